@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A document: what an analysis answers.  Scalars (single figures with a key,
+ * a title and a kind), tables in order, and notes (sentences for people, such
+ * as what was left out).  A zero-initialised struct is an empty document; it
+ * owns all that is added to it.
+ */
+#ifndef PF_TABLE_DOC_H
+#define PF_TABLE_DOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "table/table.h"
+
+struct pf_scalar {
+	struct pf_col col; /* key and title owned */
+	struct pf_cell cell; /* text owned */
+};
+
+struct pf_doc {
+	struct pf_scalar *scalars;
+	size_t scalar_count, scalar_cap;
+	struct pf_table **tables;
+	size_t table_count, table_cap;
+	char **notes;
+	size_t note_count, note_cap;
+};
+
+void pf_doc_release(struct pf_doc *doc);
+
+void pf_doc_int(struct pf_doc *doc, const char *key, const char *title,
+		enum pf_col_kind kind, int64_t value);
+void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,
+		 enum pf_col_kind kind, double value);
+/* s NULL: null. */
+void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
+		   const char *s);
+
+/* A new table at the end; borrowed, the document frees it. */
+struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
+			      const char *title, const struct pf_col *cols,
+			      size_t count);
+
+/* A sentence without a full stop; may quote texts from traces. */
+void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

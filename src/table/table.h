@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one table type: typed columns, rows of cells.  Analyses and queries
+ * fill tables (or a row sink); renderers print them and decide everything
+ * about looks from the column's kind alone.
+ *
+ * A column's key is the CSV header, JSON key and SQL column name alike, with
+ * its unit in it (gap_ns, size_bytes, share); text output shows the title and
+ * turns ns, bytes and ratios into units, csv and json show the raw numbers.
+ *
+ *	static const struct pf_col cols[] = {
+ *		{ "stream", "Stream", PF_INT },
+ *		{ "gap_ns", "Idle", PF_NS },
+ *		{ "after", "After", PF_TEXT },
+ *	};
+ *	struct pf_table *t = pf_doc_table(doc, "gaps", "Idle time", cols, 3);
+ *	pf_table_int(t, 7);
+ *	pf_table_int(t, gap_ns);
+ *	pf_table_text(t, name, name_len);
+ *
+ * Cells are added left to right; after the last column the next row begins.
+ * Texts are copied, may hold any bytes, NUL too, and are NOT escaped here:
+ * renderers do that.
+ */
+#ifndef PF_TABLE_TABLE_H
+#define PF_TABLE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum pf_col_kind {
+	PF_TEXT,  /* left-aligned; may be shortened in text output */
+	PF_INT,	  /* an id or number shown as it is: 1234567 */
+	PF_COUNT, /* a number of things: 1,234,567 in text */
+	PF_NS,	  /* int64 ns: "1.235 ms" in text */
+	PF_BYTES, /* int64 bytes: "1.50 GB" in text */
+	PF_RATIO, /* double 0..1: "12.35 %" in text */
+	PF_REAL,  /* double */
+	PF_ANY,	  /* whatever the cell holds (ad-hoc queries) */
+};
+
+struct pf_col {
+	const char *key, *title;
+	enum pf_col_kind kind;
+};
+
+enum pf_cell_type { PF_CELL_NULL, PF_CELL_INT, PF_CELL_REAL, PF_CELL_TEXT };
+
+struct pf_cell {
+	enum pf_cell_type type;
+	union {
+		int64_t i;
+		double d;
+		struct {
+			const char *s; /* followed by a NUL */
+			size_t len;
+		} text;
+	} v;
+};
+
+/*
+ * Where rows go one at a time, so that a query of millions of rows needs no
+ * memory: a renderer's stream or a table.  head() is called once, before the
+ * first row; everything passed is borrowed until the call returns.
+ */
+struct pf_row_sink {
+	int (*head)(struct pf_row_sink *s, const struct pf_col *cols,
+		    size_t count, struct pf_err *err);
+	int (*row)(struct pf_row_sink *s, const struct pf_cell *cells,
+		   struct pf_err *err);
+};
+
+/* Opaque; owns copies of its columns and texts. */
+struct pf_table;
+
+struct pf_table *pf_table_new(const char *name, const char *title,
+			      const struct pf_col *cols, size_t count);
+void pf_table_free(struct pf_table *t);
+
+/* Add the next cell. */
+void pf_table_int(struct pf_table *t, int64_t value);
+void pf_table_real(struct pf_table *t, double value);
+void pf_table_text(struct pf_table *t, const char *s, size_t len);
+void pf_table_string(struct pf_table *t, const char *s); /* NULL: null */
+void pf_table_null(struct pf_table *t);
+void pf_table_cell(struct pf_table *t, const struct pf_cell *cell);
+
+/* Name: [a-z0-9_]+, the JSON key.  Title: for people, or NULL. */
+const char *pf_table_name(const struct pf_table *t);
+const char *pf_table_title(const struct pf_table *t);
+size_t pf_table_col_count(const struct pf_table *t);
+const struct pf_col *pf_table_cols(const struct pf_table *t);
+size_t pf_table_row_count(const struct pf_table *t); /* complete rows */
+/* The cells of row r; borrowed until the next cell is added. */
+const struct pf_cell *pf_table_row(const struct pf_table *t, size_t r);
+
+#endif

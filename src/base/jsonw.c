@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/jsonw.h"
+#include "base/num.h"
+#include "base/utf8.h"
+
+static void line_break(struct pf_jsonw *w)
+{
+	if (w->depth > w->indent_depth) {
+		return;
+	}
+	pf_buf_addc(w->out, '\n');
+	for (int i = 0; i < w->depth; i++)
+		pf_buf_addc(w->out, '\t');
+}
+
+/* What comes before a value or a key. */
+static void separate(struct pf_jsonw *w)
+{
+	if (w->after_key) {
+		w->after_key = false;
+		return;
+	}
+	if (w->depth == 0)
+		return;
+	if (w->has_items[w->depth - 1])
+		pf_buf_adds(w->out,
+			    w->depth > w->indent_depth ? ", " : ",");
+	w->has_items[w->depth - 1] = true;
+	line_break(w);
+}
+
+static void open_level(struct pf_jsonw *w, char opener, char closer)
+{
+	separate(w);
+	if (w->depth >= PF_JSONW_DEPTH)
+		abort();
+	pf_buf_addc(w->out, opener);
+	w->has_items[w->depth] = false;
+	w->closer[w->depth++] = closer;
+}
+
+void pf_jsonw_object(struct pf_jsonw *w)
+{
+	open_level(w, '{', '}');
+}
+
+void pf_jsonw_array(struct pf_jsonw *w)
+{
+	open_level(w, '[', ']');
+}
+
+void pf_jsonw_end(struct pf_jsonw *w)
+{
+	bool is_indented = w->depth <= w->indent_depth;
+
+	w->depth--;
+	if (w->has_items[w->depth] && is_indented)
+		line_break(w);
+	pf_buf_addc(w->out, w->closer[w->depth]);
+	if (w->depth == 0 && w->indent_depth > 0)
+		pf_buf_addc(w->out, '\n');
+}
+
+void pf_jsonw_key(struct pf_jsonw *w, const char *key)
+{
+	separate(w);
+	pf_jsonw_quote(w->out, key, strlen(key), w->escape_markup);
+	pf_buf_adds(w->out, ": ");
+	w->after_key = true;
+}
+
+static bool is_markup(uint32_t code)
+{
+	return code == '<' || code == '>' || code == '&' || code == 0x2028 ||
+	       code == 0x2029;
+}
+
+static void add_escaped(struct pf_buf *out, uint32_t code)
+{
+	switch (code) {
+	case '"':
+		pf_buf_adds(out, "\\\"");
+		break;
+	case '\\':
+		pf_buf_adds(out, "\\\\");
+		break;
+	case '\n':
+		pf_buf_adds(out, "\\n");
+		break;
+	case '\t':
+		pf_buf_adds(out, "\\t");
+		break;
+	case '\r':
+		pf_buf_adds(out, "\\r");
+		break;
+	default:
+		pf_buf_addf(out, "\\u%04" PRIx32, code);
+	}
+}
+
+void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
+		    bool escape_markup)
+{
+	uint32_t code;
+
+	pf_buf_addc(out, '"');
+	while (len > 0) {
+		size_t n = pf_utf8_next(s, len, &code);
+
+		if (code == PF_UTF8_BAD)
+			pf_buf_adds(out, "\xef\xbf\xbd");
+		else if (code < 0x20 || code == '"' || code == '\\' ||
+			 code == 0x7f || (escape_markup && is_markup(code)))
+			add_escaped(out, code);
+		else
+			pf_buf_add(out, s, n);
+		s += n;
+		len -= n;
+	}
+	pf_buf_addc(out, '"');
+}
+
+void pf_jsonw_string(struct pf_jsonw *w, const char *s, size_t len)
+{
+	separate(w);
+	pf_jsonw_quote(w->out, s, len, w->escape_markup);
+}
+
+void pf_jsonw_int(struct pf_jsonw *w, int64_t n)
+{
+	separate(w);
+	pf_buf_addf(w->out, "%" PRId64, n);
+}
+
+void pf_jsonw_real(struct pf_jsonw *w, double d)
+{
+	char text[PF_NUM_MAX];
+
+	separate(w);
+	pf_buf_adds(w->out, isfinite(d) ? pf_num_exact(text, d) : "null");
+}
+
+void pf_jsonw_bool(struct pf_jsonw *w, bool b)
+{
+	separate(w);
+	pf_buf_adds(w->out, b ? "true" : "false");
+}
+
+void pf_jsonw_null(struct pf_jsonw *w)
+{
+	separate(w);
+	pf_buf_adds(w->out, "null");
+}

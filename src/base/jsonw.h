@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only JSON writer.  Appends to a buffer that the caller owns and empties
+ * when it likes (pf_jsonw keeps no position in it).  Commas, colons, nesting
+ * and line breaks come from the state; indentation is one tab per level down
+ * to "indent_depth" levels, deeper values are on one line.  Every string is
+ * escaped; bytes that are no UTF-8 become U+FFFD; nan and infinities become
+ * null, since JSON has none.
+ */
+#ifndef PF_BASE_JSONW_H
+#define PF_BASE_JSONW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define PF_JSONW_DEPTH 32 /* nesting that is possible; deeper aborts */
+
+/* Set out (and what else is wanted), the rest zero. */
+struct pf_jsonw {
+	struct pf_buf *out;
+	int indent_depth;
+	bool escape_markup; /* < > & as \u003c: for use inside <script> */
+	/* private */
+	int depth;
+	bool after_key;
+	bool has_items[PF_JSONW_DEPTH];
+	char closer[PF_JSONW_DEPTH];
+};
+
+void pf_jsonw_object(struct pf_jsonw *w); /* { ... until pf_jsonw_end() */
+void pf_jsonw_array(struct pf_jsonw *w);  /* [ ... until pf_jsonw_end() */
+void pf_jsonw_end(struct pf_jsonw *w);
+void pf_jsonw_key(struct pf_jsonw *w, const char *key);
+
+void pf_jsonw_string(struct pf_jsonw *w, const char *s, size_t len);
+void pf_jsonw_int(struct pf_jsonw *w, int64_t n);
+void pf_jsonw_real(struct pf_jsonw *w, double d); /* reads back the same */
+void pf_jsonw_bool(struct pf_jsonw *w, bool b);
+void pf_jsonw_null(struct pf_jsonw *w);
+
+/* Just the string, in quotes, without any state. */
+void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
+		    bool escape_markup);
+
+#endif

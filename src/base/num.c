@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+
+int pf_num_int(const char *s, int64_t *out)
+{
+	bool negative = *s == '-';
+	int64_t n = 0;
+
+	s += negative;
+	if (!*s)
+		return -1;
+	for (; *s; s++) {
+		int digit = *s - '0';
+
+		if (digit < 0 || digit > 9 ||
+		    __builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_sub_overflow(n, digit, &n))
+			return -1;
+	}
+	/* Counted downwards, so that INT64_MIN fits. */
+	if (!negative && __builtin_sub_overflow(0, n, &n))
+		return -1;
+	*out = n;
+	return 0;
+}
+
+struct unit {
+	const char *name;
+	int64_t ns;
+};
+
+static const struct unit time_units[] = {
+	{ "ns", 1 },	       { "us", 1000 },
+	{ "\xc2\xb5s", 1000 }, { "ms", 1000000 },
+	{ "s", 1000000000 },   { "min", INT64_C(60000000000) },
+};
+
+static int unit_of(const char *name, int64_t *ns)
+{
+	for (size_t i = 0; i < sizeof(time_units) / sizeof(*time_units); i++) {
+		if (!strcmp(time_units[i].name, name)) {
+			*ns = time_units[i].ns;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* Digits into *n; the number of digits, or -1 on overflow. */
+static int read_digits(const char **s, int64_t *n)
+{
+	int count = 0;
+
+	for (; **s >= '0' && **s <= '9'; (*s)++, count++) {
+		if (__builtin_mul_overflow(*n, 10, n) ||
+		    __builtin_add_overflow(*n, **s - '0', n))
+			return -1;
+	}
+	return count;
+}
+
+int pf_num_ns(const char *s, int64_t *out)
+{
+	int64_t n = 0, unit;
+	int whole = read_digits(&s, &n), fraction = 0;
+
+	if (whole < 0)
+		return -1;
+	if (*s == '.') {
+		s++;
+		fraction = read_digits(&s, &n);
+	}
+	if (fraction < 0 || whole + fraction == 0)
+		return -1;
+	if (!*s && n == 0) {
+		*out = 0;
+		return 0;
+	}
+	if (unit_of(s, &unit) < 0)
+		return -1;
+	/* n * unit / 10^fraction, exactly: take the tens from where they are */
+	for (; fraction > 0; fraction--) {
+		if (unit % 10 == 0)
+			unit /= 10;
+		else if (n % 10 == 0)
+			n /= 10;
+		else
+			return -1;
+	}
+	return __builtin_mul_overflow(n, unit, out) ? -1 : 0;
+}
+
+char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRId64, n);
+	int sign = n < 0, at = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i > sign && (len - i) % 3 == 0)
+			out[at++] = ',';
+		out[at++] = digits[i];
+	}
+	out[at] = '\0';
+	return out;
+}
+
+char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
+{
+	static const char *const units[] = { "kB", "MB", "GB",
+					     "TB", "PB", "EB" };
+	double value = fabs((double)n) / 1000;
+	size_t i = 0;
+	const char *sign = n < 0 ? "-" : "";
+
+	if (n > -1000 && n < 1000) {
+		snprintf(out, PF_NUM_MAX, "%d B", (int)n);
+		return out;
+	}
+	for (; value >= 999.995 && i + 1 < sizeof(units) / sizeof(*units); i++)
+		value /= 1000;
+	snprintf(out, PF_NUM_MAX, "%s%.2f %s", sign, value, units[i]);
+	return out;
+}
+
+char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	double value = fabs((double)ns) / 1000;
+	size_t i = 0;
+	const char *sign = ns < 0 ? "-" : "";
+
+	if (ns > -1000 && ns < 1000) {
+		snprintf(out, PF_NUM_MAX, "%d ns", (int)ns);
+		return out;
+	}
+	for (; value >= 999.9995 && i + 1 < sizeof(units) / sizeof(*units); i++)
+		value /= 1000;
+	snprintf(out, PF_NUM_MAX, "%s%.3f %s", sign, value, units[i]);
+	return out;
+}
+
+char *pf_num_show_ratio(char out[PF_NUM_MAX], double r)
+{
+	if (!isfinite(r) || fabs(r) > 1e15)
+		return pf_num_show_real(out, r);
+	snprintf(out, PF_NUM_MAX, "%.2f %%", r * 100);
+	return out;
+}
+
+char *pf_num_show_real(char out[PF_NUM_MAX], double d)
+{
+	/* fabs: no "-nan" */
+	snprintf(out, PF_NUM_MAX, "%.6g", isnan(d) ? fabs(d) : d);
+	return out;
+}
+
+char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns)
+{
+	double rate;
+
+	if (ns <= 0 || bytes < 0)
+		return memcpy(out, "-", 2);
+	rate = (double)bytes * 1e9 / (double)ns;
+	if (rate >= 9e18)
+		rate = 9e18;
+	pf_num_show_bytes(out, (int64_t)rate);
+	memcpy(out + strlen(out), "/s", 3);
+	return out;
+}
+
+char *pf_num_exact(char out[PF_NUM_MAX], double d)
+{
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(out, PF_NUM_MAX, "%.*g", digits, d);
+		if (strtod(out, NULL) == d)
+			break;
+	}
+	return out;
+}

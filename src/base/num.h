@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers from text, exactly and with overflow checks, and numbers for people
+ * to read.  Nothing here depends on the locale.
+ */
+#ifndef PF_BASE_NUM_H
+#define PF_BASE_NUM_H
+
+#include <stdint.h>
+
+#define PF_NUM_MAX 32 /* room for anything that pf_num_show_* writes */
+
+/* "-12" -> -12.  Digits only; 0, or -1 if it is no int64. */
+int pf_num_int(const char *s, int64_t *out);
+
+/*
+ * "1.5ms" -> 1500000.  Units ns, us, ms, s, min; a bare 0 needs none.  Not
+ * negative; finer than a nanosecond is refused.  0 or -1.
+ */
+int pf_num_ns(const char *s, int64_t *out);
+
+/* For people; each returns "out". */
+char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n);  /* 1,234,567 */
+char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n);  /* 1.50 GB */
+char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);	   /* 1.235 ms */
+char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);   /* 12.35 % */
+char *pf_num_show_real(char out[PF_NUM_MAX], double d);	   /* 6 digits */
+/* 612.3 MB/s; ns <= 0: "-". */
+char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns);
+
+/* Enough digits to read back the same double; "nan", "inf" as C prints. */
+char *pf_num_exact(char out[PF_NUM_MAX], double d);
+
+#endif

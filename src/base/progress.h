@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One line on the terminal while something takes long: bytes, events, rate,
+ * time left.  Shown only when stderr is a terminal, not with -q, and not in
+ * the first second; redrawn when a timer thread says so, cleared before any
+ * message and at the end.  Workers only store two counters, from any thread.
+ *
+ *	pf_progress_start("ingest 'a.json'", file_bytes);
+ *	... pf_progress_set(bytes_done, events); (any thread, cheap)
+ *	pf_progress_stop();
+ *
+ * One at a time in a process.
+ */
+#ifndef PF_BASE_PROGRESS_H
+#define PF_BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+/* bytes_total 0: not known.  Title is borrowed until stop. */
+void pf_progress_start(const char *title, int64_t bytes_total);
+void pf_progress_set(int64_t bytes_done, int64_t events);
+void pf_progress_add(int64_t bytes, int64_t events); /* from several workers */
+void pf_progress_stop(void);
+
+/* What the line says: pure, for tests and the timer. */
+struct pf_progress_state {
+	const char *title;
+	int64_t bytes_done, bytes_total, events;
+	int64_t elapsed_ns;
+	int columns; /* of the terminal */
+};
+void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out);
+
+/*
+ * For tests: a clock instead of the real one, and whether to show though
+ * stderr is no terminal; no timer thread then, pf_progress_tick() draws.
+ */
+struct pf_progress_test {
+	int64_t (*now_ns)(void);
+	bool is_terminal;
+};
+void pf_progress_test_with(const struct pf_progress_test *test);
+bool pf_progress_tick(void); /* draw if it is time; was it? */
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "trace/category.h"
+
+struct category {
+	const char *text;
+	enum pf_kind kind;
+};
+
+/* Compared without case; suffix rules follow in pf_category_kind(). */
+static const struct category categories[] = {
+	{ "cpu_op", PF_KIND_CPU_OP },
+	{ "Operator", PF_KIND_CPU_OP },
+	{ "user_annotation", PF_KIND_ANNOTATION },
+	{ "python_function", PF_KIND_PYTHON },
+	{ "Runtime", PF_KIND_RUNTIME },
+	{ "overhead", PF_KIND_OVERHEAD },
+	{ "kernel", PF_KIND_KERNEL },
+	{ "gpu_memcpy", PF_KIND_MEMCPY },
+	{ "Memcpy", PF_KIND_MEMCPY },
+	{ "gpu_memset", PF_KIND_MEMSET },
+	{ "Memset", PF_KIND_MEMSET },
+	{ "gpu_user_annotation", PF_KIND_GPU_ANNOTATION },
+	{ "cuda_sync", PF_KIND_GPU_SYNC },
+	{ "xpu_sync", PF_KIND_GPU_SYNC },
+	{ "cuda_profiler_range", PF_KIND_PROFILER_RANGE },
+	{ "mtia_ccp_events", PF_KIND_MTIA },
+	{ "mtia_insight", PF_KIND_MTIA },
+	{ "collective_comm", PF_KIND_COLLECTIVE },
+	{ "cuda_event", PF_KIND_CUDA_EVENT },
+	{ "Trace", PF_KIND_TRACE_SPAN },
+};
+
+static bool equal_nocase(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && !strncasecmp(text, word, len);
+}
+
+static bool ends_with(const char *text, size_t len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return len > n && !strncasecmp(text + len - n, suffix, n);
+}
+
+enum pf_kind pf_category_kind(const char *text, size_t len)
+{
+	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
+		if (equal_nocase(text, len, categories[i].text))
+			return categories[i].kind;
+	if (ends_with(text, len, "_runtime"))
+		return PF_KIND_RUNTIME;
+	if (ends_with(text, len, "_driver"))
+		return PF_KIND_DRIVER;
+	return PF_KIND_HOST;
+}
+
+static bool is(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && !memcmp(text, word, len);
+}
+
+enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
+			   size_t name_len, bool on_device)
+{
+	switch (ph) {
+	case 'i':
+	case 'I':
+	case 'R':
+		if (is(name, name_len, "[memory]"))
+			return PF_KIND_MEMORY;
+		if (is(name, name_len, "[OutOfMemory]"))
+			return PF_KIND_OOM;
+		return PF_KIND_INSTANT;
+	case 'C':
+		return PF_KIND_COUNTER;
+	case 's':
+	case 't':
+	case 'f':
+		return PF_KIND_FLOW;
+	case 'b':
+	case 'n':
+	case 'e':
+	case 'S':
+	case 'T':
+	case 'p':
+	case 'F':
+		return PF_KIND_ASYNC;
+	}
+	if (category == PF_KIND_HOST && on_device)
+		return PF_KIND_GPU_OTHER;
+	return category;
+}
+
+const char *pf_kind_track_class(enum pf_kind kind)
+{
+	if (pf_kind_is_gpu_track(kind))
+		return "gpu";
+	switch (kind) {
+	case PF_KIND_COUNTER:
+		return "counter";
+	case PF_KIND_FLOW:
+		return "flow";
+	case PF_KIND_ASYNC:
+		return "async";
+	case PF_KIND_TRACE_SPAN:
+		return "mark";
+	default:
+		return "host";
+	}
+}
+
+const char *pf_kind_name(enum pf_kind kind)
+{
+	static const char *const names[PF_KIND_COUNT] = {
+		[PF_KIND_HOST] = "host",
+		[PF_KIND_CPU_OP] = "cpu_op",
+		[PF_KIND_ANNOTATION] = "user_annotation",
+		[PF_KIND_PYTHON] = "python_function",
+		[PF_KIND_RUNTIME] = "runtime",
+		[PF_KIND_DRIVER] = "driver",
+		[PF_KIND_OVERHEAD] = "overhead",
+		[PF_KIND_KERNEL] = "kernel",
+		[PF_KIND_MEMCPY] = "memcpy",
+		[PF_KIND_MEMSET] = "memset",
+		[PF_KIND_GPU_ANNOTATION] = "gpu_user_annotation",
+		[PF_KIND_GPU_SYNC] = "gpu_sync",
+		[PF_KIND_PROFILER_RANGE] = "profiler_range",
+		[PF_KIND_MTIA] = "mtia",
+		[PF_KIND_MEMORY] = "memory",
+		[PF_KIND_OOM] = "out_of_memory",
+		[PF_KIND_INSTANT] = "instant",
+		[PF_KIND_COUNTER] = "counter",
+		[PF_KIND_FLOW] = "flow",
+		[PF_KIND_ASYNC] = "async",
+		[PF_KIND_TRACE_SPAN] = "trace_span",
+		[PF_KIND_GPU_OTHER] = "gpu_other",
+		[PF_KIND_COLLECTIVE] = "collective",
+		[PF_KIND_CUDA_EVENT] = "cuda_event",
+	};
+
+	return (unsigned)kind < PF_KIND_COUNT ? names[kind] : "unknown";
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The extractor: one pass over one event, no allocation, every field and
+ * argument.  Included by extract_plain.c and extract_simd.c, which differ in
+ * PF_SCAN_SIMD and PF_EXTRACT only.
+ *
+ * It takes the well-trodden path alone: whatever is unusual (odd numbers,
+ * duplicate keys, text that is not strictly JSON) is PF_EXTRACT_SLOW, and the
+ * event comes back mended.  Text between values is checked once per distinct
+ * text by the dictionaries, not per event.
+ *
+ * Invariant: until commit() nothing but dictionaries and scratch buffers has
+ * changed, so giving up at any point is free.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/category.h"
+#include "trace/chrome.h"
+#include "trace/num.h"
+#include "trace/scan.h"
+
+struct text {
+	const char *p;
+	uint32_t len;
+};
+
+/* The fields of one event as they are collected. */
+struct fields {
+	struct text pid, tid, name, category;
+	int64_t start_ns, dur_ns;
+	unsigned fraction_digits;
+	bool has_start, has_dur, rounded, bad_time, has_args;
+	char ph;
+	uint32_t mask;
+};
+
+/* Up to eight bytes at p as a number, for comparing short keys at once. */
+static inline uint64_t load8(const char *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return v;
+}
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "keys are compared as little-endian numbers"
+#endif
+#define B(c, i) ((uint64_t)(unsigned char)(c) << (8 * (i)))
+#define LOW_BYTES(n) (((uint64_t)1 << (8 * (n))) - 1)
+#define KEY2(a, b) (B(a, 0) | B(b, 1) | B('"', 2))
+#define KEY3(a, b, c) (B(a, 0) | B(b, 1) | B(c, 2) | B('"', 3))
+#define KEY4(a, b, c, d) (B(a, 0) | B(b, 1) | B(c, 2) | B(d, 3) | B('"', 4))
+
+/* ---- scalars ---- */
+
+static const char *value_end(const char *p, const char *end);
+
+/*
+ * A time: number or string.  NULL: not plain.  In mended text whatever is no
+ * number counts as absent.
+ */
+static const char *read_time(struct pf_chrome *c, const char *p,
+			     const char *end, struct fields *f, bool *has,
+			     int64_t *ns)
+{
+	bool quoted = *p == '"';
+	struct pf_time t;
+	const char *q;
+
+	if (*has)
+		return NULL;
+	q = pf_num_time(p + quoted, &t);
+	if (!q || (quoted && *q++ != '"'))
+		return c->mended ? value_end(p, end) : NULL;
+	p = q;
+	*has = true;
+	*ns = t.ns;
+	f->rounded |= t.rounded;
+	f->bad_time |= t.overflow;
+	if (t.fraction_digits > f->fraction_digits)
+		f->fraction_digits = t.fraction_digits;
+	return p;
+}
+
+/* A string without its quotes, escapes left alone. */
+static const char *read_string(const char *p, const char *end, struct text *t)
+{
+	const char *q;
+
+	if (*p != '"')
+		return NULL;
+	q = pf_string_end(p + 1, end);
+	if (!q || q - p > (ptrdiff_t)(16u << 20))
+		return NULL;
+	t->p = p + 1;
+	t->len = (uint32_t)(q - p - 1);
+	return q + 1;
+}
+
+/* pid or tid: the text of a number, a string's inside, "" for null. */
+static const char *read_label(struct pf_chrome *c, const char *p,
+			      const char *end, struct text *t)
+{
+	const char *q = p;
+
+	if (t->p)
+		return NULL;
+
+	if (*p == '"')
+		return read_string(p, end, t);
+	if (*p == 'n' && load8(p) << 32 == load8("null\0\0\0") << 32) {
+		t->p = p;
+		t->len = 0;
+		return p + 4;
+	}
+	if (*q == '-')
+		q++;
+	while ((*q >= '0' && *q <= '9') || *q == '.')
+		q++;
+	if (q == p || (*q != ',' && *q != '}' && !pf_is_blank(*q)))
+		q = c->mended ? value_end(p, end) : NULL;
+	if (!q)
+		return NULL;
+	t->p = p;
+	t->len = (uint32_t)(q - p);
+	return q;
+}
+
+/* Name or category; in mended text anything else than a string is "". */
+static const char *read_text(struct pf_chrome *c, const char *p,
+			     const char *end, struct text *t)
+{
+	if (t->p)
+		return NULL;
+	if (*p == '"' || !c->mended)
+		return read_string(p, end, t);
+	return value_end(p, end);
+}
+
+/* Any value; only its end is looked for. */
+static const char *value_end(const char *p, const char *end)
+{
+	if (*p == '"') {
+		const char *q = pf_string_end(p + 1, end);
+
+		return q ? q + 1 : NULL;
+	}
+	if (*p == '{' || *p == '[')
+		return pf_nested_end(p, end);
+	while (p < end && *p != ',' && *p != '}' && *p != ']' &&
+	       !pf_is_blank(*p))
+		p++;
+	return p;
+}
+
+/* ---- arguments ---- */
+
+static inline bool set_slot(struct pf_chrome *c, struct fields *f,
+			    unsigned slot, int64_t value)
+{
+	if (f->mask >> slot & 1)
+		return false;
+	f->mask |= UINT32_C(1) << slot;
+	c->slot_values[slot] = value;
+	return true;
+}
+
+/* The slot of a key with a number that is plain enough for it, or -1. */
+static const char *read_slot(struct pf_chrome *c, struct fields *f,
+			     const char *key, size_t key_len, const char *p,
+			     int *slot)
+{
+	const char *q;
+	int64_t value;
+
+	*slot = pf_num_slot(key, key_len);
+	if (*slot == PF_SLOT_GENERIC) {
+		while (*slot < PF_SLOT_GENERIC + PF_SLOT_GENERIC_COUNT &&
+		       f->mask >> *slot & 1)
+			++*slot;
+		if (*slot == PF_SLOT_GENERIC + PF_SLOT_GENERIC_COUNT)
+			*slot = -1;
+	}
+	if (*slot < 0)
+		return NULL;
+	q = *slot < PF_SLOT_FRACTION ? pf_num_integer(p, &value)
+				     : pf_num_decimal(p, &value);
+	if (!q || (f->mask >> *slot & 1))
+		*slot = -1;
+	else
+		set_slot(c, f, (unsigned)*slot, value);
+	return q;
+}
+
+/*
+ * The args object at p.  Its text goes to c->args_text without the closing
+ * brace, numbers that have a slot replaced by $a, $b, ...
+ */
+static const char *read_args(struct pf_chrome *c, struct fields *f,
+			     const char *p, const char *end)
+{
+	struct pf_buf *out = &c->args_text;
+	const char *copied = p, *key, *key_end, *value, *q;
+	int slot;
+
+	pf_buf_clear(out);
+	p = pf_skip_blanks(p + 1, end);
+	if (*p == '}') {
+		pf_buf_addc(out, '{');
+		return p + 1;
+	}
+	for (;;) {
+		if (*p != '"')
+			return NULL;
+		key = p + 1;
+		key_end = pf_string_end(key, end);
+		if (!key_end)
+			return NULL;
+		p = pf_skip_blanks(key_end + 1, end);
+		if (*p != ':')
+			return NULL;
+		value = pf_skip_blanks(p + 1, end);
+		slot = -1;
+		q = NULL;
+		if ((*value >= '0' && *value <= '9') || *value == '-')
+			q = read_slot(c, f, key, (size_t)(key_end - key),
+				      value, &slot);
+		if (slot >= 0) {
+			pf_buf_add(out, copied, (size_t)(value - copied));
+			pf_buf_addc(out, '$');
+			pf_buf_addc(out, (char)('a' + slot));
+			copied = q;
+		} else {
+			q = value_end(value, end);
+			if (!q || q == value)
+				return NULL;
+		}
+		p = pf_skip_blanks(q, end);
+		if (*p == '}')
+			break;
+		if (*p != ',')
+			return NULL;
+		p = pf_skip_blanks(p + 1, end);
+	}
+	pf_buf_add(out, copied, (size_t)(p - copied));
+	return p + 1;
+}
+
+/* A member of the event itself that has no column: kept as argument "@key". */
+static const char *read_extra(struct pf_chrome *c, struct fields *f,
+			      const char *key, size_t key_len, const char *p,
+			      const char *end)
+{
+	struct pf_buf *out = &c->extra_text;
+	const char *q = NULL;
+	int64_t value;
+	int slot = -1;
+
+	pf_buf_adds(out, ",\"@");
+	pf_buf_add(out, key, key_len);
+	pf_buf_adds(out, "\":");
+	if (key_len == 2 && !memcmp(key, "id", 2)) {
+		q = pf_num_integer(p, &value);
+		if (q && set_slot(c, f, PF_SLOT_FLOW_ID, value))
+			slot = PF_SLOT_FLOW_ID;
+	} else if ((*p >= '0' && *p <= '9') || *p == '-') {
+		q = read_slot(c, f, key, key_len, p, &slot);
+	}
+	if (slot >= 0) {
+		pf_buf_addc(out, '$');
+		pf_buf_addc(out, (char)('a' + slot));
+		return q;
+	}
+	q = value_end(p, end);
+	if (!q || q == p)
+		return NULL;
+	pf_buf_add(out, p, (size_t)(q - p));
+	return q;
+}
+
+/* ---- the event ---- */
+
+static const char *read_member(struct pf_chrome *c, struct fields *f,
+			       const char *key, const char *end)
+{
+	const char *key_end, *p;
+	uint64_t k = load8(key);
+
+	key_end = pf_string_end(key, end);
+	if (!key_end)
+		return NULL;
+	p = pf_skip_blanks(key_end + 1, end);
+	if (*p != ':')
+		return NULL;
+	p = pf_skip_blanks(p + 1, end);
+	if ((k & LOW_BYTES(3)) == KEY2('p', 'h')) {
+		if (f->ph)
+			return NULL;
+		if (p[0] != '"' || p[2] != '"' || p[1] == '\\') {
+			f->ph = '?';
+			return c->mended ? value_end(p, end) : NULL;
+		}
+		f->ph = p[1];
+		return p + 3;
+	}
+	if ((k & LOW_BYTES(3)) == KEY2('t', 's'))
+		return read_time(c, p, end, f, &f->has_start, &f->start_ns);
+	switch (k & LOW_BYTES(4)) {
+	case KEY3('d', 'u', 'r'):
+		return read_time(c, p, end, f, &f->has_dur, &f->dur_ns);
+	case KEY3('p', 'i', 'd'):
+		return read_label(c, p, end, &f->pid);
+	case KEY3('t', 'i', 'd'):
+		return read_label(c, p, end, &f->tid);
+	case KEY3('c', 'a', 't'):
+		return read_text(c, p, end, &f->category);
+	}
+	if ((k & LOW_BYTES(5)) == KEY4('n', 'a', 'm', 'e'))
+		return read_text(c, p, end, &f->name);
+	if ((k & LOW_BYTES(5)) == KEY4('a', 'r', 'g', 's') && *p == '{') {
+		if (f->has_args)
+			return NULL;
+		f->has_args = true;
+		return read_args(c, f, p, end);
+	}
+	return read_extra(c, f, key, (size_t)(key_end - key), p, end);
+}
+
+static const char *read_event(struct pf_chrome *c, struct fields *f,
+			      const char *p, const char *end)
+{
+	p = pf_skip_blanks(p + 1, end);
+	if (*p == '}')
+		return p + 1;
+	for (;;) {
+		if (*p != '"')
+			return NULL;
+		p = read_member(c, f, p + 1, end);
+		if (!p || p >= end)
+			return NULL;
+		p = pf_skip_blanks(p, end);
+		if (*p == '}')
+			return p + 1;
+		if (*p != ',')
+			return NULL;
+		p = pf_skip_blanks(p + 1, end);
+	}
+}
+
+/* Entry of the args dictionary, or PF_ID_NONE; false: not strictly valid. */
+static bool find_args(struct pf_chrome *c, const struct fields *f,
+		      uint32_t *entry)
+{
+	struct pf_buf *text = &c->args_text;
+
+	*entry = PF_ID_NONE;
+	if (!f->has_args && !c->extra_text.len)
+		return true;
+	if (!f->has_args) {
+		pf_buf_clear(text);
+		pf_buf_addc(text, '{');
+	}
+	if (c->extra_text.len) {
+		bool first = text->len == 1;
+
+		pf_buf_add(text, c->extra_text.data + first,
+			   c->extra_text.len - first);
+	}
+	pf_buf_addc(text, '}');
+	*entry = pf_dict_find(&c->args, text->data, text->len, f->mask);
+	return !(c->args.entries[*entry].flags & PF_DICT_BAD);
+}
+
+static bool find_track(struct pf_chrome *c, const struct fields *f,
+		       enum pf_kind kind, uint32_t *entry)
+{
+	char letter = pf_track_class_letter(kind);
+	struct pf_buf *key = &c->key_text;
+
+	pf_buf_clear(key);
+	pf_buf_addc(key, letter);
+	pf_buf_add(key, &f->pid.len, sizeof(f->pid.len));
+	pf_buf_add(key, f->pid.p, f->pid.len);
+	pf_buf_add(key, f->tid.p, f->tid.len);
+	*entry = pf_dict_find(&c->tracks, key->data, key->len, 0);
+	return !(c->tracks.entries[*entry].flags & PF_DICT_BAD);
+}
+
+static uint32_t find_type(struct pf_batch *b, uint32_t category, char ph,
+			  enum pf_kind kind)
+{
+	struct pf_event_type *t = b->types;
+
+	for (size_t i = b->type_count; i-- > 0;)
+		if (t[i].category == category && t[i].ph == (uint8_t)ph &&
+		    t[i].kind == kind)
+			return (uint32_t)i;
+	b->types = pf_grow(b->types, &b->types_cap, b->type_count + 1,
+			   sizeof(*b->types));
+	b->types[b->type_count] = (struct pf_event_type){
+		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
+	};
+	return (uint32_t)b->type_count++;
+}
+
+static void count_facts(struct pf_chrome *c, const struct fields *f,
+			enum pf_kind kind, uint32_t args)
+{
+	struct pf_batch *b = &c->batch;
+	uint32_t facts = args == PF_ID_NONE ? 0 : c->args.entries[args].facts;
+
+	b->facts |= facts;
+	b->ext_lower += facts >> PF_FACT_EXT_LOWER & 1;
+	b->kind_count[kind]++;
+	if (f->fraction_digits > b->ts_fraction_digits)
+		b->ts_fraction_digits = f->fraction_digits;
+	if (!(f->mask >> PF_SLOT_CORRELATION & 1) ||
+	    !(pf_kind_is_gpu_work(kind) || kind == PF_KIND_RUNTIME ||
+	      kind == PF_KIND_DRIVER))
+		return;
+	if (!(f->mask >> PF_SLOT_EXTERNAL_ID & 1))
+		b->link_absent++;
+	else if (c->slot_values[PF_SLOT_EXTERNAL_ID] ==
+		 c->slot_values[PF_SLOT_CORRELATION])
+		b->link_equal++;
+	else
+		b->link_differ++;
+}
+
+static void commit(struct pf_chrome *c, const struct fields *f,
+		   struct pf_event *ev)
+{
+	struct pf_batch *b = &c->batch;
+
+	b->slots = pf_grow(b->slots, &b->slots_cap,
+			   b->slot_count + PF_SLOT_COUNT, sizeof(*b->slots));
+	ev->slot_at = (uint32_t)b->slot_count;
+	ev->mask = f->mask;
+	for (uint32_t m = f->mask; m; m &= m - 1)
+		b->slots[b->slot_count++] =
+			c->slot_values[__builtin_ctz(m)];
+	b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
+			    sizeof(*b->events));
+	ev->order = (uint32_t)b->event_count++;
+	b->events[b->count++] = *ev;
+}
+
+static enum pf_extract_result skip(struct pf_chrome *c,
+				   enum pf_repair_kind kind, int64_t offset)
+{
+	pf_repair_note(&c->batch.repairs, kind, 1, offset);
+	c->batch.event_count++;
+	return PF_EXTRACT_SKIP;
+}
+
+static bool phase_is_stored(char ph)
+{
+	return ph && strchr("XBEiIbneSTpFstfC", ph);
+}
+
+/* Times as they are stored; each oddity is counted. */
+static void settle_times(struct pf_chrome *c, struct fields *f, int64_t offset)
+{
+	struct pf_repairs *r = &c->batch.repairs;
+
+	if (f->ph == 'X' && !f->has_dur)
+		pf_repair_note(r, PF_REPAIR_NO_DURATION, 1, offset);
+	if (f->ph != 'X')
+		f->dur_ns = 0;
+	if (f->dur_ns < 0) {
+		pf_repair_note(r, PF_REPAIR_NEGATIVE_DURATION, 1, offset);
+		f->dur_ns = 0;
+	}
+	if (f->rounded)
+		pf_repair_note(r, PF_REPAIR_ROUNDED_TIME, 1, offset);
+}
+
+enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
+				  const char *end, int64_t offset,
+				  const char **next)
+{
+	struct fields f = { 0 };
+	struct pf_event ev = { 0 };
+	const struct pf_dict_entry *name, *category;
+	uint32_t category_entry;
+	enum pf_kind kind;
+	int64_t sum;
+
+	pf_buf_clear(&c->extra_text);
+	p = read_event(c, &f, p, end);
+	if (!p || f.ph == 'M')
+		return PF_EXTRACT_SLOW;
+	*next = p;
+	if (!phase_is_stored(f.ph))
+		return skip(c, PF_SKIP_PHASE, offset);
+	if (!f.has_start)
+		return skip(c, PF_SKIP_NO_TIME, offset);
+	if (f.bad_time ||
+	    __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
+		return skip(c, PF_SKIP_TIME_RANGE, offset);
+	category_entry = pf_dict_find(&c->categories,
+				      f.category.len ? f.category.p : "",
+				      f.category.len, 0);
+	ev.name = pf_dict_find(&c->names, f.name.len ? f.name.p : "",
+			       f.name.len, 0);
+	category = &c->categories.entries[category_entry];
+	name = &c->names.entries[ev.name];
+	if (((category->flags | name->flags) & PF_DICT_BAD) ||
+	    !find_args(c, &f, &ev.args))
+		return PF_EXTRACT_SLOW;
+	kind = pf_event_kind(f.ph, category->kind,
+			     c->names.text.data + name->text_at,
+			     name->text_len,
+			     ev.args != PF_ID_NONE &&
+				     (c->args.entries[ev.args].flags &
+				      PF_DICT_ON_DEVICE));
+	if (!find_track(c, &f, kind, &ev.track))
+		return PF_EXTRACT_SLOW;
+	settle_times(c, &f, offset);
+	ev.type = find_type(&c->batch, category_entry, f.ph, kind);
+	ev.ph = (uint8_t)f.ph;
+	ev.kind = (uint8_t)kind;
+	ev.start_ns = f.start_ns;
+	ev.dur_ns = f.dur_ns;
+	count_facts(c, &f, kind, ev.args);
+	commit(c, &f, &ev);
+	return PF_EXTRACT_EVENT;
+}

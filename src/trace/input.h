@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of a trace: a file or standard input ("-"), plain, gzip or zstd, told
+ * apart by their first bytes.  Memory is fixed.  Damaged or cut compressed
+ * data ends the stream early and is remembered, not an error: what came
+ * before it is good.
+ */
+#ifndef PF_TRACE_INPUT_H
+#define PF_TRACE_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct pf_input;
+
+/* NULL and err on a directory, a missing or unreadable file. */
+struct pf_input *pf_input_open(const char *path, struct pf_err *err);
+void pf_input_close(struct pf_input *in);
+
+/*
+ * Fill buf with len bytes, fewer only at the end.  -1 on a read error, or if
+ * compressed data is damaged before it gave a single byte.
+ */
+int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
+		      struct pf_err *err);
+
+int64_t pf_input_size(const struct pf_input *in);     /* file, -1 unknown */
+int64_t pf_input_consumed(const struct pf_input *in); /* of the file */
+const char *pf_input_compression(const struct pf_input *in);
+bool pf_input_damaged(const struct pf_input *in);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kinds of damage that the reader mends or skips, each counted with the
+ * offset of its first case.  The words go to repair.kind in the database.
+ */
+#ifndef PF_TRACE_REPAIR_H
+#define PF_TRACE_REPAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum pf_repair_kind {
+	PF_REPAIR_CONTROL_BYTE,	   /* raw control byte inside a string */
+	PF_REPAIR_BAD_ESCAPE,	   /* backslash kept as itself */
+	PF_REPAIR_BAD_UTF8,	   /* byte replaced by U+FFFD */
+	PF_REPAIR_LONE_SURROGATE,  /* \uD8xx alone: U+FFFD */
+	PF_REPAIR_NOT_A_NUMBER,	   /* NaN, Infinity: null */
+	PF_REPAIR_BAD_NUMBER,	   /* 01, +1, 1.: null */
+	PF_REPAIR_UNQUOTED,	   /* bare word or cut list: null */
+	PF_REPAIR_TRAILING_COMMA,  /* dropped */
+	PF_REPAIR_MISSING_COMMA,   /* between two events */
+	PF_REPAIR_BAD_MEMBER,	   /* unreadable text before the events */
+	PF_REPAIR_DUPLICATE_KEY,   /* the last one wins */
+	PF_REPAIR_NO_DURATION,	   /* complete event without dur: 0 */
+	PF_REPAIR_NEGATIVE_DURATION, /* 0 */
+	PF_REPAIR_ROUNDED_TIME,	   /* finer than a nanosecond: rounded */
+	PF_REPAIR_OPEN_BEGIN,	   /* B without E: ends with the track */
+	PF_REPAIR_END_MISMATCH,	   /* E of another name than its B */
+	PF_REPAIR_SEVERAL_DOCUMENTS, /* all of them were read */
+	PF_REPAIR_CUT_OFF,	   /* the file ends inside its list */
+	PF_REPAIR_COMPRESSION,	   /* compressed data cut off or damaged */
+	PF_REPAIR_TRAILING_BYTES,  /* text after the document: ignored */
+	/* From here on an event (or value) was lost, and is counted. */
+	PF_SKIP_MALFORMED,    /* an event that no repair could save */
+	PF_SKIP_NO_TIME,      /* no usable ts */
+	PF_SKIP_TIME_RANGE,   /* ts or dur beyond int64 nanoseconds */
+	PF_SKIP_PHASE,	      /* a phase that is counted, not stored */
+	PF_SKIP_LONE_END,     /* E without B */
+	PF_SKIP_NOT_AN_EVENT, /* something else in the event list */
+	PF_SKIP_TRACKS,	      /* more tracks than the limit */
+	PF_SKIP_TOO_LARGE,    /* larger than a limit */
+	PF_REPAIR_KINDS
+};
+
+#define PF_REPAIR_FIRST_SKIP PF_SKIP_MALFORMED
+
+struct pf_repairs {
+	struct {
+		int64_t count, first_offset;
+	} of[PF_REPAIR_KINDS];
+};
+
+static inline void pf_repair_note(struct pf_repairs *r,
+				  enum pf_repair_kind kind, int64_t count,
+				  int64_t offset)
+{
+	if (!r->of[kind].count || offset < r->of[kind].first_offset)
+		r->of[kind].first_offset = offset;
+	r->of[kind].count += count;
+}
+
+/* Add all counts of "from" to "to". */
+void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from);
+
+const char *pf_repair_word(enum pf_repair_kind kind); /* "control_byte" */
+const char *pf_repair_text(enum pf_repair_kind kind); /* for people */
+
+#endif

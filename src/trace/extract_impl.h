@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "trace/category.h"
 #include "trace/chrome.h"
-#include "trace/num.h"
+#include "trace/number.h"
 #include "trace/scan.h"
 
 struct text {
@@ -73,7 +73,7 @@ static const char *read_time(struct pf_chrome *c, const char *p,
 
 	if (*has)
 		return NULL;
-	q = pf_num_time(p + quoted, &t);
+	q = pf_number_time(p + quoted, &t);
 	if (!q || (quoted && *q++ != '"'))
 		return c->mended ? value_end(p, end) : NULL;
 	p = q;
@@ -177,7 +177,7 @@ static const char *read_slot(struct pf_chrome *c, struct fields *f,
 	const char *q;
 	int64_t value;
 
-	*slot = pf_num_slot(key, key_len);
+	*slot = pf_number_slot(key, key_len);
 	if (*slot == PF_SLOT_GENERIC) {
 		while (*slot < PF_SLOT_GENERIC + PF_SLOT_GENERIC_COUNT &&
 		       f->mask >> *slot & 1)
@@ -187,8 +187,8 @@ static const char *read_slot(struct pf_chrome *c, struct fields *f,
 	}
 	if (*slot < 0)
 		return NULL;
-	q = *slot < PF_SLOT_FRACTION ? pf_num_integer(p, &value)
-				     : pf_num_decimal(p, &value);
+	q = *slot < PF_SLOT_FRACTION ? pf_number_integer(p, &value)
+				     : pf_number_decimal(p, &value);
 	if (!q || (f->mask >> *slot & 1))
 		*slot = -1;
 	else
@@ -264,7 +264,7 @@ static const char *read_extra(struct pf_chrome *c, struct fields *f,
 	pf_buf_add(out, key, key_len);
 	pf_buf_adds(out, "\":");
 	if (key_len == 2 && !memcmp(key, "id", 2)) {
-		q = pf_num_integer(p, &value);
+		q = pf_number_integer(p, &value);
 		if (q && set_slot(c, f, PF_SLOT_FLOW_ID, value))
 			slot = PF_SLOT_FLOW_ID;
 	} else if ((*p >= '0' && *p <= '9') || *p == '-') {

@@ -3,8 +3,8 @@
  * Numbers of a trace, from text to integers without passing through double.
  * Text is followed by at least one byte that ends a number.
  */
-#ifndef PF_TRACE_NUM_H
-#define PF_TRACE_NUM_H
+#ifndef PF_TRACE_NUMBER_H
+#define PF_TRACE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,18 +21,18 @@ struct pf_time {
  * Microseconds (JSON number: digits, fraction, exponent) -> nanoseconds.
  * Returns the place behind the number, NULL if there is none.
  */
-const char *pf_num_time(const char *p, struct pf_time *t);
+const char *pf_number_time(const char *p, struct pf_time *t);
 
 /* An integer of up to 18 digits that ends there; NULL otherwise. */
-const char *pf_num_integer(const char *p, int64_t *value);
+const char *pf_number_integer(const char *p, int64_t *value);
 
 /* A decimal in the coding of trace/event.h (PF_SLOT_FRACTION); else NULL. */
-const char *pf_num_decimal(const char *p, int64_t *value);
+const char *pf_number_decimal(const char *p, int64_t *value);
 
 /*
  * The slot for a number under this key of args: PF_SLOT_..., PF_SLOT_GENERIC
  * for unknown keys, -1 for keys whose values repeat (device, stream, ...).
  */
-int pf_num_slot(const char *key, size_t len);
+int pf_number_slot(const char *key, size_t len);
 
 #endif

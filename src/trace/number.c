@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/event.h"
-#include "trace/num.h"
+#include "trace/number.h"
 
 static inline bool is_digit(char c)
 {
@@ -105,7 +105,7 @@ static const char *time_slowly(const char *p, struct pf_time *t)
 	return p;
 }
 
-const char *pf_num_time(const char *p, struct pf_time *t)
+const char *pf_number_time(const char *p, struct pf_time *t)
 {
 	static const unsigned scale[] = { 1000, 100, 10, 1 };
 	const char *start = p, *q;
@@ -136,7 +136,7 @@ const char *pf_num_time(const char *p, struct pf_time *t)
 	return q;
 }
 
-const char *pf_num_integer(const char *p, int64_t *value)
+const char *pf_number_integer(const char *p, int64_t *value)
 {
 	bool negative = *p == '-';
 	uint64_t v = 0;
@@ -151,7 +151,7 @@ const char *pf_num_integer(const char *p, int64_t *value)
 	return q;
 }
 
-const char *pf_num_decimal(const char *p, int64_t *value)
+const char *pf_number_decimal(const char *p, int64_t *value)
 {
 	bool negative = *p == '-';
 	uint64_t v = 0;
@@ -267,7 +267,7 @@ __attribute__((constructor)) static void fill_buckets(void)
 	}
 }
 
-int pf_num_slot(const char *key, size_t len)
+int pf_number_slot(const char *key, size_t len)
 {
 	if (!len)
 		return PF_SLOT_GENERIC;

@@ -43,7 +43,10 @@ struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count);
 
-/* A sentence without a full stop; may quote texts from traces. */
+/*
+ * A sentence without a full stop; may quote texts from traces.  Cut at 1023
+ * bytes.
+ */
 void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

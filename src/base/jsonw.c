@@ -11,9 +11,8 @@
 
 static void line_break(struct pf_jsonw *w)
 {
-	if (w->depth > w->indent_depth) {
+	if (w->depth > w->indent_depth)
 		return;
-	}
 	pf_buf_addc(w->out, '\n');
 	for (int i = 0; i < w->depth; i++)
 		pf_buf_addc(w->out, '\t');
@@ -77,8 +76,7 @@ void pf_jsonw_key(struct pf_jsonw *w, const char *key)
 
 static bool is_markup(uint32_t code)
 {
-	return code == '<' || code == '>' || code == '&' || code == 0x2028 ||
-	       code == 0x2029;
+	return code == '<' || code == '>' || code == '&';
 }
 
 static void add_escaped(struct pf_buf *out, uint32_t code)
@@ -100,6 +98,11 @@ static void add_escaped(struct pf_buf *out, uint32_t code)
 		pf_buf_adds(out, "\\r");
 		break;
 	default:
+		if (code > 0xffff) {
+			pf_buf_addf(out, "\\u%04" PRIx32,
+				    0xd7c0 + (code >> 10));
+			code = 0xdc00 | (code & 0x3ff);
+		}
 		pf_buf_addf(out, "\\u%04" PRIx32, code);
 	}
 }
@@ -115,8 +118,8 @@ void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
 
 		if (code == PF_UTF8_BAD)
 			pf_buf_adds(out, "\xef\xbf\xbd");
-		else if (code < 0x20 || code == '"' || code == '\\' ||
-			 code == 0x7f || (escape_markup && is_markup(code)))
+		else if (pf_utf8_is_control(code) || code == '"' ||
+			 code == '\\' || (escape_markup && is_markup(code)))
 			add_escaped(out, code);
 		else
 			pf_buf_add(out, s, n);

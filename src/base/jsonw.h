@@ -4,8 +4,8 @@
  * when it likes (pf_jsonw keeps no position in it).  Commas, colons, nesting
  * and line breaks come from the state; indentation is one tab per level down
  * to "indent_depth" levels, deeper values are on one line.  Every string is
- * escaped; bytes that are no UTF-8 become U+FFFD; nan and infinities become
- * null, since JSON has none.
+ * escaped, and so is whatever could steer a terminal; bytes that are no UTF-8
+ * become U+FFFD; nan and infinities become null, since JSON has none.
  */
 #ifndef PF_BASE_JSONW_H
 #define PF_BASE_JSONW_H

@@ -11,8 +11,8 @@
  *	      "notes": []}
  *	md    GitHub tables
  *
- * csv, json and md write rows as they come; text keeps the first rows (see
- * PF_TEXT_SAMPLE) to find the widths and then writes on with these.
+ * csv, json and md write rows as they come; text keeps the first 10,000 to
+ * find the widths and then writes on with these.
  */
 #ifndef PF_RENDER_RENDER_H
 #define PF_RENDER_RENDER_H

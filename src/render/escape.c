@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "render/escape.h"
+
+/* Bytes of the longest beginning that is at most "columns" wide. */
+static size_t fitting_head(const char *s, size_t len, size_t columns)
+{
+	size_t at = 0, used = 0;
+	uint32_t code;
+
+	while (at < len) {
+		size_t n = pf_utf8_next(s + at, len - at, &code);
+
+		used += (size_t)pf_utf8_width(code);
+		if (used > columns)
+			break;
+		at += n;
+	}
+	return at;
+}
+
+/* Where the longest ending that is at most "columns" wide begins. */
+static size_t fitting_tail(const char *s, size_t len, size_t columns)
+{
+	size_t rest = pf_utf8_columns(s, len), at = 0;
+	uint32_t code;
+
+	while (at < len && rest > columns) {
+		at += pf_utf8_next(s + at, len - at, &code);
+		rest -= (size_t)pf_utf8_width(code);
+	}
+	return at;
+}
+
+void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
+		    size_t columns)
+{
+	struct pf_buf masked = { 0 };
+	size_t head, tail;
+
+	pf_utf8_mask(&masked, s, len);
+	if (!columns || pf_utf8_columns(masked.data, masked.len) <= columns) {
+		pf_buf_add(out, masked.data, masked.len);
+	} else if (columns <= 8) {
+		head = fitting_head(masked.data, masked.len, columns);
+		pf_buf_add(out, masked.data, head);
+	} else {
+		tail = (columns - 3) / 3;
+		head = fitting_head(masked.data, masked.len,
+				    columns - 3 - tail);
+		tail = fitting_tail(masked.data, masked.len, tail);
+		pf_buf_add(out, masked.data, head);
+		pf_buf_adds(out, "...");
+		pf_buf_add(out, masked.data + tail, masked.len - tail);
+	}
+	pf_buf_release(&masked);
+}
+
+static size_t longest_run(const char *s, size_t len, char c)
+{
+	size_t longest = 0, run = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		run = s[i] == c ? run + 1 : 0;
+		if (run > longest)
+			longest = run;
+	}
+	return longest;
+}
+
+static void add_times(struct pf_buf *out, char c, size_t count)
+{
+	while (count-- > 0)
+		pf_buf_addc(out, c);
+}
+
+/*
+ * GitHub splits the line at bars before it looks for code spans, and takes
+ * "\|" for a bar that does not split.  After a backslash it would be read as
+ * an escaped backslash and a bar that does, so that bar is masked.
+ */
+static void add_span_text(struct pf_buf *out, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] != '|')
+			pf_buf_addc(out, s[i]);
+		else if (i > 0 && s[i - 1] == '\\')
+			pf_buf_adds(out, "x7c");
+		else
+			pf_buf_adds(out, "\\|");
+	}
+}
+
+void pf_escape_md(struct pf_buf *out, const char *s, size_t len)
+{
+	struct pf_buf masked = { 0 };
+	size_t fence;
+	bool is_padded;
+
+	if (!len)
+		return;
+	pf_utf8_mask(&masked, s, len);
+	s = masked.data;
+	len = masked.len;
+	fence = longest_run(s, len, '`') + 1;
+	is_padded = s[0] == '`' || s[0] == ' ' || s[len - 1] == '`' ||
+		    s[len - 1] == ' ';
+	add_times(out, '`', fence);
+	add_times(out, ' ', is_padded);
+	add_span_text(out, s, len);
+	add_times(out, ' ', is_padded);
+	add_times(out, '`', fence);
+	pf_buf_release(&masked);
+}
+
+void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
+{
+	static const char harmless[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789 ,;'%()/-";
+
+	for (size_t i = 0; i < len; i++) {
+		if (!s[i] || !strchr(harmless, s[i])) {
+			pf_escape_md(out, s, len);
+			return;
+		}
+	}
+	pf_buf_add(out, s, len);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making texts from traces harmless, by the place they are printed in.  Each
+ * function appends to "out".  (JSON strings: base/jsonw.h.)
+ */
+#ifndef PF_RENDER_ESCAPE_H
+#define PF_RENDER_ESCAPE_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+
+/*
+ * For a terminal: control characters, invisible marks and invalid UTF-8 as
+ * \xNN.  Not more than "columns" wide (0: no limit): the middle is replaced
+ * by "..." so that beginning and end stay.
+ */
+void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
+		    size_t columns);
+
+/*
+ * For a cell of a GitHub table: a code span, in which no mention, link,
+ * issue number, tag or line break works and that no backtick or bar ends.
+ */
+void pf_escape_md(struct pf_buf *out, const char *s, size_t len);
+
+/* The same, but letters, digits and harmless marks alone stay plain text. */
+void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a format implements; private to render/.  The calls come in this
+ * order: begin, scalars, for each table (head, row*, tail), notes, end.
+ */
+#ifndef PF_RENDER_FORMAT_H
+#define PF_RENDER_FORMAT_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/jsonw.h"
+#include "render/render.h"
+#include "table/doc.h"
+
+struct pf_printer {
+	struct pf_row_sink sink; /* first: a printer is a row sink */
+	const struct pf_format_ops *ops;
+	struct pf_style style;
+	FILE *out;
+	struct pf_buf buf;	   /* written out when it is large */
+	struct pf_jsonw json;	   /* json.c */
+	size_t section;		   /* parts printed so far: csv, text, md */
+	const char *name, *title;  /* of the table being printed */
+	const struct pf_col *cols; /* with keys made unique */
+	size_t col_count;
+	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */
+	size_t *widths;		   /* text.c: decided, or NULL */
+	bool *is_right;		   /* text.c: columns of numbers */
+	bool is_record;		   /* text.c: a line per cell */
+	size_t row_count;
+};
+
+struct pf_format_ops {
+	void (*begin)(struct pf_printer *p);
+	void (*scalars)(struct pf_printer *p, const struct pf_scalar *scalars,
+			size_t count);
+	void (*head)(struct pf_printer *p);
+	void (*row)(struct pf_printer *p, const struct pf_cell *cells);
+	void (*tail)(struct pf_printer *p);
+	void (*notes)(struct pf_printer *p, char *const *notes, size_t count);
+	void (*end)(struct pf_printer *p);
+};
+
+extern const struct pf_format_ops pf_format_text, pf_format_csv,
+	pf_format_json, pf_format_md;
+
+void pf_printer_flush(struct pf_printer *p);
+
+/* The value for people (units, separators), not escaped if it is a text. */
+void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
+		  enum pf_col_kind kind);
+/* The raw value: digits that read back the same; text as it is. */
+void pf_cell_raw(struct pf_buf *out, const struct pf_cell *cell);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* GitHub tables: texts are code spans, numbers read as in text output. */
+#include "config.h"
+
+#include <string.h>
+
+#include "render/escape.h"
+#include "render/format.h"
+
+static void begin(struct pf_printer *p)
+{
+	(void)p;
+}
+
+static void begin_section(struct pf_printer *p)
+{
+	if (p->section)
+		pf_buf_addc(&p->buf, '\n');
+}
+
+static void add_cell(struct pf_printer *p, const struct pf_cell *cell,
+		     enum pf_col_kind kind)
+{
+	pf_buf_adds(&p->buf, "| ");
+	if (cell->type == PF_CELL_TEXT)
+		pf_escape_md(&p->buf, cell->v.text.s, cell->v.text.len);
+	else
+		pf_cell_show(&p->buf, cell, kind);
+	pf_buf_addc(&p->buf, ' ');
+}
+
+static void scalars(struct pf_printer *p, const struct pf_scalar *s,
+		    size_t count)
+{
+	if (!count)
+		return;
+	pf_buf_adds(&p->buf, "| What | Value |\n| :--- | :--- |\n");
+	for (size_t i = 0; i < count; i++) {
+		pf_buf_adds(&p->buf, "| ");
+		pf_escape_md_words(&p->buf, s[i].col.title,
+				   strlen(s[i].col.title));
+		pf_buf_addc(&p->buf, ' ');
+		add_cell(p, &s[i].cell, s[i].col.kind);
+		pf_buf_adds(&p->buf, "|\n");
+	}
+	p->section++;
+}
+
+static bool is_left(enum pf_col_kind kind)
+{
+	return kind == PF_TEXT || kind == PF_ANY;
+}
+
+static void head(struct pf_printer *p)
+{
+	begin_section(p);
+	if (p->title) {
+		pf_buf_adds(&p->buf, "**");
+		pf_escape_md_words(&p->buf, p->title, strlen(p->title));
+		pf_buf_adds(&p->buf, "**\n\n");
+	}
+	for (size_t i = 0; i < p->col_count; i++) {
+		pf_buf_adds(&p->buf, "| ");
+		pf_escape_md_words(&p->buf, p->cols[i].title,
+				   strlen(p->cols[i].title));
+		pf_buf_addc(&p->buf, ' ');
+	}
+	pf_buf_adds(&p->buf, "|\n");
+	for (size_t i = 0; i < p->col_count; i++)
+		pf_buf_adds(&p->buf,
+			    is_left(p->cols[i].kind) ? "| :--- " : "| ---: ");
+	pf_buf_adds(&p->buf, "|\n");
+}
+
+static void row(struct pf_printer *p, const struct pf_cell *cells)
+{
+	for (size_t i = 0; i < p->col_count; i++)
+		add_cell(p, &cells[i], p->cols[i].kind);
+	pf_buf_adds(&p->buf, "|\n");
+}
+
+static void tail(struct pf_printer *p)
+{
+	(void)p;
+}
+
+static void notes(struct pf_printer *p, char *const *texts, size_t count)
+{
+	if (!count)
+		return;
+	begin_section(p);
+	for (size_t i = 0; i < count; i++) {
+		pf_buf_adds(&p->buf, "- ");
+		pf_escape_md_words(&p->buf, texts[i], strlen(texts[i]));
+		pf_buf_addc(&p->buf, '\n');
+	}
+}
+
+static void end(struct pf_printer *p)
+{
+	(void)p;
+}
+
+const struct pf_format_ops pf_format_md = { begin, scalars, head, row,
+					    tail,  notes,   end };

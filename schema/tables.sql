@@ -1,0 +1,198 @@
+-- The database of profan.  Every column is documented in schema/README.md.
+-- Conventions: _ns = nanoseconds, _bytes = bytes; NULL = the input did not
+-- say.  event id = track_id << 32 | seq.
+
+CREATE TABLE meta (
+	key TEXT PRIMARY KEY,
+	value ANY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trace (
+	id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL,
+	format TEXT NOT NULL,
+	compression TEXT NOT NULL,
+	file_bytes INTEGER,
+	json_bytes INTEGER NOT NULL,
+	base_ns INTEGER,
+	rank INTEGER,
+	world_size INTEGER,
+	first_ns INTEGER,
+	last_ns INTEGER,
+	event_count INTEGER NOT NULL,
+	stored_count INTEGER NOT NULL,
+	metadata_count INTEGER NOT NULL,
+	paired_count INTEGER NOT NULL,
+	skipped_count INTEGER NOT NULL
+) STRICT;
+
+-- Every top-level key of the file but the event list, as JSON text.
+CREATE TABLE trace_meta (
+	trace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (trace_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- Facts about the events that ingest counted on the way, such as how the
+-- kernels' ids relate to their calls (schema/README.md lists the keys).
+CREATE TABLE trace_fact (
+	trace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	value INTEGER NOT NULL,
+	PRIMARY KEY (trace_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE process (
+	trace_id INTEGER NOT NULL,
+	pid TEXT NOT NULL,
+	name TEXT,
+	labels TEXT,
+	sort_index INTEGER,
+	PRIMARY KEY (trace_id, pid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE track (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	class TEXT NOT NULL,
+	pid TEXT NOT NULL,
+	tid TEXT NOT NULL,
+	name TEXT,
+	sort_index INTEGER,
+	event_count INTEGER NOT NULL,
+	first_ns INTEGER,
+	last_ns INTEGER
+) STRICT;
+
+-- Every metadata event (ph M) as it was.
+CREATE TABLE metadata_event (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	file_order INTEGER NOT NULL,
+	json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE string (
+	id INTEGER PRIMARY KEY,
+	text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE argset (
+	id INTEGER PRIMARY KEY,
+	mask INTEGER NOT NULL,
+	text TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE event_type (
+	id INTEGER PRIMARY KEY,
+	ph TEXT NOT NULL,
+	category TEXT NOT NULL,
+	kind INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE block (
+	id INTEGER PRIMARY KEY,
+	track_id INTEGER NOT NULL,
+	block_no INTEGER NOT NULL,
+	event_count INTEGER NOT NULL,
+	first_start_ns INTEGER NOT NULL,
+	last_start_ns INTEGER NOT NULL,
+	max_end_ns INTEGER NOT NULL,
+	names BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE block_column (
+	block_id INTEGER NOT NULL,
+	column_id INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (block_id, column_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE gpu_event (
+	id INTEGER PRIMARY KEY,
+	event_id INTEGER NOT NULL,
+	trace_id INTEGER NOT NULL,
+	kind INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL,
+	dur_ns INTEGER NOT NULL,
+	name_id INTEGER NOT NULL,
+	config_id INTEGER,
+	correlation INTEGER,
+	external_id INTEGER,
+	launch_id INTEGER,
+	op_id INTEGER,
+	step INTEGER,
+	bytes INTEGER
+) STRICT;
+
+CREATE TABLE gpu_config (
+	id INTEGER PRIMARY KEY,
+	device INTEGER,
+	stream INTEGER,
+	context INTEGER,
+	grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
+	block_x INTEGER, block_y INTEGER, block_z INTEGER,
+	registers_per_thread INTEGER,
+	shared_memory_bytes INTEGER,
+	blocks_per_sm REAL,
+	warps_per_sm REAL,
+	occupancy_percent REAL
+) STRICT;
+
+CREATE TABLE annotation (
+	id INTEGER PRIMARY KEY,
+	event_id INTEGER NOT NULL,
+	trace_id INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL,
+	dur_ns INTEGER NOT NULL,
+	name_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE step (
+	trace_id INTEGER NOT NULL,
+	step INTEGER NOT NULL,
+	track_id INTEGER NOT NULL,
+	event_id INTEGER NOT NULL,
+	start_ns INTEGER NOT NULL,
+	dur_ns INTEGER NOT NULL,
+	PRIMARY KEY (trace_id, start_ns, event_id)
+) STRICT, WITHOUT ROWID;
+
+-- key_averages() of the whole trace under the rules recognised at ingest.
+-- grouping: 0 none, 1 by input shape.
+CREATE TABLE average (
+	trace_id INTEGER NOT NULL,
+	grouping INTEGER NOT NULL,
+	position INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	input_shapes TEXT NOT NULL,
+	device_type TEXT NOT NULL,
+	is_user_annotation INTEGER NOT NULL,
+	is_async INTEGER NOT NULL,
+	has_parent INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	self_cpu_ns INTEGER NOT NULL,
+	cpu_total_ns INTEGER NOT NULL,
+	self_device_ns INTEGER NOT NULL,
+	device_total_ns INTEGER NOT NULL,
+	self_cpu_us REAL NOT NULL,
+	cpu_total_us REAL NOT NULL,
+	self_device_us REAL NOT NULL,
+	device_total_us REAL NOT NULL,
+	self_cpu_mem_bytes INTEGER NOT NULL,
+	cpu_mem_bytes INTEGER NOT NULL,
+	self_device_mem_bytes INTEGER NOT NULL,
+	device_mem_bytes INTEGER NOT NULL,
+	flops INTEGER NOT NULL,
+	PRIMARY KEY (trace_id, grouping, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE repair (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	kind TEXT NOT NULL,
+	is_skip INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	first_offset INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The external sorter of base/spool.h.
+ *
+ * Records gather in a buffer of half the budget; a full buffer is sorted (a
+ * merge of the natural runs found in it; nothing is moved when it is sorted
+ * already) and appended to one temporary file.  A buffer that starts at or
+ * after the end of the last run makes that run longer, so nearly sorted input
+ * gives very few runs.  Reading merges the runs with a heap.
+ *
+ * Invariants: runs lie in the file in the order of adding and without gaps,
+ * so "lower run number first" among equal keys is stability.
+ */
+#include "config.h"
+
+#include "base/spool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/tempfile.h"
+
+#define MIN_RUN	       16    /* shorter natural runs are insertion-sorted */
+#define MIN_READ_BYTES 16384 /* of a run's read buffer */
+#define MAX_READ_BYTES 262144
+
+struct key {
+	int64_t first, second;
+};
+
+struct run {
+	uint64_t first, count; /* in records from the start of the file */
+	struct key last;
+};
+
+/* The reading side of one run. */
+struct source {
+	struct key key; /* of the record at "at" */
+	char *buffer;
+	const char *at, *end;
+	uint64_t next, left; /* what is still in the file */
+};
+
+struct pf_sorter {
+	size_t record_bytes, budget_bytes, capacity, count, taken;
+	char *records, *scratch;
+	size_t allocated; /* records that fit in "records" now */
+	bool is_sorted, is_started;
+	struct key last; /* of the last record added */
+	struct run *run;
+	size_t run_count, run_cap;
+	struct source *source;
+	uint32_t *heap; /* source numbers, least first */
+	size_t source_count, heap_count;
+	int fd;
+	char *dir;
+};
+
+static inline struct key key_of(const char *record)
+{
+	struct key k;
+
+	memcpy(&k, record, sizeof(k));
+	return k;
+}
+
+static inline bool is_less(struct key a, struct key b)
+{
+	return a.first != b.first ? a.first < b.first : a.second < b.second;
+}
+
+static inline void copy(char *to, const char *from, size_t len)
+{
+	for (; len >= 8; len -= 8, to += 8, from += 8)
+		memcpy(to, from, 8);
+	if (len)
+		memcpy(to, from, len);
+}
+
+struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
+				const char *dir)
+{
+	struct pf_sorter *s = pf_calloc(1, sizeof(*s));
+
+	s->record_bytes = record_bytes < sizeof(struct key) ?
+				  sizeof(struct key) :
+				  record_bytes;
+	s->budget_bytes = budget_bytes;
+	s->capacity = budget_bytes / 2 / s->record_bytes;
+	if (s->capacity < 2 * MIN_RUN)
+		s->capacity = 2 * MIN_RUN;
+	s->is_sorted = true;
+	s->fd = -1;
+	s->dir = pf_strdup(dir ? dir : ".");
+	return s;
+}
+
+static void free_sources(struct pf_sorter *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		free(s->source[i].buffer);
+	free(s->source);
+	free(s->heap);
+	s->source = NULL;
+	s->heap = NULL;
+	s->source_count = s->heap_count = 0;
+}
+
+void pf_sorter_free(struct pf_sorter *s)
+{
+	if (!s)
+		return;
+	free_sources(s);
+	free(s->records);
+	free(s->scratch);
+	free(s->run);
+	free(s->dir);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+/* ---- in memory ---- */
+
+/* Make records [from, end) sorted, knowing that [from, sorted) are. */
+static void insert_sort(struct pf_sorter *s, size_t from, size_t sorted,
+			size_t end)
+{
+	size_t w = s->record_bytes;
+	char *base = s->records;
+
+	for (size_t i = sorted; i < end; i++) {
+		struct key k = key_of(base + i * w);
+		size_t to = i;
+
+		while (to > from && is_less(k, key_of(base + (to - 1) * w)))
+			to--;
+		if (to == i)
+			continue;
+		memcpy(s->scratch, base + i * w, w);
+		memmove(base + (to + 1) * w, base + to * w, (i - to) * w);
+		memcpy(base + to * w, s->scratch, w);
+	}
+}
+
+/* Ends of ascending runs of at least MIN_RUN records; returns how many. */
+static size_t find_runs(struct pf_sorter *s, size_t *ends)
+{
+	size_t w = s->record_bytes, from = 0, runs = 0;
+
+	while (from < s->count) {
+		struct key previous = key_of(s->records + from * w);
+		size_t to = from + 1;
+
+		for (; to < s->count; to++) {
+			struct key k = key_of(s->records + to * w);
+
+			if (is_less(k, previous))
+				break;
+			previous = k;
+		}
+		if (to - from < MIN_RUN && to < s->count) {
+			size_t end = s->count - from < MIN_RUN ?
+					     s->count :
+					     from + MIN_RUN;
+
+			insert_sort(s, from, to, end);
+			to = end;
+		}
+		ends[runs++] = to;
+		from = to;
+	}
+	return runs;
+}
+
+/* Merge [a, b) and [b, end) of "from" into the same places of "to". */
+static void merge_two(char *to, const char *a, const char *b, const char *end,
+		      size_t w)
+{
+	const char *a_end = b;
+
+	if (a < a_end && b < end && !is_less(key_of(b), key_of(b - w))) {
+		memcpy(to, a, (size_t)(end - a));
+		return;
+	}
+	while (a < a_end && b < end) {
+		if (is_less(key_of(b), key_of(a))) {
+			copy(to, b, w);
+			b += w;
+		} else {
+			copy(to, a, w);
+			a += w;
+		}
+		to += w;
+	}
+	memcpy(to, a, (size_t)(a_end - a));
+	to += a_end - a;
+	memcpy(to, b, (size_t)(end - b));
+}
+
+static void sort_records(struct pf_sorter *s)
+{
+	size_t w = s->record_bytes, runs;
+	size_t *ends;
+
+	if (s->is_sorted)
+		return;
+	if (!s->scratch)
+		s->scratch = pf_alloc(s->allocated * w);
+	ends = pf_alloc((s->count / MIN_RUN + 2) * sizeof(*ends));
+	runs = find_runs(s, ends);
+	while (runs > 1) {
+		size_t out = 0, start = 0;
+		char *swap;
+
+		for (size_t i = 0; i < runs; i += 2) {
+			size_t middle = ends[i];
+			size_t end = i + 1 < runs ? ends[i + 1] : middle;
+
+			merge_two(s->scratch + start * w,
+				  s->records + start * w,
+				  s->records + middle * w,
+				  s->records + end * w, w);
+			ends[out++] = start = end;
+		}
+		runs = out;
+		swap = s->records;
+		s->records = s->scratch;
+		s->scratch = swap;
+	}
+	free(ends);
+	s->is_sorted = true;
+}
+
+/* ---- to the file ---- */
+
+static struct run *add_run(struct pf_sorter *s, uint64_t first)
+{
+	struct run *r;
+
+	s->run = pf_grow(s->run, &s->run_cap, s->run_count + 1,
+			 sizeof(*s->run));
+	r = s->run + s->run_count++;
+	memset(r, 0, sizeof(*r));
+	r->first = first;
+	return r;
+}
+
+static int spill(struct pf_sorter *s, struct pf_err *err)
+{
+	size_t w = s->record_bytes;
+	struct run *r = s->run_count ? s->run + s->run_count - 1 : NULL;
+	uint64_t at = r ? r->first + r->count : 0;
+
+	if (!s->count)
+		return 0;
+	sort_records(s);
+	if (s->fd < 0) {
+		s->fd = pf_tempfile_open(s->dir, err);
+		if (s->fd < 0)
+			return -1;
+	}
+	if (at > (uint64_t)INT64_MAX / w - s->count)
+		return pf_fail(err, PF_ELIMIT, "too many records to sort");
+	if (pf_tempfile_write(s->fd, s->records, s->count * w, at * w, err))
+		return -1;
+	if (!r || is_less(key_of(s->records), r->last))
+		r = add_run(s, at);
+	r->count += s->count;
+	r->last = key_of(s->records + (s->count - 1) * w);
+	s->count = 0;
+	s->is_sorted = true;
+	return 0;
+}
+
+/* Room for one more record: grow to the capacity, then spill. */
+static int make_room(struct pf_sorter *s, struct pf_err *err)
+{
+	if (s->allocated < s->capacity) {
+		size_t want = s->allocated ? s->allocated * 2 : 1024;
+
+		s->allocated = want < s->capacity ? want : s->capacity;
+		s->records = pf_realloc(s->records, s->allocated,
+					s->record_bytes);
+		return 0;
+	}
+	return spill(s, err);
+}
+
+int pf_sorter_add(struct pf_sorter *s, const void *record, struct pf_err *err)
+{
+	struct key k;
+
+	if (s->count == s->allocated && make_room(s, err))
+		return -1;
+	memcpy(s->records + s->count * s->record_bytes, record,
+	       s->record_bytes);
+	k = key_of(record);
+	if (s->count && is_less(k, s->last))
+		s->is_sorted = false;
+	s->last = k;
+	s->count++;
+	return 0;
+}
+
+/* ---- merging ---- */
+
+static inline bool source_is_less(const struct pf_sorter *s, uint32_t a,
+				  uint32_t b)
+{
+	const struct source *x = s->source + a, *y = s->source + b;
+
+	if (x->key.first != y->key.first)
+		return x->key.first < y->key.first;
+	if (x->key.second != y->key.second)
+		return x->key.second < y->key.second;
+	return a < b;
+}
+
+static void sift_down(struct pf_sorter *s, size_t at)
+{
+	uint32_t moving = s->heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= s->heap_count)
+			break;
+		if (child + 1 < s->heap_count &&
+		    source_is_less(s, s->heap[child + 1], s->heap[child]))
+			child++;
+		if (!source_is_less(s, s->heap[child], moving))
+			break;
+		s->heap[at] = s->heap[child];
+		at = child;
+	}
+	s->heap[at] = moving;
+}
+
+/* Read the next piece of a run: 1 more, 0 end, -1 error. */
+static int refill(struct pf_sorter *s, struct source *src, size_t room,
+		  struct pf_err *err)
+{
+	size_t w = s->record_bytes;
+	size_t n = src->left < room ? (size_t)src->left : room;
+
+	if (!n)
+		return 0;
+	if (pf_tempfile_read(s->fd, src->buffer, n * w, src->next * w, err))
+		return -1;
+	src->next += n;
+	src->left -= n;
+	src->at = src->buffer;
+	src->end = src->buffer + n * w;
+	src->key = key_of(src->at);
+	return 1;
+}
+
+static size_t read_records(const struct pf_sorter *s, size_t sources)
+{
+	size_t bytes = s->budget_bytes / (sources ? sources : 1);
+	size_t n;
+
+	if (bytes > MAX_READ_BYTES)
+		bytes = MAX_READ_BYTES;
+	if (bytes < MIN_READ_BYTES)
+		bytes = MIN_READ_BYTES;
+	n = bytes / s->record_bytes;
+	return n ? n : 1;
+}
+
+/* Open runs [from, to) for merging. */
+static int open_sources(struct pf_sorter *s, size_t from, size_t to,
+			struct pf_err *err)
+{
+	size_t room = read_records(s, to - from);
+
+	s->source = pf_calloc(to - from, sizeof(*s->source));
+	s->heap = pf_calloc(to - from, sizeof(*s->heap));
+	s->source_count = to - from;
+	for (size_t i = 0; i < s->source_count; i++) {
+		struct source *src = s->source + i;
+
+		src->buffer = pf_alloc(room * s->record_bytes);
+		src->next = s->run[from + i].first;
+		src->left = s->run[from + i].count;
+		if (refill(s, src, room, err) < 0)
+			return -1;
+		s->heap[s->heap_count++] = (uint32_t)i;
+	}
+	for (size_t i = s->heap_count / 2; i-- > 0;)
+		sift_down(s, i);
+	return 0;
+}
+
+/* Leave the least record behind. */
+static int advance(struct pf_sorter *s, struct pf_err *err)
+{
+	struct source *src = s->source + s->heap[0];
+
+	src->at += s->record_bytes;
+	if (src->at < src->end) {
+		src->key = key_of(src->at);
+	} else {
+		int more = refill(s, src, read_records(s, s->source_count),
+				  err);
+
+		if (more < 0)
+			return -1;
+		if (!more) {
+			s->heap[0] = s->heap[--s->heap_count];
+			if (!s->heap_count)
+				return 0;
+		}
+	}
+	sift_down(s, 0);
+	return 0;
+}
+
+/* Merge runs [from, to) into one run of another file. */
+static int merge_group(struct pf_sorter *s, size_t from, size_t to, int fd,
+		       struct pf_err *err)
+{
+	size_t w = s->record_bytes, room = MAX_READ_BYTES / w + 1, n = 0;
+	uint64_t at = s->run[from].first;
+	char *out = pf_alloc(room * w);
+	int rc = open_sources(s, from, to, err);
+
+	while (!rc && s->heap_count) {
+		copy(out + n++ * w, s->source[s->heap[0]].at, w);
+		if (n == room) {
+			rc = pf_tempfile_write(fd, out, n * w, at * w, err);
+			at += n;
+			n = 0;
+		}
+		if (!rc)
+			rc = advance(s, err);
+	}
+	if (!rc && n)
+		rc = pf_tempfile_write(fd, out, n * w, at * w, err);
+	free(out);
+	free_sources(s);
+	return rc;
+}
+
+/* One pass over all runs that makes "fan" runs one. */
+static int merge_pass(struct pf_sorter *s, size_t fan, struct pf_err *err)
+{
+	int fd = pf_tempfile_open(s->dir, err);
+	size_t out = 0;
+
+	if (fd < 0)
+		return -1;
+	for (size_t from = 0; from < s->run_count; from += fan) {
+		size_t to = s->run_count - from < fan ? s->run_count :
+							from + fan;
+		struct run r = s->run[from];
+
+		if (merge_group(s, from, to, fd, err)) {
+			close(fd);
+			return -1;
+		}
+		for (size_t i = from + 1; i < to; i++)
+			r.count += s->run[i].count;
+		s->run[out++] = r;
+	}
+	s->run_count = out;
+	close(s->fd);
+	s->fd = fd;
+	return 0;
+}
+
+int pf_sorter_finish(struct pf_sorter *s, struct pf_err *err)
+{
+	size_t fan = s->budget_bytes / MIN_READ_BYTES;
+
+	if (!s->run_count) {
+		sort_records(s);
+		free(s->scratch);
+		s->scratch = NULL;
+		return 0;
+	}
+	if (spill(s, err))
+		return -1;
+	free(s->scratch);
+	free(s->records);
+	s->scratch = s->records = NULL;
+	s->allocated = 0;
+	if (fan < 4)
+		fan = 4;
+	while (s->run_count > fan)
+		if (merge_pass(s, fan, err))
+			return -1;
+	return open_sources(s, 0, s->run_count, err);
+}
+
+const void *pf_sorter_next(struct pf_sorter *s, struct pf_err *err)
+{
+	if (!s->source_count) {
+		if (s->taken == s->count)
+			return NULL;
+		return s->records + s->taken++ * s->record_bytes;
+	}
+	if (s->is_started && s->heap_count && advance(s, err))
+		return NULL;
+	s->is_started = true;
+	return s->heap_count ? s->source[s->heap[0]].at : NULL;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool: records lie in pieces of equal size.  Piece k lives in cache
+ * place k % places, and goes to the file when another piece needs its place:
+ * while everything fits in the budget there is no file at all.
+ *
+ * Invariants: a piece that is in no place is in the file in full; only the
+ * piece of the last record can be partly used; "tail" points behind the last
+ * record while its piece is in its place, and is NULL otherwise.
+ */
+#include "config.h"
+
+#include "base/spool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/tempfile.h"
+
+#define PIECE_BYTES 65536
+
+struct place {
+	char *data;
+	uint64_t piece;
+	bool used, dirty;
+};
+
+struct pf_spool {
+	size_t record_bytes, per_piece, piece_bytes, places;
+	struct place *place;
+	uint64_t count;
+	uint64_t last_bound; /* where the last lower bound was */
+	char *tail;	     /* where the next record goes, or NULL */
+	size_t tail_room;    /* records that still fit behind tail */
+	int fd;
+	char *dir;
+};
+
+struct pf_spool *pf_spool_new(size_t record_bytes, size_t budget_bytes,
+			      const char *dir)
+{
+	struct pf_spool *s = pf_calloc(1, sizeof(*s));
+
+	s->record_bytes = record_bytes ? record_bytes : 1;
+	s->per_piece = PIECE_BYTES / s->record_bytes;
+	if (!s->per_piece)
+		s->per_piece = 1;
+	s->piece_bytes = s->per_piece * s->record_bytes;
+	s->places = budget_bytes / s->piece_bytes;
+	if (s->places < 2)
+		s->places = 2;
+	s->place = pf_calloc(s->places, sizeof(*s->place));
+	s->fd = -1;
+	s->dir = pf_strdup(dir ? dir : ".");
+	return s;
+}
+
+void pf_spool_free(struct pf_spool *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->places; i++)
+		free(s->place[i].data);
+	free(s->place);
+	free(s->dir);
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+}
+
+uint64_t pf_spool_count(const struct pf_spool *s)
+{
+	return s->count;
+}
+
+/* Empty a place for another piece. */
+static int evict(struct pf_spool *s, struct place *p, struct pf_err *err)
+{
+	if (s->tail && s->place + s->count / s->per_piece % s->places == p)
+		s->tail = NULL;
+	if (!p->used || !p->dirty)
+		return 0;
+	if (s->fd < 0) {
+		s->fd = pf_tempfile_open(s->dir, err);
+		if (s->fd < 0)
+			return -1;
+	}
+	if (pf_tempfile_write(s->fd, p->data, s->piece_bytes,
+			      p->piece * s->piece_bytes, err))
+		return -1;
+	p->dirty = false;
+	return 0;
+}
+
+/* Bring a piece into its place; a fresh one is not in the file yet. */
+static struct place *load(struct pf_spool *s, uint64_t piece, bool fresh,
+			  struct pf_err *err)
+{
+	struct place *p = s->place + piece % s->places;
+
+	if (p->used && p->piece == piece)
+		return p;
+	if (evict(s, p, err))
+		return NULL;
+	if (!p->data)
+		p->data = pf_calloc(1, s->piece_bytes);
+	p->used = false;
+	if (!fresh && pf_tempfile_read(s->fd, p->data, s->piece_bytes,
+				       piece * s->piece_bytes, err))
+		return NULL;
+	p->used = true;
+	p->dirty = false;
+	p->piece = piece;
+	return p;
+}
+
+/* Find the place of the next record. */
+static int open_tail(struct pf_spool *s, struct pf_err *err)
+{
+	size_t in_piece = s->count % s->per_piece;
+	struct place *p;
+
+	if (s->count >= UINT64_MAX / 2 / s->record_bytes)
+		return pf_fail(err, PF_ELIMIT, "too many records to spool");
+	p = load(s, s->count / s->per_piece, in_piece == 0, err);
+	if (!p)
+		return -1;
+	p->dirty = true;
+	s->tail = p->data + in_piece * s->record_bytes;
+	s->tail_room = s->per_piece - in_piece;
+	return 0;
+}
+
+int pf_spool_add(struct pf_spool *s, const void *record, struct pf_err *err)
+{
+	if (!s->tail && open_tail(s, err))
+		return -1;
+	memcpy(s->tail, record, s->record_bytes);
+	s->tail += s->record_bytes;
+	s->count++;
+	if (--s->tail_room == 0)
+		s->tail = NULL;
+	return 0;
+}
+
+const void *pf_spool_at(struct pf_spool *s, uint64_t i, struct pf_err *err)
+{
+	uint64_t piece = i / s->per_piece;
+	struct place *p = s->place + piece % s->places;
+
+	if (i >= s->count) {
+		pf_fail(err, PF_EIO, "record past the end of a spool");
+		return NULL;
+	}
+	if (!p->used || p->piece != piece)
+		p = load(s, piece, false, err);
+	if (!p)
+		return NULL;
+	return p->data + i % s->per_piece * s->record_bytes;
+}
+
+/* Is record i below key?  1 yes, 0 no, -1 error. */
+static int is_below(struct pf_spool *s, uint64_t i, int64_t key,
+		    struct pf_err *err)
+{
+	const void *record = pf_spool_at(s, i, err);
+	int64_t value;
+
+	if (!record)
+		return -1;
+	memcpy(&value, record, sizeof(value));
+	return value < key;
+}
+
+/*
+ * Double the distance from the last answer until [*low, *high] surely holds
+ * the new one: records before *low are below key, record *high is not (or is
+ * the end).
+ */
+static int gallop(struct pf_spool *s, int64_t key, uint64_t *low,
+		  uint64_t *high, struct pf_err *err)
+{
+	uint64_t from = s->last_bound, step = 1;
+	int below = from < s->count ? is_below(s, from, key, err) : 0;
+
+	if (below < 0)
+		return -1;
+	*low = 0;
+	*high = s->count;
+	if (below) {
+		*low = from + 1;
+		while (from + step < s->count) {
+			below = is_below(s, from + step, key, err);
+			if (below < 0)
+				return -1;
+			if (!below) {
+				*high = from + step;
+				break;
+			}
+			*low = from + step + 1;
+			step *= 2;
+		}
+		return 0;
+	}
+	*high = from;
+	for (; step <= from; step *= 2) {
+		below = is_below(s, from - step, key, err);
+		if (below < 0)
+			return -1;
+		if (below) {
+			*low = from - step + 1;
+			break;
+		}
+		*high = from - step;
+	}
+	return 0;
+}
+
+uint64_t pf_spool_lower_bound(struct pf_spool *s, int64_t key,
+			      struct pf_err *err)
+{
+	uint64_t low, high;
+
+	if (gallop(s, key, &low, &high, err))
+		return UINT64_MAX;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		int below = is_below(s, middle, key, err);
+
+		if (below < 0)
+			return UINT64_MAX;
+		if (below)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	s->last_bound = low;
+	return low;
+}

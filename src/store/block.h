@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Column blocks: up to PF_BLOCK_EVENTS events of one track, in the order
+ * (start, -end, file order), one compressed byte string per column.
+ *
+ * Invariants: block k of a track holds the events k * PF_BLOCK_EVENTS on; all
+ * but the last block of a track are full; so event id = track_id << 32 | seq,
+ * seq = position in the track, finds its block by a shift.
+ */
+#ifndef PF_STORE_BLOCK_H
+#define PF_STORE_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "trace/event.h"
+
+#define PF_BLOCK_SHIFT	14
+#define PF_BLOCK_EVENTS (1u << PF_BLOCK_SHIFT)
+
+/*
+ * Column numbers as stored in block_column.column_id: append only.  Slot s is
+ * column PF_COL_SLOT + s and holds only the values of the events whose args
+ * have that slot ("dense"); which do is said by column MASK, the slot mask
+ * (bit s set = the event has slot s).
+ */
+enum pf_column {
+	PF_COL_START = 0,  /* start_ns, int64 */
+	PF_COL_DUR = 1,	   /* dur_ns, int64, >= 0 */
+	PF_COL_ORDER = 2,  /* position among all events of the file, from 0 */
+	PF_COL_NAME = 3,   /* string.id, or PF_ID_INLINE */
+	PF_COL_TYPE = 4,   /* event_type.id */
+	PF_COL_ARGS = 5,   /* argset.id, PF_ID_NONE or PF_ID_INLINE */
+	PF_COL_PARENT = 6, /* seq - seq of the enclosing event, 0 = none */
+	PF_COL_MASK = 7,   /* slot mask */
+	PF_COL_INLINE = 8, /* inline strings: see pf_block.inline_text */
+	PF_COL_SLOT = 16,  /* + enum pf_slot */
+	PF_COL_COUNT = PF_COL_SLOT + PF_SLOT_COUNT
+};
+
+#define PF_COLS_ALL UINT64_MAX
+#define PF_COLBIT(c) (UINT64_C(1) << (c))
+
+/*
+ * One decoded block, struct of arrays.  Arrays have PF_BLOCK_EVENTS places
+ * (slot arrays: one place per event of the block, filled from the front, only
+ * slot_count[s] used).  Columns that were not asked for are undefined.
+ */
+struct pf_block {
+	uint32_t count;
+	int64_t *start_ns, *dur_ns, *order;
+	uint32_t *name, *type, *args, *parent, *mask;
+	int64_t *slot[PF_SLOT_COUNT];
+	uint32_t slot_count[PF_SLOT_COUNT];
+	/*
+	 * Inline strings, in event order, name before args: for each a 32-bit
+	 * little-endian length and the bytes.
+	 */
+	struct pf_buf inline_text;
+};
+
+void pf_block_init(struct pf_block *b);	   /* allocates every array */
+void pf_block_release(struct pf_block *b);
+
+/*
+ * Encode one column into "out" (appended).  Format: codec version byte, kind
+ * byte, then a zstd level 1 frame over delta (start, order, slots) or plain
+ * (others) zigzag varints; 32-bit checksum of the decoded bytes at the end.
+ */
+void pf_column_encode(const struct pf_block *b, enum pf_column column,
+		      struct pf_buf *out);
+
+/*
+ * Decode one column of a block of "count" events.  Never trusts "data": every
+ * read is bounded, a wrong count, checksum or version is PF_EDB.
+ * PF_COL_MASK must have been decoded before any slot column.
+ */
+int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
+		     const void *data, size_t len, struct pf_err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading column blocks: one cursor walks one track in stored order.  Opaque;
+ * memory is one decoded block.  Pure reader: never writes.
+ */
+#ifndef PF_STORE_CURSOR_H
+#define PF_STORE_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/block.h"
+#include "store/db.h"
+
+struct pf_cursor;
+
+/* One row of the table "track" (strings live as long as the list). */
+struct pf_track {
+	uint32_t id;
+	int64_t trace_id;
+	const char *pid, *tid;	 /* as text, "" when absent */
+	const char *class_name;	 /* "host", "gpu", "counter", "async", "mark" */
+	const char *thread_name; /* or NULL */
+	int64_t event_count, first_ns, last_ns;
+};
+
+/* All tracks of a trace (0 = all traces) by id; caller frees the list. */
+int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
+		   size_t *count, struct pf_err *err);
+void pf_tracks_free(struct pf_track *tracks, size_t count);
+
+/*
+ * A cursor over one track that decodes "columns" (bits PF_COLBIT(...)).
+ * Slot columns imply MASK.  NULL on error.
+ */
+struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
+				uint64_t columns, struct pf_err *err);
+void pf_cursor_free(struct pf_cursor *c);
+
+/* Skip blocks whose events all start before start_ns: exact to a block. */
+void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns);
+
+/*
+ * Decode the next block: 1 and *out borrowed until the next call, 0 at the
+ * end, -1 on error.  *first_seq is the seq of its first event.
+ */
+int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
+		    uint32_t *first_seq, struct pf_err *err);
+
+/* One event, for code that wants rows.  Slots absent from it are 0. */
+struct pf_span {
+	uint32_t seq;
+	int64_t start_ns, dur_ns, order;
+	uint32_t name, type, args, parent, mask;
+	int64_t slot[PF_SLOT_COUNT]; /* only those asked for are set */
+	const char *inline_name, *inline_args; /* when name/args is INLINE */
+	uint32_t inline_name_len, inline_args_len;
+};
+
+/* The next event: 1, 0 at the end, -1 on error. Built on pf_cursor_block. */
+int pf_cursor_next(struct pf_cursor *c, struct pf_span *out,
+		   struct pf_err *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database file: opening, creating, statements, error text.  store/ is
+ * the only folder that includes sqlite3.h (this header does so for it and for
+ * the few callers in analysis/ that step statements).
+ */
+#ifndef PF_STORE_DB_H
+#define PF_STORE_DB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "base/err.h"
+
+#define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
+#define PF_SCHEMA_VERSION 1	     /* PRAGMA user_version */
+
+struct pf_db {
+	sqlite3 *sql;
+	char *path; /* as given, for messages */
+};
+
+/*
+ * Open an existing profan database read-only.  A missing file, a file that is
+ * no SQLite database, a foreign one (other application_id), or a newer
+ * user_version: one clear sentence.  With_tables registers the virtual tables
+ * (store/vtab.h).
+ */
+int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
+	       struct pf_err *err);
+
+/*
+ * Create a new database at path (which must not exist) with the whole schema
+ * of schema/tables.sql: journal off, synchronous off, exclusive lock; one
+ * transaction is open on return.  The caller renames it into place after
+ * pf_db_finish().
+ */
+int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err);
+
+/* Run schema/indexes.sql, ANALYZE, commit, fsync the file and close. */
+int pf_db_finish(struct pf_db *db, struct pf_err *err);
+
+void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
+
+/*
+ * Is there a file at path that an ingest may replace?  0: nothing there or a
+ * profan database; -1: something else (PF_EIO / PF_EDB set).
+ */
+int pf_db_may_replace(const char *path, struct pf_err *err);
+
+/* Prepare one statement; trailing text is an error. NULL on error. */
+sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
+			    struct pf_err *err);
+/* sqlite3_step: 1 row, 0 done, -1 error. */
+int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
+/* Run statements without results. */
+int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err);
+/* Turn the connection's last error into err (disk full becomes PF_EIO). */
+int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err);
+
+#endif

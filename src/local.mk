@@ -3,20 +3,107 @@
 
 noinst_LIBRARIES += libprofan.a
 libprofan_a_SOURCES = \
+	src/analysis/args.c \
+	src/analysis/args.h \
+	src/analysis/averages.c \
+	src/analysis/averages.h \
+	src/analysis/engine.h \
+	src/analysis/engine_calls.c \
+	src/analysis/engine_device.c \
+	src/analysis/engine_host.c \
+	src/analysis/engine_links.c \
+	src/analysis/engine_memory.c \
+	src/analysis/engine_overhead.c \
+	src/analysis/engine_survey.c \
+	src/analysis/facts.c \
+	src/analysis/facts.h \
+	src/analysis/flops.c \
+	src/analysis/flops.h \
+	src/analysis/groups.c \
+	src/analysis/groups.h \
+	src/analysis/intern.c \
+	src/analysis/intern.h \
+	src/analysis/lookup.c \
+	src/analysis/lookup.h \
+	src/analysis/memory.c \
+	src/analysis/memory.h \
+	src/analysis/merge.c \
+	src/analysis/merge.h \
+	src/analysis/rules.c \
+	src/analysis/rules.h \
+	src/analysis/tree.c \
+	src/analysis/tree.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/err.c \
 	src/base/err.h \
+	src/base/jsonw.c \
+	src/base/jsonw.h \
+	src/base/log.c \
+	src/base/log.h \
 	src/base/mem.c \
 	src/base/mem.h \
+	src/base/num.c \
+	src/base/num.h \
+	src/base/opt.c \
+	src/base/opt.h \
+	src/base/progress.c \
+	src/base/progress.h \
+	src/base/sorter.c \
+	src/base/spool.c \
 	src/base/spool.h \
+	src/base/suggest.c \
+	src/base/suggest.h \
+	src/base/tempfile.c \
+	src/base/tempfile.h \
+	src/base/utf8.c \
+	src/base/utf8.h \
 	src/embed/asset.c \
 	src/embed/asset.h \
 	src/embed/asset_table.h \
+	src/render/csv.c \
+	src/render/escape.c \
+	src/render/escape.h \
+	src/render/format.h \
+	src/render/json.c \
+	src/render/md.c \
+	src/render/render.c \
+	src/render/render.h \
+	src/render/text.c \
 	src/store/block.h \
 	src/store/cursor.h \
 	src/store/db.h \
-	src/trace/event.h
+	src/store/ingest.h \
+	src/store/ingest_impl.h \
+	src/store/ingest_names.c \
+	src/store/ingest_names.h \
+	src/store/ingest_read.c \
+	src/store/ingest_run.c \
+	src/store/ingest_run.h \
+	src/table/doc.c \
+	src/table/doc.h \
+	src/table/table.c \
+	src/table/table.h \
+	src/trace/category.c \
+	src/trace/category.h \
+	src/trace/chrome.c \
+	src/trace/chrome.h \
+	src/trace/dict.c \
+	src/trace/dict.h \
+	src/trace/event.h \
+	src/trace/extract_impl.h \
+	src/trace/extract_plain.c \
+	src/trace/extract_simd.c \
+	src/trace/input.c \
+	src/trace/input.h \
+	src/trace/limits.h \
+	src/trace/mend.c \
+	src/trace/mend.h \
+	src/trace/number.c \
+	src/trace/number.h \
+	src/trace/repair.c \
+	src/trace/repair.h \
+	src/trace/scan.h
 nodist_libprofan_a_SOURCES = src/embed/assets.c
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "gen/gen.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"usage: mktrace [options] > trace.json\n"
+	"Write a profiler trace that looks like a real one.\n"
+	"\n"
+	"  --steps N        training steps (3)\n"
+	"  --bytes SIZE     go on until about SIZE, such as 100M or 1G\n"
+	"  --layers N       layers of the model (6)\n"
+	"  --seed N         another run of the same program (1)\n"
+	"  --style STYLE    pretty (torch's own) or compact\n"
+	"  --inference      no backward pass, no optimizer\n"
+	"  --no-stacks      no python functions\n"
+	"  --old            as torch 1.x wrote: whole us, old category names\n"
+	"  --chrome         not PyTorch: B/E pairs, async, counters, text ids\n"
+	"  --truth FILE     write what the trace holds as csv\n"
+	"  --out FILE       write there, not to standard output\n";
+
+/* ---- output ---- */
+
+void gen_putc(struct gen_out *o, char c)
+{
+	if (o->used == sizeof(o->buf))
+		gen_flush(o);
+	o->buf[o->used++] = c;
+	o->total++;
+}
+
+void gen_puts(struct gen_out *o, const char *s)
+{
+	size_t len = strlen(s);
+
+	if (len > sizeof(o->buf) - o->used)
+		gen_flush(o);
+	if (len > sizeof(o->buf)) {
+		o->failed |= fwrite(s, 1, len, o->file) != len;
+	} else {
+		memcpy(o->buf + o->used, s, len);
+		o->used += len;
+	}
+	o->total += (int64_t)len;
+}
+
+void gen_putu(struct gen_out *o, uint64_t v)
+{
+	char digits[24], *p = digits + sizeof(digits);
+
+	*--p = '\0';
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	gen_puts(o, p);
+}
+
+void gen_puti(struct gen_out *o, int64_t v)
+{
+	if (v < 0)
+		gen_putc(o, '-');
+	gen_putu(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void gen_put_us(struct gen_out *o, int64_t ns, bool whole)
+{
+	int rest = (int)(ns % 1000);
+
+	gen_puti(o, ns / 1000);
+	if (whole)
+		return;
+	gen_putc(o, '.');
+	gen_putc(o, (char)('0' + rest / 100));
+	gen_putc(o, (char)('0' + rest / 10 % 10));
+	gen_putc(o, (char)('0' + rest % 10));
+}
+
+int gen_flush(struct gen_out *o)
+{
+	o->failed |= fwrite(o->buf, 1, o->used, o->file) != o->used;
+	o->used = 0;
+	return o->failed ? -1 : 0;
+}
+
+/* ---- random numbers: xorshift64*, the same everywhere ---- */
+
+uint64_t gen_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * UINT64_C(2685821657736338717);
+}
+
+int64_t gen_vary(uint64_t *state, int64_t mean)
+{
+	int64_t v = mean * (int64_t)(768 + gen_random(state) % 513) / 1024;
+
+	return v > 0 ? v : 1;
+}
+
+/* ---- options ---- */
+
+static int64_t number(const char *s, const char *option)
+{
+	static const char suffixes[] = "KMG";
+	const char *suffix;
+	char *end;
+	int64_t v;
+
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	suffix = *end ? strchr(suffixes, *end) : NULL;
+	if (suffix) {
+		v <<= 10 * (suffix - suffixes + 1);
+		end++;
+	}
+	if (errno || end == s || *end || v <= 0) {
+		fprintf(stderr, "mktrace: --%s: '%s' is no number above 0\n",
+			option, s);
+		exit(2);
+	}
+	return v;
+}
+
+static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
+{
+	static const struct option longs[] = {
+		{ "steps", required_argument, NULL, 'n' },
+		{ "bytes", required_argument, NULL, 'b' },
+		{ "layers", required_argument, NULL, 'l' },
+		{ "seed", required_argument, NULL, 's' },
+		{ "style", required_argument, NULL, 'y' },
+		{ "inference", no_argument, NULL, 'i' },
+		{ "no-stacks", no_argument, NULL, 'p' },
+		{ "old", no_argument, NULL, 'o' },
+		{ "chrome", no_argument, NULL, 'c' },
+		{ "truth", required_argument, NULL, 't' },
+		{ "out", required_argument, NULL, 'w' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c, at = 0;
+
+	while ((c = getopt_long(argc, argv, "h", longs, &at)) != -1) {
+		if (c == 'n')
+			o->steps = number(optarg, longs[at].name);
+		else if (c == 'b')
+			o->size_bytes = number(optarg, longs[at].name);
+		else if (c == 'l')
+			o->layers = (int)number(optarg, longs[at].name);
+		else if (c == 's')
+			o->seed = (uint64_t)number(optarg, longs[at].name);
+		else if (c == 'y')
+			o->compact = !strcmp(optarg, "compact");
+		else if (c == 'i')
+			o->inference = true;
+		else if (c == 'p')
+			o->stacks = false;
+		else if (c == 'o')
+			o->old = true;
+		else if (c == 'c')
+			o->chrome = true;
+		else if (c == 't')
+			o->truth_path = optarg;
+		else if (c == 'w')
+			*out_path = optarg;
+		else {
+			fputs(usage, c == 'h' ? stdout : stderr);
+			exit(c == 'h' ? 0 : 2);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct gen_out out;
+	struct gen_opts opts = { .steps = 3, .seed = 1, .layers = 6,
+				 .stacks = true };
+	struct gen_truth *truth = gen_truth_new();
+	char *out_path = NULL;
+	int rc;
+
+	parse(&opts, argc, argv, &out_path);
+	if (opts.layers > 64)
+		opts.layers = 64;
+	out.file = out_path ? fopen(out_path, "wb") : stdout;
+	if (!out.file || !truth) {
+		fprintf(stderr, "mktrace: '%s': %s\n", out_path,
+			strerror(errno));
+		return 3;
+	}
+	rc = opts.chrome ? gen_chrome(&opts, &out, truth) :
+			   gen_kineto(&opts, &out, truth);
+	if (fclose(out.file) || rc) {
+		fputs("mktrace: cannot write the trace\n", stderr);
+		rc = 3;
+	}
+	if (!rc && opts.truth_path && gen_truth_write(truth, opts.truth_path)) {
+		fprintf(stderr, "mktrace: cannot write '%s'\n",
+			opts.truth_path);
+		rc = 3;
+	}
+	gen_truth_free(truth);
+	return rc;
+}

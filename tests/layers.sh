@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# Which folder of src/ may include which (see ARCHITECTURE.md).
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+cd "$top_srcdir" || exit 99
+
+check() { # FOLDER ALLOWED...
+	folder=$1
+	allowed="$* "
+	grep -Hn '^#include "' src/"$folder"/*.[ch] 2>/dev/null |
+		sed 's/:#include "/ /; s/".*//' |
+		while read -r where header; do
+			[ "$header" = config.h ] && continue
+			case $folder:$header in
+			analysis:trace/event.h) continue ;;
+			esac
+			case " $allowed" in
+			*" ${header%%/*} "*) ;;
+			*) echo "$where includes $header" ;;
+			esac
+		done >"$tmp/bad"
+	if [ -s "$tmp/bad" ]; then
+		not_ok "src/$folder includes only: $allowed" "$tmp/bad"
+	else
+		ok "src/$folder includes only: $allowed"
+	fi
+}
+
+check base
+check table base
+check trace base
+check embed base
+check store base trace table embed
+check analysis base table store
+check render base table embed
+check cmd base table trace embed store analysis render
+
+grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*.c 2>/dev/null |
+	grep -v '^src/store/' >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "only src/store includes sqlite3.h" "$tmp/bad"
+else
+	ok "only src/store includes sqlite3.h"
+fi
+
+# "config.h" is the first include of every .c, also through an own header
+for f in src/*.c src/*/*.c; do
+	[ -f "$f" ] || continue
+	first=$(grep -m1 '^#include' "$f")
+	case $first in
+	'#include "config.h"' | '#include "'*_impl.h'"' | '') ;;
+	*) echo "$f: $first" ;;
+	esac
+done >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "config.h comes first" "$tmp/bad"
+else
+	ok "config.h comes first"
+fi
+
+# calls that have no place here
+words='strcpy|strcat|sprintf|strtok|atoi|atof|gets|gmtime|localtime|alloca'
+grep -nE "(^|[^A-Za-z0-9_])($words)\(" src/*.c src/*/*.[ch] tests/*/*.[ch] \
+	>"$tmp/bad" 2>/dev/null
+grep -niE 'select \*' src/*/*.c >>"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "no banned calls" "$tmp/bad"
+else
+	ok "no banned calls"
+fi
+
+# who may end the program (jsonw: misuse by its caller is a bug)
+grep -nE '(^|[^A-Za-z0-9_.>])(_?exit|abort|perror)\(' src/*/*.c |
+	grep -vE '^src/base/(log|mem|jsonw)\.c' >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "only main, log and mem end the program" "$tmp/bad"
+else
+	ok "only main, log and mem end the program"
+fi
+tap_done

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# TAP for shell tests; source it.  make check sets the variables; by hand run
+# a test in the build folder as: top_srcdir=/path/to/profan sh tests/x.sh
+#
+#   ok NAME / not_ok NAME [FILE...]   one result; files are shown as comments
+#   skip NAME WHY                     counted, with the reason
+#   skip_all WHY                      the whole script
+#   tap_done                          last line of every script
+#   $tmp                              a folder of its own, removed at the end
+
+: "${top_builddir:=$PWD}"
+: "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}"
+LC_ALL=C TZ=UTC COLUMNS=80
+export LC_ALL TZ COLUMNS top_srcdir top_builddir
+unset PROFAN_DB PROFAN_CHUNK_BYTES PROFAN_THREADS PROFAN_SCANNER
+profan=$top_builddir/profan
+mktrace=$top_builddir/tests/gen/mktrace
+shared=$top_srcdir/../shared
+PATH=$top_builddir:$top_builddir/tests/gen:$PATH
+export PATH
+: "${PYTHON:=$(command -v python3)}"
+: "${SQLITE3:=$(command -v sqlite3)}"
+
+tap_count=0
+tap_failed=0
+tmp=$(mktemp -d "$top_builddir/tests/tmp-XXXXXX") || exit 99
+trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+
+ok() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+not_ok() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $1"
+	shift
+	for tap_file; do
+		[ -f "$tap_file" ] || { echo "# $tap_file"; continue; }
+		head -40 "$tap_file" | sed 's/^/# /'
+	done
+}
+
+skip() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+# same NAME EXPECTED ACTUAL: two files must be equal
+same() {
+	if diff -u "$2" "$3" >"$tmp/tap.diff" 2>&1; then
+		ok "$1"
+	else
+		not_ok "$1" "$tmp/tap.diff"
+	fi
+}
+
+# run CODE COMMAND...: stdout and stderr in $tmp/out, $tmp/err; true if the
+# exit code is CODE (a crash never is: those are above 127)
+run() {
+	tap_want=$1
+	shift
+	tap_code=0
+	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null || tap_code=$?
+	[ "$tap_code" = "$tap_want" ] && return 0
+	echo "exit code $tap_code, not $tap_want: $*" >>"$tmp/err"
+	return 1
+}
+
+tap_done() {
+	echo "1..$tap_count"
+	[ "$tap_failed" = 0 ] || exit 1
+	exit 0
+}

@@ -194,5 +194,5 @@ CREATE TABLE repair (
 	kind TEXT NOT NULL,
 	is_skip INTEGER NOT NULL,
 	count INTEGER NOT NULL,
-	first_offset INTEGER NOT NULL
+	first_offset INTEGER
 ) STRICT;

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "trace/dict.h"
 #include "trace/event.h"
+#include "trace/limits.h"
 #include "trace/repair.h"
 
 /* Where in the document the next byte stands. */

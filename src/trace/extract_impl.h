@@ -94,7 +94,7 @@ static const char *read_string(const char *p, const char *end, struct text *t)
 	if (*p != '"')
 		return NULL;
 	q = pf_string_end(p + 1, end);
-	if (!q || q - p > (ptrdiff_t)(16u << 20))
+	if (!q || q - p > (ptrdiff_t)PF_JSON_MAX_STRING)
 		return NULL;
 	t->p = p + 1;
 	t->len = (uint32_t)(q - p - 1);
@@ -518,6 +518,8 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 			     ev.args != PF_ID_NONE &&
 				     (c->args.entries[ev.args].flags &
 				      PF_DICT_ON_DEVICE));
+	if (kind == PF_KIND_PYTHON && c->skip_python)
+		return skip(c, PF_SKIP_PYTHON, offset);
 	if (!find_track(c, &f, kind, &ev.track))
 		return PF_EXTRACT_SLOW;
 	settle_times(c, &f, offset);

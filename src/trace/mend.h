@@ -14,11 +14,8 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "trace/limits.h"
 #include "trace/repair.h"
-
-#define PF_JSON_MAX_STRING (16u << 20)
-#define PF_JSON_MAX_KEY	   4096u
-#define PF_JSON_MAX_NUMBER 64u
 
 enum pf_mend_result {
 	PF_MEND_OK,

@@ -59,6 +59,8 @@ static const struct {
 			       "end events without a begin skipped" },
 	[PF_SKIP_NOT_AN_EVENT] = { "not_an_event",
 				   "values that are no events skipped" },
+	[PF_SKIP_PYTHON] = { "python",
+			     "python_function events left out on request" },
 	[PF_SKIP_TRACKS] = { "too_many_tracks",
 			     "events past the limit of tracks skipped" },
 	[PF_SKIP_TOO_LARGE] = { "too_large",

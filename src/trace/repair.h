@@ -37,12 +37,14 @@ enum pf_repair_kind {
 	PF_SKIP_PHASE,	      /* a phase that is counted, not stored */
 	PF_SKIP_LONE_END,     /* E without B */
 	PF_SKIP_NOT_AN_EVENT, /* something else in the event list */
+	PF_SKIP_PYTHON,	      /* python_function, on request */
 	PF_SKIP_TRACKS,	      /* more tracks than the limit */
 	PF_SKIP_TOO_LARGE,    /* larger than a limit */
 	PF_REPAIR_KINDS
 };
 
 #define PF_REPAIR_FIRST_SKIP PF_SKIP_MALFORMED
+#define PF_OFFSET_UNKNOWN    (-1) /* found when events were already sorted */
 
 struct pf_repairs {
 	struct {

@@ -14,8 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PF_SCAN_PAD 64
-#define PF_JSON_MAX_DEPTH 64
+#include "trace/limits.h"
 
 #if PF_SCAN_SIMD && defined(__SSE2__)
 #include <emmintrin.h>

@@ -1,0 +1,82 @@
+-- Run once per ingested trace, ?1 = trace.id.  Values of a trace are never
+-- trusted to have the expected type; what has not is left out.
+
+-- Base time: baseTimeNanoseconds, if it is an integer.
+UPDATE trace SET base_ns = (
+	SELECT CAST(value AS INTEGER) FROM trace_meta
+	WHERE trace_id = ?1 AND key = 'baseTimeNanoseconds'
+		AND json_type(value) = 'integer')
+WHERE id = ?1;
+
+-- Rank and world size: distributedInfo.
+UPDATE trace SET
+	rank = coalesce(rank, (
+		SELECT json_extract(value, '$.rank') FROM trace_meta
+		WHERE trace_id = ?1 AND key = 'distributedInfo'
+			AND json_type(value, '$.rank') = 'integer')),
+	world_size = (
+		SELECT json_extract(value, '$.world_size') FROM trace_meta
+		WHERE trace_id = ?1 AND key = 'distributedInfo'
+			AND json_type(value, '$.world_size') = 'integer')
+WHERE id = ?1;
+
+-- Processes, from metadata events; the last one of a kind wins.
+INSERT OR IGNORE INTO process(trace_id, pid)
+SELECT ?1, coalesce(json_extract(json, '$.pid'), '')
+FROM metadata_event
+WHERE trace_id = ?1 AND json_extract(json, '$.name') LIKE 'process_%';
+
+UPDATE process SET name = m.value
+FROM (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		CAST(json_extract(json, '$.args.name') AS TEXT) AS value,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_name'
+	GROUP BY 1) AS m
+WHERE process.trace_id = ?1 AND process.pid = m.pid;
+
+UPDATE process SET labels = m.value
+FROM (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		CAST(json_extract(json, '$.args.labels') AS TEXT) AS value,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_labels'
+	GROUP BY 1) AS m
+WHERE process.trace_id = ?1 AND process.pid = m.pid;
+
+UPDATE process SET sort_index = m.value
+FROM (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		json_extract(json, '$.args.sort_index') AS value,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_sort_index'
+		AND json_type(json, '$.args.sort_index') = 'integer'
+	GROUP BY 1) AS m
+WHERE process.trace_id = ?1 AND process.pid = m.pid;
+
+-- Threads and streams.
+UPDATE track SET name = m.value
+FROM (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		coalesce(CAST(json_extract(json, '$.tid') AS TEXT), '') AS tid,
+		CAST(json_extract(json, '$.args.name') AS TEXT) AS value,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'thread_name'
+	GROUP BY 1, 2) AS m
+WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid;
+
+UPDATE track SET sort_index = m.value
+FROM (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		coalesce(CAST(json_extract(json, '$.tid') AS TEXT), '') AS tid,
+		json_extract(json, '$.args.sort_index') AS value,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'thread_sort_index'
+		AND json_type(json, '$.args.sort_index') = 'integer'
+	GROUP BY 1, 2) AS m
+WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid;

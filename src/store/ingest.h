@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces in, one database out.
+ *
+ *   read    workers parse chunks of the file, sort each chunk's events by
+ *           track and write them as sorted runs to an unlinked file
+ *   merge   the runs of a track become its column blocks, in nesting order;
+ *           parents, launch calls, steps and annotations fall out
+ *   rows    GPU events, joined to their launch calls, become rows
+ *
+ * The database is built as OUT.partial and renamed when it is complete; what
+ * was at OUT stays until then.  Memory does not grow with the trace.
+ */
+#ifndef PF_STORE_INGEST_H
+#define PF_STORE_INGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/db.h"
+#include "trace/chrome.h"
+#include "trace/repair.h"
+
+/* What one trace brought; the strings are borrowed for the call. */
+struct pf_ingest_report {
+	const char *path;
+	int64_t trace_id, events, json_bytes, file_bytes;
+	const struct pf_repairs *repairs;
+};
+
+/*
+ * Work on the finished events of a trace that may go on beside the writing of
+ * GPU rows: prepare() reads through its own connection and must not write;
+ * store() then writes through db.  Both may be NULL.
+ */
+struct pf_ingest_extra {
+	void *(*prepare)(struct pf_db *db, int64_t trace_id,
+			 struct pf_err *err);
+	int (*store)(struct pf_db *db, int64_t trace_id, void *prepared,
+		     struct pf_err *err);
+	void (*release)(void *prepared);
+};
+
+struct pf_ingest_options {
+	const char *const *paths;
+	size_t path_count;
+	const char *out;
+	bool strict;	  /* any repair or skip is an error */
+	bool skip_python; /* leave out python_function events, counted */
+	int64_t rank;	  /* of the first trace, -1 = as the trace says */
+	size_t chunk_bytes; /* 0 = default; content does not depend on it */
+	unsigned threads;   /* 0 = as many as processors, at most 4 */
+	enum pf_scanner scanner;
+	const struct pf_ingest_extra *extra;
+	/* called once per trace, when it has been read */
+	void (*report)(const struct pf_ingest_report *report, void *arg);
+	void *report_arg;
+	/* called by the readers with bytes of the file and events so far */
+	void (*progress)(int64_t bytes, int64_t events);
+};
+
+int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
+
+#endif

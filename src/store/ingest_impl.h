@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of ingest share.  Not for others. */
+#ifndef PF_STORE_INGEST_IMPL_H
+#define PF_STORE_INGEST_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/spool.h"
+#include "store/block.h"
+#include "store/ingest.h"
+#include "store/ingest_names.h"
+#include "store/ingest_run.h"
+
+#define PF_INGEST_TRACKS_MAX 65536u
+#define PF_INGEST_TYPES_MAX  65536u
+#define PF_INGEST_RUNS_MAX   (1u << 20)
+#define PF_INGEST_CARRY_MAX  (64u << 20)
+
+/* A track as it grows; its id in the database is index + 1. */
+struct pf_ingest_track {
+	char *pid, *tid;
+	char class_letter;
+	bool has_begin_end; /* B and E events: pair them first */
+	struct pf_run *runs;
+	size_t run_count, runs_cap;
+	int64_t event_count, first_ns, last_ns; /* as stored */
+};
+
+struct pf_ingest_type {
+	uint8_t ph, kind;
+};
+
+struct pf_ingest_step {
+	int64_t step, start_ns, dur_ns, event_id;
+};
+
+/* A launch call, by correlation. */
+struct pf_ingest_call {
+	int64_t correlation, order; /* leading: the sorter's keys */
+	int64_t event_id, op_id, start_ns;
+};
+
+struct pf_ingest {
+	const struct pf_ingest_options *options;
+	struct pf_db db;
+	char *partial_path, *directory;
+	/* dictionaries of the whole ingest */
+	struct pf_names strings, argsets, types, track_names;
+	struct pf_ingest_type *type;
+	size_t type_cap;
+	/* string ids of "ProfilerStep#N" -> N, ascending by id */
+	struct {
+		uint32_t id;
+		int64_t step;
+	} *step_names;
+	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
+	size_t step_name_count, step_names_cap;
+	sqlite3_stmt *put_string, *put_argset, *put_type, *put_config;
+	sqlite3_stmt *put_metadata, *put_member;
+	/* the trace at hand */
+	int64_t trace_id;
+	const char *path;
+	struct pf_ingest_track *tracks; /* of all traces */
+	size_t track_count, tracks_cap, first_track;
+	int runs_fd;
+	_Atomic uint64_t runs_bytes;
+	size_t runs_total;
+	struct pf_repairs repairs;
+	int64_t event_count, metadata_count, skipped_in_read, json_bytes;
+	int64_t file_bytes, stored_count, paired_count, python_skipped;
+	int64_t first_ns, last_ns;
+	const char *compression;
+	bool found_list;
+	unsigned ts_fraction_digits;
+	uint32_t facts;
+	int64_t link_equal, link_differ, link_absent, ext_lower;
+	int64_t kind_count[PF_KIND_COUNT];
+	struct pf_ingest_step *steps;
+	size_t step_count, steps_cap;
+	struct pf_sorter *calls;
+};
+
+/* ingest_read.c: the whole file into sorted runs. */
+int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
+
+/*
+ * ingest_turn.c: give global ids to what a chunk brought, in file order, and
+ * write new texts.  Called by one worker at a time.
+ */
+int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
+		     uint32_t **type_ids, size_t *type_ids_cap,
+		     struct pf_err *err);
+int pf_ingest_prepare(struct pf_ingest *in, struct pf_err *err);
+void pf_ingest_unprepare(struct pf_ingest *in);
+
+/* ingest_sort.c: the events of a batch as sorted runs in the runs file. */
+struct pf_ingest_sorter; /* a worker's own scratch */
+struct pf_ingest_sorter *pf_ingest_sorter_new(void);
+void pf_ingest_sorter_free(struct pf_ingest_sorter *s);
+int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
+			 struct pf_chrome *c, const uint32_t *type_ids,
+			 int64_t first_order, pthread_mutex_t *lock,
+			 struct pf_err *err);
+/* Remember a run that was written (lock held if there is one to hold). */
+int pf_ingest_add_run(struct pf_ingest *in, struct pf_ingest_track *t,
+		      const struct pf_run *run, struct pf_err *err);
+
+/* ingest_pair.c: B and E events of a track become spans in new runs. */
+int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
+		   struct pf_err *err);
+
+/* ingest_merge.c: all runs of this trace's tracks into blocks. */
+int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
+
+/* All events of a track in order; used by merge and pair. */
+struct pf_merge;
+struct pf_merge *pf_merge_new(int fd, struct pf_run *runs, size_t count);
+void pf_merge_free(struct pf_merge *m);
+/* 1 and *ev borrowed until the next call, 0 at the end, -1 on an error. */
+int pf_merge_next(struct pf_merge *m, const struct pf_run_event **ev,
+		  struct pf_err *err);
+
+/* ingest_block.c: blocks are encoded and inserted by a thread of their own. */
+struct pf_block_writer;
+struct pf_block_writer *pf_block_writer_new(struct pf_ingest *in);
+/* An empty block to fill (waits for one). NULL after a failure. */
+struct pf_block *pf_block_writer_take(struct pf_block_writer *w);
+void pf_block_writer_put(struct pf_block_writer *w, struct pf_block *b,
+			 uint32_t track_id, uint32_t block_no);
+/* Wait until all are written; frees the writer. */
+int pf_block_writer_finish(struct pf_block_writer *w, struct pf_err *err);
+
+/* ingest_gpu.c: rows of GPU events, joined to their launch calls. */
+int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
+
+/* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */
+int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Global ids, in file order.  Entries that a worker met for the first time
+ * are looked up here, in the order in which it met them; as turns follow the
+ * file, an id tells when its text first appeared, whatever the chunks were.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/ingest_config.h"
+#include "store/ingest_impl.h"
+
+/* ---- statements ---- */
+
+static const struct {
+	size_t where;
+	const char *sql;
+} statements[] = {
+	{ offsetof(struct pf_ingest, put_string),
+	  "INSERT INTO string(id, text) VALUES(?1, ?2)" },
+	{ offsetof(struct pf_ingest, put_argset),
+	  "INSERT INTO argset(id, mask, text) VALUES(?1, ?2, ?3)" },
+	{ offsetof(struct pf_ingest, put_type),
+	  "INSERT INTO event_type(id, ph, category, kind)"
+	  " VALUES(?1, ?2, ?3, ?4)" },
+	{ offsetof(struct pf_ingest, put_metadata),
+	  "INSERT INTO metadata_event(trace_id, file_order, json)"
+	  " VALUES(?1, ?2, ?3)" },
+	{ offsetof(struct pf_ingest, put_member),
+	  "INSERT OR REPLACE INTO trace_meta(trace_id, key, value)"
+	  " VALUES(?1, ?2, ?3)" },
+};
+
+static sqlite3_stmt **place(struct pf_ingest *in, size_t i)
+{
+	return (sqlite3_stmt **)(void *)((char *)in + statements[i].where);
+}
+
+int pf_ingest_prepare(struct pf_ingest *in, struct pf_err *err)
+{
+	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
+		*place(in, i) = pf_db_prepare(&in->db, statements[i].sql, err);
+		if (!*place(in, i))
+			return -1;
+	}
+	return pf_config_prepare(in, err);
+}
+
+void pf_ingest_unprepare(struct pf_ingest *in)
+{
+	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
+		sqlite3_finalize(*place(in, i));
+		*place(in, i) = NULL;
+	}
+	sqlite3_finalize(in->put_config);
+	in->put_config = NULL;
+}
+
+static int run(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
+{
+	int rc = pf_db_step(&in->db, st, err);
+
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static void bind_text(sqlite3_stmt *st, int i, const char *p, size_t len)
+{
+	sqlite3_bind_text(st, i, len ? p : "", (int)len, SQLITE_STATIC);
+}
+
+/* ---- strings ---- */
+
+static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
+			   size_t len)
+{
+	static const char prefix[] = "ProfilerStep#";
+	size_t n = sizeof(prefix) - 1;
+	int64_t step = 0;
+
+	if (len <= n || len > n + 18 || memcmp(text, prefix, n))
+		return;
+	for (size_t i = n; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return;
+		step = step * 10 + (text[i] - '0');
+	}
+	in->step_names = pf_grow(in->step_names, &in->step_names_cap,
+				 in->step_name_count + 1,
+				 sizeof(*in->step_names));
+	in->step_names[in->step_name_count].id = id;
+	in->step_names[in->step_name_count++].step = step;
+}
+
+static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
+		       struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	bool is_new;
+
+	e->gid = pf_names_find(&in->strings, text, e->text_len, 0,
+			       PF_NAMES_MAX, &is_new);
+	if (!is_new)
+		return 0;
+	if (e->text_len == 0)
+		in->empty_name = e->gid;
+	note_step_name(in, e->gid, text, e->text_len);
+	sqlite3_bind_int64(in->put_string, 1, e->gid);
+	bind_text(in->put_string, 2, text, e->text_len);
+	return run(in, in->put_string, err);
+}
+
+static int settle_args(struct pf_ingest *in, const struct pf_dict *d,
+		       struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	bool is_new;
+
+	e->gid = pf_names_find(&in->argsets, text, e->text_len, e->salt,
+			       PF_NAMES_MAX, &is_new);
+	if (!is_new)
+		return 0;
+	sqlite3_bind_int64(in->put_argset, 1, e->gid);
+	sqlite3_bind_int64(in->put_argset, 2, e->salt);
+	bind_text(in->put_argset, 3, text, e->text_len);
+	if (run(in, in->put_argset, err))
+		return -1;
+	return pf_config_put(in, e->gid, text, e->text_len, err);
+}
+
+static size_t parse_hex8(const char *p)
+{
+	size_t v = 0;
+
+	for (int i = 0; i < 8; i++)
+		v = v * 16 + (size_t)(p[i] <= '9' ? p[i] - '0'
+						  : p[i] - 'a' + 10);
+	return v;
+}
+
+/* Text: class letter, 8 hex digits of pid length, pid, tid (chrome.h). */
+static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
+			struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	struct pf_ingest_track *t;
+	size_t pid_len;
+	bool is_new;
+
+	(void)err;
+	e->gid = pf_names_find(&in->track_names, text, e->text_len,
+			       (uint32_t)in->trace_id, PF_INGEST_TRACKS_MAX,
+			       &is_new);
+	if (!is_new)
+		return 0;
+	in->tracks = pf_grow(in->tracks, &in->tracks_cap, in->track_count + 1,
+			     sizeof(*in->tracks));
+	t = &in->tracks[in->track_count++];
+	pid_len = parse_hex8(text + 1);
+	*t = (struct pf_ingest_track){
+		.class_letter = text[0],
+		.pid = pf_memdup0(text + 9, pid_len),
+		.tid = pf_memdup0(text + 9 + pid_len,
+				  e->text_len - 9 - pid_len),
+	};
+	return 0;
+}
+
+static int settle_dict(struct pf_ingest *in, struct pf_dict *d,
+		       int (*settle)(struct pf_ingest *,
+				     const struct pf_dict *,
+				     struct pf_dict_entry *, struct pf_err *),
+		       struct pf_err *err)
+{
+	for (size_t i = d->fresh; i < d->count; i++)
+		if (!(d->entries[i].flags & PF_DICT_BAD) &&
+		    settle(in, d, &d->entries[i], err))
+			return -1;
+	pf_dict_settle(d);
+	return 0;
+}
+
+/* ---- types ---- */
+
+static int settle_type(struct pf_ingest *in, const struct pf_chrome *c,
+		       const struct pf_event_type *t, uint32_t *id,
+		       struct pf_err *err)
+{
+	const struct pf_dict_entry *e = &c->categories.entries[t->category];
+	const char *text = c->categories.text.data + e->text_at;
+	char ph[2] = { (char)t->ph, '\0' };
+	size_t len = e->text_len;
+	bool is_new;
+
+	*id = pf_names_find(&in->types, text, len,
+			    (uint32_t)(t->ph << 8 | t->kind),
+			    PF_INGEST_TYPES_MAX - 4096, &is_new);
+	if (*id == PF_ID_INLINE) {
+		/* Too many categories: the rest are stored without one. */
+		len = 0;
+		*id = pf_names_find(&in->types, "", 0,
+				    (uint32_t)(t->ph << 8 | t->kind),
+				    PF_INGEST_TYPES_MAX, &is_new);
+	}
+	if (!is_new)
+		return 0;
+	in->type = pf_grow(in->type, &in->type_cap, (size_t)*id + 1,
+			   sizeof(*in->type));
+	in->type[*id] = (struct pf_ingest_type){ t->ph, t->kind };
+	sqlite3_bind_int64(in->put_type, 1, *id);
+	bind_text(in->put_type, 2, ph, 1);
+	bind_text(in->put_type, 3, text, len);
+	sqlite3_bind_int64(in->put_type, 4, t->kind);
+	return run(in, in->put_type, err);
+}
+
+/* ---- what is no event ---- */
+
+static int put_members(struct pf_ingest *in, const struct pf_batch *b,
+		       struct pf_err *err)
+{
+	const char *p = b->members.data, *end = p + b->members.len;
+	uint32_t lens[2];
+
+	while (p < end) {
+		memcpy(lens, p, sizeof(lens));
+		p += sizeof(lens);
+		sqlite3_bind_int64(in->put_member, 1, in->trace_id);
+		bind_text(in->put_member, 2, p, lens[0]);
+		bind_text(in->put_member, 3, p + lens[0], lens[1]);
+		p += (size_t)lens[0] + lens[1];
+		if (run(in, in->put_member, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_metadata(struct pf_ingest *in, const struct pf_batch *b,
+			int64_t first_order, struct pf_err *err)
+{
+	const char *p = b->metadata.data, *end = p + b->metadata.len;
+	uint32_t head[2];
+
+	while (p < end) {
+		memcpy(head, p, sizeof(head));
+		p += sizeof(head);
+		sqlite3_bind_int64(in->put_metadata, 1, in->trace_id);
+		sqlite3_bind_int64(in->put_metadata, 2, first_order + head[0]);
+		bind_text(in->put_metadata, 3, p, head[1]);
+		p += head[1];
+		if (run(in, in->put_metadata, err))
+			return -1;
+	}
+	return 0;
+}
+
+int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
+		     uint32_t **type_ids, size_t *type_ids_cap,
+		     struct pf_err *err)
+{
+	struct pf_batch *b = &c->batch;
+	int64_t first_order = in->event_count - b->event_count;
+
+	if (settle_dict(in, &c->names, settle_name, err) ||
+	    settle_dict(in, &c->args, settle_args, err) ||
+	    settle_dict(in, &c->tracks, settle_track, err))
+		return -1;
+	pf_dict_settle(&c->categories);
+	*type_ids = pf_grow(*type_ids, type_ids_cap, b->type_count + 1,
+			    sizeof(**type_ids));
+	for (size_t i = 0; i < b->type_count; i++)
+		if (settle_type(in, c, &b->types[i], &(*type_ids)[i], err))
+			return -1;
+	return put_members(in, b, err) || put_metadata(in, b, first_order, err)
+		       ? -1
+		       : 0;
+}

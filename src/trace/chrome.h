@@ -90,6 +90,8 @@ struct pf_batch {
 	int64_t kind_count[PF_KIND_COUNT];
 };
 
+#define PF_MEMO 4
+
 enum pf_scanner { PF_SCANNER_BEST, PF_SCANNER_PLAIN };
 
 struct pf_chrome {
@@ -101,6 +103,9 @@ struct pf_chrome {
 	struct pf_buf args_text, extra_text, key_text, clean;
 	int64_t slot_values[PF_SLOT_COUNT];
 	bool mended; /* the extractor reads text that was mended */
+	/* entries used last: the next event is likely to have them too */
+	uint32_t category_memo[PF_MEMO], track_memo[PF_KIND_COUNT];
+	unsigned memo_turn;
 };
 
 void pf_chrome_init(struct pf_chrome *c, enum pf_scanner scanner);

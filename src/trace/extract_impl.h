@@ -159,6 +159,29 @@ static const char *value_end(const char *p, const char *end)
 
 /* ---- arguments ---- */
 
+/* pf_buf_add() for short pieces, inlined; no NUL behind. */
+static inline void put(struct pf_buf *out, const char *p, size_t len)
+{
+	if (out->cap - out->len <= len + 16) {
+		pf_buf_add(out, p, len);
+		pf_buf_reserve(out, 64);
+		return;
+	}
+	/* Sources are followed by PF_SCAN_PAD readable bytes. */
+	if (len <= 16)
+		memcpy(out->data + out->len, p, 16);
+	else
+		memcpy(out->data + out->len, p, len);
+	out->len += len;
+}
+
+static inline void put_slot(struct pf_buf *out, int slot)
+{
+	const char text[16] = { '$', (char)('a' + slot) };
+
+	put(out, text, 2);
+}
+
 static inline bool set_slot(struct pf_chrome *c, struct fields *f,
 			    unsigned slot, int64_t value)
 {
@@ -207,10 +230,10 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 	const char *copied = p, *key, *key_end, *value, *q;
 	int slot;
 
-	pf_buf_clear(out);
+	out->len = 0;
 	p = pf_skip_blanks(p + 1, end);
 	if (*p == '}') {
-		pf_buf_addc(out, '{');
+		put(out, "{\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1);
 		return p + 1;
 	}
 	for (;;) {
@@ -230,9 +253,8 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 			q = read_slot(c, f, key, (size_t)(key_end - key),
 				      value, &slot);
 		if (slot >= 0) {
-			pf_buf_add(out, copied, (size_t)(value - copied));
-			pf_buf_addc(out, '$');
-			pf_buf_addc(out, (char)('a' + slot));
+			put(out, copied, (size_t)(value - copied));
+			put_slot(out, slot);
 			copied = q;
 		} else {
 			q = value_end(value, end);
@@ -246,7 +268,7 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 			return NULL;
 		p = pf_skip_blanks(p + 1, end);
 	}
-	pf_buf_add(out, copied, (size_t)(p - copied));
+	put(out, copied, (size_t)(p - copied));
 	return p + 1;
 }
 
@@ -260,9 +282,9 @@ static const char *read_extra(struct pf_chrome *c, struct fields *f,
 	int64_t value;
 	int slot = -1;
 
-	pf_buf_adds(out, ",\"@");
-	pf_buf_add(out, key, key_len);
-	pf_buf_adds(out, "\":");
+	put(out, ",\"@\0\0\0\0\0\0\0\0\0\0\0\0\0", 3);
+	put(out, key, key_len);
+	put(out, "\":\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 2);
 	if (key_len == 2 && !memcmp(key, "id", 2)) {
 		q = pf_number_integer(p, &value);
 		if (q && set_slot(c, f, PF_SLOT_FLOW_ID, value))
@@ -271,14 +293,13 @@ static const char *read_extra(struct pf_chrome *c, struct fields *f,
 		q = read_slot(c, f, key, key_len, p, &slot);
 	}
 	if (slot >= 0) {
-		pf_buf_addc(out, '$');
-		pf_buf_addc(out, (char)('a' + slot));
+		put_slot(out, slot);
 		return q;
 	}
 	q = value_end(p, end);
 	if (!q || q == p)
 		return NULL;
-	pf_buf_add(out, p, (size_t)(q - p));
+	put(out, p, (size_t)(q - p));
 	return q;
 }
 
@@ -361,7 +382,7 @@ static bool find_args(struct pf_chrome *c, const struct fields *f,
 	if (!f->has_args && !c->extra_text.len)
 		return true;
 	if (!f->has_args) {
-		pf_buf_clear(text);
+		text->len = 0;
 		pf_buf_addc(text, '{');
 	}
 	if (c->extra_text.len) {
@@ -375,18 +396,45 @@ static bool find_args(struct pf_chrome *c, const struct fields *f,
 	return !(c->args.entries[*entry].flags & PF_DICT_BAD);
 }
 
+/* Is dictionary entry e of d these bytes?  Neighbours often repeat. */
+static inline bool is_entry(const struct pf_dict *d, uint32_t e,
+			    const char *p, size_t len)
+{
+	return e < d->count && d->entries[e].raw_len == len &&
+	       !memcmp(d->raw.data + d->entries[e].raw_at, p, len);
+}
+
+static uint32_t find_category(struct pf_chrome *c, const struct fields *f)
+{
+	const char *p = f->category.len ? f->category.p : "";
+	struct pf_dict *d = &c->categories;
+
+	for (unsigned i = 0; i < PF_MEMO; i++)
+		if (is_entry(d, c->category_memo[i], p, f->category.len))
+			return c->category_memo[i];
+	c->memo_turn = (c->memo_turn + 1) % PF_MEMO;
+	return c->category_memo[c->memo_turn] =
+		       pf_dict_find(d, p, f->category.len, 0);
+}
+
 static bool find_track(struct pf_chrome *c, const struct fields *f,
 		       enum pf_kind kind, uint32_t *entry)
 {
 	char letter = pf_track_class_letter(kind);
 	struct pf_buf *key = &c->key_text;
+	uint32_t *memo = &c->track_memo[kind];
 
-	pf_buf_clear(key);
-	pf_buf_addc(key, letter);
-	pf_buf_add(key, &f->pid.len, sizeof(f->pid.len));
-	pf_buf_add(key, f->pid.p, f->pid.len);
-	pf_buf_add(key, f->tid.p, f->tid.len);
-	*entry = pf_dict_find(&c->tracks, key->data, key->len, 0);
+	key->len = 0;
+	pf_buf_reserve(key, 64 + (size_t)f->pid.len + f->tid.len);
+	key->data[0] = letter;
+	memcpy(key->data + 1, &f->pid.len, sizeof(f->pid.len));
+	key->len = 1 + sizeof(f->pid.len);
+	put(key, f->pid.len ? f->pid.p : key->data, f->pid.len);
+	put(key, f->tid.len ? f->tid.p : key->data, f->tid.len);
+	*entry = *memo;
+	if (!is_entry(&c->tracks, *memo, key->data, key->len))
+		*entry = *memo = pf_dict_find(&c->tracks, key->data, key->len,
+					      0);
 	return !(c->tracks.entries[*entry].flags & PF_DICT_BAD);
 }
 
@@ -436,15 +484,18 @@ static void commit(struct pf_chrome *c, const struct fields *f,
 {
 	struct pf_batch *b = &c->batch;
 
-	b->slots = pf_grow(b->slots, &b->slots_cap,
-			   b->slot_count + PF_SLOT_COUNT, sizeof(*b->slots));
+	if (b->slots_cap < b->slot_count + PF_SLOT_COUNT)
+		b->slots = pf_grow(b->slots, &b->slots_cap,
+				   b->slot_count + PF_SLOT_COUNT,
+				   sizeof(*b->slots));
 	ev->slot_at = (uint32_t)b->slot_count;
 	ev->mask = f->mask;
 	for (uint32_t m = f->mask; m; m &= m - 1)
 		b->slots[b->slot_count++] =
 			c->slot_values[__builtin_ctz(m)];
-	b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
-			    sizeof(*b->events));
+	if (b->count == b->events_cap)
+		b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
+				    sizeof(*b->events));
 	ev->order = (uint32_t)b->event_count++;
 	b->events[b->count++] = *ev;
 }
@@ -490,7 +541,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	enum pf_kind kind;
 	int64_t sum;
 
-	pf_buf_clear(&c->extra_text);
+	c->extra_text.len = 0;
 	p = read_event(c, &f, p, end);
 	if (!p || f.ph == 'M')
 		return PF_EXTRACT_SLOW;
@@ -502,9 +553,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	if (f.bad_time ||
 	    __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
 		return skip(c, PF_SKIP_TIME_RANGE, offset);
-	category_entry = pf_dict_find(&c->categories,
-				      f.category.len ? f.category.p : "",
-				      f.category.len, 0);
+	category_entry = find_category(c, &f);
 	ev.name = pf_dict_find(&c->names, f.name.len ? f.name.p : "",
 			       f.name.len, 0);
 	category = &c->categories.entries[category_entry];

@@ -247,6 +247,7 @@ static const struct number_key number_keys[] = {
  */
 #define BUCKETS 128
 static uint8_t bucket_first[BUCKETS], chain_next[NUMBER_KEYS];
+static uint8_t key_lens[NUMBER_KEYS];
 
 static unsigned key_bucket(const char *key, size_t len)
 {
@@ -262,6 +263,7 @@ __attribute__((constructor)) static void fill_buckets(void)
 		const char *key = number_keys[i].key;
 		unsigned b = key_bucket(key, strlen(key));
 
+		key_lens[i] = (uint8_t)strlen(key);
 		chain_next[i] = bucket_first[b];
 		bucket_first[b] = (uint8_t)(i + 1);
 	}
@@ -272,11 +274,9 @@ int pf_number_slot(const char *key, size_t len)
 	if (!len)
 		return PF_SLOT_GENERIC;
 	for (unsigned i = bucket_first[key_bucket(key, len)]; i;
-	     i = chain_next[i - 1]) {
-		const char *known = number_keys[i - 1].key;
-
-		if (!strncmp(known, key, len) && !known[len])
+	     i = chain_next[i - 1])
+		if (key_lens[i - 1] == len &&
+		    !memcmp(number_keys[i - 1].key, key, len))
 			return number_keys[i - 1].slot;
-	}
 	return PF_SLOT_GENERIC;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+void pf_buf_release(struct pf_buf *b)
+{
+	free(b->data);
+	memset(b, 0, sizeof(*b));
+}
+
+void pf_buf_reserve(struct pf_buf *b, size_t extra)
+{
+	b->data = pf_grow(b->data, &b->cap, b->len + extra + 1, 1);
+}
+
+void pf_buf_add(struct pf_buf *b, const void *p, size_t len)
+{
+	pf_buf_reserve(b, len);
+	if (len)
+		memcpy(b->data + b->len, p, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
+void pf_buf_adds(struct pf_buf *b, const char *s)
+{
+	pf_buf_add(b, s, strlen(s));
+}
+
+void pf_buf_addc(struct pf_buf *b, char c)
+{
+	pf_buf_add(b, &c, 1);
+}
+
+void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	pf_buf_reserve(b, (size_t)len);
+	va_start(ap, fmt);
+	vsnprintf(b->data + b->len, (size_t)len + 1, fmt, ap);
+	va_end(ap);
+	b->len += (size_t)len;
+}

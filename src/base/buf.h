@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Growable bytes.  A zero-initialised struct is an empty buffer; data is
+ * followed by a NUL after every call that adds, so it can be read as a string
+ * when it holds no NUL itself.  The owner calls pf_buf_release().
+ */
+#ifndef PF_BASE_BUF_H
+#define PF_BASE_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct pf_buf {
+	char *data;
+	size_t len, cap;
+};
+
+void pf_buf_release(struct pf_buf *b);
+void pf_buf_reserve(struct pf_buf *b, size_t extra); /* room for extra + NUL */
+void pf_buf_add(struct pf_buf *b, const void *p, size_t len);
+void pf_buf_adds(struct pf_buf *b, const char *s);
+void pf_buf_addc(struct pf_buf *b, char c);
+void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static inline void pf_buf_clear(struct pf_buf *b)
+{
+	b->len = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+#endif

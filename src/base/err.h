@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Errors are values.  A function that can fail takes a struct pf_err * last,
+ * fills it with pf_fail() and returns -1; callers put context in front with
+ * pf_while() on the way up, and main() prints the whole once.  A message is
+ * lower case, has no full stop, names its subject in single quotes and says
+ * what failed first.  Bytes that come from input are masked when printed.
+ */
+#ifndef PF_BASE_ERR_H
+#define PF_BASE_ERR_H
+
+enum pf_code {
+	PF_OK = 0,
+	PF_EUSAGE,  /* the command line is wrong: exit 2 */
+	PF_EIO,	    /* the system refused: exit 3 */
+	PF_EDATA,   /* the input is not what it should be: exit 3 */
+	PF_EDB,	    /* the database refused or is damaged: exit 3 */
+	PF_ELIMIT,  /* a limit of this program was reached: exit 3 */
+	PF_ESTOP,   /* stopped by a signal: exit 130 */
+};
+
+/* A plain value; zero-initialised means "no error". */
+struct pf_err {
+	enum pf_code code;
+	char text[1024]; /* always NUL-terminated; cut with "..." if longer */
+};
+
+/* Set the error and return -1, so that "return pf_fail(...)" reads well. */
+int pf_fail(struct pf_err *err, enum pf_code code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Put "context: " in front of an error already set; returns -1. */
+int pf_while(struct pf_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Like pf_fail(PF_EIO) with ": " and the text of errno added. */
+int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

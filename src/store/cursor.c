@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariants: block holds the columns asked for of the block that was read
+ * last; slot_at[s] counts the values of slot s that next() has given out.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/cursor.h"
+
+/* ---- tracks ---- */
+
+static char *copy_text(sqlite3_stmt *st, int column)
+{
+	const unsigned char *text = sqlite3_column_text(st, column);
+
+	return text ? pf_strdup((const char *)text) : NULL;
+}
+
+static char *copy_text_or_empty(sqlite3_stmt *st, int column)
+{
+	char *text = copy_text(st, column);
+
+	return text ? text : pf_strdup("");
+}
+
+int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
+		   size_t *count, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"SELECT id, trace_id, pid, tid, class, name, event_count,"
+		" first_ns, last_ns FROM track"
+		" WHERE ?1 = 0 OR trace_id = ?1 ORDER BY id",
+		err);
+	size_t cap = 0;
+	int rc;
+
+	*out = NULL;
+	*count = 0;
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	while ((rc = pf_db_step(db, st, err)) > 0) {
+		*out = pf_grow(*out, &cap, *count + 1, sizeof(**out));
+		(*out)[(*count)++] = (struct pf_track){
+			.id = (uint32_t)sqlite3_column_int64(st, 0),
+			.trace_id = sqlite3_column_int64(st, 1),
+			.pid = copy_text_or_empty(st, 2),
+			.tid = copy_text_or_empty(st, 3),
+			.class_name = copy_text_or_empty(st, 4),
+			.thread_name = copy_text(st, 5),
+			.event_count = sqlite3_column_int64(st, 6),
+			.first_ns = sqlite3_column_int64(st, 7),
+			.last_ns = sqlite3_column_int64(st, 8),
+		};
+	}
+	sqlite3_finalize(st);
+	if (rc < 0) {
+		pf_tracks_free(*out, *count);
+		*out = NULL;
+		*count = 0;
+	}
+	return rc;
+}
+
+void pf_tracks_free(struct pf_track *tracks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free((char *)tracks[i].pid);
+		free((char *)tracks[i].tid);
+		free((char *)tracks[i].class_name);
+		free((char *)tracks[i].thread_name);
+	}
+	free(tracks);
+}
+
+/* ---- blocks ---- */
+
+struct pf_cursor {
+	struct pf_db *db;
+	uint32_t track_id;
+	uint64_t columns;
+	int64_t seek_ns;
+	sqlite3_stmt *blocks, *data;
+	struct pf_block block;
+	uint32_t first_seq;
+	/* for next() */
+	bool has_block;
+	uint32_t at, slot_at[PF_SLOT_COUNT];
+	size_t inline_at;
+};
+
+static uint64_t with_needed(uint64_t columns)
+{
+	if (columns >> PF_COL_SLOT)
+		columns |= PF_COLBIT(PF_COL_MASK);
+	return columns;
+}
+
+struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
+				uint64_t columns, struct pf_err *err)
+{
+	struct pf_cursor *c = pf_calloc(1, sizeof(*c));
+
+	c->db = db;
+	c->track_id = track_id;
+	c->columns = with_needed(columns);
+	c->seek_ns = INT64_MIN;
+	c->blocks = pf_db_prepare(
+		db,
+		"SELECT id, block_no, event_count FROM block"
+		" WHERE id BETWEEN (?1 << 18) AND (?1 << 18 | 262143)"
+		" AND last_start_ns >= ?2 ORDER BY id",
+		err);
+	c->data = c->blocks ? pf_db_prepare(db,
+					    "SELECT column_id, data"
+					    " FROM block_column"
+					    " WHERE block_id = ?1"
+					    " ORDER BY column_id",
+					    err)
+			    : NULL;
+	if (!c->data) {
+		pf_cursor_free(c);
+		return NULL;
+	}
+	pf_block_init(&c->block);
+	pf_cursor_seek(c, INT64_MIN);
+	return c;
+}
+
+void pf_cursor_free(struct pf_cursor *c)
+{
+	if (!c)
+		return;
+	sqlite3_finalize(c->blocks);
+	sqlite3_finalize(c->data);
+	pf_block_release(&c->block);
+	free(c);
+}
+
+void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns)
+{
+	c->seek_ns = start_ns;
+	c->has_block = false;
+	sqlite3_reset(c->blocks);
+	sqlite3_bind_int64(c->blocks, 1, c->track_id);
+	sqlite3_bind_int64(c->blocks, 2, start_ns);
+}
+
+/* Does a stored column matter to this cursor? */
+static bool wanted(const struct pf_cursor *c, int64_t column)
+{
+	return column >= 0 && column < PF_COL_COUNT &&
+	       (c->columns >> column & 1);
+}
+
+/* Columns that every block must have (slots and inline texts may lack). */
+#define REQUIRED_COLUMNS (PF_COLBIT(PF_COL_INLINE) - 1)
+
+static int read_columns(struct pf_cursor *c, int64_t block_id, uint32_t count,
+			struct pf_err *err)
+{
+	uint64_t seen = 0;
+	int rc;
+
+	c->block.count = count;
+	memset(c->block.slot_count, 0, sizeof(c->block.slot_count));
+	pf_buf_clear(&c->block.inline_text);
+	sqlite3_reset(c->data);
+	sqlite3_bind_int64(c->data, 1, block_id);
+	while ((rc = pf_db_step(c->db, c->data, err)) > 0) {
+		int64_t column = sqlite3_column_int64(c->data, 0);
+
+		if (!wanted(c, column))
+			continue;
+		if (pf_column_decode(&c->block, (enum pf_column)column, count,
+				     sqlite3_column_blob(c->data, 1),
+				     (size_t)sqlite3_column_bytes(c->data, 1),
+				     err))
+			return -1;
+		seen |= PF_COLBIT(column);
+	}
+	sqlite3_reset(c->data);
+	if (rc < 0)
+		return -1;
+	if (c->columns & REQUIRED_COLUMNS & ~seen)
+		return pf_fail(err, PF_EDB, "block %lld lacks a column",
+			       (long long)block_id);
+	return 0;
+}
+
+int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
+		    uint32_t *first_seq, struct pf_err *err)
+{
+	int rc = pf_db_step(c->db, c->blocks, err);
+	int64_t id, block_no, count;
+
+	c->has_block = false;
+	if (rc <= 0)
+		return rc;
+	id = sqlite3_column_int64(c->blocks, 0);
+	block_no = sqlite3_column_int64(c->blocks, 1);
+	count = sqlite3_column_int64(c->blocks, 2);
+	if (count < 1 || count > PF_BLOCK_EVENTS || block_no < 0 ||
+	    block_no >> (32 - PF_BLOCK_SHIFT))
+		return pf_fail(err, PF_EDB, "block %lld is damaged",
+			       (long long)id);
+	if (read_columns(c, id, (uint32_t)count, err))
+		return -1;
+	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
+	c->has_block = true;
+	c->at = 0;
+	c->inline_at = 0;
+	memset(c->slot_at, 0, sizeof(c->slot_at));
+	*out = &c->block;
+	*first_seq = c->first_seq;
+	return 1;
+}
+
+/* ---- rows ---- */
+
+static int take_inline(struct pf_cursor *c, const char **text, uint32_t *len,
+		       struct pf_err *err)
+{
+	const struct pf_buf *b = &c->block.inline_text;
+	const unsigned char *p;
+
+	*text = "";
+	*len = 0;
+	if (!(c->columns & PF_COLBIT(PF_COL_INLINE)))
+		return 0;
+	if (b->len - c->inline_at < 4)
+		return pf_fail(err, PF_EDB, "a block lacks an inline text");
+	p = (const unsigned char *)b->data + c->inline_at;
+	*len = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+	       (uint32_t)p[3] << 24;
+	c->inline_at += 4;
+	if (*len > b->len - c->inline_at)
+		return pf_fail(err, PF_EDB, "an inline text is damaged");
+	*text = b->data + c->inline_at;
+	c->inline_at += *len;
+	return 0;
+}
+
+static int take_slots(struct pf_cursor *c, struct pf_span *out,
+		      struct pf_err *err)
+{
+	uint32_t mask = out->mask & (uint32_t)(c->columns >> PF_COL_SLOT);
+
+	for (uint32_t m = (uint32_t)(c->columns >> PF_COL_SLOT); m; m &= m - 1)
+		out->slot[__builtin_ctz(m)] = 0;
+	for (; mask; mask &= mask - 1) {
+		int s = __builtin_ctz(mask);
+
+		if (s >= PF_SLOT_COUNT)
+			break;
+		if (c->slot_at[s] >= c->block.slot_count[s])
+			return pf_fail(err, PF_EDB, "a slot column is short");
+		out->slot[s] = c->block.slot[s][c->slot_at[s]++];
+	}
+	return 0;
+}
+
+int pf_cursor_next(struct pf_cursor *c, struct pf_span *out,
+		   struct pf_err *err)
+{
+	const struct pf_block *b = &c->block, *ignored;
+	uint32_t i, first;
+	int rc;
+
+	if (!c->has_block || c->at == b->count) {
+		rc = pf_cursor_block(c, &ignored, &first, err);
+		if (rc <= 0)
+			return rc;
+	}
+	i = c->at++;
+	out->seq = c->first_seq + i;
+	out->start_ns = b->start_ns[i];
+	out->dur_ns = b->dur_ns[i];
+	out->order = b->order[i];
+	out->name = b->name[i];
+	out->type = b->type[i];
+	out->args = b->args[i];
+	out->parent = b->parent[i];
+	out->mask = b->mask[i];
+	out->inline_name_len = out->inline_args_len = 0;
+	if ((c->columns & PF_COLBIT(PF_COL_NAME)) &&
+	    out->name == PF_ID_INLINE &&
+	    take_inline(c, &out->inline_name, &out->inline_name_len, err))
+		return -1;
+	if ((c->columns & PF_COLBIT(PF_COL_ARGS)) &&
+	    out->args == PF_ID_INLINE &&
+	    take_inline(c, &out->inline_args, &out->inline_args_len, err))
+		return -1;
+	return take_slots(c, out, err) ? -1 : 1;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "embed/asset.h"
+#include "store/db.h"
+#include "store/vtab.h"
+
+/* ---- errors ---- */
+
+int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
+{
+	int rc = db->sql ? sqlite3_errcode(db->sql) : SQLITE_NOMEM;
+	enum pf_code code = PF_EDB;
+
+	if (rc == SQLITE_FULL || rc == SQLITE_IOERR || rc == SQLITE_CANTOPEN ||
+	    rc == SQLITE_READONLY || rc == SQLITE_PERM)
+		code = PF_EIO;
+	return pf_fail(err, code, "%s: %s", what,
+		       db->sql ? sqlite3_errmsg(db->sql) : "out of memory");
+}
+
+/* ---- statements ---- */
+
+sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
+			    struct pf_err *err)
+{
+	sqlite3_stmt *st = NULL;
+	const char *rest;
+
+	if (sqlite3_prepare_v2(db->sql, sql, -1, &st, &rest)) {
+		pf_db_fail(db, "cannot prepare a statement", err);
+		return NULL;
+	}
+	rest += strspn(rest, " \t\r\n;");
+	if (!st || *rest) {
+		sqlite3_finalize(st);
+		pf_fail(err, PF_EDB, "not exactly one statement");
+		return NULL;
+	}
+	return st;
+}
+
+int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
+{
+	switch (sqlite3_step(stmt)) {
+	case SQLITE_ROW:
+		return 1;
+	case SQLITE_DONE:
+		return 0;
+	default:
+		return pf_db_fail(db, "database", err);
+	}
+}
+
+int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err)
+{
+	if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL))
+		return pf_db_fail(db, "database", err);
+	return 0;
+}
+
+static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t value = 0;
+
+	*ok = !sqlite3_prepare_v2(db->sql, sql, -1, &st, NULL) &&
+	      sqlite3_step(st) == SQLITE_ROW;
+	if (*ok)
+		value = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return value;
+}
+
+/* ---- opening ---- */
+
+static int open_sqlite(struct pf_db *db, const char *path, int flags,
+		       struct pf_err *err)
+{
+	memset(db, 0, sizeof(*db));
+	db->path = pf_strdup(path);
+	if (sqlite3_open_v2(path, &db->sql,
+			    flags | SQLITE_OPEN_FULLMUTEX, NULL))
+		return pf_db_fail(db, "cannot open", err);
+	return 0;
+}
+
+static int set_limits(struct pf_db *db, struct pf_err *err)
+{
+	/* A hostile database may hold anything: trust no schema, no cell. */
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 256 << 20);
+	sqlite3_limit(db->sql, SQLITE_LIMIT_ATTACHED, 0);
+	return pf_db_exec(db,
+			  "PRAGMA query_only=1; PRAGMA cell_size_check=1;"
+			  "PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;",
+			  err);
+}
+
+static int check_identity(struct pf_db *db, struct pf_err *err)
+{
+	bool ok;
+	int64_t id = pragma_value(db, "PRAGMA application_id", &ok);
+	int64_t version;
+
+	if (!ok || id != PF_APPLICATION_ID)
+		return pf_fail(err, PF_EDB, "is not a profan database");
+	version = pragma_value(db, "PRAGMA user_version", &ok);
+	if (!ok || version > PF_SCHEMA_VERSION)
+		return pf_fail(err, PF_EDB,
+			       "was written by a newer profan (version %lld of "
+			       "the schema, this one reads %d)",
+			       (long long)version, PF_SCHEMA_VERSION);
+	return 0;
+}
+
+int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
+	       struct pf_err *err)
+{
+	struct stat info;
+
+	memset(db, 0, sizeof(*db));
+	if (stat(path, &info))
+		return pf_fail_errno(err, "cannot open '%s'", path);
+	if (S_ISDIR(info.st_mode))
+		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
+			       path);
+	if (open_sqlite(db, path, SQLITE_OPEN_READONLY, err) ||
+	    check_identity(db, err) || set_limits(db, err) ||
+	    (with_tables && pf_vtab_register(db->sql, err))) {
+		pf_db_close(db);
+		return pf_while(err, "'%s'", path);
+	}
+	return 0;
+}
+
+void pf_db_close(struct pf_db *db)
+{
+	sqlite3_close_v2(db->sql);
+	free(db->path);
+	memset(db, 0, sizeof(*db));
+}
+
+/* ---- creating ---- */
+
+static int run_asset(struct pf_db *db, const char *name, struct pf_err *err)
+{
+	size_t len;
+	const char *sql = pf_asset(name, &len);
+
+	if (!sql)
+		return pf_fail(err, PF_EDB, "%s is missing", name);
+	return pf_db_exec(db, sql, err) ? pf_while(err, "%s", name) : 0;
+}
+
+static int create_schema(struct pf_db *db, struct pf_err *err)
+{
+	char *identity;
+	int rc;
+
+	if (pf_db_exec(db,
+		       "PRAGMA page_size=16384; PRAGMA journal_mode=OFF;"
+		       "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+		       "PRAGMA cache_size=-8192; PRAGMA temp_store=FILE;",
+		       err))
+		return -1;
+	identity = sqlite3_mprintf("PRAGMA application_id=%d;"
+				   "PRAGMA user_version=%d; BEGIN;",
+				   PF_APPLICATION_ID, PF_SCHEMA_VERSION);
+	if (!identity)
+		return pf_db_fail(db, "cannot create", err);
+	rc = pf_db_exec(db, identity, err);
+	sqlite3_free(identity);
+	return rc ? -1 : run_asset(db, "schema/tables.sql", err);
+}
+
+int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	memset(db, 0, sizeof(*db));
+	if (fd < 0)
+		return pf_fail_errno(err, "cannot create '%s'", path);
+	close(fd);
+	if (open_sqlite(db, path, SQLITE_OPEN_READWRITE, err) ||
+	    create_schema(db, err))
+		return pf_while(err, "'%s'", path);
+	return 0;
+}
+
+static int sync_file(const char *path, struct pf_err *err)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC), rc = 0;
+
+	if (fd < 0 || fsync(fd))
+		rc = pf_fail_errno(err, "cannot write '%s'", path);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+int pf_db_finish(struct pf_db *db, struct pf_err *err)
+{
+	int rc = 0;
+
+	if (run_asset(db, "schema/indexes.sql", err) ||
+	    pf_db_exec(db, "ANALYZE; COMMIT;", err))
+		rc = pf_while(err, "'%s'", db->path);
+	if (!rc && sqlite3_close(db->sql) == SQLITE_OK) {
+		db->sql = NULL;
+		rc = sync_file(db->path, err);
+	}
+	pf_db_close(db);
+	return rc;
+}
+
+/* ---- what may be replaced ---- */
+
+int pf_db_may_replace(const char *path, struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	struct stat info;
+	int rc;
+
+	if (lstat(path, &info)) {
+		if (errno == ENOENT)
+			return 0;
+		return pf_fail_errno(err, "cannot write '%s'", path);
+	}
+	if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+		return pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
+	rc = open_sqlite(&db, path, SQLITE_OPEN_READONLY, err) ||
+	     check_identity(&db, err);
+	pf_db_close(&db);
+	if (rc)
+		return pf_fail(err, PF_EDB,
+			       "'%s' exists and is not a profan database; it "
+			       "is left as it is",
+			       path);
+	return 0;
+}

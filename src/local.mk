@@ -71,15 +71,28 @@ libprofan_a_SOURCES = \
 	src/render/render.h \
 	src/render/text.c \
 	src/store/block.h \
+	src/store/cursor.c \
 	src/store/cursor.h \
+	src/store/db.c \
 	src/store/db.h \
+	src/store/ingest.c \
 	src/store/ingest.h \
+	src/store/ingest_block.c \
+	src/store/ingest_config.c \
+	src/store/ingest_config.h \
+	src/store/ingest_gpu.c \
+	src/store/ingest_heap.c \
 	src/store/ingest_impl.h \
+	src/store/ingest_merge.c \
 	src/store/ingest_names.c \
 	src/store/ingest_names.h \
+	src/store/ingest_pair.c \
 	src/store/ingest_read.c \
+	src/store/ingest_rows.c \
 	src/store/ingest_run.c \
 	src/store/ingest_run.h \
+	src/store/ingest_sort.c \
+	src/store/ingest_turn.c \
 	src/table/doc.c \
 	src/table/doc.h \
 	src/table/table.c \

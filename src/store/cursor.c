@@ -96,6 +96,8 @@ struct pf_cursor {
 
 static uint64_t with_needed(uint64_t columns)
 {
+	if (columns & PF_COLBIT(PF_COL_INLINE))
+		columns |= PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS);
 	if (columns >> PF_COL_SLOT)
 		columns |= PF_COLBIT(PF_COL_MASK);
 	return columns;
@@ -265,8 +267,7 @@ static int take_slots(struct pf_cursor *c, struct pf_span *out,
 	return 0;
 }
 
-int pf_cursor_next(struct pf_cursor *c, struct pf_span *out,
-		   struct pf_err *err)
+int pf_cursor_next(struct pf_cursor *c, struct pf_span *out, struct pf_err *err)
 {
 	const struct pf_block *b = &c->block, *ignored;
 	uint32_t i, first;

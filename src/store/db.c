@@ -87,8 +87,8 @@ static int open_sqlite(struct pf_db *db, const char *path, int flags,
 {
 	memset(db, 0, sizeof(*db));
 	db->path = pf_strdup(path);
-	if (sqlite3_open_v2(path, &db->sql,
-			    flags | SQLITE_OPEN_FULLMUTEX, NULL))
+	if (sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_FULLMUTEX,
+			    NULL))
 		return pf_db_fail(db, "cannot open", err);
 	return 0;
 }

@@ -63,13 +63,13 @@ static int check_strict(const struct pf_ingest *in, struct pf_err *err)
 {
 	for (int k = 0; in->options->strict && k < PF_REPAIR_KINDS; k++)
 		if (in->repairs.of[k].count && k != PF_SKIP_PYTHON)
-			return pf_fail(err, PF_EDATA,
-				       "%s (%lld times, first at byte %lld), "
-				       "which --strict refuses",
-				       pf_repair_text((enum pf_repair_kind)k),
-				       (long long)in->repairs.of[k].count,
-				       (long long)in->repairs.of[k]
-					       .first_offset);
+			return pf_fail(
+				err, PF_EDATA,
+				"%s (%lld times, first at byte %lld), "
+				"which --strict refuses",
+				pf_repair_text((enum pf_repair_kind)k),
+				(long long)in->repairs.of[k].count,
+				(long long)in->repairs.of[k].first_offset);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ static int set_up(struct pf_ingest *in, struct pf_err *err)
 
 	in->empty_name = PF_ID_NONE;
 	in->directory = slash == out ? pf_strdup("/")
-			: slash	     ? pf_memdup0(out, (size_t)(slash - out))
+			: slash      ? pf_memdup0(out, (size_t)(slash - out))
 				     : pf_strdup(".");
 	if (pf_db_may_replace(out, err))
 		return -1;

@@ -47,9 +47,9 @@ struct pf_ingest_options {
 	const char *const *paths;
 	size_t path_count;
 	const char *out;
-	bool strict;	  /* any repair or skip is an error */
-	bool skip_python; /* leave out python_function events, counted */
-	int64_t rank;	  /* of the first trace, -1 = as the trace says */
+	bool strict;        /* any repair or skip is an error */
+	bool skip_python;   /* leave out python_function events, counted */
+	int64_t rank;       /* of the first trace, -1 = as the trace says */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
 	unsigned threads;   /* 0 = as many as processors, at most 4 */
 	enum pf_scanner scanner;

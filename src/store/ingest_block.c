@@ -29,7 +29,7 @@ struct pf_block_writer {
 	sqlite3_stmt *put_block, *put_column;
 	struct pf_buf bytes;
 	uint32_t *names; /* of the block at hand */
-	uint8_t *seen;	 /* by string id */
+	uint8_t *seen;   /* by string id */
 	size_t seen_size;
 };
 

@@ -13,16 +13,11 @@ static const struct {
 	const char *key;
 	int column, values;
 } config_keys[] = {
-	{ "device", 2, 1 },
-	{ "stream", 3, 1 },
-	{ "context", 4, 1 },
-	{ "grid", 5, 3 },
-	{ "block", 8, 3 },
-	{ "registers per thread", 11, 1 },
-	{ "shared memory", 12, 1 },
-	{ "blocks per SM", 13, 1 },
-	{ "warps per SM", 14, 1 },
-	{ "est. achieved occupancy %", 15, 1 },
+	{ "device", 2, 1 },         { "stream", 3, 1 },
+	{ "context", 4, 1 },        { "grid", 5, 3 },
+	{ "block", 8, 3 },          { "registers per thread", 11, 1 },
+	{ "shared memory", 12, 1 }, { "blocks per SM", 13, 1 },
+	{ "warps per SM", 14, 1 },  { "est. achieved occupancy %", 15, 1 },
 };
 #define CONFIG_KEYS (sizeof(config_keys) / sizeof(*config_keys))
 
@@ -44,8 +39,8 @@ static const char *bind_number(sqlite3_stmt *st, int column, const char *p,
 	size_t len = 0;
 	bool real = false;
 
-	while (p + len < end && len < PF_JSON_MAX_NUMBER &&
-	       p[len] && strchr("0123456789+-.eE", p[len])) {
+	while (p + len < end && len < PF_JSON_MAX_NUMBER && p[len] &&
+	       strchr("0123456789+-.eE", p[len])) {
 		real |= !(p[len] == '-' || (p[len] >= '0' && p[len] <= '9'));
 		text[len] = p[len];
 		len++;
@@ -72,9 +67,8 @@ static void bind_value(sqlite3_stmt *st, size_t k, const char *p,
 }
 
 /* Members of a canonical object, one after the other. */
-static const char *next_member(const char *p, const char *end,
-			       const char **key, size_t *key_len,
-			       const char **value)
+static const char *next_member(const char *p, const char *end, const char **key,
+			       size_t *key_len, const char **value)
 {
 	const char *q;
 

@@ -87,8 +87,8 @@ static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
 		else
 			high = mid;
 	}
-	if (!low || in->steps[low - 1].start_ns +
-			    in->steps[low - 1].dur_ns <= ns)
+	if (!low ||
+	    in->steps[low - 1].start_ns + in->steps[low - 1].dur_ns <= ns)
 		return NULL;
 	return &in->steps[low - 1];
 }
@@ -181,8 +181,7 @@ static int put_row(struct gpu_rows *g, struct stream *held,
 	return step_rows(g, g->many, err);
 }
 
-static int put_rest(struct gpu_rows *g, struct stream *held,
-		    struct pf_err *err)
+static int put_rest(struct gpu_rows *g, struct stream *held, struct pf_err *err)
 {
 	for (unsigned i = 0; i < g->pending; i++)
 		if (bind_row(g, g->one, 0, &held[i], err) ||

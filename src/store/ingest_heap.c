@@ -19,7 +19,7 @@
 #define BUFFER_MOST   (256u << 10)
 #define BUFFER_LEAST  (4u << 10)
 
-struct pf_merge {
+struct pf_run_heap {
 	int fd;
 	struct pf_run *runs;
 	size_t count, next_run, buffer_bytes;
@@ -48,9 +48,9 @@ static size_t buffer_share(size_t count)
 				      : share;
 }
 
-struct pf_merge *pf_merge_new(int fd, struct pf_run *runs, size_t count)
+struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count)
 {
-	struct pf_merge *m = pf_calloc(1, sizeof(*m));
+	struct pf_run_heap *m = pf_calloc(1, sizeof(*m));
 
 	m->fd = fd;
 	m->runs = runs;
@@ -67,7 +67,7 @@ static void close_reader(struct pf_run_reader *r)
 	free(r);
 }
 
-void pf_merge_free(struct pf_merge *m)
+void pf_run_heap_free(struct pf_run_heap *m)
 {
 	if (!m)
 		return;
@@ -77,12 +77,12 @@ void pf_merge_free(struct pf_merge *m)
 	free(m);
 }
 
-static bool before(const struct pf_merge *m, size_t a, size_t b)
+static bool before(const struct pf_run_heap *m, size_t a, size_t b)
 {
 	return pf_run_compare(&m->heap[a]->event, &m->heap[b]->event) < 0;
 }
 
-static void swap(struct pf_merge *m, size_t a, size_t b)
+static void swap(struct pf_run_heap *m, size_t a, size_t b)
 {
 	struct pf_run_reader *r = m->heap[a];
 
@@ -90,7 +90,7 @@ static void swap(struct pf_merge *m, size_t a, size_t b)
 	m->heap[b] = r;
 }
 
-static void sift_down(struct pf_merge *m)
+static void sift_down(struct pf_run_heap *m)
 {
 	size_t i = 0;
 
@@ -108,7 +108,7 @@ static void sift_down(struct pf_merge *m)
 	}
 }
 
-static void sift_up(struct pf_merge *m, size_t i)
+static void sift_up(struct pf_run_heap *m, size_t i)
 {
 	while (i && before(m, i, (i - 1) / 2)) {
 		swap(m, i, (i - 1) / 2);
@@ -116,7 +116,7 @@ static void sift_up(struct pf_merge *m, size_t i)
 	}
 }
 
-static int open_run(struct pf_merge *m, struct pf_err *err)
+static int open_run(struct pf_run_heap *m, struct pf_err *err)
 {
 	struct pf_run_reader *r = pf_alloc(sizeof(*r));
 	int rc;
@@ -132,7 +132,7 @@ static int open_run(struct pf_merge *m, struct pf_err *err)
 	return 0;
 }
 
-static int advance(struct pf_merge *m, struct pf_err *err)
+static int advance(struct pf_run_heap *m, struct pf_err *err)
 {
 	int rc = pf_run_next(m->heap[0], err);
 
@@ -146,8 +146,8 @@ static int advance(struct pf_merge *m, struct pf_err *err)
 	return 0;
 }
 
-int pf_merge_next(struct pf_merge *m, const struct pf_run_event **ev,
-		  struct pf_err *err)
+int pf_run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
+		     struct pf_err *err)
 {
 	if (m->advance && advance(m, err))
 		return -1;

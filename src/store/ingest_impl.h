@@ -53,7 +53,7 @@ struct pf_ingest {
 	struct {
 		uint32_t id;
 		int64_t step;
-	} *step_names;
+	} * step_names;
 	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
 	size_t step_name_count, step_names_cap;
 	sqlite3_stmt *put_string, *put_argset, *put_type, *put_config;
@@ -114,12 +114,12 @@ int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
 
 /* All events of a track in order; used by merge and pair. */
-struct pf_merge;
-struct pf_merge *pf_merge_new(int fd, struct pf_run *runs, size_t count);
-void pf_merge_free(struct pf_merge *m);
+struct pf_run_heap;
+struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count);
+void pf_run_heap_free(struct pf_run_heap *m);
 /* 1 and *ev borrowed until the next call, 0 at the end, -1 on an error. */
-int pf_merge_next(struct pf_merge *m, const struct pf_run_event **ev,
-		  struct pf_err *err);
+int pf_run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
+		     struct pf_err *err);
 
 /* ingest_block.c: blocks are encoded and inserted by a thread of their own. */
 struct pf_block_writer;

@@ -47,13 +47,11 @@ struct merging {
 static const struct open_span *enclosing(struct merging *m, int64_t start_ns,
 					 int64_t end_ns)
 {
-	while (m->open_count &&
-	       m->open[m->open_count - 1].end_ns <= start_ns &&
+	while (m->open_count && m->open[m->open_count - 1].end_ns <= start_ns &&
 	       m->open[m->open_count - 1].end_ns < end_ns)
 		m->open_count--;
 	for (size_t i = m->open_count, n = 0; i-- > 0 && n < SEARCH_MAX; n++)
-		if (m->open[i].end_ns >= end_ns &&
-		    m->open[i].end_ns > start_ns)
+		if (m->open[i].end_ns >= end_ns && m->open[i].end_ns > start_ns)
 			return &m->open[i];
 	return NULL;
 }
@@ -132,9 +130,9 @@ static void note_step(struct merging *m, const struct pf_run_event *ev)
 		return;
 	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
 			    sizeof(*in->steps));
-	in->steps[in->step_count++] = (struct pf_ingest_step){
-		step, ev->start_ns, ev->dur_ns, event_id(m)
-	};
+	in->steps[in->step_count++] =
+		(struct pf_ingest_step){ step, ev->start_ns, ev->dur_ns,
+					 event_id(m) };
 }
 
 static int put_annotation(struct merging *m, const struct pf_run_event *ev,
@@ -243,8 +241,9 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 	add_to_block(m->block, ev, parent);
 	note_span(t, ev);
 	if (m->seq == UINT32_MAX)
-		return pf_fail(err, PF_ELIMIT, "more events on one track than "
-					       "can be numbered");
+		return pf_fail(err, PF_ELIMIT,
+			       "more events on one track than "
+			       "can be numbered");
 	m->seq++;
 	if (m->block->count == PF_BLOCK_EVENTS)
 		put_block(m);
@@ -255,7 +254,7 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 		       struct pf_err *err)
 {
 	const struct pf_run_event *ev;
-	struct pf_merge *heap;
+	struct pf_run_heap *heap;
 	int rc;
 
 	if (t->has_begin_end && pf_ingest_pair(m->in, t, err))
@@ -264,13 +263,13 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 	m->seq = m->block_no = 0;
 	m->host = t->class_letter == 'h';
 	m->open_count = 0;
-	heap = pf_merge_new(m->in->runs_fd, t->runs, t->run_count);
-	while ((rc = pf_merge_next(heap, &ev, err)) > 0)
+	heap = pf_run_heap_new(m->in->runs_fd, t->runs, t->run_count);
+	while ((rc = pf_run_heap_next(heap, &ev, err)) > 0)
 		if (one_event(m, t, ev, err)) {
 			rc = -1;
 			break;
 		}
-	pf_merge_free(heap);
+	pf_run_heap_free(heap);
 	free(t->runs);
 	t->runs = NULL;
 	t->run_count = t->runs_cap = 0;

@@ -16,7 +16,7 @@
 
 struct pf_names {
 	struct pf_digest *digests; /* by id */
-	uint32_t *table;	   /* open addressing, id + 1 */
+	uint32_t *table;           /* open addressing, id + 1 */
 	size_t count, digests_cap, table_size;
 };
 

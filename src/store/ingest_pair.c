@@ -181,18 +181,19 @@ int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 		   struct pf_err *err)
 {
 	struct pairing p = { .in = in, .track = t, .last_ns = INT64_MIN };
-	struct pf_merge *m = pf_merge_new(in->runs_fd, t->runs, t->run_count);
+	struct pf_run_heap *m =
+		pf_run_heap_new(in->runs_fd, t->runs, t->run_count);
 	const struct pf_run_event *ev;
 	int rc;
 
-	while ((rc = pf_merge_next(m, &ev, err)) > 0)
+	while ((rc = pf_run_heap_next(m, &ev, err)) > 0)
 		if (take(&p, ev, err)) {
 			rc = -1;
 			break;
 		}
 	if (!rc)
 		rc = close_rest(&p, err);
-	pf_merge_free(m);
+	pf_run_heap_free(m);
 	while (p.open_count)
 		free(p.open[--p.open_count]);
 	while (p.done_count)

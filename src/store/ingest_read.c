@@ -114,8 +114,7 @@ static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
 }
 
 /* Where a chunk probably begins: between two events of the list. */
-static struct pf_doc_state guess_state(struct reading *r,
-				       const struct chunk *c)
+static struct pf_doc_state guess_state(struct reading *r, const struct chunk *c)
 {
 	struct pf_doc_state s = { 0 };
 
@@ -152,8 +151,7 @@ static int parse_again(struct worker *w, const char **text, size_t *len,
 	*len = c->len;
 	if (r->carry.len) {
 		pf_buf_clear(&w->joined);
-		pf_buf_reserve(&w->joined,
-			       r->carry.len + c->len + PF_SCAN_PAD);
+		pf_buf_reserve(&w->joined, r->carry.len + c->len + PF_SCAN_PAD);
 		pf_buf_add(&w->joined, r->carry.data, r->carry.len);
 		pf_buf_add(&w->joined, c->text, c->len);
 		memset(w->joined.data + w->joined.len, 0, PF_SCAN_PAD);
@@ -223,15 +221,16 @@ static int take_turn(struct worker *w, const struct pf_doc_state *guessed,
 static int do_chunk(struct worker *w, struct pf_err *err)
 {
 	struct reading *r = w->r;
-	struct pf_doc_state guessed = guess_state(r, &w->chunk), reached = guessed;
+	struct pf_doc_state guessed = guess_state(r, &w->chunk),
+			    reached = guessed;
 	size_t used = 0;
 	bool parsed;
 	int rc = 0;
 
 	pf_chrome_begin(&w->chrome);
 	parsed = !pf_chrome_parse(&w->chrome, &reached, w->chunk.text,
-				  w->chunk.len, w->chunk.offset,
-				  w->chunk.final, &used, err);
+				  w->chunk.len, w->chunk.offset, w->chunk.final,
+				  &used, err);
 	pthread_mutex_lock(&r->turn_lock);
 	while (r->turn != w->chunk.index && !r->failed)
 		pthread_cond_wait(&r->turn_changed, &r->turn_lock);

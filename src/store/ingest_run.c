@@ -195,7 +195,6 @@ int pf_run_next(struct pf_run_reader *r, struct pf_err *err)
 	ev->inline_name_len = ev->inline_args_len = 0;
 	if (name_len + args_len == 0)
 		return 1;
-	return read_inline(r, (uint32_t)name_len, (uint32_t)args_len, err)
-		       ? -1
-		       : 1;
+	return read_inline(r, (uint32_t)name_len, (uint32_t)args_len, err) ? -1
+									   : 1;
 }

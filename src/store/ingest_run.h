@@ -42,7 +42,7 @@ void pf_run_put(struct pf_run_memory *memory, const struct pf_run_event *ev,
 struct pf_run_reader {
 	int fd;
 	uint64_t at, end; /* what is not yet in the buffer */
-	uint32_t left;	  /* events not yet read */
+	uint32_t left;    /* events not yet read */
 	char *buffer;
 	size_t buffer_bytes, have, used;
 	struct pf_run_memory memory;

@@ -52,8 +52,7 @@ static inline bool in_order(const struct key *a, const struct key *b)
 }
 
 static void merge(const struct key *a, const struct key *a_end,
-		  const struct key *b, const struct key *b_end,
-		  struct key *out)
+		  const struct key *b, const struct key *b_end, struct key *out)
 {
 	while (a < a_end && b < b_end)
 		*out++ = in_order(b, a) ? *b++ : *a++;
@@ -86,8 +85,7 @@ static void sort_keys(struct pf_ingest_sorter *s, struct key *keys, size_t n)
 			size_t a = s->bounds[i], b = s->bounds[i + 1];
 			size_t end = i + 1 < count ? s->bounds[i + 2] : b;
 
-			merge(from + a, from + b, from + b, from + end,
-			      to + a);
+			merge(from + a, from + b, from + b, from + end, to + a);
 			s->bounds[merged++] = a;
 		}
 		count = merged;
@@ -107,11 +105,11 @@ static void group_by_track(struct pf_ingest_sorter *s,
 	size_t tracks = c->tracks.count;
 	uint32_t sum = 0;
 
-	s->first = pf_grow(s->first, &s->first_cap, tracks + 2,
-			   sizeof(*s->first));
+	s->first =
+		pf_grow(s->first, &s->first_cap, tracks + 2, sizeof(*s->first));
 	s->keys = pf_grow(s->keys, &s->keys_cap, b->count, sizeof(*s->keys));
-	s->spare = pf_grow(s->spare, &s->spare_cap, b->count,
-			   sizeof(*s->spare));
+	s->spare =
+		pf_grow(s->spare, &s->spare_cap, b->count, sizeof(*s->spare));
 	memset(s->first, 0, (tracks + 2) * sizeof(*s->first));
 	for (size_t i = 0; i < b->count; i++)
 		s->first[b->events[i].track + 2]++;
@@ -123,9 +121,8 @@ static void group_by_track(struct pf_ingest_sorter *s,
 	for (size_t i = 0; i < b->count; i++) {
 		const struct pf_event *ev = &b->events[i];
 
-		s->keys[s->first[ev->track + 1]++] = (struct key){
-			ev->start_ns, ev->dur_ns, (uint32_t)i
-		};
+		s->keys[s->first[ev->track + 1]++] =
+			(struct key){ ev->start_ns, ev->dur_ns, (uint32_t)i };
 	}
 }
 
@@ -172,8 +169,7 @@ static void put_run(struct pf_ingest_sorter *s, const struct pf_chrome *c,
 	sort_keys(s, s->keys + from, to - from);
 	*begin_end = false;
 	for (size_t i = from; i < to; i++) {
-		const struct pf_event *ev =
-			&c->batch.events[s->keys[i].index];
+		const struct pf_event *ev = &c->batch.events[s->keys[i].index];
 
 		*begin_end |= ev->ph == 'B' || ev->ph == 'E';
 		put_event(&memory, c, ev, type_ids, first_order, &s->bytes);
@@ -254,8 +250,8 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 		}
 		list = pf_grow(list, &cap, count + 1, sizeof(*list));
 		list[count].track = c->tracks.entries[t].gid;
-		put_run(s, c, type_ids, first_order, from, to,
-			&list[count].run, &list[count].begin_end);
+		put_run(s, c, type_ids, first_order, from, to, &list[count].run,
+			&list[count].begin_end);
 		count++;
 	}
 	offset = atomic_fetch_add(&in->runs_bytes, s->bytes.len);

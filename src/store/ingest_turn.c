@@ -88,9 +88,9 @@ static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
 			return;
 		step = step * 10 + (text[i] - '0');
 	}
-	in->step_names = pf_grow(in->step_names, &in->step_names_cap,
-				 in->step_name_count + 1,
-				 sizeof(*in->step_names));
+	in->step_names =
+		pf_grow(in->step_names, &in->step_names_cap,
+			in->step_name_count + 1, sizeof(*in->step_names));
 	in->step_names[in->step_name_count].id = id;
 	in->step_names[in->step_name_count++].step = step;
 }
@@ -101,8 +101,8 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 	const char *text = d->text.data + e->text_at;
 	bool is_new;
 
-	e->gid = pf_names_find(&in->strings, text, e->text_len, 0,
-			       PF_NAMES_MAX, &is_new);
+	e->gid = pf_names_find(&in->strings, text, e->text_len, 0, PF_NAMES_MAX,
+			       &is_new);
 	if (!is_new)
 		return 0;
 	if (e->text_len == 0)
@@ -136,8 +136,8 @@ static size_t parse_hex8(const char *p)
 	size_t v = 0;
 
 	for (int i = 0; i < 8; i++)
-		v = v * 16 + (size_t)(p[i] <= '9' ? p[i] - '0'
-						  : p[i] - 'a' + 10);
+		v = v * 16 +
+		    (size_t)(p[i] <= '9' ? p[i] - '0' : p[i] - 'a' + 10);
 	return v;
 }
 
@@ -170,8 +170,7 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 }
 
 static int settle_dict(struct pf_ingest *in, struct pf_dict *d,
-		       int (*settle)(struct pf_ingest *,
-				     const struct pf_dict *,
+		       int (*settle)(struct pf_ingest *, const struct pf_dict *,
 				     struct pf_dict_entry *, struct pf_err *),
 		       struct pf_err *err)
 {

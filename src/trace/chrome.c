@@ -75,7 +75,8 @@ static bool has_text(const char *p, size_t len, const char *what)
 static void classify_args(struct pf_dict *d, struct pf_dict_entry *e,
 			  const char *raw, struct pf_buf *text)
 {
-	struct pf_mend m = { .p = raw, .end = raw + e->raw_len,
+	struct pf_mend m = { .p = raw,
+			     .end = raw + e->raw_len,
 			     .placeholders = true };
 	const char *p;
 	size_t len;
@@ -118,8 +119,8 @@ static const struct {
 	char letter;
 	const char *name;
 } track_classes[] = {
-	{ 'h', "host" },    { 'g', "gpu" },   { 'c', "counter" },
-	{ 'f', "flow" },    { 'a', "async" }, { 'm', "mark" },
+	{ 'h', "host" }, { 'g', "gpu" },   { 'c', "counter" },
+	{ 'f', "flow" }, { 'a', "async" }, { 'm', "mark" },
 };
 
 char pf_track_class_letter(enum pf_kind kind)
@@ -233,9 +234,9 @@ static void incomplete(struct parse *x, const char *at)
 
 static bool starts_event(const char *p, const char *end)
 {
-	static const char *const keys[] = { "\"ph\"",  "\"name\"", "\"cat\"",
-					    "\"pid\"", "\"tid\"",  "\"ts\"",
-					    "\"args\"", "\"dur\"", "\"id\"" };
+	static const char *const keys[] = { "\"ph\"",   "\"name\"", "\"cat\"",
+					    "\"pid\"",  "\"tid\"",  "\"ts\"",
+					    "\"args\"", "\"dur\"",  "\"id\"" };
 
 	p = pf_skip_blanks(p + 1, end);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -280,8 +281,7 @@ static void resync(struct parse *x)
 static void keep_metadata(struct parse *x, const struct pf_buf *clean)
 {
 	struct pf_batch *b = &x->c->batch;
-	uint32_t head[2] = { (uint32_t)b->event_count++,
-			     (uint32_t)clean->len };
+	uint32_t head[2] = { (uint32_t)b->event_count++, (uint32_t)clean->len };
 
 	pf_buf_add(&b->metadata, head, sizeof(head));
 	pf_buf_add(&b->metadata, clean->data, clean->len);
@@ -292,7 +292,9 @@ static void keep_metadata(struct parse *x, const struct pf_buf *clean)
 static enum pf_mend_result mend_event(struct parse *x, const char **next,
 				      struct pf_repairs *repairs)
 {
-	struct pf_mend m = { .p = x->p, .end = x->end, .repairs = repairs,
+	struct pf_mend m = { .p = x->p,
+			     .end = x->end,
+			     .repairs = repairs,
 			     .offset = offset_of(x, x->p) };
 	struct pf_buf *clean = &x->c->clean;
 	enum pf_mend_result r;
@@ -474,8 +476,8 @@ static void step_member(struct parse *x)
 		incomplete(x, start);
 		return;
 	}
-	if (key_end - start - 1 == 11 && !memcmp(start + 1, "traceEvents", 11) &&
-	    *value == '[') {
+	if (key_end - start - 1 == 11 &&
+	    !memcmp(start + 1, "traceEvents", 11) && *value == '[') {
 		x->state->place = PF_DOC_EVENTS;
 		x->state->in_object = x->state->found_list = true;
 		x->state->want_comma = false;
@@ -597,9 +599,14 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
 		    const char *text, size_t len, int64_t offset, bool final,
 		    size_t *used, struct pf_err *err)
 {
-	struct parse x = { .c = c, .state = state, .text = text, .p = text,
-			   .end = text + len, .offset = offset,
-			   .final = final, .err = err };
+	struct parse x = { .c = c,
+			   .state = state,
+			   .text = text,
+			   .p = text,
+			   .end = text + len,
+			   .offset = offset,
+			   .final = final,
+			   .err = err };
 
 	if (offset == 0 && len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		x.p += 3;

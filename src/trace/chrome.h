@@ -29,10 +29,10 @@ enum pf_doc_place {
 
 struct pf_doc_state {
 	enum pf_doc_place place;
-	bool in_object;	  /* the event list is a member of an object */
-	bool want_comma;  /* an element or member came last */
-	bool found_list;  /* an event list was seen */
-	bool trailing;	  /* behind it all, something that is no JSON */
+	bool in_object;  /* the event list is a member of an object */
+	bool want_comma; /* an element or member came last */
+	bool found_list; /* an event list was seen */
+	bool trailing;   /* behind it all, something that is no JSON */
 	int32_t documents;
 };
 
@@ -40,10 +40,10 @@ struct pf_doc_state {
 struct pf_event {
 	int64_t start_ns, dur_ns;
 	uint32_t name, args, track; /* dictionary entries */
-	uint32_t type;		    /* index in batch.types */
-	uint32_t mask;		    /* slots that it has ... */
-	uint32_t slot_at;	    /* ... and where their values begin */
-	uint32_t order;		    /* among the events of this batch */
+	uint32_t type;              /* index in batch.types */
+	uint32_t mask;              /* slots that it has ... */
+	uint32_t slot_at;           /* ... and where their values begin */
+	uint32_t order;             /* among the events of this batch */
 	uint8_t ph, kind;
 	uint16_t spare;
 };
@@ -141,9 +141,9 @@ const char *pf_track_class_name(char letter);
 /* ---- between chrome.c and its two extractors ---- */
 
 enum pf_extract_result {
-	PF_EXTRACT_EVENT,   /* appended to the batch */
-	PF_EXTRACT_SKIP,    /* a whole event, counted and left out */
-	PF_EXTRACT_SLOW,    /* not plain: mend it first */
+	PF_EXTRACT_EVENT, /* appended to the batch */
+	PF_EXTRACT_SKIP,  /* a whole event, counted and left out */
+	PF_EXTRACT_SLOW,  /* not plain: mend it first */
 };
 
 /*

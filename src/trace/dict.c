@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "trace/dict.h"
 
-#define RAW_MAX	  (6u << 20)
+#define RAW_MAX   (6u << 20)
 #define COUNT_MAX (1u << 16)
 
 static uint64_t process_seed(void)
@@ -29,8 +29,7 @@ static uint64_t process_seed(void)
 
 struct pf_digest pf_digest_of(const void *p, size_t len, uint32_t salt)
 {
-	XXH128_hash_t h = XXH3_128bits_withSeed(p, len,
-						process_seed() + salt);
+	XXH128_hash_t h = XXH3_128bits_withSeed(p, len, process_seed() + salt);
 
 	return (struct pf_digest){ h.low64, h.high64 };
 }
@@ -109,8 +108,8 @@ static uint32_t insert(struct pf_dict *d, const char *raw, size_t len,
 {
 	struct pf_dict_entry *e;
 
-	d->entries = pf_grow(d->entries, &d->cap, d->count + 1,
-			     sizeof(*d->entries));
+	d->entries =
+		pf_grow(d->entries, &d->cap, d->count + 1, sizeof(*d->entries));
 	e = &d->entries[d->count];
 	*e = (struct pf_dict_entry){ .hash = hash,
 				     .raw_at = d->raw.len,

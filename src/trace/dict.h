@@ -19,15 +19,15 @@
 #define PF_GID_UNSET UINT32_C(0xfffffffd)
 
 /* entry flags */
-#define PF_DICT_BAD	   0x01u /* not strictly valid: take the slow path */
-#define PF_DICT_ON_DEVICE  0x02u /* args with both device and stream */
+#define PF_DICT_BAD       0x01u /* not strictly valid: take the slow path */
+#define PF_DICT_ON_DEVICE 0x02u /* args with both device and stream */
 
 struct pf_dict_entry {
 	uint64_t hash;
 	size_t raw_at; /* in dict.raw */
 	uint32_t raw_len;
-	uint32_t salt; /* part of the key: the slot mask for args */
-	uint32_t gid;  /* global id or PF_GID_UNSET */
+	uint32_t salt;  /* part of the key: the slot mask for args */
+	uint32_t gid;   /* global id or PF_GID_UNSET */
 	uint32_t facts; /* args: which known keys it has (chrome.h) */
 	uint8_t flags, kind;
 	size_t text_at; /* canonical text in dict.text */

@@ -18,30 +18,30 @@
  * The numbers are stored in event_type.kind: append only.
  */
 enum pf_kind {
-	PF_KIND_HOST = 0,	  /* a host range of no known category */
-	PF_KIND_CPU_OP = 1,	  /* cpu_op, Operator */
-	PF_KIND_ANNOTATION = 2,	  /* user_annotation */
-	PF_KIND_PYTHON = 3,	  /* python_function */
-	PF_KIND_RUNTIME = 4,	  /* cuda_runtime, Runtime, *_runtime */
-	PF_KIND_DRIVER = 5,	  /* cuda_driver, *_driver */
-	PF_KIND_OVERHEAD = 6,	  /* overhead */
-	PF_KIND_KERNEL = 7,	  /* kernel, Kernel */
-	PF_KIND_MEMCPY = 8,	  /* gpu_memcpy, Memcpy */
-	PF_KIND_MEMSET = 9,	  /* gpu_memset, Memset */
+	PF_KIND_HOST = 0,            /* a host range of no known category */
+	PF_KIND_CPU_OP = 1,          /* cpu_op, Operator */
+	PF_KIND_ANNOTATION = 2,      /* user_annotation */
+	PF_KIND_PYTHON = 3,          /* python_function */
+	PF_KIND_RUNTIME = 4,         /* cuda_runtime, Runtime, *_runtime */
+	PF_KIND_DRIVER = 5,          /* cuda_driver, *_driver */
+	PF_KIND_OVERHEAD = 6,        /* overhead */
+	PF_KIND_KERNEL = 7,          /* kernel, Kernel */
+	PF_KIND_MEMCPY = 8,          /* gpu_memcpy, Memcpy */
+	PF_KIND_MEMSET = 9,          /* gpu_memset, Memset */
 	PF_KIND_GPU_ANNOTATION = 10, /* gpu_user_annotation */
-	PF_KIND_GPU_SYNC = 11,	  /* cuda_sync, xpu_sync */
+	PF_KIND_GPU_SYNC = 11,       /* cuda_sync, xpu_sync */
 	PF_KIND_PROFILER_RANGE = 12, /* cuda_profiler_range */
-	PF_KIND_MTIA = 13,	  /* mtia_ccp_events, mtia_insight */
-	PF_KIND_MEMORY = 14,	  /* instant "[memory]" */
-	PF_KIND_OOM = 15,	  /* instant "[OutOfMemory]" */
-	PF_KIND_INSTANT = 16,	  /* any other instant */
-	PF_KIND_COUNTER = 17,	  /* ph C */
-	PF_KIND_FLOW = 18,	  /* ph s t f */
-	PF_KIND_ASYNC = 19,	  /* ph b n e S T p F */
-	PF_KIND_TRACE_SPAN = 20,  /* cat Trace: the profiler's own span */
-	PF_KIND_GPU_OTHER = 21,	  /* unknown category with device and stream */
-	PF_KIND_COLLECTIVE = 22,  /* collective_comm */
-	PF_KIND_CUDA_EVENT = 23,  /* cuda_event */
+	PF_KIND_MTIA = 13,           /* mtia_ccp_events, mtia_insight */
+	PF_KIND_MEMORY = 14,         /* instant "[memory]" */
+	PF_KIND_OOM = 15,            /* instant "[OutOfMemory]" */
+	PF_KIND_INSTANT = 16,        /* any other instant */
+	PF_KIND_COUNTER = 17,        /* ph C */
+	PF_KIND_FLOW = 18,           /* ph s t f */
+	PF_KIND_ASYNC = 19,          /* ph b n e S T p F */
+	PF_KIND_TRACE_SPAN = 20,     /* cat Trace: the profiler's own span */
+	PF_KIND_GPU_OTHER = 21,  /* unknown category with device and stream */
+	PF_KIND_COLLECTIVE = 22, /* collective_comm */
+	PF_KIND_CUDA_EVENT = 23, /* cuda_event */
 	PF_KIND_COUNT
 };
 
@@ -70,22 +70,22 @@ static inline bool pf_kind_is_gpu_track(unsigned kind)
 enum pf_slot {
 	PF_SLOT_EXTERNAL_ID = 0, /* "External id", "external id" */
 	PF_SLOT_CORRELATION = 1, /* "correlation" */
-	PF_SLOT_EV_IDX = 2,	 /* "Ev Idx", "Profiler Event Index" */
-	PF_SLOT_RF_ID = 3,	 /* "Record function id" */
-	PF_SLOT_SEQUENCE = 4,	 /* "Sequence number" */
-	PF_SLOT_FWD_THREAD = 5,	 /* "Fwd thread id" */
-	PF_SLOT_PY_ID = 6,	 /* "Python id" */
-	PF_SLOT_PY_PARENT = 7,	 /* "Python parent id" */
-	PF_SLOT_PY_MODULE = 8,	 /* "Python module id" */
-	PF_SLOT_BYTES = 9,	 /* "Bytes", "bytes" */
-	PF_SLOT_ADDR = 10,	 /* "Addr", "ptr" */
-	PF_SLOT_ALLOCATED = 11,	 /* "Total Allocated" */
-	PF_SLOT_RESERVED = 12,	 /* "Total Reserved" */
-	PF_SLOT_FLOW_ID = 13,	 /* the event's own "id", if an integer */
-	PF_SLOT_FRACTION = 14,	 /* first of the decimal slots, see below */
-	PF_SLOT_BANDWIDTH = 14,	 /* "memory bandwidth (GB/s)" */
-	PF_SLOT_GENERIC = 15,	 /* 15..24: numbers under unknown keys */
-	PF_SLOT_ID2 = 25,	 /* spare */
+	PF_SLOT_EV_IDX = 2,      /* "Ev Idx", "Profiler Event Index" */
+	PF_SLOT_RF_ID = 3,       /* "Record function id" */
+	PF_SLOT_SEQUENCE = 4,    /* "Sequence number" */
+	PF_SLOT_FWD_THREAD = 5,  /* "Fwd thread id" */
+	PF_SLOT_PY_ID = 6,       /* "Python id" */
+	PF_SLOT_PY_PARENT = 7,   /* "Python parent id" */
+	PF_SLOT_PY_MODULE = 8,   /* "Python module id" */
+	PF_SLOT_BYTES = 9,       /* "Bytes", "bytes" */
+	PF_SLOT_ADDR = 10,       /* "Addr", "ptr" */
+	PF_SLOT_ALLOCATED = 11,  /* "Total Allocated" */
+	PF_SLOT_RESERVED = 12,   /* "Total Reserved" */
+	PF_SLOT_FLOW_ID = 13,    /* the event's own "id", if an integer */
+	PF_SLOT_FRACTION = 14,   /* first of the decimal slots, see below */
+	PF_SLOT_BANDWIDTH = 14,  /* "memory bandwidth (GB/s)" */
+	PF_SLOT_GENERIC = 15,    /* 15..24: numbers under unknown keys */
+	PF_SLOT_ID2 = 25,        /* spare */
 	PF_SLOT_COUNT = 26
 };
 #define PF_SLOT_GENERIC_COUNT 10
@@ -96,7 +96,7 @@ enum pf_slot {
  * so "22.50" is 2250 * 16 + 2.  Slots below hold plain integers.
  */
 
-#define PF_ID_NONE   UINT32_MAX	      /* no string (an event without args) */
+#define PF_ID_NONE   UINT32_MAX       /* no string (an event without args) */
 #define PF_ID_INLINE (UINT32_MAX - 1) /* past the dictionary's cap: inline */
 
 #endif

@@ -49,10 +49,10 @@ static inline uint64_t load8(const char *p)
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #error "keys are compared as little-endian numbers"
 #endif
-#define B(c, i) ((uint64_t)(unsigned char)(c) << (8 * (i)))
-#define LOW_BYTES(n) (((uint64_t)1 << (8 * (n))) - 1)
-#define KEY2(a, b) (B(a, 0) | B(b, 1) | B('"', 2))
-#define KEY3(a, b, c) (B(a, 0) | B(b, 1) | B(c, 2) | B('"', 3))
+#define B(c, i)          ((uint64_t)(unsigned char)(c) << (8 * (i)))
+#define LOW_BYTES(n)     (((uint64_t)1 << (8 * (n))) - 1)
+#define KEY2(a, b)       (B(a, 0) | B(b, 1) | B('"', 2))
+#define KEY3(a, b, c)    (B(a, 0) | B(b, 1) | B(c, 2) | B('"', 3))
 #define KEY4(a, b, c, d) (B(a, 0) | B(b, 1) | B(c, 2) | B(d, 3) | B('"', 4))
 
 /* ---- scalars ---- */
@@ -250,8 +250,8 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 		slot = -1;
 		q = NULL;
 		if ((*value >= '0' && *value <= '9') || *value == '-')
-			q = read_slot(c, f, key, (size_t)(key_end - key),
-				      value, &slot);
+			q = read_slot(c, f, key, (size_t)(key_end - key), value,
+				      &slot);
 		if (slot >= 0) {
 			put(out, copied, (size_t)(value - copied));
 			put_slot(out, slot);
@@ -397,8 +397,8 @@ static bool find_args(struct pf_chrome *c, const struct fields *f,
 }
 
 /* Is dictionary entry e of d these bytes?  Neighbours often repeat. */
-static inline bool is_entry(const struct pf_dict *d, uint32_t e,
-			    const char *p, size_t len)
+static inline bool is_entry(const struct pf_dict *d, uint32_t e, const char *p,
+			    size_t len)
 {
 	return e < d->count && d->entries[e].raw_len == len &&
 	       !memcmp(d->raw.data + d->entries[e].raw_at, p, len);
@@ -433,8 +433,8 @@ static bool find_track(struct pf_chrome *c, const struct fields *f,
 	put(key, f->tid.len ? f->tid.p : key->data, f->tid.len);
 	*entry = *memo;
 	if (!is_entry(&c->tracks, *memo, key->data, key->len))
-		*entry = *memo = pf_dict_find(&c->tracks, key->data, key->len,
-					      0);
+		*entry = *memo =
+			pf_dict_find(&c->tracks, key->data, key->len, 0);
 	return !(c->tracks.entries[*entry].flags & PF_DICT_BAD);
 }
 
@@ -491,8 +491,7 @@ static void commit(struct pf_chrome *c, const struct fields *f,
 	ev->slot_at = (uint32_t)b->slot_count;
 	ev->mask = f->mask;
 	for (uint32_t m = f->mask; m; m &= m - 1)
-		b->slots[b->slot_count++] =
-			c->slot_values[__builtin_ctz(m)];
+		b->slots[b->slot_count++] = c->slot_values[__builtin_ctz(m)];
 	if (b->count == b->events_cap)
 		b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
 				    sizeof(*b->events));
@@ -550,8 +549,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 		return skip(c, PF_SKIP_PHASE, offset);
 	if (!f.has_start)
 		return skip(c, PF_SKIP_NO_TIME, offset);
-	if (f.bad_time ||
-	    __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
+	if (f.bad_time || __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
 		return skip(c, PF_SKIP_TIME_RANGE, offset);
 	category_entry = find_category(c, &f);
 	ev.name = pf_dict_find(&c->names, f.name.len ? f.name.p : "",
@@ -561,12 +559,11 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	if (((category->flags | name->flags) & PF_DICT_BAD) ||
 	    !find_args(c, &f, &ev.args))
 		return PF_EXTRACT_SLOW;
-	kind = pf_event_kind(f.ph, category->kind,
-			     c->names.text.data + name->text_at,
-			     name->text_len,
-			     ev.args != PF_ID_NONE &&
-				     (c->args.entries[ev.args].flags &
-				      PF_DICT_ON_DEVICE));
+	kind = pf_event_kind(
+		f.ph, category->kind, c->names.text.data + name->text_at,
+		name->text_len,
+		ev.args != PF_ID_NONE &&
+			(c->args.entries[ev.args].flags & PF_DICT_ON_DEVICE));
 	if (kind == PF_KIND_PYTHON && c->skip_python)
 		return skip(c, PF_SKIP_PYTHON, offset);
 	if (!find_track(c, &f, kind, &ev.track))

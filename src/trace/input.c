@@ -24,8 +24,8 @@ struct pf_input {
 	int fd;
 	int64_t size, consumed, produced;
 	enum coding coding;
-	bool at_eof;	/* the file has no more bytes */
-	bool ended;	/* nothing more will come out */
+	bool at_eof;    /* the file has no more bytes */
+	bool ended;     /* nothing more will come out */
 	bool in_member; /* inside a compressed member */
 	bool damaged;
 	unsigned char *raw; /* bytes of the file not yet decoded */
@@ -132,7 +132,8 @@ static struct step step_zstd(struct pf_input *in, unsigned char *out,
 	ZSTD_outBuffer to = { out, len, 0 };
 	size_t rc = ZSTD_decompressStream(in->zstd, &to, &from);
 
-	return (struct step){ .took = from.pos, .gave = to.pos,
+	return (struct step){ .took = from.pos,
+			      .gave = to.pos,
 			      .bad = ZSTD_isError(rc) != 0,
 			      .member_done = rc == 0 };
 }

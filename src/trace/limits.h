@@ -3,10 +3,10 @@
 #ifndef PF_TRACE_LIMITS_H
 #define PF_TRACE_LIMITS_H
 
-#define PF_SCAN_PAD	   64 /* zero bytes readable behind every buffer */
+#define PF_SCAN_PAD        64 /* zero bytes readable behind every buffer */
 #define PF_JSON_MAX_DEPTH  64
 #define PF_JSON_MAX_STRING (16u << 20)
-#define PF_JSON_MAX_KEY	   4096u
+#define PF_JSON_MAX_KEY    4096u
 #define PF_JSON_MAX_NUMBER 64u
 
 #endif

@@ -98,8 +98,7 @@ static const char *mend_escape(struct work *w, const char *p, const char *end)
 {
 	int high, low;
 
-	if (end - p >= 2 && p[1] != 'u' && p[1] &&
-	    strchr("\"\\/bfnrt", p[1])) {
+	if (end - p >= 2 && p[1] != 'u' && p[1] && strchr("\"\\/bfnrt", p[1])) {
 		pf_buf_add(w->out, p, 2);
 		return p + 2;
 	}
@@ -313,8 +312,8 @@ static enum pf_mend_result mend_scalar(struct work *w)
 	q = end;
 	while (q > p && pf_is_blank(q[-1]))
 		q--;
-	if (is_number(p, q) || is_word(p, q, "true") || is_word(p, q, "false") ||
-	    is_word(p, q, "null")) {
+	if (is_number(p, q) || is_word(p, q, "true") ||
+	    is_word(p, q, "false") || is_word(p, q, "null")) {
 		pf_buf_add(w->out, p, (size_t)(q - p));
 		return PF_MEND_OK;
 	}

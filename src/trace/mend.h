@@ -20,16 +20,16 @@
 enum pf_mend_result {
 	PF_MEND_OK,
 	PF_MEND_INCOMPLETE, /* the text ends inside the value */
-	PF_MEND_BAD,	    /* cannot be understood */
+	PF_MEND_BAD,        /* cannot be understood */
 };
 
 struct pf_mend {
-	const char *p, *end;	    /* in: the text; out: p behind the value */
+	const char *p, *end;        /* in: the text; out: p behind the value */
 	struct pf_repairs *repairs; /* NULL: strict */
-	int64_t offset;		    /* of p in the whole input, for repairs */
-	bool placeholders;	    /* accept $a..$z as values (strict) */
-	uint32_t mask;		    /* out: which placeholders there were */
-	bool twice;		    /* out: a placeholder stood there twice */
+	int64_t offset;             /* of p in the whole input, for repairs */
+	bool placeholders;          /* accept $a..$z as values (strict) */
+	uint32_t mask;              /* out: which placeholders there were */
+	bool twice;                 /* out: a placeholder stood there twice */
 };
 
 /* Append the canonical text of the value at m->p to out. */

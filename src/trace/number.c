@@ -172,8 +172,7 @@ const char *pf_number_decimal(const char *p, int64_t *value)
 	}
 	if (whole + fraction > 17 || !ends_number(*q) || (negative && !v))
 		return NULL;
-	*value = (negative ? -(int64_t)v : (int64_t)v) * 16 +
-		 (int64_t)fraction;
+	*value = (negative ? -(int64_t)v : (int64_t)v) * 16 + (int64_t)fraction;
 	return q;
 }
 

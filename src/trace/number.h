@@ -13,8 +13,8 @@
 struct pf_time {
 	int64_t ns;
 	unsigned fraction_digits; /* written behind the point */
-	bool rounded;		  /* finer than 1 ns: rounded half away */
-	bool overflow;		  /* beyond int64 nanoseconds: ns is 0 */
+	bool rounded;             /* finer than 1 ns: rounded half away */
+	bool overflow;            /* beyond int64 nanoseconds: ns is 0 */
 };
 
 /*

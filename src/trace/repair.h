@@ -10,35 +10,35 @@
 #include <stdint.h>
 
 enum pf_repair_kind {
-	PF_REPAIR_CONTROL_BYTE,	   /* raw control byte inside a string */
-	PF_REPAIR_BAD_ESCAPE,	   /* backslash kept as itself */
-	PF_REPAIR_BAD_UTF8,	   /* byte replaced by U+FFFD */
-	PF_REPAIR_LONE_SURROGATE,  /* \uD8xx alone: U+FFFD */
-	PF_REPAIR_NOT_A_NUMBER,	   /* NaN, Infinity: null */
-	PF_REPAIR_BAD_NUMBER,	   /* 01, +1, 1.: null */
-	PF_REPAIR_UNQUOTED,	   /* bare word or cut list: null */
-	PF_REPAIR_TRAILING_COMMA,  /* dropped */
-	PF_REPAIR_MISSING_COMMA,   /* between two events */
-	PF_REPAIR_BAD_MEMBER,	   /* unreadable text before the events */
-	PF_REPAIR_DUPLICATE_KEY,   /* the last one wins */
-	PF_REPAIR_NO_DURATION,	   /* complete event without dur: 0 */
+	PF_REPAIR_CONTROL_BYTE,      /* raw control byte inside a string */
+	PF_REPAIR_BAD_ESCAPE,        /* backslash kept as itself */
+	PF_REPAIR_BAD_UTF8,          /* byte replaced by U+FFFD */
+	PF_REPAIR_LONE_SURROGATE,    /* \uD8xx alone: U+FFFD */
+	PF_REPAIR_NOT_A_NUMBER,      /* NaN, Infinity: null */
+	PF_REPAIR_BAD_NUMBER,        /* 01, +1, 1.: null */
+	PF_REPAIR_UNQUOTED,          /* bare word or cut list: null */
+	PF_REPAIR_TRAILING_COMMA,    /* dropped */
+	PF_REPAIR_MISSING_COMMA,     /* between two events */
+	PF_REPAIR_BAD_MEMBER,        /* unreadable text before the events */
+	PF_REPAIR_DUPLICATE_KEY,     /* the last one wins */
+	PF_REPAIR_NO_DURATION,       /* complete event without dur: 0 */
 	PF_REPAIR_NEGATIVE_DURATION, /* 0 */
-	PF_REPAIR_ROUNDED_TIME,	   /* finer than a nanosecond: rounded */
-	PF_REPAIR_OPEN_BEGIN,	   /* B without E: ends with the track */
-	PF_REPAIR_END_MISMATCH,	   /* E of another name than its B */
+	PF_REPAIR_ROUNDED_TIME,      /* finer than a nanosecond: rounded */
+	PF_REPAIR_OPEN_BEGIN,        /* B without E: ends with the track */
+	PF_REPAIR_END_MISMATCH,      /* E of another name than its B */
 	PF_REPAIR_SEVERAL_DOCUMENTS, /* all of them were read */
-	PF_REPAIR_CUT_OFF,	   /* the file ends inside its list */
-	PF_REPAIR_COMPRESSION,	   /* compressed data cut off or damaged */
-	PF_REPAIR_TRAILING_BYTES,  /* text after the document: ignored */
+	PF_REPAIR_CUT_OFF,           /* the file ends inside its list */
+	PF_REPAIR_COMPRESSION,       /* compressed data cut off or damaged */
+	PF_REPAIR_TRAILING_BYTES,    /* text after the document: ignored */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */
 	PF_SKIP_TIME_RANGE,   /* ts or dur beyond int64 nanoseconds */
-	PF_SKIP_PHASE,	      /* a phase that is counted, not stored */
+	PF_SKIP_PHASE,        /* a phase that is counted, not stored */
 	PF_SKIP_LONE_END,     /* E without B */
 	PF_SKIP_NOT_AN_EVENT, /* something else in the event list */
-	PF_SKIP_PYTHON,	      /* python_function, on request */
-	PF_SKIP_TRACKS,	      /* more tracks than the limit */
+	PF_SKIP_PYTHON,       /* python_function, on request */
+	PF_SKIP_TRACKS,       /* more tracks than the limit */
 	PF_SKIP_TOO_LARGE,    /* larger than a limit */
 	PF_REPAIR_KINDS
 };

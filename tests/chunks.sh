@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# However the input is cut, by however many readers, with whichever scanner:
+# the database is the same, byte for byte.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+traces=$top_srcdir/tests/traces
+
+ingest() { # OUT CHUNK THREADS SCANNER FILE
+	PROFAN_CHUNK_BYTES=$2 PROFAN_THREADS=$3 PROFAN_SCANNER=$4 \
+		"$profan" ingest "$5" -o "$1" >"$tmp/said" 2>&1
+}
+
+compare() { # NAME FILE CHUNK...
+	name=$1 file=$2
+	shift 2
+	ingest "$tmp/whole.db" 1073741824 1 sse2 "$file" || {
+		not_ok "$name" "$tmp/said"
+		return
+	}
+	cp "$tmp/said" "$tmp/said.whole"
+	: >"$tmp/bad"
+	for chunk; do
+		for threads in 1 3; do
+			for scanner in plain sse2; do
+				how="chunk $chunk, threads $threads, $scanner"
+				rm -f "$tmp/part.db"
+				ingest "$tmp/part.db" $chunk $threads \
+					$scanner "$file" || cat "$tmp/said" \
+					>>"$tmp/bad"
+				cmp "$tmp/whole.db" "$tmp/part.db" >"$tmp/cmp" \
+					2>&1 || { echo "$how"; cat "$tmp/cmp"; } \
+					>>"$tmp/bad"
+				cmp -s "$tmp/said" "$tmp/said.whole" ||
+					{ echo "$how says"; cat "$tmp/said"; } \
+					>>"$tmp/bad"
+			done
+		done
+	done
+	if [ -s "$tmp/bad" ]; then
+		not_ok "$name" "$tmp/bad"
+	else
+		ok "$name"
+	fi
+}
+
+for file in "$traces"/good-*.json "$traces"/odd-*.json; do
+	compare "${file##*/}" "$file" 1 61
+done
+"$mktrace" --steps 1 --layers 2 >"$tmp/a.json"
+compare "a step of training" "$tmp/a.json" 4096 65536
+"$mktrace" --steps 1 --old --style compact >"$tmp/b.json"
+compare "a step, torch 1.x" "$tmp/b.json" 10007
+"$mktrace" --steps 40 --chrome >"$tmp/c.json"
+compare "Chrome phases" "$tmp/c.json" 257 4096
+gzip -c "$tmp/a.json" >"$tmp/a.json.gz"
+compare "a step, gzip" "$tmp/a.json.gz" 5003
+tap_done

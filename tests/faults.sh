@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# What the world can do to us: each fault ends with exit code 3, exactly one
+# sentence, and nothing of the user's is lost.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+db=$tmp/t.db
+good=$tmp/good.json
+"$mktrace" --steps 1 --layers 1 >"$good"
+
+refused() { # NAME TEXT COMMAND...
+	name=$1 text=$2
+	shift 2
+	if ! run 3 "$@"; then
+		not_ok "$name" "$tmp/err"
+	elif [ "$(wc -l <"$tmp/err")" -ne 1 ]; then
+		not_ok "$name: one sentence" "$tmp/err"
+	elif ! grep -q "^profan: .*$text" "$tmp/err"; then
+		not_ok "$name: names '$text'" "$tmp/err"
+	elif grep -q '\.$' "$tmp/err"; then
+		not_ok "$name: no full stop" "$tmp/err"
+	elif [ -s "$tmp/out" ] && [ "${allow_out:-}" != 1 ]; then
+		not_ok "$name: nothing on stdout" "$tmp/out"
+	else
+		ok "$name"
+	fi
+}
+
+nothing_left() { # NAME
+	if ls "$db"* >"$tmp/left" 2>/dev/null; then
+		not_ok "$1 leaves nothing" "$tmp/left"
+	else
+		ok "$1 leaves nothing"
+	fi
+}
+
+# ---- inputs ----
+refused "missing file" "no-such.json" "$profan" ingest "$tmp/no-such.json" \
+	-o "$db"
+refused "directory as input" "directory" "$profan" ingest "$tmp" -o "$db"
+: >"$tmp/empty.json"
+refused "empty file" "empty.json" "$profan" ingest "$tmp/empty.json" -o "$db"
+echo "hello" >"$tmp/text.json"
+refused "no JSON" "text.json" "$profan" ingest "$tmp/text.json" -o "$db"
+refused "empty standard input" "" "$profan" ingest - -o "$db"
+if [ "$(id -u)" != 0 ]; then
+	cp "$good" "$tmp/secret.json"
+	chmod 0 "$tmp/secret.json"
+	refused "unreadable file" "secret.json" "$profan" ingest \
+		"$tmp/secret.json" -o "$db"
+else
+	refused "unreadable file (as root: a memory of another process)" \
+		"mem" "$profan" ingest /proc/self/mem -o "$db"
+fi
+gzip -c "$good" >"$tmp/whole.gz"
+head -c 12 "$tmp/whole.gz" >"$tmp/stub.gz"
+refused "gzip cut in its header" "stub.gz" "$profan" ingest "$tmp/stub.gz" \
+	-o "$db"
+nothing_left "a refused input"
+
+# ---- names in messages are masked ----
+esc=$(printf '\033')
+refused "control bytes in a name" "" "$profan" ingest \
+	"$tmp/$esc[31mred.json" -o "$db"
+if grep -q "$esc" "$tmp/err"; then
+	not_ok "control bytes are masked" "$tmp/err"
+else
+	ok "control bytes are masked"
+fi
+
+# ---- outputs ----
+refused "output in a missing folder" "no-folder" "$profan" ingest "$good" \
+	-o "$tmp/no-folder/t.db"
+refused "output is a directory" "" "$profan" ingest "$good" -o "$tmp"
+echo "precious" >"$tmp/notes.txt"
+refused "output is some other file" "notes.txt" "$profan" ingest "$good" \
+	-o "$tmp/notes.txt"
+echo "precious" >"$tmp/want"
+same "the other file is untouched" "$tmp/want" "$tmp/notes.txt"
+if [ -n "$SQLITE3" ]; then
+	"$SQLITE3" "$tmp/other.db" 'CREATE TABLE mine (x); INSERT INTO mine
+		VALUES (7)'
+	refused "output is another's database" "other.db" "$profan" ingest \
+		"$good" -o "$tmp/other.db"
+	"$SQLITE3" "$tmp/other.db" 'SELECT x FROM mine' >"$tmp/got"
+	echo 7 >"$tmp/want"
+	same "the other database is untouched" "$tmp/want" "$tmp/got"
+	refused "table of another's database" "other.db" "$profan" table \
+		"$tmp/other.db"
+fi
+refused "table of a missing database" "no-such.db" "$profan" table \
+	"$tmp/no-such.db"
+refused "table of a text" "notes.txt" "$profan" table "$tmp/notes.txt"
+
+# ---- the disk is full ----
+"$mktrace" --steps 3 >"$tmp/larger.json"
+rm -f "$db" "$db".*
+refused "disk full while ingesting (file size limit)" "" sh -c \
+	"trap '' XFSZ; ulimit -f 100; exec '$profan' ingest \
+	'$tmp/larger.json' -o '$db'"
+nothing_left "a full disk"
+
+# ---- an old database stays until the new one is whole ----
+run 0 "$profan" ingest "$good" -o "$db" || not_ok "ingest" "$tmp/err"
+cp "$db" "$tmp/before.db"
+refused "ingest of no trace over a database" "text.json" "$profan" ingest \
+	"$tmp/text.json" -o "$db"
+same "the old database is untouched" "$tmp/before.db" "$db"
+refused "disk full over a database" "" sh -c "trap '' XFSZ; ulimit -f 100; \
+	exec '$profan' ingest '$tmp/larger.json' -o '$db'"
+same "the old database is still untouched" "$tmp/before.db" "$db"
+
+# ---- output that does not arrive ----
+if [ -w /dev/full ]; then
+	for command in "table $db" "info $db" "query $db SELECT(1)" help; do
+		refused "$command on a full disk" "" sh -c \
+			"exec '$profan' $(echo "$command" |
+				sed "s/SELECT(1)/'SELECT 1'/") >/dev/full"
+	done
+else
+	skip "output on a full disk" "no /dev/full"
+fi
+
+# ---- killed ----
+mkfifo "$tmp/pipe"
+head -c 100000 "$tmp/larger.json" >"$tmp/part.json"
+"$profan" ingest "$tmp/pipe" -o "$db" >/dev/null 2>&1 &
+pid=$!
+exec 9>"$tmp/pipe"
+cat "$tmp/part.json" >&9
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+exec 9>&-
+same "the database after SIGKILL" "$tmp/before.db" "$db"
+if run 0 "$profan" ingest "$tmp/larger.json" -o "$db"; then
+	ok "ingest after SIGKILL"
+else
+	not_ok "ingest after SIGKILL" "$tmp/err"
+fi
+ls "$db".* >"$tmp/left" 2>/dev/null
+if [ -s "$tmp/left" ]; then
+	not_ok "nothing is left behind" "$tmp/left"
+else
+	ok "nothing is left behind"
+fi
+
+# ---- damaged databases never crash ----
+size=$(wc -c <"$db")
+: >"$tmp/bad"
+for at in 20 30 100 4096 5000 20000 40000 60000 90000; do
+	[ "$at" -lt "$size" ] || continue
+	cp "$db" "$tmp/broken.db"
+	head -c 64 /dev/zero | tr '\0' '\377' |
+		dd of="$tmp/broken.db" bs=1 seek="$at" conv=notrunc 2>/dev/null
+	for command in table info; do
+		run 0 "$profan" "$command" "$tmp/broken.db" ||
+			[ "$tap_code" = 3 ] ||
+			echo "$command, byte $at: $tap_code" >>"$tmp/bad"
+	done
+	head -c "$at" "$db" >"$tmp/broken.db"
+	run 3 "$profan" table "$tmp/broken.db" || [ "$tap_code" = 0 ] ||
+		echo "table, cut at $at: $tap_code" >>"$tmp/bad"
+done
+if [ -s "$tmp/bad" ]; then
+	not_ok "damaged databases are refused" "$tmp/bad"
+else
+	ok "damaged databases are refused"
+fi
+tap_done

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+# Every file of tests/traces by its prefix (see the README there).
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+traces=$top_srcdir/tests/traces
+db=$tmp/t.db
+
+fits() { # FILE: the database is whole and its counts add up
+	[ -n "$SQLITE3" ] || return 0
+	"$SQLITE3" "$db" 'PRAGMA integrity_check' >"$tmp/check" 2>&1
+	grep -qx ok "$tmp/check" || return 1
+	"$SQLITE3" "$db" "SELECT 'counts do not add up', * FROM trace WHERE
+		event_count <> stored_count + metadata_count + paired_count
+			+ skipped_count" >"$tmp/check" 2>&1
+	[ ! -s "$tmp/check" ] || return 1
+	"$SQLITE3" "$db" "SELECT 'tracks hold', sum(event_count) AS n
+		FROM track HAVING n <> (SELECT sum(stored_count) FROM trace)" \
+		>"$tmp/check" 2>&1
+	[ ! -s "$tmp/check" ]
+}
+
+one_sentence() {
+	[ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -q '^profan: ' "$tmp/err"
+}
+
+for file in "$traces"/*.json; do
+	name=${file##*/}
+	name=${name%.json}
+	rm -f "$db" "$db".*
+	case $name in
+	good-*)
+		if ! run 0 "$profan" ingest --strict "$file" -o "$db"; then
+			not_ok "$name" "$tmp/err"
+		elif [ -s "$tmp/err" ]; then
+			not_ok "$name is silent" "$tmp/err"
+		elif ! fits; then
+			not_ok "$name" "$tmp/check"
+		else
+			ok "$name"
+		fi
+		;;
+	odd-*)
+		if ! run 0 "$profan" ingest "$file" -o "$db"; then
+			not_ok "$name" "$tmp/err"
+		elif ! fits; then
+			not_ok "$name" "$tmp/check"
+		elif run 3 "$profan" ingest --strict "$file" -o "$db"; then
+			one_sentence && ok "$name" ||
+				not_ok "$name --strict" "$tmp/err"
+		elif [ "$tap_code" = 0 ]; then
+			ok "$name"
+		else
+			not_ok "$name --strict" "$tmp/err"
+		fi
+		;;
+	bad-*)
+		if ! run 3 "$profan" ingest "$file" -o "$db"; then
+			not_ok "$name" "$tmp/err"
+		elif ! one_sentence; then
+			not_ok "$name says one sentence" "$tmp/err"
+		elif [ -e "$db" ]; then
+			not_ok "$name leaves no database" "$db is there"
+		else
+			ok "$name"
+		fi
+		;;
+	*)
+		not_ok "$name" "the prefix must be good-, odd- or bad-"
+		;;
+	esac
+done
+
+# the README names every file, and no other
+(cd "$traces" && ls *.json) >"$tmp/have"
+sed -n 's/^| `\([^`]*\.json\)` .*/\1/p' "$traces/README.md" | sort >"$tmp/said"
+same "README.md lists the traces" "$tmp/have" "$tmp/said"
+
+# every cut of a small trace is read or refused, and never crashes
+small=$traces/good-kineto.json
+size=$(wc -c <"$small")
+step=${PROFAN_TEST_CUT_STEP:-37}
+cut=1
+: >"$tmp/bad"
+while [ "$cut" -lt "$size" ]; do
+	head -c "$cut" "$small" >"$tmp/cut.json"
+	rm -f "$db"
+	if run 0 "$profan" ingest "$tmp/cut.json" -o "$db"; then
+		fits || echo "cut at $cut: counts" >>"$tmp/bad"
+	elif [ "$tap_code" != 3 ]; then
+		echo "cut at $cut: code $tap_code" >>"$tmp/bad"
+	fi
+	cut=$((cut + step))
+done
+if [ -s "$tmp/bad" ]; then
+	not_ok "a trace cut anywhere" "$tmp/bad"
+else
+	ok "a trace cut anywhere"
+fi
+tap_done

@@ -170,25 +170,40 @@ static int choose_step(struct pf_engine *e, struct pf_err *err)
 	return 0;
 }
 
+int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
+			   struct pf_averages_trust *trust,
+			   struct pf_err *err)
+{
+	int64_t row[2] = { 0, 0 };
+
+	if (one_number(db,
+		       "SELECT skipped_count, 0 FROM trace WHERE id = ?1",
+		       trace_id, 0, row, err) < 0)
+		return -1;
+	trust->skipped = row[0];
+	row[0] = 0;
+	if (one_number(db,
+		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
+		       " WHERE trace_id = ?1 AND NOT is_skip",
+		       trace_id, 0, row, err) < 0)
+		return -1;
+	trust->repaired = row[0];
+	return 0;
+}
+
 static int read_trace(struct pf_engine *e, struct pf_err *err)
 {
-	struct pf_averages_trust *trust = &e->result->trust;
 	int64_t row[2] = { 0, 0 };
 
 	if (one_number(e->db,
-		       "SELECT coalesce(base_ns, 0), skipped_count FROM trace"
+		       "SELECT coalesce(base_ns, 0), 0 FROM trace"
 		       " WHERE id = ?1",
 		       e->args->trace_id, 0, row, err) < 0)
 		return -1;
 	e->base_ns = row[0];
-	trust->skipped = row[1];
-	row[0] = 0;
-	if (one_number(e->db,
-		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
-		       " WHERE trace_id = ?1 AND NOT is_skip",
-		       e->args->trace_id, 0, row, err) < 0)
+	if (pf_averages_read_trust(e->db, e->args->trace_id,
+				   &e->result->trust, err))
 		return -1;
-	trust->repaired = row[0];
 	e->result->has_memory =
 		meta_is_set(e->db, e->args->trace_id, "profile_memory", err);
 	e->result->has_flops =

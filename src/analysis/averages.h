@@ -63,6 +63,11 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		struct pf_averages *out, struct pf_err *err);
 void pf_averages_release(struct pf_averages *a);
 
+/* Set trust->skipped and trust->repaired from what ingest wrote. */
+int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
+			   struct pf_averages_trust *trust,
+			   struct pf_err *err);
+
 /*
  * Work out the groupings "none" and "by input shape" of a trace and insert
  * them into the table "average", in the transaction that is open.

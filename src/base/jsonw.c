@@ -28,8 +28,7 @@ static void separate(struct pf_jsonw *w)
 	if (w->depth == 0)
 		return;
 	if (w->has_items[w->depth - 1])
-		pf_buf_adds(w->out,
-			    w->depth > w->indent_depth ? ", " : ",");
+		pf_buf_adds(w->out, w->depth > w->indent_depth ? ", " : ",");
 	w->has_items[w->depth - 1] = true;
 	line_break(w);
 }

@@ -23,6 +23,9 @@ enum pf_log_level pf_log_get_level(void);
 void pf_log(enum pf_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+#define pf_log_warn(...) pf_log(PF_LOG_WARNING, __VA_ARGS__)
+#define pf_log_note(...) pf_log(PF_LOG_NOTE, __VA_ARGS__)
+
 /* A line on the terminal to clear before the next message; "" for none. */
 void pf_log_set_transient(const char *line);
 

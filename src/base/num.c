@@ -39,9 +39,8 @@ struct unit {
 };
 
 static const struct unit time_units[] = {
-	{ "ns", 1 },	       { "us", 1000 },
-	{ "\xc2\xb5s", 1000 }, { "ms", 1000000 },
-	{ "s", 1000000000 },   { "min", INT64_C(60000000000) },
+	{ "ns", 1 },       { "us", 1000 },      { "\xc2\xb5s", 1000 },
+	{ "ms", 1000000 }, { "s", 1000000000 }, { "min", INT64_C(60000000000) },
 };
 
 static int unit_of(const char *name, int64_t *ns)
@@ -116,8 +115,9 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
 
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
 {
-	static const char *const units[] = { "kB", "MB", "GB",
-					     "TB", "PB", "EB" };
+	static const char *const units[] = {
+		"kB", "MB", "GB", "TB", "PB", "EB"
+	};
 	double value = fabs((double)n) / 1000;
 	size_t i = 0;
 	const char *sign = n < 0 ? "-" : "";

@@ -98,10 +98,9 @@ static int store_int(struct parser *p, const struct match *m, const char *text)
 			       "'%s' is not a number that --%s can take", text,
 			       m->opt->name);
 	if (n < min || n > max)
-		return pf_fail(p->err, PF_EUSAGE,
-			       "--%s takes %lld to %lld, not '%s'",
-			       m->opt->name, (long long)min, (long long)max,
-			       text);
+		return pf_fail(
+			p->err, PF_EUSAGE, "--%s takes %lld to %lld, not '%s'",
+			m->opt->name, (long long)min, (long long)max, text);
 	store(m, &n);
 	return 0;
 }
@@ -146,8 +145,7 @@ static void add_item(const struct match *m, const char *text)
 	store(m, &list);
 }
 
-static int store_text(struct parser *p, const struct match *m,
-		      const char *text)
+static int store_text(struct parser *p, const struct match *m, const char *text)
 {
 	switch (m->opt->kind) {
 	case PF_OPT_INT:

@@ -7,11 +7,11 @@
  *	static const struct gaps_args gaps_defaults = { .limit = 20 };
  *	static const struct pf_opt gaps_opts[] = {
  *		{ 'm', "min", "DURATION", "leave out shorter gaps",
- *		  PF_OPT_NS, offsetof(struct gaps_args, min_ns) },
+ *		  PF_OPT_NS, offsetof(struct gaps_args, min_ns), 0, 0 },
  *		{ 'n', "limit", "N", "print at most N rows",
- *		  PF_OPT_INT, offsetof(struct gaps_args, limit) },
+ *		  PF_OPT_INT, offsetof(struct gaps_args, limit), 1, 1000 },
  *		{ 0, "all", NULL, "print every gap",
- *		  PF_OPT_FLAG, offsetof(struct gaps_args, all) },
+ *		  PF_OPT_FLAG, offsetof(struct gaps_args, all), 0, 0 },
  *		{ 0 }
  *	};
  *
@@ -45,7 +45,7 @@ struct pf_opt_list {
 
 /* A table ends with a row whose name is NULL. */
 struct pf_opt {
-	char c;		  /* short form, or 0 */
+	char c;           /* short form, or 0 */
 	const char *name; /* long form without "--" */
 	const char *arg;  /* what the value is called in help; NULL: a flag */
 	const char *help; /* one line, lower case, no full stop */

@@ -82,8 +82,8 @@ static void add_title(struct pf_buf *out, const char *title, size_t room)
 
 	pf_utf8_mask(&masked, title, strlen(title));
 	while (at < masked.len) {
-		size_t n = pf_utf8_next(masked.data + at, masked.len - at,
-					&code);
+		size_t n =
+			pf_utf8_next(masked.data + at, masked.len - at, &code);
 
 		used += (size_t)pf_utf8_width(code);
 		if (used > room)
@@ -167,9 +167,9 @@ void pf_progress_start(const char *title, int64_t bytes_total)
 	state.drawn_ns = 0;
 	state.is_stopping = false;
 	state.is_shown = can_show();
-	state.has_thread = state.is_shown && !state.test &&
-			   !pthread_create(&state.thread, NULL, run_timer,
-					   NULL);
+	state.has_thread =
+		state.is_shown && !state.test &&
+		!pthread_create(&state.thread, NULL, run_timer, NULL);
 }
 
 void pf_progress_set(int64_t bytes_done, int64_t events)

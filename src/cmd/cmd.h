@@ -60,24 +60,24 @@ enum pf_needs {
 struct pf_ctx {
 	struct pf_db *db;    /* open if PF_NEEDS_DB, else NULL */
 	const char *db_path; /* the same file, or NULL */
-	int argc;	     /* arguments that are no options, without DB */
+	int argc;            /* arguments that are no options, without DB */
 	char **argv;
 	struct pf_style style; /* for pf_render_doc() */
-	FILE *out;	       /* where output goes */
-	bool quiet;	       /* -q */
+	FILE *out;             /* where output goes */
+	bool quiet;            /* -q */
 };
 
 struct pf_cmd {
 	const char *name;
-	const char *args;     /* as usage shows them: "[DB] 'SQL'" */
-	const char *summary;  /* one line, lower case, no full stop */
-	const char *details;  /* paragraphs for --help, or NULL */
-	unsigned needs;	      /* enum pf_needs */
-	int min_args, max_args; /* without DB; max_args -1: any number */
+	const char *args;          /* as usage shows them: "[DB] 'SQL'" */
+	const char *summary;       /* one line, lower case, no full stop */
+	const char *details;       /* paragraphs for --help, or NULL */
+	unsigned needs;            /* enum pf_needs */
+	int min_args, max_args;    /* without DB; max_args -1: any number */
 	const struct pf_opt *opts; /* or NULL */
-	size_t args_bytes;	   /* of the struct that opts fill in */
-	const void *defaults;	   /* what it holds at first; NULL: zero */
-	const char *examples;	   /* one command line per line, or NULL */
+	size_t args_bytes;         /* of the struct that opts fill in */
+	const void *defaults;      /* what it holds at first; NULL: zero */
+	const char *examples;      /* one command line per line, or NULL */
 	/* 0 done; 1 a check that was asked for failed; -1 err is set. */
 	int (*run)(struct pf_ctx *cx, void *args, struct pf_err *err);
 };

@@ -18,16 +18,16 @@ struct pf_printer {
 	const struct pf_format_ops *ops;
 	struct pf_style style;
 	FILE *out;
-	struct pf_buf buf;	   /* written out when it is large */
-	struct pf_jsonw json;	   /* json.c */
-	size_t section;		   /* parts printed so far: csv, text, md */
+	struct pf_buf buf;         /* written out when it is large */
+	struct pf_jsonw json;      /* json.c */
+	size_t section;            /* parts printed so far: csv, text, md */
 	const char *name, *title;  /* of the table being printed */
 	const struct pf_col *cols; /* with keys made unique */
 	size_t col_count;
 	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */
-	size_t *widths;		   /* text.c: decided, or NULL */
-	bool *is_right;		   /* text.c: columns of numbers */
-	bool is_record;		   /* text.c: a line per cell */
+	size_t *widths;            /* text.c: decided, or NULL */
+	bool *is_right;            /* text.c: columns of numbers */
+	bool is_record;            /* text.c: a line per cell */
 	size_t row_count;
 };
 
@@ -42,8 +42,8 @@ struct pf_format_ops {
 	void (*end)(struct pf_printer *p);
 };
 
-extern const struct pf_format_ops pf_format_text, pf_format_csv,
-	pf_format_json, pf_format_md;
+extern const struct pf_format_ops pf_format_text, pf_format_csv, pf_format_json,
+	pf_format_md;
 
 void pf_printer_flush(struct pf_printer *p);
 

@@ -29,7 +29,7 @@ enum pf_format { PF_FORMAT_TEXT, PF_FORMAT_CSV, PF_FORMAT_JSON, PF_FORMAT_MD };
 
 struct pf_style {
 	enum pf_format format;
-	int width;	     /* columns of text output; 0 = no limit */
+	int width;           /* columns of text output; 0 = no limit */
 	const char *command; /* for json; not NULL */
 };
 

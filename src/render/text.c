@@ -14,9 +14,9 @@
 #include "render/escape.h"
 #include "render/format.h"
 
-#define GAP	 2 /* spaces between columns */
+#define GAP      2 /* spaces between columns */
 #define MIN_TEXT 16
-#define SAMPLE	 10000 /* rows that widths are found from */
+#define SAMPLE   10000 /* rows that widths are found from */
 
 static void begin(struct pf_printer *p)
 {
@@ -70,10 +70,10 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 			widest = columns;
 	}
 	for (size_t i = 0; i < count; i++) {
-		pf_escape_text(&p->buf, s[i].col.title,
-			       strlen(s[i].col.title), 0);
-		add_spaces(&p->buf, widest + GAP -
-					    title_columns(s[i].col.title));
+		pf_escape_text(&p->buf, s[i].col.title, strlen(s[i].col.title),
+			       0);
+		add_spaces(&p->buf,
+			   widest + GAP - title_columns(s[i].col.title));
 		show(&p->buf, &s[i].cell, s[i].col.kind, 0);
 		pf_buf_addc(&p->buf, '\n');
 	}

@@ -63,9 +63,8 @@ void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 
 	if (!s)
 		return;
-	*cell = (struct pf_cell){
-		PF_CELL_TEXT, { .text = { pf_strdup(s), strlen(s) } }
-	};
+	*cell = (struct pf_cell){ PF_CELL_TEXT,
+				  { .text = { pf_strdup(s), strlen(s) } } };
 }
 
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,

@@ -15,7 +15,7 @@
 #include "table/table.h"
 
 struct pf_scalar {
-	struct pf_col col; /* key and title owned */
+	struct pf_col col;   /* key and title owned */
 	struct pf_cell cell; /* text owned */
 };
 

@@ -115,8 +115,8 @@ void pf_table_text(struct pf_table *t, const char *s, size_t len)
 {
 	const char *copy = keep_text(t, s, len);
 
-	*next_cell(t) = (struct pf_cell){ PF_CELL_TEXT,
-					  { .text = { copy, len } } };
+	*next_cell(t) =
+		(struct pf_cell){ PF_CELL_TEXT, { .text = { copy, len } } };
 }
 
 void pf_table_string(struct pf_table *t, const char *s)

@@ -32,13 +32,13 @@
 
 enum pf_col_kind {
 	PF_TEXT,  /* left-aligned; may be shortened in text output */
-	PF_INT,	  /* an id or number shown as it is: 1234567 */
+	PF_INT,   /* an id or number shown as it is: 1234567 */
 	PF_COUNT, /* a number of things: 1,234,567 in text */
-	PF_NS,	  /* int64 ns: "1.235 ms" in text */
+	PF_NS,    /* int64 ns: "1.235 ms" in text */
 	PF_BYTES, /* int64 bytes: "1.50 GB" in text */
 	PF_RATIO, /* double 0..1: "12.35 %" in text */
 	PF_REAL,  /* double */
-	PF_ANY,	  /* whatever the cell holds (ad-hoc queries) */
+	PF_ANY,   /* whatever the cell holds (ad-hoc queries) */
 };
 
 struct pf_col {

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of commands, and what happens around every run(). */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/suggest.h"
+#include "cmd/cmd.h"
+
+const struct pf_cmd *const pf_cmds[] = {
+	&pf_cmd_info,
+	&pf_cmd_query,
+	&pf_cmd_help,
+	NULL,
+};
+
+struct common {
+	bool is_help, quiet;
+	int format;
+	int64_t width; /* -1: not given */
+};
+
+const struct pf_opt pf_common_opts[] = {
+	{ 'h', "help", NULL, "show this help", PF_OPT_FLAG,
+	  offsetof(struct common, is_help), 0, 0 },
+	{ 'q', "quiet", NULL, "print no notes, warnings or progress",
+	  PF_OPT_FLAG, offsetof(struct common, quiet), 0, 0 },
+	{ 0 }
+};
+
+const struct pf_opt pf_doc_opts[] = {
+	{ 'f', "format", PF_FORMAT_WORDS, "print as", PF_OPT_CHOICE,
+	  offsetof(struct common, format), 0, 0 },
+	{ 'w', "width", "N",
+	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT,
+	  offsetof(struct common, width), 0, 100000 },
+	{ 0 }
+};
+
+const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err)
+{
+	struct pf_suggest s = { .word = name };
+
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		if (!strcmp(pf_cmds[i]->name, name))
+			return pf_cmds[i];
+		pf_suggest_offer(&s, pf_cmds[i]->name);
+	}
+	if (s.best)
+		pf_fail(err, PF_EUSAGE,
+			"there is no command '%s'; did you mean '%s'?", name,
+			s.best);
+	else
+		pf_fail(err, PF_EUSAGE,
+			"there is no command '%s'; 'profan help' lists them",
+			name);
+	return NULL;
+}
+
+/* $COLUMNS, else the terminal, else 80 so that output is the same always. */
+static int find_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	int64_t n;
+
+	if (columns && !pf_num_int(columns, &n) && n > 0 && n <= 100000)
+		return (int)n;
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+/* Take the database from the arguments if it is there. */
+static const char *take_db_path(const struct pf_cmd *cmd, struct pf_ctx *cx)
+{
+	const char *path = getenv("PROFAN_DB");
+
+	if (!(cmd->needs & PF_NEEDS_DB))
+		return NULL;
+	if (cmd->max_args >= 0 && cx->argc > cmd->max_args) {
+		cx->argc--;
+		return *cx->argv++;
+	}
+	return path && *path ? path : "profan.db";
+}
+
+static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
+			   struct pf_err *err)
+{
+	if (cx->argc < cmd->min_args)
+		return pf_fail(err, PF_EUSAGE,
+			       "too few arguments; usage: profan %s %s",
+			       cmd->name, cmd->args);
+	if (cmd->max_args >= 0 && cx->argc > cmd->max_args)
+		return pf_fail(err, PF_EUSAGE,
+			       "too many arguments from '%s' on; "
+			       "usage: profan %s %s",
+			       cx->argv[cmd->max_args], cmd->name, cmd->args);
+	return 0;
+}
+
+static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
+			struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	int rc;
+
+	cx->db_path = take_db_path(cmd, cx);
+	if (check_arg_count(cmd, cx, err) < 0)
+		return -1;
+	if (!cx->db_path)
+		return cmd->run(cx, args, err);
+	if (pf_db_open(&db, cx->db_path, cmd->needs & PF_NEEDS_TABLES, err) < 0)
+		return -1;
+	cx->db = &db;
+	rc = cmd->run(cx, args, err);
+	pf_db_close(&db);
+	return rc;
+}
+
+int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
+	       struct pf_err *err)
+{
+	void *args = pf_calloc(1, cmd->args_bytes + 1);
+	struct common common = { .width = -1 }, common_defaults = common;
+	struct pf_opt_set sets[] = {
+		{ cmd->opts, args, cmd->defaults },
+		{ pf_common_opts, &common, &common_defaults },
+		{ cmd->needs & PF_SHOWS_DOC ? pf_doc_opts : NULL, &common,
+		  &common_defaults },
+	};
+	size_t count = sizeof(sets) / sizeof(*sets);
+	struct pf_ctx cx = { .argv = argv, .out = out };
+	int rc;
+
+	if (cmd->defaults)
+		memcpy(args, cmd->defaults, cmd->args_bytes);
+	rc = pf_opt_parse(sets, count, &argc, argv, err);
+	cx.argc = argc;
+	cx.quiet = common.quiet;
+	cx.style.command = cmd->name;
+	cx.style.format = (enum pf_format)common.format;
+	cx.style.width = common.width < 0 ? find_width(out) : (int)common.width;
+	if (common.quiet)
+		pf_log_set_level(PF_LOG_ERROR);
+	if (!rc && common.is_help)
+		pf_cmd_usage(cmd, out);
+	else if (!rc)
+		rc = open_and_run(cmd, &cx, args, err);
+	pf_opt_release(sets, count);
+	free(args);
+	return rc;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names, option words and help texts come from our own tables and hold no
+ * quotes; tests run the scripts through their shells.
+ */
+#include "config.h"
+
+#include <stdbool.h>
+
+#include "cmd/cmd.h"
+#include "cmd/completion.h"
+
+#define SET_COUNT 3
+
+/* The tables of options that a command has. */
+static void option_sets(const struct pf_cmd *cmd,
+			const struct pf_opt *sets[SET_COUNT])
+{
+	sets[0] = cmd->opts;
+	sets[1] = cmd->needs & PF_SHOWS_DOC ? pf_doc_opts : NULL;
+	sets[2] = pf_common_opts;
+}
+
+static void for_opts(const struct pf_cmd *cmd,
+		     void (*call)(const struct pf_cmd *cmd,
+				  const struct pf_opt *opt, FILE *out),
+		     FILE *out)
+{
+	const struct pf_opt *sets[SET_COUNT];
+
+	option_sets(cmd, sets);
+	for (int i = 0; i < SET_COUNT; i++) {
+		const struct pf_opt *opt = sets[i];
+
+		for (; opt && opt->name; opt++)
+			call(cmd, opt, out);
+	}
+}
+
+static void print_words(const char *words, FILE *out)
+{
+	const char *word;
+	size_t len;
+
+	for (int n = 0; (word = pf_opt_choice(words, n, &len)); n++)
+		fprintf(out, "%s%.*s", n ? " " : "", (int)len, word);
+}
+
+static void print_names(FILE *out)
+{
+	for (size_t i = 0; pf_cmds[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", pf_cmds[i]->name);
+}
+
+static void bash_word(const struct pf_cmd *cmd, const struct pf_opt *opt,
+		      FILE *out)
+{
+	(void)cmd;
+	fprintf(out, " --%s", opt->name);
+}
+
+static void bash_choice(const struct pf_cmd *cmd, const struct pf_opt *opt,
+			FILE *out)
+{
+	if (opt->kind != PF_OPT_CHOICE)
+		return;
+	fprintf(out, "\t\"%s --%s\"", cmd->name, opt->name);
+	if (opt->c)
+		fprintf(out, "|\"%s -%c\"", cmd->name, opt->c);
+	fputs(") words='", out);
+	print_words(opt->arg, out);
+	fputs("';;\n", out);
+}
+
+static void print_bash(FILE *out)
+{
+	fputs("_profan()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\n"
+	      "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} cmd=${COMP_WORDS[1]}\n"
+	      "\tCOMPREPLY=()\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || [ \"$cmd $COMP_CWORD\" = "
+	      "'help 2' ]; then\n\t\twords='",
+	      out);
+	print_names(out);
+	fputs("'\n\tfi\n\tcase \"$cmd $prev\" in\n", out);
+	for (size_t i = 0; pf_cmds[i]; i++)
+		for_opts(pf_cmds[i], bash_choice, out);
+	fputs("\tesac\n\tcase \"$cmd $cur\" in\n", out);
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		fprintf(out, "\t\"%s -\"*) words='", pf_cmds[i]->name);
+		for_opts(pf_cmds[i], bash_word, out);
+		fputs("';;\n", out);
+	}
+	fputs("\tesac\n"
+	      "\t[ -z \"$words\" ] || mapfile -t COMPREPLY < "
+	      "<(compgen -W \"$words\" -- \"$cur\")\n"
+	      "}\ncomplete -o default -F _profan profan\n",
+	      out);
+}
+
+static void zsh_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
+		    FILE *out)
+{
+	(void)cmd;
+	fprintf(out, "\t\t\t'--%s%s[%s]", opt->name, opt->arg ? "=" : "",
+		opt->help);
+	if (opt->kind == PF_OPT_CHOICE) {
+		fputs(":value:(", out);
+		print_words(opt->arg, out);
+		fputc(')', out);
+	} else if (opt->arg) {
+		fprintf(out, ":%s:_files", opt->arg);
+	}
+	fputs("' \\\n", out);
+}
+
+static void print_zsh(FILE *out)
+{
+	fputs("#compdef profan\n_profan()\n{\n"
+	      "\tlocal -a commands\n\tcommands=(\n",
+	      out);
+	for (size_t i = 0; pf_cmds[i]; i++)
+		fprintf(out, "\t\t'%s:%s'\n", pf_cmds[i]->name,
+			pf_cmds[i]->summary);
+	fputs("\t)\n"
+	      "\tif (( CURRENT == 2 )); then\n"
+	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	      "\tlocal cmd=$words[2]\n"
+	      "\tshift words\n\t(( CURRENT-- ))\n"
+	      "\tcase $cmd in\n",
+	      out);
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		fprintf(out, "\t%s)\n\t\t_arguments \\\n", pf_cmds[i]->name);
+		for_opts(pf_cmds[i], zsh_opt, out);
+		fputs("\t\t\t'*:file:_files'\n\t\t;;\n", out);
+	}
+	fputs("\tesac\n}\ncompdef _profan profan\n", out);
+}
+
+static void fish_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
+		     FILE *out)
+{
+	fprintf(out,
+		"complete -c profan -n '__fish_seen_subcommand_from %s' "
+		"-l %s",
+		cmd->name, opt->name);
+	if (opt->c)
+		fprintf(out, " -s %c", opt->c);
+	if (opt->kind == PF_OPT_CHOICE) {
+		fputs(" -x -a '", out);
+		print_words(opt->arg, out);
+		fputc('\'', out);
+	} else if (opt->arg) {
+		fputs(" -r", out);
+	}
+	fprintf(out, " -d '%s'\n", opt->help);
+}
+
+static void print_fish(FILE *out)
+{
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		fprintf(out,
+			"complete -c profan -n __fish_use_subcommand -f "
+			"-a %s -d '%s'\n",
+			pf_cmds[i]->name, pf_cmds[i]->summary);
+		for_opts(pf_cmds[i], fish_opt, out);
+	}
+}
+
+void pf_completion_print(enum pf_shell shell, FILE *out)
+{
+	switch (shell) {
+	case PF_SHELL_BASH:
+		print_bash(out);
+		break;
+	case PF_SHELL_ZSH:
+		print_zsh(out);
+		break;
+	case PF_SHELL_FISH:
+		print_fish(out);
+		break;
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the command, runs it, prints its error once and chooses the exit
+ * code: 0 done, 1 a check that was asked for failed, 2 wrong usage, 3 data or
+ * environment, 128 + signal when stopped by one.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+/* 0, or -1 if the output did not arrive.  A closed pipe is no error. */
+static int finish_output(struct pf_err *err)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	if (errno == EPIPE)
+		return 0;
+	if (errno)
+		return pf_fail_errno(err, "cannot write output");
+	return pf_fail(err, PF_EIO, "cannot write output");
+}
+
+static int exit_code(const struct pf_err *err)
+{
+	switch (err->code) {
+	case PF_OK:
+		return 0;
+	case PF_EUSAGE:
+		return 2;
+	case PF_ESTOP:
+		return 130;
+	default:
+		return 3;
+	}
+}
+
+static int run_command(int argc, char **argv, struct pf_err *err)
+{
+	const struct pf_cmd *cmd = pf_cmd_find(argv[1], err);
+	int rc = -1;
+
+	if (cmd)
+		rc = pf_cmd_run(cmd, argc - 2, argv + 2, stdout, err);
+	if (rc < 0 && cmd)
+		pf_while(err, "%s", cmd->name);
+	return rc;
+}
+
+static int run_main(int argc, char **argv, struct pf_err *err)
+{
+	if (argc < 2)
+		return pf_fail(err, PF_EUSAGE,
+			       "no command given; 'profan help' lists them");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+		pf_cmd_usage(NULL, stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("profan " PACKAGE_VERSION);
+		return 0;
+	}
+	if (argv[1][0] == '-')
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no option '%s' before a command",
+			       argv[1]);
+	return run_command(argc, argv, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct pf_err err = { 0 }, output = { 0 };
+	int rc;
+
+	rc = run_main(argc, argv, &err);
+	if (finish_output(&output) < 0 && rc >= 0) {
+		err = output;
+		rc = -1;
+	}
+	if (rc >= 0)
+		return rc;
+	pf_log(PF_LOG_ERROR, "%s", err.text);
+	return exit_code(&err);
+}

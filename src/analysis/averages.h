@@ -69,9 +69,17 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 			   struct pf_err *err);
 
 /*
- * Work out the groupings "none" and "by input shape" of a trace and insert
- * them into the table "average", in the transaction that is open.
+ * Work out the groupings "none" (list[0]) and "by input shape" (list[1]) of a
+ * trace, reading only; and insert them into the table "average", in the
+ * transaction that is open.  The first can run beside other work, on a
+ * connection of its own.
  */
+int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
+			struct pf_averages *out, struct pf_err *err);
+int pf_averages_insert(struct pf_db *db, int64_t trace_id,
+		       const struct pf_averages *a, struct pf_err *err);
+
+/* Both in turn. */
 int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err);
 
 /*

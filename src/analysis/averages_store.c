@@ -101,7 +101,8 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 	return rc;
 }
 
-int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
+			struct pf_averages *out, struct pf_err *err)
 {
 	const struct pf_averages_args args = {
 		.trace_id = trace_id,
@@ -109,17 +110,32 @@ int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 		.grouping = { { .by_shape = false }, { .by_shape = true } },
 		.grouping_count = 2,
 	};
-	struct pf_averages a;
-	int rc = 0;
 
-	if (pf_averages(db, &args, &a, err))
+	if (pf_averages(db, &args, out, err))
 		return pf_while(err, "averages");
+	return 0;
+}
+
+int pf_averages_insert(struct pf_db *db, int64_t trace_id,
+		       const struct pf_averages *a, struct pf_err *err)
+{
+	int rc = insert_facts(db, trace_id, a, err);
+
 	for (int i = 0; !rc && i < 2; i++)
-		rc = insert_list(db, trace_id, i, &a.list[i], err);
-	if (!rc)
-		rc = insert_facts(db, trace_id, &a, err);
-	pf_averages_release(&a);
+		rc = insert_list(db, trace_id, i, &a->list[i], err);
 	return rc ? pf_while(err, "averages") : 0;
+}
+
+int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+{
+	struct pf_averages a;
+	int rc;
+
+	if (pf_averages_prepare(db, trace_id, &a, err))
+		return -1;
+	rc = pf_averages_insert(db, trace_id, &a, err);
+	pf_averages_release(&a);
+	return rc;
 }
 
 /* ---- reading ---- */

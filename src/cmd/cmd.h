@@ -85,6 +85,7 @@ struct pf_cmd {
 extern const struct pf_cmd pf_cmd_help;
 extern const struct pf_cmd pf_cmd_info;
 extern const struct pf_cmd pf_cmd_query;
+extern const struct pf_cmd pf_cmd_table;
 
 /* Every command in the order of help; ends with NULL. */
 extern const struct pf_cmd *const pf_cmds[];

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* profan table [DB]: what key_averages().table() prints. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/torch_table.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/cmd.h"
+
+struct table_args {
+	const char *sort, *header, *torch;
+	int64_t limit, stack, max_name, max_source, max_shapes, step, rank;
+	bool by_shape, top_level;
+	int unit;
+};
+
+#define LIMIT_UNSET -2 /* 100 in torch's text, everything elsewhere */
+#define LIMIT_TEXT  100
+
+static const struct table_args defaults = {
+	.limit = LIMIT_UNSET,
+	.max_name = 55,
+	.max_source = 75,
+	.max_shapes = 80,
+	.step = -1,
+	.rank = -1,
+};
+
+#define FIELD(f) offsetof(struct table_args, f)
+
+static const struct pf_opt opts[] = {
+	{ 's', "sort", "KEY", "sort by a key of torch, such as cuda_time_total",
+	  PF_OPT_STRING, FIELD(sort), 0, 0 },
+	{ 'n', "limit", "N", "print at most N rows, -1: all (text: 100)",
+	  PF_OPT_INT, FIELD(limit), -1, INT32_MAX },
+	{ 0, "group-by-input-shape", NULL, "a row for each shape of inputs",
+	  PF_OPT_FLAG, FIELD(by_shape), 0, 0 },
+	{ 0, "group-by-stack", "N", "a row for each innermost N stack entries",
+	  PF_OPT_INT, FIELD(stack), 0, 1000 },
+	{ 0, "top-level", NULL, "leave out what other events contain",
+	  PF_OPT_FLAG, FIELD(top_level), 0, 0 },
+	{ 0, "step", "N", "only what begins inside ProfilerStep#N",
+	  PF_OPT_INT, FIELD(step), 0, 0 },
+	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank),
+	  0, 0 },
+	{ 0, "torch", "X.Y", "as that release does (default: recognised)",
+	  PF_OPT_STRING, FIELD(torch), 0, 0 },
+	{ 0, "header", "TEXT", "print a line of text first", PF_OPT_STRING,
+	  FIELD(header), 0, 0 },
+	{ 0, "time-unit", "auto|s|ms|us", "print all times in this unit",
+	  PF_OPT_CHOICE, FIELD(unit), 0, 0 },
+	{ 0, "max-name-width", "N", "cut names to N columns (default 55)",
+	  PF_OPT_INT, FIELD(max_name), 0, 100000 },
+	{ 0, "max-src-width", "N", "cut source lines (default 75)",
+	  PF_OPT_INT, FIELD(max_source), 0, 100000 },
+	{ 0, "max-shapes-width", "N", "cut shapes (default 80)", PF_OPT_INT,
+	  FIELD(max_shapes), 0, 100000 },
+	{ 0 }
+};
+
+static const struct pf_col cols[] = {
+	{ "name", "Name", PF_TEXT },
+	{ "input_shapes", "Input shapes", PF_TEXT },
+	{ "stack", "Stack", PF_TEXT },
+	{ "device_type", "Device", PF_TEXT },
+	{ "is_user_annotation", "Annotation", PF_INT },
+	{ "count", "Calls", PF_COUNT },
+	{ "self_cpu_ns", "Self CPU", PF_NS },
+	{ "cpu_total_ns", "CPU total", PF_NS },
+	{ "self_device_ns", "Self device", PF_NS },
+	{ "device_total_ns", "Device total", PF_NS },
+	{ "self_cpu_mem_bytes", "Self CPU memory", PF_BYTES },
+	{ "cpu_mem_bytes", "CPU memory", PF_BYTES },
+	{ "self_device_mem_bytes", "Self device memory", PF_BYTES },
+	{ "device_mem_bytes", "Device memory", PF_BYTES },
+	{ "flops", "FLOPs", PF_COUNT },
+};
+
+static int find_trace(struct pf_db *db, int64_t rank, int64_t *id,
+		      struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"SELECT id, count(*) OVER () FROM trace"
+		" WHERE ?1 < 0 OR rank = ?1 ORDER BY id LIMIT 1",
+		err);
+	int64_t count;
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, rank);
+	rc = pf_db_step(db, st, err);
+	*id = sqlite3_column_int64(st, 0);
+	count = sqlite3_column_int64(st, 1);
+	sqlite3_finalize(st);
+	if (rc < 0)
+		return -1;
+	if (!rc && rank >= 0)
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no trace of rank %" PRId64, rank);
+	if (!rc)
+		return pf_fail(err, PF_EDB, "'%s': holds no trace", db->path);
+	if (count > 1)
+		pf_log(PF_LOG_NOTE,
+		       "first of %" PRId64 " traces (choose with --rank)",
+		       count);
+	return 0;
+}
+
+/* One line about what the table leaves out. */
+static void show_trust(const struct pf_averages_trust *t)
+{
+	struct pf_buf line = { 0 };
+	char shown[PF_NUM_MAX];
+
+	if (t->skipped)
+		pf_buf_addf(&line, ", %s events skipped",
+			    pf_num_show_count(shown, t->skipped));
+	if (t->repaired)
+		pf_buf_addf(&line, ", %s repaired",
+			    pf_num_show_count(shown, t->repaired));
+	if (t->too_deep)
+		pf_buf_addf(&line, ", %s nested too deep",
+			    pf_num_show_count(shown, (int64_t)t->too_deep));
+	if (t->unlinked_ns > 0)
+		pf_buf_addf(&line, ", %.2f %% of GPU time belongs to no op",
+			    100.0 * (double)t->unlinked_ns /
+				    (double)t->device_ns);
+	if (line.len)
+		pf_log(PF_LOG_WARNING, "left out: %s", line.data + 2);
+	pf_buf_release(&line);
+}
+
+static void add_row(struct pf_table *t, const struct pf_average *r)
+{
+	const struct pf_figures *f = &r->sum;
+
+	pf_table_string(t, r->name);
+	pf_table_string(t, r->shapes);
+	pf_table_string(t, r->stack);
+	pf_table_string(t, r->is_device ? "CUDA" : "CPU");
+	pf_table_int(t, r->is_annotation);
+	pf_table_int(t, (int64_t)r->count);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		pf_table_int(t, f->ns[i]);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		pf_table_int(t, f->bytes[i]);
+	if (f->flops > INT64_MAX)
+		pf_table_real(t, (double)f->flops);
+	else
+		pf_table_int(t, (int64_t)f->flops);
+}
+
+static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
+		    struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "key_averages", NULL, cols,
+					  sizeof(cols) / sizeof(*cols));
+	int64_t printed = 0;
+	int rc;
+
+	for (size_t i = 0; i < tt->count && printed != tt->limit; i++) {
+		if (tt->top_level && tt->rows[i]->has_parent)
+			continue;
+		printed++;
+		add_row(t, tt->rows[i]);
+	}
+	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static int show(struct pf_ctx *cx, const struct table_args *a,
+		const struct pf_averages *averages, enum pf_torch_sort sort,
+		struct pf_err *err)
+{
+	const struct pf_average_list *list = &averages->list[0];
+	const struct pf_average **rows =
+		pf_torch_sorted(list->rows, list->count, sort);
+	bool is_text = cx->style.format == PF_FORMAT_TEXT;
+	int64_t unset = is_text ? LIMIT_TEXT : -1;
+	const struct pf_torch_table t = {
+		.rules = &averages->rules,
+		.rows = rows,
+		.count = list->count,
+		.has_memory = averages->has_memory,
+		.has_flops = averages->has_flops,
+		.limit = a->limit == LIMIT_UNSET ? unset : a->limit,
+		.max_name = a->max_name,
+		.max_source = a->max_source,
+		.max_shapes = a->max_shapes,
+		.top_level = a->top_level,
+		.header = a->header,
+		.unit = (enum pf_torch_unit)a->unit,
+	};
+	struct pf_buf text = { 0 };
+	int rc = 0;
+
+	if (is_text) {
+		pf_torch_print(&t, &text);
+		if (text.len)
+			fwrite(text.data, 1, text.len, cx->out);
+	} else {
+		rc = show_doc(cx, &t, err);
+	}
+	pf_buf_release(&text);
+	free(rows);
+	return rc;
+}
+
+static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+{
+	const struct table_args *a = p;
+	enum pf_torch_sort sort = PF_SORT_NONE;
+	struct pf_averages averages;
+	struct pf_averages_args args = {
+		.step = a->step,
+		.grouping = { { .by_shape = a->by_shape,
+				.stack = (unsigned)a->stack } },
+		.grouping_count = 1,
+	};
+	int rc;
+
+	if (a->sort && pf_torch_sort_key(a->sort, &sort, err))
+		return -1;
+	if (a->torch &&
+	    pf_rules_parse(a->torch, &args.torch, &args.python, err))
+		return -1;
+	if (find_trace(cx->db, a->rank, &args.trace_id, err))
+		return -1;
+	rc = pf_averages_load(cx->db, &args, &averages, err);
+	if (!rc && !pf_averages(cx->db, &args, &averages, err))
+		rc = 1;
+	if (rc != 1)
+		return -1;
+	rc = show(cx, a, &averages, sort, err);
+	show_trust(&averages.trust);
+	pf_averages_release(&averages);
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_table = {
+	.name = "table",
+	.args = "[DB]",
+	.summary = "print torch's key_averages() table",
+	.details = "The text is what PyTorch's profiler would have printed in "
+		   "the process that wrote the trace, byte for byte.  Other "
+		   "formats give exact nanoseconds and bytes.  Sort keys are "
+		   "torch's, with cuda_ or device_: self_cuda_time_total, "
+		   "cuda_time_total, cuda_time, self_cuda_memory_usage, "
+		   "cuda_memory_usage, the same with cpu_, count, and none.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct table_args),
+	.defaults = &defaults,
+	.examples = "profan table --sort cuda_time_total --limit 20\n"
+		    "profan table job.db --group-by-input-shape\n"
+		    "profan table --format csv --limit -1\n"
+		    "profan table --torch 2.4 --step 12\n",
+	.run = run,
+};

@@ -27,11 +27,51 @@ tests_gen_mktrace_SOURCES = \
 	tests/gen/truth.c
 tests_gen_mktrace_LDADD =
 
+# ---- fuzz targets: with libFuzzer, or replaying files ----
+FUZZ_TARGETS = \
+	tests/fuzz/fuzz_block \
+	tests/fuzz/fuzz_ingest \
+	tests/fuzz/fuzz_scanner
+check_PROGRAMS += $(FUZZ_TARGETS)
+tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
+FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
+tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
+if FUZZERS
+FUZZ_LIBS += -fsanitize=fuzzer
+else
+check_LIBRARIES += tests/fuzz/libreplay.a
+tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
+endif
+
 # ---- shell tests ----
 SHELL_TESTS = \
+	tests/chunks.sh \
+	tests/faults.sh \
+	tests/fuzz.sh \
+	tests/golden.sh \
+	tests/laws.sh \
 	tests/layers.sh \
-	tests/limits.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/tap.sh
+	tests/limits.sh \
+	tests/sql.sh \
+	tests/traces.sh \
+	tests/truth.sh
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
+	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces
+
+# ---- speed and memory: not part of check ----
+EXTRA_PROGRAMS = tests/measure
+tests_measure_SOURCES = tests/measure.c
+tests_measure_LDADD =
+bench: profan tests/gen/mktrace tests/measure
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) $(SHELL) $(srcdir)/tests/bench.sh
+.PHONY: bench
 
 # ---- how they run: everything speaks TAP ----
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Every fuzz target over its corpus (and the small traces), with damage done
+# to each; libFuzzer builds run the files as they are.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+
+replay() { # TARGET FILE...
+	target=$1
+	shift
+	if run 0 "$top_builddir/tests/fuzz/$target" "$@" &&
+		! grep -q '^not ok' "$tmp/out"; then
+		ok "$target: $# files"
+	else
+		tail -30 "$tmp/err" >"$tmp/last"
+		tail -2 "$tmp/out" >>"$tmp/last"
+		not_ok "$target" "$tmp/last"
+	fi
+}
+
+traces=$top_srcdir/tests/traces
+corpus=$top_srcdir/tests/fuzz/corpus
+replay fuzz_scanner "$traces"/*.json "$corpus"/scanner/*
+replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
+	"$corpus"/ingest/*
+replay fuzz_block "$corpus"/block/*
+tap_done

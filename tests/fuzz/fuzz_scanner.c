@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One input, four ways: both scanners, the text whole and in chunks.  All
+ * must give the same events, strings, repairs and facts, byte for byte.
+ */
+#include "config.h"
+
+#include "fuzz/fuzz.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/chrome.h"
+
+static void log_text(struct pf_buf *log, const struct pf_dict *d, uint32_t at)
+{
+	const struct pf_dict_entry *e;
+
+	if (at == PF_ID_NONE) {
+		pf_buf_adds(log, " -");
+		return;
+	}
+	FUZZ_CHECK(at < d->count);
+	e = &d->entries[at];
+	pf_buf_addf(log, " %u:", (unsigned)e->text_len);
+	pf_buf_add(log, d->text.data + e->text_at, e->text_len);
+}
+
+/* Touches every byte that the reader gives out. */
+static void log_batch(struct pf_buf *log, const struct pf_chrome *c,
+		      int64_t first)
+{
+	const struct pf_batch *b = &c->batch;
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		const struct pf_event *e = &b->events[i];
+		uint32_t m, at = e->slot_at;
+
+		pf_buf_addf(log, "%lld %c %d %lld %lld",
+			    (long long)(first + e->order), e->ph, e->kind,
+			    (long long)e->start_ns, (long long)e->dur_ns);
+		FUZZ_CHECK(e->dur_ns >= 0);
+		log_text(log, &c->names, e->name);
+		log_text(log, &c->args, e->args);
+		log_text(log, &c->tracks, e->track);
+		FUZZ_CHECK(e->type < b->type_count);
+		log_text(log, &c->categories, b->types[e->type].category);
+		for (m = e->mask; m; m &= m - 1) {
+			FUZZ_CHECK(at < b->slot_count);
+			pf_buf_addf(log, " %d=%lld", __builtin_ctz(m),
+				    (long long)b->slots[at++]);
+		}
+		pf_buf_addc(log, '\n');
+	}
+}
+
+/* Counts of repairs and events; "first_offset" too, for chunks keep it. */
+static void log_counts(struct pf_buf *log, const struct pf_repairs *r,
+		       int64_t events)
+{
+	int k;
+
+	for (k = 0; k < PF_REPAIR_KINDS; k++)
+		if (r->of[k].count)
+			pf_buf_addf(log, "%s %lld at %lld\n",
+				    pf_repair_word((enum pf_repair_kind)k),
+				    (long long)r->of[k].count,
+				    (long long)r->of[k].first_offset);
+	pf_buf_addf(log, "events %lld\n", (long long)events);
+}
+
+/*
+ * Feed the text in pieces of at most "piece" bytes as the readers do: what
+ * was not understood stands in front of the next piece.
+ */
+static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
+		 size_t piece, enum pf_scanner scanner)
+{
+	struct pf_doc_state state = { 0 };
+	struct pf_repairs repairs = { 0 };
+	struct pf_buf text = { 0 };
+	struct pf_chrome c;
+	struct pf_err err = { 0 };
+	int64_t events = 0, offset = 0;
+	size_t at = 0, used;
+	bool final;
+
+	pf_chrome_init(&c, scanner);
+	do {
+		size_t n = size - at < piece ? size - at : piece;
+
+		pf_buf_add(&text, data + at, n);
+		at += n;
+		final = at == size;
+		pf_buf_reserve(&text, PF_SCAN_PAD);
+		memset(text.data + text.len, 0, PF_SCAN_PAD);
+		pf_chrome_begin(&c);
+		if (pf_chrome_parse(&c, &state, text.data, text.len, offset,
+				    final, &used, &err) < 0) {
+			pf_buf_addf(log, "error %d\n", (int)err.code);
+			break;
+		}
+		FUZZ_CHECK(used <= text.len);
+		FUZZ_CHECK(!final || used == text.len);
+		log_batch(log, &c, events);
+		events += c.batch.event_count;
+		pf_repairs_add(&repairs, &c.batch.repairs);
+		memmove(text.data, text.data + used, text.len - used);
+		text.len -= used;
+		offset += (int64_t)used;
+	} while (!final);
+	if (err.code == PF_OK)
+		log_counts(log, &repairs, events);
+	pf_buf_release(&text);
+	pf_chrome_release(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const enum pf_scanner scanners[] = { PF_SCANNER_BEST,
+						    PF_SCANNER_PLAIN };
+	struct pf_buf whole = { 0 };
+	size_t pieces[3], i, j;
+
+	if (size > 1 << 16)
+		return 0;
+	pieces[0] = size + 1;
+	pieces[1] = 1 + size / 3;
+	pieces[2] = 17;
+	feed(&whole, data, size, pieces[0], PF_SCANNER_PLAIN);
+	for (i = 0; i < 2; i++) {
+		for (j = 0; j < 3; j++) {
+			struct pf_buf part = { 0 };
+
+			if (size > 4096 && j == 2)
+				continue;
+			feed(&part, data, size, pieces[j], scanners[i]);
+			if (part.len != whole.len ||
+			    (part.len && memcmp(part.data, whole.data,
+						part.len))) {
+				fprintf(stderr, "whole:\n%s\npieces of %zu, "
+					"scanner %d:\n%s\n", whole.data,
+					pieces[j], (int)scanners[i],
+					part.data);
+				abort();
+			}
+			pf_buf_release(&part);
+		}
+	}
+	pf_buf_release(&whole);
+	return 0;
+}

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 
 const struct pf_cmd *const pf_cmds[] = {
+	&pf_cmd_ingest,
 	&pf_cmd_table,
 	&pf_cmd_info,
 	&pf_cmd_query,

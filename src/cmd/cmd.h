@@ -84,6 +84,7 @@ struct pf_cmd {
 
 extern const struct pf_cmd pf_cmd_help;
 extern const struct pf_cmd pf_cmd_info;
+extern const struct pf_cmd pf_cmd_ingest;
 extern const struct pf_cmd pf_cmd_query;
 extern const struct pf_cmd pf_cmd_table;
 

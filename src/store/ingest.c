@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -40,6 +41,9 @@ static void begin_trace(struct pf_ingest *in, const char *path)
 
 static void end_trace(struct pf_ingest *in)
 {
+	if (in->file_bytes > 0)
+		in->bytes_before += in->file_bytes;
+	in->events_before += in->event_count;
 	if (in->runs_fd >= 0)
 		close(in->runs_fd);
 	in->runs_fd = -1;
@@ -238,4 +242,17 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	release(in, rc != 0);
 	free(in);
 	return rc;
+}
+
+int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options)
+{
+	int64_t total = 0;
+	struct stat info;
+
+	for (size_t i = 0; i < options->path_count; i++) {
+		if (stat(options->paths[i], &info) || !S_ISREG(info.st_mode))
+			return 0;
+		total += info.st_size;
+	}
+	return total;
 }

@@ -63,4 +63,7 @@ struct pf_ingest_options {
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
 
+/* Bytes of all files together; 0 if one is not a regular file. */
+int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);
+
 #endif

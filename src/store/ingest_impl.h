@@ -61,6 +61,7 @@ struct pf_ingest {
 	/* the trace at hand */
 	int64_t trace_id;
 	const char *path;
+	int64_t bytes_before, events_before; /* of earlier traces */
 	struct pf_ingest_track *tracks; /* of all traces */
 	size_t track_count, tracks_cap, first_track;
 	int runs_fd;

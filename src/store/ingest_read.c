@@ -108,8 +108,9 @@ static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
 	c->index = r->next_index++;
 	r->next_offset += (int64_t)cut;
 	if (r->in->options->progress)
-		r->in->options->progress(pf_input_consumed(r->input),
-					 atomic_load(&r->events));
+		r->in->options->progress(
+			r->in->bytes_before + pf_input_consumed(r->input),
+			r->in->events_before + atomic_load(&r->events));
 	return 1;
 }
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* profan ingest TRACE... [-o OUT.db] */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/averages.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/progress.h"
+#include "cmd/cmd.h"
+#include "store/ingest.h"
+
+struct ingest_args {
+	const char *out;
+	bool strict, no_python;
+	int64_t rank, threads;
+};
+
+static const struct ingest_args defaults = { .out = "profan.db", .rank = -1 };
+
+static const struct pf_opt opts[] = {
+	{ 'o', "output", "DB", "write the database here (default profan.db)",
+	  PF_OPT_STRING, offsetof(struct ingest_args, out), 0, 0 },
+	{ 0, "strict", NULL, "refuse a trace that needs any repair",
+	  PF_OPT_FLAG, offsetof(struct ingest_args, strict), 0, 0 },
+	{ 0, "no-python-functions", NULL,
+	  "leave out python_function events (counted)", PF_OPT_FLAG,
+	  offsetof(struct ingest_args, no_python), 0, 0 },
+	{ 0, "rank", "N", "rank of the first trace, if the file does not say",
+	  PF_OPT_INT, offsetof(struct ingest_args, rank), 0, 1000000 },
+	{ 'j', "threads", "N", "readers to use (default: one per processor)",
+	  PF_OPT_INT, offsetof(struct ingest_args, threads), 1, 16 },
+	{ 0 }
+};
+
+/* One line per kind of repair: what, how often, where first. */
+static void show_repairs(const struct pf_ingest_report *r, void *arg)
+{
+	(void)arg;
+	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
+		const int64_t count = r->repairs->of[k].count;
+		const int64_t at = r->repairs->of[k].first_offset;
+		char shown[PF_NUM_MAX];
+
+		if (!count)
+			continue;
+		pf_num_show_count(shown, count);
+		if (at >= 0)
+			pf_log_warn("'%s': %s: %s, first at byte %" PRId64,
+				    r->path,
+				    pf_repair_text((enum pf_repair_kind)k),
+				    shown, at);
+		else
+			pf_log_warn("'%s': %s: %s", r->path,
+				    pf_repair_text((enum pf_repair_kind)k),
+				    shown);
+	}
+}
+
+/* Values that tests set to exercise every path with small inputs. */
+static void read_hooks(struct pf_ingest_options *o)
+{
+	const char *chunk = getenv("PROFAN_CHUNK_BYTES");
+	const char *threads = getenv("PROFAN_THREADS");
+	const char *scanner = getenv("PROFAN_SCANNER");
+	int64_t n;
+
+	if (chunk && !pf_num_int(chunk, &n) && n > 0 && n <= 1 << 30)
+		o->chunk_bytes = (size_t)n;
+	if (threads && !o->threads && !pf_num_int(threads, &n) && n > 0 &&
+	    n <= 16)
+		o->threads = (unsigned)n;
+	if (scanner && !strcmp(scanner, "plain"))
+		o->scanner = PF_SCANNER_PLAIN;
+}
+
+static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+{
+	struct pf_averages *a = pf_calloc(1, sizeof(*a));
+
+	if (!pf_averages_prepare(db, trace_id, a, err))
+		return a;
+	free(a);
+	return NULL;
+}
+
+static int store(struct pf_db *db, int64_t trace_id, void *prepared,
+		 struct pf_err *err)
+{
+	return pf_averages_insert(db, trace_id, prepared, err);
+}
+
+static void release(void *prepared)
+{
+	pf_averages_release(prepared);
+	free(prepared);
+}
+
+static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+{
+	static const struct pf_ingest_extra averages = { prepare, store,
+							 release };
+	const struct ingest_args *a = p;
+	struct pf_ingest_options o = {
+		.paths = (const char *const *)cx->argv,
+		.path_count = (size_t)cx->argc,
+		.out = a->out,
+		.strict = a->strict,
+		.skip_python = a->no_python,
+		.rank = a->rank,
+		.threads = (unsigned)a->threads,
+		.extra = &averages,
+		.report = show_repairs,
+		.progress = pf_progress_set,
+	};
+	int rc;
+
+	read_hooks(&o);
+	pf_progress_start("ingest", pf_ingest_total_bytes(&o));
+	rc = pf_ingest(&o, err);
+	pf_progress_stop();
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_ingest = {
+	.name = "ingest",
+	.args = "TRACE...",
+	.summary = "read traces into one database",
+	.details =
+		"Reads Kineto/PyTorch and other Chrome traces, plain, gzip or "
+		"zstd; '-' is standard input. Several files become several "
+		"traces (ranks) of one database. A database that was there is "
+		"replaced only by a complete one.\n"
+		"\n"
+		"Damaged input is mended: every whole event is kept, and one "
+		"line per kind of repair says how often and where first. With "
+		"--strict any repair is an error.",
+	.min_args = 1,
+	.max_args = -1,
+	.opts = opts,
+	.args_bytes = sizeof(struct ingest_args),
+	.defaults = &defaults,
+	.examples = "profan ingest trace.json.gz\n"
+		    "profan ingest rank*.json -o job.db\n"
+		    "zcat trace.json.gz | profan ingest - -o t.db\n",
+	.run = run,
+};

@@ -65,9 +65,10 @@ void pf_block_init(struct pf_block *b);	   /* allocates every array */
 void pf_block_release(struct pf_block *b);
 
 /*
- * Encode one column into "out" (appended).  Format: codec version byte, kind
- * byte, then a zstd level 1 frame over delta (start, order, slots) or plain
- * (others) zigzag varints; 32-bit checksum of the decoded bytes at the end.
+ * Encode one column into "out" (appended): codec version byte, form byte,
+ * body, 32-bit checksum of it all (schema/README.md says what the forms are).
+ * The same values give the same bytes.  Any thread may encode any block: the
+ * scratch memory is the thread's own.
  */
 void pf_column_encode(const struct pf_block *b, enum pf_column column,
 		      struct pf_buf *out);

@@ -122,6 +122,7 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 					    "SELECT column_id, data"
 					    " FROM block_column"
 					    " WHERE block_id = ?1"
+					    " AND ?2 >> column_id & 1"
 					    " ORDER BY column_id",
 					    err)
 			    : NULL;
@@ -174,6 +175,7 @@ static int read_columns(struct pf_cursor *c, int64_t block_id, uint32_t count,
 	pf_buf_clear(&c->block.inline_text);
 	sqlite3_reset(c->data);
 	sqlite3_bind_int64(c->data, 1, block_id);
+	sqlite3_bind_int64(c->data, 2, (int64_t)c->columns);
 	while ((rc = pf_db_step(c->db, c->data, err)) > 0) {
 		int64_t column = sqlite3_column_int64(c->data, 0);
 

@@ -390,6 +390,14 @@ static void odd_element(struct parse *x)
 	x->state->want_comma = true;
 }
 
+/* A list or object ends here: was there a comma too many? */
+static void end_list(struct parse *x)
+{
+	if (x->state->after_comma && !x->state->want_comma)
+		note(x, PF_REPAIR_TRAILING_COMMA, x->p);
+	x->state->after_comma = false;
+}
+
 static void end_document(struct parse *x)
 {
 	x->state->place = PF_DOC_DONE;
@@ -399,24 +407,31 @@ static void end_document(struct parse *x)
 static void step_events(struct parse *x)
 {
 	struct pf_doc_state *s = x->state;
+	const char *at = x->p;
+	bool missing;
 
 	switch (*x->p) {
 	case '{':
-		if (s->want_comma)
-			note(x, PF_REPAIR_MISSING_COMMA, x->p);
+		missing = s->want_comma;
 		one_event(x);
+		/* not again when the event comes whole with the next chunk */
+		if (missing && x->p != at)
+			note(x, PF_REPAIR_MISSING_COMMA, at);
 		return;
 	case ',':
 		if (!s->want_comma)
 			note(x, PF_REPAIR_TRAILING_COMMA, x->p);
 		s->want_comma = false;
+		s->after_comma = true;
 		x->p++;
 		return;
 	case ']':
+		end_list(x);
 		x->p++;
 		if (s->in_object) {
 			s->place = PF_DOC_OBJECT;
 			s->want_comma = true;
+			s->after_comma = false;
 		} else {
 			end_document(x);
 		}
@@ -480,7 +495,7 @@ static void step_member(struct parse *x)
 	    !memcmp(start + 1, "traceEvents", 11) && *value == '[') {
 		x->state->place = PF_DOC_EVENTS;
 		x->state->in_object = x->state->found_list = true;
-		x->state->want_comma = false;
+		x->state->want_comma = x->state->after_comma = false;
 		x->p = value + 1;
 		return;
 	}
@@ -511,9 +526,11 @@ static void step_object(struct parse *x)
 		if (!x->state->want_comma)
 			note(x, PF_REPAIR_TRAILING_COMMA, x->p);
 		x->state->want_comma = false;
+		x->state->after_comma = true;
 		x->p++;
 		return;
 	case '}':
+		end_list(x);
 		x->p++;
 		end_document(x);
 		return;
@@ -549,7 +566,7 @@ static int step_start(struct parse *x)
 	x->state->place = c == '{' ? PF_DOC_OBJECT : PF_DOC_EVENTS;
 	x->state->in_object = c == '{';
 	x->state->found_list |= c == '[';
-	x->state->want_comma = false;
+	x->state->want_comma = x->state->after_comma = false;
 	return 0;
 }
 
@@ -589,9 +606,8 @@ static void close_input(struct parse *x)
 	if (s->place == PF_DOC_OBJECT ||
 	    (s->place == PF_DOC_EVENTS && s->in_object))
 		note(x, PF_REPAIR_CUT_OFF, x->end);
-	else if (s->place == PF_DOC_EVENTS && !s->want_comma &&
-		 x->c->batch.count)
-		note(x, PF_REPAIR_TRAILING_COMMA, x->end);
+	else if (s->place == PF_DOC_EVENTS)
+		end_list(x);
 	s->place = PF_DOC_DONE;
 }
 
@@ -599,6 +615,7 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
 		    const char *text, size_t len, int64_t offset, bool final,
 		    size_t *used, struct pf_err *err)
 {
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
 	struct parse x = { .c = c,
 			   .state = state,
 			   .text = text,
@@ -608,7 +625,12 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
 			   .final = final,
 			   .err = err };
 
-	if (offset == 0 && len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+	if (offset == 0 && len && len < 3 && !final &&
+	    !memcmp(text, byte_order_mark, len)) {
+		*used = 0;
+		return 0;
+	}
+	if (offset == 0 && len >= 3 && !memcmp(text, byte_order_mark, 3))
 		x.p += 3;
 	while (!x.stop) {
 		x.p = pf_skip_blanks(x.p, x.end);

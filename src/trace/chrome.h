@@ -31,6 +31,7 @@ struct pf_doc_state {
 	enum pf_doc_place place;
 	bool in_object;  /* the event list is a member of an object */
 	bool want_comma; /* an element or member came last */
+	bool after_comma; /* a comma came in this list; see want_comma */
 	bool found_list; /* an event list was seen */
 	bool trailing;   /* behind it all, something that is no JSON */
 	int32_t documents;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Recognition of torch releases and what they change. */
+#include "unit/support.h"
+
+#include "analysis/rules.h"
+
+static const struct pf_rule_facts modern = {
+	.fraction_digits = 3,
+	.link_differ = 100,
+	.link_absent = 2,
+	.ev_idx = 1,
+	.rf_id = 1,
+	.input_dims = 1,
+	.input_strides = 1,
+	.has_base = true,
+};
+
+static void recognises_modern(void **state)
+{
+	struct pf_rules r = pf_rules_for(&modern, 0, 0);
+
+	(void)state;
+	assert_int_equal(r.torch, 209);
+	assert_int_equal(r.links, PF_LINK_GIVEN);
+	assert_int_equal(r.candidates, PF_CANDIDATES_UNLINKED);
+	assert_int_equal(r.border, PF_BORDER_DOUBLE);
+	assert_true(r.annotations_apart && r.byte_units && r.compensated);
+	assert_false(r.python_in_tree || r.python_rows || r.stack_limit);
+}
+
+static void recognises_old(void **state)
+{
+	struct pf_rule_facts f = { .link_equal = 10,
+				   .profiler_event_index = 1 };
+	struct pf_rules r = pf_rules_for(&f, 0, 0);
+
+	(void)state;
+	assert_int_equal(r.torch, 113);
+	assert_int_equal(r.links, PF_LINK_LOST);
+	assert_int_equal(r.candidates, PF_CANDIDATES_ALL);
+	assert_true(r.is_us && r.stack_limit && !r.annotations_apart);
+	assert_true(r.narrow_start_ns == 1000 && r.narrow_end_ns == 0);
+	f = (struct pf_rule_facts){ .ext_lower = 5, .link_differ = 5 };
+	r = pf_rules_for(&f, 0, 0);
+	assert_int_equal(r.torch, 110);
+	assert_int_equal(r.links, PF_LINK_GIVEN);
+	assert_int_equal(r.candidates, PF_CANDIDATES_OPS);
+	assert_false(r.unlinked_in_tree);
+}
+
+static void recognises_between(void **state)
+{
+	struct pf_rule_facts f = modern;
+
+	(void)state;
+	f.link_absent = 0;
+	f.link_equal = 4;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 205);
+	assert_int_equal(pf_rules_for(&f, 0, 0).links, PF_LINK_MIXED);
+	f = modern;
+	f.finished = 1;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 207);
+	f = modern;
+	f.has_base = false;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 203);
+	assert_false(pf_rules_for(&f, 0, 0).is_us);
+	f = modern;
+	f.torch = 206;
+	f.python = 12;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 206);
+}
+
+static void history(void **state)
+{
+	(void)state;
+	assert_false(pf_rules_for(&modern, 207, 0).byte_units);
+	assert_int_equal(pf_rules_for(&modern, 210, 0).border,
+			 PF_BORDER_DOUBLE);
+	assert_int_equal(pf_rules_for(&modern, 211, 0).border,
+			 PF_BORDER_EXACT);
+	assert_true(pf_rules_for(&modern, 213, 0).python_rows);
+	assert_true(pf_rules_for(&modern, 213, 0).overhead_claims);
+	assert_false(pf_rules_for(&modern, 214, 0).python_rows);
+	assert_true(pf_rules_for(&modern, 214, 0).python_in_tree);
+	assert_false(pf_rules_for(&modern, 214, 0).overhead_claims);
+	assert_true(pf_rules_for(&modern, 214, 0).unlinked_claims);
+	assert_false(pf_rules_for(&modern, 215, 0).unlinked_claims);
+	assert_true(pf_rules_for(&modern, 206, 0).compensated);
+	assert_false(pf_rules_for(&modern, 206, 11).compensated);
+	assert_true(pf_rules_for(&modern, 205, 12).compensated);
+}
+
+static void check_parse(const char *text, int torch, int python)
+{
+	struct pf_err err = { 0 };
+	int got, got_python;
+
+	assert_int_equal(pf_rules_parse(text, &got, &got_python, &err), 0);
+	assert_int_equal(got, torch);
+	assert_int_equal(got_python, python);
+}
+
+static void parses(void **state)
+{
+	static const char *const bad[] = { "",	    "2",     "2.",    "x",
+					   "2.6x",  "1.2",   "2.6/",  "2.6/4.1",
+					   "2.6/3", "-2.6", "2.6 ", "2.600" };
+	struct pf_err err;
+	int torch, python;
+
+	(void)state;
+	check_parse("2.6", 206, 0);
+	check_parse("2.6.0", 206, 0);
+	check_parse("1.13", 113, 0);
+	check_parse("2.12/3.11", 212, 11);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		err = (struct pf_err){ 0 };
+		assert_int_equal(pf_rules_parse(bad[i], &torch, &python, &err),
+				 -1);
+		assert_int_equal(err.code, PF_EUSAGE);
+	}
+}
+
+static void metadata(void **state)
+{
+	int torch = 0, python = 0;
+
+	(void)state;
+	pf_rules_scan_metadata("{\"pip\": [\"torch==2.7.1\", \"x\"]}", &torch,
+			       &python);
+	assert_int_equal(torch, 207);
+	assert_int_equal(python, 0);
+	pf_rules_scan_metadata("{\"torch_version\": \"2.6.0+cu124\","
+			       " \"python_version\": \"3.12.11 (main)\"}",
+			       &torch, &python);
+	assert_int_equal(torch, 206);
+	assert_int_equal(python, 12);
+	pf_rules_scan_metadata("\"torch_version\": nonsense", &torch, &python);
+	assert_int_equal(torch, 206);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(recognises_modern),
+		cmocka_unit_test(recognises_old),
+		cmocka_unit_test(recognises_between),
+		cmocka_unit_test(history),
+		cmocka_unit_test(parses),
+		cmocka_unit_test(metadata),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

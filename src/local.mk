@@ -7,6 +7,7 @@ libprofan_a_SOURCES = \
 	src/analysis/args.h \
 	src/analysis/averages.c \
 	src/analysis/averages.h \
+	src/analysis/averages_store.c \
 	src/analysis/engine.h \
 	src/analysis/engine_calls.c \
 	src/analysis/engine_device.c \
@@ -31,6 +32,8 @@ libprofan_a_SOURCES = \
 	src/analysis/merge.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
+	src/analysis/torch_table.c \
+	src/analysis/torch_table.h \
 	src/analysis/tree.c \
 	src/analysis/tree.h \
 	src/base/buf.c \
@@ -70,6 +73,7 @@ libprofan_a_SOURCES = \
 	src/render/render.c \
 	src/render/render.h \
 	src/render/text.c \
+	src/store/block.c \
 	src/store/block.h \
 	src/store/cursor.c \
 	src/store/cursor.h \
@@ -93,6 +97,9 @@ libprofan_a_SOURCES = \
 	src/store/ingest_run.h \
 	src/store/ingest_sort.c \
 	src/store/ingest_turn.c \
+	src/store/varint.h \
+	src/store/vtab.c \
+	src/store/vtab.h \
 	src/table/doc.c \
 	src/table/doc.h \
 	src/table/table.c \
@@ -118,6 +125,19 @@ libprofan_a_SOURCES = \
 	src/trace/repair.h \
 	src/trace/scan.h
 nodist_libprofan_a_SOURCES = src/embed/assets.c
+
+bin_PROGRAMS += profan
+profan_SOURCES = \
+	src/cmd/cmd.c \
+	src/cmd/cmd.h \
+	src/cmd/cmd_help.c \
+	src/cmd/cmd_ingest.c \
+	src/cmd/cmd_table.c \
+	src/cmd/completion.c \
+	src/cmd/completion.h \
+	src/cmd/usage.c \
+	src/main.c
+profan_LDADD = libprofan.a $(PROFAN_LIBS)
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \

@@ -41,7 +41,10 @@ tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
 if FUZZERS
-FUZZ_LIBS += -fsanitize=fuzzer
+FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
+tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h

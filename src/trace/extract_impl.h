@@ -57,6 +57,17 @@ static inline uint64_t load8(const char *p)
 
 /* ---- scalars ---- */
 
+/* p is behind a key's closing quote: the value, or NULL without a colon. */
+static inline const char *value_start(const char *p, const char *end)
+{
+	if (*p != ':') {
+		p = pf_skip_blanks(p, end);
+		if (*p != ':')
+			return NULL;
+	}
+	return pf_skip_blanks(p + 1, end);
+}
+
 static const char *value_end(const char *p, const char *end);
 
 /*
@@ -243,10 +254,9 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 		key_end = pf_string_end(key, end);
 		if (!key_end)
 			return NULL;
-		p = pf_skip_blanks(key_end + 1, end);
-		if (*p != ':')
+		value = value_start(key_end + 1, end);
+		if (!value)
 			return NULL;
-		value = pf_skip_blanks(p + 1, end);
 		slot = -1;
 		q = NULL;
 		if ((*value >= '0' && *value <= '9') || *value == '-')
@@ -305,50 +315,77 @@ static const char *read_extra(struct pf_chrome *c, struct fields *f,
 
 /* ---- the event ---- */
 
-static const char *read_member(struct pf_chrome *c, struct fields *f,
-			       const char *key, const char *end)
+static const char *read_phase(struct pf_chrome *c, const char *p,
+			      const char *end, struct fields *f)
 {
-	const char *key_end, *p;
-	uint64_t k = load8(key);
-
-	key_end = pf_string_end(key, end);
-	if (!key_end)
+	if (f->ph)
 		return NULL;
-	p = pf_skip_blanks(key_end + 1, end);
-	if (*p != ':')
-		return NULL;
-	p = pf_skip_blanks(p + 1, end);
-	if ((k & LOW_BYTES(3)) == KEY2('p', 'h')) {
-		if (f->ph)
-			return NULL;
-		if (p[0] != '"' || p[2] != '"' || p[1] == '\\') {
-			f->ph = '?';
-			return c->mended ? value_end(p, end) : NULL;
-		}
+	if (p[0] == '"' && p[2] == '"' && p[1] != '\\') {
 		f->ph = p[1];
 		return p + 3;
 	}
-	if ((k & LOW_BYTES(3)) == KEY2('t', 's'))
-		return read_time(c, p, end, f, &f->has_start, &f->start_ns);
+	f->ph = '?';
+	return c->mended ? value_end(p, end) : NULL;
+}
+
+static const char *read_other(struct pf_chrome *c, struct fields *f,
+			      const char *key, const char *end)
+{
+	const char *key_end = pf_string_end(key, end), *p;
+
+	p = key_end ? value_start(key_end + 1, end) : NULL;
+	return p ? read_extra(c, f, key, (size_t)(key_end - key), p, end)
+		 : NULL;
+}
+
+/*
+ * One member; key is behind its opening quote.  The known keys are told by
+ * their first bytes, closing quote included, without looking for their end.
+ */
+static const char *read_member(struct pf_chrome *c, struct fields *f,
+			       const char *key, const char *end)
+{
+	uint64_t k = load8(key);
+	const char *p;
+
+	switch (k & LOW_BYTES(3)) {
+	case KEY2('p', 'h'):
+		p = value_start(key + 3, end);
+		return p ? read_phase(c, p, end, f) : NULL;
+	case KEY2('t', 's'):
+		p = value_start(key + 3, end);
+		return p ? read_time(c, p, end, f, &f->has_start, &f->start_ns)
+			 : NULL;
+	}
 	switch (k & LOW_BYTES(4)) {
 	case KEY3('d', 'u', 'r'):
-		return read_time(c, p, end, f, &f->has_dur, &f->dur_ns);
+		p = value_start(key + 4, end);
+		return p ? read_time(c, p, end, f, &f->has_dur, &f->dur_ns)
+			 : NULL;
 	case KEY3('p', 'i', 'd'):
-		return read_label(c, p, end, &f->pid);
+		p = value_start(key + 4, end);
+		return p ? read_label(c, p, end, &f->pid) : NULL;
 	case KEY3('t', 'i', 'd'):
-		return read_label(c, p, end, &f->tid);
+		p = value_start(key + 4, end);
+		return p ? read_label(c, p, end, &f->tid) : NULL;
 	case KEY3('c', 'a', 't'):
-		return read_text(c, p, end, &f->category);
+		p = value_start(key + 4, end);
+		return p ? read_text(c, p, end, &f->category) : NULL;
 	}
-	if ((k & LOW_BYTES(5)) == KEY4('n', 'a', 'm', 'e'))
-		return read_text(c, p, end, &f->name);
-	if ((k & LOW_BYTES(5)) == KEY4('a', 'r', 'g', 's') && *p == '{') {
+	switch (k & LOW_BYTES(5)) {
+	case KEY4('n', 'a', 'm', 'e'):
+		p = value_start(key + 5, end);
+		return p ? read_text(c, p, end, &f->name) : NULL;
+	case KEY4('a', 'r', 'g', 's'):
+		p = value_start(key + 5, end);
+		if (!p || *p != '{')
+			break;
 		if (f->has_args)
 			return NULL;
 		f->has_args = true;
 		return read_args(c, f, p, end);
 	}
-	return read_extra(c, f, key, (size_t)(key_end - key), p, end);
+	return read_other(c, f, key, end);
 }
 
 static const char *read_event(struct pf_chrome *c, struct fields *f,

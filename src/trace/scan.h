@@ -105,7 +105,8 @@ static inline uint32_t pf_scan_solid_mask(const char *p)
 
 static inline bool pf_is_blank(char c)
 {
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+	return (unsigned char)c <= ' ' &&
+	       (c == ' ' || c == '\n' || c == '\t' || c == '\r');
 }
 
 /* First byte at or after p that is not blank; end if there is none. */
@@ -113,6 +114,8 @@ static inline const char *pf_skip_blanks(const char *p, const char *end)
 {
 	if (p < end && !pf_is_blank(*p))
 		return p;
+	if (p + 1 < end && !pf_is_blank(p[1]))
+		return p + 1; /* a single blank is what most writers put */
 #if PF_SCAN_VECTOR
 	while (p < end) {
 		uint32_t m = pf_scan_solid_mask(p);

@@ -128,6 +128,7 @@ static struct pf_doc_state guess_state(struct reading *r, const struct chunk *c)
 		s.in_object = s.found_list = true;
 	s.place = PF_DOC_EVENTS;
 	s.want_comma = false;
+	s.after_comma = true;
 	return s;
 }
 
@@ -136,6 +137,7 @@ static bool same_state(const struct pf_doc_state *a,
 {
 	return a->place == b->place && a->in_object == b->in_object &&
 	       a->want_comma == b->want_comma &&
+	       a->after_comma == b->after_comma &&
 	       a->found_list == b->found_list && a->trailing == b->trailing &&
 	       a->documents == b->documents;
 }

@@ -137,6 +137,7 @@ static bool same_state(const struct pf_doc_state *a,
 {
 	return a->place == b->place && a->in_object == b->in_object &&
 	       a->want_comma == b->want_comma &&
+	       (a->want_comma || a->after_comma == b->after_comma) &&
 	       a->after_comma == b->after_comma &&
 	       a->found_list == b->found_list && a->trailing == b->trailing &&
 	       a->documents == b->documents;

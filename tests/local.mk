@@ -4,7 +4,10 @@
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
 	tests/unit/test_asset \
-	tests/unit/test_spool
+	tests/unit/test_flops \
+	tests/unit/test_rules \
+	tests/unit/test_spool \
+	tests/unit/test_torch_table
 
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
@@ -59,6 +62,7 @@ SHELL_TESTS = \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \
+	tests/key_averages.sh \
 	tests/laws.sh \
 	tests/layers.sh \
 	tests/limits.sh \

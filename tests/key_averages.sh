@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# Tables against those that torch's own code made of the same traces: text
+# byte for byte for every sort, csv value by value, under the release that
+# the expectation names and, for text, under the one that is recognised.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+want=$shared/golden/key_averages
+
+[ -d "$want" ] || skip_all "no ../shared/golden: key_averages() NOT CHECKED"
+
+# Both csv forms as lines of the same fields, tab-separated, times in ns.
+plain_csv() { # FILE KIND
+	awk -v kind="$2" '
+	function split_csv(line, f,    n, c, i, quoted) {
+		n = 1; f[1] = ""; quoted = 0
+		for (i = 1; i <= length(line); i++) {
+			c = substr(line, i, 1)
+			if (quoted && c == "\"" && substr(line, i + 1, 1) == "\"") {
+				f[n] = f[n] c; i++
+			} else if (c == "\"") quoted = !quoted
+			else if (c == "," && !quoted) f[++n] = ""
+			else f[n] = f[n] c
+		}
+		return n
+	}
+	function ns(us) { us = sprintf("%.0f", us * 1000); return us == "-0" ? 0 : us }
+	{ sub(/\r$/, ""); n = split_csv($0, f) }
+	NR == 1 { for (i = 1; i <= n; i++) at[f[i]] = i; next }
+	kind == "torch" {
+		print f[at["key"]] "\t" f[at["input_shapes"]] "\t" \
+			f[at["device_type"]] "\t" f[at["is_user_annotation"]] "\t" \
+			f[at["count"]] "\t" ns(f[at["self_cpu_us"]]) "\t" \
+			ns(f[at["cpu_total_us"]]) "\t" ns(f[at["self_device_us"]]) "\t" \
+			ns(f[at["device_total_us"]]) "\t" f[at["self_cpu_mem"]] "\t" \
+			f[at["cpu_mem"]] "\t" f[at["self_device_mem"]] "\t" \
+			f[at["device_mem"]] "\t" f[at["flops"]]
+	}
+	kind == "profan" {
+		print f[at["name"]] "\t" f[at["input_shapes"]] "\t" \
+			f[at["device_type"]] "\t" f[at["is_user_annotation"]] "\t" \
+			f[at["count"]] "\t" f[at["self_cpu_ns"]] "\t" \
+			f[at["cpu_total_ns"]] "\t" f[at["self_device_ns"]] "\t" \
+			f[at["device_total_ns"]] "\t" f[at["self_cpu_mem_bytes"]] "\t" \
+			f[at["cpu_mem_bytes"]] "\t" f[at["self_device_mem_bytes"]] "\t" \
+			f[at["device_mem_bytes"]] "\t" f[at["flops"]]
+	}' "$1"
+}
+
+# The rules an expectation was made under: "2.6/3.12".
+rules_of() {
+	sed -n '2s/.*torch code: v\([0-9]*\.[0-9]*\).*python sum: 3\([0-9]*\) .*/\1\/3.\2/p' "$1"
+}
+
+# One table of an expectation, without the line that names it.
+section() { # FILE SORT
+	awk -v want="### sort_by=$2 " '
+	/^### sort_by=/ { on = index($0, want) == 1; next }
+	on' "$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+}
+
+check_sort() { # NAME GROUP SORT RULES
+	section "$want/$1.$2.txt" "$3" >"$tmp/want"
+	limit=$(sed -n "s/^### sort_by=$3 row_limit=\([0-9]*\) .*/\1/p" \
+		"$want/$1.$2.txt")
+	by=
+	[ "$2" = shape ] && by=--group-by-input-shape
+	run 0 "$profan" table "$tmp/t.db" --sort "$3" --limit "$limit" $by $4
+	same "$1 $2 $3 $4" "$tmp/want" "$tmp/out"
+}
+
+check_csv() { # NAME GROUP RULES
+	by=
+	[ "$2" = shape ] && by=--group-by-input-shape
+	run 0 "$profan" table "$tmp/t.db" --format csv --torch "$3" $by
+	plain_csv "$want/$1.$2.csv" torch >"$tmp/want"
+	plain_csv "$tmp/out" profan >"$tmp/got"
+	same "$1 $2 csv" "$tmp/want" "$tmp/got"
+}
+
+for file in "$want"/*.none.txt; do
+	name=$(basename "$file" .none.txt)
+	trace=$shared/traces/$name.json.gz
+	if [ ! -f "$trace" ]; then
+		skip "$name" "no such trace"
+		continue
+	fi
+	if ! run 0 "$profan" -q ingest -o "$tmp/t.db" "$trace" &&
+		! run 0 "$profan" ingest -q -o "$tmp/t.db" "$trace"; then
+		not_ok "$name: ingest" "$tmp/err"
+		continue
+	fi
+	for group in none shape; do
+		rules=$(rules_of "$want/$name.$group.txt")
+		for sort in $(sed -n 's/^### sort_by=\([^ ]*\) .*/\1/p' \
+			"$want/$name.$group.txt"); do
+			check_sort "$name" "$group" "$sort" "--torch $rules"
+			check_sort "$name" "$group" "$sort" ""
+		done
+		check_csv "$name" "$group" "$rules"
+	done
+done
+tap_done

@@ -14,7 +14,8 @@ static void mark_cut(struct pf_err *err, int len)
 		memcpy(err->text + sizeof(err->text) - 4, "...", 4);
 }
 
-static void set_text(struct pf_err *err, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void
+set_text(struct pf_err *err, const char *fmt, va_list ap)
 {
 	mark_cut(err, vsnprintf(err->text, sizeof(err->text), fmt, ap));
 }

@@ -375,10 +375,23 @@ static int damaged(struct pf_err *err, enum pf_column c, const char *what)
 static bool read_plain(const unsigned char *p, const unsigned char *end,
 		       uint64_t *number, uint32_t values)
 {
-	for (uint32_t i = 0; i < values; i++) {
+	uint32_t i = 0;
+
+	while (i < values) {
+		uint64_t w = pf_load64(p);
+
 		if (p >= end)
 			return false;
-		p = pf_varint_get(p, &number[i]);
+		/* Small numbers come in long stretches: eight at once. */
+		if (!(w & UINT64_C(0x8080808080808080)) && end - p >= 8 &&
+		    values - i >= 8) {
+			for (int k = 0; k < 8; k++)
+				number[i + k] = w >> 8 * k & 0x7f;
+			i += 8;
+			p += 8;
+			continue;
+		}
+		p = pf_varint_get(p, &number[i++]);
 		if (!p)
 			return false;
 	}

@@ -22,6 +22,8 @@ libprofan_a_SOURCES = \
 	src/analysis/flops.h \
 	src/analysis/groups.c \
 	src/analysis/groups.h \
+	src/analysis/info.c \
+	src/analysis/info.h \
 	src/analysis/intern.c \
 	src/analysis/intern.h \
 	src/analysis/lookup.c \
@@ -97,6 +99,8 @@ libprofan_a_SOURCES = \
 	src/store/ingest_run.h \
 	src/store/ingest_sort.c \
 	src/store/ingest_turn.c \
+	src/store/named.c \
+	src/store/named.h \
 	src/store/varint.h \
 	src/store/vtab.c \
 	src/store/vtab.h \
@@ -131,6 +135,7 @@ profan_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
 	src/cmd/cmd_help.c \
+	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \

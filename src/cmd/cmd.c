@@ -17,7 +17,6 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_ingest,
 	&pf_cmd_table,
 	&pf_cmd_info,
-	&pf_cmd_query,
 	&pf_cmd_help,
 	NULL,
 };

@@ -278,10 +278,12 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 
 static void tail(struct pf_printer *p)
 {
-	if (!p->widths)
+	size_t rows = pf_table_row_count(p->gathered);
+
+	if (!p->widths && (rows > 0 || !p->title))
 		start_printing(p);
-	if (p->col_count && !pf_table_row_count(p->gathered))
-		pf_buf_adds(&p->buf, "(no rows)\n");
+	if (p->col_count && rows == 0)
+		pf_buf_adds(&p->buf, p->title ? "(none)\n" : "(no rows)\n");
 }
 
 /* Wrapped at spaces; "limit" 0: not at all. */

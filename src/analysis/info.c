@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything but the count of events by category comes from small tables;
+ * that one reads the TYPE column of every block, which is a pass of
+ * milliseconds.  Type ids of a damaged database may be anything: they are
+ * looked up, never used as an index.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/info.h"
+#include "analysis/rules.h"
+#include "base/mem.h"
+#include "store/cursor.h"
+#include "store/named.h"
+
+struct section {
+	const char *query, *name, *title;
+	const struct pf_col *cols;
+	size_t count;
+};
+
+static const struct pf_col trace_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "rank", "Rank", PF_INT },
+	{ "world_size", "World", PF_INT },
+	{ "path", "Path", PF_TEXT },
+	{ "format", "Format", PF_TEXT },
+	{ "compression", "Packed", PF_TEXT },
+	{ "file_bytes", "File", PF_BYTES },
+	{ "span_ns", "Time span", PF_NS },
+};
+
+static const struct pf_col account_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "event_count", "Events", PF_COUNT },
+	{ "stored_count", "Stored", PF_COUNT },
+	{ "paired_count", "Paired", PF_COUNT },
+	{ "metadata_count", "Metadata", PF_COUNT },
+	{ "skipped_count", "Skipped", PF_COUNT },
+	{ "lost_count", "Lost", PF_COUNT },
+	{ "json_bytes", "JSON", PF_BYTES },
+};
+
+static const struct pf_col device_cols[] = {
+	{ "name", "Device", PF_TEXT },
+	{ "compute", "Compute", PF_TEXT },
+	{ "sm_count", "SMs", PF_INT },
+	{ "memory_bytes", "Memory", PF_BYTES },
+	{ "devices", "Numbers", PF_TEXT },
+};
+
+static const struct pf_col option_cols[] = {
+	{ "key", "Key", PF_TEXT },
+	{ "value", "Value", PF_TEXT },
+};
+
+static const struct pf_col step_cols[] = {
+	{ "trace_id", "Trace", PF_INT },   { "step_count", "Steps", PF_COUNT },
+	{ "first_step", "First", PF_INT }, { "last_step", "Last", PF_INT },
+	{ "min_ns", "Shortest", PF_NS },   { "mean_ns", "Mean", PF_NS },
+	{ "max_ns", "Longest", PF_NS },
+};
+
+static const struct pf_col track_cols[] = {
+	{ "class", "Class", PF_TEXT },
+	{ "track_count", "Tracks", PF_COUNT },
+	{ "event_count", "Events", PF_COUNT },
+};
+
+static const struct pf_col repair_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "kind", "What", PF_TEXT },
+	{ "action", "Done", PF_TEXT },
+	{ "count", "Times", PF_COUNT },
+	{ "first_offset", "First at byte", PF_INT },
+};
+
+static const struct pf_col storage_cols[] = {
+	{ "name", "Table", PF_TEXT },
+	{ "size_bytes", "Size", PF_BYTES },
+};
+
+#define COLS(c) c, sizeof(c) / sizeof(*(c))
+
+static const struct section before_types[] = {
+	{ "info_traces", "traces", "Traces", COLS(trace_cols) },
+	{ "info_accounts", "accounts", "Where the events of each file went",
+	  COLS(account_cols) },
+	{ "info_devices", "devices", "Devices", COLS(device_cols) },
+	{ "info_steps", "steps", "Profiler steps", COLS(step_cols) },
+	{ "info_tracks", "tracks", "Threads, streams and other tracks",
+	  COLS(track_cols) },
+};
+
+static const struct section after_types[] = {
+	{ "info_repairs", "repairs", "Mended or skipped while reading",
+	  COLS(repair_cols) },
+	{ "info_options", "options", "What the traces say about themselves",
+	  COLS(option_cols) },
+	{ "info_storage", "storage", "Storage", COLS(storage_cols) },
+};
+
+static int add_section(struct pf_db *db, const struct section *s,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_table *t =
+		pf_doc_table(doc, s->name, s->title, s->cols, s->count);
+
+	return pf_named_fill(db, s->query, t, err);
+}
+
+static int add_sections(struct pf_db *db, const struct section *s, size_t count,
+			struct pf_doc *doc, struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = add_section(db, &s[i], doc, err);
+	return rc;
+}
+
+/* ---- events by category ---- */
+
+struct type_count {
+	int64_t id, count;
+	char *category, *ph;
+};
+
+struct types {
+	struct type_count *items; /* by id, ascending */
+	size_t count, cap;
+};
+
+static char *column_text(sqlite3_stmt *stmt, int i)
+{
+	const void *text = sqlite3_column_blob(stmt, i);
+
+	return pf_memdup0(text, (size_t)sqlite3_column_bytes(stmt, i));
+}
+
+static int load_types(struct pf_db *db, struct types *types, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "info_types", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct type_count *t;
+
+		types->items = pf_grow(types->items, &types->cap,
+				       types->count + 1, sizeof(*types->items));
+		t = &types->items[types->count++];
+		t->id = sqlite3_column_int64(stmt, 0);
+		t->count = 0;
+		t->category = column_text(stmt, 1);
+		t->ph = column_text(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static struct type_count *find_type(const struct types *types, int64_t id)
+{
+	size_t low = 0, high = types->count;
+
+	/* ids are 0, 1, 2... or 1, 2, 3... unless the database is odd */
+	if ((size_t)id < high && types->items[id].id == id)
+		return &types->items[id];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (types->items[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < types->count && types->items[low].id == id)
+		return &types->items[low];
+	return NULL;
+}
+
+static int count_track(struct pf_db *db, uint32_t track_id,
+		       const struct types *types, int64_t *unknown,
+		       struct pf_err *err)
+{
+	struct pf_cursor *c =
+		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE), err);
+	const struct pf_block *block;
+	uint32_t first;
+	int rc;
+
+	if (!c)
+		return -1;
+	while ((rc = pf_cursor_block(c, &block, &first, err)) == 1) {
+		for (uint32_t i = 0; i < block->count; i++) {
+			struct type_count *t = find_type(types, block->type[i]);
+
+			*(t ? &t->count : unknown) += 1;
+		}
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int count_events(struct pf_db *db, const struct types *types,
+			int64_t *unknown, struct pf_err *err)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = count_track(db, tracks[i].id, types, unknown, err);
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct type_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void add_types(struct pf_doc *doc, struct types *types)
+{
+	static const struct pf_col cols[] = {
+		{ "category", "Category", PF_TEXT },
+		{ "ph", "Phase", PF_TEXT },
+		{ "event_count", "Events", PF_COUNT },
+		{ "share", "Share", PF_RATIO },
+	};
+	struct pf_table *t = pf_doc_table(
+		doc, "categories", "Stored events by category", COLS(cols));
+	int64_t total = 0;
+
+	for (size_t i = 0; i < types->count; i++)
+		total += types->items[i].count;
+	if (types->count)
+		qsort(types->items, types->count, sizeof(*types->items),
+		      by_count);
+	for (size_t i = 0; i < types->count; i++) {
+		const struct type_count *item = &types->items[i];
+
+		if (!item->count)
+			continue;
+		pf_table_string(t, item->category);
+		pf_table_string(t, item->ph);
+		pf_table_int(t, item->count);
+		pf_table_real(t, (double)item->count / (double)total);
+	}
+}
+
+static int add_categories(struct pf_db *db, struct pf_doc *doc,
+			  struct pf_err *err)
+{
+	struct types types = { 0 };
+	int64_t unknown = 0;
+	int rc = load_types(db, &types, err);
+
+	if (!rc)
+		rc = count_events(db, &types, &unknown, err);
+	if (!rc)
+		add_types(doc, &types);
+	if (!rc && unknown)
+		pf_doc_note(doc, "%lld events have a type that is not listed",
+			    (long long)unknown);
+	for (size_t i = 0; i < types.count; i++) {
+		free(types.items[i].category);
+		free(types.items[i].ph);
+	}
+	free(types.items);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int single_int(struct pf_db *db, const char *sql, int64_t *out,
+		      struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_db_prepare(db, sql, err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	rc = pf_db_step(db, stmt, err);
+	*out = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_finalize(stmt);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_scalars(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	int64_t traces, pages, page_bytes, version;
+
+	if (single_int(db, "SELECT count(*) FROM trace", &traces, err) < 0 ||
+	    single_int(db, "PRAGMA page_count", &pages, err) < 0 ||
+	    single_int(db, "PRAGMA page_size", &page_bytes, err) < 0 ||
+	    single_int(db, "PRAGMA user_version", &version, err) < 0)
+		return -1;
+	pf_doc_string(doc, "database", "Database", db->path);
+	pf_doc_int(doc, "size_bytes", "Size", PF_BYTES, pages * page_bytes);
+	pf_doc_int(doc, "schema_version", "Schema version", PF_INT, version);
+	pf_doc_int(doc, "trace_count", "Traces", PF_COUNT, traces);
+	return 0;
+}
+
+/* One note for each release whose rules key_averages() follows here. */
+static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	sqlite3_stmt *stmt =
+		pf_db_prepare(db, "SELECT id FROM trace ORDER BY id", err);
+	int rc, last = 0;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct pf_rule_facts facts = { 0 };
+		struct pf_rules rules;
+
+		if (pf_rules_read_facts(db, sqlite3_column_int64(stmt, 0),
+					&facts, err) < 0) {
+			rc = -1;
+			break;
+		}
+		rules = pf_rules_for(&facts, 0, 0);
+		if (rules.torch != last)
+			pf_doc_note(doc,
+				    "averages of trace %lld %sfollow the "
+				    "rules of torch %d.%d",
+				    sqlite3_column_int64(stmt, 0),
+				    last ? "and later " : "", rules.torch / 100,
+				    rules.torch % 100);
+		last = rules.torch;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+int pf_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	if (add_scalars(db, doc, err) < 0 ||
+	    add_sections(db, COLS(before_types), doc, err) < 0 ||
+	    add_categories(db, doc, err) < 0 ||
+	    add_sections(db, COLS(after_types), doc, err) < 0 ||
+	    add_rules(db, doc, err) < 0)
+		return pf_while(err, "'%s'", db->path);
+	return 0;
+}

@@ -6,7 +6,7 @@ WITH option AS (
 		json_extract(value, '$') AS plain
 	FROM trace_meta
 	WHERE json_valid(value))
-SELECT key, CASE count(DISTINCT value)
+SELECT key, count(*) AS trace_count, CASE count(DISTINCT value)
 		WHEN 1 THEN CAST(min(plain) AS TEXT)
 		ELSE '(' || count(DISTINCT value) || ' values)'
 	END AS value

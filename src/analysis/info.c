@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static const struct pf_col trace_cols[] = {
 	{ "trace_id", "Trace", PF_INT },
 	{ "rank", "Rank", PF_INT },
 	{ "world_size", "World", PF_INT },
-	{ "path", "Path", PF_TEXT },
+	{ "path", "Path", PF_PATH },
 	{ "format", "Format", PF_TEXT },
 	{ "compression", "Packed", PF_TEXT },
 	{ "file_bytes", "File", PF_BYTES },
@@ -54,6 +55,7 @@ static const struct pf_col device_cols[] = {
 
 static const struct pf_col option_cols[] = {
 	{ "key", "Key", PF_TEXT },
+	{ "trace_count", "Traces", PF_COUNT },
 	{ "value", "Value", PF_TEXT },
 };
 
@@ -311,34 +313,49 @@ static int add_scalars(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 	return 0;
 }
 
-/* One note for each release whose rules key_averages() follows here. */
+/* Traces first..last, in order of id, have the rules of one torch release. */
+static void note_rules(struct pf_doc *doc, int torch, int64_t first,
+		       int64_t last)
+{
+	char others[32] = "";
+
+	if (!torch)
+		return;
+	if (last != first)
+		snprintf(others, sizeof(others), " to %lld", (long long)last);
+	pf_doc_note(doc,
+		    "averages of trace %lld%s follow the rules of torch %d.%d",
+		    (long long)first, others, torch / 100, torch % 100);
+}
+
+/* One note for each run of traces with the same rules for key_averages(). */
 static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 {
 	sqlite3_stmt *stmt =
 		pf_db_prepare(db, "SELECT id FROM trace ORDER BY id", err);
-	int rc, last = 0;
+	int64_t first = 0, last = 0;
+	int rc, torch = 0;
 
 	if (!stmt)
 		return -1;
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
 		struct pf_rule_facts facts = { 0 };
-		struct pf_rules rules;
+		int own;
 
-		if (pf_rules_read_facts(db, sqlite3_column_int64(stmt, 0),
-					&facts, err) < 0) {
-			rc = -1;
+		rc = pf_rules_read_facts(db, id, &facts, err);
+		if (rc < 0)
 			break;
+		own = pf_rules_for(&facts, 0, 0).torch;
+		if (own != torch) {
+			note_rules(doc, torch, first, last);
+			torch = own;
+			first = id;
 		}
-		rules = pf_rules_for(&facts, 0, 0);
-		if (rules.torch != last)
-			pf_doc_note(doc,
-				    "averages of trace %lld %sfollow the "
-				    "rules of torch %d.%d",
-				    sqlite3_column_int64(stmt, 0),
-				    last ? "and later " : "", rules.torch / 100,
-				    rules.torch % 100);
-		last = rules.torch;
+		last = id;
 	}
+	if (!rc)
+		note_rules(doc, torch, first, last);
 	sqlite3_finalize(stmt);
 	return rc;
 }

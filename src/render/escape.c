@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -38,7 +37,7 @@ static size_t fitting_tail(const char *s, size_t len, size_t columns)
 }
 
 void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
-		    size_t columns)
+		    size_t columns, bool is_path)
 {
 	struct pf_buf masked = { 0 };
 	size_t head, tail;
@@ -50,7 +49,7 @@ void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 		head = fitting_head(masked.data, masked.len, columns);
 		pf_buf_add(out, masked.data, head);
 	} else {
-		tail = (columns - 3) / 3;
+		tail = is_path ? columns - 3 : (columns - 3) / 3;
 		head = fitting_head(masked.data, masked.len,
 				    columns - 3 - tail);
 		tail = fitting_tail(masked.data, masked.len, tail);

@@ -6,6 +6,7 @@
 #ifndef PF_RENDER_ESCAPE_H
 #define PF_RENDER_ESCAPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -13,10 +14,10 @@
 /*
  * For a terminal: control characters, invisible marks and invalid UTF-8 as
  * \xNN.  Not more than "columns" wide (0: no limit): the middle is replaced
- * by "..." so that beginning and end stay.
+ * by "..." so that beginning and end stay, or the beginning if "is_path".
  */
 void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
-		    size_t columns);
+		    size_t columns, bool is_path);
 
 /*
  * For a cell of a GitHub table: a code span, in which no mention, link,

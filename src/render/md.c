@@ -48,7 +48,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 
 static bool is_left(enum pf_col_kind kind)
 {
-	return kind == PF_TEXT || kind == PF_ANY;
+	return kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY;
 }
 
 static void head(struct pf_printer *p)

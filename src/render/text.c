@@ -40,7 +40,8 @@ static void show(struct pf_buf *out, const struct pf_cell *cell,
 		 enum pf_col_kind kind, size_t columns)
 {
 	if (cell->type == PF_CELL_TEXT)
-		pf_escape_text(out, cell->v.text.s, cell->v.text.len, columns);
+		pf_escape_text(out, cell->v.text.s, cell->v.text.len, columns,
+			       kind == PF_PATH);
 	else if (cell->type == PF_CELL_NULL)
 		pf_buf_addc(out, '-');
 	else
@@ -86,7 +87,8 @@ static bool is_number(const struct pf_printer *p, size_t col)
 	size_t rows = pf_table_row_count(p->gathered);
 
 	if (p->cols[col].kind != PF_ANY)
-		return p->cols[col].kind != PF_TEXT;
+		return p->cols[col].kind != PF_TEXT &&
+		       p->cols[col].kind != PF_PATH;
 	for (size_t r = 0; r < rows; r++) {
 		if (pf_table_row(p->gathered, r)[col].type == PF_CELL_TEXT)
 			return false;
@@ -183,7 +185,7 @@ static void print_heading(struct pf_printer *p)
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_clear(&text);
 		pf_escape_text(&text, p->cols[i].title,
-			       strlen(p->cols[i].title), 0);
+			       strlen(p->cols[i].title), 0, false);
 		add_padded(p, i, &text);
 	}
 	end_line(&p->buf);
@@ -227,7 +229,7 @@ static void print_record(struct pf_printer *p, const struct pf_cell *cells,
 	for (size_t i = 0; i < p->col_count; i++) {
 		const char *title = p->cols[i].title;
 
-		pf_escape_text(&p->buf, title, strlen(title), 0);
+		pf_escape_text(&p->buf, title, strlen(title), 0, false);
 		add_spaces(&p->buf, widest + GAP - title_columns(title));
 		show(&p->buf, &cells[i], p->cols[i].kind, 0);
 		end_line(&p->buf);
@@ -260,7 +262,7 @@ static void head(struct pf_printer *p)
 	begin_section(p);
 	if (!p->title)
 		return;
-	pf_escape_text(&p->buf, p->title, strlen(p->title), 0);
+	pf_escape_text(&p->buf, p->title, strlen(p->title), 0, false);
 	pf_buf_addc(&p->buf, '\n');
 }
 
@@ -318,7 +320,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		pf_buf_clear(&text);
 		pf_buf_adds(&text, "Note: ");
-		pf_escape_text(&text, texts[i], strlen(texts[i]), 0);
+		pf_escape_text(&text, texts[i], strlen(texts[i]), 0, false);
 		add_wrapped(&p->buf, text.data, (size_t)p->style.width);
 	}
 	pf_buf_release(&text);

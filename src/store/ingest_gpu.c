@@ -296,7 +296,9 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 	struct gpu_rows g = { .in = in };
 	int rc = -1;
 
-	qsort(in->steps, in->step_count, sizeof(*in->steps), compare_steps);
+	if (in->step_count)
+		qsort(in->steps, in->step_count, sizeof(*in->steps),
+		      compare_steps);
 	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
 	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
 	if (g.one && !gather_calls(&g, err) && !open_streams(&g, err))

@@ -457,6 +457,7 @@ static uint32_t find_category(struct pf_chrome *c, const struct fields *f)
 static bool find_track(struct pf_chrome *c, const struct fields *f,
 		       enum pf_kind kind, uint32_t *entry)
 {
+	static const char nothing[16]; /* put() reads so much at least */
 	char letter = pf_track_class_letter(kind);
 	struct pf_buf *key = &c->key_text;
 	uint32_t *memo = &c->track_memo[kind];
@@ -466,8 +467,8 @@ static bool find_track(struct pf_chrome *c, const struct fields *f,
 	key->data[0] = letter;
 	memcpy(key->data + 1, &f->pid.len, sizeof(f->pid.len));
 	key->len = 1 + sizeof(f->pid.len);
-	put(key, f->pid.len ? f->pid.p : key->data, f->pid.len);
-	put(key, f->tid.len ? f->tid.p : key->data, f->tid.len);
+	put(key, f->pid.len ? f->pid.p : nothing, f->pid.len);
+	put(key, f->tid.len ? f->tid.p : nothing, f->tid.len);
 	*entry = *memo;
 	if (!is_entry(&c->tracks, *memo, key->data, key->len))
 		*entry = *memo =

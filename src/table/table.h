@@ -32,6 +32,7 @@
 
 enum pf_col_kind {
 	PF_TEXT,  /* left-aligned; may be shortened in text output */
+	PF_PATH,  /* the same, but its end is what matters */
 	PF_INT,   /* an id or number shown as it is: 1234567 */
 	PF_COUNT, /* a number of things: 1,234,567 in text */
 	PF_NS,    /* int64 ns: "1.235 ms" in text */

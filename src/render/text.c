@@ -72,7 +72,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 	}
 	for (size_t i = 0; i < count; i++) {
 		pf_escape_text(&p->buf, s[i].col.title, strlen(s[i].col.title),
-			       0);
+			       0, false);
 		add_spaces(&p->buf,
 			   widest + GAP - title_columns(s[i].col.title));
 		show(&p->buf, &s[i].cell, s[i].col.kind, 0);

@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# From a fresh checkout to a printed table: installs what is missing (Debian,
+# Ubuntu), builds in ./build, makes a small trace, ingests it, prints.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+
+packages=(autoconf automake libtool make gcc pkg-config libsqlite3-dev
+	zlib1g-dev libzstd-dev libcsv-dev libxxhash-dev libisal-dev)
+[ "${1:-}" = check ] && packages+=(libcmocka-dev sqlite3 python3
+	universal-ctags)
+missing=()
+for p in "${packages[@]}"; do
+	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |
+		grep -q 'ok installed' || missing+=("$p")
+done
+if [ ${#missing[@]} != 0 ]; then
+	echo "installing: ${missing[*]}"
+	sudo=
+	[ "$(id -u)" = 0 ] || sudo=sudo
+	$sudo apt-get update -q >/dev/null
+	$sudo apt-get install -q -y --no-install-recommends \
+		"${missing[@]}" >/dev/null
+fi
+
+[ -x configure ] || ./bootstrap >/dev/null 2>&1
+mkdir -p build
+cd build
+[ -f Makefile ] || ../configure -q
+make -s -j"$(nproc)"
+if [ "${1:-}" = check ]; then
+	exec make -s -j"$(nproc)" check
+fi
+make -s tests/gen/mktrace
+tests/gen/mktrace --steps 3 >trace.json
+./profan ingest trace.json -o trace.db
+./profan table trace.db --sort self_cuda_time_total --limit 12
+echo
+echo "that was: build/profan table build/trace.db"

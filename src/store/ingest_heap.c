@@ -57,7 +57,8 @@ struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count)
 	m->count = count;
 	m->buffer_bytes = buffer_share(count);
 	m->heap = pf_alloc((count + 1) * sizeof(struct pf_run_reader *));
-	qsort(runs, count, sizeof(*runs), compare_runs);
+	if (count)
+		qsort(runs, count, sizeof(*runs), compare_runs);
 	return m;
 }
 

@@ -537,9 +537,12 @@ static void commit(struct pf_chrome *c, const struct fields *f,
 	b->events[b->count++] = *ev;
 }
 
+/* Only what is strictly valid is skipped, so that cuts change nothing. */
 static enum pf_extract_result skip(struct pf_chrome *c,
 				   enum pf_repair_kind kind, int64_t offset)
 {
+	if (!c->mended && kind != PF_SKIP_PYTHON)
+		return PF_EXTRACT_SLOW;
 	pf_repair_note(&c->batch.repairs, kind, 1, offset);
 	c->batch.event_count++;
 	return PF_EXTRACT_SKIP;

@@ -4,7 +4,12 @@
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
 	tests/unit/test_asset \
+	tests/unit/test_chrome \
 	tests/unit/test_flops \
+	tests/unit/test_ingest_run \
+	tests/unit/test_input \
+	tests/unit/test_mend \
+	tests/unit/test_number \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
 	tests/unit/test_torch_table

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader against itself: fed whole, in pieces of every size, cut at every
+ * byte, and with either scanner, it says the same.
+ */
+#include "unit/support.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/chrome.h"
+
+static const char plain_text[] =
+	"{\"schemaVersion\": 1, \"traceEvents\": [\n"
+	"{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\","
+	" \"pid\": 7, \"tid\": 7, \"ts\": 10.5, \"dur\": 2.001,"
+	" \"args\": {\"External id\": 5, \"Input Dims\": [[1, 2], []],"
+	" \"Ev Idx\": 0}},\n"
+	"{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 7, \"tid\": 7,"
+	" \"args\": {\"name\": \"main\"}},\n"
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k<\\\"x\\\">\","
+	" \"pid\": 0, \"tid\": 3, \"ts\": 12, \"dur\": 1, \"args\":"
+	" {\"device\": 0, \"stream\": 3, \"correlation\": 9,"
+	" \"External id\": 5, \"x\": 1.50}},\n"
+	"{\"ph\":\"s\",\"id\":9,\"pid\":7,\"tid\":7,\"ts\":11,"
+	"\"cat\":\"ac2g\",\"name\":\"ac2g\"},\n"
+	"{\"ph\": \"i\", \"name\": \"[memory]\", \"pid\": \"7\", \"tid\": 7,"
+	" \"ts\": \"11.25\", \"s\": \"t\", \"args\": {\"Bytes\": -64}}\n"
+	"], \"baseTimeNanoseconds\": 1000}\n";
+
+static const char damaged_text[] =
+	"\xef\xbb\xbf{\"a\": [1,2,...], \"traceEvents\": [,"
+	"{\"ph\":\"X\",\"name\":\"C:\\Temp\",\"ts\":1,\"dur\":2,\"pid\":1,"
+	"\"tid\":1},"
+	"{\"ph\":\"X\",\"name\":\"bad \"quote\" here\",\"ts\":2,\"dur\":1,"
+	"\"pid\":1,\"tid\":1},"
+	"{\"ph\":\"X\",\"name\":\"t\tb\",\"ts\":3,\"dur\":NaN,\"pid\":1,"
+	"\"tid\":1,\"args\":{\"a\":1,\"a\":2,}},"
+	"{\"ph\":\"Q\",\"name\":\"?\",\"ts\":4},{\"ph\":\"X\",\"name\":\"u\"},"
+	"5,null,{\"ph\":\"B\",\"name\":\"b\",\"ts\":\"5\",\"pid\":1},"
+	"{\"ph\":\"E\",\"ts\":6.5,\"pid\":1}"
+	"{\"ph\":\"X\",\"name\":\"x\",\"ts\":99999999999999999,\"dur\":1},"
+	"{\"ph\":\"X\",\"name\":\"end\",\"ts\":7,\"dur\":1,\"pid\":1,"
+	"\"tid\":1,\"args\":{\"$a\":1,\"b\":$a}},]}trailing";
+
+static const char array_text[] =
+	"[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":2}"
+	",{\"ph\":\"C\",\"name\":\"c\",\"ts\":2,\"pid\":1,"
+	"\"args\":{\"v\":3,\"w\":\"4\"}}";
+
+static const struct {
+	const char *text;
+	size_t len;
+} texts[] = {
+	{ plain_text, sizeof(plain_text) - 1 },
+	{ damaged_text, sizeof(damaged_text) - 1 },
+	{ array_text, sizeof(array_text) - 1 },
+};
+#define TEXTS (sizeof(texts) / sizeof(*texts))
+
+/* ---- one log of everything that came out ---- */
+
+static void log_entry(struct pf_buf *log, const struct pf_dict *d, uint32_t i)
+{
+	if (i == PF_ID_NONE) {
+		pf_buf_adds(log, " -");
+		return;
+	}
+	pf_buf_adds(log, " <");
+	pf_buf_add(log, d->text.data + d->entries[i].text_at,
+		   d->entries[i].text_len);
+	pf_buf_adds(log, ">");
+}
+
+static void log_events(struct pf_buf *log, const struct pf_chrome *c,
+		       int64_t first_order)
+{
+	for (size_t i = 0; i < c->batch.count; i++) {
+		const struct pf_event *ev = &c->batch.events[i];
+
+		pf_buf_addf(log, "%" PRId64 " %c kind %d %" PRId64 "+%" PRId64,
+			    first_order + ev->order, ev->ph, ev->kind,
+			    ev->start_ns, ev->dur_ns);
+		log_entry(log, &c->names, ev->name);
+		log_entry(log, &c->tracks, ev->track);
+		log_entry(log, &c->args, ev->args);
+		for (int k = 0; k < __builtin_popcount(ev->mask); k++)
+			pf_buf_addf(log, " %" PRId64,
+				    c->batch.slots[ev->slot_at + (uint32_t)k]);
+		pf_buf_addc(log, '\n');
+	}
+}
+
+static void log_texts(struct pf_buf *log, const struct pf_buf *texts_of)
+{
+	size_t at = 0;
+	uint32_t lens[2];
+
+	while (at < texts_of->len) {
+		memcpy(lens, texts_of->data + at, sizeof(lens));
+		at += sizeof(lens);
+		pf_buf_adds(log, "member ");
+		pf_buf_add(log, texts_of->data + at, lens[0] + lens[1]);
+		pf_buf_addc(log, '\n');
+		at += lens[0] + lens[1];
+	}
+}
+
+static void log_repairs(struct pf_buf *log, const struct pf_repairs *r)
+{
+	for (int k = 0; k < PF_REPAIR_KINDS; k++)
+		if (r->of[k].count)
+			pf_buf_addf(log, "%s %" PRId64 " at %" PRId64 "\n",
+				    pf_repair_word((enum pf_repair_kind)k),
+				    r->of[k].count, r->of[k].first_offset);
+}
+
+/* Feed text in pieces; what a piece leaves over comes again with the next. */
+static void feed(const char *text, size_t len, size_t piece,
+		 enum pf_scanner scanner, struct pf_buf *log)
+{
+	char *buf = pf_calloc(len + PF_SCAN_PAD + 1, 1);
+	struct pf_doc_state state = { 0 };
+	struct pf_repairs repairs = { 0 };
+	struct pf_buf members = { 0 };
+	struct pf_err err = { 0 };
+	struct pf_chrome c;
+	size_t have = 0, fed = 0, used;
+	int64_t offset = 0, events = 0;
+	bool final = false;
+
+	pf_chrome_init(&c, scanner);
+	while (!final) {
+		size_t n = piece < len - fed ? piece : len - fed;
+
+		memcpy(buf + have, text + fed, n);
+		fed += n;
+		have += n;
+		final = fed == len;
+		memset(buf + have, 0, PF_SCAN_PAD);
+		pf_chrome_begin(&c);
+		if (pf_chrome_parse(&c, &state, buf, have, offset, final, &used,
+				    &err)) {
+			pf_buf_addf(log, "error %s\n", err.text);
+			break;
+		}
+		log_events(log, &c, events);
+		log_texts(&members, &c.batch.members);
+		events += c.batch.event_count;
+		pf_repairs_add(&repairs, &c.batch.repairs);
+		pf_dict_settle(&c.names);
+		pf_dict_settle(&c.args);
+		pf_dict_settle(&c.tracks);
+		pf_dict_settle(&c.categories);
+		have -= used;
+		offset += (int64_t)used;
+		memmove(buf, buf + used, have);
+	}
+	pf_buf_add(log, members.data, members.len);
+	pf_buf_release(&members);
+	log_repairs(log, &repairs);
+	pf_buf_addf(log, "%" PRId64 " events, place %d\n", events, state.place);
+	pf_chrome_release(&c);
+	free(buf);
+}
+
+static void test_every_piece_size(void **state)
+{
+	struct pf_buf whole = { 0 }, pieces = { 0 };
+
+	(void)state;
+	for (size_t t = 0; t < TEXTS; t++) {
+		pf_buf_clear(&whole);
+		feed(texts[t].text, texts[t].len, texts[t].len, PF_SCANNER_BEST,
+		     &whole);
+		for (size_t piece = 1; piece < texts[t].len; piece++) {
+			pf_buf_clear(&pieces);
+			feed(texts[t].text, texts[t].len, piece,
+			     piece & 1 ? PF_SCANNER_PLAIN : PF_SCANNER_BEST,
+			     &pieces);
+			assert_string_equal(pieces.data, whole.data);
+		}
+	}
+	pf_buf_release(&whole);
+	pf_buf_release(&pieces);
+}
+
+/* A cut file keeps the events that are whole, and both scanners agree. */
+static void test_every_cut(void **state)
+{
+	struct pf_buf simd = { 0 }, plain = { 0 };
+
+	(void)state;
+	for (size_t t = 0; t < TEXTS; t++)
+		for (size_t len = 1; len <= texts[t].len; len++) {
+			char *copy = pf_memdup0(texts[t].text, len);
+
+			pf_buf_clear(&simd);
+			pf_buf_clear(&plain);
+			feed(copy, len, len, PF_SCANNER_BEST, &simd);
+			feed(copy, len, len, PF_SCANNER_PLAIN, &plain);
+			assert_string_equal(simd.data, plain.data);
+			free(copy);
+		}
+	pf_buf_release(&simd);
+	pf_buf_release(&plain);
+}
+
+static void expect(const struct pf_buf *log, const char *line)
+{
+	if (!strstr(log->data, line))
+		fail_msg("no '%s' in:\n%s", line, log->data);
+}
+
+static void test_plain_events(void **state)
+{
+	struct pf_buf log = { 0 };
+
+	(void)state;
+	feed(plain_text, sizeof(plain_text) - 1, sizeof(plain_text) - 1,
+	     PF_SCANNER_BEST, &log);
+	expect(&log, "0 X kind 1 10500+2001 <aten::add> <h0000000177>"
+		     " <{\"External id\":$a,\"Input Dims\":[[1,2],[]],"
+		     "\"Ev Idx\":$c}> 5 0\n");
+	/* order 1 is the metadata event */
+	expect(&log, "2 X kind 7 12000+1000 <k<\"x\">> <g0000000103>"
+		     " <{\"device\":0,\"stream\":3,\"correlation\":$b,"
+		     "\"External id\":$a,\"x\":$p}> 5 9 2402\n");
+	expect(&log, "3 s kind 18 11000+0 <ac2g> <f0000000177>"
+		     " <{\"@id\":$n}> 9\n");
+	expect(&log, "4 i kind 14 11250+0 <[memory]> <h0000000177>"
+		     " <{\"Bytes\":$j,\"@s\":\"t\"}> -64\n");
+	expect(&log, "member baseTimeNanoseconds1000\n");
+	expect(&log, "5 events, place 3\n");
+	pf_buf_release(&log);
+}
+
+static void test_damaged_events(void **state)
+{
+	static const char *const lines[] = {
+		" <C:\\Temp> ",          " <t\tb> ",
+		"<{\"a\":$p}> 32\n",     "7 B kind 0 5000+0 <b> ",
+		"8 E kind 0 6500+0 <> ", " <{\"$a\":$p,\"b\":null}> 16\n",
+		"control_byte 1 ",       "bad_escape 1 ",
+		"not_a_number 1 ",       "unquoted_value 2 ",
+		"duplicate_key 1 ",      "missing_comma 1 ",
+		"malformed_event 1 ",    "no_time 1 ",
+		"time_range 1 ",         "phase 1 ",
+		"not_an_event 2 ",       "trailing_bytes 1 ",
+		"member a[1,2,null]\n",  "11 events, place 3\n",
+	};
+	struct pf_buf log = { 0 };
+
+	(void)state;
+	feed(damaged_text, sizeof(damaged_text) - 1, sizeof(damaged_text) - 1,
+	     PF_SCANNER_BEST, &log);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		expect(&log, lines[i]);
+	pf_buf_release(&log);
+}
+
+static void test_not_json(void **state)
+{
+	struct pf_buf log = { 0 };
+
+	(void)state;
+	feed("hello", 5, 5, PF_SCANNER_BEST, &log);
+	expect(&log, "error not a JSON trace (byte 0)\n");
+	pf_buf_release(&log);
+}
+
+/* A chunk is cut behind a comma between two events, if there is one. */
+static void test_cut(void **state)
+{
+	const char text[] = "[{\"a\":{\"b\":1}},\n {\"c\":[{}, {}]}, 5";
+
+	(void)state;
+	assert_int_equal(pf_chrome_cut(text, 16), 16);
+	assert_int_equal(pf_chrome_cut(text, sizeof(text) - 1),
+			 strstr(text, "{}]") - text);
+	assert_int_equal(pf_chrome_cut("[{}", 3), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_events),
+		cmocka_unit_test(test_damaged_events),
+		cmocka_unit_test(test_every_piece_size),
+		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_not_json),
+		cmocka_unit_test(test_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

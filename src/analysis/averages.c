@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/engine.h"
 #include "base/mem.h"
@@ -74,14 +75,16 @@ static uint32_t stack_of(struct pf_engine *e, size_t grouping, uint32_t text)
 	return (uint32_t)*cut;
 }
 
-int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
-		    struct pf_node *node, struct pf_err *err)
+/* The groups of a row, both in one number. */
+static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
+		       uint64_t *groups, struct pf_err *err)
 {
 	struct pf_args_fact args = { e->facts.no_shapes, e->facts.empty, 0 };
+	uint32_t found[PF_GROUPINGS_MAX] = { 0 };
 
 	if (row->has_args && pf_facts_args(&e->facts, row->args, &args, err))
 		return -1;
-	for (size_t i = 0; i < e->args->grouping_count; i++) {
+	for (size_t i = 0; i < e->grouping_count; i++) {
 		const struct pf_grouping *g = &e->args->grouping[i];
 		struct pf_group_key key = {
 			.name = row->name.text,
@@ -92,10 +95,37 @@ int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
 			.is_annotation = row->is_annotation,
 		};
 
-		node->group[i] = pf_groups_find(&e->groups[i], &key);
-		node->ticket[i] = pf_groups_begin(&e->groups[i],
-						  node->group[i]);
+		found[i] = pf_groups_find(&e->groups[i], &key);
 	}
+	if (e->grouping_count > 1)
+		e->groups[1].group[found[1]].coarse = found[0];
+	*groups = (uint64_t)found[1] << 32 | found[0];
+	return 0;
+}
+
+int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
+		    struct pf_node *node, struct pf_err *err)
+{
+	uint32_t args = row->has_args ? row->args.id : PF_ID_NONE;
+	uint64_t key = (uint64_t)row->name.text << 34 |
+		       (uint64_t)row->is_device << 33 |
+		       (uint64_t)row->is_annotation << 32 | args;
+	bool is_kept = args != PF_ID_INLINE && row->name.text < 1u << 30;
+	uint64_t groups = UINT64_MAX;
+
+	if (is_kept)
+		groups = *pf_map_at(&e->rows, key);
+	if (groups == UINT64_MAX) {
+		if (find_groups(e, row, &groups, err))
+			return -1;
+		if (is_kept)
+			*pf_map_at(&e->rows, key) = groups;
+	}
+	node->group[0] = (uint32_t)groups;
+	node->group[1] = (uint32_t)(groups >> 32);
+	for (size_t i = 0; i < e->grouping_count; i++)
+		node->ticket[i] =
+			pf_groups_begin(&e->groups[i], node->group[i]);
 	return 0;
 }
 
@@ -226,6 +256,18 @@ static int load_tracks(struct pf_engine *e, struct pf_err *err)
 	return 0;
 }
 
+/*
+ * The second grouping is finer than the first; without any shapes in the
+ * trace it is the first one again.
+ */
+static void choose_groupings(struct pf_engine *e,
+			     const struct pf_rule_facts *facts)
+{
+	e->grouping_count = e->args->grouping_count;
+	if (e->grouping_count > 1 && !facts->input_dims)
+		e->grouping_count = 1;
+}
+
 static int set_up(struct pf_engine *e, struct pf_err *err)
 {
 	struct pf_rule_facts facts;
@@ -238,12 +280,15 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
-	for (size_t i = 0; i < e->args->grouping_count; i++) {
+	choose_groupings(e, &facts);
+	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
 		pf_map_init(&e->stacks[i]);
 	}
+	e->groups[0].is_coarse = e->grouping_count > 1;
+	pf_map_init(&e->rows);
 	/* Two threads more: of nobody, and of calls before 1.13. */
-	pf_tree_init(&e->tree, e->groups, e->args->grouping_count,
+	pf_tree_init(&e->tree, e->groups, e->grouping_count,
 		     e->track_count + 2, e->rules.compensated);
 	return 0;
 }
@@ -256,6 +301,7 @@ static void tear_down(struct pf_engine *e)
 		pf_groups_release(&e->groups[i]);
 		pf_map_release(&e->stacks[i]);
 	}
+	pf_map_release(&e->rows);
 	pf_tree_release(&e->tree);
 	pf_tracks_free(e->tracks, e->track_count);
 	free(e->is_host);
@@ -289,19 +335,43 @@ static void copy_row(const struct pf_engine *e, const struct pf_group *g,
 	row->sum = g->sum;
 }
 
+static int finish_list(struct pf_engine *e, size_t i, struct pf_err *err)
+{
+	struct pf_average_list *list = &e->result->list[i];
+	struct pf_groups *g = &e->groups[i];
+
+	if (pf_groups_finish(g, err))
+		return -1;
+	list->count = g->count;
+	list->rows = pf_calloc(g->count + 1, sizeof(*list->rows));
+	for (size_t n = 0; n < g->count; n++)
+		copy_row(e, &g->group[n], &list->rows[n]);
+	return 0;
+}
+
+/* The second grouping of a trace without shapes. */
+static void repeat_list(struct pf_engine *e)
+{
+	const struct pf_average_list *from = &e->result->list[0];
+	struct pf_average_list *to = &e->result->list[1];
+
+	to->count = from->count;
+	to->rows = pf_calloc(from->count + 1, sizeof(*to->rows));
+	for (size_t n = 0; n < from->count; n++) {
+		to->rows[n] = from->rows[n];
+		to->rows[n].shapes = "[]";
+	}
+}
+
 static int finish(struct pf_engine *e, struct pf_err *err)
 {
-	for (size_t i = 0; i < e->args->grouping_count; i++) {
-		struct pf_average_list *list = &e->result->list[i];
-		struct pf_groups *g = &e->groups[i];
-
-		if (pf_groups_finish(g, err))
+	if (e->grouping_count > 1)
+		pf_groups_fold(&e->groups[0], &e->groups[1]);
+	for (size_t i = 0; i < e->grouping_count; i++)
+		if (finish_list(e, i, err))
 			return -1;
-		list->count = g->count;
-		list->rows = pf_calloc(g->count + 1, sizeof(*list->rows));
-		for (size_t n = 0; n < g->count; n++)
-			copy_row(e, &g->group[n], &list->rows[n]);
-	}
+	if (e->args->grouping_count > e->grouping_count)
+		repeat_list(e);
 	if (pf_engine_has(e, PF_KINDS_MEMORY))
 		e->result->has_memory = true;
 	e->result->trust.too_deep = e->tree.too_deep;
@@ -311,18 +381,28 @@ static int finish(struct pf_engine *e, struct pf_err *err)
 	return 0;
 }
 
-static char *choose_temp_dir(void)
+/* Beside the database if that can be: /tmp may be memory. */
+static char *choose_temp_dir(const struct pf_db *db)
 {
-	const char *dir = getenv("TMPDIR");
+	const char *slash = db->path ? strrchr(db->path, '/') : NULL;
+	const char *other = getenv("TMPDIR");
+	char *dir = !slash ? pf_strdup(".")
+		    : slash == db->path
+			    ? pf_strdup("/")
+			    : pf_memdup0(db->path,
+					 (size_t)(slash - db->path));
 
-	return pf_strdup(dir && *dir ? dir : "/tmp");
+	if (!access(dir, W_OK))
+		return dir;
+	free(dir);
+	return pf_strdup(other && *other ? other : "/tmp");
 }
 
 int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		struct pf_averages *out, struct pf_err *err)
 {
 	struct pf_engine e = { .db = db, .args = args, .result = out };
-	char *temp_dir = choose_temp_dir();
+	char *temp_dir = choose_temp_dir(db);
 	int rc = -1;
 
 	memset(out, 0, sizeof(*out));

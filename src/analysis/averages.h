@@ -25,7 +25,10 @@ struct pf_averages_args {
 	int64_t trace_id;
 	int torch, python; /* 0: recognise */
 	int64_t step;	   /* only events that begin in this step; -1: all */
-	/* One or two groupings, answered in result[0] and result[1]. */
+	/*
+	 * One or two groupings, answered in list[0] and list[1]; of two the
+	 * first is none, the second by shape alone.
+	 */
 	struct pf_grouping {
 		bool by_shape;
 		unsigned stack; /* entries, 0: not by stack */

@@ -94,7 +94,9 @@ struct pf_engine {
 	int64_t from_ns, to_ns; /* events that begin here count */
 	bool has_finished_key;	/* some event has the argument */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
+	size_t grouping_count;			/* that are worked out */
 	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */
+	struct pf_map rows; /* name and arguments -> groups, both in one */
 	struct pf_tree tree;
 	/* What the passes leave for later ones; NULL when there is none. */
 	struct pf_sorter *collider_sorter;

@@ -168,7 +168,7 @@ int pf_engine_device(struct pf_engine *e, struct pf_err *err)
 		.tracks = e->tracks,
 		.count = e->track_count,
 		.kinds = PF_KINDS_DEVICE,
-		.columns = PF_COLBIT(PF_COL_NAME) |
+		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,

@@ -11,88 +11,43 @@
 #include <string.h>
 
 
-/* Ids of unlinked calls can be collected here when no call pass is needed. */
-static bool collects_ids(const struct pf_engine *e)
+static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
 {
-	return e->rules.unlinked_claims && !pf_engine_needs_calls(e);
-}
-
-static int collect_id(struct pf_engine *e, const struct pf_block *b,
-		      uint32_t i, const uint32_t at[2], struct pf_err *err)
-{
-	uint32_t mask = b->mask[i];
-	int64_t id = 0, link = 0;
-
-	if (mask & 1u << PF_SLOT_EXTERNAL_ID &&
-	    at[0] < b->slot_count[PF_SLOT_EXTERNAL_ID])
-		link = b->slot[PF_SLOT_EXTERNAL_ID][at[0]];
-	if (mask & 1u << PF_SLOT_CORRELATION &&
-	    at[1] < b->slot_count[PF_SLOT_CORRELATION])
-		id = b->slot[PF_SLOT_CORRELATION][at[1]];
-	if (link > 0)
-		return 0;
-	return pf_engine_collide(e, id, b->start_ns[i], PF_NO_TRACK, err);
-}
-
-static int survey_step(struct pf_engine *e, struct pf_host_track *t,
-		       uint32_t name_id, struct pf_err *err)
-{
-	struct pf_text_ref ref = { name_id, NULL, 0 };
-	struct pf_name_fact name;
-
-	if (name_id == PF_ID_INLINE)
-		return 0;
-	if (pf_facts_name(&e->facts, ref, &name, err))
-		return -1;
-	t->steps += !!(name.flags & PF_NAME_STEP);
-	return 0;
-}
-
-static int survey_block(struct pf_engine *e, struct pf_host_track *t,
-			const struct pf_block *b, struct pf_err *err)
-{
-	bool collects = collects_ids(e);
-	uint32_t at[2] = { 0, 0 };
-
-	for (uint32_t i = 0; i < b->count; i++) {
-		unsigned kind = pf_facts_kind(&e->facts, b->type[i]);
-
-		t->kind_count[kind]++;
-		if (kind == PF_KIND_ANNOTATION &&
-		    survey_step(e, t, b->name[i], err))
-			return -1;
-		if (!collects)
-			continue;
-		if (pf_kind_in(kind, PF_KINDS_CALL) &&
-		    collect_id(e, b, i, at, err))
-			return -1;
-		at[0] += b->mask[i] >> PF_SLOT_EXTERNAL_ID & 1;
-		at[1] += b->mask[i] >> PF_SLOT_CORRELATION & 1;
-	}
-	return 0;
-}
-
-static int survey_track(struct pf_engine *e, size_t index, struct pf_err *err)
-{
-	uint64_t columns = PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_NAME);
+	uint64_t *count = e->host[index].kind_count;
 	const struct pf_block *block;
 	struct pf_cursor *c;
 	uint32_t first_seq;
 	int rc;
 
-	if (collects_ids(e))
-		columns |= PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_MASK) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
-	c = pf_cursor_new(e->db, e->tracks[index].id, columns, err);
+	c = pf_cursor_new(e->db, e->tracks[index].id, PF_COLBIT(PF_COL_TYPE),
+			  err);
 	if (!c)
 		return -1;
-	while ((rc = pf_cursor_block(c, &block, &first_seq, err)) == 1) {
-		rc = survey_block(e, &e->host[index], block, err);
-		if (rc)
-			break;
-	}
+	while ((rc = pf_cursor_block(c, &block, &first_seq, err)) == 1)
+		for (uint32_t i = 0; i < block->count; i++)
+			count[pf_facts_kind(&e->facts, block->type[i])]++;
 	pf_cursor_free(c);
+	return rc;
+}
+
+static int count_steps(struct pf_engine *e, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		e->db,
+		"SELECT track_id, count(*) FROM step WHERE trace_id = ?1"
+		" GROUP BY track_id",
+		err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, e->args->trace_id);
+	while ((rc = pf_db_step(e->db, st, err)) == 1)
+		for (size_t i = 0; i < e->track_count; i++)
+			if (e->tracks[i].id == sqlite3_column_int64(st, 0))
+				e->host[i].steps = (uint64_t)
+					sqlite3_column_int64(st, 1);
+	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -136,7 +91,7 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 		.tracks = &e->tracks[index],
 		.count = 1,
 		.kinds = PF_KINDBIT(PF_KIND_TRACE_SPAN),
-		.columns = PF_COLBIT(PF_COL_NAME),
+		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS),
 		.first_ns = INT64_MIN,
 	};
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
@@ -184,11 +139,66 @@ static int find_trace_start(struct pf_engine *e, struct pf_err *err)
 	return 0;
 }
 
+/* ---- numbers of unlinked calls ---- */
+
+static uint64_t calls_on(const struct pf_host_track *t)
+{
+	uint64_t count = 0;
+
+	for (unsigned k = 0; k < PF_KIND_COUNT; k++)
+		if (pf_kind_in(k, PF_KINDS_CALL))
+			count += t->kind_count[k];
+	return count;
+}
+
+/*
+ * An unlinked call with the number of an operator draws that operator's calls
+ * to the stop thread.  That changes nothing where all calls are there anyway.
+ */
+static bool needs_numbers(const struct pf_engine *e)
+{
+	if (!e->rules.unlinked_claims || pf_engine_needs_calls(e))
+		return false;
+	for (size_t i = 0; i < e->track_count; i++)
+		if (i != e->stop_track && calls_on(&e->host[i]))
+			return true;
+	return false;
+}
+
+static int collect_numbers(struct pf_engine *e, size_t index,
+			   struct pf_err *err)
+{
+	const struct pf_merge_args args = {
+		.tracks = &e->tracks[index],
+		.count = 1,
+		.kinds = PF_KINDS_CALL,
+		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
+		.first_ns = INT64_MIN,
+	};
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	const struct pf_fe *fe;
+	int rc = m ? 0 : -1;
+
+	while (!rc && (fe = pf_merge_next(m, err)))
+		if (!pf_engine_call_link(e, fe))
+			rc = pf_engine_collide(e, fe->correlation,
+					       fe->start_ns, PF_NO_TRACK, err);
+	pf_merge_free(m);
+	return rc || err->code ? -1 : 0;
+}
+
 int pf_engine_survey(struct pf_engine *e, struct pf_err *err)
 {
 	for (size_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && survey_track(e, i, err))
+		if (e->is_host[i] && count_kinds(e, i, err))
 			return -1;
+	if (count_steps(e, err))
+		return -1;
 	e->stop_track = find_stop_track(e);
+	if (needs_numbers(e))
+		for (size_t i = 0; i < e->track_count; i++)
+			if (calls_on(&e->host[i]) && collect_numbers(e, i, err))
+				return -1;
 	return find_trace_start(e, err);
 }

@@ -157,23 +157,49 @@ static bool is_earlier(const struct pf_fe_place *a, const struct pf_fe_place *b)
 	return a->position < b->position;
 }
 
+/* Unsigned inside, so that hostile sums wrap and stay defined. */
+static void add_figures(struct pf_figures *sum, const struct pf_figures *f)
+{
+	for (int i = 0; i < PF_FIG_COUNT; i++) {
+		sum->ns[i] = (int64_t)((uint64_t)sum->ns[i] +
+				       (uint64_t)f->ns[i]);
+		sum->bytes[i] = (int64_t)((uint64_t)sum->bytes[i] +
+					  (uint64_t)f->bytes[i]);
+	}
+	sum->flops += f->flops;
+}
+
+static void see_first(struct pf_group *group, const struct pf_fe_place *place,
+		      bool is_async, bool has_parent)
+{
+	if (group->count && !is_earlier(place, &group->first))
+		return;
+	group->first = *place;
+	group->is_async = is_async;
+	group->has_parent = has_parent;
+}
+
 static void add_exact(struct pf_group *group, const struct pf_settle *s,
 		      const struct pf_figures *f)
 {
-	if (!group->count || is_earlier(&s->place, &group->first)) {
-		group->first = s->place;
-		group->is_async = s->is_async;
-		group->has_parent = s->has_parent;
-	}
+	see_first(group, &s->place, s->is_async, s->has_parent);
 	group->count++;
-	for (int i = 0; i < PF_FIG_COUNT; i++) {
-		/* Unsigned, so that hostile sums wrap and stay defined. */
-		group->sum.ns[i] = (int64_t)((uint64_t)group->sum.ns[i] +
-					     (uint64_t)f->ns[i]);
-		group->sum.bytes[i] = (int64_t)((uint64_t)group->sum.bytes[i] +
-						(uint64_t)f->bytes[i]);
+	add_figures(&group->sum, f);
+}
+
+void pf_groups_fold(struct pf_groups *coarse, const struct pf_groups *fine)
+{
+	for (size_t i = 0; i < fine->count; i++) {
+		const struct pf_group *from = &fine->group[i];
+		struct pf_group *to;
+
+		if (!from->count || from->coarse >= coarse->count)
+			continue;
+		to = &coarse->group[from->coarse];
+		see_first(to, &from->first, from->is_async, from->has_parent);
+		to->count += from->count;
+		add_figures(&to->sum, &from->sum);
 	}
-	group->sum.flops += f->flops;
 }
 
 int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
@@ -182,7 +208,7 @@ int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
 	struct pf_group *group = &g->group[s->group];
 	struct pf_waiting *w;
 
-	if (figures)
+	if (figures && !g->is_coarse)
 		add_exact(group, s, figures);
 	if (group->is_spilled)
 		return figures ? spill_one(g, s->group, s->ticket, figures->us,

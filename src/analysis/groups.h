@@ -55,9 +55,15 @@ struct pf_group {
 	struct pf_waiting *ring;
 	size_t ring_size; /* a power of two, or 0 */
 	bool is_spilled;
+	uint32_t coarse; /* for pf_groups_fold() */
 };
 
 struct pf_groups {
+	/*
+	 * Each group is the union of some of another grouping's: only
+	 * floating point is summed here, pf_groups_fold() adds the rest.
+	 */
+	bool is_coarse;
 	struct pf_group *group;
 	size_t count, cap;
 	struct pf_map by_key, by_texts;
@@ -87,6 +93,9 @@ struct pf_settle {
 /* Its figures are known; figures NULL: it does not count after all. */
 int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
 		     const struct pf_figures *figures, struct pf_err *err);
+
+/* Add the exact figures of every group of "fine" to its coarse one. */
+void pf_groups_fold(struct pf_groups *coarse, const struct pf_groups *fine);
 
 /*
  * No more events: add what was spilled, drop groups without events and put

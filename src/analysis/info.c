@@ -317,15 +317,17 @@ static int add_scalars(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 static void note_rules(struct pf_doc *doc, int torch, int64_t first,
 		       int64_t last)
 {
-	char others[32] = "";
+	char which[64];
 
 	if (!torch)
 		return;
-	if (last != first)
-		snprintf(others, sizeof(others), " to %lld", (long long)last);
-	pf_doc_note(doc,
-		    "averages of trace %lld%s follow the rules of torch %d.%d",
-		    (long long)first, others, torch / 100, torch % 100);
+	if (last == first)
+		snprintf(which, sizeof(which), "trace %lld", (long long)first);
+	else
+		snprintf(which, sizeof(which), "traces %lld to %lld",
+			 (long long)first, (long long)last);
+	pf_doc_note(doc, "averages of %s follow the rules of torch %d.%d",
+		    which, torch / 100, torch % 100);
 }
 
 /* One note for each run of traces with the same rules for key_averages(). */

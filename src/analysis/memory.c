@@ -3,7 +3,6 @@
 
 #include "analysis/memory.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +27,7 @@ struct pf_memory {
 	struct pf_sorter *records, *stretches;
 	struct pf_spool *prefixes, *orphans;
 	struct pf_lookup low, high;
+	struct prefix low_sum, high_sum; /* of the last lookups */
 	struct stretch open; /* of the track being shown */
 	bool is_open;
 };
@@ -65,29 +65,28 @@ void pf_memory_free(struct pf_memory *m)
 
 /*
  * t/1000 rounded once to a double.  Below 2^53 the division does that itself;
- * above, dividing a rounded t would round twice.
+ * above, dividing a rounded t would round twice: so the whole part, which is
+ * exact, and the fraction to the bits that are left for it, halves to even.
  */
 static double divide_1000(int64_t t)
 {
-	int64_t q = t / 1000;
-	int shift;
-	__int128_t scaled;
-	int64_t whole, rest;
+	uint64_t whole, fraction, rest;
+	unsigned bits;
 
-	if (t > -(INT64_C(1) << 53) && t < INT64_C(1) << 53)
+	if (t < INT64_C(1) << 53)
 		return (double)t / 1000.0;
-	/* q has 44 to 54 bits: scale so that the quotient has 53. */
-	shift = 53 - (64 - __builtin_clzll((uint64_t)(q < 0 ? -q : q)));
-	if (shift <= 0)
+	whole = (uint64_t)t / 1000;
+	bits = 53 - (64 - (unsigned)__builtin_clzll(whole));
+	if (bits > 52) /* more than 2^53: no time of this epoch */
 		return (double)t / 1000.0;
-	scaled = (__int128_t)t * ((__int128_t)1 << shift);
-	whole = (int64_t)(scaled / 1000);
-	rest = (int64_t)(scaled % 1000);
-	if (rest < 0)
-		rest = -rest;
-	if (rest > 500 || (rest == 500 && (whole & 1)))
-		whole += t < 0 ? -1 : 1;
-	return ldexp((double)whole, -shift);
+	fraction = ((uint64_t)t % 1000) << bits;
+	rest = fraction % 1000;
+	fraction /= 1000;
+	if (rest > 500 ||
+	    (rest == 500 && ((fraction | (bits ? 0 : whole)) & 1)))
+		fraction++;
+	return (double)whole +
+	       (double)fraction / (double)(UINT64_C(1) << bits);
 }
 
 double pf_memory_round(int64_t t_ns)
@@ -108,12 +107,13 @@ static struct stretch borders(const struct pf_memory *m, int64_t start_ns,
 		s.high_ns = INT64_MAX;
 	if (!m->is_rounded)
 		return s;
-	low = ceil(pf_memory_round(s.low_ns));
-	high = floor(pf_memory_round(s.high_ns));
+	low = pf_memory_round(s.low_ns);
+	high = pf_memory_round(s.high_ns);
+	/* Towards the inside; conversion alone cuts towards 0. */
 	if (low > -9e18 && low < 9e18)
-		s.low_ns = (int64_t)low;
+		s.low_ns = (int64_t)low + ((double)(int64_t)low < low);
 	if (high > -9e18 && high < 9e18)
-		s.high_ns = (int64_t)high;
+		s.high_ns = (int64_t)high - ((double)(int64_t)high > high);
 	return s;
 }
 
@@ -212,18 +212,21 @@ int pf_memory_finish(struct pf_memory *m, struct pf_err *err)
 	return pf_spool_add(m->prefixes, &sum, err);
 }
 
+/* The sums before the first record at or after t; "last" keeps them. */
 static int prefix_at(struct pf_memory *m, struct pf_lookup *l, int64_t t,
-		     struct prefix *out, struct pf_err *err)
+		     struct prefix *last, struct pf_err *err)
 {
 	const struct prefix *p;
 	uint64_t i;
 
+	if (t > l->above && t <= l->upto)
+		return 0;
 	if (pf_lookup_bound(l, t, &i, err))
 		return -1;
 	p = pf_spool_at(m->prefixes, i, err);
 	if (!p)
 		return -1;
-	*out = *p;
+	*last = *p;
 	return 0;
 }
 
@@ -232,18 +235,18 @@ int pf_memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 		   struct pf_err *err)
 {
 	struct stretch s = borders(m, start_ns, end_ns);
-	struct prefix low, high;
+	const struct prefix *low = &m->low_sum, *high = &m->high_sum;
 
 	*cpu_bytes = *device_bytes = 0;
 	if (s.high_ns < s.low_ns || s.high_ns == INT64_MAX)
 		return 0;
-	if (prefix_at(m, &m->low, s.low_ns, &low, err) ||
-	    prefix_at(m, &m->high, s.high_ns + 1, &high, err))
+	if (prefix_at(m, &m->low, s.low_ns, &m->low_sum, err) ||
+	    prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum, err))
 		return -1;
-	*cpu_bytes = (int64_t)((uint64_t)high.cpu_bytes -
-			       (uint64_t)low.cpu_bytes);
-	*device_bytes = (int64_t)((uint64_t)high.device_bytes -
-				  (uint64_t)low.device_bytes);
+	*cpu_bytes = (int64_t)((uint64_t)high->cpu_bytes -
+			       (uint64_t)low->cpu_bytes);
+	*device_bytes = (int64_t)((uint64_t)high->device_bytes -
+				  (uint64_t)low->device_bytes);
 	return 0;
 }
 

@@ -96,47 +96,65 @@ static bool is_torch_event(unsigned kind)
 	       kind == PF_KIND_OOM;
 }
 
+/* Pass over the slots of an event that is not wanted. */
+static void skip_slots(const struct pf_merge *m, struct source *s,
+		       uint32_t mask)
+{
+	for (uint32_t left = mask & m->slots; left; left &= left - 1)
+		s->slot_at[__builtin_ctz(left)]++;
+}
+
+/* The ids of the event's texts; inline ones lie in event order. */
+static void take_texts(const struct pf_merge *m, struct source *s, uint32_t i,
+		       struct pf_fe *e)
+{
+	const struct pf_block *b = s->block;
+
+	e->name.id = m->names ? b->name[i] : PF_ID_NONE;
+	e->args.id = m->args ? b->args[i] : PF_ID_NONE;
+	e->name.inline_text = e->args.inline_text = NULL;
+	e->name.inline_len = e->args.inline_len = 0;
+	if (!m->args || !b->inline_text.len)
+		return;
+	if (e->name.id == PF_ID_INLINE)
+		take_inline(s, &e->name);
+	if (e->args.id == PF_ID_INLINE)
+		take_inline(s, &e->args);
+}
+
 /* Decode event s->pos into "e" and go on; false: not a kind asked for. */
 static bool take_event(const struct pf_merge *m, struct source *s,
 		       struct pf_fe *e)
 {
 	const struct pf_block *b = s->block;
 	uint32_t i = s->pos++;
-	uint32_t mask = b->mask[i], left = mask & m->slots;
-	int64_t slot[PF_SLOT_COUNT];
+	unsigned kind = pf_facts_kind(m->facts, b->type[i]);
+	uint32_t mask = b->mask[i], has = mask & m->slots;
+	int64_t ev_idx = 0;
 
-	slot[PF_SLOT_EXTERNAL_ID] = slot[PF_SLOT_CORRELATION] = 0;
-	slot[PF_SLOT_EV_IDX] = slot[PF_SLOT_BYTES] = 0;
-	for (; left; left &= left - 1) {
-		unsigned which = (unsigned)__builtin_ctz(left);
-
-		slot[which] = take_slot(s, which);
-	}
-	e->name = (struct pf_text_ref){ PF_ID_NONE, NULL, 0 };
-	e->args = e->name;
-	if (m->names) {
-		e->name.id = b->name[i];
-		if (e->name.id == PF_ID_INLINE)
-			take_inline(s, &e->name);
-	}
-	if (m->args) {
-		e->args.id = b->args[i];
-		if (e->args.id == PF_ID_INLINE)
-			take_inline(s, &e->args);
-	}
-	e->kind = (uint8_t)pf_facts_kind(m->facts, b->type[i]);
-	if (!(m->kinds >> e->kind & 1))
+	if (!(m->kinds >> kind & 1)) {
+		skip_slots(m, s, mask);
+		if (m->args && b->inline_text.len)
+			take_texts(m, s, i, e);
 		return false;
+	}
+	e->kind = (uint8_t)kind;
+	e->external_id = e->correlation = e->bytes = 0;
+	if (has & 1u << PF_SLOT_EXTERNAL_ID)
+		e->external_id = take_slot(s, PF_SLOT_EXTERNAL_ID);
+	if (has & 1u << PF_SLOT_CORRELATION)
+		e->correlation = take_slot(s, PF_SLOT_CORRELATION);
+	if (has & 1u << PF_SLOT_EV_IDX)
+		ev_idx = take_slot(s, PF_SLOT_EV_IDX);
+	if (has & 1u << PF_SLOT_BYTES)
+		e->bytes = take_slot(s, PF_SLOT_BYTES);
+	take_texts(m, s, i, e);
 	e->start_ns = b->start_ns[i];
 	e->end_ns = end_ns(b, i);
-	e->external_id = slot[PF_SLOT_EXTERNAL_ID];
-	e->correlation = slot[PF_SLOT_CORRELATION];
-	e->bytes = slot[PF_SLOT_BYTES];
 	e->mask = mask;
 	e->track = s->track;
-	e->is_late = !(mask & 1u << PF_SLOT_EV_IDX) ||
-		     !is_torch_event(e->kind);
-	e->position = e->is_late ? b->order[i] : slot[PF_SLOT_EV_IDX];
+	e->is_late = !(mask & 1u << PF_SLOT_EV_IDX) || !is_torch_event(kind);
+	e->position = e->is_late ? b->order[i] : ev_idx;
 	return true;
 }
 
@@ -241,9 +259,8 @@ static int open_source(struct pf_merge *m, struct pf_db *db,
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX);
 	int rc;
 
-	if (m->names || m->args)
-		columns |= PF_COLBIT(PF_COL_INLINE) | PF_COLBIT(PF_COL_NAME) |
-			   PF_COLBIT(PF_COL_ARGS);
+	if (m->args)
+		columns |= PF_COLBIT(PF_COL_INLINE) | PF_COLBIT(PF_COL_NAME);
 	s->track = track;
 	s->window_cap = 4;
 	s->window = pf_alloc(s->window_cap * sizeof(*s->window));
@@ -268,10 +285,9 @@ struct pf_merge *pf_merge_new(struct pf_db *db, struct pf_facts *facts,
 	m->kinds = args->kinds;
 	m->slots = (uint32_t)(args->columns >> PF_COL_SLOT) |
 		   1u << PF_SLOT_EV_IDX;
-	m->names = args->columns >> PF_COL_NAME & 1;
 	m->args = args->columns >> PF_COL_ARGS & 1;
 	/* Inline texts can only be told apart when both are read. */
-	m->names = m->args = m->names || m->args;
+	m->names = m->args || args->columns >> PF_COL_NAME & 1;
 	m->sources = pf_calloc(args->count + 1, sizeof(*m->sources));
 	m->heap = pf_calloc(args->count + 1, sizeof(struct source *));
 	for (uint32_t i = 0; i < args->count; i++) {

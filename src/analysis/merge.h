@@ -32,7 +32,11 @@ struct pf_merge_args {
 	const struct pf_track *tracks;
 	size_t count;
 	uint32_t kinds;	  /* bit per enum pf_kind: others are skipped */
-	uint64_t columns; /* beside start, dur, type, order and Ev Idx */
+	/*
+	 * Beside start, dur, type, order and Ev Idx.  Names without ARGS come
+	 * without the texts of inline ones (as if they were empty).
+	 */
+	uint64_t columns;
 	int64_t first_ns; /* events before may be skipped; INT64_MIN: none */
 	const bool *use;  /* per track; NULL: all */
 };

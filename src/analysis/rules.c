@@ -238,7 +238,6 @@ static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 		{ "key_ev_idx", &f->ev_idx },
 		{ "key_profiler_event_index", &f->profiler_event_index },
 		{ "key_record_function_id", &f->rf_id },
-		{ "key_input_dims", &f->input_dims },
 		{ "key_input_strides", &f->input_strides },
 		{ "key_concrete_inputs", &f->concrete_inputs },
 		{ "key_finished", &f->finished },
@@ -274,6 +273,12 @@ static int fact_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	return 0;
 }
 
+static int dims_row(sqlite3_stmt *st, struct pf_rule_facts *f)
+{
+	f->input_dims = sqlite3_column_int64(st, 0);
+	return 0;
+}
+
 static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->has_base = sqlite3_column_type(st, 0) != SQLITE_NULL;
@@ -294,6 +299,10 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 {
 	memset(out, 0, sizeof(*out));
 	if (read_rows(db,
+		      "SELECT EXISTS(SELECT 1 FROM argset WHERE"
+		      " instr(text, '\"Input Dims\"')), ?1",
+		      trace_id, dims_row, out, err) ||
+	    read_rows(db,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
 		      trace_id, fact_row, out, err) ||
 	    read_rows(db, "SELECT base_ns FROM trace WHERE id = ?1", trace_id,

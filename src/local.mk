@@ -75,8 +75,12 @@ libprofan_a_SOURCES = \
 	src/render/render.c \
 	src/render/render.h \
 	src/render/text.c \
+	src/store/argtext.c \
+	src/store/argtext.h \
 	src/store/block.c \
 	src/store/block.h \
+	src/store/block_load.c \
+	src/store/block_load.h \
 	src/store/cursor.c \
 	src/store/cursor.h \
 	src/store/db.c \
@@ -99,11 +103,20 @@ libprofan_a_SOURCES = \
 	src/store/ingest_run.h \
 	src/store/ingest_sort.c \
 	src/store/ingest_turn.c \
+	src/store/lexicon.c \
+	src/store/lexicon.h \
 	src/store/named.c \
 	src/store/named.h \
 	src/store/varint.h \
 	src/store/vtab.c \
 	src/store/vtab.h \
+	src/store/vtab_column.c \
+	src/store/vtab_group.c \
+	src/store/vtab_group.h \
+	src/store/vtab_impl.h \
+	src/store/vtab_plan.c \
+	src/store/vtab_scan.c \
+	src/store/vtab_scan.h \
 	src/table/doc.c \
 	src/table/doc.h \
 	src/table/table.c \

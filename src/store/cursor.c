@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/block_load.h"
 #include "store/cursor.h"
 
 /* ---- tracks ---- */
@@ -118,14 +119,7 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 		" WHERE id BETWEEN (?1 << 18) AND (?1 << 18 | 262143)"
 		" AND last_start_ns >= ?2 ORDER BY id",
 		err);
-	c->data = c->blocks ? pf_db_prepare(db,
-					    "SELECT column_id, data"
-					    " FROM block_column"
-					    " WHERE block_id = ?1"
-					    " AND ?2 >> column_id & 1"
-					    " ORDER BY column_id",
-					    err)
-			    : NULL;
+	c->data = c->blocks ? pf_block_statement(db, err) : NULL;
 	if (!c->data) {
 		pf_cursor_free(c);
 		return NULL;
@@ -154,49 +148,6 @@ void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns)
 	sqlite3_bind_int64(c->blocks, 2, start_ns);
 }
 
-/* Does a stored column matter to this cursor? */
-static bool wanted(const struct pf_cursor *c, int64_t column)
-{
-	return column >= 0 && column < PF_COL_COUNT &&
-	       (c->columns >> column & 1);
-}
-
-/* Columns that every block must have (slots and inline texts may lack). */
-#define REQUIRED_COLUMNS (PF_COLBIT(PF_COL_INLINE) - 1)
-
-static int read_columns(struct pf_cursor *c, int64_t block_id, uint32_t count,
-			struct pf_err *err)
-{
-	uint64_t seen = 0;
-	int rc;
-
-	c->block.count = count;
-	memset(c->block.slot_count, 0, sizeof(c->block.slot_count));
-	pf_buf_clear(&c->block.inline_text);
-	sqlite3_reset(c->data);
-	sqlite3_bind_int64(c->data, 1, block_id);
-	sqlite3_bind_int64(c->data, 2, (int64_t)c->columns);
-	while ((rc = pf_db_step(c->db, c->data, err)) > 0) {
-		int64_t column = sqlite3_column_int64(c->data, 0);
-
-		if (!wanted(c, column))
-			continue;
-		if (pf_column_decode(&c->block, (enum pf_column)column, count,
-				     sqlite3_column_blob(c->data, 1),
-				     (size_t)sqlite3_column_bytes(c->data, 1),
-				     err))
-			return -1;
-		seen |= PF_COLBIT(column);
-	}
-	sqlite3_reset(c->data);
-	if (rc < 0)
-		return -1;
-	if (c->columns & REQUIRED_COLUMNS & ~seen)
-		return pf_fail(err, PF_EDB, "block %lld lacks a column",
-			       (long long)block_id);
-	return 0;
-}
-
 int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
 		    uint32_t *first_seq, struct pf_err *err)
 {
@@ -213,7 +164,8 @@ int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
 	    block_no >> (32 - PF_BLOCK_SHIFT))
 		return pf_fail(err, PF_EDB, "block %lld is damaged",
 			       (long long)id);
-	if (read_columns(c, id, (uint32_t)count, err))
+	if (pf_block_load(c->db, c->data, id, (uint32_t)count, c->columns,
+			  &c->block, err))
 		return -1;
 	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
 	c->has_block = true;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The argument text of an event: JSON in which "$a" outside strings stands
+ * for the value of slot 0, "$b" for slot 1 and so on (trace/event.h).
+ */
+#ifndef PF_STORE_ARGTEXT_H
+#define PF_STORE_ARGTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define PF_SLOT_TEXT 48 /* bytes that any slot value fits in, with a NUL */
+
+/* Write a slot's value as JSON; returns the length. */
+size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT]);
+
+/* The slot that text[at] names when it stands outside strings, or -1. */
+int pf_slot_of(const char *text, size_t len);
+
+/* Append the text with its slots filled in; slot[s] for each bit of mask. */
+void pf_argtext_build(const char *text, size_t len, uint32_t mask,
+		      const int64_t *slot, struct pf_buf *out);
+
+/* Walks the top-level members of a text; start with at = 0. */
+struct pf_argtext {
+	const char *text;
+	size_t len, at;
+};
+struct pf_arg {
+	const char *key, *value; /* raw JSON; the key without quotes */
+	size_t key_len, value_len;
+};
+bool pf_argtext_next(struct pf_argtext *it, struct pf_arg *out);
+
+/* Append the text of a JSON string (without its quotes), escapes undone. */
+void pf_argtext_unescape(const char *p, size_t len, struct pf_buf *out);
+
+#endif

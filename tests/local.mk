@@ -4,12 +4,18 @@
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
 	tests/unit/test_asset \
+	tests/unit/test_block \
 	tests/unit/test_chrome \
 	tests/unit/test_flops \
 	tests/unit/test_ingest_run \
 	tests/unit/test_input \
+	tests/unit/test_jsonw \
 	tests/unit/test_mend \
+	tests/unit/test_num \
 	tests/unit/test_number \
+	tests/unit/test_opt \
+	tests/unit/test_progress \
+	tests/unit/test_render \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
 	tests/unit/test_torch_table

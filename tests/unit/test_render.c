@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/support.h"
+
+#include <csv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/escape.h"
+#include "render/render.h"
+
+static const struct pf_col cols[] = {
+	{ "name", "Name", PF_TEXT },
+	{ "count", "Count", PF_COUNT },
+	{ "time_ns", "Time", PF_NS },
+	{ "share", "Share", PF_RATIO },
+};
+
+static void print(const struct pf_style *style, const struct pf_doc *doc,
+		  struct pf_buf *out)
+{
+	struct pf_err err = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(pf_render_doc(style, doc, f, &err), 0);
+	fclose(f);
+	pf_buf_add(out, text, len);
+	free(text);
+}
+
+static void prints(enum pf_format format, int width, const struct pf_doc *doc,
+		   const char *want)
+{
+	struct pf_style style = { format, width, "test" };
+	struct pf_buf out = { 0 };
+
+	print(&style, doc, &out);
+	assert_string_equal(out.data, want);
+	pf_buf_release(&out);
+}
+
+static void fill(struct pf_doc *doc, const char *name, size_t len)
+{
+	struct pf_table *t = pf_doc_table(doc, "t", "Title", cols, 4);
+
+	pf_table_text(t, name, len);
+	pf_table_int(t, 1234);
+	pf_table_int(t, 1500000);
+	pf_table_real(t, 0.25);
+	pf_table_string(t, "b");
+	pf_table_null(t);
+	pf_table_int(t, 12);
+	pf_table_real(t, 1);
+}
+
+static void every_format(void **state)
+{
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, "a,b", 3);
+	pf_doc_int(&doc, "size_bytes", "Size", PF_BYTES, 2000);
+	pf_doc_string(&doc, "path", "The path", "x");
+	pf_doc_note(&doc, "%d left out", 3);
+	prints(PF_FORMAT_TEXT, 80, &doc,
+	       "Size      2.00 kB\n"
+	       "The path  x\n"
+	       "\n"
+	       "Title\n"
+	       "Name  Count      Time     Share\n"
+	       "----  -----  --------  --------\n"
+	       "a,b   1,234  1.500 ms   25.00 %\n"
+	       "b         -     12 ns  100.00 %\n"
+	       "\n"
+	       "Note: 3 left out\n");
+	prints(PF_FORMAT_CSV, 80, &doc,
+	       "key,value\nsize_bytes,2000\npath,x\n\n"
+	       "name,count,time_ns,share\n\"a,b\",1234,1500000,0.25\n"
+	       "b,,12,1\n");
+	prints(PF_FORMAT_JSON, 80, &doc,
+	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {\n"
+	       "\t\t\"size_bytes\": 2000,\n\t\t\"path\": \"x\"\n\t},\n"
+	       "\t\"tables\": {\n\t\t\"t\": [\n"
+	       "\t\t\t{\"name\": \"a,b\", \"count\": 1234, "
+	       "\"time_ns\": 1500000, \"share\": 0.25},\n"
+	       "\t\t\t{\"name\": \"b\", \"count\": null, "
+	       "\"time_ns\": 12, \"share\": 1}\n"
+	       "\t\t]\n\t},\n\t\"notes\": [\n\t\t\"3 left out\"\n\t]\n}\n");
+	prints(PF_FORMAT_MD, 80, &doc,
+	       "| What | Value |\n| :--- | :--- |\n| Size | 2.00 kB |\n"
+	       "| The path | `x` |\n\n**Title**\n\n"
+	       "| Name | Count | Time | Share |\n"
+	       "| :--- | ---: | ---: | ---: |\n"
+	       "| `a,b` | 1,234 | 1.500 ms | 25.00 % |\n"
+	       "| `b` |  | 12 ns | 100.00 % |\n\n- 3 left out\n");
+	pf_doc_release(&doc);
+}
+
+static void an_empty_document(void **state)
+{
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	prints(PF_FORMAT_TEXT, 80, &doc, "");
+	prints(PF_FORMAT_CSV, 80, &doc, "");
+	prints(PF_FORMAT_MD, 80, &doc, "");
+	prints(PF_FORMAT_JSON, 80, &doc,
+	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {},\n"
+	       "\t\"tables\": {},\n\t\"notes\": []\n}\n");
+	pf_doc_table(&doc, "t", "Title", cols, 4);
+	prints(PF_FORMAT_TEXT, 80, &doc, "Title\n(none)\n");
+	prints(PF_FORMAT_CSV, 80, &doc, "name,count,time_ns,share\n");
+	pf_doc_release(&doc);
+}
+
+/* Is every line at most this wide, and are beginning and end of it shown? */
+static void names_are_shortened_to_the_width(void **state)
+{
+	static const char name[] =
+		"void at::native::vectorized_elementwise_kernel<4, "
+		"at::native::CUDAFunctor_add<float>>(int, float)-the-end";
+	struct pf_style style = { PF_FORMAT_TEXT, 80, "test" };
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, name, strlen(name));
+	for (style.width = 45; style.width < 130; style.width++) {
+		struct pf_buf out = { 0 };
+		size_t longest = 0;
+
+		print(&style, &doc, &out);
+		for (char *p = out.data; *p;) {
+			size_t len = strcspn(p, "\n");
+
+			longest = len > longest ? len : longest;
+			p += len + 1;
+		}
+		assert_true(longest <= (size_t)style.width);
+		assert_non_null(strstr(out.data, "\nvoid at::"));
+		assert_non_null(strstr(out.data, "-end "));
+		pf_buf_release(&out);
+	}
+	pf_doc_release(&doc);
+}
+
+static void too_narrow_becomes_records(void **state)
+{
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, "n", 1);
+	prints(PF_FORMAT_TEXT, 20, &doc,
+	       "Title\n"
+	       "Name   n\nCount  1,234\nTime   1.500 ms\nShare  25.00 %\n\n"
+	       "Name   b\nCount  -\nTime   12 ns\nShare  100.00 %\n");
+	pf_doc_release(&doc);
+}
+
+static void wide_letters_are_aligned(void **state)
+{
+	static const struct pf_col two[] = { { "a", "A", PF_TEXT },
+					     { "b", "B", PF_INT } };
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "t", NULL, two, 2);
+
+	(void)state;
+	pf_table_string(t, "\xe4\xb8\xad\xe6\x96\x87");
+	pf_table_int(t, 1);
+	pf_table_string(t, "\xc3\xa9");
+	pf_table_int(t, 22);
+	prints(PF_FORMAT_TEXT, 80, &doc,
+	       "A      B\n----  --\n\xe4\xb8\xad\xe6\x96\x87   1\n"
+	       "\xc3\xa9     22\n");
+	pf_doc_release(&doc);
+}
+
+static void md_is(const char *s, size_t len, const char *want)
+{
+	struct pf_buf out = { 0 };
+
+	pf_escape_md(&out, s, len);
+	assert_string_equal(out.data, want);
+	pf_buf_release(&out);
+}
+
+static void no_name_breaks_out_of_markdown(void **state)
+{
+	(void)state;
+	md_is("a|b", 3, "`a\\|b`");
+	md_is("a\\|b", 4, "`a\\x7cb`");
+	md_is("a`b", 3, "``a`b``");
+	md_is("`", 1, "`` ` ``");
+	md_is("``x", 3, "``` ``x ```");
+	md_is("@user #12 <b>", 13, "`@user #12 <b>`");
+	md_is("a\nb", 3, "`a\\x0ab`");
+	md_is(" ", 1, "`   `");
+}
+
+static void text_shows_no_control_bytes(void **state)
+{
+	static const char name[] = "\x1b]0;x\x07\n\xff\xe2\x80\xae";
+	struct pf_style style = { .width = 0, .command = "t" };
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, name, sizeof(name) - 1);
+	pf_doc_string(&doc, "k", "K", name);
+	pf_doc_note(&doc, "'%s' is odd", name);
+	for (int format = PF_FORMAT_TEXT; format <= PF_FORMAT_MD; format++) {
+		struct pf_buf out = { 0 };
+
+		style.format = (enum pf_format)format;
+		if (format != PF_FORMAT_CSV) {
+			print(&style, &doc, &out);
+			assert_null(memchr(out.data, 0x1b, out.len));
+			assert_null(memchr(out.data, 0x07, out.len));
+			assert_null(strstr(out.data, "\xe2\x80\xae"));
+		}
+		pf_buf_release(&out);
+	}
+	pf_doc_release(&doc);
+}
+
+/* libcsv reads back what was written: cells are joined by 0x01, rows 0x02. */
+static void on_cell(void *s, size_t len, void *arg)
+{
+	pf_buf_add(arg, s, len);
+	pf_buf_addc(arg, 1);
+}
+
+static void on_row(int c, void *arg)
+{
+	(void)c;
+	pf_buf_addc(arg, 2);
+}
+
+static void csv_reads_back(void **state)
+{
+	static const struct pf_col one[] = { { "a,\"", "A", PF_TEXT },
+					     { "b", "B", PF_TEXT } };
+	static const char *const names[] = {
+		"plain", " edge ", "\"", "a,b",         "x\r\ny",
+		"",      "=1+1",   "\t", "caf\xc3\xa9", "\x1b[1m",
+	};
+	struct pf_style style = { PF_FORMAT_CSV, 80, "test" };
+	struct pf_buf want = { 0 }, got = { 0 }, out = { 0 };
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "t", NULL, one, 2);
+	struct csv_parser parser;
+
+	(void)state;
+	pf_buf_adds(&want, "a,\"\1b\1\2");
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		pf_table_string(t, names[i]);
+		pf_table_string(t, "z");
+		pf_buf_addf(&want, "%s\1z\1\2", names[i]);
+	}
+	print(&style, &doc, &out);
+	assert_int_equal(csv_init(&parser, CSV_STRICT), 0);
+	assert_int_equal(
+		csv_parse(&parser, out.data, out.len, on_cell, on_row, &got),
+		out.len);
+	csv_fini(&parser, on_cell, on_row, &got);
+	csv_free(&parser);
+	assert_string_equal(got.data, want.data);
+	pf_buf_release(&want);
+	pf_buf_release(&got);
+	pf_buf_release(&out);
+	pf_doc_release(&doc);
+}
+
+static void rows_come_one_by_one(void **state)
+{
+	static const struct pf_col two[] = { { "n", "n", PF_ANY },
+					     { "n", "n", PF_ANY } };
+	struct pf_style style = { PF_FORMAT_TEXT, 80, "q" };
+	struct pf_err err = { 0 };
+
+	(void)state;
+	for (int format = PF_FORMAT_TEXT; format <= PF_FORMAT_MD; format++) {
+		struct pf_cell cells[2] = { { PF_CELL_INT, { .i = 0 } },
+					    { PF_CELL_REAL, { .d = 0.5 } } };
+		struct pf_row_sink *sink;
+		char *text = NULL;
+		size_t len = 0, lines = 0;
+		FILE *f = open_memstream(&text, &len);
+
+		style.format = (enum pf_format)format;
+		sink = pf_render_rows(&style, "rows", f);
+		assert_int_equal(sink->head(sink, two, 2, &err), 0);
+		for (; cells[0].v.i < 25000; cells[0].v.i++)
+			assert_int_equal(sink->row(sink, cells, &err), 0);
+		assert_int_equal(pf_render_finish(sink, &err), 0);
+		fclose(f);
+		for (size_t i = 0; i < len; i++)
+			lines += text[i] == '\n';
+		assert_true(lines >= 25001);
+		assert_non_null(strstr(text, "24999"));
+		if (format == PF_FORMAT_CSV)
+			assert_memory_equal(text, "n,n_2\n0,0.5\n", 12);
+		free(text);
+	}
+}
+
+static void full_disks_are_noticed(void **state)
+{
+	struct pf_style style = { PF_FORMAT_CSV, 80, "q" };
+	struct pf_err err = { 0 };
+	FILE *f = fopen("/dev/full", "w");
+	struct pf_row_sink *sink = pf_render_rows(&style, "rows", f);
+	struct pf_cell cells[4] = { { PF_CELL_INT, { .i = 1 } } };
+	int rc = sink->head(sink, cols, 4, &err);
+
+	(void)state;
+	for (int i = 0; !rc && i < 1000000; i++)
+		rc = sink->row(sink, cells, &err);
+	assert_int_equal(rc, -1);
+	support_error(&err, PF_EIO, "cannot write output");
+	pf_render_free(sink);
+	fclose(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_format),
+		cmocka_unit_test(an_empty_document),
+		cmocka_unit_test(names_are_shortened_to_the_width),
+		cmocka_unit_test(too_narrow_becomes_records),
+		cmocka_unit_test(wide_letters_are_aligned),
+		cmocka_unit_test(no_name_breaks_out_of_markdown),
+		cmocka_unit_test(text_shows_no_control_bytes),
+		cmocka_unit_test(csv_reads_back),
+		cmocka_unit_test(rows_come_one_by_one),
+		cmocka_unit_test(full_disks_are_noticed),
+	};
+
+	return cmocka_run_group_tests_name("render", tests, NULL, NULL);
+}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names, option words and help texts come from our own tables and hold no
- * quotes; tests run the scripts through their shells.
+ * Names and option words are plain; help texts may hold anything and are
+ * quoted for each shell.
  */
 #include "config.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
@@ -50,6 +50,29 @@ static void print_names(FILE *out)
 {
 	for (size_t i = 0; pf_cmds[i]; i++)
 		fprintf(out, "%s%s", i ? " " : "", pf_cmds[i]->name);
+}
+
+/* Inside '...' of zsh, in a place where : [ ] \ have a meaning. */
+static void print_zsh_text(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs("'\\''", out);
+		else if (strchr(":[]\\", *text))
+			fprintf(out, "\\%c", *text);
+		else
+			fputc(*text, out);
+	}
+}
+
+/* Inside '...' of fish. */
+static void print_fish_text(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
 }
 
 static void bash_word(const struct pf_cmd *cmd, const struct pf_opt *opt,
@@ -102,14 +125,18 @@ static void zsh_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
 		    FILE *out)
 {
 	(void)cmd;
-	fprintf(out, "\t\t\t'--%s%s[%s]", opt->name, opt->arg ? "=" : "",
-		opt->help);
+	fprintf(out, "\t\t\t'--%s%s[", opt->name, opt->arg ? "=" : "");
+	print_zsh_text(opt->help, out);
+	fputc(']', out);
 	if (opt->kind == PF_OPT_CHOICE) {
 		fputs(":value:(", out);
 		print_words(opt->arg, out);
 		fputc(')', out);
 	} else if (opt->arg) {
-		fprintf(out, ":%s:_files", opt->arg);
+		fprintf(out, ":%s:%s", opt->arg,
+			opt->kind == PF_OPT_INT || opt->kind == PF_OPT_NS
+				? " "
+				: "_files");
 	}
 	fputs("' \\\n", out);
 }
@@ -119,9 +146,11 @@ static void print_zsh(FILE *out)
 	fputs("#compdef profan\n_profan()\n{\n"
 	      "\tlocal -a commands\n\tcommands=(\n",
 	      out);
-	for (size_t i = 0; pf_cmds[i]; i++)
-		fprintf(out, "\t\t'%s:%s'\n", pf_cmds[i]->name,
-			pf_cmds[i]->summary);
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		fprintf(out, "\t\t'%s:", pf_cmds[i]->name);
+		print_zsh_text(pf_cmds[i]->summary, out);
+		fputs("'\n", out);
+	}
 	fputs("\t)\n"
 	      "\tif (( CURRENT == 2 )); then\n"
 	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
@@ -153,7 +182,9 @@ static void fish_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
 	} else if (opt->arg) {
 		fputs(" -r", out);
 	}
-	fprintf(out, " -d '%s'\n", opt->help);
+	fputs(" -d '", out);
+	print_fish_text(opt->help, out);
+	fputs("'\n", out);
 }
 
 static void print_fish(FILE *out)
@@ -161,8 +192,10 @@ static void print_fish(FILE *out)
 	for (size_t i = 0; pf_cmds[i]; i++) {
 		fprintf(out,
 			"complete -c profan -n __fish_use_subcommand -f "
-			"-a %s -d '%s'\n",
-			pf_cmds[i]->name, pf_cmds[i]->summary);
+			"-a %s -d '",
+			pf_cmds[i]->name);
+		print_fish_text(pf_cmds[i]->summary, out);
+		fputs("'\n", out);
 		for_opts(pf_cmds[i], fish_opt, out);
 	}
 }

@@ -93,6 +93,9 @@ libprofan_a_SOURCES = \
 	src/store/ingest_gpu.c \
 	src/store/ingest_heap.c \
 	src/store/ingest_impl.h \
+	src/store/ingest_later.c \
+	src/store/ingest_later.h \
+	src/store/ingest_texts.c \
 	src/store/ingest_merge.c \
 	src/store/ingest_names.c \
 	src/store/ingest_names.h \

@@ -157,7 +157,7 @@ static int ingest_trace(struct pf_ingest *in, const char *path,
 		pf_while(err, "'%s'", path);
 		goto out;
 	}
-	if (pf_ingest_merge(in, err))
+	if (pf_ingest_texts(in, err) || pf_ingest_merge(in, err))
 		goto out;
 	if (check_strict(in, err)) {
 		pf_while(err, "'%s'", path);
@@ -189,14 +189,11 @@ static int set_up(struct pf_ingest *in, struct pf_err *err)
 	if (unlink(in->partial_path) && errno != ENOENT)
 		return pf_fail_errno(err, "cannot remove '%s'",
 				     in->partial_path);
-	if (pf_db_create(&in->db, in->partial_path, err))
-		return -1;
-	return pf_ingest_prepare(in, err);
+	return pf_db_create(&in->db, in->partial_path, err);
 }
 
 static int finish(struct pf_ingest *in, struct pf_err *err)
 {
-	pf_ingest_unprepare(in);
 	if (pf_db_finish(&in->db, err))
 		return -1;
 	if (rename(in->partial_path, in->options->out))
@@ -207,10 +204,11 @@ static int finish(struct pf_ingest *in, struct pf_err *err)
 
 static void release(struct pf_ingest *in, bool failed)
 {
-	pf_ingest_unprepare(in);
 	pf_db_close(&in->db);
 	if (failed && in->partial_path)
 		unlink(in->partial_path);
+	for (int i = 0; i < PF_LATER_LISTS; i++)
+		pf_later_release(&in->later[i]);
 	for (size_t i = 0; i < in->track_count; i++) {
 		free(in->tracks[i].pid);
 		free(in->tracks[i].tid);

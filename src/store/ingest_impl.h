@@ -9,6 +9,7 @@
 #include "base/spool.h"
 #include "store/block.h"
 #include "store/ingest.h"
+#include "store/ingest_later.h"
 #include "store/ingest_names.h"
 #include "store/ingest_run.h"
 
@@ -41,6 +42,16 @@ struct pf_ingest_call {
 	int64_t event_id, op_id, start_ns;
 };
 
+/* What waits until the file has been read, in the order of writing. */
+enum pf_ingest_later {
+	PF_LATER_STRING,   /* a: id; text */
+	PF_LATER_ARGSET,   /* a: id, b: mask; text */
+	PF_LATER_TYPE,     /* a: id, b: kind; phase, category */
+	PF_LATER_MEMBER,   /* key, value */
+	PF_LATER_METADATA, /* a: file order; JSON */
+	PF_LATER_LISTS
+};
+
 struct pf_ingest {
 	const struct pf_ingest_options *options;
 	struct pf_db db;
@@ -56,13 +67,13 @@ struct pf_ingest {
 	} * step_names;
 	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
 	size_t step_name_count, step_names_cap;
-	sqlite3_stmt *put_string, *put_argset, *put_type, *put_config;
-	sqlite3_stmt *put_metadata, *put_member;
+	struct pf_later later[PF_LATER_LISTS];
+	sqlite3_stmt *put_config;
 	/* the trace at hand */
 	int64_t trace_id;
 	const char *path;
 	int64_t bytes_before, events_before; /* of earlier traces */
-	struct pf_ingest_track *tracks; /* of all traces */
+	struct pf_ingest_track *tracks;      /* of all traces */
 	size_t track_count, tracks_cap, first_track;
 	int runs_fd;
 	_Atomic uint64_t runs_bytes;
@@ -86,14 +97,15 @@ struct pf_ingest {
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
 
 /*
- * ingest_turn.c: give global ids to what a chunk brought, in file order, and
- * write new texts.  Called by one worker at a time.
+ * ingest_turn.c: give global ids to what a chunk brought, in file order.
+ * Called by one worker at a time.
  */
 int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
 		     uint32_t **type_ids, size_t *type_ids_cap,
 		     struct pf_err *err);
-int pf_ingest_prepare(struct pf_ingest *in, struct pf_err *err);
-void pf_ingest_unprepare(struct pf_ingest *in);
+
+/* ingest_texts.c: write what waits in in->later. */
+int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err);
 
 /* ingest_sort.c: the events of a batch as sorted runs in the runs file. */
 struct pf_ingest_sorter; /* a worker's own scratch */

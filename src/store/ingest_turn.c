@@ -10,66 +10,22 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/ingest_config.h"
 #include "store/ingest_impl.h"
 
-/* ---- statements ---- */
-
-static const struct {
-	size_t where;
-	const char *sql;
-} statements[] = {
-	{ offsetof(struct pf_ingest, put_string),
-	  "INSERT INTO string(id, text) VALUES(?1, ?2)" },
-	{ offsetof(struct pf_ingest, put_argset),
-	  "INSERT INTO argset(id, mask, text) VALUES(?1, ?2, ?3)" },
-	{ offsetof(struct pf_ingest, put_type),
-	  "INSERT INTO event_type(id, ph, category, kind)"
-	  " VALUES(?1, ?2, ?3, ?4)" },
-	{ offsetof(struct pf_ingest, put_metadata),
-	  "INSERT INTO metadata_event(trace_id, file_order, json)"
-	  " VALUES(?1, ?2, ?3)" },
-	{ offsetof(struct pf_ingest, put_member),
-	  "INSERT OR REPLACE INTO trace_meta(trace_id, key, value)"
-	  " VALUES(?1, ?2, ?3)" },
-};
-
-static sqlite3_stmt **place(struct pf_ingest *in, size_t i)
+static int later(struct pf_ingest *in, enum pf_ingest_later list, int64_t a,
+		 int64_t b, const char *first, size_t first_len,
+		 const char *second, size_t second_len, struct pf_err *err)
 {
-	return (sqlite3_stmt **)(void *)((char *)in + statements[i].where);
-}
+	const struct pf_later_row row = {
+		.a = a,
+		.b = b,
+		.first = first,
+		.first_len = (uint32_t)first_len,
+		.second = second,
+		.second_len = (uint32_t)second_len,
+	};
 
-int pf_ingest_prepare(struct pf_ingest *in, struct pf_err *err)
-{
-	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
-		*place(in, i) = pf_db_prepare(&in->db, statements[i].sql, err);
-		if (!*place(in, i))
-			return -1;
-	}
-	return pf_config_prepare(in, err);
-}
-
-void pf_ingest_unprepare(struct pf_ingest *in)
-{
-	for (size_t i = 0; i < sizeof(statements) / sizeof(*statements); i++) {
-		sqlite3_finalize(*place(in, i));
-		*place(in, i) = NULL;
-	}
-	sqlite3_finalize(in->put_config);
-	in->put_config = NULL;
-}
-
-static int run(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(&in->db, st, err);
-
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
-}
-
-static void bind_text(sqlite3_stmt *st, int i, const char *p, size_t len)
-{
-	sqlite3_bind_text(st, i, len ? p : "", (int)len, SQLITE_STATIC);
+	return pf_later_put(&in->later[list], in->directory, &row, err);
 }
 
 /* ---- strings ---- */
@@ -108,9 +64,8 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 	if (e->text_len == 0)
 		in->empty_name = e->gid;
 	note_step_name(in, e->gid, text, e->text_len);
-	sqlite3_bind_int64(in->put_string, 1, e->gid);
-	bind_text(in->put_string, 2, text, e->text_len);
-	return run(in, in->put_string, err);
+	return later(in, PF_LATER_STRING, e->gid, 0, text, e->text_len, NULL, 0,
+		     err);
 }
 
 static int settle_args(struct pf_ingest *in, const struct pf_dict *d,
@@ -123,12 +78,8 @@ static int settle_args(struct pf_ingest *in, const struct pf_dict *d,
 			       PF_NAMES_MAX, &is_new);
 	if (!is_new)
 		return 0;
-	sqlite3_bind_int64(in->put_argset, 1, e->gid);
-	sqlite3_bind_int64(in->put_argset, 2, e->salt);
-	bind_text(in->put_argset, 3, text, e->text_len);
-	if (run(in, in->put_argset, err))
-		return -1;
-	return pf_config_put(in, e->gid, text, e->text_len, err);
+	return later(in, PF_LATER_ARGSET, e->gid, e->salt, text, e->text_len,
+		     NULL, 0, err);
 }
 
 static size_t parse_hex8(const char *p)
@@ -209,17 +160,13 @@ static int settle_type(struct pf_ingest *in, const struct pf_chrome *c,
 	in->type = pf_grow(in->type, &in->type_cap, (size_t)*id + 1,
 			   sizeof(*in->type));
 	in->type[*id] = (struct pf_ingest_type){ t->ph, t->kind };
-	sqlite3_bind_int64(in->put_type, 1, *id);
-	bind_text(in->put_type, 2, ph, 1);
-	bind_text(in->put_type, 3, text, len);
-	sqlite3_bind_int64(in->put_type, 4, t->kind);
-	return run(in, in->put_type, err);
+	return later(in, PF_LATER_TYPE, *id, t->kind, ph, 1, text, len, err);
 }
 
 /* ---- what is no event ---- */
 
-static int put_members(struct pf_ingest *in, const struct pf_batch *b,
-		       struct pf_err *err)
+static int note_members(struct pf_ingest *in, const struct pf_batch *b,
+			struct pf_err *err)
 {
 	const char *p = b->members.data, *end = p + b->members.len;
 	uint32_t lens[2];
@@ -227,18 +174,16 @@ static int put_members(struct pf_ingest *in, const struct pf_batch *b,
 	while (p < end) {
 		memcpy(lens, p, sizeof(lens));
 		p += sizeof(lens);
-		sqlite3_bind_int64(in->put_member, 1, in->trace_id);
-		bind_text(in->put_member, 2, p, lens[0]);
-		bind_text(in->put_member, 3, p + lens[0], lens[1]);
-		p += (size_t)lens[0] + lens[1];
-		if (run(in, in->put_member, err))
+		if (later(in, PF_LATER_MEMBER, 0, 0, p, lens[0], p + lens[0],
+			  lens[1], err))
 			return -1;
+		p += (size_t)lens[0] + lens[1];
 	}
 	return 0;
 }
 
-static int put_metadata(struct pf_ingest *in, const struct pf_batch *b,
-			int64_t first_order, struct pf_err *err)
+static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
+			 int64_t first_order, struct pf_err *err)
 {
 	const char *p = b->metadata.data, *end = p + b->metadata.len;
 	uint32_t head[2];
@@ -246,12 +191,10 @@ static int put_metadata(struct pf_ingest *in, const struct pf_batch *b,
 	while (p < end) {
 		memcpy(head, p, sizeof(head));
 		p += sizeof(head);
-		sqlite3_bind_int64(in->put_metadata, 1, in->trace_id);
-		sqlite3_bind_int64(in->put_metadata, 2, first_order + head[0]);
-		bind_text(in->put_metadata, 3, p, head[1]);
-		p += head[1];
-		if (run(in, in->put_metadata, err))
+		if (later(in, PF_LATER_METADATA, first_order + head[0], 0, p,
+			  head[1], NULL, 0, err))
 			return -1;
+		p += head[1];
 	}
 	return 0;
 }
@@ -273,7 +216,8 @@ int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
 	for (size_t i = 0; i < b->type_count; i++)
 		if (settle_type(in, c, &b->types[i], &(*type_ids)[i], err))
 			return -1;
-	return put_members(in, b, err) || put_metadata(in, b, first_order, err)
+	return note_members(in, b, err) ||
+			       note_metadata(in, b, first_order, err)
 		       ? -1
 		       : 0;
 }

@@ -100,17 +100,15 @@ static int walk(struct pf_engine *e, struct pf_merge *m, struct recent *recent,
 		struct pf_sorter *links, struct pf_err *err)
 {
 	const struct pf_fe *fe;
-	struct pf_name_fact name;
 
+	/* Operators that torch drops by name make no calls. */
 	while ((fe = pf_merge_next(m, err))) {
 		if (pf_kind_in(fe->kind, PF_KINDS_CALL)) {
 			if (see_call(e, recent, links, fe, err))
 				return -1;
 			continue;
 		}
-		if (pf_facts_name(&e->facts, fe->name, &name, err))
-			return -1;
-		pf_engine_open_op(e, fe, !(name.flags & PF_NAME_DROPPED));
+		pf_engine_open_op(e, fe, true);
 	}
 	return err->code ? -1 : 0;
 }
@@ -121,8 +119,7 @@ int pf_engine_calls(struct pf_engine *e, struct pf_err *err)
 		.tracks = e->tracks,
 		.count = e->track_count,
 		.kinds = PF_KINDBIT(PF_KIND_CPU_OP) | PF_KINDS_CALL,
-		.columns = PF_COLBIT(PF_COL_NAME) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,
 		.use = e->is_host,

@@ -320,7 +320,8 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 		.tracks = e->tracks,
 		.count = e->track_count,
 		.kinds = host_kinds(e),
-		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
+		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,

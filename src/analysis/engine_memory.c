@@ -49,7 +49,8 @@ static int show_track(struct pf_engine *e, uint32_t track, struct pf_err *err)
 		.count = 1,
 		.kinds = PF_KINDS_MEMORY | PF_KINDS_OP | PF_KINDS_CALL |
 			 PF_KINDBIT(PF_KIND_OVERHEAD),
-		.columns = PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
+		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES),
 		.first_ns = INT64_MIN,
 	};

@@ -90,7 +90,8 @@ int pf_engine_overhead(struct pf_engine *e, struct pf_err *err)
 		.kinds = PF_KINDS_OP | PF_KINDS_CALL |
 			 PF_KINDBIT(PF_KIND_PYTHON) |
 			 PF_KINDBIT(PF_KIND_OVERHEAD),
-		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,
 	};

@@ -154,7 +154,9 @@ static bool take_event(const struct pf_merge *m, struct source *s,
 	e->mask = mask;
 	e->track = s->track;
 	e->is_late = !(mask & 1u << PF_SLOT_EV_IDX) || !is_torch_event(kind);
-	e->position = e->is_late ? b->order[i] : ev_idx;
+	e->position = e->is_late || !(has & 1u << PF_SLOT_EV_IDX)
+			      ? b->order[i]
+			      : ev_idx;
 	return true;
 }
 
@@ -255,8 +257,7 @@ static int open_source(struct pf_merge *m, struct pf_db *db,
 	struct source *s = &m->sources[m->count++];
 	uint64_t columns = args->columns | PF_COLBIT(PF_COL_START) |
 			   PF_COLBIT(PF_COL_DUR) | PF_COLBIT(PF_COL_ORDER) |
-			   PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_MASK) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX);
+			   PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_MASK);
 	int rc;
 
 	if (m->args)
@@ -283,8 +284,7 @@ struct pf_merge *pf_merge_new(struct pf_db *db, struct pf_facts *facts,
 
 	m->facts = facts;
 	m->kinds = args->kinds;
-	m->slots = (uint32_t)(args->columns >> PF_COL_SLOT) |
-		   1u << PF_SLOT_EV_IDX;
+	m->slots = (uint32_t)(args->columns >> PF_COL_SLOT);
 	m->args = args->columns >> PF_COL_ARGS & 1;
 	/* Inline texts can only be told apart when both are read. */
 	m->names = m->args || args->columns >> PF_COL_NAME & 1;

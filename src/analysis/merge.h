@@ -33,8 +33,9 @@ struct pf_merge_args {
 	size_t count;
 	uint32_t kinds;	  /* bit per enum pf_kind: others are skipped */
 	/*
-	 * Beside start, dur, type, order and Ev Idx.  Names without ARGS come
-	 * without the texts of inline ones (as if they were empty).
+	 * Beside start, dur, type and order.  Without the slot Ev Idx, CPU
+	 * events that tie are in file order; names without ARGS come without
+	 * the texts of inline ones (as if they were empty).
 	 */
 	uint64_t columns;
 	int64_t first_ns; /* events before may be skipped; INT64_MIN: none */

@@ -159,6 +159,7 @@ profan_SOURCES = \
 	src/cmd/usage.c \
 	src/main.c
 profan_LDADD = libprofan.a $(PROFAN_LIBS)
+dist_man1_MANS += src/profan.1
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \

@@ -4,6 +4,7 @@
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
 	tests/unit/test_asset \
+	tests/unit/test_averages \
 	tests/unit/test_block \
 	tests/unit/test_chrome \
 	tests/unit/test_flops \
@@ -70,6 +71,7 @@ endif
 # ---- shell tests ----
 SHELL_TESTS = \
 	tests/chunks.sh \
+	tests/docs.sh \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \

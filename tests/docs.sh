@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+# Help, man page and completion against the tables of commands and options,
+# and the keys of JSON output against the man page.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+man=$top_srcdir/src/profan.1
+
+# commands as "profan help" lists them
+"$profan" help >"$tmp/help" || not_ok "help" "$tmp/help"
+awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on && /^  [a-z]/ { print $1 }' \
+	"$tmp/help" >"$tmp/commands"
+if [ -s "$tmp/commands" ]; then
+	ok "help lists commands"
+else
+	not_ok "help lists commands" "$tmp/help"
+fi
+
+# option names in a command's --help, and in a part of the man page
+help_options() {
+	awk '/^Options:/ { on = 1; next } /^$/ { on = 0 } on' "$1" |
+		grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | sed 's/^ *//' | sort
+}
+man_options() { # SUBSECTION-PATTERN
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$man" |
+		awk -v part="$1" '
+		/^\.S[SH] / { on = index($0, ".SS " part) == 1; next }
+		/^\.TP/ { head = 1; next }
+		on && head { print }
+		{ head = 0 }' |
+		sed 's/^\.BR* //; s/ ", " /, /' |
+		grep -oE '^(-[a-zA-Z], )?--[a-z-]+' | sort
+}
+
+man_options 'Options of every command' >"$tmp/common"
+for command in $(cat "$tmp/commands"); do
+	if ! run 0 "$profan" "$command" --help; then
+		not_ok "$command: --help" "$tmp/err"
+		continue
+	fi
+	ok "$command: --help"
+	cp "$tmp/out" "$tmp/usage"
+	if awk 'length($0) > 80 { bad = 1 } END { exit bad }' "$tmp/usage"; then
+		ok "$command: help has at most 80 columns"
+	else
+		not_ok "$command: help has at most 80 columns" "$tmp/usage"
+	fi
+	run 0 "$profan" help "$command"
+	same "$command: 'help $command' is the same" "$tmp/usage" "$tmp/out"
+	help_options "$tmp/usage" >"$tmp/want"
+	{
+		man_options "profan $command "
+		case $(cat "$tmp/usage") in
+		*--format*) cat "$tmp/common" ;;
+		*) grep -vE -- '--(format|width)$' "$tmp/common" ;;
+		esac
+	} | sort >"$tmp/got"
+	same "$command: options of the man page" "$tmp/want" "$tmp/got"
+done
+
+# and no command that is not there
+sed -n 's/^\.SS profan \([a-z]*\) .*/\1/p' "$man" | sort >"$tmp/got"
+sort "$tmp/commands" >"$tmp/want"
+same "commands of the man page" "$tmp/want" "$tmp/got"
+
+if command -v man >/dev/null 2>&1 && man --version 2>/dev/null |
+	grep -q '^man '; then
+	MANWIDTH=80 man --warnings -l "$man" >"$tmp/out" 2>"$tmp/err"
+	if [ -s "$tmp/err" ] || [ ! -s "$tmp/out" ]; then
+		not_ok "the man page is well formed" "$tmp/err"
+	else
+		ok "the man page is well formed"
+	fi
+else
+	skip "the man page is well formed" "man is missing"
+fi
+
+# completion: the shells that are here must take it
+for shell in bash zsh fish; do
+	if ! run 0 "$profan" help --completion "$shell"; then
+		not_ok "completion for $shell" "$tmp/err"
+		continue
+	fi
+	cp "$tmp/out" "$tmp/script"
+	if ! command -v "$shell" >/dev/null 2>&1; then
+		skip "completion for $shell" "$shell is missing"
+	elif "$shell" -n "$tmp/script" 2>"$tmp/err"; then
+		ok "completion for $shell"
+	else
+		not_ok "completion for $shell" "$tmp/err"
+	fi
+done
+if command -v bash >/dev/null 2>&1; then
+	cat >"$tmp/ask" <<'EOF'
+source <("$profan" help --completion bash)
+ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _profan; echo "${COMPREPLY[*]}"; }
+ask profan inf
+ask profan info --form
+ask profan info --format ''
+ask profan help inf
+EOF
+	printf 'info\n--format\ntext csv json md\ninfo\n' >"$tmp/want"
+	profan=$profan bash "$tmp/ask" >"$tmp/got" 2>&1
+	same "bash completes commands, options and words" "$tmp/want" "$tmp/got"
+fi
+
+# the keys of "profan info --format json" are those of the man page
+if [ -z "$PYTHON" ]; then
+	skip "keys of JSON" "python3 is missing"
+	tap_done
+fi
+cat >"$tmp/keys.py" <<'EOF'
+import json, sys
+doc = json.load(sys.stdin)
+assert sorted(doc) == ["command", "notes", "scalars", "tables"], sorted(doc)
+print("scalars:", ", ".join(doc["scalars"]))
+for name, rows in doc["tables"].items():
+    for row in rows[:1]:
+        print(name + ":", ", ".join(row))
+EOF
+"$mktrace" --steps 2 --layers 1 >"$tmp/t.json" &&
+	run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" &&
+	run 0 "$profan" info "$tmp/t.db" --format json &&
+	"$PYTHON" "$tmp/keys.py" <"$tmp/out" >"$tmp/keys" 2>"$tmp/err" ||
+	not_ok "JSON of info" "$tmp/err"
+awk '/^The tables of/ { on = 1 } /^\.SH/ { on = 0 }
+	on && /^\.TP/ { if (line) print line; line = ""; head = 1; next }
+	on && head { sub(/^\.B /, ""); line = $0 ":"; head = 0; next }
+	on && line { line = line " " $0 }
+	END { print line }' "$man" >"$tmp/documented"
+while IFS= read -r line; do
+	if grep -qxF -- "$line" "$tmp/documented"; then
+		ok "JSON keys: ${line%%:*}"
+	else
+		not_ok "JSON keys: $line" "$tmp/documented"
+	fi
+done <"$tmp/keys"
+tap_done

@@ -109,7 +109,10 @@ struct pf_engine {
 /* Times of a function event: doubles of us since the trace's start. */
 static inline double pf_engine_us(const struct pf_engine *e, int64_t t_ns)
 {
-	return (double)(t_ns - e->trace_start_ns) / 1000.0;
+	/* Unsigned, so that hostile times wrap and stay defined. */
+	return (double)(int64_t)((uint64_t)t_ns -
+				 (uint64_t)e->trace_start_ns) /
+	       1000.0;
 }
 
 static inline double pf_engine_dur_us(const struct pf_engine *e,

@@ -43,6 +43,12 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 	return pf_tree_settle_alone(&e->tree, &n, &f, false, err);
 }
 
+/* Hostile times may be too long to be summed. */
+static void add_wrapping(int64_t *sum, int64_t ns)
+{
+	*sum = (int64_t)((uint64_t)*sum + (uint64_t)ns);
+}
+
 static void narrow(const struct pf_engine *e, int64_t *start_ns,
 		   int64_t *end_ns)
 {
@@ -69,9 +75,9 @@ static int see(struct pf_engine *e, struct pf_sorter *sorter,
 	if (pf_engine_device_link(e, fe, &link, err))
 		return -1;
 	if (pf_kind_is_gpu_work(fe->kind)) {
-		trust->device_ns += end_ns - start_ns;
+		add_wrapping(&trust->device_ns, end_ns - start_ns);
 		if (link <= 0) {
-			trust->unlinked_ns += end_ns - start_ns;
+			add_wrapping(&trust->unlinked_ns, end_ns - start_ns);
 			trust->unlinked_count++;
 		}
 	}
@@ -139,7 +145,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
 			us = (struct pf_fsum){ 0, 0 };
 		}
 		add_tie(&ties, l);
-		sum.ns += l->ns;
+		add_wrapping(&sum.ns, l->ns);
 	}
 	flush(&ties, &us, e->rules.compensated);
 	if (err->code || (sum.link && put_sum(e, &sum, &us, err)))

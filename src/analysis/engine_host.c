@@ -116,11 +116,11 @@ static bool breaks_nesting(const struct pf_engine *e, const struct item *it)
 {
 	const struct pf_node *around =
 		enclosing(e, it->thread, it->fe->start_ns);
-	int64_t slack = e->rules.is_us ? TRUNCATION_NS : 0;
+	uint64_t slack = e->rules.is_us ? TRUNCATION_NS : 0;
 
 	return around && around->is_op &&
 	       it->end_ns > around->place.end_ns &&
-	       it->end_ns - slack > around->place.end_ns;
+	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack;
 }
 
 /*

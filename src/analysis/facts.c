@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 
-#define ID_MAX (1u << 26)
+#define ID_MAX (1u << 22)
 
 static int load_kinds(struct pf_facts *f, struct pf_err *err)
 {

@@ -178,7 +178,8 @@ static int add_orphan(struct pf_memory *m, const struct pf_memory_record *r,
 {
 	struct pf_memory_record orphan = *r;
 
-	orphan.t_ns -= m->base_ns;
+	if (__builtin_sub_overflow(r->t_ns, m->base_ns, &orphan.t_ns))
+		orphan.t_ns = r->t_ns;
 	return pf_spool_add(m->orphans, &orphan, err);
 }
 

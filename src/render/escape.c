@@ -121,13 +121,14 @@ void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
 {
 	static const char harmless[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789 ,;'%()/-";
+		"0123456789 .,;'%()/-";
+	static const char link[] = "www."; /* made a link without any sign */
+	bool is_plain = !memmem(s, len, link, sizeof(link) - 1);
 
-	for (size_t i = 0; i < len; i++) {
-		if (!s[i] || !strchr(harmless, s[i])) {
-			pf_escape_md(out, s, len);
-			return;
-		}
-	}
-	pf_buf_add(out, s, len);
+	for (size_t i = 0; i < len && is_plain; i++)
+		is_plain = s[i] && strchr(harmless, s[i]);
+	if (is_plain)
+		pf_buf_add(out, s, len);
+	else
+		pf_escape_md(out, s, len);
 }

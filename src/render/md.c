@@ -54,11 +54,16 @@ static bool is_left(enum pf_col_kind kind)
 static void head(struct pf_printer *p)
 {
 	begin_section(p);
-	if (p->title) {
-		pf_buf_adds(&p->buf, "**");
-		pf_escape_md_words(&p->buf, p->title, strlen(p->title));
-		pf_buf_adds(&p->buf, "**\n\n");
-	}
+	if (!p->title)
+		return;
+	pf_buf_adds(&p->buf, "**");
+	pf_escape_md_words(&p->buf, p->title, strlen(p->title));
+	pf_buf_adds(&p->buf, "**\n\n");
+}
+
+/* Printed with the first row, so that an empty table needs none. */
+static void print_heading(struct pf_printer *p)
+{
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_adds(&p->buf, "| ");
 		pf_escape_md_words(&p->buf, p->cols[i].title,
@@ -74,6 +79,8 @@ static void head(struct pf_printer *p)
 
 static void row(struct pf_printer *p, const struct pf_cell *cells)
 {
+	if (!p->row_count)
+		print_heading(p);
 	for (size_t i = 0; i < p->col_count; i++)
 		add_cell(p, &cells[i], p->cols[i].kind);
 	pf_buf_adds(&p->buf, "|\n");
@@ -81,7 +88,10 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 
 static void tail(struct pf_printer *p)
 {
-	(void)p;
+	if (!p->row_count && p->title)
+		pf_buf_adds(&p->buf, "None.\n");
+	else if (!p->row_count)
+		print_heading(p);
 }
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)

@@ -8,12 +8,13 @@ UPDATE trace SET base_ns = (
 		AND json_type(value) = 'integer')
 WHERE id = ?1;
 
--- Rank and world size: distributedInfo.
+-- Rank and world size: distributedInfo; what the file itself says wins over
+-- its name and the command line.
 UPDATE trace SET
-	rank = coalesce(rank, (
+	rank = coalesce((
 		SELECT json_extract(value, '$.rank') FROM trace_meta
 		WHERE trace_id = ?1 AND key = 'distributedInfo'
-			AND json_type(value, '$.rank') = 'integer')),
+			AND json_type(value, '$.rank') = 'integer'), rank),
 	world_size = (
 		SELECT json_extract(value, '$.world_size') FROM trace_meta
 		WHERE trace_id = ?1 AND key = 'distributedInfo'

@@ -2,9 +2,11 @@
 /* profan ingest TRACE... [-o OUT.db] */
 #include "config.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis/averages.h"
 #include "base/log.h"
@@ -100,14 +102,84 @@ static void release(void *prepared)
 	free(prepared);
 }
 
+/* ---- folders ---- */
+
+struct paths {
+	char **items; /* owned */
+	size_t count, cap;
+};
+
+static void add_path(struct paths *list, char *path)
+{
+	list->items = pf_grow(list->items, &list->cap, list->count + 1,
+			      sizeof(*list->items));
+	list->items[list->count++] = path;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t n = strlen(name), k = strlen(suffix);
+
+	return n > k && !strcmp(name + n - k, suffix);
+}
+
+static int looks_like_trace(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' &&
+	       (has_suffix(entry->d_name, ".json") ||
+		has_suffix(entry->d_name, ".json.gz") ||
+		has_suffix(entry->d_name, ".json.zst"));
+}
+
+/* Every trace of a folder, by name; folders in it are not entered. */
+static int add_folder(struct paths *list, const char *dir, struct pf_err *err)
+{
+	struct dirent **found;
+	struct pf_buf path = { 0 };
+	int n = scandir(dir, &found, looks_like_trace, alphasort);
+
+	if (n < 0)
+		return pf_fail_errno(err, "cannot read folder '%s'", dir);
+	for (int i = 0; i < n; i++) {
+		pf_buf_clear(&path);
+		pf_buf_addf(&path, "%s/%s", dir, found[i]->d_name);
+		add_path(list, pf_strdup(path.data));
+		free(found[i]);
+	}
+	free(found);
+	pf_buf_release(&path);
+	if (!n)
+		return pf_fail(err, PF_EDATA,
+			       "folder '%s' has no traces (*.json, *.json.gz, "
+			       "*.json.zst)",
+			       dir);
+	return 0;
+}
+
+static int add_argument(struct paths *list, const char *path,
+			struct pf_err *err)
+{
+	struct stat info;
+
+	if (!stat(path, &info) && S_ISDIR(info.st_mode))
+		return add_folder(list, path, err);
+	add_path(list, pf_strdup(path));
+	return 0;
+}
+
+static void release_paths(struct paths *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	static const struct pf_ingest_extra averages = { prepare, store,
 							 release };
 	const struct ingest_args *a = p;
 	struct pf_ingest_options o = {
-		.paths = (const char *const *)cx->argv,
-		.path_count = (size_t)cx->argc,
 		.out = a->out,
 		.strict = a->strict,
 		.skip_python = a->no_python,
@@ -117,12 +189,22 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.report = show_repairs,
 		.progress = pf_progress_set,
 	};
-	int rc;
+	struct paths list = { 0 };
+	int rc = 0;
 
+	for (int i = 0; i < cx->argc && !rc; i++)
+		rc = add_argument(&list, cx->argv[i], err);
+	if (rc) {
+		release_paths(&list);
+		return rc;
+	}
+	o.paths = (const char *const *)list.items;
+	o.path_count = list.count;
 	read_hooks(&o);
 	pf_progress_start("ingest", pf_ingest_total_bytes(&o));
 	rc = pf_ingest(&o, err);
 	pf_progress_stop();
+	release_paths(&list);
 	return rc;
 }
 
@@ -132,8 +214,9 @@ const struct pf_cmd pf_cmd_ingest = {
 	.summary = "read traces into one database",
 	.details =
 		"Reads Kineto/PyTorch and other Chrome traces, plain, gzip or "
-		"zstd; '-' is standard input. Several files become several "
-		"traces (ranks) of one database. A database that was there is "
+		"zstd; '-' is standard input. Several files, or the files of "
+		"a folder, become several traces (ranks) of one database. A "
+		"database that was there is "
 		"replaced only by a complete one.\n"
 		"\n"
 		"Damaged input is mended: every whole event is kept, and one "

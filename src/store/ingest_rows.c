@@ -141,10 +141,39 @@ static void bind_known(sqlite3_stmt *st, int i, int64_t value, bool known)
 		sqlite3_bind_int64(st, i, value);
 }
 
+/*
+ * The rank that a file's name speaks of: "rank" and a number with at most one
+ * '-' or '_' between; -1 if it does not.
+ */
+static int64_t rank_in_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
+
+	while ((p = strcasestr(p, "rank"))) {
+		int64_t rank = 0;
+		int digits = 0;
+
+		p += 4;
+		p += *p == '-' || *p == '_';
+		for (; *p >= '0' && *p <= '9' && digits < 9; p++, digits++)
+			rank = rank * 10 + (*p - '0');
+		if (digits)
+			return rank;
+	}
+	return -1;
+}
+
+/* Before the file's own word (schema/ingest.sql): the user's, the name's. */
+static int64_t outer_rank(const struct pf_ingest *in)
+{
+	if (in->options->rank >= 0)
+		return in->options->rank + in->trace_id - 1;
+	return rank_in_name(in->path);
+}
+
 static int put_trace(struct pf_ingest *in, struct pf_err *err)
 {
-	const struct pf_ingest_options *o = in->options;
-	int64_t skipped = 0;
+	int64_t skipped = 0, rank = outer_rank(in);
 	sqlite3_stmt *st = pf_db_prepare(
 		&in->db,
 		"INSERT INTO trace(id, path, format, compression, file_bytes,"
@@ -163,7 +192,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_text(st, 3, in->compression, -1, SQLITE_STATIC);
 	bind_known(st, 4, in->file_bytes, in->file_bytes >= 0);
 	sqlite3_bind_int64(st, 5, in->json_bytes);
-	bind_known(st, 6, o->rank + in->trace_id - 1, o->rank >= 0);
+	bind_known(st, 6, rank, rank >= 0);
 	bind_known(st, 7, in->first_ns, in->stored_count > 0);
 	bind_known(st, 8, in->last_ns, in->stored_count > 0);
 	sqlite3_bind_int64(st, 9, in->event_count);

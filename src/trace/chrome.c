@@ -550,15 +550,41 @@ static void ignore_rest(struct parse *x)
 	x->p = x->end;
 }
 
+/* Files that people take for traces, by their first bytes. */
+static const struct {
+	const char *bytes;
+	size_t len;
+	const char *what;
+} foreign[] = {
+	{ "SQLite format 3", 16, "is an SQLite database, not a JSON trace" },
+	{ "\x80", 1, "is a pickle, not a JSON trace" },
+	{ "PK\x03\x04", 4, "is a ZIP archive, not a JSON trace" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "is xz data: use 'xz -dc FILE | profan ingest -'" },
+	{ "BZh", 3, "is bzip2 data: use 'bzip2 -dc FILE | profan ingest -'" },
+	{ "<", 1, "is markup, not a JSON trace" },
+};
+
+static int not_json(struct parse *x)
+{
+	size_t len = (size_t)(x->end - x->text);
+
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		if (x->offset == 0 && len >= foreign[i].len &&
+		    !memcmp(x->text, foreign[i].bytes, foreign[i].len))
+			return pf_fail(x->err, PF_EDATA, "%s", foreign[i].what);
+	return pf_fail(x->err, PF_EDATA, "is not a JSON trace (byte %lld)",
+		       (long long)offset_of(x, x->p));
+}
+
 static int step_start(struct parse *x)
 {
 	char c = *x->p;
 
 	if (c != '{' && c != '[') {
 		if (x->state->documents == 0)
-			return pf_fail(x->err, PF_EDATA,
-				       "not a JSON trace (byte %lld)",
-				       (long long)offset_of(x, x->p));
+			return not_json(x);
 		ignore_rest(x);
 		return 0;
 	}

@@ -225,8 +225,8 @@ static size_t add_unicode(struct pf_json v, size_t at, struct pf_buf *out)
 	if (high >= 0xd800 && high < 0xdc00 && at + 10 <= v.len &&
 	    v.p[at + 4] == '\\' && v.p[at + 5] == 'u' &&
 	    hex4(v, at + 6, &low) && low >= 0xdc00 && low < 0xe000) {
-		add_utf8(out, 0x10000 + ((high - 0xd800) << 10) +
-				      (low - 0xdc00));
+		add_utf8(out,
+			 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
 		return 10;
 	}
 	add_utf8(out, high >= 0xd800 && high < 0xe000 ? 0xfffd : high);

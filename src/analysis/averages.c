@@ -201,13 +201,11 @@ static int choose_step(struct pf_engine *e, struct pf_err *err)
 }
 
 int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
-			   struct pf_averages_trust *trust,
-			   struct pf_err *err)
+			   struct pf_averages_trust *trust, struct pf_err *err)
 {
 	int64_t row[2] = { 0, 0 };
 
-	if (one_number(db,
-		       "SELECT skipped_count, 0 FROM trace WHERE id = ?1",
+	if (one_number(db, "SELECT skipped_count, 0 FROM trace WHERE id = ?1",
 		       trace_id, 0, row, err) < 0)
 		return -1;
 	trust->skipped = row[0];
@@ -231,8 +229,8 @@ static int read_trace(struct pf_engine *e, struct pf_err *err)
 		       e->args->trace_id, 0, row, err) < 0)
 		return -1;
 	e->base_ns = row[0];
-	if (pf_averages_read_trust(e->db, e->args->trace_id,
-				   &e->result->trust, err))
+	if (pf_averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
+				   err))
 		return -1;
 	e->result->has_memory =
 		meta_is_set(e->db, e->args->trace_id, "profile_memory", err);
@@ -288,8 +286,8 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	e->groups[0].is_coarse = e->grouping_count > 1;
 	pf_map_init(&e->rows);
 	/* Two threads more: of nobody, and of calls before 1.13. */
-	pf_tree_init(&e->tree, e->groups, e->grouping_count,
-		     e->track_count + 2, e->rules.compensated);
+	pf_tree_init(&e->tree, e->groups, e->grouping_count, e->track_count + 2,
+		     e->rules.compensated);
 	return 0;
 }
 
@@ -389,8 +387,7 @@ static char *choose_temp_dir(const struct pf_db *db)
 	char *dir = !slash ? pf_strdup(".")
 		    : slash == db->path
 			    ? pf_strdup("/")
-			    : pf_memdup0(db->path,
-					 (size_t)(slash - db->path));
+			    : pf_memdup0(db->path, (size_t)(slash - db->path));
 
 	if (!access(dir, W_OK))
 		return dir;

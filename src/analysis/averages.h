@@ -24,7 +24,7 @@
 struct pf_averages_args {
 	int64_t trace_id;
 	int torch, python; /* 0: recognise */
-	int64_t step;	   /* only events that begin in this step; -1: all */
+	int64_t step;      /* only events that begin in this step; -1: all */
 	/*
 	 * One or two groupings, answered in list[0] and list[1]; of two the
 	 * first is none, the second by shape alone.
@@ -38,7 +38,7 @@ struct pf_averages_args {
 
 struct pf_average {
 	const char *name, *shapes; /* shapes "" when not grouped by shape */
-	const char *stack;	   /* entries joined by newlines */
+	const char *stack;         /* entries joined by newlines */
 	bool is_device, is_annotation, is_async, has_parent;
 	uint64_t count;
 	struct pf_figures sum;
@@ -68,8 +68,7 @@ void pf_averages_release(struct pf_averages *a);
 
 /* Set trust->skipped and trust->repaired from what ingest wrote. */
 int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
-			   struct pf_averages_trust *trust,
-			   struct pf_err *err);
+			   struct pf_averages_trust *trust, struct pf_err *err);
 
 /*
  * Work out the groupings "none" (list[0]) and "by input shape" (list[1]) of a

@@ -67,15 +67,15 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 }
 
 /* The facts that go with the rows, and where they are kept in memory. */
-#define FACTS(a)                                                        \
-	{                                                               \
-		{ "averages_device_ns", (a)->trust.device_ns },         \
-		{ "averages_unlinked_ns", (a)->trust.unlinked_ns },     \
-		{ "averages_unlinked_count",                            \
-		  (int64_t)(a)->trust.unlinked_count },                 \
-		{ "averages_too_deep", (int64_t)(a)->trust.too_deep },  \
-		{ "averages_has_memory", (a)->has_memory },             \
-		{ "averages_has_flops", (a)->has_flops },               \
+#define FACTS(a)                                                               \
+	{                                                                      \
+		{ "averages_device_ns", (a)->trust.device_ns },                \
+			{ "averages_unlinked_ns", (a)->trust.unlinked_ns },    \
+			{ "averages_unlinked_count",                           \
+			  (int64_t)(a)->trust.unlinked_count },                \
+			{ "averages_too_deep", (int64_t)(a)->trust.too_deep }, \
+			{ "averages_has_memory", (a)->has_memory },            \
+			{ "averages_has_flops", (a)->has_flops },              \
 	}
 
 static int insert_facts(struct pf_db *db, int64_t trace_id,
@@ -151,8 +151,7 @@ static void keep_text(struct texts *t, sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);
 
-	t->start = pf_grow(t->start, &t->cap, t->count + 1,
-			   sizeof(*t->start));
+	t->start = pf_grow(t->start, &t->cap, t->count + 1, sizeof(*t->start));
 	t->start[t->count++] = t->bytes.len;
 	pf_buf_adds(&t->bytes, text ? text : "");
 	pf_buf_addc(&t->bytes, '\0');

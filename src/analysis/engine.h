@@ -25,21 +25,20 @@
 #include "analysis/merge.h"
 #include "analysis/tree.h"
 
-#define PF_NO_TRACK UINT32_MAX
+#define PF_NO_TRACK   UINT32_MAX
 #define PF_KINDBIT(k) (UINT32_C(1) << (k))
 
-#define PF_KINDS_CALL                                                   \
-	(PF_KINDBIT(PF_KIND_RUNTIME) | PF_KINDBIT(PF_KIND_DRIVER) |     \
+#define PF_KINDS_CALL                                                          \
+	(PF_KINDBIT(PF_KIND_RUNTIME) | PF_KINDBIT(PF_KIND_DRIVER) |            \
 	 PF_KINDBIT(PF_KIND_COLLECTIVE) | PF_KINDBIT(PF_KIND_CUDA_EVENT))
-#define PF_KINDS_OP \
+#define PF_KINDS_OP                                                            \
 	(PF_KINDBIT(PF_KIND_CPU_OP) | PF_KINDBIT(PF_KIND_ANNOTATION))
-#define PF_KINDS_DEVICE                                                  \
-	(PF_KINDBIT(PF_KIND_KERNEL) | PF_KINDBIT(PF_KIND_MEMCPY) |       \
-	 PF_KINDBIT(PF_KIND_MEMSET) | PF_KINDBIT(PF_KIND_GPU_SYNC) |     \
-	 PF_KINDBIT(PF_KIND_GPU_ANNOTATION) | PF_KINDBIT(PF_KIND_MTIA) | \
+#define PF_KINDS_DEVICE                                                        \
+	(PF_KINDBIT(PF_KIND_KERNEL) | PF_KINDBIT(PF_KIND_MEMCPY) |             \
+	 PF_KINDBIT(PF_KIND_MEMSET) | PF_KINDBIT(PF_KIND_GPU_SYNC) |           \
+	 PF_KINDBIT(PF_KIND_GPU_ANNOTATION) | PF_KINDBIT(PF_KIND_MTIA) |       \
 	 PF_KINDBIT(PF_KIND_PROFILER_RANGE))
-#define PF_KINDS_MEMORY \
-	(PF_KINDBIT(PF_KIND_MEMORY) | PF_KINDBIT(PF_KIND_OOM))
+#define PF_KINDS_MEMORY (PF_KINDBIT(PF_KIND_MEMORY) | PF_KINDBIT(PF_KIND_OOM))
 
 static inline bool pf_kind_in(unsigned kind, uint32_t kinds)
 {
@@ -92,9 +91,9 @@ struct pf_engine {
 	uint32_t stop_track; /* track_count: there is none */
 	int64_t trace_start_ns, base_ns;
 	int64_t from_ns, to_ns; /* events that begin here count */
-	bool has_finished_key;	/* some event has the argument */
+	bool has_finished_key;  /* some event has the argument */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
-	size_t grouping_count;			/* that are worked out */
+	size_t grouping_count;                  /* that are worked out */
 	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */
 	struct pf_map rows; /* name and arguments -> groups, both in one */
 	struct pf_tree tree;
@@ -110,8 +109,7 @@ struct pf_engine {
 static inline double pf_engine_us(const struct pf_engine *e, int64_t t_ns)
 {
 	/* Unsigned, so that hostile times wrap and stay defined. */
-	return (double)(int64_t)((uint64_t)t_ns -
-				 (uint64_t)e->trace_start_ns) /
+	return (double)(int64_t)((uint64_t)t_ns - (uint64_t)e->trace_start_ns) /
 	       1000.0;
 }
 
@@ -159,8 +157,7 @@ int pf_engine_collide(struct pf_engine *e, int64_t id, int64_t start_ns,
 		      uint32_t thread, struct pf_err *err);
 /* The logical thread of a call with a link. */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
-			    int64_t link, uint32_t *thread,
-			    struct pf_err *err);
+			    int64_t link, uint32_t *thread, struct pf_err *err);
 
 /* ---- groups, the same for device and host ---- */
 

@@ -44,8 +44,8 @@ static uint32_t thread_so_far(const struct pf_engine *e,
 }
 
 /* Keep a link that the device events cannot tell from their arguments. */
-static int keep_link(struct pf_sorter *links, int64_t correlation,
-		     int64_t link, struct pf_err *err)
+static int keep_link(struct pf_sorter *links, int64_t correlation, int64_t link,
+		     struct pf_err *err)
 {
 	int64_t record[2] = { correlation, link };
 
@@ -84,8 +84,8 @@ static int spool_links(struct pf_engine *e, struct pf_sorter *links,
 
 	if (pf_sorter_finish(links, err))
 		return -1;
-	e->call_links = pf_spool_new(2 * sizeof(int64_t), 1u << 20,
-				     e->temp_dir);
+	e->call_links =
+		pf_spool_new(2 * sizeof(int64_t), 1u << 20, e->temp_dir);
 	while ((record = pf_sorter_next(links, err))) {
 		if (record[0] != last &&
 		    pf_spool_add(e->call_links, record, err))

@@ -180,8 +180,8 @@ int pf_engine_device(struct pf_engine *e, struct pf_err *err)
 		.first_ns = INT64_MIN,
 		.use = e->is_device,
 	};
-	struct pf_sorter *sorter = pf_sorter_new(sizeof(struct launched),
-						 2u << 20, e->temp_dir);
+	struct pf_sorter *sorter =
+		pf_sorter_new(sizeof(struct launched), 2u << 20, e->temp_dir);
 	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
 	const struct pf_fe *fe;
 	int rc = -1;

@@ -34,8 +34,8 @@ static int place_call(struct pf_engine *e, struct item *it, struct pf_err *err)
 	it->link = pf_engine_call_link(e, it->fe);
 	it->id = it->fe->correlation;
 	if (it->link)
-		return pf_engine_linked_thread(e, it->fe, it->link,
-					       &it->thread, err);
+		return pf_engine_linked_thread(e, it->fe, it->link, &it->thread,
+					       err);
 	it->thread = e->rules.unlinked_in_tree ? e->stop_track
 					       : (uint32_t)e->track_count + 1;
 	return 0;
@@ -118,8 +118,7 @@ static bool breaks_nesting(const struct pf_engine *e, const struct item *it)
 		enclosing(e, it->thread, it->fe->start_ns);
 	uint64_t slack = e->rules.is_us ? TRUNCATION_NS : 0;
 
-	return around && around->is_op &&
-	       it->end_ns > around->place.end_ns &&
+	return around && around->is_op && it->end_ns > around->place.end_ns &&
 	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack;
 }
 
@@ -306,8 +305,8 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before,
 
 static uint32_t host_kinds(const struct pf_engine *e)
 {
-	uint32_t kinds = PF_KINDS_OP | PF_KINDS_CALL |
-			 PF_KINDBIT(PF_KIND_OVERHEAD);
+	uint32_t kinds =
+		PF_KINDS_OP | PF_KINDS_CALL | PF_KINDBIT(PF_KIND_OVERHEAD);
 
 	if (e->rules.python_in_tree)
 		kinds |= PF_KINDBIT(PF_KIND_PYTHON);

@@ -169,8 +169,7 @@ int pf_engine_colliders(struct pf_engine *e, struct pf_err *err)
  * its operator, or an event that happens to have the same number.
  */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
-			    int64_t link, uint32_t *thread,
-			    struct pf_err *err)
+			    int64_t link, uint32_t *thread, struct pf_err *err)
 {
 	const struct pf_open_op *op =
 		pf_engine_find_op(e, fe->track, link, fe->start_ns);

@@ -18,7 +18,7 @@
 struct cxx_stack {
 	struct cxx_open {
 		int64_t first_end_ns, id;
-	} *open;
+	} * open;
 	size_t depth, cap;
 };
 
@@ -40,8 +40,8 @@ static int64_t own_id(const struct pf_fe *fe)
 	return fe->kind == PF_KIND_PYTHON ? 0 : fe->external_id;
 }
 
-static int see(struct pf_engine *e, struct cxx_stack *s,
-	       const struct pf_fe *fe, struct pf_err *err)
+static int see(struct pf_engine *e, struct cxx_stack *s, const struct pf_fe *fe,
+	       struct pf_err *err)
 {
 	bool is_call = pf_kind_in(fe->kind, PF_KINDS_CALL);
 	int64_t id;

@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-
 static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
 {
 	uint64_t *count = e->host[index].kind_count;
@@ -45,8 +44,8 @@ static int count_steps(struct pf_engine *e, struct pf_err *err)
 	while ((rc = pf_db_step(e->db, st, err)) == 1)
 		for (size_t i = 0; i < e->track_count; i++)
 			if (e->tracks[i].id == sqlite3_column_int64(st, 0))
-				e->host[i].steps = (uint64_t)
-					sqlite3_column_int64(st, 1);
+				e->host[i].steps =
+					(uint64_t)sqlite3_column_int64(st, 1);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -182,8 +181,8 @@ static int collect_numbers(struct pf_engine *e, size_t index,
 
 	while (!rc && (fe = pf_merge_next(m, err)))
 		if (!pf_engine_call_link(e, fe))
-			rc = pf_engine_collide(e, fe->correlation,
-					       fe->start_ns, PF_NO_TRACK, err);
+			rc = pf_engine_collide(e, fe->correlation, fe->start_ns,
+					       PF_NO_TRACK, err);
 	pf_merge_free(m);
 	return rc || err->code ? -1 : 0;
 }

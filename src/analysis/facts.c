@@ -17,8 +17,8 @@
 
 static int load_kinds(struct pf_facts *f, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		f->db, "SELECT id, kind FROM event_type", err);
+	sqlite3_stmt *st =
+		pf_db_prepare(f->db, "SELECT id, kind FROM event_type", err);
 	int rc;
 
 	if (!st)
@@ -28,8 +28,7 @@ static int load_kinds(struct pf_facts *f, struct pf_err *err)
 		int64_t kind = sqlite3_column_int64(st, 1);
 		size_t old = f->kinds_cap;
 
-		if (id < 0 || id > 1 << 20 || kind < 0 ||
-		    kind >= PF_KIND_COUNT)
+		if (id < 0 || id > 1 << 20 || kind < 0 || kind >= PF_KIND_COUNT)
 			continue;
 		if ((size_t)id >= old) {
 			f->kinds = pf_grow(f->kinds, &f->kinds_cap,
@@ -53,12 +52,12 @@ int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
 	if (load_kinds(f, err))
 		return -1;
-	f->name_stmt = pf_db_prepare(
-		db, "SELECT text FROM string WHERE id = ?1", err);
+	f->name_stmt =
+		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
 	if (!f->name_stmt)
 		return -1;
-	f->args_stmt = pf_db_prepare(
-		db, "SELECT text FROM argset WHERE id = ?1", err);
+	f->args_stmt =
+		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);
 	return f->args_stmt ? 0 : -1;
 }
 
@@ -149,8 +148,8 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 	static const char step[] = "ProfilerStep*";
 	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
 
-	fact.flags |= (uint8_t)(pf_flops_op(name.p, name.len)
-				<< PF_NAME_FLOP_SHIFT);
+	fact.flags |=
+		(uint8_t)(pf_flops_op(name.p, name.len) << PF_NAME_FLOP_SHIFT);
 	if (is_dropped(name))
 		fact.flags |= PF_NAME_DROPPED;
 	if (is_c10d(name))
@@ -223,8 +222,7 @@ void pf_facts_shapes(struct pf_json dims, struct pf_buf *out)
 		dims = (struct pf_json){ dims.p + 1, dims.len - 2 };
 		while (pf_json_item(&dims, &item)) {
 			pf_buf_adds(out, separator);
-			if (*item.p == '[' && item.len >= 2 &&
-			    !is_nested(item))
+			if (*item.p == '[' && item.len >= 2 && !is_nested(item))
 				add_dims(item, out);
 			else
 				pf_buf_adds(out, "[]");
@@ -245,8 +243,8 @@ static uint8_t memory_flag(struct pf_json value)
 	case 2: /* MKLDNN */
 	case 5: /* IDEEP */
 		return PF_ARGS_CPU_MEMORY;
-	case 1:	 /* CUDA */
-	case 6:	 /* HIP */
+	case 1:  /* CUDA */
+	case 6:  /* HIP */
 	case 20: /* PrivateUse1 */
 		return PF_ARGS_DEVICE_MEMORY;
 	case 12:

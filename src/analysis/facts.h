@@ -18,10 +18,10 @@
 
 enum pf_name_flag {
 	PF_NAME_KNOWN = 1,
-	PF_NAME_DROPPED = 2,  /* torch makes no function event of it */
-	PF_NAME_C10D = 4,     /* a collective's annotation: asynchronous */
-	PF_NAME_STEP = 8,     /* ProfilerStep#N */
-	PF_NAME_SPAN = 16,    /* the profiler's own span */
+	PF_NAME_DROPPED = 2,   /* torch makes no function event of it */
+	PF_NAME_C10D = 4,      /* a collective's annotation: asynchronous */
+	PF_NAME_STEP = 8,      /* ProfilerStep#N */
+	PF_NAME_SPAN = 16,     /* the profiler's own span */
 	PF_NAME_FLOP_SHIFT = 5 /* enum pf_flop_op, 3 bits */
 };
 
@@ -34,14 +34,14 @@ enum pf_args_flag {
 	PF_ARGS_KNOWN = 1,
 	PF_ARGS_UNFINISHED = 2,
 	PF_ARGS_HIDDEN = 4,
-	PF_ARGS_CPU_MEMORY = 8,	    /* "Device Type" of the CPU */
+	PF_ARGS_CPU_MEMORY = 8,     /* "Device Type" of the CPU */
 	PF_ARGS_DEVICE_MEMORY = 16, /* of a device */
 	PF_ARGS_XPU_MEMORY = 32,
 };
 
 struct pf_args_fact {
 	uint32_t shapes; /* in texts: as Python prints input_shapes */
-	uint32_t stack;	 /* in texts: arg "Call stack", "" if none */
+	uint32_t stack;  /* in texts: arg "Call stack", "" if none */
 	uint8_t flags;
 };
 

@@ -60,8 +60,8 @@ static bool read_dims(struct pf_json v, struct dims *out)
 static bool is_tensor(struct pf_json args, size_t n)
 {
 	static const char *const others[] = {
-		"\"\"", "\"Scalar\"", "\"ScalarList\"", "\"TensorList\"",
-		"\"GenericList\"",
+		"\"\"",           "\"Scalar\"",      "\"ScalarList\"",
+		"\"TensorList\"", "\"GenericList\"",
 	};
 	struct pf_json types = pf_json_get(args, "Input type");
 	struct pf_json type = pf_json_at(types, n);
@@ -120,8 +120,8 @@ static bool read_pair(struct pf_json concrete, size_t n, int64_t out[2])
 static uint64_t out_size(uint64_t in, int64_t pad, int64_t dilation,
 			 uint64_t kernel, int64_t stride)
 {
-	uint64_t n = in + 2 * (uint64_t)pad -
-		     (uint64_t)dilation * (kernel - 1) - 1;
+	uint64_t n =
+		in + 2 * (uint64_t)pad - (uint64_t)dilation * (kernel - 1) - 1;
 
 	/* C++ divides signed numbers here; -1 / -1 style overflow is barred. */
 	if (stride == -1)

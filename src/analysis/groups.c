@@ -106,8 +106,8 @@ static int spill_one(struct pf_groups *g, uint32_t index, uint64_t ticket,
 	struct spilled record = { index, (int64_t)ticket, { 0 } };
 
 	if (!g->spill)
-		g->spill = pf_sorter_new(sizeof(record), SPILL_BYTES,
-					 g->temp_dir);
+		g->spill =
+			pf_sorter_new(sizeof(record), SPILL_BYTES, g->temp_dir);
 	memcpy(record.us, us, sizeof(record.us));
 	return pf_sorter_add(g->spill, &record, err);
 }
@@ -161,8 +161,8 @@ static bool is_earlier(const struct pf_fe_place *a, const struct pf_fe_place *b)
 static void add_figures(struct pf_figures *sum, const struct pf_figures *f)
 {
 	for (int i = 0; i < PF_FIG_COUNT; i++) {
-		sum->ns[i] = (int64_t)((uint64_t)sum->ns[i] +
-				       (uint64_t)f->ns[i]);
+		sum->ns[i] =
+			(int64_t)((uint64_t)sum->ns[i] + (uint64_t)f->ns[i]);
 		sum->bytes[i] = (int64_t)((uint64_t)sum->bytes[i] +
 					  (uint64_t)f->bytes[i]);
 	}

@@ -35,7 +35,7 @@ struct pf_map {
 	struct pf_map_slot {
 		uint64_t key, value;
 		bool used;
-	} *slot;
+	} * slot;
 	size_t slots, count;
 	uint64_t seed;
 };

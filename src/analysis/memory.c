@@ -28,7 +28,7 @@ struct pf_memory {
 	struct pf_spool *prefixes, *orphans;
 	struct pf_lookup low, high;
 	struct prefix low_sum, high_sum; /* of the last lookups */
-	struct stretch open; /* of the track being shown */
+	struct stretch open;             /* of the track being shown */
 	bool is_open;
 };
 
@@ -41,12 +41,12 @@ struct pf_memory *pf_memory_new(const struct pf_rules *rules, int64_t base_ns,
 	m->base_ns = base_ns;
 	m->records = pf_sorter_new(sizeof(struct pf_memory_record),
 				   BUDGET_BYTES, temp_dir);
-	m->stretches = pf_sorter_new(sizeof(struct stretch), BUDGET_BYTES,
-				     temp_dir);
-	m->prefixes = pf_spool_new(sizeof(struct prefix), 2 * BUDGET_BYTES,
-				   temp_dir);
-	m->orphans = pf_spool_new(sizeof(struct pf_memory_record),
-				  BUDGET_BYTES, temp_dir);
+	m->stretches =
+		pf_sorter_new(sizeof(struct stretch), BUDGET_BYTES, temp_dir);
+	m->prefixes =
+		pf_spool_new(sizeof(struct prefix), 2 * BUDGET_BYTES, temp_dir);
+	m->orphans = pf_spool_new(sizeof(struct pf_memory_record), BUDGET_BYTES,
+				  temp_dir);
 	pf_lookup_init(&m->low, m->prefixes);
 	pf_lookup_init(&m->high, m->prefixes);
 	return m;
@@ -85,8 +85,7 @@ static double divide_1000(int64_t t)
 	if (rest > 500 ||
 	    (rest == 500 && ((fraction | (bits ? 0 : whole)) & 1)))
 		fraction++;
-	return (double)whole +
-	       (double)fraction / (double)(UINT64_C(1) << bits);
+	return (double)whole + (double)fraction / (double)(UINT64_C(1) << bits);
 }
 
 double pf_memory_round(int64_t t_ns)
@@ -166,8 +165,8 @@ static int add_prefix(struct pf_memory *m, const struct pf_memory_record *r,
 	sum->t_ns = r->t_ns;
 	if (pf_spool_add(m->prefixes, sum, err))
 		return -1;
-	sum->cpu_bytes = (int64_t)((uint64_t)sum->cpu_bytes +
-				   (uint64_t)r->cpu_bytes);
+	sum->cpu_bytes =
+		(int64_t)((uint64_t)sum->cpu_bytes + (uint64_t)r->cpu_bytes);
 	sum->device_bytes = (int64_t)((uint64_t)sum->device_bytes +
 				      (uint64_t)r->device_bytes);
 	return 0;
@@ -191,8 +190,7 @@ int pf_memory_finish(struct pf_memory *m, struct pf_err *err)
 	const struct pf_memory_record *r;
 	const struct stretch *s;
 
-	if (pf_memory_end_track(m, err) ||
-	    pf_sorter_finish(m->records, err) ||
+	if (pf_memory_end_track(m, err) || pf_sorter_finish(m->records, err) ||
 	    pf_sorter_finish(m->stretches, err))
 		return -1;
 	s = pf_sorter_next(m->stretches, err);
@@ -244,15 +242,14 @@ int pf_memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 	if (prefix_at(m, &m->low, s.low_ns, &m->low_sum, err) ||
 	    prefix_at(m, &m->high, s.high_ns + 1, &m->high_sum, err))
 		return -1;
-	*cpu_bytes = (int64_t)((uint64_t)high->cpu_bytes -
-			       (uint64_t)low->cpu_bytes);
+	*cpu_bytes =
+		(int64_t)((uint64_t)high->cpu_bytes - (uint64_t)low->cpu_bytes);
 	*device_bytes = (int64_t)((uint64_t)high->device_bytes -
 				  (uint64_t)low->device_bytes);
 	return 0;
 }
 
-const struct pf_memory_record *pf_memory_orphan(struct pf_memory *m,
-						uint64_t i,
+const struct pf_memory_record *pf_memory_orphan(struct pf_memory *m, uint64_t i,
 						struct pf_err *err)
 {
 	if (i >= pf_spool_count(m->orphans))

@@ -47,8 +47,7 @@ int pf_memory_sums(struct pf_memory *m, int64_t start_ns, int64_t end_ns,
 		   struct pf_err *err);
 
 /* Orphan i in order of time, NULL at the end or on an error. */
-const struct pf_memory_record *pf_memory_orphan(struct pf_memory *m,
-						uint64_t i,
+const struct pf_memory_record *pf_memory_orphan(struct pf_memory *m, uint64_t i,
 						struct pf_err *err);
 
 /* ns/1000*1000 through doubles, each step rounded once, as Python does. */

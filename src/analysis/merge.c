@@ -24,7 +24,7 @@ struct source {
 	const struct pf_block *block;
 	struct pf_fe *window;
 	uint32_t at, filled, window_cap;
-	uint32_t pos;			 /* next event of the block */
+	uint32_t pos;                    /* next event of the block */
 	uint32_t slot_at[PF_SLOT_COUNT]; /* values used of each slot */
 	size_t inline_at;
 	uint32_t track;
@@ -154,9 +154,8 @@ static bool take_event(const struct pf_merge *m, struct source *s,
 	e->mask = mask;
 	e->track = s->track;
 	e->is_late = !(mask & 1u << PF_SLOT_EV_IDX) || !is_torch_event(kind);
-	e->position = e->is_late || !(has & 1u << PF_SLOT_EV_IDX)
-			      ? b->order[i]
-			      : ev_idx;
+	e->position = e->is_late || !(has & 1u << PF_SLOT_EV_IDX) ? b->order[i]
+								  : ev_idx;
 	return true;
 }
 

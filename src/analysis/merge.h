@@ -31,7 +31,7 @@ struct pf_merge;
 struct pf_merge_args {
 	const struct pf_track *tracks;
 	size_t count;
-	uint32_t kinds;	  /* bit per enum pf_kind: others are skipped */
+	uint32_t kinds; /* bit per enum pf_kind: others are skipped */
 	/*
 	 * Beside start, dur, type and order.  Without the slot Ev Idx, CPU
 	 * events that tie are in file order; names without ARGS come without

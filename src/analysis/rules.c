@@ -82,8 +82,8 @@ static void from_2_15(struct pf_rules *r)
 }
 
 static const struct change history[] = {
-	{ 113, from_1_13 }, { 203, from_2_3 },	 { 204, from_2_4 },
-	{ 205, from_2_5 },  { 206, from_2_6 },	 { 208, from_2_8 },
+	{ 113, from_1_13 }, { 203, from_2_3 },  { 204, from_2_4 },
+	{ 205, from_2_5 },  { 206, from_2_6 },  { 208, from_2_8 },
 	{ 209, from_2_9 },  { 211, from_2_11 }, { 212, from_2_12 },
 	{ 214, from_2_14 }, { 215, from_2_15 },
 };

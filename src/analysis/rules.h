@@ -15,15 +15,15 @@
 
 /* How the kernels' "External id" relates to the operator they belong to. */
 enum pf_link_mode {
-	PF_LINK_LOST,	/* own correlation everywhere: rebuilt by containment */
-	PF_LINK_MIXED,	/* the link, or the own correlation if there is none */
-	PF_LINK_GIVEN,	/* the link, or absent or 0 */
+	PF_LINK_LOST,  /* own correlation everywhere: rebuilt by containment */
+	PF_LINK_MIXED, /* the link, or the own correlation if there is none */
+	PF_LINK_GIVEN, /* the link, or absent or 0 */
 };
 
 /* Which function events may own kernels. */
 enum pf_candidates {
-	PF_CANDIDATES_OPS,	/* only operators and annotations have an id */
-	PF_CANDIDATES_ALL,	/* every CPU event, linked calls too */
+	PF_CANDIDATES_OPS,      /* only operators and annotations have an id */
+	PF_CANDIDATES_ALL,      /* every CPU event, linked calls too */
 	PF_CANDIDATES_UNLINKED, /* CPU events without a link of their own */
 };
 
@@ -40,17 +40,17 @@ struct pf_rules {
 	enum pf_link_mode links;
 	enum pf_candidates candidates;
 	enum pf_memory_border border;
-	bool annotations_apart;	   /* in the key; not in the device total */
-	bool overhead_claims;	   /* overhead events may own kernels */
-	bool unlinked_claims;	   /* unlinked runtime calls may */
-	bool unlinked_in_tree;	   /* they nest on the stop thread */
-	bool python_in_tree;	   /* python functions are function events */
-	bool python_rows;	   /* and rows of the table */
-	bool byte_units;	   /* KB, not Kb */
-	bool xpu_memory;	   /* device type 12 is device memory */
-	bool hidden_events;	   /* events with "hidden": 1 are dropped */
-	bool stack_limit;	   /* at most five stack lines are printed */
-	bool compensated;	   /* Python's sum() compensates (3.12 on) */
+	bool annotations_apart; /* in the key; not in the device total */
+	bool overhead_claims;   /* overhead events may own kernels */
+	bool unlinked_claims;   /* unlinked runtime calls may */
+	bool unlinked_in_tree;  /* they nest on the stop thread */
+	bool python_in_tree;    /* python functions are function events */
+	bool python_rows;       /* and rows of the table */
+	bool byte_units;        /* KB, not Kb */
+	bool xpu_memory;        /* device type 12 is device memory */
+	bool hidden_events;     /* events with "hidden": 1 are dropped */
+	bool stack_limit;       /* at most five stack lines are printed */
+	bool compensated;       /* Python's sum() compensates (3.12 on) */
 	int64_t narrow_start_ns, narrow_end_ns; /* GPU annotations */
 };
 

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 #define COLUMN_WIDTH 12
-#define SPACING	     2
+#define SPACING      2
 #define COLUMNS_MAX  20
 
 struct sort_item {

@@ -36,8 +36,8 @@ struct pf_torch_table {
 	const struct pf_rules *rules;
 	const struct pf_average *const *rows; /* sorted */
 	size_t count;
-	bool has_memory, has_flops; /* the profiler's options */
-	int64_t limit;		    /* -1: every row */
+	bool has_memory, has_flops;               /* the profiler's options */
+	int64_t limit;                            /* -1: every row */
 	int64_t max_name, max_source, max_shapes; /* 55, 75, 80 in torch */
 	bool top_level;
 	const char *header; /* or NULL */

@@ -36,8 +36,7 @@ void pf_tree_release(struct pf_tree *t)
 }
 
 static int settle(struct pf_tree *t, const struct pf_node *n,
-		  const struct pf_figures *f, bool is_async,
-		  struct pf_err *err)
+		  const struct pf_figures *f, bool is_async, struct pf_err *err)
 {
 	if (!n->is_row)
 		return 0;

@@ -70,7 +70,7 @@ struct pf_tree {
 	struct pf_stack {
 		struct pf_node *node;
 		size_t depth, cap;
-	} *stack;
+	} * stack;
 	size_t stack_count;
 	uint64_t too_deep; /* events left without a place in the tree */
 };

@@ -43,10 +43,10 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, FIELD(stack), 0, 1000 },
 	{ 0, "top-level", NULL, "leave out what other events contain",
 	  PF_OPT_FLAG, FIELD(top_level), 0, 0 },
-	{ 0, "step", "N", "only what begins inside ProfilerStep#N",
-	  PF_OPT_INT, FIELD(step), 0, 0 },
-	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank),
-	  0, 0 },
+	{ 0, "step", "N", "only what begins inside ProfilerStep#N", PF_OPT_INT,
+	  FIELD(step), 0, 0 },
+	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank), 0,
+	  0 },
 	{ 0, "torch", "X.Y", "as that release does (default: recognised)",
 	  PF_OPT_STRING, FIELD(torch), 0, 0 },
 	{ 0, "header", "TEXT", "print a line of text first", PF_OPT_STRING,
@@ -55,8 +55,8 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_CHOICE, FIELD(unit), 0, 0 },
 	{ 0, "max-name-width", "N", "cut names to N columns (default 55)",
 	  PF_OPT_INT, FIELD(max_name), 0, 100000 },
-	{ 0, "max-src-width", "N", "cut source lines (default 75)",
-	  PF_OPT_INT, FIELD(max_source), 0, 100000 },
+	{ 0, "max-src-width", "N", "cut source lines (default 75)", PF_OPT_INT,
+	  FIELD(max_source), 0, 100000 },
 	{ 0, "max-shapes-width", "N", "cut shapes (default 80)", PF_OPT_INT,
 	  FIELD(max_shapes), 0, 100000 },
 	{ 0 }
@@ -83,11 +83,11 @@ static const struct pf_col cols[] = {
 static int find_trace(struct pf_db *db, int64_t rank, int64_t *id,
 		      struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		db,
-		"SELECT id, count(*) OVER () FROM trace"
-		" WHERE ?1 < 0 OR rank = ?1 ORDER BY id LIMIT 1",
-		err);
+	sqlite3_stmt *st =
+		pf_db_prepare(db,
+			      "SELECT id, count(*) OVER () FROM trace"
+			      " WHERE ?1 < 0 OR rank = ?1 ORDER BY id LIMIT 1",
+			      err);
 	int64_t count;
 	int rc;
 

@@ -17,38 +17,38 @@
 
 /* ---- events of a trace; times in us ---- */
 
-#define RANGE(cat, name, ts, dur, tid, args)                                \
-	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name           \
-	"\", \"pid\": 1, \"tid\": " #tid ", \"ts\": " #ts ".000, \"dur\": " \
-	#dur ".000, \"args\": {" args "}},\n"
-#define OP(name, ts, dur, id)       \
-	RANGE("cpu_op", name, ts, dur, 1, \
+#define RANGE(cat, name, ts, dur, tid, args)                                   \
+	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
+	"\", \"pid\": 1, \"tid\": " #tid ", \"ts\": " #ts                      \
+	".000, \"dur\": " #dur ".000, \"args\": {" args "}},\n"
+#define OP(name, ts, dur, id)                                                  \
+	RANGE("cpu_op", name, ts, dur, 1,                                      \
 	      "\"External id\": " #id ", \"Ev Idx\": " #id)
-#define NOTE(name, ts, dur, id)              \
-	RANGE("user_annotation", name, ts, dur, 1, \
+#define NOTE(name, ts, dur, id)                                                \
+	RANGE("user_annotation", name, ts, dur, 1,                             \
 	      "\"External id\": " #id ", \"Ev Idx\": " #id)
-#define CALL(name, ts, dur, tid, link, number)         \
-	RANGE("cuda_runtime", name, ts, dur, tid,      \
+#define CALL(name, ts, dur, tid, link, number)                                 \
+	RANGE("cuda_runtime", name, ts, dur, tid,                              \
 	      "\"External id\": " #link ", \"correlation\": " #number)
-#define LOOSE_CALL(name, ts, dur, tid, number) \
+#define LOOSE_CALL(name, ts, dur, tid, number)                                 \
 	RANGE("cuda_runtime", name, ts, dur, tid, "\"correlation\": " #number)
-#define KERNEL(name, ts, dur, link, number)                                 \
-	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name            \
-	"\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts ".000, \"dur\": " #dur   \
-	".000, \"args\": {\"External id\": " #link ", \"correlation\": "    \
-	#number ", \"device\": 0, \"stream\": 7}},\n"
-#define MEMORY(ts, bytes, type)                                             \
-	"{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\","     \
-	" \"name\": \"[memory]\", \"pid\": 1, \"tid\": 1, \"ts\": " #ts     \
-	".000, \"args\": {\"Bytes\": " #bytes ", \"Device Type\": " #type   \
+#define KERNEL(name, ts, dur, link, number)                                    \
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name               \
+	"\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts ".000, \"dur\": " #dur      \
+	".000, \"args\": {\"External id\": " #link                             \
+	", \"correlation\": " #number ", \"device\": 0, \"stream\": 7}},\n"
+#define MEMORY(ts, bytes, type)                                                \
+	"{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\","        \
+	" \"name\": \"[memory]\", \"pid\": 1, \"tid\": 1, \"ts\": " #ts        \
+	".000, \"args\": {\"Bytes\": " #bytes ", \"Device Type\": " #type      \
 	", \"Ev Idx\": 900}},\n"
-#define SPAN                                                              \
-	"{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler" \
-	" (0)\", \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\","      \
+#define SPAN                                                                   \
+	"{\"ph\": \"X\", \"cat\": \"Trace\", \"name\": \"PyTorch Profiler"     \
+	" (0)\", \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\","           \
 	" \"ts\": 0.000, \"dur\": 900.000}"
 
-#define MODERN(events)                                                  \
-	"{\"baseTimeNanoseconds\": 1700000000000000000, \"with_flops\": 1," \
+#define MODERN(events)                                                         \
+	"{\"baseTimeNanoseconds\": 1700000000000000000, \"with_flops\": 1,"    \
 	" \"traceEvents\": [\n" events SPAN "]}"
 
 struct scene {
@@ -80,8 +80,7 @@ static void release(void *prepared)
 
 static void scene_open(struct scene *s, const char *json)
 {
-	static const struct pf_ingest_extra extra = { prepare, store,
-						      release };
+	static const struct pf_ingest_extra extra = { prepare, store, release };
 	struct pf_ingest_options o = { .path_count = 1,
 				       .rank = -1,
 				       .extra = &extra };
@@ -116,7 +115,8 @@ static void averages(struct scene *s, int torch, bool by_shape,
 	struct pf_averages_args args = { .trace_id = 1,
 					 .torch = torch,
 					 .step = -1,
-					 .grouping = { { .by_shape = by_shape } },
+					 .grouping = { { .by_shape =
+								 by_shape } },
 					 .grouping_count = 1 };
 	struct pf_err err = { 0 };
 
@@ -154,10 +154,10 @@ static void nesting(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2)
-			      CALL("launch", 25, 5, 1, 2, 1001)
-			      KERNEL("k", 60, 40, 2, 1001)
-			      KERNEL("loose", 110, 5, 0, 1002)));
+	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) CALL(
+			       "launch", 25, 5, 1, 2, 1001) KERNEL("k", 60, 40,
+								   2, 1001)
+				      KERNEL("loose", 110, 5, 0, 1002)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 70, 100, 0, 40);
 	check(&a, "b", 1, 25, 30, 40, 40);
@@ -180,7 +180,7 @@ static void borders(void **state)
 
 	(void)state;
 	scene_open(&s, MODERN(OP("a", 10, 10, 1) OP("b", 15, 5, 2)
-			      OP("c", 20, 0, 3)));
+				      OP("c", 20, 0, 3)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 5, 10, 0, 0);
 	assert_true(find(&a, "b")->has_parent);
@@ -197,17 +197,17 @@ static void duplicates(void **state)
 	(void)state;
 	/* a > a > a > b: one row of one call, with b's time below it and the
 	 * kernels of the innermost a only. */
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 80, 2)
-			      OP("a", 30, 60, 3) OP("b", 40, 20, 4)
-			      KERNEL("k", 60, 7, 1, 1001)
-			      KERNEL("k", 70, 9, 3, 1002)));
+	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 80, 2) OP(
+			       "a", 30, 60, 3) OP("b", 40, 20, 4)
+				      KERNEL("k", 60, 7, 1, 1001)
+					      KERNEL("k", 70, 9, 3, 1002)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 80, 100, 9, 9);
 	pf_averages_release(&a);
 	scene_close(&s);
 	/* With a second child nothing is merged. */
 	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 30, 2)
-			      OP("b", 60, 20, 3)));
+				      OP("b", 60, 20, 3)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 2, 50 + 30, 130, 0, 0);
 	pf_averages_release(&a);
@@ -221,10 +221,10 @@ static void collisions(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 5)
-			      CALL("launch", 25, 5, 1, 5, 1001)
-			      LOOSE_CALL("query", 200, 5, 1, 5)
-			      KERNEL("k", 60, 40, 5, 1001)));
+	scene_open(&s,
+		   MODERN(OP("a", 10, 100, 5) CALL("launch", 25, 5, 1, 5, 1001)
+				  LOOSE_CALL("query", 200, 5, 1, 5)
+					  KERNEL("k", 60, 40, 5, 1001)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 95, 100, 40, 40);
 	check(&a, "query", 1, 5, 5, 40, 40);
@@ -242,13 +242,12 @@ static void drawn_to_stop_thread(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(
-		&s,
-		MODERN(NOTE("ProfilerStep#1", 5, 500, 50) RANGE(
-			"cpu_op", "a", 10, 100, 2,
-			"\"External id\": 5, \"Ev Idx\": 5")
-			       CALL("launch", 25, 5, 2, 5, 1001)
-				       LOOSE_CALL("query", 200, 5, 1, 5)));
+	scene_open(&s,
+		   MODERN(NOTE("ProfilerStep#1", 5, 500,
+			       50) RANGE("cpu_op", "a", 10, 100, 2,
+					 "\"External id\": 5, \"Ev Idx\": 5")
+				  CALL("launch", 25, 5, 2, 5, 1001)
+					  LOOSE_CALL("query", 200, 5, 1, 5)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 100, 100, 0, 0);
 	check(&a, "ProfilerStep*", 1, 490, 500, 0, 0);
@@ -266,10 +265,9 @@ static void overhead(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(OP("a", 10, 100, 5) RANGE("overhead", "Flush", 30, 10,
-						    0, "")
-				  KERNEL("k", 60, 40, 5, 1001)));
+	scene_open(&s, MODERN(OP("a", 10, 100, 5)
+				      RANGE("overhead", "Flush", 30, 10, 0, "")
+					      KERNEL("k", 60, 40, 5, 1001)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 90, 100, 40, 80);
 	check(&a, "Flush", 1, 10, 10, 40, 40);
@@ -288,10 +286,9 @@ static void memory_records(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2)
-			      MEMORY(30, 512, 1) MEMORY(60, 64, 0)
-			      MEMORY(110, -12, 1) MEMORY(300, 7, 1)
-			      MEMORY(301, 9, 3)));
+	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) MEMORY(
+			       30, 512, 1) MEMORY(60, 64, 0) MEMORY(110, -12, 1)
+				      MEMORY(300, 7, 1) MEMORY(301, 9, 3)));
 	averages(&s, 211, false, &a);
 	assert_true(a.has_memory);
 	r = find(&a, "a");
@@ -315,9 +312,9 @@ static void asynchronous(void **state)
 
 	(void)state;
 	/* By name, and because it ends after the operator it began in. */
-	scene_open(&s, MODERN(NOTE("nccl:all_reduce", 10, 100, 1)
-			      OP("a", 20, 30, 2) OP("late", 40, 100, 3)
-			      OP("b", 150, 10, 4)));
+	scene_open(&s,
+		   MODERN(NOTE("nccl:all_reduce", 10, 100, 1) OP("a", 20, 30, 2)
+				  OP("late", 40, 100, 3) OP("b", 150, 10, 4)));
 	averages(&s, 0, false, &a);
 	check(&a, "nccl:all_reduce", 1, 0, 100, 0, 0);
 	check(&a, "a", 1, 30, 30, 0, 0);
@@ -329,10 +326,10 @@ static void asynchronous(void **state)
 	scene_close(&s);
 }
 
-#define SHAPED(name, ts, dur, id, dims)                               \
-	RANGE("cpu_op", name, ts, dur, 1,                             \
-	      "\"External id\": " #id ", \"Ev Idx\": " #id            \
-	      ", \"Input Dims\": " dims                               \
+#define SHAPED(name, ts, dur, id, dims)                                        \
+	RANGE("cpu_op", name, ts, dur, 1,                                      \
+	      "\"External id\": " #id ", \"Ev Idx\": " #id                     \
+	      ", \"Input Dims\": " dims                                        \
 	      ", \"Input type\": [\"float\", \"float\"]")
 
 static void shapes_and_flops(void **state)
@@ -341,9 +338,11 @@ static void shapes_and_flops(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(SHAPED("aten::mm", 10, 5, 1, "[[2,3],[3,4]]")
-			      SHAPED("aten::mm", 20, 5, 2, "[[2,3],[3,4]]")
-			      SHAPED("aten::mm", 30, 5, 3, "[[1,1],[1,1]]")));
+	scene_open(&s,
+		   MODERN(SHAPED("aten::mm", 10, 5, 1, "[[2,3],[3,4]]")
+				  SHAPED("aten::mm", 20, 5, 2, "[[2,3],[3,4]]")
+					  SHAPED("aten::mm", 30, 5, 3,
+						 "[[1,1],[1,1]]")));
 	averages(&s, 0, true, &a);
 	assert_int_equal(a.list[0].count, 2);
 	assert_string_equal(a.list[0].rows[0].shapes, "[[2, 3], [3, 4]]");
@@ -366,8 +365,8 @@ static void python_functions(void **state)
 
 	(void)state;
 	scene_open(&s, MODERN(OP("a", 10, 100, 1) RANGE(
-			      "python_function", "f.py(1): f", 20, 50, 1,
-			      "\"Python id\": 1, \"Ev Idx\": 2")
+			       "python_function", "f.py(1): f", 20, 50, 1,
+			       "\"Python id\": 1, \"Ev Idx\": 2")
 				      OP("b", 30, 10, 3)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 90, 100, 0, 0);
@@ -425,11 +424,11 @@ static void one_step(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(NOTE("ProfilerStep#7", 0, 100, 1)
-			      OP("a", 10, 20, 2)
-			      NOTE("ProfilerStep#8", 100, 100, 3)
-			      OP("a", 110, 30, 4) OP("a", 150, 2, 5)
-			      OP("a", 210, 5, 6)));
+	scene_open(&s,
+		   MODERN(NOTE("ProfilerStep#7", 0, 100, 1) OP("a", 10, 20, 2)
+				  NOTE("ProfilerStep#8", 100, 100, 3)
+					  OP("a", 110, 30, 4) OP("a", 150, 2, 5)
+						  OP("a", 210, 5, 6)));
 	pf_averages(&s.db, &args, &a, &err);
 	support_no_error(&err);
 	check(&a, "a", 2, 32, 32, 0, 0);
@@ -453,11 +452,11 @@ static void stored(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1)
-			      SHAPED("b", 20, 30, 2, "[[3]]")
-			      SHAPED("b", 55, 30, 4, "[[4]]")
-			      CALL("launch", 25, 5, 1, 2, 1001)
-			      KERNEL("k", 60, 40, 2, 1001)));
+	scene_open(&s,
+		   MODERN(OP("a", 10, 100, 1) SHAPED("b", 20, 30, 2, "[[3]]")
+				  SHAPED("b", 55, 30, 4, "[[4]]") CALL(
+					  "launch", 25, 5, 1, 2, 1001)
+					  KERNEL("k", 60, 40, 2, 1001)));
 	for (int i = 0; i < 2; i++) {
 		args.grouping[0].by_shape = i;
 		assert_int_equal(pf_averages_load(&s.db, &args, &a, &err), 1);

@@ -71,12 +71,12 @@ static void pointwise(void **state)
 			 0);
 }
 
-#define CONV(stride, padding, groups)                                   \
-	"{\"Input Dims\": [[2, 4, 8, 10], [6, 2, 3, 3], [6], [], [],"   \
-	" [], []], \"Input type\": [\"float\", \"float\", \"float\","   \
-	" \"ScalarList\", \"ScalarList\", \"ScalarList\", \"Scalar\"]," \
-	" \"Concrete Inputs\": [\"\", \"\", \"\", \"" stride "\", \""   \
-	padding "\", \"[1, 1]\", \"" groups "\"]}"
+#define CONV(stride, padding, groups)                                          \
+	"{\"Input Dims\": [[2, 4, 8, 10], [6, 2, 3, 3], [6], [], [],"          \
+	" [], []], \"Input type\": [\"float\", \"float\", \"float\","          \
+	" \"ScalarList\", \"ScalarList\", \"ScalarList\", \"Scalar\"],"        \
+	" \"Concrete Inputs\": [\"\", \"\", \"\", \"" stride "\", \"" padding  \
+	"\", \"[1, 1]\", \"" groups "\"]}"
 
 static void convolution(void **state)
 {
@@ -89,8 +89,7 @@ static void convolution(void **state)
 			 2 * 2 * 4 * 5 * 3 * 3 * 4 * 6);
 	assert_int_equal(count("aten::conv2d", CONV("[0, 1]", "[0, 0]", "1")),
 			 0);
-	assert_int_equal(count("aten::conv2d", CONV("[1, 1]", "same", "1")),
-			 0);
+	assert_int_equal(count("aten::conv2d", CONV("[1, 1]", "same", "1")), 0);
 	assert_int_equal(count("aten::conv2d", CONV("[1, 1]", "[0, 0]", "0")),
 			 0);
 }

@@ -76,8 +76,7 @@ static void history(void **state)
 	assert_false(pf_rules_for(&modern, 207, 0).byte_units);
 	assert_int_equal(pf_rules_for(&modern, 210, 0).border,
 			 PF_BORDER_DOUBLE);
-	assert_int_equal(pf_rules_for(&modern, 211, 0).border,
-			 PF_BORDER_EXACT);
+	assert_int_equal(pf_rules_for(&modern, 211, 0).border, PF_BORDER_EXACT);
 	assert_true(pf_rules_for(&modern, 213, 0).python_rows);
 	assert_true(pf_rules_for(&modern, 213, 0).overhead_claims);
 	assert_false(pf_rules_for(&modern, 214, 0).python_rows);
@@ -102,8 +101,8 @@ static void check_parse(const char *text, int torch, int python)
 
 static void parses(void **state)
 {
-	static const char *const bad[] = { "",	    "2",     "2.",    "x",
-					   "2.6x",  "1.2",   "2.6/",  "2.6/4.1",
+	static const char *const bad[] = { "",      "2",    "2.",   "x",
+					   "2.6x",  "1.2",  "2.6/", "2.6/4.1",
 					   "2.6/3", "-2.6", "2.6 ", "2.600" };
 	struct pf_err err;
 	int torch, python;

@@ -53,10 +53,9 @@ static void memory(void **state)
 
 static struct pf_average row(const char *name, double self_cpu, double device)
 {
-	struct pf_average r = { .name = name,
-				.shapes = "",
-				.stack = "",
-				.count = 1 };
+	struct pf_average r = {
+		.name = name, .shapes = "", .stack = "", .count = 1
+	};
 
 	r.sum.us[PF_FIG_SELF_CPU] = self_cpu;
 	r.sum.us[PF_FIG_CPU] = self_cpu;
@@ -231,8 +230,8 @@ static void sort_names(void **state)
 	assert_int_equal(key, PF_SORT_DEVICE);
 	assert_int_equal(pf_torch_sort_key("device_time", &key, &err), 0);
 	assert_int_equal(key, PF_SORT_DEVICE_AVERAGE);
-	assert_int_equal(
-		pf_torch_sort_key("self_xpu_memory_usage", &key, &err), 0);
+	assert_int_equal(pf_torch_sort_key("self_xpu_memory_usage", &key, &err),
+			 0);
 	assert_int_equal(key, PF_SORT_SELF_DEVICE_MEMORY);
 	assert_int_equal(pf_torch_sort_key("count", &key, &err), 0);
 	assert_int_equal(key, PF_SORT_COUNT);

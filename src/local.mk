@@ -95,7 +95,6 @@ libprofan_a_SOURCES = \
 	src/store/ingest_impl.h \
 	src/store/ingest_later.c \
 	src/store/ingest_later.h \
-	src/store/ingest_texts.c \
 	src/store/ingest_merge.c \
 	src/store/ingest_names.c \
 	src/store/ingest_names.h \
@@ -105,11 +104,14 @@ libprofan_a_SOURCES = \
 	src/store/ingest_run.c \
 	src/store/ingest_run.h \
 	src/store/ingest_sort.c \
+	src/store/ingest_texts.c \
 	src/store/ingest_turn.c \
 	src/store/lexicon.c \
 	src/store/lexicon.h \
 	src/store/named.c \
 	src/store/named.h \
+	src/store/query.c \
+	src/store/query.h \
 	src/store/varint.h \
 	src/store/vtab.c \
 	src/store/vtab.h \
@@ -153,6 +155,7 @@ profan_SOURCES = \
 	src/cmd/cmd_help.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
+	src/cmd/cmd_query.c \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \
 	src/cmd/completion.h \

@@ -11,7 +11,7 @@ mkdir -p "$dir" || exit 99
 cd "$dir" || exit 99
 failed=0
 
-calc() { awk "BEGIN { printf \"%.4f\", $1 }"; }
+calc() { awk "BEGIN { printf \"%.4f\", ($1) }"; }
 
 # bound NAME VALUE OPERATOR LIMIT UNIT
 bound() {

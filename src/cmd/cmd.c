@@ -14,11 +14,8 @@
 #include "cmd/cmd.h"
 
 const struct pf_cmd *const pf_cmds[] = {
-	&pf_cmd_ingest,
-	&pf_cmd_table,
-	&pf_cmd_info,
-	&pf_cmd_help,
-	NULL,
+	&pf_cmd_ingest, &pf_cmd_table, &pf_cmd_info,
+	&pf_cmd_query,  &pf_cmd_help,  NULL,
 };
 
 struct common {
@@ -87,6 +84,7 @@ static const char *take_db_path(const struct pf_cmd *cmd, struct pf_ctx *cx)
 		return NULL;
 	if (cmd->max_args >= 0 && cx->argc > cmd->max_args) {
 		cx->argc--;
+		cx->is_db_given = true;
 		return *cx->argv++;
 	}
 	return path && *path ? path : "profan.db";
@@ -105,6 +103,17 @@ static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 			       "usage: profan %s %s",
 			       cx->argv[cmd->max_args], cmd->name, cmd->args);
 	return 0;
+}
+
+/* Was the only argument meant to be the database? */
+static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
+			struct pf_err *err)
+{
+	if (!cx->is_db_given && cx->argc > 0 && !access(cx->argv[0], F_OK))
+		return pf_fail(err, PF_EUSAGE,
+			       "nothing follows '%s'; usage: profan %s %s",
+			       cx->argv[0], cmd->name, cmd->args);
+	return -1;
 }
 
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,

@@ -60,6 +60,7 @@ enum pf_needs {
 struct pf_ctx {
 	struct pf_db *db;    /* open if PF_NEEDS_DB, else NULL */
 	const char *db_path; /* the same file, or NULL */
+	bool is_db_given;    /* as an argument */
 	int argc;            /* arguments that are no options, without DB */
 	char **argv;
 	struct pf_style style; /* for pf_render_doc() */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cmd/cmd.h"
+#include "store/query.h"
+
+static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+{
+	struct pf_row_sink *sink = pf_render_rows(&cx->style, "rows", cx->out);
+
+	(void)args;
+	if (pf_query_run(cx->db, cx->argv[0], sink, err) < 0) {
+		pf_render_free(sink);
+		return -1;
+	}
+	return pf_render_finish(sink, err);
+}
+
+const struct pf_cmd pf_cmd_query = {
+	.name = "query",
+	.args = "[DB] SQL",
+	.summary = "print the rows of one SQL statement",
+	.details =
+		"One statement that reads. The tables are those of the "
+		"database and event, op, frame and arg, which show the "
+		"compressed columns as rows; schema/README.md describes them. "
+		"With one argument, it is the statement.",
+	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC,
+	.min_args = 1,
+	.max_args = 1,
+	.examples =
+		"profan query job.db 'SELECT path, event_count FROM trace'\n"
+		"profan query 'SELECT name, dur_ns FROM op LIMIT 9' -f csv\n",
+	.run = run,
+};

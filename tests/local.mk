@@ -76,7 +76,6 @@ SHELL_TESTS = \
 	tests/fuzz.sh \
 	tests/golden.sh \
 	tests/key_averages.sh \
-	tests/key_averages.sh \
 	tests/laws.sh \
 	tests/layers.sh \
 	tests/limits.sh \

@@ -128,7 +128,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	if (!cx->db_path)
 		return cmd->run(cx, args, err);
 	if (pf_db_open(&db, cx->db_path, cmd->needs & PF_NEEDS_TABLES, err) < 0)
-		return -1;
+		return explain_path(cmd, cx, err);
 	cx->db = &db;
 	rc = cmd->run(cx, args, err);
 	pf_db_close(&db);

@@ -303,6 +303,12 @@ static int parse_short(struct parser *p, const char *letters)
 	return 0;
 }
 
+/* "-- text" in one word is SQL that begins with a comment. */
+static bool is_comment(const char *word)
+{
+	return word[1] == '-' && (word[2] == ' ' || word[2] == '\n');
+}
+
 int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
 		 char **argv, struct pf_err *err)
 {
@@ -315,7 +321,7 @@ int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
 		if (!strcmp(word, "--")) {
 			while (p.at < p.argc)
 				argv[p.kept++] = argv[p.at++];
-		} else if (word[0] != '-' || !word[1]) {
+		} else if (word[0] != '-' || !word[1] || is_comment(word)) {
 			argv[p.kept++] = word;
 		} else if (word[1] == '-') {
 			rc = parse_long(&p, word + 2);

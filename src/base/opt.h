@@ -18,7 +18,8 @@
  * Spellings: -n 5, -n5, --limit 5, --limit=5, --lim 5 (an unambiguous
  * beginning), -am5 (flags in a row), --no-all, --no-limit (back to the
  * default).  Options and other arguments may be mixed; "--" ends options and
- * "-" alone is an argument.  Strings are borrowed from argv.
+ * "-" alone is an argument, as is a word that begins with "-- " (SQL with a
+ * comment).  Strings are borrowed from argv.
  */
 #ifndef PF_BASE_OPT_H
 #define PF_BASE_OPT_H

@@ -149,6 +149,20 @@ static void others_stay_in_order(void **state)
 	assert_int_equal(r.args.limit, 3);
 }
 
+static void sql_may_begin_with_a_comment(void **state)
+{
+	char *argv[] = { (char *)"-- comment\nSELECT 1", (char *)"-a" };
+	struct args args = defaults;
+	struct pf_opt_set set = { opts, &args, &defaults };
+	struct pf_err err = { 0 };
+	int argc = 2;
+
+	(void)state;
+	assert_int_equal(pf_opt_parse(&set, 1, &argc, argv, &err), 0);
+	assert_int_equal(argc, 1);
+	assert_true(args.all);
+}
+
 static void a_whole_name_beats_a_beginning(void **state)
 {
 	struct result r;
@@ -197,6 +211,7 @@ int main(void)
 		cmocka_unit_test(every_kind),
 		cmocka_unit_test(defaults_stay_and_come_back),
 		cmocka_unit_test(others_stay_in_order),
+		cmocka_unit_test(sql_may_begin_with_a_comment),
 		cmocka_unit_test(a_whole_name_beats_a_beginning),
 		cmocka_unit_test(wrong_use_is_explained),
 		cmocka_unit_test(choice_words_are_counted),

@@ -218,7 +218,8 @@ static void apply_integer(struct pf_filter *f, char code, int64_t v)
 		raise(&f->end_low, v);
 		break;
 	case 'm':
-		f->name = v < 0 || v > UINT32_MAX ? -2 : v;
+		f->is_none |= v < 0 || v > UINT32_MAX;
+		f->name = v;
 		f->name_is_exact = true;
 		break;
 	case 'd':
@@ -235,7 +236,7 @@ static int apply_text(struct pf_vtab_cursor *c, char code, const char *text,
 	struct pf_filter *f = &c->scan.filter;
 	const struct pf_lexicon *d = c->scan.lexicon;
 
-	if (code == 'y') {
+	if (code == 'y' && !c->has_wanted_key) {
 		pf_buf_clear(&c->wanted_key);
 		pf_buf_add(&c->wanted_key, text, (size_t)len);
 		c->has_wanted_key = true;
@@ -245,9 +246,8 @@ static int apply_text(struct pf_vtab_cursor *c, char code, const char *text,
 
 		if (id == -2)
 			return -1;
-		f->name = id >= 0 ? id : -2;
-		if (id < 0 && d->has_inline)
-			f->name = PF_ID_INLINE;
+		f->name = id >= 0 ? id : PF_ID_INLINE;
+		f->is_none |= id < 0 && !d->has_inline;
 	} else if (code == 'c') {
 		f->category_rank = INT64_MAX; /* unless it is found */
 		for (size_t i = 0; i < d->type_count; i++)
@@ -257,7 +257,7 @@ static int apply_text(struct pf_vtab_cursor *c, char code, const char *text,
 	return 0;
 }
 
-/* Values of other types are left to SQLite. */
+/* Nothing compares with NULL; values of other types are left to SQLite. */
 static int apply(struct pf_vtab_cursor *c, char code, sqlite3_value *value,
 		 struct pf_err *err)
 {
@@ -265,6 +265,7 @@ static int apply(struct pf_vtab_cursor *c, char code, sqlite3_value *value,
 	int type = sqlite3_value_type(value);
 	const unsigned char *text;
 
+	c->scan.filter.is_none |= type == SQLITE_NULL;
 	if (!is_text && type == SQLITE_INTEGER)
 		apply_integer(&c->scan.filter, code,
 			      sqlite3_value_int64(value));

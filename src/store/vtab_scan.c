@@ -78,7 +78,7 @@ void pf_scan_start(struct pf_scan *s)
 	sqlite3_bind_int64(s->blocks, 4, f->start_low);
 	sqlite3_bind_int64(s->blocks, 5, f->end_low);
 	s->at = s->end = 0;
-	s->is_running = f->name != -2;
+	s->is_running = !f->is_none;
 }
 
 /* ---- decoding ---- */

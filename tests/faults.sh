@@ -35,7 +35,9 @@ nothing_left() { # NAME
 # ---- inputs ----
 refused "missing file" "no-such.json" "$profan" ingest "$tmp/no-such.json" \
 	-o "$db"
-refused "directory as input" "directory" "$profan" ingest "$tmp" -o "$db"
+mkdir "$tmp/folder"
+refused "folder without traces" "folder" "$profan" ingest "$tmp/folder" \
+	-o "$db"
 : >"$tmp/empty.json"
 refused "empty file" "empty.json" "$profan" ingest "$tmp/empty.json" -o "$db"
 echo "hello" >"$tmp/text.json"

@@ -22,7 +22,7 @@ for file in "$top_srcdir"/schema/query/*.sql; do
 	else
 		not_ok "$name: can be prepared" "$tmp/err"
 	fi
-	if run 0 "$profan" query "$db" "$(cat "$file")"; then
+	if run 0 "$profan" query "$db" -- "$(cat "$file")"; then
 		ok "$name: runs"
 	else
 		not_ok "$name: runs" "$tmp/err"

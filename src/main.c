@@ -7,8 +7,10 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "cmd/cmd.h"
@@ -76,11 +78,27 @@ static int run_main(int argc, char **argv, struct pf_err *err)
 	return run_command(argc, argv, err);
 }
 
+/*
+ * A file opened while 0, 1 or 2 are closed would take their place and get
+ * what is meant for them.  Read-only, so that output to it still fails.
+ */
+static void hold_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	struct pf_err err = { 0 }, output = { 0 };
 	int rc;
 
+	hold_standard_files();
 	rc = run_main(argc, argv, &err);
 	if (finish_output(&output) < 0 && rc >= 0) {
 		err = output;

@@ -106,6 +106,17 @@ static void add_escaped(struct pf_buf *out, uint32_t code)
 	}
 }
 
+/* How many letters from here on need no escape in any place. */
+static size_t plain_run(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' &&
+	       s[n] != '\\' && !is_markup((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
 void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
 		    bool escape_markup)
 {
@@ -113,8 +124,15 @@ void pf_jsonw_quote(struct pf_buf *out, const char *s, size_t len,
 
 	pf_buf_addc(out, '"');
 	while (len > 0) {
-		size_t n = pf_utf8_next(s, len, &code);
+		size_t n = plain_run(s, len);
 
+		if (n > 0) {
+			pf_buf_add(out, s, n);
+			s += n;
+			len -= n;
+			continue;
+		}
+		n = pf_utf8_next(s, len, &code);
 		if (code == PF_UTF8_BAD)
 			pf_buf_adds(out, "\xef\xbf\xbd");
 		else if (pf_utf8_is_control(code) || code == '"' ||

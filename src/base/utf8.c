@@ -118,8 +118,17 @@ void pf_utf8_mask(struct pf_buf *out, const char *p, size_t len)
 	uint32_t code;
 
 	while (len > 0) {
-		size_t n = pf_utf8_next(p, len, &code);
+		size_t n = 0;
 
+		while (n < len && p[n] >= 0x20 && p[n] < 0x7f)
+			n++;
+		if (n > 0) {
+			pf_buf_add(out, p, n);
+			p += n;
+			len -= n;
+			continue;
+		}
+		n = pf_utf8_next(p, len, &code);
 		if (!pf_utf8_is_control(code))
 			pf_buf_add(out, p, n);
 		else

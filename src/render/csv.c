@@ -16,7 +16,7 @@
 
 static void begin(struct pf_printer *p)
 {
-	(void)p;
+	p->is_terminal = isatty(fileno(p->out));
 }
 
 static bool needs_quotes(const char *s, size_t len)
@@ -31,22 +31,26 @@ static bool needs_quotes(const char *s, size_t len)
 	return false;
 }
 
-/* csv_fwrite() quotes always and writes to a file, so p->buf goes first. */
+static void add_quoted(struct pf_buf *out, const char *s, size_t len)
+{
+	pf_buf_reserve(out, 2 * len + 2);
+	out->len += csv_write(out->data + out->len, 2 * len + 2, s, len);
+}
+
+/* csv_write() quotes always, so it gets only what needs quotes. */
 static void add_text(struct pf_printer *p, const char *s, size_t len)
 {
 	struct pf_buf masked = { 0 };
 
-	if (isatty(fileno(p->out))) {
+	if (p->is_terminal) {
 		pf_utf8_mask(&masked, s, len);
 		s = masked.data ? masked.data : "";
 		len = masked.len;
 	}
-	if (needs_quotes(s, len)) {
-		pf_printer_flush(p);
-		csv_fwrite(p->out, s, len);
-	} else {
+	if (needs_quotes(s, len))
+		add_quoted(&p->buf, s, len);
+	else
 		pf_buf_add(&p->buf, s, len);
-	}
 	pf_buf_release(&masked);
 }
 

@@ -20,6 +20,7 @@ struct pf_printer {
 	FILE *out;
 	struct pf_buf buf;         /* written out when it is large */
 	struct pf_jsonw json;      /* json.c */
+	bool is_terminal;          /* csv.c: mask what could steer it */
 	size_t section;            /* parts printed so far: csv, text, md */
 	const char *name, *title;  /* of the table being printed */
 	const struct pf_col *cols; /* with keys made unique */

@@ -306,7 +306,8 @@ static void tear_down(struct pf_engine *e)
 	free(e->is_device);
 	free(e->host);
 	pf_sorter_free(e->collider_sorter);
-	pf_spool_free(e->colliders);
+	for (size_t i = 0; i <= PF_NUMBER_LISTS_MAX; i++)
+		pf_spool_free(e->numbers[i].spool);
 	pf_spool_free(e->call_links);
 	pf_spool_free(e->overhead_ids);
 	pf_spool_free(e->op_kernels);

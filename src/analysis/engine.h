@@ -57,7 +57,8 @@ struct pf_host_track {
 	uint64_t steps; /* ProfilerStep# annotations */
 	struct pf_open_op *open;
 	size_t open_count, open_cap;
-	struct pf_lookup op_kernels, call_kernels, colliders;
+	struct pf_lookup op_kernels, call_kernels;
+	struct pf_number_list *numbers; /* or NULL */
 };
 
 /* Kernel time of one link, summed in torch's order. */
@@ -75,6 +76,17 @@ struct pf_collider {
 	int64_t id, start_ns;
 	uint64_t thread;
 };
+
+/*
+ * Colliders whose ids ascend in the order of time, as a thread's calls do;
+ * what does not ascend goes through a sorter.
+ */
+struct pf_number_list {
+	struct pf_spool *spool;
+	struct pf_lookup lookup;
+	int64_t last_id;
+};
+#define PF_NUMBER_LISTS_MAX 8
 
 struct pf_engine {
 	struct pf_db *db;
@@ -99,7 +111,9 @@ struct pf_engine {
 	struct pf_tree tree;
 	/* What the passes leave for later ones; NULL when there is none. */
 	struct pf_sorter *collider_sorter;
-	struct pf_spool *colliders, *call_links, *overhead_ids;
+	struct pf_number_list numbers[PF_NUMBER_LISTS_MAX + 1];
+	size_t number_count; /* the last one is the sorter's */
+	struct pf_spool *call_links, *overhead_ids;
 	struct pf_lookup device_calls;
 	struct pf_spool *op_kernels, *call_kernels;
 	struct pf_memory *memory;
@@ -152,9 +166,9 @@ int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe);
 /* The link of a device event; 0 or -1. */
 int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
 			  int64_t *link, struct pf_err *err);
-/* A runtime call or overhead event may own kernels of others. */
-int pf_engine_collide(struct pf_engine *e, int64_t id, int64_t start_ns,
-		      uint32_t thread, struct pf_err *err);
+/* A call or overhead event of a track may own kernels of others. */
+int pf_engine_collide(struct pf_engine *e, uint32_t track,
+		      const struct pf_collider *c, struct pf_err *err);
 /* The logical thread of a call with a link. */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 			    int64_t link, uint32_t *thread, struct pf_err *err);

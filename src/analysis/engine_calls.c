@@ -57,7 +57,7 @@ static int see_call(struct pf_engine *e, struct recent *recent,
 		    struct pf_err *err)
 {
 	int64_t link = pf_engine_call_link(e, fe);
-	uint32_t thread;
+	struct pf_collider c;
 	struct recent *r;
 
 	if (e->rules.links == PF_LINK_LOST ||
@@ -69,10 +69,12 @@ static int see_call(struct pf_engine *e, struct recent *recent,
 		return 0;
 	if (link && e->rules.candidates != PF_CANDIDATES_ALL)
 		return 0;
-	thread = thread_so_far(e, recent, fe, link);
-	r = &recent[(uint64_t)fe->correlation % RECENT];
-	*r = (struct recent){ fe->correlation, fe->start_ns, thread };
-	return pf_engine_collide(e, fe->correlation, fe->start_ns, thread, err);
+	c.id = fe->correlation;
+	c.start_ns = fe->start_ns;
+	c.thread = thread_so_far(e, recent, fe, link);
+	r = &recent[(uint64_t)c.id % RECENT];
+	*r = (struct recent){ c.id, c.start_ns, (uint32_t)c.thread };
+	return pf_engine_collide(e, fe->track, &c, err);
 }
 
 /* Turn the sorted links into a spool, the first call of a number wins. */

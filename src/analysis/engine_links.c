@@ -125,42 +125,78 @@ int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
 	return found < 0 ? -1 : 0;
 }
 
-int pf_engine_collide(struct pf_engine *e, int64_t id, int64_t start_ns,
-		      uint32_t thread, struct pf_err *err)
+static struct pf_number_list *add_list(struct pf_engine *e, size_t at)
 {
-	struct pf_collider c = { id, start_ns, thread };
+	struct pf_number_list *list = &e->numbers[at];
 
-	if (id <= 0)
-		return 0;
-	if (!e->collider_sorter)
-		e->collider_sorter =
-			pf_sorter_new(sizeof(c), 2u << 20, e->temp_dir);
-	return pf_sorter_add(e->collider_sorter, &c, err);
+	list->spool =
+		pf_spool_new(sizeof(struct pf_collider), 1u << 19, e->temp_dir);
+	pf_lookup_init(&list->lookup, list->spool);
+	return list;
 }
 
-/* All colliders are known: sort them, keeping the last of each id. */
+int pf_engine_collide(struct pf_engine *e, uint32_t track,
+		      const struct pf_collider *c, struct pf_err *err)
+{
+	struct pf_host_track *t = &e->host[track];
+
+	if (c->id <= 0)
+		return 0;
+	if (!t->numbers && e->number_count < PF_NUMBER_LISTS_MAX)
+		t->numbers = add_list(e, e->number_count++);
+	if (t->numbers && c->id > t->numbers->last_id) {
+		t->numbers->last_id = c->id;
+		return pf_spool_add(t->numbers->spool, c, err);
+	}
+	if (!e->collider_sorter)
+		e->collider_sorter =
+			pf_sorter_new(sizeof(*c), 1u << 20, e->temp_dir);
+	return pf_sorter_add(e->collider_sorter, c, err);
+}
+
+/* All colliders are known: sort the rest, keeping the last of each id. */
 int pf_engine_colliders(struct pf_engine *e, struct pf_err *err)
 {
 	const struct pf_collider *c;
 	struct pf_collider last = { 0 };
+	struct pf_spool *spool;
 
 	if (!e->collider_sorter)
 		return 0;
 	if (pf_sorter_finish(e->collider_sorter, err))
 		return -1;
-	e->colliders = pf_spool_new(sizeof(last), 1u << 20, e->temp_dir);
+	spool = add_list(e, e->number_count++)->spool;
 	while ((c = pf_sorter_next(e->collider_sorter, err))) {
 		if (last.id && c->id != last.id &&
-		    pf_spool_add(e->colliders, &last, err))
+		    pf_spool_add(spool, &last, err))
 			return -1;
 		last = *c;
 	}
-	if (err->code || (last.id && pf_spool_add(e->colliders, &last, err)))
+	if (err->code || (last.id && pf_spool_add(spool, &last, err)))
 		return -1;
 	pf_sorter_free(e->collider_sorter);
 	e->collider_sorter = NULL;
-	for (size_t i = 0; i < e->track_count; i++)
-		pf_lookup_init(&e->host[i].colliders, e->colliders);
+	return 0;
+}
+
+/* The last collider with an id, if there is one. */
+static int last_collider(struct pf_engine *e, int64_t id,
+			 struct pf_collider *last, bool *is_there,
+			 struct pf_err *err)
+{
+	*is_there = false;
+	for (size_t i = 0; i < e->number_count; i++) {
+		const struct pf_collider *c;
+		int found = pf_lookup_find(&e->numbers[i].lookup, id,
+					   (const void **)&c, err);
+
+		if (found < 0)
+			return -1;
+		if (!found || (*is_there && c->start_ns < last->start_ns))
+			continue;
+		*last = *c;
+		*is_there = true;
+	}
 	return 0;
 }
 
@@ -173,17 +209,16 @@ int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 {
 	const struct pf_open_op *op =
 		pf_engine_find_op(e, fe->track, link, fe->start_ns);
-	const struct pf_collider *c;
-	int found = 0;
+	struct pf_collider c;
+	bool is_there;
 
 	if (op && !op->is_candidate)
 		op = NULL;
 	*thread = op ? fe->track : e->stop_track;
-	if (e->colliders)
-		found = pf_lookup_find(&e->host[fe->track].colliders, link,
-				       (const void **)&c, err);
-	if (found == 1 && (!op || c->start_ns >= op->start_ns))
-		*thread = c->thread == PF_NO_TRACK ? e->stop_track
-						   : (uint32_t)c->thread;
-	return found < 0 ? -1 : 0;
+	if (last_collider(e, link, &c, &is_there, err))
+		return -1;
+	if (is_there && (!op || c.start_ns >= op->start_ns))
+		*thread = c.thread == PF_NO_TRACK ? e->stop_track
+						  : (uint32_t)c.thread;
+	return 0;
 }

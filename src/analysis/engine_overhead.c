@@ -57,9 +57,12 @@ static int see(struct pf_engine *e, struct cxx_stack *s, const struct pf_fe *fe,
 		s->depth--;
 	id = own_id(fe);
 	if (fe->kind == PF_KIND_OVERHEAD) {
+		struct pf_collider c = { 0, fe->start_ns, PF_NO_TRACK };
+
 		id = s->depth ? s->open[s->depth - 1].id : 0;
+		c.id = id;
 		if (pf_spool_add(e->overhead_ids, &id, err) ||
-		    pf_engine_collide(e, id, fe->start_ns, PF_NO_TRACK, err))
+		    pf_engine_collide(e, fe->track, &c, err))
 			return -1;
 	}
 	if (fe->end_ns > fe->start_ns)

@@ -179,10 +179,13 @@ static int collect_numbers(struct pf_engine *e, size_t index,
 	const struct pf_fe *fe;
 	int rc = m ? 0 : -1;
 
-	while (!rc && (fe = pf_merge_next(m, err)))
+	while (!rc && (fe = pf_merge_next(m, err))) {
+		const struct pf_collider c = { fe->correlation, fe->start_ns,
+					       PF_NO_TRACK };
+
 		if (!pf_engine_call_link(e, fe))
-			rc = pf_engine_collide(e, fe->correlation, fe->start_ns,
-					       PF_NO_TRACK, err);
+			rc = pf_engine_collide(e, (uint32_t)index, &c, err);
+	}
 	pf_merge_free(m);
 	return rc || err->code ? -1 : 0;
 }

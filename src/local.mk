@@ -85,6 +85,8 @@ libprofan_a_SOURCES = \
 	src/store/cursor.h \
 	src/store/db.c \
 	src/store/db.h \
+	src/store/export.c \
+	src/store/export.h \
 	src/store/ingest.c \
 	src/store/ingest.h \
 	src/store/ingest_block.c \
@@ -152,6 +154,7 @@ bin_PROGRAMS += profan
 profan_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
+	src/cmd/cmd_export.c \
 	src/cmd/cmd_help.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
@@ -170,3 +173,27 @@ src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 		mv $@.tmp $@
 CLEANFILES += src/embed/assets.c src/embed/assets.c.tmp
 EXTRA_DIST += src/embed/embed.sh
+
+# The virtual tables as an extension for other programs with SQLite.
+pkglib_LTLIBRARIES += profan_sqlite.la
+profan_sqlite_la_SOURCES = \
+	src/base/buf.c \
+	src/base/err.c \
+	src/base/mem.c \
+	src/embed/asset.c \
+	src/store/argtext.c \
+	src/store/block.c \
+	src/store/block_load.c \
+	src/store/db.c \
+	src/store/extension.c \
+	src/store/lexicon.c \
+	src/store/vtab.c \
+	src/store/vtab_column.c \
+	src/store/vtab_group.c \
+	src/store/vtab_plan.c \
+	src/store/vtab_scan.c
+nodist_profan_sqlite_la_SOURCES = src/embed/assets.c
+profan_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -DPF_EXTENSION
+profan_sqlite_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
+	-export-symbols-regex '^sqlite3_profansqlite_init$$'
+profan_sqlite_la_LIBADD = $(ZSTD_LIBS)

@@ -83,6 +83,7 @@ struct pf_cmd {
 	int (*run)(struct pf_ctx *cx, void *args, struct pf_err *err);
 };
 
+extern const struct pf_cmd pf_cmd_export;
 extern const struct pf_cmd pf_cmd_help;
 extern const struct pf_cmd pf_cmd_info;
 extern const struct pf_cmd pf_cmd_ingest;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "embed/asset.h"
 #include "store/db.h"
@@ -82,44 +83,77 @@ static int64_t pragma_value(struct pf_db *db, const char *sql, bool *ok)
 
 /* ---- opening ---- */
 
+/* A path that SQLite would not take for a file name is made to be one. */
+static char *file_name(const char *path)
+{
+	struct pf_buf name = { 0 };
+
+	if (path[0] != '/')
+		pf_buf_adds(&name, "./");
+	pf_buf_adds(&name, path);
+	return name.data;
+}
+
 static int open_sqlite(struct pf_db *db, const char *path, int flags,
 		       struct pf_err *err)
 {
+	char *name = file_name(path);
+	int rc;
+
 	memset(db, 0, sizeof(*db));
 	db->path = pf_strdup(path);
-	if (sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_FULLMUTEX,
-			    NULL))
-		return pf_db_fail(db, "cannot open", err);
-	return 0;
+	rc = sqlite3_open_v2(name, &db->sql, flags, NULL);
+	free(name);
+	return rc ? pf_db_fail(db, "cannot open", err) : 0;
 }
 
+/* A hostile database may hold anything: trust no schema, no cell. */
 static int set_limits(struct pf_db *db, struct pf_err *err)
 {
-	/* A hostile database may hold anything: trust no schema, no cell. */
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 256 << 20);
 	sqlite3_limit(db->sql, SQLITE_LIMIT_ATTACHED, 0);
-	return pf_db_exec(db,
-			  "PRAGMA query_only=1; PRAGMA cell_size_check=1;"
-			  "PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY;",
-			  err);
+	return pf_db_exec(
+		db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0;", err);
 }
 
+/* Sets err to a sentence that begins with the path. */
 static int check_identity(struct pf_db *db, struct pf_err *err)
 {
 	bool ok;
 	int64_t id = pragma_value(db, "PRAGMA application_id", &ok);
 	int64_t version;
 
+	if (!ok && sqlite3_errcode(db->sql) != SQLITE_NOTADB) {
+		pf_db_fail(db, "cannot read", err);
+		return pf_while(err, "'%s'", db->path);
+	}
 	if (!ok || id != PF_APPLICATION_ID)
-		return pf_fail(err, PF_EDB, "is not a profan database");
+		return pf_fail(err, PF_EDB, "'%s' is not a profan database",
+			       db->path);
 	version = pragma_value(db, "PRAGMA user_version", &ok);
-	if (!ok || version > PF_SCHEMA_VERSION)
+	if (!ok || version < 1)
+		return pf_fail(err, PF_EDB, "'%s' is a damaged profan database",
+			       db->path);
+	if (version > PF_SCHEMA_VERSION)
 		return pf_fail(err, PF_EDB,
-			       "was written by a newer profan (version %lld of "
-			       "the schema, this one reads %d)",
-			       (long long)version, PF_SCHEMA_VERSION);
+			       "'%s' was written by a newer profan (version "
+			       "%lld of the schema, this one reads %d)",
+			       db->path, (long long)version,
+			       PF_SCHEMA_VERSION);
+	return 0;
+}
+
+/* The temporary views are made before the connection is shut for writing. */
+static int set_up_reading(struct pf_db *db, bool with_tables,
+			  struct pf_err *err)
+{
+	if (set_limits(db, err) ||
+	    (with_tables && pf_vtab_register(db->sql, err)) ||
+	    pf_db_exec(db, "PRAGMA query_only=1;", err))
+		return pf_while(err, "'%s'", db->path);
 	return 0;
 }
 
@@ -134,11 +168,14 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 	if (S_ISDIR(info.st_mode))
 		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
 			       path);
-	if (open_sqlite(db, path, SQLITE_OPEN_READONLY, err) ||
-	    check_identity(db, err) || set_limits(db, err) ||
-	    (with_tables && pf_vtab_register(db->sql, err))) {
+	if (open_sqlite(db, path,
+			SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, err)) {
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
+	}
+	if (check_identity(db, err) || set_up_reading(db, with_tables, err)) {
+		pf_db_close(db);
+		return -1;
 	}
 	return 0;
 }
@@ -152,7 +189,7 @@ void pf_db_close(struct pf_db *db)
 
 /* ---- creating ---- */
 
-static int run_asset(struct pf_db *db, const char *name, struct pf_err *err)
+int pf_db_run_file(struct pf_db *db, const char *name, struct pf_err *err)
 {
 	size_t len;
 	const char *sql = pf_asset(name, &len);
@@ -180,7 +217,10 @@ static int create_schema(struct pf_db *db, struct pf_err *err)
 		return pf_db_fail(db, "cannot create", err);
 	rc = pf_db_exec(db, identity, err);
 	sqlite3_free(identity);
-	return rc ? -1 : run_asset(db, "schema/tables.sql", err);
+	if (rc || pf_db_run_file(db, "schema/tables.sql", err) ||
+	    pf_db_run_file(db, "schema/views.sql", err))
+		return -1;
+	return 0;
 }
 
 int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
@@ -191,7 +231,8 @@ int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
 	if (fd < 0)
 		return pf_fail_errno(err, "cannot create '%s'", path);
 	close(fd);
-	if (open_sqlite(db, path, SQLITE_OPEN_READWRITE, err) ||
+	if (open_sqlite(db, path,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, err) ||
 	    create_schema(db, err))
 		return pf_while(err, "'%s'", path);
 	return 0;
@@ -208,11 +249,12 @@ static int sync_file(const char *path, struct pf_err *err)
 	return rc;
 }
 
-int pf_db_finish(struct pf_db *db, struct pf_err *err)
+int pf_db_finish_with(struct pf_db *db, const char *indexes,
+		      struct pf_err *err)
 {
 	int rc = 0;
 
-	if (run_asset(db, "schema/indexes.sql", err) ||
+	if (pf_db_run_file(db, indexes, err) ||
 	    pf_db_exec(db, "ANALYZE; COMMIT;", err))
 		rc = pf_while(err, "'%s'", db->path);
 	if (!rc && sqlite3_close(db->sql) == SQLITE_OK) {
@@ -221,6 +263,11 @@ int pf_db_finish(struct pf_db *db, struct pf_err *err)
 	}
 	pf_db_close(db);
 	return rc;
+}
+
+int pf_db_finish(struct pf_db *db, struct pf_err *err)
+{
+	return pf_db_finish_with(db, "schema/indexes.sql", err);
 }
 
 /* ---- what may be replaced ---- */

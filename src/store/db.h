@@ -10,7 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The loadable extension calls the SQLite of the program that loads it. */
+#ifdef PF_EXTENSION
+#include <sqlite3ext.h>
+#ifndef PF_EXTENSION_MAIN
+SQLITE_EXTENSION_INIT3
+#endif
+#else
 #include <sqlite3.h>
+#endif
 
 #include "base/err.h"
 
@@ -33,13 +41,24 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 
 /*
  * Create a new database at path (which must not exist) with the whole schema
- * of schema/tables.sql: journal off, synchronous off, exclusive lock; one
+ * of schema/tables.sql and views.sql: journal off, synchronous off, exclusive lock; one
  * transaction is open on return.  The caller renames it into place after
  * pf_db_finish().
  */
 int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err);
 
-/* Run schema/indexes.sql, ANALYZE, commit, fsync the file and close. */
+/*
+ * Run a file of schema/ ("schema/indexes.sql"), which may hold several
+ * statements.
+ */
+int pf_db_run_file(struct pf_db *db, const char *name, struct pf_err *err);
+
+/*
+ * Run the index file (normally "schema/indexes.sql"), ANALYZE, commit, close
+ * and fsync the file.
+ */
+int pf_db_finish_with(struct pf_db *db, const char *indexes,
+		      struct pf_err *err);
 int pf_db_finish(struct pf_db *db, struct pf_err *err);
 
 void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "embed/asset.h"
 #include "store/vtab_impl.h"
 
 #define EVENT_COLUMNS                                                       \
@@ -229,7 +230,8 @@ int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
 					     free_module))
 			rc = SQLITE_ERROR;
 	}
-	if (rc)
+	if (rc || sqlite3_exec(sql, pf_asset("schema/views_event.sql", NULL),
+			       NULL, NULL, NULL))
 		return pf_fail(err, PF_EDB, "cannot register tables: %s",
 			       sqlite3_errmsg(sql));
 	return 0;

@@ -12,7 +12,10 @@
 
 #include "store/db.h"
 
-/* Register the tables on a connection; PF_EDB on failure. */
+/*
+ * Register the tables on a connection and make the temporary views of
+ * schema/views_event.sql; PF_EDB on failure.
+ */
 int pf_vtab_register(sqlite3 *sql, struct pf_err *err);
 
 #endif

@@ -5,11 +5,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/torch_table.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
+#include "render/escape.h"
 
 struct table_args {
 	const char *sort, *header, *torch;
@@ -176,6 +178,21 @@ static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 	return rc;
 }
 
+/* Byte for byte as torch prints it, but a terminal is not steered by names. */
+static void write_text(const struct pf_buf *text, FILE *out)
+{
+	struct pf_buf masked = { 0 };
+
+	if (!text->len)
+		return;
+	if (isatty(fileno(out)))
+		pf_escape_lines(&masked, text->data, text->len);
+	else
+		pf_buf_add(&masked, text->data, text->len);
+	fwrite(masked.data, 1, masked.len, out);
+	pf_buf_release(&masked);
+}
+
 static int show(struct pf_ctx *cx, const struct table_args *a,
 		const struct pf_averages *averages, enum pf_torch_sort sort,
 		struct pf_err *err)
@@ -204,8 +221,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 
 	if (is_text) {
 		pf_torch_print(&t, &text);
-		if (text.len)
-			fwrite(text.data, 1, text.len, cx->out);
+		write_text(&text, cx->out);
 	} else {
 		rc = show_doc(cx, &t, err);
 	}

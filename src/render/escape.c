@@ -60,6 +60,21 @@ void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 	pf_buf_release(&masked);
 }
 
+void pf_escape_lines(struct pf_buf *out, const char *s, size_t len)
+{
+	while (len > 0) {
+		const char *end = memchr(s, '\n', len);
+		size_t n = end ? (size_t)(end - s) : len;
+
+		pf_utf8_mask(out, s, n);
+		if (end)
+			pf_buf_addc(out, '\n');
+		n += end != NULL;
+		s += n;
+		len -= n;
+	}
+}
+
 static size_t longest_run(const char *s, size_t len, char c)
 {
 	size_t longest = 0, run = 0;

@@ -19,6 +19,9 @@
 void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 		    size_t columns, bool is_path);
 
+/* The same without a limit for text of several lines: "\n" stays. */
+void pf_escape_lines(struct pf_buf *out, const char *s, size_t len);
+
 /*
  * For a cell of a GitHub table: a code span, in which no mention, link,
  * issue number, tag or line break works and that no backtick or bar ends.

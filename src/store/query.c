@@ -43,8 +43,8 @@ static int authorize(void *unused, int action, const char *a, const char *b,
 	case SQLITE_TRANSACTION:
 		return SQLITE_DENY;
 	case SQLITE_FUNCTION:
-		return sqlite3_stricmp(b, "load_extension") ? SQLITE_OK :
-							      SQLITE_DENY;
+		return sqlite3_stricmp(b, "load_extension") ? SQLITE_OK
+							    : SQLITE_DENY;
 	case SQLITE_PRAGMA:
 		return is_listing_pragma(a) || !b ? SQLITE_OK : SQLITE_DENY;
 	default:

@@ -72,6 +72,7 @@ endif
 SHELL_TESTS = \
 	tests/chunks.sh \
 	tests/docs.sh \
+	tests/extension.sh \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \

@@ -3,10 +3,12 @@
 
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
+	tests/unit/test_argtext \
 	tests/unit/test_asset \
 	tests/unit/test_averages \
 	tests/unit/test_block \
 	tests/unit/test_chrome \
+	tests/unit/test_db \
 	tests/unit/test_flops \
 	tests/unit/test_ingest_run \
 	tests/unit/test_input \
@@ -19,7 +21,8 @@ UNIT_TESTS = \
 	tests/unit/test_render \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
-	tests/unit/test_torch_table
+	tests/unit/test_torch_table \
+	tests/unit/test_vtab
 
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)

@@ -31,5 +31,6 @@ int sqlite3_profansqlite_init(sqlite3 *sql, char **message,
 		*message = sqlite3_mprintf("%s", err.text);
 		return SQLITE_ERROR;
 	}
-	return SQLITE_OK;
+	/* Threads may outlive the connection: their scratch is freed by us. */
+	return SQLITE_OK_LOAD_PERMANENTLY;
 }

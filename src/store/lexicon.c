@@ -9,12 +9,13 @@
 #include "base/mem.h"
 #include "trace/event.h"
 
-struct pf_lexicon *pf_lexicon_open(sqlite3 *sql)
+struct pf_lexicon *pf_lexicon_open(sqlite3 *sql, size_t group_bytes)
 {
 	struct pf_lexicon *d = pf_calloc(1, sizeof(*d));
 
 	d->db.sql = sql;
 	d->users = 1;
+	d->group_bytes = group_bytes;
 	return d;
 }
 

@@ -43,6 +43,7 @@ struct pf_lexicon_track {
 struct pf_lexicon {
 	struct pf_db db;
 	unsigned users;
+	size_t group_bytes; /* what vtab_group.h may gather in */
 	bool is_loaded, has_inline;
 	struct pf_lexicon_text *string;
 	size_t string_count; /* ids are below it */
@@ -56,7 +57,7 @@ struct pf_lexicon {
 	sqlite3_stmt *get_string, *get_args, *find_string;
 };
 
-struct pf_lexicon *pf_lexicon_open(sqlite3 *sql);
+struct pf_lexicon *pf_lexicon_open(sqlite3 *sql, size_t group_bytes);
 void pf_lexicon_close(struct pf_lexicon *d); /* the last user frees it */
 
 /* Read types and tracks, once. */

@@ -68,7 +68,8 @@ static int connect_table(sqlite3 *sql, void *aux, int argc,
 	if (m->shared->lexicon)
 		m->shared->lexicon->users++;
 	else
-		m->shared->lexicon = pf_lexicon_open(sql);
+		m->shared->lexicon =
+			pf_lexicon_open(sql, m->shared->group_bytes);
 	v->lexicon = m->shared->lexicon;
 	*out = &v->base;
 	return SQLITE_OK;
@@ -211,7 +212,7 @@ static void free_module(void *p)
 	free(m);
 }
 
-int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
+int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err)
 {
 	size_t count = sizeof(shapes) / sizeof(*shapes);
 	struct pf_vtab_shared *shared = pf_calloc(1, sizeof(*shared));
@@ -219,6 +220,7 @@ int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
 	int rc = SQLITE_OK;
 
 	*users = (unsigned)count;
+	shared->group_bytes = group_bytes;
 	for (size_t i = 0; i < count; i++) {
 		struct module *m = pf_calloc(1, sizeof(*m));
 
@@ -235,4 +237,9 @@ int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
 		return pf_fail(err, PF_EDB, "cannot register tables: %s",
 			       sqlite3_errmsg(sql));
 	return 0;
+}
+
+int pf_vtab_register(sqlite3 *sql, struct pf_err *err)
+{
+	return pf_vtab_register_with(sql, PF_VTAB_GROUP_BYTES, err);
 }

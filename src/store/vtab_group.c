@@ -115,7 +115,6 @@ static int order_by_text(struct pf_group *g, struct pf_scan *s,
 		db, "SELECT id FROM main.string ORDER BY text, id", err);
 	int rc = st ? 0 : -1;
 
-	add_group(g, g->key_count - 1); /* NULL comes first */
 	while (st && (rc = pf_db_step(db, st, err)) > 0) {
 		int64_t id = sqlite3_column_int64(st, 0);
 
@@ -126,29 +125,41 @@ static int order_by_text(struct pf_group *g, struct pf_scan *s,
 	return rc;
 }
 
-int pf_group_start(struct pf_group *g, struct pf_scan *s,
-		   enum pf_group_key key, unsigned fields, struct pf_err *err)
+static void reverse(uint32_t *groups, size_t count)
 {
-	pf_group_release(g);
-	g->key = key;
+	for (size_t i = 0; i < count / 2; i++) {
+		uint32_t swap = groups[i];
+
+		groups[i] = groups[count - 1 - i];
+		groups[count - 1 - i] = swap;
+	}
+}
+
+int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
+		   struct pf_err *err)
+{
 	g->fields = fields;
 	for (int f = 0; f < PF_FIELD_COUNT; f++)
 		if (fields >> f & 1)
 			g->place[f] = g->field_count++;
-	g->key_count = 1 + (key == PF_GROUP_CATEGORY ? s->lexicon->category_count
-			    : key == PF_GROUP_KIND   ? PF_KIND_COUNT
-						     : s->lexicon->string_count);
+	g->key_count = 1 + (g->key == PF_GROUP_CATEGORY
+				    ? s->lexicon->category_count
+			    : g->key == PF_GROUP_KIND
+				    ? PF_KIND_COUNT
+				    : s->lexicon->string_count);
 	g->counts = pf_calloc(g->key_count, sizeof(*g->counts));
 	g->offset = pf_calloc(g->key_count, sizeof(*g->offset));
 	g->groups = pf_calloc(g->key_count, sizeof(*g->groups));
 	s->wanted = 0;
 	if (count_groups(g, s, err))
 		return -1;
-	if (key == PF_GROUP_NAME && order_by_text(g, s, err))
+	add_group(g, g->key_count - 1); /* NULL comes first */
+	if (g->key == PF_GROUP_NAME && order_by_text(g, s, err))
 		return -1;
-	add_group(g, g->key_count - 1); /* unless it is there */
 	for (size_t i = 0; i < g->key_count; i++)
 		add_group(g, i);
+	if (g->is_descending)
+		reverse(g->groups, g->group_count);
 	return 0;
 }
 
@@ -200,7 +211,7 @@ static int gather(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 static int next_pass(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 {
 	size_t width = g->field_count ? g->field_count : 1;
-	size_t room = PF_GROUP_BYTES / sizeof(int64_t) / width, from;
+	size_t room = s->lexicon->group_bytes / sizeof(int64_t) / width, from;
 	size_t total = 0;
 
 	g->record_count = g->at = 0;

@@ -10,8 +10,6 @@
 
 #include "store/vtab_scan.h"
 
-#define PF_GROUP_BYTES ((size_t)24 << 20)
-
 enum pf_group_key {
 	PF_GROUP_NONE,
 	PF_GROUP_NAME_ID, /* ascending ids */
@@ -33,7 +31,8 @@ enum pf_field {
 };
 
 struct pf_group {
-	enum pf_group_key key;
+	enum pf_group_key key; /* set these two before pf_group_start() */
+	bool is_descending;
 	unsigned fields; /* bits */
 	unsigned place[PF_FIELD_COUNT], field_count;
 	uint32_t *groups; /* keys that occur, in the order of rows */
@@ -49,8 +48,8 @@ struct pf_group {
 void pf_group_release(struct pf_group *g);
 
 /* Count the groups; the scan's filter is set. */
-int pf_group_start(struct pf_group *g, struct pf_scan *s,
-		   enum pf_group_key key, unsigned fields, struct pf_err *err);
+int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
+		   struct pf_err *err);
 /* To the next event: 1, 0, -1. */
 int pf_group_next(struct pf_group *g, struct pf_scan *s, struct pf_err *err);
 

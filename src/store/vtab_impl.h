@@ -43,6 +43,7 @@ struct pf_vtab_shape {
 /* Shared by the tables of a connection; the last one frees it. */
 struct pf_vtab_shared {
 	struct pf_lexicon *lexicon; /* NULL while no table is connected */
+	size_t group_bytes;
 };
 
 struct pf_vtab {

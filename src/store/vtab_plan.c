@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans.  idxNum is the enum pf_group_key; idxStr holds one letter for each
+ * Plans.  idxNum is the enum pf_group_key (+ DESCENDING); idxStr holds one letter for each
  * constraint that xFilter gets the value of, in order, a colon, and the used
  * columns in hexadecimal.  SQLite checks every constraint again itself, so a
  * plan may let too much pass, never too little.
@@ -12,7 +12,8 @@
 
 #include "store/vtab_impl.h"
 
-#define EQ SQLITE_INDEX_CONSTRAINT_EQ
+#define DESCENDING 16 /* in idxNum */
+#define EQ	   SQLITE_INDEX_CONSTRAINT_EQ
 #define GE SQLITE_INDEX_CONSTRAINT_GE
 #define GT SQLITE_INDEX_CONSTRAINT_GT
 #define LE SQLITE_INDEX_CONSTRAINT_LE
@@ -99,19 +100,21 @@ static bool gather_fields(uint64_t used, unsigned *fields)
 	return true;
 }
 
+/*
+ * Groups always come sorted, even where sqlite3_vtab_distinct() says that
+ * "together" is enough: SQLite 3.40 says so also when it then leaves out the
+ * sorting for an equal ORDER BY.
+ */
 static enum pf_group_key order_key(struct pf_vtab *v, sqlite3_index_info *info)
 {
-	int distinct = sqlite3_vtab_distinct(info);
-	bool sorted = distinct == 0 || distinct == 3;
 	unsigned fields;
 
 	if (v->shape->is_arg || info->nOrderBy != 1 || v->lexicon->has_inline ||
-	    (sorted && info->aOrderBy[0].desc) ||
 	    !gather_fields(info->colUsed, &fields))
 		return PF_GROUP_NONE;
 	switch (info->aOrderBy[0].iColumn) {
 	case EV_NAME:
-		return sorted ? PF_GROUP_NAME : PF_GROUP_NAME_ID;
+		return PF_GROUP_NAME;
 	case EV_NAME_ID:
 		return PF_GROUP_NAME_ID;
 	case EV_CATEGORY:
@@ -160,6 +163,8 @@ int pf_vtab_plan(struct pf_vtab *v, sqlite3_index_info *info)
 	if (key != PF_GROUP_NONE)
 		info->orderByConsumed = 1;
 	info->idxNum = (int)key;
+	if (key != PF_GROUP_NONE && info->aOrderBy[0].desc)
+		info->idxNum |= DESCENDING;
 	info->idxStr = sqlite3_mprintf("%s:%llx", codes, info->colUsed);
 	info->needToFreeIdxStr = 1;
 	info->estimatedRows = rows < 1 ? 1 : (sqlite3_int64)rows;
@@ -323,9 +328,11 @@ int pf_vtab_apply(struct pf_vtab_cursor *c, int plan, const char *codes,
 			return -1;
 	used = *codes ? strtoull(codes + 1, NULL, 16) : UINT64_MAX;
 	pf_group_release(&c->group);
-	if (plan != PF_GROUP_NONE && gather_fields(used, &fields))
-		return pf_group_start(&c->group, &c->scan,
-				      (enum pf_group_key)plan, fields, err);
+	if (plan != PF_GROUP_NONE && gather_fields(used, &fields)) {
+		c->group.key = (enum pf_group_key)(plan & ~DESCENDING);
+		c->group.is_descending = plan & DESCENDING;
+		return pf_group_start(&c->group, &c->scan, fields, err);
+	}
 	c->scan.wanted = wanted_columns(v, used);
 	pf_scan_start(&c->scan);
 	return 0;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/db.h"
+
+static int set_up(void **state)
+{
+	*state = support_tmp_take();
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	support_tmp_release(*state);
+	return 0;
+}
+
+/* An empty database of ours, at a new path to be freed. */
+static char *make_database(const char *dir, const char *name)
+{
+	char *path = support_path_take(dir, name);
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	pf_db_create(&db, path, &err);
+	support_no_error(&err);
+	pf_db_finish(&db, &err);
+	support_no_error(&err);
+	return path;
+}
+
+static void run_sql(const char *path, const char *text)
+{
+	sqlite3 *sql;
+
+	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(sql, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(sql);
+}
+
+static void assert_refused(const char *path, enum pf_code code,
+			   const char *text)
+{
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	assert_int_equal(pf_db_open(&db, path, true, &err), -1);
+	support_error(&err, code, text);
+	assert_null(db.sql);
+}
+
+static void created_databases_open(void **state)
+{
+	char *path = make_database(*state, "good.db");
+	struct pf_err err = { 0 };
+	sqlite3_stmt *st;
+	struct pf_db db;
+
+	pf_db_open(&db, path, true, &err);
+	support_no_error(&err);
+	st = pf_db_prepare(&db, "SELECT count(*) FROM event ; ", &err);
+	support_no_error(&err);
+	assert_int_equal(pf_db_step(&db, st, &err), 1);
+	assert_int_equal(sqlite3_column_int(st, 0), 0);
+	assert_int_equal(pf_db_step(&db, st, &err), 0);
+	sqlite3_finalize(st);
+	assert_null(pf_db_prepare(&db, "SELECT 1; SELECT 2", &err));
+	support_error(&err, PF_EDB, "one statement");
+	pf_db_close(&db);
+	pf_db_close(&db);
+	free(path);
+}
+
+static void opened_databases_are_read_only(void **state)
+{
+	char *path = make_database(*state, "locked.db");
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	pf_db_open(&db, path, false, &err);
+	support_no_error(&err);
+	assert_int_equal(pf_db_exec(&db, "DELETE FROM trace", &err), -1);
+	assert_int_equal(pf_db_exec(&db, "CREATE TEMP TABLE t(x)", &err), -1);
+	assert_int_equal(pf_db_exec(&db, "ATTACH ':memory:' AS x", &err), -1);
+	pf_db_close(&db);
+	free(path);
+}
+
+static void others_are_refused(void **state)
+{
+	char *missing = support_path_take(*state, "missing.db");
+	char *text = support_path_take(*state, "text.db");
+	char *empty = support_path_take(*state, "empty.db");
+	char *foreign = support_path_take(*state, "foreign.db");
+	char *newer = make_database(*state, "newer.db");
+	char *cut = make_database(*state, "cut.db");
+
+	assert_refused(missing, PF_EIO, "missing.db");
+	assert_refused(*state, PF_EIO, "directory");
+	support_write(text, "no database at all, just some text, and more of"
+			    " it, so that there are a hundred bytes of it here",
+		      95);
+	assert_refused(text, PF_EDB, "not a profan database");
+	support_write(empty, "", 0);
+	assert_refused(empty, PF_EDB, "not a profan database");
+	run_sql(foreign, "CREATE TABLE t(x)");
+	assert_refused(foreign, PF_EDB, "not a profan database");
+	run_sql(newer, "PRAGMA user_version = 99");
+	assert_refused(newer, PF_EDB, "newer profan");
+	run_sql(newer, "PRAGMA user_version = 0");
+	assert_refused(newer, PF_EDB, "damaged");
+	assert_int_equal(truncate(cut, 50), 0);
+	assert_refused(cut, PF_EDB, "cut.db");
+	free(missing);
+	free(text);
+	free(empty);
+	free(foreign);
+	free(newer);
+	free(cut);
+}
+
+static void create_never_overwrites(void **state)
+{
+	char *path = make_database(*state, "there.db");
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	assert_int_equal(pf_db_create(&db, path, &err), -1);
+	support_error(&err, PF_EIO, "there.db");
+	pf_db_close(&db);
+	free(path);
+}
+
+static void only_our_files_may_be_replaced(void **state)
+{
+	char *ours = make_database(*state, "ours.db");
+	char *text = support_path_take(*state, "notes.txt");
+	char *none = support_path_take(*state, "none.db");
+	struct pf_err err = { 0 };
+
+	support_write(text, "precious", 8);
+	assert_int_equal(pf_db_may_replace(ours, &err), 0);
+	assert_int_equal(pf_db_may_replace(none, &err), 0);
+	support_no_error(&err);
+	assert_int_equal(pf_db_may_replace(text, &err), -1);
+	support_error(&err, PF_EDB, "notes.txt");
+	memset(&err, 0, sizeof(err));
+	assert_int_equal(pf_db_may_replace(*state, &err), -1);
+	support_error(&err, PF_EIO, "not a regular file");
+	free(ours);
+	free(text);
+	free(none);
+}
+
+/* A full disk is an error of the system, not of the database. */
+static void a_full_file_is_an_io_error(void **state)
+{
+	char *path = support_path_take(*state, "full.db");
+	struct pf_err err = { 0 };
+	struct pf_db db;
+
+	pf_db_create(&db, path, &err);
+	support_no_error(&err);
+	assert_int_equal(pf_db_exec(&db, "PRAGMA max_page_count=40", &err), 0);
+	assert_int_equal(pf_db_exec(&db,
+				    "INSERT INTO meta VALUES('x',"
+				    " zeroblob(2000000))",
+				    &err),
+			 -1);
+	support_error(&err, PF_EIO, "full");
+	pf_db_close(&db);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(created_databases_open),
+		cmocka_unit_test(opened_databases_are_read_only),
+		cmocka_unit_test(others_are_refused),
+		cmocka_unit_test(create_never_overwrites),
+		cmocka_unit_test(only_our_files_may_be_replaced),
+		cmocka_unit_test(a_full_file_is_an_io_error),
+	};
+
+	return cmocka_run_group_tests_name("db", tests, set_up, tear_down);
+}

@@ -86,7 +86,12 @@ static struct scratch *scratch(void)
 
 void pf_block_init(struct pf_block *b)
 {
-	size_t n = PF_BLOCK_EVENTS;
+	pf_block_init_for(b, PF_BLOCK_EVENTS);
+}
+
+void pf_block_init_for(struct pf_block *b, uint32_t events)
+{
+	size_t n = (events + 1u) & ~1u; /* the narrow arrays stay aligned */
 	size_t wide = 3 + PF_SLOT_COUNT, narrow = 5;
 	char *p = pf_calloc(n, wide * sizeof(int64_t) +
 				       narrow * sizeof(uint32_t));
@@ -94,6 +99,7 @@ void pf_block_init(struct pf_block *b)
 	uint32_t *s;
 
 	memset(b, 0, sizeof(*b));
+	b->capacity = (uint32_t)n;
 	b->start_ns = w;
 	b->dur_ns = w + n;
 	b->order = w + 2 * n;
@@ -531,7 +537,7 @@ int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 	const unsigned char *p = data;
 	struct place place = { .values = count };
 
-	if (count > PF_BLOCK_EVENTS)
+	if (count > b->capacity)
 		return damaged(err, column, "too many events");
 	b->count = count;
 	if (column != PF_COL_INLINE && !find_place(b, column, &place))
@@ -540,7 +546,7 @@ int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 		return damaged(err, column, "too short");
 	if (p[0] != CODEC_VERSION)
 		return damaged(err, column, "unknown codec version");
-	if (place.values > PF_BLOCK_EVENTS ||
+	if (place.values > b->capacity ||
 	    load32(p + len - SUM_BYTES) !=
 		    checksum(column, place.values, p, len - SUM_BYTES))
 		return damaged(err, column, "checksum differs");

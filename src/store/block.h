@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "trace/event.h"
 
-#define PF_BLOCK_SHIFT	14
+#define PF_BLOCK_SHIFT  14
 #define PF_BLOCK_EVENTS (1u << PF_BLOCK_SHIFT)
 
 /*
@@ -28,7 +28,7 @@
  */
 enum pf_column {
 	PF_COL_START = 0,  /* start_ns, int64 */
-	PF_COL_DUR = 1,	   /* dur_ns, int64, >= 0 */
+	PF_COL_DUR = 1,    /* dur_ns, int64, >= 0 */
 	PF_COL_ORDER = 2,  /* position among all events of the file, from 0 */
 	PF_COL_NAME = 3,   /* string.id, or PF_ID_INLINE */
 	PF_COL_TYPE = 4,   /* event_type.id */
@@ -40,16 +40,16 @@ enum pf_column {
 	PF_COL_COUNT = PF_COL_SLOT + PF_SLOT_COUNT
 };
 
-#define PF_COLS_ALL UINT64_MAX
+#define PF_COLS_ALL  UINT64_MAX
 #define PF_COLBIT(c) (UINT64_C(1) << (c))
 
 /*
- * One decoded block, struct of arrays.  Arrays have PF_BLOCK_EVENTS places
+ * One decoded block, struct of arrays.  Arrays have "capacity" places
  * (slot arrays: one place per event of the block, filled from the front, only
  * slot_count[s] used).  Columns that were not asked for are undefined.
  */
 struct pf_block {
-	uint32_t count;
+	uint32_t count, capacity;
 	int64_t *start_ns, *dur_ns, *order;
 	uint32_t *name, *type, *args, *parent, *mask;
 	int64_t *slot[PF_SLOT_COUNT];
@@ -61,7 +61,9 @@ struct pf_block {
 	struct pf_buf inline_text;
 };
 
-void pf_block_init(struct pf_block *b);	   /* allocates every array */
+void pf_block_init(struct pf_block *b); /* allocates every array */
+/* The same for at most so many events: small tracks take little memory. */
+void pf_block_init_for(struct pf_block *b, uint32_t events);
 void pf_block_release(struct pf_block *b);
 
 /*

@@ -81,19 +81,88 @@ void pf_tracks_free(struct pf_track *tracks, size_t count)
 
 /* ---- blocks ---- */
 
+/*
+ * Statements are borrowed for the reading of one block, so a connection has
+ * as many as threads read at once, not as many as cursors are open.
+ */
+struct pf_statements {
+	sqlite3_stmt *block, *data;
+	struct pf_statements *next;
+};
+
 struct pf_cursor {
 	struct pf_db *db;
 	uint32_t track_id;
 	uint64_t columns;
-	int64_t seek_ns;
-	sqlite3_stmt *blocks, *data;
-	struct pf_block block;
+	int64_t seek_ns, next_block;
+	struct pf_block block; /* its arrays come with the first block */
 	uint32_t first_seq;
 	/* for next() */
 	bool has_block;
 	uint32_t at, slot_at[PF_SLOT_COUNT];
 	size_t inline_at;
 };
+
+static void free_statements(struct pf_statements *s)
+{
+	if (!s)
+		return;
+	sqlite3_finalize(s->block);
+	sqlite3_finalize(s->data);
+	free(s);
+}
+
+void pf_cursor_forget(struct pf_db *db)
+{
+	struct pf_statements *s = atomic_exchange(&db->idle, NULL), *next;
+
+	for (; s; s = next) {
+		next = s->next;
+		free_statements(s);
+	}
+}
+
+static struct pf_statements *prepare(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_statements *s = pf_calloc(1, sizeof(*s));
+
+	s->block = pf_db_prepare(
+		db,
+		"SELECT id, block_no, event_count FROM main.block"
+		" WHERE id BETWEEN (?1 << 18 | ?2) AND (?1 << 18 | 262143)"
+		" AND last_start_ns >= ?3 ORDER BY id LIMIT 1",
+		err);
+	s->data = s->block ? pf_block_statement(db, err) : NULL;
+	if (s->data)
+		return s;
+	free_statements(s);
+	return NULL;
+}
+
+/* The whole list is taken and what is not used given back: no ABA. */
+static void give_back(struct pf_db *db, struct pf_statements *list)
+{
+	struct pf_statements *last = list, *head = atomic_load(&db->idle);
+
+	if (!list)
+		return;
+	while (last->next)
+		last = last->next;
+	do
+		last->next = head;
+	while (!atomic_compare_exchange_weak(&db->idle, &head, list));
+}
+
+static struct pf_statements *borrow(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_statements *s = atomic_exchange(&db->idle, NULL);
+
+	if (!s)
+		return prepare(db, err);
+	give_back(db, s->next);
+	s->next = NULL;
+	return s;
+}
 
 static uint64_t with_needed(uint64_t columns)
 {
@@ -109,22 +178,10 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 {
 	struct pf_cursor *c = pf_calloc(1, sizeof(*c));
 
+	(void)err; /* a damaged database shows with the first block */
 	c->db = db;
 	c->track_id = track_id;
 	c->columns = with_needed(columns);
-	c->seek_ns = INT64_MIN;
-	c->blocks = pf_db_prepare(
-		db,
-		"SELECT id, block_no, event_count FROM block"
-		" WHERE id BETWEEN (?1 << 18) AND (?1 << 18 | 262143)"
-		" AND last_start_ns >= ?2 ORDER BY id",
-		err);
-	c->data = c->blocks ? pf_block_statement(db, err) : NULL;
-	if (!c->data) {
-		pf_cursor_free(c);
-		return NULL;
-	}
-	pf_block_init(&c->block);
 	pf_cursor_seek(c, INT64_MIN);
 	return c;
 }
@@ -133,8 +190,6 @@ void pf_cursor_free(struct pf_cursor *c)
 {
 	if (!c)
 		return;
-	sqlite3_finalize(c->blocks);
-	sqlite3_finalize(c->data);
 	pf_block_release(&c->block);
 	free(c);
 }
@@ -142,32 +197,63 @@ void pf_cursor_free(struct pf_cursor *c)
 void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns)
 {
 	c->seek_ns = start_ns;
+	c->next_block = 0;
 	c->has_block = false;
-	sqlite3_reset(c->blocks);
-	sqlite3_bind_int64(c->blocks, 1, c->track_id);
-	sqlite3_bind_int64(c->blocks, 2, start_ns);
+}
+
+/* The arrays grow to the first full block and stay. */
+static void make_room(struct pf_cursor *c, uint32_t count)
+{
+	if (c->block.capacity >= count)
+		return;
+	pf_block_release(&c->block);
+	pf_block_init_for(&c->block, count);
+}
+
+static int read_block(struct pf_cursor *c, struct pf_statements *s,
+		      struct pf_err *err)
+{
+	int64_t id, block_no, count;
+	int rc;
+
+	sqlite3_bind_int64(s->block, 1, c->track_id);
+	sqlite3_bind_int64(s->block, 2, c->next_block);
+	sqlite3_bind_int64(s->block, 3, c->seek_ns);
+	rc = pf_db_step(c->db, s->block, err);
+	if (rc <= 0)
+		return rc;
+	id = sqlite3_column_int64(s->block, 0);
+	block_no = sqlite3_column_int64(s->block, 1);
+	count = sqlite3_column_int64(s->block, 2);
+	if (count < 1 || count > PF_BLOCK_EVENTS || block_no != (id & 0x3ffff))
+		return pf_fail(err, PF_EDB, "block %lld is damaged",
+			       (long long)id);
+	make_room(c, (uint32_t)count);
+	c->next_block = block_no + 1;
+	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
+	return pf_block_load(c->db, s->data, id, (uint32_t)count, c->columns,
+			     &c->block, err)
+		       ? -1
+		       : 1;
 }
 
 int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
 		    uint32_t *first_seq, struct pf_err *err)
 {
-	int rc = pf_db_step(c->db, c->blocks, err);
-	int64_t id, block_no, count;
+	struct pf_statements *s;
+	int rc;
 
 	c->has_block = false;
+	if (c->next_block >> 18)
+		return 0;
+	s = borrow(c->db, err);
+	if (!s)
+		return -1;
+	rc = read_block(c, s, err);
+	sqlite3_reset(s->block);
+	give_back(c->db, s);
 	if (rc <= 0)
 		return rc;
-	id = sqlite3_column_int64(c->blocks, 0);
-	block_no = sqlite3_column_int64(c->blocks, 1);
-	count = sqlite3_column_int64(c->blocks, 2);
-	if (count < 1 || count > PF_BLOCK_EVENTS || block_no < 0 ||
-	    block_no >> (32 - PF_BLOCK_SHIFT))
-		return pf_fail(err, PF_EDB, "block %lld is damaged",
-			       (long long)id);
-	if (pf_block_load(c->db, c->data, id, (uint32_t)count, c->columns,
-			  &c->block, err))
-		return -1;
-	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
 	c->has_block = true;
 	c->at = 0;
 	c->inline_at = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reading column blocks: one cursor walks one track in stored order.  Opaque;
- * memory is one decoded block.  Pure reader: never writes.
+ * memory is one decoded block, as large as the track needs, so that thousands
+ * of small tracks can be open at once.  Pure reader: never writes.
  */
 #ifndef PF_STORE_CURSOR_H
 #define PF_STORE_CURSOR_H
@@ -19,8 +20,8 @@ struct pf_cursor;
 struct pf_track {
 	uint32_t id;
 	int64_t trace_id;
-	const char *pid, *tid;	 /* as text, "" when absent */
-	const char *class_name;	 /* "host", "gpu", "counter", "async", "mark" */
+	const char *pid, *tid;   /* as text, "" when absent */
+	const char *class_name;  /* "host", "gpu", "counter", "async", "mark" */
 	const char *thread_name; /* or NULL */
 	int64_t event_count, first_ns, last_ns;
 };
@@ -37,6 +38,9 @@ void pf_tracks_free(struct pf_track *tracks, size_t count);
 struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 				uint64_t columns, struct pf_err *err);
 void pf_cursor_free(struct pf_cursor *c);
+
+/* Drop the statements that cursors of this connection left for each other. */
+void pf_cursor_forget(struct pf_db *db);
 
 /* Skip blocks whose events all start before start_ns: exact to a block. */
 void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns);

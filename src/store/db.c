@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "embed/asset.h"
+#include "store/cursor.h"
 #include "store/db.h"
 #include "store/vtab.h"
 
@@ -182,6 +183,7 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 
 void pf_db_close(struct pf_db *db)
 {
+	pf_cursor_forget(db);
 	sqlite3_close_v2(db->sql);
 	free(db->path);
 	memset(db, 0, sizeof(*db));
@@ -257,6 +259,7 @@ int pf_db_finish_with(struct pf_db *db, const char *indexes,
 	if (pf_db_run_file(db, indexes, err) ||
 	    pf_db_exec(db, "ANALYZE; COMMIT;", err))
 		rc = pf_while(err, "'%s'", db->path);
+	pf_cursor_forget(db);
 	if (!rc && sqlite3_close(db->sql) == SQLITE_OK) {
 		db->sql = NULL;
 		rc = sync_file(db->path, err);

@@ -7,6 +7,7 @@
 #ifndef PF_STORE_DB_H
 #define PF_STORE_DB_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,11 +24,14 @@ SQLITE_EXTENSION_INIT3
 #include "base/err.h"
 
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
-#define PF_SCHEMA_VERSION 1	     /* PRAGMA user_version */
+#define PF_SCHEMA_VERSION 1          /* PRAGMA user_version */
+
+struct pf_statements; /* cursor.c: statements that wait to be used again */
 
 struct pf_db {
 	sqlite3 *sql;
 	char *path; /* as given, for messages */
+	_Atomic(struct pf_statements *) idle;
 };
 
 /*

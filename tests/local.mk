@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	tests/unit/test_asset \
 	tests/unit/test_averages \
 	tests/unit/test_block \
+	tests/unit/test_block_body \
 	tests/unit/test_chrome \
 	tests/unit/test_db \
 	tests/unit/test_flops \

@@ -26,6 +26,8 @@ libprofan_a_SOURCES = \
 	src/analysis/info.h \
 	src/analysis/intern.c \
 	src/analysis/intern.h \
+	src/analysis/interval.c \
+	src/analysis/interval.h \
 	src/analysis/lookup.c \
 	src/analysis/lookup.h \
 	src/analysis/memory.c \
@@ -34,10 +36,16 @@ libprofan_a_SOURCES = \
 	src/analysis/merge.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
+	src/analysis/stats.c \
+	src/analysis/stats.h \
+	src/analysis/step.c \
+	src/analysis/step.h \
 	src/analysis/torch_table.c \
 	src/analysis/torch_table.h \
 	src/analysis/tree.c \
 	src/analysis/tree.h \
+	src/analysis/window.c \
+	src/analysis/window.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/err.c \

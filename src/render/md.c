@@ -32,6 +32,17 @@ static void add_cell(struct pf_printer *p, const struct pf_cell *cell,
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		    size_t count)
 {
+	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
+	    s->cell.type == PF_CELL_TEXT) {
+		pf_escape_md_words(&p->buf, s->cell.v.text.s,
+				   s->cell.v.text.len);
+		pf_buf_adds(&p->buf, ".\n");
+		p->section++;
+		s++;
+		count--;
+		if (count)
+			begin_section(p);
+	}
 	if (!count)
 		return;
 	pf_buf_adds(&p->buf, "| What | Value |\n| :--- | :--- |\n");

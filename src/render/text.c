@@ -59,11 +59,54 @@ static size_t title_columns(const char *title)
 	return columns;
 }
 
+/* Wrapped at spaces; "limit" 0: not at all. */
+static void add_wrapped(struct pf_buf *out, const char *s, size_t limit)
+{
+	size_t used = 0;
+
+	while (*s) {
+		size_t len = strcspn(s, " ");
+		size_t columns = pf_utf8_columns(s, len);
+
+		if (used && limit && used + 1 + columns > limit) {
+			pf_buf_addc(out, '\n');
+			used = 0;
+		}
+		if (used)
+			pf_buf_addc(out, ' ');
+		pf_buf_add(out, s, len);
+		used += columns + (used > 0);
+		s += len;
+		s += strspn(s, " ");
+	}
+	pf_buf_addc(out, '\n');
+}
+
+/* The sentence that an answer begins with. */
+static void finding(struct pf_printer *p, const struct pf_cell *cell)
+{
+	struct pf_buf text = { 0 };
+
+	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
+	pf_buf_addc(&text, '.');
+	add_wrapped(&p->buf, text.data, (size_t)p->style.width);
+	pf_buf_release(&text);
+	p->section++;
+}
+
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		    size_t count)
 {
 	size_t widest = 0;
 
+	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
+	    s->cell.type == PF_CELL_TEXT) {
+		finding(p, &s->cell);
+		s++;
+		count--;
+		if (count)
+			begin_section(p);
+	}
 	for (size_t i = 0; i < count; i++) {
 		size_t columns = title_columns(s[i].col.title);
 
@@ -286,29 +329,6 @@ static void tail(struct pf_printer *p)
 		start_printing(p);
 	if (p->col_count && rows == 0)
 		pf_buf_adds(&p->buf, p->title ? "(none)\n" : "(no rows)\n");
-}
-
-/* Wrapped at spaces; "limit" 0: not at all. */
-static void add_wrapped(struct pf_buf *out, const char *s, size_t limit)
-{
-	size_t used = 0;
-
-	while (*s) {
-		size_t len = strcspn(s, " ");
-		size_t columns = pf_utf8_columns(s, len);
-
-		if (used && limit && used + 1 + columns > limit) {
-			pf_buf_addc(out, '\n');
-			used = 0;
-		}
-		if (used)
-			pf_buf_addc(out, ' ');
-		pf_buf_add(out, s, len);
-		used += columns + (used > 0);
-		s += len;
-		s += strspn(s, " ");
-	}
-	pf_buf_addc(out, '\n');
 }
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)

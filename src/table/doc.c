@@ -67,6 +67,17 @@ void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 				  { .text = { pf_strdup(s), strlen(s) } } };
 }
 
+void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	pf_doc_string(doc, PF_DOC_FINDING, "Finding", text);
+}
+
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count)

@@ -38,6 +38,14 @@ void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,
 void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 		   const char *s);
 
+/*
+ * The answer in one sentence without a full stop, under the key "finding":
+ * for people it stands above everything else.  Call it first.
+ */
+#define PF_DOC_FINDING "finding"
+void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* A new table at the end; borrowed, the document frees it. */
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,

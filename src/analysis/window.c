@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/interval.h"
+#include "analysis/step.h"
+#include "analysis/window.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "store/named.h"
+
+/* "3" or "3..8". */
+static int parse_steps(const char *text, int64_t *first, int64_t *last,
+		       struct pf_err *err)
+{
+	const char *dots = strstr(text, "..");
+	char *head;
+	int bad;
+
+	if (!dots) {
+		bad = pf_num_int(text, first);
+		*last = *first;
+	} else {
+		head = pf_memdup0(text, (size_t)(dots - text));
+		bad = pf_num_int(head, first) || pf_num_int(dots + 2, last);
+		free(head);
+	}
+	if (bad || *first > *last)
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' names no steps; say '3' or '3..8'", text);
+	return 0;
+}
+
+static int load_traces(struct pf_db *db, int64_t rank, struct pf_window *w,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", err);
+	size_t cap = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
+		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
+
+		if (rank >= 0 && own != rank)
+			continue;
+		w->traces = pf_grow(w->traces, &cap, w->count + 1,
+				    sizeof(*w->traces));
+		w->traces[w->count++] = (struct pf_window_trace){
+			.trace_id = sqlite3_column_int64(stmt, 0),
+			.rank = own,
+			.from_ns = INT64_MIN,
+			.to_ns = INT64_MAX,
+			.first_ns = sqlite3_column_int64(stmt, 2),
+			.last_ns = sqlite3_column_int64(stmt, 3),
+		};
+	}
+	sqlite3_finalize(stmt);
+	if (!rc && !w->count)
+		return rank < 0 ? pf_fail(err, PF_EDATA, "there is no trace")
+				: pf_fail(err, PF_EDATA,
+					  "there is no trace of rank %lld",
+					  (long long)rank);
+	return rc;
+}
+
+/* The steps of a trace that are asked for: from the first to the last. */
+static bool cut_to_steps(struct pf_window_trace *t,
+			 const struct pf_steps *steps, int64_t skip,
+			 int64_t first, int64_t last)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || skip-- > 0 ||
+		    s->step < first || s->step > last)
+			continue;
+		if (!any)
+			t->from_ns = s->start_ns;
+		t->to_ns = s->end_ns;
+		any = true;
+	}
+	return any;
+}
+
+static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
+		       struct pf_window *w, struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	int64_t first = INT64_MIN, last = INT64_MAX;
+	size_t kept = 0;
+	int rc;
+
+	if (args->step && parse_steps(args->step, &first, &last, err) < 0)
+		return -1;
+	rc = pf_steps_load(db, &steps, err);
+	for (size_t i = 0; !rc && i < w->count; i++) {
+		if (cut_to_steps(&w->traces[i], &steps, args->skip_first, first,
+				 last))
+			w->traces[kept++] = w->traces[i];
+	}
+	if (!rc && !steps.count)
+		rc = pf_fail(err, PF_EDATA,
+			     "there are no profiler steps; call step() of "
+			     "torch.profiler's profile in each of them");
+	else if (!rc && !kept)
+		rc = pf_fail(err, PF_EDATA, "no such steps");
+	w->count = kept;
+	w->is_restricted = true;
+	pf_steps_release(&steps);
+	return rc;
+}
+
+static void apply_times(const struct pf_window_args *args, struct pf_window *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_window_trace *t = &w->traces[i];
+		int64_t from = pf_span_end(t->first_ns, args->from_ns);
+		int64_t to = pf_span_end(t->first_ns, args->to_ns);
+
+		if (args->from_ns >= 0 && from > t->from_ns)
+			t->from_ns = from;
+		if (args->to_ns >= 0 && to < t->to_ns)
+			t->to_ns = to;
+	}
+	if (args->from_ns >= 0 || args->to_ns >= 0)
+		w->is_restricted = true;
+}
+
+int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
+		      struct pf_window *out, struct pf_err *err)
+{
+	*out = (struct pf_window){ .device = args->device };
+	if (args->from_ns >= 0 && args->to_ns >= 0 &&
+	    args->from_ns >= args->to_ns)
+		return pf_fail(err, PF_EUSAGE,
+			       "--from must be earlier than --to");
+	if (load_traces(db, args->rank, out, err) < 0)
+		return -1;
+	if ((args->step || args->skip_first) &&
+	    apply_steps(db, args, out, err) < 0)
+		return -1;
+	apply_times(args, out);
+	return 0;
+}
+
+void pf_window_release(struct pf_window *w)
+{
+	free(w->traces);
+	*w = (struct pf_window){ 0 };
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Unions and sweeps against a count of every nanosecond. */
+#include "unit/support.h"
+
+#include <string.h>
+
+#include "analysis/interval.h"
+#include "analysis/stats.h"
+
+static void test_union_joins_what_touches(void **state)
+{
+	struct pf_union u = { 0 };
+
+	(void)state;
+	assert_int_equal(pf_union_add(&u, 10, 20), 0);
+	assert_int_equal(pf_union_add(&u, 20, 30), 0);
+	assert_int_equal(pf_union_add(&u, 22, 25), 0);
+	assert_int_equal(pf_union_add(&u, 40, 41), 10);
+	assert_int_equal(u.covered_ns, 21);
+	assert_int_equal(pf_union_total(&u), 31);
+	assert_int_equal(pf_union_idle(&u), 10);
+}
+
+static void test_union_of_broken_spans(void **state)
+{
+	struct pf_union u = { 0 };
+
+	(void)state;
+	pf_union_add(&u, 10, 5);
+	assert_int_equal(u.covered_ns, 0);
+	pf_union_add(&u, 0, 12);
+	assert_int_equal(u.covered_ns, 2);
+	assert_int_equal(pf_span_end(INT64_MAX - 1, 5), INT64_MAX);
+	assert_int_equal(pf_span_end(7, -5), 7);
+	pf_union_add(&u, INT64_MAX - 1, INT64_MAX);
+	assert_int_equal(pf_union_total(&u), INT64_MAX - 10);
+}
+
+/* The example of a step with six classes (times in us). */
+static void test_sweep_by_priority(void **state)
+{
+	static const int spans[][3] = {
+		{ 4, 0, 12 },  { 5, 5, 90 },  { 3, 10, 25 },
+		{ 0, 20, 60 }, { 1, 55, 70 }, { 3, 58, 80 },
+	};
+	struct pf_sweep s;
+
+	(void)state;
+	pf_sweep_init(&s);
+	pf_sweep_begin(&s, 0);
+	for (size_t i = 0; i < sizeof(spans) / sizeof(*spans); i++)
+		pf_sweep_add(&s, (unsigned)spans[i][0], spans[i][1],
+			     spans[i][2]);
+	pf_sweep_to(&s, 100);
+	assert_int_equal(pf_sweep_time(&s, 1, 0, 0), 40);
+	assert_int_equal(pf_sweep_time(&s, 2, 0, 1), 10);
+	assert_int_equal(pf_sweep_time(&s, 8, 0, 7), 20);
+	assert_int_equal(pf_sweep_time(&s, 16, 0, 15), 10);
+	assert_int_equal(pf_sweep_time(&s, 32, 0, 31), 10);
+	assert_int_equal(s.by_mask[0], 10);
+}
+
+static void test_sweep_counts_every_instant(void **state)
+{
+	uint64_t seed = 42;
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		unsigned char at[300] = { 0 };
+		int64_t want[256] = { 0 }, start = 0, last = 0;
+		struct pf_sweep s;
+
+		pf_sweep_init(&s);
+		pf_sweep_begin(&s, 0);
+		while (start < 250) {
+			unsigned set = (unsigned)(support_random(&seed) % 8);
+			int64_t end =
+				start + (int64_t)(support_random(&seed) % 40);
+
+			pf_sweep_add(&s, set, start, end);
+			for (int64_t t = start; t < end; t++)
+				at[t] |= (unsigned char)(1u << set);
+			last = end > last ? end : last;
+			start += (int64_t)(support_random(&seed) % 9);
+		}
+		pf_sweep_finish(&s);
+		last = last > s.at_ns ? last : s.at_ns;
+		for (int64_t t = 0; t < last; t++)
+			want[at[t]]++;
+		assert_memory_equal(s.by_mask, want, sizeof(want));
+		assert_int_equal(pf_sweep_time(&s, 0, 0, 0), last);
+	}
+}
+
+static void test_percentiles_are_nearest_rank(void **state)
+{
+	(void)state;
+	assert_int_equal(pf_stats_rank(1, 50), 0);
+	assert_int_equal(pf_stats_rank(2, 50), 0);
+	assert_int_equal(pf_stats_rank(3, 50), 1);
+	assert_int_equal(pf_stats_rank(100, 99), 98);
+	assert_int_equal(pf_stats_rank(101, 99), 99);
+	assert_int_equal(pf_stats_rank(5, 100), 4);
+	assert_int_equal(pf_stats_rank(5, 0), 0);
+}
+
+static void test_stats_of_a_stream(void **state)
+{
+	struct pf_stats s = { 0 };
+
+	(void)state;
+	assert_int_equal(pf_stats_mean(&s), 0);
+	for (int64_t i = 1; i <= 4; i++)
+		pf_stats_add(&s, i);
+	assert_int_equal(s.sum, 10);
+	assert_int_equal(s.min, 1);
+	assert_int_equal(s.max, 4);
+	assert_int_equal(pf_stats_mean(&s), 3);
+	assert_true(pf_stats_sd(&s) > 1.1180 && pf_stats_sd(&s) < 1.1181);
+	pf_stats_add(&s, INT64_MAX);
+	assert_int_equal(s.sum, INT64_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_union_joins_what_touches),
+		cmocka_unit_test(test_union_of_broken_spans),
+		cmocka_unit_test(test_sweep_by_priority),
+		cmocka_unit_test(test_sweep_counts_every_instant),
+		cmocka_unit_test(test_percentiles_are_nearest_rank),
+		cmocka_unit_test(test_stats_of_a_stream),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

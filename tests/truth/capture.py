@@ -1,0 +1,505 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Profile small programs with torch and keep what torch itself says of them.
+
+usage: python3 capture.py FOLDER [WORKLOAD...]
+
+For each workload, FOLDER/WORKLOAD/ holds, all from one process:
+
+    trace.json.gz   what export_chrome_trace() wrote
+    averages.csv.gz every row of key_averages(), in torch's order, for each
+                    grouping; numbers in full precision, times in microseconds
+    tables.txt.gz   key_averages().table() for several sorts and limits; each
+                    begins with a line "### OPTIONS", the options with which
+                    profan prints the same
+    truth.json      versions, totals, and what was asked of the profiler
+
+Everything runs on the CPU in one thread, in a few seconds.  check.py compares
+profan with all of it and needs no torch.
+"""
+import contextlib
+import csv
+import gzip
+import io
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+import traceback
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.profiler import profile, record_function, schedule
+
+RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+CPU = [torch.profiler.ProfilerActivity.CPU]
+LIMIT_BYTES = 60 * 1024
+
+
+# ---- models and steps -----------------------------------------------------
+
+class ConvNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.second = nn.Conv2d(4, 8, 3, stride=2, padding=2, dilation=2, groups=2)
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x):
+        x = F.relu(self.norm(self.first(x)))
+        return self.head(F.relu(self.second(x)).mean(dim=(2, 3)))
+
+
+def loader(batches, workers):
+    images = torch.randn(4 * batches, 3, 8, 8)
+    data = torch.utils.data.TensorDataset(images, torch.arange(4 * batches) % 5)
+    return torch.utils.data.DataLoader(data, batch_size=4, num_workers=workers)
+
+
+def train(prof, steps, workers=0):
+    model = ConvNet()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for images, labels in loader(steps, workers):
+        with record_function("forward_pass"):
+            loss = F.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        with record_function("backward_pass"):
+            loss.backward()
+        optimizer.step()
+        loss.item()
+        prof.step()
+
+
+# ---- workloads: name -> (function, arguments of profile()) ----------------
+
+WORKLOADS = {}
+LAST = ["unfinished"]  # leaves events open
+STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
+ONE_STEP = {"schedule": schedule(wait=1, warmup=1, active=1, repeat=1)}
+
+
+def workload(**arguments):
+    def register(function):
+        WORKLOADS[function.__name__] = (function, arguments)
+        return function
+    return register
+
+
+@workload(record_shapes=True, profile_memory=True, with_flops=True, **STEPPED)
+def training(prof):
+    train(prof, 4)
+
+
+@workload(record_shapes=True, **STEPPED)
+def training_workers(prof):
+    train(prof, 4, workers=2)
+
+
+@workload(record_shapes=True, with_flops=True, **ONE_STEP)
+def transformer(prof):
+    layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True, dropout=0.0)
+    model = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            loss = model(torch.randn(2, 6, 16)).float().pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        prof.step()
+
+
+@workload(record_shapes=True)
+def inference(prof):
+    model = ConvNet().eval()
+    with torch.inference_mode():
+        for batch in (1, 2, 3):
+            with record_function("request"):
+                with record_function(f"model_inference batch {batch}"):
+                    model(torch.randn(batch, 3, 8, 8)).argmax(dim=1).tolist()
+
+
+def two_threads():
+    def work(size):
+        for _ in range(6):
+            a = torch.randn(size, size)
+            (a @ a).relu().sum().item()
+    threads = [threading.Thread(target=work, args=(size,)) for size in (24, 32)]
+    for thread in threads:
+        thread.start()
+    work(16)
+    for thread in threads:
+        thread.join()
+
+
+@workload(record_shapes=True, profile_memory=True)
+def threads(prof):
+    two_threads()
+
+
+@workload(record_shapes=True, profile_memory=True, all_threads=True)
+def threads_all(prof):
+    with record_function("both"):
+        two_threads()
+
+
+@workload(profile_memory=True)
+def memory(prof):
+    kept = []
+    for i in range(4):
+        with record_function("leak"):
+            kept.append(torch.empty(1 << 14 << i))
+        with record_function("allocate and free"):
+            torch.empty(3 << 18).fill_(1)
+        torch.randn(300).mul_(2)
+        kept.append(torch.zeros(3, 5).t().contiguous())
+        if i == 2:
+            kept.pop()
+            del kept[0]
+    del kept
+
+
+@workload(with_stack=True, record_shapes=True)
+def stacks_plain(prof):
+    model = ConvNet()
+    for _ in range(2):
+        model(torch.randn(2, 3, 8, 8)).sum().backward()
+
+
+@workload(with_stack=True, record_shapes=True, profile_memory=True, verbose=True)
+def stacks_verbose(prof):
+    model = ConvNet()
+    for _ in range(2):
+        model(torch.randn(2, 3, 8, 8)).sum().backward()
+
+
+@workload(with_stack=True, with_flops=True, record_shapes=True, with_modules=True,
+          verbose=True)
+def stacks_flops(prof):
+    weight = torch.randn(4, 4, requires_grad=True)
+    for _ in range(2):
+        with record_function("both columns"):
+            (torch.randn(8, 4) @ weight).mul(2).sum().backward()
+
+
+@workload(record_shapes=True)
+def compiled(prof):
+    pass
+
+
+@workload(profile_memory=True, with_stack=True, record_shapes=True)
+def empty(prof):
+    pass
+
+
+def annotate(names):
+    for name in names:
+        with record_function(name):
+            torch.ones(2)
+
+
+@workload()
+def names(prof):
+    annotate(("it's", "naïve – 日本語 🔥", "trailing space ", " leading", "%s %d %",
+              "<b>&amp;</b>", "a,b;c|d", "{}[]:,", "x" * 51, "y" * 52, "z" * 60,
+              "é" * 52, "ProfilerStep#x", "ProfilerStep", "-", "aten::is_leaf",
+              "[memory]", "null", "1e5", "profiler::", "###"))
+
+
+@workload()
+def names_quotes(prof):
+    annotate(('"quoted"', 'say "hello", he said', 'ends with "', '"'))
+
+
+@workload()
+def names_lost(prof):
+    """Names that the trace does not keep."""
+    annotate(("back\\slash", "a\\\\b\\n", "C:\\new\\table", "two\nlines", "ends\n",
+              "carriage\rreturn", "tab\there", "nul\x01\x7f"))
+
+
+@workload()
+def names_mangled(prof):
+    annotate(("Pi", "_Z3foov", "_ZN2at6native3addEv", "_Zno", "Ss"))
+
+
+@workload(record_shapes=True, profile_memory=True)
+def foreach(prof):
+    lists = [torch.randn(1 + i % 7, 3) for i in range(60)]
+    for count in (1, 5, 60):
+        torch._foreach_add_(lists[:count], 1.0)
+        torch._foreach_mul(lists[:count], lists[:count])
+        torch.cat([t.flatten() for t in lists[:count]])
+    torch.stack([torch.ones(2, 2)] * 30).sum()
+
+
+@workload()
+def nested(prof):
+    with record_function("same"):
+        with record_function("same"):
+            with record_function("same"):
+                torch.ones(3).add(1)
+    with record_function("same"):
+        with record_function("same"):
+            pass
+        torch.ones(3)
+    with record_function("same"):
+        with record_function("other"):
+            with record_function("same"):
+                with record_function("same"):
+                    torch.ones(3)
+        with record_function("same"):
+            pass
+    with record_function("same"):
+        pass
+
+
+@workload()
+def unfinished(prof):
+    torch.ones(2)
+    outer = record_function("never left")
+    outer.__enter__()
+    torch.ones(2).add(1)
+    inner = record_function("never left, inside")
+    inner.__enter__()
+    torch.zeros(4)
+    prof.kept = [outer, inner]
+
+
+@workload()
+def crossing(prof):
+    first, second = record_function("first"), record_function("second")
+    first.__enter__()
+    torch.ones(2)
+    second.__enter__()
+    torch.ones(2)
+    first.__exit__(None, None, None)
+    torch.ones(2)
+    second.__exit__(None, None, None)
+
+
+@workload(record_shapes=True, profile_memory=True)
+def forked(prof):
+    with record_function("waits"):
+        SCRIPTED()
+
+
+@torch.jit.script
+def _branch(x):
+    return (x @ x).relu()
+
+
+@torch.jit.script
+def SCRIPTED():
+    x = torch.ones(8, 8)
+    a = torch.jit.fork(_branch, x)
+    b = torch.jit.fork(_branch, x + 1)
+    return torch.jit.wait(a) + torch.jit.wait(b)
+
+
+@workload(record_shapes=True, with_stack=True, acc_events=True,
+          schedule=schedule(wait=0, warmup=1, active=1, repeat=1))
+def accumulated(prof):
+    for _ in range(2):
+        torch.ones(4, 4) @ torch.ones(4, 4)
+        prof.step()
+
+
+# ---- what torch says -------------------------------------------------------
+
+FIELDS = ["key", "count", "device_type", "is_user_annotation", "is_async",
+          "self_cpu_time_total", "cpu_time_total", "self_device_time_total",
+          "device_time_total", "self_cpu_memory_usage", "cpu_memory_usage",
+          "self_device_memory_usage", "device_memory_usage", "flops",
+          "input_shapes", "stack"]
+OLD_NAMES = {"self_device_time_total": "self_cuda_time_total",
+             "device_time_total": "cuda_time_total",
+             "self_device_memory_usage": "self_cuda_memory_usage",
+             "device_memory_usage": "cuda_memory_usage"}
+
+# How key_averages() groups, and the options of profan for it.
+GROUPINGS = {"none": ({}, ""),
+             "shape": ({"group_by_input_shape": True}, " --group-by-input-shape"),
+             "stack5": ({"group_by_stack_n": 5}, " --group-by-stack 5")}
+
+# Arguments of table(), and the options of profan for them.
+TABLES = [
+    ("none", dict(sort_by="self_cpu_time_total", row_limit=-1), "--sort self_cpu_time_total --limit -1"),
+    ("none", dict(sort_by="cpu_time_total", row_limit=8), "--sort cpu_time_total --limit 8"),
+    ("none", dict(sort_by="cpu_time", row_limit=5), "--sort cpu_time --limit 5"),
+    ("none", dict(sort_by="count"), "--sort count"),
+    ("none", dict(row_limit=-1), "--limit -1"),
+    ("none", dict(sort_by="self_cpu_memory_usage", row_limit=20), "--sort self_cpu_memory_usage --limit 20"),
+    ("none", dict(sort_by="cpu_memory_usage", row_limit=6), "--sort cpu_memory_usage --limit 6"),
+    ("none", dict(sort_by="self_cuda_time_total", row_limit=3), "--sort self_cuda_time_total --limit 3"),
+    ("none", dict(sort_by="cpu_time_total", top_level_events_only=True), "--sort cpu_time_total --top-level"),
+    ("none", dict(sort_by="cpu_time_total", row_limit=2, header="HEADER"), "--sort cpu_time_total --limit 2 --header HEADER"),
+    ("none", dict(sort_by="count", row_limit=40, max_name_column_width=20), "--sort count --limit 40 --max-name-width 20"),
+    ("shape", dict(sort_by="cpu_time_total", row_limit=-1), "--sort cpu_time_total --limit -1"),
+    ("shape", dict(sort_by="self_cpu_time_total", row_limit=10, max_shapes_column_width=30),
+     "--sort self_cpu_time_total --limit 10 --max-shapes-width 30"),
+    ("stack5", dict(sort_by="self_cpu_time_total", row_limit=12), "--sort self_cpu_time_total --limit 12"),
+    ("stack5", dict(sort_by="cpu_time_total", row_limit=4, max_src_column_width=30),
+     "--sort cpu_time_total --limit 4 --max-src-width 30"),
+]
+UNITS = [("none", dict(sort_by="cpu_time_total", row_limit=6, time_unit=unit),
+          f"--sort cpu_time_total --limit 6 --time-unit {unit}") for unit in ("s", "ms", "us")]
+
+
+def field(row, name):
+    value = getattr(row, name, None)
+    if value is None and name in OLD_NAMES:
+        value = getattr(row, OLD_NAMES[name], None)
+    if name == "stack":
+        return json.dumps(value or [])
+    if name == "device_type":
+        return value.name
+    return "" if value is None else str(int(value) if isinstance(value, bool) else value)
+
+
+def write_averages(prof, path):
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    out.writerow(["grouping"] + FIELDS)
+    for name, (arguments, _) in GROUPINGS.items():
+        for row in prof.key_averages(**arguments):
+            out.writerow([name] + [field(row, f) for f in FIELDS])
+    with zipped(path) as file:
+        file.write(text.getvalue().encode("utf-8", "surrogateescape"))
+
+
+def write_tables(prof, path):
+    texts = []
+    for grouping, arguments, options in TABLES + (UNITS if RELEASE >= (2, 10) else []):
+        how, more = GROUPINGS[grouping]
+        text = prof.key_averages(**how).table(**arguments)
+        texts.append(f"### {options}{more}\n{text}")
+    with zipped(path) as file:
+        file.write("".join(texts).encode("utf-8", "surrogateescape"))
+
+
+@contextlib.contextmanager
+def zipped(path):
+    with open(path, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
+        yield file
+
+
+def write_trace(prof, path):
+    with tempfile.TemporaryDirectory() as folder:
+        plain = os.path.join(folder, "trace.json")
+        prof.export_chrome_trace(plain)
+        with open(plain, "rb") as source, zipped(path) as file:
+            shutil.copyfileobj(source, file)
+    if os.path.getsize(path) > LIMIT_BYTES:
+        print(f"{path}: {os.path.getsize(path)} bytes", flush=True)
+
+
+def write_truth(prof, name, asked, path):
+    averages = prof.key_averages()
+    truth = {"workload": name, "torch": torch.__version__, "python": platform.python_version(),
+             "asked": {key: str(value) for key, value in asked.items() if key != "schedule"},
+             "rows": len(averages),
+             "self_cpu_time_total_us": averages.self_cpu_time_total}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(truth, file, indent=1)
+        file.write("\n")
+
+
+def write_all(prof, name, asked, folder):
+    os.makedirs(folder, exist_ok=True)
+    write_trace(prof, os.path.join(folder, "trace.json.gz"))
+    write_averages(prof, os.path.join(folder, "averages.csv.gz"))
+    write_tables(prof, os.path.join(folder, "tables.txt.gz"))
+    write_truth(prof, name, asked, os.path.join(folder, "truth.json"))
+
+
+# ---- running ---------------------------------------------------------------
+
+def profiler(asked):
+    """profile() with what this release knows of the arguments."""
+    asked = dict(asked)
+    config = {}
+    if asked.pop("verbose", False):
+        config["verbose"] = True
+    if asked.pop("all_threads", False):
+        config["profile_all_threads"] = True
+    if config:
+        asked["experimental_config"] = torch._C._profiler._ExperimentalConfig(**config)
+    return profile(activities=CPU, **asked)
+
+
+def prepare_compiled():
+    """The function of "compiled", compiled before the window."""
+    def step(x):
+        return (x.sin() + x.cos() * 2).sum()
+    function = torch.compile(step)
+    x = torch.randn(32, requires_grad=True)
+    for _ in range(2):
+        function(x).backward()
+
+    def run(prof):
+        for _ in range(3):
+            with record_function("compiled step"):
+                function(x).backward()
+    return run
+
+
+def run(name, folder):
+    function, asked = WORKLOADS[name]
+    if name == "compiled":
+        function = prepare_compiled()
+    with profiler(asked) as prof:
+        function(prof)
+    write_all(prof, name, asked, folder)
+
+
+def run_rank(rank, port, folder):
+    """One of two processes training the same model over gloo."""
+    import torch.distributed as dist
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", rank=rank, world_size=2)
+    model = nn.parallel.DistributedDataParallel(ConvNet())
+    asked = dict(record_shapes=True, **ONE_STEP)
+    with profiler(asked) as prof:
+        for _ in range(3):
+            model(torch.randn(2, 3, 8, 8)).sum().backward()
+            total = torch.ones(3)
+            dist.all_reduce(total)
+            prof.step()
+    write_all(prof, f"ddp_{rank}", asked, f"{folder}_{rank}")
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def run_ddp(folder):
+    port = 20000 + os.getpid() % 20000
+    torch.multiprocessing.spawn(run_rank, (port, folder), nprocs=2)
+
+
+def ordered():
+    return [name for name in WORKLOADS if name not in LAST] + ["ddp"] + LAST
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    for name in sys.argv[2:] or ordered():
+        folder = os.path.join(sys.argv[1], name)
+        try:
+            run_ddp(folder) if name == "ddp" else run(name, folder)
+            print("ok", name, flush=True)
+        except Exception:
+            shutil.rmtree(folder, ignore_errors=True)
+            print("FAILED", name, traceback.format_exc(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

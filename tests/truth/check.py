@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compare profan with what torch itself said (see capture.py); prints TAP.
+
+usage: check.py PROFAN FOLDER...
+
+A folder holds the files that capture.py wrote for one workload.  Tables are
+compared byte for byte, averages value by value, and the release that profan
+recognises must have the rules of the one that wrote the trace.  differences.txt
+in a folder's parent's parent names what cannot be equal, and why:
+
+    VERSION WORKLOAD CHECK REASON
+
+where each of the first three may be a pattern of the shell.  What is named
+there must indeed differ.
+"""
+import csv
+import difflib
+import fnmatch
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+GROUPINGS = {"none": [], "shape": ["--group-by-input-shape"],
+             "stack5": ["--group-by-stack", "5"]}
+
+# Releases whose tables follow one set of rules.
+SAME_RULES = [(2, 3), (2, 4), (2, 5), (2, 6), (2, 12), (2, 14), (2, 15)]
+
+
+class Report:
+    def __init__(self, known):
+        self.known, self.count, self.failed = known, 0, 0
+
+    def reason(self, version, workload, check):
+        for line in self.known:
+            v, w, c, why = line.split(None, 3)
+            if all(map(fnmatch.fnmatchcase, (version, workload, check), (v, w, c))):
+                return why
+        return None
+
+    def result(self, version, workload, check, difference):
+        self.count += 1
+        name = f"{version} {workload}: {check}"
+        why = self.reason(version, workload, check)
+        if why:
+            name += f" differs: {why}"
+        if bool(difference) == bool(why):
+            print(f"ok {self.count} - {name}")
+            return
+        self.failed += 1
+        print(f"not ok {self.count} - {name}")
+        for line in (difference or ["is equal"])[:40]:
+            print("#", line.rstrip("\n"))
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True)
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def unified(want, got):
+    return list(difflib.unified_diff(want, got, "torch", "profan", lineterm="", n=1))
+
+
+def sections(path):
+    """The tables of a file: pairs of options and text."""
+    with gzip.open(path) as file:
+        parts = re.split(rb"^### (.*)\n", file.read(), flags=re.M)
+    return [(parts[i].decode().split(), parts[i + 1]) for i in range(1, len(parts), 2)]
+
+
+def check_tables(report, version, workload, folder, db, profan):
+    for options, want in sections(os.path.join(folder, "tables.txt.gz")):
+        code, got, err = run(profan, "table", db, *options)
+        difference = None
+        if code or got != want:
+            lines = [text.decode("utf-8", "replace").split("\n") for text in (want, got)]
+            difference = unified(*lines) + ([err] if code else [])
+        report.result(version, workload, "table " + " ".join(options), difference)
+
+
+def ns(text):
+    return str(round(float(text) * 1000))
+
+
+def torch_rows(folder):
+    rows = {name: [] for name in GROUPINGS}
+    with gzip.open(os.path.join(folder, "averages.csv.gz"), "rt", encoding="utf-8",
+                   errors="surrogateescape", newline="") as file:
+        for r in csv.DictReader(file):
+            shape = r["input_shapes"] if r["grouping"] == "shape" else ""
+            stack = json.loads(r["stack"]) if r["grouping"] == "stack5" else []
+            rows[r["grouping"]].append([
+                r["key"], shape, "\n".join(stack[:5]), r["device_type"],
+                str(int(r["is_user_annotation"] or 0)), r["count"],
+                ns(r["self_cpu_time_total"]), ns(r["cpu_time_total"]),
+                ns(r["self_device_time_total"]), ns(r["device_time_total"]),
+                r["self_cpu_memory_usage"], r["cpu_memory_usage"],
+                r["self_device_memory_usage"], r["device_memory_usage"], r["flops"]])
+    return rows
+
+
+def profan_rows(text, grouping):
+    rows = list(csv.reader(text.decode("utf-8", "surrogateescape").splitlines(keepends=True)))[1:]
+    for row in rows:
+        if grouping != "shape":
+            row[1] = ""
+        if grouping != "stack5":
+            row[2] = ""
+    return rows
+
+
+def check_averages(report, version, workload, folder, db, profan):
+    for grouping, want in torch_rows(folder).items():
+        code, out, err = run(profan, "table", db, "--format", "csv", *GROUPINGS[grouping])
+        got = [err] if code else profan_rows(out, grouping)
+        difference = None
+        if got != want:
+            difference = unified([" | ".join(row).replace("\n", "\\n") for row in want],
+                                 [err] if code else [" | ".join(row).replace("\n", "\\n") for row in got])
+        report.result(version, workload, f"averages {grouping}", difference)
+
+
+def rules_of(release):
+    return max(first for first in [(0, 0)] + SAME_RULES if first <= release)
+
+
+def check_recognised(report, version, workload, truth, db, profan):
+    _, out, _ = run(profan, "info", db)
+    found = re.search(rb"rules of torch (\d+)\.(\d+)", out)
+    found = tuple(map(int, found.groups())) if found else (0, 0)
+    own = tuple(map(int, truth["torch"].split(".")[:2]))
+    difference = None
+    if rules_of(found) != rules_of(own):
+        difference = [f"rules of {found}, not of {own}"]
+    report.result(version, workload, "release", difference)
+
+
+def check(report, profan, folder):
+    version, workload = folder.rstrip("/").split("/")[-2:]
+    with open(os.path.join(folder, "truth.json"), encoding="utf-8") as file:
+        truth = json.load(file)
+    with tempfile.TemporaryDirectory() as scratch:
+        db = os.path.join(scratch, "t.db")
+        code, _, err = run(profan, "ingest", "-q", "-o", db, os.path.join(folder, "trace.json.gz"))
+        report.result(version, workload, "ingest", [err] if code else None)
+        if code:
+            return
+        check_recognised(report, version, workload, truth, db, profan)
+        check_averages(report, version, workload, folder, db, profan)
+        check_tables(report, version, workload, folder, db, profan)
+
+
+def main():
+    known = []
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "differences.txt")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            known = [line for line in file.read().splitlines() if line and line[0] != "#"]
+    report = Report(known)
+    for folder in sys.argv[2:]:
+        check(report, sys.argv[1], folder)
+    print(f"1..{report.count}")
+    sys.exit(report.failed > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -138,11 +138,24 @@ static bool is_natural_order(struct pf_vtab *v, sqlite3_index_info *info)
 				: column == EV_ID || column == EV_TRACK_ID;
 }
 
+/*
+ * Is the constraint's value the same for the whole statement?  If it is not,
+ * xFilter may be called for each row of another table: nothing to prepare
+ * groups for.
+ */
+static bool is_known(sqlite3_index_info *info, int i)
+{
+	sqlite3_value *value;
+
+	return sqlite3_vtab_rhs_value(info, i, &value) == SQLITE_OK;
+}
+
 int pf_vtab_plan(struct pf_vtab *v, sqlite3_index_info *info)
 {
 	double rows = v->shape->is_arg ? 4e7 : 5e6;
 	char codes[COUNT(event_uses) * 4 + 1];
 	enum pf_group_key key = PF_GROUP_NONE;
+	bool is_joined = false;
 	int count = 0;
 
 	for (int i = 0; i < info->nConstraint; i++) {
@@ -154,11 +167,12 @@ int pf_vtab_plan(struct pf_vtab *v, sqlite3_index_info *info)
 		codes[count++] = u->code;
 		info->aConstraintUsage[i].argvIndex = count;
 		rows *= u->share;
+		is_joined |= !is_known(info, i);
 	}
 	codes[count] = '\0';
 	if (is_natural_order(v, info))
 		info->orderByConsumed = 1;
-	else
+	else if (!is_joined)
 		key = order_key(v, info);
 	if (key != PF_GROUP_NONE)
 		info->orderByConsumed = 1;

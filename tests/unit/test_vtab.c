@@ -288,6 +288,24 @@ static void group_by_name_needs_no_sorter(void **state)
 	sqlite3_close(sql);
 }
 
+/* An inner loop must not prepare groups for each row of the outer one. */
+static void joins_are_not_grouped(void **state)
+{
+	sqlite3 *sql = connect_with(1 << 20);
+	char *plan = rows_of(sql, "EXPLAIN QUERY PLAN SELECT e.name, count(*)"
+				  " FROM annotation AS a CROSS JOIN event AS e"
+				  " ON e.id = a.event_id GROUP BY e.name");
+
+	(void)state;
+	assert_non_null(strstr(plan, "VIRTUAL TABLE INDEX 0:i:"));
+	free(plan);
+	plan = rows_of(sql, "EXPLAIN QUERY PLAN SELECT name, count(*)"
+			    " FROM event WHERE kind = 1 GROUP BY name");
+	assert_non_null(strstr(plan, "VIRTUAL TABLE INDEX 2:d:"));
+	free(plan);
+	sqlite3_close(sql);
+}
+
 static void joins_find_parents(void **state)
 {
 	sqlite3 *sql = connect_with(1 << 20);
@@ -423,6 +441,7 @@ int main(void)
 		cmocka_unit_test(pruning_loses_nothing),
 		cmocka_unit_test(groups_do_not_depend_on_the_buffer),
 		cmocka_unit_test(group_by_name_needs_no_sorter),
+		cmocka_unit_test(joins_are_not_grouped),
 		cmocka_unit_test(joins_find_parents),
 		cmocka_unit_test(tables_are_read_only),
 		cmocka_unit_test(damaged_files_do_no_harm),

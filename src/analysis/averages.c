@@ -281,6 +281,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	choose_groupings(e, &facts);
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
+		e->groups[i].count_max = e->args->groups_max;
 		pf_map_init(&e->stacks[i]);
 	}
 	e->groups[0].is_coarse = e->grouping_count > 1;

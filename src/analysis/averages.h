@@ -25,6 +25,7 @@ struct pf_averages_args {
 	int64_t trace_id;
 	int torch, python; /* 0: recognise */
 	int64_t step;      /* only events that begin in this step; -1: all */
+	size_t groups_max; /* more groups are PF_ELIMIT; 0: no limit */
 	/*
 	 * One or two groupings, answered in list[0] and list[1]; of two the
 	 * first is none, the second by shape alone.
@@ -54,6 +55,7 @@ struct pf_averages_trust {
 struct pf_averages {
 	struct pf_rules rules;
 	bool has_memory, has_flops; /* the profiler's options */
+	bool is_left_out; /* too many groups to be stored: see prepare */
 	struct pf_averages_trust trust;
 	struct pf_average_list {
 		struct pf_average *rows;

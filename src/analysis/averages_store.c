@@ -13,6 +13,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+/*
+ * Ingest takes no more memory than this many groups need.  A trace with more
+ * (an address in every name) has no stored averages: "table" works them out.
+ */
+#define STORED_GROUPS_MAX 65536
+
 static void bind_text(sqlite3_stmt *st, int at, const char *text)
 {
 	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
@@ -107,20 +113,29 @@ int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
 	const struct pf_averages_args args = {
 		.trace_id = trace_id,
 		.step = -1,
+		.groups_max = STORED_GROUPS_MAX,
 		.grouping = { { .by_shape = false }, { .by_shape = true } },
 		.grouping_count = 2,
 	};
 
-	if (pf_averages(db, &args, out, err))
+	if (!pf_averages(db, &args, out, err))
+		return 0;
+	if (err->code != PF_ELIMIT)
 		return pf_while(err, "averages");
+	memset(err, 0, sizeof(*err));
+	memset(out, 0, sizeof(*out));
+	out->is_left_out = true;
 	return 0;
 }
 
 int pf_averages_insert(struct pf_db *db, int64_t trace_id,
 		       const struct pf_averages *a, struct pf_err *err)
 {
-	int rc = insert_facts(db, trace_id, a, err);
+	int rc;
 
+	if (a->is_left_out)
+		return 0;
+	rc = insert_facts(db, trace_id, a, err);
 	for (int i = 0; !rc && i < 2; i++)
 		rc = insert_list(db, trace_id, i, &a->list[i], err);
 	return rc ? pf_while(err, "averages") : 0;

@@ -208,6 +208,9 @@ int pf_groups_settle(struct pf_groups *g, const struct pf_settle *s,
 	struct pf_group *group = &g->group[s->group];
 	struct pf_waiting *w;
 
+	if (g->count_max && g->count > g->count_max)
+		return pf_fail(err, PF_ELIMIT, "more than %zu groups",
+			       g->count_max);
 	if (figures && !g->is_coarse)
 		add_exact(group, s, figures);
 	if (group->is_spilled)

@@ -68,6 +68,7 @@ struct pf_groups {
 	size_t count, cap;
 	struct pf_map by_key, by_texts;
 	uint64_t waiting, waiting_max;
+	size_t count_max; /* groups; more are PF_ELIMIT. 0: no limit */
 	struct pf_sorter *spill;
 	const char *temp_dir;
 };

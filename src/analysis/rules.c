@@ -241,6 +241,9 @@ static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 		{ "key_input_strides", &f->input_strides },
 		{ "key_concrete_inputs", &f->concrete_inputs },
 		{ "key_finished", &f->finished },
+		{ "key_finished_true", &f->finished_true },
+		{ "key_call_from", &f->call_from },
+		{ "key_priority", &f->priority },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -285,6 +288,13 @@ static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	return 0;
 }
 
+static int host_row(sqlite3_stmt *st, struct pf_rule_facts *f)
+{
+	(void)st;
+	f->has_host_name = true;
+	return 0;
+}
+
 static int metadata_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	const char *json = (const char *)sqlite3_column_text(st, 0);
@@ -305,6 +315,10 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 	    read_rows(db,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
 		      trace_id, fact_row, out, err) ||
+	    read_rows(db,
+		      "SELECT 1 FROM trace_meta WHERE trace_id = ?1"
+		      " AND key = 'host_name'",
+		      trace_id, host_row, out, err) ||
 	    read_rows(db, "SELECT base_ns FROM trace WHERE id = ?1", trace_id,
 		      base_row, out, err) ||
 	    read_rows(db,

@@ -48,8 +48,8 @@ int main(int argc, char **argv)
 	f = fopen(argv[1], "w");
 	if (!f)
 		return 99;
-	status = WIFEXITED(status) ? WEXITSTATUS(status) :
-				     128 + WTERMSIG(status);
+	status = WIFEXITED(status) ? WEXITSTATUS(status)
+				   : 128 + WTERMSIG(status);
 	fprintf(f, "%.3f %.3f %ld %d\n", now() - start,
 		seconds(use.ru_utime) + seconds(use.ru_stime), use.ru_maxrss,
 		status);

@@ -14,8 +14,9 @@ static void mark_cut(struct pf_err *err, int len)
 		memcpy(err->text + sizeof(err->text) - 4, "...", 4);
 }
 
-__attribute__((format(printf, 2, 0))) static void
-set_text(struct pf_err *err, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static void set_text(struct pf_err *err,
+							   const char *fmt,
+							   va_list ap)
 {
 	mark_cut(err, vsnprintf(err->text, sizeof(err->text), fmt, ap));
 }
@@ -42,9 +43,9 @@ int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
 	set_text(err, fmt, ap);
 	va_end(ap);
 	len = strlen(err->text);
-	mark_cut(err, (int)len + snprintf(err->text + len,
-					  sizeof(err->text) - len, ": %s",
-					  strerror(saved)));
+	mark_cut(err,
+		 (int)len + snprintf(err->text + len, sizeof(err->text) - len,
+				     ": %s", strerror(saved)));
 	return -1;
 }
 
@@ -58,8 +59,8 @@ int pf_while(struct pf_err *err, const char *fmt, ...)
 	set_text(err, fmt, ap);
 	va_end(ap);
 	len = strlen(err->text);
-	mark_cut(err, (int)len + snprintf(err->text + len,
-					  sizeof(err->text) - len, ": %s",
-					  inner.text));
+	mark_cut(err,
+		 (int)len + snprintf(err->text + len, sizeof(err->text) - len,
+				     ": %s", inner.text));
 	return -1;
 }

@@ -11,12 +11,12 @@
 
 enum pf_code {
 	PF_OK = 0,
-	PF_EUSAGE,  /* the command line is wrong: exit 2 */
-	PF_EIO,	    /* the system refused: exit 3 */
-	PF_EDATA,   /* the input is not what it should be: exit 3 */
-	PF_EDB,	    /* the database refused or is damaged: exit 3 */
-	PF_ELIMIT,  /* a limit of this program was reached: exit 3 */
-	PF_ESTOP,   /* stopped by a signal: exit 130 */
+	PF_EUSAGE, /* the command line is wrong: exit 2 */
+	PF_EIO,    /* the system refused: exit 3 */
+	PF_EDATA,  /* the input is not what it should be: exit 3 */
+	PF_EDB,    /* the database refused or is damaged: exit 3 */
+	PF_ELIMIT, /* a limit of this program was reached: exit 3 */
+	PF_ESTOP,  /* stopped by a signal: exit 130 */
 };
 
 /* A plain value; zero-initialised means "no error". */

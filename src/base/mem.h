@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-void *pf_alloc(size_t size_bytes);		  /* contents undefined */
+void *pf_alloc(size_t size_bytes);                /* contents undefined */
 void *pf_calloc(size_t count, size_t size_bytes); /* contents zero */
 void *pf_realloc(void *p, size_t count, size_t size_bytes);
 char *pf_strdup(const char *s);

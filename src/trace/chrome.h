@@ -29,11 +29,11 @@ enum pf_doc_place {
 
 struct pf_doc_state {
 	enum pf_doc_place place;
-	bool in_object;  /* the event list is a member of an object */
-	bool want_comma; /* an element or member came last */
+	bool in_object;   /* the event list is a member of an object */
+	bool want_comma;  /* an element or member came last */
 	bool after_comma; /* a comma came in this list; see want_comma */
-	bool found_list; /* an event list was seen */
-	bool trailing;   /* behind it all, something that is no JSON */
+	bool found_list;  /* an event list was seen */
+	bool trailing;    /* behind it all, something that is no JSON */
 	int32_t documents;
 };
 
@@ -64,6 +64,9 @@ enum pf_fact {
 	PF_FACT_CALL_STACK,
 	PF_FACT_CONCRETE_INPUTS,
 	PF_FACT_FINISHED,
+	PF_FACT_FINISHED_TRUE,
+	PF_FACT_CALL_FROM,
+	PF_FACT_PRIORITY,
 	PF_FACT_EXT_LOWER,
 	PF_FACT_KEYS
 };

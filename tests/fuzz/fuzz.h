@@ -14,13 +14,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The property that must hold; abort() is what libFuzzer understands. */
-#define FUZZ_CHECK(condition)                                             \
-	do {                                                              \
-		if (!(condition)) {                                       \
-			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, \
-				__LINE__, #condition);                    \
-			abort();                                          \
-		}                                                         \
+#define FUZZ_CHECK(condition)                                                  \
+	do {                                                                   \
+		if (!(condition)) {                                            \
+			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__,     \
+				__LINE__, #condition);                         \
+			abort();                                               \
+		}                                                              \
 	} while (0)
 
 #endif

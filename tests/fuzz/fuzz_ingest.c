@@ -61,8 +61,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pf_err err = { 0 };
 	const char *path = output(), *in[1];
-	struct pf_ingest_options options = { .paths = in, .path_count = 1,
-					     .out = path, .rank = -1,
+	struct pf_ingest_options options = { .paths = in,
+					     .path_count = 1,
+					     .out = path,
+					     .rank = -1,
 					     .threads = 1 };
 	char name[64];
 	int fd;
@@ -76,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in[0] = name;
 	/* the size of the chunks must not matter, so let the bytes choose */
 	options.chunk_bytes = size ? 64u << (data[size - 1] & 7) : 0;
-	options.scanner = size && (data[size - 1] & 8) ? PF_SCANNER_PLAIN :
-							 PF_SCANNER_BEST;
+	options.scanner = size && (data[size - 1] & 8) ? PF_SCANNER_PLAIN
+						       : PF_SCANNER_BEST;
 	if (!pf_ingest(&options, &err))
 		check_database(path);
 	else

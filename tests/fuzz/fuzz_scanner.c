@@ -137,11 +137,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				continue;
 			feed(&part, data, size, pieces[j], scanners[i]);
 			if (part.len != whole.len ||
-			    (part.len && memcmp(part.data, whole.data,
-						part.len))) {
-				fprintf(stderr, "whole:\n%s\npieces of %zu, "
-					"scanner %d:\n%s\n", whole.data,
-					pieces[j], (int)scanners[i],
+			    (part.len &&
+			     memcmp(part.data, whole.data, part.len))) {
+				fprintf(stderr,
+					"whole:\n%s\npieces of %zu, "
+					"scanner %d:\n%s\n",
+					whole.data, pieces[j], (int)scanners[i],
 					part.data);
 				abort();
 			}

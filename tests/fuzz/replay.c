@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define DAMAGED_MAX 64
+#define DAMAGED_MAX    64
 #define SIZE_MAX_BYTES (1u << 20)
 
 static uint64_t next(uint64_t *state)
@@ -77,8 +77,8 @@ int main(int argc, char **argv)
 		run(data, size);
 		run_damaged(data, size);
 		printf("ok %d - %s\n", i,
-		       strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1 :
-					       argv[i]);
+		       strrchr(argv[i], '/') ? strrchr(argv[i], '/') + 1
+					     : argv[i]);
 		fflush(stdout);
 	}
 	free(data);

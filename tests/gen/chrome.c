@@ -150,8 +150,9 @@ int gen_chrome(const struct gen_opts *opts, struct gen_out *out,
 	int64_t step;
 
 	gen_putc(out, '[');
-	for (step = 0; opts->size_bytes ? out->total < opts->size_bytes :
-					  step < opts->steps; step++)
+	for (step = 0; opts->size_bytes ? out->total < opts->size_bytes
+					: step < opts->steps;
+	     step++)
 		round_of(&c);
 	gen_puts(out, "\n]\n");
 	return gen_flush(out);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BASE_NS	   INT64_C(1751410836000000000)
+#define BASE_NS    INT64_C(1751410836000000000)
 #define START_NS   INT64_C(1419247332500684)
 #define HOST_PID   19392
 #define FIRST_TID  19392
@@ -27,9 +27,8 @@ static const char *const categories[2][GEN_KINDS] = {
 	{ "cpu_op", "user_annotation", "python_function", "cpu_instant_event",
 	  "cuda_runtime", "overhead", "kernel", "gpu_memcpy", "gpu_memset",
 	  "gpu_user_annotation" },
-	{ "Operator", "user_annotation", "python_function", "",
-	  "Runtime", "overhead", "Kernel", "Memcpy", "Memset",
-	  "gpu_user_annotation" },
+	{ "Operator", "user_annotation", "python_function", "", "Runtime",
+	  "overhead", "Kernel", "Memcpy", "Memset", "gpu_user_annotation" },
 };
 
 static void open_event(struct emit *e)
@@ -98,14 +97,16 @@ static void put_time(struct emit *e, int64_t start_ns, int64_t end_ns)
 	if (end_ns < 0)
 		return;
 	key(e, "dur");
-	gen_put_us(e->out, old ? end_ns / 1000 * 1000 - start_ns / 1000 * 1000 :
-				 end_ns - start_ns, old);
+	gen_put_us(e->out,
+		   old ? end_ns / 1000 * 1000 - start_ns / 1000 * 1000
+		       : end_ns - start_ns,
+		   old);
 }
 
 static void open_args(struct emit *e)
 {
-	gen_puts(e->out, e->opts->compact ? ",\"args\":{" :
-					    ",\n    \"args\": {\n      ");
+	gen_puts(e->out, e->opts->compact ? ",\"args\":{"
+					  : ",\n    \"args\": {\n      ");
 }
 
 static void close_event(struct emit *e, bool args)
@@ -394,10 +395,12 @@ static void put_tail(struct emit *e, int64_t end_ns)
 	put_meta(e, "process_name", "0", "0", "name", "\"python3\"");
 	put_meta(e, "process_labels", "0", "0", "labels", "\"GPU 0\"");
 	put_meta(e, "process_sort_index", "0", "0", "sort_index", "5000000");
-	put_meta(e, "thread_name", "19392", e->opts->old ? "\"19392\"" :
-		 "19392", "name", "\"thread 19392 (python3)\"");
-	put_meta(e, "thread_name", "19392", e->opts->old ? "\"19871\"" :
-		 "19871", "name", "\"thread 19871 (pt_autograd_0)\"");
+	put_meta(e, "thread_name", "19392",
+		 e->opts->old ? "\"19392\"" : "19392", "name",
+		 "\"thread 19392 (python3)\"");
+	put_meta(e, "thread_name", "19392",
+		 e->opts->old ? "\"19871\"" : "19871", "name",
+		 "\"thread 19871 (pt_autograd_0)\"");
 	put_meta(e, "thread_name", "0", e->opts->old ? "\"stream 7\"" : "7",
 		 "name", "\"stream 7 \"");
 	open_event(e);
@@ -430,28 +433,28 @@ static void put_head(struct emit *e)
 	struct gen_out *o = e->out;
 
 	gen_puts(o, "{\n  \"schemaVersion\": 1,\n"
-		 "  \"deviceProperties\": [\n    {\n"
-		 "      \"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", "
-		 "\"totalGlobalMem\": 85029158912,\n"
-		 "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
-		 "      \"maxThreadsPerBlock\": 1024, "
-		 "\"maxThreadsPerMultiprocessor\": 2048,\n"
-		 "      \"regsPerBlock\": 65536, \"warpSize\": 32,\n"
-		 "      \"sharedMemPerBlock\": 49152, \"numSms\": 132,\n"
-		 "      \"regsPerMultiprocessor\": 65536, "
-		 "\"sharedMemPerBlockOptin\": 232448, "
-		 "\"sharedMemPerMultiprocessor\": 233472\n    }\n  ],\n");
+		    "  \"deviceProperties\": [\n    {\n"
+		    "      \"id\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", "
+		    "\"totalGlobalMem\": 85029158912,\n"
+		    "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
+		    "      \"maxThreadsPerBlock\": 1024, "
+		    "\"maxThreadsPerMultiprocessor\": 2048,\n"
+		    "      \"regsPerBlock\": 65536, \"warpSize\": 32,\n"
+		    "      \"sharedMemPerBlock\": 49152, \"numSms\": 132,\n"
+		    "      \"regsPerMultiprocessor\": 65536, "
+		    "\"sharedMemPerBlockOptin\": 232448, "
+		    "\"sharedMemPerMultiprocessor\": 233472\n    }\n  ],\n");
 	if (!e->opts->old) {
 		gen_puts(o, "  \"cupti_version\": 22,\n"
-			 "  \"cuda_runtime_version\": 12040,\n"
-			 "  \"cuda_driver_version\": 12090,\n"
-			 "  \"record_shapes\": 1,\n"
-			 "  \"profile_memory\": 1,\n  \"with_stack\": ");
+			    "  \"cuda_runtime_version\": 12040,\n"
+			    "  \"cuda_driver_version\": 12090,\n"
+			    "  \"record_shapes\": 1,\n"
+			    "  \"profile_memory\": 1,\n  \"with_stack\": ");
 		gen_puts(o, e->opts->stacks ? "1" : "0");
 		gen_puts(o, ",\n  \"trace_id\": "
-			 "\"7D0E11F2A7B94C70A3C5B1E2D4F60718\",\n"
-			 "  \"displayTimeUnit\": \"ms\",\n"
-			 "  \"baseTimeNanoseconds\": ");
+			    "\"7D0E11F2A7B94C70A3C5B1E2D4F60718\",\n"
+			    "  \"displayTimeUnit\": \"ms\",\n"
+			    "  \"baseTimeNanoseconds\": ");
 		gen_puti(o, BASE_NS);
 		gen_puts(o, ",\n");
 	}
@@ -466,8 +469,9 @@ int gen_kineto(const struct gen_opts *opts, struct gen_out *out,
 	int64_t step, end_ns = START_NS;
 
 	put_head(&e);
-	for (step = 0; opts->size_bytes ? out->total < opts->size_bytes :
-					  step < opts->steps; step++) {
+	for (step = 0; opts->size_bytes ? out->total < opts->size_bytes
+					: step < opts->steps;
+	     step++) {
 		const struct gen_event *ev;
 		size_t i, n;
 

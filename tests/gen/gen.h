@@ -59,7 +59,7 @@ struct gen_event {
 	uint64_t external_id, correlation, sequence, flow;
 	uint64_t index, python_id, python_parent;
 	int thread; /* 0 main, 1 backward; GPU: the stream */
-	int module;  /* of a python event; -1: none */
+	int module; /* of a python event; -1: none */
 	bool flow_start, backward, on_gpu, to_host;
 };
 
@@ -77,7 +77,7 @@ void gen_putc(struct gen_out *o, char c);
 void gen_puti(struct gen_out *o, int64_t v);
 void gen_putu(struct gen_out *o, uint64_t v);
 void gen_put_us(struct gen_out *o, int64_t ns, bool whole); /* decimal us */
-int gen_flush(struct gen_out *o);			    /* 0 or -1 */
+int gen_flush(struct gen_out *o);                           /* 0 or -1 */
 
 /* ---- what was written ---- */
 struct gen_truth;

@@ -180,8 +180,9 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 int main(int argc, char **argv)
 {
 	static struct gen_out out;
-	struct gen_opts opts = { .steps = 3, .seed = 1, .layers = 6,
-				 .stacks = true };
+	struct gen_opts opts = {
+		.steps = 3, .seed = 1, .layers = 6, .stacks = true
+	};
 	struct gen_truth *truth = gen_truth_new();
 	char *out_path = NULL;
 	int rc;
@@ -195,8 +196,8 @@ int main(int argc, char **argv)
 			strerror(errno));
 		return 3;
 	}
-	rc = opts.chrome ? gen_chrome(&opts, &out, truth) :
-			   gen_kineto(&opts, &out, truth);
+	rc = opts.chrome ? gen_chrome(&opts, &out, truth)
+			 : gen_kineto(&opts, &out, truth);
 	if (fclose(out.file) || rc) {
 		fputs("mktrace: cannot write the trace\n", stderr);
 		rc = 3;

@@ -18,7 +18,7 @@
 
 #define DEPTH_MAX 64
 #define TAPE_MAX  1024
-#define STREAM	  7
+#define STREAM    7
 
 struct tape {
 	void (*undo)(struct gen_model *m, const struct tape *t);
@@ -86,8 +86,7 @@ static struct gen_event *begin(struct gen_model *m, enum gen_kind kind,
 	ev->shape = shape;
 	if (kind == GEN_PYTHON) {
 		if (m->python_depth)
-			ev->python_parent =
-				m->python_open[m->python_depth - 1];
+			ev->python_parent = m->python_open[m->python_depth - 1];
 		ev->python_id = ++m->python;
 		m->python_open[m->python_depth++] = ev->python_id;
 	} else {
@@ -179,8 +178,8 @@ static void gpu_end(struct gen_model *m, struct gen_event *ev, int64_t mean)
 
 static void launch(struct gen_model *m, const struct gen_kernel *kernel)
 {
-	struct gen_event *ev = gpu_work(m, "cudaLaunchKernel", GEN_KERNEL,
-					kernel->name);
+	struct gen_event *ev =
+		gpu_work(m, "cudaLaunchKernel", GEN_KERNEL, kernel->name);
 
 	ev->kernel = kernel;
 	gpu_end(m, ev, kernel->dur_ns);
@@ -197,8 +196,8 @@ static void copy(struct gen_model *m, const char *name, int64_t bytes)
 
 static void clear(struct gen_model *m, int64_t bytes)
 {
-	struct gen_event *ev = gpu_work(m, "cudaMemsetAsync", GEN_MEMSET,
-					"Memset (Device)");
+	struct gen_event *ev =
+		gpu_work(m, "cudaMemsetAsync", GEN_MEMSET, "Memset (Device)");
 
 	ev->bytes = bytes;
 	gpu_end(m, ev, 900 + bytes / 1400);
@@ -209,8 +208,8 @@ static void wait_for_gpu(struct gen_model *m, const char *call)
 	struct gen_event *ev = add(m, GEN_RUNTIME, call);
 
 	ev->correlation = ++m->correlation;
-	ev->external_id = m->depth ? m->ev[m->open[m->depth - 1]].external_id :
-				     0;
+	ev->external_id =
+		m->depth ? m->ev[m->open[m->depth - 1]].external_id : 0;
 	spend(m, 2500);
 	if (m->clock[m->thread] < m->gpu_free_ns)
 		m->clock[m->thread] = m->gpu_free_ns + 1500;
@@ -316,8 +315,7 @@ static void undo_embedding(struct gen_model *m, const struct tape *t)
 static void undo_loss(struct gen_model *m, const struct tape *t)
 {
 	(void)t;
-	begin(m, GEN_CPU_OP, "aten::_log_softmax_backward_data",
-	      &shape_logits);
+	begin(m, GEN_CPU_OP, "aten::_log_softmax_backward_data", &shape_logits);
 	launch(m, &kernel_softmax_back);
 	finish(m);
 }
@@ -379,8 +377,8 @@ static void fwd_attention(struct gen_model *m, int layer)
 	}
 	begin(m, GEN_CPU_OP, "aten::scaled_dot_product_attention",
 	      &shape_heads);
-	begin(m, GEN_CPU_OP,
-	      "aten::_scaled_dot_product_efficient_attention", &shape_heads);
+	begin(m, GEN_CPU_OP, "aten::_scaled_dot_product_efficient_attention",
+	      &shape_heads);
 	record(m, NODE("ScaledDotProductEfficientAttentionBackward0"),
 	       undo_attention, layer);
 	begin(m, GEN_CPU_OP, "aten::_efficient_attention_forward",
@@ -509,8 +507,10 @@ static void backward(struct gen_model *m)
 
 static void load_batch(struct gen_model *m)
 {
-	begin(m, GEN_ANNOTATION, "enumerate(DataLoader)#"
-	      "_SingleProcessDataLoaderIter.__next__", NULL);
+	begin(m, GEN_ANNOTATION,
+	      "enumerate(DataLoader)#"
+	      "_SingleProcessDataLoaderIter.__next__",
+	      NULL);
 	frame(m, "torch/utils/data/dataloader.py(757): _next_data", -1);
 	leaf(m, "aten::randperm", NULL);
 	begin(m, GEN_CPU_OP, "aten::stack", NULL);
@@ -608,8 +608,8 @@ const struct gen_event *gen_model_step(struct gen_model *m, size_t *count)
 	external = begin(m, GEN_ANNOTATION, NULL, NULL)->external_id;
 	frame(m, "train.py(301): train_step", -1);
 	if (m->step == 0) {
-		struct gen_event *ev = add(m, GEN_OVERHEAD,
-					   "Activity Buffer Request");
+		struct gen_event *ev =
+			add(m, GEN_OVERHEAD, "Activity Buffer Request");
 		spend(m, 1600000);
 		ev->end_ns = m->clock[0];
 	}

@@ -207,7 +207,7 @@ static int create_schema(struct pf_db *db, struct pf_err *err)
 	int rc;
 
 	if (pf_db_exec(db,
-		       "PRAGMA page_size=16384; PRAGMA journal_mode=OFF;"
+		       "PRAGMA page_size=4096; PRAGMA journal_mode=OFF;"
 		       "PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 		       "PRAGMA cache_size=-8192; PRAGMA temp_store=FILE;",
 		       err))

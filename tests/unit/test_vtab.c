@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/export.h"
 #include "store/ingest.h"
 #include "store/vtab.h"
 
@@ -339,6 +340,46 @@ static void tables_are_read_only(void **state)
 	sqlite3_close(sql);
 }
 
+/* An export holds what the virtual tables show, without them. */
+static void export_writes_the_same_rows(void **state)
+{
+	static const char *const sums[] = {
+		"SELECT count(*), sum(id), sum(trace_id), sum(track_id),"
+		" sum(seq), min(ph), max(category), sum(kind), max(name),"
+		" sum(name_id), sum(start_ns), sum(dur_ns), sum(end_ns),"
+		" sum(parent_id), sum(external_id), sum(correlation),"
+		" sum(length(args)), sum(flow_id), sum(file_order) FROM event",
+		"SELECT count(*), sum(event_id), count(DISTINCT key),"
+		" count(DISTINCT value), count(DISTINCT type) FROM arg",
+		"SELECT id, class, pid, tid, event_count FROM track",
+		"SELECT stored_count, json_bytes FROM trace",
+	};
+	char *path = support_path_take(folder, "rows.db");
+	struct pf_err err = { 0 };
+	struct pf_db db;
+	sqlite3 *rows;
+
+	(void)state;
+	pf_db_open(&db, db_path, true, &err);
+	support_no_error(&err);
+	pf_export_rows(&db, path, false, &err);
+	support_no_error(&err);
+	assert_int_equal(sqlite3_open(path, &rows), SQLITE_OK);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+		char *want = rows_of(db.sql, sums[i]);
+
+		assert_null(strstr(want, "error"));
+		assert_rows(rows, sums[i], want);
+		free(want);
+	}
+	assert_rows(rows, "PRAGMA integrity_check", "ok\n");
+	sqlite3_close(rows);
+	assert_int_equal(pf_export_rows(&db, path, false, &err), -1);
+	support_error(&err, PF_EIO, "exists");
+	pf_db_close(&db);
+	free(path);
+}
+
 /* ---- hostile files ---- */
 
 static const char *const probes[] = {
@@ -444,6 +485,7 @@ int main(void)
 		cmocka_unit_test(joins_are_not_grouped),
 		cmocka_unit_test(joins_find_parents),
 		cmocka_unit_test(tables_are_read_only),
+		cmocka_unit_test(export_writes_the_same_rows),
 		cmocka_unit_test(damaged_files_do_no_harm),
 		cmocka_unit_test(hostile_values_do_no_harm),
 	};

@@ -20,6 +20,8 @@ libprofan_a_SOURCES = \
 	src/analysis/facts.h \
 	src/analysis/flops.c \
 	src/analysis/flops.h \
+	src/analysis/gpu.c \
+	src/analysis/gpu.h \
 	src/analysis/groups.c \
 	src/analysis/groups.h \
 	src/analysis/info.c \
@@ -34,6 +36,8 @@ libprofan_a_SOURCES = \
 	src/analysis/memory.h \
 	src/analysis/merge.c \
 	src/analysis/merge.h \
+	src/analysis/overlap.c \
+	src/analysis/overlap.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
 	src/analysis/stats.c \
@@ -166,6 +170,7 @@ profan_SOURCES = \
 	src/cmd/cmd_help.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
+	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \
@@ -192,6 +197,7 @@ profan_sqlite_la_SOURCES = \
 	src/store/argtext.c \
 	src/store/block.c \
 	src/store/block_load.c \
+	src/store/cursor.c \
 	src/store/db.c \
 	src/store/extension.c \
 	src/store/lexicon.c \

@@ -11,6 +11,7 @@ UNIT_TESTS = \
 	tests/unit/test_chrome \
 	tests/unit/test_db \
 	tests/unit/test_flops \
+	tests/unit/test_gpu \
 	tests/unit/test_ingest_run \
 	tests/unit/test_input \
 	tests/unit/test_interval \
@@ -85,10 +86,11 @@ SHELL_TESTS = \
 	tests/laws.sh \
 	tests/layers.sh \
 	tests/limits.sh \
+	tests/peers.sh \
 	tests/sql.sh \
 	tests/traces.sh \
 	tests/truth.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/peers.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces
 
 # ---- speed and memory: not part of check ----

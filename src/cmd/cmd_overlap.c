@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/overlap.h"
+#include "cmd/cmd.h"
+
+static const struct pf_overlap_args defaults = { PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_overlap_args, window),
+	{ 0 },
+};
+
+static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	int rc = pf_overlap(cx->db, args, &doc, err);
+
+	if (!rc)
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_overlap = {
+	.name = "overlap",
+	.args = "[DB]",
+	.summary = "show what GPU time hides behind computation",
+	.details = "The time from the first start to the last end of GPU work, "
+		   "split without remainder into computation, communication "
+		   "that no computation hides, copies and memsets that "
+		   "neither hides, and idle time; for each GPU and for all.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_overlap_args),
+	.defaults = &defaults,
+	.examples = "profan overlap job.db\n"
+		    "profan overlap job.db --step 3..8 --format json\n",
+	.run = run,
+};

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Figures of profan against those that other tools computed.
+
+usage: peers.py PEERS-FOLDER COMMAND JSON TRACE
+
+Prints one line "ok WHAT" or "not ok WHAT: ..." for each figure; nothing if
+the peers say nothing about the trace.
+"""
+import csv
+import json
+import os
+import sys
+
+peers, command, path, trace = sys.argv[1:]
+doc = json.load(open(path))
+scalars = doc["scalars"]
+
+
+def rows(name, **want):
+    with open(os.path.join(peers, name), newline="") as f:
+        for row in csv.DictReader(f):
+            if all(row[k] == v for k, v in want.items()):
+                yield row
+
+
+def check(what, got_ns, want_us, tolerance_us=1.0):
+    off = abs(got_ns / 1000 - want_us)
+    if off <= tolerance_us:
+        print(f"ok {what}")
+    else:
+        print(f"not ok {what}: {got_ns} ns, not {want_us} us")
+
+
+# Where a peer counts something else on purpose, and what:
+# HTA takes whatever has a stream for GPU work: waits (cuda_sync records, whose
+# traces are named cuda_*), CPU operators of Triton, annotations; and it drops
+# work that was launched before the capture (a100_diff_test: 614 events).
+HTA_OTHER = {"cuda_event_sync", "cuda_event_sync_multi_stream",
+             "cuda_sync_simple_add", "mi300_triton_compile",
+             "b200_vllm_eager", "a100_diff_test"}
+# TraceLens does not know multimem and cross_device_reduce kernels.
+TRACELENS_COMM = {"b200_vllm_eager"}
+# It rounds every time to the quarter of a microsecond (doubles).
+TRACELENS_ROUNDED = {"v100_ns_resolution": 25}
+
+
+def overlap():
+    # The split is without remainder.
+    for row in [scalars] + doc["tables"]["devices"]:
+        parts = sum(row[k] for k in (
+            "idle_ns", "computation_ns", "exposed_comm_ns",
+            "exposed_copy_ns", "exposed_memset_ns"))
+        good = parts == row["total_ns"] == row["busy_ns"] + row["idle_ns"]
+        print("ok" if good else "not ok", "parts sum to the total")
+    for row in rows("hta_temporal_breakdown.csv", trace=trace,
+                    mode="exact_last"):
+        if trace in HTA_OTHER:
+            continue
+        check("HTA: total", scalars["total_ns"], float(row["kernel_time(us)"]))
+        check("HTA: idle", scalars["idle_ns"], float(row["idle_time(us)"]))
+        check("HTA: computation", scalars["computation_ns"],
+              float(row["compute_time(us)"]))
+    for row in rows("hta_overlap.csv", trace=trace, mode="exact_last"):
+        if trace in HTA_OTHER:
+            continue
+        if not row["comp_comm_overlap_pctg"]:
+            print("ok" if not scalars["comm_ns"] else "not ok",
+                  "HTA: no communication")
+            continue
+        share = 100 * scalars["overlap_ns"] / scalars["comm_ns"]
+        good = abs(share - float(row["comp_comm_overlap_pctg"])) <= 0.005001
+        print("ok" if good else f"not ok ({share})", "HTA: overlap")
+    if trace in TRACELENS_COMM:
+        return
+    want = {row["type"]: 1000 * float(row["time ms"]) for row in
+            rows("tracelens_gpu_timeline_modes.csv", trace=trace,
+                 gpu_events="all", micro_idle_thresh_us="")}
+    if not want:
+        return
+    slack = TRACELENS_ROUNDED.get(trace, 1)
+    for key, name in (("total_time", "total_ns"), ("busy_time", "busy_ns"),
+                      ("idle_time", "idle_ns"), ("total_comm_time", "comm_ns"),
+                      ("total_memcpy_time", "copy_ns")):
+        if key in want:
+            check("TraceLens: " + key, scalars[name], want[key], slack)
+    # TraceLens takes memsets for computation, which then hides more.
+    parts = scalars["memset_ns"] / 1000
+    for key, name, sign in (
+            ("computation_time", "computation_ns", 1),
+            ("exposed_comm_time", "exposed_comm_ns", -1),
+            ("exposed_memcpy_time", "exposed_copy_ns", -1)):
+        more = sign * (want[key] - scalars[name] / 1000)
+        good = -slack <= more <= parts + slack
+        print("ok" if good else f"not ok ({more} us more)",
+              "TraceLens: " + key + ", within the memsets")
+
+
+{"overlap": overlap}[command]()

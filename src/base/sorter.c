@@ -23,7 +23,7 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 
-#define MIN_RUN	       16    /* shorter natural runs are insertion-sorted */
+#define MIN_RUN        16    /* shorter natural runs are insertion-sorted */
 #define MIN_READ_BYTES 16384 /* of a run's read buffer */
 #define MAX_READ_BYTES 262144
 
@@ -85,9 +85,8 @@ struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
 {
 	struct pf_sorter *s = pf_calloc(1, sizeof(*s));
 
-	s->record_bytes = record_bytes < sizeof(struct key) ?
-				  sizeof(struct key) :
-				  record_bytes;
+	s->record_bytes = record_bytes < sizeof(struct key) ? sizeof(struct key)
+							    : record_bytes;
 	s->budget_bytes = budget_bytes;
 	s->capacity = budget_bytes / 2 / s->record_bytes;
 	if (s->capacity < 2 * MIN_RUN)
@@ -163,9 +162,8 @@ static size_t find_runs(struct pf_sorter *s, size_t *ends)
 			previous = k;
 		}
 		if (to - from < MIN_RUN && to < s->count) {
-			size_t end = s->count - from < MIN_RUN ?
-					     s->count :
-					     from + MIN_RUN;
+			size_t end = s->count - from < MIN_RUN ? s->count
+							       : from + MIN_RUN;
 
 			insert_sort(s, from, to, end);
 			to = end;
@@ -222,8 +220,8 @@ static void sort_records(struct pf_sorter *s)
 
 			merge_two(s->scratch + start * w,
 				  s->records + start * w,
-				  s->records + middle * w,
-				  s->records + end * w, w);
+				  s->records + middle * w, s->records + end * w,
+				  w);
 			ends[out++] = start = end;
 		}
 		runs = out;
@@ -241,8 +239,8 @@ static struct run *add_run(struct pf_sorter *s, uint64_t first)
 {
 	struct run *r;
 
-	s->run = pf_grow(s->run, &s->run_cap, s->run_count + 1,
-			 sizeof(*s->run));
+	s->run =
+		pf_grow(s->run, &s->run_cap, s->run_count + 1, sizeof(*s->run));
 	r = s->run + s->run_count++;
 	memset(r, 0, sizeof(*r));
 	r->first = first;
@@ -283,8 +281,8 @@ static int make_room(struct pf_sorter *s, struct pf_err *err)
 		size_t want = s->allocated ? s->allocated * 2 : 1024;
 
 		s->allocated = want < s->capacity ? want : s->capacity;
-		s->records = pf_realloc(s->records, s->allocated,
-					s->record_bytes);
+		s->records =
+			pf_realloc(s->records, s->allocated, s->record_bytes);
 		return 0;
 	}
 	return spill(s, err);
@@ -405,8 +403,8 @@ static int advance(struct pf_sorter *s, struct pf_err *err)
 	if (src->at < src->end) {
 		src->key = key_of(src->at);
 	} else {
-		int more = refill(s, src, read_records(s, s->source_count),
-				  err);
+		int more =
+			refill(s, src, read_records(s, s->source_count), err);
 
 		if (more < 0)
 			return -1;
@@ -455,8 +453,8 @@ static int merge_pass(struct pf_sorter *s, size_t fan, struct pf_err *err)
 	if (fd < 0)
 		return -1;
 	for (size_t from = 0; from < s->run_count; from += fan) {
-		size_t to = s->run_count - from < fan ? s->run_count :
-							from + fan;
+		size_t to =
+			s->run_count - from < fan ? s->run_count : from + fan;
 		struct run r = s->run[from];
 
 		if (merge_group(s, from, to, fd, err)) {

@@ -33,7 +33,7 @@ struct pf_spool {
 	struct place *place;
 	uint64_t count;
 	uint64_t last_bound; /* where the last lower bound was */
-	char *tail;	     /* where the next record goes, or NULL */
+	char *tail;          /* where the next record goes, or NULL */
 	size_t tail_room;    /* records that still fit behind tail */
 	int fd;
 	char *dir;

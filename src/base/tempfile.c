@@ -75,8 +75,9 @@ int pf_tempfile_read(int fd, void *data, size_t len, uint64_t offset,
 		if (n < 0)
 			return pf_fail_errno(err, "temporary file not read");
 		if (n == 0)
-			return pf_fail(err, PF_EIO,
-				       "temporary file is shorter than written");
+			return pf_fail(
+				err, PF_EIO,
+				"temporary file is shorter than written");
 		p += n;
 		len -= (size_t)n;
 		offset += (uint64_t)n;

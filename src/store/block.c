@@ -28,9 +28,9 @@
 #include "store/varint.h"
 
 #define CODEC_VERSION 1
-#define FORM_PLAIN    0	   /* one varint a value */
-#define FORM_RUNS     1	   /* pairs of varints: value, times - 1 */
-#define FORM_TEXT     2	   /* bytes as they are (INLINE) */
+#define FORM_PLAIN    0    /* one varint a value */
+#define FORM_RUNS     1    /* pairs of varints: value, times - 1 */
+#define FORM_TEXT     2    /* bytes as they are (INLINE) */
 #define FORM_ZSTD     0x10 /* the body is a zstd frame */
 #define HEAD_BYTES    2
 #define SUM_BYTES     4
@@ -93,8 +93,8 @@ void pf_block_init_for(struct pf_block *b, uint32_t events)
 {
 	size_t n = (events + 1u) & ~1u; /* the narrow arrays stay aligned */
 	size_t wide = 3 + PF_SLOT_COUNT, narrow = 5;
-	char *p = pf_calloc(n, wide * sizeof(int64_t) +
-				       narrow * sizeof(uint32_t));
+	char *p = pf_calloc(n,
+			    wide * sizeof(int64_t) + narrow * sizeof(uint32_t));
 	int64_t *w = (int64_t *)(void *)p;
 	uint32_t *s;
 
@@ -132,7 +132,7 @@ enum turn {
 
 struct place {
 	enum turn turn;
-	int64_t *wide;	  /* one of these two */
+	int64_t *wide; /* one of these two */
 	uint32_t *narrow;
 	uint32_t values;
 };
@@ -249,8 +249,8 @@ static bool turn_back(const struct place *p, const uint64_t *in)
 	case TURN_WORD:
 		for (uint32_t i = 0; i < p->values; i++) {
 			all |= in[i];
-			p->narrow[i] = (uint32_t)in[i] -
-				       (p->turn == TURN_ID ? 2 : 0);
+			p->narrow[i] =
+				(uint32_t)in[i] - (p->turn == TURN_ID ? 2 : 0);
 		}
 		return all <= UINT32_MAX;
 	}
@@ -329,8 +329,7 @@ static void add_column(struct scratch *s, enum pf_column c, uint32_t values,
 
 	pf_buf_reserve(out, HEAD_BYTES + ZSTD_compressBound(len) + SUM_BYTES);
 	if (len >= MIN_PACKED && s->pack) {
-		packed = ZSTD_compressCCtx(s->pack,
-					   out->data + at + HEAD_BYTES,
+		packed = ZSTD_compressCCtx(s->pack, out->data + at + HEAD_BYTES,
 					   ZSTD_compressBound(len), body, len,
 					   ZSTD_LEVEL);
 		if (ZSTD_isError(packed) || packed >= len)
@@ -354,8 +353,8 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
 	size_t len;
 
 	if (column == PF_COL_INLINE) {
-		add_column(s, column, b->count, FORM_TEXT,
-			   b->inline_text.data, b->inline_text.len, out);
+		add_column(s, column, b->count, FORM_TEXT, b->inline_text.data,
+			   b->inline_text.len, out);
 		return;
 	}
 	if (!find_place(b, column, &p))

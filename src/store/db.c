@@ -116,8 +116,8 @@ static int set_limits(struct pf_db *db, struct pf_err *err)
 	sqlite3_db_config(db->sql, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_limit(db->sql, SQLITE_LIMIT_LENGTH, 256 << 20);
 	sqlite3_limit(db->sql, SQLITE_LIMIT_ATTACHED, 0);
-	return pf_db_exec(
-		db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0;", err);
+	return pf_db_exec(db, "PRAGMA cell_size_check=1; PRAGMA mmap_size=0;",
+			  err);
 }
 
 /* Sets err to a sentence that begins with the path. */
@@ -142,8 +142,7 @@ static int check_identity(struct pf_db *db, struct pf_err *err)
 		return pf_fail(err, PF_EDB,
 			       "'%s' was written by a newer profan (version "
 			       "%lld of the schema, this one reads %d)",
-			       db->path, (long long)version,
-			       PF_SCHEMA_VERSION);
+			       db->path, (long long)version, PF_SCHEMA_VERSION);
 	return 0;
 }
 
@@ -169,8 +168,8 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 	if (S_ISDIR(info.st_mode))
 		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
 			       path);
-	if (open_sqlite(db, path,
-			SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, err)) {
+	if (open_sqlite(db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+			err)) {
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
@@ -233,8 +232,8 @@ int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
 	if (fd < 0)
 		return pf_fail_errno(err, "cannot create '%s'", path);
 	close(fd);
-	if (open_sqlite(db, path,
-			SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX, err) ||
+	if (open_sqlite(db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
+			err) ||
 	    create_schema(db, err))
 		return pf_while(err, "'%s'", path);
 	return 0;
@@ -251,8 +250,7 @@ static int sync_file(const char *path, struct pf_err *err)
 	return rc;
 }
 
-int pf_db_finish_with(struct pf_db *db, const char *indexes,
-		      struct pf_err *err)
+int pf_db_finish_with(struct pf_db *db, const char *indexes, struct pf_err *err)
 {
 	int rc = 0;
 

@@ -24,8 +24,7 @@ static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
 		    struct pf_buf *insert, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		to, "SELECT name FROM pragma_table_info(?1) ORDER BY cid",
-		err);
+		to, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", err);
 	struct pf_buf places = { 0 };
 	int rc, count = 0;
 

@@ -88,11 +88,11 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 
 static int load_tracks(struct pf_lexicon *d, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		&d->db,
-		"SELECT id, trace_id FROM main.track ORDER BY id"
-		" LIMIT 1048576",
-		err);
+	sqlite3_stmt *st =
+		pf_db_prepare(&d->db,
+			      "SELECT id, trace_id FROM main.track ORDER BY id"
+			      " LIMIT 1048576",
+			      err);
 	size_t cap = 0;
 	int rc = st ? 0 : -1;
 

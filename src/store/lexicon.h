@@ -13,11 +13,11 @@
 
 #include "store/db.h"
 
-#define PF_LEXICON_TEXT_MAX (16u << 20)
-#define PF_LEXICON_IDS_MAX	 (1u << 20)
+#define PF_LEXICON_TEXT_MAX  (16u << 20)
+#define PF_LEXICON_IDS_MAX   (1u << 20)
 #define PF_LEXICON_TYPES_MAX 65536u
-#define PF_LEXICON_ARGS	 512 /* argument texts kept */
-#define PF_LEXICON_ARGS_MAX 8192 /* bytes of an argument text that is kept */
+#define PF_LEXICON_ARGS      512  /* argument texts kept */
+#define PF_LEXICON_ARGS_MAX  8192 /* bytes of an argument text that is kept */
 
 struct pf_lexicon_text {
 	char *text; /* NULL: not looked up yet, or not kept */
@@ -68,15 +68,15 @@ int pf_lexicon_load(struct pf_lexicon *d, struct pf_err *err);
  * kept until the next call, 0 if there is none, -1 on error.
  */
 int pf_lexicon_string(struct pf_lexicon *d, uint32_t id, const char **text,
-		   uint32_t *len, struct pf_err *err);
+		      uint32_t *len, struct pf_err *err);
 
 /* The id of a text, or -1 if it is none's, or -2 on an error. */
 int64_t pf_lexicon_find_string(struct pf_lexicon *d, const char *text, int len,
-			    struct pf_err *err);
+			       struct pf_err *err);
 
 /* The argument text of an id until the next call; 1, 0 or -1. */
 int pf_lexicon_args_text(struct pf_lexicon *d, uint32_t id, const char **text,
-		      size_t *len, struct pf_err *err);
+			 size_t *len, struct pf_err *err);
 
 /* trace_id of a track, -1 if the track is unknown. */
 int64_t pf_lexicon_trace(const struct pf_lexicon *d, uint32_t track_id);

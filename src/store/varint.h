@@ -38,8 +38,8 @@ static inline unsigned char *pf_varint_put(unsigned char *p, uint64_t v)
 		unsigned len = (bits + 6) * 37 >> 8; /* ceil(bits / 7) */
 		uint32_t w = (uint32_t)v, spread;
 
-		spread = (w & 0x7f) | (w & 0x3f80) << 1 |
-			 (w & 0x1fc000) << 2 | (w & 0xfe00000) << 3;
+		spread = (w & 0x7f) | (w & 0x3f80) << 1 | (w & 0x1fc000) << 2 |
+			 (w & 0xfe00000) << 3;
 		spread |= 0x808080u & ((1u << 8 * (len - 1)) - 1);
 		pf_store32(p, spread);
 		return p + len;
@@ -62,8 +62,8 @@ static inline const unsigned char *pf_varint_get(const unsigned char *p,
 		unsigned len = ((unsigned)__builtin_ctz(stop) >> 3) + 1;
 
 		w &= UINT64_MAX >> (64 - 8 * len);
-		*value = (w & 0x7f) | (w & 0x7f00) >> 1 |
-			 (w & 0x7f0000) >> 2 | (w & 0x7f000000) >> 3;
+		*value = (w & 0x7f) | (w & 0x7f00) >> 1 | (w & 0x7f0000) >> 2 |
+			 (w & 0x7f000000) >> 3;
 		return p + len;
 	}
 	v = (w & 0x7f) | (w & 0x7f00) >> 1 | (w & 0x7f0000) >> 2 |

@@ -10,12 +10,12 @@
 #include "embed/asset.h"
 #include "store/vtab_impl.h"
 
-#define EVENT_COLUMNS                                                       \
-	"CREATE TABLE x(id INTEGER PRIMARY KEY, trace_id INTEGER,"          \
-	" track_id INTEGER, seq INTEGER, ph TEXT, category TEXT,"           \
-	" kind INTEGER, name TEXT, name_id INTEGER, start_ns INTEGER,"      \
-	" dur_ns INTEGER, end_ns INTEGER, parent_id INTEGER,"               \
-	" external_id INTEGER, correlation INTEGER, args TEXT,"             \
+#define EVENT_COLUMNS                                                          \
+	"CREATE TABLE x(id INTEGER PRIMARY KEY, trace_id INTEGER,"             \
+	" track_id INTEGER, seq INTEGER, ph TEXT, category TEXT,"              \
+	" kind INTEGER, name TEXT, name_id INTEGER, start_ns INTEGER,"         \
+	" dur_ns INTEGER, end_ns INTEGER, parent_id INTEGER,"                  \
+	" external_id INTEGER, correlation INTEGER, args TEXT,"                \
 	" flow_id INTEGER, file_order INTEGER) WITHOUT ROWID"
 
 static const struct pf_vtab_shape shapes[] = {

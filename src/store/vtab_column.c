@@ -68,8 +68,7 @@ static int build_args(struct pf_vtab_cursor *c, struct pf_buf *out,
 			return -1;
 		len = inline_len;
 	} else {
-		int rc = pf_lexicon_args_text(s->lexicon, id, &text, &len,
-					      err);
+		int rc = pf_lexicon_args_text(s->lexicon, id, &text, &len, err);
 
 		if (rc <= 0)
 			return rc;
@@ -92,8 +91,8 @@ static int give_slot(struct pf_vtab_cursor *c, sqlite3_context *out, int slot,
 	return rc < 0 ? -1 : 0;
 }
 
-static int give_type(struct pf_vtab_cursor *c, sqlite3_context *out,
-		     int column, int64_t id)
+static int give_type(struct pf_vtab_cursor *c, sqlite3_context *out, int column,
+		     int64_t id)
 {
 	const struct pf_lexicon *d = c->scan.lexicon;
 	const struct pf_lexicon_type *t;
@@ -104,9 +103,8 @@ static int give_type(struct pf_vtab_cursor *c, sqlite3_context *out,
 	if (column == EV_KIND)
 		sqlite3_result_int64(out, t->kind);
 	else
-		sqlite3_result_text(out,
-				    column == EV_PH ? t->ph : t->category, -1,
-				    SQLITE_STATIC);
+		sqlite3_result_text(out, column == EV_PH ? t->ph : t->category,
+				    -1, SQLITE_STATIC);
 	return 0;
 }
 
@@ -338,8 +336,7 @@ int pf_vtab_arg_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 	case ARG_KEY:
 		pf_buf_clear(&c->text);
 		pf_buf_reserve(&c->text, 1);
-		pf_argtext_unescape(c->member.key, c->member.key_len,
-				    &c->text);
+		pf_argtext_unescape(c->member.key, c->member.key_len, &c->text);
 		sqlite3_result_text64(out, c->text.data, c->text.len,
 				      SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;

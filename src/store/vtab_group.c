@@ -74,9 +74,8 @@ static inline size_t key_at(const struct pf_group *g, const struct pf_scan *s,
 	type = s->block.type[i];
 	if (type >= s->lexicon->type_count || !s->lexicon->type[type].ph)
 		return unknown;
-	key = g->key == PF_GROUP_CATEGORY
-		      ? s->lexicon->type[type].category_rank
-		      : s->lexicon->type[type].kind;
+	key = g->key == PF_GROUP_CATEGORY ? s->lexicon->type[type].category_rank
+					  : s->lexicon->type[type].kind;
 	return key < unknown ? key : unknown;
 }
 
@@ -142,11 +141,10 @@ int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
 	for (int f = 0; f < PF_FIELD_COUNT; f++)
 		if (fields >> f & 1)
 			g->place[f] = g->field_count++;
-	g->key_count = 1 + (g->key == PF_GROUP_CATEGORY
-				    ? s->lexicon->category_count
-			    : g->key == PF_GROUP_KIND
-				    ? PF_KIND_COUNT
-				    : s->lexicon->string_count);
+	g->key_count =
+		1 + (g->key == PF_GROUP_CATEGORY ? s->lexicon->category_count
+		     : g->key == PF_GROUP_KIND   ? PF_KIND_COUNT
+						 : s->lexicon->string_count);
 	g->counts = pf_calloc(g->key_count, sizeof(*g->counts));
 	g->offset = pf_calloc(g->key_count, sizeof(*g->offset));
 	g->groups = pf_calloc(g->key_count, sizeof(*g->groups));

@@ -13,7 +13,7 @@
 enum pf_group_key {
 	PF_GROUP_NONE,
 	PF_GROUP_NAME_ID, /* ascending ids */
-	PF_GROUP_NAME,	  /* ascending texts */
+	PF_GROUP_NAME,    /* ascending texts */
 	PF_GROUP_CATEGORY,
 	PF_GROUP_KIND,
 };
@@ -41,7 +41,7 @@ struct pf_group {
 	size_t group_count, key_count, next_group;
 	int64_t *records;
 	size_t record_count, at; /* in this pass */
-	bool is_walking; /* the scan itself is at the event */
+	bool is_walking;         /* the scan itself is at the event */
 	uint32_t walked;
 };
 

@@ -13,11 +13,11 @@
 #include "store/vtab_impl.h"
 
 #define DESCENDING 16 /* in idxNum */
-#define EQ	   SQLITE_INDEX_CONSTRAINT_EQ
-#define GE SQLITE_INDEX_CONSTRAINT_GE
-#define GT SQLITE_INDEX_CONSTRAINT_GT
-#define LE SQLITE_INDEX_CONSTRAINT_LE
-#define LT SQLITE_INDEX_CONSTRAINT_LT
+#define EQ         SQLITE_INDEX_CONSTRAINT_EQ
+#define GE         SQLITE_INDEX_CONSTRAINT_GE
+#define GT         SQLITE_INDEX_CONSTRAINT_GT
+#define LE         SQLITE_INDEX_CONSTRAINT_LE
+#define LT         SQLITE_INDEX_CONSTRAINT_LT
 
 static const struct use {
 	int column;
@@ -260,8 +260,8 @@ static int apply_text(struct pf_vtab_cursor *c, char code, const char *text,
 		pf_buf_add(&c->wanted_key, text, (size_t)len);
 		c->has_wanted_key = true;
 	} else if (code == 'n' && f->name == -1) {
-		int64_t id = pf_lexicon_find_string(c->scan.lexicon, text, len,
-						    err);
+		int64_t id =
+			pf_lexicon_find_string(c->scan.lexicon, text, len, err);
 
 		if (id == -2)
 			return -1;
@@ -309,10 +309,8 @@ static uint64_t wanted_columns(const struct pf_vtab *v, uint64_t used)
 		[EV_DUR_NS] = PF_COLBIT(PF_COL_DUR),
 		[EV_END_NS] = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR),
 		[EV_PARENT_ID] = PF_COLBIT(PF_COL_PARENT),
-		[EV_EXTERNAL_ID] =
-			PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID),
-		[EV_CORRELATION] =
-			PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
+		[EV_EXTERNAL_ID] = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID),
+		[EV_CORRELATION] = PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		[EV_ARGS] = PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK),
 		[EV_FLOW_ID] = PF_COLBIT(PF_COL_SLOT + PF_SLOT_FLOW_ID),
 		[EV_FILE_ORDER] = PF_COLBIT(PF_COL_ORDER),

@@ -37,13 +37,14 @@ int pf_scan_init(struct pf_scan *s, struct pf_lexicon *lexicon,
 	s->lexicon = lexicon;
 	s->block_id = -1;
 	pf_filter_init(&s->filter);
-	s->blocks = pf_db_prepare(&lexicon->db,
-				  "SELECT id, event_count, names FROM main.block"
-				  " WHERE id BETWEEN ?1 AND ?2"
-				  " AND first_start_ns <= ?3"
-				  " AND last_start_ns >= ?4"
-				  " AND max_end_ns >= ?5 ORDER BY id",
-				  err);
+	s->blocks =
+		pf_db_prepare(&lexicon->db,
+			      "SELECT id, event_count, names FROM main.block"
+			      " WHERE id BETWEEN ?1 AND ?2"
+			      " AND first_start_ns <= ?3"
+			      " AND last_start_ns >= ?4"
+			      " AND max_end_ns >= ?5 ORDER BY id",
+			      err);
 	s->data = s->blocks ? pf_block_statement(&lexicon->db, err) : NULL;
 	if (!s->data)
 		return -1;
@@ -211,8 +212,7 @@ int pf_scan_next_block(struct pf_scan *s, struct pf_err *err)
 		else
 			s->is_running = false;
 		if (rc > 0)
-			rc = load(s, filter_columns(&s->filter), err) ? -1
-								      : 1;
+			rc = load(s, filter_columns(&s->filter), err) ? -1 : 1;
 		if (rc < 0) {
 			s->is_running = false;
 			return -1;

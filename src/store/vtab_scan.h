@@ -15,13 +15,13 @@
 struct pf_filter {
 	int64_t id_low, id_high;
 	int64_t start_low, start_high;
-	int64_t end_low; /* of a block's latest end only: a hint */
-	int64_t trace_id; /* -1: any */
-	int64_t name; /* string id; -1: any */
-	bool name_is_exact; /* inline names do not pass */
-	uint32_t kinds; /* bits 1 << enum pf_kind */
+	int64_t end_low;       /* of a block's latest end only: a hint */
+	int64_t trace_id;      /* -1: any */
+	int64_t name;          /* string id; -1: any */
+	bool name_is_exact;    /* inline names do not pass */
+	uint32_t kinds;        /* bits 1 << enum pf_kind */
 	int64_t category_rank; /* -1: any */
-	bool is_none; /* nothing passes */
+	bool is_none;          /* nothing passes */
 };
 void pf_filter_init(struct pf_filter *f);
 

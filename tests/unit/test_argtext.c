@@ -41,8 +41,7 @@ static void build_fills_slots_outside_strings(void **state)
 	(void)state;
 	pf_argtext_build(text, strlen(text), 3, slots, &out);
 	assert_string_equal(
-		out.data,
-		"{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$}");
+		out.data, "{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$}");
 	pf_buf_release(&out);
 }
 
@@ -50,9 +49,10 @@ static void next_gives_top_level_members(void **state)
 {
 	static const char text[] = "{\"a\" : 1, \"b\\\"\":[1,{\"x\":\"]\"}],"
 				   "\"c\":\"y,}\" ,\"\":null}";
-	static const char *const want[] = { "a", "1", "b\\\"",
-					    "[1,{\"x\":\"]\"}]", "c",
-					    "\"y,}\"", "", "null" };
+	static const char *const want[] = { "a",     "1",
+					    "b\\\"", "[1,{\"x\":\"]\"}]",
+					    "c",     "\"y,}\"",
+					    "",      "null" };
 	struct pf_argtext it = { .text = text, .len = strlen(text) };
 	struct pf_arg arg;
 

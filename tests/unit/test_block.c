@@ -55,8 +55,9 @@ static void fill(struct pf_block *b, uint32_t count, int shape, uint64_t *seed)
 		b->type[i] = narrow_value(shape, seed);
 		b->args[i] = narrow_value(shape, seed);
 		b->parent[i] = narrow_value(shape, seed);
-		b->mask[i] = shape == 2 ? 1 : narrow_value(shape, seed) %
-						      (1u << PF_SLOT_COUNT);
+		b->mask[i] = shape == 2 ? 1
+					: narrow_value(shape, seed) %
+						  (1u << PF_SLOT_COUNT);
 		for (uint32_t m = b->mask[i]; m; m &= m - 1) {
 			int s = __builtin_ctz(m);
 
@@ -78,12 +79,12 @@ static const void *column_bytes(const struct pf_block *b, int c, size_t *len)
 		*len = b->inline_text.len;
 		return b->inline_text.data;
 	}
-	*len = c >= PF_COL_SLOT ? b->slot_count[c - PF_COL_SLOT] * 8 :
-	       c < 3		? b->count * 8 :
-				  b->count * 4;
-	return c >= PF_COL_SLOT ? b->slot[c - PF_COL_SLOT] :
-	       c < 3		? wide[c] :
-				  narrow[c - 3];
+	*len = c >= PF_COL_SLOT ? b->slot_count[c - PF_COL_SLOT] * 8
+	       : c < 3          ? b->count * 8
+				: b->count * 4;
+	return c >= PF_COL_SLOT ? b->slot[c - PF_COL_SLOT]
+	       : c < 3          ? wide[c]
+				: narrow[c - 3];
 }
 
 static void assert_same(const struct pf_block *a, const struct pf_block *b,
@@ -127,8 +128,8 @@ static void round_trip(uint32_t count, int shape, uint64_t *seed)
 
 static void columns_come_back(void **state)
 {
-	static const uint32_t counts[] = { 0, 1, 2, 100, 5000,
-					   PF_BLOCK_EVENTS - 1 };
+	static const uint32_t counts[] = { 0,   1,    2,
+					   100, 5000, PF_BLOCK_EVENTS - 1 };
 	uint64_t seed = 5;
 
 	(void)state;
@@ -206,8 +207,8 @@ static void damage_is_seen(void **state)
 						 -1);
 				bytes.data[i] ^= (char)(1 << bit);
 			}
-			assert_int_equal(
-				decode_copy(&b, c, 120, bytes.data, i), -1);
+			assert_int_equal(decode_copy(&b, c, 120, bytes.data, i),
+					 -1);
 		}
 	}
 	pf_block_release(&a);

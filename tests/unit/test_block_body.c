@@ -25,9 +25,8 @@ static int decode_body(int c, uint32_t count, unsigned form, const void *body,
 	data[0] = CODEC_VERSION;
 	data[1] = (unsigned char)form;
 	memcpy(data + HEAD_BYTES, body, len);
-	pf_store32(data + all - SUM_BYTES,
-		   checksum((enum pf_column)c, p.values, data,
-			    all - SUM_BYTES));
+	pf_store32(data + all - SUM_BYTES, checksum((enum pf_column)c, p.values,
+						    data, all - SUM_BYTES));
 	rc = pf_column_decode(&block, (enum pf_column)c, count, data, all,
 			      &err);
 	assert_int_equal(rc ? PF_EDB : PF_OK, err.code);
@@ -52,8 +51,8 @@ static void random_bodies_do_no_harm(void **state)
 						  (i % 2 ? 0xff : 0x83));
 		if (i % 3 == 0)
 			form |= FORM_ZSTD;
-		accepted += !decode_body(c, (uint32_t)(i % 40), form, body,
-					 len);
+		accepted +=
+			!decode_body(c, (uint32_t)(i % 40), form, body, len);
 	}
 	assert_true(accepted > 100);
 }
@@ -62,8 +61,9 @@ static void runs_past_the_count_are_refused(void **state)
 {
 	static const unsigned char exact[] = { 7, 9 }, more[] = { 7, 10 };
 	static const unsigned char less[] = { 7, 8 }, odd[] = { 7 };
-	static const unsigned char huge[] = { 7,    0xff, 0xff, 0xff, 0xff, 0xff,
-					      0xff, 0xff, 0xff, 0xff, 1 };
+	static const unsigned char huge[] = { 7,    0xff, 0xff, 0xff,
+					      0xff, 0xff, 0xff, 0xff,
+					      0xff, 0xff, 1 };
 	static const unsigned char extra[] = { 7, 9, 1 };
 
 	(void)state;
@@ -73,21 +73,19 @@ static void runs_past_the_count_are_refused(void **state)
 	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, more, 2), -1);
 	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, less, 2), -1);
 	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, odd, 1), -1);
-	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, huge, 11),
-			 -1);
-	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, extra, 3),
-			 -1);
+	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, huge, 11), -1);
+	assert_int_equal(decode_body(PF_COL_TYPE, 10, FORM_RUNS, extra, 3), -1);
 }
 
 static void values_out_of_range_are_refused(void **state)
 {
 	static const unsigned char wide[] = { 0x80, 0x80, 0x80, 0x80, 0x10 };
-	static const unsigned char long_one[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
-						  0xff, 0xff, 0xff, 0xff,
-						  0x01 };
-	static const unsigned char too_long[] = { 0xff, 0xff, 0xff, 0xff, 0xff,
-						  0xff, 0xff, 0xff, 0xff,
-						  0x02 };
+	static const unsigned char long_one[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
+	};
+	static const unsigned char too_long[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02
+	};
 	static const unsigned char mask[] = { 0x80, 0x80, 0x80, 0x20 };
 
 	(void)state;

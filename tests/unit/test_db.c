@@ -102,8 +102,9 @@ static void others_are_refused(void **state)
 
 	assert_refused(missing, PF_EIO, "missing.db");
 	assert_refused(*state, PF_EIO, "directory");
-	support_write(text, "no database at all, just some text, and more of"
-			    " it, so that there are a hundred bytes of it here",
+	support_write(text,
+		      "no database at all, just some text, and more of"
+		      " it, so that there are a hundred bytes of it here",
 		      95);
 	assert_refused(text, PF_EDB, "not a profan database");
 	support_write(empty, "", 0);

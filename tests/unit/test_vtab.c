@@ -141,10 +141,11 @@ static void event_has_every_column(void **state)
 		    "\"r\":1.50,\"l\":[1,2],\"b\":true,\"z\":null}|-|20000|"
 		    "1\n");
 	assert_rows(sql, "SELECT args FROM event WHERE file_order = 3", "-\n");
-	assert_rows(sql,
-		    "SELECT count(*), count(DISTINCT id), sum(dur_ns),"
-		    " sum(file_order), count(args), sum(external_id) FROM event",
-		    "40000|40000|199990000|799980000|26666|533306667\n");
+	assert_rows(
+		sql,
+		"SELECT count(*), count(DISTINCT id), sum(dur_ns),"
+		" sum(file_order), count(args), sum(external_id) FROM event",
+		"40000|40000|199990000|799980000|26666|533306667\n");
 	sqlite3_close(sql);
 }
 
@@ -264,9 +265,8 @@ static void groups_do_not_depend_on_the_buffer(void **state)
 			sqlite3_free(counts);
 			sqlite3_free(distinct);
 		}
-		assert_equal_rows(
-			sql, "SELECT name FROM event ORDER BY name",
-			"SELECT name FROM event ORDER BY name || ''");
+		assert_equal_rows(sql, "SELECT name FROM event ORDER BY name",
+				  "SELECT name FROM event ORDER BY name || ''");
 		assert_equal_rows(
 			sql,
 			"SELECT name, count(*) FROM event GROUP BY name"
@@ -330,11 +330,12 @@ static void tables_are_read_only(void **state)
 	sqlite3 *sql = connect_with(1 << 20);
 
 	(void)state;
-	assert_int_not_equal(sqlite3_exec(sql, "DELETE FROM event", NULL, NULL,
-					  NULL),
-			     SQLITE_OK);
-	assert_int_not_equal(sqlite3_exec(sql, "CREATE VIRTUAL TABLE e2"
-					       " USING event",
+	assert_int_not_equal(
+		sqlite3_exec(sql, "DELETE FROM event", NULL, NULL, NULL),
+		SQLITE_OK);
+	assert_int_not_equal(sqlite3_exec(sql,
+					  "CREATE VIRTUAL TABLE e2"
+					  " USING event",
 					  NULL, NULL, NULL),
 			     SQLITE_OK);
 	sqlite3_close(sql);
@@ -416,8 +417,8 @@ static void damaged_files_do_no_harm(void **state)
 
 		pf_buf_add(&copy, bytes.data, bytes.len);
 		for (int k = 0; k < 1 + round % 8; k++)
-			copy.data[100 + support_random(&seed) %
-						(copy.len - 100)] ^=
+			copy.data[100 +
+				  support_random(&seed) % (copy.len - 100)] ^=
 				(char)(1 << support_random(&seed) % 8);
 		support_write(path, copy.data,
 			      round % 10 == 9 ? copy.len / 2 : copy.len);

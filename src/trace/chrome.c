@@ -59,6 +59,9 @@ static const struct {
 	[PF_FACT_CONCRETE_INPUTS] = { "key_concrete_inputs",
 				      "\"Concrete Inputs\":" },
 	[PF_FACT_FINISHED] = { "key_finished", "\"finished\":" },
+	[PF_FACT_FINISHED_TRUE] = { "key_finished_true", "\"finished\":true" },
+	[PF_FACT_CALL_FROM] = { "key_call_from", "\"CallFrom\":" },
+	[PF_FACT_PRIORITY] = { "key_priority", "\"priority\":" },
 	[PF_FACT_EXT_LOWER] = { "ext_lower", "\"external id\":" },
 };
 

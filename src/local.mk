@@ -9,6 +9,7 @@ libprofan_a_SOURCES = \
 	src/analysis/averages.h \
 	src/analysis/averages_store.c \
 	src/analysis/engine.h \
+	src/analysis/engine_backward.c \
 	src/analysis/engine_calls.c \
 	src/analysis/engine_device.c \
 	src/analysis/engine_host.c \
@@ -30,6 +31,9 @@ libprofan_a_SOURCES = \
 	src/analysis/intern.h \
 	src/analysis/interval.c \
 	src/analysis/interval.h \
+	src/analysis/kernel_name.c \
+	src/analysis/kernels.c \
+	src/analysis/kernels.h \
 	src/analysis/lookup.c \
 	src/analysis/lookup.h \
 	src/analysis/memory.c \
@@ -38,6 +42,8 @@ libprofan_a_SOURCES = \
 	src/analysis/merge.h \
 	src/analysis/overlap.c \
 	src/analysis/overlap.h \
+	src/analysis/reader.c \
+	src/analysis/reader.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
 	src/analysis/stats.c \
@@ -170,6 +176,7 @@ profan_SOURCES = \
 	src/cmd/cmd_help.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
+	src/cmd/cmd_kernels.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_table.c \

@@ -95,4 +95,23 @@ def overlap():
               "TraceLens: " + key + ", within the memsets")
 
 
-{"overlap": overlap}[command]()
+def kernels():
+    table = doc["tables"]["kernels"]
+    good = (sum(row["total_ns"] for row in table) == scalars["kernel_ns"]
+            and sum(row["calls"] for row in table) == scalars["kernel_count"]
+            and all(row["min_ns"] <= row["median_ns"] <= row["max_ns"]
+                    for row in table))
+    print("ok" if good else "not ok", "groups sum to the whole")
+    # What TensorBoard shows of its sample traces: kernels, names, time in us.
+    golden = {"v100_resnet50_workers0": ((8772, 67, 591532000),
+                                         (8772, 67, 591209000)),
+              "v100_resnet50_workers4": ((8868, 62, 594868000),
+                                         (8868, 62, 594263000))}
+    if trace in golden:
+        got = (scalars["kernel_count"], scalars["group_count"],
+               scalars["kernel_ns"])
+        print("ok" if got in golden[trace] else f"not ok {got}",
+              "TensorBoard: kernels")
+
+
+{"overlap": overlap, "kernels": kernels}[command]()

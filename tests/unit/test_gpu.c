@@ -3,6 +3,7 @@
 #include "unit/support.h"
 
 #include "analysis/gpu.h"
+#include "analysis/kernels.h"
 #include "analysis/window.h"
 #include "trace/event.h"
 
@@ -48,11 +49,36 @@ static void test_window_cuts(void **state)
 	assert_true(pf_window_cut(&t, &start, &end));
 }
 
+static void check_name(const char *name, const char *want)
+{
+	struct pf_buf text = { 0 };
+
+	pf_kernel_short_name(&text, name);
+	assert_string_equal(text.data, want);
+	pf_buf_release(&text);
+}
+
+static void test_short_names(void **state)
+{
+	(void)state;
+	check_name("void at::native::reduce_kernel<512, at::F>(int, a::B)",
+		   "reduce_kernel<512, F>");
+	check_name("void at::native::(anonymous namespace)::k<float>(int*)",
+		   "k<float>");
+	check_name("void f<at::g::{lambda(int)#1}>(int)", "f<{lambda(int)#1}>");
+	check_name("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn");
+	check_name("ncclKernel(ncclWork)", "ncclKernel(ncclWork)");
+	check_name("", "");
+	check_name("a::", "");
+	check_name(">>)(", ">>)(");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_window_cuts),
+		cmocka_unit_test(test_short_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

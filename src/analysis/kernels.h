@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels by name, by name and operator, by name and launch geometry, or by
+ * operator and shapes of its inputs.  Figures of a launch configuration are
+ * given where they are the same for all calls, rates as means weighted by
+ * duration over the calls that have them.
+ */
+#ifndef PF_ANALYSIS_KERNELS_H
+#define PF_ANALYSIS_KERNELS_H
+
+#include "analysis/window.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape"
+#define PF_KERNELS_SORTS  "total|calls|mean|max|name"
+
+struct pf_kernels_args {
+	struct pf_window_args window;
+	int group, sort; /* index of the word */
+	int64_t limit;   /* -1: all */
+	bool wide;       /* every column, whole names */
+};
+
+int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
+	       struct pf_doc *doc, struct pf_err *err);
+
+/*
+ * Add a kernel's name without return type, namespaces and parameters:
+ * "void at::native::reduce_kernel<512, at::F>(int)" is
+ * "reduce_kernel<512, F>".
+ */
+void pf_kernel_short_name(struct pf_buf *out, const char *name);
+
+#endif

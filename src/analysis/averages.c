@@ -84,6 +84,8 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 
 	if (row->has_args && pf_facts_args(&e->facts, row->args, &args, err))
 		return -1;
+	if (row->has_stack)
+		args.stack = row->stack;
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		const struct pf_grouping *g = &e->args->grouping[i];
 		struct pf_group_key key = {
@@ -110,7 +112,8 @@ int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
 	uint64_t key = (uint64_t)row->name.text << 34 |
 		       (uint64_t)row->is_device << 33 |
 		       (uint64_t)row->is_annotation << 32 | args;
-	bool is_kept = args != PF_ID_INLINE && row->name.text < 1u << 30;
+	bool is_kept = args != PF_ID_INLINE && row->name.text < 1u << 30 &&
+		       !row->has_stack;
 	uint64_t groups = UINT64_MAX;
 
 	if (is_kept)
@@ -274,11 +277,13 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 		return -1;
 	e->rules = pf_rules_for(&facts, e->args->torch, e->args->python);
 	e->has_finished_key = facts.finished;
+	e->unfinished_by_rf = facts.rf_id && !facts.finished;
 	e->result->rules = e->rules;
 	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
 	choose_groupings(e, &facts);
+	pf_engine_backward_init(e);
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
 		e->groups[i].count_max = e->args->groups_max;
@@ -294,6 +299,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 
 static void tear_down(struct pf_engine *e)
 {
+	pf_engine_backward_release(e);
 	for (size_t i = 0; e->host && i < e->track_count; i++)
 		free(e->host[i].open);
 	for (size_t i = 0; i < PF_GROUPINGS_MAX; i++) {

@@ -102,13 +102,18 @@ struct pf_engine {
 	struct pf_host_track *host;
 	uint32_t stop_track; /* track_count: there is none */
 	int64_t trace_start_ns, base_ns;
+	int64_t trace_end_ns; /* INT64_MAX: unknown */
 	int64_t from_ns, to_ns; /* events that begin here count */
 	bool has_finished_key;  /* some event has the argument */
+	bool unfinished_by_rf;	/* it shows by a missing function id */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
 	size_t grouping_count;                  /* that are worked out */
 	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */
 	struct pf_map rows; /* name and arguments -> groups, both in one */
 	struct pf_tree tree;
+	bool wants_stacks;
+	struct pf_map *forward_stacks; /* per track: by sequence number */
+	struct pf_map forward_threads; /* torch's number -> track */
 	/* What the passes leave for later ones; NULL when there is none. */
 	struct pf_sorter *collider_sorter;
 	struct pf_number_list numbers[PF_NUMBER_LISTS_MAX + 1];
@@ -173,12 +178,24 @@ int pf_engine_collide(struct pf_engine *e, uint32_t track,
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 			    int64_t link, uint32_t *thread, struct pf_err *err);
 
+/* ---- engine_backward.c ---- */
+
+/* After the tracks are known. */
+void pf_engine_backward_init(struct pf_engine *e);
+void pf_engine_backward_release(struct pf_engine *e);
+/* Does an event lie within a backward operator, and with which stack? */
+int pf_engine_backward(struct pf_engine *e, const struct pf_fe *fe,
+		       struct pf_node *n, const struct pf_node *parent,
+		       struct pf_err *err);
+
 /* ---- groups, the same for device and host ---- */
 
 struct pf_engine_row {
 	struct pf_name_fact name;
 	struct pf_text_ref args;
 	bool is_device, is_annotation, has_args;
+	bool has_stack; /* not that of the arguments but this one */
+	uint32_t stack;
 };
 
 /* Find the groups of an event and take its tickets. */

@@ -118,19 +118,35 @@ static bool breaks_nesting(const struct pf_engine *e, const struct item *it)
 		enclosing(e, it->thread, it->fe->start_ns);
 	uint64_t slack = e->rules.is_us ? TRUNCATION_NS : 0;
 
-	return around && around->is_op && it->end_ns > around->place.end_ns &&
+	return around && around->is_op && it->fe->kind == PF_KIND_CPU_OP &&
+	       it->end_ns > around->place.end_ns &&
 	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack;
 }
 
+static bool is_unfinished(const struct host_pass *p, const struct item *it)
+{
+	if (p->e->unfinished_by_rf)
+		return !(it->fe->mask & 1u << PF_SLOT_RF_ID);
+	return it->args.flags & PF_ARGS_UNFINISHED;
+}
+
 /*
- * The profiler ended before the operator: it takes its parent's end, or is
- * not there at all (false).
+ * The profiler ended before the operator.  Since 2.12 it ends with the trace,
+ * on no thread, so it is asynchronous; before, it takes its parent's end, or
+ * is not there at all (false).
  */
 static bool finish_early(const struct pf_engine *e, struct item *it)
 {
-	const struct pf_node *around =
-		enclosing(e, it->thread, it->fe->start_ns);
+	const struct pf_node *around;
 
+	if (e->rules.unfinished_kept) {
+		it->is_async = true;
+		if (e->trace_end_ns < it->end_ns &&
+		    e->trace_end_ns >= it->fe->start_ns)
+			it->end_ns = e->trace_end_ns;
+		return true;
+	}
+	around = enclosing(e, it->thread, it->fe->start_ns);
 	if (!around)
 		return false;
 	it->end_ns = around->place.end_ns;
@@ -166,8 +182,12 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 	n->is_row = it->fe->kind != PF_KIND_PYTHON || e->rules.python_rows;
 	if (it->fe->start_ns < e->from_ns || it->fe->start_ns >= e->to_ns)
 		n->is_row = false;
+	if (pf_engine_backward(e, it->fe, n, n->has_parent ? n - 1 : NULL, err))
+		return -1;
 	if (!n->is_row)
 		return 0;
+	row.has_stack = n->in_backward;
+	row.stack = n->forward_stack;
 	row.is_annotation = it->fe->kind == PF_KIND_ANNOTATION &&
 			    e->rules.annotations_apart;
 	return pf_engine_begin(e, &row, n, err);
@@ -228,13 +248,13 @@ static int see_op(struct host_pass *p, struct item *it, struct pf_err *err)
 	if (p->may_be_unfinished || e->rules.hidden_events)
 		if (pf_facts_args(&e->facts, it->fe->args, &it->args, err))
 			return -1;
-	if (it->args.flags & PF_ARGS_UNFINISHED && !finish_early(e, it))
+	if (is_unfinished(p, it) && !finish_early(e, it))
 		is_dropped = true;
 	if (it->args.flags & PF_ARGS_HIDDEN && e->rules.hidden_events)
 		is_dropped = true;
-	it->is_async = (it->fe->kind == PF_KIND_ANNOTATION &&
-			it->name.flags & PF_NAME_C10D) ||
-		       breaks_nesting(e, it);
+	it->is_async |= (it->fe->kind == PF_KIND_ANNOTATION &&
+			 it->name.flags & PF_NAME_C10D) ||
+			breaks_nesting(e, it);
 	if (it->fe->kind == PF_KIND_CPU_OP)
 		pf_engine_open_op(e, it->fe, !is_dropped && !it->is_async);
 	return is_dropped ? 0 : put(e, it, err);
@@ -315,6 +335,10 @@ static uint32_t host_kinds(const struct pf_engine *e)
 
 int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 {
+	const uint64_t backward =
+		e->wants_stacks ? PF_COLBIT(PF_COL_SLOT + PF_SLOT_SEQUENCE) |
+				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_FWD_THREAD)
+				: 0;
 	const struct pf_merge_args args = {
 		.tracks = e->tracks,
 		.count = e->track_count,
@@ -322,7 +346,8 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
-			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION) |
+			   backward,
 		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};

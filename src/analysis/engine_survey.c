@@ -106,6 +106,7 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 		if (!(name.flags & PF_NAME_SPAN))
 			continue;
 		e->trace_start_ns = fe->start_ns;
+		e->trace_end_ns = fe->end_ns;
 		found = 1;
 	}
 	pf_merge_free(m);
@@ -119,6 +120,8 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 static int find_trace_start(struct pf_engine *e, struct pf_err *err)
 {
 	int64_t first = INT64_MAX;
+
+	e->trace_end_ns = INT64_MAX;
 
 	for (size_t i = 0; i < e->track_count; i++) {
 		const struct pf_track *t = &e->tracks[i];

@@ -3,8 +3,11 @@
 
 #include "analysis/rules.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "trace/event.h"
 
 #define DEFAULT_TORCH 209
 
@@ -66,6 +69,7 @@ static void from_2_11(struct pf_rules *r)
 
 static void from_2_12(struct pf_rules *r)
 {
+	r->unfinished_kept = true;
 	r->python_in_tree = true;
 	r->python_rows = true;
 }
@@ -96,8 +100,18 @@ static int guess_us(const struct pf_rule_facts *f)
 		return f->ext_lower ? 110 : 112;
 	if (f->link_equal && !f->link_differ)
 		return f->rf_id ? 202 : 200;
-	/* Links that differ came with 2.3; tables changed less than that. */
-	return f->rf_id ? 203 : 202;
+	return 203;
+}
+
+/*
+ * The host's name came with 2.12, the line of the caller in Python functions
+ * with 2.14, the stream's priority in kernels with 2.15.
+ */
+static int guess_named_host(const struct pf_rule_facts *f)
+{
+	if (f->priority)
+		return 215;
+	return f->call_from || !f->python_functions ? 214 : 212;
 }
 
 static int guess_torch(const struct pf_rule_facts *f)
@@ -106,13 +120,19 @@ static int guess_torch(const struct pf_rule_facts *f)
 		return guess_us(f);
 	if (!f->has_base)
 		return 203; /* nightlies of early 2024: rules of 2.3, ns */
-	if (f->finished)
+	if (f->has_host_name)
+		return guess_named_host(f);
+	if (f->finished_true)
 		return 207;
-	if (f->link_absent)
+	if (f->scope)
+		return 211; /* compiled graphs have one */
+	/* Since 2.8 only memory records and what is unfinished says so. */
+	if (f->finished)
 		return DEFAULT_TORCH;
-	if (f->link_equal)
+	/* 2.6 brought the trace's id; 2.4 writes the same as 2.5. */
+	if (!f->link_absent && (!f->has_trace_id || f->link_equal))
 		return 205;
-	return f->input_strides || !f->input_dims ? DEFAULT_TORCH : 205;
+	return f->memory_records ? 206 : DEFAULT_TORCH;
 }
 
 static enum pf_link_mode guess_links(const struct pf_rule_facts *f)
@@ -226,10 +246,13 @@ int pf_rules_parse(const char *text, int *torch, int *python,
 
 static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 {
+	char memory[16], python[16];
 	const struct {
 		const char *key;
 		int64_t *field;
 	} known[] = {
+		{ memory, &f->memory_records },
+		{ python, &f->python_functions },
 		{ "ts_fraction_digits", &f->fraction_digits },
 		{ "link_equal", &f->link_equal },
 		{ "link_differ", &f->link_differ },
@@ -244,8 +267,11 @@ static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 		{ "key_finished_true", &f->finished_true },
 		{ "key_call_from", &f->call_from },
 		{ "key_priority", &f->priority },
+		{ "key_scope", &f->scope },
 	};
 
+	snprintf(memory, sizeof(memory), "kind_%d", PF_KIND_MEMORY);
+	snprintf(python, sizeof(python), "kind_%d", PF_KIND_PYTHON);
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (!strcmp(key, known[i].key))
 			*known[i].field = value;
@@ -290,8 +316,8 @@ static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 
 static int host_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
-	(void)st;
-	f->has_host_name = true;
+	f->has_host_name = sqlite3_column_int(st, 0);
+	f->has_trace_id = sqlite3_column_int(st, 1);
 	return 0;
 }
 
@@ -316,8 +342,8 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
 		      trace_id, fact_row, out, err) ||
 	    read_rows(db,
-		      "SELECT 1 FROM trace_meta WHERE trace_id = ?1"
-		      " AND key = 'host_name'",
+		      "SELECT max(key = 'host_name'), max(key = 'trace_id')"
+		      " FROM trace_meta WHERE trace_id = ?1",
 		      trace_id, host_row, out, err) ||
 	    read_rows(db, "SELECT base_ns FROM trace WHERE id = ?1", trace_id,
 		      base_row, out, err) ||

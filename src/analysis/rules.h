@@ -48,6 +48,7 @@ struct pf_rules {
 	bool python_rows;       /* and rows of the table */
 	bool byte_units;        /* KB, not Kb */
 	bool xpu_memory;        /* device type 12 is device memory */
+	bool unfinished_kept;	   /* they end with the trace */
 	bool hidden_events;     /* events with "hidden": 1 are dropped */
 	bool stack_limit;       /* at most five stack lines are printed */
 	bool compensated;       /* Python's sum() compensates (3.12 on) */
@@ -59,8 +60,9 @@ struct pf_rule_facts {
 	int64_t fraction_digits, link_equal, link_differ, link_absent;
 	int64_t ext_lower, ev_idx, profiler_event_index, rf_id;
 	int64_t input_dims, input_strides, concrete_inputs, finished;
-	int64_t finished_true, call_from, priority;
-	bool has_base, has_host_name;
+	int64_t finished_true, call_from, scope, priority;
+	int64_t memory_records, python_functions;
+	bool has_base, has_host_name, has_trace_id;
 	int torch, python; /* from the trace's own metadata, 0 = not said */
 };
 

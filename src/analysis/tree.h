@@ -50,6 +50,8 @@ struct pf_node {
 	bool is_row; /* counts in groups */
 	bool is_op;  /* an operator or annotation */
 	bool has_parent;
+	bool in_backward;	/* within a backward operator, whose ... */
+	uint32_t forward_stack; /* ... forward operator has this stack */
 	double cpu_us, kernel_us;
 	int64_t kernel_ns, cpu_bytes, device_bytes;
 	uint64_t flops;

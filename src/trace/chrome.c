@@ -61,6 +61,7 @@ static const struct {
 	[PF_FACT_FINISHED] = { "key_finished", "\"finished\":" },
 	[PF_FACT_FINISHED_TRUE] = { "key_finished_true", "\"finished\":true" },
 	[PF_FACT_CALL_FROM] = { "key_call_from", "\"CallFrom\":" },
+	[PF_FACT_SCOPE] = { "key_scope", "\"scope\":\"user_scope\"" },
 	[PF_FACT_PRIORITY] = { "key_priority", "\"priority\":" },
 	[PF_FACT_EXT_LOWER] = { "ext_lower", "\"external id\":" },
 };

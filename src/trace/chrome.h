@@ -34,6 +34,7 @@ struct pf_doc_state {
 	bool after_comma; /* a comma came in this list; see want_comma */
 	bool found_list;  /* an event list was seen */
 	bool trailing;    /* behind it all, something that is no JSON */
+	int32_t nested; /* objects around the list, inside the top one */
 	int32_t documents;
 };
 
@@ -66,6 +67,7 @@ enum pf_fact {
 	PF_FACT_FINISHED,
 	PF_FACT_FINISHED_TRUE,
 	PF_FACT_CALL_FROM,
+	PF_FACT_SCOPE,
 	PF_FACT_PRIORITY,
 	PF_FACT_EXT_LOWER,
 	PF_FACT_KEYS

@@ -13,6 +13,7 @@ static const struct pf_rule_facts modern = {
 	.input_dims = 1,
 	.input_strides = 1,
 	.has_base = true,
+	.has_trace_id = true,
 };
 
 static void recognises_modern(void **state)
@@ -58,8 +59,16 @@ static void recognises_between(void **state)
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 205);
 	assert_int_equal(pf_rules_for(&f, 0, 0).links, PF_LINK_MIXED);
 	f = modern;
+	f.memory_records = 1;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 206);
 	f.finished = 1;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 209);
+	f.finished_true = 1;
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 207);
+	f = modern;
+	f.link_absent = 0;
+	f.has_trace_id = false;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 205);
 	f = modern;
 	f.has_base = false;
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 203);
@@ -68,6 +77,23 @@ static void recognises_between(void **state)
 	f.torch = 206;
 	f.python = 12;
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 206);
+}
+
+static void recognises_new(void **state)
+{
+	struct pf_rule_facts f = modern;
+
+	(void)state;
+	f.finished = f.scope = 1;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 211);
+	f.has_host_name = true;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 214);
+	f.python_functions = 7;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 212);
+	f.call_from = 7;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 214);
+	f.priority = 1;
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 215);
 }
 
 static void history(void **state)
@@ -144,6 +170,7 @@ int main(void)
 		cmocka_unit_test(recognises_modern),
 		cmocka_unit_test(recognises_old),
 		cmocka_unit_test(recognises_between),
+		cmocka_unit_test(recognises_new),
 		cmocka_unit_test(history),
 		cmocka_unit_test(parses),
 		cmocka_unit_test(metadata),

@@ -163,6 +163,8 @@ libprofan_a_SOURCES = \
 	src/trace/mend.h \
 	src/trace/number.c \
 	src/trace/number.h \
+	src/trace/redact.c \
+	src/trace/redact.h \
 	src/trace/repair.c \
 	src/trace/repair.h \
 	src/trace/scan.h

@@ -58,7 +58,7 @@ static int check_read(struct pf_ingest *in, struct pf_err *err)
 	if (!in->found_list)
 		return pf_fail(err, PF_EDATA,
 			       "is JSON without a list of trace events");
-	if (!in->event_count)
+	if (!in->event_count && in->repairs.of[PF_REPAIR_CUT_OFF].count)
 		return pf_fail(err, PF_EDATA, "has no complete event");
 	return 0;
 }

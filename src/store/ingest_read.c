@@ -140,7 +140,7 @@ static bool same_state(const struct pf_doc_state *a,
 	       (a->want_comma || a->after_comma == b->after_comma) &&
 	       a->after_comma == b->after_comma &&
 	       a->found_list == b->found_list && a->trailing == b->trailing &&
-	       a->documents == b->documents;
+	       a->nested == b->nested && a->documents == b->documents;
 }
 
 /* The text that counts in a turn: the chunk, or the carry and the chunk. */

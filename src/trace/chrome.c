@@ -14,6 +14,7 @@
 #include "trace/category.h"
 #include "trace/chrome.h"
 #include "trace/mend.h"
+#include "trace/redact.h"
 #include "trace/scan.h"
 
 /* ---- what is decided once per distinct text ---- */
@@ -465,16 +466,39 @@ static void resync_object(struct parse *x)
 static void keep_member(struct parse *x, const char *key, size_t key_len,
 			const struct pf_buf *clean)
 {
-	struct pf_buf *out = &x->c->batch.members, text = { 0 };
+	struct pf_buf *out = &x->c->batch.members;
+	struct pf_buf text = { 0 }, value = { 0 };
 	uint32_t lens[2];
 
 	pf_json_unescape(key, key_len, &text);
+	if (*clean->data == '{' &&
+	    pf_redact_is_environment(text.data, text.len))
+		pf_buf_adds(&value, "{}");
+	else
+		pf_redact_environment(clean->data, clean->len, &value);
 	lens[0] = (uint32_t)text.len;
-	lens[1] = (uint32_t)clean->len;
+	lens[1] = (uint32_t)value.len;
 	pf_buf_add(out, lens, sizeof(lens));
 	pf_buf_add(out, text.data, text.len);
-	pf_buf_add(out, clean->data, clean->len);
+	pf_buf_add(out, value.data, value.len);
 	pf_buf_release(&text);
+	pf_buf_release(&value);
+}
+
+/* At the '[' of the events, or at the '{' of an object around them. */
+static void enter_list(struct parse *x, const char *value)
+{
+	struct pf_doc_state *s = x->state;
+
+	s->want_comma = s->after_comma = false;
+	x->p = value + 1;
+	if (*value == '{') {
+		note(x, PF_REPAIR_NESTED_LIST, value);
+		s->nested++;
+		return;
+	}
+	s->place = PF_DOC_EVENTS;
+	s->in_object = s->found_list = true;
 }
 
 static void step_member(struct parse *x)
@@ -496,11 +520,9 @@ static void step_member(struct parse *x)
 		return;
 	}
 	if (key_end - start - 1 == 11 &&
-	    !memcmp(start + 1, "traceEvents", 11) && *value == '[') {
-		x->state->place = PF_DOC_EVENTS;
-		x->state->in_object = x->state->found_list = true;
-		x->state->want_comma = x->state->after_comma = false;
-		x->p = value + 1;
+	    !memcmp(start + 1, "traceEvents", 11) &&
+	    (*value == '[' || *value == '{')) {
+		enter_list(x, value);
 		return;
 	}
 	x->p = value;
@@ -536,7 +558,12 @@ static void step_object(struct parse *x)
 	case '}':
 		end_list(x);
 		x->p++;
-		end_document(x);
+		if (x->state->nested) {
+			x->state->nested--;
+			x->state->want_comma = true;
+		} else {
+			end_document(x);
+		}
 		return;
 	default:
 		resync_object(x);

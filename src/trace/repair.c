@@ -42,6 +42,8 @@ static const struct {
 				     "begin" },
 	[PF_REPAIR_SEVERAL_DOCUMENTS] = { "several_documents",
 					  "further documents read" },
+	[PF_REPAIR_NESTED_LIST] = { "nested_list", "lists of events inside "
+						   "another object read" },
 	[PF_REPAIR_CUT_OFF] = { "cut_off", "end of file inside the trace" },
 	[PF_REPAIR_COMPRESSION] = { "compression",
 				    "compressed data cut off or damaged" },

@@ -27,6 +27,7 @@ enum pf_repair_kind {
 	PF_REPAIR_OPEN_BEGIN,        /* B without E: ends with the track */
 	PF_REPAIR_END_MISMATCH,      /* E of another name than its B */
 	PF_REPAIR_SEVERAL_DOCUMENTS, /* all of them were read */
+	PF_REPAIR_NESTED_LIST,       /* traceEvents inside traceEvents */
 	PF_REPAIR_CUT_OFF,           /* the file ends inside its list */
 	PF_REPAIR_COMPRESSION,       /* compressed data cut off or damaged */
 	PF_REPAIR_TRAILING_BYTES,    /* text after the document: ignored */

@@ -283,7 +283,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
 	choose_groupings(e, &facts);
-	pf_engine_backward_init(e);
+	pf_engine_backward_init(e, &facts);
 	for (size_t i = 0; i < e->grouping_count; i++) {
 		pf_groups_init(&e->groups[i], WAITING_MAX, e->temp_dir);
 		e->groups[i].count_max = e->args->groups_max;

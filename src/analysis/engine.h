@@ -112,6 +112,7 @@ struct pf_engine {
 	struct pf_map rows; /* name and arguments -> groups, both in one */
 	struct pf_tree tree;
 	bool wants_stacks;
+	unsigned python_stack; /* of Python functions too, so many entries */
 	struct pf_map *forward_stacks; /* per track: by sequence number */
 	struct pf_map forward_threads; /* torch's number -> track */
 	/* What the passes leave for later ones; NULL when there is none. */
@@ -181,10 +182,14 @@ int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 /* ---- engine_backward.c ---- */
 
 /* After the tracks are known. */
-void pf_engine_backward_init(struct pf_engine *e);
+void pf_engine_backward_init(struct pf_engine *e,
+			     const struct pf_rule_facts *facts);
 void pf_engine_backward_release(struct pf_engine *e);
-/* Does an event lie within a backward operator, and with which stack? */
-int pf_engine_backward(struct pf_engine *e, const struct pf_fe *fe,
+/*
+ * The stack of an event that is not its own argument: within a backward
+ * operator, or a Python function's.
+ */
+int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
 		       struct pf_node *n, const struct pf_node *parent,
 		       struct pf_err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stacks of backward operators.  Autograd runs them with the stack of the
+ * Stacks that are not in the trace.  Those of Python functions, which are
+ * rows in some releases.  And those of backward operators: autograd runs them with the stack of the
  * call of backward(); torch shows the stack of the forward operator with the
  * same sequence number instead, for them and for all that they contain.
  */
@@ -15,12 +16,22 @@
 
 static const char wrapper[] = "autograd::engine::evaluate_function: ";
 
-void pf_engine_backward_init(struct pf_engine *e)
+/* More entries than asked for: torch leaves some of its own out. */
+#define ENTRIES_MORE 8
+
+void pf_engine_backward_init(struct pf_engine *e,
+			     const struct pf_rule_facts *facts)
 {
+	unsigned most = 0;
+
 	for (size_t i = 0; i < e->args->grouping_count; i++)
-		e->wants_stacks |= e->args->grouping[i].stack > 0;
+		if (e->args->grouping[i].stack > most)
+			most = e->args->grouping[i].stack;
+	e->wants_stacks = most > 0;
 	if (!e->wants_stacks)
 		return;
+	if (e->rules.python_rows && facts->call_stack)
+		e->python_stack = most + ENTRIES_MORE;
 	pf_map_init(&e->forward_threads);
 	e->forward_stacks =
 		pf_calloc(e->track_count + 1, sizeof(*e->forward_stacks));
@@ -87,9 +98,30 @@ static uint32_t forward_stack(struct pf_engine *e, const struct pf_fe *fe)
 	return stack == UINT64_MAX ? e->facts.empty : (uint32_t)stack;
 }
 
-int pf_engine_backward(struct pf_engine *e, const struct pf_fe *fe,
-		       struct pf_node *n, const struct pf_node *parent,
-		       struct pf_err *err)
+/* The Python functions around a node, innermost first. */
+static uint32_t python_stack(struct pf_engine *e, const struct pf_node *n)
+{
+	struct pf_buf text = { 0 };
+	unsigned left = e->python_stack;
+	uint32_t id;
+
+	while (n->has_parent && left) {
+		if (!(--n)->is_python)
+			continue;
+		pf_buf_adds(&text, pf_intern_text(&e->facts.texts, n->name,
+						  NULL));
+		pf_buf_addc(&text, ';');
+		left--;
+	}
+	id = pf_intern_add(&e->facts.texts, text.data ? text.data : "",
+			   text.len);
+	pf_buf_release(&text);
+	return id;
+}
+
+int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
+		    struct pf_node *n, const struct pf_node *parent,
+		    struct pf_err *err)
 {
 	struct pf_args_fact args;
 	uint64_t *stack;
@@ -97,11 +129,14 @@ int pf_engine_backward(struct pf_engine *e, const struct pf_fe *fe,
 	if (!e->wants_stacks)
 		return 0;
 	if (is_backward(e, fe, n, parent)) {
-		n->in_backward = true;
-		n->forward_stack = forward_stack(e, fe);
+		n->in_backward = n->has_stack = true;
+		n->stack = forward_stack(e, fe);
 	} else if (parent && parent->in_backward) {
-		n->in_backward = true;
-		n->forward_stack = parent->forward_stack;
+		n->in_backward = n->has_stack = true;
+		n->stack = parent->stack;
+	} else if (n->is_python && e->python_stack) {
+		n->has_stack = true;
+		n->stack = python_stack(e, n);
 	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
 		if (pf_facts_args(&e->facts, fe->args, &args, err))
 			return -1;

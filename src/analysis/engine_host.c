@@ -182,12 +182,13 @@ static int begin_row(struct pf_engine *e, const struct item *it,
 	n->is_row = it->fe->kind != PF_KIND_PYTHON || e->rules.python_rows;
 	if (it->fe->start_ns < e->from_ns || it->fe->start_ns >= e->to_ns)
 		n->is_row = false;
-	if (pf_engine_backward(e, it->fe, n, n->has_parent ? n - 1 : NULL, err))
+	n->is_python = it->fe->kind == PF_KIND_PYTHON;
+	if (pf_engine_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL, err))
 		return -1;
 	if (!n->is_row)
 		return 0;
-	row.has_stack = n->in_backward;
-	row.stack = n->forward_stack;
+	row.has_stack = n->has_stack;
+	row.stack = n->stack;
 	row.is_annotation = it->fe->kind == PF_KIND_ANNOTATION &&
 			    e->rules.annotations_apart;
 	return pf_engine_begin(e, &row, n, err);

@@ -266,6 +266,7 @@ static void set_fact(struct pf_rule_facts *f, const char *key, int64_t value)
 		{ "key_finished", &f->finished },
 		{ "key_finished_true", &f->finished_true },
 		{ "key_call_from", &f->call_from },
+		{ "key_call_stack", &f->call_stack },
 		{ "key_priority", &f->priority },
 		{ "key_scope", &f->scope },
 	};

@@ -60,7 +60,7 @@ struct pf_rule_facts {
 	int64_t fraction_digits, link_equal, link_differ, link_absent;
 	int64_t ext_lower, ev_idx, profiler_event_index, rf_id;
 	int64_t input_dims, input_strides, concrete_inputs, finished;
-	int64_t finished_true, call_from, scope, priority;
+	int64_t finished_true, call_from, call_stack, scope, priority;
 	int64_t memory_records, python_functions;
 	bool has_base, has_host_name, has_trace_id;
 	int torch, python; /* from the trace's own metadata, 0 = not said */

@@ -50,8 +50,10 @@ struct pf_node {
 	bool is_row; /* counts in groups */
 	bool is_op;  /* an operator or annotation */
 	bool has_parent;
-	bool in_backward;	/* within a backward operator, whose ... */
-	uint32_t forward_stack; /* ... forward operator has this stack */
+	bool is_python;
+	bool in_backward; /* within a backward operator */
+	bool has_stack;	  /* other than the argument's: */
+	uint32_t stack;
 	double cpu_us, kernel_us;
 	int64_t kernel_ns, cpu_bytes, device_bytes;
 	uint64_t flops;

@@ -32,6 +32,10 @@ GROUPINGS = {"none": [], "shape": ["--group-by-input-shape"],
 # one of 2.14 shows only with Python functions, that of 2.8 only with memory.
 RULES = [(2, 3), (2, 4), (2, 6), (2, 12)]
 
+# 2.11 writes just what 2.8 to 2.10 write, but its tables count memory at the
+# borders of events exactly: profan must be told.
+NOT_SEEN = [(2, 11)]
+
 
 class Report:
     def __init__(self, known):
@@ -75,9 +79,14 @@ def sections(path):
     return [(parts[i].decode().split(), parts[i + 1]) for i in range(1, len(parts), 2)]
 
 
-def check_tables(report, version, workload, folder, db, profan):
+def told(truth):
+    release = tuple(map(int, truth["torch"].split(".")[:2]))
+    return ["--torch", "%d.%d" % release] if release in NOT_SEEN else []
+
+
+def check_tables(report, version, workload, folder, db, profan, more):
     for options, want in sections(os.path.join(folder, "tables.txt.gz")):
-        code, got, err = run(profan, "table", db, *options)
+        code, got, err = run(profan, "table", db, *options, *more)
         difference = None
         if code or got != want:
             lines = [text.decode("utf-8", "replace").split("\n") for text in (want, got)]
@@ -98,7 +107,7 @@ def torch_rows(folder):
             stack = json.loads(r["stack"]) if r["grouping"] == "stack5" else []
             rows[r["grouping"]].append([
                 r["key"], shape, "\n".join(stack[:5]), r["device_type"],
-                r["is_user_annotation"] or "0", r["count"],
+                r["is_user_annotation"], r["count"],
                 ns(r["self_cpu_time_total"]), ns(r["cpu_time_total"]),
                 ns(r["self_device_time_total"]), ns(r["device_time_total"]),
                 r["self_cpu_memory_usage"], r["cpu_memory_usage"],
@@ -116,10 +125,12 @@ def profan_rows(text, grouping):
     return rows
 
 
-def check_averages(report, version, workload, folder, db, profan):
+def check_averages(report, version, workload, folder, db, profan, more):
     for grouping, want in torch_rows(folder).items():
-        code, out, err = run(profan, "table", db, "--format", "csv", *GROUPINGS[grouping])
+        code, out, err = run(profan, "table", db, "--format", "csv", *GROUPINGS[grouping], *more)
         got = [err] if code else profan_rows(out, grouping)
+        for row in got if not want or want[0][4] == "" else []:
+            row[4] = ""  # not known before 2.5
         difference = None
         if got != want:
             difference = unified([" | ".join(row).replace("\n", "\\n") for row in want],
@@ -157,8 +168,8 @@ def check(report, profan, folder):
         if code:
             return
         check_recognised(report, version, workload, folder, truth, db, profan)
-        check_averages(report, version, workload, folder, db, profan)
-        check_tables(report, version, workload, folder, db, profan)
+        check_averages(report, version, workload, folder, db, profan, told(truth))
+        check_tables(report, version, workload, folder, db, profan, told(truth))
 
 
 def main():

@@ -115,6 +115,7 @@ struct pf_engine {
 	unsigned python_stack; /* of Python functions too, so many entries */
 	struct pf_map *forward_stacks; /* per track: by sequence number */
 	struct pf_map forward_threads; /* torch's number -> track */
+	struct pf_map python_stacks;   /* of what a Python id calls */
 	/* What the passes leave for later ones; NULL when there is none. */
 	struct pf_sorter *collider_sorter;
 	struct pf_number_list numbers[PF_NUMBER_LISTS_MAX + 1];

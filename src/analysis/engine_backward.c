@@ -33,6 +33,7 @@ void pf_engine_backward_init(struct pf_engine *e,
 	if (e->rules.python_rows && facts->call_stack)
 		e->python_stack = most + ENTRIES_MORE;
 	pf_map_init(&e->forward_threads);
+	pf_map_init(&e->python_stacks);
 	e->forward_stacks =
 		pf_calloc(e->track_count + 1, sizeof(*e->forward_stacks));
 	for (size_t i = 0; i < e->track_count; i++)
@@ -45,6 +46,7 @@ void pf_engine_backward_release(struct pf_engine *e)
 		pf_map_release(&e->forward_stacks[i]);
 	free(e->forward_stacks);
 	pf_map_release(&e->forward_threads);
+	pf_map_release(&e->python_stacks);
 }
 
 /*
@@ -98,25 +100,29 @@ static uint32_t forward_stack(struct pf_engine *e, const struct pf_fe *fe)
 	return stack == UINT64_MAX ? e->facts.empty : (uint32_t)stack;
 }
 
-/* The Python functions around a node, innermost first. */
-static uint32_t python_stack(struct pf_engine *e, const struct pf_node *n)
+/* The Python functions that called this one, innermost first. */
+static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
+			     const struct pf_node *n)
 {
+	uint64_t outer = *pf_map_at(&e->python_stacks,
+				    (uint64_t)fe->python_parent);
+	uint32_t around = outer == UINT64_MAX ? e->facts.empty
+					      : (uint32_t)outer;
 	struct pf_buf text = { 0 };
-	unsigned left = e->python_stack;
-	uint32_t id;
+	const char *p, *end;
 
-	while (n->has_parent && left) {
-		if (!(--n)->is_python)
-			continue;
-		pf_buf_adds(&text, pf_intern_text(&e->facts.texts, n->name,
-						  NULL));
-		pf_buf_addc(&text, ';');
-		left--;
+	pf_buf_adds(&text, pf_intern_text(&e->facts.texts, n->name, NULL));
+	pf_buf_addc(&text, ';');
+	end = p = pf_intern_text(&e->facts.texts, around, NULL);
+	for (unsigned left = e->python_stack; left && *end; left--) {
+		end += strcspn(end, ";");
+		end += *end == ';';
 	}
-	id = pf_intern_add(&e->facts.texts, text.data ? text.data : "",
-			   text.len);
+	pf_buf_add(&text, p, (size_t)(end - p));
+	*pf_map_at(&e->python_stacks, (uint64_t)fe->python_id) =
+		pf_intern_add(&e->facts.texts, text.data, text.len);
 	pf_buf_release(&text);
-	return id;
+	return around;
 }
 
 int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
@@ -136,7 +142,7 @@ int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
 		n->stack = parent->stack;
 	} else if (n->is_python && e->python_stack) {
 		n->has_stack = true;
-		n->stack = python_stack(e, n);
+		n->stack = python_stack(e, fe, n);
 	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
 		if (pf_facts_args(&e->facts, fe->args, &args, err))
 			return -1;

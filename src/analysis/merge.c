@@ -141,6 +141,7 @@ static bool take_event(const struct pf_merge *m, struct source *s,
 	e->kind = (uint8_t)kind;
 	e->external_id = e->correlation = e->bytes = 0;
 	e->sequence = e->forward_thread = 0;
+	e->python_id = e->python_parent = 0;
 	if (has & 1u << PF_SLOT_EXTERNAL_ID)
 		e->external_id = take_slot(s, PF_SLOT_EXTERNAL_ID);
 	if (has & 1u << PF_SLOT_CORRELATION)
@@ -151,6 +152,10 @@ static bool take_event(const struct pf_merge *m, struct source *s,
 		e->sequence = take_slot(s, PF_SLOT_SEQUENCE);
 	if (has & 1u << PF_SLOT_FWD_THREAD)
 		e->forward_thread = take_slot(s, PF_SLOT_FWD_THREAD);
+	if (has & 1u << PF_SLOT_PY_ID)
+		e->python_id = take_slot(s, PF_SLOT_PY_ID);
+	if (has & 1u << PF_SLOT_PY_PARENT)
+		e->python_parent = take_slot(s, PF_SLOT_PY_PARENT);
 	if (has & 1u << PF_SLOT_BYTES)
 		e->bytes = take_slot(s, PF_SLOT_BYTES);
 	take_texts(m, s, i, e);

@@ -90,9 +90,17 @@ SHELL_TESTS = \
 	tests/peers.sh \
 	tests/sql.sh \
 	tests/traces.sh \
-	tests/truth.sh
+	tests/truth.sh \
+	tests/truth_versions.sh
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/peers.py tests/tap.sh \
-	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces
+	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
+	tests/truth
+
+# ---- what torch says, release by release: part of check ----
+check-truth: profan
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
+		$(SHELL) $(srcdir)/tests/truth_versions.sh
+.PHONY: check-truth
 
 # ---- speed and memory: not part of check ----
 EXTRA_PROGRAMS = tests/measure

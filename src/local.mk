@@ -25,6 +25,8 @@ libprofan_a_SOURCES = \
 	src/analysis/gpu.h \
 	src/analysis/groups.c \
 	src/analysis/groups.h \
+	src/analysis/host.c \
+	src/analysis/host.h \
 	src/analysis/info.c \
 	src/analysis/info.h \
 	src/analysis/intern.c \
@@ -50,6 +52,8 @@ libprofan_a_SOURCES = \
 	src/analysis/stats.h \
 	src/analysis/step.c \
 	src/analysis/step.h \
+	src/analysis/steps.c \
+	src/analysis/steps.h \
 	src/analysis/torch_table.c \
 	src/analysis/torch_table.h \
 	src/analysis/tree.c \
@@ -181,6 +185,7 @@ profan_SOURCES = \
 	src/cmd/cmd_kernels.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
+	src/cmd/cmd_steps.c \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \
 	src/cmd/completion.h \

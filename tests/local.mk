@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/test_render \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
+	tests/unit/test_steps \
 	tests/unit/test_torch_table \
 	tests/unit/test_vtab
 

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPU work and host spans, both in order of time, are merged into one sweep
+ * whose places are emptied at every border of a step.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/gpu.h"
+#include "analysis/host.h"
+#include "analysis/interval.h"
+#include "analysis/stats.h"
+#include "analysis/step.h"
+#include "analysis/steps.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "trace/event.h"
+
+/* In order of precedence; sets of the sweep, and "other" is none of them. */
+enum { KERNEL, COPY, MEMSET, COMM, RUNTIME, DATA, CPU, OTHER, CLASSES };
+#define BIT(class) (1u << (class))
+#define GPU_BITS   (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(COMM))
+
+static const struct {
+	const char *name, *words;
+} classes[CLASSES] = {
+	[KERNEL] = { "kernel", "in kernels" },
+	[COPY] = { "copy", "in copies" },
+	[MEMSET] = { "memset", "in memsets" },
+	[COMM] = { "comm", "in exposed communication" },
+	[RUNTIME] = { "runtime", "in calls of the runtime" },
+	[DATA] = { "data", "loading data" },
+	[CPU] = { "cpu", "in operators on the CPU" },
+	[OTHER] = { "other", "in nothing that was recorded" },
+};
+
+struct row {
+	int64_t trace_id, rank, step; /* step -1: the whole trace */
+	int64_t start_ns, end_ns;
+	int64_t class_ns[CLASSES], busy_ns, kernel_union_ns;
+	int64_t before_kernel_ns; /* kernels since the step before */
+	int64_t kernels, copies, memsets;
+	bool is_partial;
+};
+
+struct steps {
+	struct pf_db *db;
+	struct pf_window window;
+	struct row *rows;
+	size_t count, cap;
+	size_t at, end; /* rows of the trace being swept */
+	struct pf_sweep sweep;
+	struct row before; /* what was swept since the last step */
+};
+
+/* ---- which steps ---- */
+
+static void add_row(struct steps *s, const struct pf_window_trace *trace,
+		    const struct pf_step *step)
+{
+	struct row *row;
+	int64_t start = step ? step->start_ns : trace->first_ns;
+	int64_t end = step ? step->end_ns : trace->last_ns;
+
+	if (step && (start < trace->from_ns || start >= trace->to_ns))
+		return;
+	if (!step && !pf_window_cut(trace, &start, &end))
+		return;
+	s->rows = pf_grow(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
+	row = &s->rows[s->count++];
+	*row = (struct row){ .trace_id = trace->trace_id,
+			     .rank = trace->rank,
+			     .step = step ? step->step : -1,
+			     .start_ns = start,
+			     .end_ns = end,
+			     .is_partial = step && step->is_partial };
+}
+
+static int choose_rows(struct steps *s, struct pf_err *err)
+{
+	struct pf_steps all = { 0 };
+	int rc = pf_steps_load(s->db, &all, err);
+
+	for (size_t i = 0; !rc && i < s->window.count; i++) {
+		const struct pf_window_trace *trace = &s->window.traces[i];
+		bool any = false;
+
+		for (size_t k = 0; k < all.count; k++) {
+			if (all.items[k].trace_id != trace->trace_id)
+				continue;
+			any = true;
+			add_row(s, trace, &all.items[k]);
+		}
+		if (!any)
+			add_row(s, trace, NULL);
+	}
+	pf_steps_release(&all);
+	return rc;
+}
+
+/* ---- the sweep ---- */
+
+static void harvest(struct pf_sweep *sweep, struct row *row)
+{
+	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
+		int64_t ns = sweep->by_mask[mask];
+		unsigned class = 0;
+
+		if (!ns)
+			continue;
+		while (class < OTHER && !(mask & BIT(class)))
+			class ++;
+		row->class_ns[class] += ns;
+		if (mask & GPU_BITS)
+			row->busy_ns += ns;
+		if (mask & (BIT(KERNEL) | BIT(COMM)))
+			row->kernel_union_ns += ns;
+	}
+	memset(sweep->by_mask, 0, sizeof(sweep->by_mask));
+}
+
+/* Sweep to a time, giving what was swept to the steps it belongs to. */
+static void sweep_to(struct steps *s, int64_t ns)
+{
+	if (!s->sweep.any && s->at < s->end)
+		pf_sweep_begin(&s->sweep, ns < s->rows[s->at].start_ns
+						  ? ns
+						  : s->rows[s->at].start_ns);
+	while (s->at < s->end) {
+		struct row *row = &s->rows[s->at];
+
+		if (s->sweep.at_ns < row->start_ns) {
+			pf_sweep_to(&s->sweep,
+				    ns < row->start_ns ? ns : row->start_ns);
+			harvest(&s->sweep, &s->before);
+			if (ns < row->start_ns)
+				return;
+		}
+		if (s->sweep.at_ns == row->start_ns) {
+			row->before_kernel_ns = s->before.kernel_union_ns;
+			s->before = (struct row){ 0 };
+		}
+		pf_sweep_to(&s->sweep, ns < row->end_ns ? ns : row->end_ns);
+		if (ns < row->end_ns)
+			return;
+		harvest(&s->sweep, row);
+		s->at++;
+	}
+}
+
+static void add_span(struct steps *s, unsigned set, int64_t start, int64_t end)
+{
+	sweep_to(s, start);
+	if (s->at < s->end)
+		pf_sweep_add(&s->sweep, set, start, end);
+}
+
+static void add_gpu(struct steps *s, const struct pf_gpu_event *ev)
+{
+	static const unsigned sets[PF_GPU_CLASSES] = {
+		[PF_GPU_COMPUTE] = KERNEL,
+		[PF_GPU_COMM] = COMM,
+		[PF_GPU_COPY] = COPY,
+		[PF_GPU_MEMSET] = MEMSET,
+	};
+	struct row *row;
+
+	add_span(s, sets[ev->class], ev->start_ns, ev->end_ns);
+	if (s->at == s->end)
+		return;
+	row = &s->rows[s->at];
+	if (ev->start_ns < row->start_ns)
+		return;
+	row->kernels += ev->kind == PF_KIND_KERNEL;
+	row->copies += ev->kind == PF_KIND_MEMCPY;
+	row->memsets += ev->kind == PF_KIND_MEMSET;
+}
+
+static int sweep_trace(struct steps *s, struct pf_window *window,
+		       struct pf_err *err)
+{
+	struct pf_host *host = NULL;
+	struct pf_gpu *gpu = pf_gpu_new(s->db, window, 0, err);
+	const struct pf_gpu_event *ev = NULL;
+	struct pf_host_span span;
+	int more_gpu = -1, more_host = -1;
+
+	if (gpu)
+		host = pf_host_new(s->db, window->traces->trace_id, err);
+	pf_sweep_init(&s->sweep);
+	if (host) {
+		more_gpu = pf_gpu_next(gpu, &ev, err);
+		more_host = pf_host_next(host, &span, err);
+	}
+	while ((more_gpu == 1 || more_host == 1) && more_gpu >= 0 &&
+	       more_host >= 0 && s->at < s->end) {
+		if (more_gpu == 1 &&
+		    (more_host != 1 || ev->start_ns <= span.start_ns)) {
+			add_gpu(s, ev);
+			more_gpu = pf_gpu_next(gpu, &ev, err);
+		} else {
+			add_span(s, RUNTIME + span.class, span.start_ns,
+				 span.end_ns);
+			more_host = pf_host_next(host, &span, err);
+		}
+	}
+	sweep_to(s, INT64_MAX);
+	pf_gpu_free(gpu);
+	pf_host_free(host);
+	return more_gpu < 0 || more_host < 0 ? -1 : 0;
+}
+
+static int sweep_all(struct steps *s, struct pf_err *err)
+{
+	s->end = 0;
+	for (size_t i = 0; i < s->window.count; i++) {
+		struct pf_window_trace trace = s->window.traces[i];
+		struct pf_window one = { &trace, 1, s->window.device, false };
+
+		s->at = s->end;
+		while (s->end < s->count &&
+		       s->rows[s->end].trace_id == trace.trace_id)
+			s->end++;
+		/* Spans that reach into a step are cut by the sweep. */
+		trace.from_ns = INT64_MIN;
+		trace.to_ns = INT64_MAX;
+		if (s->at < s->end && sweep_trace(s, &one, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+struct totals {
+	struct pf_stats dur, class[CLASSES];
+	int64_t *durs, *class_durs[CLASSES];
+	size_t count, partial;
+	int64_t busy_ns;
+	int64_t kernel_ns, window_ns; /* first start to last end, by trace */
+};
+
+/* Kernels between two steps of a trace are within the window. */
+static void add_window(const struct steps *s, size_t i, struct totals *t)
+{
+	const struct row *row = &s->rows[i];
+
+	t->kernel_ns += row->kernel_union_ns;
+	t->window_ns += row->end_ns - row->start_ns;
+	if (!i || row[-1].trace_id != row->trace_id)
+		return;
+	t->kernel_ns += row->before_kernel_ns;
+	t->window_ns += row->start_ns - row[-1].end_ns;
+}
+
+static void add_up(const struct steps *s, struct totals *t)
+{
+	t->durs = pf_calloc(s->count + 1, sizeof(*t->durs));
+	for (size_t c = 0; c < CLASSES; c++)
+		t->class_durs[c] = pf_calloc(s->count + 1, sizeof(*t->durs));
+	for (size_t i = 0; i < s->count; i++) {
+		const struct row *row = &s->rows[i];
+
+		if (row->is_partial) {
+			t->partial++;
+			continue;
+		}
+		for (size_t c = 0; c < CLASSES; c++) {
+			t->class_durs[c][t->count] = row->class_ns[c];
+			pf_stats_add(&t->class[c], row -> class_ns[c]);
+		}
+		t->durs[t->count++] = row->end_ns - row->start_ns;
+		pf_stats_add(&t->dur, row->end_ns - row->start_ns);
+		t->busy_ns += row->busy_ns;
+		add_window(s, i, t);
+	}
+	if (!t->count)
+		return;
+	qsort(t->durs, t->count, sizeof(*t->durs), pf_stats_compare);
+	for (size_t c = 0; c < CLASSES; c++)
+		qsort(t->class_durs[c], t->count, sizeof(*t->durs),
+		      pf_stats_compare);
+}
+
+static void release(struct totals *t)
+{
+	free(t->durs);
+	for (size_t c = 0; c < CLASSES; c++)
+		free(t->class_durs[c]);
+}
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
+{
+	return count ? sorted[pf_stats_rank(count, percent)] : 0;
+}
+
+static void add_finding(const struct steps *s, const struct totals *t,
+			struct pf_doc *doc)
+{
+	char mean[PF_NUM_MAX], busy[PF_NUM_MAX], most[PF_NUM_MAX];
+	size_t top = CPU;
+
+	if (!t->count) {
+		pf_doc_finding(doc, "There are no complete steps");
+		return;
+	}
+	for (size_t c = 0; c < CLASSES; c++)
+		if (t->class[c].sum > t->class[top].sum)
+			top = c;
+	pf_num_show_ns(mean, pf_stats_mean(&t->dur));
+	pf_num_show_ratio(busy, share(t->busy_ns, t->dur.sum));
+	pf_num_show_ratio(most, share(t->class[top].sum, t->dur.sum));
+	if (s->rows->step < 0)
+		pf_doc_finding(doc,
+			       "Without profiler steps the trace is one of %s: "
+			       "GPU busy %s, and most of the time, %s, %s",
+			       mean, busy, most, classes[top].words);
+	else
+		pf_doc_finding(doc,
+			       "A step takes %s: GPU busy %s, and most of the "
+			       "time, %s, %s",
+			       mean, busy, most, classes[top].words);
+}
+
+static void add_scalars(const struct steps *s, const struct totals *t,
+			const struct pf_steps_args *args, struct pf_doc *doc)
+{
+	static const struct {
+		unsigned percent;
+		const char *key, *title;
+	} ranks[] = {
+		{ 50, "p50_ns", "Median" },
+		{ 90, "p90_ns", "90th percentile" },
+		{ 95, "p95_ns", "95th percentile" },
+		{ 99, "p99_ns", "99th percentile" },
+		{ 100, "max_ns", "Longest" },
+	};
+	double seconds = (double)t->dur.sum / 1e9;
+
+	add_finding(s, t, doc);
+	pf_doc_int(doc, "step_count", "Steps", PF_COUNT, (int64_t)t->count);
+	pf_doc_int(doc, "mean_ns", "Mean", PF_NS, pf_stats_mean(&t->dur));
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
+		pf_doc_int(doc, ranks[i].key, ranks[i].title, PF_NS,
+			   percentile(t->durs, t->count, ranks[i].percent));
+	pf_doc_real(doc, "busy_share", "GPU busy", PF_RATIO,
+		    share(t->busy_ns, t->dur.sum));
+	pf_doc_real(doc, "utilization_share", "GPU in kernels", PF_RATIO,
+		    share(t->kernel_ns, t->window_ns));
+	pf_doc_real(doc, "steps_per_second", "Steps per second", PF_REAL,
+		    seconds > 0 ? (double)t->count / seconds : 0);
+	if (args->samples_per_step)
+		pf_doc_real(doc, "samples_per_second", "Samples per second",
+			    PF_REAL,
+			    seconds > 0
+				    ? (double)t->count *
+					      (double)args->samples_per_step /
+					      seconds
+				    : 0);
+}
+
+static void add_classes(const struct totals *t, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "class", "Class", PF_TEXT },  { "mean_ns", "Mean", PF_NS },
+		{ "share", "Share", PF_RATIO }, { "p50_ns", "Median", PF_NS },
+		{ "p90_ns", "90th", PF_NS },    { "max_ns", "Longest", PF_NS },
+	};
+	struct pf_table *table =
+		pf_doc_table(doc, "classes", "Where the time of a step goes",
+			     cols, sizeof(cols) / sizeof(*cols));
+
+	for (size_t c = 0; c < CLASSES; c++) {
+		pf_table_string(table, classes[c].name);
+		pf_table_int(table, pf_stats_mean(&t->class[c]));
+		pf_table_real(table, share(t->class[c].sum, t->dur.sum));
+		pf_table_int(table, percentile(t->class_durs[c], t->count, 50));
+		pf_table_int(table, percentile(t->class_durs[c], t->count, 90));
+		pf_table_int(table, t->class[c].max);
+	}
+}
+
+static void add_number(struct pf_table *t, int64_t n)
+{
+	if (n >= 0)
+		pf_table_int(t, n);
+	else
+		pf_table_null(t);
+}
+
+static void add_wide(struct pf_table *t, const struct row *row)
+{
+	int64_t dur = row->end_ns - row->start_ns;
+
+	add_number(t, row->step);
+	pf_table_int(t, row->start_ns);
+	pf_table_int(t, dur);
+	for (size_t c = 0; c < CLASSES; c++)
+		pf_table_int(t, row->class_ns[c]);
+	pf_table_int(t, row->busy_ns);
+	pf_table_int(t, row->kernel_union_ns);
+	pf_table_real(t, share(row->kernel_union_ns, dur));
+	pf_table_int(t, row->kernels);
+	pf_table_int(t, row->copies);
+	pf_table_int(t, row->memsets);
+	pf_table_int(t, row->is_partial);
+	add_number(t, row->rank);
+	pf_table_int(t, row->trace_id);
+}
+
+static void add_narrow(struct pf_table *t, const struct row *row)
+{
+	int64_t dur = row->end_ns - row->start_ns;
+
+	add_number(t, row->step);
+	pf_table_int(t, dur);
+	for (size_t c = 0; c < CLASSES; c++)
+		if (c != MEMSET)
+			pf_table_real(t, share(row->class_ns[c], dur));
+}
+
+static void add_rows(const struct steps *s, const struct pf_steps_args *args,
+		     struct pf_doc *doc)
+{
+	static const struct pf_col wide[] = {
+		{ "step", "Step", PF_INT },
+		{ "start_ns", "Start", PF_INT },
+		{ "dur_ns", "Duration", PF_NS },
+		{ "kernel_ns", "Kernel", PF_NS },
+		{ "copy_ns", "Copy", PF_NS },
+		{ "memset_ns", "Memset", PF_NS },
+		{ "comm_ns", "Comm", PF_NS },
+		{ "runtime_ns", "Runtime", PF_NS },
+		{ "data_ns", "Data", PF_NS },
+		{ "cpu_ns", "CPU", PF_NS },
+		{ "other_ns", "Other", PF_NS },
+		{ "busy_ns", "GPU busy", PF_NS },
+		{ "kernel_union_ns", "GPU in kernels", PF_NS },
+		{ "utilization_share", "Utilization", PF_RATIO },
+		{ "kernel_count", "Kernels", PF_COUNT },
+		{ "copy_count", "Copies", PF_COUNT },
+		{ "memset_count", "Memsets", PF_COUNT },
+		{ "is_partial", "Partial", PF_INT },
+		{ "rank", "Rank", PF_INT },
+		{ "trace_id", "Trace", PF_INT },
+	};
+	static const struct pf_col narrow[] = {
+		{ "step", "Step", PF_INT },
+		{ "dur_ns", "Duration", PF_NS },
+		{ "kernel_share", "Kernel", PF_RATIO },
+		{ "copy_share", "Copy", PF_RATIO },
+		{ "comm_share", "Comm", PF_RATIO },
+		{ "runtime_share", "Runtime", PF_RATIO },
+		{ "data_share", "Data", PF_RATIO },
+		{ "cpu_share", "CPU", PF_RATIO },
+		{ "other_share", "Other", PF_RATIO },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "steps", "Steps", args->wide ? wide : narrow,
+			     args->wide ? sizeof(wide) / sizeof(*wide)
+					: sizeof(narrow) / sizeof(*narrow));
+	size_t rows = s->count;
+
+	if (args->limit >= 0 && (uint64_t)args->limit < rows)
+		rows = (size_t)args->limit;
+	for (size_t i = 0; i < rows; i++) {
+		if (args->wide)
+			add_wide(t, &s->rows[i]);
+		else
+			add_narrow(t, &s->rows[i]);
+	}
+	if (rows < s->count)
+		pf_doc_note(doc, "%zu more steps; --limit -1 shows all",
+			    s->count - rows);
+}
+
+int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
+		    struct pf_doc *doc, struct pf_err *err)
+{
+	struct steps s = { .db = db };
+	struct totals t = { 0 };
+	int rc = pf_window_resolve(db, &args->window, &s.window, err);
+
+	if (!rc && (choose_rows(&s, err) < 0 || sweep_all(&s, err) < 0))
+		rc = -1;
+	if (!rc) {
+		add_up(&s, &t);
+		add_scalars(&s, &t, args, doc);
+		add_classes(&t, doc);
+		add_rows(&s, args, doc);
+		if (t.partial)
+			pf_doc_note(doc,
+				    "%zu steps at the end of their trace are "
+				    "cut off and not in the means",
+				    t.partial);
+	}
+	release(&t);
+	free(s.rows);
+	pf_window_release(&s.window);
+	return rc;
+}

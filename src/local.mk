@@ -36,6 +36,8 @@ libprofan_a_SOURCES = \
 	src/analysis/kernel_name.c \
 	src/analysis/kernels.c \
 	src/analysis/kernels.h \
+	src/analysis/launches.c \
+	src/analysis/launches.h \
 	src/analysis/lookup.c \
 	src/analysis/lookup.h \
 	src/analysis/memory.c \
@@ -183,6 +185,7 @@ profan_SOURCES = \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \
 	src/cmd/cmd_kernels.c \
+	src/cmd/cmd_launches.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_steps.c \

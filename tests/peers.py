@@ -159,4 +159,41 @@ def steps():
           "TensorBoard: steps, classes and utilization")
 
 
-{"overlap": overlap, "kernels": kernels, "steps": steps}[command]()
+# HTA's queue knows no hipModuleLaunchKernel and no hipGraphLaunch; and where a
+# launch and the start of other work fall on the same microsecond, it takes the
+# launch first (the trace cuda_event_sync_multi_stream).
+HTA_QUEUE = {"mi300_qwen", "mi300_triton_compile", "mi300_vllm_graph_decode",
+             "cuda_event_sync_multi_stream"}
+
+
+def launches():
+    table = doc["tables"]["calls"]
+    good = sum(row["count"] for row in table) == scalars["launch_count"]
+    print("ok" if good else "not ok", "the calls sum to the launches")
+    # HTA reads these calls only.
+    mine = [row for row in table if row["call"] in (
+        "cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync",
+        "cudaMemsetAsync")]
+    for row in rows("hta_launch_stats_summary.csv", trace=trace,
+                    mode="exact_last"):
+        check("HTA: launches", 1000 * sum(r["count"] for r in mine),
+              float(row["launches"]), 0)
+        check("HTA: CPU time", sum(r["cpu_ns"] for r in mine),
+              float(row["cpu_duration_sum"]))
+        check("HTA: GPU time", sum(r["gpu_ns"] for r in mine),
+              float(row["gpu_duration_sum"]))
+        check("HTA: longest delay", max(r["max_delay_ns"] for r in mine),
+              float(row["launch_delay_max"]))
+    if trace in HTA_QUEUE:
+        return
+    streams = doc["tables"]["streams"]
+    for row in rows("hta_queue_length_summary.csv", trace=trace,
+                    mode="exact_last"):
+        for r in streams:
+            if str(r["stream"]) == row["stream"]:
+                check("HTA: longest queue", 1000 * r["max_length"],
+                      float(row["queue_length_max"]), 0)
+
+
+{"overlap": overlap, "kernels": kernels, "steps": steps,
+ "launches": launches}[command]()

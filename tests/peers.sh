@@ -15,7 +15,7 @@ for file in "$shared"/traces/*.json.gz; do
 		not_ok "$trace: ingest" "$tmp/err"
 		continue
 	fi
-	for command in overlap kernels steps; do
+	for command in overlap kernels launches steps; do
 		if ! run 0 "$profan" $command "$tmp/t.db" --format json; then
 			not_ok "$trace: $command" "$tmp/err"
 			continue

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of small traces whose breakdown was worked out by hand. */
+/* Steps and launches of small traces, worked out by hand. */
 #include "unit/support.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/launches.h"
 #include "analysis/steps.h"
 #include "store/ingest.h"
 
@@ -173,6 +174,54 @@ static void test_no_steps(void **state)
 	scene_close(&s);
 }
 
+static int64_t scalar(const struct scene *s, const char *key)
+{
+	for (size_t i = 0; i < s->doc.scalar_count; i++)
+		if (!strcmp(s->doc.scalars[i].col.key, key))
+			return s->doc.scalars[i].cell.v.i;
+	fail_msg("no scalar %s", key);
+	return 0;
+}
+
+/* Two calls, one with two kernels (a graph), and a kernel without a call. */
+#define LAUNCHES                                                               \
+	CALL("cudaLaunchKernel", 0, 10, 1)                                     \
+	CALL("cudaGraphLaunch", 20, 60, 2)                                     \
+	WORK("kernel", "k", 15, 4, 1, 1)                                       \
+	WORK("kernel", "k", 75, 40, 1, 2)                                      \
+	WORK("kernel", "k", 120, 30, 1, 2)                                     \
+	WORK("kernel", "k", 200, 26, 1, 3)
+
+static void test_launches(void **state)
+{
+	static const struct pf_launches_args args = { PF_WINDOW_DEFAULTS };
+	const struct pf_cell *row;
+	struct pf_err err = { 0 };
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(LAUNCHES));
+	pf_launches(&s.db, &args, &s.doc, &err);
+	support_no_error(&err);
+	assert_int_equal(scalar(&s, "launch_count"), 2);
+	assert_int_equal(scalar(&s, "cpu_ns"), 70000);
+	assert_int_equal(scalar(&s, "slow_count"), 1);
+	assert_int_equal(scalar(&s, "early_count"), 1);
+	assert_int_equal(scalar(&s, "orphan_count"), 1);
+	assert_string_equal(s.doc.notes[0],
+			    "1 GPU events (26.00 % of GPU time) have no "
+			    "launch call");
+	row = pf_table_row(s.doc.tables[0], 0);
+	assert_string_equal(row[0].v.text.s, "cudaGraphLaunch");
+	assert_int_equal(row[2].v.i, 60000);
+	assert_int_equal(row[3].v.i, 70000);
+	assert_int_equal(row[4].v.i, -5000);
+	row = pf_table_row(s.doc.tables[0], 1);
+	assert_int_equal(row[4].v.i, 5000);
+	assert_int_equal(row[6].v.i, 1);
+	scene_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +229,7 @@ int main(void)
 		cmocka_unit_test(test_communication_comes_after_copies),
 		cmocka_unit_test(test_extended_steps),
 		cmocka_unit_test(test_no_steps),
+		cmocka_unit_test(test_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

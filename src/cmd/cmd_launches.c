@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/launches.h"
+#include "cmd/cmd.h"
+
+static const struct pf_launches_args defaults = { PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_launches_args, window),
+	{ 0 },
+};
+
+static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	int rc = pf_launches(cx->db, args, &doc, err);
+
+	if (!rc)
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_launches = {
+	.name = "launches",
+	.args = "[DB]",
+	.summary = "show the calls that launch GPU work, and its delay",
+	.details = "For each launch call the time on the CPU, the delay from "
+		   "its end to the start of the GPU work, and the duration of "
+		   "that work; and how long the queue of each stream is when "
+		   "a call adds to it.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_launches_args),
+	.defaults = &defaults,
+	.examples = "profan launches job.db\n"
+		    "profan launches job.db --step 3..8 --format json\n",
+	.run = run,
+};

@@ -88,6 +88,7 @@ SHELL_TESTS = \
 	tests/laws.sh \
 	tests/layers.sh \
 	tests/limits.sh \
+	tests/others.sh \
 	tests/peers.sh \
 	tests/sql.sh \
 	tests/traces.sh \
@@ -95,7 +96,7 @@ SHELL_TESTS = \
 	tests/truth_versions.sh
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/peers.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
-	tests/truth
+	tests/others tests/truth
 
 # ---- what torch says, release by release: part of check ----
 check-truth: profan

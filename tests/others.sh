@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# Small captures by profilers other than torch's (tests/others/capture.py):
+# their JSON goes through the Chrome reader and no event is lost.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+# events with a duration, by name
+wanted() { # TRACE
+	"$PYTHON" - "$1" <<'END'
+import collections, csv, gzip, json, sys
+events = json.load(gzip.open(sys.argv[1]))["traceEvents"]
+count = collections.Counter(e["name"] for e in events if e.get("ph") == "X")
+csv.writer(sys.stdout, lineterminator="\n").writerows(sorted(count.items()))
+END
+}
+
+plain() {
+	"$PYTHON" -c 'import csv, sys
+rows = list(csv.reader(sys.stdin))[1:]
+csv.writer(sys.stdout, lineterminator="\n").writerows(sorted(rows))'
+}
+
+for folder in "$top_srcdir"/tests/others/*/; do
+	name=$(basename "$folder")
+	trace=$folder/trace.json.gz
+	[ -f "$trace" ] || continue
+	rm -f "$tmp/t.db"
+	if ! run 0 "$profan" ingest -q -o "$tmp/t.db" "$trace"; then
+		not_ok "$name: ingest" "$tmp/err"
+		continue
+	fi
+	wanted "$trace" >"$tmp/want"
+	[ -s "$tmp/want" ] || not_ok "$name: has no events"
+	run 0 "$profan" query --format csv "$tmp/t.db" \
+		"SELECT name, count(*) AS n FROM event WHERE ph = 'X' GROUP BY 1" ||
+		cat "$tmp/err"
+	plain <"$tmp/out" >"$tmp/got"
+	same "$name: events by name" "$tmp/want" "$tmp/got"
+done
+
+calls=$("$PYTHON" -c 'import json, sys
+print(json.load(open(sys.argv[1]))["fibonacci"])' \
+	"$top_srcdir/tests/others/viztracer/truth.json")
+rm -f "$tmp/t.db"
+run 0 "$profan" ingest -q -o "$tmp/t.db" \
+	"$top_srcdir/tests/others/viztracer/trace.json.gz"
+run 0 "$profan" query --format csv "$tmp/t.db" \
+	"SELECT count(*) AS n FROM event WHERE name GLOB 'fibonacci (*'"
+printf 'n\n%s\n' "$calls" >"$tmp/want"
+tr -d '\r' <"$tmp/out" >"$tmp/got"
+same "viztracer: each call of a function once" "$tmp/want" "$tmp/got"
+tap_done

@@ -21,6 +21,10 @@ libprofan_a_SOURCES = \
 	src/analysis/facts.h \
 	src/analysis/flops.c \
 	src/analysis/flops.h \
+	src/analysis/gap_find.c \
+	src/analysis/gap_find.h \
+	src/analysis/gaps.c \
+	src/analysis/gaps.h \
 	src/analysis/gpu.c \
 	src/analysis/gpu.h \
 	src/analysis/groups.c \
@@ -44,6 +48,8 @@ libprofan_a_SOURCES = \
 	src/analysis/memory.h \
 	src/analysis/merge.c \
 	src/analysis/merge.h \
+	src/analysis/names.c \
+	src/analysis/names.h \
 	src/analysis/overlap.c \
 	src/analysis/overlap.h \
 	src/analysis/reader.c \
@@ -60,6 +66,8 @@ libprofan_a_SOURCES = \
 	src/analysis/torch_table.h \
 	src/analysis/tree.c \
 	src/analysis/tree.h \
+	src/analysis/walk.c \
+	src/analysis/walk.h \
 	src/analysis/window.c \
 	src/analysis/window.h \
 	src/base/buf.c \
@@ -181,6 +189,7 @@ profan_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
 	src/cmd/cmd_export.c \
+	src/cmd/cmd_gaps.c \
 	src/cmd/cmd_help.c \
 	src/cmd/cmd_info.c \
 	src/cmd/cmd_ingest.c \

@@ -3,6 +3,7 @@
 
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
+	tests/idle.sh \
 	tests/unit/test_argtext \
 	tests/unit/test_asset \
 	tests/unit/test_averages \
@@ -11,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/test_chrome \
 	tests/unit/test_db \
 	tests/unit/test_flops \
+	tests/unit/test_gaps \
 	tests/unit/test_gpu \
 	tests/unit/test_ingest_run \
 	tests/unit/test_input \

@@ -84,6 +84,7 @@ struct pf_cmd {
 };
 
 extern const struct pf_cmd pf_cmd_export;
+extern const struct pf_cmd pf_cmd_gaps;
 extern const struct pf_cmd pf_cmd_help;
 extern const struct pf_cmd pf_cmd_info;
 extern const struct pf_cmd pf_cmd_ingest;

@@ -1,0 +1,7 @@
+-- The calls whose copies are from or to pageable memory: such calls wait.
+-- Parameters: none.  Order: launch_id.
+SELECT DISTINCT g.launch_id
+FROM gpu_event AS g
+WHERE g.kind = 8 AND g.launch_id IS NOT NULL
+	AND g.name_id IN (SELECT id FROM string WHERE text LIKE '%Pageable%')
+ORDER BY g.launch_id;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the names of host events say: which calls block, which ranges are
+ * compilation, data loading and so on, which Python functions are the user's.
+ * A name is looked at once; memory grows with the number of distinct names.
+ */
+#ifndef PF_ANALYSIS_NAMES_H
+#define PF_ANALYSIS_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/db.h"
+
+/*
+ * Why a GPU is idle.  Of the causes that fit an instant on the host the first
+ * one counts; those up to COMM hold for all that runs inside such a range.
+ */
+enum pf_cause {
+	PF_CAUSE_SYNC,
+	PF_CAUSE_COPY,
+	PF_CAUSE_ALLOCATOR,
+	PF_CAUSE_MODULE,
+	PF_CAUSE_COMPILE,
+	PF_CAUSE_DATA,
+	PF_CAUSE_GC,
+	PF_CAUSE_COMM,
+	PF_CAUSE_RUNTIME,
+	PF_CAUSE_OP,
+	PF_CAUSE_PYTHON,
+	PF_CAUSE_ANNOTATION,
+	PF_CAUSE_UNRECORDED,
+	/* not on the host */
+	PF_CAUSE_LAUNCH,
+	PF_CAUSE_DEPENDENCY,
+	PF_CAUSE_GRAPH,
+	PF_CAUSE_DEVICE,
+	PF_CAUSE_NO_LAUNCH,
+	PF_CAUSE_MICRO,
+	PF_CAUSE_COUNT
+};
+
+/* "sync", "blocking copy", ... */
+const char *pf_cause_name(enum pf_cause cause);
+
+struct pf_name_class {
+	uint8_t call;       /* enum pf_cause of a runtime or driver call */
+	uint8_t range;      /* of any other range: UNRECORDED if it says none */
+	bool is_blocking;   /* a call that waits for the GPU */
+	bool is_async_copy; /* waits if its copy is from pageable memory */
+	bool is_user_python; /* not torch, a library or Python's own */
+	bool is_step;        /* ProfilerStep#N */
+	bool is_wait;        /* Stream Wait Event: the GPU waits */
+};
+
+struct pf_names;
+struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err);
+void pf_names_free(struct pf_names *n);
+
+/* By string.id; NULL on error. */
+const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
+					   struct pf_err *err);
+/* The kind (enum pf_kind) of events of a type; PF_KIND_COUNT if unknown. */
+unsigned pf_names_kind(const struct pf_names *n, uint32_t type);
+/* Its text, to be freed by the caller; NULL on error. */
+char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err);
+/* The same of a Python function: "file.py(12): f" as "file.py:12 f". */
+char *pf_names_frame_take(struct pf_names *n, uint32_t name,
+			  struct pf_err *err);
+
+/* Classify a text; pf_names_class() without a database. */
+struct pf_name_class pf_name_classify(const char *name);
+
+#endif

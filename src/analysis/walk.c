@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: stack holds, innermost last, the events that were taken in and
+ * had not ended when the last of them began.  What an event passes on to
+ * those inside it (cause, op, frame) is worked out once, when it is pushed.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "analysis/interval.h"
+#include "analysis/walk.h"
+#include "base/mem.h"
+#include "store/cursor.h"
+#include "store/named.h"
+
+/* Deeper events count as part of the one at this depth. */
+#define MAX_DEPTH 65536
+
+struct frame {
+	int64_t end_ns;
+	bool is_user; /* place.frame is the user's */
+	bool in_block;
+	uint32_t inherited; /* cause that holds for all inside */
+	struct pf_place place;
+};
+
+struct pf_walk {
+	struct pf_names *names;
+	const struct pf_pageable *pageable;
+	size_t next_pageable;
+	struct pf_cursor *cursor;
+	const struct pf_block *block; /* NULL: read the next */
+	uint32_t first_seq, at;
+	bool is_ended;
+	int64_t track_id;
+	struct frame *stack;
+	size_t depth, stack_cap;
+	struct pf_block_call last;
+	bool has_new_block;
+};
+
+static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE };
+
+/* ---- copies from pageable memory ---- */
+
+int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
+		     struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
+	size_t cap = 0;
+	int rc;
+
+	*out = (struct pf_pageable){ 0 };
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		out->ids = pf_grow(out->ids, &cap, out->count + 1,
+				   sizeof(*out->ids));
+		out->ids[out->count++] = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+void pf_pageable_release(struct pf_pageable *p)
+{
+	free(p->ids);
+	*p = (struct pf_pageable){ 0 };
+}
+
+static bool is_pageable(struct pf_walk *w, uint32_t seq)
+{
+	int64_t id = (int64_t)((uint64_t)w->track_id << 32 | seq);
+
+	while (w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] < id)
+		w->next_pageable++;
+	return w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] == id;
+}
+
+/* ---- events ---- */
+
+struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
+			    const struct pf_pageable *pageable,
+			    uint32_t track_id, struct pf_err *err)
+{
+	struct pf_walk *w = pf_calloc(1, sizeof(*w));
+
+	w->names = names;
+	w->pageable = pageable;
+	w->track_id = track_id;
+	w->last.end_ns = INT64_MIN;
+	w->cursor = pf_cursor_new(
+		db, track_id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		err);
+	if (w->cursor)
+		return w;
+	pf_walk_free(w);
+	return NULL;
+}
+
+void pf_walk_free(struct pf_walk *w)
+{
+	if (!w)
+		return;
+	pf_cursor_free(w->cursor);
+	free(w->stack);
+	free(w);
+}
+
+/* Is there a next event?  1, 0 or -1. */
+static int peek(struct pf_walk *w, struct pf_err *err)
+{
+	int rc;
+
+	if (w->block && w->at < w->block->count)
+		return 1;
+	if (w->is_ended)
+		return 0;
+	rc = pf_cursor_block(w->cursor, &w->block, &w->first_seq, err);
+	w->at = 0;
+	if (rc == 1)
+		return 1;
+	w->block = NULL;
+	w->is_ended = true;
+	return rc;
+}
+
+static void drop_ended(struct pf_walk *w, int64_t at_ns)
+{
+	while (w->depth && w->stack[w->depth - 1].end_ns <= at_ns)
+		w->depth--;
+}
+
+static bool is_frame_kind(unsigned kind)
+{
+	return kind <= PF_KIND_OVERHEAD;
+}
+
+static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
+		      const struct pf_name_class *class)
+{
+	uint32_t seq = w->first_seq + w->at;
+	bool is_blocking = class->is_blocking;
+	uint32_t cause = class->call;
+
+	if (class->is_async_copy && is_pageable(w, seq)) {
+		is_blocking = true;
+		cause = PF_CAUSE_COPY;
+	}
+	f->place.cause = cause;
+	f->place.name = name;
+	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
+		f->inherited = cause;
+	if (!is_blocking || f->in_block)
+		return;
+	f->in_block = true;
+	w->last.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq);
+	w->last.start_ns = w->block->start_ns[w->at];
+	w->last.end_ns = f->end_ns;
+	w->last.place = f->place;
+	w->has_new_block = true;
+}
+
+/* What time is that only the range itself explains. */
+static uint32_t own_cause(unsigned kind)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+		return PF_CAUSE_OP;
+	case PF_KIND_PYTHON:
+		return PF_CAUSE_PYTHON;
+	case PF_KIND_OVERHEAD: /* the profiler's, or the driver's */
+		return PF_CAUSE_RUNTIME;
+	default:
+		return PF_CAUSE_ANNOTATION;
+	}
+}
+
+static void push_range(struct frame *f, unsigned kind, uint32_t name,
+		       const struct pf_name_class *class)
+{
+	uint32_t cause = class->range;
+
+	if (kind == PF_KIND_CPU_OP) {
+		f->place.op = name;
+		if (f->place.outer_op == PF_ID_NONE)
+			f->place.outer_op = name;
+	} else if (kind == PF_KIND_PYTHON) {
+		if (class->is_user_python || !f->is_user)
+			f->place.frame = name;
+		f->is_user |= class->is_user_python;
+	} else if (kind != PF_KIND_OVERHEAD && !class->is_step) {
+		f->place.note = name;
+	}
+	/* steps are many: as a culprit they are one */
+	f->place.name = class->is_step ? PF_ID_NONE : name;
+	if (cause < f->inherited)
+		f->inherited = cause;
+	if (cause == PF_CAUSE_UNRECORDED)
+		cause = own_cause(kind);
+	f->place.cause = cause;
+}
+
+/* Take in the next event, which peek() found. */
+static int take(struct pf_walk *w, struct pf_err *err)
+{
+	const struct pf_block *b = w->block;
+	uint32_t i = w->at, name = b->name[i];
+	unsigned kind = pf_names_kind(w->names, b->type[i]);
+	const struct pf_name_class *class;
+	struct frame f = { .inherited = PF_CAUSE_UNRECORDED, .place = nowhere };
+	uint32_t before, held;
+
+	drop_ended(w, b->start_ns[i]);
+	if (!is_frame_kind(kind) || w->depth >= MAX_DEPTH) {
+		w->at++;
+		return 0;
+	}
+	class = pf_names_class(w->names, name, err);
+	if (!class)
+		return -1;
+	if (w->depth)
+		f = w->stack[w->depth - 1];
+	f.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	before = f.inherited;
+	held = f.place.name;
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		push_call(w, &f, name, class);
+	else
+		push_range(&f, kind, name, class);
+	/* what is outside explains more: it stays the cause */
+	if (before <= PF_CAUSE_COMM && f.inherited == before) {
+		f.place.cause = before;
+		f.place.name = held;
+	}
+	w->stack = pf_grow(w->stack, &w->stack_cap, w->depth + 1,
+			   sizeof(*w->stack));
+	w->stack[w->depth++] = f;
+	w->at++;
+	return 0;
+}
+
+int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
+{
+	int rc;
+
+	while ((rc = peek(w, err)) == 1 && w->block->start_ns[w->at] <= at_ns)
+		if (take(w, err) < 0)
+			return -1;
+	return rc < 0 ? -1 : 0;
+}
+
+bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
+{
+	return w->is_ended || (w->block && seq < w->first_seq + w->at);
+}
+
+/* ---- pieces ---- */
+
+/* Where the piece that begins now must end; takes in events that begin now. */
+static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		       int64_t limit_ns, int64_t *out, struct pf_err *err)
+{
+	int rc;
+
+	*out = limit_ns;
+	while ((rc = peek(w, err)) == 1) {
+		int64_t start = w->block->start_ns[w->at];
+
+		if (start >= limit_ns)
+			return 0;
+		if (start > at_ns) {
+			*out = start;
+			return 0;
+		}
+		if (w->first_seq + w->at == stop_seq) {
+			*out = at_ns;
+			return 0;
+		}
+		if (take(w, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+/* The place of the innermost event; of Python, the user's function. */
+static struct pf_place place_of(const struct pf_walk *w)
+{
+	struct pf_place p;
+
+	if (!w->depth)
+		return nowhere;
+	p = w->stack[w->depth - 1].place;
+	if (p.cause == PF_CAUSE_PYTHON)
+		p.name = p.frame;
+	return p;
+}
+
+int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
+		  struct pf_err *err)
+{
+	*end_ns = at_ns;
+	if (next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0)
+		return -1;
+	drop_ended(w, at_ns);
+	*out = place_of(w);
+	if (*end_ns <= at_ns) {
+		*end_ns = at_ns;
+		if (peek(w, err) == 1)
+			out->name = w->block->name[w->at];
+		return 0;
+	}
+	if (w->depth && w->stack[w->depth - 1].end_ns < *end_ns)
+		*end_ns = w->stack[w->depth - 1].end_ns;
+	return 1;
+}
+
+/* ---- blocking calls ---- */
+
+const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w)
+{
+	return &w->last;
+}
+
+int pf_walk_next_block(struct pf_walk *w, struct pf_err *err)
+{
+	int rc;
+
+	w->has_new_block = false;
+	while ((rc = peek(w, err)) == 1) {
+		if (take(w, err) < 0)
+			return -1;
+		if (w->has_new_block)
+			return 1;
+	}
+	return rc;
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# Causes, culprits, gaps and lengths of gaps add up to the idle time of all
+# devices, which is what "overlap" says: on a generated trace, and on the real
+# ones of ../shared/traces where that folder is there.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+cat >"$tmp/check.py" <<'END'
+import json, sys
+gaps, overlap = (json.load(open(p)) for p in sys.argv[1:])
+idle = gaps["scalars"]["idle_ns"]
+for name in "causes", "culprits", "gaps", "lengths":
+    total = sum(row["ns"] for row in gaps["tables"][name])
+    assert total == idle, (name, total, idle)
+devices = gaps["tables"]["devices"]
+others = overlap["tables"]["devices"]
+assert sum(d["idle_ns"] for d in devices) == idle, devices
+assert sum(d["idle_ns"] for d in others) == idle, (others, idle)
+for d in devices:
+    assert d["busy_ns"] + d["idle_ns"] == d["window_ns"], d
+recoverable = sum(r["recoverable_ns"] for r in gaps["tables"]["causes"])
+assert recoverable <= idle, (recoverable, idle)
+END
+
+check() { # NAME FILE
+	rm -f "$tmp/t.db"
+	if run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" &&
+		run 0 "$profan" overlap "$tmp/t.db" -f json &&
+		cp "$tmp/out" "$tmp/overlap" &&
+		run 0 "$profan" gaps "$tmp/t.db" -f json --limit -1 &&
+		cp "$tmp/out" "$tmp/gaps" &&
+		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/overlap"; then
+		ok "$1: causes add up to the idle time"
+	else
+		not_ok "$1: causes add up to the idle time" "$tmp/err"
+	fi
+}
+
+"$mktrace" >"$tmp/training.json"
+check training "$tmp/training.json"
+"$mktrace" --old --steps 20 >"$tmp/old.json"
+check old "$tmp/old.json"
+if [ ! -d "$shared/traces" ]; then
+	skip "real traces" "NOT TESTED: ../shared/traces is not there"
+	tap_done
+fi
+for file in "$shared"/traces/*.json.gz; do
+	check "${file##*/}" "$file"
+done
+tap_done

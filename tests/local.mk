@@ -3,7 +3,6 @@
 
 # ---- unit tests (cmocka) ----
 UNIT_TESTS = \
-	tests/idle.sh \
 	tests/unit/test_argtext \
 	tests/unit/test_asset \
 	tests/unit/test_averages \
@@ -86,6 +85,7 @@ SHELL_TESTS = \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \
+	tests/idle.sh \
 	tests/key_averages.sh \
 	tests/laws.sh \
 	tests/layers.sh \

@@ -107,7 +107,7 @@ static int guess_us(const struct pf_rule_facts *f)
  * The host's name came with 2.12, the line of the caller in Python functions
  * with 2.14, the stream's priority in kernels with 2.15.
  */
-static int guess_named_host(const struct pf_rule_facts *f)
+static int guess_new(const struct pf_rule_facts *f)
 {
 	if (f->priority)
 		return 215;
@@ -120,8 +120,10 @@ static int guess_torch(const struct pf_rule_facts *f)
 		return guess_us(f);
 	if (!f->has_base)
 		return 203; /* nightlies of early 2024: rules of 2.3, ns */
-	if (f->has_host_name)
-		return guess_named_host(f);
+	/* 2.14 can write traces in Python, which names neither. */
+	if (f->has_host_name || f->call_from ||
+	    (!f->has_trace_id && f->finished && !f->finished_true))
+		return guess_new(f);
 	if (f->finished_true)
 		return 207;
 	if (f->scope)

@@ -86,6 +86,8 @@ static void recognises_new(void **state)
 	(void)state;
 	f.finished = f.scope = 1;
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 211);
+	f.has_trace_id = false; /* written in Python */
+	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 214);
 	f.has_host_name = true;
 	assert_int_equal(pf_rules_for(&f, 0, 0).torch, 214);
 	f.python_functions = 7;

@@ -62,6 +62,10 @@ libprofan_a_SOURCES = \
 	src/analysis/step.h \
 	src/analysis/steps.c \
 	src/analysis/steps.h \
+	src/analysis/sync_sites.c \
+	src/analysis/sync_sites.h \
+	src/analysis/syncs.c \
+	src/analysis/syncs.h \
 	src/analysis/torch_table.c \
 	src/analysis/torch_table.h \
 	src/analysis/tree.c \
@@ -198,6 +202,7 @@ profan_SOURCES = \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_steps.c \
+	src/cmd/cmd_syncs.c \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \
 	src/cmd/completion.h \

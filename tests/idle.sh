@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 # Causes, culprits, gaps and lengths of gaps add up to the idle time of all
-# devices, which is what "overlap" says: on a generated trace, and on the real
+# devices, which is what "overlap" says, and what blocking calls drained is the
+# same in "gaps" and "syncs": on a generated trace, and on the real
 # ones of ../shared/traces where that folder is there.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 cat >"$tmp/check.py" <<'END'
 import json, sys
-gaps, overlap = (json.load(open(p)) for p in sys.argv[1:])
+gaps, overlap, syncs = (json.load(open(p)) for p in sys.argv[1:])
 idle = gaps["scalars"]["idle_ns"]
 for name in "causes", "culprits", "gaps", "lengths":
     total = sum(row["ns"] for row in gaps["tables"][name])
@@ -18,6 +19,12 @@ assert sum(d["idle_ns"] for d in devices) == idle, devices
 assert sum(d["idle_ns"] for d in others) == idle, (others, idle)
 for d in devices:
     assert d["busy_ns"] + d["idle_ns"] == d["window_ns"], d
+drained = sum(row["idle_ns"] for row in syncs["tables"]["sites"])
+assert drained == syncs["scalars"]["idle_ns"], drained
+assert drained == gaps["scalars"]["drained_ns"], drained
+for row in syncs["tables"]["sites"]:
+    assert 0 <= row["useful_ns"] <= row["blocked_ns"], row
+    assert row["median_ns"] <= row["max_ns"] <= row["blocked_ns"], row
 recoverable = sum(r["recoverable_ns"] for r in gaps["tables"]["causes"])
 assert recoverable <= idle, (recoverable, idle)
 END
@@ -29,7 +36,10 @@ check() { # NAME FILE
 		cp "$tmp/out" "$tmp/overlap" &&
 		run 0 "$profan" gaps "$tmp/t.db" -f json --limit -1 &&
 		cp "$tmp/out" "$tmp/gaps" &&
-		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/overlap"; then
+		run 0 "$profan" syncs "$tmp/t.db" -f json &&
+		cp "$tmp/out" "$tmp/syncs" &&
+		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/overlap" \
+			"$tmp/syncs"; then
 		ok "$1: causes add up to the idle time"
 	else
 		not_ok "$1: causes add up to the idle time" "$tmp/err"

@@ -27,6 +27,7 @@ UNIT_TESTS = \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
 	tests/unit/test_steps \
+	tests/unit/test_syncs \
 	tests/unit/test_torch_table \
 	tests/unit/test_vtab
 

@@ -300,6 +300,8 @@ static int end_device(struct finder *f, struct device *d, struct pf_err *err)
 	}
 	d->sum.window_ns =
 		d->lo != INT64_MIN ? d->hi - d->lo : pf_union_total(&d->cut);
+	d->sum.first_ns = d->cut.first_ns;
+	d->sum.last_ns = d->cut.end_ns;
 	d->sum.busy_ns = d->cut.covered_ns;
 	d->sum.idle_ns = d->sum.window_ns - d->sum.busy_ns;
 	if (f->sink->device)

@@ -14,9 +14,19 @@
 #include "cmd/cmd.h"
 
 const struct pf_cmd *const pf_cmds[] = {
-	&pf_cmd_ingest,   &pf_cmd_table,   &pf_cmd_steps, &pf_cmd_kernels,
-	&pf_cmd_launches, &pf_cmd_overlap, &pf_cmd_gaps,  &pf_cmd_info,
-	&pf_cmd_query,    &pf_cmd_export,  &pf_cmd_help,  NULL,
+	&pf_cmd_ingest,
+	&pf_cmd_table,
+	&pf_cmd_steps,
+	&pf_cmd_kernels,
+	&pf_cmd_launches,
+	&pf_cmd_overlap,
+	&pf_cmd_gaps,
+	&pf_cmd_syncs,
+	&pf_cmd_info,
+	&pf_cmd_query,
+	&pf_cmd_export,
+	&pf_cmd_help,
+	NULL,
 };
 
 struct common {

@@ -102,10 +102,10 @@ struct pf_engine {
 	struct pf_host_track *host;
 	uint32_t stop_track; /* track_count: there is none */
 	int64_t trace_start_ns, base_ns;
-	int64_t trace_end_ns; /* INT64_MAX: unknown */
+	int64_t trace_end_ns;   /* INT64_MAX: unknown */
 	int64_t from_ns, to_ns; /* events that begin here count */
 	bool has_finished_key;  /* some event has the argument */
-	bool unfinished_by_rf;	/* it shows by a missing function id */
+	bool unfinished_by_rf;  /* it shows by a missing function id */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
 	size_t grouping_count;                  /* that are worked out */
 	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */
@@ -191,8 +191,8 @@ void pf_engine_backward_release(struct pf_engine *e);
  * operator, or a Python function's.
  */
 int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
-		       struct pf_node *n, const struct pf_node *parent,
-		       struct pf_err *err);
+		    struct pf_node *n, const struct pf_node *parent,
+		    struct pf_err *err);
 
 /* ---- groups, the same for device and host ---- */
 

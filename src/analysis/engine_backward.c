@@ -78,16 +78,16 @@ static bool is_backward(const struct pf_engine *e, const struct pf_fe *fe,
  */
 static uint32_t forward_stack(struct pf_engine *e, const struct pf_fe *fe)
 {
-	uint64_t *thread = pf_map_at(&e->forward_threads,
-				     (uint64_t)fe->forward_thread);
+	uint64_t *thread =
+		pf_map_at(&e->forward_threads, (uint64_t)fe->forward_thread);
 	size_t found = fe->track, count = 0;
 	uint64_t stack;
 
 	if (!(fe->mask & 1u << PF_SLOT_SEQUENCE))
 		return e->facts.empty;
 	for (size_t i = 0; *thread == UINT64_MAX && i < e->track_count; i++) {
-		if (*pf_map_at(&e->forward_stacks[i],
-			       (uint64_t)fe->sequence) == UINT64_MAX)
+		if (*pf_map_at(&e->forward_stacks[i], (uint64_t)fe->sequence) ==
+		    UINT64_MAX)
 			continue;
 		found = i;
 		count++;
@@ -104,10 +104,10 @@ static uint32_t forward_stack(struct pf_engine *e, const struct pf_fe *fe)
 static uint32_t python_stack(struct pf_engine *e, const struct pf_fe *fe,
 			     const struct pf_node *n)
 {
-	uint64_t outer = *pf_map_at(&e->python_stacks,
-				    (uint64_t)fe->python_parent);
-	uint32_t around = outer == UINT64_MAX ? e->facts.empty
-					      : (uint32_t)outer;
+	uint64_t outer =
+		*pf_map_at(&e->python_stacks, (uint64_t)fe->python_parent);
+	uint32_t around =
+		outer == UINT64_MAX ? e->facts.empty : (uint32_t)outer;
 	struct pf_buf text = { 0 };
 	const char *p, *end;
 

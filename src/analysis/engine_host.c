@@ -337,11 +337,12 @@ static uint32_t host_kinds(const struct pf_engine *e)
 int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 {
 	const uint64_t backward =
-		e->wants_stacks ? PF_COLBIT(PF_COL_SLOT + PF_SLOT_SEQUENCE) |
+		e->wants_stacks
+			? PF_COLBIT(PF_COL_SLOT + PF_SLOT_SEQUENCE) |
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_FWD_THREAD) |
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_PY_ID) |
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_PY_PARENT)
-				: 0;
+			: 0;
 	const struct pf_merge_args args = {
 		.tracks = e->tracks,
 		.count = e->track_count,

@@ -19,7 +19,7 @@ struct pf_fe {
 	int64_t start_ns, end_ns;
 	int64_t position; /* Ev Idx or file order, by is_late */
 	int64_t external_id, correlation, bytes; /* 0 when absent */
-	int64_t sequence, forward_thread;	 /* likewise */
+	int64_t sequence, forward_thread;        /* likewise */
 	int64_t python_id, python_parent;
 	struct pf_text_ref name, args;
 	uint32_t mask;

@@ -48,7 +48,7 @@ struct pf_rules {
 	bool python_rows;       /* and rows of the table */
 	bool byte_units;        /* KB, not Kb */
 	bool xpu_memory;        /* device type 12 is device memory */
-	bool unfinished_kept;	   /* they end with the trace */
+	bool unfinished_kept;   /* they end with the trace */
 	bool hidden_events;     /* events with "hidden": 1 are dropped */
 	bool stack_limit;       /* at most five stack lines are printed */
 	bool compensated;       /* Python's sum() compensates (3.12 on) */

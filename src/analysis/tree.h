@@ -52,7 +52,7 @@ struct pf_node {
 	bool has_parent;
 	bool is_python;
 	bool in_backward; /* within a backward operator */
-	bool has_stack;	  /* other than the argument's: */
+	bool has_stack;   /* other than the argument's: */
 	uint32_t stack;
 	double cpu_us, kernel_us;
 	int64_t kernel_ns, cpu_bytes, device_bytes;

@@ -166,6 +166,7 @@ static int explain(struct finder *f, struct device *d, struct pf_gap *gap,
 		   struct pf_err *err)
 {
 	struct pf_walk *w, *other;
+	struct pf_place place;
 
 	if (!d->next.launch_id) {
 		emit(f, gap, gpu_place(PF_CAUSE_NO_LAUNCH, gap->after),
@@ -185,7 +186,13 @@ static int explain(struct finder *f, struct device *d, struct pf_gap *gap,
 	}
 	if (!pf_walk_is_past(w, (uint32_t)d->next.launch_id))
 		return host_pieces(f, w, d, gap, err);
-	emit(f, gap, queued_place(d, gap), gap->end_ns - gap->start_ns);
+	/* a call that has not returned has not queued anything in time */
+	if (pf_walk_is_open(w, (uint32_t)d->next.launch_id, gap->start_ns,
+			    &place))
+		place.cause = PF_CAUSE_LAUNCH;
+	else
+		place = queued_place(d, gap);
+	emit(f, gap, place, gap->end_ns - gap->start_ns);
 	return 0;
 }
 

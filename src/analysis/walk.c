@@ -19,6 +19,7 @@
 
 struct frame {
 	int64_t end_ns;
+	uint32_t seq;
 	bool is_user; /* place.frame is the user's */
 	bool in_block;
 	uint32_t inherited; /* cause that holds for all inside */
@@ -229,6 +230,7 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	if (w->depth)
 		f = w->stack[w->depth - 1];
 	f.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	f.seq = w->first_seq + i;
 	before = f.inherited;
 	held = f.place.name;
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
@@ -260,6 +262,18 @@ int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
 bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
 {
 	return w->is_ended || (w->block && seq < w->first_seq + w->at);
+}
+
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out)
+{
+	for (size_t i = w->depth; i-- > 0 && w->stack[i].seq >= seq;) {
+		if (w->stack[i].seq == seq && w->stack[i].end_ns > at_ns) {
+			*out = w->stack[i].place;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- pieces ---- */

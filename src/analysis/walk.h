@@ -52,6 +52,10 @@ int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err);
 /* Has the event been taken in? */
 bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq);
 
+/* Is the event, which was taken in, still open then?  *out: its place. */
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out);
+
 /*
  * The next piece of time from at_ns on in which the place does not change:
  * up to *end_ns, at most to the start of event stop_seq or limit_ns.  1, or 0

@@ -297,6 +297,25 @@ static void test_window(void **state)
 	scene_close(&s);
 }
 
+/* A launch call that is open when the gap begins has queued nothing yet. */
+static void test_slow_launch(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		CALL("cudaLaunchKernel", 10, 5, 1)
+		WORK("kernel", "k", 100, 100, 7, 1)
+		CALL("cudaLaunchKernel", 190, 300, 2)
+		WORK("kernel", "k", 500, 100, 7, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, json, &all);
+	check_cause(&s, "launch latency", 300000, 1, "cudaLaunchKernel");
+	check_sum(&s);
+	scene_close(&s);
+}
+
 static void test_no_gpu(void **state)
 {
 	/* clang-format off */
@@ -339,6 +358,7 @@ int main(void)
 		cmocka_unit_test(test_device_causes),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_slow_launch),
 		cmocka_unit_test(test_no_gpu),
 		cmocka_unit_test(test_names),
 	};

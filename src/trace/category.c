@@ -30,6 +30,7 @@ static const struct category categories[] = {
 	{ "cuda_profiler_range", PF_KIND_PROFILER_RANGE },
 	{ "mtia_ccp_events", PF_KIND_MTIA },
 	{ "mtia_insight", PF_KIND_MTIA },
+	{ "cpu_instant_event", PF_KIND_INSTANT },
 	{ "collective_comm", PF_KIND_COLLECTIVE },
 	{ "cuda_event", PF_KIND_CUDA_EVENT },
 	{ "Trace", PF_KIND_TRACE_SPAN },
@@ -67,6 +68,9 @@ static bool is(const char *text, size_t len, const char *word)
 enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 			   size_t name_len, bool on_device)
 {
+	/* torch 2.14's exporter in Python gives instants a duration. */
+	if (ph == 'X' && category == PF_KIND_INSTANT)
+		ph = 'i';
 	switch (ph) {
 	case 'i':
 	case 'I':

@@ -34,7 +34,7 @@ struct pf_doc_state {
 	bool after_comma; /* a comma came in this list; see want_comma */
 	bool found_list;  /* an event list was seen */
 	bool trailing;    /* behind it all, something that is no JSON */
-	int32_t nested; /* objects around the list, inside the top one */
+	int32_t nested;   /* objects around the list, inside the top one */
 	int32_t documents;
 };
 

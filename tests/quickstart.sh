@@ -27,7 +27,8 @@ fi
 [ -x configure ] || ./bootstrap >/dev/null 2>&1
 mkdir -p build
 cd build
-[ -f Makefile ] || ../configure -q
+# shellcheck disable=SC2086  # several words are meant
+[ -f Makefile ] || ../configure -q ${CONFIGURE_ARGUMENTS:-}
 make -s -j"$(nproc)"
 if [ "${1:-}" = check ]; then
 	exec make -s -j"$(nproc)" check

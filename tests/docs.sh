@@ -49,6 +49,9 @@ for command in $(cat "$tmp/commands"); do
 	{
 		man_options "profan $command "
 		case $(cat "$tmp/usage") in
+		*--sort\ COLUMN*) man_options 'Options of every analysis' ;;
+		esac
+		case $(cat "$tmp/usage") in
 		*--format*) cat "$tmp/common" ;;
 		*) grep -vE -- '--(format|width)$' "$tmp/common" ;;
 		esac

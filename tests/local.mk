@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/test_num \
 	tests/unit/test_number \
 	tests/unit/test_opt \
+	tests/unit/test_order \
 	tests/unit/test_progress \
 	tests/unit/test_redact \
 	tests/unit/test_render \

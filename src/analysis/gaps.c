@@ -47,7 +47,6 @@ struct gaps {
 	/* the longest: a heap, the least of them first */
 	struct listed *list;
 	size_t listed, limit, list_cap;
-	bool wide;
 	int64_t bin_count[BINS], bin_ns[BINS];
 	int64_t drained_ns, drained_count;
 	struct pf_gap_device *devices;
@@ -215,15 +214,6 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
-/* With the first "main" columns, or all. */
-static struct pf_table *narrow_table(const struct gaps *g, struct pf_doc *doc,
-				     const char *name, const char *title,
-				     const struct pf_col *cols, size_t count,
-				     size_t main)
-{
-	return pf_doc_table(doc, name, title, cols, g->wide ? count : main);
-}
-
 static double share(int64_t part, int64_t whole)
 {
 	return whole > 0 ? (double)part / (double)whole : 0;
@@ -285,10 +275,10 @@ static void add_causes(struct gaps *g, struct pf_doc *doc)
 		{ "window_share", "Of time", PF_RATIO },
 		{ "count", "Gaps", PF_COUNT },
 		{ "longest_ns", "Longest", PF_NS },
-		{ "recoverable_ns", "Recoverable", PF_NS },
+		{ "recoverable_ns", "Recoverable", PF_NS | PF_FULL },
 	};
-	struct pf_table *t = narrow_table(g, doc, "causes",
-					  "Idle time by cause", COLS(cols), 6);
+	struct pf_table *t =
+		pf_doc_table(doc, "causes", "Idle time by cause", COLS(cols));
 	size_t order[PF_CAUSE_COUNT];
 
 	order_causes(g, order);
@@ -303,8 +293,6 @@ static void add_causes(struct gaps *g, struct pf_doc *doc)
 		pf_table_real(t, share(s->ns, g->all.window_ns));
 		pf_table_int(t, s->count);
 		pf_table_int(t, s->longest_ns);
-		if (!g->wide)
-			continue;
 		/* what is not known to have a cause cannot be won */
 		pf_table_int(t, order[i] == PF_CAUSE_NO_LAUNCH ? 0 : s->ns);
 	}
@@ -332,16 +320,16 @@ static int add_culprits(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 		{ "cause", "Cause", PF_TEXT },
 		{ "culprit", "Culprit", PF_TEXT },
 		{ "frame", "Line or annotation", PF_PATH },
-		{ "op", "Op", PF_TEXT },
-		{ "longest_ns", "Longest", PF_NS },
+		{ "op", "Op", PF_TEXT | PF_FULL },
+		{ "longest_ns", "Longest", PF_NS | PF_FULL },
 	};
-	struct pf_table *t = narrow_table(
-		g, doc, "culprits", "What holds most of it", COLS(cols), 6);
+	struct pf_table *t = pf_doc_table(doc, "culprits",
+					  "What holds most of it", COLS(cols));
 	size_t count = g->keys.count;
 
 	if (count)
 		qsort(g->culprits, count, sizeof(*g->culprits), by_time);
-	for (size_t i = 0; i < count && i < g->limit; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct culprit *c = &g->culprits[i];
 
 		pf_table_int(t, c->sum.ns);
@@ -352,8 +340,6 @@ static int add_culprits(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 		if (put_name(g, t, c->place.name, err) < 0 ||
 		    put_name(g, t, frame_of(&c->place), err) < 0)
 			return -1;
-		if (!g->wide)
-			continue;
 		if (put_name(g, t, c->place.op, err) < 0)
 			return -1;
 		pf_table_int(t, c->sum.longest_ns);
@@ -376,8 +362,6 @@ static int put_gap(struct gaps *g, struct pf_table *t, const struct listed *l,
 	if (put_name(g, t, l->place.name, err) < 0 ||
 	    put_name(g, t, frame_of(&l->place), err) < 0)
 		return -1;
-	if (!g->wide)
-		return 0;
 	if (put_name(g, t, drained, err) < 0 ||
 	    put_name(g, t, gap->before, err) < 0 ||
 	    put_name(g, t, gap->after, err) < 0)
@@ -397,15 +381,15 @@ static int add_gaps(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 		{ "cause", "Main cause", PF_TEXT },
 		{ "culprit", "Culprit", PF_TEXT },
 		{ "frame", "Line or annotation", PF_PATH },
-		{ "drained_by", "Drained by", PF_TEXT },
-		{ "before", "Work before", PF_TEXT },
-		{ "after", "Work after", PF_TEXT },
-		{ "cause_ns", "Part of cause", PF_NS },
-		{ "rank", "Rank", PF_INT },
-		{ "trace_id", "Trace", PF_INT },
+		{ "drained_by", "Drained by", PF_TEXT | PF_FULL },
+		{ "before", "Work before", PF_TEXT | PF_FULL },
+		{ "after", "Work after", PF_TEXT | PF_FULL },
+		{ "cause_ns", "Part of cause", PF_NS | PF_FULL },
+		{ "rank", "Rank", PF_INT | PF_FULL },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
 	};
 	struct pf_table *t =
-		narrow_table(g, doc, "gaps", "The longest gaps", COLS(cols), 6);
+		pf_doc_table(doc, "gaps", "The longest gaps", COLS(cols));
 	int rc = 0;
 
 	if (g->listed)
@@ -581,7 +565,6 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	struct gaps g = { .sink = { on_piece, on_gap, on_device },
 			  .limit = args->limit < 0 ? SIZE_MAX
 						   : (size_t)args->limit,
-			  .wide = args->wide,
 			  .at = 1 };
 	struct pf_window window = { 0 };
 	struct pf_pageable pageable = { 0 };

@@ -14,9 +14,8 @@
 
 struct pf_gaps_args {
 	struct pf_window_args window;
-	int64_t limit;    /* rows of culprits and of gaps; -1: all */
+	int64_t limit;    /* how many of the longest gaps; -1: all */
 	int64_t micro_ns; /* shorter gaps are not explained */
-	bool wide;        /* every column */
 };
 
 #define PF_GAPS_MICRO_NS 5000

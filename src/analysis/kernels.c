@@ -25,7 +25,6 @@
 #define DEFAULT_SHARED 49152 /* above it an occupancy of 0 is no answer */
 
 enum { BY_NAME, BY_NAME_OP, BY_NAME_GEOMETRY, BY_OP_SHAPE };
-enum { SORT_TOTAL, SORT_CALLS, SORT_MEAN, SORT_MAX, SORT_NAME };
 #define VARIES (-2)
 #define NONE   (-1)
 
@@ -49,7 +48,7 @@ struct weighted {
 struct group {
 	uint32_t first, second; /* numbers of texts: name and op, ... */
 	struct pf_stats stats;
-	int64_t median, key;
+	int64_t median;
 	const char *first_text, *second_text; /* once all are known */
 	int64_t grid, block, registers, shared, device, stream;
 	struct weighted blocks_per_sm, occupancy;
@@ -356,29 +355,13 @@ static int find_medians(struct kernels *k, struct pf_err *err)
 
 /* ---- the table ---- */
 
-static int64_t sort_key(const struct group *g, int sort)
-{
-	switch (sort) {
-	case SORT_CALLS:
-		return g->stats.count;
-	case SORT_MEAN:
-		return pf_stats_mean(&g->stats);
-	case SORT_MAX:
-		return g->stats.max;
-	case SORT_NAME:
-		return 0;
-	default:
-		return g->stats.sum;
-	}
-}
-
-static int by_key(const void *a, const void *b)
+static int by_total(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 	int rc;
 
-	if (x->key != y->key)
-		return x->key < y->key ? 1 : -1;
+	if (x->stats.sum != y->stats.sum)
+		return x->stats.sum < y->stats.sum ? 1 : -1;
 	rc = strcmp(x->first_text, y->first_text);
 	return rc ? rc : strcmp(x->second_text, y->second_text);
 }
@@ -389,22 +372,17 @@ static void sort_groups(struct kernels *k)
 	for (size_t i = 0; i < k->group_count; i++) {
 		struct group *g = &k->groups[i];
 
-		g->key = sort_key(g, k->args->sort);
 		g->first_text = pf_intern_text(&k->texts, g->first, NULL);
 		g->second_text = pf_intern_text(&k->texts, g->second, NULL);
 	}
 	if (k->group_count)
-		qsort(k->groups, k->group_count, sizeof(*k->groups), by_key);
+		qsort(k->groups, k->group_count, sizeof(*k->groups), by_total);
 }
 
-static void add_name(struct kernels *k, struct pf_table *t, const char *name)
+static void add_short_name(struct pf_table *t, const char *name)
 {
 	struct pf_buf text = { 0 };
 
-	if (k->args->wide || k->args->group == BY_OP_SHAPE) {
-		pf_table_string(t, name);
-		return;
-	}
 	pf_kernel_short_name(&text, name);
 	pf_table_string(t, text.data);
 	pf_buf_release(&text);
@@ -435,9 +413,24 @@ static void add_mean(struct pf_table *t, const struct weighted *w)
 		pf_table_null(t);
 }
 
-static void add_wide(struct kernels *k, struct pf_table *t,
-		     const struct group *g)
+static void add_row(struct kernels *k, struct pf_table *t,
+		    const struct group *g, int64_t *so_far)
 {
+	double total = k->total_ns ? (double)k->total_ns : 1;
+
+	*so_far += g->stats.sum;
+	pf_table_string(t, g->first_text);
+	if (k->args->group != BY_OP_SHAPE)
+		add_short_name(t, g->first_text);
+	if (k->args->group != BY_NAME)
+		pf_table_string(t, g->second_text);
+	pf_table_int(t, g->stats.count);
+	pf_table_int(t, g->stats.sum);
+	pf_table_real(t, (double)g->stats.sum / total);
+	pf_table_real(t, (double)*so_far / total);
+	pf_table_int(t, pf_stats_mean(&g->stats));
+	pf_table_int(t, g->median);
+	pf_table_int(t, g->stats.max);
 	pf_table_int(t, g->stats.min);
 	pf_table_real(t, pf_stats_sd(&g->stats));
 	add_mean(t, &g->blocks_per_sm);
@@ -450,30 +443,7 @@ static void add_wide(struct kernels *k, struct pf_table *t,
 	add_same(t, g->stream);
 }
 
-static void add_row(struct kernels *k, struct pf_table *t,
-		    const struct group *g, int64_t *so_far)
-{
-	double total = k->total_ns ? (double)k->total_ns : 1;
-
-	*so_far += g->stats.sum;
-	add_name(k, t, g->first_text);
-	if (k->args->group != BY_NAME)
-		pf_table_string(t, pf_intern_text(&k->texts, g->second, NULL));
-	pf_table_int(t, g->stats.count);
-	pf_table_int(t, g->stats.sum);
-	pf_table_real(t, (double)g->stats.sum / total);
-	if (k->args->wide)
-		pf_table_real(t, (double)*so_far / total);
-	pf_table_int(t, pf_stats_mean(&g->stats));
-	if (k->args->wide)
-		pf_table_int(t, g->median);
-	if (k->args->wide || k->args->group == BY_NAME)
-		pf_table_int(t, g->stats.max);
-	if (k->args->wide)
-		add_wide(k, t, g);
-}
-
-/* Columns: those of every format, and those with "wide". */
+/* The columns that name a group, then its figures. */
 static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 {
 	static const struct pf_col second[] = {
@@ -482,40 +452,45 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		{ "geometry", "Grid x block", PF_TEXT },
 		{ "input_shapes", "Input shapes", PF_TEXT },
 	};
-	static const struct {
-		struct pf_col col;
-		bool wide;
-	} all[] = {
-		{ { "calls", "Calls", PF_COUNT }, false },
-		{ { "total_ns", "Total", PF_NS }, false },
-		{ { "share", "Share", PF_RATIO }, false },
-		{ { "cumulative_share", "Cumulative", PF_RATIO }, true },
-		{ { "mean_ns", "Mean", PF_NS }, false },
-		{ { "median_ns", "Median", PF_NS }, true },
-		{ { "max_ns", "Max", PF_NS }, true },
-		{ { "min_ns", "Min", PF_NS }, true },
-		{ { "sd_ns", "Deviation", PF_REAL }, true },
-		{ { "blocks_per_sm", "Blocks per SM", PF_REAL }, true },
-		{ { "occupancy_percent", "Occupancy", PF_REAL }, true },
-		{ { "registers_per_thread", "Registers", PF_INT }, true },
-		{ { "shared_memory_bytes", "Shared", PF_BYTES }, true },
-		{ { "grid", "Grid", PF_TEXT }, true },
-		{ { "block", "Block", PF_TEXT }, true },
-		{ { "device", "GPU", PF_INT }, true },
-		{ { "stream", "Stream", PF_INT }, true },
+	static const struct pf_col figures[] = {
+		{ "calls", "Calls", PF_COUNT },
+		{ "total_ns", "Total", PF_NS },
+		{ "share", "Share", PF_RATIO },
+		{ "cumulative_share", "Cumulative", PF_RATIO | PF_FULL },
+		{ "mean_ns", "Mean", PF_NS },
+		{ "median_ns", "Median", PF_NS | PF_FULL },
+		{ "max_ns", "Max", PF_NS },
+		{ "min_ns", "Min", PF_NS | PF_FULL },
+		{ "sd_ns", "Deviation", PF_REAL | PF_FULL },
+		{ "blocks_per_sm", "Blocks per SM", PF_REAL | PF_FULL },
+		{ "occupancy_percent", "Occupancy", PF_REAL | PF_FULL },
+		{ "registers_per_thread", "Registers", PF_INT | PF_FULL },
+		{ "shared_memory_bytes", "Shared", PF_BYTES | PF_FULL },
+		{ "grid", "Grid", PF_TEXT | PF_FULL },
+		{ "block", "Block", PF_TEXT | PF_FULL },
+		{ "device", "GPU", PF_INT | PF_FULL },
+		{ "stream", "Stream", PF_INT | PF_FULL },
 	};
 	enum { MAX_COLUMN = 6 }; /* only with names alone is there room */
+	bool is_op = k->args->group == BY_OP_SHAPE;
 	size_t count = 0;
 
-	out[count++] = k->args->group == BY_OP_SHAPE
-			       ? (struct pf_col){ "op", "Operator", PF_TEXT }
-			       : (struct pf_col){ "name", "Kernel", PF_TEXT };
+	if (is_op) {
+		out[count++] = (struct pf_col){ "op", "Operator", PF_TEXT };
+	} else {
+		out[count++] =
+			(struct pf_col){ "name", "Kernel", PF_TEXT | PF_FULL };
+		out[count++] = (struct pf_col){ "short_name", "Kernel",
+						PF_TEXT | PF_BRIEF };
+	}
 	if (k->args->group != BY_NAME)
 		out[count++] = second[k->args->group];
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (k->args->wide || !all[i].wide ||
-		    (k->args->group == BY_NAME && i == MAX_COLUMN))
-			out[count++] = all[i].col;
+	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
+		out[count] = figures[i];
+		if (i == MAX_COLUMN && k->args->group != BY_NAME)
+			out[count].kind |= PF_FULL;
+		count++;
+	}
 	return count;
 }
 
@@ -550,7 +525,7 @@ static void add_finding(struct kernels *k, struct pf_doc *doc)
 static void add_answer(struct kernels *k, struct pf_doc *doc)
 {
 	struct pf_col cols[24];
-	size_t count = choose_columns(k, cols), rows = k->group_count;
+	size_t count = choose_columns(k, cols);
 	struct pf_table *t;
 	int64_t so_far = 0;
 	char share[PF_NUM_MAX];
@@ -562,13 +537,8 @@ static void add_answer(struct kernels *k, struct pf_doc *doc)
 	pf_doc_int(doc, "group_count", "Groups", PF_COUNT,
 		   (int64_t)k->group_count);
 	t = pf_doc_table(doc, "kernels", NULL, cols, count);
-	if (k->args->limit >= 0 && (uint64_t)k->args->limit < rows)
-		rows = (size_t)k->args->limit;
-	for (size_t i = 0; i < rows; i++)
+	for (size_t i = 0; i < k->group_count; i++)
 		add_row(k, t, &k->groups[i], &so_far);
-	if (rows < k->group_count)
-		pf_doc_note(doc, "%zu more groups; --limit -1 shows all",
-			    k->group_count - rows);
 	if (k->without_op)
 		pf_doc_note(doc,
 			    "%" PRId64 " kernels (%s of their time) have no "

@@ -15,13 +15,10 @@
 #include "table/doc.h"
 
 #define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape"
-#define PF_KERNELS_SORTS  "total|calls|mean|max|name"
 
 struct pf_kernels_args {
 	struct pf_window_args window;
-	int group, sort; /* index of the word */
-	int64_t limit;   /* -1: all */
-	bool wide;       /* every column, whole names */
+	int group; /* index of the word */
 };
 
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,

@@ -396,7 +396,7 @@ static void add_number(struct pf_table *t, int64_t n)
 		pf_table_null(t);
 }
 
-static void add_wide(struct pf_table *t, const struct row *row)
+static void add_step(struct pf_table *t, const struct row *row)
 {
 	int64_t dur = row->end_ns - row->start_ns;
 
@@ -414,72 +414,47 @@ static void add_wide(struct pf_table *t, const struct row *row)
 	pf_table_int(t, row->is_partial);
 	add_number(t, row->rank);
 	pf_table_int(t, row->trace_id);
-}
-
-static void add_narrow(struct pf_table *t, const struct row *row)
-{
-	int64_t dur = row->end_ns - row->start_ns;
-
-	add_number(t, row->step);
-	pf_table_int(t, dur);
 	for (size_t c = 0; c < CLASSES; c++)
 		if (c != MEMSET)
 			pf_table_real(t, share(row->class_ns[c], dur));
 }
 
-static void add_rows(const struct steps *s, const struct pf_steps_args *args,
-		     struct pf_doc *doc)
+static void add_rows(const struct steps *s, struct pf_doc *doc)
 {
-	static const struct pf_col wide[] = {
+	static const struct pf_col cols[] = {
 		{ "step", "Step", PF_INT },
-		{ "start_ns", "Start", PF_INT },
+		{ "start_ns", "Start", PF_INT | PF_FULL },
 		{ "dur_ns", "Duration", PF_NS },
-		{ "kernel_ns", "Kernel", PF_NS },
-		{ "copy_ns", "Copy", PF_NS },
-		{ "memset_ns", "Memset", PF_NS },
-		{ "comm_ns", "Comm", PF_NS },
-		{ "runtime_ns", "Runtime", PF_NS },
-		{ "data_ns", "Data", PF_NS },
-		{ "cpu_ns", "CPU", PF_NS },
-		{ "other_ns", "Other", PF_NS },
-		{ "busy_ns", "GPU busy", PF_NS },
-		{ "kernel_union_ns", "GPU in kernels", PF_NS },
-		{ "utilization_share", "Utilization", PF_RATIO },
-		{ "kernel_count", "Kernels", PF_COUNT },
-		{ "copy_count", "Copies", PF_COUNT },
-		{ "memset_count", "Memsets", PF_COUNT },
-		{ "is_partial", "Partial", PF_INT },
-		{ "rank", "Rank", PF_INT },
-		{ "trace_id", "Trace", PF_INT },
+		{ "kernel_ns", "Kernel", PF_NS | PF_FULL },
+		{ "copy_ns", "Copy", PF_NS | PF_FULL },
+		{ "memset_ns", "Memset", PF_NS | PF_FULL },
+		{ "comm_ns", "Comm", PF_NS | PF_FULL },
+		{ "runtime_ns", "Runtime", PF_NS | PF_FULL },
+		{ "data_ns", "Data", PF_NS | PF_FULL },
+		{ "cpu_ns", "CPU", PF_NS | PF_FULL },
+		{ "other_ns", "Other", PF_NS | PF_FULL },
+		{ "busy_ns", "GPU busy", PF_NS | PF_FULL },
+		{ "kernel_union_ns", "GPU in kernels", PF_NS | PF_FULL },
+		{ "utilization_share", "Utilization", PF_RATIO | PF_FULL },
+		{ "kernel_count", "Kernels", PF_COUNT | PF_FULL },
+		{ "copy_count", "Copies", PF_COUNT | PF_FULL },
+		{ "memset_count", "Memsets", PF_COUNT | PF_FULL },
+		{ "is_partial", "Partial", PF_INT | PF_FULL },
+		{ "rank", "Rank", PF_INT | PF_FULL },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
+		{ "kernel_share", "Kernel", PF_RATIO | PF_BRIEF },
+		{ "copy_share", "Copy", PF_RATIO | PF_BRIEF },
+		{ "comm_share", "Comm", PF_RATIO | PF_BRIEF },
+		{ "runtime_share", "Runtime", PF_RATIO | PF_BRIEF },
+		{ "data_share", "Data", PF_RATIO | PF_BRIEF },
+		{ "cpu_share", "CPU", PF_RATIO | PF_BRIEF },
+		{ "other_share", "Other", PF_RATIO | PF_BRIEF },
 	};
-	static const struct pf_col narrow[] = {
-		{ "step", "Step", PF_INT },
-		{ "dur_ns", "Duration", PF_NS },
-		{ "kernel_share", "Kernel", PF_RATIO },
-		{ "copy_share", "Copy", PF_RATIO },
-		{ "comm_share", "Comm", PF_RATIO },
-		{ "runtime_share", "Runtime", PF_RATIO },
-		{ "data_share", "Data", PF_RATIO },
-		{ "cpu_share", "CPU", PF_RATIO },
-		{ "other_share", "Other", PF_RATIO },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "steps", "Steps", args->wide ? wide : narrow,
-			     args->wide ? sizeof(wide) / sizeof(*wide)
-					: sizeof(narrow) / sizeof(*narrow));
-	size_t rows = s->count;
+	struct pf_table *t = pf_doc_table(doc, "steps", "Steps", cols,
+					  sizeof(cols) / sizeof(*cols));
 
-	if (args->limit >= 0 && (uint64_t)args->limit < rows)
-		rows = (size_t)args->limit;
-	for (size_t i = 0; i < rows; i++) {
-		if (args->wide)
-			add_wide(t, &s->rows[i]);
-		else
-			add_narrow(t, &s->rows[i]);
-	}
-	if (rows < s->count)
-		pf_doc_note(doc, "%zu more steps; --limit -1 shows all",
-			    s->count - rows);
+	for (size_t i = 0; i < s->count; i++)
+		add_step(t, &s->rows[i]);
 }
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
@@ -495,7 +470,7 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		add_up(&s, &t);
 		add_scalars(&s, &t, args, doc);
 		add_classes(&t, doc);
-		add_rows(&s, args, doc);
+		add_rows(&s, doc);
 		if (t.partial)
 			pf_doc_note(doc,
 				    "%zu steps at the end of their trace are "

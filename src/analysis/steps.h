@@ -16,9 +16,7 @@
 
 struct pf_steps_args {
 	struct pf_window_args window;
-	int64_t limit;            /* -1: all */
 	int64_t samples_per_step; /* 0: not known */
-	bool wide;                /* times of every class, else shares */
 };
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,

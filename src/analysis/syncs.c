@@ -232,7 +232,7 @@ static double share(int64_t part, int64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-static void put_wide(struct syncs *s, struct pf_table *t,
+static void put_rest(struct syncs *s, struct pf_table *t,
 		     const struct pf_site *site, const struct texts *texts)
 {
 	int64_t steps = s->sites.step_count;
@@ -268,36 +268,33 @@ static void add_sites(struct syncs *s, const struct ranked *list, size_t count,
 		{ "call", "Call", PF_TEXT },
 		{ "op", "Op", PF_TEXT },
 		{ "frame", "Line or annotation", PF_PATH },
-		{ "outer_op", "Outermost op", PF_TEXT },
-		{ "kind", "Kind", PF_TEXT },
-		{ "per_step", "Per step", PF_REAL },
-		{ "step_count", "In steps", PF_COUNT },
-		{ "median_ns", "Median", PF_NS },
-		{ "max_ns", "Longest", PF_NS },
-		{ "useful_ns", "GPU busy", PF_NS },
-		{ "drained_count", "Gaps", PF_COUNT },
-		{ "idle_share", "Of time", PF_RATIO },
-		{ "is_allowed", "Allowed", PF_INT },
-		{ "is_new", "New", PF_INT },
+		{ "outer_op", "Outermost op", PF_TEXT | PF_FULL },
+		{ "kind", "Kind", PF_TEXT | PF_FULL },
+		{ "per_step", "Per step", PF_REAL | PF_FULL },
+		{ "step_count", "In steps", PF_COUNT | PF_FULL },
+		{ "median_ns", "Median", PF_NS | PF_FULL },
+		{ "max_ns", "Longest", PF_NS | PF_FULL },
+		{ "useful_ns", "GPU busy", PF_NS | PF_FULL },
+		{ "drained_count", "Gaps", PF_COUNT | PF_FULL },
+		{ "idle_share", "Of time", PF_RATIO | PF_FULL },
+		{ "is_allowed", "Allowed", PF_INT | PF_FULL },
+		{ "is_new", "New", PF_INT | PF_FULL },
 	};
 	struct pf_table *t =
 		pf_doc_table(doc, "sites", "Calls that wait for the GPU", cols,
-			     s->args->wide ? sizeof(cols) / sizeof(*cols) : 6);
+			     sizeof(cols) / sizeof(*cols));
 
 	for (size_t i = 0; i < count; i++) {
 		const struct pf_site *site = list[i].site;
 		const struct texts *texts = &s->texts[list[i].n];
 
-		if (s->args->limit >= 0 && i >= (size_t)s->args->limit)
-			break;
 		pf_table_int(t, site->idle_ns);
 		pf_table_int(t, site->blocked_ns);
 		pf_table_int(t, site->count);
 		pf_table_string(t, texts->call);
 		pf_table_string(t, texts->op);
 		pf_table_string(t, texts->frame);
-		if (s->args->wide)
-			put_wide(s, t, site, texts);
+		put_rest(s, t, site, texts);
 	}
 }
 

@@ -18,12 +18,10 @@
 
 struct pf_syncs_args {
 	struct pf_window_args window;
-	int64_t limit;            /* rows; -1: all */
 	int64_t max_per_step;     /* or -1 */
 	int fail_on;              /* 0: sites that baseline lacks; or -1 */
 	const char *baseline;     /* a database, or NULL */
 	struct pf_opt_list allow; /* parts of names: such sites are meant */
-	bool wide;                /* every column */
 };
 
 #define PF_SYNCS_FAIL_ON "new"

@@ -33,9 +33,13 @@ struct common {
 	bool is_help, quiet;
 	int format;
 	int64_t width; /* -1: not given */
+	int64_t limit; /* LIMIT_UNSET: not given */
+	const char *sort;
 };
 
-const struct pf_opt pf_common_opts[] = {
+#define LIMIT_UNSET (-2)
+
+static const struct pf_opt common_opts[] = {
 	{ 'h', "help", NULL, "show this help", PF_OPT_FLAG,
 	  offsetof(struct common, is_help), 0, 0 },
 	{ 'q', "quiet", NULL, "print no notes, warnings or progress",
@@ -43,7 +47,7 @@ const struct pf_opt pf_common_opts[] = {
 	{ 0 }
 };
 
-const struct pf_opt pf_doc_opts[] = {
+static const struct pf_opt doc_opts[] = {
 	{ 'f', "format", PF_FORMAT_WORDS, "print as", PF_OPT_CHOICE,
 	  offsetof(struct common, format), 0, 0 },
 	{ 'w', "width", "N",
@@ -51,6 +55,24 @@ const struct pf_opt pf_doc_opts[] = {
 	  offsetof(struct common, width), 0, 100000 },
 	{ 0 }
 };
+
+static const struct pf_opt list_opts[] = {
+	{ 's', "sort", "COLUMN",
+	  "order rows by a column, largest first; -COLUMN: the other way",
+	  PF_OPT_STRING, offsetof(struct common, sort), 0, 0 },
+	{ 'n', "limit", "N", "print at most N rows of a list (-1: all)",
+	  PF_OPT_INT, offsetof(struct common, limit), -1, INT64_MAX },
+	{ 0 }
+};
+
+void pf_cmd_opts(const struct pf_cmd *cmd,
+		 const struct pf_opt *sets[PF_CMD_OPT_SETS])
+{
+	sets[0] = cmd->opts;
+	sets[1] = cmd->lists ? list_opts : NULL;
+	sets[2] = cmd->needs & PF_SHOWS_DOC ? doc_opts : NULL;
+	sets[3] = common_opts;
+}
 
 const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err)
 {
@@ -127,8 +149,30 @@ static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 	return -1;
 }
 
+/* An analysis: its document, in the order and to the length asked for. */
+static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
+			    void *args, const char *sort, struct pf_err *err)
+{
+	struct pf_doc doc = { .lists = cmd->lists,
+			      .order = { sort, cx->limit } };
+	int rc = cmd->answer(cx, args, &doc, err);
+
+	if (rc >= 0 && (pf_doc_settle(&doc, err) < 0 ||
+			pf_render_doc(&cx->style, &doc, cx->out, err) < 0))
+		rc = -1;
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
+		       const char *sort, struct pf_err *err)
+{
+	return cmd->run ? cmd->run(cx, args, err)
+			: answer_and_print(cmd, cx, args, sort, err);
+}
+
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-			struct pf_err *err)
+			const char *sort, struct pf_err *err)
 {
 	struct pf_db db = { 0 };
 	int rc;
@@ -137,45 +181,63 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	if (check_arg_count(cmd, cx, err) < 0)
 		return -1;
 	if (!cx->db_path)
-		return cmd->run(cx, args, err);
+		return run_command(cmd, cx, args, sort, err);
 	if (pf_db_open(&db, cx->db_path, cmd->needs & PF_NEEDS_TABLES, err) < 0)
 		return explain_path(cmd, cx, err);
 	cx->db = &db;
-	rc = cmd->run(cx, args, err);
+	rc = run_command(cmd, cx, args, sort, err);
 	pf_db_close(&db);
 	return rc;
+}
+
+/* What the common options come to. */
+static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
+		   const struct common *common)
+{
+	int64_t rows;
+
+	cx->quiet = common->quiet;
+	cx->style.command = cmd->name;
+	cx->style.format = (enum pf_format)common->format;
+	cx->style.width =
+		common->width < 0 ? find_width(cx->out) : (int)common->width;
+	cx->wide = common->format == PF_FORMAT_CSV ||
+		   common->format == PF_FORMAT_JSON;
+	rows = common->format == PF_FORMAT_TEXT ? cmd->text_rows
+						: cmd->data_rows;
+	cx->limit = common->limit != LIMIT_UNSET ? common->limit
+		    : rows                       ? rows
+						 : -1;
+	if (common->quiet)
+		pf_log_set_level(PF_LOG_ERROR);
 }
 
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_err *err)
 {
 	void *args = pf_calloc(1, cmd->args_bytes + 1);
-	struct common common = { .width = -1 }, common_defaults = common;
-	struct pf_opt_set sets[] = {
-		{ cmd->opts, args, cmd->defaults },
-		{ pf_common_opts, &common, &common_defaults },
-		{ cmd->needs & PF_SHOWS_DOC ? pf_doc_opts : NULL, &common,
-		  &common_defaults },
-	};
-	size_t count = sizeof(sets) / sizeof(*sets);
+	struct common common = { .width = -1, .limit = LIMIT_UNSET };
+	struct common common_defaults = common;
+	const struct pf_opt *opts[PF_CMD_OPT_SETS];
+	struct pf_opt_set sets[PF_CMD_OPT_SETS];
 	struct pf_ctx cx = { .argv = argv, .out = out };
 	int rc;
 
+	pf_cmd_opts(cmd, opts);
+	sets[0] = (struct pf_opt_set){ opts[0], args, cmd->defaults };
+	for (size_t i = 1; i < PF_CMD_OPT_SETS; i++)
+		sets[i] = (struct pf_opt_set){ opts[i], &common,
+					       &common_defaults };
 	if (cmd->defaults)
 		memcpy(args, cmd->defaults, cmd->args_bytes);
-	rc = pf_opt_parse(sets, count, &argc, argv, err);
+	rc = pf_opt_parse(sets, PF_CMD_OPT_SETS, &argc, argv, err);
 	cx.argc = argc;
-	cx.quiet = common.quiet;
-	cx.style.command = cmd->name;
-	cx.style.format = (enum pf_format)common.format;
-	cx.style.width = common.width < 0 ? find_width(out) : (int)common.width;
-	if (common.quiet)
-		pf_log_set_level(PF_LOG_ERROR);
+	set_up(&cx, cmd, &common);
 	if (!rc && common.is_help)
 		pf_cmd_usage(cmd, out);
 	else if (!rc)
-		rc = open_and_run(cmd, &cx, args, err);
-	pf_opt_release(sets, count);
+		rc = open_and_run(cmd, &cx, args, common.sort, err);
+	pf_opt_release(sets, PF_CMD_OPT_SETS);
 	free(args);
 	return rc;
 }

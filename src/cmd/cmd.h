@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command is an entry and a short run().  The dispatcher parses the options
- * of the entry's table (and the common ones: --help, --quiet, and --format,
- * --width where a document is shown), opens the database when the entry says
- * so, calls run() and checks that all output was written.
+ * A command is an entry and a short function.  The dispatcher parses the
+ * options of the entry's table (and the common ones: --help, --quiet; --format
+ * and --width where a document is shown; --sort and --limit where it has
+ * lists), opens the database when the entry says so, calls the function and
+ * checks that all output was written.
+ *
+ * An analysis has answer(), which fills a document in: the dispatcher then
+ * puts its lists in order, cuts them to --limit and prints it.  Such a
+ * function adds every row and every column (table/table.h: PF_FULL and
+ * PF_BRIEF say which formats have a column) and knows of neither format,
+ * order nor limit.  Any other command has run() and prints itself.
  *
  * To add one: write cmd/cmd_NAME.c like this, declare the entry below, add it
  * to the table in cmd.c, describe it in profan.1 (tests/docs.sh checks).
  *
- *	static const struct gaps_args defaults = { .limit = 20 };
- *	static const struct pf_opt opts[] = { ..., { 0 } };
+ *	static const struct pf_gaps_args defaults = { PF_WINDOW_DEFAULTS, ... };
+ *	static const struct pf_opt opts[] = { PF_WINDOW_OPTS(...), ..., { 0 } };
  *
- *	static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+ *	static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+ *			  struct pf_err *err)
  *	{
- *		struct pf_doc doc = { 0 };
- *		int rc = pf_gaps(cx->db, args, &doc, err);
- *
- *		if (!rc)
- *			rc = pf_render_doc(&cx->style, &doc, cx->out, err);
- *		pf_doc_release(&doc);
- *		return rc;
+ *		return pf_gaps(cx->db, args, doc, err);
  *	}
  *
  *	const struct pf_cmd pf_cmd_gaps = {
  *		.name = "gaps",
  *		.args = "[DB]",
- *		.summary = "show idle time on each stream",
+ *		.summary = "show why the GPU is idle",
  *		.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
  *		.opts = opts,
- *		.args_bytes = sizeof(struct gaps_args),
+ *		.args_bytes = sizeof(struct pf_gaps_args),
  *		.defaults = &defaults,
- *		.examples = "profan gaps --min 10us\n"
+ *		.lists = "culprits gaps",
+ *		.text_rows = 10,
+ *		.examples = "profan gaps --micro 10us\n"
  *			    "profan gaps job.db --format csv\n",
- *		.run = run,
+ *		.answer = answer,
  *	};
  */
 #ifndef PF_CMD_CMD_H
@@ -66,6 +70,8 @@ struct pf_ctx {
 	struct pf_style style; /* for pf_render_doc() */
 	FILE *out;             /* where output goes */
 	bool quiet;            /* -q */
+	int64_t limit;         /* of rows in lists; -1: all */
+	bool wide;             /* csv or json: every column is shown */
 };
 
 struct pf_cmd {
@@ -81,6 +87,16 @@ struct pf_cmd {
 	const char *examples;      /* one command line per line, or NULL */
 	/* 0 done; 1 a check that was asked for failed; -1 err is set. */
 	int (*run)(struct pf_ctx *cx, void *args, struct pf_err *err);
+	/* Instead of run(), with the same results: see above. */
+	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		      struct pf_err *err);
+	/*
+	 * Names of the tables that --limit cuts, a space between them; --sort
+	 * orders the first.  NULL: neither option.
+	 */
+	const char *lists;
+	/* Rows without --limit in text, and in other formats; 0: all. */
+	int64_t text_rows, data_rows;
 };
 
 extern const struct pf_cmd pf_cmd_export;
@@ -99,9 +115,13 @@ extern const struct pf_cmd pf_cmd_table;
 /* Every command in the order of help; ends with NULL. */
 extern const struct pf_cmd *const pf_cmds[];
 
-/* Rows that every command has; the second ones only with PF_SHOWS_DOC. */
-extern const struct pf_opt pf_common_opts[];
-extern const struct pf_opt pf_doc_opts[];
+/*
+ * The tables of options that a command has, NULL for one that it has not: its
+ * own, those of lists, those of documents, those of all commands.
+ */
+#define PF_CMD_OPT_SETS 4
+void pf_cmd_opts(const struct pf_cmd *cmd,
+		 const struct pf_opt *sets[PF_CMD_OPT_SETS]);
 
 /* Find by name; PF_EUSAGE with a suggestion and NULL if there is none. */
 const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err);

@@ -11,15 +11,10 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
 {
-	struct pf_doc doc = { 0 };
-	int rc = pf_launches(cx->db, args, &doc, err);
-
-	if (!rc)
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
-	pf_doc_release(&doc);
-	return rc;
+	return pf_launches(cx->db, args, doc, err);
 }
 
 const struct pf_cmd pf_cmd_launches = {
@@ -34,7 +29,9 @@ const struct pf_cmd pf_cmd_launches = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_launches_args),
 	.defaults = &defaults,
+	.lists = "calls streams",
+	.text_rows = 20,
 	.examples = "profan launches job.db\n"
 		    "profan launches job.db --step 3..8 --format json\n",
-	.run = run,
+	.answer = answer,
 };

@@ -4,18 +4,12 @@
 #include "analysis/syncs.h"
 #include "cmd/cmd.h"
 
-#define LIMIT_UNSET (-2)
-#define TEXT_ROWS   20
-
 static const struct pf_syncs_args defaults = { .window = PF_WINDOW_DEFAULTS,
-					       .limit = LIMIT_UNSET,
 					       .max_per_step = -1,
 					       .fail_on = -1 };
 
 static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_syncs_args, window),
-	{ 'n', "limit", "N", "print at most N sites (-1: all)", PF_OPT_INT,
-	  offsetof(struct pf_syncs_args, limit), -1, INT64_MAX },
 	{ 0, "max-per-step", "N", "fail if a step has more blocking calls",
 	  PF_OPT_INT, offsetof(struct pf_syncs_args, max_per_step), 0, 0 },
 	{ 0, "fail-on", PF_SYNCS_FAIL_ON,
@@ -28,22 +22,14 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
 {
-	struct pf_syncs_args *args = argv;
-	struct pf_doc doc = { 0 };
-	bool is_text = cx->style.format == PF_FORMAT_TEXT, is_failed = false;
-	int rc;
+	bool is_failed = false;
 
-	args->wide = cx->style.format == PF_FORMAT_CSV ||
-		     cx->style.format == PF_FORMAT_JSON;
-	if (args->limit == LIMIT_UNSET)
-		args->limit = is_text ? TEXT_ROWS : -1;
-	rc = pf_syncs(cx->db, args, &doc, &is_failed, err);
-	if (!rc)
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
-	pf_doc_release(&doc);
-	return !rc && is_failed ? 1 : rc;
+	if (pf_syncs(cx->db, args, doc, &is_failed, err) < 0)
+		return -1;
+	return is_failed;
 }
 
 const struct pf_cmd pf_cmd_syncs = {
@@ -60,8 +46,10 @@ const struct pf_cmd pf_cmd_syncs = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_syncs_args),
 	.defaults = &defaults,
+	.lists = "sites",
+	.text_rows = 20,
 	.examples = "profan syncs job.db\n"
 		    "profan syncs job.db --max-per-step 2\n"
 		    "profan syncs job.db --fail-on new --baseline good.db\n",
-	.run = run,
+	.answer = answer,
 };

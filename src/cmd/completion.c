@@ -10,26 +10,15 @@
 #include "cmd/cmd.h"
 #include "cmd/completion.h"
 
-#define SET_COUNT 3
-
-/* The tables of options that a command has. */
-static void option_sets(const struct pf_cmd *cmd,
-			const struct pf_opt *sets[SET_COUNT])
-{
-	sets[0] = cmd->opts;
-	sets[1] = cmd->needs & PF_SHOWS_DOC ? pf_doc_opts : NULL;
-	sets[2] = pf_common_opts;
-}
-
 static void for_opts(const struct pf_cmd *cmd,
 		     void (*call)(const struct pf_cmd *cmd,
 				  const struct pf_opt *opt, FILE *out),
 		     FILE *out)
 {
-	const struct pf_opt *sets[SET_COUNT];
+	const struct pf_opt *sets[PF_CMD_OPT_SETS];
 
-	option_sets(cmd, sets);
-	for (int i = 0; i < SET_COUNT; i++) {
+	pf_cmd_opts(cmd, sets);
+	for (int i = 0; i < PF_CMD_OPT_SETS; i++) {
 		const struct pf_opt *opt = sets[i];
 
 		for (; opt && opt->name; opt++)

@@ -76,6 +76,8 @@ static void print_examples(FILE *out, const char *line)
 
 static void print_command(const struct pf_cmd *cmd, FILE *out)
 {
+	const struct pf_opt *sets[PF_CMD_OPT_SETS];
+
 	fprintf(out, "Usage: profan %s [OPTION]... %s\n\n", cmd->name,
 		cmd->args);
 	print_wrapped(out, cmd->summary, 0, 0);
@@ -91,10 +93,9 @@ static void print_command(const struct pf_cmd *cmd, FILE *out)
 			      0, 0);
 	}
 	fputs("\nOptions:\n", out);
-	print_opts(out, cmd->opts);
-	if (cmd->needs & PF_SHOWS_DOC)
-		print_opts(out, pf_doc_opts);
-	print_opts(out, pf_common_opts);
+	pf_cmd_opts(cmd, sets);
+	for (size_t i = 0; i < PF_CMD_OPT_SETS; i++)
+		print_opts(out, sets[i]);
 	if (cmd->examples)
 		print_examples(out, cmd->examples);
 }

@@ -176,18 +176,53 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 	return p;
 }
 
+static bool has_room(enum pf_format format)
+{
+	return format == PF_FORMAT_CSV || format == PF_FORMAT_JSON;
+}
+
+/* The columns that this format has: their number, and where they are. */
+static size_t choose_cols(const struct pf_printer *p, const struct pf_table *t,
+			  struct pf_col *cols, size_t *places)
+{
+	int hidden = has_room(p->style.format) ? PF_BRIEF : PF_FULL;
+	const struct pf_col *all = pf_table_cols(t);
+	size_t count = 0;
+
+	for (size_t i = 0; i < pf_table_col_count(t); i++) {
+		if ((int)all[i].kind & hidden)
+			continue;
+		cols[count] = all[i];
+		cols[count].kind = PF_COL_KIND(all[i].kind);
+		places[count++] = i;
+	}
+	return count;
+}
+
 static int print_table(struct pf_printer *p, const struct pf_table *t,
 		       struct pf_err *err)
 {
-	size_t rows = pf_table_row_count(t);
+	size_t rows = pf_table_row_count(t), all = pf_table_col_count(t);
+	struct pf_col *cols = pf_calloc(all + 1, sizeof(*cols));
+	struct pf_cell *cells = pf_calloc(all + 1, sizeof(*cells));
+	size_t *places = pf_calloc(all + 1, sizeof(*places));
+	size_t count = choose_cols(p, t, cols, places);
 	int rc;
 
 	p->name = pf_table_name(t);
 	p->title = pf_table_title(t);
-	rc = sink_head(&p->sink, pf_table_cols(t), pf_table_col_count(t), err);
-	for (size_t r = 0; !rc && r < rows; r++)
-		rc = sink_row(&p->sink, pf_table_row(t, r), err);
+	rc = sink_head(&p->sink, cols, count, err);
+	for (size_t r = 0; !rc && r < rows; r++) {
+		const struct pf_cell *row = pf_table_row(t, r);
+
+		for (size_t i = 0; i < count; i++)
+			cells[i] = row[places[i]];
+		rc = sink_row(&p->sink, cells, err);
+	}
 	end_table(p);
+	free(cols);
+	free(cells);
+	free(places);
 	return rc;
 }
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "table/doc.h"
+
+enum list { NO_LIST, FIRST_LIST, OTHER_LIST };
 
 void pf_doc_release(struct pf_doc *doc)
 {
@@ -78,16 +82,91 @@ void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
 	pf_doc_string(doc, PF_DOC_FINDING, "Finding", text);
 }
 
+/* Is a table one of those that are cut and put in order? */
+static enum list find_list(const struct pf_doc *doc, const char *name)
+{
+	const char *s = doc->lists;
+
+	while (s && *s) {
+		size_t len = strcspn(s, " ");
+
+		if (strlen(name) == len && !memcmp(s, name, len))
+			return s == doc->lists ? FIRST_LIST : OTHER_LIST;
+		s += len;
+		s += strspn(s, " ");
+	}
+	return NO_LIST;
+}
+
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count)
 {
 	struct pf_table *t = pf_table_new(name, title, cols, count);
+	struct pf_order limit_only = { NULL, doc->order.limit };
 
 	doc->tables = pf_grow(doc->tables, &doc->table_cap,
 			      doc->table_count + 1, sizeof(*doc->tables));
 	doc->tables[doc->table_count++] = t;
+	switch (find_list(doc, name)) {
+	case NO_LIST:
+		break;
+	case FIRST_LIST:
+		pf_table_order(t, &doc->order);
+		break;
+	case OTHER_LIST:
+		pf_table_order(t, &limit_only);
+		break;
+	}
 	return t;
+}
+
+static int no_such_column(const struct pf_table *t, const char *word,
+			  struct pf_err *err)
+{
+	const struct pf_col *cols = pf_table_cols(t);
+	struct pf_suggest s = { .word = word + (*word == '-') };
+	struct pf_buf all = { 0 };
+
+	for (size_t i = 0; i < pf_table_col_count(t); i++) {
+		pf_suggest_offer(&s, cols[i].key);
+		pf_buf_addf(&all, "%s%s", i ? ", " : "", cols[i].key);
+	}
+	if (s.best)
+		pf_fail(err, PF_EUSAGE,
+			"there is no column '%s' to sort by; did you mean "
+			"'%s'?",
+			s.word, s.best);
+	else
+		pf_fail(err, PF_EUSAGE,
+			"there is no column '%s' to sort by; the columns are "
+			"%s",
+			s.word, all.data ? all.data : "none");
+	pf_buf_release(&all);
+	return -1;
+}
+
+int pf_doc_settle(struct pf_doc *doc, struct pf_err *err)
+{
+	for (size_t i = 0; i < doc->table_count; i++) {
+		struct pf_table *t = doc->tables[i];
+		enum list list = find_list(doc, pf_table_name(t));
+		int64_t dropped;
+
+		if (list == NO_LIST)
+			continue;
+		if (list == FIRST_LIST && doc->order.word &&
+		    pf_table_find_col(t, doc->order.word) < 0)
+			return no_such_column(t, doc->order.word, err);
+		dropped = pf_table_settle(t);
+		if (dropped)
+			pf_doc_note(doc,
+				    "%" PRId64 " more row%s of '%s'; "
+				    "--limit -1 shows all",
+				    dropped, dropped == 1 ? "" : "s",
+				    pf_table_name(t));
+	}
+	return 0;
 }
 
 void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)

@@ -26,6 +26,13 @@ struct pf_doc {
 	size_t table_count, table_cap;
 	char **notes;
 	size_t note_count, note_cap;
+	/*
+	 * Set by who asks for the document, or not at all: names of tables
+	 * with a space between them.  Those are cut to the limit of "order",
+	 * and the first is put in its order.  Both are borrowed.
+	 */
+	const char *lists;
+	struct pf_order order;
 };
 
 void pf_doc_release(struct pf_doc *doc);
@@ -45,6 +52,12 @@ void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 #define PF_DOC_FINDING "finding"
 void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * All rows of the lists are there: put them in order, and note how many were
+ * left out.  PF_EUSAGE if the first list has no column of order.word.
+ */
+int pf_doc_settle(struct pf_doc *doc, struct pf_err *err);
 
 /* A new table at the end; borrowed, the document frees it. */
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,

@@ -12,6 +12,7 @@
 #include "table/table.h"
 
 #define CHUNK_BYTES 65536
+#define SPARE_ROWS  512 /* kept past the limit before rows are dropped */
 
 struct chunk {
 	struct chunk *next;
@@ -26,6 +27,11 @@ struct pf_table {
 	struct pf_cell *cells;
 	size_t cell_count, cell_cap;
 	struct chunk *chunks; /* the newest first */
+	int64_t limit;        /* rows that stay, or -1 */
+	int64_t dropped;
+	int order;       /* column to order by, or -1 */
+	bool is_turned;  /* the other way round */
+	bool is_settled; /* in order, nothing added since */
 };
 
 static char *copy_or_null(const char *s)
@@ -38,6 +44,8 @@ struct pf_table *pf_table_new(const char *name, const char *title,
 {
 	struct pf_table *t = pf_calloc(1, sizeof(*t));
 
+	t->limit = -1;
+	t->order = -1;
 	t->name = pf_strdup(name);
 	t->title = copy_or_null(title);
 	t->cols = pf_calloc(count ? count : 1, sizeof(*t->cols));
@@ -51,6 +59,16 @@ struct pf_table *pf_table_new(const char *name, const char *title,
 	return t;
 }
 
+static void free_chunks(struct chunk *c)
+{
+	while (c) {
+		struct chunk *next = c->next;
+
+		free(c);
+		c = next;
+	}
+}
+
 void pf_table_free(struct pf_table *t)
 {
 	if (!t)
@@ -59,12 +77,7 @@ void pf_table_free(struct pf_table *t)
 		free((char *)t->cols[i].key);
 		free((char *)t->cols[i].title);
 	}
-	while (t->chunks) {
-		struct chunk *next = t->chunks->next;
-
-		free(t->chunks);
-		t->chunks = next;
-	}
+	free_chunks(t->chunks);
 	free(t->cols);
 	free(t->cells);
 	free(t->name);
@@ -72,8 +85,16 @@ void pf_table_free(struct pf_table *t)
 	free(t);
 }
 
+static void settle(struct pf_table *t);
+
 static struct pf_cell *next_cell(struct pf_table *t)
 {
+	size_t rows = pf_table_row_count(t);
+
+	if (t->limit >= 0 && rows * t->col_count == t->cell_count &&
+	    rows / 2 > (uint64_t)t->limit + SPARE_ROWS)
+		settle(t);
+	t->is_settled = false;
 	t->cells = pf_grow(t->cells, &t->cell_cap, t->cell_count + 1,
 			   sizeof(*t->cells));
 	return &t->cells[t->cell_count++];
@@ -168,4 +189,127 @@ size_t pf_table_row_count(const struct pf_table *t)
 const struct pf_cell *pf_table_row(const struct pf_table *t, size_t r)
 {
 	return t->cells + r * t->col_count;
+}
+
+/* ---- order ---- */
+
+static bool is_col(const char *key, const char *word)
+{
+	static const char *const units[] = { "",       "_ns",    "_bytes",
+					     "_count", "_share", "_percent" };
+	size_t len = strlen(word);
+
+	if (strncmp(key, word, len) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(key + len, units[i]))
+			return true;
+	return false;
+}
+
+int pf_table_find_col(const struct pf_table *t, const char *word)
+{
+	word += *word == '-';
+	for (size_t i = 0; i < t->col_count; i++)
+		if (!strcmp(t->cols[i].key, word))
+			return (int)i;
+	for (size_t i = 0; i < t->col_count; i++)
+		if (is_col(t->cols[i].key, word))
+			return (int)i;
+	return -1;
+}
+
+void pf_table_order(struct pf_table *t, const struct pf_order *order)
+{
+	t->limit = order->limit < 0 ? -1 : order->limit;
+	t->order = order->word ? pf_table_find_col(t, order->word) : -1;
+	t->is_turned = order->word && *order->word == '-';
+}
+
+/* A row on its way to its place. */
+struct place {
+	const struct pf_cell *cells;
+	int order;
+	bool is_turned;
+};
+
+static double number(const struct pf_cell *cell)
+{
+	return cell->type == PF_CELL_INT ? (double)cell->v.i : cell->v.d;
+}
+
+/* Ascending; cells of one column mostly have one type. */
+static int compare_cells(const struct pf_cell *a, const struct pf_cell *b)
+{
+	size_t len;
+	int rc;
+
+	if (a->type == PF_CELL_TEXT || b->type == PF_CELL_TEXT) {
+		if (a->type != b->type)
+			return a->type == PF_CELL_TEXT ? 1 : -1;
+		len = a->v.text.len < b->v.text.len ? a->v.text.len
+						    : b->v.text.len;
+		rc = memcmp(a->v.text.s, b->v.text.s, len);
+		if (rc)
+			return rc;
+		return (a->v.text.len > b->v.text.len) -
+		       (a->v.text.len < b->v.text.len);
+	}
+	if (a->type == PF_CELL_INT && b->type == PF_CELL_INT)
+		return (a->v.i > b->v.i) - (a->v.i < b->v.i);
+	return (number(a) > number(b)) - (number(a) < number(b));
+}
+
+static int compare_places(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+	const struct pf_cell *p = &a->cells[a->order];
+	const struct pf_cell *q = &b->cells[b->order];
+	int rc;
+
+	if (p->type == PF_CELL_NULL || q->type == PF_CELL_NULL)
+		rc = (p->type == PF_CELL_NULL) - (q->type == PF_CELL_NULL);
+	else if ((p->type != PF_CELL_TEXT) != a->is_turned)
+		rc = compare_cells(q, p);
+	else
+		rc = compare_cells(p, q);
+	return rc ? rc : (a->cells > b->cells) - (a->cells < b->cells);
+}
+
+/* Put complete rows in order and keep no more than the limit. */
+static void settle(struct pf_table *t)
+{
+	size_t rows = pf_table_row_count(t), keep = rows;
+	struct pf_cell *cells = t->cells;
+	struct chunk *chunks = t->chunks;
+	struct place *places;
+
+	if (t->limit >= 0 && (uint64_t)t->limit < rows)
+		keep = (size_t)t->limit;
+	if (t->is_settled || (t->order < 0 && keep == rows))
+		return;
+	places = pf_calloc(rows ? rows : 1, sizeof(*places));
+	for (size_t r = 0; r < rows; r++)
+		places[r] = (struct place){ cells + r * t->col_count, t->order,
+					    t->is_turned };
+	if (t->order >= 0 && rows)
+		qsort(places, rows, sizeof(*places), compare_places);
+	t->dropped += (int64_t)(rows - keep);
+	t->cells = NULL;
+	t->chunks = NULL;
+	t->cell_count = t->cell_cap = 0;
+	t->is_settled = true; /* while cells are put back */
+	for (size_t r = 0; r < keep; r++)
+		for (size_t c = 0; c < t->col_count; c++)
+			pf_table_cell(t, &places[r].cells[c]);
+	t->is_settled = true;
+	free(places);
+	free(cells);
+	free_chunks(chunks);
+}
+
+int64_t pf_table_settle(struct pf_table *t)
+{
+	settle(t);
+	return t->dropped;
 }

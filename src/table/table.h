@@ -25,6 +25,7 @@
 #ifndef PF_TABLE_TABLE_H
 #define PF_TABLE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,15 @@ enum pf_col_kind {
 	PF_REAL,  /* double */
 	PF_ANY,   /* whatever the cell holds (ad-hoc queries) */
 };
+
+/*
+ * Or'ed to a column's kind where only some formats have the column: text and
+ * md have room for little.  Renderers leave such columns out; a table keeps
+ * them, so that --sort takes every one of them.
+ */
+#define PF_COL_KIND(kind) ((enum pf_col_kind)((kind)&0xff))
+#define PF_FULL           0x100 /* csv and json only */
+#define PF_BRIEF          0x200 /* text and md only */
 
 struct pf_col {
 	const char *key, *title;
@@ -87,6 +97,30 @@ void pf_table_text(struct pf_table *t, const char *s, size_t len);
 void pf_table_string(struct pf_table *t, const char *s); /* NULL: null */
 void pf_table_null(struct pf_table *t);
 void pf_table_cell(struct pf_table *t, const struct pf_cell *cell);
+
+/*
+ * Which rows stay, and in which order.  A word names a column: its key, or
+ * the key without "_ns", "_bytes", "_count", "_share" or "_percent".  Numbers
+ * come largest first and texts from A to Z; a "-" before the word reverses
+ * that.  Empty cells come last, equal ones in the order of adding.
+ */
+struct pf_order {
+	const char *word; /* borrowed; NULL: in the order of adding */
+	int64_t limit;    /* rows that stay; -1: all */
+};
+
+/* The number of the column that a word (with or without "-") names, or -1. */
+int pf_table_find_col(const struct pf_table *t, const char *word);
+
+/*
+ * Call before the first row.  Rows that do not stay are dropped as others
+ * come, so that memory depends on the limit only.  A word that names no
+ * column orders nothing.
+ */
+void pf_table_order(struct pf_table *t, const struct pf_order *order);
+
+/* All rows are there: put them in order.  Returns how many were dropped. */
+int64_t pf_table_settle(struct pf_table *t);
 
 /* Name: [a-z0-9_]+, the JSON key.  Title: for people, or NULL. */
 const char *pf_table_name(const struct pf_table *t);

@@ -66,8 +66,7 @@ static void scene_close(struct scene *s)
 
 static const struct pf_gaps_args all = { .window = PF_WINDOW_DEFAULTS,
 					 .limit = -1,
-					 .micro_ns = PF_GAPS_MICRO_NS,
-					 .wide = true };
+					 .micro_ns = PF_GAPS_MICRO_NS };
 
 static const struct pf_table *table(const struct scene *s, const char *name)
 {

@@ -63,9 +63,8 @@ static void scene_close(struct scene *s)
 
 static void steps(struct scene *s)
 {
-	static const struct pf_steps_args args = { .window = PF_WINDOW_DEFAULTS,
-						   .limit = -1,
-						   .wide = true };
+	static const struct pf_steps_args args = { .window =
+							   PF_WINDOW_DEFAULTS };
 	struct pf_err err = { 0 };
 
 	pf_steps_answer(&s->db, &args, &s->doc, &err);

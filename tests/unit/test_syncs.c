@@ -83,10 +83,8 @@ static void scene_close(struct scene *s)
 }
 
 static const struct pf_syncs_args all = { .window = PF_WINDOW_DEFAULTS,
-					  .limit = -1,
 					  .max_per_step = -1,
-					  .fail_on = -1,
-					  .wide = true };
+					  .fail_on = -1 };
 
 static const struct pf_cell *cell(const struct pf_doc *doc, size_t row,
 				  const char *key)

@@ -8,6 +8,11 @@ libprofan_a_SOURCES = \
 	src/analysis/averages.c \
 	src/analysis/averages.h \
 	src/analysis/averages_store.c \
+	src/analysis/doctor.c \
+	src/analysis/doctor.h \
+	src/analysis/doctor_gpu.c \
+	src/analysis/doctor_impl.h \
+	src/analysis/doctor_tracks.c \
 	src/analysis/engine.h \
 	src/analysis/engine_backward.c \
 	src/analysis/engine_calls.c \
@@ -192,6 +197,7 @@ bin_PROGRAMS += profan
 profan_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
+	src/cmd/cmd_doctor.c \
 	src/cmd/cmd_export.c \
 	src/cmd/cmd_gaps.c \
 	src/cmd/cmd_help.c \

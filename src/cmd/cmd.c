@@ -22,6 +22,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_overlap,
 	&pf_cmd_gaps,
 	&pf_cmd_syncs,
+	&pf_cmd_doctor,
 	&pf_cmd_info,
 	&pf_cmd_query,
 	&pf_cmd_export,

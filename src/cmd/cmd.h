@@ -99,6 +99,7 @@ struct pf_cmd {
 	int64_t text_rows, data_rows;
 };
 
+extern const struct pf_cmd pf_cmd_doctor;
 extern const struct pf_cmd pf_cmd_export;
 extern const struct pf_cmd pf_cmd_gaps;
 extern const struct pf_cmd pf_cmd_help;

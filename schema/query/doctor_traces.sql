@@ -1,0 +1,40 @@
+-- What each trace holds and lacks, from what ingest counted.  Counts of events
+-- by kind are facts "kind_N"; a fact that is missing is 0.  Parameters: none.
+-- Order: trace_id.
+WITH fact AS (
+	SELECT trace_id,
+		sum(value) FILTER (WHERE key IN ('kind_7', 'kind_8', 'kind_9'))
+			AS work_count,
+		sum(value) FILTER (WHERE key IN ('kind_4', 'kind_5'))
+			AS call_count,
+		sum(value) FILTER (WHERE key = 'kind_3') AS python_count,
+		sum(value) FILTER (WHERE key = 'kind_14') AS memory_count,
+		sum(value) FILTER (WHERE key IN ('kind_0', 'kind_21'))
+			AS unknown_count,
+		sum(value) FILTER (WHERE key = 'ts_fraction_digits')
+			AS fraction_digits,
+		sum(value) FILTER (WHERE key = 'averages_unlinked_count')
+			AS unlinked_count,
+		sum(value) FILTER (WHERE key = 'averages_unlinked_ns')
+			AS unlinked_ns,
+		sum(value) FILTER (WHERE key = 'averages_too_deep')
+			AS deep_count
+	FROM trace_fact
+	GROUP BY trace_id)
+SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
+	t.event_count - t.stored_count - t.paired_count - t.metadata_count
+		- t.skipped_count AS lost_count,
+	coalesce(t.last_ns - t.first_ns, 0) AS span_ns,
+	coalesce(f.work_count, 0) AS work_count,
+	coalesce(f.call_count, 0) AS call_count,
+	coalesce(f.python_count, 0) AS python_count,
+	coalesce(f.memory_count, 0) AS memory_count,
+	coalesce(f.unknown_count, 0) AS unknown_count,
+	coalesce(f.fraction_digits, 0) AS fraction_digits,
+	coalesce(f.unlinked_count, 0) AS unlinked_count,
+	coalesce(f.unlinked_ns, 0) AS unlinked_ns,
+	coalesce(f.deep_count, 0) AS deep_count,
+	EXISTS (SELECT 1 FROM step AS s WHERE s.trace_id = t.id) AS has_steps
+FROM trace AS t
+LEFT JOIN fact AS f ON f.trace_id = t.id
+ORDER BY t.id;

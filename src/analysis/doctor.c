@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three sources: what ingest counted (tables trace, trace_fact, repair), GPU
+ * work, and the threads and streams.  Each check is a row of the table below;
+ * its verdict follows from its share alone.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/doctor.h"
+#include "analysis/doctor_impl.h"
+#include "analysis/interval.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "store/named.h"
+
+#define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */
+
+enum check_id {
+	CUT_OFF,
+	LOST,
+	SKIPPED,
+	REPAIRED,
+	NEGATIVE,
+	LEFT_OUT,
+	EVENT_LIMIT,
+	UNKNOWN,
+	TOO_DEEP,
+	RANKS,
+	NO_GPU,
+	NO_CALLS,
+	NO_STACKS,
+	NO_SHAPES,
+	NO_MEMORY,
+	NO_STEPS,
+	HEAD,
+	ORPHAN,
+	IDLE_CALLS,
+	NO_OP,
+	NOT_IN_TABLE,
+	EARLY,
+	CLOCK,
+	COARSE,
+	OVERLAP,
+	ZERO,
+	CROSSING,
+	DUPLICATE,
+	OVERHEAD,
+	CHECKS
+};
+
+enum verdict { OK, NOTE, WARN, BAD };
+static const char *const verdicts[] = { "ok", "note", "warn", "bad" };
+
+#define NEVER 2.0 /* shares are at most 1 */
+
+/*
+ * The verdict of a check that found something: bad or warn from these shares
+ * on, else note.  A check without a share has a share of 1.
+ */
+static const struct rule {
+	const char *name;
+	double warn, bad;
+	const char *advice;
+} rules[CHECKS] = {
+	[CUT_OFF] = { "truncated", 0, 0,
+		      "what follows in the file is missing; let the program "
+		      "that writes the trace end by itself" },
+	[LOST] = { "lost events", 0, 0,
+		   "the counts of the database contradict each other; ingest "
+		   "the trace again" },
+	[SKIPPED] = { "skipped events", 0, 0.01,
+		      "they could not be read and are in no figure; "
+		      "'profan info' lists them by kind" },
+	[REPAIRED] = { "repairs", NEVER, NEVER,
+		       "the text of the trace was mended; 'profan info' lists "
+		       "how, and where first" },
+	[NEGATIVE] = { "negative durations", 0, 0.01,
+		       "events without a duration or with a negative one count "
+		       "as 0" },
+	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
+		       "ingest without --no-python-functions keeps them" },
+	[EVENT_LIMIT] = { "event cap", 0, 0,
+			  "exactly 1,000,000 events: TensorFlow's trace viewer "
+			  "drops what comes later" },
+	[UNKNOWN] = { "unknown categories", NEVER, NEVER,
+		      "they count as ranges of the host; GPU work among them "
+		      "is not recognised" },
+	[TOO_DEEP] = { "nested too deep", 0, 0.01,
+		       "'profan table' leaves them out" },
+	[RANKS] = { "ranks missing", NEVER, NEVER,
+		    "ingest the traces of all ranks into one database; --rank "
+		    "numbers files that do not say" },
+	[NO_GPU] = { "no GPU activity", 0, 0, NULL },
+	[NO_CALLS] = { "no runtime calls", 0, NEVER,
+		       "GPU work has no launch calls: record with "
+		       "activities=[ProfilerActivity.CPU, "
+		       "ProfilerActivity.CUDA]" },
+	[NO_STACKS] = { "no stacks", NEVER, NEVER,
+			"with_stack=True names lines of Python" },
+	[NO_SHAPES] = { "no shapes", NEVER, NEVER,
+			"record_shapes=True gives the shapes of operators" },
+	[NO_MEMORY] = { "no memory", NEVER, NEVER,
+			"profile_memory=True records allocations" },
+	[NO_STEPS] = { "no steps", NEVER, NEVER,
+		       "step() of torch.profiler's profile marks them; --steps "
+		       "REGEX takes other ranges" },
+	[HEAD] = { "head orphans", 0.01, 0.1,
+		   "GPU work launched before the capture began; it counts as "
+		   "busy, but has no call, operator or step: warm up in a "
+		   "schedule, and synchronize before the capture" },
+	[ORPHAN] = { "no launch call", 0.01, 0.1,
+		     "GPU work whose call was not recorded has no operator and "
+		     "no step" },
+	[IDLE_CALLS] = { "launches without GPU work", 0.01, 0.1,
+			 "their work was dropped, ran after the capture, or "
+			 "was captured into a graph" },
+	[NO_OP] = { "no operator", NEVER, NEVER,
+		    "the call of this GPU work is in no operator, as in "
+		    "compiled code, graphs and libraries" },
+	[NOT_IN_TABLE] = { "not in key_averages", 0.01, 0.1,
+			   "torch's own table gives this GPU work to no "
+			   "operator" },
+	[EARLY] = { "work before its launch", 0, 0.01,
+		    "the clocks of host and GPU differ: delays and gaps are "
+		    "off by as much" },
+	[CLOCK] = { "clock problems", 0, 0,
+		    "GPU work ends before its call begins: times of the host "
+		    "and the GPU cannot be compared" },
+	[COARSE] = { "whole microseconds", NEVER, NEVER,
+		     "the trace has no digits after the point; a newer torch "
+		     "writes nanoseconds" },
+	[OVERLAP] = { "overlaps on one stream", 0.01, NEVER,
+		      "sums of durations count this time twice, unions do "
+		      "not; dependent launches do this, and clocks" },
+	[ZERO] = { "GPU work of no length", 0.01, 0.1,
+		   "it counts as an event, but takes no time" },
+	[CROSSING] = { "crossing slices", 0, 0.01,
+		       "ranges of a thread that overlap without nesting: own "
+		       "times and parents are uncertain there" },
+	[DUPLICATE] = { "duplicates", 0, 0.01,
+			"events that equal an earlier one count twice" },
+	[OVERHEAD] = { "profiler overhead", 0.01, 0.1,
+		       "time of the threads that the profiler took itself" },
+};
+
+struct result {
+	int64_t count, gpu_ns; /* gpu_ns -1: makes no sense */
+	double share;          /* -1: there is no whole */
+	bool is_least;         /* count is a lower bound */
+};
+
+struct doctor {
+	struct pf_db *db;
+	struct result results[CHECKS];
+	struct pf_doctor_gpu gpu;
+	struct pf_doctor_tracks tracks;
+	int64_t trace_count, event_count, stored_count, span_ns;
+	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
+	int64_t failed_gpu;  /* NO_GPU: traces that have calls */
+	struct pf_buf cut;   /* CUT_OFF: where */
+	bool is_rank_unsure; /* several traces, not told apart */
+};
+
+static double part(int64_t count, int64_t whole)
+{
+	return whole > 0 ? (double)count / (double)whole : count > 0 ? 1 : 0;
+}
+
+static void set(struct doctor *d, enum check_id id, int64_t count, int64_t of)
+{
+	d->results[id] = (struct result){ count, -1, part(count, of), false };
+}
+
+static void set_alone(struct doctor *d, enum check_id id, int64_t count)
+{
+	d->results[id] = (struct result){ count, -1, -1, false };
+}
+
+static void set_gpu(struct doctor *d, enum check_id id,
+		    const struct pf_tally *t)
+{
+	d->results[id] = (struct result){ t->count, t->ns,
+					  part(t->ns, d->gpu.work.ns), false };
+}
+
+static enum verdict judge(const struct doctor *d, enum check_id id)
+{
+	const struct result *r = &d->results[id];
+	double share = r->share < 0 ? 1 : r->share;
+
+	if (!r->count)
+		return OK;
+	if (id == NO_GPU)
+		return d->failed_gpu ? BAD : NOTE;
+	if (id == RANKS)
+		return d->is_rank_unsure ? WARN : NOTE;
+	if (share >= rules[id].bad)
+		return BAD;
+	return share >= rules[id].warn ? WARN : NOTE;
+}
+
+/* ---- what ingest counted ---- */
+
+enum trace_column {
+	T_ID,
+	T_RANK,
+	T_WORLD,
+	T_EVENTS,
+	T_STORED,
+	T_LOST,
+	T_SPAN,
+	T_WORK,
+	T_CALLS,
+	T_PYTHON,
+	T_MEMORY,
+	T_UNKNOWN,
+	T_DIGITS,
+	T_UNLINKED,
+	T_UNLINKED_NS,
+	T_DEEP,
+	T_STEPS
+};
+
+struct ranks {
+	int64_t *items;
+	size_t count, cap;
+	int64_t world;
+};
+
+static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
+{
+	int64_t v[T_STEPS + 1];
+	struct result *r = d->results;
+
+	for (int i = 0; i <= T_STEPS; i++)
+		v[i] = sqlite3_column_int64(st, i);
+	d->trace_count++;
+	d->event_count += v[T_EVENTS];
+	d->stored_count += v[T_STORED];
+	d->span_ns = pf_span_end(d->span_ns, v[T_SPAN]);
+	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
+	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
+	r[UNKNOWN].count += v[T_UNKNOWN];
+	r[TOO_DEEP].count += v[T_DEEP];
+	r[NO_GPU].count += !v[T_WORK];
+	d->failed_gpu += !v[T_WORK] && v[T_CALLS];
+	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
+	r[NO_STACKS].count += !v[T_PYTHON];
+	r[NO_MEMORY].count += !v[T_MEMORY];
+	r[NO_STEPS].count += !v[T_STEPS];
+	r[COARSE].count += !v[T_DIGITS];
+	r[NOT_IN_TABLE].count += v[T_UNLINKED];
+	r[NOT_IN_TABLE].gpu_ns =
+		pf_span_end(r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
+	if (v[T_WORLD] > ranks->world)
+		ranks->world = v[T_WORLD];
+	if (sqlite3_column_type(st, T_RANK) == SQLITE_NULL) {
+		d->no_rank++;
+		return;
+	}
+	ranks->items = pf_grow(ranks->items, &ranks->cap, ranks->count + 1,
+			       sizeof(*ranks->items));
+	ranks->items[ranks->count++] = v[T_RANK];
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void judge_ranks(struct doctor *d, const struct ranks *ranks)
+{
+	int64_t known;
+
+	if (ranks->count)
+		qsort(ranks->items, ranks->count, sizeof(*ranks->items),
+		      compare_numbers);
+	for (size_t i = 1; i < ranks->count; i++)
+		d->same_rank += ranks->items[i] == ranks->items[i - 1];
+	known = (int64_t)ranks->count - d->same_rank;
+	if (ranks->world > known + d->no_rank)
+		d->absent_ranks = ranks->world - known - d->no_rank;
+	if (d->trace_count < 2)
+		d->no_rank = 0;
+	d->is_rank_unsure = d->no_rank || d->same_rank;
+	set_alone(d, RANKS, d->no_rank + d->same_rank + d->absent_ranks);
+}
+
+static int read_traces(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_traces", err);
+	struct ranks ranks = { 0 };
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1)
+		add_trace(d, st, &ranks);
+	sqlite3_finalize(st);
+	judge_ranks(d, &ranks);
+	free(ranks.items);
+	return rc;
+}
+
+static int read_shapes(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_shapes", err);
+	int rc = st ? pf_db_step(d->db, st, err) : -1;
+
+	if (rc == 1 && !sqlite3_column_int64(st, 0))
+		d->results[NO_SHAPES].count = d->trace_count;
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Which check a kind of repair belongs to; else SKIPPED or REPAIRED. */
+static const struct {
+	const char *kind;
+	enum check_id id;
+} repair_checks[] = {
+	{ "cut_off", CUT_OFF },      { "compression", CUT_OFF },
+	{ "no_duration", NEGATIVE }, { "negative_duration", NEGATIVE },
+	{ "python", LEFT_OUT },
+};
+
+static enum check_id repair_check(const char *kind, const char *action)
+{
+	for (size_t i = 0; i < sizeof(repair_checks) / sizeof(*repair_checks);
+	     i++)
+		if (!strcmp(repair_checks[i].kind, kind))
+			return repair_checks[i].id;
+	return !strcmp(action, "skipped") ? SKIPPED : REPAIRED;
+}
+
+static const char *column_or_empty(sqlite3_stmt *st, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(st, i);
+
+	return text ? text : "";
+}
+
+static void note_cut(struct doctor *d, sqlite3_stmt *st)
+{
+	if (d->cut.len > 200)
+		return;
+	pf_buf_addf(&d->cut, "%strace %lld", d->cut.len ? ", " : "",
+		    (long long)sqlite3_column_int64(st, 0));
+	if (sqlite3_column_type(st, 4) != SQLITE_NULL)
+		pf_buf_addf(&d->cut, " ends at byte %lld",
+			    (long long)sqlite3_column_int64(st, 4));
+}
+
+static int read_repairs(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "info_repairs", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+		enum check_id id = repair_check(column_or_empty(st, 1),
+						column_or_empty(st, 2));
+
+		d->results[id].count += sqlite3_column_int64(st, 3);
+		if (id == CUT_OFF)
+			note_cut(d, st);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- all results ---- */
+
+static void settle(struct doctor *d)
+{
+	static const enum check_id of_events[] = { SKIPPED, LEFT_OUT,
+						   NEGATIVE };
+	static const enum check_id of_traces[] = { EVENT_LIMIT, NO_GPU,
+						   NO_CALLS,    NO_STACKS,
+						   NO_SHAPES,   NO_MEMORY,
+						   NO_STEPS,    COARSE };
+	const struct pf_doctor_gpu *g = &d->gpu;
+	const struct pf_doctor_tracks *t = &d->tracks;
+	struct result *r = d->results;
+
+	for (size_t i = 0; i < sizeof(of_events) / sizeof(*of_events); i++)
+		set(d, of_events[i], r[of_events[i]].count, d->event_count);
+	for (size_t i = 0; i < sizeof(of_traces) / sizeof(*of_traces); i++)
+		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
+	set(d, UNKNOWN, r[UNKNOWN].count, d->stored_count);
+	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
+	set_alone(d, CUT_OFF, r[CUT_OFF].count);
+	set_alone(d, LOST, r[LOST].count);
+	set_alone(d, REPAIRED, r[REPAIRED].count);
+	set_gpu(d, HEAD, &g->head);
+	set_gpu(d, ORPHAN, &g->orphan);
+	set_gpu(d, NO_OP, &g->no_op);
+	set_gpu(d, EARLY, &g->early);
+	set_gpu(d, CLOCK, &g->clock);
+	set_gpu(d, OVERLAP, &g->overlap);
+	set_gpu(d, NOT_IN_TABLE,
+		&(struct pf_tally){ r[NOT_IN_TABLE].count,
+				    r[NOT_IN_TABLE].gpu_ns });
+	set(d, ZERO, g->zero.count, g->work.count);
+	r[ZERO].gpu_ns = 0;
+	set(d, IDLE_CALLS, t->idle_call_count, t->call_count);
+	set(d, CROSSING, t->crossing_count, t->range_count);
+	r[CROSSING].is_least = t->is_crossing_least;
+	set(d, DUPLICATE, t->duplicate.count, t->event_count);
+	r[DUPLICATE].gpu_ns = t->duplicate.ns;
+	set(d, OVERHEAD, t->overhead.count, 0);
+	r[OVERHEAD].share = d->span_ns ? part(t->overhead.ns, d->span_ns) : 0;
+}
+
+/* ---- the answer ---- */
+
+static enum verdict add_checks(struct doctor *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "check", "Check", PF_TEXT },
+		{ "count", "Count", PF_COUNT },
+		{ "gpu_ns", "GPU time", PF_NS },
+		{ "share", "Share", PF_RATIO },
+		{ "verdict", "Verdict", PF_TEXT },
+	};
+	struct pf_table *t = pf_doc_table(doc, "checks", NULL, cols,
+					  sizeof(cols) / sizeof(*cols));
+	enum verdict worst = OK;
+
+	for (int i = 0; i < CHECKS; i++) {
+		const struct result *r = &d->results[i];
+		enum verdict v = judge(d, (enum check_id)i);
+
+		if (v > worst)
+			worst = v;
+		pf_table_string(t, rules[i].name);
+		pf_table_int(t, r->count);
+		if (r->gpu_ns < 0)
+			pf_table_null(t);
+		else
+			pf_table_int(t, r->gpu_ns);
+		if (r->share < 0)
+			pf_table_null(t);
+		else
+			pf_table_real(t, r->share);
+		pf_table_string(t, verdicts[v]);
+	}
+	return worst;
+}
+
+/* The worst check; of several the one with the largest share. */
+static void add_finding(const struct doctor *d, struct pf_doc *doc)
+{
+	int of[BAD + 1] = { 0 }, top = 0;
+	enum verdict worst = OK;
+	char share[PF_NUM_MAX];
+
+	for (int i = 0; i < CHECKS; i++) {
+		enum verdict v = judge(d, (enum check_id)i);
+
+		of[v]++;
+		if (v > worst ||
+		    (v == worst && d->results[i].share > d->results[top].share))
+			top = i, worst = v;
+	}
+	if (worst < WARN) {
+		pf_doc_finding(doc, "Nothing makes the figures doubtful: no "
+				    "check says warn or bad");
+		return;
+	}
+	pf_num_show_ratio(share, d->results[top].share);
+	pf_doc_finding(
+		doc,
+		"Of %d checks %d say bad and %d warn, above all %s%s%s%s%s",
+		CHECKS, of[BAD], of[WARN], rules[top].name,
+		d->results[top].share > 0 ? " (" : "",
+		d->results[top].share > 0 ? share : "",
+		d->results[top].share > 0 && d->results[top].gpu_ns >= 0
+			? " of GPU time"
+			: "",
+		d->results[top].share > 0 ? ")" : "");
+}
+
+static void note_gpu(const struct doctor *d, struct pf_doc *doc)
+{
+	if (d->failed_gpu)
+		pf_doc_note(doc,
+			    "no GPU activity: %" PRId64 " traces have calls of "
+			    "the runtime, but the GPU's own records are "
+			    "missing: another profiler may hold the GPU, or "
+			    "its permission is lacking",
+			    d->failed_gpu);
+	else
+		pf_doc_note(doc, "no GPU activity: record GPU work with "
+				 "activities=[ProfilerActivity.CPU, "
+				 "ProfilerActivity.CUDA]");
+}
+
+static void note_ranks(const struct doctor *d, struct pf_doc *doc)
+{
+	struct pf_buf text = { 0 };
+
+	if (d->no_rank)
+		pf_buf_addf(&text, ", %" PRId64 " traces have none",
+			    d->no_rank);
+	if (d->same_rank)
+		pf_buf_addf(&text, ", %" PRId64 " have that of another",
+			    d->same_rank);
+	if (d->absent_ranks)
+		pf_buf_addf(&text, ", %" PRId64 " of the world are in no trace",
+			    d->absent_ranks);
+	pf_doc_note(doc, "%s: %s; %s", rules[RANKS].name, text.data + 2,
+		    rules[RANKS].advice);
+	pf_buf_release(&text);
+}
+
+/* What only some checks have to say. */
+static void describe(const struct doctor *d, enum check_id id,
+		     struct pf_buf *text)
+{
+	char time[PF_NUM_MAX];
+
+	if (id == CUT_OFF && d->cut.len)
+		pf_buf_addf(text, "%s; ", d->cut.data);
+	if (id == EARLY)
+		pf_buf_addf(text, "at most %s; ",
+			    pf_num_show_ns(time, d->gpu.most_early_ns));
+	if (id == OVERHEAD)
+		pf_buf_addf(text, "%s; ",
+			    pf_num_show_ns(time, d->tracks.overhead.ns));
+	if (d->results[id].is_least)
+		pf_buf_adds(text, "there are more, not all were counted; ");
+}
+
+static void add_notes(const struct doctor *d, struct pf_doc *doc)
+{
+	struct pf_buf text = { 0 };
+
+	for (int v = BAD; v > OK; v--)
+		for (int i = 0; i < CHECKS; i++) {
+			enum check_id id = (enum check_id)i;
+
+			if ((int)judge(d, id) != v)
+				continue;
+			if (id == NO_GPU) {
+				note_gpu(d, doc);
+				continue;
+			}
+			if (id == RANKS) {
+				note_ranks(d, doc);
+				continue;
+			}
+			pf_buf_clear(&text);
+			describe(d, id, &text);
+			pf_buf_adds(&text, rules[i].advice);
+			pf_doc_note(doc, "%s: %s", rules[i].name, text.data);
+		}
+	pf_buf_release(&text);
+}
+
+int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
+	      struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	struct doctor d = { .db = db };
+	enum verdict worst;
+	int rc = -1;
+
+	if (!read_traces(&d, err) && !read_shapes(&d, err) &&
+	    !read_repairs(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
+	    !pf_doctor_tracks(db, &d.tracks, err)) {
+		settle(&d);
+		add_finding(&d, doc);
+		worst = add_checks(&d, doc);
+		add_notes(&d, doc);
+		*is_failed = args->fail_on >= 0 &&
+			     (int)worst >= WARN + args->fail_on;
+		rc = 0;
+	}
+	pf_buf_release(&d.cut);
+	return rc;
+}

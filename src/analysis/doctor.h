@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How far a database can be trusted: one row for each check, with what it
+ * counts, the GPU time that is affected and a verdict, and a note for each
+ * check that found something, which says what it means and which option of the
+ * profiler would provide what is missing.
+ *
+ * Verdicts: "ok" nothing found; "note" something to know, no figure is wrong;
+ * "warn" some figures leave this out or may be off; "bad" figures are wrong
+ * or what they need is missing.
+ *
+ * Definitions, all of them exact counts:
+ * - GPU work is kernels, copies and fills; a stream is a track of them.
+ * - head orphans: GPU work without a launch call that starts before the first
+ *   work of its stream that has one; on a stream that has none, before the
+ *   first of its trace.  Other GPU work without a launch call is "no launch
+ *   call".
+ * - launches without work: calls of the runtime or the driver whose name
+ *   speaks of a launch, a copy or a fill, and no GPU work has their
+ *   correlation.
+ * - work before its launch: starts before its launch call does.  Clock
+ *   problems: ends before its launch call starts.
+ * - overlaps: GPU work that starts before the end of earlier work of its
+ *   stream; the time is what both cover, so that the sum of durations less
+ *   the time is the union.
+ * - crossing slices: ranges of a host thread that begin within an earlier one
+ *   and end after it.
+ * - duplicates: events of a thread or a stream that equal an earlier one in
+ *   everything but their place in the file.
+ */
+#ifndef PF_ANALYSIS_DOCTOR_H
+#define PF_ANALYSIS_DOCTOR_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+/* The words of --fail-on, in the order of enum pf_verdict from WARN on. */
+#define PF_DOCTOR_FAIL_ON "warn|bad"
+
+struct pf_doctor_args {
+	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */
+};
+
+/* *is_failed: the worst verdict is at least what fail_on says. */
+int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
+	      struct pf_doc *doc, bool *is_failed, struct pf_err *err);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over GPU work in order of time, trace by trace.  Work without a
+ * launch call waits with its stream until the stream's first launched work
+ * shows that it was there before the capture.  Launch calls are then read in
+ * the order of their ids.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "analysis/doctor_impl.h"
+#include "analysis/gpu.h"
+#include "analysis/intern.h"
+#include "analysis/interval.h"
+#include "analysis/reader.h"
+#include "base/mem.h"
+
+#define SORT_BYTES (16u << 20)
+
+struct stream {
+	struct pf_union all;
+	bool is_linked;
+	struct pf_tally waiting; /* without a launch call, none linked yet */
+};
+
+struct launched {
+	int64_t launch_id, start_ns, dur_ns;
+};
+
+struct scan {
+	struct pf_doctor_gpu *out;
+	struct pf_sorter *launched;
+	struct pf_map by_track;
+	struct stream *streams;
+	size_t count, cap, first; /* of the trace at hand */
+	bool is_linked;           /* some work of the trace */
+	struct pf_tally before;   /* before the first that is */
+};
+
+static void tally(struct pf_tally *t, int64_t ns)
+{
+	t->count++;
+	t->ns = pf_span_end(t->ns, ns);
+}
+
+static void move(struct pf_tally *to, struct pf_tally *from)
+{
+	to->count += from->count;
+	to->ns = pf_span_end(to->ns, from->ns);
+	*from = (struct pf_tally){ 0 };
+}
+
+static struct stream *find_stream(struct scan *s, int64_t event_id)
+{
+	uint64_t *place = pf_map_at(&s->by_track, (uint64_t)event_id >> 32);
+
+	if (*place == UINT64_MAX) {
+		s->streams = pf_grow(s->streams, &s->cap, s->count + 1,
+				     sizeof(*s->streams));
+		s->streams[s->count] = (struct stream){ 0 };
+		*place = s->count++;
+	}
+	return &s->streams[*place];
+}
+
+static void end_trace(struct scan *s)
+{
+	move(s->is_linked ? &s->out->head : &s->out->orphan, &s->before);
+	for (; s->first < s->count; s->first++)
+		move(&s->out->orphan, &s->streams[s->first].waiting);
+	s->is_linked = false;
+}
+
+static void take_unlinked(struct scan *s, struct stream *stream, int64_t ns)
+{
+	if (!s->is_linked)
+		tally(&s->before, ns);
+	else if (!stream->is_linked)
+		tally(&stream->waiting, ns);
+	else
+		tally(&s->out->orphan, ns);
+}
+
+static int take_linked(struct scan *s, struct stream *stream,
+		       const struct pf_gpu_event *ev, struct pf_err *err)
+{
+	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns };
+
+	move(&s->out->head, &stream->waiting);
+	stream->is_linked = s->is_linked = true;
+	if (!ev->op_id)
+		tally(&s->out->no_op, ev->dur_ns);
+	return pf_sorter_add(s->launched, &l, err);
+}
+
+static int take(struct scan *s, const struct pf_gpu_event *ev,
+		struct pf_err *err)
+{
+	struct stream *stream;
+	int64_t covered;
+
+	if (ev->is_first_of_trace)
+		end_trace(s);
+	stream = find_stream(s, ev->event_id);
+	tally(&s->out->work, ev->dur_ns);
+	if (ev->dur_ns <= 0)
+		tally(&s->out->zero, 0);
+	covered = stream->all.covered_ns;
+	pf_union_add(&stream->all, ev->start_ns, ev->end_ns);
+	covered = stream->all.covered_ns - covered;
+	if (covered < ev->end_ns - ev->start_ns)
+		tally(&s->out->overlap, ev->end_ns - ev->start_ns - covered);
+	if (ev->launch_id)
+		return take_linked(s, stream, ev, err);
+	take_unlinked(s, stream, ev->dur_ns);
+	return 0;
+}
+
+static void compare(struct pf_doctor_gpu *out, const struct launched *l,
+		    int64_t call_start_ns)
+{
+	int64_t lead;
+
+	if (l->start_ns >= call_start_ns)
+		return;
+	tally(&out->early, l->dur_ns);
+	if (__builtin_sub_overflow(call_start_ns, l->start_ns, &lead))
+		lead = INT64_MAX;
+	if (lead > out->most_early_ns)
+		out->most_early_ns = lead;
+	if (pf_span_end(l->start_ns, l->dur_ns) < call_start_ns)
+		tally(&out->clock, l->dur_ns);
+}
+
+static int read_calls(struct pf_db *db, struct scan *s, struct pf_err *err)
+{
+	struct pf_reader *reader = pf_reader_new(db, PF_COLBIT(PF_COL_START));
+	const struct launched *l;
+	const struct pf_block *b;
+	uint32_t i;
+	int rc = pf_sorter_finish(s->launched, err);
+
+	while (!rc && (l = pf_sorter_next(s->launched, err))) {
+		int found = pf_reader_at(reader, l->launch_id, &b, &i, err);
+
+		if (found < 0)
+			rc = -1;
+		else if (found)
+			compare(s->out, l, b->start_ns[i]);
+	}
+	pf_reader_free(reader);
+	return rc || err->code ? -1 : 0;
+}
+
+int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
+		  struct pf_err *err)
+{
+	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	struct scan s = { .out = out };
+	const struct pf_gpu_event *ev;
+	struct pf_window window = { 0 };
+	struct pf_gpu *gpu = NULL;
+	int rc = pf_window_resolve(db, &all, &window, err);
+
+	*out = (struct pf_doctor_gpu){ 0 };
+	pf_map_init(&s.by_track);
+	s.launched = pf_sorter_new(sizeof(struct launched), SORT_BYTES,
+				   pf_analysis_temp_dir());
+	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
+		rc = -1;
+	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
+		rc = take(&s, ev, err);
+	if (!rc) {
+		end_trace(&s);
+		rc = read_calls(db, &s, err);
+	}
+	pf_gpu_free(gpu);
+	pf_sorter_free(s.launched);
+	pf_map_release(&s.by_track);
+	pf_window_release(&window);
+	free(s.streams);
+	return rc;
+}

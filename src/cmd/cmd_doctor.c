@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/doctor.h"
+#include "cmd/cmd.h"
+
+static const struct pf_doctor_args defaults = { .fail_on = -1 };
+
+static const struct pf_opt opts[] = {
+	{ 0, "fail-on", PF_DOCTOR_FAIL_ON,
+	  "end with code 1 if a check says this or worse", PF_OPT_CHOICE,
+	  offsetof(struct pf_doctor_args, fail_on), 0, 0 },
+	{ 0 },
+};
+
+static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	bool is_failed = false;
+	int rc = pf_doctor(cx->db, args, &doc, &is_failed, err);
+
+	if (!rc)
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return !rc && is_failed ? 1 : rc;
+}
+
+const struct pf_cmd pf_cmd_doctor = {
+	.name = "doctor",
+	.args = "[DB]",
+	.summary = "show how far the traces can be trusted",
+	.details =
+		"One row a check: what it counts, the GPU time that is "
+		"affected, and a verdict. ok: nothing found. note: good to "
+		"know, no figure is wrong. warn: some figures leave this out "
+		"or may be off. bad: figures are wrong, or what they need is "
+		"missing. Below stands what each finding means, and which "
+		"option of the profiler provides what is missing.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_doctor_args),
+	.defaults = &defaults,
+	.examples = "profan doctor job.db\n"
+		    "profan doctor job.db --fail-on bad\n"
+		    "profan doctor job.db --format json\n",
+	.run = run,
+};

@@ -10,6 +10,7 @@ UNIT_TESTS = \
 	tests/unit/test_block_body \
 	tests/unit/test_chrome \
 	tests/unit/test_db \
+	tests/unit/test_doctor \
 	tests/unit/test_flops \
 	tests/unit/test_gaps \
 	tests/unit/test_gpu \
@@ -83,6 +84,7 @@ endif
 SHELL_TESTS = \
 	tests/chunks.sh \
 	tests/docs.sh \
+	tests/doctor.sh \
 	tests/extension.sh \
 	tests/faults.sh \
 	tests/fuzz.sh \
@@ -98,7 +100,7 @@ SHELL_TESTS = \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/peers.py tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/peers.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/truth
 

@@ -9,8 +9,6 @@ WITH fact AS (
 			AS call_count,
 		sum(value) FILTER (WHERE key = 'kind_3') AS python_count,
 		sum(value) FILTER (WHERE key = 'kind_14') AS memory_count,
-		sum(value) FILTER (WHERE key IN ('kind_0', 'kind_21'))
-			AS unknown_count,
 		sum(value) FILTER (WHERE key = 'ts_fraction_digits')
 			AS fraction_digits,
 		sum(value) FILTER (WHERE key = 'averages_unlinked_count')
@@ -29,7 +27,6 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 	coalesce(f.call_count, 0) AS call_count,
 	coalesce(f.python_count, 0) AS python_count,
 	coalesce(f.memory_count, 0) AS memory_count,
-	coalesce(f.unknown_count, 0) AS unknown_count,
 	coalesce(f.fraction_digits, 0) AS fraction_digits,
 	coalesce(f.unlinked_count, 0) AS unlinked_count,
 	coalesce(f.unlinked_ns, 0) AS unlinked_ns,

@@ -38,7 +38,8 @@ enum check_id {
 	NO_STEPS,
 	HEAD,
 	ORPHAN,
-	IDLE_CALLS,
+	IDLE_LAUNCHES,
+	IDLE_COPIES,
 	NO_OP,
 	NOT_IN_TABLE,
 	EARLY,
@@ -115,13 +116,16 @@ static const struct rule {
 	[ORPHAN] = { "no launch call", 0.01, 0.1,
 		     "GPU work whose call was not recorded has no operator and "
 		     "no step" },
-	[IDLE_CALLS] = { "launches without GPU work", 0.01, 0.1,
-			 "their work was dropped, ran after the capture, or "
-			 "was captured into a graph" },
+	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
+			    "their work was dropped, ran after the capture, "
+			    "or was captured into a graph" },
+	[IDLE_COPIES] = { "copies without GPU work", NEVER, NEVER,
+			  "calls that copy or fill and left no record; those "
+			  "of no bytes leave none" },
 	[NO_OP] = { "no operator", NEVER, NEVER,
 		    "the call of this GPU work is in no operator, as in "
 		    "compiled code, graphs and libraries" },
-	[NOT_IN_TABLE] = { "not in key_averages", 0.01, 0.1,
+	[NOT_IN_TABLE] = { "not in key_averages", 0.01, NEVER,
 			   "torch's own table gives this GPU work to no "
 			   "operator" },
 	[EARLY] = { "work before its launch", 0, 0.01,
@@ -138,12 +142,12 @@ static const struct rule {
 		      "not; dependent launches do this, and clocks" },
 	[ZERO] = { "GPU work of no length", 0.01, 0.1,
 		   "it counts as an event, but takes no time" },
-	[CROSSING] = { "crossing slices", 0, 0.01,
+	[CROSSING] = { "crossing slices", 0.001, 0.1,
 		       "ranges of a thread that overlap without nesting: own "
 		       "times and parents are uncertain there" },
 	[DUPLICATE] = { "duplicates", 0, 0.01,
 			"events that equal an earlier one count twice" },
-	[OVERHEAD] = { "profiler overhead", 0.01, 0.1,
+	[OVERHEAD] = { "profiler overhead", 0.05, NEVER,
 		       "time of the threads that the profiler took itself" },
 };
 
@@ -160,8 +164,7 @@ struct doctor {
 	struct pf_doctor_tracks tracks;
 	int64_t trace_count, event_count, stored_count, span_ns;
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
-	int64_t failed_gpu;  /* NO_GPU: traces that have calls */
-	struct pf_buf cut;   /* CUT_OFF: where */
+	struct pf_buf cut;                        /* CUT_OFF: where */
 	bool is_rank_unsure; /* several traces, not told apart */
 };
 
@@ -195,7 +198,7 @@ static enum verdict judge(const struct doctor *d, enum check_id id)
 	if (!r->count)
 		return OK;
 	if (id == NO_GPU)
-		return d->failed_gpu ? BAD : NOTE;
+		return d->tracks.silent_trace_count ? BAD : NOTE;
 	if (id == RANKS)
 		return d->is_rank_unsure ? WARN : NOTE;
 	if (share >= rules[id].bad)
@@ -217,7 +220,6 @@ enum trace_column {
 	T_CALLS,
 	T_PYTHON,
 	T_MEMORY,
-	T_UNKNOWN,
 	T_DIGITS,
 	T_UNLINKED,
 	T_UNLINKED_NS,
@@ -244,10 +246,8 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	d->span_ns = pf_span_end(d->span_ns, v[T_SPAN]);
 	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
-	r[UNKNOWN].count += v[T_UNKNOWN];
 	r[TOO_DEEP].count += v[T_DEEP];
 	r[NO_GPU].count += !v[T_WORK];
-	d->failed_gpu += !v[T_WORK] && v[T_CALLS];
 	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
 	r[NO_STACKS].count += !v[T_PYTHON];
 	r[NO_MEMORY].count += !v[T_MEMORY];
@@ -393,7 +393,7 @@ static void settle(struct doctor *d)
 		set(d, of_events[i], r[of_events[i]].count, d->event_count);
 	for (size_t i = 0; i < sizeof(of_traces) / sizeof(*of_traces); i++)
 		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
-	set(d, UNKNOWN, r[UNKNOWN].count, d->stored_count);
+	set(d, UNKNOWN, t->unknown_count, d->stored_count);
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
 	set_alone(d, CUT_OFF, r[CUT_OFF].count);
 	set_alone(d, LOST, r[LOST].count);
@@ -409,7 +409,8 @@ static void settle(struct doctor *d)
 				    r[NOT_IN_TABLE].gpu_ns });
 	set(d, ZERO, g->zero.count, g->work.count);
 	r[ZERO].gpu_ns = 0;
-	set(d, IDLE_CALLS, t->idle_call_count, t->call_count);
+	set(d, IDLE_LAUNCHES, t->idle_launch_count, t->launch_count);
+	set(d, IDLE_COPIES, t->idle_copy_count, t->copy_count);
 	set(d, CROSSING, t->crossing_count, t->range_count);
 	r[CROSSING].is_least = t->is_crossing_least;
 	set(d, DUPLICATE, t->duplicate.count, t->event_count);
@@ -454,19 +455,25 @@ static enum verdict add_checks(struct doctor *d, struct pf_doc *doc)
 	return worst;
 }
 
+/* Shares for comparison: a check without one comes first. */
+static double weight(const struct doctor *d, int i)
+{
+	return d->results[i].share < 0 ? 1 : d->results[i].share;
+}
+
 /* The worst check; of several the one with the largest share. */
 static void add_finding(const struct doctor *d, struct pf_doc *doc)
 {
 	int of[BAD + 1] = { 0 }, top = 0;
 	enum verdict worst = OK;
+	struct pf_buf part = { 0 };
 	char share[PF_NUM_MAX];
 
 	for (int i = 0; i < CHECKS; i++) {
 		enum verdict v = judge(d, (enum check_id)i);
 
 		of[v]++;
-		if (v > worst ||
-		    (v == worst && d->results[i].share > d->results[top].share))
+		if (v > worst || (v == worst && weight(d, i) > weight(d, top)))
 			top = i, worst = v;
 	}
 	if (worst < WARN) {
@@ -474,28 +481,25 @@ static void add_finding(const struct doctor *d, struct pf_doc *doc)
 				    "check says warn or bad");
 		return;
 	}
-	pf_num_show_ratio(share, d->results[top].share);
-	pf_doc_finding(
-		doc,
-		"Of %d checks %d say bad and %d warn, above all %s%s%s%s%s",
-		CHECKS, of[BAD], of[WARN], rules[top].name,
-		d->results[top].share > 0 ? " (" : "",
-		d->results[top].share > 0 ? share : "",
-		d->results[top].share > 0 && d->results[top].gpu_ns >= 0
-			? " of GPU time"
-			: "",
-		d->results[top].share > 0 ? ")" : "");
+	if (d->results[top].share > 0)
+		pf_buf_addf(&part, " (%s%s)",
+			    pf_num_show_ratio(share, d->results[top].share),
+			    d->results[top].gpu_ns > 0 ? " of GPU time" : "");
+	pf_doc_finding(doc,
+		       "Verdicts of %d checks: %d bad, %d warn, above all %s%s",
+		       CHECKS, of[BAD], of[WARN], rules[top].name,
+		       part.len ? part.data : "");
+	pf_buf_release(&part);
 }
 
 static void note_gpu(const struct doctor *d, struct pf_doc *doc)
 {
-	if (d->failed_gpu)
+	if (d->tracks.silent_trace_count)
 		pf_doc_note(doc,
-			    "no GPU activity: %" PRId64 " traces have calls of "
-			    "the runtime, but the GPU's own records are "
-			    "missing: another profiler may hold the GPU, or "
-			    "its permission is lacking",
-			    d->failed_gpu);
+			    "no GPU activity: %" PRId64 " traces launch work, "
+			    "but have no record of it: another profiler may "
+			    "hold the GPU, or a permission is lacking",
+			    d->tracks.silent_trace_count);
 	else
 		pf_doc_note(doc, "no GPU activity: record GPU work with "
 				 "activities=[ProfilerActivity.CPU, "

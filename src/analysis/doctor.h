@@ -15,9 +15,9 @@
  *   work of its stream that has one; on a stream that has none, before the
  *   first of its trace.  Other GPU work without a launch call is "no launch
  *   call".
- * - launches without work: calls of the runtime or the driver whose name
- *   speaks of a launch, a copy or a fill, and no GPU work has their
- *   correlation.
+ * - launches, copies without work: calls of the runtime or the driver with
+ *   "Launch", or with "Memcpy" or "Memset" in their name (never "HostFunc"),
+ *   whose correlation no GPU work has.
  * - work before its launch: starts before its launch call does.  Clock
  *   problems: ends before its launch call starts.
  * - overlaps: GPU work that starts before the end of earlier work of its

@@ -31,13 +31,18 @@ struct pf_doctor_tracks {
 	int64_t event_count;    /* looked at for duplicates */
 	struct pf_tally duplicate;
 	struct pf_tally overhead; /* host time, summed over threads */
-	int64_t call_count, idle_call_count; /* launches; without work */
+	int64_t unknown_count;    /* events of no known category */
+	/* Calls, and those of them without GPU work. */
+	int64_t launch_count, idle_launch_count;
+	int64_t copy_count, idle_copy_count; /* fills too */
+	int64_t silent_trace_count; /* launches, but no GPU work at all */
 };
 
 int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 		     struct pf_err *err);
 
-/* Does the name of a call say that it gives work to a GPU? */
-bool pf_doctor_is_launch(const char *name);
+/* What the name of a call says that it gives a GPU to do. */
+enum pf_doctor_call { PF_CALL_OTHER, PF_CALL_LAUNCH, PF_CALL_COPY };
+enum pf_doctor_call pf_doctor_call(const char *name);
 
 #endif

@@ -34,7 +34,7 @@ struct twin {
 
 /* GPU work comes before calls: it is added first, and sorting is stable. */
 struct link {
-	int64_t trace_id, correlation, is_call;
+	int64_t trace_id, correlation, call; /* PF_CALL_OTHER: work */
 };
 
 struct walk {
@@ -42,7 +42,7 @@ struct walk {
 	struct pf_doctor_tracks *out;
 	struct pf_names *names;
 	struct pf_sorter *links;
-	struct pf_map launches; /* name -> is it a launch? */
+	struct pf_map calls; /* name -> enum pf_doctor_call */
 	int64_t trace_id;
 	/* the track at hand */
 	int64_t *open;
@@ -54,11 +54,13 @@ struct walk {
 	bool is_work; /* of the twins */
 };
 
-bool pf_doctor_is_launch(const char *name)
+enum pf_doctor_call pf_doctor_call(const char *name)
 {
-	return (strstr(name, "Launch") || strstr(name, "Memcpy") ||
-		strstr(name, "Memset")) &&
-	       !strstr(name, "HostFunc");
+	if (strstr(name, "HostFunc"))
+		return PF_CALL_OTHER;
+	if (strstr(name, "Memcpy") || strstr(name, "Memset"))
+		return PF_CALL_COPY;
+	return strstr(name, "Launch") ? PF_CALL_LAUNCH : PF_CALL_OTHER;
 }
 
 /* ---- crossing ---- */
@@ -181,25 +183,25 @@ static void check_twin(struct walk *w, const struct pf_span *s, unsigned kind)
 
 /* ---- launches ---- */
 
-static int is_launch(struct walk *w, const struct pf_span *s,
+static int find_call(struct walk *w, const struct pf_span *s,
 		     struct pf_err *err)
 {
 	uint64_t *known;
 	char *text;
-	bool yes;
+	int call;
 
 	if (s->name == PF_ID_INLINE) {
 		text = pf_memdup0(s->inline_name, s->inline_name_len);
-		yes = pf_doctor_is_launch(text);
+		call = pf_doctor_call(text);
 		free(text);
-		return yes;
+		return call;
 	}
-	known = pf_map_at(&w->launches, s->name);
+	known = pf_map_at(&w->calls, s->name);
 	if (*known == UINT64_MAX) {
 		text = pf_names_text_take(w->names, s->name, err);
 		if (!text)
 			return -1;
-		*known = pf_doctor_is_launch(text);
+		*known = pf_doctor_call(text);
 		free(text);
 	}
 	return (int)*known;
@@ -208,13 +210,12 @@ static int is_launch(struct walk *w, const struct pf_span *s,
 static int check_call(struct walk *w, const struct pf_span *s,
 		      struct pf_err *err)
 {
-	struct link l = { w->trace_id, s->slot[PF_SLOT_CORRELATION], 1 };
-	int yes;
+	struct link l = { w->trace_id, s->slot[PF_SLOT_CORRELATION], 0 };
 
 	if (!(s->mask >> PF_SLOT_CORRELATION & 1) || l.correlation <= 0)
 		return 0;
-	yes = is_launch(w, s, err);
-	return yes > 0 ? pf_sorter_add(w->links, &l, err) : yes;
+	l.call = find_call(w, s, err);
+	return l.call > 0 ? pf_sorter_add(w->links, &l, err) : (int)l.call;
 }
 
 static int add_work(struct walk *w, struct pf_err *err)
@@ -237,22 +238,41 @@ static int add_work(struct walk *w, struct pf_err *err)
 	return rc;
 }
 
+static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
+{
+	if (call == PF_CALL_LAUNCH) {
+		out->launch_count++;
+		out->idle_launch_count += is_idle;
+	} else {
+		out->copy_count++;
+		out->idle_copy_count += is_idle;
+	}
+}
+
 static int count_idle(struct walk *w, struct pf_err *err)
 {
 	const struct link *l;
-	int64_t trace_id = -1, correlation = -1;
+	int64_t trace_id = -1, correlation = -1; /* of work */
+	int64_t silent_id = -1; /* the last trace that was found silent */
 
 	if (pf_sorter_finish(w->links, err) < 0)
 		return -1;
 	while ((l = pf_sorter_next(w->links, err))) {
-		if (!l->is_call) {
+		if (l->call == PF_CALL_OTHER) {
+			w->out->silent_trace_count -= silent_id == l->trace_id;
+			silent_id = -1;
 			trace_id = l->trace_id;
 			correlation = l->correlation;
 			continue;
 		}
-		w->out->call_count++;
-		w->out->idle_call_count += l->trace_id != trace_id ||
-					   l->correlation != correlation;
+		count_call(w->out, l->call,
+			   l->trace_id != trace_id ||
+				   l->correlation != correlation);
+		if (l->trace_id != trace_id && l->trace_id != silent_id &&
+		    l->call == PF_CALL_LAUNCH) {
+			silent_id = l->trace_id;
+			w->out->silent_trace_count++;
+		}
 	}
 	return err->code ? -1 : 0;
 }
@@ -266,6 +286,8 @@ static int take(struct walk *w, const struct pf_span *s, bool is_host,
 	int64_t end = pf_span_end(s->start_ns, s->dur_ns);
 
 	check_twin(w, s, kind);
+	w->out->unknown_count +=
+		kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER;
 	if (!is_host)
 		return 0;
 	check_crossing(w, s->start_ns, end);
@@ -328,7 +350,7 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	int rc = -1;
 
 	*out = (struct pf_doctor_tracks){ 0 };
-	pf_map_init(&w.launches);
+	pf_map_init(&w.calls);
 	w.names = pf_names_new(db, err);
 	w.links = pf_sorter_new(sizeof(struct link), SORT_BYTES,
 				pf_analysis_temp_dir());
@@ -336,7 +358,7 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 		rc = count_idle(&w, err);
 	pf_sorter_free(w.links);
 	pf_names_free(w.names);
-	pf_map_release(&w.launches);
+	pf_map_release(&w.calls);
 	free(w.open);
 	free(w.twins);
 	return rc;

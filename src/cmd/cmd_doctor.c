@@ -13,16 +13,14 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
 {
-	struct pf_doc doc = { 0 };
 	bool is_failed = false;
-	int rc = pf_doctor(cx->db, args, &doc, &is_failed, err);
 
-	if (!rc)
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
-	pf_doc_release(&doc);
-	return !rc && is_failed ? 1 : rc;
+	if (pf_doctor(cx->db, args, doc, &is_failed, err) < 0)
+		return -1;
+	return is_failed;
 }
 
 const struct pf_cmd pf_cmd_doctor = {
@@ -40,8 +38,9 @@ const struct pf_cmd pf_cmd_doctor = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_doctor_args),
 	.defaults = &defaults,
+	.lists = "checks",
 	.examples = "profan doctor job.db\n"
 		    "profan doctor job.db --fail-on bad\n"
 		    "profan doctor job.db --format json\n",
-	.run = run,
+	.answer = answer,
 };

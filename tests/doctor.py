@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""What "profan doctor" must count in a trace, worked out from its JSON alone.
+
+usage: doctor.py TRACE CSV
+
+Prints one line a check: the check, count and GPU time here and in the csv
+that profan printed; exits 1 if any differs.  Written from the definitions in
+src/analysis/doctor.h, not from the code.
+"""
+import bisect
+import collections
+import csv
+import decimal
+import gzip
+import heapq
+import json
+import sys
+
+GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
+GPU_OTHER = {"gpu_user_annotation", "cuda_sync", "xpu_sync", "mtia_insight",
+             "cuda_profiler_range", "mtia_ccp_events"}
+HOST = {"cpu_op", "operator", "user_annotation", "python_function", "runtime",
+        "overhead", "cpu_instant_event", "collective_comm", "cuda_event"}
+
+
+def ns(value):
+    return int((decimal.Decimal(value) * 1000).to_integral_value(
+        rounding=decimal.ROUND_HALF_EVEN))
+
+
+class Event:
+    def __init__(self, e, order):
+        self.raw = e
+        self.order = order
+        self.cat = str(e.get("cat", "")).lower()
+        self.name = e.get("name", "")
+        self.args = e.get("args") if isinstance(e.get("args"), dict) else {}
+        self.start = ns(e["ts"])
+        self.dur = max(ns(e.get("dur", 0) or 0), 0)
+        self.end = self.start + self.dur
+        self.track = (str(e.get("pid")), str(e.get("tid")))
+        self.correlation = self.args.get("correlation", 0)
+
+    def is_call(self):
+        return (self.cat == "runtime" or self.cat.endswith("_runtime")
+                or self.cat.endswith("_driver"))
+
+
+def read(path):
+    with gzip.open(path) as f:
+        top = json.load(f, parse_float=decimal.Decimal)
+    raw = top["traceEvents"] if isinstance(top, dict) else top
+    kept = [Event(e, i) for i, e in enumerate(raw)
+            if e.get("ph") in ("X", "i", "I", "R") and e.get("cat") != "Trace"]
+    return raw, kept
+
+
+def by_track(events):
+    tracks = collections.defaultdict(list)
+    for e in events:
+        tracks[e.track].append(e)
+    for list_ in tracks.values():
+        list_.sort(key=lambda e: (e.start, -e.dur, e.order))
+    return tracks
+
+
+def total(events):
+    return len(events), sum(e.dur for e in events)
+
+
+def orphans(work, linked):
+    """Head orphans and other GPU work without a call."""
+    first, first_of = None, {}
+    for e in work:
+        if e.correlation in linked:
+            first = e.start if first is None else min(first, e.start)
+            first_of[e.track] = min(first_of.get(e.track, e.start), e.start)
+    head, rest = [], []
+    for e in work:
+        if e.correlation in linked:
+            continue
+        border = first_of.get(e.track, first)
+        if first is not None and (e.start < first or e.start < border):
+            head.append(e)
+        else:
+            rest.append(e)
+    return head, rest
+
+
+def overlaps(work):
+    count = time = 0
+    for events in by_track(work).values():
+        end = None
+        for e in events:
+            twice = 0 if end is None else max(min(end, e.end) - e.start, 0)
+            count += twice > 0
+            time += twice
+            end = e.end if end is None else max(end, e.end)
+    return count, time
+
+
+def crossings(host):
+    count = 0
+    for events in by_track(host).values():
+        ends = []
+        for e in events:
+            if not e.dur:
+                continue
+            while ends and ends[0] <= e.start:
+                heapq.heappop(ends)
+            count += bool(ends) and ends[0] < e.end
+            heapq.heappush(ends, e.end)
+    return count
+
+
+def duplicates(events):
+    seen = set()
+    count = time = 0
+    for e in events:
+        key = json.dumps(e.raw, sort_keys=True, default=str)
+        if key in seen:
+            count += 1
+            time += e.dur if e.cat in GPU_WORK else 0
+        seen.add(key)
+    return count, time
+
+
+def without_op(work, calls, host):
+    """GPU work whose call lies in no cpu_op of its thread."""
+    ops = collections.defaultdict(list)
+    for e in host:
+        if e.cat in ("cpu_op", "operator") and e.dur:
+            ops[e.track].append((e.start, e.end))
+    starts, reach = {}, {}
+    for track, spans in ops.items():
+        spans.sort()
+        starts[track] = [s for s, _ in spans]
+        reach[track] = []
+        for _, end in spans:
+            before = reach[track][-1] if reach[track] else end
+            reach[track].append(max(before, end))
+    lone = []
+    for e in work:
+        call = calls.get(e.correlation)
+        if not call:
+            continue
+        i = bisect.bisect_right(starts.get(call.track, []), call.start)
+        if not i or reach[call.track][i - 1] < call.end:
+            lone.append(e)
+    return lone
+
+
+def count(path):
+    raw, events = read(path)
+    gpu = [e for e in events if e.cat in GPU_WORK]
+    other = [e for e in events if e.cat in GPU_OTHER]
+    unknown = [e for e in events
+               if e.cat not in GPU_WORK | GPU_OTHER | HOST and not e.is_call()
+               and e.raw.get("ph") == "X"]
+    on_gpu = {id(e) for e in gpu + other}
+    on_gpu |= {id(e) for e in unknown
+               if "device" in e.args and "stream" in e.args}
+    host = [e for e in events if id(e) not in on_gpu]
+    calls = {}
+    for e in host:
+        if e.is_call() and e.correlation > 0:
+            calls.setdefault(e.correlation, e)
+    early = [e for e in gpu if e.correlation in calls
+             and e.start < calls[e.correlation].start]
+    clock = [e for e in early if e.end < calls[e.correlation].start]
+    copies = [e for e in host if e.is_call() and e.correlation > 0
+              and ("Memcpy" in e.name or "Memset" in e.name)]
+    launches = [e for e in host if e.is_call() and e.correlation > 0
+                and "Launch" in e.name
+                and "Mem" not in e.name
+                and "HostFunc" not in e.name]
+    done = {e.correlation for e in gpu}
+    head, rest = orphans(gpu, calls)
+    names = [e.get("name", "") for e in raw]
+    overhead = [e for e in host if e.cat == "overhead"]
+    text = json.dumps([e.args for e in events], default=str).lower()
+    return {
+        "truncated": (0, None),
+        "lost events": (0, None),
+        "negative durations": (0, None),
+        "event cap": (0, None),
+        "unknown categories": (len(unknown), None),
+        "no GPU activity": (int(not gpu), None),
+        "no runtime calls": (int(bool(gpu) and not any(
+            e.is_call() for e in host)), None),
+        "no stacks": (int(not any(e.cat == "python_function"
+                                  for e in host)), None),
+        "no shapes": (int('"input dims"' not in text), None),
+        "no memory": (int("[memory]" not in names), None),
+        "no steps": (int(not any(
+            str(e.name).startswith("ProfilerStep#")
+            and e.cat in ("user_annotation", "cpu_op", "operator")
+            for e in host)), None),
+        "head orphans": total(head),
+        "no launch call": total(rest),
+        "launches without GPU work": (
+            sum(e.correlation not in done for e in launches), None),
+        "copies without GPU work": (
+            sum(e.correlation not in done for e in copies), None),
+        "no operator": total(without_op(gpu, calls, host)),
+        "work before its launch": total(early),
+        "clock problems": total(clock),
+        "overlaps on one stream": overlaps(gpu),
+        "GPU work of no length": (sum(not e.dur for e in gpu), 0),
+        "crossing slices": (crossings(host), None),
+        "duplicates": duplicates(events),
+        "profiler overhead": (len(overhead), None),
+    }
+
+
+def main():
+    want = count(sys.argv[1])
+    got = {}
+    with open(sys.argv[2], newline="") as f:
+        for row in csv.reader(f):
+            if len(row) == 5 and row[0] != "check":
+                got[row[0]] = (int(row[1]), int(row[2]) if row[2] else None)
+    failed = False
+    for check, figures in want.items():
+        good = got.get(check) == figures
+        failed |= not good
+        print("ok" if good else "not ok", check, figures, got.get(check))
+    return failed
+
+
+sys.exit(main())

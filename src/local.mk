@@ -3,6 +3,8 @@
 
 noinst_LIBRARIES += libprofan.a
 libprofan_a_SOURCES = \
+	src/analysis/alloc_scan.c \
+	src/analysis/alloc_scan.h \
 	src/analysis/args.c \
 	src/analysis/args.h \
 	src/analysis/averages.c \
@@ -75,6 +77,12 @@ libprofan_a_SOURCES = \
 	src/analysis/torch_table.h \
 	src/analysis/tree.c \
 	src/analysis/tree.h \
+	src/analysis/usage.c \
+	src/analysis/usage.h \
+	src/analysis/usage_blocks.c \
+	src/analysis/usage_impl.h \
+	src/analysis/usage_levels.c \
+	src/analysis/usage_tables.c \
 	src/analysis/walk.c \
 	src/analysis/walk.h \
 	src/analysis/window.c \
@@ -205,6 +213,7 @@ profan_SOURCES = \
 	src/cmd/cmd_ingest.c \
 	src/cmd/cmd_kernels.c \
 	src/cmd/cmd_launches.c \
+	src/cmd/cmd_memory.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_steps.c \

@@ -31,6 +31,7 @@ UNIT_TESTS = \
 	tests/unit/test_steps \
 	tests/unit/test_syncs \
 	tests/unit/test_torch_table \
+	tests/unit/test_usage \
 	tests/unit/test_vtab
 
 if CMOCKA
@@ -94,13 +95,14 @@ SHELL_TESTS = \
 	tests/laws.sh \
 	tests/layers.sh \
 	tests/limits.sh \
+	tests/memory.sh \
 	tests/others.sh \
 	tests/peers.sh \
 	tests/sql.sh \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/peers.py tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/memory.py tests/peers.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/truth
 

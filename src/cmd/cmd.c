@@ -13,6 +13,7 @@
 #include "base/suggest.h"
 #include "cmd/cmd.h"
 
+/* clang-format off */
 const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_ingest,
 	&pf_cmd_table,
@@ -22,6 +23,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_overlap,
 	&pf_cmd_gaps,
 	&pf_cmd_syncs,
+	&pf_cmd_memory,
 	&pf_cmd_doctor,
 	&pf_cmd_info,
 	&pf_cmd_query,
@@ -29,6 +31,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_help,
 	NULL,
 };
+/* clang-format on */
 
 struct common {
 	bool is_help, quiet;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/usage.h"
+#include "cmd/cmd.h"
+
+#define POINTS_UNSET (-1)
+
+static const struct pf_usage_args defaults = { .window = PF_WINDOW_DEFAULTS,
+					       .points = POINTS_UNSET };
+
+static const struct pf_opt opts[] = {
+	{ 0, "points", "N",
+	  "a curve of at most N points for each device (0: none)", PF_OPT_INT,
+	  offsetof(struct pf_usage_args, points), 0, 1000000 },
+	{ 0, "events", NULL, "a row for each allocation", PF_OPT_FLAG,
+	  offsetof(struct pf_usage_args, events), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_usage_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	struct pf_usage_args *args = argv;
+
+	if (args->points == POINTS_UNSET)
+		args->points = cx->wide ? PF_USAGE_POINTS : 0;
+	if (args->events)
+		doc->lists = "events alive kept ops";
+	return pf_usage(cx->db, args, doc, err);
+}
+
+const struct pf_cmd pf_cmd_memory = {
+	.name = "memory",
+	.args = "[DB]",
+	.summary = "show peaks of memory and what holds them",
+	.details = "From the allocation records of profile_memory=True, for "
+		   "each device: the peak, what was alive at it by op and "
+		   "line, what was allocated and not freed, allocations by "
+		   "op.  All is exact in bytes: what is alive and what was "
+		   "allocated before the capture add up to the peak.  Csv and "
+		   "json have more columns, and the curve.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_usage_args),
+	.defaults = &defaults,
+	.lists = "alive kept ops",
+	.text_rows = 10,
+	.examples = "profan memory job.db\n"
+		    "profan memory job.db --step 3 --format json\n"
+		    "profan memory --events --sort bytes -n 20\n",
+	.answer = answer,
+};

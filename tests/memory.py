@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""What 'profan memory -f json' must say, worked out from the trace alone.
+
+usage: memory.py TRACE ANSWER    differences on stdout, exit status 1
+"""
+import gzip
+import json
+import sys
+from decimal import Decimal
+
+LABELS = ("ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#",
+          "enumerate(DataLoader)#", "enumerate(DataPipe)#")
+
+
+def ns(value):
+    return int(Decimal(str(value)) * 1000)
+
+
+def load(path):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+        text = f.read().decode("utf-8", "replace")
+    events = json.loads(text, strict=False, parse_float=Decimal)
+    return events["traceEvents"] if isinstance(events, dict) else events
+
+
+def records_of(events):
+    out = {}
+    for order, e in enumerate(events):
+        if e.get("name") != "[memory]" or e.get("ph") not in ("i", "I"):
+            continue
+        a = e["args"]
+        device = (int(a["Device Type"]), int(a["Device Id"]))
+        out.setdefault(device, []).append(
+            (ns(e["ts"]), order, int(a["Bytes"]), a.get("Addr"),
+             a.get("Total Allocated"), (str(e["pid"]), str(e["tid"]))))
+    return {d: sorted(r, key=lambda r: r[:2]) for d, r in out.items()}
+
+
+def ops_of(events):
+    """Ops of each thread as (start, -end, order, name), in nesting order."""
+    out = {}
+    for order, e in enumerate(events):
+        if e.get("ph") != "X" or str(e.get("cat")).lower() not in (
+                "cpu_op", "operator"):
+            continue
+        if str(e["name"]).startswith(LABELS):
+            continue
+        start = ns(e["ts"])
+        out.setdefault((str(e["pid"]), str(e["tid"])), []).append(
+            (start, -(start + ns(e["dur"])), order, e["name"]))
+    return {t: sorted(o) for t, o in out.items()}
+
+
+def attribute(records, ops):
+    """Self and total sums of ops, by brute force over what is open."""
+    threads = {}
+    for device, rows in records.items():
+        for r in rows:
+            threads.setdefault(r[5], []).append((r[0], device, r[2]))
+    sums = {}
+
+    def add(device, name, what, n):
+        s = sums.setdefault((device, name), [0] * 6)
+        if n > 0:
+            s[what] += 1
+            s[what + 1] += n
+        s[what + 2] += n
+
+    for thread, rows in threads.items():
+        nest, at, here = [], 0, ops.get(thread, [])
+        for time, device, n in sorted(rows, key=lambda r: r[0]):
+            while at < len(here) and here[at][0] <= time:
+                nest.append(here[at])
+                at += 1
+            nest = [o for o in nest if -o[1] > time]
+            add(device, nest[-1][3] if nest else None, 0, n)
+            for name in {o[3] for o in nest} or {None}:
+                add(device, name, 3, n)
+    return sums
+
+
+def follow(rows):
+    """Peak, what is alive at it, and what is left, of one device."""
+    level = 0 if rows[0][4] is None else rows[0][4] - rows[0][2]
+    peak, peak_at = level, 0
+    for i, r in enumerate(rows):
+        level = level + r[2] if rows[0][4] is None else r[4]
+        if level > peak:
+            peak, peak_at = level, i + 1
+    alive, at_peak = {}, {}
+    for i, r in enumerate(rows):
+        if i == peak_at:
+            at_peak = dict(alive)
+        if r[3] is None:
+            continue
+        alive.pop(r[3], None)
+        if r[2] > 0:
+            alive[r[3]] = r[2]
+    if peak_at == len(rows):
+        at_peak = dict(alive)
+    return peak, sum(at_peak.values()), len(at_peak), sum(
+        alive.values()), len(alive)
+
+
+def main(trace, answer):
+    events = load(trace)
+    records = records_of(events)
+    with open(answer) as f:
+        tables = json.load(f)["tables"]
+    bad = []
+
+    def check(what, want, got):
+        if want != got:
+            bad.append(f"{what}: {want} expected, {got} found")
+
+    key = lambda r: (r["device_type"],
+                     -1 if r["device_number"] is None else r["device_number"])
+    check("devices", sorted(records), sorted(map(key, tables["devices"])))
+    for row in tables["devices"]:
+        device, rows = key(row), records[key(row)]
+        peak, alive, blocks, kept, kept_count = follow(rows)
+        has_total, has_address = rows[0][4] is not None, rows[0][3] is not None
+        check(f"{device} peak", peak if has_total else None,
+              row["peak_bytes"])
+        if has_address:
+            check(f"{device} alive", (alive, blocks),
+                  (row["alive_bytes"], row["alive_count"]))
+            check(f"{device} kept", (kept, kept_count),
+                  (row["kept_bytes"], row["kept_count"]))
+            check(f"{device} rows of alive", peak if has_total else alive,
+                  sum(r["bytes"] for r in tables["alive"]
+                      if key(r) == device))
+            check(f"{device} rows of kept", kept,
+                  sum(r["bytes"] for r in tables["kept"]
+                      if key(r) == device))
+        check(f"{device} allocated", sum(r[2] for r in rows if r[2] > 0),
+              row["allocated_bytes"])
+        check(f"{device} freed", -sum(r[2] for r in rows if r[2] < 0),
+              row["freed_bytes"])
+        if has_total:
+            curve = [r for r in tables["curve"] if key(r) == device]
+            check(f"{device} curve's peak", peak,
+                  max(r["high_bytes"] for r in curve))
+            check(f"{device} curve's end", rows[-1][4],
+                  curve[-1]["last_bytes"])
+    want = attribute(records, ops_of(events))
+    got = {(key(r), r["op"] if r["op"] != "(outside of ops)" else None):
+           [r["self_allocation_count"], r["self_allocated_bytes"],
+            r["self_increase_bytes"], r["allocation_count"],
+            r["allocated_bytes"], r["increase_bytes"]]
+           for r in tables["ops"]}
+    check("ops", sorted(map(str, want)), sorted(map(str, got)))
+    for k in want:
+        check(f"op {k}", want[k], got.get(k))
+    for line in bad[:20]:
+        print(line)
+    return 1 if bad else 0
+
+
+sys.exit(main(*sys.argv[1:]))

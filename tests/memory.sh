@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+# Memory: every figure against tests/memory.py, which has its own reader, on
+# generated traces and on the real ones of ../shared/traces where they are;
+# and TensorBoard's own figures for two of them.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+check() { # NAME FILE
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
+		not_ok "$1" "$tmp/err"
+		return
+	}
+	"$profan" memory -q "$tmp/t.db" -f json -n -1 >"$tmp/answer" 2>&1
+	if "$PYTHON" "$top_srcdir/tests/memory.py" "$2" "$tmp/answer" \
+		>"$tmp/why" 2>&1; then
+		ok "$1: every figure"
+	else
+		not_ok "$1: every figure" "$tmp/why"
+	fi
+}
+
+# Figures of torch_tb_profiler 0.4.3: ops, allocations, bytes, increase.
+tensorboard() { # DEVICE WANT
+	"$profan" memory -q "$tmp/t.db" -f csv -n -1 | awk -F , -v device="$1" '
+	/^$/ { is_ops = 0 }
+	is_ops && $1 == device && $3 != "" {
+		ops++; count += $4; bytes += $5; increase += $6
+	}
+	/^device,op,calls,/ { is_ops = 1 }
+	END { printf "%d %d %.0f %.0f\n", ops, count, bytes, increase }' \
+		>"$tmp/got"
+	echo "$2" >"$tmp/want"
+	same "as TensorBoard: $1 $2" "$tmp/want" "$tmp/got"
+}
+
+"$mktrace" --steps 3 >"$tmp/training.json"
+check training "$tmp/training.json"
+check good-memory "$top_srcdir/tests/traces/good-memory.json"
+if [ ! -d "$shared/traces" ]; then
+	skip "real traces" "NOT TESTED: ../shared/traces is not there"
+	tap_done
+fi
+for file in "$shared"/traces/*.json.gz; do
+	name=${file##*/}
+	name=${name%.json.gz}
+	check "$name" "$file"
+	case $name in
+	v100_resnet50_workers0)
+		tensorboard 'GPU 0' '44 4110 63689511936 47436198912'
+		tensorboard CPU '12 834 375720720 375719904'
+		;;
+	v100_resnet50_workers4)
+		tensorboard 'GPU 0' '44 4140 62648853504 47434626048'
+		tensorboard CPU '4 54 528 480'
+		;;
+	esac
+done
+tap_done

@@ -9,6 +9,8 @@ libprofan_a_SOURCES = \
 	src/analysis/args.h \
 	src/analysis/averages.c \
 	src/analysis/averages.h \
+	src/analysis/averages_doc.c \
+	src/analysis/averages_doc.h \
 	src/analysis/averages_store.c \
 	src/analysis/doctor.c \
 	src/analysis/doctor.h \
@@ -87,6 +89,8 @@ libprofan_a_SOURCES = \
 	src/analysis/walk.h \
 	src/analysis/window.c \
 	src/analysis/window.h \
+	src/base/base64.c \
+	src/base/base64.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/err.c \
@@ -103,6 +107,8 @@ libprofan_a_SOURCES = \
 	src/base/opt.h \
 	src/base/progress.c \
 	src/base/progress.h \
+	src/base/sha256.c \
+	src/base/sha256.h \
 	src/base/sorter.c \
 	src/base/spool.c \
 	src/base/spool.h \
@@ -124,6 +130,28 @@ libprofan_a_SOURCES = \
 	src/render/render.c \
 	src/render/render.h \
 	src/render/text.c \
+	src/report/chart.c \
+	src/report/chart.h \
+	src/report/figure.c \
+	src/report/figure.h \
+	src/report/fill.c \
+	src/report/fill.h \
+	src/report/gather.c \
+	src/report/gather.h \
+	src/report/html.c \
+	src/report/html.h \
+	src/report/md.c \
+	src/report/page.c \
+	src/report/report.c \
+	src/report/report.h \
+	src/report/rules.c \
+	src/report/rules.h \
+	src/report/sections.c \
+	src/report/sections.h \
+	src/report/tiles.c \
+	src/report/tiles.h \
+	src/report/verdict.c \
+	src/report/verdict.h \
 	src/store/argtext.c \
 	src/store/argtext.h \
 	src/store/block.c \
@@ -175,6 +203,8 @@ libprofan_a_SOURCES = \
 	src/store/vtab_scan.h \
 	src/table/doc.c \
 	src/table/doc.h \
+	src/table/find.c \
+	src/table/find.h \
 	src/table/table.c \
 	src/table/table.h \
 	src/trace/category.c \
@@ -216,6 +246,7 @@ profan_SOURCES = \
 	src/cmd/cmd_memory.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
+	src/cmd/cmd_report.c \
 	src/cmd/cmd_steps.c \
 	src/cmd/cmd_syncs.c \
 	src/cmd/cmd_table.c \

@@ -52,7 +52,7 @@ for command in $(cat "$tmp/commands"); do
 		*--sort\ COLUMN*) man_options 'Options of every analysis' ;;
 		esac
 		case $(cat "$tmp/usage") in
-		*--format*) cat "$tmp/common" ;;
+		*--width*) cat "$tmp/common" ;;
 		*) grep -vE -- '--(format|width)$' "$tmp/common" ;;
 		esac
 	} | sort >"$tmp/got"

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/averages_doc.h"
 #include "analysis/torch_table.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -62,24 +63,6 @@ static const struct pf_opt opts[] = {
 	{ 0, "max-shapes-width", "N", "cut shapes (default 80)", PF_OPT_INT,
 	  FIELD(max_shapes), 0, 100000 },
 	{ 0 }
-};
-
-static const struct pf_col cols[] = {
-	{ "name", "Name", PF_TEXT },
-	{ "input_shapes", "Input shapes", PF_TEXT },
-	{ "stack", "Stack", PF_TEXT },
-	{ "device_type", "Device", PF_TEXT },
-	{ "is_user_annotation", "Annotation", PF_INT },
-	{ "count", "Calls", PF_COUNT },
-	{ "self_cpu_ns", "Self CPU", PF_NS },
-	{ "cpu_total_ns", "CPU total", PF_NS },
-	{ "self_device_ns", "Self device", PF_NS },
-	{ "device_total_ns", "Device total", PF_NS },
-	{ "self_cpu_mem_bytes", "Self CPU memory", PF_BYTES },
-	{ "cpu_mem_bytes", "CPU memory", PF_BYTES },
-	{ "self_device_mem_bytes", "Self device memory", PF_BYTES },
-	{ "device_mem_bytes", "Device memory", PF_BYTES },
-	{ "flops", "FLOPs", PF_COUNT },
 };
 
 static int find_trace(struct pf_db *db, int64_t rank, int64_t *id,
@@ -138,32 +121,11 @@ static void show_trust(const struct pf_averages_trust *t)
 	pf_buf_release(&line);
 }
 
-static void add_row(struct pf_table *t, const struct pf_average *r)
-{
-	const struct pf_figures *f = &r->sum;
-
-	pf_table_string(t, r->name);
-	pf_table_string(t, r->shapes);
-	pf_table_string(t, r->stack);
-	pf_table_string(t, r->is_device ? "CUDA" : "CPU");
-	pf_table_int(t, r->is_annotation);
-	pf_table_int(t, (int64_t)r->count);
-	for (int i = 0; i < PF_FIG_COUNT; i++)
-		pf_table_int(t, f->ns[i]);
-	for (int i = 0; i < PF_FIG_COUNT; i++)
-		pf_table_int(t, f->bytes[i]);
-	if (f->flops > INT64_MAX)
-		pf_table_real(t, (double)f->flops);
-	else
-		pf_table_int(t, (int64_t)f->flops);
-}
-
 static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 		    struct pf_err *err)
 {
 	struct pf_doc doc = { 0 };
-	struct pf_table *t = pf_doc_table(&doc, "key_averages", NULL, cols,
-					  sizeof(cols) / sizeof(*cols));
+	struct pf_table *t = pf_averages_table(&doc);
 	int64_t printed = 0;
 	int rc;
 
@@ -171,7 +133,7 @@ static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 		if (tt->top_level && tt->rows[i]->has_parent)
 			continue;
 		printed++;
-		add_row(t, tt->rows[i]);
+		pf_averages_add(t, tt->rows[i]);
 	}
 	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
 	pf_doc_release(&doc);

@@ -147,3 +147,63 @@ void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
 	else
 		pf_escape_md(out, s, len);
 }
+
+/* ---- HTML ---- */
+
+static bool acts(uint32_t code)
+{
+	return (code < 0x20 && code != '\t' && code != '\n') ||
+	       (code >= 0x7f && code <= 0x9f) || code == 0x61c ||
+	       code == 0x200e || code == 0x200f ||
+	       (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+static const char *entity(uint32_t code)
+{
+	switch (code) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+static void add_visible(struct pf_buf *out, const char *s, size_t len,
+			bool is_html)
+{
+	while (len) {
+		uint32_t code;
+		size_t n = pf_utf8_next(s, len, &code);
+		const char *known = is_html ? entity(code) : NULL;
+
+		if (code == PF_UTF8_BAD)
+			pf_buf_adds(out, "\xef\xbf\xbd");
+		else if (acts(code))
+			pf_buf_addf(out, "\\u{%x}", (unsigned)code);
+		else if (known)
+			pf_buf_adds(out, known);
+		else
+			pf_buf_add(out, s, n);
+		s += n;
+		len -= n;
+	}
+}
+
+void pf_escape_html(struct pf_buf *out, const char *s, size_t len)
+{
+	add_visible(out, s, len, true);
+}
+
+void pf_escape_visible(struct pf_buf *out, const char *s, size_t len)
+{
+	add_visible(out, s, len, false);
+}

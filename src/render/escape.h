@@ -31,4 +31,16 @@ void pf_escape_md(struct pf_buf *out, const char *s, size_t len);
 /* The same, but letters, digits and harmless marks alone stay plain text. */
 void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len);
 
+/*
+ * For HTML: text and quoted attributes.  Bytes that are no UTF-8 become
+ * U+FFFD; what acts instead of showing (control characters but tab and
+ * newline, line separators, directional overrides and marks) is shown as
+ * \u{202e}.
+ */
+void pf_escape_html(struct pf_buf *out, const char *s, size_t len);
+
+/* The visible form alone, as UTF-8, for places with an escaping of their own.
+ */
+void pf_escape_visible(struct pf_buf *out, const char *s, size_t len);
+
 #endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/cmd.h"
+#include "report/report.h"
+
+struct report_args {
+	struct pf_report_args report;
+	const char *out, *max_html;
+	int format;
+};
+
+enum { AS_HTML, AS_MD, AS_TEXT, AS_CSV, AS_JSON };
+
+#define FIELD(f) offsetof(struct report_args, f)
+
+static const struct report_args defaults = {
+	.report = { .window = PF_WINDOW_DEFAULTS,
+		    .max_html_bytes = PF_REPORT_MAX_HTML },
+};
+
+static const struct pf_opt opts[] = {
+	{ 'o', "output", "FILE",
+	  "write this file (html: report.html, else standard output)",
+	  PF_OPT_STRING, FIELD(out), 0, 0 },
+	{ 'f', "format", "html|md|text|csv|json",
+	  "a page, a summary, or the verdicts", PF_OPT_CHOICE, FIELD(format), 0,
+	  0 },
+	{ 0, "timeline", PF_TIMELINE_WORDS, "what the timeline shows",
+	  PF_OPT_CHOICE, FIELD(report.timeline), 0, 0 },
+	{ 0, "max-html", "SIZE",
+	  "leave parts of the timeline out above this (8M)", PF_OPT_STRING,
+	  FIELD(max_html), 0, 0 },
+	{ 0, "redact", NULL, "drop names of people, machines and folders",
+	  PF_OPT_FLAG, FIELD(report.redact), 0, 0 },
+	{ 0, "source-url", "URL",
+	  "link lines of code: https://host/path/%f#L%l", PF_OPT_STRING,
+	  FIELD(report.source_url), 0, 0 },
+	PF_WINDOW_OPTS(struct report_args, report.window),
+	{ 0 },
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* "800K", "8M", "1G" */
+static int parse_size(const char *s, int64_t *out, struct pf_err *err)
+{
+	static const char units[] = "KMG";
+	char digits[20];
+	size_t len = strspn(s, "0123456789");
+	const char *unit = s[len] ? strchr(units, s[len]) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+
+	if (len && len < 10 && (!s[len] || (unit && !s[len + 1]))) {
+		memcpy(digits, s, len);
+		digits[len] = '\0';
+		if (!pf_num_int(digits, out)) {
+			*out <<= shift;
+			return 0;
+		}
+	}
+	return pf_fail(err, PF_EUSAGE, "'%s' is no size: say 800K, 8M or 1G",
+		       s);
+}
+
+/* Whole or not at all: the file is renamed into place. */
+static int write_file(const char *path, const struct pf_buf *text,
+		      struct pf_err *err)
+{
+	struct pf_buf partial = { 0 };
+	FILE *out;
+	int rc = 0;
+
+	pf_buf_addf(&partial, "%s.partial", path);
+	out = fopen(partial.data, "wb");
+	if (!out) {
+		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
+		pf_buf_release(&partial);
+		return rc;
+	}
+	if (fwrite(text->data, 1, text->len, out) != text->len)
+		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
+	if (fclose(out) && !rc)
+		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
+	if (!rc && rename(partial.data, path))
+		rc = pf_fail_errno(err, "cannot write '%s'", path);
+	if (rc)
+		unlink(partial.data);
+	pf_buf_release(&partial);
+	return rc;
+}
+
+static int put(struct pf_ctx *cx, const struct report_args *a, const char *path,
+	       const struct pf_buf *text, struct pf_err *err)
+{
+	char size[PF_NUM_MAX];
+
+	if (!path || !strcmp(path, "-")) {
+		fwrite(text->data, 1, text->len, cx->out);
+		return 0;
+	}
+	if (write_file(path, text, err))
+		return -1;
+	if (a->format == AS_HTML)
+		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
+		       pf_num_show_bytes(size, (int64_t)text->len));
+	return 0;
+}
+
+static int show_doc(struct pf_ctx *cx, const struct pf_report *r, int format,
+		    struct pf_err *err)
+{
+	static const enum pf_format formats[] = {
+		[AS_TEXT] = PF_FORMAT_TEXT,
+		[AS_CSV] = PF_FORMAT_CSV,
+		[AS_JSON] = PF_FORMAT_JSON,
+	};
+	struct pf_doc doc = { 0 };
+	int rc;
+
+	pf_report_doc(r, &doc);
+	cx->style.format = formats[format];
+	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static int show(struct pf_ctx *cx, const struct report_args *a,
+		const struct pf_report *r, struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	const char *path = a->out;
+	int rc = 0;
+
+	if (a->format == AS_MD) {
+		pf_report_md(r, NULL, &text);
+	} else {
+		rc = pf_report_html(r, &text, err);
+		if (!path)
+			path = "report.html";
+	}
+	if (!rc)
+		rc = put(cx, a, path, &text, err);
+	pf_buf_release(&text);
+	return rc;
+}
+
+static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+{
+	struct report_args *a = argv;
+	struct pf_report report;
+	int rc;
+
+	if (a->max_html &&
+	    parse_size(a->max_html, &a->report.max_html_bytes, err))
+		return -1;
+	if (a->out && a->format > AS_MD)
+		return pf_fail(err, PF_EUSAGE,
+			       "'--output' goes with html and md");
+	rc = pf_report_make(cx->db, &a->report, base_name(cx->db_path), &report,
+			    err);
+	if (!rc)
+		rc = a->format > AS_MD ? show_doc(cx, &report, a->format, err)
+				       : show(cx, a, &report, err);
+	pf_report_release(&report);
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_report = {
+	.name = "report",
+	.args = "[DB]",
+	.summary = "write what was found as one HTML page",
+	.details =
+		"The page needs nothing but itself: no network, no other file. "
+		"Verdicts come first, each with its figures and the command "
+		"that shows it, then tables, then a timeline.  Md is a summary "
+		"for pull requests, text, csv and json are the verdicts.",
+	.needs = PF_NEEDS_DB,
+	.opts = opts,
+	.args_bytes = sizeof(struct report_args),
+	.defaults = &defaults,
+	.examples =
+		"profan report job.db\n"
+		"profan report job.db -o job.html --redact\n"
+		"profan report job.db --format md >>\"$GITHUB_STEP_SUMMARY\"\n",
+	.run = run,
+};

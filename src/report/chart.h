@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Static charts: SVG with colours as attributes, so that they need no CSS. */
+#ifndef PF_REPORT_CHART_H
+#define PF_REPORT_CHART_H
+
+#include "base/buf.h"
+#include "report/gather.h"
+#include "report/html.h"
+
+/* The classes of a step as a bar, a chart of the steps, and a table. */
+void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page);
+
+/*
+ * Tenths of a percent that sum to 1000 if the values sum to "whole": the
+ * largest remainders are rounded up.
+ */
+void pf_chart_tenths(const int64_t *values, size_t count, int64_t whole,
+		     int *tenths);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/averages_doc.h"
+#include "analysis/doctor.h"
+#include "analysis/gaps.h"
+#include "analysis/info.h"
+#include "analysis/kernels.h"
+#include "analysis/launches.h"
+#include "analysis/overlap.h"
+#include "analysis/steps.h"
+#include "analysis/syncs.h"
+#include "analysis/torch_table.h"
+#include "analysis/usage.h"
+#include "report/gather.h"
+#include "table/find.h"
+
+/* ---- one function per part ---- */
+
+static int run_steps(struct pf_db *db, const struct pf_parts *p,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_steps_args args = { .window = p->window };
+
+	return pf_steps_answer(db, &args, doc, err);
+}
+
+static int run_gaps(struct pf_db *db, const struct pf_parts *p,
+		    struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_gaps_args args = { .window = p->window,
+					   .limit = PF_REPORT_ROWS,
+					   .micro_ns = PF_GAPS_MICRO_NS };
+
+	return pf_gaps(db, &args, doc, err);
+}
+
+static int run_syncs(struct pf_db *db, const struct pf_parts *p,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_syncs_args args = { .window = p->window,
+					    .max_per_step = -1,
+					    .fail_on = -1 };
+	bool is_failed;
+
+	return pf_syncs(db, &args, doc, &is_failed, err);
+}
+
+static int run_overlap(struct pf_db *db, const struct pf_parts *p,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_overlap_args args = { .window = p->window };
+
+	return pf_overlap(db, &args, doc, err);
+}
+
+static int run_launches(struct pf_db *db, const struct pf_parts *p,
+			struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_launches_args args = { .window = p->window };
+
+	return pf_launches(db, &args, doc, err);
+}
+
+static int run_kernels(struct pf_db *db, const struct pf_parts *p,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_kernels_args args = { .window = p->window };
+
+	return pf_kernels(db, &args, doc, err);
+}
+
+static int run_callers(struct pf_db *db, const struct pf_parts *p,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_kernels_args args = {
+		.window = p->window, .group = 1, .limit = -1, .wide = true
+	};
+
+	return pf_kernels(db, &args, doc, err);
+}
+
+static int run_memory(struct pf_db *db, const struct pf_parts *p,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_usage_args args = { .window = p->window,
+					    .points = PF_USAGE_POINTS };
+
+	return pf_usage(db, &args, doc, err);
+}
+
+static int run_doctor(struct pf_db *db, const struct pf_parts *p,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_doctor_args args = { .fail_on = -1 };
+	bool is_failed;
+
+	(void)p;
+	return pf_doctor(db, &args, doc, &is_failed, err);
+}
+
+/* key_averages() of the first trace, as torch sorts it by device time. */
+static int run_ops(struct pf_db *db, const struct pf_parts *p,
+		   struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_averages_args args = {
+		.trace_id = p->traces.traces[0].trace_id,
+		.step = -1,
+		.grouping_count = 1,
+	};
+	struct pf_averages averages;
+	const struct pf_average **rows;
+	struct pf_table *t;
+	int rc = pf_averages_load(db, &args, &averages, err);
+
+	if (!rc && !pf_averages(db, &args, &averages, err))
+		rc = 1;
+	if (rc != 1)
+		return -1;
+	t = pf_averages_table(doc);
+	rows = pf_torch_sorted(averages.list[0].rows, averages.list[0].count,
+			       PF_SORT_SELF_DEVICE);
+	for (size_t i = 0; i < averages.list[0].count; i++)
+		pf_averages_add(t, rows[i]);
+	free(rows);
+	pf_averages_release(&averages);
+	return 0;
+}
+
+static const struct part {
+	const char *command, *options, *query;
+	bool has_window;
+	int (*run)(struct pf_db *db, const struct pf_parts *p,
+		   struct pf_doc *doc, struct pf_err *err);
+} parts[PF_PART_COUNT] = {
+	[PF_PART_INFO] = { "info", "", "info_traces", false, NULL },
+	[PF_PART_STEPS] = { "steps", "", "step_work", true, run_steps },
+	[PF_PART_GAPS] = { "gaps", "", "gap_work", true, run_gaps },
+	[PF_PART_SYNCS] = { "syncs", "", "sync_waits", true, run_syncs },
+	[PF_PART_OVERLAP] = { "overlap", "", "gap_work", true, run_overlap },
+	[PF_PART_LAUNCHES] = { "launches", "", "launch_delay", true,
+			       run_launches },
+	[PF_PART_KERNELS] = { "kernels", "", "kernels_by_name", true,
+			      run_kernels },
+	[PF_PART_CALLERS] = { "kernels", " --group name,op", "gpu_links", true,
+			      run_callers },
+	[PF_PART_MEMORY] = { "memory", "", "memory_records", true, run_memory },
+	[PF_PART_DOCTOR] = { "doctor", "", "doctor_traces", false, run_doctor },
+	[PF_PART_OPS] = { "table", " --sort self_device_time_total",
+			  "ops_by_name", false, run_ops },
+};
+
+/* ---- the window ---- */
+
+static bool is_asked_for(const struct pf_window_args *w)
+{
+	return w->step || w->skip_first || w->from_ns >= 0 || w->to_ns >= 0;
+}
+
+/* The profiler steps of all traces, as an option. */
+static void find_steps(struct pf_parts *p)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_INFO], "steps");
+	int64_t first = INT64_MAX, last = -1;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		int64_t from = pf_table_int_at(t, r, "first_step");
+		int64_t to = pf_table_int_at(t, r, "last_step");
+
+		if (!pf_table_at(t, r, "first_step") || from < 0)
+			continue;
+		if (from < first)
+			first = from;
+		if (to > last)
+			last = to;
+	}
+	if (first > last)
+		return;
+	pf_buf_addf(&p->steps_text, "%" PRId64, first);
+	if (last != first)
+		pf_buf_addf(&p->steps_text, "..%" PRId64, last);
+	if (!is_asked_for(&p->window))
+		p->window.step = p->steps_text.data;
+}
+
+void pf_shell_word(struct pf_buf *out, const char *word)
+{
+	static const char harmless[] = "abcdefghijklmnopqrstuvwxyz"
+				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789._-/+=:,@%";
+
+	if (*word && *word != '-' && strspn(word, harmless) == strlen(word)) {
+		pf_buf_adds(out, word);
+		return;
+	}
+	pf_buf_addc(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			pf_buf_adds(out, "'\\''");
+		else
+			pf_buf_addc(out, *word);
+	pf_buf_addc(out, '\'');
+}
+
+static void write_window(struct pf_parts *p)
+{
+	const struct pf_window_args *w = &p->window;
+	struct pf_buf *out = &p->window_text;
+
+	if (w->step) {
+		pf_buf_adds(out, " --step ");
+		pf_shell_word(out, w->step);
+	}
+	if (w->skip_first)
+		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
+	if (w->from_ns >= 0)
+		pf_buf_addf(out, " --from %" PRId64 "ns", w->from_ns);
+	if (w->to_ns >= 0)
+		pf_buf_addf(out, " --to %" PRId64 "ns", w->to_ns);
+	if (w->rank >= 0)
+		pf_buf_addf(out, " --rank %" PRId64, w->rank);
+	if (w->device >= 0)
+		pf_buf_addf(out, " --device %" PRId64, w->device);
+}
+
+int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
+		    const char *db_name, struct pf_parts *out,
+		    struct pf_err *err)
+{
+	*out = (struct pf_parts){ .window = *window, .db_name = db_name };
+	if (pf_info(db, &out->doc[PF_PART_INFO], err))
+		return -1;
+	find_steps(out);
+	if (pf_window_resolve(db, &out->window, &out->traces, err))
+		return -1;
+	write_window(out);
+	for (int i = PF_PART_INFO + 1; i < PF_PART_COUNT; i++)
+		if (parts[i].run(db, out, &out->doc[i], err))
+			return pf_while(err, "%s", parts[i].command);
+	return 0;
+}
+
+void pf_parts_release(struct pf_parts *p)
+{
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		pf_doc_release(&p->doc[i]);
+	pf_window_release(&p->traces);
+	pf_buf_release(&p->window_text);
+	pf_buf_release(&p->steps_text);
+}
+
+void pf_parts_command(const struct pf_parts *p, enum pf_part part,
+		      struct pf_buf *out)
+{
+	pf_buf_addf(out, "profan %s ", parts[part].command);
+	pf_shell_word(out, p->db_name);
+	pf_buf_adds(out, parts[part].options);
+	if (parts[part].has_window && p->window_text.len)
+		pf_buf_adds(out, p->window_text.data);
+}
+
+const char *pf_parts_query(enum pf_part part)
+{
+	return parts[part].query;
+}

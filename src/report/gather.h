@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The documents that a report is made of: each is what a command answers, so
+ * that every figure of the page is a figure of that command.
+ */
+#ifndef PF_REPORT_GATHER_H
+#define PF_REPORT_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/window.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+enum pf_part {
+	PF_PART_INFO,
+	PF_PART_STEPS,
+	PF_PART_GAPS,
+	PF_PART_SYNCS,
+	PF_PART_OVERLAP,
+	PF_PART_LAUNCHES,
+	PF_PART_KERNELS,
+	PF_PART_CALLERS, /* kernels by operator */
+	PF_PART_OPS,
+	PF_PART_MEMORY,
+	PF_PART_DOCTOR,
+	PF_PART_COUNT
+};
+
+#define PF_REPORT_ROWS 1000 /* asked of an analysis that can have many */
+
+struct pf_parts {
+	struct pf_doc doc[PF_PART_COUNT];
+	struct pf_window_args window; /* what was asked for */
+	struct pf_buf window_text;    /* the same as options: " --step 5..10" */
+	struct pf_buf steps_text;     /* "5..10", or empty */
+	const char *db_name;          /* borrowed: for commands on the page */
+	struct pf_window traces;      /* resolved */
+};
+
+/*
+ * Run every analysis.  Without options of a window, the profiler steps are
+ * the window; without steps it is the whole trace.
+ */
+int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
+		    const char *db_name, struct pf_parts *out,
+		    struct pf_err *err);
+void pf_parts_release(struct pf_parts *p);
+
+/* Append the command line that prints a part. */
+void pf_parts_command(const struct pf_parts *p, enum pf_part part,
+		      struct pf_buf *out);
+
+/* The schema/query/NAME.sql that defines the figures of a part. */
+const char *pf_parts_query(enum pf_part part);
+
+/* Append a word as a shell would have to read it. */
+void pf_shell_word(struct pf_buf *out, const char *word);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/kernels.h"
+#include "base/utf8.h"
+#include "render/escape.h"
+#include "report/figure.h"
+#include "report/html.h"
+#include "report/verdict.h"
+#include "table/find.h"
+
+#define CELL_MAX  160 /* characters of a name in a cell */
+#define SHORT_MAX 36  /* what surely fits in a column */
+#define TITLE_MAX 512 /* and in its tooltip */
+#define TOP_ROWS  10  /* before "show all" */
+
+void pf_html_bytes(struct pf_buf *out, const char *s, size_t len)
+{
+	pf_escape_html(out, s, len);
+}
+
+void pf_html_text(struct pf_buf *out, const char *s)
+{
+	if (s)
+		pf_escape_html(out, s, strlen(s));
+}
+
+void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	const char *s = sentence->data, *end = s + sentence->len;
+	bool is_name = false;
+
+	while (s && s < end) {
+		const char *mark = s;
+
+		while (mark < end && *mark != PF_SAY_NAME &&
+		       *mark != PF_SAY_END)
+			mark++;
+		pf_escape_html(out, s, (size_t)(mark - s));
+		if (mark < end && is_name != (*mark == PF_SAY_NAME)) {
+			is_name = !is_name;
+			pf_buf_adds(out, is_name ? "<code>" : "</code>");
+		}
+		s = mark + 1;
+	}
+	if (is_name)
+		pf_buf_adds(out, "</code>");
+}
+
+/* Bytes of the first "max" characters. */
+static size_t head_bytes(const char *s, size_t len, size_t max)
+{
+	size_t at = 0;
+	uint32_t code;
+
+	while (at < len && max-- > 0)
+		at += pf_utf8_next(s + at, len - at, &code);
+	return at;
+}
+
+static void add_title(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t cut = head_bytes(s, len, TITLE_MAX);
+
+	pf_buf_adds(out, " title=\"");
+	pf_escape_html(out, s, cut);
+	if (cut < len)
+		pf_buf_adds(out, "…");
+	pf_buf_adds(out, "\"");
+}
+
+/* <td>: what is shown, and the whole as a tooltip where it differs. */
+static void add_text(struct pf_buf *out, const char *tag, const char *s,
+		     size_t len, const char *whole, size_t whole_len)
+{
+	size_t cut = head_bytes(s, len, CELL_MAX);
+
+	pf_buf_addf(out, "<%s", tag);
+	if (cut < len || len != whole_len || cut > SHORT_MAX)
+		add_title(out, whole, whole_len);
+	pf_buf_addc(out, '>');
+	pf_escape_html(out, s, cut);
+	if (cut < len)
+		pf_buf_adds(out, "…");
+}
+
+static void add_kernel(struct pf_buf *out, const char *tag,
+		       const struct pf_cell *cell)
+{
+	struct pf_buf name = { 0 };
+
+	pf_kernel_short_name(&name, cell->v.text.s);
+	add_text(out, tag, name.data ? name.data : "", name.len, cell->v.text.s,
+		 cell->v.text.len);
+	pf_buf_release(&name);
+}
+
+/* One character as it may stand in the path of a URL. */
+static void add_url_byte(struct pf_buf *out, unsigned char c)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+
+	if (c && strchr(plain, c))
+		pf_buf_addc(out, (char)c);
+	else
+		pf_buf_addf(out, "%%%02X", c);
+}
+
+/* Nothing may climb out of the folder that the pattern names. */
+static bool is_plain_path(const char *s, size_t len)
+{
+	return len && *s != '/' && !memmem(s, len, "..", 2);
+}
+
+static void add_source_url(struct pf_buf *out, const char *pattern,
+			   const char *file, size_t file_len, const char *line,
+			   size_t line_len)
+{
+	for (; *pattern; pattern++) {
+		if (pattern[0] == '%' && pattern[1] == 'f') {
+			for (size_t i = 0; i < file_len; i++)
+				add_url_byte(out, (unsigned char)file[i]);
+			pattern++;
+		} else if (pattern[0] == '%' && pattern[1] == 'l') {
+			pf_buf_add(out, line, line_len);
+			pattern++;
+		} else {
+			pf_escape_html(out, pattern, 1);
+		}
+	}
+}
+
+/* "file.py:12 f" */
+static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
+		      const struct pf_cell *cell)
+{
+	const char *s = cell->v.text.s, *space = strrchr(s, ' ');
+	const char *colon = space ? memrchr(s, ':', (size_t)(space - s)) : NULL;
+	size_t line_len = colon ? (size_t)(space - colon - 1) : 0;
+
+	pf_buf_adds(out, "<td class=p>");
+	if (page->source_url && line_len &&
+	    strspn(colon + 1, "0123456789") == line_len &&
+	    is_plain_path(s, (size_t)(colon - s))) {
+		pf_buf_adds(out, "<a rel=noreferrer href=\"");
+		add_source_url(out, page->source_url, s, (size_t)(colon - s),
+			       colon + 1, line_len);
+		pf_buf_adds(out, "\">");
+		pf_escape_html(out, s, (size_t)(space - s));
+		pf_buf_adds(out, "</a>");
+		pf_escape_html(out, space,
+			       head_bytes(space, strlen(space), CELL_MAX));
+		return;
+	}
+	pf_escape_html(out, s, head_bytes(s, cell->v.text.len, CELL_MAX));
+	if (head_bytes(s, cell->v.text.len, CELL_MAX) < cell->v.text.len)
+		pf_buf_adds(out, "…");
+}
+
+void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
+		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
+		  const char *text)
+{
+	bool is_link = page->timeline_trace &&
+		       trace_id == page->timeline_trace && from_ns >= 0 &&
+		       to_ns >= from_ns;
+
+	if (is_link)
+		pf_buf_addf(out,
+			    "<a href=\"#timeline\" data-t0=%" PRId64
+			    " data-t1=%" PRId64 ">",
+			    from_ns, to_ns);
+	pf_buf_adds(out, text);
+	if (is_link)
+		pf_buf_adds(out, "</a>");
+}
+
+static void add_time(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_table *t, size_t row,
+		     const struct pf_html_col *col)
+{
+	int64_t at = pf_table_int_at(t, row, col->key);
+	int64_t ns = pf_table_int_at(t, row, col->span);
+	int64_t trace_id = pf_table_int_at(t, row, "trace_id");
+	struct pf_buf text = { 0 };
+
+	pf_buf_addf(out, "<td data-v=%" PRId64 ">", at);
+	if (col->style == PF_HTML_STEP)
+		at -= page->first_ns;
+	pf_figure_ns(&text, at);
+	pf_html_span(out, page, trace_id, at, at + ns, text.data);
+	pf_buf_release(&text);
+}
+
+static void add_number(struct pf_buf *out, const struct pf_cell *cell,
+		       enum pf_col_kind kind, enum pf_html_style style)
+{
+	double share = pf_cell_real(cell);
+
+	pf_buf_adds(out, "<td data-v=");
+	pf_figure_exact(out, cell);
+	pf_buf_addc(out, '>');
+	if (style == PF_HTML_BAR && share >= 0.005 && share <= 1)
+		pf_buf_addf(out,
+			    "<svg class=b viewBox=\"0 0 100 8\" aria-hidden="
+			    "true><rect width=\"%.1f\" height=\"8\"/></svg>",
+			    100 * share);
+	pf_figure_cell(out, cell, kind);
+}
+
+static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_table *t, size_t row,
+		     const struct pf_html_col *col, bool is_first)
+{
+	const struct pf_cell *cell = pf_table_at(t, row, col->key);
+	const char *tag = is_first ? "th scope=row" : "td";
+
+	if (!cell)
+		pf_buf_addf(out, "<%s>", tag);
+	else if (cell->type != PF_CELL_TEXT &&
+		 (col->style == PF_HTML_TIME || col->style == PF_HTML_STEP))
+		add_time(out, page, t, row, col);
+	else if (cell->type != PF_CELL_TEXT)
+		add_number(out, cell,
+			   pf_table_cols(t)[pf_table_find(t, col->key)].kind,
+			   col->style);
+	else if (col->style == PF_HTML_KERNEL)
+		add_kernel(out, tag, cell);
+	else if (col->style == PF_HTML_FRAME && !is_first)
+		add_frame(out, page, cell);
+	else
+		add_text(out, tag, cell->v.text.s, cell->v.text.len,
+			 cell->v.text.s, cell->v.text.len);
+}
+
+size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)
+{
+	const struct pf_table *table =
+		pf_doc_find_table(&p->doc[t->part], t->name);
+	size_t n = 0;
+
+	for (size_t r = 0; r < pf_table_rows(table); r++)
+		n += !t->is_wanted || t->is_wanted(table, r);
+	return n;
+}
+
+static void add_head(struct pf_buf *out, const struct pf_table *t,
+		     const struct pf_html_table *spec)
+{
+	pf_buf_adds(out, "<thead><tr>");
+	for (const struct pf_html_col *c = spec->cols; c->key; c++) {
+		int at = pf_table_find(t, c->key);
+		enum pf_col_kind kind;
+
+		if (at < 0)
+			continue;
+		kind = pf_table_cols(t)[at].kind;
+		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
+			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
+				    ? ""
+				    : " class=n",
+			    c->key);
+		pf_html_text(out,
+			     c->title ? c->title : pf_table_cols(t)[at].title);
+		pf_buf_adds(out, "</th>");
+	}
+	pf_buf_adds(out, "</tr></thead>\n");
+}
+
+static size_t col_count(const struct pf_table *t,
+			const struct pf_html_table *spec)
+{
+	size_t n = 0;
+
+	for (const struct pf_html_col *c = spec->cols; c->key; c++)
+		n += pf_table_find(t, c->key) >= 0;
+	return n;
+}
+
+/* What the rows that are not here amount to, and where they are. */
+static void add_rest(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_html_table *spec, const struct pf_table *t,
+		     size_t left, double rest)
+{
+	struct pf_buf command = { 0 };
+
+	pf_buf_addf(out, "<tfoot><tr><td colspan=%zu>and ", col_count(t, spec));
+	pf_figure_count(out, (int64_t)left);
+	pf_buf_adds(out, " more");
+	if (spec->share) {
+		pf_buf_adds(out, ", ");
+		pf_figure_ratio(out, rest);
+		pf_buf_adds(out, " together");
+	}
+	pf_parts_command(page->parts, spec->part, &command);
+	pf_buf_adds(out, ": <code>");
+	pf_html_text(out, command.data);
+	pf_buf_adds(out, "</code></td></tr></tfoot>");
+	pf_buf_release(&command);
+}
+
+static void add_rows(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_html_table *spec, const struct pf_table *t)
+{
+	size_t shown = 0, left = 0;
+	double rest = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		bool is_first = true;
+
+		if (spec->is_wanted && !spec->is_wanted(t, r))
+			continue;
+		if (shown == spec->rows_max) {
+			left++;
+			if (spec->share)
+				rest += pf_table_real_at(t, r, spec->share);
+			continue;
+		}
+		if (!shown)
+			pf_buf_adds(out, "<tbody>");
+		else if (shown == TOP_ROWS)
+			pf_buf_adds(out, "</tbody><tbody class=more>");
+		shown++;
+		pf_buf_adds(out, "<tr>");
+		for (const struct pf_html_col *c = spec->cols; c->key; c++) {
+			if (pf_table_find(t, c->key) < 0)
+				continue;
+			add_cell(out, page, t, r, c, is_first);
+			is_first = false;
+		}
+		pf_buf_addc(out, '\n');
+	}
+	pf_buf_adds(out, "</tbody>");
+	if (left)
+		add_rest(out, page, spec, t, left, rest);
+}
+
+void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
+		   const struct pf_html_table *spec)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
+
+	if (!pf_html_count(page->parts, spec))
+		return;
+	pf_buf_addf(out,
+		    "<div class=t><table id=%s data-q=%s>\n<caption>%s"
+		    "</caption>\n",
+		    spec->id, pf_parts_query(spec->part), spec->caption);
+	add_head(out, t, spec);
+	add_rows(out, page, spec, t);
+	pf_buf_adds(out, "</table></div>\n");
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* The page around the tables: header, verdicts, tiles, checks, method. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "embed/asset.h"
+#include "report/chart.h"
+#include "report/figure.h"
+#include "report/fill.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "report/sections.h"
+#include "table/find.h"
+
+/* ---- header ---- */
+
+static void add_fact(struct pf_buf *out, const char *title, const char *value)
+{
+	if (!value || !*value)
+		return;
+	pf_buf_addf(out, "<div><dt>%s</dt> <dd>", title);
+	pf_html_text(out, value);
+	pf_buf_adds(out, "</dd></div>\n");
+}
+
+/* The devices of one name together: their sizes differ by a page or two. */
+static void add_devices(struct pf_buf *out, const struct pf_doc *info)
+{
+	const struct pf_table *t = pf_doc_find_table(info, "devices");
+	struct pf_buf text = { 0 };
+	size_t shown = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t) && shown < 4; r++) {
+		const char *name = pf_table_text_at(t, r, "name");
+		int64_t bytes = pf_table_int_at(t, r, "memory_bytes");
+
+		if (!name || pf_table_find_row(t, "name", name) != (int64_t)r)
+			continue;
+		pf_buf_addf(&text, "%s%s", shown++ ? "; " : "", name);
+		if (bytes > 0) {
+			pf_buf_adds(&text, ", ");
+			pf_figure_bytes(&text, bytes);
+		}
+	}
+	add_fact(out, "GPU", text.data);
+	pf_buf_release(&text);
+}
+
+/* An option of the profiler that all traces share. */
+static const char *find_option(const struct pf_doc *info, const char *key)
+{
+	const struct pf_table *t = pf_doc_find_table(info, "options");
+	int64_t row = pf_table_find_row(t, "key", key);
+
+	return row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "value");
+}
+
+static void add_software(struct pf_buf *out, const struct pf_doc *info)
+{
+	static const char words[] = " follow the rules of ";
+	static const struct {
+		const char *key, *title;
+	} versions[] = {
+		{ "cuda_runtime_version", "CUDA runtime" },
+		{ "cuda_driver_version", "driver" },
+		{ "cupti_version", "CUPTI" },
+		{ "hip_runtime_version", "HIP runtime" },
+		{ "hip_driver_version", "driver" },
+		{ "roctracer_version", "roctracer" },
+	};
+	struct pf_buf text = { 0 };
+
+	for (size_t i = 0; i < info->note_count && !text.len; i++) {
+		const char *at = strstr(info->notes[i], words);
+
+		if (at)
+			pf_buf_adds(&text, at + strlen(words));
+	}
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		const char *value = find_option(info, versions[i].key);
+
+		if (value)
+			pf_buf_addf(&text, "%s%s %s", text.len ? ", " : "",
+				    versions[i].title, value);
+	}
+	add_fact(out, "Software", text.data);
+	pf_buf_release(&text);
+}
+
+static void add_ranks(struct pf_buf *out, const struct pf_doc *info)
+{
+	const struct pf_table *t = pf_doc_find_table(info, "traces");
+	struct pf_buf text = { 0 };
+	size_t shown = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t) && shown < 16; r++) {
+		if (!pf_table_at(t, r, "rank"))
+			continue;
+		pf_buf_addf(&text, "%s%" PRId64, shown++ ? ", " : "",
+			    pf_table_int_at(t, r, "rank"));
+	}
+	if (shown && pf_table_at(t, 0, "world_size"))
+		pf_buf_addf(&text, " of %" PRId64,
+			    pf_table_int_at(t, 0, "world_size"));
+	add_fact(out, "Rank", text.data);
+	pf_buf_release(&text);
+}
+
+static void add_header(struct pf_buf *out, const struct pf_report *r)
+{
+	const struct pf_doc *info = &r->parts.doc[PF_PART_INFO];
+	const struct pf_table *traces = pf_doc_find_table(info, "traces");
+	struct pf_buf text = { 0 };
+
+	add_devices(out, info);
+	add_software(out, info);
+	add_ranks(out, info);
+	if (r->parts.steps_text.len) {
+		pf_buf_adds(&text, r->parts.window.step
+					   ? r->parts.window.step
+					   : r->parts.steps_text.data);
+		if (r->parts.window.step &&
+		    r->parts.window.step != r->parts.steps_text.data)
+			pf_buf_addf(&text, " of %s", r->parts.steps_text.data);
+	} else {
+		pf_buf_adds(&text, "none: the whole trace");
+	}
+	add_fact(out, "Steps", text.data);
+	pf_buf_clear(&text);
+	pf_figure_ns(&text, pf_table_int_at(traces, 0, "span_ns"));
+	add_fact(out, "Recorded", text.data);
+	pf_buf_release(&text);
+}
+
+/* ---- verdicts ---- */
+
+static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
+			const struct pf_verdict *v)
+{
+	static const char *const titles[] = { "Note", "Warning", "Severe" };
+	struct pf_buf command = { 0 };
+
+	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
+		    pf_severity_word(v->severity), v->id, titles[v->severity]);
+	pf_html_sentence(out, &v->sentence);
+	pf_buf_adds(out, ".</p>\n<p class=how>");
+	if (v->recoverable_ns > 0) {
+		pf_buf_addf(out, "<span data-v=%" PRId64 " data-q=%s>up to ",
+			    v->recoverable_ns, pf_parts_query(v->part));
+		pf_figure_ns(out, v->recoverable_ns);
+		pf_buf_adds(out, " to win</span> ");
+	}
+	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
+	if (v->from_ns >= 0 && page->timeline_trace == v->trace_id)
+		pf_html_span(out, page, v->trace_id, v->from_ns, v->to_ns,
+			     "timeline");
+	pf_verdict_command(v, page->parts, &command);
+	if (command.len) {
+		pf_buf_adds(out, " <code>");
+		pf_html_text(out, command.data);
+		pf_buf_adds(out, "</code>");
+	}
+	pf_buf_adds(out, "</p>\n");
+	pf_buf_release(&command);
+}
+
+static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
+			 const struct pf_html_page *page)
+{
+	const struct pf_verdicts *v = &r->verdicts;
+
+	pf_buf_adds(out, "<ol class=verdicts>\n");
+	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++)
+		add_verdict(out, page, &v->all[i]);
+	pf_buf_adds(out, "</ol>\n");
+	if (v->fired <= PF_VERDICTS_SHOWN)
+		return;
+	pf_buf_addf(out,
+		    "<details><summary>More findings (%zu)</summary>"
+		    "<ol class=verdicts start=%d>\n",
+		    v->fired - PF_VERDICTS_SHOWN, PF_VERDICTS_SHOWN + 1);
+	for (size_t i = PF_VERDICTS_SHOWN; i < v->fired; i++)
+		add_verdict(out, page, &v->all[i]);
+	pf_buf_adds(out, "</ol></details>\n");
+}
+
+/* ---- tiles ---- */
+
+static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
+{
+	for (size_t i = 0; i < tiles->count; i++) {
+		const struct pf_tile *t = &tiles->tile[i];
+
+		pf_buf_addf(out,
+			    "<div><dt>%s</dt> <dd data-k=%s data-v=", t->title,
+			    t->key);
+		pf_figure_exact(out, &t->value);
+		pf_buf_adds(out, "><b>");
+		pf_figure_cell(out, &t->value, t->kind);
+		pf_buf_adds(out, "</b>");
+		if (t->detail.len)
+			pf_buf_addf(out, " <small>%s</small>", t->detail.data);
+		pf_buf_adds(out, "</dd></div>\n");
+	}
+}
+
+/* ---- checked and fine ---- */
+
+static void add_share(struct pf_buf *out, const struct pf_verdict *v,
+		      double value)
+{
+	if (v->part == PF_PART_STEPS) /* times the median */
+		pf_buf_addf(out, "%.2f ×", value);
+	else
+		pf_figure_ratio(out, value);
+}
+
+static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
+{
+	pf_buf_adds(out, "<div class=t><table id=checks><caption class=h>Rules "
+			 "that did not fire</caption><thead><tr>"
+			 "<th scope=col>Checked<th scope=col class=n>Measured"
+			 "<th scope=col class=n>Threshold<th scope=col>Result"
+			 "</tr></thead>\n<tbody>");
+	for (size_t i = v->fired; i < v->count; i++) {
+		const struct pf_verdict *a = &v->all[i];
+
+		pf_buf_addf(out, "<tr><th scope=row>%s (%s)<td class=n>",
+			    a->title, a->id);
+		if (a->state != PF_RULE_WITHHELD)
+			add_share(out, a, a->measured);
+		pf_buf_adds(out, "<td class=n>");
+		if (a->warn > 1e-6)
+			add_share(out, a, a->warn);
+		pf_buf_adds(out, "<td>");
+		if (a->is_folded)
+			pf_buf_adds(out, "said by the verdict on idle time");
+		else if (a->state == PF_RULE_WITHHELD) {
+			pf_buf_adds(out, "not checked: ");
+			pf_html_sentence(out, &a->sentence);
+		} else {
+			pf_buf_adds(out, "fine");
+		}
+		pf_buf_addc(out, '\n');
+	}
+	pf_buf_adds(out, "</tbody></table></div>\n");
+}
+
+/* ---- method ---- */
+
+static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
+{
+	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
+	int64_t known = pf_doc_find_int(launches, "launch_count");
+	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_CALLERS], "kernels");
+	int64_t all = 0, op = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		int64_t ns = pf_table_int_at(t, r, "total_ns");
+
+		all += ns;
+		if (pf_table_text_at(t, r, "op"))
+			op += ns;
+	}
+	if (known + orphans <= 0)
+		return;
+	pf_buf_adds(out, "<p id=coverage>Coverage: ");
+	pf_figure_ratio(out, (double)known / (double)(known + orphans));
+	pf_buf_adds(out, " of the GPU events have a launch call");
+	if (all > 0) {
+		pf_buf_adds(out, ", ");
+		pf_figure_ratio(out, (double)op / (double)all);
+		pf_buf_adds(out, " of the kernel time an operator");
+	}
+	pf_buf_adds(out, ".</p>\n");
+}
+
+static void add_sql(struct pf_buf *out, const char *query)
+{
+	struct pf_buf name = { 0 };
+	const char *sql;
+
+	pf_buf_addf(&name, "schema/query/%s.sql", query);
+	sql = pf_asset(name.data, NULL);
+	if (sql) {
+		pf_buf_addf(out,
+			    "<details><summary><code>%s</code></summary>"
+			    "<pre>",
+			    name.data);
+		pf_html_text(out, sql);
+		pf_buf_adds(out, "</pre></details>\n");
+	}
+	pf_buf_release(&name);
+}
+
+static bool was_shown(enum pf_part part)
+{
+	for (int i = 0; i < (int)part; i++)
+		if (!strcmp(pf_parts_query((enum pf_part)i),
+			    pf_parts_query(part)))
+			return true;
+	return false;
+}
+
+static void add_method(struct pf_buf *out, const struct pf_parts *p)
+{
+	struct pf_buf absent = { 0 };
+
+	add_coverage(out, p);
+	pf_buf_adds(out, "<p>Every figure of this page is one of these "
+			 "commands; <code>--format json</code> prints it to "
+			 "the last digit.</p>\n<ul class=cmds>\n");
+	for (int i = 0; i < PF_PART_COUNT; i++) {
+		struct pf_buf command = { 0 };
+
+		pf_parts_command(p, (enum pf_part)i, &command);
+		pf_buf_adds(out, "<li><code>");
+		pf_html_text(out, command.data);
+		pf_buf_adds(out, "</code>\n");
+		pf_buf_release(&command);
+	}
+	pf_buf_adds(out, "</ul>\n<p>What they count, in plain SQL for "
+			 "<code>profan query</code>:</p>\n");
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		if (!was_shown((enum pf_part)i))
+			add_sql(out, pf_parts_query((enum pf_part)i));
+	pf_sections_absent(&absent, p);
+	if (absent.len)
+		pf_buf_addf(out,
+			    "<p>Not on this page, for want of data:</p>\n"
+			    "<ul>\n%s</ul>\n",
+			    absent.data);
+	pf_buf_release(&absent);
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		for (size_t k = 0; k < p->doc[i].note_count; k++) {
+			pf_buf_adds(out, "<p class=note>");
+			pf_html_text(out, p->doc[i].notes[k]);
+			pf_buf_adds(out, ".</p>\n");
+		}
+}
+
+/* ---- the page ---- */
+
+int pf_report_html(const struct pf_report *r, struct pf_buf *out,
+		   struct pf_err *err)
+{
+	enum {
+		TITLE,
+		HEADER,
+		NAV,
+		VERDICTS,
+		TILES,
+		BREAKDOWN,
+		STEPS,
+		SECTIONS,
+		TIMELINE,
+		FINE,
+		METHOD,
+		DATA,
+		SLOTS
+	};
+	struct pf_buf b[SLOTS] = { { 0 } }, title = { 0 };
+	const struct pf_slot slots[] = { { "title", &b[TITLE] },
+					 { "header", &b[HEADER] },
+					 { "nav", &b[NAV] },
+					 { "verdicts", &b[VERDICTS] },
+					 { "tiles", &b[TILES] },
+					 { "breakdown", &b[BREAKDOWN] },
+					 { "steps", &b[STEPS] },
+					 { "sections", &b[SECTIONS] },
+					 { "timeline", &b[TIMELINE] },
+					 { "fine", &b[FINE] },
+					 { "method", &b[METHOD] },
+					 { "data", &b[DATA] },
+					 { NULL, NULL } };
+	struct pf_html_page page = { .parts = &r->parts,
+				     .source_url = r->args.source_url };
+	int rc;
+
+	pf_report_title(r, &title);
+	pf_html_text(&b[TITLE], title.data);
+	add_header(&b[HEADER], r);
+	pf_sections_links(&b[NAV], &r->parts);
+	add_verdicts(&b[VERDICTS], r, &page);
+	add_tiles(&b[TILES], &r->tiles);
+	pf_chart_steps(&b[BREAKDOWN], &page);
+	pf_sections_steps(&b[STEPS], &page);
+	pf_sections_add(&b[SECTIONS], &page);
+	add_checks(&b[FINE], &r->verdicts);
+	add_method(&b[METHOD], &r->parts);
+	rc = pf_fill("reports/page.html", slots, out, err);
+	for (int i = 0; i < SLOTS; i++)
+		pf_buf_release(&b[i]);
+	pf_buf_release(&title);
+	return rc;
+}

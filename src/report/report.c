@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "table/find.h"
+
+int pf_report_check_url(const char *url, struct pf_err *err)
+{
+	static const char wanted[] = "https://";
+	const char *s = url;
+
+	if (strncmp(url, wanted, strlen(wanted)) || !strstr(url, "%f"))
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' is no source URL: it begins with https:// "
+			       "and has %%f where the file goes",
+			       url);
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || (unsigned char)*s > 126 ||
+		    strchr("\"'<>\\`", *s))
+			return pf_fail(err, PF_EUSAGE,
+				       "'%s' is no source URL: it has an odd "
+				       "character",
+				       url);
+	return 0;
+}
+
+int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
+		   const char *db_name, struct pf_report *out,
+		   struct pf_err *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->db = db;
+	out->args = *args;
+	if (args->source_url && pf_report_check_url(args->source_url, err))
+		return -1;
+	if (pf_parts_gather(db, &args->window, db_name, &out->parts, err))
+		return -1;
+	pf_verdicts_find(&out->parts, &out->verdicts);
+	pf_tiles_find(&out->parts, &out->tiles);
+	return 0;
+}
+
+void pf_report_release(struct pf_report *r)
+{
+	pf_verdicts_release(&r->verdicts);
+	pf_tiles_release(&r->tiles);
+	pf_parts_release(&r->parts);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+void pf_report_title(const struct pf_report *r, struct pf_buf *out)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&r->parts.doc[PF_PART_INFO], "traces");
+	const char *path = pf_table_text_at(t, 0, "path");
+
+	if (pf_table_rows(t) == 1 && path)
+		pf_buf_adds(out, base_name(path));
+	else
+		pf_buf_addf(out, "%zu traces", pf_table_rows(t));
+}
+
+void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
+{
+	struct pf_buf first = { 0 };
+
+	pf_say_plain(&first, &r->verdicts.all[0].sentence);
+	pf_doc_finding(doc, "%s", first.data);
+	pf_buf_release(&first);
+	pf_tiles_scalars(&r->tiles, doc);
+	pf_verdicts_tables(&r->verdicts, &r->parts, doc);
+}

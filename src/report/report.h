@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report of a database: the same verdicts and figures as a page of HTML
+ * that needs nothing but itself, as Markdown, or as a document.
+ */
+#ifndef PF_REPORT_REPORT_H
+#define PF_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "report/gather.h"
+#include "report/tiles.h"
+#include "report/verdict.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+/* What goes into the timeline, the most first. */
+enum pf_timeline_want {
+	PF_TIMELINE_FULL,
+	PF_TIMELINE_OPS, /* "gpu+ops" */
+	PF_TIMELINE_GPU,
+	PF_TIMELINE_NONE,
+};
+#define PF_TIMELINE_WORDS "full|gpu+ops|gpu|none"
+
+struct pf_report_args {
+	struct pf_window_args window;
+	const char *source_url; /* "https://host/%f#L%l", or NULL */
+	int timeline;           /* enum pf_timeline_want */
+	int64_t max_html_bytes;
+	bool redact;
+};
+
+#define PF_REPORT_MAX_HTML (8 << 20)
+
+struct pf_report {
+	struct pf_db *db;
+	struct pf_report_args args;
+	struct pf_parts parts;
+	struct pf_verdicts verdicts;
+	struct pf_tiles tiles;
+};
+
+/* Gather everything; db_name is how commands of the page name the file. */
+int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
+		   const char *db_name, struct pf_report *out,
+		   struct pf_err *err);
+void pf_report_release(struct pf_report *r);
+
+int pf_report_html(const struct pf_report *r, struct pf_buf *out,
+		   struct pf_err *err);
+/* html_name: of the page beside it, or NULL. */
+void pf_report_md(const struct pf_report *r, const char *html_name,
+		  struct pf_buf *out);
+void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
+
+/* The name of the trace, for a heading. */
+void pf_report_title(const struct pf_report *r, struct pf_buf *out);
+
+/* "https://host/path/%f#L%l" and nothing worse; PF_EUSAGE. */
+int pf_report_check_url(const char *url, struct pf_err *err);
+
+#endif

@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/gpu.h"
+#include "analysis/kernels.h"
+#include "report/figure.h"
+#include "report/rules.h"
+#include "table/find.h"
+#include "trace/event.h"
+
+#define MANY        0.5 /* of an effect: its cause */
+#define SOME        0.1 /* of an effect: the largest single cause */
+#define ORPHANS_MAX 0.2 /* of GPU work without a launch call */
+
+/* ---- words ---- */
+
+static void say(struct pf_verdict *v, const char *words)
+{
+	pf_buf_adds(&v->sentence, words);
+}
+
+static void say_ratio(struct pf_verdict *v, double ratio)
+{
+	pf_figure_ratio(&v->sentence, ratio);
+}
+
+static void say_ns(struct pf_verdict *v, int64_t ns)
+{
+	pf_figure_ns(&v->sentence, ns);
+}
+
+static void say_count(struct pf_verdict *v, int64_t n, const char *one,
+		      const char *many)
+{
+	pf_figure_count(&v->sentence, n);
+	pf_buf_addc(&v->sentence, ' ');
+	say(v, n == 1 ? one : many);
+}
+
+/* A text of the trace, at most 160 bytes of it. */
+static void say_name(struct pf_verdict *v, const char *name, size_t len)
+{
+	size_t cut = len > 160 ? 157 : len;
+
+	while (cut < len && cut > 0 &&
+	       ((unsigned char)name[cut] & 0xc0) == 0x80)
+		cut--;
+	pf_buf_addc(&v->sentence, PF_SAY_NAME);
+	for (size_t i = 0; i < cut; i++)
+		pf_buf_addc(&v->sentence,
+			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END ||
+					    !name[i]
+				    ? ' '
+				    : name[i]);
+	if (cut < len)
+		pf_buf_adds(&v->sentence, "...");
+	pf_buf_addc(&v->sentence, PF_SAY_END);
+}
+
+static void withhold(struct pf_verdict *v, const char *why)
+{
+	v->state = PF_RULE_WITHHELD;
+	pf_buf_clear(&v->sentence);
+	say(v, why);
+}
+
+static bool has_gpu(const struct pf_parts *p, struct pf_verdict *v)
+{
+	if (pf_doc_find_int(&p->doc[PF_PART_OVERLAP], "event_count"))
+		return true;
+	withhold(v, "there is no GPU activity in this trace");
+	return false;
+}
+
+static int64_t step_count(const struct pf_parts *p)
+{
+	int64_t n = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
+
+	return p->steps_text.len && n > 0 ? n : 1;
+}
+
+/* " of the step", " of 6 steps", " of the trace". */
+static void say_span(const struct pf_parts *p, struct pf_verdict *v)
+{
+	int64_t n = step_count(p);
+
+	if (!p->steps_text.len) {
+		say(v, " of the trace");
+	} else if (n == 1) {
+		say(v, " of the step");
+	} else {
+		say(v, " of ");
+		say_count(v, n, "step", "steps");
+	}
+}
+
+static const char *each(const struct pf_parts *p)
+{
+	return p->steps_text.len ? " per step" : " in the trace";
+}
+
+/* "file.py:12 f": the function and the place. */
+static void say_frame(struct pf_verdict *v, const char *frame)
+{
+	const char *space = strrchr(frame, ' ');
+
+	if (!space) {
+		say_name(v, frame, strlen(frame));
+		return;
+	}
+	say_name(v, space + 1, strlen(space + 1));
+	say(v, " (");
+	say_name(v, frame, (size_t)(space - frame));
+	say(v, ")");
+	pf_buf_clear(&v->place);
+	pf_buf_add(&v->place, frame, (size_t)(space - frame));
+}
+
+/* A row of gaps' culprits. */
+static void say_culprit(struct pf_verdict *v, const struct pf_table *t,
+			size_t row)
+{
+	const char *frame = pf_table_text_at(t, row, "frame");
+	const char *name = pf_table_text_at(t, row, "culprit");
+	const char *cause = pf_table_text_at(t, row, "cause");
+
+	if (frame && *frame) {
+		say_frame(v, frame);
+	} else if (name && *name) {
+		say_name(v, name, strlen(name));
+		pf_buf_clear(&v->place);
+		pf_buf_adds(&v->place, name);
+	} else {
+		return;
+	}
+	if (cause) {
+		say(v, ", ");
+		say(v, cause);
+	}
+}
+
+/* ---- idle time ---- */
+
+struct cause {
+	int64_t ns, count;
+};
+
+static struct cause find_cause(const struct pf_parts *p, const char *name)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "causes");
+	int64_t row = pf_table_find_row(t, "cause", name);
+
+	if (row < 0)
+		return (struct cause){ 0, 0 };
+	return (struct cause){ pf_table_int_at(t, (size_t)row, "ns"),
+			       pf_table_int_at(t, (size_t)row, "count") };
+}
+
+static double of_window(const struct pf_parts *p, int64_t ns)
+{
+	int64_t window = pf_doc_find_int(&p->doc[PF_PART_GAPS], "window_ns");
+
+	return window > 0 ? (double)ns / (double)window : 0;
+}
+
+/* Point at the longest gap with this cause (NULL: any). */
+static void point_at_gap(const struct pf_parts *p, struct pf_verdict *v,
+			 const char *cause)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "gaps");
+	int64_t row = cause ? pf_table_find_row(t, "cause", cause) : 0;
+
+	if (row < 0 || (size_t)row >= pf_table_rows(t))
+		return;
+	v->from_ns = pf_table_int_at(t, (size_t)row, "start_ns");
+	v->to_ns = v->from_ns + pf_table_int_at(t, (size_t)row, "ns");
+	v->trace_id = pf_table_int_at(t, (size_t)row, "trace_id");
+}
+
+static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "lengths");
+	int64_t count = 0, ns = 0;
+	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		if (pf_table_int_at(t, r, "from_ns") < 1000000)
+			continue;
+		count += pf_table_int_at(t, r, "count");
+		ns += pf_table_int_at(t, r, "ns");
+	}
+	if (!count || idle <= 0)
+		return;
+	say(v, "; ");
+	say_ratio(v, (double)ns / (double)idle);
+	say(v, " of it in ");
+	say_count(v, count, "gap", "gaps");
+	say(v, " of 1 ms or more");
+}
+
+static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
+{
+	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
+	int64_t ns = find_cause(p, "unrecorded").ns +
+		     find_cause(p, "no launch record").ns;
+
+	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
+		return;
+	say(v, "; ");
+	say_ratio(v, (double)ns / (double)idle);
+	say(v, " has no recorded cause");
+}
+
+static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
+	const struct pf_table *t = pf_doc_find_table(gaps, "culprits");
+	const struct pf_table *causes = pf_doc_find_table(gaps, "causes");
+	const char *cause = pf_table_text_at(causes, 0, "cause");
+	double part = pf_table_real_at(t, 0, "idle_share");
+
+	if (part >= SOME) {
+		say(v, part >= MANY ? "; " : "; largest single cause: ");
+		say_ratio(v, part);
+		say(v, " of it is ");
+		if (!pf_table_text_at(t, 0, "culprit") &&
+		    !pf_table_text_at(t, 0, "frame"))
+			say(v, cause ? cause : "of no known cause");
+		else
+			say_culprit(v, t, 0);
+	} else if (cause) {
+		say(v, "; no single cause found, most of it (");
+		say_ratio(v, pf_table_real_at(causes, 0, "idle_share"));
+		say(v, ") is ");
+		say(v, cause);
+	}
+}
+
+static int64_t sum_recoverable(const struct pf_doc *gaps)
+{
+	const struct pf_table *t = pf_doc_find_table(gaps, "causes");
+	int64_t sum = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++)
+		sum += pf_table_int_at(t, r, "recoverable_ns");
+	return sum;
+}
+
+static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
+	int64_t idle = pf_doc_find_int(gaps, "idle_ns");
+
+	if (!has_gpu(p, v))
+		return;
+	v->measured = pf_doc_find_real(gaps, "idle_share");
+	v->affected_ns = idle;
+	v->recoverable_ns = sum_recoverable(gaps);
+	say(v, "GPU idle ");
+	say_ratio(v, v->measured);
+	say_span(p, v);
+	say(v, " (");
+	say_ns(v, idle);
+	say(v, " of ");
+	say_ns(v, pf_doc_find_int(gaps, "window_ns"));
+	say(v, ")");
+	say_long_gaps(p, v);
+	say_largest(p, v);
+	say_unknown(p, v);
+	point_at_gap(p, v, NULL);
+}
+
+const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
+					     PF_PART_GAPS, 0.10,        0.50,
+					     apply_idle };
+
+/* ---- parts of idle time ---- */
+
+static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
+	const struct pf_table *t = pf_doc_find_table(syncs, "sites");
+	int64_t count = pf_doc_find_int(syncs, "count"), n = step_count(p);
+	const char *op, *frame;
+
+	if (!has_gpu(p, v))
+		return;
+	v->recoverable_ns = find_cause(p, "sync").ns;
+	v->measured = of_window(p, v->recoverable_ns);
+	v->affected_ns = pf_doc_find_int(syncs, "blocked_ns");
+	say_count(v, (count + n / 2) / n, "synchronization",
+		  "synchronizations");
+	say(v, each(p));
+	say(v, " block the CPU for ");
+	say_ns(v, v->affected_ns / n);
+	op = pf_table_text_at(t, 0, "op");
+	frame = pf_table_text_at(t, 0, "frame");
+	if (op) {
+		say(v, "; most costly from ");
+		say_name(v, op, strlen(op));
+	}
+	if (frame) {
+		say(v, op ? " at " : "; most costly at ");
+		say_frame(v, frame);
+	}
+	say(v, "; the GPU idles ");
+	say_ns(v, v->recoverable_ns / n);
+	say(v, each(p));
+	say(v, " in them");
+	point_at_gap(p, v, "sync");
+}
+
+const struct pf_report_rule pf_rule_sync = {
+	"V2", "synchronizations", "syncs", PF_PART_SYNCS, 0.02, 0.10, apply_sync
+};
+
+/* The culprit that holds most of a cause. */
+static int64_t find_culprit(const struct pf_table *t, const char *cause)
+{
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		const char *s = pf_table_text_at(t, r, "cause");
+
+		if (s && !strcmp(s, cause) &&
+		    (pf_table_text_at(t, r, "culprit") ||
+		     pf_table_text_at(t, r, "frame")))
+			return (int64_t)r;
+	}
+	return -1;
+}
+
+static void say_most(const struct pf_parts *p, struct pf_verdict *v,
+		     const char *cause, int64_t whole_ns)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits");
+	int64_t row = find_culprit(t, cause);
+	double part;
+
+	if (row < 0 || whole_ns <= 0)
+		return;
+	part = (double)pf_table_int_at(t, (size_t)row, "ns") / (double)whole_ns;
+	if (part < SOME)
+		return;
+	say(v, part >= MANY ? "; " : "; largest single cause: ");
+	say_ratio(v, part);
+	say(v, " of it in ");
+	say_culprit(v, t, (size_t)row);
+}
+
+static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
+{
+	struct cause c = find_cause(p, "data loading");
+
+	if (!has_gpu(p, v))
+		return;
+	v->recoverable_ns = v->affected_ns = c.ns;
+	v->measured = of_window(p, c.ns);
+	say(v, "The GPU waits for data ");
+	say_ratio(v, v->measured);
+	say_span(p, v);
+	say(v, " (");
+	say_ns(v, c.ns);
+	say(v, ")");
+	say_most(p, v, "data loading", c.ns);
+	point_at_gap(p, v, "data loading");
+}
+
+const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
+					      PF_PART_GAPS, 0.05,    0.20,
+					      apply_input };
+
+static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
+{
+	static const char *const causes[] = { "launch latency", "runtime",
+					      "op overhead", "micro" };
+	const struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
+	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
+	int64_t count = pf_doc_find_int(kernels, "kernel_count"), ns = 0;
+	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
+	int64_t known = pf_doc_find_int(launches, "launch_count");
+
+	if (!has_gpu(p, v))
+		return;
+	if ((double)orphans > ORPHANS_MAX * (double)(orphans + known)) {
+		withhold(v, "more than a fifth of the GPU work has no launch "
+			    "call in the trace");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		ns += find_cause(p, causes[i]).ns;
+	v->recoverable_ns = v->affected_ns = ns;
+	v->measured = of_window(p, ns);
+	say(v, "Launch-bound: ");
+	say_count(v, count / step_count(p), "kernel", "kernels");
+	say(v, each(p));
+	if (count) {
+		say(v, ", ");
+		say_ns(v, pf_doc_find_int(kernels, "kernel_ns") / count);
+		say(v, " long on average");
+	}
+	say(v, "; the GPU starves ");
+	say_ns(v, ns / step_count(p));
+	say(v, each(p));
+	say(v, " while the CPU launches (");
+	say_ratio(v, v->measured);
+	say(v, ")");
+	point_at_gap(p, v, "launch latency");
+}
+
+const struct pf_report_rule pf_rule_launch = {
+	"V4", "launch overhead", "idle", PF_PART_GAPS, 0.03, 0.15, apply_launch
+};
+
+static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
+{
+	struct cause c = find_cause(p, "blocking copy");
+
+	if (!has_gpu(p, v))
+		return;
+	v->recoverable_ns = v->affected_ns = c.ns;
+	v->measured = of_window(p, c.ns);
+	say(v, "Pageable or synchronous copies leave the GPU idle for ");
+	say_ns(v, c.ns);
+	say(v, " (");
+	say_ratio(v, v->measured);
+	say_span(p, v);
+	say(v, ") in ");
+	say_count(v, c.count, "gap", "gaps");
+	say_most(p, v, "blocking copy", c.ns);
+	point_at_gap(p, v, "blocking copy");
+}
+
+const struct pf_report_rule pf_rule_copies = {
+	"V7", "blocking copies", "idle", PF_PART_GAPS, 0.01, 0.05, apply_copies
+};
+
+/* ---- the rest ---- */
+
+static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_KERNELS], "kernels");
+	int64_t total = pf_doc_find_int(overlap, "total_ns");
+	int64_t comm = pf_doc_find_int(overlap, "comm_ns"), longest = 0;
+	int64_t exposed = pf_doc_find_int(overlap, "exposed_comm_ns");
+	const char *name = NULL;
+
+	if (!has_gpu(p, v))
+		return;
+	if (!comm) {
+		withhold(v, "there is no communication in this trace");
+		return;
+	}
+	v->measured = total > 0 ? (double)exposed / (double)total : 0;
+	v->recoverable_ns = v->affected_ns = exposed;
+	say(v, "Communication takes ");
+	say_ns(v, comm / step_count(p));
+	say(v, each(p));
+	say(v, ", ");
+	say_ratio(v, (double)exposed / (double)comm);
+	say(v, " of it exposed (");
+	say_ratio(v, v->measured);
+	say_span(p, v);
+	say(v, ")");
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		const char *s = pf_table_text_at(t, r, "name");
+		int64_t ns = pf_table_int_at(t, r, "max_ns");
+
+		if (s && ns > longest &&
+		    pf_gpu_classify(PF_KIND_KERNEL, s) == PF_GPU_COMM) {
+			longest = ns;
+			name = s;
+		}
+	}
+	if (name) {
+		struct pf_buf words = { 0 };
+
+		pf_kernel_short_name(&words, name);
+		say(v, "; longest call ");
+		say_name(v, words.data, words.len);
+		say(v, ", ");
+		say_ns(v, longest);
+		pf_buf_release(&words);
+	}
+}
+
+const struct pf_report_rule pf_rule_comm = { "V5",      "exposed communication",
+					     "comm",    PF_PART_OVERLAP,
+					     0.10,      0.30,
+					     apply_comm };
+
+static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
+{
+	withhold(v, p->traces.count > 1
+			    ? "arrival at collectives is not compared yet"
+			    : "needs traces of several ranks");
+}
+
+const struct pf_report_rule pf_rule_straggler = {
+	"V6", "stragglers", "comm", PF_PART_OVERLAP, 0.05, 0.15, apply_straggler
+};
+
+static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
+{
+	(void)p;
+	withhold(v, "there are no memory events; record with "
+		    "profile_memory=True");
+}
+
+const struct pf_report_rule pf_rule_memory = { "V8",         "memory", "memory",
+					       PF_PART_INFO, 0.90,     0.97,
+					       apply_memory };
+
+static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_INFO], "accounts");
+	int64_t skipped = 0, events = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		skipped += pf_table_int_at(t, r, "skipped_count");
+		events += pf_table_int_at(t, r, "event_count");
+	}
+	if (events <= 0)
+		return;
+	v->measured = (double)skipped / (double)events;
+	say(v, "Trace quality: ");
+	say_ratio(v, v->measured);
+	say(v, " of the events could not be read (");
+	say_count(v, skipped, "event", "events");
+	say(v, ")");
+}
+
+const struct pf_report_rule pf_rule_trust = {
+	"V9", "trace quality", "method", PF_PART_INFO, 1e-9, 0.01, apply_trust
+};
+
+static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)
+{
+	if (has_gpu(p, v))
+		withhold(v, "the precision of kernels is not known");
+}
+
+const struct pf_report_rule pf_rule_precision = {
+	"V10", "precision", "kernels", PF_PART_KERNELS, 0.10, 0, apply_precision
+};
+
+static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *steps = &p->doc[PF_PART_STEPS];
+	const struct pf_table *t = pf_doc_find_table(steps, "steps");
+	int64_t median = pf_doc_find_int(steps, "p50_ns");
+	int64_t first = pf_table_int_at(t, 0, "dur_ns");
+
+	if (!p->steps_text.len || step_count(p) < 3) {
+		withhold(v, "needs three profiler steps");
+		return;
+	}
+	v->measured = median > 0 ? (double)first / (double)median : 0;
+	v->affected_ns = first - median;
+	pf_buf_addf(&v->sentence, "The first step takes %.1f", v->measured);
+	say(v, " times the median (");
+	say_ns(v, first);
+	say(v, " to ");
+	say_ns(v, median);
+	say(v, ") and is part of all figures; --skip-first 1 leaves it out");
+}
+
+const struct pf_report_rule pf_rule_warm_up = {
+	"V11", "warm-up", "breakdown", PF_PART_STEPS, 1.5, 0, apply_warm_up
+};
+
+/* ---- one cause, one verdict ---- */
+
+void pf_rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
+{
+	static const struct {
+		const char *cause, *id;
+	} owners[] = {
+		{ "data loading", "V3" },   { "sync", "V2" },
+		{ "launch latency", "V4" }, { "runtime", "V4" },
+		{ "op overhead", "V4" },    { "micro", "V4" },
+		{ "blocking copy", "V7" },
+	};
+	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
+	const struct pf_table *t = pf_doc_find_table(gaps, "culprits");
+	const char *cause = pf_table_text_at(t, 0, "cause");
+
+	if (!out->count || out->all[0].state != PF_RULE_FIRED)
+		return;
+	if (pf_table_real_at(t, 0, "idle_share") < SOME)
+		cause = pf_table_text_at(pf_doc_find_table(gaps, "causes"), 0,
+					 "cause");
+	for (size_t i = 0; cause && i < sizeof(owners) / sizeof(*owners); i++)
+		for (size_t k = 0; k < out->count; k++)
+			if (!strcmp(owners[i].cause, cause) &&
+			    !strcmp(owners[i].id, out->all[k].id) &&
+			    out->all[k].state == PF_RULE_FIRED)
+				out->all[k].is_folded = true;
+}

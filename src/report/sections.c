@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* What each section shows is these tables, and nothing else is code. */
+#include "config.h"
+
+#include <string.h>
+
+#include "analysis/gpu.h"
+#include "report/sections.h"
+#include "table/find.h"
+#include "trace/event.h"
+
+/* ---- which rows ---- */
+
+static bool is_loading(const struct pf_table *t, size_t row)
+{
+	const char *cause = pf_table_text_at(t, row, "cause");
+
+	return cause && !strcmp(cause, "data loading");
+}
+
+static bool is_collective(const struct pf_table *t, size_t row)
+{
+	const char *name = pf_table_text_at(t, row, "name");
+
+	return name && pf_gpu_classify(PF_KIND_KERNEL, name) == PF_GPU_COMM;
+}
+
+/* ---- columns ---- */
+
+#define COL(key)                                                               \
+	{                                                                      \
+		key, NULL, PF_HTML_PLAIN, NULL                                 \
+	}
+#define COL_AS(key, title)                                                     \
+	{                                                                      \
+		key, title, PF_HTML_PLAIN, NULL                                \
+	}
+#define BAR(key, title)                                                        \
+	{                                                                      \
+		key, title, PF_HTML_BAR, NULL                                  \
+	}
+#define KERNEL(key, title)                                                     \
+	{                                                                      \
+		key, title, PF_HTML_KERNEL, NULL                               \
+	}
+#define FRAME(key)                                                             \
+	{                                                                      \
+		key, "Line or annotation", PF_HTML_FRAME, NULL                 \
+	}
+#define TIME(key, title, n)                                                    \
+	{                                                                      \
+		key, title, PF_HTML_TIME, n                                    \
+	}
+#define END                                                                    \
+	{                                                                      \
+		NULL, NULL, PF_HTML_PLAIN, NULL                                \
+	}
+
+static const struct pf_html_col cause_cols[] = { COL("cause"),
+						 COL("ns"),
+						 BAR("idle_share", "Of idle"),
+						 COL("window_share"),
+						 COL("count"),
+						 COL("longest_ns"),
+						 END };
+
+static const struct pf_html_col culprit_cols[] = { COL_AS("culprit",
+							  "Op, call or range"),
+						   COL("cause"),
+						   COL("ns"),
+						   BAR("idle_share", "Of idle"),
+						   COL("count"),
+						   COL("longest_ns"),
+						   FRAME("frame"),
+						   END };
+
+static const struct pf_html_col gap_cols[] = {
+	TIME("start_ns", "At", "ns"),
+	COL("ns"),
+	COL_AS("cause", "Main cause"),
+	COL("culprit"),
+	FRAME("frame"),
+	KERNEL("before", "Last work before"),
+	KERNEL("after", "First work after"),
+	COL("drained_by"),
+	COL("device"),
+	END
+};
+
+static const struct pf_html_col site_cols[] = {
+	COL("call"),
+	COL("op"),
+	COL_AS("count", "Calls"),
+	COL_AS("per_step", "Per step"),
+	COL_AS("blocked_ns", "CPU blocked"),
+	COL_AS("useful_ns", "GPU busy meanwhile"),
+	COL_AS("idle_ns", "GPU idle after"),
+	COL_AS("median_ns", "Median"),
+	COL_AS("max_ns", "Longest"),
+	FRAME("frame"),
+	END
+};
+
+static const struct pf_html_col call_cols[] = {
+	COL("call"),
+	COL("count"),
+	COL("cpu_ns"),
+	COL("gpu_ns"),
+	COL_AS("median_delay_ns", "Median delay"),
+	COL_AS("max_delay_ns", "Longest delay"),
+	COL_AS("short_count", "Work shorter than the call"),
+	END
+};
+
+static const struct pf_html_col stream_cols[] = {
+	COL("device"),
+	COL("stream"),
+	COL("launch_count"),
+	COL_AS("mean_length", "Mean queue"),
+	COL_AS("max_length", "Longest queue"),
+	END
+};
+
+static const struct pf_html_col kernel_cols[] = {
+	KERNEL("name", "Kernel"),
+	COL("calls"),
+	COL_AS("total_ns", "Total"),
+	BAR("share", "Share"),
+	COL_AS("cumulative_share", "Cumulative"),
+	COL_AS("mean_ns", "Mean"),
+	COL_AS("median_ns", "Median"),
+	COL_AS("min_ns", "Min"),
+	COL_AS("max_ns", "Max"),
+	COL_AS("sd_ns", "Sigma"),
+	COL_AS("blocks_per_sm", "Blocks/SM"),
+	COL_AS("occupancy_percent", "Occupancy %"),
+	COL_AS("tensor_cores", "Tensor cores"),
+	END
+};
+
+static const struct pf_html_col caller_cols[] = {
+	KERNEL("name", "Kernel"),
+	COL_AS("op", "Operator"),
+	COL("calls"),
+	COL_AS("total_ns", "Total"),
+	BAR("share", "Share"),
+	COL_AS("mean_ns", "Mean"),
+	COL_AS("median_ns", "Median"),
+	COL("grid"),
+	COL("block"),
+	COL_AS("registers_per_thread", "Registers"),
+	COL_AS("shared_memory_bytes", "Shared memory"),
+	END
+};
+
+static const struct pf_html_col op_cols[] = {
+	COL_AS("name", "Operator"),
+	COL_AS("device_type", "Runs on"),
+	COL("count"),
+	COL_AS("self_device_ns", "Device self"),
+	COL_AS("device_total_ns", "Device total"),
+	COL_AS("self_cpu_ns", "Host self"),
+	COL_AS("cpu_total_ns", "Host total"),
+	COL_AS("self_device_mem_bytes", "Device memory, self"),
+	COL_AS("self_cpu_mem_bytes", "Host memory, self"),
+	END
+};
+
+static const struct pf_html_col overlap_cols[] = {
+	COL("rank"),
+	COL_AS("device", "GPU"),
+	COL("total_ns"),
+	COL("computation_ns"),
+	COL("comm_ns"),
+	COL_AS("overlap_ns", "Hidden"),
+	COL_AS("exposed_comm_ns", "Exposed"),
+	COL_AS("overlap_share", "Share hidden"),
+	COL_AS("exposed_copy_ns", "Exposed copies"),
+	COL("idle_ns"),
+	END
+};
+
+static const struct pf_html_col collective_cols[] = {
+	KERNEL("name", "Collective kernel"),
+	COL("calls"),
+	COL_AS("total_ns", "Total"),
+	COL_AS("share", "Of kernel time"),
+	COL_AS("mean_ns", "Mean"),
+	COL_AS("median_ns", "Median"),
+	COL_AS("min_ns", "Min"),
+	COL_AS("max_ns", "Max"),
+	END
+};
+
+static const struct pf_html_col input_cols[] = { COL_AS("culprit", "Range"),
+						 FRAME("frame"),
+						 COL_AS("ns", "GPU idle"),
+						 BAR("idle_share", "Of idle"),
+						 COL("count"),
+						 COL("longest_ns"),
+						 END };
+
+static const struct pf_html_col step_cols[] = {
+	COL("step"),     { "start_ns", "Starts at", PF_HTML_STEP, "dur_ns" },
+	COL("dur_ns"),   COL("kernel_ns"),
+	COL("copy_ns"),  COL("memset_ns"),
+	COL("comm_ns"),  COL("runtime_ns"),
+	COL("data_ns"),  COL("cpu_ns"),
+	COL("other_ns"), COL_AS("kernel_count", "Kernels"),
+	COL("rank"),     END
+};
+
+/* ---- sections ---- */
+
+#define TABLES_MAX 3
+
+static const struct section {
+	const char *id, *title, *absent;
+	enum pf_part part; /* whose finding stands above */
+	struct pf_html_table tables[TABLES_MAX];
+} sections[] = {
+	{ "idle",
+	  "Idle gaps",
+	  "the GPU is never idle, or there is no GPU work",
+	  PF_PART_GAPS,
+	  { { "causes", "Idle time of the GPU by cause", PF_PART_GAPS, "causes",
+	      cause_cols, 20, NULL, NULL },
+	    { "culprits", "What holds it", PF_PART_GAPS, "culprits",
+	      culprit_cols, 100, "idle_share", NULL },
+	    { "gaps", "The longest gaps", PF_PART_GAPS, "gaps", gap_cols, 100,
+	      NULL, NULL } } },
+	{ "syncs",
+	  "Synchronizations",
+	  "no call waits for the GPU",
+	  PF_PART_SYNCS,
+	  { { "sites", "Calls that wait for the GPU, by site", PF_PART_SYNCS,
+	      "sites", site_cols, 100, NULL, NULL } } },
+	{ "launches",
+	  "Launches",
+	  "no GPU work has a launch call",
+	  PF_PART_LAUNCHES,
+	  { { "calls", "Launch calls", PF_PART_LAUNCHES, "calls", call_cols, 20,
+	      NULL, NULL },
+	    { "streams", "Length of the queue at the launch", PF_PART_LAUNCHES,
+	      "streams", stream_cols, 20, NULL, NULL } } },
+	{ "kernels",
+	  "Kernels",
+	  "there are no kernels",
+	  PF_PART_KERNELS,
+	  { { "by-name", "By name", PF_PART_KERNELS, "kernels", kernel_cols,
+	      150, "share", NULL },
+	    { "by-op", "By name and operator", PF_PART_CALLERS, "kernels",
+	      caller_cols, 150, "share", NULL } } },
+	{ "ops",
+	  "Operators",
+	  "there are no operators",
+	  PF_PART_OPS,
+	  { { "averages", "By name, as key_averages()", PF_PART_OPS,
+	      "key_averages", op_cols, 150, NULL, NULL } } },
+	{ "comm",
+	  "Communication",
+	  "no kernel is a collective",
+	  PF_PART_OVERLAP,
+	  { { "collectives", "Kernels that communicate", PF_PART_KERNELS,
+	      "kernels", collective_cols, 40, NULL, is_collective },
+	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
+	      overlap_cols, 40, NULL, NULL } } },
+	{ "input",
+	  "Input",
+	  "no idle time of the GPU comes from loading data",
+	  PF_PART_COUNT,
+	  { { "loading", "Idle time of the GPU while data is loaded",
+	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(*sections))
+
+static bool has_section(const struct pf_parts *p, const struct section *s)
+{
+	return s->tables[0].id && pf_html_count(p, &s->tables[0]);
+}
+
+void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
+{
+	for (size_t i = 0; i < SECTIONS; i++) {
+		const struct section *s = &sections[i];
+		const char *finding = NULL;
+
+		if (!has_section(page->parts, s))
+			continue;
+		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
+			    s->title);
+		if (s->part < PF_PART_COUNT)
+			finding = pf_doc_find_text(&page->parts->doc[s->part],
+						   PF_DOC_FINDING);
+		if (finding) {
+			pf_buf_adds(out, "<p class=lead>");
+			pf_html_text(out, finding);
+			pf_buf_adds(out, ".</p>\n");
+		}
+		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
+			pf_html_table(out, page, &s->tables[k]);
+		pf_buf_adds(out, "</section>\n");
+	}
+}
+
+void pf_sections_links(struct pf_buf *out, const struct pf_parts *p)
+{
+	for (size_t i = 0; i < SECTIONS; i++)
+		if (has_section(p, &sections[i]))
+			pf_buf_addf(out, "<li><a href=\"#%s\">%s</a>\n",
+				    sections[i].id, sections[i].title);
+}
+
+void pf_sections_absent(struct pf_buf *out, const struct pf_parts *p)
+{
+	for (size_t i = 0; i < SECTIONS; i++)
+		if (!has_section(p, &sections[i]))
+			pf_buf_addf(out, "<li>%s: %s\n", sections[i].title,
+				    sections[i].absent);
+}
+
+void pf_sections_steps(struct pf_buf *out, const struct pf_html_page *page)
+{
+	static const struct pf_html_table table = { "steps",       "All steps",
+						    PF_PART_STEPS, "steps",
+						    step_cols,     150,
+						    NULL,          NULL };
+
+	if (pf_html_count(page->parts, &table) < 2)
+		return;
+	pf_buf_adds(out, "<details><summary>All steps</summary>\n");
+	pf_html_table(out, page, &table);
+	pf_buf_adds(out, "</details>\n");
+}

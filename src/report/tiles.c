@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "report/figure.h"
+#include "report/tiles.h"
+#include "table/find.h"
+
+static struct pf_tile *add(struct pf_tiles *out, const char *key,
+			   const char *title, enum pf_col_kind kind,
+			   const char *link)
+{
+	struct pf_tile *t = &out->tile[out->count++];
+
+	*t = (struct pf_tile){
+		.key = key, .title = title, .kind = kind, .link = link
+	};
+	return t;
+}
+
+static void set_int(struct pf_tile *t, int64_t n)
+{
+	t->value = (struct pf_cell){ PF_CELL_INT, { .i = n } };
+}
+
+static void set_real(struct pf_tile *t, double d)
+{
+	t->value = (struct pf_cell){ PF_CELL_REAL, { .d = d } };
+}
+
+static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_doc *doc = &p->doc[PF_PART_STEPS];
+	const struct pf_table *steps = pf_doc_find_table(doc, "steps");
+	int64_t n = pf_doc_find_int(doc, "step_count"), least = INT64_MAX;
+	bool is_trace = !p->steps_text.len;
+	struct pf_tile *t;
+
+	if (n <= 0)
+		return;
+	t = add(out, "p50_ns",
+		is_trace ? "Trace"
+		: n > 1  ? "Step, median"
+			 : "Step",
+		PF_NS, "breakdown");
+	set_int(t, pf_doc_find_int(doc, "p50_ns"));
+	for (size_t r = 0; r < pf_table_rows(steps); r++)
+		if (pf_table_int_at(steps, r, "dur_ns") < least)
+			least = pf_table_int_at(steps, r, "dur_ns");
+	if (n == 1) {
+		pf_buf_adds(&t->detail,
+			    is_trace ? "no profiler steps" : "one step");
+		return;
+	}
+	pf_figure_ns(&t->detail, least);
+	pf_buf_adds(&t->detail, " to ");
+	pf_figure_ns(&t->detail, pf_doc_find_int(doc, "max_ns"));
+	pf_buf_adds(&t->detail, ", n = ");
+	pf_figure_count(&t->detail, n);
+}
+
+static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
+	const struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
+	int64_t window = pf_doc_find_int(gaps, "window_ns");
+	struct pf_tile *t;
+
+	if (window <= 0)
+		return;
+	t = add(out, "busy_share", "GPU busy", PF_RATIO, "breakdown");
+	set_real(t, (double)pf_doc_find_int(gaps, "busy_ns") / (double)window);
+	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "busy_ns"));
+	t = add(out, "idle_share", "GPU idle", PF_RATIO, "idle");
+	set_real(t, pf_doc_find_real(gaps, "idle_share"));
+	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "idle_ns"));
+	if (!pf_doc_find_int(overlap, "comm_ns") ||
+	    pf_doc_find_int(overlap, "total_ns") <= 0)
+		return;
+	t = add(out, "exposed_comm_share", "Exposed communication", PF_RATIO,
+		"comm");
+	set_real(t, (double)pf_doc_find_int(overlap, "exposed_comm_ns") /
+			    (double)pf_doc_find_int(overlap, "total_ns"));
+	pf_figure_ns(&t->detail, pf_doc_find_int(overlap, "exposed_comm_ns"));
+	pf_buf_adds(&t->detail, " of ");
+	pf_figure_ns(&t->detail, pf_doc_find_int(overlap, "comm_ns"));
+}
+
+static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
+	const struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
+	int64_t steps = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
+	int64_t n = pf_doc_find_int(kernels, "kernel_count");
+	bool is_trace = !p->steps_text.len || steps <= 0;
+	struct pf_tile *t;
+
+	if (n <= 0)
+		return;
+	if (is_trace)
+		steps = 1;
+	t = add(out, "syncs_per_step", is_trace ? "Syncs" : "Syncs per step",
+		PF_REAL, "syncs");
+	set_real(t, (double)pf_doc_find_int(syncs, "count") / (double)steps);
+	pf_buf_adds(&t->detail, "CPU blocked ");
+	pf_figure_ns(&t->detail, pf_doc_find_int(syncs, "blocked_ns") / steps);
+	t = add(out, "kernels_per_step",
+		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
+	set_real(t, (double)n / (double)steps);
+	pf_figure_ns(&t->detail, pf_doc_find_int(kernels, "kernel_ns") / n);
+	pf_buf_adds(&t->detail, " on average");
+}
+
+void pf_tiles_find(const struct pf_parts *p, struct pf_tiles *out)
+{
+	memset(out, 0, sizeof(*out));
+	add_step_time(p, out);
+	add_gpu(p, out);
+	add_counts(p, out);
+}
+
+void pf_tiles_release(struct pf_tiles *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		pf_buf_release(&t->tile[i].detail);
+	t->count = 0;
+}
+
+void pf_tiles_scalars(const struct pf_tiles *t, struct pf_doc *doc)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct pf_tile *a = &t->tile[i];
+
+		if (a->value.type == PF_CELL_INT)
+			pf_doc_int(doc, a->key, a->title, a->kind,
+				   a->value.v.i);
+		else
+			pf_doc_real(doc, a->key, a->title, a->kind,
+				    a->value.v.d);
+	}
+}

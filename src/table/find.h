@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading figures back from a document by their keys, so that whoever shows
+ * an analysis again shows its figures and no others.
+ */
+#ifndef PF_TABLE_FIND_H
+#define PF_TABLE_FIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "table/doc.h"
+
+/* NULL if there is none. */
+const struct pf_scalar *pf_doc_find(const struct pf_doc *doc, const char *key);
+const struct pf_table *pf_doc_find_table(const struct pf_doc *doc,
+					 const char *name);
+
+/* The number of a column, -1 if the table (or NULL) has none of this key. */
+int pf_table_find(const struct pf_table *t, const char *key);
+
+/* A cell; NULL if there is no such row or column, or it holds null. */
+const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
+				  const char *key);
+
+/* Numbers; 0 for what is not there, null or a text. */
+int64_t pf_cell_int(const struct pf_cell *cell);
+double pf_cell_real(const struct pf_cell *cell);
+int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key);
+double pf_doc_find_real(const struct pf_doc *doc, const char *key);
+int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key);
+double pf_table_real_at(const struct pf_table *t, size_t row, const char *key);
+
+/* A text; NULL for what is not there, null or a number. */
+const char *pf_table_text_at(const struct pf_table *t, size_t row,
+			     const char *key);
+const char *pf_doc_find_text(const struct pf_doc *doc, const char *key);
+
+/* Rows of a table; 0 for NULL. */
+size_t pf_table_rows(const struct pf_table *t);
+
+/* The first row whose text in a column is this one, -1 if there is none. */
+int64_t pf_table_find_row(const struct pf_table *t, const char *key,
+			  const char *text);
+
+#endif

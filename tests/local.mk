@@ -49,8 +49,11 @@ tests_gen_mktrace_SOURCES = \
 	tests/gen/chrome.c \
 	tests/gen/emit.c \
 	tests/gen/gen.h \
+	tests/gen/machine.c \
 	tests/gen/mktrace.c \
 	tests/gen/model.c \
+	tests/gen/model.h \
+	tests/gen/plant.c \
 	tests/gen/tables.h \
 	tests/gen/truth.c
 tests_gen_mktrace_LDADD =
@@ -98,11 +101,13 @@ SHELL_TESTS = \
 	tests/memory.sh \
 	tests/others.sh \
 	tests/peers.sh \
+	tests/planted.sh \
 	tests/sql.sh \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/memory.py tests/peers.py tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/memory.py \
+	tests/peers.py tests/planted.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/truth
 

@@ -75,15 +75,22 @@ static void number(struct emit *e, const char *name, int64_t v)
 static void put_pid(struct emit *e, const struct gen_event *ev, int64_t pid)
 {
 	bool gpu = ev && ev->kind >= GEN_KERNEL;
+	bool driver = ev && ev->kind == GEN_OVERHEAD && ev->thread == 2;
+	int64_t tid = ev && ev->thread ? SECOND_TID : FIRST_TID;
 
-	number(e, "pid", pid);
+	if (gpu)
+		pid = ev->device;
+	number(e, "pid", driver ? -1 : pid);
 	key(e, "tid");
 	if (e->opts->old)
 		gen_puts(e->out, gpu ? "\"stream " : "\"");
 	if (gpu)
-		gen_puti(e->out, ev->thread);
-	else
-		gen_puti(e->out, ev && ev->thread ? SECOND_TID : FIRST_TID);
+		tid = ev->thread;
+	else if (driver)
+		tid = 0;
+	else if (ev)
+		tid += ev->device * 1000;
+	gen_puti(e->out, tid);
 	if (e->opts->old)
 		gen_putc(e->out, '"');
 }
@@ -210,7 +217,7 @@ static void args_of_kernel(struct emit *e, const struct gen_event *ev)
 	int64_t share = per_sm * warps / 640000;
 
 	number(e, "queued", 0);
-	number(e, "device", 0);
+	number(e, "device", ev->device);
 	number(e, "context", 1);
 	number(e, "stream", ev->thread);
 	number(e, "correlation", (int64_t)ev->correlation);
@@ -233,7 +240,7 @@ static void args_of_gpu(struct emit *e, const struct gen_event *ev)
 		args_of_kernel(e, ev);
 	if (ev->kind != GEN_MEMCPY && ev->kind != GEN_MEMSET)
 		return;
-	number(e, "device", 0);
+	number(e, "device", ev->device);
 	number(e, "context", 1);
 	number(e, "stream", ev->thread);
 	number(e, "correlation", (int64_t)ev->correlation);
@@ -306,7 +313,11 @@ static void put_event(struct emit *e, const struct gen_event *ev)
 		gen_puts(e->out, "\"t\"");
 	}
 	key(e, "name");
-	if (ev->name) {
+	if (ev->name && e->opts->amd && ev->kind == GEN_RUNTIME) {
+		gen_puts(e->out, "\"hip");
+		gen_puts(e->out, ev->name + strlen("cuda"));
+		gen_putc(e->out, '"');
+	} else if (ev->name) {
 		text(e, ev->name);
 	} else {
 		gen_puts(e->out, "\"ProfilerStep#");
@@ -461,31 +472,47 @@ static void put_head(struct emit *e)
 	gen_puts(o, "  \"traceEvents\": [");
 }
 
+/* Write the next step; the time of its last event, or end_ns if later. */
+static int64_t put_next(struct emit *e, struct gen_model *m, int64_t end_ns)
+{
+	const struct gen_event *ev;
+	size_t i, n;
+
+	ev = gen_model_step(m, &n);
+	put_step(e, ev, n);
+	for (i = 0; i < n; i++)
+		if (ev[i].end_ns > end_ns)
+			end_ns = ev[i].end_ns;
+	return end_ns;
+}
+
 int gen_kineto(const struct gen_opts *opts, struct gen_out *out,
 	       struct gen_truth *truth)
 {
 	struct emit e = { opts, out, truth, true };
-	struct gen_model *m = gen_model_new(opts);
+	struct gen_model *m = gen_model_new(opts, 0);
+	struct gen_model *other =
+		opts->gpus > 1 ? gen_model_new(opts, 1) : NULL;
 	int64_t step, end_ns = START_NS;
+	int rc = 0;
 
 	put_head(&e);
 	for (step = 0; opts->size_bytes ? out->total < opts->size_bytes
 					: step < opts->steps;
 	     step++) {
-		const struct gen_event *ev;
-		size_t i, n;
-
-		ev = gen_model_step(m, &n);
-		put_step(&e, ev, n);
-		for (i = 0; i < n; i++)
-			if (ev[i].end_ns > end_ns)
-				end_ns = ev[i].end_ns;
+		end_ns = put_next(&e, m, end_ns);
+		while (other && gen_model_clock(other) < gen_model_clock(m))
+			end_ns = put_next(&e, other, end_ns);
 	}
 	put_tail(&e, end_ns);
 	gen_puts(out, "\n  ]");
 	if (!opts->old)
 		gen_puts(out, ",\n  \"traceName\": \"train.json\"");
 	gen_puts(out, "\n}\n");
+	if (opts->plant && opts->planted_path)
+		rc = gen_plant_write(m, opts->planted_path);
 	gen_model_free(m);
-	return gen_flush(out);
+	if (other)
+		gen_model_free(other);
+	return gen_flush(out) | rc;
 }

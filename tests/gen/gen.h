@@ -4,8 +4,9 @@
  * the same bytes for the same options everywhere.  One step is made at a
  * time, written and forgotten, so memory does not grow with the file.
  *
- * model.c makes the events of a step, emit.c writes them as Kineto does,
- * chrome.c makes other Chrome traces, truth.c counts what was written.
+ * model.c makes the events of a step from the parts of machine.c, plant.c adds
+ * faults, emit.c writes all as Kineto does, chrome.c makes other Chrome traces,
+ * truth.c counts what was written.
  */
 #ifndef PF_TESTS_GEN_H
 #define PF_TESTS_GEN_H
@@ -35,7 +36,10 @@ struct gen_opts {
 	uint64_t seed;
 	int layers;
 	bool compact, old, chrome, inference, stacks;
-	const char *truth_path;
+	bool amd, no_steps;
+	int gpus;
+	const struct gen_plant *plant; /* or NULL */
+	const char *truth_path, *planted_path;
 };
 
 /* The arguments that torch records for the inputs of an operator: JSON. */
@@ -58,7 +62,8 @@ struct gen_event {
 	int64_t bytes, addr, allocated, reserved;
 	uint64_t external_id, correlation, sequence, flow;
 	uint64_t index, python_id, python_parent;
-	int thread; /* 0 main, 1 backward; GPU: the stream */
+	int thread; /* 0 main, 1 backward, 2 the driver; GPU: the stream */
+	int device;
 	int module; /* of a python event; -1: none */
 	bool flow_start, backward, on_gpu, to_host;
 };
@@ -95,10 +100,19 @@ int64_t gen_vary(uint64_t *state, int64_t mean);
 
 /* ---- the model ---- */
 struct gen_model;
-struct gen_model *gen_model_new(const struct gen_opts *opts);
+/* The program of one GPU. */
+struct gen_model *gen_model_new(const struct gen_opts *opts, int device);
 void gen_model_free(struct gen_model *m);
 /* Make the next step; the events are borrowed until the next call. */
 const struct gen_event *gen_model_step(struct gen_model *m, size_t *count);
+
+/* What time it is after the last step. */
+int64_t gen_model_clock(const struct gen_model *m);
+
+/* ---- faults ---- */
+const struct gen_plant *gen_plant_find(const char *name); /* or NULL */
+/* What the model's fault has cost, and how it must be named: csv. */
+int gen_plant_write(const struct gen_model *m, const char *path);
 
 /* ---- a whole file ---- */
 int gen_kineto(const struct gen_opts *opts, struct gen_out *out,

@@ -21,6 +21,14 @@ static const char usage[] =
 	"  --no-stacks      no python functions\n"
 	"  --old            as torch 1.x wrote: whole us, old category names\n"
 	"  --chrome         not PyTorch: B/E pairs, async, counters, text ids\n"
+	"  --no-steps       no ProfilerStep#N\n"
+	"  --amd            calls of HIP, not of CUDA\n"
+	"  --gpus N         a GPU more runs the same program without a fault "
+	"(1)\n"
+	"  --plant FAULT    sync, loader, pageable, malloc, launch, "
+	"collective,\n"
+	"                   graph, garbage, module, or none: a good program\n"
+	"  --planted FILE   write what the fault costs as csv\n"
 	"  --truth FILE     write what the trace holds as csv\n"
 	"  --out FILE       write there, not to standard output\n";
 
@@ -128,6 +136,16 @@ static int64_t number(const char *s, const char *option)
 	return v;
 }
 
+static const struct gen_plant *fault(const char *name)
+{
+	const struct gen_plant *p = gen_plant_find(name);
+
+	if (p)
+		return p;
+	fprintf(stderr, "mktrace: --plant: there is no fault '%s'\n", name);
+	exit(2);
+}
+
 static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 {
 	static const struct option longs[] = {
@@ -140,6 +158,11 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 		{ "no-stacks", no_argument, NULL, 'p' },
 		{ "old", no_argument, NULL, 'o' },
 		{ "chrome", no_argument, NULL, 'c' },
+		{ "no-steps", no_argument, NULL, 'e' },
+		{ "amd", no_argument, NULL, 'a' },
+		{ "gpus", required_argument, NULL, 'g' },
+		{ "plant", required_argument, NULL, 'f' },
+		{ "planted", required_argument, NULL, 'd' },
 		{ "truth", required_argument, NULL, 't' },
 		{ "out", required_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' },
@@ -166,6 +189,16 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 			o->old = true;
 		else if (c == 'c')
 			o->chrome = true;
+		else if (c == 'e')
+			o->no_steps = true;
+		else if (c == 'a')
+			o->amd = true;
+		else if (c == 'g')
+			o->gpus = (int)number(optarg, longs[at].name);
+		else if (c == 'f')
+			o->plant = fault(optarg);
+		else if (c == 'd')
+			o->planted_path = optarg;
 		else if (c == 't')
 			o->truth_path = optarg;
 		else if (c == 'w')
@@ -181,7 +214,7 @@ int main(int argc, char **argv)
 {
 	static struct gen_out out;
 	struct gen_opts opts = {
-		.steps = 3, .seed = 1, .layers = 6, .stacks = true
+		.steps = 3, .seed = 1, .layers = 6, .stacks = true, .gpus = 1
 	};
 	struct gen_truth *truth = gen_truth_new();
 	char *out_path = NULL;
@@ -190,6 +223,8 @@ int main(int argc, char **argv)
 	parse(&opts, argc, argv, &out_path);
 	if (opts.layers > 64)
 		opts.layers = 64;
+	if (opts.gpus > 2)
+		opts.gpus = 2;
 	out.file = out_path ? fopen(out_path, "wb") : stdout;
 	if (!out.file || !truth) {
 		fprintf(stderr, "mktrace: '%s': %s\n", out_path,

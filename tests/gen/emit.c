@@ -493,7 +493,7 @@ int gen_kineto(const struct gen_opts *opts, struct gen_out *out,
 	struct gen_model *m = gen_model_new(opts, 0);
 	struct gen_model *other =
 		opts->gpus > 1 ? gen_model_new(opts, 1) : NULL;
-	int64_t step, end_ns = START_NS;
+	int64_t step, end_ns = START_NS, took_ns = 0;
 	int rc = 0;
 
 	put_head(&e);
@@ -501,8 +501,13 @@ int gen_kineto(const struct gen_opts *opts, struct gen_out *out,
 					: step < opts->steps;
 	     step++) {
 		end_ns = put_next(&e, m, end_ns);
-		while (other && gen_model_clock(other) < gen_model_clock(m))
+		/* as many as fit in, so that both GPUs end together */
+		while (other &&
+		       gen_model_clock(other) + took_ns < gen_model_clock(m)) {
+			took_ns = -gen_model_clock(other);
 			end_ns = put_next(&e, other, end_ns);
+			took_ns += gen_model_clock(other);
+		}
 	}
 	put_tail(&e, end_ns);
 	gen_puts(out, "\n  ]");

@@ -106,7 +106,7 @@ void gen_model_free(struct gen_model *m);
 /* Make the next step; the events are borrowed until the next call. */
 const struct gen_event *gen_model_step(struct gen_model *m, size_t *count);
 
-/* What time it is after the last step. */
+/* When the host and the GPU are done with the last step. */
 int64_t gen_model_clock(const struct gen_model *m);
 
 /* ---- faults ---- */

@@ -455,6 +455,7 @@ const struct gen_event *gen_model_step(struct gen_model *m, size_t *count)
 	gen_frame_end(m);
 	if (has_step(m)) {
 		gen_finish(m);
+		m->step_end_ns = m->clock[0];
 		gpu_annotation(m, external);
 	}
 	m->allocated = 2147483648;
@@ -468,7 +469,7 @@ const struct gen_event *gen_model_step(struct gen_model *m, size_t *count)
 
 int64_t gen_model_clock(const struct gen_model *m)
 {
-	return m->clock[0];
+	return m->gpu_free_ns > m->clock[0] ? m->gpu_free_ns : m->clock[0];
 }
 
 struct gen_model *gen_model_new(const struct gen_opts *opts, int device)

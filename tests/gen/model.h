@@ -43,8 +43,9 @@ struct gen_model {
 	int64_t step, allocated, reserved, next_addr;
 	/* what the fault has cost so far */
 	int64_t idle_ns, blocked_ns, fault_count;
-	int64_t drained_ns; /* when the stream ran dry; 0: it did not */
-	bool is_starved;    /* work is launched too slowly here */
+	int64_t drained_ns;  /* when the stream ran dry; 0: it did not */
+	int64_t step_end_ns; /* the host's, of the last step */
+	bool is_starved;     /* work is launched too slowly here */
 };
 
 /* ---- events: borrowed until the next one is added ---- */

@@ -103,6 +103,7 @@ static void make_sync(struct gen_model *m)
 	gen_finish(m);
 	gen_finish(m);
 	gen_frame_end(m);
+	gen_spend(m, 600000);
 	gen_frame_end(m);
 }
 
@@ -141,6 +142,7 @@ static void make_pageable(struct gen_model *m)
 	gen_finish(m);
 	gen_finish(m);
 	gen_finish(m);
+	gen_spend(m, 600000);
 	gen_frame_end(m);
 }
 
@@ -302,14 +304,18 @@ int gen_plant_write(const struct gen_model *m, const char *path)
 {
 	const struct gen_plant *p = m->plant;
 	FILE *f = fopen(path, "w");
+	int64_t idle_ns = m->idle_ns;
 	int failed;
 
 	if (!f)
 		return -1;
+	/* nothing was launched any more: it waits to the end of the step */
+	if (m->drained_ns && m->step_end_ns > m->drained_ns)
+		idle_ns += m->step_end_ns - m->drained_ns;
 	fputs("command,cause,call,op,frame,count,idle_ns,blocked_ns\n", f);
 	fprintf(f, "%s,%s,%s,%s,%s,%lld,%lld,%lld\n", p->command, p->cause,
 		p->call, p->op, p->frame, (long long)m->fault_count,
-		(long long)m->idle_ns, (long long)m->blocked_ns);
+		(long long)idle_ns, (long long)m->blocked_ns);
 	failed = ferror(f);
 	return fclose(f) || failed ? -1 : 0;
 }

@@ -30,10 +30,14 @@ libprofan_a_SOURCES = \
 	src/analysis/facts.h \
 	src/analysis/flops.c \
 	src/analysis/flops.h \
+	src/analysis/gap_explain.c \
+	src/analysis/gap_explain.h \
 	src/analysis/gap_find.c \
 	src/analysis/gap_find.h \
 	src/analysis/gaps.c \
 	src/analysis/gaps.h \
+	src/analysis/gaps_impl.h \
+	src/analysis/gaps_show.c \
 	src/analysis/gpu.c \
 	src/analysis/gpu.h \
 	src/analysis/groups.c \

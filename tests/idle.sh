@@ -1,28 +1,38 @@
 # SPDX-License-Identifier: MIT
 # Causes, culprits, gaps and lengths of gaps add up to the idle time of all
-# devices, which is what "overlap" says, and what blocking calls drained is the
-# same in "gaps" and "syncs": on a generated trace, and on the real
-# ones of ../shared/traces where that folder is there.
+# devices; devices are busy for as long as "overlap" says, and the steps for as
+# long as "steps" says; what blocking calls drained is the same in "gaps" and
+# "syncs": on a generated trace, and on the real ones of ../shared/traces where
+# that folder is there.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 cat >"$tmp/check.py" <<'END'
 import json, sys
-gaps, overlap, syncs = (json.load(open(p)) for p in sys.argv[1:])
+gaps, whole, overlap, syncs, steps = (
+    json.load(open(p)) for p in sys.argv[1:])
 idle = gaps["scalars"]["idle_ns"]
 for name in "causes", "culprits", "gaps", "lengths":
     total = sum(row["ns"] for row in gaps["tables"][name])
     assert total == idle, (name, total, idle)
 devices = gaps["tables"]["devices"]
-others = overlap["tables"]["devices"]
 assert sum(d["idle_ns"] for d in devices) == idle, devices
-assert sum(d["idle_ns"] for d in others) == idle, (others, idle)
+busy = [[d["device"], d["busy_ns"]] for d in whole["tables"]["devices"]]
+others = [[d["device"], d["busy_ns"]] for d in overlap["tables"]["devices"]]
+assert sorted(busy) == sorted(others), (busy, others)
+listed = [s for s in steps["tables"]["steps"] if not s["is_partial"]]
+if len(devices) == 1 and listed and sum(
+        s["dur_ns"] for s in listed) == gaps["scalars"]["window_ns"]:
+    in_steps = sum(s["busy_ns"] for s in listed)
+    assert in_steps == gaps["scalars"]["busy_ns"], in_steps
 for d in devices:
     assert d["busy_ns"] + d["idle_ns"] == d["window_ns"], d
-drained = sum(row["idle_ns"] for row in syncs["tables"]["sites"])
-assert drained == syncs["scalars"]["idle_ns"], drained
-assert drained == gaps["scalars"]["drained_ns"], drained
+for key in "idle_ns", "drained_ns":
+    total = sum(row[key] for row in syncs["tables"]["sites"])
+    assert total == syncs["scalars"][key], (key, total)
+assert total == gaps["scalars"]["drained_ns"], total
 for row in syncs["tables"]["sites"]:
+    assert 0 <= row["idle_ns"] <= row["drained_ns"], row
     assert 0 <= row["useful_ns"] <= row["blocked_ns"], row
     assert row["median_ns"] <= row["max_ns"] <= row["blocked_ns"], row
 recoverable = sum(r["recoverable_ns"] for r in gaps["tables"]["causes"])
@@ -34,12 +44,16 @@ check() { # NAME FILE
 	if run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" &&
 		run 0 "$profan" overlap "$tmp/t.db" -f json &&
 		cp "$tmp/out" "$tmp/overlap" &&
+		run 0 "$profan" steps "$tmp/t.db" -f json &&
+		cp "$tmp/out" "$tmp/steps" &&
+		run 0 "$profan" gaps "$tmp/t.db" -f json --from 0 &&
+		cp "$tmp/out" "$tmp/whole" &&
 		run 0 "$profan" gaps "$tmp/t.db" -f json --limit -1 &&
 		cp "$tmp/out" "$tmp/gaps" &&
 		run 0 "$profan" syncs "$tmp/t.db" -f json &&
 		cp "$tmp/out" "$tmp/syncs" &&
-		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/overlap" \
-			"$tmp/syncs"; then
+		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/whole" \
+			"$tmp/overlap" "$tmp/syncs" "$tmp/steps"; then
 		ok "$1: causes add up to the idle time"
 	else
 		not_ok "$1: causes add up to the idle time" "$tmp/err"

@@ -4,63 +4,39 @@
  * ended it is known: of several that start together, the lowest stream and
  * then the lowest correlation ended it, and a launch that owns the next event
  * too is a graph.
- *
- * Gaps of a device do not overlap and come in order, so a walk over a thread
- * that launches for it only goes forward.  A launch call that the walk has
- * passed when it stands at the gap's start had begun by then.
  */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gap_find.h"
+#include "analysis/gap_explain.h"
 #include "analysis/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
-#define DRAIN_SLACK_NS 20000 /* a call may return before its work ends */
-#define WAIT_MAX       64    /* streams whose last wait is known */
-
-struct work {
-	const struct pf_window_trace *trace;
-	int64_t event_id, start_ns, end_ns, device, stream, correlation;
-	int64_t launch_id; /* 0: none */
-	uint32_t name;
-	unsigned kind;
-};
-
-struct wait {
-	int64_t stream, start_ns, end_ns;
-	uint32_t name;
-};
+#define RECENT 64 /* pieces of work of a device that are remembered */
 
 struct device {
 	struct pf_gap_device sum;
 	int64_t lo, hi; /* the window; INT64_MIN, INT64_MAX: all time */
 	struct pf_union all;
-	struct pf_union cut; /* inside the window */
-	struct work last;    /* that ended last */
+	struct pf_union cut;     /* inside the window */
+	struct pf_gap_work last; /* that ended last */
 	bool is_pending;
-	bool is_graph;
-	int64_t from_ns; /* the pending gap's start */
-	struct work before, next;
-	struct wait waits[WAIT_MAX];
-	size_t wait_count;
-	struct pf_walk **walks; /* by track */
-	uint32_t *tracks;
-	size_t walk_count, walk_cap, track_cap;
+	int64_t from_ns;         /* the pending gap's start */
+	struct pf_gap_ends ends; /* what is around it */
+	struct pf_gap_work recent[RECENT];
+	size_t recent_at;
+	struct pf_explain *explain;
 };
 
 struct finder {
-	struct pf_db *db;
+	struct pf_explain_in in;
 	const struct pf_window *window;
-	struct pf_names *names;
-	const struct pf_pageable *pageable;
 	int64_t micro_ns;
-	struct pf_gap_sink *sink;
 	struct pf_track *tracks;
 	size_t track_count;
 	struct device *devices; /* of the current trace */
@@ -68,137 +44,26 @@ struct finder {
 	const struct pf_window_trace *trace;
 };
 
-/* ---- pieces ---- */
-
-static void emit(struct finder *f, const struct pf_gap *gap,
-		 struct pf_place place, int64_t ns)
-{
-	if (ns > 0 && f->sink->piece)
-		f->sink->piece(f->sink, gap, &place, ns);
-}
-
-static struct pf_place gpu_place(enum pf_cause cause, uint32_t name)
-{
-	return (struct pf_place){ cause,      name,       PF_ID_NONE,
-				  PF_ID_NONE, PF_ID_NONE, PF_ID_NONE };
-}
-
-static struct pf_walk *walk_of(struct finder *f, struct device *d,
-			       int64_t launch_id, struct pf_err *err)
-{
-	uint32_t track = (uint32_t)((uint64_t)launch_id >> 32);
-	struct pf_walk *w;
-
-	for (size_t i = d->walk_count; i-- > 0;)
-		if (d->tracks[i] == track)
-			return d->walks[i];
-	w = pf_walk_new(f->db, f->names, f->pageable, track, err);
-	if (!w)
-		return NULL;
-	d->walks = pf_grow(d->walks, &d->walk_cap, d->walk_count + 1,
-			   sizeof(struct pf_walk *));
-	d->tracks = pf_grow(d->tracks, &d->track_cap, d->walk_count + 1,
-			    sizeof(*d->tracks));
-	d->tracks[d->walk_count] = track;
-	d->walks[d->walk_count++] = w;
-	return w;
-}
-
-/*
- * The last blocking call of a thread that stands at the gap's start; not one
- * that had returned when the last work before the gap was launched.
- */
-static void look_for_drain(struct pf_gap *gap, const struct pf_walk *w,
-			   int64_t launch_id)
-{
-	const struct pf_block_call *b = pf_walk_last_block(w);
-	int64_t earliest;
-
-	if (__builtin_sub_overflow(gap->start_ns, DRAIN_SLACK_NS, &earliest))
-		earliest = INT64_MIN;
-	if (b->end_ns < gap->start_ns && launch_id > b->event_id &&
-	    launch_id >> 32 == b->event_id >> 32)
-		return;
-	if (gap->drained.end_ns == INT64_MIN && b->end_ns != INT64_MIN &&
-	    b->end_ns <= gap->end_ns && b->end_ns >= earliest)
-		gap->drained = *b;
-}
-
-/* The launch call began before the gap: what did the GPU wait for? */
-static struct pf_place queued_place(const struct device *d,
-				    const struct pf_gap *gap)
-{
-	for (size_t i = 0; i < d->wait_count; i++) {
-		const struct wait *w = &d->waits[i];
-
-		if (w->stream == d->next.stream && w->start_ns < gap->end_ns &&
-		    w->end_ns >= gap->start_ns)
-			return gpu_place(PF_CAUSE_DEPENDENCY, w->name);
-	}
-	if (gap->before != PF_ID_NONE && d->before.stream != d->next.stream)
-		return gpu_place(PF_CAUSE_DEPENDENCY, gap->before);
-	return gpu_place(d->is_graph ? PF_CAUSE_GRAPH : PF_CAUSE_DEVICE,
-			 gap->after);
-}
-
-static int host_pieces(struct finder *f, struct pf_walk *w,
-		       const struct device *d, const struct pf_gap *gap,
-		       struct pf_err *err)
-{
-	uint32_t stop = (uint32_t)d->next.launch_id;
-	int64_t at = gap->start_ns, end;
-	struct pf_place place;
-	int rc;
-
-	while ((rc = pf_walk_piece(w, at, stop, gap->end_ns, &place, &end,
-				   err)) == 1) {
-		emit(f, gap, place, end - at);
-		at = end;
-		if (at >= gap->end_ns)
-			return 0;
-	}
-	place.cause = PF_CAUSE_LAUNCH;
-	emit(f, gap, place, gap->end_ns - at);
-	return rc;
-}
-
-static int explain(struct finder *f, struct device *d, struct pf_gap *gap,
-		   struct pf_err *err)
-{
-	struct pf_walk *w, *other;
-	struct pf_place place;
-
-	if (!d->next.launch_id) {
-		emit(f, gap, gpu_place(PF_CAUSE_NO_LAUNCH, gap->after),
-		     gap->end_ns - gap->start_ns);
-		return 0;
-	}
-	w = walk_of(f, d, d->next.launch_id, err);
-	if (!w || pf_walk_to(w, gap->start_ns, err) < 0)
-		return -1;
-	look_for_drain(gap, w, d->before.launch_id);
-	if (d->before.launch_id &&
-	    d->before.launch_id >> 32 != d->next.launch_id >> 32) {
-		other = walk_of(f, d, d->before.launch_id, err);
-		if (!other || pf_walk_to(other, gap->start_ns, err) < 0)
-			return -1;
-		look_for_drain(gap, other, d->before.launch_id);
-	}
-	if (!pf_walk_is_past(w, (uint32_t)d->next.launch_id))
-		return host_pieces(f, w, d, gap, err);
-	/* a call that has not returned has not queued anything in time */
-	if (pf_walk_is_open(w, (uint32_t)d->next.launch_id, gap->start_ns,
-			    &place))
-		place.cause = PF_CAUSE_LAUNCH;
-	else
-		place = queued_place(d, gap);
-	emit(f, gap, place, gap->end_ns - gap->start_ns);
-	return 0;
-}
-
 /* ---- gaps ---- */
 
-/* [from, to) of a device, which d->next ended, cut to the window. */
+/* The work of another device that ended last before the gap did. */
+static void find_other(const struct finder *f, struct device *d,
+		       const struct pf_gap *gap)
+{
+	d->ends.other.name = PF_ID_NONE;
+	for (size_t i = 0; i < f->count; i++) {
+		const struct device *o = &f->devices[i];
+
+		for (size_t k = 0; o != d && k < RECENT && k < o->recent_at;
+		     k++)
+			if (o->recent[k].end_ns <= gap->end_ns &&
+			    (d->ends.other.name == PF_ID_NONE ||
+			     o->recent[k].end_ns > d->ends.other.end_ns))
+				d->ends.other = o->recent[k];
+	}
+}
+
+/* [from, to) of a device, which d->ends.next ended, cut to the window. */
 static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 		   int64_t to_ns, struct pf_err *err)
 {
@@ -207,8 +72,8 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 		.device = d->sum.device,
 		.start_ns = from_ns > d->lo ? from_ns : d->lo,
 		.end_ns = to_ns < d->hi ? to_ns : d->hi,
-		.before = d->before.name,
-		.after = d->next.name,
+		.before = d->ends.before.name,
+		.after = d->ends.next.name,
 		.drained = { .end_ns = INT64_MIN },
 	};
 
@@ -216,12 +81,14 @@ static int end_gap(struct finder *f, struct device *d, int64_t from_ns,
 		return 0;
 	d->sum.gap_count++;
 	if (gap.end_ns - gap.start_ns < f->micro_ns)
-		emit(f, &gap, gpu_place(PF_CAUSE_MICRO, PF_ID_NONE),
-		     gap.end_ns - gap.start_ns);
-	else if (explain(f, d, &gap, err) < 0)
-		return -1;
-	if (f->sink->gap)
-		f->sink->gap(f->sink, &gap);
+		pf_explain_whole(d->explain, &gap, PF_CAUSE_MICRO, PF_ID_NONE);
+	else {
+		find_other(f, d, &gap);
+		if (pf_explain_gap(d->explain, &gap, &d->ends, err) < 0)
+			return -1;
+	}
+	if (f->in.sink->gap)
+		f->in.sink->gap(f->in.sink, &gap);
 	return 0;
 }
 
@@ -230,28 +97,30 @@ static int end_pending(struct finder *f, struct device *d, struct pf_err *err)
 	if (!d->is_pending)
 		return 0;
 	d->is_pending = false;
-	return end_gap(f, d, d->from_ns, d->next.start_ns, err);
+	return end_gap(f, d, d->from_ns, d->ends.next.start_ns, err);
 }
 
-/* Does the pending gap end with this event rather than with d->next? */
-static bool comes_first(const struct work *a, const struct work *b)
+/* Does the pending gap end with this event rather than with d->ends.next? */
+static bool comes_first(const struct pf_gap_work *a,
+			const struct pf_gap_work *b)
 {
 	if (a->stream != b->stream)
 		return a->stream < b->stream;
 	return a->correlation < b->correlation;
 }
 
-static int add_event(struct finder *f, struct device *d, const struct work *e,
-		     struct pf_err *err)
+static int add_event(struct finder *f, struct device *d,
+		     const struct pf_gap_work *e, struct pf_err *err)
 {
 	bool is_restricted = d->lo != INT64_MIN;
 	int64_t start = e->start_ns, end = e->end_ns, gap;
+	int64_t out_ns = end - start; /* of it, outside of the window */
 
-	if (d->is_pending && e->start_ns == d->next.start_ns) {
-		if (comes_first(e, &d->next))
-			d->next = *e;
+	if (d->is_pending && e->start_ns == d->ends.next.start_ns) {
+		if (comes_first(e, &d->ends.next))
+			d->ends.next = *e;
 	} else if (d->is_pending) {
-		d->is_graph |= e->launch_id == d->next.launch_id;
+		d->ends.is_graph |= e->launch_id == d->ends.next.launch_id;
 		if (end_pending(f, d, err) < 0)
 			return -1;
 	}
@@ -265,12 +134,14 @@ static int add_event(struct finder *f, struct device *d, const struct work *e,
 	}
 	if (gap > 0) {
 		d->is_pending = true;
-		d->before = d->last;
-		d->next = *e;
-		d->is_graph = e->launch_id == d->last.launch_id;
+		d->ends.before = d->last;
+		d->ends.next = *e;
+		d->ends.is_graph = e->launch_id == d->last.launch_id;
 	}
 	if (d->last.name == PF_ID_NONE || e->end_ns >= d->last.end_ns)
 		d->last = *e;
+	d->recent[d->recent_at++ % RECENT] = *e;
+	pf_explain_launch(d->explain, e->launch_id);
 	if (pf_window_cut(d->sum.trace, &start, &end)) {
 		pf_union_add(&d->cut, start, end);
 		d->sum.event_count++;
@@ -279,29 +150,25 @@ static int add_event(struct finder *f, struct device *d, const struct work *e,
 			d->sum.orphan_count++;
 			d->sum.orphan_ns += end - start;
 		}
+		out_ns -= end - start;
+	} else {
+		d->sum.outside_count++;
 	}
+	d->sum.outside_ns += out_ns;
 	return 0;
-}
-
-static void release_device(struct device *d)
-{
-	for (size_t i = 0; i < d->walk_count; i++)
-		pf_walk_free(d->walks[i]);
-	free(d->walks);
-	free(d->tracks);
 }
 
 static int end_device(struct finder *f, struct device *d, struct pf_err *err)
 {
-	static const struct work none = { .name = PF_ID_NONE };
+	static const struct pf_gap_work none = { .name = PF_ID_NONE };
 	int64_t from;
 
 	if (end_pending(f, d, err) < 0)
 		return -1;
 	from = d->all.any ? d->all.end_ns : d->lo;
 	if (d->lo != INT64_MIN && from < d->hi) {
-		d->before = d->last;
-		d->next = none;
+		d->ends.before = d->last;
+		d->ends.next = none;
 		if (end_gap(f, d, from, d->hi, err) < 0)
 			return -1;
 	}
@@ -311,8 +178,8 @@ static int end_device(struct finder *f, struct device *d, struct pf_err *err)
 	d->sum.last_ns = d->cut.end_ns;
 	d->sum.busy_ns = d->cut.covered_ns;
 	d->sum.idle_ns = d->sum.window_ns - d->sum.busy_ns;
-	if (f->sink->device)
-		f->sink->device(f->sink, &d->sum);
+	if (f->in.sink->device)
+		f->in.sink->device(f->in.sink, &d->sum);
 	return 0;
 }
 
@@ -325,10 +192,20 @@ static int end_trace(struct finder *f, struct pf_err *err)
 	for (size_t i = 0; i < f->count; i++) {
 		if (!rc)
 			rc = end_device(f, &f->devices[i], err);
-		release_device(&f->devices[i]);
+		pf_explain_free(f->devices[i].explain);
 	}
 	f->count = 0;
 	return rc;
+}
+
+static int begin_trace(struct finder *f, const struct pf_window_trace *trace,
+		       struct pf_err *err)
+{
+	if (end_trace(f, err) < 0)
+		return -1;
+	f->trace = trace;
+	return pf_explain_open(&f->in, f->tracks, f->track_count,
+			       trace->trace_id, err);
 }
 
 static struct device *find_device(struct finder *f, int64_t device)
@@ -347,7 +224,8 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d->sum.device = device;
 	d->lo = INT64_MIN;
 	d->hi = INT64_MAX;
-	d->last.name = d->before.name = d->next.name = PF_ID_NONE;
+	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
+	d->explain = pf_explain_new(&f->in);
 	if (f->window->is_restricted) {
 		d->lo = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 		d->hi = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
@@ -355,20 +233,6 @@ static struct device *find_device(struct finder *f, int64_t device)
 			d->hi = d->lo;
 	}
 	return d;
-}
-
-static void add_wait(struct device *d, const struct work *e)
-{
-	size_t i = 0;
-
-	while (i < d->wait_count && d->waits[i].stream != e->stream)
-		i++;
-	if (i == WAIT_MAX)
-		return;
-	if (i == d->wait_count)
-		d->wait_count++;
-	d->waits[i] =
-		(struct wait){ e->stream, e->start_ns, e->end_ns, e->name };
 }
 
 static int64_t number_or_none(const char *text)
@@ -379,7 +243,7 @@ static int64_t number_or_none(const char *text)
 }
 
 /* Where the configuration does not say it, the track does. */
-static void place_on_track(const struct finder *f, struct work *e)
+static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 {
 	uint32_t track = (uint32_t)((uint64_t)e->event_id >> 32);
 	size_t low = 0, high = f->track_count;
@@ -419,7 +283,7 @@ static const struct pf_window_trace *find_trace(const struct finder *f,
 }
 
 static void read_work(const struct finder *f, sqlite3_stmt *stmt,
-		      struct work *e)
+		      struct pf_gap_work *e)
 {
 	e->event_id = sqlite3_column_int64(stmt, 0);
 	e->kind = (unsigned)sqlite3_column_int64(stmt, 2);
@@ -441,21 +305,21 @@ static int add_row(struct finder *f, sqlite3_stmt *stmt, struct pf_err *err)
 	const struct pf_window_trace *trace =
 		find_trace(f, sqlite3_column_int64(stmt, 1));
 	const struct pf_name_class *class;
-	struct work e;
+	struct pf_gap_work e;
 
 	if (!trace)
 		return 0;
-	if (trace != f->trace && end_trace(f, err) < 0)
+	if (trace != f->trace && begin_trace(f, trace, err) < 0)
 		return -1;
-	f->trace = e.trace = trace;
+	e.trace = trace;
 	read_work(f, stmt, &e);
 	if (f->window->device >= 0 && e.device != f->window->device)
 		return 0;
 	if (pf_kind_is_gpu_work(e.kind))
 		return add_event(f, find_device(f, e.device), &e, err);
-	class = pf_names_class(f->names, e.name, err);
+	class = pf_names_class(f->in.names, e.name, err);
 	if (class && class->is_wait)
-		add_wait(find_device(f, e.device), &e);
+		pf_explain_wait(find_device(f, e.device)->explain, &e);
 	return class ? 0 : -1;
 }
 
@@ -463,12 +327,12 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 		struct pf_names *names, const struct pf_pageable *pageable,
 		int64_t micro_ns, struct pf_gap_sink *sink, struct pf_err *err)
 {
-	struct finder f = { .db = db,
+	struct finder f = { .in = { .db = db,
+				    .names = names,
+				    .pageable = pageable,
+				    .sink = sink },
 			    .window = window,
-			    .names = names,
-			    .pageable = pageable,
-			    .micro_ns = micro_ns,
-			    .sink = sink };
+			    .micro_ns = micro_ns };
 	sqlite3_stmt *stmt = pf_named_prepare(db, "gap_work", err);
 	int rc = -1;
 
@@ -479,8 +343,9 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	if (!rc)
 		rc = end_trace(&f, err);
 	for (size_t i = 0; i < f.count; i++)
-		release_device(&f.devices[i]);
+		pf_explain_free(f.devices[i].explain);
 	free(f.devices);
+	pf_explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.track_count);
 	sqlite3_finalize(stmt);
 	return rc;

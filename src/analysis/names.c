@@ -39,6 +39,7 @@ const char *pf_cause_name(enum pf_cause cause)
 		"compile",
 		"data loading",
 		"garbage collection",
+		"profiler",
 		"communication wait",
 		"runtime",
 		"op overhead",
@@ -54,6 +55,24 @@ const char *pf_cause_name(enum pf_cause cause)
 	};
 
 	return names[cause];
+}
+
+bool pf_cause_is_after_call(enum pf_cause cause)
+{
+	switch (cause) {
+	case PF_CAUSE_SYNC:
+	case PF_CAUSE_COPY:
+	case PF_CAUSE_ALLOCATOR:
+	case PF_CAUSE_RUNTIME:
+	case PF_CAUSE_OP:
+	case PF_CAUSE_PYTHON:
+	case PF_CAUSE_ANNOTATION:
+	case PF_CAUSE_UNRECORDED:
+	case PF_CAUSE_LAUNCH:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* ---- calls ---- */
@@ -135,6 +154,8 @@ static void classify_call(const char *name, struct pf_name_class *c)
 	} else if (begins_any(verb, modules)) {
 		c->call = PF_CAUSE_MODULE;
 	}
+	c->is_graph = begins(verb, "GraphLaunch");
+	c->is_stream_wait = begins(verb, "StreamWait");
 }
 
 /* ---- other ranges ---- */
@@ -169,6 +190,24 @@ static bool is_comm_wait(const char *name)
 	       (strstr(name, "wait") || strstr(name, "barrier"));
 }
 
+/*
+ * Overheads as CUPTI names them.  A full command buffer is no overhead: the
+ * GPU has enough to do.
+ */
+static enum pf_cause classify_overhead(const char *name)
+{
+	static const char *const modules[] = {
+		"Lazy Function Loading", "Runtime Triggered Module Loading",
+		"Driver Compiler", NULL
+	};
+
+	if (begins_any(name, modules))
+		return PF_CAUSE_MODULE;
+	if (begins(name, "Command Buffer Full"))
+		return PF_CAUSE_UNRECORDED;
+	return PF_CAUSE_PROFILER;
+}
+
 static enum pf_cause classify_range(const char *name)
 {
 	static const char *const data[] = { "enumerate(DataLoader)",
@@ -180,10 +219,10 @@ static enum pf_cause classify_range(const char *name)
 					  "<built-in method collect",
 					  "garbage collection",
 					  "Garbage Collection",
+					  "Python GC",
 					  NULL };
 
-	if (begins(name, "Lazy Function Loading") ||
-	    begins(name, "Runtime Triggered Module Loading"))
+	if (classify_overhead(name) == PF_CAUSE_MODULE)
 		return PF_CAUSE_MODULE;
 	if (is_compile(name))
 		return PF_CAUSE_COMPILE;
@@ -228,6 +267,7 @@ struct pf_name_class pf_name_classify(const char *name)
 
 	classify_call(name, &c);
 	c.range = (uint8_t)classify_range(name);
+	c.overhead = (uint8_t)classify_overhead(name);
 	c.is_user_python = is_user_python(name);
 	c.is_step = begins(name, "ProfilerStep#");
 	c.is_wait = strstr(name, "Stream Wait") != NULL;

@@ -26,6 +26,7 @@ enum pf_cause {
 	PF_CAUSE_COMPILE,
 	PF_CAUSE_DATA,
 	PF_CAUSE_GC,
+	PF_CAUSE_PROFILER,
 	PF_CAUSE_COMM,
 	PF_CAUSE_RUNTIME,
 	PF_CAUSE_OP,
@@ -45,11 +46,21 @@ enum pf_cause {
 /* "sync", "blocking copy", ... */
 const char *pf_cause_name(enum pf_cause cause);
 
+/*
+ * In a gap after a call that drained the GPU: is time of this cause due to the
+ * call?  What it took itself is, and what the host then needed to launch work
+ * again; loading data, compiling and the like are not.
+ */
+bool pf_cause_is_after_call(enum pf_cause cause);
+
 struct pf_name_class {
-	uint8_t call;       /* enum pf_cause of a runtime or driver call */
-	uint8_t range;      /* of any other range: UNRECORDED if it says none */
-	bool is_blocking;   /* a call that waits for the GPU */
-	bool is_async_copy; /* waits if its copy is from pageable memory */
+	uint8_t call;     /* enum pf_cause of a runtime or driver call */
+	uint8_t range;    /* of any other range: UNRECORDED if it says none */
+	uint8_t overhead; /* of an overhead record; UNRECORDED: no matter */
+	bool is_stream_wait; /* a call that makes a stream wait, not the host */
+	bool is_graph;       /* a call that launches a graph */
+	bool is_blocking;    /* a call that waits for the GPU */
+	bool is_async_copy;  /* waits if its copy is from pageable memory */
 	bool is_user_python; /* not torch, a library or Python's own */
 	bool is_step;        /* ProfilerStep#N */
 	bool is_wait;        /* Stream Wait Event: the GPU waits */

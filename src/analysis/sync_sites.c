@@ -31,7 +31,7 @@ struct device {
 struct loader {
 	struct pf_gap_sink sink;
 	struct pf_sites *out;
-	const struct pf_window *window;
+	int64_t after_call_ns; /* of the gap whose pieces come in */
 	struct device *devices;
 	size_t device_count, device_cap;
 };
@@ -74,12 +74,24 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 	return d;
 }
 
+static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
+		     const struct pf_place *place, int64_t ns)
+{
+	struct loader *l = (struct loader *)sink;
+
+	(void)gap;
+	if (pf_cause_is_after_call((enum pf_cause)place->cause))
+		l->after_call_ns += ns;
+}
+
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
 	struct loader *l = (struct loader *)sink;
 	struct device *d = device_of(l, gap->trace->trace_id, gap->device);
-	int64_t ns = gap->end_ns - gap->start_ns;
+	int64_t ns = gap->end_ns - gap->start_ns, due = l->after_call_ns;
 	struct pf_site *site;
+
+	l->after_call_ns = 0;
 
 	d->gaps = pf_grow(d->gaps, &d->cap, d->count + 1, sizeof(*d->gaps));
 	d->gaps[d->count++] =
@@ -88,7 +100,8 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	if (gap->drained.end_ns == INT64_MIN)
 		return;
 	site = site_of(l->out, &gap->drained.place, NULL);
-	site->idle_ns += ns;
+	site->idle_ns += due;
+	site->drained_ns += ns;
 	site->drained_count++;
 }
 
@@ -183,9 +196,12 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	uint32_t number;
 	size_t step;
 
-	if (b->start_ns < t->from_ns || b->start_ns >= t->to_ns)
+	if (b->start_ns < t->from_ns || b->start_ns >= t->to_ns) {
+		s->outside_count += !b->is_stream_wait;
 		return;
+	}
 	site = site_of(s, &b->place, &number);
+	site->is_stream_wait = b->is_stream_wait;
 	step = step_at(&s->steps, t->trace_id, b->start_ns);
 	site->count++;
 	site->blocked_ns += ns;
@@ -208,12 +224,13 @@ static int walk_track(struct pf_db *db, struct loader *l,
 {
 	struct pf_walk *w =
 		pf_walk_new(db, l->out->names, pageable, track, err);
+	struct pf_block_call call;
 	int rc;
 
 	if (!w)
 		return -1;
-	while ((rc = pf_walk_next_block(w, err)) == 1)
-		add_call(l, t, pf_walk_last_block(w));
+	while ((rc = pf_walk_next_call(w, &call, err)) == 1)
+		add_call(l, t, &call);
 	pf_walk_free(w);
 	return rc;
 }
@@ -271,9 +288,8 @@ static void find_medians(struct pf_sites *s)
 int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 		  bool with_idle, struct pf_sites *out, struct pf_err *err)
 {
-	struct loader l = { .sink = { NULL, on_gap, on_device },
-			    .out = out,
-			    .window = window };
+	struct loader l = { .sink = { on_piece, on_gap, on_device },
+			    .out = out };
 	struct pf_pageable pageable = { 0 };
 	int rc;
 

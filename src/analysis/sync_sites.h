@@ -13,10 +13,12 @@
 struct pf_site {
 	struct pf_place place; /* name: the call */
 	int64_t count, blocked_ns, max_ns, median_ns;
-	int64_t useful_ns; /* a device was busy meanwhile */
-	int64_t idle_ns, drained_count;
-	int64_t step_count; /* steps that have it */
+	int64_t useful_ns;                 /* a device was busy meanwhile */
+	int64_t idle_ns;                   /* of a GPU, due to the call */
+	int64_t drained_ns, drained_count; /* gaps that it drained, whole */
+	int64_t step_count;                /* steps that have it */
 	size_t last_step;
+	bool is_stream_wait; /* streams wait there, not the host */
 	bool is_allowed, is_new;
 };
 
@@ -35,7 +37,8 @@ struct pf_sites {
 	int64_t step_count;         /* of them in the window */
 	struct pf_site_call *calls; /* by site, then ns */
 	size_t call_count, call_cap;
-	int64_t window_ns; /* of all devices */
+	int64_t outside_count; /* blocking calls that the window leaves out */
+	int64_t window_ns;     /* of all devices */
 	int64_t device_count;
 };
 

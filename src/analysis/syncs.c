@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/named.h"
+
+#define ALLOW_BYTES (1u << 20)
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
@@ -20,7 +23,11 @@ struct syncs {
 	struct pf_sites sites;
 	struct texts *texts; /* of each site */
 	const struct pf_syncs_args *args;
-	int64_t count, blocked_ns, useful_ns, idle_ns;
+	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
+	int64_t window_steps;
+	bool is_default;          /* the window was not asked for */
+	struct pf_buf allow_text; /* of the file; its lines end with NUL */
+	struct pf_opt_list allow;
 	int64_t most_per_step, new_count, allowed_count;
 };
 
@@ -65,6 +72,8 @@ static void release(struct syncs *s)
 		free(s->texts[i].frame);
 	}
 	free(s->texts);
+	free(s->allow.items);
+	pf_buf_release(&s->allow_text);
 	pf_sites_release(&s->sites);
 }
 
@@ -75,18 +84,74 @@ static bool has(const char *text, const char *part)
 	return text && strstr(text, part);
 }
 
+static bool is_listed(const struct pf_opt_list *allow, const struct texts *t)
+{
+	for (size_t i = 0; i < allow->count; i++)
+		if (has(t->call, allow->items[i]) ||
+		    has(t->op, allow->items[i]) ||
+		    has(t->frame, allow->items[i]))
+			return true;
+	return false;
+}
+
+static int read_all(FILE *f, struct pf_buf *out)
+{
+	char part[4096];
+	size_t got;
+
+	while ((got = fread(part, 1, sizeof(part), f)) > 0) {
+		if (out->len > ALLOW_BYTES)
+			return -1;
+		pf_buf_add(out, part, got);
+	}
+	pf_buf_add(out, "", 1);
+	return ferror(f) ? -1 : 0;
+}
+
+/* One part of a name a line; '#' begins a comment. */
+static int load_allowed(struct syncs *s, struct pf_err *err)
+{
+	const char *path = s->args->allow_file;
+	size_t cap = 0;
+	FILE *f;
+	int rc;
+
+	if (!path)
+		return 0;
+	f = fopen(path, "r");
+	if (!f)
+		return pf_fail_errno(err, "'%s'", path);
+	rc = read_all(f, &s->allow_text);
+	fclose(f);
+	if (rc)
+		return pf_fail(err, PF_EDATA, "'%s' cannot be read", path);
+	for (char *line = s->allow_text.data, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line[strcspn(line, "#\r")] = '\0';
+		line += strspn(line, " \t");
+		for (size_t n = strlen(line);
+		     n && (line[n - 1] == ' ' || line[n - 1] == '\t'); n--)
+			line[n - 1] = '\0';
+		if (!*line)
+			continue;
+		s->allow.items =
+			pf_grow(s->allow.items, &cap, s->allow.count + 1,
+				sizeof(*s->allow.items));
+		s->allow.items[s->allow.count++] = line;
+	}
+	return 0;
+}
+
 static void mark_allowed(struct syncs *s)
 {
-	const struct pf_opt_list *allow = &s->args->allow;
-
 	for (size_t i = 0; i < pf_sites_count(&s->sites); i++) {
 		const struct texts *t = &s->texts[i];
 		struct pf_site *site = &s->sites.items[i];
 
-		for (size_t k = 0; k < allow->count; k++)
-			site->is_allowed |= has(t->call, allow->items[k]) ||
-					    has(t->op, allow->items[k]) ||
-					    has(t->frame, allow->items[k]);
+		site->is_allowed = is_listed(&s->args->allow, t) ||
+				   is_listed(&s->allow, t);
 		s->allowed_count += site->is_allowed;
 	}
 }
@@ -159,7 +224,7 @@ static int mark_new(struct syncs *s, struct pf_err *err)
 	for (size_t i = 0; !rc && i < pf_sites_count(&s->sites); i++) {
 		struct pf_site *site = &s->sites.items[i];
 
-		if (!site->count)
+		if (!site->count || site->is_stream_wait)
 			continue;
 		site->is_new = intern_site(&known, &s->texts[i]) >= listed;
 		s->new_count += site->is_new && !site->is_allowed;
@@ -177,7 +242,8 @@ static void count_per_step(struct syncs *s)
 	for (size_t i = 0; i < s->sites.call_count; i++) {
 		const struct pf_site_call *c = &s->sites.calls[i];
 
-		if (!s->sites.items[c->site].is_allowed)
+		if (!s->sites.items[c->site].is_allowed &&
+		    !s->sites.items[c->site].is_stream_wait)
 			count[c->step]++;
 	}
 	for (size_t i = 0; i < (steps ? steps : 1); i++)
@@ -214,13 +280,15 @@ static struct ranked *rank_take(struct syncs *s, size_t *count)
 	for (size_t i = 0; i < all; i++) {
 		const struct pf_site *site = &s->sites.items[i];
 
-		if (!site->count && !site->idle_ns)
+		if (site->is_stream_wait ||
+		    (!site->count && !site->drained_count))
 			continue;
 		list[(*count)++] = (struct ranked){ i, site };
 		s->count += site->count;
 		s->blocked_ns += site->blocked_ns;
 		s->useful_ns += site->useful_ns;
 		s->idle_ns += site->idle_ns;
+		s->drained_ns += site->drained_ns;
 	}
 	if (*count)
 		qsort(list, *count, sizeof(*list), by_cost);
@@ -242,7 +310,9 @@ static void put_rest(struct syncs *s, struct pf_table *t,
 	if (steps) {
 		pf_table_real(t, (double)site->count / (double)steps);
 		pf_table_int(t, site->step_count);
+		pf_table_int(t, site->step_count >= steps);
 	} else {
+		pf_table_null(t);
 		pf_table_null(t);
 		pf_table_null(t);
 	}
@@ -250,6 +320,7 @@ static void put_rest(struct syncs *s, struct pf_table *t,
 	pf_table_int(t, site->max_ns);
 	pf_table_int(t, site->useful_ns);
 	pf_table_int(t, site->drained_count);
+	pf_table_int(t, site->drained_ns);
 	pf_table_real(t, share(site->idle_ns, s->sites.window_ns));
 	pf_table_int(t, site->is_allowed);
 	if (s->args->baseline)
@@ -272,10 +343,12 @@ static void add_sites(struct syncs *s, const struct ranked *list, size_t count,
 		{ "kind", "Kind", PF_TEXT | PF_FULL },
 		{ "per_step", "Per step", PF_REAL | PF_FULL },
 		{ "step_count", "In steps", PF_COUNT | PF_FULL },
+		{ "is_every_step", "In every step", PF_INT | PF_FULL },
 		{ "median_ns", "Median", PF_NS | PF_FULL },
 		{ "max_ns", "Longest", PF_NS | PF_FULL },
 		{ "useful_ns", "GPU busy", PF_NS | PF_FULL },
 		{ "drained_count", "Gaps", PF_COUNT | PF_FULL },
+		{ "drained_ns", "In them", PF_NS | PF_FULL },
 		{ "idle_share", "Of time", PF_RATIO | PF_FULL },
 		{ "is_allowed", "Allowed", PF_INT | PF_FULL },
 		{ "is_new", "New", PF_INT | PF_FULL },
@@ -301,7 +374,8 @@ static void add_sites(struct syncs *s, const struct ranked *list, size_t count,
 static void add_finding(struct syncs *s, const struct ranked *list,
 			size_t count, struct pf_doc *doc)
 {
-	char blocked[PF_NUM_MAX], idle[PF_NUM_MAX], part[PF_NUM_MAX];
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
+	char part[PF_NUM_MAX];
 	const struct texts *t;
 
 	if (!count) {
@@ -309,16 +383,19 @@ static void add_finding(struct syncs *s, const struct ranked *list,
 		return;
 	}
 	t = &s->texts[list[0].n];
+	pf_num_show_count(calls, s->count);
 	pf_num_show_ns(blocked, s->blocked_ns);
 	pf_num_show_ns(idle, s->idle_ns);
 	pf_num_show_ratio(part, share(s->idle_ns, s->sites.window_ns));
-	pf_doc_finding(doc,
-		       "%lld blocking calls take %s of host time and leave "
-		       "the GPU idle for %s (%s of its time); %s %s%s%s%s%s",
-		       (long long)s->count, blocked, idle, part,
-		       list[0].site->idle_ns ? "most after" : "longest",
-		       t->call, t->op ? " in " : "", t->op ? t->op : "",
-		       t->frame ? ", " : "", t->frame ? t->frame : "");
+	pf_doc_finding(
+		doc,
+		"%s %s for a GPU and block%s the host for %s; they "
+		"leave the GPU idle for %s (%s of its time), %s %s%s%s%s%s",
+		calls, s->count == 1 ? "call waits" : "calls wait",
+		s->count == 1 ? "s" : "", blocked, idle, part,
+		list[0].site->idle_ns ? "most in or after" : "the longest is",
+		t->call, t->op ? " in " : "", t->op ? t->op : "",
+		t->frame ? ", " : "", t->frame ? t->frame : "");
 }
 
 static void add_scalars(struct syncs *s, struct pf_doc *doc)
@@ -326,7 +403,9 @@ static void add_scalars(struct syncs *s, struct pf_doc *doc)
 	pf_doc_int(doc, "count", "Blocking calls", PF_COUNT, s->count);
 	pf_doc_int(doc, "blocked_ns", "Host blocked", PF_NS, s->blocked_ns);
 	pf_doc_int(doc, "useful_ns", "GPU busy meanwhile", PF_NS, s->useful_ns);
-	pf_doc_int(doc, "idle_ns", "GPU idle after them", PF_NS, s->idle_ns);
+	pf_doc_int(doc, "idle_ns", "GPU idle due to them", PF_NS, s->idle_ns);
+	pf_doc_int(doc, "drained_ns", "Gaps that they began", PF_NS,
+		   s->drained_ns);
 	pf_doc_int(doc, "max_per_step", "Most in one step", PF_COUNT,
 		   s->most_per_step);
 	if (s->args->baseline)
@@ -334,18 +413,80 @@ static void add_scalars(struct syncs *s, struct pf_doc *doc)
 			   PF_COUNT, s->new_count);
 }
 
-static int add_waits(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+/* Calls and records by which streams wait, those of most waits first. */
+static int by_count(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->site->count != y->site->count)
+		return x->site->count > y->site->count ? -1 : 1;
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+static void add_wait_calls(struct syncs *s, struct pf_table *t)
+{
+	size_t all = pf_sites_count(&s->sites), count = 0;
+	struct ranked *list = pf_calloc(all + 1, sizeof(*list));
+
+	for (size_t i = 0; i < all; i++)
+		if (s->sites.items[i].is_stream_wait)
+			list[count++] =
+				(struct ranked){ i, &s->sites.items[i] };
+	if (count)
+		qsort(list, count, sizeof(*list), by_count);
+	for (size_t i = 0; i < count; i++) {
+		pf_table_string(t, s->texts[list[i].n].call);
+		pf_table_string(t, "call");
+		pf_table_int(t, list[i].site->count);
+		pf_table_int(t, list[i].site->blocked_ns);
+		pf_table_string(t, s->texts[list[i].n].op);
+		pf_table_string(t, s->texts[list[i].n].frame);
+	}
+	free(list);
+}
+
+/* What cuda_sync records say, of one trace. */
+static int add_records(struct pf_db *db, const struct pf_window *window,
+		       struct pf_table *t, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", err);
+	int rc = stmt ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < window->count; i++) {
+		const struct pf_window_trace *w = &window->traces[i];
+
+		sqlite3_reset(stmt);
+		sqlite3_bind_int64(stmt, 1, w->trace_id);
+		sqlite3_bind_int64(stmt, 2, w->from_ns);
+		sqlite3_bind_int64(stmt, 3, w->to_ns);
+		while ((rc = pf_db_step(db, stmt, err)) == 1) {
+			pf_named_add_row(stmt, t);
+			pf_table_null(t);
+			pf_table_null(t);
+		}
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int add_waits(struct syncs *s, struct pf_db *db,
+		     const struct pf_window *window, struct pf_doc *doc,
+		     struct pf_err *err)
 {
 	static const struct pf_col cols[] = {
 		{ "name", "Wait", PF_TEXT },
+		{ "source", "Said by", PF_TEXT },
 		{ "count", "Times", PF_COUNT },
 		{ "ns", "Time", PF_NS },
+		{ "op", "Op", PF_TEXT | PF_FULL },
+		{ "frame", "Line or annotation", PF_PATH },
 	};
 	struct pf_table *t = pf_doc_table(
-		doc, "waits", "Waits that streams recorded, of the whole file",
+		doc, "waits", "Waits of streams, and recorded waits",
 		COLS(cols));
 
-	return pf_named_fill(db, "sync_waits", t, err);
+	add_wait_calls(s, t);
+	return add_records(db, window, t, err);
 }
 
 static void check(struct syncs *s, struct pf_doc *doc, bool *is_failed)
@@ -369,6 +510,11 @@ static void check(struct syncs *s, struct pf_doc *doc, bool *is_failed)
 	if (s->allowed_count)
 		pf_doc_note(doc, "%lld sites are allowed",
 			    (long long)s->allowed_count);
+	if (s->sites.outside_count && s->is_default)
+		pf_doc_note(doc,
+			    "calls that wait for a GPU outside of the steps: "
+			    "%lld",
+			    (long long)s->sites.outside_count);
 	if (!s->sites.device_count)
 		pf_doc_note(doc, "there is no GPU work: what the calls cost "
 				 "a GPU is not known");
@@ -387,6 +533,11 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 		return pf_fail(err, PF_EUSAGE,
 			       "--fail-on new needs --baseline");
 	rc = pf_window_resolve(db, &args->window, &window, err);
+	s.is_default = !window.is_restricted;
+	if (!rc)
+		rc = pf_window_to_steps(db, &window, &s.window_steps, err);
+	if (!rc)
+		rc = load_allowed(&s, err);
 	if (!rc)
 		rc = pf_sites_load(db, &window, true, &s.sites, err);
 	if (!rc)
@@ -402,7 +553,7 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 		add_scalars(&s, doc);
 		add_sites(&s, list, count, doc);
 		free(list);
-		rc = add_waits(db, doc, err);
+		rc = add_waits(&s, db, &window, doc, err);
 		check(&s, doc, is_failed);
 	}
 	release(&s);

@@ -2,8 +2,9 @@
 /*
  * Calls that wait for a GPU, by site: the call, the innermost and outermost
  * op above it and the user's line.  Each with what it cost the host (time in
- * the call) and the GPU (idle time of the gaps that it drained, section
- * "drained" of analysis/gap_find.h), and checks of them for use in CI.
+ * the call) and the GPU: of the gaps that it drained what it took itself and
+ * what the host then needed to launch again.  Checks of them for use in CI.
+ * Waits of streams, which hold up no host, are listed apart.
  */
 #ifndef PF_ANALYSIS_SYNCS_H
 #define PF_ANALYSIS_SYNCS_H
@@ -21,6 +22,7 @@ struct pf_syncs_args {
 	int64_t max_per_step;     /* or -1 */
 	int fail_on;              /* 0: sites that baseline lacks; or -1 */
 	const char *baseline;     /* a database, or NULL */
+	const char *allow_file;   /* with one such part a line, or NULL */
 	struct pf_opt_list allow; /* parts of names: such sites are meant */
 };
 

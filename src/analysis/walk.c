@@ -14,6 +14,9 @@
 #include "store/cursor.h"
 #include "store/named.h"
 
+/* Graph launches that are remembered: more than wait in a queue. */
+#define GRAPH_MAX 2048
+
 /* Deeper events count as part of the one at this depth. */
 #define MAX_DEPTH 65536
 
@@ -23,6 +26,11 @@ struct frame {
 	bool is_user; /* place.frame is the user's */
 	bool in_block;
 	uint32_t inherited; /* cause that holds for all inside */
+	struct pf_place place;
+};
+
+struct graph {
+	uint32_t seq;
 	struct pf_place place;
 };
 
@@ -37,8 +45,11 @@ struct pf_walk {
 	int64_t track_id;
 	struct frame *stack;
 	size_t depth, stack_cap;
-	struct pf_block_call last;
-	bool has_new_block;
+	struct pf_block_call last; /* that blocks */
+	struct pf_block_call wait; /* the same of streams */
+	bool has_new_block, has_new_wait;
+	struct graph *graphs; /* a ring */
+	size_t graph_count;   /* that were ever put in */
 };
 
 static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
@@ -112,6 +123,7 @@ void pf_walk_free(struct pf_walk *w)
 		return;
 	pf_cursor_free(w->cursor);
 	free(w->stack);
+	free(w->graphs);
 	free(w);
 }
 
@@ -144,6 +156,40 @@ static bool is_frame_kind(unsigned kind)
 	return kind <= PF_KIND_OVERHEAD;
 }
 
+static void remember_graph(struct pf_walk *w, uint32_t seq,
+			   const struct pf_place *place)
+{
+	if (!w->graphs)
+		w->graphs = pf_calloc(GRAPH_MAX, sizeof(*w->graphs));
+	w->graphs[w->graph_count++ % GRAPH_MAX] = (struct graph){ seq, *place };
+}
+
+void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
+{
+	size_t kept = w->graph_count < GRAPH_MAX ? w->graph_count : GRAPH_MAX;
+
+	for (size_t i = 1; i <= kept; i++) {
+		const struct graph *g =
+			&w->graphs[(w->graph_count - i) % GRAPH_MAX];
+
+		if (g->seq == seq)
+			*out = g->place;
+		if (g->seq <= seq)
+			return;
+	}
+}
+
+static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
+				    const struct frame *f)
+{
+	return (struct pf_block_call){
+		.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq),
+		.start_ns = w->block->start_ns[w->at],
+		.end_ns = f->end_ns,
+		.place = f->place,
+	};
+}
+
 static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 		      const struct pf_name_class *class)
 {
@@ -159,13 +205,17 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 	f->place.name = name;
 	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
 		f->inherited = cause;
+	if (class->is_graph)
+		remember_graph(w, seq, &f->place);
+	if (class->is_stream_wait) {
+		w->has_new_wait = true;
+		w->wait = call_of(w, seq, f);
+		w->wait.is_stream_wait = true;
+	}
 	if (!is_blocking || f->in_block)
 		return;
 	f->in_block = true;
-	w->last.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq);
-	w->last.start_ns = w->block->start_ns[w->at];
-	w->last.end_ns = f->end_ns;
-	w->last.place = f->place;
+	w->last = call_of(w, seq, f);
 	w->has_new_block = true;
 }
 
@@ -177,8 +227,6 @@ static uint32_t own_cause(unsigned kind)
 		return PF_CAUSE_OP;
 	case PF_KIND_PYTHON:
 		return PF_CAUSE_PYTHON;
-	case PF_KIND_OVERHEAD: /* the profiler's, or the driver's */
-		return PF_CAUSE_RUNTIME;
 	default:
 		return PF_CAUSE_ANNOTATION;
 	}
@@ -187,9 +235,10 @@ static uint32_t own_cause(unsigned kind)
 static void push_range(struct frame *f, unsigned kind, uint32_t name,
 		       const struct pf_name_class *class)
 {
-	uint32_t cause = class->range;
+	uint32_t cause =
+		kind == PF_KIND_OVERHEAD ? class->overhead : class->range;
 
-	if (kind == PF_KIND_CPU_OP) {
+	if (kind == PF_KIND_CPU_OP && !class->is_step) {
 		f->place.op = name;
 		if (f->place.outer_op == PF_ID_NONE)
 			f->place.outer_op = name;
@@ -205,7 +254,7 @@ static void push_range(struct frame *f, unsigned kind, uint32_t name,
 	if (cause < f->inherited)
 		f->inherited = cause;
 	if (cause == PF_CAUSE_UNRECORDED)
-		cause = own_cause(kind);
+		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
 	f->place.cause = cause;
 }
 
@@ -344,16 +393,19 @@ const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w)
 	return &w->last;
 }
 
-int pf_walk_next_block(struct pf_walk *w, struct pf_err *err)
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err)
 {
 	int rc;
 
-	w->has_new_block = false;
+	w->has_new_block = w->has_new_wait = false;
 	while ((rc = peek(w, err)) == 1) {
 		if (take(w, err) < 0)
 			return -1;
-		if (w->has_new_block)
-			return 1;
+		if (!w->has_new_block && !w->has_new_wait)
+			continue;
+		*out = w->has_new_block ? w->last : w->wait;
+		return 1;
 	}
 	return rc;
 }

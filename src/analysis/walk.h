@@ -29,6 +29,7 @@ struct pf_place {
 struct pf_block_call {
 	int64_t event_id, start_ns, end_ns;
 	struct pf_place place; /* name: the call */
+	bool is_stream_wait;   /* a stream waits, not the host */
 };
 
 /* Ids of the calls whose copies are from or to pageable memory, ascending. */
@@ -66,10 +67,17 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err);
 
+/*
+ * The place of a call that launched a graph and was taken in: *out is set if
+ * it is one of the last that were.
+ */
+void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
+
 /* The last blocking call that began; end_ns INT64_MIN if there was none. */
 const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);
 
-/* Walk on to the next blocking call: 1, 0 at the end, -1. */
-int pf_walk_next_block(struct pf_walk *w, struct pf_err *err);
+/* Walk on to the next call that makes host or stream wait: 1, 0 at the end. */
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err);
 
 #endif

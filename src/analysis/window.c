@@ -150,6 +150,70 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 	return 0;
 }
 
+/* Steps from the window's start to its end; 0 if it does not end with them. */
+static int64_t count_steps(const struct pf_window_trace *t,
+			   const struct pf_steps *steps)
+{
+	bool is_first = false, is_last = false;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || s->start_ns < t->from_ns ||
+		    s->end_ns > t->to_ns)
+			continue;
+		is_first |= s->start_ns == t->from_ns;
+		is_last |= s->end_ns == t->to_ns;
+		count++;
+	}
+	return is_first && is_last ? count : 0;
+}
+
+/* From the first step to the last one that is whole. */
+static void cut_to_whole_steps(struct pf_window_trace *t,
+			       const struct pf_steps *steps)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || (any && s->is_partial))
+			continue;
+		if (!any)
+			t->from_ns = s->start_ns;
+		t->to_ns = s->end_ns;
+		any = true;
+	}
+}
+
+int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
+		       int64_t *step_count, struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	bool is_all = true;
+
+	*step_count = 0;
+	if (pf_steps_load(db, &steps, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_window_trace *t = &w->traces[i];
+		int64_t count;
+
+		if (!w->is_restricted)
+			cut_to_whole_steps(t, &steps);
+		count = count_steps(t, &steps);
+		*step_count += count;
+		is_all &= count > 0;
+	}
+	if (!is_all)
+		*step_count = 0;
+	w->is_restricted = true;
+	pf_steps_release(&steps);
+	return 0;
+}
+
 void pf_window_release(struct pf_window *w)
 {
 	free(w->traces);

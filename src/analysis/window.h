@@ -89,6 +89,15 @@ struct pf_window {
  */
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		      struct pf_window *out, struct pf_err *err);
+
+/*
+ * Where time is not restricted, restrict it to the profiler steps of each
+ * trace (less a partial last one; all of a trace that has no steps), so that
+ * shares of the window are shares of the steps.  *step_count: the steps from
+ * its start to its end; 0 if it begins or ends with other time.
+ */
+int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
+		       int64_t *step_count, struct pf_err *err);
 void pf_window_release(struct pf_window *w);
 
 /* Cut a span to the window: false if nothing (or no instant) is left. */

@@ -19,6 +19,8 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_syncs_args, baseline), 0, 0 },
 	{ 0, "allow", "TEXT", "sites with this in a name never fail",
 	  PF_OPT_LIST, offsetof(struct pf_syncs_args, allow), 0, 0 },
+	{ 0, "allow-file", "FILE", "the same of a file, one TEXT a line",
+	  PF_OPT_STRING, offsetof(struct pf_syncs_args, allow_file), 0, 0 },
 	{ 0 },
 };
 
@@ -38,8 +40,8 @@ const struct pf_cmd pf_cmd_syncs = {
 	.summary = "show the calls that wait for the GPU",
 	.details = "Every call that waits for the GPU, by site: the call, the "
 		   "op above it and the user's line; with the time that it "
-		   "blocked the host and the idle time of the GPU that "
-		   "followed.  Synchronizations, synchronous copies, copies "
+		   "blocked the host and the idle time of the GPU that is "
+		   "due to it.  Synchronizations, synchronous copies, copies "
 		   "of pageable memory and allocations wait.  A check that "
 		   "fails ends with code 1.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,

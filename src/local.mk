@@ -12,6 +12,12 @@ libprofan_a_SOURCES = \
 	src/analysis/averages_doc.c \
 	src/analysis/averages_doc.h \
 	src/analysis/averages_store.c \
+	src/analysis/collective.c \
+	src/analysis/collective.h \
+	src/analysis/comm.c \
+	src/analysis/comm.h \
+	src/analysis/comm_table.c \
+	src/analysis/comm_table.h \
 	src/analysis/doctor.c \
 	src/analysis/doctor.h \
 	src/analysis/doctor_gpu.c \
@@ -81,6 +87,8 @@ libprofan_a_SOURCES = \
 	src/analysis/syncs.h \
 	src/analysis/torch_table.c \
 	src/analysis/torch_table.h \
+	src/analysis/tensor.c \
+	src/analysis/tensor.h \
 	src/analysis/tree.c \
 	src/analysis/tree.h \
 	src/analysis/usage.c \
@@ -125,6 +133,8 @@ libprofan_a_SOURCES = \
 	src/embed/asset.c \
 	src/embed/asset.h \
 	src/embed/asset_table.h \
+	src/embed/data.c \
+	src/embed/data.h \
 	src/render/csv.c \
 	src/render/escape.c \
 	src/render/escape.h \

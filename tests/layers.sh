@@ -30,7 +30,7 @@ check table base
 check trace base
 check embed base
 check store base trace table embed
-check analysis base table store
+check analysis base table store embed
 check render base table embed
 check report base table embed store analysis render
 check cmd base table trace embed store analysis render report

@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/test_block \
 	tests/unit/test_block_body \
 	tests/unit/test_chrome \
+	tests/unit/test_comm \
 	tests/unit/test_db \
 	tests/unit/test_doctor \
 	tests/unit/test_flops \
@@ -30,6 +31,7 @@ UNIT_TESTS = \
 	tests/unit/test_spool \
 	tests/unit/test_steps \
 	tests/unit/test_syncs \
+	tests/unit/test_tensor \
 	tests/unit/test_torch_table \
 	tests/unit/test_usage \
 	tests/unit/test_vtab
@@ -38,7 +40,8 @@ if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 check_LIBRARIES += tests/unit/libsupport.a
 endif
-tests_unit_libsupport_a_SOURCES = tests/unit/support.c tests/unit/support.h
+tests_unit_libsupport_a_SOURCES = tests/unit/scene.c tests/unit/scene.h \
+	tests/unit/support.c tests/unit/support.h
 tests_unit_libsupport_a_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 AM_CPPFLAGS += -I$(top_srcdir)/tests
 LDADD = tests/unit/libsupport.a libprofan.a $(CMOCKA_LIBS) $(PROFAN_LIBS)

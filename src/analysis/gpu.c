@@ -18,15 +18,13 @@
 #include "store/cursor.h"
 #include "store/named.h"
 
+#define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
+
 struct stream {
 	struct pf_cursor *cursor;
 	struct pf_span span;
 	uint32_t track_id;
 	int64_t device, stream; /* as the track says */
-};
-
-struct config {
-	int64_t id, device, stream;
 };
 
 struct kind_of {
@@ -43,12 +41,13 @@ struct pf_gpu {
 	bool is_first;
 	struct stream *streams;
 	size_t open, stream_cap;
-	struct config *configs;
+	struct pf_gpu_config *configs;
 	size_t config_count, config_cap;
 	struct kind_of *kinds;
 	size_t kind_count, kind_cap;
 	struct pf_map classes; /* name and kind -> class */
 	sqlite3_stmt *text, *links;
+	struct pf_comm *comm;
 	struct pf_gpu_event event;
 };
 
@@ -123,6 +122,23 @@ static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 
 /* ---- small tables ---- */
 
+static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? other
+		       : sqlite3_column_int64(stmt, column);
+}
+
+/* -1 also for what no device reports. */
+static double real_or_none(sqlite3_stmt *stmt, int column)
+{
+	double d = sqlite3_column_type(stmt, column) == SQLITE_NULL
+			   ? -1
+			   : sqlite3_column_double(stmt, column);
+
+	return d >= 0 && d <= 1e12 ? d : -1;
+}
+
 static int load_configs(struct pf_gpu *g, struct pf_err *err)
 {
 	sqlite3_stmt *stmt = pf_named_prepare(g->db, "gpu_configs", err);
@@ -131,23 +147,31 @@ static int load_configs(struct pf_gpu *g, struct pf_err *err)
 	if (!stmt)
 		return -1;
 	while ((rc = pf_db_step(g->db, stmt, err)) == 1) {
+		struct pf_gpu_config *c;
+
 		g->configs = pf_grow(g->configs, &g->config_cap,
 				     g->config_count + 1, sizeof(*g->configs));
-		g->configs[g->config_count++] = (struct config){
-			sqlite3_column_int64(stmt, 0),
-			sqlite3_column_type(stmt, 1) == SQLITE_NULL
-				? -1
-				: sqlite3_column_int64(stmt, 1),
-			sqlite3_column_type(stmt, 2) == SQLITE_NULL
-				? -1
-				: sqlite3_column_int64(stmt, 2),
-		};
+		c = &g->configs[g->config_count++];
+		c->id = sqlite3_column_int64(stmt, 0);
+		c->device = int_or(stmt, 1, -1);
+		c->stream = int_or(stmt, 2, -1);
+		for (int i = 0; i < 3; i++) {
+			c->grid[i] = int_or(stmt, 3 + i, -1);
+			c->block[i] = int_or(stmt, 6 + i, -1);
+		}
+		c->registers = int_or(stmt, 9, -1);
+		c->shared_bytes = int_or(stmt, 10, -1);
+		c->blocks_per_sm = real_or_none(stmt, 11);
+		c->occupancy = real_or_none(stmt, 12);
+		if (c->occupancy == 0 && c->shared_bytes > DEFAULT_SHARED)
+			c->occupancy = -1;
 	}
 	sqlite3_finalize(stmt);
 	return rc;
 }
 
-static const struct config *find_config(const struct pf_gpu *g, int64_t id)
+const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
+					       int64_t id)
 {
 	size_t low = 0, high = g->config_count;
 
@@ -230,12 +254,15 @@ static int64_t number_or_none(const char *text)
 static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 		       struct pf_err *err)
 {
-	static const uint64_t columns =
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-		PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
-		PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS);
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
+			   PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
+			   PF_COLBIT(PF_COL_INLINE);
 	struct stream *s;
 	int rc;
+
+	if (g->want & PF_GPU_BYTES)
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
 
 	g->streams = pf_grow(g->streams, &g->stream_cap, g->open + 1,
 			     sizeof(*g->streams));
@@ -290,13 +317,6 @@ static int advance(struct pf_gpu *g, struct pf_err *err)
 
 /* ---- links ---- */
 
-static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? other
-		       : sqlite3_column_int64(stmt, column);
-}
-
 /* The row of the event: rows before it belong to traces not asked for. */
 static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 {
@@ -323,15 +343,33 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 
 static void place_event(struct pf_gpu *g, const struct stream *s)
 {
-	const struct config *config = NULL;
+	struct pf_gpu_event *ev = &g->event;
+	const struct pf_gpu_config *c = NULL;
 
 	if (s->span.args < PF_ID_INLINE)
-		config = find_config(g, s->span.args);
-	g->event.config = config ? s->span.args : PF_ID_NONE;
-	g->event.device =
-		config && config->device >= 0 ? config->device : s->device;
-	g->event.stream =
-		config && config->stream >= 0 ? config->stream : s->stream;
+		c = pf_gpu_find_config(g, s->span.args);
+	ev->launch = c;
+	ev->config = c ? s->span.args : PF_ID_NONE;
+	ev->device = c && c->device >= 0 ? c->device : s->device;
+	ev->stream = c && c->stream >= 0 ? c->stream : s->stream;
+	ev->bytes = -1;
+	if ((g->want & PF_GPU_BYTES) && (s->span.mask >> PF_SLOT_BYTES & 1))
+		ev->bytes = s->span.slot[PF_SLOT_BYTES];
+}
+
+/* The name comes first, then what launched it. */
+static int place_class(struct pf_gpu *g, const struct stream *s,
+		       struct pf_err *err)
+{
+	struct pf_gpu_event *ev = &g->event;
+
+	if (find_class(g, &s->span, ev->kind, &ev->class, err) < 0)
+		return -1;
+	if (ev->class == PF_GPU_COMM)
+		ev->comm.rule = PF_COMM_NAME;
+	else if (ev->comm.rule)
+		ev->class = PF_GPU_COMM;
+	return 0;
 }
 
 /* The earliest event: 1 if it is asked for. */
@@ -342,6 +380,9 @@ static int take(struct pf_gpu *g, struct pf_err *err)
 	unsigned kind = find_kind(g, s->span.type);
 
 	ev->event_id = (int64_t)((uint64_t)s->track_id << 32 | s->span.seq);
+	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
+		       err) < 0)
+		return -1;
 	if (!pf_kind_is_gpu_work(kind))
 		return 0;
 	ev->trace = g->trace;
@@ -362,7 +403,7 @@ static int take(struct pf_gpu *g, struct pf_err *err)
 		return 0;
 	if ((g->want & PF_GPU_LINKS) && read_links(g, ev->event_id, err) < 0)
 		return -1;
-	if (find_class(g, &s->span, kind, &ev->class, err) < 0)
+	if (place_class(g, s, err) < 0)
 		return -1;
 	ev->is_first_of_trace = g->is_first;
 	g->is_first = false;
@@ -406,7 +447,8 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	if (g->text && (want & PF_GPU_LINKS))
 		g->links = pf_named_prepare(db, "gpu_links", err);
 	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
-	    !load_configs(g, err) && !load_kinds(g, err))
+	    !load_configs(g, err) && !load_kinds(g, err) &&
+	    (g->comm = pf_comm_new(db, window, err)))
 		return g;
 	pf_gpu_free(g);
 	return NULL;
@@ -420,6 +462,7 @@ void pf_gpu_free(struct pf_gpu *g)
 		pf_cursor_free(g->streams[i].cursor);
 	sqlite3_finalize(g->text);
 	sqlite3_finalize(g->links);
+	pf_comm_free(g->comm);
 	pf_map_release(&g->classes);
 	free(g->streams);
 	free(g->configs);

@@ -12,34 +12,33 @@
 
 #include "analysis/gpu.h"
 #include "analysis/intern.h"
+#include "analysis/interval.h"
 #include "analysis/kernels.h"
 #include "analysis/reader.h"
 #include "analysis/stats.h"
+#include "analysis/tensor.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/spool.h"
 #include "store/named.h"
 #include "trace/event.h"
 
-#define SORT_BYTES     (16u << 20)
-#define DEFAULT_SHARED 49152 /* above it an occupancy of 0 is no answer */
+#define SORT_BYTES (16u << 20)
 
-enum { BY_NAME, BY_NAME_OP, BY_NAME_GEOMETRY, BY_OP_SHAPE };
-#define VARIES (-2)
-#define NONE   (-1)
-
-struct config {
-	int64_t id;
-	uint32_t grid, block; /* numbers of texts */
-	int64_t registers, shared;
-	double blocks_per_sm, occupancy; /* negative: unknown */
-};
+enum { BY_NAME, BY_NAME_OP, BY_NAME_GEOMETRY, BY_OP_SHAPE, BY_OP };
+#define VARIES       (-2)
+#define NONE         (-1)
+#define MOST_UNKNOWN 0.2 /* share of time, for tensor cores */
 
 /* A kernel on its way to its group. */
 struct item {
 	int64_t op_id, order, dur_ns, config, device, stream;
 	uint32_t name;
 };
+
+/* Nearest ranks of durations. */
+enum { MEDIAN, P90, P99, RANKS };
+static const unsigned percents[RANKS] = { 50, 90, 99 };
 
 struct weighted {
 	double sum, weight;
@@ -48,10 +47,17 @@ struct weighted {
 struct group {
 	uint32_t first, second; /* numbers of texts: name and op, ... */
 	struct pf_stats stats;
-	int64_t median;
+	int64_t ranks[RANKS];
+	enum pf_tensor_use tensor; /* of the name, where the group has one */
 	const char *first_text, *second_text; /* once all are known */
 	int64_t grid, block, registers, shared, device, stream;
 	struct weighted blocks_per_sm, occupancy;
+};
+
+/* What ran on one stream of one GPU. */
+struct stream {
+	int64_t trace_id, rank, device, stream;
+	int64_t calls, total_ns;
 };
 
 struct kernels {
@@ -60,16 +66,21 @@ struct kernels {
 	struct pf_gpu *gpu;
 	struct pf_reader *reader;
 	sqlite3_stmt *shapes;
-	struct config *configs;
-	size_t config_count, config_cap;
+	struct pf_tensor *tensor;
 	struct pf_intern texts;
+	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
 	struct pf_map names;   /* string.id -> number of text */
+	struct pf_map uses;    /* string.id -> enum pf_tensor_use */
 	struct pf_map argsets; /* argset.id -> number of text */
 	struct pf_map places;  /* two numbers of texts -> group */
 	struct group *groups;
 	size_t group_count, group_cap;
 	struct pf_sorter *by_op, *by_group;
 	int64_t total_ns, calls, without_op, without_op_ns;
+	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
+	struct pf_intern stream_keys;
+	struct stream *streams; /* by number of their key */
+	size_t stream_count, stream_cap;
 };
 
 /* ---- texts ---- */
@@ -115,71 +126,49 @@ static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
 	return 0;
 }
 
+static int find_use(struct kernels *k, uint32_t name, enum pf_tensor_use *out,
+		    struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&k->uses, name);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(k->gpu, name, err);
+		if (!text)
+			return -1;
+		*place = pf_tensor_find(k->tensor, text);
+	}
+	*out = (enum pf_tensor_use) * place;
+	return 0;
+}
+
 /* ---- launch configurations ---- */
 
-static uint32_t column_text(struct kernels *k, sqlite3_stmt *stmt, int column)
+/* "x,y,z", or no text. */
+static uint32_t dims_text(struct kernels *k, const int64_t dims[3])
 {
-	const char *text = (const char *)sqlite3_column_text(stmt, column);
+	struct pf_buf text = { 0 };
+	uint32_t number;
 
-	return add_text(k, text ? text : "");
+	pf_buf_adds(&text, "");
+	if (dims[0] >= 0 && dims[1] >= 0 && dims[2] >= 0)
+		pf_buf_addf(&text, "%" PRId64 ",%" PRId64 ",%" PRId64, dims[0],
+			    dims[1], dims[2]);
+	number = add_text(k, text.data);
+	pf_buf_release(&text);
+	return number;
 }
 
-static int64_t int_or_none(sqlite3_stmt *stmt, int column)
+static void geometry_texts(struct kernels *k, const struct pf_gpu_config *c,
+			   uint32_t *grid, uint32_t *block)
 {
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? NONE
-		       : sqlite3_column_int64(stmt, column);
-}
+	uint64_t *place = pf_map_at(&k->configs, (uint64_t)c->id);
 
-static double real_or_none(sqlite3_stmt *stmt, int column)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? NONE
-		       : sqlite3_column_double(stmt, column);
-}
-
-static int load_configs(struct kernels *k, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(k->db, "kernel_configs", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(k->db, stmt, err)) == 1) {
-		struct config *c;
-
-		k->configs = pf_grow(k->configs, &k->config_cap,
-				     k->config_count + 1, sizeof(*k->configs));
-		c = &k->configs[k->config_count++];
-		c->id = sqlite3_column_int64(stmt, 0);
-		c->grid = column_text(k, stmt, 1);
-		c->block = column_text(k, stmt, 2);
-		c->registers = int_or_none(stmt, 3);
-		c->shared = int_or_none(stmt, 4);
-		c->blocks_per_sm = real_or_none(stmt, 5);
-		c->occupancy = real_or_none(stmt, 6);
-		if (c->occupancy == 0 && c->shared > DEFAULT_SHARED)
-			c->occupancy = NONE;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
-static const struct config *find_config(const struct kernels *k, int64_t id)
-{
-	size_t low = 0, high = k->config_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (k->configs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < k->config_count && k->configs[low].id == id)
-		return &k->configs[low];
-	return NULL;
+	if (*place == UINT64_MAX)
+		*place = (uint64_t)dims_text(k, c->grid) << 32 |
+			 dims_text(k, c->block);
+	*grid = (uint32_t)(*place >> 32);
+	*block = (uint32_t)*place;
 }
 
 /* ---- groups ---- */
@@ -200,12 +189,25 @@ static void add_weighted(struct weighted *w, double value, int64_t weight)
 	w->weight += (double)weight;
 }
 
+/* Are groups of kernels, not of operators? */
+static bool has_name(const struct kernels *k)
+{
+	return k->args->group != BY_OP_SHAPE && k->args->group != BY_OP;
+}
+
+static bool is_by_op(const struct kernels *k)
+{
+	return k->args->group == BY_NAME_OP || !has_name(k);
+}
+
 static int add_to_group(struct kernels *k, const struct item *item,
 			uint32_t first, uint32_t second, struct pf_err *err)
 {
 	uint64_t *place = pf_map_at(&k->places, (uint64_t)first << 32 | second);
-	const struct config *c = find_config(k, item->config);
+	const struct pf_gpu_config *c =
+		pf_gpu_find_config(k->gpu, item->config);
 	bool is_new = *place == UINT64_MAX;
+	uint32_t grid = 0, block = 0;
 	struct group *g;
 	int64_t record[2];
 
@@ -215,13 +217,18 @@ static int add_to_group(struct kernels *k, const struct item *item,
 				    sizeof(*k->groups));
 		k->groups[*place] =
 			(struct group){ .first = first, .second = second };
+		if (has_name(k) &&
+		    find_use(k, item->name, &k->groups[*place].tensor, err) < 0)
+			return -1;
 	}
+	if (c)
+		geometry_texts(k, c, &grid, &block);
 	g = &k->groups[*place];
 	pf_stats_add(&g->stats, item->dur_ns);
-	note_same(&g->grid, c ? (int64_t)c->grid : NONE, is_new);
-	note_same(&g->block, c ? (int64_t)c->block : NONE, is_new);
+	note_same(&g->grid, grid, is_new);
+	note_same(&g->block, block, is_new);
 	note_same(&g->registers, c ? c->registers : NONE, is_new);
-	note_same(&g->shared, c ? c->shared : NONE, is_new);
+	note_same(&g->shared, c ? c->shared_bytes : NONE, is_new);
 	note_same(&g->device, item->device, is_new);
 	note_same(&g->stream, item->stream, is_new);
 	add_weighted(&g->blocks_per_sm, c ? c->blocks_per_sm : NONE,
@@ -233,15 +240,16 @@ static int add_to_group(struct kernels *k, const struct item *item,
 }
 
 /* Grid and block as one text. */
-static uint32_t geometry(struct kernels *k, const struct config *c)
+static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 {
 	struct pf_buf text = { 0 };
-	uint32_t number;
+	uint32_t number, grid, block;
 
 	if (!c)
 		return add_text(k, "");
-	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->texts, c->grid, NULL));
-	pf_buf_adds(&text, pf_intern_text(&k->texts, c->block, NULL));
+	geometry_texts(k, c, &grid, &block);
+	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->texts, grid, NULL));
+	pf_buf_adds(&text, pf_intern_text(&k->texts, block, NULL));
 	number = add_text(k, text.data);
 	pf_buf_release(&text);
 	return number;
@@ -252,14 +260,45 @@ static int put_kernel(struct kernels *k, const struct item *item,
 {
 	uint32_t name, second;
 
-	if (k->args->group == BY_NAME_OP || k->args->group == BY_OP_SHAPE)
+	if (is_by_op(k))
 		return pf_sorter_add(k->by_op, item, err);
 	if (name_text(k, item->name, &name, err) < 0)
 		return -1;
-	second = k->args->group == BY_NAME
-			 ? 0
-			 : geometry(k, find_config(k, item->config));
+	second =
+		k->args->group == BY_NAME
+			? 0
+			: geometry(k, pf_gpu_find_config(k->gpu, item->config));
 	return add_to_group(k, item, name, second, err);
+}
+
+/* What does not depend on groups. */
+static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
+			struct pf_err *err)
+{
+	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
+	uint32_t n =
+		pf_intern_add(&k->stream_keys, (const char *)key, sizeof(key));
+	enum pf_tensor_use use;
+	struct stream *s;
+
+	k->streams = pf_grow(k->streams, &k->stream_cap, n + 1u,
+			     sizeof(*k->streams));
+	s = &k->streams[n];
+	if (n + 1 > k->stream_count) {
+		k->stream_count = n + 1;
+		*s = (struct stream){ key[0], ev->trace->rank,
+				      key[1], key[2],
+				      0,      0 };
+	}
+	if (find_use(k, ev->name, &use, err) < 0)
+		return -1;
+	s->calls++;
+	s->total_ns = pf_span_end(s->total_ns, ev->dur_ns);
+	k->calls++;
+	k->total_ns = pf_span_end(k->total_ns, ev->dur_ns);
+	k->use_calls[use]++;
+	k->use_ns[use] = pf_span_end(k->use_ns[use], ev->dur_ns);
+	return 0;
 }
 
 static int gather(struct kernels *k, struct pf_err *err)
@@ -280,11 +319,8 @@ static int gather(struct kernels *k, struct pf_err *err)
 		item.device = ev->device;
 		item.stream = ev->stream;
 		item.name = ev->name;
-		k->calls++;
-		if (__builtin_add_overflow(k->total_ns, ev->dur_ns,
-					   &k->total_ns))
-			k->total_ns = INT64_MAX;
-		if (put_kernel(k, &item, err) < 0)
+		if (count_kernel(k, ev, err) < 0 ||
+		    put_kernel(k, &item, err) < 0)
 			return -1;
 	}
 	return rc;
@@ -310,6 +346,8 @@ static int resolve_op(struct kernels *k, const struct item *item,
 	} else if (name_text(k, block->name[place], &op, err) < 0) {
 		return -1;
 	}
+	if (k->args->group == BY_OP)
+		return add_to_group(k, item, op, 0, err);
 	if (k->args->group == BY_OP_SHAPE) {
 		shapes = add_text(k, "");
 		if (found && block->args[place] < PF_ID_INLINE &&
@@ -334,7 +372,7 @@ static int resolve_ops(struct kernels *k, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-static int find_medians(struct kernels *k, struct pf_err *err)
+static int find_ranks(struct kernels *k, struct pf_err *err)
 {
 	const int64_t *record;
 	int64_t group = -1;
@@ -347,8 +385,10 @@ static int find_medians(struct kernels *k, struct pf_err *err)
 
 		seen = record[0] == group ? seen + 1 : 0;
 		group = record[0];
-		if (seen == pf_stats_rank((size_t)g->stats.count, 50))
-			g->median = record[1];
+		for (size_t i = 0; i < RANKS; i++)
+			if (seen ==
+			    pf_stats_rank((size_t)g->stats.count, percents[i]))
+				g->ranks[i] = record[1];
 	}
 	return err->code ? -1 : 0;
 }
@@ -413,6 +453,11 @@ static void add_mean(struct pf_table *t, const struct weighted *w)
 		pf_table_null(t);
 }
 
+static bool has_second(const struct kernels *k)
+{
+	return k->args->group != BY_NAME && k->args->group != BY_OP;
+}
+
 static void add_row(struct kernels *k, struct pf_table *t,
 		    const struct group *g, int64_t *so_far)
 {
@@ -420,16 +465,18 @@ static void add_row(struct kernels *k, struct pf_table *t,
 
 	*so_far += g->stats.sum;
 	pf_table_string(t, g->first_text);
-	if (k->args->group != BY_OP_SHAPE)
+	if (has_name(k))
 		add_short_name(t, g->first_text);
-	if (k->args->group != BY_NAME)
+	if (has_second(k))
 		pf_table_string(t, g->second_text);
 	pf_table_int(t, g->stats.count);
 	pf_table_int(t, g->stats.sum);
 	pf_table_real(t, (double)g->stats.sum / total);
 	pf_table_real(t, (double)*so_far / total);
 	pf_table_int(t, pf_stats_mean(&g->stats));
-	pf_table_int(t, g->median);
+	pf_table_int(t, g->ranks[MEDIAN]);
+	pf_table_int(t, g->ranks[P90]);
+	pf_table_int(t, g->ranks[P99]);
 	pf_table_int(t, g->stats.max);
 	pf_table_int(t, g->stats.min);
 	pf_table_real(t, pf_stats_sd(&g->stats));
@@ -441,6 +488,10 @@ static void add_row(struct kernels *k, struct pf_table *t,
 	add_same_text(k, t, g->block);
 	add_same(t, g->device);
 	add_same(t, g->stream);
+	if (has_name(k))
+		pf_table_string(t, g->tensor == PF_TENSOR_UNKNOWN
+					   ? NULL
+					   : pf_tensor_word(g->tensor));
 }
 
 /* The columns that name a group, then its figures. */
@@ -451,6 +502,7 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		{ "op", "Operator", PF_TEXT },
 		{ "geometry", "Grid x block", PF_TEXT },
 		{ "input_shapes", "Input shapes", PF_TEXT },
+		{ 0 },
 	};
 	static const struct pf_col figures[] = {
 		{ "calls", "Calls", PF_COUNT },
@@ -459,6 +511,8 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		{ "cumulative_share", "Cumulative", PF_RATIO | PF_FULL },
 		{ "mean_ns", "Mean", PF_NS },
 		{ "median_ns", "Median", PF_NS | PF_FULL },
+		{ "p90_ns", "90th", PF_NS | PF_FULL },
+		{ "p99_ns", "99th", PF_NS | PF_FULL },
 		{ "max_ns", "Max", PF_NS },
 		{ "min_ns", "Min", PF_NS | PF_FULL },
 		{ "sd_ns", "Deviation", PF_REAL | PF_FULL },
@@ -471,11 +525,10 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		{ "device", "GPU", PF_INT | PF_FULL },
 		{ "stream", "Stream", PF_INT | PF_FULL },
 	};
-	enum { MAX_COLUMN = 6 }; /* only with names alone is there room */
-	bool is_op = k->args->group == BY_OP_SHAPE;
+	enum { MAX_COLUMN = 8 }; /* only without a second is there room */
 	size_t count = 0;
 
-	if (is_op) {
+	if (!has_name(k)) {
 		out[count++] = (struct pf_col){ "op", "Operator", PF_TEXT };
 	} else {
 		out[count++] =
@@ -483,14 +536,16 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		out[count++] = (struct pf_col){ "short_name", "Kernel",
 						PF_TEXT | PF_BRIEF };
 	}
-	if (k->args->group != BY_NAME)
+	if (has_second(k))
 		out[count++] = second[k->args->group];
 	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
 		out[count] = figures[i];
-		if (i == MAX_COLUMN && k->args->group != BY_NAME)
+		if (i == MAX_COLUMN && has_second(k))
 			out[count].kind |= PF_FULL;
 		count++;
 	}
+	if (has_name(k))
+		out[count++] = (struct pf_col){ "tensor_cores", "TC", PF_TEXT };
 	return count;
 }
 
@@ -507,7 +562,7 @@ static void add_finding(struct kernels *k, struct pf_doc *doc)
 		pf_doc_finding(doc, "There are no kernels");
 		return;
 	}
-	if (k->args->group == BY_OP_SHAPE)
+	if (!has_name(k))
 		pf_buf_adds(&name, top->first_text);
 	else
 		pf_kernel_short_name(&name, top->first_text);
@@ -522,9 +577,81 @@ static void add_finding(struct kernels *k, struct pf_doc *doc)
 	pf_buf_release(&name);
 }
 
+static double share_of(const struct kernels *k, int64_t ns)
+{
+	return k->total_ns ? (double)ns / (double)k->total_ns : 0;
+}
+
+/* Nothing is claimed where much is unknown. */
+static void add_tensor_cores(const struct kernels *k, struct pf_doc *doc)
+{
+	static const char key[] = "tensor_core_share", title[] = "Tensor cores";
+	double unknown = share_of(k, k->use_ns[PF_TENSOR_UNKNOWN]);
+	char text[PF_NUM_MAX];
+
+	if (!k->total_ns)
+		return;
+	if (unknown > MOST_UNKNOWN)
+		pf_doc_null(doc, key, title, PF_RATIO);
+	else
+		pf_doc_real(doc, key, title, PF_RATIO,
+			    share_of(k, k->use_ns[PF_TENSOR_YES]));
+	pf_doc_int(doc, "tensor_core_ns", "Time in tensor core kernels", PF_NS,
+		   k->use_ns[PF_TENSOR_YES]);
+	pf_doc_int(doc, "tensor_unknown_ns", "Time in kernels not in our list",
+		   PF_NS, k->use_ns[PF_TENSOR_UNKNOWN]);
+	if (unknown > MOST_UNKNOWN)
+		pf_doc_note(doc,
+			    "whether %" PRId64 " kernels (%s of the time) use "
+			    "tensor cores is not known from their names",
+			    k->use_calls[PF_TENSOR_UNKNOWN],
+			    pf_num_show_ratio(text, unknown));
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct stream *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->stream > y->stream) - (x->stream < y->stream);
+}
+
+static void add_streams(struct kernels *k, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "rank", "Rank", PF_INT },
+		{ "device", "GPU", PF_INT },
+		{ "stream", "Stream", PF_INT },
+		{ "calls", "Calls", PF_COUNT },
+		{ "total_ns", "Total", PF_NS },
+		{ "share", "Share", PF_RATIO },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
+	};
+	struct pf_table *t = pf_doc_table(doc, "streams", "By stream", cols,
+					  sizeof(cols) / sizeof(*cols));
+
+	if (k->stream_count)
+		qsort(k->streams, k->stream_count, sizeof(*k->streams),
+		      by_place);
+	for (size_t i = 0; i < k->stream_count; i++) {
+		const struct stream *s = &k->streams[i];
+
+		add_same(t, s->rank);
+		add_same(t, s->device);
+		add_same(t, s->stream);
+		pf_table_int(t, s->calls);
+		pf_table_int(t, s->total_ns);
+		pf_table_real(t, share_of(k, s->total_ns));
+		pf_table_int(t, s->trace_id);
+	}
+}
+
 static void add_answer(struct kernels *k, struct pf_doc *doc)
 {
-	struct pf_col cols[24];
+	struct pf_col cols[28];
 	size_t count = choose_columns(k, cols);
 	struct pf_table *t;
 	int64_t so_far = 0;
@@ -536,19 +663,18 @@ static void add_answer(struct kernels *k, struct pf_doc *doc)
 	pf_doc_int(doc, "kernel_count", "Kernels", PF_COUNT, k->calls);
 	pf_doc_int(doc, "group_count", "Groups", PF_COUNT,
 		   (int64_t)k->group_count);
+	add_tensor_cores(k, doc);
 	t = pf_doc_table(doc, "kernels", NULL, cols, count);
 	for (size_t i = 0; i < k->group_count; i++)
 		add_row(k, t, &k->groups[i], &so_far);
+	add_streams(k, doc);
 	if (k->without_op)
 		pf_doc_note(doc,
 			    "%" PRId64 " kernels (%s of their time) have no "
 			    "operator",
 			    k->without_op,
-			    pf_num_show_ratio(
-				    share, k->total_ns
-						   ? (double)k->without_op_ns /
-							     (double)k->total_ns
-						   : 0));
+			    pf_num_show_ratio(share,
+					      share_of(k, k->without_op_ns)));
 }
 
 /* ---- the whole ---- */
@@ -556,11 +682,12 @@ static void add_answer(struct kernels *k, struct pf_doc *doc)
 static int set_up(struct kernels *k, const struct pf_window *window,
 		  struct pf_err *err)
 {
-	bool by_op =
-		k->args->group == BY_NAME_OP || k->args->group == BY_OP_SHAPE;
 	const char *dir = pf_analysis_temp_dir();
 
 	pf_intern_init(&k->texts);
+	pf_intern_init(&k->stream_keys);
+	pf_map_init(&k->configs);
+	pf_map_init(&k->uses);
 	pf_map_init(&k->names);
 	pf_map_init(&k->argsets);
 	pf_map_init(&k->places);
@@ -571,8 +698,10 @@ static int set_up(struct kernels *k, const struct pf_window *window,
 						 PF_COLBIT(PF_COL_ARGS));
 	k->shapes = pf_named_prepare(k->db, "argset_shapes", err);
 	k->gpu = pf_gpu_new(k->db, window,
-			    PF_GPU_STARTS | (by_op ? PF_GPU_LINKS : 0), err);
-	return k->shapes && k->gpu ? load_configs(k, err) : -1;
+			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0),
+			    err);
+	k->tensor = pf_tensor_new(err);
+	return k->shapes && k->gpu && k->tensor ? 0 : -1;
 }
 
 static void tear_down(struct kernels *k)
@@ -583,10 +712,14 @@ static void tear_down(struct kernels *k)
 	pf_sorter_free(k->by_op);
 	pf_sorter_free(k->by_group);
 	pf_intern_release(&k->texts);
+	pf_intern_release(&k->stream_keys);
+	pf_tensor_free(k->tensor);
+	pf_map_release(&k->configs);
+	pf_map_release(&k->uses);
 	pf_map_release(&k->names);
 	pf_map_release(&k->argsets);
 	pf_map_release(&k->places);
-	free(k->configs);
+	free(k->streams);
 	free(k->groups);
 }
 
@@ -600,7 +733,7 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	if (rc)
 		return -1;
 	if (set_up(&k, &window, err) < 0 || gather(&k, err) < 0 ||
-	    resolve_ops(&k, err) < 0 || find_medians(&k, err) < 0)
+	    resolve_ops(&k, err) < 0 || find_ranks(&k, err) < 0)
 		rc = -1;
 	else
 		add_answer(&k, doc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels by name, by name and operator, by name and launch geometry, or by
- * operator and shapes of its inputs.  Figures of a launch configuration are
+ * Kernels by name, by name and operator, by name and launch geometry, by
+ * operator and shapes of its inputs, or by operator; and by stream.  Figures of a launch configuration are
  * given where they are the same for all calls, rates as means weighted by
  * duration over the calls that have them.
  */
@@ -14,7 +14,7 @@
 #include "store/db.h"
 #include "table/doc.h"
 
-#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape"
+#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape|op"
 
 struct pf_kernels_args {
 	struct pf_window_args window;

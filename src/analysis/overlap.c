@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/comm_table.h"
 #include "analysis/gpu.h"
 #include "analysis/interval.h"
 #include "analysis/overlap.h"
@@ -33,6 +34,7 @@ struct overlap {
 	struct pf_sweep trace;
 	int64_t trace_count;
 	struct figures all;
+	struct pf_comm_table *comm;
 };
 
 static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
@@ -99,6 +101,9 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 		o->trace_count++;
 		pf_sweep_add(&d->sweep, ev->class, ev->start_ns, ev->end_ns);
 		pf_sweep_add(&o->trace, ev->class, ev->start_ns, ev->end_ns);
+		if (ev->class == PF_GPU_COMM &&
+		    pf_comm_table_add(o->comm, gpu, ev, err) < 0)
+			return -1;
 	}
 	end_trace(o);
 	return rc;
@@ -155,19 +160,29 @@ static void add_scalars(struct pf_doc *doc, const struct figures *f)
 	pf_doc_int(doc, "event_count", "GPU events", PF_COUNT, f->count);
 }
 
+static void put_known(struct pf_table *t, int64_t n)
+{
+	if (n >= 0)
+		pf_table_int(t, n);
+	else
+		pf_table_null(t);
+}
+
+static void put_share(struct pf_table *t, int64_t part, int64_t whole)
+{
+	if (whole > 0)
+		pf_table_real(t, share(part, whole));
+	else
+		pf_table_null(t);
+}
+
 static void add_device(struct pf_table *t, struct device *d)
 {
 	struct figures f = { 0 };
 
 	figure(&d->sweep, d->count, &f);
-	if (d->rank >= 0)
-		pf_table_int(t, d->rank);
-	else
-		pf_table_null(t);
-	if (d->device >= 0)
-		pf_table_int(t, d->device);
-	else
-		pf_table_null(t);
+	put_known(t, d->rank);
+	put_known(t, d->device);
 	pf_table_int(t, f.total);
 	pf_table_int(t, f.busy);
 	pf_table_int(t, f.idle);
@@ -177,10 +192,12 @@ static void add_device(struct pf_table *t, struct device *d)
 	pf_table_int(t, f.exposed_memset);
 	pf_table_int(t, f.comm);
 	pf_table_int(t, f.overlap);
-	if (f.comm)
-		pf_table_real(t, share(f.overlap, f.comm));
-	else
-		pf_table_null(t);
+	put_share(t, f.computation, f.total);
+	put_share(t, f.exposed_comm, f.total);
+	put_share(t, f.exposed_copy, f.total);
+	put_share(t, f.exposed_memset, f.total);
+	put_share(t, f.idle, f.total);
+	put_share(t, f.overlap, f.comm);
 	pf_table_int(t, f.count);
 	pf_table_int(t, d->trace_id);
 }
@@ -191,20 +208,27 @@ static void add_devices(struct pf_doc *doc, struct overlap *o)
 		{ "rank", "Rank", PF_INT },
 		{ "device", "GPU", PF_INT },
 		{ "total_ns", "Total", PF_NS },
-		{ "busy_ns", "Busy", PF_NS },
-		{ "idle_ns", "Idle", PF_NS },
-		{ "computation_ns", "Computation", PF_NS },
-		{ "exposed_comm_ns", "Exposed communication", PF_NS },
-		{ "exposed_copy_ns", "Exposed copies", PF_NS },
-		{ "exposed_memset_ns", "Exposed memsets", PF_NS },
-		{ "comm_ns", "Communication", PF_NS },
-		{ "overlap_ns", "Overlap", PF_NS },
-		{ "overlap_share", "Share of communication", PF_RATIO },
-		{ "event_count", "GPU events", PF_COUNT },
-		{ "trace_id", "Trace", PF_INT },
+		{ "busy_ns", "Busy", PF_NS | PF_FULL },
+		{ "idle_ns", "Idle", PF_NS | PF_FULL },
+		{ "computation_ns", "Computation", PF_NS | PF_FULL },
+		{ "exposed_comm_ns", "Comm", PF_NS | PF_FULL },
+		{ "exposed_copy_ns", "Copies", PF_NS | PF_FULL },
+		{ "exposed_memset_ns", "Memsets", PF_NS | PF_FULL },
+		{ "comm_ns", "Communication", PF_NS | PF_FULL },
+		{ "overlap_ns", "Overlap", PF_NS | PF_FULL },
+		{ "computation_share", "Compute", PF_RATIO | PF_BRIEF },
+		{ "exposed_comm_share", "Comm", PF_RATIO | PF_BRIEF },
+		{ "exposed_copy_share", "Copies", PF_RATIO | PF_BRIEF },
+		{ "exposed_memset_share", "Memsets", PF_RATIO | PF_BRIEF },
+		{ "idle_share", "Idle", PF_RATIO | PF_BRIEF },
+		{ "overlap_share", "Hidden", PF_RATIO },
+		{ "event_count", "Events", PF_COUNT | PF_FULL },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
 	};
-	struct pf_table *t = pf_doc_table(doc, "devices", "By device", cols,
-					  sizeof(cols) / sizeof(*cols));
+	struct pf_table *t = pf_doc_table(doc, "devices",
+					  "By GPU, exposed time only; hidden: "
+					  "communication behind computation",
+					  cols, sizeof(cols) / sizeof(*cols));
 
 	if (o->count)
 		qsort(o->devices, o->count, sizeof(*o->devices), by_device);
@@ -221,18 +245,21 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	int rc = pf_window_resolve(db, &args->window, &window, err);
 
 	if (!rc) {
-		gpu = pf_gpu_new(db, &window, 0, err);
+		o.comm = pf_comm_table_new(db, err);
+		gpu = o.comm ? pf_gpu_new(db, &window, 0, err) : NULL;
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
 	if (!rc) {
 		add_scalars(doc, &o.all);
 		add_devices(doc, &o);
+		pf_comm_table_show(o.comm, doc);
 		if (!o.all.count)
 			pf_doc_note(doc, "record GPU work with "
 					 "activities=[ProfilerActivity.CPU, "
 					 "ProfilerActivity.CUDA]");
 	}
 	pf_gpu_free(gpu);
+	pf_comm_table_free(o.comm);
 	free(o.devices);
 	pf_window_release(&window);
 	return rc;

@@ -60,6 +60,12 @@ void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,
 		(struct pf_cell){ PF_CELL_REAL, { .d = value } };
 }
 
+void pf_doc_null(struct pf_doc *doc, const char *key, const char *title,
+		 enum pf_col_kind kind)
+{
+	add_scalar(doc, key, title, kind);
+}
+
 void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 		   const char *s)
 {

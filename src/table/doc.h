@@ -41,6 +41,9 @@ void pf_doc_int(struct pf_doc *doc, const char *key, const char *title,
 		enum pf_col_kind kind, int64_t value);
 void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,
 		 enum pf_col_kind kind, double value);
+/* A figure that is not known. */
+void pf_doc_null(struct pf_doc *doc, const char *key, const char *title,
+		 enum pf_col_kind kind);
 /* s NULL: null. */
 void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 		   const char *s);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a profiler records of a collective in the arguments of its kernel or
+ * of record_param_comms: which one, in which process group, how much data.
+ */
+#ifndef PF_ANALYSIS_COLLECTIVE_H
+#define PF_ANALYSIS_COLLECTIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/args.h"
+#include "base/buf.h"
+
+struct pf_collective {
+	struct pf_json name;        /* "Collective name" */
+	struct pf_json group;       /* "Process Group Name" */
+	struct pf_json description; /* "Process Group Description" */
+	struct pf_json dtype;
+	int64_t group_size;          /* or -1 */
+	int64_t in_bytes, out_bytes; /* or -1 */
+};
+
+/* Bytes of a dtype as PyTorch writes it ("BFloat16"), or -1. */
+int64_t pf_dtype_bytes(struct pf_json dtype);
+
+/*
+ * False if the arguments (JSON text, borrowed by "out") say nothing of a
+ * collective.
+ */
+bool pf_collective_read(const char *args, size_t len,
+			struct pf_collective *out);
+
+/*
+ * The data that bandwidth is counted of: what goes in or what comes out of
+ * this rank, whichever is more, in bytes; -1: unknown.
+ */
+int64_t pf_collective_bytes(const struct pf_collective *c);
+
+/*
+ * Bus bandwidth over algorithm bandwidth for n ranks: 2(n-1)/n of an
+ * all-reduce, (n-1)/n of gathers, scatters and all-to-all, 1 of the others;
+ * negative if the collective or n is unknown.
+ */
+double pf_collective_factor(const struct pf_collective *c);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arguments of one argset are read once.  A row's key is what the table
+ * shows of it, with a NUL after each part.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/collective.h"
+#include "analysis/comm_table.h"
+#include "analysis/intern.h"
+#include "analysis/interval.h"
+#include "analysis/kernels.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "store/named.h"
+#include "trace/event.h"
+
+#define NO_ROW (UINT64_MAX - 1)
+
+struct row {
+	char *collective, *group, *description, *dtype; /* NULL: unknown */
+	int64_t group_size;
+	double factor;
+	struct pf_stats dur;
+	int64_t in_bytes, out_bytes, message_count;
+	/* Of messages whose size is known: for bandwidths. */
+	int64_t rated_bytes, rated_ns, rated_count;
+};
+
+/* What an argset says: its row, and the size of a message. */
+struct message {
+	size_t row;
+	int64_t in_bytes, out_bytes, bytes;
+};
+
+struct pf_comm_table {
+	struct pf_db *db;
+	sqlite3_stmt *args;
+	struct pf_intern keys;
+	struct row *rows; /* by number of their key */
+	size_t row_count, row_cap;
+	struct pf_map argsets; /* argset.id -> message, NO_ROW: none */
+	struct message *messages;
+	size_t message_count, message_cap;
+	struct pf_map names;   /* string.id -> row */
+	struct pf_map records; /* ids of collectives that were counted */
+	struct {
+		int64_t count, ns;
+	} rules[PF_COMM_RULES];
+};
+
+static char *take_text(struct pf_json value)
+{
+	struct pf_buf text = { 0 };
+
+	if (!value.p)
+		return NULL;
+	pf_buf_adds(&text, "");
+	pf_json_text(value, &text);
+	return text.data;
+}
+
+/* The row of a collective, made if there is none. */
+static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
+{
+	struct row row = { .collective = take_text(c->name),
+			   .group = take_text(c->group),
+			   .description = take_text(c->description),
+			   .dtype = take_text(c->dtype),
+			   .group_size = c->group_size,
+			   .factor = pf_collective_factor(c) };
+	char *const parts[] = { row.collective, row.group, row.description,
+				row.dtype };
+	struct pf_buf key = { 0 };
+	size_t n;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		pf_buf_add(&key, parts[i] ? parts[i] : "",
+			   parts[i] ? strlen(parts[i]) + 1 : 1);
+	pf_buf_addf(&key, "%" PRId64, row.group_size);
+	n = pf_intern_add(&t->keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (n < t->row_count) {
+		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+			free(parts[i]);
+		return n;
+	}
+	t->rows = pf_grow(t->rows, &t->row_cap, n + 1, sizeof(*t->rows));
+	t->rows[n] = row;
+	t->row_count = n + 1;
+	return n;
+}
+
+/* What the arguments say of a collective: *out NULL if nothing. */
+static int find_message(struct pf_comm_table *t, uint32_t args,
+			const struct message **out, struct pf_err *err)
+{
+	struct pf_collective c;
+	uint64_t *place;
+	int rc;
+
+	*out = NULL;
+	if (args >= PF_ID_INLINE)
+		return 0;
+	place = pf_map_at(&t->argsets, args);
+	if (*place == UINT64_MAX) {
+		sqlite3_reset(t->args);
+		sqlite3_bind_int64(t->args, 1, args);
+		rc = pf_db_step(t->db, t->args, err);
+		if (rc < 0)
+			return -1;
+		*place = NO_ROW;
+		if (rc == 1 &&
+		    pf_collective_read(
+			    (const char *)sqlite3_column_text(t->args, 0),
+			    (size_t)sqlite3_column_bytes(t->args, 0), &c)) {
+			t->messages = pf_grow(t->messages, &t->message_cap,
+					      t->message_count + 1,
+					      sizeof(*t->messages));
+			t->messages[t->message_count] =
+				(struct message){ find_row(t, &c), c.in_bytes,
+						  c.out_bytes,
+						  pf_collective_bytes(&c) };
+			*place = t->message_count++;
+		}
+	}
+	if (*place != NO_ROW)
+		*out = &t->messages[*place];
+	return 0;
+}
+
+/* A row for what has no arguments, by the name of a range or kernel. */
+static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
+		      const struct pf_gpu_event *ev, size_t *row,
+		      struct pf_err *err)
+{
+	bool is_kernel = ev->comm.name == PF_ID_NONE;
+	uint64_t *place =
+		pf_map_at(&t->names, is_kernel ? ev->name : ev->comm.name);
+	struct pf_collective c = { .group_size = -1,
+				   .in_bytes = -1,
+				   .out_bytes = -1 };
+	struct pf_buf name = { 0 };
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(gpu, is_kernel ? ev->name : ev->comm.name,
+				   err);
+		if (!text)
+			return -1;
+		if (is_kernel)
+			pf_kernel_short_name(&name, text);
+		else
+			pf_buf_adds(&name, text);
+		c.name = (struct pf_json){ name.data, name.len };
+		*place = find_row(t, &c);
+		pf_buf_release(&name);
+	}
+	*row = *place;
+	return 0;
+}
+
+static void add_known(int64_t *sum, int64_t value)
+{
+	if (value >= 0)
+		*sum = pf_span_end(*sum, value);
+}
+
+static void add_message(struct row *row, const struct message *m,
+			int64_t dur_ns, bool is_first)
+{
+	if (is_first) {
+		row->message_count++;
+		add_known(&row->in_bytes, m->in_bytes);
+		add_known(&row->out_bytes, m->out_bytes);
+	}
+	if (m->bytes < 0)
+		return;
+	row->rated_count += is_first;
+	row->rated_ns = pf_span_end(row->rated_ns, dur_ns);
+	if (is_first)
+		row->rated_bytes = pf_span_end(row->rated_bytes, m->bytes);
+}
+
+int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
+		      const struct pf_gpu_event *ev, struct pf_err *err)
+{
+	const struct message *m;
+	bool is_first = true;
+	size_t row;
+
+	t->rules[ev->comm.rule].count++;
+	add_known(&t->rules[ev->comm.rule].ns, ev->dur_ns);
+	if (find_message(t, ev->config, &m, err) < 0)
+		return -1;
+	if (!m && ev->comm.record_id) {
+		uint64_t *seen =
+			pf_map_at(&t->records, (uint64_t)ev->comm.record_id);
+
+		is_first = *seen == UINT64_MAX;
+		*seen = 1;
+		if (find_message(t, ev->comm.record_args, &m, err) < 0)
+			return -1;
+	}
+	if (m)
+		row = m->row;
+	else if (find_named(t, gpu, ev, &row, err) < 0)
+		return -1;
+	pf_stats_add(&t->rows[row].dur, ev->dur_ns);
+	if (m)
+		add_message(&t->rows[row], m, ev->dur_ns, is_first);
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+static int compare_texts(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "");
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int rc;
+
+	if (x->dur.sum != y->dur.sum)
+		return x->dur.sum < y->dur.sum ? 1 : -1;
+	rc = compare_texts(x->collective, y->collective);
+	if (!rc)
+		rc = compare_texts(x->group, y->group);
+	if (!rc)
+		rc = compare_texts(x->description, y->description);
+	if (!rc)
+		rc = compare_texts(x->dtype, y->dtype);
+	if (!rc)
+		rc = (x->group_size > y->group_size) -
+		     (x->group_size < y->group_size);
+	return rc;
+}
+
+static void put_rate(struct pf_table *table, const struct row *row,
+		     double factor)
+{
+	if (row->rated_count && row->rated_ns > 0 && factor >= 0)
+		pf_table_real(table, factor * (double)row->rated_bytes /
+					     (double)row->rated_ns);
+	else
+		pf_table_null(table);
+}
+
+static void add_row(struct pf_table *table, const struct row *row)
+{
+	pf_table_string(table, row->collective);
+	pf_table_string(table, row->group);
+	pf_table_string(table, row->description);
+	if (row->group_size > 0)
+		pf_table_int(table, row->group_size);
+	else
+		pf_table_null(table);
+	pf_table_string(table, row->dtype);
+	pf_table_int(table, row->dur.count);
+	pf_table_int(table, row->message_count);
+	if (row->rated_count) {
+		pf_table_int(table, row->in_bytes);
+		pf_table_int(table, row->out_bytes);
+	} else {
+		pf_table_null(table);
+		pf_table_null(table);
+	}
+	pf_table_int(table, row->dur.sum);
+	pf_table_int(table, pf_stats_mean(&row->dur));
+	pf_table_int(table, row->dur.min);
+	pf_table_int(table, row->dur.max);
+	put_rate(table, row, 1);
+	put_rate(table, row, row->factor);
+}
+
+static void show_rows(struct pf_comm_table *t, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "collective", "Collective", PF_TEXT },
+		{ "group", "Group", PF_TEXT },
+		{ "group_description", "Description", PF_TEXT | PF_FULL },
+		{ "group_size", "Ranks", PF_COUNT },
+		{ "dtype", "Type", PF_TEXT | PF_FULL },
+		{ "count", "Kernels", PF_COUNT },
+		{ "message_count", "Messages", PF_COUNT | PF_FULL },
+		{ "in_bytes", "Data in", PF_BYTES },
+		{ "out_bytes", "Data out", PF_BYTES | PF_FULL },
+		{ "total_ns", "Total", PF_NS | PF_FULL },
+		{ "mean_ns", "Mean", PF_NS },
+		{ "min_ns", "Shortest", PF_NS | PF_FULL },
+		{ "max_ns", "Longest", PF_NS | PF_FULL },
+		{ "algorithm_gb_per_s", "Alg GB/s", PF_REAL },
+		{ "bus_gb_per_s", "Bus GB/s", PF_REAL },
+	};
+	struct pf_table *table = pf_doc_table(
+		doc, "collectives", "Communication by collective and group",
+		cols, sizeof(cols) / sizeof(*cols));
+
+	if (t->row_count)
+		qsort(t->rows, t->row_count, sizeof(*t->rows), by_time);
+	for (size_t i = 0; i < t->row_count; i++)
+		if (t->rows[i].dur.count)
+			add_row(table, &t->rows[i]);
+}
+
+static void show_rules(const struct pf_comm_table *t, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "rule", "Rule", PF_TEXT },
+		{ "count", "Events", PF_COUNT },
+		{ "total_ns", "Total", PF_NS },
+	};
+	struct pf_table *table =
+		pf_doc_table(doc, "comm_rules", "Why it is communication", cols,
+			     sizeof(cols) / sizeof(*cols));
+
+	for (int rule = 0; rule < PF_COMM_RULES; rule++) {
+		if (!t->rules[rule].count)
+			continue;
+		pf_table_string(table,
+				pf_comm_rule_words((enum pf_comm_rule)rule));
+		pf_table_int(table, t->rules[rule].count);
+		pf_table_int(table, t->rules[rule].ns);
+	}
+}
+
+void pf_comm_table_show(struct pf_comm_table *t, struct pf_doc *doc)
+{
+	show_rows(t, doc);
+	show_rules(t, doc);
+}
+
+struct pf_comm_table *pf_comm_table_new(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_comm_table *t = pf_calloc(1, sizeof(*t));
+
+	t->db = db;
+	pf_intern_init(&t->keys);
+	pf_map_init(&t->argsets);
+	pf_map_init(&t->names);
+	pf_map_init(&t->records);
+	t->args = pf_named_prepare(db, "argset_text", err);
+	if (t->args)
+		return t;
+	pf_comm_table_free(t);
+	return NULL;
+}
+
+void pf_comm_table_free(struct pf_comm_table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->row_count; i++) {
+		free(t->rows[i].collective);
+		free(t->rows[i].group);
+		free(t->rows[i].description);
+		free(t->rows[i].dtype);
+	}
+	sqlite3_finalize(t->args);
+	pf_intern_release(&t->keys);
+	pf_map_release(&t->argsets);
+	pf_map_release(&t->names);
+	pf_map_release(&t->records);
+	free(t->rows);
+	free(t->messages);
+	free(t);
+}

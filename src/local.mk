@@ -105,6 +105,8 @@ libprofan_a_SOURCES = \
 	src/base/base64.h \
 	src/base/buf.c \
 	src/base/buf.h \
+	src/base/demangle.c \
+	src/base/demangle.h \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/jsonw.c \

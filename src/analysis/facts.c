@@ -7,7 +7,6 @@
 
 #include "analysis/facts.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +67,7 @@ void pf_facts_release(struct pf_facts *f)
 	pf_map_release(&f->flops);
 	sqlite3_finalize(f->name_stmt);
 	sqlite3_finalize(f->args_stmt);
+	pf_demangler_release(&f->demangler);
 	free(f->names);
 	free(f->args);
 	free(f->kinds);
@@ -148,51 +148,12 @@ static bool is_c10d(struct pf_json name)
  * torch shows every name of more than one byte through the C++ demangler
  * (StringTable in torch/autograd/profiler_util.py), user's labels too: "Pi"
  * becomes "int*".  Names of kernels were demangled by Kineto already.
- *
- * A substitution can double what was printed before it, so a hostile name
- * could print without end: only names with few of them are tried.
  */
-#define MANGLED_MAX       1024
-#define SUBSTITUTIONS_MAX 10
-
-char *__cxa_demangle(const char *mangled, char *out, size_t *out_len,
-		     int *status);
-
-static bool may_be_mangled(struct pf_json name)
-{
-	int substitutions = 0;
-
-	if (name.len < 2 || name.len > MANGLED_MAX)
-		return false;
-	for (size_t i = 0; i < name.len; i++) {
-		unsigned char c = (unsigned char)name.p[i];
-
-		if (!isalnum(c) && c != '_' && c != '.' && c != '$')
-			return false;
-		substitutions += c == 'S' || c == 'T';
-	}
-	return substitutions <= SUBSTITUTIONS_MAX;
-}
-
-/* The demangled name, to be freed; NULL if the name is no mangled one. */
-static char *demangle_take(struct pf_json name)
-{
-	char *copy, *text;
-	int status;
-
-	if (!may_be_mangled(name))
-		return NULL;
-	copy = pf_memdup0(name.p, name.len);
-	text = __cxa_demangle(copy, NULL, NULL, &status);
-	free(copy);
-	return text;
-}
-
 static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 {
 	static const char step[] = "ProfilerStep*";
 	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
-	char *demangled = demangle_take(name);
+	char *demangled = pf_demangle_take(&f->demangler, name.p, name.len);
 
 	fact.flags |=
 		(uint8_t)(pf_flops_op(name.p, name.len) << PF_NAME_FLOP_SHIFT);

@@ -137,6 +137,29 @@ libprofan_a_SOURCES = \
 	src/embed/asset_table.h \
 	src/embed/data.c \
 	src/embed/data.h \
+	src/pfr/body.c \
+	src/pfr/body.h \
+	src/pfr/clock.c \
+	src/pfr/clock.h \
+	src/pfr/crc32c.c \
+	src/pfr/crc32c.h \
+	src/pfr/defs.c \
+	src/pfr/defs.h \
+	src/pfr/file.c \
+	src/pfr/file.h \
+	src/pfr/frame.c \
+	src/pfr/frame.h \
+	src/pfr/lines.c \
+	src/pfr/lines.h \
+	src/pfr/map.c \
+	src/pfr/map.h \
+	src/pfr/map_gpu.c \
+	src/pfr/map_host.c \
+	src/pfr/map_impl.h \
+	src/pfr/ranges.c \
+	src/pfr/wire.h \
+	src/pfr/words.c \
+	src/pfr/words.h \
 	src/render/csv.c \
 	src/render/escape.c \
 	src/render/escape.h \
@@ -193,7 +216,9 @@ libprofan_a_SOURCES = \
 	src/store/ingest_merge.c \
 	src/store/ingest_names.c \
 	src/store/ingest_names.h \
+	src/store/ingest_open.c \
 	src/store/ingest_pair.c \
+	src/store/ingest_pfr.c \
 	src/store/ingest_read.c \
 	src/store/ingest_rows.c \
 	src/store/ingest_run.c \
@@ -223,6 +248,8 @@ libprofan_a_SOURCES = \
 	src/table/find.h \
 	src/table/table.c \
 	src/table/table.h \
+	src/trace/batch.c \
+	src/trace/batch.h \
 	src/trace/category.c \
 	src/trace/category.h \
 	src/trace/chrome.c \

@@ -61,6 +61,10 @@ tests_gen_mktrace_SOURCES = \
 	tests/gen/truth.c
 tests_gen_mktrace_LDADD =
 
+check_PROGRAMS += tests/gen/mkpfr
+tests_gen_mkpfr_SOURCES = tests/gen/mkpfr.c tests/gen/pfrw.c tests/gen/pfrw.h
+tests_gen_mkpfr_LDADD =
+
 # ---- fuzz targets: with libFuzzer, or replaying files ----
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
@@ -104,6 +108,7 @@ SHELL_TESTS = \
 	tests/memory.sh \
 	tests/others.sh \
 	tests/peers.sh \
+	tests/pfr.sh \
 	tests/planted.sh \
 	tests/sql.sh \
 	tests/traces.sh \

@@ -215,7 +215,8 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 	row[0] = 0;
 	if (one_number(db,
 		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
-		       " WHERE trace_id = ?1 AND NOT is_skip",
+		       " WHERE trace_id = ?1 AND NOT is_skip"
+		       " AND kind <> 'skipped_bytes'",
 		       trace_id, 0, row, err) < 0)
 		return -1;
 	trust->repaired = row[0];

@@ -22,6 +22,7 @@
 enum check_id {
 	CUT_OFF,
 	LOST,
+	CAPTURE,
 	SKIPPED,
 	REPAIRED,
 	NEGATIVE,
@@ -73,6 +74,10 @@ static const struct rule {
 	[LOST] = { "lost events", 0, 0,
 		   "the counts of the database contradict each other; ingest "
 		   "the trace again" },
+	[CAPTURE] = { "capture incomplete", 0, NEVER,
+		      "frames of the capture are damaged or missing, or events "
+		      "were dropped while capturing; 'profan info' says "
+		      "which" },
 	[SKIPPED] = { "skipped events", 0, 0.01,
 		      "they could not be read and are in no figure; "
 		      "'profan info' lists them by kind" },
@@ -326,7 +331,10 @@ static const struct {
 } repair_checks[] = {
 	{ "cut_off", CUT_OFF },      { "compression", CUT_OFF },
 	{ "no_duration", NEGATIVE }, { "negative_duration", NEGATIVE },
-	{ "python", LEFT_OUT },
+	{ "python", LEFT_OUT },      { "no_end", CUT_OFF },
+	{ "bad_frame", CAPTURE },    { "missing_frames", CAPTURE },
+	{ "stopped", CAPTURE },      { "not_recorded", CAPTURE },
+	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)
@@ -367,6 +375,9 @@ static int read_repairs(struct doctor *d, struct pf_err *err)
 		enum check_id id = repair_check(column_or_empty(st, 1),
 						column_or_empty(st, 2));
 
+		/* Bytes are no events: their frames are counted. */
+		if (id == CHECKS)
+			continue;
 		d->results[id].count += sqlite3_column_int64(st, 3);
 		if (id == CUT_OFF)
 			note_cut(d, st);
@@ -397,6 +408,7 @@ static void settle(struct doctor *d)
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
 	set_alone(d, CUT_OFF, r[CUT_OFF].count);
 	set_alone(d, LOST, r[LOST].count);
+	set_alone(d, CAPTURE, r[CAPTURE].count);
 	set_alone(d, REPAIRED, r[REPAIRED].count);
 	set_gpu(d, HEAD, &g->head);
 	set_gpu(d, ORPHAN, &g->orphan);

@@ -137,6 +137,20 @@ static int guess_torch(const struct pf_rule_facts *f)
 	return f->memory_records ? 206 : DEFAULT_TORCH;
 }
 
+/*
+ * profan's own captures are not torch's: the newest rules, links by
+ * containment, and nothing owns kernels by a number that happens to be equal.
+ */
+#define CAPTURE_TORCH 215
+
+static void for_capture(struct pf_rules *r)
+{
+	r->links = PF_LINK_LOST;
+	r->candidates = PF_CANDIDATES_OPS;
+	r->overhead_claims = false;
+	r->unlinked_claims = false;
+}
+
 static enum pf_link_mode guess_links(const struct pf_rule_facts *f)
 {
 	if (f->ext_lower || f->link_absent)
@@ -151,6 +165,8 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 {
 	struct pf_rules r = { .stack_limit = true };
 
+	if (!torch && facts->is_capture)
+		torch = CAPTURE_TORCH;
 	if (!torch)
 		torch = facts->torch ? facts->torch : guess_torch(facts);
 	if (!python)
@@ -164,6 +180,8 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 	for (size_t i = 0; i < sizeof(history) / sizeof(*history); i++)
 		if (torch >= history[i].torch)
 			history[i].apply(&r);
+	if (facts->is_capture)
+		for_capture(&r);
 	if (python)
 		r.compensated = python >= 12;
 	return r;
@@ -314,6 +332,7 @@ static int dims_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->has_base = sqlite3_column_type(st, 0) != SQLITE_NULL;
+	f->is_capture = sqlite3_column_int(st, 1);
 	return 0;
 }
 
@@ -348,8 +367,10 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      "SELECT max(key = 'host_name'), max(key = 'trace_id')"
 		      " FROM trace_meta WHERE trace_id = ?1",
 		      trace_id, host_row, out, err) ||
-	    read_rows(db, "SELECT base_ns FROM trace WHERE id = ?1", trace_id,
-		      base_row, out, err) ||
+	    read_rows(db,
+		      "SELECT base_ns, format = 'pfr' FROM trace"
+		      " WHERE id = ?1",
+		      trace_id, base_row, out, err) ||
 	    read_rows(db,
 		      "SELECT value FROM trace_meta WHERE trace_id = ?1"
 		      " AND key = 'metadata'",

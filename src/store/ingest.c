@@ -29,6 +29,7 @@ static void begin_trace(struct pf_ingest *in, const char *path)
 	in->stored_count = in->paired_count = 0;
 	in->first_ns = in->last_ns = 0;
 	in->found_list = false;
+	in->format = NULL;
 	in->ts_fraction_digits = 0;
 	in->facts = 0;
 	in->link_equal = in->link_differ = in->link_absent = 0;
@@ -44,6 +45,9 @@ static void end_trace(struct pf_ingest *in)
 	if (in->file_bytes > 0)
 		in->bytes_before += in->file_bytes;
 	in->events_before += in->event_count;
+	for (size_t i = 0; i < in->extra_fact_count; i++)
+		free(in->extra_facts[i].key);
+	in->extra_fact_count = 0;
 	if (in->runs_fd >= 0)
 		close(in->runs_fd);
 	in->runs_fd = -1;
@@ -216,6 +220,7 @@ static void release(struct pf_ingest *in, bool failed)
 	}
 	free(in->tracks);
 	free(in->type);
+	free(in->extra_facts);
 	free(in->step_names);
 	free(in->steps);
 	free(in->partial_path);

@@ -12,6 +12,8 @@
 #include "store/ingest_later.h"
 #include "store/ingest_names.h"
 #include "store/ingest_run.h"
+#include "trace/batch.h"
+#include "trace/input.h"
 
 #define PF_INGEST_TRACKS_MAX 65536u
 #define PF_INGEST_TYPES_MAX  65536u
@@ -82,25 +84,56 @@ struct pf_ingest {
 	int64_t event_count, metadata_count, skipped_in_read, json_bytes;
 	int64_t file_bytes, stored_count, paired_count, python_skipped;
 	int64_t first_ns, last_ns;
+	const struct pf_ingest_format *format;
 	const char *compression;
 	bool found_list;
 	unsigned ts_fraction_digits;
 	uint32_t facts;
 	int64_t link_equal, link_differ, link_absent, ext_lower;
 	int64_t kind_count[PF_KIND_COUNT];
+	/* more rows of trace_fact, that only this format has */
+	struct pf_ingest_fact {
+		char *key;
+		int64_t value;
+	} * extra_facts;
+	size_t extra_fact_count, extra_facts_cap;
 	struct pf_ingest_step *steps;
 	size_t step_count, steps_cap;
 	struct pf_sorter *calls;
 };
 
-/* ingest_read.c: the whole file into sorted runs. */
+/*
+ * A format: how the bytes of a file become batches that are settled and
+ * written as sorted runs, in the order of the file.  read() also sets
+ * json_bytes and found_list and adds what it had to mend to repairs.
+ */
+struct pf_ingest_format {
+	const char *name; /* trace.format */
+	/* Is it this one, from the first bytes?  The last format takes all. */
+	bool (*claims)(const char *head, size_t len);
+	/* "head" has been read from input already. */
+	int (*read)(struct pf_ingest *in, struct pf_input *input,
+		    const struct pf_buf *head, struct pf_err *err);
+};
+#define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
+
+extern const struct pf_ingest_format pf_ingest_chrome; /* ingest_read.c */
+extern const struct pf_ingest_format pf_ingest_pfr;    /* ingest_pfr.c */
+
+/* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
+
+/* Add what a batch counted to the trace's counts; in the order of the file. */
+void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
+
+/* Remember a row of trace_fact; the key is copied. */
+void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
 
 /*
  * ingest_turn.c: give global ids to what a chunk brought, in file order.
  * Called by one worker at a time.
  */
-int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
+int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 		     uint32_t **type_ids, size_t *type_ids_cap,
 		     struct pf_err *err);
 
@@ -112,7 +145,7 @@ struct pf_ingest_sorter; /* a worker's own scratch */
 struct pf_ingest_sorter *pf_ingest_sorter_new(void);
 void pf_ingest_sorter_free(struct pf_ingest_sorter *s);
 int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
-			 struct pf_chrome *c, const uint32_t *type_ids,
+			 struct pf_parsed *p, const uint32_t *type_ids,
 			 int64_t first_order, pthread_mutex_t *lock,
 			 struct pf_err *err);
 /* Remember a run that was written (lock held if there is one to hold). */

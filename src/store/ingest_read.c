@@ -20,7 +20,6 @@
 
 #include "base/mem.h"
 #include "store/ingest_impl.h"
-#include "trace/input.h"
 #include "trace/chrome.h"
 
 #define CHUNK_BYTES (4u << 20)
@@ -162,7 +161,7 @@ static int parse_again(struct worker *w, const char **text, size_t *len,
 		*text = w->joined.data;
 		*len = w->joined.len;
 	}
-	pf_chrome_begin(&w->chrome);
+	pf_parsed_begin(&w->chrome.out);
 	return pf_chrome_parse(&w->chrome, &r->state, *text, *len, offset,
 			       c->final, used, err);
 }
@@ -178,24 +177,10 @@ static void keep_carry(struct worker *w, const char *text, size_t len)
 		return;
 	}
 	/* Too large to be one event: drop it and look for the next one. */
-	pf_repair_note(&w->chrome.batch.repairs, PF_SKIP_TOO_LARGE, 1,
+	pf_repair_note(&w->chrome.out.batch.repairs, PF_SKIP_TOO_LARGE, 1,
 		       w->chunk.offset);
-	w->chrome.batch.event_count++;
+	w->chrome.out.batch.event_count++;
 	r->state.want_comma = true;
-}
-
-static void add_facts(struct pf_ingest *in, const struct pf_batch *b)
-{
-	if (b->ts_fraction_digits > in->ts_fraction_digits)
-		in->ts_fraction_digits = b->ts_fraction_digits;
-	in->facts |= b->facts;
-	in->link_equal += b->link_equal;
-	in->link_differ += b->link_differ;
-	in->link_absent += b->link_absent;
-	in->ext_lower += b->ext_lower;
-	for (int k = 0; k < PF_KIND_COUNT; k++)
-		in->kind_count[k] += b->kind_count[k];
-	in->metadata_count += b->metadata_count;
 }
 
 /* The turn itself; turn_lock is held. */
@@ -213,11 +198,9 @@ static int take_turn(struct worker *w, const struct pf_doc_state *guessed,
 		return -1;
 	keep_carry(w, text + used, len - used);
 	w->first_order = r->in->event_count;
-	r->in->event_count += w->chrome.batch.event_count;
+	pf_ingest_count(r->in, &w->chrome.out.batch);
 	atomic_store(&r->events, r->in->event_count);
-	pf_repairs_add(&r->in->repairs, &w->chrome.batch.repairs);
-	add_facts(r->in, &w->chrome.batch);
-	return pf_ingest_settle(r->in, &w->chrome, &w->type_ids,
+	return pf_ingest_settle(r->in, &w->chrome.out, &w->type_ids,
 				&w->type_ids_cap, err);
 }
 
@@ -231,7 +214,7 @@ static int do_chunk(struct worker *w, struct pf_err *err)
 	bool parsed;
 	int rc = 0;
 
-	pf_chrome_begin(&w->chrome);
+	pf_parsed_begin(&w->chrome.out);
 	parsed = !pf_chrome_parse(&w->chrome, &reached, w->chunk.text,
 				  w->chunk.len, w->chunk.offset, w->chunk.final,
 				  &used, err);
@@ -245,7 +228,7 @@ static int do_chunk(struct worker *w, struct pf_err *err)
 	pthread_cond_broadcast(&r->turn_changed);
 	pthread_mutex_unlock(&r->turn_lock);
 	if (rc == 1 &&
-	    pf_ingest_write_runs(r->in, w->sorter, &w->chrome, w->type_ids,
+	    pf_ingest_write_runs(r->in, w->sorter, &w->chrome.out, w->type_ids,
 				 w->first_order, &r->turn_lock, err))
 		rc = -1;
 	return rc;
@@ -309,14 +292,13 @@ static void run_workers(struct reading *r, unsigned count)
 	}
 }
 
-int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
+static int read_chrome(struct pf_ingest *in, struct pf_input *input,
+		       const struct pf_buf *head, struct pf_err *err)
 {
-	struct reading r = { .in = in };
+	struct reading r = { .in = in, .input = input };
 	int rc = 0;
 
-	r.input = pf_input_open(in->path, err);
-	if (!r.input)
-		return -1;
+	pf_buf_add(&r.tail, head->data, head->len);
 	r.chunk_bytes = in->options->chunk_bytes ? in->options->chunk_bytes
 						 : CHUNK_BYTES;
 	pthread_mutex_init(&r.input_lock, NULL);
@@ -328,17 +310,21 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 		rc = -1;
 	}
 	in->json_bytes = r.next_offset;
-	in->file_bytes = pf_input_size(r.input);
-	in->compression = pf_input_compression(r.input);
 	in->found_list = r.state.found_list;
-	if (pf_input_damaged(r.input))
-		pf_repair_note(&in->repairs, PF_REPAIR_COMPRESSION, 1,
-			       in->json_bytes);
 	pf_buf_release(&r.tail);
 	pf_buf_release(&r.carry);
 	pthread_mutex_destroy(&r.input_lock);
 	pthread_mutex_destroy(&r.turn_lock);
 	pthread_cond_destroy(&r.turn_changed);
-	pf_input_close(r.input);
 	return rc;
 }
+
+static bool claims(const char *head, size_t len)
+{
+	(void)head;
+	(void)len;
+	return true;
+}
+
+const struct pf_ingest_format pf_ingest_chrome = { "chrome", claims,
+						   read_chrome };

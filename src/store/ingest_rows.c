@@ -131,6 +131,9 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 		if (in->kind_count[k])
 			rc = put_fact(in, st, key, in->kind_count[k], err);
 	}
+	for (size_t i = 0; i < in->extra_fact_count && !rc; i++)
+		rc = put_fact(in, st, in->extra_facts[i].key,
+			      in->extra_facts[i].value, err);
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -179,7 +182,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 		"INSERT INTO trace(id, path, format, compression, file_bytes,"
 		" json_bytes, rank, first_ns, last_ns, event_count,"
 		" stored_count, metadata_count, paired_count, skipped_count)"
-		" VALUES(?1,?2,'chrome',?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+		" VALUES(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
 		err);
 	int rc;
 
@@ -200,6 +203,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_int64(st, 11, in->metadata_count);
 	sqlite3_bind_int64(st, 12, in->paired_count);
 	sqlite3_bind_int64(st, 13, skipped);
+	sqlite3_bind_text(st, 14, in->format->name, -1, SQLITE_STATIC);
 	rc = put(in, st, err);
 	sqlite3_finalize(st);
 	return rc;

@@ -99,10 +99,10 @@ static void sort_keys(struct pf_ingest_sorter *s, struct key *keys, size_t n)
 
 /* Keys of the batch, grouped by track: track t's begin at first[t]. */
 static void group_by_track(struct pf_ingest_sorter *s,
-			   const struct pf_chrome *c)
+			   const struct pf_parsed *p)
 {
-	const struct pf_batch *b = &c->batch;
-	size_t tracks = c->tracks.count;
+	const struct pf_batch *b = &p->batch;
+	size_t tracks = p->tracks.count;
 	uint32_t sum = 0;
 
 	s->first =
@@ -126,11 +126,11 @@ static void group_by_track(struct pf_ingest_sorter *s,
 	}
 }
 
-static void put_event(struct pf_run_memory *memory, const struct pf_chrome *c,
+static void put_event(struct pf_run_memory *memory, const struct pf_parsed *p,
 		      const struct pf_event *ev, const uint32_t *type_ids,
 		      int64_t first_order, struct pf_buf *out)
 {
-	const struct pf_dict_entry *name = &c->names.entries[ev->name];
+	const struct pf_dict_entry *name = &p->names.entries[ev->name];
 	struct pf_run_event r = {
 		.start_ns = ev->start_ns,
 		.dur_ns = ev->dur_ns,
@@ -139,19 +139,19 @@ static void put_event(struct pf_run_memory *memory, const struct pf_chrome *c,
 		.args = PF_ID_NONE,
 		.type = type_ids[ev->type],
 		.mask = ev->mask,
-		.slots = c->batch.slots + ev->slot_at,
+		.slots = p->batch.slots + ev->slot_at,
 	};
 
 	if (name->gid == PF_ID_INLINE) {
-		r.inline_name = c->names.text.data + name->text_at;
+		r.inline_name = p->names.text.data + name->text_at;
 		r.inline_name_len = name->text_len;
 	}
 	if (ev->args != PF_ID_NONE) {
-		const struct pf_dict_entry *args = &c->args.entries[ev->args];
+		const struct pf_dict_entry *args = &p->args.entries[ev->args];
 
 		r.args = args->gid;
 		if (args->gid == PF_ID_INLINE) {
-			r.inline_args = c->args.text.data + args->text_at;
+			r.inline_args = p->args.text.data + args->text_at;
 			r.inline_args_len = args->text_len;
 		}
 	}
@@ -159,7 +159,7 @@ static void put_event(struct pf_run_memory *memory, const struct pf_chrome *c,
 }
 
 /* One track's events: sort, then append to s->bytes. */
-static void put_run(struct pf_ingest_sorter *s, const struct pf_chrome *c,
+static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
 		    const uint32_t *type_ids, int64_t first_order, size_t from,
 		    size_t to, struct pf_run *run, bool *begin_end)
 {
@@ -169,10 +169,10 @@ static void put_run(struct pf_ingest_sorter *s, const struct pf_chrome *c,
 	sort_keys(s, s->keys + from, to - from);
 	*begin_end = false;
 	for (size_t i = from; i < to; i++) {
-		const struct pf_event *ev = &c->batch.events[s->keys[i].index];
+		const struct pf_event *ev = &p->batch.events[s->keys[i].index];
 
 		*begin_end |= ev->ph == 'B' || ev->ph == 'E';
-		put_event(&memory, c, ev, type_ids, first_order, &s->bytes);
+		put_event(&memory, p, ev, type_ids, first_order, &s->bytes);
 	}
 	run->offset = begin;
 	run->bytes = (uint32_t)(s->bytes.len - begin);
@@ -226,7 +226,7 @@ static void count_lost(struct pf_ingest *in, int64_t count,
 }
 
 int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
-			 struct pf_chrome *c, const uint32_t *type_ids,
+			 struct pf_parsed *p, const uint32_t *type_ids,
 			 int64_t first_order, pthread_mutex_t *lock,
 			 struct pf_err *err)
 {
@@ -235,22 +235,22 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 	uint64_t offset;
 	int rc = -1;
 
-	if (!c->batch.count)
+	if (!p->batch.count)
 		return 0;
 	pf_buf_clear(&s->bytes);
-	group_by_track(s, c);
-	for (size_t t = 0; t < c->tracks.count; t++) {
+	group_by_track(s, p);
+	for (size_t t = 0; t < p->tracks.count; t++) {
 		size_t from = t ? s->first[t] : 0, to = s->first[t + 1];
 
 		if (from == to)
 			continue;
-		if (c->tracks.entries[t].gid == PF_ID_INLINE) {
+		if (p->tracks.entries[t].gid == PF_ID_INLINE) {
 			count_lost(in, (int64_t)(to - from), lock);
 			continue;
 		}
 		list = pf_grow(list, &cap, count + 1, sizeof(*list));
-		list[count].track = c->tracks.entries[t].gid;
-		put_run(s, c, type_ids, first_order, from, to, &list[count].run,
+		list[count].track = p->tracks.entries[t].gid;
+		put_run(s, p, type_ids, first_order, from, to, &list[count].run,
 			&list[count].begin_end);
 		count++;
 	}

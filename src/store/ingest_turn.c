@@ -135,12 +135,12 @@ static int settle_dict(struct pf_ingest *in, struct pf_dict *d,
 
 /* ---- types ---- */
 
-static int settle_type(struct pf_ingest *in, const struct pf_chrome *c,
+static int settle_type(struct pf_ingest *in, const struct pf_parsed *p,
 		       const struct pf_event_type *t, uint32_t *id,
 		       struct pf_err *err)
 {
-	const struct pf_dict_entry *e = &c->categories.entries[t->category];
-	const char *text = c->categories.text.data + e->text_at;
+	const struct pf_dict_entry *e = &p->categories.entries[t->category];
+	const char *text = p->categories.text.data + e->text_at;
 	char ph[2] = { (char)t->ph, '\0' };
 	size_t len = e->text_len;
 	bool is_new;
@@ -199,22 +199,22 @@ static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
 	return 0;
 }
 
-int pf_ingest_settle(struct pf_ingest *in, struct pf_chrome *c,
+int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 		     uint32_t **type_ids, size_t *type_ids_cap,
 		     struct pf_err *err)
 {
-	struct pf_batch *b = &c->batch;
+	struct pf_batch *b = &p->batch;
 	int64_t first_order = in->event_count - b->event_count;
 
-	if (settle_dict(in, &c->names, settle_name, err) ||
-	    settle_dict(in, &c->args, settle_args, err) ||
-	    settle_dict(in, &c->tracks, settle_track, err))
+	if (settle_dict(in, &p->names, settle_name, err) ||
+	    settle_dict(in, &p->args, settle_args, err) ||
+	    settle_dict(in, &p->tracks, settle_track, err))
 		return -1;
-	pf_dict_settle(&c->categories);
+	pf_dict_settle(&p->categories);
 	*type_ids = pf_grow(*type_ids, type_ids_cap, b->type_count + 1,
 			    sizeof(**type_ids));
 	for (size_t i = 0; i < b->type_count; i++)
-		if (settle_type(in, c, &b->types[i], &(*type_ids)[i], err))
+		if (settle_type(in, p, &b->types[i], &(*type_ids)[i], err))
 			return -1;
 	return note_members(in, b, err) ||
 			       note_metadata(in, b, first_order, err)

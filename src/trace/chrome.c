@@ -120,87 +120,25 @@ static void classify_track(struct pf_dict *d, struct pf_dict_entry *e,
 	pf_buf_release(&tid);
 }
 
-static const struct {
-	char letter;
-	const char *name;
-} track_classes[] = {
-	{ 'h', "host" }, { 'g', "gpu" },   { 'c', "counter" },
-	{ 'f', "flow" }, { 'a', "async" }, { 'm', "mark" },
-};
-
-char pf_track_class_letter(enum pf_kind kind)
-{
-	return pf_kind_track_class(kind)[0];
-}
-
-const char *pf_track_class_name(char letter)
-{
-	for (size_t i = 0; i < sizeof(track_classes) / sizeof(*track_classes);
-	     i++)
-		if (track_classes[i].letter == letter)
-			return track_classes[i].name;
-	return "host";
-}
-
 /* ---- life cycle ---- */
 
 void pf_chrome_init(struct pf_chrome *c, enum pf_scanner scanner)
 {
 	memset(c, 0, sizeof(*c));
 	c->scanner = scanner;
-	pf_dict_init(&c->names, classify_string);
-	pf_dict_init(&c->args, classify_args);
-	pf_dict_init(&c->tracks, classify_track);
-	pf_dict_init(&c->categories, classify_category);
+	pf_dict_init(&c->out.names, classify_string);
+	pf_dict_init(&c->out.args, classify_args);
+	pf_dict_init(&c->out.tracks, classify_track);
+	pf_dict_init(&c->out.categories, classify_category);
 }
 
 void pf_chrome_release(struct pf_chrome *c)
 {
-	struct pf_batch *b = &c->batch;
-
-	free(b->events);
-	free(b->slots);
-	free(b->types);
-	pf_buf_release(&b->members);
-	pf_buf_release(&b->metadata);
+	pf_parsed_release(&c->out);
 	pf_buf_release(&c->args_text);
 	pf_buf_release(&c->extra_text);
 	pf_buf_release(&c->key_text);
 	pf_buf_release(&c->clean);
-	pf_dict_release(&c->names);
-	pf_dict_release(&c->args);
-	pf_dict_release(&c->tracks);
-	pf_dict_release(&c->categories);
-}
-
-static void clear_batch(struct pf_batch *b)
-{
-	struct pf_batch kept = *b;
-
-	memset(b, 0, sizeof(*b));
-	b->events = kept.events;
-	b->events_cap = kept.events_cap;
-	b->slots = kept.slots;
-	b->slots_cap = kept.slots_cap;
-	b->types = kept.types;
-	b->types_cap = kept.types_cap;
-	b->members = kept.members;
-	b->metadata = kept.metadata;
-	pf_buf_clear(&b->members);
-	pf_buf_clear(&b->metadata);
-}
-
-void pf_chrome_begin(struct pf_chrome *c)
-{
-	struct pf_dict *dicts[] = { &c->names, &c->args, &c->tracks,
-				    &c->categories };
-
-	clear_batch(&c->batch);
-	for (size_t i = 0; i < sizeof(dicts) / sizeof(*dicts); i++) {
-		pf_dict_forget_fresh(dicts[i]);
-		if (pf_dict_is_large(dicts[i]))
-			pf_dict_clear(dicts[i]);
-	}
 }
 
 /* ---- the parse ---- */
@@ -221,7 +159,7 @@ static int64_t offset_of(const struct parse *x, const char *p)
 
 static void note(struct parse *x, enum pf_repair_kind kind, const char *at)
 {
-	pf_repair_note(&x->c->batch.repairs, kind, 1, offset_of(x, at));
+	pf_repair_note(&x->c->out.batch.repairs, kind, 1, offset_of(x, at));
 }
 
 /* The text ends inside something: wait for more, or count it as cut off. */
@@ -268,14 +206,14 @@ static void resync(struct parse *x)
 		if (brace < x->end && *brace == '{' &&
 		    starts_event(brace, x->end)) {
 			note(x, PF_SKIP_MALFORMED, start);
-			x->c->batch.event_count++;
+			x->c->out.batch.event_count++;
 			x->p = brace;
 			x->state->want_comma = false;
 			return;
 		}
 	}
 	if (x->final) {
-		x->c->batch.event_count++;
+		x->c->out.batch.event_count++;
 		note(x, PF_SKIP_MALFORMED, start);
 	}
 	incomplete(x, start);
@@ -285,7 +223,7 @@ static void resync(struct parse *x)
 
 static void keep_metadata(struct parse *x, const struct pf_buf *clean)
 {
-	struct pf_batch *b = &x->c->batch;
+	struct pf_batch *b = &x->c->out.batch;
 	uint32_t head[2] = { (uint32_t)b->event_count++, (uint32_t)clean->len };
 
 	pf_buf_add(&b->metadata, head, sizeof(head));
@@ -329,7 +267,7 @@ static void slow_event(struct parse *x)
 	case PF_MEND_OK:
 		break;
 	}
-	pf_repairs_add(&x->c->batch.repairs, &repairs);
+	pf_repairs_add(&x->c->out.batch.repairs, &repairs);
 	if (has_text(clean->data, clean->len, "\"ph\":\"M\"")) {
 		keep_metadata(x, clean);
 	} else {
@@ -340,7 +278,7 @@ static void slow_event(struct parse *x)
 		x->c->mended = false;
 		if (r == PF_EXTRACT_SLOW) {
 			note(x, PF_SKIP_MALFORMED, x->p);
-			x->c->batch.event_count++;
+			x->c->out.batch.event_count++;
 		}
 	}
 	x->p = next;
@@ -390,7 +328,7 @@ static void odd_element(struct parse *x)
 		return;
 	}
 	note(x, PF_SKIP_NOT_AN_EVENT, x->p);
-	x->c->batch.event_count++;
+	x->c->out.batch.event_count++;
 	x->p = next;
 	x->state->want_comma = true;
 }
@@ -466,7 +404,7 @@ static void resync_object(struct parse *x)
 static void keep_member(struct parse *x, const char *key, size_t key_len,
 			const struct pf_buf *clean)
 {
-	struct pf_buf *out = &x->c->batch.members;
+	struct pf_buf *out = &x->c->out.batch.members;
 	struct pf_buf text = { 0 }, value = { 0 };
 	uint32_t lens[2];
 
@@ -536,7 +474,7 @@ static void step_member(struct parse *x)
 		resync_object(x);
 		return;
 	}
-	pf_repairs_add(&x->c->batch.repairs, &repairs);
+	pf_repairs_add(&x->c->out.batch.repairs, &repairs);
 	keep_member(x, start + 1, (size_t)(key_end - start - 1), &x->c->clean);
 	x->p = next;
 	x->state->want_comma = true;

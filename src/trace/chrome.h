@@ -12,12 +12,9 @@
 #ifndef PF_TRACE_CHROME_H
 #define PF_TRACE_CHROME_H
 
-#include "base/buf.h"
 #include "base/err.h"
-#include "trace/dict.h"
-#include "trace/event.h"
+#include "trace/batch.h"
 #include "trace/limits.h"
-#include "trace/repair.h"
 
 /* Where in the document the next byte stands. */
 enum pf_doc_place {
@@ -38,71 +35,12 @@ struct pf_doc_state {
 	int32_t documents;
 };
 
-/* One event of a batch. Strings are entries of the parser's dictionaries. */
-struct pf_event {
-	int64_t start_ns, dur_ns;
-	uint32_t name, args, track; /* dictionary entries */
-	uint32_t type;              /* index in batch.types */
-	uint32_t mask;              /* slots that it has ... */
-	uint32_t slot_at;           /* ... and where their values begin */
-	uint32_t order;             /* among the events of this batch */
-	uint8_t ph, kind;
-	uint16_t spare;
-};
-
-struct pf_event_type {
-	uint32_t category; /* entry of dict "categories" */
-	uint8_t ph, kind;
-};
-
-/* Known keys of args, found once per distinct text: bits of "facts". */
-enum pf_fact {
-	PF_FACT_EV_IDX,
-	PF_FACT_PROFILER_EVENT_INDEX,
-	PF_FACT_RECORD_FUNCTION_ID,
-	PF_FACT_INPUT_STRIDES,
-	PF_FACT_TRACE_NAME,
-	PF_FACT_CALL_STACK,
-	PF_FACT_CONCRETE_INPUTS,
-	PF_FACT_FINISHED,
-	PF_FACT_FINISHED_TRUE,
-	PF_FACT_CALL_FROM,
-	PF_FACT_SCOPE,
-	PF_FACT_PRIORITY,
-	PF_FACT_EXT_LOWER,
-	PF_FACT_KEYS
-};
-const char *pf_fact_key(enum pf_fact fact); /* "key_ev_idx", ... */
-
-/* What a chunk brought. */
-struct pf_batch {
-	struct pf_event *events;
-	size_t count, events_cap;
-	int64_t *slots;
-	size_t slot_count, slots_cap;
-	struct pf_event_type *types;
-	size_t type_count, types_cap;
-	int64_t event_count; /* elements of event lists, stored or not */
-	/* members of the top object: u32 key length, u32 value length, texts */
-	struct pf_buf members;
-	/* metadata events: u32 order, u32 length, canonical JSON */
-	struct pf_buf metadata;
-	int64_t metadata_count;
-	struct pf_repairs repairs;
-	/* facts */
-	unsigned ts_fraction_digits;
-	uint32_t facts;
-	int64_t link_equal, link_differ, link_absent, ext_lower;
-	int64_t kind_count[PF_KIND_COUNT];
-};
-
 #define PF_MEMO 4
 
 enum pf_scanner { PF_SCANNER_BEST, PF_SCANNER_PLAIN };
 
 struct pf_chrome {
-	struct pf_dict names, args, tracks, categories;
-	struct pf_batch batch;
+	struct pf_parsed out;
 	enum pf_scanner scanner;
 	bool skip_python; /* do not keep python_function events */
 	/* the rest is the parser's own */
@@ -116,9 +54,6 @@ struct pf_chrome {
 
 void pf_chrome_init(struct pf_chrome *c, enum pf_scanner scanner);
 void pf_chrome_release(struct pf_chrome *c);
-
-/* Empty the batch (and dictionaries that have grown large) for a new chunk. */
-void pf_chrome_begin(struct pf_chrome *c);
 
 /*
  * Parse text[0, len), which stands at "offset" in the whole input and is
@@ -136,13 +71,6 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
  * probably between two events; len if there is none.
  */
 size_t pf_chrome_cut(const char *text, size_t len);
-
-/*
- * A track's dictionary text: class letter, pid length as 8 hex digits, pid,
- * tid.  Class letters: h g c f a m (host gpu counter flow async mark).
- */
-char pf_track_class_letter(enum pf_kind kind);
-const char *pf_track_class_name(char letter);
 
 /* ---- between chrome.c and its two extractors ---- */
 

@@ -429,8 +429,8 @@ static bool find_args(struct pf_chrome *c, const struct fields *f,
 			   c->extra_text.len - first);
 	}
 	pf_buf_addc(text, '}');
-	*entry = pf_dict_find(&c->args, text->data, text->len, f->mask);
-	return !(c->args.entries[*entry].flags & PF_DICT_BAD);
+	*entry = pf_dict_find(&c->out.args, text->data, text->len, f->mask);
+	return !(c->out.args.entries[*entry].flags & PF_DICT_BAD);
 }
 
 /* Is dictionary entry e of d these bytes?  Neighbours often repeat. */
@@ -444,7 +444,7 @@ static inline bool is_entry(const struct pf_dict *d, uint32_t e, const char *p,
 static uint32_t find_category(struct pf_chrome *c, const struct fields *f)
 {
 	const char *p = f->category.len ? f->category.p : "";
-	struct pf_dict *d = &c->categories;
+	struct pf_dict *d = &c->out.categories;
 
 	for (unsigned i = 0; i < PF_MEMO; i++)
 		if (is_entry(d, c->category_memo[i], p, f->category.len))
@@ -470,34 +470,18 @@ static bool find_track(struct pf_chrome *c, const struct fields *f,
 	put(key, f->pid.len ? f->pid.p : nothing, f->pid.len);
 	put(key, f->tid.len ? f->tid.p : nothing, f->tid.len);
 	*entry = *memo;
-	if (!is_entry(&c->tracks, *memo, key->data, key->len))
+	if (!is_entry(&c->out.tracks, *memo, key->data, key->len))
 		*entry = *memo =
-			pf_dict_find(&c->tracks, key->data, key->len, 0);
-	return !(c->tracks.entries[*entry].flags & PF_DICT_BAD);
-}
-
-static uint32_t find_type(struct pf_batch *b, uint32_t category, char ph,
-			  enum pf_kind kind)
-{
-	struct pf_event_type *t = b->types;
-
-	for (size_t i = b->type_count; i-- > 0;)
-		if (t[i].category == category && t[i].ph == (uint8_t)ph &&
-		    t[i].kind == kind)
-			return (uint32_t)i;
-	b->types = pf_grow(b->types, &b->types_cap, b->type_count + 1,
-			   sizeof(*b->types));
-	b->types[b->type_count] = (struct pf_event_type){
-		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
-	};
-	return (uint32_t)b->type_count++;
+			pf_dict_find(&c->out.tracks, key->data, key->len, 0);
+	return !(c->out.tracks.entries[*entry].flags & PF_DICT_BAD);
 }
 
 static void count_facts(struct pf_chrome *c, const struct fields *f,
 			enum pf_kind kind, uint32_t args)
 {
-	struct pf_batch *b = &c->batch;
-	uint32_t facts = args == PF_ID_NONE ? 0 : c->args.entries[args].facts;
+	struct pf_batch *b = &c->out.batch;
+	uint32_t facts =
+		args == PF_ID_NONE ? 0 : c->out.args.entries[args].facts;
 
 	b->facts |= facts;
 	b->ext_lower += facts >> PF_FACT_EXT_LOWER & 1;
@@ -520,21 +504,10 @@ static void count_facts(struct pf_chrome *c, const struct fields *f,
 static void commit(struct pf_chrome *c, const struct fields *f,
 		   struct pf_event *ev)
 {
-	struct pf_batch *b = &c->batch;
+	struct pf_batch *b = &c->out.batch;
 
-	if (b->slots_cap < b->slot_count + PF_SLOT_COUNT)
-		b->slots = pf_grow(b->slots, &b->slots_cap,
-				   b->slot_count + PF_SLOT_COUNT,
-				   sizeof(*b->slots));
-	ev->slot_at = (uint32_t)b->slot_count;
-	ev->mask = f->mask;
-	for (uint32_t m = f->mask; m; m &= m - 1)
-		b->slots[b->slot_count++] = c->slot_values[__builtin_ctz(m)];
-	if (b->count == b->events_cap)
-		b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
-				    sizeof(*b->events));
-	ev->order = (uint32_t)b->event_count++;
-	b->events[b->count++] = *ev;
+	ev->order = (int32_t)b->event_count++;
+	pf_batch_put(b, ev, f->mask, c->slot_values);
 }
 
 /* Only what is strictly valid is skipped, so that cuts change nothing. */
@@ -543,8 +516,8 @@ static enum pf_extract_result skip(struct pf_chrome *c,
 {
 	if (!c->mended && kind != PF_SKIP_PYTHON)
 		return PF_EXTRACT_SLOW;
-	pf_repair_note(&c->batch.repairs, kind, 1, offset);
-	c->batch.event_count++;
+	pf_repair_note(&c->out.batch.repairs, kind, 1, offset);
+	c->out.batch.event_count++;
 	return PF_EXTRACT_SKIP;
 }
 
@@ -556,7 +529,7 @@ static bool phase_is_stored(char ph)
 /* Times as they are stored; each oddity is counted. */
 static void settle_times(struct pf_chrome *c, struct fields *f, int64_t offset)
 {
-	struct pf_repairs *r = &c->batch.repairs;
+	struct pf_repairs *r = &c->out.batch.repairs;
 
 	if (f->ph == 'X' && !f->has_dur)
 		pf_repair_note(r, PF_REPAIR_NO_DURATION, 1, offset);
@@ -593,24 +566,24 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	if (f.bad_time || __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
 		return skip(c, PF_SKIP_TIME_RANGE, offset);
 	category_entry = find_category(c, &f);
-	ev.name = pf_dict_find(&c->names, f.name.len ? f.name.p : "",
+	ev.name = pf_dict_find(&c->out.names, f.name.len ? f.name.p : "",
 			       f.name.len, 0);
-	category = &c->categories.entries[category_entry];
-	name = &c->names.entries[ev.name];
+	category = &c->out.categories.entries[category_entry];
+	name = &c->out.names.entries[ev.name];
 	if (((category->flags | name->flags) & PF_DICT_BAD) ||
 	    !find_args(c, &f, &ev.args))
 		return PF_EXTRACT_SLOW;
 	kind = pf_event_kind(
-		f.ph, category->kind, c->names.text.data + name->text_at,
+		f.ph, category->kind, c->out.names.text.data + name->text_at,
 		name->text_len,
-		ev.args != PF_ID_NONE &&
-			(c->args.entries[ev.args].flags & PF_DICT_ON_DEVICE));
+		ev.args != PF_ID_NONE && (c->out.args.entries[ev.args].flags &
+					  PF_DICT_ON_DEVICE));
 	if (kind == PF_KIND_PYTHON && c->skip_python)
 		return skip(c, PF_SKIP_PYTHON, offset);
 	if (!find_track(c, &f, kind, &ev.track))
 		return PF_EXTRACT_SLOW;
 	settle_times(c, &f, offset);
-	ev.type = find_type(&c->batch, category_entry, f.ph, kind);
+	ev.type = pf_batch_type(&c->out.batch, category_entry, f.ph, kind);
 	ev.ph = (uint8_t)f.ph;
 	ev.kind = (uint8_t)kind;
 	ev.start_ns = f.start_ns;

@@ -28,6 +28,7 @@ struct pf_input {
 	bool ended;     /* nothing more will come out */
 	bool in_member; /* inside a compressed member */
 	bool damaged;
+	bool is_named;      /* not standard input, which may begin anywhere */
 	unsigned char *raw; /* bytes of the file not yet decoded */
 	size_t raw_at, raw_len;
 	z_stream zlib;
@@ -238,7 +239,8 @@ static int open_fd(struct pf_input *in, const char *path, struct pf_err *err)
 	struct stat st;
 
 	in->size = -1;
-	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
+	in->is_named = strcmp(path, "-") != 0;
+	in->fd = in->is_named ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
 	if (in->fd < 0 || fstat(in->fd, &st))
 		return pf_fail_errno(err, "cannot open");
 	if (S_ISDIR(st.st_mode))
@@ -312,6 +314,13 @@ const char *pf_input_compression(const struct pf_input *in)
 	default:
 		return "none";
 	}
+}
+
+int pf_input_plain_fd(const struct pf_input *in)
+{
+	return in->is_named && in->size >= 0 && in->coding == CODING_NONE
+		       ? in->fd
+		       : -1;
 }
 
 bool pf_input_damaged(const struct pf_input *in)

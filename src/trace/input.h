@@ -30,6 +30,8 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 int64_t pf_input_size(const struct pf_input *in);     /* file, -1 unknown */
 int64_t pf_input_consumed(const struct pf_input *in); /* of the file */
 const char *pf_input_compression(const struct pf_input *in);
+/* The descriptor of a regular file that is not compressed, else -1. */
+int pf_input_plain_fd(const struct pf_input *in);
 bool pf_input_damaged(const struct pf_input *in);
 
 #endif

@@ -49,6 +49,32 @@ static const struct {
 				    "compressed data cut off or damaged" },
 	[PF_REPAIR_TRAILING_BYTES] = { "trailing_bytes",
 				       "bytes after the document ignored" },
+	[PF_REPAIR_BAD_FRAME] = { "bad_frame", "damaged frames left out" },
+	[PF_REPAIR_SKIPPED_BYTES] = { "skipped_bytes",
+				      "bytes that are no whole frame passed "
+				      "over" },
+	[PF_REPAIR_MISSING_FRAMES] = { "missing_frames",
+				       "frames missing from the file" },
+	[PF_REPAIR_NO_END] = { "no_end",
+			       "the capture was not closed: its last events "
+			       "may be missing" },
+	[PF_REPAIR_STOPPED] = { "stopped", "the capture stopped early" },
+	[PF_REPAIR_NOT_RECORDED] = { "not_recorded",
+				     "events dropped while capturing" },
+	[PF_REPAIR_LOST_NAME] = { "lost_name",
+				  "events whose name or launch was lost" },
+	[PF_REPAIR_BAD_DEFINITION] = { "bad_definition",
+				       "definitions that cannot be used" },
+	[PF_REPAIR_OPEN_RANGE] = { "open_range",
+				   "ranges still open at the end of the file "
+				   "closed there" },
+	[PF_REPAIR_TORN_RANGE] = { "torn_range",
+				   "ranges closed where frames are missing" },
+	[PF_REPAIR_MANGLED_NAME] = { "mangled_name",
+				     "names of kernels left mangled" },
+	[PF_REPAIR_NO_CLOCK] = { "no_clock",
+				 "frames of realtime without a clock to "
+				 "convert them" },
 	[PF_SKIP_MALFORMED] = { "malformed_event", "malformed events skipped" },
 	[PF_SKIP_NO_TIME] = { "no_time", "events without a time skipped" },
 	[PF_SKIP_TIME_RANGE] = { "time_range",
@@ -64,6 +90,9 @@ static const struct {
 			     "events past the limit of tracks skipped" },
 	[PF_SKIP_TOO_LARGE] = { "too_large",
 				"events or values past a size limit skipped" },
+	[PF_SKIP_UNTIMED] = { "untimed", "events without times skipped" },
+	[PF_SKIP_RECORD_TYPE] = { "record_type",
+				  "records of unused types skipped" },
 };
 
 void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from)

@@ -31,6 +31,18 @@ enum pf_repair_kind {
 	PF_REPAIR_CUT_OFF,           /* the file ends inside its list */
 	PF_REPAIR_COMPRESSION,       /* compressed data cut off or damaged */
 	PF_REPAIR_TRAILING_BYTES,    /* text after the document: ignored */
+	PF_REPAIR_BAD_FRAME,         /* .pfr: damaged frame left out */
+	PF_REPAIR_SKIPPED_BYTES,     /* .pfr: bytes that are no whole frame */
+	PF_REPAIR_MISSING_FRAMES,    /* .pfr: numbers of frames not there */
+	PF_REPAIR_NO_END,            /* .pfr: no END frame: process killed */
+	PF_REPAIR_STOPPED,           /* .pfr: writing stopped early */
+	PF_REPAIR_NOT_RECORDED,      /* .pfr: events dropped while capturing */
+	PF_REPAIR_LOST_NAME,         /* .pfr: id without its definition */
+	PF_REPAIR_BAD_DEFINITION,    /* .pfr: entry that cannot be read */
+	PF_REPAIR_OPEN_RANGE,        /* .pfr: closed at the file's end */
+	PF_REPAIR_TORN_RANGE,        /* .pfr: closed where frames are missing */
+	PF_REPAIR_MANGLED_NAME,      /* .pfr: left mangled */
+	PF_REPAIR_NO_CLOCK,          /* .pfr: realtime without a CLOCK */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */
@@ -41,6 +53,8 @@ enum pf_repair_kind {
 	PF_SKIP_PYTHON,       /* python_function, on request */
 	PF_SKIP_TRACKS,       /* more tracks than the limit */
 	PF_SKIP_TOO_LARGE,    /* larger than a limit */
+	PF_SKIP_UNTIMED,      /* .pfr: CUPTI collected no times */
+	PF_SKIP_RECORD_TYPE,  /* .pfr: a record that profan does not use */
 	PF_REPAIR_KINDS
 };
 

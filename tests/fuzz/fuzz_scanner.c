@@ -30,7 +30,7 @@ static void log_text(struct pf_buf *log, const struct pf_dict *d, uint32_t at)
 static void log_batch(struct pf_buf *log, const struct pf_chrome *c,
 		      int64_t first)
 {
-	const struct pf_batch *b = &c->batch;
+	const struct pf_batch *b = &c->out.batch;
 	size_t i;
 
 	for (i = 0; i < b->count; i++) {
@@ -41,11 +41,11 @@ static void log_batch(struct pf_buf *log, const struct pf_chrome *c,
 			    (long long)(first + e->order), e->ph, e->kind,
 			    (long long)e->start_ns, (long long)e->dur_ns);
 		FUZZ_CHECK(e->dur_ns >= 0);
-		log_text(log, &c->names, e->name);
-		log_text(log, &c->args, e->args);
-		log_text(log, &c->tracks, e->track);
+		log_text(log, &c->out.names, e->name);
+		log_text(log, &c->out.args, e->args);
+		log_text(log, &c->out.tracks, e->track);
 		FUZZ_CHECK(e->type < b->type_count);
-		log_text(log, &c->categories, b->types[e->type].category);
+		log_text(log, &c->out.categories, b->types[e->type].category);
 		for (m = e->mask; m; m &= m - 1) {
 			FUZZ_CHECK(at < b->slot_count);
 			pf_buf_addf(log, " %d=%lld", __builtin_ctz(m),
@@ -95,7 +95,7 @@ static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
 		final = at == size;
 		pf_buf_reserve(&text, PF_SCAN_PAD);
 		memset(text.data + text.len, 0, PF_SCAN_PAD);
-		pf_chrome_begin(&c);
+		pf_parsed_begin(&c.out);
 		if (pf_chrome_parse(&c, &state, text.data, text.len, offset,
 				    final, &used, &err) < 0) {
 			pf_buf_addf(log, "error %d\n", (int)err.code);
@@ -104,8 +104,8 @@ static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
 		FUZZ_CHECK(used <= text.len);
 		FUZZ_CHECK(!final || used == text.len);
 		log_batch(log, &c, events);
-		events += c.batch.event_count;
-		pf_repairs_add(&repairs, &c.batch.repairs);
+		events += c.out.batch.event_count;
+		pf_repairs_add(&repairs, &c.out.batch.repairs);
 		memmove(text.data, text.data + used, text.len - used);
 		text.len -= used;
 		offset += (int64_t)used;

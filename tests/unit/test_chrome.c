@@ -77,18 +77,19 @@ static void log_entry(struct pf_buf *log, const struct pf_dict *d, uint32_t i)
 static void log_events(struct pf_buf *log, const struct pf_chrome *c,
 		       int64_t first_order)
 {
-	for (size_t i = 0; i < c->batch.count; i++) {
-		const struct pf_event *ev = &c->batch.events[i];
+	for (size_t i = 0; i < c->out.batch.count; i++) {
+		const struct pf_event *ev = &c->out.batch.events[i];
 
 		pf_buf_addf(log, "%" PRId64 " %c kind %d %" PRId64 "+%" PRId64,
 			    first_order + ev->order, ev->ph, ev->kind,
 			    ev->start_ns, ev->dur_ns);
-		log_entry(log, &c->names, ev->name);
-		log_entry(log, &c->tracks, ev->track);
-		log_entry(log, &c->args, ev->args);
+		log_entry(log, &c->out.names, ev->name);
+		log_entry(log, &c->out.tracks, ev->track);
+		log_entry(log, &c->out.args, ev->args);
 		for (int k = 0; k < __builtin_popcount(ev->mask); k++)
-			pf_buf_addf(log, " %" PRId64,
-				    c->batch.slots[ev->slot_at + (uint32_t)k]);
+			pf_buf_addf(
+				log, " %" PRId64,
+				c->out.batch.slots[ev->slot_at + (uint32_t)k]);
 		pf_buf_addc(log, '\n');
 	}
 }
@@ -140,20 +141,20 @@ static void feed(const char *text, size_t len, size_t piece,
 		have += n;
 		final = fed == len;
 		memset(buf + have, 0, PF_SCAN_PAD);
-		pf_chrome_begin(&c);
+		pf_parsed_begin(&c.out);
 		if (pf_chrome_parse(&c, &state, buf, have, offset, final, &used,
 				    &err)) {
 			pf_buf_addf(log, "error %s\n", err.text);
 			break;
 		}
 		log_events(log, &c, events);
-		log_texts(&members, &c.batch.members);
-		events += c.batch.event_count;
-		pf_repairs_add(&repairs, &c.batch.repairs);
-		pf_dict_settle(&c.names);
-		pf_dict_settle(&c.args);
-		pf_dict_settle(&c.tracks);
-		pf_dict_settle(&c.categories);
+		log_texts(&members, &c.out.batch.members);
+		events += c.out.batch.event_count;
+		pf_repairs_add(&repairs, &c.out.batch.repairs);
+		pf_dict_settle(&c.out.names);
+		pf_dict_settle(&c.out.args);
+		pf_dict_settle(&c.out.tracks);
+		pf_dict_settle(&c.out.categories);
 		have -= used;
 		offset += (int64_t)used;
 		memmove(buf, buf + used, have);

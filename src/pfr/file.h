@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a .pfr file says beside its events, gathered over all of it: the
+ * process, its devices, the agent's own counts, definitions and clocks.
+ */
+#ifndef PF_PFR_FILE_H
+#define PF_PFR_FILE_H
+
+#include "pfr/clock.h"
+#include "pfr/defs.h"
+#include "pfr/frame.h"
+#include "pfr/lines.h"
+#include "trace/batch.h"
+
+struct pf_pfr_file {
+	struct pf_pfr_lines meta, info, stat;
+	struct pf_pfr_defs defs;
+	struct pf_pfr_clock clock;
+};
+
+void pf_pfr_file_release(struct pf_pfr_file *f);
+
+/* Take in a frame of any type but EVENTS; unknown types are passed over. */
+void pf_pfr_file_add(struct pf_pfr_file *f, const struct pf_pfr_frame *frame);
+
+/*
+ * As members and metadata events of a Kineto trace: baseTimeNanoseconds,
+ * distributedInfo, deviceProperties, the META lines; names of the process
+ * and its threads.
+ */
+void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out);
+
+/* A number of INFO: "device.0.SMs"; -1 if it is not there. */
+int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,
+			uint64_t id, const char *field);
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dictionary entries are found once and remembered in a table of memos; when
+ * a dictionary is emptied the generation changes and all memos are void.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "pfr/map_impl.h"
+
+static const char *const categories[PF_PFR_CATEGORIES] = {
+	[PF_PFR_CAT_KERNEL] = "kernel",
+	[PF_PFR_CAT_MEMCPY] = "gpu_memcpy",
+	[PF_PFR_CAT_MEMSET] = "gpu_memset",
+	[PF_PFR_CAT_SYNC] = "cuda_sync",
+	[PF_PFR_CAT_RUNTIME] = "cuda_runtime",
+	[PF_PFR_CAT_DRIVER] = "cuda_driver",
+	[PF_PFR_CAT_OVERHEAD] = "overhead",
+	[PF_PFR_CAT_NVTX] = "nvtx",
+	[PF_PFR_CAT_STEP] = "user_annotation",
+	[PF_PFR_CAT_CUDA_EVENT] = "cuda_event",
+	[PF_PFR_CAT_CUDA_MEMORY] = "cuda_memory",
+	[PF_PFR_CAT_UVM] = "cuda_uvm",
+	[PF_PFR_CAT_ENVIRONMENT] = "environment",
+};
+
+/* ---- dictionaries: texts come as they shall be, but for bad UTF-8 ---- */
+
+static void classify(struct pf_dict *d, struct pf_dict_entry *e,
+		     const char *raw, struct pf_buf *text)
+{
+	size_t at = 0;
+
+	(void)d;
+	while (at < e->raw_len) {
+		uint32_t code;
+		size_t n = pf_utf8_next(raw + at, e->raw_len - at, &code);
+
+		if (code == PF_UTF8_BAD || !code)
+			pf_buf_adds(text, "\xef\xbf\xbd");
+		else
+			pf_buf_add(text, raw + at, n);
+		at += n;
+	}
+}
+
+static void classify_nothing(struct pf_dict *d, struct pf_dict_entry *e,
+			     const char *raw, struct pf_buf *text)
+{
+	(void)d, (void)e, (void)raw, (void)text;
+}
+
+void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
+{
+	const struct pf_pfr_line *pid = pf_pfr_line_of(&file->meta, "pid");
+	int64_t number;
+
+	memset(m, 0, sizeof(*m));
+	m->file = file;
+	pf_dict_init(&m->parsed.names, classify);
+	pf_dict_init(&m->parsed.args, classify);
+	pf_dict_init(&m->parsed.tracks, classify);
+	pf_dict_init(&m->parsed.categories, classify);
+	pf_dict_init(&m->mangled, classify_nothing);
+	m->memos = pf_calloc(PF_PFR_MEMOS, sizeof(*m->memos));
+	m->ranges = pf_pfr_ranges_new();
+	if (pid && pf_pfr_line_int(&file->meta, "pid", &number))
+		snprintf(m->pid, sizeof(m->pid), "%" PRId64, number);
+}
+
+static void forget_mangled(struct pf_pfr_map *m)
+{
+	for (size_t i = 0; i < m->mangled.count; i++)
+		free(m->demangled[i]);
+	pf_dict_clear(&m->mangled);
+}
+
+void pf_pfr_map_release(struct pf_pfr_map *m)
+{
+	forget_mangled(m);
+	free(m->demangled);
+	pf_dict_release(&m->mangled);
+	pf_parsed_release(&m->parsed);
+	pf_demangler_release(&m->demangler);
+	pf_pfr_ranges_free(m->ranges);
+	free(m->memos);
+	pf_buf_release(&m->text);
+	pf_buf_release(&m->clean);
+}
+
+void pf_pfr_map_begin(struct pf_pfr_map *m)
+{
+	m->events_before += m->parsed.batch.event_count;
+	if (!pf_parsed_begin(&m->parsed) && m->generation)
+		return;
+	m->generation++;
+	for (int i = 0; i < PF_PFR_CATEGORIES; i++)
+		m->category[i] =
+			pf_dict_find(&m->parsed.categories, categories[i],
+				     strlen(categories[i]), 0);
+}
+
+void pf_pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind)
+{
+	pf_repair_note(&m->parsed.batch.repairs, kind, 1, m->frame_offset);
+}
+
+bool pf_pfr_memo(struct pf_pfr_map *m, uint64_t a, uint64_t b, uint32_t **entry)
+{
+	uint64_t hash = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) *
+			UINT64_C(0xd6e8feb86659fd93);
+	struct pf_pfr_memo *memo = &m->memos[hash >> 52 & (PF_PFR_MEMOS - 1)];
+
+	*entry = &memo->entry;
+	if (memo->a == a && memo->b == b && memo->generation == m->generation)
+		return true;
+	memo->a = a;
+	memo->b = b;
+	memo->generation = m->generation;
+	return false;
+}
+
+/* ---- texts ---- */
+
+uint32_t pf_pfr_find_text(struct pf_pfr_map *m, const char *text, size_t len)
+{
+	return pf_dict_find(&m->parsed.names, text, len, 0);
+}
+
+uint32_t pf_pfr_find_lost(struct pf_pfr_map *m, uint64_t id)
+{
+	char text[40];
+	int n = snprintf(text, sizeof(text), "#%" PRIu64 " (lost)", id);
+
+	pf_pfr_note(m, PF_REPAIR_LOST_NAME);
+	return pf_pfr_find_text(m, text, (size_t)n);
+}
+
+/* The bytes of a name; false and *lost: it was never defined. */
+static bool resolve(struct pf_pfr_map *m, const struct pf_pfr_name *name,
+		    struct pf_pfr_text *text)
+{
+	*text = (struct pf_pfr_text){ "", 0 };
+	if (name->text)
+		*text = (struct pf_pfr_text){ name->text, name->len };
+	else if (name->id)
+		*text = pf_pfr_string(&m->file->defs, name->id);
+	return text->p != NULL;
+}
+
+uint32_t pf_pfr_find_name(struct pf_pfr_map *m, const struct pf_pfr_name *name)
+{
+	struct pf_pfr_text text;
+	uint32_t *entry;
+
+	if (!resolve(m, name, &text))
+		return pf_pfr_find_lost(m, name->id);
+	if (!name->id)
+		return pf_pfr_find_text(m, text.p, text.len);
+	if (!pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_NAME, 0), name->id,
+			 &entry))
+		*entry = pf_pfr_find_text(m, text.p, text.len);
+	return *entry;
+}
+
+static bool looks_mangled(const struct pf_pfr_text *text)
+{
+	return text->len > 2 && text->p[0] == '_' && text->p[1] == 'Z';
+}
+
+/* Each distinct name is demangled once (or once more after many others). */
+static const char *demangle(struct pf_pfr_map *m,
+			    const struct pf_pfr_text *text)
+{
+	size_t count = m->mangled.count;
+	uint32_t i;
+
+	if (pf_dict_is_large(&m->mangled))
+		forget_mangled(m);
+	count = m->mangled.count;
+	i = pf_dict_find(&m->mangled, text->p, text->len, 0);
+	if (i < count)
+		return m->demangled[i];
+	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
+			       sizeof(*m->demangled));
+	return m->demangled[i] =
+		       pf_demangle_take(&m->demangler, text->p, text->len);
+}
+
+static uint32_t find_demangled(struct pf_pfr_map *m,
+			       const struct pf_pfr_text *text)
+{
+	const char *plain;
+
+	if (!looks_mangled(text))
+		return pf_pfr_find_text(m, text->p, text->len);
+	plain = demangle(m, text);
+	if (plain)
+		return pf_pfr_find_text(m, plain, strlen(plain));
+	return pf_pfr_find_text(m, text->p, text->len);
+}
+
+uint32_t pf_pfr_find_kernel(struct pf_pfr_map *m,
+			    const struct pf_pfr_name *name)
+{
+	struct pf_pfr_text text;
+	uint32_t *entry;
+
+	if (!resolve(m, name, &text))
+		return pf_pfr_find_lost(m, name->id);
+	if (!name->id)
+		return find_demangled(m, &text);
+	if (!pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_NAME, 0),
+			 name->id, &entry))
+		*entry = find_demangled(m, &text);
+	return *entry;
+}
+
+/* ---- tracks ---- */
+
+uint32_t pf_pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
+			   int64_t tid, const char *tid_text)
+{
+	char head[24], device[24] = "", number[24];
+	const char *owner = m->pid;
+
+	if (letter != 'h' && letter != 'a') {
+		if (pid != PF_PFR_NOWHERE)
+			snprintf(device, sizeof(device), "%" PRIu64, pid);
+		owner = device;
+	}
+	snprintf(number, sizeof(number), "%" PRId64, tid);
+	snprintf(head, sizeof(head), "%c%08zx", letter, strlen(owner));
+	pf_buf_clear(&m->clean);
+	pf_buf_adds(&m->clean, head);
+	pf_buf_adds(&m->clean, owner);
+	pf_buf_adds(&m->clean, tid_text ? tid_text : number);
+	return pf_dict_find(&m->parsed.tracks, m->clean.data, m->clean.len, 0);
+}
+
+uint32_t pf_pfr_host_track(struct pf_pfr_map *m, uint64_t tid)
+{
+	uint32_t *entry;
+
+	if (!pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_HOST_TRACK, 0), tid,
+			 &entry))
+		*entry = pf_pfr_find_track(m, 'h', 0, (int64_t)tid, NULL);
+	return *entry;
+}
+
+uint32_t pf_pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
+			  uint64_t stream)
+{
+	bool none = stream == UINT32_MAX;
+	uint32_t *entry;
+
+	if (!pf_pfr_memo(
+		    m,
+		    PF_PFR_MEMO_KEY(PF_PFR_MEMO_GPU_TRACK, device & UINT32_MAX),
+		    stream, &entry))
+		*entry = pf_pfr_find_track(m, 'g', device,
+					   none ? -1 : (int64_t)stream, NULL);
+	return *entry;
+}
+
+uint64_t pf_pfr_device_of(struct pf_pfr_map *m, uint64_t context)
+{
+	int64_t device = pf_pfr_info_int(m->file, "context", context, "dev");
+
+	return device < 0 ? PF_PFR_NOWHERE : (uint64_t)device;
+}
+
+/* ---- arguments ---- */
+
+void pf_pfr_open_args(struct pf_pfr_map *m)
+{
+	m->mask = 0;
+	m->generic = 0;
+	pf_buf_clear(&m->text);
+}
+
+static void key(struct pf_pfr_map *m, const char *name)
+{
+	pf_buf_adds(&m->text, m->text.len ? ",\"" : "{\"");
+	pf_buf_adds(&m->text, name);
+	pf_buf_adds(&m->text, "\":");
+}
+
+void pf_pfr_arg_slot(struct pf_pfr_map *m, const char *name, enum pf_slot slot,
+		     int64_t value)
+{
+	char holder[3] = { '$', (char)('a' + (int)slot), '\0' };
+
+	key(m, name);
+	pf_buf_adds(&m->text, holder);
+	m->mask |= UINT32_C(1) << slot;
+	m->slots[slot] = value;
+}
+
+void pf_pfr_arg_number(struct pf_pfr_map *m, const char *name, uint64_t value)
+{
+	if (m->generic < PF_SLOT_GENERIC_COUNT && value < UINT64_C(1) << 58) {
+		enum pf_slot slot =
+			(enum pf_slot)(PF_SLOT_GENERIC + m->generic++);
+
+		pf_pfr_arg_slot(m, name, slot, (int64_t)(value << 4));
+		return;
+	}
+	key(m, name);
+	pf_buf_addf(&m->text, "%" PRIu64, value);
+}
+
+void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *name, int64_t value)
+{
+	key(m, name);
+	pf_buf_addf(&m->text, "%" PRId64, value);
+}
+
+void pf_pfr_arg_text(struct pf_pfr_map *m, const char *name, const char *text,
+		     size_t len)
+{
+	key(m, name);
+	pf_jsonw_quote(&m->text, text, len, false);
+}
+
+uint32_t pf_pfr_close_args(struct pf_pfr_map *m)
+{
+	if (!m->text.len)
+		return PF_ID_NONE;
+	pf_buf_addc(&m->text, '}');
+	return pf_dict_find(&m->parsed.args, m->text.data, m->text.len,
+			    m->mask);
+}
+
+/* ---- events ---- */
+
+bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		  struct pf_pfr_put *put)
+{
+	int64_t start = ev->start_ns, end = ev->end_ns;
+
+	put->order = -1;
+	if (ev->untimed) {
+		pf_pfr_note(m, PF_SKIP_UNTIMED);
+		return false;
+	}
+	if (m->is_realtime) {
+		start = pf_pfr_clock_monotonic(&m->file->clock, start);
+		end = pf_pfr_clock_monotonic(&m->file->clock, end);
+	}
+	if (end < start) {
+		pf_pfr_note(m, PF_REPAIR_NEGATIVE_DURATION);
+		end = start;
+	}
+	put->start_ns = start;
+	if (start < 0 || __builtin_sub_overflow(end, start, &put->dur_ns)) {
+		pf_pfr_note(m, PF_SKIP_TIME_RANGE);
+		return false;
+	}
+	if (!m->has_last || end > m->last_ns)
+		m->last_ns = end;
+	m->has_last = true;
+	return true;
+}
+
+void pf_pfr_store(struct pf_pfr_map *m, const struct pf_pfr_put *put)
+{
+	struct pf_batch *b = &m->parsed.batch;
+	int64_t order = put->order >= 0 ? put->order - m->events_before
+					: b->event_count;
+	struct pf_event ev = {
+		.start_ns = put->start_ns,
+		.dur_ns = put->dur_ns,
+		.name = put->name,
+		.args = put->args,
+		.track = put->track,
+		.type = pf_batch_type(b, m->category[put->category], put->ph,
+				      put->kind),
+		.order = order < INT32_MIN ? INT32_MIN : (int32_t)order,
+		.ph = (uint8_t)put->ph,
+		.kind = (uint8_t)put->kind,
+	};
+
+	b->kind_count[put->kind]++;
+	pf_batch_put(b, &ev, m->mask, m->slots);
+}
+
+static void skip_type(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	(void)ev;
+	pf_pfr_note(m, PF_SKIP_RECORD_TYPE);
+}
+
+static void (*const mappers[PF_PFR_EVENT_TYPES])(
+	struct pf_pfr_map *, const struct pf_pfr_event *) = {
+	[PF_PFR_KERNEL] = pf_pfr_map_kernel,
+	[PF_PFR_KERNEL_INLINE] = pf_pfr_map_kernel,
+	[PF_PFR_MEMCPY] = pf_pfr_map_copy,
+	[PF_PFR_MEMSET] = pf_pfr_map_fill,
+	[PF_PFR_API] = pf_pfr_map_call,
+	[PF_PFR_SYNC] = pf_pfr_map_sync,
+	[PF_PFR_CUDA_EVENT] = pf_pfr_map_event,
+	[PF_PFR_OVERHEAD] = pf_pfr_map_overhead,
+	[PF_PFR_MEMORY] = pf_pfr_map_memory,
+	[PF_PFR_GRAPH] = pf_pfr_map_graph,
+	[PF_PFR_JIT] = pf_pfr_map_jit,
+	[PF_PFR_INTERNAL] = pf_pfr_map_internal,
+	[PF_PFR_UVM] = pf_pfr_map_uvm,
+	[PF_PFR_ENV] = pf_pfr_map_environment,
+	[PF_PFR_EXTCORR] = skip_type,
+	[PF_PFR_PUSH] = pf_pfr_map_nvtx,
+	[PF_PFR_POP] = pf_pfr_map_nvtx,
+	[PF_PFR_MARK] = pf_pfr_map_nvtx,
+	[PF_PFR_RSTART] = pf_pfr_map_nvtx,
+	[PF_PFR_REND] = pf_pfr_map_nvtx,
+};
+
+void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
+{
+	struct pf_pfr_event ev;
+	struct pf_pfr_body body;
+	enum pf_pfr_got got;
+
+	m->frame_offset = frame->offset;
+	m->is_realtime = frame->flags & PF_PFR_IS_REALTIME;
+	m->parsed.batch.ts_fraction_digits = 3;
+	if (frame->after_a_gap)
+		pf_pfr_ranges_tear(m);
+	if (m->is_realtime && !m->file->clock.count)
+		pf_pfr_note(m, PF_REPAIR_NO_CLOCK);
+	if (!pf_pfr_body_init(&body, frame->payload, frame->len)) {
+		pf_pfr_note(m, PF_REPAIR_BAD_FRAME);
+		return;
+	}
+	while ((got = pf_pfr_body_next(&body, &ev)) != PF_PFR_GOT_END) {
+		if (got == PF_PFR_GOT_EVENT)
+			mappers[ev.type](m, &ev);
+		else if (got == PF_PFR_GOT_UNKNOWN)
+			pf_pfr_note(m, PF_SKIP_RECORD_TYPE);
+		else
+			pf_pfr_note(m, PF_SKIP_MALFORMED);
+		m->parsed.batch.event_count++;
+		if (got == PF_PFR_GOT_CUT)
+			break;
+	}
+}
+
+void pf_pfr_map_finish(struct pf_pfr_map *m)
+{
+	pf_pfr_ranges_close(m);
+}

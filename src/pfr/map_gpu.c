@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* What runs on a device: kernels, graphs, copies, fills, synchronisation. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pfr/map_impl.h"
+#include "pfr/words.h"
+
+#define NO_STREAM UINT32_MAX
+
+static void arg_device(struct pf_pfr_map *m, uint64_t device)
+{
+	if (device != PF_PFR_NOWHERE)
+		pf_pfr_arg_fixed(m, "device", (int64_t)(uint32_t)device);
+}
+
+static void arg_stream(struct pf_pfr_map *m, uint64_t stream)
+{
+	pf_pfr_arg_fixed(m, "stream",
+			 stream == NO_STREAM ? -1 : (int64_t)(uint32_t)stream);
+}
+
+static void arg_place(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+		      const uint64_t *place)
+{
+	arg_device(m, place[0]);
+	pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)place[1]);
+	arg_stream(m, place[2]);
+	pf_pfr_arg_slot(m, "correlation", PF_SLOT_CORRELATION,
+			(int64_t)ev->correlation);
+}
+
+static void arg_triple(struct pf_pfr_map *m, const char *key,
+		       const uint32_t v[3])
+{
+	pf_buf_addf(&m->text, ",\"%s\":[%u,%u,%u]", key, v[0], v[1], v[2]);
+}
+
+/* ---- kernels ---- */
+
+/* As Kineto works it out, where the device is known. */
+static void arg_waves(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
+		      uint64_t device)
+{
+	int64_t sms = pf_pfr_info_int(m->file, "device", device, "SMs");
+	int64_t warp = pf_pfr_info_int(m->file, "device", device, "warp");
+	double blocks, threads;
+
+	if (sms <= 0)
+		return;
+	blocks = (double)l->grid[0] * l->grid[1] * l->grid[2] / (double)sms;
+	threads = (double)l->block[0] * l->block[1] * l->block[2];
+	pf_buf_addf(&m->text, ",\"blocks per SM\":%.6f", blocks);
+	if (warp > 0)
+		pf_buf_addf(&m->text, ",\"warps per SM\":%.6f",
+			    blocks * threads / (double)warp);
+}
+
+static void arg_launch(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
+		       uint64_t device)
+{
+	static const char *const types[] = { NULL, "cooperative",
+					     "cooperative on several devices",
+					     "command list" };
+
+	pf_pfr_arg_fixed(m, "registers per thread", l->registers);
+	pf_pfr_arg_fixed(m, "shared memory",
+			 (int64_t)l->static_bytes + l->dynamic_bytes);
+	arg_waves(m, l, device);
+	arg_triple(m, "grid", l->grid);
+	arg_triple(m, "block", l->block);
+	if (l->local_bytes)
+		pf_pfr_arg_fixed(m, "local memory per thread", l->local_bytes);
+	if (l->cluster[0])
+		arg_triple(m, "cluster", l->cluster);
+	if (l->launch_type && l->launch_type < 4)
+		pf_pfr_arg_text(m, "launch type", types[l->launch_type],
+				strlen(types[l->launch_type]));
+}
+
+/* place: device, context, stream, graph node, graph, channel, queued, ... */
+static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			    const uint64_t *place, unsigned count)
+{
+	static const char *const keys[] = { "queued", "submitted" };
+
+	if (place[4])
+		pf_pfr_arg_number(m, "graph id", place[4]);
+	if (place[3])
+		pf_pfr_arg_number(m, "graph node id", place[3]);
+	for (unsigned i = 6; i < count && i < 8; i++) {
+		int64_t ns = ev->start_ns + pf_wire_unzigzag(place[i]);
+
+		if (m->is_realtime)
+			ns = pf_pfr_clock_monotonic(&m->file->clock, ns);
+		if (ns > 0)
+			pf_pfr_arg_number(m, keys[i - 6], (uint64_t)ns);
+	}
+}
+
+void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	bool is_inline = ev->type == PF_PFR_KERNEL_INLINE;
+	const uint64_t *place = ev->v + !is_inline;
+	const struct pf_pfr_launch *l =
+		is_inline ? &ev->launch
+			  : pf_pfr_launch_of(&m->file->defs, ev->v[0]);
+	struct pf_pfr_put put = { .category = PF_PFR_CAT_KERNEL,
+				  .kind = PF_KIND_KERNEL,
+				  .ph = 'X' };
+	uint32_t *memo = NULL;
+
+	if (!pf_pfr_times(m, ev, &put))
+		return;
+	put.name = l ? pf_pfr_find_kernel(m, &l->name)
+		     : pf_pfr_find_lost(m, ev->v[0]);
+	put.track = pf_pfr_gpu_track(m, place[0], place[2]);
+	pf_pfr_open_args(m);
+	m->slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	/* Most have nothing but launch and place, and these repeat. */
+	if (!is_inline && !place[3] && !place[4] && ev->count < 8 &&
+	    place[0] < 256 && place[1] < 1 << 16 && place[2] < 1 << 24 &&
+	    pf_pfr_memo(
+		    m,
+		    PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_ARGS,
+				    place[0] << 40 | place[1] << 24 | place[2]),
+		    ev->v[0], &memo)) {
+		put.args = *memo;
+		pf_pfr_store(m, &put);
+		return;
+	}
+	arg_place(m, ev, place);
+	if (l)
+		arg_launch(m, l, place[0]);
+	arg_kernel_rest(m, ev, place, ev->count - !is_inline);
+	put.args = pf_pfr_close_args(m);
+	if (memo)
+		*memo = put.args;
+	pf_pfr_store(m, &put);
+}
+
+void pf_pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_pfr_put put = { .category = PF_PFR_CAT_KERNEL,
+				  .kind = PF_KIND_KERNEL,
+				  .ph = 'X' };
+	char name[40];
+	int n;
+
+	if (!pf_pfr_times(m, ev, &put))
+		return;
+	n = snprintf(name, sizeof(name), "graph %" PRIu64, ev->v[0]);
+	put.name = pf_pfr_find_text(m, name, (size_t)n);
+	put.track = pf_pfr_gpu_track(m, ev->v[1], ev->v[3]);
+	pf_pfr_open_args(m);
+	arg_place(m, ev, ev->v + 1);
+	pf_pfr_arg_number(m, "graph id", ev->v[0]);
+	pf_buf_adds(&m->text, ",\"whole graph\":true");
+	put.args = pf_pfr_close_args(m);
+	pf_pfr_store(m, &put);
+}
+
+/* ---- copies and fills ---- */
+
+static void arg_bytes(struct pf_pfr_map *m, uint64_t bytes, int64_t dur_ns)
+{
+	unsigned __int128 rate;
+
+	if (bytes > INT64_MAX)
+		bytes = INT64_MAX;
+	pf_pfr_arg_slot(m, "bytes", PF_SLOT_BYTES, (int64_t)bytes);
+	if (dur_ns <= 0)
+		return;
+	/* GB/s is bytes per ns; six digits behind the point. */
+	rate = ((unsigned __int128)bytes * 1000000 +
+		(unsigned __int128)dur_ns / 2) /
+	       (unsigned __int128)dur_ns;
+	if (rate < UINT64_C(1) << 58)
+		pf_pfr_arg_slot(m, "memory bandwidth (GB/s)", PF_SLOT_BANDWIDTH,
+				(int64_t)rate * 16 + 6);
+}
+
+static void arg_graph(struct pf_pfr_map *m, uint64_t node, uint64_t graph)
+{
+	if (graph)
+		pf_pfr_arg_number(m, "graph id", graph);
+	if (node)
+		pf_pfr_arg_number(m, "graph node id", node);
+}
+
+static uint32_t copy_name(struct pf_pfr_map *m, uint64_t kind, uint64_t places)
+{
+	uint32_t *entry;
+	char text[96];
+	int n;
+
+	if (kind > 255)
+		kind = 255;
+	if (pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_COPY_NAME, kind), places,
+			&entry))
+		return *entry;
+	n = snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
+		     pf_pfr_copy_word(kind), pf_pfr_memory_word(places >> 4),
+		     pf_pfr_memory_word(places & 15));
+	return *entry = pf_pfr_find_text(m, text, (size_t)n);
+}
+
+/* bytes, kind, places, flags, device, context, stream, node, peers, graph */
+void pf_pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_pfr_put put = { .category = PF_PFR_CAT_MEMCPY,
+				  .kind = PF_KIND_MEMCPY,
+				  .ph = 'X' };
+	const uint64_t *v = ev->v;
+
+	if (!pf_pfr_times(m, ev, &put))
+		return;
+	put.name = copy_name(m, v[1], v[2]);
+	put.track = pf_pfr_gpu_track(m, v[4], v[6]);
+	pf_pfr_open_args(m);
+	arg_place(m, ev, v + 4);
+	arg_bytes(m, v[0], put.dur_ns);
+	if (ev->count >= 10 && v[8] != v[9]) {
+		pf_pfr_arg_fixed(m, "fromDevice", (int64_t)(uint32_t)v[8]);
+		pf_pfr_arg_fixed(m, "toDevice", (int64_t)(uint32_t)v[9]);
+	}
+	arg_graph(m, v[7], v[10]);
+	put.args = pf_pfr_close_args(m);
+	pf_pfr_store(m, &put);
+}
+
+/* bytes, value, memory kind, device, context, stream, node, graph */
+void pf_pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_pfr_put put = { .category = PF_PFR_CAT_MEMSET,
+				  .kind = PF_KIND_MEMSET,
+				  .ph = 'X' };
+	const uint64_t *v = ev->v;
+	char text[64];
+	int n;
+
+	if (!pf_pfr_times(m, ev, &put))
+		return;
+	n = snprintf(text, sizeof(text), "Memset (%s)",
+		     pf_pfr_memory_word(v[2]));
+	put.name = pf_pfr_find_text(m, text, (size_t)n);
+	put.track = pf_pfr_gpu_track(m, v[3], v[5]);
+	pf_pfr_open_args(m);
+	arg_place(m, ev, v + 3);
+	arg_bytes(m, v[0], put.dur_ns);
+	arg_graph(m, v[6], v[7]);
+	put.args = pf_pfr_close_args(m);
+	pf_pfr_store(m, &put);
+}
+
+/* ---- synchronisation: type, context, stream, event, sync id, result ---- */
+
+void pf_pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_pfr_put put = { .category = PF_PFR_CAT_SYNC,
+				  .kind = PF_KIND_GPU_SYNC,
+				  .ph = 'X' };
+	const char *word = pf_pfr_sync_word(ev->v[0]);
+	uint64_t device = pf_pfr_device_of(m, ev->v[1]);
+
+	if (!pf_pfr_times(m, ev, &put))
+		return;
+	put.name = pf_pfr_find_text(m, word, strlen(word));
+	put.track = pf_pfr_gpu_track(m, device, ev->v[2]);
+	pf_pfr_open_args(m);
+	pf_pfr_arg_text(m, "cuda_sync_kind", word, strlen(word));
+	if (ev->v[3] != UINT32_MAX)
+		pf_pfr_arg_number(m, "wait_on_cuda_event_id", ev->v[3]);
+	arg_stream(m, ev->v[2]);
+	pf_pfr_arg_slot(m, "correlation", PF_SLOT_CORRELATION,
+			(int64_t)ev->correlation);
+	arg_device(m, device);
+	pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
+	if (ev->v[5])
+		pf_pfr_arg_fixed(m, "return value",
+				 (int64_t)(uint32_t)ev->v[5]);
+	put.args = pf_pfr_close_args(m);
+	pf_pfr_store(m, &put);
+}

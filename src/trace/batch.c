@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/batch.h"
+#include "trace/category.h"
+
+static const struct {
+	char letter;
+	const char *name;
+} track_classes[] = {
+	{ 'h', "host" }, { 'g', "gpu" },   { 'c', "counter" },
+	{ 'f', "flow" }, { 'a', "async" }, { 'm', "mark" },
+};
+
+char pf_track_class_letter(enum pf_kind kind)
+{
+	return pf_kind_track_class(kind)[0];
+}
+
+const char *pf_track_class_name(char letter)
+{
+	for (size_t i = 0; i < sizeof(track_classes) / sizeof(*track_classes);
+	     i++)
+		if (track_classes[i].letter == letter)
+			return track_classes[i].name;
+	return "host";
+}
+
+void pf_parsed_release(struct pf_parsed *p)
+{
+	struct pf_batch *b = &p->batch;
+
+	free(b->events);
+	free(b->slots);
+	free(b->types);
+	pf_buf_release(&b->members);
+	pf_buf_release(&b->metadata);
+	pf_dict_release(&p->names);
+	pf_dict_release(&p->args);
+	pf_dict_release(&p->tracks);
+	pf_dict_release(&p->categories);
+}
+
+static void clear_batch(struct pf_batch *b)
+{
+	struct pf_batch kept = *b;
+
+	memset(b, 0, sizeof(*b));
+	b->events = kept.events;
+	b->events_cap = kept.events_cap;
+	b->slots = kept.slots;
+	b->slots_cap = kept.slots_cap;
+	b->types = kept.types;
+	b->types_cap = kept.types_cap;
+	b->members = kept.members;
+	b->metadata = kept.metadata;
+	pf_buf_clear(&b->members);
+	pf_buf_clear(&b->metadata);
+}
+
+bool pf_parsed_begin(struct pf_parsed *p)
+{
+	struct pf_dict *dicts[] = { &p->names, &p->args, &p->tracks,
+				    &p->categories };
+	bool cleared = false;
+
+	clear_batch(&p->batch);
+	for (size_t i = 0; i < sizeof(dicts) / sizeof(*dicts); i++) {
+		pf_dict_forget_fresh(dicts[i]);
+		if (!pf_dict_is_large(dicts[i]))
+			continue;
+		pf_dict_clear(dicts[i]);
+		cleared = true;
+	}
+	return cleared;
+}
+
+uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
+		       enum pf_kind kind)
+{
+	struct pf_event_type *t = b->types;
+
+	for (size_t i = b->type_count; i-- > 0;)
+		if (t[i].category == category && t[i].ph == (uint8_t)ph &&
+		    t[i].kind == kind)
+			return (uint32_t)i;
+	b->types = pf_grow(b->types, &b->types_cap, b->type_count + 1,
+			   sizeof(*b->types));
+	b->types[b->type_count] = (struct pf_event_type){
+		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
+	};
+	return (uint32_t)b->type_count++;
+}
+
+void pf_batch_grow(struct pf_batch *b)
+{
+	b->slots = pf_grow(b->slots, &b->slots_cap,
+			   b->slot_count + PF_SLOT_COUNT, sizeof(*b->slots));
+	b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
+			    sizeof(*b->events));
+}

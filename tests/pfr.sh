@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+# Captures in profan's own format: the same run as .pfr and as Kineto's JSON
+# gives the same tables, however the file is cut, packed or piped.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+mkpfr=$top_builddir/tests/gen/mkpfr
+
+ingest() { # NAME FILE [ENV=VALUE...]
+	name=$1 file=$2
+	shift 2
+	env "$@" "$profan" ingest "$file" -o "$tmp/$name.db" \
+		>"$tmp/$name.said" 2>&1
+}
+
+"$mkpfr" >"$tmp/a.pfr"
+"$mkpfr" --json >"$tmp/a.json"
+ingest pfr "$tmp/a.pfr" || not_ok "ingest a.pfr" "$tmp/pfr.said"
+ingest json "$tmp/a.json" || not_ok "ingest a.json" "$tmp/json.said"
+: >"$tmp/nothing"
+same "a whole capture needs no repair" "$tmp/nothing" "$tmp/pfr.said"
+
+# ---- the same tables ----
+for command in table "table --group-by-input-shape" "table --sort cuda_time" \
+	steps kernels launches overlap gaps syncs; do
+	"$profan" $command "$tmp/json.db" >"$tmp/want" 2>&1
+	"$profan" $command "$tmp/pfr.db" >"$tmp/got" 2>&1
+	same "$command: as from JSON" "$tmp/want" "$tmp/got"
+done
+tables() { # DB: what the columns of GPU rows and steps say
+	"$profan" query "$1" "SELECT k.*, s.text FROM gpu_event AS k
+		JOIN string AS s ON s.id = k.name_id ORDER BY k.id" |
+		wc -l
+	"$profan" query "$1" --format csv "SELECT kind, start_ns, dur_ns,
+		s.text, g.correlation, g.step, g.bytes, c.device, c.stream,
+		c.context, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y,
+		c.block_z, c.registers_per_thread, c.shared_memory_bytes,
+		c.blocks_per_sm, c.warps_per_sm, l.name AS call,
+		l.start_ns AS call_ns, o.name AS op, o.start_ns AS op_ns
+		FROM gpu_event AS g JOIN string AS s ON s.id = g.name_id
+		LEFT JOIN gpu_config AS c ON c.id = g.config_id
+		LEFT JOIN event AS l ON l.id = g.launch_id
+		LEFT JOIN event AS o ON o.id = g.op_id
+		ORDER BY g.start_ns, g.correlation"
+	"$profan" query "$1" --format csv "SELECT rank, world_size, base_ns,
+		first_ns, last_ns FROM trace"
+	"$profan" query "$1" --format csv "SELECT class, pid, tid, name,
+		event_count, first_ns, last_ns FROM track ORDER BY class, pid,
+		tid"
+	"$profan" query "$1" --format csv "SELECT step, start_ns, dur_ns
+		FROM step ORDER BY step"
+	"$profan" query "$1" --format csv "SELECT name, kind, start_ns, dur_ns
+		FROM event WHERE kind < 7 ORDER BY start_ns, dur_ns"
+}
+tables "$tmp/json.db" >"$tmp/want" 2>&1
+tables "$tmp/pfr.db" >"$tmp/got" 2>&1
+same "GPU work, calls, operators, steps: as from JSON" "$tmp/want" "$tmp/got"
+
+# ---- pieces, packing, pipes ----
+for chunk in 1 17 4096; do
+	ingest part "$tmp/a.pfr" PROFAN_CHUNK_BYTES=$chunk
+	same "pieces of $chunk bytes: the same database" "$tmp/pfr.db" \
+		"$tmp/part.db"
+done
+but_for_the_file() { # DB: everything as SQL, without the file's own row
+	"$profan" query "$1" --format csv "SELECT * FROM event
+		ORDER BY id" 2>&1
+	"$profan" query "$1" --format csv "SELECT * FROM trace_fact" 2>&1
+}
+but_for_the_file "$tmp/pfr.db" >"$tmp/want"
+gzip -c "$tmp/a.pfr" >"$tmp/a.pfr.gz"
+ingest part "$tmp/a.pfr.gz"
+but_for_the_file "$tmp/part.db" >"$tmp/got"
+same "gzip" "$tmp/want" "$tmp/got"
+if command -v zstd >/dev/null; then
+	zstd -q "$tmp/a.pfr"
+	ingest part "$tmp/a.pfr.zst"
+	but_for_the_file "$tmp/part.db" >"$tmp/got"
+	same "zstd" "$tmp/want" "$tmp/got"
+else
+	skip "zstd" "no zstd command"
+fi
+cat "$tmp/a.pfr" | "$profan" ingest - -o "$tmp/part.db" >"$tmp/said" 2>&1
+but_for_the_file "$tmp/part.db" >"$tmp/got"
+same "standard input" "$tmp/want" "$tmp/got"
+
+# ---- a killed process ----
+"$mkpfr" --killed >"$tmp/killed.pfr"
+ingest killed "$tmp/killed.pfr"
+if grep -q "was not closed" "$tmp/killed.said"; then
+	ok "a capture without its end says so"
+else
+	not_ok "a capture without its end says so" "$tmp/killed.said"
+fi
+"$profan" table "$tmp/pfr.db" 2>/dev/null >"$tmp/want"
+"$profan" table "$tmp/killed.db" 2>/dev/null >"$tmp/got"
+same "and has the same table" "$tmp/want" "$tmp/got"
+if run 3 "$profan" ingest --strict "$tmp/killed.pfr" -o "$tmp/s.db"; then
+	ok "and is refused by --strict"
+else
+	not_ok "and is refused by --strict" "$tmp/err"
+fi
+
+# ---- what is no capture ----
+refused() { # NAME TEXT FILE
+	if ! run 3 "$profan" ingest "$3" -o "$tmp/no.db"; then
+		not_ok "$1" "$tmp/err"
+	elif ! grep -q "$2" "$tmp/err" || [ "$(wc -l <"$tmp/err")" != 1 ]; then
+		not_ok "$1: says '$2'" "$tmp/err"
+	elif [ -e "$tmp/no.db" ]; then
+		not_ok "$1: leaves no database" "no.db is there"
+	else
+		ok "$1"
+	fi
+}
+tr -d '\r' <"$tmp/a.pfr" >"$tmp/text.pfr"
+refused "damaged by a transfer as text" "text-mode transfer" "$tmp/text.pfr"
+{ head -c 8 "$tmp/a.pfr"; printf '\002'; tail -c +10 "$tmp/a.pfr"; } \
+	>"$tmp/new.pfr"
+refused "a later major version" "version 2.0" "$tmp/new.pfr"
+head -c 16 "$tmp/a.pfr" >"$tmp/head.pfr"
+refused "nothing but a header" "without a whole frame" "$tmp/head.pfr"
+head -c 9 "$tmp/a.pfr" >"$tmp/short.pfr"
+refused "cut in its header" "cut off in its header" "$tmp/short.pfr"
+
+# ---- several files of one run ----
+if run 0 "$profan" ingest "$tmp/a.pfr" "$tmp/killed.pfr" "$tmp/a.json" \
+	-o "$tmp/three.db" && "$profan" query "$tmp/three.db" --format csv \
+	"SELECT id, format, rank FROM trace" >"$tmp/got"; then
+	printf 'id,format,rank\r\n1,pfr,3\r\n2,pfr,3\r\n3,chrome,3\r\n' \
+		>"$tmp/want"
+	tr -d '"' <"$tmp/got" | tr -d '\r' >"$tmp/got2"
+	tr -d '\r' <"$tmp/want" >"$tmp/want2"
+	same "captures and traces in one database" "$tmp/want2" "$tmp/got2"
+else
+	not_ok "captures and traces in one database" "$tmp/err"
+fi
+tap_done

@@ -171,6 +171,7 @@ libprofan_a_SOURCES = \
 	src/render/text.c \
 	src/report/chart.c \
 	src/report/chart.h \
+	src/report/chart_memory.c \
 	src/report/figure.c \
 	src/report/figure.h \
 	src/report/fill.c \

@@ -10,6 +10,9 @@
 /* The classes of a step as a bar, a chart of the steps, and a table. */
 void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page);
 
+/* Memory of each GPU over time. */
+void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page);
+
 /*
  * Tenths of a percent that sum to 1000 if the values sum to "whole": the
  * largest remainders are rounded up.

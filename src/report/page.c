@@ -211,7 +211,9 @@ static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
 static void add_share(struct pf_buf *out, const struct pf_verdict *v,
 		      double value)
 {
-	if (v->part == PF_PART_STEPS) /* times the median */
+	if (v->part == PF_PART_DOCTOR)
+		pf_buf_adds(out, value < 0.5 ? "no warning" : "a warning");
+	else if (v->part == PF_PART_STEPS) /* times the median */
 		pf_buf_addf(out, "%.2f ×", value);
 	else
 		pf_figure_ratio(out, value);

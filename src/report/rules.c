@@ -507,39 +507,160 @@ const struct pf_report_rule pf_rule_straggler = {
 	"V6", "stragglers", "comm", PF_PART_OVERLAP, 0.05, 0.15, apply_straggler
 };
 
-static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
+/* The GPU whose peak is closest to its capacity, -1 if none is known. */
+static int64_t fullest(const struct pf_table *t)
 {
-	(void)p;
-	withhold(v, "there are no memory events; record with "
-		    "profile_memory=True");
-}
-
-const struct pf_report_rule pf_rule_memory = { "V8",         "memory", "memory",
-					       PF_PART_INFO, 0.90,     0.97,
-					       apply_memory };
-
-static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
-{
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_INFO], "accounts");
-	int64_t skipped = 0, events = 0;
+	int64_t best = -1;
 
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		skipped += pf_table_int_at(t, r, "skipped_count");
-		events += pf_table_int_at(t, r, "event_count");
+		if (!pf_table_int_at(t, r, "device_type") ||
+		    !pf_table_at(t, r, "capacity_share"))
+			continue;
+		if (best < 0 ||
+		    pf_table_real_at(t, r, "capacity_share") >
+			    pf_table_real_at(t, (size_t)best, "capacity_share"))
+			best = (int64_t)r;
 	}
-	if (events <= 0)
+	return best;
+}
+
+/* What holds most of the peak of a device. */
+static void say_holder(const struct pf_doc *doc, struct pf_verdict *v,
+		       const char *device)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "alive");
+	int64_t row = pf_table_find_row(t, "device", device);
+	const char *op, *frame;
+
+	if (row < 0)
 		return;
-	v->measured = (double)skipped / (double)events;
-	say(v, "Trace quality: ");
+	op = pf_table_text_at(t, (size_t)row, "outer_op");
+	frame = pf_table_text_at(t, (size_t)row, "frame");
+	if (!op && !frame)
+		return;
+	say(v, "; ");
+	say_ratio(v, pf_table_real_at(t, (size_t)row, "peak_share"));
+	say(v, " of the peak is held by ");
+	if (op)
+		say_name(v, op, strlen(op));
+	if (frame) {
+		if (op)
+			say(v, " at ");
+		say_frame(v, frame);
+	}
+}
+
+static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_doc *doc = &p->doc[PF_PART_MEMORY];
+	const struct pf_table *t = pf_doc_find_table(doc, "devices");
+	int64_t row = fullest(t);
+	const char *device;
+
+	if (row < 0) {
+		withhold(v, pf_table_rows(t)
+				    ? "the memory of the GPU is not known"
+				    : "there are no memory events; record with "
+				      "profile_memory=True");
+		return;
+	}
+	device = pf_table_text_at(t, (size_t)row, "device");
+	v->measured = pf_table_real_at(t, (size_t)row, "capacity_share");
+	say(v, "Peak memory ");
+	pf_figure_bytes(&v->sentence,
+			pf_table_int_at(t, (size_t)row, "peak_bytes"));
+	say(v, " of ");
+	pf_figure_bytes(&v->sentence,
+			pf_table_int_at(t, (size_t)row, "capacity_bytes"));
+	say(v, " (");
 	say_ratio(v, v->measured);
-	say(v, " of the events could not be read (");
-	say_count(v, skipped, "event", "events");
+	say(v, ")");
+	if (device) {
+		say(v, " on ");
+		say(v, device);
+		say_holder(doc, v, device);
+	}
+}
+
+const struct pf_report_rule pf_rule_memory = {
+	"V8", "memory", "memory", PF_PART_MEMORY, 0.90, 0.97, apply_memory
+};
+
+#define TRUST_NAMED 3
+
+/* Worse checks first, then those that touch more. */
+static int64_t next_check(const struct pf_table *t, const char *verdict,
+			  double below, double *share)
+{
+	int64_t best = -1;
+
+	*share = -1;
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		const char *s = pf_table_text_at(t, r, "verdict");
+		double mine = pf_table_real_at(t, r, "share");
+
+		if (!s || strcmp(s, verdict) || mine >= below || mine <= *share)
+			continue;
+		*share = mine;
+		best = (int64_t)r;
+	}
+	return best;
+}
+
+static void say_check(struct pf_verdict *v, const struct pf_table *t,
+		      size_t row, int named)
+{
+	const char *name = pf_table_text_at(t, row, "check");
+
+	say(v, named ? ", " : "");
+	say(v, name ? name : "");
+	say(v, " (");
+	pf_figure_count(&v->sentence, pf_table_int_at(t, row, "count"));
+	if (pf_table_at(t, row, "share")) {
+		say(v, ", ");
+		say_ratio(v, pf_table_real_at(t, row, "share"));
+		if (pf_table_at(t, row, "gpu_ns"))
+			say(v, " of GPU time");
+	}
 	say(v, ")");
 }
 
+static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
+{
+	static const char *const verdicts[] = { "bad", "warn" };
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_DOCTOR], "checks");
+	int64_t count = 0, bad = 0;
+	int named = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		const char *s = pf_table_text_at(t, r, "verdict");
+
+		bad += s && !strcmp(s, "bad");
+		count += s && (!strcmp(s, "bad") || !strcmp(s, "warn"));
+	}
+	/* as on a scale: 1 is a warning, 2 is bad */
+	v->measured = bad ? 2 : count ? 1 : 0;
+	say(v, "Trace quality: ");
+	for (size_t i = 0; i < 2; i++) {
+		double below = 1e300, share;
+		int64_t row;
+
+		while (named < TRUST_NAMED &&
+		       (row = next_check(t, verdicts[i], below, &share)) >= 0) {
+			say_check(v, t, (size_t)row, named++);
+			below = share;
+		}
+	}
+	if (count > named) {
+		say(v, " and ");
+		say_count(v, count - named, "more check", "more checks");
+	}
+	say(v, "; figures that rest on this may be off");
+}
+
 const struct pf_report_rule pf_rule_trust = {
-	"V9", "trace quality", "method", PF_PART_INFO, 1e-9, 0.01, apply_trust
+	"V9", "trace quality", "quality", PF_PART_DOCTOR, 0.5, 1.5, apply_trust
 };
 
 static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)

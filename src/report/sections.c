@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/gpu.h"
+#include "report/chart.h"
 #include "report/sections.h"
 #include "table/find.h"
 #include "trace/event.h"
@@ -23,6 +24,13 @@ static bool is_collective(const struct pf_table *t, size_t row)
 	const char *name = pf_table_text_at(t, row, "name");
 
 	return name && pf_gpu_classify(PF_KIND_KERNEL, name) == PF_GPU_COMM;
+}
+
+static bool is_finding(const struct pf_table *t, size_t row)
+{
+	const char *verdict = pf_table_text_at(t, row, "verdict");
+
+	return verdict && strcmp(verdict, "ok") != 0;
 }
 
 /* ---- columns ---- */
@@ -200,6 +208,58 @@ static const struct pf_html_col input_cols[] = { COL_AS("culprit", "Range"),
 						 COL("longest_ns"),
 						 END };
 
+static const struct pf_html_col memory_cols[] = {
+	COL("device"),
+	COL_AS("peak_bytes", "Peak"),
+	COL_AS("capacity_bytes", "Capacity"),
+	BAR("capacity_share", "Of capacity"),
+	COL_AS("peak_reserved_bytes", "Reserved, peak"),
+	COL_AS("unused_at_peak_bytes", "Reserved, not used at peak"),
+	COL_AS("allocation_count", "Allocations"),
+	COL_AS("allocated_bytes", "Allocated"),
+	COL_AS("kept_bytes", "Not freed by the end"),
+	COL_AS("oom_count", "Out of memory"),
+	END
+};
+
+static const struct pf_html_col alive_cols[] = { COL("device"),
+						 COL_AS("outer_op", "Op"),
+						 COL_AS("op", "Innermost op"),
+						 COL("bytes"),
+						 BAR("peak_share", "Of peak"),
+						 COL_AS("count", "Blocks"),
+						 COL_AS("largest_bytes",
+							"Largest"),
+						 COL_AS("age_ns", "Age"),
+						 FRAME("frame"),
+						 END };
+
+static const struct pf_html_col kept_cols[] = { COL("device"),
+						COL_AS("outer_op", "Op"),
+						COL_AS("op", "Innermost op"),
+						COL("bytes"),
+						COL_AS("count", "Blocks"),
+						COL_AS("size_bytes", "Size"),
+						FRAME("frame"),
+						END };
+
+static const struct pf_html_col memory_op_cols[] = {
+	COL_AS("op", "Operator"),
+	COL("device"),
+	COL("calls"),
+	COL_AS("allocation_count", "Allocations"),
+	COL_AS("allocated_bytes", "Allocated"),
+	COL_AS("increase_bytes", "Increase"),
+	COL_AS("self_allocation_count", "Allocations, self"),
+	COL_AS("self_allocated_bytes", "Allocated, self"),
+	COL_AS("self_increase_bytes", "Increase, self"),
+	END
+};
+
+static const struct pf_html_col check_cols[] = { COL("check"), COL("verdict"),
+						 COL("count"), COL("gpu_ns"),
+						 COL("share"), END };
+
 static const struct pf_html_col step_cols[] = {
 	COL("step"),     { "start_ns", "Starts at", PF_HTML_STEP, "dur_ns" },
 	COL("dur_ns"),   COL("kernel_ns"),
@@ -212,7 +272,7 @@ static const struct pf_html_col step_cols[] = {
 
 /* ---- sections ---- */
 
-#define TABLES_MAX 3
+#define TABLES_MAX 4
 
 static const struct section {
 	const char *id, *title, *absent;
@@ -265,12 +325,30 @@ static const struct section {
 	      "kernels", collective_cols, 40, NULL, is_collective },
 	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
 	      overlap_cols, 40, NULL, NULL } } },
+	{ "memory",
+	  "Memory",
+	  "there are no memory events; record with profile_memory=True",
+	  PF_PART_MEMORY,
+	  { { "memory-devices", "Peaks", PF_PART_MEMORY, "devices", memory_cols,
+	      20, NULL, NULL },
+	    { "alive", "Alive at the peak", PF_PART_MEMORY, "alive", alive_cols,
+	      60, NULL, NULL },
+	    { "memory-ops", "Allocations by operator", PF_PART_MEMORY, "ops",
+	      memory_op_cols, 80, NULL, NULL },
+	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
+	      kept_cols, 40, NULL, NULL } } },
 	{ "input",
 	  "Input",
 	  "no idle time of the GPU comes from loading data",
 	  PF_PART_COUNT,
 	  { { "loading", "Idle time of the GPU while data is loaded",
 	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
+	{ "quality",
+	  "Trace quality",
+	  "every check of the trace says ok",
+	  PF_PART_DOCTOR,
+	  { { "quality-checks", "Checks that found something", PF_PART_DOCTOR,
+	      "checks", check_cols, 40, NULL, is_finding } } },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(*sections))
@@ -298,6 +376,8 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 			pf_html_text(out, finding);
 			pf_buf_adds(out, ".</p>\n");
 		}
+		if (s->part == PF_PART_MEMORY)
+			pf_chart_memory(out, page);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			pf_html_table(out, page, &s->tables[k]);
 		pf_buf_adds(out, "</section>\n");

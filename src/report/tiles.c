@@ -112,12 +112,40 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 	pf_buf_adds(&t->detail, " on average");
 }
 
+static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_MEMORY], "devices");
+	int64_t best = -1, peak = 0;
+	struct pf_tile *tile;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		if (!pf_table_int_at(t, r, "device_type") ||
+		    pf_table_int_at(t, r, "peak_bytes") <= peak)
+			continue;
+		peak = pf_table_int_at(t, r, "peak_bytes");
+		best = (int64_t)r;
+	}
+	if (best < 0)
+		return;
+	tile = add(out, "peak_bytes", "Peak memory", PF_BYTES, "memory");
+	set_int(tile, peak);
+	if (!pf_table_at(t, (size_t)best, "capacity_bytes"))
+		return;
+	pf_figure_ratio(&tile->detail,
+			pf_table_real_at(t, (size_t)best, "capacity_share"));
+	pf_buf_adds(&tile->detail, " of ");
+	pf_figure_bytes(&tile->detail,
+			pf_table_int_at(t, (size_t)best, "capacity_bytes"));
+}
+
 void pf_tiles_find(const struct pf_parts *p, struct pf_tiles *out)
 {
 	memset(out, 0, sizeof(*out));
 	add_step_time(p, out);
 	add_gpu(p, out);
 	add_counts(p, out);
+	add_memory(p, out);
 }
 
 void pf_tiles_release(struct pf_tiles *t)

@@ -33,8 +33,8 @@ _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");
 static int by_rank(const void *a, const void *b)
 {
 	const struct pf_verdict *x = a, *y = b;
-	int trust_x = x->part == PF_PART_INFO && x->severity == PF_BAD;
-	int trust_y = y->part == PF_PART_INFO && y->severity == PF_BAD;
+	int trust_x = x->part == PF_PART_DOCTOR && x->severity == PF_BAD;
+	int trust_y = y->part == PF_PART_DOCTOR && y->severity == PF_BAD;
 
 	if (x->state != y->state)
 		return (int)x->state - (int)y->state;

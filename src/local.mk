@@ -182,14 +182,20 @@ libprofan_a_SOURCES = \
 	src/report/html.h \
 	src/report/md.c \
 	src/report/page.c \
+	src/report/payload.c \
+	src/report/payload.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/rules.c \
 	src/report/rules.h \
 	src/report/sections.c \
 	src/report/sections.h \
+	src/report/slices.c \
+	src/report/slices.h \
 	src/report/tiles.c \
 	src/report/tiles.h \
+	src/report/timeline.c \
+	src/report/timeline.h \
 	src/report/verdict.c \
 	src/report/verdict.h \
 	src/store/argtext.c \

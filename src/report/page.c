@@ -12,6 +12,7 @@
 #include "report/html.h"
 #include "report/report.h"
 #include "report/sections.h"
+#include "report/timeline.h"
 #include "table/find.h"
 
 /* ---- header ---- */
@@ -347,6 +348,18 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 
 /* ---- the page ---- */
 
+#define SLICE_BYTES 8          /* of the largest page for each slice */
+#define FRAME_BYTES (64 << 10) /* skeleton, style and program */
+
+static int64_t bytes_of(const struct pf_buf *slots, size_t count)
+{
+	int64_t sum = FRAME_BYTES;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (int64_t)slots[i].len;
+	return sum;
+}
+
 int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 		   struct pf_err *err)
 {
@@ -381,8 +394,16 @@ int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 					 { NULL, NULL } };
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.source_url };
-	int rc;
+	struct pf_timeline timeline = { 0 };
+	int rc = pf_timeline_load(r->db, &r->parts.traces.traces[0],
+				  (enum pf_timeline_want)r->args.timeline,
+				  r->args.max_html_bytes / SLICE_BYTES,
+				  &timeline, err);
 
+	page.first_ns = timeline.first_ns;
+	if (timeline.group[PF_SLICES_GPU].count +
+	    timeline.group[PF_SLICES_OPS].count)
+		page.timeline_trace = timeline.trace_id;
 	pf_report_title(r, &title);
 	pf_html_text(&b[TITLE], title.data);
 	add_header(&b[HEADER], r);
@@ -394,7 +415,14 @@ int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 	pf_sections_add(&b[SECTIONS], &page);
 	add_checks(&b[FINE], &r->verdicts);
 	add_method(&b[METHOD], &r->parts);
-	rc = pf_fill("reports/page.html", slots, out, err);
+	if (!rc)
+		rc = pf_timeline_html(r, &timeline,
+				      r->args.max_html_bytes -
+					      bytes_of(b, SLOTS),
+				      &b[TIMELINE], &b[DATA], err);
+	pf_timeline_release(&timeline);
+	if (!rc)
+		rc = pf_fill("reports/page.html", slots, out, err);
 	for (int i = 0; i < SLOTS; i++)
 		pf_buf_release(&b[i]);
 	pf_buf_release(&title);

@@ -1,2 +1,974 @@
 'use strict';
-document.documentElement.classList.add('js');
+/* Sorting and filtering of tables, and the timeline.  Nothing here makes HTML
+ * from text: nodes are created, and texts are set as text. */
+(() => {
+const root = document.documentElement;
+root.classList.add('js');
+const $ = (id) => document.getElementById(id);
+const make = (tag, props, ...kids) => {
+	const e = document.createElement(tag);
+	for (const [k, v] of Object.entries(props || {})) {
+		if (k in e && k !== 'list')
+			e[k] = v;
+		else
+			e.setAttribute(k, v);
+	}
+	e.append(...kids);
+	return e;
+};
+
+/* ---- numbers as the page shows them ---- */
+
+const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+const time = (ns) => {
+	if (ns < 0)
+		return '-' + time(-ns);
+	if (ns < 1000)
+		return Math.round(ns) + ' ns';
+	for (const [unit, name] of [[1e3, 'µs'], [1e6, 'ms']])
+		for (const d of [2, 1, 0])
+			if (Number((ns / unit).toFixed(d)) < 1000 / 10 ** d)
+				return (ns / unit).toFixed(d) + ' ' + name;
+	return (ns / 1e9).toFixed(3) + ' s';
+};
+
+/* ---- tables ---- */
+
+const TOP = 10;
+
+const cellKey = (row, col) => {
+	const c = row.cells[col];
+	if (!c)
+		return '';
+	return c.dataset.v === undefined ? c.textContent : Number(c.dataset.v);
+};
+
+const compare = (a, b) => {
+	if (typeof a === typeof b)
+		return a < b ? -1 : a > b ? 1 : 0;
+	return typeof a === 'number' ? -1 : 1;
+};
+
+const rowsOf = (table) => [...table.tBodies].flatMap((b) => [...b.rows]);
+
+const sortBy = (table, th) => {
+	const col = th.cellIndex, old = th.getAttribute('aria-sort');
+	const isNumber = th.classList.contains('n');
+	const up = old ? old === 'descending' : !isNumber;
+	const empty = (k) => k === '';
+	const rows = rowsOf(table).map((r) => [cellKey(r, col), r]);
+	rows.sort(([a], [b]) => {
+		if (empty(a) || empty(b))
+			return empty(a) - empty(b);
+		return up ? compare(a, b) : compare(b, a);
+	});
+	for (const h of table.tHead.rows[0].cells)
+		h.removeAttribute('aria-sort');
+	th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+	const [first, more] = table.tBodies;
+	rows.forEach(([, r], i) => (i < TOP || !more ? first : more).append(r));
+};
+
+const filterBy = (table, text, said) => {
+	const want = text.trim().toLowerCase();
+	let n = 0;
+	for (const r of rowsOf(table)) {
+		const names = [...r.cells].map((c) => c.title).join(' ');
+		const is = (r.textContent + ' ' + names).toLowerCase()
+			.includes(want);
+		r.hidden = !is;
+		n += is;
+	}
+	table.classList.toggle('all', want !== '' ||
+		table.dataset.all === '1');
+	said.textContent = want === '' ? '' : count(n) + ' rows';
+};
+
+const addTools = (table) => {
+	const total = rowsOf(table).length;
+	if (total <= TOP)
+		return;
+	const said = make('span', { role: 'status' });
+	const input = make('input', { type: 'search', placeholder: 'Filter' });
+	input.setAttribute('aria-label', 'Filter: ' +
+		table.caption.textContent);
+	input.addEventListener('input', () =>
+		filterBy(table, input.value, said));
+	const all = make('button', { type: 'button' });
+	const show = (on) => {
+		table.dataset.all = on ? '1' : '';
+		table.classList.toggle('all', on);
+		all.textContent = on ? 'Show the first ' + TOP
+			: 'Show all (' + count(total) + ')';
+	};
+	all.addEventListener('click', () => show(table.dataset.all !== '1'));
+	show(false);
+	table.parentNode.before(make('div', { className: 'tools' }, input, all,
+		said));
+};
+
+for (const table of document.querySelectorAll('.t > table')) {
+	for (const th of table.tHead.rows[0].cells) {
+		const b = make('button', { type: 'button' });
+		b.append(...th.childNodes);
+		b.addEventListener('click', () => sortBy(table, th));
+		th.append(b);
+	}
+	table.addEventListener('click', (e) => {
+		const row = e.target.closest('tbody tr');
+		if (row && !e.target.closest('a, button') &&
+		    String(getSelection()) === '')
+			row.classList.toggle('open');
+	});
+	addTools(table);
+}
+
+let opened = [];
+addEventListener('beforeprint', () => {
+	opened = [...document.querySelectorAll('details:not([open])')];
+	for (const d of opened)
+		d.open = true;
+});
+addEventListener('afterprint', () => {
+	for (const d of opened)
+		d.open = false;
+});
+
+/* ---- reading the data ---- */
+
+const fromBase64 = (text) => {
+	if (Uint8Array.fromBase64)
+		return Uint8Array.fromBase64(text);
+	const raw = atob(text), out = new Uint8Array(raw.length);
+	for (let i = 0; i < raw.length; i++)
+		out[i] = raw.charCodeAt(i);
+	return out;
+};
+
+/* n numbers whose bytes lie in planes: all lowest bytes first. */
+const planes = (b, at, n, width) => {
+	const out = new Uint32Array(n);
+	if (width === 2)
+		for (let i = 0, q = at + n; i < n; i++)
+			out[i] = b[at + i] | b[q + i] << 8;
+	else
+		for (let i = 0, q = at + n, r = q + n, s = r + n; i < n; i++)
+			out[i] = b[at + i] | b[q + i] << 8 | b[r + i] << 16 |
+				b[s + i] << 24;
+	return out;
+};
+
+const damaged = () => new Error('the timeline is damaged');
+
+/* Slices of one group; src/report/payload.h describes the bytes. */
+const parse = (b) => {
+	const v = new DataView(b.buffer, b.byteOffset, b.byteLength);
+	const u32 = (at) => v.getUint32(at, true);
+	if (b.length < 24 || u32(0) !== 0x31544650)
+		throw damaged();
+	const n = u32(4), t = u32(8), w = b[12], flags = b[13];
+	const es = u32(16), ed = u32(20);
+	const each = 4 + 4 + w + 1 + (flags & 1) + (flags & 2 ? 4 : 0);
+	if ((w !== 2 && w !== 4) ||
+	    b.length !== 24 + 8 * t + n * each + 8 * (es + ed))
+		throw damaged();
+	const tracks = [];
+	for (let i = 0; i < t; i++)
+		tracks.push({ n: u32(24 + 8 * i), depths: u32(28 + 8 * i) });
+	let at = 24 + 8 * t;
+	const take = (width) => {
+		const out = planes(b, at, n, width);
+		at += width * n;
+		return out;
+	};
+	const bytes = () => b.subarray(at, at += n);
+	const low = take(4), start = new Float64Array(n);
+	const dur = Float64Array.from(take(4));
+	const name = take(w), depth = bytes();
+	const cat = flags & 1 ? bytes() : new Uint8Array(n);
+	const link = flags & 2 ? take(4) : null;
+	start.set(low);
+	for (let i = 0; i < es + ed; i++, at += 8) {
+		const slice = u32(at);
+		if (slice >= n)
+			throw damaged();
+		(i < es ? start : dur)[slice] += u32(at + 4) * 4294967296;
+	}
+	let i = 0;
+	for (const track of tracks) {
+		track.from = i;
+		for (let sum = 0, k = 0; k < track.n; k++, i++)
+			start[i] = sum += start[i];
+	}
+	if (i !== n)
+		throw damaged();
+	return { n, tracks, start, dur, name, depth, cat, link };
+};
+
+/* For each track and depth the slices in order: they never overlap. */
+const addRows = (g) => {
+	for (const track of g.tracks) {
+		const size = new Uint32Array(track.depths);
+		for (let i = track.from; i < track.from + track.n; i++) {
+			if (g.depth[i] >= track.depths)
+				throw damaged();
+			size[g.depth[i]]++;
+		}
+		track.rows = Array.from(size, (s) => new Uint32Array(s));
+		size.fill(0);
+		for (let i = track.from; i < track.from + track.n; i++)
+			track.rows[g.depth[i]][size[g.depth[i]]++] = i;
+	}
+};
+
+const load = async (group) => {
+	const stream = new Blob([fromBase64($(group.id).textContent)]).stream()
+		.pipeThrough(new DecompressionStream('gzip'));
+	const b = new Uint8Array(await new Response(stream).arrayBuffer());
+	const g = parse(b);
+	if (g.n !== group.n || g.tracks.length !== group.tracks.length)
+		throw damaged();
+	addRows(g);
+	g.tracks.forEach((t, i) => Object.assign(t, group.tracks[i], { g }));
+	return Object.assign(g, { key: group.key, until: group.until });
+};
+
+/* ---- the timeline ---- */
+
+const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
+	'#9c7350', '#b866a4', '#7d7d7d'];
+const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, LEAST = 50;
+const SHOWN = { gpu: 255, ops: 12, python: 16 };
+const FONT = '11px ui-monospace, Menlo, Consolas, monospace';
+const CHAR = 6.7;
+
+/* Names cut to what matters in a narrow place. */
+const shorten = (s) => {
+	const py = /^(?:.*[/\\])?([^/\\]+\.py)\((\d+)\): (.+)$/.exec(s);
+	if (py)
+		return py[3] + ' ' + py[1] + ':' + py[2];
+	return s.replace(/^void /, '').replace(/^(?:at::native::|at::)+/, '');
+};
+
+const timeline = (T) => {
+	const app = $('app');
+	const groups = new Map();
+	const span = Math.max(T.span_ns, LEAST);
+	const short = new Map();
+	let v0 = 0, v1 = span, tracks = [], total = 0, width = 0, height = 0;
+	let gutter = 150, isDirty = false, selected = null, hover = null;
+	let query = '', match = null, range = null, css = {};
+
+	const canvas = make('canvas', { tabIndex: 0 });
+	const view = make('div', { id: 'view' }), spacer = make('div');
+	const said = make('div', { id: 'say' });
+	said.setAttribute('aria-live', 'polite');
+	const help = make('p', { id: 'keys', className: 'note' },
+		'Drag pans, Ctrl or Cmd with the wheel zooms, shift and drag ' +
+		'sums up a range, a click on a name at the left folds. Keys: ' +
+		'W S zoom, A D pan, 0 all, F the selection, / highlights, ' +
+		'n N next and previous, Esc clears.');
+	canvas.setAttribute('role', 'application');
+	canvas.setAttribute('aria-label', 'Timeline');
+	canvas.setAttribute('aria-describedby', 'keys');
+	const ctx = canvas.getContext('2d', { alpha: false });
+
+	const dirty = () => {
+		if (isDirty)
+			return;
+		isDirty = true;
+		requestAnimationFrame(() => {
+			isDirty = false;
+			draw();
+		});
+	};
+
+	const clamp = () => {
+		let w = Math.min(Math.max(v1 - v0, LEAST), span);
+		v0 = Math.min(Math.max(v0, 0), span - w);
+		v1 = v0 + w;
+	};
+	const setView = (a, b) => {
+		v0 = a;
+		v1 = b;
+		clamp();
+		dirty();
+	};
+	const plot = () => Math.max(width - gutter, 1);
+	const atX = (x) => v0 + (x - gutter) * (v1 - v0) / plot();
+	const zoom = (f, centre) => {
+		const c = centre === undefined ? (v0 + v1) / 2 : centre;
+		setView(c - (c - v0) * f, c + (v1 - c) * f);
+	};
+	const pan = (part) => {
+		const d = (v1 - v0) * part;
+		setView(v0 + d, v1 + d);
+	};
+
+	/* -- which tracks, and where -- */
+
+	const rowsShown = (t) => t.isOpen
+		? Math.min(t.rows.length - t.skip,
+			t.isAll ? 255 : SHOWN[t.g.key])
+		: 0;
+
+	const layout = () => {
+		let y = RULER;
+		for (const t of tracks) {
+			t.y = y;
+			t.shown = rowsShown(t);
+			y += HEAD + t.shown * ROW + GAP;
+		}
+		total = y;
+		spacer.style.height = Math.max(total - height, 0) + 'px';
+	};
+
+	/* Depths at the top that one slice fills nearly whole say nothing. */
+	const prefix = (t) => {
+		let skip = 0;
+		while (t.g.key === 'python' && skip + 1 < t.rows.length &&
+		       t.rows[skip].length === 1 &&
+		       t.g.dur[t.rows[skip][0]] >= 0.98 * span)
+			skip++;
+		return skip;
+	};
+
+	const arrange = () => {
+		const get = (key) => groups.get(key) ? groups.get(key).tracks : [];
+		const ops = [...get('ops')].sort((a, b) =>
+			(b.launches || 0) - (a.launches || 0) || a.id - b.id);
+		const py = [...get('python')];
+		tracks = [...get('gpu')];
+		for (const t of ops)
+			tracks.push(t, ...py.filter((p) => p.id === t.id));
+		const ids = new Set(ops.map((t) => t.id));
+		tracks.push(...py.filter((p) => !ids.has(p.id)));
+		tracks.forEach((t, i) => {
+			if (t.skip !== undefined)
+				return;
+			t.skip = prefix(t);
+			t.isOpen = i < 24 && !t.wait;
+		});
+		layout();
+	};
+
+	/* -- drawing -- */
+
+	const colours = () => {
+		const s = getComputedStyle(root);
+		for (const k of ['bg', 'soft', 'text', 'muted', 'line', 'bad',
+			'link'])
+			css[k] = s.getPropertyValue('--' + k).trim();
+	};
+
+	const resize = () => {
+		const ratio = devicePixelRatio || 1;
+		width = view.clientWidth;
+		gutter = width < 600 ? 100 : 150;
+		height = Math.min(Math.max(total, 120), 620);
+		canvas.style.height = height + 'px';
+		canvas.width = Math.round(width * ratio);
+		canvas.height = Math.round(height * ratio);
+		ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+		layout();
+	};
+
+	const label = (name) => {
+		let s = short.get(name);
+		if (s === undefined) {
+			s = shorten(T.names[name] || '');
+			short.set(name, s);
+		}
+		return s;
+	};
+
+	/* The first of idx whose slice ends at or after ns. */
+	const firstEnd = (g, idx, ns) => {
+		let a = 0, b = idx.length;
+		while (a < b) {
+			const m = (a + b) >> 1, i = idx[m];
+			if (g.start[i] + g.dur[i] < ns)
+				a = m + 1;
+			else
+				b = m;
+		}
+		return a;
+	};
+	const firstStart = (g, idx, from, ns) => {
+		let a = from, b = idx.length;
+		while (a < b) {
+			const m = (a + b) >> 1;
+			if (g.start[idx[m]] < ns)
+				a = m + 1;
+			else
+				b = m;
+		}
+		return a;
+	};
+
+	/* Slices of one depth; m grows in every turn, so it ends. */
+	const paintRow = (g, idx, y) => {
+		const k = plot() / (v1 - v0), right = width, len = idx.length;
+		let m = firstEnd(g, idx, v0), colour = -1;
+		while (m < len) {
+			const i = idx[m], s = g.start[i], w = g.dur[i] * k;
+			if (s >= v1)
+				return;
+			if (g.cat[i] !== colour) {
+				colour = g.cat[i];
+				ctx.fillStyle = COLOURS[colour] || COLOURS[7];
+			}
+			const x = gutter + (s - v0) * k;
+			if (w >= 0.75) {
+				const a = Math.max(x, gutter);
+				const b = Math.min(x + w, right);
+				const d = b - a;
+				ctx.fillRect(a, y, d > 3 ? d - 1 : Math.max(d, 1),
+					ROW - 1);
+				if (d >= 28) {
+					ctx.fillStyle = '#0b0e12';
+					ctx.fillText(label(g.name[i]).slice(0,
+						Math.floor((d - 6) / CHAR)),
+						a + 3, y + 7);
+					colour = -1;
+				}
+				m++;
+				continue;
+			}
+			const px = Math.max(Math.floor(x), gutter);
+			ctx.fillRect(px, y, 1, ROW - 1);
+			const next = v0 + (px + 1 - gutter) / k;
+			let j = firstStart(g, idx, m + 1, next);
+			const p = idx[j - 1];
+			if (j - 1 > m && g.dur[p] * k >= 0.75 &&
+			    g.start[p] + g.dur[p] > next)
+				j--;
+			m = j;
+		}
+	};
+
+	const hits = (t, depth) => {
+		if (!t.hits || t.hits.query !== match)
+			t.hits = { query: match, rows: [] };
+		if (!t.hits.rows[depth])
+			t.hits.rows[depth] = t.rows[depth].filter((i) =>
+				match[t.g.name[i]]);
+		return t.hits.rows[depth];
+	};
+
+	const outline = (slice, colour, top) => {
+		const { g, i } = slice;
+		const t = tracks.find((o) => o.g === g && i >= o.from &&
+			i < o.from + o.n);
+		const depth = t ? g.depth[i] - t.skip : -1;
+		if (depth < 0 || depth >= t.shown)
+			return;
+		const k = plot() / (v1 - v0);
+		const a = Math.max(gutter + (g.start[i] - v0) * k, gutter);
+		const b = Math.min(gutter + (g.start[i] + g.dur[i] - v0) * k,
+			width);
+		const y = t.y + HEAD + depth * ROW - top;
+		if (b < gutter || a > width || y < RULER - ROW)
+			return;
+		ctx.strokeStyle = colour;
+		ctx.lineWidth = 2;
+		ctx.strokeRect(a, y, Math.max(b - a - 1, 2), ROW - 1);
+	};
+
+	const paintTrack = (t, top) => {
+		const y = t.y - top;
+		if (y > height || y + HEAD + t.shown * ROW < RULER)
+			return;
+		for (let d = 0; d < t.shown; d++) {
+			const ry = y + HEAD + d * ROW;
+			if (ry > height || ry + ROW < RULER)
+				continue;
+			ctx.globalAlpha = match ? 0.15 : 1;
+			paintRow(t.g, t.rows[d + t.skip], ry);
+			ctx.globalAlpha = 1;
+			if (match)
+				paintRow(t.g, hits(t, d + t.skip), ry);
+		}
+		if (t.g.until !== undefined && t.g.until < v1) {
+			const x = Math.max(gutter + (t.g.until - v0) * plot() /
+				(v1 - v0), gutter);
+			ctx.fillStyle = css.soft;
+			ctx.fillRect(x, y + HEAD, width - x, t.shown * ROW);
+			ctx.fillStyle = css.muted;
+			ctx.fillText('left out for its size', x + 6,
+				y + HEAD + 7);
+		}
+	};
+
+	const paintHead = (t, top) => {
+		const y = t.y - top;
+		if (y > height || y + HEAD < 0)
+			return;
+		const hidden = t.rows.length - t.skip - t.shown;
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, y, width, HEAD);
+		ctx.fillRect(0, y, gutter - 1, HEAD + t.shown * ROW + GAP);
+		ctx.fillStyle = css.line;
+		ctx.fillRect(0, y, width, 1);
+		ctx.fillStyle = css.text;
+		const name = t.label + (t.g.key === 'python' ? ', Python' : '');
+		ctx.fillText((t.isOpen ? '▾ ' : '▸ ') + name, 6, y + 10);
+		ctx.fillStyle = css.muted;
+		ctx.fillText(count(t.n) + (t.isOpen && hidden > 0
+			? ', ' + hidden + ' deeper levels folded' : '') +
+			(t.wait ? ', waits' : ''),
+			Math.max(gutter + 6, 24 + name.length * CHAR), y + 10);
+	};
+
+	const paintRuler = () => {
+		const per = (v1 - v0) / plot() * 110;
+		const power = 10 ** Math.floor(Math.log10(per));
+		const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
+		const k = plot() / (v1 - v0);
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, 0, width, RULER);
+		for (const [a, b, name] of T.steps) {
+			if (b < v0 || a > v1)
+				continue;
+			const x = Math.max(gutter + (a - v0) * k, gutter);
+			const e = Math.min(gutter + (b - v0) * k, width);
+			ctx.fillStyle = css.soft;
+			ctx.fillRect(x, 0, Math.max(e - x - 1, 1), RULER - 1);
+			if (e - x > 50) {
+				ctx.fillStyle = css.muted;
+				ctx.textAlign = 'right';
+				ctx.fillText('step ' + name, e - 4, 7);
+				ctx.textAlign = 'left';
+			}
+		}
+		ctx.fillStyle = css.muted;
+		for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
+			const x = gutter + (at - v0) * k;
+			ctx.fillRect(x, RULER - 6, 1, 6);
+			if (x < width - 60)
+				ctx.fillText(time(at), x + 3, RULER - 7);
+		}
+		ctx.fillStyle = css.bad;
+		for (const m of T.marks)
+			if (m.t1 >= v0 && m.t0 <= v1)
+				ctx.fillRect(Math.max(gutter + (m.t0 - v0) * k,
+					gutter), RULER - 2, Math.max(
+					(Math.min(m.t1, v1) - Math.max(m.t0, v0)) *
+					k, 1), 2);
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, 0, gutter - 1, RULER);
+		ctx.fillStyle = css.muted;
+		ctx.fillText(time(v1 - v0), 6, RULER - 7);
+	};
+
+	const draw = () => {
+		const top = view.scrollTop, k = plot() / (v1 - v0);
+		ctx.font = FONT;
+		ctx.textBaseline = 'middle';
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, 0, width, height);
+		for (const t of tracks)
+			paintTrack(t, top);
+		if (range) {
+			ctx.fillStyle = css.link;
+			ctx.globalAlpha = 0.2;
+			ctx.fillRect(gutter + (range[0] - v0) * k, RULER,
+				(range[1] - range[0]) * k, height);
+			ctx.globalAlpha = 1;
+		}
+		if (hover)
+			outline(hover, css.muted, top);
+		if (selected)
+			outline(selected, css.text, top);
+		for (const t of tracks)
+			paintHead(t, top);
+		paintRuler();
+	};
+
+	/* -- what is where -- */
+
+	const trackAt = (y) => {
+		const at = y + view.scrollTop;
+		return y < RULER ? undefined
+			: tracks.find((t) => at >= t.y && at < t.y + HEAD +
+				t.shown * ROW + GAP);
+	};
+
+	const sliceAt = (x, y) => {
+		const t = trackAt(y);
+		if (!t || x < gutter)
+			return null;
+		const d = Math.floor((y + view.scrollTop - t.y - HEAD) / ROW);
+		if (d < 0 || d >= t.shown)
+			return null;
+		const idx = t.rows[d + t.skip], px = (v1 - v0) / plot();
+		const m = firstEnd(t.g, idx, atX(x) - px);
+		if (m < idx.length && t.g.start[idx[m]] <= atX(x) + px)
+			return { g: t.g, i: idx[m], t };
+		return null;
+	};
+
+	const offsetOf = (key) => {
+		let n = 0;
+		for (const g of T.groups) {
+			if (g.key === key)
+				return n;
+			n += g.n;
+		}
+		return -1;
+	};
+
+	/* The call that launched this, or the first work that it launched. */
+	const partner = ({ g, i }) => {
+		const gpu = groups.get('gpu'), ops = groups.get('ops');
+		if (!gpu || !ops || !gpu.link)
+			return null;
+		const base = offsetOf('ops');
+		if (g === gpu && gpu.link[i] !== 0xffffffff &&
+		    gpu.link[i] - base < ops.n)
+			return { g: ops, i: gpu.link[i] - base };
+		if (g === ops) {
+			const at = gpu.link.indexOf(base + i);
+			if (at >= 0)
+				return { g: gpu, i: at };
+		}
+		return null;
+	};
+
+	const trackOf = ({ g, i }) => g.tracks.find((t) => i >= t.from &&
+		i < t.from + t.n);
+
+	const words = ({ g, i }) => (T.names[g.name[i]] || '') + '\n' +
+		T.cats[g.cat[i]] + ', ' + time(g.dur[i]) + ' from ' +
+		time(g.start[i]) + ', ' + trackOf({ g, i }).label;
+
+	const reveal = (slice) => {
+		const t = trackOf(slice), { g, i } = slice;
+		const mid = g.start[i] + g.dur[i] / 2;
+		let w = v1 - v0;
+		if (g.dur[i] > w)
+			w = g.dur[i] * 1.2;
+		if (g.dur[i] < w / 400)
+			w = Math.max(g.dur[i] * 40, LEAST);
+		if (!t.isOpen || g.depth[i] - t.skip >= t.shown)
+			t.isOpen = t.isAll = true;
+		layout();
+		const y = t.y + HEAD + (g.depth[i] - t.skip) * ROW;
+		if (y < view.scrollTop + RULER + HEAD ||
+		    y > view.scrollTop + height - ROW)
+			view.scrollTop = y - height / 2;
+		setView(mid - w / 2, mid + w / 2);
+	};
+
+	const select = (slice) => {
+		selected = slice;
+		range = null;
+		said.replaceChildren();
+		if (slice) {
+			const other = partner(slice);
+			const [name, what] = words(slice).split(/\n(?=[^\n]*$)/);
+			said.append(make('code', {}, name),
+				make('div', {}, what));
+			if (other) {
+				const b = make('button', { type: 'button' },
+					slice.g.key === 'gpu' ? 'Go to its launch'
+						: 'Go to its GPU work');
+				b.addEventListener('click', () => {
+					select(other);
+					reveal(other);
+				});
+				said.append(make('div', { className: 'tools' },
+					b));
+			}
+			const at = T.origin_ns;
+			said.append(make('div', { className: 'note' },
+				'In the trace: ' + String(BigInt(at) +
+				BigInt(Math.round(slice.g.start[slice.i]))) +
+				' ns, ' + Math.round(slice.g.dur[slice.i]) +
+				' ns long'));
+		}
+		dirty();
+	};
+
+	/* The names that take most of a range, by group of tracks. */
+	const sumUp = () => {
+		const [a, b] = range;
+		said.replaceChildren(make('div', {}, time(b - a) + ' from ' +
+			time(a)));
+		for (const [key, g] of groups) {
+			const sums = new Map();
+			for (let i = 0; i < g.n; i++) {
+				const ns = Math.min(g.start[i] + g.dur[i], b) -
+					Math.max(g.start[i], a);
+				if (ns > 0)
+					sums.set(g.name[i],
+						(sums.get(g.name[i]) || 0) + ns);
+			}
+			const best = [...sums].sort((x, y) => y[1] - x[1])
+				.slice(0, 10);
+			if (best.length)
+				said.append(make('div', { className: 'note' },
+					key), make('ol', {}, ...best.map(
+					([name, ns]) => make('li', {}, time(ns) +
+					' ' + label(name).slice(0, 100)))));
+		}
+	};
+
+	/* -- highlighting -- */
+
+	const highlight = (text) => {
+		query = text.trim().toLowerCase();
+		match = null;
+		let n = 0;
+		if (query) {
+			match = Uint8Array.from(T.names, (s) =>
+				s.toLowerCase().includes(query) ? 1 : 0);
+			for (const g of groups.values())
+				for (let i = 0; i < g.n; i++)
+					n += match[g.name[i]];
+		}
+		found.textContent = query ? count(n) + ' found' : '';
+		dirty();
+	};
+
+	const step = (way) => {
+		if (!match)
+			return;
+		const from = selected ? selected.g.start[selected.i]
+			: way > 0 ? v0 : v1;
+		let best = null;
+		for (const g of groups.values())
+			for (let i = 0; i < g.n; i++) {
+				const d = (g.start[i] - from) * way;
+				if (match[g.name[i]] && d > 0 && (!best ||
+				    d < (best.g.start[best.i] - from) * way))
+					best = { g, i };
+			}
+		if (best) {
+			select(best);
+			reveal(best);
+		}
+	};
+
+	/* -- controls -- */
+
+	const tools = make('div', { className: 'tools' });
+	const button = (text, run, title) => {
+		const b = make('button', { type: 'button' }, text);
+		if (title)
+			b.setAttribute('aria-label', title);
+		b.addEventListener('click', run);
+		tools.append(b);
+		return b;
+	};
+	button('+', () => zoom(0.7), 'Zoom in');
+	button('−', () => zoom(1.43), 'Zoom out');
+	button('All', () => setView(0, span));
+	const search = make('input', { type: 'search',
+		placeholder: 'Highlight' });
+	search.setAttribute('aria-label', 'Highlight names');
+	search.addEventListener('input', () => highlight(search.value));
+	search.addEventListener('keydown', (e) => {
+		if (e.key === 'Enter')
+			step(e.shiftKey ? -1 : 1);
+	});
+	const found = make('span', { role: 'status' });
+	tools.append(search, found);
+
+	const addGroup = async (group) => {
+		const g = await load(group);
+		groups.set(g.key, g);
+		arrange();
+		resize();
+		if (query)
+			highlight(query);
+		dirty();
+	};
+	const python = T.groups.find((g) => g.key === 'python');
+	if (python) {
+		const b = button('Show Python (' + count(python.n) + ')', () => {
+			b.disabled = true;
+			addGroup(python).then(() => b.remove(), fail);
+		});
+	}
+
+	const keys = {
+		w: () => zoom(0.7), '+': () => zoom(0.7), '=': () => zoom(0.7),
+		s: () => zoom(1.43), '-': () => zoom(1.43),
+		a: () => pan(-0.2), ArrowLeft: () => pan(-0.2),
+		d: () => pan(0.2), ArrowRight: () => pan(0.2),
+		ArrowUp: () => { view.scrollTop -= 60; },
+		ArrowDown: () => { view.scrollTop += 60; },
+		0: () => setView(0, span),
+		f: () => {
+			if (range)
+				setView(...range);
+			else if (selected)
+				setView(selected.g.start[selected.i],
+					selected.g.start[selected.i] +
+					selected.g.dur[selected.i]);
+		},
+		'/': () => search.focus(),
+		n: () => step(1), N: () => step(-1),
+		Escape: () => {
+			search.value = '';
+			highlight('');
+			select(null);
+		},
+	};
+	canvas.addEventListener('keydown', (e) => {
+		if (e.ctrlKey || e.metaKey || e.altKey)
+			return;
+		const run = keys[e.key] || keys[e.key.toLowerCase()];
+		if (run && Object.hasOwn(keys, keys[e.key] ? e.key
+			: e.key.toLowerCase())) {
+			e.preventDefault();
+			run();
+		}
+	});
+
+	let drag = null;
+	const place = (e) => {
+		const r = canvas.getBoundingClientRect();
+		return [e.clientX - r.left, e.clientY - r.top];
+	};
+	canvas.addEventListener('pointerdown', (e) => {
+		const [x, y] = place(e);
+		if (e.button)
+			return;
+		drag = { x, y, v0, v1, isRange: e.shiftKey, moved: false };
+		canvas.setPointerCapture(e.pointerId);
+	});
+	canvas.addEventListener('pointermove', (e) => {
+		const [x, y] = place(e);
+		if (!drag) {
+			const s = sliceAt(x, y);
+			if ((s && s.i) !== (hover && hover.i) ||
+			    (s && s.g) !== (hover && hover.g)) {
+				hover = s;
+				canvas.title = s ? words(s) : '';
+				dirty();
+			}
+			return;
+		}
+		if (Math.abs(x - drag.x) > 3)
+			drag.moved = true;
+		if (!drag.moved)
+			return;
+		if (drag.isRange) {
+			const a = atX(Math.max(drag.x, gutter));
+			const b = atX(Math.max(x, gutter));
+			range = [Math.max(Math.min(a, b), 0),
+				Math.min(Math.max(a, b), span)];
+			dirty();
+		} else {
+			const d = (drag.x - x) * (drag.v1 - drag.v0) / plot();
+			setView(drag.v0 + d, drag.v1 + d);
+		}
+	});
+	const release = (e) => {
+		if (!drag)
+			return;
+		const [x, y] = place(e), was = drag;
+		drag = null;
+		if (was.moved) {
+			if (was.isRange && range)
+				sumUp();
+			return;
+		}
+		const t = trackAt(y);
+		if (t && y + view.scrollTop < t.y + HEAD) {
+			const more = t.rows.length - t.skip > rowsShown(t);
+			if (!t.isOpen)
+				t.isOpen = true;
+			else if (more)
+				t.isAll = true;
+			else
+				t.isOpen = t.isAll = false;
+			layout();
+			resize();
+			dirty();
+		} else {
+			select(sliceAt(x, y));
+		}
+	};
+	canvas.addEventListener('pointerup', release);
+	canvas.addEventListener('pointercancel', () => { drag = null; });
+	canvas.addEventListener('pointerleave', () => {
+		hover = null;
+		dirty();
+	});
+	canvas.addEventListener('wheel', (e) => {
+		if (!e.ctrlKey && !e.metaKey) {
+			if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+				e.preventDefault();
+				pan(e.deltaX / plot());
+			}
+			return;
+		}
+		e.preventDefault();
+		zoom(e.deltaY < 0 ? 0.8 : 1.25,
+			atX(Math.max(place(e)[0], gutter)));
+	}, { passive: false });
+	view.addEventListener('scroll', dirty);
+
+	document.addEventListener('click', (e) => {
+		const a = e.target.closest('a[data-t0]');
+		if (!a)
+			return;
+		const from = Number(a.dataset.t0), to = Number(a.dataset.t1);
+		const room = Math.max((to - from) * 0.3, 1000);
+		range = [from, to];
+		setView(from - room, to + room);
+		sumUp();
+	});
+
+	const fail = (e) => {
+		root.dataset.ready = 'err';
+		app.replaceChildren(make('p', { className: 'note' },
+			typeof DecompressionStream === 'undefined'
+				? 'The timeline needs a newer browser.'
+				: 'The timeline cannot be shown: ' + e.message));
+	};
+
+	const legend = make('ul', { className: 'legend' });
+	T.cats.forEach((name, i) => {
+		const k = make('span', { className: 'swatch' });
+		k.style.background = COLOURS[i];
+		legend.append(make('li', {}, k, name));
+	});
+	view.append(canvas, spacer);
+	app.append(tools, legend, view, said, help);
+	colours();
+	new ResizeObserver(() => {
+		if (view.clientWidth !== width) {
+			resize();
+			dirty();
+		}
+	}).observe(view);
+	matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
+		() => {
+			colours();
+			dirty();
+		});
+
+	/* For tests: the window, and one redraw. */
+	root.timeline = { setView: (a, b) => { v0 = a; v1 = b; clamp(); draw(); },
+		view: () => [v0, v1], span, rows: () => tracks.map((t) =>
+			({ label: t.label, y: t.y, n: t.n, shown: t.shown })) };
+
+	const first = T.groups.filter((g) => g.key !== 'python');
+	(async () => {
+		for (const group of first.length ? first : T.groups)
+			await addGroup(group);
+		requestAnimationFrame(() => requestAnimationFrame(() => {
+			root.dataset.ready = '1';
+		}));
+	})().catch(fail);
+};
+
+if ($('tl') && $('app'))
+	timeline(JSON.parse($('tl').textContent));
+else
+	root.dataset.ready = '1';
+})();

@@ -40,6 +40,8 @@ libprofan_a_SOURCES = \
 	src/analysis/gap_explain.h \
 	src/analysis/gap_find.c \
 	src/analysis/gap_find.h \
+	src/analysis/gap_streams.c \
+	src/analysis/gap_streams.h \
 	src/analysis/gaps.c \
 	src/analysis/gaps.h \
 	src/analysis/gaps_impl.h \

@@ -100,6 +100,7 @@ SHELL_TESTS = \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \
+	tests/hta.sh \
 	tests/idle.sh \
 	tests/key_averages.sh \
 	tests/laws.sh \
@@ -114,7 +115,7 @@ SHELL_TESTS = \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/memory.py \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/hta.py tests/memory.py \
 	tests/peers.py tests/planted.py tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/truth

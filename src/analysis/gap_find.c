@@ -25,6 +25,7 @@ struct device {
 	struct pf_union all;
 	struct pf_union cut;     /* inside the window */
 	struct pf_gap_work last; /* that ended last */
+	bool is_hidden; /* not asked for: only what others waited for */
 	bool is_pending;
 	int64_t from_ns;         /* the pending gap's start */
 	struct pf_gap_ends ends; /* what is around it */
@@ -140,7 +141,6 @@ static int add_event(struct finder *f, struct device *d,
 	}
 	if (d->last.name == PF_ID_NONE || e->end_ns >= d->last.end_ns)
 		d->last = *e;
-	d->recent[d->recent_at++ % RECENT] = *e;
 	pf_explain_launch(d->explain, e->launch_id);
 	if (pf_window_cut(d->sum.trace, &start, &end)) {
 		pf_union_add(&d->cut, start, end);
@@ -190,7 +190,7 @@ static int end_trace(struct finder *f, struct pf_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
-		if (!rc)
+		if (!rc && !f->devices[i].is_hidden)
 			rc = end_device(f, &f->devices[i], err);
 		pf_explain_free(f->devices[i].explain);
 	}
@@ -226,6 +226,7 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d->hi = INT64_MAX;
 	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
 	d->explain = pf_explain_new(&f->in);
+	d->is_hidden = f->window->device >= 0 && device != f->window->device;
 	if (f->window->is_restricted) {
 		d->lo = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 		d->hi = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
@@ -313,10 +314,14 @@ static int add_row(struct finder *f, sqlite3_stmt *stmt, struct pf_err *err)
 		return -1;
 	e.trace = trace;
 	read_work(f, stmt, &e);
-	if (f->window->device >= 0 && e.device != f->window->device)
+	if (pf_kind_is_gpu_work(e.kind)) {
+		struct device *d = find_device(f, e.device);
+
+		if (!d->is_hidden && add_event(f, d, &e, err) < 0)
+			return -1;
+		d->recent[d->recent_at++ % RECENT] = e;
 		return 0;
-	if (pf_kind_is_gpu_work(e.kind))
-		return add_event(f, find_device(f, e.device), &e, err);
+	}
 	class = pf_names_class(f->in.names, e.name, err);
 	if (class && class->is_wait)
 		pf_explain_wait(find_device(f, e.device)->explain, &e);

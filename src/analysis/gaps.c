@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/gap_streams.h"
 #include "analysis/gaps_impl.h"
 #include "base/mem.h"
 
@@ -235,6 +236,8 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 				 args->micro_ns, &g.sink, err);
 	if (!rc)
 		rc = pf_gaps_show(&g, doc, err);
+	if (!rc && (args->per_stream || args->hta))
+		rc = pf_gap_streams(db, &window, args->hta, doc, err);
 	pf_names_free(g.names);
 	pf_pageable_release(&pageable);
 	pf_intern_release(&g.culprits.keys);

@@ -7,6 +7,8 @@
 #ifndef PF_ANALYSIS_GAPS_H
 #define PF_ANALYSIS_GAPS_H
 
+#include <stdbool.h>
+
 #include "analysis/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -16,6 +18,8 @@ struct pf_gaps_args {
 	struct pf_window_args window;
 	int64_t limit;    /* how many of the longest gaps; -1: all */
 	int64_t micro_ns; /* shorter gaps are not explained */
+	bool per_stream;  /* idle time of each stream, too */
+	bool hta;         /* and HTA's breakdown of it */
 };
 
 #define PF_GAPS_MICRO_NS 5000

@@ -448,7 +448,10 @@ static void add_notes(struct gaps *g, struct pf_doc *doc)
 {
 	char percent[PF_NUM_MAX];
 
-	if (!g->device_count)
+	if (!g->device_count && g->args->window.device >= 0)
+		pf_doc_note(doc, "the trace has no work of GPU %lld",
+			    (long long)g->args->window.device);
+	else if (!g->device_count)
 		pf_doc_note(doc, "record GPU work with "
 				 "activities=[ProfilerActivity.CPU, "
 				 "ProfilerActivity.CUDA]");

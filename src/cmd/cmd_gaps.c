@@ -11,6 +11,11 @@ static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_gaps_args, window),
 	{ 0, "micro", "DURATION", "do not explain gaps shorter than this",
 	  PF_OPT_NS, offsetof(struct pf_gaps_args, micro_ns), 0, 0 },
+	{ 0, "per-stream", NULL, "show the idle time of each stream, too",
+	  PF_OPT_FLAG, offsetof(struct pf_gaps_args, per_stream), 0, 0 },
+	{ 0, "hta", NULL,
+	  "the same with HTA's host_wait, kernel_wait and other", PF_OPT_FLAG,
+	  offsetof(struct pf_gaps_args, hta), 0, 0 },
 	{ 0 },
 };
 
@@ -41,6 +46,7 @@ const struct pf_cmd pf_cmd_gaps = {
 	.text_rows = 10,
 	.data_rows = 1000,
 	.examples = "profan gaps job.db\n"
-		    "profan gaps job.db --step 3..8 --format json\n",
+		    "profan gaps job.db --step 3..8 --format json\n"
+		    "profan gaps job.db --from 0 --hta\n",
 	.answer = answer,
 };

@@ -318,6 +318,126 @@ static void test_slow_launch(void **state)
 	scene_close(&s);
 }
 
+#define ON(thread, cat, name, ts, dur)                                         \
+	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
+	"\", \"pid\": 1, \"tid\": " #thread ", \"ts\": " #ts                   \
+	", \"dur\": " #dur "},\n"
+#define CALL_ON(thread, ts, dur, number)                                       \
+	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "                \
+	"\"cudaLaunchKernel\", \"pid\": 1, \"tid\": " #thread ", \"ts\": " #ts \
+	", \"dur\": " #dur ", \"args\": {\"correlation\": " #number "}},\n"
+#define WORK_ON(device, name, ts, dur, stream, number)                         \
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name               \
+	"\", \"pid\": " #device ", \"tid\": " #stream ", \"ts\": " #ts         \
+	", \"dur\": " #dur ", \"args\": {\"device\": " #device                 \
+	", \"stream\": " #stream ", \"correlation\": " #number "}},\n"
+
+/* Nothing is recorded on the thread that launches: who else was at work? */
+static void test_other_thread(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		CALL_ON(1, 0, 5, 1)
+		WORK_ON(0, "k", 10, 90, 7, 1)
+		/* the main thread's, which launched the work before */
+		ON(1, "cpu_op", "aten::item", 200, 300)
+		CALL_ON(2, 590, 5, 2)
+		WORK_ON(0, "k", 600, 100, 7, 2)
+		/* thread 2 launched before and after; 1 is the main thread */
+		ON(1, "python_function", "train.py(3): f", 750, 100)
+		ON(1, "cpu_op", "aten::add", 800, 20)
+		CALL_ON(2, 890, 5, 3)
+		WORK_ON(0, "k", 900, 100, 7, 3)
+		/* another GPU's thread is not explained by them */
+		CALL_ON(3, 1, 4, 4)
+		WORK_ON(1, "k", 10, 90, 7, 4)
+		CALL_ON(3, 890, 5, 5)
+		WORK_ON(1, "k", 900, 100, 7, 5));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, json, &all);
+	check_cause(&s, "op overhead", 320000, 2, "aten::item");
+	check_cause(&s, "python", 80000, 1, "train.py:3 f");
+	/* 100 to 200 and 500 to 590; 700 to 750 and 850 to 890; 790 */
+	check_cause(&s, "unrecorded", (100 + 90 + 50 + 40 + 790) * 1000 + 1000,
+		    4, NULL);
+	check_sum(&s);
+	scene_close(&s);
+}
+
+/* Records of the driver and the profiler, which belong to no thread. */
+static void test_overheads(void **state)
+{
+#define OVERHEAD(name, ts, dur)                                                \
+	"{\"ph\": \"X\", \"cat\": \"overhead\", \"name\": \"" name             \
+	"\", \"pid\": -1, \"tid\": 0, \"ts\": " #ts ", \"dur\": " #dur "},\n"
+	/* clang-format off */
+	static const char json[] = TRACE(
+		CALL("cudaLaunchKernel", 10, 5, 1)
+		WORK("kernel", "k", 100, 100, 7, 1)
+		OVERHEAD("Lazy Function Loading", 150, 100)
+		HOST("cpu_op", "aten::mm", 210, 90)
+		OVERHEAD("Buffer Flush", 240, 20)
+		CALL("cudaMemcpy", 310, 80, 9)
+		OVERHEAD("Activity Buffer Request", 320, 20)
+		OVERHEAD("Command Buffer Full", 345, 300)
+		CALL("cudaLaunchKernel", 400, 90, 2)
+		OVERHEAD("Lazy Function Loading", 450, 10)
+		WORK("kernel", "k", 500, 100, 7, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, json, &all);
+	/* 200 to 250, in no op and in one, and 10 of the launch */
+	check_cause(&s, "module load", 60000, 1, "Lazy Function Loading");
+	check_cause(&s, "profiler", 10000, 1, "Buffer Flush");
+	check_cause(&s, "op overhead", 40000, 1, "aten::mm");
+	/* what waits is not what the profiler held up */
+	check_cause(&s, "blocking copy", 80000, 1, "cudaMemcpy");
+	check_cause(&s, "launch latency", 90000 + 90000, 2, NULL);
+	check_sum(&s);
+	scene_close(&s);
+}
+
+/* Launched in time: what another GPU or stream did just before. */
+static void test_dependencies(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		CALL("cudaLaunchKernel", 10, 5, 1)
+		CALL("cudaLaunchKernel", 20, 5, 2)
+		CALL("cudaLaunchKernel", 30, 5, 3)
+		CALL("cudaLaunchKernel", 40, 5, 4)
+		CALL("cudaLaunchKernel", 50, 5, 5)
+		WORK_ON(0, "a", 100, 100, 7, 1)
+		WORK_ON(1, "peer", 100, 280, 7, 2)
+		/* begins 20 us after the other GPU's work ends */
+		WORK_ON(0, "b", 400, 100, 7, 3)
+		/* the other stream's work ended too long ago to explain it */
+		WORK_ON(0, "c", 540, 60, 8, 4)
+		/* but it explains this */
+		WORK_ON(0, "d", 620, 80, 7, 5));
+	/* clang-format on */
+	struct pf_gaps_args args = all;
+	struct scene s;
+
+	(void)state;
+	args.window.device = 0;
+	scene_open(&s, json, &args);
+	assert_int_equal(pf_table_row_count(table(&s, "devices")), 1);
+	check_cause(&s, "dependency", 220000, 2, "peer");
+	check_sum(&s);
+	scene_close(&s);
+	scene_open(&s, json, &all);
+	check_cause(&s, "dependency", 220000, 2, "peer");
+	check_cause(&s, "device latency", 40000, 1, "c");
+	check_sum(&s);
+	scene_close(&s);
+}
+
 static void test_no_gpu(void **state)
 {
 	/* clang-format off */
@@ -361,6 +481,9 @@ int main(void)
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_slow_launch),
+		cmocka_unit_test(test_other_thread),
+		cmocka_unit_test(test_overheads),
+		cmocka_unit_test(test_dependencies),
 		cmocka_unit_test(test_no_gpu),
 		cmocka_unit_test(test_names),
 	};

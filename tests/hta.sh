@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# "gaps --hta" against what Holistic Trace Analysis computed, where that is at
+# hand; on a generated trace: streams against the gaps of the only stream.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+golden=$shared/golden/peers/hta_idle_breakdown.csv
+
+cat >"$tmp/one.py" <<'END'
+import json, sys
+doc = json.load(open(sys.argv[1]))
+stream, = doc["tables"]["streams"]
+device, = doc["tables"]["devices"]
+waits = sum(stream[k + "_ns"] for k in ("host_wait", "kernel_wait", "other"))
+assert waits == stream["idle_ns"], stream
+assert stream["busy_ns"] == device["busy_ns"], stream
+assert 0 < stream["idle_ns"] < device["idle_ns"], stream
+assert stream["event_count"] == device["event_count"], stream
+END
+
+if run 0 "$mktrace" --out "$tmp/t.json" &&
+	run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" &&
+	run 0 "$profan" gaps "$tmp/t.db" --hta -f json &&
+	cp "$tmp/out" "$tmp/doc" &&
+	run 0 "$PYTHON" "$tmp/one.py" "$tmp/doc"; then
+	ok "one stream"
+else
+	not_ok "one stream" "$tmp/err"
+fi
+
+[ -f "$golden" ] || {
+	skip "real traces" "NOT TESTED: ../shared is not there"
+	tap_done
+}
+for trace in $(cut -d, -f1 "$golden" | tail -n +2 | sort -u); do
+	rm -f "$tmp/t.db"
+	if run 0 "$profan" ingest -q "$shared/traces/$trace.json.gz" \
+		-o "$tmp/t.db" &&
+		run 0 "$profan" gaps "$tmp/t.db" --from 0 --hta -f json &&
+		cp "$tmp/out" "$tmp/doc" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" "$golden" "$trace" \
+			"$tmp/doc"; then
+		ok "$trace: $(cat "$tmp/out")"
+	else
+		not_ok "$trace" "$tmp/err"
+	fi
+done
+tap_done

@@ -18,6 +18,8 @@ libprofan_a_SOURCES = \
 	src/analysis/comm.h \
 	src/analysis/comm_table.c \
 	src/analysis/comm_table.h \
+	src/analysis/copies.c \
+	src/analysis/copies.h \
 	src/analysis/doctor.c \
 	src/analysis/doctor.h \
 	src/analysis/doctor_gpu.c \
@@ -77,6 +79,8 @@ libprofan_a_SOURCES = \
 	src/analysis/reader.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
+	src/analysis/sm.c \
+	src/analysis/sm.h \
 	src/analysis/stats.c \
 	src/analysis/stats.h \
 	src/analysis/step.c \

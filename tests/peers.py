@@ -117,26 +117,27 @@ def kernels():
 CLASSES = ("kernel_ns", "copy_ns", "memset_ns", "comm_ns", "runtime_ns",
            "data_ns", "cpu_ns", "other_ns")
 # TensorBoard's figures of its samples in us: steps, their durations, the
-# classes of the first step, the means of the classes, utilization.
+# classes of the first step, the means of the classes, utilization, estimated
+# SM efficiency and achieved occupancy (percent).
 GOLDEN_STEPS = {
     "v100_resnet50_workers0": [
         ([187948, 175153, 179733, 174564, 182172, 165983],
          [98598, 1941, 90, 0, 2796, 69317, 14091, 1115],
          [98588.67, 1915.33, 89.00, 0, 2907.50, 59261.83, 13674.17, 1155.67],
-         .555141),
+         .555141, .546790, 49.128005),
         ([171772, 149553, 149803, 149532, 154343, 154465],
          [98420, 1654, 88, 0, 9789, 46723, 13876, 1222],
          [98534.83, 1733.83, 88.83, 0, 4053.33, 35503.67, 13786.33, 1210.50],
-         .636072)],
+         .636072, .626510, 49.135551)],
     "v100_resnet50_workers4": [
         ([182306, 126183, 127181, 123079, 163461, 124198],
          [99778, 3606, 98, 0, 41028, 4341, 27460, 5995],
          [99144.67, 3159.83, 97.67, 0, 10564.00, 1186.17, 22664.83, 4250.83],
-         .702703),
+         .702703, .692250, 48.909891),
         ([170134, 122520, 123217, 118625, 119738, 202617],
          [99384, 2866, 98, 0, 46518, 1716, 14941, 4611],
          [99043.83, 2884.67, 97.83, 0, 10580.83, 291.83, 14313.17, 15596.33],
-         .693543)],
+         .693543, .683223, 48.914377)],
 }
 
 
@@ -145,6 +146,21 @@ def steps():
     good = table and all(sum(row[k] for k in CLASSES) == row["dur_ns"]
                          for row in table)
     print("ok" if good else "not ok", "the classes sum to each step")
+    if trace == "h100_owlv2":
+        # TensorBoard's of the same trace; its occupancy counts artefacts.
+        row = table[0]
+        for what, got, want in (
+                ("kernel", row["kernel_ns"], 551451.61),
+                ("copy", row["copy_ns"], 14570.26),
+                ("memset", row["memset_ns"], 737.60),
+                ("data", row["data_ns"], 619045.01),
+                ("other", row["other_ns"], 8487.41),
+                ("step", row["dur_ns"], 1211182.25)):
+            check("TensorBoard: " + what, got, want, 0.02)
+        for key, want in (("utilization_share", .455300),
+                          ("sm_efficiency_share", .449219)):
+            good = abs(scalars[key] - want) < 1e-6
+            print("ok" if good else "not ok", "TensorBoard: " + key)
     if trace not in GOLDEN_STEPS:
         return
     durs = [row["dur_ns"] / 1000 for row in table]
@@ -154,9 +170,11 @@ def steps():
     good = any(durs == g[0] and first == g[1]
                and all(abs(a - b) < 0.0051 for a, b in zip(means, g[2]))
                and abs(scalars["utilization_share"] - g[3]) < 1e-6
+               and abs(scalars["sm_efficiency_share"] - g[4]) < 1e-6
+               and abs(scalars["occupancy_percent"] - g[5]) < 1e-6
                for g in GOLDEN_STEPS[trace])
     print("ok" if good else f"not ok {durs} {first} {means}",
-          "TensorBoard: steps, classes and utilization")
+          "TensorBoard: steps, classes, utilization, SM efficiency, occupancy")
 
 
 # HTA's queue knows no hipModuleLaunchKernel and no hipGraphLaunch; and where a

@@ -24,9 +24,12 @@ struct thread {
 	struct pf_host_span span;
 };
 
+/* As host_names.sql has them; 0: any other name. */
+enum special_class { STEP = 1, DATA, SYNC, LAUNCH };
+
 struct special {
 	int64_t name;
-	bool is_data; /* else a ProfilerStep */
+	enum special_class class;
 };
 
 struct kind_of {
@@ -39,7 +42,7 @@ struct pf_host {
 	struct thread *threads;
 	size_t open, cap;
 	struct special *specials; /* by name */
-	size_t special_count, special_cap;
+	size_t special_count, special_cap, data_count;
 	struct kind_of *kinds;
 	size_t kind_count, kind_cap;
 };
@@ -55,9 +58,11 @@ static int load_specials(struct pf_host *h, struct pf_err *err)
 		h->specials =
 			pf_grow(h->specials, &h->special_cap,
 				h->special_count + 1, sizeof(*h->specials));
-		h->specials[h->special_count++] =
-			(struct special){ sqlite3_column_int64(stmt, 0),
-					  sqlite3_column_int64(stmt, 1) != 0 };
+		h->data_count += sqlite3_column_int(stmt, 1) == DATA;
+		h->specials[h->special_count++] = (struct special){
+			sqlite3_column_int64(stmt, 0),
+			(enum special_class)sqlite3_column_int(stmt, 1)
+		};
 	}
 	sqlite3_finalize(stmt);
 	return rc;
@@ -92,8 +97,7 @@ static unsigned find_kind(const struct pf_host *h, uint32_t type)
 	return PF_KIND_COUNT;
 }
 
-static const struct special *find_special(const struct pf_host *h,
-					  uint32_t name)
+static enum special_class find_special(const struct pf_host *h, uint32_t name)
 {
 	size_t low = 0, high = h->special_count;
 
@@ -106,28 +110,44 @@ static const struct special *find_special(const struct pf_host *h,
 			high = middle;
 	}
 	if (low < h->special_count && h->specials[low].name == name)
-		return &h->specials[low];
-	return NULL;
+		return h->specials[low].class;
+	return 0;
 }
 
-/* PF_HOST_CLASSES if it has none. */
+/* The class of an event; PF_HOST_CLASSES if it has none. */
 static enum pf_host_class classify(const struct pf_host *h, unsigned kind,
 				   uint32_t name)
 {
-	const struct special *special;
-
-	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+	switch (kind) {
+	case PF_KIND_RUNTIME:
+	case PF_KIND_DRIVER:
 		return PF_HOST_RUNTIME;
-	special = find_special(h, name);
-	if (!special)
-		return PF_HOST_CPU;
-	return special->is_data ? PF_HOST_DATA : PF_HOST_CLASSES;
+	case PF_KIND_CPU_OP:
+	case PF_KIND_ANNOTATION:
+		switch (find_special(h, name)) {
+		case STEP:
+			return PF_HOST_CLASSES;
+		case DATA:
+			return PF_HOST_DATA;
+		default:
+			return PF_HOST_CPU;
+		}
+	case PF_KIND_HOST: /* TensorFlow has no categories */
+		if (h->data_count && find_special(h, name) == DATA)
+			return PF_HOST_DATA;
+		return PF_HOST_CLASSES;
+	default:
+		return PF_HOST_CLASSES;
+	}
 }
 
-static bool has_class(unsigned kind)
+static void note_call(const struct pf_host *h, uint32_t name,
+		      struct pf_host_span *span)
 {
-	return kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ||
-	       kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION;
+	enum special_class special = find_special(h, name);
+
+	span->is_sync = special == SYNC;
+	span->is_launch = special == LAUNCH;
 }
 
 /* The next span of a thread that adds something: 1, 0 or -1. */
@@ -146,14 +166,16 @@ static int advance(const struct pf_host *h, struct thread *t,
 			int64_t end = pf_span_end(start, b->dur_ns[i]);
 			enum pf_host_class class;
 
-			if (!has_class(kind))
-				continue;
 			class = classify(h, kind, b->name[i]);
 			if (class == PF_HOST_CLASSES ||
 			    end <= t->covered_to[class])
 				continue;
 			t->covered_to[class] = end;
-			t->span = (struct pf_host_span){ start, end, class };
+			t->span = (struct pf_host_span){ .start_ns = start,
+							 .end_ns = end,
+							 .class = class };
+			if (class == PF_HOST_RUNTIME)
+				note_call(h, b->name[i], &t->span);
 			t->place++;
 			return 1;
 		}

@@ -8,6 +8,7 @@
 #ifndef PF_ANALYSIS_HOST_H
 #define PF_ANALYSIS_HOST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -15,14 +16,16 @@
 
 enum pf_host_class {
 	PF_HOST_RUNTIME, /* calls of the runtime or the driver */
-	PF_HOST_DATA, /* enumerate(DataLoader)#..., enumerate(DataPipe)#... */
-	PF_HOST_CPU,  /* other operators and annotations; no ProfilerStep */
+	PF_HOST_DATA,    /* enumerate(DataLoader)#..., enumerate(DataPipe)#...,
+			    IteratorGetNext... of TensorFlow */
+	PF_HOST_CPU,     /* other operators and annotations; no ProfilerStep */
 	PF_HOST_CLASSES
 };
 
 struct pf_host_span {
 	int64_t start_ns, end_ns;
 	enum pf_host_class class;
+	bool is_sync, is_launch; /* a call that waits, or launches work */
 };
 
 struct pf_host;

@@ -5,7 +5,7 @@
  *
  * start = the larger of the step's start on the host and the end of the step
  * before; end = the larger of its end on the host and the end of the last GPU
- * work whose launch call began in it.  So steps never overlap.
+ * work whose launch call lies entirely in it.  So steps never overlap.
  */
 #ifndef PF_ANALYSIS_STEP_H
 #define PF_ANALYSIS_STEP_H

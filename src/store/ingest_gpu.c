@@ -2,7 +2,7 @@
 /*
  * Rows of the events on GPU tracks, in order of their start, each joined to
  * its launch call (same correlation, first in the file), to the operator
- * around that call, and to the profiler step in which the call began.
+ * around that call, and to the profiler step that holds the whole call.
  */
 #include "config.h"
 
@@ -73,10 +73,11 @@ static int find_call(struct gpu_rows *g, int64_t correlation,
 	return 0;
 }
 
-/* The step that holds a time; steps are sorted by start. */
+/* The step that holds all of a call; steps are sorted by start. */
 static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
-					      int64_t ns)
+					      const struct pf_ingest_call *call)
 {
+	int64_t ns = call->start_ns, after;
 	size_t low = 0, high = in->step_count;
 
 	while (low < high) {
@@ -87,8 +88,12 @@ static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
 		else
 			high = mid;
 	}
-	if (!low ||
-	    in->steps[low - 1].start_ns + in->steps[low - 1].dur_ns <= ns)
+	if (!low)
+		return NULL;
+	/* From the start of the step, so that nothing overflows. */
+	after = ns - in->steps[low - 1].start_ns;
+	if (after >= in->steps[low - 1].dur_ns ||
+	    call->dur_ns > in->steps[low - 1].dur_ns - after)
 		return NULL;
 	return &in->steps[low - 1];
 }
@@ -136,7 +141,7 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 	    find_call(g, s->slot[PF_SLOT_CORRELATION], &call, err))
 		return -1;
 	if (call)
-		step = find_step(g->in, call->start_ns);
+		step = find_step(g->in, call);
 	sqlite3_bind_int64(st, at + 1, (int64_t)from->track_id << 32 | s->seq);
 	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
 	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);

@@ -41,7 +41,7 @@ struct pf_ingest_step {
 /* A launch call, by correlation. */
 struct pf_ingest_call {
 	int64_t correlation, order; /* leading: the sorter's keys */
-	int64_t event_id, op_id, start_ns;
+	int64_t event_id, op_id, start_ns, dur_ns;
 };
 
 /* What waits until the file has been read, in the order of writing. */

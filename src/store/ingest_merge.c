@@ -93,6 +93,7 @@ static int note_call(struct merging *m, const struct pf_run_event *ev,
 		.event_id = event_id(m),
 		.op_id = op_id,
 		.start_ns = ev->start_ns,
+		.dur_ns = ev->dur_ns,
 	};
 	size_t at = (size_t)__builtin_popcount(
 		ev->mask & ((UINT32_C(1) << PF_SLOT_CORRELATION) - 1));

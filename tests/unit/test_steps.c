@@ -1,65 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps and launches of small traces, worked out by hand. */
-#include "unit/support.h"
+#include "unit/scene.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "analysis/copies.h"
 #include "analysis/launches.h"
 #include "analysis/steps.h"
-#include "store/ingest.h"
-
-#define RANGE(cat, name, ts, dur, pid, args)                                   \
-	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
-	"\", \"pid\": " #pid ", \"tid\": " #pid ", \"ts\": " #ts               \
-	", \"dur\": " #dur ", \"args\": {" args "}},\n"
-#define HOST(cat, name, ts, dur)  RANGE(cat, name, ts, dur, 9, "\"a\": 1")
-#define OTHER(cat, name, ts, dur) RANGE(cat, name, ts, dur, 8, "\"a\": 1")
-#define CALL(name, ts, dur, number)                                            \
-	RANGE("cuda_runtime", name, ts, dur, 7, "\"correlation\": " #number)
-#define WORK(cat, name, ts, dur, stream, number)                               \
-	RANGE(cat, name, ts, dur, stream,                                      \
-	      "\"device\": 0, \"stream\": " #stream                            \
-	      ", \"correlation\": " #number)
-#define TRACE(events)                                                          \
-	"{\"baseTimeNanoseconds\": 1, \"traceEvents\": [\n" events             \
-	"{\"ph\": \"i\", \"name\": \"x\", \"pid\": 9, \"tid\": 9, \"ts\": "    \
-	"0}]}"
-
-struct scene {
-	char *dir, *trace, *path;
-	struct pf_db db;
-	struct pf_doc doc;
-};
-
-static void scene_open(struct scene *s, const char *json)
-{
-	struct pf_ingest_options o = { .path_count = 1, .rank = -1 };
-	struct pf_err err = { 0 };
-	const char *paths[1];
-
-	memset(s, 0, sizeof(*s));
-	s->dir = support_tmp_take();
-	s->trace = support_path_take(s->dir, "t.json");
-	s->path = support_path_take(s->dir, "t.db");
-	support_write(s->trace, json, strlen(json));
-	paths[0] = s->trace;
-	o.paths = paths;
-	o.out = s->path;
-	pf_ingest(&o, &err);
-	support_no_error(&err);
-	pf_db_open(&s->db, s->path, false, &err);
-	support_no_error(&err);
-}
-
-static void scene_close(struct scene *s)
-{
-	pf_doc_release(&s->doc);
-	pf_db_close(&s->db);
-	support_tmp_release(s->dir);
-	free(s->trace);
-	free(s->path);
-}
 
 static void steps(struct scene *s)
 {
@@ -74,18 +19,9 @@ static void steps(struct scene *s)
 /* A cell of the table of steps, by key. */
 static int64_t cell(const struct scene *s, size_t row, const char *key)
 {
-	const struct pf_table *t = s->doc.tables[1];
-	const struct pf_col *cols = pf_table_cols(t);
+	const struct pf_cell *c = scene_cell(s, "steps", row, key);
 
-	assert_true(row < pf_table_row_count(t));
-	for (size_t i = 0; i < pf_table_col_count(t); i++) {
-		const struct pf_cell *c = &pf_table_row(t, row)[i];
-
-		if (!strcmp(cols[i].key, key))
-			return c->type == PF_CELL_NULL ? -1 : c->v.i;
-	}
-	fail_msg("no column %s", key);
-	return 0;
+	return c->type == PF_CELL_NULL ? -1 : c->v.i;
 }
 
 /* Times in us of kernel, copy, memset, comm, runtime, data, cpu, other. */
@@ -173,13 +109,186 @@ static void test_no_steps(void **state)
 	scene_close(&s);
 }
 
+/* Kernels with blocks per SM and occupancy: anchors worked by hand. */
+#define SIZED(ts, dur, stream, number, blocks, occupancy, shared)              \
+	WORK_WITH("kernel", "k" #number, ts, dur, stream, number,              \
+		  ", \"shared memory\": " #shared                              \
+		  ", \"blocks per SM\": " #blocks                              \
+		  ", \"est. achieved occupancy %\": " #occupancy)
+#define USAGE(shared)                                                          \
+	TRACE(HOST("user_annotation", "ProfilerStep#1", 0, 40) CALL(           \
+		"cudaLaunchKernel", 0, 1, 1) SIZED(0, 10, 1, 1, 0.6, 50, 0)    \
+		      SIZED(5, 10, 2, 2, 0.7, 20, 0)                           \
+			      SIZED(30, 4, 1, 3, 2.5, 0, shared))
+
+static void test_usage(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, USAGE(1024));
+	steps(&s);
+	scene_real(scene_scalar(&s, "utilization_share"), 0.475);
+	scene_real(scene_scalar(&s, "sm_efficiency_share"), 0.3875);
+	scene_real(scene_scalar(&s, "occupancy_percent"), 700.0 / 24);
+	scene_real(scene_scalar(&s, "occupancy_known_share"), 1);
+	scene_real(scene_cell(&s, "steps", 0, "sm_efficiency_share"), 0.3875);
+	scene_real(scene_cell(&s, "devices", 0, "utilization_share"), 0.475);
+	scene_int(scene_cell(&s, "devices", 0, "kernel_ns"), 24000);
+	scene_close(&s);
+	/* with so much shared memory 0 says nothing */
+	scene_open(&s, USAGE(65536));
+	steps(&s);
+	scene_real(scene_scalar(&s, "sm_efficiency_share"), 0.3875);
+	scene_real(scene_scalar(&s, "occupancy_percent"), 35);
+	scene_real(scene_scalar(&s, "occupancy_known_share"), 20.0 / 24);
+	scene_close(&s);
+}
+
+/* Where one kernel has no blocks per SM, there is no efficiency. */
+static void test_unknown_usage(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(SIZED(0, 10, 1, 1, 0.5, 50, 0)
+				     WORK("kernel", "k", 20, 10, 1, 2)));
+	steps(&s);
+	scene_null(scene_scalar(&s, "sm_efficiency_share"));
+	scene_real(scene_scalar(&s, "occupancy_percent"), 50);
+	scene_real(scene_scalar(&s, "occupancy_known_share"), 0.5);
+	scene_close(&s);
+}
+
+/* Between whole steps counts; before, after and what is partial does not. */
+static void test_window(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(
+		&s,
+		TRACE(HOST("user_annotation", "ProfilerStep#1", 10, 20) HOST(
+			"user_annotation", "ProfilerStep#2", 40,
+			20) HOST("user_annotation", "ProfilerStep#3", 60,
+				 20) CALL("cudaLaunchKernel", 11, 1,
+					  1) CALL("cudaLaunchKernel", 13, 1, 2)
+			      CALL("cudaLaunchKernel", 41, 1, 3) CALL(
+				      "cudaLaunchKernel", 43, 1,
+				      4) CALL("cudaLaunchKernel", 61, 1,
+					      5) SIZED(0, 12, 1, 9, 1, 10, 0)
+				      SIZED(15, 5, 1, 1, 1, 10, 0) SIZED(
+					      20, 5, 1, 2, 1, 10,
+					      0) SIZED(32, 4, 1, 8, 1, 10, 0)
+					      SIZED(45, 5, 1, 3, 1, 10, 0)
+						      SIZED(50, 5, 1, 4, 1, 10,
+							    0)
+							      SIZED(65, 5, 1, 5,
+								    1, 10, 0)));
+	steps(&s);
+	assert_int_equal(cell(&s, 2, "is_partial"), 1);
+	scene_int(scene_cell(&s, "devices", 0, "window_ns"), 50000);
+	scene_int(scene_cell(&s, "devices", 0, "kernel_ns"), 26000);
+	scene_real(scene_scalar(&s, "sm_efficiency_share"), 26.0 / 50);
+	scene_real(scene_scalar(&s, "utilization_share"), 26.0 / 50);
+	scene_close(&s);
+}
+
+/* A call that reaches over the end of a step is no call of that step. */
+static void test_crossing_call(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s,
+		   TRACE(HOST("user_annotation", "ProfilerStep#1", 0,
+			      50) HOST("user_annotation", "ProfilerStep#2", 50,
+				       50) CALL("cudaLaunchKernel", 10, 40, 1)
+				 CALL("cudaLaunchKernel", 45, 6,
+				      2) WORK("kernel", "k", 60, 5, 1, 1)
+					 WORK("kernel", "k", 70, 9, 1, 2)));
+	steps(&s);
+	assert_int_equal(cell(&s, 0, "dur_ns"), 65000);
+	assert_int_equal(cell(&s, 1, "dur_ns"), 35000);
+	scene_close(&s);
+}
+
+static void test_counts(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(
+		&s,
+		TRACE(HOST("user_annotation", "ProfilerStep#1", 0, 100) CALL(
+			"cudaLaunchKernel", 1, 1,
+			1) CALL("cudaStreamSynchronize", 10, 5,
+				7) CALL("cudaMemcpyAsync", 20, 1,
+					2) CALL("cudaMemcpyAsync", 22, 1,
+						3) CALL("cudaMalloc", 30, 1, 8)
+			      CALL("hipEventSynchronize", 40, 1,
+				   9) CALL("cudaStreamSynchronize", 120, 5,
+					   10) WORK("kernel", "k", 20, 5, 1, 1)
+				      WORK_WITH("gpu_memcpy",
+						"Memcpy HtoD (Pageable -> "
+						"Device)",
+						30, 2, 1, 2,
+						", \"bytes\": 4000")
+					      WORK_WITH("gpu_memcpy",
+							"Memcpy HtoD (Pageable "
+							"-> Device)",
+							40, 2, 1, 3,
+							", \"bytes\": 2000")
+						      WORK("gpu_memcpy",
+							   "Memcpy DtoH "
+							   "(Device -> Pinned)",
+							   110, 7, 1, 4)));
+	steps(&s);
+	assert_int_equal(cell(&s, 0, "launch_count"), 3);
+	assert_int_equal(cell(&s, 0, "sync_count"), 2);
+	assert_int_equal(cell(&s, 0, "htod_count"), 2);
+	assert_int_equal(cell(&s, 0, "htod_bytes"), 6000);
+	assert_int_equal(cell(&s, 0, "htod_ns"), 4000);
+	assert_int_equal(cell(&s, 0, "dtoh_count"), 0);
+	assert_int_equal(pf_table_row_count(scene_table(&s, "copies")), 1);
+	scene_text(scene_cell(&s, "copies", 0, "memory"), "Pageable -> Device");
+	scene_real(scene_cell(&s, "copies", 0, "gb_per_s"), 1.5);
+	scene_close(&s);
+}
+
+/* A TensorFlow range without a category. */
+static void test_input_ops(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s,
+		   TRACE(HOST("user_annotation", "ProfilerStep#1", 0, 100)
+				 OTHER("", "IteratorGetNextOp::DoCompute", 10,
+				       20) OTHER("", "SomethingElse", 50, 20)
+					 WORK("kernel", "k", 20, 5, 1, 1)));
+	steps(&s);
+	check(&s, 0, (const int[]){ 5, 0, 0, 0, 0, 15, 0, 80 });
+	scene_close(&s);
+}
+
+static void test_ways(void **state)
+{
+	(void)state;
+	assert_int_equal(pf_copy_find_way("Memcpy HtoD (Pinned -> Device)"),
+			 PF_COPY_HTOD);
+	assert_int_equal(pf_copy_find_way("MEMORY_COPY_DEVICE_TO_HOST"),
+			 PF_COPY_DTOH);
+	assert_int_equal(pf_copy_find_way("CopyDeviceToDevice"), PF_COPY_DTOD);
+	assert_int_equal(pf_copy_find_way("Memcpy PtoP (Device -> Device)"),
+			 PF_COPY_PTOP);
+	assert_int_equal(pf_copy_find_way("__amd_rocclr_copyBuffer"),
+			 PF_COPY_OTHER);
+}
+
 static int64_t scalar(const struct scene *s, const char *key)
 {
-	for (size_t i = 0; i < s->doc.scalar_count; i++)
-		if (!strcmp(s->doc.scalars[i].col.key, key))
-			return s->doc.scalars[i].cell.v.i;
-	fail_msg("no scalar %s", key);
-	return 0;
+	return scene_scalar(s, key)->v.i;
 }
 
 /* Two calls, one with two kernels (a graph), and a kernel without a call. */
@@ -228,6 +337,13 @@ int main(void)
 		cmocka_unit_test(test_communication_comes_after_copies),
 		cmocka_unit_test(test_extended_steps),
 		cmocka_unit_test(test_no_steps),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_unknown_usage),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_crossing_call),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_input_ops),
+		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_launches),
 	};
 

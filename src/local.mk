@@ -85,6 +85,8 @@ libprofan_a_SOURCES = \
 	src/analysis/stats.h \
 	src/analysis/step.c \
 	src/analysis/step.h \
+	src/analysis/step_names.c \
+	src/analysis/step_names.h \
 	src/analysis/steps.c \
 	src/analysis/steps.h \
 	src/analysis/sync_sites.c \
@@ -103,6 +105,8 @@ libprofan_a_SOURCES = \
 	src/analysis/usage_impl.h \
 	src/analysis/usage_levels.c \
 	src/analysis/usage_tables.c \
+	src/analysis/trust.c \
+	src/analysis/trust.h \
 	src/analysis/walk.c \
 	src/analysis/walk.h \
 	src/analysis/window.c \

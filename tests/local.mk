@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/test_render \
 	tests/unit/test_rules \
 	tests/unit/test_spool \
+	tests/unit/test_step_names \
 	tests/unit/test_steps \
 	tests/unit/test_syncs \
 	tests/unit/test_tensor \
@@ -94,6 +95,7 @@ endif
 # ---- shell tests ----
 SHELL_TESTS = \
 	tests/chunks.sh \
+	tests/devices.sh \
 	tests/docs.sh \
 	tests/doctor.sh \
 	tests/extension.sh \
@@ -115,8 +117,9 @@ SHELL_TESTS = \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/doctor.py tests/hta.py tests/memory.py \
-	tests/peers.py tests/planted.py tests/tap.sh \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/doctor.py \
+	tests/hta.py tests/memory.py tests/peers.py tests/planted.py \
+	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/truth
 

@@ -9,6 +9,7 @@
 
 #include "analysis/gap_streams.h"
 #include "analysis/gaps_impl.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 
 /* ---- sums ---- */
@@ -201,8 +202,6 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	g->all.idle_ns += d->idle_ns;
 	g->all.gap_count += d->gap_count;
 	g->all.event_count += d->event_count;
-	g->all.orphan_count += d->orphan_count;
-	g->all.orphan_ns += d->orphan_ns;
 	g->all.work_ns += d->work_ns;
 	g->all.outside_count += d->outside_count;
 	g->all.outside_ns += d->outside_ns;
@@ -238,6 +237,11 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 		rc = pf_gaps_show(&g, doc, err);
 	if (!rc && (args->per_stream || args->hta))
 		rc = pf_gap_streams(db, &window, args->hta, doc, err);
+	if (!rc)
+		rc = pf_trust_note(db, &window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS |
+					   PF_TRUST_STACKS,
+				   doc, err);
 	pf_names_free(g.names);
 	pf_pageable_release(&pageable);
 	pf_intern_release(&g.culprits.keys);

@@ -448,20 +448,6 @@ static void add_notes(struct gaps *g, struct pf_doc *doc)
 {
 	char percent[PF_NUM_MAX];
 
-	if (!g->device_count && g->args->window.device >= 0)
-		pf_doc_note(doc, "the trace has no work of GPU %lld",
-			    (long long)g->args->window.device);
-	else if (!g->device_count)
-		pf_doc_note(doc, "record GPU work with "
-				 "activities=[ProfilerActivity.CPU, "
-				 "ProfilerActivity.CUDA]");
-	if (g->all.orphan_count)
-		pf_doc_note(doc,
-			    "%lld GPU events (%s of GPU time) have no launch "
-			    "call",
-			    (long long)g->all.orphan_count,
-			    pf_num_show_ratio(percent, share(g->all.orphan_ns,
-							     g->all.work_ns)));
 	if (g->all.outside_count && g->is_default)
 		pf_doc_note(doc,
 			    "%lld GPU events (%s of GPU time) lie outside "

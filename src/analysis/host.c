@@ -11,6 +11,7 @@
 
 #include "analysis/host.h"
 #include "analysis/interval.h"
+#include "analysis/step_names.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"
@@ -65,6 +66,44 @@ static int load_specials(struct pf_host *h, struct pf_err *err)
 		};
 	}
 	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct special *x = a, *y = b;
+
+	return (x->name > y->name) - (x->name < y->name);
+}
+
+/* Ranges that --steps names are steps and no work. */
+static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
+{
+	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
+	sqlite3_stmt *stmt =
+		regex ? pf_named_prepare(h->db, "string_list", err) : NULL;
+	int rc = stmt ? 0 : -1;
+
+	while (!rc && (rc = pf_db_step(h->db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+		const char *text = (const char *)sqlite3_column_text(stmt, 1);
+		size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
+
+		rc = 0;
+		if (!text || !pf_step_regex_matches(regex, text, len) ||
+		    !strncmp(text, "enumerate(Data", 14) ||
+		    !strncmp(text, "ProfilerStep#", 13))
+			continue;
+		h->specials =
+			pf_grow(h->specials, &h->special_cap,
+				h->special_count + 1, sizeof(*h->specials));
+		h->specials[h->special_count++] = (struct special){ id, false };
+	}
+	sqlite3_finalize(stmt);
+	pf_step_regex_free(regex);
+	if (!rc && h->special_count)
+		qsort(h->specials, h->special_count, sizeof(*h->specials),
+		      by_name);
 	return rc;
 }
 
@@ -246,13 +285,13 @@ static int open_threads(struct pf_host *h, int64_t trace_id, struct pf_err *err)
 }
 
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
-			    struct pf_err *err)
+			    const char *steps, struct pf_err *err)
 {
 	struct pf_host *h = pf_calloc(1, sizeof(*h));
 
 	h->db = db;
-	if (!load_specials(h, err) && !load_kinds(h, err) &&
-	    !open_threads(h, trace_id, err))
+	if (!load_specials(h, err) && !(steps && add_steps(h, steps, err)) &&
+	    !load_kinds(h, err) && !open_threads(h, trace_id, err))
 		return h;
 	pf_host_free(h);
 	return NULL;

@@ -29,8 +29,9 @@ struct pf_host_span {
 };
 
 struct pf_host;
+/* Steps: the pattern of --steps, or NULL; its ranges are of no class. */
 struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
-			    struct pf_err *err);
+			    const char *steps, struct pf_err *err);
 void pf_host_free(struct pf_host *h);
 /* 1, 0 at the end, -1. */
 int pf_host_next(struct pf_host *h, struct pf_host_span *out,

@@ -17,6 +17,7 @@
 #include "analysis/reader.h"
 #include "analysis/stats.h"
 #include "analysis/tensor.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/spool.h"
@@ -723,6 +724,18 @@ static void tear_down(struct kernels *k)
 	free(k->groups);
 }
 
+static unsigned needs(const struct pf_kernels_args *args)
+{
+	switch (args->group) {
+	case BY_OP_SHAPE:
+		return PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_SHAPES;
+	case BY_NAME_OP:
+		return PF_TRUST_WORK | PF_TRUST_LINKS;
+	default:
+		return PF_TRUST_WORK;
+	}
+}
+
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_doc *doc, struct pf_err *err)
 {
@@ -737,6 +750,8 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 		rc = -1;
 	else
 		add_answer(&k, doc);
+	if (!rc)
+		rc = pf_trust_note(db, &window, needs(args), doc, err);
 	tear_down(&k);
 	pf_window_release(&window);
 	return rc;

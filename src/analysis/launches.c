@@ -17,6 +17,7 @@
 #include "analysis/launches.h"
 #include "analysis/reader.h"
 #include "analysis/stats.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/spool.h"
@@ -60,7 +61,7 @@ struct launches {
 	struct stream *streams;
 	size_t stream_count, stream_cap;
 	struct pf_sorter *works, *changes, *delays;
-	int64_t orphans, orphan_ns, gpu_ns;
+	int64_t orphans;
 };
 
 static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
@@ -90,10 +91,8 @@ static int gather(struct launches *l, struct pf_err *err)
 		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
 				  find_stream(l, ev) };
 
-		l->gpu_ns = pf_span_end(l->gpu_ns, ev->dur_ns);
 		if (!ev->launch_id) {
 			l->orphans++;
-			l->orphan_ns = pf_span_end(l->orphan_ns, ev->dur_ns);
 		} else if (pf_sorter_add(l->works, &w, err) < 0) {
 			return -1;
 		}
@@ -339,13 +338,6 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 		   PF_COUNT, early);
 	pf_doc_int(doc, "orphan_count", "GPU events without a call", PF_COUNT,
 		   l->orphans);
-	if (l->orphans)
-		pf_doc_note(doc,
-			    "%" PRId64 " GPU events (%s of GPU time) have no "
-			    "launch call",
-			    l->orphans,
-			    pf_num_show_ratio(part,
-					      share(l->orphan_ns, l->gpu_ns)));
 }
 
 static int set_up(struct launches *l, const struct pf_window *window,
@@ -394,6 +386,9 @@ int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
 		rc = add_calls(&l, doc, err);
 		add_streams(&l, doc);
 	}
+	if (!rc)
+		rc = pf_trust_note(db, &window, PF_TRUST_WORK | PF_TRUST_LINKS,
+				   doc, err);
 	tear_down(&l);
 	pf_window_release(&window);
 	return rc;

@@ -12,6 +12,7 @@
 #include "analysis/gpu.h"
 #include "analysis/interval.h"
 #include "analysis/overlap.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 
@@ -253,10 +254,7 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 		add_scalars(doc, &o.all);
 		add_devices(doc, &o);
 		pf_comm_table_show(o.comm, doc);
-		if (!o.all.count)
-			pf_doc_note(doc, "record GPU work with "
-					 "activities=[ProfilerActivity.CPU, "
-					 "ProfilerActivity.CUDA]");
+		rc = pf_trust_note(db, &window, PF_TRUST_WORK, doc, err);
 	}
 	pf_gpu_free(gpu);
 	pf_comm_table_free(o.comm);

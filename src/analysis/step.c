@@ -8,9 +8,13 @@
 
 #include <stdlib.h>
 
+#include "analysis/gpu.h"
 #include "analysis/interval.h"
+#include "analysis/reader.h"
 #include "analysis/step.h"
+#include "analysis/step_names.h"
 #include "base/mem.h"
+#include "base/spool.h"
 #include "store/named.h"
 
 static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
@@ -103,6 +107,93 @@ static int extend(struct pf_db *db, struct pf_steps *steps, struct pf_err *err)
 	return rc;
 }
 
+/* ---- steps of other names: the call of each piece of GPU work is read ---- */
+
+#define SORT_BYTES (16u << 20)
+
+struct launched {
+	int64_t launch_id, trace_id, end_ns;
+};
+
+/* The step of a trace that a call lies in entirely. */
+static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
+				   int64_t at_ns, int64_t dur_ns)
+{
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pf_step *s = &steps->items[middle];
+
+		if (s->trace_id < trace_id ||
+		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || steps->items[low - 1].trace_id != trace_id ||
+	    steps->items[low - 1].host_end_ns <= at_ns ||
+	    steps->items[low - 1].host_end_ns < pf_span_end(at_ns, dur_ns))
+		return NULL;
+	return &steps->items[low - 1];
+}
+
+static int gather_launched(struct pf_db *db, struct pf_sorter *out,
+			   struct pf_err *err)
+{
+	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	const struct pf_gpu_event *ev;
+	struct pf_window window = { 0 };
+	struct pf_gpu *gpu = NULL;
+	int rc = pf_window_resolve(db, &all, &window, err);
+
+	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
+		rc = -1;
+	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		struct launched l = { ev->launch_id, ev->trace->trace_id,
+				      ev->end_ns };
+
+		rc = l.launch_id ? pf_sorter_add(out, &l, err) : 0;
+	}
+	pf_gpu_free(gpu);
+	pf_window_release(&window);
+	return rc;
+}
+
+static int extend_named(struct pf_db *db, struct pf_steps *steps,
+			struct pf_err *err)
+{
+	struct pf_sorter *sorter = pf_sorter_new(
+		sizeof(struct launched), SORT_BYTES, pf_analysis_temp_dir());
+	struct pf_reader *reader = pf_reader_new(
+		db, PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR));
+	const struct launched *l;
+	const struct pf_block *b;
+	uint32_t i;
+	int rc = gather_launched(db, sorter, err);
+
+	if (!rc)
+		rc = pf_sorter_finish(sorter, err);
+	while (!rc && (l = pf_sorter_next(sorter, err))) {
+		int found = pf_reader_at(reader, l->launch_id, &b, &i, err);
+		struct pf_step *s = NULL;
+
+		if (found < 0)
+			rc = -1;
+		else if (found)
+			s = step_around(steps, l->trace_id, b->start_ns[i],
+					b->dur_ns[i]);
+		if (!s)
+			continue;
+		s->gpu_count++;
+		if (l->end_ns > s->end_ns)
+			s->end_ns = l->end_ns;
+	}
+	pf_reader_free(reader);
+	pf_sorter_free(sorter);
+	return rc || err->code ? -1 : 0;
+}
+
 /* Steps first..end-1 are those of one trace. */
 static void settle(struct pf_step *steps, size_t count)
 {
@@ -123,12 +214,15 @@ static void settle(struct pf_step *steps, size_t count)
 				0.8 * (double)steps[count - 2].gpu_count;
 }
 
-int pf_steps_load(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		  struct pf_err *err)
 {
 	*out = (struct pf_steps){ 0 };
-	if (load_rows(db, out, err) < 0)
+	if ((regex ? pf_step_names_load(db, regex, out, err)
+		   : load_rows(db, out, err)) < 0)
 		return -1;
-	if (out->count && extend(db, out, err) < 0)
+	if (out->count &&
+	    (regex ? extend_named(db, out, err) : extend(db, out, err)) < 0)
 		return -1;
 	for (size_t i = 0, end; i < out->count; i = end) {
 		for (end = i + 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The profiler steps of a trace: ProfilerStep#N on the thread that has most of
- * them, each extended to the end of the last GPU work launched in it.
+ * them, or ranges of other names (analysis/step_names.h), each extended to the
+ * end of the last GPU work launched in it.
  *
  * start = the larger of the step's start on the host and the end of the step
  * before; end = the larger of its end on the host and the end of the last GPU
@@ -34,7 +35,12 @@ struct pf_steps {
 	size_t count;
 };
 
-int pf_steps_load(struct pf_db *db, struct pf_steps *out, struct pf_err *err);
+/*
+ * Regex NULL: ProfilerStep#N; *out may then be empty.  PF_EDATA if a regex
+ * matches nothing, PF_EUSAGE if it is wrong.
+ */
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		  struct pf_err *err);
 void pf_steps_release(struct pf_steps *steps);
 
 #endif

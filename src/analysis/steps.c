@@ -17,6 +17,7 @@
 #include "analysis/stats.h"
 #include "analysis/step.h"
 #include "analysis/steps.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "trace/event.h"
@@ -103,7 +104,7 @@ static void add_row(struct steps *s, const struct pf_window_trace *trace,
 static int choose_rows(struct steps *s, struct pf_err *err)
 {
 	struct pf_steps all = { 0 };
-	int rc = pf_steps_load(s->db, &all, err);
+	int rc = pf_window_steps(s->db, &s->window, &all, err);
 
 	for (size_t i = 0; !rc && i < s->window.count; i++) {
 		const struct pf_window_trace *trace = &s->window.traces[i];
@@ -293,7 +294,8 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 
 	s->gpu = gpu;
 	if (gpu)
-		host = pf_host_new(s->db, window->traces->trace_id, err);
+		host = pf_host_new(s->db, window->traces->trace_id,
+				   s->window.steps, err);
 	pf_sweep_init(&s->sweep);
 	if (host) {
 		more_gpu = pf_gpu_next(gpu, &ev, err);
@@ -343,7 +345,9 @@ static int sweep_all(struct steps *s, struct pf_err *err)
 	s->end = 0;
 	for (size_t i = 0; i < s->window.count; i++) {
 		struct pf_window_trace trace = s->window.traces[i];
-		struct pf_window one = { &trace, 1, s->window.device, false };
+		struct pf_window one = { .traces = &trace,
+					 .count = 1,
+					 .device = s->window.device };
 
 		s->at = s->end;
 		while (s->end < s->count &&
@@ -724,6 +728,12 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 				    "%zu steps at the end of their trace are "
 				    "cut off and not in the means",
 				    t.partial);
+		rc = pf_trust_note(db, &s.window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS |
+					   (s.count && s.rows->step < 0
+						    ? PF_TRUST_STEPS
+						    : 0),
+				   doc, err);
 	}
 	release(&t);
 	for (size_t i = 0; i < s.device_count; i++)

@@ -7,6 +7,7 @@
 
 #include "analysis/sync_sites.h"
 #include "analysis/syncs.h"
+#include "analysis/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/named.h"
@@ -556,6 +557,11 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 		rc = add_waits(&s, db, &window, doc, err);
 		check(&s, doc, is_failed);
 	}
+	if (!rc)
+		rc = pf_trust_note(db, &window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS |
+					   PF_TRUST_STACKS,
+				   doc, err);
 	release(&s);
 	pf_window_release(&window);
 	return rc;

@@ -6,6 +6,7 @@
 
 #include "analysis/interval.h"
 #include "analysis/step.h"
+#include "analysis/step_names.h"
 #include "analysis/window.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -99,16 +100,18 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 
 	if (args->step && parse_steps(args->step, &first, &last, err) < 0)
 		return -1;
-	rc = pf_steps_load(db, &steps, err);
+	rc = pf_steps_load(db, args->steps, &steps, err);
 	for (size_t i = 0; !rc && i < w->count; i++) {
 		if (cut_to_steps(&w->traces[i], &steps, args->skip_first, first,
 				 last))
 			w->traces[kept++] = w->traces[i];
 	}
 	if (!rc && !steps.count)
-		rc = pf_fail(err, PF_EDATA,
-			     "there are no profiler steps; call step() of "
-			     "torch.profiler's profile in each of them");
+		rc = pf_fail(
+			err, PF_EDATA,
+			"there are no profiler steps; call step() of "
+			"torch.profiler's profile in each of them, or name "
+			"other ranges with --steps");
 	else if (!rc && !kept)
 		rc = pf_fail(err, PF_EDATA, "no such steps");
 	w->count = kept;
@@ -133,14 +136,26 @@ static void apply_times(const struct pf_window_args *args, struct pf_window *w)
 		w->is_restricted = true;
 }
 
+/* A wrong pattern is an error also where no step is asked for. */
+static int check_pattern(const char *pattern, struct pf_err *err)
+{
+	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
+
+	pf_step_regex_free(regex);
+	return regex ? 0 : -1;
+}
+
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		      struct pf_window *out, struct pf_err *err)
 {
-	*out = (struct pf_window){ .device = args->device };
+	*out = (struct pf_window){ .device = args->device,
+				   .steps = args->steps };
 	if (args->from_ns >= 0 && args->to_ns >= 0 &&
 	    args->from_ns >= args->to_ns)
 		return pf_fail(err, PF_EUSAGE,
 			       "--from must be earlier than --to");
+	if (args->steps && check_pattern(args->steps, err) < 0)
+		return -1;
 	if (load_traces(db, args->rank, out, err) < 0)
 		return -1;
 	if ((args->step || args->skip_first) &&
@@ -195,7 +210,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	bool is_all = true;
 
 	*step_count = 0;
-	if (pf_steps_load(db, &steps, err) < 0)
+	if (pf_steps_load(db, w->steps, &steps, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->count; i++) {
 		struct pf_window_trace *t = &w->traces[i];
@@ -212,6 +227,12 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	w->is_restricted = true;
 	pf_steps_release(&steps);
 	return 0;
+}
+
+int pf_window_steps(struct pf_db *db, const struct pf_window *w,
+		    struct pf_steps *out, struct pf_err *err)
+{
+	return pf_steps_load(db, w->steps, out, err);
 }
 
 void pf_window_release(struct pf_window *w)

@@ -9,7 +9,8 @@
  *		PF_WINDOW_OPTS(struct gaps_args, window),
  *		...
  *
- * A step reaches from its start on the host to the end of the last GPU work
+ * --steps says what a step is (analysis/step_names.h), and restricts only what
+ * holds for steps by default.  A step reaches from its start on the host to the end of the last GPU work
  * that was launched in it (analysis/step.h), so that --step takes in the work
  * of a step and not the work that a call of it happened to see.
  */
@@ -26,6 +27,7 @@
 #include "table/doc.h"
 
 struct pf_window_args {
+	const char *steps;      /* regex of ranges that are steps, or NULL */
 	const char *step;       /* "3", "3..8", or NULL */
 	int64_t skip_first;     /* steps of each trace */
 	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
@@ -40,13 +42,21 @@ struct pf_window_args {
 /* Rows for a table of options; "field" is a struct pf_window_args of type. */
 #define PF_WINDOW_OPTS(type, field)                                            \
 	{ 0,                                                                   \
-	  "step",                                                              \
-	  "N|A..B",                                                            \
-	  "only this profiler step, or these",                                 \
+	  "steps",                                                             \
+	  "REGEX",                                                             \
+	  "steps are the host's ranges of such names, not ProfilerStep#N",     \
 	  PF_OPT_STRING,                                                       \
-	  offsetof(type, field.step),                                          \
+	  offsetof(type, field.steps),                                         \
 	  0,                                                                   \
 	  0 },                                                                 \
+		{ 0,                                                           \
+		  "step",                                                      \
+		  "N|A..B",                                                    \
+		  "only this step, or these",                                  \
+		  PF_OPT_STRING,                                               \
+		  offsetof(type, field.step),                                  \
+		  0,                                                           \
+		  0 },                                                         \
 		{ 0,          "skip-first",                                    \
 		  "N",        "leave out the first N steps of each trace",     \
 		  PF_OPT_INT, offsetof(type, field.skip_first),                \
@@ -81,6 +91,7 @@ struct pf_window {
 	size_t count;
 	int64_t device;     /* or -1 */
 	bool is_restricted; /* in time */
+	const char *steps;  /* of the arguments, borrowed; or NULL */
 };
 
 /*
@@ -99,6 +110,11 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_err *err);
 void pf_window_release(struct pf_window *w);
+
+/* The steps of all traces: profiler steps, or those that --steps names. */
+struct pf_steps;
+int pf_window_steps(struct pf_db *db, const struct pf_window *w,
+		    struct pf_steps *out, struct pf_err *err);
 
 /* Cut a span to the window: false if nothing (or no instant) is left. */
 static inline bool pf_window_cut(const struct pf_window_trace *t,

@@ -29,6 +29,7 @@ struct gpu_rows {
 	size_t open;
 	sqlite3_stmt *many, *one;
 	unsigned pending;
+	uint64_t work_count, work_ns, orphan_count, orphan_ns;
 };
 
 /* ---- launch calls ---- */
@@ -125,6 +126,54 @@ static void bind_known(sqlite3_stmt *st, int i, bool known, int64_t value)
 		sqlite3_bind_null(st, i);
 }
 
+static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
+{
+	int rc = pf_db_step(&g->in->db, st, err);
+
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* What every answer about GPU work says beside it (analysis/trust.h). */
+static void count_work(struct gpu_rows *g, const struct pf_span *s,
+		       bool has_call)
+{
+	if (!pf_kind_is_gpu_work(g->in->type[s->type].kind))
+		return;
+	g->work_count++;
+	g->work_ns += (uint64_t)s->dur_ns;
+	g->orphan_count += !has_call;
+	g->orphan_ns += has_call ? 0 : (uint64_t)s->dur_ns;
+}
+
+static int put_facts(struct gpu_rows *g, struct pf_err *err)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} facts[] = {
+		{ "gpu_work_count", g->work_count },
+		{ "gpu_work_ns", g->work_ns },
+		{ "gpu_orphan_count", g->orphan_count },
+		{ "gpu_orphan_ns", g->orphan_ns },
+	};
+	sqlite3_stmt *st = pf_db_prepare(
+		&g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++) {
+		sqlite3_bind_int64(st, 1, g->in->trace_id);
+		sqlite3_bind_text(st, 2, facts[i].key, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 3,
+				   facts[i].value > INT64_MAX
+					   ? INT64_MAX
+					   : (int64_t)facts[i].value);
+		rc = step_rows(g, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 static bool has_slot(const struct pf_span *s, int slot)
 {
 	return s->mask >> slot & 1;
@@ -142,6 +191,7 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 		return -1;
 	if (call)
 		step = find_step(g->in, call);
+	count_work(g, s, call != NULL);
 	sqlite3_bind_int64(st, at + 1, (int64_t)from->track_id << 32 | s->seq);
 	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
 	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);
@@ -159,14 +209,6 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 	bind_known(st, at + 13, has_slot(s, PF_SLOT_BYTES),
 		   s->slot[PF_SLOT_BYTES]);
 	return 0;
-}
-
-static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(&g->in->db, st, err);
-
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
 }
 
 /*
@@ -307,7 +349,7 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
 	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
 	if (g.one && !gather_calls(&g, err) && !open_streams(&g, err))
-		rc = write_rows(&g, err);
+		rc = write_rows(&g, err) ? -1 : put_facts(&g, err);
 	for (size_t i = 0; i < g.open; i++)
 		pf_cursor_free(g.streams[i].cursor);
 	free(g.streams);

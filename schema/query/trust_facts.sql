@@ -1,0 +1,37 @@
+-- What each trace has and lacks that answers depend on.  work_count is NULL if
+-- the database was made before ingest counted these.  Parameters: none.
+-- Order: trace_id.
+WITH fact AS (
+	SELECT trace_id,
+		max(value) FILTER (WHERE key = 'gpu_work_count') AS work_count,
+		max(value) FILTER (WHERE key = 'gpu_work_ns') AS work_ns,
+		max(value) FILTER (WHERE key = 'gpu_orphan_count')
+			AS orphan_count,
+		max(value) FILTER (WHERE key = 'gpu_orphan_ns') AS orphan_ns,
+		sum(value) FILTER (WHERE key IN ('kind_7', 'kind_8', 'kind_9'))
+			AS any_work,
+		sum(value) FILTER (WHERE key IN ('kind_4', 'kind_5'))
+			AS any_call,
+		sum(value) FILTER (WHERE key = 'kind_3') AS any_stack
+	FROM trace_fact
+	GROUP BY trace_id),
+fault AS (
+	SELECT trace_id,
+		sum(kind IN ('cut_off', 'compression')) AS cut_count,
+		sum(count) FILTER (WHERE is_skip AND kind <> 'python')
+			AS skipped_count,
+		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
+	FROM repair
+	GROUP BY trace_id)
+SELECT t.id AS trace_id, f.work_count, f.work_ns, f.orphan_count, f.orphan_ns,
+	coalesce(f.any_work, 0) AS any_work,
+	coalesce(f.any_call, 0) AS any_call,
+	coalesce(f.any_stack, 0) AS any_stack,
+	coalesce(r.cut_count, 0) AS cut_count,
+	coalesce(r.skipped_count, 0) AS skipped_count,
+	coalesce(r.left_out_count, 0) AS left_out_count,
+	t.stored_count = 1000000 AS is_capped
+FROM trace AS t
+LEFT JOIN fact AS f ON f.trace_id = t.id
+LEFT JOIN fault AS r ON r.trace_id = t.id
+ORDER BY t.id;

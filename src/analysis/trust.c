@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of gpu_event ascend by trace and start, so the rows of a window are
+ * found by halving.  A damaged database gives wrong counts, nothing worse.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+
+#include "analysis/interval.h"
+#include "analysis/trust.h"
+#include "base/buf.h"
+#include "base/num.h"
+#include "store/named.h"
+
+struct trust {
+	int64_t work_count, work_ns, orphan_count, orphan_ns;
+	bool any_work, any_call, any_stack;
+	int64_t cut_count, skipped_count, left_out_count;
+	bool is_capped, is_counted; /* the first four are right */
+};
+
+enum column {
+	C_TRACE,
+	C_WORK,
+	C_WORK_NS,
+	C_ORPHANS,
+	C_ORPHAN_NS,
+	C_ANY_WORK,
+	C_ANY_CALL,
+	C_ANY_STACK,
+	C_CUT,
+	C_SKIPPED,
+	C_LEFT_OUT,
+	C_CAPPED
+};
+
+static void add_work(struct trust *t, sqlite3_stmt *st, int first)
+{
+	t->work_count += sqlite3_column_int64(st, first);
+	t->work_ns =
+		pf_span_end(t->work_ns, sqlite3_column_int64(st, first + 1));
+	t->orphan_count += sqlite3_column_int64(st, first + 2);
+	t->orphan_ns =
+		pf_span_end(t->orphan_ns, sqlite3_column_int64(st, first + 3));
+}
+
+static void add_facts(struct trust *t, sqlite3_stmt *st)
+{
+	if (sqlite3_column_type(st, C_WORK) == SQLITE_NULL)
+		t->is_counted = false;
+	add_work(t, st, C_WORK);
+	t->any_work |= sqlite3_column_int64(st, C_ANY_WORK) > 0;
+	t->any_call |= sqlite3_column_int64(st, C_ANY_CALL) > 0;
+	t->any_stack |= sqlite3_column_int64(st, C_ANY_STACK) > 0;
+	t->cut_count += sqlite3_column_int64(st, C_CUT) > 0;
+	t->skipped_count += sqlite3_column_int64(st, C_SKIPPED);
+	t->left_out_count += sqlite3_column_int64(st, C_LEFT_OUT);
+	t->is_capped |= sqlite3_column_int64(st, C_CAPPED) != 0;
+}
+
+static bool is_in_window(const struct pf_window *w, int64_t trace_id)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->traces[i].trace_id == trace_id)
+			return true;
+	return false;
+}
+
+static int read_facts(struct pf_db *db, const struct pf_window *w,
+		      struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_facts", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	t->is_counted = w->device < 0 && !w->is_restricted;
+	while ((rc = pf_db_step(db, st, err)) == 1)
+		if (is_in_window(w, sqlite3_column_int64(st, C_TRACE)))
+			add_facts(t, st);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- the work of a window ---- */
+
+/* The first id whose row is not before (trace_id, start_ns). */
+static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
+		    int64_t start_ns, int64_t *out, struct pf_err *err)
+{
+	int64_t low = 0, high = INT64_MAX;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		bool is_before = false;
+		int64_t id = 0;
+		int rc;
+
+		sqlite3_reset(row);
+		sqlite3_bind_int64(row, 1, middle);
+		rc = pf_db_step(db, row, err);
+		if (rc < 0)
+			return -1;
+		if (rc == 1) {
+			int64_t trace = sqlite3_column_int64(row, 1);
+
+			id = sqlite3_column_int64(row, 0);
+			is_before = trace < trace_id ||
+				    (trace == trace_id &&
+				     sqlite3_column_int64(row, 2) < start_ns);
+		}
+		if (is_before)
+			low = id + 1;
+		else
+			high = middle;
+	}
+	*out = low;
+	return 0;
+}
+
+static int count_trace(struct pf_db *db, sqlite3_stmt *row,
+		       const struct pf_window_trace *trace, int64_t device,
+		       struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *st;
+	int64_t first, end;
+	int rc;
+
+	if (find_row(db, row, trace->trace_id, trace->from_ns, &first, err) <
+		    0 ||
+	    find_row(db, row, trace->trace_id + (trace->to_ns == INT64_MAX),
+		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns, &end,
+		     err) < 0)
+		return -1;
+	st = pf_named_prepare(db, "trust_orphans", err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, first);
+	sqlite3_bind_int64(st, 2, end);
+	sqlite3_bind_int64(st, 3, device);
+	rc = pf_db_step(db, st, err);
+	if (rc == 1)
+		add_work(t, st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int count_window(struct pf_db *db, const struct pf_window *w,
+			struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", err);
+	int rc = row ? 0 : -1;
+
+	t->work_count = t->work_ns = t->orphan_count = t->orphan_ns = 0;
+	for (size_t i = 0; !rc && i < w->count; i++)
+		rc = count_trace(db, row, &w->traces[i], w->device, t, err);
+	sqlite3_finalize(row);
+	return rc;
+}
+
+/* ---- the notes ---- */
+
+static void add_line(const struct trust *t, unsigned needs, struct pf_doc *doc)
+{
+	struct pf_buf text = { 0 };
+	char shown[PF_NUM_MAX];
+
+	if ((needs & PF_TRUST_LINKS) && t->orphan_count)
+		pf_buf_addf(&text,
+			    "; %" PRId64 " GPU events (%s of GPU time) have no "
+			    "launch call",
+			    t->orphan_count,
+			    pf_num_show_ratio(
+				    shown, t->work_ns > 0
+						   ? (double)t->orphan_ns /
+							     (double)t->work_ns
+						   : 0));
+	if (t->cut_count == 1)
+		pf_buf_adds(&text, "; a trace is cut off, its end is missing");
+	else if (t->cut_count)
+		pf_buf_addf(&text, "; %" PRId64 " traces are cut off",
+			    t->cut_count);
+	if (t->skipped_count)
+		pf_buf_addf(&text, "; %s events could not be read",
+			    pf_num_show_count(shown, t->skipped_count));
+	if (t->is_capped)
+		pf_buf_adds(&text, "; a trace ends at 1,000,000 events");
+	if ((needs & PF_TRUST_STACKS) && t->left_out_count)
+		pf_buf_addf(&text, "; %s Python functions were left out",
+			    pf_num_show_count(shown, t->left_out_count));
+	if (text.len)
+		pf_doc_note(doc, "%s", text.data + 2);
+	pf_buf_release(&text);
+}
+
+static int has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	*yes = rc == 1 && sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Why there is no GPU work, if there is none. */
+static int add_no_work(struct pf_db *db, const struct trust *t,
+		       const struct pf_window *w, struct pf_doc *doc,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *st;
+	int rc;
+
+	if (!t->any_work) {
+		pf_doc_note(doc, "record GPU work with "
+				 "activities=[ProfilerActivity.CPU, "
+				 "ProfilerActivity.CUDA]");
+		return 0;
+	}
+	if (t->work_count)
+		return 0;
+	if (w->device < 0) {
+		pf_doc_note(doc, "no GPU work starts in this window");
+		return 0;
+	}
+	st = pf_named_prepare(db, "trust_devices", err);
+	rc = st ? pf_db_step(db, st, err) : -1;
+	if (rc == 1)
+		pf_doc_note(doc,
+			    "no GPU work on GPU %" PRId64 "; there is "
+			    "some on %s",
+			    w->device,
+			    (const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_needs(struct pf_db *db, const struct trust *t,
+		     const struct pf_window *w, unsigned needs,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	bool shapes = true;
+
+	if ((needs & PF_TRUST_WORK) && add_no_work(db, t, w, doc, err) < 0)
+		return -1;
+	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call)
+		pf_doc_note(doc, "record launch calls with "
+				 "activities=[ProfilerActivity.CPU, "
+				 "ProfilerActivity.CUDA]");
+	if ((needs & PF_TRUST_STACKS) && t->any_work && !t->any_stack)
+		pf_doc_note(doc, "record lines of Python with with_stack=True");
+	if (needs & PF_TRUST_STEPS)
+		pf_doc_note(doc, "mark steps with step() of torch.profiler's "
+				 "profile, or name other ranges with --steps");
+	if ((needs & PF_TRUST_SHAPES) && has_shapes(db, &shapes, err) < 0)
+		return -1;
+	if (!shapes)
+		pf_doc_note(doc, "record shapes with record_shapes=True");
+	return 0;
+}
+
+int pf_trust_note(struct pf_db *db, const struct pf_window *window,
+		  unsigned needs, struct pf_doc *doc, struct pf_err *err)
+{
+	struct trust t = { 0 };
+
+	if (read_facts(db, window, &t, err) < 0)
+		return -1;
+	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
+	    !t.is_counted && count_window(db, window, &t, err) < 0)
+		return -1;
+	add_line(&t, needs, doc);
+	return add_needs(db, &t, window, needs, doc, err);
+}

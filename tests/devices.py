@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Jobs of several GPUs and ranks: makes their traces, and works out what the
+analyses must say about each GPU and rank.
+
+usage: devices.py make FOLDER RANKS GPUS STYLE   writes FOLDER/rank-N.json
+       devices.py check FOLDER DEVICE RANK COMMAND JSON
+       devices.py sum COMMAND WHOLE.json PART.json...
+
+DEVICE and RANK: a number or "all".  Styles: cuda, hip (AMD's names), graph
+(one call launches several kernels).
+"""
+import json
+import os
+import random
+import sys
+
+NAMES = {"cuda": ("cudaLaunchKernel", "ampere_sgemm_128x64_nn",
+                  "Memcpy HtoD (Pinned -> Device)", "ncclDevKernel_AllReduce"),
+         "hip": ("hipLaunchKernel", "Cijk_Ailk_Bljk_SB_MT64x64",
+                 "CopyHostToDevice", "ncclDevKernel_Generic"),
+         "graph": ("cudaGraphLaunch", "ampere_sgemm_128x64_nn",
+                   "Memcpy DtoD (Device -> Device)", "ncclKernel_AllReduce")}
+
+
+def us(ns):
+    return f"@{ns // 1000}.{ns % 1000:03}@"
+
+
+def event(cat, name, start, dur, pid, tid, args=None):
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid,
+            "ts": us(start), "dur": us(dur), "args": args or {}}
+
+
+def rank_trace(rank, ranks, gpus, style):
+    rng = random.Random(f"{rank} {gpus} {style}")
+    call, kernel, copy, comm = NAMES[style]
+    events = []
+    number = 1000 * rank
+    now = 1000000
+    free = {(gpu, s): now for gpu in range(gpus) for s in (7, 20)}
+    # launched before the capture
+    for gpu in range(0, gpus, 2):
+        number += 1
+        events.append(event("kernel", kernel, now - 5000 + gpu, 4000 + gpu,
+                            gpu, 7, {"device": gpu, "stream": 7,
+                                     "correlation": number}))
+    for step in range(3):
+        first = now
+        for _ in range(40):
+            gpu, stream = rng.choice(sorted(free))
+            number += 1
+            length = rng.randrange(1000, 6000)
+            events.append(event("cpu_op", "aten::mm", now, length, 1, 100))
+            events.append(event("cuda_runtime", call, now + 100, length - 200,
+                                1, 100, {"correlation": number}))
+            for _ in range(3 if style == "graph" else 1):
+                name, cat = rng.choice(((kernel, "kernel"), (comm, "kernel"),
+                                        (copy, "gpu_memcpy")))
+                start = max(free[gpu, stream], now + rng.randrange(200, 9000))
+                dur = rng.randrange(500, 20000)
+                free[gpu, stream] = start + dur
+                events.append(event(cat, name, start, dur, gpu, stream,
+                                    {"device": gpu, "stream": stream,
+                                     "correlation": number}))
+            now += length + rng.randrange(0, 3000)
+        events.append(event("user_annotation", f"ProfilerStep#{step}", first,
+                            now - first, 1, 100))
+    rng.shuffle(events)
+    top = {"traceEvents": events}
+    if ranks > 1:
+        top["distributedInfo"] = {"rank": rank, "world_size": ranks}
+    return json.dumps(top).replace('"@', "").replace('@"', "")
+
+
+def make(folder, ranks, gpus, style):
+    os.makedirs(folder, exist_ok=True)
+    for rank in range(ranks):
+        with open(f"{folder}/rank-{rank}.json", "w") as f:
+            f.write(rank_trace(rank, ranks, gpus, style))
+
+
+def ns(value):
+    return round(value * 1000)
+
+
+def read_work(folder, device, rank):
+    """GPU work by (rank, device), and the calls of each rank."""
+    work, calls = {}, {}
+    for name in sorted(os.listdir(folder)):
+        own = int(name.split("-")[1].split(".")[0])
+        if rank not in ("all", str(own)):
+            continue
+        for e in json.load(open(f"{folder}/{name}"))["traceEvents"]:
+            gpu = e["args"].get("device")
+            if e["cat"] == "cuda_runtime":
+                calls[own, e["args"]["correlation"]] = ns(e["ts"])
+            if gpu is None or device not in ("all", str(gpu)):
+                continue
+            start = ns(e["ts"])
+            work.setdefault((own, gpu), []).append(
+                (start, start + ns(e["dur"]), e))
+    for list_ in work.values():
+        list_.sort(key=lambda w: w[:2])
+    return work, calls
+
+
+def busy(spans):
+    total, end = 0, None
+    for s, e, _ in spans:
+        if end is None or s > end:
+            total += e - s
+            end = e
+        elif e > end:
+            total += e - end
+            end = e
+    return total
+
+
+def figures(command, folder, device, rank):
+    work, calls = read_work(folder, device, rank)
+    if command == "overlap":  # of all GPUs of a rank: their union
+        by_rank = {}
+        for (own, _), list_ in work.items():
+            by_rank.setdefault(own, []).extend(list_)
+        work = {(own, 0): sorted(list_, key=lambda w: w[:2])
+                for own, list_ in by_rank.items()}
+    every = [(own, w) for (own, _), list_ in work.items() for w in list_]
+    window = sum(max(e for _, e, _ in w) - w[0][0] for w in work.values())
+    used = sum(busy(w) for w in work.values())
+    kernels = [w for _, w in every if w[2]["cat"] == "kernel"]
+    linked = {(own, w[2]["args"]["correlation"]) for own, w in every
+              if (own, w[2]["args"]["correlation"]) in calls}
+    return {
+        "overlap": {"total_ns": window, "idle_ns": window - used},
+        "gaps": {"window_ns": window, "busy_ns": used,
+                 "idle_ns": window - used},
+        "kernels": {"kernel_count": len(kernels),
+                    "kernel_ns": sum(e - s for s, e, _ in kernels)},
+        "launches": {"launch_count": len(linked),
+                     "orphan_count": sum(
+                         (own, w[2]["args"]["correlation"]) not in calls
+                         for own, w in every)},
+    }[command]
+
+
+def check_rows(folder, rows):
+    """The table of GPUs: each row against its own work."""
+    bad = {}
+    for row in rows:
+        rank = "all" if row["rank"] is None else str(row["rank"])
+        work, _ = read_work(folder, str(row["device"]), rank)
+        (spans,) = work.values()
+        total = max(e for _, e, _ in spans) - spans[0][0]
+        want = (busy(spans), total - busy(spans), len(spans))
+        got = (row["busy_ns"], row["idle_ns"], row["event_count"])
+        if want != got:
+            bad[rank, row["device"]] = (want, got)
+    return bad
+
+
+def check(folder, device, rank, command, path):
+    doc = json.load(open(path))
+    got = doc["scalars"]
+    want = figures(command, folder, device, rank)
+    bad = check_rows(folder, doc["tables"].get("devices", []))
+    bad |= {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
+    print("\n".join(f"{k}: {w} wanted, {g} got" for k, (w, g) in bad.items()))
+    return bool(bad)
+
+
+SUMS = {"overlap": (),
+        "gaps": ("busy_ns", "idle_ns", "window_ns"),
+        "kernels": ("kernel_count", "kernel_ns"),
+        "launches": ("launch_count", "orphan_count", "cpu_ns")}
+
+
+def sums(command, whole, parts):
+    whole = json.load(open(whole))["scalars"]
+    parts = [json.load(open(p))["scalars"] for p in parts]
+    bad = [k for k in SUMS[command]
+           if whole[k] != sum(p[k] for p in parts)]
+    for k in bad:
+        print(k, whole[k], [p[k] for p in parts])
+    return bool(bad)
+
+
+if sys.argv[1] == "make":
+    make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+elif sys.argv[1] == "check":
+    sys.exit(check(*sys.argv[2:]))
+else:
+    sys.exit(sums(sys.argv[2], sys.argv[3], sys.argv[4:]))

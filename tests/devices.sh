@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# Jobs of several GPUs and ranks (tests/devices.py): what --device and --rank
+# take is exact, and the parts add up to the whole; and what analyses say
+# about traces that lack something.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+helper=$top_srcdir/tests/devices.py
+
+# one COMMAND DB DEVICE RANK: into $tmp/COMMAND-DEVICE-RANK
+one() {
+	set -- "$1" "$2" "$3" "$4" "$tmp/$1-$3-$4"
+	arguments="$1 $2 --format json --limit 0"
+	[ "$3" = all ] || arguments="$arguments --device $3"
+	[ "$4" = all ] || arguments="$arguments --rank $4"
+	# shellcheck disable=SC2086
+	run 0 "$profan" $arguments || return 1
+	cp "$tmp/out" "$5"
+	run 0 "$PYTHON" "$helper" check "$tmp/job" "$3" "$4" "$1" "$5"
+}
+
+job() { # STYLE RANKS GPUS
+	rm -rf "$tmp/job"
+	"$PYTHON" "$helper" make "$tmp/job" "$2" "$3" "$1" || exit 99
+	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" ||
+		cat "$tmp/err"
+	for command in overlap gaps kernels launches; do
+		name="$1, $2 ranks of $3 GPUs: $command"
+		parts='' bad=
+		for rank in all $(seq 0 $(($2 - 1))); do
+			[ "$2" -gt 1 ] || [ "$rank" = all ] || continue
+			for gpu in all $(seq 0 $(($3 - 1))); do
+				one $command "$tmp/job.db" "$gpu" "$rank" ||
+					bad="$bad $gpu/$rank"
+				[ "$gpu" = all ] || [ "$rank" != all ] ||
+					parts="$parts $tmp/$command-$gpu-$rank"
+			done
+		done
+		if [ -n "$bad" ]; then
+			not_ok "$name: GPU/rank$bad" "$tmp/out" "$tmp/err"
+			continue
+		fi
+		# shellcheck disable=SC2086
+		if run 0 "$PYTHON" "$helper" sum $command \
+			"$tmp/$command-all-all" $parts; then
+			ok "$name"
+		else
+			not_ok "$name: GPUs do not add up" "$tmp/out" "$tmp/err"
+		fi
+	done
+}
+
+job cuda 1 8
+job cuda 2 2
+job hip 1 2
+job graph 1 2
+
+# says NAME TEXT COMMAND...: the note is among what the command prints
+says() {
+	said=$1 text=$2
+	shift 2
+	if run 0 "$profan" "$@" --format json && grep -qF -- "$text" "$tmp/out"; then
+		ok "$said"
+	else
+		not_ok "$said" "$tmp/out" "$tmp/err"
+	fi
+}
+
+# silent NAME TEXT COMMAND...
+silent() {
+	said=$1 text=$2
+	shift 2
+	if run 0 "$profan" "$@" --format json &&
+		! grep -qF -- "$text" "$tmp/out"; then
+		ok "$said"
+	else
+		not_ok "$said" "$tmp/out" "$tmp/err"
+	fi
+}
+
+range() { # CATEGORY NAME TS DUR TID ARGS
+	printf '{"ph":"X","cat":"%s","name":"%s","pid":%s,"tid":%s,"ts":%s,"dur":%s,"args":{%s}},\n' \
+		"$1" "$2" "${7:-1}" "$5" "$3" "$4" "$6"
+}
+
+trace() { # NAME: events from standard input
+	{
+		echo '{"traceEvents":['
+		cat
+		echo '{"ph":"i","name":"x","pid":1,"tid":1,"ts":0.5}]}'
+	} >"$tmp/$1.json"
+	run 0 "$profan" ingest -q "$tmp/$1.json" -o "$tmp/$1.db" || cat "$tmp/err"
+}
+
+# a CPU-only trace
+range cpu_op aten::mm 1 90 1 '' | trace cpu
+for command in gaps overlap launches kernels steps syncs; do
+	says "$command: a trace of the CPU only" ProfilerActivity.CUDA \
+		$command "$tmp/cpu.db"
+done
+# GPU work without any call
+range kernel k 1 9 7 '"device":0,"stream":7,"correlation":5' 0 | trace gpu
+for command in gaps launches steps; do
+	says "$command: no launch calls" \
+		'1 GPU events (100.00 % of GPU time) have no launch call' \
+		$command "$tmp/gpu.db"
+	says "$command: no CPU activity" 'record launch calls with' \
+		$command "$tmp/gpu.db"
+done
+silent 'overlap: builds on no launch call' 'launch call' overlap "$tmp/gpu.db"
+says 'kernels: operators need launch calls' 'have no launch call' \
+	kernels "$tmp/gpu.db" --group name,op
+# no stacks, no shapes, no steps
+{
+	range cpu_op aten::mm 1 20 1 ''
+	range cuda_runtime cudaLaunchKernel 2 3 1 '"correlation":5'
+	range kernel k 5 9 7 '"device":0,"stream":7,"correlation":5' 0
+	range cuda_runtime cudaLaunchKernel 12 3 1 '"correlation":6'
+	range kernel k 25 9 7 '"device":0,"stream":7,"correlation":6' 0
+} | trace bare
+for command in gaps syncs; do
+	says "$command: no stacks" with_stack=True $command "$tmp/bare.db"
+done
+says 'kernels: no shapes' record_shapes=True kernels "$tmp/bare.db" \
+	--group op,shape
+silent 'kernels: by name need no shapes' record_shapes kernels "$tmp/bare.db"
+says 'steps: no steps' '--steps' steps "$tmp/bare.db"
+says 'a GPU that is not there' 'no GPU work on GPU 3; there is some on 0' \
+	gaps "$tmp/bare.db" --device 3
+run 3 "$profan" gaps "$tmp/bare.db" --step 1 &&
+	grep -q 'name other ranges with --steps' "$tmp/err" &&
+	ok 'gaps: --step without steps' || not_ok 'gaps: --step without steps' \
+	"$tmp/err"
+run 3 "$profan" gaps "$tmp/bare.db" --rank 0 &&
+	grep -q 'no trace of rank 0' "$tmp/err" &&
+	ok 'gaps: --rank without ranks' || not_ok 'gaps: --rank without ranks' \
+	"$tmp/err"
+# python functions that ingest was told to leave out, and a cut file
+{
+	range python_function 'a.py(1): f' 1 9 1 ''
+	cat "$tmp/bare.json" | sed 1d
+} | sed '$d' | trace python
+run 0 "$profan" ingest -q --no-python-functions "$tmp/python.json" \
+	-o "$tmp/left.db"
+says 'functions left out' '1 Python functions were left out' gaps "$tmp/left.db"
+silent 'functions kept' 'left out' gaps "$tmp/python.db"
+head -c -20 "$tmp/bare.json" >"$tmp/cut.json"
+run 0 "$profan" ingest -q "$tmp/cut.json" -o "$tmp/cut.db"
+for command in gaps overlap launches kernels steps syncs; do
+	says "$command: a file that was cut off" 'a trace is cut off' \
+		$command "$tmp/cut.db"
+done
+# a window counts its own: the second kernel's call was cut away
+{
+	range cuda_runtime cudaLaunchKernel 2 3 1 '"correlation":5'
+	range kernel k 10 10 7 '"device":0,"stream":7,"correlation":5' 0
+	range kernel k 30 30 7 '"device":1,"stream":7,"correlation":6' 1
+} | trace window
+says 'window: the whole' '1 GPU events (75.00 % of GPU time)' \
+	launches "$tmp/window.db"
+silent 'window: without it' 'no launch call' launches "$tmp/window.db" --to 20us
+says 'window: only it' '1 GPU events (100.00 % of GPU time)' \
+	launches "$tmp/window.db" --from 20us
+silent 'device: without it' 'no launch call' launches "$tmp/window.db" \
+	--device 0
+says 'device: only it' '1 GPU events (100.00 % of GPU time)' \
+	launches "$tmp/window.db" --device 1
+tap_done

@@ -63,7 +63,7 @@ def rank_trace(rank, ranks, gpus, style):
                                     {"device": gpu, "stream": stream,
                                      "correlation": number}))
             now += length + rng.randrange(0, 3000)
-        events.append(event("user_annotation", f"ProfilerStep#{step}", first,
+        events.append(event("user_annotation", f"iteration {step}", first,
                             now - first, 1, 100))
     rng.shuffle(events)
     top = {"traceEvents": events}

@@ -146,10 +146,6 @@ static int add_event(struct finder *f, struct device *d,
 		pf_union_add(&d->cut, start, end);
 		d->sum.event_count++;
 		d->sum.work_ns += end - start;
-		if (!e->launch_id) {
-			d->sum.orphan_count++;
-			d->sum.orphan_ns += end - start;
-		}
 		out_ns -= end - start;
 	} else {
 		d->sum.outside_count++;

@@ -31,7 +31,6 @@ struct pf_gap_device {
 	int64_t window_ns, busy_ns, idle_ns;
 	int64_t first_ns, last_ns; /* of work inside the window */
 	int64_t gap_count, event_count;
-	int64_t orphan_count, orphan_ns;   /* work without a launch call */
 	int64_t work_ns;                   /* sum of durations */
 	int64_t outside_count, outside_ns; /* work that the window leaves out */
 };

@@ -10,9 +10,10 @@
  *		...
  *
  * --steps says what a step is (analysis/step_names.h), and restricts only what
- * holds for steps by default.  A step reaches from its start on the host to the end of the last GPU work
- * that was launched in it (analysis/step.h), so that --step takes in the work
- * of a step and not the work that a call of it happened to see.
+ * holds for steps by default.  A step reaches from its start on the host to
+ * the end of the last GPU work that was launched in it (analysis/step.h), so
+ * that --step takes in the work of a step and not the work that a call of it
+ * happened to see.
  */
 #ifndef PF_ANALYSIS_WINDOW_H
 #define PF_ANALYSIS_WINDOW_H

@@ -205,7 +205,7 @@ int pf_gap_streams(struct pf_db *db, const struct pf_window *window,
 				       pf_analysis_temp_dir());
 	rc = s.gpu ? 0 : -1;
 	if (!rc && with_hta)
-		rc = pf_steps_load(db, &s.steps, err);
+		rc = pf_window_steps(db, window, &s.steps, err);
 	if (!rc)
 		rc = gather(&s, err);
 	if (!rc && with_hta)

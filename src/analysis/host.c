@@ -76,12 +76,20 @@ static int by_name(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
+static bool is_special(const struct pf_host *h, size_t count, int64_t name)
+{
+	const struct special key = { .name = name };
+
+	return count && bsearch(&key, h->specials, count, sizeof(key), by_name);
+}
+
 /* Ranges that --steps names are steps and no work. */
 static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
 {
 	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
 	sqlite3_stmt *stmt =
 		regex ? pf_named_prepare(h->db, "string_list", err) : NULL;
+	size_t known = h->special_count;
 	int rc = stmt ? 0 : -1;
 
 	while (!rc && (rc = pf_db_step(h->db, stmt, err)) == 1) {
@@ -91,13 +99,12 @@ static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
 
 		rc = 0;
 		if (!text || !pf_step_regex_matches(regex, text, len) ||
-		    !strncmp(text, "enumerate(Data", 14) ||
-		    !strncmp(text, "ProfilerStep#", 13))
+		    is_special(h, known, id))
 			continue;
 		h->specials =
 			pf_grow(h->specials, &h->special_cap,
 				h->special_count + 1, sizeof(*h->specials));
-		h->specials[h->special_count++] = (struct special){ id, false };
+		h->specials[h->special_count++] = (struct special){ id, STEP };
 	}
 	sqlite3_finalize(stmt);
 	pf_step_regex_free(regex);

@@ -199,23 +199,23 @@ static void test_threads(void **state)
 	scene_close(&s);
 }
 
-/* A call that begins in a step, on whatever thread, extends it by its work. */
+/* A call that lies in a step, on whatever thread, extends it by its work. */
 static void test_gpu_work(void **state)
 {
 	struct scene s;
 
 	(void)state;
 	scene_open(&s, TRACE(NOTE("it", 0, 50, 9) NOTE("it", 50, 50, 9) NOTE(
-			       "it", 200, 10, 9) CALL(10, 5, 1) CALL(49, 5, 2)
+			       "it", 200, 10, 9) CALL(45, 5, 1) CALL(46, 5, 2)
 				     CALL(150, 5, 3) CALL(50, 1, 4) WORK(
-					     20, 10, 1) WORK(60, 30, 2)
+					     60, 30, 1) WORK(50, 100, 2)
 					     WORK(160, 10, 3) WORK(95, 25, 4)));
 	scene_load(&s, "^it$");
 	assert_int_equal(s.steps.count, 3);
 	expect(&s, 0, 0, 0, 90);
 	expect(&s, 1, 1, 90, 120);
 	expect(&s, 2, 2, 200, 210);
-	assert_int_equal(s.steps.items[0].gpu_count, 2);
+	assert_int_equal(s.steps.items[0].gpu_count, 1);
 	assert_int_equal(s.steps.items[1].gpu_count, 1);
 	assert_true(s.steps.items[2].is_partial);
 	scene_close(&s);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/mem.h"
 
 #define ID_MAX (1u << 22)
@@ -67,7 +68,6 @@ void pf_facts_release(struct pf_facts *f)
 	pf_map_release(&f->flops);
 	sqlite3_finalize(f->name_stmt);
 	sqlite3_finalize(f->args_stmt);
-	pf_demangler_release(&f->demangler);
 	free(f->names);
 	free(f->args);
 	free(f->kinds);
@@ -153,7 +153,7 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 {
 	static const char step[] = "ProfilerStep*";
 	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
-	char *demangled = pf_demangle_take(&f->demangler, name.p, name.len);
+	char *demangled = pf_demangle_take(name.p, name.len);
 
 	fact.flags |=
 		(uint8_t)(pf_flops_op(name.p, name.len) << PF_NAME_FLOP_SHIFT);

@@ -13,7 +13,6 @@
 #include "analysis/args.h"
 #include "analysis/flops.h"
 #include "analysis/intern.h"
-#include "base/demangle.h"
 #include "store/db.h"
 #include "trace/event.h"
 
@@ -66,7 +65,6 @@ struct pf_facts {
 	struct pf_map flops; /* by args id * 8 + formula */
 	sqlite3_stmt *name_stmt, *args_stmt;
 	struct pf_buf scratch;
-	struct pf_demangler demangler;
 };
 
 int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err);

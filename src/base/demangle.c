@@ -1,41 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The child answers each name (32-bit length, bytes) with a text in the same
- * form, or with NOTHING.  It has no files of its own to write, and ends when
- * the pipe ends, however its parent did.
+ * The runtime's demangler hands its text over piece by piece.  It allocates
+ * nothing meanwhile (all it needs is on the stack), so a jump out of it is
+ * safe, and so is its size: 1024 characters make at most 2048 components.
  */
 #include "config.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <signal.h>
+#include <setjmp.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "base/buf.h"
 #include "base/demangle.h"
-#include "base/mem.h"
 
-#define MANGLED_MAX       1024u
-#define SUBSTITUTIONS_MAX 10
-#define PRINTED_MAX       (64u << 10)
-#define CHILD_BYTES       (256u << 20)
-#define DEATHS_MAX        8
-#define NOTHING           UINT32_MAX
+#define MANGLED_MAX 1024u
 
-char *__cxa_demangle(const char *mangled, char *out, size_t *out_len,
-		     int *status);
+/* libsupc++'s own entry, of the same grammar as __cxa_demangle(). */
+int __gcclibcxx_demangle_callback(const char *mangled,
+				  void (*put)(const char *s, size_t n, void *p),
+				  void *p);
 
-static bool may_be_mangled(const char *name, size_t len, int *substitutions)
+struct printed {
+	struct pf_buf text;
+	jmp_buf too_long;
+};
+
+static bool may_be_mangled(const char *name, size_t len)
 {
-	*substitutions = 0;
 	if (len < 2 || len > MANGLED_MAX)
 		return false;
 	for (size_t i = 0; i < len; i++) {
@@ -43,173 +36,32 @@ static bool may_be_mangled(const char *name, size_t len, int *substitutions)
 
 		if (!isalnum(c) && c != '_' && c != '.' && c != '$')
 			return false;
-		*substitutions += c == 'S' || c == 'T';
 	}
 	return true;
 }
 
-/* All of it or nothing; no signal when the other side is gone. */
-static bool send_all(int fd, const void *p, size_t len)
+static void put(const char *s, size_t n, void *p)
 {
-	for (const char *at = p; len;) {
-		ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+	struct printed *printed = p;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
+	if (n > PF_DEMANGLED_MAX - printed->text.len)
+		longjmp(printed->too_long, 1);
+	pf_buf_add(&printed->text, s, n);
 }
 
-static bool receive_all(int fd, void *p, size_t len)
+char *pf_demangle_take(const char *name, size_t len)
 {
-	for (char *at = p; len;) {
-		ssize_t n = read(fd, at, len);
+	char mangled[MANGLED_MAX + 1];
+	struct printed printed = { 0 };
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
-/* ---- the child ---- */
-
-static void limit_memory(void)
-{
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-	unsigned long pages = 0;
-	FILE *statm = fopen("/proc/self/statm", "re");
-	struct rlimit limit;
-
-	if (!statm)
-		return;
-	if (fscanf(statm, "%lu", &pages) == 1) {
-		limit.rlim_cur = limit.rlim_max =
-			pages * (rlim_t)sysconf(_SC_PAGESIZE) + CHILD_BYTES;
-		setrlimit(RLIMIT_AS, &limit);
-	}
-	fclose(statm);
-#endif
-}
-
-/* One second of processor time for a name; then SIGPROF ends us. */
-static void limit_time(bool on)
-{
-	const struct itimerval timer = { .it_value = { .tv_sec = on } };
-
-	setitimer(ITIMER_PROF, &timer, NULL);
-}
-
-__attribute__((noreturn)) static void serve(int fd)
-{
-	const struct rlimit none = { 0, 0 };
-	char name[MANGLED_MAX + 1];
-	uint32_t len;
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(SIGPROF, SIG_DFL);
-	limit_memory();
-	while (receive_all(fd, &len, sizeof(len)) && len <= MANGLED_MAX &&
-	       receive_all(fd, name, len)) {
-		char *text;
-		int status;
-
-		name[len] = '\0';
-		limit_time(true);
-		text = __cxa_demangle(name, NULL, NULL, &status);
-		limit_time(false);
-		len = text && strlen(text) <= PRINTED_MAX
-			      ? (uint32_t)strlen(text)
-			      : NOTHING;
-		if (!send_all(fd, &len, sizeof(len)) ||
-		    (len != NOTHING && !send_all(fd, text, len)))
-			break;
-		free(text);
-	}
-	_exit(0);
-}
-
-/* ---- the parent ---- */
-
-void pf_demangler_release(struct pf_demangler *d)
-{
-	if (!d->pid)
-		return;
-	kill(d->pid, SIGKILL); /* another child may hold our end too */
-	close(d->fd);
-	while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	d->pid = 0;
-}
-
-static bool start(struct pf_demangler *d)
-{
-	int ends[2];
-
-	if (d->pid)
-		return true;
-	if (d->deaths >= DEATHS_MAX ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return false;
-	d->pid = fork();
-	if (d->pid == 0) {
-		close(ends[0]);
-		serve(ends[1]);
-	}
-	close(ends[1]);
-	d->fd = ends[0];
-	if (d->pid > 0)
-		return true;
-	close(ends[0]);
-	d->pid = 0;
-	d->deaths++;
-	return false;
-}
-
-static bool ask(struct pf_demangler *d, const char *name, size_t len,
-		char **text)
-{
-	uint32_t n = (uint32_t)len;
-
-	*text = NULL;
-	if (!send_all(d->fd, &n, sizeof(n)) || !send_all(d->fd, name, len) ||
-	    !receive_all(d->fd, &n, sizeof(n)))
-		return false;
-	if (n == NOTHING)
-		return true;
-	if (n > PRINTED_MAX)
-		return false;
-	*text = pf_alloc((size_t)n + 1);
-	(*text)[n] = '\0';
-	return receive_all(d->fd, *text, n);
-}
-
-char *pf_demangle_take(struct pf_demangler *d, const char *name, size_t len)
-{
-	int substitutions, status;
-	char *copy, *text;
-
-	if (!may_be_mangled(name, len, &substitutions))
+	if (!may_be_mangled(name, len))
 		return NULL;
-	if (substitutions <= SUBSTITUTIONS_MAX) {
-		copy = pf_memdup0(name, len);
-		text = __cxa_demangle(copy, NULL, NULL, &status);
-		free(copy);
-		return text;
-	}
-	if (!start(d))
+	memcpy(mangled, name, len);
+	mangled[len] = '\0';
+	if (setjmp(printed.too_long) ||
+	    __gcclibcxx_demangle_callback(mangled, put, &printed)) {
+		pf_buf_release(&printed.text);
 		return NULL;
-	if (ask(d, name, len, &text))
-		return text;
-	free(text);
-	d->deaths++;
-	pf_demangler_release(d);
-	return NULL;
+	}
+	return printed.text.data;
 }

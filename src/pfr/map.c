@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/demangle.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -88,7 +89,6 @@ void pf_pfr_map_release(struct pf_pfr_map *m)
 	free(m->demangled);
 	pf_dict_release(&m->mangled);
 	pf_parsed_release(&m->parsed);
-	pf_demangler_release(&m->demangler);
 	pf_pfr_ranges_free(m->ranges);
 	free(m->memos);
 	pf_buf_release(&m->text);
@@ -190,8 +190,7 @@ static const char *demangle(struct pf_pfr_map *m,
 		return m->demangled[i];
 	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
 			       sizeof(*m->demangled));
-	return m->demangled[i] =
-		       pf_demangle_take(&m->demangler, text->p, text->len);
+	return m->demangled[i] = pf_demangle_take(text->p, text->len);
 }
 
 static uint32_t find_demangled(struct pf_pfr_map *m,

@@ -11,7 +11,6 @@
 #ifndef PF_PFR_MAP_H
 #define PF_PFR_MAP_H
 
-#include "base/demangle.h"
 #include "pfr/body.h"
 #include "pfr/file.h"
 #include "trace/batch.h"
@@ -42,7 +41,6 @@ struct pf_pfr_map {
 	struct pf_parsed parsed; /* what frames became */
 	/* the rest is private to src/pfr */
 	struct pf_pfr_file *file;
-	struct pf_demangler demangler;
 	struct pf_pfr_ranges *ranges;
 	struct pf_dict mangled; /* names of kernels that were tried */
 	char **demangled;       /* by entry; NULL: stays as it is */

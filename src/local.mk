@@ -291,10 +291,16 @@ libprofan_a_SOURCES = \
 	src/trace/scan.h
 nodist_libprofan_a_SOURCES = src/embed/assets.c
 
+AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
 bin_PROGRAMS += profan
 profan_SOURCES = \
+	src/cmd/capture_files.c \
+	src/cmd/capture_files.h \
+	src/cmd/capture_run.c \
+	src/cmd/capture_run.h \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
+	src/cmd/cmd_capture.c \
 	src/cmd/cmd_doctor.c \
 	src/cmd/cmd_export.c \
 	src/cmd/cmd_gaps.c \

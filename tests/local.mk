@@ -67,6 +67,10 @@ check_PROGRAMS += tests/gen/mkpfr
 tests_gen_mkpfr_SOURCES = tests/gen/mkpfr.c tests/gen/pfrw.c tests/gen/pfrw.h
 tests_gen_mkpfr_LDADD =
 
+check_PROGRAMS += tests/gen/nvtxrun
+tests_gen_nvtxrun_SOURCES = tests/gen/nvtxrun.c
+tests_gen_nvtxrun_LDADD = -ldl
+
 # ---- fuzz targets: with libFuzzer, or replaying files ----
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
@@ -95,6 +99,7 @@ endif
 
 # ---- shell tests ----
 SHELL_TESTS = \
+	tests/capture.sh \
 	tests/chunks.sh \
 	tests/devices.sh \
 	tests/docs.sh \

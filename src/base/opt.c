@@ -309,26 +309,53 @@ static bool is_comment(const char *word)
 	return word[1] == '-' && (word[2] == ' ' || word[2] == '\n');
 }
 
+static void keep_rest(struct parser *p)
+{
+	while (p->at < p->argc)
+		p->argv[p->kept++] = p->argv[p->at++];
+}
+
+static int parse(struct parser *p, bool is_head)
+{
+	int rc = 0;
+
+	while (!rc && p->at < p->argc) {
+		char *word = p->argv[p->at++];
+
+		if (!strcmp(word, "--")) {
+			keep_rest(p);
+		} else if (word[0] != '-' || !word[1] || is_comment(word)) {
+			p->argv[p->kept++] = word;
+			if (is_head)
+				keep_rest(p);
+		} else if (word[1] == '-') {
+			rc = parse_long(p, word + 2);
+		} else {
+			rc = parse_short(p, word + 1);
+		}
+	}
+	return rc;
+}
+
 int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
 		 char **argv, struct pf_err *err)
 {
 	struct parser p = { sets, count, argv, *argc, 0, 0, err };
-	int rc = 0;
+	int rc = parse(&p, false);
 
-	while (!rc && p.at < p.argc) {
-		char *word = argv[p.at++];
+	*argc = p.kept;
+	return rc;
+}
 
-		if (!strcmp(word, "--")) {
-			while (p.at < p.argc)
-				argv[p.kept++] = argv[p.at++];
-		} else if (word[0] != '-' || !word[1] || is_comment(word)) {
-			argv[p.kept++] = word;
-		} else if (word[1] == '-') {
-			rc = parse_long(&p, word + 2);
-		} else {
-			rc = parse_short(&p, word + 1);
-		}
-	}
+int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
+		      char **argv, struct pf_err *err)
+{
+	struct parser p = { sets, count, argv, *argc, 0, 0, err };
+	int rc = parse(&p, true);
+
+	/* The program's argv ends with NULL. */
+	if (p.kept < *argc)
+		argv[p.kept] = NULL;
 	*argc = p.kept;
 	return rc;
 }

@@ -70,6 +70,14 @@ struct pf_opt_set {
 int pf_opt_parse(const struct pf_opt_set *sets, size_t count, int *argc,
 		 char **argv, struct pf_err *err);
 
+/*
+ * The same for a command that runs another program: the first argument that
+ * is no option, or what follows "--", and all behind it are the program's,
+ * and argv[*argc] is NULL if argv[] had one there before.
+ */
+int pf_opt_parse_head(const struct pf_opt_set *sets, size_t count, int *argc,
+		      char **argv, struct pf_err *err);
+
 /* Free the lists that parsing filled in. */
 void pf_opt_release(const struct pf_opt_set *sets, size_t count);
 

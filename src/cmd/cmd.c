@@ -16,6 +16,7 @@
 /* clang-format off */
 const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_ingest,
+	&pf_cmd_capture,
 	&pf_cmd_table,
 	&pf_cmd_steps,
 	&pf_cmd_kernels,
@@ -235,7 +236,10 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 					       &common_defaults };
 	if (cmd->defaults)
 		memcpy(args, cmd->defaults, cmd->args_bytes);
-	rc = pf_opt_parse(sets, PF_CMD_OPT_SETS, &argc, argv, err);
+	rc = cmd->needs & PF_RUNS_PROGRAM
+		     ? pf_opt_parse_head(sets, PF_CMD_OPT_SETS, &argc, argv,
+					 err)
+		     : pf_opt_parse(sets, PF_CMD_OPT_SETS, &argc, argv, err);
 	cx.argc = argc;
 	set_up(&cx, cmd, &common);
 	if (!rc && common.is_help)

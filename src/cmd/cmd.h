@@ -59,6 +59,7 @@ enum pf_needs {
 	PF_NEEDS_DB = 1,
 	PF_NEEDS_TABLES = 2, /* and with the virtual tables registered */
 	PF_SHOWS_DOC = 4,    /* has --format and --width */
+	PF_RUNS_PROGRAM = 8, /* arguments are a program and its own */
 };
 
 struct pf_ctx {
@@ -99,6 +100,7 @@ struct pf_cmd {
 	int64_t text_rows, data_rows;
 };
 
+extern const struct pf_cmd pf_cmd_capture;
 extern const struct pf_cmd pf_cmd_doctor;
 extern const struct pf_cmd pf_cmd_export;
 extern const struct pf_cmd pf_cmd_gaps;
@@ -135,6 +137,13 @@ const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err);
  */
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_err *err);
+
+/*
+ * cmd_ingest.c: files into a database, as "profan ingest" does it without
+ * options, with its warnings and progress.
+ */
+int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
+			struct pf_err *err);
 
 /* Print help for everything (cmd NULL) or one command, for 80 columns. */
 void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);

@@ -128,7 +128,10 @@ static int looks_like_trace(const struct dirent *entry)
 	return entry->d_name[0] != '.' &&
 	       (has_suffix(entry->d_name, ".json") ||
 		has_suffix(entry->d_name, ".json.gz") ||
-		has_suffix(entry->d_name, ".json.zst"));
+		has_suffix(entry->d_name, ".json.zst") ||
+		has_suffix(entry->d_name, ".pfr") ||
+		has_suffix(entry->d_name, ".pfr.gz") ||
+		has_suffix(entry->d_name, ".pfr.zst"));
 }
 
 /* Every trace of a folder, by name; folders in it are not entered. */
@@ -150,8 +153,8 @@ static int add_folder(struct paths *list, const char *dir, struct pf_err *err)
 	pf_buf_release(&path);
 	if (!n)
 		return pf_fail(err, PF_EDATA,
-			       "folder '%s' has no traces (*.json, *.json.gz, "
-			       "*.json.zst)",
+			       "folder '%s' has no traces (*.json, *.pfr, and "
+			       "these with .gz or .zst)",
 			       dir);
 	return 0;
 }
@@ -174,10 +177,34 @@ static void release_paths(struct paths *list)
 	free(list->items);
 }
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
 	static const struct pf_ingest_extra averages = { prepare, store,
 							 release };
+	int rc;
+
+	o->extra = &averages;
+	o->report = show_repairs;
+	o->progress = pf_progress_set;
+	read_hooks(o);
+	pf_progress_start("ingest", pf_ingest_total_bytes(o));
+	rc = pf_ingest(o, err);
+	pf_progress_stop();
+	return rc;
+}
+
+int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
+			struct pf_err *err)
+{
+	struct pf_ingest_options o = {
+		.paths = paths, .path_count = count, .out = out, .rank = -1
+	};
+
+	return ingest(&o, err);
+}
+
+static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+{
 	const struct ingest_args *a = p;
 	struct pf_ingest_options o = {
 		.out = a->out,
@@ -185,25 +212,16 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.skip_python = a->no_python,
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
-		.extra = &averages,
-		.report = show_repairs,
-		.progress = pf_progress_set,
 	};
 	struct paths list = { 0 };
 	int rc = 0;
 
 	for (int i = 0; i < cx->argc && !rc; i++)
 		rc = add_argument(&list, cx->argv[i], err);
-	if (rc) {
-		release_paths(&list);
-		return rc;
-	}
 	o.paths = (const char *const *)list.items;
 	o.path_count = list.count;
-	read_hooks(&o);
-	pf_progress_start("ingest", pf_ingest_total_bytes(&o));
-	rc = pf_ingest(&o, err);
-	pf_progress_stop();
+	if (!rc)
+		rc = ingest(&o, err);
 	release_paths(&list);
 	return rc;
 }
@@ -213,8 +231,9 @@ const struct pf_cmd pf_cmd_ingest = {
 	.args = "TRACE...",
 	.summary = "read traces into one database",
 	.details =
-		"Reads Kineto/PyTorch and other Chrome traces, plain, gzip or "
-		"zstd; '-' is standard input. Several files, or the files of "
+		"Reads Kineto/PyTorch and other Chrome traces and profan's own "
+		"captures (.pfr), plain, gzip or zstd; '-' is standard input. "
+		"Several files, or the files of "
 		"a folder, become several traces (ranks) of one database. A "
 		"database that was there is "
 		"replaced only by a complete one.\n"
@@ -228,6 +247,7 @@ const struct pf_cmd pf_cmd_ingest = {
 	.args_bytes = sizeof(struct ingest_args),
 	.defaults = &defaults,
 	.examples = "profan ingest trace.json.gz\n"
+		    "profan ingest profan-*.pfr -o run.db\n"
 		    "profan ingest rank*.json -o job.db\n"
 		    "zcat trace.json.gz | profan ingest - -o t.db\n",
 	.run = run,

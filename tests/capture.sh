@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+# profan capture: the program notices nothing, its status is ours, and what it
+# left is in the database.  Then the agent itself, with NVTX and no CUDA.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+unset CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH LD_PRELOAD
+for variable in $(env | sed -n 's/^\(PROFAN_[A-Z_0-9]*\)=.*/\1/p'); do
+	unset "$variable"
+done
+nvtxrun=$top_builddir/tests/gen/nvtxrun
+agent=$top_builddir/.libs/libprofan_agent.so
+case $(basename "$profan") in lt-*) agent= ;; esac
+[ -f "$agent" ] || skip_all "the agent was not built"
+PROFAN_AGENT=$agent
+export PROFAN_AGENT
+cd "$tmp" || exit 99
+
+captures() { # CODE NAME ARG...: runs, result in out, err, code
+	want=$1 name=$2
+	shift 2
+	code=0
+	"$profan" capture "$@" >out 2>err <"${input:-/dev/null}" || code=$?
+	if [ "$code" != "$want" ]; then
+		echo "exit code $code, not $want" >>err
+		not_ok "$name" err
+		return 1
+	fi
+	ok "$name"
+}
+
+says() { # NAME TEXT FILE
+	if grep -q -- "$2" "$3"; then ok "$1"; else not_ok "$1" "$3"; fi
+}
+
+# ---- the program's own status, streams and arguments ----
+captures 0 "status 0" true
+captures 7 "status 7" sh -c 'exit 7'
+captures 143 "killed by TERM: 128 + 15" sh -c 'kill -TERM $$'
+captures 137 "killed by KILL: 128 + 9" sh -c 'kill -KILL $$'
+captures 127 "no such program: 127" no-such-program
+says "and names it" "no-such-program" err
+: >plain
+captures 126 "not executable: 126" ./plain
+captures 127 "no such program, --no-ingest: 127" --no-ingest no-such-program
+captures 126 "not executable, --no-ingest: 126" --no-ingest ./plain
+captures 5 "status with --no-ingest" --no-ingest sh -c 'exit 5'
+captures 2 "no program: 2"
+captures 2 "unknown option: 2" --no-such-option true
+captures 2 "bad choice: 2" --graph all true
+printf 'one\ntwo\n' >in
+input=in
+captures 0 "standard input passes through" cat
+same "to standard output, untouched" in out
+input=
+captures 0 "arguments are not ours" sh -c 'echo "$@" >&2; echo "$#"' sh \
+	--limit 3 -q -- x
+echo 5 >want
+same "they all arrive, and no more" want out
+captures 0 "behind --" -- sh -c 'echo $#' sh -o a
+echo 2 >want
+same "they all arrive" want out
+sh -c 'trap "" HUP; exec "$0" capture sh -c "kill -HUP \$\$; echo alive"' \
+	"$profan" >out 2>err
+echo alive >want
+same "what is ignored stays ignored" want out
+captures 0 "a program without GPU is no failure" true
+says "and it is said" "no CUDA or NVTX call" err
+if ls profan.db >/dev/null 2>&1; then
+	not_ok "no database of nothing" "profan.db is there"
+else
+	ok "no database of nothing"
+fi
+
+# ---- signals sent to us alone reach the program ----
+for signal in TERM INT USR1; do
+	rm -f ready
+	# an asynchronous job of a shell ignores INT; perl or python would not
+	cat >victim <<-EOF
+		trap 'echo got; exit 3' $signal
+		: >ready
+		while :; do sleep 0.05; done
+	EOF
+	if [ "$signal" = INT ] && [ -z "$PYTHON" ]; then
+		skip "INT reaches the program" "python3 is missing"
+		continue
+	fi
+	if [ "$signal" = INT ]; then
+		cat >start.py <<-'EOF'
+			import os, signal, sys
+			signal.signal(signal.SIGINT, signal.SIG_DFL)
+			os.execv(sys.argv[1], sys.argv[1:])
+		EOF
+		"$PYTHON" start.py "$profan" capture sh victim >out 2>err &
+	else
+		"$profan" capture sh victim >out 2>err &
+	fi
+	pid=$!
+	n=0
+	while [ ! -f ready ] && [ $n -lt 200 ]; do
+		sleep 0.05
+		n=$((n + 1))
+	done
+	kill -s "$signal" "$pid"
+	code=0
+	wait "$pid" || code=$?
+	echo got >want
+	if [ "$code" = 3 ] && cmp -s want out; then
+		ok "$signal reaches the program"
+	else
+		echo "code $code" >>err
+		not_ok "$signal reaches the program" out err
+	fi
+done
+
+# ---- variables ----
+captures 0 "options become variables" -o 'deep/er/t-%p.pfr' -k +memory \
+	--graph graph --start off --signal USR1 --delay 1500ms --duration 2s \
+	--flush 250ms --exit-wait 1s --max-size 7 --clock realtime --no-nvtx \
+	--no-subscribe --no-cmdline --cupti /a/cupti.so -v --preload --no-ingest \
+	sh -c 'env | grep -E "^(PROFAN_|CUDA_INJ|NVTX_INJ|LD_PRELOAD)" |
+		grep -v PROFAN_AGENT | sort'
+real=$(realpath "$agent")
+cat >want <<EOF
+CUDA_INJECTION64_PATH=$real
+LD_PRELOAD=$real
+NVTX_INJECTION64_PATH=$real
+PROFAN_CLOCK=realtime
+PROFAN_CMDLINE=0
+PROFAN_CUPTI=/a/cupti.so
+PROFAN_DELAY_S=1.500000000
+PROFAN_DURATION_S=2.000000000
+PROFAN_EXIT_MS=1000
+PROFAN_FLUSH_MS=250
+PROFAN_GRAPH=graph
+PROFAN_KINDS=+memory
+PROFAN_MAX_MB=7
+PROFAN_NVTX=0
+PROFAN_OUT=$(realpath .)/deep/er/t-%p.pfr
+PROFAN_SIGNAL=USR1
+PROFAN_START=off
+PROFAN_SUBSCRIBE=0
+PROFAN_VERBOSE=1
+EOF
+same "each of them" want out
+captures 0 "no option: no variable but three" --no-ingest sh -c \
+	'env | grep -cE "^PROFAN_" '
+echo 2 >want # PROFAN_OUT, and PROFAN_AGENT of this test
+same "and they are" want out
+if CUDA_INJECTION64_PATH=/other/tool.so run 3 "$profan" capture true; then
+	ok "another tool's injection is not replaced: 3"
+else
+	not_ok "another tool's injection is not replaced: 3" "$tmp/err"
+fi
+if CUDA_INJECTION64_PATH=/other/tool.so run 0 "$profan" capture --force true
+then
+	ok "but with --force"
+else
+	not_ok "but with --force" "$tmp/err"
+fi
+captures 3 "an agent that is not there: 3" --agent /no/agent.so true
+captures 2 "% sequences in a folder: 2" -o '%h/x.pfr' true
+
+# ---- the agent: NVTX ranges of a program without CUDA ----
+captures 0 "three threads with NVTX" --ingest n.db -o 'run/n-%p.pfr' \
+	"$nvtxrun" --threads 3
+echo done >want
+same "its output is its own" want out
+says "the table is on standard error" "aten::linear" err
+says "and where everything is" "database 'n.db'" err
+"$profan" query n.db --format csv "SELECT name, count(*) AS n FROM event
+	GROUP BY name ORDER BY name" | tr -d '\r' >got
+cat >want <<'EOF'
+name,n
+ProfilerStep#0,3
+ProfilerStep#1,3
+ProfilerStep#2,3
+a mark,9
+all,1
+aten::linear,9
+inner,9
+EOF
+same "every range and mark" want got
+"$profan" query n.db --format csv "SELECT DISTINCT args FROM event
+	WHERE name = 'aten::linear' AND args LIKE '%Input Dims%'
+	AND args NOT LIKE '%[[2,3],[]]%'" | tail -n +2 >got
+: >want
+same "shapes of torch's names" want got
+if run 0 "$profan" ingest --strict run/n-*.pfr -o strict.db; then
+	ok "which needs no repair"
+else
+	not_ok "which needs no repair" "$tmp/err"
+fi
+
+captures 137 "a program that is killed" --ingest k.db -o 'run/k-%p.pfr' \
+	--flush 50ms "$nvtxrun" --kill
+says "it was not closed" "was not closed" err
+"$profan" query k.db --format csv "SELECT name FROM event
+	WHERE args LIKE '%\"end\":\"open\"%' ORDER BY name" | tr -d '\r' >got
+printf 'name\nall\nnever popped\n' >want
+same "its open ranges are kept" want got
+
+captures 0 "two processes" --ingest two.db -o 'run/t-%q{RANK}-%p.pfr' sh -c \
+	"RANK=1 '$nvtxrun' >&2 & RANK=0 '$nvtxrun' >&2; wait"
+"$profan" query two.db --format csv "SELECT rank, stored_count FROM trace
+	ORDER BY rank" | tr -d '\r' >got
+printf 'rank,stored_count\n0,13\n1,13\n' >want
+same "one database, two ranks" want got
+captures 0 "again into the same folder" --ingest again.db -o 'run/t-%q{RANK}-%p.pfr' \
+	sh -c "RANK=7 '$nvtxrun'"
+"$profan" query again.db --format csv "SELECT rank FROM trace" |
+	tr -d '\r' >got
+printf 'rank\n7\n' >want
+same "only what is new" want got
+tap_done

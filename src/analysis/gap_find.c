@@ -223,7 +223,7 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
 	d->explain = pf_explain_new(&f->in);
 	d->is_hidden = f->window->device >= 0 && device != f->window->device;
-	if (f->window->is_restricted) {
+	if (t->from_ns != INT64_MIN || t->to_ns != INT64_MAX) {
 		d->lo = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
 		d->hi = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
 		if (d->hi < d->lo)

@@ -282,7 +282,7 @@ static const char *phrase(enum pf_cause cause)
 		[PF_CAUSE_LAUNCH] = "launching",
 		[PF_CAUSE_DEPENDENCY] = "waiting for other GPU work",
 		[PF_CAUSE_GRAPH] = "between kernels of graphs",
-		[PF_CAUSE_DEVICE] = "the GPU's own delay",
+		[PF_CAUSE_DEVICE] = "with work already queued",
 		[PF_CAUSE_NO_LAUNCH] = "before work without a launch call",
 	};
 

@@ -377,6 +377,7 @@ static void add_finding(struct syncs *s, const struct ranked *list,
 {
 	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
 	char part[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
 	const struct texts *t;
 
 	if (!count) {
@@ -388,15 +389,23 @@ static void add_finding(struct syncs *s, const struct ranked *list,
 	pf_num_show_ns(blocked, s->blocked_ns);
 	pf_num_show_ns(idle, s->idle_ns);
 	pf_num_show_ratio(part, share(s->idle_ns, s->sites.window_ns));
-	pf_doc_finding(
-		doc,
-		"%s %s for a GPU and block%s the host for %s; they "
-		"leave the GPU idle for %s (%s of its time), %s %s%s%s%s%s",
-		calls, s->count == 1 ? "call waits" : "calls wait",
-		s->count == 1 ? "s" : "", blocked, idle, part,
-		list[0].site->idle_ns ? "most in or after" : "the longest is",
-		t->call, t->op ? " in " : "", t->op ? t->op : "",
-		t->frame ? ", " : "", t->frame ? t->frame : "");
+	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
+		    calls, s->count == 1 ? "call waits" : "calls wait",
+		    s->count == 1 ? "s" : "", blocked);
+	if (s->idle_ns)
+		pf_buf_addf(&text,
+			    "%s the GPU idle for %s (%s of its time), most in "
+			    "or after ",
+			    s->count == 1 ? "it leaves" : "they leave", idle,
+			    part);
+	else
+		pf_buf_addf(&text, "no idle time of a GPU is due to that; %s",
+			    s->count == 1 ? "it is " : "the longest is ");
+	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
+		    t->op ? t->op : "", t->frame ? ", " : "",
+		    t->frame ? t->frame : "");
+	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
+	pf_buf_release(&text);
 }
 
 static void add_scalars(struct syncs *s, struct pf_doc *doc)

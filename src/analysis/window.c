@@ -207,7 +207,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_err *err)
 {
 	struct pf_steps steps = { 0 };
-	bool is_all = true;
+	bool is_all = true, is_cut = false;
 
 	*step_count = 0;
 	if (pf_steps_load(db, w->steps, &steps, err) < 0)
@@ -221,10 +221,11 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		count = count_steps(t, &steps);
 		*step_count += count;
 		is_all &= count > 0;
+		is_cut |= count > 0;
 	}
 	if (!is_all)
 		*step_count = 0;
-	w->is_restricted = true;
+	w->is_restricted |= is_cut;
 	pf_steps_release(&steps);
 	return 0;
 }

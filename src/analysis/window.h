@@ -104,8 +104,8 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 
 /*
  * Where time is not restricted, restrict it to the profiler steps of each
- * trace (less a partial last one; all of a trace that has no steps), so that
- * shares of the window are shares of the steps.  *step_count: the steps from
+ * trace (less a partial last one; a trace that has none stays as it is), so
+ * that shares of the window are shares of the steps.  *step_count: the steps from
  * its start to its end; 0 if it begins or ends with other time.
  */
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,

@@ -112,7 +112,7 @@ int64_t gen_model_clock(const struct gen_model *m);
 /* ---- faults ---- */
 const struct gen_plant *gen_plant_find(const char *name); /* or NULL */
 /* What the model's fault has cost, and how it must be named: csv. */
-int gen_plant_write(const struct gen_model *m, const char *path);
+int gen_plant_write(struct gen_model *m, const char *path);
 
 /* ---- a whole file ---- */
 int gen_kineto(const struct gen_opts *opts, struct gen_out *out,

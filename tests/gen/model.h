@@ -43,6 +43,7 @@ struct gen_model {
 	int64_t step, allocated, reserved, next_addr;
 	/* what the fault has cost so far */
 	int64_t idle_ns, blocked_ns, fault_count;
+	int64_t waiting_ns, waiting_count; /* until work is launched again */
 	int64_t drained_ns;  /* when the stream ran dry; 0: it did not */
 	int64_t step_end_ns; /* the host's, of the last step */
 	bool is_starved;     /* work is launched too slowly here */

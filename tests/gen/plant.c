@@ -62,8 +62,18 @@ static void cost_span(struct gen_model *m, size_t i)
 		from = m->gpu_free_ns;
 	if (to <= from)
 		return;
-	m->idle_ns += to - from;
-	m->fault_count++;
+	m->waiting_ns += to - from;
+	m->waiting_count++;
+}
+
+/* What was waiting has an end; without steps only such time counts. */
+static void end_wait(struct gen_model *m)
+{
+	if (m->gpu_free_ns || !m->opts->no_steps) {
+		m->idle_ns += m->waiting_ns;
+		m->fault_count += m->waiting_count;
+	}
+	m->waiting_ns = m->waiting_count = 0;
 }
 
 /* The call that was added last but "back" blocked the host. */
@@ -87,6 +97,7 @@ void gen_plant_work(struct gen_model *m, int64_t start_ns)
 		m->fault_count += m->is_starved;
 	}
 	m->drained_ns = 0;
+	end_wait(m);
 }
 
 /* ---- the faults ---- */
@@ -300,22 +311,23 @@ void gen_plant_make(struct gen_model *m, enum gen_place place)
 
 /* ---- what must be found ---- */
 
-int gen_plant_write(const struct gen_model *m, const char *path)
+int gen_plant_write(struct gen_model *m, const char *path)
 {
 	const struct gen_plant *p = m->plant;
 	FILE *f = fopen(path, "w");
-	int64_t idle_ns = m->idle_ns;
 	int failed;
 
 	if (!f)
 		return -1;
 	/* nothing was launched any more: it waits to the end of the step */
 	if (m->drained_ns && m->step_end_ns > m->drained_ns)
-		idle_ns += m->step_end_ns - m->drained_ns;
+		m->idle_ns += m->step_end_ns - m->drained_ns;
+	if (!m->opts->no_steps)
+		end_wait(m);
 	fputs("command,cause,call,op,frame,count,idle_ns,blocked_ns\n", f);
 	fprintf(f, "%s,%s,%s,%s,%s,%lld,%lld,%lld\n", p->command, p->cause,
 		p->call, p->op, p->frame, (long long)m->fault_count,
-		(long long)idle_ns, (long long)m->blocked_ns);
+		(long long)m->idle_ns, (long long)m->blocked_ns);
 	failed = ferror(f);
 	return fclose(f) || failed ? -1 : 0;
 }

@@ -239,8 +239,7 @@ const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
 	'#9c7350', '#b866a4', '#7d7d7d'];
 const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, LEAST = 50;
 const SHOWN = { gpu: 255, ops: 12, python: 16 };
-const FONT = '11px ui-monospace, Menlo, Consolas, monospace';
-const CHAR = 6.7;
+const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
 /* Names cut to what matters in a narrow place. */
 const shorten = (s) => {
@@ -254,7 +253,7 @@ const timeline = (T) => {
 	const app = $('app');
 	const groups = new Map();
 	const span = Math.max(T.span_ns, LEAST);
-	const short = new Map();
+	const short = new Map(), widths = new Map();
 	let v0 = 0, v1 = span, tracks = [], total = 0, width = 0, height = 0;
 	let gutter = 150, isDirty = false, selected = null, hover = null;
 	let query = '', match = null, range = null, css = {};
@@ -382,6 +381,18 @@ const timeline = (T) => {
 		return s;
 	};
 
+	/* As much of a name as fits. */
+	const fit = (name, room) => {
+		const s = label(name);
+		let w = widths.get(name);
+		if (w === undefined)
+			widths.set(name, w = ctx.measureText(s).width);
+		if (w <= room)
+			return s;
+		const n = Math.floor((room - 8) * s.length / w);
+		return n > 1 ? s.slice(0, n) + '…' : '';
+	};
+
 	/* The first of idx whose slice ends at or after ns. */
 	const firstEnd = (g, idx, ns) => {
 		let a = 0, b = idx.length;
@@ -427,8 +438,7 @@ const timeline = (T) => {
 					ROW - 1);
 				if (d >= 28) {
 					ctx.fillStyle = '#0b0e12';
-					ctx.fillText(label(g.name[i]).slice(0,
-						Math.floor((d - 6) / CHAR)),
+					ctx.fillText(fit(g.name[i], d - 6),
 						a + 3, y + 7);
 					colour = -1;
 				}
@@ -517,7 +527,8 @@ const timeline = (T) => {
 		ctx.fillText(count(t.n) + (t.isOpen && hidden > 0
 			? ', ' + hidden + ' deeper levels folded' : '') +
 			(t.wait ? ', waits' : ''),
-			Math.max(gutter + 6, 24 + name.length * CHAR), y + 10);
+			Math.max(gutter + 6,
+				24 + ctx.measureText(name).width), y + 10);
 	};
 
 	const paintRuler = () => {

@@ -117,6 +117,7 @@ SHELL_TESTS = \
 	tests/memory.sh \
 	tests/others.sh \
 	tests/peers.sh \
+	tests/report.sh \
 	tests/pfr.sh \
 	tests/planted.sh \
 	tests/sql.sh \
@@ -127,7 +128,7 @@ EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/doctor.py \
 	tests/hta.py tests/memory.py tests/peers.py tests/planted.py \
 	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
-	tests/others tests/truth
+	tests/others tests/report tests/truth
 
 # ---- what torch says, release by release: part of check ----
 check-truth: profan

@@ -126,6 +126,7 @@ void pf_figure_cell(struct pf_buf *out, const struct pf_cell *cell,
 {
 	double d;
 
+	kind = PF_COL_KIND(kind);
 	if (!cell || cell->type == PF_CELL_NULL || cell->type == PF_CELL_TEXT)
 		return;
 	d = cell->type == PF_CELL_INT ? (double)cell->v.i : cell->v.d;

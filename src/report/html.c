@@ -14,7 +14,7 @@
 
 #define CELL_MAX  160 /* characters of a name in a cell */
 #define SHORT_MAX 36  /* what surely fits in a column */
-#define TITLE_MAX 512 /* and in its tooltip */
+#define TITLE_MAX 384 /* and in its tooltip */
 #define TOP_ROWS  10  /* before "show all" */
 
 void pf_html_bytes(struct pf_buf *out, const char *s, size_t len)
@@ -142,23 +142,19 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 	const char *colon = space ? memrchr(s, ':', (size_t)(space - s)) : NULL;
 	size_t line_len = colon ? (size_t)(space - colon - 1) : 0;
 
-	pf_buf_adds(out, "<td class=p>");
-	if (page->source_url && line_len &&
-	    strspn(colon + 1, "0123456789") == line_len &&
-	    is_plain_path(s, (size_t)(colon - s))) {
-		pf_buf_adds(out, "<a rel=noreferrer href=\"");
-		add_source_url(out, page->source_url, s, (size_t)(colon - s),
-			       colon + 1, line_len);
-		pf_buf_adds(out, "\">");
-		pf_escape_html(out, s, (size_t)(space - s));
-		pf_buf_adds(out, "</a>");
-		pf_escape_html(out, space,
-			       head_bytes(space, strlen(space), CELL_MAX));
+	if (!page->source_url || !line_len ||
+	    strspn(colon + 1, "0123456789") != line_len ||
+	    !is_plain_path(s, (size_t)(colon - s))) {
+		add_text(out, "td", s, cell->v.text.len, s, cell->v.text.len);
 		return;
 	}
-	pf_escape_html(out, s, head_bytes(s, cell->v.text.len, CELL_MAX));
-	if (head_bytes(s, cell->v.text.len, CELL_MAX) < cell->v.text.len)
-		pf_buf_adds(out, "…");
+	pf_buf_adds(out, "<td><a rel=noreferrer href=\"");
+	add_source_url(out, page->source_url, s, (size_t)(colon - s), colon + 1,
+		       line_len);
+	pf_buf_adds(out, "\">");
+	pf_escape_html(out, s, (size_t)(space - s));
+	pf_buf_adds(out, "</a>");
+	pf_escape_html(out, space, head_bytes(space, strlen(space), CELL_MAX));
 }
 
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
@@ -225,9 +221,11 @@ static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
 		 (col->style == PF_HTML_TIME || col->style == PF_HTML_STEP))
 		add_time(out, page, t, row, col);
 	else if (cell->type != PF_CELL_TEXT)
-		add_number(out, cell,
-			   pf_table_cols(t)[pf_table_find(t, col->key)].kind,
-			   col->style);
+		add_number(
+			out, cell,
+			PF_COL_KIND(pf_table_cols(t)[pf_table_find(t, col->key)]
+					    .kind),
+			col->style);
 	else if (col->style == PF_HTML_KERNEL)
 		add_kernel(out, tag, cell);
 	else if (col->style == PF_HTML_FRAME && !is_first)
@@ -258,7 +256,7 @@ static void add_head(struct pf_buf *out, const struct pf_table *t,
 
 		if (at < 0)
 			continue;
-		kind = pf_table_cols(t)[at].kind;
+		kind = PF_COL_KIND(pf_table_cols(t)[at].kind);
 		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
 			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
 				    ? ""

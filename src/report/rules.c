@@ -4,12 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/gpu.h"
-#include "analysis/kernels.h"
 #include "report/figure.h"
 #include "report/rules.h"
 #include "table/find.h"
-#include "trace/event.h"
 
 #define MANY        0.5 /* of an effect: its cause */
 #define SOME        0.1 /* of an effect: the largest single cause */
@@ -106,9 +103,12 @@ static const char *each(const struct pf_parts *p)
 static void say_frame(struct pf_verdict *v, const char *frame)
 {
 	const char *space = strrchr(frame, ' ');
+	const char *colon =
+		space ? memrchr(frame, ':', (size_t)(space - frame)) : NULL;
 
-	if (!space) {
-		say_name(v, frame, strlen(frame));
+	if (!colon || colon + 1 == space ||
+	    colon + 1 + strspn(colon + 1, "0123456789") != space) {
+		say_name(v, frame, strlen(frame)); /* an annotation */
 		return;
 	}
 	say_name(v, space + 1, strlen(space + 1));
@@ -137,7 +137,7 @@ static void say_culprit(struct pf_verdict *v, const struct pf_table *t,
 		return;
 	}
 	if (cause) {
-		say(v, ", ");
+		say(v, ", cause: ");
 		say(v, cause);
 	}
 }
@@ -282,6 +282,22 @@ const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
 
 /* ---- parts of idle time ---- */
 
+/* Idle time in and after calls that wait, but for copies: they are V7's. */
+static int64_t sync_cost(const struct pf_parts *p)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_SYNCS], "sites");
+	int64_t sum = 0;
+
+	for (size_t r = 0; r < pf_table_rows(t); r++) {
+		const char *kind = pf_table_text_at(t, r, "kind");
+
+		if (kind && strcmp(kind, "blocking copy") != 0)
+			sum += pf_table_int_at(t, r, "idle_ns");
+	}
+	return sum;
+}
+
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
@@ -291,7 +307,7 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (!has_gpu(p, v))
 		return;
-	v->recoverable_ns = find_cause(p, "sync").ns;
+	v->recoverable_ns = sync_cost(p);
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = pf_doc_find_int(syncs, "blocked_ns");
 	say_count(v, (count + n / 2) / n, "synchronization",
@@ -309,10 +325,9 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 		say(v, op ? " at " : "; most costly at ");
 		say_frame(v, frame);
 	}
-	say(v, "; the GPU idles ");
+	say(v, "; for them the GPU is idle ");
 	say_ns(v, v->recoverable_ns / n);
 	say(v, each(p));
-	say(v, " in them");
 	point_at_gap(p, v, "sync");
 }
 
@@ -383,7 +398,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
 	int64_t count = pf_doc_find_int(kernels, "kernel_count"), ns = 0;
 	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
-	int64_t known = pf_doc_find_int(launches, "launch_count");
+	int64_t known = pf_doc_find_int(launches, "launch_count"), after;
 
 	if (!has_gpu(p, v))
 		return;
@@ -394,6 +409,10 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		ns += find_cause(p, causes[i]).ns;
+	/* what follows a synchronization is counted with it */
+	after = sync_cost(p) - find_cause(p, "sync").ns;
+	if (after > 0)
+		ns -= after < ns ? after : ns;
 	v->recoverable_ns = v->affected_ns = ns;
 	v->measured = of_window(p, ns);
 	say(v, "Launch-bound: ");
@@ -445,8 +464,7 @@ const struct pf_report_rule pf_rule_copies = {
 static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_KERNELS], "kernels");
+	const struct pf_table *t = pf_doc_find_table(overlap, "collectives");
 	int64_t total = pf_doc_find_int(overlap, "total_ns");
 	int64_t comm = pf_doc_find_int(overlap, "comm_ns"), longest = 0;
 	int64_t exposed = pf_doc_find_int(overlap, "exposed_comm_ns");
@@ -470,25 +488,20 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	say_span(p, v);
 	say(v, ")");
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "name");
+		const char *s = pf_table_text_at(t, r, "collective");
 		int64_t ns = pf_table_int_at(t, r, "max_ns");
 
-		if (s && ns > longest &&
-		    pf_gpu_classify(PF_KIND_KERNEL, s) == PF_GPU_COMM) {
+		if (s && ns > longest) {
 			longest = ns;
 			name = s;
 		}
 	}
-	if (name) {
-		struct pf_buf words = { 0 };
-
-		pf_kernel_short_name(&words, name);
-		say(v, "; longest call ");
-		say_name(v, words.data, words.len);
-		say(v, ", ");
-		say_ns(v, longest);
-		pf_buf_release(&words);
-	}
+	if (!name)
+		return;
+	say(v, "; longest call ");
+	say_name(v, name, strlen(name));
+	say(v, ", ");
+	say_ns(v, longest);
 }
 
 const struct pf_report_rule pf_rule_comm = { "V5",      "exposed communication",
@@ -619,7 +632,7 @@ static void say_check(struct pf_verdict *v, const struct pf_table *t,
 	if (pf_table_at(t, row, "share")) {
 		say(v, ", ");
 		say_ratio(v, pf_table_real_at(t, row, "share"));
-		if (pf_table_at(t, row, "gpu_ns"))
+		if (pf_table_int_at(t, row, "gpu_ns"))
 			say(v, " of GPU time");
 	}
 	say(v, ")");

@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#include "analysis/gpu.h"
 #include "report/chart.h"
 #include "report/sections.h"
 #include "table/find.h"
-#include "trace/event.h"
 
 /* ---- which rows ---- */
 
@@ -19,11 +17,11 @@ static bool is_loading(const struct pf_table *t, size_t row)
 	return cause && !strcmp(cause, "data loading");
 }
 
-static bool is_collective(const struct pf_table *t, size_t row)
+static bool is_op(const struct pf_table *t, size_t row)
 {
-	const char *name = pf_table_text_at(t, row, "name");
+	const char *device = pf_table_text_at(t, row, "device_type");
 
-	return name && pf_gpu_classify(PF_KIND_KERNEL, name) == PF_GPU_COMM;
+	return device && !strcmp(device, "CPU");
 }
 
 static bool is_finding(const struct pf_table *t, size_t row)
@@ -163,7 +161,6 @@ static const struct pf_html_col caller_cols[] = {
 
 static const struct pf_html_col op_cols[] = {
 	COL_AS("name", "Operator"),
-	COL_AS("device_type", "Runs on"),
 	COL("count"),
 	COL_AS("self_device_ns", "Device self"),
 	COL_AS("device_total_ns", "Device total"),
@@ -189,14 +186,18 @@ static const struct pf_html_col overlap_cols[] = {
 };
 
 static const struct pf_html_col collective_cols[] = {
-	KERNEL("name", "Collective kernel"),
-	COL("calls"),
+	COL("collective"),
+	COL_AS("group", "Group"),
+	COL_AS("group_size", "Ranks"),
+	COL_AS("dtype", "Type"),
+	COL_AS("count", "Calls"),
+	COL_AS("in_bytes", "Bytes"),
 	COL_AS("total_ns", "Total"),
-	COL_AS("share", "Of kernel time"),
 	COL_AS("mean_ns", "Mean"),
-	COL_AS("median_ns", "Median"),
 	COL_AS("min_ns", "Min"),
 	COL_AS("max_ns", "Max"),
+	COL_AS("algorithm_gb_per_s", "Algorithm GB/s"),
+	COL_AS("bus_gb_per_s", "Bus GB/s"),
 	END
 };
 
@@ -308,21 +309,21 @@ static const struct section {
 	  "there are no kernels",
 	  PF_PART_KERNELS,
 	  { { "by-name", "By name", PF_PART_KERNELS, "kernels", kernel_cols,
-	      150, "share", NULL },
+	      120, "share", NULL },
 	    { "by-op", "By name and operator", PF_PART_CALLERS, "kernels",
-	      caller_cols, 150, "share", NULL } } },
+	      caller_cols, 120, "share", NULL } } },
 	{ "ops",
 	  "Operators",
 	  "there are no operators",
 	  PF_PART_OPS,
 	  { { "averages", "By name, as key_averages()", PF_PART_OPS,
-	      "key_averages", op_cols, 150, NULL, NULL } } },
+	      "key_averages", op_cols, 120, NULL, is_op } } },
 	{ "comm",
 	  "Communication",
-	  "no kernel is a collective",
+	  "there is no communication",
 	  PF_PART_OVERLAP,
-	  { { "collectives", "Kernels that communicate", PF_PART_KERNELS,
-	      "kernels", collective_cols, 40, NULL, is_collective },
+	  { { "collectives", "Collectives", PF_PART_OVERLAP, "collectives",
+	      collective_cols, 40, NULL, NULL },
 	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
 	      overlap_cols, 40, NULL, NULL } } },
 	{ "memory",
@@ -368,7 +369,7 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 			continue;
 		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
 			    s->title);
-		if (s->part < PF_PART_COUNT)
+		if (s->part < PF_PART_COUNT && s->part != PF_PART_MEMORY)
 			finding = pf_doc_find_text(&page->parts->doc[s->part],
 						   PF_DOC_FINDING);
 		if (finding) {

@@ -127,6 +127,8 @@ static enum pf_slice_cat host_cat(unsigned kind, struct pf_name_class class)
 	case PF_KIND_ANNOTATION:
 		if (class.range == PF_CAUSE_DATA)
 			return PF_CAT_WAIT;
+		if (class.is_step)
+			return PF_CAT_OTHER;
 		return kind == PF_KIND_CPU_OP ? PF_CAT_OP : PF_CAT_OTHER;
 	default:
 		return PF_CAT_OTHER;
@@ -320,7 +322,9 @@ static void add_label(struct pf_slice_track *out, const struct pf_track *track,
 	struct pf_buf *b = &out->label;
 
 	if (is_gpu)
-		pf_buf_addf(b, "GPU %s, stream %s", track->pid, track->tid);
+		pf_buf_addf(b, "GPU %s, %s%s", track->pid,
+			    strncmp(track->tid, "stream", 6) ? "stream " : "",
+			    track->tid);
 	else if (track->thread_name && *track->thread_name)
 		pf_buf_addf(b, "%s", track->thread_name);
 	else

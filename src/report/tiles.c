@@ -110,6 +110,11 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 	set_real(t, (double)n / (double)steps);
 	pf_figure_ns(&t->detail, pf_doc_find_int(kernels, "kernel_ns") / n);
 	pf_buf_adds(&t->detail, " on average");
+	if (!pf_doc_find_int(kernels, "tensor_core_ns"))
+		return;
+	t = add(out, "tensor_core_share", "Tensor cores", PF_RATIO, "kernels");
+	set_real(t, pf_doc_find_real(kernels, "tensor_core_share"));
+	pf_buf_adds(&t->detail, "of kernel time");
 }
 
 static void add_memory(const struct pf_parts *p, struct pf_tiles *out)

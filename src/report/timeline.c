@@ -311,7 +311,7 @@ static int add_payload(struct pf_timeline *t, enum pf_slice_group which,
 	rc = pf_payload_pack(&raw, data, err);
 	pf_buf_adds(data, "</script>\n");
 	pf_buf_release(&raw);
-	if (!rc && data->len > (size_t)room) {
+	if (!rc && (int64_t)data->len > room) {
 		data->len = before;
 		g->count = 0;
 		g->until_ns = INT64_MAX;
@@ -325,7 +325,7 @@ int pf_timeline_html(const struct pf_report *r, struct pf_timeline *t,
 {
 	struct pf_buf payloads = { 0 };
 	size_t kept;
-	uint32_t *map = choose_names(t, room, &kept);
+	uint32_t *map = choose_names(t, room > 0 ? room : 0, &kept);
 	int64_t names = 0, shown = 0;
 	int rc = 0;
 

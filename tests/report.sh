@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+# Pages of 'profan report', without a browser: structure, policy, figures
+# against the commands' JSON, the timeline against the events, hostile names,
+# the same bytes for the same input, what is left out for its size.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+page() { # NAME PAGE-OPTION...
+	page_name=$1
+	shift
+	run 0 "$profan" report -q "$tmp/$page_name.db" -o "$tmp/$page_name.html" \
+		"$@"
+}
+
+check() { # NAME: every promise of its page
+	if ! page "$1"; then
+		not_ok "$1: page" "$tmp/err"
+		return
+	fi
+	"$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
+		"$tmp/$1.html" >"$tmp/checks" 2>"$tmp/err" ||
+		not_ok "$1: check.py" "$tmp/err"
+	while IFS= read -r line; do
+		case $line in
+		ok\ *) ok "$1: ${line#ok }" ;;
+		*) not_ok "$1: ${line#not ok }" ;;
+		esac
+	done <"$tmp/checks"
+}
+
+ingest() { # NAME FILE
+	run 0 "$profan" ingest -q "$2" -o "$tmp/$1.db" ||
+		not_ok "$1: ingest" "$tmp/err"
+}
+
+# ---- made here ----
+"$mktrace" --steps 5 --layers 2 >"$tmp/train.json"
+ingest train "$tmp/train.json"
+check train
+"$mktrace" --steps 2 --layers 1 --chrome >"$tmp/chrome.json"
+ingest chrome "$tmp/chrome.json"
+check chrome
+"$mktrace" --steps 3 --layers 1 --no-stacks --inference >"$tmp/plain.json"
+ingest plain "$tmp/plain.json"
+check plain
+"$PYTHON" "$top_srcdir/tests/report/hostile.py" >"$tmp/hostile.json"
+ingest hostile "$tmp/hostile.json"
+check hostile
+echo '{"traceEvents": []}' >"$tmp/empty.json"
+ingest empty "$tmp/empty.json"
+check empty
+
+# ---- names are shown, and act nowhere ----
+page hostile --format md
+if run 0 "$profan" report "$tmp/hostile.db" --format md &&
+	! grep -E '<(script|img|svg|a)' "$tmp/out" | sed 's/`[^`]*`//g' |
+	grep -qE '<(script|img|svg|a)'; then
+	ok "hostile: names in Markdown are code"
+else
+	not_ok "hostile: names in Markdown are code" "$tmp/out"
+fi
+page hostile
+if grep -q '\\u{202e}' "$tmp/hostile.html" &&
+	! grep -q "$(printf '\342\200\256')" "$tmp/hostile.html"; then
+	ok "hostile: what acts is shown instead"
+else
+	not_ok "hostile: what acts is shown instead"
+fi
+
+# ---- the same bytes ----
+cp "$tmp/train.html" "$tmp/first.html"
+(
+	mkdir "$tmp/elsewhere" && cd "$tmp/elsewhere" || exit 1
+	TZ=Asia/Tokyo LANG=de_DE.UTF-8 LC_ALL='' "$profan" report -q \
+		"$tmp/train.db" -o ./b.html
+)
+same "the same page at another time and place" "$tmp/first.html" \
+	"$tmp/elsewhere/b.html"
+run 0 "$profan" report "$tmp/train.db" -o -
+same "standard output" "$tmp/first.html" "$tmp/out"
+if [ -e "$tmp/train.html.partial" ]; then
+	not_ok "no partial file is left"
+else
+	ok "no partial file is left"
+fi
+run 3 "$profan" report "$tmp/train.db" -o "$tmp/nowhere/x.html" &&
+	ok "a folder that is not there" ||
+	not_ok "a folder that is not there" "$tmp/err"
+
+# ---- sizes ----
+for size in 60K 90K 120K; do
+	page train --max-html "$size"
+	bytes=$(wc -c <"$tmp/train.html")
+	if grep -q 'Not in the timeline\|no timeline' "$tmp/train.html"; then
+		ok "--max-html $size: says what is left out"
+	else
+		not_ok "--max-html $size: says what is left out" "$bytes bytes"
+	fi
+done
+page train --max-html 400K
+bytes=$(wc -c <"$tmp/train.html")
+if [ "$bytes" -le 409600 ]; then
+	ok "--max-html is kept"
+else
+	not_ok "--max-html is kept" "$bytes bytes"
+fi
+page train --timeline none
+if grep -q 'octet-stream' "$tmp/train.html"; then
+	not_ok "--timeline none"
+else
+	ok "--timeline none"
+fi
+page train --timeline gpu
+if [ "$(grep -c 'octet-stream' "$tmp/train.html")" = 1 ]; then
+	ok "--timeline gpu"
+else
+	not_ok "--timeline gpu"
+fi
+for size in 0x8 M 8T -1 99999999999; do
+	run 2 "$profan" report "$tmp/train.db" --max-html=$size ||
+		not_ok "--max-html $size is refused" "$tmp/err"
+done
+ok "odd sizes are refused"
+
+# ---- links to code ----
+page train --source-url 'https://host.example/r/%f#L%l'
+if grep -q 'href="https://host.example/r/[a-z_/.]*py#L[0-9]*"' \
+	"$tmp/train.html"; then
+	ok "--source-url"
+else
+	not_ok "--source-url" "$tmp/err"
+fi
+for url in 'http://a/%f' 'javascript:%f' 'https://a/b' 'https://a/%f"' \
+	'https://a/%f x'; do
+	run 2 "$profan" report "$tmp/train.db" --source-url "$url" ||
+		not_ok "--source-url $url is refused" "$tmp/err"
+done
+ok "odd URLs are refused"
+page hostile --source-url 'https://host.example/r/%f#L%l'
+if grep -oE 'href="https[^"]*"' "$tmp/hostile.html" | grep -q '[<> ]\|\.\.'
+then
+	not_ok "--source-url: files are escaped" "$tmp/hostile.html"
+else
+	ok "--source-url: files are escaped"
+fi
+
+# ---- real traces, where they are ----
+for name in h100_bert_small two_ranks_rank-0 v100_resnet50_workers0 \
+	cpu_only_rank34 b200_vllm_eager mi300_vllm_graph_decode; do
+	file=$shared/traces/$name.json.gz
+	if [ ! -f "$file" ]; then
+		skip "$name" "it is not here"
+		continue
+	fi
+	ingest "$name" "$file"
+	check "$name"
+done
+tap_done

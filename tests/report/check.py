@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: MIT
+"""Holds a page of 'profan report' against what it promises.
+
+usage: check.py PROFAN DB PAGE
+One line for each promise: "ok NAME" or "not ok NAME: why".
+"""
+import base64
+import gzip
+import hashlib
+import html.parser
+import json
+import re
+import struct
+import subprocess
+import sys
+
+PROFAN, DB, PAGE = sys.argv[1:4]
+VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
+TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
+li main section ol p strong span code svg rect path figure figcaption table
+caption thead tbody tfoot tr th td details summary noscript script footer b
+small pre""".split())
+ATTRS = set("""lang charset http-equiv content name class href id aria-label
+aria-labelledby scope data-k data-v data-q data-t0 data-t1 title viewbox role
+aria-hidden preserveaspectratio x y width height rx fill fill-opacity stroke
+stroke-dasharray vector-effect d colspan start type rel""".split())
+
+
+def say(name, why):
+    print("not ok %s: %s" % (name, why) if why else "ok %s" % name)
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.odd, self.ids, self.hrefs = [], [], []
+        self.tables, self.text, self.tiles = {}, [], {}
+        self.scripts, self.styles, self.policy = [], [], None
+        self.table = self.row = self.cell = self.inside = None
+        self.links = []
+
+    def handle_starttag(self, tag, attrs):
+        d = dict(attrs)
+        if tag not in TAGS:
+            self.odd.append("<%s>" % tag)
+        self.odd += ["%s=" % a for a in d if a not in ATTRS]
+        if "id" in d:
+            self.ids.append(d["id"])
+        if "href" in d:
+            self.hrefs.append(d["href"])
+        if "src" in d or "style" in d:
+            self.odd.append(tag + str(d))
+        if "data-t0" in d:
+            self.links.append((int(d["data-t0"]), int(d["data-t1"])))
+        if d.get("http-equiv"):
+            self.policy = d["content"]
+        if tag == "dd" and "data-k" in d:
+            self.tiles[d["data-k"]] = d["data-v"]
+        if tag in ("script", "style"):
+            self.inside = [tag, d, ""]
+        if tag == "table":
+            self.table = {"keys": [], "rows": [], "foot": False}
+            self.tables[d.get("id")] = self.table
+        if self.table is not None:
+            if tag == "tfoot":
+                self.table["foot"] = True
+            if tag == "tr":
+                self.row = []
+                if not self.table["foot"]:
+                    self.table["rows"].append(self.row)
+            if tag in ("td", "th") and self.row is not None:
+                self.cell = [d.get("data-v"), "", d.get("title")]
+                self.row.append(self.cell)
+                if "data-k" in d:
+                    self.table["keys"].append(d["data-k"])
+
+    def handle_endtag(self, tag):
+        if tag == "table":
+            self.table = self.row = self.cell = None
+        if self.inside and tag == self.inside[0]:
+            (self.scripts if tag == "script" else self.styles).append(
+                (self.inside[1], self.inside[2]))
+            self.inside = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.inside[2] += data
+            return
+        self.text.append(data)
+        if self.cell is not None:
+            self.cell[1] += data
+
+
+def document(args):
+    command = [PROFAN] + args + ["--format", "json"]
+    p = subprocess.run(command, capture_output=True, check=True)
+    return json.loads(p.stdout)
+
+
+# table of the page: part of the page's commands, table, rows it is made of
+TABLES = {
+    "classes": ("steps", "classes", None),
+    "steps": ("steps", "steps", None),
+    "causes": ("gaps", "causes", None),
+    "culprits": ("gaps", "culprits", None),
+    "gaps": ("gaps", "gaps", None),
+    "loading": ("gaps", "culprits", lambda r: r["cause"] == "data loading"),
+    "sites": ("syncs", "sites", None),
+    "calls": ("launches", "calls", None),
+    "streams": ("launches", "streams", None),
+    "by-name": ("kernels", "kernels", None),
+    "by-op": ("kernels --group name,op", "kernels", None),
+    "averages": ("table", "key_averages",
+                 lambda r: r["device_type"] == "CPU"),
+    "collectives": ("overlap", "collectives", None),
+    "overlap": ("overlap", "devices", None),
+    "memory-devices": ("memory", "devices", None),
+    "alive": ("memory", "alive", None),
+    "memory-ops": ("memory", "ops", None),
+    "kept": ("memory", "kept", None),
+    "quality-checks": ("doctor", "checks", lambda r: r["verdict"] != "ok"),
+}
+
+
+def commands(page):
+    """The commands that the page says its figures are from."""
+    text = "".join(page.text)
+    found = {}
+    for line in re.findall(r"^profan (\w+) (\S+)(.*)$", text, re.M):
+        found[(line[0] + (" --group name,op"
+                          if "--group" in line[2] else ""))] = line
+    return found
+
+
+def same(shown, value):
+    if value is None or isinstance(value, (bool, str)):
+        return True
+    return shown is not None and float(shown) == float(value)
+
+
+def check_tables(page):
+    found = commands(page)
+    docs, cells = {}, 0
+    for name, table in page.tables.items():
+        if name == "checks":
+            continue
+        part, key, wanted = TABLES[name]
+        if part not in docs:
+            line = found[part]
+            docs[part] = document([line[0], DB] + line[2].split())
+        rows = [r for r in docs[part]["tables"][key]
+                if not wanted or wanted(r)]
+        if name == "classes":
+            rows = [r for r in rows if r["max_ns"]]
+        shown = [r for r in table["rows"] if r][1:]
+        if len(shown) > len(rows):
+            return "%s has %d rows, not %d" % (name, len(shown), len(rows))
+        if len(shown) < len(rows) and not table["foot"]:
+            return "%s says not what it leaves out" % name
+        for mine, theirs in zip(shown, rows):
+            for k, cell in zip(table["keys"], mine):
+                cells += cell[0] is not None
+                if not same(cell[0], theirs[k]):
+                    return "%s: %s is %s, not %s" % (name, k, cell[0],
+                                                     theirs[k])
+                if isinstance(theirs[k], str) and theirs[k].isascii() and \
+                        theirs[k].isidentifier() and len(theirs[k]) < 80 and \
+                        k not in ("class",) and cell[1].strip() != theirs[k]:
+                    return "%s: %s is '%s', not '%s'" % (name, k, cell[1],
+                                                         theirs[k])
+    return None if cells > 5 else "only %d numbers" % cells
+
+
+def check_tiles(page):
+    doc = document(["report", DB])["scalars"]
+    for k, v in page.tiles.items():
+        if k not in doc or float(v) != float(doc[k]):
+            return "%s is %s, not %s" % (k, v, doc.get(k))
+    return None if page.tiles else "none"
+
+
+def check_shares(page):
+    cells = [r[2][1] for r in page.tables["classes"]["rows"][1:]]
+    tenths = sum(round(float(c.split()[0]) * 10) for c in cells)
+    return None if tenths == 1000 else "%d tenths of a percent" % tenths
+
+
+def check_policy(page):
+    css = hashlib.sha256(page.styles[0][1].encode()).digest()
+    run = [s for d, s in page.scripts if d.get("type") is None]
+    js = hashlib.sha256(run[0].encode()).digest()
+    want = ("default-src 'none'; script-src 'sha256-%s'; style-src "
+            "'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'"
+            % (base64.b64encode(js).decode(), base64.b64encode(css).decode()))
+    if len(run) != 1 or len(page.styles) != 1:
+        return "%d programs, %d style sheets" % (len(run), len(page.styles))
+    return None if page.policy == want else page.policy
+
+
+def check_links(page):
+    for h in page.hrefs:
+        if not h.startswith("#") or h[1:] not in page.ids:
+            return "link to " + h
+    if len(page.ids) != len(set(page.ids)):
+        return "ids are not unique"
+    if re.search(r"url\(|@import|//", page.styles[0][1]):
+        return "the style loads something"
+    return None
+
+
+def check_sizes(page, raw):
+    data = sum(len(s) for d, s in page.scripts if d.get("type"))
+    js = len([s for d, s in page.scripts if d.get("type") is None][0])
+    css = len(page.styles[0][1])
+    if js > 32768 or css > 8192:
+        return "program %d, style %d bytes" % (js, css)
+    if len(raw) - data - js - css > 400 << 10:
+        return "%d bytes of text" % (len(raw) - data - js - css)
+    return None
+
+
+def planes(b, n, width):
+    return [sum(b[k * n + i] << 8 * k for k in range(width))
+            for i in range(n)]
+
+
+def unpack(raw, tracks):
+    magic, n, t, w, flags, es, ed = struct.unpack("<4sIIBBxxII", raw[:24])
+    if magic != b"PFT1" or t != len(tracks):
+        raise ValueError("wrong head")
+    sizes = struct.unpack("<%dI" % (2 * t), raw[24:24 + 8 * t])
+    at = 24 + 8 * t
+    columns = []
+    for width in (4, 4, w, 1, 1 if flags & 1 else 0, 4 if flags & 2 else 0):
+        columns.append(planes(raw[at:], n, width) if width else None)
+        at += width * n
+    start, dur = columns[0], columns[1]
+    for target, count in ((start, es), (dur, ed)):
+        for _ in range(count):
+            i, high = struct.unpack("<II", raw[at:at + 8])
+            target[i] += high << 32
+            at += 8
+    if at != len(raw):
+        raise ValueError("wrong length")
+    i = 0
+    for k in range(t):
+        before = 0
+        for _ in range(sizes[2 * k]):
+            start[i] += before
+            before = start[i]
+            i += 1
+    return columns, sizes, start, dur
+
+
+def check_timeline(page):
+    islands = {d["id"]: s for d, s in page.scripts if d.get("type")}
+    if "tl" not in islands:
+        return None if "no timeline" in "".join(page.text) else "none"
+    tl = json.loads(islands["tl"])
+    ends = None
+    origin = int(tl["origin_ns"])
+    n = 0
+    for g in tl["groups"]:
+        raw = gzip.decompress(base64.b64decode(islands[g["id"]]))
+        columns, sizes, start, dur = unpack(raw, g["tracks"])
+        i = 0
+        for k, track in enumerate(g["tracks"]):
+            rows = document(["query", DB, """SELECT start_ns, dur_ns, name
+                FROM event WHERE track_id = %d AND kind NOT IN (14, 15, 16,
+                17, 18, 19, 20) AND (kind = 3) = %d ORDER BY id"""
+                             % (track["id"], g["key"] == "python")])
+            rows = list(rows["tables"].values())[0]
+            if len(rows) != sizes[2 * k]:
+                return "%s: %d slices, not %d" % (track["label"],
+                                                  sizes[2 * k], len(rows))
+            ends = {}
+            for r in rows:
+                if (start[i] + origin, dur[i]) != (r["start_ns"],
+                                                   r["dur_ns"]):
+                    return "slice %d of %s" % (i, g["key"])
+                name = tl["names"][columns[2][i]]
+                if r["name"].isascii() and r["name"].isprintable() and \
+                        len(r["name"]) < 2000 and name != r["name"]:
+                    return "name '%s', not '%s'" % (name, r["name"])
+                depth = columns[3][i]
+                if depth in ends and start[i] < ends[depth]:
+                    return "slices of one depth overlap"
+                ends[depth] = start[i] + dur[i]
+                i += 1
+                n += 1
+    for a, b in page.links:
+        if not 0 <= a <= b <= tl["span_ns"]:
+            return "a link to %d..%d" % (a, b)
+    return None if n else "empty"
+
+
+def check_verdicts(page):
+    doc = document(["report", DB])["tables"]
+    text = re.sub(r"\s+", " ", "".join(page.text))
+    for v in doc["verdicts"]:
+        # as the page shows what acts instead of showing
+        s = re.sub(r"\s+", " ", v["sentence"])
+        if s.isascii() and s.isprintable() and s not in text:
+            return s
+    return None
+
+
+def main():
+    raw = open(PAGE, "rb").read()
+    page = Page()
+    page.feed(raw.decode("utf-8"))
+    page.close()
+    say("only known tags and attributes", " ".join(page.odd[:8]))
+    say("policy", check_policy(page))
+    say("links", check_links(page))
+    say("sizes", check_sizes(page, raw))
+    say("figures are those of the commands", check_tables(page))
+    say("tiles", check_tiles(page))
+    say("verdicts", check_verdicts(page))
+    if "classes" in page.tables:
+        say("shares sum to 100.0 %", check_shares(page))
+    say("timeline holds every event", check_timeline(page))
+
+
+main()

@@ -79,6 +79,13 @@ libprofan_a_SOURCES = \
 	src/analysis/reader.h \
 	src/analysis/rules.c \
 	src/analysis/rules.h \
+	src/analysis/slice.c \
+	src/analysis/slice.h \
+	src/analysis/slice_flows.c \
+	src/analysis/slice_impl.h \
+	src/analysis/slice_lanes.c \
+	src/analysis/slice_meta.c \
+	src/analysis/slice_write.c \
 	src/analysis/sm.c \
 	src/analysis/sm.h \
 	src/analysis/stats.c \
@@ -129,6 +136,8 @@ libprofan_a_SOURCES = \
 	src/base/num.h \
 	src/base/opt.c \
 	src/base/opt.h \
+	src/base/outfile.c \
+	src/base/outfile.h \
 	src/base/progress.c \
 	src/base/progress.h \
 	src/base/sha256.c \
@@ -313,6 +322,7 @@ profan_SOURCES = \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_report.c \
+	src/cmd/cmd_slice.c \
 	src/cmd/cmd_steps.c \
 	src/cmd/cmd_syncs.c \
 	src/cmd/cmd_table.c \

@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/test_redact \
 	tests/unit/test_render \
 	tests/unit/test_rules \
+	tests/unit/test_slice \
 	tests/unit/test_spool \
 	tests/unit/test_step_names \
 	tests/unit/test_steps \
@@ -120,6 +121,7 @@ SHELL_TESTS = \
 	tests/report.sh \
 	tests/pfr.sh \
 	tests/planted.sh \
+	tests/slice.sh \
 	tests/sql.sh \
 	tests/traces.sh \
 	tests/truth.sh \

@@ -95,7 +95,8 @@ struct pf_cursor {
 	uint32_t track_id;
 	uint64_t columns;
 	int64_t seek_ns, next_block;
-	struct pf_block block; /* its arrays come with the first block */
+	int64_t from_ns, last_ns; /* see pf_cursor_overlap() */
+	struct pf_block block;    /* its arrays come with the first block */
 	uint32_t first_seq;
 	/* for next() */
 	bool has_block;
@@ -130,7 +131,8 @@ static struct pf_statements *prepare(struct pf_db *db, struct pf_err *err)
 		db,
 		"SELECT id, block_no, event_count FROM main.block"
 		" WHERE id BETWEEN (?1 << 18 | ?2) AND (?1 << 18 | 262143)"
-		" AND last_start_ns >= ?3 ORDER BY id LIMIT 1",
+		" AND last_start_ns >= ?3 AND first_start_ns <= ?4"
+		" AND max_end_ns >= ?5 ORDER BY id LIMIT 1",
 		err);
 	s->data = s->block ? pf_block_statement(db, err) : NULL;
 	if (s->data)
@@ -183,6 +185,7 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 	c->track_id = track_id;
 	c->columns = with_needed(columns);
 	pf_cursor_seek(c, INT64_MIN);
+	pf_cursor_overlap(c, INT64_MIN, INT64_MAX);
 	return c;
 }
 
@@ -199,6 +202,12 @@ void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns)
 	c->seek_ns = start_ns;
 	c->next_block = 0;
 	c->has_block = false;
+}
+
+void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns)
+{
+	c->from_ns = from_ns;
+	c->last_ns = to_ns == INT64_MAX ? INT64_MAX : to_ns - 1;
 }
 
 /* The arrays grow to the first full block and stay. */
@@ -219,6 +228,8 @@ static int read_block(struct pf_cursor *c, struct pf_statements *s,
 	sqlite3_bind_int64(s->block, 1, c->track_id);
 	sqlite3_bind_int64(s->block, 2, c->next_block);
 	sqlite3_bind_int64(s->block, 3, c->seek_ns);
+	sqlite3_bind_int64(s->block, 4, c->last_ns);
+	sqlite3_bind_int64(s->block, 5, c->from_ns);
 	rc = pf_db_step(c->db, s->block, err);
 	if (rc <= 0)
 		return rc;

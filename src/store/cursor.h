@@ -46,6 +46,12 @@ void pf_cursor_forget(struct pf_db *db);
 void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns);
 
 /*
+ * Only blocks with an event that overlaps [from, to): events that began long
+ * before and are still open are found without reading what is between.
+ */
+void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns);
+
+/*
  * Decode the next block: 1 and *out borrowed until the next call, 0 at the
  * end, -1 on error.  *first_seq is the seq of its first event.
  */

@@ -102,6 +102,12 @@ static const char *time_slowly(const char *p, struct pf_time *t)
 	if (!ends_number(*p))
 		return NULL;
 	scale_time(digits, count, power, negative, t);
+	/* 1 ps too much, for readers that cut: what profan slice writes */
+	if (t->fraction_digits == 6 && power == -3 &&
+	    !memcmp(digits + count - 3, "001", 3)) {
+		t->fraction_digits = 3;
+		t->rounded = false;
+	}
 	return p;
 }
 

@@ -36,6 +36,11 @@ static const struct time_case times[] = {
 	{ "-1.2345,", -1235, 4, true, false, 7 },
 	{ "0.0004,", 0, 4, true, false, 6 },
 	{ "0.000000,", 0, 6, false, false, 8 },
+	/* 1 ps is what profan slice adds, no rounding */
+	{ "0.289001,", 289, 3, false, false, 8 },
+	{ "-12.345001,", -12345, 3, false, false, 10 },
+	{ "0.289002,", 289, 6, true, false, 8 },
+	{ "0.289001e1,", 2890, 6, true, false, 10 },
 	{ "1e400,", 0, 0, false, true, 5 },
 	{ "0e400,", 0, 0, false, false, 5 },
 	{ "1e-400,", 0, 0, true, false, 6 },

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "analysis/slice.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/cmd.h"
+
+static const struct pf_slice_args defaults = { .window = PF_WINDOW_DEFAULTS,
+					       .margin_ns = -1 };
+
+static const struct pf_opt opts[] = {
+	{ 'o', "output", "FILE", "write here; FILE.gz is compressed",
+	  PF_OPT_STRING, offsetof(struct pf_slice_args, out), 0, 0 },
+	{ 0, "gap", "N", "the N-th longest gap in which a GPU is idle",
+	  PF_OPT_INT, offsetof(struct pf_slice_args, gap), 1, 100000 },
+	{ 0, "margin", "TIME", "and so much before and after it", PF_OPT_NS,
+	  offsetof(struct pf_slice_args, margin_ns), 0, 0 },
+	{ 0, "whole", NULL, "do not cut what reaches over the edges",
+	  PF_OPT_FLAG, offsetof(struct pf_slice_args, whole), 0, 0 },
+	{ 0, "force", NULL, "replace FILE if it exists", PF_OPT_FLAG,
+	  offsetof(struct pf_slice_args, force), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_slice_args, window),
+	{ 0 },
+};
+
+static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
+{
+	char events[PF_NUM_MAX], moved[PF_NUM_MAX], time[PF_NUM_MAX];
+	char arrows[PF_NUM_MAX];
+
+	pf_log_note("wrote %s events of %s to '%s'",
+		    pf_num_show_count(events, r->event_count),
+		    pf_num_show_ns(time, r->to_ns - r->from_ns), a->out);
+	if (r->moved_count)
+		pf_log_note("%s ranges that overlap others are on threads of "
+			    "their own",
+			    pf_num_show_count(moved, r->moved_count));
+	if (r->arrow_count)
+		pf_log_note("%s ends of arrows whose other end is elsewhere "
+			    "are left out",
+			    pf_num_show_count(arrows, r->arrow_count));
+}
+
+static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+{
+	const struct pf_slice_args *args = argv;
+	struct pf_slice_result result;
+
+	if (!args->out)
+		return pf_fail(err, PF_EUSAGE, "'--output' is missing");
+	if (pf_slice(cx->db, args, cx->out, &result, err) < 0)
+		return -1;
+	say(args, &result);
+	return 0;
+}
+
+const struct pf_cmd pf_cmd_slice = {
+	.name = "slice",
+	.args = "-o FILE [DB]",
+	.summary = "write part of a trace as a trace for Perfetto",
+	.details = "Writes every event that overlaps the window, with its "
+		   "name, arguments and arrows, as a Chrome trace that "
+		   "https://ui.perfetto.dev opens.  Ranges are cut to the "
+		   "window; those that overlap others of their thread without "
+		   "nesting, which viewers drop, go to a thread of their own.",
+	.needs = PF_NEEDS_DB,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_slice_args),
+	.defaults = &defaults,
+	.examples = "profan slice --step 3 -o step.json.gz\n"
+		    "profan slice --gap 1 -o gap.json job.db\n"
+		    "profan slice --from 1s --to 1.2s -o part.json.gz job.db\n",
+	.run = run,
+};

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""Is a slice what it should be?
+
+usage: slice.py TRACE SLICE [whole]    what is wrong on stdout, exit status 1
+
+Works out from TRACE which events belong to the window that SLICE names, and
+compares; then loads SLICE by the rules of Perfetto's trace processor: times
+are doubles of us, multiplied by 1000 and cut; ranges come in order of time,
+and one that ends after the one around it is dropped; an arrow is bound to the
+innermost open range of its thread.
+"""
+import collections
+import gzip
+import json
+import sys
+from decimal import Decimal
+
+LIMIT = 20
+
+
+def load(path, parse_float):
+    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
+        text = f.read().decode("utf-8", "replace")
+    d = json.loads(text, strict=False, parse_float=parse_float)
+    return (d, d["traceEvents"]) if isinstance(d, dict) else ({}, d)
+
+
+def ns(value):
+    """To the ns, as profan reads: 1 ps is no rounding error."""
+    return int((Decimal(str(value)) * 1000).quantize(Decimal(1)))
+
+
+def track(e):
+    tid = str(e.get("tid", ""))
+    return str(e.get("pid", "")), tid.split(" overlap ")[0]
+
+
+def args_key(e):
+    args = dict(e.get("args") or {})
+    args.pop("profan cut", None)
+    return json.dumps(args, sort_keys=True, default=str)
+
+
+def pair(events):
+    """B and E events as X."""
+    out, stacks, last = [], collections.defaultdict(list), {}
+    order = sorted((e for e in events if e.get("ph") in ("B", "E")),
+                   key=lambda e: ns(e["ts"]))
+    for e in events:
+        if "ts" in e and e.get("ph") != "M":
+            last[track(e)] = max(last.get(track(e), 0),
+                                 ns(e["ts"]) + max(0, ns(e.get("dur", 0))))
+    for e in order:
+        stack = stacks[track(e)]
+        if e["ph"] == "B":
+            stack.append(e)
+        elif stack:
+            b = stack.pop()
+            out.append((b, ns(b["ts"]), ns(e["ts"])))
+    for t, stack in stacks.items():
+        out += [(b, ns(b["ts"]), last[t]) for b in stack]
+    return out
+
+
+def expected(events, start, end, whole):
+    ranges, others, flows = [], [], []
+    for e in events:
+        ph = e.get("ph")
+        if ph == "X":
+            at = ns(e["ts"])
+            ranges.append((e, at, at + max(0, ns(e.get("dur", 0)))))
+        elif ph in ("s", "t", "f"):
+            if start <= ns(e["ts"]) < end:
+                flows.append((e, ns(e["ts"])))
+        elif ph not in ("M", "B", "E") and "ts" in e:
+            if start <= ns(e["ts"]) < end:
+                others.append((e, ns(e["ts"]), ns(e["ts"])))
+    ranges += pair(events)
+    for e, a, b in ranges:
+        if a < end and (b > start or a >= start):
+            if not whole:
+                a, b = max(a, start), min(b, end)
+            yield e, a, b
+    yield from others
+    phases = collections.defaultdict(set)
+    key = lambda e: (str(e.get("cat", "")), str(e["name"]), str(e.get("id")))
+    for e, _ in flows:
+        phases[key(e)].add(e["ph"])
+    for e, at in flows:
+        if {"s", "f"} <= phases[key(e)]:
+            yield e, at, at
+
+
+def describe(e, a, b):
+    ph = "X" if e["ph"] in ("X", "B") else e["ph"]
+    return (ph, str(e.get("cat") or ""), str(e.get("name", "")), track(e), a,
+            b, str(e.get("id", "")), str(e.get("bp", "")), args_key(e))
+
+
+def same_events(trace, piece, bad):
+    _, events = load(trace, Decimal)
+    head, cut = load(piece, Decimal)
+    window = head["profan_slice"]
+    shift = window["shift_ns"]
+    spans = [(ns(e["ts"]), ns(e["ts"]) + max(0, ns(e.get("dur", 0))))
+             for e in events if e.get("ph") not in ("M", None) and "ts" in e]
+    first = min(a for a, _ in spans)
+    start, end = first + window["from_ns"], first + window["to_ns"]
+    want = collections.Counter(
+        describe(e, a, b)
+        for e, a, b in expected(events, start, end, "whole" in sys.argv[3:]))
+    got = collections.Counter(
+        describe(e, ns(e["ts"]) + shift,
+                 ns(e["ts"]) + shift + ns(e.get("dur", 0)))
+        for e in cut if e["ph"] != "M")
+    for what, rest in (("missing", want - got), ("too many", got - want)):
+        for k, n in sorted(rest.items(), key=str)[:LIMIT]:
+            bad.append(f"{what}: {n} x {k}")
+    names = collections.defaultdict(set)
+    for e in events:
+        if e.get("ph") == "M" and e.get("name") == "thread_name":
+            names[track(e)].add(e["args"].get("name"))
+    used = {track(e) for e in cut if e["ph"] != "M"}
+    have = collections.defaultdict(set)
+    for e in cut:
+        if e["ph"] == "M" and e["name"] == "thread_name":
+            have[track(e)].add(e["args"]["name"])
+    for t in used:
+        if names[t] - have[t]:
+            bad.append(f"thread {t} lost its name {names[t]}")
+    return len(got)
+
+
+def trace_processor(piece, trace, bad):
+    """Load as the viewer does: what would it drop or bind wrongly?"""
+    _, events = load(piece, float)
+    to_ns = lambda us: int(us * 1000.0) if isinstance(us, float) else us * 1000
+    order = {"X": 0, "i": 1, "s": 1, "t": 1, "f": 1}
+    todo = sorted((e for e in events if e["ph"] in order),
+                  key=lambda e: (to_ns(e["ts"]), order[e["ph"]]))
+    stacks = collections.defaultdict(list)
+    _, original = load(trace, Decimal)
+    launches = {(e.get("args") or {}).get("correlation")
+                for e in original if e.get("ph") == "X"}
+    for e in todo:
+        key = (str(e.get("pid")), str(e.get("tid")))
+        at = to_ns(e["ts"])
+        stack = stacks[key]
+        while stack and stack[-1][0] <= at and not (
+                e["ph"] != "X" and stack[-1][0] == stack[-1][2] == at):
+            stack.pop()
+        if e["ph"] == "X":
+            end = at + to_ns(e["dur"])
+            if at < 0:
+                bad.append(f"before 0: {e}")
+            if stack and stack[-1][0] < end:
+                bad.append(f"dropped: {e} in {stack[-1]}")
+                continue
+            stack.append((end, e, at))
+        elif e["ph"] in ("s", "f") and e.get("cat") in ("ac2g", "async"):
+            number = e.get("id")
+            if number not in launches:
+                continue
+            if not stack or (stack[-1][1].get("args") or {}).get(
+                    "correlation") != number:
+                bad.append(f"arrow is bound elsewhere: {e}")
+
+
+bad = []
+count = same_events(sys.argv[1], sys.argv[2], bad)
+trace_processor(sys.argv[2], sys.argv[1], bad)
+for line in bad[:LIMIT]:
+    print(line)
+if not count:
+    print("no events")
+sys.exit(1 if bad or not count else 0)

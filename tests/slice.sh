@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# Slices: tests/slice.py, which has its own reader, works out what belongs in
+# each and loads it as Perfetto does; profan reads it again without a repair,
+# and says the same of it.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+# slice NAME TRACE [OPTION...]: from the database $tmp/t.db
+slice() {
+	trace=$2 whole=
+	shift 2
+	name="${trace##*/} $*"
+	case " $* " in *' --whole '*) whole=whole ;; esac
+	rm -f "$tmp/s.json" "$tmp/s.db"
+	run 0 "$profan" slice -q "$tmp/t.db" "$@" -o "$tmp/s.json" || {
+		not_ok "$name: is written" "$tmp/err"
+		return 1
+	}
+	if "$PYTHON" "$top_srcdir/tests/slice.py" "$trace" "$tmp/s.json" \
+		$whole >"$tmp/why" 2>&1; then
+		ok "$name: every event, nested, arrows bound"
+	else
+		not_ok "$name: every event, nested, arrows bound" "$tmp/why"
+	fi
+	run 0 "$profan" ingest -q --strict "$tmp/s.json" -o "$tmp/s.db" &&
+		ok "$name: read again without a repair" ||
+		not_ok "$name: read again without a repair" "$tmp/err"
+}
+
+# same_answer NAME COMMAND...: of the trace and of all of it as a slice
+same_answer() {
+	name=$1
+	shift
+	"$profan" "$@" "$tmp/t.db" >"$tmp/want" 2>&1
+	"$profan" "$@" "$tmp/s.db" >"$tmp/got" 2>&1
+	same "$name: profan $*" "$tmp/want" "$tmp/got"
+}
+
+ingest() { # TRACE
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q "$1" -o "$tmp/t.db"
+}
+
+for file in "$top_srcdir"/tests/traces/good-*.json; do
+	ingest "$file" || continue
+	"$profan" slice "$tmp/t.db" -o - 2>"$tmp/err" >/dev/null || {
+		grep -q 'no event is in the window' "$tmp/err" &&
+			ok "${file##*/}: no events, no slice" ||
+			not_ok "${file##*/}: no events, no slice" "$tmp/err"
+		continue
+	}
+	slice good "$file"
+done
+
+"$mktrace" --steps 3 >"$tmp/training.json"
+ingest "$tmp/training.json"
+slice training "$tmp/training.json"
+for command in 'kernels -n -1' overlap launches gaps syncs 'table -f csv'; do
+	# shellcheck disable=SC2086  # several words are meant
+	same_answer training $command
+done
+slice training "$tmp/training.json" --step 1
+slice training "$tmp/training.json" --gap 2
+slice training "$tmp/training.json" --gap 1 --margin 0 --whole
+slice training "$tmp/training.json" --from 3ms --to 3100us
+
+# the same bytes, and the same in gzip, whose header says no time
+cp "$tmp/s.json" "$tmp/first.json"
+"$profan" slice -q "$tmp/t.db" --from 3ms --to 3100us -o "$tmp/s.json.gz"
+"$profan" slice -q "$tmp/t.db" --from 3ms --to 3100us -o - >"$tmp/s.json"
+same "the same bytes" "$tmp/first.json" "$tmp/s.json"
+gzip -dc "$tmp/s.json.gz" >"$tmp/s.json"
+same "the same in gzip" "$tmp/first.json" "$tmp/s.json"
+od -An -tx1 -N10 "$tmp/s.json.gz" >"$tmp/got"
+echo ' 1f 8b 08 00 00 00 00 00 00 ff' >"$tmp/want"
+same "the header of gzip" "$tmp/want" "$tmp/got"
+
+# nothing is replaced or left behind
+run 3 "$profan" slice -q "$tmp/t.db" --step 1 -o "$tmp/first.json" &&
+	ok "a file is not replaced" || not_ok "a file is not replaced" "$tmp/err"
+run 3 "$profan" slice -q "$tmp/t.db" --gap 100000 -o "$tmp/none.json"
+if [ -e "$tmp/none.json" ] || [ -e "$tmp/none.json.partial" ]; then
+	not_ok "a failure leaves nothing"
+else
+	ok "a failure leaves nothing"
+fi
+if [ -w /dev/full ]; then
+	"$profan" slice -q "$tmp/t.db" -o - >/dev/full 2>"$tmp/err"
+	[ $? = 3 ] && ok "a full disk" || not_ok "a full disk" "$tmp/err"
+fi
+
+if [ ! -d "$shared/traces" ]; then
+	skip "real traces" "NOT TESTED: ../shared/traces is not there"
+	tap_done
+fi
+for file in "$shared"/traces/*.json.gz; do
+	ingest "$file"
+	span=$("$profan" query "$tmp/t.db" -f csv \
+		'SELECT last_ns - first_ns AS n FROM trace' | tail -1)
+	slice part "$file" --from $((span / 3))ns --to $((span / 2))ns
+	[ "$(wc -c <"$file")" -lt 200000 ] || continue
+	slice all "$file" && same_answer "${file##*/}" kernels -n -1 &&
+		same_answer "${file##*/}" overlap -f csv
+	"$profan" gaps -q "$tmp/t.db" -f csv | grep -q '^gap_count,[1-9]' &&
+		slice gap "$file" --gap 1
+done
+tap_done

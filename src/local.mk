@@ -20,6 +20,29 @@ libprofan_a_SOURCES = \
 	src/analysis/comm_table.h \
 	src/analysis/copies.c \
 	src/analysis/copies.h \
+	src/analysis/diff.c \
+	src/analysis/diff.h \
+	src/analysis/diff_capture.c \
+	src/analysis/diff_capture.h \
+	src/analysis/diff_gate.c \
+	src/analysis/diff_gate.h \
+	src/analysis/diff_host.c \
+	src/analysis/diff_impl.h \
+	src/analysis/diff_lists.c \
+	src/analysis/diff_load.c \
+	src/analysis/diff_match.c \
+	src/analysis/diff_match.h \
+	src/analysis/diff_mean.c \
+	src/analysis/diff_mean.h \
+	src/analysis/diff_rank.c \
+	src/analysis/diff_rank.h \
+	src/analysis/diff_side.c \
+	src/analysis/diff_side.h \
+	src/analysis/diff_tables.c \
+	src/analysis/diff_verdict.c \
+	src/analysis/diff_wait.c \
+	src/analysis/diff_work.c \
+	src/analysis/diff_work.h \
 	src/analysis/doctor.c \
 	src/analysis/doctor.h \
 	src/analysis/doctor_gpu.c \
@@ -36,6 +59,8 @@ libprofan_a_SOURCES = \
 	src/analysis/engine_survey.c \
 	src/analysis/facts.c \
 	src/analysis/facts.h \
+	src/analysis/family.c \
+	src/analysis/family.h \
 	src/analysis/flops.c \
 	src/analysis/flops.h \
 	src/analysis/gap_explain.c \
@@ -310,6 +335,7 @@ profan_SOURCES = \
 	src/cmd/cmd.c \
 	src/cmd/cmd.h \
 	src/cmd/cmd_capture.c \
+	src/cmd/cmd_diff.c \
 	src/cmd/cmd_doctor.c \
 	src/cmd/cmd_export.c \
 	src/cmd/cmd_gaps.c \
@@ -328,6 +354,8 @@ profan_SOURCES = \
 	src/cmd/cmd_table.c \
 	src/cmd/completion.c \
 	src/cmd/completion.h \
+	src/cmd/input.c \
+	src/cmd/input.h \
 	src/cmd/usage.c \
 	src/main.c
 profan_LDADD = libprofan.a $(PROFAN_LIBS)

@@ -103,6 +103,7 @@ SHELL_TESTS = \
 	tests/capture.sh \
 	tests/chunks.sh \
 	tests/devices.sh \
+	tests/diff.sh \
 	tests/docs.sh \
 	tests/doctor.sh \
 	tests/extension.sh \
@@ -126,7 +127,8 @@ SHELL_TESTS = \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/doctor.py \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/diff.py \
+	tests/doctor.py \
 	tests/hta.py tests/memory.py tests/peers.py tests/planted.py \
 	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
@@ -137,6 +139,12 @@ check-truth: profan
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
 		$(SHELL) $(srcdir)/tests/truth_versions.sh
 .PHONY: check-truth
+
+# ---- captures of one program against each other: more than check does ----
+check-noise: profan tests/gen/mktrace
+	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) NOISE_PAIRS=200 \
+		$(SHELL) $(srcdir)/tests/diff.sh
+.PHONY: check-noise
 
 # ---- speed and memory: not part of check ----
 EXTRA_PROGRAMS = tests/measure

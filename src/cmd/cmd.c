@@ -24,6 +24,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_overlap,
 	&pf_cmd_gaps,
 	&pf_cmd_syncs,
+	&pf_cmd_diff,
 	&pf_cmd_memory,
 	&pf_cmd_doctor,
 	&pf_cmd_report,
@@ -219,6 +220,15 @@ static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 		pf_log_set_level(PF_LOG_ERROR);
 }
 
+/* How many arguments follow the first "--"; -1: there is none. */
+static int count_after_dashes(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	return -1;
+}
+
 int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_err *err)
 {
@@ -228,6 +238,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
 	struct pf_ctx cx = { .argv = argv, .out = out };
+	int after = count_after_dashes(argc, argv);
 	int rc;
 
 	pf_cmd_opts(cmd, opts);
@@ -242,6 +253,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 					 err)
 		     : pf_opt_parse(sets, PF_CMD_OPT_SETS, &argc, argv, err);
 	cx.argc = argc;
+	cx.dashes = after < 0 ? -1 : argc - after;
 	set_up(&cx, cmd, &common);
 	if (!rc && common.is_help)
 		pf_cmd_usage(cmd, out);

@@ -68,6 +68,7 @@ struct pf_ctx {
 	bool is_db_given;    /* as an argument */
 	int argc;            /* arguments that are no options, without DB */
 	char **argv;
+	int dashes;            /* arguments before "--"; -1: there is none */
 	struct pf_style style; /* for pf_render_doc() */
 	FILE *out;             /* where output goes */
 	bool quiet;            /* -q */
@@ -101,6 +102,7 @@ struct pf_cmd {
 };
 
 extern const struct pf_cmd pf_cmd_capture;
+extern const struct pf_cmd pf_cmd_diff;
 extern const struct pf_cmd pf_cmd_doctor;
 extern const struct pf_cmd pf_cmd_export;
 extern const struct pf_cmd pf_cmd_gaps;

@@ -122,4 +122,4 @@ static void end(struct pf_printer *p)
 }
 
 const struct pf_format_ops pf_format_csv = { begin, scalars, head, row,
-					     tail,  notes,   end };
+					     tail,  notes,   end,  NULL };

@@ -41,6 +41,8 @@ struct pf_format_ops {
 	void (*tail)(struct pf_printer *p);
 	void (*notes)(struct pf_printer *p, char *const *notes, size_t count);
 	void (*end)(struct pf_printer *p);
+	/* What is folded away begins or ends; or NULL. */
+	void (*fold)(struct pf_printer *p, bool is_begin);
 };
 
 extern const struct pf_format_ops pf_format_text, pf_format_csv, pf_format_json,

@@ -122,5 +122,12 @@ static void end(struct pf_printer *p)
 	(void)p;
 }
 
+static void fold(struct pf_printer *p, bool is_begin)
+{
+	begin_section(p);
+	pf_buf_adds(&p->buf, is_begin ? "<details><summary>More</summary>\n"
+				      : "</details>\n");
+}
+
 const struct pf_format_ops pf_format_md = { begin, scalars, head, row,
-					    tail,  notes,   end };
+					    tail,  notes,   end,  fold };

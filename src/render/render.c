@@ -230,11 +230,18 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		  FILE *out, struct pf_err *err)
 {
 	struct pf_printer *p = printer_new(style, out);
+	bool folds = p->ops->fold && doc->main_tables &&
+		     doc->main_tables < doc->table_count;
 	int rc = 0;
 
 	p->ops->scalars(p, doc->scalars, doc->scalar_count);
-	for (size_t i = 0; !rc && i < doc->table_count; i++)
+	for (size_t i = 0; !rc && i < doc->table_count; i++) {
+		if (folds && i == doc->main_tables)
+			p->ops->fold(p, true);
 		rc = print_table(p, doc->tables[i], err);
+	}
+	if (folds)
+		p->ops->fold(p, false);
 	p->ops->notes(p, doc->notes, doc->note_count);
 	p->ops->end(p);
 	pf_printer_flush(p);

@@ -352,4 +352,4 @@ static void end(struct pf_printer *p)
 }
 
 const struct pf_format_ops pf_format_text = { begin, scalars, head, row,
-					      tail,  notes,   end };
+					      tail,  notes,   end,  NULL };

@@ -24,6 +24,8 @@ struct pf_doc {
 	size_t scalar_count, scalar_cap;
 	struct pf_table **tables;
 	size_t table_count, table_cap;
+	/* Tables after these may be folded away; 0: none. */
+	size_t main_tables;
 	char **notes;
 	size_t note_count, note_cap;
 	/*

@@ -1,0 +1,24 @@
+-- What a capture says about the machine and the profiler, as one text of
+-- sorted parts each: models of the GPUs that are described, versions, options
+-- of the profiler.  Parameters: none.  One row.
+WITH device AS (
+	SELECT d.value ->> '$.name' AS name
+	FROM trace_meta AS m, json_each(
+		CASE WHEN json_valid(m.value) THEN m.value ELSE '[]' END) AS d
+	WHERE m.key = 'deviceProperties' AND d.type = 'object'),
+fact AS (
+	SELECT DISTINCT key, CAST(json_extract(value, '$') AS TEXT) AS value
+	FROM trace_meta
+	WHERE json_valid(value)
+		AND json_type(value) NOT IN ('array', 'object')
+	ORDER BY key, 2)
+SELECT (SELECT group_concat(name, ', ')
+		FROM (SELECT DISTINCT name FROM device
+			WHERE name IS NOT NULL ORDER BY name)) AS devices,
+	(SELECT group_concat(key || ' ' || value, ', ') FROM fact
+		WHERE key LIKE '%version' AND key <> 'schemaVersion') AS versions,
+	(SELECT group_concat(key || ' ' || value, ', ') FROM fact
+		WHERE key IN ('record_shapes', 'profile_memory', 'with_stack',
+			'with_flops', 'with_modules')) AS options,
+	(SELECT count(*) FROM trace) AS trace_count,
+	(SELECT max(world_size) FROM trace) AS world_size;

@@ -1,0 +1,437 @@
+# SPDX-License-Identifier: MIT
+"""Checks of "profan diff" for diff.sh: laws, real pairs, planted changes.
+
+diff.py laws A.db B.db...       sums of every pair, both directions
+diff.py planted WORKDIR         each planted change is found, and nothing else
+diff.py noise WORKDIR COUNT     no claim between two captures of one program
+diff.py resnet A.db B.db        TensorBoard's pair, to the microsecond
+diff.py hta A.db B.db CSV       counts and times by name, as HTA joins them
+Every check prints one line "ok ..." or "not ok ...".
+"""
+import csv
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+
+PROFAN = os.path.join(os.environ.get("top_builddir", "."), "profan")
+
+
+def profan(*args):
+    return subprocess.run([PROFAN, *args], capture_output=True, text=True)
+
+
+def diff(a, b, *options):
+    run = profan("diff", a, b, "--format", "json", *options)
+    if run.returncode not in (0, 1):
+        raise AssertionError(run.stderr.strip())
+    return json.loads(run.stdout)
+
+
+# ---- laws ----
+
+GPU_COUNTS = ["kernels", "memsets", "copies_htod", "copies_dtoh",
+              "copies_dtod", "copies_other"]
+
+
+def check_means(rows, steps, sides=("a", "b")):
+    """A mean is the sum over the steps, but for less than one ns."""
+    for row in rows:
+        for side in sides:
+            off = row[side + "_ns"] * steps[side] - row[side + "_sum_ns"]
+            assert abs(off) <= steps[side], row
+
+
+def check_side(t, s, side):
+    falls = t["waterfall"]
+    ns, whole = side + "_ns", side + "_sum_ns"
+    assert sum(r[ns] for r in falls[:-1]) == falls[-1][ns]
+    assert falls[-1][ns] == s["step_%s_ns" % side]
+    assert sum(r[whole] for r in falls[:-1]) == falls[-1][whole]
+    counts = {r["what"]: r[side + "_sum"] for r in t["structure"]}
+    calls = sum(r[side + "_calls"] for r in t["rows"])
+    assert calls == sum(counts[c] for c in GPU_COUNTS), (calls, counts)
+    calls = sum(r[side + "_calls"] for r in t["sync_sites"])
+    assert calls == counts["syncs"], (calls, counts)
+    idle = sum(r[whole] for r in t["idle"])
+    assert idle == sum(r[whole] for r in t["idle_sites"])
+    gpus = [c[side] for c in t["comparability"]
+            if c["check"] == "GPUs at work"]
+    if gpus == ["1"]:
+        rest = sum(r[whole] for r in falls
+                   if r["class"] in ("runtime", "data", "cpu", "other"))
+        assert idle == rest, (idle, rest)
+
+
+def check_laws(answer):
+    s, t = answer["scalars"], answer["tables"]
+    steps = {"a": s["steps_a"], "b": s["steps_b"]}
+    check_means(t["waterfall"], steps)
+    check_means(t["rows"], steps)
+    check_means(t["idle"], steps)
+    check_means(t["idle_sites"], steps)
+    for side in "ab":
+        check_side(t, s, side)
+    for name in "waterfall", "rows", "idle", "idle_sites", "ops":
+        for r in t[name]:
+            assert r["delta_ns"] == r["b_ns"] - r["a_ns"], r
+    for r in t["rows"]:
+        parts = r["count_effect_ns"] + r["duration_effect_ns"]
+        assert parts == r["delta_ns"], r
+        if r["match"] in ("added", "removed"):
+            assert r["duration_effect_ns"] == 0, r
+            assert r[("a" if r["match"] == "added" else "b") + "_calls"] == 0
+        else:
+            assert r["a_calls"] and r["b_calls"], r
+
+
+def check_opposite(x, y):
+    assert x["scalars"]["delta_ns"] == -y["scalars"]["delta_ns"]
+    assert x["scalars"]["comparable"] == y["scalars"]["comparable"]
+    for p, q in zip(x["tables"]["waterfall"], y["tables"]["waterfall"]):
+        assert p["a_ns"] == q["b_ns"] and p["delta_ns"] == -q["delta_ns"]
+    for name in "rows", "idle", "idle_sites":
+        total = sum(r["delta_ns"] for r in x["tables"][name])
+        assert total == -sum(r["delta_ns"] for r in y["tables"][name])
+
+
+def check_itself(path):
+    answer = diff(path, path)
+    check_laws(answer)
+    assert answer["scalars"]["verdict"] == "no change", answer["scalars"]
+    assert answer["scalars"]["delta_ns"] == 0
+    for name in "waterfall", "rows", "idle", "idle_sites", "ops":
+        for r in answer["tables"][name]:
+            assert r["delta_ns"] == 0, r
+    assert not answer["tables"]["changes"], answer["tables"]["changes"]
+
+
+def laws(*paths):
+    for a, b in itertools.combinations(paths, 2):
+        there, back = profan("diff", a, b), profan("diff", b, a)
+        assert there.returncode == back.returncode, (a, b)
+        if there.returncode:
+            assert there.returncode == 3 and there.stderr.count("\n") == 1
+            continue
+        x, y = diff(a, b), diff(b, a)
+        try:
+            check_laws(x)
+            check_laws(y)
+            check_opposite(x, y)
+        except AssertionError as e:
+            raise AssertionError("%s -> %s: %s" % (a, b, e)) from e
+    for path in paths:
+        check_itself(path)
+
+
+# ---- synthetic captures ----
+
+OPS = [  # operator, shapes, kernels with their us
+    ("aten::addmm", "[[64,1024],[1024,1024]]", [("sgemm_128x64_tn", 400)]),
+    ("aten::gelu", "[[64,1024]]", [("pow_kernel", 30), ("tanh_kernel", 40),
+                                   ("mul_kernel", 35)]),
+    ("aten::mm", "[[64,1024],[1024,4096]]", [("hgemm_256x128_nn", 300)]),
+    ("aten::softmax", "[[64,4096]]", [("softmax_warp_forward", 90)]),
+    ("aten::layer_norm", "[[64,4096]]", [("layer_norm_kernel", 60)]),
+]
+
+
+class Capture:
+    """Steps of operators on one thread and one stream; times in ns."""
+
+    def __init__(self, seed=0, noise=0.0):
+        self.random = random.Random(seed)
+        self.noise = noise
+        self.events = []
+        self.ids = 0
+        self.host = 1000000
+        self.gpu = 0
+
+    def vary(self, ns, factor=1.0):
+        if self.noise:
+            factor *= max(0.5, self.random.gauss(1, self.noise))
+        return max(1, int(ns * factor))
+
+    def event(self, cat, name, start, dur, tid, **args):
+        self.events.append({
+            "ph": "X", "cat": cat, "name": name, "pid": 0 if tid == 7 else 1,
+            "tid": tid, "ts": "%d.%03d" % divmod(start, 1000),
+            "dur": "%d.%03d" % divmod(dur, 1000), "args": args})
+
+    def op(self, name, shapes, kernels, factor):
+        start = self.host
+        self.ids += 1
+        op_id = self.ids
+        self.host += self.vary(4000)
+        for kernel, us in kernels:
+            self.ids += 1
+            call = self.vary(3000)
+            self.event("cuda_runtime", "cudaLaunchKernel", self.host, call, 1,
+                       correlation=self.ids, **{"External id": op_id})
+            self.host += call + self.vary(1000)
+            begin = max(self.gpu, self.host + 2000)
+            dur = self.vary(us * 1000, factor)
+            self.event("kernel", kernel, begin, dur, 7, device=0, stream=7,
+                       correlation=self.ids, **{"External id": op_id})
+            self.gpu = begin + dur
+        self.host += self.vary(2000)
+        self.event("cpu_op", name, start, self.host - start, 1,
+                   **{"External id": op_id, "Input Dims": json.loads(shapes)})
+
+    def sync(self, name="cudaDeviceSynchronize"):
+        start = self.host
+        self.host = max(self.host, self.gpu) + self.vary(3000)
+        self.ids += 1
+        self.event("cuda_runtime", name, start, self.host - start, 1,
+                   correlation=self.ids)
+
+    def step(self, number, ops, syncs_after=()):
+        start = self.host
+        factor = max(0.5, self.random.gauss(1, self.noise)) \
+            if self.noise else 1.0
+        for i, (name, shapes, kernels) in enumerate(ops):
+            self.op(name, shapes, kernels, factor)
+            if i in syncs_after:
+                self.sync("cudaStreamSynchronize")
+        self.sync()
+        self.event("user_annotation", "ProfilerStep#%d" % number, start,
+                   self.host - start, 1)
+
+    def write(self, path):
+        trace = path + ".json"
+        device = [{"id": 0, "name": "Test GPU", "totalGlobalMem": 1 << 34}]
+        with open(trace, "w") as f:
+            f.write('{"schemaVersion": 1, "record_shapes": 1, '
+                    '"deviceProperties": %s, "traceEvents": [\n'
+                    % json.dumps(device))
+            for e in self.events:
+                e = dict(e)
+                times = '"ts": %s, "dur": %s, ' % (e.pop("ts"), e.pop("dur"))
+                f.write("{" + times + json.dumps(e)[1:] + ",\n")
+            f.write('{"ph": "M", "name": "process_name", "pid": 1, '
+                    '"args": {"name": "python"}}]}\n')
+        run = profan("ingest", "-q", trace, "-o", path)
+        assert run.returncode == 0, run.stderr
+        os.unlink(trace)
+        return path
+
+
+def capture(path, ops=None, steps=6, seed=0, noise=0.0, syncs_after=()):
+    c = Capture(seed, noise)
+    for n in range(steps):
+        c.step(n + 3, ops or OPS, syncs_after)
+    return c.write(path)
+
+
+def change(op, **changes):
+    """The operators with one changed: kernels or shapes."""
+    out = []
+    for name, shapes, kernels in OPS:
+        if name == op:
+            shapes = changes.get("shapes", shapes)
+            kernels = changes.get("kernels", kernels)
+        out.append((name, shapes, kernels))
+    return out
+
+
+def planted(work):
+    base = capture(os.path.join(work, "base.db"))
+
+    def against(name, **kinds):
+        other = capture(os.path.join(work, name + ".db"), **kinds)
+        answer = diff(base, other)
+        check_laws(answer)
+        opposite = diff(other, base)
+        check_laws(opposite)
+        check_opposite(answer, opposite)
+        return answer
+
+    for check in (slower_kernel, much_slower, more_of_it, added_sync,
+                  fused_op, renamed_kernel, other_shape, other_batch,
+                  reordered, noisy):
+        try:
+            check(against)
+            print("ok planted: %s" % check.__name__)
+        except AssertionError as e:
+            print("not ok planted: %s: %s" % (check.__name__, e))
+
+
+def rows_that_changed(answer):
+    return [r for r in answer["tables"]["rows"] if r["delta_ns"]]
+
+
+def slower_kernel(against):
+    answer = against("slower", ops=change(
+        "aten::mm", kernels=[("hgemm_256x128_nn", 330)]))
+    rows = rows_that_changed(answer)
+    assert len(rows) == 1, rows
+    assert rows[0]["key"] == "hgemm_256x128_nn" and rows[0]["op"] == "aten::mm"
+    assert rows[0]["match"] == "exact"
+    assert rows[0]["delta_ns"] == 30000 == rows[0]["duration_effect_ns"]
+    assert answer["scalars"]["delta_ns"] == 30000
+    # 3 % of the step: not more than noise may be
+    assert answer["scalars"]["verdict"] == "no clear change"
+    assert not answer["tables"]["changes"]
+
+
+def much_slower(against):
+    answer = against("much", ops=change(
+        "aten::mm", kernels=[("hgemm_256x128_nn", 600)]))
+    s = answer["scalars"]
+    assert s["verdict"] == "slower" and s["delta_ns"] == 300000, s
+    assert "hgemm_256x128_nn" in s["finding"], s
+    falls = {r["class"]: r["delta_ns"] for r in answer["tables"]["waterfall"]}
+    assert falls["kernel"] == 300000, falls
+
+
+def more_of_it(against):
+    answer = against("more", ops=OPS + [OPS[3]])
+    rows = rows_that_changed(answer)
+    assert len(rows) == 1 and rows[0]["key"] == "softmax_warp_forward", rows
+    assert rows[0]["count_effect_ns"] == 90000, rows
+    assert rows[0]["duration_effect_ns"] == 0, rows
+    assert rows[0]["a_count"] == 1 and rows[0]["b_count"] == 2
+
+
+def added_sync(against):
+    answer = against("sync", syncs_after=(2,))
+    counts = {r["what"]: r["delta"] for r in answer["tables"]["structure"]}
+    assert counts["syncs"] == 1, counts
+    assert {c for c, n in counts.items() if n} == {"syncs", "calls"}, counts
+    site = answer["tables"]["sync_sites"][0]
+    assert site["call"] == "cudaStreamSynchronize", site
+    assert (site["a_count"], site["b_count"]) == (0, 1), site
+    assert site["match"] == "added", site
+
+
+def fused_op(against):
+    answer = against("fused", ops=change(
+        "aten::gelu", kernels=[("fused_gelu_forward", 50)]))
+    first = answer["tables"]["changes"][0]
+    assert first["change"] == "kernels fused", first
+    assert (first["a"], first["b"]) == (3, 1), first
+    rows = rows_that_changed(answer)
+    assert len(rows) == 1 and rows[0]["match"] == "group", rows
+    assert (rows[0]["a_ns"], rows[0]["b_ns"]) == (105000, 50000), rows
+
+
+def renamed_kernel(against):
+    answer = against("renamed", ops=change(
+        "aten::softmax", kernels=[("cunn_SpatialForward", 90)]))
+    assert not rows_that_changed(answer)
+    row = [r for r in answer["tables"]["rows"] if r["match"] != "exact"]
+    assert len(row) == 1 and row[0]["match"] == "position", row
+    assert row[0]["a_kernel"] == "softmax_warp_forward"
+    assert row[0]["b_kernel"] == "cunn_SpatialForward"
+    assert [c["change"] for c in answer["tables"]["changes"]] == \
+        ["kernel changed"]
+
+
+def other_shape(against):
+    answer = against("shape", ops=change("aten::layer_norm",
+                                         shapes="[[64,4097]]"))
+    assert sorted(c["change"] for c in answer["tables"]["changes"]) == \
+        ["op with other shapes", "shape changed"], answer["tables"]["changes"]
+    checks = {c["check"]: c["result"]
+              for c in answer["tables"]["comparability"]}
+    assert checks["shapes"] == "different"
+    assert answer["scalars"]["comparable"] == "yes"
+
+
+def other_batch(against):
+    ops = [(n, s.replace("[[64,", "[[32,"), [(k, us // 2) for k, us in ks])
+           for n, s, ks in OPS]
+    answer = against("batch", ops=ops)
+    s = answer["scalars"]
+    assert s["comparable"] == "no" and s["verdict"] == "withheld", s
+
+
+def reordered(against):
+    ops = [OPS[i] for i in (0, 2, 1, 4, 3)]
+    answer = against("order", ops=ops)
+    assert not answer["tables"]["changes"], answer["tables"]["changes"]
+    assert not rows_that_changed(answer)
+    assert answer["scalars"]["verdict"] in ("no change", "no clear change")
+
+
+def noisy(against):
+    answer = against("noisy", seed=1, noise=0.03)
+    assert answer["scalars"]["verdict"] == "no clear change"
+    assert not answer["tables"]["changes"], answer["tables"]["changes"]
+
+
+def noise(work, count):
+    claims = []
+    for seed in range(int(count)):
+        steps = 4 + seed % 9
+        a = capture(os.path.join(work, "a.db"), steps=steps, seed=2 * seed,
+                    noise=0.03)
+        b = capture(os.path.join(work, "b.db"), steps=steps,
+                    seed=2 * seed + 1, noise=0.03)
+        answer = diff(a, b)
+        check_laws(answer)
+        verdict = answer["scalars"]["verdict"]
+        if verdict != "no clear change" or answer["tables"]["changes"]:
+            claims.append((seed, answer["scalars"]["finding"]))
+    assert not claims, claims
+
+
+# ---- real pairs ----
+
+def resnet(a, b):
+    answer = diff(a, b)
+    check_laws(answer)
+    s = answer["scalars"]
+    assert round(s["step_a_ns"] / 1000) == 177592, s
+    assert round(s["step_b_ns"] / 1000) == 141068, s
+    assert round(s["delta_ns"] / 1000) == -36524, s
+    want = {"data": -58076, "cpu": 8991, "runtime": 7657, "other": 3095,
+            "copy": 1244.5, "kernel": 556, "memset": 8.7, "comm": 0}
+    for r in answer["tables"]["waterfall"][:-1]:
+        got = r["delta_ns"] / 1000
+        assert abs(got - want[r["class"]]) <= 1, (r, want[r["class"]])
+
+
+def hta(a, b, path):
+    answer = diff(a, b, "--by", "kernel", "--step", "1009")
+    ours = {"GPU": {}, "CPU": {}}
+    for r in answer["tables"]["rows"]:
+        ours["GPU"][r["a_kernel"] or r["b_kernel"]] = [
+            r["a_calls"], r["a_sum_ns"], r["b_calls"], r["b_sum_ns"]]
+    for r in answer["tables"]["ops"]:
+        sums = ours["CPU"].setdefault(r["name"], [0, 0, 0, 0])
+        for i, key in enumerate(("a_calls", "a_sum_ns", "b_calls",
+                                 "b_sum_ns")):
+            sums[i] += r[key]
+    seen = 0
+    with open(path) as f:
+        for r in csv.DictReader(f):
+            if (r["pair"], r["mode"], r["short_name"]) != \
+                    ("trace_diff", "exact", "False") or \
+                    r["device_type"] not in ours or \
+                    r["name"].startswith("ProfilerStep#"):
+                continue
+            got = ours[r["device_type"]].pop(r["name"])
+            want = [float(r[k] or 0) for k in (
+                "control_counts", "control_total_duration", "test_counts",
+                "test_total_duration")]
+            assert [got[0], got[1] / 1000, got[2], got[3] / 1000] == want, \
+                (r["name"], got, want)
+            seen += 1
+    assert seen > 400, seen
+    assert not ours["GPU"] and not ours["CPU"], ours
+
+
+if __name__ == "__main__":
+    command, arguments = sys.argv[1], sys.argv[2:]
+    if command == "planted":
+        planted(*arguments)
+        sys.exit(0)
+    try:
+        {"laws": laws, "noise": noise, "resnet": resnet,
+         "hta": hta}[command](*arguments)
+        print("ok %s" % command)
+    except AssertionError as error:
+        print("not ok %s: %s" % (command, error))

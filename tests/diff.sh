@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+# "profan diff": sums, planted changes, noise, errors, checks for CI, Markdown
+# of hostile names; and the real pairs of ../shared/traces where that folder
+# is.  NOISE_PAIRS=200 compares so many pairs of one program (make check-noise).
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+py="$top_srcdir/tests/diff.py"
+
+# each line "ok NAME" or "not ok NAME: WHY" of a command is a result
+results() {
+	"$PYTHON" "$py" "$@" >"$tmp/results" 2>"$tmp/err" ||
+		echo "not ok $1: it failed" >>"$tmp/results"
+	while read -r word rest; do
+		case $word in
+		ok) ok "${label:-$rest}" ;;
+		*) not_ok "${label:-$rest}" "$rest" "$tmp/err" ;;
+		esac
+	done <"$tmp/results"
+}
+
+mkdir "$tmp/work"
+results planted "$tmp/work"
+label="no claim between captures of one program, ${NOISE_PAIRS:=60} pairs"
+results noise "$tmp/work" "$NOISE_PAIRS"
+label=
+
+# ---- generated traces ----
+for shape in "--steps 4 --layers 2" "--steps 3 --layers 1 --inference" \
+	"--steps 2 --layers 3"; do
+	n=$((${n:-0} + 1))
+	# shellcheck disable=SC2086
+	mktrace $shape >"$tmp/g$n.json" &&
+		"$profan" ingest -q "$tmp/g$n.json" -o "$tmp/g$n.db"
+done
+label="laws of generated traces"
+results laws "$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
+label=
+
+# ---- errors: one message, exit code 3 ----
+fails() { # NAME TEXT ARGUMENT...
+	name=$1 text=$2
+	shift 2
+	if run 3 "$profan" diff "$@" && [ ! -s "$tmp/out" ] &&
+		[ "$(wc -l <"$tmp/err")" = 1 ] && grep -q "$text" "$tmp/err"; then
+		ok "$name"
+	else
+		not_ok "$name" "$tmp/err"
+	fi
+}
+fails "a missing file" "cannot open '$tmp/none'" "$tmp/none" "$tmp/g1.db"
+echo nothing >"$tmp/text"
+fails "no database and no trace" "'$tmp/text'" "$tmp/g1.db" "$tmp/text"
+fails "a folder" "'$tmp'" "$tmp/g1.db" "$tmp"
+if [ -n "$SQLITE3" ]; then
+	"$SQLITE3" "$tmp/foreign.db" 'CREATE TABLE t (a)'
+	fails "a foreign database" "is not a profan database" \
+		"$tmp/foreign.db" "$tmp/g1.db"
+	cp "$tmp/g1.db" "$tmp/newer.db"
+	"$SQLITE3" "$tmp/newer.db" 'PRAGMA user_version = 99'
+	fails "a newer schema" "newer profan" "$tmp/g1.db" "$tmp/newer.db"
+fi
+echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add",
+"pid": 1, "tid": 1, "ts": 1, "dur": 5, "args": {}}]}' >"$tmp/cpu.json"
+"$profan" ingest -q "$tmp/cpu.json" -o "$tmp/cpu.db"
+fails "GPU events on one side only" "has no GPU events" \
+	"$tmp/g1.db" "$tmp/cpu.db"
+label="laws without GPU events"
+results laws "$tmp/cpu.db"
+label=
+
+usage() { # NAME TEXT ARGUMENT...
+	name=$1 text=$2
+	shift 2
+	if run 2 "$profan" diff "$@" && grep -q "$text" "$tmp/err"; then
+		ok "$name"
+	else
+		not_ok "$name" "$tmp/err"
+	fi
+}
+usage "three captures without --" "which captures" \
+	"$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
+usage "-- without a side" "which captures" "$tmp/g1.db" "$tmp/g2.db" --
+for check in '>5%' 'step_time' 'step_time=5%' 'step_time>' 'step_time>x' \
+	'step_time>5MB' 'kernels>5ms' 'step_time>5%%' 'nothing>5' \
+	'step_time>1.2345678' 'step_time>99999999999999999999'; do
+	usage "no check: $check" "'$check'" "$tmp/g1.db" "$tmp/g2.db" \
+		--fail-on "$check"
+done
+
+# ---- checks ----
+gate() { # CODE CHECK: from the base capture to the one with another sync
+	if run "$1" "$profan" diff "$tmp/work/base.db" "$tmp/work/sync.db" \
+		--fail-on "$2" && {
+		[ "$1" = 0 ] || grep -q "failed: $2" "$tmp/out"
+	}; then
+		ok "check $2: exit code $1"
+	else
+		not_ok "check $2: exit code $1" "$tmp/err" "$tmp/out"
+	fi
+}
+gate 1 'syncs>0'
+gate 0 'syncs>1'
+gate 1 'syncs>=1'
+gate 1 'syncs>99%'
+gate 0 'syncs>100%'
+gate 0 'kernels>0'
+gate 1 'kernels>=+0'
+gate 0 'step_time<-5%'
+gate 0 'kernels<0'
+gate 0 'step_time>1s'
+gate 0 'collectives>0%'
+gate 1 'peak_memory>2%' # not recorded: cannot be said to hold
+if run 1 "$profan" diff "$tmp/work/base.db" "$tmp/work/batch.db" \
+	--fail-on 'step_time>500%' && grep -q 'not comparable' "$tmp/out" &&
+	run 0 "$profan" diff "$tmp/work/base.db" "$tmp/work/batch.db" --force \
+		--fail-on 'step_time>500%'; then
+	ok "times that are not comparable fail, but for --force"
+else
+	not_ok "times that are not comparable fail, but for --force" \
+		"$tmp/out" "$tmp/err"
+fi
+
+# ---- traces as arguments ----
+mkdir "$tmp/t"
+cp "$tmp/g1.json" "$tmp/t/a.json"
+cp "$tmp/g2.json" "$tmp/t/b.json"
+run 0 "$profan" diff "$tmp/g1.db" "$tmp/g2.db" -f csv
+grep -v '\.db' "$tmp/out" >"$tmp/want"
+if run 0 "$profan" diff "$tmp/t/a.json" "$tmp/t/b.json" -f csv &&
+	[ -f "$tmp/t/a.json.profan.db" ]; then
+	grep -v '\.db' "$tmp/out" >"$tmp/got"
+	same "traces are read beside themselves" "$tmp/want" "$tmp/got"
+else
+	not_ok "traces are read beside themselves" "$tmp/err"
+fi
+before=$(ls -i "$tmp/t/a.json.profan.db")
+run 0 "$profan" diff "$tmp/t/a.json" "$tmp/t/b.json"
+after=$(ls -i "$tmp/t/a.json.profan.db")
+if [ "$before" = "$after" ]; then
+	ok "and not again"
+else
+	not_ok "and not again" "$before, then $after"
+fi
+sleep 0.01
+cp "$tmp/g3.json" "$tmp/t/a.json"
+run 0 "$profan" diff "$tmp/t/a.json" "$tmp/g3.db" -f json
+if grep -q '"verdict": "no change"' "$tmp/out"; then
+	ok "a trace that was replaced is read again"
+else
+	not_ok "a trace that was replaced is read again" "$tmp/out" "$tmp/err"
+fi
+if [ "$(id -u)" = 0 ]; then
+	skip "a folder that cannot be written to" "root can write anywhere"
+else
+	rm -f "$tmp"/t/*.db
+	chmod a-w "$tmp/t"
+	mkdir "$tmp/temporary"
+	if TMPDIR=$tmp/temporary run 0 "$profan" diff "$tmp/t/a.json" \
+		"$tmp/g3.db" && [ -z "$(ls "$tmp/temporary")" ]; then
+		ok "a folder that cannot be written to"
+	else
+		not_ok "a folder that cannot be written to" "$tmp/err"
+	fi
+	chmod u+w "$tmp/t"
+fi
+
+# ---- several captures per side ----
+set --
+for i in 1 2 3 4; do
+	ln -s work/base.db "$tmp/a$i.db"
+	set -- "$@" "$tmp/a$i.db"
+done
+set -- "$@" --
+for i in 1 2 3 4; do
+	cp "$tmp/work/much.db" "$tmp/b$i.db"
+	set -- "$@" "$tmp/b$i.db"
+done
+if run 0 "$profan" diff -f json "$@" && grep -q '"p": 0.02857' "$tmp/out" &&
+	grep -q '"shift_ns": 300000' "$tmp/out" &&
+	grep -q '"verdict": "slower"' "$tmp/out"; then
+	ok "four captures a side are tested exactly"
+else
+	not_ok "four captures a side are tested exactly" "$tmp/out" "$tmp/err"
+fi
+if run 0 "$profan" diff "$tmp/a1.db" "$tmp/a2.db" -- "$tmp/b1.db" &&
+	grep -q '~ 2 and 1 captures' "$tmp/out"; then
+	ok "fewer are not"
+else
+	not_ok "fewer are not" "$tmp/out" "$tmp/err"
+fi
+
+# ---- a comment: names that would do something on GitHub ----
+cat >"$tmp/hostile.py" <<'END'
+import json, sys
+names = ["a|b|c", "`code`", "@everyone", "#123", "<b>x</b>", "</details>",
+         "https://example.com/x", "a\\|b", "```", "-->", "x\ny"]
+events = []
+for i, name in enumerate(names):
+    t = 100 * i
+    dur = 10 + i * int(sys.argv[1])
+    events += [
+        {"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1,
+         "ts": t, "dur": 50, "args": {"External id": i}},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel",
+         "pid": 1, "tid": 1, "ts": t + 1, "dur": 5,
+         "args": {"correlation": i + 1}},
+        {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7,
+         "ts": t + 10, "dur": dur,
+         "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
+json.dump({"traceEvents": events}, open(sys.argv[2], "w"))
+END
+"$PYTHON" "$tmp/hostile.py" 1 "$tmp/h1.json"
+"$PYTHON" "$tmp/hostile.py" 4 "$tmp/h2.json"
+cat >"$tmp/comment.py" <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+lines = text.split("\n")
+start = lines.index("<details><summary>More</summary>")
+end = lines.index("</details>")
+assert lines[start + 1] == "" and lines[end - 1] == "", "no blank line"
+rows = 0
+for i, line in enumerate(lines):
+    if i in (start, end):
+        continue
+    bare = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)
+    assert not re.search(r"[<>@#`]|https?:", bare), (line, bare)
+    if line.startswith("| "):
+        cells = len(re.sub(r"\\\|", "", line).split("|"))
+        head = cells if not rows else head
+        assert cells == head, (line, cells, head)
+        rows += 1
+    else:
+        rows = 0
+table = lines[lines.index("**GPU work that changed, per step**"):start]
+assert sum(l.startswith("| `") for l in table) <= 10, table
+assert len(text) < 65536, len(text)
+END
+if run 0 "$profan" diff "$tmp/h1.json" "$tmp/h2.json" --format md &&
+	cp "$tmp/out" "$tmp/comment" &&
+	"$PYTHON" "$tmp/comment.py" "$tmp/comment" >"$tmp/err" 2>&1; then
+	ok "hostile names in a comment"
+else
+	not_ok "hostile names in a comment" "$tmp/err" "$tmp/comment"
+fi
+
+# ---- real pairs ----
+if [ ! -d "$shared/traces" ]; then
+	skip "real pairs" "NO REAL TRACES at $shared/traces"
+	tap_done
+fi
+for trace in "$shared"/traces/*.json.gz; do
+	name=${trace##*/}
+	"$profan" ingest -q "$trace" -o "$tmp/${name%.json.gz}.db" \
+		2>"$tmp/err" || not_ok "$name" "$tmp/err"
+done
+label="v100_resnet50_workers0 -> workers4"
+results resnet "$tmp/v100_resnet50_workers0.db" "$tmp/v100_resnet50_workers4.db"
+for device in v100 h100 mi300 a100 cuda two_ranks; do
+	label="laws of all pairs of $device"
+	results laws "$tmp/${device}"_*.db
+done
+label="laws of h100_bert_small -> mi300_bert_small"
+results laws "$tmp/h100_bert_small.db" "$tmp/mi300_bert_small.db"
+label="names of a100_diff_control -> test as HTA joins them"
+if [ -f "$shared/golden/peers/hta_trace_diff.csv" ]; then
+	results hta "$tmp/a100_diff_control.db" "$tmp/a100_diff_test.db" \
+		"$shared/golden/peers/hta_trace_diff.csv"
+else
+	skip "$label" "NO FIGURES OF HTA in $shared/golden"
+fi
+run 0 "$profan" diff "$tmp/h100_bert_small.db" "$tmp/mi300_bert_small.db" -f csv
+if grep -q '^comparable,no' "$tmp/out" && grep -q ',position,' "$tmp/out" &&
+	grep -q '^verdict,withheld' "$tmp/out"; then
+	ok "h100_bert_small -> mi300_bert_small: paired by position, no verdict"
+else
+	not_ok "h100_bert_small -> mi300_bert_small" "$tmp/out" "$tmp/err"
+fi
+tap_done

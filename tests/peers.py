@@ -70,6 +70,23 @@ def overlap():
         share = 100 * scalars["overlap_ns"] / scalars["comm_ns"]
         good = abs(share - float(row["comp_comm_overlap_pctg"])) <= 0.005001
         print("ok" if good else f"not ok ({share})", "HTA: overlap")
+    together = doc["tables"]["together"]
+    good = sum(row["ns"] for row in together) == scalars["busy_ns"]
+    print("ok" if good else "not ok", "what runs together sums to busy")
+    for row in rows("hta_kernel_type.csv", trace=trace, mode="exact_last",
+                    include_memory_kernels="True"):
+        if trace in HTA_OTHER:
+            continue
+        kinds = {"COMPUTATION": "computation", "MEMORY": "memory",
+                 "COMMUNICATION": "communication"}
+        want = {kinds[k] for k in row["kernel_type"].split(" overlapping ")}
+        got = sum(r["ns"] for r in together if want == {
+            "memory" if k in ("copy", "memset") else k
+            for k in r["classes"].split(", ")})
+        # HTA cuts every start and end to whole microseconds here.
+        whole = not (scalars["busy_ns"] % 1000 or scalars["total_ns"] % 1000)
+        check("HTA: " + row["kernel_type"], got, float(row["sum"]),
+              1 if whole else scalars["event_count"])
     if trace in TRACELENS_COMM:
         return
     want = {row["type"]: 1000 * float(row["time ms"]) for row in
@@ -188,6 +205,12 @@ def launches():
     table = doc["tables"]["calls"]
     good = sum(row["count"] for row in table) == scalars["launch_count"]
     print("ok" if good else "not ok", "the calls sum to the launches")
+    delays = doc["tables"]["delays"]
+    good = sum(row["count"] for row in delays) == scalars["launch_count"]
+    print("ok" if good else "not ok", "the delays sum to the launches")
+    good = (sum(row["count"] for row in doc["tables"]["short_kernels"])
+            == scalars["short_kernel_count"])
+    print("ok" if good else "not ok", "short kernels sum by operator")
     # HTA reads these calls only.
     mine = [row for row in table if row["call"] in (
         "cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync",
@@ -202,6 +225,11 @@ def launches():
               float(row["gpu_duration_sum"]))
         check("HTA: longest delay", max(r["max_delay_ns"] for r in mine),
               float(row["launch_delay_max"]))
+        check("HTA: slow calls", 1000 * sum(r["slow_count"] for r in mine),
+              float(row["runtime_outliers_gt50us"]), 0)
+        check("HTA: long delays",
+              1000 * sum(r["delayed_count"] for r in mine),
+              float(row["launch_delay_outliers_gt100us"]), 0)
     if trace in HTA_QUEUE:
         return
     streams = doc["tables"]["streams"]

@@ -21,13 +21,20 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/spool.h"
+#include "trace/event.h"
 
 #define SORT_BYTES    (16u << 20)
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
+#define SHORT_NS      10000 /* of a kernel */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream;
+};
+
+/* A short kernel, on its way to its operator. */
+struct brief {
+	int64_t op_id, dur_ns, launch_id;
 };
 
 /* A change of the number of launched pieces that have not begun. */
@@ -51,35 +58,68 @@ struct call {
 	int64_t median_delay, short_work, slow, delayed, early;
 };
 
+/* Short kernels of operators of one name; PF_ID_NONE: of none. */
+struct op {
+	uint32_t name;
+	int64_t count, gpu_ns;
+};
+
+/* From this delay to that of the next; the first has what is negative. */
+static const int64_t delay_from_ns[] = {
+	0,      1000,   2000,   5000,    10000,    20000,     50000,
+	100000, 200000, 500000, 1000000, 10000000, 100000000,
+};
+#define DELAYS (sizeof(delay_from_ns) / sizeof(*delay_from_ns))
+
 struct launches {
 	struct pf_db *db;
 	struct pf_gpu *gpu;
-	struct pf_reader *reader;
-	struct pf_map by_name;
+	struct pf_reader *reader, *op_reader;
+	struct pf_map by_name, op_by_name;
+	struct op *ops;
+	size_t op_count, op_cap;
+	struct pf_table *slow; /* the slowest calls */
+	int64_t delay_counts[DELAYS];
+	int64_t kernels, kernel_ns, brief_count, brief_ns;
 	struct call *calls;
 	size_t call_count, call_cap;
 	struct stream *streams;
 	size_t stream_count, stream_cap;
-	struct pf_sorter *works, *changes, *delays;
+	struct pf_intern stream_keys;
+	struct pf_sorter *works, *changes, *delays, *briefs;
 	int64_t orphans;
 };
 
 static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 {
-	for (size_t i = l->stream_count; i-- > 0;) {
-		const struct stream *s = &l->streams[i];
+	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
+	uint32_t n =
+		pf_intern_add(&l->stream_keys, (const char *)key, sizeof(key));
 
-		if (s->trace_id == ev->trace->trace_id &&
-		    s->device == ev->device && s->stream == ev->stream)
-			return (int64_t)i;
-	}
-	l->streams = pf_grow(l->streams, &l->stream_cap, l->stream_count + 1,
+	if (n < l->stream_count)
+		return n;
+	l->streams = pf_grow(l->streams, &l->stream_cap, n + 1u,
 			     sizeof(*l->streams));
-	l->streams[l->stream_count] =
-		(struct stream){ .trace_id = ev->trace->trace_id,
-				 .device = ev->device,
-				 .stream = ev->stream };
-	return (int64_t)l->stream_count++;
+	l->streams[n] = (struct stream){ .trace_id = key[0],
+					 .device = key[1],
+					 .stream = key[2] };
+	l->stream_count = n + 1u;
+	return n;
+}
+
+/* A kernel that is short goes to its operator. */
+static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
+		       struct pf_err *err)
+{
+	struct brief b = { ev->op_id, ev->dur_ns, ev->launch_id };
+
+	l->kernels++;
+	l->kernel_ns = pf_span_end(l->kernel_ns, ev->dur_ns);
+	if (ev->dur_ns >= SHORT_NS)
+		return 0;
+	l->brief_count++;
+	l->brief_ns = pf_span_end(l->brief_ns, ev->dur_ns);
+	return pf_sorter_add(l->briefs, &b, err);
 }
 
 static int gather(struct launches *l, struct pf_err *err)
@@ -91,6 +131,8 @@ static int gather(struct launches *l, struct pf_err *err)
 		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
 				  find_stream(l, ev) };
 
+		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
+			return -1;
 		if (!ev->launch_id) {
 			l->orphans++;
 		} else if (pf_sorter_add(l->works, &w, err) < 0) {
@@ -121,6 +163,31 @@ static int put_change(struct launches *l, int64_t time, bool is_launch,
 	return pf_sorter_add(l->changes, &c, err);
 }
 
+static void note_delay(struct launches *l, int64_t delay_ns)
+{
+	size_t i = DELAYS - 1;
+
+	while (i && delay_ns < delay_from_ns[i])
+		i--;
+	l->delay_counts[i]++;
+}
+
+static int note_slow(struct launches *l, uint32_t name, int64_t start_ns,
+		     int64_t cpu_ns, int64_t delay_ns, int64_t gpu_ns,
+		     struct pf_err *err)
+{
+	const char *text = pf_gpu_name(l->gpu, name, err);
+
+	if (!text)
+		return -1;
+	pf_table_string(l->slow, text);
+	pf_table_int(l->slow, start_ns);
+	pf_table_int(l->slow, cpu_ns);
+	pf_table_int(l->slow, delay_ns);
+	pf_table_int(l->slow, gpu_ns);
+	return 0;
+}
+
 /* All work of one call: its first piece, and the duration of all. */
 static int end_call(struct launches *l, const struct work *first,
 		    int64_t gpu_ns, struct pf_err *err)
@@ -147,6 +214,11 @@ static int end_call(struct launches *l, const struct work *first,
 	c->delayed += d.delay_ns > LONG_DELAY_NS;
 	c->short_work += gpu_ns < cpu_ns;
 	pf_stats_add(&c->delay, d.delay_ns);
+	note_delay(l, d.delay_ns);
+	if (cpu_ns > SLOW_CALL_NS &&
+	    note_slow(l, b->name[i], b->start_ns[i], cpu_ns, d.delay_ns, gpu_ns,
+		      err) < 0)
+		return -1;
 	if (put_change(l, b->start_ns[i], true, first->stream, err) < 0 ||
 	    put_change(l, first->start_ns, false, first->stream, err) < 0)
 		return -1;
@@ -191,6 +263,40 @@ static int find_medians(struct launches *l, struct pf_err *err)
 		call = d->call;
 		if (seen == pf_stats_rank((size_t)c->delay.count, 50))
 			c->median_delay = d->delay_ns;
+	}
+	return err->code ? -1 : 0;
+}
+
+/* Short kernels in order of their operators, to find their names. */
+static int find_ops(struct launches *l, struct pf_err *err)
+{
+	const struct pf_block *block;
+	const struct brief *k;
+	uint32_t place;
+
+	if (pf_sorter_finish(l->briefs, err) < 0)
+		return -1;
+	while ((k = pf_sorter_next(l->briefs, err))) {
+		uint32_t name = PF_ID_NONE;
+		uint64_t *n;
+		int found = 0;
+
+		if (k->op_id)
+			found = pf_reader_at(l->op_reader, k->op_id, &block,
+					     &place, err);
+		if (found < 0)
+			return -1;
+		if (found)
+			name = block->name[place];
+		n = pf_map_at(&l->op_by_name, name);
+		if (*n == UINT64_MAX) {
+			*n = l->op_count++;
+			l->ops = pf_grow(l->ops, &l->op_cap, l->op_count,
+					 sizeof(*l->ops));
+			l->ops[*n] = (struct op){ .name = name };
+		}
+		l->ops[*n].count++;
+		l->ops[*n].gpu_ns = pf_span_end(l->ops[*n].gpu_ns, k->dur_ns);
 	}
 	return err->code ? -1 : 0;
 }
@@ -243,7 +349,11 @@ static int add_calls(struct launches *l, struct pf_doc *doc, struct pf_err *err)
 		{ "gpu_ns", "GPU", PF_NS },
 		{ "median_delay_ns", "Delay", PF_NS },
 		{ "max_delay_ns", "Longest", PF_NS },
-		{ "short_count", "Short", PF_COUNT },
+		{ "short_count", "Bound", PF_COUNT },
+		{ "slow_count", "Over 50 us", PF_COUNT | PF_FULL },
+		{ "delayed_count", "Delayed", PF_COUNT | PF_FULL },
+		{ "early_count", "Early", PF_COUNT | PF_FULL },
+		{ "max_cpu_ns", "Longest call", PF_NS | PF_FULL },
 	};
 	struct pf_table *t = pf_doc_table(doc, "calls", "Launch calls", cols,
 					  sizeof(cols) / sizeof(*cols));
@@ -263,6 +373,10 @@ static int add_calls(struct launches *l, struct pf_doc *doc, struct pf_err *err)
 		pf_table_int(t, c->median_delay);
 		pf_table_int(t, c->delay.max);
 		pf_table_int(t, c->short_work);
+		pf_table_int(t, c->slow);
+		pf_table_int(t, c->delayed);
+		pf_table_int(t, c->early);
+		pf_table_int(t, c->cpu.max);
 	}
 	return 0;
 }
@@ -303,6 +417,115 @@ static double share(int64_t part, int64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+/* From the first to the last that is not empty. */
+static void add_delays(const struct launches *l, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "from_ns", "From", PF_NS },
+		{ "to_ns", "To", PF_NS },
+		{ "count", "Launches", PF_COUNT },
+		{ "share", "Share", PF_RATIO },
+		{ "negative_count", "of them negative", PF_COUNT },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "delays", "Delay from call to GPU work", cols,
+			     sizeof(cols) / sizeof(*cols));
+	size_t first = 0, end = DELAYS;
+	int64_t count = 0, early = 0;
+
+	for (size_t i = 0; i < l->call_count; i++) {
+		count += l->calls[i].cpu.count;
+		early += l->calls[i].early;
+	}
+	while (first < end && !l->delay_counts[first])
+		first++;
+	while (end > first && !l->delay_counts[end - 1])
+		end--;
+	for (size_t i = first; i < end; i++) {
+		pf_table_int(t, delay_from_ns[i]);
+		if (i + 1 < DELAYS)
+			pf_table_int(t, delay_from_ns[i + 1]);
+		else
+			pf_table_null(t);
+		pf_table_int(t, l->delay_counts[i]);
+		pf_table_real(t, share(l->delay_counts[i], count));
+		pf_table_int(t, i ? 0 : early);
+	}
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct op *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int add_ops(struct launches *l, struct pf_doc *doc, struct pf_err *err)
+{
+	static const struct pf_col cols[] = {
+		{ "op", "Operator", PF_TEXT },
+		{ "count", "Kernels", PF_COUNT },
+		{ "share", "Share", PF_RATIO },
+		{ "gpu_ns", "GPU", PF_NS },
+		{ "mean_ns", "Mean", PF_NS },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "short_kernels", "Kernels under 10 us", cols,
+			     sizeof(cols) / sizeof(*cols));
+
+	if (l->op_count)
+		qsort(l->ops, l->op_count, sizeof(*l->ops), by_count);
+	for (size_t i = 0; i < l->op_count; i++) {
+		const struct op *op = &l->ops[i];
+		const char *name = op->name == PF_ID_NONE
+					   ? "(none)"
+					   : pf_gpu_name(l->gpu, op->name, err);
+
+		if (!name)
+			return -1;
+		pf_table_string(t, name);
+		pf_table_int(t, op->count);
+		pf_table_real(t, share(op->count, l->kernels));
+		pf_table_int(t, op->gpu_ns);
+		pf_table_int(t, op->gpu_ns / op->count);
+	}
+	return 0;
+}
+
+static const struct pf_col slow_cols[] = {
+	{ "call", "Call", PF_TEXT }, { "start_ns", "Start", PF_INT | PF_FULL },
+	{ "cpu_ns", "CPU", PF_NS },  { "delay_ns", "Delay", PF_NS },
+	{ "gpu_ns", "GPU", PF_NS },
+};
+#define SLOW_COLS (sizeof(slow_cols) / sizeof(*slow_cols))
+
+/* Filled while calls are read: of any number only the slowest stay. */
+static void begin_slow(struct launches *l, int64_t limit)
+{
+	struct pf_order order = { "cpu_ns", limit };
+
+	l->slow = pf_table_new("slow_calls", NULL, slow_cols, SLOW_COLS);
+	pf_table_order(l->slow, &order);
+}
+
+static void add_slow(const struct launches *l, struct pf_doc *doc)
+{
+	struct pf_table *t = pf_doc_table(doc, "slow_calls", "Calls over 50 us",
+					  slow_cols, SLOW_COLS);
+	int64_t dropped = pf_table_settle(l->slow);
+
+	for (size_t i = 0; i < pf_table_row_count(l->slow); i++)
+		for (size_t c = 0; c < SLOW_COLS; c++)
+			pf_table_cell(t, &pf_table_row(l->slow, i)[c]);
+	if (dropped)
+		pf_doc_note(doc,
+			    "%" PRId64 " more rows of 'slow_calls'; "
+			    "--limit -1 shows all",
+			    dropped);
+}
+
 static void add_scalars(const struct launches *l, struct pf_doc *doc)
 {
 	int64_t count = 0, cpu = 0, shorter = 0, slow = 0, delayed = 0,
@@ -334,6 +557,11 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 	pf_doc_int(doc, "slow_count", "Calls over 50 us", PF_COUNT, slow);
 	pf_doc_int(doc, "delayed_count", "Delays over 100 us", PF_COUNT,
 		   delayed);
+	pf_doc_int(doc, "kernel_count", "Kernels", PF_COUNT, l->kernels);
+	pf_doc_int(doc, "short_kernel_count", "Kernels under 10 us", PF_COUNT,
+		   l->brief_count);
+	pf_doc_real(doc, "short_kernel_share", "  their share of kernel time",
+		    PF_RATIO, share(l->brief_ns, l->kernel_ns));
 	pf_doc_int(doc, "early_count", "GPU work before the call's end",
 		   PF_COUNT, early);
 	pf_doc_int(doc, "orphan_count", "GPU events without a call", PF_COUNT,
@@ -346,6 +574,10 @@ static int set_up(struct launches *l, const struct pf_window *window,
 	const char *dir = pf_analysis_temp_dir();
 
 	pf_map_init(&l->by_name);
+	pf_map_init(&l->op_by_name);
+	pf_intern_init(&l->stream_keys);
+	l->briefs = pf_sorter_new(sizeof(struct brief), SORT_BYTES, dir);
+	l->op_reader = pf_reader_new(l->db, PF_COLBIT(PF_COL_NAME));
 	l->works = pf_sorter_new(sizeof(struct work), SORT_BYTES, dir);
 	l->changes = pf_sorter_new(sizeof(struct change), SORT_BYTES, dir);
 	l->delays = pf_sorter_new(sizeof(struct delay), SORT_BYTES, dir);
@@ -363,7 +595,13 @@ static void tear_down(struct launches *l)
 	pf_sorter_free(l->works);
 	pf_sorter_free(l->changes);
 	pf_sorter_free(l->delays);
+	pf_reader_free(l->op_reader);
+	pf_sorter_free(l->briefs);
+	pf_table_free(l->slow);
 	pf_map_release(&l->by_name);
+	pf_map_release(&l->op_by_name);
+	pf_intern_release(&l->stream_keys);
+	free(l->ops);
 	free(l->calls);
 	free(l->streams);
 }
@@ -377,13 +615,18 @@ int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
 
 	if (rc)
 		return -1;
+	begin_slow(&l, doc->lists ? doc->order.limit : -1);
 	if (set_up(&l, &window, err) < 0 || gather(&l, err) < 0 ||
 	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
-	    find_lengths(&l, err) < 0) {
+	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
 		rc = -1;
 	} else {
 		add_scalars(&l, doc);
 		rc = add_calls(&l, doc, err);
+		add_delays(&l, doc);
+		if (!rc)
+			rc = add_ops(&l, doc, err);
+		add_slow(&l, doc);
 		add_streams(&l, doc);
 	}
 	if (!rc)

@@ -22,6 +22,7 @@
 struct figures {
 	int64_t total, busy, idle, computation, exposed_comm, exposed_copy,
 		exposed_memset, comm, overlap, copy, memset, count;
+	int64_t together[1 << PF_GPU_CLASSES]; /* exactly these classes run */
 };
 
 struct device {
@@ -57,6 +58,9 @@ static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
 	out->copy += pf_sweep_time(s, 0, copy, 0);
 	out->memset += pf_sweep_time(s, 0, memset_bit, 0);
 	out->overlap += pf_sweep_time(s, 0, comm | compute, 0);
+	for (unsigned mask = 1; mask <= ALL_BITS; mask++)
+		out->together[mask] +=
+			pf_sweep_time(s, 0, mask, ALL_BITS & ~mask);
 }
 
 static struct device *find_device(struct overlap *o,
@@ -237,6 +241,33 @@ static void add_devices(struct pf_doc *doc, struct overlap *o)
 		add_device(t, &o->devices[i]);
 }
 
+static void add_together(struct pf_doc *doc, const struct figures *f)
+{
+	static const struct pf_col cols[] = {
+		{ "classes", "Running together", PF_TEXT },
+		{ "ns", "Time", PF_NS },
+		{ "busy_share", "Of busy", PF_RATIO },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "together", "What runs at the same time",
+			     cols, sizeof(cols) / sizeof(*cols));
+
+	for (unsigned mask = 1; mask <= ALL_BITS; mask++) {
+		struct pf_buf name = { 0 };
+
+		if (!f->together[mask])
+			continue;
+		for (unsigned class = 0; class < PF_GPU_CLASSES; class ++)
+			if (mask & BIT(class))
+				pf_buf_addf(&name, "%s%s", name.len ? ", " : "",
+					    pf_gpu_class_name(class));
+		pf_table_string(t, name.data);
+		pf_table_int(t, f->together[mask]);
+		pf_table_real(t, share(f->together[mask], f->busy));
+		pf_buf_release(&name);
+	}
+}
+
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	       struct pf_doc *doc, struct pf_err *err)
 {
@@ -253,6 +284,7 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	if (!rc) {
 		add_scalars(doc, &o.all);
 		add_devices(doc, &o);
+		add_together(doc, &o.all);
 		pf_comm_table_show(o.comm, doc);
 		rc = pf_trust_note(db, &window, PF_TRUST_WORK, doc, err);
 	}

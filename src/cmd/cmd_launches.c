@@ -29,7 +29,7 @@ const struct pf_cmd pf_cmd_launches = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_launches_args),
 	.defaults = &defaults,
-	.lists = "calls streams",
+	.lists = "calls short_kernels slow_calls streams",
 	.text_rows = 20,
 	.examples = "profan launches job.db\n"
 		    "profan launches job.db --step 3..8 --format json\n",

@@ -327,6 +327,53 @@ static void test_launches(void **state)
 	row = pf_table_row(s.doc.tables[0], 1);
 	assert_int_equal(row[4].v.i, 5000);
 	assert_int_equal(row[6].v.i, 1);
+	/* what is negative counts at zero */
+	scene_int(scene_cell(&s, "delays", 0, "from_ns"), 0);
+	scene_int(scene_cell(&s, "delays", 0, "count"), 1);
+	scene_int(scene_cell(&s, "delays", 0, "negative_count"), 1);
+	scene_int(scene_cell(&s, "delays", 3, "from_ns"), 5000);
+	scene_int(scene_cell(&s, "delays", 3, "count"), 1);
+	assert_int_equal(pf_table_row_count(scene_table(&s, "delays")), 4);
+	scene_text(scene_cell(&s, "slow_calls", 0, "call"), "cudaGraphLaunch");
+	scene_int(scene_cell(&s, "slow_calls", 0, "delay_ns"), -5000);
+	scene_int(scene_cell(&s, "slow_calls", 0, "gpu_ns"), 70000);
+	assert_int_equal(pf_table_row_count(scene_table(&s, "slow_calls")), 1);
+	scene_int(scene_scalar(&s, "short_kernel_count"), 1);
+	scene_text(scene_cell(&s, "short_kernels", 0, "op"), "(none)");
+	scene_close(&s);
+}
+
+/* Kernels of less than 10 us go to the operators that launched them. */
+static void test_short_kernels(void **state)
+{
+	static const struct pf_launches_args args = { PF_WINDOW_DEFAULTS };
+	struct pf_err err = { 0 };
+	struct scene s;
+
+	(void)state;
+	scene_open(
+		&s,
+		TRACE(RANGE("cpu_op", "aten::outer", 0, 90, 7, "\"a\": 1") CALL(
+			"cudaLaunchKernel", 1, 1,
+			1) RANGE("cpu_op", "aten::inner", 10, 20, 7,
+				 "\"a\": 1") CALL("cudaLaunchKernel", 11, 1, 2)
+			      CALL("cudaLaunchKernel", 40, 1,
+				   3) WORK("kernel", "k", 100, 9, 1,
+					   1) WORK("kernel", "k", 110, 10, 1, 2)
+				      WORK("kernel", "k", 120, 2, 1, 2)
+					      WORK("kernel", "k", 130, 4, 1, 3)
+						      WORK("gpu_memset",
+							   "Memset (Device)",
+							   140, 1, 1, 3)));
+	pf_launches(&s.db, &args, &s.doc, &err);
+	support_no_error(&err);
+	assert_int_equal(pf_table_row_count(scene_table(&s, "short_kernels")),
+			 2);
+	scene_text(scene_cell(&s, "short_kernels", 0, "op"), "aten::outer");
+	scene_int(scene_cell(&s, "short_kernels", 0, "count"), 2);
+	scene_int(scene_cell(&s, "short_kernels", 0, "gpu_ns"), 13000);
+	scene_real(scene_cell(&s, "short_kernels", 0, "share"), 0.5);
+	scene_text(scene_cell(&s, "short_kernels", 1, "op"), "aten::inner");
 	scene_close(&s);
 }
 
@@ -345,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_input_ops),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_launches),
+		cmocka_unit_test(test_short_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,8 @@ libprofan_a_SOURCES = \
 	src/analysis/usage_tables.c \
 	src/analysis/trust.c \
 	src/analysis/trust.h \
+	src/analysis/trend.c \
+	src/analysis/trend.h \
 	src/analysis/walk.c \
 	src/analysis/walk.h \
 	src/analysis/window.c \
@@ -352,6 +354,7 @@ profan_SOURCES = \
 	src/cmd/cmd_steps.c \
 	src/cmd/cmd_syncs.c \
 	src/cmd/cmd_table.c \
+	src/cmd/cmd_trend.c \
 	src/cmd/completion.c \
 	src/cmd/completion.h \
 	src/cmd/input.c \

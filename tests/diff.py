@@ -2,6 +2,7 @@
 """Checks of "profan diff" for diff.sh: laws, real pairs, planted changes.
 
 diff.py laws A.db B.db...       sums of every pair, both directions
+diff.py trend A.db B.db...      the same figures, a row each
 diff.py planted WORKDIR         each planted change is found, and nothing else
 diff.py noise WORKDIR COUNT     no claim between two captures of one program
 diff.py resnet A.db B.db        TensorBoard's pair, to the microsecond
@@ -124,6 +125,34 @@ def laws(*paths):
             raise AssertionError("%s -> %s: %s" % (a, b, e)) from e
     for path in paths:
         check_itself(path)
+
+
+def trend(*paths):
+    """One row a capture, with the figures that a diff of two has."""
+    run = profan("trend", "--format", "json", "--samples-per-step", "8",
+                 *paths)
+    assert run.returncode == 0, run.stderr
+    rows = json.loads(run.stdout)["tables"]["trend"]
+    assert [r["capture"] for r in rows] == list(paths)
+    for path, row in zip(paths, rows):
+        answer = diff(path, path)
+        s, t = answer["scalars"], answer["tables"]
+        assert row["step_ns"] == s["step_a_ns"] and row["steps"] == s["steps_a"]
+        falls = t["waterfall"]
+        classes = [row[r["class"] + "_ns"] for r in falls[:-1]]
+        assert classes == [r["a_ns"] for r in falls[:-1]]
+        assert sum(classes) == row["step_ns"] == falls[-1]["a_ns"]
+        for r in t["structure"]:
+            assert row[r["what"]] == r["a"], (row, r)
+        causes = {"idle_" + r["cause"].replace(" ", "_") + "_ns": r["a_ns"]
+                  for r in t["idle"]}
+        for key, value in row.items():
+            if key.startswith("idle_") and key != "idle_ns":
+                assert value == causes.get(key, 0), (key, value, causes)
+        if row["device_count"] == 1:
+            assert abs(sum(causes.values()) - row["idle_ns"]) <= 1, row
+        rate = row["steps"] * 8e9 / row["step_sum_ns"]
+        assert abs(row["samples_per_second"] - rate) < 1e-9 * rate
 
 
 # ---- synthetic captures ----
@@ -430,7 +459,7 @@ if __name__ == "__main__":
         planted(*arguments)
         sys.exit(0)
     try:
-        {"laws": laws, "noise": noise, "resnet": resnet,
+        {"laws": laws, "trend": trend, "noise": noise, "resnet": resnet,
          "hta": hta}[command](*arguments)
         print("ok %s" % command)
     except AssertionError as error:

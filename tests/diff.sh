@@ -34,6 +34,8 @@ for shape in "--steps 4 --layers 2" "--steps 3 --layers 1 --inference" \
 done
 label="laws of generated traces"
 results laws "$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
+label="trend of generated traces"
+results trend "$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db" "$tmp/g1.db"
 label=
 
 # ---- errors: one message, exit code 3 ----
@@ -125,10 +127,10 @@ mkdir "$tmp/t"
 cp "$tmp/g1.json" "$tmp/t/a.json"
 cp "$tmp/g2.json" "$tmp/t/b.json"
 run 0 "$profan" diff "$tmp/g1.db" "$tmp/g2.db" -f csv
-grep -v '\.db' "$tmp/out" >"$tmp/want"
+grep -v '\.db\|json' "$tmp/out" >"$tmp/want"
 if run 0 "$profan" diff "$tmp/t/a.json" "$tmp/t/b.json" -f csv &&
 	[ -f "$tmp/t/a.json.profan.db" ]; then
-	grep -v '\.db' "$tmp/out" >"$tmp/got"
+	grep -v '\.db\|json' "$tmp/out" >"$tmp/got"
 	same "traces are read beside themselves" "$tmp/want" "$tmp/got"
 else
 	not_ok "traces are read beside themselves" "$tmp/err"

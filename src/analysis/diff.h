@@ -55,15 +55,15 @@ int pf_diff_check(const char *check, struct pf_err *err);
 
 /*
  * Load captures from databases, two at a time; a file that is given twice is
- * loaded once.  out[i] point into *own; release both with
- * pf_captures_release().
+ * loaded once.  Each is called by its name (the trace that it was made of),
+ * by its path if names is NULL.
  */
 struct pf_captures {
 	struct pf_capture *own;
 	const struct pf_capture **items;
 	size_t count;
 };
-int pf_captures_load(const char *const *paths, size_t count,
+int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 		     const struct pf_window_args *window, unsigned want,
 		     struct pf_captures *out, struct pf_err *err);
 void pf_captures_release(struct pf_captures *c);

@@ -59,7 +59,7 @@ static size_t first_of(const char *const *paths, size_t i)
 	return i;
 }
 
-int pf_captures_load(const char *const *paths, size_t count,
+int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 		     const struct pf_window_args *window, unsigned want,
 		     struct pf_captures *out, struct pf_err *err)
 {
@@ -91,6 +91,12 @@ int pf_captures_load(const char *const *paths, size_t count,
 			if (rc)
 				*err = jobs[k].err;
 		}
+	}
+	for (size_t i = 0; !rc && names && i < count; i++) {
+		if (!out->own[i].path)
+			continue;
+		free(out->own[i].path);
+		out->own[i].path = pf_strdup(names[i]);
 	}
 	free(jobs);
 	return rc;

@@ -25,6 +25,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_gaps,
 	&pf_cmd_syncs,
 	&pf_cmd_diff,
+	&pf_cmd_trend,
 	&pf_cmd_memory,
 	&pf_cmd_doctor,
 	&pf_cmd_report,

@@ -119,6 +119,7 @@ extern const struct pf_cmd pf_cmd_slice;
 extern const struct pf_cmd pf_cmd_steps;
 extern const struct pf_cmd pf_cmd_syncs;
 extern const struct pf_cmd pf_cmd_table;
+extern const struct pf_cmd pf_cmd_trend;
 
 /* Every command in the order of help; ends with NULL. */
 extern const struct pf_cmd *const pf_cmds[];

@@ -69,8 +69,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc)
 		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	if (!rc)
-		rc = pf_captures_load(inputs.paths, inputs.count, &args->window,
-				      PF_CAPTURE_ALL, &captures, err);
+		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
+				      &args->window, PF_CAPTURE_ALL, &captures,
+				      err);
 	if (!rc)
 		rc = compare(args, &captures, a_count, doc, err);
 	pf_captures_release(&captures);

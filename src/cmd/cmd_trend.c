@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/diff.h"
+#include "analysis/trend.h"
+#include "cmd/cmd.h"
+#include "cmd/input.h"
+
+static const struct pf_trend_args defaults = { .window = PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	{ 0, "samples-per-step", "N", "how many samples a step works on",
+	  PF_OPT_INT, offsetof(struct pf_trend_args, samples_per_step), 1,
+	  INT64_MAX },
+	PF_WINDOW_OPTS(struct pf_trend_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	struct pf_trend_args *args = argv;
+	struct pf_captures captures = { 0 };
+	struct pf_inputs inputs = { 0 };
+	int rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+
+	args->wide = cx->wide;
+	if (!rc)
+		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
+				      &args->window, PF_CAPTURE_ALL, &captures,
+				      err);
+	if (!rc)
+		rc = pf_trend(captures.items, captures.count, args, doc, err);
+	pf_captures_release(&captures);
+	pf_inputs_close(&inputs);
+	return rc;
+}
+
+const struct pf_cmd pf_cmd_trend = {
+	.name = "trend",
+	.args = "A B...",
+	.summary = "show the same figures of several captures, a row each",
+	.details =
+		"Step time, throughput, GPU time, idle time by cause, counts "
+		"per step and memory, in the order given: commits, releases "
+		"or configurations of one program.  The arguments are "
+		"databases or traces, as in 'profan diff'.  Csv and json "
+		"have every figure.",
+	.needs = PF_SHOWS_DOC,
+	.min_args = 1,
+	.max_args = -1,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_trend_args),
+	.defaults = &defaults,
+	.lists = "trend",
+	.examples = "profan trend v1.db v2.db v3.db\n"
+		    "profan trend nightly/*.db --format csv\n",
+	.answer = answer,
+};

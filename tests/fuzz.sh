@@ -20,6 +20,7 @@ traces=$top_srcdir/tests/traces
 corpus=$top_srcdir/tests/fuzz/corpus
 replay fuzz_scanner "$traces"/*.json "$corpus"/scanner/*
 replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
-	"$corpus"/ingest/*
+	"$corpus"/ingest/* "$corpus"/pfr/*.pfr
+replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_block "$corpus"/block/*
 tap_done

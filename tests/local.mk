@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/test_number \
 	tests/unit/test_opt \
 	tests/unit/test_order \
+	tests/unit/test_pfr \
 	tests/unit/test_progress \
 	tests/unit/test_redact \
 	tests/unit/test_render \
@@ -48,6 +49,9 @@ tests_unit_libsupport_a_SOURCES = tests/unit/scene.c tests/unit/scene.h \
 tests_unit_libsupport_a_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 AM_CPPFLAGS += -I$(top_srcdir)/tests
 LDADD = tests/unit/libsupport.a libprofan.a $(CMOCKA_LIBS) $(PROFAN_LIBS)
+
+tests_unit_test_pfr_SOURCES = tests/unit/test_pfr.c tests/gen/pfrread.c \
+	tests/gen/pfrread.h tests/gen/pfrw.c tests/gen/pfrw.h
 
 # ---- makes traces ----
 check_PROGRAMS += tests/gen/mktrace
@@ -76,25 +80,32 @@ tests_gen_nvtxrun_LDADD = -ldl
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
 	tests/fuzz/fuzz_ingest \
+	tests/fuzz/fuzz_pfr \
 	tests/fuzz/fuzz_scanner
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
+	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
+	tests/gen/pfrw.h
 tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
 if FUZZERS
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
 endif
 

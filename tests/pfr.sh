@@ -99,6 +99,34 @@ else
 	not_ok "and is refused by --strict" "$tmp/err"
 fi
 
+# ---- a hole: every event is stored, or counted as lost ----
+size=$(wc -c <"$tmp/a.pfr")
+at=$((size / 2))
+{ head -c $at "$tmp/a.pfr"; tail -c +$((at + 501)) "$tmp/a.pfr"; } \
+	>"$tmp/hole.pfr"
+ingest hole "$tmp/hole.pfr"
+"$profan" query "$tmp/hole.db" --format csv "SELECT
+	t.event_count - t.metadata_count + l.value =
+		(SELECT value FROM trace_fact WHERE key = 'stat_events')
+		AND l.value > 0 AND e.value = 1
+	FROM trace AS t, trace_fact AS l, trace_fact AS e
+	WHERE l.key = 'pfr_lost_events' AND e.key = 'pfr_end'" |
+	tail -n +2 | tr -d '\r' >"$tmp/got"
+echo 1 >"$tmp/want"
+same "a hole of 500 bytes: events read and lost are those written" \
+	"$tmp/want" "$tmp/got"
+if grep -q "events lost with damaged" "$tmp/hole.said"; then
+	ok "and it is said"
+else
+	not_ok "and it is said" "$tmp/hole.said"
+fi
+if run 0 "$profan" doctor "$tmp/hole.db" &&
+	grep -q "capture incomplete .*warn" "$tmp/out"; then
+	ok "and by doctor"
+else
+	not_ok "and by doctor" "$tmp/out" "$tmp/err"
+fi
+
 # ---- what is no capture ----
 refused() { # NAME TEXT FILE
 	if ! run 3 "$profan" ingest "$3" -o "$tmp/no.db"; then

@@ -171,7 +171,7 @@ static int pass_padding(struct pf_pfr_scan *s, uint32_t len, struct pf_err *err)
 	if (fill(s, pad, err))
 		return -1;
 	while (pad && s->at < s->have && !s->buf[s->at])
-		pad--, s->at++;
+		pad--, s->at++, s->padding_bytes++;
 	return 0;
 }
 

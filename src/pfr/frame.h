@@ -59,6 +59,7 @@ struct pf_pfr_scan {
 	size_t at, have, read_bytes;
 	int64_t offset;      /* of buf[0] */
 	uint32_t padding_of; /* length of the frame whose padding follows */
+	int64_t padding_bytes; /* passed over */
 	bool at_end, gap;
 	uint64_t next_seq;
 	struct pf_pfr_loss loss;

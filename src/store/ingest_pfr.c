@@ -147,6 +147,14 @@ static void note_stat(struct reading *r)
 		if (pf_pfr_line_int(stat, dropped[i], &v) &&
 		    __builtin_add_overflow(sum, v, &sum))
 			sum = INT64_MAX;
+	/* Before its last STAT the agent wrote so many events. */
+	if (pf_pfr_line_int(stat, "events", &v)) {
+		v -= r->in->event_count - r->in->metadata_count;
+		if (v > 0)
+			pf_repair_note(&r->in->repairs, PF_REPAIR_LOST_EVENTS,
+				       v, PF_OFFSET_UNKNOWN);
+		pf_ingest_note_fact(r->in, "pfr_lost_events", v > 0 ? v : 0);
+	}
 	if (sum)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_NOT_RECORDED, sum,
 			       PF_OFFSET_UNKNOWN);

@@ -55,6 +55,9 @@ static const struct {
 				      "over" },
 	[PF_REPAIR_MISSING_FRAMES] = { "missing_frames",
 				       "frames missing from the file" },
+	[PF_REPAIR_LOST_EVENTS] = { "lost_events",
+				    "events lost with damaged or missing "
+				    "frames" },
 	[PF_REPAIR_NO_END] = { "no_end",
 			       "the capture was not closed: its last events "
 			       "may be missing" },

@@ -34,6 +34,7 @@ enum pf_repair_kind {
 	PF_REPAIR_BAD_FRAME,         /* .pfr: damaged frame left out */
 	PF_REPAIR_SKIPPED_BYTES,     /* .pfr: bytes that are no whole frame */
 	PF_REPAIR_MISSING_FRAMES,    /* .pfr: numbers of frames not there */
+	PF_REPAIR_LOST_EVENTS,       /* .pfr: the agent wrote more */
 	PF_REPAIR_NO_END,            /* .pfr: no END frame: process killed */
 	PF_REPAIR_STOPPED,           /* .pfr: writing stopped early */
 	PF_REPAIR_NOT_RECORDED,      /* .pfr: events dropped while capturing */

@@ -69,6 +69,7 @@ struct model {
 	uint64_t correlation, external_id;
 	uint64_t random;
 	bool json, killed;
+	int64_t written; /* events in frames */
 	struct pfrw w;
 };
 
@@ -347,11 +348,13 @@ static void put_ranges(struct model *m, int tid)
 			const struct event *top = &m->events[stack[--depth]];
 
 			next_event(&m->w, top->end_ns);
+			m->written++;
 			put_range(&m->w, top, true);
 		}
 		if (!e)
 			break;
 		next_event(&m->w, e->start_ns);
+		m->written++;
 		put_range(&m->w, e, false);
 		stack[depth++] = i;
 	}
@@ -373,18 +376,29 @@ static void step_pfr(struct model *m)
 		if (m->events[i].kind <= OP)
 			continue;
 		next_event(&m->w, m->events[i].start_ns);
+		m->written++;
 		put_cupti(&m->w, &m->events[i]);
 	}
 	pfrw_frame(&m->w, 3, 0);
 	write_out(m);
 }
 
+static void put_stat(struct model *m)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "events=%" PRId64 "\ndropped_nvtx=0\n",
+		 m->written);
+	pfrw_lines(&m->w, 6, text);
+}
+
 static void end_pfr(struct model *m)
 {
+	put_stat(m);
 	if (!m->killed) {
 		define_all(&m->w);
 		put_clock(&m->w, m->now_ns[0]);
-		pfrw_lines(&m->w, 6, "dropped_queue=0\ndropped_nvtx=0\n");
+		put_stat(m);
 		pfrw_frame(&m->w, 7, 0);
 	}
 	write_out(m);

@@ -108,7 +108,7 @@ ingest hole "$tmp/hole.pfr"
 "$profan" query "$tmp/hole.db" --format csv "SELECT
 	t.event_count - t.metadata_count + l.value =
 		(SELECT value FROM trace_fact WHERE key = 'stat_events')
-		AND l.value > 0 AND e.value = 1
+		AND l.value > 0 AND e.value = 1 AS fits
 	FROM trace AS t, trace_fact AS l, trace_fact AS e
 	WHERE l.key = 'pfr_lost_events' AND e.key = 'pfr_end'" |
 	tail -n +2 | tr -d '\r' >"$tmp/got"

@@ -6,8 +6,9 @@ SELECT count(*) AS work_count, sum(g.dur_ns) AS work_ns,
 	coalesce(sum(g.dur_ns) FILTER (WHERE g.launch_id IS NULL), 0)
 		AS orphan_ns
 FROM gpu_event AS g
-LEFT JOIN gpu_config AS c ON ?3 >= 0 AND c.id = g.config_id
-LEFT JOIN track AS t ON ?3 >= 0 AND t.id = g.event_id >> 32
 WHERE g.id >= ?1 AND g.id < ?2 AND g.kind IN (7, 8, 9)
-	AND (?3 < 0 OR coalesce(c.device, CAST(t.pid AS INTEGER)) = ?3)
+	AND (?3 < 0 OR ?3 = coalesce(
+		(SELECT device FROM gpu_config WHERE id = g.config_id),
+		(SELECT CAST(pid AS INTEGER) FROM track
+			WHERE id = g.event_id >> 32)))
 ORDER BY work_count;

@@ -34,12 +34,18 @@ struct device {
 	struct pf_explain *explain;
 };
 
+struct config {
+	int64_t id, device, stream;
+};
+
 struct finder {
 	struct pf_explain_in in;
 	const struct pf_window *window;
 	int64_t micro_ns;
 	struct pf_track *tracks;
 	size_t track_count;
+	struct config *configs; /* by id */
+	size_t config_count, config_cap;
 	struct device *devices; /* of the current trace */
 	size_t count, cap;
 	const struct pf_window_trace *trace;
@@ -239,6 +245,52 @@ static int64_t number_or_none(const char *text)
 	return pf_num_int(text, &n) || n < 0 ? -1 : n;
 }
 
+static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? other
+		       : sqlite3_column_int64(stmt, column);
+}
+
+static void place_by_config(const struct finder *f, int64_t id,
+			    struct pf_gap_work *e)
+{
+	size_t low = 0, high = f->config_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (f->configs[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	e->device = e->stream = -1;
+	if (low < f->config_count && f->configs[low].id == id) {
+		e->device = f->configs[low].device;
+		e->stream = f->configs[low].stream;
+	}
+}
+
+static int load_configs(struct finder *f, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(f->in.db, "gpu_configs", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(f->in.db, stmt, err)) == 1) {
+		f->configs = pf_grow(f->configs, &f->config_cap,
+				     f->config_count + 1, sizeof(*f->configs));
+		f->configs[f->config_count++] =
+			(struct config){ sqlite3_column_int64(stmt, 0),
+					 int_or(stmt, 1, -1),
+					 int_or(stmt, 2, -1) };
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
 /* Where the configuration does not say it, the track does. */
 static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 {
@@ -259,13 +311,6 @@ static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 		e->device = number_or_none(f->tracks[low].pid);
 	if (e->stream < 0)
 		e->stream = number_or_none(f->tracks[low].tid);
-}
-
-static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? other
-		       : sqlite3_column_int64(stmt, column);
 }
 
 static const struct pf_window_trace *find_trace(const struct finder *f,
@@ -289,10 +334,9 @@ static void read_work(const struct finder *f, sqlite3_stmt *stmt,
 	e->name = (uint32_t)sqlite3_column_int64(stmt, 5);
 	if (e->name == PF_ID_NONE)
 		e->name = PF_ID_INLINE;
-	e->device = int_or(stmt, 6, -1);
-	e->stream = int_or(stmt, 7, -1);
-	e->correlation = int_or(stmt, 8, -1);
-	e->launch_id = int_or(stmt, 9, 0);
+	place_by_config(f, int_or(stmt, 6, -1), e);
+	e->correlation = int_or(stmt, 7, -1);
+	e->launch_id = int_or(stmt, 8, 0);
 	if (e->device < 0 || e->stream < 0)
 		place_on_track(f, e);
 }
@@ -337,7 +381,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	sqlite3_stmt *stmt = pf_named_prepare(db, "gap_work", err);
 	int rc = -1;
 
-	if (stmt)
+	if (stmt && !load_configs(&f, err))
 		rc = pf_tracks_load(db, 0, &f.tracks, &f.track_count, err);
 	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1)
 		rc = add_row(&f, stmt, err);
@@ -346,6 +390,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; i < f.count; i++)
 		pf_explain_free(f.devices[i].explain);
 	free(f.devices);
+	free(f.configs);
 	pf_explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.track_count);
 	sqlite3_finalize(stmt);

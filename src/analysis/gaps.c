@@ -225,7 +225,7 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	pf_intern_init(&g.drains.keys);
 	g.is_default = !window.is_restricted;
 	if (!rc)
-		rc = pf_window_to_steps(db, &window, &g.step_count, err);
+		rc = pf_window_to_steps(db, &window, &g.step_count, NULL, err);
 	if (!rc)
 		rc = pf_pageable_load(db, &pageable, err);
 	if (!rc && !(g.names = pf_names_new(db, err)))

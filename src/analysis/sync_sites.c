@@ -286,14 +286,16 @@ static void find_medians(struct pf_sites *s)
 /* ---- the whole ---- */
 
 int pf_sites_load(struct pf_db *db, const struct pf_window *window,
-		  bool with_idle, struct pf_sites *out, struct pf_err *err)
+		  struct pf_steps *steps, bool with_idle, struct pf_sites *out,
+		  struct pf_err *err)
 {
 	struct loader l = { .sink = { on_piece, on_gap, on_device },
 			    .out = out };
 	struct pf_pageable pageable = { 0 };
 	int rc;
 
-	*out = (struct pf_sites){ 0 };
+	*out = (struct pf_sites){ .steps = *steps };
+	*steps = (struct pf_steps){ 0 };
 	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db, err);
 	rc = out->names ? pf_pageable_load(db, &pageable, err) : -1;

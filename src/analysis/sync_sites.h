@@ -42,9 +42,13 @@ struct pf_sites {
 	int64_t device_count;
 };
 
-/* With_idle: what the gaps of GPUs say, too. */
+/*
+ * With_idle: what the gaps of GPUs say, too.  The steps, which were loaded,
+ * become part of *out and are empty then.
+ */
 int pf_sites_load(struct pf_db *db, const struct pf_window *window,
-		  bool with_idle, struct pf_sites *out, struct pf_err *err);
+		  struct pf_steps *steps, bool with_idle, struct pf_sites *out,
+		  struct pf_err *err);
 void pf_sites_release(struct pf_sites *s);
 
 static inline size_t pf_sites_count(const struct pf_sites *s)

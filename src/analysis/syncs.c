@@ -194,13 +194,15 @@ static int load_baseline(const char *path, struct pf_intern *known,
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
 	struct syncs other = { 0 };
+	struct pf_steps none = { 0 };
 	struct pf_db db = { 0 };
 	int rc = pf_db_open(&db, path, false, err);
 
 	if (!rc)
 		rc = pf_window_resolve(&db, &all, &window, err);
 	if (!rc)
-		rc = pf_sites_load(&db, &window, false, &other.sites, err);
+		rc = pf_sites_load(&db, &window, &none, false, &other.sites,
+				   err);
 	if (!rc)
 		rc = take_texts(&other, err);
 	for (size_t i = 0; !rc && i < pf_sites_count(&other.sites); i++)
@@ -535,6 +537,7 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 {
 	struct syncs s = { .args = args };
 	struct pf_window window = { 0 };
+	struct pf_steps steps = { 0 };
 	struct ranked *list;
 	size_t count;
 	int rc;
@@ -545,11 +548,12 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 	rc = pf_window_resolve(db, &args->window, &window, err);
 	s.is_default = !window.is_restricted;
 	if (!rc)
-		rc = pf_window_to_steps(db, &window, &s.window_steps, err);
+		rc = pf_window_to_steps(db, &window, &s.window_steps, &steps,
+					err);
 	if (!rc)
 		rc = load_allowed(&s, err);
 	if (!rc)
-		rc = pf_sites_load(db, &window, true, &s.sites, err);
+		rc = pf_sites_load(db, &window, &steps, true, &s.sites, err);
 	if (!rc)
 		rc = take_texts(&s, err);
 	if (!rc) {
@@ -572,6 +576,7 @@ int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 					   PF_TRUST_STACKS,
 				   doc, err);
 	release(&s);
+	pf_steps_release(&steps);
 	pf_window_release(&window);
 	return rc;
 }

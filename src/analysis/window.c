@@ -204,7 +204,8 @@ static void cut_to_whole_steps(struct pf_window_trace *t,
 }
 
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
-		       int64_t *step_count, struct pf_err *err)
+		       int64_t *step_count, struct pf_steps *all,
+		       struct pf_err *err)
 {
 	struct pf_steps steps = { 0 };
 	bool is_all = true, is_cut = false;
@@ -226,7 +227,10 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	if (!is_all)
 		*step_count = 0;
 	w->is_restricted |= is_cut;
-	pf_steps_release(&steps);
+	if (all)
+		*all = steps;
+	else
+		pf_steps_release(&steps);
 	return 0;
 }
 

@@ -106,10 +106,13 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
  * Where time is not restricted, restrict it to the profiler steps of each
  * trace (less a partial last one; a trace that has none stays as it is), so
  * that shares of the window are shares of the steps.  *step_count: the steps from
- * its start to its end; 0 if it begins or ends with other time.
+ * its start to its end; 0 if it begins or ends with other time.  *steps, if it
+ * is not NULL: all steps there are, which the caller releases.
  */
+struct pf_steps;
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
-		       int64_t *step_count, struct pf_err *err);
+		       int64_t *step_count, struct pf_steps *steps,
+		       struct pf_err *err);
 void pf_window_release(struct pf_window *w);
 
 /* The steps of all traces: profiler steps, or those that --steps names. */

@@ -83,13 +83,6 @@ def ns(value):
     return round(value * 1000)
 
 
-def extent(folder, rank):
-    """The time that the events of a rank span."""
-    spans = [(ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])) for e in json.load(
-        open(f"{folder}/rank-{rank}.json"))["traceEvents"]]
-    return max(e for _, e in spans) - min(s for s, _ in spans)
-
-
 def read_work(folder, device, rank):
     """GPU work by (rank, device), and the calls of each rank."""
     work, calls = {}, {}
@@ -132,11 +125,7 @@ def figures(command, folder, device, rank):
         work = {(own, 0): sorted(list_, key=lambda w: w[:2])
                 for own, list_ in by_rank.items()}
     every = [(own, w) for (own, _), list_ in work.items() for w in list_]
-    if command == "gaps":  # without steps: all of the trace
-        window = sum(extent(folder, own) for own, _ in work)
-    else:
-        window = sum(max(e for _, e, _ in w) - w[0][0]
-                     for w in work.values())
+    window = sum(max(e for _, e, _ in w) - w[0][0] for w in work.values())
     used = sum(busy(w) for w in work.values())
     kernels = [w for _, w in every if w[2]["cat"] == "kernel"]
     linked = {(own, w[2]["args"]["correlation"]) for own, w in every
@@ -154,7 +143,7 @@ def figures(command, folder, device, rank):
     }[command]
 
 
-def check_rows(folder, command, rows):
+def check_rows(folder, rows):
     """The table of GPUs: each row against its own work."""
     bad = {}
     for row in rows:
@@ -162,8 +151,6 @@ def check_rows(folder, command, rows):
         work, _ = read_work(folder, str(row["device"]), rank)
         (spans,) = work.values()
         total = max(e for _, e, _ in spans) - spans[0][0]
-        if command == "gaps":
-            total = extent(folder, row["rank"] or 0)
         want = (busy(spans), total - busy(spans), len(spans))
         got = (row["busy_ns"], row["idle_ns"], row["event_count"])
         if want != got:
@@ -175,7 +162,7 @@ def check(folder, device, rank, command, path):
     doc = json.load(open(path))
     got = doc["scalars"]
     want = figures(command, folder, device, rank)
-    bad = check_rows(folder, command, doc["tables"].get("devices", []))
+    bad = check_rows(folder, doc["tables"].get("devices", []))
     bad |= {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
     print("\n".join(f"{k}: {w} wanted, {g} got" for k, (w, g) in bad.items()))
     return bool(bad)

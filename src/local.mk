@@ -113,6 +113,10 @@ libprofan_a_SOURCES = \
 	src/analysis/slice_write.c \
 	src/analysis/sm.c \
 	src/analysis/sm.h \
+	src/analysis/stack_tree.c \
+	src/analysis/stack_tree.h \
+	src/analysis/stacks.c \
+	src/analysis/stacks.h \
 	src/analysis/stats.c \
 	src/analysis/stats.h \
 	src/analysis/step.c \
@@ -351,6 +355,7 @@ profan_SOURCES = \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_report.c \
 	src/cmd/cmd_slice.c \
+	src/cmd/cmd_stacks.c \
 	src/cmd/cmd_steps.c \
 	src/cmd/cmd_syncs.c \
 	src/cmd/cmd_table.c \

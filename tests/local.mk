@@ -33,6 +33,7 @@ UNIT_TESTS = \
 	tests/unit/test_slice \
 	tests/unit/test_spool \
 	tests/unit/test_step_names \
+	tests/unit/test_stacks \
 	tests/unit/test_steps \
 	tests/unit/test_syncs \
 	tests/unit/test_tensor \
@@ -135,6 +136,7 @@ SHELL_TESTS = \
 	tests/planted.sh \
 	tests/slice.sh \
 	tests/sql.sh \
+	tests/stacks.sh \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh

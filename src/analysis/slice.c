@@ -68,7 +68,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	s->ends[at] = gap->end_ns;
 }
 
-/* Gaps are not explained: they are one piece each. */
+/* In the window of profan gaps.  Gaps are not explained: they are one piece each. */
 static int find_gaps(struct pf_db *db, const struct pf_window *window,
 		     struct gap_sink *s, struct pf_err *err)
 {
@@ -82,16 +82,18 @@ static int find_gaps(struct pf_db *db, const struct pf_window *window,
 	return rc;
 }
 
-static int cut_to_gap(struct slice *s, const struct pf_window *window,
+static int cut_to_gap(struct slice *s, struct pf_window *window,
 		      struct pf_err *err)
 {
 	struct gap_sink g = { .sink = { .gap = on_gap },
 			      .max = (size_t)s->args->gap };
-	int rc;
+	int64_t ignored;
+	int rc = pf_window_to_steps(s->db, window, &ignored, err);
 
 	g.starts = pf_calloc(g.max + 1, sizeof(*g.starts));
 	g.ends = pf_calloc(g.max + 1, sizeof(*g.ends));
-	rc = find_gaps(s->db, window, &g, err);
+	if (!rc)
+		rc = find_gaps(s->db, window, &g, err);
 	if (!rc && g.count < g.max)
 		rc = pf_fail(err, PF_EDATA,
 			     "there is no gap %" PRId64 ": %zu in all",
@@ -123,7 +125,7 @@ static void add_margin(struct slice *s, const struct pf_window_trace *t)
 		s->to_ns = pf_alloc_add(t->last_ns, 1);
 }
 
-static int set_window(struct slice *s, const struct pf_window *window,
+static int set_window(struct slice *s, struct pf_window *window,
 		      struct pf_err *err)
 {
 	const struct pf_window_trace *t = window->traces;
@@ -391,8 +393,7 @@ static int has_whole_us(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 	return rc < 0 ? -1 : !rc;
 }
 
-static int set_up(struct slice *s, const struct pf_window *window,
-		  struct pf_err *err)
+static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
 {
 	int64_t trace_id;
 	int rc = set_window(s, window, err);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/trust.h"
 #include "analysis/usage_impl.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -189,6 +190,8 @@ int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
 	}
 	if (!rc)
 		rc = answer(&u, doc, err);
+	if (!rc)
+		rc = pf_trust_note(db, &window, PF_TRUST_STACKS, doc, err);
 	tear_down(&u);
 	pf_window_release(&window);
 	return rc;

@@ -31,6 +31,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_report,
 	&pf_cmd_info,
 	&pf_cmd_query,
+	&pf_cmd_stacks,
 	&pf_cmd_slice,
 	&pf_cmd_export,
 	&pf_cmd_help,

@@ -116,6 +116,7 @@ extern const struct pf_cmd pf_cmd_overlap;
 extern const struct pf_cmd pf_cmd_query;
 extern const struct pf_cmd pf_cmd_report;
 extern const struct pf_cmd pf_cmd_slice;
+extern const struct pf_cmd pf_cmd_stacks;
 extern const struct pf_cmd pf_cmd_steps;
 extern const struct pf_cmd pf_cmd_syncs;
 extern const struct pf_cmd pf_cmd_table;

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/stacks.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/cmd.h"
+
+static const struct pf_stacks_args defaults = { .window = PF_WINDOW_DEFAULTS,
+						.out = "-" };
+
+static const struct pf_opt opts[] = {
+	{ 0, "weight", PF_STACKS_WEIGHTS, "what to add up, in ns",
+	  PF_OPT_CHOICE, offsetof(struct pf_stacks_args, weight), 0, 0 },
+	{ 0, "threads", NULL,
+	  "each thread (or idle GPU) apart, as the outermost frame",
+	  PF_OPT_FLAG, offsetof(struct pf_stacks_args, threads), 0, 0 },
+	{ 'o', "output", "FILE",
+	  "write here, not to standard output; FILE.gz is compressed",
+	  PF_OPT_STRING, offsetof(struct pf_stacks_args, out), 0, 0 },
+	{ 0, "force", NULL, "replace FILE if it exists", PF_OPT_FLAG,
+	  offsetof(struct pf_stacks_args, force), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_stacks_args, window),
+	{ 0 },
+};
+
+static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+{
+	static const char *const what[] = { "GPU work", "host time",
+					    "GPU idle time" };
+	const struct pf_stacks_args *args = argv;
+	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
+	struct pf_stacks_result r;
+
+	if (pf_stacks(cx->db, args, cx->out, &r, err) < 0)
+		return -1;
+	pf_log_note("%s of %s in %s stacks", pf_num_show_ns(time, r.total_ns),
+		    what[args->weight], pf_num_show_count(lines, r.line_count));
+	if (!r.has_python)
+		pf_log_note("no Python functions: record with "
+			    "with_stack=True to see them");
+	return 0;
+}
+
+const struct pf_cmd pf_cmd_stacks = {
+	.name = "stacks",
+	.args = "[DB]",
+	.summary = "print stacks for flame graphs",
+	.details = "One line a stack, 'frame;frame;op;kernel N', as "
+		   "flamegraph.pl, speedscope and inferno read it.  N is in "
+		   "ns: time of GPU work by the stack of its launch call, "
+		   "time of host threads by what is innermost, or idle time "
+		   "of GPUs by its cause.  The lines add up to the total "
+		   "exactly.",
+	.needs = PF_NEEDS_DB,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_stacks_args),
+	.defaults = &defaults,
+	.examples = "profan stacks job.db | flamegraph.pl --countname ns "
+		    ">gpu.svg\n"
+		    "profan stacks --weight idle --step 3 job.db\n"
+		    "profan stacks --weight cpu --threads -o cpu.folded\n",
+	.run = run,
+};

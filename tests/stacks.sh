@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Stacks: every line against tests/stacks.py, which has its own reader; idle
+# time against what profan gaps says.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+total() { # FILE
+	awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$1"
+}
+
+check() { # NAME FILE
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
+		not_ok "$1" "$tmp/err"
+		return
+	}
+	for weight in cpu gpu; do
+		"$profan" stacks -q --weight $weight "$tmp/t.db" \
+			>"$tmp/lines" 2>"$tmp/err" || {
+			grep -q 'there is no GPU work' "$tmp/err" &&
+				ok "$1: $weight: none, and says so" ||
+				not_ok "$1: $weight" "$tmp/err"
+			continue
+		}
+		if "$PYTHON" "$top_srcdir/tests/stacks.py" "$2" $weight \
+			"$tmp/lines" >"$tmp/why" 2>&1; then
+			ok "$1: $weight: every line"
+		else
+			not_ok "$1: $weight: every line" "$tmp/why"
+		fi
+	done
+	"$profan" gaps -q -f csv "$tmp/t.db" | sed -n 's/^idle_ns,//p' |
+		grep -v '^0$' >"$tmp/want" || return 0
+	"$profan" stacks -q --weight idle "$tmp/t.db" >"$tmp/lines"
+	total "$tmp/lines" >"$tmp/got"
+	same "$1: idle: as profan gaps" "$tmp/want" "$tmp/got"
+	"$profan" stacks -q --weight idle --threads "$tmp/t.db" >"$tmp/lines"
+	total "$tmp/lines" >"$tmp/got"
+	same "$1: idle by GPU: the same" "$tmp/want" "$tmp/got"
+}
+
+"$mktrace" --steps 3 >"$tmp/training.json"
+check training "$tmp/training.json"
+
+# parts add up to the whole
+for weight in cpu gpu; do
+	"$profan" stacks -q --weight $weight --threads "$tmp/t.db" >"$tmp/lines"
+	total "$tmp/lines" >"$tmp/want"
+	for part in '--to 3ms' '--from 3ms'; do
+		# shellcheck disable=SC2086  # two words are meant
+		"$profan" stacks -q --weight $weight $part "$tmp/t.db"
+	done >"$tmp/lines"
+	total "$tmp/lines" >"$tmp/got"
+	same "training: $weight: two windows are the whole" "$tmp/want" \
+		"$tmp/got"
+done
+
+if [ ! -d "$shared/traces" ]; then
+	skip "real traces" "NOT TESTED: ../shared/traces is not there"
+	tap_done
+fi
+for file in "$shared"/traces/*.json.gz; do
+	name=${file##*/}
+	check "${name%.json.gz}" "$file"
+done
+tap_done

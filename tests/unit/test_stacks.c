@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of stacks: escapes, order, sums, and threads that were planted. */
+#include "unit/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stack_tree.h"
+#include "analysis/stacks.h"
+#include "store/ingest.h"
+
+#define RANGE(cat, name, tid, ts, dur)                                         \
+	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
+	"\", \"pid\": 1, \"tid\": " #tid ", \"ts\": " #ts ", \"dur\": " #dur   \
+	"},\n"
+#define CALL(ts, dur, number)                                                  \
+	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "                \
+	"\"cudaLaunchKernel\", \"pid\": 1, \"tid\": 1, \"ts\": " #ts           \
+	", \"dur\": " #dur ", \"args\": {\"correlation\": " #number "}},\n"
+#define WORK(name, ts, dur, number)                                            \
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name               \
+	"\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts ", \"dur\": " #dur          \
+	", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " #number \
+	"}},\n"
+#define TRACE(events)                                                          \
+	"[" events "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, "   \
+	"\"tid\": 1, \"args\": {\"name\": \"main\"}}]"
+
+/* What pf_stacks() writes; err is the caller's. */
+static char *stacks_take(const char *json, const struct pf_stacks_args *args,
+			 struct pf_err *err)
+{
+	char *dir = support_tmp_take();
+	char *trace = support_path_take(dir, "t.json");
+	char *path = support_path_take(dir, "t.db");
+	char *out = support_path_take(dir, "out");
+	struct pf_stacks_args with_out = *args;
+	struct pf_stacks_result result;
+	const char *paths[] = { trace };
+	struct pf_ingest_options o = {
+		.paths = paths, .path_count = 1, .rank = -1, .out = path
+	};
+	struct pf_buf text = { 0 };
+	struct pf_db db = { 0 };
+
+	support_write(trace, json, strlen(json));
+	pf_ingest(&o, err);
+	support_no_error(err);
+	pf_db_open(&db, path, false, err);
+	support_no_error(err);
+	with_out.out = out;
+	if (!pf_stacks(&db, &with_out, stdout, &result, err))
+		support_read(out, &text);
+	pf_db_close(&db);
+	free(trace);
+	free(path);
+	free(out);
+	support_tmp_release(dir);
+	return text.data;
+}
+
+static void check(const char *json, const struct pf_stacks_args *args,
+		  const char *want)
+{
+	struct pf_err err = { 0 };
+	char *got = stacks_take(json, args, &err);
+
+	support_no_error(&err);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static const struct pf_stacks_args gpu = { .window = PF_WINDOW_DEFAULTS };
+static const struct pf_stacks_args cpu = { .window = PF_WINDOW_DEFAULTS,
+					   .weight = PF_STACKS_CPU };
+
+/* clang-format off */
+static const char trace[] = TRACE(
+	RANGE("python_function", "train.py(7): step", 1, 0, 100)
+	RANGE("user_annotation", "ProfilerStep#3", 1, 10, 40)
+	RANGE("cpu_op", "aten::mm", 1, 20, 20)
+	CALL(25, 5, 1)
+	RANGE("user_annotation", "ProfilerStep#4", 1, 60, 30)
+	RANGE("cpu_op", "aten::mm", 1, 70, 10)
+	CALL(72, 3, 2)
+	RANGE("cpu_op", "aten::mm", 2, 0, 5)
+	WORK("k<a; b>", 30, 10, 1)
+	WORK("k<a; b>", 80, 7, 2)
+	WORK("early", 1, 2, 9));
+/* clang-format on */
+
+static void by_launch(void **state)
+{
+	(void)state;
+	check(trace, &gpu,
+	      "(no launch call);early 2000\n"
+	      "train.py(7): step;ProfilerStep;aten::mm;cudaLaunchKernel;"
+	      "k<a\\x3b b> 17000\n");
+}
+
+static void by_range(void **state)
+{
+	(void)state;
+	check(trace, &cpu,
+	      "aten::mm 5000\n"
+	      "train.py(7): step 30000\n"
+	      "train.py(7): step;ProfilerStep 40000\n"
+	      "train.py(7): step;ProfilerStep;aten::mm 22000\n"
+	      "train.py(7): step;ProfilerStep;aten::mm;cudaLaunchKernel "
+	      "8000\n");
+}
+
+static void windows_and_threads(void **state)
+{
+	struct pf_stacks_args args = cpu;
+
+	(void)state;
+	args.window.from_ns = 2000;
+	args.window.to_ns = 26000;
+	args.threads = true;
+	check(trace, &args,
+	      "main;train.py(7): step 8000\n"
+	      "main;train.py(7): step;ProfilerStep 10000\n"
+	      "main;train.py(7): step;ProfilerStep;aten::mm 5000\n"
+	      "main;train.py(7): step;ProfilerStep;aten::mm;"
+	      "cudaLaunchKernel 1000\n"
+	      "thread 2;aten::mm 3000\n");
+	args = gpu;
+	args.window.from_ns = 35000;
+	args.window.to_ns = 82000;
+	check(trace, &args,
+	      "train.py(7): step;ProfilerStep;aten::mm;cudaLaunchKernel;"
+	      "k<a\\x3b b> 7000\n");
+}
+
+/* A range that outlasts the one around it; one that begins where one ends. */
+static void crossing(void **state)
+{
+	(void)state;
+	check(TRACE(RANGE("cpu_op", "a", 1, 0, 10) RANGE(
+		      "cpu_op", "b", 1, 5, 10) RANGE("cpu_op", "c", 1, 15, 1)
+			    RANGE("cpu_op", "d", 1, 15, 0)),
+	      &cpu, "a 5000\na;b 10000\nc 1000\n");
+}
+
+static void idle(void **state)
+{
+	struct pf_stacks_args args = gpu;
+
+	(void)state;
+	args.weight = PF_STACKS_IDLE;
+	check(TRACE(RANGE("cpu_op", "aten::item", 1, 10, 100)
+			    RANGE("cuda_runtime", "cudaStreamSynchronize", 1,
+				  20, 80) CALL(120, 5, 2) CALL(1, 1, 1)
+				    WORK("k", 5, 15, 1) WORK("k", 125, 5, 2)),
+	      &args,
+	      "launch latency;cudaLaunchKernel 5000\n"
+	      "op overhead;aten::item 10000\n"
+	      "sync;aten::item;cudaStreamSynchronize 80000\n"
+	      "unrecorded 10000\n");
+}
+
+static void hostile_names(void **state)
+{
+	(void)state;
+	check(TRACE(RANGE("cpu_op", "a;b\\nc 5", 1, 0, 1) RANGE("cpu_op", "", 1,
+								1, 1)
+			    RANGE("cpu_op", "\\u001b[31m\\u202e", 1, 2, 1)),
+	      &cpu,
+	      "(no name) 1000\n\\x1b[31m\\xe2\\x80\\xae 1000\n"
+	      "a\\x3bb\\x0ac 5 1000\n");
+}
+
+static void nothing(void **state)
+{
+	struct pf_err err = { 0 };
+
+	(void)state;
+	assert_null(
+		stacks_take(TRACE(RANGE("cpu_op", "a", 1, 0, 1)), &gpu, &err));
+	support_error(&err, PF_EDATA, "there is no GPU work");
+}
+
+/* Sums of a tree of random stacks against those of its lines. */
+static void random_tree(void **state)
+{
+	char *dir = support_tmp_take(), *path = support_path_take(dir, "out");
+	struct pf_stack_tree t;
+	struct pf_err err = { 0 };
+	struct pf_outfile *f;
+	struct pf_buf text = { 0 };
+	uint64_t seed = 11;
+	int64_t sum = 0, lines = 0, added = 0;
+
+	(void)state;
+	pf_stack_tree_init(&t);
+	for (int i = 0; i < 5000; i++) {
+		uint32_t node = PF_STACK_ROOT;
+		int64_t weight = (int64_t)(support_random(&seed) % 1000);
+
+		for (uint64_t k = support_random(&seed) % 8 + 1; k > 0; k--) {
+			char name = (char)('a' + support_random(&seed) % 3);
+			uint32_t frame = pf_stack_frame(&t, &name, 1);
+
+			node = pf_stack_child(&t, node, frame, &err);
+		}
+		pf_stack_add(&t, node, weight);
+		added += weight;
+	}
+	f = pf_outfile_open(path, false, stdout, &err);
+	pf_stack_print(&t, f, &err);
+	pf_outfile_commit(f, &err);
+	support_no_error(&err);
+	pf_outfile_free(f);
+	support_read(path, &text);
+	for (char *p = text.data, *last = NULL, *end; (end = strchr(p, '\n'));
+	     p = end + 1) {
+		*end = '\0';
+		sum += strtoll(strrchr(p, ' '), NULL, 10);
+		*strrchr(p, ' ') = '\0';
+		/* each once, and in order */
+		if (last)
+			assert_true(strcmp(last, p) < 0);
+		last = p;
+		lines++;
+	}
+	assert_int_equal(sum, added);
+	assert_int_equal(t.total, added);
+	assert_int_equal(lines, t.line_count);
+	pf_stack_tree_release(&t);
+	pf_buf_release(&text);
+	free(path);
+	support_tmp_release(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_launch),
+		cmocka_unit_test(by_range),
+		cmocka_unit_test(windows_and_threads),
+		cmocka_unit_test(crossing),
+		cmocka_unit_test(idle),
+		cmocka_unit_test(hostile_names),
+		cmocka_unit_test(nothing),
+		cmocka_unit_test(random_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

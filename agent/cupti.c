@@ -108,7 +108,6 @@ static int find_functions(struct pf_cupti *c)
 int pf_cupti_load(struct pf_cupti *c, const char *path)
 {
 	Dl_info where;
-	uint32_t result;
 
 	memset(c, 0, sizeof(*c));
 	c->handle = open_any(c, path);
@@ -121,14 +120,15 @@ int pf_cupti_load(struct pf_cupti *c, const char *path)
 		return -1;
 	if (dladdr(*(void **)&c->get_version, &where) && where.dli_fname)
 		snprintf(c->path, sizeof(c->path), "%s", where.dli_fname);
-	result = c->get_version(&c->version);
-	if (result) {
-		snprintf(c->error, sizeof(c->error), "cuptiGetVersion: %s",
-			 pf_cupti_text(c, result));
-		return -1;
-	}
-	probe_all(c);
+	pf_cupti_identify(c);
 	return 0;
+}
+
+void pf_cupti_identify(struct pf_cupti *c)
+{
+	if (c->get_version(&c->version))
+		c->version = 0;
+	probe_all(c);
 }
 
 const char *pf_cupti_text(const struct pf_cupti *c, uint32_t result)

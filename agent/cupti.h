@@ -66,6 +66,13 @@ struct pf_cupti {
  */
 int pf_cupti_load(struct pf_cupti *c, const char *path);
 
+/*
+ * Ask the library for its version and record sizes.  Some (13.5) answer
+ * nothing before the driver is there: then version is 0, the sizes are the
+ * least that any version has, and this may be called again.
+ */
+void pf_cupti_identify(struct pf_cupti *c);
+
 /* Text for a result code; never NULL. */
 const char *pf_cupti_text(const struct pf_cupti *c, uint32_t result);
 

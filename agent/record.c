@@ -608,6 +608,8 @@ void pf_encoder_buffer(struct pf_encoder *e, uint8_t *buffer, size_t bytes,
 	uint32_t result;
 
 	pthread_mutex_lock(&e->lock);
+	if (!e->cupti->version)
+		pf_cupti_identify(e->cupti);
 	while (!(result = e->cupti->next_record(buffer, bytes, &at))) {
 		struct pf_record r;
 		if (!at || at < buffer || at >= end || end - at < 4 ||

@@ -110,8 +110,15 @@ tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
 endif
 
+# ---- the capture agent ----
+include tests/agent/local.mk
+
 # ---- shell tests ----
 SHELL_TESTS = \
+	tests/agent/abi.sh \
+	tests/agent/life.sh \
+	tests/agent/nvtx.sh \
+	tests/agent/records.sh \
 	tests/capture.sh \
 	tests/chunks.sh \
 	tests/devices.sh \

@@ -159,6 +159,18 @@ CREATE TABLE step (
 	PRIMARY KEY (trace_id, start_ns, event_id)
 ) STRICT, WITHOUT ROWID;
 
+-- GPU work that an operator of communication launched, in order of gpu_event.
+-- rule: see analysis/comm.h.
+CREATE TABLE comm_event (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	event_id INTEGER NOT NULL,
+	rule INTEGER NOT NULL,
+	record_id INTEGER,
+	record_args INTEGER,
+	name_id INTEGER
+) STRICT;
+
 -- key_averages() of the whole trace under the rules recognised at ingest.
 -- grouping: 0 none, 1 by input shape.
 CREATE TABLE average (

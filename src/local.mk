@@ -254,6 +254,7 @@ libprofan_a_SOURCES = \
 	src/store/block.h \
 	src/store/block_load.c \
 	src/store/block_load.h \
+	src/store/comm_rule.h \
 	src/store/cursor.c \
 	src/store/cursor.h \
 	src/store/db.c \
@@ -263,6 +264,7 @@ libprofan_a_SOURCES = \
 	src/store/ingest.c \
 	src/store/ingest.h \
 	src/store/ingest_block.c \
+	src/store/ingest_comm.c \
 	src/store/ingest_config.c \
 	src/store/ingest_config.h \
 	src/store/ingest_gpu.c \

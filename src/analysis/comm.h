@@ -1,31 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which GPU work is communication because an operator of communication
- * launched it: the launch call lies in a range of record_param_comms, of
- * c10d::..., nccl:... or gloo:... on its thread.  Work is asked about in the
- * order of pf_gpu_next(), so nothing is kept of it; memory grows with the
- * number of such ranges.  A trace without them costs nothing.
+ * launched it: its launch call lies in a range of record_param_comms, of
+ * c10d::..., nccl:... or gloo:... on its thread, as ingest found.  Work is
+ * asked about in the order of pf_gpu_next(), so nothing is kept of it.
  */
 #ifndef PF_ANALYSIS_COMM_H
 #define PF_ANALYSIS_COMM_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/window.h"
 #include "base/err.h"
+#include "store/comm_rule.h"
 #include "store/db.h"
-
-/* Why GPU work is communication; the first one that fits. */
-enum pf_comm_rule {
-	PF_COMM_NONE,
-	PF_COMM_NAME,   /* its name: pf_gpu_classify() */
-	PF_COMM_RECORD, /* record_param_comms around its launch call */
-	PF_COMM_C10D,   /* c10d::... */
-	PF_COMM_NCCL,   /* nccl:... */
-	PF_COMM_GLOO,   /* gloo:... */
-	PF_COMM_RULES
-};
 
 /* "", "name of the kernel", "launched in record_param_comms", ... */
 const char *pf_comm_rule_words(enum pf_comm_rule rule);
@@ -42,13 +29,9 @@ struct pf_comm_op {
 
 struct pf_comm;
 
-/* Reads the ranges of the window's traces.  NULL on error. */
-struct pf_comm *pf_comm_new(struct pf_db *db, const struct pf_window *window,
-			    struct pf_err *err);
+/* NULL on error. */
+struct pf_comm *pf_comm_new(struct pf_db *db, struct pf_err *err);
 void pf_comm_free(struct pf_comm *c);
-
-/* Are there any ranges? */
-bool pf_comm_any(const struct pf_comm *c);
 
 /*
  * What launched an event of a GPU track.  Every event of the GPU tracks of a

@@ -448,7 +448,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 		g->links = pf_named_prepare(db, "gpu_links", err);
 	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
 	    !load_configs(g, err) && !load_kinds(g, err) &&
-	    (g->comm = pf_comm_new(db, window, err)))
+	    (g->comm = pf_comm_new(db, err)))
 		return g;
 	pf_gpu_free(g);
 	return NULL;

@@ -36,6 +36,7 @@ static void begin_trace(struct pf_ingest *in, const char *path)
 	in->ext_lower = 0;
 	memset(in->kind_count, 0, sizeof(in->kind_count));
 	in->step_count = 0;
+	in->comm_count = 0;
 	in->calls = pf_sorter_new(sizeof(struct pf_ingest_call), CALLS_BYTES,
 				  in->directory);
 }
@@ -222,6 +223,8 @@ static void release(struct pf_ingest *in, bool failed)
 	free(in->type);
 	free(in->extra_facts);
 	free(in->step_names);
+	free(in->comm_names);
+	free(in->comms);
 	free(in->steps);
 	free(in->partial_path);
 	free(in->directory);

@@ -27,7 +27,7 @@ struct gpu_rows {
 	struct pf_spool *calls;
 	struct stream *streams; /* a heap, the earliest first */
 	size_t open;
-	sqlite3_stmt *many, *one;
+	sqlite3_stmt *many, *one, *comm;
 	unsigned pending;
 	uint64_t work_count, work_ns, orphan_count, orphan_ns;
 };
@@ -191,6 +191,11 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 		return -1;
 	if (call)
 		step = find_step(g->in, call);
+	if (call && call->comm &&
+	    pf_ingest_comm_put(g->in, g->comm,
+			       (int64_t)from->track_id << 32 | s->seq,
+			       (uint32_t)call->comm, err) < 0)
+		return -1;
 	count_work(g, s, call != NULL);
 	sqlite3_bind_int64(st, at + 1, (int64_t)from->track_id << 32 | s->seq);
 	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
@@ -348,7 +353,8 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 		      compare_steps);
 	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
 	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
-	if (g.one && !gather_calls(&g, err) && !open_streams(&g, err))
+	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
+	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
 		rc = write_rows(&g, err) ? -1 : put_facts(&g, err);
 	for (size_t i = 0; i < g.open; i++)
 		pf_cursor_free(g.streams[i].cursor);
@@ -356,5 +362,6 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 	pf_spool_free(g.calls);
 	sqlite3_finalize(g.many);
 	sqlite3_finalize(g.one);
+	sqlite3_finalize(g.comm);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/spool.h"
+#include "store/comm_rule.h"
 #include "store/block.h"
 #include "store/ingest.h"
 #include "store/ingest_later.h"
@@ -42,6 +43,16 @@ struct pf_ingest_step {
 struct pf_ingest_call {
 	int64_t correlation, order; /* leading: the sorter's keys */
 	int64_t event_id, op_id, start_ns, dur_ns;
+	int64_t comm; /* number of the communication around it, or 0 */
+};
+
+/* What is known inside a range of a communication operator. */
+struct pf_ingest_comm {
+	enum pf_comm_rule rule;
+	bool is_named;     /* name is nccl: or gloo:, not c10d:: */
+	uint32_t args;     /* of the innermost record_param_comms */
+	uint32_t name;     /* of the innermost nccl: or gloo:, else c10d:: */
+	int64_t record_id; /* of the innermost record_param_comms, or 0 */
 };
 
 /* What waits until the file has been read, in the order of writing. */
@@ -69,6 +80,12 @@ struct pf_ingest {
 	} * step_names;
 	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
 	size_t step_name_count, step_names_cap;
+	/* string ids of communication operators, ascending */
+	struct {
+		uint32_t id;
+		enum pf_comm_rule rule;
+	} * comm_names;
+	size_t comm_name_count, comm_names_cap;
 	struct pf_later later[PF_LATER_LISTS];
 	sqlite3_stmt *put_config;
 	/* the trace at hand */
@@ -99,8 +116,26 @@ struct pf_ingest {
 	size_t extra_fact_count, extra_facts_cap;
 	struct pf_ingest_step *steps;
 	size_t step_count, steps_cap;
+	struct pf_ingest_comm *comms;
+	size_t comm_count, comms_cap;
 	struct pf_sorter *calls;
 };
+
+/* ---- ingest_comm.c ---- */
+
+/* Remember the name if it is one of a communication operator. */
+void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
+			      const char *text, size_t len);
+/*
+ * The number of the communication inside a host event, given that around it
+ * (0: none).
+ */
+uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,
+			      const struct pf_run_event *ev, int64_t event_id);
+/* Write that a GPU event was launched inside of one. */
+sqlite3_stmt *pf_ingest_comm_prepare(struct pf_ingest *in, struct pf_err *err);
+int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
+		       uint32_t comm, struct pf_err *err);
 
 /*
  * A format: how the bytes of a file become batches that are settled and

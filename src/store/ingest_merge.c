@@ -17,6 +17,7 @@
 struct open_span {
 	int64_t end_ns;
 	uint32_t seq;
+	uint32_t comm; /* innermost communication at or above it, 0 = none */
 	int64_t op_id; /* 0 = none (id 0 never exists: tracks begin at 1) */
 };
 
@@ -67,7 +68,7 @@ static void drop_ended(struct merging *m, int64_t start_ns)
 }
 
 static void open_span(struct merging *m, int64_t start_ns, int64_t end_ns,
-		      int64_t op_id)
+		      int64_t op_id, uint32_t comm)
 {
 	if (m->open_count == OPEN_MAX)
 		drop_ended(m, start_ns);
@@ -75,7 +76,8 @@ static void open_span(struct merging *m, int64_t start_ns, int64_t end_ns,
 		return;
 	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
 			  sizeof(*m->open));
-	m->open[m->open_count++] = (struct open_span){ end_ns, m->seq, op_id };
+	m->open[m->open_count++] =
+		(struct open_span){ end_ns, m->seq, comm, op_id };
 }
 
 /* ---- what falls out ---- */
@@ -86,7 +88,7 @@ static int64_t event_id(const struct merging *m)
 }
 
 static int note_call(struct merging *m, const struct pf_run_event *ev,
-		     int64_t op_id, struct pf_err *err)
+		     int64_t op_id, uint32_t comm, struct pf_err *err)
 {
 	struct pf_ingest_call call = {
 		.order = ev->order,
@@ -94,6 +96,7 @@ static int note_call(struct merging *m, const struct pf_run_event *ev,
 		.op_id = op_id,
 		.start_ns = ev->start_ns,
 		.dur_ns = ev->dur_ns,
+		.comm = comm,
 	};
 	size_t at = (size_t)__builtin_popcount(
 		ev->mask & ((UINT32_C(1) << PF_SLOT_CORRELATION) - 1));
@@ -159,15 +162,17 @@ static int host_event(struct merging *m, const struct pf_run_event *ev,
 	int64_t end_ns = ev->start_ns + ev->dur_ns;
 	const struct open_span *p = enclosing(m, ev->start_ns, end_ns);
 	int64_t op_id = p ? p->op_id : 0;
+	uint32_t comm =
+		pf_ingest_comm_enter(m->in, p ? p->comm : 0, ev, event_id(m));
 	unsigned kind = m->in->type[ev->type].kind;
 
 	*parent = p ? m->seq - p->seq : 0;
 	if (kind == PF_KIND_CPU_OP)
 		op_id = event_id(m);
 	if (ev->dur_ns > 0)
-		open_span(m, ev->start_ns, end_ns, op_id);
+		open_span(m, ev->start_ns, end_ns, op_id, comm);
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
-		return note_call(m, ev, op_id, err);
+		return note_call(m, ev, op_id, comm, err);
 	if (kind == PF_KIND_ANNOTATION || kind == PF_KIND_CPU_OP)
 		note_step(m, ev);
 	return kind == PF_KIND_ANNOTATION ? put_annotation(m, ev, err) : 0;

@@ -64,6 +64,7 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 	if (e->text_len == 0)
 		in->empty_name = e->gid;
 	note_step_name(in, e->gid, text, e->text_len);
+	pf_ingest_comm_note_name(in, e->gid, text, e->text_len);
 	return later(in, PF_LATER_STRING, e->gid, 0, text, e->text_len, NULL, 0,
 		     err);
 }

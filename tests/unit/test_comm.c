@@ -72,20 +72,38 @@ static void test_rules(void **state)
 	scene_close(&s);
 }
 
-/* Ranges that cross, and one that reaches over the end of the other. */
+/* Of ranges that cross, the one that began last holds what is in both. */
 static void test_crossing(void **state)
 {
 	struct scene s;
 
 	(void)state;
-	overlap(&s, TRACE(OP("c10d::a", 0, 20) OP("nccl:b", 10, 20) LAUNCH(
-			    15, 1) LAUNCH(25, 2) LAUNCH(31, 3)
-				  WORK("kernel", "k", 100, 1, 1,
-				       1) WORK("kernel", "k", 110, 2, 1, 2)
-					  WORK("kernel", "k", 120, 4, 1, 3)));
+	overlap(&s,
+		TRACE(OP("c10d::a", 0, 20) LAUNCH(5, 1) OP("nccl:b", 10, 20)
+			      LAUNCH(15, 2) LAUNCH(25, 3) LAUNCH(31, 4)
+				      WORK("kernel", "k", 100, 1, 1,
+					   1) WORK("kernel", "k", 110, 2, 1, 2)
+					      WORK("kernel", "k", 120, 4, 1, 3)
+						      WORK("kernel", "k", 130,
+							   8, 1, 4)));
 	assert_int_equal(pf_table_row_count(scene_table(&s, "comm_rules")), 2);
 	scene_int(scene_cell(&s, "comm_rules", 0, "total_ns"), 1000);
-	scene_int(scene_cell(&s, "comm_rules", 1, "total_ns"), 2000);
+	scene_int(scene_cell(&s, "comm_rules", 1, "total_ns"), 6000);
+	scene_close(&s);
+}
+
+/* A call that reaches over the end of a range does not lie in it. */
+static void test_end(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	overlap(&s, TRACE(OP("c10d::a", 0, 20) CALL("cudaLaunchKernel", 15, 5,
+						    1) OP("c10d::a", 40, 20)
+				  CALL("cudaLaunchKernel", 55, 6,
+				       2) WORK("kernel", "k", 100, 1, 1, 1)
+					  WORK("kernel", "k", 110, 2, 1, 2)));
+	scene_int(scene_scalar(&s, "comm_ns"), 1000);
 	scene_close(&s);
 }
 
@@ -164,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_crossing),
+		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_collectives),
 		cmocka_unit_test(test_factors),
 	};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Why GPU work is communication: comm_event.rule in the database. */
+#ifndef PF_STORE_COMM_RULE_H
+#define PF_STORE_COMM_RULE_H
+
+/* The first one that fits; numbers are append-only. */
+enum pf_comm_rule {
+	PF_COMM_NONE = 0,
+	PF_COMM_NAME = 1,   /* its name (never stored) */
+	PF_COMM_RECORD = 2, /* launched in record_param_comms */
+	PF_COMM_C10D = 3,   /* in c10d::... */
+	PF_COMM_NCCL = 4,   /* in nccl:... */
+	PF_COMM_GLOO = 5,   /* in gloo:... */
+	PF_COMM_RULES
+};
+
+#endif

@@ -973,6 +973,7 @@ const timeline = (T) => {
 		for (const group of first.length ? first : T.groups)
 			await addGroup(group);
 		requestAnimationFrame(() => requestAnimationFrame(() => {
+			root.dataset.ms = Math.round(performance.now());
 			root.dataset.ready = '1';
 		}));
 	})().catch(fail);
@@ -981,5 +982,5 @@ const timeline = (T) => {
 if ($('tl') && $('app'))
 	timeline(JSON.parse($('tl').textContent));
 else
-	root.dataset.ready = '1';
+	root.dataset.ready = root.dataset.ms = '1';
 })();

@@ -9,6 +9,7 @@
 #include "table/find.h"
 
 #define COLUMNS_MAX 120 /* of the chart of steps */
+#define COLUMNS_MIN 4   /* fewer are read better in the table */
 #define CLASSES     8
 
 static const struct {
@@ -234,7 +235,7 @@ void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page)
 	pf_chart_tenths(ns, CLASSES, whole, tenths);
 	add_bar(out, ns, whole, tenths);
 	pf_buf_adds(out, "<div class=split>\n");
-	if (pf_table_rows(steps) > 1)
+	if (pf_table_rows(steps) >= COLUMNS_MIN)
 		add_steps(out, steps);
 	add_classes(out, t, steps, tenths);
 	pf_buf_adds(out, "</div>\n");

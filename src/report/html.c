@@ -192,6 +192,24 @@ static void add_time(struct pf_buf *out, const struct pf_html_page *page,
 	pf_buf_release(&text);
 }
 
+/* A mean or a deviation of times is a time. */
+static enum pf_col_kind kind_of(const struct pf_table *t, const char *key)
+{
+	enum pf_col_kind kind =
+		PF_COL_KIND(pf_table_cols(t)[pf_table_find(t, key)].kind);
+	size_t len = strlen(key);
+
+	return kind == PF_REAL && len > 3 && !strcmp(key + len - 3, "_ns")
+		       ? PF_NS
+		       : kind;
+}
+
+static bool is_blank(const struct pf_cell *cell)
+{
+	return cell->type == PF_CELL_TEXT &&
+	       strspn(cell->v.text.s, " \t\n") == cell->v.text.len;
+}
+
 static void add_number(struct pf_buf *out, const struct pf_cell *cell,
 		       enum pf_col_kind kind, enum pf_html_style style)
 {
@@ -213,19 +231,16 @@ static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
 		     const struct pf_html_col *col, bool is_first)
 {
 	const struct pf_cell *cell = pf_table_at(t, row, col->key);
-	const char *tag = is_first ? "th scope=row" : "td";
+	const char *tag =
+		is_first && cell && !is_blank(cell) ? "th scope=row" : "td";
 
 	if (!cell)
-		pf_buf_addf(out, "<%s>", tag);
+		pf_buf_adds(out, "<td>");
 	else if (cell->type != PF_CELL_TEXT &&
 		 (col->style == PF_HTML_TIME || col->style == PF_HTML_STEP))
 		add_time(out, page, t, row, col);
 	else if (cell->type != PF_CELL_TEXT)
-		add_number(
-			out, cell,
-			PF_COL_KIND(pf_table_cols(t)[pf_table_find(t, col->key)]
-					    .kind),
-			col->style);
+		add_number(out, cell, kind_of(t, col->key), col->style);
 	else if (col->style == PF_HTML_KERNEL)
 		add_kernel(out, tag, cell);
 	else if (col->style == PF_HTML_FRAME && !is_first)

@@ -85,7 +85,7 @@ static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t n = step_count(p);
 
 	if (!p->steps_text.len) {
-		say(v, " of the trace");
+		say(v, " between the first and the last GPU work");
 	} else if (n == 1) {
 		say(v, " of the step");
 	} else {

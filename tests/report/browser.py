@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: MIT
+"""Pages of 'profan report' in Chromium.
+
+usage: browser.py FOLDER CHROMIUM
+FOLDER holds pages NAME.html.  Prints TAP.  Needs playwright and
+axe-playwright-python (or axe-core-python).
+"""
+import glob
+import http.server
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import statistics
+import sys
+import threading
+
+from playwright.sync_api import sync_playwright
+
+FOLDER, CHROMIUM = sys.argv[1:3]
+READY = "html[data-ready]"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa",
+        "best-practice"]
+JENKINS = ("sandbox allow-same-origin; default-src 'none'; img-src 'self'; "
+           "style-src 'self'")
+failed = count = 0
+
+
+def say(name, why):
+    global failed, count
+    count += 1
+    failed += bool(why)
+    print("%s %d - %s" % ("not ok" if why else "ok", count, name))
+    for line in str(why or "").splitlines()[:20]:
+        print("# " + line)
+    sys.stdout.flush()
+
+
+def guarded(check, name, *args):
+    """A check that cannot go on has failed."""
+    try:
+        check(*args)
+    except Exception as e:  # whatever the browser says
+        say("%s: %s" % (name, check.__name__), e)
+
+
+def axe_source():
+    for package in ("axe_playwright_python", "axe_core_python"):
+        spec = importlib.util.find_spec(package)
+        if spec:
+            for f in glob.glob(os.path.dirname(spec.origin) + "/**/axe*.js",
+                               recursive=True):
+                return pathlib.Path(f).read_text()
+    return None
+
+
+def url(name):
+    return "file://" + os.path.join(os.path.abspath(FOLDER), name + ".html")
+
+
+class Watched:
+    """A page that must do nothing but show itself."""
+
+    def __init__(self, browser, name, **options):
+        self.said = []
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        self.context = browser.new_context(offline=True, **options)
+        self.page = self.context.new_page()
+        self.requests = []
+        p = self.page
+        p.on("console", lambda m: self.said.append("console: " + m.text))
+        p.on("pageerror", lambda e: self.said.append("error: %s" % e))
+        p.on("dialog", lambda d: (self.said.append("dialog"), d.dismiss()))
+        p.on("request", lambda r: self.requests.append(r.url))
+        p.goto(url(name))
+
+    def ready(self):
+        self.page.wait_for_selector(READY, timeout=30000)
+        state = self.page.evaluate("document.documentElement.dataset.ready")
+        if state != "1":
+            self.said.append("ready is " + state)
+        return self.page
+
+    def complaint(self):
+        if len(self.requests) > 1:
+            self.said.append("requests: %s" % self.requests[1:4])
+        return "\n".join(self.said)
+
+    def close(self):
+        self.context.close()
+
+
+def check_quiet(browser, name):
+    w = Watched(browser, name)
+    p = w.ready()
+    python = p.locator("#app button", has_text="Show Python")
+    if python.count():
+        python.click()
+        python.wait_for(state="detached", timeout=30000)
+    for d in p.locator("details > summary").all():
+        d.click()
+    p.wait_for_timeout(100)
+    if p.evaluate("window.pwned !== undefined"):
+        w.said.append("a name was run")
+    say(name + ": no request, message or dialog", w.complaint())
+    w.close()
+
+
+def check_axe(browser, name, scheme, axe):
+    w = Watched(browser, name, color_scheme=scheme)
+    p = w.ready()
+    p.evaluate("document.querySelectorAll('details').forEach("
+               "(d) => { d.open = true; })")
+    p.evaluate(axe)
+    r = p.evaluate("(tags) => axe.run({ runOnly: tags })", TAGS)
+    found = ["%s: %s (%d)" % (v["id"], v["help"], len(v["nodes"])) + "\n  " +
+             v["nodes"][0]["html"][:160] + "\n  " +
+             v["nodes"][0].get("failureSummary", "")[:300].replace("\n", " ")
+             for v in r["violations"]]
+    say("%s: axe, %s" % (name, scheme), "\n".join(found))
+    w.close()
+
+
+def check_widths(browser, name):
+    wide = []
+    for width in (360, 600, 900, 1280):
+        w = Watched(browser, name, viewport={"width": width, "height": 800})
+        p = w.ready()
+        if p.evaluate("document.documentElement.scrollWidth") > width:
+            wide.append(str(width))
+        w.close()
+    say(name + ": fits in 360 to 1280 px", " ".join(wide))
+
+
+def check_sweep(browser, name):
+    """400 windows of all widths, and the edges: none slow, all terminate."""
+    w = Watched(browser, name)
+    p = w.ready()
+    span = p.evaluate("document.documentElement.timeline.span")
+    rng = random.Random(1)
+    windows = [(0, span), (0, 50), (span - 50, span), (-100, span + 100)]
+    for _ in range(400):
+        width = math.exp(rng.uniform(math.log(50), math.log(span)))
+        at = rng.uniform(0, span - width)
+        windows.append((at, at + width))
+    times = p.evaluate("""(windows) => windows.map(([a, b]) => {
+        const t = performance.now();
+        document.documentElement.timeline.setView(a, b);
+        return performance.now() - t;
+    })""", windows)
+    print("# %s: worst redraw %.0f ms, median %.1f ms" % (
+        name, max(times), statistics.median(times)))
+    say(name + ": every window is drawn in 250 ms",
+        None if max(times) < 250 else "%.0f ms" % max(times))
+    w.close()
+
+
+def check_sorting(browser, name):
+    w = Watched(browser, name)
+    p = w.ready()
+    wrong = p.evaluate("""() => {
+        const wrong = [];
+        for (const table of document.querySelectorAll('.t > table')) {
+            for (const th of table.tHead.rows[0].cells) {
+                th.querySelector('button').click();
+                const sort = th.getAttribute('aria-sort');
+                const rows = [...table.tBodies].flatMap(b => [...b.rows]);
+                const v = rows.map(r => r.cells[th.cellIndex])
+                    .filter(c => c && c.dataset.v !== undefined)
+                    .map(c => Number(c.dataset.v));
+                for (let i = 1; i < v.length; i++)
+                    if (sort === 'descending' ? v[i] > v[i - 1]
+                        : v[i] < v[i - 1]) {
+                        wrong.push(table.id + ' ' + th.textContent);
+                        break;
+                    }
+            }
+        }
+        return wrong;
+    }""")
+    say(name + ": every column sorts", "\n".join(wrong))
+    box = p.locator("section > .tools input:visible").first
+    if box.count():
+        box.fill("zzzzzz")
+        table = box.locator("xpath=../following-sibling::div[1]/table")
+        shown = table.locator("tbody tr:visible").count()
+        box.fill("")
+        again = table.locator("tbody tr:visible").count()
+        say(name + ": filter", None if shown == 0 and again == 10
+            else "%d rows, then %d" % (shown, again))
+    w.close()
+
+
+def check_timeline(browser, name):
+    w = Watched(browser, name)
+    p = w.ready()
+    view = "document.documentElement.timeline.view()"
+    canvas = p.locator("#view canvas")
+    canvas.scroll_into_view_if_needed()
+    canvas.focus()
+    whole = p.evaluate(view)
+    p.keyboard.press("w")
+    p.keyboard.press("w")
+    near = p.evaluate(view)
+    p.keyboard.press("d")
+    moved = p.evaluate(view)
+    p.keyboard.press("0")
+    back = p.evaluate(view)
+    ok = (near[1] - near[0] < 0.55 * (whole[1] - whole[0]) and
+          moved[0] > near[0] and back == whole)
+    say(name + ": keys zoom and pan", None if ok
+        else "%s %s %s %s" % (whole, near, moved, back))
+    link = p.locator("a[data-t0]").first
+    t0, t1 = (float(link.get_attribute(k)) for k in ("data-t0", "data-t1"))
+    link.click()
+    p.wait_for_timeout(300)  # it scrolls
+    a, b = p.evaluate(view)
+    say(name + ": a link shows its span",
+        None if a <= t0 and b >= t1 and b - a < 3 * (t1 - t0) + 4000
+        else "%s..%s of %s..%s" % (a, b, t0, t1))
+    # a slice under the pointer: colour, and its name
+    p.keyboard.press("Escape")
+    p.evaluate("document.documentElement.timeline.setView(0, "
+               "document.documentElement.timeline.span)")
+    hit = None
+    box = canvas.bounding_box()
+    track = p.evaluate("document.documentElement.timeline.rows()[0]")
+    y = track["y"] + 18 + 7
+    for k in range(100):
+        x = 152 + (box["width"] - 160) * k / 100
+        p.mouse.click(box["x"] + x, box["y"] + y)
+        if p.locator("#say code").count():
+            hit = p.locator("#say").inner_text()
+            break
+    say(name + ": a click names the slice",
+        None if hit and re.search(r" from ", hit) else "nothing was hit")
+    blank = p.evaluate("""() => {
+        const c = document.querySelector('#view canvas');
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height);
+        return new Set(new Uint32Array(d.data.buffer)).size;
+    }""")
+    say(name + ": the canvas is painted", None if blank > 8 else str(blank))
+    pdf = p.pdf()
+    say(name + ": prints", None if len(pdf) > 20000 else str(len(pdf)))
+    say(name + ": still quiet", w.complaint())
+    w.close()
+
+
+def check_plain(browser, name):
+    """Without JavaScript, and without CSS as well."""
+    w = Watched(browser, name, java_script_enabled=False)
+    text = w.page.locator("body").inner_text()
+    rows = w.page.locator("table tbody tr:visible").count()
+    bad = [s for s in ("Loading", "undefined", "NaN") if s in text]
+    if not w.page.locator("#verdicts li").first.is_visible():
+        bad.append("no verdict")
+    if rows < 5 or not w.page.locator("noscript").count():
+        bad.append("%d rows" % rows)
+    w.page.wait_for_timeout(50)
+    say(name + ": readable without JavaScript", "\n".join(bad))
+    w.close()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=FOLDER)
+
+        def end_headers(self):
+            self.send_header("Content-Security-Policy", JENKINS)
+            super().end_headers()
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = browser.new_page()
+    page.goto("http://127.0.0.1:%d/%s.html" % (server.server_port, name))
+    text = page.locator("body").inner_text()
+    bad = []
+    if not re.search(r"GPU busy\s", text):
+        bad.append("tiles run together")
+    if page.locator("table tbody tr").count() < 5:
+        bad.append("no tables")
+    size = page.locator("svg.bar").bounding_box()
+    if not size or size["height"] < 5:
+        bad.append("no bar")
+    say(name + ": readable where CSS is forbidden", "\n".join(bad))
+    page.close()
+    server.shutdown()
+
+
+def check_speed(playwright, name, limit_ms):
+    """From navigation to a painted timeline, a fresh browser each."""
+    times = []
+    for _ in range(5):
+        browser = launch(playwright)
+        w = Watched(browser, name)
+        w.ready()
+        times.append(w.page.evaluate("""new Promise((done) => {
+            const t = performance.getEntriesByType('paint');
+            done(Number(document.documentElement.dataset.ms));
+        })"""))
+        heap = w.page.evaluate("performance.memory ? "
+                               "performance.memory.usedJSHeapSize : 0")
+        browser.close()
+    m = statistics.median(times)
+    print("# %s: timeline after %.0f ms (%s), heap %.0f MB" % (
+        name, m, " ".join("%.0f" % t for t in times), heap / 1e6))
+    say("%s: the timeline is there in %d ms" % (name, limit_ms),
+        None if m < limit_ms else "%.0f ms" % m)
+
+
+def launch(playwright):
+    return playwright.chromium.launch(executable_path=CHROMIUM,
+                                      args=["--no-sandbox"])
+
+
+def main():
+    names = sorted(os.path.basename(f)[:-5]
+                   for f in glob.glob(FOLDER + "/*.html"))
+    axe = axe_source()
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for name in names:
+            checks = [check_quiet, check_widths, check_sorting]
+            if name != "empty":
+                checks.append(check_sweep)
+            if name in ("train", "h100_owlv2"):
+                checks += [check_timeline, check_plain]
+            for check in checks:
+                guarded(check, name, browser, name)
+            for scheme in ("light", "dark"):
+                if axe:
+                    guarded(check_axe, name, browser, name, scheme, axe)
+        if not axe:
+            print("# NOT RUN: axe is missing")
+        browser.close()
+        for name in names:
+            # on a loaded machine no more can be said: see the figures above
+            guarded(check_speed, name, playwright, name, 3000)
+    print("1..%d" % count)
+    return failed != 0
+
+
+sys.exit(main())

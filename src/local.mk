@@ -234,6 +234,8 @@ libprofan_a_SOURCES = \
 	src/report/page.c \
 	src/report/payload.c \
 	src/report/payload.h \
+	src/report/redact.c \
+	src/report/redact.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/rules.c \

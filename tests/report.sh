@@ -144,6 +144,74 @@ else
 	ok "--source-url: files are escaped"
 fi
 
+# ---- names of people, machines and folders ----
+cat >"$tmp/private.py" <<'EOF'
+import json, sys
+e, t = [], 0
+e.append({"ph": "M", "name": "thread_name", "pid": 4242, "tid": 987654,
+          "args": {"name": "planted-thread"}})
+e.append({"ph": "M", "name": "process_name", "pid": 4242, "tid": 0,
+          "args": {"name": "planted-process"}})
+for n in range(9):
+    for cat, name, at, dur in (
+            ("user_annotation", "ProfilerStep#%d" % n, 0, 900),
+            ("user_annotation", "planted-run", 1, 890),
+            ("python_function", "/home/planted/deep/src/train.py(3): go",
+             2, 880),
+            ("python_function", "/home/planted/deep/model.py(4): fw", 3, 870),
+            ("python_function",
+             "/opt/planted/lib/python3.11/site-packages/lib/x.py(7): f",
+             4, 860),
+            ("python_function", "C:\\\\planted\\\\a b\\\\w.py(9): w", 5, 850),
+            ("cpu_op", "aten::mm", 10, 100)):
+        e.append({"ph": "X", "cat": cat, "name": name, "pid": 4242,
+                  "tid": 987654, "ts": t + at, "dur": dur, "args": {}})
+    e.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel",
+              "pid": 4242, "tid": 987654, "ts": t + 20, "dur": 5,
+              "args": {"correlation": n + 1}})
+    e.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
+              "ts": t + 600, "dur": 50, "args": {"correlation": n + 1,
+              "device": 0, "stream": 7}})
+    t += 1000
+json.dump({"traceName": "/home/planted/t.json", "schemaVersion": 1,
+           "distributedInfo": {"rank": 0, "world_size": 1,
+                               "host": "planted-host"},
+           "planted-key": "planted", "traceEvents": e}, sys.stdout)
+EOF
+cat >"$tmp/open.py" <<'EOF'
+import base64, gzip, re, sys
+text = open(sys.argv[1], "rb").read()
+for data in re.findall(rb'octet-stream" id="p.">([^<]*)', text):
+    text += gzip.decompress(base64.b64decode(data))
+sys.stdout.buffer.write(text)
+EOF
+mkdir "$tmp/planted"
+"$PYTHON" "$tmp/private.py" >"$tmp/planted/private.json"
+ingest private "$tmp/planted/private.json"
+page private --redact
+"$PYTHON" "$tmp/open.py" "$tmp/private.html" >"$tmp/all"
+for format in md text csv json; do
+	run 0 "$profan" report "$tmp/private.db" --redact --format $format ||
+		not_ok "--redact --format $format" "$tmp/err"
+	cat "$tmp/out" >>"$tmp/all"
+done
+if grep -aoE '.{30}(planted|987654|4242|/home|/opt).{20}' "$tmp/all" \
+	>"$tmp/found"; then
+	not_ok "--redact leaves no name of a person, machine or folder" \
+		"$tmp/found"
+elif grep -aq 'train.py' "$tmp/all"; then
+	ok "--redact leaves no name of a person, machine or folder"
+else
+	not_ok "--redact leaves file names" "$tmp/private.html"
+fi
+page private
+if grep -q 'lib/x.py' "$tmp/private.html" &&
+	! grep -q 'site-packages' "$tmp/private.html"; then
+	ok "paths begin with their package"
+else
+	not_ok "paths begin with their package"
+fi
+
 # ---- real traces, where they are ----
 for name in h100_bert_small two_ranks_rank-0 v100_resnet50_workers0 \
 	cpu_only_rank34 b200_vllm_eager mi300_vllm_graph_decode; do

@@ -156,7 +156,8 @@ static const struct part {
 
 static bool is_asked_for(const struct pf_window_args *w)
 {
-	return w->step || w->skip_first || w->from_ns >= 0 || w->to_ns >= 0;
+	return w->steps || w->step || w->skip_first || w->from_ns >= 0 ||
+	       w->to_ns >= 0;
 }
 
 /* The profiler steps of all traces, as an option. */
@@ -205,11 +206,30 @@ void pf_shell_word(struct pf_buf *out, const char *word)
 	pf_buf_addc(out, '\'');
 }
 
+/* Steps that --steps names: their numbers. */
+static void find_named_steps(struct pf_parts *p)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_STEPS], "steps");
+	size_t n = pf_table_rows(t);
+
+	if (p->steps_text.len || !pf_table_at(t, 0, "step"))
+		return;
+	pf_buf_addf(&p->steps_text, "%" PRId64, pf_table_int_at(t, 0, "step"));
+	if (n > 1)
+		pf_buf_addf(&p->steps_text, "..%" PRId64,
+			    pf_table_int_at(t, n - 1, "step"));
+}
+
 static void write_window(struct pf_parts *p)
 {
 	const struct pf_window_args *w = &p->window;
 	struct pf_buf *out = &p->window_text;
 
+	if (w->steps) {
+		pf_buf_adds(out, " --steps ");
+		pf_shell_word(out, w->steps);
+	}
 	if (w->step) {
 		pf_buf_adds(out, " --step ");
 		pf_shell_word(out, w->step);
@@ -227,8 +247,8 @@ static void write_window(struct pf_parts *p)
 }
 
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
-		    const char *db_name, struct pf_parts *out,
-		    struct pf_err *err)
+		    const char *db_name, struct pf_redact *redact,
+		    struct pf_parts *out, struct pf_err *err)
 {
 	*out = (struct pf_parts){ .window = *window, .db_name = db_name };
 	if (pf_info(db, &out->doc[PF_PART_INFO], err))
@@ -240,6 +260,9 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	for (int i = PF_PART_INFO + 1; i < PF_PART_COUNT; i++)
 		if (parts[i].run(db, out, &out->doc[i], err))
 			return pf_while(err, "%s", parts[i].command);
+	find_named_steps(out);
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		pf_redact_doc(redact, &out->doc[i]);
 	return 0;
 }
 

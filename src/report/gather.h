@@ -12,6 +12,7 @@
 #include "analysis/window.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "report/redact.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -42,12 +43,12 @@ struct pf_parts {
 };
 
 /*
- * Run every analysis.  Without options of a window, the profiler steps are
+ * Run every analysis; texts go through "redact".  Without options of a window, the profiler steps are
  * the window; without steps it is the whole trace.
  */
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
-		    const char *db_name, struct pf_parts *out,
-		    struct pf_err *err);
+		    const char *db_name, struct pf_redact *redact,
+		    struct pf_parts *out, struct pf_err *err);
 void pf_parts_release(struct pf_parts *p);
 
 /* Append the command line that prints a part. */

@@ -340,6 +340,8 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 	pf_buf_release(&absent);
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		for (size_t k = 0; k < p->doc[i].note_count; k++) {
+			if (!*p->doc[i].notes[k])
+				continue;
 			pf_buf_adds(out, "<p class=note>");
 			pf_html_text(out, p->doc[i].notes[k]);
 			pf_buf_adds(out, ".</p>\n");
@@ -395,7 +397,7 @@ int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.source_url };
 	struct pf_timeline timeline = { 0 };
-	int rc = pf_timeline_load(r->db, &r->parts.traces.traces[0],
+	int rc = pf_timeline_load(r->db, &r->parts.traces.traces[0], r->redact,
 				  (enum pf_timeline_want)r->args.timeline,
 				  r->args.max_html_bytes / SLICE_BYTES,
 				  &timeline, err);

@@ -36,7 +36,9 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	out->args = *args;
 	if (args->source_url && pf_report_check_url(args->source_url, err))
 		return -1;
-	if (pf_parts_gather(db, &args->window, db_name, &out->parts, err))
+	out->redact = pf_redact_new(db, args->redact, err);
+	if (!out->redact || pf_parts_gather(db, &args->window, db_name,
+					    out->redact, &out->parts, err))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	pf_tiles_find(&out->parts, &out->tiles);
@@ -48,6 +50,7 @@ void pf_report_release(struct pf_report *r)
 	pf_verdicts_release(&r->verdicts);
 	pf_tiles_release(&r->tiles);
 	pf_parts_release(&r->parts);
+	pf_redact_free(r->redact);
 }
 
 static const char *base_name(const char *path)

@@ -39,6 +39,7 @@ struct pf_report_args {
 struct pf_report {
 	struct pf_db *db;
 	struct pf_report_args args;
+	struct pf_redact *redact;
 	struct pf_parts parts;
 	struct pf_verdicts verdicts;
 	struct pf_tiles tiles;

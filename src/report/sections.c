@@ -372,7 +372,7 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 		if (s->part < PF_PART_COUNT && s->part != PF_PART_MEMORY)
 			finding = pf_doc_find_text(&page->parts->doc[s->part],
 						   PF_DOC_FINDING);
-		if (finding) {
+		if (finding && *finding) {
 			pf_buf_adds(out, "<p class=lead>");
 			pf_html_text(out, finding);
 			pf_buf_adds(out, ".</p>\n");

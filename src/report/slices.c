@@ -54,6 +54,7 @@ struct placed {
 struct loader {
 	struct pf_db *db;
 	struct pf_timeline *t;
+	struct pf_redact *redact;
 	struct pf_names *classes;
 	struct pf_intern texts; /* visible names -> number */
 	struct pf_map names;    /* string.id and kind -> number << 8 | cat */
@@ -86,14 +87,18 @@ static size_t chars(const char *s, size_t len, size_t max)
 
 static uint32_t add_name(struct loader *l, const char *s, size_t len)
 {
-	size_t cut = chars(s, len, NAME_MAX_CHARS);
-	struct pf_buf shown = { 0 };
+	struct pf_buf shown = { 0 }, text = { 0 };
+	size_t cut;
 	uint32_t n;
 
+	pf_buf_reserve(&text, len);
+	pf_redact_text(l->redact, s, len, &text);
+	cut = chars(text.data, text.len, NAME_MAX_CHARS);
 	pf_buf_reserve(&shown, cut);
-	pf_escape_visible(&shown, s, cut);
-	if (cut < len)
-		pf_buf_addf(&shown, "… (%zu bytes)", len);
+	pf_escape_visible(&shown, text.data, cut);
+	if (cut < text.len)
+		pf_buf_addf(&shown, "… (%zu bytes)", text.len);
+	pf_buf_release(&text);
 	n = pf_intern_add(&l->texts, shown.data, shown.len);
 	pf_buf_release(&shown);
 	return n;
@@ -317,7 +322,7 @@ static struct placed *add_placed(struct loader *l, const struct pf_track *track)
 }
 
 static void add_label(struct pf_slice_track *out, const struct pf_track *track,
-		      bool is_gpu)
+		      bool is_gpu, size_t number)
 {
 	struct pf_buf *b = &out->label;
 
@@ -325,6 +330,8 @@ static void add_label(struct pf_slice_track *out, const struct pf_track *track,
 		pf_buf_addf(b, "GPU %s, %s%s", track->pid,
 			    strncmp(track->tid, "stream", 6) ? "stream " : "",
 			    track->tid);
+	else if (number)
+		pf_buf_addf(b, "thread %zu", number);
 	else if (track->thread_name && *track->thread_name)
 		pf_buf_addf(b, "%s", track->thread_name);
 	else
@@ -333,7 +340,7 @@ static void add_label(struct pf_slice_track *out, const struct pf_track *track,
 
 static struct pf_slice_track *open_track(struct pf_slices *g,
 					 const struct pf_track *track,
-					 bool is_gpu)
+					 bool is_gpu, size_t number)
 {
 	struct pf_slice_track *t;
 
@@ -341,7 +348,7 @@ static struct pf_slice_track *open_track(struct pf_slices *g,
 			    sizeof(*g->tracks));
 	t = &g->tracks[g->track_count];
 	*t = (struct pf_slice_track){ .track_id = track->id };
-	add_label(t, track, is_gpu);
+	add_label(t, track, is_gpu, number);
 	return t;
 }
 
@@ -376,7 +383,9 @@ static int load_track(struct loader *l, const struct pf_track *track)
 	int rc = c ? 0 : -1;
 
 	for (int g = 0; g < PF_SLICE_GROUPS; g++) {
-		state.track[g] = open_track(&l->t->group[g], track, is_gpu);
+		state.track[g] = open_track(
+			&l->t->group[g], track, is_gpu,
+			pf_redact_is_strict(l->redact) ? l->placed_count : 0);
 		state.depths[g] = pf_calloc(1, sizeof(struct depths));
 	}
 	while (!rc && (rc = pf_cursor_next(c, &span, l->err)) == 1)
@@ -528,10 +537,11 @@ static void keep_names(struct loader *l)
 }
 
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
-		     enum pf_timeline_want want, int64_t slices,
-		     struct pf_timeline *out, struct pf_err *err)
+		     struct pf_redact *redact, enum pf_timeline_want want,
+		     int64_t slices, struct pf_timeline *out,
+		     struct pf_err *err)
 {
-	struct loader l = { .db = db, .t = out, .err = err };
+	struct loader l = { .db = db, .t = out, .redact = redact, .err = err };
 	int rc = -1;
 
 	*out = (struct pf_timeline){ .trace_id = trace->trace_id,

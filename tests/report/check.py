@@ -279,7 +279,8 @@ def check_timeline(page):
                                                    r["dur_ns"]):
                     return "slice %d of %s" % (i, g["key"])
                 name = tl["names"][columns[2][i]]
-                if r["name"].isascii() and r["name"].isprintable() and \
+                if r["name"][:1] != "/" and r["name"].isascii() and \
+                        r["name"].isprintable() and \
                         len(r["name"]) < 2000 and name != r["name"]:
                     return "name '%s', not '%s'" % (name, r["name"])
                 depth = columns[3][i]

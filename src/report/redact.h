@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts of a trace as a page may show them.  Always: absolute paths of Python
+ * files lose what comes before their package, or what they all begin with.
+ * If asked for: nothing is left of folders, and texts that a user chose for
+ * annotations become numbers.
+ */
+#ifndef PF_REPORT_REDACT_H
+#define PF_REPORT_REDACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+struct pf_redact;
+struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
+				struct pf_err *err);
+void pf_redact_free(struct pf_redact *r);
+bool pf_redact_is_strict(const struct pf_redact *r);
+
+/* Append a text as it may be shown. */
+void pf_redact_text(struct pf_redact *r, const char *s, size_t len,
+		    struct pf_buf *out);
+
+/*
+ * The same for all that a document holds.  Strict: sentences are dropped, as
+ * they may quote anything.
+ */
+void pf_redact_doc(struct pf_redact *r, struct pf_doc *doc);
+
+/*
+ * Append a path without what comes before its package or "common" (ends with
+ * '/', or empty); strict: at most its last two parts.
+ */
+void pf_redact_path(const char *path, size_t len, const char *common,
+		    bool is_strict, struct pf_buf *out);
+
+#endif

@@ -88,7 +88,7 @@ static int cut_to_gap(struct slice *s, struct pf_window *window,
 	struct gap_sink g = { .sink = { .gap = on_gap },
 			      .max = (size_t)s->args->gap };
 	int64_t ignored;
-	int rc = pf_window_to_steps(s->db, window, &ignored, err);
+	int rc = pf_window_to_steps(s->db, window, &ignored, NULL, err);
 
 	g.starts = pf_calloc(g.max + 1, sizeof(*g.starts));
 	g.ends = pf_calloc(g.max + 1, sizeof(*g.ends));

@@ -434,7 +434,7 @@ static int weigh_idle(struct stacks *s, struct pf_err *err)
 {
 	struct pf_pageable pageable = { 0 };
 	int64_t ignored;
-	int rc = pf_window_to_steps(s->db, &s->window, &ignored, err);
+	int rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL, err);
 
 	s->sink.piece = on_piece;
 	s->err = err;

@@ -10,6 +10,7 @@ helper=$top_srcdir/tests/devices.py
 one() {
 	set -- "$1" "$2" "$3" "$4" "$tmp/$1-$3-$4"
 	arguments="$1 $2 --format json --limit 0"
+	[ "$1" != steps ] || arguments="$arguments --steps ^iteration"
 	[ "$3" = all ] || arguments="$arguments --device $3"
 	[ "$4" = all ] || arguments="$arguments --rank $4"
 	# shellcheck disable=SC2086
@@ -23,18 +24,26 @@ job() { # STYLE RANKS GPUS
 	"$PYTHON" "$helper" make "$tmp/job" "$2" "$3" "$1" || exit 99
 	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" ||
 		cat "$tmp/err"
-	for command in overlap gaps kernels launches; do
+	for command in overlap gaps kernels launches syncs steps; do
+		gpus=$(seq 0 $(($3 - 1)))
+		case $command in
+		syncs | steps) gpus= ;; # they take whole ranks
+		esac
 		name="$1, $2 ranks of $3 GPUs: $command"
 		parts='' bad=
 		for rank in all $(seq 0 $(($2 - 1))); do
 			[ "$2" -gt 1 ] || [ "$rank" = all ] || continue
-			for gpu in all $(seq 0 $(($3 - 1))); do
+			for gpu in all $gpus; do
 				one $command "$tmp/job.db" "$gpu" "$rank" ||
 					bad="$bad $gpu/$rank"
-				[ "$gpu" = all ] || [ "$rank" != all ] ||
-					parts="$parts $tmp/$command-$gpu-$rank"
 			done
+			[ "$rank" = all ] || [ -n "$gpus" ] ||
+				parts="$parts $tmp/$command-all-$rank"
 		done
+		for gpu in $gpus; do
+			parts="$parts $tmp/$command-$gpu-all"
+		done
+		[ -n "$parts" ] || parts=$tmp/$command-all-all
 		if [ -n "$bad" ]; then
 			not_ok "$name: GPU/rank$bad" "$tmp/out" "$tmp/err"
 			continue

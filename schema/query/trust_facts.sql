@@ -17,7 +17,11 @@ WITH fact AS (
 	GROUP BY trace_id),
 fault AS (
 	SELECT trace_id,
-		sum(kind IN ('cut_off', 'compression')) AS cut_count,
+		sum(kind IN ('cut_off', 'compression', 'no_end', 'stopped',
+			'bad_frame', 'missing_frames')) AS cut_count,
+		sum(count) FILTER (WHERE kind IN ('not_recorded',
+			'lost_events'))
+			AS dropped_count,
 		sum(count) FILTER (WHERE is_skip AND kind <> 'python')
 			AS skipped_count,
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
@@ -28,6 +32,7 @@ SELECT t.id AS trace_id, f.work_count, f.work_ns, f.orphan_count, f.orphan_ns,
 	coalesce(f.any_call, 0) AS any_call,
 	coalesce(f.any_stack, 0) AS any_stack,
 	coalesce(r.cut_count, 0) AS cut_count,
+	coalesce(r.dropped_count, 0) AS dropped_count,
 	coalesce(r.skipped_count, 0) AS skipped_count,
 	coalesce(r.left_out_count, 0) AS left_out_count,
 	t.stored_count = 1000000 AS is_capped

@@ -17,8 +17,9 @@
 struct trust {
 	int64_t work_count, work_ns, orphan_count, orphan_ns;
 	bool any_work, any_call, any_stack;
-	int64_t cut_count, skipped_count, left_out_count;
-	bool is_capped, is_counted; /* the first four are right */
+	int64_t cut_count, dropped_count, skipped_count, left_out_count;
+	bool is_capped;
+	bool is_known; /* ingest counted the first four */
 };
 
 enum column {
@@ -31,6 +32,7 @@ enum column {
 	C_ANY_CALL,
 	C_ANY_STACK,
 	C_CUT,
+	C_DROPPED,
 	C_SKIPPED,
 	C_LEFT_OUT,
 	C_CAPPED
@@ -49,12 +51,13 @@ static void add_work(struct trust *t, sqlite3_stmt *st, int first)
 static void add_facts(struct trust *t, sqlite3_stmt *st)
 {
 	if (sqlite3_column_type(st, C_WORK) == SQLITE_NULL)
-		t->is_counted = false;
+		t->is_known = false;
 	add_work(t, st, C_WORK);
 	t->any_work |= sqlite3_column_int64(st, C_ANY_WORK) > 0;
 	t->any_call |= sqlite3_column_int64(st, C_ANY_CALL) > 0;
 	t->any_stack |= sqlite3_column_int64(st, C_ANY_STACK) > 0;
 	t->cut_count += sqlite3_column_int64(st, C_CUT) > 0;
+	t->dropped_count += sqlite3_column_int64(st, C_DROPPED);
 	t->skipped_count += sqlite3_column_int64(st, C_SKIPPED);
 	t->left_out_count += sqlite3_column_int64(st, C_LEFT_OUT);
 	t->is_capped |= sqlite3_column_int64(st, C_CAPPED) != 0;
@@ -76,7 +79,7 @@ static int read_facts(struct pf_db *db, const struct pf_window *w,
 
 	if (!st)
 		return -1;
-	t->is_counted = w->device < 0 && !w->is_restricted;
+	t->is_known = true;
 	while ((rc = pf_db_step(db, st, err)) == 1)
 		if (is_in_window(w, sqlite3_column_int64(st, C_TRACE)))
 			add_facts(t, st);
@@ -122,7 +125,7 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 
 static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		       const struct pf_window_trace *trace, int64_t device,
-		       struct trust *t, struct pf_err *err)
+		       const char *query, struct trust *t, struct pf_err *err)
 {
 	sqlite3_stmt *st;
 	int64_t first, end;
@@ -134,7 +137,7 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns, &end,
 		     err) < 0)
 		return -1;
-	st = pf_named_prepare(db, "trust_orphans", err);
+	st = pf_named_prepare(db, query, err);
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, first);
@@ -147,15 +150,19 @@ static int count_trace(struct pf_db *db, sqlite3_stmt *row,
 	return rc < 0 ? -1 : 0;
 }
 
+/* Where there are no orphans at all, is there work in the window? */
 static int count_window(struct pf_db *db, const struct pf_window *w,
 			struct trust *t, struct pf_err *err)
 {
 	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", err);
+	bool is_any_enough = t->is_known && !t->orphan_count;
 	int rc = row ? 0 : -1;
 
 	t->work_count = t->work_ns = t->orphan_count = t->orphan_ns = 0;
 	for (size_t i = 0; !rc && i < w->count; i++)
-		rc = count_trace(db, row, &w->traces[i], w->device, t, err);
+		rc = count_trace(db, row, &w->traces[i], w->device,
+				 is_any_enough ? "trust_any" : "trust_orphans",
+				 t, err);
 	sqlite3_finalize(row);
 	return rc;
 }
@@ -178,10 +185,14 @@ static void add_line(const struct trust *t, unsigned needs, struct pf_doc *doc)
 							     (double)t->work_ns
 						   : 0));
 	if (t->cut_count == 1)
-		pf_buf_adds(&text, "; a trace is cut off, its end is missing");
+		pf_buf_adds(&text, "; a trace is cut off or damaged");
 	else if (t->cut_count)
-		pf_buf_addf(&text, "; %" PRId64 " traces are cut off",
+		pf_buf_addf(&text,
+			    "; %" PRId64 " traces are cut off or damaged",
 			    t->cut_count);
+	if (t->dropped_count)
+		pf_buf_addf(&text, "; %s events were lost while capturing",
+			    pf_num_show_count(shown, t->dropped_count));
 	if (t->skipped_count)
 		pf_buf_addf(&text, "; %s events could not be read",
 			    pf_num_show_count(shown, t->skipped_count));
@@ -265,11 +276,13 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		  unsigned needs, struct pf_doc *doc, struct pf_err *err)
 {
 	struct trust t = { 0 };
+	bool is_whole;
 
 	if (read_facts(db, window, &t, err) < 0)
 		return -1;
+	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
 	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
-	    !t.is_counted && count_window(db, window, &t, err) < 0)
+	    !is_whole && count_window(db, window, &t, err) < 0)
 		return -1;
 	add_line(&t, needs, doc);
 	return add_needs(db, &t, window, needs, doc, err);

@@ -241,5 +241,29 @@ def launches():
                       float(row["queue_length_max"]), 0)
 
 
-{"overlap": overlap, "kernels": kernels, "steps": steps,
+# TraceLens lists calls without an operator as operators; takes the union of
+# streams that run at once, which is less than the sum; and rounds.
+TRACELENS_CALLS = {"cuLaunchKernelEx", "hipGraphLaunch", "cudaLaunchKernel"}
+TRACELENS_UNION = {"b200_vllm_eager", "a100_diff_test", "cuda_sync_simple_add"}
+
+
+def ops():
+    mine = {row["op"]: row["ns"] for row in
+            list(doc["tables"].values())[0]}
+    slack = TRACELENS_ROUNDED.get(trace, 1)
+    for row in rows("tracelens_ops_summary.csv", trace=trace):
+        name = row["name"]
+        want = float(row["total_direct_kernel_time_sum"])
+        if name in TRACELENS_CALLS:
+            continue
+        got = mine.get(name, 0)
+        if trace in TRACELENS_UNION:
+            good = -slack <= got / 1000 - want <= 0.02 * want
+            print("ok" if good else f"not ok ({got} ns, not {want} us)",
+                  "TraceLens: less than the sum: " + name)
+        else:
+            check("TraceLens: " + name, got, want, slack)
+
+
+{"query": ops, "overlap": overlap, "kernels": kernels, "steps": steps,
  "launches": launches}[command]()

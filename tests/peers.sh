@@ -8,6 +8,10 @@ peers=$shared/golden/peers
 	skip_all "no ../shared: figures of other tools NOT CHECKED"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
+# GPU time by the operator around the launch call
+ops='SELECT o.name AS op, sum(g.dur_ns) AS ns FROM gpu_event AS g
+JOIN op AS o ON o.id = g.op_id WHERE g.kind IN (7, 8, 9) GROUP BY o.name'
+
 for file in "$shared"/traces/*.json.gz; do
 	trace=${file##*/}
 	trace=${trace%.json.gz}
@@ -15,8 +19,10 @@ for file in "$shared"/traces/*.json.gz; do
 		not_ok "$trace: ingest" "$tmp/err"
 		continue
 	fi
-	for command in overlap kernels launches steps; do
-		if ! run 0 "$profan" $command "$tmp/t.db" --format json; then
+	for command in overlap kernels launches steps query; do
+		[ $command = query ] && sql=$ops || sql=
+		if ! run 0 "$profan" $command "$tmp/t.db" ${sql:+"$sql"} \
+			--format json; then
 			not_ok "$trace: $command" "$tmp/err"
 			continue
 		fi

@@ -59,6 +59,12 @@ def check_gaps():
         # without frames nothing holds the time between two operators
         failures.append(f"idle time: {got_ns} of {idle_ns}")
     names(finding, frame if has_stacks else call or planted["op"])
+    if "gpus" in sys.argv:
+        names(finding, "2 GPUs idle", "GPU 0 most")
+        shares = {row["device"]: row["idle_share"]
+                  for row in gaps["tables"]["devices"]}
+        if not shares[1] < 0.05 < shares[0]:
+            failures.append(f"the wrong GPU idles: {shares}")
 
 
 def check_syncs():

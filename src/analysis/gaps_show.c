@@ -322,9 +322,9 @@ static int add_where(struct gaps *g, const struct pf_place *p, struct pf_buf *b,
 		     struct pf_err *err)
 {
 	uint32_t frame = frame_of(p);
-	bool is_call = p->cause <= PF_CAUSE_MODULE ||
-		       p->cause == PF_CAUSE_RUNTIME ||
-		       p->cause == PF_CAUSE_LAUNCH;
+	bool is_call =
+		p->cause <= PF_CAUSE_MODULE || p->cause == PF_CAUSE_COMM ||
+		p->cause == PF_CAUSE_RUNTIME || p->cause == PF_CAUSE_LAUNCH;
 	int rc = 0;
 
 	if (is_call || p->cause == PF_CAUSE_OP || frame == PF_ID_NONE)
@@ -390,12 +390,20 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 	return rc;
 }
 
+/* "GPU idle 12 % of 6 steps (1 ms of 8 ms)" */
 static void add_window(const struct gaps *g, struct pf_buf *out)
 {
-	char idle[PF_NUM_MAX], time[PF_NUM_MAX], count[PF_NUM_MAX];
+	char share_text[PF_NUM_MAX], idle[PF_NUM_MAX], time[PF_NUM_MAX];
+	char count[PF_NUM_MAX];
 
+	pf_num_show_ratio(share_text, share(g->all.idle_ns, g->all.window_ns));
 	pf_num_show_ns(idle, g->all.idle_ns);
 	pf_num_show_ns(time, g->all.window_ns);
+	if (g->device_count > 1)
+		pf_buf_addf(out, "%zu GPUs idle %s of ", g->device_count,
+			    share_text);
+	else
+		pf_buf_addf(out, "GPU idle %s of ", share_text);
 	if (g->step_count == 1)
 		pf_buf_addf(out, "the step (%s of %s)", idle, time);
 	else if (g->step_count)
@@ -406,9 +414,28 @@ static void add_window(const struct gaps *g, struct pf_buf *out)
 		pf_buf_addf(out, "%s", time);
 }
 
+/* Of several the GPU that idles most: ", GPU 3 of rank 1 most (45.00 %)" */
+static void add_idlest(const struct gaps *g, struct pf_buf *out)
+{
+	const struct pf_gap_device *most = &g->devices[0];
+	char text[PF_NUM_MAX];
+
+	if (g->device_count < 2)
+		return;
+	for (size_t i = 1; i < g->device_count; i++)
+		if (share(g->devices[i].idle_ns, g->devices[i].window_ns) >
+		    share(most->idle_ns, most->window_ns))
+			most = &g->devices[i];
+	pf_buf_addf(out, ", GPU %lld", (long long)most->device);
+	if (most->trace->rank >= 0)
+		pf_buf_addf(out, " of rank %lld", (long long)most->trace->rank);
+	pf_num_show_ratio(text, share(most->idle_ns, most->window_ns));
+	pf_buf_addf(out, " most (%s)", text);
+}
+
 static int add_finding(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 {
-	char idle[PF_NUM_MAX], time[PF_NUM_MAX];
+	char time[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 	int rc;
 
@@ -421,9 +448,8 @@ static int add_finding(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 		pf_doc_finding(doc, "GPU never idle in %s", time);
 		return 0;
 	}
-	pf_num_show_ratio(idle, share(g->all.idle_ns, g->all.window_ns));
-	pf_buf_addf(&text, "GPU idle %s of ", idle);
 	add_window(g, &text);
+	add_idlest(g, &text);
 	rc = add_reason(g, &text, err);
 	if (!rc)
 		pf_doc_finding(doc, "%.*s", (int)text.len, text.data);

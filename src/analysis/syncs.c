@@ -90,6 +90,7 @@ static bool is_listed(const struct pf_opt_list *allow, const struct texts *t)
 	for (size_t i = 0; i < allow->count; i++)
 		if (has(t->call, allow->items[i]) ||
 		    has(t->op, allow->items[i]) ||
+		    has(t->outer_op, allow->items[i]) ||
 		    has(t->frame, allow->items[i]))
 			return true;
 	return false;

@@ -222,6 +222,8 @@ libprofan_a_SOURCES = \
 	src/report/chart.c \
 	src/report/chart.h \
 	src/report/chart_memory.c \
+	src/report/diff_page.c \
+	src/report/diff_page.h \
 	src/report/figure.c \
 	src/report/figure.h \
 	src/report/fill.c \
@@ -368,6 +370,8 @@ profan_SOURCES = \
 	src/cmd/completion.h \
 	src/cmd/input.c \
 	src/cmd/input.h \
+	src/cmd/output.c \
+	src/cmd/output.h \
 	src/cmd/usage.c \
 	src/main.c
 profan_LDADD = libprofan.a $(PROFAN_LIBS)

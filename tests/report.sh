@@ -67,6 +67,29 @@ else
 	not_ok "hostile: what acts is shown instead"
 fi
 
+# ---- a comparison ----
+"$mktrace" --steps 5 --layers 3 --seed 2 >"$tmp/other.json"
+ingest other "$tmp/other.json"
+compare() { # A B
+	run 0 "$profan" diff -q "$tmp/$1.db" "$tmp/$2.db" --format html \
+		-o "$tmp/diff.html" || not_ok "diff $1 $2: page" "$tmp/err"
+	"$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
+		"$tmp/diff.html" "$tmp/$2.db" >"$tmp/checks" 2>"$tmp/err" ||
+		not_ok "diff $1 $2: check.py" "$tmp/err"
+	while IFS= read -r line; do
+		case $line in
+		ok\ *) ok "diff $1 $2: ${line#ok }" ;;
+		*) not_ok "diff $1 $2: ${line#not ok }" ;;
+		esac
+	done <"$tmp/checks"
+}
+compare train other
+compare train train
+compare hostile hostile
+run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
+	ok "diff: --output needs --format html" ||
+	not_ok "diff: --output needs --format html" "$tmp/err"
+
 # ---- the same bytes ----
 cp "$tmp/train.html" "$tmp/first.html"
 (

@@ -66,6 +66,16 @@ static const struct pf_opt doc_opts[] = {
 	{ 0 }
 };
 
+/* The same of commands that have a page. */
+static const struct pf_opt page_opts[] = {
+	{ 'f', "format", PF_FORMAT_HTML_WORDS, "print as", PF_OPT_CHOICE,
+	  offsetof(struct common, format), 0, 0 },
+	{ 'w', "width", "N",
+	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT,
+	  offsetof(struct common, width), 0, 100000 },
+	{ 0 }
+};
+
 static const struct pf_opt list_opts[] = {
 	{ 's', "sort", "COLUMN",
 	  "order rows by a column, largest first; -COLUMN: the other way",
@@ -80,7 +90,9 @@ void pf_cmd_opts(const struct pf_cmd *cmd,
 {
 	sets[0] = cmd->opts;
 	sets[1] = cmd->lists ? list_opts : NULL;
-	sets[2] = cmd->needs & PF_SHOWS_DOC ? doc_opts : NULL;
+	sets[2] = !(cmd->needs & PF_SHOWS_DOC) ? NULL
+		  : cmd->page                  ? page_opts
+					       : doc_opts;
 	sets[3] = common_opts;
 }
 
@@ -167,8 +179,12 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			      .order = { sort, cx->limit } };
 	int rc = cmd->answer(cx, args, &doc, err);
 
-	if (rc >= 0 && (pf_doc_settle(&doc, err) < 0 ||
-			pf_render_doc(&cx->style, &doc, cx->out, err) < 0))
+	if (rc >= 0 && pf_doc_settle(&doc, err) < 0)
+		rc = -1;
+	if (rc >= 0 &&
+	    (cx->style.format == PF_FORMAT_HTML
+		     ? cmd->page(cx, args, &doc, err)
+		     : pf_render_doc(&cx->style, &doc, cx->out, err)) < 0)
 		rc = -1;
 	pf_doc_release(&doc);
 	return rc;
@@ -212,7 +228,8 @@ static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 	cx->style.width =
 		common->width < 0 ? find_width(cx->out) : (int)common->width;
 	cx->wide = common->format == PF_FORMAT_CSV ||
-		   common->format == PF_FORMAT_JSON;
+		   common->format == PF_FORMAT_JSON ||
+		   common->format == PF_FORMAT_HTML;
 	rows = common->format == PF_FORMAT_TEXT ? cmd->text_rows
 						: cmd->data_rows;
 	cx->limit = common->limit != LIMIT_UNSET ? common->limit

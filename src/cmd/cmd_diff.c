@@ -4,10 +4,18 @@
 #include "analysis/diff.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
+#include "cmd/output.h"
+#include "report/diff_page.h"
+#include "report/gather.h"
 
 #define MD_ROWS 10
 
-static const struct pf_diff_args defaults = PF_DIFF_DEFAULTS;
+struct diff_args {
+	struct pf_diff_args diff; /* first: its options write here */
+	const char *out;
+};
+
+static const struct diff_args defaults = { .diff = PF_DIFF_DEFAULTS };
 
 static const struct pf_opt opts[] = {
 	{ 0, "by", PF_DIFF_BY_WORDS,
@@ -20,6 +28,8 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_LIST, offsetof(struct pf_diff_args, fail_on), 0, 0 },
 	{ 0, "force", NULL, "judge times although they are not comparable",
 	  PF_OPT_FLAG, offsetof(struct pf_diff_args, force), 0, 0 },
+	{ 'o', "output", "FILE", "write the page here (diff.html)",
+	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_diff_args, window),
 	{ 0 },
 };
@@ -53,12 +63,16 @@ static int compare(const struct pf_diff_args *args, const struct pf_captures *c,
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	struct pf_diff_args *args = argv;
+	struct pf_diff_args *args = &((struct diff_args *)argv)->diff;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
 	size_t a_count = 0;
 	int rc = split(cx, &a_count, err);
 
+	if (!rc && ((struct diff_args *)argv)->out &&
+	    cx->style.format != PF_FORMAT_HTML)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "'--output' goes with '--format html'");
 	args->wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
 	/* a comment has room for little */
@@ -76,6 +90,33 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		rc = compare(args, &captures, a_count, doc, err);
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
+	return rc;
+}
+
+/* The command line, with names of files only. */
+static void show_command(const struct pf_ctx *cx, struct pf_buf *out)
+{
+	pf_buf_adds(out, "profan diff");
+	for (int i = 0; i < cx->argc; i++) {
+		pf_buf_adds(out, i && i == cx->dashes ? " -- " : " ");
+		pf_shell_word(out, pf_output_base_name(cx->argv[i]));
+	}
+}
+
+static int page(struct pf_ctx *cx, void *argv, const struct pf_doc *doc,
+		struct pf_err *err)
+{
+	const struct diff_args *args = argv;
+	struct pf_buf text = { 0 }, command = { 0 };
+	int rc;
+
+	show_command(cx, &command);
+	rc = pf_diff_page(doc, command.data, &text, err);
+	if (!rc)
+		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
+				    &text, err);
+	pf_buf_release(&command);
+	pf_buf_release(&text);
 	return rc;
 }
 
@@ -98,14 +139,16 @@ const struct pf_cmd pf_cmd_diff = {
 	.min_args = 2,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_diff_args),
+	.args_bytes = sizeof(struct diff_args),
 	.defaults = &defaults,
 	.lists = PF_DIFF_LISTS,
 	.text_rows = 10,
 	.examples = "profan diff before.db after.db\n"
 		    "profan diff main.db change.db --format md "
 		    "--fail-on 'step_time>5%'\n"
+		    "profan diff main.db change.db --format html -o diff.html\n"
 		    "profan diff a1.db a2.db a3.db a4.db -- b1.db b2.db b3.db "
 		    "b4.db\n",
 	.answer = answer,
+	.page = page,
 };

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "report/report.h"
 
 struct report_args {
@@ -47,13 +44,6 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* "800K", "8M", "1G" */
 static int parse_size(const char *s, int64_t *out, struct pf_err *err)
 {
@@ -73,50 +63,6 @@ static int parse_size(const char *s, int64_t *out, struct pf_err *err)
 	}
 	return pf_fail(err, PF_EUSAGE, "'%s' is no size: say 800K, 8M or 1G",
 		       s);
-}
-
-/* Whole or not at all: the file is renamed into place. */
-static int write_file(const char *path, const struct pf_buf *text,
-		      struct pf_err *err)
-{
-	struct pf_buf partial = { 0 };
-	FILE *out;
-	int rc = 0;
-
-	pf_buf_addf(&partial, "%s.partial", path);
-	out = fopen(partial.data, "wb");
-	if (!out) {
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-		pf_buf_release(&partial);
-		return rc;
-	}
-	if (fwrite(text->data, 1, text->len, out) != text->len)
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-	if (fclose(out) && !rc)
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-	if (!rc && rename(partial.data, path))
-		rc = pf_fail_errno(err, "cannot write '%s'", path);
-	if (rc)
-		unlink(partial.data);
-	pf_buf_release(&partial);
-	return rc;
-}
-
-static int put(struct pf_ctx *cx, const struct report_args *a, const char *path,
-	       const struct pf_buf *text, struct pf_err *err)
-{
-	char size[PF_NUM_MAX];
-
-	if (!path || !strcmp(path, "-")) {
-		fwrite(text->data, 1, text->len, cx->out);
-		return 0;
-	}
-	if (write_file(path, text, err))
-		return -1;
-	if (a->format == AS_HTML)
-		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
-		       pf_num_show_bytes(size, (int64_t)text->len));
-	return 0;
 }
 
 static int show_doc(struct pf_ctx *cx, const struct pf_report *r, int format,
@@ -152,7 +98,9 @@ static int show(struct pf_ctx *cx, const struct report_args *a,
 			path = "report.html";
 	}
 	if (!rc)
-		rc = put(cx, a, path, &text, err);
+		rc = a->format == AS_HTML
+			     ? pf_output_page(cx, path, &text, err)
+			     : pf_output_write(cx, path, &text, err);
 	pf_buf_release(&text);
 	return rc;
 }
@@ -169,8 +117,8 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	if (a->out && a->format > AS_MD)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with html and md");
-	rc = pf_report_make(cx->db, &a->report, base_name(cx->db_path), &report,
-			    err);
+	rc = pf_report_make(cx->db, &a->report,
+			    pf_output_base_name(cx->db_path), &report, err);
 	if (!rc)
 		rc = a->format > AS_MD ? show_doc(cx, &report, a->format, err)
 				       : show(cx, a, &report, err);

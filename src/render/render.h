@@ -26,6 +26,9 @@
 /* In the order of PF_FORMAT_WORDS. */
 enum pf_format { PF_FORMAT_TEXT, PF_FORMAT_CSV, PF_FORMAT_JSON, PF_FORMAT_MD };
 #define PF_FORMAT_WORDS "text|csv|json|md"
+/* And a page, which report/ makes, of commands that have one. */
+#define PF_FORMAT_HTML       (PF_FORMAT_MD + 1)
+#define PF_FORMAT_HTML_WORDS PF_FORMAT_WORDS "|html"
 
 struct pf_style {
 	enum pf_format format;

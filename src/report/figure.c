@@ -109,7 +109,7 @@ static void add_real(struct pf_buf *out, double d)
 {
 	char shown[PF_NUM_MAX];
 
-	if (fabs(d) >= 1000 && fabs(d) < 9e15)
+	if ((fabs(d) >= 1000 || d == floor(d)) && fabs(d) < 9e15)
 		pf_figure_count(out, (int64_t)(d < 0 ? d - 0.5 : d + 0.5));
 	else if (fabs(d) >= 100)
 		pf_buf_addf(out, "%.0f", d);

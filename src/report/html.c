@@ -309,7 +309,10 @@ static void add_rest(struct pf_buf *out, const struct pf_html_page *page,
 		pf_figure_ratio(out, rest);
 		pf_buf_adds(out, " together");
 	}
-	pf_parts_command(page->parts, spec->part, &command);
+	if (page->command)
+		pf_buf_adds(&command, page->command);
+	else
+		pf_parts_command(page->parts, spec->part, &command);
 	pf_buf_adds(out, ": <code>");
 	pf_html_text(out, command.data);
 	pf_buf_adds(out, "</code></td></tr></tfoot>");
@@ -360,10 +363,10 @@ void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 
 	if (!pf_html_count(page->parts, spec))
 		return;
-	pf_buf_addf(out,
-		    "<div class=t><table id=%s data-q=%s>\n<caption>%s"
-		    "</caption>\n",
-		    spec->id, pf_parts_query(spec->part), spec->caption);
+	pf_buf_addf(out, "<div class=t><table id=%s", spec->id);
+	if (!page->command)
+		pf_buf_addf(out, " data-q=%s", pf_parts_query(spec->part));
+	pf_buf_addf(out, ">\n<caption>%s</caption>\n", spec->caption);
 	add_head(out, t, spec);
 	add_rows(out, page, spec, t);
 	pf_buf_adds(out, "</table></div>\n");

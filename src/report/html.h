@@ -52,6 +52,7 @@ struct pf_html_page {
 	const char *source_url; /* or NULL */
 	int64_t timeline_trace; /* id of the trace in the timeline, 0: none */
 	int64_t first_ns;       /* of that trace */
+	const char *command;    /* that made all tables, or NULL: by part */
 };
 
 /* How many rows the table would have. */

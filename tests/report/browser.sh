@@ -24,6 +24,8 @@ make_page empty "$tmp/empty.json"
 "$mktrace" --bytes 90M >"$tmp/large.json"
 make_page large "$tmp/large.json"
 rm -f "$tmp/large.json"
+"$profan" diff -q "$tmp/train.db" "$tmp/hostile.db" --format html \
+	-o "$tmp/pages/diff.html" || echo "not ok 0 - diff: no page"
 [ ! -f "$shared/traces/h100_owlv2.json.gz" ] ||
 	make_page h100_owlv2 "$shared/traces/h100_owlv2.json.gz"
 "$PYTHON" "$top_srcdir/tests/report/browser.py" "$tmp/pages" "$CHROMIUM"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Holds a page of 'profan report' against what it promises.
 
-usage: check.py PROFAN DB PAGE
+usage: check.py PROFAN DB PAGE [B]
+With B the page is that of 'profan diff DB B'.
 One line for each promise: "ok NAME" or "not ok NAME: why".
 """
 import base64
@@ -15,6 +16,7 @@ import subprocess
 import sys
 
 PROFAN, DB, PAGE = sys.argv[1:4]
+OTHER = sys.argv[4] if len(sys.argv) > 4 else None
 VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
@@ -171,8 +173,31 @@ def check_tables(page):
     return None if cells > 5 else "only %d numbers" % cells
 
 
+DIFF = {"waterfall": "waterfall", "counts": "structure", "changes": "changes",
+        "rows": "rows", "causes": "idle", "sites": "idle_sites",
+        "sync-sites": "sync_sites", "op-rows": "ops", "bytes": "memory",
+        "captures": "captures", "comparability": "comparability"}
+
+
+def check_diff(page):
+    doc = document(["diff", DB, OTHER])
+    cells = 0
+    for name, table in page.tables.items():
+        rows = doc["tables"][DIFF[name]]
+        shown = [r for r in table["rows"] if r][1:]
+        if len(shown) < len(rows) and not table["foot"]:
+            return "%s says not what it leaves out" % name
+        for mine, theirs in zip(shown, rows):
+            for k, cell in zip(table["keys"], mine):
+                cells += cell[0] is not None
+                if not same(cell[0], theirs[k]):
+                    return "%s: %s is %s, not %s" % (name, k, cell[0],
+                                                     theirs[k])
+    return None if cells > 20 else "only %d numbers" % cells
+
+
 def check_tiles(page):
-    doc = document(["report", DB])["scalars"]
+    doc = document(["diff", DB, OTHER] if OTHER else ["report", DB])["scalars"]
     for k, v in page.tiles.items():
         if k not in doc or float(v) != float(doc[k]):
             return "%s is %s, not %s" % (k, v, doc.get(k))
@@ -315,8 +340,11 @@ def main():
     say("policy", check_policy(page))
     say("links", check_links(page))
     say("sizes", check_sizes(page, raw))
-    say("figures are those of the commands", check_tables(page))
+    say("figures are those of the commands",
+        check_diff(page) if OTHER else check_tables(page))
     say("tiles", check_tiles(page))
+    if OTHER:
+        return
     say("verdicts", check_verdicts(page))
     if "classes" in page.tables:
         say("shares sum to 100.0 %", check_shares(page))

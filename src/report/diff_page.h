@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* A comparison (analysis/diff.h) as a page of HTML. */
+#ifndef PF_REPORT_DIFF_PAGE_H
+#define PF_REPORT_DIFF_PAGE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "table/doc.h"
+
+/* The document must be settled; command: the line that made it. */
+int pf_diff_page(const struct pf_doc *doc, const char *command,
+		 struct pf_buf *out, struct pf_err *err);
+
+#endif

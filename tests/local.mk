@@ -38,6 +38,7 @@ UNIT_TESTS = \
 	tests/unit/test_syncs \
 	tests/unit/test_tensor \
 	tests/unit/test_torch_table \
+	tests/unit/test_trust \
 	tests/unit/test_usage \
 	tests/unit/test_vtab
 

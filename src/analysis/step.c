@@ -214,16 +214,25 @@ static void settle(struct pf_step *steps, size_t count)
 				0.8 * (double)steps[count - 2].gpu_count;
 }
 
+static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		struct pf_err *err)
+{
+	if ((regex ? pf_step_names_load(db, regex, out, err)
+		   : load_rows(db, out, err)) < 0)
+		return -1;
+	if (!out->count)
+		return 0;
+	return regex ? extend_named(db, out, err) : extend(db, out, err);
+}
+
 int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		  struct pf_err *err)
 {
 	*out = (struct pf_steps){ 0 };
-	if ((regex ? pf_step_names_load(db, regex, out, err)
-		   : load_rows(db, out, err)) < 0)
+	if (load(db, regex, out, err) < 0) {
+		pf_steps_release(out);
 		return -1;
-	if (out->count &&
-	    (regex ? extend_named(db, out, err) : extend(db, out, err)) < 0)
-		return -1;
+	}
 	for (size_t i = 0, end; i < out->count; i = end) {
 		for (end = i + 1;
 		     end < out->count &&

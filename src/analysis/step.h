@@ -37,7 +37,7 @@ struct pf_steps {
 
 /*
  * Regex NULL: ProfilerStep#N; *out may then be empty.  PF_EDATA if a regex
- * matches nothing, PF_EUSAGE if it is wrong.
+ * matches nothing, PF_EUSAGE if it is wrong.  After a failure *out is empty.
  */
 int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		  struct pf_err *err);

@@ -49,6 +49,11 @@ int64_t pf_pfr_info_int(const struct pf_pfr_file *f, const char *what,
 	return pf_pfr_line_int(&f->info, key, &v) ? v : -1;
 }
 
+void pf_pfr_file_find_base(struct pf_pfr_file *f)
+{
+	f->has_base = pf_pfr_clock_base(&f->clock, &f->base_ns);
+}
+
 /* ---- as Kineto says it ---- */
 
 static void put_member(struct pf_batch *out, const char *key,
@@ -64,11 +69,10 @@ static void put_member(struct pf_batch *out, const char *key,
 static void put_base(const struct pf_pfr_file *f, struct pf_batch *out)
 {
 	struct pf_buf text = { 0 };
-	int64_t base_ns;
 
-	if (!pf_pfr_clock_base(&f->clock, &base_ns))
+	if (!f->has_base)
 		return;
-	pf_buf_addf(&text, "%" PRId64, base_ns);
+	pf_buf_addf(&text, "%" PRId64, f->base_ns);
 	put_member(out, "baseTimeNanoseconds", &text);
 	pf_buf_release(&text);
 }

@@ -16,12 +16,17 @@ struct pf_pfr_file {
 	struct pf_pfr_lines meta, info, stat;
 	struct pf_pfr_defs defs;
 	struct pf_pfr_clock clock;
+	bool has_base;   /* by pf_pfr_file_find_base(), or from outside */
+	int64_t base_ns; /* UTC at monotonic 0 */
 };
 
 void pf_pfr_file_release(struct pf_pfr_file *f);
 
 /* Take in a frame of any type but EVENTS; unknown types are passed over. */
 void pf_pfr_file_add(struct pf_pfr_file *f, const struct pf_pfr_frame *frame);
+
+/* Set the base from the first CLOCK frame, if there is one. */
+void pf_pfr_file_find_base(struct pf_pfr_file *f);
 
 /*
  * As members and metadata events of a Kineto trace: baseTimeNanoseconds,

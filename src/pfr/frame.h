@@ -57,8 +57,8 @@ struct pf_pfr_scan {
 	struct pf_crc32c crc;
 	unsigned char *buf;
 	size_t at, have, read_bytes;
-	int64_t offset;      /* of buf[0] */
-	uint32_t padding_of; /* length of the frame whose padding follows */
+	int64_t offset;        /* of buf[0] */
+	uint32_t padding_of;   /* length of the frame whose padding follows */
 	int64_t padding_bytes; /* passed over */
 	bool at_end, gap;
 	uint64_t next_seq;

@@ -101,6 +101,48 @@ static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	}
 }
 
+/*
+ * Arguments of which only numbers in slots differ: launch and place repeat,
+ * and so do the graph's numbers but for their values.  False: not so simple.
+ */
+static bool kernel_memo(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
+			const uint64_t *place, uint32_t **memo)
+{
+	const uint64_t most = UINT64_C(1) << 58;
+	uint64_t graphs = (place[4] != 0) | (uint64_t)(place[3] != 0) << 1;
+
+	*memo = NULL;
+	if (ev->type == PF_PFR_KERNEL_INLINE || ev->count > 7 ||
+	    place[0] >= 256 || place[1] >= 1 << 16 || place[2] >= 1 << 24 ||
+	    place[3] >= most || place[4] >= most)
+		return false;
+	return pf_pfr_memo(m,
+			   PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_ARGS,
+					   graphs << 48 | place[0] << 40 |
+						   place[1] << 24 | place[2]),
+			   ev->v[0], memo);
+}
+
+/* The slots of such a kernel, as arg_place() and arg_kernel_rest() do. */
+static void set_kernel_slots(struct pf_pfr_map *m,
+			     const struct pf_pfr_event *ev,
+			     const uint64_t *place)
+{
+	const uint64_t numbers[] = { place[4], place[3] };
+
+	m->slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	for (int i = 0; i < 2; i++) {
+		int slot = PF_SLOT_GENERIC + m->generic;
+
+		if (!numbers[i])
+			continue;
+		m->slots[slot] = (int64_t)(numbers[i] << 4);
+		m->mask |= UINT32_C(1) << slot;
+		m->generic++;
+	}
+}
+
 void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	bool is_inline = ev->type == PF_PFR_KERNEL_INLINE;
@@ -111,7 +153,7 @@ void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	struct pf_pfr_put put = { .category = PF_PFR_CAT_KERNEL,
 				  .kind = PF_KIND_KERNEL,
 				  .ph = 'X' };
-	uint32_t *memo = NULL;
+	uint32_t *memo;
 
 	if (!pf_pfr_times(m, ev, &put))
 		return;
@@ -119,16 +161,8 @@ void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		     : pf_pfr_find_lost(m, ev->v[0]);
 	put.track = pf_pfr_gpu_track(m, place[0], place[2]);
 	pf_pfr_open_args(m);
-	m->slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->mask = UINT32_C(1) << PF_SLOT_CORRELATION;
-	/* Most have nothing but launch and place, and these repeat. */
-	if (!is_inline && !place[3] && !place[4] && ev->count < 8 &&
-	    place[0] < 256 && place[1] < 1 << 16 && place[2] < 1 << 24 &&
-	    pf_pfr_memo(
-		    m,
-		    PF_PFR_MEMO_KEY(PF_PFR_MEMO_KERNEL_ARGS,
-				    place[0] << 40 | place[1] << 24 | place[2]),
-		    ev->v[0], &memo)) {
+	if (kernel_memo(m, ev, place, &memo)) {
+		set_kernel_slots(m, ev, place);
 		put.args = *memo;
 		pf_pfr_store(m, &put);
 		return;

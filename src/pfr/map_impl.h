@@ -64,6 +64,7 @@ enum pf_pfr_memo_kind { /* the top byte of a memo's first key */
 			PF_PFR_MEMO_KERNEL_ARGS,
 			PF_PFR_MEMO_COPY_ARGS,
 			PF_PFR_MEMO_CALL_ARGS,
+			PF_PFR_MEMO_RANGE_ARGS,
 };
 #define PF_PFR_MEMO_KEY(kind, low) ((uint64_t)(kind) << 56 | (low))
 

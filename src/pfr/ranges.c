@@ -195,6 +195,39 @@ static bool is_step(const struct pf_pfr_text *text)
 
 /* ---- storing ---- */
 
+/* Nothing but a name, as most: their arguments are all the same. */
+static bool is_bare(const struct open_range *o)
+{
+	return !o->domain && !o->category && !o->colour && !o->payload_type;
+}
+
+static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
+			   const struct pf_pfr_torch_name *torch,
+			   const char *how_it_ended)
+{
+	uint32_t *memo = NULL;
+
+	pf_pfr_open_args(m);
+	if (!o->range_id) {
+		m->slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
+		m->mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
+		if (is_bare(o) && !torch && !how_it_ended &&
+		    pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_RANGE_ARGS, 0),
+				0, &memo))
+			return *memo;
+		pf_pfr_arg_slot(m, "External id", PF_SLOT_EXTERNAL_ID,
+				o->external_id);
+	}
+	if (torch)
+		arg_torch(m, torch);
+	arg_common(m, o);
+	if (how_it_ended)
+		pf_pfr_arg_text(m, "end", how_it_ended, strlen(how_it_ended));
+	if (memo)
+		return *memo = pf_pfr_close_args(m);
+	return pf_pfr_close_args(m);
+}
+
 static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 			int64_t end_ns, const char *how_it_ended)
 {
@@ -209,14 +242,11 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 	bool split =
 		text.p && pf_pfr_split_torch_name(text.p, text.len, &torch);
 
-	pf_pfr_open_args(m);
 	if (o->range_id) {
 		put.kind = PF_KIND_ASYNC;
 		put.track = pf_pfr_find_track(m, 'a', 0, 0, "ranges");
 	} else {
 		put.track = pf_pfr_host_track(m, o->tid);
-		pf_pfr_arg_slot(m, "External id", PF_SLOT_EXTERNAL_ID,
-				o->external_id);
 	}
 	if (!o->range_id && is_step(&text)) {
 		put.category = PF_PFR_CAT_STEP;
@@ -224,12 +254,7 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 	}
 	put.name = split ? pf_pfr_find_text(m, text.p, torch.name_len)
 			 : pf_pfr_find_name(m, &o->name);
-	if (split)
-		arg_torch(m, &torch);
-	arg_common(m, o);
-	if (how_it_ended)
-		pf_pfr_arg_text(m, "end", how_it_ended, strlen(how_it_ended));
-	put.args = pf_pfr_close_args(m);
+	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);
 	pf_pfr_store(m, &put);
 }
 

@@ -170,6 +170,8 @@ bool pf_pfr_split_torch_name(const char *text, size_t len,
 	struct cursor c = { text, text + len };
 
 	memset(out, 0, sizeof(*out));
+	if (!len || !memchr(text, ',', len))
+		return false;
 	for (size_t i = 0; i < COUNT(first); i++) {
 		const char *at = memmem(text, (size_t)(c.end - text), first[i],
 					strlen(first[i]));

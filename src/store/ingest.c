@@ -222,6 +222,9 @@ static void release(struct pf_ingest *in, bool failed)
 	free(in->tracks);
 	free(in->type);
 	free(in->extra_facts);
+	for (size_t i = 0; i < in->boot_count; i++)
+		free(in->boots[i].id);
+	free(in->boots);
 	free(in->step_names);
 	free(in->comm_names);
 	free(in->comms);

@@ -114,6 +114,12 @@ struct pf_ingest {
 		int64_t value;
 	} * extra_facts;
 	size_t extra_fact_count, extra_facts_cap;
+	/* captures of one boot of a machine share their clock's base */
+	struct pf_ingest_boot {
+		char *id;
+		int64_t base_ns;
+	} * boots;
+	size_t boot_count, boots_cap;
 	struct pf_ingest_step *steps;
 	size_t step_count, steps_cap;
 	struct pf_ingest_comm *comms;

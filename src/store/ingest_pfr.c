@@ -167,6 +167,30 @@ static void note_stat(struct reading *r)
 			       PF_OFFSET_UNKNOWN);
 }
 
+/*
+ * All processes of one boot have one monotonic clock: so that their events
+ * fit exactly, the first file says what its zero is for all of them.
+ */
+static void share_base(struct reading *r)
+{
+	const struct pf_pfr_line *boot =
+		pf_pfr_line_of(&r->file.meta, "boot_id");
+	struct pf_ingest *in = r->in;
+
+	pf_pfr_file_find_base(&r->file);
+	if (!boot || !*boot->value || !r->file.has_base)
+		return;
+	for (size_t i = 0; i < in->boot_count; i++)
+		if (!strcmp(in->boots[i].id, boot->value)) {
+			r->file.base_ns = in->boots[i].base_ns;
+			return;
+		}
+	in->boots = pf_grow(in->boots, &in->boots_cap, in->boot_count + 1,
+			    sizeof(*in->boots));
+	in->boots[in->boot_count].id = pf_strdup(boot->value);
+	in->boots[in->boot_count++].base_ns = r->file.base_ns;
+}
+
 /* ---- the second pass ---- */
 
 static int settle(struct reading *r, struct pf_err *err)
@@ -260,6 +284,7 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 	pthread_mutex_init(&r.lock, NULL);
 	pf_pfr_scan_init(&s, read_input, &r, in->options->chunk_bytes);
 	if (!scan(&r, &s, err)) {
+		share_base(&r);
 		pf_pfr_map_init(&r.map, &r.file);
 		rc = map_all(&r, err);
 		note_loss(in, &s.loss);

@@ -210,4 +210,56 @@ captures 0 "again into the same folder" --ingest again.db -o 'run/t-%q{RANK}-%p.
 	tr -d '\r' >got
 printf 'rank\n7\n' >want
 same "only what is new" want got
+
+# ---- the agent with a CUPTI that is none: all the way to the tables ----
+drive=$top_builddir/tests/agent/drive
+fake=$top_builddir/tests/agent/.libs/libfakecupti.so
+if [ ! -f "$fake" ] || [ -z "$PYTHON" ]; then
+	skip "from CUPTI's records to tables" "no fake CUPTI or no python3"
+	tap_done
+fi
+captures 0 "a program with CUDA" --cupti "$fake" --ingest cuda.db \
+	-o 'run/cuda-%p.pfr' "$drive" init launch:5000 nvtx:100 exit
+says "kernels are in the table" "vecadd(float const\*, float const\*" err
+"$PYTHON" "$top_srcdir/tests/agent/pfr.py" --check run/cuda-*.pfr >look 2>&1 ||
+	not_ok "the file is whole" look
+{
+	for key in API KERNEL MEMCPY PUSH RSTART MARK; do
+		sed -n "s/^events\.$key=//p" look
+	done
+	sed -n 's/^stat\.events=//p' look | tr -d "'"
+} >want
+"$profan" query cuda.db --format csv "SELECT
+	sum(kind IN (4, 5)) || '
+' || sum(kind = 7) || '
+' || sum(kind = 8) || '
+' || sum(kind = 1) || '
+' || sum(kind = 19) || '
+' || sum(kind = 16) || '
+' || (SELECT value FROM trace_fact WHERE key = 'stat_events') AS n
+	FROM event" | tr -d '\r"' | tail -n +2 >got
+same "as many events as another reader finds" want got
+"$profan" query cuda.db --format csv "SELECT count(*) AS n FROM gpu_event
+	WHERE launch_id IS NULL" | tr -d '\r' >got
+printf 'n\n0\n' >want
+same "every kernel and copy has its call" want got
+if run 0 "$profan" ingest --strict run/cuda-*.pfr -o strict.db; then
+	ok "nothing needs repair"
+else
+	not_ok "nothing needs repair" "$tmp/err"
+fi
+captures 137 "the same, killed" --cupti "$fake" --ingest killed.db \
+	--flush 50ms -o 'run/killed-%p.pfr' "$drive" init launch:5000 flush kill
+"$profan" query killed.db --format csv "SELECT
+	event_count = stored_count + metadata_count + paired_count +
+		skipped_count AS fits, stored_count >= 10000 AS enough
+	FROM trace" | tr -d '\r' >got
+printf 'fits,enough\n1,1\n' >want
+same "what was flushed is there" want got
+captures 0 "a fork makes two files" --cupti "$fake" --ingest fork.db \
+	-o 'run/fork-%p.pfr' "$drive" init launch:100 nvtx:5 fork2:nvtx:7 launch:50
+"$profan" query fork.db --format csv "SELECT count(*) AS n FROM trace" |
+	tr -d '\r' >got
+printf 'n\n2\n' >want
+same "in one database" want got
 tap_done

@@ -149,6 +149,32 @@ refused "nothing but a header" "without a whole frame" "$tmp/head.pfr"
 head -c 9 "$tmp/a.pfr" >"$tmp/short.pfr"
 refused "cut in its header" "cut off in its header" "$tmp/short.pfr"
 
+# ---- killed while it reads: the database of before stays ----
+"$mkpfr" --steps 200 >"$tmp/larger.pfr"
+ingest old "$tmp/a.pfr"
+cp "$tmp/old.db" "$tmp/before.db"
+mkfifo "$tmp/pipe"
+"$profan" ingest "$tmp/pipe" -o "$tmp/old.db" >/dev/null 2>&1 &
+pid=$!
+exec 9>"$tmp/pipe"
+head -c 100000 "$tmp/larger.pfr" >&9
+kill -KILL "$pid"
+wait "$pid" 2>/dev/null
+exec 9>&-
+same "the database after SIGKILL" "$tmp/before.db" "$tmp/old.db"
+if run 3 sh -c "trap '' XFSZ; ulimit -f 100; exec '$profan' ingest \
+	'$tmp/larger.pfr' -o '$tmp/old.db'"; then
+	same "the database after a full disk" "$tmp/before.db" "$tmp/old.db"
+else
+	not_ok "the database after a full disk" "$tmp/err"
+fi
+ingest old "$tmp/larger.pfr"
+if ls "$tmp"/old.db.* >"$tmp/left" 2>/dev/null; then
+	not_ok "nothing is left behind" "$tmp/left"
+else
+	ok "nothing is left behind"
+fi
+
 # ---- several files of one run ----
 if run 0 "$profan" ingest "$tmp/a.pfr" "$tmp/killed.pfr" "$tmp/a.json" \
 	-o "$tmp/three.db" && "$profan" query "$tmp/three.db" --format csv \

@@ -66,6 +66,18 @@ echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add",
 "$profan" ingest -q "$tmp/cpu.json" -o "$tmp/cpu.db"
 fails "GPU events on one side only" "has no GPU events" \
 	"$tmp/g1.db" "$tmp/cpu.db"
+cat >"$tmp/long.json" <<'END'
+{"traceEvents": [
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1,
+"dur": 4500000000000000, "args": {"device": 0, "stream": 7, "correlation": 1}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 2,
+"dur": 4500000000000000, "args": {"device": 0, "stream": 7, "correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 3,
+"dur": 4500000000000000, "args": {"device": 0, "stream": 7, "correlation": 3}}
+]}
+END
+"$profan" ingest -q "$tmp/long.json" -o "$tmp/long.db"
+fails "times that cannot be added up" "too large" "$tmp/long.db" "$tmp/g1.db"
 label="laws without GPU events"
 results laws "$tmp/cpu.db"
 label=

@@ -12,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/test_comm \
 	tests/unit/test_db \
 	tests/unit/test_demangle \
+	tests/unit/test_diff \
 	tests/unit/test_doctor \
 	tests/unit/test_flops \
 	tests/unit/test_gaps \

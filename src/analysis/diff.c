@@ -18,6 +18,10 @@ static int check_side(const struct pf_side *s, const char *name,
 
 static int check_sides(const struct pf_diff *d, struct pf_err *err)
 {
+	if (d->a.capture_count > PF_CAPTURE_SIDE_MAX ||
+	    d->b.capture_count > PF_CAPTURE_SIDE_MAX)
+		return pf_fail(err, PF_EUSAGE, "a side has at most %d captures",
+			       PF_CAPTURE_SIDE_MAX);
 	if (check_side(&d->a, "A", err) < 0 || check_side(&d->b, "B", err) < 0)
 		return -1;
 	if (!d->a.gpu_events != !d->b.gpu_events)

@@ -307,13 +307,22 @@ static void add_up(struct pf_capture *c)
 		if (s->is_partial)
 			continue;
 		c->full_count++;
-		c->step_ns += s->end_ns - s->start_ns;
-		c->busy_ns += s->busy_ns;
+		pf_capture_add(c, &c->step_ns,
+			       pf_capture_span(s->start_ns, s->end_ns));
+		pf_capture_add(c, &c->busy_ns, s->busy_ns);
 		for (size_t k = 0; k < PF_STEP_CLASSES; k++)
-			c->class_ns[k] += s->class_ns[k];
+			pf_capture_add(c, &c->class_ns[k], s->class_ns[k]);
 		for (size_t k = 0; k < PF_COUNT_COUNTS; k++)
-			c->count[k] += s->count[k];
+			pf_capture_add(c, &c->count[k], s->count[k]);
 	}
+}
+
+static int check_sums(const struct pf_capture *c, struct pf_err *err)
+{
+	if (!c->is_too_large)
+		return 0;
+	return pf_fail(err, PF_ELIMIT,
+		       "times or sizes are too large to be added up");
 }
 
 int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
@@ -331,10 +340,14 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 		rc = load_steps(db, args, &window, c, err);
 	if (!rc && (want & PF_CAPTURE_WORK))
 		rc = pf_capture_work(db, &window, c, err);
+	if (!rc)
+		rc = check_sums(c, err);
 	if (!rc && (want & PF_CAPTURE_WAITS))
 		rc = pf_capture_waits(db, &window, c, err);
 	if (!rc)
 		add_up(c);
+	if (!rc)
+		rc = check_sums(c, err);
 	pf_window_release(&window);
 	return rc < 0 ? pf_while(err, "'%s'", db->path) : 0;
 }
@@ -361,8 +374,8 @@ static int64_t *durations_take(const struct pf_capture *c, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < c->step_count; i++)
 		if (!c->steps[i].is_partial)
-			list[(*count)++] =
-				c->steps[i].end_ns - c->steps[i].start_ns;
+			list[(*count)++] = pf_capture_span(c->steps[i].start_ns,
+							   c->steps[i].end_ns);
 	qsort(list, *count, sizeof(*list), pf_stats_compare);
 	return list;
 }

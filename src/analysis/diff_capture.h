@@ -31,6 +31,13 @@
 
 #define PF_CAPTURE_ROWS_MAX 65536
 
+/*
+ * Sums are at most this (two years of ns), so that nothing that is worked out
+ * of those of a few captures overflows.  A capture with more is refused.
+ */
+#define PF_CAPTURE_SUM_MAX  (INT64_C(1) << 56)
+#define PF_CAPTURE_SIDE_MAX 64 /* captures of a side */
+
 /* The classes of a step (analysis/steps.h), in order of precedence. */
 enum pf_step_class {
 	PF_STEP_KERNEL,
@@ -116,7 +123,8 @@ struct pf_capture {
 	struct pf_intern texts;
 	struct pf_capture_step *steps; /* by trace, then start */
 	size_t step_count, full_count;
-	bool has_steps; /* else the whole trace is one */
+	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
+	bool has_steps;    /* else the whole trace is one */
 	/* sums over full steps */
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
 	int64_t count[PF_COUNT_COUNTS];
@@ -179,6 +187,21 @@ int pf_capture_work(struct pf_db *db, const struct pf_window *window,
 		    struct pf_capture *c, struct pf_err *err);
 int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 		     struct pf_capture *c, struct pf_err *err);
+
+static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum) || *sum > PF_CAPTURE_SUM_MAX ||
+	    *sum < -PF_CAPTURE_SUM_MAX)
+		c->is_too_large = true;
+}
+
+/* From a time to a later one. */
+static inline int64_t pf_capture_span(int64_t from_ns, int64_t to_ns)
+{
+	int64_t ns;
+
+	return __builtin_sub_overflow(to_ns, from_ns, &ns) ? INT64_MAX : ns;
+}
 
 static inline uint32_t pf_capture_text(struct pf_capture *c, const char *s)
 {

@@ -171,8 +171,8 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	if (!row)
 		return -1;
 	row->count++;
-	row->ns += dur_ns;
-	row->self_ns += dur_ns;
+	pf_capture_add(c, &row->ns, dur_ns);
+	pf_capture_add(c, &row->self_ns, dur_ns);
 	e->row = (uint32_t)(row - c->ops);
 	if (e->counted != NO_PLACE) {
 		const struct entry *up = &h->stack[e->counted];
@@ -181,7 +181,8 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 		if (end > up->end_ns)
 			end = up->end_ns;
 		if (end > start_ns)
-			c->ops[up->row].self_ns -= end - start_ns;
+			pf_capture_add(c, &c->ops[up->row].self_ns,
+				       -pf_capture_span(start_ns, end));
 	}
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "analysis/diff_capture.h"
 #include "analysis/gap_find.h"
 #include "analysis/gaps.h"
+#include "analysis/interval.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 
@@ -100,7 +101,7 @@ static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 		if (s->trace_id != trace_id || s->start_ns >= to_ns)
 			break;
 		if (!s->is_partial && to > from)
-			ns += to - from;
+			pf_capture_add(c, &ns, pf_capture_span(from, to));
 	}
 	return ns;
 }
@@ -117,14 +118,14 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		w->at_ns = gap->start_ns;
 	}
 	inside = in_full_steps(w->c, gap->trace->trace_id, w->at_ns,
-			       w->at_ns + ns);
-	w->at_ns += ns;
+			       pf_span_end(w->at_ns, ns));
+	w->at_ns = pf_span_end(w->at_ns, ns);
 	if (!inside)
 		return;
 	row = idle_row(w, *place);
 	row->count++;
-	row->ns += inside;
-	w->c->cause_ns[place->cause] += inside;
+	pf_capture_add(w->c, &row->ns, inside);
+	pf_capture_add(w->c, &w->c->cause_ns[place->cause], inside);
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
@@ -138,7 +139,8 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	inside = in_full_steps(w->c, gap->trace->trace_id, gap->start_ns,
 			       gap->end_ns);
 	if (inside)
-		site_row(w, gap->drained.place)->idle_ns += inside;
+		pf_capture_add(w->c, &site_row(w, gap->drained.place)->idle_ns,
+			       inside);
 }
 
 static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
@@ -164,7 +166,8 @@ static void add_call(struct waits *w, int64_t trace_id,
 		return;
 	row = site_row(w, call->place);
 	row->count++;
-	row->ns += call->end_ns - call->start_ns;
+	pf_capture_add(w->c, &row->ns,
+		       pf_capture_span(call->start_ns, call->end_ns));
 }
 
 static int walk_track(struct waits *w, const struct pf_pageable *pageable,

@@ -296,8 +296,8 @@ static struct pf_work_row *work_row(struct pf_work *w,
 	return row;
 }
 
-static void count_copy(struct pf_capture_step *s, const char *name,
-		       int64_t bytes)
+static void count_copy(struct pf_capture *c, struct pf_capture_step *s,
+		       const char *name, int64_t bytes)
 {
 	static const struct {
 		const char *part, *other, *third;
@@ -317,25 +317,26 @@ static void count_copy(struct pf_capture_step *s, const char *name,
 		    !strstr(name, kinds[i].third))
 			continue;
 		s->count[kinds[i].count]++;
-		s->count[kinds[i].bytes] += bytes;
+		pf_capture_add(c, &s->count[kinds[i].bytes], bytes);
 		return;
 	}
 	s->count[PF_COUNT_OTHER_COPIES]++;
-	s->count[PF_COUNT_OTHER_BYTES] += bytes;
+	pf_capture_add(c, &s->count[PF_COUNT_OTHER_BYTES], bytes);
 }
 
-static void count_work(struct pf_capture_step *s, const struct pf_launched *l,
-		       enum pf_gpu_class class, const char *name)
+static void count_work(struct pf_capture *c, struct pf_capture_step *s,
+		       const struct pf_launched *l, enum pf_gpu_class class,
+		       const char *name)
 {
-	s->count[PF_COUNT_GPU_NS] += l->dur_ns;
+	pf_capture_add(c, &s->count[PF_COUNT_GPU_NS], l->dur_ns);
 	if (l->kind == PF_KIND_KERNEL) {
 		s->count[PF_COUNT_KERNELS]++;
-		s->count[PF_COUNT_WORK_NS] += l->dur_ns;
+		pf_capture_add(c, &s->count[PF_COUNT_WORK_NS], l->dur_ns);
 		s->count[PF_COUNT_COLLECTIVES] += class == PF_GPU_COMM;
 	} else if (l->kind == PF_KIND_MEMSET) {
 		s->count[PF_COUNT_MEMSETS]++;
 	} else {
-		count_copy(s, name, l->bytes);
+		count_copy(c, s, name, l->bytes);
 	}
 }
 
@@ -363,13 +364,13 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 				l -> kind };
 	if (w->nodes[node].is_comm)
 		key.class = PF_GPU_COMM;
-	count_work(step, l, (enum pf_gpu_class)key.class, text);
+	count_work(w->c, step, l, (enum pf_gpu_class)key.class, text);
 	if (step->is_partial)
 		return 0;
 	row = work_row(w, &key);
 	row->count++;
-	row->ns += l->dur_ns;
-	w->slots[l->slot].ns += l->dur_ns;
+	pf_capture_add(w->c, &row->ns, l->dur_ns);
+	pf_capture_add(w->c, &w->slots[l->slot].ns, l->dur_ns);
 	return 0;
 }
 
@@ -386,7 +387,7 @@ int pf_work_add_orphan(struct pf_work *w, const struct pf_launched *l,
 		step = pf_capture_step_over(w->c, l->trace_id, l->start_ns);
 	} else {
 		w->c->before_count++;
-		w->c->before_ns += l->dur_ns;
+		pf_capture_add(w->c, &w->c->before_ns, l->dur_ns);
 	}
 	return pf_work_add(w, l, node, w->none, w->none, step, err);
 }
@@ -512,7 +513,7 @@ static int gather_row(struct pf_work *w, sqlite3_stmt *stmt, int64_t order,
 	if (!is_wanted(w, l.trace_id, l.slot))
 		return 0;
 	w->c->gpu_events++;
-	w->c->gpu_ns += l.dur_ns;
+	pf_capture_add(w->c, &w->c->gpu_ns, l.dur_ns);
 	if (!l.launch_id)
 		return pf_work_add_orphan(w, &l, err);
 	w->slots[l.slot].launched_in = l.trace_id;

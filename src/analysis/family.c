@@ -101,11 +101,12 @@ void pf_family_name(const struct pf_families *f, const char *kernel,
 		pf_buf_adds(out, family);
 		return;
 	}
-	pf_kernel_short_name(&name, kernel);
 	/* "Memcpy HtoD (Pinned -> Device)": the whole says what it is */
-	if (strchr(name.data, ' '))
-		pf_buf_adds(out, name.data);
-	else
-		add_words(out, name.data);
+	if (!strncmp(kernel, "Memcpy ", 7) || !strncmp(kernel, "Memset ", 7)) {
+		pf_buf_adds(out, kernel);
+		return;
+	}
+	pf_kernel_short_name(&name, kernel);
+	add_words(out, name.data);
 	pf_buf_release(&name);
 }

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* Means that add up, exact ranks, families of kernels, checks, matching. */
+#include "unit/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/diff_gate.h"
+#include "analysis/diff_match.h"
+#include "analysis/diff_mean.h"
+#include "analysis/diff_rank.h"
+#include "analysis/family.h"
+#include "trace/event.h"
+
+/* ---- means ---- */
+
+static void means(void **state)
+{
+	const int64_t thirds[] = { 1, 1, 1 }, mixed[] = { 7, -2, 0, 5, 1 };
+	int64_t out[5];
+
+	(void)state;
+	assert_int_equal(pf_mean(7, 2), 4);
+	assert_int_equal(pf_mean(-7, 2), -3);
+	assert_int_equal(pf_mean(7, 0), 0);
+	assert_int_equal(pf_mean(INT64_MAX, INT64_MAX), 1);
+	/* 3 / 2 is 2: the first two are rounded up */
+	pf_mean_parts(thirds, 3, 2, out);
+	assert_int_equal(out[0], 1);
+	assert_int_equal(out[1], 1);
+	assert_int_equal(out[2], 0);
+	pf_mean_parts(mixed, 5, 3, out);
+	assert_int_equal(out[0] + out[1] + out[2] + out[3] + out[4],
+			 pf_mean(11, 3));
+	assert_int_equal(out[1], -1);
+}
+
+static void means_at_random(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		int64_t sums[20], out[20], sum = 0, total = 0;
+		size_t count = 1 + support_random(&seed) % 20;
+		int64_t steps = 1 + (int64_t)(support_random(&seed) % 97);
+
+		for (size_t i = 0; i < count; i++) {
+			sums[i] = (int64_t)(support_random(&seed) % 2000) - 500;
+			sum += sums[i];
+		}
+		pf_mean_parts(sums, count, steps, out);
+		for (size_t i = 0; i < count; i++) {
+			total += out[i];
+			assert_true(labs(out[i] * steps - sums[i]) < steps);
+		}
+		assert_int_equal(total, pf_mean(sum, steps));
+	}
+}
+
+static void more_of_it(void **state)
+{
+	(void)state;
+	/* from 2 a step of 10 ns to 3: 10 more */
+	assert_int_equal(pf_mean_more(8, 80, 4, 6, 2), 10);
+	assert_int_equal(pf_mean_more(6, 60, 2, 8, 4), -10);
+	assert_int_equal(pf_mean_more(3, 10, 1, 4, 1), 3); /* 10 / 3 */
+	assert_int_equal(pf_mean_more(2, 5, 1, 3, 1), 3);  /* 2.5 */
+	assert_int_equal(pf_mean_more(2, 5, 1, 1, 1), -3);
+	assert_int_equal(pf_mean_more(0, 0, 1, 5, 1), 0);
+	/* no overflow on the way */
+	assert_int_equal(
+		pf_mean_more(1000000, INT64_C(1) << 60, 1000, 1000000, 1000),
+		0);
+	assert_int_equal(pf_mean_compare(1, 3, 2, 6), 0);
+	assert_int_equal(pf_mean_compare(1, 3, 1, 2), 1);
+	assert_int_equal(pf_mean_compare(INT64_MAX, 2, INT64_MAX, 3), -1);
+}
+
+/* ---- ranks ---- */
+
+static bool is_near(double a, double b)
+{
+	return a - b < 1e-12 && b - a < 1e-12;
+}
+
+static void ranks(void **state)
+{
+	const int64_t low[] = { 1, 2, 3, 4 }, high[] = { 11, 12, 13, 14 };
+	const int64_t a[] = { 1, 4, 5, 8 }, b[] = { 2, 3, 6, 7 };
+	const int64_t five[] = { 10, 11, 12, 13, 14 };
+	struct pf_rank r;
+
+	(void)state;
+	/* of the 70 orders of 4 and 4, two are as extreme */
+	pf_rank_compare(low, 4, high, 4, &r);
+	assert_true(is_near(r.p, 2.0 / 70));
+	assert_int_equal(r.shift, 10);
+	assert_int_equal(r.shift_low, 7);
+	assert_int_equal(r.shift_high, 13);
+	assert_true(is_near(r.confidence, 1 - 2.0 / 70));
+	/* U is 8 of 16: the middle, so nothing is known */
+	pf_rank_compare(a, 4, b, 4, &r);
+	assert_true(is_near(r.p, 1));
+	/* 126 orders of 4 and 5; U <= 1 in two of them (Mann, Whitney) */
+	pf_rank_compare(low, 4, five, 5, &r);
+	assert_true(is_near(r.p, 2.0 / 126));
+	assert_true(is_near(r.confidence, 1 - 2.0 * 2 / 126));
+}
+
+/* The same by counting: every way to choose which values are of b. */
+static void ranks_by_counting(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (int round = 0; round < 30; round++) {
+		int64_t all[9], a[9], b[9];
+		size_t n = 4 + support_random(&seed) % 2, na = 0, nb = 0;
+		unsigned chosen = 0, extreme = 0, orders = 0;
+		struct pf_rank r;
+		double u = 0, other;
+
+		for (size_t i = 0; i < 9; i++)
+			all[i] = (int64_t)(10 * i + support_random(&seed) % 9);
+		while ((size_t)__builtin_popcount(chosen) < n)
+			chosen |= 1u << support_random(&seed) % 9;
+		for (size_t i = 0; i < 9; i++) {
+			if (chosen >> i & 1)
+				b[nb++] = all[i];
+			else
+				a[na++] = all[i];
+		}
+		for (size_t i = 0; i < na; i++)
+			for (size_t k = 0; k < nb; k++)
+				u += b[k] > a[i];
+		if (u > (double)(na * nb) - u)
+			u = (double)(na * nb) - u;
+		for (unsigned set = 0; set < 512; set++) {
+			if ((size_t)__builtin_popcount(set) != n)
+				continue;
+			orders++;
+			other = 0;
+			for (size_t i = 0; i < 9; i++)
+				for (size_t k = 0; k < i; k++)
+					other += (set >> i & 1) &&
+						 !(set >> k & 1);
+			extreme += other <= u || (double)(na * nb) - other <= u;
+		}
+		pf_rank_compare(a, na, b, nb, &r);
+		assert_true(r.p - (double)extreme / orders < 1e-9 &&
+			    (double)extreme / orders - r.p < 1e-9);
+	}
+}
+
+/* ---- families ---- */
+
+static void families(void **state)
+{
+	static const char *const same[][2] = {
+		{ "ampere_sgemm_128x64_tn",
+		  "Cijk_Ailk_Bljk_SB_MT64x64x16_SE_1LDSB0" },
+		{ "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize128x64x16",
+		  "nvjet_hsh_128x64_64x4_2x1_v_bz_TNT" },
+		{ "void flash_fwd_kernel<Flash_fwd_kernel_traits<64>>(int)",
+		  "attn_fwd" },
+		{ "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)",
+		  "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevArgs)" },
+		{ "triton_poi_fused_add_mul_3",
+		  "void at::native::vectorized_elementwise_kernel<4, "
+		  "at::native::CUDAFunctor_add<float>>(int)" },
+		{ "my_scan_kernel_v2", "my_scan_kernel_v3" },
+		{ "void mine::step<128, 4>(float*)",
+		  "void mine::step<256, 8>(float*)" },
+	};
+	static const char *const other[][2] = {
+		{ "flash_fwd_kernel", "flash_bwd_kernel" },
+		{ "ncclDevKernel_AllReduce_Sum", "ncclDevKernel_SendRecv" },
+		{ "my_scan_kernel", "my_sort_kernel" },
+		{ "Memcpy HtoD (Pinned -> Device)",
+		  "Memcpy DtoH (Device -> Pinned)" },
+	};
+	struct pf_err err = { 0 };
+	struct pf_families *f = pf_families_new(&err);
+	struct pf_buf text[2] = { { 0 }, { 0 } };
+
+	(void)state;
+	support_no_error(&err);
+	for (size_t i = 0; i < 7 + 4; i++) {
+		const char *const *pair = i < 7 ? same[i] : other[i - 7];
+
+		for (size_t k = 0; k < 2; k++) {
+			pf_buf_clear(&text[k]);
+			pf_family_name(f, pair[k], &text[k]);
+		}
+		if (i < 7)
+			assert_string_equal(text[0].data, text[1].data);
+		else
+			assert_string_not_equal(text[0].data, text[1].data);
+	}
+	pf_buf_release(&text[0]);
+	pf_buf_release(&text[1]);
+	pf_families_free(f);
+}
+
+/* Names of every kind must give a name, never an empty one from a full one. */
+static void odd_families(void **state)
+{
+	static const char *const names[] = { "",   "_",      "___",
+					     "<",  "(x)",    "7",
+					     "a_", "gfx942", "\xff\xfe" };
+	struct pf_err err = { 0 };
+	struct pf_families *f = pf_families_new(&err);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct pf_buf text = { 0 };
+
+		pf_family_name(f, names[i], &text);
+		if (strlen(names[i]) > 0 && strcmp(names[i], "<") != 0 &&
+		    names[i][0] != '(')
+			assert_true(text.len > 0);
+		pf_buf_release(&text);
+	}
+	pf_families_free(f);
+}
+
+/* ---- checks ---- */
+
+static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
+		  int64_t b_steps)
+{
+	struct pf_side x = { .steps = a_steps,
+			     .step_ns = a,
+			     .peak_bytes = a,
+			     .reserved_bytes = -1 };
+	struct pf_side y = { .steps = b_steps,
+			     .step_ns = b,
+			     .peak_bytes = b,
+			     .reserved_bytes = -1 };
+	struct pf_doc doc = { 0 };
+	struct pf_err err = { 0 };
+	bool is_failed = false;
+
+	assert_int_equal(
+		pf_gate_check(check, &x, &y, true, &doc, &is_failed, &err), 0);
+	assert_int_equal(doc.note_count, is_failed);
+	pf_doc_release(&doc);
+	return is_failed;
+}
+
+static void checks(void **state)
+{
+	(void)state;
+	/* 100 and 105 a step, to the last ns */
+	assert_false(fails("step_time>5%", 200, 2, 315, 3));
+	assert_true(fails("step_time>=5%", 200, 2, 315, 3));
+	assert_true(fails("step_time>5%", 200, 2, 316, 3));
+	assert_true(fails("step_time>4.999999%", 200, 2, 315, 3));
+	assert_true(fails("step_time>+4", 200, 2, 315, 3));
+	assert_false(fails("step_time>5ns", 200, 2, 315, 3));
+	assert_false(fails("step_time<0", 200, 2, 315, 3));
+	assert_true(fails("step_time<-4%", 315, 3, 200, 2));
+	assert_true(fails("step_time <= -5", 315, 3, 200, 2));
+	assert_false(fails("step_time<-5", 315, 3, 200, 2));
+	/* from nothing */
+	assert_true(fails("step_time>500%", 0, 1, 1, 1));
+	assert_false(fails("step_time>0%", 0, 1, 0, 1));
+	assert_false(fails("step_time<-5%", 0, 1, 1, 1));
+	/* memory is not per step */
+	assert_false(fails("peak_memory>5%", 100, 7, 105, 3));
+	assert_true(fails("peak_memory>4B", 100, 7, 105, 3));
+	assert_true(fails("peak_memory>0.000004MB", 100, 7, 105, 3) ==
+		    fails("peak_memory>4B", 100, 7, 105, 3));
+	/* not recorded: it cannot be said that it holds */
+	assert_true(fails("reserved_memory>5%", 100, 1, 100, 1));
+	/* large times do not overflow */
+	assert_true(fails("step_time>99%", INT64_C(1) << 55, 1000,
+			  INT64_C(1) << 56, 1000));
+}
+
+static void wrong_checks(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		">",
+		"step_time",
+		"step_time>",
+		"step_time>-",
+		"step_time>.",
+		"step_time>5%x",
+		"step_time>5 kB",
+		"kernels>1s",
+		"no_figure>1",
+		"step_time>1.0000001",
+		"step_time>99999999999999",
+		"step_time==5",
+		"a_name_that_is_much_longer_than_any_figure_has>1",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct pf_err err = { 0 };
+
+		assert_int_equal(pf_gate_parse(texts[i], &err), -1);
+		support_error(&err, PF_EUSAGE, texts[i]);
+	}
+}
+
+/* ---- matching ---- */
+
+struct scene {
+	struct pf_intern texts;
+	struct pf_work_row rows[2][16];
+	struct pf_side side[2];
+	struct pf_pairs pairs;
+};
+
+static uint32_t text(struct scene *s, const char *t)
+{
+	return pf_intern_add(&s->texts, t, strlen(t));
+}
+
+static void add_row(struct scene *s, int side, const char *path,
+		    const char *shapes, const char *kernel, int64_t ns)
+{
+	struct pf_side *x = &s->side[side];
+	struct pf_work_row *r = &s->rows[side][x->work_count];
+	const char *last = strrchr(path, ' ');
+
+	*r = (struct pf_work_row){ .count = 1, .ns = ns };
+	r->first = x->work_count++;
+	r->key = (struct pf_work_key){ .path = text(s, path),
+				       .region = text(s, ""),
+				       .module = text(s, ""),
+				       .annotation = text(s, ""),
+				       .op = text(s, last ? last + 1 : path),
+				       .shapes = text(s, shapes),
+				       .kernel = text(s, kernel),
+				       .kind = PF_KIND_KERNEL };
+	x->work = s->rows[side];
+	x->steps = 1;
+}
+
+static void match(struct scene *s)
+{
+	struct pf_err err = { 0 };
+	int64_t sums[4] = { 0 };
+
+	assert_int_equal(pf_match(&s->texts, &s->side[0], &s->side[1],
+				  PF_BY_ALL, &s->pairs, &err),
+			 0);
+	/* every row is in one pair: sums hold */
+	for (size_t i = 0; i < s->pairs.count; i++) {
+		sums[0] += s->pairs.items[i].a_ns;
+		sums[1] += s->pairs.items[i].b_ns;
+		sums[2] += s->pairs.items[i].a_rows;
+		sums[3] += s->pairs.items[i].b_rows;
+	}
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < s->side[side].work_count; i++)
+			sums[side] -= s->rows[side][i].ns;
+		assert_int_equal(sums[side], 0);
+		assert_int_equal(sums[2 + side], s->side[side].work_count);
+	}
+}
+
+/* The rule that row i of a was matched by, and its partner in b. */
+static enum pf_match rule_of(const struct scene *s, size_t i, size_t partner)
+{
+	uint32_t pair = s->pairs.of_a[i];
+
+	if (partner < 16)
+		assert_int_equal(s->pairs.of_b[partner], pair);
+	return s->pairs.items[pair].match;
+}
+
+static void release(struct scene *s)
+{
+	pf_pairs_release(&s->pairs);
+	pf_intern_release(&s->texts);
+}
+
+static void matching(void **state)
+{
+	struct scene s = { 0 };
+
+	(void)state;
+	pf_intern_init(&s.texts);
+	add_row(&s, 0, "aten::a", "[1]", "same", 10);
+	add_row(&s, 0, "aten::b", "[1]", "shaped", 20);
+	add_row(&s, 0, "aten::c", "[1]", "k1", 30);
+	add_row(&s, 0, "aten::c", "[1]", "old", 40);
+	add_row(&s, 0, "aten::c", "[1]", "k3", 50);
+	add_row(&s, 0, "x > aten::d", "[1]", "sgemm_1", 60);
+	add_row(&s, 0, "aten::e", "[1]", "gone", 70);
+	add_row(&s, 1, "aten::a", "[1]", "same", 11);
+	add_row(&s, 1, "aten::b", "[2]", "shaped", 21);
+	add_row(&s, 1, "aten::c", "[1]", "k1", 31);
+	add_row(&s, 1, "aten::c", "[1]", "new", 41);
+	add_row(&s, 1, "aten::c", "[1]", "k3", 51);
+	add_row(&s, 1, "y > aten::d", "[1]", "Cijk_2", 61);
+	add_row(&s, 1, "aten::f", "[1]", "came", 71);
+	match(&s);
+	assert_int_equal(rule_of(&s, 0, 0), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 1, 1), PF_MATCH_SHAPE);
+	assert_int_equal(rule_of(&s, 2, 2), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 3, 3), PF_MATCH_POSITION);
+	assert_int_equal(rule_of(&s, 4, 4), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 5, 5), PF_MATCH_FAMILY);
+	assert_int_equal(rule_of(&s, 6, 99), PF_MATCH_REMOVED);
+	assert_int_equal(s.pairs.items[s.pairs.of_b[6]].match, PF_MATCH_ADDED);
+	release(&s);
+}
+
+static void anchors(void **state)
+{
+	struct scene s = { 0 };
+
+	(void)state;
+	pf_intern_init(&s.texts);
+	/* one more kernel in front does not shift the pairs behind it */
+	add_row(&s, 0, "op", "", "x", 1);
+	add_row(&s, 0, "op", "", "anchor", 2);
+	add_row(&s, 0, "op", "", "y", 3);
+	add_row(&s, 1, "op", "", "p", 4);
+	add_row(&s, 1, "op", "", "q", 5);
+	add_row(&s, 1, "op", "", "anchor", 6);
+	add_row(&s, 1, "op", "", "z", 7);
+	match(&s);
+	assert_int_equal(rule_of(&s, 1, 2), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 2, 3), PF_MATCH_POSITION);
+	/* one became two: a group */
+	assert_int_equal(rule_of(&s, 0, 0), PF_MATCH_GROUP);
+	assert_int_equal(rule_of(&s, 0, 1), PF_MATCH_GROUP);
+	release(&s);
+}
+
+static void crossed_anchors(void **state)
+{
+	struct scene s = { 0 };
+
+	(void)state;
+	pf_intern_init(&s.texts);
+	add_row(&s, 0, "op", "", "m", 1);
+	add_row(&s, 0, "op", "", "n", 2);
+	add_row(&s, 0, "op", "", "u", 3);
+	add_row(&s, 1, "op", "", "n", 4);
+	add_row(&s, 1, "op", "", "m", 5);
+	add_row(&s, 1, "op", "", "v", 6);
+	match(&s);
+	assert_int_equal(rule_of(&s, 0, 1), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 1, 0), PF_MATCH_EXACT);
+	assert_int_equal(rule_of(&s, 2, 2), PF_MATCH_POSITION);
+	release(&s);
+}
+
+/* Any rows on both sides: match() itself checks that sums hold. */
+static void matching_at_random(void **state)
+{
+	static const char *const words[] = { "a", "b", "c", "gemm", "" };
+	uint64_t seed = 5;
+
+	(void)state;
+	for (int round = 0; round < 500; round++) {
+		struct scene s = { 0 };
+
+		pf_intern_init(&s.texts);
+		for (int side = 0; side < 2; side++) {
+			size_t count = support_random(&seed) % 16;
+
+			s.side[side].work = s.rows[side];
+			for (size_t i = 0; i < count; i++)
+				add_row(&s, side,
+					words[support_random(&seed) % 5],
+					words[support_random(&seed) % 3],
+					words[support_random(&seed) % 4],
+					(int64_t)(support_random(&seed) % 99));
+		}
+		match(&s);
+		release(&s);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(means),
+		cmocka_unit_test(means_at_random),
+		cmocka_unit_test(more_of_it),
+		cmocka_unit_test(ranks),
+		cmocka_unit_test(ranks_by_counting),
+		cmocka_unit_test(families),
+		cmocka_unit_test(odd_families),
+		cmocka_unit_test(checks),
+		cmocka_unit_test(wrong_checks),
+		cmocka_unit_test(matching),
+		cmocka_unit_test(anchors),
+		cmocka_unit_test(crossed_anchors),
+		cmocka_unit_test(matching_at_random),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

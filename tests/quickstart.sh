@@ -35,5 +35,7 @@ if [ "${1:-}" = check ]; then
 fi
 ./profan ingest ../tests/truth/2.10.0/training/trace.json.gz -o trace.db
 ./profan table trace.db --sort self_cpu_time_total --limit 12
+./profan report trace.db -o report.html
 echo
-echo "that was: build/profan table build/trace.db"
+echo "the table again: build/profan table build/trace.db"
+echo "the report, for a browser: build/report.html"

@@ -299,8 +299,6 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db, err);
 	rc = out->names ? pf_pageable_load(db, &pageable, err) : -1;
-	if (!rc)
-		rc = pf_window_steps(db, window, &out->steps, err);
 	if (!rc && with_idle)
 		rc = pf_gap_find(db, window, out->names, &pageable,
 				 PF_GAPS_MICRO_NS, &l.sink, err);

@@ -88,6 +88,8 @@ libprofan_a_SOURCES = \
 	src/analysis/kernel_name.c \
 	src/analysis/kernels.c \
 	src/analysis/kernels.h \
+	src/analysis/kernels_impl.h \
+	src/analysis/kernels_show.c \
 	src/analysis/launches.c \
 	src/analysis/launches.h \
 	src/analysis/lookup.c \
@@ -125,6 +127,8 @@ libprofan_a_SOURCES = \
 	src/analysis/step_names.h \
 	src/analysis/steps.c \
 	src/analysis/steps.h \
+	src/analysis/steps_impl.h \
+	src/analysis/steps_show.c \
 	src/analysis/sync_sites.c \
 	src/analysis/sync_sites.h \
 	src/analysis/syncs.c \

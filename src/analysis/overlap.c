@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Each device of a trace has a sweep with a set per class; the sweep of the
- * whole trace is added to the figures of all when the trace ends.
- */
+/* Each device of a trace has a sweep with a set per class. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -28,13 +25,12 @@ struct figures {
 struct device {
 	int64_t trace_id, rank, device, count;
 	struct pf_sweep sweep;
+	struct figures figures;
 };
 
 struct overlap {
 	struct device *devices; /* those of one trace after another */
 	size_t count, cap, first;
-	struct pf_sweep trace;
-	int64_t trace_count;
 	struct figures all;
 	struct pf_comm_table *comm;
 };
@@ -82,35 +78,23 @@ static struct device *find_device(struct overlap *o,
 	return d;
 }
 
-static void end_trace(struct overlap *o)
-{
-	figure(&o->trace, o->trace_count, &o->all);
-	pf_sweep_init(&o->trace);
-	o->trace_count = 0;
-	o->first = o->count;
-}
-
 static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 {
 	const struct pf_gpu_event *ev;
 	int rc;
 
-	pf_sweep_init(&o->trace);
 	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
 		struct device *d;
 
 		if (ev->is_first_of_trace)
-			end_trace(o);
+			o->first = o->count;
 		d = find_device(o, ev);
 		d->count++;
-		o->trace_count++;
 		pf_sweep_add(&d->sweep, ev->class, ev->start_ns, ev->end_ns);
-		pf_sweep_add(&o->trace, ev->class, ev->start_ns, ev->end_ns);
 		if (ev->class == PF_GPU_COMM &&
 		    pf_comm_table_add(o->comm, gpu, ev, err) < 0)
 			return -1;
 	}
-	end_trace(o);
 	return rc;
 }
 
@@ -181,11 +165,10 @@ static void put_share(struct pf_table *t, int64_t part, int64_t whole)
 		pf_table_null(t);
 }
 
-static void add_device(struct pf_table *t, struct device *d)
+static void add_device(struct pf_table *t, const struct device *d)
 {
-	struct figures f = { 0 };
+	const struct figures f = d->figures;
 
-	figure(&d->sweep, d->count, &f);
 	put_known(t, d->rank);
 	put_known(t, d->device);
 	pf_table_int(t, f.total);
@@ -207,7 +190,21 @@ static void add_device(struct pf_table *t, struct device *d)
 	pf_table_int(t, d->trace_id);
 }
 
-static void add_devices(struct pf_doc *doc, struct overlap *o)
+/* Time on one GPU hides nothing on another: figures of all are sums. */
+static void add_up(struct overlap *o)
+{
+	if (o->count)
+		qsort(o->devices, o->count, sizeof(*o->devices), by_device);
+	for (size_t i = 0; i < o->count; i++) {
+		struct device *d = &o->devices[i];
+
+		d->figures = (struct figures){ 0 };
+		figure(&d->sweep, d->count, &d->figures);
+		figure(&d->sweep, d->count, &o->all);
+	}
+}
+
+static void add_devices(struct pf_doc *doc, const struct overlap *o)
 {
 	static const struct pf_col cols[] = {
 		{ "rank", "Rank", PF_INT },
@@ -230,13 +227,11 @@ static void add_devices(struct pf_doc *doc, struct overlap *o)
 		{ "event_count", "Events", PF_COUNT | PF_FULL },
 		{ "trace_id", "Trace", PF_INT | PF_FULL },
 	};
-	struct pf_table *t = pf_doc_table(doc, "devices",
-					  "By GPU, exposed time only; hidden: "
-					  "communication behind computation",
-					  cols, sizeof(cols) / sizeof(*cols));
+	struct pf_table *t = pf_doc_table(
+		doc, "devices",
+		"By GPU, each instant counted once, from left to right", cols,
+		sizeof(cols) / sizeof(*cols));
 
-	if (o->count)
-		qsort(o->devices, o->count, sizeof(*o->devices), by_device);
 	for (size_t i = 0; i < o->count; i++)
 		add_device(t, &o->devices[i]);
 }
@@ -282,6 +277,7 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
 	if (!rc) {
+		add_up(&o);
 		add_scalars(doc, &o.all);
 		add_devices(doc, &o);
 		add_together(doc, &o.all);

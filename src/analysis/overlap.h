@@ -10,8 +10,8 @@
  *	exposed memset		else any fill
  *	idle			nothing
  *
- * "All" takes the devices of one trace as one, and adds up traces, whose
- * clocks need not agree.
+ * Figures of all are sums over devices: what runs on one hides nothing on
+ * another.
  */
 #ifndef PF_ANALYSIS_OVERLAP_H
 #define PF_ANALYSIS_OVERLAP_H

@@ -154,6 +154,8 @@ static void tear_down(struct pf_usage *u)
 	free(u->devices);
 	pf_intern_release(&u->alive.keys);
 	pf_intern_release(&u->kept.keys);
+	pf_intern_release(&u->texts);
+	pf_map_release(&u->texts_by_name);
 	free(u->alive.items);
 	free(u->kept.items);
 	pf_allocs_release(&u->allocs);
@@ -164,6 +166,8 @@ static int set_up(struct pf_usage *u, struct pf_db *db,
 {
 	pf_intern_init(&u->alive.keys);
 	pf_intern_init(&u->kept.keys);
+	pf_intern_init(&u->texts);
+	pf_map_init(&u->texts_by_name);
 	if (pf_allocs_load(db, window, &u->allocs, err) < 0)
 		return -1;
 	u->devices =

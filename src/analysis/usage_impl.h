@@ -74,6 +74,8 @@ struct pf_usage {
 	struct pf_allocs allocs;
 	struct pf_usage_device *devices; /* as allocs.devices */
 	struct pf_usage_groups alive, kept;
+	struct pf_map texts_by_name; /* of a string -> texts */
+	struct pf_intern texts;      /* names as they are shown */
 	const struct pf_usage_args *args;
 	struct pf_table *by_device, *alive_table, *kept_table, *op_table, *oom;
 	struct pf_table *curve, *events; /* or NULL */

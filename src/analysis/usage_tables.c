@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/usage_impl.h"
 #include "base/mem.h"
@@ -95,15 +96,25 @@ void pf_usage_put_ids(const struct pf_usage *u, struct pf_table *t,
 int pf_usage_put_name(struct pf_usage *u, struct pf_table *t, uint32_t name,
 		      struct pf_err *err)
 {
-	char *text = NULL;
+	uint64_t *known;
+	const char *shown;
+	size_t len;
+	char *text;
 
-	if (name != PF_ID_NONE) {
+	if (name == PF_ID_NONE) {
+		pf_table_null(t);
+		return 0;
+	}
+	known = pf_map_at(&u->texts_by_name, name);
+	if (*known == UINT64_MAX) {
 		text = pf_names_frame_take(u->allocs.names, name, err);
 		if (!text)
 			return -1;
+		*known = pf_intern_add(&u->texts, text, strlen(text));
+		free(text);
 	}
-	pf_table_string(t, text);
-	free(text);
+	shown = pf_intern_text(&u->texts, (uint32_t)*known, &len);
+	pf_table_text(t, shown, len);
 	return 0;
 }
 

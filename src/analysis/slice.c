@@ -125,6 +125,18 @@ static void add_margin(struct slice *s, const struct pf_window_trace *t)
 		s->to_ns = pf_alloc_add(t->last_ns, 1);
 }
 
+/* The first event, but whole microseconds stay whole, and all times fit. */
+static int64_t find_shift(const struct pf_window_trace *t)
+{
+	int64_t shift, span;
+
+	if (__builtin_sub_overflow(
+		    t->first_ns, (t->first_ns % 1000 + 1000) % 1000, &shift) ||
+	    __builtin_sub_overflow(t->last_ns, shift, &span))
+		return 0;
+	return shift;
+}
+
 static int set_window(struct slice *s, struct pf_window *window,
 		      struct pf_err *err)
 {
@@ -144,8 +156,7 @@ static int set_window(struct slice *s, struct pf_window *window,
 		return pf_fail(err, PF_EDATA, "no event is in the window");
 	s->result->from_ns = pf_alloc_sub(s->from_ns, t->first_ns);
 	s->result->to_ns = pf_alloc_sub(s->to_ns, t->first_ns);
-	/* whole microseconds stay whole */
-	s->writer.shift_ns = t->first_ns - (t->first_ns % 1000 + 1000) % 1000;
+	s->writer.shift_ns = find_shift(t);
 	return 0;
 }
 

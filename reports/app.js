@@ -704,24 +704,26 @@ const timeline = (T) => {
 	/* The names that take most of a range, by group of tracks. */
 	const sumUp = () => {
 		const [a, b] = range;
+		const sums = make('div', { className: 'sums' });
 		said.replaceChildren(make('div', {}, time(b - a) + ' from ' +
-			time(a)));
+			time(a)), sums);
 		for (const [key, g] of groups) {
-			const sums = new Map();
+			const by = new Map();
 			for (let i = 0; i < g.n; i++) {
 				const ns = Math.min(g.start[i] + g.dur[i], b) -
 					Math.max(g.start[i], a);
 				if (ns > 0)
-					sums.set(g.name[i],
-						(sums.get(g.name[i]) || 0) + ns);
+					by.set(g.name[i],
+						(by.get(g.name[i]) || 0) + ns);
 			}
-			const best = [...sums].sort((x, y) => y[1] - x[1])
+			const best = [...by].sort((x, y) => y[1] - x[1])
 				.slice(0, 10);
 			if (best.length)
-				said.append(make('div', { className: 'note' },
-					key), make('ol', {}, ...best.map(
-					([name, ns]) => make('li', {}, time(ns) +
-					' ' + label(name).slice(0, 100)))));
+				sums.append(make('div', {}, make('div',
+					{ className: 'note' }, key), make('ol', {},
+					...best.map(([name, ns]) => make('li', {},
+					time(ns) + ' ' +
+					label(name).slice(0, 60))))));
 		}
 	};
 

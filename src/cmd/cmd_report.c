@@ -84,7 +84,7 @@ static int show_doc(struct pf_ctx *cx, const struct pf_report *r, int format,
 }
 
 static int show(struct pf_ctx *cx, const struct report_args *a,
-		const struct pf_report *r, struct pf_err *err)
+		struct pf_report *r, struct pf_err *err)
 {
 	struct pf_buf text = { 0 };
 	const char *path = a->out;
@@ -117,6 +117,8 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	if (a->out && a->format > AS_MD)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with html and md");
+	if (a->format != AS_HTML)
+		a->report.timeline = PF_TIMELINE_NONE;
 	rc = pf_report_make(cx->db, &a->report,
 			    pf_output_base_name(cx->db_path), &report, err);
 	if (!rc)

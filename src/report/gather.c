@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@
 #include "analysis/syncs.h"
 #include "analysis/torch_table.h"
 #include "analysis/usage.h"
+#include "base/mem.h"
 #include "report/gather.h"
 #include "table/find.h"
 
@@ -246,9 +249,96 @@ static void write_window(struct pf_parts *p)
 		pf_buf_addf(out, " --device %" PRId64, w->device);
 }
 
+/* ---- two at a time ---- */
+
+#define THREADS 2
+
+/* Parts by the time they take, so that the last is a short one. */
+static const enum pf_part order[] = {
+	PF_PART_DOCTOR,  PF_PART_SYNCS, PF_PART_GAPS,   PF_PART_LAUNCHES,
+	PF_PART_CALLERS, PF_PART_STEPS, PF_PART_MEMORY, PF_PART_KERNELS,
+	PF_PART_OVERLAP, PF_PART_OPS,
+};
+
+_Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 1,
+	       "every part but info");
+
+/* What threads share: the parts are theirs alone, one each. */
+struct queue {
+	const char *db_path;
+	struct pf_parts *parts;
+	const struct pf_parts_beside *beside;
+	atomic_uint next;
+	int rc[PF_PART_COUNT + 1];
+	struct pf_err err[PF_PART_COUNT + 1];
+};
+
+static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
+{
+	q->rc[part] = parts[part].run(db, q->parts, &q->parts->doc[part],
+				      &q->err[part]);
+	if (q->rc[part])
+		pf_while(&q->err[part], "%s", parts[part].command);
+}
+
+static void *run_queue(void *p)
+{
+	struct queue *q = p;
+	struct pf_db db = { 0 };
+	struct pf_err err = { 0 };
+	bool is_open = !pf_db_open(&db, q->db_path, false, &err);
+	unsigned n;
+
+	/* info's place takes the trouble of opening, the last the work beside */
+	while ((n = atomic_fetch_add(&q->next, 1)) < PF_PART_COUNT) {
+		int at = n ? (int)order[n - 1] : PF_PART_COUNT;
+
+		if (!is_open) {
+			q->rc[at] = -1;
+			q->err[at] = err;
+		} else if (n) {
+			run_part(q, &db, order[n - 1]);
+		} else if (q->beside) {
+			q->rc[at] = q->beside->run(
+				&db, q->parts, q->beside->context, &q->err[at]);
+		}
+	}
+	if (is_open)
+		pf_db_close(&db);
+	return NULL;
+}
+
+/* The first error in the order of parts, whichever thread met it first. */
+static int run_all(struct pf_db *db, struct pf_parts *p,
+		   const struct pf_parts_beside *beside, struct pf_err *err)
+{
+	struct queue *q = pf_calloc(1, sizeof(*q));
+	pthread_t threads[THREADS - 1];
+	size_t started = 0;
+	int rc = 0;
+
+	q->db_path = db->path;
+	q->parts = p;
+	q->beside = beside;
+	while (started < THREADS - 1 &&
+	       !pthread_create(&threads[started], NULL, run_queue, q))
+		started++;
+	run_queue(q);
+	while (started > 0)
+		pthread_join(threads[--started], NULL);
+	for (int i = 0; i <= PF_PART_COUNT && !rc; i++) {
+		rc = q->rc[i];
+		if (rc)
+			*err = q->err[i];
+	}
+	free(q);
+	return rc;
+}
+
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, struct pf_redact *redact,
-		    struct pf_parts *out, struct pf_err *err)
+		    const struct pf_parts_beside *beside, struct pf_parts *out,
+		    struct pf_err *err)
 {
 	*out = (struct pf_parts){ .window = *window, .db_name = db_name };
 	if (pf_info(db, &out->doc[PF_PART_INFO], err))
@@ -257,9 +347,8 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	if (pf_window_resolve(db, &out->window, &out->traces, err))
 		return -1;
 	write_window(out);
-	for (int i = PF_PART_INFO + 1; i < PF_PART_COUNT; i++)
-		if (parts[i].run(db, out, &out->doc[i], err))
-			return pf_while(err, "%s", parts[i].command);
+	if (run_all(db, out, beside, err))
+		return -1;
 	find_named_steps(out);
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		pf_redact_doc(redact, &out->doc[i]);

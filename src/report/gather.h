@@ -42,13 +42,21 @@ struct pf_parts {
 	struct pf_window traces;      /* resolved */
 };
 
+/* Other work on the same database, done beside the parts. */
+struct pf_parts_beside {
+	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context,
+		   struct pf_err *err);
+	void *context;
+};
+
 /*
- * Run every analysis; texts go through "redact".  Without options of a window, the profiler steps are
+ * Run every analysis; texts go through "redact"; beside may be NULL.  Without options of a window, the profiler steps are
  * the window; without steps it is the whole trace.
  */
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, struct pf_redact *redact,
-		    struct pf_parts *out, struct pf_err *err);
+		    const struct pf_parts_beside *beside, struct pf_parts *out,
+		    struct pf_err *err);
 void pf_parts_release(struct pf_parts *p);
 
 /* Append the command line that prints a part. */

@@ -350,7 +350,6 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 
 /* ---- the page ---- */
 
-#define SLICE_BYTES 8          /* of the largest page for each slice */
 #define FRAME_BYTES (64 << 10) /* skeleton, style and program */
 
 static int64_t bytes_of(const struct pf_buf *slots, size_t count)
@@ -362,8 +361,7 @@ static int64_t bytes_of(const struct pf_buf *slots, size_t count)
 	return sum;
 }
 
-int pf_report_html(const struct pf_report *r, struct pf_buf *out,
-		   struct pf_err *err)
+int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 {
 	enum {
 		TITLE,
@@ -396,16 +394,12 @@ int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 					 { NULL, NULL } };
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.source_url };
-	struct pf_timeline timeline = { 0 };
-	int rc = pf_timeline_load(r->db, &r->parts.traces.traces[0], r->redact,
-				  (enum pf_timeline_want)r->args.timeline,
-				  r->args.max_html_bytes / SLICE_BYTES,
-				  &timeline, err);
+	const struct pf_timeline *t = &r->timeline;
+	int rc;
 
-	page.first_ns = timeline.first_ns;
-	if (timeline.group[PF_SLICES_GPU].count +
-	    timeline.group[PF_SLICES_OPS].count)
-		page.timeline_trace = timeline.trace_id;
+	page.first_ns = r->parts.traces.traces[0].first_ns;
+	if (t->group[PF_SLICES_GPU].count + t->group[PF_SLICES_OPS].count)
+		page.timeline_trace = t->trace_id;
 	pf_report_title(r, &title);
 	pf_html_text(&b[TITLE], title.data);
 	add_header(&b[HEADER], r);
@@ -417,12 +411,8 @@ int pf_report_html(const struct pf_report *r, struct pf_buf *out,
 	pf_sections_add(&b[SECTIONS], &page);
 	add_checks(&b[FINE], &r->verdicts);
 	add_method(&b[METHOD], &r->parts);
-	if (!rc)
-		rc = pf_timeline_html(r, &timeline,
-				      r->args.max_html_bytes -
-					      bytes_of(b, SLOTS),
-				      &b[TIMELINE], &b[DATA], err);
-	pf_timeline_release(&timeline);
+	rc = pf_timeline_html(r, r->args.max_html_bytes - bytes_of(b, SLOTS),
+			      &b[TIMELINE], &b[DATA], err);
 	if (!rc)
 		rc = pf_fill("reports/page.html", slots, out, err);
 	for (int i = 0; i < SLOTS; i++)

@@ -7,6 +7,8 @@
 #include "report/report.h"
 #include "table/find.h"
 
+#define SLICE_BYTES 8 /* of the largest page for each slice */
+
 int pf_report_check_url(const char *url, struct pf_err *err)
 {
 	static const char wanted[] = "https://";
@@ -27,18 +29,33 @@ int pf_report_check_url(const char *url, struct pf_err *err)
 	return 0;
 }
 
+static int load_timeline(struct pf_db *db, const struct pf_parts *p,
+			 void *context, struct pf_err *err)
+{
+	struct pf_report *r = context;
+
+	return pf_timeline_load(db, &p->traces.traces[0], r->redact,
+				(enum pf_timeline_want)r->args.timeline,
+				r->args.max_html_bytes / SLICE_BYTES,
+				&r->timeline, err);
+}
+
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   const char *db_name, struct pf_report *out,
 		   struct pf_err *err)
 {
+	const struct pf_parts_beside beside = { load_timeline, out };
+
 	memset(out, 0, sizeof(*out));
 	out->db = db;
 	out->args = *args;
 	if (args->source_url && pf_report_check_url(args->source_url, err))
 		return -1;
 	out->redact = pf_redact_new(db, args->redact, err);
-	if (!out->redact || pf_parts_gather(db, &args->window, db_name,
-					    out->redact, &out->parts, err))
+	if (!out->redact ||
+	    pf_parts_gather(db, &args->window, db_name, out->redact,
+			    args->timeline == PF_TIMELINE_NONE ? NULL : &beside,
+			    &out->parts, err))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	pf_tiles_find(&out->parts, &out->tiles);
@@ -49,6 +66,7 @@ void pf_report_release(struct pf_report *r)
 {
 	pf_verdicts_release(&r->verdicts);
 	pf_tiles_release(&r->tiles);
+	pf_timeline_release(&r->timeline);
 	pf_parts_release(&r->parts);
 	pf_redact_free(r->redact);
 }

@@ -12,24 +12,16 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "report/gather.h"
+#include "report/slices.h"
 #include "report/tiles.h"
 #include "report/verdict.h"
 #include "store/db.h"
 #include "table/doc.h"
 
-/* What goes into the timeline, the most first. */
-enum pf_timeline_want {
-	PF_TIMELINE_FULL,
-	PF_TIMELINE_OPS, /* "gpu+ops" */
-	PF_TIMELINE_GPU,
-	PF_TIMELINE_NONE,
-};
-#define PF_TIMELINE_WORDS "full|gpu+ops|gpu|none"
-
 struct pf_report_args {
 	struct pf_window_args window;
 	const char *source_url; /* "https://host/%f#L%l", or NULL */
-	int timeline;           /* enum pf_timeline_want */
+	int timeline;           /* enum pf_timeline_want; not NONE: load it */
 	int64_t max_html_bytes;
 	bool redact;
 };
@@ -43,6 +35,7 @@ struct pf_report {
 	struct pf_parts parts;
 	struct pf_verdicts verdicts;
 	struct pf_tiles tiles;
+	struct pf_timeline timeline; /* if it was wanted */
 };
 
 /* Gather everything; db_name is how commands of the page name the file. */
@@ -51,8 +44,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   struct pf_err *err);
 void pf_report_release(struct pf_report *r);
 
-int pf_report_html(const struct pf_report *r, struct pf_buf *out,
-		   struct pf_err *err);
+/* Once: the names of the timeline are changed on the way. */
+int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err);
 /* html_name: of the page beside it, or NULL. */
 void pf_report_md(const struct pf_report *r, const char *html_name,
 		  struct pf_buf *out);

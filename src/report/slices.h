@@ -11,10 +11,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/window.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "report/report.h"
+#include "report/redact.h"
 #include "store/db.h"
+
+/* What goes into the timeline, the most first. */
+enum pf_timeline_want {
+	PF_TIMELINE_FULL,
+	PF_TIMELINE_OPS, /* "gpu+ops" */
+	PF_TIMELINE_GPU,
+	PF_TIMELINE_NONE,
+};
+#define PF_TIMELINE_WORDS "full|gpu+ops|gpu|none"
 
 enum pf_slice_group {
 	PF_SLICES_GPU,

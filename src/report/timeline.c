@@ -319,10 +319,10 @@ static int add_payload(struct pf_timeline *t, enum pf_slice_group which,
 	return rc;
 }
 
-int pf_timeline_html(const struct pf_report *r, struct pf_timeline *t,
-		     int64_t room, struct pf_buf *section, struct pf_buf *data,
-		     struct pf_err *err)
+int pf_timeline_html(struct pf_report *r, int64_t room, struct pf_buf *section,
+		     struct pf_buf *data, struct pf_err *err)
 {
+	struct pf_timeline *t = &r->timeline;
 	struct pf_buf payloads = { 0 };
 	size_t kept;
 	uint32_t *map = choose_names(t, room > 0 ? room : 0, &kept);

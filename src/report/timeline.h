@@ -16,8 +16,7 @@
  * does not fit is left out and named.  Without events there is only a line
  * that says so.
  */
-int pf_timeline_html(const struct pf_report *r, struct pf_timeline *t,
-		     int64_t room, struct pf_buf *section, struct pf_buf *data,
-		     struct pf_err *err);
+int pf_timeline_html(struct pf_report *r, int64_t room, struct pf_buf *section,
+		     struct pf_buf *data, struct pf_err *err);
 
 #endif

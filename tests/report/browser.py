@@ -230,6 +230,7 @@ def check_timeline(browser, name):
     track = p.evaluate("document.documentElement.timeline.rows()[0]")
     y = track["y"] + 18 + 7
     for k in range(100):
+        box = canvas.bounding_box()
         x = 152 + (box["width"] - 160) * k / 100
         p.mouse.click(box["x"] + x, box["y"] + y)
         if p.locator("#say code").count():

@@ -34,7 +34,7 @@ struct object {
 
 static struct {
 	pthread_mutex_t lock;
-	uint8_t *memory;
+	uint8_t *_Atomic memory; /* set once */
 	size_t used;
 	uint32_t domains;
 	struct object *newest;
@@ -82,7 +82,7 @@ static struct object *new_object(uint32_t len)
 			       0);
 		if (p == MAP_FAILED)
 			return NULL;
-		objects.memory = p;
+		atomic_store_explicit(&objects.memory, p, memory_order_release);
 	}
 	if (bytes > OBJECT_BYTES - objects.used)
 		return NULL;
@@ -122,7 +122,9 @@ static struct object *get_object(uint32_t kind, uint32_t domain, uint32_t id,
 /* Is this pointer of the program's one of our objects? */
 static const struct object *as_object(const void *p, uint32_t kind)
 {
-	uintptr_t at = (uintptr_t)p, base = (uintptr_t)objects.memory;
+	uintptr_t at = (uintptr_t)p;
+	uintptr_t base = (uintptr_t)atomic_load_explicit(&objects.memory,
+							 memory_order_acquire);
 	const struct object *o = p;
 
 	if (!base || at < base || at >= base + OBJECT_BYTES || at % 16 ||

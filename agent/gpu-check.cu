@@ -15,10 +15,10 @@
 
 #define CHECK(x)                                                               \
 	do {                                                                   \
-		cudaError_t e = (x);                                           \
-		if (e != cudaSuccess) {                                        \
+		cudaError_t bad = (x);                                          \
+		if (bad != cudaSuccess) {                                      \
 			fprintf(stderr, "%s: %s\n", #x,                        \
-				cudaGetErrorString(e));                        \
+				cudaGetErrorString(bad));                      \
 			_exit(9);                                              \
 		}                                                              \
 	} while (0)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The capture library.  It is loaded into other people's programs: no library
 # but libc, nothing exported but what agent.map lists.
-EXTRA_DIST += agent/FORMAT.md agent/README.md agent/agent.map
+EXTRA_DIST += agent/FORMAT.md agent/README.md agent/agent.map \
+	agent/gpu-check.cu agent/gpu-check.py agent/gpu-check.sh
 
 pkglib_LTLIBRARIES += libprofan_agent.la
 libprofan_agent_la_SOURCES = \

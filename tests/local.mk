@@ -118,6 +118,7 @@ include tests/agent/local.mk
 # ---- shell tests ----
 SHELL_TESTS = \
 	tests/agent/abi.sh \
+	tests/agent/gpu_check.sh \
 	tests/agent/life.sh \
 	tests/agent/nvtx.sh \
 	tests/agent/records.sh \

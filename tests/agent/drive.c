@@ -7,6 +7,7 @@
  *   late, stop, again   load the agent by ourselves, profan_start/_stop
  *   flush               profan_flush
  *   launch:N            N launches: API call, kernel; each 16th a copy
+ *   kernels:N           N launches of kernels alone
  *   threads:T:N         T threads with N launches each
  *   rate:N              N launches at 1 million records a second
  *   all                 one record of each kind
@@ -195,6 +196,17 @@ static void launches(uint64_t n)
 	for (uint64_t i = 0; i < n; i++)
 		launch(i);
 	printf("launches=%llu\n", (unsigned long long)n);
+}
+
+/* Only kernels, and a launch call for each. */
+static void kernels(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t t = now ? now() : 0;
+		uint32_t corr = next_correlation++;
+		api(PF_KIND_RUNTIME, 211, corr, t, t + 500, 0);
+		kernel(corr, t + 1000, t + 2000, kernel_names[0], 1);
+	}
 }
 
 static void *launch_thread(void *n)
@@ -568,6 +580,8 @@ static bool counted(const char *a)
 
 	if (starts(a, "launch:", &v))
 		launches(strtoull(v, NULL, 10));
+	else if (starts(a, "kernels:", &v))
+		kernels(strtoull(v, NULL, 10));
 	else if (starts(a, "rate:", &v))
 		rate(strtoull(v, NULL, 10));
 	else if (starts(a, "threads:", &v))

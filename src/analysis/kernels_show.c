@@ -209,10 +209,10 @@ static void add_tensor_cores(const struct kernels *k, struct pf_doc *doc)
 	else
 		pf_doc_real(doc, key, title, PF_RATIO,
 			    share_of(k, k->use_ns[PF_TENSOR_YES]));
-	pf_doc_int(doc, "tensor_core_ns", "Time in tensor core kernels", PF_NS,
+	pf_doc_int(doc, "tensor_core_ns", "  time that uses them", PF_NS,
 		   k->use_ns[PF_TENSOR_YES]);
-	pf_doc_int(doc, "tensor_unknown_ns", "Time in kernels not in our list",
-		   PF_NS, k->use_ns[PF_TENSOR_UNKNOWN]);
+	pf_doc_int(doc, "tensor_unknown_ns", "  time that may use them", PF_NS,
+		   k->use_ns[PF_TENSOR_UNKNOWN]);
 	if (unknown > MOST_UNKNOWN)
 		pf_doc_note(doc,
 			    "whether %" PRId64 " kernels (%s of the time) use "

@@ -31,6 +31,12 @@ static void test_names(void **state)
 		{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL", PF_TENSOR_NO },
 		{ "triton_poi_fused_add_0", PF_TENSOR_NO },
 		{ "triton_tem_fused_mm_0", PF_TENSOR_UNKNOWN },
+		{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEff...)",
+		  PF_TENSOR_YES },
+		{ "fmha_cutlassF_f32_aligned_64x64_rf_sm75(PyTorchMemEff...)",
+		  PF_TENSOR_NO },
+		{ "fmha_cutlassB_f16_aligned_64x64_k64_sm50(PyTorchMemEff)",
+		  PF_TENSOR_NO },
 		{ "my_kernel", PF_TENSOR_UNKNOWN },
 		{ "", PF_TENSOR_UNKNOWN },
 	};

@@ -28,6 +28,16 @@ struct item {
 	bool is_op, is_async;
 };
 
+/* Where a call or overhead without an operator nests. */
+static uint32_t unlinked_thread(const struct pf_engine *e,
+				const struct pf_fe *fe)
+{
+	if (e->rules.unlinked_at_home)
+		return fe->track;
+	return e->rules.unlinked_in_tree ? e->stop_track
+					 : (uint32_t)e->track_count + 1;
+}
+
 /* Id, link and thread of a runtime call. */
 static int place_call(struct pf_engine *e, struct item *it, struct pf_err *err)
 {
@@ -36,8 +46,7 @@ static int place_call(struct pf_engine *e, struct item *it, struct pf_err *err)
 	if (it->link)
 		return pf_engine_linked_thread(e, it->fe, it->link, &it->thread,
 					       err);
-	it->thread = e->rules.unlinked_in_tree ? e->stop_track
-					       : (uint32_t)e->track_count + 1;
+	it->thread = unlinked_thread(e, it->fe);
 	return 0;
 }
 
@@ -47,8 +56,7 @@ static int place_overhead(struct host_pass *p, struct item *it,
 	struct pf_engine *e = p->e;
 	const int64_t *id;
 
-	it->thread = e->rules.unlinked_in_tree ? e->stop_track
-					       : (uint32_t)e->track_count + 1;
+	it->thread = unlinked_thread(e, it->fe);
 	if (!e->overhead_ids)
 		return 0;
 	id = pf_spool_at(e->overhead_ids, p->overhead_at++, err);

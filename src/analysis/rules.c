@@ -149,6 +149,7 @@ static void for_capture(struct pf_rules *r)
 	r->candidates = PF_CANDIDATES_OPS;
 	r->overhead_claims = false;
 	r->unlinked_claims = false;
+	r->unlinked_at_home = true;
 }
 
 static enum pf_link_mode guess_links(const struct pf_rule_facts *f)

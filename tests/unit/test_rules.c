@@ -49,6 +49,27 @@ static void recognises_old(void **state)
 	assert_false(r.unlinked_in_tree);
 }
 
+/* Captures of profan's own: nothing is guessed from numbers. */
+static void knows_captures(void **state)
+{
+	struct pf_rule_facts f = { .fraction_digits = 3,
+				   .has_base = true,
+				   .is_capture = true };
+	struct pf_rules r = pf_rules_for(&f, 0, 0);
+
+	(void)state;
+	assert_int_equal(r.torch, 215);
+	assert_int_equal(r.links, PF_LINK_LOST);
+	assert_int_equal(r.candidates, PF_CANDIDATES_OPS);
+	assert_false(r.overhead_claims || r.unlinked_claims);
+	assert_true(r.unlinked_at_home);
+	/* whatever release the user wants the table to look like */
+	r = pf_rules_for(&f, 206, 0);
+	assert_int_equal(r.torch, 206);
+	assert_int_equal(r.links, PF_LINK_LOST);
+	assert_false(r.overhead_claims || r.unlinked_claims);
+}
+
 static void recognises_between(void **state)
 {
 	struct pf_rule_facts f = modern;
@@ -171,6 +192,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recognises_modern),
 		cmocka_unit_test(recognises_old),
+		cmocka_unit_test(knows_captures),
 		cmocka_unit_test(recognises_between),
 		cmocka_unit_test(recognises_new),
 		cmocka_unit_test(history),

@@ -161,6 +161,8 @@ libprofan_a_SOURCES = \
 	src/base/demangle.h \
 	src/base/err.c \
 	src/base/err.h \
+	src/base/jsontext.c \
+	src/base/jsontext.h \
 	src/base/jsonw.c \
 	src/base/jsonw.h \
 	src/base/log.c \
@@ -393,7 +395,9 @@ pkglib_LTLIBRARIES += profan_sqlite.la
 profan_sqlite_la_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
+	src/base/jsontext.c \
 	src/base/mem.c \
+	src/base/utf8.c \
 	src/embed/asset.c \
 	src/store/argtext.c \
 	src/store/block.c \

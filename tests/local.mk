@@ -20,6 +20,7 @@ UNIT_TESTS = \
 	tests/unit/test_ingest_run \
 	tests/unit/test_input \
 	tests/unit/test_interval \
+	tests/unit/test_jsontext \
 	tests/unit/test_jsonw \
 	tests/unit/test_mend \
 	tests/unit/test_num \

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "analysis/args.h"
+#include "base/jsontext.h"
 
 #include <string.h>
 
@@ -174,86 +175,10 @@ bool pf_json_int(struct pf_json v, int64_t *out)
 	return true;
 }
 
-static void add_utf8(struct pf_buf *out, unsigned c)
-{
-	if (c < 0x80) {
-		pf_buf_addc(out, (char)c);
-	} else if (c < 0x800) {
-		pf_buf_addc(out, (char)(0xc0 | c >> 6));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		pf_buf_addc(out, (char)(0xe0 | c >> 12));
-		pf_buf_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		pf_buf_addc(out, (char)(0xf0 | c >> 18));
-		pf_buf_addc(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	}
-}
-
-static bool hex4(struct pf_json v, size_t at, unsigned *out)
-{
-	*out = 0;
-	if (at + 4 > v.len)
-		return false;
-	for (size_t i = at; i < at + 4; i++) {
-		const char *digits = "0123456789abcdef";
-		char c = v.p[i];
-		const char *d;
-
-		if (c >= 'A' && c <= 'F')
-			c = (char)(c - 'A' + 'a');
-		d = c ? strchr(digits, c) : NULL;
-		if (!d)
-			return false;
-		*out = *out << 4 | (unsigned)(d - digits);
-	}
-	return true;
-}
-
-/* Decode \uXXXX at v.p[at] (behind the u); returns bytes used. */
-static size_t add_unicode(struct pf_json v, size_t at, struct pf_buf *out)
-{
-	unsigned high, low;
-
-	if (!hex4(v, at, &high)) {
-		pf_buf_adds(out, "\\u");
-		return 0;
-	}
-	if (high >= 0xd800 && high < 0xdc00 && at + 10 <= v.len &&
-	    v.p[at + 4] == '\\' && v.p[at + 5] == 'u' &&
-	    hex4(v, at + 6, &low) && low >= 0xdc00 && low < 0xe000) {
-		add_utf8(out,
-			 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
-		return 10;
-	}
-	add_utf8(out, high >= 0xd800 && high < 0xe000 ? 0xfffd : high);
-	return 4;
-}
-
 void pf_json_text(struct pf_json v, struct pf_buf *out)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-
-	if (!v.p || v.len < 2 || *v.p != '"') {
-		pf_buf_add(out, v.p, v.p ? v.len : 0);
-		return;
-	}
-	v = (struct pf_json){ v.p + 1, v.len - 2 };
-	for (size_t i = 0; i < v.len; i++) {
-		const char *f;
-
-		if (v.p[i] != '\\' || i + 1 >= v.len) {
-			pf_buf_addc(out, v.p[i]);
-			continue;
-		}
-		i++;
-		f = v.p[i] ? strchr(from, v.p[i]) : NULL;
-		if (v.p[i] == 'u')
-			i += add_unicode(v, i + 1, out);
-		else
-			pf_buf_addc(out, f ? to[f - from] : v.p[i]);
-	}
+	if (v.p && v.len >= 2 && *v.p == '"')
+		pf_json_unescape(v.p + 1, v.len - 2, out);
+	else if (v.p)
+		pf_buf_add(out, v.p, v.len);
 }

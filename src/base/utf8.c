@@ -154,3 +154,25 @@ size_t pf_utf8_columns(const char *p, size_t len)
 	}
 	return columns;
 }
+
+void pf_utf8_add(struct pf_buf *out, uint32_t code)
+{
+	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		code = 0xfffd;
+	if (code < 0x80) {
+		pf_buf_addc(out, (char)code);
+		return;
+	}
+	if (code < 0x800) {
+		pf_buf_addc(out, (char)(0xc0 | code >> 6));
+	} else {
+		if (code < 0x10000) {
+			pf_buf_addc(out, (char)(0xe0 | code >> 12));
+		} else {
+			pf_buf_addc(out, (char)(0xf0 | code >> 18));
+			pf_buf_addc(out, (char)(0x80 | (code >> 12 & 0x3f)));
+		}
+		pf_buf_addc(out, (char)(0x80 | (code >> 6 & 0x3f)));
+	}
+	pf_buf_addc(out, (char)(0x80 | (code & 0x3f)));
+}

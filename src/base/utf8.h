@@ -20,6 +20,9 @@
  */
 size_t pf_utf8_next(const char *p, size_t len, uint32_t *code);
 
+/* Append a character; one that there is not (a surrogate) is U+FFFD. */
+void pf_utf8_add(struct pf_buf *out, uint32_t code);
+
 /*
  * Would this character act on a terminal rather than show (C0, C1, DEL, line
  * separators, directional overrides, invisible marks)?  PF_UTF8_BAD too.

@@ -35,7 +35,4 @@ struct pf_arg {
 };
 bool pf_argtext_next(struct pf_argtext *it, struct pf_arg *out);
 
-/* Append the text of a JSON string (without its quotes), escapes undone. */
-void pf_argtext_unescape(const char *p, size_t len, struct pf_buf *out);
-
 #endif

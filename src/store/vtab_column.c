@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsontext.h"
 #include "store/vtab_impl.h"
 
 /* ---- texts ---- */
@@ -311,8 +312,8 @@ static void give_value(struct pf_vtab_cursor *c, sqlite3_context *out)
 		pf_buf_clear(&c->text);
 		pf_buf_reserve(&c->text, 1);
 		if (m->value_len > 2)
-			pf_argtext_unescape(m->value + 1, m->value_len - 2,
-					    &c->text);
+			pf_json_unescape(m->value + 1, m->value_len - 2,
+					 &c->text);
 		sqlite3_result_text64(out, c->text.data, c->text.len,
 				      SQLITE_TRANSIENT, SQLITE_UTF8);
 	} else if (!strcmp(type, "object") || !strcmp(type, "array")) {
@@ -336,7 +337,7 @@ int pf_vtab_arg_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 	case ARG_KEY:
 		pf_buf_clear(&c->text);
 		pf_buf_reserve(&c->text, 1);
-		pf_argtext_unescape(c->member.key, c->member.key_len, &c->text);
+		pf_json_unescape(c->member.key, c->member.key_len, &c->text);
 		sqlite3_result_text64(out, c->text.data, c->text.len,
 				      SQLITE_TRANSIENT, SQLITE_UTF8);
 		break;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define PF_SCAN_SIMD 1
+#include "base/jsontext.h"
 #include "base/mem.h"
 #include "trace/category.h"
 #include "trace/chrome.h"

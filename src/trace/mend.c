@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PF_SCAN_SIMD 0
+#include "base/jsontext.h"
 #include "trace/mend.h"
 #include "trace/scan.h"
 
@@ -70,26 +71,6 @@ static size_t utf8_len(const unsigned char *p, const unsigned char *end)
 	return 0;
 }
 
-static int hex4(const char *p, const char *end)
-{
-	int v = 0;
-
-	if (end - p < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		char c = p[i];
-
-		v <<= 4;
-		if (c >= '0' && c <= '9')
-			v |= c - '0';
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			v |= (c | 32) - 'a' + 10;
-		else
-			return -1;
-	}
-	return v;
-}
-
 /*
  * p is at a backslash inside a string whose closing quote is at end.  Copies
  * one escape (or its repair) and returns the place behind it; NULL is bad.
@@ -102,7 +83,7 @@ static const char *mend_escape(struct work *w, const char *p, const char *end)
 		pf_buf_add(w->out, p, 2);
 		return p + 2;
 	}
-	high = end - p >= 2 && p[1] == 'u' ? hex4(p + 2, end) : -1;
+	high = end - p >= 2 && p[1] == 'u' ? pf_json_hex4(p + 2, end) : -1;
 	if (high < 0) {
 		if (!tolerate(w, PF_REPAIR_BAD_ESCAPE, p))
 			return NULL;
@@ -113,8 +94,9 @@ static const char *mend_escape(struct work *w, const char *p, const char *end)
 		pf_buf_add(w->out, p, 6);
 		return p + 6;
 	}
-	low = end - p >= 12 && p[6] == '\\' && p[7] == 'u' ? hex4(p + 8, end)
-							   : -1;
+	low = end - p >= 12 && p[6] == '\\' && p[7] == 'u'
+		      ? pf_json_hex4(p + 8, end)
+		      : -1;
 	if (high < 0xdc00 && low >= 0xdc00 && low <= 0xdfff) {
 		pf_buf_add(w->out, p, 12);
 		return p + 12;
@@ -174,67 +156,6 @@ static enum pf_mend_result mend_string(struct work *w, size_t limit)
 	pf_buf_addc(w->out, '"');
 	w->m->p = end + 1;
 	return PF_MEND_OK;
-}
-
-static void add_utf8(struct pf_buf *out, unsigned c)
-{
-	if (c == 0)
-		c = 0xfffd; /* a NUL would hide what follows it */
-	if (c < 0x80) {
-		pf_buf_addc(out, (char)c);
-	} else if (c < 0x800) {
-		pf_buf_addc(out, (char)(0xc0 | c >> 6));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		pf_buf_addc(out, (char)(0xe0 | c >> 12));
-		pf_buf_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		pf_buf_addc(out, (char)(0xf0 | c >> 18));
-		pf_buf_addc(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		pf_buf_addc(out, (char)(0x80 | (c & 0x3f)));
-	}
-}
-
-bool pf_json_unescape(const char *p, size_t len, struct pf_buf *out)
-{
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-	const char *end = p + len, *hit;
-	int c, low;
-
-	while (p < end) {
-		const char *run = p;
-
-		while (p < end && *p != '\\')
-			p++;
-		pf_buf_add(out, run, (size_t)(p - run));
-		if (p == end)
-			break;
-		if (end - p < 2)
-			return false;
-		hit = p[1] ? strchr(from, p[1]) : NULL;
-		if (hit) {
-			pf_buf_addc(out, to[hit - from]);
-			p += 2;
-			continue;
-		}
-		c = p[1] == 'u' ? hex4(p + 2, end) : -1;
-		if (c < 0)
-			return false;
-		p += 6;
-		if (c >= 0xd800 && c < 0xdc00) {
-			low = end - p >= 6 && p[0] == '\\' && p[1] == 'u'
-				      ? hex4(p + 2, end)
-				      : -1;
-			if (low < 0xdc00 || low > 0xdfff)
-				return false;
-			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-			p += 6;
-		}
-		add_utf8(out, (unsigned)c);
-	}
-	return true;
 }
 
 /* ---- scalars ---- */

@@ -35,10 +35,4 @@ struct pf_mend {
 /* Append the canonical text of the value at m->p to out. */
 enum pf_mend_result pf_mend_value(struct pf_mend *m, struct pf_buf *out);
 
-/*
- * Append the bytes of a JSON string (without quotes) decoded to UTF-8.  The
- * text must be canonical or strictly valid; returns false if it is not.
- */
-bool pf_json_unescape(const char *p, size_t len, struct pf_buf *out);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/jsontext.h"
 #include "store/argtext.h"
 #include "trace/event.h"
 
@@ -88,25 +89,12 @@ static void broken_text_does_no_harm(void **state)
 					    (sizeof(alphabet) - 1)];
 		while (pf_argtext_next(&it, &arg)) {
 			assert_true(arg.value_len <= len);
-			pf_argtext_unescape(arg.key, arg.key_len, &out);
+			pf_json_unescape(arg.key, arg.key_len, &out);
 		}
 		pf_argtext_build(exact, len, 3, slots, &out);
 		pf_buf_release(&out);
 		test_free(exact);
 	}
-}
-
-static void unescape_knows_all_escapes(void **state)
-{
-	static const char in[] = "a\\n\\u00e9\\ud83d\\ude00\\\"\\/\\ud83dx\\u1";
-	struct pf_buf out = { 0 };
-
-	(void)state;
-	pf_argtext_unescape(in, strlen(in), &out);
-	assert_string_equal(out.data, "a\n\xc3\xa9\xf0\x9f\x98\x80\"/"
-				      "\xef\xbf\xbdx\xef\xbf\xbd"
-				      "1");
-	pf_buf_release(&out);
 }
 
 int main(void)
@@ -116,7 +104,6 @@ int main(void)
 		cmocka_unit_test(build_fills_slots_outside_strings),
 		cmocka_unit_test(next_gives_top_level_members),
 		cmocka_unit_test(broken_text_does_no_harm),
-		cmocka_unit_test(unescape_knows_all_escapes),
 	};
 
 	return cmocka_run_group_tests_name("argtext", tests, NULL, NULL);

@@ -152,22 +152,6 @@ static void test_placeholders(void **state)
 	pf_buf_release(&out);
 }
 
-static void test_unescape(void **state)
-{
-	struct pf_buf out = { 0 };
-
-	(void)state;
-	assert_true(pf_json_unescape("a\\n\\u00e9\\ud83d\\ude00\\/", 23, &out));
-	assert_string_equal(out.data, "a\n\xc3\xa9\xf0\x9f\x98\x80/");
-	pf_buf_clear(&out);
-	assert_true(pf_json_unescape("x\\u0000y", 8, &out));
-	assert_string_equal(out.data, "x\xef\xbf\xbdy");
-	assert_false(pf_json_unescape("\\", 1, &out));
-	assert_false(pf_json_unescape("\\u12", 4, &out));
-	assert_false(pf_json_unescape("\\ud800", 6, &out));
-	pf_buf_release(&out);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,7 +160,6 @@ int main(void)
 		cmocka_unit_test(test_cut_is_incomplete),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_placeholders),
-		cmocka_unit_test(test_unescape),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

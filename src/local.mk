@@ -22,6 +22,7 @@ libprofan_a_SOURCES = \
 	src/analysis/copies.h \
 	src/analysis/diff.c \
 	src/analysis/diff.h \
+	src/analysis/diff_averages.c \
 	src/analysis/diff_capture.c \
 	src/analysis/diff_capture.h \
 	src/analysis/diff_gate.c \

@@ -3,6 +3,7 @@
 
 diff.py laws A.db B.db...       sums of every pair, both directions
 diff.py trend A.db B.db...      the same figures, a row each
+diff.py averages A.db B.db       key_averages() of both, by name
 diff.py planted WORKDIR         each planted change is found, and nothing else
 diff.py noise WORKDIR COUNT     no claim between two captures of one program
 diff.py resnet A.db B.db        TensorBoard's pair, to the microsecond
@@ -153,6 +154,32 @@ def trend(*paths):
             assert abs(sum(causes.values()) - row["idle_ns"]) <= 1, row
         rate = row["steps"] * 8e9 / row["step_sum_ns"]
         assert abs(row["samples_per_second"] - rate) < 1e-9 * rate
+
+
+def averages(a, b):
+    """--columns: what "profan table" says of each side, by name."""
+    answer = diff(a, b, "--columns", "count,self_cpu,cuda_total,cpu_mem")
+    rows = {(r["name"], r["device"]): r for r in answer["tables"]["averages"]}
+    for path, side in (a, "a_"), (b, "b_"):
+        run = profan("query", path, "SELECT name, device_type, sum(count), "
+                     "sum(self_cpu_ns), sum(device_total_ns), "
+                     "sum(cpu_mem_bytes) FROM average WHERE grouping = 0 "
+                     "GROUP BY 1, 2", "--format", "json")
+        assert run.returncode == 0, run.stderr
+        table = list(json.loads(run.stdout)["tables"].values())[0]
+        names = set()
+        for want in table:
+            want = list(want.values())
+            row = rows[want[0], want[1]]
+            names.add((want[0], want[1]))
+            got = [row[side + k] for k in ("count", "self_cpu_ns",
+                                           "cuda_total_ns", "cpu_mem_bytes")]
+            assert got == want[2:], (want, row)
+        for key, row in rows.items():
+            assert key in names or row[side + "count"] == 0, row
+    assert len(rows) > 10
+    order = [abs(r["delta_count"]) for r in answer["tables"]["averages"]]
+    assert order == sorted(order, reverse=True)
 
 
 # ---- synthetic captures ----
@@ -459,7 +486,7 @@ if __name__ == "__main__":
         planted(*arguments)
         sys.exit(0)
     try:
-        {"laws": laws, "trend": trend, "noise": noise, "resnet": resnet,
+        {"laws": laws, "trend": trend, "averages": averages, "noise": noise, "resnet": resnet,
          "hta": hta}[command](*arguments)
         print("ok %s" % command)
     except AssertionError as error:

@@ -34,6 +34,8 @@ for shape in "--steps 4 --layers 2" "--steps 3 --layers 1 --inference" \
 done
 label="laws of generated traces"
 results laws "$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
+label="key_averages() of generated traces"
+results averages "$tmp/g1.db" "$tmp/g2.db"
 label="trend of generated traces"
 results trend "$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db" "$tmp/g1.db"
 label=
@@ -93,6 +95,8 @@ usage() { # NAME TEXT ARGUMENT...
 }
 usage "three captures without --" "which captures" \
 	"$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
+usage "no column of key_averages()" "columns of key_averages() are" \
+	"$tmp/g1.db" "$tmp/g2.db" --columns self_cpu,self_gpu
 usage "-- without a side" "which captures" "$tmp/g1.db" "$tmp/g2.db" --
 for check in '>5%' 'step_time' 'step_time=5%' 'step_time>' 'step_time>x' \
 	'step_time>5MB' 'kernels>5ms' 'step_time>5%%' 'nothing>5' \

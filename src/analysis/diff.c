@@ -110,6 +110,7 @@ static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
 	pf_diff_add_changes(d, doc);
 	pf_diff_add_idle(d, doc);
 	pf_diff_add_ops(d, doc);
+	pf_diff_add_averages(d, doc);
 	pf_diff_add_memory(d, doc);
 	pf_diff_add_captures(d, doc);
 	pf_diff_add_comparability(d, doc);

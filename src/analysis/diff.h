@@ -27,7 +27,7 @@ struct pf_diff_args {
 	bool force;                   /* judge times that are not comparable */
 	bool wide;                    /* also what did not change */
 	struct pf_opt_list fail_on;
-	const char *columns; /* of key_averages(), or NULL */
+	const char *columns; /* of key_averages(), with a comma, or NULL */
 };
 
 #define PF_DIFF_DEFAULTS                                                       \
@@ -41,7 +41,8 @@ struct pf_diff_args {
 #define PF_DIFF_MAIN_TABLES 2
 
 /*
- * Compare captures that were loaded with PF_CAPTURE_ALL.  *is_failed: a check
+ * Compare captures that were loaded with PF_CAPTURE_ALL (for columns also
+ * PF_CAPTURE_AVERAGES).  *is_failed: a check
  * of fail_on holds.  PF_EDATA if only one side has GPU work or a side has no
  * full step; PF_EUSAGE if a check or column makes no sense.
  */
@@ -49,6 +50,9 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	    const struct pf_capture *const *b, size_t b_count,
 	    const struct pf_diff_args *args, struct pf_doc *doc,
 	    bool *is_failed, struct pf_err *err);
+
+/* Are they columns of key_averages()?  PF_EUSAGE if not. */
+int pf_diff_columns(const char *words, struct pf_err *err);
 
 /* Is it a check? PF_EUSAGE if not. */
 int pf_diff_check(const char *check, struct pf_err *err);

@@ -344,6 +344,8 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 		rc = check_sums(c, err);
 	if (!rc && (want & PF_CAPTURE_WAITS))
 		rc = pf_capture_waits(db, &window, c, err);
+	if (!rc && (want & PF_CAPTURE_AVERAGES))
+		rc = pf_capture_averages(db, &window, c, err);
 	if (!rc)
 		add_up(c);
 	if (!rc)
@@ -363,6 +365,7 @@ void pf_capture_release(struct pf_capture *c)
 	free(c->ops);
 	free(c->idle);
 	free(c->sites);
+	free(c->averages);
 	*c = (struct pf_capture){ 0 };
 }
 

@@ -118,6 +118,14 @@ struct pf_wait_row {
 	int64_t idle_ns;          /* of sites: idle time of gaps they drained */
 };
 
+/* A row of key_averages(): count, then times and memory (groups.h). */
+#define PF_AVERAGE_VALUES 9
+struct pf_average_row {
+	uint32_t name; /* number of a text */
+	bool is_device;
+	int64_t value[PF_AVERAGE_VALUES];
+};
+
 struct pf_capture {
 	char *path;
 	struct pf_intern texts;
@@ -141,6 +149,8 @@ struct pf_capture {
 	size_t op_count;
 	struct pf_wait_row *idle, *sites;
 	size_t idle_count, site_count;
+	struct pf_average_row *averages; /* by name; of the whole capture */
+	size_t average_count;
 	/* What can be compared: numbers of texts, "" unknown. */
 	uint32_t device_name, versions, options;
 	int64_t trace_count, world_size; /* -1: unknown */
@@ -152,6 +162,7 @@ enum pf_capture_want {
 	PF_CAPTURE_WORK = 1,  /* work, ops, counts, memory */
 	PF_CAPTURE_WAITS = 2, /* idle, sites */
 	PF_CAPTURE_ALL = 3,
+	PF_CAPTURE_AVERAGES = 4, /* key_averages(), beside these */
 };
 
 /* Zero *out first.  On an error it can and must be released as well. */
@@ -187,6 +198,9 @@ int pf_capture_work(struct pf_db *db, const struct pf_window *window,
 		    struct pf_capture *c, struct pf_err *err);
 int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 		     struct pf_capture *c, struct pf_err *err);
+
+int pf_capture_averages(struct pf_db *db, const struct pf_window *window,
+			struct pf_capture *c, struct pf_err *err);
 
 static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
 {

@@ -14,7 +14,7 @@
 enum { STEP_TIME, GPU_BUSY, IDLE, PEAK_MEMORY, RESERVED_MEMORY, COPIES, OWN };
 
 static bool own_figure(const struct pf_side *a, const struct pf_side *b,
-		       size_t n, struct pf_figure *out)
+		       size_t n, struct pf_gate_figure *out)
 {
 	static const struct {
 		const char *key, *title;
@@ -68,10 +68,11 @@ static enum pf_col_kind kind_of(enum pf_step_count count)
 								     : PF_COUNT;
 }
 
-bool pf_figure_at(const struct pf_side *a, const struct pf_side *b, size_t n,
-		  struct pf_figure *out)
+bool pf_gate_figure_at(const struct pf_side *a, const struct pf_side *b,
+		       size_t n, struct pf_gate_figure *out)
 {
-	*out = (struct pf_figure){ .a_steps = a->steps, .b_steps = b->steps };
+	*out = (struct pf_gate_figure){ .a_steps = a->steps,
+					.b_steps = b->steps };
 	if (n < OWN)
 		return own_figure(a, b, n, out);
 	n -= OWN;
@@ -111,9 +112,9 @@ static int bad(const char *expression, const char *why, struct pf_err *err)
 }
 
 static bool find_figure(const char *name, const struct pf_side *a,
-			const struct pf_side *b, struct pf_figure *out)
+			const struct pf_side *b, struct pf_gate_figure *out)
 {
-	for (size_t n = 0; pf_figure_at(a, b, n, out); n++)
+	for (size_t n = 0; pf_gate_figure_at(a, b, n, out); n++)
 		if (!strcmp(out->key, name))
 			return true;
 	return false;
@@ -124,10 +125,10 @@ static int no_figure(const char *expression, const char *name,
 {
 	static const struct pf_side none;
 	struct pf_suggest s = { .word = name };
-	struct pf_figure f;
+	struct pf_gate_figure f;
 	struct pf_buf all = { 0 };
 
-	for (size_t n = 0; pf_figure_at(&none, &none, n, &f); n++) {
+	for (size_t n = 0; pf_gate_figure_at(&none, &none, n, &f); n++) {
 		pf_suggest_offer(&s, f.key);
 		pf_buf_addf(&all, "%s%s", n ? ", " : "", f.key);
 	}
@@ -196,7 +197,7 @@ static int parse(const char *expression, struct gate *g, struct pf_err *err)
 	static const struct pf_side none;
 	size_t len = strcspn(expression, "<>= ");
 	const char *s = expression + len;
-	struct pf_figure f;
+	struct pf_gate_figure f;
 	int64_t factor;
 
 	*g = (struct gate){ 0 };
@@ -234,7 +235,7 @@ int pf_gate_parse(const char *expression, struct pf_err *err)
 
 /* ---- checks ---- */
 
-static bool holds(const struct gate *g, const struct pf_figure *f)
+static bool holds(const struct gate *g, const struct pf_gate_figure *f)
 {
 	__int128_t a = (__int128_t)f->a * f->b_steps;
 	__int128_t b = (__int128_t)f->b * f->a_steps;
@@ -254,8 +255,8 @@ static bool holds(const struct gate *g, const struct pf_figure *f)
 	return (change < limit) == g->is_less;
 }
 
-static void show(char out[PF_NUM_MAX], const struct pf_figure *f, int64_t sum,
-		 int64_t steps)
+static void show(char out[PF_NUM_MAX], const struct pf_gate_figure *f,
+		 int64_t sum, int64_t steps)
 {
 	switch (f->kind) {
 	case PF_NS:
@@ -269,7 +270,7 @@ static void show(char out[PF_NUM_MAX], const struct pf_figure *f, int64_t sum,
 	}
 }
 
-static void note_failure(const char *expression, const struct pf_figure *f,
+static void note_failure(const char *expression, const struct pf_gate_figure *f,
 			 struct pf_doc *doc)
 {
 	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX] = "";
@@ -289,7 +290,7 @@ int pf_gate_check(const char *expression, const struct pf_side *a,
 		  const struct pf_side *b, bool is_comparable,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
-	struct pf_figure f;
+	struct pf_gate_figure f;
 	struct gate g;
 
 	if (parse(expression, &g, err) < 0)

@@ -14,7 +14,7 @@
 #include "table/doc.h"
 
 /* A figure of both sides: sums, and the numbers of steps to divide by. */
-struct pf_figure {
+struct pf_gate_figure {
 	const char *key, *title;
 	enum pf_col_kind kind; /* PF_NS, PF_COUNT, PF_BYTES */
 	int64_t a, b;
@@ -22,8 +22,8 @@ struct pf_figure {
 };
 
 /* Figure n of those that can be checked; false past the last. */
-bool pf_figure_at(const struct pf_side *a, const struct pf_side *b, size_t n,
-		  struct pf_figure *out);
+bool pf_gate_figure_at(const struct pf_side *a, const struct pf_side *b,
+		       size_t n, struct pf_gate_figure *out);
 
 /* PF_EUSAGE if the expression is none. */
 int pf_gate_parse(const char *expression, struct pf_err *err);

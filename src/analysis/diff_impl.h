@@ -64,6 +64,9 @@ void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc);
 /* Are the operators and their shapes per step equal? */
 bool pf_diff_same_ops(const struct pf_diff *d);
 
+/* diff_averages.c */
+void pf_diff_add_averages(struct pf_diff *d, struct pf_doc *doc);
+
 /* diff_verdict.c */
 void pf_diff_judge(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_comparability(struct pf_diff *d, struct pf_doc *doc);

@@ -195,6 +195,10 @@ static void put_figures(const struct pf_diff *d, struct pf_table *t,
 	pf_table_int(t, more);
 	pf_table_int(t, delta - more);
 	pf_table_string(t, pf_match_name(p->match));
+	if (a_ns)
+		pf_table_real(t, (double)delta / (double)a_ns);
+	else
+		pf_table_null(t);
 	pf_table_int(t, p->a_count);
 	pf_table_int(t, p->b_count);
 	pf_table_int(t, p->a_ns);
@@ -240,6 +244,7 @@ void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 		{ "count_effect_ns", "More of it", PF_NS },
 		{ "duration_effect_ns", "Slower each", PF_NS },
 		{ "match", "Match", PF_TEXT },
+		{ "delta_share", "Change of A", PF_RATIO | PF_FULL },
 		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
 		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
 		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },

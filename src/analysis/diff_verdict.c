@@ -349,26 +349,28 @@ static void add_most(struct pf_buf *out, const struct pf_diff *d)
 static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
 {
 	char a[PF_NUM_MAX], b[PF_NUM_MAX], noise[PF_NUM_MAX];
+	const char *what =
+		d->a.has_steps && d->b.has_steps ? "a step" : "the capture";
 	struct pf_buf text = { 0 };
 
 	switch (d->verdict) {
 	case PF_WITHHELD:
 		pf_buf_addf(&text,
 			    "Times are not compared, as %s; what "
-			    "changed in structure is below; a step",
-			    d->obstacle);
+			    "changed in structure is below; %s",
+			    d->obstacle, what);
 		break;
 	case PF_SAME:
-		pf_buf_adds(&text, "No change, a step");
+		pf_buf_addf(&text, "No change, %s", what);
 		break;
 	case PF_NO_CLAIM:
-		pf_buf_adds(&text, "No clear change, a step");
+		pf_buf_addf(&text, "No clear change, %s", what);
 		break;
 	default:
 		pf_buf_adds(&text, d->verdict == PF_FASTER ? "Faster by "
 							   : "Slower by ");
 		add_size(&text, d);
-		pf_buf_adds(&text, ", a step");
+		pf_buf_addf(&text, ", %s", what);
 	}
 	pf_buf_addf(&text, " takes %s before and %s after",
 		    pf_num_show_ns(a, d->a_ns), pf_num_show_ns(b, d->b_ns));

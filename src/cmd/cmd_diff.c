@@ -28,6 +28,9 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_LIST, offsetof(struct pf_diff_args, fail_on), 0, 0 },
 	{ 0, "force", NULL, "judge times although they are not comparable",
 	  PF_OPT_FLAG, offsetof(struct pf_diff_args, force), 0, 0 },
+	{ 0, "columns", "LIST",
+	  "also key_averages(): 'self_cpu,cuda_total' and so on", PF_OPT_STRING,
+	  offsetof(struct pf_diff_args, columns), 0, 0 },
 	{ 'o', "output", "FILE", "write the page here (diff.html)",
 	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_diff_args, window),
@@ -66,6 +69,8 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct pf_diff_args *args = &((struct diff_args *)argv)->diff;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
+	unsigned want =
+		PF_CAPTURE_ALL | (args->columns ? PF_CAPTURE_AVERAGES : 0);
 	size_t a_count = 0;
 	int rc = split(cx, &a_count, err);
 
@@ -80,12 +85,13 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		doc->order.limit = MD_ROWS;
 	for (size_t i = 0; !rc && i < args->fail_on.count; i++)
 		rc = pf_diff_check(args->fail_on.items[i], err);
+	if (!rc && args->columns)
+		rc = pf_diff_columns(args->columns, err);
 	if (!rc)
 		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	if (!rc)
 		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
-				      &args->window, PF_CAPTURE_ALL, &captures,
-				      err);
+				      &args->window, want, &captures, err);
 	if (!rc)
 		rc = compare(args, &captures, a_count, doc, err);
 	pf_captures_release(&captures);

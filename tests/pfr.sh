@@ -20,7 +20,8 @@ same "a whole capture needs no repair" "$tmp/nothing" "$tmp/pfr.said"
 
 # ---- the same tables ----
 for command in table "table --group-by-input-shape" "table --sort cuda_time" \
-	steps kernels launches overlap gaps syncs; do
+	steps kernels launches overlap gaps syncs stacks memory \
+	"steps --steps aten::linear" "gaps --steps ProfilerStep.*"; do
 	"$profan" $command "$tmp/json.db" >"$tmp/want" 2>&1
 	"$profan" $command "$tmp/pfr.db" >"$tmp/got" 2>&1
 	same "$command: as from JSON" "$tmp/want" "$tmp/got"

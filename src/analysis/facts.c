@@ -153,8 +153,10 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 {
 	static const char step[] = "ProfilerStep*";
 	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
-	char *demangled = pf_demangle_take(name.p, name.len);
+	char *demangled = NULL;
 
+	if (!f->plain_names || has_prefix(name, "_Z"))
+		demangled = pf_demangle_take(name.p, name.len);
 	fact.flags |=
 		(uint8_t)(pf_flops_op(name.p, name.len) << PF_NAME_FLOP_SHIFT);
 	if (is_dropped(name))

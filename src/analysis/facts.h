@@ -65,6 +65,7 @@ struct pf_facts {
 	struct pf_map flops; /* by args id * 8 + formula */
 	sqlite3_stmt *name_stmt, *args_stmt;
 	struct pf_buf scratch;
+	bool plain_names; /* only names with "_Z" are demangled */
 };
 
 int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err);

@@ -150,6 +150,7 @@ static void for_capture(struct pf_rules *r)
 	r->overhead_claims = false;
 	r->unlinked_claims = false;
 	r->unlinked_at_home = true;
+	r->plain_names = true;
 }
 
 static enum pf_link_mode guess_links(const struct pf_rule_facts *f)

@@ -45,6 +45,7 @@ struct pf_rules {
 	bool unlinked_claims;   /* unlinked runtime calls may */
 	bool unlinked_in_tree;  /* they nest on the stop thread */
 	bool unlinked_at_home;  /* or rather on the thread that made them */
+	bool plain_names;       /* only "_Z..." is taken for a mangled name */
 	bool python_in_tree;    /* python functions are function events */
 	bool python_rows;       /* and rows of the table */
 	bool byte_units;        /* KB, not Kb */

@@ -31,6 +31,7 @@ UNIT_TESTS = \
 	tests/unit/test_progress \
 	tests/unit/test_redact \
 	tests/unit/test_render \
+	tests/unit/test_report \
 	tests/unit/test_rules \
 	tests/unit/test_slice \
 	tests/unit/test_spool \

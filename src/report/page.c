@@ -264,9 +264,11 @@ static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		int64_t ns = pf_table_int_at(t, r, "total_ns");
+		const char *name;
 
 		all += ns;
-		if (pf_table_text_at(t, r, "op"))
+		name = pf_table_text_at(t, r, "op");
+		if (name && strcmp(name, "(none)") != 0)
 			op += ns;
 	}
 	if (known + orphans <= 0)

@@ -199,7 +199,7 @@ static void redact_table(struct pf_redact *r, struct pf_table **table)
 				continue;
 			}
 			pf_buf_clear(&text);
-			pf_buf_reserve(&text, 1);
+			pf_buf_adds(&text, "");
 			pf_redact_text(r, row[c].v.text.s, row[c].v.text.len,
 				       &text);
 			pf_table_text(out, text.data, text.len);
@@ -214,7 +214,7 @@ static char *redact_string(struct pf_redact *r, char *s)
 {
 	struct pf_buf text = { 0 };
 
-	pf_buf_reserve(&text, 1);
+	pf_buf_adds(&text, "");
 	if (!r->is_strict)
 		pf_redact_text(r, s, strlen(s), &text);
 	free(s);

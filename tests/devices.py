@@ -123,12 +123,6 @@ def busy(spans):
 
 def figures(command, folder, device, rank):
     work, calls, waits = read_work(folder, device, rank)
-    if command == "overlap":  # of all GPUs of a rank: their union
-        by_rank = {}
-        for (own, _), list_ in work.items():
-            by_rank.setdefault(own, []).extend(list_)
-        work = {(own, 0): sorted(list_, key=lambda w: w[:2])
-                for own, list_ in by_rank.items()}
     every = [(own, w) for (own, _), list_ in work.items() for w in list_]
     window = sum(max(e for _, e, _ in w) - w[0][0] for w in work.values())
     used = sum(busy(w) for w in work.values())
@@ -177,7 +171,8 @@ def check(folder, device, rank, command, path):
     return bool(bad)
 
 
-SUMS = {"overlap": (),
+SUMS = {"overlap": ("busy_ns", "idle_ns", "total_ns", "computation_ns",
+                    "exposed_comm_ns", "comm_ns", "copy_ns"),
         "gaps": ("busy_ns", "idle_ns", "window_ns"),
         "kernels": ("kernel_count", "kernel_ns"),
         "launches": ("launch_count", "orphan_count", "cpu_ns"),

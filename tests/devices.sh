@@ -110,13 +110,13 @@ done
 range kernel k 1 9 7 '"device":0,"stream":7,"correlation":5' 0 | trace gpu
 for command in gaps launches steps; do
 	says "$command: no launch calls" \
-		'1 GPU events (100.00 % of GPU time) have no launch call' \
+		'1 GPU event (100.00 % of GPU time) has no launch call' \
 		$command "$tmp/gpu.db"
 	says "$command: no CPU activity" 'record launch calls with' \
 		$command "$tmp/gpu.db"
 done
 silent 'overlap: builds on no launch call' 'launch call' overlap "$tmp/gpu.db"
-says 'kernels: operators need launch calls' 'have no launch call' \
+says 'kernels: operators need launch calls' 'has no launch call' \
 	kernels "$tmp/gpu.db" --group name,op
 # no stacks, no shapes, no steps
 {
@@ -150,12 +150,12 @@ run 3 "$profan" gaps "$tmp/bare.db" --rank 0 &&
 } | sed '$d' | trace python
 run 0 "$profan" ingest -q --no-python-functions "$tmp/python.json" \
 	-o "$tmp/left.db"
-says 'functions left out' '1 Python functions were left out' gaps "$tmp/left.db"
+says 'functions left out' '1 Python function left out' gaps "$tmp/left.db"
 silent 'functions kept' 'left out' gaps "$tmp/python.db"
 head -c -20 "$tmp/bare.json" >"$tmp/cut.json"
 run 0 "$profan" ingest -q "$tmp/cut.json" -o "$tmp/cut.db"
 for command in gaps overlap launches kernels steps syncs; do
-	says "$command: a file that was cut off" 'a trace is cut off' \
+	says "$command: a file that was cut off" '1 trace cut off' \
 		$command "$tmp/cut.db"
 done
 # a window counts its own: the second kernel's call was cut away
@@ -164,13 +164,13 @@ done
 	range kernel k 10 10 7 '"device":0,"stream":7,"correlation":5' 0
 	range kernel k 30 30 7 '"device":1,"stream":7,"correlation":6' 1
 } | trace window
-says 'window: the whole' '1 GPU events (75.00 % of GPU time)' \
+says 'window: the whole' '1 GPU event (75.00 % of GPU time)' \
 	launches "$tmp/window.db"
 silent 'window: without it' 'no launch call' launches "$tmp/window.db" --to 20us
-says 'window: only it' '1 GPU events (100.00 % of GPU time)' \
+says 'window: only it' '1 GPU event (100.00 % of GPU time)' \
 	launches "$tmp/window.db" --from 20us
 silent 'device: without it' 'no launch call' launches "$tmp/window.db" \
 	--device 0
-says 'device: only it' '1 GPU events (100.00 % of GPU time)' \
+says 'device: only it' '1 GPU event (100.00 % of GPU time)' \
 	launches "$tmp/window.db" --device 1
 tap_done

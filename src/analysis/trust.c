@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "analysis/interval.h"
 #include "analysis/trust.h"
@@ -169,38 +170,44 @@ static int count_window(struct pf_db *db, const struct pf_window *w,
 
 /* ---- the notes ---- */
 
+/* "; 1,234 events WHAT", or "; 1 event WHAT". */
+static void add_count(struct pf_buf *text, int64_t count, const char *noun,
+		      const char *what)
+{
+	char shown[PF_NUM_MAX];
+
+	if (count)
+		pf_buf_addf(text, "; %s %s%s %s",
+			    pf_num_show_count(shown, count), noun,
+			    count == 1 ? "" : "s", what);
+}
+
+static void add_orphans(struct pf_buf *text, const struct trust *t)
+{
+	double share =
+		t->work_ns > 0 ? (double)t->orphan_ns / (double)t->work_ns : 0;
+	char part[PF_NUM_MAX], what[96];
+
+	snprintf(what, sizeof(what), "(%s of GPU time) %s no launch call",
+		 pf_num_show_ratio(part, share),
+		 t->orphan_count == 1 ? "has" : "have");
+	add_count(text, t->orphan_count, "GPU event", what);
+}
+
 static void add_line(const struct trust *t, unsigned needs, struct pf_doc *doc)
 {
 	struct pf_buf text = { 0 };
-	char shown[PF_NUM_MAX];
 
-	if ((needs & PF_TRUST_LINKS) && t->orphan_count)
-		pf_buf_addf(&text,
-			    "; %" PRId64 " GPU events (%s of GPU time) have no "
-			    "launch call",
-			    t->orphan_count,
-			    pf_num_show_ratio(
-				    shown, t->work_ns > 0
-						   ? (double)t->orphan_ns /
-							     (double)t->work_ns
-						   : 0));
-	if (t->cut_count == 1)
-		pf_buf_adds(&text, "; a trace is cut off or damaged");
-	else if (t->cut_count)
-		pf_buf_addf(&text,
-			    "; %" PRId64 " traces are cut off or damaged",
-			    t->cut_count);
-	if (t->dropped_count)
-		pf_buf_addf(&text, "; %s events were lost while capturing",
-			    pf_num_show_count(shown, t->dropped_count));
-	if (t->skipped_count)
-		pf_buf_addf(&text, "; %s events could not be read",
-			    pf_num_show_count(shown, t->skipped_count));
+	if (needs & PF_TRUST_LINKS)
+		add_orphans(&text, t);
+	add_count(&text, t->cut_count, "trace", "cut off or damaged");
+	add_count(&text, t->dropped_count, "event", "lost while capturing");
+	add_count(&text, t->skipped_count, "event", "that could not be read");
 	if (t->is_capped)
 		pf_buf_adds(&text, "; a trace ends at 1,000,000 events");
-	if ((needs & PF_TRUST_STACKS) && t->left_out_count)
-		pf_buf_addf(&text, "; %s Python functions were left out",
-			    pf_num_show_count(shown, t->left_out_count));
+	if (needs & PF_TRUST_STACKS)
+		add_count(&text, t->left_out_count, "Python function",
+			  "left out on request");
 	if (text.len)
 		pf_doc_note(doc, "%s", text.data + 2);
 	pf_buf_release(&text);

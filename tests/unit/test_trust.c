@@ -123,10 +123,10 @@ static void check_all(struct scene *s)
 	       "2 GPU events (70.00 % of GPU time) have no launch call");
 	s->args.device = 0;
 	expect(s, PF_TRUST_LINKS,
-	       "1 GPU events (25.00 % of GPU time) have no launch call");
+	       "1 GPU event (25.00 % of GPU time) has no launch call");
 	s->args.device = 1;
 	expect(s, PF_TRUST_LINKS | PF_TRUST_WORK,
-	       "1 GPU events (100.00 % of GPU time) have no launch call");
+	       "1 GPU event (100.00 % of GPU time) has no launch call");
 	s->args.rank = 1;
 	expect(s, PF_TRUST_LINKS | PF_TRUST_WORK,
 	       "no GPU work on GPU 1; there is some on 0, 1");
@@ -139,7 +139,7 @@ static void check_all(struct scene *s)
 	expect(s, PF_TRUST_LINKS, NULL);
 	s->args.to_ns = 20001;
 	expect(s, PF_TRUST_LINKS,
-	       "1 GPU events (66.67 % of GPU time) have no launch call");
+	       "1 GPU event (66.67 % of GPU time) has no launch call");
 	s->args.from_ns = 20000;
 	s->args.to_ns = -1;
 	expect(s, PF_TRUST_LINKS,
@@ -220,15 +220,15 @@ static void test_damage(void **state)
 			10, 10, 0, 1) "{\"ph\": \"X\", \"na",
 		NULL);
 	expect(&s, PF_TRUST_WORK,
-	       "a trace is cut off or damaged; 1 events could not be read");
+	       "1 trace cut off or damaged; 1 event that could not be read");
 	scene_close(&s);
 	scene_open(&s,
 		   "{\"traceEvents\": [\n" CALL(1, 1, 5)
 			   WORK(10, 10, 0, 1) "{\"ph\": \"X\", \"na",
 		   NULL);
 	expect(&s, PF_TRUST_WORK | PF_TRUST_LINKS,
-	       "1 GPU events (100.00 % of GPU time) have no launch call; a "
-	       "trace is cut off or damaged");
+	       "1 GPU event (100.00 % of GPU time) has no launch call; 1 "
+	       "trace cut off or damaged");
 	scene_close(&s);
 }
 

@@ -96,7 +96,10 @@ static void finish(void)
 
 /* ---- fork ---- */
 
-/* Only this thread is left: drop what the others worked with. */
+/*
+ * Only this thread is left: drop what the others worked with.  The memory
+ * stays mapped, for a CUPTI that was copied with it may still hold buffers.
+ */
 static void in_child(void)
 {
 	struct pf_agent *a = pf_agent_now();
@@ -107,11 +110,8 @@ static void in_child(void)
 	pf_local.ring = NULL;
 	pf_local.inside = 0;
 	atomic_store(&current, NULL);
-	if (!a)
-		return;
-	if (a->file.fd >= 0)
+	if (a && a->file.fd >= 0)
 		close(a->file.fd);
-	munmap(a, a->mapped_bytes);
 }
 
 static void set_hooks(void)
@@ -147,7 +147,6 @@ static struct pf_agent *map_state(const struct pf_options *o)
 	if (p == MAP_FAILED)
 		return NULL;
 	a = (struct pf_agent *)(void *)p;
-	a->mapped_bytes = total;
 	pf_defs_init(&a->defs, p += sizes[0]);
 	pf_queue_init(&a->queue, p += sizes[1]);
 	pf_rings_init(&a->rings, p += sizes[2]);

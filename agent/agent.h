@@ -42,7 +42,6 @@ enum pf_capture { PF_NO_CUPTI, PF_STARTING, PF_CAPTURING, PF_FAILED };
 struct pf_agent {
 	uint32_t generation; /* another one in a forked child */
 	pid_t owner;
-	size_t mapped_bytes;
 	const struct pf_options *options;
 	struct pf_counts counts;
 	struct pf_cupti cupti;

@@ -427,6 +427,8 @@ void pf_capture_start(struct pf_agent *a)
 		return;
 	rc = start(a, &enabled);
 	pf_meta_cupti(&a->meta, a);
+	if (rc && a->subscriber && a->cupti.unsubscribe)
+		a->cupti.unsubscribe(a->subscriber); /* others may have it */
 	if (rc)
 		pf_note("CUPTI is not used: %s", a->cupti.error);
 	else

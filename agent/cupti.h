@@ -35,6 +35,7 @@
 	X(subscribe, "cuptiSubscribe", (void **, pf_cupti_call_fn *, void *))  \
 	X(subscribe_v2, "cuptiSubscribe_v2",                                   \
 	  (void **, pf_cupti_call_fn *, void *, struct pf_cupti_subscriber *)) \
+	X(unsubscribe, "cuptiUnsubscribe", (void *))                           \
 	X(enable_callback, "cuptiEnableCallback",                              \
 	  (uint32_t, void *, uint32_t, uint32_t))                              \
 	X(enable_domain, "cuptiEnableDomain", (uint32_t, void *, uint32_t))    \

@@ -341,14 +341,14 @@ static bool recording(const struct pf_agent *a)
 static bool add(struct pf_agent *a, struct pf_ring *r, struct pf_slot *s,
 		const char *text)
 {
-	bool half = false, added;
+	bool wake = false, added;
 
 	s->time_ns = pf_now_ns();
 	added = !atomic_load_explicit(&a->closed, memory_order_relaxed) &&
-		pf_ring_add(r, s, text, &half);
+		pf_ring_add(r, s, text, &wake);
 	if (!added)
 		PF_COUNT_ADD(a->counts.dropped_nvtx, 1);
-	if (half)
+	if (wake)
 		pf_wake_post(&a->writer);
 	return added;
 }

@@ -57,6 +57,19 @@ uint8_t *pf_pool_stray(size_t *size)
 	return b == MAP_FAILED ? last_resort : b;
 }
 
+/* One more buffer to be discarded; those that come back are used again. */
+static uint8_t *take_stray(struct pf_pool *p, size_t *size)
+{
+	uint8_t *b = NULL;
+
+	pthread_mutex_lock(&p->lock);
+	if (p->stray_count)
+		b = p->strays[--p->stray_count];
+	pthread_mutex_unlock(&p->lock);
+	*size = DISCARD_BYTES;
+	return b ? b : pf_pool_stray(size);
+}
+
 uint8_t *pf_pool_take(struct pf_pool *p, size_t *size)
 {
 	uint8_t *b = NULL;
@@ -75,7 +88,7 @@ uint8_t *pf_pool_take(struct pf_pool *p, size_t *size)
 		*size = DISCARD_BYTES;
 	}
 	pthread_mutex_unlock(&p->lock);
-	return b ? b : pf_pool_stray(size);
+	return b ? b : take_stray(p, size);
 }
 
 bool pf_pool_readable(const struct pf_pool *p, const uint8_t *buffer)
@@ -127,7 +140,12 @@ void pf_pool_give_back(struct pf_pool *p, uint8_t *buffer, size_t used)
 				   DISCARD_BYTES);
 		pthread_mutex_unlock(&p->lock);
 	} else if (buffer != last_resort) {
-		munmap(buffer, DISCARD_BYTES);
+		/* a stray, or one of the parent's after a fork */
+		memset(buffer, 0, used < DISCARD_BYTES ? used : DISCARD_BYTES);
+		pthread_mutex_lock(&p->lock);
+		if (p->stray_count < 256)
+			p->strays[p->stray_count++] = buffer;
+		pthread_mutex_unlock(&p->lock);
 	}
 	atomic_fetch_sub_explicit(&p->outstanding, 1, memory_order_relaxed);
 }

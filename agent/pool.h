@@ -21,6 +21,8 @@ struct pf_pool {
 	uint32_t count, free_count;
 	uint32_t touched; /* free buffers that hold pages, at the end */
 	uint32_t discard_free[256], discard_count;
+	uint8_t *strays[256]; /* further ones, mapped when there was need */
+	uint32_t stray_count;
 	_Atomic uint32_t outstanding; /* handed out and not yet back */
 	_Atomic uint64_t requests;
 };
@@ -38,7 +40,7 @@ bool pf_pool_readable(const struct pf_pool *p, const uint8_t *buffer);
 /* Take a buffer back; `used` bytes of it were written. */
 void pf_pool_give_back(struct pf_pool *p, uint8_t *buffer, size_t used);
 
-/* A buffer that belongs to no pool, for when there is no pool. */
+/* A buffer that belongs to no pool, for when there is none: never freed. */
 uint8_t *pf_pool_stray(size_t *size);
 
 #endif

@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SPARE 64u /* slots for ends of process ranges, from any thread */
+#define WAKE_AT (PF_RING_SLOTS / 4)
+#define SPARE   64u /* slots for ends of process ranges, from any thread */
 
 size_t pf_rings_memory(void)
 {
@@ -79,7 +80,7 @@ static void put_text(struct pf_ring *r, uint64_t at, const char *text,
 }
 
 bool pf_ring_add(struct pf_ring *r, const struct pf_slot *s, const char *text,
-		 bool *half)
+		 bool *wake)
 {
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	uint32_t need = 1 + slots_of(s->text_len);
@@ -101,7 +102,7 @@ bool pf_ring_add(struct pf_ring *r, const struct pf_slot *s, const char *text,
 	r->slots[head % PF_RING_SLOTS] = *s;
 	put_text(r, head + 1, text, s->text_len);
 	used = head - r->tail_seen;
-	*half = used < PF_RING_SLOTS / 2 && used + need >= PF_RING_SLOTS / 2;
+	*wake = used < WAKE_AT && used + need >= WAKE_AT;
 	atomic_store_explicit(&r->head, head + need, memory_order_release);
 	return true;
 }

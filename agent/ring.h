@@ -61,10 +61,11 @@ void pf_ring_end(struct pf_ring *r);
 
 /*
  * Add an event, with `text_len` bytes of text for a name without an id.
- * False if there is no room.  *half is set when the ring gets half full.
+ * False if there is no room.  *wake is set when the writer
+ * should look, because the ring fills.
  */
 bool pf_ring_add(struct pf_ring *r, const struct pf_slot *s, const char *text,
-		 bool *half);
+		 bool *wake);
 
 /*
  * Note that a range was opened, and whether it was recorded; its depth.

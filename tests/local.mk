@@ -196,7 +196,7 @@ AM_TESTS_ENVIRONMENT = \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	SQLITE3='$(SQLITE3)'; export SQLITE3;
-TESTS = $(SHELL_TESTS)
+TESTS = $(SHELL_TESTS) tests/agent/test_parts
 if CMOCKA
 TESTS += $(UNIT_TESTS)
 endif

@@ -8,6 +8,7 @@
  *   flush               profan_flush
  *   launch:N            N launches: API call, kernel; each 16th a copy
  *   kernels:N           N launches of kernels alone
+ *   configs:N           N kernels, each configured as no other
  *   threads:T:N         T threads with N launches each
  *   rate:N              N launches at 1 million records a second
  *   all                 one record of each kind
@@ -18,6 +19,7 @@
  *   nvtx:N, nvtxthreads:T:N, nvtxtime:T:N, nvtxdeep:N, unique:N, nvtxsignal
  *   profstart, profstop, destroy   calls that the agent listens to
  *   sleep:MS, fork:ACTION, fork2:ACTION, vfork, exec (the rest, anew)
+ *   forkstorm:N, pretend:MS
  *   cost                CPU time in the callback, memory
  *   closefds, limit:BYTES, raise:SIGNAL, touch:FILE
  *   exit, _exit, quick_exit, abort, term, kill, hang
@@ -209,6 +211,14 @@ static void kernels(uint64_t n)
 	}
 }
 
+/* Each launch is configured as no other. */
+static void configs(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		kernel((uint32_t)i, 1000 + i, 2000 + i, kernel_names[0],
+		       (uint32_t)i);
+}
+
 static void *launch_thread(void *n)
 {
 	for (uint64_t i = 0; i < (uintptr_t)n; i++)
@@ -381,6 +391,14 @@ static void queries(void)
 
 /* ---- life ---- */
 
+static void sleep_ms(uint64_t ms)
+{
+	struct timespec t = { (time_t)(ms / 1000),
+			      (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
 static int load(const char *variable, const char *entry, int flags)
 {
 	const char *path = getenv(variable);
@@ -421,6 +439,42 @@ static void child_of(const char *action, bool with_exit)
 	}
 	waitpid(pid, &status, 0);
 	printf("waited=%d\n", status);
+}
+
+/* Children, one after the other, while four threads are busy. */
+static void fork_storm(uint64_t n)
+{
+	pthread_t t[4];
+	int status, good = 0;
+
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL,
+			       i % 2 ? launch_thread : drive_nvtx_thread,
+			       (void *)(uintptr_t)20000);
+	fflush(stdout);
+	for (uint64_t i = 0; i < n; i++) {
+		pid_t pid = fork();
+		if (!pid) {
+			drive_nvtx_thread((void *)(uintptr_t)3);
+			exit(0);
+		}
+		waitpid(pid, &status, 0);
+		good += status == 0;
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	printf("good=%d\n", good);
+}
+
+/* The driver's callbacks of launches that leave no records. */
+static void pretend(uint64_t ms)
+{
+	fake_call_fn *c = (fake_call_fn *)symbol("fake_call");
+
+	for (uint64_t i = 0; i < ms / 10; i++) {
+		c(PF_DOMAIN_DRIVER, 307, PF_SITE_ENTER, "cuLaunchKernel");
+		sleep_ms(10);
+	}
 }
 
 static void vfork_child(void)
@@ -472,14 +526,6 @@ static void close_fds(void)
 	for (int i = 0; i < 200; i++)
 		if (dup(1) < 0)
 			break;
-}
-
-static void sleep_ms(uint64_t ms)
-{
-	struct timespec t = { (time_t)(ms / 1000),
-			      (long)(ms % 1000) * 1000000 };
-
-	nanosleep(&t, NULL);
 }
 
 static void call(uint32_t cbid, const char *name)
@@ -582,6 +628,8 @@ static bool counted(const char *a)
 		launches(strtoull(v, NULL, 10));
 	else if (starts(a, "kernels:", &v))
 		kernels(strtoull(v, NULL, 10));
+	else if (starts(a, "configs:", &v))
+		configs(strtoull(v, NULL, 10));
 	else if (starts(a, "rate:", &v))
 		rate(strtoull(v, NULL, 10));
 	else if (starts(a, "threads:", &v))
@@ -603,6 +651,10 @@ static bool counted(const char *a)
 		((fake_drop_fn *)symbol("fake_drop"))(strtoull(v, NULL, 10));
 	else if (starts(a, "sleep:", &v))
 		sleep_ms(strtoull(v, NULL, 10));
+	else if (starts(a, "forkstorm:", &v))
+		fork_storm(strtoull(v, NULL, 10));
+	else if (starts(a, "pretend:", &v))
+		pretend(strtoull(v, NULL, 10));
 	else if (starts(a, "limit:", &v))
 		limit(strtoull(v, NULL, 10));
 	else if (starts(a, "touch:", &v))

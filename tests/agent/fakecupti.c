@@ -454,6 +454,15 @@ API cuptiSubscribe(void **handle, call_fn *call, void *user)
 	return 0;
 }
 
+API cuptiUnsubscribe(void *handle);
+API cuptiUnsubscribe(void *handle)
+{
+	if (handle != &subscriber)
+		return 1;
+	subscriber = NULL;
+	return 0;
+}
+
 API cuptiEnableCallback(uint32_t on, void *handle, uint32_t domain,
 			uint32_t cbid);
 API cuptiEnableCallback(uint32_t on, void *handle, uint32_t domain,

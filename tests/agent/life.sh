@@ -100,6 +100,19 @@ play 0 PROFAN_OUT="$tmp/%p.pfr" -- fork2:init nvtx:1 &&
 	[ "$(ls "$tmp"/*.pfr | wc -l)" = 1 ]
 result "fork: no file of a child that only initialised CUDA"
 
+play 0 PROFAN_OUT="$tmp/%p.pfr" -- init forkstorm:20 &&
+	grep -qxF good=20 "$tmp/out"
+result "children forked while threads are busy"
+parent=$(sed -n 's/^pid=//p' "$tmp/out" | head -1)
+bad=0
+for file in "$tmp"/*.pfr; do
+	look --check "$file" || bad=$((bad + 1))
+	[ "$file" = "$tmp/$parent.pfr" ] || has events.PUSH 9 ||
+		bad=$((bad + 1))
+done
+[ "$bad" = 0 ] && [ "$(ls "$tmp"/*.pfr | wc -l)" = 21 ]
+result "and every file of theirs is whole"
+
 play 0 -- init launch:100 flush exec init launch:30 &&
 	look --crash 0.pfr && has events.API 100 && has end 0 &&
 	look --check 0.pfr.1 && has events.API 30
@@ -246,6 +259,20 @@ result "PROFAN_DURATION_S"
 play 0 -- init launch:10 destroy launch:5 profstop launch:5 &&
 	look --check 0.pfr && has events.API 20
 result "the end of a context and cudaProfilerStop only flush"
+
+if [ "${PROFAN_LONG-}" ]; then
+	play 0 -- init launch:10 sleep:1500 takeover pretend:45000 nvtx:1 &&
+		look --check 0.pfr && has stat.takeover "'1'" &&
+		[ "$(grep -c 'taken CUPTI' "$tmp/err")" = 1 ]
+	result "another profiler takes CUPTI's buffers: seen, said once"
+	play 0 -- init launch:10 sleep:45000 launch:10 &&
+		look --check 0.pfr && ! grep -q takeover "$tmp/look" &&
+		has events.API 20
+	result "an idle program is not taken for that"
+	play 0 PROFAN_KINDS=kernel -- init configs:262200 && look --check 0.pfr &&
+		has events.KERNEL 262144 && has events.KERNEL_INLINE 56
+	result "more launch configurations than the table has"
+fi
 
 # ---- names of files ----
 play 0 PROFAN_OUT="t-%q{RANK}-%q{NONE}-%n-%%-%x.pfr" RANK=../3 -- init \

@@ -10,6 +10,19 @@ tests_agent_drive_SOURCES = \
 tests_agent_drive_CPPFLAGS = -I$(srcdir)/agent
 tests_agent_drive_LDADD =
 
+check_PROGRAMS += tests/agent/test_parts
+tests_agent_test_parts_SOURCES = \
+	agent/counts.c \
+	agent/crc32c.c \
+	agent/cupti.c \
+	agent/defs.c \
+	agent/log.c \
+	agent/options.c \
+	agent/ring.c \
+	tests/agent/test_parts.c
+tests_agent_test_parts_CPPFLAGS = -I$(srcdir)/agent
+tests_agent_test_parts_LDADD =
+
 check_LTLIBRARIES = \
 	tests/agent/libfakecupti.la \
 	tests/agent/libfakecupti11.la
@@ -39,5 +52,5 @@ bench-agent: libprofan_agent.la $(check_PROGRAMS) $(check_LTLIBRARIES)
 		$(SHELL) $(srcdir)/tests/agent/cost.sh
 check-agent-long: libprofan_agent.la $(check_PROGRAMS) $(check_LTLIBRARIES)
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \
-		PROFAN_KILLS=200 $(SHELL) $(srcdir)/tests/agent/life.sh
+		PROFAN_KILLS=200 PROFAN_LONG=1 $(SHELL) $(srcdir)/tests/agent/life.sh
 .PHONY: bench-agent check-agent-long

@@ -467,8 +467,8 @@ static const struct pf_col curve_cols[] = {
 static const struct pf_col event_cols[] = {
 	{ "device", "Device", PF_TEXT },
 	{ "bytes", "Bytes", PF_BYTES },
-	{ "allocated_ns", "Allocated", PF_NS },
-	{ "freed_ns", "Freed", PF_NS },
+	{ "allocated_ns", "At", PF_NS },
+	{ "freed_ns", "Freed", PF_NS | PF_FULL },
 	{ "lifetime_ns", "Lifetime", PF_NS },
 	SITE_COLS,
 	ID_COLS,

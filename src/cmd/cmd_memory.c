@@ -13,7 +13,7 @@ static const struct pf_opt opts[] = {
 	{ 0, "points", "N",
 	  "a curve of at most N points for each device (0: none)", PF_OPT_INT,
 	  offsetof(struct pf_usage_args, points), 0, 1000000 },
-	{ 0, "events", NULL, "a row for each allocation", PF_OPT_FLAG,
+	{ 0, "events", NULL, "a row for each allocation, the largest first", PF_OPT_FLAG,
 	  offsetof(struct pf_usage_args, events), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_usage_args, window),
 	{ 0 },
@@ -26,8 +26,11 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 
 	if (args->points == POINTS_UNSET)
 		args->points = cx->wide ? PF_USAGE_POINTS : 0;
-	if (args->events)
+	if (args->events) {
 		doc->lists = "events alive kept ops";
+		if (!doc->order.word)
+			doc->order.word = "bytes";
+	}
 	return pf_usage(cx->db, args, doc, err);
 }
 
@@ -49,6 +52,6 @@ const struct pf_cmd pf_cmd_memory = {
 	.text_rows = 10,
 	.examples = "profan memory job.db\n"
 		    "profan memory job.db --step 3 --format json\n"
-		    "profan memory --events --sort bytes -n 20\n",
+		    "profan memory --events --sort lifetime -n 20\n",
 	.answer = answer,
 };

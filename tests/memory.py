@@ -13,7 +13,7 @@ LABELS = ("ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#",
 
 
 def ns(value):
-    return int(Decimal(str(value)) * 1000)
+    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
 
 
 def load(path):

@@ -27,7 +27,7 @@ def load(path, parse_float):
 
 def ns(value):
     """To the ns, as profan reads: 1 ps is no rounding error."""
-    return int((Decimal(str(value)) * 1000).quantize(Decimal(1)))
+    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
 
 
 def track(e):

@@ -23,7 +23,7 @@ def load(path):
 
 
 def ns(value):
-    return int(Decimal(str(value)) * 1000)
+    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
 
 
 def frame(name):

@@ -9,6 +9,7 @@ the peers say nothing about the trace.
 import csv
 import json
 import os
+import statistics
 import sys
 
 peers, command, path, trace = sys.argv[1:]
@@ -265,5 +266,25 @@ def ops():
             check("TraceLens: " + name, got, want, slack)
 
 
-{"query": ops, "overlap": overlap, "kernels": kernels, "steps": steps,
+# HTA's short kernels are launched by calls of at most 50 us.
+def calls():
+    mine = [row for row in list(doc["tables"].values())[0] if row["call"] in
+            ("cudaLaunchKernel", "cudaLaunchKernelExC", "cudaMemcpyAsync",
+             "cudaMemsetAsync")]
+    delays = sorted(max(0, row["delay_ns"]) for row in mine)
+    short = sum(row["cpu_ns"] <= 50000 and row["gpu_ns"] < row["cpu_ns"]
+                for row in mine)
+    for row in rows("hta_launch_stats_summary.csv", trace=trace,
+                    mode="exact_last"):
+        check("HTA: short kernels", 1000 * short,
+              float(row["short_gpu_kernels"]), 0)
+        # its doubles round each to a few nanoseconds
+        check("HTA: sum of delays", sum(delays),
+              float(row["launch_delay_sum"]), 1 + len(mine) / 400)
+        if mine:
+            check("HTA: median of delays", statistics.median(delays),
+                  float(row["launch_delay_median"]))
+
+
+{"ops": ops, "calls": calls, "overlap": overlap, "kernels": kernels, "steps": steps,
  "launches": launches}[command]()

@@ -11,6 +11,9 @@ peers=$shared/golden/peers
 # GPU time by the operator around the launch call
 ops='SELECT o.name AS op, sum(g.dur_ns) AS ns FROM gpu_event AS g
 JOIN op AS o ON o.id = g.op_id WHERE g.kind IN (7, 8, 9) GROUP BY o.name'
+# each piece of GPU work with the call that launched it
+calls='SELECT call, dur_ns AS cpu_ns, gpu_dur_ns AS gpu_ns, delay_ns
+FROM launches'
 
 for file in "$shared"/traces/*.json.gz; do
 	trace=${file##*/}
@@ -19,10 +22,13 @@ for file in "$shared"/traces/*.json.gz; do
 		not_ok "$trace: ingest" "$tmp/err"
 		continue
 	fi
-	for command in overlap kernels launches steps query; do
-		[ $command = query ] && sql=$ops || sql=
-		if ! run 0 "$profan" $command "$tmp/t.db" ${sql:+"$sql"} \
-			--format json; then
+	for command in overlap kernels launches steps ops calls; do
+		case $command in
+		ops) set -- query "$tmp/t.db" "$ops" ;;
+		calls) set -- query "$tmp/t.db" "$calls" ;;
+		*) set -- $command "$tmp/t.db" ;;
+		esac
+		if ! run 0 "$profan" "$@" --format json; then
 			not_ok "$trace: $command" "$tmp/err"
 			continue
 		fi

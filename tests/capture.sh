@@ -253,6 +253,51 @@ if run 0 "$profan" ingest --strict run/cuda-*.pfr -o strict.db; then
 else
 	not_ok "nothing needs repair" "$tmp/err"
 fi
+# one record of each kind, as Kineto names them
+captures 0 "every kind of record" --cupti "$fake" --ingest all.db -k all \
+	--graph graph -o 'run/all-%p.pfr' "$drive" init all
+"$profan" query all.db --format csv "SELECT e.name, e.category, t.class,
+	CASE WHEN length(t.pid) > 1 THEN 'pid' ELSE t.pid END AS pid,
+	CASE WHEN length(t.tid) > 3 AND t.class = 'host' THEN 'tid'
+		ELSE t.tid END AS tid, e.args
+	FROM event AS e JOIN track AS t ON t.id = e.track_id
+	ORDER BY e.category, e.name, e.args" | tr -d '\r' | sed 's/""/'"'"'/g
+	s/\(queued'"'"':\)[0-9]*/\1T/; s/\(submitted'"'"':\)[0-9]*/\1T/' >got
+cat >want <<'EOF'
+name,category,class,pid,tid,args
+cuLaunchKernel,cuda_driver,host,pid,tid,"{'cbid':307,'correlation':102,'return value':1}"
+cudaEventRecord,cuda_event,mark,1,events,"{'event':11,'correlation':109,'context':2,'on stream':7}"
+Allocate (Device),cuda_memory,mark,1,memory,"{'bytes':2097152,'ptr':139637976727552,'correlation':111,'context':2,'on stream':7,'asynchronous':1,'pool':138538465099776,'name':'weights'}"
+cudaLaunchKernel,cuda_runtime,host,pid,tid,"{'cbid':211,'correlation':101}"
+Context Sync,cuda_sync,gpu,1,-1,"{'cuda_sync_kind':'Context Sync','stream':-1,'correlation':108,'device':1,'context':2}"
+Stream Sync,cuda_sync,gpu,1,7,"{'cuda_sync_kind':'Stream Sync','stream':7,'correlation':107,'device':1,'context':2,'return value':600}"
+Unified memory,cuda_uvm,mark,2,unified memory,"{'kind':2,'value':65536,'address':137438953472000,'dur (ns)':10,'source':1}"
+Power,environment,counter,1,',"{'data0':300000,'data1':700000,'data2':0,'data3':0}"
+Memcpy HtoD (Pinned -> Device),gpu_memcpy,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':103,'bytes':1048576,'memory bandwidth (GB/s)':1048.576000,'graph id':6,'graph node id':5}"
+Memcpy PtoP (Device -> Device),gpu_memcpy,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':104,'bytes':1048576,'memory bandwidth (GB/s)':1048.576000,'fromDevice':3,'toDevice':4,'graph id':6,'graph node id':5}"
+Memset (Device),gpu_memset,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':105,'bytes':4096,'memory bandwidth (GB/s)':8.192000,'graph id':6,'graph node id':4}"
+ampere_sgemm_128x64_tn,kernel,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':102,'registers per thread':32,'shared memory':3072,'blocks per SM':0.181818,'warps per SM':12196.363636,'grid':[2,3,4],'block':[128,129,130],'local memory per thread':16,'launch type':'cooperative','graph id':8,'graph node id':77,'queued':T,'submitted':T}"
+graph 3,kernel,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':112,'graph id':3,'whole graph':true}"
+"vecadd(float const*, float const*, float*, int)",kernel,gpu,1,7,"{'device':1,'context':2,'stream':7,'correlation':101,'registers per thread':32,'shared memory':3072,'blocks per SM':0.045455,'warps per SM':3049.090909,'grid':[1,2,3],'block':[128,129,130],'local memory per thread':16,'cluster':[1,2,3],'launch type':'cooperative','graph id':8,'graph node id':77,'queued':T,'submitted':T}"
+Buffer Flush,overhead,host,pid,0,
+Command Buffer Full,overhead,host,pid,tid,"{'correlation':110}"
+Internal Launch,overhead,host,pid,tid,"{'correlation':106}"
+JIT Cache Store,overhead,host,pid,tid,"{'correlation':113}"
+EOF
+same "names, places and arguments of each" want got
+"$profan" query all.db --format csv "SELECT name, dur_ns FROM event
+	WHERE category IN ('kernel', 'cuda_sync') ORDER BY name" |
+	tr -d '\r"' >got
+cat >want <<'EOF'
+name,dur_ns
+Context Sync,10
+Stream Sync,10
+ampere_sgemm_128x64_tn,1000
+graph 3,10
+vecadd(float const*, float const*, float*, int),1000
+EOF
+same "and their durations" want got
+
 captures 137 "the same, killed" --cupti "$fake" --ingest killed.db \
 	--flush 50ms -o 'run/killed-%p.pfr' "$drive" init launch:5000 flush kill
 "$profan" query killed.db --format csv "SELECT

@@ -132,6 +132,31 @@ static void put_meta(const struct pf_pfr_file *f, struct pf_batch *out)
 	pf_buf_release(&text);
 }
 
+/* All lines of INFO or STAT as one object, so that none is lost. */
+static void put_lines(const struct pf_pfr_lines *l, const char *name,
+		      struct pf_batch *out)
+{
+	struct pf_buf text = { 0 };
+	int64_t v;
+
+	for (size_t i = 0; i < l->count; i++) {
+		const struct pf_pfr_line *line = &l->items[i];
+
+		pf_buf_adds(&text, i ? ",\"" : "{\"");
+		pf_buf_adds(&text, line->key);
+		pf_buf_adds(&text, "\":");
+		if (pf_pfr_line_int(l, line->key, &v))
+			pf_buf_addf(&text, "%" PRId64, v);
+		else
+			put_text(&text, line);
+	}
+	if (!l->count)
+		return;
+	pf_buf_addc(&text, '}');
+	put_member(out, name, &text);
+	pf_buf_release(&text);
+}
+
 /* ---- devices ---- */
 
 static const struct {
@@ -263,5 +288,7 @@ void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out)
 	put_rank(f, out);
 	put_devices(f, out);
 	put_meta(f, out);
+	put_lines(&f->info, "captureInfo", out);
+	put_lines(&f->stat, "captureCounts", out);
 	put_names(f, out);
 }

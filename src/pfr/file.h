@@ -30,8 +30,9 @@ void pf_pfr_file_find_base(struct pf_pfr_file *f);
 
 /*
  * As members and metadata events of a Kineto trace: baseTimeNanoseconds,
- * distributedInfo, deviceProperties, the META lines; names of the process
- * and its threads.
+ * distributedInfo, deviceProperties, the META lines, captureInfo and
+ * captureCounts (the INFO and STAT lines); names of the process and its
+ * threads.
  */
 void pf_pfr_file_describe(const struct pf_pfr_file *f, struct pf_batch *out);
 

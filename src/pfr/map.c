@@ -329,6 +329,23 @@ void pf_pfr_arg_text(struct pf_pfr_map *m, const char *name, const char *text,
 	pf_jsonw_quote(&m->text, text, len, false);
 }
 
+void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,
+		     const struct pf_pfr_name *value)
+{
+	struct pf_pfr_text text;
+	char lost[40];
+
+	if (!value->id && !value->len)
+		return;
+	if (resolve(m, value, &text)) {
+		pf_pfr_arg_text(m, name, text.p, text.len);
+		return;
+	}
+	snprintf(lost, sizeof(lost), "#%" PRIu64 " (lost)", value->id);
+	pf_pfr_note(m, PF_REPAIR_LOST_NAME);
+	pf_pfr_arg_text(m, name, lost, strlen(lost));
+}
+
 uint32_t pf_pfr_close_args(struct pf_pfr_map *m)
 {
 	if (!m->text.len)

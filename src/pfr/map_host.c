@@ -170,6 +170,7 @@ void pf_pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_pfr_arg_fixed(m, "asynchronous", v[7] != 0);
 	if (v[9])
 		pf_pfr_arg_number(m, "pool", v[9]);
+	pf_pfr_arg_name(m, "name", &ev->name);
 	put.args = pf_pfr_close_args(m);
 	pf_pfr_store(m, &put);
 }

@@ -32,6 +32,9 @@ void pf_pfr_arg_number(struct pf_pfr_map *m, const char *key, uint64_t value);
 void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *key, int64_t value);
 void pf_pfr_arg_text(struct pf_pfr_map *m, const char *key, const char *text,
 		     size_t len);
+/* A name of the file, if it is not empty. */
+void pf_pfr_arg_name(struct pf_pfr_map *m, const char *key,
+		     const struct pf_pfr_name *name);
 /* The entry of the arguments written. */
 uint32_t pf_pfr_close_args(struct pf_pfr_map *m);
 

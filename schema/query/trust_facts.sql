@@ -22,7 +22,7 @@ fault AS (
 		sum(count) FILTER (WHERE kind IN ('not_recorded',
 			'lost_events'))
 			AS dropped_count,
-		sum(count) FILTER (WHERE is_skip AND kind <> 'python')
+		sum(count) FILTER (WHERE is_skip AND kind NOT IN ('python', 'empty'))
 			AS skipped_count,
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
 	FROM repair

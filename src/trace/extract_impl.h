@@ -543,6 +543,13 @@ static void settle_times(struct pf_chrome *c, struct fields *f, int64_t offset)
 		pf_repair_note(r, PF_REPAIR_ROUNDED_TIME, 1, offset);
 }
 
+/* "{}", with which TensorFlow and JAX end their lists. */
+static bool is_empty_object(const char *p, const char *end)
+{
+	p = pf_skip_blanks(p + 1, end);
+	return p + 1 == end;
+}
+
 enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 				  const char *end, int64_t offset,
 				  const char **next)
@@ -552,6 +559,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	const struct pf_dict_entry *name, *category;
 	uint32_t category_entry;
 	enum pf_kind kind;
+	const char *start = p;
 	int64_t sum;
 
 	c->extra_text.len = 0;
@@ -559,6 +567,8 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	if (!p || f.ph == 'M')
 		return PF_EXTRACT_SLOW;
 	*next = p;
+	if (!f.ph && is_empty_object(start, p))
+		return skip(c, PF_SKIP_EMPTY, offset);
 	if (!phase_is_stored(f.ph))
 		return skip(c, PF_SKIP_PHASE, offset);
 	if (!f.has_start)

@@ -96,6 +96,7 @@ static const struct {
 	[PF_SKIP_UNTIMED] = { "untimed", "events without times skipped" },
 	[PF_SKIP_RECORD_TYPE] = { "record_type",
 				  "records of unused types skipped" },
+	[PF_SKIP_EMPTY] = { "empty", "empty objects skipped" },
 };
 
 void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from)

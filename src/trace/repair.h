@@ -56,6 +56,7 @@ enum pf_repair_kind {
 	PF_SKIP_TOO_LARGE,    /* larger than a limit */
 	PF_SKIP_UNTIMED,      /* .pfr: CUPTI collected no times */
 	PF_SKIP_RECORD_TYPE,  /* .pfr: a record that profan does not use */
+	PF_SKIP_EMPTY,        /* {}, which holds nothing */
 	PF_REPAIR_KINDS
 };
 

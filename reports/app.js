@@ -187,6 +187,8 @@ const parse = (b) => {
 	const name = take(w), depth = bytes();
 	const cat = flags & 1 ? bytes() : new Uint8Array(n);
 	const link = flags & 2 ? take(4) : null;
+	for (let i = 1; link && i < n; i++)
+		link[i] += link[i - 1];
 	start.set(low);
 	for (let i = 0; i < es + ed; i++, at += 8) {
 		const slice = u32(at);
@@ -337,7 +339,9 @@ const timeline = (T) => {
 		const ops = [...get('ops')].sort((a, b) =>
 			(b.launches || 0) - (a.launches || 0) || a.id - b.id);
 		const py = [...get('python')];
-		tracks = [...get('gpu')];
+		tracks = [...get('gpu')].sort((a, b) =>
+			a.label.localeCompare(b.label, 'en',
+				{ numeric: true }));
 		for (const t of ops)
 			tracks.push(t, ...py.filter((p) => p.id === t.id));
 		const ids = new Set(ops.map((t) => t.id));

@@ -129,7 +129,7 @@ static void add_steps(struct pf_buf *out, const struct pf_table *t)
 	size_t rows = pf_table_rows(t);
 	size_t columns = rows < COLUMNS_MAX ? rows : COLUMNS_MAX;
 	int64_t longest = pf_table_int_at(t, slowest(t, 0, rows), "dur_ns");
-	double pitch = 1000.0 / (double)(columns < 24 ? 24 : columns);
+	double pitch = 1000.0 / (double)(columns < 12 ? 12 : columns);
 	double gap = pitch > 6 ? 2 : 0.5;
 
 	if (longest <= 0)

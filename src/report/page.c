@@ -39,7 +39,8 @@ static void add_devices(struct pf_buf *out, const struct pf_doc *info)
 
 		if (!name || pf_table_find_row(t, "name", name) != (int64_t)r)
 			continue;
-		pf_buf_addf(&text, "%s%s", shown++ ? "; " : "", name);
+		pf_buf_addf(&text, "%s%s", shown++ ? "; " : "",
+			    *name ? name : "unnamed");
 		if (bytes > 0) {
 			pf_buf_adds(&text, ", ");
 			pf_figure_bytes(&text, bytes);

@@ -85,6 +85,18 @@ static void add_durs(const struct pf_slices *g, struct pf_buf *out,
 	}
 }
 
+/* Launches follow each other, so the differences are small and alike. */
+static void add_links(const struct pf_slices *g, struct pf_buf *out)
+{
+	uint8_t *planes = add_planes(out, g->count, 4);
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		put(planes, g->count, i, g->link[i] - before, 4);
+		before = g->link[i];
+	}
+}
+
 void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
 		       struct pf_buf *out)
 {
@@ -99,7 +111,7 @@ void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
 	if (g->cat)
 		pf_buf_add(&columns, g->cat, g->count);
 	if (g->link)
-		add_column(&columns, g->link, g->count, 4);
+		add_links(g, &columns);
 	pf_buf_add(out, "PFT1", 4);
 	add_u32(out, g->count);
 	add_u32(out, (uint32_t)g->track_count);

@@ -182,6 +182,30 @@ static void point_at_gap(const struct pf_parts *p, struct pf_verdict *v,
 	v->trace_id = pf_table_int_at(t, (size_t)row, "trace_id");
 }
 
+/* Of several GPUs the one that is idle most. */
+static void say_worst(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "devices");
+	size_t worst = 0, n = pf_table_rows(t);
+
+	if (n < 2)
+		return;
+	for (size_t r = 1; r < n; r++)
+		if (pf_table_real_at(t, r, "idle_share") >
+		    pf_table_real_at(t, worst, "idle_share"))
+			worst = r;
+	say(v, ", sum of ");
+	say_count(v, (int64_t)n, "GPU", "GPUs");
+	say(v, ", most on");
+	if (pf_table_at(t, worst, "rank"))
+		pf_buf_addf(&v->sentence, " rank %" PRId64,
+			    pf_table_int_at(t, worst, "rank"));
+	pf_buf_addf(&v->sentence, " GPU %" PRId64 " with ",
+		    pf_table_int_at(t, worst, "device"));
+	say_ratio(v, pf_table_real_at(t, worst, "idle_share"));
+}
+
 static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_table *t =
@@ -209,7 +233,12 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
 	int64_t ns = find_cause(p, "unrecorded").ns +
 		     find_cause(p, "no launch record").ns;
+	const char *largest = pf_table_text_at(
+		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits"), 0,
+		"cause");
 
+	if (largest && !strcmp(largest, "unrecorded"))
+		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
 	say(v, "; ");
@@ -269,6 +298,7 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	say_ns(v, idle);
 	say(v, " of ");
 	say_ns(v, pf_doc_find_int(gaps, "window_ns"));
+	say_worst(p, v);
 	say(v, ")");
 	say_long_gaps(p, v);
 	say_largest(p, v);

@@ -29,6 +29,26 @@ static void set_real(struct pf_tile *t, double d)
 	t->value = (struct pf_cell){ PF_CELL_REAL, { .d = d } };
 }
 
+/* "166 to 188 ms": one unit, if it is one. */
+static void add_range(struct pf_buf *out, int64_t least, int64_t most)
+{
+	struct pf_buf low = { 0 }, high = { 0 };
+	const char *unit, *other;
+
+	pf_figure_ns(&low, least);
+	pf_figure_ns(&high, most);
+	unit = strchr(low.data, ' ');
+	other = strchr(high.data, ' ');
+	if (unit && other && !strcmp(unit, other))
+		pf_buf_add(out, low.data, (size_t)(unit - low.data));
+	else
+		pf_buf_adds(out, low.data);
+	pf_buf_adds(out, " to ");
+	pf_buf_adds(out, high.data);
+	pf_buf_release(&low);
+	pf_buf_release(&high);
+}
+
 static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_doc *doc = &p->doc[PF_PART_STEPS];
@@ -53,9 +73,7 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 			    is_trace ? "no profiler steps" : "one step");
 		return;
 	}
-	pf_figure_ns(&t->detail, least);
-	pf_buf_adds(&t->detail, " to ");
-	pf_figure_ns(&t->detail, pf_doc_find_int(doc, "max_ns"));
+	add_range(&t->detail, least, pf_doc_find_int(doc, "max_ns"));
 	pf_buf_adds(&t->detail, ", n = ");
 	pf_figure_count(&t->detail, n);
 }
@@ -72,14 +90,15 @@ static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 	t = add(out, "busy_share", "GPU busy", PF_RATIO, "breakdown");
 	set_real(t, (double)pf_doc_find_int(gaps, "busy_ns") / (double)window);
 	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "busy_ns"));
+	pf_buf_adds(&t->detail, " of ");
+	pf_figure_ns(&t->detail, window);
 	t = add(out, "idle_share", "GPU idle", PF_RATIO, "idle");
 	set_real(t, pf_doc_find_real(gaps, "idle_share"));
 	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "idle_ns"));
 	if (!pf_doc_find_int(overlap, "comm_ns") ||
 	    pf_doc_find_int(overlap, "total_ns") <= 0)
 		return;
-	t = add(out, "exposed_comm_share", "Exposed communication", PF_RATIO,
-		"comm");
+	t = add(out, "exposed_comm_share", "Exposed comm.", PF_RATIO, "comm");
 	set_real(t, (double)pf_doc_find_int(overlap, "exposed_comm_ns") /
 			    (double)pf_doc_find_int(overlap, "total_ns"));
 	pf_figure_ns(&t->detail, pf_doc_find_int(overlap, "exposed_comm_ns"));

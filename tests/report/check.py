@@ -277,6 +277,21 @@ def unpack(raw, tracks):
     return columns, sizes, start, dur
 
 
+def check_launches(linked, calls):
+    """The links of GPU work lead to its launch calls."""
+    base, links, ids = linked
+    rows = document(["query", DB, "SELECT event_id, launch_id FROM gpu_event "
+                     "ORDER BY event_id"])
+    launch = {r["event_id"]: r["launch_id"]
+              for r in list(rows["tables"].values())[0]}
+    for link, event in zip(links, ids):
+        call = None if link == 0xffffffff else calls[link - base]
+        if call != launch.get(event):
+            return "event %d leads to %s, not %s" % (event, call,
+                                                     launch.get(event))
+    return None
+
+
 def check_timeline(page):
     islands = {d["id"]: s for d, s in page.scripts if d.get("type")}
     if "tl" not in islands:
@@ -285,12 +300,14 @@ def check_timeline(page):
     ends = None
     origin = int(tl["origin_ns"])
     n = 0
+    gpu_ids, linked = [], None
     for g in tl["groups"]:
+        starts = []
         raw = gzip.decompress(base64.b64decode(islands[g["id"]]))
         columns, sizes, start, dur = unpack(raw, g["tracks"])
         i = 0
         for k, track in enumerate(g["tracks"]):
-            rows = document(["query", DB, """SELECT start_ns, dur_ns, name
+            rows = document(["query", DB, """SELECT id, start_ns, dur_ns, name
                 FROM event WHERE track_id = %d AND kind NOT IN (14, 15, 16,
                 17, 18, 19, 20) AND (kind = 3) = %d ORDER BY id"""
                              % (track["id"], g["key"] == "python")])
@@ -308,12 +325,23 @@ def check_timeline(page):
                         r["name"].isprintable() and \
                         len(r["name"]) < 2000 and name != r["name"]:
                     return "name '%s', not '%s'" % (name, r["name"])
+                (gpu_ids if g["key"] == "gpu" else starts).append(
+                    r["id"])
                 depth = columns[3][i]
                 if depth in ends and start[i] < ends[depth]:
                     return "slices of one depth overlap"
                 ends[depth] = start[i] + dur[i]
                 i += 1
                 n += 1
+        if columns[5]:
+            links = columns[5]
+            for i in range(1, len(links)):
+                links[i] = (links[i] + links[i - 1]) & 0xffffffff
+            linked = (tl["groups"][0]["n"], links, gpu_ids)
+        if g["key"] == "ops" and linked:
+            why = check_launches(linked, starts)
+            if why:
+                return why
     for a, b in page.links:
         if not 0 <= a <= b <= tl["span_ns"]:
             return "a link to %d..%d" % (a, b)

@@ -74,7 +74,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		return;
 	}
 	which = &u->allocs.devices[d - u->devices];
-	pf_usage_device_name(which, name);
+	pf_usage_device_label(u, (uint32_t)(d - u->devices), name);
 	pf_num_show_ns(time, pf_alloc_sub(d->peak_ns, which->trace->first_ns));
 	if (!d->is_absolute) {
 		pf_doc_finding(
@@ -164,6 +164,7 @@ static void tear_down(struct pf_usage *u)
 static int set_up(struct pf_usage *u, struct pf_db *db,
 		  const struct pf_window *window, struct pf_err *err)
 {
+	u->has_traces = window->count > 1;
 	pf_intern_init(&u->alive.keys);
 	pf_intern_init(&u->kept.keys);
 	pf_intern_init(&u->texts);

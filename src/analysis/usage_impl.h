@@ -77,6 +77,7 @@ struct pf_usage {
 	struct pf_map texts_by_name; /* of a string -> texts */
 	struct pf_intern texts;      /* names as they are shown */
 	const struct pf_usage_args *args;
+	bool has_traces; /* more than one */
 	struct pf_table *by_device, *alive_table, *kept_table, *op_table, *oom;
 	struct pf_table *curve, *events; /* or NULL */
 };
@@ -95,6 +96,10 @@ int pf_usage_fill_tables(struct pf_usage *u, struct pf_err *err);
 #define PF_USAGE_NAME_MAX 64
 const char *pf_usage_device_name(const struct pf_alloc_device *d,
 				 char out[PF_USAGE_NAME_MAX]);
+
+/* The same, after the rank (or trace) where there are several. */
+const char *pf_usage_device_label(const struct pf_usage *u, uint32_t device,
+				  char out[PF_USAGE_NAME_MAX]);
 
 /* Cells: name of the device; device type, number, rank and trace. */
 void pf_usage_put_device(const struct pf_usage *m, struct pf_table *t,

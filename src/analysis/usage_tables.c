@@ -65,13 +65,30 @@ static void put_share(struct pf_table *t, int64_t part, int64_t whole)
 		pf_table_null(t);
 }
 
+const char *pf_usage_device_label(const struct pf_usage *u, uint32_t device,
+				  char out[PF_USAGE_NAME_MAX])
+{
+	const struct pf_alloc_device *d = &u->allocs.devices[device];
+	char name[PF_USAGE_NAME_MAX];
+
+	pf_usage_device_name(d, name);
+	if (!u->has_traces)
+		snprintf(out, PF_USAGE_NAME_MAX, "%s", name);
+	else if (d->trace->rank >= 0)
+		snprintf(out, PF_USAGE_NAME_MAX, "rank %" PRId64 " %.36s",
+			 d->trace->rank, name);
+	else
+		snprintf(out, PF_USAGE_NAME_MAX, "trace %" PRId64 " %.36s",
+			 d->trace->trace_id, name);
+	return out;
+}
+
 void pf_usage_put_device(const struct pf_usage *u, struct pf_table *t,
 			 uint32_t device)
 {
 	char name[PF_USAGE_NAME_MAX];
 
-	pf_table_string(t,
-			pf_usage_device_name(&u->allocs.devices[device], name));
+	pf_table_string(t, pf_usage_device_label(u, device, name));
 }
 
 #define ID_COLS                                                                \

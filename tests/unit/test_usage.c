@@ -298,6 +298,61 @@ static void falling(void **state)
 	scene_close(&s);
 }
 
+/* What is older than the window and stays is alive, but was not kept in it. */
+static void kept_of_window(void **state)
+{
+	struct pf_usage_args args = all;
+	struct scene s;
+
+	(void)state;
+	args.window.from_ns = 200000;
+	args.window.to_ns = 390000;
+	scene_open(&s, training, &args);
+	is_int(&s, "devices", 0, "alive_bytes", 700);
+	is_int(&s, "devices", 0, "kept_count", 1);
+	is_int(&s, "devices", 0, "kept_bytes", 400);
+	scene_close(&s);
+}
+
+/* Of two equal peaks the first counts. */
+static void first_peak(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s,
+		   TRACE(GPU(1, 10, 100, 64, 100, 1000)
+				 GPU(1, 20, -100, 64, 0, 1000) GPU(1, 30, 60,
+								   64, 60, 1000)
+					 GPU(1, 40, 40, 128, 100, 1000)),
+		   &all);
+	is_int(&s, "devices", 0, "peak_ns", 0);
+	is_int(&s, "devices", 0, "alive_count", 1);
+	scene_close(&s);
+}
+
+/* Start <= time < end; an op in itself has a record once. */
+static void borders_of_ops(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	scene_open(&s,
+		   TRACE(RANGE("cpu_op", "a", 1, 0, 10) RANGE(
+			   "cpu_op", "a", 1, 0, 5) GPU(1, 0, 1, 64, 1, 1000)
+				 GPU(1, 5, 2, 65, 3, 1000)
+					 GPU(1, 10, 4, 66, 7, 1000)),
+		   &all);
+	is_text(&s, "ops", 0, "op", "(outside of ops)");
+	is_int(&s, "ops", 0, "self_allocated_bytes", 4);
+	is_text(&s, "ops", 1, "op", "a");
+	is_int(&s, "ops", 1, "calls", 2);
+	is_int(&s, "ops", 1, "self_allocated_bytes", 3);
+	is_int(&s, "ops", 1, "allocated_bytes", 3);
+	is_int(&s, "ops", 1, "allocation_count", 2);
+	scene_close(&s);
+}
+
 /* Records that do not fit together are counted. */
 static void odd_records(void **state)
 {
@@ -381,6 +436,41 @@ static void threads(void **state)
 	scene_close(&s);
 }
 
+/* Two traces: each has its own devices, and says of which it is. */
+static void two_traces(void **state)
+{
+	char *dir = support_tmp_take();
+	char *one = support_path_take(dir, "rank0.json");
+	char *two = support_path_take(dir, "rank1.json");
+	const char *paths[] = { one, two };
+	static const char first[] = TRACE(GPU(1, 10, 100, 64, 100, 1000));
+	static const char second[] = TRACE(GPU(1, 10, 30, 64, 30, 1000));
+	struct pf_ingest_options o = { .paths = paths,
+				       .path_count = 2,
+				       .rank = 0 };
+	struct pf_err err = { 0 };
+	struct scene s = { .dir = dir };
+
+	(void)state;
+	s.path = support_path_take(dir, "t.db");
+	o.out = s.path;
+	support_write(one, first, strlen(first));
+	support_write(two, second, strlen(second));
+	pf_ingest(&o, &err);
+	support_no_error(&err);
+	pf_db_open(&s.db, s.path, false, &err);
+	pf_usage(&s.db, &all, &s.doc, &err);
+	support_no_error(&err);
+	assert_int_equal(pf_table_row_count(table(&s, "devices")), 2);
+	is_text(&s, "devices", 0, "device", "rank 0 GPU 0");
+	is_int(&s, "devices", 0, "kept_bytes", 100);
+	is_text(&s, "devices", 1, "device", "rank 1 GPU 0");
+	is_int(&s, "devices", 1, "kept_bytes", 30);
+	free(two);
+	s.trace = one;
+	scene_close(&s);
+}
+
 static void out_of_memory(void **state)
 {
 	struct scene s;
@@ -426,10 +516,14 @@ int main(void)
 		cmocka_unit_test(events_and_curve),
 		cmocka_unit_test(window),
 		cmocka_unit_test(falling),
+		cmocka_unit_test(kept_of_window),
+		cmocka_unit_test(first_peak),
+		cmocka_unit_test(borders_of_ops),
 		cmocka_unit_test(odd_records),
 		cmocka_unit_test(no_totals),
 		cmocka_unit_test(several_devices),
 		cmocka_unit_test(threads),
+		cmocka_unit_test(two_traces),
 		cmocka_unit_test(out_of_memory),
 		cmocka_unit_test(nothing),
 	};

@@ -173,4 +173,32 @@ silent 'device: without it' 'no launch call' launches "$tmp/window.db" \
 	--device 0
 says 'device: only it' '1 GPU event (100.00 % of GPU time)' \
 	launches "$tmp/window.db" --device 1
+
+# --steps with the name of profiler steps changes nothing
+"$mktrace" --steps 4 --layers 1 >"$tmp/made.json"
+run 0 "$profan" ingest -q "$tmp/made.json" -o "$tmp/made.db" || cat "$tmp/err"
+same_steps() { # COMMAND...
+	for part in '' '--step 1..2' '--skip-first 2'; do
+		# shellcheck disable=SC2086
+		if run 0 "$profan" "$@" $part && cp "$tmp/out" "$tmp/want" &&
+			run 0 "$profan" "$@" $part --steps '^ProfilerStep#'; then
+			same "$1 $part: --steps" "$tmp/want" "$tmp/out"
+		else
+			not_ok "$1 $part: --steps" "$tmp/err"
+		fi
+	done
+}
+for command in gaps kernels launches memory overlap steps syncs trend; do
+	same_steps $command "$tmp/made.db" --format json
+done
+same_steps slice "$tmp/made.db" -o -
+same_steps stacks "$tmp/made.db" -o -
+same_steps diff "$tmp/made.db" "$tmp/made.db" --format json
+run 2 "$profan" kernels "$tmp/made.db" --steps '(' &&
+	grep -q 'is no pattern' "$tmp/err" &&
+	ok 'a wrong pattern' || not_ok 'a wrong pattern' "$tmp/err"
+run 3 "$profan" steps "$tmp/made.db" --steps 'nothing like it' &&
+	grep -q 'no range of the host matches' "$tmp/err" &&
+	ok 'a pattern without a match' ||
+	not_ok 'a pattern without a match' "$tmp/err"
 tap_done

@@ -117,13 +117,11 @@ static void sweep_to(struct steps *s, int64_t ns)
 		if (s->sweep.at_ns < row->start_ns) {
 			pf_sweep_to(&s->sweep,
 				    ns < row->start_ns ? ns : row->start_ns);
-			harvest(&s->sweep, &s->before);
+			harvest(&s->sweep, &s->outside);
 			if (ns < row->start_ns)
 				return;
 		}
 		if (s->sweep.at_ns == row->start_ns && !row->is_begun) {
-			row->before_kernel_ns = s->before.kernel_union_ns;
-			s->before = (struct row){ 0 };
 			harvest_devices(s, row, false);
 			row->is_begun = true;
 		}

@@ -18,7 +18,6 @@ struct row {
 	int64_t trace_id, rank, step; /* step -1: the whole trace */
 	int64_t start_ns, end_ns;
 	int64_t class_ns[CLASSES], busy_ns, kernel_union_ns;
-	int64_t before_kernel_ns; /* kernels since the step before */
 	int64_t kernels, copies, memsets, launches, syncs;
 	struct {
 		int64_t count, bytes, ns;
@@ -43,7 +42,7 @@ struct steps {
 	size_t count, cap;
 	size_t at, end; /* rows of the trace being swept */
 	struct pf_sweep sweep;
-	struct row before; /* what was swept since the last step */
+	struct row outside; /* what was swept between steps; not used */
 	struct device *devices;
 	size_t device_count, device_cap;
 	size_t first_device, first_row; /* of the trace being swept */

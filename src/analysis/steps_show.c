@@ -27,21 +27,7 @@ struct totals {
 	int64_t *durs, *class_durs[CLASSES];
 	size_t count, partial;
 	int64_t busy_ns;
-	int64_t kernel_ns, window_ns; /* first start to last end, by trace */
 };
-
-/* Kernels between two steps of a trace are within the window. */
-static void add_window(const struct steps *s, size_t i, struct totals *t)
-{
-	const struct row *row = &s->rows[i];
-
-	t->kernel_ns += row->kernel_union_ns;
-	t->window_ns += row->end_ns - row->start_ns;
-	if (!i || row[-1].trace_id != row->trace_id)
-		return;
-	t->kernel_ns += row->before_kernel_ns;
-	t->window_ns += row->start_ns - row[-1].end_ns;
-}
 
 static void add_up(const struct steps *s, struct totals *t)
 {
@@ -62,7 +48,6 @@ static void add_up(const struct steps *s, struct totals *t)
 		t->durs[t->count++] = row->end_ns - row->start_ns;
 		pf_stats_add(&t->dur, row->end_ns - row->start_ns);
 		t->busy_ns += row->busy_ns;
-		add_window(s, i, t);
 	}
 	if (!t->count)
 		return;
@@ -89,9 +74,19 @@ static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
 	return count ? sorted[pf_stats_rank(count, percent)] : 0;
 }
 
+/* In one trace: time in which any of them is busy is not that of each. */
+static bool has_many_gpus(const struct steps *s)
+{
+	for (size_t i = 1; i < s->device_count; i++)
+		if (s->devices[i].trace_id == s->devices[i - 1].trace_id)
+			return true;
+	return false;
+}
+
 static void add_finding(const struct steps *s, const struct totals *t,
 			struct pf_doc *doc)
 {
+	const char *gpu = has_many_gpus(s) ? "any GPU" : "GPU";
 	char mean[PF_NUM_MAX], busy[PF_NUM_MAX], most[PF_NUM_MAX];
 	size_t top = CPU;
 
@@ -108,13 +103,13 @@ static void add_finding(const struct steps *s, const struct totals *t,
 	if (s->rows->step < 0)
 		pf_doc_finding(doc,
 			       "Without profiler steps the trace is one of %s: "
-			       "GPU busy %s, and most of the time, %s, %s",
-			       mean, busy, most, classes[top].words);
+			       "%s busy %s, and most of the time, %s, %s",
+			       mean, gpu, busy, most, classes[top].words);
 	else
 		pf_doc_finding(doc,
-			       "A step takes %s: GPU busy %s, and most of the "
+			       "A step takes %s: %s busy %s, and most of the "
 			       "time, %s, %s",
-			       mean, busy, most, classes[top].words);
+			       mean, gpu, busy, most, classes[top].words);
 }
 
 static void add_number(struct pf_table *t, int64_t n)
@@ -143,6 +138,28 @@ static void put_efficiency(struct pf_table *t, const struct pf_sm_sums *sums,
 		pf_table_null(t);
 }
 
+/* What GPUs did from the first to the last whole step, and for how long. */
+static int64_t sum_devices(const struct steps *s, struct pf_sm_sums *sums)
+{
+	int64_t window_ns = 0;
+
+	*sums = (struct pf_sm_sums){ 0 };
+	for (size_t i = 0; i < s->device_count; i++) {
+		pf_sm_sums_add(sums, &s->devices[i].sums);
+		window_ns = pf_span_end(window_ns, s->devices[i].window_ns);
+	}
+	return window_ns;
+}
+
+static void add_utilization(const struct steps *s, struct pf_doc *doc)
+{
+	struct pf_sm_sums sums;
+	int64_t window_ns = sum_devices(s, &sums);
+
+	pf_doc_real(doc, "utilization_share", "GPU in kernels", PF_RATIO,
+		    share(sums.covered_ns, window_ns));
+}
+
 static void add_usage(const struct steps *s, struct pf_doc *doc)
 {
 	static const char key[] = "sm_efficiency_share";
@@ -151,13 +168,9 @@ static void add_usage(const struct steps *s, struct pf_doc *doc)
 	static const char occupied[] = "Achieved occupancy, estimated, %";
 	static const char known[] = "occupancy_known_share";
 	static const char of_time[] = "  known of kernel time";
-	struct pf_sm_sums sums = { 0 };
-	int64_t window_ns = 0;
+	struct pf_sm_sums sums;
+	int64_t window_ns = sum_devices(s, &sums);
 
-	for (size_t i = 0; i < s->device_count; i++) {
-		pf_sm_sums_add(&sums, &s->devices[i].sums);
-		window_ns = pf_span_end(window_ns, s->devices[i].window_ns);
-	}
 	if (sums.sized_ns && sums.sized_ns == sums.kernel_ns && window_ns > 0)
 		pf_doc_real(doc, key, title, PF_RATIO,
 			    sums.efficiency_ns / (double)window_ns);
@@ -229,10 +242,10 @@ static void add_scalars(const struct steps *s, const struct totals *t,
 	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
 		pf_doc_int(doc, ranks[i].key, ranks[i].title, PF_NS,
 			   percentile(t->durs, t->count, ranks[i].percent));
-	pf_doc_real(doc, "busy_share", "GPU busy", PF_RATIO,
+	pf_doc_real(doc, "busy_share",
+		    has_many_gpus(s) ? "Any GPU busy" : "GPU busy", PF_RATIO,
 		    share(t->busy_ns, t->dur.sum));
-	pf_doc_real(doc, "utilization_share", "GPU in kernels", PF_RATIO,
-		    share(t->kernel_ns, t->window_ns));
+	add_utilization(s, doc);
 	pf_doc_real(doc, "steps_per_second", "Steps per second", PF_REAL,
 		    seconds > 0 ? (double)t->count / seconds : 0);
 	add_usage(s, doc);
@@ -287,7 +300,7 @@ static void add_step(struct pf_table *t, const struct row *row)
 		pf_table_int(t, row->class_ns[c]);
 	pf_table_int(t, row->busy_ns);
 	pf_table_int(t, row->kernel_union_ns);
-	pf_table_real(t, share(row->kernel_union_ns, dur));
+	pf_table_real(t, share(row->sm.covered_ns, row->gpu_ns));
 	pf_table_int(t, row->kernels);
 	pf_table_int(t, row->copies);
 	pf_table_int(t, row->memsets);

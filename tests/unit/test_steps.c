@@ -317,7 +317,7 @@ static void test_launches(void **state)
 	assert_int_equal(scalar(&s, "early_count"), 1);
 	assert_int_equal(scalar(&s, "orphan_count"), 1);
 	assert_string_equal(s.doc.notes[0],
-			    "1 GPU events (26.00 % of GPU time) have no "
+			    "1 GPU event (26.00 % of GPU time) has no "
 			    "launch call");
 	row = pf_table_row(s.doc.tables[0], 0);
 	assert_string_equal(row[0].v.text.s, "cudaGraphLaunch");

@@ -135,6 +135,15 @@ def check_widths(browser, name):
     say(name + ": fits in 360 to 1280 px", " ".join(wide))
 
 
+def check_fold(browser, name):
+    """What there is to say stands on the first screen."""
+    w = Watched(browser, name)
+    box = w.ready().locator("svg.bar").bounding_box()
+    say(name + ": the answer is on the first screen", None
+        if box["y"] + box["height"] <= 800 else str(box))
+    w.close()
+
+
 def check_sweep(browser, name):
     """400 windows of all widths, and the edges: none slow, all terminate."""
     w = Watched(browser, name)
@@ -330,7 +339,7 @@ def main():
             if name not in ("empty", "diff"):
                 checks.append(check_sweep)
             if name in ("train", "h100_owlv2"):
-                checks += [check_timeline, check_plain]
+                checks += [check_fold, check_timeline, check_plain]
             for check in checks:
                 guarded(check, name, browser, name)
             for scheme in ("light", "dark"):

@@ -55,6 +55,35 @@ tables "$tmp/json.db" >"$tmp/want" 2>&1
 tables "$tmp/pfr.db" >"$tmp/got" 2>&1
 same "GPU work, calls, operators, steps: as from JSON" "$tmp/want" "$tmp/got"
 
+# ---- ranges that cross, and a thread that has none ----
+"$mkpfr" --crossing >"$tmp/crossing.pfr"
+ingest crossing "$tmp/crossing.pfr"
+same "crossing ranges need no repair" "$tmp/nothing" "$tmp/crossing.said"
+"$profan" table "$tmp/crossing.db" --format csv --sort none 2>"$tmp/err" |
+	"$PYTHON" -c '
+import csv, sys
+for r in csv.DictReader(sys.stdin):
+    if r["device_type"] == "CPU":
+        print(r["name"], r["self_cpu_ns"], r["cpu_total_ns"],
+              r["self_device_ns"], r["count"])' | sort >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+Pi 97000 99000 1000 1
+crossing 96000 100000 6000 1
+cudaLaunchKernel 8000 8000 0 4
+EOF
+if [ -n "$PYTHON" ]; then
+	same "each owns what it launched, and is called as it is" \
+		"$tmp/want" "$tmp/got"
+else
+	skip "each owns what it launched" "python3 is missing"
+fi
+"$profan" query "$tmp/crossing.db" --format csv "SELECT o.name AS op,
+	g.dur_ns FROM gpu_event AS g LEFT JOIN event AS o ON o.id = g.op_id
+	ORDER BY g.start_ns" | tr -d '\r' >"$tmp/got"
+printf 'op,dur_ns\nPi,1000\ncrossing,2000\ncrossing,4000\n,8000\n' \
+	>"$tmp/want"
+same "kernels and their operators" "$tmp/want" "$tmp/got"
+
 # ---- pieces, packing, pipes ----
 for chunk in 1 17 4096; do
 	ingest part "$tmp/a.pfr" PROFAN_CHUNK_BYTES=$chunk

@@ -283,7 +283,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
-	e->facts.plain_names = e->rules.plain_names;
+	e->facts.plain_names = e->rules.is_capture;
 	choose_groupings(e, &facts);
 	pf_engine_backward_init(e, &facts);
 	for (size_t i = 0; i < e->grouping_count; i++) {

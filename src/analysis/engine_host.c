@@ -32,7 +32,7 @@ struct item {
 static uint32_t unlinked_thread(const struct pf_engine *e,
 				const struct pf_fe *fe)
 {
-	if (e->rules.unlinked_at_home)
+	if (e->rules.is_capture)
 		return fe->track;
 	return e->rules.unlinked_in_tree ? e->stop_track
 					 : (uint32_t)e->track_count + 1;
@@ -126,7 +126,8 @@ static bool breaks_nesting(const struct pf_engine *e, const struct item *it)
 		enclosing(e, it->thread, it->fe->start_ns);
 	uint64_t slack = e->rules.is_us ? TRUNCATION_NS : 0;
 
-	return around && around->is_op && it->fe->kind == PF_KIND_CPU_OP &&
+	return !e->rules.is_capture && around && around->is_op &&
+	       it->fe->kind == PF_KIND_CPU_OP &&
 	       it->end_ns > around->place.end_ns &&
 	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack;
 }

@@ -149,8 +149,7 @@ static void for_capture(struct pf_rules *r)
 	r->candidates = PF_CANDIDATES_OPS;
 	r->overhead_claims = false;
 	r->unlinked_claims = false;
-	r->unlinked_at_home = true;
-	r->plain_names = true;
+	r->is_capture = true;
 }
 
 static enum pf_link_mode guess_links(const struct pf_rule_facts *f)

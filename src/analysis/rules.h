@@ -44,8 +44,6 @@ struct pf_rules {
 	bool overhead_claims;   /* overhead events may own kernels */
 	bool unlinked_claims;   /* unlinked runtime calls may */
 	bool unlinked_in_tree;  /* they nest on the stop thread */
-	bool unlinked_at_home;  /* or rather on the thread that made them */
-	bool plain_names;       /* only "_Z..." is taken for a mangled name */
 	bool python_in_tree;    /* python functions are function events */
 	bool python_rows;       /* and rows of the table */
 	bool byte_units;        /* KB, not Kb */
@@ -54,6 +52,12 @@ struct pf_rules {
 	bool hidden_events;     /* events with "hidden": 1 are dropped */
 	bool stack_limit;       /* at most five stack lines are printed */
 	bool compensated;       /* Python's sum() compensates (3.12 on) */
+	/*
+	 * profan's own capture, not torch's trace: what has no operator stays
+	 * on its thread, ranges that cross are no asynchronous operators, and
+	 * only "_Z..." is taken for a mangled name.
+	 */
+	bool is_capture;
 	int64_t narrow_start_ns, narrow_end_ns; /* GPU annotations */
 };
 

@@ -3,6 +3,10 @@
  * mkpfr [--json] [--steps N] [--layers N] [--killed]: the same made-up run as
  * a .pfr capture or as Kineto's JSON, the same bytes for the same options.
  * What both can say is equal, so their tables must be.
+ *
+ * mkpfr --crossing: a capture of what JSON does not have: ranges of two
+ * domains that cross, one named like a mangled type, and a thread without any
+ * range that launches meanwhile.
  */
 #include "config.h"
 
@@ -517,6 +521,66 @@ static void step_json(const struct model *m)
 		put_json(&m->events[i]);
 }
 
+/* ---- ranges that cross ---- */
+
+static void put_domain(struct pfrw *w, unsigned type, uint64_t ns,
+		       const char *name, uint64_t domain)
+{
+	pfrw_open(w, type);
+	pfrw_start(w, ns);
+	pfrw_varint(w, PID);
+	pfrw_varint(w, strlen(name) * 2 + (*name != 0));
+	pfrw_bytes(w, name, strlen(name));
+	pfrw_varint(w, domain);
+	for (int i = 0; i < 4; i++) /* category to payload type */
+		pfrw_varint(w, 0);
+	pfrw_close(w);
+}
+
+static void put_launch(struct pfrw *w, int tid, uint64_t correlation,
+		       int64_t start_ns, int64_t dur_ns)
+{
+	const struct event call = { .kind = RUNTIME,
+				    .tid = tid,
+				    .start_ns = start_ns,
+				    .end_ns = start_ns + 2000,
+				    .correlation = correlation };
+	const struct event kernel = {
+		.kind = KERNEL,
+		.stream = 7,
+		.start_ns = 200000 + 10000 * (int64_t)correlation,
+		.end_ns = 200000 + 10000 * (int64_t)correlation + dur_ns,
+		.correlation = correlation,
+	};
+
+	put_cupti(w, &call);
+	put_cupti(w, &kernel);
+}
+
+static int write_crossing(struct model *m)
+{
+	struct pfrw *w = &m->w;
+
+	begin_pfr(m);
+	pfrw_keyed(w, 5, 1, "library");
+	pfrw_frame(w, 2, 0);
+	pfrw_base(w, 1000);
+	put_domain(w, 16, 1000, "Pi", 0);
+	put_domain(w, 16, 50000, "crossing", 1);
+	put_domain(w, 17, 100000, "", 0);
+	put_domain(w, 17, 150000, "", 1);
+	pfrw_frame(w, 3, 0);
+	pfrw_base(w, 1000);
+	put_launch(w, PID, 1, 10000, 1000);
+	put_launch(w, PID, 2, 60000, 2000);
+	put_launch(w, PID, 3, 110000, 4000);
+	put_launch(w, PID + 1, 4, 62000, 8000);
+	pfrw_frame(w, 3, 0);
+	m->written = 12;
+	end_pfr(m);
+	return fflush(stdout) || ferror(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	struct model m = { .now_ns = { 5000000000, 5000000000 }, .random = 42 };
@@ -528,6 +592,8 @@ int main(int argc, char **argv)
 			m.json = true;
 		else if (!strcmp(argv[i], "--killed"))
 			m.killed = true;
+		else if (!strcmp(argv[i], "--crossing"))
+			return write_crossing(&m);
 		else if (!strcmp(argv[i], "--steps") && i + 1 < argc)
 			steps = strtoll(argv[++i], NULL, 10);
 		else if (!strcmp(argv[i], "--layers") && i + 1 < argc)

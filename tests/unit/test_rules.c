@@ -62,7 +62,7 @@ static void knows_captures(void **state)
 	assert_int_equal(r.links, PF_LINK_LOST);
 	assert_int_equal(r.candidates, PF_CANDIDATES_OPS);
 	assert_false(r.overhead_claims || r.unlinked_claims);
-	assert_true(r.unlinked_at_home);
+	assert_true(r.is_capture);
 	/* whatever release the user wants the table to look like */
 	r = pf_rules_for(&f, 206, 0);
 	assert_int_equal(r.torch, 206);

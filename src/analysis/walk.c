@@ -56,6 +56,12 @@ static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
 					 PF_ID_NONE,          PF_ID_NONE,
 					 PF_ID_NONE,          PF_ID_NONE };
 
+static const struct frame outermost = {
+	.inherited = PF_CAUSE_UNRECORDED,
+	.place = { PF_CAUSE_UNRECORDED, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
+		   PF_ID_NONE, PF_ID_NONE },
+};
+
 /* ---- copies from pageable memory ---- */
 
 int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
@@ -265,8 +271,8 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	uint32_t i = w->at, name = b->name[i];
 	unsigned kind = pf_names_kind(w->names, b->type[i]);
 	const struct pf_name_class *class;
-	struct frame f = { .inherited = PF_CAUSE_UNRECORDED, .place = nowhere };
 	uint32_t before, held;
+	struct frame *f;
 
 	drop_ended(w, b->start_ns[i]);
 	if (!is_frame_kind(kind) || w->depth >= MAX_DEPTH) {
@@ -276,24 +282,25 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	class = pf_names_class(w->names, name, err);
 	if (!class)
 		return -1;
-	if (w->depth)
-		f = w->stack[w->depth - 1];
-	f.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	f.seq = w->first_seq + i;
-	before = f.inherited;
-	held = f.place.name;
+	if (w->depth == w->stack_cap)
+		w->stack = pf_grow(w->stack, &w->stack_cap, w->depth + 1,
+				   sizeof(*w->stack));
+	f = &w->stack[w->depth];
+	*f = w->depth ? f[-1] : outermost;
+	f->end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	f->seq = w->first_seq + i;
+	before = f->inherited;
+	held = f->place.name;
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
-		push_call(w, &f, name, class);
+		push_call(w, f, name, class);
 	else
-		push_range(&f, kind, name, class);
+		push_range(f, kind, name, class);
 	/* what is outside explains more: it stays the cause */
-	if (before <= PF_CAUSE_COMM && f.inherited == before) {
-		f.place.cause = before;
-		f.place.name = held;
+	if (before <= PF_CAUSE_COMM && f->inherited == before) {
+		f->place.cause = before;
+		f->place.name = held;
 	}
-	w->stack = pf_grow(w->stack, &w->stack_cap, w->depth + 1,
-			   sizeof(*w->stack));
-	w->stack[w->depth++] = f;
+	w->depth++;
 	w->at++;
 	return 0;
 }

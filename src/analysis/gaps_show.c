@@ -261,6 +261,20 @@ static void add_devices(struct gaps *g, struct pf_doc *doc)
 
 /* ---- the whole ---- */
 
+/* Is it torch's loader, or another one (TensorFlow's)? */
+static bool is_loader(struct gaps *g, const struct pf_place *p)
+{
+	struct pf_err err = { 0 };
+	char *text = NULL;
+	bool is;
+
+	if (p->name != PF_ID_NONE)
+		text = pf_names_text_take(g->names, p->name, &err);
+	is = text && (strstr(text, "DataLoader") || strstr(text, "dataloader"));
+	free(text);
+	return is;
+}
+
 /* What idle time is in, as a sentence says it. */
 static const char *phrase(enum pf_cause cause)
 {
@@ -270,7 +284,7 @@ static const char *phrase(enum pf_cause cause)
 		[PF_CAUSE_ALLOCATOR] = "in the allocator",
 		[PF_CAUSE_MODULE] = "loading GPU code",
 		[PF_CAUSE_COMPILE] = "compiling",
-		[PF_CAUSE_DATA] = "in the DataLoader",
+		[PF_CAUSE_DATA] = "loading data",
 		[PF_CAUSE_GC] = "in garbage collection",
 		[PF_CAUSE_PROFILER] = "the profiler's own work",
 		[PF_CAUSE_COMM] = "waiting for other processes",
@@ -347,6 +361,7 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 	const struct culprit *most, *drain = find_most(&g->drains, -1);
 	struct pf_buf where = { 0 };
 	enum pf_cause cause;
+	const char *what;
 	int64_t ns;
 	int rc;
 
@@ -369,22 +384,24 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 			    most_part);
 		return 0;
 	}
+	what = cause == PF_CAUSE_DATA && is_loader(g, &most->place)
+		       ? "in the DataLoader"
+		       : phrase(cause);
 	rc = add_where(g, &most->place, &where, err);
 	if (rc || where.len <= 1 || cause > PF_CAUSE_GRAPH ||
 	    cause == PF_CAUSE_PROFILER) {
-		pf_buf_addf(out, "; %s of that idle is %s", part,
-			    phrase(cause));
+		pf_buf_addf(out, "; %s of that idle is %s", part, what);
 	} else if (most->sum.ns >= ns / 2) {
 		pf_num_show_ratio(part, share(most->sum.ns, g->all.idle_ns));
-		pf_buf_addf(out, "; %s of that idle is %s, %s", part,
-			    phrase(cause), where.data);
+		pf_buf_addf(out, "; %s of that idle is %s, %s", part, what,
+			    where.data);
 	} else {
 		pf_num_show_ratio(most_part,
 				  share(most->sum.ns, g->all.idle_ns));
 		pf_buf_addf(out,
 			    "; %s of that idle is %s, the largest part (%s) "
 			    "in %s",
-			    part, phrase(cause), most_part, where.data);
+			    part, what, most_part, where.data);
 	}
 	pf_buf_release(&where);
 	return rc;

@@ -364,6 +364,31 @@ static void test_other_thread(void **state)
 	scene_close(&s);
 }
 
+/* A call that drained the GPU once has nothing to do with the next gap. */
+static void test_drained_once(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		CALL_ON(1, 0, 5, 1)
+		WORK_ON(0, "k", 10, 90, 7, 1)
+		ON(1, "cuda_runtime", "cudaStreamSynchronize", 50, 60)
+		/* another thread goes on: 5 us of work, then none */
+		CALL_ON(2, 112, 4, 2)
+		WORK_ON(0, "k", 120, 5, 7, 2)
+		CALL_ON(1, 380, 5, 3)
+		WORK_ON(0, "k", 400, 100, 7, 3));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, json, &all);
+	assert_int_equal(scalar(&s, "gap_count"), 2);
+	assert_int_equal(scalar(&s, "drained_count"), 1);
+	assert_int_equal(scalar(&s, "drained_ns"), 20000);
+	check_sum(&s);
+	scene_close(&s);
+}
+
 /* Records of the driver and the profiler, which belong to no thread. */
 static void test_overheads(void **state)
 {
@@ -479,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_slow_launch),
 		cmocka_unit_test(test_other_thread),
+		cmocka_unit_test(test_drained_once),
 		cmocka_unit_test(test_overheads),
 		cmocka_unit_test(test_dependencies),
 		cmocka_unit_test(test_no_gpu),

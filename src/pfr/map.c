@@ -190,7 +190,9 @@ static const char *demangle(struct pf_pfr_map *m,
 		return m->demangled[i];
 	m->demangled = pf_grow(m->demangled, &m->demangled_cap, (size_t)i + 1,
 			       sizeof(*m->demangled));
-	return m->demangled[i] = pf_demangle_take(text->p, text->len);
+	m->demangled[i] = pf_demangle_take(text->p, text->len);
+	m->left_mangled += !m->demangled[i];
+	return m->demangled[i];
 }
 
 static uint32_t find_demangled(struct pf_pfr_map *m,

@@ -45,6 +45,7 @@ struct pf_pfr_map {
 	struct pf_dict mangled; /* names of kernels that were tried */
 	char **demangled;       /* by entry; NULL: stays as it is */
 	size_t demangled_cap;
+	int64_t left_mangled; /* how many of them stay as they are */
 	/* entries found before, valid in this generation only */
 	uint32_t generation;
 	struct pf_pfr_memo {

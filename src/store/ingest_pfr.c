@@ -161,7 +161,8 @@ static void note_stat(struct reading *r)
 	if (cut || (pf_pfr_line_int(stat, "takeover", &v) && v))
 		pf_repair_note(&r->in->repairs, PF_REPAIR_STOPPED, 1,
 			       PF_OFFSET_UNKNOWN);
-	v = r->file.defs.bad + r->file.defs.past_cap;
+	v = r->file.defs.bad + r->file.defs.past_cap + r->file.meta.left_out +
+	    r->file.info.left_out + stat->left_out;
 	if (v)
 		pf_repair_note(&r->in->repairs, PF_REPAIR_BAD_DEFINITION, v,
 			       PF_OFFSET_UNKNOWN);
@@ -289,6 +290,7 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 		rc = map_all(&r, err);
 		note_loss(in, &s.loss);
 		note_stat(&r);
+		pf_ingest_note_fact(in, "pfr_left_mangled", r.map.left_mangled);
 		pf_pfr_map_release(&r.map);
 	}
 	pf_pfr_scan_release(&s);

@@ -73,8 +73,6 @@ static const struct {
 				   "closed there" },
 	[PF_REPAIR_TORN_RANGE] = { "torn_range",
 				   "ranges closed where frames are missing" },
-	[PF_REPAIR_MANGLED_NAME] = { "mangled_name",
-				     "names of kernels left mangled" },
 	[PF_REPAIR_NO_CLOCK] = { "no_clock",
 				 "frames of realtime without a clock to "
 				 "convert them" },

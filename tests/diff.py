@@ -197,7 +197,8 @@ OPS = [  # operator, shapes, kernels with their us
 class Capture:
     """Steps of operators on one thread and one stream; times in ns."""
 
-    def __init__(self, seed=0, noise=0.0):
+    def __init__(self, seed=0, noise=0.0, host_ns=4000):
+        self.host_ns = host_ns
         self.random = random.Random(seed)
         self.noise = noise
         self.events = []
@@ -220,7 +221,7 @@ class Capture:
         start = self.host
         self.ids += 1
         op_id = self.ids
-        self.host += self.vary(4000)
+        self.host += self.vary(self.host_ns)
         for kernel, us in kernels:
             self.ids += 1
             call = self.vary(3000)
@@ -274,8 +275,9 @@ class Capture:
         return path
 
 
-def capture(path, ops=None, steps=6, seed=0, noise=0.0, syncs_after=()):
-    c = Capture(seed, noise)
+def capture(path, ops=None, steps=6, seed=0, noise=0.0, syncs_after=(),
+            host_ns=4000):
+    c = Capture(seed, noise, host_ns)
     for n in range(steps):
         c.step(n + 3, ops or OPS, syncs_after)
     return c.write(path)
@@ -293,9 +295,11 @@ def change(op, **changes):
 
 
 def planted(work):
-    base = capture(os.path.join(work, "base.db"))
+    bases = {n: capture(os.path.join(work, "base%s.db" % n),
+                        host_ns=1000000 if n else 4000) for n in ("", "_host")}
 
-    def against(name, **kinds):
+    def against(name, base="", **kinds):
+        base = bases[base]
         other = capture(os.path.join(work, name + ".db"), **kinds)
         answer = diff(base, other)
         check_laws(answer)
@@ -306,7 +310,7 @@ def planted(work):
 
     for check in (slower_kernel, much_slower, more_of_it, added_sync,
                   fused_op, renamed_kernel, other_shape, other_batch,
-                  reordered, noisy):
+                  reordered, noisy, not_the_limit):
         try:
             check(against)
             print("ok planted: %s" % check.__name__)
@@ -416,6 +420,18 @@ def noisy(against):
     answer = against("noisy", seed=1, noise=0.03)
     assert answer["scalars"]["verdict"] == "no clear change"
     assert not answer["tables"]["changes"], answer["tables"]["changes"]
+
+
+def not_the_limit(against):
+    """The host takes 1 ms an operator: a faster kernel wins nothing."""
+    answer = against("limit", base="_host", host_ns=1000000, ops=change(
+        "aten::addmm", kernels=[("sgemm_128x64_tn", 100)]))
+    rows = rows_that_changed(answer)
+    assert [r["delta_ns"] for r in rows] == [-300000], rows
+    assert answer["scalars"]["delta_ns"] == 0, answer["scalars"]
+    assert answer["scalars"]["verdict"] == "no clear change"
+    notes = [n for n in answer["notes"] if "not the limit" in n]
+    assert len(notes) == 1 and "300.000 us of kernel time saved" in notes[0]
 
 
 def noise(work, count):

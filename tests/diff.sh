@@ -13,7 +13,10 @@ results() {
 	while read -r word rest; do
 		case $word in
 		ok) ok "${label:-$rest}" ;;
-		*) not_ok "${label:-$rest}" "$rest" "$tmp/err" ;;
+		*)
+			rest=${rest#ok }
+			not_ok "${label:-${rest%%: *}}" "$rest" "$tmp/err"
+			;;
 		esac
 	done <"$tmp/results"
 }

@@ -31,8 +31,8 @@ static const struct {
 } counts[PF_COUNT_COUNTS] = {
 	[PF_COUNT_KERNELS] = { "kernels", "Kernels" },
 	[PF_COUNT_COLLECTIVES] = { "collectives", "Kernels of communication" },
-	[PF_COUNT_LAUNCHES] = { "launches", "Launch calls" },
-	[PF_COUNT_GRAPHS] = { "graph_launches", "Launches of graphs" },
+	[PF_COUNT_LAUNCHES] = { "launches", "Calls that launch kernels" },
+	[PF_COUNT_GRAPHS] = { "graph_launches", "Calls that launch graphs" },
 	[PF_COUNT_SYNCS] = { "syncs", "Blocking calls" },
 	[PF_COUNT_ALLOCATIONS] = { "allocations", "Calls of the allocator" },
 	[PF_COUNT_TENSORS] = { "tensor_allocations", "Tensors allocated" },

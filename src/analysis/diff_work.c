@@ -75,7 +75,7 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 	n->is_module = !strncmp(text, "nn.Module: ", 11);
 	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
 	n->is_graph = strstr(text, "GraphLaunch") != NULL;
-	n->is_launch = n->is_graph || strstr(text, "Launch") != NULL;
+	n->is_launch = strstr(text, "Launch") && !strstr(text, "HostFunc");
 	memset(n->rows, 0xff, sizeof(n->rows));
 	for (unsigned k = 0; k < 3; k++)
 		n->class[k] =

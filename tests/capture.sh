@@ -162,6 +162,14 @@ else
 	not_ok "but with --force" "$tmp/err"
 fi
 captures 3 "an agent that is not there: 3" --agent /no/agent.so true
+echo precious >notes.txt
+captures 3 "a database that would replace another file: 3" \
+	--ingest notes.txt sh -c ': >ran'
+if [ -e ran ]; then
+	not_ok "and nothing is run" "it ran"
+else
+	ok "and nothing is run"
+fi
 captures 2 "% sequences in a folder: 2" -o '%h/x.pfr' true
 
 # ---- the agent: NVTX ranges of a program without CUDA ----

@@ -22,6 +22,7 @@
 #include "cmd/capture_files.h"
 #include "cmd/capture_run.h"
 #include "cmd/cmd.h"
+#include "store/db.h"
 
 #define AGENT   "libprofan_agent.so"
 #define PATTERN "profan-%h-%p.pfr"
@@ -302,6 +303,9 @@ static int read_files(const struct capture_args *a,
 	} else if (!rc) {
 		rc = pf_cmd_ingest_files((const char *const *)names.items,
 					 names.count, a->db, err);
+		if (rc)
+			pf_log_note("what was captured stays in '%s'",
+				    files->folder);
 		if (!rc && !quiet)
 			rc = show_table(a->db, err);
 		if (!rc)
@@ -336,6 +340,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 
 	if (!pattern || !*pattern)
 		pattern = PATTERN;
+	/* Rather before a long run than after it. */
+	if (!a->no_ingest && pf_db_may_replace(a->db, err))
+		return -1;
 	if (pf_capture_files_init(&files, pattern, err))
 		return -1;
 	if (set_up(a, files.pattern, err))

@@ -18,8 +18,8 @@ static const struct {
 	[COMM] = { "comm", "in exposed communication" },
 	[RUNTIME] = { "runtime", "in calls of the runtime" },
 	[DATA] = { "data", "loading data" },
-	[CPU] = { "cpu", "in operators on the CPU" },
-	[OTHER] = { "other", "in nothing that was recorded" },
+	[CPU] = { "cpu", "in operators and ranges on the CPU" },
+	[OTHER] = { "other", "outside of operators and calls" },
 };
 
 struct totals {

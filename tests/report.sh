@@ -90,6 +90,23 @@ run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
 	ok "diff: --output needs --format html" ||
 	not_ok "diff: --output needs --format html" "$tmp/err"
 
+# ---- the commands that it names ----
+run 0 "$profan" report "$tmp/train.db" --format json
+"$PYTHON" -c '
+import json, sys
+for v in json.load(sys.stdin)["tables"]["verdicts"]:
+    print(v["command"])' <"$tmp/out" >"$tmp/commands"
+mkdir "$tmp/try"
+while IFS= read -r line; do
+	rm -f "$tmp/try/slice.json"
+	if (cd "$tmp/try" && ln -sf ../train.db train.db &&
+		eval "$line") >"$tmp/err" 2>&1; then
+		ok "the command of a verdict works: ${line%% --from*}"
+	else
+		not_ok "the command of a verdict: $line" "$tmp/err"
+	fi
+done <"$tmp/commands"
+
 # ---- the same bytes ----
 cp "$tmp/train.html" "$tmp/first.html"
 (

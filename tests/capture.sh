@@ -306,6 +306,22 @@ vecadd(float const*, float const*, float*, int),1000
 EOF
 same "and their durations" want got
 
+captures 0 "records without times" --cupti "$fake" --ingest zero.db \
+	-o 'run/zero-%p.pfr' "$drive" init launch:32 zero
+"$PYTHON" "$top_srcdir/tests/agent/pfr.py" --events run/zero-*.pfr |
+	grep -c 'untimed=1' >want
+"$profan" query zero.db --format csv "SELECT count(*) AS n
+	FROM metadata_event WHERE json LIKE '%untimed%'" | tail -n +2 |
+	tr -d '\r' >got
+same "are kept beside all figures" want got
+says "and counted" "events without times kept as metadata" err
+"$profan" query zero.db --format csv "SELECT t.event_count - t.metadata_count
+	+ (SELECT count(*) FROM metadata_event WHERE json LIKE '%untimed%')
+	- f.value AS n FROM trace AS t, trace_fact AS f
+	WHERE f.key = 'stat_events'" | tr -d '\r' >got
+printf 'n\n0\n' >want
+same "none is lost" want got
+
 captures 137 "the same, killed" --cupti "$fake" --ingest killed.db \
 	--flush 50ms -o 'run/killed-%p.pfr' "$drive" init launch:5000 flush kill
 "$profan" query killed.db --format csv "SELECT

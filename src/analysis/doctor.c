@@ -335,7 +335,8 @@ static const struct {
 	{ "bad_frame", CAPTURE },    { "missing_frames", CAPTURE },
 	{ "stopped", CAPTURE },      { "not_recorded", CAPTURE },
 	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
-	{ "lost_events", CAPTURE },  { "empty", REPAIRED },
+	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
+	{ "empty", REPAIRED },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)

@@ -365,10 +365,6 @@ bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	int64_t start = ev->start_ns, end = ev->end_ns;
 
 	put->order = -1;
-	if (ev->untimed) {
-		pf_pfr_note(m, PF_SKIP_UNTIMED);
-		return false;
-	}
 	if (m->is_realtime) {
 		start = pf_pfr_clock_monotonic(&m->file->clock, start);
 		end = pf_pfr_clock_monotonic(&m->file->clock, end);
@@ -458,7 +454,9 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 		return;
 	}
 	while ((got = pf_pfr_body_next(&body, &ev)) != PF_PFR_GOT_END) {
-		if (got == PF_PFR_GOT_EVENT)
+		if (got == PF_PFR_GOT_EVENT && ev.untimed)
+			pf_pfr_map_untimed(m, &ev);
+		else if (got == PF_PFR_GOT_EVENT)
 			mappers[ev.type](m, &ev);
 		else if (got == PF_PFR_GOT_UNKNOWN)
 			pf_pfr_note(m, PF_SKIP_RECORD_TYPE);

@@ -56,6 +56,7 @@ struct pf_pfr_map {
 	char pid[24];
 	bool is_realtime;      /* the frame at hand */
 	int64_t frame_offset;  /* of it in the file */
+	int64_t untimed;       /* kept as metadata */
 	int64_t events_before; /* in earlier batches */
 	int64_t next_range_id; /* external ids of ranges */
 	int64_t last_ns;       /* of all events so far */

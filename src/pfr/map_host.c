@@ -218,3 +218,91 @@ void pf_pfr_map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.args = pf_pfr_close_args(m);
 	pf_pfr_store(m, &put);
 }
+
+/* ---- events without times ---- */
+
+#define UNTIMED_MAX 65536 /* rows of JSON; CUPTI may leave out millions */
+
+static const char *untimed_word(unsigned type)
+{
+	switch (type) {
+	case PF_PFR_KERNEL:
+	case PF_PFR_KERNEL_INLINE:
+		return "untimed kernel";
+	case PF_PFR_MEMCPY:
+		return "untimed copy";
+	case PF_PFR_MEMSET:
+		return "untimed fill";
+	case PF_PFR_API:
+		return "untimed call";
+	case PF_PFR_CUDA_EVENT:
+		return "cudaEventRecord";
+	default:
+		return "untimed record";
+	}
+}
+
+/* Device, context and stream, where the fields of a type begin with them. */
+static const uint64_t *untimed_place(const struct pf_pfr_event *ev)
+{
+	switch (ev->type) {
+	case PF_PFR_KERNEL:
+		return ev->v + 1;
+	case PF_PFR_KERNEL_INLINE:
+		return ev->v;
+	case PF_PFR_MEMCPY:
+		return ev->v + 4;
+	case PF_PFR_MEMSET:
+		return ev->v + 3;
+	default:
+		return NULL;
+	}
+}
+
+static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	const uint64_t *place = untimed_place(ev);
+
+	pf_pfr_open_args(m);
+	pf_pfr_arg_fixed(m, "correlation", (int64_t)(uint32_t)ev->correlation);
+	if (place) {
+		pf_pfr_arg_fixed(m, "device", (int64_t)(uint32_t)place[0]);
+		pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)place[1]);
+		pf_pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)place[2]);
+	}
+	if (ev->type == PF_PFR_KERNEL)
+		pf_pfr_arg_fixed(m, "launch", (int64_t)(uint32_t)ev->v[0]);
+	if (ev->type == PF_PFR_API)
+		pf_pfr_arg_fixed(m, "cbid", (int64_t)(uint32_t)ev->v[0] >> 1);
+	if (ev->type == PF_PFR_CUDA_EVENT) {
+		pf_pfr_arg_fixed(m, "event", (int64_t)(uint32_t)ev->v[0]);
+		pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
+		pf_pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)ev->v[2]);
+	}
+	pf_buf_addc(&m->text, '}');
+}
+
+void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
+{
+	struct pf_batch *b = &m->parsed.batch;
+	uint32_t head[2];
+
+	if (ev->type >= PF_PFR_PUSH || m->untimed >= UNTIMED_MAX) {
+		pf_pfr_note(m, PF_SKIP_UNTIMED);
+		return;
+	}
+	/* Events of CUDA have device times only if that was asked for. */
+	if (ev->type != PF_PFR_CUDA_EVENT)
+		pf_pfr_note(m, PF_REPAIR_UNTIMED);
+	m->untimed++;
+	untimed_args(m, ev);
+	pf_buf_clear(&m->clean);
+	pf_buf_addf(&m->clean,
+		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":\"%s\",\"args\":%s}",
+		    untimed_word(ev->type), m->pid, m->text.data);
+	head[0] = (uint32_t)b->event_count;
+	head[1] = (uint32_t)m->clean.len;
+	pf_buf_add(&b->metadata, head, sizeof(head));
+	pf_buf_add(&b->metadata, m->clean.data, m->clean.len);
+	b->metadata_count++;
+}

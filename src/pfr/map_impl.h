@@ -80,6 +80,11 @@ uint64_t pf_pfr_device_of(struct pf_pfr_map *m, uint64_t context);
  */
 bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		  struct pf_pfr_put *put);
+/*
+ * An event whose times were not collected has no place in time: it is kept as
+ * a metadata event, so that no figure holds it; past a limit it is skipped.
+ */
+void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev);
 /* Append to the batch; counted by the caller (pf_pfr_map_frame). */
 void pf_pfr_store(struct pf_pfr_map *m, const struct pf_pfr_put *put);
 

@@ -17,8 +17,9 @@
 #include "pfr/map.h"
 #include "store/ingest_impl.h"
 
-#define BATCH_EVENTS 32768u
-#define INDEX_BYTES  (4u << 20)
+#define BATCH_EVENTS   32768u
+#define INDEX_BYTES    (4u << 20)
+#define METADATA_BYTES (1u << 20)
 
 /* An EVENTS frame for the second pass. */
 struct kept {
@@ -149,7 +150,8 @@ static void note_stat(struct reading *r)
 			sum = INT64_MAX;
 	/* Before its last STAT the agent wrote so many events. */
 	if (pf_pfr_line_int(stat, "events", &v)) {
-		v -= r->in->event_count - r->in->metadata_count;
+		v -= r->in->event_count - r->in->metadata_count +
+		     r->map.untimed;
 		if (v > 0)
 			pf_repair_note(&r->in->repairs, PF_REPAIR_LOST_EVENTS,
 				       v, PF_OFFSET_UNKNOWN);
@@ -247,7 +249,8 @@ static int map_all(struct reading *r, struct pf_err *err)
 		const struct kept *k = pf_spool_at(r->index, i, err);
 
 		rc = k ? map_frame(r, k, &payload, err) : -1;
-		if (!rc && r->map.parsed.batch.count >= most)
+		if (!rc && (r->map.parsed.batch.count >= most ||
+			    r->map.parsed.batch.metadata.len > METADATA_BYTES))
 			rc = settle(r, err);
 	}
 	if (!rc) {

@@ -73,6 +73,8 @@ static const struct {
 				   "closed there" },
 	[PF_REPAIR_TORN_RANGE] = { "torn_range",
 				   "ranges closed where frames are missing" },
+	[PF_REPAIR_UNTIMED] = { "untimed",
+				"events without times kept as metadata" },
 	[PF_REPAIR_NO_CLOCK] = { "no_clock",
 				 "frames of realtime without a clock to "
 				 "convert them" },
@@ -91,7 +93,8 @@ static const struct {
 			     "events past the limit of tracks skipped" },
 	[PF_SKIP_TOO_LARGE] = { "too_large",
 				"events or values past a size limit skipped" },
-	[PF_SKIP_UNTIMED] = { "untimed", "events without times skipped" },
+	[PF_SKIP_UNTIMED] = { "untimed_skipped",
+			      "events without times skipped" },
 	[PF_SKIP_RECORD_TYPE] = { "record_type",
 				  "records of unused types skipped" },
 	[PF_SKIP_EMPTY] = { "empty", "empty objects skipped" },

@@ -42,6 +42,7 @@ enum pf_repair_kind {
 	PF_REPAIR_BAD_DEFINITION,    /* .pfr: entry that cannot be read */
 	PF_REPAIR_OPEN_RANGE,        /* .pfr: closed at the file's end */
 	PF_REPAIR_TORN_RANGE,        /* .pfr: closed where frames are missing */
+	PF_REPAIR_UNTIMED,           /* .pfr: no times: kept as metadata */
 	PF_REPAIR_NO_CLOCK,          /* .pfr: realtime without a CLOCK */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */

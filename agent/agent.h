@@ -79,7 +79,9 @@ struct pf_agent {
 	struct pf_events nvtx;
 	struct pf_chunk nvtx_chunk;
 	size_t meta_written, info_written, defs_written;
-	char text[16384];
+	char text[16384], last_text[16384]; /* of STAT */
+	size_t last_length;
+	uint64_t last_tick_ns;
 };
 
 /* What each thread has of the agent's. */

@@ -35,7 +35,8 @@ static const struct {
 	{ "WINCH", SIGWINCH }, { "URG", SIGURG },   { "CONT", SIGCONT },
 };
 
-static void say(const char *format, va_list ap)
+__attribute__((format(printf, 1, 0))) static void say(const char *format,
+						      va_list ap)
 {
 	static const char prefix[] = "profan agent: ";
 	char line[1024];

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define PERIOD_NS   20000000u
+#define IDLE_NS     UINT64_C(60000000000)
 #define RECAP_BYTES (8u << 20)
 #define CLOCK_BYTES 32
 
@@ -164,6 +165,26 @@ static void close_file(struct pf_agent *a, bool clean)
 		frame(a, PF_FRAME_END, 0, "", 0);
 }
 
+/*
+ * The clocks and the totals, once a tick; less often where nothing happens,
+ * for programs that idle for days.
+ */
+static void write_tick(struct pf_agent *a)
+{
+	uint64_t now = pf_now_ns();
+	size_t n = pf_counts_text(&a->counts, a->text, sizeof(a->text));
+
+	if (n == a->last_length && !memcmp(a->text, a->last_text, n) &&
+	    now - a->last_tick_ns < IDLE_NS)
+		return;
+	memcpy(a->last_text, a->text, n);
+	a->last_length = n;
+	a->last_tick_ns = now;
+	write_logs(a);
+	write_clock(a);
+	write_stat(a);
+}
+
 /* What a tick or somebody who waits asks for. */
 static void serve(struct pf_agent *a)
 {
@@ -171,11 +192,8 @@ static void serve(struct pf_agent *a)
 	bool tick = atomic_exchange(&a->tick_due, 0);
 
 	drain(a, tick || asked != atomic_load(&a->drained));
-	if (tick && a->file.fd >= 0) {
-		write_logs(a);
-		write_clock(a);
-		write_stat(a);
-	}
+	if (tick && a->file.fd >= 0)
+		write_tick(a);
 	if (asked != atomic_load(&a->drained)) {
 		atomic_store(&a->drained, asked);
 		pf_wake_post(&a->done);

@@ -2,8 +2,8 @@
 # What the agent costs (make bench-agent): CPU time of its callback, bytes of
 # the file, memory, drops at a million records a second, NVTX.  The bounds are
 # for a quiet machine; not part of make check.
-. "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/agent/agent.sh"
 n=${PROFAN_BENCH_LAUNCHES:-2000000}
+. "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/agent/agent.sh"
 
 # bound NAME VALUE LIMIT UNIT
 bound() {

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # The agent through the life of a program: ends of all kinds, fork and exec,
 # disks that are full or slow, windows, and things that are not there.
-# PROFAN_KILLS: how many programs to kill at random (20).
+# PROFAN_KILLS: how many programs to kill at random (20).  PROFAN_LONG: also
+# what takes minutes.
 kills=${PROFAN_KILLS:-20}
+long=${PROFAN_LONG-}
 . "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/agent/agent.sh"
 
 # ---- ends ----
@@ -260,7 +262,7 @@ play 0 -- init launch:10 destroy launch:5 profstop launch:5 &&
 	look --check 0.pfr && has events.API 20
 result "the end of a context and cudaProfilerStop only flush"
 
-if [ "${PROFAN_LONG-}" ]; then
+if [ "$long" ]; then
 	play 0 -- init launch:10 sleep:1500 takeover pretend:45000 nvtx:1 &&
 		look --check 0.pfr && has stat.takeover "'1'" &&
 		[ "$(grep -c 'taken CUPTI' "$tmp/err")" = 1 ]
@@ -273,6 +275,11 @@ if [ "${PROFAN_LONG-}" ]; then
 		has events.KERNEL 262144 && has events.KERNEL_INLINE 56
 	result "more launch configurations than the table has"
 fi
+
+play 0 PROFAN_FLUSH_MS=10 -- init launch:10 sleep:1000 launch:10 sleep:200 &&
+	look --check 0.pfr && [ "$(value frames.STAT)" -le 8 ] &&
+	[ "$(value frames.CLOCK)" -ge 3 ]
+result "an idle program's file does not grow"
 
 # ---- names of files ----
 play 0 PROFAN_OUT="t-%q{RANK}-%q{NONE}-%n-%%-%x.pfr" RANK=../3 -- init \

@@ -2,6 +2,7 @@
 # NVTX through the agent: from a program of our own, with the real headers
 # where there are any (PROFAN_NVTX_INCLUDE, a folder with nvtx3/), and from
 # Python.
+includes=${PROFAN_NVTX_INCLUDE-/usr/local/cuda/include}
 . "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/agent/agent.sh"
 : "${CC:=cc}"
 
@@ -47,7 +48,7 @@ play 0 PROFAN_KINDS=-nvtx -- nvtx:5 init launch:3 && look --check 0.pfr &&
 result "PROFAN_KINDS=-nvtx"
 
 include=
-for folder in ${PROFAN_NVTX_INCLUDE-/usr/local/cuda/include}; do
+for folder in $includes; do
 	[ -f "$folder/nvtx3/nvToolsExt.h" ] && include=$folder
 done
 for language in c c++; do

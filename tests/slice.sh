@@ -75,7 +75,25 @@ od -An -tx1 -N10 "$tmp/s.json.gz" >"$tmp/got"
 echo ' 1f 8b 08 00 00 00 00 00 00 ff' >"$tmp/want"
 same "the header of gzip" "$tmp/want" "$tmp/got"
 
+# one GPU of two: its work and its arrows
+cat >"$tmp/two.json" <<'END'
+[{"ph":"X","cat":"cuda_runtime","name":"l","pid":9,"tid":9,"ts":1,"dur":1,"args":{"correlation":1}},
+{"ph":"X","cat":"cuda_runtime","name":"l","pid":9,"tid":9,"ts":3,"dur":1,"args":{"correlation":2}},
+{"ph":"X","cat":"kernel","name":"zero","pid":0,"tid":7,"ts":5,"dur":1,"args":{"device":0,"stream":7,"correlation":1}},
+{"ph":"X","cat":"kernel","name":"one","pid":1,"tid":7,"ts":5,"dur":1,"args":{"device":1,"stream":7,"correlation":2}},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":1,"pid":9,"tid":9,"ts":1},
+{"ph":"f","cat":"ac2g","name":"ac2g","id":1,"bp":"e","pid":0,"tid":7,"ts":5},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":2,"pid":9,"tid":9,"ts":3},
+{"ph":"f","cat":"ac2g","name":"ac2g","id":2,"bp":"e","pid":1,"tid":7,"ts":5}]
+END
+ingest "$tmp/two.json"
+"$profan" slice -q "$tmp/t.db" --device 1 -o - |
+	sed -n 's/.*"ph":"\(.\)".*"name":"\([a-z0-9]*\)".*/\1 \2/p' >"$tmp/got"
+printf '%s\n' 'X l' 'X l' 'X one' 's ac2g' 'f ac2g' >"$tmp/want"
+same "one GPU of two" "$tmp/want" "$tmp/got"
+
 # nothing is replaced or left behind
+ingest "$tmp/training.json"
 run 3 "$profan" slice -q "$tmp/t.db" --step 1 -o "$tmp/first.json" &&
 	ok "a file is not replaced" || not_ok "a file is not replaced" "$tmp/err"
 run 3 "$profan" slice -q "$tmp/t.db" --gap 100000 -o "$tmp/none.json"

@@ -315,14 +315,41 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	return pf_slice_event(&s->writer, e, &at, err);
 }
 
+/* Another GPU than the one that was asked for? */
+static bool is_unwanted(const struct slice *s, const struct pf_track *t)
+{
+	char device[24];
+
+	if (s->device < 0 || strcmp(t->class_name, "gpu"))
+		return false;
+	snprintf(device, sizeof(device), "%" PRId64, s->device);
+	return strcmp(t->pid, device) != 0;
+}
+
+/* The arrows of such a GPU. */
+static bool is_unwanted_flow(const struct slice *s, const struct pf_track *flow)
+{
+	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++) {
+		const struct pf_track *t = &s->tracks[i];
+
+		if (is_unwanted(s, t) && !strcmp(t->pid, flow->pid) &&
+		    !strcmp(t->tid, flow->tid))
+			return true;
+	}
+	return false;
+}
+
 /* Once to see which flow events have a partner, once to write them. */
 static int read_flows(struct slice *s, const struct pf_track *t,
 		      bool is_writing, struct pf_err *err)
 {
-	struct pf_cursor *c = open_track(s, t, err);
+	struct pf_cursor *c;
 	struct pf_span e;
 	int rc = -1;
 
+	if (is_unwanted_flow(s, t))
+		return 0;
+	c = open_track(s, t, err);
 	while (c && (rc = pf_cursor_next(c, &e, err)) == 1) {
 		if (e.start_ns >= s->to_ns) {
 			rc = 0;
@@ -358,17 +385,6 @@ static int write_flows(struct slice *s, struct pf_err *err)
 }
 
 /* ---- the whole ---- */
-
-/* Another GPU than the one that was asked for? */
-static bool is_unwanted(const struct slice *s, const struct pf_track *t)
-{
-	char device[24];
-
-	if (s->device < 0 || strcmp(t->class_name, "gpu"))
-		return false;
-	snprintf(device, sizeof(device), "%" PRId64, s->device);
-	return strcmp(t->pid, device) != 0;
-}
 
 static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 {

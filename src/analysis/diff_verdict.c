@@ -345,6 +345,21 @@ static void add_most(struct pf_buf *out, const struct pf_diff *d)
 	free(culprit);
 }
 
+/* More than a quiet program's noise, though steps may vary by more. */
+static bool is_large(const struct pf_diff *d)
+{
+	return size_of(d->b_ns - d->a_ns) > d->a_ns / 100 * NOISE_PERCENT;
+}
+
+/* "; the difference is 36.524 ms (20.57 %) less; most of it is data, ..." */
+static void add_unclear(struct pf_buf *out, const struct pf_diff *d)
+{
+	pf_buf_adds(out, "; the difference is ");
+	add_size(out, d);
+	pf_buf_adds(out, d->b_ns < d->a_ns ? " less" : " more");
+	add_most(out, d);
+}
+
 /* Nothing here needs escaping in Markdown but names. */
 static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
 {
@@ -379,6 +394,8 @@ static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
 			    pf_num_show_ns(noise, d->noise_ns));
 	if (d->verdict == PF_FASTER || d->verdict == PF_SLOWER)
 		add_most(&text, d);
+	else if (d->verdict == PF_NO_CLAIM && is_large(d))
+		add_unclear(&text, d);
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }

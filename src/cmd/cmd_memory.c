@@ -13,8 +13,8 @@ static const struct pf_opt opts[] = {
 	{ 0, "points", "N",
 	  "a curve of at most N points for each device (0: none)", PF_OPT_INT,
 	  offsetof(struct pf_usage_args, points), 0, 1000000 },
-	{ 0, "events", NULL, "a row for each allocation, the largest first", PF_OPT_FLAG,
-	  offsetof(struct pf_usage_args, events), 0, 0 },
+	{ 0, "events", NULL, "a row for each allocation, the largest first",
+	  PF_OPT_FLAG, offsetof(struct pf_usage_args, events), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_usage_args, window),
 	{ 0 },
 };

@@ -223,7 +223,10 @@ const addRows = (g) => {
 	}
 };
 
-const load = async (group) => {
+/* "gpu" of "gpu", or of "r3.gpu" where traces are stacked. */
+const kindOf = (group) => group.key.split('.').pop();
+
+const load = async (group, side) => {
 	const stream = new Blob([fromBase64($(group.id).textContent)]).stream()
 		.pipeThrough(new DecompressionStream('gzip'));
 	const b = new Uint8Array(await new Response(stream).arrayBuffer());
@@ -231,16 +234,21 @@ const load = async (group) => {
 	if (g.n !== group.n || g.tracks.length !== group.tracks.length)
 		throw damaged();
 	addRows(g);
+	for (let i = 0; side.shift_ns && i < g.n; i++)
+		g.start[i] += side.shift_ns;
 	g.tracks.forEach((t, i) => Object.assign(t, group.tracks[i], { g }));
-	return Object.assign(g, { key: group.key, until: group.until });
+	return Object.assign(g, { key: group.key, kind: kindOf(group), side,
+		until: group.until === undefined ? undefined
+			: group.until + side.shift_ns });
 };
 
 /* ---- the timeline ---- */
 
 const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
 	'#9c7350', '#b866a4', '#7d7d7d'];
-const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, LEAST = 50;
+const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
 const SHOWN = { gpu: 255, ops: 12, python: 16 };
+const FEW = { gpu: 255, ops: 6, python: 10 }; /* of each of two traces */
 const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
 /* Names cut to what matters in a narrow place. */
@@ -254,9 +262,10 @@ const shorten = (s) => {
 const timeline = (T) => {
 	const app = $('app');
 	const groups = new Map();
+	const isStacked = T.sides.length > 1;
 	const span = Math.max(T.span_ns, LEAST);
 	const short = new Map(), widths = new Map();
-	let v0 = 0, v1 = span, tracks = [], total = 0, width = 0, height = 0;
+	let v0 = 0, v1 = span, tracks = [], strips = [], total = 0, width = 0, height = 0;
 	let gutter = 150, isDirty = false, selected = null, hover = null;
 	let query = '', match = null, range = null, css = {};
 
@@ -310,12 +319,18 @@ const timeline = (T) => {
 
 	const rowsShown = (t) => t.isOpen
 		? Math.min(t.rows.length - t.skip,
-			t.isAll ? 255 : SHOWN[t.g.key])
+			t.isAll ? 255 : (isStacked ? FEW : SHOWN)[t.g.kind])
 		: 0;
 
 	const layout = () => {
 		let y = RULER;
+		strips = [];
 		for (const t of tracks) {
+			if (isStacked && (!strips.length ||
+			    strips[strips.length - 1].side !== t.g.side)) {
+				strips.push({ side: t.g.side, y });
+				y += STRIP;
+			}
 			t.y = y;
 			t.shown = rowsShown(t);
 			y += HEAD + t.shown * ROW + GAP;
@@ -327,31 +342,40 @@ const timeline = (T) => {
 	/* Depths at the top that one slice fills nearly whole say nothing. */
 	const prefix = (t) => {
 		let skip = 0;
-		while (t.g.key === 'python' && skip + 1 < t.rows.length &&
+		while (t.g.kind === 'python' && skip + 1 < t.rows.length &&
 		       t.rows[skip].length === 1 &&
-		       t.g.dur[t.rows[skip][0]] >= 0.98 * span)
+		       t.g.dur[t.rows[skip][0]] >= 0.98 * t.g.side.span_ns)
 			skip++;
 		return skip;
 	};
 
-	const arrange = () => {
-		const get = (key) => groups.get(key) ? groups.get(key).tracks : [];
-		const ops = [...get('ops')].sort((a, b) =>
+	const arrangeSide = (side) => {
+		const all = [...groups.values()].filter((g) => g.side === side);
+		const get = (kind) => all.filter((g) => g.kind === kind)
+			.flatMap((g) => g.tracks);
+		const ops = get('ops').sort((a, b) =>
 			(b.launches || 0) - (a.launches || 0) || a.id - b.id);
-		const py = [...get('python')];
-		tracks = [...get('gpu')].sort((a, b) =>
+		const py = get('python');
+		const list = get('gpu').sort((a, b) =>
 			a.label.localeCompare(b.label, 'en',
 				{ numeric: true }));
+		const shut = new Set(ops.slice(isStacked ? 2 : ops.length)
+			.map((t) => t.id));
 		for (const t of ops)
-			tracks.push(t, ...py.filter((p) => p.id === t.id));
+			list.push(t, ...py.filter((p) => p.id === t.id));
 		const ids = new Set(ops.map((t) => t.id));
-		tracks.push(...py.filter((p) => !ids.has(p.id)));
-		tracks.forEach((t, i) => {
+		list.push(...py.filter((p) => !ids.has(p.id)));
+		list.forEach((t, i) => {
 			if (t.skip !== undefined)
 				return;
 			t.skip = prefix(t);
-			t.isOpen = i < 24 && !t.wait;
+			t.isOpen = i < 24 && !t.wait && !shut.has(t.id);
 		});
+		return list;
+	};
+
+	const arrange = () => {
+		tracks = T.sides.flatMap(arrangeSide);
 		layout();
 	};
 
@@ -525,7 +549,7 @@ const timeline = (T) => {
 		ctx.fillStyle = css.line;
 		ctx.fillRect(0, y, width, 1);
 		ctx.fillStyle = css.text;
-		const name = t.label + (t.g.key === 'python' ? ', Python' : '');
+		const name = t.label + (t.g.kind === 'python' ? ', Python' : '');
 		ctx.fillText((t.isOpen ? '▾ ' : '▸ ') + name, 6, y + 10);
 		ctx.fillStyle = css.muted;
 		ctx.fillText(count(t.n) + (t.isOpen && hidden > 0
@@ -535,6 +559,54 @@ const timeline = (T) => {
 				24 + ctx.measureText(name).width), y + 10);
 	};
 
+	const paintSteps = ({ steps, shift_ns }, y, h, middle) => {
+		const k = plot() / (v1 - v0);
+		for (const [from, to, name] of steps) {
+			const a = from + shift_ns, b = to + shift_ns;
+			if (b < v0 || a > v1)
+				continue;
+			const x = Math.max(gutter + (a - v0) * k, gutter);
+			const e = Math.min(gutter + (b - v0) * k, width);
+			ctx.fillStyle = css.soft;
+			ctx.fillRect(x, y, Math.max(e - x - 1, 1), h - 1);
+			if (e - x > 50) {
+				ctx.fillStyle = css.muted;
+				ctx.textAlign = 'right';
+				ctx.fillText('step ' + name, e - 4, y + middle);
+				ctx.textAlign = 'left';
+			}
+		}
+	};
+
+	const paintMarks = ({ marks, shift_ns }, bottom) => {
+		const k = plot() / (v1 - v0);
+		ctx.fillStyle = css.bad;
+		for (const m of marks) {
+			const a = Math.max(m.t0 + shift_ns, v0);
+			const b = Math.min(m.t1 + shift_ns, v1);
+			if (a <= b)
+				ctx.fillRect(gutter + (a - v0) * k, bottom - 2,
+					Math.max((b - a) * k, 1), 2);
+		}
+	};
+
+	/* The head of one of several traces. */
+	const paintStrip = ({ side, y }, top) => {
+		const at = y - top;
+		if (at > height || at + STRIP < RULER)
+			return;
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, at, width, STRIP);
+		paintSteps(side, at, STRIP - 2, STRIP / 2);
+		paintMarks(side, at + STRIP - 1);
+		ctx.fillStyle = css.bg;
+		ctx.fillRect(0, at, gutter - 1, STRIP);
+		ctx.fillStyle = css.text;
+		ctx.font = 'bold ' + FONT;
+		ctx.fillText(side.label, 6, at + STRIP / 2);
+		ctx.font = FONT;
+	};
+
 	const paintRuler = () => {
 		const per = (v1 - v0) / plot() * 110;
 		const power = 10 ** Math.floor(Math.log10(per));
@@ -542,20 +614,8 @@ const timeline = (T) => {
 		const k = plot() / (v1 - v0);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, width, RULER);
-		for (const [a, b, name] of T.steps) {
-			if (b < v0 || a > v1)
-				continue;
-			const x = Math.max(gutter + (a - v0) * k, gutter);
-			const e = Math.min(gutter + (b - v0) * k, width);
-			ctx.fillStyle = css.soft;
-			ctx.fillRect(x, 0, Math.max(e - x - 1, 1), RULER - 1);
-			if (e - x > 50) {
-				ctx.fillStyle = css.muted;
-				ctx.textAlign = 'right';
-				ctx.fillText('step ' + name, e - 4, 7);
-				ctx.textAlign = 'left';
-			}
-		}
+		if (!isStacked)
+			paintSteps(T.sides[0], 0, RULER, 7);
 		ctx.fillStyle = css.muted;
 		for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
 			const x = gutter + (at - v0) * k;
@@ -563,13 +623,8 @@ const timeline = (T) => {
 			if (x < width - 60)
 				ctx.fillText(time(at), x + 3, RULER - 7);
 		}
-		ctx.fillStyle = css.bad;
-		for (const m of T.marks)
-			if (m.t1 >= v0 && m.t0 <= v1)
-				ctx.fillRect(Math.max(gutter + (m.t0 - v0) * k,
-					gutter), RULER - 2, Math.max(
-					(Math.min(m.t1, v1) - Math.max(m.t0, v0)) *
-					k, 1), 2);
+		if (!isStacked)
+			paintMarks(T.sides[0], RULER);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, gutter - 1, RULER);
 		ctx.fillStyle = css.muted;
@@ -597,6 +652,8 @@ const timeline = (T) => {
 			outline(selected, css.text, top);
 		for (const t of tracks)
 			paintHead(t, top);
+		for (const s of strips)
+			paintStrip(s, top);
 		paintRuler();
 	};
 
@@ -623,22 +680,14 @@ const timeline = (T) => {
 		return null;
 	};
 
-	const offsetOf = (key) => {
-		let n = 0;
-		for (const g of T.groups) {
-			if (g.key === key)
-				return n;
-			n += g.n;
-		}
-		return -1;
-	};
-
 	/* The call that launched this, or the first work that it launched. */
 	const partner = ({ g, i }) => {
-		const gpu = groups.get('gpu'), ops = groups.get('ops');
+		const of = (kind) => [...groups.values()].find((o) =>
+			o.side === g.side && o.kind === kind);
+		const gpu = of('gpu'), ops = of('ops');
 		if (!gpu || !ops || !gpu.link)
 			return null;
-		const base = offsetOf('ops');
+		const base = gpu.n;
 		if (g === gpu && gpu.link[i] !== 0xffffffff &&
 		    gpu.link[i] - base < ops.n)
 			return { g: ops, i: gpu.link[i] - base };
@@ -655,7 +704,9 @@ const timeline = (T) => {
 
 	const words = ({ g, i }) => (T.names[g.name[i]] || '') + '\n' +
 		T.cats[g.cat[i]] + ', ' + time(g.dur[i]) + ' from ' +
-		time(g.start[i]) + ', ' + trackOf({ g, i }).label;
+		time(g.start[i] - g.side.shift_ns) + ', ' +
+		trackOf({ g, i }).label + (isStacked ? ' of ' + g.side.label
+		: '');
 
 	const reveal = (slice) => {
 		const t = trackOf(slice), { g, i } = slice;
@@ -686,7 +737,7 @@ const timeline = (T) => {
 				make('div', {}, what));
 			if (other) {
 				const b = make('button', { type: 'button' },
-					slice.g.key === 'gpu' ? 'Go to its launch'
+					slice.g.kind === 'gpu' ? 'Go to its launch'
 						: 'Go to its GPU work');
 				b.addEventListener('click', () => {
 					select(other);
@@ -695,10 +746,11 @@ const timeline = (T) => {
 				said.append(make('div', { className: 'tools' },
 					b));
 			}
-			const at = T.origin_ns;
+			const { origin_ns: at, shift_ns } = slice.g.side;
 			said.append(make('div', { className: 'note' },
 				'In the trace: ' + String(BigInt(at) +
-				BigInt(Math.round(slice.g.start[slice.i]))) +
+				BigInt(Math.round(slice.g.start[slice.i] -
+				shift_ns))) +
 				' ns, ' + Math.round(slice.g.dur[slice.i]) +
 				' ns long'));
 		}
@@ -724,7 +776,9 @@ const timeline = (T) => {
 				.slice(0, 10);
 			if (best.length)
 				sums.append(make('div', {}, make('div',
-					{ className: 'note' }, key), make('ol', {},
+					{ className: 'note' }, isStacked
+					? g.side.label + ', ' + g.kind : key),
+					make('ol', {},
 					...best.map(([name, ns]) => make('li', {},
 					time(ns) + ' ' +
 					label(name).slice(0, 60))))));
@@ -793,7 +847,7 @@ const timeline = (T) => {
 	tools.append(search, found);
 
 	const addGroup = async (group) => {
-		const g = await load(group);
+		const g = await load(group, T.sides[group.side]);
 		groups.set(g.key, g);
 		arrange();
 		resize();
@@ -801,11 +855,19 @@ const timeline = (T) => {
 			highlight(query);
 		dirty();
 	};
-	const python = T.groups.find((g) => g.key === 'python');
-	if (python) {
-		const b = button('Show Python (' + count(python.n) + ')', () => {
+	const isPython = (g) => kindOf(g) === 'python';
+	const python = T.groups.filter(isPython);
+	if (python.length) {
+		const n = python.reduce((sum, g) => sum + g.n, 0);
+		const b = button('Show Python (' + count(n) + ')', async () => {
 			b.disabled = true;
-			addGroup(python).then(() => b.remove(), fail);
+			try {
+				for (const g of python)
+					await addGroup(g);
+				b.remove();
+			} catch (e) {
+				fail(e);
+			}
 		});
 	}
 
@@ -972,9 +1034,11 @@ const timeline = (T) => {
 	/* For tests: the window, and one redraw. */
 	root.timeline = { setView: (a, b) => { v0 = a; v1 = b; clamp(); draw(); },
 		view: () => [v0, v1], span, rows: () => tracks.map((t) =>
-			({ label: t.label, y: t.y, n: t.n, shown: t.shown })) };
+			({ label: t.label, side: t.g.side.label, key: t.g.key,
+			y: t.y, n: t.n, shown: t.shown, from: t.n
+				? t.g.start[t.from] : 0 })) };
 
-	const first = T.groups.filter((g) => g.key !== 'python');
+	const first = T.groups.filter((g) => !isPython(g));
 	(async () => {
 		for (const group of first.length ? first : T.groups)
 			await addGroup(group);

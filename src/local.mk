@@ -243,6 +243,8 @@ libprofan_a_SOURCES = \
 	src/report/page.c \
 	src/report/payload.c \
 	src/report/payload.h \
+	src/report/ranks.c \
+	src/report/ranks.h \
 	src/report/redact.c \
 	src/report/redact.h \
 	src/report/report.c \

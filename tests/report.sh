@@ -252,6 +252,71 @@ else
 	not_ok "paths begin with their package"
 fi
 
+# ---- several ranks: the first, and of the others the most idle ----
+cat >"$tmp/rank.py" <<'EOF'
+import json, sys
+rank, later, first = (int(a) for a in sys.argv[2:5])
+t = json.load(open(sys.argv[1]))
+t["distributedInfo"] = {"rank": rank, "world_size": 4}
+for e in t["traceEvents"]:
+    if "ts" in e:
+        e["ts"] = float(e["ts"]) + later
+    if e.get("name", "").startswith("ProfilerStep#"):
+        e["name"] = "ProfilerStep#%d" % (int(e["name"][13:]) + first)
+json.dump(t, sys.stdout)
+EOF
+"$mktrace" --steps 5 --layers 2 --plant loader >"$tmp/idle.json"
+make_ranks() { # NAME LATER FIRST: rank 2 waits for data
+	for rank in 0 1 2 3; do
+		from=train.json by=0 first=0
+		[ $rank != 2 ] || from=idle.json by=$2 first=$3
+		"$PYTHON" "$tmp/rank.py" "$tmp/$from" $rank $by $first \
+			>"$tmp/r$rank.json"
+	done
+	run 0 "$profan" ingest -q "$tmp/r0.json" "$tmp/r1.json" \
+		"$tmp/r2.json" "$tmp/r3.json" -o "$tmp/$1.db" ||
+		not_ok "$1: ingest" "$tmp/err"
+	check "$1"
+}
+says() { # NAME TEXT WHAT
+	if grep -q "$2" "$tmp/$1.html"; then
+		ok "$1: $3"
+	else
+		grep -o 'The timeline shows.*' "$tmp/$1.html" >"$tmp/found"
+		not_ok "$1: $3" "$tmp/found"
+	fi
+}
+make_ranks ranks 0 0
+says ranks 'rank 0, the first of 4 traces, and rank 2, of the others the one' \
+	"the page says which ranks it shows"
+says ranks 'clock that they were recorded with' "the clock is the traces' own"
+says ranks 'profan report ranks.db --rank N' "and how to get others"
+keys=$(grep -o '"key": *"r[0-9]*[.][a-z]*"' "$tmp/ranks.html" |
+	tr -d ' \n')
+want='"key":"r0.gpu""key":"r0.ops""key":"r0.python"'
+want=$want'"key":"r2.gpu""key":"r2.ops""key":"r2.python"'
+[ "$keys" = "$want" ] && ok "ranks: groups" || not_ok "ranks: groups" "$keys"
+page ranks --rank 3
+if [ "$(grep -c 'octet-stream' "$tmp/ranks.html")" = 3 ] &&
+	! grep -q 'The timeline shows' "$tmp/ranks.html"; then
+	ok "ranks: --rank shows one"
+else
+	not_ok "ranks: --rank shows one"
+fi
+page ranks --max-html 300K
+bytes=$(wc -c <"$tmp/ranks.html")
+if [ "$bytes" -le 307200 ]; then
+	ok "ranks: --max-html is kept"
+else
+	not_ok "ranks: --max-html is kept" "$bytes bytes"
+fi
+page ranks --max-html $((bytes >> 10))K
+says ranks 'Not in the timeline.*of rank 2' "what is left out is said by rank"
+make_ranks later 60000000 0
+says later 'moved so that a step begins in both' "ranks of another minute"
+make_ranks other-steps 60000000 1000
+says other-steps 'moved so that both begin' "ranks without a step in common"
+
 # ---- real traces, where they are ----
 for name in h100_bert_small two_ranks_rank-0 v100_resnet50_workers0 \
 	cpu_only_rank34 b200_vllm_eager mi300_vllm_graph_decode; do

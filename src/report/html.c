@@ -157,21 +157,32 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 	pf_escape_html(out, space, head_bytes(space, strlen(space), CELL_MAX));
 }
 
+const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
+					    int64_t trace_id)
+{
+	const struct pf_timelines *all = page->timelines;
+
+	for (size_t i = 0; all && i < all->count; i++)
+		if (all->side[i].slices.trace_id == trace_id)
+			return &all->side[i];
+	return NULL;
+}
+
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
 		  const char *text)
 {
-	bool is_link = page->timeline_trace &&
-		       trace_id == page->timeline_trace && from_ns >= 0 &&
-		       to_ns >= from_ns;
+	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
 
-	if (is_link)
+	if (from_ns < 0 || to_ns < from_ns)
+		side = NULL;
+	if (side)
 		pf_buf_addf(out,
 			    "<a href=\"#timeline\" data-t0=%" PRId64
 			    " data-t1=%" PRId64 ">",
-			    from_ns, to_ns);
+			    from_ns + side->shift_ns, to_ns + side->shift_ns);
 	pf_buf_adds(out, text);
-	if (is_link)
+	if (side)
 		pf_buf_adds(out, "</a>");
 }
 
@@ -182,11 +193,12 @@ static void add_time(struct pf_buf *out, const struct pf_html_page *page,
 	int64_t at = pf_table_int_at(t, row, col->key);
 	int64_t ns = pf_table_int_at(t, row, col->span);
 	int64_t trace_id = pf_table_int_at(t, row, "trace_id");
+	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
 	struct pf_buf text = { 0 };
 
 	pf_buf_addf(out, "<td data-v=%" PRId64 ">", at);
 	if (col->style == PF_HTML_STEP)
-		at -= page->first_ns;
+		at -= side ? side->slices.first_ns : page->first_ns;
 	pf_figure_ns(&text, at);
 	pf_html_span(out, page, trace_id, at, at + ns, text.data);
 	pf_buf_release(&text);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "report/gather.h"
+#include "report/timeline.h"
 #include "table/table.h"
 
 /* A string of ours or of a trace; NULL: nothing. */
@@ -49,10 +50,10 @@ struct pf_html_table {
 
 struct pf_html_page {
 	const struct pf_parts *parts;
-	const char *source_url; /* or NULL */
-	int64_t timeline_trace; /* id of the trace in the timeline, 0: none */
-	int64_t first_ns;       /* of that trace */
-	const char *command;    /* that made all tables, or NULL: by part */
+	const char *source_url;               /* or NULL */
+	const struct pf_timelines *timelines; /* of the page, or NULL */
+	int64_t first_ns;                     /* of the first trace */
+	const char *command; /* that made all tables, or NULL: by part */
 };
 
 /* How many rows the table would have. */
@@ -62,7 +63,12 @@ size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t);
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *t);
 
-/* A link to a span of the timeline if there is one; else just the text. */
+/* The side of the page's timeline that shows a trace, or NULL. */
+const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
+					    int64_t trace_id);
+
+/* A link to a span of the timeline, in ns after the first event of its trace,
+ * if there is one; else just the text. */
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
 		  const char *text);

@@ -155,7 +155,7 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 		pf_buf_adds(out, " to win</span> ");
 	}
 	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
-	if (v->from_ns >= 0 && page->timeline_trace == v->trace_id)
+	if (v->from_ns >= 0 && pf_html_side(page, v->trace_id))
 		pf_html_span(out, page, v->trace_id, v->from_ns, v->to_ns,
 			     "timeline");
 	pf_verdict_command(v, page->parts, &command);
@@ -397,12 +397,11 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 					 { NULL, NULL } };
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.source_url };
-	const struct pf_timeline *t = &r->timeline;
 	int rc;
 
 	page.first_ns = r->parts.traces.traces[0].first_ns;
-	if (t->group[PF_SLICES_GPU].count + t->group[PF_SLICES_OPS].count)
-		page.timeline_trace = t->trace_id;
+	if (pf_timelines_have(&r->timelines))
+		page.timelines = &r->timelines;
 	pf_report_title(r, &title);
 	pf_html_text(&b[TITLE], title.data);
 	add_header(&b[HEADER], r);
@@ -414,7 +413,8 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	pf_sections_add(&b[SECTIONS], &page);
 	add_checks(&b[FINE], &r->verdicts);
 	add_method(&b[METHOD], &r->parts);
-	rc = pf_timeline_html(r, r->args.max_html_bytes - bytes_of(b, SLOTS),
+	rc = pf_timeline_html(&r->timelines,
+			      r->args.max_html_bytes - bytes_of(b, SLOTS),
 			      &b[TIMELINE], &b[DATA], err);
 	if (!rc)
 		rc = pf_fill("reports/page.html", slots, out, err);

@@ -13,8 +13,8 @@
  *		 same track (the first: to 0), ns
  *	     4n  dur: low 32 bits of the duration, ns
  *	     wn  name      n  depth      n  cat (flag 1)
- *	     4n  link: slice counted over all groups, 0xffffffff: none (flag 2);
- *		 the difference to the one before, modulo 2^32
+ *	     4n  link: slice counted over the groups of its trace, 0xffffffff:
+ *		 none (flag 2); the difference to the one before, modulo 2^32
  *	 8es,8ed escapes: u32 slice, u32 high word, ascending
  *
  * Columns wider than a byte are shuffled: all lowest bytes first, and so on.

@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/ranks.h"
 #include "report/report.h"
 #include "table/find.h"
-
-#define SLICE_BYTES 8 /* of the largest page for each slice */
 
 int pf_report_check_url(const char *url, struct pf_err *err)
 {
@@ -32,12 +31,7 @@ int pf_report_check_url(const char *url, struct pf_err *err)
 static int load_timeline(struct pf_db *db, const struct pf_parts *p,
 			 void *context, struct pf_err *err)
 {
-	struct pf_report *r = context;
-
-	return pf_timeline_load(db, &p->traces.traces[0], r->redact,
-				(enum pf_timeline_want)r->args.timeline,
-				r->args.max_html_bytes / SLICE_BYTES,
-				&r->timeline, err);
+	return pf_ranks_load_first(db, p, context, err);
 }
 
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
@@ -59,6 +53,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	pf_tiles_find(&out->parts, &out->tiles);
+	if (args->timeline != PF_TIMELINE_NONE)
+		return pf_ranks_finish(out, err);
 	return 0;
 }
 
@@ -66,7 +62,7 @@ void pf_report_release(struct pf_report *r)
 {
 	pf_verdicts_release(&r->verdicts);
 	pf_tiles_release(&r->tiles);
-	pf_timeline_release(&r->timeline);
+	pf_timelines_release(&r->timelines);
 	pf_parts_release(&r->parts);
 	pf_redact_free(r->redact);
 }

@@ -12,8 +12,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "report/gather.h"
-#include "report/slices.h"
 #include "report/tiles.h"
+#include "report/timeline.h"
 #include "report/verdict.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -35,7 +35,7 @@ struct pf_report {
 	struct pf_parts parts;
 	struct pf_verdicts verdicts;
 	struct pf_tiles tiles;
-	struct pf_timeline timeline; /* if it was wanted */
+	struct pf_timelines timelines; /* if wanted */
 };
 
 /* Gather everything; db_name is how commands of the page name the file. */

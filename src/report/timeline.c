@@ -6,18 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/intern.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/payload.h"
 #include "report/timeline.h"
-#include "table/find.h"
 
-#define MARKS_MAX  200
 #define NAMES_PART 4 /* names may fill so much of the room: a quarter */
 
 /* ---- names ---- */
+
+/* Those of all sides, each once. */
+struct names {
+	struct pf_intern texts;
+	int64_t *time_ns;
+	size_t cap;
+	uint32_t *map; /* to what the page has */
+	size_t kept;
+};
 
 struct ranked {
 	uint32_t name;
@@ -33,88 +41,157 @@ static int by_time(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/*
- * Too many names: those with the least time become one.  The last name of the
- * list, if any were dropped.
- */
-static uint32_t *choose_names(struct pf_timeline *t, int64_t room, size_t *kept)
+/* Slices get the numbers that names have over all sides. */
+static void merge_names(struct names *n, struct pf_timeline *t)
 {
-	static const char other[] = "(other names)";
-	struct ranked *r = pf_calloc(t->name_count + 1, sizeof(*r));
 	uint32_t *map = pf_calloc(t->name_count + 1, sizeof(*map));
-	int64_t bytes = 0;
-	size_t n = 0;
 
-	for (size_t i = 0; i < t->name_count; i++)
-		r[i] = (struct ranked){ (uint32_t)i, t->names[i].time_ns };
-	qsort(r, t->name_count, sizeof(*r), by_time);
-	for (size_t i = 0; i < t->name_count; i++)
-		map[i] = UINT32_MAX;
-	while (n < t->name_count) {
-		bytes += t->names[r[n].name].len + 3;
-		if (bytes > room / NAMES_PART)
-			break;
-		map[r[n].name] = 0;
-		n++;
+	for (size_t i = 0; i < t->name_count; i++) {
+		uint32_t had = n->texts.count, at;
+
+		at = pf_intern_add(&n->texts, t->texts.data + t->names[i].at,
+				   t->names[i].len);
+		n->time_ns = pf_grow(n->time_ns, &n->cap, n->texts.count,
+				     sizeof(*n->time_ns));
+		if (n->texts.count > had)
+			n->time_ns[at] = 0;
+		n->time_ns[at] += t->names[i].time_ns;
+		map[i] = at;
 	}
-	*kept = 0;
-	for (size_t i = 0; i < t->name_count; i++)
-		if (map[i] != UINT32_MAX)
-			map[i] = (uint32_t)(*kept)++;
-	if (n < t->name_count) {
-		for (size_t i = 0; i < t->name_count; i++)
-			if (map[i] == UINT32_MAX)
-				map[i] = (uint32_t)*kept;
-		t->names[t->name_count] =
-			(struct pf_slice_name){ .len = sizeof(other) - 1,
-						.at = t->texts.len };
-		pf_buf_adds(&t->texts, other);
-	}
-	free(r);
-	return map;
+	for (int g = 0; g < PF_SLICE_GROUPS; g++)
+		for (uint32_t i = 0; i < t->group[g].count; i++)
+			t->group[g].name[i] = map[t->group[g].name[i]];
+	free(map);
 }
 
-static void write_names(struct pf_jsonw *w, const struct pf_timeline *t,
-			const uint32_t *map, size_t kept)
+/* Too many names: those with the least time become one, the last.  Returns
+ * the bytes of the others. */
+static int64_t choose_names(struct names *names, int64_t room)
 {
-	bool has_other = false;
+	uint32_t count = names->texts.count;
+	struct ranked *r = pf_calloc((size_t)count + 1, sizeof(*r));
+	uint32_t *map = pf_calloc((size_t)count + 1, sizeof(*map));
+	int64_t bytes = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		r[i] = (struct ranked){ i, names->time_ns[i] };
+		map[i] = UINT32_MAX;
+	}
+	qsort(r, count, sizeof(*r), by_time);
+	for (; n < count; n++) {
+		size_t len;
+
+		pf_intern_text(&names->texts, r[n].name, &len);
+		if (bytes + (int64_t)len + 3 > room / NAMES_PART)
+			break;
+		bytes += (int64_t)len + 3;
+		map[r[n].name] = 0;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (map[i] != UINT32_MAX)
+			map[i] = (uint32_t)names->kept++;
+	for (uint32_t i = 0; i < count; i++)
+		if (map[i] == UINT32_MAX)
+			map[i] = (uint32_t)names->kept;
+	free(r);
+	names->map = map;
+	return bytes;
+}
+
+/* The same for all sides; then slices have the numbers of the page. */
+static int64_t number_names(struct names *n, struct pf_timelines *all,
+			    int64_t room)
+{
+	int64_t bytes;
+
+	pf_intern_init(&n->texts);
+	for (size_t i = 0; i < all->count; i++)
+		merge_names(n, &all->side[i].slices);
+	bytes = choose_names(n, room);
+	for (size_t i = 0; i < all->count; i++) {
+		for (int k = 0; k < PF_SLICE_GROUPS; k++) {
+			struct pf_slices *g = &all->side[i].slices.group[k];
+
+			for (uint32_t j = 0; j < g->count; j++)
+				g->name[j] = n->map[g->name[j]];
+		}
+	}
+	return bytes;
+}
+
+static void release_names(struct names *n)
+{
+	pf_intern_release(&n->texts);
+	free(n->time_ns);
+	free(n->map);
+}
+
+static void write_names(struct pf_jsonw *w, const struct names *n)
+{
+	static const char other[] = "(other names)";
 
 	pf_jsonw_key(w, "names");
 	pf_jsonw_array(w);
-	for (size_t i = 0; i < t->name_count; i++) {
-		if (map[i] < kept)
-			pf_jsonw_string(w, t->texts.data + t->names[i].at,
-					t->names[i].len);
-		else
-			has_other = true;
+	for (uint32_t i = 0; i < n->texts.count; i++) {
+		size_t len;
+		const char *s = pf_intern_text(&n->texts, i, &len);
+
+		if (n->map[i] < n->kept)
+			pf_jsonw_string(w, s, len);
 	}
-	if (has_other)
-		pf_jsonw_string(w, t->texts.data + t->names[t->name_count].at,
-				t->names[t->name_count].len);
+	if (n->kept < n->texts.count)
+		pf_jsonw_string(w, other, sizeof(other) - 1);
 	pf_jsonw_end(w);
 }
 
-/* ---- steps and marks ---- */
+/* ---- steps and marks: on the side's own clock ---- */
 
-static void write_steps(struct pf_jsonw *w, const struct pf_report *r,
-			const struct pf_timeline *t)
+void pf_timeline_add_span(struct pf_timeline_spans *spans, int64_t from_ns,
+			  int64_t to_ns, const char *label)
 {
-	const struct pf_table *steps =
-		pf_doc_find_table(&r->parts.doc[PF_PART_STEPS], "steps");
+	struct pf_timeline_span *s;
+	size_t len = strlen(label);
 
+	spans->items = pf_grow(spans->items, &spans->cap, spans->count + 1,
+			       sizeof(*spans->items));
+	s = &spans->items[spans->count++];
+	*s = (struct pf_timeline_span){ from_ns, to_ns, pf_alloc(len + 1) };
+	memcpy(s->label, label, len + 1);
+}
+
+static void release_spans(struct pf_timeline_spans *spans)
+{
+	for (size_t i = 0; i < spans->count; i++)
+		free(spans->items[i].label);
+	free(spans->items);
+}
+
+void pf_timelines_release(struct pf_timelines *all)
+{
+	for (size_t i = 0; i < PF_TIMELINE_SIDES; i++) {
+		struct pf_timeline_side *s = &all->side[i];
+
+		pf_timeline_release(&s->slices);
+		pf_buf_release(&s->key);
+		pf_buf_release(&s->label);
+		release_spans(&s->steps);
+		release_spans(&s->marks);
+	}
+	pf_buf_release(&all->note);
+	memset(all, 0, sizeof(*all));
+}
+
+static void write_steps(struct pf_jsonw *w, const struct pf_timeline_spans *s)
+{
 	pf_jsonw_key(w, "steps");
 	pf_jsonw_array(w);
-	for (size_t i = 0; i < pf_table_rows(steps); i++) {
-		int64_t at =
-			pf_table_int_at(steps, i, "start_ns") - t->first_ns;
-
-		if (!pf_table_at(steps, i, "step") ||
-		    pf_table_int_at(steps, i, "trace_id") != t->trace_id)
-			continue;
+	for (size_t i = 0; i < s->count; i++) {
 		pf_jsonw_array(w);
-		pf_jsonw_int(w, at);
-		pf_jsonw_int(w, at + pf_table_int_at(steps, i, "dur_ns"));
-		pf_jsonw_int(w, pf_table_int_at(steps, i, "step"));
+		pf_jsonw_int(w, s->items[i].from_ns);
+		pf_jsonw_int(w, s->items[i].to_ns);
+		pf_jsonw_string(w, s->items[i].label,
+				strlen(s->items[i].label));
 		pf_jsonw_end(w);
 	}
 	pf_jsonw_end(w);
@@ -133,29 +210,32 @@ static void write_mark(struct pf_jsonw *w, int64_t from, int64_t to,
 	pf_jsonw_end(w);
 }
 
-/* The places of verdicts and the longest gaps. */
-static void write_marks(struct pf_jsonw *w, const struct pf_report *r,
-			const struct pf_timeline *t)
+static void write_marks(struct pf_jsonw *w, const struct pf_timeline_spans *s)
 {
-	const struct pf_table *gaps =
-		pf_doc_find_table(&r->parts.doc[PF_PART_GAPS], "gaps");
-
 	pf_jsonw_key(w, "marks");
 	pf_jsonw_array(w);
-	for (size_t i = 0; i < r->verdicts.fired; i++) {
-		const struct pf_verdict *v = &r->verdicts.all[i];
+	for (size_t i = 0; i < s->count; i++)
+		write_mark(w, s->items[i].from_ns, s->items[i].to_ns,
+			   s->items[i].label);
+	pf_jsonw_end(w);
+}
 
-		if (v->from_ns >= 0 && v->trace_id == t->trace_id)
-			write_mark(w, v->from_ns, v->to_ns, v->title);
-	}
-	for (size_t i = 0; i < pf_table_rows(gaps) && i < MARKS_MAX / 2; i++) {
-		int64_t at = pf_table_int_at(gaps, i, "start_ns");
-		const char *cause = pf_table_text_at(gaps, i, "cause");
+static void write_side(struct pf_jsonw *w, const struct pf_timeline_side *s)
+{
+	char text[24];
 
-		if (pf_table_int_at(gaps, i, "trace_id") == t->trace_id)
-			write_mark(w, at, at + pf_table_int_at(gaps, i, "ns"),
-				   cause ? cause : "idle");
-	}
+	pf_jsonw_object(w);
+	pf_jsonw_key(w, "label");
+	pf_jsonw_string(w, s->label.len ? s->label.data : "", s->label.len);
+	snprintf(text, sizeof(text), "%" PRId64, s->slices.first_ns);
+	pf_jsonw_key(w, "origin_ns");
+	pf_jsonw_string(w, text, strlen(text));
+	pf_jsonw_key(w, "span_ns");
+	pf_jsonw_int(w, s->slices.last_ns - s->slices.first_ns);
+	pf_jsonw_key(w, "shift_ns");
+	pf_jsonw_int(w, s->shift_ns);
+	write_steps(w, &s->steps);
+	write_marks(w, &s->marks);
 	pf_jsonw_end(w);
 }
 
@@ -179,18 +259,32 @@ static void write_track(struct pf_jsonw *w, const struct pf_slice_track *t)
 	pf_jsonw_end(w);
 }
 
-static void write_group(struct pf_jsonw *w, const struct pf_timeline *t,
-			enum pf_slice_group which)
+static void block_id(char *id, size_t size, size_t side,
+		     enum pf_slice_group which)
 {
-	const struct pf_slices *g = &t->group[which];
-	char id[8] = { 'p', (char)('0' + which), '\0' };
+	snprintf(id, size, "p%zu", side * PF_SLICE_GROUPS + (size_t)which);
+}
 
+static void write_group(struct pf_jsonw *w, const struct pf_timelines *all,
+			size_t side, enum pf_slice_group which)
+{
+	const struct pf_timeline_side *s = &all->side[side];
+	const struct pf_slices *g = &s->slices.group[which];
+	struct pf_buf key = { 0 };
+	char id[24];
+
+	block_id(id, sizeof(id), side, which);
+	if (s->key.len)
+		pf_buf_addf(&key, "%s.", s->key.data);
+	pf_buf_adds(&key, pf_slice_group_key(which));
 	pf_jsonw_object(w);
 	pf_jsonw_key(w, "id");
-	pf_jsonw_string(w, id, 2);
+	pf_jsonw_string(w, id, strlen(id));
 	pf_jsonw_key(w, "key");
-	pf_jsonw_string(w, pf_slice_group_key(which),
-			strlen(pf_slice_group_key(which)));
+	pf_jsonw_string(w, key.data, key.len);
+	pf_buf_release(&key);
+	pf_jsonw_key(w, "side");
+	pf_jsonw_int(w, (int64_t)side);
 	pf_jsonw_key(w, "n");
 	pf_jsonw_int(w, g->count);
 	if (g->until_ns != INT64_MAX) {
@@ -205,22 +299,17 @@ static void write_group(struct pf_jsonw *w, const struct pf_timeline *t,
 	pf_jsonw_end(w);
 }
 
-static void write_island(struct pf_buf *out, const struct pf_report *r,
-			 const struct pf_timeline *t, const uint32_t *map,
-			 size_t kept)
+static void write_island(struct pf_buf *out, const struct pf_timelines *all,
+			 const struct names *names)
 {
 	struct pf_jsonw w = { .out = out, .escape_markup = true };
-	char text[24];
 
 	pf_buf_adds(out, "<script type=\"application/json\" id=\"tl\">");
 	pf_jsonw_object(&w);
 	pf_jsonw_key(&w, "v");
-	pf_jsonw_int(&w, 1);
-	snprintf(text, sizeof(text), "%" PRId64, t->first_ns);
-	pf_jsonw_key(&w, "origin_ns");
-	pf_jsonw_string(&w, text, strlen(text));
+	pf_jsonw_int(&w, 2);
 	pf_jsonw_key(&w, "span_ns");
-	pf_jsonw_int(&w, t->last_ns - t->first_ns);
+	pf_jsonw_int(&w, pf_timelines_span_ns(all));
 	pf_jsonw_key(&w, "cats");
 	pf_jsonw_array(&w);
 	for (int i = 0; i < PF_CATS; i++) {
@@ -229,27 +318,31 @@ static void write_island(struct pf_buf *out, const struct pf_report *r,
 		pf_jsonw_string(&w, name, strlen(name));
 	}
 	pf_jsonw_end(&w);
-	write_steps(&w, r, t);
-	write_marks(&w, r, t);
+	pf_jsonw_key(&w, "sides");
+	pf_jsonw_array(&w);
+	for (size_t i = 0; i < all->count; i++)
+		write_side(&w, &all->side[i]);
+	pf_jsonw_end(&w);
 	pf_jsonw_key(&w, "groups");
 	pf_jsonw_array(&w);
-	for (int g = 0; g < PF_SLICE_GROUPS; g++)
-		if (t->group[g].count)
-			write_group(&w, t, (enum pf_slice_group)g);
+	for (size_t i = 0; i < all->count; i++)
+		for (int g = 0; g < PF_SLICE_GROUPS; g++)
+			if (all->side[i].slices.group[g].count)
+				write_group(&w, all, i, (enum pf_slice_group)g);
 	pf_jsonw_end(&w);
-	write_names(&w, t, map, kept);
+	write_names(&w, names);
 	pf_jsonw_end(&w);
 	pf_buf_adds(out, "</script>\n");
 }
 
 /* ---- the section ---- */
 
-static void add_missing(struct pf_buf *out, const struct pf_timeline *t,
+static void add_missing(struct pf_buf *out, const struct pf_timeline_side *s,
 			enum pf_slice_group which)
 {
 	static const char *const what[] = { "GPU work", "operators and calls",
 					    "Python functions" };
-	const struct pf_slices *g = &t->group[which];
+	const struct pf_slices *g = &s->slices.group[which];
 	int64_t missing = g->all - g->count;
 
 	if (missing <= 0)
@@ -259,6 +352,10 @@ static void add_missing(struct pf_buf *out, const struct pf_timeline *t,
 	pf_buf_addf(out, " of ");
 	pf_figure_count(out, g->all);
 	pf_buf_addf(out, " %s", what[which]);
+	if (s->key.len) {
+		pf_buf_adds(out, " of ");
+		pf_html_text(out, s->label.data);
+	}
 	if (!g->count)
 		pf_buf_adds(out, ", for their size");
 	else if (g->until_ns != INT64_MAX) {
@@ -274,40 +371,35 @@ static void add_missing(struct pf_buf *out, const struct pf_timeline *t,
 	pf_buf_adds(out, ".</p>\n");
 }
 
-static void add_section(struct pf_buf *out, const struct pf_report *r,
-			const struct pf_timeline *t)
+static void add_section(struct pf_buf *out, const struct pf_timelines *all)
 {
-	size_t traces = r->parts.traces.count;
-
 	pf_buf_adds(out, "<noscript><p>The timeline needs JavaScript; "
 			 "everything else is here.</p></noscript>\n"
 			 "<div id=app></div>\n");
-	if (traces > 1) {
-		pf_buf_adds(out, "<p class=note>The timeline shows the first "
-				 "of ");
-		pf_figure_count(out, (int64_t)traces);
-		pf_buf_adds(out, " traces.</p>\n");
-	}
-	for (int g = 0; g < PF_SLICE_GROUPS; g++)
-		add_missing(out, t, (enum pf_slice_group)g);
+	if (all->note.len)
+		pf_buf_addf(out, "<p class=note>%s</p>\n", all->note.data);
+	for (size_t i = 0; i < all->count; i++)
+		for (int g = 0; g < PF_SLICE_GROUPS; g++)
+			add_missing(out, &all->side[i], (enum pf_slice_group)g);
 }
 
 /* One payload; left out if it does not fit. */
-static int add_payload(struct pf_timeline *t, enum pf_slice_group which,
-		       unsigned name_bytes, int64_t room, struct pf_buf *data,
-		       struct pf_err *err)
+static int add_payload(struct pf_timelines *all, size_t side,
+		       enum pf_slice_group which, unsigned name_bytes,
+		       int64_t room, struct pf_buf *data, struct pf_err *err)
 {
-	struct pf_slices *g = &t->group[which];
+	struct pf_slices *g = &all->side[side].slices.group[which];
 	struct pf_buf raw = { 0 };
 	size_t before = data->len;
+	char id[24];
 	int rc;
 
 	if (!g->count)
 		return 0;
+	block_id(id, sizeof(id), side, which);
 	pf_payload_encode(g, name_bytes, &raw);
 	pf_buf_addf(data,
-		    "<script type=\"application/octet-stream\" id=\"p%d\">",
-		    (int)which);
+		    "<script type=\"application/octet-stream\" id=\"%s\">", id);
 	rc = pf_payload_pack(&raw, data, err);
 	pf_buf_adds(data, "</script>\n");
 	pf_buf_release(&raw);
@@ -319,31 +411,47 @@ static int add_payload(struct pf_timeline *t, enum pf_slice_group which,
 	return rc;
 }
 
-int pf_timeline_html(struct pf_report *r, int64_t room, struct pf_buf *section,
-		     struct pf_buf *data, struct pf_err *err)
+int64_t pf_timelines_span_ns(const struct pf_timelines *all)
 {
-	struct pf_timeline *t = &r->timeline;
+	int64_t span = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		const struct pf_timeline_side *s = &all->side[i];
+		int64_t end =
+			s->shift_ns + s->slices.last_ns - s->slices.first_ns;
+
+		if (end > span)
+			span = end;
+	}
+	return span;
+}
+
+bool pf_timelines_have(const struct pf_timelines *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		for (int g = 0; g < PF_SLICE_GROUPS; g++)
+			if (all->side[i].slices.group[g].count)
+				return true;
+	return false;
+}
+
+int pf_timeline_html(struct pf_timelines *all, int64_t room,
+		     struct pf_buf *section, struct pf_buf *data,
+		     struct pf_err *err)
+{
 	struct pf_buf payloads = { 0 };
-	size_t kept;
-	uint32_t *map = choose_names(t, room > 0 ? room : 0, &kept);
-	int64_t names = 0, shown = 0;
+	struct names names = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < t->name_count; i++)
-		if (map[i] < kept)
-			names += t->names[i].len + 3;
+	room -= number_names(&names, all, room > 0 ? room : 0);
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)
-		for (uint32_t i = 0; i < t->group[g].count; i++)
-			t->group[g].name[i] = map[t->group[g].name[i]];
-	for (int g = 0; g < PF_SLICE_GROUPS && !rc; g++) {
-		rc = add_payload(t, (enum pf_slice_group)g,
-				 kept < 65535 ? 2 : 4, room - names, &payloads,
-				 err);
-		shown += t->group[g].count;
-	}
-	if (!rc && shown) {
-		add_section(section, r, t);
-		write_island(data, r, t, map, kept);
+		for (size_t i = 0; i < all->count && !rc; i++)
+			rc = add_payload(all, i, (enum pf_slice_group)g,
+					 names.kept < 65535 ? 2 : 4, room,
+					 &payloads, err);
+	if (!rc && pf_timelines_have(all)) {
+		add_section(section, all);
+		write_island(data, all, &names);
 		pf_buf_add(data, payloads.data, payloads.len);
 	} else if (!rc) {
 		pf_buf_adds(section, "<p>There is no timeline on this page: "
@@ -351,6 +459,6 @@ int pf_timeline_html(struct pf_report *r, int64_t room, struct pf_buf *section,
 				     "events that last.</p>\n");
 	}
 	pf_buf_release(&payloads);
-	free(map);
+	release_names(&names);
 	return rc;
 }

@@ -237,7 +237,7 @@ def check_timeline(browser, name):
     hit = None
     box = canvas.bounding_box()
     track = p.evaluate("document.documentElement.timeline.rows()[0]")
-    y = track["y"] + 18 + 7
+    y = track["y"] + 18 + 7  # the head, half a row
     for k in range(100):
         box = canvas.bounding_box()
         x = 152 + (box["width"] - 160) * k / 100
@@ -338,7 +338,7 @@ def main():
             checks = [check_quiet, check_widths, check_sorting]
             if name not in ("empty", "diff"):
                 checks.append(check_sweep)
-            if name in ("train", "h100_owlv2"):
+            if name in ("train", "ranks", "h100_owlv2"):
                 checks += [check_fold, check_timeline, check_plain]
             for check in checks:
                 guarded(check, name, browser, name)

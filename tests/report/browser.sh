@@ -19,6 +19,19 @@ make_page() { # NAME FILE
 make_page train "$tmp/train.json"
 "$PYTHON" "$top_srcdir/tests/report/hostile.py" >"$tmp/hostile.json"
 make_page hostile "$tmp/hostile.json"
+"$mktrace" --steps 5 --layers 2 --plant loader >"$tmp/idle.json"
+for rank in 0 1; do
+	from=train
+	[ $rank = 0 ] || from=idle
+	"$PYTHON" -c '
+import json, sys
+t = json.load(open(sys.argv[1]))
+t["distributedInfo"] = {"rank": int(sys.argv[2]), "world_size": 2}
+json.dump(t, sys.stdout)' "$tmp/$from.json" $rank >"$tmp/rank$rank.json"
+done
+"$profan" ingest -q "$tmp/rank0.json" "$tmp/rank1.json" -o "$tmp/ranks.db" &&
+	"$profan" report -q "$tmp/ranks.db" -o "$tmp/pages/ranks.html" ||
+	echo "not ok 0 - ranks: no page"
 echo '{"traceEvents": []}' >"$tmp/empty.json"
 make_page empty "$tmp/empty.json"
 "$mktrace" --bytes 90M >"$tmp/large.json"

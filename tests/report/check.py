@@ -298,10 +298,20 @@ def check_timeline(page):
         return None if "no timeline" in "".join(page.text) else "none"
     tl = json.loads(islands["tl"])
     ends = None
-    origin = int(tl["origin_ns"])
     n = 0
     gpu_ids, linked = [], None
+    sides = tl["sides"]
+    if min(s["shift_ns"] for s in sides) != 0:
+        return "the page's clock begins before all traces"
+    if tl["span_ns"] != max(s["shift_ns"] + s["span_ns"] for s in sides):
+        return "the page's clock ends elsewhere"
     for g in tl["groups"]:
+        origin = int(sides[g["side"]]["origin_ns"])
+        if g["key"].count(".") != (len(sides) > 1):
+            return "the key " + g["key"]
+        kind = g["key"].split(".")[-1]
+        if kind == "gpu":
+            gpu_ids, linked = [], None
         starts = []
         raw = gzip.decompress(base64.b64decode(islands[g["id"]]))
         columns, sizes, start, dur = unpack(raw, g["tracks"])
@@ -310,7 +320,7 @@ def check_timeline(page):
             rows = document(["query", DB, """SELECT id, start_ns, dur_ns, name
                 FROM event WHERE track_id = %d AND kind NOT IN (14, 15, 16,
                 17, 18, 19, 20) AND (kind = 3) = %d ORDER BY id"""
-                             % (track["id"], g["key"] == "python")])
+                             % (track["id"], kind == "python")])
             rows = list(rows["tables"].values())[0]
             if len(rows) != sizes[2 * k]:
                 return "%s: %d slices, not %d" % (track["label"],
@@ -325,7 +335,7 @@ def check_timeline(page):
                         r["name"].isprintable() and \
                         len(r["name"]) < 2000 and name != r["name"]:
                     return "name '%s', not '%s'" % (name, r["name"])
-                (gpu_ids if g["key"] == "gpu" else starts).append(
+                (gpu_ids if kind == "gpu" else starts).append(
                     r["id"])
                 depth = columns[3][i]
                 if depth in ends and start[i] < ends[depth]:
@@ -337,8 +347,8 @@ def check_timeline(page):
             links = columns[5]
             for i in range(1, len(links)):
                 links[i] = (links[i] + links[i - 1]) & 0xffffffff
-            linked = (tl["groups"][0]["n"], links, gpu_ids)
-        if g["key"] == "ops" and linked:
+            linked = (g["n"], links, gpu_ids)
+        if kind == "ops" and linked:
             why = check_launches(linked, starts)
             if why:
                 return why

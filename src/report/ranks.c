@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "report/figure.h"
+#include "report/html.h"
+#include "report/ranks.h"
+#include "table/find.h"
+
+#define SLICE_BYTES 8 /* of the largest page for each slice */
+
+/* How the clocks of two traces were put on one. */
+enum clock {
+	CLOCK_OWN,  /* they overlap: as recorded */
+	CLOCK_STEP, /* the start of a step that both have */
+	CLOCK_FIRST /* their first events */
+};
+
+static int load(struct pf_db *db, const struct pf_window *w, size_t which,
+		struct pf_report *r, size_t side, struct pf_err *err)
+{
+	int64_t slices = r->args.max_html_bytes / SLICE_BYTES;
+
+	if (w->count > 1)
+		slices /= PF_TIMELINE_SIDES;
+	r->timelines.count = side + 1;
+	return pf_timeline_load(db, &w->traces[which], r->redact,
+				(enum pf_timeline_want)r->args.timeline, slices,
+				&r->timelines.side[side].slices, err);
+}
+
+int pf_ranks_load_first(struct pf_db *db, const struct pf_parts *p,
+			struct pf_report *r, struct pf_err *err)
+{
+	return load(db, &p->traces, 0, r, 0, err);
+}
+
+/* The place of the trace whose GPU is idle most, the first aside; 0: none. */
+static size_t find_idle(const struct pf_report *r, double *share)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&r->parts.doc[PF_PART_GAPS], "devices");
+	const struct pf_window *w = &r->parts.traces;
+	size_t best = 0;
+
+	*share = -1;
+	for (size_t i = 1; i < w->count; i++)
+		for (size_t row = 0; row < pf_table_rows(t); row++) {
+			double idle = pf_table_real_at(t, row, "idle_share");
+
+			if (pf_table_int_at(t, row, "trace_id") ==
+				    w->traces[i].trace_id &&
+			    idle > *share) {
+				*share = idle;
+				best = i;
+			}
+		}
+	return best;
+}
+
+/* ---- one clock ---- */
+
+static const struct pf_table *steps_of(const struct pf_report *r)
+{
+	return pf_doc_find_table(&r->parts.doc[PF_PART_STEPS], "steps");
+}
+
+/* Where a step of a trace begins; -1: it has none such. */
+static int64_t step_start(const struct pf_report *r, int64_t trace_id,
+			  int64_t step)
+{
+	const struct pf_table *t = steps_of(r);
+
+	for (size_t i = 0; i < pf_table_rows(t); i++)
+		if (pf_table_int_at(t, i, "trace_id") == trace_id &&
+		    pf_table_at(t, i, "step") &&
+		    pf_table_int_at(t, i, "step") == step)
+			return pf_table_int_at(t, i, "start_ns");
+	return -1;
+}
+
+/* By how much the second trace is moved to meet the first. */
+static enum clock find_clock(const struct pf_report *r, int64_t *move_ns)
+{
+	const struct pf_timeline *a = &r->timelines.side[0].slices;
+	const struct pf_timeline *b = &r->timelines.side[1].slices;
+	const struct pf_table *t = steps_of(r);
+
+	*move_ns = 0;
+	if (a->first_ns < b->last_ns && b->first_ns < a->last_ns)
+		return CLOCK_OWN;
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		int64_t other;
+
+		if (pf_table_int_at(t, i, "trace_id") != a->trace_id ||
+		    !pf_table_at(t, i, "step"))
+			continue;
+		other = step_start(r, b->trace_id,
+				   pf_table_int_at(t, i, "step"));
+		if (other < 0)
+			continue;
+		*move_ns = pf_table_int_at(t, i, "start_ns") - other;
+		return CLOCK_STEP;
+	}
+	*move_ns = a->first_ns - b->first_ns;
+	return CLOCK_FIRST;
+}
+
+static enum clock set_clock(struct pf_report *r)
+{
+	struct pf_timeline_side *a = &r->timelines.side[0];
+	struct pf_timeline_side *b = &r->timelines.side[1];
+	int64_t move_ns;
+	enum clock clock = find_clock(r, &move_ns);
+	int64_t later = b->slices.first_ns + move_ns - a->slices.first_ns;
+
+	a->shift_ns = later < 0 ? -later : 0;
+	b->shift_ns = later > 0 ? later : 0;
+	return clock;
+}
+
+/* ---- steps and marks ---- */
+
+static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
+{
+	const struct pf_table *t = steps_of(r);
+	struct pf_buf label = { 0 };
+
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		int64_t at =
+			pf_table_int_at(t, i, "start_ns") - s->slices.first_ns;
+
+		if (!pf_table_at(t, i, "step") ||
+		    pf_table_int_at(t, i, "trace_id") != s->slices.trace_id)
+			continue;
+		pf_buf_clear(&label);
+		pf_buf_addf(&label, "%" PRId64, pf_table_int_at(t, i, "step"));
+		pf_timeline_add_span(&s->steps, at,
+				     at + pf_table_int_at(t, i, "dur_ns"),
+				     label.data);
+	}
+	pf_buf_release(&label);
+}
+
+/* The places of verdicts and the longest gaps. */
+static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
+{
+	const struct pf_table *gaps =
+		pf_doc_find_table(&r->parts.doc[PF_PART_GAPS], "gaps");
+
+	for (size_t i = 0; i < r->verdicts.fired; i++) {
+		const struct pf_verdict *v = &r->verdicts.all[i];
+
+		if (v->from_ns >= 0 && v->trace_id == s->slices.trace_id)
+			pf_timeline_add_span(&s->marks, v->from_ns, v->to_ns,
+					     v->title);
+	}
+	for (size_t i = 0; i < pf_table_rows(gaps) && i < PF_TIMELINE_MARKS / 2;
+	     i++) {
+		int64_t at = pf_table_int_at(gaps, i, "start_ns");
+		const char *cause = pf_table_text_at(gaps, i, "cause");
+
+		if (pf_table_int_at(gaps, i, "trace_id") == s->slices.trace_id)
+			pf_timeline_add_span(
+				&s->marks, at,
+				at + pf_table_int_at(gaps, i, "ns"),
+				cause ? cause : "idle");
+	}
+}
+
+/* ---- names of sides, and the note ---- */
+
+static bool have_ranks(const struct pf_window *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		for (size_t k = 0; k <= i; k++)
+			if (w->traces[i].rank < 0 ||
+			    (k < i && w->traces[i].rank == w->traces[k].rank))
+				return false;
+	return true;
+}
+
+static void name_side(const struct pf_report *r, size_t which,
+		      struct pf_timeline_side *s)
+{
+	const struct pf_window *w = &r->parts.traces;
+	bool is_rank = have_ranks(w);
+	int64_t n = is_rank ? w->traces[which].rank : (int64_t)which + 1;
+
+	pf_buf_addf(&s->label, "%s %" PRId64, is_rank ? "rank" : "trace", n);
+	if (r->timelines.count > 1)
+		pf_buf_addf(&s->key, "%c%" PRId64, is_rank ? 'r' : 't', n);
+}
+
+static void add_clock(struct pf_buf *out, enum clock clock)
+{
+	static const char *const words[] = {
+		[CLOCK_OWN] = "on the clock that they were recorded with",
+		[CLOCK_STEP] = "moved so that a step begins in both at the "
+			       "same time, for they were not recorded at the "
+			       "same time",
+		[CLOCK_FIRST] = "moved so that both begin at the same time, "
+				"for they were not recorded at the same time",
+	};
+
+	pf_buf_adds(out, words[clock]);
+}
+
+static void add_note(struct pf_report *r, double share, enum clock clock)
+{
+	struct pf_timelines *all = &r->timelines;
+	struct pf_buf *out = &all->note;
+	const struct pf_window *w = &r->parts.traces;
+	struct pf_buf db = { 0 };
+
+	pf_buf_addf(out, "The timeline shows %s, the first of ",
+		    all->side[0].label.data);
+	pf_figure_count(out, (int64_t)w->count);
+	pf_buf_adds(out, " traces");
+	if (all->count > 1) {
+		pf_buf_addf(out, ", and %s, ", all->side[1].label.data);
+		if (w->count > 2)
+			pf_buf_adds(out, "of the others the one "
+					 "whose GPU is idle most (");
+		else
+			pf_buf_adds(out, "the other (GPU idle ");
+		pf_figure_ratio(out, share);
+		pf_buf_adds(out, "), ");
+		add_clock(out, clock);
+	}
+	pf_buf_addc(out, '.');
+	if (have_ranks(w)) {
+		pf_shell_word(&db, r->parts.db_name);
+		pf_buf_adds(out, " One rank alone: <code>profan report ");
+		pf_html_text(out, db.data);
+		pf_buf_adds(out, " --rank N</code>.");
+	}
+	pf_buf_release(&db);
+}
+
+int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
+{
+	struct pf_timelines *all = &r->timelines;
+	enum clock clock = CLOCK_OWN;
+	double share = 0;
+	size_t other = find_idle(r, &share);
+
+	if (other) {
+		if (load(r->db, &r->parts.traces, other, r, 1, err))
+			return -1;
+		clock = set_clock(r);
+		name_side(r, other, &all->side[1]);
+	}
+	name_side(r, 0, &all->side[0]);
+	for (size_t i = 0; i < all->count; i++) {
+		add_steps(r, &all->side[i]);
+		add_marks(r, &all->side[i]);
+	}
+	if (r->parts.traces.count > 1)
+		add_note(r, share, clock);
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which traces of a database the timeline shows: the first, and of the others
+ * the one whose GPU is idle most.
+ */
+#ifndef PF_REPORT_RANKS_H
+#define PF_REPORT_RANKS_H
+
+#include "report/report.h"
+
+/* Load the first trace, which needs no other part of the report. */
+int pf_ranks_load_first(struct pf_db *db, const struct pf_parts *p,
+			struct pf_report *r, struct pf_err *err);
+
+/* With all parts there: the other trace, the clock, steps and marks. */
+int pf_ranks_finish(struct pf_report *r, struct pf_err *err);
+
+#endif

@@ -99,6 +99,10 @@ libprofan_a_SOURCES = \
 	src/analysis/memory.h \
 	src/analysis/merge.c \
 	src/analysis/merge.h \
+	src/analysis/modules.c \
+	src/analysis/modules.h \
+	src/analysis/modules_impl.h \
+	src/analysis/modules_show.c \
 	src/analysis/names.c \
 	src/analysis/names.h \
 	src/analysis/overlap.c \
@@ -366,6 +370,7 @@ profan_SOURCES = \
 	src/cmd/cmd_kernels.c \
 	src/cmd/cmd_launches.c \
 	src/cmd/cmd_memory.c \
+	src/cmd/cmd_modules.c \
 	src/cmd/cmd_overlap.c \
 	src/cmd/cmd_query.c \
 	src/cmd/cmd_report.c \

@@ -188,7 +188,7 @@ same_steps() { # COMMAND...
 		fi
 	done
 }
-for command in gaps kernels launches memory overlap steps syncs trend; do
+for command in gaps kernels launches memory modules overlap steps syncs trend; do
 	same_steps $command "$tmp/made.db" --format json
 done
 same_steps slice "$tmp/made.db" -o -

@@ -141,6 +141,7 @@ SHELL_TESTS = \
 	tests/layers.sh \
 	tests/limits.sh \
 	tests/memory.sh \
+	tests/modules.sh \
 	tests/others.sh \
 	tests/peers.sh \
 	tests/report.sh \
@@ -154,7 +155,7 @@ SHELL_TESTS = \
 	tests/truth_versions.sh
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/diff.py \
 	tests/doctor.py \
-	tests/hta.py tests/memory.py tests/peers.py tests/planted.py \
+	tests/hta.py tests/memory.py tests/modules.py tests/peers.py tests/planted.py \
 	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/report tests/truth

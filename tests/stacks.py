@@ -130,4 +130,5 @@ def main(trace, weight, path):
     return 1 if bad else 0
 
 
-sys.exit(main(*sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

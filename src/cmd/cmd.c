@@ -20,6 +20,7 @@ const struct pf_cmd *const pf_cmds[] = {
 	&pf_cmd_table,
 	&pf_cmd_steps,
 	&pf_cmd_kernels,
+	&pf_cmd_modules,
 	&pf_cmd_launches,
 	&pf_cmd_overlap,
 	&pf_cmd_gaps,

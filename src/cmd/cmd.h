@@ -115,6 +115,7 @@ extern const struct pf_cmd pf_cmd_ingest;
 extern const struct pf_cmd pf_cmd_kernels;
 extern const struct pf_cmd pf_cmd_launches;
 extern const struct pf_cmd pf_cmd_memory;
+extern const struct pf_cmd pf_cmd_modules;
 extern const struct pf_cmd pf_cmd_overlap;
 extern const struct pf_cmd pf_cmd_query;
 extern const struct pf_cmd pf_cmd_report;

@@ -13,6 +13,7 @@
 #include "analysis/info.h"
 #include "analysis/kernels.h"
 #include "analysis/launches.h"
+#include "analysis/modules.h"
 #include "analysis/overlap.h"
 #include "analysis/steps.h"
 #include "analysis/syncs.h"
@@ -94,6 +95,15 @@ static int run_memory(struct pf_db *db, const struct pf_parts *p,
 	return pf_usage(db, &args, doc, err);
 }
 
+static int run_modules(struct pf_db *db, const struct pf_parts *p,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_modules_args args = { .window = p->window,
+					      .depth = PF_MODULES_DEPTH };
+
+	return pf_modules(db, &args, doc, err);
+}
+
 static int run_doctor(struct pf_db *db, const struct pf_parts *p,
 		      struct pf_doc *doc, struct pf_err *err)
 {
@@ -150,6 +160,7 @@ static const struct part {
 	[PF_PART_CALLERS] = { "kernels", " --group name,op", "gpu_links", true,
 			      run_callers },
 	[PF_PART_MEMORY] = { "memory", "", "memory_records", true, run_memory },
+	[PF_PART_MODULES] = { "modules", "", "gpu_links", true, run_modules },
 	[PF_PART_DOCTOR] = { "doctor", "", "doctor_traces", false, run_doctor },
 	[PF_PART_OPS] = { "table", " --sort self_device_time_total",
 			  "ops_by_name", false, run_ops },
@@ -255,9 +266,9 @@ static void write_window(struct pf_parts *p)
 
 /* Parts by the time they take, so that the last is a short one. */
 static const enum pf_part order[] = {
-	PF_PART_DOCTOR,  PF_PART_SYNCS, PF_PART_GAPS,   PF_PART_LAUNCHES,
-	PF_PART_CALLERS, PF_PART_STEPS, PF_PART_MEMORY, PF_PART_KERNELS,
-	PF_PART_OVERLAP, PF_PART_OPS,
+	PF_PART_DOCTOR,  PF_PART_SYNCS,   PF_PART_GAPS,    PF_PART_LAUNCHES,
+	PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES, PF_PART_MEMORY,
+	PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
 };
 
 _Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 1,

@@ -27,6 +27,7 @@ enum pf_part {
 	PF_PART_CALLERS, /* kernels by operator */
 	PF_PART_OPS,
 	PF_PART_MEMORY,
+	PF_PART_MODULES,
 	PF_PART_DOCTOR,
 	PF_PART_COUNT
 };

@@ -257,6 +257,27 @@ static const struct pf_html_col memory_op_cols[] = {
 	END
 };
 
+static const struct pf_html_col module_cols[] = {
+	COL("module"),
+	COL_AS("calls", "Occurrences"),
+	COL_AS("op_count", "Operators"),
+	COL("gpu_total_ns"),
+	COL("gpu_self_ns"),
+	BAR("share", "GPU self, share"),
+	COL("host_total_ns"),
+	COL("host_self_ns"),
+	END
+};
+
+static const struct pf_html_col class_cols[] = { COL("class"),
+						 COL_AS("calls", "Occurrences"),
+						 COL_AS("op_count",
+							"Operators"),
+						 COL("gpu_self_ns"),
+						 BAR("share", "Share"),
+						 COL("host_self_ns"),
+						 END };
+
 static const struct pf_html_col check_cols[] = { COL("check"), COL("verdict"),
 						 COL("count"), COL("gpu_ns"),
 						 COL("share"), END };
@@ -344,6 +365,14 @@ static const struct section {
 	  PF_PART_COUNT,
 	  { { "loading", "Idle time of the GPU while data is loaded",
 	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
+	{ "modules",
+	  "Modules",
+	  "there are no calls of modules; record with with_stack=True",
+	  PF_PART_MODULES,
+	  { { "module-tree", "As they call each other", PF_PART_MODULES,
+	      "modules", module_cols, 120, "share", NULL },
+	    { "module-classes", "Self time by class", PF_PART_MODULES,
+	      "classes", class_cols, 40, "share", NULL } } },
 	{ "quality",
 	  "Trace quality",
 	  "every check of the trace says ok",

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: stack holds, innermost last, the ranges of the track that is
+ * being read which had not ended at at_ns; what was before at_ns has been
+ * given to a module.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/gpu.h"
+#include "analysis/intern.h"
+#include "analysis/interval.h"
+#include "analysis/modules.h"
+#include "analysis/modules_impl.h"
+#include "analysis/names.h"
+#include "analysis/reader.h"
+#include "base/mem.h"
+#include "base/spool.h"
+#include "store/cursor.h"
+#include "trace/event.h"
+
+#define SORT_BYTES (16u << 20)
+#define MAX_DEPTH  65536  /* deeper ranges count as part of the one there */
+#define MAX_NODES  131072 /* further modules, as part of what they are in */
+#define NAME_BYTES 200    /* of a module that are kept */
+#define PREFIX     "nn.Module: "
+
+struct open {
+	int64_t end_ns;
+	uint32_t node;
+	bool is_op; /* or inside an op of this module */
+};
+
+/* GPU work, in order of its launch call. */
+struct work {
+	int64_t launch_id, event_id, dur_ns;
+};
+
+struct modules {
+	struct pf_db *db;
+	struct pf_window window;
+	struct pf_names *names;
+	struct pf_module_tree tree;
+	struct pf_map children; /* parent and name -> node */
+	struct pf_map known;    /* name -> text + 1, 0: no module */
+	char **texts;
+	size_t text_count, text_cap;
+	struct open *stack;
+	size_t depth, cap;
+	uint32_t depth_max;
+	int64_t at_ns;
+	const struct pf_window_trace *trace; /* NULL: no weights */
+	struct pf_sorter *works;
+	struct work work; /* the next one */
+	bool has_work;
+};
+
+/* ---- the tree ---- */
+
+/* Bytes of a name that are kept: whole characters. */
+static size_t cut(const char *s)
+{
+	size_t len = strnlen(s, NAME_BYTES);
+
+	while (len && s[len] && ((unsigned char)s[len] & 0xc0) == 0x80)
+		len--;
+	return len;
+}
+
+/* *text: the module's name, or NULL if it is none. */
+static int module_name(struct modules *m, uint32_t name, const char **text,
+		       struct pf_err *err)
+{
+	uint64_t *known = pf_map_at(&m->known, name);
+	size_t len = strlen(PREFIX);
+	char *s;
+
+	if (*known == UINT64_MAX) {
+		s = pf_names_text_take(m->names, name, err);
+		if (!s)
+			return -1;
+		*known = 0;
+		if (!strncmp(s, PREFIX, len)) {
+			m->texts =
+				pf_grow(m->texts, &m->text_cap,
+					m->text_count + 1, sizeof(*m->texts));
+			m->texts[m->text_count++] =
+				pf_memdup0(s + len, cut(s + len));
+			*known = m->text_count;
+		}
+		free(s);
+	}
+	*text = *known ? m->texts[*known - 1] : NULL;
+	return 0;
+}
+
+static uint32_t add_node(struct pf_module_tree *t, struct pf_module node)
+{
+	t->nodes = pf_grow(t->nodes, &t->cap, t->count + 1, sizeof(*t->nodes));
+	t->nodes[t->count] = node;
+	return (uint32_t)t->count++;
+}
+
+/* The node of a module inside a node: that itself if there is no room. */
+static uint32_t child(struct modules *m, uint32_t parent, uint32_t name,
+		      const char *text)
+{
+	struct pf_module_tree *t = &m->tree;
+	uint32_t depth = t->nodes[parent].depth + 1;
+	uint64_t *at;
+
+	if (depth > m->depth_max) {
+		t->folded++;
+		return parent;
+	}
+	at = pf_map_at(&m->children, (uint64_t)parent << 32 | name);
+	if (*at == UINT64_MAX)
+		*at = t->count < MAX_NODES
+			      ? add_node(t,
+					 (struct pf_module){ .parent = parent,
+							     .depth = depth,
+							     .name = text })
+			      : parent;
+	if (*at == parent)
+		t->folded++;
+	return (uint32_t)*at;
+}
+
+/* ---- threads ---- */
+
+static void add_time(struct modules *m, uint32_t node, int64_t from_ns,
+		     int64_t to_ns)
+{
+	if (m->trace && from_ns < to_ns &&
+	    pf_window_cut(m->trace, &from_ns, &to_ns))
+		m->tree.nodes[node].host_ns += to_ns - from_ns;
+}
+
+/* Up to here: ranges end, and the innermost one's module gets the time. */
+static void go_to(struct modules *m, int64_t at_ns)
+{
+	while (m->depth) {
+		const struct open *top = &m->stack[m->depth - 1];
+		int64_t end = top->end_ns < at_ns ? top->end_ns : at_ns;
+
+		add_time(m, top->node, m->at_ns, end);
+		if (end > m->at_ns)
+			m->at_ns = end;
+		if (top->end_ns > at_ns)
+			break;
+		m->depth--;
+	}
+	m->at_ns = at_ns;
+}
+
+static int take(struct modules *m, const struct pf_block *b, uint32_t i,
+		struct pf_err *err)
+{
+	unsigned kind = pf_names_kind(m->names, b->type[i]);
+	struct open o = { .node = PF_MODULE_ROOT };
+	bool counts = m->trace && b->start_ns[i] >= m->trace->from_ns &&
+		      b->start_ns[i] < m->trace->to_ns;
+	const char *text = NULL;
+
+	go_to(m, b->start_ns[i]);
+	if (kind > PF_KIND_OVERHEAD || m->depth >= MAX_DEPTH)
+		return 0;
+	if (m->depth)
+		o = m->stack[m->depth - 1];
+	o.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	if (kind == PF_KIND_PYTHON &&
+	    module_name(m, b->name[i], &text, err) < 0)
+		return -1;
+	if (text) {
+		uint32_t node = child(m, o.node, b->name[i], text);
+
+		if (node != o.node) {
+			m->tree.nodes[node].calls += counts;
+			o.is_op = false;
+		}
+		o.node = node;
+	} else if (kind == PF_KIND_CPU_OP && !o.is_op) {
+		m->tree.nodes[o.node].ops += counts;
+		o.is_op = true;
+	}
+	m->stack = pf_grow(m->stack, &m->cap, m->depth + 1, sizeof(*m->stack));
+	m->stack[m->depth++] = o;
+	return 0;
+}
+
+/* ---- GPU work ---- */
+
+static int next_work(struct modules *m, struct pf_err *err)
+{
+	const struct work *w = pf_sorter_next(m->works, err);
+
+	m->has_work = w != NULL;
+	if (w)
+		m->work = *w;
+	return err->code ? -1 : 0;
+}
+
+/* Work without a call has launch_id 0 and comes first. */
+static int gather_work(struct modules *m, struct pf_err *err)
+{
+	struct pf_gpu *gpu = pf_gpu_new(m->db, &m->window, PF_GPU_LINKS, err);
+	const struct pf_gpu_event *e;
+	int rc = -1;
+
+	m->works = pf_sorter_new(sizeof(struct work), SORT_BYTES,
+				 pf_analysis_temp_dir());
+	while (gpu && (rc = pf_gpu_next(gpu, &e, err)) == 1) {
+		struct work w = { e->launch_id, e->event_id,
+				  e->end_ns - e->start_ns };
+
+		if (pf_sorter_add(m->works, &w, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	pf_gpu_free(gpu);
+	if (rc < 0 || pf_sorter_finish(m->works, err) < 0 ||
+	    next_work(m, err) < 0)
+		return -1;
+	while (m->has_work && !m->work.launch_id) {
+		m->tree.unlaunched_ns += m->work.dur_ns;
+		if (next_work(m, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All work that this event of the track launched. */
+static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
+{
+	uint32_t node = m->depth ? m->stack[m->depth - 1].node : PF_MODULE_ROOT;
+
+	while (m->has_work && m->work.launch_id == event_id) {
+		m->tree.nodes[node].gpu_ns += m->work.dur_ns;
+		if (next_work(m, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static bool has_launch(const struct modules *m, const struct pf_track *t)
+{
+	return m->has_work &&
+	       (uint32_t)((uint64_t)m->work.launch_id >> 32) == t->id;
+}
+
+static int read_track(struct modules *m, const struct pf_track *t,
+		      struct pf_err *err)
+{
+	struct pf_cursor *c = pf_cursor_new(
+		m->db, t->id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc = -1;
+
+	m->depth = 0;
+	m->at_ns = INT64_MIN;
+	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
+
+		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
+			if (take(m, b, i, err) < 0 ||
+			    add_launched(m, id + i, err) < 0)
+				rc = -1;
+		if (rc < 0)
+			break;
+	}
+	pf_cursor_free(c);
+	if (rc < 0)
+		return -1;
+	go_to(m, INT64_MAX);
+	return has_launch(m, t) ? pf_fail(err, PF_EDB,
+					  "launch call %" PRId64 " is missing",
+					  m->work.launch_id)
+				: 0;
+}
+
+static const struct pf_window_trace *trace_of(const struct modules *m,
+					      const struct pf_track *t)
+{
+	for (size_t i = 0; i < m->window.count; i++)
+		if (m->window.traces[i].trace_id == t->trace_id)
+			return &m->window.traces[i];
+	return NULL;
+}
+
+static int read_tracks(struct modules *m, struct pf_err *err)
+{
+	struct pf_track *tracks;
+	size_t count;
+	int rc = pf_tracks_load(m->db, 0, &tracks, &count, err);
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		bool is_host = !strcmp(tracks[i].class_name, "host");
+
+		m->trace = is_host ? trace_of(m, &tracks[i]) : NULL;
+		if (m->trace || has_launch(m, &tracks[i]))
+			rc = read_track(m, &tracks[i], err);
+	}
+	pf_tracks_free(tracks, count);
+	if (!rc && m->has_work)
+		rc = pf_fail(err, PF_EDB, "launch call %" PRId64 " is missing",
+			     m->work.launch_id);
+	return rc;
+}
+
+int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
+	       struct pf_doc *doc, struct pf_err *err)
+{
+	struct modules m = { .db = db };
+	int rc = -1;
+
+	if (pf_window_resolve(db, &args->window, &m.window, err) < 0)
+		return -1;
+	m.depth_max = (uint32_t)args->depth;
+	pf_map_init(&m.children);
+	pf_map_init(&m.known);
+	add_node(&m.tree, (struct pf_module){ .name = "" });
+	m.names = pf_names_new(db, err);
+	if (m.names && !gather_work(&m, err))
+		rc = read_tracks(&m, err);
+	if (!rc)
+		pf_modules_show(&m.tree, doc);
+	pf_sorter_free(m.works);
+	pf_names_free(m.names);
+	pf_map_release(&m.children);
+	pf_map_release(&m.known);
+	for (size_t i = 0; i < m.text_count; i++)
+		free(m.texts[i]);
+	free(m.texts);
+	free(m.tree.nodes);
+	free(m.stack);
+	pf_window_release(&m.window);
+	return rc;
+}

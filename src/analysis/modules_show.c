@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/intern.h"
+#include "analysis/modules_impl.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/num.h"
+
+#define OUTSIDE    "(outside any module)"
+#define UNLAUNCHED "(no launch call)"
+
+static const struct pf_col module_cols[] = {
+	{ "module", "Module", PF_TEXT | PF_BRIEF },
+	{ "path", "Path", PF_PATH | PF_FULL },
+	{ "name", "Name", PF_TEXT | PF_FULL },
+	{ "depth", "Depth", PF_INT | PF_FULL },
+	{ "calls", "Calls", PF_COUNT },
+	{ "op_count", "Ops", PF_COUNT },
+	{ "gpu_total_ns", "GPU total", PF_NS },
+	{ "gpu_self_ns", "GPU self", PF_NS },
+	{ "share", "Of GPU", PF_RATIO | PF_FULL },
+	{ "host_total_ns", "Host total", PF_NS },
+	{ "host_self_ns", "Host self", PF_NS },
+};
+
+static const struct pf_col class_cols[] = {
+	{ "class", "Class", PF_TEXT },   { "calls", "Calls", PF_COUNT },
+	{ "op_count", "Ops", PF_COUNT }, { "gpu_self_ns", "GPU self", PF_NS },
+	{ "share", "Of GPU", PF_RATIO }, { "host_self_ns", "Host self", PF_NS },
+};
+
+#define COLS(cols) (sizeof(cols) / sizeof(*(cols)))
+
+static double share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+static int64_t gpu_total(const struct pf_module_tree *t)
+{
+	return t->nodes[PF_MODULE_ROOT].gpu_total_ns + t->unlaunched_ns;
+}
+
+static void add_totals(struct pf_module_tree *t)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		t->nodes[i].gpu_total_ns = t->nodes[i].gpu_ns;
+		t->nodes[i].host_total_ns = t->nodes[i].host_ns;
+	}
+	for (size_t i = t->count; i-- > 1;) {
+		struct pf_module *n = &t->nodes[i], *p = &t->nodes[n->parent];
+
+		p->gpu_total_ns += n->gpu_total_ns;
+		p->host_total_ns += n->host_total_ns;
+	}
+}
+
+/* ---- the tree ---- */
+
+static int compare_int(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Within a parent the largest first. */
+static int compare_nodes(const void *pa, const void *pb)
+{
+	const struct pf_module *a = *(const struct pf_module *const *)pa;
+	const struct pf_module *b = *(const struct pf_module *const *)pb;
+	int c = compare_int(a->parent, b->parent);
+
+	if (!c)
+		c = compare_int(b->gpu_total_ns, a->gpu_total_ns);
+	if (!c)
+		c = compare_int(b->host_total_ns, a->host_total_ns);
+	if (!c)
+		c = strcmp(a->name, b->name);
+	return c ? c : (a > b) - (a < b);
+}
+
+/* Who comes first in each node, and after each: PF_MODULE_ROOT is nobody. */
+struct order {
+	uint32_t *inside, *after;
+};
+
+static void put_in_order(const struct pf_module_tree *t, struct order *o)
+{
+	const struct pf_module **list = pf_calloc(t->count, sizeof(*list));
+
+	o->inside = pf_calloc(t->count, sizeof(*o->inside));
+	o->after = pf_calloc(t->count, sizeof(*o->after));
+	for (size_t i = 1; i < t->count; i++)
+		list[i] = &t->nodes[i];
+	if (t->count > 1)
+		qsort(list + 1, t->count - 1, sizeof(*list), compare_nodes);
+	for (size_t i = t->count; i-- > 1;) {
+		uint32_t node = (uint32_t)(list[i] - t->nodes);
+
+		o->after[node] = o->inside[list[i]->parent];
+		o->inside[list[i]->parent] = node;
+	}
+	free(list);
+}
+
+static void add_path(const struct pf_module_tree *t, uint32_t node,
+		     struct pf_buf *out)
+{
+	uint32_t depth = t->nodes[node].depth;
+
+	for (uint32_t d = 1; d <= depth; d++) {
+		uint32_t at = node;
+
+		while (t->nodes[at].depth > d)
+			at = t->nodes[at].parent;
+		if (d > 1)
+			pf_buf_addc(out, '/');
+		pf_buf_adds(out, t->nodes[at].name);
+	}
+}
+
+static bool is_empty(const struct pf_module *n)
+{
+	return !n->calls && !n->ops && !n->gpu_total_ns && !n->host_total_ns;
+}
+
+static void add_row(const struct pf_module_tree *t, uint32_t node,
+		    struct pf_table *out)
+{
+	const struct pf_module *n = &t->nodes[node];
+	struct pf_buf text = { 0 };
+
+	for (uint32_t d = 1; d < n->depth && d < 32; d++)
+		pf_buf_adds(&text, "\xc2\xa0\xc2\xa0");
+	pf_buf_adds(&text, n->name);
+	pf_table_text(out, text.data ? text.data : "", text.len);
+	pf_buf_clear(&text);
+	add_path(t, node, &text);
+	pf_table_text(out, text.data ? text.data : "", text.len);
+	pf_buf_release(&text);
+	pf_table_string(out, n->name);
+	pf_table_int(out, n->depth);
+	pf_table_int(out, n->calls);
+	pf_table_int(out, n->ops);
+	pf_table_int(out, n->gpu_total_ns);
+	pf_table_int(out, n->gpu_ns);
+	pf_table_real(out, share(n->gpu_ns, gpu_total(t)));
+	pf_table_int(out, n->host_total_ns);
+	pf_table_int(out, n->host_ns);
+}
+
+/* Each after what it is in; nodes that the window leaves empty are not. */
+static void add_modules(const struct pf_module_tree *t, struct pf_table *out)
+{
+	struct order o;
+	uint32_t node;
+
+	put_in_order(t, &o);
+	node = o.inside[PF_MODULE_ROOT];
+	while (node != PF_MODULE_ROOT) {
+		if (!is_empty(&t->nodes[node]))
+			add_row(t, node, out);
+		if (o.inside[node]) {
+			node = o.inside[node];
+			continue;
+		}
+		while (node != PF_MODULE_ROOT && !o.after[node])
+			node = t->nodes[node].parent;
+		node = o.after[node];
+	}
+	free(o.inside);
+	free(o.after);
+}
+
+/* ---- classes ---- */
+
+struct class
+{
+	struct pf_module sum;
+	char *name;
+};
+
+/* "Linear_12" is a Linear. */
+static size_t class_len(const char *name)
+{
+	size_t len = strlen(name), end = len;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	return end > 1 && end < len && name[end - 1] == '_' ? end - 1 : len;
+}
+
+static int compare_classes(const void *pa, const void *pb)
+{
+	const struct class *a = pa, *b = pb;
+	int c = compare_int(b->sum.gpu_ns, a->sum.gpu_ns);
+
+	if (!c)
+		c = compare_int(b->sum.host_ns, a->sum.host_ns);
+	return c ? c : strcmp(a->name, b->name);
+}
+
+static void add_class(struct class **list, size_t *count, size_t *cap,
+		      const char *name, size_t len, const struct pf_module *n,
+		      struct pf_intern *known)
+{
+	uint32_t at = pf_intern_add(known, name, len);
+
+	if (at == *count) {
+		*list = pf_grow(*list, cap, *count + 1, sizeof(**list));
+		(*list)[(*count)++] =
+			(struct class){ .name = pf_memdup0(name, len) };
+	}
+	(*list)[at].sum.calls += n->calls;
+	(*list)[at].sum.ops += n->ops;
+	(*list)[at].sum.gpu_ns += n->gpu_ns;
+	(*list)[at].sum.host_ns += n->host_ns;
+}
+
+static void add_sum(struct pf_table *out, const char *name,
+		    const struct pf_module *sum, int64_t whole, bool is_class,
+		    bool has_host)
+{
+	pf_table_string(out, name);
+	if (is_class)
+		pf_table_int(out, sum->calls);
+	else
+		pf_table_null(out);
+	if (has_host)
+		pf_table_int(out, sum->ops);
+	else
+		pf_table_null(out);
+	pf_table_int(out, sum->gpu_ns);
+	pf_table_real(out, share(sum->gpu_ns, whole));
+	if (has_host)
+		pf_table_int(out, sum->host_ns);
+	else
+		pf_table_null(out);
+}
+
+/* Every class of modules, and what is in none: the whole. */
+static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
+{
+	struct pf_module rest = { .gpu_ns = t->unlaunched_ns };
+	struct pf_intern known;
+	struct class *list = NULL;
+	size_t count = 0, cap = 0;
+
+	pf_intern_init(&known);
+	for (size_t i = 1; i < t->count; i++)
+		if (!is_empty(&t->nodes[i]))
+			add_class(&list, &count, &cap, t->nodes[i].name,
+				  class_len(t->nodes[i].name), &t->nodes[i],
+				  &known);
+	if (count)
+		qsort(list, count, sizeof(*list), compare_classes);
+	for (size_t i = 0; i < count; i++) {
+		add_sum(out, list[i].name, &list[i].sum, gpu_total(t), true,
+			true);
+		free(list[i].name);
+	}
+	free(list);
+	pf_intern_release(&known);
+	if (!count)
+		return;
+	add_sum(out, OUTSIDE, &t->nodes[PF_MODULE_ROOT], gpu_total(t), false,
+		true);
+	if (rest.gpu_ns)
+		add_sum(out, UNLAUNCHED, &rest, gpu_total(t), false, false);
+}
+
+/* ---- the document ---- */
+
+static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
+{
+	const struct pf_module *root = &t->nodes[PF_MODULE_ROOT];
+	int64_t gpu = gpu_total(t), host = root->host_total_ns;
+	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+
+	if (t->count == 1)
+		pf_doc_finding(doc, "There are no calls of modules; record "
+				    "with with_stack=True");
+	else if (gpu)
+		pf_doc_finding(
+			doc, "%s of %s of GPU work is launched in modules",
+			pf_num_show_ratio(
+				part,
+				share(root->gpu_total_ns - root->gpu_ns, gpu)),
+			pf_num_show_ns(time, gpu));
+	else
+		pf_doc_finding(doc, "%s of %s of host time is in modules",
+			       pf_num_show_ratio(
+				       part, share(host - root->host_ns, host)),
+			       pf_num_show_ns(time, host));
+}
+
+static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
+{
+	const struct pf_module *root = &t->nodes[PF_MODULE_ROOT];
+
+	pf_doc_int(doc, "gpu_ns", "GPU work", PF_NS, gpu_total(t));
+	pf_doc_int(doc, "gpu_in_modules_ns", "GPU work, in modules", PF_NS,
+		   root->gpu_total_ns - root->gpu_ns);
+	pf_doc_int(doc, "gpu_outside_ns", "GPU work, outside", PF_NS,
+		   root->gpu_ns);
+	pf_doc_int(doc, "gpu_no_launch_ns", "GPU work, no launch call", PF_NS,
+		   t->unlaunched_ns);
+	pf_doc_int(doc, "host_ns", "Host time", PF_NS, root->host_total_ns);
+	pf_doc_int(doc, "host_in_modules_ns", "Host time, in modules", PF_NS,
+		   root->host_total_ns - root->host_ns);
+	pf_doc_int(doc, "host_outside_ns", "Host time, outside", PF_NS,
+		   root->host_ns);
+}
+
+void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
+{
+	add_totals(t);
+	add_finding(t, doc);
+	add_figures(t, doc);
+	add_modules(t, pf_doc_table(doc, "modules", "Modules, as they call",
+				    module_cols, COLS(module_cols)));
+	add_classes(t, pf_doc_table(doc, "classes", "Self time by class",
+				    class_cols, COLS(class_cols)));
+	if (t->count > 1 && t->nodes[PF_MODULE_ROOT].gpu_ns)
+		pf_doc_note(doc, "what runs backward is outside any module");
+	if (t->folded)
+		pf_doc_note(doc,
+			    "%" PRIu64 " calls of modules deeper than --depth "
+			    "are part of the module around them",
+			    t->folded);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/modules.h"
+#include "cmd/cmd.h"
+
+static const struct pf_modules_args defaults = { PF_WINDOW_DEFAULTS,
+						 PF_MODULES_DEPTH };
+
+static const struct pf_opt opts[] = {
+	{ 0, "depth", "N", "deeper modules are part of the one at depth N",
+	  PF_OPT_INT, offsetof(struct pf_modules_args, depth), 1, 1000 },
+	PF_WINDOW_OPTS(struct pf_modules_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	return pf_modules(cx->db, args, doc, err);
+}
+
+const struct pf_cmd pf_cmd_modules = {
+	.name = "modules",
+	.args = "[DB]",
+	.summary = "show time by module of the model",
+	.details = "For each nn.Module, as they call each other: calls, "
+		   "operators, GPU work launched there and time on the host, "
+		   "with and without what is in modules inside of it.  Self "
+		   "times and what is outside any module add up to the whole "
+		   "exactly.  Needs a trace with Python functions "
+		   "(with_stack=True).",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_modules_args),
+	.defaults = &defaults,
+	.lists = "modules classes",
+	.text_rows = 20,
+	.examples = "profan modules job.db\n"
+		    "profan modules job.db --step 3 --sort gpu_self\n",
+	.answer = answer,
+};

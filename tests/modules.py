@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Is what 'profan modules' says what a trace says?
+
+usage: modules.py TRACE DEPTH JSON    differences on stdout, exit status 1
+"""
+import collections
+import json
+import sys
+
+import stacks
+
+PREFIX = "nn.Module: "
+FIELDS = ("calls", "op_count", "gpu_self_ns", "gpu_total_ns", "host_self_ns",
+          "host_total_ns")
+
+
+def path_of(stack, depth):
+    names = [n[len(PREFIX):] for n, is_python in stack
+             if is_python and n.startswith(PREFIX)]
+    return tuple(names[:depth])
+
+
+class Tree:
+    def __init__(self, events, depth):
+        self.depth = depth
+        self.rows = collections.defaultdict(collections.Counter)
+        self.unlaunched = 0
+        self.calls = {}
+        for rows in stacks.threads_of(events).values():
+            self.walk(rows)
+        for e in events:
+            if e.get("ph") == "X" and stacks.category(e) in stacks.GPU:
+                self.work(e)
+
+    def walk(self, rows):
+        """The stack of every event, then the time of every instant."""
+        stack, at = [], 0
+
+        def go_to(now):
+            nonlocal at
+            while stack:
+                end = stack[-1][0]
+                end = end if now is None else min(end, now)
+                if end > at:
+                    self.rows[self.path(stack)]["host_self_ns"] += end - at
+                at = max(at, end)
+                if now is not None and stack[-1][0] > now:
+                    break
+                stack.pop()
+            at = now
+
+        for start, end, _, e in rows:
+            go_to(start)
+            category = stacks.category(e)
+            stack.append((-end, (e["name"], category == "python_function"),
+                          category in ("cpu_op", "operator")))
+            self.event(stack, e)
+        go_to(None)
+
+    def path(self, stack):
+        return path_of([s[1] for s in stack], self.depth)
+
+    def event(self, stack, e):
+        path, above = self.path(stack), self.path(stack[:-1])
+        if path != above:
+            self.rows[path]["calls"] += 1
+        if stack[-1][2]:
+            # no operator since the innermost module that is a row
+            n, first = len(stack) - 1, len(stack) - 1
+            while first > 0 and self.path(stack[:first]) == path:
+                first -= 1
+            if not any(s[2] for s in stack[first:n]):
+                self.rows[path]["op_count"] += 1
+        number = (e.get("args") or {}).get("correlation")
+        if stacks.category(e) in stacks.RUNTIME and number is not None:
+            self.calls.setdefault(number, path)
+
+    def work(self, e):
+        time = max(0, stacks.ns(e.get("dur", 0)))
+        number = (e.get("args") or {}).get("correlation")
+        if number in self.calls:
+            self.rows[self.calls[number]]["gpu_self_ns"] += time
+        else:
+            self.unlaunched += time
+
+    def totals(self):
+        for path, row in list(self.rows.items()):
+            for field in ("gpu", "host"):
+                for n in range(len(path) + 1):
+                    self.rows[path[:n]][field + "_total_ns"] += \
+                        row[field + "_self_ns"]
+
+
+def compare(want, tree, got):
+    rows = {tuple(r["path"].split("/")): r for r in got["modules"]}
+    if len(rows) != len(got["modules"]):
+        yield "a path is there twice"
+    for path in sorted(set(want) | set(rows)):
+        a = [want[path][f] for f in FIELDS]
+        b = [rows[path][f] for f in FIELDS] if path in rows else [0] * 6
+        if a != b:
+            yield f"{path}: {a} expected, {b} found"
+    root = tree.rows[()]
+    figures = {
+        "gpu_ns": root["gpu_total_ns"] + tree.unlaunched,
+        "gpu_outside_ns": root["gpu_self_ns"],
+        "gpu_no_launch_ns": tree.unlaunched,
+        "host_ns": root["host_total_ns"],
+        "host_outside_ns": root["host_self_ns"],
+    }
+    for key, value in figures.items():
+        if got[key] != value:
+            yield f"{key}: {value} expected, {got[key]} found"
+    # the parts are the whole
+    for table in ("modules", "classes"):
+        extra = {"gpu": 0, "host": 0}
+        if table == "modules":
+            extra = {"gpu": root["gpu_self_ns"] + tree.unlaunched,
+                     "host": root["host_self_ns"]}
+        for field, rest in extra.items():
+            total = rest + sum(r[field + "_self_ns"] or 0
+                               for r in got[table])
+            if got[table] and total != got[field + "_ns"]:
+                yield f"{table}: {field} adds up to {total}"
+
+
+def main(trace, depth, path):
+    tree = Tree(stacks.load(trace), int(depth))
+    tree.totals()
+    with open(path, "rb") as f:
+        answer = json.load(f)
+    got = {**answer["scalars"], **answer["tables"]}
+    want = {p: r for p, r in tree.rows.items() if p}
+    bad = list(compare(collections.defaultdict(collections.Counter, want),
+                       tree, got))
+    for line in bad[:10]:
+        print(line)
+    return 1 if bad else 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# Modules: every figure against tests/modules.py, which has its own reader.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE
+
+check() { # NAME FILE
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
+		not_ok "$1" "$tmp/err"
+		return
+	}
+	for depth in 8 2; do
+		"$profan" modules -q "$tmp/t.db" --depth $depth -f json -n -1 \
+			>"$tmp/answer" 2>&1
+		if "$PYTHON" "$top_srcdir/tests/modules.py" "$2" $depth \
+			"$tmp/answer" >"$tmp/why" 2>&1; then
+			ok "$1: every figure, $depth deep"
+		else
+			not_ok "$1: every figure, $depth deep" "$tmp/why"
+		fi
+	done
+}
+
+figure() { # KEY OPTION...
+	key=$1
+	shift
+	"$profan" modules -q "$tmp/t.db" -f csv "$@" | sed -n "s/^$key,//p"
+}
+
+"$mktrace" --steps 3 >"$tmp/training.json"
+check training "$tmp/training.json"
+"$profan" modules "$tmp/t.db" | grep -q '^GPT  *3 ' && ok "there are modules" ||
+	not_ok "there are modules"
+
+# parts add up to the whole
+for key in gpu_ns gpu_in_modules_ns gpu_outside_ns host_ns host_in_modules_ns; do
+	figure $key >"$tmp/want"
+	echo $(($(figure $key --to 3ms) + $(figure $key --from 3ms))) >"$tmp/got"
+	same "$key: two windows are the whole" "$tmp/want" "$tmp/got"
+done
+
+# inside of itself, names that mean to harm, ranges that cross, an empty name
+cat >"$tmp/hostile.json" <<'END'
+{"schemaVersion":1,"traceEvents":[
+{"ph":"X","cat":"python_function","name":"nn.Module: A_0","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","cat":"python_function","name":"nn.Module: A_0","pid":1,"tid":1,"ts":10,"dur":80},
+{"ph":"X","cat":"cpu_op","name":"nn.Module: B_0","pid":1,"tid":1,"ts":20,"dur":10},
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":22,"dur":4},
+{"ph":"X","cat":"python_function","name":"nn.Module: </script><script>|`\u001b[31m\u202e_1","pid":1,"tid":1,"ts":40,"dur":90},
+{"ph":"X","cat":"python_function","name":"nn.Module: ","pid":1,"tid":1,"ts":50,"dur":5},
+{"ph":"X","cat":"python_function","name":"nn.Module","pid":1,"tid":1,"ts":60,"dur":5},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":70,"dur":2,"args":{"correlation":7}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":75,"dur":9,"args":{"device":0,"stream":7,"correlation":7}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":90,"dur":3,"args":{"device":0,"stream":7,"correlation":8}}
+]}
+END
+rm -f "$tmp/t.db"
+run 0 "$profan" ingest -q "$tmp/hostile.json" -o "$tmp/t.db" ||
+	not_ok "hostile: ingest" "$tmp/err"
+"$profan" modules -q "$tmp/t.db" -f csv >"$tmp/out"
+figure gpu_in_modules_ns >"$tmp/got"
+figure gpu_no_launch_ns >>"$tmp/got"
+figure host_ns >>"$tmp/got"
+grep -c 'A_0/A_0' "$tmp/out" >>"$tmp/got"
+printf '9000\n3000\n130000\n3\n' >"$tmp/want"
+same "hostile: figures" "$tmp/want" "$tmp/got"
+run 0 "$profan" modules -q "$tmp/t.db" &&
+	! LC_ALL=C grep -q "$(printf '\033')" "$tmp/out" &&
+	ok "hostile: nothing steers a terminal" ||
+	not_ok "hostile: nothing steers a terminal" "$tmp/out"
+run 0 "$profan" report -q "$tmp/t.db" -o "$tmp/page.html" &&
+	grep -q 'id=module-tree' "$tmp/page.html" &&
+	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html" &&
+	ok "hostile: text on a page" ||
+	not_ok "hostile: text on a page" "$tmp/err"
+run 2 "$profan" modules "$tmp/t.db" --depth 0 && ok "no depth 0" ||
+	not_ok "no depth 0" "$tmp/err"
+
+if [ ! -d "$shared/traces" ]; then
+	skip "real traces" "NOT TESTED: ../shared/traces is not there"
+	tap_done
+fi
+for file in "$shared"/traces/*.json.gz; do
+	name=${file##*/}
+	check "${name%.json.gz}" "$file"
+done
+tap_done

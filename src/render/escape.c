@@ -98,10 +98,11 @@ static void add_times(struct pf_buf *out, char c, size_t count)
  * "\|" for a bar that does not split.  After a backslash it would be read as
  * an escaped backslash and a bar that does, so that bar is masked.
  */
-static void add_span_text(struct pf_buf *out, const char *s, size_t len)
+static void add_span_text(struct pf_buf *out, const char *s, size_t len,
+			  bool is_cell)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (s[i] != '|')
+		if (s[i] != '|' || !is_cell)
 			pf_buf_addc(out, s[i]);
 		else if (i > 0 && s[i - 1] == '\\')
 			pf_buf_adds(out, "x7c");
@@ -110,7 +111,8 @@ static void add_span_text(struct pf_buf *out, const char *s, size_t len)
 	}
 }
 
-void pf_escape_md(struct pf_buf *out, const char *s, size_t len)
+static void add_span(struct pf_buf *out, const char *s, size_t len,
+		     bool is_cell)
 {
 	struct pf_buf masked = { 0 };
 	size_t fence;
@@ -126,13 +128,24 @@ void pf_escape_md(struct pf_buf *out, const char *s, size_t len)
 		    s[len - 1] == ' ';
 	add_times(out, '`', fence);
 	add_times(out, ' ', is_padded);
-	add_span_text(out, s, len);
+	add_span_text(out, s, len, is_cell);
 	add_times(out, ' ', is_padded);
 	add_times(out, '`', fence);
 	pf_buf_release(&masked);
 }
 
-void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
+void pf_escape_md(struct pf_buf *out, const char *s, size_t len)
+{
+	add_span(out, s, len, true);
+}
+
+void pf_escape_md_line(struct pf_buf *out, const char *s, size_t len)
+{
+	add_span(out, s, len, false);
+}
+
+static void add_words(struct pf_buf *out, const char *s, size_t len,
+		      bool is_cell)
 {
 	static const char harmless[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -145,7 +158,17 @@ void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
 	if (is_plain)
 		pf_buf_add(out, s, len);
 	else
-		pf_escape_md(out, s, len);
+		add_span(out, s, len, is_cell);
+}
+
+void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
+{
+	add_words(out, s, len, true);
+}
+
+void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len)
+{
+	add_words(out, s, len, false);
 }
 
 /* ---- HTML ---- */

@@ -28,8 +28,18 @@ void pf_escape_lines(struct pf_buf *out, const char *s, size_t len);
  */
 void pf_escape_md(struct pf_buf *out, const char *s, size_t len);
 
-/* The same, but letters, digits and harmless marks alone stay plain text. */
+/*
+ * The same for a line that is in no table: bars stay as they are, for there a
+ * backslash before one would show.
+ */
+void pf_escape_md_line(struct pf_buf *out, const char *s, size_t len);
+
+/*
+ * The first for a table, the second for a line, but letters, digits and
+ * harmless marks alone stay plain text.
+ */
 void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len);
+void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len);
 
 /*
  * For HTML: text and quoted attributes.  Bytes that are no UTF-8 become

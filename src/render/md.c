@@ -34,8 +34,8 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 {
 	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
 	    s->cell.type == PF_CELL_TEXT) {
-		pf_escape_md_words(&p->buf, s->cell.v.text.s,
-				   s->cell.v.text.len);
+		pf_escape_md_sentence(&p->buf, s->cell.v.text.s,
+				      s->cell.v.text.len);
 		pf_buf_adds(&p->buf, ".\n");
 		p->section++;
 		s++;
@@ -68,7 +68,7 @@ static void head(struct pf_printer *p)
 	if (!p->title)
 		return;
 	pf_buf_adds(&p->buf, "**");
-	pf_escape_md_words(&p->buf, p->title, strlen(p->title));
+	pf_escape_md_sentence(&p->buf, p->title, strlen(p->title));
 	pf_buf_adds(&p->buf, "**\n\n");
 }
 
@@ -112,7 +112,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 	begin_section(p);
 	for (size_t i = 0; i < count; i++) {
 		pf_buf_adds(&p->buf, "- ");
-		pf_escape_md_words(&p->buf, texts[i], strlen(texts[i]));
+		pf_escape_md_sentence(&p->buf, texts[i], strlen(texts[i]));
 		pf_buf_addc(&p->buf, '\n');
 	}
 }

@@ -21,7 +21,7 @@ static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 		       *mark != PF_SAY_END)
 			mark++;
 		if (mark < end && *mark == PF_SAY_END)
-			pf_escape_md(out, s, (size_t)(mark - s));
+			pf_escape_md_line(out, s, (size_t)(mark - s));
 		else
 			pf_buf_add(out, s, (size_t)(mark - s));
 		s = mark + 1;
@@ -88,14 +88,14 @@ void pf_report_md(const struct pf_report *r, const char *html_name,
 
 	pf_report_title(r, &title);
 	pf_buf_adds(out, "<!-- profan:report -->\n### profan: ");
-	pf_escape_md_words(out, title.data, title.len);
+	pf_escape_md_sentence(out, title.data, title.len);
 	pf_buf_adds(out, "\n\n");
 	add_verdicts(out, r);
 	add_classes(out, &r->parts);
 	add_tiles(out, &r->tiles);
 	if (html_name) {
 		pf_buf_adds(out, "\nThe whole report: ");
-		pf_escape_md(out, html_name, strlen(html_name));
+		pf_escape_md_line(out, html_name, strlen(html_name));
 		pf_buf_addc(out, '\n');
 	}
 	pf_buf_release(&title);

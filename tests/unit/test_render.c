@@ -199,6 +199,23 @@ static void no_name_breaks_out_of_markdown(void **state)
 	md_is(" ", 1, "`   `");
 }
 
+static void a_bar_outside_of_tables_stays(void **state)
+{
+	static const struct pf_col bars[] = { { "a", "A|B", PF_TEXT } };
+	struct pf_doc doc = { 0 };
+	struct pf_table *t;
+
+	(void)state;
+	pf_doc_finding(&doc, "the op x|y`z");
+	t = pf_doc_table(&doc, "t", "T|U", bars, 1);
+	pf_table_string(t, "c|d");
+	pf_doc_note(&doc, "e|f");
+	prints(PF_FORMAT_MD, 0, &doc,
+	       "``the op x|y`z``.\n\n**`T|U`**\n\n"
+	       "| `A\\|B` |\n| :--- |\n| `c\\|d` |\n\n- `e|f`\n");
+	pf_doc_release(&doc);
+}
+
 static void text_shows_no_control_bytes(void **state)
 {
 	static const char name[] = "\x1b]0;x\x07\n\xff\xe2\x80\xae";
@@ -332,6 +349,7 @@ int main(void)
 		cmocka_unit_test(too_narrow_becomes_records),
 		cmocka_unit_test(wide_letters_are_aligned),
 		cmocka_unit_test(no_name_breaks_out_of_markdown),
+		cmocka_unit_test(a_bar_outside_of_tables_stays),
 		cmocka_unit_test(text_shows_no_control_bytes),
 		cmocka_unit_test(csv_reads_back),
 		cmocka_unit_test(rows_come_one_by_one),

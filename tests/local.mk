@@ -131,6 +131,7 @@ SHELL_TESTS = \
 	tests/docs.sh \
 	tests/doctor.sh \
 	tests/extension.sh \
+	tests/extremes.sh \
 	tests/faults.sh \
 	tests/fuzz.sh \
 	tests/golden.sh \
@@ -154,8 +155,9 @@ SHELL_TESTS = \
 	tests/truth.sh \
 	tests/truth_versions.sh
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/diff.py \
-	tests/doctor.py \
-	tests/hta.py tests/memory.py tests/modules.py tests/peers.py tests/planted.py \
+	tests/doctor.py tests/extremes.py tests/hta.py tests/memory.py \
+	tests/modules.py tests/peers.py tests/planted.py tests/slice.py \
+	tests/stacks.py \
 	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/report tests/truth

@@ -151,12 +151,12 @@ static int add_event(struct finder *f, struct device *d,
 	if (pf_window_cut(d->sum.trace, &start, &end)) {
 		pf_union_add(&d->cut, start, end);
 		d->sum.event_count++;
-		d->sum.work_ns += end - start;
+		d->sum.work_ns = pf_ns_add(d->sum.work_ns, end - start);
 		out_ns -= end - start;
 	} else {
 		d->sum.outside_count++;
 	}
-	d->sum.outside_ns += out_ns;
+	d->sum.outside_ns = pf_ns_add(d->sum.outside_ns, out_ns);
 	return 0;
 }
 

@@ -116,6 +116,7 @@ static int judge(struct streams *s, struct pf_db *db, struct pf_err *err)
 		const struct pf_block *b;
 		uint32_t i;
 		enum wait wait = gap->ns < KERNEL_WAIT_NS ? KERNEL_WAIT : OTHER;
+		int64_t *sum;
 		int found = 0;
 
 		if (gap->launch_id)
@@ -125,7 +126,8 @@ static int judge(struct streams *s, struct pf_db *db, struct pf_err *err)
 			rc = -1;
 		else if (found && b->start_ns[i] > gap->end_ns)
 			wait = HOST_WAIT;
-		s->items[gap->stream].wait_ns[wait] += gap->ns;
+		sum = &s->items[gap->stream].wait_ns[wait];
+		*sum = pf_ns_add(*sum, gap->ns);
 	}
 	pf_reader_free(reader);
 	return rc || err->code ? -1 : 0;

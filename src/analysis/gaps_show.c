@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/gaps_impl.h"
+#include "analysis/interval.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -492,14 +493,15 @@ static void add_notes(struct gaps *g, struct pf_doc *doc)
 	char percent[PF_NUM_MAX];
 
 	if (g->all.outside_count && g->is_default)
-		pf_doc_note(doc,
-			    "%lld GPU events (%s of GPU time) lie outside "
-			    "of the steps",
-			    (long long)g->all.outside_count,
-			    pf_num_show_ratio(
-				    percent,
-				    share(g->all.outside_ns,
-					  g->all.work_ns + g->all.outside_ns)));
+		pf_doc_note(
+			doc,
+			"%lld GPU events (%s of GPU time) lie outside "
+			"of the steps",
+			(long long)g->all.outside_count,
+			pf_num_show_ratio(percent,
+					  share(g->all.outside_ns,
+						pf_ns_add(g->all.work_ns,
+							  g->all.outside_ns))));
 	if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu GPUs",
 			    g->device_count);

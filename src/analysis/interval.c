@@ -18,13 +18,6 @@ static int64_t distance(int64_t a, int64_t b)
 	return __builtin_sub_overflow(b, a, &d) ? INT64_MAX : d;
 }
 
-static int64_t sum(int64_t a, int64_t b)
-{
-	int64_t s;
-
-	return __builtin_add_overflow(a, b, &s) ? INT64_MAX : s;
-}
-
 int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 {
 	int64_t gap = 0;
@@ -40,7 +33,8 @@ int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 		u->end_ns = start_ns;
 	}
 	if (end_ns > u->end_ns) {
-		u->covered_ns = sum(u->covered_ns, distance(u->end_ns, end_ns));
+		u->covered_ns =
+			pf_ns_add(u->covered_ns, distance(u->end_ns, end_ns));
 		u->end_ns = end_ns;
 	}
 	return gap;
@@ -94,7 +88,7 @@ void pf_sweep_to(struct pf_sweep *s, int64_t at_ns)
 		unsigned mask = active(s, at_ns, &until);
 
 		s->by_mask[mask] =
-			sum(s->by_mask[mask], distance(s->at_ns, until));
+			pf_ns_add(s->by_mask[mask], distance(s->at_ns, until));
 		s->at_ns = until;
 	}
 }
@@ -127,7 +121,7 @@ int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
 		if ((any && !(mask & any)) || (mask & all) != all ||
 		    (mask & none))
 			continue;
-		total = sum(total, s->by_mask[mask]);
+		total = pf_ns_add(total, s->by_mask[mask]);
 	}
 	return total;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/interval.h"
 #include "analysis/kernels_impl.h"
 #include "base/num.h"
 
@@ -78,7 +79,7 @@ static void add_row(struct kernels *k, struct pf_table *t,
 {
 	double total = k->total_ns ? (double)k->total_ns : 1;
 
-	*so_far += g->stats.sum;
+	*so_far = pf_ns_add(*so_far, g->stats.sum);
 	pf_table_string(t, g->first_text);
 	if (has_name(k))
 		add_short_name(t, g->first_text);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/gaps.h"
+#include "analysis/interval.h"
 #include "analysis/stats.h"
 #include "analysis/sync_sites.h"
 #include "base/mem.h"
@@ -113,7 +114,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 	own->first_ns = d->first_ns;
 	own->last_ns = d->last_ns;
-	l->out->window_ns += d->window_ns;
+	l->out->window_ns = pf_ns_add(l->out->window_ns, d->window_ns);
 	l->out->device_count++;
 }
 

@@ -374,10 +374,11 @@ bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		end = start;
 	}
 	put->start_ns = start;
-	if (start < 0 || __builtin_sub_overflow(end, start, &put->dur_ns)) {
+	if (start < 0 || end > PF_TIME_MAX_NS) {
 		pf_pfr_note(m, PF_SKIP_TIME_RANGE);
 		return false;
 	}
+	put->dur_ns = end - start;
 	if (!m->has_last || end > m->last_ns)
 		m->last_ns = end;
 	m->has_last = true;

@@ -261,10 +261,10 @@ static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
 	const struct pf_table *t =
 		pf_doc_find_table(&p->doc[PF_PART_CALLERS], "kernels");
-	int64_t all = 0, op = 0;
+	double all = 0, op = 0; /* only their ratio is shown */
 
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		int64_t ns = pf_table_int_at(t, r, "total_ns");
+		double ns = (double)pf_table_int_at(t, r, "total_ns");
 		const char *name;
 
 		all += ns;

@@ -13,6 +13,7 @@
 
 #include "analysis/gpu.h"
 #include "analysis/intern.h"
+#include "analysis/interval.h"
 #include "analysis/names.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -191,12 +192,12 @@ static void pop(struct depths *d)
 	int64_t self = ns - d->child_ns[top];
 
 	if (self > 0) {
-		d->self_ns += self;
+		d->self_ns = pf_ns_add(d->self_ns, self);
 		if (d->waits[top])
-			d->waiting_ns += self;
+			d->waiting_ns = pf_ns_add(d->waiting_ns, self);
 	}
 	if (top)
-		d->child_ns[top - 1] += ns;
+		d->child_ns[top - 1] = pf_ns_add(d->child_ns[top - 1], ns);
 }
 
 /* The depth of an event, -1 if there is none left. */
@@ -274,19 +275,20 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	int group = group_of(kind, is_gpu), depth;
 	struct pf_slices *g;
 	struct pf_slice_track *track;
-	int64_t at = s->start_ns - l->t->first_ns;
+	int64_t at, end;
 	uint32_t name;
 	uint8_t cat;
 
 	if (group < 0 || !l->t->is_wanted[group])
 		return 0;
 	g = &l->t->group[group];
-	if (at < 0 || at >= g->until_ns || s->dur_ns < 0 ||
-	    s->dur_ns > INT64_MAX - s->start_ns)
+	if (__builtin_sub_overflow(s->start_ns, l->t->first_ns, &at) ||
+	    at < 0 || at >= g->until_ns || s->dur_ns < 0 ||
+	    __builtin_add_overflow(s->start_ns, s->dur_ns, &end))
 		return 0;
 	if (find_name(l, s, kind, &name, &cat))
 		return -1;
-	depth = push(state->depths[group], s->start_ns, s->start_ns + s->dur_ns,
+	depth = push(state->depths[group], s->start_ns, end,
 		     cat == PF_CAT_PYTHON && is_waiting_name(pf_intern_text(
 						     &l->texts, name, NULL)));
 	if (depth < 0) {
@@ -531,9 +533,11 @@ static void keep_names(struct loader *l)
 		pf_buf_add(&t->texts, s, len);
 	}
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)
-		for (uint32_t i = 0; i < t->group[g].count; i++)
-			t->names[t->group[g].name[i]].time_ns +=
-				t->group[g].dur_ns[i];
+		for (uint32_t i = 0; i < t->group[g].count; i++) {
+			int64_t *sum = &t->names[t->group[g].name[i]].time_ns;
+
+			*sum = pf_ns_add(*sum, t->group[g].dur_ns[i]);
+		}
 }
 
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,

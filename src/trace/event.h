@@ -14,6 +14,22 @@
 #include <stdint.h>
 
 /*
+ * No event begins or ends further from 0 than this (146 years), so the length
+ * between any two instants of a trace is an int64, too.
+ */
+#define PF_TIME_MAX_NS ((INT64_C(1) << 62) - 1)
+
+/* A length below 0 is not judged here. */
+static inline bool pf_time_fits(int64_t start_ns, int64_t dur_ns)
+{
+	int64_t end_ns;
+
+	return start_ns >= -PF_TIME_MAX_NS && start_ns <= PF_TIME_MAX_NS &&
+	       !__builtin_add_overflow(start_ns, dur_ns, &end_ns) &&
+	       end_ns <= PF_TIME_MAX_NS;
+}
+
+/*
  * What an event is, from its category (case ignored, old spellings folded).
  * The numbers are stored in event_type.kind: append only.
  */

@@ -560,7 +560,6 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	uint32_t category_entry;
 	enum pf_kind kind;
 	const char *start = p;
-	int64_t sum;
 
 	c->extra_text.len = 0;
 	p = read_event(c, &f, p, end);
@@ -573,7 +572,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 		return skip(c, PF_SKIP_PHASE, offset);
 	if (!f.has_start)
 		return skip(c, PF_SKIP_NO_TIME, offset);
-	if (f.bad_time || __builtin_add_overflow(f.start_ns, f.dur_ns, &sum))
+	if (f.bad_time || !pf_time_fits(f.start_ns, f.dur_ns))
 		return skip(c, PF_SKIP_TIME_RANGE, offset);
 	category_entry = find_category(c, &f);
 	ev.name = pf_dict_find(&c->out.names, f.name.len ? f.name.p : "",

@@ -47,7 +47,7 @@ enum pf_repair_kind {
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */
-	PF_SKIP_TIME_RANGE,   /* ts or dur beyond int64 nanoseconds */
+	PF_SKIP_TIME_RANGE,   /* beyond PF_TIME_MAX_NS */
 	PF_SKIP_PHASE,        /* a phase that is counted, not stored */
 	PF_SKIP_LONE_END,     /* E without B */
 	PF_SKIP_NOT_AN_EVENT, /* something else in the event list */

@@ -235,6 +235,8 @@ libprofan_a_SOURCES = \
 	src/report/chart_memory.c \
 	src/report/diff_page.c \
 	src/report/diff_page.h \
+	src/report/diff_timeline.c \
+	src/report/diff_timeline.h \
 	src/report/figure.c \
 	src/report/figure.h \
 	src/report/fill.c \

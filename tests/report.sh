@@ -86,6 +86,21 @@ compare() { # A B
 compare train other
 compare train train
 compare hostile hostile
+# B begins with something before its steps
+"$PYTHON" -c '
+import json, sys
+t = json.load(sys.stdin)
+first = min(float(e["ts"]) for e in t["traceEvents"] if "ts" in e)
+t["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": "aten::early",
+    "pid": 1, "tid": 77, "ts": first - 7000, "dur": 3, "args": {}})
+json.dump(t, sys.stdout)' <"$tmp/other.json" >"$tmp/early.json"
+ingest early "$tmp/early.json"
+compare train early
+if grep -q '"shift_ns": *[1-9]' "$tmp/diff.html"; then
+	ok "diff: one side of the timeline is moved"
+else
+	not_ok "diff: one side of the timeline is moved"
+fi
 run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
 	ok "diff: --output needs --format html" ||
 	not_ok "diff: --output needs --format html" "$tmp/err"

@@ -6,6 +6,7 @@
 #include "cmd/input.h"
 #include "cmd/output.h"
 #include "report/diff_page.h"
+#include "report/diff_timeline.h"
 #include "report/gather.h"
 
 #define MD_ROWS 10
@@ -13,6 +14,7 @@
 struct diff_args {
 	struct pf_diff_args diff; /* first: its options write here */
 	const char *out;
+	struct pf_timelines timelines; /* for a page */
 };
 
 static const struct diff_args defaults = { .diff = PF_DIFF_DEFAULTS };
@@ -63,6 +65,19 @@ static int compare(const struct pf_diff_args *args, const struct pf_captures *c,
 	return rc < 0 ? -1 : is_failed;
 }
 
+static int load_timelines(struct diff_args *a, const struct pf_inputs *inputs,
+			  size_t a_count, struct pf_err *err)
+{
+	const char *const paths[] = { inputs->paths[0],
+				      inputs->paths[a_count] };
+	int rc = pf_diff_timeline(paths, inputs->count, &a->diff.window,
+				  &a->timelines, err);
+
+	if (rc)
+		pf_timelines_release(&a->timelines);
+	return rc;
+}
+
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
@@ -94,6 +109,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 				      &args->window, want, &captures, err);
 	if (!rc)
 		rc = compare(args, &captures, a_count, doc, err);
+	if (rc >= 0 && cx->style.format == PF_FORMAT_HTML &&
+	    load_timelines(argv, &inputs, a_count, err))
+		rc = -1;
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
 	return rc;
@@ -112,15 +130,16 @@ static void show_command(const struct pf_ctx *cx, struct pf_buf *out)
 static int page(struct pf_ctx *cx, void *argv, const struct pf_doc *doc,
 		struct pf_err *err)
 {
-	const struct diff_args *args = argv;
+	struct diff_args *args = argv;
 	struct pf_buf text = { 0 }, command = { 0 };
 	int rc;
 
 	show_command(cx, &command);
-	rc = pf_diff_page(doc, command.data, &text, err);
+	rc = pf_diff_page(doc, command.data, &args->timelines, &text, err);
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
 				    &text, err);
+	pf_timelines_release(&args->timelines);
 	pf_buf_release(&command);
 	pf_buf_release(&text);
 	return rc;

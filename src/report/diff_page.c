@@ -12,10 +12,13 @@
 #include "report/figure.h"
 #include "report/fill.h"
 #include "report/html.h"
+#include "report/report.h"
 #include "table/find.h"
 
 /* The document takes the place of a part. */
 #define PART PF_PART_INFO
+
+#define TEXT_BYTES (512 << 10) /* what is no timeline, at most */
 
 #define COL(key)                                                               \
 	{                                                                      \
@@ -395,7 +398,8 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 }
 
 int pf_diff_page(const struct pf_doc *doc, const char *command,
-		 struct pf_buf *out, struct pf_err *err)
+		 struct pf_timelines *timelines, struct pf_buf *out,
+		 struct pf_err *err)
 {
 	enum {
 		TITLE,
@@ -405,7 +409,9 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 		TILES,
 		BREAKDOWN,
 		BODY,
+		TIMELINE,
 		METHOD,
+		DATA,
 		SLOTS
 	};
 	struct pf_buf b[SLOTS] = { { 0 } };
@@ -416,7 +422,9 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 					 { "tiles", &b[TILES] },
 					 { "breakdown", &b[BREAKDOWN] },
 					 { "sections", &b[BODY] },
+					 { "timeline", &b[TIMELINE] },
 					 { "method", &b[METHOD] },
+					 { "data", &b[DATA] },
 					 { NULL, NULL } };
 	struct pf_parts parts = { 0 };
 	struct pf_html_page page = { .parts = &parts, .command = command };
@@ -432,7 +440,10 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 	add_waterfall(&b[BREAKDOWN], doc);
 	add_sections(&b[BODY], &b[NAV], &page);
 	add_method(&b[METHOD], doc, command);
-	rc = pf_fill("reports/diff.html", slots, out, err);
+	rc = pf_timeline_html(timelines, PF_REPORT_MAX_HTML - TEXT_BYTES,
+			      &b[TIMELINE], &b[DATA], err);
+	if (!rc)
+		rc = pf_fill("reports/diff.html", slots, out, err);
 	for (int i = 0; i < SLOTS; i++)
 		pf_buf_release(&b[i]);
 	return rc;

@@ -5,10 +5,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "report/timeline.h"
 #include "table/doc.h"
 
-/* The document must be settled; command: the line that made it. */
+/* The document must be settled; command: the line that made it;
+ * timelines: of both sides, whose names are numbered anew. */
 int pf_diff_page(const struct pf_doc *doc, const char *command,
-		 struct pf_buf *out, struct pf_err *err);
+		 struct pf_timelines *timelines, struct pf_buf *out,
+		 struct pf_err *err);
 
 #endif

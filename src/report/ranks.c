@@ -253,6 +253,8 @@ int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
 		name_side(r, other, &all->side[1]);
 	}
 	name_side(r, 0, &all->side[0]);
+	all->more = "<code>--timeline full --max-html 64M</code> brings them "
+		    "back";
 	for (size_t i = 0; i < all->count; i++) {
 		add_steps(r, &all->side[i]);
 		add_marks(r, &all->side[i]);

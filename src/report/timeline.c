@@ -337,7 +337,8 @@ static void write_island(struct pf_buf *out, const struct pf_timelines *all,
 
 /* ---- the section ---- */
 
-static void add_missing(struct pf_buf *out, const struct pf_timeline_side *s,
+static void add_missing(struct pf_buf *out, const struct pf_timelines *all,
+			const struct pf_timeline_side *s,
 			enum pf_slice_group which)
 {
 	static const char *const what[] = { "GPU work", "operators and calls",
@@ -366,8 +367,7 @@ static void add_missing(struct pf_buf *out, const struct pf_timeline_side *s,
 		pf_buf_adds(out, ", nested too deep or odd in their times");
 	}
 	if (!g->count || g->until_ns != INT64_MAX)
-		pf_buf_adds(out, "; <code>--timeline full --max-html 64M"
-				 "</code> brings them back");
+		pf_buf_addf(out, "; %s", all->more);
 	pf_buf_adds(out, ".</p>\n");
 }
 
@@ -380,7 +380,8 @@ static void add_section(struct pf_buf *out, const struct pf_timelines *all)
 		pf_buf_addf(out, "<p class=note>%s</p>\n", all->note.data);
 	for (size_t i = 0; i < all->count; i++)
 		for (int g = 0; g < PF_SLICE_GROUPS; g++)
-			add_missing(out, &all->side[i], (enum pf_slice_group)g);
+			add_missing(out, all, &all->side[i],
+				    (enum pf_slice_group)g);
 }
 
 /* One payload; left out if it does not fit. */

@@ -42,6 +42,7 @@ struct pf_timelines {
 	struct pf_timeline_side side[PF_TIMELINE_SIDES];
 	size_t count;
 	struct pf_buf note; /* HTML: what is shown, and what is not */
+	const char *more;   /* HTML: how to get what was too large */
 };
 
 void pf_timelines_release(struct pf_timelines *all);

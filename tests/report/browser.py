@@ -336,7 +336,7 @@ def main():
         browser = launch(playwright)
         for name in names:
             checks = [check_quiet, check_widths, check_sorting]
-            if name not in ("empty", "diff"):
+            if name != "empty":
                 checks.append(check_sweep)
             if name in ("train", "ranks", "h100_owlv2"):
                 checks += [check_fold, check_timeline, check_plain]
@@ -349,8 +349,6 @@ def main():
             print("# NOT RUN: axe is missing")
         browser.close()
         for name in names:
-            if name == "diff":
-                continue
             # on a loaded machine no more can be said: see the figures above
             guarded(check_speed, name, playwright, name, 3000)
     print("1..%d" % count)

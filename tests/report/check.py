@@ -280,10 +280,10 @@ def unpack(raw, tracks):
     return columns, sizes, start, dur
 
 
-def check_launches(linked, calls):
+def check_launches(db, linked, calls):
     """The links of GPU work lead to its launch calls."""
     base, links, ids = linked
-    rows = document(["query", DB, "SELECT event_id, launch_id FROM gpu_event "
+    rows = document(["query", db, "SELECT event_id, launch_id FROM gpu_event "
                      "ORDER BY event_id"])
     launch = {r["event_id"]: r["launch_id"]
               for r in list(rows["tables"].values())[0]}
@@ -309,6 +309,7 @@ def check_timeline(page):
     if tl["span_ns"] != max(s["shift_ns"] + s["span_ns"] for s in sides):
         return "the page's clock ends elsewhere"
     for g in tl["groups"]:
+        db = OTHER if OTHER and g["side"] else DB
         origin = int(sides[g["side"]]["origin_ns"])
         if g["key"].count(".") != (len(sides) > 1):
             return "the key " + g["key"]
@@ -320,7 +321,7 @@ def check_timeline(page):
         columns, sizes, start, dur = unpack(raw, g["tracks"])
         i = 0
         for k, track in enumerate(g["tracks"]):
-            rows = document(["query", DB, """SELECT id, start_ns, dur_ns, name
+            rows = document(["query", db, """SELECT id, start_ns, dur_ns, name
                 FROM event WHERE track_id = %d AND kind NOT IN (14, 15, 16,
                 17, 18, 19, 20) AND (kind = 3) = %d ORDER BY id"""
                              % (track["id"], kind == "python")])
@@ -352,13 +353,23 @@ def check_timeline(page):
                 links[i] = (links[i] + links[i - 1]) & 0xffffffff
             linked = (g["n"], links, gpu_ids)
         if kind == "ops" and linked:
-            why = check_launches(linked, starts)
+            why = check_launches(db, linked, starts)
             if why:
                 return why
     for a, b in page.links:
         if not 0 <= a <= b <= tl["span_ns"]:
             return "a link to %d..%d" % (a, b)
     return None if n else "empty"
+
+
+def check_aligned(page):
+    """The first steps of both sides begin at one time of the page."""
+    islands = {d["id"]: s for d, s in page.scripts if d.get("type")}
+    sides = json.loads(islands["tl"])["sides"]
+    if [s["label"] for s in sides] != ["A", "B"]:
+        return str([s["label"] for s in sides])
+    at = [s["steps"][0][0] + s["shift_ns"] for s in sides if s["steps"]]
+    return None if len(set(at)) < 2 else str(at)
 
 
 def check_verdicts(page):
@@ -385,6 +396,8 @@ def main():
         check_diff(page) if OTHER else check_tables(page))
     say("tiles", check_tiles(page))
     if OTHER:
+        say("timeline holds every event", check_timeline(page))
+        say("steps begin together", check_aligned(page))
         return
     say("verdicts", check_verdicts(page))
     if "classes" in page.tables:

@@ -343,7 +343,7 @@ static void add_rows(const struct steps *s, struct pf_doc *doc)
 		{ "copy_count", "Copies", PF_COUNT | PF_FULL },
 		{ "memset_count", "Memsets", PF_COUNT | PF_FULL },
 		{ "launch_count", "Launches", PF_COUNT | PF_FULL },
-		{ "sync_count", "Syncs", PF_COUNT | PF_FULL },
+		{ "synchronize_count", "Synchronize calls", PF_COUNT | PF_FULL },
 		{ "sm_efficiency_share", "SM efficiency", PF_RATIO | PF_FULL },
 		{ "occupancy_percent", "Occupancy %", PF_REAL | PF_FULL },
 		{ "occupancy_known_share", "Known", PF_RATIO | PF_FULL },

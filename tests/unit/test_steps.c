@@ -245,7 +245,7 @@ static void test_counts(void **state)
 							   110, 7, 1, 4)));
 	steps(&s);
 	assert_int_equal(cell(&s, 0, "launch_count"), 3);
-	assert_int_equal(cell(&s, 0, "sync_count"), 2);
+	assert_int_equal(cell(&s, 0, "synchronize_count"), 2);
 	assert_int_equal(cell(&s, 0, "htod_count"), 2);
 	assert_int_equal(cell(&s, 0, "htod_bytes"), 6000);
 	assert_int_equal(cell(&s, 0, "htod_ns"), 4000);

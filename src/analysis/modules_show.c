@@ -25,7 +25,7 @@ static const struct pf_col module_cols[] = {
 	{ "gpu_self_ns", "GPU self", PF_NS },
 	{ "share", "Of GPU", PF_RATIO | PF_FULL },
 	{ "host_total_ns", "Host total", PF_NS },
-	{ "host_self_ns", "Host self", PF_NS },
+	{ "host_self_ns", "Host self", PF_NS | PF_FULL },
 };
 
 static const struct pf_col class_cols[] = {

@@ -83,6 +83,13 @@ void pf_agent_finish(struct pf_agent *a)
 	}
 }
 
+void pf_agent_last(struct pf_agent *a)
+{
+	uint32_t expected = PF_RUNNING;
+
+	atomic_compare_exchange_strong(&a->finish, &expected, PF_FINISH_ASKED);
+}
+
 static void finish(void)
 {
 	struct pf_agent *a = pf_agent_now();
@@ -110,7 +117,7 @@ static void in_child(void)
 	pf_local.ring = NULL;
 	pf_local.inside = 0;
 	atomic_store(&current, NULL);
-	if (a && a->file.fd >= 0)
+	if (a && pf_file_ours(&a->file))
 		close(a->file.fd);
 }
 
@@ -204,8 +211,12 @@ static int start_thread(void *(*main)(void *), struct pf_agent *a,
 		pthread_attr_setstacksize(&attr, stack_bytes);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&thread, &attr, main, a);
-	if (!rc)
-		pthread_setname_np(thread, "profan");
+	if (rc == EINVAL && stack_bytes) { /* too little beside the TLS */
+		pthread_attr_destroy(&attr);
+		pthread_attr_init(&attr);
+		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+		rc = pthread_create(&thread, &attr, main, a);
+	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attr);
 	return rc;
@@ -268,9 +279,12 @@ static struct pf_agent *make(void)
 struct pf_agent *pf_agent_get(void)
 {
 	struct pf_agent *a = pf_agent_now();
+	int before;
 
 	if (a || atomic_load(&cannot))
 		return a;
+	/* a thread that is cancelled in there would keep the lock for ever */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
 	pthread_mutex_lock(&making);
 	a = pf_agent_now();
 	if (!a && !atomic_load(&cannot)) {
@@ -279,6 +293,7 @@ struct pf_agent *pf_agent_get(void)
 			atomic_store(&cannot, true);
 	}
 	pthread_mutex_unlock(&making);
+	pthread_setcancelstate(before, NULL);
 	return a;
 }
 

@@ -106,6 +106,9 @@ bool pf_agent_flush(struct pf_agent *a, uint64_t deadline_ns);
 /* Close the file, waiting at most PROFAN_EXIT_MS.  Once; in the owner only. */
 void pf_agent_finish(struct pf_agent *a);
 
+/* No thread but ours is left: have the file closed, and wait for nothing. */
+void pf_agent_last(struct pf_agent *a);
+
 /* Before the agent does anything on a thread of the program's, and after. */
 struct pf_inside {
 	int saved_errno;

@@ -337,8 +337,12 @@ static int subscribe(struct pf_agent *a)
 {
 	const struct pf_cupti *c = &a->cupti;
 	char other[128] = "";
-	struct pf_cupti_subscriber who = { sizeof(who), "profan", other,
-					   sizeof(other) };
+	struct pf_cupti_subscriber who = {
+		.size = offsetof(struct pf_cupti_subscriber, unused),
+		.name = "profan",
+		.old_name = other,
+		.old_size = sizeof(other),
+	};
 	uint32_t result;
 
 	if (!a->options->subscribe || (!c->subscribe && !c->subscribe_v2))

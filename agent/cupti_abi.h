@@ -249,6 +249,8 @@ struct pf_cupti_subscriber {
 	const char *name;
 	char *old_name;
 	size_t old_size;
+	/* 13.5: may others subscribe?; not in `size`, but never garbage */
+	uint64_t unused[4];
 };
 
 /* One unified memory counter to be configured. */

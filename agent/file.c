@@ -23,12 +23,11 @@ static int fail(struct pf_file *f, struct pf_counts *c, enum pf_truncated why)
 	return -1;
 }
 
-/* Is the descriptor still our file, not closed and reused by somebody? */
-static bool still_ours(const struct pf_file *f)
+bool pf_file_ours(const struct pf_file *f)
 {
 	struct stat st;
 
-	return !fstat(f->fd, &st) && st.st_dev == f->device &&
+	return f->fd >= 0 && !fstat(f->fd, &st) && st.st_dev == f->device &&
 	       st.st_ino == f->inode;
 }
 
@@ -74,7 +73,7 @@ static int write_all(struct pf_file *f, struct pf_counts *c, struct iovec *v,
 
 	for (int i = 0; i < count; i++)
 		total += v[i].iov_len;
-	if (!still_ours(f))
+	if (!pf_file_ours(f))
 		return fail(f, c, PF_TRUNCATED_CLOSED);
 	while (done < total) {
 		ssize_t n = writev(f->fd, v, count);
@@ -98,7 +97,9 @@ static int write_all(struct pf_file *f, struct pf_counts *c, struct iovec *v,
 	if (!f->warned++)
 		pf_warn("'%s': %s, the capture ends here", f->path,
 			strerror(errno));
-	if (done && f->regular && ftruncate(f->fd, (off_t)f->bytes))
+	if (done && f->regular &&
+	    (ftruncate(f->fd, (off_t)f->bytes) ||
+	     lseek(f->fd, (off_t)f->bytes, SEEK_SET) < 0))
 		pf_note("'%s': %s", f->path, strerror(errno));
 	return fail(f, c, PF_TRUNCATED_WRITE);
 }

@@ -37,6 +37,12 @@ struct pf_file {
 	uint32_t frames;
 };
 
+/*
+ * Is the descriptor still our file, not closed and reused by somebody?  Safe
+ * in a forked child.
+ */
+bool pf_file_ours(const struct pf_file *f);
+
 /* Create the file and write its head.  -1: it cannot be, said once. */
 int pf_file_open(struct pf_file *f, struct pf_counts *counts);
 

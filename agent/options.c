@@ -4,6 +4,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -35,6 +36,35 @@ static const struct {
 	{ "WINCH", SIGWINCH }, { "URG", SIGURG },   { "CONT", SIGCONT },
 };
 
+/*
+ * One line on stderr.  It is the program's: a pipe that is full is not waited
+ * for, and one that nobody reads any more raises no signal.
+ */
+static void put_line(const char *line, size_t len)
+{
+	struct pollfd err = { .fd = STDERR_FILENO, .events = POLLOUT };
+	static const struct timespec now = { 0, 0 };
+	sigset_t ours, before, pending;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	sigaddset(&ours, SIGTTOU);
+	sigpending(&pending);
+	for (int s = 1; s < NSIG; s++)
+		if (sigismember(&ours, s) == 1 && sigismember(&pending, s) == 1)
+			sigdelset(&ours, s); /* blocked, and the program's */
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	if (poll(&err, 1, 0) == 1 && err.revents & POLLOUT &&
+	    write(STDERR_FILENO, line, len) < 0)
+		while (sigtimedwait(&ours, NULL, &now) > 0)
+			;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_setcancelstate(cancel, NULL);
+}
+
 __attribute__((format(printf, 1, 0))) static void say(const char *format,
 						      va_list ap)
 {
@@ -49,8 +79,7 @@ __attribute__((format(printf, 1, 0))) static void say(const char *format,
 		at += (size_t)n < sizeof(line) - at - 1 ? (size_t)n
 							: sizeof(line) - at - 2;
 		line[at++] = '\n';
-		if (write(STDERR_FILENO, line, at) < 0)
-			errno = 0; /* nowhere to say it */
+		put_line(line, at);
 	}
 	errno = saved;
 }

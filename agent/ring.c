@@ -168,13 +168,15 @@ bool pf_ring_read(struct pf_ring *r, struct pf_events *e, bool *full)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	const struct pf_slot *s = &r->slots[tail % PF_RING_SLOTS];
+	/* before the head: what is there after the end is all there will be */
+	uint32_t state = atomic_load_explicit(&r->state, memory_order_acquire);
 
-	if (atomic_load_explicit(&r->state, memory_order_acquire) ==
-	    PF_RING_FREE)
+	if (state == PF_RING_FREE)
 		return false;
 	if (tail == atomic_load_explicit(&r->head, memory_order_acquire)) {
-		uint32_t ended = PF_RING_ENDED;
-		atomic_compare_exchange_strong(&r->state, &ended, PF_RING_FREE);
+		if (state == PF_RING_ENDED)
+			atomic_store_explicit(&r->state, PF_RING_FREE,
+					      memory_order_release);
 		return false;
 	}
 	*full = !pf_events_fit(e, s->text_len);

@@ -3,6 +3,39 @@
 
 #include "agent.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/*
+ * Did the program leave main by pthread_exit, and are its other threads gone?
+ * Then the C library waits for the last thread to end the process: ours must
+ * not be what keeps it.  The first thread stays as a zombie and is counted.
+ */
+static bool alone(void)
+{
+	char text[1024], state = 0;
+	const char *p;
+	long threads = 0;
+	ssize_t n;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')'); /* the end of a name that may have any byte */
+	return p &&
+	       sscanf(p + 1,
+		      " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
+		      "%*d %*d %*d %*d %ld",
+		      &state, &threads) == 2 &&
+	       state == 'Z' && threads <= 3;
+}
+
 /* The window by the clock and by signals.  When to look again. */
 static uint64_t turn_window(struct pf_agent *a, uint64_t now)
 {
@@ -51,6 +84,7 @@ void *pf_ticker_main(void *agent)
 	uint32_t seen = 0, served = 0;
 
 	pf_local.inside = 1;
+	prctl(PR_SET_NAME, "profan");
 	while (atomic_load(&a->finish) == PF_RUNNING) {
 		uint32_t asked = atomic_load(&a->flush_asked);
 		uint64_t due;
@@ -64,6 +98,10 @@ void *pf_ticker_main(void *agent)
 			pf_capture_watch(a, now);
 			if (now >= next)
 				next = now + a->options->flush_ns;
+			if (alone()) {
+				pf_agent_last(a);
+				break;
+			}
 		}
 		seen = pf_wake_wait(&a->ticker, seen, due < next ? due : next);
 	}

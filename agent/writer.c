@@ -8,6 +8,7 @@
 
 #include "agent.h"
 
+#include <sys/prctl.h>
 #include <time.h>
 
 #define PERIOD_NS   20000000u
@@ -110,19 +111,21 @@ static void write_nvtx(struct pf_agent *a)
 	a->nvtx_chunk.events = 0;
 }
 
+/* What is there now; a thread that adds for ever does not hold up the rest. */
 static void drain_rings(struct pf_agent *a)
 {
 	uint32_t high =
 		atomic_load_explicit(&a->rings.high, memory_order_acquire);
 
 	for (uint32_t i = 0; i < high; i++)
-		for (;;) {
+		for (uint32_t left = PF_RING_SLOTS; left;) {
 			bool full = false;
 			if (pf_ring_read(&a->rings.rings[i], &a->nvtx, &full))
-				continue;
-			if (!full)
+				left--;
+			else if (full)
+				write_nvtx(a);
+			else
 				break;
-			write_nvtx(a);
 		}
 }
 
@@ -130,7 +133,8 @@ static void drain(struct pf_agent *a, bool all)
 {
 	struct pf_chunk *c;
 
-	while ((c = pf_queue_pop(&a->queue))) {
+	for (uint32_t i = 0; i < PF_CHUNKS && (c = pf_queue_pop(&a->queue));
+	     i++) {
 		write_chunk(a, c, false);
 		pf_queue_give_back(&a->queue, c);
 	}
@@ -206,6 +210,7 @@ void *pf_writer_main(void *agent)
 	uint32_t seen = 0, finish;
 
 	pf_local.inside = 1;
+	prctl(PR_SET_NAME, "profan");
 	a->nvtx.chunk = &a->nvtx_chunk;
 	for (;;) {
 		finish = atomic_load(&a->finish);

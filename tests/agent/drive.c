@@ -34,6 +34,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -528,6 +529,55 @@ static void close_fds(void)
 			break;
 }
 
+/* Are all of close_fds's there? */
+static void count_fds(void)
+{
+	int good = 0;
+
+	for (int fd = 3; fd < 203; fd++)
+		good += fcntl(fd, F_GETFD) >= 0;
+	printf("fds=%d\n", good);
+}
+
+/* stderr is a pipe that nobody reads: its other end closed, or full. */
+static void bad_stderr(bool full)
+{
+	char junk[4096] = { 0 };
+	int p[2], flags;
+
+	signal(SIGPIPE, SIG_DFL);
+	if (pipe(p))
+		exit(2);
+	flags = fcntl(p[1], F_GETFL);
+	fcntl(p[1], F_SETFL, flags | O_NONBLOCK);
+	while (full && write(p[1], junk, sizeof(junk)) > 0)
+		;
+	fcntl(p[1], F_SETFL, flags);
+	if (!full)
+		close(p[0]);
+	dup2(p[1], 2);
+	close(p[1]);
+}
+
+static void no_reader(void)
+{
+	bad_stderr(false);
+}
+
+static void full_pipe(void)
+{
+	bad_stderr(true);
+}
+
+/* The last thread that returns ends the program. */
+static void leave(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, drive_nvtx_thread, (void *)(uintptr_t)10);
+	pthread_exit(NULL);
+}
+
 static void call(uint32_t cbid, const char *name)
 {
 	fake_call_fn *c = (fake_call_fn *)symbol("fake_call");
@@ -570,7 +620,9 @@ static bool simple(const char *a)
 		{ "backwards", backwards }, { "unknown", unknown },
 		{ "queries", queries },     { "vfork", vfork_child },
 		{ "closefds", close_fds },  { "nvtxsignal", drive_nvtx_signal },
-		{ "cost", cost },
+		{ "cost", cost },           { "fds", count_fds },
+		{ "noreader", no_reader },  { "fullpipe", full_pipe },
+		{ "leave", leave },         { "cancel", drive_nvtx_cancel },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -186,6 +186,25 @@ void drive_nvtx_time(unsigned threads, uint64_t n)
 	       (unsigned long long)(pairs_ns / (n * threads)));
 }
 
+static void *cancelled(void *unused)
+{
+	pthread_cancel(pthread_self()); /* at the next cancellation point */
+	push("first");
+	pop();
+	return unused;
+}
+
+void drive_nvtx_cancel(void)
+{
+	pthread_t t;
+
+	pthread_once(&once, load);
+	pthread_create(&t, NULL, cancelled, NULL);
+	pthread_join(t, NULL);
+	push("second");
+	pop();
+}
+
 static volatile sig_atomic_t signals;
 
 static void on_alarm(int number)

@@ -201,6 +201,24 @@ assert dropped + events + lost == 1600000, (dropped, events, lost)
 EOP
 result "a slow disk: what did not fit is counted"
 
+# ---- what the program does is its own business ----
+for how in noreader fullpipe; do
+	play 0 PROFAN_FLUSH_MS=x timeout -s KILL 20 -- $how nvtx:2 &&
+		look --check 0.pfr && has events.PUSH 6
+	result "stderr is a pipe that nobody reads: $how"
+done
+play 0 timeout -s KILL 20 -- cancel && look --check 0.pfr && has events.PUSH 2
+result "the thread of the first call is cancelled: no lock is kept"
+if [ "$sanitized" ]; then
+	skip "main ends by pthread_exit" "sanitizers have threads"
+else
+	play 0 PROFAN_FLUSH_MS=50 timeout -s KILL 20 -- leave &&
+		look --check 0.pfr && has events.PUSH 30 && has end 1
+	result "main ends by pthread_exit: our threads do not keep the program"
+fi
+play 0 -- init nvtx:1 flush closefds fork:fds && grep -qxF fds=200 "$tmp/out"
+result "a forked child keeps a descriptor that was ours and is no more"
+
 # ---- what is not there ----
 play 0 PROFAN_CUPTI=/nowhere.so -- init nvtx:2 &&
 	look --check 0.pfr && has events.PUSH 6 &&

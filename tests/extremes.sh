@@ -30,6 +30,7 @@ for scale in 4.6e15 2e15 9e14; do
 		kernels trace.db --group name,op
 		doctor trace.db
 		memory trace.db
+		modules trace.db
 		stacks trace.db
 		stacks trace.db --weight cpu
 		stacks trace.db --weight idle

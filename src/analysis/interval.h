@@ -38,6 +38,11 @@ static inline int64_t pf_ns_add(int64_t a_ns, int64_t b_ns)
 	return sum;
 }
 
+static inline void pf_ns_sum(int64_t *sum_ns, int64_t part_ns)
+{
+	*sum_ns = pf_ns_add(*sum_ns, part_ns);
+}
+
 /* ---- the union of one set of spans ---- */
 
 /* Zero-initialised: nothing yet. */

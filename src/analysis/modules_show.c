@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/intern.h"
+#include "analysis/interval.h"
 #include "analysis/modules_impl.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -55,8 +56,8 @@ static void add_totals(struct pf_module_tree *t)
 	for (size_t i = t->count; i-- > 1;) {
 		struct pf_module *n = &t->nodes[i], *p = &t->nodes[n->parent];
 
-		p->gpu_total_ns += n->gpu_total_ns;
-		p->host_total_ns += n->host_total_ns;
+		pf_ns_sum(&p->gpu_total_ns, n->gpu_total_ns);
+		pf_ns_sum(&p->host_total_ns, n->host_total_ns);
 	}
 }
 
@@ -217,8 +218,8 @@ static void add_class(struct class **list, size_t *count, size_t *cap,
 	}
 	(*list)[at].sum.calls += n->calls;
 	(*list)[at].sum.ops += n->ops;
-	(*list)[at].sum.gpu_ns += n->gpu_ns;
-	(*list)[at].sum.host_ns += n->host_ns;
+	pf_ns_sum(&(*list)[at].sum.gpu_ns, n->gpu_ns);
+	pf_ns_sum(&(*list)[at].sum.host_ns, n->host_ns);
 }
 
 static void add_sum(struct pf_table *out, const char *name,

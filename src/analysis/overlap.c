@@ -35,11 +35,6 @@ struct overlap {
 	struct pf_comm_table *comm;
 };
 
-static void add(int64_t *sum_ns, int64_t part_ns)
-{
-	*sum_ns = pf_ns_add(*sum_ns, part_ns);
-}
-
 static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
 {
 	unsigned compute = BIT(PF_GPU_COMPUTE), comm = BIT(PF_GPU_COMM);
@@ -47,21 +42,22 @@ static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
 
 	pf_sweep_finish(s);
 	out->count += count;
-	add(&out->total, pf_sweep_time(s, 0, 0, 0));
-	add(&out->busy, pf_sweep_time(s, ALL_BITS, 0, 0));
-	add(&out->idle, pf_sweep_time(s, 0, 0, ALL_BITS));
-	add(&out->computation, pf_sweep_time(s, 0, compute, 0));
-	add(&out->exposed_comm, pf_sweep_time(s, 0, comm, compute));
-	add(&out->exposed_copy, pf_sweep_time(s, 0, copy, compute | comm));
-	add(&out->exposed_memset,
-	    pf_sweep_time(s, 0, memset_bit, compute | comm | copy));
-	add(&out->comm, pf_sweep_time(s, 0, comm, 0));
-	add(&out->copy, pf_sweep_time(s, 0, copy, 0));
-	add(&out->memset, pf_sweep_time(s, 0, memset_bit, 0));
-	add(&out->overlap, pf_sweep_time(s, 0, comm | compute, 0));
+	pf_ns_sum(&out->total, pf_sweep_time(s, 0, 0, 0));
+	pf_ns_sum(&out->busy, pf_sweep_time(s, ALL_BITS, 0, 0));
+	pf_ns_sum(&out->idle, pf_sweep_time(s, 0, 0, ALL_BITS));
+	pf_ns_sum(&out->computation, pf_sweep_time(s, 0, compute, 0));
+	pf_ns_sum(&out->exposed_comm, pf_sweep_time(s, 0, comm, compute));
+	pf_ns_sum(&out->exposed_copy,
+		  pf_sweep_time(s, 0, copy, compute | comm));
+	pf_ns_sum(&out->exposed_memset,
+		  pf_sweep_time(s, 0, memset_bit, compute | comm | copy));
+	pf_ns_sum(&out->comm, pf_sweep_time(s, 0, comm, 0));
+	pf_ns_sum(&out->copy, pf_sweep_time(s, 0, copy, 0));
+	pf_ns_sum(&out->memset, pf_sweep_time(s, 0, memset_bit, 0));
+	pf_ns_sum(&out->overlap, pf_sweep_time(s, 0, comm | compute, 0));
 	for (unsigned mask = 1; mask <= ALL_BITS; mask++)
-		add(&out->together[mask],
-		    pf_sweep_time(s, 0, mask, ALL_BITS & ~mask));
+		pf_ns_sum(&out->together[mask],
+			  pf_sweep_time(s, 0, mask, ALL_BITS & ~mask));
 }
 
 static struct device *find_device(struct overlap *o,

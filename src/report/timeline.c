@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/intern.h"
+#include "analysis/interval.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "report/figure.h"
@@ -55,7 +56,7 @@ static void merge_names(struct names *n, struct pf_timeline *t)
 				     sizeof(*n->time_ns));
 		if (n->texts.count > had)
 			n->time_ns[at] = 0;
-		n->time_ns[at] += t->names[i].time_ns;
+		pf_ns_sum(&n->time_ns[at], t->names[i].time_ns);
 		map[i] = at;
 	}
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)

@@ -21,10 +21,10 @@ results() {
 	done <"$tmp/results"
 }
 
-mkdir "$tmp/work"
-results planted "$tmp/work"
+mkdir "$tmp/pairs"
+results planted "$tmp/pairs"
 label="no claim between captures of one program, ${NOISE_PAIRS:=60} pairs"
-results noise "$tmp/work" "$NOISE_PAIRS"
+results noise "$tmp/pairs" "$NOISE_PAIRS"
 label=
 
 # ---- generated traces ----
@@ -110,7 +110,7 @@ done
 
 # ---- checks ----
 gate() { # CODE CHECK: from the base capture to the one with another sync
-	if run "$1" "$profan" diff "$tmp/work/base.db" "$tmp/work/sync.db" \
+	if run "$1" "$profan" diff "$tmp/pairs/base.db" "$tmp/pairs/sync.db" \
 		--fail-on "$2" && {
 		[ "$1" = 0 ] || grep -q "failed: $2" "$tmp/out"
 	}; then
@@ -131,9 +131,9 @@ gate 0 'kernels<0'
 gate 0 'step_time>1s'
 gate 0 'collectives>0%'
 gate 1 'peak_memory>2%' # not recorded: cannot be said to hold
-if run 1 "$profan" diff "$tmp/work/base.db" "$tmp/work/batch.db" \
+if run 1 "$profan" diff "$tmp/pairs/base.db" "$tmp/pairs/batch.db" \
 	--fail-on 'step_time>500%' && grep -q 'not comparable' "$tmp/out" &&
-	run 0 "$profan" diff "$tmp/work/base.db" "$tmp/work/batch.db" --force \
+	run 0 "$profan" diff "$tmp/pairs/base.db" "$tmp/pairs/batch.db" --force \
 		--fail-on 'step_time>500%'; then
 	ok "times that are not comparable fail, but for --force"
 else
@@ -188,12 +188,12 @@ fi
 # ---- several captures per side ----
 set --
 for i in 1 2 3 4; do
-	ln -s work/base.db "$tmp/a$i.db"
+	ln -s pairs/base.db "$tmp/a$i.db"
 	set -- "$@" "$tmp/a$i.db"
 done
 set -- "$@" --
 for i in 1 2 3 4; do
-	cp "$tmp/work/much.db" "$tmp/b$i.db"
+	cp "$tmp/pairs/much.db" "$tmp/b$i.db"
 	set -- "$@" "$tmp/b$i.db"
 done
 if run 0 "$profan" diff -f json "$@" && grep -q '"p": 0.02857' "$tmp/out" &&

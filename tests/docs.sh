@@ -99,8 +99,12 @@ ask profan inf
 ask profan info --form
 ask profan info --format ''
 ask profan help inf
+ask profan table ver
+ask profan table x ver
+ask profan info ver
 EOF
-	printf 'info\n--format\ntext csv json md\ninfo\n' >"$tmp/want"
+	printf 'info\n--format\ntext csv json md\ninfo\nverdicts\n\n\n' \
+		>"$tmp/want"
 	profan=$profan bash "$tmp/ask" >"$tmp/got" 2>&1
 	same "bash completes commands, options and words" "$tmp/want" "$tmp/got"
 fi

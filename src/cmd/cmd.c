@@ -131,6 +131,25 @@ static int find_width(FILE *out)
 	return 80;
 }
 
+/* Take one of the command's words if it stands first: no file is meant. */
+static void take_word(const struct pf_cmd *cmd, struct pf_ctx *cx)
+{
+	const char *word;
+	size_t len;
+
+	cx->word = -1;
+	for (int n = 0; cmd->words && cx->argc > 0 &&
+			(word = pf_opt_choice(cmd->words, n, &len));
+	     n++)
+		if (strlen(*cx->argv) == len &&
+		    !strncmp(*cx->argv, word, len)) {
+			cx->word = n;
+			cx->argc--;
+			cx->argv++;
+			return;
+		}
+}
+
 /* Take the database from the arguments if it is there. */
 static const char *take_db_path(const struct pf_cmd *cmd, struct pf_ctx *cx)
 {
@@ -204,6 +223,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	struct pf_db db = { 0 };
 	int rc;
 
+	take_word(cmd, cx);
 	cx->db_path = take_db_path(cmd, cx);
 	if (check_arg_count(cmd, cx, err) < 0)
 		return -1;

@@ -66,6 +66,7 @@ struct pf_ctx {
 	struct pf_db *db;    /* open if PF_NEEDS_DB, else NULL */
 	const char *db_path; /* the same file, or NULL */
 	bool is_db_given;    /* as an argument */
+	int word;            /* the first argument as one of the words, or -1 */
 	int argc;            /* arguments that are no options, without DB */
 	char **argv;
 	int dashes;            /* arguments before "--"; -1: there is none */
@@ -83,6 +84,7 @@ struct pf_cmd {
 	const char *details;       /* paragraphs for --help, or NULL */
 	unsigned needs;            /* enum pf_needs */
 	int min_args, max_args;    /* without DB; max_args -1: any number */
+	const char *words;         /* one of them may stand first: "a|b" */
 	const struct pf_opt *opts; /* or NULL */
 	size_t args_bytes;         /* of the struct that opts fill in */
 	const void *defaults;      /* what it holds at first; NULL: zero */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* profan table [DB]: what key_averages().table() prints. */
+/*
+ * profan table [DB]: what key_averages().table() prints.
+ * profan table verdicts [DB]: the rules of a report.
+ */
 #include "config.h"
 
 #include <inttypes.h>
@@ -12,7 +15,9 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "render/escape.h"
+#include "report/report.h"
 
 struct table_args {
 	const char *sort, *header, *torch;
@@ -192,6 +197,49 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	return rc;
 }
 
+/* Only the window is an option of verdicts: the rest must be as it was. */
+static int check_verdict_options(const struct table_args *a, struct pf_err *err)
+{
+	struct table_args rest = *a;
+
+	rest.step = defaults.step;
+	rest.rank = defaults.rank;
+	if (!memcmp(&rest, &defaults, sizeof(rest)))
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "'table verdicts' has no options but --step and --rank");
+}
+
+static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
+			 struct pf_err *err)
+{
+	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
+				       .timeline = PF_TIMELINE_NONE };
+	struct pf_report report = { 0 };
+	struct pf_doc doc = { 0 };
+	char step[PF_NUM_MAX];
+	int rc;
+
+	if (check_verdict_options(a, err))
+		return -1;
+	if (a->step >= 0) {
+		snprintf(step, sizeof(step), "%" PRId64, a->step);
+		args.window.step = step;
+	}
+	args.window.rank = a->rank;
+	rc = pf_report_make(cx->db, &args, pf_output_base_name(cx->db_path),
+			    &report, err);
+	if (!rc) {
+		pf_verdicts_list(&report.verdicts, &report.parts, &doc);
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	}
+	pf_doc_release(&doc);
+	pf_report_release(&report);
+	return rc;
+}
+
+enum { VERDICTS }; /* of the words */
+
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct table_args *a = p;
@@ -205,6 +253,8 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	};
 	int rc;
 
+	if (cx->word == VERDICTS)
+		return show_verdicts(cx, a, err);
 	if (a->sort && pf_torch_sort_key(a->sort, &sort, err))
 		return -1;
 	if (a->torch &&
@@ -225,14 +275,20 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 
 const struct pf_cmd pf_cmd_table = {
 	.name = "table",
-	.args = "[DB]",
-	.summary = "print torch's key_averages() table",
+	.args = "[verdicts] [DB]",
+	.words = "verdicts",
+	.summary = "print torch's key_averages() table, or the verdicts",
 	.details = "The text is what PyTorch's profiler would have printed in "
 		   "the process that wrote the trace, byte for byte.  Other "
 		   "formats give exact nanoseconds and bytes.  Sort keys are "
 		   "torch's, with cuda_ or device_: self_cuda_time_total, "
 		   "cuda_time_total, cuda_time, self_cuda_memory_usage, "
-		   "cuda_memory_usage, the same with cpu_, count, and none.",
+		   "cuda_memory_usage, the same with cpu_, count, and none.\n"
+		   "With the word verdicts: the rules of 'profan report', a "
+		   "row each, whether they fired or not, with what they "
+		   "measured and where they fire, or why they could not be "
+		   "applied.  Of the options it has --step, --rank, --format "
+		   "and --width.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),
@@ -240,6 +296,7 @@ const struct pf_cmd pf_cmd_table = {
 	.examples = "profan table --sort cuda_time_total --limit 20\n"
 		    "profan table job.db --group-by-input-shape\n"
 		    "profan table --format csv --limit -1\n"
-		    "profan table --torch 2.4 --step 12\n",
+		    "profan table --torch 2.4 --step 12\n"
+		    "profan table verdicts job.db --format json\n",
 	.run = run,
 };

@@ -84,6 +84,21 @@ static void bash_choice(const struct pf_cmd *cmd, const struct pf_opt *opt,
 	fputs("';;\n", out);
 }
 
+/* Words that stand before a database: once they are begun, it is no file. */
+static void bash_words(FILE *out)
+{
+	const char *word;
+	size_t len;
+
+	for (size_t i = 0; pf_cmds[i]; i++)
+		for (int n = 0;
+		     pf_cmds[i]->words &&
+		     (word = pf_opt_choice(pf_cmds[i]->words, n, &len));
+		     n++)
+			fprintf(out, "\t\"%s 2 %c\"*) words='%.*s';;\n",
+				pf_cmds[i]->name, *word, (int)len, word);
+}
+
 static void print_bash(FILE *out)
 {
 	fputs("_profan()\n{\n"
@@ -103,6 +118,8 @@ static void print_bash(FILE *out)
 		for_opts(pf_cmds[i], bash_word, out);
 		fputs("';;\n", out);
 	}
+	fputs("\tesac\n\tcase \"$cmd $COMP_CWORD $cur\" in\n", out);
+	bash_words(out);
 	fputs("\tesac\n"
 	      "\t[ -z \"$words\" ] || mapfile -t COMPREPLY < "
 	      "<(compgen -W \"$words\" -- \"$cur\")\n"
@@ -150,6 +167,11 @@ static void print_zsh(FILE *out)
 	for (size_t i = 0; pf_cmds[i]; i++) {
 		fprintf(out, "\t%s)\n\t\t_arguments \\\n", pf_cmds[i]->name);
 		for_opts(pf_cmds[i], zsh_opt, out);
+		if (pf_cmds[i]->words) {
+			fputs("\t\t\t'1: :{_alternative \"words:word:(", out);
+			print_words(pf_cmds[i]->words, out);
+			fputs(")\" files:file:_files}' \\\n", out);
+		}
 		fputs("\t\t\t'*:file:_files'\n\t\t;;\n", out);
 	}
 	fputs("\tesac\n}\ncompdef _profan profan\n", out);
@@ -186,6 +208,14 @@ static void print_fish(FILE *out)
 		print_fish_text(pf_cmds[i]->summary, out);
 		fputs("'\n", out);
 		for_opts(pf_cmds[i], fish_opt, out);
+		if (pf_cmds[i]->words) {
+			fprintf(out,
+				"complete -c profan -n "
+				"'__fish_seen_subcommand_from %s' -a '",
+				pf_cmds[i]->name);
+			print_words(pf_cmds[i]->words, out);
+			fputs("'\n", out);
+		}
 	}
 }
 

@@ -146,10 +146,33 @@ void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence)
 			pf_buf_addc(out, sentence->data[i]);
 }
 
+static const char *const states[] = { "fired", "fine", "withheld" };
+
+/* How a rule came out. */
+static const char *state_word(const struct pf_verdict *v)
+{
+	return v->is_folded ? "part of V1" : states[v->state];
+}
+
 static void add_number(struct pf_table *t, int64_t n)
 {
 	if (n >= 0)
 		pf_table_int(t, n);
+	else
+		pf_table_null(t);
+}
+
+/* The quality of a trace is graded: there is no figure. */
+static bool is_measured(const struct pf_verdict *v)
+{
+	return v->state != PF_RULE_WITHHELD && v->warn > 0 &&
+	       v->part != PF_PART_DOCTOR;
+}
+
+static void add_share(struct pf_table *t, bool is_known, double share)
+{
+	if (is_known)
+		pf_table_real(t, share);
 	else
 		pf_table_null(t);
 }
@@ -213,7 +236,6 @@ void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 		{ "threshold", "Threshold", PF_RATIO },
 		{ "reason", "Why not", PF_TEXT },
 	};
-	static const char *const states[] = { "fired", "fine", "withheld" };
 	struct pf_table *t;
 
 	add_verdicts(v, p, doc);
@@ -221,23 +243,85 @@ void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 			 sizeof(cols) / sizeof(*cols));
 	for (size_t i = v->fired; i < v->count; i++) {
 		const struct pf_verdict *a = &v->all[i];
-		bool is_withheld = a->state == PF_RULE_WITHHELD;
 
 		pf_table_string(t, a->id);
 		pf_table_string(t, a->title);
-		pf_table_string(t,
-				a->is_folded ? "part of V1" : states[a->state]);
-		if (is_withheld || a->warn <= 0)
-			pf_table_null(t);
-		else
-			pf_table_real(t, a->measured);
-		if (a->warn > 0)
-			pf_table_real(t, a->warn);
-		else
-			pf_table_null(t);
-		if (is_withheld)
+		pf_table_string(t, state_word(a));
+		add_share(t, is_measured(a), a->measured);
+		add_share(t, a->warn > 0 && a->part != PF_PART_DOCTOR, a->warn);
+		if (a->state == PF_RULE_WITHHELD)
 			add_sentence(t, &a->sentence);
 		else
 			pf_table_null(t);
 	}
+}
+
+/* ---- every rule, a row each ---- */
+
+static void add_rule(struct pf_table *t, const struct pf_verdict *v,
+		     const struct pf_parts *p)
+{
+	/* Columns of the sentence: of a verdict, why not, either. */
+	static const bool shows[3][3] = {
+		{ [PF_RULE_FIRED] = true },
+		{ [PF_RULE_WITHHELD] = true },
+		{ [PF_RULE_FIRED] = true, [PF_RULE_WITHHELD] = true },
+	};
+	bool has_fired = v->state == PF_RULE_FIRED;
+	bool has_place = has_fired && v->from_ns >= 0;
+	bool has_scale = v->part != PF_PART_DOCTOR;
+	struct pf_buf command = { 0 };
+
+	pf_table_string(t, v->id);
+	pf_table_string(t, v->title);
+	pf_table_string(t, state_word(v));
+	pf_table_string(t, has_fired ? pf_severity_word(v->severity) : NULL);
+	add_share(t, is_measured(v), v->measured);
+	add_share(t, has_scale && v->warn > 0, v->warn);
+	add_share(t, has_scale && v->bad > 0, v->bad);
+	add_number(t, has_fired ? v->recoverable_ns : -1);
+	add_number(t, has_fired ? v->affected_ns : -1);
+	pf_table_string(t, has_fired && v->place.len ? v->place.data : NULL);
+	add_number(t, has_place ? v->from_ns : -1);
+	add_number(t, has_place ? v->to_ns : -1);
+	add_number(t, has_place ? v->trace_id : -1);
+	pf_table_string(t, pf_parts_query(v->part));
+	pf_parts_command(p, v->part, &command);
+	pf_table_string(t, command.data);
+	pf_buf_release(&command);
+	for (int column = 0; column < 3; column++)
+		if (shows[column][v->state])
+			add_sentence(t, &v->sentence);
+		else
+			pf_table_null(t);
+}
+
+void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
+		      struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "id", "Rule", PF_TEXT },
+		{ "title", "Checked", PF_TEXT },
+		{ "state", "Result", PF_TEXT },
+		{ "severity", "Severity", PF_TEXT },
+		{ "measured", "Measured", PF_RATIO },
+		{ "warn_above", "Warns above", PF_RATIO | PF_FULL },
+		{ "bad_above", "Severe above", PF_RATIO | PF_FULL },
+		{ "recoverable_ns", "Recoverable", PF_NS },
+		{ "affected_ns", "Affected", PF_NS | PF_FULL },
+		{ "place", "Place", PF_PATH | PF_FULL },
+		{ "t0_ns", "From", PF_NS | PF_FULL },
+		{ "t1_ns", "To", PF_NS | PF_FULL },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
+		{ "query", "Query", PF_TEXT | PF_FULL },
+		{ "command", "Shown by", PF_TEXT | PF_FULL },
+		{ "sentence", "Verdict", PF_TEXT | PF_FULL },
+		{ "reason", "Why not", PF_TEXT | PF_FULL },
+		{ "found", "Verdict, or why not", PF_TEXT | PF_BRIEF },
+	};
+	struct pf_table *t = pf_doc_table(doc, "verdicts", NULL, cols,
+					  sizeof(cols) / sizeof(*cols));
+
+	for (size_t i = 0; i < v->count; i++)
+		add_rule(t, &v->all[i], p);
 }

@@ -68,4 +68,12 @@ void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);
 void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 			struct pf_doc *doc);
 
+/*
+ * "verdicts", a row for every rule, whether it fired or not, in the same
+ * order: the measured value beside its thresholds, and the sentence or why
+ * there is none.
+ */
+void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
+		      struct pf_doc *doc);
+
 #endif

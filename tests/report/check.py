@@ -207,6 +207,40 @@ def check_tiles(page):
     return None if page.tiles else "none"
 
 
+def check_verdicts(page):
+    """Sentences and reasons are those of the table of rules, in its order."""
+    rows = document(["table", "verdicts", DB])["tables"]["verdicts"]
+    fired = [r for r in rows if r["state"] == "fired"]
+    found = document(["report", DB])["tables"]["verdicts"]
+    for old, row in zip(found, fired):
+        row = {**row, "from_ns": row["t0_ns"], "to_ns": row["t1_ns"]}
+        for k in old:
+            if k != "command" and old[k] != row[k]:
+                return "%s: %s is %s, not %s" % (row["id"], k, old[k], row[k])
+    if len(found) != len(fired):
+        return "%d fired, not %d" % (len(found), len(fired))
+    text, at = " ".join("".join(page.text).split()), 0
+    for row in fired:
+        sentence = " ".join(row["sentence"].split())
+        # the page shows what acts instead of letting it act
+        if not sentence.isascii() or not sentence.isprintable():
+            sentence = sentence.split()[0]
+        at = text.find(sentence, at)
+        if at < 0:
+            return "%s is not on the page in its place" % row["id"]
+    shown = [r for r in page.tables["checks"]["rows"] if r][1:]
+    if len(shown) != len(rows) - len(fired):
+        return "%d rules did not fire, not %d" % (len(rows) - len(fired),
+                                                  len(shown))
+    for cells, row in zip(shown, rows[len(fired):]):
+        want = {"fine": "fine", "part of V1": "said by the verdict on idle time",
+                "withheld": "not checked: %s" % row["reason"]}[row["state"]]
+        if cells[0][1] != "%s (%s)" % (row["title"], row["id"]) or \
+                cells[3][1].strip() != want:
+            return "%s: %s" % (row["id"], [c[1] for c in cells])
+    return None
+
+
 def check_shares(page):
     cells = [r[2][1] for r in page.tables["classes"]["rows"][1:]]
     tenths = sum(round(float(c.split()[0]) * 10) for c in cells)
@@ -370,17 +404,6 @@ def check_aligned(page):
         return str([s["label"] for s in sides])
     at = [s["steps"][0][0] + s["shift_ns"] for s in sides if s["steps"]]
     return None if len(set(at)) < 2 else str(at)
-
-
-def check_verdicts(page):
-    doc = document(["report", DB])["tables"]
-    text = re.sub(r"\s+", " ", "".join(page.text))
-    for v in doc["verdicts"]:
-        # as the page shows what acts instead of showing
-        s = re.sub(r"\s+", " ", v["sentence"])
-        if s.isascii() and s.isprintable() and s not in text:
-            return s
-    return None
 
 
 def main():

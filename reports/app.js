@@ -160,17 +160,57 @@ const planes = (b, at, n, width) => {
 
 const damaged = () => new Error('the timeline is damaged');
 
+/* Where each slice stands in the order of names. */
+const rankByName = (name, names) => {
+	const from = new Uint32Array(names + 1);
+	for (const k of name) {
+		if (k >= names)
+			throw damaged();
+		from[k + 1]++;
+	}
+	for (let k = 1; k < names; k++)
+		from[k] += from[k - 1];
+	return name.map((k) => from[k]++);
+};
+
+/* Gaps and tails become starts and durations. */
+const walk = (tracks, depth, start, dur) => {
+	const open = [];
+	let i = 0, now = 0;
+	const end = (d) => {
+		while (open.length > d) {
+			const k = open.pop();
+			now += dur[k];
+			dur[k] = now - start[k];
+		}
+	};
+	for (const track of tracks) {
+		track.from = i;
+		now = 0;
+		for (const last = i + track.n; i < last; i++) {
+			end(depth[i]);
+			if (open.length !== depth[i])
+				throw damaged();
+			start[i] = now += start[i];
+			open.push(i);
+		}
+		end(0);
+	}
+	if (i !== depth.length)
+		throw damaged();
+};
+
 /* Slices of one group; src/report/payload.h describes the bytes. */
-const parse = (b) => {
+const parse = (b, names) => {
 	const v = new DataView(b.buffer, b.byteOffset, b.byteLength);
 	const u32 = (at) => v.getUint32(at, true);
-	if (b.length < 24 || u32(0) !== 0x31544650)
+	if (b.length < 24 || u32(0) !== 0x32544650)
 		throw damaged();
 	const n = u32(4), t = u32(8), w = b[12], flags = b[13];
-	const es = u32(16), ed = u32(20);
+	const eg = u32(16), et = u32(20);
 	const each = 4 + 4 + w + 1 + (flags & 1) + (flags & 2 ? 4 : 0);
 	if ((w !== 2 && w !== 4) ||
-	    b.length !== 24 + 8 * t + n * each + 8 * (es + ed))
+	    b.length !== 24 + 8 * t + n * each + 8 * (eg + et))
 		throw damaged();
 	const tracks = [];
 	for (let i = 0; i < t; i++)
@@ -182,28 +222,24 @@ const parse = (b) => {
 		return out;
 	};
 	const bytes = () => b.subarray(at, at += n);
-	const low = take(4), start = new Float64Array(n);
-	const dur = Float64Array.from(take(4));
-	const name = take(w), depth = bytes();
+	const name = take(w), depth = bytes(), rank = rankByName(name, names);
+	const times = () => {
+		const low = take(4);
+		return Float64Array.from(rank, (k) => low[k] | 0);
+	};
+	const start = times(), dur = times();
 	const cat = flags & 1 ? bytes() : new Uint8Array(n);
 	const link = flags & 2 ? take(4) : null;
 	for (let i = 1; link && i < n; i++)
 		link[i] += link[i - 1];
-	start.set(low);
-	for (let i = 0; i < es + ed; i++, at += 8) {
+	for (let i = 0; i < eg + et; i++, at += 8) {
 		const slice = u32(at);
 		if (slice >= n)
 			throw damaged();
-		(i < es ? start : dur)[slice] += u32(at + 4) * 4294967296;
+		(i < eg ? start : dur)[slice] +=
+			v.getInt32(at + 4, true) * 4294967296;
 	}
-	let i = 0;
-	for (const track of tracks) {
-		track.from = i;
-		for (let sum = 0, k = 0; k < track.n; k++, i++)
-			start[i] = sum += start[i];
-	}
-	if (i !== n)
-		throw damaged();
+	walk(tracks, depth, start, dur);
 	return { n, tracks, start, dur, name, depth, cat, link };
 };
 
@@ -226,11 +262,11 @@ const addRows = (g) => {
 /* "gpu" of "gpu", or of "r3.gpu" where traces are stacked. */
 const kindOf = (group) => group.key.split('.').pop();
 
-const load = async (group, side) => {
+const load = async (group, side, names) => {
 	const stream = new Blob([fromBase64($(group.id).textContent)]).stream()
 		.pipeThrough(new DecompressionStream('gzip'));
 	const b = new Uint8Array(await new Response(stream).arrayBuffer());
-	const g = parse(b);
+	const g = parse(b, names);
 	if (g.n !== group.n || g.tracks.length !== group.tracks.length)
 		throw damaged();
 	addRows(g);
@@ -847,7 +883,8 @@ const timeline = (T) => {
 	tools.append(search, found);
 
 	const addGroup = async (group) => {
-		const g = await load(group, T.sides[group.side]);
+		const g = await load(group, T.sides[group.side],
+			T.names.length);
 		groups.set(g.key, g);
 		arrange();
 		resize();

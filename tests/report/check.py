@@ -286,32 +286,54 @@ def planes(b, n, width):
             for i in range(n)]
 
 
+def signed(n, bits=32):
+    return n - (1 << bits) if n >> (bits - 1) else n
+
+
+def walk(sizes, depth, gap, tail):
+    """Starts and durations of the slices of all tracks."""
+    start, dur, opened, i = [0] * len(gap), [0] * len(gap), [], 0
+    for k in range(len(sizes) // 2):
+        now, last = 0, i + sizes[2 * k]
+        while i < last or opened:
+            if opened and (i == last or len(opened) > depth[i]):
+                j = opened.pop()
+                now += tail[j]
+                dur[j] = now - start[j]
+                continue
+            now += gap[i]
+            start[i] = now
+            opened.append(i)
+            i += 1
+    return start, dur
+
+
 def unpack(raw, tracks):
-    magic, n, t, w, flags, es, ed = struct.unpack("<4sIIBBxxII", raw[:24])
-    if magic != b"PFT1" or t != len(tracks):
+    magic, n, t, w, flags, eg, et = struct.unpack("<4sIIBBxxII", raw[:24])
+    if magic != b"PFT2" or t != len(tracks):
         raise ValueError("wrong head")
     sizes = struct.unpack("<%dI" % (2 * t), raw[24:24 + 8 * t])
     at = 24 + 8 * t
     columns = []
-    for width in (4, 4, w, 1, 1 if flags & 1 else 0, 4 if flags & 2 else 0):
+    for width in (w, 1, 4, 4, 1 if flags & 1 else 0, 4 if flags & 2 else 0):
         columns.append(planes(raw[at:], n, width) if width else None)
         at += width * n
-    start, dur = columns[0], columns[1]
-    for target, count in ((start, es), (dur, ed)):
+    name, depth, gap, tail, cat, link = columns
+    order = sorted(range(n), key=lambda i: name[i])
+    times = []
+    for column, count in ((gap, eg), (tail, et)):
+        ns = [0] * n
+        for low, i in zip(column, order):
+            ns[i] = signed(low)
         for _ in range(count):
-            i, high = struct.unpack("<II", raw[at:at + 8])
-            target[i] += high << 32
+            i, high = struct.unpack("<Ii", raw[at:at + 8])
+            ns[i] += high << 32
             at += 8
+        times.append(ns)
     if at != len(raw):
         raise ValueError("wrong length")
-    i = 0
-    for k in range(t):
-        before = 0
-        for _ in range(sizes[2 * k]):
-            start[i] += before
-            before = start[i]
-            i += 1
-    return columns, sizes, start, dur
+    start, dur = walk(sizes, depth, *times)
+    return (start, dur, name, depth, cat, link), sizes, start, dur
 
 
 def check_launches(db, linked, calls):

@@ -256,28 +256,58 @@ static struct pf_slices slices_of(uint32_t count, int64_t *start, int64_t *dur,
 	return g;
 }
 
-/* The vector of the format's description. */
+static void assert_payload(const struct pf_slices *g, const uint8_t *want,
+			   size_t len)
+{
+	struct pf_buf out = { 0 };
+
+	pf_payload_encode(g, 2, &out);
+	assert_int_equal(out.len, len);
+	assert_memory_equal(out.data, want, len);
+	pf_buf_release(&out);
+}
+
+/* Two slices, the second 69,695 ns after the end of the first. */
 static void payload_is_as_described(void **state)
 {
-	static const uint8_t want[] = { 0x50, 0x46, 0x54, 0x31, 2, 0, 0, 0,
-					1,    0,    0,    0,    2, 0, 0, 0,
-					0,    0,    0,    0,    0, 0, 0, 0,
-					2,    0,    0,    0,    1, 0, 0, 0,
-					0x05, 0x6b, 0x00, 0x11, 0, 1, 0, 0,
-					0x2c, 0x01, 0x01, 0,    0, 0, 0, 0,
-					0,    1,    0,    0,    0, 0 };
+	static const uint8_t want[] = {
+		'P',  'F',  'T', '2',  2, 0, 0, 0, 1,    0,    0, 0, 2, 0, 0, 0,
+		0,    0,    0,   0,    0, 0, 0, 0, 2,    0,    0, 0, 1, 0, 0, 0,
+		0,    1,    0,   0,    0, 0, /* gaps */
+		0x05, 0x3f, 0,   0x10, 0, 1, 0, 0, 0x2c, 0x01, 1, 0, 0, 0, 0, 0
+	};
 	int64_t start[] = { 5, 70000 }, dur[] = { 300, 1 };
 	uint32_t name[] = { 0, 1 };
 	uint8_t depth[] = { 0, 0 };
 	struct pf_slice_track track = { 0 };
 	struct pf_slices g = slices_of(2, start, dur, name, depth, &track);
-	struct pf_buf out = { 0 };
 
 	(void)state;
-	pf_payload_encode(&g, 2, &out);
-	assert_int_equal(out.len, sizeof(want));
-	assert_memory_equal(out.data, want, sizeof(want));
-	pf_buf_release(&out);
+	assert_payload(&g, want, sizeof(want));
+}
+
+/* A holds B and the begin of C, which holds D; C ends after A: when A ends is
+ * told last, 40 ns back.  In the order of names: B, A, D, C. */
+static void payload_tells_what_overlaps(void **state)
+{
+	static const uint8_t want[] = {
+		'P', 'F', 'T', '2', 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 0, 4, 0, 0, 0, 3, 0, 0, 0, 1, 0, 3, 1, 0, 0, 0, 0,
+		0, 1, 1, 2,
+		/* gaps */
+		10, 0, 30, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		/* tails */
+		20, 216, 5, 15, 0, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0
+	};
+	int64_t start[] = { 0, 10, 90, 120 }, dur[] = { 100, 20, 50, 5 };
+	uint32_t name[] = { 1, 0, 3, 1 };
+	uint8_t depth[] = { 0, 1, 1, 2 };
+	struct pf_slice_track track = { 0 };
+	struct pf_slices g = slices_of(4, start, dur, name, depth, &track);
+
+	(void)state;
+	track.depths = 3;
+	assert_payload(&g, want, sizeof(want));
 }
 
 static uint32_t u32_at(const struct pf_buf *b, size_t at)
@@ -288,30 +318,39 @@ static uint32_t u32_at(const struct pf_buf *b, size_t at)
 	       (uint32_t)p[3] << 24;
 }
 
-/* Beyond 32 bits there is an escape, and only there. */
+static void assert_escape(const struct pf_buf *b, size_t at, uint32_t slice,
+			  uint32_t high)
+{
+	assert_int_equal(u32_at(b, at), slice);
+	assert_int_equal(u32_at(b, at + 4), high);
+}
+
+/* What 31 bits and a sign do not hold has an escape, and nothing else has. */
 static void payload_escapes_high_words(void **state)
 {
-	const int64_t big = INT64_C(1) << 32, most = (INT64_C(1) << 53) - 1;
-	int64_t start[] = { big - 1, big + big - 1, most };
-	int64_t dur[] = { big - 1, big, most };
-	uint32_t name[] = { 0, 0, 65535 };
-	uint8_t depth[] = { 0, 0, 0 };
-	struct pf_slice_track track = { 0 };
-	struct pf_slices g = slices_of(3, start, dur, name, depth, &track);
+	const int64_t half = INT64_C(1) << 31, most = (INT64_C(1) << 53) - 1;
+	int64_t start[] = { half - 1, 3 * half - 2, 4 * half, 0, 5 };
+	int64_t dur[] = { half - 1, half, most, 10, 4 * half };
+	uint32_t name[] = { 0, 0, 65535, 1, 1 };
+	uint8_t depth[] = { 0, 0, 0, 0, 1 };
+	struct pf_slice_track tracks[2] = { { 0 },
+					    { .count = 2, .depths = 2 } };
+	struct pf_slices g = slices_of(3, start, dur, name, depth, tracks);
 	struct pf_buf out = { 0 };
 	size_t escapes;
 
 	(void)state;
+	g.count = 5;
+	g.track_count = 2;
 	pf_payload_encode(&g, 4, &out);
-	assert_int_equal(u32_at(&out, 16), 2); /* starts 1 and 2 */
-	assert_int_equal(u32_at(&out, 20), 2);
-	escapes = out.len - 8 * 4;
-	assert_int_equal(u32_at(&out, escapes), 1);
-	assert_int_equal(u32_at(&out, escapes + 4), 1);
-	assert_int_equal(u32_at(&out, escapes + 8), 2);
-	assert_int_equal(u32_at(&out, escapes + 16), 1);
-	assert_int_equal(u32_at(&out, escapes + 20), 1);
-	assert_int_equal(u32_at(&out, escapes + 28), (1u << 21) - 1);
+	assert_int_equal(u32_at(&out, 16), 1);
+	assert_int_equal(u32_at(&out, 20), 4);
+	escapes = out.len - (size_t)8 * 5;
+	assert_escape(&out, escapes, 1, 1);
+	assert_escape(&out, escapes + 8, 1, 1);
+	assert_escape(&out, escapes + 16, 2, 1u << 21);
+	assert_escape(&out, escapes + 24, 3, UINT32_MAX - 1); /* 5 - 2^33 */
+	assert_escape(&out, escapes + 32, 4, 2);
 	pf_buf_release(&out);
 }
 
@@ -607,6 +646,7 @@ int main(void)
 		cmocka_unit_test(html_is_always_text),
 		cmocka_unit_test(paths_lose_their_beginning),
 		cmocka_unit_test(payload_is_as_described),
+		cmocka_unit_test(payload_tells_what_overlaps),
 		cmocka_unit_test(payload_escapes_high_words),
 		cmocka_unit_test(rules_fire_above_their_thresholds),
 		cmocka_unit_test(rules_are_withheld),

@@ -49,7 +49,8 @@ if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 check_LIBRARIES += tests/unit/libsupport.a
 endif
-tests_unit_libsupport_a_SOURCES = tests/unit/scene.c tests/unit/scene.h \
+tests_unit_libsupport_a_SOURCES = tests/unit/events.h tests/unit/scene.c \
+	tests/unit/scene.h \
 	tests/unit/support.c tests/unit/support.h
 tests_unit_libsupport_a_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 AM_CPPFLAGS += -I$(top_srcdir)/tests

@@ -3,9 +3,8 @@
  * key_averages() of small traces whose answers were worked out by hand, by
  * the rules of torch's profiler.
  */
-#include "unit/support.h"
+#include "unit/scene.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 #include "analysis/groups.h"
 #include "analysis/memory.h"
 #include "base/mem.h"
-#include "store/ingest.h"
 
 /* ---- events of a trace; times in us ---- */
 
@@ -51,11 +49,6 @@
 	"{\"baseTimeNanoseconds\": 1700000000000000000, \"with_flops\": 1,"    \
 	" \"traceEvents\": [\n" events SPAN "]}"
 
-struct scene {
-	char *dir, *trace, *path;
-	struct pf_db db;
-};
-
 static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 {
 	struct pf_averages *a = pf_calloc(1, sizeof(*a));
@@ -78,35 +71,14 @@ static void release(void *prepared)
 	free(prepared);
 }
 
-static void scene_open(struct scene *s, const char *json)
+/* With what ingest stores of them. */
+static void open_stored(struct scene *s, const char *json)
 {
 	static const struct pf_ingest_extra extra = { prepare, store, release };
-	struct pf_ingest_options o = { .path_count = 1,
-				       .rank = -1,
-				       .extra = &extra };
-	struct pf_err err = { 0 };
-	const char *paths[1];
+	const struct pf_ingest_options options = { .rank = -1,
+						   .extra = &extra };
 
-	memset(s, 0, sizeof(*s));
-	s->dir = support_tmp_take();
-	s->trace = support_path_take(s->dir, "t.json");
-	s->path = support_path_take(s->dir, "t.db");
-	support_write(s->trace, json, strlen(json));
-	paths[0] = s->trace;
-	o.paths = paths;
-	o.out = s->path;
-	pf_ingest(&o, &err);
-	support_no_error(&err);
-	pf_db_open(&s->db, s->path, false, &err);
-	support_no_error(&err);
-}
-
-static void scene_close(struct scene *s)
-{
-	pf_db_close(&s->db);
-	support_tmp_release(s->dir);
-	free(s->trace);
-	free(s->path);
+	scene_open_with(s, &json, 1, &options);
 }
 
 static void averages(struct scene *s, int torch, bool by_shape,
@@ -154,10 +126,10 @@ static void nesting(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) CALL(
-			       "launch", 25, 5, 1, 2, 1001) KERNEL("k", 60, 40,
-								   2, 1001)
-				      KERNEL("loose", 110, 5, 0, 1002)));
+	open_stored(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) CALL(
+				"launch", 25, 5, 1, 2, 1001) KERNEL("k", 60, 40,
+								    2, 1001)
+				       KERNEL("loose", 110, 5, 0, 1002)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 70, 100, 0, 40);
 	check(&a, "b", 1, 25, 30, 40, 40);
@@ -179,8 +151,8 @@ static void borders(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 10, 1) OP("b", 15, 5, 2)
-				      OP("c", 20, 0, 3)));
+	open_stored(&s, MODERN(OP("a", 10, 10, 1) OP("b", 15, 5, 2)
+				       OP("c", 20, 0, 3)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 5, 10, 0, 0);
 	assert_true(find(&a, "b")->has_parent);
@@ -197,17 +169,17 @@ static void duplicates(void **state)
 	(void)state;
 	/* a > a > a > b: one row of one call, with b's time below it and the
 	 * kernels of the innermost a only. */
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 80, 2) OP(
-			       "a", 30, 60, 3) OP("b", 40, 20, 4)
-				      KERNEL("k", 60, 7, 1, 1001)
-					      KERNEL("k", 70, 9, 3, 1002)));
+	open_stored(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 80, 2) OP(
+				"a", 30, 60, 3) OP("b", 40, 20, 4)
+				       KERNEL("k", 60, 7, 1, 1001)
+					       KERNEL("k", 70, 9, 3, 1002)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 1, 80, 100, 9, 9);
 	pf_averages_release(&a);
 	scene_close(&s);
 	/* With a second child nothing is merged. */
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 30, 2)
-				      OP("b", 60, 20, 3)));
+	open_stored(&s, MODERN(OP("a", 10, 100, 1) OP("a", 20, 30, 2)
+				       OP("b", 60, 20, 3)));
 	averages(&s, 0, false, &a);
 	check(&a, "a", 2, 50 + 30, 130, 0, 0);
 	pf_averages_release(&a);
@@ -221,10 +193,10 @@ static void collisions(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(OP("a", 10, 100, 5) CALL("launch", 25, 5, 1, 5, 1001)
-				  LOOSE_CALL("query", 200, 5, 1, 5)
-					  KERNEL("k", 60, 40, 5, 1001)));
+	open_stored(&s,
+		    MODERN(OP("a", 10, 100, 5) CALL("launch", 25, 5, 1, 5, 1001)
+				   LOOSE_CALL("query", 200, 5, 1, 5)
+					   KERNEL("k", 60, 40, 5, 1001)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 95, 100, 40, 40);
 	check(&a, "query", 1, 5, 5, 40, 40);
@@ -242,12 +214,12 @@ static void drawn_to_stop_thread(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(NOTE("ProfilerStep#1", 5, 500,
-			       50) RANGE("cpu_op", "a", 10, 100, 2,
-					 "\"External id\": 5, \"Ev Idx\": 5")
-				  CALL("launch", 25, 5, 2, 5, 1001)
-					  LOOSE_CALL("query", 200, 5, 1, 5)));
+	open_stored(&s,
+		    MODERN(NOTE("ProfilerStep#1", 5, 500,
+				50) RANGE("cpu_op", "a", 10, 100, 2,
+					  "\"External id\": 5, \"Ev Idx\": 5")
+				   CALL("launch", 25, 5, 2, 5, 1001)
+					   LOOSE_CALL("query", 200, 5, 1, 5)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 100, 100, 0, 0);
 	check(&a, "ProfilerStep*", 1, 490, 500, 0, 0);
@@ -265,9 +237,9 @@ static void overhead(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 5)
-				      RANGE("overhead", "Flush", 30, 10, 0, "")
-					      KERNEL("k", 60, 40, 5, 1001)));
+	open_stored(&s, MODERN(OP("a", 10, 100, 5)
+				       RANGE("overhead", "Flush", 30, 10, 0, "")
+					       KERNEL("k", 60, 40, 5, 1001)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 90, 100, 40, 80);
 	check(&a, "Flush", 1, 10, 10, 40, 40);
@@ -286,9 +258,10 @@ static void memory_records(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) MEMORY(
-			       30, 512, 1) MEMORY(60, 64, 0) MEMORY(110, -12, 1)
-				      MEMORY(300, 7, 1) MEMORY(301, 9, 3)));
+	open_stored(&s,
+		    MODERN(OP("a", 10, 100, 1) OP("b", 20, 30, 2) MEMORY(
+			    30, 512, 1) MEMORY(60, 64, 0) MEMORY(110, -12, 1)
+				   MEMORY(300, 7, 1) MEMORY(301, 9, 3)));
 	averages(&s, 211, false, &a);
 	assert_true(a.has_memory);
 	r = find(&a, "a");
@@ -312,9 +285,9 @@ static void asynchronous(void **state)
 
 	(void)state;
 	/* By name, and because it ends after the operator it began in. */
-	scene_open(&s,
-		   MODERN(NOTE("nccl:all_reduce", 10, 100, 1) OP("a", 20, 30, 2)
-				  OP("late", 40, 100, 3) OP("b", 150, 10, 4)));
+	open_stored(&s, MODERN(NOTE("nccl:all_reduce", 10, 100, 1)
+				       OP("a", 20, 30, 2) OP("late", 40, 100, 3)
+					       OP("b", 150, 10, 4)));
 	averages(&s, 0, false, &a);
 	check(&a, "nccl:all_reduce", 1, 0, 100, 0, 0);
 	check(&a, "a", 1, 30, 30, 0, 0);
@@ -338,11 +311,11 @@ static void shapes_and_flops(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(SHAPED("aten::mm", 10, 5, 1, "[[2,3],[3,4]]")
-				  SHAPED("aten::mm", 20, 5, 2, "[[2,3],[3,4]]")
-					  SHAPED("aten::mm", 30, 5, 3,
-						 "[[1,1],[1,1]]")));
+	open_stored(&s,
+		    MODERN(SHAPED("aten::mm", 10, 5, 1, "[[2,3],[3,4]]")
+				   SHAPED("aten::mm", 20, 5, 2, "[[2,3],[3,4]]")
+					   SHAPED("aten::mm", 30, 5, 3,
+						  "[[1,1],[1,1]]")));
 	averages(&s, 0, true, &a);
 	assert_int_equal(a.list[0].count, 2);
 	assert_string_equal(a.list[0].rows[0].shapes, "[[2, 3], [3, 4]]");
@@ -364,10 +337,10 @@ static void python_functions(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, MODERN(OP("a", 10, 100, 1) RANGE(
-			       "python_function", "f.py(1): f", 20, 50, 1,
-			       "\"Python id\": 1, \"Ev Idx\": 2")
-				      OP("b", 30, 10, 3)));
+	open_stored(&s, MODERN(OP("a", 10, 100, 1) RANGE(
+				"python_function", "f.py(1): f", 20, 50, 1,
+				"\"Python id\": 1, \"Ev Idx\": 2")
+				       OP("b", 30, 10, 3)));
 	averages(&s, 209, false, &a);
 	check(&a, "a", 1, 90, 100, 0, 0);
 	assert_null(find(&a, "f.py(1): f"));
@@ -404,7 +377,7 @@ static void lost_links(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, json);
+	open_stored(&s, json);
 	averages(&s, 0, false, &a);
 	assert_int_equal(a.rules.torch, 113);
 	check(&a, "a", 1, 50, 100, 0, 30);
@@ -424,11 +397,10 @@ static void one_step(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(NOTE("ProfilerStep#7", 0, 100, 1) OP("a", 10, 20, 2)
-				  NOTE("ProfilerStep#8", 100, 100, 3)
-					  OP("a", 110, 30, 4) OP("a", 150, 2, 5)
-						  OP("a", 210, 5, 6)));
+	open_stored(&s, MODERN(NOTE("ProfilerStep#7", 0, 100, 1) OP(
+				"a", 10, 20, 2) NOTE("ProfilerStep#8", 100, 100,
+						     3) OP("a", 110, 30, 4)
+				       OP("a", 150, 2, 5) OP("a", 210, 5, 6)));
 	pf_averages(&s.db, &args, &a, &err);
 	support_no_error(&err);
 	check(&a, "a", 2, 32, 32, 0, 0);
@@ -452,11 +424,11 @@ static void stored(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   MODERN(OP("a", 10, 100, 1) SHAPED("b", 20, 30, 2, "[[3]]")
-				  SHAPED("b", 55, 30, 4, "[[4]]") CALL(
-					  "launch", 25, 5, 1, 2, 1001)
-					  KERNEL("k", 60, 40, 2, 1001)));
+	open_stored(&s,
+		    MODERN(OP("a", 10, 100, 1) SHAPED("b", 20, 30, 2, "[[3]]")
+				   SHAPED("b", 55, 30, 4, "[[4]]") CALL(
+					   "launch", 25, 5, 1, 2, 1001)
+					   KERNEL("k", 60, 40, 2, 1001)));
 	for (int i = 0; i < 2; i++) {
 		args.grouping[0].by_shape = i;
 		assert_int_equal(pf_averages_load(&s.db, &args, &a, &err), 1);

@@ -1,85 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults planted in small traces, counted by hand. */
-#include "unit/support.h"
+#include "unit/events.h"
+#include "unit/scene.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
-#include "store/ingest.h"
 
-#define RANGE(cat, name, ts, dur, pid, tid, args)                              \
-	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
-	"\", \"pid\": " #pid ", \"tid\": " #tid ", \"ts\": " #ts               \
-	", \"dur\": " #dur ", \"args\": {" args "}},\n"
-#define HOST(cat, name, ts, dur) RANGE(cat, name, ts, dur, 9, 9, "\"a\": 1")
-#define CALL(name, ts, dur, number)                                            \
-	RANGE("cuda_runtime", name, ts, dur, 9, 7, "\"correlation\": " #number)
-#define WORK(name, ts, dur, stream, number)                                    \
-	RANGE("kernel", name, ts, dur, 0, stream,                              \
-	      "\"device\": 0, \"stream\": " #stream                            \
-	      ", \"correlation\": " #number)
-#define TRACE(members, events)                                                 \
-	"{" members "\"traceEvents\": [\n" events                              \
-	"{\"ph\": \"i\", \"name\": \"x\", \"pid\": 9, \"tid\": 9, \"ts\": "    \
-	"0.5}]}"
-#define RANK(n) "\"distributedInfo\": {\"rank\": " #n ", \"world_size\": 4}, "
-
-struct scene {
-	char *dir, *traces[2], *path;
-	struct pf_db db;
-	struct pf_doc doc;
-	bool is_failed;
-};
-
-static void scene_ingest(struct scene *s, const char *first, const char *second)
-{
-	struct pf_ingest_options o = { .path_count = second ? 2 : 1,
-				       .rank = -1 };
-	struct pf_err err = { 0 };
-
-	memset(s, 0, sizeof(*s));
-	s->dir = support_tmp_take();
-	s->traces[0] = support_path_take(s->dir, "a.json");
-	s->traces[1] = support_path_take(s->dir, "b.json");
-	s->path = support_path_take(s->dir, "t.db");
-	support_write(s->traces[0], first, strlen(first));
-	if (second)
-		support_write(s->traces[1], second, strlen(second));
-	o.paths = (const char *const *)s->traces;
-	o.out = s->path;
-	pf_ingest(&o, &err);
-	support_no_error(&err);
-	pf_db_open(&s->db, s->path, false, &err);
-	support_no_error(&err);
-}
-
-static void scene_look(struct scene *s, int fail_on)
+static bool look(struct scene *s, int fail_on)
 {
 	struct pf_doctor_args args = { .fail_on = fail_on };
 	struct pf_err err = { 0 };
+	bool is_failed = false;
 
-	pf_doc_release(&s->doc);
-	s->doc = (struct pf_doc){ 0 };
-	pf_doctor(&s->db, &args, &s->doc, &s->is_failed, &err);
+	scene_clear(s);
+	pf_doctor(&s->db, &args, &s->doc, &is_failed, &err);
 	support_no_error(&err);
+	return is_failed;
 }
 
-static void scene_open(struct scene *s, const char *json)
+static void doctor(struct scene *s, const char *json)
 {
-	scene_ingest(s, json, NULL);
-	scene_look(s, -1);
-}
-
-static void scene_close(struct scene *s)
-{
-	pf_doc_release(&s->doc);
-	pf_db_close(&s->db);
-	support_tmp_release(s->dir);
-	free(s->traces[0]);
-	free(s->traces[1]);
-	free(s->path);
+	scene_open(s, json);
+	look(s, -1);
 }
 
 static const struct pf_cell *find(const struct scene *s, const char *check)
@@ -107,14 +51,6 @@ static void expect(const struct scene *s, const char *check, int64_t count,
 	assert_string_equal(row[4].v.text.s, verdict);
 }
 
-static bool has_note(const struct scene *s, const char *text)
-{
-	for (size_t i = 0; i < s->doc.note_count; i++)
-		if (strstr(s->doc.notes[i], text))
-			return true;
-	return false;
-}
-
 /*
  * Stream 1: one head orphan before its first launched work, one orphan after
  * it.  Stream 2: launched late, so the orphan at 30 ran before it.  Stream 3
@@ -125,28 +61,24 @@ static void test_orphans(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(
-		&s,
-		TRACE("",
-		      CALL("cudaLaunchKernel", 10, 2, 1) CALL(
-			      "cudaLaunchKernel", 50, 2,
-			      2) WORK("k", 5, 5, 1, 90) WORK("k", 20, 10, 1, 1)
-			      WORK("k", 40, 7, 1, 91) WORK("k", 30, 3, 2, 92)
-				      WORK("k", 60, 10, 2, 2) WORK("k", 8, 2, 3,
-								   93)
-					      WORK("k", 70, 13, 3, 94)));
+	doctor(&s,
+	       TRACE(LAUNCH(10, 2, 1) LAUNCH(50, 2, 2) KERNEL("k", 5, 5, 1, 90)
+			     KERNEL("k", 20, 10, 1, 1) KERNEL("k", 40, 7, 1, 91)
+				     KERNEL("k", 30, 3, 2, 92) KERNEL("k", 60,
+								      10, 2, 2)
+					     KERNEL("k", 8, 2, 3, 93) KERNEL(
+						     "k", 70, 13, 3, 94)));
 	expect(&s, "head orphans", 3, 10000, "bad");
 	expect(&s, "no launch call", 2, 20000, "bad");
 	expect(&s, "no operator", 2, 20000, "note");
-	assert_true(has_note(&s, "warm up"));
+	assert_true(scene_has_note(&s, "warm up"));
 	scene_close(&s);
 	/* nothing is linked: there is no head */
-	scene_open(&s,
-		   TRACE("", WORK("k", 5, 5, 1, 90) WORK("k", 9, 5, 2, 91)));
+	doctor(&s, TRACE(KERNEL("k", 5, 5, 1, 90) KERNEL("k", 9, 5, 2, 91)));
 	expect(&s, "head orphans", 0, 0, "ok");
 	expect(&s, "no launch call", 2, 10000, "bad");
 	expect(&s, "no runtime calls", 1, -1, "warn");
-	assert_true(has_note(&s, "ProfilerActivity.CPU"));
+	assert_true(scene_has_note(&s, "ProfilerActivity.CPU"));
 	scene_close(&s);
 }
 
@@ -155,30 +87,27 @@ static void test_launches(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   TRACE("",
-			 CALL("cudaLaunchKernel", 10, 2,
-			      1) CALL("cuLaunchKernel", 11, 1,
-				      1) CALL("hipLaunchKernel", 20, 2, 2)
-				 CALL("cudaLaunchHostFunc", 30, 2,
-				      3) CALL("cudaMemcpyAsync", 40, 2, 4)
-					 CALL("cudaMemsetAsync", 45, 2, 5) CALL(
-						 "cudaStreamSynchronize", 50, 2,
-						 6) WORK("k", 20, 10, 1, 1)
-						 WORK("c", 41, 10, 1, 5)));
+	doctor(&s, TRACE(LAUNCH(10, 2, 1) CALL("cuLaunchKernel", 11, 1, 1) CALL(
+			   "hipLaunchKernel", 20, 2,
+			   2) CALL("cudaLaunchHostFunc", 30, 2,
+				   3) CALL("cudaMemcpyAsync", 40, 2,
+					   4) CALL("cudaMemsetAsync", 45, 2, 5)
+				 CALL("cudaStreamSynchronize", 50, 2, 6)
+					 KERNEL("k", 20, 10, 1, 1)
+						 KERNEL("c", 41, 10, 1, 5)));
 	expect(&s, "launches without GPU work", 1, -1, "bad");
 	expect(&s, "copies without GPU work", 1, -1, "note");
 	expect(&s, "no GPU activity", 0, -1, "ok");
 	scene_close(&s);
 	/* launches, but no record of any: the capture failed */
-	scene_open(&s, TRACE("", CALL("cudaLaunchKernel", 10, 2, 1)));
+	doctor(&s, TRACE(LAUNCH(10, 2, 1)));
 	expect(&s, "no GPU activity", 1, -1, "bad");
-	assert_true(has_note(&s, "another profiler"));
+	assert_true(scene_has_note(&s, "another profiler"));
 	scene_close(&s);
 	/* a synchronization launches nothing */
-	scene_open(&s, TRACE("", CALL("cudaDeviceSynchronize", 10, 2, 1)));
+	doctor(&s, TRACE(CALL("cudaDeviceSynchronize", 10, 2, 1)));
 	expect(&s, "no GPU activity", 1, -1, "note");
-	assert_true(has_note(&s, "ProfilerActivity.CUDA"));
+	assert_true(scene_has_note(&s, "ProfilerActivity.CUDA"));
 	scene_close(&s);
 }
 
@@ -200,21 +129,18 @@ static void test_clocks(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, TRACE("", CALL("cudaLaunchKernel", 100, 2, 1) CALL(
-					 "cudaLaunchKernel", 200, 2,
-					 2) CALL("cudaLaunchKernel", 300, 2,
-						 3) WORK("k", 99.5, 10, 1, 1)
-					 WORK("k", 190, 9.999, 1, 2)
-						 WORK("k", 300, 10, 1, 3)));
+	doctor(&s, TRACE(LAUNCH(100, 2, 1) LAUNCH(200, 2, 2) LAUNCH(300, 2, 3)
+				 KERNEL("k", 99.5, 10, 1, 1)
+					 KERNEL("k", 190, 9.999, 1, 2)
+						 KERNEL("k", 300, 10, 1, 3)));
 	expect(&s, "work before its launch", 2, 19999, "bad");
 	expect(&s, "clock problems", 1, 9999, "bad");
 	expect(&s, "whole microseconds", 0, -1, "ok");
-	assert_true(has_note(&s, "at most 10.000 us"));
+	assert_true(scene_has_note(&s, "at most 10.000 us"));
 	scene_close(&s);
 	/* whole microseconds; an end at the call's start is no contradiction */
-	scene_open(&s,
-		   "{\"traceEvents\": [\n" CALL("cudaLaunchKernel", 100, 2, 1)
-			   WORK("k", 90, 10, 1, 1) "{}]}");
+	doctor(&s, "{\"traceEvents\": [\n" LAUNCH(100, 2, 1)
+			   KERNEL("k", 90, 10, 1, 1) "{}]}");
 	expect(&s, "work before its launch", 1, 10000, "bad");
 	expect(&s, "clock problems", 0, 0, "ok");
 	expect(&s, "whole microseconds", 1, -1, "note");
@@ -227,11 +153,10 @@ static void test_overlaps(void **state)
 
 	(void)state;
 	/* 0-10, 5-12, 6-8 and 12-12 on stream 1; other streams do not count */
-	scene_open(&s,
-		   TRACE("",
-			 WORK("k", 0, 10, 1, 1) WORK("k", 5, 7, 1, 2) WORK(
-				 "k", 6, 2, 1, 3) WORK("k", 12, 0, 1, 4)
-				 WORK("k", 12, 8, 1, 5) WORK("k", 1, 9, 2, 6)));
+	doctor(&s,
+	       TRACE(KERNEL("k", 0, 10, 1, 1) KERNEL("k", 5, 7, 1, 2) KERNEL(
+		       "k", 6, 2, 1, 3) KERNEL("k", 12, 0, 1, 4)
+			     KERNEL("k", 12, 8, 1, 5) KERNEL("k", 1, 9, 2, 6)));
 	expect(&s, "overlaps on one stream", 2, 7000, "warn");
 	expect(&s, "GPU work of no length", 1, 0, "bad");
 	scene_close(&s);
@@ -246,24 +171,21 @@ static void test_host(void **state)
 	 * b and e cross a; c is within; d begins where a ends; f is empty.
 	 * The second b is a duplicate, the third differs in its arguments.
 	 */
-	scene_open(
-		&s,
-		TRACE("",
-		      HOST("cpu_op", "a", 0, 100) HOST("cpu_op", "b", 50, 100)
-			      HOST("cpu_op", "b", 50, 100) RANGE(
-				      "cpu_op", "b", 50, 100, 9, 9,
-				      "\"a\": 2") HOST("cpu_op", "c", 10, 5)
-				      HOST("cpu_op", "d", 150,
-					   20) HOST("cpu_op", "f", 160, 0)
-					      HOST("overhead", "o", 200, 10)
-						      HOST("overhead", "o", 205,
-							   10) HOST("mine", "u",
-								    300, 700)));
+	doctor(&s, TRACE(HOST("cpu_op", "a", 0, 100) HOST(
+			   "cpu_op", "b", 50, 100) HOST("cpu_op", "b", 50, 100)
+				 RANGE("cpu_op", "b", 50, 100, 9, 9,
+				       "\"a\": 2") HOST("cpu_op", "c", 10, 5)
+					 HOST("cpu_op", "d", 150, 20) HOST(
+						 "cpu_op", "f", 160,
+						 0) HOST("overhead", "o", 200,
+							 10) HOST("overhead",
+								  "o", 205, 10)
+						 HOST("mine", "u", 300, 700)));
 	expect(&s, "crossing slices", 4, -1, "bad");
 	expect(&s, "duplicates", 1, 0, "bad");
 	expect(&s, "profiler overhead", 2, -1, "note");
 	expect(&s, "unknown categories", 1, -1, "note");
-	assert_true(has_note(&s, "15.000 us"));
+	assert_true(scene_has_note(&s, "15.000 us"));
 	scene_close(&s);
 }
 
@@ -272,11 +194,11 @@ static void test_gpu_duplicates(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   TRACE("", WORK("k", 0, 10, 1, 1) WORK("j", 0, 10, 1, 2) WORK(
-				     "k", 0, 10, 1, 1) WORK("k", 0, 10, 2, 1)
-				     WORK("k", 0, 10, 1, 3)
-					     WORK("k", 0, 10, 1, 1)));
+	doctor(&s,
+	       TRACE(KERNEL("k", 0, 10, 1, 1) KERNEL("j", 0, 10, 1, 2)
+			     KERNEL("k", 0, 10, 1, 1) KERNEL("k", 0, 10, 2, 1)
+				     KERNEL("k", 0, 10, 1, 3)
+					     KERNEL("k", 0, 10, 1, 1)));
 	expect(&s, "duplicates", 2, 20000, "bad");
 	scene_close(&s);
 }
@@ -286,8 +208,7 @@ static void test_reading(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s,
-		   "{\"traceEvents\": [\n" HOST("cpu_op", "a", 1, -5)
+	doctor(&s, "{\"traceEvents\": [\n" HOST("cpu_op", "a", 1, -5)
 			   HOST("cpu_op", "b", 2, 5) "{\"ph\": \"X\", "
 						     "\"name\": \"c\"},\n"
 						     "{\"ph\": \"X\", \"na");
@@ -295,7 +216,7 @@ static void test_reading(void **state)
 	expect(&s, "negative durations", 1, -1, "bad");
 	expect(&s, "lost events", 0, -1, "ok");
 	assert_true(find(&s, "skipped events")[1].v.i >= 1);
-	assert_true(has_note(&s, "trace 1 ends at byte "));
+	assert_true(scene_has_note(&s, "trace 1 ends at byte "));
 	assert_non_null(strstr(s.doc.scalars[0].cell.v.text.s, "truncated"));
 	scene_close(&s);
 }
@@ -304,25 +225,14 @@ static void test_reading(void **state)
 static void test_counts(void **state)
 {
 	struct scene s;
-	struct pf_err err = { 0 };
-	sqlite3 *sql;
 
 	(void)state;
-	scene_ingest(&s, TRACE("", HOST("cpu_op", "a", 1, 5)), NULL);
-	pf_db_close(&s.db);
-	assert_int_equal(sqlite3_open(s.path, &sql), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(sql,
-				      "UPDATE trace SET stored_count = 1000000,"
-				      " event_count = 1000003;"
-				      "INSERT INTO trace_fact VALUES"
-				      " (1, 'averages_too_deep', 3)",
-				      NULL, NULL, NULL),
-			 SQLITE_OK);
-	sqlite3_close(sql);
-	memset(&s.db, 0, sizeof(s.db));
-	pf_db_open(&s.db, s.path, false, &err);
-	support_no_error(&err);
-	scene_look(&s, -1);
+	scene_open(&s, TRACE(HOST("cpu_op", "a", 1, 5)));
+	scene_change(&s, "UPDATE trace SET stored_count = 1000000,"
+			 " event_count = 1000003;"
+			 "INSERT INTO trace_fact VALUES"
+			 " (1, 'averages_too_deep', 3)");
+	look(&s, -1);
 	expect(&s, "event cap", 1, -1, "bad");
 	expect(&s, "lost events", 3, -1, "bad");
 	expect(&s, "nested too deep", 3, -1, "warn");
@@ -334,23 +244,23 @@ static void test_ranks(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_ingest(&s, TRACE(RANK(0), HOST("cpu_op", "a", 1, 5)),
-		     TRACE(RANK(2), HOST("cpu_op", "a", 1, 5)));
-	scene_look(&s, -1);
+	scene_open_two(&s, TRACE_WITH(RANK(0), HOST("cpu_op", "a", 1, 5)),
+		       TRACE_WITH(RANK(2), HOST("cpu_op", "a", 1, 5)));
+	look(&s, -1);
 	expect(&s, "ranks missing", 2, -1, "note");
-	assert_true(has_note(&s, "2 of the world"));
+	assert_true(scene_has_note(&s, "2 of the world"));
 	scene_close(&s);
-	scene_ingest(&s, TRACE(RANK(1), HOST("cpu_op", "a", 1, 5)),
-		     TRACE(RANK(1), HOST("cpu_op", "a", 1, 5)));
-	scene_look(&s, -1);
+	scene_open_two(&s, TRACE_WITH(RANK(1), HOST("cpu_op", "a", 1, 5)),
+		       TRACE_WITH(RANK(1), HOST("cpu_op", "a", 1, 5)));
+	look(&s, -1);
 	expect(&s, "ranks missing", 4, -1, "warn");
 	scene_close(&s);
-	scene_ingest(&s, TRACE(RANK(1), HOST("cpu_op", "a", 1, 5)),
-		     TRACE("", HOST("cpu_op", "a", 1, 5)));
-	scene_look(&s, -1);
+	scene_open_two(&s, TRACE_WITH(RANK(1), HOST("cpu_op", "a", 1, 5)),
+		       TRACE(HOST("cpu_op", "a", 1, 5)));
+	look(&s, -1);
 	expect(&s, "ranks missing", 3, -1, "warn");
 	scene_close(&s);
-	scene_open(&s, TRACE("", HOST("cpu_op", "a", 1, 5)));
+	doctor(&s, TRACE(HOST("cpu_op", "a", 1, 5)));
 	expect(&s, "ranks missing", 0, -1, "ok");
 	scene_close(&s);
 }
@@ -360,21 +270,18 @@ static void test_options(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(&s, TRACE("", HOST("cpu_op", "a", 1, 5)));
+	doctor(&s, TRACE(HOST("cpu_op", "a", 1, 5)));
 	expect(&s, "no stacks", 1, -1, "note");
 	expect(&s, "no shapes", 1, -1, "note");
 	expect(&s, "no memory", 1, -1, "note");
 	expect(&s, "no steps", 1, -1, "note");
-	assert_true(has_note(&s, "with_stack=True"));
-	assert_true(has_note(&s, "record_shapes=True"));
-	assert_true(has_note(&s, "profile_memory=True"));
+	assert_true(scene_has_note(&s, "with_stack=True"));
+	assert_true(scene_has_note(&s, "record_shapes=True"));
+	assert_true(scene_has_note(&s, "profile_memory=True"));
 	scene_close(&s);
-	scene_open(
-		&s,
-		TRACE("",
-		      HOST("python_function", "f.py(1): f", 1,
-			   9) HOST("user_annotation", "ProfilerStep#1", 1, 9)
-			      RANGE("cpu_op", "a", 2, 3, 9, 9,
+	doctor(&s, TRACE(HOST("python_function", "f.py(1): f", 1, 9) HOST(
+			   "user_annotation", "ProfilerStep#1", 1,
+			   9) RANGE("cpu_op", "a", 2, 3, 9, 9,
 				    "\"Input Dims\": [[1]]") "{\"ph\": \"i\", "
 							     "\"name\": "
 							     "\"[memory]\", "
@@ -396,27 +303,18 @@ static void test_gate(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_ingest(&s, TRACE("", HOST("cpu_op", "a", 0, 50)), NULL);
-	scene_look(&s, 0);
-	assert_false(s.is_failed);
+	scene_open(&s, TRACE(HOST("cpu_op", "a", 0, 50)));
+	assert_false(look(&s, 0));
 	scene_close(&s);
 	/* overlaps warn, and are never bad */
-	scene_ingest(&s,
-		     TRACE("", CALL("cudaLaunchKernel", 1, 1, 1)
-				       CALL("cudaLaunchKernel", 2, 1, 2)
-					       WORK("k", 10, 10, 1, 1)
-						       WORK("k", 15, 10, 1, 2)),
-		     NULL);
-	scene_look(&s, 0);
-	assert_true(s.is_failed);
-	scene_look(&s, 1);
-	assert_false(s.is_failed);
+	scene_open(&s, TRACE(LAUNCH(1, 1, 1) LAUNCH(2, 1, 2) KERNEL(
+			       "k", 10, 10, 1, 1) KERNEL("k", 15, 10, 1, 2)));
+	assert_true(look(&s, 0));
+	assert_false(look(&s, 1));
 	scene_close(&s);
-	scene_ingest(&s, TRACE("", WORK("k", 10, 10, 1, 1)), NULL);
-	scene_look(&s, 1);
-	assert_true(s.is_failed);
-	scene_look(&s, -1);
-	assert_false(s.is_failed);
+	scene_open(&s, TRACE(KERNEL("k", 10, 10, 1, 1)));
+	assert_true(look(&s, 1));
+	assert_false(look(&s, -1));
 	scene_close(&s);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The pieces of slices: times, ids, lanes, files, blocks that overlap. */
-#include "unit/support.h"
+#include "unit/scene.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 
 #include "analysis/slice_impl.h"
 #include "base/outfile.h"
-#include "store/ingest.h"
 
 /* ---- times ---- */
 
@@ -159,9 +158,8 @@ static void files(void **state)
 /* ---- blocks that overlap ---- */
 
 /* 40,000 events of 1 us each 2 us, and one around all of them. */
-static char *many_events_take(const char *dir)
+static void open_many_events(struct scene *s)
 {
-	char *path = support_path_take(dir, "t.json");
 	struct pf_buf json = { 0 };
 
 	pf_buf_adds(&json, "[{\"ph\":\"X\",\"name\":\"all\",\"pid\":1,"
@@ -172,9 +170,8 @@ static char *many_events_take(const char *dir)
 			    "\"tid\":1,\"ts\":%d,\"dur\":1}",
 			    2 * i);
 	pf_buf_adds(&json, "]");
-	support_write(path, json.data, json.len);
+	scene_open(s, json.data);
 	pf_buf_release(&json);
-	return path;
 }
 
 static uint32_t blocks_of(struct pf_db *db, int64_t from_ns, int64_t to_ns,
@@ -196,32 +193,19 @@ static uint32_t blocks_of(struct pf_db *db, int64_t from_ns, int64_t to_ns,
 
 static void overlap(void **state)
 {
-	char *dir = support_tmp_take(), *trace = many_events_take(dir);
-	char *path = support_path_take(dir, "t.db");
-	const char *paths[] = { trace };
-	struct pf_ingest_options o = {
-		.paths = paths, .path_count = 1, .rank = -1, .out = path
-	};
-	struct pf_err err = { 0 };
-	struct pf_db db = { 0 };
+	struct scene s;
 	uint32_t first[3];
 
 	(void)state;
-	pf_ingest(&o, &err);
-	support_no_error(&err);
-	pf_db_open(&db, path, false, &err);
-	support_no_error(&err);
-	assert_int_equal(blocks_of(&db, INT64_MIN, INT64_MAX, first), 3);
+	open_many_events(&s);
+	assert_int_equal(blocks_of(&s.db, INT64_MIN, INT64_MAX, first), 3);
 	/* the first block, with the range around all, and the last */
-	assert_int_equal(blocks_of(&db, 75000000, 75001000, first), 2);
+	assert_int_equal(blocks_of(&s.db, 75000000, 75001000, first), 2);
 	assert_int_equal(first[0], 0);
 	assert_int_equal(first[1], 2 << PF_BLOCK_SHIFT);
-	assert_int_equal(blocks_of(&db, 0, 1, first), 1);
-	assert_int_equal(blocks_of(&db, 90000001, 90000002, first), 0);
-	pf_db_close(&db);
-	free(trace);
-	free(path);
-	support_tmp_release(dir);
+	assert_int_equal(blocks_of(&s.db, 0, 1, first), 1);
+	assert_int_equal(blocks_of(&s.db, 90000001, 90000002, first), 0);
+	scene_close(&s);
 }
 
 int main(void)

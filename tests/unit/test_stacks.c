@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of stacks: escapes, order, sums, and threads that were planted. */
-#include "unit/support.h"
+#include "unit/events.h"
+#include "unit/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,55 +9,28 @@
 
 #include "analysis/stack_tree.h"
 #include "analysis/stacks.h"
-#include "store/ingest.h"
 
-#define RANGE(cat, name, tid, ts, dur)                                         \
-	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
-	"\", \"pid\": 1, \"tid\": " #tid ", \"ts\": " #ts ", \"dur\": " #dur   \
-	"},\n"
-#define CALL(ts, dur, number)                                                  \
-	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": "                \
-	"\"cudaLaunchKernel\", \"pid\": 1, \"tid\": 1, \"ts\": " #ts           \
-	", \"dur\": " #dur ", \"args\": {\"correlation\": " #number "}},\n"
-#define WORK(name, ts, dur, number)                                            \
-	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"" name               \
-	"\", \"pid\": 0, \"tid\": 7, \"ts\": " #ts ", \"dur\": " #dur          \
-	", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " #number \
-	"}},\n"
-#define TRACE(events)                                                          \
-	"[" events "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 1, "   \
-	"\"tid\": 1, \"args\": {\"name\": \"main\"}}]"
+#define NAMED(events)                                                          \
+	TRACE(events "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 9, " \
+		     "\"tid\": 7, \"args\": {\"name\": \"main\"}},\n")
 
 /* What pf_stacks() writes; err is the caller's. */
 static char *stacks_take(const char *json, const struct pf_stacks_args *args,
 			 struct pf_err *err)
 {
-	char *dir = support_tmp_take();
-	char *trace = support_path_take(dir, "t.json");
-	char *path = support_path_take(dir, "t.db");
-	char *out = support_path_take(dir, "out");
 	struct pf_stacks_args with_out = *args;
 	struct pf_stacks_result result;
-	const char *paths[] = { trace };
-	struct pf_ingest_options o = {
-		.paths = paths, .path_count = 1, .rank = -1, .out = path
-	};
 	struct pf_buf text = { 0 };
-	struct pf_db db = { 0 };
+	struct scene s;
+	char *out;
 
-	support_write(trace, json, strlen(json));
-	pf_ingest(&o, err);
-	support_no_error(err);
-	pf_db_open(&db, path, false, err);
-	support_no_error(err);
+	scene_open(&s, json);
+	out = support_path_take(s.dir, "out");
 	with_out.out = out;
-	if (!pf_stacks(&db, &with_out, stdout, &result, err))
+	if (!pf_stacks(&s.db, &with_out, stdout, &result, err))
 		support_read(out, &text);
-	pf_db_close(&db);
-	free(trace);
-	free(path);
 	free(out);
-	support_tmp_release(dir);
+	scene_close(&s);
 	return text.data;
 }
 
@@ -76,18 +50,18 @@ static const struct pf_stacks_args cpu = { .window = PF_WINDOW_DEFAULTS,
 					   .weight = PF_STACKS_CPU };
 
 /* clang-format off */
-static const char trace[] = TRACE(
-	RANGE("python_function", "train.py(7): step", 1, 0, 100)
-	RANGE("user_annotation", "ProfilerStep#3", 1, 10, 40)
-	RANGE("cpu_op", "aten::mm", 1, 20, 20)
-	CALL(25, 5, 1)
-	RANGE("user_annotation", "ProfilerStep#4", 1, 60, 30)
-	RANGE("cpu_op", "aten::mm", 1, 70, 10)
-	CALL(72, 3, 2)
-	RANGE("cpu_op", "aten::mm", 2, 0, 5)
-	WORK("k<a; b>", 30, 10, 1)
-	WORK("k<a; b>", 80, 7, 2)
-	WORK("early", 1, 2, 9));
+static const char trace[] = NAMED(
+	MAIN("python_function", "train.py(7): step", 0, 100)
+	MAIN("user_annotation", "ProfilerStep#3", 10, 40)
+	MAIN("cpu_op", "aten::mm", 20, 20)
+	LAUNCH(25, 5, 1)
+	MAIN("user_annotation", "ProfilerStep#4", 60, 30)
+	MAIN("cpu_op", "aten::mm", 70, 10)
+	LAUNCH(72, 3, 2)
+	HOST_ON(2, "cpu_op", "aten::mm", 0, 5)
+	KERNEL("k<a; b>", 30, 10, 7, 1)
+	KERNEL("k<a; b>", 80, 7, 7, 2)
+	KERNEL("early", 1, 2, 7, 9));
 /* clang-format on */
 
 static void by_launch(void **state)
@@ -138,9 +112,8 @@ static void windows_and_threads(void **state)
 static void crossing(void **state)
 {
 	(void)state;
-	check(TRACE(RANGE("cpu_op", "a", 1, 0, 10) RANGE(
-		      "cpu_op", "b", 1, 5, 10) RANGE("cpu_op", "c", 1, 15, 1)
-			    RANGE("cpu_op", "d", 1, 15, 0)),
+	check(TRACE(MAIN("cpu_op", "a", 0, 10) MAIN("cpu_op", "b", 5, 10) MAIN(
+		      "cpu_op", "c", 15, 1) MAIN("cpu_op", "d", 15, 0)),
 	      &cpu, "a 5000\na;b 10000\nc 1000\n");
 }
 
@@ -150,10 +123,10 @@ static void idle(void **state)
 
 	(void)state;
 	args.weight = PF_STACKS_IDLE;
-	check(TRACE(RANGE("cpu_op", "aten::item", 1, 10, 100)
-			    RANGE("cuda_runtime", "cudaStreamSynchronize", 1,
-				  20, 80) CALL(120, 5, 2) CALL(1, 1, 1)
-				    WORK("k", 5, 15, 1) WORK("k", 125, 5, 2)),
+	check(TRACE(MAIN("cpu_op", "aten::item", 10,
+			 100) MAIN("cuda_runtime", "cudaStreamSynchronize", 20,
+				   80) LAUNCH(120, 5, 2) LAUNCH(1, 1, 1)
+			    KERNEL("k", 5, 15, 7, 1) KERNEL("k", 125, 5, 7, 2)),
 	      &args,
 	      "launch latency;cudaLaunchKernel 5000\n"
 	      "op overhead;aten::item 10000\n"
@@ -164,9 +137,8 @@ static void idle(void **state)
 static void hostile_names(void **state)
 {
 	(void)state;
-	check(TRACE(RANGE("cpu_op", "a;b\\nc 5", 1, 0, 1) RANGE("cpu_op", "", 1,
-								1, 1)
-			    RANGE("cpu_op", "\\u001b[31m\\u202e", 1, 2, 1)),
+	check(TRACE(MAIN("cpu_op", "a;b\\nc 5", 0, 1) MAIN("cpu_op", "", 1, 1)
+			    MAIN("cpu_op", "\\u001b[31m\\u202e", 2, 1)),
 	      &cpu,
 	      "(no name) 1000\n\\x1b[31m\\xe2\\x80\\xae 1000\n"
 	      "a\\x3bb\\x0ac 5 1000\n");
@@ -177,8 +149,7 @@ static void nothing(void **state)
 	struct pf_err err = { 0 };
 
 	(void)state;
-	assert_null(
-		stacks_take(TRACE(RANGE("cpu_op", "a", 1, 0, 1)), &gpu, &err));
+	assert_null(stacks_take(TRACE(MAIN("cpu_op", "a", 0, 1)), &gpu, &err));
 	support_error(&err, PF_EDATA, "there is no GPU work");
 }
 

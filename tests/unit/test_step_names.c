@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps of other names: patterns, which ranges count, numbers, GPU work. */
-#include "unit/support.h"
+#include "unit/events.h"
+#include "unit/scene.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,77 +9,47 @@
 #include "analysis/step_names.h"
 #include "analysis/steps.h"
 #include "analysis/window.h"
-#include "store/ingest.h"
 
-#define RANGE(cat, name, ts, dur, pid, tid, args)                              \
-	"{\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name              \
-	"\", \"pid\": " #pid ", \"tid\": " #tid ", \"ts\": " #ts               \
-	", \"dur\": " #dur ", \"args\": {" args "}},\n"
-#define NOTE(name, ts, dur, tid)                                               \
-	RANGE("user_annotation", name, ts, dur, 9, tid, "\"a\": 1")
-#define CALL(ts, dur, number)                                                  \
-	RANGE("cuda_runtime", "cudaLaunchKernel", ts, dur, 9, 8,               \
-	      "\"correlation\": " #number)
-#define WORK(ts, dur, number)                                                  \
-	RANGE("kernel", "k", ts, dur, 0, 7,                                    \
-	      "\"device\": 0, \"stream\": 7, \"correlation\": " #number)
-#define TRACE(events)                                                          \
-	"{\"traceEvents\": [\n" events                                         \
-	"{\"ph\": \"i\", \"name\": \"train 9\", \"pid\": 9, \"tid\": 9, "      \
-	"\"ts\": 0}]}"
+#define NOTE(name, ts, dur, tid) HOST_ON(tid, "user_annotation", name, ts, dur)
+/* An instant of a step's name counts as none. */
+#define MARKED(events)                                                         \
+	TRACE(events "{\"ph\": \"i\", \"name\": \"train 9\", \"pid\": 9, "     \
+		     "\"tid\": 9, \"ts\": 0},\n")
 
-struct scene {
-	char *dir, *trace, *path;
-	struct pf_db db;
+struct named {
+	struct scene scene;
 	struct pf_steps steps;
 };
 
-static void scene_open(struct scene *s, const char *json)
+static void named_open(struct named *n, const char *json)
 {
-	struct pf_ingest_options o = { .path_count = 1, .rank = -1 };
-	struct pf_err err = { 0 };
-	const char *paths[1];
-
-	memset(s, 0, sizeof(*s));
-	s->dir = support_tmp_take();
-	s->trace = support_path_take(s->dir, "t.json");
-	s->path = support_path_take(s->dir, "t.db");
-	support_write(s->trace, json, strlen(json));
-	paths[0] = s->trace;
-	o.paths = paths;
-	o.out = s->path;
-	pf_ingest(&o, &err);
-	support_no_error(&err);
-	pf_db_open(&s->db, s->path, false, &err);
-	support_no_error(&err);
+	scene_open(&n->scene, json);
+	n->steps = (struct pf_steps){ 0 };
 }
 
-static void scene_load(struct scene *s, const char *pattern)
+static void load(struct named *n, const char *pattern)
 {
 	struct pf_err err = { 0 };
 
-	pf_steps_release(&s->steps);
-	pf_steps_load(&s->db, pattern, &s->steps, &err);
+	pf_steps_release(&n->steps);
+	pf_steps_load(&n->scene.db, pattern, &n->steps, &err);
 	support_no_error(&err);
 }
 
-static void scene_close(struct scene *s)
+static void named_close(struct named *n)
 {
-	pf_steps_release(&s->steps);
-	pf_db_close(&s->db);
-	support_tmp_release(s->dir);
-	free(s->trace);
-	free(s->path);
+	pf_steps_release(&n->steps);
+	scene_close(&n->scene);
 }
 
 /* Number, start and extended end in us. */
-static void expect(const struct scene *s, size_t i, int64_t step, int64_t start,
+static void expect(const struct named *n, size_t i, int64_t step, int64_t start,
 		   int64_t end)
 {
-	assert_true(i < s->steps.count);
-	assert_int_equal(s->steps.items[i].step, step);
-	assert_int_equal(s->steps.items[i].start_ns, start * 1000);
-	assert_int_equal(s->steps.items[i].end_ns, end * 1000);
+	assert_true(i < n->steps.count);
+	assert_int_equal(n->steps.items[i].step, step);
+	assert_int_equal(n->steps.items[i].start_ns, start * 1000);
+	assert_int_equal(n->steps.items[i].end_ns, end * 1000);
 }
 
 static void refuse(const char *pattern, const char *text)
@@ -150,75 +121,78 @@ static void test_slow_pattern(void **state)
 
 static void test_numbers(void **state)
 {
-	struct scene s;
+	struct named n;
 
 	(void)state;
-	scene_open(&s,
-		   TRACE(NOTE("train 7", 0, 10, 9) NOTE(
+	named_open(&n,
+		   MARKED(NOTE("train 7", 0, 10, 9) NOTE(
 			   "train 12", 20, 10, 9) NOTE("layer2", 40, 10, 9)
-				 NOTE("layer1", 60, 10, 9) NOTE("x1", 80, 10, 9)
-					 NOTE("x", 90, 5, 9)
-						 NOTE("y99999999999999999999",
-						      97, 1, 9)));
-	scene_load(&s, "^train");
-	assert_int_equal(s.steps.count, 2);
-	expect(&s, 0, 7, 0, 10);
-	expect(&s, 1, 12, 20, 30);
+				  NOTE("layer1", 60, 10, 9) NOTE(
+					  "x1", 80, 10, 9) NOTE("x", 90, 5, 9)
+					  NOTE("y99999999999999999999", 97, 1,
+					       9)));
+	load(&n, "^train");
+	assert_int_equal(n.steps.count, 2);
+	expect(&n, 0, 7, 0, 10);
+	expect(&n, 1, 12, 20, 30);
 	/* numbers that do not ascend, or not all there: counted */
-	scene_load(&s, "layer");
-	expect(&s, 0, 0, 40, 50);
-	expect(&s, 1, 1, 60, 70);
-	scene_load(&s, "^x");
-	expect(&s, 0, 0, 80, 90);
-	expect(&s, 1, 1, 90, 95);
-	scene_load(&s, "^y");
-	expect(&s, 0, 0, 97, 98);
-	scene_close(&s);
+	load(&n, "layer");
+	expect(&n, 0, 0, 40, 50);
+	expect(&n, 1, 1, 60, 70);
+	load(&n, "^x");
+	expect(&n, 0, 0, 80, 90);
+	expect(&n, 1, 1, 90, 95);
+	load(&n, "^y");
+	expect(&n, 0, 0, 97, 98);
+	named_close(&n);
 }
 
 /* Thread 5 has most, after what is nested has gone. */
 static void test_threads(void **state)
 {
-	struct scene s;
+	struct named n;
 	struct pf_err err = { 0 };
 
 	(void)state;
-	scene_open(&s,
-		   TRACE(NOTE("step", 0, 100, 3) NOTE("step", 10, 10, 3) NOTE(
+	named_open(&n,
+		   MARKED(NOTE("step", 0, 100, 3) NOTE("step", 10, 10, 3) NOTE(
 			   "step", 30, 10, 3) NOTE("step", 50, 10, 3)
-				 NOTE("step", 5, 40, 5) NOTE("step", 60, 40, 5)
-					 NOTE("step", 70, 10, 5)
-						 NOTE("step", 0, 9, 6)));
-	scene_load(&s, "step");
-	assert_int_equal(s.steps.count, 2);
-	expect(&s, 0, 0, 5, 45);
-	expect(&s, 1, 1, 60, 100);
-	pf_steps_release(&s.steps);
-	pf_steps_load(&s.db, "nothing", &s.steps, &err);
+				  NOTE("step", 5, 40, 5) NOTE("step", 60, 40, 5)
+					  NOTE("step", 70, 10, 5)
+						  NOTE("step", 0, 9, 6)));
+	load(&n, "step");
+	assert_int_equal(n.steps.count, 2);
+	expect(&n, 0, 0, 5, 45);
+	expect(&n, 1, 1, 60, 100);
+	pf_steps_release(&n.steps);
+	pf_steps_load(&n.scene.db, "nothing", &n.steps, &err);
 	support_error(&err, PF_EDATA, "no range of the host matches");
-	scene_close(&s);
+	named_close(&n);
 }
 
 /* A call that lies in a step, on whatever thread, extends it by its work. */
 static void test_gpu_work(void **state)
 {
-	struct scene s;
+	struct named n;
 
 	(void)state;
-	scene_open(&s, TRACE(NOTE("it", 0, 50, 9) NOTE("it", 50, 50, 9) NOTE(
-			       "it", 200, 10, 9) CALL(45, 5, 1) CALL(46, 5, 2)
-				     CALL(150, 5, 3) CALL(50, 1, 4) WORK(
-					     60, 30, 1) WORK(50, 100, 2)
-					     WORK(160, 10, 3) WORK(95, 25, 4)));
-	scene_load(&s, "^it$");
-	assert_int_equal(s.steps.count, 3);
-	expect(&s, 0, 0, 0, 90);
-	expect(&s, 1, 1, 90, 120);
-	expect(&s, 2, 2, 200, 210);
-	assert_int_equal(s.steps.items[0].gpu_count, 1);
-	assert_int_equal(s.steps.items[1].gpu_count, 1);
-	assert_true(s.steps.items[2].is_partial);
-	scene_close(&s);
+	named_open(&n,
+		   MARKED(NOTE("it", 0, 50, 9) NOTE("it", 50, 50, 9) NOTE(
+			   "it", 200, 10, 9) LAUNCH(45, 5, 1) LAUNCH(46, 5, 2)
+				  LAUNCH(150, 5, 3) LAUNCH(50, 1, 4) KERNEL(
+					  "k", 60, 30, 7, 1) KERNEL("k", 50,
+								    100, 7, 2)
+					  KERNEL("k", 160, 10, 7, 3)
+						  KERNEL("k", 95, 25, 7, 4)));
+	load(&n, "^it$");
+	assert_int_equal(n.steps.count, 3);
+	expect(&n, 0, 0, 0, 90);
+	expect(&n, 1, 1, 90, 120);
+	expect(&n, 2, 2, 200, 210);
+	assert_int_equal(n.steps.items[0].gpu_count, 1);
+	assert_int_equal(n.steps.items[1].gpu_count, 1);
+	assert_true(n.steps.items[2].is_partial);
+	named_close(&n);
 }
 
 /* The range of a step is no work of the CPU in the breakdown. */
@@ -227,14 +201,14 @@ static void test_breakdown(void **state)
 	struct pf_steps_args args = { .window = PF_WINDOW_DEFAULTS };
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
-	struct scene s;
+	struct named n;
 	const struct pf_table *t;
 	bool is_seen = false;
 
 	(void)state;
-	scene_open(&s, TRACE(NOTE("it", 0, 50, 9) NOTE("mine", 10, 5, 9)));
+	named_open(&n, MARKED(NOTE("it", 0, 50, 9) NOTE("mine", 10, 5, 9)));
 	args.window.steps = "^it$";
-	pf_steps_answer(&s.db, &args, &doc, &err);
+	pf_steps_answer(&n.scene.db, &args, &doc, &err);
 	support_no_error(&err);
 	t = doc.tables[0];
 	for (size_t i = 0; i < pf_table_row_count(t); i++)
@@ -244,7 +218,7 @@ static void test_breakdown(void **state)
 		}
 	assert_true(is_seen);
 	pf_doc_release(&doc);
-	scene_close(&s);
+	named_close(&n);
 }
 
 static void test_window(void **state)
@@ -252,31 +226,31 @@ static void test_window(void **state)
 	struct pf_window_args args = PF_WINDOW_DEFAULTS;
 	struct pf_window w = { 0 };
 	struct pf_err err = { 0 };
-	struct scene s;
+	struct named n;
 
 	(void)state;
-	scene_open(&s, TRACE(NOTE("it", 0, 50, 9) NOTE("it", 60, 40, 9)
-				     NOTE("it", 200, 10, 9)));
+	named_open(&n, MARKED(NOTE("it", 0, 50, 9) NOTE("it", 60, 40, 9)
+				      NOTE("it", 200, 10, 9)));
 	args.steps = "^it";
 	args.step = "1";
-	pf_window_resolve(&s.db, &args, &w, &err);
+	pf_window_resolve(&n.scene.db, &args, &w, &err);
 	support_no_error(&err);
 	assert_int_equal(w.traces[0].from_ns, 60000);
 	assert_int_equal(w.traces[0].to_ns, 100000);
 	pf_window_release(&w);
 	args.step = NULL;
 	args.skip_first = 2;
-	pf_window_resolve(&s.db, &args, &w, &err);
+	pf_window_resolve(&n.scene.db, &args, &w, &err);
 	support_no_error(&err);
 	assert_int_equal(w.traces[0].from_ns, 200000);
 	pf_window_release(&w);
 	/* a wrong pattern is one even where no step is asked for */
 	args.skip_first = 0;
 	args.steps = "(";
-	pf_window_resolve(&s.db, &args, &w, &err);
+	pf_window_resolve(&n.scene.db, &args, &w, &err);
 	support_error(&err, PF_EUSAGE, "is no pattern");
 	pf_window_release(&w);
-	scene_close(&s);
+	named_close(&n);
 }
 
 int main(void)

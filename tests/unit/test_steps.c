@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps and launches of small traces, worked out by hand. */
+#include "unit/events.h"
 #include "unit/scene.h"
 
 #include "analysis/copies.h"
@@ -128,20 +129,20 @@ static void test_usage(void **state)
 	(void)state;
 	scene_open(&s, USAGE(1024));
 	steps(&s);
-	scene_real(scene_scalar(&s, "utilization_share"), 0.475);
-	scene_real(scene_scalar(&s, "sm_efficiency_share"), 0.3875);
-	scene_real(scene_scalar(&s, "occupancy_percent"), 700.0 / 24);
-	scene_real(scene_scalar(&s, "occupancy_known_share"), 1);
-	scene_real(scene_cell(&s, "steps", 0, "sm_efficiency_share"), 0.3875);
-	scene_real(scene_cell(&s, "devices", 0, "utilization_share"), 0.475);
-	scene_int(scene_cell(&s, "devices", 0, "kernel_ns"), 24000);
+	scene_real(&s, NULL, 0, "utilization_share", 0.475);
+	scene_real(&s, NULL, 0, "sm_efficiency_share", 0.3875);
+	scene_real(&s, NULL, 0, "occupancy_percent", 700.0 / 24);
+	scene_real(&s, NULL, 0, "occupancy_known_share", 1);
+	scene_real(&s, "steps", 0, "sm_efficiency_share", 0.3875);
+	scene_real(&s, "devices", 0, "utilization_share", 0.475);
+	scene_int(&s, "devices", 0, "kernel_ns", 24000);
 	scene_close(&s);
 	/* with so much shared memory 0 says nothing */
 	scene_open(&s, USAGE(65536));
 	steps(&s);
-	scene_real(scene_scalar(&s, "sm_efficiency_share"), 0.3875);
-	scene_real(scene_scalar(&s, "occupancy_percent"), 35);
-	scene_real(scene_scalar(&s, "occupancy_known_share"), 20.0 / 24);
+	scene_real(&s, NULL, 0, "sm_efficiency_share", 0.3875);
+	scene_real(&s, NULL, 0, "occupancy_percent", 35);
+	scene_real(&s, NULL, 0, "occupancy_known_share", 20.0 / 24);
 	scene_close(&s);
 }
 
@@ -154,9 +155,9 @@ static void test_unknown_usage(void **state)
 	scene_open(&s, TRACE(SIZED(0, 10, 1, 1, 0.5, 50, 0)
 				     WORK("kernel", "k", 20, 10, 1, 2)));
 	steps(&s);
-	scene_null(scene_scalar(&s, "sm_efficiency_share"));
-	scene_real(scene_scalar(&s, "occupancy_percent"), 50);
-	scene_real(scene_scalar(&s, "occupancy_known_share"), 0.5);
+	scene_null(&s, NULL, 0, "sm_efficiency_share");
+	scene_real(&s, NULL, 0, "occupancy_percent", 50);
+	scene_real(&s, NULL, 0, "occupancy_known_share", 0.5);
 	scene_close(&s);
 }
 
@@ -187,10 +188,10 @@ static void test_window(void **state)
 								    1, 10, 0)));
 	steps(&s);
 	assert_int_equal(cell(&s, 2, "is_partial"), 1);
-	scene_int(scene_cell(&s, "devices", 0, "window_ns"), 50000);
-	scene_int(scene_cell(&s, "devices", 0, "kernel_ns"), 26000);
-	scene_real(scene_scalar(&s, "sm_efficiency_share"), 26.0 / 50);
-	scene_real(scene_scalar(&s, "utilization_share"), 26.0 / 50);
+	scene_int(&s, "devices", 0, "window_ns", 50000);
+	scene_int(&s, "devices", 0, "kernel_ns", 26000);
+	scene_real(&s, NULL, 0, "sm_efficiency_share", 26.0 / 50);
+	scene_real(&s, NULL, 0, "utilization_share", 26.0 / 50);
 	scene_close(&s);
 }
 
@@ -250,9 +251,9 @@ static void test_counts(void **state)
 	assert_int_equal(cell(&s, 0, "htod_bytes"), 6000);
 	assert_int_equal(cell(&s, 0, "htod_ns"), 4000);
 	assert_int_equal(cell(&s, 0, "dtoh_count"), 0);
-	assert_int_equal(pf_table_row_count(scene_table(&s, "copies")), 1);
-	scene_text(scene_cell(&s, "copies", 0, "memory"), "Pageable -> Device");
-	scene_real(scene_cell(&s, "copies", 0, "gb_per_s"), 1.5);
+	assert_int_equal(scene_row_count(&s, "copies"), 1);
+	scene_text(&s, "copies", 0, "memory", "Pageable -> Device");
+	scene_real(&s, "copies", 0, "gb_per_s", 1.5);
 	scene_close(&s);
 }
 
@@ -288,7 +289,7 @@ static void test_ways(void **state)
 
 static int64_t scalar(const struct scene *s, const char *key)
 {
-	return scene_scalar(s, key)->v.i;
+	return scene_cell(s, NULL, 0, key)->v.i;
 }
 
 /* Two calls, one with two kernels (a graph), and a kernel without a call. */
@@ -328,18 +329,18 @@ static void test_launches(void **state)
 	assert_int_equal(row[4].v.i, 5000);
 	assert_int_equal(row[6].v.i, 1);
 	/* what is negative counts at zero */
-	scene_int(scene_cell(&s, "delays", 0, "from_ns"), 0);
-	scene_int(scene_cell(&s, "delays", 0, "count"), 1);
-	scene_int(scene_cell(&s, "delays", 0, "negative_count"), 1);
-	scene_int(scene_cell(&s, "delays", 3, "from_ns"), 5000);
-	scene_int(scene_cell(&s, "delays", 3, "count"), 1);
-	assert_int_equal(pf_table_row_count(scene_table(&s, "delays")), 4);
-	scene_text(scene_cell(&s, "slow_calls", 0, "call"), "cudaGraphLaunch");
-	scene_int(scene_cell(&s, "slow_calls", 0, "delay_ns"), -5000);
-	scene_int(scene_cell(&s, "slow_calls", 0, "gpu_ns"), 70000);
-	assert_int_equal(pf_table_row_count(scene_table(&s, "slow_calls")), 1);
-	scene_int(scene_scalar(&s, "short_kernel_count"), 1);
-	scene_text(scene_cell(&s, "short_kernels", 0, "op"), "(none)");
+	scene_int(&s, "delays", 0, "from_ns", 0);
+	scene_int(&s, "delays", 0, "count", 1);
+	scene_int(&s, "delays", 0, "negative_count", 1);
+	scene_int(&s, "delays", 3, "from_ns", 5000);
+	scene_int(&s, "delays", 3, "count", 1);
+	assert_int_equal(scene_row_count(&s, "delays"), 4);
+	scene_text(&s, "slow_calls", 0, "call", "cudaGraphLaunch");
+	scene_int(&s, "slow_calls", 0, "delay_ns", -5000);
+	scene_int(&s, "slow_calls", 0, "gpu_ns", 70000);
+	assert_int_equal(scene_row_count(&s, "slow_calls"), 1);
+	scene_int(&s, NULL, 0, "short_kernel_count", 1);
+	scene_text(&s, "short_kernels", 0, "op", "(none)");
 	scene_close(&s);
 }
 
@@ -351,29 +352,27 @@ static void test_short_kernels(void **state)
 	struct scene s;
 
 	(void)state;
-	scene_open(
-		&s,
-		TRACE(RANGE("cpu_op", "aten::outer", 0, 90, 7, "\"a\": 1") CALL(
-			"cudaLaunchKernel", 1, 1,
-			1) RANGE("cpu_op", "aten::inner", 10, 20, 7,
-				 "\"a\": 1") CALL("cudaLaunchKernel", 11, 1, 2)
-			      CALL("cudaLaunchKernel", 40, 1,
-				   3) WORK("kernel", "k", 100, 9, 1,
-					   1) WORK("kernel", "k", 110, 10, 1, 2)
-				      WORK("kernel", "k", 120, 2, 1, 2)
-					      WORK("kernel", "k", 130, 4, 1, 3)
-						      WORK("gpu_memset",
-							   "Memset (Device)",
-							   140, 1, 1, 3)));
+	scene_open(&s,
+		   TRACE(MAIN("cpu_op", "aten::outer", 0, 90) CALL(
+			   "cudaLaunchKernel", 1, 1,
+			   1) MAIN("cpu_op", "aten::inner", 10,
+				   20) CALL("cudaLaunchKernel", 11, 1, 2)
+				 CALL("cudaLaunchKernel", 40, 1, 3) WORK(
+					 "kernel", "k", 100, 9, 1,
+					 1) WORK("kernel", "k", 110, 10, 1, 2)
+					 WORK("kernel", "k", 120, 2, 1, 2)
+						 WORK("kernel", "k", 130, 4, 1,
+						      3) WORK("gpu_memset",
+							      "Memset (Device)",
+							      140, 1, 1, 3)));
 	pf_launches(&s.db, &args, &s.doc, &err);
 	support_no_error(&err);
-	assert_int_equal(pf_table_row_count(scene_table(&s, "short_kernels")),
-			 2);
-	scene_text(scene_cell(&s, "short_kernels", 0, "op"), "aten::outer");
-	scene_int(scene_cell(&s, "short_kernels", 0, "count"), 2);
-	scene_int(scene_cell(&s, "short_kernels", 0, "gpu_ns"), 13000);
-	scene_real(scene_cell(&s, "short_kernels", 0, "share"), 0.5);
-	scene_text(scene_cell(&s, "short_kernels", 1, "op"), "aten::inner");
+	assert_int_equal(scene_row_count(&s, "short_kernels"), 2);
+	scene_text(&s, "short_kernels", 0, "op", "aten::outer");
+	scene_int(&s, "short_kernels", 0, "count", 2);
+	scene_int(&s, "short_kernels", 0, "gpu_ns", 13000);
+	scene_real(&s, "short_kernels", 0, "share", 0.5);
+	scene_text(&s, "short_kernels", 1, "op", "aten::inner");
 	scene_close(&s);
 }
 

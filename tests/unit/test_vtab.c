@@ -3,7 +3,7 @@
  * The virtual tables over a database that ingest made of a small trace whose
  * every event is a formula of its number.
  */
-#include "unit/support.h"
+#include "unit/scene.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +11,11 @@
 #include <string.h>
 
 #include "store/export.h"
-#include "store/ingest.h"
 #include "store/vtab.h"
 
 #define EVENTS 40000 /* on two tracks: three full blocks at least */
 
-static char *folder, *db_path;
+static struct scene scene;
 
 static void add_event(struct pf_buf *out, int i)
 {
@@ -38,36 +37,22 @@ static void add_event(struct pf_buf *out, int i)
 
 static int make_database(void **state)
 {
-	struct pf_ingest_options options = { .path_count = 1, .rank = -1 };
 	struct pf_buf json = { 0 };
-	struct pf_err err = { 0 };
-	char *trace;
-	const char *paths[1];
 
 	(void)state;
-	folder = support_tmp_take();
-	trace = support_path_take(folder, "trace.json");
-	db_path = support_path_take(folder, "trace.db");
 	pf_buf_adds(&json, "{\"traceEvents\":[\n");
 	for (int i = 0; i < EVENTS; i++)
 		add_event(&json, i);
 	pf_buf_adds(&json, "\n]}\n");
-	support_write(trace, json.data, json.len);
-	paths[0] = trace;
-	options.paths = paths;
-	options.out = db_path;
-	pf_ingest(&options, &err);
-	support_no_error(&err);
+	scene_open(&scene, json.data);
 	pf_buf_release(&json);
-	free(trace);
 	return 0;
 }
 
 static int drop_database(void **state)
 {
 	(void)state;
-	support_tmp_release(folder);
-	free(db_path);
+	scene_close(&scene);
 	return 0;
 }
 
@@ -76,7 +61,7 @@ static sqlite3 *connect_with(size_t group_bytes)
 	struct pf_err err = { 0 };
 	sqlite3 *sql;
 
-	assert_int_equal(sqlite3_open(db_path, &sql), SQLITE_OK);
+	assert_int_equal(sqlite3_open(scene.path, &sql), SQLITE_OK);
 	pf_vtab_register_with(sql, group_bytes, &err);
 	support_no_error(&err);
 	return sql;
@@ -355,13 +340,13 @@ static void export_writes_the_same_rows(void **state)
 		"SELECT id, class, pid, tid, event_count FROM track",
 		"SELECT stored_count, json_bytes FROM trace",
 	};
-	char *path = support_path_take(folder, "rows.db");
+	char *path = support_path_take(scene.dir, "rows.db");
 	struct pf_err err = { 0 };
 	struct pf_db db;
 	sqlite3 *rows;
 
 	(void)state;
-	pf_db_open(&db, db_path, true, &err);
+	pf_db_open(&db, scene.path, true, &err);
 	support_no_error(&err);
 	pf_export_rows(&db, path, false, &err);
 	support_no_error(&err);
@@ -406,12 +391,12 @@ static void probe(const char *path)
 
 static void damaged_files_do_no_harm(void **state)
 {
-	char *path = support_path_take(folder, "damaged.db");
+	char *path = support_path_take(scene.dir, "damaged.db");
 	struct pf_buf bytes = { 0 };
 	uint64_t seed = 77;
 
 	(void)state;
-	support_read(db_path, &bytes);
+	support_read(scene.path, &bytes);
 	for (int round = 0; round < 60; round++) {
 		struct pf_buf copy = { 0 };
 
@@ -456,11 +441,11 @@ static void hostile_values_do_no_harm(void **state)
 		"DROP TABLE block_column; CREATE VIEW block_column AS SELECT"
 		" 1 AS block_id, 2 AS column_id, zeroblob(99) AS data",
 	};
-	char *path = support_path_take(folder, "hostile.db");
+	char *path = support_path_take(scene.dir, "hostile.db");
 	struct pf_buf bytes = { 0 };
 
 	(void)state;
-	support_read(db_path, &bytes);
+	support_read(scene.path, &bytes);
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(*attacks); i++) {
 		sqlite3 *sql;
 

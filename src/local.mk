@@ -247,6 +247,8 @@ libprofan_a_SOURCES = \
 	src/report/html.h \
 	src/report/md.c \
 	src/report/page.c \
+	src/report/page_args.c \
+	src/report/page_args.h \
 	src/report/payload.c \
 	src/report/payload.h \
 	src/report/ranks.c \
@@ -388,6 +390,7 @@ profan_SOURCES = \
 	src/cmd/input.h \
 	src/cmd/output.c \
 	src/cmd/output.h \
+	src/cmd/page_opts.h \
 	src/cmd/usage.c \
 	src/main.c
 profan_LDADD = libprofan.a $(PROFAN_LIBS)

@@ -105,6 +105,64 @@ run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
 	ok "diff: --output needs --format html" ||
 	not_ok "diff: --output needs --format html" "$tmp/err"
 
+diff_page() { # A B OPTION...
+	a=$1 b=$2
+	shift 2
+	run 0 "$profan" diff -q "$tmp/$a.db" "$tmp/$b.db" --format html \
+		-o "$tmp/diff.html" "$@" || not_ok "diff $*: page" "$tmp/err"
+	bytes=$(wc -c <"$tmp/diff.html")
+}
+for size in 100 125 140; do
+	diff_page train other --max-html ${size}K
+	if [ "$bytes" -gt $((size << 10)) ] &&
+		grep -q 'octet-stream' "$tmp/diff.html"; then
+		not_ok "diff: --max-html ${size}K is kept" "$bytes bytes"
+	elif grep -q 'Not in the timeline: .* of B, .*--max-html 64M' \
+		"$tmp/diff.html" ||
+		grep -q 'There is no timeline' "$tmp/diff.html"; then
+		ok "diff: --max-html ${size}K is kept, and says what is missing"
+	else
+		not_ok "diff: --max-html ${size}K says what is missing"
+	fi
+done
+diff_page train other --max-html 64M
+if grep -q 'Not in the timeline\|no timeline' "$tmp/diff.html"; then
+	not_ok "diff: --max-html 64M has all"
+else
+	ok "diff: --max-html 64M has all"
+fi
+for want in full:6 gpu+ops:4 gpu:2 none:0; do
+	diff_page train other --timeline ${want%:*}
+	count=$(grep -c 'octet-stream' "$tmp/diff.html")
+	[ "$count" = "${want#*:}" ] && ok "diff: --timeline ${want%:*}" ||
+		not_ok "diff: --timeline ${want%:*}" "$count blocks"
+done
+diff_page train other --timeline gpu
+if grep -q 'Not in the timeline.*of B, as <code>--timeline</code> says' \
+	"$tmp/diff.html"; then
+	ok "diff: says what was not wanted"
+else
+	not_ok "diff: says what was not wanted"
+fi
+diff_page train other --source-url 'https://host.example/r/%f#L%l'
+if grep -q 'href="https://host.example/r/[a-z_/.]*py#L[0-9]*"' \
+	"$tmp/diff.html"; then
+	ok "diff: --source-url"
+else
+	not_ok "diff: --source-url"
+fi
+run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" --source-url 'http://a/%f' &&
+	run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" --max-html 8T &&
+	ok "diff: odd sizes and URLs are refused" ||
+	not_ok "diff: odd sizes and URLs are refused" "$tmp/err"
+diff_page train other --step 2..3 --by kernel
+if grep -q '<code>profan diff train.db other.db --by kernel --step 2..3 --f' \
+	"$tmp/diff.html"; then
+	ok "diff: the page names its command with what changes figures"
+else
+	not_ok "diff: the page names its command with what changes figures"
+fi
+
 # ---- the commands that it names ----
 run 0 "$profan" report "$tmp/train.db" --format json
 "$PYTHON" -c '
@@ -259,6 +317,44 @@ elif grep -aq 'train.py' "$tmp/all"; then
 else
 	not_ok "--redact leaves file names" "$tmp/private.html"
 fi
+# the annotation of the other one counts
+sed 's/planted-run", 1/planted-step %d" % n, 1/; s/gemm/planted-gemm/' \
+	"$tmp/private.py" | "$PYTHON" - >"$tmp/planted/counts.json"
+ingest counts "$tmp/planted/counts.json"
+: >"$tmp/all"
+for pair in private:counts counts:counts; do
+	a=${pair%:*} b=${pair#*:}
+	diff_page "$a" "$b" --redact
+	"$PYTHON" "$tmp/open.py" "$tmp/diff.html" >>"$tmp/all"
+	for format in md text csv json; do
+		run 0 "$profan" diff "$tmp/$a.db" "$tmp/$b.db" --redact \
+			--columns count --format $format ||
+			not_ok "diff --redact --format $format" "$tmp/err"
+		cat "$tmp/out" >>"$tmp/all"
+	done
+done
+# names of kernels are the program's, and stay
+if sed 's/planted-gemm//g' "$tmp/all" |
+	grep -aoE '.{30}(planted|987654|4242|/home|/opt|/tmp).{20}' \
+		>"$tmp/found"; then
+	not_ok "diff --redact leaves no name of a person, machine or folder" \
+		"$tmp/found"
+elif grep -aq 'annotation [0-9]' "$tmp/all" && grep -aq 'train.py' "$tmp/all"
+then
+	ok "diff --redact leaves no name of a person, machine or folder"
+else
+	not_ok "diff --redact numbers annotations" "$tmp/diff.html"
+fi
+run 0 "$profan" diff "$tmp/private.db" "$tmp/counts.db" --format json
+"$PYTHON" -c 'import json, sys
+print(json.dumps(json.load(sys.stdin)["tables"]["waterfall"]))' \
+	<"$tmp/out" >"$tmp/open-figures"
+run 0 "$profan" diff "$tmp/private.db" "$tmp/counts.db" --format json --redact
+"$PYTHON" -c 'import json, sys
+print(json.dumps(json.load(sys.stdin)["tables"]["waterfall"]))' \
+	<"$tmp/out" >"$tmp/redacted-figures"
+same "diff: figures stay what they are" "$tmp/open-figures" \
+	"$tmp/redacted-figures"
 page private
 if grep -q 'lib/x.py' "$tmp/private.html" &&
 	! grep -q 'site-packages' "$tmp/private.html"; then

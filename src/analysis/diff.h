@@ -63,6 +63,7 @@ int pf_diff_check(const char *check, struct pf_err *err);
  * by its path if names is NULL.
  */
 struct pf_captures {
+	struct pf_text_filter filter; /* set before */
 	struct pf_capture *own;
 	const struct pf_capture **items;
 	size_t count;

@@ -270,6 +270,20 @@ struct pf_capture_step *pf_capture_step_over(struct pf_capture *c,
 
 /* ---- the whole ---- */
 
+uint32_t pf_capture_text(struct pf_capture *c, const char *s)
+{
+	struct pf_buf shown = { 0 };
+	uint32_t n;
+
+	if (!c->filter.write)
+		return pf_capture_own_text(c, s);
+	pf_buf_adds(&shown, "");
+	c->filter.write(c->filter.context, s, strlen(s), &shown);
+	n = pf_intern_add(&c->texts, shown.data, shown.len);
+	pf_buf_release(&shown);
+	return n;
+}
+
 static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, i);

@@ -26,6 +26,7 @@
 #include "analysis/intern.h"
 #include "analysis/names.h"
 #include "analysis/window.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "store/db.h"
 
@@ -126,8 +127,17 @@ struct pf_average_row {
 	int64_t value[PF_AVERAGE_VALUES];
 };
 
+/* What texts of a trace are shown as. */
+struct pf_text_filter {
+	/* Append it; called by several threads at once.  NULL: as they are. */
+	void (*write)(const void *context, const char *s, size_t len,
+		      struct pf_buf *out);
+	const void *context;
+};
+
 struct pf_capture {
 	char *path;
+	struct pf_text_filter filter; /* set before it is loaded */
 	struct pf_intern texts;
 	struct pf_capture_step *steps; /* by trace, then start */
 	size_t step_count, full_count;
@@ -165,7 +175,7 @@ enum pf_capture_want {
 	PF_CAPTURE_AVERAGES = 4, /* key_averages(), beside these */
 };
 
-/* Zero *out first.  On an error it can and must be released as well. */
+/* Zero *out first, but for its filter.  On an error it can and must be released as well. */
 int pf_capture_load(struct pf_db *db, const struct pf_window_args *window,
 		    unsigned want, struct pf_capture *out, struct pf_err *err);
 void pf_capture_release(struct pf_capture *c);
@@ -217,7 +227,10 @@ static inline int64_t pf_capture_span(int64_t from_ns, int64_t to_ns)
 	return __builtin_sub_overflow(to_ns, from_ns, &ns) ? INT64_MAX : ns;
 }
 
-static inline uint32_t pf_capture_text(struct pf_capture *c, const char *s)
+/* The number of a text of the trace. */
+uint32_t pf_capture_text(struct pf_capture *c, const char *s);
+/* Of a text that is made of such, or of no trace. */
+static inline uint32_t pf_capture_own_text(struct pf_capture *c, const char *s)
 {
 	return pf_intern_add(&c->texts, s, strlen(s));
 }

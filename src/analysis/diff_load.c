@@ -68,6 +68,7 @@ int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 	int rc = 0;
 
 	*out = (struct pf_captures){
+		.filter = out->filter,
 		.own = pf_calloc(count + 1, sizeof(*out->own)),
 		.items = pf_calloc(count + 1, sizeof(*out->items)),
 		.count = count,
@@ -76,6 +77,7 @@ int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 		size_t first = first_of(paths, i);
 
 		out->items[i] = &out->own[first];
+		out->own[i].filter = out->filter;
 		if (first == i)
 			jobs[files++] = (struct job){ .path = paths[i],
 						      .window = window,

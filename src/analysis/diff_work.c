@@ -23,48 +23,6 @@
 
 /* ---- names ---- */
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* Does what was copied so far end with a word that a count follows? */
-static bool ends_counting(const struct pf_buf *b)
-{
-	static const char *const words[] = { "step", "iter", "iteration",
-					     "batch", "epoch" };
-	size_t len = b->len;
-
-	if (len && b->data[len - 1] == '#')
-		return true;
-	while (len && strchr(" _:=-", b->data[len - 1]))
-		len--;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		size_t n = strlen(words[i]);
-
-		if (len >= n && !strncasecmp(b->data + len - n, words[i], n) &&
-		    (len == n || !is_letter(b->data[len - n - 1])))
-			return true;
-	}
-	return false;
-}
-
-/* "train_step 17" is "train_step N": the same place in every step. */
-static void add_without_counts(struct pf_buf *out, const char *s)
-{
-	size_t digits;
-
-	pf_buf_clear(out);
-	pf_buf_adds(out, "");
-	for (; *s; s += digits ? digits : 1) {
-		digits = strspn(s, "0123456789");
-		if (digits && ends_counting(out))
-			pf_buf_addc(out, 'N');
-		else
-			pf_buf_add(out, s, digits ? digits : 1);
-	}
-}
-
 static void describe_name(struct pf_work *w, struct pf_work_name *n,
 			  const char *text)
 {
@@ -80,7 +38,8 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 	for (unsigned k = 0; k < 3; k++)
 		n->class[k] =
 			(uint8_t)pf_gpu_classify(PF_KIND_KERNEL + k, text);
-	add_without_counts(&w->text, text);
+	pf_buf_clear(&w->text);
+	pf_name_without_counts(text, &w->text);
 	n->node_text = pf_capture_text(w->c, w->text.data);
 }
 
@@ -226,7 +185,7 @@ static uint32_t path_text(struct pf_work *w, uint32_t node, bool only_regions)
 	size_t count = 0, cut = 0;
 
 	if (node == PF_NODE_OTHER)
-		return pf_capture_text(w->c, OTHER);
+		return pf_capture_own_text(w->c, OTHER);
 	for (; node > PF_NODE_OTHER; node = w->nodes[node].parent) {
 		if (only_regions && !is_region(&w->nodes[node]))
 			continue;
@@ -247,7 +206,7 @@ static uint32_t path_text(struct pf_work *w, uint32_t node, bool only_regions)
 			pf_buf_adds(&w->text,
 				    cut && count == 32 ? " > ... > " : " > ");
 	}
-	return pf_capture_text(w->c, w->text.data);
+	return pf_capture_own_text(w->c, w->text.data);
 }
 
 static uint32_t node_text(struct pf_work *w, uint32_t node)
@@ -274,7 +233,7 @@ static struct pf_work_row *work_row(struct pf_work *w,
 		key = (struct row_key){ .node = PF_NODE_OTHER,
 					.op = w->none,
 					.shapes = w->none,
-					.kernel = pf_capture_text(c, OTHER),
+					.kernel = pf_capture_own_text(c, OTHER),
 					.class = wanted->class,
 					.kind = wanted->kind };
 	}
@@ -377,9 +336,9 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 int pf_work_add_orphan(struct pf_work *w, const struct pf_launched *l,
 		       struct pf_err *err)
 {
-	uint32_t node =
-		pf_work_node(w, PF_NODE_ROOT, pf_capture_text(w->c, NO_LAUNCH),
-			     PF_KIND_CPU_OP);
+	uint32_t node = pf_work_node(w, PF_NODE_ROOT,
+				     pf_capture_own_text(w->c, NO_LAUNCH),
+				     PF_KIND_CPU_OP);
 	struct pf_capture_step *step = NULL;
 
 	if (w->slots[l->slot].launched_in == l->trace_id) {
@@ -399,7 +358,7 @@ struct pf_op_row *pf_work_op(struct pf_work *w, uint32_t name, uint32_t shapes,
 	uint32_t key[3] = { name, shapes, kind }, n;
 
 	if (w->op_keys.count >= PF_CAPTURE_ROWS_MAX) {
-		key[0] = pf_capture_text(c, OTHER);
+		key[0] = pf_capture_own_text(c, OTHER);
 		key[1] = w->none;
 	}
 	n = pf_intern_add(&w->op_keys, (const char *)key, sizeof(key));
@@ -687,7 +646,7 @@ int pf_capture_work(struct pf_db *db, const struct pf_window *window,
 	int rc;
 
 	init(&w);
-	w.none = pf_capture_text(c, "");
+	w.none = pf_capture_own_text(c, "");
 	rc = run(&w, err);
 	release(&w);
 	return rc;

@@ -396,3 +396,45 @@ void pf_names_free(struct pf_names *n)
 	free(n->slots);
 	free(n);
 }
+
+/* ---- counts ---- */
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* Does what was copied so far end with a word that a count follows? */
+static bool ends_counting(const struct pf_buf *b)
+{
+	static const char *const words[] = { "step", "iter", "iteration",
+					     "batch", "epoch" };
+	size_t len = b->len;
+
+	if (len && b->data[len - 1] == '#')
+		return true;
+	while (len && strchr(" _:=-", b->data[len - 1]))
+		len--;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t n = strlen(words[i]);
+
+		if (len >= n && !strncasecmp(b->data + len - n, words[i], n) &&
+		    (len == n || !is_letter(b->data[len - n - 1])))
+			return true;
+	}
+	return false;
+}
+
+void pf_name_without_counts(const char *s, struct pf_buf *out)
+{
+	size_t digits;
+
+	pf_buf_adds(out, "");
+	for (; *s; s += digits ? digits : 1) {
+		digits = strspn(s, "0123456789");
+		if (digits && ends_counting(out))
+			pf_buf_addc(out, 'N');
+		else
+			pf_buf_add(out, s, digits ? digits : 1);
+	}
+}

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "store/db.h"
 
@@ -80,6 +81,12 @@ char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err);
 /* The same of a Python function: "file.py(12): f" as "file.py:12 f". */
 char *pf_names_frame_take(struct pf_names *n, uint32_t name,
 			  struct pf_err *err);
+
+/*
+ * Append a name without what counts steps in it: "train_step 17" becomes
+ * "train_step N", the same place in every step.
+ */
+void pf_name_without_counts(const char *s, struct pf_buf *out);
 
 /* Classify a text; pf_names_class() without a database. */
 struct pf_name_class pf_name_classify(const char *name);

@@ -95,7 +95,7 @@ struct pf_cmd {
 	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		      struct pf_err *err);
 	/* Or NULL: --format html, of the document that answer() made. */
-	int (*page)(struct pf_ctx *cx, void *args, const struct pf_doc *doc,
+	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		    struct pf_err *err);
 	/*
 	 * Names of the tables that --limit cuts, a space between them; --sort

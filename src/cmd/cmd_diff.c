@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 #include "analysis/diff.h"
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
+#include "cmd/page_opts.h"
 #include "report/diff_page.h"
 #include "report/diff_timeline.h"
 #include "report/gather.h"
+#include "report/redact.h"
 
 #define MD_ROWS 10
 
 struct diff_args {
 	struct pf_diff_args diff; /* first: its options write here */
 	const char *out;
+	struct pf_page_args page;
+	struct pf_redact *redact;      /* for a page, or if asked for */
 	struct pf_timelines timelines; /* for a page */
 };
 
-static const struct diff_args defaults = { .diff = PF_DIFF_DEFAULTS };
+static const struct diff_args defaults = { .diff = PF_DIFF_DEFAULTS,
+					   .page = PF_PAGE_DEFAULTS };
 
 static const struct pf_opt opts[] = {
 	{ 0, "by", PF_DIFF_BY_WORDS,
@@ -35,6 +44,7 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_diff_args, columns), 0, 0 },
 	{ 'o', "output", "FILE", "write the page here (diff.html)",
 	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
+	PF_PAGE_OPTS(struct diff_args, page),
 	PF_WINDOW_OPTS(struct pf_diff_args, window),
 	{ 0 },
 };
@@ -65,81 +75,170 @@ static int compare(const struct pf_diff_args *args, const struct pf_captures *c,
 	return rc < 0 ? -1 : is_failed;
 }
 
+/* How texts of all captures are shown; strict: from the start. */
+static int open_redact(struct diff_args *a, const struct pf_inputs *inputs,
+		       struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < inputs->count && !rc; i++) {
+		struct pf_db db = { 0 };
+
+		rc = pf_db_open(&db, inputs->paths[i], false, err);
+		if (!rc && a->redact)
+			rc = pf_redact_add(a->redact, &db, err);
+		else if (!rc)
+			a->redact = pf_redact_new(&db, a->page.redact, err);
+		pf_db_close(&db);
+		if (!a->redact)
+			rc = -1;
+	}
+	return rc;
+}
+
+static void show_text(const void *redact, const char *s, size_t len,
+		      struct pf_buf *out)
+{
+	pf_redact_text(redact, s, len, out);
+}
+
+/* Strict: matching is of what is shown, so that no row tells more. */
+static int load_captures(struct pf_ctx *cx, struct diff_args *a,
+			 const struct pf_inputs *inputs,
+			 struct pf_captures *captures, struct pf_err *err)
+{
+	unsigned want =
+		PF_CAPTURE_ALL | (a->diff.columns ? PF_CAPTURE_AVERAGES : 0);
+	char **names = pf_calloc(inputs->count + 1, sizeof(*names));
+	int rc;
+
+	for (size_t i = 0; i < inputs->count; i++)
+		names[i] = a->page.redact
+				   ? (char *)pf_output_base_name(cx->argv[i])
+				   : cx->argv[i];
+	if (a->page.redact)
+		captures->filter =
+			(struct pf_text_filter){ show_text, a->redact };
+	rc = pf_captures_load(inputs->paths, names, inputs->count,
+			      &a->diff.window, want, captures, err);
+	free(names);
+	return rc;
+}
+
 static int load_timelines(struct diff_args *a, const struct pf_inputs *inputs,
 			  size_t a_count, struct pf_err *err)
 {
-	const char *const paths[] = { inputs->paths[0],
-				      inputs->paths[a_count] };
-	int rc = pf_diff_timeline(paths, inputs->count, &a->diff.window,
-				  &a->timelines, err);
+	const struct pf_diff_timeline_args args = {
+		.paths = { inputs->paths[0], inputs->paths[a_count] },
+		.captures = inputs->count,
+		.window = &a->diff.window,
+		.page = &a->page,
+		.redact = a->redact,
+	};
 
-	if (rc)
-		pf_timelines_release(&a->timelines);
-	return rc;
+	return pf_diff_timeline(&args, &a->timelines, err);
+}
+
+static int check_args(const struct pf_ctx *cx, struct diff_args *a,
+		      struct pf_err *err)
+{
+	if (a->out && cx->style.format != PF_FORMAT_HTML)
+		return pf_fail(err, PF_EUSAGE,
+			       "'--output' goes with '--format html'");
+	if (pf_page_args_read(&a->page, err))
+		return -1;
+	for (size_t i = 0; i < a->diff.fail_on.count; i++)
+		if (pf_diff_check(a->diff.fail_on.items[i], err))
+			return -1;
+	return a->diff.columns ? pf_diff_columns(a->diff.columns, err) : 0;
+}
+
+static void release(struct diff_args *a)
+{
+	pf_timelines_release(&a->timelines);
+	pf_redact_free(a->redact);
+	a->redact = NULL;
 }
 
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	struct pf_diff_args *args = &((struct diff_args *)argv)->diff;
+	struct diff_args *args = argv;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
-	unsigned want =
-		PF_CAPTURE_ALL | (args->columns ? PF_CAPTURE_AVERAGES : 0);
+	bool is_page = cx->style.format == PF_FORMAT_HTML;
 	size_t a_count = 0;
 	int rc = split(cx, &a_count, err);
 
-	if (!rc && ((struct diff_args *)argv)->out &&
-	    cx->style.format != PF_FORMAT_HTML)
-		rc = pf_fail(err, PF_EUSAGE,
-			     "'--output' goes with '--format html'");
-	args->wide = cx->wide;
+	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
 	/* a comment has room for little */
 	if (cx->style.format == PF_FORMAT_MD && cx->limit < 0)
 		doc->order.limit = MD_ROWS;
-	for (size_t i = 0; !rc && i < args->fail_on.count; i++)
-		rc = pf_diff_check(args->fail_on.items[i], err);
-	if (!rc && args->columns)
-		rc = pf_diff_columns(args->columns, err);
+	if (!rc)
+		rc = check_args(cx, args, err);
 	if (!rc)
 		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+	if (!rc && (is_page || args->page.redact))
+		rc = open_redact(args, &inputs, err);
 	if (!rc)
-		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
-				      &args->window, want, &captures, err);
+		rc = load_captures(cx, args, &inputs, &captures, err);
 	if (!rc)
-		rc = compare(args, &captures, a_count, doc, err);
-	if (rc >= 0 && cx->style.format == PF_FORMAT_HTML &&
-	    load_timelines(argv, &inputs, a_count, err))
+		rc = compare(&args->diff, &captures, a_count, doc, err);
+	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
 		rc = -1;
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
+	if (rc < 0 || !is_page)
+		release(args);
 	return rc;
 }
 
 /* The command line, with names of files only. */
-static void show_command(const struct pf_ctx *cx, struct pf_buf *out)
+static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
+			 struct pf_buf *out)
 {
+	const char *by;
+	size_t len;
+
 	pf_buf_adds(out, "profan diff");
 	for (int i = 0; i < cx->argc; i++) {
 		pf_buf_adds(out, i && i == cx->dashes ? " -- " : " ");
 		pf_shell_word(out, pf_output_base_name(cx->argv[i]));
 	}
+	by = pf_opt_choice(PF_DIFF_BY_WORDS, a->diff.by, &len);
+	if (a->diff.by >= 0 && by)
+		pf_buf_addf(out, " --by %.*s", (int)len, by);
+	if (a->diff.min_delta_ns)
+		pf_buf_addf(out, " --min-delta %" PRId64 "ns",
+			    a->diff.min_delta_ns);
+	if (a->diff.force)
+		pf_buf_adds(out, " --force");
+	if (a->diff.columns) {
+		pf_buf_adds(out, " --columns ");
+		pf_shell_word(out, a->diff.columns);
+	}
+	if (a->page.redact)
+		pf_buf_adds(out, " --redact");
+	pf_window_options(&a->diff.window, out);
 }
 
-static int page(struct pf_ctx *cx, void *argv, const struct pf_doc *doc,
+static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		struct pf_err *err)
 {
 	struct diff_args *args = argv;
 	struct pf_buf text = { 0 }, command = { 0 };
 	int rc;
 
-	show_command(cx, &command);
-	rc = pf_diff_page(doc, command.data, &args->timelines, &text, err);
+	show_command(cx, args, &command);
+	if (!args->page.redact)
+		pf_redact_doc(args->redact, doc);
+	rc = pf_diff_page(doc, command.data, &args->page, &args->timelines,
+			  &text, err);
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
 				    &text, err);
-	pf_timelines_release(&args->timelines);
+	release(args);
 	pf_buf_release(&command);
 	pf_buf_release(&text);
 	return rc;

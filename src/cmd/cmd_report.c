@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <string.h>
-
-#include "base/num.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "cmd/page_opts.h"
 #include "report/report.h"
 
 struct report_args {
 	struct pf_report_args report;
-	const char *out, *max_html;
+	const char *out;
 	int format;
 };
 
@@ -19,8 +17,7 @@ enum { AS_HTML, AS_MD, AS_TEXT, AS_CSV, AS_JSON };
 #define FIELD(f) offsetof(struct report_args, f)
 
 static const struct report_args defaults = {
-	.report = { .window = PF_WINDOW_DEFAULTS,
-		    .max_html_bytes = PF_REPORT_MAX_HTML },
+	.report = { .window = PF_WINDOW_DEFAULTS, .page = PF_PAGE_DEFAULTS },
 };
 
 static const struct pf_opt opts[] = {
@@ -30,40 +27,10 @@ static const struct pf_opt opts[] = {
 	{ 'f', "format", "html|md|text|csv|json",
 	  "a page, a summary, or the verdicts", PF_OPT_CHOICE, FIELD(format), 0,
 	  0 },
-	{ 0, "timeline", PF_TIMELINE_WORDS, "what the timeline shows",
-	  PF_OPT_CHOICE, FIELD(report.timeline), 0, 0 },
-	{ 0, "max-html", "SIZE",
-	  "leave parts of the timeline out above this (8M)", PF_OPT_STRING,
-	  FIELD(max_html), 0, 0 },
-	{ 0, "redact", NULL, "drop names of people, machines and folders",
-	  PF_OPT_FLAG, FIELD(report.redact), 0, 0 },
-	{ 0, "source-url", "URL",
-	  "link lines of code: https://host/path/%f#L%l", PF_OPT_STRING,
-	  FIELD(report.source_url), 0, 0 },
+	PF_PAGE_OPTS(struct report_args, report.page),
 	PF_WINDOW_OPTS(struct report_args, report.window),
 	{ 0 },
 };
-
-/* "800K", "8M", "1G" */
-static int parse_size(const char *s, int64_t *out, struct pf_err *err)
-{
-	static const char units[] = "KMG";
-	char digits[20];
-	size_t len = strspn(s, "0123456789");
-	const char *unit = s[len] ? strchr(units, s[len]) : NULL;
-	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-
-	if (len && len < 10 && (!s[len] || (unit && !s[len + 1]))) {
-		memcpy(digits, s, len);
-		digits[len] = '\0';
-		if (!pf_num_int(digits, out)) {
-			*out <<= shift;
-			return 0;
-		}
-	}
-	return pf_fail(err, PF_EUSAGE, "'%s' is no size: say 800K, 8M or 1G",
-		       s);
-}
 
 static int show_doc(struct pf_ctx *cx, const struct pf_report *r, int format,
 		    struct pf_err *err)
@@ -111,14 +78,13 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	struct pf_report report;
 	int rc;
 
-	if (a->max_html &&
-	    parse_size(a->max_html, &a->report.max_html_bytes, err))
+	if (pf_page_args_read(&a->report.page, err))
 		return -1;
 	if (a->out && a->format > AS_MD)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with html and md");
 	if (a->format != AS_HTML)
-		a->report.timeline = PF_TIMELINE_NONE;
+		a->report.page.timeline = PF_TIMELINE_NONE;
 	rc = pf_report_make(cx->db, &a->report,
 			    pf_output_base_name(cx->db_path), &report, err);
 	if (!rc)

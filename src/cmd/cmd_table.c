@@ -214,7 +214,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 			 struct pf_err *err)
 {
 	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
-				       .timeline = PF_TIMELINE_NONE };
+				       .page.timeline = PF_TIMELINE_NONE };
 	struct pf_report report = { 0 };
 	struct pf_doc doc = { 0 };
 	char step[PF_NUM_MAX];

@@ -12,13 +12,10 @@
 #include "report/figure.h"
 #include "report/fill.h"
 #include "report/html.h"
-#include "report/report.h"
 #include "table/find.h"
 
 /* The document takes the place of a part. */
 #define PART PF_PART_INFO
-
-#define TEXT_BYTES (512 << 10) /* what is no timeline, at most */
 
 #define COL(key)                                                               \
 	{                                                                      \
@@ -398,6 +395,7 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 }
 
 int pf_diff_page(const struct pf_doc *doc, const char *command,
+		 const struct pf_page_args *args,
 		 struct pf_timelines *timelines, struct pf_buf *out,
 		 struct pf_err *err)
 {
@@ -427,7 +425,9 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 					 { "data", &b[DATA] },
 					 { NULL, NULL } };
 	struct pf_parts parts = { 0 };
-	struct pf_html_page page = { .parts = &parts, .command = command };
+	struct pf_html_page page = { .parts = &parts,
+				     .command = command,
+				     .source_url = args->source_url };
 	int rc;
 
 	parts.doc[PART] = *doc; /* borrowed */
@@ -440,7 +440,8 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 	add_waterfall(&b[BREAKDOWN], doc);
 	add_sections(&b[BODY], &b[NAV], &page);
 	add_method(&b[METHOD], doc, command);
-	rc = pf_timeline_html(timelines, PF_REPORT_MAX_HTML - TEXT_BYTES,
+	rc = pf_timeline_html(timelines,
+			      args->max_html_bytes - pf_fill_bytes(slots),
 			      &b[TIMELINE], &b[DATA], err);
 	if (!rc)
 		rc = pf_fill("reports/diff.html", slots, out, err);

@@ -5,8 +5,6 @@
 
 #include "analysis/step.h"
 #include "report/diff_timeline.h"
-#include "report/redact.h"
-#include "report/report.h"
 #include "store/db.h"
 
 #define SLICE_BYTES 8 /* of the largest page for each slice */
@@ -49,25 +47,24 @@ static int add_steps(struct pf_db *db, const struct pf_window *w,
 	return 0;
 }
 
-static int load(struct pf_db *db, const struct pf_window_args *args,
+static int load(struct pf_db *db, const struct pf_diff_timeline_args *args,
 		struct pf_timeline_side *s, struct found *f, struct pf_err *err)
 {
+	const struct pf_page_args *page = args->page;
 	const int64_t slices =
-		PF_REPORT_MAX_HTML / SLICE_BYTES / PF_TIMELINE_SIDES;
-	struct pf_redact *redact = pf_redact_new(db, false, err);
+		page->max_html_bytes / SLICE_BYTES / PF_TIMELINE_SIDES;
 	struct pf_window w = { 0 };
-	int rc = redact ? pf_window_resolve(db, args, &w, err) : -1;
+	int rc = pf_window_resolve(db, args->window, &w, err);
 
 	if (!rc) {
 		f->traces = w.count;
-		rc = pf_timeline_load(db, &w.traces[0], redact,
-				      PF_TIMELINE_FULL, slices, &s->slices,
-				      err);
+		rc = pf_timeline_load(db, &w.traces[0], args->redact,
+				      (enum pf_timeline_want)page->timeline,
+				      slices, &s->slices, err);
 	}
 	if (!rc)
 		rc = add_steps(db, &w, s, f, err);
 	pf_window_release(&w);
-	pf_redact_free(redact);
 	return rc;
 }
 
@@ -88,8 +85,7 @@ static void add_note(struct pf_buf *out, const struct found found[2],
 		pf_buf_adds(out, " Of each side it is the first trace.");
 }
 
-int pf_diff_timeline(const char *const paths[2], size_t captures,
-		     const struct pf_window_args *window,
+int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		     struct pf_timelines *out, struct pf_err *err)
 {
 	static const char *const keys[] = { "a", "b" },
@@ -97,17 +93,19 @@ int pf_diff_timeline(const char *const paths[2], size_t captures,
 	struct found found[2] = { { 0 } };
 	int64_t later;
 
+	if (args->page->timeline == PF_TIMELINE_NONE)
+		return 0;
 	for (size_t i = 0; i < 2; i++) {
 		struct pf_timeline_side *s = &out->side[i];
 		struct pf_db db;
 		int rc;
 
-		if (pf_db_open(&db, paths[i], false, err))
+		if (pf_db_open(&db, args->paths[i], false, err))
 			return -1;
 		out->count = i + 1;
 		pf_buf_adds(&s->key, keys[i]);
 		pf_buf_adds(&s->label, labels[i]);
-		rc = load(&db, window, s, &found[i], err);
+		rc = load(&db, args, s, &found[i], err);
 		pf_db_close(&db);
 		if (rc)
 			return -1;
@@ -117,8 +115,7 @@ int pf_diff_timeline(const char *const paths[2], size_t captures,
 			: 0;
 	out->side[0].shift_ns = later < 0 ? -later : 0;
 	out->side[1].shift_ns = later > 0 ? later : 0;
-	add_note(&out->note, found, captures);
-	out->more = "<code>profan report --max-html 64M</code> of that side "
-		    "shows them";
+	add_note(&out->note, found, args->captures);
+	out->more = PF_TIMELINE_MORE;
 	return 0;
 }

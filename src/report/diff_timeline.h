@@ -8,14 +8,20 @@
 
 #include "analysis/window.h"
 #include "base/err.h"
+#include "report/page_args.h"
+#include "report/redact.h"
 #include "report/timeline.h"
 
-/*
- * paths: the databases of A and B; captures: of both sides together.  *out is
- * to be released, also after a failure.
- */
-int pf_diff_timeline(const char *const paths[2], size_t captures,
-		     const struct pf_window_args *window,
+struct pf_diff_timeline_args {
+	const char *paths[PF_TIMELINE_SIDES]; /* the databases of A and B */
+	size_t captures;                      /* of both sides together */
+	const struct pf_window_args *window;
+	const struct pf_page_args *page;
+	const struct pf_redact *redact;
+};
+
+/* *out is to be released, also after a failure. */
+int pf_diff_timeline(const struct pf_diff_timeline_args *args,
 		     struct pf_timelines *out, struct pf_err *err);
 
 #endif

@@ -79,6 +79,15 @@ static int fill(const char *text, const struct pf_slot *slots,
 	return 0;
 }
 
+int64_t pf_fill_bytes(const struct pf_slot *slots)
+{
+	int64_t sum = PF_FILL_BYTES;
+
+	for (; slots->name; slots++)
+		sum += (int64_t)slots->html->len;
+	return sum;
+}
+
 int pf_fill(const char *skeleton, const struct pf_slot *slots,
 	    struct pf_buf *out, struct pf_err *err)
 {

@@ -7,6 +7,8 @@
 #ifndef PF_REPORT_FILL_H
 #define PF_REPORT_FILL_H
 
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/err.h"
 
@@ -14,6 +16,11 @@ struct pf_slot {
 	const char *name;
 	const struct pf_buf *html;
 };
+
+#define PF_FILL_BYTES (64 << 10) /* skeleton, style and program, at most */
+
+/* What the page takes, at most, with the slots as they are. */
+int64_t pf_fill_bytes(const struct pf_slot *slots);
 
 /*
  * Append the page.  Slots end with name NULL; style, script, policy and

@@ -235,11 +235,8 @@ static void find_named_steps(struct pf_parts *p)
 			    pf_table_int_at(t, n - 1, "step"));
 }
 
-static void write_window(struct pf_parts *p)
+void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 {
-	const struct pf_window_args *w = &p->window;
-	struct pf_buf *out = &p->window_text;
-
 	if (w->steps) {
 		pf_buf_adds(out, " --steps ");
 		pf_shell_word(out, w->steps);
@@ -357,7 +354,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	find_steps(out);
 	if (pf_window_resolve(db, &out->window, &out->traces, err))
 		return -1;
-	write_window(out);
+	pf_window_options(&out->window, &out->window_text);
 	if (run_all(db, out, beside, err))
 		return -1;
 	find_named_steps(out);

@@ -353,17 +353,6 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 
 /* ---- the page ---- */
 
-#define FRAME_BYTES (64 << 10) /* skeleton, style and program */
-
-static int64_t bytes_of(const struct pf_buf *slots, size_t count)
-{
-	int64_t sum = FRAME_BYTES;
-
-	for (size_t i = 0; i < count; i++)
-		sum += (int64_t)slots[i].len;
-	return sum;
-}
-
 int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 {
 	enum {
@@ -396,7 +385,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 					 { "data", &b[DATA] },
 					 { NULL, NULL } };
 	struct pf_html_page page = { .parts = &r->parts,
-				     .source_url = r->args.source_url };
+				     .source_url = r->args.page.source_url };
 	int rc;
 
 	page.first_ns = r->parts.traces.traces[0].first_ns;
@@ -414,7 +403,8 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	add_checks(&b[FINE], &r->verdicts);
 	add_method(&b[METHOD], &r->parts);
 	rc = pf_timeline_html(&r->timelines,
-			      r->args.max_html_bytes - bytes_of(b, SLOTS),
+			      r->args.page.max_html_bytes -
+				      pf_fill_bytes(slots),
 			      &b[TIMELINE], &b[DATA], err);
 	if (!rc)
 		rc = pf_fill("reports/page.html", slots, out, err);

@@ -20,14 +20,14 @@ enum clock {
 static int load(struct pf_db *db, const struct pf_window *w, size_t which,
 		struct pf_report *r, size_t side, struct pf_err *err)
 {
-	int64_t slices = r->args.max_html_bytes / SLICE_BYTES;
+	int64_t slices = r->args.page.max_html_bytes / SLICE_BYTES;
 
 	if (w->count > 1)
 		slices /= PF_TIMELINE_SIDES;
 	r->timelines.count = side + 1;
 	return pf_timeline_load(db, &w->traces[which], r->redact,
-				(enum pf_timeline_want)r->args.timeline, slices,
-				&r->timelines.side[side].slices, err);
+				(enum pf_timeline_want)r->args.page.timeline,
+				slices, &r->timelines.side[side].slices, err);
 }
 
 int pf_ranks_load_first(struct pf_db *db, const struct pf_parts *p,
@@ -253,8 +253,7 @@ int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
 		name_side(r, other, &all->side[1]);
 	}
 	name_side(r, 0, &all->side[0]);
-	all->more = "<code>--timeline full --max-html 64M</code> brings them "
-		    "back";
+	all->more = PF_TIMELINE_MORE;
 	for (size_t i = 0; i < all->count; i++) {
 		add_steps(r, &all->side[i]);
 		add_marks(r, &all->side[i]);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/names.h"
 #include "base/mem.h"
 #include "report/redact.h"
 #include "store/named.h"
@@ -146,7 +147,7 @@ static int64_t find_private(const struct pf_redact *r, const char *s,
 		       : -1;
 }
 
-void pf_redact_text(struct pf_redact *r, const char *s, size_t len,
+void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 		    struct pf_buf *out)
 {
 	const char *common = r->common.data ? r->common.data : "";
@@ -182,7 +183,7 @@ void pf_redact_text(struct pf_redact *r, const char *s, size_t len,
 
 /* ---- documents ---- */
 
-static void redact_table(struct pf_redact *r, struct pf_table **table)
+static void redact_table(const struct pf_redact *r, struct pf_table **table)
 {
 	const struct pf_table *t = *table;
 	size_t cols = pf_table_col_count(t);
@@ -210,7 +211,7 @@ static void redact_table(struct pf_redact *r, struct pf_table **table)
 	*table = out;
 }
 
-static char *redact_string(struct pf_redact *r, char *s)
+static char *redact_string(const struct pf_redact *r, char *s)
 {
 	struct pf_buf text = { 0 };
 
@@ -221,7 +222,7 @@ static char *redact_string(struct pf_redact *r, char *s)
 	return text.data;
 }
 
-void pf_redact_doc(struct pf_redact *r, struct pf_doc *doc)
+void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc)
 {
 	for (size_t i = 0; i < doc->table_count; i++)
 		redact_table(r, &doc->tables[i]);
@@ -258,11 +259,60 @@ static void keep_common(struct pf_redact *r, const char *s, bool is_first)
 	r->common.data[r->common.len] = '\0';
 }
 
-static int load(struct pf_redact *r, struct pf_db *db, const char *query,
-		struct pf_err *err)
+static void keep_private(struct pf_redact *r, const char *s)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, query, err);
-	bool is_paths = !strcmp(query, "redact_files");
+	r->private = pf_grow(r->private, &r->private_cap, r->private_count + 1,
+			     sizeof(*r->private));
+	r->private[r->private_count++] = pf_strdup(s);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* In order, each once: its place is its number. */
+static void order_private(struct pf_redact *r)
+{
+	size_t kept = 0;
+
+	if (r->private_count)
+		qsort(r->private, r->private_count, sizeof(*r->private),
+		      by_text);
+	for (size_t i = 0; i < r->private_count; i++) {
+		char *s = r->private[i];
+
+		if (kept && !strcmp(r->private[kept - 1], s))
+			free(s);
+		else
+			r->private[kept++] = s;
+	}
+	r->private_count = kept;
+}
+
+static int load_files(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "redact_files", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		const char *s = (const char *)sqlite3_column_text(st, 0);
+
+		if (s)
+			keep_common(r, s, !r->common.data);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* Also as a comparison shows them. */
+static int load_private(struct pf_redact *r, struct pf_db *db,
+			struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "redact_annotations", err);
+	struct pf_buf place = { 0 };
 	int rc;
 
 	if (!st)
@@ -272,16 +322,23 @@ static int load(struct pf_redact *r, struct pf_db *db, const char *query,
 
 		if (!s)
 			continue;
-		if (is_paths) {
-			keep_common(r, s, !r->common.data);
-			continue;
-		}
-		r->private = pf_grow(r->private, &r->private_cap,
-				     r->private_count + 1, sizeof(*r->private));
-		r->private[r->private_count++] = pf_strdup(s);
+		keep_private(r, s);
+		pf_buf_clear(&place);
+		pf_name_without_counts(s, &place);
+		if (strcmp(place.data, s) != 0)
+			keep_private(r, place.data);
 	}
+	pf_buf_release(&place);
 	sqlite3_finalize(st);
+	order_private(r);
 	return rc;
+}
+
+int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
+{
+	if (load_files(r, db, err))
+		return -1;
+	return r->is_strict ? load_private(r, db, err) : 0;
 }
 
 struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
@@ -290,8 +347,7 @@ struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
 	struct pf_redact *r = pf_calloc(1, sizeof(*r));
 
 	r->is_strict = is_strict;
-	if (!load(r, db, "redact_files", err) &&
-	    (!is_strict || !load(r, db, "redact_annotations", err)))
+	if (!pf_redact_add(r, db, err))
 		return r;
 	pf_redact_free(r);
 	return NULL;

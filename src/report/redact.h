@@ -19,18 +19,20 @@
 struct pf_redact;
 struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
 				struct pf_err *err);
+/* The same for texts of another database beside. */
+int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err);
 void pf_redact_free(struct pf_redact *r);
 bool pf_redact_is_strict(const struct pf_redact *r);
 
-/* Append a text as it may be shown. */
-void pf_redact_text(struct pf_redact *r, const char *s, size_t len,
+/* Append a text as it may be shown.  Threads may do so at once. */
+void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 		    struct pf_buf *out);
 
 /*
  * The same for all that a document holds.  Strict: sentences are dropped, as
  * they may quote anything.
  */
-void pf_redact_doc(struct pf_redact *r, struct pf_doc *doc);
+void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc);
 
 /*
  * Append a path without what comes before its package or "common" (ends with

@@ -8,26 +8,6 @@
 #include "report/report.h"
 #include "table/find.h"
 
-int pf_report_check_url(const char *url, struct pf_err *err)
-{
-	static const char wanted[] = "https://";
-	const char *s = url;
-
-	if (strncmp(url, wanted, strlen(wanted)) || !strstr(url, "%f"))
-		return pf_fail(err, PF_EUSAGE,
-			       "'%s' is no source URL: it begins with https:// "
-			       "and has %%f where the file goes",
-			       url);
-	for (; *s; s++)
-		if ((unsigned char)*s <= ' ' || (unsigned char)*s > 126 ||
-		    strchr("\"'<>\\`", *s))
-			return pf_fail(err, PF_EUSAGE,
-				       "'%s' is no source URL: it has an odd "
-				       "character",
-				       url);
-	return 0;
-}
-
 static int load_timeline(struct pf_db *db, const struct pf_parts *p,
 			 void *context, struct pf_err *err)
 {
@@ -43,17 +23,16 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	memset(out, 0, sizeof(*out));
 	out->db = db;
 	out->args = *args;
-	if (args->source_url && pf_report_check_url(args->source_url, err))
-		return -1;
-	out->redact = pf_redact_new(db, args->redact, err);
+	out->redact = pf_redact_new(db, args->page.redact, err);
 	if (!out->redact ||
 	    pf_parts_gather(db, &args->window, db_name, out->redact,
-			    args->timeline == PF_TIMELINE_NONE ? NULL : &beside,
+			    args->page.timeline == PF_TIMELINE_NONE ? NULL
+								    : &beside,
 			    &out->parts, err))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	pf_tiles_find(&out->parts, &out->tiles);
-	if (args->timeline != PF_TIMELINE_NONE)
+	if (args->page.timeline != PF_TIMELINE_NONE)
 		return pf_ranks_finish(out, err);
 	return 0;
 }

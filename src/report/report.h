@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "report/gather.h"
+#include "report/page_args.h"
 #include "report/tiles.h"
 #include "report/timeline.h"
 #include "report/verdict.h"
@@ -20,13 +21,8 @@
 
 struct pf_report_args {
 	struct pf_window_args window;
-	const char *source_url; /* "https://host/%f#L%l", or NULL */
-	int timeline;           /* enum pf_timeline_want; not NONE: load it */
-	int64_t max_html_bytes;
-	bool redact;
+	struct pf_page_args page;
 };
-
-#define PF_REPORT_MAX_HTML (8 << 20)
 
 struct pf_report {
 	struct pf_db *db;
@@ -53,8 +49,5 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
 
 /* The name of the trace, for a heading. */
 void pf_report_title(const struct pf_report *r, struct pf_buf *out);
-
-/* "https://host/path/%f#L%l" and nothing worse; PF_EUSAGE. */
-int pf_report_check_url(const char *url, struct pf_err *err);
 
 #endif

@@ -55,7 +55,7 @@ struct placed {
 struct loader {
 	struct pf_db *db;
 	struct pf_timeline *t;
-	struct pf_redact *redact;
+	const struct pf_redact *redact;
 	struct pf_names *classes;
 	struct pf_intern texts; /* visible names -> number */
 	struct pf_map names;    /* string.id and kind -> number << 8 | cat */
@@ -541,7 +541,7 @@ static void keep_names(struct loader *l)
 }
 
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
-		     struct pf_redact *redact, enum pf_timeline_want want,
+		     const struct pf_redact *redact, enum pf_timeline_want want,
 		     int64_t slices, struct pf_timeline *out,
 		     struct pf_err *err)
 {

@@ -93,7 +93,7 @@ struct pf_timeline {
  * what does not fit is cut in time and said so in until_ns.
  */
 int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
-		     struct pf_redact *redact, enum pf_timeline_want want,
+		     const struct pf_redact *redact, enum pf_timeline_want want,
 		     int64_t slices, struct pf_timeline *out,
 		     struct pf_err *err);
 void pf_timeline_release(struct pf_timeline *t);

@@ -358,7 +358,9 @@ static void add_missing(struct pf_buf *out, const struct pf_timelines *all,
 		pf_buf_adds(out, " of ");
 		pf_html_text(out, s->label.data);
 	}
-	if (!g->count)
+	if (!s->slices.is_wanted[which])
+		pf_buf_adds(out, ", as <code>--timeline</code> says");
+	else if (!g->count)
 		pf_buf_adds(out, ", for their size");
 	else if (g->until_ns != INT64_MAX) {
 		pf_buf_adds(out, ", those that begin after ");

@@ -45,6 +45,10 @@ struct pf_timelines {
 	const char *more;   /* HTML: how to get what was too large */
 };
 
+/* What helps where both pages have the options of page_args.h. */
+#define PF_TIMELINE_MORE                                                       \
+	"<code>--timeline full --max-html 64M</code> brings them back"
+
 void pf_timelines_release(struct pf_timelines *all);
 
 /* Is there anything to show? */

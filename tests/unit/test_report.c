@@ -629,9 +629,9 @@ static void urls_are_checked(void **state)
 	struct pf_err err = { 0 };
 
 	(void)state;
-	assert_int_equal(pf_report_check_url("https://a/%f#L%l", &err), 0);
+	assert_int_equal(pf_page_check_url("https://a/%f#L%l", &err), 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		assert_int_equal(pf_report_check_url(bad[i], &err), -1);
+		assert_int_equal(pf_page_check_url(bad[i], &err), -1);
 }
 
 int main(void)

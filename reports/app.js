@@ -34,7 +34,8 @@ const time = (ns) => {
 
 /* ---- tables ---- */
 
-const TOP = 10;
+const TOP = 10; /* rows before "show all" */
+const LONG = 36; /* what surely fits in a column */
 
 const cellKey = (row, col) => {
 	const c = row.cells[col];
@@ -106,6 +107,16 @@ const addTools = (table) => {
 	table.parentNode.before(make('div', { className: 'tools' }, input, all,
 		said));
 };
+
+/* A tooltip holds for the same text further down, too. */
+const titles = new Map();
+for (const c of document.querySelectorAll('.t tbody :is(th, td)')) {
+	const text = c.textContent;
+	if (c.title)
+		titles.set(text, c.title);
+	else if (text.length > LONG || titles.has(text))
+		c.title = titles.get(text) || text;
+}
 
 for (const table of document.querySelectorAll('.t > table')) {
 	for (const th of table.tHead.rows[0].cells) {
@@ -262,10 +273,11 @@ const addRows = (g) => {
 /* "gpu" of "gpu", or of "r3.gpu" where traces are stacked. */
 const kindOf = (group) => group.key.split('.').pop();
 
+const inflate = (id) => new Response(new Blob([fromBase64($(id).textContent)])
+	.stream().pipeThrough(new DecompressionStream('gzip')));
+
 const load = async (group, side, names) => {
-	const stream = new Blob([fromBase64($(group.id).textContent)]).stream()
-		.pipeThrough(new DecompressionStream('gzip'));
-	const b = new Uint8Array(await new Response(stream).arrayBuffer());
+	const b = new Uint8Array(await inflate(group.id).arrayBuffer());
 	const g = parse(b, names);
 	if (g.n !== group.n || g.tracks.length !== group.tracks.length)
 		throw damaged();
@@ -1077,6 +1089,7 @@ const timeline = (T) => {
 
 	const first = T.groups.filter((g) => !isPython(g));
 	(async () => {
+		T.names = await inflate('pn').json();
 		for (const group of first.length ? first : T.groups)
 			await addGroup(group);
 		requestAnimationFrame(() => requestAnimationFrame(() => {

@@ -266,7 +266,9 @@ libprofan_a_SOURCES = \
 	src/report/tiles.c \
 	src/report/tiles.h \
 	src/report/timeline.c \
+	src/report/titles.c \
 	src/report/timeline.h \
+	src/report/titles.h \
 	src/report/verdict.c \
 	src/report/verdict.h \
 	src/store/argtext.c \

@@ -12,8 +12,9 @@
 #include "report/figure.h"
 #include "table/find.h"
 
-#define WIDTH  1000.0
-#define HEIGHT 160.0
+/* Of the picture's own units: whole ones are fine enough. */
+#define WIDTH  1000
+#define HEIGHT 1600
 
 struct curve {
 	const struct pf_table *points;
@@ -55,88 +56,115 @@ static void measure(struct curve *c)
 	}
 }
 
-static double x_of(const struct curve *c, int64_t ns)
+static int x_of(const struct curve *c, int64_t ns)
 {
-	return WIDTH * (double)(ns - c->from_ns) /
-	       (double)(c->to_ns - c->from_ns);
+	return (int)(WIDTH * (double)(ns - c->from_ns) /
+			     (double)(c->to_ns - c->from_ns) +
+		     0.5);
 }
 
-static double y_of(const struct curve *c, int64_t bytes)
+static int y_of(const struct curve *c, int64_t bytes)
 {
-	return HEIGHT - HEIGHT * (double)bytes / (double)c->top_bytes;
+	return (int)(HEIGHT - HEIGHT * (double)bytes / (double)c->top_bytes +
+		     0.5);
 }
 
-/* A line with steps over all points, left to right. */
-static void add_steps(struct pf_buf *out, const struct curve *c,
-		      const char *key)
+/* Writes lines with steps; x is where it is, told_x what is written. */
+struct pen {
+	struct pf_buf *out;
+	int x, told_x, y;
+};
+
+static struct pen pen_at(struct pf_buf *out, int x, int y)
 {
-	bool is_first = true;
+	pf_buf_addf(out, "M%d %d", x, y);
+	return (struct pen){ out, x, x, y };
+}
+
+static void pen_y(struct pen *p, int y)
+{
+	if (y == p->y)
+		return;
+	if (p->x != p->told_x)
+		pf_buf_addf(p->out, "h%d", p->x - p->told_x);
+	pf_buf_addf(p->out, "v%d", y - p->y);
+	p->told_x = p->x;
+	p->y = y;
+}
+
+static void pen_end(struct pen *p)
+{
+	if (p->x != p->told_x)
+		pf_buf_addf(p->out, "h%d", p->x - p->told_x);
+	p->told_x = p->x;
+}
+
+/* Over all points, left to right. */
+static struct pen add_steps(struct pf_buf *out, const struct curve *c,
+			    const char *key)
+{
+	struct pen p = { 0 };
 
 	for (size_t r = 0; r < pf_table_rows(c->points); r++) {
 		const struct pf_cell *cell = pf_table_at(c->points, r, key);
-		double x, y;
+		int y;
 
 		if (!is_mine(c, r) || !cell)
 			continue;
-		x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
 		y = y_of(c, pf_cell_int(cell));
-		if (is_first)
-			pf_buf_addf(out, "M%.1f %.1f", x, y);
-		else
-			pf_buf_addf(out, "H%.1fV%.1f", x, y);
-		is_first = false;
+		if (!p.out)
+			p = pen_at(out, 0, y);
+		p.x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
+		pen_y(&p, y);
 	}
+	return p;
 }
 
-/* The same from right to left, to close an area. */
-static void add_steps_back(struct pf_buf *out, const struct curve *c,
+/* The same from right to left. */
+static void add_steps_back(struct pen *p, const struct curve *c,
 			   const char *key)
 {
-	double y = -1;
-
 	for (size_t r = pf_table_rows(c->points); r-- > 0;) {
-		double x;
-
 		if (!is_mine(c, r))
 			continue;
-		x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
-		if (y < 0)
-			pf_buf_addf(
-				out, "L%.1f %.1f", x,
-				y_of(c, pf_table_int_at(c->points, r, key)));
-		else
-			pf_buf_addf(out, "V%.1fH%.1f",
-				    y_of(c, pf_table_int_at(c->points, r, key)),
-				    x);
-		y = 0;
+		pen_y(p, y_of(c, pf_table_int_at(c->points, r, key)));
+		p->x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
 	}
-	pf_buf_addc(out, 'Z');
+	pen_end(p);
 }
 
 static void add_picture(struct pf_buf *out, const struct curve *c, int64_t peak,
 			int64_t peak_ns)
 {
-	pf_buf_adds(out, "<svg class=curve viewBox=\"0 0 1000 160\" "
-			 "preserveAspectRatio=none role=img aria-label=\"");
+	struct pen pen;
+
+	pf_buf_addf(out,
+		    "<svg class=curve viewBox=\"0 0 %d %d\" "
+		    "preserveAspectRatio=none role=img aria-label=\"",
+		    WIDTH, HEIGHT);
 	pf_html_text(out, c->device);
 	pf_buf_adds(out, ": memory over time, peak ");
 	pf_figure_bytes(out, peak);
 	pf_buf_adds(out, "\"><path fill=\"#3f84c8\" fill-opacity=\"0.25\" "
 			 "d=\"");
-	add_steps(out, c, "high_bytes");
-	pf_buf_addf(out, "V%.0fH0Z\"/><path fill=\"#3f84c8\" d=\"", HEIGHT);
-	add_steps(out, c, "high_bytes");
-	add_steps_back(out, c, "low_bytes");
-	pf_buf_adds(out, "\"/><path fill=\"none\" stroke=\"#c26f1f\" "
+	pen = add_steps(out, c, "low_bytes");
+	pen_y(&pen, HEIGHT);
+	pf_buf_adds(out, "H0Z\"/><path fill=\"#3f84c8\" d=\"");
+	pen = add_steps(out, c, "high_bytes");
+	add_steps_back(&pen, c, "low_bytes");
+	pf_buf_adds(out, "Z\"/><path fill=\"none\" stroke=\"#c26f1f\" "
 			 "vector-effect=\"non-scaling-stroke\" d=\"");
-	add_steps(out, c, "reserved_bytes");
+	pen = add_steps(out, c, "reserved_bytes");
+	if (pen.out)
+		pen_end(&pen);
 	pf_buf_addf(out,
 		    "\"/><path fill=\"none\" stroke=\"#c75d68\" "
 		    "stroke-dasharray=\"3 3\" vector-effect=\"non-scaling-"
-		    "stroke\" d=\"M%.1f 0V160\"/></svg>\n",
+		    "stroke\" d=\"M%d 0V%d\"/></svg>\n",
 		    x_of(c, peak_ns < c->from_ns ? c->from_ns
 			    : peak_ns > c->to_ns ? c->to_ns
-						 : peak_ns));
+						 : peak_ns),
+		    HEIGHT);
 }
 
 static void add_caption(struct pf_buf *out, const struct pf_table *devices,

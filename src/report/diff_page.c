@@ -425,11 +425,14 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 					 { "data", &b[DATA] },
 					 { NULL, NULL } };
 	struct pf_parts parts = { 0 };
+	struct pf_titles titles;
 	struct pf_html_page page = { .parts = &parts,
 				     .command = command,
-				     .source_url = args->source_url };
+				     .source_url = args->source_url,
+				     .titles = &titles };
 	int rc;
 
+	pf_titles_init(&titles);
 	parts.doc[PART] = *doc; /* borrowed */
 	add_side(&b[TITLE], doc, "A");
 	pf_buf_adds(&b[TITLE], " → ");
@@ -447,5 +450,6 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 		rc = pf_fill("reports/diff.html", slots, out, err);
 	for (int i = 0; i < SLOTS; i++)
 		pf_buf_release(&b[i]);
+	pf_titles_release(&titles);
 	return rc;
 }

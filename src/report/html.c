@@ -13,7 +13,7 @@
 #include "table/find.h"
 
 #define CELL_MAX  160 /* characters of a name in a cell */
-#define SHORT_MAX 36  /* what surely fits in a column */
+#define OTHER_MAX 80  /* of a kernel in a row that is not about it */
 #define TITLE_MAX 384 /* and in its tooltip */
 #define TOP_ROWS  10  /* before "show all" */
 
@@ -61,40 +61,51 @@ static size_t head_bytes(const char *s, size_t len, size_t max)
 	return at;
 }
 
-static void add_title(struct pf_buf *out, const char *s, size_t len)
+/* The first characters, escaped. */
+static void escape_head(struct pf_buf *out, const char *s, size_t len,
+			size_t max)
 {
-	size_t cut = head_bytes(s, len, TITLE_MAX);
+	size_t cut = head_bytes(s, len, max);
 
-	pf_buf_adds(out, " title=\"");
 	pf_escape_html(out, s, cut);
 	if (cut < len)
 		pf_buf_adds(out, "…");
-	pf_buf_adds(out, "\"");
 }
 
 /* <td>: what is shown, and the whole as a tooltip where it differs. */
-static void add_text(struct pf_buf *out, const char *tag, const char *s,
-		     size_t len, const char *whole, size_t whole_len)
+static void add_text(struct pf_buf *out, const struct pf_html_page *page,
+		     const char *tag, const char *s, size_t len, size_t max,
+		     const struct pf_cell *whole)
 {
-	size_t cut = head_bytes(s, len, CELL_MAX);
+	struct pf_buf shown = { 0 }, title = { 0 };
 
+	escape_head(&shown, s, len, max);
+	escape_head(&title, whole->v.text.s, whole->v.text.len, TITLE_MAX);
 	pf_buf_addf(out, "<%s", tag);
-	if (cut < len || len != whole_len || cut > SHORT_MAX)
-		add_title(out, whole, whole_len);
+	pf_titles_add(page->titles, &shown, &title, out);
 	pf_buf_addc(out, '>');
-	pf_escape_html(out, s, cut);
-	if (cut < len)
-		pf_buf_adds(out, "…");
+	if (shown.len)
+		pf_buf_add(out, shown.data, shown.len);
+	pf_buf_release(&shown);
+	pf_buf_release(&title);
 }
 
-static void add_kernel(struct pf_buf *out, const char *tag,
-		       const struct pf_cell *cell)
+static void add_whole(struct pf_buf *out, const struct pf_html_page *page,
+		      const char *tag, const struct pf_cell *cell)
+{
+	add_text(out, page, tag, cell->v.text.s, cell->v.text.len, CELL_MAX,
+		 cell);
+}
+
+static void add_kernel(struct pf_buf *out, const struct pf_html_page *page,
+		       const char *tag, const struct pf_cell *cell,
+		       bool is_first)
 {
 	struct pf_buf name = { 0 };
 
 	pf_kernel_short_name(&name, cell->v.text.s);
-	add_text(out, tag, name.data ? name.data : "", name.len, cell->v.text.s,
-		 cell->v.text.len);
+	add_text(out, page, tag, name.data ? name.data : "", name.len,
+		 is_first ? CELL_MAX : OTHER_MAX, cell);
 	pf_buf_release(&name);
 }
 
@@ -145,7 +156,7 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 	if (!page->source_url || !line_len ||
 	    strspn(colon + 1, "0123456789") != line_len ||
 	    !is_plain_path(s, (size_t)(colon - s))) {
-		add_text(out, "td", s, cell->v.text.len, s, cell->v.text.len);
+		add_whole(out, page, "td", cell);
 		return;
 	}
 	pf_buf_adds(out, "<td><a rel=noreferrer href=\"");
@@ -254,12 +265,11 @@ static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
 	else if (cell->type != PF_CELL_TEXT)
 		add_number(out, cell, kind_of(t, col->key), col->style);
 	else if (col->style == PF_HTML_KERNEL)
-		add_kernel(out, tag, cell);
+		add_kernel(out, page, tag, cell, is_first);
 	else if (col->style == PF_HTML_FRAME && !is_first)
 		add_frame(out, page, cell);
 	else
-		add_text(out, tag, cell->v.text.s, cell->v.text.len,
-			 cell->v.text.s, cell->v.text.len);
+		add_whole(out, page, tag, cell);
 }
 
 size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "report/gather.h"
 #include "report/timeline.h"
+#include "report/titles.h"
 #include "table/table.h"
 
 /* A string of ours or of a trace; NULL: nothing. */
@@ -54,6 +55,7 @@ struct pf_html_page {
 	const struct pf_timelines *timelines; /* of the page, or NULL */
 	int64_t first_ns;                     /* of the first trace */
 	const char *command; /* that made all tables, or NULL: by part */
+	struct pf_titles *titles;
 };
 
 /* How many rows the table would have. */

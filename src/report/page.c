@@ -384,10 +384,13 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 					 { "method", &b[METHOD] },
 					 { "data", &b[DATA] },
 					 { NULL, NULL } };
+	struct pf_titles titles;
 	struct pf_html_page page = { .parts = &r->parts,
-				     .source_url = r->args.page.source_url };
+				     .source_url = r->args.page.source_url,
+				     .titles = &titles };
 	int rc;
 
+	pf_titles_init(&titles);
 	page.first_ns = r->parts.traces.traces[0].first_ns;
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;
@@ -411,5 +414,6 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	for (int i = 0; i < SLOTS; i++)
 		pf_buf_release(&b[i]);
 	pf_buf_release(&title);
+	pf_titles_release(&titles);
 	return rc;
 }

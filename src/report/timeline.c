@@ -65,9 +65,8 @@ static void merge_names(struct names *n, struct pf_timeline *t)
 	free(map);
 }
 
-/* Too many names: those with the least time become one, the last.  Returns
- * the bytes of the others. */
-static int64_t choose_names(struct names *names, int64_t room)
+/* Too many names: those with the least time become one, the last. */
+static void choose_names(struct names *names, int64_t room)
 {
 	uint32_t count = names->texts.count;
 	struct ranked *r = pf_calloc((size_t)count + 1, sizeof(*r));
@@ -97,19 +96,16 @@ static int64_t choose_names(struct names *names, int64_t room)
 			map[i] = (uint32_t)names->kept;
 	free(r);
 	names->map = map;
-	return bytes;
 }
 
 /* The same for all sides; then slices have the numbers of the page. */
-static int64_t number_names(struct names *n, struct pf_timelines *all,
-			    int64_t room)
+static void number_names(struct names *n, struct pf_timelines *all,
+			 int64_t room)
 {
-	int64_t bytes;
-
 	pf_intern_init(&n->texts);
 	for (size_t i = 0; i < all->count; i++)
 		merge_names(n, &all->side[i].slices);
-	bytes = choose_names(n, room);
+	choose_names(n, room);
 	for (size_t i = 0; i < all->count; i++) {
 		for (int k = 0; k < PF_SLICE_GROUPS; k++) {
 			struct pf_slices *g = &all->side[i].slices.group[k];
@@ -118,7 +114,6 @@ static int64_t number_names(struct names *n, struct pf_timelines *all,
 				g->name[j] = n->map[g->name[j]];
 		}
 	}
-	return bytes;
 }
 
 static void release_names(struct names *n)
@@ -128,22 +123,23 @@ static void release_names(struct names *n)
 	free(n->map);
 }
 
-static void write_names(struct pf_jsonw *w, const struct names *n)
+/* A JSON array. */
+static void write_names(struct pf_buf *out, const struct names *n)
 {
 	static const char other[] = "(other names)";
+	struct pf_jsonw w = { .out = out };
 
-	pf_jsonw_key(w, "names");
-	pf_jsonw_array(w);
+	pf_jsonw_array(&w);
 	for (uint32_t i = 0; i < n->texts.count; i++) {
 		size_t len;
 		const char *s = pf_intern_text(&n->texts, i, &len);
 
 		if (n->map[i] < n->kept)
-			pf_jsonw_string(w, s, len);
+			pf_jsonw_string(&w, s, len);
 	}
 	if (n->kept < n->texts.count)
-		pf_jsonw_string(w, other, sizeof(other) - 1);
-	pf_jsonw_end(w);
+		pf_jsonw_string(&w, other, sizeof(other) - 1);
+	pf_jsonw_end(&w);
 }
 
 /* ---- steps and marks: on the side's own clock ---- */
@@ -300,15 +296,14 @@ static void write_group(struct pf_jsonw *w, const struct pf_timelines *all,
 	pf_jsonw_end(w);
 }
 
-static void write_island(struct pf_buf *out, const struct pf_timelines *all,
-			 const struct names *names)
+static void write_island(struct pf_buf *out, const struct pf_timelines *all)
 {
 	struct pf_jsonw w = { .out = out, .escape_markup = true };
 
 	pf_buf_adds(out, "<script type=\"application/json\" id=\"tl\">");
 	pf_jsonw_object(&w);
 	pf_jsonw_key(&w, "v");
-	pf_jsonw_int(&w, 2);
+	pf_jsonw_int(&w, 3);
 	pf_jsonw_key(&w, "span_ns");
 	pf_jsonw_int(&w, pf_timelines_span_ns(all));
 	pf_jsonw_key(&w, "cats");
@@ -331,7 +326,6 @@ static void write_island(struct pf_buf *out, const struct pf_timelines *all,
 			if (all->side[i].slices.group[g].count)
 				write_group(&w, all, i, (enum pf_slice_group)g);
 	pf_jsonw_end(&w);
-	write_names(&w, names);
 	pf_jsonw_end(&w);
 	pf_buf_adds(out, "</script>\n");
 }
@@ -387,6 +381,31 @@ static void add_section(struct pf_buf *out, const struct pf_timelines *all)
 				    (enum pf_slice_group)g);
 }
 
+/* Packed bytes that the page does not show as text. */
+static int add_block(struct pf_buf *out, const char *id,
+		     const struct pf_buf *raw, struct pf_err *err)
+{
+	int rc;
+
+	pf_buf_addf(out, "<script type=\"application/octet-stream\" id=\"%s\">",
+		    id);
+	rc = pf_payload_pack(raw, out, err);
+	pf_buf_adds(out, "</script>\n");
+	return rc;
+}
+
+static int add_names(struct pf_buf *out, const struct names *names,
+		     struct pf_err *err)
+{
+	struct pf_buf raw = { 0 };
+	int rc;
+
+	write_names(&raw, names);
+	rc = add_block(out, "pn", &raw, err);
+	pf_buf_release(&raw);
+	return rc;
+}
+
 /* One payload; left out if it does not fit. */
 static int add_payload(struct pf_timelines *all, size_t side,
 		       enum pf_slice_group which, unsigned name_bytes,
@@ -402,10 +421,7 @@ static int add_payload(struct pf_timelines *all, size_t side,
 		return 0;
 	block_id(id, sizeof(id), side, which);
 	pf_payload_encode(g, name_bytes, &raw);
-	pf_buf_addf(data,
-		    "<script type=\"application/octet-stream\" id=\"%s\">", id);
-	rc = pf_payload_pack(&raw, data, err);
-	pf_buf_adds(data, "</script>\n");
+	rc = add_block(data, id, &raw, err);
 	pf_buf_release(&raw);
 	if (!rc && (int64_t)data->len > room) {
 		data->len = before;
@@ -445,9 +461,10 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 {
 	struct pf_buf payloads = { 0 };
 	struct names names = { 0 };
-	int rc = 0;
+	int rc;
 
-	room -= number_names(&names, all, room > 0 ? room : 0);
+	number_names(&names, all, room > 0 ? room : 0);
+	rc = add_names(&payloads, &names, err);
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)
 		for (size_t i = 0; i < all->count && !rc; i++)
 			rc = add_payload(all, i, (enum pf_slice_group)g,
@@ -455,7 +472,7 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 					 &payloads, err);
 	if (!rc && pf_timelines_have(all)) {
 		add_section(section, all);
-		write_island(data, all, &names);
+		write_island(data, all);
 		pf_buf_add(data, payloads.data, payloads.len);
 	} else if (!rc) {
 		pf_buf_adds(section, "<p>There is no timeline on this page: "

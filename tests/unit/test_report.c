@@ -11,6 +11,7 @@
 #include "report/chart.h"
 #include "report/figure.h"
 #include "report/payload.h"
+#include "report/titles.h"
 #include "report/redact.h"
 #include "report/report.h"
 
@@ -354,6 +355,42 @@ static void payload_escapes_high_words(void **state)
 	pf_buf_release(&out);
 }
 
+/* ---- tooltips ---- */
+
+static void assert_title(struct pf_titles *t, const char *shown,
+			 const char *whole, const char *want)
+{
+	struct pf_buf a = { 0 }, b = { 0 }, out = { 0 };
+
+	pf_buf_adds(&a, shown);
+	pf_buf_adds(&b, whole);
+	pf_buf_adds(&out, "<td");
+	pf_titles_add(t, &a, &b, &out);
+	assert_string_equal(out.data + 3, want);
+	pf_buf_release(&a);
+	pf_buf_release(&b);
+	pf_buf_release(&out);
+}
+
+static void tooltips_are_written_on_change(void **state)
+{
+	struct pf_titles t;
+
+	(void)state;
+	pf_titles_init(&t);
+	assert_title(&t, "a", "a", "");
+	assert_title(&t, "f", "f<1>", " title=\"f<1>\"");
+	assert_title(&t, "f", "f<1>", "");
+	assert_title(&t, "f", "f<2>", " title=\"f<2>\"");
+	assert_title(&t, "g", "f<2>", " title=\"f<2>\"");
+	assert_title(&t, "f<2>", "f<2>", "");
+	assert_title(&t, "f", "f<1>", " title=\"f<1>\"");
+	assert_title(&t, "f", "f", " title=\"f\"");
+	assert_title(&t, "f", "f", "");
+	assert_title(&t, "", "", "");
+	pf_titles_release(&t);
+}
+
 /* ---- verdicts ---- */
 
 /* Documents with figures of our choice. */
@@ -648,6 +685,7 @@ int main(void)
 		cmocka_unit_test(payload_is_as_described),
 		cmocka_unit_test(payload_tells_what_overlaps),
 		cmocka_unit_test(payload_escapes_high_words),
+		cmocka_unit_test(tooltips_are_written_on_change),
 		cmocka_unit_test(rules_fire_above_their_thresholds),
 		cmocka_unit_test(rules_are_withheld),
 		cmocka_unit_test(verdicts_are_ranked),

@@ -259,6 +259,10 @@ libprofan_a_SOURCES = \
 	src/report/report.h \
 	src/report/rules.c \
 	src/report/rules.h \
+	src/report/rules_kernels.c \
+	src/report/rules_ranks.c \
+	src/report/say.c \
+	src/report/say.h \
 	src/report/sections.c \
 	src/report/sections.h \
 	src/report/slices.c \

@@ -149,6 +149,7 @@ SHELL_TESTS = \
 	tests/report.sh \
 	tests/pfr.sh \
 	tests/planted.sh \
+	tests/precision.sh \
 	tests/slice.sh \
 	tests/sql.sh \
 	tests/stacks.sh \
@@ -157,7 +158,8 @@ SHELL_TESTS = \
 	tests/truth_versions.sh
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/diff.py \
 	tests/doctor.py tests/extremes.py tests/hta.py tests/memory.py \
-	tests/modules.py tests/peers.py tests/planted.py tests/slice.py \
+	tests/modules.py tests/peers.py tests/planted.py \
+	tests/precision.py tests/slice.py \
 	tests/stacks.py \
 	tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \

@@ -64,19 +64,25 @@ static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
 	return 0;
 }
 
-static int find_use(struct kernels *k, uint32_t name, enum pf_tensor_use *out,
-		    struct pf_err *err)
+static int find_kind(struct kernels *k, uint32_t name,
+		     struct pf_kernel_kind *out, struct pf_err *err)
 {
-	uint64_t *place = pf_map_at(&k->uses, name);
+	uint64_t *place = pf_map_at(&k->kinds, name);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
+		struct pf_kernel_kind kind;
+
 		text = pf_gpu_name(k->gpu, name, err);
 		if (!text)
 			return -1;
-		*place = pf_tensor_find(k->tensor, text);
+		kind = pf_tensor_kind(k->tensor, text);
+		*place = (uint64_t)kind.use | (uint64_t)kind.class << 8 |
+			 (uint64_t)kind.precision << 16;
 	}
-	*out = (enum pf_tensor_use) * place;
+	out->use = (enum pf_tensor_use)(*place & 0xff);
+	out->class = (enum pf_kernel_class)(*place >> 8 & 0xff);
+	out->precision = (enum pf_precision)(*place >> 16 & 0xff);
 	return 0;
 }
 
@@ -150,7 +156,7 @@ static int add_to_group(struct kernels *k, const struct item *item,
 		k->groups[*place] =
 			(struct group){ .first = first, .second = second };
 		if (has_name(k) &&
-		    find_use(k, item->name, &k->groups[*place].tensor, err) < 0)
+		    find_kind(k, item->name, &k->groups[*place].kind, err) < 0)
 			return -1;
 	}
 	if (c)
@@ -210,7 +216,8 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
 	uint32_t n =
 		pf_intern_add(&k->stream_keys, (const char *)key, sizeof(key));
-	enum pf_tensor_use use;
+	struct pf_kernel_kind kind;
+	struct tally *tally;
 	struct stream *s;
 
 	k->streams = pf_grow(k->streams, &k->stream_cap, n + 1u,
@@ -222,14 +229,17 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 				      key[1], key[2],
 				      0,      0 };
 	}
-	if (find_use(k, ev->name, &use, err) < 0)
+	if (find_kind(k, ev->name, &kind, err) < 0)
 		return -1;
+	tally = &k->by_kind[kind.class][kind.precision];
+	tally->calls++;
+	tally->ns = pf_span_end(tally->ns, ev->dur_ns);
 	s->calls++;
 	s->total_ns = pf_span_end(s->total_ns, ev->dur_ns);
 	k->calls++;
 	k->total_ns = pf_span_end(k->total_ns, ev->dur_ns);
-	k->use_calls[use]++;
-	k->use_ns[use] = pf_span_end(k->use_ns[use], ev->dur_ns);
+	k->use_calls[kind.use]++;
+	k->use_ns[kind.use] = pf_span_end(k->use_ns[kind.use], ev->dur_ns);
 	return 0;
 }
 
@@ -335,7 +345,7 @@ static int set_up(struct kernels *k, const struct pf_window *window,
 	pf_intern_init(&k->texts);
 	pf_intern_init(&k->stream_keys);
 	pf_map_init(&k->configs);
-	pf_map_init(&k->uses);
+	pf_map_init(&k->kinds);
 	pf_map_init(&k->names);
 	pf_map_init(&k->argsets);
 	pf_map_init(&k->places);
@@ -363,7 +373,7 @@ static void tear_down(struct kernels *k)
 	pf_intern_release(&k->stream_keys);
 	pf_tensor_free(k->tensor);
 	pf_map_release(&k->configs);
-	pf_map_release(&k->uses);
+	pf_map_release(&k->kinds);
 	pf_map_release(&k->names);
 	pf_map_release(&k->argsets);
 	pf_map_release(&k->places);

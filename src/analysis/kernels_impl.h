@@ -34,10 +34,14 @@ struct group {
 	uint32_t first, second; /* numbers of texts: name and op, ... */
 	struct pf_stats stats;
 	int64_t ranks[RANKS];
-	enum pf_tensor_use tensor; /* of the name, where the group has one */
+	struct pf_kernel_kind kind; /* of the name, where the group has one */
 	const char *first_text, *second_text; /* once all are known */
 	int64_t grid, block, registers, shared, device, stream;
 	struct weighted blocks_per_sm, occupancy;
+};
+
+struct tally {
+	int64_t calls, ns;
 };
 
 /* What ran on one stream of one GPU. */
@@ -56,7 +60,7 @@ struct kernels {
 	struct pf_intern texts;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
 	struct pf_map names;   /* string.id -> number of text */
-	struct pf_map uses;    /* string.id -> enum pf_tensor_use */
+	struct pf_map kinds;   /* string.id -> struct pf_kernel_kind */
 	struct pf_map argsets; /* argset.id -> number of text */
 	struct pf_map places;  /* two numbers of texts -> group */
 	struct group *groups;
@@ -64,6 +68,7 @@ struct kernels {
 	struct pf_sorter *by_op, *by_group;
 	int64_t total_ns, calls, without_op, without_op_ns;
 	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
+	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
 	struct pf_intern stream_keys;
 	struct stream *streams; /* by number of their key */
 	size_t stream_count, stream_cap;

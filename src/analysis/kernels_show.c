@@ -74,6 +74,31 @@ static bool has_second(const struct kernels *k)
 	return k->args->group != BY_NAME && k->args->group != BY_OP;
 }
 
+static void add_kind(struct pf_table *t, const struct pf_kernel_kind *kind)
+{
+	pf_table_string(t, kind->use == PF_TENSOR_UNKNOWN
+				   ? NULL
+				   : pf_tensor_word(kind->use));
+	pf_table_string(t, pf_class_word(kind->class));
+	pf_table_string(t, pf_precision_word(kind->precision));
+}
+
+/* May the products of an operator run in another precision? */
+enum op_word {
+	OP_OPEN, /* not known: no operator of PyTorch, or none at all */
+	OP_LISTED,
+	OP_FIXED
+};
+
+static const char *const op_words[] = { NULL, "yes", "no" };
+
+static enum op_word op_word(const struct kernels *k, const char *op)
+{
+	if (strncmp(op, "aten::", 6) != 0)
+		return OP_OPEN;
+	return pf_tensor_op(k->tensor, op) ? OP_LISTED : OP_FIXED;
+}
+
 static void add_row(struct kernels *k, struct pf_table *t,
 		    const struct group *g, int64_t *so_far)
 {
@@ -105,9 +130,9 @@ static void add_row(struct kernels *k, struct pf_table *t,
 	add_same(t, g->device);
 	add_same(t, g->stream);
 	if (has_name(k))
-		pf_table_string(t, g->tensor == PF_TENSOR_UNKNOWN
-					   ? NULL
-					   : pf_tensor_word(g->tensor));
+		add_kind(t, &g->kind);
+	if (k->args->group == BY_NAME_OP)
+		pf_table_string(t, op_words[op_word(k, g->second_text)]);
 }
 
 /* The columns that name a group, then its figures. */
@@ -141,6 +166,11 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 		{ "device", "GPU", PF_INT | PF_FULL },
 		{ "stream", "Stream", PF_INT | PF_FULL },
 	};
+	static const struct pf_col kinds[] = {
+		{ "tensor_cores", "TC", PF_TEXT },
+		{ "class", "Class", PF_TEXT | PF_FULL },
+		{ "precision", "Precision", PF_TEXT | PF_FULL },
+	};
 	enum { MAX_COLUMN = 8 }; /* only without a second is there room */
 	size_t count = 0;
 
@@ -160,8 +190,11 @@ static size_t choose_columns(const struct kernels *k, struct pf_col *out)
 			out[count].kind |= PF_FULL;
 		count++;
 	}
-	if (has_name(k))
-		out[count++] = (struct pf_col){ "tensor_cores", "TC", PF_TEXT };
+	for (size_t i = 0; has_name(k) && i < 3; i++)
+		out[count++] = kinds[i];
+	if (k->args->group == BY_NAME_OP)
+		out[count++] = (struct pf_col){ "op_eligible", "Eligible",
+						PF_TEXT | PF_FULL };
 	return count;
 }
 
@@ -222,6 +255,72 @@ static void add_tensor_cores(const struct kernels *k, struct pf_doc *doc)
 			    pf_num_show_ratio(text, unknown));
 }
 
+/* Are there figures of a kernel of this kind and operator to add up? */
+static bool is_product(const struct kernels *k, const struct group *g)
+{
+	enum op_word word = op_word(k, g->second_text);
+
+	if (g->kind.class == PF_CLASS_GEMM || g->kind.class == PF_CLASS_CONV)
+		return word != OP_FIXED;
+	return g->kind.class == PF_CLASS_UNKNOWN && word == OP_LISTED;
+}
+
+/*
+ * Time in matrix products and convolutions that may run in another precision.
+ * A kernel of unknown purpose is one if its operator says so.
+ */
+static void add_products(const struct kernels *k, struct pf_doc *doc)
+{
+	int64_t all = 0, fp32 = 0, unknown = 0;
+
+	for (size_t i = 0; i < k->group_count; i++) {
+		const struct group *g = &k->groups[i];
+
+		if (!is_product(k, g))
+			continue;
+		all = pf_ns_add(all, g->stats.sum);
+		if (g->kind.precision == PF_PRECISION_FP32)
+			fp32 = pf_ns_add(fp32, g->stats.sum);
+		if (g->kind.precision == PF_PRECISION_UNKNOWN)
+			unknown = pf_ns_add(unknown, g->stats.sum);
+	}
+	pf_doc_int(doc, "product_ns", "Matrix products, convolutions", PF_NS,
+		   all);
+	pf_doc_int(doc, "product_fp32_ns", "  in single precision", PF_NS,
+		   fp32);
+	pf_doc_int(doc, "product_unknown_ns", "  of unknown precision", PF_NS,
+		   unknown);
+}
+
+static void add_classes(const struct kernels *k, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "class", "Class", PF_TEXT },
+		{ "precision", "Precision", PF_TEXT },
+		{ "calls", "Calls", PF_COUNT },
+		{ "total_ns", "Total", PF_NS },
+		{ "share", "Share", PF_RATIO },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "classes", "By class and precision", cols,
+			     sizeof(cols) / sizeof(*cols));
+
+	for (int c = 0; c < PF_CLASSES; c++)
+		for (int p = 0; p < PF_PRECISIONS; p++) {
+			const struct tally *tally = &k->by_kind[c][p];
+
+			if (!tally->calls)
+				continue;
+			pf_table_string(t,
+					pf_class_word((enum pf_kernel_class)c));
+			pf_table_string(
+				t, pf_precision_word((enum pf_precision)p));
+			pf_table_int(t, tally->calls);
+			pf_table_int(t, tally->ns);
+			pf_table_real(t, share_of(k, tally->ns));
+		}
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct stream *x = a, *y = b;
@@ -278,9 +377,12 @@ void pf_kernels_show(struct kernels *k, struct pf_doc *doc)
 	pf_doc_int(doc, "group_count", "Groups", PF_COUNT,
 		   (int64_t)k->group_count);
 	add_tensor_cores(k, doc);
+	if (k->args->group == BY_NAME_OP)
+		add_products(k, doc);
 	t = pf_doc_table(doc, "kernels", NULL, cols, count);
 	for (size_t i = 0; i < k->group_count; i++)
 		add_row(k, t, &k->groups[i], &so_far);
+	add_classes(k, doc);
 	add_streams(k, doc);
 	if (k->without_op)
 		pf_doc_note(doc,

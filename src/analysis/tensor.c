@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,21 +8,51 @@
 #include "base/mem.h"
 #include "embed/data.h"
 
-enum { PATTERN, TENSOR_CORES };
+enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
 
 struct pf_tensor {
-	struct pf_data *data;
-	enum pf_tensor_use *uses; /* of each row */
+	struct pf_data *data, *ops;
+	unsigned char (*rows)[COLUMNS]; /* numbers of words, each plus one */
 };
 
-static const char *const words[PF_TENSOR_USES] = { "no", "yes", "unknown" };
+static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
+static const char *const classes[PF_CLASSES] = { "unknown",       "gemm",
+						 "conv",          "attention",
+						 "communication", "other" };
+static const char *const precisions[PF_PRECISIONS] = {
+	"unknown", "fp64", "fp32", "tf32", "fp16",
+	"bf16",    "fp8",  "int8", "int4", "mixed"
+};
+
+/* The words of each column. */
+static const struct {
+	const char *const *words;
+	int count;
+} columns[COLUMNS] = {
+	[TENSOR_CORES] = { uses, PF_TENSOR_USES },
+	[CLASS] = { classes, PF_CLASSES },
+	[PRECISION] = { precisions, PF_PRECISIONS },
+};
 
 const char *pf_tensor_word(enum pf_tensor_use use)
 {
-	return words[use];
+	return uses[use];
 }
 
-/* "*" stands for anything; goes back to the last one only. */
+const char *pf_class_word(enum pf_kernel_class class)
+{
+	return class ? classes[class] : NULL;
+}
+
+const char *pf_precision_word(enum pf_precision precision)
+{
+	return precision ? precisions[precision] : NULL;
+}
+
+/*
+ * "*" stands for anything, "?" for one character; goes back to the last "*"
+ * only.
+ */
 static bool fits(const char *pattern, const char *name)
 {
 	const char *star = NULL, *from = NULL;
@@ -32,7 +61,7 @@ static bool fits(const char *pattern, const char *name)
 		if (*pattern == '*') {
 			star = pattern++;
 			from = name;
-		} else if (*pattern == *name) {
+		} else if (*pattern == *name || *pattern == '?') {
 			pattern++;
 			name++;
 		} else if (star) {
@@ -47,22 +76,33 @@ static bool fits(const char *pattern, const char *name)
 	return !*pattern;
 }
 
-static int take_uses(struct pf_tensor *t, struct pf_err *err)
+/* The number of a word plus one; 0: no word, -1: none of these. */
+static int find_word(int column, const char *word)
 {
-	size_t rows = pf_data_rows(t->data);
+	for (int i = 0; *word && i < columns[column].count; i++)
+		if (!strcmp(columns[column].words[i], word))
+			return i + 1;
+	return *word ? -1 : 0;
+}
 
-	t->uses = pf_calloc(rows + 1, sizeof(*t->uses));
-	for (size_t i = 0; i < rows; i++) {
-		const char *word = pf_data_cell(t->data, i, TENSOR_CORES);
+static int take_rows(struct pf_tensor *t, struct pf_err *err)
+{
+	size_t count = pf_data_rows(t->data);
 
-		if (!strcmp(word, words[PF_TENSOR_YES]))
-			t->uses[i] = PF_TENSOR_YES;
-		else if (strcmp(word, words[PF_TENSOR_NO]) != 0)
-			return pf_fail(err, PF_EDATA,
-				       "data/kernels.csv: '%s' is neither yes "
-				       "nor no",
-				       word);
-	}
+	t->rows = pf_calloc(count + 1, sizeof(*t->rows));
+	for (size_t i = 0; i < count; i++)
+		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
+			const char *word =
+				pf_data_cell(t->data, i, (size_t)column);
+			int n = find_word(column, word);
+
+			if (n < 0)
+				return pf_fail(err, PF_EDATA,
+					       "data/kernels.csv: '%s' is no "
+					       "word of its column",
+					       word);
+			t->rows[i][column] = (unsigned char)n;
+		}
 	return 0;
 }
 
@@ -70,9 +110,12 @@ struct pf_tensor *pf_tensor_new(struct pf_err *err)
 {
 	struct pf_tensor *t = pf_calloc(1, sizeof(*t));
 
-	t->data = pf_data_new("data/kernels.csv", "pattern,tensor_cores,what",
-			      err);
-	if (t->data && !take_uses(t, err))
+	t->data = pf_data_new("data/kernels.csv",
+			      "pattern,tensor_cores,class,precision,what", err);
+	t->ops = t->data ? pf_data_new("data/matrix_ops.csv", "pattern,what",
+				       err)
+			 : NULL;
+	if (t->ops && !take_rows(t, err))
 		return t;
 	pf_tensor_free(t);
 	return NULL;
@@ -83,14 +126,46 @@ void pf_tensor_free(struct pf_tensor *t)
 	if (!t)
 		return;
 	pf_data_free(t->data);
-	free(t->uses);
+	pf_data_free(t->ops);
+	free(t->rows);
 	free(t);
 }
 
-enum pf_tensor_use pf_tensor_find(const struct pf_tensor *t, const char *name)
+struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
+				     const char *name)
 {
-	for (size_t i = 0; i < pf_data_rows(t->data); i++)
-		if (fits(pf_data_cell(t->data, i, PATTERN), name))
-			return t->uses[i];
-	return PF_TENSOR_UNKNOWN;
+	int found[COLUMNS] = { 0 }, missing = COLUMNS - 1;
+	struct pf_kernel_kind kind = { .use = PF_TENSOR_UNKNOWN };
+
+	for (size_t i = 0; missing && i < pf_data_rows(t->data); i++) {
+		if (!fits(pf_data_cell(t->data, i, PATTERN), name))
+			continue;
+		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
+			if (found[column] || !t->rows[i][column])
+				continue;
+			found[column] = t->rows[i][column];
+			missing--;
+		}
+		if (found[CLASS] && !found[PRECISION] &&
+		    !pf_class_multiplies(
+			    (enum pf_kernel_class)(found[CLASS] - 1))) {
+			found[PRECISION] = PF_PRECISION_UNKNOWN + 1;
+			missing--;
+		}
+	}
+	if (found[TENSOR_CORES])
+		kind.use = (enum pf_tensor_use)(found[TENSOR_CORES] - 1);
+	if (found[CLASS])
+		kind.class = (enum pf_kernel_class)(found[CLASS] - 1);
+	if (found[PRECISION] && pf_class_multiplies(kind.class))
+		kind.precision = (enum pf_precision)(found[PRECISION] - 1);
+	return kind;
+}
+
+bool pf_tensor_op(const struct pf_tensor *t, const char *op)
+{
+	for (size_t i = 0; i < pf_data_rows(t->ops); i++)
+		if (fits(pf_data_cell(t->ops, i, PATTERN), op))
+			return true;
+	return false;
 }

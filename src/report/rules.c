@@ -6,97 +6,26 @@
 
 #include "report/figure.h"
 #include "report/rules.h"
+#include "report/say.h"
 #include "table/find.h"
 
 #define MANY        0.5 /* of an effect: its cause */
 #define SOME        0.1 /* of an effect: the largest single cause */
 #define ORPHANS_MAX 0.2 /* of GPU work without a launch call */
 
-/* ---- words ---- */
-
-static void say(struct pf_verdict *v, const char *words)
-{
-	pf_buf_adds(&v->sentence, words);
-}
-
-static void say_ratio(struct pf_verdict *v, double ratio)
-{
-	pf_figure_ratio(&v->sentence, ratio);
-}
-
-static void say_ns(struct pf_verdict *v, int64_t ns)
-{
-	pf_figure_ns(&v->sentence, ns);
-}
-
-static void say_count(struct pf_verdict *v, int64_t n, const char *one,
-		      const char *many)
-{
-	pf_figure_count(&v->sentence, n);
-	pf_buf_addc(&v->sentence, ' ');
-	say(v, n == 1 ? one : many);
-}
-
-/* A text of the trace, at most 160 bytes of it. */
-static void say_name(struct pf_verdict *v, const char *name, size_t len)
-{
-	size_t cut = len > 160 ? 157 : len;
-
-	while (cut < len && cut > 0 &&
-	       ((unsigned char)name[cut] & 0xc0) == 0x80)
-		cut--;
-	pf_buf_addc(&v->sentence, PF_SAY_NAME);
-	for (size_t i = 0; i < cut; i++)
-		pf_buf_addc(&v->sentence,
-			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END ||
-					    !name[i]
-				    ? ' '
-				    : name[i]);
-	if (cut < len)
-		pf_buf_adds(&v->sentence, "...");
-	pf_buf_addc(&v->sentence, PF_SAY_END);
-}
-
-static void withhold(struct pf_verdict *v, const char *why)
-{
-	v->state = PF_RULE_WITHHELD;
-	pf_buf_clear(&v->sentence);
-	say(v, why);
-}
-
-static bool has_gpu(const struct pf_parts *p, struct pf_verdict *v)
-{
-	if (pf_doc_find_int(&p->doc[PF_PART_OVERLAP], "event_count"))
-		return true;
-	withhold(v, "there is no GPU activity in this trace");
-	return false;
-}
-
-static int64_t step_count(const struct pf_parts *p)
-{
-	int64_t n = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
-
-	return p->steps_text.len && n > 0 ? n : 1;
-}
-
 /* " of the step", " of 6 steps", " of the trace". */
 static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 {
-	int64_t n = step_count(p);
+	int64_t n = pf_rule_steps(p);
 
 	if (!p->steps_text.len) {
-		say(v, " between the first and the last GPU work");
+		pf_say(v, " between the first and the last GPU work");
 	} else if (n == 1) {
-		say(v, " of the step");
+		pf_say(v, " of the step");
 	} else {
-		say(v, " of ");
-		say_count(v, n, "step", "steps");
+		pf_say(v, " of ");
+		pf_say_count(v, n, "step", "steps");
 	}
-}
-
-static const char *each(const struct pf_parts *p)
-{
-	return p->steps_text.len ? " per step" : " in the trace";
 }
 
 /* "file.py:12 f": the function and the place. */
@@ -108,13 +37,13 @@ static void say_frame(struct pf_verdict *v, const char *frame)
 
 	if (!colon || colon + 1 == space ||
 	    colon + 1 + strspn(colon + 1, "0123456789") != space) {
-		say_name(v, frame, strlen(frame)); /* an annotation */
+		pf_say_name(v, frame, strlen(frame)); /* an annotation */
 		return;
 	}
-	say_name(v, space + 1, strlen(space + 1));
-	say(v, " (");
-	say_name(v, frame, (size_t)(space - frame));
-	say(v, ")");
+	pf_say_name(v, space + 1, strlen(space + 1));
+	pf_say(v, " (");
+	pf_say_name(v, frame, (size_t)(space - frame));
+	pf_say(v, ")");
 	pf_buf_clear(&v->place);
 	pf_buf_add(&v->place, frame, (size_t)(space - frame));
 }
@@ -130,15 +59,15 @@ static void say_culprit(struct pf_verdict *v, const struct pf_table *t,
 	if (frame && *frame) {
 		say_frame(v, frame);
 	} else if (name && *name) {
-		say_name(v, name, strlen(name));
+		pf_say_name(v, name, strlen(name));
 		pf_buf_clear(&v->place);
 		pf_buf_adds(&v->place, name);
 	} else {
 		return;
 	}
 	if (cause) {
-		say(v, ", cause: ");
-		say(v, cause);
+		pf_say(v, ", cause: ");
+		pf_say(v, cause);
 	}
 }
 
@@ -195,15 +124,15 @@ static void say_worst(const struct pf_parts *p, struct pf_verdict *v)
 		if (pf_table_real_at(t, r, "idle_share") >
 		    pf_table_real_at(t, worst, "idle_share"))
 			worst = r;
-	say(v, ", sum of ");
-	say_count(v, (int64_t)n, "GPU", "GPUs");
-	say(v, ", most on");
+	pf_say(v, ", sum of ");
+	pf_say_count(v, (int64_t)n, "GPU", "GPUs");
+	pf_say(v, ", most on");
 	if (pf_table_at(t, worst, "rank"))
 		pf_buf_addf(&v->sentence, " rank %" PRId64,
 			    pf_table_int_at(t, worst, "rank"));
 	pf_buf_addf(&v->sentence, " GPU %" PRId64 " with ",
 		    pf_table_int_at(t, worst, "device"));
-	say_ratio(v, pf_table_real_at(t, worst, "idle_share"));
+	pf_say_ratio(v, pf_table_real_at(t, worst, "idle_share"));
 }
 
 static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
@@ -221,11 +150,11 @@ static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	if (!count || idle <= 0)
 		return;
-	say(v, "; ");
-	say_ratio(v, (double)ns / (double)idle);
-	say(v, " of it in ");
-	say_count(v, count, "gap", "gaps");
-	say(v, " of 1 ms or more");
+	pf_say(v, "; ");
+	pf_say_ratio(v, (double)ns / (double)idle);
+	pf_say(v, " of it in ");
+	pf_say_count(v, count, "gap", "gaps");
+	pf_say(v, " of 1 ms or more");
 }
 
 static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
@@ -241,9 +170,9 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
-	say(v, "; ");
-	say_ratio(v, (double)ns / (double)idle);
-	say(v, " has no recorded cause");
+	pf_say(v, "; ");
+	pf_say_ratio(v, (double)ns / (double)idle);
+	pf_say(v, " has no recorded cause");
 }
 
 static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
@@ -255,19 +184,19 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 	double part = pf_table_real_at(t, 0, "idle_share");
 
 	if (part >= SOME) {
-		say(v, part >= MANY ? "; " : "; largest single cause: ");
-		say_ratio(v, part);
-		say(v, " of it is ");
+		pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
+		pf_say_ratio(v, part);
+		pf_say(v, " of it is ");
 		if (!pf_table_text_at(t, 0, "culprit") &&
 		    !pf_table_text_at(t, 0, "frame"))
-			say(v, cause ? cause : "of no known cause");
+			pf_say(v, cause ? cause : "of no known cause");
 		else
 			say_culprit(v, t, 0);
 	} else if (cause) {
-		say(v, "; no single cause found, most of it (");
-		say_ratio(v, pf_table_real_at(causes, 0, "idle_share"));
-		say(v, ") is ");
-		say(v, cause);
+		pf_say(v, "; no single cause found, most of it (");
+		pf_say_ratio(v, pf_table_real_at(causes, 0, "idle_share"));
+		pf_say(v, ") is ");
+		pf_say(v, cause);
 	}
 }
 
@@ -286,20 +215,20 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
 	int64_t idle = pf_doc_find_int(gaps, "idle_ns");
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->measured = pf_doc_find_real(gaps, "idle_share");
 	v->affected_ns = idle;
 	v->recoverable_ns = sum_recoverable(gaps);
-	say(v, "GPU idle ");
-	say_ratio(v, v->measured);
+	pf_say(v, "GPU idle ");
+	pf_say_ratio(v, v->measured);
 	say_span(p, v);
-	say(v, " (");
-	say_ns(v, idle);
-	say(v, " of ");
-	say_ns(v, pf_doc_find_int(gaps, "window_ns"));
+	pf_say(v, " (");
+	pf_say_ns(v, idle);
+	pf_say(v, " of ");
+	pf_say_ns(v, pf_doc_find_int(gaps, "window_ns"));
 	say_worst(p, v);
-	say(v, ")");
+	pf_say(v, ")");
 	say_long_gaps(p, v);
 	say_largest(p, v);
 	say_unknown(p, v);
@@ -332,32 +261,32 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
 	const struct pf_table *t = pf_doc_find_table(syncs, "sites");
-	int64_t count = pf_doc_find_int(syncs, "count"), n = step_count(p);
+	int64_t count = pf_doc_find_int(syncs, "count"), n = pf_rule_steps(p);
 	const char *op, *frame;
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->recoverable_ns = sync_cost(p);
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = pf_doc_find_int(syncs, "blocked_ns");
-	say_count(v, (count + n / 2) / n, "synchronization",
-		  "synchronizations");
-	say(v, each(p));
-	say(v, " block the CPU for ");
-	say_ns(v, v->affected_ns / n);
+	pf_say_count(v, (count + n / 2) / n, "synchronization",
+		     "synchronizations");
+	pf_say(v, pf_rule_each(p));
+	pf_say(v, " block the CPU for ");
+	pf_say_ns(v, v->affected_ns / n);
 	op = pf_table_text_at(t, 0, "op");
 	frame = pf_table_text_at(t, 0, "frame");
 	if (op) {
-		say(v, "; most costly from ");
-		say_name(v, op, strlen(op));
+		pf_say(v, "; most costly from ");
+		pf_say_name(v, op, strlen(op));
 	}
 	if (frame) {
-		say(v, op ? " at " : "; most costly at ");
+		pf_say(v, op ? " at " : "; most costly at ");
 		say_frame(v, frame);
 	}
-	say(v, "; for them the GPU is idle ");
-	say_ns(v, v->recoverable_ns / n);
-	say(v, each(p));
+	pf_say(v, "; for them the GPU is idle ");
+	pf_say_ns(v, v->recoverable_ns / n);
+	pf_say(v, pf_rule_each(p));
 	point_at_gap(p, v, "sync");
 }
 
@@ -392,9 +321,9 @@ static void say_most(const struct pf_parts *p, struct pf_verdict *v,
 	part = (double)pf_table_int_at(t, (size_t)row, "ns") / (double)whole_ns;
 	if (part < SOME)
 		return;
-	say(v, part >= MANY ? "; " : "; largest single cause: ");
-	say_ratio(v, part);
-	say(v, " of it in ");
+	pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
+	pf_say_ratio(v, part);
+	pf_say(v, " of it in ");
 	say_culprit(v, t, (size_t)row);
 }
 
@@ -402,16 +331,16 @@ static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
 {
 	struct cause c = find_cause(p, "data loading");
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->recoverable_ns = v->affected_ns = c.ns;
 	v->measured = of_window(p, c.ns);
-	say(v, "The GPU waits for data ");
-	say_ratio(v, v->measured);
+	pf_say(v, "The GPU waits for data ");
+	pf_say_ratio(v, v->measured);
 	say_span(p, v);
-	say(v, " (");
-	say_ns(v, c.ns);
-	say(v, ")");
+	pf_say(v, " (");
+	pf_say_ns(v, c.ns);
+	pf_say(v, ")");
 	say_most(p, v, "data loading", c.ns);
 	point_at_gap(p, v, "data loading");
 }
@@ -430,11 +359,12 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
 	int64_t known = pf_doc_find_int(launches, "launch_count"), after;
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	if ((double)orphans > ORPHANS_MAX * (double)(orphans + known)) {
-		withhold(v, "more than a fifth of the GPU work has no launch "
-			    "call in the trace");
+		pf_rule_withhold(
+			v, "more than a fifth of the GPU work has no launch "
+			   "call in the trace");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
@@ -445,20 +375,20 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 		ns -= after < ns ? after : ns;
 	v->recoverable_ns = v->affected_ns = ns;
 	v->measured = of_window(p, ns);
-	say(v, "Launch-bound: ");
-	say_count(v, count / step_count(p), "kernel", "kernels");
-	say(v, each(p));
+	pf_say(v, "Launch-bound: ");
+	pf_say_count(v, count / pf_rule_steps(p), "kernel", "kernels");
+	pf_say(v, pf_rule_each(p));
 	if (count) {
-		say(v, ", ");
-		say_ns(v, pf_doc_find_int(kernels, "kernel_ns") / count);
-		say(v, " long on average");
+		pf_say(v, ", ");
+		pf_say_ns(v, pf_doc_find_int(kernels, "kernel_ns") / count);
+		pf_say(v, " long on average");
 	}
-	say(v, "; the GPU starves ");
-	say_ns(v, ns / step_count(p));
-	say(v, each(p));
-	say(v, " while the CPU launches (");
-	say_ratio(v, v->measured);
-	say(v, ")");
+	pf_say(v, "; the GPU starves ");
+	pf_say_ns(v, ns / pf_rule_steps(p));
+	pf_say(v, pf_rule_each(p));
+	pf_say(v, " while the CPU launches (");
+	pf_say_ratio(v, v->measured);
+	pf_say(v, ")");
 	point_at_gap(p, v, "launch latency");
 }
 
@@ -470,17 +400,17 @@ static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
 {
 	struct cause c = find_cause(p, "blocking copy");
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->recoverable_ns = v->affected_ns = c.ns;
 	v->measured = of_window(p, c.ns);
-	say(v, "Pageable or synchronous copies leave the GPU idle for ");
-	say_ns(v, c.ns);
-	say(v, " (");
-	say_ratio(v, v->measured);
+	pf_say(v, "Pageable or synchronous copies leave the GPU idle for ");
+	pf_say_ns(v, c.ns);
+	pf_say(v, " (");
+	pf_say_ratio(v, v->measured);
 	say_span(p, v);
-	say(v, ") in ");
-	say_count(v, c.count, "gap", "gaps");
+	pf_say(v, ") in ");
+	pf_say_count(v, c.count, "gap", "gaps");
 	say_most(p, v, "blocking copy", c.ns);
 	point_at_gap(p, v, "blocking copy");
 }
@@ -500,23 +430,23 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t exposed = pf_doc_find_int(overlap, "exposed_comm_ns");
 	const char *name = NULL;
 
-	if (!has_gpu(p, v))
+	if (!pf_rule_has_gpu(p, v))
 		return;
 	if (!comm) {
-		withhold(v, "there is no communication in this trace");
+		pf_rule_withhold(v, "there is no communication in this trace");
 		return;
 	}
 	v->measured = total > 0 ? (double)exposed / (double)total : 0;
 	v->recoverable_ns = v->affected_ns = exposed;
-	say(v, "Communication takes ");
-	say_ns(v, comm / step_count(p));
-	say(v, each(p));
-	say(v, ", ");
-	say_ratio(v, (double)exposed / (double)comm);
-	say(v, " of it exposed (");
-	say_ratio(v, v->measured);
+	pf_say(v, "Communication takes ");
+	pf_say_ns(v, comm / pf_rule_steps(p));
+	pf_say(v, pf_rule_each(p));
+	pf_say(v, ", ");
+	pf_say_ratio(v, (double)exposed / (double)comm);
+	pf_say(v, " of it exposed (");
+	pf_say_ratio(v, v->measured);
 	say_span(p, v);
-	say(v, ")");
+	pf_say(v, ")");
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		const char *s = pf_table_text_at(t, r, "collective");
 		int64_t ns = pf_table_int_at(t, r, "max_ns");
@@ -528,27 +458,16 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	if (!name)
 		return;
-	say(v, "; longest call ");
-	say_name(v, name, strlen(name));
-	say(v, ", ");
-	say_ns(v, longest);
+	pf_say(v, "; longest call ");
+	pf_say_name(v, name, strlen(name));
+	pf_say(v, ", ");
+	pf_say_ns(v, longest);
 }
 
 const struct pf_report_rule pf_rule_comm = { "V5",      "exposed communication",
 					     "comm",    PF_PART_OVERLAP,
 					     0.10,      0.30,
 					     apply_comm };
-
-static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
-{
-	withhold(v, p->traces.count > 1
-			    ? "arrival at collectives is not compared yet"
-			    : "needs traces of several ranks");
-}
-
-const struct pf_report_rule pf_rule_straggler = {
-	"V6", "stragglers", "comm", PF_PART_OVERLAP, 0.05, 0.15, apply_straggler
-};
 
 /* The GPU whose peak is closest to its capacity, -1 if none is known. */
 static int64_t fullest(const struct pf_table *t)
@@ -581,14 +500,14 @@ static void say_holder(const struct pf_doc *doc, struct pf_verdict *v,
 	frame = pf_table_text_at(t, (size_t)row, "frame");
 	if (!op && !frame)
 		return;
-	say(v, "; ");
-	say_ratio(v, pf_table_real_at(t, (size_t)row, "peak_share"));
-	say(v, " of the peak is held by ");
+	pf_say(v, "; ");
+	pf_say_ratio(v, pf_table_real_at(t, (size_t)row, "peak_share"));
+	pf_say(v, " of the peak is held by ");
 	if (op)
-		say_name(v, op, strlen(op));
+		pf_say_name(v, op, strlen(op));
 	if (frame) {
 		if (op)
-			say(v, " at ");
+			pf_say(v, " at ");
 		say_frame(v, frame);
 	}
 }
@@ -601,26 +520,27 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 	const char *device;
 
 	if (row < 0) {
-		withhold(v, pf_table_rows(t)
-				    ? "the memory of the GPU is not known"
-				    : "there are no memory events; record with "
-				      "profile_memory=True");
+		pf_rule_withhold(
+			v, pf_table_rows(t)
+				   ? "the memory of the GPU is not known"
+				   : "there are no memory events; record with "
+				     "profile_memory=True");
 		return;
 	}
 	device = pf_table_text_at(t, (size_t)row, "device");
 	v->measured = pf_table_real_at(t, (size_t)row, "capacity_share");
-	say(v, "Peak memory ");
+	pf_say(v, "Peak memory ");
 	pf_figure_bytes(&v->sentence,
 			pf_table_int_at(t, (size_t)row, "peak_bytes"));
-	say(v, " of ");
+	pf_say(v, " of ");
 	pf_figure_bytes(&v->sentence,
 			pf_table_int_at(t, (size_t)row, "capacity_bytes"));
-	say(v, " (");
-	say_ratio(v, v->measured);
-	say(v, ")");
+	pf_say(v, " (");
+	pf_say_ratio(v, v->measured);
+	pf_say(v, ")");
 	if (device) {
-		say(v, " on ");
-		say(v, device);
+		pf_say(v, " on ");
+		pf_say(v, device);
 		say_holder(doc, v, device);
 	}
 }
@@ -655,17 +575,17 @@ static void say_check(struct pf_verdict *v, const struct pf_table *t,
 {
 	const char *name = pf_table_text_at(t, row, "check");
 
-	say(v, named ? ", " : "");
-	say(v, name ? name : "");
-	say(v, " (");
+	pf_say(v, named ? ", " : "");
+	pf_say(v, name ? name : "");
+	pf_say(v, " (");
 	pf_figure_count(&v->sentence, pf_table_int_at(t, row, "count"));
 	if (pf_table_at(t, row, "share")) {
-		say(v, ", ");
-		say_ratio(v, pf_table_real_at(t, row, "share"));
+		pf_say(v, ", ");
+		pf_say_ratio(v, pf_table_real_at(t, row, "share"));
 		if (pf_table_int_at(t, row, "gpu_ns"))
-			say(v, " of GPU time");
+			pf_say(v, " of GPU time");
 	}
-	say(v, ")");
+	pf_say(v, ")");
 }
 
 static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
@@ -684,7 +604,7 @@ static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	/* as on a scale: 1 is a warning, 2 is bad */
 	v->measured = bad ? 2 : count ? 1 : 0;
-	say(v, "Trace quality: ");
+	pf_say(v, "Trace quality: ");
 	for (size_t i = 0; i < 2; i++) {
 		double below = 1e300, share;
 		int64_t row;
@@ -696,24 +616,14 @@ static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 		}
 	}
 	if (count > named) {
-		say(v, " and ");
-		say_count(v, count - named, "more check", "more checks");
+		pf_say(v, " and ");
+		pf_say_count(v, count - named, "more check", "more checks");
 	}
-	say(v, "; figures that rest on this may be off");
+	pf_say(v, "; figures that rest on this may be off");
 }
 
 const struct pf_report_rule pf_rule_trust = {
 	"V9", "trace quality", "quality", PF_PART_DOCTOR, 0.5, 1.5, apply_trust
-};
-
-static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)
-{
-	if (has_gpu(p, v))
-		withhold(v, "the precision of kernels is not known");
-}
-
-const struct pf_report_rule pf_rule_precision = {
-	"V10", "precision", "kernels", PF_PART_KERNELS, 0.10, 0, apply_precision
 };
 
 static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
@@ -723,18 +633,18 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t median = pf_doc_find_int(steps, "p50_ns");
 	int64_t first = pf_table_int_at(t, 0, "dur_ns");
 
-	if (!p->steps_text.len || step_count(p) < 3) {
-		withhold(v, "needs three profiler steps");
+	if (!p->steps_text.len || pf_rule_steps(p) < 3) {
+		pf_rule_withhold(v, "needs three profiler steps");
 		return;
 	}
 	v->measured = median > 0 ? (double)first / (double)median : 0;
 	v->affected_ns = first - median;
 	pf_buf_addf(&v->sentence, "The first step takes %.1f", v->measured);
-	say(v, " times the median (");
-	say_ns(v, first);
-	say(v, " to ");
-	say_ns(v, median);
-	say(v, ") and is part of all figures; --skip-first 1 leaves it out");
+	pf_say(v, " times the median (");
+	pf_say_ns(v, first);
+	pf_say(v, " to ");
+	pf_say_ns(v, median);
+	pf_say(v, ") and is part of all figures; --skip-first 1 leaves it out");
 }
 
 const struct pf_report_rule pf_rule_warm_up = {

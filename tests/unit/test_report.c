@@ -397,6 +397,8 @@ static void tooltips_are_written_on_change(void **state)
 struct world {
 	int64_t window_ns, idle_ns, sync_ns, data_ns, launch_ns, copy_ns;
 	int64_t comm_ns, exposed_ns, orphans, events;
+	int64_t product_ns, fp32_ns, unknown_ns;
+	const char *compute; /* of the second GPU; NULL: not recorded */
 	double capacity_share;
 	int64_t step_ns[4];
 	const char *trust;
@@ -404,6 +406,7 @@ struct world {
 
 static const struct world quiet = { .window_ns = 1000000,
 				    .events = 100,
+				    .compute = "8.0",
 				    .step_ns = { 100, 100, 100, 100 } };
 
 static void add_causes(struct pf_doc *doc, const struct world *w)
@@ -496,6 +499,39 @@ static void add_checks(struct pf_doc *doc, const struct world *w)
 	pf_table_string(t, w->trust ? w->trust : "ok");
 }
 
+static void add_devices(struct pf_doc *doc, const struct world *w)
+{
+	static const struct pf_col cols[] = { { "compute", "", PF_TEXT } };
+	struct pf_table *t = pf_doc_table(doc, "devices", NULL, cols, 1);
+
+	pf_table_string(t, "9.0");
+	pf_table_string(t, w->compute);
+}
+
+static void add_products(struct pf_doc *doc, const struct world *w)
+{
+	static const struct pf_col cols[] = {
+		{ "short_name", "", PF_TEXT },  { "op", "", PF_TEXT },
+		{ "class", "", PF_TEXT },       { "precision", "", PF_TEXT },
+		{ "op_eligible", "", PF_TEXT },
+	};
+	static const char *const rows[][5] = {
+		{ "attend", "aten::mm", "attention", "fp32", "yes" },
+		{ "tf32gemm", "aten::mm", "gemm", "tf32", "yes" },
+		{ "solver", "aten::linalg_inv", "gemm", "fp32", "no" },
+		{ "scudnn", "aten::cudnn_convolution", "conv", "fp32", "yes" },
+		{ "sgemm", "(none)", "gemm", "fp32", NULL },
+	};
+	struct pf_table *t = pf_doc_table(doc, "kernels", NULL, cols, 5);
+
+	pf_doc_int(doc, "product_ns", "", PF_NS, w->product_ns);
+	pf_doc_int(doc, "product_fp32_ns", "", PF_NS, w->fp32_ns);
+	pf_doc_int(doc, "product_unknown_ns", "", PF_NS, w->unknown_ns);
+	for (size_t r = 0; r < 5; r++)
+		for (size_t c = 0; c < 5; c++)
+			pf_table_string(t, rows[r][c]);
+}
+
 static void make(const struct world *w, struct pf_parts *p)
 {
 	struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
@@ -520,6 +556,8 @@ static void make(const struct world *w, struct pf_parts *p)
 	add_memory(&p->doc[PF_PART_MEMORY], w);
 	add_steps(&p->doc[PF_PART_STEPS], w);
 	add_checks(&p->doc[PF_PART_DOCTOR], w);
+	add_devices(&p->doc[PF_PART_INFO], w);
+	add_products(&p->doc[PF_PART_CALLERS], w);
 }
 
 static const struct pf_verdict *find(const struct pf_verdicts *v,
@@ -624,6 +662,61 @@ static void rules_are_withheld(void **state)
 	}
 }
 
+/* The sentence of a rule, or why it is withheld. */
+static void has_sentence(const struct world *w, const char *id,
+			 const char *want)
+{
+	struct pf_parts p;
+	struct pf_verdicts v;
+	struct pf_buf text = { 0 };
+
+	make(w, &p);
+	pf_verdicts_find(&p, &v);
+	pf_say_plain(&text, &find(&v, id)->sentence);
+	assert_string_equal(text.data, want);
+	pf_buf_release(&text);
+	pf_verdicts_release(&v);
+	pf_parts_release(&p);
+}
+
+static void precision(void **state)
+{
+	struct world w = quiet;
+
+	(void)state;
+	w.product_ns = 1000000;
+	w.fp32_ns = 100000;
+	assert_int_equal(state_of(&w, "V10"), '-');
+	w.fp32_ns = 100001;
+	assert_int_equal(state_of(&w, "V10"), 'f');
+	w.unknown_ns = 200000;
+	assert_int_equal(state_of(&w, "V10"), 'f');
+	has_sentence(&w, "V10",
+		     "10.0 % of the time in matrix products and convolutions "
+		     "(100 µs of 1.00 ms) runs in fp32 kernels, most of all "
+		     "in scudnn from aten::cudnn_convolution; the precision "
+		     "of 20.0 % is not known");
+	w.unknown_ns = 200001;
+	has_sentence(&w, "V10",
+		     "the names of kernels do not say the precision of 20.0 % "
+		     "of the time in matrix products and convolutions");
+	assert_int_equal(state_of(&w, "V10"), 'w');
+	w.unknown_ns = 0;
+	w.compute = "7.0";
+	assert_int_equal(state_of(&w, "V10"), 'f');
+	w.compute = "6.1";
+	has_sentence(&w, "V10", "the GPU has no tensor cores");
+	w.compute = NULL;
+	has_sentence(&w, "V10", "the trace does not say what GPU it is from");
+	w = quiet;
+	has_sentence(&w, "V10",
+		     "no kernel is known to be a matrix product or a "
+		     "convolution");
+	w.events = 0;
+	w.product_ns = w.fp32_ns = 10;
+	has_sentence(&w, "V10", "there is no GPU activity in this trace");
+}
+
 /* Trouble with the trace first, then what can be won; causes once. */
 static void verdicts_are_ranked(void **state)
 {
@@ -688,6 +781,7 @@ int main(void)
 		cmocka_unit_test(tooltips_are_written_on_change),
 		cmocka_unit_test(rules_fire_above_their_thresholds),
 		cmocka_unit_test(rules_are_withheld),
+		cmocka_unit_test(precision),
 		cmocka_unit_test(verdicts_are_ranked),
 		cmocka_unit_test(urls_are_checked),
 	};

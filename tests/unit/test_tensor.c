@@ -2,6 +2,8 @@
 /* Patterns of data/kernels.csv, and the reader of such tables. */
 #include "unit/support.h"
 
+#include <string.h>
+
 #include "analysis/tensor.h"
 #include "embed/data.h"
 
@@ -46,23 +48,172 @@ static void test_names(void **state)
 	(void)state;
 	support_no_error(&err);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (pf_tensor_find(t, cases[i].name) != cases[i].use)
+		if (pf_tensor_kind(t, cases[i].name).use != cases[i].use)
 			fail_msg("%s is not %s", cases[i].name,
 				 pf_tensor_word(cases[i].use));
+	pf_tensor_free(t);
+}
+
+/* Names as libraries make them; NULL: not known. */
+static const struct {
+	const char *name, *class, *precision;
+} kinds[] = {
+	/* cuBLAS: single precision is not TF32 */
+	{ "ampere_sgemm_128x64_nn", "gemm", "fp32" },
+	{ "volta_sgemm_32x32_sliced1x4_tn", "gemm", "fp32" },
+	{ "volta_fp16_sgemm_fp16_128x64_nn", "gemm", "fp16" },
+	{ "volta_fp16_s884gemm_fp16_64x64_ldg8_f2f_nn", "gemm", "fp16" },
+	{ "volta_h884gemm_64x128_ldg8_nn", "gemm", "fp16" },
+	{ "ampere_s1688gemm_128x128_ldg4_nn", "gemm", "tf32" },
+	{ "turing_fp16_s1688gemm_fp16_128x64_ldg8_f2f_tn", "gemm", "fp16" },
+	{ "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_tn", "gemm", "bf16" },
+	{ "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_tn", "gemm", "fp16" },
+	{ "ampere_dgemm_64x64_nn", "gemm", "fp64" },
+	{ "ampere_gcgemm_64x64_nt", "gemm", "fp32" },
+	{ "sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_"
+	  "stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute",
+	  "gemm", "fp32" },
+	{ "sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize", "gemm", "tf32" },
+	{ "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", "gemm",
+	  "bf16" },
+	{ "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n_tilesize", "gemm", "fp16" },
+	{ "sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize", "gemm", "fp8" },
+	{ "nvjet_tst_144x128_64x6_2x1_v_bz_bias_TNN", "gemm", "bf16" },
+	{ "nvjet_hsh_256x128_64x4_1x2_h_bz_coopA_NNT", "gemm", "fp16" },
+	{ "nvjet_qqtst_128x256_128x6_2x1_2cta_v_bz_TNT", "gemm", "fp8" },
+	{ "nvjet_sss_tf32_128x256_TNT", "gemm", "tf32" },
+	{ "nvjet_sss_128x256_TNT", "gemm", NULL },
+	{ "nvjet_new_128x256_TNT", "gemm", NULL },
+	{ "void gemv2T_kernel_val<int, int, float, float, float, float,"
+	  " 128, 16, 4, 4, false>(cublasGemvParams<float>)",
+	  "gemm", "fp32" },
+	{ "std::enable_if<!(false), void>::type internal::gemvx::kernel"
+	  "<int, int, __nv_bfloat16, __nv_bfloat16, __nv_bfloat16, "
+	  "float, false>(x)",
+	  "gemm", "bf16" },
+	{ "void splitKreduce_kernel<32, 16, int, float, float>(x)", "other",
+	  NULL },
+	/* CUTLASS */
+	{ "void cutlass::Kernel<cutlass_80_simt_sgemm_128x64_8x5_nt>", "gemm",
+	  "fp32" },
+	{ "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_"
+	  "16x6_nn_align4>",
+	  "gemm", "tf32" },
+	{ "void cutlass::Kernel2<cutlass_80_tensorop_s1688f32gemm_x>", "gemm",
+	  NULL },
+	{ "void cutlass::Kernel2<cutlass_75_tensorop_bf16_"
+	  "s1688gemm_bf16_128x128_nn_align1>(Params)",
+	  "gemm", "bf16" },
+	{ "void cutlass::Kernel2<cutlass_80_tensorop_f16_s16816gemm_"
+	  "relu_f16_64x64_64x6_tn_align8>(Params)",
+	  "gemm", "fp16" },
+	{ "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_"
+	  "s161616gemm_bf16_16x16_32x1_nn_align8>(Params)",
+	  "gemm", "bf16" },
+	{ "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_f16_f32_f16_f16_"
+	  "128x128x64",
+	  "gemm", "fp16" },
+	{ "cutlass3x_sm90_tensorop_s64x128x8tf32gemm_f32_f32_f32_f32_"
+	  "f32_128x128x32",
+	  "gemm", "tf32" },
+	{ "cutlass3x_sm90_tensorop_s64x128x8gemm_f32_f32_f32_x", "gemm", NULL },
+	{ "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_"
+	  "s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8>(x)",
+	  "conv", "bf16" },
+	/* cuDNN */
+	{ "volta_scudnn_128x64_relu_interior_nn_v1", "conv", "fp32" },
+	{ "volta_fp16_scudnn_fp16_128x64_relu_interior_nn_v1", "conv", "fp16" },
+	{ "volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_tn", "conv",
+	  "fp16" },
+	{ "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_"
+	  "nhwckrsc_nchw_tilesize128x128x16",
+	  "conv", "tf32" },
+	{ "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, "
+	  "false>(int, int, int)",
+	  "conv", "fp32" },
+	{ "void cudnn::ops::nchwToNhwcKernel<float, float, float>(x)", "other",
+	  NULL },
+	/* Tensile: types after the indices, whatever follows */
+	{ "Cijk_Ailk_Bljk_SB_MT64x64x16_MI16x16x1_SN", "gemm", "fp32" },
+	{ "Cijk_Ailk_Bljk_S_B_Bias_HA_S_SAV_UserArgs_MT16x16", "gemm", "fp32" },
+	{ "Cijk_Ailk_Bljk_S_MX_B_Bias_HA_S_SAV_UserArgs_MT16", "gemm", "tf32" },
+	{ "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT16", "gemm", "bf16" },
+	{ "Custom_Cijk_Alik_Bljk_HHS_BH_Bias_HA_S_SAV_MT1", "gemm", "fp16" },
+	{ "Cijk_Alik_Bljk_F8BS_BH_Bias_AS_SAV_UserArgs_MT1", "gemm", "fp8" },
+	{ "Cijk_Alik_Bljk_B8F8_HS_BH_Bias_AS_SAV_MT1", "gemm", "fp8" },
+	{ "Cijk_Ailk_Bjlk_DB_MT64x64", "gemm", "fp64" },
+	{ "Cijk_Ailk_BjlkC_CB_MT64x64", "gemm", NULL },
+	/* others */
+	{ "void magma_sgemmEx_kernel<float, float, float, true, false, "
+	  "6, 4>(int)",
+	  "gemm", "fp32" },
+	{ "triton_tem_fused_mm_bf16_0", "gemm", NULL },
+	{ "triton_poi_fused_convolution_gemm_0", "other", NULL },
+	{ "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1", "gemm", "mixed" },
+	{ "matmul_kernel", "gemm", NULL },
+	{ "bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_tmaOpt", "gemm",
+	  "mixed" },
+	{ "void fbgemm_gpu::_compute_FP8_quantize_cuda_kernel<float>", NULL,
+	  NULL },
+	{ "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(Params)", "attention",
+	  "bf16" },
+	{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(Params)", "attention",
+	  NULL },
+	{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "communication", NULL },
+	{ "my_kernel", NULL, NULL },
+	{ "", NULL, NULL },
+};
+
+static void test_kinds(void **state)
+{
+	struct pf_err err = { 0 };
+	struct pf_tensor *t = pf_tensor_new(&err);
+
+	(void)state;
+	support_no_error(&err);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct pf_kernel_kind kind = pf_tensor_kind(t, kinds[i].name);
+		const char *class = pf_class_word(kind.class);
+		const char *precision = pf_precision_word(kind.precision);
+
+		if (strcmp(class ? class : "",
+			   kinds[i].class ? kinds[i].class : "") ||
+		    strcmp(precision ? precision : "",
+			   kinds[i].precision ? kinds[i].precision : ""))
+			fail_msg("%s is %s of %s", kinds[i].name, class,
+				 precision);
+	}
+	pf_tensor_free(t);
+}
+
+static void test_ops(void **state)
+{
+	struct pf_err err = { 0 };
+	struct pf_tensor *t = pf_tensor_new(&err);
+
+	(void)state;
+	support_no_error(&err);
+	assert_true(pf_tensor_op(t, "aten::mm"));
+	assert_true(pf_tensor_op(t, "aten::addmm"));
+	assert_true(pf_tensor_op(t, "aten::cudnn_convolution_backward"));
+	assert_false(pf_tensor_op(t, "aten::mmm"));
+	assert_false(pf_tensor_op(t, "aten::linalg_inv_ex"));
+	assert_false(pf_tensor_op(t, ""));
 	pf_tensor_free(t);
 }
 
 static void test_data(void **state)
 {
 	struct pf_err err = { 0 };
-	struct pf_data *d = pf_data_new("data/kernels.csv",
-					"pattern,tensor_cores,what", &err);
+	struct pf_data *d =
+		pf_data_new("data/kernels.csv",
+			    "pattern,tensor_cores,class,precision,what", &err);
 
 	(void)state;
 	support_no_error(&err);
 	assert_true(pf_data_rows(d) > 20);
 	for (size_t i = 0; i < pf_data_rows(d); i++)
-		assert_true(*pf_data_cell(d, i, 2));
+		assert_true(*pf_data_cell(d, i, 4));
 	pf_data_free(d);
 	assert_null(pf_data_new("data/kernels.csv", "pattern", &err));
 	support_error(&err, PF_EDATA, "data/kernels.csv");
@@ -74,6 +225,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ops),
 		cmocka_unit_test(test_data),
 	};
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "report/figure.h"
+#include "report/say.h"
+#include "table/find.h"
+
+void pf_say(struct pf_verdict *v, const char *words)
+{
+	pf_buf_adds(&v->sentence, words);
+}
+
+void pf_say_ratio(struct pf_verdict *v, double ratio)
+{
+	pf_figure_ratio(&v->sentence, ratio);
+}
+
+void pf_say_ns(struct pf_verdict *v, int64_t ns)
+{
+	pf_figure_ns(&v->sentence, ns);
+}
+
+void pf_say_count(struct pf_verdict *v, int64_t n, const char *one,
+		  const char *many)
+{
+	pf_figure_count(&v->sentence, n);
+	pf_buf_addc(&v->sentence, ' ');
+	pf_say(v, n == 1 ? one : many);
+}
+
+/* A text of the trace, at most 160 bytes of it. */
+void pf_say_name(struct pf_verdict *v, const char *name, size_t len)
+{
+	size_t cut = len > 160 ? 157 : len;
+
+	while (cut < len && cut > 0 &&
+	       ((unsigned char)name[cut] & 0xc0) == 0x80)
+		cut--;
+	pf_buf_addc(&v->sentence, PF_SAY_NAME);
+	for (size_t i = 0; i < cut; i++)
+		pf_buf_addc(&v->sentence,
+			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END ||
+					    !name[i]
+				    ? ' '
+				    : name[i]);
+	if (cut < len)
+		pf_buf_adds(&v->sentence, "...");
+	pf_buf_addc(&v->sentence, PF_SAY_END);
+}
+
+void pf_rule_withhold(struct pf_verdict *v, const char *why)
+{
+	v->state = PF_RULE_WITHHELD;
+	pf_buf_clear(&v->sentence);
+	pf_say(v, why);
+}
+
+bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v)
+{
+	if (pf_doc_find_int(&p->doc[PF_PART_OVERLAP], "event_count"))
+		return true;
+	pf_rule_withhold(v, "there is no GPU activity in this trace");
+	return false;
+}
+
+int64_t pf_rule_steps(const struct pf_parts *p)
+{
+	int64_t n = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
+
+	return p->steps_text.len && n > 0 ? n : 1;
+}
+
+const char *pf_rule_each(const struct pf_parts *p)
+{
+	return p->steps_text.len ? " per step" : " in the trace";
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What rules write their sentences with; private to report/. */
+#ifndef PF_REPORT_SAY_H
+#define PF_REPORT_SAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/verdict.h"
+
+/* Append words of ours, or a figure as people read it. */
+void pf_say(struct pf_verdict *v, const char *words);
+void pf_say_ratio(struct pf_verdict *v, double ratio);
+void pf_say_ns(struct pf_verdict *v, int64_t ns);
+void pf_say_count(struct pf_verdict *v, int64_t n, const char *one,
+		  const char *many);
+
+/* Append a text of the trace, at most 160 bytes of it, between its marks. */
+void pf_say_name(struct pf_verdict *v, const char *name, size_t len);
+
+/* The rule cannot be applied: the reason instead of a sentence. */
+void pf_rule_withhold(struct pf_verdict *v, const char *why);
+
+/* Is there any GPU work?  If not, the rule is withheld. */
+bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v);
+
+/* How many steps figures are of; without steps 1, the whole trace. */
+int64_t pf_rule_steps(const struct pf_parts *p);
+
+/* " per step" or " in the trace". */
+const char *pf_rule_each(const struct pf_parts *p);
+
+#endif

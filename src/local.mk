@@ -233,6 +233,8 @@ libprofan_a_SOURCES = \
 	src/report/chart.c \
 	src/report/chart.h \
 	src/report/chart_memory.c \
+	src/report/diff_head.c \
+	src/report/diff_head.h \
 	src/report/diff_page.c \
 	src/report/diff_page.h \
 	src/report/diff_timeline.c \

@@ -108,6 +108,25 @@ run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
 payloads() { # PAGE: how many groups of slices it has
 	grep -c 'octet-stream" id="p[0-9]' "$1"
 }
+# other GPUs: only structure is compared, and that is said
+sed 's/NVIDIA H100/NVIDIA H999/g' "$tmp/other.json" >"$tmp/gpu.json"
+ingest gpu "$tmp/gpu.json"
+compare train gpu
+if grep -q '<div class=severe><dt>Comparable</dt> <dd><strong>no</strong>.*different: [^;]*GPU' \
+	"$tmp/diff.html" && grep -q '<dt>GPU</dt> <dd>A NVIDIA H100.*, B NVIDIA H999' \
+	"$tmp/diff.html" && grep -q 'times are not judged' "$tmp/diff.html"; then
+	ok "diff: other GPUs are named, and times not judged"
+else
+	not_ok "diff: other GPUs are named, and times not judged"
+fi
+compare train train
+if grep -q 'Nothing changed: all counts per step are equal' \
+	"$tmp/diff.html" && grep -q '<section id=unchanged>' "$tmp/diff.html"
+then
+	ok "diff: what is unchanged is said"
+else
+	not_ok "diff: what is unchanged is said"
+fi
 diff_page() { # A B OPTION...
 	a=$1 b=$2
 	shift 2

@@ -199,6 +199,15 @@ static void put_figures(const struct pf_diff *d, struct pf_table *t,
 		pf_table_real(t, (double)delta / (double)a_ns);
 	else
 		pf_table_null(t);
+	if (d->a_ns)
+		pf_table_real(t, (double)delta / (double)d->a_ns);
+	else
+		pf_table_null(t);
+	if (p->a_count && p->b_count)
+		pf_table_int(t, pf_mean(p->b_ns, p->b_count) -
+					pf_mean(p->a_ns, p->a_count));
+	else
+		pf_table_null(t);
 	pf_table_int(t, p->a_count);
 	pf_table_int(t, p->b_count);
 	pf_table_int(t, p->a_ns);
@@ -245,6 +254,8 @@ void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 		{ "duration_effect_ns", "Slower each", PF_NS },
 		{ "match", "Match", PF_TEXT },
 		{ "delta_share", "Change of A", PF_RATIO | PF_FULL },
+		{ "step_share", "Change of a step of A", PF_RATIO | PF_FULL },
+		{ "each_delta_ns", "Change of each", PF_NS | PF_FULL },
 		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
 		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
 		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/diff_head.h"
 #include "report/diff_page.h"
 #include "report/figure.h"
 #include "report/fill.h"
@@ -56,11 +57,26 @@ static const struct pf_html_col row_cols[] = {
 	COL_AS("a_ns", "A"),
 	COL_AS("b_ns", "B"),
 	COL_AS("delta_ns", "Change"),
+	COL_AS("step_share", "Of a step"),
 	COL_AS("count_effect_ns", "More of it"),
 	COL_AS("duration_effect_ns", "Slower each"),
 	COL_AS("a_count", "Calls A"),
 	COL_AS("b_count", "Calls B"),
+	COL_AS("each_delta_ns", "Each"),
 	COL("match"),
+	COL("op"),
+	END
+};
+
+/* Of work that only one side has. */
+static const struct pf_html_col only_cols[] = {
+	KERNEL("key", "GPU work"),
+	COL_AS("a_ns", "A"),
+	COL_AS("b_ns", "B"),
+	COL_AS("step_share", "Of a step"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	COL_AS("match", "Added or removed"),
 	COL("op"),
 	END
 };
@@ -125,142 +141,121 @@ static const struct pf_html_col check_cols[] = { COL("check"), COL("result"),
 						 COL_AS("a", "A"),
 						 COL_AS("b", "B"), END };
 
-#define TABLES_MAX 2
+/* ---- which rows go where ---- */
+
+#define SAME_SHARE 0.001 /* of a step of A: less is no change */
+
+static bool is_single(const struct pf_table *t, size_t row)
+{
+	const char *match = pf_table_text_at(t, row, "match");
+
+	return match && (!strcmp(match, "added") || !strcmp(match, "removed"));
+}
+
+static bool is_same(const struct pf_table *t, size_t row)
+{
+	double share = pf_table_real_at(t, row, "step_share");
+
+	return !is_single(t, row) && share < SAME_SHARE &&
+	       share > -SAME_SHARE &&
+	       pf_table_real_at(t, row, "a_count") ==
+		       pf_table_real_at(t, row, "b_count");
+}
+
+static bool is_more(const struct pf_table *t, size_t row)
+{
+	return !is_single(t, row) && !is_same(t, row) &&
+	       pf_table_int_at(t, row, "delta_ns") > 0;
+}
+
+static bool is_less(const struct pf_table *t, size_t row)
+{
+	return !is_single(t, row) && !is_same(t, row) &&
+	       pf_table_int_at(t, row, "delta_ns") <= 0;
+}
+
+static bool is_other_count(const struct pf_table *t, size_t row)
+{
+	return pf_table_real_at(t, row, "delta") != 0;
+}
+
+static bool is_same_count(const struct pf_table *t, size_t row)
+{
+	return !is_other_count(t, row);
+}
+
+#define TABLES_MAX 3
 
 static const struct section {
 	const char *id, *title;
 	struct pf_html_table tables[TABLES_MAX];
+	const char *none; /* said if there are no rows; NULL: no section */
+	bool is_folded;
 } sections[] = {
 	{ "structure",
 	  "Structure",
-	  { { "counts", "Counts per step", PART, "structure", structure_cols,
-	      40, NULL, NULL },
+	  { { "counts", "Counts per step that changed", PART, "structure",
+	      structure_cols, 40, NULL, is_other_count },
 	    { "changes", "What is new, gone or another", PART, "changes",
-	      change_cols, 150, NULL, NULL } } },
+	      change_cols, 150, NULL, NULL } },
+	  "Nothing changed: all counts per step are equal.",
+	  false },
 	{ "work",
 	  "GPU work",
-	  { { "rows", "What takes more or less time, per step", PART, "rows",
-	      row_cols, 200, NULL, NULL } } },
+	  { { "rows-more", "What takes more time, per step", PART, "rows",
+	      row_cols, 80, NULL, is_more },
+	    { "rows-less", "What takes less time, per step", PART, "rows",
+	      row_cols, 80, NULL, is_less },
+	    { "rows-only", "What only one side has, per step", PART, "rows",
+	      only_cols, 40, NULL, is_single } },
+	  NULL,
+	  false },
 	{ "idle",
 	  "Idle time",
 	  { { "causes", "By cause, per step", PART, "idle", idle_cols, 20, NULL,
 	      NULL },
 	    { "sites", "What holds it, per step", PART, "idle_sites", site_cols,
-	      100, NULL, NULL } } },
+	      100, NULL, NULL } },
+	  NULL,
+	  false },
 	{ "syncs",
 	  "Synchronizations",
 	  { { "sync-sites", "Calls that wait for the GPU, per step", PART,
-	      "sync_sites", sync_cols, 100, NULL, NULL } } },
+	      "sync_sites", sync_cols, 100, NULL, NULL } },
+	  NULL,
+	  false },
 	{ "ops",
 	  "Operators",
 	  { { "op-rows", "Operators and calls on the CPU, per step", PART,
-	      "ops", op_cols, 150, NULL, NULL } } },
+	      "ops", op_cols, 150, NULL, NULL } },
+	  NULL,
+	  false },
 	{ "memory",
 	  "Memory",
 	  { { "bytes", "Memory, and what is copied per step", PART, "memory",
-	      memory_cols, 20, NULL, NULL } } },
+	      memory_cols, 20, NULL, NULL } },
+	  NULL,
+	  false },
 	{ "both",
 	  "Captures",
 	  { { "captures", "Time of steps", PART, "captures", capture_cols, 40,
 	      NULL, NULL },
 	    { "comparability", "What both sides have in common", PART,
-	      "comparability", check_cols, 40, NULL, NULL } } },
+	      "comparability", check_cols, 40, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "unchanged",
+	  "Unchanged",
+	  { { "counts-same", "Counts per step that are equal", PART,
+	      "structure", structure_cols, 40, NULL, is_same_count },
+	    { "rows-same",
+	      "GPU work with as many calls, and a change below 0.1 % of a step",
+	      PART, "rows", row_cols, 100, NULL, is_same } },
+	  NULL,
+	  true },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(*sections))
-
-/* ---- header and verdict ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-/* "a.db", or "4 captures" of a side. */
-static void add_side(struct pf_buf *out, const struct pf_doc *doc,
-		     const char *side)
-{
-	const struct pf_table *t = pf_doc_find_table(doc, "captures");
-	const char *path = NULL;
-	size_t count = 0;
-
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "side");
-
-		if (!s || strcmp(s, side) != 0)
-			continue;
-		path = pf_table_text_at(t, r, "capture");
-		count++;
-	}
-	if (count == 1 && path)
-		pf_html_text(out, base_name(path));
-	else
-		pf_buf_addf(out, "%zu captures", count);
-}
-
-static void add_header(struct pf_buf *out, const struct pf_doc *doc)
-{
-	const struct pf_table *t = pf_doc_find_table(doc, "comparability");
-	size_t other = 0;
-
-	pf_buf_adds(out, "<div><dt>A, before</dt> <dd>");
-	add_side(out, doc, "A");
-	pf_buf_adds(out, "</dd></div>\n<div><dt>B, after</dt> <dd>");
-	add_side(out, doc, "B");
-	pf_buf_adds(out, "</dd></div>\n<div><dt>Different</dt> <dd>");
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *result = pf_table_text_at(t, r, "result");
-
-		if (!result || strcmp(result, "different") != 0)
-			continue;
-		pf_buf_adds(out, other++ ? ", " : "");
-		pf_html_text(out, pf_table_text_at(t, r, "check"));
-	}
-	pf_buf_adds(out, other ? "</dd></div>\n" : "nothing</dd></div>\n");
-}
-
-static void add_verdict(struct pf_buf *out, const struct pf_doc *doc)
-{
-	const char *verdict = pf_doc_find_text(doc, "verdict");
-	const char *comparable = pf_doc_find_text(doc, "comparable");
-	const char *finding = pf_doc_find_text(doc, PF_DOC_FINDING);
-	bool is_slower = verdict && !strcmp(verdict, "slower");
-
-	pf_buf_addf(out, "<ol class=verdicts>\n<li class=%s><p>",
-		    is_slower ? "severe" : "note");
-	pf_html_text(out, finding);
-	pf_buf_adds(out, ".</p>\n");
-	if (comparable && strcmp(comparable, "yes") != 0)
-		pf_buf_adds(out, "<li class=warning><p><strong>Not comparable"
-				 "</strong> times are not judged: see "
-				 "<a href=\"#both\">what differs</a>.</p>\n");
-	pf_buf_adds(out, "</ol>\n");
-}
-
-static void add_tiles(struct pf_buf *out, const struct pf_doc *doc)
-{
-	static const char *const keys[] = { "step_a_ns", "step_b_ns",
-					    "delta_ns", "delta_share",
-					    "noise_ns" };
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		const struct pf_scalar *s = pf_doc_find(doc, keys[i]);
-
-		if (!s || s->cell.type == PF_CELL_NULL)
-			continue;
-		pf_buf_adds(out, "<div><dt>");
-		pf_html_text(out, s->col.title);
-		pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", s->col.key);
-		pf_figure_exact(out, &s->cell);
-		pf_buf_adds(out, "><b>");
-		if (!strncmp(keys[i], "delta", 5) && pf_cell_real(&s->cell) > 0)
-			pf_buf_addc(out, '+');
-		pf_figure_cell(out, &s->cell, s->col.kind);
-		pf_buf_adds(out, "</b></dd></div>\n");
-	}
-}
 
 /* ---- from A to B ---- */
 
@@ -369,21 +364,56 @@ static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			rows += pf_html_count(page->parts, &s->tables[k]);
-		if (!rows)
+		if (!rows && !s->none)
 			continue;
 		pf_buf_addf(nav, "<li><a href=\"#%s\">%s</a>\n", s->id,
 			    s->title);
 		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
 			    s->title);
+		if (!rows)
+			pf_buf_addf(out, "<p>%s</p>\n", s->none);
+		if (s->is_folded)
+			pf_buf_addf(out, "<details><summary>%zu rows</summary>",
+				    rows);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			pf_html_table(out, page, &s->tables[k]);
-		pf_buf_adds(out, "</section>\n");
+		pf_buf_addf(out, "%s</section>\n",
+			    s->is_folded ? "</details>\n" : "");
 	}
 }
 
 static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 		       const char *command)
 {
+	static const char *const words[] = {
+		"Figures are means over the full steps of each side, steps "
+		"that are cut off left aside, or of the whole capture if it "
+		"has no steps. Means of parts are rounded so that they add up "
+		"to the mean of the whole: in the table of classes A, B and "
+		"the change add up exactly.",
+		"A step's time goes to the first of these classes that is "
+		"active: kernel, copy, memset, comm, runtime, data, cpu, "
+		"other.",
+		"A change of GPU work is split into more of it, "
+		"(n_B − n_A) × m_A, and slower "
+		"each, n_B × (m_B − m_A), with "
+		"n the number per step and m the mean duration.",
+		"GPU work is matched by the first rule that fits: exact "
+		"(place, operator, shapes, kernel, role of the stream), "
+		"stream, shape, position (another kernel at the same place), "
+		"family (kernels that compute the same), group (all that is "
+		"left under one path); the rest is added or removed.",
+		"Times are not judged if the GPUs, their number, the world "
+		"size or more than a tenth of the shapes (by GPU time) "
+		"differ. A change is called one if it is more than 5 % and "
+		"more than twice the distance between the quartiles of "
+		"steps; with 4 to 24 captures per side, if an exact "
+		"Mann–Whitney test of their median steps says so (p &lt; "
+		"0.05).",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		pf_buf_addf(out, "<p>%s</p>\n", words[i]);
 	pf_buf_adds(out, "<p>Every figure is one of <code>");
 	pf_html_text(out, command);
 	pf_buf_adds(out, " --format json</code>.</p>\n");
@@ -434,12 +464,10 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 
 	pf_titles_init(&titles);
 	parts.doc[PART] = *doc; /* borrowed */
-	add_side(&b[TITLE], doc, "A");
-	pf_buf_adds(&b[TITLE], " → ");
-	add_side(&b[TITLE], doc, "B");
-	add_header(&b[HEADER], doc);
-	add_verdict(&b[VERDICTS], doc);
-	add_tiles(&b[TILES], doc);
+	pf_diff_head_title(&b[TITLE], doc);
+	pf_diff_head_facts(&b[HEADER], doc);
+	pf_diff_head_verdict(&b[VERDICTS], doc);
+	pf_diff_head_tiles(&b[TILES], doc);
 	add_waterfall(&b[BREAKDOWN], doc);
 	add_sections(&b[BODY], &b[NAV], &page);
 	add_method(&b[METHOD], doc, command);

@@ -199,8 +199,30 @@ def check_tables(page):
     return None if cells > 5 else "only %d numbers" % cells
 
 
-DIFF = {"waterfall": "waterfall", "counts": "structure", "changes": "changes",
-        "rows": "rows", "causes": "idle", "sites": "idle_sites",
+def is_single(r):
+    return r["match"] in ("added", "removed")
+
+
+def is_same(r):
+    return not is_single(r) and abs(r["step_share"]) < 0.001 and \
+        r["a_count"] == r["b_count"]
+
+
+DIFF_ROWS = {
+    "counts": lambda r: r["delta"] != 0,
+    "counts-same": lambda r: r["delta"] == 0,
+    "rows-more": lambda r: not is_single(r) and not is_same(r) and
+    r["delta_ns"] > 0,
+    "rows-less": lambda r: not is_single(r) and not is_same(r) and
+    r["delta_ns"] <= 0,
+    "rows-only": is_single,
+    "rows-same": is_same,
+}
+
+DIFF = {"waterfall": "waterfall", "counts": "structure",
+        "counts-same": "structure", "changes": "changes", "rows-more": "rows",
+        "rows-less": "rows", "rows-only": "rows", "rows-same": "rows",
+        "causes": "idle", "sites": "idle_sites",
         "sync-sites": "sync_sites", "op-rows": "ops", "bytes": "memory",
         "captures": "captures", "comparability": "comparability"}
 
@@ -209,7 +231,7 @@ def check_diff(page):
     doc = document(["diff", DB, OTHER])
     cells = 0
     for name, table in page.tables.items():
-        rows = doc["tables"][DIFF[name]]
+        rows = list(filter(DIFF_ROWS.get(name), doc["tables"][DIFF[name]]))
         shown = [r for r in table["rows"] if r][1:]
         if len(shown) < len(rows) and not table["foot"]:
             return "%s says not what it leaves out" % name
@@ -222,7 +244,23 @@ def check_diff(page):
                 if cell[0] is None and not same_text(cell, theirs[k]):
                     return "%s: %s is '%s', not '%s'" % (name, k, cell[2],
                                                          theirs[k])
+    for name, wanted in DIFF_ROWS.items():
+        if name not in page.tables and \
+                any(map(wanted, doc["tables"][DIFF[name]])):
+            return "%s is not there" % name
     return None if cells > 20 else "only %d numbers" % cells
+
+
+def check_reasons(page, raw):
+    """The parts of the change add up to it."""
+    doc = document(["diff", DB, OTHER])["scalars"]
+    part = raw.decode().partition("<ul id=reasons>")[2].partition("</ul>")[0]
+    found = [int(v) for v in re.findall(r"data-v=(-?\d+)", part)]
+    if doc["verdict"] == "withheld" or not doc["delta_ns"]:
+        return "there are some" if found else None
+    if not 1 <= len(found) <= 5:
+        return "%d parts" % len(found)
+    return None if sum(found) == doc["delta_ns"] else str(found)
 
 
 def check_tiles(page):
@@ -471,6 +509,7 @@ def main():
     if OTHER:
         say("timeline holds every event", check_timeline(page))
         say("steps begin together", check_aligned(page))
+        say("the parts of the change add up", check_reasons(page, raw))
         return
     say("verdicts", check_verdicts(page))
     if "classes" in page.tables:

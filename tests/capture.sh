@@ -18,7 +18,8 @@ captures() { # CODE NAME ARG...: runs, result in out, err, code
 	want=$1 name=$2
 	shift 2
 	code=0
-	"$profan" capture "$@" >out 2>err <"${input:-/dev/null}" || code=$?
+	timeout --foreground -s KILL 120 \
+		"$profan" capture "$@" >out 2>err <"${input:-/dev/null}" || code=$?
 	if [ "$code" != "$want" ]; then
 		echo "exit code $code, not $want" >>err
 		not_ok "$name" err
@@ -330,10 +331,15 @@ captures 137 "the same, killed" --cupti "$fake" --ingest killed.db \
 	FROM trace" | tr -d '\r' >got
 printf 'fits,enough\n1,1\n' >want
 same "what was flushed is there" want got
-captures 0 "a fork makes two files" --cupti "$fake" --ingest fork.db \
-	-o 'run/fork-%p.pfr' "$drive" init launch:100 nvtx:5 fork2:nvtx:7 launch:50
-"$profan" query fork.db --format csv "SELECT count(*) AS n FROM trace" |
-	tr -d '\r' >got
-printf 'n\n2\n' >want
-same "in one database" want got
+# See locks_at_fork in tests/agent/agent.sh.
+if readelf -d "$agent" 2>/dev/null | grep -q libasan; then
+	skip "a fork makes two files" "AddressSanitizer"
+else
+	captures 0 "a fork makes two files" --cupti "$fake" --ingest fork.db \
+		-o 'run/fork-%p.pfr' "$drive" init launch:100 nvtx:5 fork2:nvtx:7 launch:50
+	"$profan" query fork.db --format csv "SELECT count(*) AS n FROM trace" |
+		tr -d '\r' >got
+	printf 'n\n2\n' >want
+	same "in one database" want got
+fi
 tap_done

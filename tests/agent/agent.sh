@@ -26,6 +26,12 @@ if readelf -d "$agent" 2>/dev/null | grep -qE 'lib(a|ub|t)san'; then
 	export TSAN_OPTIONS
 fi
 
+# The allocator of gcc's AddressSanitizer may be locked by another thread at
+# the fork, and stays so in the child: such rows would hang now and then.
+locks_at_fork() {
+	readelf -d "$agent" 2>/dev/null | grep -q libasan
+}
+
 # play CODE [VARIABLE=VALUE...] -- ACTION...: run the program with no capture
 # file around; true if it ended with CODE (128 + signal as shells have it)
 play() {
@@ -44,7 +50,7 @@ play() {
 		shift
 		play_count=$((play_count - 1))
 	done
-	run "$play_code" env "$@"
+	run "$play_code" timeout --foreground -s KILL 120 env "$@"
 }
 
 # look [--check|--crash] FILE: what is in it into $tmp/look; false if wrong

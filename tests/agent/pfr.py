@@ -336,6 +336,13 @@ def main(args):
             v = p.show(v)
             print(v.pop("ev"), *("%s=%s" % (k, x) for k, x in v.items()))
         return 0
+    problems = p.problems()
+    if crash:
+        fine = ("no END", "cut short", "records", "kinds", "events ",
+                "invalid times")
+        problems = [x for x in problems if not x.startswith(fine)]
+    if (check or crash) and problems:
+        print("problems:", *problems)
     print("bytes=%d" % len(data))
     for k, name in enumerate("META DEF EVENTS CLOCK INFO STAT END".split(), 1):
         if k in p.frames:
@@ -350,15 +357,7 @@ def main(args):
     for part, table in (("meta", p.meta), ("info", p.info), ("stat", p.stat)):
         for k in sorted(table):
             print("%s.%s=%r" % (part, k, table[k].decode("utf-8", "replace")))
-    problems = p.problems()
-    if crash:
-        fine = ("no END", "cut short", "records", "kinds", "events ",
-                "invalid times")
-        problems = [x for x in problems if not x.startswith(fine)]
-    if (check or crash) and problems:
-        print("problems:", *problems)
-        return 1
-    return 0
+    return 1 if (check or crash) and problems else 0
 
 
 if __name__ == "__main__":

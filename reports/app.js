@@ -104,8 +104,14 @@ const addTools = (table) => {
 	};
 	all.addEventListener('click', () => show(table.dataset.all !== '1'));
 	show(false);
-	table.parentNode.before(make('div', { className: 'tools' }, input, all,
-		said));
+	const tools = make('div', { className: 'tools' }, input, all, said);
+	const { caption } = table;
+	if (!caption.className) { /* it stands beside the tools instead */
+		tools.prepend(make('b', { ariaHidden: true },
+			caption.textContent));
+		caption.className = 'h';
+	}
+	table.parentNode.before(tools);
 };
 
 /* A tooltip holds for the same text further down, too. */
@@ -602,7 +608,10 @@ const timeline = (T) => {
 		ctx.fillStyle = css.muted;
 		ctx.fillText(count(t.n) + (t.isOpen && hidden > 0
 			? ', ' + hidden + ' deeper levels folded' : '') +
-			(t.wait ? ', waits' : ''),
+			(t.wait ? ', waits' : '') +
+			t.rows.slice(0, t.skip).map(([i], d) =>
+				(d ? ' › ' : ', in ') + label(t.g.name[i]))
+				.join(''),
 			Math.max(gutter + 6,
 				24 + ctx.measureText(name).width), y + 10);
 	};
@@ -872,16 +881,14 @@ const timeline = (T) => {
 	/* -- controls -- */
 
 	const tools = make('div', { className: 'tools' });
-	const button = (text, run, title) => {
+	const button = (text, run) => {
 		const b = make('button', { type: 'button' }, text);
-		if (title)
-			b.setAttribute('aria-label', title);
 		b.addEventListener('click', run);
 		tools.append(b);
 		return b;
 	};
-	button('+', () => zoom(0.7), 'Zoom in');
-	button('−', () => zoom(1.43), 'Zoom out');
+	button('Zoom in', () => zoom(0.7));
+	button('Zoom out', () => zoom(1.43));
 	button('All', () => setView(0, span));
 	const search = make('input', { type: 'search',
 		placeholder: 'Highlight' });
@@ -892,7 +899,6 @@ const timeline = (T) => {
 			step(e.shiftKey ? -1 : 1);
 	});
 	const found = make('span', { role: 'status' });
-	tools.append(search, found);
 
 	const addGroup = async (group) => {
 		const g = await load(group, T.sides[group.side],
@@ -919,6 +925,7 @@ const timeline = (T) => {
 			}
 		});
 	}
+	tools.append(search, found);
 
 	const keys = {
 		w: () => zoom(0.7), '+': () => zoom(0.7), '=': () => zoom(0.7),
@@ -1060,11 +1067,14 @@ const timeline = (T) => {
 	};
 
 	const legend = make('ul', { className: 'legend' });
-	T.cats.forEach((name, i) => {
+	const explain = (name, colour) => {
 		const k = make('span', { className: 'swatch' });
-		k.style.background = COLOURS[i];
+		k.style.background = colour;
 		legend.append(make('li', {}, k, name));
-	});
+	};
+	T.cats.forEach((name, i) => explain(name, COLOURS[i]));
+	if (T.sides.some((s) => s.marks.length))
+		explain('line at the top: a verdict points here', 'var(--bad)');
 	view.append(canvas, spacer);
 	app.append(tools, legend, view, said, help);
 	colours();

@@ -114,12 +114,14 @@ def check_axe(browser, name, scheme, axe):
     p = w.ready()
     p.evaluate("document.querySelectorAll('details').forEach("
                "(d) => { d.open = true; })")
+    p.evaluate("scrollTo(0, 0)")
     p.evaluate(axe)
     r = p.evaluate("(tags) => axe.run({ runOnly: tags })", TAGS)
+    # what it could not judge is no pass
     found = ["%s: %s (%d)" % (v["id"], v["help"], len(v["nodes"])) + "\n  " +
              v["nodes"][0]["html"][:160] + "\n  " +
              v["nodes"][0].get("failureSummary", "")[:300].replace("\n", " ")
-             for v in r["violations"]]
+             for v in r["violations"] + r["incomplete"]]
     say("%s: axe, %s" % (name, scheme), "\n".join(found))
     w.close()
 

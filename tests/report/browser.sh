@@ -13,7 +13,7 @@ mkdir "$tmp/pages"
 make_page() { # NAME FILE
 	"$profan" ingest -q "$2" -o "$tmp/$1.db" &&
 		"$profan" report -q "$tmp/$1.db" -o "$tmp/pages/$1.html" ||
-		echo "not ok 0 - $1: no page"
+		not_ok "$1: no page"
 }
 "$mktrace" --steps 5 --layers 2 >"$tmp/train.json"
 make_page train "$tmp/train.json"
@@ -31,14 +31,58 @@ json.dump(t, sys.stdout)' "$tmp/$from.json" $rank >"$tmp/rank$rank.json"
 done
 "$profan" ingest -q "$tmp/rank0.json" "$tmp/rank1.json" -o "$tmp/ranks.db" &&
 	"$profan" report -q "$tmp/ranks.db" -o "$tmp/pages/ranks.html" ||
-	echo "not ok 0 - ranks: no page"
+	not_ok "ranks: no page"
 echo '{"traceEvents": []}' >"$tmp/empty.json"
 make_page empty "$tmp/empty.json"
 "$mktrace" --bytes 90M >"$tmp/large.json"
 make_page large "$tmp/large.json"
 rm -f "$tmp/large.json"
 "$profan" diff -q "$tmp/train.db" "$tmp/hostile.db" --format html \
-	-o "$tmp/pages/diff.html" || echo "not ok 0 - diff: no page"
-[ ! -f "$shared/traces/h100_owlv2.json.gz" ] ||
-	make_page h100_owlv2 "$shared/traces/h100_owlv2.json.gz"
-"$PYTHON" "$top_srcdir/tests/report/browser.py" "$tmp/pages" "$CHROMIUM"
+	-o "$tmp/pages/diff.html" || not_ok "diff: no page"
+
+# ---- real traces, where they are: their figures, and a look at each ----
+mkdir "$tmp/pages/traces"
+figures() { # NAME DB PAGE [B]
+	"$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" "$2" "$3" \
+		${4:+"$4"} >"$tmp/checks" 2>&1 || echo "not ok: it broke off" \
+		>>"$tmp/checks"
+	if grep -q '^not ok' "$tmp/checks"; then
+		not_ok "$1: figures" "$tmp/checks"
+	else
+		ok "$1: figures"
+	fi
+}
+look_at() { # NAME FILE...
+	name=$1
+	shift
+	"$profan" ingest -q "$@" -o "$tmp/$name.db" &&
+		"$profan" report -q "$tmp/$name.db" \
+			-o "$tmp/pages/traces/$name.html" ||
+		not_ok "$name: no page"
+	figures "$name" "$tmp/$name.db" "$tmp/pages/traces/$name.html"
+}
+compare() { # A B: both looked at
+	"$profan" diff -q "$tmp/$1.db" "$tmp/$2.db" --format html \
+		-o "$tmp/pages/traces/diff_$1.html" || not_ok "$1, $2: no page"
+	figures "$1, $2" "$tmp/$1.db" "$tmp/pages/traces/diff_$1.html" \
+		"$tmp/$2.db"
+}
+traces=$shared/traces
+for file in "$traces"/*.json.gz; do
+	if [ ! -f "$file" ]; then
+		skip "real traces" "they are not here"
+		break
+	fi
+	look_at "$(basename "$file" .json.gz)" "$file"
+done
+if [ -f "$traces/two_ranks_rank-0.json.gz" ]; then
+	look_at two_ranks "$traces"/two_ranks_rank-[01].json.gz
+	compare v100_resnet50_workers0 v100_resnet50_workers4
+	compare a100_diff_control a100_diff_test
+	mv "$tmp/pages/traces/h100_owlv2.html" "$tmp/pages"
+	mv "$tmp/pages/traces/diff_v100_resnet50_workers0.html" \
+		"$tmp/pages/diff_resnet50.html"
+fi
+
+"$PYTHON" "$top_srcdir/tests/report/browser.py" "$tmp/pages" "$CHROMIUM" \
+	"$tap_count" && [ "$tap_failed" = 0 ]

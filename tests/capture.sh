@@ -151,11 +151,8 @@ captures 0 "no option: no variable but three" --no-ingest sh -c \
 	'env | grep -cE "^PROFAN_" '
 echo 2 >want # PROFAN_OUT, and PROFAN_AGENT of this test
 same "and they are" want out
-if CUDA_INJECTION64_PATH=/other/tool.so run 3 "$profan" capture true; then
-	ok "another tool's injection is not replaced: 3"
-else
-	not_ok "another tool's injection is not replaced: 3" "$tmp/err"
-fi
+CUDA_INJECTION64_PATH=/other/tool.so run 3 "$profan" capture true
+result "another tool's injection is not replaced: 3"
 if CUDA_INJECTION64_PATH=/other/tool.so run 0 "$profan" capture --force true
 then
 	ok "but with --force"
@@ -198,11 +195,8 @@ same "every range and mark" want got
 	AND args NOT LIKE '%[[2,3],[]]%'" | tail -n +2 >got
 : >want
 same "shapes of torch's names" want got
-if run 0 "$profan" ingest --strict run/n-*.pfr -o strict.db; then
-	ok "which needs no repair"
-else
-	not_ok "which needs no repair" "$tmp/err"
-fi
+run 0 "$profan" ingest --strict run/n-*.pfr -o strict.db
+result "which needs no repair"
 
 captures 137 "a program that is killed" --ingest k.db -o 'run/k-%p.pfr' \
 	--flush 50ms "$nvtxrun" --kill
@@ -257,11 +251,8 @@ same "as many events as another reader finds" want got
 	WHERE launch_id IS NULL" | tr -d '\r' >got
 printf 'n\n0\n' >want
 same "every kernel and copy has its call" want got
-if run 0 "$profan" ingest --strict run/cuda-*.pfr -o strict.db; then
-	ok "nothing needs repair"
-else
-	not_ok "nothing needs repair" "$tmp/err"
-fi
+run 0 "$profan" ingest --strict run/cuda-*.pfr -o strict.db
+result "nothing needs repair"
 # one record of each kind, as Kineto names them
 captures 0 "every kind of record" --cupti "$fake" --ingest all.db -k all \
 	--graph graph -o 'run/all-%p.pfr' "$drive" init all

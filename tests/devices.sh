@@ -67,23 +67,17 @@ job graph 1 2
 says() {
 	said=$1 text=$2
 	shift 2
-	if run 0 "$profan" "$@" --format json && grep -qF -- "$text" "$tmp/out"; then
-		ok "$said"
-	else
-		not_ok "$said" "$tmp/out" "$tmp/err"
-	fi
+	run 0 "$profan" "$@" --format json && grep -qF -- "$text" "$tmp/out"
+	result "$said" "$tmp/out" "$tmp/err"
 }
 
 # silent NAME TEXT COMMAND...
 silent() {
 	said=$1 text=$2
 	shift 2
-	if run 0 "$profan" "$@" --format json &&
-		! grep -qF -- "$text" "$tmp/out"; then
-		ok "$said"
-	else
-		not_ok "$said" "$tmp/out" "$tmp/err"
-	fi
+	run 0 "$profan" "$@" --format json &&
+		! grep -qF -- "$text" "$tmp/out"
+	result "$said" "$tmp/out" "$tmp/err"
 }
 
 range() { # CATEGORY NAME TS DUR TID ARGS

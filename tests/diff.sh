@@ -47,12 +47,9 @@ label=
 fails() { # NAME TEXT ARGUMENT...
 	name=$1 text=$2
 	shift 2
-	if run 3 "$profan" diff "$@" && [ ! -s "$tmp/out" ] &&
-		[ "$(wc -l <"$tmp/err")" = 1 ] && grep -q "$text" "$tmp/err"; then
-		ok "$name"
-	else
-		not_ok "$name" "$tmp/err"
-	fi
+	run 3 "$profan" diff "$@" && [ ! -s "$tmp/out" ] &&
+		[ "$(wc -l <"$tmp/err")" = 1 ] && grep -q "$text" "$tmp/err"
+	result "$name"
 }
 fails "a missing file" "cannot open '$tmp/none'" "$tmp/none" "$tmp/g1.db"
 echo nothing >"$tmp/text"
@@ -90,11 +87,8 @@ label=
 usage() { # NAME TEXT ARGUMENT...
 	name=$1 text=$2
 	shift 2
-	if run 2 "$profan" diff "$@" && grep -q "$text" "$tmp/err"; then
-		ok "$name"
-	else
-		not_ok "$name" "$tmp/err"
-	fi
+	run 2 "$profan" diff "$@" && grep -q "$text" "$tmp/err"
+	result "$name"
 }
 usage "three captures without --" "which captures" \
 	"$tmp/g1.db" "$tmp/g2.db" "$tmp/g3.db"
@@ -110,14 +104,11 @@ done
 
 # ---- checks ----
 gate() { # CODE CHECK: from the base capture to the one with another sync
-	if run "$1" "$profan" diff "$tmp/pairs/base.db" "$tmp/pairs/sync.db" \
+	run "$1" "$profan" diff "$tmp/pairs/base.db" "$tmp/pairs/sync.db" \
 		--fail-on "$2" && {
 		[ "$1" = 0 ] || grep -q "failed: $2" "$tmp/out"
-	}; then
-		ok "check $2: exit code $1"
-	else
-		not_ok "check $2: exit code $1" "$tmp/err" "$tmp/out"
-	fi
+	}
+	result "check $2: exit code $1" "$tmp/err" "$tmp/out"
 }
 gate 1 'syncs>0'
 gate 0 'syncs>1'
@@ -157,31 +148,22 @@ fi
 before=$(ls -i "$tmp/t/a.json.profan.db")
 run 0 "$profan" diff "$tmp/t/a.json" "$tmp/t/b.json"
 after=$(ls -i "$tmp/t/a.json.profan.db")
-if [ "$before" = "$after" ]; then
-	ok "and not again"
-else
-	not_ok "and not again" "$before, then $after"
-fi
+[ "$before" = "$after" ]
+result "and not again" "$before, then $after"
 sleep 0.01
 cp "$tmp/g3.json" "$tmp/t/a.json"
 run 0 "$profan" diff "$tmp/t/a.json" "$tmp/g3.db" -f json
-if grep -q '"verdict": "no change"' "$tmp/out"; then
-	ok "a trace that was replaced is read again"
-else
-	not_ok "a trace that was replaced is read again" "$tmp/out" "$tmp/err"
-fi
+grep -q '"verdict": "no change"' "$tmp/out"
+result "a trace that was replaced is read again" "$tmp/out" "$tmp/err"
 if [ "$(id -u)" = 0 ]; then
 	skip "a folder that cannot be written to" "root can write anywhere"
 else
 	rm -f "$tmp"/t/*.db
 	chmod a-w "$tmp/t"
 	mkdir "$tmp/temporary"
-	if TMPDIR=$tmp/temporary run 0 "$profan" diff "$tmp/t/a.json" \
-		"$tmp/g3.db" && [ -z "$(ls "$tmp/temporary")" ]; then
-		ok "a folder that cannot be written to"
-	else
-		not_ok "a folder that cannot be written to" "$tmp/err"
-	fi
+	TMPDIR=$tmp/temporary run 0 "$profan" diff "$tmp/t/a.json" \
+		"$tmp/g3.db" && [ -z "$(ls "$tmp/temporary")" ]
+	result "a folder that cannot be written to"
 	chmod u+w "$tmp/t"
 fi
 
@@ -196,19 +178,13 @@ for i in 1 2 3 4; do
 	cp "$tmp/pairs/much.db" "$tmp/b$i.db"
 	set -- "$@" "$tmp/b$i.db"
 done
-if run 0 "$profan" diff -f json "$@" && grep -q '"p": 0.02857' "$tmp/out" &&
+run 0 "$profan" diff -f json "$@" && grep -q '"p": 0.02857' "$tmp/out" &&
 	grep -q '"shift_ns": 300000' "$tmp/out" &&
-	grep -q '"verdict": "slower"' "$tmp/out"; then
-	ok "four captures a side are tested exactly"
-else
-	not_ok "four captures a side are tested exactly" "$tmp/out" "$tmp/err"
-fi
-if run 0 "$profan" diff "$tmp/a1.db" "$tmp/a2.db" -- "$tmp/b1.db" &&
-	grep -q '~ 2 and 1 captures' "$tmp/out"; then
-	ok "fewer are not"
-else
-	not_ok "fewer are not" "$tmp/out" "$tmp/err"
-fi
+	grep -q '"verdict": "slower"' "$tmp/out"
+result "four captures a side are tested exactly" "$tmp/out" "$tmp/err"
+run 0 "$profan" diff "$tmp/a1.db" "$tmp/a2.db" -- "$tmp/b1.db" &&
+	grep -q '~ 2 and 1 captures' "$tmp/out"
+result "fewer are not" "$tmp/out" "$tmp/err"
 
 # ---- a comment: names that would do something on GitHub ----
 cat >"$tmp/hostile.py" <<'END'
@@ -256,13 +232,10 @@ table = lines[lines.index("**GPU work that changed, per step**"):start]
 assert sum(l.startswith("| `") for l in table) <= 10, table
 assert len(text) < 65536, len(text)
 END
-if run 0 "$profan" diff "$tmp/h1.json" "$tmp/h2.json" --format md &&
+run 0 "$profan" diff "$tmp/h1.json" "$tmp/h2.json" --format md &&
 	cp "$tmp/out" "$tmp/comment" &&
-	"$PYTHON" "$tmp/comment.py" "$tmp/comment" >"$tmp/err" 2>&1; then
-	ok "hostile names in a comment"
-else
-	not_ok "hostile names in a comment" "$tmp/err" "$tmp/comment"
-fi
+	"$PYTHON" "$tmp/comment.py" "$tmp/comment" >"$tmp/err" 2>&1
+result "hostile names in a comment" "$tmp/err" "$tmp/comment"
 
 # ---- real pairs ----
 if [ ! -d "$shared/traces" ]; then

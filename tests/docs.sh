@@ -8,11 +8,8 @@ man=$top_srcdir/src/profan.1
 "$profan" help >"$tmp/help" || not_ok "help" "$tmp/help"
 awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on && /^  [a-z]/ { print $1 }' \
 	"$tmp/help" >"$tmp/commands"
-if [ -s "$tmp/commands" ]; then
-	ok "help lists commands"
-else
-	not_ok "help lists commands" "$tmp/help"
-fi
+[ -s "$tmp/commands" ]
+result "help lists commands" "$tmp/help"
 
 # option names in a command's --help, and in a part of the man page
 help_options() {
@@ -38,11 +35,8 @@ for command in $(cat "$tmp/commands"); do
 	fi
 	ok "$command: --help"
 	cp "$tmp/out" "$tmp/usage"
-	if awk 'length($0) > 80 { bad = 1 } END { exit bad }' "$tmp/usage"; then
-		ok "$command: help has at most 80 columns"
-	else
-		not_ok "$command: help has at most 80 columns" "$tmp/usage"
-	fi
+	awk 'length($0) > 80 { bad = 1 } END { exit bad }' "$tmp/usage"
+	result "$command: help has at most 80 columns" "$tmp/usage"
 	run 0 "$profan" help "$command"
 	same "$command: 'help $command' is the same" "$tmp/usage" "$tmp/out"
 	help_options "$tmp/usage" >"$tmp/want"

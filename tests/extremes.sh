@@ -7,16 +7,13 @@
 for scale in 4.6e15 2e15 9e14; do
 	cd "$tmp" || exit 99
 	"$PYTHON" "$top_srcdir/tests/extremes.py" $scale >trace.json
-	run 0 "$profan" ingest trace.json -o trace.db &&
-		ok "$scale: ingest" || not_ok "$scale: ingest" "$tmp/err"
+	run 0 "$profan" ingest trace.json -o trace.db
+	result "$scale: ingest"
 	while read -r command; do
 		rm -f page.html part.json
 		# shellcheck disable=SC2086  # several words are meant
-		if run 0 "$profan" $command; then
-			ok "$scale: $command"
-		else
-			not_ok "$scale: $command" "$tmp/err"
-		fi
+		run 0 "$profan" $command
+		result "$scale: $command"
 	done <<-END
 		steps trace.db
 		steps trace.db --from 1us

@@ -17,15 +17,12 @@ assert 0 < stream["idle_ns"] < device["idle_ns"], stream
 assert stream["event_count"] == device["event_count"], stream
 END
 
-if run 0 "$mktrace" --out "$tmp/t.json" &&
+run 0 "$mktrace" --out "$tmp/t.json" &&
 	run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" &&
 	run 0 "$profan" gaps "$tmp/t.db" --hta -f json &&
 	cp "$tmp/out" "$tmp/doc" &&
-	run 0 "$PYTHON" "$tmp/one.py" "$tmp/doc"; then
-	ok "one stream"
-else
-	not_ok "one stream" "$tmp/err"
-fi
+	run 0 "$PYTHON" "$tmp/one.py" "$tmp/doc"
+result "one stream"
 
 [ -f "$golden" ] || {
 	skip "real traces" "NOT TESTED: ../shared is not there"

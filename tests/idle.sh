@@ -43,7 +43,7 @@ END
 
 check() { # NAME FILE
 	rm -f "$tmp/t.db"
-	if run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" &&
+	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" &&
 		run 0 "$profan" overlap "$tmp/t.db" -f json &&
 		cp "$tmp/out" "$tmp/overlap" &&
 		run 0 "$profan" steps "$tmp/t.db" -f json &&
@@ -55,22 +55,13 @@ check() { # NAME FILE
 		run 0 "$profan" syncs "$tmp/t.db" -f json &&
 		cp "$tmp/out" "$tmp/syncs" &&
 		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" "$tmp/whole" \
-			"$tmp/overlap" "$tmp/syncs" "$tmp/steps"; then
-		ok "$1: causes add up to the idle time"
-	else
-		not_ok "$1: causes add up to the idle time" "$tmp/err"
-	fi
+			"$tmp/overlap" "$tmp/syncs" "$tmp/steps"
+	result "$1: causes add up to the idle time"
 }
 
 "$mktrace" >"$tmp/training.json"
 check training "$tmp/training.json"
 "$mktrace" --old --steps 20 >"$tmp/old.json"
 check old "$tmp/old.json"
-if [ ! -d "$shared/traces" ]; then
-	skip "real traces" "NOT TESTED: ../shared/traces is not there"
-	tap_done
-fi
-for file in "$shared"/traces/*.json.gz; do
-	check "${file##*/}" "$file"
-done
+real_traces check
 tap_done

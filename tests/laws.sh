@@ -49,11 +49,5 @@ check() { # NAME FILE
 check training "$tmp/training.json"
 "$mktrace" --chrome --steps 100 >"$tmp/chrome.json"
 check chrome "$tmp/chrome.json"
-if [ ! -d "$shared/traces" ]; then
-	skip "real traces" "NOT TESTED: ../shared/traces is not there"
-	tap_done
-fi
-for file in "$shared"/traces/*.json.gz; do
-	check "${file##*/}" "$file"
-done
+real_traces check
 tap_done

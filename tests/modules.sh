@@ -14,12 +14,9 @@ check() { # NAME FILE
 	for depth in 8 2; do
 		"$profan" modules -q "$tmp/t.db" --depth $depth -f json -n -1 \
 			>"$tmp/answer" 2>&1
-		if "$PYTHON" "$top_srcdir/tests/modules.py" "$2" $depth \
-			"$tmp/answer" >"$tmp/why" 2>&1; then
-			ok "$1: every figure, $depth deep"
-		else
-			not_ok "$1: every figure, $depth deep" "$tmp/why"
-		fi
+		"$PYTHON" "$top_srcdir/tests/modules.py" "$2" $depth \
+			"$tmp/answer" >"$tmp/why" 2>&1
+		result "$1: every figure, $depth deep" "$tmp/why"
 	done
 }
 
@@ -67,23 +64,14 @@ grep -c 'A_0/A_0' "$tmp/out" >>"$tmp/got"
 printf '9000\n3000\n130000\n3\n' >"$tmp/want"
 same "hostile: figures" "$tmp/want" "$tmp/got"
 run 0 "$profan" modules -q "$tmp/t.db" &&
-	! LC_ALL=C grep -q "$(printf '\033')" "$tmp/out" &&
-	ok "hostile: nothing steers a terminal" ||
-	not_ok "hostile: nothing steers a terminal" "$tmp/out"
+	! LC_ALL=C grep -q "$(printf '\033')" "$tmp/out"
+result "hostile: nothing steers a terminal" "$tmp/out"
 run 0 "$profan" report -q "$tmp/t.db" -o "$tmp/page.html" &&
 	grep -q 'id=module-tree' "$tmp/page.html" &&
-	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html" &&
-	ok "hostile: text on a page" ||
-	not_ok "hostile: text on a page" "$tmp/err"
-run 2 "$profan" modules "$tmp/t.db" --depth 0 && ok "no depth 0" ||
-	not_ok "no depth 0" "$tmp/err"
+	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html"
+result "hostile: text on a page"
+run 2 "$profan" modules "$tmp/t.db" --depth 0
+result "no depth 0"
 
-if [ ! -d "$shared/traces" ]; then
-	skip "real traces" "NOT TESTED: ../shared/traces is not there"
-	tap_done
-fi
-for file in "$shared"/traces/*.json.gz; do
-	name=${file##*/}
-	check "${name%.json.gz}" "$file"
-done
+real_traces check
 tap_done

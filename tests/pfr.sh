@@ -115,19 +115,13 @@ same "standard input" "$tmp/want" "$tmp/got"
 # ---- a killed process ----
 "$mkpfr" --killed >"$tmp/killed.pfr"
 ingest killed "$tmp/killed.pfr"
-if grep -q "was not closed" "$tmp/killed.said"; then
-	ok "a capture without its end says so"
-else
-	not_ok "a capture without its end says so" "$tmp/killed.said"
-fi
+grep -q "was not closed" "$tmp/killed.said"
+result "a capture without its end says so" "$tmp/killed.said"
 "$profan" table "$tmp/pfr.db" 2>/dev/null >"$tmp/want"
 "$profan" table "$tmp/killed.db" 2>/dev/null >"$tmp/got"
 same "and has the same table" "$tmp/want" "$tmp/got"
-if run 3 "$profan" ingest --strict "$tmp/killed.pfr" -o "$tmp/s.db"; then
-	ok "and is refused by --strict"
-else
-	not_ok "and is refused by --strict" "$tmp/err"
-fi
+run 3 "$profan" ingest --strict "$tmp/killed.pfr" -o "$tmp/s.db"
+result "and is refused by --strict"
 
 # ---- a hole: every event is stored, or counted as lost ----
 size=$(wc -c <"$tmp/a.pfr")
@@ -145,17 +139,11 @@ ingest hole "$tmp/hole.pfr"
 echo 1 >"$tmp/want"
 same "a hole of 500 bytes: events read and lost are those written" \
 	"$tmp/want" "$tmp/got"
-if grep -q "events lost with damaged" "$tmp/hole.said"; then
-	ok "and it is said"
-else
-	not_ok "and it is said" "$tmp/hole.said"
-fi
-if run 0 "$profan" doctor "$tmp/hole.db" &&
-	grep -q "capture incomplete .*warn" "$tmp/out"; then
-	ok "and by doctor"
-else
-	not_ok "and by doctor" "$tmp/out" "$tmp/err"
-fi
+grep -q "events lost with damaged" "$tmp/hole.said"
+result "and it is said" "$tmp/hole.said"
+run 0 "$profan" doctor "$tmp/hole.db" &&
+	grep -q "capture incomplete .*warn" "$tmp/out"
+result "and by doctor" "$tmp/out" "$tmp/err"
 
 # ---- what is no capture ----
 refused() { # NAME TEXT FILE

@@ -16,15 +16,11 @@ slice() {
 		not_ok "$name: is written" "$tmp/err"
 		return 1
 	}
-	if "$PYTHON" "$top_srcdir/tests/slice.py" "$trace" "$tmp/s.json" \
-		$whole >"$tmp/why" 2>&1; then
-		ok "$name: every event, nested, arrows bound"
-	else
-		not_ok "$name: every event, nested, arrows bound" "$tmp/why"
-	fi
-	run 0 "$profan" ingest -q --strict "$tmp/s.json" -o "$tmp/s.db" &&
-		ok "$name: read again without a repair" ||
-		not_ok "$name: read again without a repair" "$tmp/err"
+	"$PYTHON" "$top_srcdir/tests/slice.py" "$trace" "$tmp/s.json" \
+		$whole >"$tmp/why" 2>&1
+	result "$name: every event, nested, arrows bound" "$tmp/why"
+	run 0 "$profan" ingest -q --strict "$tmp/s.json" -o "$tmp/s.db"
+	result "$name: read again without a repair"
 }
 
 # same_answer NAME COMMAND...: of the trace and of all of it as a slice
@@ -44,9 +40,8 @@ ingest() { # TRACE
 for file in "$top_srcdir"/tests/traces/good-*.json; do
 	ingest "$file" || continue
 	"$profan" slice "$tmp/t.db" -o - 2>"$tmp/err" >/dev/null || {
-		grep -q 'no event is in the window' "$tmp/err" &&
-			ok "${file##*/}: no events, no slice" ||
-			not_ok "${file##*/}: no events, no slice" "$tmp/err"
+		grep -q 'no event is in the window' "$tmp/err"
+		result "${file##*/}: no events, no slice"
 		continue
 	}
 	slice good "$file"
@@ -94,8 +89,8 @@ same "one GPU of two" "$tmp/want" "$tmp/got"
 
 # nothing is replaced or left behind
 ingest "$tmp/training.json"
-run 3 "$profan" slice -q "$tmp/t.db" --step 1 -o "$tmp/first.json" &&
-	ok "a file is not replaced" || not_ok "a file is not replaced" "$tmp/err"
+run 3 "$profan" slice -q "$tmp/t.db" --step 1 -o "$tmp/first.json"
+result "a file is not replaced"
 run 3 "$profan" slice -q "$tmp/t.db" --gap 100000 -o "$tmp/none.json"
 if [ -e "$tmp/none.json" ] || [ -e "$tmp/none.json.partial" ]; then
 	not_ok "a failure leaves nothing"
@@ -104,22 +99,21 @@ else
 fi
 if [ -w /dev/full ]; then
 	"$profan" slice -q "$tmp/t.db" -o - >/dev/full 2>"$tmp/err"
-	[ $? = 3 ] && ok "a full disk" || not_ok "a full disk" "$tmp/err"
+	[ $? = 3 ]
+	result "a full disk"
 fi
 
-if [ ! -d "$shared/traces" ]; then
-	skip "real traces" "NOT TESTED: ../shared/traces is not there"
-	tap_done
-fi
-for file in "$shared"/traces/*.json.gz; do
-	ingest "$file"
+check_real() { # NAME FILE
+	ingest "$2"
 	span=$("$profan" query "$tmp/t.db" -f csv \
 		'SELECT last_ns - first_ns AS n FROM trace' | tail -1)
-	slice part "$file" --from $((span / 3))ns --to $((span / 2))ns
-	[ "$(wc -c <"$file")" -lt 200000 ] || continue
-	slice all "$file" && same_answer "${file##*/}" kernels -n -1 &&
-		same_answer "${file##*/}" overlap -f csv
+	slice part "$2" --from $((span / 3))ns --to $((span / 2))ns
+	[ "$(wc -c <"$2")" -lt 200000 ] || return
+	slice all "$2" && same_answer "$1" kernels -n -1 &&
+		same_answer "$1" overlap -f csv
 	"$profan" gaps -q "$tmp/t.db" -f csv | grep -q '^gap_count,[1-9]' &&
-		slice gap "$file" --gap 1
-done
+		slice gap "$2" --gap 1
+}
+
+real_traces check_real
 tap_done

@@ -22,12 +22,9 @@ check() { # NAME FILE
 				not_ok "$1: $weight" "$tmp/err"
 			continue
 		}
-		if "$PYTHON" "$top_srcdir/tests/stacks.py" "$2" $weight \
-			"$tmp/lines" >"$tmp/why" 2>&1; then
-			ok "$1: $weight: every line"
-		else
-			not_ok "$1: $weight: every line" "$tmp/why"
-		fi
+		"$PYTHON" "$top_srcdir/tests/stacks.py" "$2" $weight \
+			"$tmp/lines" >"$tmp/why" 2>&1
+		result "$1: $weight: every line" "$tmp/why"
 	done
 	"$profan" gaps -q -f csv "$tmp/t.db" | sed -n 's/^idle_ns,//p' |
 		grep -v '^0$' >"$tmp/want" || return 0
@@ -55,12 +52,5 @@ for weight in cpu gpu; do
 		"$tmp/got"
 done
 
-if [ ! -d "$shared/traces" ]; then
-	skip "real traces" "NOT TESTED: ../shared/traces is not there"
-	tap_done
-fi
-for file in "$shared"/traces/*.json.gz; do
-	name=${file##*/}
-	check "${name%.json.gz}" "$file"
-done
+real_traces check
 tap_done

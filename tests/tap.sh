@@ -3,8 +3,13 @@
 # a test in the build folder as: top_srcdir=/path/to/profan sh tests/x.sh
 #
 #   ok NAME / not_ok NAME [FILE...]   one result; files are shown as comments
+#   result NAME [FILE...]             ok if the command before it succeeded, else
+#                                     not_ok with the files or those of
+#                                     $tap_shown; no $(...) in NAME
 #   skip NAME WHY                     counted, with the reason
 #   skip_all WHY                      the whole script
+#   real_traces COMMAND...            runs it with NAME and FILE for each trace
+#                                     of ../shared; skipped where it is not
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -23,6 +28,7 @@ export PATH
 
 tap_count=0
 tap_failed=0
+tap_shown=err
 tmp=$(mktemp -d "$top_builddir/tests/tmp-XXXXXX") || exit 99
 trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
@@ -41,6 +47,20 @@ not_ok() {
 		[ -f "$tap_file" ] || { echo "# $tap_file"; continue; }
 		head -40 "$tap_file" | sed 's/^/# /'
 	done
+}
+
+result() {
+	tap_status=$?
+	tap_name=$1
+	shift
+	[ $# -gt 0 ] || for tap_file in $tap_shown; do
+		set -- "$@" "$tmp/$tap_file"
+	done
+	if [ "$tap_status" = 0 ]; then
+		ok "$tap_name"
+	else
+		not_ok "$tap_name" "$@"
+	fi
 }
 
 skip() {
@@ -72,6 +92,17 @@ run() {
 	[ "$tap_code" = "$tap_want" ] && return 0
 	echo "exit code $tap_code, not $tap_want: $*" >>"$tmp/err"
 	return 1
+}
+
+real_traces() {
+	if [ ! -d "$shared/traces" ]; then
+		skip "real traces" "NOT TESTED: ../shared/traces is not there"
+		return
+	fi
+	for tap_trace in "$shared"/traces/*.json.gz; do
+		tap_name=${tap_trace##*/}
+		"$@" "${tap_name%.json.gz}" "$tap_trace"
+	done
 }
 
 tap_done() {

@@ -16,6 +16,7 @@ PROFAN_CUPTI=$fakes/libfakecupti.so
 PROFAN_OUT=$tmp/%n.pfr
 export CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH PROFAN_CUPTI PROFAN_OUT
 cd "$tmp" || exit 99
+tap_shown="err look"
 
 # A library with a sanitizer cannot be loaded before everything else.
 sanitized=
@@ -72,14 +73,4 @@ value() {
 num() { # the same, 0 if it is not there
 	set -- "$(value "$1")"
 	echo "${1:-0}"
-}
-
-# result NAME: of what was done just before
-result() {
-	result_code=$?
-	if [ $result_code = 0 ]; then
-		ok "$1"
-	else
-		not_ok "$1" "$tmp/err" "$tmp/look"
-	fi
 }

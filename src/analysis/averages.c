@@ -208,7 +208,10 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 {
 	int64_t row[2] = { 0, 0 };
 
-	if (one_number(db, "SELECT skipped_count, 0 FROM trace WHERE id = ?1",
+	/* Empty objects and picoseconds (pf_repair_is_usual) take nothing away. */
+	if (one_number(db,
+		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
+		       " WHERE trace_id = ?1 AND is_skip AND kind <> 'empty'",
 		       trace_id, 0, row, err) < 0)
 		return -1;
 	trust->skipped = row[0];
@@ -216,7 +219,7 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 	if (one_number(db,
 		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
 		       " WHERE trace_id = ?1 AND NOT is_skip"
-		       " AND kind <> 'skipped_bytes'",
+		       " AND kind NOT IN ('skipped_bytes', 'rounded_time')",
 		       trace_id, 0, row, err) < 0)
 		return -1;
 	trust->repaired = row[0];

@@ -48,7 +48,7 @@ static void show_repairs(const struct pf_ingest_report *r, void *arg)
 		const int64_t at = r->repairs->of[k].first_offset;
 		char shown[PF_NUM_MAX];
 
-		if (!count)
+		if (!count || pf_repair_is_usual((enum pf_repair_kind)k))
 			continue;
 		pf_num_show_count(shown, count);
 		if (at >= 0)

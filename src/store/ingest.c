@@ -71,7 +71,8 @@ static int check_read(struct pf_ingest *in, struct pf_err *err)
 static int check_strict(const struct pf_ingest *in, struct pf_err *err)
 {
 	for (int k = 0; in->options->strict && k < PF_REPAIR_KINDS; k++)
-		if (in->repairs.of[k].count && k != PF_SKIP_PYTHON)
+		if (in->repairs.of[k].count && k != PF_SKIP_PYTHON &&
+		    !pf_repair_is_usual((enum pf_repair_kind)k))
 			return pf_fail(
 				err, PF_EDATA,
 				"%s (%lld times, first at byte %lld), "

@@ -118,3 +118,8 @@ const char *pf_repair_text(enum pf_repair_kind kind)
 {
 	return repair_words[kind].text;
 }
+
+bool pf_repair_is_usual(enum pf_repair_kind kind)
+{
+	return kind == PF_REPAIR_ROUNDED_TIME || kind == PF_SKIP_EMPTY;
+}

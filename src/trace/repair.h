@@ -84,4 +84,10 @@ void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from);
 const char *pf_repair_word(enum pf_repair_kind kind); /* "control_byte" */
 const char *pf_repair_text(enum pf_repair_kind kind); /* for people */
 
+/*
+ * What sound traces have, too (TensorFlow and JAX write picoseconds, and an
+ * empty object at the end): it is counted, but no cause for a warning.
+ */
+bool pf_repair_is_usual(enum pf_repair_kind kind);
+
 #endif

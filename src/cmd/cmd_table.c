@@ -186,6 +186,9 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	struct pf_buf text = { 0 };
 	int rc = 0;
 
+	if (!list->count)
+		pf_log_note("no operators of torch in this trace: its table "
+			    "has no rows");
 	if (is_text) {
 		pf_torch_print(&t, &text);
 		write_text(&text, cx->out);

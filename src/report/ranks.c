@@ -197,11 +197,11 @@ static void add_clock(struct pf_buf *out, enum clock clock)
 {
 	static const char *const words[] = {
 		[CLOCK_OWN] = "on the clock that they were recorded with",
-		[CLOCK_STEP] = "moved so that a step begins in both at the "
-			       "same time, for they were not recorded at the "
-			       "same time",
-		[CLOCK_FIRST] = "moved so that both begin at the same time, "
-				"for they were not recorded at the same time",
+		[CLOCK_STEP] = ("moved so that a step begins in both at the "
+				"same time, for they were not recorded at the "
+				"same time"),
+		[CLOCK_FIRST] = ("moved so that both begin at the same time, "
+				 "for they were not recorded at the same time"),
 	};
 
 	pf_buf_adds(out, words[clock]);

@@ -23,7 +23,8 @@ CREATE TABLE trace (
 	stored_count INTEGER NOT NULL,
 	metadata_count INTEGER NOT NULL,
 	paired_count INTEGER NOT NULL,
-	skipped_count INTEGER NOT NULL
+	skipped_count INTEGER NOT NULL,
+	xxh128 TEXT
 ) STRICT;
 
 -- Every top-level key of the file but the event list, as JSON text.

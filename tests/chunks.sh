@@ -53,4 +53,34 @@ compare "a step, torch 1.x" "$tmp/b.json" 10007
 compare "Chrome phases" "$tmp/c.json" 257 4096
 gzip -c "$tmp/a.json" >"$tmp/a.json.gz"
 compare "a step, gzip" "$tmp/a.json.gz" 5003
+
+# ---- the digest is that of the file as it is stored ----
+digest() { # FILE: what the database says, also by a pipe
+	for from in "$1" -; do
+		rm -f "$tmp/d.db"
+		cat "$1" | PROFAN_CHUNK_BYTES=4099 "$profan" ingest -q "$from" \
+			-o "$tmp/d.db" >"$tmp/said" 2>&1
+		"$profan" info "$tmp/d.db" --format json |
+			sed -n 's/.*"xxh128": *"\([0-9a-f]*\)".*/\1/p'
+	done
+}
+if command -v xxh128sum >/dev/null; then
+	"$top_builddir/tests/gen/mkpfr" >"$tmp/e.pfr"
+	zstd -qc "$tmp/a.json" >"$tmp/f.json.zst" 2>/dev/null
+	{
+		cat "$tmp/a.json.gz"
+		head -c 700000 /dev/zero # more than is read at once
+		echo junk
+	} >"$tmp/g.json.gz"
+	head -c 3000 "$tmp/a.json.gz" >"$tmp/h.json.gz"
+	for file in a.json a.json.gz e.pfr f.json.zst g.json.gz h.json.gz; do
+		[ -s "$tmp/$file" ] || continue
+		digest "$tmp/$file" >"$tmp/got"
+		sum=$(xxh128sum <"$tmp/$file")
+		printf '%s\n%s\n' "${sum%% *}" "${sum%% *}" >"$tmp/want"
+		same "digest: $file" "$tmp/want" "$tmp/got"
+	done
+else
+	skip "digests" "xxh128sum is missing"
+fi
 tap_done

@@ -1,6 +1,7 @@
 -- What a capture says about the machine and the profiler, as one text of
 -- sorted parts each: models of the GPUs that are described, versions, options
--- of the profiler.  Parameters: none.  One row.
+-- of the profiler; the digest of the file if there is one.  Parameters: none.
+-- One row.
 WITH device AS (
 	SELECT d.value ->> '$.name' AS name
 	FROM trace_meta AS m, json_each(
@@ -21,4 +22,6 @@ SELECT (SELECT group_concat(name, ', ')
 		WHERE key IN ('record_shapes', 'profile_memory', 'with_stack',
 			'with_flops', 'with_modules')) AS options,
 	(SELECT count(*) FROM trace) AS trace_count,
-	(SELECT max(world_size) FROM trace) AS world_size;
+	(SELECT max(world_size) FROM trace) AS world_size,
+	(SELECT CASE WHEN count(*) = 1 THEN max(xxh128) END FROM trace)
+		AS xxh128;

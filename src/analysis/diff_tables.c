@@ -431,6 +431,7 @@ static void add_captures_of(const struct pf_side *s, const char *side,
 {
 	for (size_t i = 0; i < s->capture_count; i++) {
 		const struct pf_capture *c = s->captures[i];
+		const char *xxh128 = pf_intern_text(&c->texts, c->xxh128, NULL);
 
 		pf_table_string(t, side);
 		pf_table_string(t, c->path);
@@ -441,6 +442,10 @@ static void add_captures_of(const struct pf_side *s, const char *side,
 		pf_table_int(t, pf_capture_percentile(c, 0));
 		pf_table_int(t, pf_capture_percentile(c, 100));
 		pf_table_int(t, c->step_ns);
+		if (*xxh128)
+			pf_table_string(t, xxh128);
+		else
+			pf_table_null(t);
 	}
 }
 
@@ -456,6 +461,7 @@ void pf_diff_add_captures(struct pf_diff *d, struct pf_doc *doc)
 		{ "min_ns", "Least", PF_NS },
 		{ "max_ns", "Most", PF_NS },
 		{ "sum_ns", "All steps", PF_NS | PF_FULL },
+		{ "xxh128", "XXH128", PF_TEXT | PF_FULL },
 	};
 	struct pf_table *t =
 		pf_doc_table(doc, "captures", "Time of steps", COLS(cols));

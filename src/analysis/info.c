@@ -32,6 +32,7 @@ static const struct pf_col trace_cols[] = {
 	{ "compression", "Packed", PF_TEXT },
 	{ "file_bytes", "File", PF_BYTES },
 	{ "span_ns", "Time span", PF_NS },
+	{ "xxh128", "XXH128", PF_TEXT },
 };
 
 static const struct pf_col account_cols[] = {

@@ -19,26 +19,52 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "a.db", or "4 captures" of a side. */
-static void add_side(struct pf_buf *out, const struct pf_doc *doc,
-		     const char *side)
+/* The row of a side's only capture; -1: it has several. */
+static int64_t find_only(const struct pf_table *t, const char *side,
+			 size_t *count)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "captures");
-	const char *path = NULL;
-	size_t count = 0;
+	int64_t row = -1;
 
+	*count = 0;
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		const char *s = pf_table_text_at(t, r, "side");
 
 		if (!s || strcmp(s, side) != 0)
 			continue;
-		path = pf_table_text_at(t, r, "capture");
-		count++;
+		row = (int64_t)r;
+		(*count)++;
 	}
-	if (count == 1 && path)
+	return *count == 1 ? row : -1;
+}
+
+/* "a.db", or "4 captures" of a side. */
+static void add_side(struct pf_buf *out, const struct pf_doc *doc,
+		     const char *side)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "captures");
+	size_t count;
+	int64_t row = find_only(t, side, &count);
+	const char *path =
+		row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "capture");
+
+	if (path)
 		pf_html_text(out, base_name(path));
 	else
 		pf_buf_addf(out, "%zu captures", count);
+}
+
+static void add_side_fact(struct pf_buf *out, const struct pf_doc *doc,
+			  const char *side)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "captures");
+	size_t count;
+	int64_t row = find_only(t, side, &count);
+
+	add_side(out, doc, side);
+	if (row < 0 || !pf_table_text_at(t, (size_t)row, "xxh128"))
+		return;
+	pf_buf_addc(out, ' ');
+	pf_html_digest(out, pf_table_text_at(t, (size_t)row, "xxh128"));
 }
 
 void pf_diff_head_title(struct pf_buf *out, const struct pf_doc *doc)
@@ -136,10 +162,10 @@ static void add_comparability(struct pf_buf *out, const struct pf_doc *doc)
 void pf_diff_head_facts(struct pf_buf *out, const struct pf_doc *doc)
 {
 	open_fact(out, "A, before");
-	add_side(out, doc, "A");
+	add_side_fact(out, doc, "A");
 	close_fact(out);
 	open_fact(out, "B, after");
-	add_side(out, doc, "B");
+	add_side_fact(out, doc, "B");
 	close_fact(out);
 	add_both(out, doc, "GPU", "GPU");
 	add_both(out, doc, "GPUs at work", "GPUs at work");

@@ -28,6 +28,17 @@ void pf_html_text(struct pf_buf *out, const char *s)
 		pf_escape_html(out, s, strlen(s));
 }
 
+#define DIGEST_DIGITS 12
+
+void pf_html_digest(struct pf_buf *out, const char *digest)
+{
+	if (!digest || strspn(digest, "0123456789abcdef") != strlen(digest) ||
+	    strlen(digest) < DIGEST_DIGITS)
+		return;
+	pf_buf_addf(out, "<span title=\"%s\">xxh128 %.*s</span>", digest,
+		    DIGEST_DIGITS, digest);
+}
+
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 {
 	const char *s = sentence->data, *end = s + sentence->len;

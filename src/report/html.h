@@ -19,6 +19,9 @@
 void pf_html_text(struct pf_buf *out, const char *s);
 void pf_html_bytes(struct pf_buf *out, const char *s, size_t len);
 
+/* The digest of a trace's file, short, whole as a tooltip; NULL: nothing. */
+void pf_html_digest(struct pf_buf *out, const char *digest);
+
 /* A sentence with marked names (report/verdict.h). */
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence);
 

@@ -110,12 +110,26 @@ static void add_ranks(struct pf_buf *out, const struct pf_doc *info)
 	pf_buf_release(&text);
 }
 
+/* Of one trace; the files of several are told by "profan info". */
+static void add_digest(struct pf_buf *out, const struct pf_table *traces)
+{
+	struct pf_buf text = { 0 };
+
+	if (pf_table_rows(traces) == 1)
+		pf_html_digest(&text, pf_table_text_at(traces, 0, "xxh128"));
+	if (text.len)
+		pf_buf_addf(out, "<div><dt>File</dt> <dd>%s</dd></div>\n",
+			    text.data);
+	pf_buf_release(&text);
+}
+
 static void add_header(struct pf_buf *out, const struct pf_report *r)
 {
 	const struct pf_doc *info = &r->parts.doc[PF_PART_INFO];
 	const struct pf_table *traces = pf_doc_find_table(info, "traces");
 	struct pf_buf text = { 0 };
 
+	add_digest(out, traces);
 	add_devices(out, info);
 	add_software(out, info);
 	add_ranks(out, info);

@@ -54,6 +54,9 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 				in->format = formats[i];
 		rc = in->format->read(in, input, &head, err);
 	}
+	if (!rc)
+		rc = pf_input_finish(input, err);
+	pf_input_digest(input, in->digest);
 	in->file_bytes = pf_input_size(input);
 	in->compression = pf_input_compression(input);
 	if (pf_input_damaged(input))

@@ -181,8 +181,9 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 		&in->db,
 		"INSERT INTO trace(id, path, format, compression, file_bytes,"
 		" json_bytes, rank, first_ns, last_ns, event_count,"
-		" stored_count, metadata_count, paired_count, skipped_count)"
-		" VALUES(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+		" stored_count, metadata_count, paired_count, skipped_count,"
+		" xxh128)"
+		" VALUES(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?15)",
 		err);
 	int rc;
 
@@ -204,6 +205,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_int64(st, 12, in->paired_count);
 	sqlite3_bind_int64(st, 13, skipped);
 	sqlite3_bind_text(st, 14, in->format->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 15, in->digest, -1, SQLITE_STATIC);
 	rc = put(in, st, err);
 	sqlite3_finalize(st);
 	return rc;

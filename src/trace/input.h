@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/digest.h"
 #include "base/err.h"
 
 struct pf_input;
@@ -26,6 +27,16 @@ void pf_input_close(struct pf_input *in);
  */
 int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 		      struct pf_err *err);
+
+/*
+ * Whatever follows what was read: a file has bytes behind compressed data, or
+ * nobody asked for its end.
+ */
+int pf_input_finish(struct pf_input *in, struct pf_err *err);
+
+/* The digest (base/digest.h) of the file as it is stored, up to where it was
+ * read: of all of it after pf_input_finish(). */
+void pf_input_digest(const struct pf_input *in, char out[PF_DIGEST_TEXT]);
 
 int64_t pf_input_size(const struct pf_input *in);     /* file, -1 unknown */
 int64_t pf_input_consumed(const struct pf_input *in); /* of the file */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/digest.h"
+#include "base/digest_impl.h"
+#include "base/mem.h"
+
+/* The state wants to lie at a multiple of 64, which malloc() does not give. */
+struct pf_digest {
+	void *memory;
+	XXH3_state_t *state;
+	bool has_avx2;
+};
+
+#define ALIGNMENT 64
+
+struct pf_digest *pf_digest_new(void)
+{
+	struct pf_digest *d = pf_calloc(1, sizeof(*d));
+	uintptr_t at;
+
+	d->memory = pf_calloc(1, sizeof(*d->state) + ALIGNMENT);
+	at = (uintptr_t)d->memory + ALIGNMENT - 1;
+	d->state = (XXH3_state_t *)(at / ALIGNMENT * ALIGNMENT);
+	XXH3_128bits_reset(d->state);
+#if PF_DIGEST_AVX2
+	d->has_avx2 = __builtin_cpu_supports("avx2");
+#endif
+	return d;
+}
+
+void pf_digest_free(struct pf_digest *d)
+{
+	if (!d)
+		return;
+	free(d->memory);
+	free(d);
+}
+
+void pf_digest_add(struct pf_digest *d, const void *bytes, size_t len)
+{
+#if PF_DIGEST_AVX2
+	if (d->has_avx2) {
+		pf_digest_update_avx2(d->state, bytes, len);
+		return;
+	}
+#endif
+	XXH3_128bits_update(d->state, bytes, len);
+}
+
+void pf_digest_text(const struct pf_digest *d, char out[PF_DIGEST_TEXT])
+{
+	XXH128_hash_t h = XXH3_128bits_digest(d->state);
+
+	snprintf(out, PF_DIGEST_TEXT, "%016llx%016llx",
+		 (unsigned long long)h.high64, (unsigned long long)h.low64);
+}

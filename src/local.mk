@@ -7,6 +7,10 @@ libprofan_a_SOURCES = \
 	src/analysis/alloc_scan.h \
 	src/analysis/args.c \
 	src/analysis/args.h \
+	src/analysis/arrival.c \
+	src/analysis/arrival.h \
+	src/analysis/arrival_impl.h \
+	src/analysis/arrival_show.c \
 	src/analysis/averages.c \
 	src/analysis/averages.h \
 	src/analysis/averages_doc.c \

@@ -44,6 +44,7 @@ UNIT_TESTS = \
 	tests/unit/test_torch_table \
 	tests/unit/test_trust \
 	tests/unit/test_usage \
+	tests/unit/test_verdicts \
 	tests/unit/test_vtab
 
 if CMOCKA
@@ -126,6 +127,7 @@ SHELL_TESTS = \
 	tests/agent/life.sh \
 	tests/agent/nvtx.sh \
 	tests/agent/records.sh \
+	tests/arrival.sh \
 	tests/capture.sh \
 	tests/chunks.sh \
 	tests/devices.sh \
@@ -157,8 +159,8 @@ SHELL_TESTS = \
 	tests/traces.sh \
 	tests/truth.sh \
 	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/devices.py tests/diff.py \
-	tests/doctor.py tests/extremes.py tests/hta.py tests/memory.py \
+EXTRA_DIST += $(SHELL_TESTS) tests/arrival.py tests/bench.sh \
+	tests/devices.py tests/diff.py tests/doctor.py tests/extremes.py tests/hta.py tests/memory.py \
 	tests/modules.py tests/peers.py tests/planted.py \
 	tests/precision.py tests/slice.py \
 	tests/stacks.py \

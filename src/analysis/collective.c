@@ -144,3 +144,26 @@ double pf_collective_factor(const struct pf_collective *c)
 		return -1;
 	}
 }
+
+enum pf_sync pf_collective_sync(struct pf_json name)
+{
+	static const struct {
+		const char *part;
+		enum pf_sync sync;
+	} known[] = {
+		{ "allreduce", PF_SYNC_ALL_REDUCE },
+		{ "allgather", PF_SYNC_ALL_GATHER },
+		{ "reducescatter", PF_SYNC_REDUCE_SCATTER },
+		{ "alltoall", PF_SYNC_ALL_TO_ALL },
+		{ "barrier", PF_SYNC_BARRIER },
+	};
+	struct pf_buf text = { 0 };
+	enum pf_sync sync = PF_SYNC_NONE;
+
+	plain_name(name, &text);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !sync; i++)
+		if (strstr(text.data, known[i].part))
+			sync = known[i].sync;
+	pf_buf_release(&text);
+	return sync;
+}

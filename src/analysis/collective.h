@@ -44,4 +44,17 @@ int64_t pf_collective_bytes(const struct pf_collective *c);
  */
 double pf_collective_factor(const struct pf_collective *c);
 
+/* Collectives that no rank can leave before all ranks have come. */
+enum pf_sync {
+	PF_SYNC_NONE,
+	PF_SYNC_ALL_REDUCE,
+	PF_SYNC_ALL_GATHER,
+	PF_SYNC_REDUCE_SCATTER,
+	PF_SYNC_ALL_TO_ALL,
+	PF_SYNC_BARRIER
+};
+
+/* By the name of a collective, a range ("nccl:all_reduce") or a kernel. */
+enum pf_sync pf_collective_sync(struct pf_json name);
+
 #endif

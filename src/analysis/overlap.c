@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/arrival.h"
 #include "analysis/comm_table.h"
 #include "analysis/gpu.h"
 #include "analysis/interval.h"
@@ -283,8 +284,10 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 		add_devices(doc, &o);
 		add_together(doc, &o.all);
 		pf_comm_table_show(o.comm, doc);
-		rc = pf_trust_note(db, &window, PF_TRUST_WORK, doc, err);
+		rc = pf_arrivals(db, &window, doc, err);
 	}
+	if (!rc)
+		rc = pf_trust_note(db, &window, PF_TRUST_WORK, doc, err);
 	pf_gpu_free(gpu);
 	pf_comm_table_free(o.comm);
 	free(o.devices);

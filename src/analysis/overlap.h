@@ -11,7 +11,7 @@
  *	idle			nothing
  *
  * Figures of all are sums over devices: what runs on one hides nothing on
- * another.
+ * another.  Of several traces also who waits for whom (analysis/arrival.h).
  */
 #ifndef PF_ANALYSIS_OVERLAP_H
 #define PF_ANALYSIS_OVERLAP_H

@@ -185,6 +185,15 @@ static const struct pf_html_col overlap_cols[] = {
 	END
 };
 
+static const struct pf_html_col arrival_cols[] = {
+	COL("rank"),
+	COL_AS("count", "Collectives"),
+	COL_AS("last_count", "Last to come"),
+	COL_AS("late_ns", "Others wait for it"),
+	COL_AS("waited_ns", "It waits"),
+	END
+};
+
 static const struct pf_html_col collective_cols[] = {
 	COL("collective"),
 	COL_AS("group", "Group"),
@@ -345,6 +354,8 @@ static const struct section {
 	  PF_PART_OVERLAP,
 	  { { "collectives", "Collectives", PF_PART_OVERLAP, "collectives",
 	      collective_cols, 40, NULL, NULL },
+	    { "arrivals", "Ranks at collectives", PF_PART_OVERLAP, "arrivals",
+	      arrival_cols, 40, NULL, NULL },
 	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
 	      overlap_cols, 40, NULL, NULL } } },
 	{ "memory",

@@ -139,6 +139,7 @@ TABLES = {
     "averages": ("table", "key_averages",
                  lambda r: r["device_type"] == "CPU"),
     "collectives": ("overlap", "collectives", None),
+    "arrivals": ("overlap", "arrivals", None),
     "overlap": ("overlap", "devices", None),
     "memory-devices": ("memory", "devices", None),
     "alive": ("memory", "alive", None),

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* What analysis/arrival.h gathers (arrival.c) and shows (arrival_show.c). */
+#ifndef PF_ANALYSIS_ARRIVAL_IMPL_H
+#define PF_ANALYSIS_ARRIVAL_IMPL_H
+
+#include <stdbool.h>
+
+#include "analysis/arrival.h"
+#include "analysis/collective.h"
+#include "analysis/gpu.h"
+#include "analysis/intern.h"
+#include "base/buf.h"
+#include "base/spool.h"
+
+/* A kernel of a collective, on its way to the others of it. */
+struct arrival {
+	int64_t group, number;    /* which collective: the order of sorting */
+	int64_t rank;             /* index of its trace */
+	int64_t start_ns, end_ns; /* on the clock of all traces */
+	int64_t sync;             /* enum pf_sync */
+};
+
+struct rank {
+	int64_t trace_id, rank, base_ns, first_ns, window_ns;
+	char *host; /* NULL: not recorded */
+	int64_t count, last_count;
+	int64_t waited_ns; /* for others */
+	int64_t late_ns; /* the longest wait of another for this one, summed */
+	int64_t gain_ns; /* of it until the last but one had come */
+	int64_t end_ns;  /* ends after the mean end of all ranks, summed */
+};
+
+/* Collectives of one process group on one rank. */
+struct member {
+	uint32_t group;
+	size_t rank;
+	int64_t count;
+};
+
+/* One collective, on all ranks that it has been seen on. */
+struct meeting {
+	int64_t group, number;
+	struct arrival *at; /* of each rank; group -1: not there */
+	size_t count;
+};
+
+struct arrivals {
+	struct pf_db *db;
+	struct pf_gpu *gpu;
+	sqlite3_stmt *args;
+	struct pf_sorter *sorter;
+	struct pf_intern groups;
+	struct pf_map argsets; /* argset.id -> group and kind */
+	struct pf_map names;   /* string.id -> kind */
+	struct pf_map records; /* record_param_comms -> number */
+	struct pf_map places;  /* group and rank -> member */
+	struct member *members;
+	size_t member_count, member_cap;
+	struct rank *ranks;
+	size_t rank_count;
+	struct meeting meeting;
+	int64_t count, spread_ns, early_count, mixed_count;
+	bool is_named_mixed;  /* in a group that has a name */
+	struct arrival worst; /* whose wait is the longest */
+	int64_t worst_ns;
+	struct pf_buf why; /* nothing can be said, and why */
+};
+
+void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc);
+
+#endif

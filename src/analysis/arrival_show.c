@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* What was met is shown if its times are on one clock. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/arrival_impl.h"
+#include "analysis/interval.h"
+#include "base/num.h"
+
+#define EARLY_MAX 0.01 /* of collectives: they cannot end before they begin */
+#define CLOCK_MAX 0.01 /* of the window: what the clocks may differ in all */
+
+static int64_t mean_window(const struct arrivals *a)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < a->rank_count; i++)
+		pf_ns_sum(&sum, a->ranks[i].window_ns);
+	return sum / (int64_t)a->rank_count;
+}
+
+/* By how much ends of collectives differ from their mean, on any rank. */
+static int64_t clock_error(const struct arrivals *a)
+{
+	int64_t worst = 0;
+
+	for (size_t i = 0; i < a->rank_count; i++) {
+		const struct rank *r = &a->ranks[i];
+		int64_t mean = r->count ? r->end_ns / r->count : 0;
+
+		if (mean < 0)
+			mean = -mean;
+		if (mean > worst)
+			worst = mean;
+	}
+	return worst;
+}
+
+enum machine { ONE, SEVERAL, UNKNOWN };
+
+static enum machine find_machine(const struct arrivals *a, size_t *other)
+{
+	enum machine machine = ONE;
+
+	for (size_t i = 0; i < a->rank_count; i++) {
+		if (!a->ranks[i].host || !a->ranks[0].host) {
+			machine = UNKNOWN;
+		} else if (strcmp(a->ranks[i].host, a->ranks[0].host) != 0) {
+			*other = i;
+			return SEVERAL;
+		}
+	}
+	return machine;
+}
+
+/* Are the times of all ranks on one clock?  Else say why not. */
+static void check_clock(struct arrivals *a, enum machine machine, size_t other)
+{
+	double count = (double)a->count;
+	double apart = (double)clock_error(a) * count;
+	char shown[PF_NUM_MAX];
+
+	if (machine == SEVERAL)
+		pf_buf_addf(&a->why,
+			    "ranks %" PRId64 " and %" PRId64
+			    " ran on different machines, whose clocks differ",
+			    a->ranks[0].rank, a->ranks[other].rank);
+	else if (a->mixed_count)
+		pf_buf_adds(&a->why,
+			    a->is_named_mixed
+				    ? "ranks run different collectives in one "
+				      "process group"
+				    : "the traces do not name process groups, "
+				      "and ranks run collectives in different "
+				      "order");
+	else if ((double)a->early_count > EARLY_MAX * count)
+		pf_buf_addf(&a->why,
+			    "%" PRId64 " of %" PRId64
+			    " collectives end on one rank before another has "
+			    "begun, so the clocks differ",
+			    a->early_count, a->count);
+	else if (machine == UNKNOWN &&
+		 apart > CLOCK_MAX * (double)mean_window(a))
+		pf_buf_addf(&a->why,
+			    "the traces do not say that the ranks ran on one "
+			    "machine, and their collectives end %s apart",
+			    pf_num_show_ns(shown, clock_error(a)));
+}
+
+static size_t find_straggler(const struct arrivals *a)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < a->rank_count; i++)
+		if (a->ranks[i].late_ns > a->ranks[best].late_ns ||
+		    (a->ranks[i].late_ns == a->ranks[best].late_ns &&
+		     a->ranks[i].rank < a->ranks[best].rank))
+			best = i;
+	return best;
+}
+
+static void add_scalars(const struct arrivals *a, struct pf_doc *doc,
+			enum machine machine)
+{
+	const struct rank *s = &a->ranks[find_straggler(a)];
+	const struct rank *waiting = &a->ranks[a->worst.rank];
+	int64_t window = mean_window(a);
+
+	pf_doc_int(doc, "arrival_count", "Collectives of several ranks",
+		   PF_COUNT, a->count);
+	pf_doc_int(doc, "arrival_spread_ns", "  first to last rank, summed",
+		   PF_NS, a->spread_ns);
+	pf_doc_int(doc, "arrival_window_ns", "  in, mean of the ranks", PF_NS,
+		   window);
+	pf_doc_int(doc, "arrival_clock_ns", "  their ends differ by", PF_NS,
+		   clock_error(a));
+	pf_doc_string(doc, "arrival_machine", "  on one machine",
+		      machine == ONE ? "yes" : "not recorded");
+	if (!s->late_ns)
+		return;
+	pf_doc_int(doc, "straggler_rank", "Straggler", PF_INT, s->rank);
+	pf_doc_int(doc, "straggler_trace_id", "  its trace", PF_INT,
+		   s->trace_id);
+	pf_doc_int(doc, "straggler_ns", "  others wait for it", PF_NS,
+		   s->late_ns);
+	pf_doc_real(doc, "straggler_share", "  of the time", PF_RATIO,
+		    window > 0 ? (double)s->late_ns / (double)window : 0);
+	pf_doc_int(doc, "straggler_gain_ns", "  less with the next one", PF_NS,
+		   s->gain_ns);
+	pf_doc_int(doc, "longest_wait_ns", "Longest wait", PF_NS, a->worst_ns);
+	pf_doc_int(doc, "longest_wait_trace_id", "  in trace", PF_INT,
+		   waiting->trace_id);
+	pf_doc_int(doc, "longest_wait_start_ns", "  from", PF_NS,
+		   a->worst.start_ns - waiting->base_ns - waiting->first_ns);
+}
+
+static void add_ranks(const struct arrivals *a, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "rank", "Rank", PF_INT },
+		{ "count", "Collectives", PF_COUNT },
+		{ "last_count", "Last", PF_COUNT },
+		{ "late_ns", "Others wait for it", PF_NS },
+		{ "waited_ns", "It waits", PF_NS },
+		{ "gain_ns", "To the next one", PF_NS | PF_FULL },
+		{ "window_ns", "Window", PF_NS | PF_FULL },
+		{ "trace_id", "Trace", PF_INT | PF_FULL },
+	};
+	struct pf_table *t =
+		pf_doc_table(doc, "arrivals", "Arrival of ranks at collectives",
+			     cols, sizeof(cols) / sizeof(*cols));
+
+	for (size_t i = 0; i < a->rank_count; i++) {
+		const struct rank *r = &a->ranks[i];
+
+		pf_table_int(t, r->rank);
+		pf_table_int(t, r->count);
+		pf_table_int(t, r->last_count);
+		pf_table_int(t, r->late_ns);
+		pf_table_int(t, r->waited_ns);
+		pf_table_int(t, r->gain_ns);
+		pf_table_int(t, r->window_ns);
+		pf_table_int(t, r->trace_id);
+	}
+}
+
+void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc)
+{
+	enum machine machine;
+	size_t other = 0;
+
+	machine = find_machine(a, &other);
+	if (!a->why.len)
+		check_clock(a, machine, other);
+	if (a->why.len) {
+		pf_doc_string(doc, "arrival_withheld", "Ranks are not compared",
+			      a->why.data);
+		return;
+	}
+	add_scalars(a, doc, machine);
+	add_ranks(a, doc);
+}

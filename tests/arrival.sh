@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+# Ranks that come late to collectives: 'profan overlap' against what the
+# traces say (tests/arrival.py), the verdict just below and just above its
+# thresholds, and every reason why ranks are not compared.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+helper=$top_srcdir/tests/arrival.py
+
+job() { # KEY=VALUE...: $tmp/job, $tmp/job.db
+	rm -rf "$tmp/job"
+	"$PYTHON" "$helper" make "$tmp/job" "$@" || exit 99
+	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" || cat "$tmp/err"
+}
+
+exact() { # KEY=VALUE...
+	job "$@"
+	if run 0 "$profan" overlap "$tmp/job.db" --format json &&
+		cp "$tmp/out" "$tmp/overlap.json" &&
+		run 0 "$PYTHON" "$helper" check "$tmp/overlap.json" \
+			"$tmp/job"; then
+		ok "exact: $*"
+	else
+		not_ok "exact: $*" "$tmp/out" "$tmp/err"
+	fi
+}
+
+exact late=1
+exact late=1234
+exact late=1234 ranks=3 jitter=777
+exact jitter=5000 ranks=4
+exact late=3000 jitter=9000 ranks=3
+exact late=2000 ranks=5 groups=3
+exact late=2000 per=3
+exact late=2000 groups=0
+exact late=2000 groups=0 plain=1
+exact late=2000 base=1
+exact late=2000 host=none
+exact late=0
+
+says() { # NAME TEXT KEY=VALUE...: the row of V6 has the text
+	said=$1 text=$2
+	shift 2
+	job "$@"
+	run 0 "$profan" table verdicts "$tmp/job.db" --format csv
+	grep '^V6,' "$tmp/out" >"$tmp/row"
+	if grep -qF -- "$text" "$tmp/row"; then
+		ok "$said"
+	else
+		not_ok "$said" "$tmp/row" "$tmp/err"
+	fi
+}
+
+# four collectives that wait in each step of 1 ms: 5 % is 12.5 us each
+says 'at 5 %: nothing' 'V6,stragglers,fine,,0.05,0.05,0.15' late=12500
+says 'above 5 %: a warning' 'V6,stragglers,fired,warning,0.050004,' late=12501
+says 'at 15 %: a warning' 'V6,stragglers,fired,warning,0.15,' late=37500
+says 'above 15 %: severe' 'V6,stragglers,fired,severe,0.150004,' late=37501
+says 'the sentence' "$(printf '%s' 'Rank 2 is the straggler: others wait ' \
+	'80.0 µs per step for it (8.0 %); it comes last to 16 collectives of ' \
+	16,)" late=20000 ranks=3
+says 'what can be won, what is affected and where' \
+	',308000,320000,,10000,30000,1,' late=20000 ranks=3 jitter=3000
+says 'nobody is late' 'V6,stragglers,fine,,0,' late=0
+
+# ---- withheld ----
+says 'one trace' 'needs traces of several ranks' ranks=1
+says 'machines differ' \
+	'ranks 0 and 1 ran on different machines, whose clocks differ' \
+	late=20000 host=several
+says 'counts differ' \
+	"the process group '0' has 16 collectives on rank 0 and 17 on rank 1" \
+	late=20000 odd=count
+says 'counts differ, without a name' \
+	'the process group has 16 collectives on rank 0 and 17 on rank 1' \
+	late=20000 odd=count plain=1 groups=0
+says 'other collectives' 'run different collectives in one process group' \
+	late=20000 odd=kind
+says 'other collectives, without a name' \
+	'the traces do not name process groups, and ranks run collectives in' \
+	late=20000 odd=kind groups=0
+says 'a clock far ahead' \
+	'16 of 16 collectives end on one rank before another has begun' \
+	skew=121000
+says 'no machine, clocks that agree well enough' 'V6,stragglers,fine' \
+	host=none skew=5000
+says 'no machine, clocks that do not' \
+	'their collectives end 2.505 us apart' host=none skew=5010
+says 'one machine: no such limit' 'V6,stragglers,fine' skew=5010
+
+# what says why is a note for people, too
+run 0 "$profan" overlap "$tmp/job.db" --format text --rank 0 &&
+	! grep -q 'Straggler\|not compared' "$tmp/out" &&
+	ok '--rank: one trace is not compared' ||
+	not_ok '--rank: one trace is not compared' "$tmp/out"
+job late=20000 host=several
+run 0 "$profan" overlap "$tmp/job.db" --format text &&
+	grep -q 'Ranks are not compared *ranks 0 and 1 ran' "$tmp/out" &&
+	ok 'overlap says why' || not_ok 'overlap says why' "$tmp/out"
+
+# two captures of one rank, and a trace without a rank
+job late=20000
+run 0 "$profan" ingest -q "$tmp/job/rank-0.json" "$tmp/job/rank-0.json" \
+	-o "$tmp/job.db"
+run 0 "$profan" overlap "$tmp/job.db" --format json &&
+	grep -q 'two traces are of rank 0' "$tmp/out" &&
+	ok 'a rank twice' || not_ok 'a rank twice' "$tmp/out"
+sed 's/"distributedInfo"/"other"/' "$tmp/job/rank-1.json" >"$tmp/other.json"
+run 0 "$profan" ingest -q "$tmp/job/rank-0.json" "$tmp/other.json" \
+	-o "$tmp/job.db"
+run 0 "$profan" overlap "$tmp/job.db" --format json &&
+	grep -q 'not every trace says which rank' "$tmp/out" &&
+	ok 'no rank' || not_ok 'no rank' "$tmp/out"
+"$mktrace" --steps 2 --layers 1 >"$tmp/a.json"
+for rank in 0 1; do
+	sed "1s/{/{\"distributedInfo\": {\"rank\": $rank},/" "$tmp/a.json" \
+		>"$tmp/r$rank.json"
+done
+run 0 "$profan" ingest -q "$tmp/r0.json" "$tmp/r1.json" -o "$tmp/job.db"
+run 0 "$profan" overlap "$tmp/job.db" --format json &&
+	grep -q 'no collective was found on several ranks' "$tmp/out" &&
+	ok 'no collectives' || not_ok 'no collectives' "$tmp/out"
+
+# ---- the page shows what the command does ----
+job late=20000 ranks=3
+run 0 "$profan" report -q "$tmp/job.db" -o "$tmp/job.html"
+if run 0 "$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" \
+	"$tmp/job.db" "$tmp/job.html" && ! grep '^not ok' "$tmp/out" &&
+	grep -q 'Rank 2 is the straggler' "$tmp/job.html"; then
+	ok 'the page'
+else
+	not_ok 'the page' "$tmp/out" "$tmp/err"
+fi
+
+# ---- a real pair, where it is: of a release that did not name groups ----
+if [ -f "$shared/traces/two_ranks_rank-0.json.gz" ]; then
+	run 0 "$profan" ingest -q "$shared/traces/two_ranks_rank-0.json.gz" \
+		"$shared/traces/two_ranks_rank-1.json.gz" -o "$tmp/job.db"
+	run 0 "$profan" table verdicts "$tmp/job.db" --format csv
+	grep '^V6,' "$tmp/out" >"$tmp/row"
+	grep -q 'withheld.*the traces do not name process groups' "$tmp/row" && ok 'two_ranks' || not_ok 'two_ranks' "$tmp/row"
+else
+	skip 'two_ranks' 'it is not here'
+fi
+tap_done

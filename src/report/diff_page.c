@@ -429,31 +429,7 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 		 struct pf_timelines *timelines, struct pf_buf *out,
 		 struct pf_err *err)
 {
-	enum {
-		TITLE,
-		HEADER,
-		NAV,
-		VERDICTS,
-		TILES,
-		BREAKDOWN,
-		BODY,
-		TIMELINE,
-		METHOD,
-		DATA,
-		SLOTS
-	};
-	struct pf_buf b[SLOTS] = { { 0 } };
-	const struct pf_slot slots[] = { { "title", &b[TITLE] },
-					 { "header", &b[HEADER] },
-					 { "nav", &b[NAV] },
-					 { "verdicts", &b[VERDICTS] },
-					 { "tiles", &b[TILES] },
-					 { "breakdown", &b[BREAKDOWN] },
-					 { "sections", &b[BODY] },
-					 { "timeline", &b[TIMELINE] },
-					 { "method", &b[METHOD] },
-					 { "data", &b[DATA] },
-					 { NULL, NULL } };
+	struct pf_skeleton s = { 0 };
 	struct pf_parts parts = { 0 };
 	struct pf_titles titles;
 	struct pf_html_page page = { .parts = &parts,
@@ -464,20 +440,21 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 
 	pf_titles_init(&titles);
 	parts.doc[PART] = *doc; /* borrowed */
-	pf_diff_head_title(&b[TITLE], doc);
-	pf_diff_head_facts(&b[HEADER], doc);
-	pf_diff_head_verdict(&b[VERDICTS], doc);
-	pf_diff_head_tiles(&b[TILES], doc);
-	add_waterfall(&b[BREAKDOWN], doc);
-	add_sections(&b[BODY], &b[NAV], &page);
-	add_method(&b[METHOD], doc, command);
+	pf_diff_head_title(&s.title, doc);
+	pf_diff_head_facts(&s.header, doc);
+	pf_buf_adds(&s.verdicts_title, "Verdict");
+	pf_diff_head_verdict(&s.verdicts, doc);
+	pf_diff_head_tiles(&s.tiles, doc);
+	pf_buf_adds(&s.breakdown_title, "From A to B");
+	add_waterfall(&s.breakdown, doc);
+	add_sections(&s.sections, &s.nav, &page);
+	add_method(&s.method, doc, command);
 	rc = pf_timeline_html(timelines,
-			      args->max_html_bytes - pf_fill_bytes(slots),
-			      &b[TIMELINE], &b[DATA], err);
+			      args->max_html_bytes - pf_fill_bytes(&s),
+			      &s.timeline, &s.data, err);
 	if (!rc)
-		rc = pf_fill("reports/diff.html", slots, out, err);
-	for (int i = 0; i < SLOTS; i++)
-		pf_buf_release(&b[i]);
+		rc = pf_fill(&s, out, err);
+	pf_fill_release(&s);
 	pf_titles_release(&titles);
 	return rc;
 }

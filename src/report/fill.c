@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/base64.h"
@@ -9,8 +10,39 @@
 #include "embed/asset.h"
 #include "report/fill.h"
 
-#define SLOTS_MAX 32
-#define OWN_SLOTS 4
+#define SLOT(slot)                                                             \
+	{                                                                      \
+		.name = #slot, .at = offsetof(struct pf_skeleton, slot)        \
+	}
+static const struct {
+	const char *name;
+	size_t at;
+} slots[] = {
+	SLOT(title),
+	SLOT(header),
+	SLOT(nav),
+	SLOT(fine_link),
+	SLOT(verdicts_title),
+	SLOT(verdicts),
+	SLOT(tiles),
+	SLOT(breakdown_title),
+	SLOT(breakdown),
+	SLOT(sections),
+	SLOT(timeline),
+	SLOT(fine),
+	SLOT(method),
+	SLOT(data),
+	SLOT(style),
+	SLOT(script),
+	SLOT(policy),
+	SLOT(generator),
+};
+#define SLOTS (sizeof(slots) / sizeof(*slots))
+
+static const struct pf_buf *html_of(const struct pf_skeleton *s, size_t slot)
+{
+	return (const struct pf_buf *)((const char *)s + slots[slot].at);
+}
 
 static void add_hash(struct pf_buf *out, const struct pf_buf *text)
 {
@@ -33,24 +65,25 @@ static int add_asset(struct pf_buf *out, const char *name, struct pf_err *err)
 	return 0;
 }
 
-/* The slot that "{{name}}" at *at names; -1 if there is none. */
-static int find_slot(const struct pf_slot *slots, const char *name, size_t len)
+/* The slot of this name; SLOTS if there is none. */
+static size_t find_slot(const char *name, size_t len)
 {
-	for (int i = 0; slots[i].name; i++)
-		if (strlen(slots[i].name) == len &&
-		    !memcmp(slots[i].name, name, len))
-			return i;
-	return -1;
+	size_t i = 0;
+
+	while (i < SLOTS && (strlen(slots[i].name) != len ||
+			     memcmp(slots[i].name, name, len) != 0))
+		i++;
+	return i;
 }
 
-static int fill(const char *text, const struct pf_slot *slots,
+static int fill(const char *text, const struct pf_skeleton *s,
 		struct pf_buf *out, struct pf_err *err)
 {
-	bool is_used[SLOTS_MAX] = { false };
+	bool is_used[SLOTS] = { false };
 
 	for (;;) {
 		const char *open = strstr(text, "{{"), *close;
-		int slot;
+		size_t slot;
 
 		if (!open)
 			break;
@@ -59,19 +92,19 @@ static int fill(const char *text, const struct pf_slot *slots,
 			return pf_fail(err, PF_EDATA,
 				       "a slot of the page has no end");
 		pf_buf_add(out, text, (size_t)(open - text));
-		slot = find_slot(slots, open + 2, (size_t)(close - open - 2));
-		if (slot < 0)
+		slot = find_slot(open + 2, (size_t)(close - open - 2));
+		if (slot == SLOTS)
 			return pf_fail(err, PF_EDATA,
 				       "unknown slot '%.*s' of the page",
 				       (int)(close - open - 2), open + 2);
 		is_used[slot] = true;
-		if (slots[slot].html->len)
-			pf_buf_add(out, slots[slot].html->data,
-				   slots[slot].html->len);
+		if (html_of(s, slot)->len)
+			pf_buf_add(out, html_of(s, slot)->data,
+				   html_of(s, slot)->len);
 		text = close + 2;
 	}
 	pf_buf_adds(out, text);
-	for (int i = 0; slots[i].name; i++)
+	for (size_t i = 0; i < SLOTS; i++)
 		if (!is_used[i])
 			return pf_fail(err, PF_EDATA,
 				       "slot '%s' is not on the page",
@@ -79,49 +112,40 @@ static int fill(const char *text, const struct pf_slot *slots,
 	return 0;
 }
 
-int64_t pf_fill_bytes(const struct pf_slot *slots)
+int64_t pf_fill_bytes(const struct pf_skeleton *s)
 {
 	int64_t sum = PF_FILL_BYTES;
 
-	for (; slots->name; slots++)
-		sum += (int64_t)slots->html->len;
+	for (size_t i = 0; i < SLOTS; i++)
+		sum += (int64_t)html_of(s, i)->len;
 	return sum;
 }
 
-int pf_fill(const char *skeleton, const struct pf_slot *slots,
-	    struct pf_buf *out, struct pf_err *err)
+int pf_fill(struct pf_skeleton *s, struct pf_buf *out, struct pf_err *err)
 {
-	const char *text = pf_asset(skeleton, NULL);
-	struct pf_buf style = { 0 }, script = { 0 }, policy = { 0 },
-		      generator = { 0 };
-	struct pf_slot all[SLOTS_MAX] = { { "style", &style },
-					  { "script", &script },
-					  { "policy", &policy },
-					  { "generator", &generator } };
-	size_t n = OWN_SLOTS;
-	int rc = 0;
+	struct pf_buf text = { 0 };
+	int rc = add_asset(&text, "reports/page.html", err);
 
-	if (!text)
-		return pf_fail(err, PF_EDATA, "'%s' is not compiled in",
-			       skeleton);
-	for (; slots->name && n + 1 < SLOTS_MAX; slots++)
-		all[n++] = *slots;
-	rc = add_asset(&style, "reports/style.css", err);
 	if (!rc)
-		rc = add_asset(&script, "reports/app.js", err);
+		rc = add_asset(&s->style, "reports/style.css", err);
+	if (!rc)
+		rc = add_asset(&s->script, "reports/app.js", err);
 	if (!rc) {
-		pf_buf_adds(&policy, "default-src 'none'; script-src ");
-		add_hash(&policy, &script);
-		pf_buf_adds(&policy, "; style-src ");
-		add_hash(&policy, &style);
-		pf_buf_adds(&policy, "; img-src data:; base-uri 'none'; "
-				     "form-action 'none'");
-		pf_buf_adds(&generator, "profan " PACKAGE_VERSION);
-		rc = fill(text, all, out, err);
+		pf_buf_adds(&s->policy, "default-src 'none'; script-src ");
+		add_hash(&s->policy, &s->script);
+		pf_buf_adds(&s->policy, "; style-src ");
+		add_hash(&s->policy, &s->style);
+		pf_buf_adds(&s->policy, "; img-src data:; base-uri 'none'; "
+					"form-action 'none'");
+		pf_buf_adds(&s->generator, "profan " PACKAGE_VERSION);
+		rc = fill(text.data, s, out, err);
 	}
-	pf_buf_release(&style);
-	pf_buf_release(&script);
-	pf_buf_release(&policy);
-	pf_buf_release(&generator);
+	pf_buf_release(&text);
 	return rc;
+}
+
+void pf_fill_release(struct pf_skeleton *s)
+{
+	for (size_t i = 0; i < SLOTS; i++)
+		pf_buf_release((struct pf_buf *)((char *)s + slots[i].at));
 }

@@ -237,7 +237,10 @@ static void add_share(struct pf_buf *out, const struct pf_verdict *v,
 
 static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
 {
-	pf_buf_adds(out, "<div class=t><table id=checks><caption class=h>Rules "
+	pf_buf_adds(out, "<section id=\"fine\" aria-labelledby=\"h-fine\">\n"
+			 "<h2 id=\"h-fine\">Checked and fine</h2>\n<details>"
+			 "<summary>Rules that did not fire, and why</summary>\n"
+			 "<div class=t><table id=checks><caption class=h>Rules "
 			 "that did not fire</caption><thead><tr>"
 			 "<th scope=col>Checked<th scope=col class=n>Measured"
 			 "<th scope=col class=n>Threshold<th scope=col>Result"
@@ -263,7 +266,7 @@ static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
 		}
 		pf_buf_addc(out, '\n');
 	}
-	pf_buf_adds(out, "</tbody></table></div>\n");
+	pf_buf_adds(out, "</tbody></table></div>\n</details>\n</section>\n");
 }
 
 /* ---- method ---- */
@@ -330,6 +333,8 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 {
 	struct pf_buf absent = { 0 };
 
+	pf_buf_adds(out, "<details><summary>Commands, definitions and what is "
+			 "left out</summary>\n");
 	add_coverage(out, p);
 	pf_buf_adds(out, "<p>Every figure of this page is one of these "
 			 "commands; <code>--format json</code> prints it to "
@@ -363,41 +368,15 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 			pf_html_text(out, p->doc[i].notes[k]);
 			pf_buf_adds(out, ".</p>\n");
 		}
+	pf_buf_adds(out, "</details>\n");
 }
 
 /* ---- the page ---- */
 
 int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 {
-	enum {
-		TITLE,
-		HEADER,
-		NAV,
-		VERDICTS,
-		TILES,
-		BREAKDOWN,
-		STEPS,
-		SECTIONS,
-		TIMELINE,
-		FINE,
-		METHOD,
-		DATA,
-		SLOTS
-	};
-	struct pf_buf b[SLOTS] = { { 0 } }, title = { 0 };
-	const struct pf_slot slots[] = { { "title", &b[TITLE] },
-					 { "header", &b[HEADER] },
-					 { "nav", &b[NAV] },
-					 { "verdicts", &b[VERDICTS] },
-					 { "tiles", &b[TILES] },
-					 { "breakdown", &b[BREAKDOWN] },
-					 { "steps", &b[STEPS] },
-					 { "sections", &b[SECTIONS] },
-					 { "timeline", &b[TIMELINE] },
-					 { "fine", &b[FINE] },
-					 { "method", &b[METHOD] },
-					 { "data", &b[DATA] },
-					 { NULL, NULL } };
+	struct pf_skeleton s = { 0 };
+	struct pf_buf title = { 0 };
 	struct pf_titles titles;
 	struct pf_html_page page = { .parts = &r->parts,
 				     .source_url = r->args.page.source_url,
@@ -409,24 +388,25 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	if (pf_timelines_have(&r->timelines))
 		page.timelines = &r->timelines;
 	pf_report_title(r, &title);
-	pf_html_text(&b[TITLE], title.data);
-	add_header(&b[HEADER], r);
-	pf_sections_links(&b[NAV], &r->parts);
-	add_verdicts(&b[VERDICTS], r, &page);
-	add_tiles(&b[TILES], &r->tiles);
-	pf_chart_steps(&b[BREAKDOWN], &page);
-	pf_sections_steps(&b[STEPS], &page);
-	pf_sections_add(&b[SECTIONS], &page);
-	add_checks(&b[FINE], &r->verdicts);
-	add_method(&b[METHOD], &r->parts);
+	pf_html_text(&s.title, title.data);
+	add_header(&s.header, r);
+	pf_sections_links(&s.nav, &r->parts);
+	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
+	pf_buf_adds(&s.verdicts_title, "Verdicts");
+	add_verdicts(&s.verdicts, r, &page);
+	add_tiles(&s.tiles, &r->tiles);
+	pf_buf_adds(&s.breakdown_title, "Where the time goes");
+	pf_chart_steps(&s.breakdown, &page);
+	pf_sections_steps(&s.breakdown, &page);
+	pf_sections_add(&s.sections, &page);
+	add_checks(&s.fine, &r->verdicts);
+	add_method(&s.method, &r->parts);
 	rc = pf_timeline_html(&r->timelines,
-			      r->args.page.max_html_bytes -
-				      pf_fill_bytes(slots),
-			      &b[TIMELINE], &b[DATA], err);
+			      r->args.page.max_html_bytes - pf_fill_bytes(&s),
+			      &s.timeline, &s.data, err);
 	if (!rc)
-		rc = pf_fill("reports/page.html", slots, out, err);
-	for (int i = 0; i < SLOTS; i++)
-		pf_buf_release(&b[i]);
+		rc = pf_fill(&s, out, err);
+	pf_fill_release(&s);
 	pf_buf_release(&title);
 	pf_titles_release(&titles);
 	return rc;

@@ -120,7 +120,8 @@ for (const c of document.querySelectorAll('.t tbody :is(th, td)')) {
 	const text = c.textContent;
 	if (c.title)
 		titles.set(text, c.title);
-	else if (text.length > LONG || titles.has(text))
+	else if (text.length > LONG || titles.has(text) ||
+	    c.querySelector('i'))
 		c.title = titles.get(text) || text;
 }
 

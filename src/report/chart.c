@@ -129,7 +129,7 @@ static void add_steps(struct pf_buf *out, const struct pf_table *t)
 	size_t rows = pf_table_rows(t);
 	size_t columns = rows < COLUMNS_MAX ? rows : COLUMNS_MAX;
 	int64_t longest = pf_table_int_at(t, slowest(t, 0, rows), "dur_ns");
-	double pitch = 1000.0 / (double)(columns < 12 ? 12 : columns);
+	double pitch = 1000.0 / (double)columns;
 	double gap = pitch > 6 ? 2 : 0.5;
 
 	if (longest <= 0)
@@ -164,6 +164,16 @@ static size_t columns_shown(const struct pf_table *steps)
 	return pf_table_rows(steps) > 1 ? 4 : 2;
 }
 
+/* What sums to 100.0 %; of a class that there is it never says 0. */
+static void add_tenths(struct pf_buf *out, const struct pf_cell *share,
+		       int tenths)
+{
+	if (!tenths && pf_cell_real(share) > 0)
+		pf_buf_adds(out, "&lt;0.1 %");
+	else
+		pf_buf_addf(out, "%d.%d %%", tenths / 10, tenths % 10);
+}
+
 static void add_row(struct pf_buf *out, const struct pf_table *t, size_t row,
 		    size_t class, int tenths, size_t columns)
 {
@@ -183,7 +193,7 @@ static void add_row(struct pf_buf *out, const struct pf_table *t, size_t row,
 			pf_figure_exact(out, cell);
 		pf_buf_addc(out, '>');
 		if (k == 1)
-			pf_buf_addf(out, "%d.%d %%", tenths / 10, tenths % 10);
+			add_tenths(out, cell, tenths);
 		else
 			pf_figure_cell(out, cell, PF_NS);
 	}

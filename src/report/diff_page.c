@@ -26,6 +26,10 @@
 	{                                                                      \
 		key, title, PF_HTML_PLAIN, NULL                                \
 	}
+#define CHANGE(key, title)                                                     \
+	{                                                                      \
+		key, title, PF_HTML_CHANGE, NULL                               \
+	}
 #define KERNEL(key, title)                                                     \
 	{                                                                      \
 		key, title, PF_HTML_KERNEL, NULL                               \
@@ -42,7 +46,7 @@
 static const struct pf_html_col structure_cols[] = { COL_AS("what", "Per step"),
 						     COL_AS("a", "A"),
 						     COL_AS("b", "B"),
-						     COL_AS("delta", "Change"),
+						     CHANGE("delta", "Change"),
 						     COL("a_range"),
 						     COL("b_range"),
 						     END };
@@ -56,13 +60,13 @@ static const struct pf_html_col row_cols[] = {
 	KERNEL("key", "GPU work"),
 	COL_AS("a_ns", "A"),
 	COL_AS("b_ns", "B"),
-	COL_AS("delta_ns", "Change"),
+	CHANGE("delta_ns", "Change"),
 	COL_AS("step_share", "Of a step"),
-	COL_AS("count_effect_ns", "More of it"),
-	COL_AS("duration_effect_ns", "Slower each"),
+	CHANGE("count_effect_ns", "More of it"),
+	CHANGE("duration_effect_ns", "Slower each"),
 	COL_AS("a_count", "Calls A"),
 	COL_AS("b_count", "Calls B"),
-	COL_AS("each_delta_ns", "Each"),
+	CHANGE("each_delta_ns", "Each"),
 	COL("match"),
 	COL("op"),
 	END
@@ -83,14 +87,14 @@ static const struct pf_html_col only_cols[] = {
 
 static const struct pf_html_col idle_cols[] = {
 	COL("cause"), COL_AS("a_ns", "A"), COL_AS("b_ns", "B"),
-	COL_AS("delta_ns", "Change"), END
+	CHANGE("delta_ns", "Change"), END
 };
 
 static const struct pf_html_col site_cols[] = { COL("culprit"),
 						COL("cause"),
 						COL_AS("a_ns", "A"),
 						COL_AS("b_ns", "B"),
-						COL_AS("delta_ns", "Change"),
+						CHANGE("delta_ns", "Change"),
 						FRAME("frame"),
 						END };
 
@@ -101,7 +105,7 @@ static const struct pf_html_col sync_cols[] = {
 	COL_AS("b_count", "Calls B"),
 	COL_AS("a_blocked_ns", "Blocked A"),
 	COL_AS("b_blocked_ns", "Blocked B"),
-	COL_AS("delta_blocked_ns", "Change"),
+	CHANGE("delta_blocked_ns", "Change"),
 	COL_AS("a_idle_ns", "GPU idle A"),
 	COL_AS("b_idle_ns", "GPU idle B"),
 	FRAME("frame"),
@@ -115,7 +119,7 @@ static const struct pf_html_col op_cols[] = { COL_AS("name",
 					      COL_AS("b_count", "Calls B"),
 					      COL_AS("a_self_ns", "Self A"),
 					      COL_AS("b_self_ns", "Self B"),
-					      COL_AS("delta_self_ns", "Change"),
+					      CHANGE("delta_self_ns", "Change"),
 					      COL_AS("a_ns", "Total A"),
 					      COL_AS("b_ns", "Total B"),
 					      COL("match"),
@@ -123,7 +127,7 @@ static const struct pf_html_col op_cols[] = { COL_AS("name",
 
 static const struct pf_html_col memory_cols[] = {
 	COL_AS("what", "Memory"), COL_AS("a_bytes", "A"),
-	COL_AS("b_bytes", "B"), COL_AS("delta_bytes", "Change"), END
+	COL_AS("b_bytes", "B"), CHANGE("delta_bytes", "Change"), END
 };
 
 static const struct pf_html_col capture_cols[] = { COL("side"),

@@ -39,6 +39,25 @@ void pf_html_digest(struct pf_buf *out, const char *digest)
 		    DIGEST_DIGITS, digest);
 }
 
+void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
+		  enum pf_col_kind kind)
+{
+	struct pf_buf text = { 0 };
+
+	pf_figure_cell(&text, cell, kind);
+	pf_html_text(out, text.data);
+	pf_buf_release(&text);
+}
+
+void pf_html_ratio(struct pf_buf *out, double ratio)
+{
+	struct pf_buf text = { 0 };
+
+	pf_figure_ratio(&text, ratio);
+	pf_html_text(out, text.data);
+	pf_buf_release(&text);
+}
+
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 {
 	const char *s = sentence->data, *end = s + sentence->len;
@@ -83,20 +102,51 @@ static void escape_head(struct pf_buf *out, const char *s, size_t len,
 		pf_buf_adds(out, "…");
 }
 
+/* Bytes of "DIR/" in "DIR/FILE:LINE NAME", or 0. */
+static size_t folder_bytes(const char *s, size_t len)
+{
+	const char *space = memchr(s, ' ', len), *slash, *colon;
+
+	if (!space)
+		return 0;
+	slash = memrchr(s, '/', (size_t)(space - s));
+	colon = memrchr(s, ':', (size_t)(space - s));
+	if (!slash || !colon || colon < slash || colon[1] < '0' ||
+	    colon[1] > '9')
+		return 0;
+	return (size_t)(slash + 1 - s);
+}
+
+/* The folder of a line of code gives way where there is little room. */
+static size_t add_folder(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t folder = folder_bytes(s, len);
+
+	if (folder) {
+		pf_buf_adds(out, "<i>");
+		pf_escape_html(out, s, folder);
+		pf_buf_adds(out, "</i>");
+	}
+	return folder;
+}
+
 /* <td>: what is shown, and the whole as a tooltip where it differs. */
 static void add_text(struct pf_buf *out, const struct pf_html_page *page,
 		     const char *tag, const char *s, size_t len, size_t max,
 		     const struct pf_cell *whole)
 {
 	struct pf_buf shown = { 0 }, title = { 0 };
+	size_t cut = head_bytes(s, len, max), folder;
 
 	escape_head(&shown, s, len, max);
 	escape_head(&title, whole->v.text.s, whole->v.text.len, TITLE_MAX);
 	pf_buf_addf(out, "<%s", tag);
 	pf_titles_add(page->titles, &shown, &title, out);
 	pf_buf_addc(out, '>');
-	if (shown.len)
-		pf_buf_add(out, shown.data, shown.len);
+	folder = add_folder(out, s, cut);
+	pf_escape_html(out, s + folder, cut - folder);
+	if (cut < len)
+		pf_buf_adds(out, "…");
 	pf_buf_release(&shown);
 	pf_buf_release(&title);
 }
@@ -174,7 +224,8 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 	add_source_url(out, page->source_url, s, (size_t)(colon - s), colon + 1,
 		       line_len);
 	pf_buf_adds(out, "\">");
-	pf_escape_html(out, s, (size_t)(space - s));
+	line_len = add_folder(out, s, cell->v.text.len);
+	pf_escape_html(out, s + line_len, (size_t)(space - s) - line_len);
 	pf_buf_adds(out, "</a>");
 	pf_escape_html(out, space, head_bytes(space, strlen(space), CELL_MAX));
 }
@@ -257,7 +308,9 @@ static void add_number(struct pf_buf *out, const struct pf_cell *cell,
 			    "<svg class=b viewBox=\"0 0 100 8\" aria-hidden="
 			    "true><rect width=\"%.1f\" height=\"8\"/></svg>",
 			    100 * share);
-	pf_figure_cell(out, cell, kind);
+	if (style == PF_HTML_CHANGE && pf_cell_real(cell) > 0)
+		pf_buf_addc(out, '+');
+	pf_html_cell(out, cell, kind);
 }
 
 static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
@@ -294,79 +347,107 @@ size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)
 	return n;
 }
 
-static void add_head(struct pf_buf *out, const struct pf_table *t,
-		     const struct pf_html_table *spec)
+/* ---- tables ---- */
+
+#define COLS_MAX 24
+
+/* A table and those of its columns in which something stands. */
+struct view {
+	const struct pf_html_page *page;
+	const struct pf_html_table *spec;
+	const struct pf_table *t;
+	const struct pf_html_col *cols[COLS_MAX];
+	size_t count;
+};
+
+static bool is_wanted(const struct view *v, size_t row)
+{
+	return !v->spec->is_wanted || v->spec->is_wanted(v->t, row);
+}
+
+/* Does a row that is shown have something there? */
+static bool has_text(const struct view *v, const char *key)
+{
+	size_t shown = 0;
+
+	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
+		const struct pf_cell *cell = pf_table_at(v->t, r, key);
+
+		if (!is_wanted(v, r))
+			continue;
+		if (shown++ == v->spec->rows_max)
+			return false;
+		if (cell && !is_blank(cell))
+			return true;
+	}
+	return false;
+}
+
+static void find_columns(struct view *v)
+{
+	for (const struct pf_html_col *c = v->spec->cols; c->key; c++)
+		if (pf_table_find(v->t, c->key) >= 0 && v->count < COLS_MAX &&
+		    has_text(v, c->key))
+			v->cols[v->count++] = c;
+}
+
+static void add_head(struct pf_buf *out, const struct view *v)
 {
 	pf_buf_adds(out, "<thead><tr>");
-	for (const struct pf_html_col *c = spec->cols; c->key; c++) {
-		int at = pf_table_find(t, c->key);
-		enum pf_col_kind kind;
+	for (size_t i = 0; i < v->count; i++) {
+		const struct pf_html_col *c = v->cols[i];
+		const struct pf_col *col =
+			&pf_table_cols(v->t)[pf_table_find(v->t, c->key)];
+		enum pf_col_kind kind = PF_COL_KIND(col->kind);
 
-		if (at < 0)
-			continue;
-		kind = PF_COL_KIND(pf_table_cols(t)[at].kind);
 		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
 			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
 				    ? ""
 				    : " class=n",
 			    c->key);
-		pf_html_text(out,
-			     c->title ? c->title : pf_table_cols(t)[at].title);
+		pf_html_text(out, c->title ? c->title : col->title);
 		pf_buf_adds(out, "</th>");
 	}
 	pf_buf_adds(out, "</tr></thead>\n");
 }
 
-static size_t col_count(const struct pf_table *t,
-			const struct pf_html_table *spec)
-{
-	size_t n = 0;
-
-	for (const struct pf_html_col *c = spec->cols; c->key; c++)
-		n += pf_table_find(t, c->key) >= 0;
-	return n;
-}
-
 /* What the rows that are not here amount to, and where they are. */
-static void add_rest(struct pf_buf *out, const struct pf_html_page *page,
-		     const struct pf_html_table *spec, const struct pf_table *t,
-		     size_t left, double rest)
+static void add_rest(struct pf_buf *out, const struct view *v, size_t left,
+		     double rest)
 {
 	struct pf_buf command = { 0 };
 
-	pf_buf_addf(out, "<tfoot><tr><td colspan=%zu>and ", col_count(t, spec));
+	pf_buf_addf(out, "<tfoot><tr><td colspan=%zu>and ", v->count);
 	pf_figure_count(out, (int64_t)left);
 	pf_buf_adds(out, " more");
-	if (spec->share) {
+	if (v->spec->share) {
 		pf_buf_adds(out, ", ");
-		pf_figure_ratio(out, rest);
+		pf_html_ratio(out, rest);
 		pf_buf_adds(out, " together");
 	}
-	if (page->command)
-		pf_buf_adds(&command, page->command);
+	if (v->page->command)
+		pf_buf_adds(&command, v->page->command);
 	else
-		pf_parts_command(page->parts, spec->part, &command);
+		pf_parts_command(v->page->parts, v->spec->part, &command);
 	pf_buf_adds(out, ": <code>");
 	pf_html_text(out, command.data);
 	pf_buf_adds(out, "</code></td></tr></tfoot>");
 	pf_buf_release(&command);
 }
 
-static void add_rows(struct pf_buf *out, const struct pf_html_page *page,
-		     const struct pf_html_table *spec, const struct pf_table *t)
+static void add_rows(struct pf_buf *out, const struct view *v)
 {
 	size_t shown = 0, left = 0;
 	double rest = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		bool is_first = true;
-
-		if (spec->is_wanted && !spec->is_wanted(t, r))
+	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
+		if (!is_wanted(v, r))
 			continue;
-		if (shown == spec->rows_max) {
+		if (shown == v->spec->rows_max) {
 			left++;
-			if (spec->share)
-				rest += pf_table_real_at(t, r, spec->share);
+			if (v->spec->share)
+				rest += pf_table_real_at(v->t, r,
+							 v->spec->share);
 			continue;
 		}
 		if (!shown)
@@ -375,32 +456,29 @@ static void add_rows(struct pf_buf *out, const struct pf_html_page *page,
 			pf_buf_adds(out, "</tbody><tbody class=more>");
 		shown++;
 		pf_buf_adds(out, "<tr>");
-		for (const struct pf_html_col *c = spec->cols; c->key; c++) {
-			if (pf_table_find(t, c->key) < 0)
-				continue;
-			add_cell(out, page, t, r, c, is_first);
-			is_first = false;
-		}
+		for (size_t i = 0; i < v->count; i++)
+			add_cell(out, v->page, v->t, r, v->cols[i], i == 0);
 		pf_buf_addc(out, '\n');
 	}
 	pf_buf_adds(out, "</tbody>");
 	if (left)
-		add_rest(out, page, spec, t, left, rest);
+		add_rest(out, v, left, rest);
 }
 
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *spec)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
+	struct view v = { .page = page, .spec = spec };
 
 	if (!pf_html_count(page->parts, spec))
 		return;
+	v.t = pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
+	find_columns(&v);
 	pf_buf_addf(out, "<div class=t><table id=%s", spec->id);
 	if (!page->command)
 		pf_buf_addf(out, " data-q=%s", pf_parts_query(spec->part));
 	pf_buf_addf(out, ">\n<caption>%s</caption>\n", spec->caption);
-	add_head(out, t, spec);
-	add_rows(out, page, spec, t);
+	add_head(out, &v);
+	add_rows(out, &v);
 	pf_buf_adds(out, "</table></div>\n");
 }

@@ -25,6 +25,11 @@ void pf_html_digest(struct pf_buf *out, const char *digest);
 /* A sentence with marked names (report/verdict.h). */
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence);
 
+/* A figure (report/figure.h): "<0.1 %" must be escaped, too. */
+void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
+		  enum pf_col_kind kind);
+void pf_html_ratio(struct pf_buf *out, double ratio);
+
 enum pf_html_style {
 	PF_HTML_PLAIN,  /* by the kind of the column */
 	PF_HTML_KERNEL, /* a kernel's name: short, whole as a tooltip */
@@ -32,6 +37,7 @@ enum pf_html_style {
 	PF_HTML_TIME,   /* start of a span in the trace: a link */
 	PF_HTML_STEP,   /* start on the trace's clock: a link */
 	PF_HTML_FRAME,  /* "file.py:12 f" */
+	PF_HTML_CHANGE, /* a number with its sign */
 };
 
 struct pf_html_col {
@@ -64,7 +70,8 @@ struct pf_html_page {
 /* How many rows the table would have. */
 size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t);
 
-/* The table; nothing if it has no rows. */
+/* The table, without columns in which nothing stands; nothing if it has no
+ * rows. */
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *t);
 

@@ -143,7 +143,8 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 	} else {
 		pf_buf_adds(&text, "none: the whole trace");
 	}
-	add_fact(out, "Steps", text.data);
+	add_fact(out, text.data && strpbrk(text.data, " .,") ? "Steps" : "Step",
+		 text.data);
 	pf_buf_clear(&text);
 	pf_figure_ns(&text, pf_table_int_at(traces, 0, "span_ns"));
 	add_fact(out, "Recorded", text.data);
@@ -214,10 +215,13 @@ static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
 			    t->key);
 		pf_figure_exact(out, &t->value);
 		pf_buf_adds(out, "><b>");
-		pf_figure_cell(out, &t->value, t->kind);
+		pf_html_cell(out, &t->value, t->kind);
 		pf_buf_adds(out, "</b>");
-		if (t->detail.len)
-			pf_buf_addf(out, " <small>%s</small>", t->detail.data);
+		if (t->detail.len) {
+			pf_buf_adds(out, " <small>");
+			pf_html_text(out, t->detail.data);
+			pf_buf_adds(out, "</small>");
+		}
 		pf_buf_adds(out, "</dd></div>\n");
 	}
 }
@@ -232,7 +236,7 @@ static void add_share(struct pf_buf *out, const struct pf_verdict *v,
 	else if (v->part == PF_PART_STEPS) /* times the median */
 		pf_buf_addf(out, "%.2f ×", value);
 	else
-		pf_figure_ratio(out, value);
+		pf_html_ratio(out, value);
 }
 
 static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
@@ -292,11 +296,11 @@ static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 	if (known + orphans <= 0)
 		return;
 	pf_buf_adds(out, "<p id=coverage>Coverage: ");
-	pf_figure_ratio(out, (double)known / (double)(known + orphans));
+	pf_html_ratio(out, (double)known / (double)(known + orphans));
 	pf_buf_adds(out, " of the GPU events have a launch call");
 	if (all > 0) {
 		pf_buf_adds(out, ", ");
-		pf_figure_ratio(out, (double)op / (double)all);
+		pf_html_ratio(out, (double)op / (double)all);
 		pf_buf_adds(out, " of the kernel time an operator");
 	}
 	pf_buf_adds(out, ".</p>\n");

@@ -225,7 +225,7 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 					 "whose GPU is idle most (");
 		else
 			pf_buf_adds(out, "the other (GPU idle ");
-		pf_figure_ratio(out, share);
+		pf_html_ratio(out, share);
 		pf_buf_adds(out, "), ");
 		add_clock(out, clock);
 	}

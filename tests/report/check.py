@@ -21,7 +21,7 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
 caption thead tbody tfoot tr th td details summary noscript script footer b
-small pre""".split())
+small pre i""".split())
 ATTRS = set("""lang charset http-equiv content name class href id aria-label
 aria-labelledby scope data-k data-v data-q data-t0 data-t1 title viewbox role
 aria-hidden preserveaspectratio x y width height rx fill fill-opacity stroke
@@ -308,7 +308,7 @@ def check_verdicts(page):
 
 def check_shares(page):
     cells = [r[2][1] for r in page.tables["classes"]["rows"][1:]]
-    tenths = sum(round(float(c.split()[0]) * 10) for c in cells)
+    tenths = sum(round(float(c.split()[0].replace("<0.1", "0")) * 10) for c in cells)
     return None if tenths == 1000 else "%d tenths of a percent" % tenths
 
 

@@ -168,10 +168,10 @@ libprofan_a_SOURCES = \
 	src/base/buf.h \
 	src/base/demangle.c \
 	src/base/demangle.h \
-	src/base/digest.c \
-	src/base/digest.h \
-	src/base/digest_avx2.c \
-	src/base/digest_impl.h \
+	src/base/xxh128.c \
+	src/base/xxh128.h \
+	src/base/xxh128_avx2.c \
+	src/base/xxh128_impl.h \
 	src/base/err.c \
 	src/base/err.h \
 	src/base/jsontext.c \

@@ -13,7 +13,7 @@ UNIT_TESTS = \
 	tests/unit/test_db \
 	tests/unit/test_demangle \
 	tests/unit/test_diff \
-	tests/unit/test_digest \
+	tests/unit/test_xxh128 \
 	tests/unit/test_doctor \
 	tests/unit/test_flops \
 	tests/unit/test_gaps \

@@ -103,7 +103,7 @@ struct pf_ingest {
 	int64_t first_ns, last_ns;
 	const struct pf_ingest_format *format;
 	const char *compression;
-	char digest[PF_DIGEST_TEXT]; /* of the file as it is stored */
+	char digest[PF_XXH128_TEXT]; /* of the file as it is stored */
 	bool found_list;
 	unsigned ts_fraction_digits;
 	uint32_t facts;

@@ -28,7 +28,7 @@ struct pf_input {
 	bool ended;     /* nothing more will come out */
 	bool in_member; /* inside a compressed member */
 	bool damaged;
-	struct pf_digest *digest; /* of the bytes of the file */
+	struct pf_xxh128 *digest; /* of the bytes of the file */
 	bool is_named;      /* not standard input, which may begin anywhere */
 	unsigned char *raw; /* bytes of the file not yet decoded */
 	size_t raw_at, raw_len;
@@ -54,7 +54,7 @@ static int64_t read_file(struct pf_input *in, void *buf, size_t len,
 		if (n < 0)
 			return pf_fail_errno(err, "cannot read");
 		in->at_eof = n == 0;
-		pf_digest_add(in->digest, (char *)buf + got, (size_t)n);
+		pf_xxh128_add(in->digest, (char *)buf + got, (size_t)n);
 		got += (size_t)n;
 	}
 	in->consumed += (int64_t)got;
@@ -258,7 +258,7 @@ struct pf_input *pf_input_open(const char *path, struct pf_err *err)
 	struct pf_input *in = pf_calloc(1, sizeof(*in));
 
 	in->raw = pf_alloc(RAW_BYTES);
-	in->digest = pf_digest_new();
+	in->digest = pf_xxh128_new();
 	if (open_fd(in, path, err) || refill(in, err) ||
 	    open_decoder(in, err)) {
 		pf_input_close(in);
@@ -276,7 +276,7 @@ void pf_input_close(struct pf_input *in)
 	if (in->coding == CODING_ZLIB)
 		inflateEnd(&in->zlib);
 	ZSTD_freeDStream(in->zstd);
-	pf_digest_free(in->digest);
+	pf_xxh128_free(in->digest);
 	free(in->raw);
 	free(in);
 }
@@ -340,7 +340,7 @@ int pf_input_finish(struct pf_input *in, struct pf_err *err)
 	return 0;
 }
 
-void pf_input_digest(const struct pf_input *in, char out[PF_DIGEST_TEXT])
+void pf_input_digest(const struct pf_input *in, char out[PF_XXH128_TEXT])
 {
-	pf_digest_text(in->digest, out);
+	pf_xxh128_text(in->digest, out);
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/digest.h"
+#include "base/xxh128.h"
 #include "base/err.h"
 
 struct pf_input;
@@ -34,9 +34,9 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
  */
 int pf_input_finish(struct pf_input *in, struct pf_err *err);
 
-/* The digest (base/digest.h) of the file as it is stored, up to where it was
+/* The digest (base/xxh128.h) of the file as it is stored, up to where it was
  * read: of all of it after pf_input_finish(). */
-void pf_input_digest(const struct pf_input *in, char out[PF_DIGEST_TEXT]);
+void pf_input_digest(const struct pf_input *in, char out[PF_XXH128_TEXT]);
 
 int64_t pf_input_size(const struct pf_input *in);     /* file, -1 unknown */
 int64_t pf_input_consumed(const struct pf_input *in); /* of the file */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit/support.h"
 
-#include "base/digest.h"
+#include "base/xxh128.h"
 
 static void of_nothing(void **state)
 {
-	struct pf_digest *d = pf_digest_new();
-	char text[PF_DIGEST_TEXT];
+	struct pf_xxh128 *d = pf_xxh128_new();
+	char text[PF_XXH128_TEXT];
 
 	(void)state;
-	pf_digest_text(d, text);
+	pf_xxh128_text(d, text);
 	assert_string_equal(text, "99aa06d3014798d86001c324468d497f");
-	pf_digest_free(d);
+	pf_xxh128_free(d);
 }
 
 /* What xxh128sum prints of the bytes 0, 1, ... 255, 0, ... */
@@ -34,17 +34,17 @@ static void known(void **state)
 		bytes[i] = (unsigned char)i;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		for (size_t piece = 1; piece <= cases[i].len; piece++) {
-			struct pf_digest *d = pf_digest_new();
+			struct pf_xxh128 *d = pf_xxh128_new();
 			size_t at = 0, len = cases[i].len;
-			char text[PF_DIGEST_TEXT];
+			char text[PF_XXH128_TEXT];
 
 			for (; at < len; at += piece)
-				pf_digest_add(d, bytes + at,
+				pf_xxh128_add(d, bytes + at,
 					      len - at < piece ? len - at
 							       : piece);
-			pf_digest_text(d, text);
+			pf_xxh128_text(d, text);
 			assert_string_equal(text, cases[i].text);
-			pf_digest_free(d);
+			pf_xxh128_free(d);
 		}
 }
 
@@ -55,5 +55,5 @@ int main(void)
 		cmocka_unit_test(known),
 	};
 
-	return cmocka_run_group_tests_name("digest", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("xxh128", tests, NULL, NULL);
 }

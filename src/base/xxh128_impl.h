@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* For digest.c only. */
-#ifndef PF_BASE_DIGEST_IMPL_H
-#define PF_BASE_DIGEST_IMPL_H
+/* For xxh128.c only. */
+#ifndef PF_BASE_XXH128_IMPL_H
+#define PF_BASE_XXH128_IMPL_H
 
 #include <stddef.h>
 
 /* GCC makes other code for one file; with clang all run the baseline. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define PF_DIGEST_AVX2 1
+#define PF_XXH128_AVX2 1
 /* As XXH3_128bits_update(), on a processor with AVX2: three times as fast. */
-void pf_digest_update_avx2(void *state, const void *bytes, size_t len);
+void pf_xxh128_update_avx2(void *state, const void *bytes, size_t len);
 #else
-#define PF_DIGEST_AVX2 0
+#define PF_XXH128_AVX2 0
 #endif
 
 #endif

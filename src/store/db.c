@@ -143,6 +143,12 @@ static int check_identity(struct pf_db *db, struct pf_err *err)
 			       "'%s' was written by a newer profan (version "
 			       "%lld of the schema, this one reads %d)",
 			       db->path, (long long)version, PF_SCHEMA_VERSION);
+	if (version < PF_SCHEMA_VERSION)
+		return pf_fail(err, PF_EDB,
+			       "'%s' was written by an older profan (version "
+			       "%lld of the schema, this one reads %d); ingest "
+			       "the trace again",
+			       db->path, (long long)version, PF_SCHEMA_VERSION);
 	return 0;
 }
 

@@ -113,6 +113,8 @@ static void others_are_refused(void **state)
 	assert_refused(foreign, PF_EDB, "not a profan database");
 	run_sql(newer, "PRAGMA user_version = 99");
 	assert_refused(newer, PF_EDB, "newer profan");
+	run_sql(newer, "PRAGMA user_version = 1");
+	assert_refused(newer, PF_EDB, "older profan");
 	run_sql(newer, "PRAGMA user_version = 0");
 	assert_refused(newer, PF_EDB, "damaged");
 	assert_int_equal(truncate(cut, 50), 0);

@@ -120,12 +120,11 @@ static int set_limits(struct pf_db *db, struct pf_err *err)
 			  err);
 }
 
-/* Sets err to a sentence that begins with the path. */
-static int check_identity(struct pf_db *db, struct pf_err *err)
+/* Of any version.  Sets err to a sentence that begins with the path. */
+static int check_is_ours(struct pf_db *db, struct pf_err *err)
 {
 	bool ok;
 	int64_t id = pragma_value(db, "PRAGMA application_id", &ok);
-	int64_t version;
 
 	if (!ok && sqlite3_errcode(db->sql) != SQLITE_NOTADB) {
 		pf_db_fail(db, "cannot read", err);
@@ -134,6 +133,16 @@ static int check_identity(struct pf_db *db, struct pf_err *err)
 	if (!ok || id != PF_APPLICATION_ID)
 		return pf_fail(err, PF_EDB, "'%s' is not a profan database",
 			       db->path);
+	return 0;
+}
+
+static int check_identity(struct pf_db *db, struct pf_err *err)
+{
+	bool ok;
+	int64_t version;
+
+	if (check_is_ours(db, err))
+		return -1;
 	version = pragma_value(db, "PRAGMA user_version", &ok);
 	if (!ok || version < 1)
 		return pf_fail(err, PF_EDB, "'%s' is a damaged profan database",
@@ -293,7 +302,7 @@ int pf_db_may_replace(const char *path, struct pf_err *err)
 	if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
 		return pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
 	rc = open_sqlite(&db, path, SQLITE_OPEN_READONLY, err) ||
-	     check_identity(&db, err);
+	     check_is_ours(&db, err);
 	pf_db_close(&db);
 	if (rc)
 		return pf_fail(err, PF_EDB,

@@ -99,6 +99,7 @@ static void others_are_refused(void **state)
 	char *foreign = support_path_take(*state, "foreign.db");
 	char *newer = make_database(*state, "newer.db");
 	char *cut = make_database(*state, "cut.db");
+	struct pf_err err = { 0 };
 
 	assert_refused(missing, PF_EIO, "missing.db");
 	assert_refused(*state, PF_EIO, "directory");
@@ -115,6 +116,7 @@ static void others_are_refused(void **state)
 	assert_refused(newer, PF_EDB, "newer profan");
 	run_sql(newer, "PRAGMA user_version = 1");
 	assert_refused(newer, PF_EDB, "older profan");
+	assert_int_equal(pf_db_may_replace(newer, &err), 0);
 	run_sql(newer, "PRAGMA user_version = 0");
 	assert_refused(newer, PF_EDB, "damaged");
 	assert_int_equal(truncate(cut, 50), 0);

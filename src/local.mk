@@ -188,6 +188,7 @@ libprofan_a_SOURCES = \
 	src/base/opt.h \
 	src/base/outfile.c \
 	src/base/outfile.h \
+	src/base/path.h \
 	src/base/progress.c \
 	src/base/progress.h \
 	src/base/sha256.c \

@@ -407,13 +407,6 @@ static int load_configs(struct pf_work *w, struct pf_err *err)
 	return rc;
 }
 
-static int64_t number_or_none(const char *text)
-{
-	int64_t n;
-
-	return pf_num_int(text, &n) || n < 0 ? -1 : n;
-}
-
 static int load_tracks(struct pf_work *w, struct pf_err *err)
 {
 	struct pf_track *tracks = NULL;
@@ -424,8 +417,8 @@ static int load_tracks(struct pf_work *w, struct pf_err *err)
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(tracks[i].class_name, "gpu"))
 			*pf_map_at(&w->slot_of_track, tracks[i].id) =
-				slot_of(w, number_or_none(tracks[i].pid),
-					number_or_none(tracks[i].tid));
+				slot_of(w, pf_num_or_none(tracks[i].pid),
+					pf_num_or_none(tracks[i].tid));
 	pf_tracks_free(tracks, count);
 	return 0;
 }

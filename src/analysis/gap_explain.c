@@ -13,6 +13,7 @@
 #include "analysis/gap_explain.h"
 #include "analysis/interval.h"
 #include "base/mem.h"
+#include "store/cursor.h"
 #include "store/named.h"
 
 #define DRAIN_SLACK_NS 20000 /* a call may return before its work ends */
@@ -126,11 +127,6 @@ void pf_explain_close(struct pf_explain_in *in)
 
 /* ---- a device ---- */
 
-static uint32_t track_of(int64_t event_id)
-{
-	return (uint32_t)((uint64_t)event_id >> 32);
-}
-
 struct pf_explain *pf_explain_new(const struct pf_explain_in *in)
 {
 	struct pf_explain *x = pf_calloc(1, sizeof(*x));
@@ -152,7 +148,7 @@ void pf_explain_free(struct pf_explain *x)
 
 void pf_explain_launch(struct pf_explain *x, int64_t launch_id)
 {
-	x->has_main |= launch_id && track_of(launch_id) == x->in->main_track;
+	x->has_main |= launch_id && pf_track_of(launch_id) == x->in->main_track;
 }
 
 void pf_explain_wait(struct pf_explain *x, const struct pf_gap_work *wait)
@@ -306,7 +302,7 @@ static void look_for_drain(struct pf_explain *x, struct pf_gap *gap,
 	if (b->end_ns < gap->start_ns &&
 	    (b->event_id == x->drained_by ||
 	     (launch_id > b->event_id &&
-	      track_of(launch_id) == track_of(b->event_id))))
+	      pf_track_of(launch_id) == pf_track_of(b->event_id))))
 		return;
 	if (gap->drained.end_ns != INT64_MIN || b->end_ns == INT64_MIN ||
 	    b->end_ns > gap->end_ns || b->end_ns < earliest)
@@ -384,8 +380,8 @@ static int make_chain(struct pf_explain *x, struct pf_gap *gap,
 	int64_t before = ends->before.launch_id;
 
 	x->chain_count = 0;
-	if (chain(x, track_of(ends->next.launch_id), err) < 0 ||
-	    chain(x, track_of(before), err) < 0)
+	if (chain(x, pf_track_of(ends->next.launch_id), err) < 0 ||
+	    chain(x, pf_track_of(before), err) < 0)
 		return -1;
 	for (size_t i = 0; i < x->chain_count; i++) {
 		if (pf_walk_to(x->chain[i], gap->start_ns, err) < 0)

@@ -238,20 +238,6 @@ static struct device *find_device(struct finder *f, int64_t device)
 	return d;
 }
 
-static int64_t number_or_none(const char *text)
-{
-	int64_t n;
-
-	return pf_num_int(text, &n) || n < 0 ? -1 : n;
-}
-
-static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? other
-		       : sqlite3_column_int64(stmt, column);
-}
-
 static void place_by_config(const struct finder *f, int64_t id,
 			    struct pf_gap_work *e)
 {
@@ -284,8 +270,8 @@ static int load_configs(struct finder *f, struct pf_err *err)
 				     f->config_count + 1, sizeof(*f->configs));
 		f->configs[f->config_count++] =
 			(struct config){ sqlite3_column_int64(stmt, 0),
-					 int_or(stmt, 1, -1),
-					 int_or(stmt, 2, -1) };
+					 pf_db_int_or(stmt, 1, -1),
+					 pf_db_int_or(stmt, 2, -1) };
 	}
 	sqlite3_finalize(stmt);
 	return rc;
@@ -294,7 +280,7 @@ static int load_configs(struct finder *f, struct pf_err *err)
 /* Where the configuration does not say it, the track does. */
 static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 {
-	uint32_t track = (uint32_t)((uint64_t)e->event_id >> 32);
+	uint32_t track = pf_track_of(e->event_id);
 	size_t low = 0, high = f->track_count;
 
 	while (low < high) {
@@ -308,9 +294,9 @@ static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 	if (low == f->track_count || f->tracks[low].id != track)
 		return;
 	if (e->device < 0)
-		e->device = number_or_none(f->tracks[low].pid);
+		e->device = pf_num_or_none(f->tracks[low].pid);
 	if (e->stream < 0)
-		e->stream = number_or_none(f->tracks[low].tid);
+		e->stream = pf_num_or_none(f->tracks[low].tid);
 }
 
 static const struct pf_window_trace *find_trace(const struct finder *f,
@@ -334,9 +320,9 @@ static void read_work(const struct finder *f, sqlite3_stmt *stmt,
 	e->name = (uint32_t)sqlite3_column_int64(stmt, 5);
 	if (e->name == PF_ID_NONE)
 		e->name = PF_ID_INLINE;
-	place_by_config(f, int_or(stmt, 6, -1), e);
-	e->correlation = int_or(stmt, 7, -1);
-	e->launch_id = int_or(stmt, 8, 0);
+	place_by_config(f, pf_db_int_or(stmt, 6, -1), e);
+	e->correlation = pf_db_int_or(stmt, 7, -1);
+	e->launch_id = pf_db_int_or(stmt, 8, 0);
 	if (e->device < 0 || e->stream < 0)
 		place_on_track(f, e);
 }

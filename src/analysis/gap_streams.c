@@ -144,14 +144,6 @@ static int by_place(const void *a, const void *b)
 	return (x->stream > y->stream) - (x->stream < y->stream);
 }
 
-static void put_int(struct pf_table *t, int64_t n)
-{
-	if (n < 0)
-		pf_table_null(t);
-	else
-		pf_table_int(t, n);
-}
-
 static void add_table(struct streams *s, struct pf_doc *doc)
 {
 	static const struct pf_col cols[] = {
@@ -180,15 +172,15 @@ static void add_table(struct streams *s, struct pf_doc *doc)
 	for (size_t i = 0; i < s->count; i++) {
 		const struct stream *x = &s->items[i];
 
-		put_int(t, x->device);
-		put_int(t, x->stream);
+		pf_table_known(t, x->device);
+		pf_table_known(t, x->stream);
 		pf_table_int(t, x->busy.covered_ns);
 		pf_table_int(t, pf_union_idle(&x->busy));
 		pf_table_int(t, x->gap_count);
 		pf_table_int(t, x->longest_ns);
 		pf_table_int(t, x->event_count);
 		pf_table_int(t, pf_union_total(&x->busy));
-		put_int(t, x->trace->rank);
+		pf_table_known(t, x->trace->rank);
 		pf_table_int(t, x->trace->trace_id);
 		for (size_t w = 0; s->gaps && w < WAITS; w++)
 			pf_table_int(t, x->wait_ns[w]);

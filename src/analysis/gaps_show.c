@@ -14,11 +14,6 @@
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void put_int(struct pf_table *t, int64_t n, int64_t none)
 {
 	if (n == none)
@@ -89,8 +84,8 @@ static void add_causes(struct gaps *g, struct pf_doc *doc)
 			continue;
 		pf_table_string(t, pf_cause_name((enum pf_cause)order[i]));
 		pf_table_int(t, s->ns);
-		pf_table_real(t, share(s->ns, g->all.idle_ns));
-		pf_table_real(t, share(s->ns, g->all.window_ns));
+		pf_table_real(t, pf_num_share(s->ns, g->all.idle_ns));
+		pf_table_real(t, pf_num_share(s->ns, g->all.window_ns));
 		pf_table_int(t, s->count);
 		pf_table_int(t, s->longest_ns);
 		/* what is not known to have a cause cannot be won */
@@ -134,7 +129,7 @@ static int add_culprits(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 		const struct culprit *c = &g->culprits.items[i];
 
 		pf_table_int(t, c->sum.ns);
-		pf_table_real(t, share(c->sum.ns, g->all.idle_ns));
+		pf_table_real(t, pf_num_share(c->sum.ns, g->all.idle_ns));
 		pf_table_int(t, c->sum.count);
 		pf_table_string(t,
 				pf_cause_name((enum pf_cause)c->place.cause));
@@ -222,7 +217,8 @@ static void add_lengths(struct gaps *g, struct pf_doc *doc)
 				pf_table_null(t);
 			pf_table_int(t, g->bin_count[i]);
 			pf_table_int(t, g->bin_ns[i]);
-			pf_table_real(t, share(g->bin_ns[i], g->all.idle_ns));
+			pf_table_real(
+				t, pf_num_share(g->bin_ns[i], g->all.idle_ns));
 		}
 		from = below;
 		below *= 10;
@@ -253,7 +249,7 @@ static void add_devices(struct gaps *g, struct pf_doc *doc)
 		pf_table_int(t, d->window_ns);
 		pf_table_int(t, d->busy_ns);
 		pf_table_int(t, d->idle_ns);
-		pf_table_real(t, share(d->idle_ns, d->window_ns));
+		pf_table_real(t, pf_num_share(d->idle_ns, d->window_ns));
 		pf_table_int(t, d->gap_count);
 		pf_table_int(t, d->event_count);
 		pf_table_int(t, d->trace->trace_id);
@@ -372,13 +368,14 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 	most = find_most(&g->culprits, (int)cause);
 	if (drain && drain->sum.ns > ns) {
 		rc = add_where(g, &drain->place, &where, err);
-		pf_num_show_ratio(part, share(drain->sum.ns, g->all.idle_ns));
+		pf_num_show_ratio(part,
+				  pf_num_share(drain->sum.ns, g->all.idle_ns));
 		pf_buf_addf(out, "; %s of that idle is in or after %s", part,
 			    rc ? "" : where.data);
 		pf_buf_release(&where);
 		return rc;
 	}
-	pf_num_show_ratio(part, share(ns, g->all.idle_ns));
+	pf_num_show_ratio(part, pf_num_share(ns, g->all.idle_ns));
 	if (cause == PF_CAUSE_MICRO) {
 		pf_num_show_ns(most_part, g->args->micro_ns);
 		pf_buf_addf(out, "; %s of that idle is in gaps below %s", part,
@@ -393,12 +390,13 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 	    cause == PF_CAUSE_PROFILER) {
 		pf_buf_addf(out, "; %s of that idle is %s", part, what);
 	} else if (most->sum.ns >= ns / 2) {
-		pf_num_show_ratio(part, share(most->sum.ns, g->all.idle_ns));
+		pf_num_show_ratio(part,
+				  pf_num_share(most->sum.ns, g->all.idle_ns));
 		pf_buf_addf(out, "; %s of that idle is %s, %s", part, what,
 			    where.data);
 	} else {
 		pf_num_show_ratio(most_part,
-				  share(most->sum.ns, g->all.idle_ns));
+				  pf_num_share(most->sum.ns, g->all.idle_ns));
 		pf_buf_addf(out,
 			    "; %s of that idle is %s, the largest part (%s) "
 			    "in %s",
@@ -414,7 +412,8 @@ static void add_window(const struct gaps *g, struct pf_buf *out)
 	char share_text[PF_NUM_MAX], idle[PF_NUM_MAX], time[PF_NUM_MAX];
 	char count[PF_NUM_MAX];
 
-	pf_num_show_ratio(share_text, share(g->all.idle_ns, g->all.window_ns));
+	pf_num_show_ratio(share_text,
+			  pf_num_share(g->all.idle_ns, g->all.window_ns));
 	pf_num_show_ns(idle, g->all.idle_ns);
 	pf_num_show_ns(time, g->all.window_ns);
 	if (g->device_count > 1)
@@ -441,13 +440,14 @@ static void add_idlest(const struct gaps *g, struct pf_buf *out)
 	if (g->device_count < 2)
 		return;
 	for (size_t i = 1; i < g->device_count; i++)
-		if (share(g->devices[i].idle_ns, g->devices[i].window_ns) >
-		    share(most->idle_ns, most->window_ns))
+		if (pf_num_share(g->devices[i].idle_ns,
+				 g->devices[i].window_ns) >
+		    pf_num_share(most->idle_ns, most->window_ns))
 			most = &g->devices[i];
 	pf_buf_addf(out, ", GPU %lld", (long long)most->device);
 	if (most->trace->rank >= 0)
 		pf_buf_addf(out, " of rank %lld", (long long)most->trace->rank);
-	pf_num_show_ratio(text, share(most->idle_ns, most->window_ns));
+	pf_num_show_ratio(text, pf_num_share(most->idle_ns, most->window_ns));
 	pf_buf_addf(out, " most (%s)", text);
 }
 
@@ -481,7 +481,7 @@ static void add_scalars(struct gaps *g, struct pf_doc *doc)
 	pf_doc_int(doc, "busy_ns", "Busy", PF_NS, g->all.busy_ns);
 	pf_doc_int(doc, "idle_ns", "Idle", PF_NS, g->all.idle_ns);
 	pf_doc_real(doc, "idle_share", "Idle share", PF_RATIO,
-		    share(g->all.idle_ns, g->all.window_ns));
+		    pf_num_share(g->all.idle_ns, g->all.window_ns));
 	pf_doc_int(doc, "gap_count", "Gaps", PF_COUNT, g->all.gap_count);
 	pf_doc_int(doc, "drained_count", "Gaps after a blocking call", PF_COUNT,
 		   g->drained_count);
@@ -498,10 +498,11 @@ static void add_notes(struct gaps *g, struct pf_doc *doc)
 			"%lld GPU events (%s of GPU time) lie outside "
 			"of the steps",
 			(long long)g->all.outside_count,
-			pf_num_show_ratio(percent,
-					  share(g->all.outside_ns,
-						pf_ns_add(g->all.work_ns,
-							  g->all.outside_ns))));
+			pf_num_show_ratio(
+				percent,
+				pf_num_share(g->all.outside_ns,
+					     pf_ns_add(g->all.work_ns,
+						       g->all.outside_ns))));
 	if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu GPUs",
 			    g->device_count);

@@ -122,13 +122,6 @@ static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 
 /* ---- small tables ---- */
 
-static int64_t int_or(sqlite3_stmt *stmt, int column, int64_t other)
-{
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
-		       ? other
-		       : sqlite3_column_int64(stmt, column);
-}
-
 /* -1 also for what no device reports. */
 static double real_or_none(sqlite3_stmt *stmt, int column)
 {
@@ -153,14 +146,14 @@ static int load_configs(struct pf_gpu *g, struct pf_err *err)
 				     g->config_count + 1, sizeof(*g->configs));
 		c = &g->configs[g->config_count++];
 		c->id = sqlite3_column_int64(stmt, 0);
-		c->device = int_or(stmt, 1, -1);
-		c->stream = int_or(stmt, 2, -1);
+		c->device = pf_db_int_or(stmt, 1, -1);
+		c->stream = pf_db_int_or(stmt, 2, -1);
 		for (int i = 0; i < 3; i++) {
-			c->grid[i] = int_or(stmt, 3 + i, -1);
-			c->block[i] = int_or(stmt, 6 + i, -1);
+			c->grid[i] = pf_db_int_or(stmt, 3 + i, -1);
+			c->block[i] = pf_db_int_or(stmt, 6 + i, -1);
 		}
-		c->registers = int_or(stmt, 9, -1);
-		c->shared_bytes = int_or(stmt, 10, -1);
+		c->registers = pf_db_int_or(stmt, 9, -1);
+		c->shared_bytes = pf_db_int_or(stmt, 10, -1);
 		c->blocks_per_sm = real_or_none(stmt, 11);
 		c->occupancy = real_or_none(stmt, 12);
 		if (c->occupancy == 0 && c->shared_bytes > DEFAULT_SHARED)
@@ -244,13 +237,6 @@ static void sift(struct pf_gpu *g, size_t i)
 	}
 }
 
-static int64_t number_or_none(const char *text)
-{
-	int64_t n;
-
-	return pf_num_int(text, &n) || n < 0 ? -1 : n;
-}
-
 static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 		       struct pf_err *err)
 {
@@ -268,8 +254,8 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 			     sizeof(*g->streams));
 	s = &g->streams[g->open];
 	s->track_id = track->id;
-	s->device = number_or_none(track->pid);
-	s->stream = number_or_none(track->tid);
+	s->device = pf_num_or_none(track->pid);
+	s->stream = pf_num_or_none(track->tid);
 	s->cursor = pf_cursor_new(g->db, track->id, columns, err);
 	if (!s->cursor)
 		return -1;
@@ -333,9 +319,9 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 			       (long long)event_id);
 	if (rc < 0)
 		return -1;
-	ev->launch_id = int_or(g->links, 1, 0);
-	ev->op_id = int_or(g->links, 2, 0);
-	ev->step = int_or(g->links, 3, -1);
+	ev->launch_id = pf_db_int_or(g->links, 1, 0);
+	ev->op_id = pf_db_int_or(g->links, 2, 0);
+	ev->step = pf_db_int_or(g->links, 3, -1);
 	return 0;
 }
 

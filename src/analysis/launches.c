@@ -412,11 +412,6 @@ static void add_streams(struct launches *l, struct pf_doc *doc)
 	}
 }
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 /* From the first to the last that is not empty. */
 static void add_delays(const struct launches *l, struct pf_doc *doc)
 {
@@ -448,7 +443,7 @@ static void add_delays(const struct launches *l, struct pf_doc *doc)
 		else
 			pf_table_null(t);
 		pf_table_int(t, l->delay_counts[i]);
-		pf_table_real(t, share(l->delay_counts[i], count));
+		pf_table_real(t, pf_num_share(l->delay_counts[i], count));
 		pf_table_int(t, i ? 0 : early);
 	}
 }
@@ -487,7 +482,7 @@ static int add_ops(struct launches *l, struct pf_doc *doc, struct pf_err *err)
 			return -1;
 		pf_table_string(t, name);
 		pf_table_int(t, op->count);
-		pf_table_real(t, share(op->count, l->kernels));
+		pf_table_real(t, pf_num_share(op->count, l->kernels));
 		pf_table_int(t, op->gpu_ns);
 		pf_table_int(t, op->gpu_ns / op->count);
 	}
@@ -542,7 +537,7 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 		delayed += c->delayed;
 		early += c->early;
 	}
-	pf_num_show_ratio(part, share(shorter, count));
+	pf_num_show_ratio(part, pf_num_share(shorter, count));
 	if (count)
 		pf_doc_finding(doc,
 			       "%s of the launches start GPU work that is "
@@ -553,7 +548,7 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 	pf_doc_int(doc, "launch_count", "Launches", PF_COUNT, count);
 	pf_doc_int(doc, "cpu_ns", "CPU time of the calls", PF_NS, cpu);
 	pf_doc_real(doc, "short_share", "GPU work shorter than call", PF_RATIO,
-		    share(shorter, count));
+		    pf_num_share(shorter, count));
 	pf_doc_int(doc, "slow_count", "Calls over 50 us", PF_COUNT, slow);
 	pf_doc_int(doc, "delayed_count", "Delays over 100 us", PF_COUNT,
 		   delayed);
@@ -561,7 +556,7 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 	pf_doc_int(doc, "short_kernel_count", "Kernels under 10 us", PF_COUNT,
 		   l->brief_count);
 	pf_doc_real(doc, "short_kernel_share", "  their share of kernel time",
-		    PF_RATIO, share(l->brief_ns, l->kernel_ns));
+		    PF_RATIO, pf_num_share(l->brief_ns, l->kernel_ns));
 	pf_doc_int(doc, "early_count", "GPU work before the call's end",
 		   PF_COUNT, early);
 	pf_doc_int(doc, "orphan_count", "GPU events without a call", PF_COUNT,

@@ -250,8 +250,7 @@ static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 
 static bool has_launch(const struct modules *m, const struct pf_track *t)
 {
-	return m->has_work &&
-	       (uint32_t)((uint64_t)m->work.launch_id >> 32) == t->id;
+	return m->has_work && pf_track_of(m->work.launch_id) == t->id;
 }
 
 static int read_track(struct modules *m, const struct pf_track *t,

@@ -37,11 +37,6 @@ static const struct pf_col class_cols[] = {
 
 #define COLS(cols) (sizeof(cols) / sizeof(*(cols)))
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static int64_t gpu_total(const struct pf_module_tree *t)
 {
 	return t->nodes[PF_MODULE_ROOT].gpu_total_ns + t->unlaunched_ns;
@@ -149,7 +144,7 @@ static void add_row(const struct pf_module_tree *t, uint32_t node,
 	pf_table_int(out, n->ops);
 	pf_table_int(out, n->gpu_total_ns);
 	pf_table_int(out, n->gpu_ns);
-	pf_table_real(out, share(n->gpu_ns, gpu_total(t)));
+	pf_table_real(out, pf_num_share(n->gpu_ns, gpu_total(t)));
 	pf_table_int(out, n->host_total_ns);
 	pf_table_int(out, n->host_ns);
 }
@@ -236,7 +231,7 @@ static void add_sum(struct pf_table *out, const char *name,
 	else
 		pf_table_null(out);
 	pf_table_int(out, sum->gpu_ns);
-	pf_table_real(out, share(sum->gpu_ns, whole));
+	pf_table_real(out, pf_num_share(sum->gpu_ns, whole));
 	if (has_host)
 		pf_table_int(out, sum->host_ns);
 	else
@@ -286,17 +281,19 @@ static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
 		pf_doc_finding(doc, "There are no calls of modules; record "
 				    "with with_stack=True");
 	else if (gpu)
-		pf_doc_finding(
-			doc, "%s of %s of GPU work is launched in modules",
-			pf_num_show_ratio(
-				part,
-				share(root->gpu_total_ns - root->gpu_ns, gpu)),
-			pf_num_show_ns(time, gpu));
-	else
-		pf_doc_finding(doc, "%s of %s of host time is in modules",
+		pf_doc_finding(doc,
+			       "%s of %s of GPU work is launched in modules",
 			       pf_num_show_ratio(
-				       part, share(host - root->host_ns, host)),
-			       pf_num_show_ns(time, host));
+				       part, pf_num_share(root->gpu_total_ns -
+								  root->gpu_ns,
+							  gpu)),
+			       pf_num_show_ns(time, gpu));
+	else
+		pf_doc_finding(
+			doc, "%s of %s of host time is in modules",
+			pf_num_show_ratio(
+				part, pf_num_share(host - root->host_ns, host)),
+			pf_num_show_ns(time, host));
 }
 
 static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)

@@ -109,11 +109,6 @@ static int by_device(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void add_scalars(struct pf_doc *doc, const struct figures *f)
 {
 	char busy[PF_NUM_MAX], comm[PF_NUM_MAX];
@@ -121,18 +116,20 @@ static void add_scalars(struct pf_doc *doc, const struct figures *f)
 	if (!f->count)
 		pf_doc_finding(doc, "There is no GPU work");
 	else if (!f->comm)
-		pf_doc_finding(
-			doc,
-			"GPU busy %s of the time, without any "
-			"communication",
-			pf_num_show_ratio(busy, share(f->busy, f->total)));
+		pf_doc_finding(doc,
+			       "GPU busy %s of the time, without any "
+			       "communication",
+			       pf_num_show_ratio(
+				       busy, pf_num_share(f->busy, f->total)));
 	else
 		pf_doc_finding(
 			doc,
 			"GPU busy %s of the time; %s of the communication "
 			"hides behind computation",
-			pf_num_show_ratio(busy, share(f->busy, f->total)),
-			pf_num_show_ratio(comm, share(f->overlap, f->comm)));
+			pf_num_show_ratio(busy,
+					  pf_num_share(f->busy, f->total)),
+			pf_num_show_ratio(comm,
+					  pf_num_share(f->overlap, f->comm)));
 	pf_doc_int(doc, "total_ns", "Total", PF_NS, f->total);
 	pf_doc_int(doc, "busy_ns", "Busy", PF_NS, f->busy);
 	pf_doc_int(doc, "idle_ns", "Idle", PF_NS, f->idle);
@@ -151,28 +148,12 @@ static void add_scalars(struct pf_doc *doc, const struct figures *f)
 	pf_doc_int(doc, "event_count", "GPU events", PF_COUNT, f->count);
 }
 
-static void put_known(struct pf_table *t, int64_t n)
-{
-	if (n >= 0)
-		pf_table_int(t, n);
-	else
-		pf_table_null(t);
-}
-
-static void put_share(struct pf_table *t, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		pf_table_real(t, share(part, whole));
-	else
-		pf_table_null(t);
-}
-
 static void add_device(struct pf_table *t, const struct device *d)
 {
 	const struct figures f = d->figures;
 
-	put_known(t, d->rank);
-	put_known(t, d->device);
+	pf_table_known(t, d->rank);
+	pf_table_known(t, d->device);
 	pf_table_int(t, f.total);
 	pf_table_int(t, f.busy);
 	pf_table_int(t, f.idle);
@@ -182,12 +163,12 @@ static void add_device(struct pf_table *t, const struct device *d)
 	pf_table_int(t, f.exposed_memset);
 	pf_table_int(t, f.comm);
 	pf_table_int(t, f.overlap);
-	put_share(t, f.computation, f.total);
-	put_share(t, f.exposed_comm, f.total);
-	put_share(t, f.exposed_copy, f.total);
-	put_share(t, f.exposed_memset, f.total);
-	put_share(t, f.idle, f.total);
-	put_share(t, f.overlap, f.comm);
+	pf_table_share(t, f.computation, f.total);
+	pf_table_share(t, f.exposed_comm, f.total);
+	pf_table_share(t, f.exposed_copy, f.total);
+	pf_table_share(t, f.exposed_memset, f.total);
+	pf_table_share(t, f.idle, f.total);
+	pf_table_share(t, f.overlap, f.comm);
 	pf_table_int(t, f.count);
 	pf_table_int(t, d->trace_id);
 }
@@ -260,7 +241,7 @@ static void add_together(struct pf_doc *doc, const struct figures *f)
 					    pf_gpu_class_name(class));
 		pf_table_string(t, name.data);
 		pf_table_int(t, f->together[mask]);
-		pf_table_real(t, share(f->together[mask], f->busy));
+		pf_table_real(t, pf_num_share(f->together[mask], f->busy));
 		pf_buf_release(&name);
 	}
 }

@@ -49,7 +49,7 @@ int pf_reader_at(struct pf_reader *r, int64_t event_id,
 		 const struct pf_block **block, uint32_t *place,
 		 struct pf_err *err)
 {
-	uint32_t track_id = (uint32_t)((uint64_t)event_id >> 32);
+	uint32_t track_id = pf_track_of(event_id);
 	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
 
 	if ((!r->cursor || r->track_id != track_id) &&

@@ -283,11 +283,6 @@ static int gather_work(struct stacks *s, struct gpu_walk *g, struct pf_err *err)
 	return rc < 0 ? -1 : pf_sorter_finish(g->works, err);
 }
 
-static uint32_t track_of(int64_t event_id)
-{
-	return (uint32_t)((uint64_t)event_id >> 32);
-}
-
 /* Work without a call has launch_id 0 and comes first. */
 static int add_unlaunched(struct stacks *s, struct gpu_walk *g,
 			  struct pf_err *err)
@@ -322,7 +317,7 @@ static int read_launches(struct stacks *s, struct gpu_walk *g,
 	uint32_t first;
 	int rc = -1;
 
-	while (c && g->next && track_of(g->next->launch_id) == t->id &&
+	while (c && g->next && pf_track_of(g->next->launch_id) == t->id &&
 	       (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
 		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
 
@@ -348,14 +343,14 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g,
 		int64_t launch_id = g->next->launch_id;
 
 		while (i < g->track_count &&
-		       g->tracks[i].id < track_of(launch_id))
+		       g->tracks[i].id < pf_track_of(launch_id))
 			i++;
 		if (i < g->track_count &&
-		    g->tracks[i].id == track_of(launch_id) &&
+		    g->tracks[i].id == pf_track_of(launch_id) &&
 		    read_launches(s, g, &g->tracks[i], err) < 0)
 			return -1;
 		if (g->next &&
-		    track_of(g->next->launch_id) <= track_of(launch_id))
+		    pf_track_of(g->next->launch_id) <= pf_track_of(launch_id))
 			return pf_fail(err, PF_EDB,
 				       "launch call %" PRId64 " is missing",
 				       g->next->launch_id);

@@ -64,11 +64,6 @@ static void release(struct totals *t)
 		free(t->class_durs[c]);
 }
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static int64_t percentile(const int64_t *sorted, size_t count, unsigned percent)
 {
 	return count ? sorted[pf_stats_rank(count, percent)] : 0;
@@ -98,8 +93,8 @@ static void add_finding(const struct steps *s, const struct totals *t,
 		if (t->class[c].sum > t->class[top].sum)
 			top = c;
 	pf_num_show_ns(mean, pf_stats_mean(&t->dur));
-	pf_num_show_ratio(busy, share(t->busy_ns, t->dur.sum));
-	pf_num_show_ratio(most, share(t->class[top].sum, t->dur.sum));
+	pf_num_show_ratio(busy, pf_num_share(t->busy_ns, t->dur.sum));
+	pf_num_show_ratio(most, pf_num_share(t->class[top].sum, t->dur.sum));
 	if (s->rows->step < 0)
 		pf_doc_finding(doc,
 			       "Without profiler steps the trace is one of %s: "
@@ -112,28 +107,12 @@ static void add_finding(const struct steps *s, const struct totals *t,
 			       mean, gpu, busy, most, classes[top].words);
 }
 
-static void add_number(struct pf_table *t, int64_t n)
-{
-	if (n >= 0)
-		pf_table_int(t, n);
-	else
-		pf_table_null(t);
-}
-
-static void put_share(struct pf_table *t, double part, int64_t whole)
-{
-	if (whole > 0)
-		pf_table_real(t, part / (double)whole);
-	else
-		pf_table_null(t);
-}
-
 /* Of no use unless it is known of every kernel. */
 static void put_efficiency(struct pf_table *t, const struct pf_sm_sums *sums,
 			   int64_t window_ns)
 {
 	if (sums->sized_ns == sums->kernel_ns && sums->sized_ns)
-		put_share(t, sums->efficiency_ns, window_ns);
+		pf_table_share(t, sums->efficiency_ns, window_ns);
 	else
 		pf_table_null(t);
 }
@@ -157,7 +136,7 @@ static void add_utilization(const struct steps *s, struct pf_doc *doc)
 	int64_t window_ns = sum_devices(s, &sums);
 
 	pf_doc_real(doc, "utilization_share", "GPU in kernels", PF_RATIO,
-		    share(sums.covered_ns, window_ns));
+		    pf_num_share(sums.covered_ns, window_ns));
 }
 
 static void add_usage(const struct steps *s, struct pf_doc *doc)
@@ -183,7 +162,7 @@ static void add_usage(const struct steps *s, struct pf_doc *doc)
 		pf_doc_null(doc, occupancy, occupied, PF_REAL);
 	if (sums.kernel_ns)
 		pf_doc_real(doc, known, of_time, PF_RATIO,
-			    share(sums.occupied_ns, sums.kernel_ns));
+			    pf_num_share(sums.occupied_ns, sums.kernel_ns));
 	else
 		pf_doc_null(doc, known, of_time, PF_RATIO);
 }
@@ -208,13 +187,13 @@ static void add_devices(const struct steps *s, struct pf_doc *doc)
 	for (size_t i = 0; i < s->device_count; i++) {
 		const struct device *d = &s->devices[i];
 
-		add_number(t, d->rank);
-		add_number(t, d->device);
+		pf_table_known(t, d->rank);
+		pf_table_known(t, d->device);
 		pf_table_int(t, d->window_ns);
-		put_share(t, (double)d->sums.covered_ns, d->window_ns);
+		pf_table_share(t, d->sums.covered_ns, d->window_ns);
 		put_efficiency(t, &d->sums, d->window_ns);
-		put_share(t, d->sums.occupancy_ns, d->sums.occupied_ns);
-		put_share(t, (double)d->sums.occupied_ns, d->sums.kernel_ns);
+		pf_table_share(t, d->sums.occupancy_ns, d->sums.occupied_ns);
+		pf_table_share(t, d->sums.occupied_ns, d->sums.kernel_ns);
 		pf_table_int(t, d->sums.kernel_ns);
 		pf_table_int(t, d->sums.covered_ns);
 		pf_table_int(t, d->trace_id);
@@ -244,7 +223,7 @@ static void add_scalars(const struct steps *s, const struct totals *t,
 			   percentile(t->durs, t->count, ranks[i].percent));
 	pf_doc_real(doc, "busy_share",
 		    has_many_gpus(s) ? "Any GPU busy" : "GPU busy", PF_RATIO,
-		    share(t->busy_ns, t->dur.sum));
+		    pf_num_share(t->busy_ns, t->dur.sum));
 	add_utilization(s, doc);
 	pf_doc_real(doc, "steps_per_second", "Steps per second", PF_REAL,
 		    seconds > 0 ? (double)t->count / seconds : 0);
@@ -279,7 +258,7 @@ static void add_classes(const struct totals *t, struct pf_doc *doc)
 	for (size_t c = 0; c < CLASSES; c++) {
 		pf_table_string(table, classes[c].name);
 		pf_table_int(table, pf_stats_mean(&t->class[c]));
-		pf_table_real(table, share(t->class[c].sum, t->dur.sum));
+		pf_table_real(table, pf_num_share(t->class[c].sum, t->dur.sum));
 		pf_table_int(table, percentile(t->class_durs[c], t->count, 50));
 		pf_table_int(table, percentile(t->class_durs[c], t->count, 90));
 		pf_table_int(table, t->class[c].max);
@@ -293,33 +272,33 @@ static void add_step(struct pf_table *t, const struct row *row)
 {
 	int64_t dur = row->end_ns - row->start_ns;
 
-	add_number(t, row->step);
+	pf_table_known(t, row->step);
 	pf_table_int(t, row->start_ns);
 	pf_table_int(t, dur);
 	for (size_t c = 0; c < CLASSES; c++)
 		pf_table_int(t, row->class_ns[c]);
 	pf_table_int(t, row->busy_ns);
 	pf_table_int(t, row->kernel_union_ns);
-	pf_table_real(t, share(row->sm.covered_ns, row->gpu_ns));
+	pf_table_real(t, pf_num_share(row->sm.covered_ns, row->gpu_ns));
 	pf_table_int(t, row->kernels);
 	pf_table_int(t, row->copies);
 	pf_table_int(t, row->memsets);
 	pf_table_int(t, row->launches);
 	pf_table_int(t, row->syncs);
 	put_efficiency(t, &row->sm, row->gpu_ns);
-	put_share(t, row->sm.occupancy_ns, row->sm.occupied_ns);
-	put_share(t, (double)row->sm.occupied_ns, row->sm.kernel_ns);
+	pf_table_share(t, row->sm.occupancy_ns, row->sm.occupied_ns);
+	pf_table_share(t, row->sm.occupied_ns, row->sm.kernel_ns);
 	for (int way = 0; way < PF_COPY_OTHER; way++) {
 		pf_table_int(t, row->ways[way].count);
 		pf_table_int(t, row->ways[way].bytes);
 		pf_table_int(t, row->ways[way].ns);
 	}
 	pf_table_int(t, row->is_partial);
-	add_number(t, row->rank);
+	pf_table_known(t, row->rank);
 	pf_table_int(t, row->trace_id);
 	for (size_t c = 0; c < CLASSES; c++)
 		if (c != MEMSET)
-			pf_table_real(t, share(row->class_ns[c], dur));
+			pf_table_real(t, pf_num_share(row->class_ns[c], dur));
 }
 
 static void add_rows(const struct steps *s, struct pf_doc *doc)

@@ -299,11 +299,6 @@ static struct ranked *rank_take(struct syncs *s, size_t *count)
 	return list;
 }
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void put_rest(struct syncs *s, struct pf_table *t,
 		     const struct pf_site *site, const struct texts *texts)
 {
@@ -325,7 +320,7 @@ static void put_rest(struct syncs *s, struct pf_table *t,
 	pf_table_int(t, site->useful_ns);
 	pf_table_int(t, site->drained_count);
 	pf_table_int(t, site->drained_ns);
-	pf_table_real(t, share(site->idle_ns, s->sites.window_ns));
+	pf_table_real(t, pf_num_share(site->idle_ns, s->sites.window_ns));
 	pf_table_int(t, site->is_allowed);
 	if (s->args->baseline)
 		pf_table_int(t, site->is_new);
@@ -391,7 +386,7 @@ static void add_finding(struct syncs *s, const struct ranked *list,
 	pf_num_show_count(calls, s->count);
 	pf_num_show_ns(blocked, s->blocked_ns);
 	pf_num_show_ns(idle, s->idle_ns);
-	pf_num_show_ratio(part, share(s->idle_ns, s->sites.window_ns));
+	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->sites.window_ns));
 	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
 		    calls, s->count == 1 ? "call waits" : "calls wait",
 		    s->count == 1 ? "s" : "", blocked);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 #define DEPTH_MAX 16384
 
@@ -60,11 +61,6 @@ int pf_tree_settle_alone(struct pf_tree *t, const struct pf_node *n,
 	return settle(t, n, f, is_async, err);
 }
 
-static int64_t wrap_add(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 static int64_t wrap_sub(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -77,7 +73,8 @@ static void figure_out(const struct pf_node *n, struct pf_figures *f)
 
 	f->ns[PF_FIG_CPU] = wrap_sub(n->place.end_ns, n->place.start_ns);
 	f->ns[PF_FIG_SELF_CPU] = wrap_sub(f->ns[PF_FIG_CPU], n->child_cpu_ns);
-	f->ns[PF_FIG_DEVICE] = wrap_add(n->kernel_ns, n->child_device_ns);
+	f->ns[PF_FIG_DEVICE] =
+		pf_num_wrap_add(n->kernel_ns, n->child_device_ns);
 	f->ns[PF_FIG_SELF_DEVICE] = n->kernel_ns;
 	f->us[PF_FIG_CPU] = n->cpu_us;
 	f->us[PF_FIG_SELF_CPU] = n->cpu_us - child_cpu;
@@ -98,13 +95,13 @@ static void add_child(struct pf_tree *t, struct pf_node *parent,
 	pf_fsum_add(&parent->child_device, f->us[PF_FIG_DEVICE],
 		    t->compensated);
 	parent->child_cpu_ns =
-		wrap_add(parent->child_cpu_ns, f->ns[PF_FIG_CPU]);
+		pf_num_wrap_add(parent->child_cpu_ns, f->ns[PF_FIG_CPU]);
 	parent->child_device_ns =
-		wrap_add(parent->child_device_ns, f->ns[PF_FIG_DEVICE]);
+		pf_num_wrap_add(parent->child_device_ns, f->ns[PF_FIG_DEVICE]);
 	parent->child_cpu_bytes =
-		wrap_add(parent->child_cpu_bytes, f->bytes[PF_FIG_CPU]);
-	parent->child_device_bytes =
-		wrap_add(parent->child_device_bytes, f->bytes[PF_FIG_DEVICE]);
+		pf_num_wrap_add(parent->child_cpu_bytes, f->bytes[PF_FIG_CPU]);
+	parent->child_device_bytes = pf_num_wrap_add(parent->child_device_bytes,
+						     f->bytes[PF_FIG_DEVICE]);
 }
 
 /* The held child of "parent" is no duplicate: settle it. */

@@ -68,14 +68,6 @@ static void put_mean(struct pf_table *t, int64_t sum, int64_t steps)
 	pf_table_real(t, (double)sum / (double)steps);
 }
 
-static void put_known(struct pf_table *t, int64_t n)
-{
-	if (n < 0)
-		pf_table_null(t);
-	else
-		pf_table_int(t, n);
-}
-
 static void put_fixed(const struct trend *tr, struct pf_table *t,
 		      const struct pf_capture *c)
 {
@@ -91,7 +83,7 @@ static void put_fixed(const struct trend *tr, struct pf_table *t,
 				 : 0);
 	put_mean(t, c->count[PF_COUNT_KERNELS], steps);
 	put_mean(t, c->count[PF_COUNT_SYNCS], steps);
-	put_known(t, c->peak_bytes);
+	pf_table_known(t, c->peak_bytes);
 	pf_table_int(t, pf_capture_percentile(c, 50));
 	pf_table_int(t, pf_capture_percentile(c, 0));
 	pf_table_int(t, pf_capture_percentile(c, 100));
@@ -102,7 +94,7 @@ static void put_fixed(const struct trend *tr, struct pf_table *t,
 		pf_table_null(t);
 	pf_table_int(t, pf_mean(c->busy_ns, steps));
 	pf_table_int(t, step_of(c) - pf_mean(c->busy_ns, steps));
-	put_known(t, c->reserved_bytes);
+	pf_table_known(t, c->reserved_bytes);
 	pf_table_string(t, pf_intern_text(&c->texts, c->device_name, NULL));
 	pf_table_int(t, c->device_count);
 	pf_table_int(t, c->step_ns);

@@ -55,11 +55,6 @@ static const struct pf_usage_device *main_device(const struct pf_usage *u)
 	return best;
 }
 
-static double share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? (double)part / (double)whole : 0;
-}
-
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
@@ -89,8 +84,8 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	}
 	pf_num_show_bytes(peak, d->peak);
 	pf_num_show_bytes(of, d->capacity);
-	pf_num_show_ratio(part,
-			  share(pf_alloc_sub(d->peak, d->alive), d->peak));
+	pf_num_show_ratio(
+		part, pf_num_share(pf_alloc_sub(d->peak, d->alive), d->peak));
 	pf_doc_finding(
 		doc, "%s: at most %s%s%s allocated, after %s%s%s%s", name, peak,
 		d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "", time,

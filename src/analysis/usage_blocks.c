@@ -64,14 +64,6 @@ static void settle_peak(struct pf_usage *u, uint32_t device)
 	}
 }
 
-static void put_int(struct pf_table *t, int64_t n, bool is_known)
-{
-	if (is_known)
-		pf_table_int(t, n);
-	else
-		pf_table_null(t);
-}
-
 /* A row of events: freed_ns is of no meaning unless is_freed. */
 static int put_event(struct pf_usage *u, uint32_t device,
 		     const struct pf_usage_block *b, int64_t freed_ns,
@@ -85,8 +77,8 @@ static int put_event(struct pf_usage *u, uint32_t device,
 	pf_usage_put_device(u, t, device);
 	pf_table_int(t, b->bytes);
 	pf_table_int(t, pf_alloc_sub(b->time_ns, trace->first_ns));
-	put_int(t, pf_alloc_sub(freed_ns, trace->first_ns), is_freed);
-	put_int(t, pf_alloc_sub(freed_ns, b->time_ns), is_freed);
+	pf_usage_put(t, pf_alloc_sub(freed_ns, trace->first_ns), is_freed);
+	pf_usage_put(t, pf_alloc_sub(freed_ns, b->time_ns), is_freed);
 	if (pf_usage_put_site(u, t, b->site, err) < 0)
 		return -1;
 	pf_usage_put_ids(u, t, device);
@@ -206,7 +198,7 @@ static void end_part(struct pf_usage *u, uint32_t device)
 	pf_table_int(t, d->high);
 	pf_table_int(t, pf_alloc_sub(d->high_ns, trace->first_ns));
 	pf_table_int(t, d->last);
-	put_int(t, d->high_reserved, d->has_reserved);
+	pf_usage_put(t, d->high_reserved, d->has_reserved);
 	pf_usage_put_ids(u, t, device);
 }
 
@@ -257,8 +249,8 @@ static int put_oom(struct pf_usage *u, const struct pf_alloc *r,
 	pf_usage_put_device(u, t, r->device);
 	pf_table_int(t, pf_alloc_sub(r->time_ns, trace->first_ns));
 	pf_table_int(t, r->bytes);
-	put_int(t, r->total, r->flags & PF_ALLOC_TOTAL);
-	put_int(t, r->reserved, r->flags & PF_ALLOC_RESERVED);
+	pf_usage_put(t, r->total, r->flags & PF_ALLOC_TOTAL);
+	pf_usage_put(t, r->reserved, r->flags & PF_ALLOC_RESERVED);
 	if (pf_usage_put_site(u, t, r->site, err) < 0)
 		return -1;
 	pf_usage_put_ids(u, t, r->device);

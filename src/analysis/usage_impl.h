@@ -92,6 +92,9 @@ int pf_usage_blocks(struct pf_usage *m, struct pf_err *err);
 void pf_usage_begin_tables(struct pf_usage *u, struct pf_doc *doc);
 int pf_usage_fill_tables(struct pf_usage *u, struct pf_err *err);
 
+/* The next cell: null unless it is known. */
+void pf_usage_put(struct pf_table *t, int64_t n, bool is_known);
+
 /* "CPU", "GPU 0", "XPU 1", "device type 21, 0". */
 #define PF_USAGE_NAME_MAX 64
 const char *pf_usage_device_name(const struct pf_alloc_device *d,

@@ -49,18 +49,10 @@ const char *pf_usage_device_name(const struct pf_alloc_device *d,
 	return out;
 }
 
-static void put_int(struct pf_table *t, int64_t n, bool is_known)
+void pf_usage_put(struct pf_table *t, int64_t n, bool is_known)
 {
 	if (is_known)
 		pf_table_int(t, n);
-	else
-		pf_table_null(t);
-}
-
-static void put_share(struct pf_table *t, int64_t part, int64_t whole)
-{
-	if (whole > 0)
-		pf_table_real(t, (double)part / (double)whole);
 	else
 		pf_table_null(t);
 }
@@ -104,9 +96,9 @@ void pf_usage_put_ids(const struct pf_usage *u, struct pf_table *t,
 {
 	const struct pf_alloc_device *d = &u->allocs.devices[device];
 
-	put_int(t, d->type, d->type >= 0);
-	put_int(t, d->number, d->number >= 0);
-	put_int(t, d->trace->rank, d->trace->rank >= 0);
+	pf_usage_put(t, d->type, d->type >= 0);
+	pf_usage_put(t, d->number, d->number >= 0);
+	pf_usage_put(t, d->trace->rank, d->trace->rank >= 0);
 	pf_table_int(t, d->trace->trace_id);
 }
 
@@ -195,25 +187,26 @@ static void put_peak(const struct pf_usage *u, struct pf_table *t, uint32_t i)
 	int64_t unused =
 		has_reserved ? pf_alloc_sub(d->reserved_at_peak, d->peak) : 0;
 
-	put_int(t, d->peak, is_absolute);
-	put_int(t, d->capacity, d->capacity > 0);
+	pf_usage_put(t, d->peak, is_absolute);
+	pf_usage_put(t, d->capacity, d->capacity > 0);
 	if (is_absolute && d->capacity > 0)
-		put_share(t, d->peak, d->capacity);
+		pf_table_share(t, d->peak, d->capacity);
 	else
 		pf_table_null(t);
 	pf_table_int(t, pf_alloc_sub(d->peak, d->start_level));
 	pf_table_int(t, pf_alloc_sub(d->peak_ns, trace->first_ns));
-	put_int(t, d->peak_reserved, has_reserved);
-	put_int(t, d->reserved_at_peak, has_reserved);
-	put_int(t, unused, has_reserved);
-	put_int(t, d->unused, has_reserved);
-	put_int(t, pf_alloc_sub(d->unused_ns, trace->first_ns),
-		has_reserved && d->unused);
-	put_int(t, d->alive, has_blocks);
-	put_int(t, d->alive_count, has_blocks);
-	put_int(t, pf_alloc_sub(d->peak, d->alive), is_absolute && has_blocks);
-	put_int(t, d->start_level, is_absolute);
-	put_int(t, d->end_level, is_absolute);
+	pf_usage_put(t, d->peak_reserved, has_reserved);
+	pf_usage_put(t, d->reserved_at_peak, has_reserved);
+	pf_usage_put(t, unused, has_reserved);
+	pf_usage_put(t, d->unused, has_reserved);
+	pf_usage_put(t, pf_alloc_sub(d->unused_ns, trace->first_ns),
+		     has_reserved && d->unused);
+	pf_usage_put(t, d->alive, has_blocks);
+	pf_usage_put(t, d->alive_count, has_blocks);
+	pf_usage_put(t, pf_alloc_sub(d->peak, d->alive),
+		     is_absolute && has_blocks);
+	pf_usage_put(t, d->start_level, is_absolute);
+	pf_usage_put(t, d->end_level, is_absolute);
 }
 
 static void put_churn(const struct pf_usage *u, struct pf_table *t, uint32_t i)
@@ -225,14 +218,14 @@ static void put_churn(const struct pf_usage *u, struct pf_table *t, uint32_t i)
 	pf_table_int(t, d->sums.bytes);
 	pf_table_int(t, d->sums.freed_count);
 	pf_table_int(t, d->sums.freed_bytes);
-	put_int(t, d->kept_count, has_blocks);
-	put_int(t, d->kept_bytes, has_blocks);
-	put_int(t, d->early_count, has_blocks);
-	put_int(t, d->early_bytes, has_blocks);
-	put_int(t, d->twice_count, has_blocks);
-	put_int(t, d->reused_count, has_blocks);
-	put_int(t, d->jump_count, d->is_absolute);
-	put_int(t, d->jump_bytes, d->is_absolute);
+	pf_usage_put(t, d->kept_count, has_blocks);
+	pf_usage_put(t, d->kept_bytes, has_blocks);
+	pf_usage_put(t, d->early_count, has_blocks);
+	pf_usage_put(t, d->early_bytes, has_blocks);
+	pf_usage_put(t, d->twice_count, has_blocks);
+	pf_usage_put(t, d->reused_count, has_blocks);
+	pf_usage_put(t, d->jump_count, d->is_absolute);
+	pf_usage_put(t, d->jump_bytes, d->is_absolute);
 	pf_table_int(t, d->no_address_count);
 	pf_table_int(t, d->oom_count);
 	pf_usage_put_ids(u, t, i);
@@ -322,7 +315,7 @@ static void put_before(const struct pf_usage *u, struct pf_table *t)
 			continue;
 		pf_usage_put_device(u, t, i);
 		pf_table_int(t, pf_alloc_sub(d->peak, d->alive));
-		put_share(t, pf_alloc_sub(d->peak, d->alive), d->peak);
+		pf_table_share(t, pf_alloc_sub(d->peak, d->alive), d->peak);
 		pf_table_null(t);
 		pf_table_string(t, before_capture);
 		for (int k = 0; k < 4; k++)
@@ -354,7 +347,8 @@ static int add_alive(struct pf_usage *u, struct pf_err *err)
 
 		pf_usage_put_device(u, t, g->key.device);
 		pf_table_int(t, g->bytes);
-		put_share(t, g->bytes, d->is_absolute ? d->peak : d->alive);
+		pf_table_share(t, g->bytes,
+			       d->is_absolute ? d->peak : d->alive);
 		pf_table_int(t, g->count);
 		if (pf_usage_put_site(u, t, g->key.site, err) < 0)
 			return -1;
@@ -420,8 +414,8 @@ static void put_op(struct pf_usage *u, struct pf_table *t,
 				 ? UINT64_MAX
 				 : *pf_map_at(&u->allocs.calls, op->name);
 
-	put_int(t, (int64_t)calls,
-		op->name != PF_ID_NONE && calls != UINT64_MAX);
+	pf_usage_put(t, (int64_t)calls,
+		     op->name != PF_ID_NONE && calls != UINT64_MAX);
 	pf_table_int(t, op->self.count);
 	pf_table_int(t, op->self.bytes);
 	pf_table_int(t, increase(&op->self));

@@ -33,6 +33,23 @@ int pf_num_int(const char *s, int64_t *out)
 	return 0;
 }
 
+int64_t pf_num_or_none(const char *s)
+{
+	int64_t n;
+
+	return pf_num_int(s, &n) || n < 0 ? -1 : n;
+}
+
+double pf_num_share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+int64_t pf_num_wrap_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 struct unit {
 	const char *name;
 	int64_t ns;

@@ -13,6 +13,15 @@
 /* "-12" -> -12.  Digits only; 0, or -1 if it is no int64. */
 int pf_num_int(const char *s, int64_t *out);
 
+/* A number from 0 on, else -1. */
+int64_t pf_num_or_none(const char *s);
+
+/* What part of the whole; 0 if there is no whole. */
+double pf_num_share(int64_t part, int64_t whole);
+
+/* For sums of hostile numbers: they wrap around. */
+int64_t pf_num_wrap_add(int64_t a, int64_t b);
+
 /*
  * "1.5ms" -> 1500000.  Units ns, us, ms, s, min; a bare 0 needs none.  Not
  * negative; finer than a nanosecond is refused.  0 or -1.

@@ -155,6 +155,16 @@ size_t pf_utf8_columns(const char *p, size_t len)
 	return columns;
 }
 
+size_t pf_utf8_head(const char *p, size_t len, size_t max)
+{
+	size_t at = 0;
+	uint32_t code;
+
+	while (at < len && max-- > 0)
+		at += pf_utf8_next(p + at, len - at, &code);
+	return at;
+}
+
 void pf_utf8_add(struct pf_buf *out, uint32_t code)
 {
 	if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))

@@ -20,6 +20,9 @@
  */
 size_t pf_utf8_next(const char *p, size_t len, uint32_t *code);
 
+/* Bytes of the first "max" characters. */
+size_t pf_utf8_head(const char *p, size_t len, size_t max);
+
 /* Append a character; one that there is not (a surrogate) is U+FFFD. */
 void pf_utf8_add(struct pf_buf *out, uint32_t code);
 

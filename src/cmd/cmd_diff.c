@@ -6,6 +6,7 @@
 
 #include "analysis/diff.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 #include "cmd/output.h"
@@ -113,9 +114,8 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 	int rc;
 
 	for (size_t i = 0; i < inputs->count; i++)
-		names[i] = a->page.redact
-				   ? (char *)pf_output_base_name(cx->argv[i])
-				   : cx->argv[i];
+		names[i] = a->page.redact ? (char *)pf_path_base(cx->argv[i])
+					  : cx->argv[i];
 	if (a->page.redact)
 		captures->filter =
 			(struct pf_text_filter){ show_text, a->redact };
@@ -204,7 +204,7 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 	pf_buf_adds(out, "profan diff");
 	for (int i = 0; i < cx->argc; i++) {
 		pf_buf_adds(out, i && i == cx->dashes ? " -- " : " ");
-		pf_shell_word(out, pf_output_base_name(cx->argv[i]));
+		pf_shell_word(out, pf_path_base(cx->argv[i]));
 	}
 	by = pf_opt_choice(PF_DIFF_BY_WORDS, a->diff.by, &len);
 	if (a->diff.by >= 0 && by)

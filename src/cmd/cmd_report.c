@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/page_opts.h"
@@ -85,8 +86,8 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 			       "'--output' goes with html and md");
 	if (a->format != AS_HTML)
 		a->report.page.timeline = PF_TIMELINE_NONE;
-	rc = pf_report_make(cx->db, &a->report,
-			    pf_output_base_name(cx->db_path), &report, err);
+	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_path),
+			    &report, err);
 	if (!rc)
 		rc = a->format > AS_MD ? show_doc(cx, &report, a->format, err)
 				       : show(cx, a, &report, err);

@@ -14,6 +14,7 @@
 #include "analysis/torch_table.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "render/escape.h"
@@ -230,8 +231,8 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 		args.window.step = step;
 	}
 	args.window.rank = a->rank;
-	rc = pf_report_make(cx->db, &args, pf_output_base_name(cx->db_path),
-			    &report, err);
+	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_path), &report,
+			    err);
 	if (!rc) {
 		pf_verdicts_list(&report.verdicts, &report.parts, &doc);
 		rc = pf_render_doc(&cx->style, &doc, cx->out, err);

@@ -9,13 +9,6 @@
 #include "base/num.h"
 #include "cmd/output.h"
 
-const char *pf_output_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int write_file(const char *path, const struct pf_buf *text,
 		      struct pf_err *err)
 {

@@ -18,7 +18,4 @@ int pf_output_write(struct pf_ctx *cx, const char *path,
 int pf_output_page(struct pf_ctx *cx, const char *path,
 		   const struct pf_buf *text, struct pf_err *err);
 
-/* What follows the last '/'. */
-const char *pf_output_base_name(const char *path);
-
 #endif

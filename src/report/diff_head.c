@@ -5,19 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "report/diff_head.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "table/find.h"
 
 #define REASONS 4
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* The row of a side's only capture; -1: it has several. */
 static int64_t find_only(const struct pf_table *t, const char *side,
@@ -48,7 +42,7 @@ static void add_side(struct pf_buf *out, const struct pf_doc *doc,
 		row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "capture");
 
 	if (path)
-		pf_html_text(out, base_name(path));
+		pf_html_text(out, pf_path_base(path));
 	else
 		pf_buf_addf(out, "%zu captures", count);
 }

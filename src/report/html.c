@@ -80,22 +80,11 @@ void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
 		pf_buf_adds(out, "</code>");
 }
 
-/* Bytes of the first "max" characters. */
-static size_t head_bytes(const char *s, size_t len, size_t max)
-{
-	size_t at = 0;
-	uint32_t code;
-
-	while (at < len && max-- > 0)
-		at += pf_utf8_next(s + at, len - at, &code);
-	return at;
-}
-
 /* The first characters, escaped. */
 static void escape_head(struct pf_buf *out, const char *s, size_t len,
 			size_t max)
 {
-	size_t cut = head_bytes(s, len, max);
+	size_t cut = pf_utf8_head(s, len, max);
 
 	pf_escape_html(out, s, cut);
 	if (cut < len)
@@ -136,7 +125,7 @@ static void add_text(struct pf_buf *out, const struct pf_html_page *page,
 		     const struct pf_cell *whole)
 {
 	struct pf_buf shown = { 0 }, title = { 0 };
-	size_t cut = head_bytes(s, len, max), folder;
+	size_t cut = pf_utf8_head(s, len, max), folder;
 
 	escape_head(&shown, s, len, max);
 	escape_head(&title, whole->v.text.s, whole->v.text.len, TITLE_MAX);
@@ -227,7 +216,8 @@ static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
 	line_len = add_folder(out, s, cell->v.text.len);
 	pf_escape_html(out, s + line_len, (size_t)(space - s) - line_len);
 	pf_buf_adds(out, "</a>");
-	pf_escape_html(out, space, head_bytes(space, strlen(space), CELL_MAX));
+	pf_escape_html(out, space,
+		       pf_utf8_head(space, strlen(space), CELL_MAX));
 }
 
 const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,

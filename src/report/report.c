@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "report/ranks.h"
 #include "report/report.h"
 #include "table/find.h"
@@ -46,13 +47,6 @@ void pf_report_release(struct pf_report *r)
 	pf_redact_free(r->redact);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 {
 	const struct pf_table *t =
@@ -60,7 +54,7 @@ void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 	const char *path = pf_table_text_at(t, 0, "path");
 
 	if (pf_table_rows(t) == 1 && path)
-		pf_buf_adds(out, base_name(path));
+		pf_buf_adds(out, pf_path_base(path));
 	else
 		pf_buf_addf(out, "%zu traces", pf_table_rows(t));
 }

@@ -76,16 +76,6 @@ struct depths {
 
 /* ---- names ---- */
 
-static size_t chars(const char *s, size_t len, size_t max)
-{
-	size_t at = 0;
-	uint32_t code;
-
-	while (at < len && max-- > 0)
-		at += pf_utf8_next(s + at, len - at, &code);
-	return at;
-}
-
 static uint32_t add_name(struct loader *l, const char *s, size_t len)
 {
 	struct pf_buf shown = { 0 }, text = { 0 };
@@ -94,7 +84,7 @@ static uint32_t add_name(struct loader *l, const char *s, size_t len)
 
 	pf_buf_reserve(&text, len);
 	pf_redact_text(l->redact, s, len, &text);
-	cut = chars(text.data, text.len, NAME_MAX_CHARS);
+	cut = pf_utf8_head(text.data, text.len, NAME_MAX_CHARS);
 	pf_buf_reserve(&shown, cut);
 	pf_escape_visible(&shown, text.data, cut);
 	if (cut < text.len)

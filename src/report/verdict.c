@@ -154,14 +154,6 @@ static const char *state_word(const struct pf_verdict *v)
 	return v->is_folded ? "part of V1" : states[v->state];
 }
 
-static void add_number(struct pf_table *t, int64_t n)
-{
-	if (n >= 0)
-		pf_table_int(t, n);
-	else
-		pf_table_null(t);
-}
-
 /* The quality of a trace is graded: there is no figure. */
 static bool is_measured(const struct pf_verdict *v)
 {
@@ -211,11 +203,11 @@ static void add_verdicts(const struct pf_verdicts *v, const struct pf_parts *p,
 		pf_table_string(t, pf_severity_word(a->severity));
 		add_sentence(t, &a->sentence);
 		pf_table_string(t, a->id);
-		add_number(t, a->recoverable_ns);
-		add_number(t, a->affected_ns);
+		pf_table_known(t, a->recoverable_ns);
+		pf_table_known(t, a->affected_ns);
 		pf_table_string(t, a->place.len ? a->place.data : NULL);
-		add_number(t, a->from_ns);
-		add_number(t, a->from_ns < 0 ? -1 : a->to_ns);
+		pf_table_known(t, a->from_ns);
+		pf_table_known(t, a->from_ns < 0 ? -1 : a->to_ns);
 		pf_table_string(t, pf_parts_query(a->part));
 		pf_verdict_command(a, p, &command);
 		if (!command.len)
@@ -279,12 +271,12 @@ static void add_rule(struct pf_table *t, const struct pf_verdict *v,
 	add_share(t, is_measured(v), v->measured);
 	add_share(t, has_scale && v->warn > 0, v->warn);
 	add_share(t, has_scale && v->bad > 0, v->bad);
-	add_number(t, has_fired ? v->recoverable_ns : -1);
-	add_number(t, has_fired ? v->affected_ns : -1);
+	pf_table_known(t, has_fired ? v->recoverable_ns : -1);
+	pf_table_known(t, has_fired ? v->affected_ns : -1);
 	pf_table_string(t, has_fired && v->place.len ? v->place.data : NULL);
-	add_number(t, has_place ? v->from_ns : -1);
-	add_number(t, has_place ? v->to_ns : -1);
-	add_number(t, has_place ? v->trace_id : -1);
+	pf_table_known(t, has_place ? v->from_ns : -1);
+	pf_table_known(t, has_place ? v->to_ns : -1);
+	pf_table_known(t, has_place ? v->trace_id : -1);
 	pf_table_string(t, pf_parts_query(v->part));
 	pf_parts_command(p, v->part, &command);
 	pf_table_string(t, command.data);

@@ -26,6 +26,12 @@ struct pf_track {
 	int64_t event_count, first_ns, last_ns;
 };
 
+/* The id of the track that an event is on. */
+static inline uint32_t pf_track_of(int64_t event_id)
+{
+	return (uint32_t)((uint64_t)event_id >> 32);
+}
+
 /* All tracks of a trace (0 = all traces) by id; caller frees the list. */
 int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 		   size_t *count, struct pf_err *err);

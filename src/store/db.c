@@ -62,6 +62,13 @@ int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 	}
 }
 
+int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? other
+		       : sqlite3_column_int64(stmt, column);
+}
+
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err)
 {
 	if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL))

@@ -78,6 +78,8 @@ sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err);
 /* sqlite3_step: 1 row, 0 done, -1 error. */
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
+/* A cell of the row; "other" if it is null. */
+int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other);
 /* Run statements without results. */
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err);
 /* Turn the connection's last error into err (disk full becomes PF_EIO). */

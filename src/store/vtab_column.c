@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsontext.h"
+#include "base/num.h"
 #include "store/vtab_impl.h"
 
 /* ---- texts ---- */
@@ -109,11 +110,6 @@ static int give_type(struct pf_vtab_cursor *c, sqlite3_context *out, int column,
 	return 0;
 }
 
-static int64_t wrapping_add(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 static int give_parent(struct pf_vtab_cursor *c, sqlite3_context *out,
 		       int64_t id, struct pf_err *err)
 {
@@ -210,7 +206,7 @@ int pf_vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 		if (pf_group_field(&c->group, &c->scan, PF_FIELD_DUR, &dur,
 				   err))
 			return -1;
-		v = wrapping_add(v, dur);
+		v = pf_num_wrap_add(v, dur);
 		break;
 	case EV_PARENT_ID:
 		return give_parent(c, out, v, err);

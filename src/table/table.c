@@ -153,6 +153,22 @@ void pf_table_null(struct pf_table *t)
 	*next_cell(t) = (struct pf_cell){ .type = PF_CELL_NULL };
 }
 
+void pf_table_known(struct pf_table *t, int64_t value)
+{
+	if (value >= 0)
+		pf_table_int(t, value);
+	else
+		pf_table_null(t);
+}
+
+void pf_table_share(struct pf_table *t, double part, int64_t whole)
+{
+	if (whole > 0)
+		pf_table_real(t, part / (double)whole);
+	else
+		pf_table_null(t);
+}
+
 void pf_table_cell(struct pf_table *t, const struct pf_cell *cell)
 {
 	if (cell->type == PF_CELL_TEXT)

@@ -178,6 +178,19 @@ static void columns_are_those_of_a_terminal(void **state)
 	assert_int_equal(pf_utf8_columns("\xf0\x9f\x98\x80", 4), 2);
 }
 
+static void known_shares_and_sums(void **state)
+{
+	(void)state;
+	assert_int_equal(pf_num_or_none("0"), 0);
+	assert_int_equal(pf_num_or_none("12"), 12);
+	assert_int_equal(pf_num_or_none("-3"), -1);
+	assert_int_equal(pf_num_or_none("7x"), -1);
+	assert_true(pf_num_share(1, 4) == 0.25);
+	assert_true(pf_num_share(1, 0) == 0 && pf_num_share(1, -4) == 0);
+	assert_int_equal(pf_num_wrap_add(2, -3), -1);
+	assert_int_equal(pf_num_wrap_add(INT64_MAX, 1), INT64_MIN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +203,7 @@ int main(void)
 		cmocka_unit_test(doubles_read_back),
 		cmocka_unit_test(bytes_that_steer_are_masked),
 		cmocka_unit_test(columns_are_those_of_a_terminal),
+		cmocka_unit_test(known_shares_and_sums),
 	};
 
 	return cmocka_run_group_tests_name("num", tests, NULL, NULL);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Paths of files. */
+#ifndef PF_BASE_PATH_H
+#define PF_BASE_PATH_H
+
+#include <string.h>
+
+/* What follows the last '/'; all of it if that is nothing. */
+static inline const char *pf_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+#endif

@@ -279,6 +279,71 @@ else
 	ok "--source-url: files are escaped"
 fi
 
+# ---- names without template arguments ----
+cat >"$tmp/templates.py" <<'EOF'
+"""How often template arguments of kernels stand on a page, and in timelines."""
+import base64, gzip, html, json, re, subprocess, sys
+profan, db, page = sys.argv[1:4]
+rows = json.loads(subprocess.run(
+    [profan, "query", db, "SELECT DISTINCT name FROM gpu_event JOIN event "
+     "ON event.id = event_id WHERE name LIKE '%<%'", "--format", "json"],
+    capture_output=True, check=True).stdout)
+tails = {r["name"][r["name"].index("<"):][:12]
+         for r in list(rows["tables"].values())[0]}
+raw = open(page, "rb").read()
+packed = "".join(gzip.decompress(base64.b64decode(data)).decode("latin-1")
+                 for data in re.findall(rb'octet-stream"[^>]*>([^<]*)', raw))
+island = "".join(re.findall(r'id="tl">([^<]*)', raw.decode()))
+packed += island.replace("\\u003c", "<").replace("\\u003e", ">")
+text = html.unescape(re.sub(r"<script.*?</script>", "", raw.decode(),
+                            flags=re.S))
+titles = html.unescape(" ".join(re.findall('title="([^"]*)"', raw.decode())))
+for part in (text, titles, packed):
+    print(sum(part.count(t) for t in tails))
+print(len(tails))
+EOF
+templates() { # DB PAGE: counts in text, titles and timeline; names
+	"$PYTHON" "$tmp/templates.py" "$profan" "$tmp/$1" "$tmp/$2" |
+		tr '\n' ' '
+}
+check_names() { # WHAT COUNTS WANTED: "some" or "none"
+	# shellcheck disable=SC2086
+	set -- "$1" "$3" $2
+	case $2:$3:$4:$5 in
+	none:0:0:0) ok "$1" ;;
+	some:0:* | some:*:0:* | some:*:*:0 | none:*) not_ok "$1" "$*" ;;
+	*) ok "$1" ;;
+	esac
+}
+page train
+check_names "names are whole" "$(templates train.db train.html)" some
+page train --names short
+check_names "--names short" "$(templates train.db train.html)" none
+if grep -q 'vectorized_elementwise_kernel' "$tmp/train.html"; then
+	ok "--names short leaves the rest of names"
+else
+	not_ok "--names short leaves the rest of names"
+fi
+NAMES=short "$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" \
+	"$tmp/train.db" "$tmp/train.html" >"$tmp/checks" 2>"$tmp/err"
+if grep -q '^ok figures' "$tmp/checks" && ! grep '^not ok' "$tmp/checks"; then
+	ok "--names short: tables, sentences and timeline"
+else
+	not_ok "--names short: tables, sentences and timeline" "$tmp/checks" \
+		"$tmp/err"
+fi
+for options in '' --redact; do
+	# shellcheck disable=SC2086
+	diff_page train other --names short $options
+	check_names "diff --names short $options" \
+		"$(templates train.db diff.html)" none
+done
+diff_page train other
+check_names "diff: names are whole" "$(templates train.db diff.html)" some
+run 2 "$profan" report "$tmp/train.db" --names long &&
+	ok "an odd choice of names" || not_ok "an odd choice of names" "$tmp/err"
+page train
+
 # ---- names of people, machines and folders ----
 cat >"$tmp/private.py" <<'EOF'
 import json, sys

@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/kernels.h"
+#include "base/mem.h"
 
 static bool is_word(char c)
 {
@@ -64,4 +66,77 @@ void pf_kernel_short_name(struct pf_buf *out, const char *name)
 		depth -= *s == '>' || *s == ')' || *s == '}';
 		pf_buf_addc(out, *s++);
 	}
+}
+
+/* ---- without template arguments ---- */
+
+/* Does '<' at s[at] begin arguments: does it follow a name? */
+static bool begins_arguments(const char *s, size_t at)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof(word) - 1, name = at;
+
+	if (!at || !(is_word(s[at - 1]) || s[at - 1] == ')'))
+		return false;
+	while (name > 0 && is_word(s[name - 1]))
+		name--;
+	return at - name != n || memcmp(s + name, word, n) != 0;
+}
+
+/*
+ * For each '<' that begins arguments the place of its '>', else 0.  What is
+ * between round, square and curly brackets opens and closes there; "->" and
+ * comparisons in brackets close nothing.
+ */
+static void match_brackets(const char *s, size_t len, size_t *end)
+{
+	static const char open[] = "<([{", close[] = ">)]}";
+	size_t *stack = pf_calloc(len + 1, sizeof(*stack)), depth = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *kind = s[i] ? strchr(close, s[i]) : NULL;
+
+		if (s[i] == '<' ? begins_arguments(s, i)
+				: s[i] && strchr(open, s[i])) {
+			stack[depth++] = i;
+		} else if (kind && s[i] == '>') {
+			if (depth && s[stack[depth - 1]] == '<' &&
+			    s[i - 1] != '-')
+				end[stack[--depth]] = i;
+		} else if (kind) {
+			char wanted = open[kind - close];
+
+			while (depth && s[stack[depth - 1]] == '<' &&
+			       wanted != '<')
+				depth--;
+			if (depth && s[stack[depth - 1]] == wanted)
+				depth--;
+		}
+	}
+	free(stack);
+}
+
+void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t *end = pf_calloc(len + 1, sizeof(*end));
+	bool has_dots = true; /* as far as is known */
+
+	match_brackets(s, len, end);
+	for (size_t i = 0; i < len; i++) {
+		const char *rest = NULL;
+
+		if (end[i]) {
+			i = end[i];
+			continue;
+		}
+		/* a name that was cut: up to the dots that say so */
+		if (s[i] == '<' && has_dots && begins_arguments(s, i)) {
+			rest = memmem(s + i, len - i, "...", 3);
+			has_dots = rest != NULL;
+		}
+		if (rest)
+			i = (size_t)(rest - s);
+		pf_buf_addc(out, s[i]);
+	}
+	free(end);
 }

@@ -31,4 +31,12 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
  */
 void pf_kernel_short_name(struct pf_buf *out, const char *name);
 
+/*
+ * Add a text without template arguments: "void f<512, g<int>>(h<int>*)" is
+ * "void f(h*)".  Other angle brackets stay ("<module>", "operator<", "->"),
+ * so any text may be given.  Of a name that was cut ("f<512, ...") the dots
+ * are left.
+ */
+void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len);
+
 #endif

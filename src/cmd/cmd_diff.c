@@ -94,6 +94,8 @@ static int open_redact(struct diff_args *a, const struct pf_inputs *inputs,
 		if (!a->redact)
 			rc = -1;
 	}
+	if (a->redact && a->page.names == PF_NAMES_SHORT)
+		pf_redact_shorten(a->redact);
 	return rc;
 }
 
@@ -220,6 +222,8 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 	}
 	if (a->page.redact)
 		pf_buf_adds(out, " --redact");
+	if (a->page.redact && a->page.names == PF_NAMES_SHORT)
+		pf_buf_adds(out, " --names short");
 	pf_window_options(&a->diff.window, out);
 }
 

@@ -25,6 +25,14 @@
 		  offsetof(type, field.max_html),                              \
 		  0,                                                           \
 		  0 },                                                         \
+		{ 0,                                                           \
+		  "names",                                                     \
+		  PF_PAGE_NAMES_WORDS,                                         \
+		  "names of kernels; short: without template arguments",       \
+		  PF_OPT_CHOICE,                                               \
+		  offsetof(type, field.names),                                 \
+		  0,                                                           \
+		  0 },                                                         \
 		{ 0,           "redact",                                       \
 		  NULL,        "drop names of people, machines and folders",   \
 		  PF_OPT_FLAG, offsetof(type, field.redact),                   \

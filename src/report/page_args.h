@@ -13,8 +13,13 @@ struct pf_page_args {
 	const char *source_url; /* "https://host/%f#L%l", or NULL */
 	int64_t max_html_bytes;
 	int timeline; /* enum pf_timeline_want; not NONE: load it */
+	int names;    /* enum pf_page_names */
 	bool redact;
 };
+
+/* Names of kernels whole, or without their template arguments. */
+enum pf_page_names { PF_NAMES_FULL, PF_NAMES_SHORT };
+#define PF_PAGE_NAMES_WORDS "full|short"
 
 #define PF_PAGE_MAX_HTML (8 << 20)
 

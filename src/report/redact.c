@@ -6,17 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kernels.h"
 #include "analysis/names.h"
 #include "base/mem.h"
 #include "report/redact.h"
 #include "store/named.h"
 
 struct pf_redact {
-	bool is_strict;
+	bool is_strict, is_short;
 	struct pf_buf common; /* folder of all Python files, or empty */
 	char **private;       /* texts of annotations, sorted */
 	size_t private_count, private_cap;
 };
+
+void pf_redact_shorten(struct pf_redact *r)
+{
+	r->is_short = true;
+}
 
 bool pf_redact_is_strict(const struct pf_redact *r)
 {
@@ -147,8 +153,8 @@ static int64_t find_private(const struct pf_redact *r, const char *s,
 		       : -1;
 }
 
-void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
-		    struct pf_buf *out)
+static void redact_text(const struct pf_redact *r, const char *s, size_t len,
+			struct pf_buf *out)
 {
 	const char *common = r->common.data ? r->common.data : "";
 	size_t file = file_length(s, len);
@@ -179,6 +185,21 @@ void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 		s += n;
 		len -= n;
 	}
+}
+
+void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
+		    struct pf_buf *out)
+{
+	struct pf_buf text = { 0 };
+
+	if (!r->is_short || !memchr(s, '<', len)) {
+		redact_text(r, s, len, out);
+		return;
+	}
+	pf_buf_adds(&text, "");
+	redact_text(r, s, len, &text);
+	pf_kernel_without_templates(out, text.data, text.len);
+	pf_buf_release(&text);
 }
 
 /* ---- documents ---- */

@@ -3,7 +3,7 @@
  * Texts of a trace as a page may show them.  Always: absolute paths of Python
  * files lose what comes before their package, or what they all begin with.
  * If asked for: nothing is left of folders, and texts that a user chose for
- * annotations become numbers.
+ * annotations become numbers, or names lose their template arguments.
  */
 #ifndef PF_REPORT_REDACT_H
 #define PF_REPORT_REDACT_H
@@ -21,6 +21,8 @@ struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,
 				struct pf_err *err);
 /* The same for texts of another database beside. */
 int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err);
+/* Names without template arguments from now on. */
+void pf_redact_shorten(struct pf_redact *r);
 void pf_redact_free(struct pf_redact *r);
 bool pf_redact_is_strict(const struct pf_redact *r);
 

@@ -25,6 +25,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	out->db = db;
 	out->args = *args;
 	out->redact = pf_redact_new(db, args->page.redact, err);
+	if (out->redact && args->page.names == PF_NAMES_SHORT)
+		pf_redact_shorten(out->redact);
 	if (!out->redact ||
 	    pf_parts_gather(db, &args->window, db_name, out->redact,
 			    args->page.timeline == PF_TIMELINE_NONE ? NULL

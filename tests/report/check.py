@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import html.parser
 import json
+import os
 import re
 import struct
 import subprocess
@@ -17,6 +18,7 @@ import sys
 
 PROFAN, DB, PAGE = sys.argv[1:4]
 OTHER = sys.argv[4] if len(sys.argv) > 4 else None
+NAMES = os.environ.get("NAMES")  # "short": of pages made with --names short
 VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
@@ -117,10 +119,26 @@ def same_text(cell, value):
     return whole == value.strip() or "/" in value and value.endswith("/" + whole)
 
 
+def without_templates(value):
+    """What a page of --names short makes of texts: innermost ones first."""
+    if isinstance(value, str):
+        while True:
+            less = re.sub(r"(?<=[\w)])<[^<>]*>", "", value)
+            if less == value:
+                return value
+            value = less
+    if isinstance(value, list):
+        return [without_templates(v) for v in value]
+    if isinstance(value, dict):
+        return {k: without_templates(v) for k, v in value.items()}
+    return value
+
+
 def document(args):
     command = [PROFAN] + args + ["--format", "json"]
     p = subprocess.run(command, capture_output=True, check=True)
-    return json.loads(p.stdout)
+    doc = json.loads(p.stdout)
+    return without_templates(doc) if NAMES == "short" else doc
 
 
 # table of the page: part of the page's commands, table, rows it is made of

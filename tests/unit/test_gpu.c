@@ -73,12 +73,53 @@ static void test_short_names(void **state)
 	check_name(">>)(", ">>)(");
 }
 
+static void is_without(const char *name, const char *want)
+{
+	struct pf_buf text = { 0 };
+
+	pf_buf_adds(&text, "");
+	pf_kernel_without_templates(&text, name, strlen(name));
+	assert_string_equal(text.data, want);
+	pf_buf_release(&text);
+}
+
+static void test_without_templates(void **state)
+{
+	(void)state;
+	is_without("", "");
+	is_without("void f<512, g<int>>(h<int>*, a<b<c> >)", "void f(h*, a)");
+	is_without("std::enable_if<!(false), void>::type k<int>(x<y>)",
+		   "std::enable_if::type k(x)");
+	/* what compares in brackets closes nothing */
+	is_without("e<(((8)>(0)))&&v<T>::exists, void>::type f<T, 8>(T*)",
+		   "e::type f(T*)");
+	is_without("f<(a->b), 3>::operator()<int>() const",
+		   "f::operator()() const");
+	is_without("void f<g::{lambda(int)#1}, (h)2>(int)", "void f(int)");
+	is_without("auto f<int>(int) -> g<int>", "auto f(int) -> g");
+	is_without("bool operator<<x>(a, b)", "bool operator<<x>(a, b)");
+	is_without("bool operator<(a<int>, b)", "bool operator<(a, b)");
+	/* angle brackets of others */
+	is_without("train.py(3): <module>", "train.py(3): <module>");
+	is_without("<built-in method f of type object at 0x7>",
+		   "<built-in method f of type object at 0x7>");
+	is_without("a.py(1): <lambda>", "a.py(1): <lambda>");
+	is_without("x < y and y > z", "x < y and y > z");
+	/* cut, or not balanced */
+	is_without("f<512, g<int, 6... takes 3 %", "f... takes 3 %");
+	is_without("f<512, g(", "f<512, g(");
+	is_without("f(<a<)b>>", "f(<a<)b>>");
+	is_without("f>>>)}]", "f>>>)}]");
+	is_without("a<b<c<d>", "a<b<c");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_window_cuts),
 		cmocka_unit_test(test_short_names),
+		cmocka_unit_test(test_without_templates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

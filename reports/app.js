@@ -20,15 +20,16 @@ const make = (tag, props, ...kids) => {
 /* ---- numbers as the page shows them ---- */
 
 const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+const UNITS = [[1, ' ns'], [1e3, ' µs'], [1e6, ' ms'], [1e9, ' s']];
 const time = (ns) => {
 	if (ns < 0)
 		return '-' + time(-ns);
 	if (ns < 1000)
 		return Math.round(ns) + ' ns';
-	for (const [unit, name] of [[1e3, 'µs'], [1e6, 'ms']])
+	for (const [unit, name] of UNITS.slice(1, 3))
 		for (const d of [2, 1, 0])
 			if (Number((ns / unit).toFixed(d)) < 1000 / 10 ** d)
-				return (ns / unit).toFixed(d) + ' ' + name;
+				return (ns / unit).toFixed(d) + name;
 	return (ns / 1e9).toFixed(3) + ' s';
 };
 
@@ -90,9 +91,9 @@ const addTools = (table) => {
 	if (total <= TOP)
 		return;
 	const said = make('span', { role: 'status' });
-	const input = make('input', { type: 'search', placeholder: 'Filter' });
-	input.setAttribute('aria-label', 'Filter: ' +
-		table.caption.textContent);
+	const { caption } = table, title = caption.textContent;
+	const input = make('input', { type: 'search', placeholder: 'Filter',
+		'aria-label': 'Filter: ' + title });
 	input.addEventListener('input', () =>
 		filterBy(table, input.value, said));
 	const all = make('button', { type: 'button' });
@@ -105,10 +106,8 @@ const addTools = (table) => {
 	all.addEventListener('click', () => show(table.dataset.all !== '1'));
 	show(false);
 	const tools = make('div', { className: 'tools' }, input, all, said);
-	const { caption } = table;
 	if (!caption.className) { /* it stands beside the tools instead */
-		tools.prepend(make('b', { ariaHidden: true },
-			caption.textContent));
+		tools.prepend(make('b', { 'aria-hidden': true }, title));
 		caption.className = 'h';
 	}
 	table.parentNode.before(tools);
@@ -324,18 +323,15 @@ const timeline = (T) => {
 	let gutter = 150, isDirty = false, selected = null, hover = null;
 	let query = '', match = null, range = null, css = {};
 
-	const canvas = make('canvas', { tabIndex: 0 });
+	const canvas = make('canvas', { tabIndex: 0, role: 'application',
+		'aria-label': 'Timeline', 'aria-describedby': 'keys' });
 	const view = make('div', { id: 'view' }), spacer = make('div');
-	const said = make('div', { id: 'say' });
-	said.setAttribute('aria-live', 'polite');
+	const said = make('div', { id: 'say', 'aria-live': 'polite' });
 	const help = make('p', { id: 'keys', className: 'note' },
 		'Drag pans, Ctrl or Cmd with the wheel zooms, shift and drag ' +
 		'sums up a range, a click on a name at the left folds. Keys: ' +
 		'W S zoom, A D pan, 0 all, F the selection, / highlights, ' +
 		'n N next and previous, Esc clears.');
-	canvas.setAttribute('role', 'application');
-	canvas.setAttribute('aria-label', 'Timeline');
-	canvas.setAttribute('aria-describedby', 'keys');
 	const ctx = canvas.getContext('2d', { alpha: false });
 
 	const dirty = () => {
@@ -387,6 +383,7 @@ const timeline = (T) => {
 				y += STRIP;
 			}
 			t.y = y;
+			t.skip = t.isAll ? 0 : t.path.length;
 			t.shown = rowsShown(t);
 			y += HEAD + t.shown * ROW + GAP;
 		}
@@ -394,14 +391,18 @@ const timeline = (T) => {
 		spacer.style.height = Math.max(total - height, 0) + 'px';
 	};
 
-	/* Depths at the top that one slice fills nearly whole say nothing. */
-	const prefix = (t) => {
-		let skip = 0;
-		while (t.g.kind === 'python' && skip + 1 < t.rows.length &&
-		       t.rows[skip].length === 1 &&
-		       t.g.dur[t.rows[skip][0]] >= 0.98 * t.g.side.span_ns)
-			skip++;
-		return skip;
+	/* Depths at the top that one slice fills nearly whole say nothing:
+	 * these slices. */
+	const prefix = ({ g, rows }) => {
+		const path = [];
+		for (const row of g.kind === 'python' ? rows.slice(0, -1) : []) {
+			const all = g.dur[path.length ? path[0] : row[0]];
+			const i = row.find((k) => g.dur[k] >= 0.98 * all);
+			if (i === undefined || (!path.length && row.length > 1))
+				break;
+			path.push(i);
+		}
+		return path;
 	};
 
 	const arrangeSide = (side) => {
@@ -421,9 +422,9 @@ const timeline = (T) => {
 		const ids = new Set(ops.map((t) => t.id));
 		list.push(...py.filter((p) => !ids.has(p.id)));
 		list.forEach((t, i) => {
-			if (t.skip !== undefined)
+			if (t.path)
 				return;
-			t.skip = prefix(t);
+			t.path = prefix(t);
 			t.isOpen = i < 24 && !t.wait && !shut.has(t.id);
 		});
 		return list;
@@ -551,9 +552,7 @@ const timeline = (T) => {
 
 	const outline = (slice, colour, top) => {
 		const { g, i } = slice;
-		const t = tracks.find((o) => o.g === g && i >= o.from &&
-			i < o.from + o.n);
-		const depth = t ? g.depth[i] - t.skip : -1;
+		const t = trackOf(slice), depth = g.depth[i] - t.skip;
 		if (depth < 0 || depth >= t.shown)
 			return;
 		const k = plot() / (v1 - v0);
@@ -610,7 +609,7 @@ const timeline = (T) => {
 		ctx.fillText(count(t.n) + (t.isOpen && hidden > 0
 			? ', ' + hidden + ' deeper levels folded' : '') +
 			(t.wait ? ', waits' : '') +
-			t.rows.slice(0, t.skip).map(([i], d) =>
+			t.path.slice(0, t.skip).map((i, d) =>
 				(d ? ' › ' : ', in ') + label(t.g.name[i]))
 				.join(''),
 			Math.max(gutter + 6,
@@ -670,6 +669,8 @@ const timeline = (T) => {
 		const power = 10 ** Math.floor(Math.log10(per));
 		const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
 		const k = plot() / (v1 - v0);
+		const [unit, sign] = UNITS.findLast(([u]) => u <= v1);
+		const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, width, RULER);
 		if (!isStacked)
@@ -678,8 +679,9 @@ const timeline = (T) => {
 		for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
 			const x = gutter + (at - v0) * k;
 			ctx.fillRect(x, RULER - 6, 1, 6);
-			if (x < width - 60)
-				ctx.fillText(time(at), x + 3, RULER - 7);
+			if (x < width - 80)
+				ctx.fillText((at / unit).toFixed(digits) + sign,
+					x + 3, RULER - 7);
 		}
 		if (!isStacked)
 			paintMarks(T.sides[0], RULER);
@@ -774,7 +776,8 @@ const timeline = (T) => {
 			w = g.dur[i] * 1.2;
 		if (g.dur[i] < w / 400)
 			w = Math.max(g.dur[i] * 40, LEAST);
-		if (!t.isOpen || g.depth[i] - t.skip >= t.shown)
+		const d = g.depth[i] - t.skip;
+		if (!t.isOpen || d < 0 || d >= t.shown)
 			t.isOpen = t.isAll = true;
 		layout();
 		const y = t.y + HEAD + (g.depth[i] - t.skip) * ROW;
@@ -823,12 +826,18 @@ const timeline = (T) => {
 			time(a)), sums);
 		for (const [key, g] of groups) {
 			const by = new Map();
-			for (let i = 0; i < g.n; i++) {
-				const ns = Math.min(g.start[i] + g.dur[i], b) -
-					Math.max(g.start[i], a);
-				if (ns > 0)
-					by.set(g.name[i],
-						(by.get(g.name[i]) || 0) + ns);
+			for (const t of g.tracks) {
+				const ends = new Map(); /* calls of itself */
+				for (let i = t.from; i < t.from + t.n; i++) {
+					const k = g.name[i], end = Math.min(
+						g.start[i] + g.dur[i], b);
+					const ns = end - Math.max(g.start[i], a,
+						ends.get(k) || 0);
+					if (ns <= 0)
+						continue;
+					ends.set(k, end);
+					by.set(k, (by.get(k) || 0) + ns);
+				}
 			}
 			const best = [...by].sort((x, y) => y[1] - x[1])
 				.slice(0, 10);
@@ -892,8 +901,7 @@ const timeline = (T) => {
 	button('Zoom out', () => zoom(1.43));
 	button('All', () => setView(0, span));
 	const search = make('input', { type: 'search',
-		placeholder: 'Highlight' });
-	search.setAttribute('aria-label', 'Highlight names');
+		placeholder: 'Highlight', 'aria-label': 'Highlight names' });
 	search.addEventListener('input', () => highlight(search.value));
 	search.addEventListener('keydown', (e) => {
 		if (e.key === 'Enter')
@@ -929,6 +937,7 @@ const timeline = (T) => {
 	tools.append(search, found);
 
 	const keys = {
+		__proto__: null,
 		w: () => zoom(0.7), '+': () => zoom(0.7), '=': () => zoom(0.7),
 		s: () => zoom(1.43), '-': () => zoom(1.43),
 		a: () => pan(-0.2), ArrowLeft: () => pan(-0.2),
@@ -956,8 +965,7 @@ const timeline = (T) => {
 		if (e.ctrlKey || e.metaKey || e.altKey)
 			return;
 		const run = keys[e.key] || keys[e.key.toLowerCase()];
-		if (run && Object.hasOwn(keys, keys[e.key] ? e.key
-			: e.key.toLowerCase())) {
+		if (run) {
 			e.preventDefault();
 			run();
 		}
@@ -1014,7 +1022,7 @@ const timeline = (T) => {
 		}
 		const t = trackAt(y);
 		if (t && y + view.scrollTop < t.y + HEAD) {
-			const more = t.rows.length - t.skip > rowsShown(t);
+			const more = t.rows.length > rowsShown(t);
 			if (!t.isOpen)
 				t.isOpen = true;
 			else if (more)

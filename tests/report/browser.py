@@ -300,6 +300,60 @@ def check_timeline(browser, name):
     w.close()
 
 
+NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def to_ns(text):
+    number, unit = text.split()[:2]
+    return float(number) * NS[unit]
+
+
+def check_words(browser, name):
+    """What the canvas says: the ruler, folded frames, sums of a range."""
+    w = Watched(browser, name)
+    p = w.ready()
+    p.locator("#app button", has_text="Show Python").click()
+    p.locator("#app button", has_text="Show Python").wait_for(
+        state="detached", timeout=30000)
+    p.evaluate("""() => {
+        const write = CanvasRenderingContext2D.prototype.fillText;
+        window.texts = [];
+        CanvasRenderingContext2D.prototype.fillText = function (s, x, y) {
+            window.texts.push([s, y]);
+            write.call(this, s, x, y);
+        };
+    }""")
+    wrong = []
+    for part in (1, 7, 400, 30000, 1e6):
+        texts = p.evaluate("""(part) => {
+            const { span, setView } = document.documentElement.timeline;
+            window.texts = [];
+            setView(span * 0.4, span * 0.4 + span / part);
+            return window.texts;
+        }""", part)
+        ticks = [s for s, y in texts if y == 17 and re.match(r"[\d.]+ ", s)]
+        ticks = ticks[:-1]  # the last is the width of the window
+        at = [to_ns(s) for s in ticks]
+        steps = [b - a for a, b in zip(at, at[1:])]
+        if len(at) < 3 or min(steps) <= 0 or \
+                max(steps) - min(steps) > 1e-6 * max(at) + 0.1:
+            wrong.append(str(ticks))
+    say(name + ": ticks are evenly spaced", "\n".join(wrong))
+    if name != "train":  # where nothing is folded
+        say(name + ": folded frames are named", None
+            if any(" › " in s for s, _ in texts) else "no path")
+    p.locator("#verdicts a[data-t0]").first.click()
+    length = to_ns(p.locator("#say > div").first.inner_text())
+    tracks = len(p.evaluate("document.documentElement.timeline.rows()"))
+    sums = p.locator("#say li").all_inner_texts()
+    wrong = [s for s in sums if to_ns(s) > 1.01 * length * tracks]
+    if any("__next__" in s for s in sums) and \
+            max(map(to_ns, sums)) > 2.5 * length:
+        wrong.append("calls of itself count twice: " + sums[0])
+    say(name + ": sums of a range", "\n".join(wrong) if sums else "none")
+    w.close()
+
+
 def check_plain(browser, name):
     """Without JavaScript, and without CSS as well."""
     w = Watched(browser, name, java_script_enabled=False)
@@ -381,6 +435,8 @@ def main():
                 checks.append(check_sweep)
             if name in ("train", "ranks", "h100_owlv2"):
                 checks += [check_fold, check_timeline, check_plain]
+            if name in ("train", "h100_owlv2"):
+                checks.append(check_words)
             for check in checks:
                 guarded(check, name, browser, name)
             for scheme in ("light", "dark"):

@@ -241,6 +241,7 @@ libprofan_a_SOURCES = \
 	src/render/text.c \
 	src/report/chart.c \
 	src/report/chart.h \
+	src/report/columns.h \
 	src/report/chart_memory.c \
 	src/report/diff_head.c \
 	src/report/diff_head.h \

@@ -20,6 +20,7 @@
 #include "analysis/rules.h"
 #include "base/err.h"
 #include "store/db.h"
+#include "store/ingest.h"
 
 struct pf_averages_args {
 	int64_t trace_id;
@@ -55,7 +56,7 @@ struct pf_averages_trust {
 struct pf_averages {
 	struct pf_rules rules;
 	bool has_memory, has_flops; /* the profiler's options */
-	bool is_left_out; /* too many groups to be stored: see prepare */
+	bool is_left_out;           /* too many groups to be stored */
 	struct pf_averages_trust trust;
 	struct pf_average_list {
 		struct pf_average *rows;
@@ -73,18 +74,11 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 			   struct pf_averages_trust *trust, struct pf_err *err);
 
 /*
- * Work out the groupings "none" (list[0]) and "by input shape" (list[1]) of a
- * trace, reading only; and insert them into the table "average", in the
- * transaction that is open.  The first can run beside other work, on a
- * connection of its own.
+ * What ingest does besides: work out the groupings "none" (list[0]) and "by
+ * input shape" (list[1]) of a trace, reading only, beside other work; and
+ * insert them into the table "average", in the transaction that is open.
  */
-int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
-			struct pf_averages *out, struct pf_err *err);
-int pf_averages_insert(struct pf_db *db, int64_t trace_id,
-		       const struct pf_averages *a, struct pf_err *err);
-
-/* Both in turn. */
-int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err);
+extern const struct pf_ingest_extra pf_averages_extra;
 
 /*
  * Read them back into list[0].  1: done; 0: the table has nothing for this

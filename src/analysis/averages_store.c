@@ -107,8 +107,8 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 	return rc;
 }
 
-int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
-			struct pf_averages *out, struct pf_err *err)
+static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
+		    struct pf_err *err)
 {
 	const struct pf_averages_args args = {
 		.trace_id = trace_id,
@@ -128,9 +128,20 @@ int pf_averages_prepare(struct pf_db *db, int64_t trace_id,
 	return 0;
 }
 
-int pf_averages_insert(struct pf_db *db, int64_t trace_id,
-		       const struct pf_averages *a, struct pf_err *err)
+static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 {
+	struct pf_averages *a = pf_calloc(1, sizeof(*a));
+
+	if (!work_out(db, trace_id, a, err))
+		return a;
+	free(a);
+	return NULL;
+}
+
+static int store(struct pf_db *db, int64_t trace_id, void *prepared,
+		 struct pf_err *err)
+{
+	const struct pf_averages *a = prepared;
 	int rc;
 
 	if (a->is_left_out)
@@ -141,17 +152,13 @@ int pf_averages_insert(struct pf_db *db, int64_t trace_id,
 	return rc ? pf_while(err, "averages") : 0;
 }
 
-int pf_averages_store(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+static void release(void *prepared)
 {
-	struct pf_averages a;
-	int rc;
-
-	if (pf_averages_prepare(db, trace_id, &a, err))
-		return -1;
-	rc = pf_averages_insert(db, trace_id, &a, err);
-	pf_averages_release(&a);
-	return rc;
+	pf_averages_release(prepared);
+	free(prepared);
 }
+
+const struct pf_ingest_extra pf_averages_extra = { prepare, store, release };
 
 /* ---- reading ---- */
 
@@ -249,7 +256,7 @@ static void set_fact(struct pf_averages *out, const char *key, int64_t v)
 		out->has_flops = v;
 }
 
-/* 1 if pf_averages_store() was here. */
+/* 1 if they were stored. */
 static int read_facts(struct pf_db *db, int64_t trace_id,
 		      struct pf_averages *out, struct pf_err *err)
 {

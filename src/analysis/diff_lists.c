@@ -187,11 +187,6 @@ static bool is_unchanged(const struct pf_diff *d, const struct joined *x)
 	return x->join == JOIN_EXACT;
 }
 
-static void put_mean(struct pf_table *t, int64_t sum, int64_t steps)
-{
-	pf_table_real(t, (double)sum / (double)steps);
-}
-
 static void put_text(const struct pf_diff *d, struct pf_table *t, uint32_t n)
 {
 	const char *text = pf_diff_text(d, n);
@@ -310,8 +305,8 @@ void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 			continue;
 		put_text(d, t, any->name);
 		pf_table_string(t, category_of(any->kind));
-		put_mean(t, x->a[0], d->a.steps);
-		put_mean(t, x->b[0], d->b.steps);
+		pf_table_ratio(t, x->a[0], d->a.steps);
+		pf_table_ratio(t, x->b[0], d->b.steps);
 		pf_table_int(t, a[i]);
 		pf_table_int(t, b[i]);
 		pf_table_int(t, b[i] - a[i]);
@@ -582,8 +577,8 @@ static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
 		if (!d->args->wide && is_unchanged(d, x))
 			continue;
 		put_wait(d, t, any_wait(x, d->a.sites, d->b.sites));
-		put_mean(t, x->a[0], d->a.steps);
-		put_mean(t, x->b[0], d->b.steps);
+		pf_table_ratio(t, x->a[0], d->a.steps);
+		pf_table_ratio(t, x->b[0], d->b.steps);
 		for (size_t k = 0; k < 4; k += 2) {
 			pf_table_int(t, means[k][i]);
 			pf_table_int(t, means[k + 1][i]);

@@ -11,15 +11,6 @@
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
-/* A mean that need not be whole. */
-static void put_mean(struct pf_table *t, int64_t sum, int64_t steps)
-{
-	if (steps > 0)
-		pf_table_real(t, (double)sum / (double)steps);
-	else
-		pf_table_null(t);
-}
-
 /* ---- the waterfall ---- */
 
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
@@ -187,8 +178,8 @@ static void put_figures(const struct pf_diff *d, struct pf_table *t,
 					      p->b_count, d->b.steps)
 			       : delta;
 
-	put_mean(t, p->a_count, d->a.steps);
-	put_mean(t, p->b_count, d->b.steps);
+	pf_table_ratio(t, p->a_count, d->a.steps);
+	pf_table_ratio(t, p->b_count, d->b.steps);
 	pf_table_int(t, a_ns);
 	pf_table_int(t, b_ns);
 	pf_table_int(t, delta);
@@ -365,8 +356,8 @@ void pf_diff_add_structure(struct pf_diff *d, struct pf_doc *doc)
 			continue;
 		pf_table_string(t, pf_step_count_key((enum pf_step_count)i));
 		pf_table_string(t, pf_step_count_title((enum pf_step_count)i));
-		put_mean(t, a, d->a.steps);
-		put_mean(t, b, d->b.steps);
+		pf_table_ratio(t, a, d->a.steps);
+		pf_table_ratio(t, b, d->b.steps);
 		pf_table_real(t, change);
 		put_range(t, range_of(&d->a, i));
 		put_range(t, range_of(&d->b, i));

@@ -163,12 +163,12 @@ static void add_device(struct pf_table *t, const struct device *d)
 	pf_table_int(t, f.exposed_memset);
 	pf_table_int(t, f.comm);
 	pf_table_int(t, f.overlap);
-	pf_table_share(t, f.computation, f.total);
-	pf_table_share(t, f.exposed_comm, f.total);
-	pf_table_share(t, f.exposed_copy, f.total);
-	pf_table_share(t, f.exposed_memset, f.total);
-	pf_table_share(t, f.idle, f.total);
-	pf_table_share(t, f.overlap, f.comm);
+	pf_table_ratio(t, f.computation, f.total);
+	pf_table_ratio(t, f.exposed_comm, f.total);
+	pf_table_ratio(t, f.exposed_copy, f.total);
+	pf_table_ratio(t, f.exposed_memset, f.total);
+	pf_table_ratio(t, f.idle, f.total);
+	pf_table_ratio(t, f.overlap, f.comm);
 	pf_table_int(t, f.count);
 	pf_table_int(t, d->trace_id);
 }

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,9 +100,9 @@ static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text,
 			      err);
 }
 
-/* The outermost frame of a thread, if they are wanted. */
-static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
-			    struct pf_err *err)
+/* The outermost frames, if they are wanted: the trace, if it is not alone. */
+static uint32_t root(struct stacks *s, int64_t trace_id, const char *label,
+		     struct pf_err *err)
 {
 	struct pf_buf text = { 0 };
 	uint32_t node = PF_STACK_ROOT;
@@ -109,16 +110,24 @@ static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
 	if (!s->args->threads)
 		return node;
 	if (s->window.count > 1) {
-		pf_buf_addf(&text, "trace %" PRId64, t->trace_id);
+		pf_buf_addf(&text, "trace %" PRId64, trace_id);
 		node = text_child(s, node, text.data, err);
-		pf_buf_clear(&text);
+		pf_buf_release(&text);
 	}
+	return node == UINT32_MAX ? node : text_child(s, node, label, err);
+}
+
+static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
+			    struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	uint32_t node;
+
 	if (t->thread_name)
 		pf_buf_adds(&text, t->thread_name);
 	else
 		pf_buf_addf(&text, "thread %s", t->tid);
-	if (node != UINT32_MAX)
-		node = text_child(s, node, text.data, err);
+	node = root(s, t->trace_id, text.data, err);
 	pf_buf_release(&text);
 	return node;
 }
@@ -379,21 +388,10 @@ static int weigh_gpu(struct stacks *s, struct pf_err *err)
 static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap,
 			  struct pf_err *err)
 {
-	struct pf_buf text = { 0 };
-	uint32_t node = PF_STACK_ROOT;
+	char label[32];
 
-	if (!s->args->threads)
-		return node;
-	if (s->window.count > 1) {
-		pf_buf_addf(&text, "trace %" PRId64, gap->trace->trace_id);
-		node = text_child(s, node, text.data, err);
-		pf_buf_clear(&text);
-	}
-	pf_buf_addf(&text, "GPU %" PRId64, gap->device);
-	if (node != UINT32_MAX)
-		node = text_child(s, node, text.data, err);
-	pf_buf_release(&text);
-	return node;
+	snprintf(label, sizeof(label), "GPU %" PRId64, gap->device);
+	return root(s, gap->trace->trace_id, label, err);
 }
 
 /* Cause, line or annotation, outermost op, op, what holds it. */

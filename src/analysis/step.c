@@ -119,23 +119,12 @@ struct launched {
 static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
 				   int64_t at_ns, int64_t dur_ns)
 {
-	size_t low = 0, high = steps->count;
+	size_t i = pf_steps_at(steps, trace_id, at_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_step *s = &steps->items[middle];
-
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || steps->items[low - 1].trace_id != trace_id ||
-	    steps->items[low - 1].host_end_ns <= at_ns ||
-	    steps->items[low - 1].host_end_ns < pf_span_end(at_ns, dur_ns))
+	if (i == steps->count ||
+	    steps->items[i].host_end_ns < pf_span_end(at_ns, dur_ns))
 		return NULL;
-	return &steps->items[low - 1];
+	return &steps->items[i];
 }
 
 static int gather_launched(struct pf_db *db, struct pf_sorter *out,
@@ -241,6 +230,27 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		settle(&out->items[i], end - i);
 	}
 	return 0;
+}
+
+size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
+		   int64_t at_ns)
+{
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pf_step *s = &steps->items[middle];
+
+		if (s->trace_id < trace_id ||
+		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || steps->items[low - 1].trace_id != trace_id ||
+	    steps->items[low - 1].host_end_ns <= at_ns)
+		return steps->count;
+	return low - 1;
 }
 
 void pf_steps_release(struct pf_steps *steps)

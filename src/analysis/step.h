@@ -43,4 +43,8 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		  struct pf_err *err);
 void pf_steps_release(struct pf_steps *steps);
 
+/* The step on the host in which an instant lies, or the number of steps. */
+size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
+		   int64_t at_ns);
+
 #endif

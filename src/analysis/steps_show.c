@@ -112,7 +112,7 @@ static void put_efficiency(struct pf_table *t, const struct pf_sm_sums *sums,
 			   int64_t window_ns)
 {
 	if (sums->sized_ns == sums->kernel_ns && sums->sized_ns)
-		pf_table_share(t, sums->efficiency_ns, window_ns);
+		pf_table_ratio(t, sums->efficiency_ns, window_ns);
 	else
 		pf_table_null(t);
 }
@@ -190,10 +190,10 @@ static void add_devices(const struct steps *s, struct pf_doc *doc)
 		pf_table_known(t, d->rank);
 		pf_table_known(t, d->device);
 		pf_table_int(t, d->window_ns);
-		pf_table_share(t, d->sums.covered_ns, d->window_ns);
+		pf_table_ratio(t, d->sums.covered_ns, d->window_ns);
 		put_efficiency(t, &d->sums, d->window_ns);
-		pf_table_share(t, d->sums.occupancy_ns, d->sums.occupied_ns);
-		pf_table_share(t, d->sums.occupied_ns, d->sums.kernel_ns);
+		pf_table_ratio(t, d->sums.occupancy_ns, d->sums.occupied_ns);
+		pf_table_ratio(t, d->sums.occupied_ns, d->sums.kernel_ns);
 		pf_table_int(t, d->sums.kernel_ns);
 		pf_table_int(t, d->sums.covered_ns);
 		pf_table_int(t, d->trace_id);
@@ -286,8 +286,8 @@ static void add_step(struct pf_table *t, const struct row *row)
 	pf_table_int(t, row->launches);
 	pf_table_int(t, row->syncs);
 	put_efficiency(t, &row->sm, row->gpu_ns);
-	pf_table_share(t, row->sm.occupancy_ns, row->sm.occupied_ns);
-	pf_table_share(t, row->sm.occupied_ns, row->sm.kernel_ns);
+	pf_table_ratio(t, row->sm.occupancy_ns, row->sm.occupied_ns);
+	pf_table_ratio(t, row->sm.occupied_ns, row->sm.kernel_ns);
 	for (int way = 0; way < PF_COPY_OTHER; way++) {
 		pf_table_int(t, row->ways[way].count);
 		pf_table_int(t, row->ways[way].bytes);

@@ -11,6 +11,7 @@
 #include "analysis/gaps.h"
 #include "analysis/interval.h"
 #include "analysis/stats.h"
+#include "analysis/step.h"
 #include "analysis/sync_sites.h"
 #include "base/mem.h"
 #include "store/cursor.h"
@@ -166,28 +167,6 @@ static int64_t useful_time(const struct loader *l, int64_t trace_id,
 
 /* ---- calls ---- */
 
-/* The step on the host in which an instant lies, or the number of steps. */
-static size_t step_at(const struct pf_steps *steps, int64_t trace_id,
-		      int64_t at_ns)
-{
-	size_t low = 0, high = steps->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_step *s = &steps->items[middle];
-
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || steps->items[low - 1].trace_id != trace_id ||
-	    steps->items[low - 1].host_end_ns <= at_ns)
-		return steps->count;
-	return low - 1;
-}
-
 static void add_call(struct loader *l, const struct pf_window_trace *t,
 		     const struct pf_block_call *b)
 {
@@ -203,7 +182,7 @@ static void add_call(struct loader *l, const struct pf_window_trace *t,
 	}
 	site = site_of(s, &b->place, &number);
 	site->is_stream_wait = b->is_stream_wait;
-	step = step_at(&s->steps, t->trace_id, b->start_ns);
+	step = pf_steps_at(&s->steps, t->trace_id, b->start_ns);
 	site->count++;
 	site->blocked_ns += ns;
 	if (ns > site->max_ns)

@@ -63,11 +63,6 @@ static void cause_key(char out[CAUSE_KEY_MAX], enum pf_cause cause)
 			*p = '_';
 }
 
-static void put_mean(struct pf_table *t, int64_t sum, int64_t steps)
-{
-	pf_table_real(t, (double)sum / (double)steps);
-}
-
 static void put_fixed(const struct trend *tr, struct pf_table *t,
 		      const struct pf_capture *c)
 {
@@ -81,8 +76,8 @@ static void put_fixed(const struct trend *tr, struct pf_table *t,
 	pf_table_real(t, c->step_ns > 0
 				 ? (double)c->busy_ns / (double)c->step_ns
 				 : 0);
-	put_mean(t, c->count[PF_COUNT_KERNELS], steps);
-	put_mean(t, c->count[PF_COUNT_SYNCS], steps);
+	pf_table_ratio(t, c->count[PF_COUNT_KERNELS], steps);
+	pf_table_ratio(t, c->count[PF_COUNT_SYNCS], steps);
 	pf_table_known(t, c->peak_bytes);
 	pf_table_int(t, pf_capture_percentile(c, 50));
 	pf_table_int(t, pf_capture_percentile(c, 0));
@@ -113,7 +108,7 @@ static void put_parts(struct pf_table *t, const struct pf_capture *c)
 		pf_table_int(t, causes[i]);
 	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
 		if (i != PF_COUNT_KERNELS && i != PF_COUNT_SYNCS)
-			put_mean(t, c->count[i], steps_of(c));
+			pf_table_ratio(t, c->count[i], steps_of(c));
 }
 
 static void add_rows(const struct trend *tr)

@@ -190,7 +190,7 @@ static void put_peak(const struct pf_usage *u, struct pf_table *t, uint32_t i)
 	pf_usage_put(t, d->peak, is_absolute);
 	pf_usage_put(t, d->capacity, d->capacity > 0);
 	if (is_absolute && d->capacity > 0)
-		pf_table_share(t, d->peak, d->capacity);
+		pf_table_ratio(t, d->peak, d->capacity);
 	else
 		pf_table_null(t);
 	pf_table_int(t, pf_alloc_sub(d->peak, d->start_level));
@@ -315,7 +315,7 @@ static void put_before(const struct pf_usage *u, struct pf_table *t)
 			continue;
 		pf_usage_put_device(u, t, i);
 		pf_table_int(t, pf_alloc_sub(d->peak, d->alive));
-		pf_table_share(t, pf_alloc_sub(d->peak, d->alive), d->peak);
+		pf_table_ratio(t, pf_alloc_sub(d->peak, d->alive), d->peak);
 		pf_table_null(t);
 		pf_table_string(t, before_capture);
 		for (int k = 0; k < 4; k++)
@@ -347,7 +347,7 @@ static int add_alive(struct pf_usage *u, struct pf_err *err)
 
 		pf_usage_put_device(u, t, g->key.device);
 		pf_table_int(t, g->bytes);
-		pf_table_share(t, g->bytes,
+		pf_table_ratio(t, g->bytes,
 			       d->is_absolute ? d->peak : d->alive);
 		pf_table_int(t, g->count);
 		if (pf_usage_put_site(u, t, g->key.site, err) < 0)

@@ -32,20 +32,25 @@ int pf_fail(struct pf_err *err, enum pf_code code, const char *fmt, ...)
 	return -1;
 }
 
+static void add_cause(struct pf_err *err, const char *cause)
+{
+	size_t len = strlen(err->text);
+
+	mark_cut(err,
+		 (int)len + snprintf(err->text + len, sizeof(err->text) - len,
+				     ": %s", cause));
+}
+
 int pf_fail_errno(struct pf_err *err, const char *fmt, ...)
 {
 	int saved = errno;
 	va_list ap;
-	size_t len;
 
 	err->code = PF_EIO;
 	va_start(ap, fmt);
 	set_text(err, fmt, ap);
 	va_end(ap);
-	len = strlen(err->text);
-	mark_cut(err,
-		 (int)len + snprintf(err->text + len, sizeof(err->text) - len,
-				     ": %s", strerror(saved)));
+	add_cause(err, strerror(saved));
 	return -1;
 }
 
@@ -53,14 +58,10 @@ int pf_while(struct pf_err *err, const char *fmt, ...)
 {
 	struct pf_err inner = *err;
 	va_list ap;
-	size_t len;
 
 	va_start(ap, fmt);
 	set_text(err, fmt, ap);
 	va_end(ap);
-	len = strlen(err->text);
-	mark_cut(err,
-		 (int)len + snprintf(err->text + len, sizeof(err->text) - len,
-				     ": %s", inner.text));
+	add_cause(err, inner.text);
 	return -1;
 }

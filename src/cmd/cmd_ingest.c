@@ -80,28 +80,6 @@ static void read_hooks(struct pf_ingest_options *o)
 		o->scanner = PF_SCANNER_PLAIN;
 }
 
-static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
-{
-	struct pf_averages *a = pf_calloc(1, sizeof(*a));
-
-	if (!pf_averages_prepare(db, trace_id, a, err))
-		return a;
-	free(a);
-	return NULL;
-}
-
-static int store(struct pf_db *db, int64_t trace_id, void *prepared,
-		 struct pf_err *err)
-{
-	return pf_averages_insert(db, trace_id, prepared, err);
-}
-
-static void release(void *prepared)
-{
-	pf_averages_release(prepared);
-	free(prepared);
-}
-
 /* ---- folders ---- */
 
 struct paths {
@@ -179,11 +157,9 @@ static void release_paths(struct paths *list)
 
 static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
-	static const struct pf_ingest_extra averages = { prepare, store,
-							 release };
 	int rc;
 
-	o->extra = &averages;
+	o->extra = &pf_averages_extra;
 	o->report = show_repairs;
 	o->progress = pf_progress_set;
 	read_hooks(o);

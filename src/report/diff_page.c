@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/columns.h"
 #include "report/diff_head.h"
 #include "report/diff_page.h"
 #include "report/figure.h"
@@ -17,31 +18,6 @@
 
 /* The document takes the place of a part. */
 #define PART PF_PART_INFO
-
-#define COL(key)                                                               \
-	{                                                                      \
-		key, NULL, PF_HTML_PLAIN, NULL                                 \
-	}
-#define COL_AS(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_PLAIN, NULL                                \
-	}
-#define CHANGE(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_CHANGE, NULL                               \
-	}
-#define KERNEL(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_KERNEL, NULL                               \
-	}
-#define FRAME(key)                                                             \
-	{                                                                      \
-		key, "Line or annotation", PF_HTML_FRAME, NULL                 \
-	}
-#define END                                                                    \
-	{                                                                      \
-		NULL, NULL, PF_HTML_PLAIN, NULL                                \
-	}
 
 static const struct pf_html_col structure_cols[] = { COL_AS("what", "Per step"),
 						     COL_AS("a", "A"),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/chart.h"
+#include "report/columns.h"
 #include "report/sections.h"
 #include "table/find.h"
 
@@ -32,35 +33,6 @@ static bool is_finding(const struct pf_table *t, size_t row)
 }
 
 /* ---- columns ---- */
-
-#define COL(key)                                                               \
-	{                                                                      \
-		key, NULL, PF_HTML_PLAIN, NULL                                 \
-	}
-#define COL_AS(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_PLAIN, NULL                                \
-	}
-#define BAR(key, title)                                                        \
-	{                                                                      \
-		key, title, PF_HTML_BAR, NULL                                  \
-	}
-#define KERNEL(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_KERNEL, NULL                               \
-	}
-#define FRAME(key)                                                             \
-	{                                                                      \
-		key, "Line or annotation", PF_HTML_FRAME, NULL                 \
-	}
-#define TIME(key, title, n)                                                    \
-	{                                                                      \
-		key, title, PF_HTML_TIME, n                                    \
-	}
-#define END                                                                    \
-	{                                                                      \
-		NULL, NULL, PF_HTML_PLAIN, NULL                                \
-	}
 
 static const struct pf_html_col cause_cols[] = { COL("cause"),
 						 COL("ns"),

@@ -161,7 +161,7 @@ void pf_table_known(struct pf_table *t, int64_t value)
 		pf_table_null(t);
 }
 
-void pf_table_share(struct pf_table *t, double part, int64_t whole)
+void pf_table_ratio(struct pf_table *t, double part, int64_t whole)
 {
 	if (whole > 0)
 		pf_table_real(t, part / (double)whole);

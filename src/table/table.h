@@ -98,8 +98,8 @@ void pf_table_string(struct pf_table *t, const char *s); /* NULL: null */
 void pf_table_null(struct pf_table *t);
 /* Null if negative: not known. */
 void pf_table_known(struct pf_table *t, int64_t value);
-/* Null if there is no whole. */
-void pf_table_share(struct pf_table *t, double part, int64_t whole);
+/* A share or a mean; null if there is no whole. */
+void pf_table_ratio(struct pf_table *t, double part, int64_t whole);
 void pf_table_cell(struct pf_table *t, const struct pf_cell *cell);
 
 /*

@@ -273,12 +273,6 @@ static void put_range(struct pfrw *w, const struct event *e, bool is_end)
 	pfrw_close(w);
 }
 
-static void put_varints(struct pfrw *w, size_t count, const uint64_t *v)
-{
-	for (size_t i = 0; i < count; i++)
-		pfrw_varint(w, v[i]);
-}
-
 static void put_gpu(struct pfrw *w, const struct event *e)
 {
 	const uint64_t place[] = { 0, 1, (uint64_t)e->stream, 0, 0 };
@@ -287,23 +281,23 @@ static void put_gpu(struct pfrw *w, const struct event *e)
 	switch (e->kind) {
 	case KERNEL:
 		pfrw_varint(w, (uint64_t)e->name + 1);
-		put_varints(w, 5, place);
+		pfrw_varints(w, 5, place);
 		break;
 	case COPY:
 		pfrw_varint(w, (uint64_t)e->bytes);
 		pfrw_varint(w, 1);
 		pfrw_byte(w, 1 << 4 | 3);
 		pfrw_varint(w, 1);
-		put_varints(w, 4, place);
+		pfrw_varints(w, 4, place);
 		break;
 	case FILL:
 		pfrw_varint(w, (uint64_t)e->bytes);
 		pfrw_varint(w, 0);
 		pfrw_varint(w, 3);
-		put_varints(w, 4, place);
+		pfrw_varints(w, 4, place);
 		break;
 	default:
-		put_varints(w, COUNT(sync), sync);
+		pfrw_varints(w, COUNT(sync), sync);
 	}
 }
 
@@ -321,7 +315,7 @@ static void put_cupti(struct pfrw *w, const struct event *e)
 		pfrw_varint(w, (uint64_t)e->tid);
 		pfrw_varint(w, 0);
 	} else if (e->kind == OVERHEAD) {
-		put_varints(w, COUNT(overhead), overhead);
+		pfrw_varints(w, COUNT(overhead), overhead);
 	} else {
 		put_gpu(w, e);
 	}

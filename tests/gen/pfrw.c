@@ -85,6 +85,12 @@ void pfrw_varint(struct pfrw *w, uint64_t v)
 	pfrw_byte(w, (unsigned)v);
 }
 
+void pfrw_varints(struct pfrw *w, size_t count, const uint64_t *v)
+{
+	for (size_t i = 0; i < count; i++)
+		pfrw_varint(w, v[i]);
+}
+
 void pfrw_zigzag(struct pfrw *w, int64_t v)
 {
 	pfrw_varint(w, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));

@@ -27,6 +27,7 @@ void pfrw_release(struct pfrw *w);
 void pfrw_byte(struct pfrw *w, unsigned v);
 void pfrw_u64(struct pfrw *w, uint64_t v);
 void pfrw_varint(struct pfrw *w, uint64_t v);
+void pfrw_varints(struct pfrw *w, size_t count, const uint64_t *v);
 void pfrw_zigzag(struct pfrw *w, int64_t v);
 void pfrw_bytes(struct pfrw *w, const void *p, size_t len);
 /* The payload so far becomes a frame. */

@@ -11,7 +11,6 @@
 #include "analysis/averages.h"
 #include "analysis/groups.h"
 #include "analysis/memory.h"
-#include "base/mem.h"
 
 /* ---- events of a trace; times in us ---- */
 
@@ -49,34 +48,12 @@
 	"{\"baseTimeNanoseconds\": 1700000000000000000, \"with_flops\": 1,"    \
 	" \"traceEvents\": [\n" events SPAN "]}"
 
-static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
-{
-	struct pf_averages *a = pf_calloc(1, sizeof(*a));
-
-	if (!pf_averages_prepare(db, trace_id, a, err))
-		return a;
-	free(a);
-	return NULL;
-}
-
-static int store(struct pf_db *db, int64_t trace_id, void *prepared,
-		 struct pf_err *err)
-{
-	return pf_averages_insert(db, trace_id, prepared, err);
-}
-
-static void release(void *prepared)
-{
-	pf_averages_release(prepared);
-	free(prepared);
-}
-
 /* With what ingest stores of them. */
 static void open_stored(struct scene *s, const char *json)
 {
-	static const struct pf_ingest_extra extra = { prepare, store, release };
 	const struct pf_ingest_options options = { .rank = -1,
-						   .extra = &extra };
+						   .extra =
+							   &pf_averages_extra };
 
 	scene_open_with(s, &json, 1, &options);
 }

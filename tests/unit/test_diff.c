@@ -309,19 +309,19 @@ static void wrong_checks(void **state)
 
 /* ---- matching ---- */
 
-struct scene {
+struct matching {
 	struct pf_intern texts;
 	struct pf_work_row rows[2][16];
 	struct pf_side side[2];
 	struct pf_pairs pairs;
 };
 
-static uint32_t text(struct scene *s, const char *t)
+static uint32_t text(struct matching *s, const char *t)
 {
 	return pf_intern_add(&s->texts, t, strlen(t));
 }
 
-static void add_row(struct scene *s, int side, const char *path,
+static void add_row(struct matching *s, int side, const char *path,
 		    const char *shapes, const char *kernel, int64_t ns)
 {
 	struct pf_side *x = &s->side[side];
@@ -342,7 +342,7 @@ static void add_row(struct scene *s, int side, const char *path,
 	x->steps = 1;
 }
 
-static void match(struct scene *s)
+static void match(struct matching *s)
 {
 	struct pf_err err = { 0 };
 	int64_t sums[4] = { 0 };
@@ -366,7 +366,7 @@ static void match(struct scene *s)
 }
 
 /* The rule that row i of a was matched by, and its partner in b. */
-static enum pf_match rule_of(const struct scene *s, size_t i, size_t partner)
+static enum pf_match rule_of(const struct matching *s, size_t i, size_t partner)
 {
 	uint32_t pair = s->pairs.of_a[i];
 
@@ -375,15 +375,15 @@ static enum pf_match rule_of(const struct scene *s, size_t i, size_t partner)
 	return s->pairs.items[pair].match;
 }
 
-static void release(struct scene *s)
+static void release(struct matching *s)
 {
 	pf_pairs_release(&s->pairs);
 	pf_intern_release(&s->texts);
 }
 
-static void matching(void **state)
+static void rules(void **state)
 {
-	struct scene s = { 0 };
+	struct matching s = { 0 };
 
 	(void)state;
 	pf_intern_init(&s.texts);
@@ -415,7 +415,7 @@ static void matching(void **state)
 
 static void anchors(void **state)
 {
-	struct scene s = { 0 };
+	struct matching s = { 0 };
 
 	(void)state;
 	pf_intern_init(&s.texts);
@@ -438,7 +438,7 @@ static void anchors(void **state)
 
 static void crossed_anchors(void **state)
 {
-	struct scene s = { 0 };
+	struct matching s = { 0 };
 
 	(void)state;
 	pf_intern_init(&s.texts);
@@ -463,7 +463,7 @@ static void matching_at_random(void **state)
 
 	(void)state;
 	for (int round = 0; round < 500; round++) {
-		struct scene s = { 0 };
+		struct matching s = { 0 };
 
 		pf_intern_init(&s.texts);
 		for (int side = 0; side < 2; side++) {
@@ -494,7 +494,7 @@ int main(void)
 		cmocka_unit_test(odd_families),
 		cmocka_unit_test(checks),
 		cmocka_unit_test(wrong_checks),
-		cmocka_unit_test(matching),
+		cmocka_unit_test(rules),
 		cmocka_unit_test(anchors),
 		cmocka_unit_test(crossed_anchors),
 		cmocka_unit_test(matching_at_random),

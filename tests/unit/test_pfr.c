@@ -16,12 +16,6 @@
 
 /* ---- a small file with something of everything ---- */
 
-static void put_varints(struct pfrw *w, size_t count, const uint64_t *v)
-{
-	for (size_t i = 0; i < count; i++)
-		pfrw_varint(w, v[i]);
-}
-
 static void put_nvtx(struct pfrw *w, unsigned type, uint64_t ns, uint64_t tid,
 		     const char *name, uint64_t domain, uint64_t range)
 {
@@ -33,7 +27,7 @@ static void put_nvtx(struct pfrw *w, unsigned type, uint64_t ns, uint64_t tid,
 	pfrw_varint(w, name ? strlen(name) * 2 + 1 : 0);
 	if (name)
 		pfrw_bytes(w, name, strlen(name));
-	put_varints(w, 5, rest);
+	pfrw_varints(w, 5, rest);
 	pfrw_close(w);
 }
 
@@ -59,11 +53,11 @@ static void put_cuda(struct pfrw *w, uint64_t base)
 	for (uint64_t i = 0; i < 3; i++) {
 		pfrw_open(w, 5);
 		pfrw_span(w, base + i * 100, base + i * 100 + 20, i + 1);
-		put_varints(w, 3, call);
+		pfrw_varints(w, 3, call);
 		pfrw_close(w);
 		pfrw_open(w, 1);
 		pfrw_span(w, base + i * 100 + 30, base + i * 100 + 90, i + 1);
-		put_varints(w, 6, kernel);
+		pfrw_varints(w, 6, kernel);
 		pfrw_close(w);
 	}
 	pfrw_open(w, 3);
@@ -72,7 +66,7 @@ static void put_cuda(struct pfrw *w, uint64_t base)
 	pfrw_varint(w, 1);
 	pfrw_byte(w, 1 << 4 | 3);
 	pfrw_varint(w, 0);
-	put_varints(w, 4, place);
+	pfrw_varints(w, 4, place);
 	pfrw_close(w);
 	pfrw_frame(w, 3, 0);
 }
@@ -385,7 +379,7 @@ static void odd_events(void **state)
 	pfrw_varint(&w, 0);
 	pfrw_zigzag(&w, 3);
 	w.correlation = 3;
-	put_varints(&w, 6, kernel);
+	pfrw_varints(&w, 6, kernel);
 	pfrw_close(&w);
 	pfrw_open(&w, 100); /* no such type */
 	pfrw_bytes(&w, "abc", 3);
@@ -395,12 +389,12 @@ static void odd_events(void **state)
 	pfrw_close(&w);
 	pfrw_open(&w, 1); /* ends before it starts */
 	pfrw_span(&w, 1050, 1040, 4);
-	put_varints(&w, 6, kernel);
+	pfrw_varints(&w, 6, kernel);
 	pfrw_close(&w);
 	pfrw_open(&w, 1); /* fields of a later version behind it */
 	pfrw_span(&w, 1100, 1140, 5);
-	put_varints(&w, 6, kernel);
-	put_varints(&w, 6, kernel);
+	pfrw_varints(&w, 6, kernel);
+	pfrw_varints(&w, 6, kernel);
 	pfrw_close(&w);
 	pfrw_byte(&w, 1); /* runs past the end */
 	pfrw_byte(&w, 200);

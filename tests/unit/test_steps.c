@@ -287,11 +287,6 @@ static void test_ways(void **state)
 			 PF_COPY_OTHER);
 }
 
-static int64_t scalar(const struct scene *s, const char *key)
-{
-	return scene_cell(s, NULL, 0, key)->v.i;
-}
-
 /* Two calls, one with two kernels (a graph), and a kernel without a call. */
 #define LAUNCHES                                                               \
 	CALL("cudaLaunchKernel", 0, 10, 1)                                     \
@@ -312,11 +307,11 @@ static void test_launches(void **state)
 	scene_open(&s, TRACE(LAUNCHES));
 	pf_launches(&s.db, &args, &s.doc, &err);
 	support_no_error(&err);
-	assert_int_equal(scalar(&s, "launch_count"), 2);
-	assert_int_equal(scalar(&s, "cpu_ns"), 70000);
-	assert_int_equal(scalar(&s, "slow_count"), 1);
-	assert_int_equal(scalar(&s, "early_count"), 1);
-	assert_int_equal(scalar(&s, "orphan_count"), 1);
+	scene_int(&s, NULL, 0, "launch_count", 2);
+	scene_int(&s, NULL, 0, "cpu_ns", 70000);
+	scene_int(&s, NULL, 0, "slow_count", 1);
+	scene_int(&s, NULL, 0, "early_count", 1);
+	scene_int(&s, NULL, 0, "orphan_count", 1);
 	assert_string_equal(s.doc.notes[0],
 			    "1 GPU event (26.00 % of GPU time) has no "
 			    "launch call");

@@ -35,6 +35,17 @@ says() { # NAME TEXT FILE
 # ---- the program's own status, streams and arguments ----
 captures 0 "status 0" true
 captures 7 "status 7" sh -c 'exit 7'
+if [ -n "$PYTHON" ]; then
+	code=0
+	"$PYTHON" -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$profan" capture sh -c 'exit 7' \
+		>out 2>err || code=$?
+	[ "$code" = 7 ] && ok "status 7, whatever becomes of SIGCHLD" ||
+		not_ok "status 7, whatever becomes of SIGCHLD" "code $code"
+else
+	skip "SIGCHLD is ignored" "python3 is missing"
+fi
 captures 143 "killed by TERM: 128 + 15" sh -c 'kill -TERM $$'
 captures 137 "killed by KILL: 128 + 9" sh -c 'kill -KILL $$'
 captures 127 "no such program: 127" no-such-program

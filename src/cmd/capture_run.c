@@ -82,9 +82,22 @@ static int wait_for(pid_t pid)
 				   : WEXITSTATUS(status);
 }
 
+/*
+ * Whoever started us may ignore SIGCHLD: then the kernel would forget the
+ * program's status.  It has to be so before there is a child.
+ */
+static void heed_child(struct sigaction *old)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGCHLD, NULL, old);
+	if (old->sa_handler == SIG_IGN || old->sa_flags & SA_NOCLDWAIT)
+		sigaction(SIGCHLD, &action, NULL);
+}
+
 int pf_capture_run(char *const *argv, int *status, struct pf_err *err)
 {
-	struct sigaction old[FORWARDED];
+	struct sigaction old[FORWARDED], old_child;
 	sigset_t ours, before;
 	pid_t pid = 0;
 	int error;
@@ -94,15 +107,18 @@ int pf_capture_run(char *const *argv, int *status, struct pf_err *err)
 	for (size_t i = 0; i < FORWARDED; i++)
 		sigaddset(&ours, forwarded[i]);
 	sigprocmask(SIG_BLOCK, &ours, &before);
+	heed_child(&old_child);
 	error = start(argv, &before, &pid);
 	if (!error) {
 		child = pid;
 		catch_signals(old);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!error)
+		*status = wait_for(pid);
+	sigaction(SIGCHLD, &old_child, NULL);
 	if (error)
 		return cannot_run(argv[0], error, status, err);
-	*status = wait_for(pid);
 	child = 0;
 	for (size_t i = 0; i < FORWARDED; i++)
 		sigaction(forwarded[i], &old[i], NULL);

@@ -193,7 +193,7 @@ static int set_number(const char *name, int64_t value, int64_t unit,
 			 value / unit, value % unit);
 	else
 		snprintf(text, sizeof(text), "%" PRId64,
-			 (value + unit - 1) / unit);
+			 value / unit + (value % unit > 0));
 	return set_variable(name, text, err);
 }
 

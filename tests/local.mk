@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/test_opt \
 	tests/unit/test_order \
 	tests/unit/test_pfr \
+	tests/unit/test_pfr_hostile \
 	tests/unit/test_progress \
 	tests/unit/test_redact \
 	tests/unit/test_render \
@@ -60,6 +61,9 @@ LDADD = tests/unit/libsupport.a libprofan.a $(CMOCKA_LIBS) $(PROFAN_LIBS)
 
 tests_unit_test_pfr_SOURCES = tests/unit/test_pfr.c tests/gen/pfrread.c \
 	tests/gen/pfrread.h tests/gen/pfrw.c tests/gen/pfrw.h
+tests_unit_test_pfr_hostile_SOURCES = tests/unit/test_pfr_hostile.c \
+	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
+	tests/gen/pfrw.h
 
 # ---- makes traces ----
 check_PROGRAMS += tests/gen/mktrace

@@ -29,6 +29,8 @@ void pf_pfr_clock_add(struct pf_pfr_clock *c, const unsigned char *p,
 	if (before > INT64_MAX || real > INT64_MAX || after > INT64_MAX)
 		return;
 	c->pairs = pf_grow(c->pairs, &c->cap, c->count + 1, sizeof(*c->pairs));
+	if (c->count && (int64_t)real < c->pairs[c->count - 1].realtime_ns)
+		c->goes_back = true;
 	c->pairs[c->count++] = (struct pf_pfr_clock_pair){
 		.monotonic_ns = (int64_t)((before + after) / 2),
 		.realtime_ns = (int64_t)real,
@@ -43,11 +45,39 @@ bool pf_pfr_clock_base(const struct pf_pfr_clock *c, int64_t *base_ns)
 	return true;
 }
 
+#define NEAR 64
+
+static size_t find_pair(const struct pf_pfr_clock *c, int64_t ns)
+{
+	size_t low = 0, high = c->count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->pairs[mid].realtime_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : 0;
+}
+
+static bool is_near(const struct pf_pfr_clock *c, int64_t ns)
+{
+	size_t low = c->last > NEAR ? c->last - NEAR : 0;
+	size_t high = c->count - c->last > NEAR ? c->last + NEAR : c->count - 1;
+
+	return c->pairs[low].realtime_ns <= ns &&
+	       ns <= c->pairs[high].realtime_ns;
+}
+
 /* The pair before a time: nearly always the one used last, or the next. */
 static size_t pair_before(struct pf_pfr_clock *c, int64_t ns)
 {
 	size_t i = c->last;
 
+	if (!c->goes_back && !is_near(c, ns))
+		return c->last = find_pair(c, ns);
 	while (i && c->pairs[i].realtime_ns > ns)
 		i--;
 	while (i + 1 < c->count && c->pairs[i + 1].realtime_ns <= ns)

@@ -7,6 +7,7 @@
 #define PF_PFR_CLOCK_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@ struct pf_pfr_clock {
 		int64_t monotonic_ns, realtime_ns;
 	} * pairs; /* in the order of the file */
 	size_t count, cap;
-	size_t last; /* the pair that was used last */
+	size_t last;    /* the pair that was used last */
+	bool goes_back; /* realtime was set back */
 };
 
 void pf_pfr_clock_release(struct pf_pfr_clock *c);

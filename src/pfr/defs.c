@@ -71,7 +71,7 @@ bool pf_pfr_read_launch(struct pf_wire *w, bool whole, struct pf_pfr_launch *l)
 /* Copy a text; false: past the limit. */
 static bool keep(struct pf_pfr_defs *d, const void *p, size_t len, size_t *at)
 {
-	if (len > TEXT_MAX - d->text.len) {
+	if (len > PF_PFR_TEXT_MAX || len > TEXT_MAX - d->text.len) {
 		d->past_cap++;
 		return false;
 	}
@@ -167,11 +167,13 @@ static bool add_keyed(struct pf_pfr_defs *d, unsigned table, struct pf_wire *w)
 
 	if (!read_key(w, table, &k.key))
 		return false;
-	if (d->keyed_count >= KEYED_MAX) {
+	if (d->keyed_count >= KEYED_MAX && !d->is_keyed_full) {
 		pf_pfr_defs_seal(d); /* forgets what came again */
 		k.order = d->keyed_count;
+		/* or sorting is all that would be done from here on */
+		d->is_keyed_full = d->keyed_count > KEYED_MAX / 8 * 7;
 	}
-	if (d->keyed_count >= KEYED_MAX) {
+	if (d->keyed_count >= KEYED_MAX || d->is_keyed_full) {
 		d->past_cap++;
 		return true;
 	}

@@ -4,8 +4,8 @@
  * number.  Gathered over the whole file before any event is looked at, so a
  * definition that was lost and comes again at the file's end is there.
  *
- * Memory is bounded: definitions past the limits are counted and count as
- * lost.  Texts are bytes, valid until release.
+ * Memory is bounded: definitions past the limits, and texts longer than a
+ * writer may make them, are counted and count as lost.  Texts are bytes, valid until release.
  */
 #ifndef PF_PFR_DEFS_H
 #define PF_PFR_DEFS_H
@@ -57,9 +57,12 @@ struct pf_pfr_defs {
 		uint8_t table;
 	} * keyed;
 	size_t keyed_count, keyed_cap;
-	int64_t bad;      /* entries that cannot be read */
-	int64_t past_cap; /* entries past the limits */
+	bool is_keyed_full; /* nearly no key comes twice */
+	int64_t bad;        /* entries that cannot be read */
+	int64_t past_cap;   /* entries past the limits */
 };
+
+#define PF_PFR_TEXT_MAX 65535 /* no writer makes a longer one */
 
 enum pf_pfr_table {
 	PF_PFR_STR = 1,

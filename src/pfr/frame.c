@@ -19,6 +19,10 @@
 /* The largest frame, its padding, and the next header's first bytes. */
 #define FRAME_MAX (PF_PFR_FRAME_BYTES + PF_PFR_PAYLOAD_MAX + 8)
 
+/* Bytes that may be checked in vain: so many, and times those of the file. */
+#define VAIN_MIN   (16 << 20)
+#define VAIN_TIMES 16
+
 static const unsigned char magic[8] = { 0x89, 'P',  'F',  'R',
 					'\r', '\n', 0x1a, '\n' };
 static const char sync_word[4] = { 'P', 'F', 'R', 'M' };
@@ -175,13 +179,27 @@ static int pass_padding(struct pf_pfr_scan *s, uint32_t len, struct pf_err *err)
 	return 0;
 }
 
-static void bad_payload(struct pf_pfr_scan *s, const struct pf_pfr_frame *f)
+/*
+ * Bytes may be missing in it, so whole frames are looked for right behind its
+ * header.  But many headers, each of which claims what the next ones are in,
+ * would be checked many times over: past what damage can come to, a payload
+ * is passed over.
+ */
+static void bad_payload(struct pf_pfr_scan *s, const struct pf_pfr_frame *f,
+			bool is_whole)
 {
+	size_t count = PF_PFR_FRAME_BYTES;
+
 	if (!s->loss.bad_frames++)
 		s->loss.first_bad = f->offset;
 	/* A lost definition does not tear ranges apart. */
 	s->gap |= f->type == PF_PFR_EVENTS;
-	skip_bytes(s, PF_PFR_FRAME_BYTES);
+	if (is_whole) {
+		s->in_vain += f->len;
+		if (s->in_vain > VAIN_MIN + VAIN_TIMES * f->offset)
+			count += f->len;
+	}
+	skip_bytes(s, count);
 }
 
 int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *f,
@@ -190,6 +208,7 @@ int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *f,
 	for (;;) {
 		int rc = pass_padding(s, s->padding_of, err);
 		const unsigned char *p;
+		bool is_whole;
 
 		s->padding_of = 0;
 		if (!rc)
@@ -206,10 +225,11 @@ int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *f,
 		if (fill(s, PF_PFR_FRAME_BYTES + (size_t)f->len, err))
 			return -1;
 		p = s->buf + s->at + PF_PFR_FRAME_BYTES;
-		if (s->have - s->at < PF_PFR_FRAME_BYTES + (size_t)f->len ||
-		    pf_wire_u32(s->buf + s->at + 16) !=
-			    pf_crc32c(&s->crc, p, f->len)) {
-			bad_payload(s, f);
+		is_whole =
+			s->have - s->at >= PF_PFR_FRAME_BYTES + (size_t)f->len;
+		if (!is_whole || pf_wire_u32(s->buf + s->at + 16) !=
+					 pf_crc32c(&s->crc, p, f->len)) {
+			bad_payload(s, f, is_whole);
 			continue;
 		}
 		f->payload = p;

@@ -62,6 +62,7 @@ struct pf_pfr_scan {
 	int64_t padding_bytes; /* passed over */
 	bool at_end, gap;
 	uint64_t next_seq;
+	int64_t in_vain; /* bytes of payloads whose checksums were wrong */
 	struct pf_pfr_loss loss;
 };
 

@@ -81,17 +81,20 @@ static void put(struct pf_pfr_lines *l, const char *key, size_t key_len,
 	struct pf_pfr_line *line;
 	bool is_there;
 	size_t at = place_of(l, name, &is_there);
+	size_t had = is_there ? l->items[at].value_len : 0;
 
-	if (is_there) {
-		line = &l->items[at];
-		l->bytes -= line->value_len;
-		free(line->value);
-		free(name);
-	} else if (l->count >= LINES_MAX ||
-		   l->bytes + key_len + value_len > BYTES_MAX) {
+	/* A value that comes again may be longer: it has a limit, too. */
+	if ((!is_there && l->count >= LINES_MAX) ||
+	    l->bytes - had + key_len + value_len > BYTES_MAX) {
 		l->left_out++;
 		free(name);
 		return;
+	}
+	if (is_there) {
+		line = &l->items[at];
+		l->bytes -= had;
+		free(line->value);
+		free(name);
 	} else {
 		l->items = pf_grow(l->items, &l->cap, l->count + 1,
 				   sizeof(*l->items));

@@ -262,6 +262,9 @@ uint32_t pf_pfr_gpu_track(struct pf_pfr_map *m, uint64_t device,
 	bool none = stream == UINT32_MAX;
 	uint32_t *entry;
 
+	/* A number that no device has must not look like PF_PFR_NOWHERE. */
+	if (device != PF_PFR_NOWHERE)
+		device &= INT32_MAX;
 	if (!pf_pfr_memo(
 		    m,
 		    PF_PFR_MEMO_KEY(PF_PFR_MEMO_GPU_TRACK, device & UINT32_MAX),
@@ -324,11 +327,26 @@ void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *name, int64_t value)
 	pf_buf_addf(&m->text, "%" PRId64, value);
 }
 
+/*
+ * Arguments of thousands of events are held at once, so one text of a file
+ * must not fill them all.
+ */
+#define ARG_TEXT_MAX 4096
+
 void pf_pfr_arg_text(struct pf_pfr_map *m, const char *name, const char *text,
 		     size_t len)
 {
+	struct pf_buf cut = { 0 };
+
 	key(m, name);
-	pf_jsonw_quote(&m->text, text, len, false);
+	if (len <= ARG_TEXT_MAX) {
+		pf_jsonw_quote(&m->text, text, len, false);
+		return;
+	}
+	pf_buf_add(&cut, text, ARG_TEXT_MAX);
+	pf_buf_adds(&cut, "...");
+	pf_jsonw_quote(&m->text, cut.data, cut.len, false);
+	pf_buf_release(&cut);
 }
 
 void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,

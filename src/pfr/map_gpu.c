@@ -92,7 +92,9 @@ static void arg_kernel_rest(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	if (place[3])
 		pf_pfr_arg_number(m, "graph node id", place[3]);
 	for (unsigned i = 6; i < count && i < 8; i++) {
-		int64_t ns = ev->start_ns + pf_wire_unzigzag(place[i]);
+		/* Wraps on hostile numbers, so that it is defined. */
+		int64_t ns = (int64_t)((uint64_t)ev->start_ns +
+				       (uint64_t)pf_wire_unzigzag(place[i]));
 
 		if (m->is_realtime)
 			ns = pf_pfr_clock_monotonic(&m->file->clock, ns);

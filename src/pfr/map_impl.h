@@ -30,6 +30,7 @@ void pf_pfr_arg_slot(struct pf_pfr_map *m, const char *key, enum pf_slot slot,
 /* A number that differs from event to event but has no slot of its own. */
 void pf_pfr_arg_number(struct pf_pfr_map *m, const char *key, uint64_t value);
 void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *key, int64_t value);
+/* A long text is cut and ends with "...". */
 void pf_pfr_arg_text(struct pf_pfr_map *m, const char *key, const char *text,
 		     size_t len);
 /* A name of the file, if it is not empty. */

@@ -24,7 +24,15 @@
 #define OPEN_MAX  (1u << 20)
 #define LANES_MAX (1u << 16)
 #define BUCKETS   4096u
-#define NONE      UINT32_MAX
+#define TEXT_MAX  (64u << 20) /* names that open ranges own */
+#define SIZES_MAX 16384       /* bytes of shapes in a name of torch */
+/*
+ * Of one bucket: so many fall together only if the numbers were chosen for
+ * it, and then every event would have to look through all of them.
+ */
+#define LANES_TOGETHER  1024u
+#define STARTS_TOGETHER 4096u
+#define NONE            UINT32_MAX
 
 struct open_range {
 	int64_t start_ns, order, offset, external_id;
@@ -49,6 +57,8 @@ struct pf_pfr_ranges {
 	size_t lane_count, lanes_cap;
 	uint32_t buckets[BUCKETS]; /* lanes by thread and domain */
 	uint32_t starts[BUCKETS];  /* ranges by range id */
+	uint32_t start_count[BUCKETS];
+	size_t text_bytes; /* owned by ranges that are open */
 };
 
 struct pf_pfr_ranges *pf_pfr_ranges_new(void)
@@ -166,7 +176,7 @@ static void arg_torch(struct pf_pfr_map *m, const struct pf_pfr_torch_name *t)
 				t->sequence);
 	if (t->has_op_id)
 		pf_pfr_arg_number(m, "op_id", (uint64_t)t->op_id);
-	if (!t->sizes)
+	if (!t->sizes || t->sizes_len > SIZES_MAX)
 		return;
 	len = m->text.len;
 	pf_buf_adds(&m->text, len ? ",\"Input Dims\":" : "{\"Input Dims\":");
@@ -290,6 +300,8 @@ static uint32_t open_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	struct pf_pfr_ranges *r = m->ranges;
 	uint32_t i = r->free;
 
+	if (ev->name.text && ev->name.len > TEXT_MAX - r->text_bytes)
+		return NONE;
 	if (i != NONE) {
 		r->free = r->pool[i].below;
 	} else if (r->count < OPEN_MAX) {
@@ -314,8 +326,10 @@ static uint32_t open_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		.name = ev->name,
 		.below = below,
 	};
-	if (ev->name.text)
+	if (ev->name.text) {
 		r->pool[i].name.text = pf_memdup0(ev->name.text, ev->name.len);
+		r->text_bytes += ev->name.len;
+	}
 	return i;
 }
 
@@ -332,6 +346,8 @@ static uint32_t close_one(struct pf_pfr_map *m, uint32_t i, int64_t end_ns,
 		end_ns = o->start_ns;
 	}
 	store_range(m, o, end_ns, how_it_ended);
+	if (o->name.text)
+		r->text_bytes -= o->name.len;
 	free((char *)o->name.text);
 	o->name.text = NULL;
 	o->below = r->free;
@@ -353,12 +369,14 @@ static uint32_t bucket_of(uint64_t a, uint64_t b)
 static struct lane *find_lane(struct pf_pfr_ranges *r, uint64_t tid,
 			      uint64_t domain)
 {
-	uint32_t bucket = bucket_of(tid, domain);
+	uint32_t bucket = bucket_of(tid, domain), together = 0;
 
-	for (uint32_t i = r->buckets[bucket]; i != NONE; i = r->lanes[i].next)
+	for (uint32_t i = r->buckets[bucket]; i != NONE; i = r->lanes[i].next) {
 		if (r->lanes[i].tid == tid && r->lanes[i].domain == domain)
 			return &r->lanes[i];
-	if (r->lane_count == LANES_MAX)
+		together++;
+	}
+	if (r->lane_count == LANES_MAX || together >= LANES_TOGETHER)
 		return NULL;
 	r->lanes = pf_grow(r->lanes, &r->lanes_cap, r->lane_count + 1,
 			   sizeof(*r->lanes));
@@ -401,20 +419,25 @@ static void pop(struct pf_pfr_map *m, struct lane *lane, int64_t ns)
 static void start(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		  int64_t ns)
 {
-	uint32_t *head = &m->ranges->starts[bucket_of(ev->v[4], 0)];
-	uint32_t i = ev->v[4] ? open_one(m, ev, ns, *head) : NONE;
+	struct pf_pfr_ranges *r = m->ranges;
+	uint32_t bucket = bucket_of(ev->v[4], 0), i = NONE;
 
-	if (i != NONE)
-		*head = i;
-	else
+	if (ev->v[4] && r->start_count[bucket] < STARTS_TOGETHER)
+		i = open_one(m, ev, ns, r->starts[bucket]);
+	if (i == NONE) {
 		pf_pfr_note(m,
 			    ev->v[4] ? PF_SKIP_TOO_LARGE : PF_SKIP_MALFORMED);
+		return;
+	}
+	r->starts[bucket] = i;
+	r->start_count[bucket]++;
 }
 
 static void end(struct pf_pfr_map *m, const struct pf_pfr_event *ev, int64_t ns)
 {
 	struct pf_pfr_ranges *r = m->ranges;
-	uint32_t *link = &r->starts[bucket_of(ev->v[4], 0)], i;
+	uint32_t bucket = bucket_of(ev->v[4], 0), i;
+	uint32_t *link = &r->starts[bucket];
 
 	while (*link != NONE && r->pool[*link].range_id != ev->v[4])
 		link = &r->pool[*link].below;
@@ -424,6 +447,7 @@ static void end(struct pf_pfr_map *m, const struct pf_pfr_event *ev, int64_t ns)
 		return;
 	}
 	*link = close_one(m, i, ns, NULL);
+	r->start_count[bucket]--;
 	m->parsed.batch.paired_count++;
 }
 

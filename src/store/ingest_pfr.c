@@ -233,6 +233,16 @@ static int map_frame(struct reading *r, const struct kept *k,
 	return 0;
 }
 
+/* Enough for a batch: events, or texts that go with them. */
+static bool is_full(const struct reading *r, size_t most)
+{
+	const struct pf_parsed *p = &r->map.parsed;
+
+	return p->batch.count >= most ||
+	       p->batch.metadata.len > METADATA_BYTES ||
+	       pf_dict_is_large(&p->args) || pf_dict_is_large(&p->names);
+}
+
 static int map_all(struct reading *r, struct pf_err *err)
 {
 	size_t most = r->in->options->chunk_bytes;
@@ -249,8 +259,7 @@ static int map_all(struct reading *r, struct pf_err *err)
 		const struct kept *k = pf_spool_at(r->index, i, err);
 
 		rc = k ? map_frame(r, k, &payload, err) : -1;
-		if (!rc && (r->map.parsed.batch.count >= most ||
-			    r->map.parsed.batch.metadata.len > METADATA_BYTES))
+		if (!rc && is_full(r, most))
 			rc = settle(r, err);
 	}
 	if (!rc) {

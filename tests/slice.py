@@ -4,8 +4,8 @@
 usage: slice.py TRACE SLICE [whole]    what is wrong on stdout, exit status 1
 
 Works out from TRACE which events belong to the window that SLICE names, and
-compares; then loads SLICE by the rules of Perfetto's trace processor: times
-are doubles of us, multiplied by 1000 and cut; ranges come in order of time,
+compares; then loads SLICE by the rules of Perfetto's trace processor: ids are
+u32 or texts; times are doubles of us, multiplied by 1000 and cut; ranges come in order of time,
 and one that ends after the one around it is dropped; an arrow is bound to the
 innermost open range of its thread.
 """
@@ -131,6 +131,13 @@ def same_events(trace, piece, bad):
     return len(got)
 
 
+def viewer_track(e):
+    """Numbers that are no u32 stand for none: the process's main thread."""
+    fits = lambda n: not isinstance(n, int) or 0 <= n < 1 << 32
+    pid = e.get("pid") if fits(e.get("pid")) else 0
+    return str(pid), str(e.get("tid") if fits(e.get("tid")) else pid)
+
+
 def trace_processor(piece, trace, bad):
     """Load as the viewer does: what would it drop or bind wrongly?"""
     _, events = load(piece, float)
@@ -143,7 +150,7 @@ def trace_processor(piece, trace, bad):
     launches = {(e.get("args") or {}).get("correlation")
                 for e in original if e.get("ph") == "X"}
     for e in todo:
-        key = (str(e.get("pid")), str(e.get("tid")))
+        key = viewer_track(e)
         at = to_ns(e["ts"])
         stack = stacks[key]
         while stack and stack[-1][0] <= at and not (

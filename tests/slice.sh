@@ -70,6 +70,22 @@ od -An -tx1 -N10 "$tmp/s.json.gz" >"$tmp/got"
 echo ' 1f 8b 08 00 00 00 00 00 00 ff' >"$tmp/want"
 same "the header of gzip" "$tmp/want" "$tmp/got"
 
+# numbers of threads that the viewer would take for the main thread's
+"$PYTHON" -c '
+import json, sys
+t = json.load(sys.stdin)
+t["traceEvents"] += [dict(e, tid=tid, ts=float(e["ts"]) + 0.5)
+                     for e in t["traceEvents"] for tid in (-1029147072, 1 << 40)
+                     if e.get("cat") == "cpu_op"]
+t["traceEvents"].append({"ph": "M", "name": "thread_name", "pid": next(
+    e["pid"] for e in t["traceEvents"] if e.get("cat") == "cpu_op"),
+    "tid": -1029147072, "args": {"name": "autograd"}})
+json.dump(t, sys.stdout)' <"$tmp/training.json" >"$tmp/negative.json"
+ingest "$tmp/negative.json"
+slice negative "$tmp/negative.json"
+grep -q '"tid":"-1029147072","args":{"name":"autograd"}' "$tmp/s.json"
+result "the name of such a thread"
+
 # one GPU of two: its work and its arrows
 cat >"$tmp/two.json" <<'END'
 [{"ph":"X","cat":"cuda_runtime","name":"l","pid":9,"tid":9,"ts":1,"dur":1,"args":{"correlation":1}},

@@ -51,7 +51,9 @@ struct pf_slice_place {
 
 /* us, so that a reader that cuts doubles to ns gets them right. */
 void pf_slice_put_time(struct pf_buf *out, int64_t ns, bool is_whole_us);
-/* A pid or tid: a number if the text is one. */
+/* A pid or tid: a number if the text is one that Perfetto takes.  It puts
+ * the events of others, such as the negative threads of old traces, on the
+ * process's main thread, and drops what does not nest there. */
 void pf_slice_put_id(struct pf_buf *out, const char *text);
 /* "TID overlap N"; the tid itself in lane 0. */
 void pf_slice_put_tid(struct pf_buf *out, const char *tid, int lane);

@@ -67,6 +67,7 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 {
 	struct pf_json rest = event, key, value;
 	const char *separator = "{\"";
+	struct pf_buf id = { 0 };
 
 	pf_buf_clear(out);
 	while (pf_json_member(&rest, &key, &value)) {
@@ -76,9 +77,16 @@ static void copy_members(struct pf_json event, struct pf_buf *out)
 		pf_buf_adds(out, separator);
 		pf_buf_add(out, key.p, key.len);
 		pf_buf_adds(out, "\":");
-		pf_buf_add(out, value.p, value.len);
+		if (pf_json_is(key, "pid") || pf_json_is(key, "tid")) {
+			pf_buf_clear(&id);
+			pf_json_text(value, &id);
+			pf_slice_put_id(out, id.len ? id.data : "");
+		} else {
+			pf_buf_add(out, value.p, value.len);
+		}
 		separator = ",\"";
 	}
+	pf_buf_release(&id);
 	pf_buf_adds(out, out->len ? "}" : "{}");
 }
 

@@ -49,7 +49,7 @@ void pf_slice_put_id(struct pf_buf *out, const char *text)
 	char digits[PF_NUM_MAX];
 	int64_t n;
 
-	if (!pf_num_int(text, &n)) {
+	if (!pf_num_int(text, &n) && n >= 0 && n <= UINT32_MAX) {
 		snprintf(digits, sizeof(digits), "%" PRId64, n);
 		if (!strcmp(digits, text)) {
 			pf_buf_adds(out, text);

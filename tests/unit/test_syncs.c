@@ -31,6 +31,8 @@
 static const char plain[] = STEPS(12, "");
 static const char moved[] = STEPS(14, "");
 static const char more[] = STEPS(12, CALL("cudaFree", 1880, 3, 0));
+/* after the first step, before the second */
+static const char between[] = STEPS(12, CALL("cudaFree", 1450, 3, 0));
 
 static const struct pf_syncs_args all = { .window = PF_WINDOW_DEFAULTS,
 					  .max_per_step = -1,
@@ -89,6 +91,10 @@ static void test_max_per_step(void **state)
 	assert_true(fails(&s, &args));
 	args.allow.items = allowed;
 	args.allow.count = 1;
+	assert_false(fails(&s, &args));
+	scene_close(&s);
+	scene_open(&s, between);
+	args.allow.count = 0;
 	assert_false(fails(&s, &args));
 	scene_close(&s);
 }

@@ -10,22 +10,17 @@ src/analysis/doctor.h, not from the code.
 import bisect
 import collections
 import csv
-import decimal
-import gzip
 import heapq
 import json
 import sys
+
+from tracefile import load, ns
 
 GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
 GPU_OTHER = {"gpu_user_annotation", "cuda_sync", "xpu_sync", "mtia_insight",
              "cuda_profiler_range", "mtia_ccp_events"}
 HOST = {"cpu_op", "operator", "user_annotation", "python_function", "runtime",
         "overhead", "cpu_instant_event", "collective_comm", "cuda_event"}
-
-
-def ns(value):
-    return int((decimal.Decimal(value) * 1000).to_integral_value(
-        rounding=decimal.ROUND_HALF_EVEN))
 
 
 class Event:
@@ -47,9 +42,7 @@ class Event:
 
 
 def read(path):
-    with gzip.open(path) as f:
-        top = json.load(f, parse_float=decimal.Decimal)
-    raw = top["traceEvents"] if isinstance(top, dict) else top
+    _, raw = load(path)
     kept = [Event(e, i) for i, e in enumerate(raw)
             if e.get("ph") in ("X", "i", "I", "R") and e.get("cat") != "Trace"]
     return raw, kept

@@ -168,7 +168,7 @@ EXTRA_DIST += $(SHELL_TESTS) tests/arrival.py tests/bench.sh \
 	tests/modules.py tests/peers.py tests/planted.py \
 	tests/precision.py tests/slice.py \
 	tests/stacks.py \
-	tests/tap.sh \
+	tests/tap.sh tests/tracefile.py \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/report tests/truth
 

@@ -3,24 +3,13 @@
 
 usage: memory.py TRACE ANSWER    differences on stdout, exit status 1
 """
-import gzip
 import json
 import sys
-from decimal import Decimal
+
+from tracefile import load, ns
 
 LABELS = ("ProfilerStep#", "Optimizer.step#", "Optimizer.zero_grad#",
           "enumerate(DataLoader)#", "enumerate(DataPipe)#")
-
-
-def ns(value):
-    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
-
-
-def load(path):
-    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
-        text = f.read().decode("utf-8", "replace")
-    events = json.loads(text, strict=False, parse_float=Decimal)
-    return events["traceEvents"] if isinstance(events, dict) else events
 
 
 def records_of(events):
@@ -103,7 +92,7 @@ def follow(rows):
 
 
 def main(trace, answer):
-    events = load(trace)
+    _, events = load(trace)
     records = records_of(events)
     with open(answer) as f:
         tables = json.load(f)["tables"]

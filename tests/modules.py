@@ -8,6 +8,7 @@ import json
 import sys
 
 import stacks
+from tracefile import load, ns
 
 PREFIX = "nn.Module: "
 FIELDS = ("calls", "op_count", "gpu_self_ns", "gpu_total_ns", "host_self_ns",
@@ -18,6 +19,13 @@ def path_of(stack, depth):
     names = [n[len(PREFIX):] for n, is_python in stack
              if is_python and n.startswith(PREFIX)]
     return tuple(names[:depth])
+
+
+def entry_of(e):
+    """A name, whether it is Python's, and whether it is an operator."""
+    category = stacks.category(e)
+    return ((e["name"], category == "python_function"),
+            category in ("cpu_op", "operator"))
 
 
 class Tree:
@@ -33,50 +41,31 @@ class Tree:
                 self.work(e)
 
     def walk(self, rows):
-        """The stack of every event, then the time of every instant."""
-        stack, at = [], 0
+        def on_time(stack, time):
+            self.rows[self.path(stack)]["host_self_ns"] += time
 
-        def go_to(now):
-            nonlocal at
-            while stack:
-                end = stack[-1][0]
-                end = end if now is None else min(end, now)
-                if end > at:
-                    self.rows[self.path(stack)]["host_self_ns"] += end - at
-                at = max(at, end)
-                if now is not None and stack[-1][0] > now:
-                    break
-                stack.pop()
-            at = now
-
-        for start, end, _, e in rows:
-            go_to(start)
-            category = stacks.category(e)
-            stack.append((-end, (e["name"], category == "python_function"),
-                          category in ("cpu_op", "operator")))
-            self.event(stack, e)
-        go_to(None)
+        stacks.walk(rows, entry_of, on_time, self.event)
 
     def path(self, stack):
-        return path_of([s[1] for s in stack], self.depth)
+        return path_of([s[0] for s in stack], self.depth)
 
     def event(self, stack, e):
         path, above = self.path(stack), self.path(stack[:-1])
         if path != above:
             self.rows[path]["calls"] += 1
-        if stack[-1][2]:
+        if stack[-1][1]:
             # no operator since the innermost module that is a row
             n, first = len(stack) - 1, len(stack) - 1
             while first > 0 and self.path(stack[:first]) == path:
                 first -= 1
-            if not any(s[2] for s in stack[first:n]):
+            if not any(s[1] for s in stack[first:n]):
                 self.rows[path]["op_count"] += 1
         number = (e.get("args") or {}).get("correlation")
         if stacks.category(e) in stacks.RUNTIME and number is not None:
             self.calls.setdefault(number, path)
 
     def work(self, e):
-        time = max(0, stacks.ns(e.get("dur", 0)))
+        time = max(0, ns(e.get("dur", 0)))
         number = (e.get("args") or {}).get("correlation")
         if number in self.calls:
             self.rows[self.calls[number]]["gpu_self_ns"] += time
@@ -125,7 +114,7 @@ def compare(want, tree, got):
 
 
 def main(trace, depth, path):
-    tree = Tree(stacks.load(trace), int(depth))
+    tree = Tree(load(trace)[1], int(depth))
     tree.totals()
     with open(path, "rb") as f:
         answer = json.load(f)

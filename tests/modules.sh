@@ -2,8 +2,6 @@
 # Modules: every figure against tests/modules.py, which has its own reader.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
-PYTHONDONTWRITEBYTECODE=1
-export PYTHONDONTWRITEBYTECODE
 
 check() { # NAME FILE
 	rm -f "$tmp/t.db"

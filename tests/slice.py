@@ -10,24 +10,12 @@ and one that ends after the one around it is dropped; an arrow is bound to the
 innermost open range of its thread.
 """
 import collections
-import gzip
 import json
 import sys
-from decimal import Decimal
+
+from tracefile import load, ns
 
 LIMIT = 20
-
-
-def load(path, parse_float):
-    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
-        text = f.read().decode("utf-8", "replace")
-    d = json.loads(text, strict=False, parse_float=parse_float)
-    return (d, d["traceEvents"]) if isinstance(d, dict) else ({}, d)
-
-
-def ns(value):
-    """To the ns, as profan reads: 1 ps is no rounding error."""
-    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
 
 
 def track(e):
@@ -98,8 +86,8 @@ def describe(e, a, b):
 
 
 def same_events(trace, piece, bad):
-    _, events = load(trace, Decimal)
-    head, cut = load(piece, Decimal)
+    _, events = load(trace)
+    head, cut = load(piece)
     window = head["profan_slice"]
     shift = window["shift_ns"]
     spans = [(ns(e["ts"]), ns(e["ts"]) + max(0, ns(e.get("dur", 0))))
@@ -146,7 +134,7 @@ def trace_processor(piece, trace, bad):
     todo = sorted((e for e in events if e["ph"] in order),
                   key=lambda e: (to_ns(e["ts"]), order[e["ph"]]))
     stacks = collections.defaultdict(list)
-    _, original = load(trace, Decimal)
+    _, original = load(trace)
     launches = {(e.get("args") or {}).get("correlation")
                 for e in original if e.get("ph") == "X"}
     for e in todo:

@@ -4,26 +4,14 @@
 usage: stacks.py TRACE gpu|cpu LINES    differences on stdout, exit status 1
 """
 import collections
-import gzip
-import json
 import sys
-from decimal import Decimal
+
+from tracefile import load, ns
 
 GPU = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
 RUNTIME = ("runtime", "cuda_runtime", "cuda_driver")
 NO_HOST = GPU + ("cuda_sync", "gpu_user_annotation", "trace",
                  "cuda_profiler_range", "overhead_")
-
-
-def load(path):
-    with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
-        text = f.read().decode("utf-8", "replace")
-    d = json.loads(text, strict=False, parse_float=Decimal)
-    return d["traceEvents"] if isinstance(d, dict) else d
-
-
-def ns(value):
-    return int((Decimal(str(value)) * 1000).quantize(Decimal(1), "ROUND_HALF_UP"))
 
 
 def frame(name):
@@ -40,6 +28,10 @@ def category(e):
     return str(e.get("cat") or "").lower()
 
 
+def frame_of(e):
+    return frame(e["name"])
+
+
 def threads_of(events):
     out = collections.defaultdict(list)
     for order, e in enumerate(events):
@@ -53,8 +45,8 @@ def threads_of(events):
     return {t: sorted(rows, key=lambda r: r[:3]) for t, rows in out.items()}
 
 
-def walk(rows, on_time, on_event):
-    """Time of the innermost range, and the stack of each event."""
+def walk(rows, entry, on_time, on_event):
+    """Time of the innermost range, and the stack of each event, of entries."""
     stack, at = [], None
 
     def go_to(now):
@@ -71,7 +63,7 @@ def walk(rows, on_time, on_event):
 
     for start, end, _, e in rows:
         go_to(start)
-        stack.append((-end, frame(e["name"])))
+        stack.append((-end, entry(e)))
         on_event([f for _, f in stack], e)
     go_to(None)
 
@@ -83,7 +75,7 @@ def cpu(events):
         lines[";".join(stack)] += time
 
     for rows in threads_of(events).values():
-        walk(rows, on_time, lambda stack, e: None)
+        walk(rows, frame_of, on_time, lambda stack, e: None)
     return lines
 
 
@@ -96,7 +88,7 @@ def gpu(events):
             calls.setdefault(number, stack)
 
     for rows in threads_of(events).values():
-        walk(rows, lambda stack, time: None, on_event)
+        walk(rows, frame_of, lambda stack, time: None, on_event)
     lines = collections.Counter()
     for e in events:
         if e.get("ph") != "X" or category(e) not in GPU:
@@ -110,7 +102,7 @@ def gpu(events):
 
 
 def main(trace, weight, path):
-    want = {"cpu": cpu, "gpu": gpu}[weight](load(trace))
+    want = {"cpu": cpu, "gpu": gpu}[weight](load(trace)[1])
     got = collections.Counter()
     last = b""
     with open(path, "rb") as f:

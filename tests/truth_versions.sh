@@ -5,7 +5,7 @@
 
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 [ -d "$top_srcdir/tests/truth/2.6.0" ] || skip_all "no captures"
-TMPDIR=$tmp PYTHONDONTWRITEBYTECODE=1
-export TMPDIR PYTHONDONTWRITEBYTECODE
+TMPDIR=$tmp
+export TMPDIR
 "$PYTHON" "$top_srcdir/tests/truth/check.py" "$profan" \
 	"$top_srcdir"/tests/truth/*/*/

@@ -459,6 +459,7 @@ static int add_finding(struct gaps *g, struct pf_doc *doc, struct pf_err *err)
 
 	if (!g->all.event_count && !g->all.idle_ns) {
 		pf_doc_finding(doc, "There is no GPU work, so no gaps in it");
+		doc->is_nothing = true;
 		return 0;
 	}
 	if (!g->all.idle_ns) {

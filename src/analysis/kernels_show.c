@@ -209,6 +209,7 @@ static void add_finding(struct kernels *k, struct pf_doc *doc)
 			top = &k->groups[i];
 	if (!top) {
 		pf_doc_finding(doc, "There are no kernels");
+		doc->is_nothing = true;
 		return;
 	}
 	if (!has_name(k))

@@ -113,6 +113,7 @@ static void add_scalars(struct pf_doc *doc, const struct figures *f)
 {
 	char busy[PF_NUM_MAX], comm[PF_NUM_MAX];
 
+	doc->is_nothing = !f->count;
 	if (!f->count)
 		pf_doc_finding(doc, "There is no GPU work");
 	else if (!f->comm)

@@ -226,16 +226,24 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	return rc;
 }
 
+static bool is_for_people(enum pf_format format)
+{
+	return format == PF_FORMAT_TEXT || format == PF_FORMAT_MD;
+}
+
 int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		  FILE *out, struct pf_err *err)
 {
 	struct pf_printer *p = printer_new(style, out);
-	bool folds = p->ops->fold && doc->main_tables &&
-		     doc->main_tables < doc->table_count;
+	bool is_brief = doc->is_nothing && doc->scalar_count &&
+			is_for_people(style->format);
+	size_t tables = is_brief ? 0 : doc->table_count;
+	bool folds =
+		p->ops->fold && doc->main_tables && doc->main_tables < tables;
 	int rc = 0;
 
-	p->ops->scalars(p, doc->scalars, doc->scalar_count);
-	for (size_t i = 0; !rc && i < doc->table_count; i++) {
+	p->ops->scalars(p, doc->scalars, is_brief ? 1 : doc->scalar_count);
+	for (size_t i = 0; !rc && i < tables; i++) {
 		if (folds && i == doc->main_tables)
 			p->ops->fold(p, true);
 		rc = print_table(p, doc->tables[i], err);

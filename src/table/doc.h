@@ -24,6 +24,8 @@ struct pf_doc {
 	size_t scalar_count, scalar_cap;
 	struct pf_table **tables;
 	size_t table_count, table_cap;
+	/* The finding is all there is to say: no empty tables for people. */
+	bool is_nothing;
 	/* Tables after these may be folded away; 0: none. */
 	size_t main_tables;
 	char **notes;

@@ -83,6 +83,8 @@ libprofan_a_SOURCES = \
 	src/analysis/groups.c \
 	src/analysis/groups.h \
 	src/analysis/host.c \
+	src/analysis/hints.c \
+	src/analysis/hints.h \
 	src/analysis/host.h \
 	src/analysis/info.c \
 	src/analysis/info.h \

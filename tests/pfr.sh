@@ -18,14 +18,53 @@ ingest json "$tmp/a.json" || not_ok "ingest a.json" "$tmp/json.said"
 : >"$tmp/nothing"
 same "a whole capture needs no repair" "$tmp/nothing" "$tmp/pfr.said"
 
-# ---- the same tables ----
+# ---- the same tables, but for the hints under them ----
+figures() {
+	sed -e '/^Note: /,$d' -e '/^There are no memory records; /d' \
+		-e '/: no Python functions: /d'
+}
 for command in table "table --group-by-input-shape" "table --sort cuda_time" \
 	steps kernels launches overlap gaps syncs stacks memory \
 	"steps --steps aten::linear" "gaps --steps ProfilerStep.*"; do
-	"$profan" $command "$tmp/json.db" >"$tmp/want" 2>&1
-	"$profan" $command "$tmp/pfr.db" >"$tmp/got" 2>&1
+	"$profan" $command "$tmp/json.db" 2>&1 | figures >"$tmp/want"
+	"$profan" $command "$tmp/pfr.db" 2>&1 | figures >"$tmp/got"
 	same "$command: as from JSON" "$tmp/want" "$tmp/got"
 done
+# ---- hints are of the profiler that wrote the trace ----
+torch='with_stack=True|profile_memory=True|[^(]record_shapes=True|Activity'
+for command in doctor gaps syncs memory modules "gaps --step 99"; do
+	"$profan" $command "$tmp/pfr.db" >"$tmp/got" 2>&1
+	if tr '\n' ' ' <"$tmp/got" | grep -qE "$torch"; then
+		not_ok "$command: no option of torch's profiler" "$tmp/got"
+	else
+		ok "$command: no option of torch's profiler"
+	fi
+done
+hint() { # DB TEXT NAME
+	"$profan" doctor "$tmp/$1.db" 2>&1 | tr '\n' ' ' >"$tmp/got"
+	grep -q "$2" "$tmp/got" && ok "$3" || not_ok "$3" "$tmp/got"
+}
+hint pfr 'no stacks: captures have no lines of Python; NVTX ranges' \
+	"doctor: of a capture"
+hint json 'no stacks: record lines of Python with with_stack=True' \
+	"doctor: of the same as torch's profiler writes it"
+echo '{"traceEvents": [{"ph": "X", "name": "a", "cat": "x", "pid": 1,
+	"tid": 1, "ts": 1, "dur": 5}]}' >"$tmp/other.json"
+ingest other "$tmp/other.json" || not_ok "ingest other" "$tmp/other.said"
+hint other 'no GPU activity: record GPU work, too' "doctor: of another's"
+for format in text md; do
+	"$profan" gaps "$tmp/other.db" --format $format >"$tmp/got"
+	if grep -qi 'none\|0 ns' "$tmp/got" ||
+		! grep -q 'There is no GPU work' "$tmp/got"; then
+		not_ok "gaps --format $format: no empty tables" "$tmp/got"
+	else
+		ok "gaps --format $format: no empty tables"
+	fi
+done
+"$profan" gaps "$tmp/other.db" --format json >"$tmp/got"
+grep -q '"causes": \[\]' "$tmp/got" && grep -q '"idle_ns": 0' "$tmp/got" &&
+	ok "gaps --format json: the same shape" ||
+	not_ok "gaps --format json: the same shape" "$tmp/got"
 tables() { # DB: what the columns of GPU rows and steps say
 	"$profan" query "$1" "SELECT k.*, s.text FROM gpu_event AS k
 		JOIN string AS s ON s.id = k.name_id ORDER BY k.id" |

@@ -12,6 +12,7 @@
 
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
+#include "analysis/hints.h"
 #include "analysis/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -66,94 +67,108 @@ static const char *const verdicts[] = { "ok", "note", "warn", "bad" };
 static const struct rule {
 	const char *name;
 	double warn, bad;
-	const char *advice;
+	const char *advice; /* or NULL */
+	enum pf_hint hint;  /* said behind it, or NONE */
 } rules[CHECKS] = {
 	[CUT_OFF] = { "truncated", 0, 0,
 		      "what follows in the file is missing; let the program "
-		      "that writes the trace end by itself" },
+		      "that writes the trace end by itself",
+		      PF_HINT_NONE },
 	[LOST] = { "lost events", 0, 0,
 		   "the counts of the database contradict each other; ingest "
-		   "the trace again" },
+		   "the trace again",
+		   PF_HINT_NONE },
 	[CAPTURE] = { "capture incomplete", 0, NEVER,
 		      "frames of the capture are damaged or missing, or events "
 		      "were dropped while capturing; 'profan info' says "
-		      "which" },
+		      "which",
+		      PF_HINT_NONE },
 	[SKIPPED] = { "skipped events", 0, 0.01,
 		      "they could not be read and are in no figure; "
-		      "'profan info' lists them by kind" },
+		      "'profan info' lists them by kind",
+		      PF_HINT_NONE },
 	[REPAIRED] = { "repairs", NEVER, NEVER,
 		       "the text of the trace was mended; 'profan info' lists "
-		       "how, and where first" },
+		       "how, and where first",
+		       PF_HINT_NONE },
 	[NEGATIVE] = { "negative durations", 0, 0.01,
 		       "events without a duration or with a negative one count "
-		       "as 0" },
+		       "as 0",
+		       PF_HINT_NONE },
 	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
-		       "ingest without --no-python-functions keeps them" },
+		       "ingest without --no-python-functions keeps them",
+		       PF_HINT_NONE },
 	[EVENT_LIMIT] = { "event cap", 0, 0,
 			  "exactly 1,000,000 events: TensorFlow's trace viewer "
-			  "drops what comes later" },
+			  "drops what comes later",
+			  PF_HINT_NONE },
 	[UNKNOWN] = { "unknown categories", NEVER, NEVER,
 		      "they count as ranges of the host; GPU work among them "
-		      "is not recognised" },
+		      "is not recognised",
+		      PF_HINT_NONE },
 	[TOO_DEEP] = { "nested too deep", 0, 0.01,
-		       "'profan table' leaves them out" },
+		       "'profan table' leaves them out", PF_HINT_NONE },
 	[RANKS] = { "ranks missing", NEVER, NEVER,
 		    "ingest the traces of all ranks into one database; --rank "
-		    "numbers files that do not say" },
-	[NO_GPU] = { "no GPU activity", 0, 0, NULL },
+		    "numbers files that do not say",
+		    PF_HINT_NONE },
+	[NO_GPU] = { "no GPU activity", 0, 0, NULL, PF_HINT_WORK },
 	[NO_CALLS] = { "no runtime calls", 0, NEVER,
-		       "GPU work has no launch calls: record with "
-		       "activities=[ProfilerActivity.CPU, "
-		       "ProfilerActivity.CUDA]" },
-	[NO_STACKS] = { "no stacks", NEVER, NEVER,
-			"with_stack=True names lines of Python" },
-	[NO_SHAPES] = { "no shapes", NEVER, NEVER,
-			"record_shapes=True gives the shapes of operators" },
-	[NO_MEMORY] = { "no memory", NEVER, NEVER,
-			"profile_memory=True records allocations" },
-	[NO_STEPS] = { "no steps", NEVER, NEVER,
-		       "step() of torch.profiler's profile marks them; --steps "
-		       "REGEX takes other ranges" },
+		       "GPU work has no launch calls", PF_HINT_CALLS },
+	[NO_STACKS] = { "no stacks", NEVER, NEVER, NULL, PF_HINT_STACKS },
+	[NO_SHAPES] = { "no shapes", NEVER, NEVER, NULL, PF_HINT_SHAPES },
+	[NO_MEMORY] = { "no memory", NEVER, NEVER, NULL, PF_HINT_MEMORY },
+	[NO_STEPS] = { "no steps", NEVER, NEVER, NULL, PF_HINT_STEPS },
 	[HEAD] = { "head orphans", 0.01, 0.1,
 		   "GPU work launched before the capture began; it counts as "
-		   "busy, but has no call, operator or step: warm up in a "
-		   "schedule, and synchronize before the capture" },
+		   "busy, but has no call, operator or step",
+		   PF_HINT_HEAD },
 	[ORPHAN] = { "no launch call", 0.01, 0.1,
 		     "GPU work whose call was not recorded has no operator and "
-		     "no step" },
+		     "no step",
+		     PF_HINT_NONE },
 	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
 			    "their work was dropped, ran after the capture, "
-			    "or was captured into a graph" },
+			    "or was captured into a graph",
+			    PF_HINT_NONE },
 	[IDLE_COPIES] = { "copies without GPU work", NEVER, NEVER,
 			  "calls that copy or fill and left no record; those "
-			  "of no bytes leave none" },
+			  "of no bytes leave none",
+			  PF_HINT_NONE },
 	[NO_OP] = { "no operator", NEVER, NEVER,
-		    "the call of this GPU work is in no operator, as in "
-		    "compiled code, graphs and libraries" },
+		    "the call of this GPU work is in no operator",
+		    PF_HINT_NO_OP },
 	[NOT_IN_TABLE] = { "not in key_averages", 0.01, NEVER,
 			   "torch's own table gives this GPU work to no "
-			   "operator" },
+			   "operator",
+			   PF_HINT_NONE },
 	[EARLY] = { "work before its launch", 0, 0.01,
 		    "the clocks of host and GPU differ: delays and gaps are "
-		    "off by as much" },
+		    "off by as much",
+		    PF_HINT_NONE },
 	[CLOCK] = { "clock problems", 0, 0,
 		    "GPU work ends before its call begins: times of the host "
-		    "and the GPU cannot be compared" },
+		    "and the GPU cannot be compared",
+		    PF_HINT_NONE },
 	[COARSE] = { "whole microseconds", NEVER, NEVER,
-		     "the trace has no digits after the point; a newer torch "
-		     "writes nanoseconds" },
+		     "the trace has no digits after the point",
+		     PF_HINT_COARSE },
 	[OVERLAP] = { "overlaps on one stream", 0.01, NEVER,
 		      "sums of durations count this time twice, unions do "
-		      "not; dependent launches do this, and clocks" },
+		      "not; dependent launches do this, and clocks",
+		      PF_HINT_NONE },
 	[ZERO] = { "GPU work of no length", 0.01, 0.1,
-		   "it counts as an event, but takes no time" },
+		   "it counts as an event, but takes no time", PF_HINT_NONE },
 	[CROSSING] = { "crossing slices", 0.001, 0.1,
 		       "ranges of a thread that overlap without nesting: own "
-		       "times and parents are uncertain there" },
+		       "times and parents are uncertain there",
+		       PF_HINT_NONE },
 	[DUPLICATE] = { "duplicates", 0, 0.01,
-			"events that equal an earlier one count twice" },
+			"events that equal an earlier one count twice",
+			PF_HINT_NONE },
 	[OVERHEAD] = { "profiler overhead", 0.05, NEVER,
-		       "time of the threads that the profiler took itself" },
+		       "time of the threads that the profiler took itself",
+		       PF_HINT_NONE },
 };
 
 struct result {
@@ -164,6 +179,7 @@ struct result {
 
 struct doctor {
 	struct pf_db *db;
+	enum pf_producer producer;
 	struct result results[CHECKS];
 	struct pf_doctor_gpu gpu;
 	struct pf_doctor_tracks tracks;
@@ -515,9 +531,8 @@ static void note_gpu(const struct doctor *d, struct pf_doc *doc)
 			    "hold the GPU, or a permission is lacking",
 			    d->tracks.silent_trace_count);
 	else
-		pf_doc_note(doc, "no GPU activity: record GPU work with "
-				 "activities=[ProfilerActivity.CPU, "
-				 "ProfilerActivity.CUDA]");
+		pf_doc_note(doc, "no GPU activity: %s",
+			    pf_hint(d->producer, PF_HINT_WORK));
 }
 
 static void note_ranks(const struct doctor *d, struct pf_doc *doc)
@@ -556,6 +571,20 @@ static void describe(const struct doctor *d, enum check_id id,
 		pf_buf_adds(text, "there are more, not all were counted; ");
 }
 
+static void add_advice(const struct doctor *d, enum check_id id,
+		       struct pf_buf *text)
+{
+	const struct rule *r = &rules[id];
+
+	if (r->advice)
+		pf_buf_adds(text, r->advice);
+	if (r->hint == PF_HINT_NONE)
+		return;
+	if (r->advice)
+		pf_buf_adds(text, "; ");
+	pf_buf_adds(text, pf_hint(d->producer, r->hint));
+}
+
 static void add_notes(const struct doctor *d, struct pf_doc *doc)
 {
 	struct pf_buf text = { 0 };
@@ -576,7 +605,7 @@ static void add_notes(const struct doctor *d, struct pf_doc *doc)
 			}
 			pf_buf_clear(&text);
 			describe(d, id, &text);
-			pf_buf_adds(&text, rules[i].advice);
+			add_advice(d, id, &text);
 			pf_doc_note(doc, "%s: %s", rules[i].name, text.data);
 		}
 	pf_buf_release(&text);
@@ -589,8 +618,9 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	enum verdict worst;
 	int rc = -1;
 
-	if (!read_traces(&d, err) && !read_shapes(&d, err) &&
-	    !read_repairs(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
+	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
+	    !read_shapes(&d, err) && !read_repairs(&d, err) &&
+	    !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);
 		add_finding(&d, doc);

@@ -329,7 +329,8 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	pf_map_init(&m.known);
 	add_node(&m.tree, (struct pf_module){ .name = "" });
 	m.names = pf_names_new(db, err);
-	if (m.names && !gather_work(&m, err))
+	if (m.names && !pf_hint_producer(db, &m.tree.producer, err) &&
+	    !gather_work(&m, err))
 		rc = read_tracks(&m, err);
 	if (!rc)
 		pf_modules_show(&m.tree, doc);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/hints.h"
 #include "base/err.h"
 #include "table/doc.h"
 
@@ -23,7 +24,8 @@ struct pf_module_tree {
 	struct pf_module *nodes; /* a parent comes before what is in it */
 	size_t count, cap;
 	int64_t unlaunched_ns; /* GPU work without a launch call */
-	uint64_t folded;       /* calls that are part of the module around */
+	enum pf_producer producer;
+	uint64_t folded; /* calls that are part of the module around */
 };
 
 /* Work out the totals and fill in the document. */

@@ -278,8 +278,8 @@ static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
 
 	if (t->count == 1)
-		pf_doc_finding(doc, "There are no calls of modules; record "
-				    "with with_stack=True");
+		pf_doc_finding(doc, "There are no calls of modules; %s",
+			       pf_hint(t->producer, PF_HINT_MODULES));
 	else if (gpu)
 		pf_doc_finding(doc,
 			       "%s of %s of GPU work is launched in modules",

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "analysis/interval.h"
+#include "analysis/hints.h"
 #include "analysis/trust.h"
 #include "base/buf.h"
 #include "base/num.h"
@@ -223,18 +224,22 @@ static int has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+static void note_hint(struct pf_doc *doc, enum pf_producer producer,
+		      enum pf_hint hint)
+{
+	pf_doc_note(doc, "%s", pf_hint(producer, hint));
+}
+
 /* Why there is no GPU work, if there is none. */
 static int add_no_work(struct pf_db *db, const struct trust *t,
-		       const struct pf_window *w, struct pf_doc *doc,
-		       struct pf_err *err)
+		       enum pf_producer producer, const struct pf_window *w,
+		       struct pf_doc *doc, struct pf_err *err)
 {
 	sqlite3_stmt *st;
 	int rc;
 
 	if (!t->any_work) {
-		pf_doc_note(doc, "record GPU work with "
-				 "activities=[ProfilerActivity.CPU, "
-				 "ProfilerActivity.CUDA]");
+		note_hint(doc, producer, PF_HINT_WORK);
 		return 0;
 	}
 	if (t->work_count)
@@ -259,23 +264,24 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 		     const struct pf_window *w, unsigned needs,
 		     struct pf_doc *doc, struct pf_err *err)
 {
+	enum pf_producer from;
 	bool shapes = true;
 
-	if ((needs & PF_TRUST_WORK) && add_no_work(db, t, w, doc, err) < 0)
+	if (pf_hint_producer(db, &from, err) < 0)
+		return -1;
+	if ((needs & PF_TRUST_WORK) &&
+	    add_no_work(db, t, from, w, doc, err) < 0)
 		return -1;
 	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call)
-		pf_doc_note(doc, "record launch calls with "
-				 "activities=[ProfilerActivity.CPU, "
-				 "ProfilerActivity.CUDA]");
+		note_hint(doc, from, PF_HINT_CALLS);
 	if ((needs & PF_TRUST_STACKS) && t->any_work && !t->any_stack)
-		pf_doc_note(doc, "record lines of Python with with_stack=True");
+		note_hint(doc, from, PF_HINT_STACKS);
 	if (needs & PF_TRUST_STEPS)
-		pf_doc_note(doc, "mark steps with step() of torch.profiler's "
-				 "profile, or name other ranges with --steps");
+		note_hint(doc, from, PF_HINT_STEPS);
 	if ((needs & PF_TRUST_SHAPES) && has_shapes(db, &shapes, err) < 0)
 		return -1;
 	if (!shapes)
-		pf_doc_note(doc, "record shapes with record_shapes=True");
+		note_hint(doc, from, PF_HINT_SHAPES);
 	return 0;
 }
 

@@ -63,9 +63,10 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	const struct pf_alloc_device *which;
 	bool has_blocks = d && d->no_address_count < d->record_count;
 
+	doc->is_nothing = !d;
 	if (!d) {
-		pf_doc_finding(doc, "There are no memory records; record with "
-				    "profile_memory=True");
+		pf_doc_finding(doc, "There are no memory records; %s",
+			       pf_hint(u->producer, PF_HINT_MEMORY));
 		return;
 	}
 	which = &u->allocs.devices[d - u->devices];
@@ -164,7 +165,8 @@ static int set_up(struct pf_usage *u, struct pf_db *db,
 	pf_intern_init(&u->kept.keys);
 	pf_intern_init(&u->texts);
 	pf_map_init(&u->texts_by_name);
-	if (pf_allocs_load(db, window, &u->allocs, err) < 0)
+	if (pf_hint_producer(db, &u->producer, err) < 0 ||
+	    pf_allocs_load(db, window, &u->allocs, err) < 0)
 		return -1;
 	u->devices =
 		pf_calloc(u->allocs.device_count + 1u, sizeof(*u->devices));

@@ -7,6 +7,7 @@
 #define PF_ANALYSIS_USAGE_IMPL_H
 
 #include "analysis/alloc_scan.h"
+#include "analysis/hints.h"
 #include "analysis/usage.h"
 
 /* An allocation that was not freed yet. */
@@ -77,6 +78,7 @@ struct pf_usage {
 	struct pf_map texts_by_name; /* of a string -> texts */
 	struct pf_intern texts;      /* names as they are shown */
 	const struct pf_usage_args *args;
+	enum pf_producer producer;
 	bool has_traces; /* more than one */
 	struct pf_table *by_device, *alive_table, *kept_table, *op_table, *oom;
 	struct pf_table *curve, *events; /* or NULL */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hints.h"
 #include "analysis/interval.h"
 #include "analysis/step.h"
 #include "analysis/step_names.h"
@@ -90,6 +91,16 @@ static bool cut_to_steps(struct pf_window_trace *t,
 	return any;
 }
 
+static int refuse_steps(struct pf_db *db, struct pf_err *err)
+{
+	enum pf_producer from;
+
+	if (pf_hint_producer(db, &from, err) < 0)
+		return -1;
+	return pf_fail(err, PF_EDATA, "there are no profiler steps; %s",
+		       pf_hint(from, PF_HINT_STEPS));
+}
+
 static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 		       struct pf_window *w, struct pf_err *err)
 {
@@ -107,11 +118,7 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 			w->traces[kept++] = w->traces[i];
 	}
 	if (!rc && !steps.count)
-		rc = pf_fail(
-			err, PF_EDATA,
-			"there are no profiler steps; call step() of "
-			"torch.profiler's profile in each of them, or name "
-			"other ranges with --steps");
+		rc = refuse_steps(db, err);
 	else if (!rc && !kept)
 		rc = pf_fail(err, PF_EDATA, "no such steps");
 	w->count = kept;

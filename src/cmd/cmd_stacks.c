@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "analysis/hints.h"
 #include "analysis/stacks.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -31,14 +32,17 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	const struct pf_stacks_args *args = argv;
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
+	enum pf_producer from;
 
 	if (pf_stacks(cx->db, args, cx->out, &r, err) < 0)
 		return -1;
 	pf_log_note("%s of %s in %s stacks", pf_num_show_ns(time, r.total_ns),
 		    what[args->weight], pf_num_show_count(lines, r.line_count));
+	if (!r.has_python && pf_hint_producer(cx->db, &from, err))
+		return -1;
 	if (!r.has_python)
-		pf_log_note("no Python functions: record with "
-			    "with_stack=True to see them");
+		pf_log_note("no Python functions: %s",
+			    pf_hint(from, PF_HINT_STACKS));
 	return 0;
 }
 

@@ -278,8 +278,9 @@ static const struct pf_html_col step_cols[] = {
 #define TABLES_MAX 4
 
 static const struct section {
-	const char *id, *title, *absent;
-	enum pf_part part; /* whose finding stands above */
+	const char *id, *title;
+	const char *absent; /* why; NULL: as the part's finding says */
+	enum pf_part part;  /* whose finding stands above */
 	struct pf_html_table tables[TABLES_MAX];
 } sections[] = {
 	{ "idle",
@@ -332,7 +333,7 @@ static const struct section {
 	      overlap_cols, 40, NULL, NULL } } },
 	{ "memory",
 	  "Memory",
-	  "there are no memory events; record with profile_memory=True",
+	  NULL,
 	  PF_PART_MEMORY,
 	  { { "memory-devices", "Peaks", PF_PART_MEMORY, "devices", memory_cols,
 	      20, NULL, NULL },
@@ -350,7 +351,7 @@ static const struct section {
 	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
 	{ "modules",
 	  "Modules",
-	  "there are no calls of modules; record with with_stack=True",
+	  NULL,
 	  PF_PART_MODULES,
 	  { { "module-tree", "As they call each other", PF_PART_MODULES,
 	      "modules", module_cols, 120, "share", NULL },
@@ -405,12 +406,24 @@ void pf_sections_links(struct pf_buf *out, const struct pf_parts *p)
 				    sections[i].id, sections[i].title);
 }
 
+static const char *why_absent(const struct pf_parts *p, const struct section *s)
+{
+	const char *finding;
+
+	if (s->absent)
+		return s->absent;
+	finding = pf_doc_find_text(&p->doc[s->part], PF_DOC_FINDING);
+	return finding && *finding ? finding : "there is none";
+}
+
 void pf_sections_absent(struct pf_buf *out, const struct pf_parts *p)
 {
 	for (size_t i = 0; i < SECTIONS; i++)
-		if (!has_section(p, &sections[i]))
-			pf_buf_addf(out, "<li>%s: %s\n", sections[i].title,
-				    sections[i].absent);
+		if (!has_section(p, &sections[i])) {
+			pf_buf_addf(out, "<li>%s: ", sections[i].title);
+			pf_html_text(out, why_absent(p, &sections[i]));
+			pf_buf_addc(out, '\n');
+		}
 }
 
 void pf_sections_steps(struct pf_buf *out, const struct pf_html_page *page)

@@ -1,0 +1,13 @@
+-- Which profiler wrote the traces, for what can be said of its options: 0
+-- PyTorch's (if any of them is), 1 profan's own agent (if all are), 2 another.
+-- Parameters: none.  One row.
+SELECT CASE
+	WHEN EXISTS (SELECT 1 FROM trace)
+		AND NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'pfr')
+	THEN 1
+	WHEN EXISTS (SELECT 1 FROM trace_meta WHERE key = 'schemaVersion')
+		OR EXISTS (SELECT 1 FROM event_type WHERE category IN (
+			'cpu_op', 'Operator', 'python_function', 'kernel',
+			'Kernel', 'cuda_runtime', 'cuda_driver', 'Runtime'))
+	THEN 0
+	ELSE 2 END AS producer;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What to do about things that a trace does not have: it depends on who wrote
+ * it, so nobody is told of an option that his profiler has not.
+ */
+#ifndef PF_ANALYSIS_HINTS_H
+#define PF_ANALYSIS_HINTS_H
+
+#include "base/err.h"
+#include "store/db.h"
+
+enum pf_producer {
+	PF_FROM_TORCH, /* also of a mixed database */
+	PF_FROM_AGENT, /* profan's own */
+	PF_FROM_OTHERS,
+	PF_PRODUCERS
+};
+
+/* What is missing, or could be better. */
+enum pf_hint {
+	PF_HINT_NONE,
+	PF_HINT_WORK,    /* GPU work */
+	PF_HINT_CALLS,   /* launch calls */
+	PF_HINT_STACKS,  /* lines of Python */
+	PF_HINT_SHAPES,  /* of operators */
+	PF_HINT_MEMORY,  /* allocations */
+	PF_HINT_STEPS,   /* what is a step */
+	PF_HINT_MODULES, /* calls of nn.Module */
+	PF_HINT_HEAD,    /* work that was launched before the capture */
+	PF_HINT_NO_OP,   /* launches that are in no operator or range */
+	PF_HINT_COARSE,  /* whole microseconds */
+	PF_HINTS
+};
+
+/* Of all traces of a database. */
+int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
+		     struct pf_err *err);
+
+/* What to do, in words that may follow "...; "; never NULL but for NONE. */
+const char *pf_hint(enum pf_producer producer, enum pf_hint hint);
+
+#endif

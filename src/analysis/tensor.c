@@ -10,9 +10,15 @@
 
 enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
 
+struct row {
+	unsigned char words[COLUMNS]; /* numbers of words, each plus one */
+	char *part;                   /* the longest that has no wildcard */
+	bool is_whole;                /* the pattern is "*part*" */
+};
+
 struct pf_tensor {
 	struct pf_data *data, *ops;
-	unsigned char (*rows)[COLUMNS]; /* numbers of words, each plus one */
+	struct row *rows; /* of data */
 };
 
 static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
@@ -76,6 +82,31 @@ static bool fits(const char *pattern, const char *name)
 	return !*pattern;
 }
 
+/* Looking for a part first is many times faster. */
+static bool row_fits(const struct row *row, const char *pattern,
+		     const char *name)
+{
+	return strstr(name, row->part) &&
+	       (row->is_whole || fits(pattern, name));
+}
+
+static void take_part(struct row *row, const char *pattern)
+{
+	const char *best = pattern;
+	size_t longest = 0, len;
+
+	for (const char *s = pattern; *s; s += len + (s[len] != '\0')) {
+		len = strcspn(s, "*?");
+		if (len > longest) {
+			longest = len;
+			best = s;
+		}
+	}
+	row->part = pf_memdup0(best, longest);
+	row->is_whole = best == pattern + 1 && *pattern == '*' &&
+			!strcmp(best + longest, "*");
+}
+
 /* The number of a word plus one; 0: no word, -1: none of these. */
 static int find_word(int column, const char *word)
 {
@@ -90,7 +121,8 @@ static int take_rows(struct pf_tensor *t, struct pf_err *err)
 	size_t count = pf_data_rows(t->data);
 
 	t->rows = pf_calloc(count + 1, sizeof(*t->rows));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		take_part(&t->rows[i], pf_data_cell(t->data, i, PATTERN));
 		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
 			const char *word =
 				pf_data_cell(t->data, i, (size_t)column);
@@ -101,8 +133,9 @@ static int take_rows(struct pf_tensor *t, struct pf_err *err)
 					       "data/kernels.csv: '%s' is no "
 					       "word of its column",
 					       word);
-			t->rows[i][column] = (unsigned char)n;
+			t->rows[i].words[column] = (unsigned char)n;
 		}
+	}
 	return 0;
 }
 
@@ -125,6 +158,8 @@ void pf_tensor_free(struct pf_tensor *t)
 {
 	if (!t)
 		return;
+	for (size_t i = 0; t->rows && i < pf_data_rows(t->data); i++)
+		free(t->rows[i].part);
 	pf_data_free(t->data);
 	pf_data_free(t->ops);
 	free(t->rows);
@@ -138,12 +173,14 @@ struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
 	struct pf_kernel_kind kind = { .use = PF_TENSOR_UNKNOWN };
 
 	for (size_t i = 0; missing && i < pf_data_rows(t->data); i++) {
-		if (!fits(pf_data_cell(t->data, i, PATTERN), name))
+		const struct row *row = &t->rows[i];
+
+		if (!row_fits(row, pf_data_cell(t->data, i, PATTERN), name))
 			continue;
 		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
-			if (found[column] || !t->rows[i][column])
+			if (found[column] || !row->words[column])
 				continue;
-			found[column] = t->rows[i][column];
+			found[column] = row->words[column];
 			missing--;
 		}
 		if (found[CLASS] && !found[PRECISION] &&

@@ -430,6 +430,7 @@ profan_sqlite_la_SOURCES = \
 	src/base/err.c \
 	src/base/jsontext.c \
 	src/base/mem.c \
+	src/base/num.c \
 	src/base/utf8.c \
 	src/embed/asset.c \
 	src/store/argtext.c \

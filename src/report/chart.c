@@ -181,7 +181,7 @@ static void add_row(struct pf_buf *out, const struct pf_table *t, size_t row,
 					    "max_ns" };
 
 	pf_buf_addf(out,
-		    "<tr><th scope=row><svg class=k viewBox=\"0 0 10 10\" "
+		    "<tr><th scope=row><svg class=k width=10 height=10 "
 		    "aria-hidden=true><rect width=\"10\" height=\"10\" "
 		    "rx=\"2\" fill=\"%s\"/></svg>%s",
 		    classes[class].colour, classes[class].title);

@@ -295,7 +295,8 @@ static void add_number(struct pf_buf *out, const struct pf_cell *cell,
 	pf_buf_addc(out, '>');
 	if (style == PF_HTML_BAR && share >= 0.005 && share <= 1)
 		pf_buf_addf(out,
-			    "<svg class=b viewBox=\"0 0 100 8\" aria-hidden="
+			    "<svg class=b width=48 height=8 viewBox=\"0 0 "
+			    "100 8\" aria-hidden="
 			    "true><rect width=\"%.1f\" height=\"8\"/></svg>",
 			    100 * share);
 	if (style == PF_HTML_CHANGE && pf_cell_real(cell) > 0)

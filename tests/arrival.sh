@@ -97,6 +97,11 @@ run 0 "$profan" overlap "$tmp/job.db" --format text &&
 	grep -q 'Ranks are not compared *ranks 0 and 1 ran' "$tmp/out" &&
 	ok 'overlap says why' || not_ok 'overlap says why' "$tmp/out"
 
+run 0 "$profan" report "$tmp/job.db" --redact --format json &&
+	grep -q "\"reason\": \"ranks cannot be compared, as 'profan overlap'" \
+		"$tmp/out" &&
+	ok '--redact: a reason' || not_ok '--redact: a reason' "$tmp/out"
+
 # two captures of one rank, and a trace without a rank
 job late=20000
 run 0 "$profan" ingest -q "$tmp/job/rank-0.json" "$tmp/job/rank-0.json" \

@@ -48,6 +48,8 @@ static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
+	if (why && !*why) /* it may quote names of process groups */
+		why = "ranks cannot be compared, as 'profan overlap' explains";
 	if (p->traces.count < 2 || why) {
 		pf_rule_withhold(v, why ? why
 					: "needs traces of several "

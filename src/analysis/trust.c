@@ -230,17 +230,41 @@ static void note_hint(struct pf_doc *doc, enum pf_producer producer,
 	pf_doc_note(doc, "%s", pf_hint(producer, hint));
 }
 
+/* Is there work that is not recognised as such? */
+static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+	char shown[PF_NUM_MAX];
+
+	*found = rc == 1 && sqlite3_column_int64(st, 1) > 0;
+	if (*found)
+		pf_doc_note(
+			doc,
+			"%s events of %s are not taken for GPU work, for "
+			"they have no category: what is said of the GPU "
+			"leaves them out",
+			pf_num_show_count(shown, sqlite3_column_int64(st, 1)),
+			(const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
 /* Why there is no GPU work, if there is none. */
 static int add_no_work(struct pf_db *db, const struct trust *t,
 		       enum pf_producer producer, const struct pf_window *w,
 		       struct pf_doc *doc, struct pf_err *err)
 {
 	sqlite3_stmt *st;
+	bool is_foreign = false;
 	int rc;
 
 	if (!t->any_work) {
-		note_hint(doc, producer, PF_HINT_WORK);
-		return 0;
+		rc = add_foreign(db, doc, &is_foreign, err);
+		if (!rc && !is_foreign)
+			note_hint(doc, producer, PF_HINT_WORK);
+		return rc;
 	}
 	if (t->work_count)
 		return 0;

@@ -129,6 +129,37 @@ static void test_linked(void **state)
 	scene_close(&a.scene);
 }
 
+/* A trace of JAX: two devices, told by the names of their processes only. */
+static void test_foreign(void **state)
+{
+	static const char jax[] =
+		"{\"metadata\": {\"highres-ticks\": true}, \"traceEvents\": ["
+		"{\"ph\": \"M\", \"pid\": 2, \"name\": \"process_name\", "
+		"\"args\": {\"name\": \"/device:GPU:1\"}},"
+		"{\"ph\": \"M\", \"pid\": 1, \"name\": \"process_name\", "
+		"\"args\": {\"name\": \"/device:GPU:0\"}},"
+		"{\"ph\": \"M\", \"pid\": 701, \"name\": \"process_name\", "
+		"\"args\": {\"name\": \"/host:CPU\"}},"
+		"{\"ph\": \"X\", \"pid\": 701, \"tid\": 3, \"ts\": 1, "
+		"\"dur\": 9, \"name\": \"f\"},"
+		"{\"ph\": \"X\", \"pid\": 1, \"tid\": 5, \"ts\": 2, "
+		"\"dur\": 1, \"name\": \"fusion\"},"
+		"{\"ph\": \"X\", \"pid\": 1, \"tid\": 6, \"ts\": 3, "
+		"\"dur\": 1, \"name\": \"fusion\"},"
+		"{\"ph\": \"X\", \"pid\": 2, \"tid\": 5, \"ts\": 4, "
+		"\"dur\": 1, \"name\": \"fusion\"}, {}]}";
+	struct asked a;
+
+	(void)state;
+	ask(&a, jax, NULL);
+	expect(&a, PF_TRUST_WORK,
+	       "3 events of /device:GPU:0, /device:GPU:1 are not taken for GPU "
+	       "work, for they have no category: what is said of the GPU "
+	       "leaves "
+	       "them out");
+	scene_close(&a.scene);
+}
+
 static void test_needs(void **state)
 {
 	struct asked a;
@@ -175,9 +206,8 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_windows),
-		cmocka_unit_test(test_linked),
-		cmocka_unit_test(test_needs),
+		cmocka_unit_test(test_windows), cmocka_unit_test(test_linked),
+		cmocka_unit_test(test_foreign), cmocka_unit_test(test_needs),
 		cmocka_unit_test(test_damage),
 	};
 

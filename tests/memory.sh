@@ -6,11 +6,7 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 check() { # NAME FILE
-	rm -f "$tmp/t.db"
-	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
-		not_ok "$1" "$tmp/err"
-		return
-	}
+	ingested "$1" "$2" || return
 	"$profan" memory -q "$tmp/t.db" -f json -n -1 >"$tmp/answer" 2>&1
 	"$PYTHON" "$top_srcdir/tests/memory.py" "$2" "$tmp/answer" \
 		>"$tmp/why" 2>&1

@@ -4,11 +4,7 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 check() { # NAME FILE
-	rm -f "$tmp/t.db"
-	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
-		not_ok "$1" "$tmp/err"
-		return
-	}
+	ingested "$1" "$2" || return
 	for depth in 8 2; do
 		"$profan" modules -q "$tmp/t.db" --depth $depth -f json -n -1 \
 			>"$tmp/answer" 2>&1

@@ -9,11 +9,7 @@ total() { # FILE
 }
 
 check() { # NAME FILE
-	rm -f "$tmp/t.db"
-	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" || {
-		not_ok "$1" "$tmp/err"
-		return
-	}
+	ingested "$1" "$2" || return
 	for weight in cpu gpu; do
 		"$profan" stacks -q --weight $weight "$tmp/t.db" \
 			>"$tmp/lines" 2>"$tmp/err" || {

@@ -8,6 +8,7 @@
 #                                     $tap_shown; no $(...) in NAME
 #   skip NAME WHY                     counted, with the reason
 #   skip_all WHY                      the whole script
+#   ingested NAME FILE                into $tmp/t.db; false and not_ok if it fails
 #   real_traces COMMAND...            runs it with NAME and FILE for each trace
 #                                     of ../shared; skipped where it is not
 #   tap_done                          last line of every script
@@ -91,6 +92,13 @@ run() {
 	"$@" >"$tmp/out" 2>"$tmp/err" </dev/null || tap_code=$?
 	[ "$tap_code" = "$tap_want" ] && return 0
 	echo "exit code $tap_code, not $tap_want: $*" >>"$tmp/err"
+	return 1
+}
+
+ingested() {
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest -q "$2" -o "$tmp/t.db" && return
+	not_ok "$1" "$tmp/err"
 	return 1
 }
 

@@ -51,6 +51,9 @@ static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
 char *pf_diff_key_take(const struct pf_diff *d, const struct pf_pair *pair);
 
 /* diff_tables.c */
+/* The cells a_ns, b_ns, delta_ns, a_sum_ns, b_sum_ns. */
+void pf_diff_put_times(struct pf_table *t, int64_t a, int64_t b, int64_t a_sum,
+		       int64_t b_sum);
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_structure(struct pf_diff *d, struct pf_doc *doc);

@@ -522,11 +522,8 @@ static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
 		if (!d->args->wide && a[i] == b[i])
 			continue;
 		put_wait(d, t, any_wait(&j.items[i], d->a.idle, d->b.idle));
-		pf_table_int(t, a[i]);
-		pf_table_int(t, b[i]);
-		pf_table_int(t, b[i] - a[i]);
-		pf_table_int(t, j.items[i].a[1]);
-		pf_table_int(t, j.items[i].b[1]);
+		pf_diff_put_times(t, a[i], b[i], j.items[i].a[1],
+				  j.items[i].b[1]);
 	}
 	free(a);
 	free(b);
@@ -611,11 +608,8 @@ void pf_diff_add_idle(struct pf_diff *d, struct pf_doc *doc)
 		if (!d->a.cause_ns[i] && !d->b.cause_ns[i])
 			continue;
 		pf_table_string(t, pf_cause_name((enum pf_cause)i));
-		pf_table_int(t, d->a_cause_ns[i]);
-		pf_table_int(t, d->b_cause_ns[i]);
-		pf_table_int(t, d->b_cause_ns[i] - d->a_cause_ns[i]);
-		pf_table_int(t, d->a.cause_ns[i]);
-		pf_table_int(t, d->b.cause_ns[i]);
+		pf_diff_put_times(t, d->a_cause_ns[i], d->b_cause_ns[i],
+				  d->a.cause_ns[i], d->b.cause_ns[i]);
 	}
 	add_idle_sites(d, doc);
 	add_sync_sites(d, doc);

@@ -11,6 +11,16 @@
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
+void pf_diff_put_times(struct pf_table *t, int64_t a, int64_t b, int64_t a_sum,
+		       int64_t b_sum)
+{
+	pf_table_int(t, a);
+	pf_table_int(t, b);
+	pf_table_int(t, b - a);
+	pf_table_int(t, a_sum);
+	pf_table_int(t, b_sum);
+}
+
 /* ---- the waterfall ---- */
 
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
@@ -28,18 +38,11 @@ void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
 		pf_table_string(t, pf_step_class_name((enum pf_step_class)i));
-		pf_table_int(t, d->a_class_ns[i]);
-		pf_table_int(t, d->b_class_ns[i]);
-		pf_table_int(t, d->b_class_ns[i] - d->a_class_ns[i]);
-		pf_table_int(t, d->a.class_ns[i]);
-		pf_table_int(t, d->b.class_ns[i]);
+		pf_diff_put_times(t, d->a_class_ns[i], d->b_class_ns[i],
+				  d->a.class_ns[i], d->b.class_ns[i]);
 	}
 	pf_table_string(t, "sum");
-	pf_table_int(t, d->a_ns);
-	pf_table_int(t, d->b_ns);
-	pf_table_int(t, d->b_ns - d->a_ns);
-	pf_table_int(t, d->a.step_ns);
-	pf_table_int(t, d->b.step_ns);
+	pf_diff_put_times(t, d->a_ns, d->b_ns, d->a.step_ns, d->b.step_ns);
 }
 
 /* ---- rows ---- */

@@ -53,14 +53,6 @@ static void add_same_text(struct kernels *k, struct pf_table *t, int64_t number)
 	pf_table_string(t, text && *text ? text : NULL);
 }
 
-static void add_same(struct pf_table *t, int64_t value)
-{
-	if (value >= 0)
-		pf_table_int(t, value);
-	else
-		pf_table_null(t);
-}
-
 static void add_mean(struct pf_table *t, const struct weighted *w)
 {
 	if (w->weight > 0)
@@ -123,12 +115,12 @@ static void add_row(struct kernels *k, struct pf_table *t,
 	pf_table_real(t, pf_stats_sd(&g->stats));
 	add_mean(t, &g->blocks_per_sm);
 	add_mean(t, &g->occupancy);
-	add_same(t, g->registers);
-	add_same(t, g->shared);
+	pf_table_known(t, g->registers);
+	pf_table_known(t, g->shared);
 	add_same_text(k, t, g->grid);
 	add_same_text(k, t, g->block);
-	add_same(t, g->device);
-	add_same(t, g->stream);
+	pf_table_known(t, g->device);
+	pf_table_known(t, g->stream);
 	if (has_name(k))
 		add_kind(t, &g->kind);
 	if (k->args->group == BY_NAME_OP)
@@ -353,9 +345,9 @@ static void add_streams(struct kernels *k, struct pf_doc *doc)
 	for (size_t i = 0; i < k->stream_count; i++) {
 		const struct stream *s = &k->streams[i];
 
-		add_same(t, s->rank);
-		add_same(t, s->device);
-		add_same(t, s->stream);
+		pf_table_known(t, s->rank);
+		pf_table_known(t, s->device);
+		pf_table_known(t, s->stream);
 		pf_table_int(t, s->calls);
 		pf_table_int(t, s->total_ns);
 		pf_table_real(t, share_of(k, s->total_ns));

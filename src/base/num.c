@@ -45,6 +45,11 @@ double pf_num_share(int64_t part, int64_t whole)
 	return whole > 0 ? (double)part / (double)whole : 0;
 }
 
+int64_t pf_num_wrap_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 struct unit {
 	const char *name;
 	int64_t ns;

@@ -19,14 +19,8 @@ int64_t pf_num_or_none(const char *s);
 /* What part of the whole; 0 if there is no whole. */
 double pf_num_share(int64_t part, int64_t whole);
 
-/*
- * For sums of hostile numbers: they wrap around.  Inline, because the SQLite
- * extension has it without the rest of this file.
- */
-static inline int64_t pf_num_wrap_add(int64_t a, int64_t b)
-{
-	return (int64_t)((uint64_t)a + (uint64_t)b);
-}
+/* For sums of hostile numbers: they wrap around. */
+int64_t pf_num_wrap_add(int64_t a, int64_t b);
 
 /*
  * "1.5ms" -> 1500000.  Units ns, us, ms, s, min; a bare 0 needs none.  Not

@@ -68,7 +68,7 @@ static void ids(void **state)
 	pf_slice_put_id(&out, "stream \"7\"");
 	pf_slice_put_tid(&out, "7", 0);
 	pf_slice_put_tid(&out, "7", 2);
-	assert_string_equal(out.data, "17-1\"017\"\"stream \\\"7\\\"\"7"
+	assert_string_equal(out.data, "17\"-1\"\"017\"\"stream \\\"7\\\"\"7"
 				      "\"7 overlap 2\"");
 	pf_buf_release(&out);
 }

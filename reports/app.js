@@ -83,7 +83,7 @@ const filterBy = (table, text, said) => {
 	}
 	table.classList.toggle('all', want !== '' ||
 		table.dataset.all === '1');
-	said.textContent = want === '' ? '' : count(n) + ' rows';
+	said.textContent = want && count(n) + ' rows';
 };
 
 const addTools = (table) => {
@@ -303,7 +303,7 @@ const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
 const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
 const SHOWN = { gpu: 255, ops: 12, python: 16 };
 const FEW = { gpu: 255, ops: 6, python: 10 }; /* of each of two traces */
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
+const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
 
 /* Names cut to what matters in a narrow place. */
 const shorten = (s) => {
@@ -356,6 +356,7 @@ const timeline = (T) => {
 		dirty();
 	};
 	const plot = () => Math.max(width - gutter, 1);
+	const xOf = (ns) => gutter + (ns - v0) * plot() / (v1 - v0);
 	const atX = (x) => v0 + (x - gutter) * (v1 - v0) / plot();
 	const zoom = (f, centre) => {
 		const c = centre === undefined ? (v0 + v1) / 2 : centre;
@@ -377,8 +378,7 @@ const timeline = (T) => {
 		let y = RULER;
 		strips = [];
 		for (const t of tracks) {
-			if (isStacked && (!strips.length ||
-			    strips[strips.length - 1].side !== t.g.side)) {
+			if (isStacked && strips.at(-1)?.side !== t.g.side) {
 				strips.push({ side: t.g.side, y });
 				y += STRIP;
 			}
@@ -419,8 +419,7 @@ const timeline = (T) => {
 			.map((t) => t.id));
 		for (const t of ops)
 			list.push(t, ...py.filter((p) => p.id === t.id));
-		const ids = new Set(ops.map((t) => t.id));
-		list.push(...py.filter((p) => !ids.has(p.id)));
+		list.push(...py.filter((p) => !list.includes(p)));
 		list.forEach((t, i) => {
 			if (t.path)
 				return;
@@ -555,10 +554,8 @@ const timeline = (T) => {
 		const t = trackOf(slice), depth = g.depth[i] - t.skip;
 		if (depth < 0 || depth >= t.shown)
 			return;
-		const k = plot() / (v1 - v0);
-		const a = Math.max(gutter + (g.start[i] - v0) * k, gutter);
-		const b = Math.min(gutter + (g.start[i] + g.dur[i] - v0) * k,
-			width);
+		const a = Math.max(xOf(g.start[i]), gutter);
+		const b = Math.min(xOf(g.start[i] + g.dur[i]), width);
 		const y = t.y + HEAD + depth * ROW - top;
 		if (b < gutter || a > width || y < RULER - ROW)
 			return;
@@ -582,8 +579,7 @@ const timeline = (T) => {
 				paintRow(t.g, hits(t, d + t.skip), ry);
 		}
 		if (t.g.until !== undefined && t.g.until < v1) {
-			const x = Math.max(gutter + (t.g.until - v0) * plot() /
-				(v1 - v0), gutter);
+			const x = Math.max(xOf(t.g.until), gutter);
 			ctx.fillStyle = css.soft;
 			ctx.fillRect(x, y + HEAD, width - x, t.shown * ROW);
 			ctx.fillStyle = css.muted;
@@ -617,13 +613,12 @@ const timeline = (T) => {
 	};
 
 	const paintSteps = ({ steps, shift_ns }, y, h, middle) => {
-		const k = plot() / (v1 - v0);
 		for (const [from, to, name] of steps) {
 			const a = from + shift_ns, b = to + shift_ns;
 			if (b < v0 || a > v1)
 				continue;
-			const x = Math.max(gutter + (a - v0) * k, gutter);
-			const e = Math.min(gutter + (b - v0) * k, width);
+			const x = Math.max(xOf(a), gutter);
+			const e = Math.min(xOf(b), width);
 			ctx.fillStyle = css.soft;
 			ctx.fillRect(x, y, Math.max(e - x - 1, 1), h - 1);
 			if (e - x > 50) {
@@ -636,14 +631,13 @@ const timeline = (T) => {
 	};
 
 	const paintMarks = ({ marks, shift_ns }, bottom) => {
-		const k = plot() / (v1 - v0);
 		ctx.fillStyle = css.bad;
 		for (const m of marks) {
 			const a = Math.max(m.t0 + shift_ns, v0);
 			const b = Math.min(m.t1 + shift_ns, v1);
 			if (a <= b)
-				ctx.fillRect(gutter + (a - v0) * k, bottom - 2,
-					Math.max((b - a) * k, 1), 2);
+				ctx.fillRect(xOf(a), bottom - 2,
+					Math.max(xOf(b) - xOf(a), 1), 2);
 		}
 	};
 
@@ -665,11 +659,10 @@ const timeline = (T) => {
 	};
 
 	const paintRuler = () => {
-		const per = (v1 - v0) / plot() * 110;
+		const per = (v1 - v0) / plot() * 80;
 		const power = 10 ** Math.floor(Math.log10(per));
 		const step = [1, 2, 5, 10].find((m) => m * power >= per) * power;
-		const k = plot() / (v1 - v0);
-		const [unit, sign] = UNITS.findLast(([u]) => u <= v1);
+		const [unit, sign] = UNITS.filter(([u]) => u <= v1).pop();
 		const digits = Math.max(Math.ceil(Math.log10(unit / step)), 0);
 		ctx.fillStyle = css.bg;
 		ctx.fillRect(0, 0, width, RULER);
@@ -677,7 +670,7 @@ const timeline = (T) => {
 			paintSteps(T.sides[0], 0, RULER, 7);
 		ctx.fillStyle = css.muted;
 		for (let at = Math.ceil(v0 / step) * step; at <= v1; at += step) {
-			const x = gutter + (at - v0) * k;
+			const x = xOf(at);
 			ctx.fillRect(x, RULER - 6, 1, 6);
 			if (x < width - 80)
 				ctx.fillText((at / unit).toFixed(digits) + sign,
@@ -692,7 +685,7 @@ const timeline = (T) => {
 	};
 
 	const draw = () => {
-		const top = view.scrollTop, k = plot() / (v1 - v0);
+		const top = view.scrollTop;
 		ctx.font = FONT;
 		ctx.textBaseline = 'middle';
 		ctx.fillStyle = css.bg;
@@ -702,8 +695,8 @@ const timeline = (T) => {
 		if (range) {
 			ctx.fillStyle = css.link;
 			ctx.globalAlpha = 0.2;
-			ctx.fillRect(gutter + (range[0] - v0) * k, RULER,
-				(range[1] - range[0]) * k, height);
+			ctx.fillRect(xOf(range[0]), RULER,
+				xOf(range[1]) - xOf(range[0]), height);
 			ctx.globalAlpha = 1;
 		}
 		if (hover)
@@ -865,7 +858,9 @@ const timeline = (T) => {
 				for (let i = 0; i < g.n; i++)
 					n += match[g.name[i]];
 		}
-		found.textContent = query ? count(n) + ' found' : '';
+		found.textContent = query && count(n) + ' found' +
+			(T.groups.every((g) => groups.has(g.key)) ? ''
+				: ' without Python');
 		dirty();
 	};
 
@@ -874,13 +869,14 @@ const timeline = (T) => {
 			return;
 		const from = selected ? selected.g.start[selected.i]
 			: way > 0 ? v0 : v1;
-		let best = null;
+		let best = null, least = Infinity;
 		for (const g of groups.values())
 			for (let i = 0; i < g.n; i++) {
 				const d = (g.start[i] - from) * way;
-				if (match[g.name[i]] && d > 0 && (!best ||
-				    d < (best.g.start[best.i] - from) * way))
+				if (match[g.name[i]] && d > 0 && d < least) {
 					best = { g, i };
+					least = d;
+				}
 			}
 		if (best) {
 			select(best);
@@ -987,8 +983,7 @@ const timeline = (T) => {
 		const [x, y] = place(e);
 		if (!drag) {
 			const s = sliceAt(x, y);
-			if ((s && s.i) !== (hover && hover.i) ||
-			    (s && s.g) !== (hover && hover.g)) {
+			if (s?.i !== hover?.i || s?.g !== hover?.g) {
 				hover = s;
 				canvas.title = s ? words(s) : '';
 				dirty();
@@ -1083,7 +1078,7 @@ const timeline = (T) => {
 	};
 	T.cats.forEach((name, i) => explain(name, COLOURS[i]));
 	if (T.sides.some((s) => s.marks.length))
-		explain('line at the top: a verdict points here', 'var(--bad)');
+		explain('line above: a verdict', 'var(--bad)');
 	view.append(canvas, spacer);
 	app.append(tools, legend, view, said, help);
 	colours();
@@ -1105,6 +1100,13 @@ const timeline = (T) => {
 			({ label: t.label, side: t.g.side.label, key: t.g.key,
 			y: t.y, n: t.n, shown: t.shown, from: t.n
 				? t.g.start[t.from] : 0 })) };
+
+	/* At first the steps, where much is around them. */
+	const ends = T.sides.flatMap(({ steps, shift_ns: d }) => steps.length
+		? [steps[0][0] + d, steps.at(-1)[1] + d] : []);
+	const lo = Math.min(...ends), hi = Math.max(...ends);
+	if (lo < hi && hi - lo < span / 2)
+		setView(lo, hi);
 
 	const first = T.groups.filter((g) => !isPython(g));
 	(async () => {

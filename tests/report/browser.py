@@ -161,6 +161,17 @@ def colours_painted(page):
     }""")
 
 
+def first_view(page):
+    """What the timeline should show at first: all, or the steps if they are
+    less than half of it."""
+    tl = json.loads(page.locator("#tl").inner_text())
+    ends = [at + s["shift_ns"] for s in tl["sides"] for step in s["steps"]
+            for at in step[:2]]
+    if ends and max(ends) - min(ends) < tl["span_ns"] / 2:
+        return [min(ends), max(ends)]
+    return [0, max(tl["span_ns"], 50)]
+
+
 def check_look(browser, name):
     """One page light and dark, wide and narrow, with nothing to be heard."""
     w = Watched(browser, name)
@@ -174,6 +185,10 @@ def check_look(browser, name):
         if (colours or 0) <= 8 and (colours is not None or
                                     p.locator("#tl").count()):
             wrong.append("%s: a timeline of %s colours" % (scheme, colours))
+    if p.locator("#tl").count():
+        view = p.evaluate("document.documentElement.timeline.view()")
+        if view != first_view(p):
+            wrong.append("shows %s, not %s" % (view, first_view(p)))
     wrong.append(w.complaint())
     say(name + ": looked at", "\n".join(wrong).strip())
     w.close()
@@ -312,6 +327,9 @@ def check_words(browser, name):
     """What the canvas says: the ruler, folded frames, sums of a range."""
     w = Watched(browser, name)
     p = w.ready()
+    p.locator("#app input").fill("o")
+    said = p.locator("#app [role=status]")
+    before = said.inner_text()
     p.locator("#app button", has_text="Show Python").click()
     p.locator("#app button", has_text="Show Python").wait_for(
         state="detached", timeout=30000)
@@ -323,6 +341,10 @@ def check_words(browser, name):
             write.call(this, s, x, y);
         };
     }""")
+    wrong = [s for s in (before, said.inner_text())
+             if s.endswith(" without Python") != (s is before)]
+    say(name + ": says where it looked", "\n".join(wrong))
+    p.locator("#app input").fill("")
     wrong = []
     for part in (1, 7, 400, 30000, 1e6):
         texts = p.evaluate("""(part) => {

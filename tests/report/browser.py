@@ -177,6 +177,11 @@ def check_look(browser, name):
     w = Watched(browser, name)
     p = w.ready()
     wrong = []
+    answer = p.locator("svg.bar, #waterfall")
+    if answer.count():
+        box = answer.first.bounding_box()
+        if box["y"] + box["height"] > 800:
+            wrong.append("the answer is below the first screen: %s" % box)
     for scheme in ("light", "dark"):
         p.emulate_media(color_scheme=scheme)
         wrong += ["%s: wider than %s px" % (scheme, width)

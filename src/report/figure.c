@@ -92,6 +92,8 @@ void pf_figure_ratio(struct pf_buf *out, double ratio)
 		pf_buf_adds(out, "n/a");
 	else if (percent > 0 && percent < 0.05)
 		pf_buf_adds(out, "<0.1 %");
+	else if (percent < 0 && percent > -0.05)
+		pf_buf_adds(out, "> -0.1 %");
 	else if (percent > 99.95 && percent < 100)
 		pf_buf_adds(out, ">99.9 %");
 	else

@@ -135,6 +135,8 @@ static void bytes_and_ratios(void **state)
 	is_bytes(-2048, "-2.0 KiB");
 	is_ratio(0, "0.0 %");
 	is_ratio(0.0001, "<0.1 %");
+	is_ratio(-0.0001, "> -0.1 %");
+	is_ratio(-0.0005, "-0.1 %");
 	is_ratio(0.5321, "53.2 %");
 	is_ratio(0.99999, ">99.9 %");
 	is_ratio(1, "100.0 %");

@@ -300,6 +300,8 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	else if (!rc)
 		rc = open_and_run(cmd, &cx, args, common.sort, err);
 	pf_opt_release(sets, PF_CMD_OPT_SETS);
+	if (cmd->release)
+		cmd->release(args);
 	free(args);
 	return rc;
 }

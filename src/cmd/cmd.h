@@ -97,6 +97,8 @@ struct pf_cmd {
 	/* Or NULL: --format html, of the document that answer() made. */
 	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		    struct pf_err *err);
+	/* Or NULL: frees what these left in args; called last, always. */
+	void (*release)(void *args);
 	/*
 	 * Names of the tables that --limit cuts, a space between them; --sort
 	 * orders the first.  NULL: neither option.

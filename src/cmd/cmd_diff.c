@@ -155,8 +155,10 @@ static int check_args(const struct pf_ctx *cx, struct diff_args *a,
 	return a->diff.columns ? pf_diff_columns(a->diff.columns, err) : 0;
 }
 
-static void release(struct diff_args *a)
+static void release(void *args)
 {
+	struct diff_args *a = args;
+
 	pf_timelines_release(&a->timelines);
 	pf_redact_free(a->redact);
 	a->redact = NULL;
@@ -191,8 +193,6 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		rc = -1;
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
-	if (rc < 0 || !is_page)
-		release(args);
 	return rc;
 }
 
@@ -242,7 +242,6 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
 				    &text, err);
-	release(args);
 	pf_buf_release(&command);
 	pf_buf_release(&text);
 	return rc;
@@ -279,4 +278,5 @@ const struct pf_cmd pf_cmd_diff = {
 		    "b4.db\n",
 	.answer = answer,
 	.page = page,
+	.release = release,
 };

@@ -105,6 +105,11 @@ run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" -o "$tmp/x.html" &&
 	ok "diff: --output needs --format html" ||
 	not_ok "diff: --output needs --format html" "$tmp/err"
 
+run 2 "$profan" diff "$tmp/train.db" "$tmp/other.db" --format html \
+	-o "$tmp/x.html" --sort nonsense && [ ! -e "$tmp/x.html" ] &&
+	ok "diff: no page in an order that there is not" ||
+	not_ok "diff: no page in an order that there is not" "$tmp/err"
+
 payloads() { # PAGE: how many groups of slices it has
 	grep -c 'octet-stream" id="p[0-9]' "$1"
 }

@@ -7,7 +7,6 @@
 #define PF_PFR_CLOCK_H
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -5,7 +5,8 @@
  * definition that was lost and comes again at the file's end is there.
  *
  * Memory is bounded: definitions past the limits, and texts longer than a
- * writer may make them, are counted and count as lost.  Texts are bytes, valid until release.
+ * writer may make them, are counted and count as lost.  Texts are bytes, valid
+ * until release.
  */
 #ifndef PF_PFR_DEFS_H
 #define PF_PFR_DEFS_H

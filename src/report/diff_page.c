@@ -66,13 +66,12 @@ static const struct pf_html_col idle_cols[] = {
 	CHANGE("delta_ns", "Change"), END
 };
 
-static const struct pf_html_col site_cols[] = { COL("culprit"),
-						COL("cause"),
-						COL_AS("a_ns", "A"),
-						COL_AS("b_ns", "B"),
-						CHANGE("delta_ns", "Change"),
-						FRAME("frame"),
-						END };
+static const struct pf_html_col site_cols[] = {
+	COL("culprit"),      COL_AS("op", "In operator"),
+	COL("cause"),        COL_AS("a_ns", "A"),
+	COL_AS("b_ns", "B"), CHANGE("delta_ns", "Change"),
+	FRAME("frame"),      END
+};
 
 static const struct pf_html_col sync_cols[] = {
 	COL("call"),

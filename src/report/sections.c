@@ -44,6 +44,7 @@ static const struct pf_html_col cause_cols[] = { COL("cause"),
 
 static const struct pf_html_col culprit_cols[] = { COL_AS("culprit",
 							  "Op, call or range"),
+						   COL_AS("op", "In operator"),
 						   COL("cause"),
 						   COL("ns"),
 						   BAR("idle_share", "Of idle"),

@@ -128,21 +128,27 @@ def check_axe(browser, name, scheme, axe):
     w.close()
 
 
-def too_wide(page, widths):
-    """The widths in which the page must be moved sideways."""
-    wide = []
+CUT = """[...document.querySelectorAll('td[data-v]')]
+    .some((cell) => cell.scrollWidth > cell.clientWidth)"""
+
+
+def does_not_fit(page, widths):
+    """Where the page must be moved sideways, or numbers are cut."""
+    wrong = []
     for width in widths:
         page.set_viewport_size({"width": width, "height": 800})
         page.wait_for_timeout(50)  # the canvas follows in the next frame
         if page.evaluate("document.documentElement.scrollWidth") > width:
-            wide.append(str(width))
-    return wide
+            wrong.append("wider than %d px" % width)
+        if page.evaluate(CUT):
+            wrong.append("a number is cut at %d px" % width)
+    return wrong
 
 
 def check_widths(browser, name):
     w = Watched(browser, name)
-    wide = too_wide(w.ready(), (360, 600, 900, 1280))
-    say(name + ": fits in 360 to 1280 px", " ".join(wide))
+    say(name + ": fits in 360 to 1280 px",
+        ", ".join(does_not_fit(w.ready(), (360, 600, 900, 1280))))
     w.close()
 
 
@@ -184,8 +190,8 @@ def check_look(browser, name):
             wrong.append("the answer is below the first screen: %s" % box)
     for scheme in ("light", "dark"):
         p.emulate_media(color_scheme=scheme)
-        wrong += ["%s: wider than %s px" % (scheme, width)
-                  for width in too_wide(p, (360, 1280))]
+        wrong += ["%s: %s" % (scheme, what)
+                  for what in does_not_fit(p, (360, 1280))]
         colours = colours_painted(p)
         if (colours or 0) <= 8 and (colours is not None or
                                     p.locator("#tl").count()):

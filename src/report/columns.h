@@ -5,37 +5,17 @@
 
 #include "report/html.h"
 
-#define COL(key)                                                               \
+#define STYLED(key, title, style, span)                                        \
 	{                                                                      \
-		key, NULL, PF_HTML_PLAIN, NULL                                 \
+		key, title, style, span                                        \
 	}
-#define COL_AS(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_PLAIN, NULL                                \
-	}
-#define BAR(key, title)                                                        \
-	{                                                                      \
-		key, title, PF_HTML_BAR, NULL                                  \
-	}
-#define CHANGE(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_CHANGE, NULL                               \
-	}
-#define KERNEL(key, title)                                                     \
-	{                                                                      \
-		key, title, PF_HTML_KERNEL, NULL                               \
-	}
-#define FRAME(key)                                                             \
-	{                                                                      \
-		key, "Line or annotation", PF_HTML_FRAME, NULL                 \
-	}
-#define TIME(key, title, n)                                                    \
-	{                                                                      \
-		key, title, PF_HTML_TIME, n                                    \
-	}
-#define END                                                                    \
-	{                                                                      \
-		NULL, NULL, PF_HTML_PLAIN, NULL                                \
-	}
+#define COL(key)             STYLED(key, NULL, PF_HTML_PLAIN, NULL)
+#define COL_AS(key, title)   STYLED(key, title, PF_HTML_PLAIN, NULL)
+#define BAR(key, title)      STYLED(key, title, PF_HTML_BAR, NULL)
+#define CHANGE(key, title)   STYLED(key, title, PF_HTML_CHANGE, NULL)
+#define KERNEL(key, title)   STYLED(key, title, PF_HTML_KERNEL, NULL)
+#define FRAME(key)           STYLED(key, "Line or annotation", PF_HTML_FRAME, NULL)
+#define TIME(key, title, ns) STYLED(key, title, PF_HTML_TIME, ns)
+#define END                  STYLED(NULL, NULL, PF_HTML_PLAIN, NULL)
 
 #endif

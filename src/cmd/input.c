@@ -54,8 +54,7 @@ static bool is_fresh(const char *database, const struct stat *trace)
 		return false;
 	if (!pf_db_open(&db, database, false, &ignored))
 		stmt = pf_db_prepare(
-			&db, "SELECT file_bytes, xxh128 FROM trace LIMIT 2",
-			&ignored);
+			&db, "SELECT file_bytes FROM trace LIMIT 2", &ignored);
 	if (stmt && pf_db_step(&db, stmt, &ignored) == 1)
 		is_same = sqlite3_column_int64(stmt, 0) == trace->st_size;
 	sqlite3_finalize(stmt);

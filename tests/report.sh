@@ -190,6 +190,20 @@ else
 	not_ok "diff: the page names its command with what changes figures"
 fi
 
+# ---- the rules as a table ----
+bad=
+for option in '--limit 3' '--sort none' '--group-by-input-shape' \
+	'--torch 2.4' '--header x' '--max-name-width 9'; do
+	# shellcheck disable=SC2086
+	run 2 "$profan" table verdicts "$tmp/train.db" $option || bad=$option
+done
+run 0 "$profan" table verdicts "$tmp/train.db" --step 2 || bad='--step 2'
+if [ "$bad" ]; then
+	not_ok "table verdicts: its own options only" "$bad" "$tmp/err"
+else
+	ok "table verdicts: its own options only"
+fi
+
 # ---- the commands that it names ----
 run 0 "$profan" report "$tmp/train.db" --format json
 "$PYTHON" -c '

@@ -204,8 +204,9 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 /* Only the window is an option of verdicts: the rest must be as it was. */
 static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 {
-	struct table_args rest = *a;
+	struct table_args rest;
 
+	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
 	rest.step = defaults.step;
 	rest.rank = defaults.rank;
 	if (!memcmp(&rest, &defaults, sizeof(rest)))

@@ -359,7 +359,7 @@ def check_sizes(page, raw):
     css = len(page.styles[0][1])
     if js > 32768 or css > 8192:
         return "program %d, style %d bytes" % (js, css)
-    if len(raw) - data - js - css > 400 << 10:
+    if len(raw) - data - js - css > 300 << 10:
         return "%d bytes of text" % (len(raw) - data - js - css)
     return None
 

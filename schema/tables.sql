@@ -161,7 +161,7 @@ CREATE TABLE step (
 ) STRICT, WITHOUT ROWID;
 
 -- GPU work that an operator of communication launched, in order of gpu_event.
--- rule: see analysis/comm.h.
+-- rule: see events/comm.h.
 CREATE TABLE comm_event (
 	id INTEGER PRIMARY KEY,
 	trace_id INTEGER NOT NULL,

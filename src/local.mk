@@ -3,95 +3,21 @@
 
 noinst_LIBRARIES += libprofan.a
 libprofan_a_SOURCES = \
-	src/analysis/alloc_scan.c \
-	src/analysis/alloc_scan.h \
-	src/analysis/args.c \
-	src/analysis/args.h \
 	src/analysis/arrival.c \
 	src/analysis/arrival.h \
 	src/analysis/arrival_impl.h \
 	src/analysis/arrival_show.c \
-	src/analysis/averages.c \
-	src/analysis/averages.h \
-	src/analysis/averages_doc.c \
-	src/analysis/averages_doc.h \
-	src/analysis/averages_store.c \
-	src/analysis/collective.c \
-	src/analysis/collective.h \
-	src/analysis/comm.c \
-	src/analysis/comm.h \
 	src/analysis/comm_table.c \
 	src/analysis/comm_table.h \
 	src/analysis/copies.c \
 	src/analysis/copies.h \
-	src/analysis/diff.c \
-	src/analysis/diff.h \
-	src/analysis/diff_averages.c \
-	src/analysis/diff_capture.c \
-	src/analysis/diff_capture.h \
-	src/analysis/diff_gate.c \
-	src/analysis/diff_gate.h \
-	src/analysis/diff_host.c \
-	src/analysis/diff_impl.h \
-	src/analysis/diff_lists.c \
-	src/analysis/diff_load.c \
-	src/analysis/diff_match.c \
-	src/analysis/diff_match.h \
-	src/analysis/diff_mean.c \
-	src/analysis/diff_mean.h \
-	src/analysis/diff_rank.c \
-	src/analysis/diff_rank.h \
-	src/analysis/diff_side.c \
-	src/analysis/diff_side.h \
-	src/analysis/diff_tables.c \
-	src/analysis/diff_verdict.c \
-	src/analysis/diff_wait.c \
-	src/analysis/diff_work.c \
-	src/analysis/diff_work.h \
 	src/analysis/doctor.c \
 	src/analysis/doctor.h \
 	src/analysis/doctor_gpu.c \
 	src/analysis/doctor_impl.h \
 	src/analysis/doctor_tracks.c \
-	src/analysis/engine.h \
-	src/analysis/engine_backward.c \
-	src/analysis/engine_calls.c \
-	src/analysis/engine_device.c \
-	src/analysis/engine_host.c \
-	src/analysis/engine_links.c \
-	src/analysis/engine_memory.c \
-	src/analysis/engine_overhead.c \
-	src/analysis/engine_survey.c \
-	src/analysis/facts.c \
-	src/analysis/facts.h \
-	src/analysis/family.c \
-	src/analysis/family.h \
-	src/analysis/flops.c \
-	src/analysis/flops.h \
-	src/analysis/gap_explain.c \
-	src/analysis/gap_explain.h \
-	src/analysis/gap_find.c \
-	src/analysis/gap_find.h \
-	src/analysis/gap_streams.c \
-	src/analysis/gap_streams.h \
-	src/analysis/gaps.c \
-	src/analysis/gaps.h \
-	src/analysis/gaps_impl.h \
-	src/analysis/gaps_show.c \
-	src/analysis/gpu.c \
-	src/analysis/gpu.h \
-	src/analysis/groups.c \
-	src/analysis/groups.h \
-	src/analysis/host.c \
-	src/analysis/hints.c \
-	src/analysis/hints.h \
-	src/analysis/host.h \
 	src/analysis/info.c \
 	src/analysis/info.h \
-	src/analysis/intern.c \
-	src/analysis/intern.h \
-	src/analysis/interval.c \
-	src/analysis/interval.h \
 	src/analysis/kernel_name.c \
 	src/analysis/kernels.c \
 	src/analysis/kernels.h \
@@ -99,83 +25,28 @@ libprofan_a_SOURCES = \
 	src/analysis/kernels_show.c \
 	src/analysis/launches.c \
 	src/analysis/launches.h \
-	src/analysis/lookup.c \
-	src/analysis/lookup.h \
-	src/analysis/memory.c \
-	src/analysis/memory.h \
-	src/analysis/merge.c \
-	src/analysis/merge.h \
 	src/analysis/modules.c \
 	src/analysis/modules.h \
 	src/analysis/modules_impl.h \
 	src/analysis/modules_show.c \
-	src/analysis/names.c \
-	src/analysis/names.h \
 	src/analysis/overlap.c \
 	src/analysis/overlap.h \
-	src/analysis/reader.c \
-	src/analysis/reader.h \
-	src/analysis/rules.c \
-	src/analysis/rules.h \
-	src/analysis/slice.c \
-	src/analysis/slice.h \
-	src/analysis/slice_flows.c \
-	src/analysis/slice_impl.h \
-	src/analysis/slice_lanes.c \
-	src/analysis/slice_meta.c \
-	src/analysis/slice_write.c \
 	src/analysis/sm.c \
 	src/analysis/sm.h \
-	src/analysis/stack_tree.c \
-	src/analysis/stack_tree.h \
-	src/analysis/stacks.c \
-	src/analysis/stacks.h \
-	src/analysis/stats.c \
-	src/analysis/stats.h \
-	src/analysis/step.c \
-	src/analysis/step.h \
-	src/analysis/step_names.c \
-	src/analysis/step_names.h \
 	src/analysis/steps.c \
 	src/analysis/steps.h \
 	src/analysis/steps_impl.h \
 	src/analysis/steps_show.c \
-	src/analysis/sync_sites.c \
-	src/analysis/sync_sites.h \
-	src/analysis/syncs.c \
-	src/analysis/syncs.h \
-	src/analysis/torch_table.c \
-	src/analysis/torch_table.h \
 	src/analysis/tensor.c \
 	src/analysis/tensor.h \
-	src/analysis/tree.c \
-	src/analysis/tree.h \
-	src/analysis/usage.c \
-	src/analysis/usage.h \
-	src/analysis/usage_blocks.c \
-	src/analysis/usage_impl.h \
-	src/analysis/usage_levels.c \
-	src/analysis/usage_tables.c \
-	src/analysis/trust.c \
-	src/analysis/trust.h \
-	src/analysis/trend.c \
-	src/analysis/trend.h \
-	src/analysis/walk.c \
-	src/analysis/walk.h \
-	src/analysis/window.c \
-	src/analysis/window.h \
-	src/base/base64.c \
-	src/base/base64.h \
 	src/base/buf.c \
 	src/base/buf.h \
 	src/base/demangle.c \
 	src/base/demangle.h \
-	src/base/xxh128.c \
-	src/base/xxh128.h \
-	src/base/xxh128_avx2.c \
-	src/base/xxh128_impl.h \
 	src/base/err.c \
 	src/base/err.h \
+	src/base/intern.c \
+	src/base/intern.h \
 	src/base/jsontext.c \
 	src/base/jsontext.h \
 	src/base/jsonw.c \
@@ -193,22 +64,139 @@ libprofan_a_SOURCES = \
 	src/base/path.h \
 	src/base/progress.c \
 	src/base/progress.h \
-	src/base/sha256.c \
-	src/base/sha256.h \
 	src/base/sorter.c \
 	src/base/spool.c \
 	src/base/spool.h \
+	src/base/stats.c \
+	src/base/stats.h \
 	src/base/suggest.c \
 	src/base/suggest.h \
 	src/base/tempfile.c \
 	src/base/tempfile.h \
 	src/base/utf8.c \
 	src/base/utf8.h \
+	src/base/xxh128.c \
+	src/base/xxh128.h \
+	src/base/xxh128_avx2.c \
+	src/base/xxh128_impl.h \
+	src/diff/diff.c \
+	src/diff/diff.h \
+	src/diff/diff_averages.c \
+	src/diff/diff_capture.c \
+	src/diff/diff_capture.h \
+	src/diff/diff_gate.c \
+	src/diff/diff_gate.h \
+	src/diff/diff_host.c \
+	src/diff/diff_impl.h \
+	src/diff/diff_lists.c \
+	src/diff/diff_load.c \
+	src/diff/diff_match.c \
+	src/diff/diff_match.h \
+	src/diff/diff_mean.c \
+	src/diff/diff_mean.h \
+	src/diff/diff_rank.c \
+	src/diff/diff_rank.h \
+	src/diff/diff_side.c \
+	src/diff/diff_side.h \
+	src/diff/diff_tables.c \
+	src/diff/diff_verdict.c \
+	src/diff/diff_wait.c \
+	src/diff/diff_work.c \
+	src/diff/diff_work.h \
+	src/diff/family.c \
+	src/diff/family.h \
+	src/diff/trend.c \
+	src/diff/trend.h \
 	src/embed/asset.c \
 	src/embed/asset.h \
 	src/embed/asset_table.h \
 	src/embed/data.c \
 	src/embed/data.h \
+	src/events/args.c \
+	src/events/args.h \
+	src/events/collective.c \
+	src/events/collective.h \
+	src/events/comm.c \
+	src/events/comm.h \
+	src/events/gpu.c \
+	src/events/gpu.h \
+	src/events/hints.c \
+	src/events/hints.h \
+	src/events/host.c \
+	src/events/host.h \
+	src/events/interval.c \
+	src/events/interval.h \
+	src/events/names.c \
+	src/events/names.h \
+	src/events/reader.c \
+	src/events/reader.h \
+	src/events/step.c \
+	src/events/step.h \
+	src/events/step_names.c \
+	src/events/step_names.h \
+	src/events/trust.c \
+	src/events/trust.h \
+	src/events/walk.c \
+	src/events/walk.h \
+	src/events/window.c \
+	src/events/window.h \
+	src/export/slice.c \
+	src/export/slice.h \
+	src/export/slice_flows.c \
+	src/export/slice_impl.h \
+	src/export/slice_lanes.c \
+	src/export/slice_meta.c \
+	src/export/slice_write.c \
+	src/export/stack_tree.c \
+	src/export/stack_tree.h \
+	src/export/stacks.c \
+	src/export/stacks.h \
+	src/idle/gap_explain.c \
+	src/idle/gap_explain.h \
+	src/idle/gap_find.c \
+	src/idle/gap_find.h \
+	src/idle/gap_streams.c \
+	src/idle/gap_streams.h \
+	src/idle/gaps.c \
+	src/idle/gaps.h \
+	src/idle/gaps_impl.h \
+	src/idle/gaps_show.c \
+	src/idle/sync_sites.c \
+	src/idle/sync_sites.h \
+	src/idle/syncs.c \
+	src/idle/syncs.h \
+	src/ingest/ingest.c \
+	src/ingest/ingest.h \
+	src/ingest/ingest_block.c \
+	src/ingest/ingest_comm.c \
+	src/ingest/ingest_config.c \
+	src/ingest/ingest_config.h \
+	src/ingest/ingest_gpu.c \
+	src/ingest/ingest_heap.c \
+	src/ingest/ingest_impl.h \
+	src/ingest/ingest_later.c \
+	src/ingest/ingest_later.h \
+	src/ingest/ingest_merge.c \
+	src/ingest/ingest_names.c \
+	src/ingest/ingest_names.h \
+	src/ingest/ingest_open.c \
+	src/ingest/ingest_pair.c \
+	src/ingest/ingest_pfr.c \
+	src/ingest/ingest_read.c \
+	src/ingest/ingest_rows.c \
+	src/ingest/ingest_run.c \
+	src/ingest/ingest_run.h \
+	src/ingest/ingest_sort.c \
+	src/ingest/ingest_texts.c \
+	src/ingest/ingest_turn.c \
+	src/memory/alloc_scan.c \
+	src/memory/alloc_scan.h \
+	src/memory/usage.c \
+	src/memory/usage.h \
+	src/memory/usage_blocks.c \
+	src/memory/usage_impl.h \
+	src/memory/usage_levels.c \
+	src/memory/usage_tables.c \
 	src/pfr/body.c \
 	src/pfr/body.h \
 	src/pfr/clock.c \
@@ -232,6 +220,8 @@ libprofan_a_SOURCES = \
 	src/pfr/wire.h \
 	src/pfr/words.c \
 	src/pfr/words.h \
+	src/render/base64.c \
+	src/render/base64.h \
 	src/render/csv.c \
 	src/render/escape.c \
 	src/render/escape.h \
@@ -240,11 +230,13 @@ libprofan_a_SOURCES = \
 	src/render/md.c \
 	src/render/render.c \
 	src/render/render.h \
+	src/render/sha256.c \
+	src/render/sha256.h \
 	src/render/text.c \
 	src/report/chart.c \
 	src/report/chart.h \
-	src/report/columns.h \
 	src/report/chart_memory.c \
+	src/report/columns.h \
 	src/report/diff_head.c \
 	src/report/diff_head.h \
 	src/report/diff_page.c \
@@ -263,12 +255,8 @@ libprofan_a_SOURCES = \
 	src/report/page.c \
 	src/report/page_args.c \
 	src/report/page_args.h \
-	src/report/payload.c \
-	src/report/payload.h \
 	src/report/ranks.c \
 	src/report/ranks.h \
-	src/report/redact.c \
-	src/report/redact.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/rules.c \
@@ -279,13 +267,11 @@ libprofan_a_SOURCES = \
 	src/report/say.h \
 	src/report/sections.c \
 	src/report/sections.h \
-	src/report/slices.c \
-	src/report/slices.h \
 	src/report/tiles.c \
 	src/report/tiles.h \
 	src/report/timeline.c \
-	src/report/titles.c \
 	src/report/timeline.h \
+	src/report/titles.c \
 	src/report/titles.h \
 	src/report/verdict.c \
 	src/report/verdict.h \
@@ -302,30 +288,6 @@ libprofan_a_SOURCES = \
 	src/store/db.h \
 	src/store/export.c \
 	src/store/export.h \
-	src/store/ingest.c \
-	src/store/ingest.h \
-	src/store/ingest_block.c \
-	src/store/ingest_comm.c \
-	src/store/ingest_config.c \
-	src/store/ingest_config.h \
-	src/store/ingest_gpu.c \
-	src/store/ingest_heap.c \
-	src/store/ingest_impl.h \
-	src/store/ingest_later.c \
-	src/store/ingest_later.h \
-	src/store/ingest_merge.c \
-	src/store/ingest_names.c \
-	src/store/ingest_names.h \
-	src/store/ingest_open.c \
-	src/store/ingest_pair.c \
-	src/store/ingest_pfr.c \
-	src/store/ingest_read.c \
-	src/store/ingest_rows.c \
-	src/store/ingest_run.c \
-	src/store/ingest_run.h \
-	src/store/ingest_sort.c \
-	src/store/ingest_texts.c \
-	src/store/ingest_turn.c \
 	src/store/lexicon.c \
 	src/store/lexicon.h \
 	src/store/named.c \
@@ -348,6 +310,44 @@ libprofan_a_SOURCES = \
 	src/table/find.h \
 	src/table/table.c \
 	src/table/table.h \
+	src/timeline/payload.c \
+	src/timeline/payload.h \
+	src/timeline/redact.c \
+	src/timeline/redact.h \
+	src/timeline/slices.c \
+	src/timeline/slices.h \
+	src/torch/averages.c \
+	src/torch/averages.h \
+	src/torch/averages_doc.c \
+	src/torch/averages_doc.h \
+	src/torch/averages_store.c \
+	src/torch/engine.h \
+	src/torch/engine_backward.c \
+	src/torch/engine_calls.c \
+	src/torch/engine_device.c \
+	src/torch/engine_host.c \
+	src/torch/engine_links.c \
+	src/torch/engine_memory.c \
+	src/torch/engine_overhead.c \
+	src/torch/engine_survey.c \
+	src/torch/facts.c \
+	src/torch/facts.h \
+	src/torch/flops.c \
+	src/torch/flops.h \
+	src/torch/groups.c \
+	src/torch/groups.h \
+	src/torch/lookup.c \
+	src/torch/lookup.h \
+	src/torch/memory.c \
+	src/torch/memory.h \
+	src/torch/merge.c \
+	src/torch/merge.h \
+	src/torch/rules.c \
+	src/torch/rules.h \
+	src/torch/torch_table.c \
+	src/torch/torch_table.h \
+	src/torch/tree.c \
+	src/torch/tree.h \
 	src/trace/batch.c \
 	src/trace/batch.h \
 	src/trace/category.c \

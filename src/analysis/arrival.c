@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "analysis/arrival_impl.h"
-#include "analysis/interval.h"
+#include "events/interval.h"
 #include "analysis/kernels.h"
-#include "analysis/reader.h"
+#include "events/reader.h"
 #include "base/mem.h"
 #include "store/named.h"
 #include "trace/event.h"

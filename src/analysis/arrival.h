@@ -16,7 +16,7 @@
 #ifndef PF_ANALYSIS_ARRIVAL_H
 #define PF_ANALYSIS_ARRIVAL_H
 
-#include "analysis/window.h"
+#include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
 #include "table/doc.h"

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 
 #include "analysis/arrival.h"
-#include "analysis/collective.h"
-#include "analysis/gpu.h"
-#include "analysis/intern.h"
+#include "events/collective.h"
+#include "events/gpu.h"
+#include "base/intern.h"
 #include "base/buf.h"
 #include "base/spool.h"
 

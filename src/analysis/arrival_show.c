@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/arrival_impl.h"
-#include "analysis/interval.h"
+#include "events/interval.h"
 #include "base/num.h"
 
 #define EARLY_MAX 0.01 /* of collectives: they cannot end before they begin */

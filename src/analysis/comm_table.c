@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/collective.h"
+#include "events/collective.h"
 #include "analysis/comm_table.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "analysis/kernels.h"
-#include "analysis/stats.h"
+#include "base/stats.h"
 #include "base/mem.h"
 #include "store/named.h"
 #include "trace/event.h"

@@ -13,7 +13,7 @@
 #ifndef PF_ANALYSIS_COMM_TABLE_H
 #define PF_ANALYSIS_COMM_TABLE_H
 
-#include "analysis/gpu.h"
+#include "events/gpu.h"
 #include "base/err.h"
 #include "table/doc.h"
 

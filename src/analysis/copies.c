@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/copies.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "base/mem.h"
 
 static const struct {

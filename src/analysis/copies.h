@@ -6,7 +6,7 @@
 #ifndef PF_ANALYSIS_COPIES_H
 #define PF_ANALYSIS_COPIES_H
 
-#include "analysis/gpu.h"
+#include "events/gpu.h"
 #include "base/err.h"
 #include "table/doc.h"
 

@@ -12,8 +12,8 @@
 
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
-#include "analysis/hints.h"
-#include "analysis/interval.h"
+#include "events/hints.h"
+#include "events/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/named.h"

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 #include "analysis/doctor_impl.h"
-#include "analysis/gpu.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
-#include "analysis/reader.h"
+#include "events/gpu.h"
+#include "base/intern.h"
+#include "events/interval.h"
+#include "events/reader.h"
 #include "base/mem.h"
 
 #define SORT_BYTES (16u << 20)

@@ -15,10 +15,10 @@
 #include <xxhash.h>
 
 #include "analysis/doctor_impl.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
-#include "analysis/names.h"
-#include "analysis/reader.h"
+#include "base/intern.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/reader.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"

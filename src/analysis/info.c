@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "analysis/info.h"
-#include "analysis/rules.h"
+#include "torch/rules.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"

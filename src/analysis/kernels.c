@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/interval.h"
+#include "events/interval.h"
 #include "analysis/kernels_impl.h"
-#include "analysis/trust.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "store/named.h"
 #include "trace/event.h"

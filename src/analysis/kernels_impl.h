@@ -3,11 +3,11 @@
 #ifndef PF_ANALYSIS_KERNELS_IMPL_H
 #define PF_ANALYSIS_KERNELS_IMPL_H
 
-#include "analysis/gpu.h"
-#include "analysis/intern.h"
+#include "events/gpu.h"
+#include "base/intern.h"
 #include "analysis/kernels.h"
-#include "analysis/reader.h"
-#include "analysis/stats.h"
+#include "events/reader.h"
+#include "base/stats.h"
 #include "analysis/tensor.h"
 #include "base/spool.h"
 

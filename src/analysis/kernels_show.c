@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/interval.h"
+#include "events/interval.h"
 #include "analysis/kernels_impl.h"
 #include "base/num.h"
 

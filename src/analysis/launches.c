@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gpu.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "events/gpu.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "analysis/launches.h"
-#include "analysis/reader.h"
-#include "analysis/stats.h"
-#include "analysis/trust.h"
+#include "events/reader.h"
+#include "base/stats.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/spool.h"

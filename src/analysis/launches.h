@@ -8,7 +8,7 @@
 #ifndef PF_ANALYSIS_LAUNCHES_H
 #define PF_ANALYSIS_LAUNCHES_H
 
-#include "analysis/window.h"
+#include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
 #include "table/doc.h"

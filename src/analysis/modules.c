@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/gpu.h"
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "events/gpu.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "analysis/modules.h"
 #include "analysis/modules_impl.h"
-#include "analysis/names.h"
-#include "analysis/reader.h"
+#include "events/names.h"
+#include "events/reader.h"
 #include "base/mem.h"
 #include "base/spool.h"
 #include "store/cursor.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/hints.h"
+#include "events/hints.h"
 #include "base/err.h"
 #include "table/doc.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "analysis/modules_impl.h"
 #include "base/buf.h"
 #include "base/mem.h"

@@ -7,10 +7,10 @@
 
 #include "analysis/arrival.h"
 #include "analysis/comm_table.h"
-#include "analysis/gpu.h"
-#include "analysis/interval.h"
+#include "events/gpu.h"
+#include "events/interval.h"
 #include "analysis/overlap.h"
-#include "analysis/trust.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/interval.h"
+#include "events/interval.h"
 #include "analysis/sm.h"
 #include "base/mem.h"
 

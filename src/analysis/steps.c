@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/host.h"
-#include "analysis/step.h"
+#include "events/host.h"
+#include "events/step.h"
 #include "analysis/steps_impl.h"
-#include "analysis/trust.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "trace/event.h"
 

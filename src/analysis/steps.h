@@ -9,7 +9,7 @@
 #ifndef PF_ANALYSIS_STEPS_H
 #define PF_ANALYSIS_STEPS_H
 
-#include "analysis/window.h"
+#include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
 #include "table/doc.h"

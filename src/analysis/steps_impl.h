@@ -4,8 +4,8 @@
 #define PF_ANALYSIS_STEPS_IMPL_H
 
 #include "analysis/copies.h"
-#include "analysis/gpu.h"
-#include "analysis/interval.h"
+#include "events/gpu.h"
+#include "events/interval.h"
 #include "analysis/sm.h"
 #include "analysis/steps.h"
 

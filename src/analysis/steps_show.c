@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/stats.h"
+#include "base/stats.h"
 #include "analysis/steps_impl.h"
 #include "base/mem.h"
 #include "base/num.h"

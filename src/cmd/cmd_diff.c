@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/diff.h"
+#include "diff/diff.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
@@ -14,7 +14,7 @@
 #include "report/diff_page.h"
 #include "report/diff_timeline.h"
 #include "report/gather.h"
-#include "report/redact.h"
+#include "timeline/redact.h"
 
 #define MD_ROWS 10
 

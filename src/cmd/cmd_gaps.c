@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/gaps.h"
+#include "idle/gaps.h"
 #include "cmd/cmd.h"
 
 static const struct pf_gaps_args defaults = { .window = PF_WINDOW_DEFAULTS,

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/averages.h"
+#include "torch/averages.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "store/ingest.h"
+#include "ingest/ingest.h"
 
 struct ingest_args {
 	const char *out;

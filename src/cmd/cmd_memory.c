@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/usage.h"
+#include "memory/usage.h"
 #include "cmd/cmd.h"
 
 #define POINTS_UNSET (-1)

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "analysis/slice.h"
+#include "export/slice.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/hints.h"
-#include "analysis/stacks.h"
+#include "events/hints.h"
+#include "export/stacks.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"

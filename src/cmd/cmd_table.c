@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/averages_doc.h"
-#include "analysis/torch_table.h"
+#include "torch/averages_doc.h"
+#include "torch/torch_table.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/path.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/diff.h"
-#include "analysis/trend.h"
+#include "diff/diff.h"
+#include "diff/trend.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 

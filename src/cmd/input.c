@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/reader.h"
+#include "events/reader.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "cmd/cmd.h"

@@ -5,7 +5,7 @@
 
 #include "base/opt.h"
 #include "report/page_args.h"
-#include "report/slices.h"
+#include "timeline/slices.h"
 
 /* Rows that write to the struct pf_page_args "field" of a type. */
 #define PF_PAGE_OPTS(type, field)                                              \

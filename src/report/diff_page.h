@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison (analysis/diff.h) as a page of HTML. */
+/* A comparison (diff/diff.h) as a page of HTML. */
 #ifndef PF_REPORT_DIFF_PAGE_H
 #define PF_REPORT_DIFF_PAGE_H
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "analysis/step.h"
+#include "events/step.h"
 #include "report/diff_timeline.h"
 #include "store/db.h"
 

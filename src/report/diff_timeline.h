@@ -6,10 +6,10 @@
 #ifndef PF_REPORT_DIFF_TIMELINE_H
 #define PF_REPORT_DIFF_TIMELINE_H
 
-#include "analysis/window.h"
+#include "events/window.h"
 #include "base/err.h"
 #include "report/page_args.h"
-#include "report/redact.h"
+#include "timeline/redact.h"
 #include "report/timeline.h"
 
 struct pf_diff_timeline_args {

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/sha256.h"
+#include "render/base64.h"
+#include "render/sha256.h"
 #include "embed/asset.h"
 #include "report/fill.h"
 

@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/averages_doc.h"
+#include "torch/averages_doc.h"
 #include "analysis/doctor.h"
-#include "analysis/gaps.h"
+#include "idle/gaps.h"
 #include "analysis/info.h"
 #include "analysis/kernels.h"
 #include "analysis/launches.h"
 #include "analysis/modules.h"
 #include "analysis/overlap.h"
 #include "analysis/steps.h"
-#include "analysis/syncs.h"
-#include "analysis/torch_table.h"
-#include "analysis/usage.h"
+#include "idle/syncs.h"
+#include "torch/torch_table.h"
+#include "memory/usage.h"
 #include "base/mem.h"
 #include "report/gather.h"
 #include "table/find.h"

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/window.h"
+#include "events/window.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "report/redact.h"
+#include "timeline/redact.h"
 #include "store/db.h"
 #include "table/doc.h"
 

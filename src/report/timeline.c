@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/intern.h"
-#include "analysis/interval.h"
+#include "base/intern.h"
+#include "events/interval.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "report/figure.h"
 #include "report/html.h"
-#include "report/payload.h"
+#include "timeline/payload.h"
 #include "report/timeline.h"
 
 #define NAMES_PART 4 /* names may fill so much of the room: a quarter */

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "report/slices.h"
+#include "timeline/slices.h"
 
 #define PF_TIMELINE_SIDES 2
 #define PF_TIMELINE_MARKS 200 /* of all sides */

@@ -8,7 +8,7 @@
 #ifndef PF_REPORT_TITLES_H
 #define PF_REPORT_TITLES_H
 
-#include "analysis/intern.h"
+#include "base/intern.h"
 #include "base/buf.h"
 
 struct pf_titles {

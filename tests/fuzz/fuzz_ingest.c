@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "store/db.h"
-#include "store/ingest.h"
+#include "ingest/ingest.h"
 
 static char folder[64];
 

@@ -9,7 +9,7 @@
 #include "unit/support.h"
 
 #include "store/db.h"
-#include "store/ingest.h"
+#include "ingest/ingest.h"
 #include "table/doc.h"
 
 struct scene {

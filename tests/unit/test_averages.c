@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/averages.h"
-#include "analysis/groups.h"
-#include "analysis/memory.h"
+#include "torch/averages.h"
+#include "torch/groups.h"
+#include "torch/memory.h"
 
 /* ---- events of a trace; times in us ---- */
 

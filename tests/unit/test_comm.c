@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/collective.h"
+#include "events/collective.h"
 #include "analysis/overlap.h"
 
 /* Ranges of thread 7, where the calls are. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/diff_gate.h"
-#include "analysis/diff_match.h"
-#include "analysis/diff_mean.h"
-#include "analysis/diff_rank.h"
-#include "analysis/family.h"
+#include "diff/diff_gate.h"
+#include "diff/diff_match.h"
+#include "diff/diff_mean.h"
+#include "diff/diff_rank.h"
+#include "diff/family.h"
 #include "trace/event.h"
 
 /* ---- means ---- */

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "analysis/args.h"
-#include "analysis/facts.h"
-#include "analysis/flops.h"
+#include "events/args.h"
+#include "torch/facts.h"
+#include "torch/flops.h"
 
 static uint64_t count(const char *op, const char *args)
 {

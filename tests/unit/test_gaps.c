@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "analysis/gaps.h"
-#include "analysis/names.h"
+#include "idle/gaps.h"
+#include "events/names.h"
 
 static const struct pf_gaps_args all = { .window = PF_WINDOW_DEFAULTS,
 					 .limit = -1,

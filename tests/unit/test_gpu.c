@@ -2,9 +2,9 @@
 /* Classes of GPU work, and what a window leaves of a span. */
 #include "unit/support.h"
 
-#include "analysis/gpu.h"
+#include "events/gpu.h"
 #include "analysis/kernels.h"
-#include "analysis/window.h"
+#include "events/window.h"
 #include "trace/event.h"
 
 static void test_classes(void **state)

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "store/ingest_run.h"
+#include "ingest/ingest_run.h"
 
 #define EVENTS 2000
 

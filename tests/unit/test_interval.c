@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analysis/interval.h"
-#include "analysis/stats.h"
+#include "events/interval.h"
+#include "base/stats.h"
 
 static void test_union_joins_what_touches(void **state)
 {

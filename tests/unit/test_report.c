@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base64.h"
-#include "base/sha256.h"
+#include "render/base64.h"
+#include "render/sha256.h"
 #include "base/utf8.h"
 #include "render/escape.h"
 #include "report/chart.h"
 #include "report/figure.h"
-#include "report/payload.h"
+#include "timeline/payload.h"
 #include "report/titles.h"
-#include "report/redact.h"
+#include "timeline/redact.h"
 #include "report/report.h"
 
 /* ---- base ---- */

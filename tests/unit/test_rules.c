@@ -2,7 +2,7 @@
 /* Recognition of torch releases and what they change. */
 #include "unit/support.h"
 
-#include "analysis/rules.h"
+#include "torch/rules.h"
 
 static const struct pf_rule_facts modern = {
 	.fraction_digits = 3,

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/slice_impl.h"
+#include "export/slice_impl.h"
 #include "base/outfile.h"
 
 /* ---- times ---- */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stack_tree.h"
-#include "analysis/stacks.h"
+#include "export/stack_tree.h"
+#include "export/stacks.h"
 
 #define NAMED(events)                                                          \
 	TRACE(events "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 9, " \

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/step_names.h"
+#include "events/step_names.h"
 #include "analysis/steps.h"
-#include "analysis/window.h"
+#include "events/window.h"
 
 #define NOTE(name, ts, dur, tid) HOST_ON(tid, "user_annotation", name, ts, dur)
 /* An instant of a step's name counts as none. */

@@ -3,7 +3,7 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "analysis/syncs.h"
+#include "idle/syncs.h"
 
 /*
  * Two steps.  In each, aten::item waits from 50 to 210 of the step for work

@@ -3,7 +3,7 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "analysis/trust.h"
+#include "events/trust.h"
 
 /* GPU 0: 30 of 40 us launched; GPU 1: 0 of 60. */
 #define RANK_0                                                                 \

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Open addressing, linear probing, at most half full; slots is a power of 2.
+ */
+#include "config.h"
+
+#include "base/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/mem.h"
+
+#define FIRST_SLOTS 256
+
+static uint64_t new_seed(const void *fallback)
+{
+	uint64_t seed;
+
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(seed))
+		seed = (uint64_t)(uintptr_t)fallback * 0x9e3779b97f4a7c15u;
+	return seed | 1;
+}
+
+static uint64_t mix(uint64_t x, uint64_t seed)
+{
+	__uint128_t wide = (__uint128_t)(x ^ seed) * 0x9e3779b97f4a7c15u;
+
+	x = (uint64_t)wide ^ (uint64_t)(wide >> 64);
+	return x ^ x >> 29;
+}
+
+static uint32_t hash_text(const char *p, size_t len, uint64_t seed)
+{
+	uint64_t h = seed ^ len;
+
+	for (; len >= 8; p += 8, len -= 8) {
+		uint64_t word;
+
+		memcpy(&word, p, 8);
+		h = mix(h ^ word, seed);
+	}
+	if (len) {
+		uint64_t word = 0;
+
+		memcpy(&word, p, len);
+		h = mix(h ^ word, seed);
+	}
+	return (uint32_t)(mix(h, seed) >> 16);
+}
+
+void pf_intern_init(struct pf_intern *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->slots = FIRST_SLOTS;
+	t->slot = pf_calloc(t->slots, sizeof(*t->slot));
+	t->seed = new_seed(t->slot);
+}
+
+void pf_intern_release(struct pf_intern *t)
+{
+	free(t->bytes);
+	free(t->start);
+	free(t->slot);
+	free(t->hash);
+	memset(t, 0, sizeof(*t));
+}
+
+const char *pf_intern_text(const struct pf_intern *t, uint32_t n, size_t *len)
+{
+	size_t end = n + 1 < t->count ? t->start[n + 1] : t->bytes_len;
+
+	if (len)
+		*len = end - t->start[n] - 1;
+	return t->bytes + t->start[n];
+}
+
+static void intern_double(struct pf_intern *t)
+{
+	free(t->slot);
+	t->slots *= 2;
+	t->slot = pf_calloc(t->slots, sizeof(*t->slot));
+	for (uint32_t n = 0; n < t->count; n++) {
+		size_t i = t->hash[n] & (t->slots - 1);
+
+		while (t->slot[i])
+			i = (i + 1) & (t->slots - 1);
+		t->slot[i] = n + 1;
+	}
+}
+
+uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len)
+{
+	uint32_t hash = hash_text(p, len, t->seed);
+	size_t i = hash & (t->slots - 1);
+
+	for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
+		uint32_t n = t->slot[i] - 1;
+		size_t have;
+		const char *text;
+
+		if (t->hash[n] != hash)
+			continue;
+		text = pf_intern_text(t, n, &have);
+		if (have == len && (!len || !memcmp(text, p, len)))
+			return n;
+	}
+	t->start = pf_grow(t->start, &t->start_cap, t->count + 1u,
+			   sizeof(*t->start));
+	t->hash =
+		pf_grow(t->hash, &t->hash_cap, t->count + 1u, sizeof(*t->hash));
+	t->bytes = pf_grow(t->bytes, &t->bytes_cap, t->bytes_len + len + 1, 1);
+	t->start[t->count] = t->bytes_len;
+	t->hash[t->count] = hash;
+	if (len)
+		memcpy(t->bytes + t->bytes_len, p, len);
+	t->bytes[t->bytes_len + len] = '\0';
+	t->bytes_len += len + 1;
+	t->slot[i] = ++t->count;
+	if (t->count * 2u > t->slots)
+		intern_double(t);
+	return t->count - 1;
+}
+
+void pf_map_init(struct pf_map *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->slots = FIRST_SLOTS;
+	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
+	m->seed = new_seed(m->slot);
+}
+
+void pf_map_release(struct pf_map *m)
+{
+	free(m->slot);
+	memset(m, 0, sizeof(*m));
+}
+
+static struct pf_map_slot *map_find(struct pf_map *m, uint64_t key)
+{
+	size_t i = mix(key, m->seed) & (m->slots - 1);
+
+	while (m->slot[i].used && m->slot[i].key != key)
+		i = (i + 1) & (m->slots - 1);
+	return &m->slot[i];
+}
+
+static void map_double(struct pf_map *m)
+{
+	struct pf_map_slot *old = m->slot;
+	size_t count = m->slots;
+
+	m->slots *= 2;
+	m->slot = pf_calloc(m->slots, sizeof(*m->slot));
+	for (size_t i = 0; i < count; i++)
+		if (old[i].used)
+			*map_find(m, old[i].key) = old[i];
+	free(old);
+}
+
+uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
+{
+	struct pf_map_slot *s = map_find(m, key);
+
+	if (!s->used) {
+		if ((m->count + 1) * 2 > m->slots) {
+			map_double(m);
+			s = map_find(m, key);
+		}
+		m->count++;
+		s->used = true;
+		s->key = key;
+		s->value = UINT64_MAX;
+	}
+	return &s->value;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/diff_impl.h"
+#include "base/mem.h"
+
+static int check_side(const struct pf_side *s, const char *name,
+		      struct pf_err *err)
+{
+	if (!s->steps)
+		return pf_fail(err, PF_EDATA,
+			       "side %s has no complete step to compare", name);
+	return 0;
+}
+
+static int check_sides(const struct pf_diff *d, struct pf_err *err)
+{
+	if (d->a.capture_count > PF_CAPTURE_SIDE_MAX ||
+	    d->b.capture_count > PF_CAPTURE_SIDE_MAX)
+		return pf_fail(err, PF_EUSAGE, "a side has at most %d captures",
+			       PF_CAPTURE_SIDE_MAX);
+	if (check_side(&d->a, "A", err) < 0 || check_side(&d->b, "B", err) < 0)
+		return -1;
+	if (!d->a.gpu_events != !d->b.gpu_events)
+		return pf_fail(err, PF_EDATA,
+			       "'%s' has no GPU events: record it with "
+			       "ProfilerActivity.CUDA",
+			       d->a.gpu_events ? d->b.captures[0]->path
+					       : d->a.captures[0]->path);
+	return 0;
+}
+
+static void find_means(struct pf_diff *d)
+{
+	d->a_ns = pf_mean(d->a.step_ns, d->a.steps);
+	d->b_ns = pf_mean(d->b.step_ns, d->b.steps);
+	pf_mean_parts(d->a.class_ns, PF_STEP_CLASSES, d->a.steps,
+		      d->a_class_ns);
+	pf_mean_parts(d->b.class_ns, PF_STEP_CLASSES, d->b.steps,
+		      d->b_class_ns);
+	pf_mean_parts(d->a.cause_ns, PF_CAUSE_COUNT, d->a.steps, d->a_cause_ns);
+	pf_mean_parts(d->b.cause_ns, PF_CAUSE_COUNT, d->b.steps, d->b_cause_ns);
+}
+
+static int by_delta(const void *a, const void *b)
+{
+	const struct pf_diff_row *x = a, *y = b;
+	int64_t dx = pf_diff_delta(x), dy = pf_diff_delta(y);
+
+	dx = dx < 0 ? -dx : dx;
+	dy = dy < 0 ? -dy : dy;
+	if (dx != dy)
+		return dx > dy ? -1 : 1;
+	/* then in the order of A, and of B */
+	if (x->pair->a_row != y->pair->a_row)
+		return x->pair->a_row < y->pair->a_row ? -1 : 1;
+	return (x->pair->b_row > y->pair->b_row) -
+	       (x->pair->b_row < y->pair->b_row);
+}
+
+static void make_rows(struct pf_diff *d)
+{
+	size_t count = d->pairs.count;
+	int64_t *sums = pf_calloc(2 * count + 1, sizeof(*sums));
+	int64_t *means = pf_calloc(2 * count + 1, sizeof(*means));
+
+	d->rows = pf_calloc(count + 1, sizeof(*d->rows));
+	for (size_t i = 0; i < count; i++) {
+		sums[i] = d->pairs.items[i].a_ns;
+		sums[count + i] = d->pairs.items[i].b_ns;
+	}
+	pf_mean_parts(sums, count, d->a.steps, means);
+	pf_mean_parts(sums + count, count, d->b.steps, means + count);
+	for (size_t i = 0; i < count; i++)
+		d->rows[i] = (struct pf_diff_row){ &d->pairs.items[i], means[i],
+						   means[count + i] };
+	if (count)
+		qsort(d->rows, count, sizeof(*d->rows), by_delta);
+	free(sums);
+	free(means);
+}
+
+/* For people: what did not change needs no heading. */
+static void drop_empty(struct pf_doc *doc)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < doc->table_count; i++) {
+		if (i < PF_DIFF_MAIN_TABLES ||
+		    pf_table_row_count(doc->tables[i]))
+			doc->tables[kept++] = doc->tables[i];
+		else
+			pf_table_free(doc->tables[i]);
+	}
+	doc->table_count = kept;
+}
+
+static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
+		struct pf_err *err)
+{
+	find_means(d);
+	make_rows(d);
+	pf_diff_judge(d, doc);
+	pf_diff_add_waterfall(d, doc);
+	pf_diff_add_rows(d, doc);
+	pf_diff_add_structure(d, doc);
+	pf_diff_add_changes(d, doc);
+	pf_diff_add_idle(d, doc);
+	pf_diff_add_ops(d, doc);
+	pf_diff_add_averages(d, doc);
+	pf_diff_add_memory(d, doc);
+	pf_diff_add_captures(d, doc);
+	pf_diff_add_comparability(d, doc);
+	if (!d->args->wide)
+		drop_empty(doc);
+	for (size_t i = 0; i < d->args->fail_on.count; i++)
+		if (pf_gate_check(d->args->fail_on.items[i], &d->a, &d->b,
+				  d->is_comparable || d->args->force, doc,
+				  is_failed, err) < 0)
+			return -1;
+	pf_diff_add_notes(d, doc);
+	return 0;
+}
+
+int pf_diff_check(const char *check, struct pf_err *err)
+{
+	return pf_gate_parse(check, err);
+}
+
+int pf_diff(const struct pf_capture *const *a, size_t a_count,
+	    const struct pf_capture *const *b, size_t b_count,
+	    const struct pf_diff_args *args, struct pf_doc *doc,
+	    bool *is_failed, struct pf_err *err)
+{
+	enum pf_diff_by by =
+		args->by < 0 ? PF_BY_ALL : (enum pf_diff_by)args->by;
+	struct pf_diff d = { .args = args };
+	int rc;
+
+	*is_failed = false;
+	pf_intern_init(&d.texts);
+	pf_side_pool(&d.a, &d.texts, a, a_count, by);
+	pf_side_pool(&d.b, &d.texts, b, b_count, by);
+	rc = check_sides(&d, err);
+	if (!rc)
+		rc = pf_match(&d.texts, &d.a, &d.b, by, &d.pairs, err);
+	if (!rc)
+		rc = fill(&d, doc, is_failed, err);
+	free(d.rows);
+	pf_pairs_release(&d.pairs);
+	pf_side_release(&d.a);
+	pf_side_release(&d.b);
+	pf_intern_release(&d.texts);
+	return rc;
+}

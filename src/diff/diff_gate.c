@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "diff/diff_gate.h"
+#include "diff/diff_mean.h"
+#include "base/buf.h"
+#include "base/num.h"
+#include "base/suggest.h"
+
+/* ---- figures ---- */
+
+enum { STEP_TIME, GPU_BUSY, IDLE, PEAK_MEMORY, RESERVED_MEMORY, COPIES, OWN };
+
+static bool own_figure(const struct pf_side *a, const struct pf_side *b,
+		       size_t n, struct pf_gate_figure *out)
+{
+	static const struct {
+		const char *key, *title;
+		enum pf_col_kind kind;
+	} words[OWN] = {
+		[STEP_TIME] = { "step_time", "Step", PF_NS },
+		[GPU_BUSY] = { "gpu_busy", "GPU busy", PF_NS },
+		[IDLE] = { "idle", "GPU idle", PF_NS },
+		[PEAK_MEMORY] = { "peak_memory", "Peak memory", PF_BYTES },
+		[RESERVED_MEMORY] = { "reserved_memory", "Reserved memory",
+				      PF_BYTES },
+		[COPIES] = { "copies", "Copies", PF_COUNT },
+	};
+
+	out->key = words[n].key;
+	out->title = words[n].title;
+	out->kind = words[n].kind;
+	switch (n) {
+	case STEP_TIME:
+		out->a = a->step_ns;
+		out->b = b->step_ns;
+		break;
+	case GPU_BUSY:
+		out->a = a->busy_ns;
+		out->b = b->busy_ns;
+		break;
+	case IDLE:
+		out->a = a->step_ns - a->busy_ns;
+		out->b = b->step_ns - b->busy_ns;
+		break;
+	case COPIES:
+		for (int c = PF_COUNT_HTOD; c <= PF_COUNT_OTHER_COPIES; c++) {
+			out->a += a->count[c];
+			out->b += b->count[c];
+		}
+		break;
+	default:
+		out->a = n == PEAK_MEMORY ? a->peak_bytes : a->reserved_bytes;
+		out->b = n == PEAK_MEMORY ? b->peak_bytes : b->reserved_bytes;
+		out->a_steps = out->a >= 0;
+		out->b_steps = out->b >= 0;
+	}
+	return true;
+}
+
+static enum pf_col_kind kind_of(enum pf_step_count count)
+{
+	if (count >= PF_COUNT_HTOD_BYTES && count <= PF_COUNT_OTHER_BYTES)
+		return PF_BYTES;
+	return count == PF_COUNT_GPU_NS || count == PF_COUNT_WORK_NS ? PF_NS
+								     : PF_COUNT;
+}
+
+bool pf_gate_figure_at(const struct pf_side *a, const struct pf_side *b,
+		       size_t n, struct pf_gate_figure *out)
+{
+	*out = (struct pf_gate_figure){ .a_steps = a->steps,
+					.b_steps = b->steps };
+	if (n < OWN)
+		return own_figure(a, b, n, out);
+	n -= OWN;
+	if (n < PF_COUNT_COUNTS) {
+		out->key = pf_step_count_key((enum pf_step_count)n);
+		out->title = pf_step_count_title((enum pf_step_count)n);
+		out->kind = kind_of((enum pf_step_count)n);
+		out->a = a->count[n];
+		out->b = b->count[n];
+		return true;
+	}
+	n -= PF_COUNT_COUNTS;
+	if (n >= PF_STEP_CLASSES)
+		return false;
+	out->key = out->title = pf_step_class_name((enum pf_step_class)n);
+	out->kind = PF_NS;
+	out->a = a->class_ns[n];
+	out->b = b->class_ns[n];
+	return true;
+}
+
+/* ---- expressions ---- */
+
+struct gate {
+	char name[32];
+	bool is_less, or_equal, is_percent;
+	int64_t limit; /* in units of 1 / scale */
+	int64_t scale;
+};
+
+static int bad(const char *expression, const char *why, struct pf_err *err)
+{
+	return pf_fail(err, PF_EUSAGE,
+		       "'%s' is no check: %s; write for example "
+		       "'step_time>5%%', 'syncs>0', 'kernels>+3', 'copy>100us'",
+		       expression, why);
+}
+
+static bool find_figure(const char *name, const struct pf_side *a,
+			const struct pf_side *b, struct pf_gate_figure *out)
+{
+	for (size_t n = 0; pf_gate_figure_at(a, b, n, out); n++)
+		if (!strcmp(out->key, name))
+			return true;
+	return false;
+}
+
+static int no_figure(const char *expression, const char *name,
+		     struct pf_err *err)
+{
+	static const struct pf_side none;
+	struct pf_suggest s = { .word = name };
+	struct pf_gate_figure f;
+	struct pf_buf all = { 0 };
+
+	for (size_t n = 0; pf_gate_figure_at(&none, &none, n, &f); n++) {
+		pf_suggest_offer(&s, f.key);
+		pf_buf_addf(&all, "%s%s", n ? ", " : "", f.key);
+	}
+	if (s.best)
+		pf_fail(err, PF_EUSAGE,
+			"'%s': there is no figure '%s'; did you mean '%s'?",
+			expression, name, s.best);
+	else
+		pf_fail(err, PF_EUSAGE,
+			"'%s': there is no figure '%s'; the figures are %s",
+			expression, name, all.data);
+	pf_buf_release(&all);
+	return -1;
+}
+
+/* Factors of units; a plain number is in the figure's own unit. */
+static int64_t factor_of(const char *unit, enum pf_col_kind kind)
+{
+	static const struct {
+		const char *unit;
+		enum pf_col_kind kind;
+		int64_t factor;
+	} units[] = {
+		{ "ns", PF_NS, 1 },           { "us", PF_NS, 1000 },
+		{ "ms", PF_NS, 1000000 },     { "s", PF_NS, 1000000000 },
+		{ "B", PF_BYTES, 1 },         { "kB", PF_BYTES, 1000 },
+		{ "MB", PF_BYTES, 1000000 },  { "GB", PF_BYTES, 1000000000 },
+		{ "KiB", PF_BYTES, 1 << 10 }, { "MiB", PF_BYTES, 1 << 20 },
+		{ "GiB", PF_BYTES, 1 << 30 },
+	};
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (kind == units[i].kind && !strcmp(units[i].unit, unit))
+			return units[i].factor;
+	return 0;
+}
+
+/* "+1.5" into limit and scale: at most six digits after the point. */
+static const char *read_number(const char *s, struct gate *g)
+{
+	bool is_negative = *s == '-', has_digit = false;
+	int64_t n = 0;
+
+	s += *s == '-' || *s == '+';
+	g->scale = 1;
+	for (bool after = false;; s++) {
+		if (*s == '.' && !after) {
+			after = true;
+			continue;
+		}
+		if (*s < '0' || *s > '9')
+			break;
+		if (n > INT64_C(1000000000000) ||
+		    (after && g->scale == 1000000))
+			return NULL;
+		n = 10 * n + (*s - '0');
+		g->scale *= after ? 10 : 1;
+		has_digit = true;
+	}
+	g->limit = is_negative ? -n : n;
+	return has_digit ? s : NULL;
+}
+
+static int parse(const char *expression, struct gate *g, struct pf_err *err)
+{
+	static const struct pf_side none;
+	size_t len = strcspn(expression, "<>= ");
+	const char *s = expression + len;
+	struct pf_gate_figure f;
+	int64_t factor;
+
+	*g = (struct gate){ 0 };
+	if (!len || len >= sizeof(g->name))
+		return bad(expression, "a name of a figure comes first", err);
+	memcpy(g->name, expression, len);
+	if (!find_figure(g->name, &none, &none, &f))
+		return no_figure(expression, g->name, err);
+	s += strspn(s, " ");
+	if (*s != '<' && *s != '>')
+		return bad(expression, "'>' or '<' follows the name", err);
+	g->is_less = *s++ == '<';
+	g->or_equal = *s == '=';
+	s += g->or_equal;
+	s += strspn(s, " ");
+	s = read_number(s, g);
+	if (!s)
+		return bad(expression, "a number follows", err);
+	s += strspn(s, " ");
+	g->is_percent = !strcmp(s, "%");
+	if (g->is_percent || !*s)
+		return 0;
+	factor = factor_of(s, f.kind);
+	if (!factor || __builtin_mul_overflow(g->limit, factor, &g->limit))
+		return bad(expression, "the unit does not fit", err);
+	return 0;
+}
+
+int pf_gate_parse(const char *expression, struct pf_err *err)
+{
+	struct gate g;
+
+	return parse(expression, &g, err);
+}
+
+/* ---- checks ---- */
+
+static bool holds(const struct gate *g, const struct pf_gate_figure *f)
+{
+	__int128_t a = (__int128_t)f->a * f->b_steps;
+	__int128_t b = (__int128_t)f->b * f->a_steps;
+	__int128_t change = (b - a) * g->scale, limit;
+
+	if (g->is_percent) {
+		change *= 100;
+		limit = a * g->limit;
+		/* from nothing to something is more than any share */
+		if (!a && b)
+			return (b > 0) != g->is_less;
+	} else {
+		limit = (__int128_t)f->a_steps * f->b_steps * g->limit;
+	}
+	if (change == limit)
+		return g->or_equal;
+	return (change < limit) == g->is_less;
+}
+
+static void show(char out[PF_NUM_MAX], const struct pf_gate_figure *f,
+		 int64_t sum, int64_t steps)
+{
+	switch (f->kind) {
+	case PF_NS:
+		pf_num_show_ns(out, pf_mean(sum, steps));
+		break;
+	case PF_BYTES:
+		pf_num_show_bytes(out, pf_mean(sum, steps));
+		break;
+	default:
+		pf_num_show_real(out, (double)sum / (double)steps);
+	}
+}
+
+static void note_failure(const char *expression, const struct pf_gate_figure *f,
+			 struct pf_doc *doc)
+{
+	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX] = "";
+	double a = (double)f->a / (double)f->a_steps;
+	double b = (double)f->b / (double)f->b_steps;
+
+	show(from, f, f->a, f->a_steps);
+	show(to, f, f->b, f->b_steps);
+	if (a > 0)
+		pf_num_show_ratio(share, b / a - 1);
+	pf_doc_note(doc, "failed: %s: %s was %s and is %s per step%s%s%s",
+		    expression, f->key, from, to, *share ? " (" : "", share,
+		    *share ? ")" : "");
+}
+
+int pf_gate_check(const char *expression, const struct pf_side *a,
+		  const struct pf_side *b, bool is_comparable,
+		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	struct pf_gate_figure f;
+	struct gate g;
+
+	if (parse(expression, &g, err) < 0)
+		return -1;
+	find_figure(g.name, a, b, &f);
+	if (f.a_steps <= 0 || f.b_steps <= 0) {
+		*is_failed = true;
+		pf_doc_note(doc, "failed: %s: %s is not recorded on %s",
+			    expression, f.key,
+			    f.a_steps > 0   ? "side B"
+			    : f.b_steps > 0 ? "side A"
+					    : "either side");
+	} else if (f.kind == PF_NS && !is_comparable) {
+		*is_failed = true;
+		pf_doc_note(doc,
+			    "failed: %s: times are not comparable; --force "
+			    "compares them all the same",
+			    expression);
+	} else if (holds(&g, &f)) {
+		*is_failed = true;
+		note_failure(expression, &f, doc);
+	}
+	return 0;
+}

@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lists of operators, idle time and blocking calls as outer joins of both
+ * sides.  What is left of one name on both sides after equal keys were joined
+ * is one row: the same operator with other shapes, the same place on another
+ * line.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diff/diff_impl.h"
+#include "base/mem.h"
+#include "trace/event.h"
+
+#define COLS(c) c, sizeof(c) / sizeof(*(c))
+
+enum join { JOIN_EXACT, JOIN_OTHER, JOIN_ADDED, JOIN_REMOVED };
+
+/* Both sides of one thing; what the values are is the list's business. */
+struct joined {
+	enum join join;
+	uint32_t a_row, b_row; /* the first, or PF_NO_ROW */
+	int64_t a[3], b[3];    /* sums */
+	int64_t weight;        /* orders the list, largest first */
+};
+
+struct joins {
+	struct joined *items;
+	size_t count, cap;
+};
+
+/* The keys of a row: all of it, and what may stay the same. */
+struct list {
+	const void *rows[2];
+	size_t counts[2];
+	size_t row_bytes;
+	void (*keys)(struct pf_diff *d, const void *row, uint32_t whole[4],
+		     uint32_t part[4]);
+	void (*values)(const void *row, int64_t out[3]);
+};
+
+static const void *row_at(const struct list *l, int side, size_t i)
+{
+	return (const char *)l->rows[side] + i * l->row_bytes;
+}
+
+static void join_row(struct joins *j, uint32_t at, const struct list *l,
+		     int side, size_t i)
+{
+	struct joined *out = &j->items[at];
+	uint32_t *first = side ? &out->b_row : &out->a_row;
+	int64_t *sums = side ? out->b : out->a, values[3] = { 0 };
+
+	if (*first == PF_NO_ROW)
+		*first = (uint32_t)i;
+	l->values(row_at(l, side, i), values);
+	for (size_t k = 0; k < 3; k++)
+		sums[k] += values[k];
+}
+
+static uint32_t new_join(struct joins *j, enum join join)
+{
+	j->items = pf_grow(j->items, &j->cap, j->count + 1, sizeof(*j->items));
+	j->items[j->count] = (struct joined){ .join = join,
+					      .a_row = PF_NO_ROW,
+					      .b_row = PF_NO_ROW };
+	return (uint32_t)j->count++;
+}
+
+/* Join rows that are left and have equal keys (the whole or the part). */
+static void join_by(struct pf_diff *d, struct joins *j, const struct list *l,
+		    uint32_t *of[2], bool is_part)
+{
+	struct pf_intern keys;
+	uint32_t *key_of[2], *join_of;
+	unsigned char *has;
+
+	pf_intern_init(&keys);
+	for (int s = 0; s < 2; s++) {
+		key_of[s] = pf_calloc(l->counts[s] + 1, sizeof(*key_of[s]));
+		for (size_t i = 0; i < l->counts[s]; i++) {
+			uint32_t key[2][4] = { { 0 } };
+
+			l->keys(d, row_at(l, s, i), key[0], key[1]);
+			key_of[s][i] = UINT32_MAX;
+			if (of[s][i] == UINT32_MAX)
+				key_of[s][i] = pf_intern_add(
+					&keys, (const char *)key[is_part],
+					sizeof(key[0]));
+		}
+	}
+	has = pf_calloc(keys.count + (size_t)1, 1);
+	join_of = pf_calloc(keys.count + (size_t)1, sizeof(*join_of));
+	memset(join_of, 0xff, keys.count * sizeof(*join_of));
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < l->counts[s]; i++)
+			if (key_of[s][i] != UINT32_MAX)
+				has[key_of[s][i]] |= (unsigned char)(1 << s);
+	for (int s = 0; s < 2; s++)
+		for (size_t i = 0; i < l->counts[s]; i++) {
+			uint32_t key = key_of[s][i];
+
+			if (key == UINT32_MAX || has[key] != 3)
+				continue;
+			if (join_of[key] == UINT32_MAX)
+				join_of[key] = new_join(
+					j, is_part ? JOIN_OTHER : JOIN_EXACT);
+			of[s][i] = join_of[key];
+			join_row(j, of[s][i], l, s, i);
+		}
+	free(has);
+	free(join_of);
+	free(key_of[0]);
+	free(key_of[1]);
+	pf_intern_release(&keys);
+}
+
+static struct joins join_take(struct pf_diff *d, const struct list *l)
+{
+	struct joins j = { 0 };
+	uint32_t *of[2];
+
+	for (int s = 0; s < 2; s++) {
+		of[s] = pf_calloc(l->counts[s] + 1, sizeof(*of[s]));
+		memset(of[s], 0xff, l->counts[s] * sizeof(*of[s]));
+	}
+	join_by(d, &j, l, of, false);
+	join_by(d, &j, l, of, true);
+	for (int s = 0; s < 2; s++) {
+		for (size_t i = 0; i < l->counts[s]; i++)
+			if (of[s][i] == UINT32_MAX)
+				join_row(&j,
+					 new_join(&j, s ? JOIN_ADDED
+							: JOIN_REMOVED),
+					 l, s, i);
+		free(of[s]);
+	}
+	return j;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct joined *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	if (x->a_row != y->a_row)
+		return x->a_row < y->a_row ? -1 : 1;
+	return (x->b_row > y->b_row) - (x->b_row < y->b_row);
+}
+
+/* Order by how much value k changes per step. */
+static void order(struct pf_diff *d, struct joins *j, size_t k)
+{
+	for (size_t i = 0; i < j->count; i++) {
+		struct joined *x = &j->items[i];
+		int64_t change = pf_mean(x->b[k], d->b.steps) -
+				 pf_mean(x->a[k], d->a.steps);
+
+		x->weight = change < 0 ? -change : change;
+	}
+	if (j->count)
+		qsort(j->items, j->count, sizeof(*j->items), by_weight);
+}
+
+/* Means of value k of all items, that add up. */
+static int64_t *means_take(const struct joins *j, size_t k, int64_t steps,
+			   bool is_b)
+{
+	int64_t *sums = pf_calloc(j->count + 1, sizeof(*sums));
+	int64_t *out = pf_calloc(j->count + 1, sizeof(*out));
+
+	for (size_t i = 0; i < j->count; i++)
+		sums[i] = is_b ? j->items[i].b[k] : j->items[i].a[k];
+	pf_mean_parts(sums, j->count, steps, out);
+	free(sums);
+	return out;
+}
+
+static bool is_unchanged(const struct pf_diff *d, const struct joined *x)
+{
+	for (size_t k = 0; k < 3; k++)
+		if (pf_mean_compare(x->a[k], d->a.steps, x->b[k], d->b.steps))
+			return false;
+	return x->join == JOIN_EXACT;
+}
+
+static void put_text(const struct pf_diff *d, struct pf_table *t, uint32_t n)
+{
+	const char *text = pf_diff_text(d, n);
+
+	pf_table_string(t, *text ? text : NULL);
+}
+
+/* ---- operators ---- */
+
+static void op_keys(struct pf_diff *d, const void *row, uint32_t whole[4],
+		    uint32_t part[4])
+{
+	const struct pf_op_row *r = row;
+
+	(void)d;
+	whole[0] = part[0] = r->name;
+	whole[1] = r->shapes;
+	whole[2] = part[2] = r->kind;
+}
+
+static void op_values(const void *row, int64_t out[3])
+{
+	const struct pf_op_row *r = row;
+
+	out[0] = r->count;
+	out[1] = r->ns;
+	out[2] = r->self_ns;
+}
+
+static struct joins join_ops(struct pf_diff *d)
+{
+	const struct list l = { { d->a.ops, d->b.ops },
+				{ d->a.op_count, d->b.op_count },
+				sizeof(struct pf_op_row),
+				op_keys,
+				op_values };
+
+	return join_take(d, &l);
+}
+
+bool pf_diff_same_ops(const struct pf_diff *d)
+{
+	struct joins j = join_ops((struct pf_diff *)d);
+	bool is_same = true;
+
+	for (size_t i = 0; i < j.count && is_same; i++) {
+		const struct joined *x = &j.items[i];
+		uint32_t kind = x->a_row != PF_NO_ROW ? d->a.ops[x->a_row].kind
+						      : d->b.ops[x->b_row].kind;
+
+		if (kind == PF_KIND_CPU_OP)
+			is_same = x->join == JOIN_EXACT &&
+				  !pf_mean_compare(x->a[0], d->a.steps, x->b[0],
+						   d->b.steps);
+	}
+	free(j.items);
+	return is_same;
+}
+
+static const char *category_of(uint32_t kind)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+		return "op";
+	case PF_KIND_ANNOTATION:
+		return "annotation";
+	default:
+		return "call";
+	}
+}
+
+static const char *const join_names[] = { "exact", "shape", "added",
+					  "removed" };
+
+void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "name", "On the CPU", PF_TEXT },
+		{ "kind", "Kind", PF_TEXT | PF_FULL },
+		{ "a_count", "A count", PF_REAL },
+		{ "b_count", "B count", PF_REAL },
+		{ "a_self_ns", "A self", PF_NS | PF_FULL },
+		{ "b_self_ns", "B self", PF_NS | PF_FULL },
+		{ "delta_self_ns", "Self change", PF_NS },
+		{ "a_ns", "A", PF_NS | PF_FULL },
+		{ "b_ns", "B", PF_NS | PF_FULL },
+		{ "delta_ns", "Change", PF_NS | PF_FULL },
+		{ "match", "Match", PF_TEXT },
+		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
+		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
+		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
+		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
+		{ "a_shapes", "A shapes", PF_TEXT | PF_FULL },
+		{ "b_shapes", "B shapes", PF_TEXT | PF_FULL },
+	};
+	struct pf_table *t = pf_doc_table(
+		doc, "ops", "Operators and calls on the CPU, per step",
+		COLS(cols));
+	struct joins j = join_ops(d);
+	int64_t *a, *b;
+
+	order(d, &j, 2);
+	a = means_take(&j, 2, d->a.steps, false);
+	b = means_take(&j, 2, d->b.steps, true);
+	for (size_t i = 0; i < j.count; i++) {
+		const struct joined *x = &j.items[i];
+		const struct pf_op_row *in_a =
+			x->a_row == PF_NO_ROW ? NULL : &d->a.ops[x->a_row];
+		const struct pf_op_row *in_b =
+			x->b_row == PF_NO_ROW ? NULL : &d->b.ops[x->b_row];
+		const struct pf_op_row *any = in_a ? in_a : in_b;
+		int64_t a_ns = pf_mean(x->a[1], d->a.steps);
+		int64_t b_ns = pf_mean(x->b[1], d->b.steps);
+
+		if (!d->args->wide && is_unchanged(d, x))
+			continue;
+		put_text(d, t, any->name);
+		pf_table_string(t, category_of(any->kind));
+		pf_table_ratio(t, x->a[0], d->a.steps);
+		pf_table_ratio(t, x->b[0], d->b.steps);
+		pf_table_int(t, a[i]);
+		pf_table_int(t, b[i]);
+		pf_table_int(t, b[i] - a[i]);
+		pf_table_int(t, a_ns);
+		pf_table_int(t, b_ns);
+		pf_table_int(t, b_ns - a_ns);
+		pf_table_string(t, join_names[x->join]);
+		pf_table_int(t, x->a[0]);
+		pf_table_int(t, x->b[0]);
+		pf_table_int(t, x->a[1]);
+		pf_table_int(t, x->b[1]);
+		pf_table_string(t, in_a ? pf_diff_text(d, in_a->shapes) : NULL);
+		pf_table_string(t, in_b ? pf_diff_text(d, in_b->shapes) : NULL);
+	}
+	free(a);
+	free(b);
+	free(j.items);
+}
+
+/* ---- changes of structure ---- */
+
+static void put_change(struct pf_table *t, const char *change, const char *what,
+		       double a, double b)
+{
+	pf_table_string(t, change);
+	pf_table_string(t, what);
+	pf_table_real(t, a);
+	pf_table_real(t, b);
+}
+
+/* What happened to a pair of GPU work; NULL: nothing. */
+static const char *change_of(const struct pf_diff *d, const struct pf_pair *p)
+{
+	switch (p->match) {
+	case PF_MATCH_SHAPE:
+		return "shape changed";
+	case PF_MATCH_STREAM:
+		return "stream changed";
+	case PF_MATCH_POSITION:
+	case PF_MATCH_FAMILY:
+		return p->a_rows != p->b_rows || p->a_count * d->b.steps !=
+							 p->b_count * d->a.steps
+			       ? "kernels changed"
+			       : "kernel changed";
+	case PF_MATCH_GROUP:
+		return p->b_rows < p->a_rows ? "kernels fused"
+					     : "kernels changed";
+	case PF_MATCH_ADDED:
+		return "kernel added";
+	case PF_MATCH_REMOVED:
+		return "kernel removed";
+	default:
+		return pf_mean_compare(p->a_count, d->a.steps, p->b_count,
+				       d->b.steps)
+			       ? "number of kernels"
+			       : NULL;
+	}
+}
+
+static void add_gpu_changes(struct pf_diff *d, struct pf_table *t)
+{
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = d->rows[i].pair;
+		const char *change = change_of(d, p);
+		char *key;
+
+		if (!change)
+			continue;
+		key = pf_diff_key_take(d, p);
+		put_change(t, change, key,
+			   (double)p->a_count / (double)d->a.steps,
+			   (double)p->b_count / (double)d->b.steps);
+		free(key);
+	}
+}
+
+static const char *op_change(const struct pf_diff *d, const struct joined *x)
+{
+	switch (x->join) {
+	case JOIN_ADDED:
+		return "op added";
+	case JOIN_REMOVED:
+		return "op removed";
+	case JOIN_OTHER:
+		return "op with other shapes";
+	default:
+		return pf_mean_compare(x->a[0], d->a.steps, x->b[0], d->b.steps)
+			       ? "number of ops"
+			       : NULL;
+	}
+}
+
+static void add_op_changes(struct pf_diff *d, struct pf_table *t)
+{
+	struct joins j = join_ops(d);
+
+	order(d, &j, 0);
+	for (size_t i = 0; i < j.count; i++) {
+		const struct joined *x = &j.items[i];
+		const struct pf_op_row *any = x->a_row != PF_NO_ROW
+						      ? &d->a.ops[x->a_row]
+						      : &d->b.ops[x->b_row];
+		const char *change = op_change(d, x);
+
+		if (change && any->kind == PF_KIND_CPU_OP)
+			put_change(t, change, pf_diff_text(d, any->name),
+				   (double)x->a[0] / (double)d->a.steps,
+				   (double)x->b[0] / (double)d->b.steps);
+	}
+	free(j.items);
+}
+
+void pf_diff_add_changes(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "change", "Change", PF_TEXT },
+		{ "what", "What", PF_TEXT },
+		{ "a", "A per step", PF_REAL },
+		{ "b", "B per step", PF_REAL },
+	};
+	struct pf_table *t = pf_doc_table(doc, "changes",
+					  "Changes of structure", COLS(cols));
+
+	add_gpu_changes(d, t);
+	add_op_changes(d, t);
+}
+
+/* ---- idle time and blocking calls ---- */
+
+/* "model.py:12 forward" without the line. */
+static uint32_t without_line(struct pf_diff *d, uint32_t frame)
+{
+	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
+	struct pf_buf out = { 0 };
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!digits)
+		return frame;
+	pf_buf_add(&out, text, (size_t)(colon - text));
+	pf_buf_adds(&out, colon + 1 + digits);
+	frame = pf_intern_add(&d->texts, out.data, out.len);
+	pf_buf_release(&out);
+	return frame;
+}
+
+static void wait_keys(struct pf_diff *d, const void *row, uint32_t whole[4],
+		      uint32_t part[4])
+{
+	const struct pf_wait_row *r = row;
+
+	whole[0] = part[0] = r->cause;
+	whole[1] = part[1] = r->name;
+	whole[2] = part[2] = r->op;
+	whole[3] = r->frame;
+	part[3] = without_line(d, r->frame);
+}
+
+static void wait_values(const void *row, int64_t out[3])
+{
+	const struct pf_wait_row *r = row;
+
+	out[0] = r->count;
+	out[1] = r->ns;
+	out[2] = r->idle_ns;
+}
+
+static void put_wait(const struct pf_diff *d, struct pf_table *t,
+		     const struct pf_wait_row *r)
+{
+	pf_table_string(t, pf_cause_name((enum pf_cause)r->cause));
+	put_text(d, t, r->name);
+	put_text(d, t, *pf_diff_text(d, r->frame) ? r->frame : r->op);
+	put_text(d, t, r->frame);
+	put_text(d, t, r->op);
+}
+
+static const struct pf_wait_row *any_wait(const struct joined *x,
+					  const struct pf_wait_row *a,
+					  const struct pf_wait_row *b)
+{
+	return x->a_row != PF_NO_ROW ? &a[x->a_row] : &b[x->b_row];
+}
+
+static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "cause", "Idle cause", PF_TEXT },
+		{ "culprit", "Culprit", PF_TEXT },
+		{ "where", "Where", PF_PATH | PF_BRIEF },
+		{ "frame", "Line or annotation", PF_PATH | PF_FULL },
+		{ "op", "Op", PF_TEXT | PF_FULL },
+		{ "a_ns", "A", PF_NS | PF_FULL },
+		{ "b_ns", "B", PF_NS | PF_FULL },
+		{ "delta_ns", "Change", PF_NS },
+		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
+		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
+	};
+	const struct list l = { { d->a.idle, d->b.idle },
+				{ d->a.idle_count, d->b.idle_count },
+				sizeof(struct pf_wait_row),
+				wait_keys,
+				wait_values };
+	struct pf_table *t =
+		pf_doc_table(doc, "idle_sites",
+			     "What holds idle time, per step", COLS(cols));
+	struct joins j = join_take(d, &l);
+	int64_t *a, *b;
+
+	order(d, &j, 1);
+	a = means_take(&j, 1, d->a.steps, false);
+	b = means_take(&j, 1, d->b.steps, true);
+	for (size_t i = 0; i < j.count; i++) {
+		if (!d->args->wide && a[i] == b[i])
+			continue;
+		put_wait(d, t, any_wait(&j.items[i], d->a.idle, d->b.idle));
+		pf_diff_put_times(t, a[i], b[i], j.items[i].a[1],
+				  j.items[i].b[1]);
+	}
+	free(a);
+	free(b);
+	free(j.items);
+}
+
+static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "kind", "Kind", PF_TEXT | PF_FULL },
+		{ "call", "Blocking call", PF_TEXT },
+		{ "where", "Where", PF_PATH | PF_BRIEF },
+		{ "frame", "Line or annotation", PF_PATH | PF_FULL },
+		{ "op", "Op", PF_TEXT | PF_FULL },
+		{ "a_count", "A count", PF_REAL },
+		{ "b_count", "B count", PF_REAL },
+		{ "a_blocked_ns", "A blocked", PF_NS | PF_FULL },
+		{ "b_blocked_ns", "B blocked", PF_NS | PF_FULL },
+		{ "delta_blocked_ns", "Blocked", PF_NS },
+		{ "a_idle_ns", "A idle", PF_NS | PF_FULL },
+		{ "b_idle_ns", "B idle", PF_NS | PF_FULL },
+		{ "delta_idle_ns", "GPU idle", PF_NS },
+		{ "match", "Match", PF_TEXT | PF_FULL },
+		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
+		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
+	};
+	static const char *const joins[] = { "exact", "line", "added",
+					     "removed" };
+	const struct list l = { { d->a.sites, d->b.sites },
+				{ d->a.site_count, d->b.site_count },
+				sizeof(struct pf_wait_row),
+				wait_keys,
+				wait_values };
+	struct pf_table *t = pf_doc_table(doc, "sync_sites",
+					  "Calls that wait for the GPU, "
+					  "per step",
+					  COLS(cols));
+	struct joins j = join_take(d, &l);
+	int64_t *means[4];
+
+	order(d, &j, 0);
+	for (size_t k = 0; k < 4; k++)
+		means[k] = means_take(&j, 1 + k / 2,
+				      k % 2 ? d->b.steps : d->a.steps, k % 2);
+	for (size_t i = 0; i < j.count; i++) {
+		const struct joined *x = &j.items[i];
+
+		if (!d->args->wide && is_unchanged(d, x))
+			continue;
+		put_wait(d, t, any_wait(x, d->a.sites, d->b.sites));
+		pf_table_ratio(t, x->a[0], d->a.steps);
+		pf_table_ratio(t, x->b[0], d->b.steps);
+		for (size_t k = 0; k < 4; k += 2) {
+			pf_table_int(t, means[k][i]);
+			pf_table_int(t, means[k + 1][i]);
+			pf_table_int(t, means[k + 1][i] - means[k][i]);
+		}
+		pf_table_string(t, joins[x->join]);
+		pf_table_int(t, x->a[0]);
+		pf_table_int(t, x->b[0]);
+	}
+	for (size_t k = 0; k < 4; k++)
+		free(means[k]);
+	free(j.items);
+}
+
+void pf_diff_add_idle(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const struct pf_col cols[] = {
+		{ "cause", "Cause", PF_TEXT },
+		{ "a_ns", "A", PF_NS },
+		{ "b_ns", "B", PF_NS },
+		{ "delta_ns", "Change", PF_NS },
+		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
+		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
+	};
+	struct pf_table *t = pf_doc_table(
+		doc, "idle", "Idle time of GPUs by cause, per step",
+		COLS(cols));
+
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
+		if (!d->a.cause_ns[i] && !d->b.cause_ns[i])
+			continue;
+		pf_table_string(t, pf_cause_name((enum pf_cause)i));
+		pf_diff_put_times(t, d->a_cause_ns[i], d->b_cause_ns[i],
+				  d->a.cause_ns[i], d->b.cause_ns[i]);
+	}
+	add_idle_sites(d, doc);
+	add_sync_sites(d, doc);
+}

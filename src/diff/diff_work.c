@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "events/args.h"
+#include "diff/diff_work.h"
+#include "events/gpu.h"
+#include "events/reader.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "store/cursor.h"
+#include "store/named.h"
+
+#define SORT_BYTES (32u << 20)
+#define DENSE_IDS  (1u << 22)
+#define NODES_MAX  (1u << 18)
+#define NO_NAME    "(name not listed)"
+#define NO_LAUNCH  "(no launch record)"
+#define OTHER      "(other)"
+
+/* ---- names ---- */
+
+static void describe_name(struct pf_work *w, struct pf_work_name *n,
+			  const char *text)
+{
+	struct pf_name_class class = pf_name_classify(text);
+
+	n->text = pf_capture_text(w->c, text);
+	n->is_step = class.is_step;
+	n->is_module = !strncmp(text, "nn.Module: ", 11);
+	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
+	n->is_graph = strstr(text, "GraphLaunch") != NULL;
+	n->is_launch = strstr(text, "Launch") && !strstr(text, "HostFunc");
+	memset(n->rows, 0xff, sizeof(n->rows));
+	for (unsigned k = 0; k < 3; k++)
+		n->class[k] =
+			(uint8_t)pf_gpu_classify(PF_KIND_KERNEL + k, text);
+	pf_buf_clear(&w->text);
+	pf_name_without_counts(text, &w->text);
+	n->node_text = pf_capture_text(w->c, w->text.data);
+}
+
+struct pf_work_name *pf_work_name(struct pf_work *w, uint32_t name,
+				  struct pf_err *err)
+{
+	struct pf_work_name *n = &w->other_name;
+	const char *text = NULL;
+	int rc;
+
+	if (name < w->name_count) {
+		n = &w->names[name];
+		if (n->text != UINT32_MAX)
+			return n;
+	}
+	sqlite3_reset(w->string_text);
+	sqlite3_bind_int64(w->string_text, 1, name);
+	rc = pf_db_step(w->db, w->string_text, err);
+	if (rc < 0)
+		return NULL;
+	if (rc)
+		text = (const char *)sqlite3_column_text(w->string_text, 0);
+	describe_name(w, n, text ? text : NO_NAME);
+	return n;
+}
+
+static int argset_text(struct pf_work *w, uint32_t args, const char **text,
+		       struct pf_err *err)
+{
+	int rc;
+
+	*text = NULL;
+	if (args >= PF_ID_INLINE)
+		return 0;
+	sqlite3_reset(w->argset_text);
+	sqlite3_bind_int64(w->argset_text, 1, args);
+	rc = pf_db_step(w->db, w->argset_text, err);
+	if (rc == 1)
+		*text = (const char *)sqlite3_column_text(w->argset_text, 0);
+	return rc < 0 ? -1 : 0;
+}
+
+int pf_work_shapes(struct pf_work *w, uint32_t args, uint32_t *out,
+		   struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&w->shapes, args);
+	struct pf_json whole, dims, types;
+	const char *text;
+
+	if (*place != UINT64_MAX) {
+		*out = (uint32_t)*place;
+		return 0;
+	}
+	if (argset_text(w, args, &text, err) < 0)
+		return -1;
+	pf_buf_clear(&w->text);
+	pf_buf_adds(&w->text, "");
+	if (text) {
+		whole = (struct pf_json){ text, strlen(text) };
+		dims = pf_json_get(whole, "Input Dims");
+		if (!dims.p)
+			dims = pf_json_get(whole, "Input dims");
+		types = pf_json_get(whole, "Input type");
+		if (dims.p)
+			pf_buf_add(&w->text, dims.p, dims.len);
+		if (dims.p && types.p) {
+			pf_buf_addc(&w->text, ' ');
+			pf_buf_add(&w->text, types.p, types.len);
+		}
+		w->c->has_shapes |= dims.p != NULL;
+	}
+	*place = *out = pf_capture_text(w->c, w->text.data);
+	return 0;
+}
+
+int pf_work_memory_device(struct pf_work *w, uint32_t args, int64_t *device,
+			  struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&w->memories, args);
+	int64_t type = 0, id = 0;
+	struct pf_json whole;
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		if (argset_text(w, args, &text, err) < 0)
+			return -1;
+		if (text) {
+			whole = (struct pf_json){ text, strlen(text) };
+			pf_json_int(pf_json_get(whole, "Device Type"), &type);
+			pf_json_int(pf_json_get(whole, "Device Id"), &id);
+		}
+		*place = type && id >= 0 && id < 1 << 20 ? (uint64_t)id + 1 : 0;
+	}
+	*device = (int64_t)*place - 1;
+	return 0;
+}
+
+/* ---- places ---- */
+
+static bool is_comm_op(const char *name)
+{
+	return !strcmp(name, "record_param_comms") ||
+	       !strncmp(name, "c10d::", 6) || !strncmp(name, "nccl:", 5) ||
+	       !strncmp(name, "gloo:", 5);
+}
+
+uint32_t pf_work_node(struct pf_work *w, uint32_t parent, uint32_t name,
+		      uint32_t kind)
+{
+	const uint32_t key[3] = { parent, name, kind };
+	uint32_t known = w->node_keys.count, n;
+	struct pf_node_place *node;
+
+	if (parent == PF_NODE_OTHER || known >= NODES_MAX)
+		return PF_NODE_OTHER;
+	n = pf_intern_add(&w->node_keys, (const char *)key, sizeof(key)) + 2;
+	if (w->node_keys.count == known)
+		return n;
+	w->nodes = pf_grow(w->nodes, &w->node_cap, n + (size_t)1,
+			   sizeof(*w->nodes));
+	node = &w->nodes[n];
+	*node = w->nodes[parent];
+	node->parent = parent;
+	node->name = name;
+	node->kind = kind;
+	node->is_comm |= is_comm_op(pf_intern_text(&w->c->texts, name, NULL));
+	if (kind == PF_KIND_PYTHON)
+		node->module = n;
+	else if (kind == PF_KIND_ANNOTATION)
+		node->annotation = n;
+	return n;
+}
+
+static bool is_region(const struct pf_node_place *n)
+{
+	return n->kind == PF_KIND_PYTHON || n->kind == PF_KIND_ANNOTATION;
+}
+
+/* Names from the root to a node, joined by " > ". */
+static uint32_t path_text(struct pf_work *w, uint32_t node, bool only_regions)
+{
+	uint32_t chain[64];
+	size_t count = 0, cut = 0;
+
+	if (node == PF_NODE_OTHER)
+		return pf_capture_own_text(w->c, OTHER);
+	for (; node > PF_NODE_OTHER; node = w->nodes[node].parent) {
+		if (only_regions && !is_region(&w->nodes[node]))
+			continue;
+		if (count == sizeof(chain) / sizeof(*chain)) {
+			/* the ends say most: drop from the middle */
+			memmove(chain + 32, chain + 33, 31 * sizeof(*chain));
+			count--;
+			cut++;
+		}
+		chain[count++] = w->nodes[node].name;
+	}
+	pf_buf_clear(&w->text);
+	pf_buf_adds(&w->text, "");
+	while (count-- > 0) {
+		pf_buf_adds(&w->text,
+			    pf_intern_text(&w->c->texts, chain[count], NULL));
+		if (count)
+			pf_buf_adds(&w->text,
+				    cut && count == 32 ? " > ... > " : " > ");
+	}
+	return pf_capture_own_text(w->c, w->text.data);
+}
+
+static uint32_t node_text(struct pf_work *w, uint32_t node)
+{
+	return node <= PF_NODE_OTHER ? w->none : w->nodes[node].name;
+}
+
+/* ---- rows ---- */
+
+/* While rows are gathered; node and slot become texts at the end. */
+struct row_key {
+	uint32_t node, op, shapes, kernel, slot, class, kind;
+};
+
+static struct pf_work_row *work_row(struct pf_work *w,
+				    const struct row_key *wanted)
+{
+	struct pf_capture *c = w->c;
+	struct row_key key = *wanted;
+	struct pf_work_row *row;
+	uint32_t n;
+
+	if (w->row_keys.count >= PF_CAPTURE_ROWS_MAX) {
+		key = (struct row_key){ .node = PF_NODE_OTHER,
+					.op = w->none,
+					.shapes = w->none,
+					.kernel = pf_capture_own_text(c, OTHER),
+					.class = wanted->class,
+					.kind = wanted->kind };
+	}
+	n = pf_intern_add(&w->row_keys, (const char *)&key, sizeof(key));
+	if (n < c->work_count)
+		return &c->work[n];
+	c->work =
+		pf_grow(c->work, &w->work_cap, n + (size_t)1, sizeof(*c->work));
+	c->work_count = n + (size_t)1;
+	row = &c->work[n];
+	*row = (struct pf_work_row){ .first = w->order };
+	row->key = (struct pf_work_key){ .path = key.node,
+					 .op = key.op,
+					 .shapes = key.shapes,
+					 .kernel = key.kernel,
+					 .role = key.slot,
+					 .class = key.class,
+					 .kind = key.kind };
+	return row;
+}
+
+static void count_copy(struct pf_capture *c, struct pf_capture_step *s,
+		       const char *name, int64_t bytes)
+{
+	static const struct {
+		const char *part, *other, *third;
+		enum pf_step_count count, bytes;
+	} kinds[] = {
+		{ "HtoD", "HOST_TO_DEVICE", "HostToDevice", PF_COUNT_HTOD,
+		  PF_COUNT_HTOD_BYTES },
+		{ "DtoH", "DEVICE_TO_HOST", "DeviceToHost", PF_COUNT_DTOH,
+		  PF_COUNT_DTOH_BYTES },
+		{ "DtoD", "DEVICE_TO_DEVICE", "DeviceToDevice", PF_COUNT_DTOD,
+		  PF_COUNT_DTOD_BYTES },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (!strstr(name, kinds[i].part) &&
+		    !strstr(name, kinds[i].other) &&
+		    !strstr(name, kinds[i].third))
+			continue;
+		s->count[kinds[i].count]++;
+		pf_capture_add(c, &s->count[kinds[i].bytes], bytes);
+		return;
+	}
+	s->count[PF_COUNT_OTHER_COPIES]++;
+	pf_capture_add(c, &s->count[PF_COUNT_OTHER_BYTES], bytes);
+}
+
+static void count_work(struct pf_capture *c, struct pf_capture_step *s,
+		       const struct pf_launched *l, enum pf_gpu_class class,
+		       const char *name)
+{
+	pf_capture_add(c, &s->count[PF_COUNT_GPU_NS], l->dur_ns);
+	if (l->kind == PF_KIND_KERNEL) {
+		s->count[PF_COUNT_KERNELS]++;
+		pf_capture_add(c, &s->count[PF_COUNT_WORK_NS], l->dur_ns);
+		s->count[PF_COUNT_COLLECTIVES] += class == PF_GPU_COMM;
+	} else if (l->kind == PF_KIND_MEMSET) {
+		s->count[PF_COUNT_MEMSETS]++;
+	} else {
+		count_copy(c, s, name, l->bytes);
+	}
+}
+
+int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
+		uint32_t op, uint32_t shapes, struct pf_capture_step *step,
+		struct pf_err *err)
+{
+	struct pf_work_name *name;
+	struct row_key key;
+	struct pf_work_row *row;
+	const char *text;
+
+	w->order++;
+	if (!step || step->is_partial)
+		w->c->outside_count++;
+	if (!step)
+		return 0;
+	name = pf_work_name(w, l->name, err);
+	if (!name)
+		return -1;
+	text = pf_intern_text(&w->c->texts, name->text, NULL);
+	key = (struct row_key){ node,     op,
+				shapes,   name->text,
+				l->slot,  name->class[l->kind - PF_KIND_KERNEL],
+				l -> kind };
+	if (w->nodes[node].is_comm)
+		key.class = PF_GPU_COMM;
+	count_work(w->c, step, l, (enum pf_gpu_class)key.class, text);
+	if (step->is_partial)
+		return 0;
+	row = work_row(w, &key);
+	row->count++;
+	pf_capture_add(w->c, &row->ns, l->dur_ns);
+	pf_capture_add(w->c, &w->slots[l->slot].ns, l->dur_ns);
+	return 0;
+}
+
+int pf_work_add_orphan(struct pf_work *w, const struct pf_launched *l,
+		       struct pf_err *err)
+{
+	uint32_t node = pf_work_node(w, PF_NODE_ROOT,
+				     pf_capture_own_text(w->c, NO_LAUNCH),
+				     PF_KIND_CPU_OP);
+	struct pf_capture_step *step = NULL;
+
+	if (w->slots[l->slot].launched_in == l->trace_id) {
+		w->c->without_launch++;
+		step = pf_capture_step_over(w->c, l->trace_id, l->start_ns);
+	} else {
+		w->c->before_count++;
+		pf_capture_add(w->c, &w->c->before_ns, l->dur_ns);
+	}
+	return pf_work_add(w, l, node, w->none, w->none, step, err);
+}
+
+struct pf_op_row *pf_work_op(struct pf_work *w, uint32_t name, uint32_t shapes,
+			     uint32_t kind)
+{
+	struct pf_capture *c = w->c;
+	uint32_t key[3] = { name, shapes, kind }, n;
+
+	if (w->op_keys.count >= PF_CAPTURE_ROWS_MAX) {
+		key[0] = pf_capture_own_text(c, OTHER);
+		key[1] = w->none;
+	}
+	n = pf_intern_add(&w->op_keys, (const char *)key, sizeof(key));
+	if (n < c->op_count)
+		return &c->ops[n];
+	c->ops = pf_grow(c->ops, &w->op_cap, n + (size_t)1, sizeof(*c->ops));
+	c->op_count = n + (size_t)1;
+	c->ops[n] = (struct pf_op_row){ .name = key[0],
+					.shapes = key[1],
+					.kind = kind };
+	return &c->ops[n];
+}
+
+/* ---- GPU work ---- */
+
+static uint32_t slot_of(struct pf_work *w, int64_t device, int64_t stream)
+{
+	for (size_t i = 0; i < w->slot_count; i++)
+		if (w->slots[i].device == device &&
+		    w->slots[i].stream == stream)
+			return (uint32_t)i;
+	w->slots = pf_grow(w->slots, &w->slot_cap, w->slot_count + 1,
+			   sizeof(*w->slots));
+	w->slots[w->slot_count] = (struct pf_work_slot){ device, stream, 0, 0 };
+	return (uint32_t)w->slot_count++;
+}
+
+static int load_configs(struct pf_work *w, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(w->db, "gpu_configs", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(w->db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+
+		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
+		    sqlite3_column_type(stmt, 2) == SQLITE_NULL)
+			continue;
+		*pf_map_at(&w->slot_of_config, (uint64_t)id) =
+			slot_of(w, sqlite3_column_int64(stmt, 1),
+				sqlite3_column_int64(stmt, 2));
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int load_tracks(struct pf_work *w, struct pf_err *err)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+
+	if (pf_tracks_load(w->db, 0, &tracks, &count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(tracks[i].class_name, "gpu"))
+			*pf_map_at(&w->slot_of_track, tracks[i].id) =
+				slot_of(w, pf_num_or_none(tracks[i].pid),
+					pf_num_or_none(tracks[i].tid));
+	pf_tracks_free(tracks, count);
+	return 0;
+}
+
+static bool is_wanted(const struct pf_work *w, int64_t trace_id, uint32_t slot)
+{
+	if (w->window->device >= 0 &&
+	    w->slots[slot].device != w->window->device)
+		return false;
+	for (size_t i = 0; i < w->window->count; i++)
+		if (w->window->traces[i].trace_id == trace_id)
+			return true;
+	return false;
+}
+
+static uint32_t find_slot(struct pf_work *w, sqlite3_stmt *stmt)
+{
+	uint64_t track = (uint64_t)sqlite3_column_int64(stmt, 0) >> 32;
+	uint64_t slot = UINT64_MAX;
+
+	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
+		slot = *pf_map_at(&w->slot_of_config,
+				  (uint64_t)sqlite3_column_int64(stmt, 6));
+	if (slot == UINT64_MAX)
+		slot = *pf_map_at(&w->slot_of_track, track);
+	return slot == UINT64_MAX ? slot_of(w, -1, -1) : (uint32_t)slot;
+}
+
+static int gather_row(struct pf_work *w, sqlite3_stmt *stmt, int64_t order,
+		      struct pf_err *err)
+{
+	struct pf_launched l = {
+		.order = order,
+		.trace_id = sqlite3_column_int64(stmt, 1),
+		.start_ns = sqlite3_column_int64(stmt, 3),
+		.dur_ns = sqlite3_column_int64(stmt, 4),
+		.bytes = sqlite3_column_int64(stmt, 8),
+		.name = (uint32_t)sqlite3_column_int64(stmt, 5),
+		.kind = (uint32_t)sqlite3_column_int64(stmt, 2),
+		.launch_id = sqlite3_column_int64(stmt, 7),
+	};
+
+	l.slot = find_slot(w, stmt);
+	if (!is_wanted(w, l.trace_id, l.slot))
+		return 0;
+	w->c->gpu_events++;
+	pf_capture_add(w->c, &w->c->gpu_ns, l.dur_ns);
+	if (!l.launch_id)
+		return pf_work_add_orphan(w, &l, err);
+	w->slots[l.slot].launched_in = l.trace_id;
+	return pf_sorter_add(w->launched, &l, err);
+}
+
+static int gather(struct pf_work *w, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(w->db, "gpu_launched", err);
+	int64_t order = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(w->db, stmt, err)) == 1)
+		if ((rc = gather_row(w, stmt, order++, err)) < 0)
+			break;
+	sqlite3_finalize(stmt);
+	if (rc < 0 || pf_sorter_finish(w->launched, err) < 0)
+		return -1;
+	return pf_work_next(w, err);
+}
+
+int pf_work_next(struct pf_work *w, struct pf_err *err)
+{
+	w->next = pf_sorter_next(w->launched, err);
+	return !w->next && err->code ? -1 : 0;
+}
+
+/* ---- the whole ---- */
+
+/* Of each device the stream with most work is the main one. */
+static uint32_t role_of(const struct pf_work *w, uint32_t slot)
+{
+	const struct pf_work_slot *own = &w->slots[slot];
+
+	for (size_t i = 0; i < w->slot_count; i++) {
+		const struct pf_work_slot *s = &w->slots[i];
+
+		if (s->device == own->device &&
+		    (s->ns > own->ns ||
+		     (s->ns == own->ns && s->stream < own->stream)))
+			return 1;
+	}
+	return 0;
+}
+
+/* Turn nodes and slots into what other databases can be compared with. */
+static void settle(struct pf_work *w)
+{
+	struct pf_capture *c = w->c;
+
+	for (size_t i = 0; i < c->work_count; i++) {
+		struct pf_work_key *k = &c->work[i].key;
+		uint32_t node = k->path;
+
+		k->path = path_text(w, node, false);
+		k->region = path_text(w, node, true);
+		k->module = node_text(w, w->nodes[node].module);
+		k->annotation = node_text(w, w->nodes[node].annotation);
+		k->role = role_of(w, k->role);
+	}
+}
+
+static int load_kinds(struct pf_work *w, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(w->db, "event_kinds", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	memset(w->kinds, PF_KIND_COUNT, sizeof(w->kinds));
+	while ((rc = pf_db_step(w->db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+		int64_t kind = sqlite3_column_int64(stmt, 1);
+
+		if (id >= 0 && id < (int64_t)sizeof(w->kinds) && kind >= 0 &&
+		    kind < PF_KIND_COUNT)
+			w->kinds[id] = (unsigned char)kind;
+		w->has_memory |= kind == PF_KIND_MEMORY;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int make_names(struct pf_work *w, struct pf_err *err)
+{
+	sqlite3_stmt *stmt =
+		pf_db_prepare(w->db, "SELECT max(id) FROM string", err);
+	int64_t last = -1;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	rc = pf_db_step(w->db, stmt, err);
+	if (rc == 1)
+		last = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (rc < 0)
+		return -1;
+	w->name_count = last < 0           ? 0
+			: last < DENSE_IDS ? (size_t)last + 1
+					   : DENSE_IDS;
+	w->names = pf_calloc(w->name_count + 1, sizeof(*w->names));
+	for (size_t i = 0; i < w->name_count; i++)
+		w->names[i].text = UINT32_MAX;
+	return 0;
+}
+
+static void init(struct pf_work *w)
+{
+	pf_map_init(&w->shapes);
+	pf_map_init(&w->memories);
+	pf_map_init(&w->op_of);
+	pf_map_init(&w->slot_of_config);
+	pf_map_init(&w->slot_of_track);
+	pf_intern_init(&w->node_keys);
+	pf_intern_init(&w->row_keys);
+	pf_intern_init(&w->op_keys);
+	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
+	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
+	w->launched = pf_sorter_new(sizeof(struct pf_launched), SORT_BYTES,
+				    pf_analysis_temp_dir());
+}
+
+static void release(struct pf_work *w)
+{
+	pf_map_release(&w->shapes);
+	pf_map_release(&w->memories);
+	pf_map_release(&w->op_of);
+	pf_map_release(&w->slot_of_config);
+	pf_map_release(&w->slot_of_track);
+	pf_intern_release(&w->node_keys);
+	pf_intern_release(&w->row_keys);
+	pf_intern_release(&w->op_keys);
+	pf_sorter_free(w->launched);
+	sqlite3_finalize(w->string_text);
+	sqlite3_finalize(w->argset_text);
+	pf_buf_release(&w->text);
+	free(w->names);
+	free(w->nodes);
+	free(w->slots);
+}
+
+static int run(struct pf_work *w, struct pf_err *err)
+{
+	w->string_text = pf_named_prepare(w->db, "string_text", err);
+	if (!w->string_text)
+		return -1;
+	w->argset_text = pf_named_prepare(w->db, "argset_text", err);
+	if (!w->argset_text || load_kinds(w, err) < 0 ||
+	    make_names(w, err) < 0 || load_configs(w, err) < 0 ||
+	    load_tracks(w, err) < 0 || gather(w, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->window->count; i++)
+		if (pf_work_walk(w, w->window->traces[i].trace_id, err) < 0)
+			return -1;
+	/* launch calls that no thread has */
+	while (w->next)
+		if (pf_work_add_orphan(w, w->next, err) < 0 ||
+		    pf_work_next(w, err) < 0)
+			return -1;
+	settle(w);
+	return 0;
+}
+
+int pf_capture_work(struct pf_db *db, const struct pf_window *window,
+		    struct pf_capture *c, struct pf_err *err)
+{
+	struct pf_work w = { .db = db, .window = window, .c = c };
+	int rc;
+
+	init(&w);
+	w.none = pf_capture_own_text(c, "");
+	rc = run(&w, err);
+	release(&w);
+	return rc;
+}

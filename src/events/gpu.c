@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams are a heap by the next event of each.  The rows of gpu_event are in
+ * the same order within a trace (start, position in the file), so that links
+ * are read beside the columns, one row for each event of a GPU track.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "store/cursor.h"
+#include "store/named.h"
+
+#define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
+
+struct stream {
+	struct pf_cursor *cursor;
+	struct pf_span span;
+	uint32_t track_id;
+	int64_t device, stream; /* as the track says */
+};
+
+struct kind_of {
+	int64_t id;
+	unsigned kind;
+};
+
+struct pf_gpu {
+	struct pf_db *db;
+	const struct pf_window *window;
+	unsigned want;
+	size_t next_trace;
+	const struct pf_window_trace *trace;
+	bool is_first;
+	struct stream *streams;
+	size_t open, stream_cap;
+	struct pf_gpu_config *configs;
+	size_t config_count, config_cap;
+	struct kind_of *kinds;
+	size_t kind_count, kind_cap;
+	struct pf_map classes; /* name and kind -> class */
+	sqlite3_stmt *text, *links;
+	struct pf_comm *comm;
+	struct pf_gpu_event event;
+};
+
+/* ---- classes ---- */
+
+enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name)
+{
+	static const char *const comm[] = { "nccl",     "rccl",
+					    "oneccl",   "hccl",
+					    "multimem", "cross_device_reduce",
+					    "symm_mem" };
+
+	for (size_t i = 0; i < sizeof(comm) / sizeof(*comm); i++)
+		if (strcasestr(name, comm[i]))
+			return PF_GPU_COMM;
+	if (kind == PF_KIND_MEMSET)
+		return PF_GPU_MEMSET;
+	if (kind == PF_KIND_MEMCPY || !strncmp(name, "MEMORY_COPY_", 12) ||
+	    !strncmp(name, "__amd_rocclr_copyBuffer", 23))
+		return PF_GPU_COPY;
+	return PF_GPU_COMPUTE;
+}
+
+const char *pf_gpu_class_name(enum pf_gpu_class class)
+{
+	static const char *const names[] = { "computation", "communication",
+					     "copy", "memset" };
+
+	return names[class];
+}
+
+const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err)
+{
+	const char *text;
+
+	sqlite3_reset(g->text);
+	sqlite3_bind_int64(g->text, 1, name);
+	switch (pf_db_step(g->db, g->text, err)) {
+	case 1:
+		text = (const char *)sqlite3_column_text(g->text, 0);
+		return text ? text : "";
+	case 0:
+		return "";
+	default:
+		return NULL;
+	}
+}
+
+static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
+		      enum pf_gpu_class *out, struct pf_err *err)
+{
+	uint64_t *place;
+	const char *text;
+
+	if (s->name == PF_ID_INLINE) {
+		char *copy = pf_memdup0(s->inline_name, s->inline_name_len);
+
+		*out = pf_gpu_classify(kind, copy);
+		free(copy);
+		return 0;
+	}
+	place = pf_map_at(&g->classes, (uint64_t)s->name << 8 | kind);
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(g, s->name, err);
+		if (!text)
+			return -1;
+		*place = pf_gpu_classify(kind, text);
+	}
+	*out = (enum pf_gpu_class) * place;
+	return 0;
+}
+
+/* ---- small tables ---- */
+
+/* -1 also for what no device reports. */
+static double real_or_none(sqlite3_stmt *stmt, int column)
+{
+	double d = sqlite3_column_type(stmt, column) == SQLITE_NULL
+			   ? -1
+			   : sqlite3_column_double(stmt, column);
+
+	return d >= 0 && d <= 1e12 ? d : -1;
+}
+
+static int load_configs(struct pf_gpu *g, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(g->db, "gpu_configs", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(g->db, stmt, err)) == 1) {
+		struct pf_gpu_config *c;
+
+		g->configs = pf_grow(g->configs, &g->config_cap,
+				     g->config_count + 1, sizeof(*g->configs));
+		c = &g->configs[g->config_count++];
+		c->id = sqlite3_column_int64(stmt, 0);
+		c->device = pf_db_int_or(stmt, 1, -1);
+		c->stream = pf_db_int_or(stmt, 2, -1);
+		for (int i = 0; i < 3; i++) {
+			c->grid[i] = pf_db_int_or(stmt, 3 + i, -1);
+			c->block[i] = pf_db_int_or(stmt, 6 + i, -1);
+		}
+		c->registers = pf_db_int_or(stmt, 9, -1);
+		c->shared_bytes = pf_db_int_or(stmt, 10, -1);
+		c->blocks_per_sm = real_or_none(stmt, 11);
+		c->occupancy = real_or_none(stmt, 12);
+		if (c->occupancy == 0 && c->shared_bytes > DEFAULT_SHARED)
+			c->occupancy = -1;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
+					       int64_t id)
+{
+	size_t low = 0, high = g->config_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (g->configs[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < g->config_count && g->configs[low].id == id)
+		return &g->configs[low];
+	return NULL;
+}
+
+static int load_kinds(struct pf_gpu *g, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(g->db, "event_kinds", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(g->db, stmt, err)) == 1) {
+		g->kinds = pf_grow(g->kinds, &g->kind_cap, g->kind_count + 1,
+				   sizeof(*g->kinds));
+		g->kinds[g->kind_count++] =
+			(struct kind_of){ sqlite3_column_int64(stmt, 0),
+					  (unsigned)sqlite3_column_int64(stmt,
+									 1) };
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static unsigned find_kind(const struct pf_gpu *g, uint32_t type)
+{
+	if (type < g->kind_count && g->kinds[type].id == type)
+		return g->kinds[type].kind;
+	for (size_t i = 0; i < g->kind_count; i++)
+		if (g->kinds[i].id == type)
+			return g->kinds[i].kind;
+	return PF_KIND_COUNT;
+}
+
+/* ---- streams in order of time ---- */
+
+static bool earlier(const struct stream *a, const struct stream *b)
+{
+	if (a->span.start_ns != b->span.start_ns)
+		return a->span.start_ns < b->span.start_ns;
+	return a->span.order < b->span.order;
+}
+
+static void sift(struct pf_gpu *g, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1;
+		struct stream held;
+
+		for (size_t k = left; k < left + 2 && k < g->open; k++)
+			if (earlier(&g->streams[k], &g->streams[least]))
+				least = k;
+		if (least == i)
+			return;
+		held = g->streams[i];
+		g->streams[i] = g->streams[least];
+		g->streams[least] = held;
+		i = least;
+	}
+}
+
+static int open_stream(struct pf_gpu *g, const struct pf_track *track,
+		       struct pf_err *err)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
+			   PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
+			   PF_COLBIT(PF_COL_INLINE);
+	struct stream *s;
+	int rc;
+
+	if (g->want & PF_GPU_BYTES)
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
+
+	g->streams = pf_grow(g->streams, &g->stream_cap, g->open + 1,
+			     sizeof(*g->streams));
+	s = &g->streams[g->open];
+	s->track_id = track->id;
+	s->device = pf_num_or_none(track->pid);
+	s->stream = pf_num_or_none(track->tid);
+	s->cursor = pf_cursor_new(g->db, track->id, columns, err);
+	if (!s->cursor)
+		return -1;
+	rc = pf_cursor_next(s->cursor, &s->span, err);
+	if (rc == 1)
+		g->open++;
+	else
+		pf_cursor_free(s->cursor);
+	return rc < 0 ? -1 : 0;
+}
+
+static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
+		      struct pf_err *err)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(g->db, trace->trace_id, &tracks, &count, err);
+
+	g->trace = trace;
+	g->is_first = true;
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!strcmp(tracks[i].class_name, "gpu"))
+			rc = open_stream(g, &tracks[i], err);
+	pf_tracks_free(tracks, count);
+	for (size_t i = g->open; i-- > 0;)
+		sift(g, i);
+	return rc;
+}
+
+/* Go to the next event of the earliest stream. */
+static int advance(struct pf_gpu *g, struct pf_err *err)
+{
+	struct stream *top = &g->streams[0];
+	int rc = pf_cursor_next(top->cursor, &top->span, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		pf_cursor_free(top->cursor);
+		g->streams[0] = g->streams[--g->open];
+	}
+	sift(g, 0);
+	return 0;
+}
+
+/* ---- links ---- */
+
+/* The row of the event: rows before it belong to traces not asked for. */
+static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
+{
+	struct pf_gpu_event *ev = &g->event;
+	int rc;
+
+	do {
+		rc = pf_db_step(g->db, g->links, err);
+	} while (rc == 1 && sqlite3_column_int64(g->links, 0) != event_id);
+	if (rc == 0)
+		return pf_fail(err, PF_EDB,
+			       "gpu_event has no row of event %lld in its "
+			       "place",
+			       (long long)event_id);
+	if (rc < 0)
+		return -1;
+	ev->launch_id = pf_db_int_or(g->links, 1, 0);
+	ev->op_id = pf_db_int_or(g->links, 2, 0);
+	ev->step = pf_db_int_or(g->links, 3, -1);
+	return 0;
+}
+
+/* ---- events ---- */
+
+static void place_event(struct pf_gpu *g, const struct stream *s)
+{
+	struct pf_gpu_event *ev = &g->event;
+	const struct pf_gpu_config *c = NULL;
+
+	if (s->span.args < PF_ID_INLINE)
+		c = pf_gpu_find_config(g, s->span.args);
+	ev->launch = c;
+	ev->config = c ? s->span.args : PF_ID_NONE;
+	ev->device = c && c->device >= 0 ? c->device : s->device;
+	ev->stream = c && c->stream >= 0 ? c->stream : s->stream;
+	ev->bytes = -1;
+	if ((g->want & PF_GPU_BYTES) && (s->span.mask >> PF_SLOT_BYTES & 1))
+		ev->bytes = s->span.slot[PF_SLOT_BYTES];
+}
+
+/* The name comes first, then what launched it. */
+static int place_class(struct pf_gpu *g, const struct stream *s,
+		       struct pf_err *err)
+{
+	struct pf_gpu_event *ev = &g->event;
+
+	if (find_class(g, &s->span, ev->kind, &ev->class, err) < 0)
+		return -1;
+	if (ev->class == PF_GPU_COMM)
+		ev->comm.rule = PF_COMM_NAME;
+	else if (ev->comm.rule)
+		ev->class = PF_GPU_COMM;
+	return 0;
+}
+
+/* The earliest event: 1 if it is asked for. */
+static int take(struct pf_gpu *g, struct pf_err *err)
+{
+	const struct stream *s = &g->streams[0];
+	struct pf_gpu_event *ev = &g->event;
+	unsigned kind = find_kind(g, s->span.type);
+
+	ev->event_id = (int64_t)((uint64_t)s->track_id << 32 | s->span.seq);
+	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
+		       err) < 0)
+		return -1;
+	if (!pf_kind_is_gpu_work(kind))
+		return 0;
+	ev->trace = g->trace;
+	ev->kind = kind;
+	ev->name = s->span.name;
+	ev->start_ns = s->span.start_ns;
+	ev->dur_ns = s->span.dur_ns;
+	ev->end_ns = pf_span_end(ev->start_ns, ev->dur_ns);
+	if (g->want & PF_GPU_STARTS) {
+		if (ev->start_ns < g->trace->from_ns ||
+		    ev->start_ns >= g->trace->to_ns)
+			return 0;
+	} else if (!pf_window_cut(g->trace, &ev->start_ns, &ev->end_ns)) {
+		return 0;
+	}
+	place_event(g, s);
+	if (g->window->device >= 0 && ev->device != g->window->device)
+		return 0;
+	if ((g->want & PF_GPU_LINKS) && read_links(g, ev->event_id, err) < 0)
+		return -1;
+	if (place_class(g, s, err) < 0)
+		return -1;
+	ev->is_first_of_trace = g->is_first;
+	g->is_first = false;
+	return 1;
+}
+
+int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
+		struct pf_err *err)
+{
+	for (;;) {
+		int rc;
+
+		while (!g->open) {
+			if (g->next_trace == g->window->count)
+				return 0;
+			if (open_trace(g, &g->window->traces[g->next_trace++],
+				       err) < 0)
+				return -1;
+		}
+		rc = take(g, err);
+		if (rc < 0 || advance(g, err) < 0)
+			return -1;
+		if (rc) {
+			*out = &g->event;
+			return 1;
+		}
+	}
+}
+
+struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
+			  unsigned want, struct pf_err *err)
+{
+	struct pf_gpu *g = pf_calloc(1, sizeof(*g));
+
+	g->db = db;
+	g->window = window;
+	g->want = want;
+	g->event.step = -1;
+	pf_map_init(&g->classes);
+	g->text = pf_named_prepare(db, "string_text", err);
+	if (g->text && (want & PF_GPU_LINKS))
+		g->links = pf_named_prepare(db, "gpu_links", err);
+	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
+	    !load_configs(g, err) && !load_kinds(g, err) &&
+	    (g->comm = pf_comm_new(db, err)))
+		return g;
+	pf_gpu_free(g);
+	return NULL;
+}
+
+void pf_gpu_free(struct pf_gpu *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->open; i++)
+		pf_cursor_free(g->streams[i].cursor);
+	sqlite3_finalize(g->text);
+	sqlite3_finalize(g->links);
+	pf_comm_free(g->comm);
+	pf_map_release(&g->classes);
+	free(g->streams);
+	free(g->configs);
+	free(g->kinds);
+	free(g);
+}

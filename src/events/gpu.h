@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPU work (kernels, copies, fills) in order of time, trace by trace, each
+ * with its class, device and stream.  Reads the column blocks of all streams
+ * of one trace at a time: memory is one block per stream.
+ *
+ *	struct pf_gpu *g = pf_gpu_new(db, &window, 0, err);
+ *	while ((rc = pf_gpu_next(g, &ev, err)) == 1)
+ *		...
+ *	pf_gpu_free(g);
+ */
+#ifndef PF_ANALYSIS_GPU_H
+#define PF_ANALYSIS_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "events/comm.h"
+#include "events/window.h"
+#include "base/err.h"
+#include "store/db.h"
+
+/* In order of precedence where exposure is counted. */
+enum pf_gpu_class {
+	PF_GPU_COMPUTE, /* every other kernel */
+	PF_GPU_COMM,    /* by its name, or by what launched it (comm.h) */
+	PF_GPU_COPY,    /* between memories, also by a copy kernel */
+	PF_GPU_MEMSET,
+	PF_GPU_CLASSES
+};
+
+/* A row of gpu_config; -1: unknown. */
+struct pf_gpu_config {
+	int64_t id, device, stream;
+	int64_t grid[3], block[3];
+	int64_t registers, shared_bytes;
+	double blocks_per_sm;
+	/*
+	 * Percent.  A recorded 0 is unknown if the kernel has more shared
+	 * memory than a block gets by default: CUPTI's estimate fails there.
+	 */
+	double occupancy;
+};
+
+struct pf_gpu_event {
+	const struct pf_window_trace *trace;
+	int64_t event_id;
+	int64_t start_ns, end_ns;           /* cut to the window */
+	int64_t dur_ns;                     /* the whole */
+	uint32_t name;                      /* string.id or PF_ID_INLINE */
+	uint32_t config;                    /* gpu_config.id, or PF_ID_NONE */
+	const struct pf_gpu_config *launch; /* its row, or NULL */
+	unsigned kind;                      /* enum pf_kind */
+	enum pf_gpu_class class;
+	int64_t device, stream; /* -1: unknown */
+	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
+	bool is_first_of_trace;
+	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
+	/* With PF_GPU_LINKS; 0 and -1: none. */
+	int64_t launch_id, op_id, step;
+};
+
+enum pf_gpu_want {
+	PF_GPU_LINKS = 1,  /* launch call, op and step: costs a read of rows */
+	PF_GPU_STARTS = 2, /* only work that starts in the window, not cut */
+	PF_GPU_BYTES = 4,  /* bytes of copies and fills */
+};
+
+struct pf_gpu;
+struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
+			  unsigned want, struct pf_err *err);
+void pf_gpu_free(struct pf_gpu *g);
+/* 1 and *out, borrowed until the next call; 0 at the end; -1. */
+int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
+		struct pf_err *err);
+
+/* A row of gpu_config by its id; NULL if there is none. */
+const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
+					       int64_t id);
+
+/* The text of a name ("" if there is none); borrowed until the next call. */
+const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err);
+
+/* The class of GPU work by its kind and name alone. */
+enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name);
+
+/* "computation", "communication", "copy", "memset". */
+const char *pf_gpu_class_name(enum pf_gpu_class class);
+
+#endif

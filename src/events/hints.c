@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "events/hints.h"
+#include "store/named.h"
+
+static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
+	[PF_HINT_WORK] = {
+		"record GPU work with activities=[ProfilerActivity.CPU, "
+		"ProfilerActivity.CUDA]",
+		"the program gave CUPTI no GPU work to record; 'profan capture "
+		"-v' says what the agent found",
+		"record GPU work, too",
+	},
+	[PF_HINT_CALLS] = {
+		"record launch calls with activities=[ProfilerActivity.CPU, "
+		"ProfilerActivity.CUDA]",
+		"record launch calls with --kinds +runtime,+driver",
+		"record launch calls, too",
+	},
+	[PF_HINT_STACKS] = {
+		"record lines of Python with with_stack=True",
+		"captures have no lines of Python; NVTX ranges name places of "
+		"the program",
+		"record lines of Python, too",
+	},
+	[PF_HINT_SHAPES] = {
+		"record shapes with record_shapes=True",
+		"captures have shapes where the names of NVTX ranges have "
+		"them, as those of emit_nvtx(record_shapes=True)",
+		"record shapes of operators, too",
+	},
+	[PF_HINT_MEMORY] = {
+		"record allocations with profile_memory=True",
+		"captures do not have the allocations of tensors",
+		"record allocations, too",
+	},
+	[PF_HINT_STEPS] = {
+		"mark steps with step() of torch.profiler's profile, or name "
+		"other ranges with --steps",
+		"mark steps with NVTX ranges ProfilerStep#N, or name other "
+		"ranges with --steps",
+		"name the ranges that are steps with --steps",
+	},
+	[PF_HINT_MODULES] = {
+		"record them with with_stack=True",
+		"captures have none",
+		"only traces of PyTorch have them",
+	},
+	[PF_HINT_HEAD] = {
+		"warm up in a schedule, and synchronize before the capture",
+		"begin later (--delay, --start api), and synchronize before",
+		"synchronize before the capture",
+	},
+	[PF_HINT_NO_OP] = {
+		"as in compiled code, graphs and libraries",
+		"NVTX ranges around the calls name what launches it",
+		"as in compiled code, graphs and libraries",
+	},
+	[PF_HINT_COARSE] = {
+		"a newer torch writes nanoseconds",
+		"the agent writes nanoseconds",
+		"delays and gaps are as coarse",
+	},
+};
+
+int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
+		     struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "producer", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	*out = PF_FROM_OTHERS;
+	if (rc == 1)
+		*out = (enum pf_producer)sqlite3_column_int(st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+const char *pf_hint(enum pf_producer producer, enum pf_hint hint)
+{
+	return hints[hint][producer];
+}

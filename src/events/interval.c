@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spans come in order of start, so at any time t that is not before the last
+ * start, a set is active exactly while t is before the largest end of its
+ * spans so far: one number per set is all there is to remember.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "events/interval.h"
+
+/* b - a for a <= b, held at the largest length there is. */
+static int64_t distance(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	return __builtin_sub_overflow(b, a, &d) ? INT64_MAX : d;
+}
+
+int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
+{
+	int64_t gap = 0;
+
+	if (end_ns < start_ns)
+		end_ns = start_ns;
+	if (!u->any) {
+		u->any = true;
+		u->first_ns = u->end_ns = start_ns;
+	}
+	if (start_ns > u->end_ns) {
+		gap = distance(u->end_ns, start_ns);
+		u->end_ns = start_ns;
+	}
+	if (end_ns > u->end_ns) {
+		u->covered_ns =
+			pf_ns_add(u->covered_ns, distance(u->end_ns, end_ns));
+		u->end_ns = end_ns;
+	}
+	return gap;
+}
+
+int64_t pf_union_total(const struct pf_union *u)
+{
+	return distance(u->first_ns, u->end_ns);
+}
+
+int64_t pf_union_idle(const struct pf_union *u)
+{
+	return pf_union_total(u) - u->covered_ns;
+}
+
+void pf_sweep_init(struct pf_sweep *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned i = 0; i < PF_SWEEP_SETS; i++)
+		s->end_ns[i] = INT64_MIN;
+}
+
+void pf_sweep_begin(struct pf_sweep *s, int64_t at_ns)
+{
+	s->any = true;
+	s->at_ns = at_ns;
+}
+
+/* Which sets are active at at_ns, and when that changes, before "to". */
+static unsigned active(const struct pf_sweep *s, int64_t to, int64_t *until)
+{
+	unsigned mask = 0;
+
+	*until = to;
+	for (unsigned i = 0; i < PF_SWEEP_SETS; i++) {
+		if (s->end_ns[i] <= s->at_ns)
+			continue;
+		mask |= 1u << i;
+		if (s->end_ns[i] < *until)
+			*until = s->end_ns[i];
+	}
+	return mask;
+}
+
+void pf_sweep_to(struct pf_sweep *s, int64_t at_ns)
+{
+	if (!s->any)
+		pf_sweep_begin(s, at_ns);
+	while (s->at_ns < at_ns) {
+		int64_t until;
+		unsigned mask = active(s, at_ns, &until);
+
+		s->by_mask[mask] =
+			pf_ns_add(s->by_mask[mask], distance(s->at_ns, until));
+		s->at_ns = until;
+	}
+}
+
+void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
+		  int64_t end_ns)
+{
+	pf_sweep_to(s, start_ns);
+	if (end_ns > s->end_ns[set])
+		s->end_ns[set] = end_ns;
+}
+
+void pf_sweep_finish(struct pf_sweep *s)
+{
+	int64_t last = s->at_ns;
+
+	for (unsigned i = 0; i < PF_SWEEP_SETS; i++)
+		if (s->end_ns[i] > last)
+			last = s->end_ns[i];
+	if (s->any)
+		pf_sweep_to(s, last);
+}
+
+int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
+		      unsigned none)
+{
+	int64_t total = 0;
+
+	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
+		if ((any && !(mask & any)) || (mask & all) != all ||
+		    (mask & none))
+			continue;
+		total = pf_ns_add(total, s->by_mask[mask]);
+	}
+	return total;
+}

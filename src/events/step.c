@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A step's number need not be unique in a trace (several captures in one
+ * file), so a GPU event belongs to the last step of its number that began
+ * before it did.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "events/reader.h"
+#include "events/step.h"
+#include "events/step_names.h"
+#include "base/mem.h"
+#include "base/spool.h"
+#include "store/named.h"
+
+static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", err);
+	size_t cap = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct pf_step *s;
+
+		out->items = pf_grow(out->items, &cap, out->count + 1,
+				     sizeof(*out->items));
+		s = &out->items[out->count++];
+		*s = (struct pf_step){
+			.trace_id = sqlite3_column_int64(stmt, 0),
+			.step = sqlite3_column_int64(stmt, 1),
+			.host_start_ns = sqlite3_column_int64(stmt, 2),
+		};
+		s->host_end_ns = pf_span_end(s->host_start_ns,
+					     sqlite3_column_int64(stmt, 3));
+		s->start_ns = s->host_start_ns;
+		s->end_ns = s->host_end_ns;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static bool is_step_of(const struct pf_steps *steps, size_t i, int64_t trace_id,
+		       int64_t number, int64_t start_ns)
+{
+	return i < steps->count && steps->items[i].trace_id == trace_id &&
+	       steps->items[i].step == number &&
+	       steps->items[i].host_start_ns <= start_ns;
+}
+
+/* The last step of this number that begins at or before start_ns. */
+static struct pf_step *find_step(struct pf_steps *steps, int64_t trace_id,
+				 int64_t number, int64_t start_ns)
+{
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pf_step *s = &steps->items[middle];
+
+		if (s->trace_id < trace_id ||
+		    (s->trace_id == trace_id && s->host_start_ns <= start_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low-- > 0 && steps->items[low].trace_id == trace_id)
+		if (steps->items[low].step == number)
+			return &steps->items[low];
+	return NULL;
+}
+
+/* Events come in order of time: the step of one is mostly that of the next. */
+static int extend(struct pf_db *db, struct pf_steps *steps, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "step_work", err);
+	size_t last = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		int64_t trace_id = sqlite3_column_int64(stmt, 0);
+		int64_t number = sqlite3_column_int64(stmt, 1);
+		int64_t start = sqlite3_column_int64(stmt, 2);
+		int64_t end = pf_span_end(start, sqlite3_column_int64(stmt, 3));
+		struct pf_step *s = &steps->items[last];
+
+		if (!is_step_of(steps, last, trace_id, number, start) ||
+		    (last + 1 < steps->count &&
+		     steps->items[last + 1].trace_id == trace_id &&
+		     steps->items[last + 1].host_start_ns <= start))
+			s = find_step(steps, trace_id, number, start);
+		if (!s)
+			continue;
+		last = (size_t)(s - steps->items);
+		s->gpu_count++;
+		if (end > s->end_ns)
+			s->end_ns = end;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+/* ---- steps of other names: the call of each piece of GPU work is read ---- */
+
+#define SORT_BYTES (16u << 20)
+
+struct launched {
+	int64_t launch_id, trace_id, end_ns;
+};
+
+/* The step of a trace that a call lies in entirely. */
+static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
+				   int64_t at_ns, int64_t dur_ns)
+{
+	size_t i = pf_steps_at(steps, trace_id, at_ns);
+
+	if (i == steps->count ||
+	    steps->items[i].host_end_ns < pf_span_end(at_ns, dur_ns))
+		return NULL;
+	return &steps->items[i];
+}
+
+static int gather_launched(struct pf_db *db, struct pf_sorter *out,
+			   struct pf_err *err)
+{
+	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	const struct pf_gpu_event *ev;
+	struct pf_window window = { 0 };
+	struct pf_gpu *gpu = NULL;
+	int rc = pf_window_resolve(db, &all, &window, err);
+
+	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
+		rc = -1;
+	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		struct launched l = { ev->launch_id, ev->trace->trace_id,
+				      ev->end_ns };
+
+		rc = l.launch_id ? pf_sorter_add(out, &l, err) : 0;
+	}
+	pf_gpu_free(gpu);
+	pf_window_release(&window);
+	return rc;
+}
+
+static int extend_named(struct pf_db *db, struct pf_steps *steps,
+			struct pf_err *err)
+{
+	struct pf_sorter *sorter = pf_sorter_new(
+		sizeof(struct launched), SORT_BYTES, pf_analysis_temp_dir());
+	struct pf_reader *reader = pf_reader_new(
+		db, PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR));
+	const struct launched *l;
+	const struct pf_block *b;
+	uint32_t i;
+	int rc = gather_launched(db, sorter, err);
+
+	if (!rc)
+		rc = pf_sorter_finish(sorter, err);
+	while (!rc && (l = pf_sorter_next(sorter, err))) {
+		int found = pf_reader_at(reader, l->launch_id, &b, &i, err);
+		struct pf_step *s = NULL;
+
+		if (found < 0)
+			rc = -1;
+		else if (found)
+			s = step_around(steps, l->trace_id, b->start_ns[i],
+					b->dur_ns[i]);
+		if (!s)
+			continue;
+		s->gpu_count++;
+		if (l->end_ns > s->end_ns)
+			s->end_ns = l->end_ns;
+	}
+	pf_reader_free(reader);
+	pf_sorter_free(sorter);
+	return rc || err->code ? -1 : 0;
+}
+
+/* Steps first..end-1 are those of one trace. */
+static void settle(struct pf_step *steps, size_t count)
+{
+	struct pf_step *last = &steps[count - 1];
+	int64_t total = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		total += steps[i].gpu_count;
+		if (i && steps[i].start_ns < steps[i - 1].end_ns)
+			steps[i].start_ns = steps[i - 1].end_ns;
+		if (steps[i].end_ns < steps[i].start_ns)
+			steps[i].end_ns = steps[i].start_ns;
+	}
+	if (total && count > 1)
+		last->is_partial =
+			!last->gpu_count ||
+			(double)last->gpu_count <
+				0.8 * (double)steps[count - 2].gpu_count;
+}
+
+static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		struct pf_err *err)
+{
+	if ((regex ? pf_step_names_load(db, regex, out, err)
+		   : load_rows(db, out, err)) < 0)
+		return -1;
+	if (!out->count)
+		return 0;
+	return regex ? extend_named(db, out, err) : extend(db, out, err);
+}
+
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		  struct pf_err *err)
+{
+	*out = (struct pf_steps){ 0 };
+	if (load(db, regex, out, err) < 0) {
+		pf_steps_release(out);
+		return -1;
+	}
+	for (size_t i = 0, end; i < out->count; i = end) {
+		for (end = i + 1;
+		     end < out->count &&
+		     out->items[end].trace_id == out->items[i].trace_id;)
+			end++;
+		settle(&out->items[i], end - i);
+	}
+	return 0;
+}
+
+size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
+		   int64_t at_ns)
+{
+	size_t low = 0, high = steps->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct pf_step *s = &steps->items[middle];
+
+		if (s->trace_id < trace_id ||
+		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || steps->items[low - 1].trace_id != trace_id ||
+	    steps->items[low - 1].host_end_ns <= at_ns)
+		return steps->count;
+	return low - 1;
+}
+
+void pf_steps_release(struct pf_steps *steps)
+{
+	free(steps->items);
+	*steps = (struct pf_steps){ 0 };
+}

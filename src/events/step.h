@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profiler steps of a trace: ProfilerStep#N on the thread that has most of
+ * them, or ranges of other names (events/step_names.h), each extended to the
+ * end of the last GPU work launched in it.
+ *
+ * start = the larger of the step's start on the host and the end of the step
+ * before; end = the larger of its end on the host and the end of the last GPU
+ * work whose launch call lies entirely in it.  So steps never overlap.
+ */
+#ifndef PF_ANALYSIS_STEP_H
+#define PF_ANALYSIS_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "store/db.h"
+
+struct pf_step {
+	int64_t trace_id, step;
+	int64_t host_start_ns, host_end_ns;
+	int64_t start_ns, end_ns; /* extended */
+	int64_t gpu_count;        /* GPU events launched in it */
+	/*
+	 * The last step of a trace with GPU work, if it has none or less than
+	 * 0.8 times that of the step before: the capture ended within it.
+	 */
+	bool is_partial;
+};
+
+struct pf_steps {
+	struct pf_step *items; /* by trace_id, then start */
+	size_t count;
+};
+
+/*
+ * Regex NULL: ProfilerStep#N; *out may then be empty.  PF_EDATA if a regex
+ * matches nothing, PF_EUSAGE if it is wrong.  After a failure *out is empty.
+ */
+int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
+		  struct pf_err *err);
+void pf_steps_release(struct pf_steps *steps);
+
+/* The step on the host in which an instant lies, or the number of steps. */
+size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
+		   int64_t at_ns);
+
+#endif

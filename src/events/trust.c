@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of gpu_event ascend by trace and start, so the rows of a window are
+ * found by halving.  A damaged database gives wrong counts, nothing worse.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "events/interval.h"
+#include "events/hints.h"
+#include "events/trust.h"
+#include "base/buf.h"
+#include "base/num.h"
+#include "store/named.h"
+
+struct trust {
+	int64_t work_count, work_ns, orphan_count, orphan_ns;
+	bool any_work, any_call, any_stack;
+	int64_t cut_count, dropped_count, skipped_count, left_out_count;
+	bool is_capped;
+	bool is_known; /* ingest counted the first four */
+};
+
+enum column {
+	C_TRACE,
+	C_WORK,
+	C_WORK_NS,
+	C_ORPHANS,
+	C_ORPHAN_NS,
+	C_ANY_WORK,
+	C_ANY_CALL,
+	C_ANY_STACK,
+	C_CUT,
+	C_DROPPED,
+	C_SKIPPED,
+	C_LEFT_OUT,
+	C_CAPPED
+};
+
+static void add_work(struct trust *t, sqlite3_stmt *st, int first)
+{
+	t->work_count += sqlite3_column_int64(st, first);
+	t->work_ns =
+		pf_span_end(t->work_ns, sqlite3_column_int64(st, first + 1));
+	t->orphan_count += sqlite3_column_int64(st, first + 2);
+	t->orphan_ns =
+		pf_span_end(t->orphan_ns, sqlite3_column_int64(st, first + 3));
+}
+
+static void add_facts(struct trust *t, sqlite3_stmt *st)
+{
+	if (sqlite3_column_type(st, C_WORK) == SQLITE_NULL)
+		t->is_known = false;
+	add_work(t, st, C_WORK);
+	t->any_work |= sqlite3_column_int64(st, C_ANY_WORK) > 0;
+	t->any_call |= sqlite3_column_int64(st, C_ANY_CALL) > 0;
+	t->any_stack |= sqlite3_column_int64(st, C_ANY_STACK) > 0;
+	t->cut_count += sqlite3_column_int64(st, C_CUT) > 0;
+	t->dropped_count += sqlite3_column_int64(st, C_DROPPED);
+	t->skipped_count += sqlite3_column_int64(st, C_SKIPPED);
+	t->left_out_count += sqlite3_column_int64(st, C_LEFT_OUT);
+	t->is_capped |= sqlite3_column_int64(st, C_CAPPED) != 0;
+}
+
+static bool is_in_window(const struct pf_window *w, int64_t trace_id)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->traces[i].trace_id == trace_id)
+			return true;
+	return false;
+}
+
+static int read_facts(struct pf_db *db, const struct pf_window *w,
+		      struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_facts", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	t->is_known = true;
+	while ((rc = pf_db_step(db, st, err)) == 1)
+		if (is_in_window(w, sqlite3_column_int64(st, C_TRACE)))
+			add_facts(t, st);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- the work of a window ---- */
+
+/* The first id whose row is not before (trace_id, start_ns). */
+static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
+		    int64_t start_ns, int64_t *out, struct pf_err *err)
+{
+	int64_t low = 0, high = INT64_MAX;
+
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+		bool is_before = false;
+		int64_t id = 0;
+		int rc;
+
+		sqlite3_reset(row);
+		sqlite3_bind_int64(row, 1, middle);
+		rc = pf_db_step(db, row, err);
+		if (rc < 0)
+			return -1;
+		if (rc == 1) {
+			int64_t trace = sqlite3_column_int64(row, 1);
+
+			id = sqlite3_column_int64(row, 0);
+			is_before = trace < trace_id ||
+				    (trace == trace_id &&
+				     sqlite3_column_int64(row, 2) < start_ns);
+		}
+		if (is_before)
+			low = id + 1;
+		else
+			high = middle;
+	}
+	*out = low;
+	return 0;
+}
+
+static int count_trace(struct pf_db *db, sqlite3_stmt *row,
+		       const struct pf_window_trace *trace, int64_t device,
+		       const char *query, struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *st;
+	int64_t first, end;
+	int rc;
+
+	if (find_row(db, row, trace->trace_id, trace->from_ns, &first, err) <
+		    0 ||
+	    find_row(db, row, trace->trace_id + (trace->to_ns == INT64_MAX),
+		     trace->to_ns == INT64_MAX ? INT64_MIN : trace->to_ns, &end,
+		     err) < 0)
+		return -1;
+	st = pf_named_prepare(db, query, err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, first);
+	sqlite3_bind_int64(st, 2, end);
+	sqlite3_bind_int64(st, 3, device);
+	rc = pf_db_step(db, st, err);
+	if (rc == 1)
+		add_work(t, st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Where there are no orphans at all, is there work in the window? */
+static int count_window(struct pf_db *db, const struct pf_window *w,
+			struct trust *t, struct pf_err *err)
+{
+	sqlite3_stmt *row = pf_named_prepare(db, "trust_row", err);
+	bool is_any_enough = t->is_known && !t->orphan_count;
+	int rc = row ? 0 : -1;
+
+	t->work_count = t->work_ns = t->orphan_count = t->orphan_ns = 0;
+	for (size_t i = 0; !rc && i < w->count; i++)
+		rc = count_trace(db, row, &w->traces[i], w->device,
+				 is_any_enough ? "trust_any" : "trust_orphans",
+				 t, err);
+	sqlite3_finalize(row);
+	return rc;
+}
+
+/* ---- the notes ---- */
+
+/* "; 1,234 events WHAT", or "; 1 event WHAT". */
+static void add_count(struct pf_buf *text, int64_t count, const char *noun,
+		      const char *what)
+{
+	char shown[PF_NUM_MAX];
+
+	if (count)
+		pf_buf_addf(text, "; %s %s%s %s",
+			    pf_num_show_count(shown, count), noun,
+			    count == 1 ? "" : "s", what);
+}
+
+static void add_orphans(struct pf_buf *text, const struct trust *t)
+{
+	double share =
+		t->work_ns > 0 ? (double)t->orphan_ns / (double)t->work_ns : 0;
+	char part[PF_NUM_MAX], what[96];
+
+	snprintf(what, sizeof(what), "(%s of GPU time) %s no launch call",
+		 pf_num_show_ratio(part, share),
+		 t->orphan_count == 1 ? "has" : "have");
+	add_count(text, t->orphan_count, "GPU event", what);
+}
+
+static void add_line(const struct trust *t, unsigned needs, struct pf_doc *doc)
+{
+	struct pf_buf text = { 0 };
+
+	if (needs & PF_TRUST_LINKS)
+		add_orphans(&text, t);
+	add_count(&text, t->cut_count, "trace", "cut off or damaged");
+	add_count(&text, t->dropped_count, "event", "lost while capturing");
+	add_count(&text, t->skipped_count, "event", "that could not be read");
+	if (t->is_capped)
+		pf_buf_adds(&text, "; a trace ends at 1,000,000 events");
+	if (needs & PF_TRUST_STACKS)
+		add_count(&text, t->left_out_count, "Python function",
+			  "left out on request");
+	if (text.len)
+		pf_doc_note(doc, "%s", text.data + 2);
+	pf_buf_release(&text);
+}
+
+static int has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	*yes = rc == 1 && sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static void note_hint(struct pf_doc *doc, enum pf_producer producer,
+		      enum pf_hint hint)
+{
+	pf_doc_note(doc, "%s", pf_hint(producer, hint));
+}
+
+/* Is there work that is not recognised as such? */
+static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+	char shown[PF_NUM_MAX];
+
+	*found = rc == 1 && sqlite3_column_int64(st, 1) > 0;
+	if (*found)
+		pf_doc_note(
+			doc,
+			"%s events of %s are not taken for GPU work, for "
+			"they have no category: what is said of the GPU "
+			"leaves them out",
+			pf_num_show_count(shown, sqlite3_column_int64(st, 1)),
+			(const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Why there is no GPU work, if there is none. */
+static int add_no_work(struct pf_db *db, const struct trust *t,
+		       enum pf_producer producer, const struct pf_window *w,
+		       struct pf_doc *doc, struct pf_err *err)
+{
+	sqlite3_stmt *st;
+	bool is_foreign = false;
+	int rc;
+
+	if (!t->any_work) {
+		rc = add_foreign(db, doc, &is_foreign, err);
+		if (!rc && !is_foreign)
+			note_hint(doc, producer, PF_HINT_WORK);
+		return rc;
+	}
+	if (t->work_count)
+		return 0;
+	if (w->device < 0) {
+		pf_doc_note(doc, "no GPU work starts in this window");
+		return 0;
+	}
+	st = pf_named_prepare(db, "trust_devices", err);
+	rc = st ? pf_db_step(db, st, err) : -1;
+	if (rc == 1)
+		pf_doc_note(doc,
+			    "no GPU work on GPU %" PRId64 "; there is "
+			    "some on %s",
+			    w->device,
+			    (const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_needs(struct pf_db *db, const struct trust *t,
+		     const struct pf_window *w, unsigned needs,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	enum pf_producer from;
+	bool shapes = true;
+
+	if (pf_hint_producer(db, &from, err) < 0)
+		return -1;
+	if ((needs & PF_TRUST_WORK) &&
+	    add_no_work(db, t, from, w, doc, err) < 0)
+		return -1;
+	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call)
+		note_hint(doc, from, PF_HINT_CALLS);
+	if ((needs & PF_TRUST_STACKS) && t->any_work && !t->any_stack)
+		note_hint(doc, from, PF_HINT_STACKS);
+	if (needs & PF_TRUST_STEPS)
+		note_hint(doc, from, PF_HINT_STEPS);
+	if ((needs & PF_TRUST_SHAPES) && has_shapes(db, &shapes, err) < 0)
+		return -1;
+	if (!shapes)
+		note_hint(doc, from, PF_HINT_SHAPES);
+	return 0;
+}
+
+int pf_trust_note(struct pf_db *db, const struct pf_window *window,
+		  unsigned needs, struct pf_doc *doc, struct pf_err *err)
+{
+	struct trust t = { 0 };
+	bool is_whole;
+
+	if (read_facts(db, window, &t, err) < 0)
+		return -1;
+	is_whole = t.is_known && window->device < 0 && !window->is_restricted;
+	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
+	    !is_whole && count_window(db, window, &t, err) < 0)
+		return -1;
+	add_line(&t, needs, doc);
+	return add_needs(db, &t, window, needs, doc, err);
+}

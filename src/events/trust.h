@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an answer leaves out because the capture did not record it, or the
+ * file lost it: one line under every analysis, and what the profiler must be
+ * told to provide what is missing.  "profan doctor" looks closer.
+ *
+ * Cheap: ingest counted everything of whole traces; only a window in time or
+ * a device makes it look at the rows of GPU work in it.
+ */
+#ifndef PF_ANALYSIS_TRUST_H
+#define PF_ANALYSIS_TRUST_H
+
+#include <stdint.h>
+
+#include "events/window.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+/* What an analysis builds on; the note speaks of these only. */
+enum pf_trust_need {
+	PF_TRUST_WORK = 1,   /* GPU work */
+	PF_TRUST_LINKS = 2,  /* the launch call of GPU work */
+	PF_TRUST_STACKS = 4, /* Python functions */
+	PF_TRUST_STEPS = 8,  /* steps, and there are none */
+	PF_TRUST_SHAPES = 16 /* shapes of operators' inputs */
+};
+
+/*
+ * Add notes to the document: one with all that is left out (GPU work that
+ * starts in the window and has no launch call, events that were skipped, a
+ * file that was cut off), then one for each need that no trace of the window
+ * meets.  Nothing is added if nothing is missing.
+ */
+int pf_trust_note(struct pf_db *db, const struct pf_window *window,
+		  unsigned needs, struct pf_doc *doc, struct pf_err *err);
+
+#endif

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: stack holds, innermost last, the events that were taken in and
+ * had not ended when the last of them began.  What an event passes on to
+ * those inside it (cause, op, frame) is worked out once, when it is pushed.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "events/interval.h"
+#include "events/walk.h"
+#include "base/mem.h"
+#include "store/cursor.h"
+#include "store/named.h"
+
+/* Graph launches that are remembered: more than wait in a queue. */
+#define GRAPH_MAX 2048
+
+/* Deeper events count as part of the one at this depth. */
+#define MAX_DEPTH 65536
+
+struct frame {
+	int64_t end_ns;
+	uint32_t seq;
+	bool is_user; /* place.frame is the user's */
+	bool in_block;
+	uint32_t inherited; /* cause that holds for all inside */
+	struct pf_place place;
+};
+
+struct graph {
+	uint32_t seq;
+	struct pf_place place;
+};
+
+struct pf_walk {
+	struct pf_names *names;
+	const struct pf_pageable *pageable;
+	size_t next_pageable;
+	struct pf_cursor *cursor;
+	const struct pf_block *block; /* NULL: read the next */
+	uint32_t first_seq, at;
+	bool is_ended;
+	int64_t track_id;
+	struct frame *stack;
+	size_t depth, stack_cap;
+	struct pf_block_call last; /* that blocks */
+	struct pf_block_call wait; /* the same of streams */
+	bool has_new_block, has_new_wait;
+	struct graph *graphs; /* a ring */
+	size_t graph_count;   /* that were ever put in */
+};
+
+static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE };
+
+static const struct frame outermost = {
+	.inherited = PF_CAUSE_UNRECORDED,
+	.place = { PF_CAUSE_UNRECORDED, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
+		   PF_ID_NONE, PF_ID_NONE },
+};
+
+/* ---- copies from pageable memory ---- */
+
+int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
+		     struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
+	size_t cap = 0;
+	int rc;
+
+	*out = (struct pf_pageable){ 0 };
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		out->ids = pf_grow(out->ids, &cap, out->count + 1,
+				   sizeof(*out->ids));
+		out->ids[out->count++] = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+void pf_pageable_release(struct pf_pageable *p)
+{
+	free(p->ids);
+	*p = (struct pf_pageable){ 0 };
+}
+
+static bool is_pageable(struct pf_walk *w, uint32_t seq)
+{
+	int64_t id = (int64_t)((uint64_t)w->track_id << 32 | seq);
+
+	while (w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] < id)
+		w->next_pageable++;
+	return w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] == id;
+}
+
+/* ---- events ---- */
+
+struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
+			    const struct pf_pageable *pageable,
+			    uint32_t track_id, struct pf_err *err)
+{
+	struct pf_walk *w = pf_calloc(1, sizeof(*w));
+
+	w->names = names;
+	w->pageable = pageable;
+	w->track_id = track_id;
+	w->last.end_ns = INT64_MIN;
+	w->cursor = pf_cursor_new(
+		db, track_id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		err);
+	if (w->cursor)
+		return w;
+	pf_walk_free(w);
+	return NULL;
+}
+
+void pf_walk_free(struct pf_walk *w)
+{
+	if (!w)
+		return;
+	pf_cursor_free(w->cursor);
+	free(w->stack);
+	free(w->graphs);
+	free(w);
+}
+
+/* Is there a next event?  1, 0 or -1. */
+static int peek(struct pf_walk *w, struct pf_err *err)
+{
+	int rc;
+
+	if (w->block && w->at < w->block->count)
+		return 1;
+	if (w->is_ended)
+		return 0;
+	rc = pf_cursor_block(w->cursor, &w->block, &w->first_seq, err);
+	w->at = 0;
+	if (rc == 1)
+		return 1;
+	w->block = NULL;
+	w->is_ended = true;
+	return rc;
+}
+
+static void drop_ended(struct pf_walk *w, int64_t at_ns)
+{
+	while (w->depth && w->stack[w->depth - 1].end_ns <= at_ns)
+		w->depth--;
+}
+
+static bool is_frame_kind(unsigned kind)
+{
+	return kind <= PF_KIND_OVERHEAD;
+}
+
+static void remember_graph(struct pf_walk *w, uint32_t seq,
+			   const struct pf_place *place)
+{
+	if (!w->graphs)
+		w->graphs = pf_calloc(GRAPH_MAX, sizeof(*w->graphs));
+	w->graphs[w->graph_count++ % GRAPH_MAX] = (struct graph){ seq, *place };
+}
+
+void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
+{
+	size_t kept = w->graph_count < GRAPH_MAX ? w->graph_count : GRAPH_MAX;
+
+	for (size_t i = 1; i <= kept; i++) {
+		const struct graph *g =
+			&w->graphs[(w->graph_count - i) % GRAPH_MAX];
+
+		if (g->seq == seq)
+			*out = g->place;
+		if (g->seq <= seq)
+			return;
+	}
+}
+
+static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
+				    const struct frame *f)
+{
+	return (struct pf_block_call){
+		.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq),
+		.start_ns = w->block->start_ns[w->at],
+		.end_ns = f->end_ns,
+		.place = f->place,
+	};
+}
+
+static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
+		      const struct pf_name_class *class)
+{
+	uint32_t seq = w->first_seq + w->at;
+	bool is_blocking = class->is_blocking;
+	uint32_t cause = class->call;
+
+	if (class->is_async_copy && is_pageable(w, seq)) {
+		is_blocking = true;
+		cause = PF_CAUSE_COPY;
+	}
+	f->place.cause = cause;
+	f->place.name = name;
+	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
+		f->inherited = cause;
+	if (class->is_graph)
+		remember_graph(w, seq, &f->place);
+	if (class->is_stream_wait) {
+		w->has_new_wait = true;
+		w->wait = call_of(w, seq, f);
+		w->wait.is_stream_wait = true;
+	}
+	if (!is_blocking || f->in_block)
+		return;
+	f->in_block = true;
+	w->last = call_of(w, seq, f);
+	w->has_new_block = true;
+}
+
+/* What time is that only the range itself explains. */
+static uint32_t own_cause(unsigned kind)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+		return PF_CAUSE_OP;
+	case PF_KIND_PYTHON:
+		return PF_CAUSE_PYTHON;
+	default:
+		return PF_CAUSE_ANNOTATION;
+	}
+}
+
+static void push_range(struct frame *f, unsigned kind, uint32_t name,
+		       const struct pf_name_class *class)
+{
+	uint32_t cause =
+		kind == PF_KIND_OVERHEAD ? class->overhead : class->range;
+
+	if (kind == PF_KIND_CPU_OP && !class->is_step) {
+		f->place.op = name;
+		if (f->place.outer_op == PF_ID_NONE)
+			f->place.outer_op = name;
+	} else if (kind == PF_KIND_PYTHON) {
+		if (class->is_user_python || !f->is_user)
+			f->place.frame = name;
+		f->is_user |= class->is_user_python;
+	} else if (kind != PF_KIND_OVERHEAD && !class->is_step) {
+		f->place.note = name;
+	}
+	/* steps are many: as a culprit they are one */
+	f->place.name = class->is_step ? PF_ID_NONE : name;
+	if (cause < f->inherited)
+		f->inherited = cause;
+	if (cause == PF_CAUSE_UNRECORDED)
+		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
+	f->place.cause = cause;
+}
+
+/* Take in the next event, which peek() found. */
+static int take(struct pf_walk *w, struct pf_err *err)
+{
+	const struct pf_block *b = w->block;
+	uint32_t i = w->at, name = b->name[i];
+	unsigned kind = pf_names_kind(w->names, b->type[i]);
+	const struct pf_name_class *class;
+	uint32_t before, held;
+	struct frame *f;
+
+	drop_ended(w, b->start_ns[i]);
+	if (!is_frame_kind(kind) || w->depth >= MAX_DEPTH) {
+		w->at++;
+		return 0;
+	}
+	class = pf_names_class(w->names, name, err);
+	if (!class)
+		return -1;
+	if (w->depth == w->stack_cap)
+		w->stack = pf_grow(w->stack, &w->stack_cap, w->depth + 1,
+				   sizeof(*w->stack));
+	f = &w->stack[w->depth];
+	*f = w->depth ? f[-1] : outermost;
+	f->end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	f->seq = w->first_seq + i;
+	before = f->inherited;
+	held = f->place.name;
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		push_call(w, f, name, class);
+	else
+		push_range(f, kind, name, class);
+	/* what is outside explains more: it stays the cause */
+	if (before <= PF_CAUSE_COMM && f->inherited == before) {
+		f->place.cause = before;
+		f->place.name = held;
+	}
+	w->depth++;
+	w->at++;
+	return 0;
+}
+
+int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
+{
+	int rc;
+
+	while ((rc = peek(w, err)) == 1 && w->block->start_ns[w->at] <= at_ns)
+		if (take(w, err) < 0)
+			return -1;
+	return rc < 0 ? -1 : 0;
+}
+
+bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
+{
+	return w->is_ended || (w->block && seq < w->first_seq + w->at);
+}
+
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out)
+{
+	for (size_t i = w->depth; i-- > 0 && w->stack[i].seq >= seq;) {
+		if (w->stack[i].seq == seq && w->stack[i].end_ns > at_ns) {
+			*out = w->stack[i].place;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- pieces ---- */
+
+/* Where the piece that begins now must end; takes in events that begin now. */
+static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		       int64_t limit_ns, int64_t *out, struct pf_err *err)
+{
+	int rc;
+
+	*out = limit_ns;
+	while ((rc = peek(w, err)) == 1) {
+		int64_t start = w->block->start_ns[w->at];
+
+		if (start >= limit_ns)
+			return 0;
+		if (start > at_ns) {
+			*out = start;
+			return 0;
+		}
+		if (w->first_seq + w->at == stop_seq) {
+			*out = at_ns;
+			return 0;
+		}
+		if (take(w, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+/* The place of the innermost event; of Python, the user's function. */
+static struct pf_place place_of(const struct pf_walk *w)
+{
+	struct pf_place p;
+
+	if (!w->depth)
+		return nowhere;
+	p = w->stack[w->depth - 1].place;
+	if (p.cause == PF_CAUSE_PYTHON)
+		p.name = p.frame;
+	return p;
+}
+
+int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
+		  struct pf_err *err)
+{
+	*end_ns = at_ns;
+	if (next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0)
+		return -1;
+	drop_ended(w, at_ns);
+	*out = place_of(w);
+	if (*end_ns <= at_ns) {
+		*end_ns = at_ns;
+		if (peek(w, err) == 1)
+			out->name = w->block->name[w->at];
+		return 0;
+	}
+	if (w->depth && w->stack[w->depth - 1].end_ns < *end_ns)
+		*end_ns = w->stack[w->depth - 1].end_ns;
+	return 1;
+}
+
+/* ---- blocking calls ---- */
+
+const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w)
+{
+	return &w->last;
+}
+
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err)
+{
+	int rc;
+
+	w->has_new_block = w->has_new_wait = false;
+	while ((rc = peek(w, err)) == 1) {
+		if (take(w, err) < 0)
+			return -1;
+		if (!w->has_new_block && !w->has_new_wait)
+			continue;
+		*out = w->has_new_block ? w->last : w->wait;
+		return 1;
+	}
+	return rc;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walking one host thread in order of time: what runs on it at an instant,
+ * and which blocking calls it makes.  Memory is one block and the stack of
+ * what is open.
+ */
+#ifndef PF_ANALYSIS_WALK_H
+#define PF_ANALYSIS_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "events/names.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "trace/event.h"
+
+/* What holds an instant, or a piece of time; ids of strings or PF_ID_NONE. */
+struct pf_place {
+	uint32_t cause;    /* enum pf_cause */
+	uint32_t name;     /* the op, call or range that is the cause */
+	uint32_t op;       /* innermost op */
+	uint32_t outer_op; /* outermost op */
+	uint32_t frame;    /* user's Python function, else the innermost */
+	uint32_t note;     /* annotation, where there are no stacks */
+};
+
+struct pf_block_call {
+	int64_t event_id, start_ns, end_ns;
+	struct pf_place place; /* name: the call */
+	bool is_stream_wait;   /* a stream waits, not the host */
+};
+
+/* Ids of the calls whose copies are from or to pageable memory, ascending. */
+struct pf_pageable {
+	int64_t *ids;
+	size_t count;
+};
+int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
+		     struct pf_err *err);
+void pf_pageable_release(struct pf_pageable *p);
+
+struct pf_walk;
+struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
+			    const struct pf_pageable *pageable,
+			    uint32_t track_id, struct pf_err *err);
+void pf_walk_free(struct pf_walk *w);
+
+/* Take in every event that starts at or before "at_ns". */
+int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err);
+
+/* Has the event been taken in? */
+bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq);
+
+/* Is the event, which was taken in, still open then?  *out: its place. */
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out);
+
+/*
+ * The next piece of time from at_ns on in which the place does not change:
+ * up to *end_ns, at most to the start of event stop_seq or limit_ns.  1, or 0
+ * (and *end_ns is at_ns) when there is none left; then *out is the place of
+ * stop_seq itself.  Call pf_walk_to(at_ns) before the first.
+ */
+int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
+		  struct pf_err *err);
+
+/*
+ * The place of a call that launched a graph and was taken in: *out is set if
+ * it is one of the last that were.
+ */
+void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
+
+/* The last blocking call that began; end_ns INT64_MIN if there was none. */
+const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);
+
+/* Walk on to the next call that makes host or stream wait: 1, 0 at the end. */
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err);
+
+#endif

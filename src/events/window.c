@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/hints.h"
+#include "events/interval.h"
+#include "events/step.h"
+#include "events/step_names.h"
+#include "events/window.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "store/named.h"
+
+/* "3" or "3..8". */
+static int parse_steps(const char *text, int64_t *first, int64_t *last,
+		       struct pf_err *err)
+{
+	const char *dots = strstr(text, "..");
+	char *head;
+	int bad;
+
+	if (!dots) {
+		bad = pf_num_int(text, first);
+		*last = *first;
+	} else {
+		head = pf_memdup0(text, (size_t)(dots - text));
+		bad = pf_num_int(head, first) || pf_num_int(dots + 2, last);
+		free(head);
+	}
+	if (bad || *first > *last)
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' names no steps; say '3' or '3..8'", text);
+	return 0;
+}
+
+static int load_traces(struct pf_db *db, int64_t rank, struct pf_window *w,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", err);
+	size_t cap = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
+		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
+
+		if (rank >= 0 && own != rank)
+			continue;
+		w->traces = pf_grow(w->traces, &cap, w->count + 1,
+				    sizeof(*w->traces));
+		w->traces[w->count++] = (struct pf_window_trace){
+			.trace_id = sqlite3_column_int64(stmt, 0),
+			.rank = own,
+			.from_ns = INT64_MIN,
+			.to_ns = INT64_MAX,
+			.first_ns = sqlite3_column_int64(stmt, 2),
+			.last_ns = sqlite3_column_int64(stmt, 3),
+		};
+	}
+	sqlite3_finalize(stmt);
+	if (!rc && !w->count)
+		return rank < 0 ? pf_fail(err, PF_EDATA, "there is no trace")
+				: pf_fail(err, PF_EDATA,
+					  "there is no trace of rank %lld",
+					  (long long)rank);
+	return rc;
+}
+
+/* The steps of a trace that are asked for: from the first to the last. */
+static bool cut_to_steps(struct pf_window_trace *t,
+			 const struct pf_steps *steps, int64_t skip,
+			 int64_t first, int64_t last)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || skip-- > 0 ||
+		    s->step < first || s->step > last)
+			continue;
+		if (!any)
+			t->from_ns = s->start_ns;
+		t->to_ns = s->end_ns;
+		any = true;
+	}
+	return any;
+}
+
+static int refuse_steps(struct pf_db *db, struct pf_err *err)
+{
+	enum pf_producer from;
+
+	if (pf_hint_producer(db, &from, err) < 0)
+		return -1;
+	return pf_fail(err, PF_EDATA, "there are no profiler steps; %s",
+		       pf_hint(from, PF_HINT_STEPS));
+}
+
+static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
+		       struct pf_window *w, struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	int64_t first = INT64_MIN, last = INT64_MAX;
+	size_t kept = 0;
+	int rc;
+
+	if (args->step && parse_steps(args->step, &first, &last, err) < 0)
+		return -1;
+	rc = pf_steps_load(db, args->steps, &steps, err);
+	for (size_t i = 0; !rc && i < w->count; i++) {
+		if (cut_to_steps(&w->traces[i], &steps, args->skip_first, first,
+				 last))
+			w->traces[kept++] = w->traces[i];
+	}
+	if (!rc && !steps.count)
+		rc = refuse_steps(db, err);
+	else if (!rc && !kept)
+		rc = pf_fail(err, PF_EDATA, "no such steps");
+	w->count = kept;
+	w->is_restricted = true;
+	pf_steps_release(&steps);
+	return rc;
+}
+
+static void apply_times(const struct pf_window_args *args, struct pf_window *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_window_trace *t = &w->traces[i];
+		int64_t from = pf_span_end(t->first_ns, args->from_ns);
+		int64_t to = pf_span_end(t->first_ns, args->to_ns);
+
+		if (args->from_ns >= 0 && from > t->from_ns)
+			t->from_ns = from;
+		if (args->to_ns >= 0 && to < t->to_ns)
+			t->to_ns = to;
+	}
+	if (args->from_ns >= 0 || args->to_ns >= 0)
+		w->is_restricted = true;
+}
+
+/* A wrong pattern is an error also where no step is asked for. */
+static int check_pattern(const char *pattern, struct pf_err *err)
+{
+	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
+
+	pf_step_regex_free(regex);
+	return regex ? 0 : -1;
+}
+
+int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
+		      struct pf_window *out, struct pf_err *err)
+{
+	*out = (struct pf_window){ .device = args->device,
+				   .steps = args->steps };
+	if (args->from_ns >= 0 && args->to_ns >= 0 &&
+	    args->from_ns >= args->to_ns)
+		return pf_fail(err, PF_EUSAGE,
+			       "--from must be earlier than --to");
+	if (args->steps && check_pattern(args->steps, err) < 0)
+		return -1;
+	if (load_traces(db, args->rank, out, err) < 0)
+		return -1;
+	if ((args->step || args->skip_first) &&
+	    apply_steps(db, args, out, err) < 0)
+		return -1;
+	apply_times(args, out);
+	return 0;
+}
+
+/* Steps from the window's start to its end; 0 if it does not end with them. */
+static int64_t count_steps(const struct pf_window_trace *t,
+			   const struct pf_steps *steps)
+{
+	bool is_first = false, is_last = false;
+	int64_t count = 0;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || s->start_ns < t->from_ns ||
+		    s->end_ns > t->to_ns)
+			continue;
+		is_first |= s->start_ns == t->from_ns;
+		is_last |= s->end_ns == t->to_ns;
+		count++;
+	}
+	return is_first && is_last ? count : 0;
+}
+
+/* From the first step to the last one that is whole. */
+static void cut_to_whole_steps(struct pf_window_trace *t,
+			       const struct pf_steps *steps)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step *s = &steps->items[i];
+
+		if (s->trace_id != t->trace_id || (any && s->is_partial))
+			continue;
+		if (!any)
+			t->from_ns = s->start_ns;
+		t->to_ns = s->end_ns;
+		any = true;
+	}
+}
+
+int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
+		       int64_t *step_count, struct pf_steps *all,
+		       struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	bool is_all = true, is_cut = false;
+
+	*step_count = 0;
+	if (pf_steps_load(db, w->steps, &steps, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_window_trace *t = &w->traces[i];
+		int64_t count;
+
+		if (!w->is_restricted)
+			cut_to_whole_steps(t, &steps);
+		count = count_steps(t, &steps);
+		*step_count += count;
+		is_all &= count > 0;
+		is_cut |= count > 0;
+	}
+	if (!is_all)
+		*step_count = 0;
+	w->is_restricted |= is_cut;
+	if (all)
+		*all = steps;
+	else
+		pf_steps_release(&steps);
+	return 0;
+}
+
+int pf_window_steps(struct pf_db *db, const struct pf_window *w,
+		    struct pf_steps *out, struct pf_err *err)
+{
+	return pf_steps_load(db, w->steps, out, err);
+}
+
+void pf_window_release(struct pf_window *w)
+{
+	free(w->traces);
+	*w = (struct pf_window){ 0 };
+}

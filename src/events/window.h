@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The options that restrict every analysis in the same way, and what they
+ * come to: a span of time of each trace, and a device.
+ *
+ *	struct gaps_args { struct pf_window_args window; int64_t limit; };
+ *	static const struct gaps_args defaults = { PF_WINDOW_DEFAULTS, 20 };
+ *	static const struct pf_opt opts[] = {
+ *		PF_WINDOW_OPTS(struct gaps_args, window),
+ *		...
+ *
+ * --steps says what a step is (events/step_names.h), and restricts only what
+ * holds for steps by default.  A step reaches from its start on the host to
+ * the end of the last GPU work that was launched in it (events/step.h), so
+ * that --step takes in the work of a step and not the work that a call of it
+ * happened to see.
+ */
+#ifndef PF_ANALYSIS_WINDOW_H
+#define PF_ANALYSIS_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/opt.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+struct pf_window_args {
+	const char *steps;      /* regex of ranges that are steps, or NULL */
+	const char *step;       /* "3", "3..8", or NULL */
+	int64_t skip_first;     /* steps of each trace */
+	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
+	int64_t rank, device;   /* or -1 */
+};
+
+#define PF_WINDOW_DEFAULTS                                                     \
+	{                                                                      \
+		.from_ns = -1, .to_ns = -1, .rank = -1, .device = -1           \
+	}
+
+/* Rows for a table of options; "field" is a struct pf_window_args of type. */
+#define PF_WINDOW_OPTS(type, field)                                            \
+	{ 0,                                                                   \
+	  "steps",                                                             \
+	  "REGEX",                                                             \
+	  "steps are the host's ranges of such names, not ProfilerStep#N",     \
+	  PF_OPT_STRING,                                                       \
+	  offsetof(type, field.steps),                                         \
+	  0,                                                                   \
+	  0 },                                                                 \
+		{ 0,                                                           \
+		  "step",                                                      \
+		  "N|A..B",                                                    \
+		  "only this step, or these",                                  \
+		  PF_OPT_STRING,                                               \
+		  offsetof(type, field.step),                                  \
+		  0,                                                           \
+		  0 },                                                         \
+		{ 0,          "skip-first",                                    \
+		  "N",        "leave out the first N steps of each trace",     \
+		  PF_OPT_INT, offsetof(type, field.skip_first),                \
+		  0,          0 },                                             \
+		{ 0,         "from",                                           \
+		  "TIME",    "only from this time after the first event on",   \
+		  PF_OPT_NS, offsetof(type, field.from_ns),                    \
+		  0,         0 },                                              \
+		{ 0,         "to",                                             \
+		  "TIME",    "only up to this time after the first event",     \
+		  PF_OPT_NS, offsetof(type, field.to_ns),                      \
+		  0,         0 },                                              \
+		{ 0,          "rank",                                          \
+		  "N",        "only the trace of this rank",                   \
+		  PF_OPT_INT, offsetof(type, field.rank),                      \
+		  0,          0 },                                             \
+	{                                                                      \
+		0, "device", "N", "only this GPU", PF_OPT_INT,                 \
+			offsetof(type, field.device), 0, 0                     \
+	}
+
+struct pf_window_trace {
+	int64_t trace_id;
+	int64_t rank;           /* or -1 */
+	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
+	int64_t first_ns;       /* of the trace's events */
+	int64_t last_ns;
+};
+
+struct pf_window {
+	struct pf_window_trace *traces; /* by trace_id; at least one */
+	size_t count;
+	int64_t device;     /* or -1 */
+	bool is_restricted; /* in time */
+	const char *steps;  /* of the arguments, borrowed; or NULL */
+};
+
+/*
+ * PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no
+ * such rank, no such step.
+ */
+int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
+		      struct pf_window *out, struct pf_err *err);
+
+/*
+ * Where time is not restricted, restrict it to the profiler steps of each
+ * trace (less a partial last one; a trace that has none stays as it is), so
+ * that shares of the window are shares of the steps.  *step_count: the steps from
+ * its start to its end; 0 if it begins or ends with other time.  *steps, if it
+ * is not NULL: all steps there are, which the caller releases.
+ */
+struct pf_steps;
+int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
+		       int64_t *step_count, struct pf_steps *steps,
+		       struct pf_err *err);
+void pf_window_release(struct pf_window *w);
+
+/* The steps of all traces: profiler steps, or those that --steps names. */
+struct pf_steps;
+int pf_window_steps(struct pf_db *db, const struct pf_window *w,
+		    struct pf_steps *out, struct pf_err *err);
+
+/* Cut a span to the window: false if nothing (or no instant) is left. */
+static inline bool pf_window_cut(const struct pf_window_trace *t,
+				 int64_t *start_ns, int64_t *end_ns)
+{
+	if (*start_ns >= t->to_ns ||
+	    (*end_ns <= t->from_ns && *start_ns < t->from_ns))
+		return false;
+	if (*start_ns < t->from_ns)
+		*start_ns = t->from_ns;
+	if (*end_ns > t->to_ns)
+		*end_ns = t->to_ns;
+	return true;
+}
+
+#endif

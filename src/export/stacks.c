@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: stack holds, innermost last, the ranges of the track that is
+ * being read which had not ended at at_ns; what was before at_ns has been
+ * given to a node.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "idle/gap_find.h"
+#include "idle/gaps.h"
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/reader.h"
+#include "export/stack_tree.h"
+#include "export/stacks.h"
+#include "base/mem.h"
+#include "base/spool.h"
+#include "store/cursor.h"
+#include "trace/event.h"
+
+#define SORT_BYTES (16u << 20)
+#define MAX_DEPTH  65536 /* deeper ranges count as part of the one there */
+
+struct open {
+	int64_t end_ns;
+	uint32_t node;
+};
+
+/* GPU work, in order of its launch call. */
+struct work {
+	int64_t launch_id, event_id, dur_ns;
+	uint32_t name, zero;
+};
+
+struct stacks {
+	struct pf_gap_sink sink; /* first */
+	struct pf_db *db;
+	const struct pf_stacks_args *args;
+	struct pf_window window;
+	struct pf_names *names;
+	struct pf_stack_tree tree;
+	struct pf_map frames; /* name -> frame */
+	struct open *stack;
+	size_t depth, cap;
+	int64_t at_ns;
+	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
+	uint32_t root;                       /* of the track */
+	bool has_python;
+	struct pf_err *err; /* of the sink */
+};
+
+/* ---- frames ---- */
+
+static int frame_of(struct stacks *s, uint32_t name, uint32_t *frame,
+		    struct pf_err *err)
+{
+	uint64_t *known = pf_map_at(&s->frames, name);
+	const struct pf_name_class *class;
+	char *text;
+
+	if (*known != UINT64_MAX) {
+		*frame = (uint32_t)*known;
+		return 0;
+	}
+	class = pf_names_class(s->names, name, err);
+	text = class ? pf_names_text_take(s->names, name, err) : NULL;
+	if (!text)
+		return -1;
+	if (class->is_step)
+		*frame = pf_stack_frame(&s->tree, "ProfilerStep", 12);
+	else
+		*frame = pf_stack_frame(&s->tree, text, strlen(text));
+	*known = *frame;
+	free(text);
+	return 0;
+}
+
+/* The node of a name inside a node; UINT32_MAX on an error. */
+static uint32_t child(struct stacks *s, uint32_t parent, uint32_t name,
+		      struct pf_err *err)
+{
+	uint32_t frame;
+
+	if (frame_of(s, name, &frame, err) < 0)
+		return UINT32_MAX;
+	return pf_stack_child(&s->tree, parent, frame, err);
+}
+
+static uint32_t text_child(struct stacks *s, uint32_t parent, const char *text,
+			   struct pf_err *err)
+{
+	return pf_stack_child(&s->tree, parent,
+			      pf_stack_frame(&s->tree, text, strlen(text)),
+			      err);
+}
+
+/* The outermost frames, if they are wanted: the trace, if it is not alone. */
+static uint32_t root(struct stacks *s, int64_t trace_id, const char *label,
+		     struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	uint32_t node = PF_STACK_ROOT;
+
+	if (!s->args->threads)
+		return node;
+	if (s->window.count > 1) {
+		pf_buf_addf(&text, "trace %" PRId64, trace_id);
+		node = text_child(s, node, text.data, err);
+		pf_buf_release(&text);
+	}
+	return node == UINT32_MAX ? node : text_child(s, node, label, err);
+}
+
+static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
+			    struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	uint32_t node;
+
+	if (t->thread_name)
+		pf_buf_adds(&text, t->thread_name);
+	else
+		pf_buf_addf(&text, "thread %s", t->tid);
+	node = root(s, t->trace_id, text.data, err);
+	pf_buf_release(&text);
+	return node;
+}
+
+/* ---- threads ---- */
+
+static void add_time(struct stacks *s, uint32_t node, int64_t from_ns,
+		     int64_t to_ns)
+{
+	if (!s->trace || from_ns >= to_ns ||
+	    !pf_window_cut(s->trace, &from_ns, &to_ns))
+		return;
+	pf_stack_add(&s->tree, node, to_ns - from_ns);
+}
+
+/* Up to here: ranges end, and the innermost one gets the time. */
+static void go_to(struct stacks *s, int64_t at_ns)
+{
+	while (s->depth) {
+		const struct open *top = &s->stack[s->depth - 1];
+		int64_t end = top->end_ns < at_ns ? top->end_ns : at_ns;
+
+		add_time(s, top->node, s->at_ns, end);
+		if (end > s->at_ns)
+			s->at_ns = end;
+		if (top->end_ns > at_ns)
+			break;
+		s->depth--;
+	}
+	s->at_ns = at_ns;
+}
+
+static uint32_t innermost(const struct stacks *s)
+{
+	return s->depth ? s->stack[s->depth - 1].node : s->root;
+}
+
+static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
+		struct pf_err *err)
+{
+	unsigned kind = pf_names_kind(s->names, b->type[i]);
+	uint32_t node;
+
+	go_to(s, b->start_ns[i]);
+	if (kind > PF_KIND_OVERHEAD || s->depth >= MAX_DEPTH)
+		return 0;
+	s->has_python |= kind == PF_KIND_PYTHON;
+	node = child(s, innermost(s), b->name[i], err);
+	if (node == UINT32_MAX)
+		return -1;
+	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
+	s->stack[s->depth++] =
+		(struct open){ pf_span_end(b->start_ns[i], b->dur_ns[i]),
+			       node };
+	return 0;
+}
+
+static struct pf_cursor *open_track(struct stacks *s, const struct pf_track *t,
+				    struct pf_err *err)
+{
+	s->depth = 0;
+	s->at_ns = INT64_MIN;
+	s->root = thread_root(s, t, err);
+	if (s->root == UINT32_MAX)
+		return NULL;
+	return pf_cursor_new(s->db, t->id,
+			     PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+				     PF_COLBIT(PF_COL_NAME) |
+				     PF_COLBIT(PF_COL_TYPE),
+			     err);
+}
+
+/* ---- cpu ---- */
+
+static int read_thread(struct stacks *s, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	struct pf_cursor *c = open_track(s, t, err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc = -1;
+
+	if (c)
+		pf_cursor_overlap(c, s->trace->from_ns, s->trace->to_ns);
+	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
+			rc = take(s, b, i, err) < 0 ? -1 : 1;
+		if (rc < 0)
+			break;
+	}
+	pf_cursor_free(c);
+	if (!rc)
+		go_to(s, INT64_MAX);
+	return rc;
+}
+
+static int weigh_cpu(struct stacks *s, struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->window.count; i++) {
+		struct pf_track *tracks;
+		size_t count;
+
+		s->trace = &s->window.traces[i];
+		rc = pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count,
+				    err);
+		for (size_t k = 0; !rc && k < count; k++)
+			if (!strcmp(tracks[k].class_name, "host"))
+				rc = read_thread(s, &tracks[k], err);
+		pf_tracks_free(tracks, count);
+	}
+	return rc;
+}
+
+/* ---- gpu ---- */
+
+struct gpu_walk {
+	struct pf_sorter *works;
+	const struct work *next;
+	struct work current;
+	struct pf_track *tracks;
+	size_t track_count;
+};
+
+static int next_work(struct gpu_walk *g, struct pf_err *err)
+{
+	g->next = pf_sorter_next(g->works, err);
+	if (g->next) {
+		g->current = *g->next;
+		g->next = &g->current;
+	}
+	return err->code ? -1 : 0;
+}
+
+static int add_work(struct stacks *s, uint32_t parent, const struct work *w,
+		    struct pf_err *err)
+{
+	uint32_t node = child(s, parent, w->name, err);
+
+	if (node == UINT32_MAX)
+		return -1;
+	pf_stack_add(&s->tree, node, w->dur_ns);
+	return 0;
+}
+
+static int gather_work(struct stacks *s, struct gpu_walk *g, struct pf_err *err)
+{
+	struct pf_gpu *gpu = pf_gpu_new(s->db, &s->window, PF_GPU_LINKS, err);
+	const struct pf_gpu_event *e;
+	int rc = -1;
+
+	while (gpu && (rc = pf_gpu_next(gpu, &e, err)) == 1) {
+		struct work w = { e->launch_id, e->event_id,
+				  e->end_ns - e->start_ns, e->name, 0 };
+
+		rc = pf_sorter_add(g->works, &w, err);
+		if (rc < 0)
+			break;
+	}
+	pf_gpu_free(gpu);
+	return rc < 0 ? -1 : pf_sorter_finish(g->works, err);
+}
+
+/* Work without a call has launch_id 0 and comes first. */
+static int add_unlaunched(struct stacks *s, struct gpu_walk *g,
+			  struct pf_err *err)
+{
+	uint32_t root;
+
+	while (g->next && !g->next->launch_id) {
+		root = text_child(s, PF_STACK_ROOT, "(no launch call)", err);
+		if (root == UINT32_MAX || add_work(s, root, g->next, err) < 0 ||
+		    next_work(g, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* All work that this event of the track launched. */
+static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t event_id,
+			struct pf_err *err)
+{
+	while (g->next && g->next->launch_id == event_id)
+		if (add_work(s, innermost(s), g->next, err) < 0 ||
+		    next_work(g, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int read_launches(struct stacks *s, struct gpu_walk *g,
+			 const struct pf_track *t, struct pf_err *err)
+{
+	struct pf_cursor *c = open_track(s, t, err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc = -1;
+
+	while (c && g->next && pf_track_of(g->next->launch_id) == t->id &&
+	       (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
+
+		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
+			if (take(s, b, i, err) < 0 ||
+			    add_launched(s, g, id + i, err) < 0)
+				rc = -1;
+		if (rc < 0)
+			break;
+	}
+	pf_cursor_free(c);
+	return rc < 0 ? -1 : 0;
+}
+
+static int weigh_launched(struct stacks *s, struct gpu_walk *g,
+			  struct pf_err *err)
+{
+	size_t i = 0;
+
+	if (next_work(g, err) < 0 || add_unlaunched(s, g, err) < 0)
+		return -1;
+	while (g->next) {
+		int64_t launch_id = g->next->launch_id;
+
+		while (i < g->track_count &&
+		       g->tracks[i].id < pf_track_of(launch_id))
+			i++;
+		if (i < g->track_count &&
+		    g->tracks[i].id == pf_track_of(launch_id) &&
+		    read_launches(s, g, &g->tracks[i], err) < 0)
+			return -1;
+		if (g->next &&
+		    pf_track_of(g->next->launch_id) <= pf_track_of(launch_id))
+			return pf_fail(err, PF_EDB,
+				       "launch call %" PRId64 " is missing",
+				       g->next->launch_id);
+	}
+	return 0;
+}
+
+static int weigh_gpu(struct stacks *s, struct pf_err *err)
+{
+	struct gpu_walk g = { .works = pf_sorter_new(sizeof(struct work),
+						     SORT_BYTES,
+						     pf_analysis_temp_dir()) };
+	int rc = pf_tracks_load(s->db, 0, &g.tracks, &g.track_count, err);
+
+	if (!rc)
+		rc = gather_work(s, &g, err);
+	if (!rc)
+		rc = weigh_launched(s, &g, err);
+	pf_tracks_free(g.tracks, g.track_count);
+	pf_sorter_free(g.works);
+	return rc;
+}
+
+/* ---- idle ---- */
+
+static uint32_t idle_root(struct stacks *s, const struct pf_gap *gap,
+			  struct pf_err *err)
+{
+	char label[32];
+
+	snprintf(label, sizeof(label), "GPU %" PRId64, gap->device);
+	return root(s, gap->trace->trace_id, label, err);
+}
+
+/* Cause, line or annotation, outermost op, op, what holds it. */
+static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
+		     const struct pf_place *place, int64_t ns)
+{
+	struct stacks *s = (struct stacks *)sink;
+	uint32_t names[] = { place->frame != PF_ID_NONE ? place->frame
+							: place->note,
+			     place->outer_op, place->op, place->name };
+	uint32_t node = s->err->code ? UINT32_MAX : idle_root(s, gap, s->err);
+	uint32_t last = PF_ID_NONE;
+
+	if (node != UINT32_MAX)
+		node = text_child(s, node,
+				  pf_cause_name((enum pf_cause)place->cause),
+				  s->err);
+	for (size_t i = 0; i < 4 && node != UINT32_MAX; i++) {
+		if (names[i] == PF_ID_NONE || names[i] == last)
+			continue;
+		/* a line holds what it is the innermost of */
+		if (i == 3 && names[3] == names[0])
+			continue;
+		last = names[i];
+		node = child(s, node, names[i], s->err);
+	}
+	s->has_python |= place->frame != PF_ID_NONE;
+	if (node != UINT32_MAX)
+		pf_stack_add(&s->tree, node, ns);
+}
+
+static int weigh_idle(struct stacks *s, struct pf_err *err)
+{
+	struct pf_pageable pageable = { 0 };
+	int64_t ignored;
+	int rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL, err);
+
+	s->sink.piece = on_piece;
+	s->err = err;
+	if (!rc)
+		rc = pf_pageable_load(s->db, &pageable, err);
+	if (!rc)
+		rc = pf_gap_find(s->db, &s->window, s->names, &pageable,
+				 PF_GAPS_MICRO_NS, &s->sink, err);
+	pf_pageable_release(&pageable);
+	return rc < 0 || err->code ? -1 : 0;
+}
+
+/* ---- the whole ---- */
+
+static int check(const struct stacks *s, struct pf_err *err)
+{
+	static const char *const nothing[] = {
+		"there is no GPU work; --weight cpu shows the host",
+		"there are no ranges on the host",
+		"no GPU is idle",
+	};
+
+	return s->tree.total
+		       ? 0
+		       : pf_fail(err, PF_EDATA, "%s", nothing[s->args->weight]);
+}
+
+static int print(struct stacks *s, FILE *out, struct pf_err *err)
+{
+	struct pf_outfile *f =
+		pf_outfile_open(s->args->out, s->args->force, out, err);
+	int rc = f ? pf_stack_print(&s->tree, f, err) : -1;
+
+	if (!rc)
+		rc = pf_outfile_commit(f, err);
+	pf_outfile_free(f);
+	return rc;
+}
+
+int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
+	      struct pf_stacks_result *result, struct pf_err *err)
+{
+	static int (*const weigh[])(struct stacks *,
+				    struct pf_err *) = { weigh_gpu, weigh_cpu,
+							 weigh_idle };
+	struct stacks s = { .db = db, .args = args };
+	int rc = -1;
+
+	if (pf_window_resolve(db, &args->window, &s.window, err) < 0)
+		return -1;
+	pf_stack_tree_init(&s.tree);
+	pf_map_init(&s.frames);
+	s.names = pf_names_new(db, err);
+	if (s.names)
+		rc = weigh[args->weight](&s, err);
+	if (!rc)
+		rc = check(&s, err);
+	if (!rc)
+		rc = print(&s, out, err);
+	*result = (struct pf_stacks_result){ s.tree.total, s.tree.line_count,
+					     s.has_python };
+	pf_names_free(s.names);
+	pf_map_release(&s.frames);
+	pf_stack_tree_release(&s.tree);
+	free(s.stack);
+	pf_window_release(&s.window);
+	return rc;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where time goes, by stack: Python functions, annotations, ops and calls as
+ * they are nested on a thread.
+ *
+ *	gpu	GPU work by the stack of its launch call, innermost the
+ *		work's name: the sum of durations, cut to the window.  Work
+ *		without a launch call is in "(no launch call)".
+ *	cpu	ranges of host threads, each instant of a thread in its
+ *		innermost range: the time that ranges cover.
+ *	idle	time in which a GPU is idle, by cause and by what holds it
+ *		(idle/gap_find.h), in the window of profan gaps.
+ *
+ * Lines add up to the total exactly.  All ProfilerStep#N are one frame.  A
+ * range that outlasts the one around it counts as inside of it.
+ */
+#ifndef PF_ANALYSIS_STACKS_H
+#define PF_ANALYSIS_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "events/window.h"
+#include "base/err.h"
+#include "store/db.h"
+
+/* In the order of PF_STACKS_WEIGHTS. */
+enum pf_stacks_weight { PF_STACKS_GPU, PF_STACKS_CPU, PF_STACKS_IDLE };
+#define PF_STACKS_WEIGHTS "gpu|cpu|idle"
+
+struct pf_stacks_args {
+	struct pf_window_args window;
+	int weight;      /* enum pf_stacks_weight */
+	bool threads;    /* an outermost frame for each thread (idle: GPU) */
+	bool force;      /* replace what is there */
+	const char *out; /* FILE, FILE.gz or "-" */
+};
+
+struct pf_stacks_result {
+	int64_t total_ns, line_count;
+	bool has_python; /* some stack has a Python function */
+};
+
+/* PF_EDATA if there is nothing to write. */
+int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
+	      struct pf_stacks_result *result, struct pf_err *err);
+
+#endif

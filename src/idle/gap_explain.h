@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What explains the gaps of one device, which come in order of time: the
+ * launch call of the work that ended a gap says whether the GPU waited for
+ * the host or the work for something else; the host's time is split by what
+ * the launching thread did.
+ *
+ * Where nothing is recorded on that thread (autograd's threads sleep between
+ * two backward passes) the thread that launched the work before the gap says
+ * what went on, and then the main thread if it launches work there.  Time in which the driver loaded
+ * code, or the profiler worked, is recorded apart from threads: it explains
+ * what is otherwise only time of operators, Python and launches.
+ */
+#ifndef PF_ANALYSIS_GAP_EXPLAIN_H
+#define PF_ANALYSIS_GAP_EXPLAIN_H
+
+#include "idle/gap_find.h"
+#include "store/cursor.h"
+
+/* A kernel, copy or fill. */
+struct pf_gap_work {
+	const struct pf_window_trace *trace;
+	int64_t event_id, start_ns, end_ns, device, stream, correlation;
+	int64_t launch_id; /* 0: none */
+	uint32_t name;     /* PF_ID_NONE: there is no such work */
+	unsigned kind;
+};
+
+/* What is around a gap. */
+struct pf_gap_ends {
+	struct pf_gap_work before; /* that ended last before it */
+	struct pf_gap_work next;   /* that ended it */
+	bool is_graph;             /* next's call launched more than next */
+	struct pf_gap_work other; /* of another device, that ended last in it */
+};
+
+/* Overheads of a trace: in order, without overlap. */
+struct pf_overheads {
+	struct pf_overhead {
+		int64_t start_ns, end_ns;
+		uint32_t name;
+		uint32_t cause;
+	} * items;
+	size_t count, cap;
+};
+
+/* What all devices of a trace share; borrowed. */
+struct pf_explain_in {
+	struct pf_db *db;
+	struct pf_names *names;
+	const struct pf_pageable *pageable;
+	struct pf_gap_sink *sink;
+	uint32_t main_track; /* or 0 */
+	struct pf_overheads overheads;
+};
+
+/* The main thread and overheads of a trace among all tracks. */
+int pf_explain_open(struct pf_explain_in *in, const struct pf_track *tracks,
+		    size_t track_count, int64_t trace_id, struct pf_err *err);
+void pf_explain_close(struct pf_explain_in *in);
+
+struct pf_explain;
+struct pf_explain *pf_explain_new(const struct pf_explain_in *in);
+void pf_explain_free(struct pf_explain *x);
+
+/* Work of the device was launched by this call, or 0. */
+void pf_explain_launch(struct pf_explain *x, int64_t launch_id);
+/* A stream of the device waited, as cuda_sync records say. */
+void pf_explain_wait(struct pf_explain *x, const struct pf_gap_work *wait);
+
+/* Give the sink the pieces of a gap and find out what drained the GPU. */
+int pf_explain_gap(struct pf_explain *x, struct pf_gap *gap,
+		   const struct pf_gap_ends *ends, struct pf_err *err);
+
+/* The whole gap is one piece. */
+void pf_explain_whole(struct pf_explain *x, const struct pf_gap *gap,
+		      enum pf_cause cause, uint32_t name);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PF_SCAN_SIMD 0
+#include "ingest/ingest_config.h"
+#include "trace/scan.h"
+
+/* Column no. (1 is the id) of the value under a key of the arguments. */
+static const struct {
+	const char *key;
+	int column, values;
+} config_keys[] = {
+	{ "device", 2, 1 },         { "stream", 3, 1 },
+	{ "context", 4, 1 },        { "grid", 5, 3 },
+	{ "block", 8, 3 },          { "registers per thread", 11, 1 },
+	{ "shared memory", 12, 1 }, { "blocks per SM", 13, 1 },
+	{ "warps per SM", 14, 1 },  { "est. achieved occupancy %", 15, 1 },
+};
+#define CONFIG_KEYS (sizeof(config_keys) / sizeof(*config_keys))
+
+int pf_config_prepare(struct pf_ingest *in, struct pf_err *err)
+{
+	in->put_config = pf_db_prepare(
+		&in->db,
+		"INSERT INTO gpu_config VALUES"
+		"(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+		err);
+	return in->put_config ? 0 : -1;
+}
+
+/* Bind a number as integer or real; other values stay NULL. */
+static const char *bind_number(sqlite3_stmt *st, int column, const char *p,
+			       const char *end)
+{
+	char text[PF_JSON_MAX_NUMBER + 1];
+	size_t len = 0;
+	bool real = false;
+
+	while (p + len < end && len < PF_JSON_MAX_NUMBER && p[len] &&
+	       strchr("0123456789+-.eE", p[len])) {
+		real |= !(p[len] == '-' || (p[len] >= '0' && p[len] <= '9'));
+		text[len] = p[len];
+		len++;
+	}
+	text[len] = '\0';
+	if (len && (real || column >= 13))
+		sqlite3_bind_double(st, column, strtod(text, NULL));
+	else if (len && len < 19)
+		sqlite3_bind_int64(st, column, strtoll(text, NULL, 10));
+	return p + len;
+}
+
+static void bind_value(sqlite3_stmt *st, size_t k, const char *p,
+		       const char *end)
+{
+	int column = config_keys[k].column;
+
+	if (config_keys[k].values == 1) {
+		bind_number(st, column, p, end);
+		return;
+	}
+	for (int i = 0; i < 3 && p < end && (*p == '[' || *p == ','); i++)
+		p = bind_number(st, column + i, p + 1, end);
+}
+
+/* Members of a canonical object, one after the other. */
+static const char *next_member(const char *p, const char *end, const char **key,
+			       size_t *key_len, const char **value)
+{
+	const char *q;
+
+	if (p >= end || (*p != '{' && *p != ',') || p[1] != '"')
+		return NULL;
+	*key = p + 2;
+	q = pf_string_end(*key, end);
+	if (!q)
+		return NULL;
+	*key_len = (size_t)(q - *key);
+	*value = p = q + 2;
+	if (p >= end)
+		return NULL;
+	if (*p == '"') {
+		q = pf_string_end(p + 1, end);
+		return q ? q + 1 : NULL;
+	}
+	if (*p == '[' || *p == '{')
+		return pf_nested_end(p, end);
+	while (p < end && *p != ',' && *p != '}')
+		p++;
+	return p;
+}
+
+int pf_config_put(struct pf_ingest *in, uint32_t id, const char *text,
+		  size_t len, struct pf_err *err)
+{
+	sqlite3_stmt *st = in->put_config;
+	const char *p = text, *end = text + len, *key, *value;
+	bool has_stream = false;
+	size_t key_len;
+	int rc;
+
+	if (!memmem(text, len, "\"stream\":", 9))
+		return 0;
+	sqlite3_clear_bindings(st);
+	sqlite3_bind_int64(st, 1, id);
+	while ((p = next_member(p, end, &key, &key_len, &value)))
+		for (size_t k = 0; k < CONFIG_KEYS; k++) {
+			if (strlen(config_keys[k].key) != key_len ||
+			    memcmp(config_keys[k].key, key, key_len))
+				continue;
+			bind_value(st, k, value, end);
+			has_stream |= config_keys[k].column == 3;
+		}
+	if (!has_stream)
+		return 0;
+	rc = pf_db_step(&in->db, st, err);
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of the events on GPU tracks, in order of their start, each joined to
+ * its launch call (same correlation, first in the file), to the operator
+ * around that call, and to the profiler step that holds the whole call.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/cursor.h"
+#include "ingest/ingest_impl.h"
+
+#define ROWS_AT_ONCE 32
+#define ROW_COLUMNS  13
+
+struct stream {
+	uint32_t track_id;
+	struct pf_cursor *cursor;
+	struct pf_span span;
+};
+
+struct gpu_rows {
+	struct pf_ingest *in;
+	struct pf_spool *calls;
+	struct stream *streams; /* a heap, the earliest first */
+	size_t open;
+	sqlite3_stmt *many, *one, *comm;
+	unsigned pending;
+	uint64_t work_count, work_ns, orphan_count, orphan_ns;
+};
+
+/* ---- launch calls ---- */
+
+/* Calls in order of correlation, the first of each only. */
+static int gather_calls(struct gpu_rows *g, struct pf_err *err)
+{
+	const struct pf_ingest_call *call;
+	int64_t last = 0;
+
+	g->calls = pf_spool_new(sizeof(*call), 4u << 20, g->in->directory);
+	if (pf_sorter_finish(g->in->calls, err))
+		return -1;
+	while ((call = pf_sorter_next(g->in->calls, err))) {
+		if (call->correlation == last)
+			continue;
+		last = call->correlation;
+		if (pf_spool_add(g->calls, call, err))
+			return -1;
+	}
+	return err->code ? -1 : 0;
+}
+
+static int find_call(struct gpu_rows *g, int64_t correlation,
+		     const struct pf_ingest_call **call, struct pf_err *err)
+{
+	uint64_t i;
+
+	*call = NULL;
+	if (correlation <= 0)
+		return 0;
+	i = pf_spool_lower_bound(g->calls, correlation, err);
+	if (i == UINT64_MAX)
+		return -1;
+	if (i == pf_spool_count(g->calls))
+		return 0;
+	*call = pf_spool_at(g->calls, i, err);
+	if (!*call)
+		return -1;
+	if ((*call)->correlation != correlation)
+		*call = NULL;
+	return 0;
+}
+
+/* The step that holds all of a call; steps are sorted by start. */
+static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
+					      const struct pf_ingest_call *call)
+{
+	int64_t ns = call->start_ns, after;
+	size_t low = 0, high = in->step_count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (in->steps[mid].start_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return NULL;
+	/* From the start of the step, so that nothing overflows. */
+	after = ns - in->steps[low - 1].start_ns;
+	if (after >= in->steps[low - 1].dur_ns ||
+	    call->dur_ns > in->steps[low - 1].dur_ns - after)
+		return NULL;
+	return &in->steps[low - 1];
+}
+
+/* ---- rows ---- */
+
+static sqlite3_stmt *prepare_rows(struct gpu_rows *g, unsigned rows,
+				  struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+	sqlite3_stmt *st;
+
+	pf_buf_adds(&sql, "INSERT INTO gpu_event(event_id, trace_id, kind,"
+			  " start_ns, dur_ns, name_id, config_id, correlation,"
+			  " external_id, launch_id, op_id, step, bytes)"
+			  " VALUES");
+	for (unsigned i = 0; i < rows; i++)
+		pf_buf_adds(&sql, &",(?,?,?,?,?,?,?,?,?,?,?,?,?)"[!i]);
+	st = pf_db_prepare(&g->in->db, sql.data, err);
+	pf_buf_release(&sql);
+	return st;
+}
+
+static void bind_known(sqlite3_stmt *st, int i, bool known, int64_t value)
+{
+	if (known)
+		sqlite3_bind_int64(st, i, value);
+	else
+		sqlite3_bind_null(st, i);
+}
+
+static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
+{
+	int rc = pf_db_step(&g->in->db, st, err);
+
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* What every answer about GPU work says beside it (events/trust.h). */
+static void count_work(struct gpu_rows *g, const struct pf_span *s,
+		       bool has_call)
+{
+	if (!pf_kind_is_gpu_work(g->in->type[s->type].kind))
+		return;
+	g->work_count++;
+	g->work_ns += (uint64_t)s->dur_ns;
+	g->orphan_count += !has_call;
+	g->orphan_ns += has_call ? 0 : (uint64_t)s->dur_ns;
+}
+
+static int put_facts(struct gpu_rows *g, struct pf_err *err)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} facts[] = {
+		{ "gpu_work_count", g->work_count },
+		{ "gpu_work_ns", g->work_ns },
+		{ "gpu_orphan_count", g->orphan_count },
+		{ "gpu_orphan_ns", g->orphan_ns },
+	};
+	sqlite3_stmt *st = pf_db_prepare(
+		&g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++) {
+		sqlite3_bind_int64(st, 1, g->in->trace_id);
+		sqlite3_bind_text(st, 2, facts[i].key, -1, SQLITE_STATIC);
+		sqlite3_bind_int64(st, 3,
+				   facts[i].value > INT64_MAX
+					   ? INT64_MAX
+					   : (int64_t)facts[i].value);
+		rc = step_rows(g, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static bool has_slot(const struct pf_span *s, int slot)
+{
+	return s->mask >> slot & 1;
+}
+
+static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
+		    const struct stream *from, struct pf_err *err)
+{
+	const struct pf_span *s = &from->span;
+	const struct pf_ingest_call *call = NULL;
+	const struct pf_ingest_step *step = NULL;
+
+	if (has_slot(s, PF_SLOT_CORRELATION) &&
+	    find_call(g, s->slot[PF_SLOT_CORRELATION], &call, err))
+		return -1;
+	if (call)
+		step = find_step(g->in, call);
+	if (call && call->comm &&
+	    pf_ingest_comm_put(g->in, g->comm,
+			       (int64_t)from->track_id << 32 | s->seq,
+			       (uint32_t)call->comm, err) < 0)
+		return -1;
+	count_work(g, s, call != NULL);
+	sqlite3_bind_int64(st, at + 1, (int64_t)from->track_id << 32 | s->seq);
+	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
+	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);
+	sqlite3_bind_int64(st, at + 4, s->start_ns);
+	sqlite3_bind_int64(st, at + 5, s->dur_ns);
+	sqlite3_bind_int64(st, at + 6, s->name);
+	bind_known(st, at + 7, s->args < PF_ID_INLINE, s->args);
+	bind_known(st, at + 8, has_slot(s, PF_SLOT_CORRELATION),
+		   s->slot[PF_SLOT_CORRELATION]);
+	bind_known(st, at + 9, has_slot(s, PF_SLOT_EXTERNAL_ID),
+		   s->slot[PF_SLOT_EXTERNAL_ID]);
+	bind_known(st, at + 10, call != NULL, call ? call->event_id : 0);
+	bind_known(st, at + 11, call && call->op_id, call ? call->op_id : 0);
+	bind_known(st, at + 12, step != NULL, step ? step->step : 0);
+	bind_known(st, at + 13, has_slot(s, PF_SLOT_BYTES),
+		   s->slot[PF_SLOT_BYTES]);
+	return 0;
+}
+
+/*
+ * Rows gather in the bindings of the statement with many; what is left at the
+ * end is written one by one, in the same order, from a copy of the events.
+ */
+static int put_row(struct gpu_rows *g, struct stream *held,
+		   const struct stream *s, struct pf_err *err)
+{
+	held[g->pending] = *s;
+	if (++g->pending < ROWS_AT_ONCE)
+		return 0;
+	g->pending = 0;
+	for (int i = 0; i < ROWS_AT_ONCE; i++)
+		if (bind_row(g, g->many, i * ROW_COLUMNS, &held[i], err))
+			return -1;
+	return step_rows(g, g->many, err);
+}
+
+static int put_rest(struct gpu_rows *g, struct stream *held, struct pf_err *err)
+{
+	for (unsigned i = 0; i < g->pending; i++)
+		if (bind_row(g, g->one, 0, &held[i], err) ||
+		    step_rows(g, g->one, err))
+			return -1;
+	return 0;
+}
+
+/* ---- all GPU tracks in order of time ---- */
+
+static bool earlier(const struct stream *a, const struct stream *b)
+{
+	if (a->span.start_ns != b->span.start_ns)
+		return a->span.start_ns < b->span.start_ns;
+	return a->span.order < b->span.order;
+}
+
+static void sift(struct gpu_rows *g, size_t i)
+{
+	for (;;) {
+		size_t least = i, left = 2 * i + 1;
+		struct stream s;
+
+		for (size_t k = left; k < left + 2 && k < g->open; k++)
+			if (earlier(&g->streams[k], &g->streams[least]))
+				least = k;
+		if (least == i)
+			return;
+		s = g->streams[i];
+		g->streams[i] = g->streams[least];
+		g->streams[least] = s;
+		i = least;
+	}
+}
+
+static int open_streams(struct gpu_rows *g, struct pf_err *err)
+{
+	static const uint64_t columns =
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+		PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
+		PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
+		PF_COLBIT(PF_COL_MASK) |
+		PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION) |
+		PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
+		PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
+	struct pf_ingest *in = g->in;
+
+	g->streams = pf_calloc(in->track_count + 1, sizeof(*g->streams));
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		struct stream *s = &g->streams[g->open];
+		int rc;
+
+		if (in->tracks[i].class_letter != 'g' ||
+		    !in->tracks[i].event_count)
+			continue;
+		s->track_id = (uint32_t)i + 1;
+		s->cursor = pf_cursor_new(&in->db, s->track_id, columns, err);
+		if (!s->cursor)
+			return -1;
+		g->open++;
+		rc = pf_cursor_next(s->cursor, &s->span, err);
+		if (rc < 0)
+			return -1;
+		if (rc == 0) {
+			pf_cursor_free(s->cursor);
+			g->open--;
+		}
+	}
+	for (size_t i = g->open; i-- > 0;)
+		sift(g, i);
+	return 0;
+}
+
+static int write_rows(struct gpu_rows *g, struct pf_err *err)
+{
+	struct stream *held = pf_calloc(ROWS_AT_ONCE, sizeof(*held));
+	int rc = 0;
+
+	while (g->open && !rc) {
+		struct stream *top = &g->streams[0];
+
+		rc = put_row(g, held, top, err);
+		if (rc)
+			break;
+		rc = pf_cursor_next(top->cursor, &top->span, err);
+		if (rc < 0)
+			break;
+		if (rc == 0) {
+			pf_cursor_free(top->cursor);
+			g->streams[0] = g->streams[--g->open];
+		}
+		rc = 0;
+		sift(g, 0);
+	}
+	if (!rc)
+		rc = put_rest(g, held, err);
+	free(held);
+	return rc;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const struct pf_ingest_step *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->event_id > y->event_id) - (x->event_id < y->event_id);
+}
+
+int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
+{
+	struct gpu_rows g = { .in = in };
+	int rc = -1;
+
+	if (in->step_count)
+		qsort(in->steps, in->step_count, sizeof(*in->steps),
+		      compare_steps);
+	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
+	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
+	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
+	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
+		rc = write_rows(&g, err) ? -1 : put_facts(&g, err);
+	for (size_t i = 0; i < g.open; i++)
+		pf_cursor_free(g.streams[i].cursor);
+	free(g.streams);
+	pf_spool_free(g.calls);
+	sqlite3_finalize(g.many);
+	sqlite3_finalize(g.one);
+	sqlite3_finalize(g.comm);
+	return rc;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runs of one track, merged.  A run is opened when its first event may be
+ * next, so a file that is nearly in order has one or two open at a time; the
+ * memory for buffers is shared out when many must be open at once.
+ *
+ * Invariant: heap[0..open) are readers that stand on an event, the smallest
+ * first; runs[next_run..count) begin no earlier than any event given out.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ingest/ingest_impl.h"
+
+#define BUFFERS_BYTES (16u << 20)
+#define BUFFER_MOST   (256u << 10)
+#define BUFFER_LEAST  (4u << 10)
+
+struct pf_run_heap {
+	int fd;
+	struct pf_run *runs;
+	size_t count, next_run, buffer_bytes;
+	struct pf_run_reader **heap;
+	size_t open;
+	bool advance; /* heap[0] was given out and must move on */
+};
+
+static int compare_runs(const void *a, const void *b)
+{
+	const struct pf_run *x = a, *y = b;
+
+	if (x->first_start_ns != y->first_start_ns)
+		return x->first_start_ns < y->first_start_ns ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* How many runs may be open at once is not known before; assume all that
+ * overlap in time with the widest guess, and never less than a page each. */
+static size_t buffer_share(size_t count)
+{
+	size_t share = BUFFERS_BYTES / (count < 64 ? 64 : count);
+
+	return share > BUFFER_MOST    ? BUFFER_MOST
+	       : share < BUFFER_LEAST ? BUFFER_LEAST
+				      : share;
+}
+
+struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count)
+{
+	struct pf_run_heap *m = pf_calloc(1, sizeof(*m));
+
+	m->fd = fd;
+	m->runs = runs;
+	m->count = count;
+	m->buffer_bytes = buffer_share(count);
+	m->heap = pf_alloc((count + 1) * sizeof(struct pf_run_reader *));
+	if (count)
+		qsort(runs, count, sizeof(*runs), compare_runs);
+	return m;
+}
+
+static void close_reader(struct pf_run_reader *r)
+{
+	pf_run_close(r);
+	free(r);
+}
+
+void pf_run_heap_free(struct pf_run_heap *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->open; i++)
+		close_reader(m->heap[i]);
+	free(m->heap);
+	free(m);
+}
+
+static bool before(const struct pf_run_heap *m, size_t a, size_t b)
+{
+	return pf_run_compare(&m->heap[a]->event, &m->heap[b]->event) < 0;
+}
+
+static void swap(struct pf_run_heap *m, size_t a, size_t b)
+{
+	struct pf_run_reader *r = m->heap[a];
+
+	m->heap[a] = m->heap[b];
+	m->heap[b] = r;
+}
+
+static void sift_down(struct pf_run_heap *m)
+{
+	size_t i = 0;
+
+	for (;;) {
+		size_t least = i, left = 2 * i + 1;
+
+		if (left < m->open && before(m, left, least))
+			least = left;
+		if (left + 1 < m->open && before(m, left + 1, least))
+			least = left + 1;
+		if (least == i)
+			return;
+		swap(m, i, least);
+		i = least;
+	}
+}
+
+static void sift_up(struct pf_run_heap *m, size_t i)
+{
+	while (i && before(m, i, (i - 1) / 2)) {
+		swap(m, i, (i - 1) / 2);
+		i = (i - 1) / 2;
+	}
+}
+
+static int open_run(struct pf_run_heap *m, struct pf_err *err)
+{
+	struct pf_run_reader *r = pf_alloc(sizeof(*r));
+	int rc;
+
+	pf_run_open(r, m->fd, &m->runs[m->next_run++], m->buffer_bytes);
+	rc = pf_run_next(r, err);
+	if (rc <= 0) {
+		close_reader(r);
+		return rc;
+	}
+	m->heap[m->open++] = r;
+	sift_up(m, m->open - 1);
+	return 0;
+}
+
+static int advance(struct pf_run_heap *m, struct pf_err *err)
+{
+	int rc = pf_run_next(m->heap[0], err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		close_reader(m->heap[0]);
+		m->heap[0] = m->heap[--m->open];
+	}
+	sift_down(m);
+	return 0;
+}
+
+int pf_run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
+		     struct pf_err *err)
+{
+	if (m->advance && advance(m, err))
+		return -1;
+	m->advance = false;
+	while (m->next_run < m->count &&
+	       (!m->open || m->runs[m->next_run].first_start_ns <=
+				    m->heap[0]->event.start_ns))
+		if (open_run(m, err))
+			return -1;
+	if (!m->open)
+		return 0;
+	*ev = &m->heap[0]->event;
+	m->advance = true;
+	return 1;
+}

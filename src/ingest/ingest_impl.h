@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of ingest share.  Not for others. */
+#ifndef PF_STORE_INGEST_IMPL_H
+#define PF_STORE_INGEST_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/spool.h"
+#include "store/comm_rule.h"
+#include "store/block.h"
+#include "ingest/ingest.h"
+#include "ingest/ingest_later.h"
+#include "ingest/ingest_names.h"
+#include "ingest/ingest_run.h"
+#include "trace/batch.h"
+#include "trace/input.h"
+
+#define PF_INGEST_TRACKS_MAX 65536u
+#define PF_INGEST_TYPES_MAX  65536u
+#define PF_INGEST_RUNS_MAX   (1u << 20)
+#define PF_INGEST_CARRY_MAX  (64u << 20)
+
+/* A track as it grows; its id in the database is index + 1. */
+struct pf_ingest_track {
+	char *pid, *tid;
+	char class_letter;
+	bool has_begin_end; /* B and E events: pair them first */
+	struct pf_run *runs;
+	size_t run_count, runs_cap;
+	int64_t event_count, first_ns, last_ns; /* as stored */
+};
+
+struct pf_ingest_type {
+	uint8_t ph, kind;
+};
+
+struct pf_ingest_step {
+	int64_t step, start_ns, dur_ns, event_id;
+};
+
+/* A launch call, by correlation. */
+struct pf_ingest_call {
+	int64_t correlation, order; /* leading: the sorter's keys */
+	int64_t event_id, op_id, start_ns, dur_ns;
+	int64_t comm; /* number of the communication around it, or 0 */
+};
+
+/* What is known inside a range of a communication operator. */
+struct pf_ingest_comm {
+	enum pf_comm_rule rule;
+	bool is_named;     /* name is nccl: or gloo:, not c10d:: */
+	uint32_t args;     /* of the innermost record_param_comms */
+	uint32_t name;     /* of the innermost nccl: or gloo:, else c10d:: */
+	int64_t record_id; /* of the innermost record_param_comms, or 0 */
+};
+
+/* What waits until the file has been read, in the order of writing. */
+enum pf_ingest_later {
+	PF_LATER_STRING,   /* a: id; text */
+	PF_LATER_ARGSET,   /* a: id, b: mask; text */
+	PF_LATER_TYPE,     /* a: id, b: kind; phase, category */
+	PF_LATER_MEMBER,   /* key, value */
+	PF_LATER_METADATA, /* a: file order; JSON */
+	PF_LATER_LISTS
+};
+
+struct pf_ingest {
+	const struct pf_ingest_options *options;
+	struct pf_db db;
+	char *partial_path, *directory;
+	/* dictionaries of the whole ingest */
+	struct pf_names strings, argsets, types, track_names;
+	struct pf_ingest_type *type;
+	size_t type_cap;
+	/* string ids of "ProfilerStep#N" -> N, ascending by id */
+	struct {
+		uint32_t id;
+		int64_t step;
+	} * step_names;
+	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
+	size_t step_name_count, step_names_cap;
+	/* string ids of communication operators, ascending */
+	struct {
+		uint32_t id;
+		enum pf_comm_rule rule;
+	} * comm_names;
+	size_t comm_name_count, comm_names_cap;
+	struct pf_later later[PF_LATER_LISTS];
+	sqlite3_stmt *put_config;
+	/* the trace at hand */
+	int64_t trace_id;
+	const char *path;
+	int64_t bytes_before, events_before; /* of earlier traces */
+	struct pf_ingest_track *tracks;      /* of all traces */
+	size_t track_count, tracks_cap, first_track;
+	int runs_fd;
+	_Atomic uint64_t runs_bytes;
+	size_t runs_total;
+	struct pf_repairs repairs;
+	int64_t event_count, metadata_count, skipped_in_read, json_bytes;
+	int64_t file_bytes, stored_count, paired_count, python_skipped;
+	int64_t first_ns, last_ns;
+	const struct pf_ingest_format *format;
+	const char *compression;
+	char digest[PF_XXH128_TEXT]; /* of the file as it is stored */
+	bool found_list;
+	unsigned ts_fraction_digits;
+	uint32_t facts;
+	int64_t link_equal, link_differ, link_absent, ext_lower;
+	int64_t kind_count[PF_KIND_COUNT];
+	/* more rows of trace_fact, that only this format has */
+	struct pf_ingest_fact {
+		char *key;
+		int64_t value;
+	} * extra_facts;
+	size_t extra_fact_count, extra_facts_cap;
+	/* captures of one boot of a machine share their clock's base */
+	struct pf_ingest_boot {
+		char *id;
+		int64_t base_ns;
+	} * boots;
+	size_t boot_count, boots_cap;
+	struct pf_ingest_step *steps;
+	size_t step_count, steps_cap;
+	struct pf_ingest_comm *comms;
+	size_t comm_count, comms_cap;
+	struct pf_sorter *calls;
+};
+
+/* ---- ingest_comm.c ---- */
+
+/* Remember the name if it is one of a communication operator. */
+void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
+			      const char *text, size_t len);
+/*
+ * The number of the communication inside a host event, given that around it
+ * (0: none).
+ */
+uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,
+			      const struct pf_run_event *ev, int64_t event_id);
+/* Write that a GPU event was launched inside of one. */
+sqlite3_stmt *pf_ingest_comm_prepare(struct pf_ingest *in, struct pf_err *err);
+int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
+		       uint32_t comm, struct pf_err *err);
+
+/*
+ * A format: how the bytes of a file become batches that are settled and
+ * written as sorted runs, in the order of the file.  read() also sets
+ * json_bytes and found_list and adds what it had to mend to repairs.
+ */
+struct pf_ingest_format {
+	const char *name; /* trace.format */
+	/* Is it this one, from the first bytes?  The last format takes all. */
+	bool (*claims)(const char *head, size_t len);
+	/* "head" has been read from input already. */
+	int (*read)(struct pf_ingest *in, struct pf_input *input,
+		    const struct pf_buf *head, struct pf_err *err);
+};
+#define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
+
+extern const struct pf_ingest_format pf_ingest_chrome; /* ingest_read.c */
+extern const struct pf_ingest_format pf_ingest_pfr;    /* ingest_pfr.c */
+
+/* ingest_open.c: the whole file into sorted runs, by its format. */
+int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
+
+/* Add what a batch counted to the trace's counts; in the order of the file. */
+void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
+
+/* Remember a row of trace_fact; the key is copied. */
+void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
+
+/*
+ * ingest_turn.c: give global ids to what a chunk brought, in file order.
+ * Called by one worker at a time.
+ */
+int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
+		     uint32_t **type_ids, size_t *type_ids_cap,
+		     struct pf_err *err);
+
+/* ingest_texts.c: write what waits in in->later. */
+int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err);
+
+/* ingest_sort.c: the events of a batch as sorted runs in the runs file. */
+struct pf_ingest_sorter; /* a worker's own scratch */
+struct pf_ingest_sorter *pf_ingest_sorter_new(void);
+void pf_ingest_sorter_free(struct pf_ingest_sorter *s);
+int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
+			 struct pf_parsed *p, const uint32_t *type_ids,
+			 int64_t first_order, pthread_mutex_t *lock,
+			 struct pf_err *err);
+/* Remember a run that was written (lock held if there is one to hold). */
+int pf_ingest_add_run(struct pf_ingest *in, struct pf_ingest_track *t,
+		      const struct pf_run *run, struct pf_err *err);
+
+/* ingest_pair.c: B and E events of a track become spans in new runs. */
+int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
+		   struct pf_err *err);
+
+/* ingest_merge.c: all runs of this trace's tracks into blocks. */
+int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
+
+/* All events of a track in order; used by merge and pair. */
+struct pf_run_heap;
+struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count);
+void pf_run_heap_free(struct pf_run_heap *m);
+/* 1 and *ev borrowed until the next call, 0 at the end, -1 on an error. */
+int pf_run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
+		     struct pf_err *err);
+
+/* ingest_block.c: blocks are encoded and inserted by a thread of their own. */
+struct pf_block_writer;
+struct pf_block_writer *pf_block_writer_new(struct pf_ingest *in);
+/* An empty block to fill (waits for one). NULL after a failure. */
+struct pf_block *pf_block_writer_take(struct pf_block_writer *w);
+void pf_block_writer_put(struct pf_block_writer *w, struct pf_block *b,
+			 uint32_t track_id, uint32_t block_no);
+/* Wait until all are written; frees the writer. */
+int pf_block_writer_finish(struct pf_block_writer *w, struct pf_err *err);
+
+/* ingest_gpu.c: rows of GPU events, joined to their launch calls. */
+int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
+
+/* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */
+int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
+
+#endif

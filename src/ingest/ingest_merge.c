@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each track's runs, merged into nesting order, become its blocks.  On the
+ * way, with only the open spans in memory: the parent of every host event,
+ * the launch calls by correlation with the operator around each, the
+ * profiler's steps, and the rows of annotations.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ingest/ingest_impl.h"
+
+/* A span that is still open, and the innermost operator at or above it. */
+struct open_span {
+	int64_t end_ns;
+	uint32_t seq;
+	uint32_t comm; /* innermost communication at or above it, 0 = none */
+	int64_t op_id; /* 0 = none (id 0 never exists: tracks begin at 1) */
+};
+
+struct merging {
+	struct pf_ingest *in;
+	struct pf_block_writer *writer;
+	struct pf_block *block;
+	uint32_t track_id, seq, block_no;
+	bool host;
+	struct open_span *open;
+	size_t open_count, open_cap;
+	sqlite3_stmt *put_annotation;
+};
+
+/* ---- the tree ---- */
+
+/*
+ * Real stacks stay far below these; they bound time and memory on a track
+ * whose spans overlap without nesting.
+ */
+#define OPEN_MAX   4096
+#define SEARCH_MAX 512
+
+/*
+ * Close what has ended, then find the innermost span that contains the event.
+ * A span that overlaps without containing it stays open but is no parent.
+ */
+static const struct open_span *enclosing(struct merging *m, int64_t start_ns,
+					 int64_t end_ns)
+{
+	while (m->open_count && m->open[m->open_count - 1].end_ns <= start_ns &&
+	       m->open[m->open_count - 1].end_ns < end_ns)
+		m->open_count--;
+	for (size_t i = m->open_count, n = 0; i-- > 0 && n < SEARCH_MAX; n++)
+		if (m->open[i].end_ns >= end_ns && m->open[i].end_ns > start_ns)
+			return &m->open[i];
+	return NULL;
+}
+
+static void drop_ended(struct merging *m, int64_t start_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->open_count; i++)
+		if (m->open[i].end_ns > start_ns)
+			m->open[kept++] = m->open[i];
+	m->open_count = kept;
+}
+
+static void open_span(struct merging *m, int64_t start_ns, int64_t end_ns,
+		      int64_t op_id, uint32_t comm)
+{
+	if (m->open_count == OPEN_MAX)
+		drop_ended(m, start_ns);
+	if (m->open_count == OPEN_MAX)
+		return;
+	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
+			  sizeof(*m->open));
+	m->open[m->open_count++] =
+		(struct open_span){ end_ns, m->seq, comm, op_id };
+}
+
+/* ---- what falls out ---- */
+
+static int64_t event_id(const struct merging *m)
+{
+	return (int64_t)m->track_id << 32 | m->seq;
+}
+
+static int note_call(struct merging *m, const struct pf_run_event *ev,
+		     int64_t op_id, uint32_t comm, struct pf_err *err)
+{
+	struct pf_ingest_call call = {
+		.order = ev->order,
+		.event_id = event_id(m),
+		.op_id = op_id,
+		.start_ns = ev->start_ns,
+		.dur_ns = ev->dur_ns,
+		.comm = comm,
+	};
+	size_t at = (size_t)__builtin_popcount(
+		ev->mask & ((UINT32_C(1) << PF_SLOT_CORRELATION) - 1));
+
+	if (!(ev->mask >> PF_SLOT_CORRELATION & 1))
+		return 0;
+	call.correlation = ev->slots[at];
+	return call.correlation > 0 ? pf_sorter_add(m->in->calls, &call, err)
+				    : 0;
+}
+
+static int64_t step_number(const struct pf_ingest *in, uint32_t name)
+{
+	size_t low = 0, high = in->step_name_count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (in->step_names[mid].id < name)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < in->step_name_count && in->step_names[low].id == name
+		       ? in->step_names[low].step
+		       : -1;
+}
+
+static void note_step(struct merging *m, const struct pf_run_event *ev)
+{
+	struct pf_ingest *in = m->in;
+	int64_t step = step_number(in, ev->name);
+
+	if (step < 0)
+		return;
+	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
+			    sizeof(*in->steps));
+	in->steps[in->step_count++] =
+		(struct pf_ingest_step){ step, ev->start_ns, ev->dur_ns,
+					 event_id(m) };
+}
+
+static int put_annotation(struct merging *m, const struct pf_run_event *ev,
+			  struct pf_err *err)
+{
+	sqlite3_stmt *st = m->put_annotation;
+	int rc;
+
+	sqlite3_bind_int64(st, 1, event_id(m));
+	sqlite3_bind_int64(st, 2, m->in->trace_id);
+	sqlite3_bind_int64(st, 3, ev->start_ns);
+	sqlite3_bind_int64(st, 4, ev->dur_ns);
+	sqlite3_bind_int64(st, 5, ev->name);
+	rc = pf_db_step(&m->in->db, st, err);
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* A host event: parent distance in *parent, and the by-products. */
+static int host_event(struct merging *m, const struct pf_run_event *ev,
+		      uint32_t *parent, struct pf_err *err)
+{
+	int64_t end_ns = ev->start_ns + ev->dur_ns;
+	const struct open_span *p = enclosing(m, ev->start_ns, end_ns);
+	int64_t op_id = p ? p->op_id : 0;
+	uint32_t comm =
+		pf_ingest_comm_enter(m->in, p ? p->comm : 0, ev, event_id(m));
+	unsigned kind = m->in->type[ev->type].kind;
+
+	*parent = p ? m->seq - p->seq : 0;
+	if (kind == PF_KIND_CPU_OP)
+		op_id = event_id(m);
+	if (ev->dur_ns > 0)
+		open_span(m, ev->start_ns, end_ns, op_id, comm);
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		return note_call(m, ev, op_id, comm, err);
+	if (kind == PF_KIND_ANNOTATION || kind == PF_KIND_CPU_OP)
+		note_step(m, ev);
+	return kind == PF_KIND_ANNOTATION ? put_annotation(m, ev, err) : 0;
+}
+
+/* ---- blocks ---- */
+
+static void add_inline(struct pf_buf *out, const char *text, uint32_t len)
+{
+	unsigned char head[4] = { (unsigned char)len, (unsigned char)(len >> 8),
+				  (unsigned char)(len >> 16),
+				  (unsigned char)(len >> 24) };
+
+	pf_buf_add(out, head, sizeof(head));
+	pf_buf_add(out, text, len);
+}
+
+static void add_to_block(struct pf_block *b, const struct pf_run_event *ev,
+			 uint32_t parent)
+{
+	uint32_t i = b->count++;
+	const int64_t *value = ev->slots;
+
+	b->start_ns[i] = ev->start_ns;
+	b->dur_ns[i] = ev->dur_ns;
+	b->order[i] = ev->order;
+	b->name[i] = ev->name;
+	b->type[i] = ev->type;
+	b->args[i] = ev->args;
+	b->parent[i] = parent;
+	b->mask[i] = ev->mask;
+	for (uint32_t mask = ev->mask; mask; mask &= mask - 1) {
+		int s = __builtin_ctz(mask);
+
+		b->slot[s][b->slot_count[s]++] = *value++;
+	}
+	if (ev->name == PF_ID_INLINE)
+		add_inline(&b->inline_text, ev->inline_name,
+			   ev->inline_name_len);
+	if (ev->args == PF_ID_INLINE)
+		add_inline(&b->inline_text, ev->inline_args,
+			   ev->inline_args_len);
+}
+
+static void put_block(struct merging *m)
+{
+	pf_block_writer_put(m->writer, m->block, m->track_id, m->block_no++);
+	m->block = NULL;
+}
+
+static void note_span(struct pf_ingest_track *t, const struct pf_run_event *ev)
+{
+	int64_t end_ns = ev->start_ns + ev->dur_ns;
+
+	if (!t->event_count++)
+		t->first_ns = ev->start_ns, t->last_ns = end_ns;
+	if (end_ns > t->last_ns)
+		t->last_ns = end_ns;
+}
+
+static int one_event(struct merging *m, struct pf_ingest_track *t,
+		     const struct pf_run_event *ev, struct pf_err *err)
+{
+	uint32_t parent = 0;
+
+	if (m->host && host_event(m, ev, &parent, err))
+		return -1;
+	if (!m->block)
+		m->block = pf_block_writer_take(m->writer);
+	if (!m->block)
+		return pf_fail(err, PF_EDB, "cannot write blocks");
+	add_to_block(m->block, ev, parent);
+	note_span(t, ev);
+	if (m->seq == UINT32_MAX)
+		return pf_fail(err, PF_ELIMIT,
+			       "more events on one track than "
+			       "can be numbered");
+	m->seq++;
+	if (m->block->count == PF_BLOCK_EVENTS)
+		put_block(m);
+	return 0;
+}
+
+static int merge_track(struct merging *m, struct pf_ingest_track *t,
+		       struct pf_err *err)
+{
+	const struct pf_run_event *ev;
+	struct pf_run_heap *heap;
+	int rc;
+
+	if (t->has_begin_end && pf_ingest_pair(m->in, t, err))
+		return -1;
+	m->track_id = (uint32_t)(t - m->in->tracks) + 1;
+	m->seq = m->block_no = 0;
+	m->host = t->class_letter == 'h';
+	m->open_count = 0;
+	heap = pf_run_heap_new(m->in->runs_fd, t->runs, t->run_count);
+	while ((rc = pf_run_heap_next(heap, &ev, err)) > 0)
+		if (one_event(m, t, ev, err)) {
+			rc = -1;
+			break;
+		}
+	pf_run_heap_free(heap);
+	free(t->runs);
+	t->runs = NULL;
+	t->run_count = t->runs_cap = 0;
+	if (m->block && !rc)
+		put_block(m);
+	return rc;
+}
+
+static void add_up(struct pf_ingest *in, const struct pf_ingest_track *t)
+{
+	if (!t->event_count)
+		return;
+	if (!in->stored_count || t->first_ns < in->first_ns)
+		in->first_ns = t->first_ns;
+	if (!in->stored_count || t->last_ns > in->last_ns)
+		in->last_ns = t->last_ns;
+	in->stored_count += t->event_count;
+}
+
+int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
+{
+	struct merging m = { .in = in, .writer = pf_block_writer_new(in) };
+	struct pf_err later = { 0 };
+	int rc = 0;
+
+	m.put_annotation = pf_db_prepare(
+		&in->db,
+		"INSERT INTO annotation(event_id, trace_id, start_ns, dur_ns,"
+		" name_id) VALUES(?1, ?2, ?3, ?4, ?5)",
+		err);
+	if (!m.put_annotation)
+		rc = -1;
+	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
+		rc = merge_track(&m, &in->tracks[i], err);
+		add_up(in, &in->tracks[i]);
+	}
+	/* The writer's own error says more than "cannot write blocks". */
+	if (pf_block_writer_finish(m.writer, &later)) {
+		*err = later;
+		rc = -1;
+	}
+	sqlite3_finalize(m.put_annotation);
+	free(m.open);
+	return rc;
+}

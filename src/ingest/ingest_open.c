@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Which format a file has, and what the readers of all of them share. */
+#include "config.h"
+
+#include "base/mem.h"
+#include "ingest/ingest_impl.h"
+
+static const struct pf_ingest_format *const formats[] = {
+	&pf_ingest_pfr,
+	&pf_ingest_chrome,
+};
+
+void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b)
+{
+	in->event_count += b->event_count;
+	in->paired_count += b->paired_count;
+	in->metadata_count += b->metadata_count;
+	pf_repairs_add(&in->repairs, &b->repairs);
+	if (b->ts_fraction_digits > in->ts_fraction_digits)
+		in->ts_fraction_digits = b->ts_fraction_digits;
+	in->facts |= b->facts;
+	in->link_equal += b->link_equal;
+	in->link_differ += b->link_differ;
+	in->link_absent += b->link_absent;
+	in->ext_lower += b->ext_lower;
+	for (int k = 0; k < PF_KIND_COUNT; k++)
+		in->kind_count[k] += b->kind_count[k];
+}
+
+void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value)
+{
+	in->extra_facts =
+		pf_grow(in->extra_facts, &in->extra_facts_cap,
+			in->extra_fact_count + 1, sizeof(*in->extra_facts));
+	in->extra_facts[in->extra_fact_count].key = pf_strdup(key);
+	in->extra_facts[in->extra_fact_count++].value = value;
+}
+
+int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
+{
+	struct pf_input *input = pf_input_open(in->path, err);
+	struct pf_buf head = { 0 };
+	int64_t n;
+	int rc = -1;
+
+	if (!input)
+		return -1;
+	pf_buf_reserve(&head, PF_INGEST_HEAD_BYTES);
+	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
+	if (n >= 0) {
+		head.len = (size_t)n;
+		for (size_t i = 0; !in->format; i++)
+			if (formats[i]->claims(head.data, head.len))
+				in->format = formats[i];
+		rc = in->format->read(in, input, &head, err);
+	}
+	if (!rc)
+		rc = pf_input_finish(input, err);
+	pf_input_digest(input, in->digest);
+	in->file_bytes = pf_input_size(input);
+	in->compression = pf_input_compression(input);
+	if (pf_input_damaged(input))
+		pf_repair_note(&in->repairs, PF_REPAIR_COMPRESSION, 1,
+			       in->json_bytes);
+	pf_buf_release(&head);
+	pf_input_close(input);
+	return rc;
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: stack holds, innermost last, the ranges of the track that is
+ * being read which had not ended when the last event began.  op is the place
+ * in it of the nearest op at or below a range, or NO_OP.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory/alloc_scan.h"
+#include "events/args.h"
+#include "events/interval.h"
+#include "events/reader.h"
+#include "base/mem.h"
+#include "store/cursor.h"
+#include "store/named.h"
+#include "trace/event.h"
+
+#define SORT_BYTES  (16u << 20)
+#define SPOOL_BYTES (16u << 20)
+#define MAX_DEPTH   65536
+#define NO_OP       UINT32_MAX
+#define DEVICES_MAX (1u << 16)
+#define LABELS_MAX  (1u << 20)
+
+#define LABEL_UNKNOWN 2
+
+struct open {
+	int64_t end_ns;
+	uint32_t op; /* place in the stack */
+	bool is_user;
+	struct pf_alloc_site site;
+};
+
+struct scan {
+	struct pf_db *db;
+	const struct pf_window *window;
+	const struct pf_window_trace *trace;
+	struct pf_allocs *out;
+	struct pf_map devices_by_args; /* of the trace */
+	struct pf_map ops_by_key;      /* device and name -> op */
+	struct pf_sorter *sorter;
+	sqlite3_stmt *args_text;
+	struct open *stack;
+	size_t depth, cap;
+	uint8_t *labels; /* by name of an op: 0, 1 or LABEL_UNKNOWN */
+	size_t labels_cap;
+	uint64_t record_count;
+	uint32_t track;
+};
+
+struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site)
+{
+	struct pf_alloc_site out;
+	size_t len;
+
+	memcpy(&out, pf_intern_text(&a->sites, site, &len), sizeof(out));
+	return out;
+}
+
+/* ---- devices ---- */
+
+static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
+			    struct pf_err *err)
+{
+	struct pf_allocs *a = s->out;
+
+	for (uint32_t i = a->device_count; i-- > 0;)
+		if (a->devices[i].trace == s->trace &&
+		    a->devices[i].type == type &&
+		    a->devices[i].number == number)
+			return i;
+	if (a->device_count == DEVICES_MAX) {
+		pf_fail(err, PF_ELIMIT, "memory of more than %u devices",
+			DEVICES_MAX);
+		return UINT32_MAX;
+	}
+	a->devices = pf_grow(a->devices, &a->device_cap, a->device_count + 1u,
+			     sizeof(*a->devices));
+	a->devices[a->device_count] =
+		(struct pf_alloc_device){ s->trace, type, number };
+	return a->device_count++;
+}
+
+static uint32_t device_of_text(struct scan *s, struct pf_json text,
+			       struct pf_err *err)
+{
+	int64_t type, number;
+
+	if (!pf_json_int(pf_json_get(text, "Device Type"), &type) || type < 0)
+		type = -1;
+	if (!pf_json_int(pf_json_get(text, "Device Id"), &number) || number < 0)
+		number = -1;
+	return find_device(s, type, number, err);
+}
+
+/* UINT32_MAX on an error. */
+static uint32_t device_of(struct scan *s, const struct pf_span *e,
+			  struct pf_err *err)
+{
+	struct pf_json text = { e->inline_args, e->inline_args_len };
+	uint64_t *known = NULL;
+	uint32_t device = UINT32_MAX;
+	int rc;
+
+	if (e->args == PF_ID_INLINE)
+		return device_of_text(s, text, err);
+	if (e->args == PF_ID_NONE)
+		return find_device(s, -1, -1, err);
+	known = pf_map_at(&s->devices_by_args, e->args);
+	if (*known != UINT64_MAX)
+		return (uint32_t)*known;
+	sqlite3_bind_int64(s->args_text, 1, e->args);
+	rc = pf_db_step(s->db, s->args_text, err);
+	if (rc >= 0) {
+		text.p = rc ? (const char *)sqlite3_column_text(s->args_text, 0)
+			    : "{}";
+		text.len =
+			rc ? (size_t)sqlite3_column_bytes(s->args_text, 0) : 2;
+		device = device_of_text(s, text, err);
+	}
+	sqlite3_reset(s->args_text);
+	if (device != UINT32_MAX)
+		*known = device;
+	return device;
+}
+
+static bool is_wanted(const struct scan *s, uint32_t device)
+{
+	const struct pf_alloc_device *d = &s->out->devices[device];
+
+	return s->window->device < 0 ||
+	       (d->type != 0 && d->number == s->window->device);
+}
+
+/* ---- sums ---- */
+
+static struct pf_alloc_op *find_op(struct scan *s, uint32_t device,
+				   uint32_t name)
+{
+	struct pf_allocs *a = s->out;
+	uint64_t *place =
+		pf_map_at(&s->ops_by_key, (uint64_t)device << 32 | name);
+
+	if (*place == UINT64_MAX) {
+		a->ops = pf_grow(a->ops, &a->op_cap, a->op_count + 1u,
+				 sizeof(*a->ops));
+		a->ops[a->op_count] =
+			(struct pf_alloc_op){ .device = device, .name = name };
+		*place = a->op_count++;
+	}
+	return &a->ops[*place];
+}
+
+static void add_sums(struct pf_alloc_sums *to, int64_t bytes)
+{
+	if (bytes > 0) {
+		to->count++;
+		to->bytes = pf_alloc_add(to->bytes, bytes);
+	} else if (bytes < 0) {
+		to->freed_count++;
+		to->freed_bytes = pf_alloc_sub(to->freed_bytes, bytes);
+	}
+}
+
+/* To every op that is open, once for each name. */
+static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
+{
+	struct pf_alloc_op *op;
+	bool is_self = true;
+
+	while (at != NO_OP) {
+		const struct open *o = &s->stack[at];
+
+		if (o->end_ns > r->time_ns) {
+			op = find_op(s, r->device, o->site.op);
+			if (is_self)
+				add_sums(&op->self, r->bytes);
+			is_self = false;
+			if (op->last != s->record_count)
+				add_sums(&op->total, r->bytes);
+			op->last = s->record_count;
+		}
+		at = at ? s->stack[at - 1].op : NO_OP;
+	}
+	if (is_self) {
+		op = find_op(s, r->device, PF_ID_NONE);
+		add_sums(&op->self, r->bytes);
+		add_sums(&op->total, r->bytes);
+	}
+}
+
+/* ---- events ---- */
+
+/*
+ * Before torch 1.11 annotations had the category of ops.  Is an op by this
+ * name one of them?  1, 0, -1.
+ */
+static int is_label(struct scan *s, uint32_t name, struct pf_err *err)
+{
+	static const char *const labels[] = {
+		"ProfilerStep#",        "Optimizer.step#",
+		"Optimizer.zero_grad#", "enumerate(DataLoader)#",
+		"enumerate(DataPipe)#",
+	};
+	size_t place = name < LABELS_MAX ? name : LABELS_MAX,
+	       old = s->labels_cap;
+	char *text;
+
+	if (place >= old) {
+		s->labels = pf_grow(s->labels, &s->labels_cap, place + 1, 1);
+		memset(s->labels + old, LABEL_UNKNOWN, s->labels_cap - old);
+	}
+	if (place < LABELS_MAX && s->labels[place] != LABEL_UNKNOWN)
+		return s->labels[place];
+	text = pf_names_text_take(s->out->names, name, err);
+	if (!text)
+		return -1;
+	s->labels[place] = 0;
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
+		if (!strncmp(text, labels[i], strlen(labels[i])))
+			s->labels[place] = 1;
+	free(text);
+	return s->labels[place];
+}
+
+static bool is_inside(const struct scan *s, int64_t at_ns)
+{
+	return at_ns >= s->trace->from_ns && at_ns < s->trace->to_ns;
+}
+
+static void drop_ended(struct scan *s, int64_t at_ns)
+{
+	while (s->depth && s->stack[s->depth - 1].end_ns <= at_ns)
+		s->depth--;
+}
+
+static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
+		      struct pf_err *err)
+{
+	struct open o = { .op = NO_OP,
+			  .site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
+				    PF_ID_NONE } };
+	const struct pf_name_class *class;
+	int rc = kind == PF_KIND_CPU_OP ? is_label(s, e->name, err) : 0;
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		kind = PF_KIND_ANNOTATION;
+	drop_ended(s, e->start_ns);
+	if (kind == PF_KIND_CPU_OP && is_inside(s, e->start_ns)) {
+		uint64_t *n = pf_map_at(&s->out->calls, e->name);
+
+		*n = *n == UINT64_MAX ? 1 : *n + 1;
+	}
+	if (s->depth >= MAX_DEPTH)
+		return 0;
+	if (s->depth)
+		o = s->stack[s->depth - 1];
+	o.end_ns = pf_span_end(e->start_ns, e->dur_ns);
+	if (kind == PF_KIND_CPU_OP) {
+		o.op = (uint32_t)s->depth;
+		o.site.op = e->name;
+		if (o.site.outer_op == PF_ID_NONE)
+			o.site.outer_op = e->name;
+	} else if (kind == PF_KIND_PYTHON || kind == PF_KIND_ANNOTATION) {
+		class = pf_names_class(s->out->names, e->name, err);
+		if (!class)
+			return -1;
+		if (kind == PF_KIND_ANNOTATION && !class->is_step)
+			o.site.note = e->name;
+		if (kind == PF_KIND_PYTHON &&
+		    (class->is_user_python || !o.is_user))
+			o.site.frame = e->name;
+		if (kind == PF_KIND_PYTHON)
+			o.is_user |= class->is_user_python;
+	}
+	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
+	s->stack[s->depth++] = o;
+	return 0;
+}
+
+/* The innermost op that is open, or NO_OP. */
+static uint32_t open_op(const struct scan *s, int64_t at_ns)
+{
+	uint32_t at = s->depth ? s->stack[s->depth - 1].op : NO_OP;
+
+	while (at != NO_OP && s->stack[at].end_ns <= at_ns)
+		at = at ? s->stack[at - 1].op : NO_OP;
+	return at;
+}
+
+static uint32_t find_site(struct scan *s, uint32_t op)
+{
+	struct pf_alloc_site site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
+				      PF_ID_NONE };
+
+	if (s->depth)
+		site = s->stack[s->depth - 1].site;
+	site.op = op == NO_OP ? PF_ID_NONE : s->stack[op].site.op;
+	if (op == NO_OP)
+		site.outer_op = PF_ID_NONE;
+	if (site.frame != PF_ID_NONE)
+		site.note = PF_ID_NONE;
+	return pf_intern_add(&s->out->sites, (const char *)&site, sizeof(site));
+}
+
+static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
+		      struct pf_err *err)
+{
+	struct pf_alloc r = {
+		.time_ns = e->start_ns,
+		.order = e->order,
+		.bytes = e->slot[PF_SLOT_BYTES],
+		.address = e->slot[PF_SLOT_ADDR],
+		.total = e->slot[PF_SLOT_ALLOCATED],
+		.reserved = e->slot[PF_SLOT_RESERVED],
+		.track = s->track,
+		.device = device_of(s, e, err),
+	};
+	uint32_t op;
+
+	if (r.device == UINT32_MAX)
+		return -1;
+	if (!is_wanted(s, r.device))
+		return 0;
+	if (e->mask >> PF_SLOT_ADDR & 1)
+		r.flags |= PF_ALLOC_ADDRESS;
+	if (e->mask >> PF_SLOT_ALLOCATED & 1)
+		r.flags |= PF_ALLOC_TOTAL;
+	if (e->mask >> PF_SLOT_RESERVED & 1)
+		r.flags |= PF_ALLOC_RESERVED;
+	if (is_inside(s, r.time_ns))
+		r.flags |= PF_ALLOC_INSIDE;
+	if (is_oom)
+		r.flags |= PF_ALLOC_OOM;
+	drop_ended(s, e->start_ns);
+	op = open_op(s, e->start_ns);
+	r.site = find_site(s, op);
+	s->record_count++;
+	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
+		add_to_ops(s, &r, op);
+	return pf_sorter_add(s->sorter, &r, err);
+}
+
+/* ---- tracks ---- */
+
+/* Has the track any record?  1, 0, -1. */
+static int has_records(struct scan *s, uint32_t track, struct pf_err *err)
+{
+	struct pf_cursor *c =
+		pf_cursor_new(s->db, track, PF_COLBIT(PF_COL_TYPE), err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc;
+
+	if (!c)
+		return -1;
+	while ((rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		for (uint32_t i = 0; i < b->count; i++) {
+			unsigned kind =
+				pf_names_kind(s->out->names, b->type[i]);
+
+			if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM) {
+				pf_cursor_free(c);
+				return 1;
+			}
+		}
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
+{
+	struct pf_cursor *c = pf_cursor_new(
+		s->db, track,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
+			PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
+			PF_COLBIT(PF_COL_INLINE) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ADDR) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED),
+		err);
+	struct pf_span e;
+	int rc;
+
+	if (!c)
+		return -1;
+	s->track = track;
+	s->depth = 0;
+	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
+		unsigned kind = pf_names_kind(s->out->names, e.type);
+
+		/* nothing that begins later matters */
+		if (e.start_ns >= s->trace->to_ns)
+			break;
+		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM)
+			rc = add_record(s, &e, kind == PF_KIND_OOM, err);
+		else if (kind <= PF_KIND_OVERHEAD)
+			rc = push_range(s, &e, kind, err);
+		if (rc < 0)
+			break;
+	}
+	pf_cursor_free(c);
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_trace(struct scan *s, struct pf_err *err)
+{
+	struct pf_track *tracks;
+	size_t count;
+	int rc =
+		pf_tracks_load(s->db, s->trace->trace_id, &tracks, &count, err);
+
+	pf_map_init(&s->devices_by_args);
+	for (size_t i = 0; !rc && i < count; i++) {
+		if (strcmp(tracks[i].class_name, "host") &&
+		    strcmp(tracks[i].class_name, "mark"))
+			continue;
+		rc = has_records(s, tracks[i].id, err);
+		if (rc == 1)
+			rc = read_track(s, tracks[i].id, err);
+	}
+	pf_map_release(&s->devices_by_args);
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+/* Ids of the traces that have records, so that others cost nothing. */
+static int has_any(struct scan *s, int64_t trace_id, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(s->db, "memory_records", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	rc = pf_db_step(s->db, stmt, err);
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int spool_sorted(struct scan *s, struct pf_err *err)
+{
+	const void *record;
+
+	if (pf_sorter_finish(s->sorter, err) < 0)
+		return -1;
+	while ((record = pf_sorter_next(s->sorter, err)))
+		if (pf_spool_add(s->out->records, record, err) < 0)
+			return -1;
+	return err->code ? -1 : 0;
+}
+
+int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
+		   struct pf_allocs *out, struct pf_err *err)
+{
+	const char *dir = pf_analysis_temp_dir();
+	struct scan s = { .db = db, .window = window, .out = out };
+	int rc = -1;
+
+	*out = (struct pf_allocs){ 0 };
+	pf_intern_init(&out->sites);
+	pf_map_init(&out->calls);
+	pf_map_init(&s.ops_by_key);
+	out->records = pf_spool_new(sizeof(struct pf_alloc), SPOOL_BYTES, dir);
+	s.sorter = pf_sorter_new(sizeof(struct pf_alloc), SORT_BYTES, dir);
+	out->names = pf_names_new(db, err);
+	s.args_text =
+		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);
+	if (out->names && s.args_text)
+		rc = 0;
+	for (size_t i = 0; !rc && i < window->count; i++) {
+		s.trace = &window->traces[i];
+		rc = has_any(&s, s.trace->trace_id, err);
+		if (rc == 1)
+			rc = read_trace(&s, err);
+	}
+	if (!rc)
+		rc = spool_sorted(&s, err);
+	sqlite3_finalize(s.args_text);
+	pf_sorter_free(s.sorter);
+	pf_map_release(&s.ops_by_key);
+	free(s.stack);
+	free(s.labels);
+	return rc;
+}
+
+void pf_allocs_release(struct pf_allocs *a)
+{
+	pf_names_free(a->names);
+	pf_spool_free(a->records);
+	pf_intern_release(&a->sites);
+	pf_map_release(&a->calls);
+	free(a->devices);
+	free(a->ops);
+	*a = (struct pf_allocs){ 0 };
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * torch's key_averages() from a database: what the profiler would have
+ * returned in the process that wrote the trace.  A pure function of the
+ * database; memory does not grow with the trace, only with the number of
+ * groups and open spans.
+ *
+ * Figures come twice: as exact integers (ns), and as doubles (us) in torch's
+ * arithmetic and order of summing, which decides how rows with equal times
+ * are sorted.
+ */
+#ifndef PF_ANALYSIS_AVERAGES_H
+#define PF_ANALYSIS_AVERAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "torch/groups.h"
+#include "torch/rules.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "ingest/ingest.h"
+
+struct pf_averages_args {
+	int64_t trace_id;
+	int torch, python; /* 0: recognise */
+	int64_t step;      /* only events that begin in this step; -1: all */
+	size_t groups_max; /* more groups are PF_ELIMIT; 0: no limit */
+	/*
+	 * One or two groupings, answered in list[0] and list[1]; of two the
+	 * first is none, the second by shape alone.
+	 */
+	struct pf_grouping {
+		bool by_shape;
+		unsigned stack; /* entries, 0: not by stack */
+	} grouping[2];
+	size_t grouping_count;
+};
+
+struct pf_average {
+	const char *name, *shapes; /* shapes "" when not grouped by shape */
+	const char *stack;         /* entries joined by newlines */
+	bool is_device, is_annotation, is_async, has_parent;
+	uint64_t count;
+	struct pf_figures sum;
+};
+
+/* What the figures leave out or rest on, for one line to the user. */
+struct pf_averages_trust {
+	int64_t device_ns, unlinked_ns; /* GPU work; of it, without an op */
+	uint64_t unlinked_count, too_deep;
+	int64_t skipped, repaired; /* events, by ingest */
+};
+
+struct pf_averages {
+	struct pf_rules rules;
+	bool has_memory, has_flops; /* the profiler's options */
+	bool is_left_out;           /* too many groups to be stored */
+	struct pf_averages_trust trust;
+	struct pf_average_list {
+		struct pf_average *rows;
+		size_t count;
+	} list[2];
+	char *text; /* the strings of the rows */
+};
+
+int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
+		struct pf_averages *out, struct pf_err *err);
+void pf_averages_release(struct pf_averages *a);
+
+/* Set trust->skipped and trust->repaired from what ingest wrote. */
+int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
+			   struct pf_averages_trust *trust, struct pf_err *err);
+
+/*
+ * What ingest does besides: work out the groupings "none" (list[0]) and "by
+ * input shape" (list[1]) of a trace, reading only, beside other work; and
+ * insert them into the table "average", in the transaction that is open.
+ */
+extern const struct pf_ingest_extra pf_averages_extra;
+
+/*
+ * Read them back into list[0].  1: done; 0: the table has nothing for this
+ * trace (or other rules were asked for), use pf_averages(); -1: error.
+ */
+int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
+		     struct pf_averages *out, struct pf_err *err);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of key_averages(): what its passes share.  Only averages.c and
+ * the engine_*.c files include this.
+ *
+ * Passes over the column blocks, each streaming:
+ *	survey	what is on which track; the stop thread; colliding ids
+ *	calls	links of runtime calls where the trace lost them
+ *	overhead	the ids that overhead events inherit
+ *	device	groups of GPU events; kernel times summed by link
+ *	memory	allocation records
+ *	host	the tree of CPU events, and their groups
+ */
+#ifndef PF_ANALYSIS_ENGINE_H
+#define PF_ANALYSIS_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "torch/averages.h"
+#include "torch/facts.h"
+#include "torch/groups.h"
+#include "torch/lookup.h"
+#include "torch/memory.h"
+#include "torch/merge.h"
+#include "torch/tree.h"
+
+#define PF_NO_TRACK   UINT32_MAX
+#define PF_KINDBIT(k) (UINT32_C(1) << (k))
+
+#define PF_KINDS_CALL                                                          \
+	(PF_KINDBIT(PF_KIND_RUNTIME) | PF_KINDBIT(PF_KIND_DRIVER) |            \
+	 PF_KINDBIT(PF_KIND_COLLECTIVE) | PF_KINDBIT(PF_KIND_CUDA_EVENT))
+#define PF_KINDS_OP                                                            \
+	(PF_KINDBIT(PF_KIND_CPU_OP) | PF_KINDBIT(PF_KIND_ANNOTATION))
+#define PF_KINDS_DEVICE                                                        \
+	(PF_KINDBIT(PF_KIND_KERNEL) | PF_KINDBIT(PF_KIND_MEMCPY) |             \
+	 PF_KINDBIT(PF_KIND_MEMSET) | PF_KINDBIT(PF_KIND_GPU_SYNC) |           \
+	 PF_KINDBIT(PF_KIND_GPU_ANNOTATION) | PF_KINDBIT(PF_KIND_MTIA) |       \
+	 PF_KINDBIT(PF_KIND_PROFILER_RANGE))
+#define PF_KINDS_MEMORY (PF_KINDBIT(PF_KIND_MEMORY) | PF_KINDBIT(PF_KIND_OOM))
+
+static inline bool pf_kind_in(unsigned kind, uint32_t kinds)
+{
+	return kinds >> kind & 1;
+}
+
+/* An operator that is open in time on its thread. */
+struct pf_open_op {
+	int64_t start_ns, end_ns, id;
+	bool is_candidate, is_operator; /* not an annotation */
+};
+
+/* What the survey found on a host track, and the state of passes on it. */
+struct pf_host_track {
+	uint64_t kind_count[PF_KIND_COUNT];
+	uint64_t steps; /* ProfilerStep# annotations */
+	struct pf_open_op *open;
+	size_t open_count, open_cap;
+	struct pf_lookup op_kernels, call_kernels;
+	struct pf_number_list *numbers; /* or NULL */
+};
+
+/* Kernel time of one link, summed in torch's order. */
+struct pf_kernel_sum {
+	int64_t link;
+	double us;
+	int64_t ns;
+};
+
+/*
+ * A function event other than an operator that may own kernels.  Thread
+ * PF_NO_TRACK stands for the stop thread.
+ */
+struct pf_collider {
+	int64_t id, start_ns;
+	uint64_t thread;
+};
+
+/*
+ * Colliders whose ids ascend in the order of time, as a thread's calls do;
+ * what does not ascend goes through a sorter.
+ */
+struct pf_number_list {
+	struct pf_spool *spool;
+	struct pf_lookup lookup;
+	int64_t last_id;
+};
+#define PF_NUMBER_LISTS_MAX 8
+
+struct pf_engine {
+	struct pf_db *db;
+	const struct pf_averages_args *args;
+	struct pf_averages *result;
+	struct pf_rules rules;
+	struct pf_facts facts;
+	const char *temp_dir;
+	/* All tracks of the trace; the passes use those of their class. */
+	struct pf_track *tracks;
+	size_t track_count;
+	bool *is_host, *is_device;
+	struct pf_host_track *host;
+	uint32_t stop_track; /* track_count: there is none */
+	int64_t trace_start_ns, base_ns;
+	int64_t trace_end_ns;   /* INT64_MAX: unknown */
+	int64_t from_ns, to_ns; /* events that begin here count */
+	bool has_finished_key;  /* some event has the argument */
+	bool unfinished_by_rf;  /* it shows by a missing function id */
+	struct pf_groups groups[PF_GROUPINGS_MAX];
+	size_t grouping_count;                  /* that are worked out */
+	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */
+	struct pf_map rows; /* name and arguments -> groups, both in one */
+	struct pf_tree tree;
+	bool wants_stacks;
+	unsigned python_stack; /* of Python functions too, so many entries */
+	struct pf_map *forward_stacks; /* per track: by sequence number */
+	struct pf_map forward_threads; /* torch's number -> track */
+	struct pf_map python_stacks;   /* of what a Python id calls */
+	/* What the passes leave for later ones; NULL when there is none. */
+	struct pf_sorter *collider_sorter;
+	struct pf_number_list numbers[PF_NUMBER_LISTS_MAX + 1];
+	size_t number_count; /* the last one is the sorter's */
+	struct pf_spool *call_links, *overhead_ids;
+	struct pf_lookup device_calls;
+	struct pf_spool *op_kernels, *call_kernels;
+	struct pf_memory *memory;
+};
+
+/* Times of a function event: doubles of us since the trace's start. */
+static inline double pf_engine_us(const struct pf_engine *e, int64_t t_ns)
+{
+	/* Unsigned, so that hostile times wrap and stay defined. */
+	return (double)(int64_t)((uint64_t)t_ns - (uint64_t)e->trace_start_ns) /
+	       1000.0;
+}
+
+static inline double pf_engine_dur_us(const struct pf_engine *e,
+				      int64_t start_ns, int64_t end_ns)
+{
+	return pf_engine_us(e, end_ns) - pf_engine_us(e, start_ns);
+}
+
+/* Must the calls be looked at before the device events? */
+static inline bool pf_engine_needs_calls(const struct pf_engine *e)
+{
+	return e->rules.links != PF_LINK_GIVEN ||
+	       e->rules.candidates == PF_CANDIDATES_ALL;
+}
+
+/* Is there any host event of these kinds? */
+bool pf_engine_has(const struct pf_engine *e, uint32_t kinds);
+
+int pf_engine_survey(struct pf_engine *e, struct pf_err *err);
+int pf_engine_calls(struct pf_engine *e, struct pf_err *err);
+int pf_engine_overhead(struct pf_engine *e, struct pf_err *err);
+int pf_engine_colliders(struct pf_engine *e, struct pf_err *err);
+int pf_engine_device(struct pf_engine *e, struct pf_err *err);
+int pf_engine_memory(struct pf_engine *e, struct pf_err *err);
+int pf_engine_host(struct pf_engine *e, struct pf_err *err);
+
+/* ---- engine_links.c: which operator an event belongs to ---- */
+
+/* Forget operators that ended before a time, then take in a new one. */
+void pf_engine_open_op(struct pf_engine *e, const struct pf_fe *fe,
+		       bool is_candidate);
+void pf_engine_forget_ops(struct pf_engine *e);
+/* The open operator of an id on the event's own thread, or NULL. */
+const struct pf_open_op *pf_engine_find_op(const struct pf_engine *e,
+					   uint32_t track, int64_t id,
+					   int64_t at_ns);
+/* The link of a runtime call, 0 = none. */
+int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe);
+/* The link of a device event; 0 or -1. */
+int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
+			  int64_t *link, struct pf_err *err);
+/* A call or overhead event of a track may own kernels of others. */
+int pf_engine_collide(struct pf_engine *e, uint32_t track,
+		      const struct pf_collider *c, struct pf_err *err);
+/* The logical thread of a call with a link. */
+int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
+			    int64_t link, uint32_t *thread, struct pf_err *err);
+
+/* ---- engine_backward.c ---- */
+
+/* After the tracks are known. */
+void pf_engine_backward_init(struct pf_engine *e,
+			     const struct pf_rule_facts *facts);
+void pf_engine_backward_release(struct pf_engine *e);
+/*
+ * The stack of an event that is not its own argument: within a backward
+ * operator, or a Python function's.
+ */
+int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
+		    struct pf_node *n, const struct pf_node *parent,
+		    struct pf_err *err);
+
+/* ---- groups, the same for device and host ---- */
+
+struct pf_engine_row {
+	struct pf_name_fact name;
+	struct pf_text_ref args;
+	bool is_device, is_annotation, has_args;
+	bool has_stack; /* not that of the arguments but this one */
+	uint32_t stack;
+};
+
+/* Find the groups of an event and take its tickets. */
+int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
+		    struct pf_node *node, struct pf_err *err);
+
+#endif

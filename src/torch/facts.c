@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arrays grow to the largest id asked for; ids from blocks are bounded by
+ * ID_MAX because a block may say anything.
+ */
+#include "config.h"
+
+#include "torch/facts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/demangle.h"
+#include "base/mem.h"
+
+#define ID_MAX (1u << 22)
+
+static int load_kinds(struct pf_facts *f, struct pf_err *err)
+{
+	sqlite3_stmt *st =
+		pf_db_prepare(f->db, "SELECT id, kind FROM event_type", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(f->db, st, err)) == 1) {
+		int64_t id = sqlite3_column_int64(st, 0);
+		int64_t kind = sqlite3_column_int64(st, 1);
+		size_t old = f->kinds_cap;
+
+		if (id < 0 || id > 1 << 20 || kind < 0 || kind >= PF_KIND_COUNT)
+			continue;
+		if ((size_t)id >= old) {
+			f->kinds = pf_grow(f->kinds, &f->kinds_cap,
+					   (size_t)id + 1, 1);
+			memset(f->kinds + old, PF_KIND_HOST,
+			       f->kinds_cap - old);
+		}
+		f->kinds[id] = (uint8_t)kind;
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
+{
+	memset(f, 0, sizeof(*f));
+	f->db = db;
+	pf_intern_init(&f->texts);
+	pf_map_init(&f->flops);
+	f->empty = pf_intern_add(&f->texts, "", 0);
+	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
+	if (load_kinds(f, err))
+		return -1;
+	f->name_stmt =
+		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
+	if (!f->name_stmt)
+		return -1;
+	f->args_stmt =
+		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);
+	return f->args_stmt ? 0 : -1;
+}
+
+void pf_facts_release(struct pf_facts *f)
+{
+	pf_intern_release(&f->texts);
+	pf_map_release(&f->flops);
+	sqlite3_finalize(f->name_stmt);
+	sqlite3_finalize(f->args_stmt);
+	free(f->names);
+	free(f->args);
+	free(f->kinds);
+	pf_buf_release(&f->scratch);
+	memset(f, 0, sizeof(*f));
+}
+
+/* The text of a reference; borrowed until the statement is used again. */
+static int load_text(struct pf_facts *f, sqlite3_stmt *st,
+		     struct pf_text_ref ref, struct pf_json *out,
+		     struct pf_err *err)
+{
+	int rc;
+
+	*out = (struct pf_json){ "", 0 };
+	if (ref.id == PF_ID_NONE)
+		return 0;
+	if (ref.id == PF_ID_INLINE) {
+		if (ref.inline_text)
+			*out = (struct pf_json){ ref.inline_text,
+						 ref.inline_len };
+		return 0;
+	}
+	sqlite3_reset(st);
+	sqlite3_bind_int64(st, 1, ref.id);
+	rc = pf_db_step(f->db, st, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0)
+		return pf_fail(err, PF_EDB, "text %" PRIu32 " is missing",
+			       ref.id);
+	out->p = (const char *)sqlite3_column_text(st, 0);
+	out->len = (size_t)sqlite3_column_bytes(st, 0);
+	if (!out->p)
+		*out = (struct pf_json){ "", 0 };
+	return 0;
+}
+
+static bool has_prefix(struct pf_json s, const char *prefix)
+{
+	size_t len = strlen(prefix);
+
+	return s.len >= len && !memcmp(s.p, prefix, len);
+}
+
+static bool is_dropped(struct pf_json name)
+{
+	static const char *const dropped[] = {
+		"[memory]",
+		"[OutOfMemory]",
+		"profiler::_record_function_enter",
+		"profiler::_record_function_enter_new",
+		"profiler::_record_function_exit",
+		"aten::is_leaf",
+		"aten::output_nr",
+		"aten::_version",
+	};
+
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+		if (pf_json_is(name, dropped[i]))
+			return true;
+	return false;
+}
+
+static bool is_c10d(struct pf_json name)
+{
+	static const char *const backends[] = {
+		"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:",
+	};
+
+	for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++)
+		if (has_prefix(name, backends[i]))
+			return true;
+	return false;
+}
+
+/*
+ * torch shows every name of more than one byte through the C++ demangler
+ * (StringTable in torch/autograd/profiler_util.py), user's labels too: "Pi"
+ * becomes "int*".  Names of kernels were demangled by Kineto already.
+ */
+static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
+{
+	static const char step[] = "ProfilerStep*";
+	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
+	char *demangled = NULL;
+
+	if (!f->plain_names || has_prefix(name, "_Z"))
+		demangled = pf_demangle_take(name.p, name.len);
+	fact.flags |=
+		(uint8_t)(pf_flops_op(name.p, name.len) << PF_NAME_FLOP_SHIFT);
+	if (is_dropped(name))
+		fact.flags |= PF_NAME_DROPPED;
+	if (is_c10d(name))
+		fact.flags |= PF_NAME_C10D;
+	if (has_prefix(name, "PyTorch Profiler (0)"))
+		fact.flags |= PF_NAME_SPAN;
+	if (has_prefix(name, "ProfilerStep#")) {
+		fact.flags |= PF_NAME_STEP;
+		name = (struct pf_json){ step, sizeof(step) - 1 };
+	}
+	if (demangled)
+		name = (struct pf_json){ demangled, strlen(demangled) };
+	fact.text = pf_intern_add(&f->texts, name.p, name.len);
+	free(demangled);
+	return fact;
+}
+
+int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,
+		       struct pf_name_fact *out, struct pf_err *err)
+{
+	struct pf_json name;
+
+	if (load_text(f, f->name_stmt, ref, &name, err))
+		return pf_while(err, "name");
+	*out = judge_name(f, name);
+	if (ref.id >= ID_MAX)
+		return 0;
+	if (ref.id >= f->names_cap) {
+		size_t old = f->names_cap;
+
+		f->names = pf_grow(f->names, &f->names_cap, ref.id + 1u,
+				   sizeof(*f->names));
+		memset(f->names + old, 0,
+		       (f->names_cap - old) * sizeof(*f->names));
+	}
+	f->names[ref.id] = *out;
+	return 0;
+}
+
+/* ---- argument texts ---- */
+
+static bool is_nested(struct pf_json item)
+{
+	for (size_t i = 1; i < item.len; i++)
+		if (item.p[i] == '[')
+			return true;
+	return false;
+}
+
+static void add_dims(struct pf_json item, struct pf_buf *out)
+{
+	struct pf_json rest = { item.p + 1, item.len - 2 }, size;
+	const char *separator = "";
+
+	pf_buf_addc(out, '[');
+	while (pf_json_item(&rest, &size)) {
+		pf_buf_adds(out, separator);
+		pf_buf_add(out, size.p, size.len);
+		separator = ", ";
+	}
+	pf_buf_addc(out, ']');
+}
+
+void pf_facts_shapes(struct pf_json dims, struct pf_buf *out)
+{
+	const char *separator = "";
+	struct pf_json item;
+
+	if (dims.p && dims.len >= 2 && *dims.p == '"')
+		dims = (struct pf_json){ dims.p + 1, dims.len - 2 };
+	pf_buf_addc(out, '[');
+	if (dims.p && dims.len >= 2 && *dims.p == '[') {
+		dims = (struct pf_json){ dims.p + 1, dims.len - 2 };
+		while (pf_json_item(&dims, &item)) {
+			pf_buf_adds(out, separator);
+			if (*item.p == '[' && item.len >= 2 && !is_nested(item))
+				add_dims(item, out);
+			else
+				pf_buf_adds(out, "[]");
+			separator = ", ";
+		}
+	}
+	pf_buf_addc(out, ']');
+}
+
+static uint8_t memory_flag(struct pf_json value)
+{
+	int64_t type;
+
+	if (!pf_json_int(value, &type))
+		return 0;
+	switch (type) {
+	case 0: /* CPU */
+	case 2: /* MKLDNN */
+	case 5: /* IDEEP */
+		return PF_ARGS_CPU_MEMORY;
+	case 1:  /* CUDA */
+	case 6:  /* HIP */
+	case 20: /* PrivateUse1 */
+		return PF_ARGS_DEVICE_MEMORY;
+	case 12:
+		return PF_ARGS_XPU_MEMORY;
+	default:
+		return 0;
+	}
+}
+
+static void judge_arg(struct pf_facts *f, struct pf_json key,
+		      struct pf_json value, struct pf_args_fact *fact)
+{
+	pf_buf_clear(&f->scratch);
+	if (pf_json_is(key, "Input Dims")) {
+		pf_facts_shapes(value, &f->scratch);
+		fact->shapes = pf_intern_add(&f->texts, f->scratch.data,
+					     f->scratch.len);
+	} else if (pf_json_is(key, "Call stack")) {
+		pf_json_text(value, &f->scratch);
+		fact->stack = pf_intern_add(
+			&f->texts, f->scratch.data ? f->scratch.data : "",
+			f->scratch.len);
+	} else if (pf_json_is(key, "Device Type")) {
+		fact->flags |= memory_flag(value);
+	} else if (pf_json_is(key, "finished")) {
+		if (pf_json_is(value, "false") ||
+		    pf_json_is(value, "\"false\"") ||
+		    pf_json_is(value, "\"False\""))
+			fact->flags |= PF_ARGS_UNFINISHED;
+	} else if (pf_json_is(key, "hidden")) {
+		if (pf_json_is(value, "1") || pf_json_is(value, "\"1\""))
+			fact->flags |= PF_ARGS_HIDDEN;
+	}
+}
+
+int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
+		       struct pf_args_fact *out, struct pf_err *err)
+{
+	struct pf_json rest, key, value;
+
+	*out = (struct pf_args_fact){ f->no_shapes, f->empty, PF_ARGS_KNOWN };
+	if (load_text(f, f->args_stmt, ref, &rest, err))
+		return pf_while(err, "arguments");
+	while (pf_json_member(&rest, &key, &value))
+		judge_arg(f, key, value, out);
+	if (ref.id >= ID_MAX)
+		return 0;
+	if (ref.id >= f->args_cap) {
+		size_t old = f->args_cap;
+
+		f->args = pf_grow(f->args, &f->args_cap, ref.id + 1u,
+				  sizeof(*f->args));
+		memset(f->args + old, 0,
+		       (f->args_cap - old) * sizeof(*f->args));
+	}
+	f->args[ref.id] = *out;
+	return 0;
+}
+
+int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
+		   struct pf_text_ref args, uint64_t *out, struct pf_err *err)
+{
+	bool keep = args.id < ID_MAX;
+	struct pf_json text;
+
+	if (keep) {
+		*out = *pf_map_at(&f->flops, (uint64_t)args.id << 3 | op);
+		if (*out != UINT64_MAX)
+			return 0;
+	}
+	if (load_text(f, f->args_stmt, args, &text, err))
+		return pf_while(err, "arguments");
+	*out = pf_flops(op, text);
+	if (keep)
+		*pf_map_at(&f->flops, (uint64_t)args.id << 3 | op) = *out;
+	return 0;
+}

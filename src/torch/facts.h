@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the names and argument texts of a database mean to key_averages(),
+ * worked out once per distinct text and kept by its id.  Texts that did not
+ * fit the dictionaries (PF_ID_INLINE) are worked out each time.
+ */
+#ifndef PF_ANALYSIS_FACTS_H
+#define PF_ANALYSIS_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "events/args.h"
+#include "torch/flops.h"
+#include "base/intern.h"
+#include "store/db.h"
+#include "trace/event.h"
+
+enum pf_name_flag {
+	PF_NAME_KNOWN = 1,
+	PF_NAME_DROPPED = 2,   /* torch makes no function event of it */
+	PF_NAME_C10D = 4,      /* a collective's annotation: asynchronous */
+	PF_NAME_STEP = 8,      /* ProfilerStep#N */
+	PF_NAME_SPAN = 16,     /* the profiler's own span */
+	PF_NAME_FLOP_SHIFT = 5 /* enum pf_flop_op, 3 bits */
+};
+
+struct pf_name_fact {
+	uint32_t text; /* in pf_facts.texts, rewritten as torch does */
+	uint8_t flags;
+};
+
+enum pf_args_flag {
+	PF_ARGS_KNOWN = 1,
+	PF_ARGS_UNFINISHED = 2,
+	PF_ARGS_HIDDEN = 4,
+	PF_ARGS_CPU_MEMORY = 8,     /* "Device Type" of the CPU */
+	PF_ARGS_DEVICE_MEMORY = 16, /* of a device */
+	PF_ARGS_XPU_MEMORY = 32,
+};
+
+struct pf_args_fact {
+	uint32_t shapes; /* in texts: as Python prints input_shapes */
+	uint32_t stack;  /* in texts: arg "Call stack", "" if none */
+	uint8_t flags;
+};
+
+/* An event's reference to a text: an id, and the text itself if inline. */
+struct pf_text_ref {
+	uint32_t id;
+	const char *inline_text;
+	uint32_t inline_len;
+};
+
+struct pf_facts {
+	struct pf_db *db;
+	struct pf_intern texts;
+	uint32_t no_shapes, empty; /* "[]" and "" */
+	struct pf_name_fact *names;
+	size_t names_cap;
+	struct pf_args_fact *args;
+	size_t args_cap;
+	uint8_t *kinds; /* by event_type.id */
+	size_t kinds_cap;
+	struct pf_map flops; /* by args id * 8 + formula */
+	sqlite3_stmt *name_stmt, *args_stmt;
+	struct pf_buf scratch;
+	bool plain_names; /* only names with "_Z" are demangled */
+};
+
+int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err);
+void pf_facts_release(struct pf_facts *f);
+
+/* What an event type is; HOST for an unknown id. */
+static inline unsigned pf_facts_kind(const struct pf_facts *f, uint32_t type)
+{
+	return type < f->kinds_cap ? f->kinds[type] : (unsigned)PF_KIND_HOST;
+}
+
+int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,
+		       struct pf_name_fact *out, struct pf_err *err);
+int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
+		       struct pf_args_fact *out, struct pf_err *err);
+
+static inline int pf_facts_name(struct pf_facts *f, struct pf_text_ref ref,
+				struct pf_name_fact *out, struct pf_err *err)
+{
+	if (ref.id < f->names_cap && f->names[ref.id].flags & PF_NAME_KNOWN) {
+		*out = f->names[ref.id];
+		return 0;
+	}
+	return pf_facts_name_slow(f, ref, out, err);
+}
+
+static inline int pf_facts_args(struct pf_facts *f, struct pf_text_ref ref,
+				struct pf_args_fact *out, struct pf_err *err)
+{
+	if (ref.id < f->args_cap && f->args[ref.id].flags & PF_ARGS_KNOWN) {
+		*out = f->args[ref.id];
+		return 0;
+	}
+	if (ref.id == PF_ID_NONE) {
+		*out = (struct pf_args_fact){ f->no_shapes, f->empty, 0 };
+		return 0;
+	}
+	return pf_facts_args_slow(f, ref, out, err);
+}
+
+/* FLOPs of a call whose name has a formula (name flags, top three bits). */
+int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
+		   struct pf_text_ref args, uint64_t *out, struct pf_err *err);
+
+/*
+ * "Input Dims" as Python prints the list: tensor lists become [].  Appended.
+ */
+void pf_facts_shapes(struct pf_json dims, struct pf_buf *out);
+
+#endif

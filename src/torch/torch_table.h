@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorts averages and prints them byte for byte as torch's
+ * key_averages().table() does, odd widths and trailing blanks included.
+ * Lengths are Unicode code points, as in Python.
+ */
+#ifndef PF_ANALYSIS_TORCH_TABLE_H
+#define PF_ANALYSIS_TORCH_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "torch/averages.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+enum pf_torch_sort {
+	PF_SORT_NONE, /* order of first appearance */
+	PF_SORT_SELF_CPU,
+	PF_SORT_CPU,
+	PF_SORT_CPU_AVERAGE,
+	PF_SORT_SELF_DEVICE,
+	PF_SORT_DEVICE,
+	PF_SORT_DEVICE_AVERAGE,
+	PF_SORT_SELF_CPU_MEMORY,
+	PF_SORT_CPU_MEMORY,
+	PF_SORT_SELF_DEVICE_MEMORY,
+	PF_SORT_DEVICE_MEMORY,
+	PF_SORT_COUNT,
+};
+
+enum pf_torch_unit { PF_UNIT_AUTO, PF_UNIT_S, PF_UNIT_MS, PF_UNIT_US };
+
+struct pf_torch_table {
+	const struct pf_rules *rules;
+	const struct pf_average *const *rows; /* sorted */
+	size_t count;
+	bool has_memory, has_flops;               /* the profiler's options */
+	int64_t limit;                            /* -1: every row */
+	int64_t max_name, max_source, max_shapes; /* 55, 75, 80 in torch */
+	bool top_level;
+	const char *header; /* or NULL */
+	enum pf_torch_unit unit;
+};
+
+/*
+ * A sort key by any name torch has had for it (cuda_time_total,
+ * device_time_total, xpu_..., privateuse1_...); PF_EUSAGE otherwise.
+ */
+int pf_torch_sort_key(const char *name, enum pf_torch_sort *out,
+		      struct pf_err *err);
+
+/* The rows in descending order of a key, equal ones as they were; to free. */
+const struct pf_average **pf_torch_sorted(const struct pf_average *rows,
+					  size_t count, enum pf_torch_sort key);
+
+/* Append the table; nothing at all when there are no rows. */
+void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out);
+
+/* Appended cells, for tests: as torch's _format_time and _format_memory. */
+void pf_torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit);
+void pf_torch_memory(struct pf_buf *out, int64_t n, bool byte_units);
+
+#endif

@@ -1,53 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Tests.  A new unit test is a file tests/unit/test_NAME.c and a line here.
+# Tests.  A new one is a file, tests/unit/test_NAME.c or tests/NAME.sh, that
+# ./bootstrap finds.
 
 # ---- unit tests (cmocka) ----
-UNIT_TESTS = \
-	tests/unit/test_argtext \
-	tests/unit/test_asset \
-	tests/unit/test_averages \
-	tests/unit/test_block \
-	tests/unit/test_block_body \
-	tests/unit/test_chrome \
-	tests/unit/test_comm \
-	tests/unit/test_db \
-	tests/unit/test_demangle \
-	tests/unit/test_diff \
-	tests/unit/test_xxh128 \
-	tests/unit/test_doctor \
-	tests/unit/test_flops \
-	tests/unit/test_gaps \
-	tests/unit/test_gpu \
-	tests/unit/test_ingest_run \
-	tests/unit/test_input \
-	tests/unit/test_interval \
-	tests/unit/test_jsontext \
-	tests/unit/test_jsonw \
-	tests/unit/test_mend \
-	tests/unit/test_num \
-	tests/unit/test_number \
-	tests/unit/test_opt \
-	tests/unit/test_order \
-	tests/unit/test_pfr \
-	tests/unit/test_pfr_hostile \
-	tests/unit/test_progress \
-	tests/unit/test_redact \
-	tests/unit/test_render \
-	tests/unit/test_report \
-	tests/unit/test_rules \
-	tests/unit/test_slice \
-	tests/unit/test_spool \
-	tests/unit/test_step_names \
-	tests/unit/test_stacks \
-	tests/unit/test_steps \
-	tests/unit/test_syncs \
-	tests/unit/test_tensor \
-	tests/unit/test_torch_table \
-	tests/unit/test_trust \
-	tests/unit/test_usage \
-	tests/unit/test_verdicts \
-	tests/unit/test_vtab
-
 if CMOCKA
 check_PROGRAMS += $(UNIT_TESTS)
 check_LIBRARIES += tests/unit/libsupport.a
@@ -125,50 +80,8 @@ endif
 include tests/agent/local.mk
 
 # ---- shell tests ----
-SHELL_TESTS = \
-	tests/agent/abi.sh \
-	tests/agent/gpu_check.sh \
-	tests/agent/life.sh \
-	tests/agent/nvtx.sh \
-	tests/agent/records.sh \
-	tests/arrival.sh \
-	tests/capture.sh \
-	tests/chunks.sh \
-	tests/devices.sh \
-	tests/diff.sh \
-	tests/docs.sh \
-	tests/doctor.sh \
-	tests/extension.sh \
-	tests/extremes.sh \
-	tests/faults.sh \
-	tests/fuzz.sh \
-	tests/golden.sh \
-	tests/hta.sh \
-	tests/idle.sh \
-	tests/key_averages.sh \
-	tests/laws.sh \
-	tests/layers.sh \
-	tests/limits.sh \
-	tests/memory.sh \
-	tests/modules.sh \
-	tests/others.sh \
-	tests/peers.sh \
-	tests/report.sh \
-	tests/pfr.sh \
-	tests/planted.sh \
-	tests/precision.sh \
-	tests/slice.sh \
-	tests/sql.sh \
-	tests/stacks.sh \
-	tests/traces.sh \
-	tests/truth.sh \
-	tests/truth_versions.sh
-EXTRA_DIST += $(SHELL_TESTS) tests/arrival.py tests/bench.sh \
-	tests/devices.py tests/diff.py tests/doctor.py tests/extremes.py tests/hta.py tests/memory.py \
-	tests/modules.py tests/peers.py tests/planted.py \
-	tests/precision.py tests/slice.py \
-	tests/stacks.py \
-	tests/tap.sh tests/tracefile.py \
+EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
+	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/report tests/truth
 

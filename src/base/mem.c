@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+
+#define CHUNK_BYTES 65536
+
+struct pf_arena_chunk {
+	struct pf_arena_chunk *next;
+	size_t used, cap;
+	alignas(max_align_t) char data[];
+};
 
 static void *checked(void *p, size_t size_bytes)
 {
@@ -67,4 +77,52 @@ void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes)
 		want = product(want, 2);
 	*cap = want;
 	return pf_realloc(array, want, element_bytes);
+}
+
+static void *take(struct pf_arena *a, size_t size_bytes, size_t align)
+{
+	struct pf_arena_chunk *c = a->chunks;
+	size_t at = c ? (c->used + align - 1) / align * align : 0;
+
+	if (!c || at > c->cap || c->cap - at < size_bytes) {
+		size_t cap =
+			size_bytes < CHUNK_BYTES ? CHUNK_BYTES : size_bytes;
+
+		c = pf_alloc(product(sizeof(*c) + cap, 1));
+		*c = (struct pf_arena_chunk){ a->chunks, 0, cap };
+		a->chunks = c;
+		at = 0;
+	}
+	c->used = at + size_bytes;
+	return c->data + at;
+}
+
+void *pf_arena_alloc(struct pf_arena *a, size_t size_bytes)
+{
+	return take(a, size_bytes, alignof(max_align_t));
+}
+
+const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len)
+{
+	char *copy = take(a, len + 1, 1);
+
+	if (len)
+		memcpy(copy, s, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+const char *pf_arena_string(struct pf_arena *a, const char *s)
+{
+	return s ? pf_arena_text(a, s, strlen(s)) : NULL;
+}
+
+void pf_arena_release(struct pf_arena *a)
+{
+	while (a->chunks) {
+		struct pf_arena_chunk *next = a->chunks->next;
+
+		free(a->chunks);
+		a->chunks = next;
+	}
 }

@@ -22,4 +22,20 @@ char *pf_memdup0(const void *p, size_t len); /* copy with a NUL added */
  */
 void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
 
+/*
+ * What is freed as one: pieces that never move.  A zero-initialised struct is
+ * an empty arena.  Sizes are bounded by the caller, as above.
+ */
+struct pf_arena {
+	struct pf_arena_chunk *chunks; /* the newest first */
+};
+
+/* Aligned for any type; contents undefined. */
+void *pf_arena_alloc(struct pf_arena *a, size_t size_bytes);
+/* A copy with a NUL added. */
+const char *pf_arena_text(struct pf_arena *a, const char *s, size_t len);
+/* The same of a string; NULL of NULL. */
+const char *pf_arena_string(struct pf_arena *a, const char *s);
+void pf_arena_release(struct pf_arena *a);
+
 #endif

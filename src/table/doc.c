@@ -33,48 +33,53 @@ void pf_doc_release(struct pf_doc *doc)
 	memset(doc, 0, sizeof(*doc));
 }
 
-static struct pf_cell *add_scalar(struct pf_doc *doc, const char *key,
-				  const char *title, enum pf_col_kind kind)
+void pf_doc_cell(struct pf_doc *doc, const struct pf_col *col,
+		 const struct pf_cell *cell)
 {
 	struct pf_scalar *s;
 
 	doc->scalars = pf_grow(doc->scalars, &doc->scalar_cap,
 			       doc->scalar_count + 1, sizeof(*doc->scalars));
 	s = &doc->scalars[doc->scalar_count++];
-	s->col = (struct pf_col){ pf_strdup(key), pf_strdup(title), kind };
-	s->cell = (struct pf_cell){ .type = PF_CELL_NULL };
-	return &s->cell;
+	s->col = (struct pf_col){ pf_strdup(col->key), pf_strdup(col->title),
+				  col->kind };
+	s->cell = *cell;
+	if (cell->type == PF_CELL_TEXT)
+		s->cell.v.text.s = pf_memdup0(cell->v.text.s, cell->v.text.len);
 }
 
 void pf_doc_int(struct pf_doc *doc, const char *key, const char *title,
 		enum pf_col_kind kind, int64_t value)
 {
-	*add_scalar(doc, key, title, kind) =
-		(struct pf_cell){ PF_CELL_INT, { .i = value } };
+	pf_doc_cell(doc, &(struct pf_col){ key, title, kind },
+		    &(struct pf_cell){ PF_CELL_INT, { .i = value } });
 }
 
 void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,
 		 enum pf_col_kind kind, double value)
 {
-	*add_scalar(doc, key, title, kind) =
-		(struct pf_cell){ PF_CELL_REAL, { .d = value } };
+	pf_doc_cell(doc, &(struct pf_col){ key, title, kind },
+		    &(struct pf_cell){ PF_CELL_REAL, { .d = value } });
 }
 
 void pf_doc_null(struct pf_doc *doc, const char *key, const char *title,
 		 enum pf_col_kind kind)
 {
-	add_scalar(doc, key, title, kind);
+	pf_doc_cell(doc, &(struct pf_col){ key, title, kind },
+		    &(struct pf_cell){ .type = PF_CELL_NULL });
 }
 
 void pf_doc_string(struct pf_doc *doc, const char *key, const char *title,
 		   const char *s)
 {
-	struct pf_cell *cell = add_scalar(doc, key, title, PF_TEXT);
+	struct pf_cell cell = { PF_CELL_TEXT,
+				{ .text = { s, s ? strlen(s) : 0 } } };
 
-	if (!s)
-		return;
-	*cell = (struct pf_cell){ PF_CELL_TEXT,
-				  { .text = { pf_strdup(s), strlen(s) } } };
+	if (s)
+		pf_doc_cell(doc, &(struct pf_col){ key, title, PF_TEXT },
+			    &cell);
+	else
+		pf_doc_null(doc, key, title, PF_TEXT);
 }
 
 void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)

@@ -41,6 +41,10 @@ struct pf_doc {
 
 void pf_doc_release(struct pf_doc *doc);
 
+/* Add a figure; both are copied. */
+void pf_doc_cell(struct pf_doc *doc, const struct pf_col *col,
+		 const struct pf_cell *cell);
+
 void pf_doc_int(struct pf_doc *doc, const char *key, const char *title,
 		enum pf_col_kind kind, int64_t value);
 void pf_doc_real(struct pf_doc *doc, const char *key, const char *title,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "table/find.h"
@@ -32,10 +33,19 @@ int pf_table_find(const struct pf_table *t, const char *key)
 	return -1;
 }
 
+int pf_table_need(const struct pf_table *t, const char *key)
+{
+	int col = pf_table_find(t, key);
+
+	if (t && col < 0 && !pf_table_is_absent(t, key))
+		abort();
+	return col;
+}
+
 const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
 				  const char *key)
 {
-	int col = pf_table_find(t, key);
+	int col = pf_table_need(t, key);
 	const struct pf_cell *cell;
 
 	if (col < 0 || row >= pf_table_row_count(t))

@@ -18,8 +18,16 @@ const struct pf_table *pf_doc_find_table(const struct pf_doc *doc,
 
 /* The number of a column, -1 if the table (or NULL) has none of this key. */
 int pf_table_find(const struct pf_table *t, const char *key);
+/*
+ * The same of a key that tables of this kind have: one that was not declared,
+ * not even as PF_ABSENT, is a bug of the caller and ends the program.
+ */
+int pf_table_need(const struct pf_table *t, const char *key);
 
-/* A cell; NULL if there is no such row or column, or it holds null. */
+/*
+ * A cell; NULL if there is no table, no such row, the column is absent, or it
+ * holds null.  The key is needed (pf_table_need()), here and below.
+ */
 const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
 				  const char *key);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cells lie row after row in one array; texts lie in chunks that never move,
- * so a cell's pointer stays good while the array of cells grows.
+ * Cells lie row after row in one array; texts lie where they never move, so a
+ * cell's pointer stays good while the array of cells grows.
  */
 #include "config.h"
 
@@ -11,23 +11,16 @@
 #include "base/mem.h"
 #include "table/table.h"
 
-#define CHUNK_BYTES 65536
-#define SPARE_ROWS  512 /* kept past the limit before rows are dropped */
-
-struct chunk {
-	struct chunk *next;
-	size_t used, cap;
-	char data[];
-};
+#define SPARE_ROWS 512 /* kept past the limit before rows are dropped */
 
 struct pf_table {
 	char *name, *title;
-	struct pf_col *cols;
-	size_t col_count;
+	struct pf_col *cols; /* those that are absent come last */
+	size_t col_count, absent_count;
 	struct pf_cell *cells;
 	size_t cell_count, cell_cap;
-	struct chunk *chunks; /* the newest first */
-	int64_t limit;        /* rows that stay, or -1 */
+	struct pf_arena texts;
+	int64_t limit; /* rows that stay, or -1 */
 	int64_t dropped;
 	int order;       /* column to order by, or -1 */
 	bool is_turned;  /* the other way round */
@@ -49,35 +42,29 @@ struct pf_table *pf_table_new(const char *name, const char *title,
 	t->name = pf_strdup(name);
 	t->title = copy_or_null(title);
 	t->cols = pf_calloc(count ? count : 1, sizeof(*t->cols));
-	t->col_count = count;
 	for (size_t i = 0; i < count; i++) {
-		t->cols[i].key = pf_strdup(cols[i].key);
-		t->cols[i].title =
+		bool is_absent = cols[i].kind & PF_ABSENT;
+		struct pf_col *col =
+			is_absent ? &t->cols[count - ++t->absent_count]
+				  : &t->cols[t->col_count++];
+
+		col->key = pf_strdup(cols[i].key);
+		col->title =
 			pf_strdup(cols[i].title ? cols[i].title : cols[i].key);
-		t->cols[i].kind = cols[i].kind;
+		col->kind = cols[i].kind;
 	}
 	return t;
-}
-
-static void free_chunks(struct chunk *c)
-{
-	while (c) {
-		struct chunk *next = c->next;
-
-		free(c);
-		c = next;
-	}
 }
 
 void pf_table_free(struct pf_table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->col_count; i++) {
+	for (size_t i = 0; i < t->col_count + t->absent_count; i++) {
 		free((char *)t->cols[i].key);
 		free((char *)t->cols[i].title);
 	}
-	free_chunks(t->chunks);
+	pf_arena_release(&t->texts);
 	free(t->cols);
 	free(t->cells);
 	free(t->name);
@@ -89,7 +76,7 @@ static void settle(struct pf_table *t);
 
 static struct pf_cell *next_cell(struct pf_table *t)
 {
-	size_t rows = pf_table_row_count(t);
+	size_t rows = t->col_count ? t->cell_count / t->col_count : 0;
 
 	if (t->limit >= 0 && rows * t->col_count == t->cell_count &&
 	    rows / 2 > (uint64_t)t->limit + SPARE_ROWS)
@@ -98,28 +85,6 @@ static struct pf_cell *next_cell(struct pf_table *t)
 	t->cells = pf_grow(t->cells, &t->cell_cap, t->cell_count + 1,
 			   sizeof(*t->cells));
 	return &t->cells[t->cell_count++];
-}
-
-static const char *keep_text(struct pf_table *t, const char *s, size_t len)
-{
-	struct chunk *c = t->chunks;
-	char *place;
-
-	if (!c || c->cap - c->used <= len) {
-		size_t cap = len < CHUNK_BYTES ? CHUNK_BYTES : len + 1;
-
-		c = pf_alloc(sizeof(*c) + cap);
-		c->used = 0;
-		c->cap = cap;
-		c->next = t->chunks;
-		t->chunks = c;
-	}
-	place = c->data + c->used;
-	if (len)
-		memcpy(place, s, len);
-	place[len] = '\0';
-	c->used += len + 1;
-	return place;
 }
 
 void pf_table_int(struct pf_table *t, int64_t value)
@@ -134,7 +99,7 @@ void pf_table_real(struct pf_table *t, double value)
 
 void pf_table_text(struct pf_table *t, const char *s, size_t len)
 {
-	const char *copy = keep_text(t, s, len);
+	const char *copy = pf_arena_text(&t->texts, s, len);
 
 	*next_cell(t) =
 		(struct pf_cell){ PF_CELL_TEXT, { .text = { copy, len } } };
@@ -197,8 +162,19 @@ const struct pf_col *pf_table_cols(const struct pf_table *t)
 	return t->cols;
 }
 
+bool pf_table_is_absent(const struct pf_table *t, const char *key)
+{
+	for (size_t i = 0; i < t->absent_count; i++)
+		if (!strcmp(t->cols[t->col_count + i].key, key))
+			return true;
+	return false;
+}
+
+/* Cells that do not fill their row are a bug of who added them. */
 size_t pf_table_row_count(const struct pf_table *t)
 {
+	if (t->col_count ? t->cell_count % t->col_count : t->cell_count)
+		abort();
 	return t->col_count ? t->cell_count / t->col_count : 0;
 }
 
@@ -297,7 +273,7 @@ static void settle(struct pf_table *t)
 {
 	size_t rows = pf_table_row_count(t), keep = rows;
 	struct pf_cell *cells = t->cells;
-	struct chunk *chunks = t->chunks;
+	struct pf_arena texts = t->texts;
 	struct place *places;
 
 	if (t->limit >= 0 && (uint64_t)t->limit < rows)
@@ -312,7 +288,7 @@ static void settle(struct pf_table *t)
 		qsort(places, rows, sizeof(*places), compare_places);
 	t->dropped += (int64_t)(rows - keep);
 	t->cells = NULL;
-	t->chunks = NULL;
+	t->texts = (struct pf_arena){ 0 };
 	t->cell_count = t->cell_cap = 0;
 	t->is_settled = true; /* while cells are put back */
 	for (size_t r = 0; r < keep; r++)
@@ -321,7 +297,7 @@ static void settle(struct pf_table *t)
 	t->is_settled = true;
 	free(places);
 	free(cells);
-	free_chunks(chunks);
+	pf_arena_release(&texts);
 }
 
 int64_t pf_table_settle(struct pf_table *t)

@@ -51,6 +51,8 @@ enum pf_col_kind {
 #define PF_COL_KIND(kind) ((enum pf_col_kind)((kind)&0xff))
 #define PF_FULL           0x100 /* csv and json only */
 #define PF_BRIEF          0x200 /* text and md only */
+#define PF_KNOWN          0x400 /* of a field: null if negative (table/rows.h) */
+#define PF_ABSENT         0x800 /* not this time: the table is made without it */
 
 struct pf_col {
 	const char *key, *title;
@@ -131,7 +133,10 @@ const char *pf_table_name(const struct pf_table *t);
 const char *pf_table_title(const struct pf_table *t);
 size_t pf_table_col_count(const struct pf_table *t);
 const struct pf_col *pf_table_cols(const struct pf_table *t);
-size_t pf_table_row_count(const struct pf_table *t); /* complete rows */
+/* Is this key one of those that were declared as PF_ABSENT? */
+bool pf_table_is_absent(const struct pf_table *t, const char *key);
+/* Ends the program if the cells do not fill their rows: that is a bug. */
+size_t pf_table_row_count(const struct pf_table *t);
 /* The cells of row r; borrowed until the next cell is added. */
 const struct pf_cell *pf_table_row(const struct pf_table *t, size_t r);
 

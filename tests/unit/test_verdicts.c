@@ -52,8 +52,10 @@ static void add_causes(struct pf_doc *doc, const struct world *w)
 static void add_syncs(struct pf_doc *doc, const struct world *w)
 {
 	static const struct pf_col cols[] = { { "kind", "", PF_TEXT },
-					      { "idle_ns", "", PF_NS } };
-	struct pf_table *t = pf_doc_table(doc, "sites", NULL, cols, 2);
+					      { "idle_ns", "", PF_NS },
+					      { "frame", "", PF_ABSENT },
+					      { "op", "", PF_ABSENT } };
+	struct pf_table *t = pf_doc_table(doc, "sites", NULL, cols, 4);
 
 	pf_doc_int(doc, "count", "", PF_COUNT, 4);
 	pf_doc_int(doc, "blocked_ns", "", PF_NS, 4000);
@@ -87,8 +89,9 @@ static void add_memory(struct pf_doc *doc, const struct world *w)
 static void add_steps(struct pf_doc *doc, const struct world *w)
 {
 	static const struct pf_col cols[] = { { "step", "", PF_INT },
-					      { "dur_ns", "", PF_NS } };
-	struct pf_table *t = pf_doc_table(doc, "steps", NULL, cols, 2);
+					      { "dur_ns", "", PF_NS },
+					      { "trace_id", "", PF_ABSENT } };
+	struct pf_table *t = pf_doc_table(doc, "steps", NULL, cols, 3);
 
 	pf_doc_int(doc, "step_count", "", PF_COUNT, 4);
 	pf_doc_int(doc, "p50_ns", "", PF_NS, 100);
@@ -103,8 +106,9 @@ static void add_checks(struct pf_doc *doc, const struct world *w)
 	static const struct pf_col cols[] = { { "check", "", PF_TEXT },
 					      { "count", "", PF_COUNT },
 					      { "share", "", PF_RATIO },
-					      { "verdict", "", PF_TEXT } };
-	struct pf_table *t = pf_doc_table(doc, "checks", NULL, cols, 4);
+					      { "verdict", "", PF_TEXT },
+					      { "gpu_ns", "", PF_ABSENT } };
+	struct pf_table *t = pf_doc_table(doc, "checks", NULL, cols, 5);
 
 	pf_table_string(t, "head orphans");
 	pf_table_int(t, 3);

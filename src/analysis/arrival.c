@@ -14,6 +14,7 @@
 #include "analysis/kernels.h"
 #include "events/reader.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/named.h"
 #include "trace/event.h"
 
@@ -136,7 +137,7 @@ static int64_t find_number(struct arrivals *a, struct member *m,
 
 static int64_t absolute(int64_t ns, int64_t base_ns)
 {
-	int64_t sum = pf_ns_add(ns, base_ns);
+	int64_t sum = pf_sat_add(ns, base_ns);
 
 	return sum > TIME_MAX ? TIME_MAX : sum < -TIME_MAX ? -TIME_MAX : sum;
 }
@@ -247,12 +248,12 @@ static void add_ends(struct arrivals *a, const struct meeting *m,
 
 	for (size_t i = 0; i < a->rank_count; i++)
 		if (m->at[i].group >= 0)
-			pf_ns_sum(&sum, m->at[i].end_ns - reference_ns);
+			pf_sat_sum(&sum, m->at[i].end_ns - reference_ns);
 	sum /= (int64_t)m->count;
 	for (size_t i = 0; i < a->rank_count; i++)
 		if (m->at[i].group >= 0)
-			pf_ns_sum(&a->ranks[i].end_ns,
-				  m->at[i].end_ns - reference_ns - sum);
+			pf_sat_sum(&a->ranks[i].end_ns,
+				   m->at[i].end_ns - reference_ns - sum);
 }
 
 static void meet(struct arrivals *a, struct meeting *m)
@@ -270,13 +271,13 @@ static void meet(struct arrivals *a, struct meeting *m)
 	}
 	spread = last->start_ns - first->start_ns;
 	a->count++;
-	pf_ns_sum(&a->spread_ns, spread);
+	pf_sat_sum(&a->spread_ns, spread);
 	for (size_t i = 0; i < a->rank_count; i++) {
 		if (m->at[i].group < 0)
 			continue;
 		a->ranks[i].count++;
-		pf_ns_sum(&a->ranks[i].waited_ns,
-			  last->start_ns - m->at[i].start_ns);
+		pf_sat_sum(&a->ranks[i].waited_ns,
+			   last->start_ns - m->at[i].start_ns);
 		is_early |= m->at[i].end_ns < last->start_ns;
 	}
 	a->early_count += is_early;
@@ -284,8 +285,8 @@ static void meet(struct arrivals *a, struct meeting *m)
 	if (last->start_ns == second_ns)
 		return; /* no rank alone was late */
 	a->ranks[last->rank].last_count++;
-	pf_ns_sum(&a->ranks[last->rank].late_ns, spread);
-	pf_ns_sum(&a->ranks[last->rank].gain_ns, last->start_ns - second_ns);
+	pf_sat_sum(&a->ranks[last->rank].late_ns, spread);
+	pf_sat_sum(&a->ranks[last->rank].gain_ns, last->start_ns - second_ns);
 	if (spread > a->worst_ns) {
 		a->worst_ns = spread;
 		a->worst = *first;
@@ -379,9 +380,8 @@ static void take_ranks(struct arrivals *a, const struct pf_window *w)
 		a->ranks[i].trace_id = t->trace_id;
 		a->ranks[i].rank = t->rank;
 		a->ranks[i].first_ns = t->first_ns;
-		if (to > from &&
-		    __builtin_sub_overflow(to, from, &a->ranks[i].window_ns))
-			a->ranks[i].window_ns = INT64_MAX;
+		if (to > from)
+			a->ranks[i].window_ns = pf_sat_sub(to, from);
 		for (size_t k = 0; k < i && !a->why.len; k++)
 			if (w->traces[k].rank == t->rank && t->rank >= 0)
 				pf_buf_addf(&a->why,

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/arrival_impl.h"
-#include "events/interval.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 #define EARLY_MAX 0.01 /* of collectives: they cannot end before they begin */
 #define CLOCK_MAX 0.01 /* of the window: what the clocks may differ in all */
@@ -17,7 +17,7 @@ static int64_t mean_window(const struct arrivals *a)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < a->rank_count; i++)
-		pf_ns_sum(&sum, a->ranks[i].window_ns);
+		pf_sat_sum(&sum, a->ranks[i].window_ns);
 	return sum / (int64_t)a->rank_count;
 }
 

@@ -12,10 +12,10 @@
 #include "events/collective.h"
 #include "analysis/comm_table.h"
 #include "base/intern.h"
-#include "events/interval.h"
 #include "analysis/kernels.h"
 #include "base/stats.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/named.h"
 #include "trace/event.h"
 
@@ -167,7 +167,7 @@ static int find_named(struct pf_comm_table *t, struct pf_gpu *gpu,
 static void add_known(int64_t *sum, int64_t value)
 {
 	if (value >= 0)
-		*sum = pf_span_end(*sum, value);
+		pf_sat_sum(sum, value);
 }
 
 static void add_message(struct row *row, const struct message *m,
@@ -181,9 +181,9 @@ static void add_message(struct row *row, const struct message *m,
 	if (m->bytes < 0)
 		return;
 	row->rated_count += is_first;
-	row->rated_ns = pf_span_end(row->rated_ns, dur_ns);
+	pf_sat_sum(&row->rated_ns, dur_ns);
 	if (is_first)
-		row->rated_bytes = pf_span_end(row->rated_bytes, m->bytes);
+		pf_sat_sum(&row->rated_bytes, m->bytes);
 }
 
 int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,

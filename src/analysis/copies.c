@@ -7,8 +7,8 @@
 
 #include "analysis/copies.h"
 #include "base/intern.h"
-#include "events/interval.h"
 #include "base/mem.h"
+#include "base/sat.h"
 
 static const struct {
 	const char *name;
@@ -106,12 +106,12 @@ int pf_copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 	row = &c->rows[*place];
 	*way = row->way;
 	row->count++;
-	row->ns = pf_span_end(row->ns, ev->dur_ns);
+	pf_sat_sum(&row->ns, ev->dur_ns);
 	if (ev->bytes < 0)
 		return 0;
 	row->sized_count++;
-	row->bytes = pf_span_end(row->bytes, ev->bytes);
-	row->sized_ns = pf_span_end(row->sized_ns, ev->dur_ns);
+	pf_sat_sum(&row->bytes, ev->bytes);
+	pf_sat_sum(&row->sized_ns, ev->dur_ns);
 	return 0;
 }
 

@@ -13,9 +13,9 @@
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
 #include "events/hints.h"
-#include "events/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/named.h"
 
 #define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */
@@ -264,7 +264,7 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	d->trace_count++;
 	d->event_count += v[T_EVENTS];
 	d->stored_count += v[T_STORED];
-	d->span_ns = pf_span_end(d->span_ns, v[T_SPAN]);
+	pf_sat_sum(&d->span_ns, v[T_SPAN]);
 	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
 	r[TOO_DEEP].count += v[T_DEEP];
@@ -275,8 +275,7 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	r[NO_STEPS].count += !v[T_STEPS];
 	r[COARSE].count += !v[T_DIGITS];
 	r[NOT_IN_TABLE].count += v[T_UNLINKED];
-	r[NOT_IN_TABLE].gpu_ns =
-		pf_span_end(r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
+	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)
 		ranks->world = v[T_WORLD];
 	if (sqlite3_column_type(st, T_RANK) == SQLITE_NULL) {

@@ -15,6 +15,7 @@
 #include "events/interval.h"
 #include "events/reader.h"
 #include "base/mem.h"
+#include "base/sat.h"
 
 #define SORT_BYTES (16u << 20)
 
@@ -41,13 +42,13 @@ struct scan {
 static void tally(struct pf_tally *t, int64_t ns)
 {
 	t->count++;
-	t->ns = pf_span_end(t->ns, ns);
+	pf_sat_sum(&t->ns, ns);
 }
 
 static void move(struct pf_tally *to, struct pf_tally *from)
 {
 	to->count += from->count;
-	to->ns = pf_span_end(to->ns, from->ns);
+	pf_sat_sum(&to->ns, from->ns);
 	*from = (struct pf_tally){ 0 };
 }
 
@@ -125,8 +126,7 @@ static void compare(struct pf_doctor_gpu *out, const struct launched *l,
 	if (l->start_ns >= call_start_ns)
 		return;
 	tally(&out->early, l->dur_ns);
-	if (__builtin_sub_overflow(call_start_ns, l->start_ns, &lead))
-		lead = INT64_MAX;
+	lead = pf_sat_sub(call_start_ns, l->start_ns);
 	if (lead > out->most_early_ns)
 		out->most_early_ns = lead;
 	if (pf_span_end(l->start_ns, l->dur_ns) < call_start_ns)

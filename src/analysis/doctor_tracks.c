@@ -20,6 +20,7 @@
 #include "events/names.h"
 #include "events/reader.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -131,8 +132,7 @@ static void settle_twins(struct walk *w)
 		count += !compare_twins(&w->twins[i - 1], &w->twins[i]);
 	w->out->duplicate.count += count;
 	for (; w->is_work && count; count--)
-		w->out->duplicate.ns =
-			pf_span_end(w->out->duplicate.ns, w->twin_dur_ns);
+		pf_sat_sum(&w->out->duplicate.ns, w->twin_dur_ns);
 	w->twin_count = 0;
 }
 
@@ -323,8 +323,7 @@ static int walk_track(struct walk *w, const struct pf_track *track,
 		if ((rc = take(w, &span, is_host, err)) < 0)
 			break;
 	settle_twins(w);
-	w->out->overhead.ns =
-		pf_span_end(w->out->overhead.ns, w->overhead.covered_ns);
+	pf_sat_sum(&w->out->overhead.ns, w->overhead.covered_ns);
 	pf_cursor_free(c);
 	return rc;
 }

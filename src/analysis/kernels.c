@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/interval.h"
 #include "analysis/kernels_impl.h"
 #include "events/trust.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/named.h"
 #include "trace/event.h"
 
@@ -233,13 +233,13 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 		return -1;
 	tally = &k->by_kind[kind.class][kind.precision];
 	tally->calls++;
-	tally->ns = pf_span_end(tally->ns, ev->dur_ns);
+	pf_sat_sum(&tally->ns, ev->dur_ns);
 	s->calls++;
-	s->total_ns = pf_span_end(s->total_ns, ev->dur_ns);
+	pf_sat_sum(&s->total_ns, ev->dur_ns);
 	k->calls++;
-	k->total_ns = pf_span_end(k->total_ns, ev->dur_ns);
+	pf_sat_sum(&k->total_ns, ev->dur_ns);
 	k->use_calls[kind.use]++;
-	k->use_ns[kind.use] = pf_span_end(k->use_ns[kind.use], ev->dur_ns);
+	pf_sat_sum(&k->use_ns[kind.use], ev->dur_ns);
 	return 0;
 }
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/interval.h"
 #include "analysis/kernels_impl.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 #define MOST_UNKNOWN 0.2 /* share of time, for tensor cores */
 
@@ -96,7 +96,7 @@ static void add_row(struct kernels *k, struct pf_table *t,
 {
 	double total = k->total_ns ? (double)k->total_ns : 1;
 
-	*so_far = pf_ns_add(*so_far, g->stats.sum);
+	pf_sat_sum(so_far, g->stats.sum);
 	pf_table_string(t, g->first_text);
 	if (has_name(k))
 		add_short_name(t, g->first_text);
@@ -271,11 +271,11 @@ static void add_products(const struct kernels *k, struct pf_doc *doc)
 
 		if (!is_product(k, g))
 			continue;
-		all = pf_ns_add(all, g->stats.sum);
+		pf_sat_sum(&all, g->stats.sum);
 		if (g->kind.precision == PF_PRECISION_FP32)
-			fp32 = pf_ns_add(fp32, g->stats.sum);
+			pf_sat_sum(&fp32, g->stats.sum);
 		if (g->kind.precision == PF_PRECISION_UNKNOWN)
-			unknown = pf_ns_add(unknown, g->stats.sum);
+			pf_sat_sum(&unknown, g->stats.sum);
 	}
 	pf_doc_int(doc, "product_ns", "Matrix products, convolutions", PF_NS,
 		   all);

@@ -20,6 +20,7 @@
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "base/spool.h"
 #include "trace/event.h"
 
@@ -114,11 +115,11 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 	struct brief b = { ev->op_id, ev->dur_ns, ev->launch_id };
 
 	l->kernels++;
-	l->kernel_ns = pf_span_end(l->kernel_ns, ev->dur_ns);
+	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
 	if (ev->dur_ns >= SHORT_NS)
 		return 0;
 	l->brief_count++;
-	l->brief_ns = pf_span_end(l->brief_ns, ev->dur_ns);
+	pf_sat_sum(&l->brief_ns, ev->dur_ns);
 	return pf_sorter_add(l->briefs, &b, err);
 }
 
@@ -204,8 +205,7 @@ static int end_call(struct launches *l, const struct work *first,
 	cpu_ns = b->dur_ns[i];
 	end_ns = pf_span_end(b->start_ns[i], cpu_ns);
 	d.call = (int64_t)find_call(l, b->name[i]);
-	if (__builtin_sub_overflow(first->start_ns, end_ns, &d.delay_ns))
-		d.delay_ns = first->start_ns < end_ns ? INT64_MIN : INT64_MAX;
+	d.delay_ns = pf_sat_sub(first->start_ns, end_ns);
 	c = &l->calls[d.call];
 	pf_stats_add(&c->cpu, cpu_ns);
 	pf_stats_add(&c->gpu, gpu_ns);
@@ -235,7 +235,7 @@ static int read_calls(struct launches *l, struct pf_err *err)
 		return -1;
 	while ((w = pf_sorter_next(l->works, err))) {
 		if (w->launch_id == first.launch_id) {
-			gpu_ns = pf_span_end(gpu_ns, w->dur_ns);
+			pf_sat_sum(&gpu_ns, w->dur_ns);
 			continue;
 		}
 		if (first.launch_id && end_call(l, &first, gpu_ns, err) < 0)
@@ -296,7 +296,7 @@ static int find_ops(struct launches *l, struct pf_err *err)
 			l->ops[*n] = (struct op){ .name = name };
 		}
 		l->ops[*n].count++;
-		l->ops[*n].gpu_ns = pf_span_end(l->ops[*n].gpu_ns, k->dur_ns);
+		pf_sat_sum(&l->ops[*n].gpu_ns, k->dur_ns);
 	}
 	return err->code ? -1 : 0;
 }
@@ -531,7 +531,7 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 		const struct call *c = &l->calls[i];
 
 		count += c->cpu.count;
-		cpu = pf_span_end(cpu, c->cpu.sum);
+		pf_sat_sum(&cpu, c->cpu.sum);
 		shorter += c->short_work;
 		slow += c->slow;
 		delayed += c->delayed;

@@ -18,6 +18,7 @@
 #include "events/names.h"
 #include "events/reader.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/spool.h"
 #include "store/cursor.h"
 #include "trace/event.h"
@@ -136,7 +137,7 @@ static void add_time(struct modules *m, uint32_t node, int64_t from_ns,
 {
 	if (m->trace && from_ns < to_ns &&
 	    pf_window_cut(m->trace, &from_ns, &to_ns))
-		pf_ns_sum(&m->tree.nodes[node].host_ns, to_ns - from_ns);
+		pf_sat_sum(&m->tree.nodes[node].host_ns, to_ns - from_ns);
 }
 
 /* Up to here: ranges end, and the innermost one's module gets the time. */
@@ -226,7 +227,7 @@ static int gather_work(struct modules *m, struct pf_err *err)
 	    next_work(m, err) < 0)
 		return -1;
 	while (m->has_work && !m->work.launch_id) {
-		pf_ns_sum(&m->tree.unlaunched_ns, m->work.dur_ns);
+		pf_sat_sum(&m->tree.unlaunched_ns, m->work.dur_ns);
 		if (next_work(m, err) < 0)
 			return -1;
 	}
@@ -239,7 +240,7 @@ static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 	uint32_t node = m->depth ? m->stack[m->depth - 1].node : PF_MODULE_ROOT;
 
 	while (m->has_work && m->work.launch_id == event_id) {
-		pf_ns_sum(&m->tree.nodes[node].gpu_ns, m->work.dur_ns);
+		pf_sat_sum(&m->tree.nodes[node].gpu_ns, m->work.dur_ns);
 		if (next_work(m, err) < 0)
 			return -1;
 	}

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "events/interval.h"
 #include "analysis/modules_impl.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 #define OUTSIDE    "(outside any module)"
 #define UNLAUNCHED "(no launch call)"
@@ -51,8 +51,8 @@ static void add_totals(struct pf_module_tree *t)
 	for (size_t i = t->count; i-- > 1;) {
 		struct pf_module *n = &t->nodes[i], *p = &t->nodes[n->parent];
 
-		pf_ns_sum(&p->gpu_total_ns, n->gpu_total_ns);
-		pf_ns_sum(&p->host_total_ns, n->host_total_ns);
+		pf_sat_sum(&p->gpu_total_ns, n->gpu_total_ns);
+		pf_sat_sum(&p->host_total_ns, n->host_total_ns);
 	}
 }
 
@@ -213,8 +213,8 @@ static void add_class(struct class **list, size_t *count, size_t *cap,
 	}
 	(*list)[at].sum.calls += n->calls;
 	(*list)[at].sum.ops += n->ops;
-	pf_ns_sum(&(*list)[at].sum.gpu_ns, n->gpu_ns);
-	pf_ns_sum(&(*list)[at].sum.host_ns, n->host_ns);
+	pf_sat_sum(&(*list)[at].sum.gpu_ns, n->gpu_ns);
+	pf_sat_sum(&(*list)[at].sum.host_ns, n->host_ns);
 }
 
 static void add_sum(struct pf_table *out, const char *name,

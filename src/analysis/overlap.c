@@ -13,6 +13,7 @@
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 #define BIT(class) (1u << (class))
 #define ALL_BITS   (BIT(PF_GPU_CLASSES) - 1)
@@ -43,22 +44,22 @@ static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
 
 	pf_sweep_finish(s);
 	out->count += count;
-	pf_ns_sum(&out->total, pf_sweep_time(s, 0, 0, 0));
-	pf_ns_sum(&out->busy, pf_sweep_time(s, ALL_BITS, 0, 0));
-	pf_ns_sum(&out->idle, pf_sweep_time(s, 0, 0, ALL_BITS));
-	pf_ns_sum(&out->computation, pf_sweep_time(s, 0, compute, 0));
-	pf_ns_sum(&out->exposed_comm, pf_sweep_time(s, 0, comm, compute));
-	pf_ns_sum(&out->exposed_copy,
-		  pf_sweep_time(s, 0, copy, compute | comm));
-	pf_ns_sum(&out->exposed_memset,
-		  pf_sweep_time(s, 0, memset_bit, compute | comm | copy));
-	pf_ns_sum(&out->comm, pf_sweep_time(s, 0, comm, 0));
-	pf_ns_sum(&out->copy, pf_sweep_time(s, 0, copy, 0));
-	pf_ns_sum(&out->memset, pf_sweep_time(s, 0, memset_bit, 0));
-	pf_ns_sum(&out->overlap, pf_sweep_time(s, 0, comm | compute, 0));
+	pf_sat_sum(&out->total, pf_sweep_time(s, 0, 0, 0));
+	pf_sat_sum(&out->busy, pf_sweep_time(s, ALL_BITS, 0, 0));
+	pf_sat_sum(&out->idle, pf_sweep_time(s, 0, 0, ALL_BITS));
+	pf_sat_sum(&out->computation, pf_sweep_time(s, 0, compute, 0));
+	pf_sat_sum(&out->exposed_comm, pf_sweep_time(s, 0, comm, compute));
+	pf_sat_sum(&out->exposed_copy,
+		   pf_sweep_time(s, 0, copy, compute | comm));
+	pf_sat_sum(&out->exposed_memset,
+		   pf_sweep_time(s, 0, memset_bit, compute | comm | copy));
+	pf_sat_sum(&out->comm, pf_sweep_time(s, 0, comm, 0));
+	pf_sat_sum(&out->copy, pf_sweep_time(s, 0, copy, 0));
+	pf_sat_sum(&out->memset, pf_sweep_time(s, 0, memset_bit, 0));
+	pf_sat_sum(&out->overlap, pf_sweep_time(s, 0, comm | compute, 0));
 	for (unsigned mask = 1; mask <= ALL_BITS; mask++)
-		pf_ns_sum(&out->together[mask],
-			  pf_sweep_time(s, 0, mask, ALL_BITS & ~mask));
+		pf_sat_sum(&out->together[mask],
+			   pf_sweep_time(s, 0, mask, ALL_BITS & ~mask));
 }
 
 static struct device *find_device(struct overlap *o,

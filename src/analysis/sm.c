@@ -8,9 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "events/interval.h"
 #include "analysis/sm.h"
 #include "base/mem.h"
+#include "base/sat.h"
 
 #define UNIT 1000000 /* of fixed point: traces have six digits */
 
@@ -21,10 +21,10 @@ struct pf_sm_kernel {
 
 void pf_sm_sums_add(struct pf_sm_sums *to, const struct pf_sm_sums *more)
 {
-	to->covered_ns = pf_span_end(to->covered_ns, more->covered_ns);
-	to->kernel_ns = pf_span_end(to->kernel_ns, more->kernel_ns);
-	to->sized_ns = pf_span_end(to->sized_ns, more->sized_ns);
-	to->occupied_ns = pf_span_end(to->occupied_ns, more->occupied_ns);
+	pf_sat_sum(&to->covered_ns, more->covered_ns);
+	pf_sat_sum(&to->kernel_ns, more->kernel_ns);
+	pf_sat_sum(&to->sized_ns, more->sized_ns);
+	pf_sat_sum(&to->occupied_ns, more->occupied_ns);
 	to->efficiency_ns += more->efficiency_ns;
 	to->occupancy_ns += more->occupancy_ns;
 }
@@ -56,8 +56,7 @@ static void go_to(struct pf_sm *s, int64_t ns)
 
 	if (ns <= s->at_ns)
 		return;
-	if (__builtin_sub_overflow(ns, s->at_ns, &len))
-		len = INT64_MAX;
+	len = pf_sat_sub(ns, s->at_ns);
 	s->at_ns = ns;
 	if (!s->count)
 		return;

@@ -14,6 +14,7 @@
 #include "analysis/steps_impl.h"
 #include "events/trust.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "trace/event.h"
 
 #define GPU_BITS (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(COMM))
@@ -174,10 +175,9 @@ static int count_gpu(struct steps *s, struct row *row,
 	if (pf_copies_add(s->copies, s->gpu, ev, &way, err) < 0)
 		return -1;
 	row->ways[way].count++;
-	row->ways[way].ns = pf_span_end(row->ways[way].ns, ev->dur_ns);
+	pf_sat_sum(&row->ways[way].ns, ev->dur_ns);
 	if (ev->bytes >= 0)
-		row->ways[way].bytes =
-			pf_span_end(row->ways[way].bytes, ev->bytes);
+		pf_sat_sum(&row->ways[way].bytes, ev->bytes);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/steps_impl.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 static const struct {
 	const char *name, *words;
@@ -125,7 +126,7 @@ static int64_t sum_devices(const struct steps *s, struct pf_sm_sums *sums)
 	*sums = (struct pf_sm_sums){ 0 };
 	for (size_t i = 0; i < s->device_count; i++) {
 		pf_sm_sums_add(sums, &s->devices[i].sums);
-		window_ns = pf_span_end(window_ns, s->devices[i].window_ns);
+		pf_sat_sum(&window_ns, s->devices[i].window_ns);
 	}
 	return window_ns;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/sat.h"
 #include "base/stats.h"
 
 void pf_stats_add(struct pf_stats *s, int64_t value)
@@ -14,8 +15,7 @@ void pf_stats_add(struct pf_stats *s, int64_t value)
 	if (!s->count || value > s->max)
 		s->max = value;
 	s->count++;
-	if (__builtin_add_overflow(s->sum, value, &s->sum))
-		s->sum = value < 0 ? INT64_MIN : INT64_MAX;
+	pf_sat_sum(&s->sum, value);
 	s->mean += before / (double)s->count;
 	s->m2 += before * ((double)value - s->mean);
 }

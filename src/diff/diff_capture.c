@@ -15,6 +15,7 @@
 #include "events/step.h"
 #include "analysis/steps.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/named.h"
 
 static const char *const class_names[PF_STEP_CLASSES] = {
@@ -323,7 +324,7 @@ static void add_up(struct pf_capture *c)
 			continue;
 		c->full_count++;
 		pf_capture_add(c, &c->step_ns,
-			       pf_capture_span(s->start_ns, s->end_ns));
+			       pf_sat_sub(s->end_ns, s->start_ns));
 		pf_capture_add(c, &c->busy_ns, s->busy_ns);
 		for (size_t k = 0; k < PF_STEP_CLASSES; k++)
 			pf_capture_add(c, &c->class_ns[k], s->class_ns[k]);
@@ -392,8 +393,8 @@ static int64_t *durations_take(const struct pf_capture *c, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < c->step_count; i++)
 		if (!c->steps[i].is_partial)
-			list[(*count)++] = pf_capture_span(c->steps[i].start_ns,
-							   c->steps[i].end_ns);
+			list[(*count)++] = pf_sat_sub(c->steps[i].end_ns,
+						      c->steps[i].start_ns);
 	qsort(list, *count, sizeof(*list), pf_stats_compare);
 	return list;
 }

@@ -212,19 +212,12 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 int pf_capture_averages(struct pf_db *db, const struct pf_window *window,
 			struct pf_capture *c, struct pf_err *err);
 
+/* A part of a sum that is refused if it is too large to be compared. */
 static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
 {
 	if (__builtin_add_overflow(*sum, n, sum) || *sum > PF_CAPTURE_SUM_MAX ||
 	    *sum < -PF_CAPTURE_SUM_MAX)
 		c->is_too_large = true;
-}
-
-/* From a time to a later one. */
-static inline int64_t pf_capture_span(int64_t from_ns, int64_t to_ns)
-{
-	int64_t ns;
-
-	return __builtin_sub_overflow(to_ns, from_ns, &ns) ? INT64_MAX : ns;
 }
 
 /* The number of a text of the trace. */

@@ -13,6 +13,7 @@
 #include "diff/diff_work.h"
 #include "events/interval.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 
 #define DEPTH_MAX 4096 /* deeper events count for what is around them */
@@ -182,7 +183,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 			end = up->end_ns;
 		if (end > start_ns)
 			pf_capture_add(c, &c->ops[up->row].self_ns,
-				       -pf_capture_span(start_ns, end));
+				       -pf_sat_sub(end, start_ns));
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "idle/gaps.h"
 #include "events/interval.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 
 struct waits {
@@ -101,7 +102,7 @@ static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 		if (s->trace_id != trace_id || s->start_ns >= to_ns)
 			break;
 		if (!s->is_partial && to > from)
-			pf_capture_add(c, &ns, pf_capture_span(from, to));
+			pf_capture_add(c, &ns, pf_sat_sub(to, from));
 	}
 	return ns;
 }
@@ -167,7 +168,7 @@ static void add_call(struct waits *w, int64_t trace_id,
 	row = site_row(w, call->place);
 	row->count++;
 	pf_capture_add(w->c, &row->ns,
-		       pf_capture_span(call->start_ns, call->end_ns));
+		       pf_sat_sub(call->end_ns, call->start_ns));
 }
 
 static int walk_track(struct waits *w, const struct pf_pageable *pageable,

@@ -9,14 +9,7 @@
 #include <string.h>
 
 #include "events/interval.h"
-
-/* b - a for a <= b, held at the largest length there is. */
-static int64_t distance(int64_t a, int64_t b)
-{
-	int64_t d;
-
-	return __builtin_sub_overflow(b, a, &d) ? INT64_MAX : d;
-}
+#include "base/sat.h"
 
 int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 {
@@ -29,12 +22,11 @@ int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 		u->first_ns = u->end_ns = start_ns;
 	}
 	if (start_ns > u->end_ns) {
-		gap = distance(u->end_ns, start_ns);
+		gap = pf_sat_sub(start_ns, u->end_ns);
 		u->end_ns = start_ns;
 	}
 	if (end_ns > u->end_ns) {
-		u->covered_ns =
-			pf_ns_add(u->covered_ns, distance(u->end_ns, end_ns));
+		pf_sat_sum(&u->covered_ns, pf_sat_sub(end_ns, u->end_ns));
 		u->end_ns = end_ns;
 	}
 	return gap;
@@ -42,7 +34,7 @@ int64_t pf_union_add(struct pf_union *u, int64_t start_ns, int64_t end_ns)
 
 int64_t pf_union_total(const struct pf_union *u)
 {
-	return distance(u->first_ns, u->end_ns);
+	return pf_sat_sub(u->end_ns, u->first_ns);
 }
 
 int64_t pf_union_idle(const struct pf_union *u)
@@ -87,8 +79,7 @@ void pf_sweep_to(struct pf_sweep *s, int64_t at_ns)
 		int64_t until;
 		unsigned mask = active(s, at_ns, &until);
 
-		s->by_mask[mask] =
-			pf_ns_add(s->by_mask[mask], distance(s->at_ns, until));
+		pf_sat_sum(&s->by_mask[mask], pf_sat_sub(until, s->at_ns));
 		s->at_ns = until;
 	}
 }
@@ -121,7 +112,7 @@ int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
 		if ((any && !(mask & any)) || (mask & all) != all ||
 		    (mask & none))
 			continue;
-		total = pf_ns_add(total, s->by_mask[mask]);
+		pf_sat_sum(&total, s->by_mask[mask]);
 	}
 	return total;
 }

@@ -25,24 +25,6 @@ static inline int64_t pf_span_end(int64_t start_ns, int64_t dur_ns)
 	return end;
 }
 
-/*
- * A sum of lengths, held at the largest there is: spans that overlap can add
- * up to more than 292 years in a trace that nobody vouches for.
- */
-static inline int64_t pf_ns_add(int64_t a_ns, int64_t b_ns)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a_ns, b_ns, &sum))
-		return a_ns < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
-static inline void pf_ns_sum(int64_t *sum_ns, int64_t part_ns)
-{
-	*sum_ns = pf_ns_add(*sum_ns, part_ns);
-}
-
 /* ---- the union of one set of spans ---- */
 
 /* Zero-initialised: nothing yet. */

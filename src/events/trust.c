@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "events/interval.h"
 #include "events/hints.h"
 #include "events/trust.h"
 #include "base/buf.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/named.h"
 
 struct trust {
@@ -43,11 +43,9 @@ enum column {
 static void add_work(struct trust *t, sqlite3_stmt *st, int first)
 {
 	t->work_count += sqlite3_column_int64(st, first);
-	t->work_ns =
-		pf_span_end(t->work_ns, sqlite3_column_int64(st, first + 1));
+	pf_sat_sum(&t->work_ns, sqlite3_column_int64(st, first + 1));
 	t->orphan_count += sqlite3_column_int64(st, first + 2);
-	t->orphan_ns =
-		pf_span_end(t->orphan_ns, sqlite3_column_int64(st, first + 3));
+	pf_sat_sum(&t->orphan_ns, sqlite3_column_int64(st, first + 3));
 }
 
 static void add_facts(struct trust *t, sqlite3_stmt *st)

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/alloc_scan.h"
 #include "idle/gap_find.h"
 #include "events/interval.h"
 #include "export/slice_impl.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/named.h"
 #include "trace/event.h"
 
@@ -115,14 +115,14 @@ static void add_margin(struct slice *s, const struct pf_window_trace *t)
 		margin = length / 10 > GAP_MARGIN_NS ? length / 10
 						     : GAP_MARGIN_NS;
 	if (margin > 0) {
-		s->from_ns = pf_alloc_sub(s->from_ns, margin);
-		s->to_ns = pf_alloc_add(s->to_ns, margin);
+		s->from_ns = pf_sat_sub(s->from_ns, margin);
+		pf_sat_sum(&s->to_ns, margin);
 	}
 	if (s->from_ns < t->first_ns)
 		s->from_ns = t->first_ns;
 	/* what begins with the last event belongs to all of the trace */
 	if (s->to_ns > t->last_ns)
-		s->to_ns = pf_alloc_add(t->last_ns, 1);
+		s->to_ns = pf_sat_add(t->last_ns, 1);
 }
 
 /* The first event, but whole microseconds stay whole, and all times fit. */
@@ -154,8 +154,8 @@ static int set_window(struct slice *s, struct pf_window *window,
 	add_margin(s, t);
 	if (s->from_ns >= s->to_ns)
 		return pf_fail(err, PF_EDATA, "no event is in the window");
-	s->result->from_ns = pf_alloc_sub(s->from_ns, t->first_ns);
-	s->result->to_ns = pf_alloc_sub(s->to_ns, t->first_ns);
+	s->result->from_ns = pf_sat_sub(s->from_ns, t->first_ns);
+	s->result->to_ns = pf_sat_sub(s->to_ns, t->first_ns);
 	s->writer.shift_ns = find_shift(t);
 	return 0;
 }

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory/alloc_scan.h"
 #include "export/slice_impl.h"
 #include "base/jsonw.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/argtext.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -153,7 +153,7 @@ static void put_args(struct pf_slice_writer *w, const struct pf_span *e,
 		pf_buf_addf(&w->buf,
 			    "%sprofan cut\":{\"start_ns\":%" PRId64
 			    ",\"dur_ns\":%" PRId64 "}",
-			    separator, pf_alloc_sub(e->start_ns, w->shift_ns),
+			    separator, pf_sat_sub(e->start_ns, w->shift_ns),
 			    e->dur_ns);
 		separator = ",\"";
 	}
@@ -212,12 +212,11 @@ int pf_slice_event(struct pf_slice_writer *w, const struct pf_span *e,
 		pf_slice_put_tid(&w->buf, t->tid, at->lane);
 	}
 	pf_buf_adds(&w->buf, ",\"ts\":");
-	pf_slice_put_time(&w->buf, pf_alloc_sub(at->start_ns, w->shift_ns),
+	pf_slice_put_time(&w->buf, pf_sat_sub(at->start_ns, w->shift_ns),
 			  w->is_whole_us);
 	if (is_range) {
 		pf_buf_adds(&w->buf, ",\"dur\":");
-		pf_slice_put_time(&w->buf,
-				  pf_alloc_sub(at->end_ns, at->start_ns),
+		pf_slice_put_time(&w->buf, pf_sat_sub(at->end_ns, at->start_ns),
 				  w->is_whole_us);
 	}
 	put_members(w);
@@ -255,9 +254,9 @@ static int put_base(struct pf_slice_writer *w, struct pf_db *db,
 	sqlite3_bind_int64(stmt, 1, trace_id);
 	rc = pf_db_step(db, stmt, err);
 	if (rc == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
-		pf_buf_addf(&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
-			    pf_alloc_add(sqlite3_column_int64(stmt, 0),
-					 w->shift_ns));
+		pf_buf_addf(
+			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
+			pf_sat_add(sqlite3_column_int64(stmt, 0), w->shift_ns));
 	sqlite3_finalize(stmt);
 	return rc < 0 ? -1 : 0;
 }

@@ -8,6 +8,7 @@
 #include "export/stack_tree.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/utf8.h"
 
 #define NODES_MAX   (1u << 26)
@@ -75,10 +76,8 @@ void pf_stack_add(struct pf_stack_tree *t, uint32_t node, int64_t weight)
 	if (weight <= 0)
 		return;
 	t->line_count += *at == 0;
-	if (__builtin_add_overflow(*at, weight, at))
-		*at = INT64_MAX;
-	if (__builtin_add_overflow(t->total, weight, &t->total))
-		t->total = INT64_MAX;
+	pf_sat_sum(at, weight);
+	pf_sat_sum(&t->total, weight);
 }
 
 /* ---- lines ---- */

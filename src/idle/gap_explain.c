@@ -13,6 +13,7 @@
 #include "idle/gap_explain.h"
 #include "events/interval.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -295,10 +296,8 @@ static void look_for_drain(struct pf_explain *x, struct pf_gap *gap,
 			   const struct pf_walk *w, int64_t launch_id)
 {
 	const struct pf_block_call *b = pf_walk_last_block(w);
-	int64_t earliest;
+	int64_t earliest = pf_sat_sub(gap->start_ns, DRAIN_SLACK_NS);
 
-	if (__builtin_sub_overflow(gap->start_ns, DRAIN_SLACK_NS, &earliest))
-		earliest = INT64_MIN;
 	if (b->end_ns < gap->start_ns &&
 	    (b->event_id == x->drained_by ||
 	     (launch_id > b->event_id &&

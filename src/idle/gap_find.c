@@ -14,6 +14,7 @@
 #include "events/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -151,12 +152,12 @@ static int add_event(struct finder *f, struct device *d,
 	if (pf_window_cut(d->sum.trace, &start, &end)) {
 		pf_union_add(&d->cut, start, end);
 		d->sum.event_count++;
-		d->sum.work_ns = pf_ns_add(d->sum.work_ns, end - start);
+		pf_sat_sum(&d->sum.work_ns, end - start);
 		out_ns -= end - start;
 	} else {
 		d->sum.outside_count++;
 	}
-	d->sum.outside_ns = pf_ns_add(d->sum.outside_ns, out_ns);
+	pf_sat_sum(&d->sum.outside_ns, out_ns);
 	return 0;
 }
 

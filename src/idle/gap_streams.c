@@ -13,6 +13,7 @@
 #include "events/reader.h"
 #include "events/step.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/spool.h"
 
 #define SORT_BYTES     (16u << 20)
@@ -127,7 +128,7 @@ static int judge(struct streams *s, struct pf_db *db, struct pf_err *err)
 		else if (found && b->start_ns[i] > gap->end_ns)
 			wait = HOST_WAIT;
 		sum = &s->items[gap->stream].wait_ns[wait];
-		*sum = pf_ns_add(*sum, gap->ns);
+		pf_sat_sum(sum, gap->ns);
 	}
 	pf_reader_free(reader);
 	return rc || err->code ? -1 : 0;

@@ -9,9 +9,9 @@
 
 #include "idle/gap_streams.h"
 #include "idle/gaps_impl.h"
-#include "events/interval.h"
 #include "events/trust.h"
 #include "base/mem.h"
+#include "base/sat.h"
 
 /* ---- sums ---- */
 
@@ -198,14 +198,14 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	g->devices = pf_grow(g->devices, &g->device_cap, g->device_count + 1,
 			     sizeof(*g->devices));
 	g->devices[g->device_count++] = *d;
-	g->all.window_ns = pf_ns_add(g->all.window_ns, d->window_ns);
-	g->all.busy_ns = pf_ns_add(g->all.busy_ns, d->busy_ns);
-	g->all.idle_ns = pf_ns_add(g->all.idle_ns, d->idle_ns);
+	pf_sat_sum(&g->all.window_ns, d->window_ns);
+	pf_sat_sum(&g->all.busy_ns, d->busy_ns);
+	pf_sat_sum(&g->all.idle_ns, d->idle_ns);
 	g->all.gap_count += d->gap_count;
 	g->all.event_count += d->event_count;
-	g->all.work_ns = pf_ns_add(g->all.work_ns, d->work_ns);
+	pf_sat_sum(&g->all.work_ns, d->work_ns);
 	g->all.outside_count += d->outside_count;
-	g->all.outside_ns = pf_ns_add(g->all.outside_ns, d->outside_ns);
+	pf_sat_sum(&g->all.outside_ns, d->outside_ns);
 }
 
 /* ---- the whole ---- */

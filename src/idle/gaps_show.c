@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "idle/gaps_impl.h"
-#include "events/interval.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 
 /* ---- tables ---- */
 
@@ -502,8 +502,8 @@ static void add_notes(struct gaps *g, struct pf_doc *doc)
 			pf_num_show_ratio(
 				percent,
 				pf_num_share(g->all.outside_ns,
-					     pf_ns_add(g->all.work_ns,
-						       g->all.outside_ns))));
+					     pf_sat_add(g->all.work_ns,
+							g->all.outside_ns))));
 	if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu GPUs",
 			    g->device_count);

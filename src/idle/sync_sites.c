@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "idle/gaps.h"
-#include "events/interval.h"
 #include "base/stats.h"
 #include "events/step.h"
 #include "idle/sync_sites.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 
 struct idle {
@@ -115,7 +115,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 	own->first_ns = d->first_ns;
 	own->last_ns = d->last_ns;
-	l->out->window_ns = pf_ns_add(l->out->window_ns, d->window_ns);
+	pf_sat_sum(&l->out->window_ns, d->window_ns);
 	l->out->device_count++;
 }
 

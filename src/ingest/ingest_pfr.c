@@ -16,6 +16,7 @@
 #include "base/tempfile.h"
 #include "pfr/map.h"
 #include "ingest/ingest_impl.h"
+#include "base/sat.h"
 
 #define BATCH_EVENTS   32768u
 #define INDEX_BYTES    (4u << 20)
@@ -145,9 +146,8 @@ static void note_stat(struct reading *r)
 		pf_ingest_note_fact(r->in, key, v);
 	}
 	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
-		if (pf_pfr_line_int(stat, dropped[i], &v) &&
-		    __builtin_add_overflow(sum, v, &sum))
-			sum = INT64_MAX;
+		if (pf_pfr_line_int(stat, dropped[i], &v))
+			pf_sat_sum(&sum, v);
 	/* Before its last STAT the agent wrote so many events. */
 	if (pf_pfr_line_int(stat, "events", &v)) {
 		v -= r->in->event_count - r->in->metadata_count +

@@ -14,6 +14,7 @@
 #include "events/interval.h"
 #include "events/reader.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -158,10 +159,10 @@ static void add_sums(struct pf_alloc_sums *to, int64_t bytes)
 {
 	if (bytes > 0) {
 		to->count++;
-		to->bytes = pf_alloc_add(to->bytes, bytes);
+		pf_sat_sum(&to->bytes, bytes);
 	} else if (bytes < 0) {
 		to->freed_count++;
-		to->freed_bytes = pf_alloc_sub(to->freed_bytes, bytes);
+		to->freed_bytes = pf_sat_sub(to->freed_bytes, bytes);
 	}
 }
 

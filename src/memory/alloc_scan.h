@@ -87,24 +87,4 @@ void pf_allocs_release(struct pf_allocs *a);
 
 struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site);
 
-/* a + b, held at the limits of the type. */
-static inline int64_t pf_alloc_add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
-
-/* a - b, held at the limits of the type. */
-static inline int64_t pf_alloc_sub(int64_t a, int64_t b)
-{
-	int64_t difference;
-
-	if (__builtin_sub_overflow(a, b, &difference))
-		return a < b ? INT64_MIN : INT64_MAX;
-	return difference;
-}
-
 #endif

@@ -7,6 +7,7 @@
 #include "memory/usage_impl.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/named.h"
 
 static int load_capacities(struct pf_usage *u, struct pf_db *db,
@@ -71,22 +72,22 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	}
 	which = &u->allocs.devices[d - u->devices];
 	pf_usage_device_label(u, (uint32_t)(d - u->devices), name);
-	pf_num_show_ns(time, pf_alloc_sub(d->peak_ns, which->trace->first_ns));
+	pf_num_show_ns(time, pf_sat_sub(d->peak_ns, which->trace->first_ns));
 	if (!d->is_absolute) {
 		pf_doc_finding(
 			doc,
 			"%s: at most %s more than at the start, after "
 			"%s; this trace has no totals",
 			name,
-			pf_num_show_bytes(
-				peak, pf_alloc_sub(d->peak, d->start_level)),
+			pf_num_show_bytes(peak,
+					  pf_sat_sub(d->peak, d->start_level)),
 			time);
 		return;
 	}
 	pf_num_show_bytes(peak, d->peak);
 	pf_num_show_bytes(of, d->capacity);
-	pf_num_show_ratio(
-		part, pf_num_share(pf_alloc_sub(d->peak, d->alive), d->peak));
+	pf_num_show_ratio(part,
+			  pf_num_share(pf_sat_sub(d->peak, d->alive), d->peak));
 	pf_doc_finding(
 		doc, "%s: at most %s%s%s allocated, after %s%s%s%s", name, peak,
 		d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "", time,

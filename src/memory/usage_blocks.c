@@ -9,9 +9,9 @@
 
 #include <stdlib.h>
 
-#include "events/interval.h"
 #include "memory/usage_impl.h"
 #include "base/mem.h"
+#include "base/sat.h"
 
 #define UNSEEN UINT64_MAX
 #define FREED  (UINT64_MAX - 1)
@@ -41,7 +41,7 @@ static void add_block(struct pf_usage_groups *g, uint32_t device,
 	struct pf_usage_group *group = find_group(g, &key);
 
 	group->count++;
-	group->bytes = pf_alloc_add(group->bytes, b->bytes);
+	pf_sat_sum(&group->bytes, b->bytes);
 	if (b->bytes > group->largest)
 		group->largest = b->bytes;
 	if (b->time_ns < group->oldest_ns)
@@ -59,7 +59,7 @@ static void settle_peak(struct pf_usage *u, uint32_t device)
 		if (!d->blocks[i].is_used)
 			continue;
 		d->alive_count++;
-		d->alive = pf_alloc_add(d->alive, d->blocks[i].bytes);
+		pf_sat_sum(&d->alive, d->blocks[i].bytes);
 		add_block(&u->alive, device, &d->blocks[i], false);
 	}
 }
@@ -76,9 +76,9 @@ static int put_event(struct pf_usage *u, uint32_t device,
 		return 0;
 	pf_usage_put_device(u, t, device);
 	pf_table_int(t, b->bytes);
-	pf_table_int(t, pf_alloc_sub(b->time_ns, trace->first_ns));
-	pf_usage_put(t, pf_alloc_sub(freed_ns, trace->first_ns), is_freed);
-	pf_usage_put(t, pf_alloc_sub(freed_ns, b->time_ns), is_freed);
+	pf_table_int(t, pf_sat_sub(b->time_ns, trace->first_ns));
+	pf_usage_put(t, pf_sat_sub(freed_ns, trace->first_ns), is_freed);
+	pf_usage_put(t, pf_sat_sub(freed_ns, b->time_ns), is_freed);
 	if (pf_usage_put_site(u, t, b->site, err) < 0)
 		return -1;
 	pf_usage_put_ids(u, t, device);
@@ -95,7 +95,7 @@ static int settle_end(struct pf_usage *u, uint32_t device, struct pf_err *err)
 		if (!b->is_used || !b->is_inside)
 			continue;
 		d->kept_count++;
-		d->kept_bytes = pf_alloc_add(d->kept_bytes, b->bytes);
+		pf_sat_sum(&d->kept_bytes, b->bytes);
 		add_block(&u->kept, device, b, true);
 		if (put_event(u, device, b, 0, false, err) < 0)
 			return -1;
@@ -162,7 +162,7 @@ static int release(struct pf_usage *u, const struct pf_alloc *r,
 	} else if (*known == UNSEEN) {
 		d->early_count += is_inside;
 		if (is_inside)
-			d->early_bytes = pf_alloc_sub(d->early_bytes, r->bytes);
+			d->early_bytes = pf_sat_sub(d->early_bytes, r->bytes);
 	} else {
 		rc = put_event(u, r->device, &d->blocks[*known], r->time_ns,
 			       true, err);
@@ -177,7 +177,7 @@ static int release(struct pf_usage *u, const struct pf_alloc *r,
 static int64_t part_width(const struct pf_usage *u,
 			  const struct pf_usage_device *d)
 {
-	int64_t span = pf_alloc_sub(d->last_ns, d->first_ns);
+	int64_t span = pf_sat_sub(d->last_ns, d->first_ns);
 
 	return span / u->args->points + 1;
 }
@@ -192,11 +192,11 @@ static void end_part(struct pf_usage *u, uint32_t device)
 	if (d->part < 0)
 		return;
 	pf_usage_put_device(u, t, device);
-	pf_table_int(t, pf_alloc_sub(d->first_ns + d->part * width,
-				     trace->first_ns));
+	pf_table_int(
+		t, pf_sat_sub(d->first_ns + d->part * width, trace->first_ns));
 	pf_table_int(t, d->low);
 	pf_table_int(t, d->high);
-	pf_table_int(t, pf_alloc_sub(d->high_ns, trace->first_ns));
+	pf_table_int(t, pf_sat_sub(d->high_ns, trace->first_ns));
 	pf_table_int(t, d->last);
 	pf_usage_put(t, d->high_reserved, d->has_reserved);
 	pf_usage_put_ids(u, t, device);
@@ -209,7 +209,7 @@ static void draw(struct pf_usage *u, const struct pf_alloc *r)
 
 	if (!u->curve || !(r->flags & PF_ALLOC_INSIDE))
 		return;
-	part = pf_alloc_sub(r->time_ns, d->first_ns) / part_width(u, d);
+	part = pf_sat_sub(r->time_ns, d->first_ns) / part_width(u, d);
 	if (!d->has_curve_level) {
 		d->curve_level = d->start_level;
 		d->has_curve_level = true;
@@ -223,7 +223,7 @@ static void draw(struct pf_usage *u, const struct pf_alloc *r)
 	}
 	level = d->is_absolute && r->flags & PF_ALLOC_TOTAL
 			? r->total
-			: pf_alloc_add(d->curve_level, r->bytes);
+			: pf_sat_add(d->curve_level, r->bytes);
 	d->curve_level = d->last = level;
 	if (level < d->low)
 		d->low = level;
@@ -247,7 +247,7 @@ static int put_oom(struct pf_usage *u, const struct pf_alloc *r,
 	if (!(r->flags & PF_ALLOC_INSIDE))
 		return 0;
 	pf_usage_put_device(u, t, r->device);
-	pf_table_int(t, pf_alloc_sub(r->time_ns, trace->first_ns));
+	pf_table_int(t, pf_sat_sub(r->time_ns, trace->first_ns));
 	pf_table_int(t, r->bytes);
 	pf_usage_put(t, r->total, r->flags & PF_ALLOC_TOTAL);
 	pf_usage_put(t, r->reserved, r->flags & PF_ALLOC_RESERVED);

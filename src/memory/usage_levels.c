@@ -6,8 +6,8 @@
  */
 #include "config.h"
 
-#include "events/interval.h"
 #include "memory/usage_impl.h"
+#include "base/sat.h"
 
 static void begin(struct pf_usage_device *d, const struct pf_alloc *r)
 {
@@ -17,7 +17,7 @@ static void begin(struct pf_usage_device *d, const struct pf_alloc *r)
 		return;
 	d->level = r->total;
 	if (!(r->flags & PF_ALLOC_OOM))
-		d->level = pf_alloc_sub(r->total, r->bytes);
+		d->level = pf_sat_sub(r->total, r->bytes);
 	d->reserved = r->reserved;
 }
 
@@ -34,7 +34,7 @@ static void begin_window(struct pf_usage_device *d, const struct pf_alloc *r,
 /* The level after a record. */
 static void step(struct pf_usage_device *d, const struct pf_alloc *r)
 {
-	int64_t expected = pf_alloc_add(d->level, r->bytes);
+	int64_t expected = pf_sat_add(d->level, r->bytes);
 
 	d->level = expected;
 	if (!d->is_absolute || !(r->flags & PF_ALLOC_TOTAL))
@@ -43,14 +43,13 @@ static void step(struct pf_usage_device *d, const struct pf_alloc *r)
 	if (r->total == expected)
 		return;
 	d->jump_count++;
-	d->jump_bytes =
-		pf_alloc_add(d->jump_bytes, pf_alloc_sub(r->total, expected));
+	pf_sat_sum(&d->jump_bytes, pf_sat_sub(r->total, expected));
 }
 
 static void look(struct pf_usage_device *d, const struct pf_alloc *r,
 		 uint64_t at)
 {
-	int64_t unused = pf_alloc_sub(d->reserved, d->level);
+	int64_t unused = pf_sat_sub(d->reserved, d->level);
 
 	d->last_ns = r->time_ns;
 	d->end_level = d->level;
@@ -102,9 +101,8 @@ static void add_sums(struct pf_usage *u)
 
 		to->count += op->self.count;
 		to->freed_count += op->self.freed_count;
-		to->bytes = pf_alloc_add(to->bytes, op->self.bytes);
-		to->freed_bytes =
-			pf_alloc_add(to->freed_bytes, op->self.freed_bytes);
+		pf_sat_sum(&to->bytes, op->self.bytes);
+		pf_sat_sum(&to->freed_bytes, op->self.freed_bytes);
 	}
 }
 

@@ -8,6 +8,7 @@
 
 #include "memory/usage_impl.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "trace/event.h"
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
@@ -185,7 +186,7 @@ static void put_peak(const struct pf_usage *u, struct pf_table *t, uint32_t i)
 	bool has_reserved = is_absolute && d->has_reserved;
 	bool has_blocks = d->no_address_count < d->record_count;
 	int64_t unused =
-		has_reserved ? pf_alloc_sub(d->reserved_at_peak, d->peak) : 0;
+		has_reserved ? pf_sat_sub(d->reserved_at_peak, d->peak) : 0;
 
 	pf_usage_put(t, d->peak, is_absolute);
 	pf_usage_put(t, d->capacity, d->capacity > 0);
@@ -193,17 +194,17 @@ static void put_peak(const struct pf_usage *u, struct pf_table *t, uint32_t i)
 		pf_table_ratio(t, d->peak, d->capacity);
 	else
 		pf_table_null(t);
-	pf_table_int(t, pf_alloc_sub(d->peak, d->start_level));
-	pf_table_int(t, pf_alloc_sub(d->peak_ns, trace->first_ns));
+	pf_table_int(t, pf_sat_sub(d->peak, d->start_level));
+	pf_table_int(t, pf_sat_sub(d->peak_ns, trace->first_ns));
 	pf_usage_put(t, d->peak_reserved, has_reserved);
 	pf_usage_put(t, d->reserved_at_peak, has_reserved);
 	pf_usage_put(t, unused, has_reserved);
 	pf_usage_put(t, d->unused, has_reserved);
-	pf_usage_put(t, pf_alloc_sub(d->unused_ns, trace->first_ns),
+	pf_usage_put(t, pf_sat_sub(d->unused_ns, trace->first_ns),
 		     has_reserved && d->unused);
 	pf_usage_put(t, d->alive, has_blocks);
 	pf_usage_put(t, d->alive_count, has_blocks);
-	pf_usage_put(t, pf_alloc_sub(d->peak, d->alive),
+	pf_usage_put(t, pf_sat_sub(d->peak, d->alive),
 		     is_absolute && has_blocks);
 	pf_usage_put(t, d->start_level, is_absolute);
 	pf_usage_put(t, d->end_level, is_absolute);
@@ -314,8 +315,8 @@ static void put_before(const struct pf_usage *u, struct pf_table *t)
 		    d->no_address_count == d->record_count)
 			continue;
 		pf_usage_put_device(u, t, i);
-		pf_table_int(t, pf_alloc_sub(d->peak, d->alive));
-		pf_table_ratio(t, pf_alloc_sub(d->peak, d->alive), d->peak);
+		pf_table_int(t, pf_sat_sub(d->peak, d->alive));
+		pf_table_ratio(t, pf_sat_sub(d->peak, d->alive), d->peak);
 		pf_table_null(t);
 		pf_table_string(t, before_capture);
 		for (int k = 0; k < 4; k++)
@@ -353,7 +354,7 @@ static int add_alive(struct pf_usage *u, struct pf_err *err)
 		if (pf_usage_put_site(u, t, g->key.site, err) < 0)
 			return -1;
 		pf_table_int(t, g->largest);
-		pf_table_int(t, pf_alloc_sub(d->peak_ns, g->oldest_ns));
+		pf_table_int(t, pf_sat_sub(d->peak_ns, g->oldest_ns));
 		pf_usage_put_ids(u, t, g->key.device);
 	}
 	return 0;

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "events/interval.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "timeline/payload.h"
 #include "report/timeline.h"
+#include "base/sat.h"
 
 #define NAMES_PART 4 /* names may fill so much of the room: a quarter */
 
@@ -56,7 +56,7 @@ static void merge_names(struct names *n, struct pf_timeline *t)
 				     sizeof(*n->time_ns));
 		if (n->texts.count > had)
 			n->time_ns[at] = 0;
-		pf_ns_sum(&n->time_ns[at], t->names[i].time_ns);
+		pf_sat_sum(&n->time_ns[at], t->names[i].time_ns);
 		map[i] = at;
 	}
 	for (int g = 0; g < PF_SLICE_GROUPS; g++)

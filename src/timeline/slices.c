@@ -13,13 +13,13 @@
 
 #include "events/gpu.h"
 #include "base/intern.h"
-#include "events/interval.h"
 #include "events/names.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/utf8.h"
 #include "render/escape.h"
 #include "timeline/slices.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -182,12 +182,12 @@ static void pop(struct depths *d)
 	int64_t self = ns - d->child_ns[top];
 
 	if (self > 0) {
-		d->self_ns = pf_ns_add(d->self_ns, self);
+		pf_sat_sum(&d->self_ns, self);
 		if (d->waits[top])
-			d->waiting_ns = pf_ns_add(d->waiting_ns, self);
+			pf_sat_sum(&d->waiting_ns, self);
 	}
 	if (top)
-		d->child_ns[top - 1] = pf_ns_add(d->child_ns[top - 1], ns);
+		pf_sat_sum(&d->child_ns[top - 1], ns);
 }
 
 /* The depth of an event, -1 if there is none left. */
@@ -526,7 +526,7 @@ static void keep_names(struct loader *l)
 		for (uint32_t i = 0; i < t->group[g].count; i++) {
 			int64_t *sum = &t->names[t->group[g].name[i]].time_ns;
 
-			*sum = pf_ns_add(*sum, t->group[g].dur_ns[i]);
+			pf_sat_sum(sum, t->group[g].dur_ns[i]);
 		}
 }
 

@@ -9,7 +9,34 @@ nodist_libprofan_a_SOURCES = src/embed/assets.c
 AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
 bin_PROGRAMS += profan
 profan_LDADD = libprofan.a $(PROFAN_LIBS)
-dist_man1_MANS += src/profan.1
+
+# Commands and formats enter themselves in their lists.
+ENTRIES = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/src/entries.sh
+AM_CPPFLAGS += -Isrc
+src/cmd/commands.inc: $(profan_SOURCES) src/entries.sh
+	$(ENTRIES) PF_COMMAND $(srcdir)/src/cmd/*.c > $@
+src/render/formats.inc: $(libprofan_a_SOURCES) src/entries.sh
+	$(ENTRIES) PF_FORMAT $(srcdir)/src/render/*.c > $@
+src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh
+	$(ENTRIES) PF_INGEST_FORMAT $(srcdir)/src/ingest/*.c > $@
+src/cmd/cmd.o: src/cmd/commands.inc
+src/render/render.o: src/render/formats.inc
+src/ingest/ingest_open.o: src/ingest/formats.inc
+CLEANFILES += src/cmd/commands.inc src/render/formats.inc \
+	src/ingest/formats.inc
+
+# The man page: a part of each command is beside it.
+MAN_PARTS = $(sort $(wildcard $(srcdir)/src/cmd/*.1))
+man1_MANS += src/profan.1
+src/profan.1: src/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
+	$(AM_V_GEN)(set -e; in=$(srcdir)/src/profan.1.in; \
+		sed '/^@commands@/,$$d' $$in; \
+		for c in $$(sed 's/.*(\(.*\))/\1/' src/cmd/commands.inc); do \
+			sed 1d $(srcdir)/src/cmd/cmd_$$c.1; \
+		done; \
+		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
+CLEANFILES += src/profan.1 src/profan.1.tmp
+EXTRA_DIST += src/entries.sh src/profan.1.in $(MAN_PARTS:$(srcdir)/%=%)
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \

@@ -2,7 +2,7 @@
 # Help, man page and completion against the tables of commands and options,
 # and the keys of JSON output against the man page.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
-man=$top_srcdir/src/profan.1
+man=$top_builddir/src/profan.1
 
 # commands as "profan help" lists them
 "$profan" help >"$tmp/help" || not_ok "help" "$tmp/help"

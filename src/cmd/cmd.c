@@ -13,32 +13,14 @@
 #include "base/suggest.h"
 #include "cmd/cmd.h"
 
-/* clang-format off */
+#define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
+#include "cmd/commands.inc"
+#undef PF_ENTRY
+#define PF_ENTRY(name) &pf_cmd_##name,
 const struct pf_cmd *const pf_cmds[] = {
-	&pf_cmd_ingest,
-	&pf_cmd_capture,
-	&pf_cmd_table,
-	&pf_cmd_steps,
-	&pf_cmd_kernels,
-	&pf_cmd_modules,
-	&pf_cmd_launches,
-	&pf_cmd_overlap,
-	&pf_cmd_gaps,
-	&pf_cmd_syncs,
-	&pf_cmd_diff,
-	&pf_cmd_trend,
-	&pf_cmd_memory,
-	&pf_cmd_doctor,
-	&pf_cmd_report,
-	&pf_cmd_info,
-	&pf_cmd_query,
-	&pf_cmd_stacks,
-	&pf_cmd_slice,
-	&pf_cmd_export,
-	&pf_cmd_help,
+#include "cmd/commands.inc"
 	NULL,
 };
-/* clang-format on */
 
 struct common {
 	bool is_help, quiet;
@@ -69,7 +51,7 @@ static const struct pf_opt doc_opts[] = {
 
 /* The same of commands that have a page. */
 static const struct pf_opt page_opts[] = {
-	{ 'f', "format", PF_FORMAT_HTML_WORDS, "print as", PF_OPT_CHOICE,
+	{ 'f', "format", PF_FORMAT_PAGE_WORDS, "print as", PF_OPT_CHOICE,
 	  offsetof(struct common, format), 0, 0 },
 	{ 'w', "width", "N",
 	  "shorten texts so that lines have N columns (0: never)", PF_OPT_INT,
@@ -202,7 +184,7 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	if (rc >= 0 && pf_doc_settle(&doc, err) < 0)
 		rc = -1;
 	if (rc >= 0 &&
-	    (cx->style.format == PF_FORMAT_HTML
+	    (cx->style.format == &pf_format_page
 		     ? cmd->page(cx, args, &doc, err)
 		     : pf_render_doc(&cx->style, &doc, cx->out, err)) < 0)
 		rc = -1;
@@ -241,18 +223,16 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 		   const struct common *common)
 {
+	const struct pf_format *format = pf_formats[common->format];
 	int64_t rows;
 
 	cx->quiet = common->quiet;
 	cx->style.command = cmd->name;
-	cx->style.format = (enum pf_format)common->format;
+	cx->style.format = format;
 	cx->style.width =
 		common->width < 0 ? find_width(cx->out) : (int)common->width;
-	cx->wide = common->format == PF_FORMAT_CSV ||
-		   common->format == PF_FORMAT_JSON ||
-		   common->format == PF_FORMAT_HTML;
-	rows = common->format == PF_FORMAT_TEXT ? cmd->text_rows
-						: cmd->data_rows;
+	cx->wide = format->flags & PF_WIDE;
+	rows = format->flags & PF_SHORT ? cmd->text_rows : cmd->data_rows;
 	cx->limit = common->limit != LIMIT_UNSET ? common->limit
 		    : rows                       ? rows
 						 : -1;

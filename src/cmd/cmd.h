@@ -12,8 +12,8 @@
  * PF_BRIEF say which formats have a column) and knows of neither format,
  * order nor limit.  Any other command has run() and prints itself.
  *
- * To add one: write cmd/cmd_NAME.c like this, declare the entry below, add it
- * to the table in cmd.c, describe it in profan.1 (tests/docs.sh checks).
+ * To add one: write cmd/cmd_NAME.c like this, and its part of the man page,
+ * cmd/cmd_NAME.1 (tests/docs.sh holds one against the other).
  *
  *	static const struct pf_gaps_args defaults = { PF_WINDOW_DEFAULTS, ... };
  *	static const struct pf_opt opts[] = { PF_WINDOW_OPTS(...), ..., { 0 } };
@@ -24,7 +24,7 @@
  *		return pf_gaps(cx->db, args, doc, err);
  *	}
  *
- *	const struct pf_cmd pf_cmd_gaps = {
+ *	PF_COMMAND(90, gaps) = {
  *		.name = "gaps",
  *		.args = "[DB]",
  *		.summary = "show why the GPU is idle",
@@ -74,7 +74,7 @@ struct pf_ctx {
 	FILE *out;             /* where output goes */
 	bool quiet;            /* -q */
 	int64_t limit;         /* of rows in lists; -1: all */
-	bool wide;             /* csv or json: every column is shown */
+	bool wide;             /* the format shows every column */
 };
 
 struct pf_cmd {
@@ -108,27 +108,11 @@ struct pf_cmd {
 	int64_t text_rows, data_rows;
 };
 
-extern const struct pf_cmd pf_cmd_capture;
-extern const struct pf_cmd pf_cmd_diff;
-extern const struct pf_cmd pf_cmd_doctor;
-extern const struct pf_cmd pf_cmd_export;
-extern const struct pf_cmd pf_cmd_gaps;
-extern const struct pf_cmd pf_cmd_help;
-extern const struct pf_cmd pf_cmd_info;
-extern const struct pf_cmd pf_cmd_ingest;
-extern const struct pf_cmd pf_cmd_kernels;
-extern const struct pf_cmd pf_cmd_launches;
-extern const struct pf_cmd pf_cmd_memory;
-extern const struct pf_cmd pf_cmd_modules;
-extern const struct pf_cmd pf_cmd_overlap;
-extern const struct pf_cmd pf_cmd_query;
-extern const struct pf_cmd pf_cmd_report;
-extern const struct pf_cmd pf_cmd_slice;
-extern const struct pf_cmd pf_cmd_stacks;
-extern const struct pf_cmd pf_cmd_steps;
-extern const struct pf_cmd pf_cmd_syncs;
-extern const struct pf_cmd pf_cmd_table;
-extern const struct pf_cmd pf_cmd_trend;
+/*
+ * Defines a command and enters it in the list, which src/entries.sh makes;
+ * help shows them in the order of the numbers.
+ */
+#define PF_COMMAND(number, name) const struct pf_cmd pf_cmd_##name
 
 /* Every command in the order of help; ends with NULL. */
 extern const struct pf_cmd *const pf_cmds[];

@@ -286,7 +286,7 @@ static int show_table(const char *db, struct pf_err *err)
 			 (char *)"10",
 			 NULL };
 
-	return pf_cmd_run(&pf_cmd_table, 5, argv, stderr, err);
+	return pf_cmd_run(pf_cmd_find("table", err), 5, argv, stderr, err);
 }
 
 /* Read what the run left, and say what it was. */
@@ -360,7 +360,7 @@ out:
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_capture = {
+PF_COMMAND(20, capture) = {
 	.name = "capture",
 	.args = "[--] PROGRAM [ARG]...",
 	.summary = "run a program and record what it does on host and GPU",

@@ -144,7 +144,7 @@ static int load_timelines(struct diff_args *a, const struct pf_inputs *inputs,
 static int check_args(const struct pf_ctx *cx, struct diff_args *a,
 		      struct pf_err *err)
 {
-	if (a->out && cx->style.format != PF_FORMAT_HTML)
+	if (a->out && cx->style.format != &pf_format_page)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with '--format html'");
 	if (pf_page_args_read(&a->page, err))
@@ -170,14 +170,14 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct diff_args *args = argv;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
-	bool is_page = cx->style.format == PF_FORMAT_HTML;
+	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
 	int rc = split(cx, &a_count, err);
 
 	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
 	/* a comment has room for little */
-	if (cx->style.format == PF_FORMAT_MD && cx->limit < 0)
+	if (cx->style.format == &pf_format_md && cx->limit < 0)
 		doc->order.limit = MD_ROWS;
 	if (!rc)
 		rc = check_args(cx, args, err);
@@ -247,7 +247,7 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_diff = {
+PF_COMMAND(110, diff) = {
 	.name = "diff",
 	.args = "A B | A1 A2... -- B1 B2...",
 	.summary = "compare captures before and after a change",

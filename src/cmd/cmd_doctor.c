@@ -23,7 +23,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return is_failed;
 }
 
-const struct pf_cmd pf_cmd_doctor = {
+PF_COMMAND(140, doctor) = {
 	.name = "doctor",
 	.args = "[DB]",
 	.summary = "show how far the traces can be trusted",

@@ -31,7 +31,7 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return pf_export_rows(cx->db, a->out, a->force, err);
 }
 
-const struct pf_cmd pf_cmd_export = {
+PF_COMMAND(200, export) = {
 	.name = "export",
 	.args = "--rows -o FILE [DB]",
 	.summary = "write a database as plain tables",

@@ -28,7 +28,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return pf_gaps(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_gaps = {
+PF_COMMAND(90, gaps) = {
 	.name = "gaps",
 	.args = "[DB]",
 	.summary = "show why the GPU is idle",

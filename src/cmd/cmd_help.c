@@ -35,7 +35,7 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return 0;
 }
 
-const struct pf_cmd pf_cmd_help = {
+PF_COMMAND(210, help) = {
 	.name = "help",
 	.args = "[COMMAND]",
 	.summary = "explain a command, or list them all",

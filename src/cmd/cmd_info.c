@@ -16,7 +16,7 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_info = {
+PF_COMMAND(160, info) = {
 	.name = "info",
 	.args = "[DB]",
 	.summary = "show what is in a database",

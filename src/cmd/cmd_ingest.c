@@ -202,7 +202,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_ingest = {
+PF_COMMAND(10, ingest) = {
 	.name = "ingest",
 	.args = "TRACE...",
 	.summary = "read traces into one database",

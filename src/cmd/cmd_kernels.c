@@ -19,7 +19,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_kernels(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_kernels = {
+PF_COMMAND(50, kernels) = {
 	.name = "kernels",
 	.args = "[DB]",
 	.summary = "show kernels by name, operator or geometry",

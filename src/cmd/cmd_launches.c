@@ -17,7 +17,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_launches(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_launches = {
+PF_COMMAND(70, launches) = {
 	.name = "launches",
 	.args = "[DB]",
 	.summary = "show the calls that launch GPU work, and its delay",

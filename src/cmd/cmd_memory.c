@@ -34,7 +34,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return pf_usage(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_memory = {
+PF_COMMAND(130, memory) = {
 	.name = "memory",
 	.args = "[DB]",
 	.summary = "show peaks of memory and what holds them",

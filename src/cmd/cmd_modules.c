@@ -20,7 +20,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_modules(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_modules = {
+PF_COMMAND(60, modules) = {
 	.name = "modules",
 	.args = "[DB]",
 	.summary = "show time by module of the model",

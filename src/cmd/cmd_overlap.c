@@ -17,7 +17,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_overlap(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_overlap = {
+PF_COMMAND(80, overlap) = {
 	.name = "overlap",
 	.args = "[DB]",
 	.summary = "show what GPU time hides behind computation",

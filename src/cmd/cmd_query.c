@@ -16,7 +16,7 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return pf_render_finish(sink, err);
 }
 
-const struct pf_cmd pf_cmd_query = {
+PF_COMMAND(170, query) = {
 	.name = "query",
 	.args = "[DB] SQL",
 	.summary = "print the rows of one SQL statement",

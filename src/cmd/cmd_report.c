@@ -10,10 +10,8 @@
 struct report_args {
 	struct pf_report_args report;
 	const char *out;
-	int format;
+	int format; /* 0: the page; else one more than in pf_formats[] */
 };
-
-enum { AS_HTML, AS_MD, AS_TEXT, AS_CSV, AS_JSON };
 
 #define FIELD(f) offsetof(struct report_args, f)
 
@@ -25,50 +23,41 @@ static const struct pf_opt opts[] = {
 	{ 'o', "output", "FILE",
 	  "write this file (html: report.html, else standard output)",
 	  PF_OPT_STRING, FIELD(out), 0, 0 },
-	{ 'f', "format", "html|md|text|csv|json",
-	  "a page, a summary, or the verdicts", PF_OPT_CHOICE, FIELD(format), 0,
-	  0 },
+	{ 'f', "format", pf_format_names, "a page, a summary, or the verdicts",
+	  PF_OPT_CHOICE, FIELD(format), 0, 0 },
 	PF_PAGE_OPTS(struct report_args, report.page),
 	PF_WINDOW_OPTS(struct report_args, report.window),
 	{ 0 },
 };
 
-static int show_doc(struct pf_ctx *cx, const struct pf_report *r, int format,
+/* The verdicts as a document. */
+static int show_doc(struct pf_ctx *cx, const struct pf_report *r,
 		    struct pf_err *err)
 {
-	static const enum pf_format formats[] = {
-		[AS_TEXT] = PF_FORMAT_TEXT,
-		[AS_CSV] = PF_FORMAT_CSV,
-		[AS_JSON] = PF_FORMAT_JSON,
-	};
 	struct pf_doc doc = { 0 };
 	int rc;
 
 	pf_report_doc(r, &doc);
-	cx->style.format = formats[format];
 	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
 	pf_doc_release(&doc);
 	return rc;
 }
 
-static int show(struct pf_ctx *cx, const struct report_args *a,
-		struct pf_report *r, struct pf_err *err)
+static int show(struct pf_ctx *cx, const char *path, struct pf_report *r,
+		struct pf_err *err)
 {
 	struct pf_buf text = { 0 };
-	const char *path = a->out;
-	int rc = 0;
+	int rc;
 
-	if (a->format == AS_MD) {
+	if (cx->style.format == &pf_format_md) {
 		pf_report_md(r, NULL, &text);
+		rc = pf_output_write(cx, path, &text, err);
 	} else {
 		rc = pf_report_html(r, &text, err);
-		if (!path)
-			path = "report.html";
+		if (!rc)
+			rc = pf_output_page(cx, path ? path : "report.html",
+					    &text, err);
 	}
-	if (!rc)
-		rc = a->format == AS_HTML
-			     ? pf_output_page(cx, path, &text, err)
-			     : pf_output_write(cx, path, &text, err);
 	pf_buf_release(&text);
 	return rc;
 }
@@ -76,26 +65,30 @@ static int show(struct pf_ctx *cx, const struct report_args *a,
 static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 {
 	struct report_args *a = argv;
+	const struct pf_format *format =
+		a->format ? pf_formats[a->format - 1] : &pf_format_page;
+	bool is_doc = format != &pf_format_page && format != &pf_format_md;
 	struct pf_report report;
 	int rc;
 
+	cx->style.format = format;
 	if (pf_page_args_read(&a->report.page, err))
 		return -1;
-	if (a->out && a->format > AS_MD)
+	if (a->out && is_doc)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with html and md");
-	if (a->format != AS_HTML)
+	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
 	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_path),
 			    &report, err);
 	if (!rc)
-		rc = a->format > AS_MD ? show_doc(cx, &report, a->format, err)
-				       : show(cx, a, &report, err);
+		rc = is_doc ? show_doc(cx, &report, err)
+			    : show(cx, a->out, &report, err);
 	pf_report_release(&report);
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_report = {
+PF_COMMAND(150, report) = {
 	.name = "report",
 	.args = "[DB]",
 	.summary = "write what was found as one HTML page",

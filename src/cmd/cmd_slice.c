@@ -57,7 +57,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return 0;
 }
 
-const struct pf_cmd pf_cmd_slice = {
+PF_COMMAND(190, slice) = {
 	.name = "slice",
 	.args = "-o FILE [DB]",
 	.summary = "write part of a trace as a trace for Perfetto",

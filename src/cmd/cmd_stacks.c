@@ -46,7 +46,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return 0;
 }
 
-const struct pf_cmd pf_cmd_stacks = {
+PF_COMMAND(180, stacks) = {
 	.name = "stacks",
 	.args = "[DB]",
 	.summary = "print stacks for flame graphs",

@@ -20,7 +20,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_steps_answer(cx->db, args, doc, err);
 }
 
-const struct pf_cmd pf_cmd_steps = {
+PF_COMMAND(40, steps) = {
 	.name = "steps",
 	.args = "[DB]",
 	.summary = "show how long steps take, and what that time goes to",

@@ -34,7 +34,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return is_failed;
 }
 
-const struct pf_cmd pf_cmd_syncs = {
+PF_COMMAND(100, syncs) = {
 	.name = "syncs",
 	.args = "[DB]",
 	.summary = "show the calls that wait for the GPU",

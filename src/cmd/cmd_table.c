@@ -168,7 +168,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	const struct pf_average_list *list = &averages->list[0];
 	const struct pf_average **rows =
 		pf_torch_sorted(list->rows, list->count, sort);
-	bool is_text = cx->style.format == PF_FORMAT_TEXT;
+	bool is_text = cx->style.format == &pf_format_text;
 	int64_t unset = is_text ? LIMIT_TEXT : -1;
 	const struct pf_torch_table t = {
 		.rules = &averages->rules,
@@ -278,7 +278,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_table = {
+PF_COMMAND(30, table) = {
 	.name = "table",
 	.args = "[verdicts] [DB]",
 	.words = "verdicts",

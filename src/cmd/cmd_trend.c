@@ -36,7 +36,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return rc;
 }
 
-const struct pf_cmd pf_cmd_trend = {
+PF_COMMAND(120, trend) = {
 	.name = "trend",
 	.args = "A B...",
 	.summary = "show the same figures of several captures, a row each",

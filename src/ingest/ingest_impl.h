@@ -159,8 +159,12 @@ struct pf_ingest_format {
 };
 #define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
 
-extern const struct pf_ingest_format pf_ingest_chrome; /* ingest_read.c */
-extern const struct pf_ingest_format pf_ingest_pfr;    /* ingest_pfr.c */
+/*
+ * Defines a format and enters it in the list, which src/entries.sh makes; they
+ * are asked in the order of the numbers.
+ */
+#define PF_INGEST_FORMAT(number, name)                                         \
+	const struct pf_ingest_format pf_ingest_##name
 
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);

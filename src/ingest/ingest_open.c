@@ -5,9 +5,12 @@
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
 
+#define PF_ENTRY(name) extern const struct pf_ingest_format pf_ingest_##name;
+#include "ingest/formats.inc"
+#undef PF_ENTRY
+#define PF_ENTRY(name) &pf_ingest_##name,
 static const struct pf_ingest_format *const formats[] = {
-	&pf_ingest_pfr,
-	&pf_ingest_chrome,
+#include "ingest/formats.inc"
 };
 
 void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b)

@@ -326,5 +326,4 @@ static bool claims(const char *head, size_t len)
 	return true;
 }
 
-const struct pf_ingest_format pf_ingest_chrome = { "chrome", claims,
-						   read_chrome };
+PF_INGEST_FORMAT(90, chrome) = { "chrome", claims, read_chrome };

@@ -121,5 +121,7 @@ static void end(struct pf_printer *p)
 	(void)p;
 }
 
-const struct pf_format_ops pf_format_csv = { begin, scalars, head, row,
-					     tail,  notes,   end,  NULL };
+static const struct pf_format_ops ops = { begin, scalars, head, row,
+					  tail,  notes,   end,  NULL };
+
+PF_FORMAT(20, csv) = { "csv", PF_WIDE, &ops };

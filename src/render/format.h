@@ -14,8 +14,8 @@
 #include "table/doc.h"
 
 struct pf_printer {
-	struct pf_row_sink sink; /* first: a printer is a row sink */
-	const struct pf_format_ops *ops;
+	struct pf_row_sink sink;         /* first: a printer is a row sink */
+	const struct pf_format_ops *ops; /* of style.format */
 	struct pf_style style;
 	FILE *out;
 	struct pf_buf buf;         /* written out when it is large */
@@ -45,8 +45,13 @@ struct pf_format_ops {
 	void (*fold)(struct pf_printer *p, bool is_begin);
 };
 
-extern const struct pf_format_ops pf_format_text, pf_format_csv, pf_format_json,
-	pf_format_md;
+/*
+ * Defines a format and enters it in the list, which src/entries.sh makes;
+ * options show them in the order of the numbers:
+ *
+ *	PF_FORMAT(20, csv) = { "csv", PF_WIDE, &ops };
+ */
+#define PF_FORMAT(number, name) const struct pf_format pf_format_##name
 
 void pf_printer_flush(struct pf_printer *p);
 

@@ -85,5 +85,7 @@ static void end(struct pf_printer *p)
 	pf_jsonw_end(&p->json);
 }
 
-const struct pf_format_ops pf_format_json = { begin, scalars, head, row,
-					      tail,  notes,   end,  NULL };
+static const struct pf_format_ops ops = { begin, scalars, head, row,
+					  tail,  notes,   end,  NULL };
+
+PF_FORMAT(30, json) = { "json", PF_WIDE, &ops };

@@ -129,5 +129,7 @@ static void fold(struct pf_printer *p, bool is_begin)
 				      : "</details>\n");
 }
 
-const struct pf_format_ops pf_format_md = { begin, scalars, head, row,
-					    tail,  notes,   end,  fold };
+static const struct pf_format_ops ops = { begin, scalars, head, row,
+					  tail,  notes,   end,  fold };
+
+PF_FORMAT(40, md) = { "md", PF_FOR_PEOPLE, &ops };

@@ -11,12 +11,24 @@
 
 #define FLUSH_BYTES 65536
 
-static const struct pf_format_ops *const formats[] = {
-	[PF_FORMAT_TEXT] = &pf_format_text,
-	[PF_FORMAT_CSV] = &pf_format_csv,
-	[PF_FORMAT_JSON] = &pf_format_json,
-	[PF_FORMAT_MD] = &pf_format_md,
+const struct pf_format pf_format_page = { "html", PF_WIDE, NULL };
+
+#define PF_ENTRY(name) extern const struct pf_format pf_format_##name;
+#include "render/formats.inc"
+#undef PF_ENTRY
+#define PF_ENTRY(name) &pf_format_##name,
+const struct pf_format *const pf_formats[] = {
+#include "render/formats.inc"
+	&pf_format_page,
 };
+#undef PF_ENTRY
+#define PF_ENTRY(name) "|" #name
+const char pf_format_names[] = "html"
+#include "render/formats.inc"
+	;
+const char pf_format_names_page[] =
+#include "render/formats.inc"
+	"|html";
 
 void pf_printer_flush(struct pf_printer *p)
 {
@@ -168,7 +180,7 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 
 	p->sink.head = sink_head;
 	p->sink.row = sink_row;
-	p->ops = formats[style->format];
+	p->ops = style->format->ops;
 	p->style = *style;
 	p->out = out;
 	p->json.out = &p->buf;
@@ -176,16 +188,11 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 	return p;
 }
 
-static bool has_room(enum pf_format format)
-{
-	return format == PF_FORMAT_CSV || format == PF_FORMAT_JSON;
-}
-
 /* The columns that this format has: their number, and where they are. */
 static size_t choose_cols(const struct pf_printer *p, const struct pf_table *t,
 			  struct pf_col *cols, size_t *places)
 {
-	int hidden = has_room(p->style.format) ? PF_BRIEF : PF_FULL;
+	int hidden = p->style.format->flags & PF_WIDE ? PF_BRIEF : PF_FULL;
 	const struct pf_col *all = pf_table_cols(t);
 	size_t count = 0;
 
@@ -226,17 +233,12 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	return rc;
 }
 
-static bool is_for_people(enum pf_format format)
-{
-	return format == PF_FORMAT_TEXT || format == PF_FORMAT_MD;
-}
-
 int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		  FILE *out, struct pf_err *err)
 {
 	struct pf_printer *p = printer_new(style, out);
 	bool is_brief = doc->is_nothing && doc->scalar_count &&
-			is_for_people(style->format);
+			style->format->flags & PF_FOR_PEOPLE;
 	size_t tables = is_brief ? 0 : doc->table_count;
 	bool folds =
 		p->ops->fold && doc->main_tables && doc->main_tables < tables;

@@ -23,15 +23,34 @@
 #include "base/err.h"
 #include "table/doc.h"
 
-/* In the order of PF_FORMAT_WORDS. */
-enum pf_format { PF_FORMAT_TEXT, PF_FORMAT_CSV, PF_FORMAT_JSON, PF_FORMAT_MD };
-#define PF_FORMAT_WORDS "text|csv|json|md"
-/* And a page, which report/ makes, of commands that have one. */
-#define PF_FORMAT_HTML       (PF_FORMAT_MD + 1)
-#define PF_FORMAT_HTML_WORDS PF_FORMAT_WORDS "|html"
+/* What the rest of the program may ask of a format. */
+enum pf_format_flags {
+	PF_WIDE = 1,       /* every column (PF_FULL), raw numbers */
+	PF_FOR_PEOPLE = 2, /* of a document with nothing only the finding */
+	PF_SHORT = 4,      /* lists end early */
+};
+
+struct pf_format_ops;
+struct pf_format {
+	const char *name;
+	unsigned flags;                  /* enum pf_format_flags */
+	const struct pf_format_ops *ops; /* NULL: see pf_format_page */
+};
+
+/* Every format in the order of help, then the page. */
+extern const struct pf_format *const pf_formats[];
+/* Their names as an option's words; of a command that has a page too. */
+#define PF_FORMAT_WORDS      (pf_format_names + sizeof("html"))
+#define PF_FORMAT_PAGE_WORDS (pf_format_names_page + 1)
+/* "html|text|csv|json|md", and "|text|csv|json|md|html" */
+extern const char pf_format_names[], pf_format_names_page[];
+
+/* Those that somebody names; the page, "html", is made by report/. */
+extern const struct pf_format pf_format_text, pf_format_csv, pf_format_json,
+	pf_format_md, pf_format_page;
 
 struct pf_style {
-	enum pf_format format;
+	const struct pf_format *format;
 	int width;           /* columns of text output; 0 = no limit */
 	const char *command; /* for json; not NULL */
 };

@@ -351,5 +351,7 @@ static void end(struct pf_printer *p)
 	(void)p;
 }
 
-const struct pf_format_ops pf_format_text = { begin, scalars, head, row,
-					      tail,  notes,   end,  NULL };
+static const struct pf_format_ops ops = { begin, scalars, head, row,
+					  tail,  notes,   end,  NULL };
+
+PF_FORMAT(10, text) = { "text", PF_FOR_PEOPLE | PF_SHORT, &ops };

@@ -31,8 +31,8 @@ static void print(const struct pf_style *style, const struct pf_doc *doc,
 	free(text);
 }
 
-static void prints(enum pf_format format, int width, const struct pf_doc *doc,
-		   const char *want)
+static void prints(const struct pf_format *format, int width,
+		   const struct pf_doc *doc, const char *want)
 {
 	struct pf_style style = { format, width, "test" };
 	struct pf_buf out = { 0 };
@@ -65,7 +65,7 @@ static void every_format(void **state)
 	pf_doc_int(&doc, "size_bytes", "Size", PF_BYTES, 2000);
 	pf_doc_string(&doc, "path", "The path", "x");
 	pf_doc_note(&doc, "%d left out", 3);
-	prints(PF_FORMAT_TEXT, 80, &doc,
+	prints(&pf_format_text, 80, &doc,
 	       "Size      2.00 kB\n"
 	       "The path  x\n"
 	       "\n"
@@ -76,11 +76,11 @@ static void every_format(void **state)
 	       "b         -     12 ns  100.00 %\n"
 	       "\n"
 	       "Note: 3 left out\n");
-	prints(PF_FORMAT_CSV, 80, &doc,
+	prints(&pf_format_csv, 80, &doc,
 	       "key,value\nsize_bytes,2000\npath,x\n\n"
 	       "name,count,time_ns,share\n\"a,b\",1234,1500000,0.25\n"
 	       "b,,12,1\n");
-	prints(PF_FORMAT_JSON, 80, &doc,
+	prints(&pf_format_json, 80, &doc,
 	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {\n"
 	       "\t\t\"size_bytes\": 2000,\n\t\t\"path\": \"x\"\n\t},\n"
 	       "\t\"tables\": {\n\t\t\"t\": [\n"
@@ -89,7 +89,7 @@ static void every_format(void **state)
 	       "\t\t\t{\"name\": \"b\", \"count\": null, "
 	       "\"time_ns\": 12, \"share\": 1}\n"
 	       "\t\t]\n\t},\n\t\"notes\": [\n\t\t\"3 left out\"\n\t]\n}\n");
-	prints(PF_FORMAT_MD, 80, &doc,
+	prints(&pf_format_md, 80, &doc,
 	       "| What | Value |\n| :--- | :--- |\n| Size | 2.00 kB |\n"
 	       "| The path | `x` |\n\n**Title**\n\n"
 	       "| Name | Count | Time | Share |\n"
@@ -104,15 +104,15 @@ static void an_empty_document(void **state)
 	struct pf_doc doc = { 0 };
 
 	(void)state;
-	prints(PF_FORMAT_TEXT, 80, &doc, "");
-	prints(PF_FORMAT_CSV, 80, &doc, "");
-	prints(PF_FORMAT_MD, 80, &doc, "");
-	prints(PF_FORMAT_JSON, 80, &doc,
+	prints(&pf_format_text, 80, &doc, "");
+	prints(&pf_format_csv, 80, &doc, "");
+	prints(&pf_format_md, 80, &doc, "");
+	prints(&pf_format_json, 80, &doc,
 	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {},\n"
 	       "\t\"tables\": {},\n\t\"notes\": []\n}\n");
 	pf_doc_table(&doc, "t", "Title", cols, 4);
-	prints(PF_FORMAT_TEXT, 80, &doc, "Title\n(none)\n");
-	prints(PF_FORMAT_CSV, 80, &doc, "name,count,time_ns,share\n");
+	prints(&pf_format_text, 80, &doc, "Title\n(none)\n");
+	prints(&pf_format_csv, 80, &doc, "name,count,time_ns,share\n");
 	pf_doc_release(&doc);
 }
 
@@ -122,7 +122,7 @@ static void names_are_shortened_to_the_width(void **state)
 	static const char name[] =
 		"void at::native::vectorized_elementwise_kernel<4, "
 		"at::native::CUDAFunctor_add<float>>(int, float)-the-end";
-	struct pf_style style = { PF_FORMAT_TEXT, 80, "test" };
+	struct pf_style style = { &pf_format_text, 80, "test" };
 	struct pf_doc doc = { 0 };
 
 	(void)state;
@@ -152,7 +152,7 @@ static void too_narrow_becomes_records(void **state)
 
 	(void)state;
 	fill(&doc, "n", 1);
-	prints(PF_FORMAT_TEXT, 20, &doc,
+	prints(&pf_format_text, 20, &doc,
 	       "Title\n"
 	       "Name   n\nCount  1,234\nTime   1.500 ms\nShare  25.00 %\n\n"
 	       "Name   b\nCount  -\nTime   12 ns\nShare  100.00 %\n");
@@ -171,7 +171,7 @@ static void wide_letters_are_aligned(void **state)
 	pf_table_int(t, 1);
 	pf_table_string(t, "\xc3\xa9");
 	pf_table_int(t, 22);
-	prints(PF_FORMAT_TEXT, 80, &doc,
+	prints(&pf_format_text, 80, &doc,
 	       "A      B\n----  --\n\xe4\xb8\xad\xe6\x96\x87   1\n"
 	       "\xc3\xa9     22\n");
 	pf_doc_release(&doc);
@@ -210,7 +210,7 @@ static void a_bar_outside_of_tables_stays(void **state)
 	t = pf_doc_table(&doc, "t", "T|U", bars, 1);
 	pf_table_string(t, "c|d");
 	pf_doc_note(&doc, "e|f");
-	prints(PF_FORMAT_MD, 0, &doc,
+	prints(&pf_format_md, 0, &doc,
 	       "``the op x|y`z``.\n\n**`T|U`**\n\n"
 	       "| `A\\|B` |\n| :--- |\n| `c\\|d` |\n\n- `e|f`\n");
 	pf_doc_release(&doc);
@@ -226,11 +226,11 @@ static void text_shows_no_control_bytes(void **state)
 	fill(&doc, name, sizeof(name) - 1);
 	pf_doc_string(&doc, "k", "K", name);
 	pf_doc_note(&doc, "'%s' is odd", name);
-	for (int format = PF_FORMAT_TEXT; format <= PF_FORMAT_MD; format++) {
+	for (size_t i = 0; pf_formats[i]->ops; i++) {
 		struct pf_buf out = { 0 };
 
-		style.format = (enum pf_format)format;
-		if (format != PF_FORMAT_CSV) {
+		style.format = pf_formats[i];
+		if (style.format != &pf_format_csv) {
 			print(&style, &doc, &out);
 			assert_null(memchr(out.data, 0x1b, out.len));
 			assert_null(memchr(out.data, 0x07, out.len));
@@ -262,7 +262,7 @@ static void csv_reads_back(void **state)
 		"plain", " edge ", "\"", "a,b",         "x\r\ny",
 		"",      "=1+1",   "\t", "caf\xc3\xa9", "\x1b[1m",
 	};
-	struct pf_style style = { PF_FORMAT_CSV, 80, "test" };
+	struct pf_style style = { &pf_format_csv, 80, "test" };
 	struct pf_buf want = { 0 }, got = { 0 }, out = { 0 };
 	struct pf_doc doc = { 0 };
 	struct pf_table *t = pf_doc_table(&doc, "t", NULL, one, 2);
@@ -293,11 +293,11 @@ static void rows_come_one_by_one(void **state)
 {
 	static const struct pf_col two[] = { { "n", "n", PF_ANY },
 					     { "n", "n", PF_ANY } };
-	struct pf_style style = { PF_FORMAT_TEXT, 80, "q" };
+	struct pf_style style = { &pf_format_text, 80, "q" };
 	struct pf_err err = { 0 };
 
 	(void)state;
-	for (int format = PF_FORMAT_TEXT; format <= PF_FORMAT_MD; format++) {
+	for (size_t n = 0; pf_formats[n]->ops; n++) {
 		struct pf_cell cells[2] = { { PF_CELL_INT, { .i = 0 } },
 					    { PF_CELL_REAL, { .d = 0.5 } } };
 		struct pf_row_sink *sink;
@@ -305,7 +305,7 @@ static void rows_come_one_by_one(void **state)
 		size_t len = 0, lines = 0;
 		FILE *f = open_memstream(&text, &len);
 
-		style.format = (enum pf_format)format;
+		style.format = pf_formats[n];
 		sink = pf_render_rows(&style, "rows", f);
 		assert_int_equal(sink->head(sink, two, 2, &err), 0);
 		for (; cells[0].v.i < 25000; cells[0].v.i++)
@@ -316,7 +316,7 @@ static void rows_come_one_by_one(void **state)
 			lines += text[i] == '\n';
 		assert_true(lines >= 25001);
 		assert_non_null(strstr(text, "24999"));
-		if (format == PF_FORMAT_CSV)
+		if (style.format == &pf_format_csv)
 			assert_memory_equal(text, "n,n_2\n0,0.5\n", 12);
 		free(text);
 	}
@@ -324,7 +324,7 @@ static void rows_come_one_by_one(void **state)
 
 static void full_disks_are_noticed(void **state)
 {
-	struct pf_style style = { PF_FORMAT_CSV, 80, "q" };
+	struct pf_style style = { &pf_format_csv, 80, "q" };
 	struct pf_err err = { 0 };
 	FILE *f = fopen("/dev/full", "w");
 	struct pf_row_sink *sink = pf_render_rows(&style, "rows", f);

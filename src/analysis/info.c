@@ -14,6 +14,7 @@
 #include "analysis/info.h"
 #include "torch/rules.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -168,19 +169,12 @@ static int load_types(struct pf_db *db, struct types *types, struct pf_err *err)
 
 static struct type_count *find_type(const struct types *types, int64_t id)
 {
-	size_t low = 0, high = types->count;
+	size_t low;
 
 	/* ids are 0, 1, 2... or 1, 2, 3... unless the database is odd */
-	if ((size_t)id < high && types->items[id].id == id)
+	if ((size_t)id < types->count && types->items[id].id == id)
 		return &types->items[id];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (types->items[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = PF_SEARCH(i, types->count, types->items[i].id < id);
 	if (low < types->count && types->items[low].id == id)
 		return &types->items[low];
 	return NULL;

@@ -16,6 +16,7 @@
 #include "analysis/steps.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "store/named.h"
 
 static const char *const class_names[PF_STEP_CLASSES] = {
@@ -232,20 +233,13 @@ static int load_steps(struct pf_db *db,
 static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 					 int64_t at_ns, bool on_host)
 {
-	size_t low = 0, high = c->step_count;
-	struct pf_capture_step *s;
+	struct pf_capture_step *s = c->steps;
+	size_t low = PF_SEARCH(i, c->step_count,
+			       s[i].trace_id < trace_id ||
+				       (s[i].trace_id == trace_id &&
+					(on_host ? s[i].host_start_ns
+						 : s[i].start_ns) <= at_ns));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		s = &c->steps[middle];
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id &&
-		     (on_host ? s->host_start_ns : s->start_ns) <= at_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return NULL;
 	s = &c->steps[low - 1];

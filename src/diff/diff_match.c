@@ -14,6 +14,7 @@
 #include "diff/diff_match.h"
 #include "diff/family.h"
 #include "base/mem.h"
+#include "base/search.h"
 
 #define NO_LAUNCH "(no launch record)"
 #define PART_MAX  8
@@ -311,18 +312,11 @@ static size_t find_chain(const uint32_t *values, size_t count, uint32_t *chain)
 	size_t length = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t low = 0, high = length;
+		size_t low;
 
 		if (values[i] == UINT32_MAX)
 			continue;
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (values[tail[middle]] < values[i])
-				low = middle + 1;
-			else
-				high = middle;
-		}
+		low = PF_SEARCH(k, length, values[tail[k]] < values[i]);
 		before[i] = low ? tail[low - 1] : UINT32_MAX;
 		tail[low] = (uint32_t)i;
 		if (low == length)

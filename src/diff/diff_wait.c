@@ -15,6 +15,7 @@
 #include "events/interval.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "store/cursor.h"
 
 struct waits {
@@ -81,19 +82,13 @@ static struct pf_wait_row *site_row(struct waits *w, struct pf_place place)
 static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 			     int64_t from_ns, int64_t to_ns)
 {
-	size_t low = 0, high = c->step_count;
+	const struct pf_capture_step *step = c->steps;
+	size_t low = PF_SEARCH(i, c->step_count,
+			       step[i].trace_id < trace_id ||
+				       (step[i].trace_id == trace_id &&
+					step[i].end_ns <= from_ns));
 	int64_t ns = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_capture_step *s = &c->steps[middle];
-
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id && s->end_ns <= from_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < c->step_count; low++) {
 		const struct pf_capture_step *s = &c->steps[low];
 		int64_t from = s->start_ns > from_ns ? s->start_ns : from_ns;

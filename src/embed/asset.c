@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "base/search.h"
 #include "embed/asset.h"
 #include "embed/asset_table.h"
 
@@ -8,24 +9,14 @@
 
 const char *pf_asset(const char *name, size_t *len)
 {
-	size_t low = 0, high = pf_asset_count;
+	const struct pf_asset_entry *e = pf_asset_table;
+	size_t at = PF_SEARCH(i, pf_asset_count, strcmp(e[i].name, name) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_asset_entry *e = &pf_asset_table[middle];
-		int order = strcmp(name, e->name);
-
-		if (order == 0) {
-			if (len)
-				*len = e->len;
-			return e->data;
-		}
-		if (order < 0)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return NULL;
+	if (at == pf_asset_count || strcmp(e[at].name, name))
+		return NULL;
+	if (len)
+		*len = e[at].len;
+	return e[at].data;
 }
 
 const char *pf_asset_name(size_t index)

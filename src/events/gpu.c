@@ -15,6 +15,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -166,16 +167,8 @@ static int load_configs(struct pf_gpu *g, struct pf_err *err)
 const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 					       int64_t id)
 {
-	size_t low = 0, high = g->config_count;
+	size_t low = PF_SEARCH(i, g->config_count, g->configs[i].id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->configs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < g->config_count && g->configs[low].id == id)
 		return &g->configs[low];
 	return NULL;

@@ -13,6 +13,7 @@
 #include "events/interval.h"
 #include "events/step_names.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -145,16 +146,8 @@ static unsigned find_kind(const struct pf_host *h, uint32_t type)
 
 static enum special_class find_special(const struct pf_host *h, uint32_t name)
 {
-	size_t low = 0, high = h->special_count;
+	size_t low = PF_SEARCH(i, h->special_count, h->specials[i].name < name);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (h->specials[middle].name < name)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < h->special_count && h->specials[low].name == name)
 		return h->specials[low].class;
 	return 0;

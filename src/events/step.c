@@ -14,6 +14,7 @@
 #include "events/step.h"
 #include "events/step_names.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/spool.h"
 #include "store/named.h"
 
@@ -53,22 +54,24 @@ static bool is_step_of(const struct pf_steps *steps, size_t i, int64_t trace_id,
 	       steps->items[i].host_start_ns <= start_ns;
 }
 
+/* How many steps begin at or before an instant of a trace; all before it. */
+static size_t begun(const struct pf_steps *steps, int64_t trace_id,
+		    int64_t at_ns)
+{
+	const struct pf_step *s = steps->items;
+
+	return PF_SEARCH(i, steps->count,
+			 s[i].trace_id < trace_id ||
+				 (s[i].trace_id == trace_id &&
+				  s[i].host_start_ns <= at_ns));
+}
+
 /* The last step of this number that begins at or before start_ns. */
 static struct pf_step *find_step(struct pf_steps *steps, int64_t trace_id,
 				 int64_t number, int64_t start_ns)
 {
-	size_t low = 0, high = steps->count;
+	size_t low = begun(steps, trace_id, start_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_step *s = &steps->items[middle];
-
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id && s->host_start_ns <= start_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	while (low-- > 0 && steps->items[low].trace_id == trace_id)
 		if (steps->items[low].step == number)
 			return &steps->items[low];
@@ -235,18 +238,8 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
 		   int64_t at_ns)
 {
-	size_t low = 0, high = steps->count;
+	size_t low = begun(steps, trace_id, at_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct pf_step *s = &steps->items[middle];
-
-		if (s->trace_id < trace_id ||
-		    (s->trace_id == trace_id && s->host_start_ns <= at_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low || steps->items[low - 1].trace_id != trace_id ||
 	    steps->items[low - 1].host_end_ns <= at_ns)
 		return steps->count;

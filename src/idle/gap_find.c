@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -242,16 +243,8 @@ static struct device *find_device(struct finder *f, int64_t device)
 static void place_by_config(const struct finder *f, int64_t id,
 			    struct pf_gap_work *e)
 {
-	size_t low = 0, high = f->config_count;
+	size_t low = PF_SEARCH(i, f->config_count, f->configs[i].id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->configs[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	e->device = e->stream = -1;
 	if (low < f->config_count && f->configs[low].id == id) {
 		e->device = f->configs[low].device;
@@ -282,16 +275,8 @@ static int load_configs(struct finder *f, struct pf_err *err)
 static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 {
 	uint32_t track = pf_track_of(e->event_id);
-	size_t low = 0, high = f->track_count;
+	size_t low = PF_SEARCH(i, f->track_count, f->tracks[i].id < track);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->tracks[middle].id < track)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == f->track_count || f->tracks[low].id != track)
 		return;
 	if (e->device < 0)

@@ -14,6 +14,7 @@
 #include "idle/sync_sites.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/search.h"
 #include "store/cursor.h"
 
 struct idle {
@@ -122,17 +123,9 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 /* Idle time of a device before an instant. */
 static int64_t idle_before(const struct device *d, int64_t at_ns)
 {
-	size_t low = 0, high = d->count;
+	size_t low = PF_SEARCH(i, d->count, d->gaps[i].start_ns <= at_ns);
 	const struct idle *g;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (d->gaps[middle].start_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return 0;
 	g = &d->gaps[low - 1];

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+#include "base/search.h"
 
 void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 			      const char *text, size_t len)
@@ -42,22 +43,14 @@ void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 /* Ids grow, so names are in their order. */
 static enum pf_comm_rule find_rule(const struct pf_ingest *in, uint32_t name)
 {
-	size_t low = 0, high = in->comm_name_count;
+	size_t low, count = in->comm_name_count;
 
-	if (!high || name < in->comm_names[0].id ||
-	    name > in->comm_names[high - 1].id)
+	if (!count || name < in->comm_names[0].id ||
+	    name > in->comm_names[count - 1].id)
 		return PF_COMM_NONE;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (in->comm_names[mid].id < name)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < in->comm_name_count && in->comm_names[low].id == name
-		       ? in->comm_names[low].rule
-		       : PF_COMM_NONE;
+	low = PF_SEARCH(i, count, in->comm_names[i].id < name);
+	return in->comm_names[low].id == name ? in->comm_names[low].rule
+					      : PF_COMM_NONE;
 }
 
 uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "ingest/ingest_impl.h"
+#include "base/search.h"
 
 #define ROWS_AT_ONCE 32
 #define ROW_COLUMNS  13
@@ -79,16 +80,8 @@ static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
 					      const struct pf_ingest_call *call)
 {
 	int64_t ns = call->start_ns, after;
-	size_t low = 0, high = in->step_count;
+	size_t low = PF_SEARCH(i, in->step_count, in->steps[i].start_ns <= ns);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (in->steps[mid].start_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low)
 		return NULL;
 	/* From the start of the step, so that nothing overflows. */

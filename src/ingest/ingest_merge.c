@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+#include "base/search.h"
 
 /* A span that is still open, and the innermost operator at or above it. */
 struct open_span {
@@ -110,16 +111,9 @@ static int note_call(struct merging *m, const struct pf_run_event *ev,
 
 static int64_t step_number(const struct pf_ingest *in, uint32_t name)
 {
-	size_t low = 0, high = in->step_name_count;
+	size_t low =
+		PF_SEARCH(i, in->step_name_count, in->step_names[i].id < name);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (in->step_names[mid].id < name)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < in->step_name_count && in->step_names[low].id == name
 		       ? in->step_names[low].step
 		       : -1;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "pfr/clock.h"
 #include "pfr/wire.h"
+#include "base/search.h"
 
 #define PAIRS_MAX (1u << 20) /* twelve days of one a second */
 
@@ -49,16 +50,8 @@ bool pf_pfr_clock_base(const struct pf_pfr_clock *c, int64_t *base_ns)
 
 static size_t find_pair(const struct pf_pfr_clock *c, int64_t ns)
 {
-	size_t low = 0, high = c->count;
+	size_t low = PF_SEARCH(i, c->count, c->pairs[i].realtime_ns <= ns);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->pairs[mid].realtime_ns <= ns)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low ? low - 1 : 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "pfr/defs.h"
+#include "base/search.h"
 
 /* Several times what a writer may define (agent/FORMAT.md, section 8). */
 #define TEXT_MAX     (64u << 20)
@@ -280,20 +281,11 @@ struct pf_pfr_text pf_pfr_keyed_text(const struct pf_pfr_defs *d,
 {
 	const struct pf_pfr_keyed want = { .table = (uint8_t)table,
 					   .key = key };
-	size_t low = 0, high = d->keyed_count;
+	size_t at = PF_SEARCH(i, d->keyed_count,
+			      compare_keys(&d->keyed[i], &want) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int order = compare_keys(&d->keyed[mid], &want);
-
-		if (!order)
-			return (struct pf_pfr_text){ d->text.data +
-							     d->keyed[mid].at,
-						     d->keyed[mid].len };
-		if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return (struct pf_pfr_text){ NULL, 0 };
+	if (at == d->keyed_count || compare_keys(&d->keyed[at], &want))
+		return (struct pf_pfr_text){ NULL, 0 };
+	return (struct pf_pfr_text){ d->text.data + d->keyed[at].at,
+				     d->keyed[at].len };
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "pfr/lines.h"
+#include "base/search.h"
 
 #define LINES_MAX 16384u
 #define BYTES_MAX (8u << 20)
@@ -26,22 +27,10 @@ void pf_pfr_lines_release(struct pf_pfr_lines *l)
 static size_t place_of(const struct pf_pfr_lines *l, const char *key,
 		       bool *is_there)
 {
-	size_t low = 0, high = l->count;
+	size_t at = PF_SEARCH(i, l->count, strcmp(l->items[i].key, key) < 0);
 
-	*is_there = false;
-	while (low < high && !*is_there) {
-		size_t mid = low + (high - low) / 2;
-		int order = strcmp(l->items[mid].key, key);
-
-		*is_there = order == 0;
-		if (*is_there)
-			low = mid;
-		else if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	*is_there = at < l->count && !strcmp(l->items[at].key, key);
+	return at;
 }
 
 static int hex_digit(char c)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "trace/event.h"
 
 struct pf_lexicon *pf_lexicon_open(sqlite3 *sql, size_t group_bytes)
@@ -259,16 +260,8 @@ int pf_lexicon_args_text(struct pf_lexicon *d, uint32_t id, const char **text,
 
 int64_t pf_lexicon_trace(const struct pf_lexicon *d, uint32_t track_id)
 {
-	size_t low = 0, high = d->track_count;
+	size_t low = PF_SEARCH(i, d->track_count, d->track[i].id < track_id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (d->track[middle].id < track_id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < d->track_count && d->track[low].id == track_id
 		       ? d->track[low].trace_id
 		       : -1;

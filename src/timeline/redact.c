@@ -10,6 +10,7 @@
 #include "events/names.h"
 #include "base/mem.h"
 #include "timeline/redact.h"
+#include "base/search.h"
 #include "store/named.h"
 
 struct pf_redact {
@@ -137,16 +138,9 @@ static size_t word_length(const char *s, size_t len)
 static int64_t find_private(const struct pf_redact *r, const char *s,
 			    size_t len)
 {
-	size_t low = 0, high = r->private_count;
+	size_t low =
+		PF_SEARCH(i, r->private_count, strcmp(r->private[i], s) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(r->private[middle], s) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < r->private_count && !strcmp(r->private[low], s) &&
 			       strlen(s) == len
 		       ? (int64_t)low

@@ -19,6 +19,7 @@
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/reader.h"
+#include "base/heap.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
@@ -66,33 +67,23 @@ enum pf_doctor_call pf_doctor_call(const char *name)
 
 /* ---- crossing ---- */
 
+static bool ends_earlier(const void *a, const void *b)
+{
+	return *(const int64_t *)a < *(const int64_t *)b;
+}
+
 static void push_end(struct walk *w, int64_t end)
 {
-	size_t i;
-
-	w->open = pf_grow(w->open, &w->open_cap, w->open_count + 1,
-			  sizeof(*w->open));
-	for (i = w->open_count++; i && w->open[(i - 1) / 2] > end;
-	     i = (i - 1) / 2)
-		w->open[i] = w->open[(i - 1) / 2];
-	w->open[i] = end;
+	w->open =
+		pf_grow(w->open, &w->open_cap, w->open_count + 1, sizeof(end));
+	w->open[w->open_count] = end;
+	pf_heap_rise(w->open, sizeof(end), w->open_count++, ends_earlier);
 }
 
 static void pop_end(struct walk *w)
 {
-	int64_t last = w->open[--w->open_count];
-	size_t i = 0, least;
-
-	for (;; i = least) {
-		least = 2 * i + 1;
-		if (least + 1 < w->open_count &&
-		    w->open[least + 1] < w->open[least])
-			least++;
-		if (least >= w->open_count || w->open[least] >= last)
-			break;
-		w->open[i] = w->open[least];
-	}
-	w->open[i] = last;
+	w->open[0] = w->open[--w->open_count];
+	pf_heap_sink(w->open, sizeof(*w->open), w->open_count, 0, ends_earlier);
 }
 
 static void check_crossing(struct walk *w, int64_t start, int64_t end)

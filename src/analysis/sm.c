@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analysis/sm.h"
+#include "base/heap.h"
 #include "base/mem.h"
 #include "base/sat.h"
 
@@ -71,14 +72,6 @@ static void go_to(struct pf_sm *s, int64_t ns)
 	pf_sm_sums_add(&s->sums, &more);
 }
 
-static void swap(struct pf_sm_kernel *a, struct pf_sm_kernel *b)
-{
-	struct pf_sm_kernel held = *a;
-
-	*a = *b;
-	*b = held;
-}
-
 /* Count a kernel in (1) or out (-1). */
 static void count(struct pf_sm *s, const struct pf_sm_kernel *k, int sign)
 {
@@ -92,35 +85,26 @@ static void count(struct pf_sm *s, const struct pf_sm_kernel *k, int sign)
 	}
 }
 
+static bool ends_earlier(const void *a, const void *b)
+{
+	const struct pf_sm_kernel *x = a, *y = b;
+
+	return x->end_ns < y->end_ns;
+}
+
 static void pop(struct pf_sm *s)
 {
-	size_t i = 0;
-
 	count(s, &s->heap[0], -1);
 	s->heap[0] = s->heap[--s->count];
-	for (;;) {
-		size_t least = i, left = 2 * i + 1;
-
-		for (size_t k = left; k < left + 2 && k < s->count; k++)
-			if (s->heap[k].end_ns < s->heap[least].end_ns)
-				least = k;
-		if (least == i)
-			return;
-		swap(&s->heap[i], &s->heap[least]);
-		i = least;
-	}
+	pf_heap_sink(s->heap, sizeof(*s->heap), s->count, 0, ends_earlier);
 }
 
 static void push(struct pf_sm *s, struct pf_sm_kernel kernel)
 {
-	size_t i = s->count;
-
-	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(*s->heap));
-	s->heap[s->count++] = kernel;
+	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(kernel));
+	s->heap[s->count] = kernel;
+	pf_heap_rise(s->heap, sizeof(kernel), s->count++, ends_earlier);
 	count(s, &kernel, 1);
-	for (; i && s->heap[i].end_ns < s->heap[(i - 1) / 2].end_ns;
-	     i = (i - 1) / 2)
-		swap(&s->heap[i], &s->heap[(i - 1) / 2]);
 }
 
 /* Let kernels end that end up to a time, and go there. */

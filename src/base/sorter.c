@@ -13,6 +13,7 @@
  */
 #include "config.h"
 
+#include "base/heap.h"
 #include "base/spool.h"
 
 #include <stdbool.h>
@@ -53,7 +54,7 @@ struct pf_sorter {
 	struct run *run;
 	size_t run_count, run_cap;
 	struct source *source;
-	uint32_t *heap; /* source numbers, least first */
+	struct source **heap; /* least first */
 	size_t source_count, heap_count;
 	int fd;
 	char *dir;
@@ -306,36 +307,17 @@ int pf_sorter_add(struct pf_sorter *s, const void *record, struct pf_err *err)
 
 /* ---- merging ---- */
 
-static inline bool source_is_less(const struct pf_sorter *s, uint32_t a,
-				  uint32_t b)
+/* Sources lie in the order of their runs. */
+static bool source_is_less(const void *a, const void *b)
 {
-	const struct source *x = s->source + a, *y = s->source + b;
+	const struct source *x = *(struct source *const *)a;
+	const struct source *y = *(struct source *const *)b;
 
 	if (x->key.first != y->key.first)
 		return x->key.first < y->key.first;
 	if (x->key.second != y->key.second)
 		return x->key.second < y->key.second;
-	return a < b;
-}
-
-static void sift_down(struct pf_sorter *s, size_t at)
-{
-	uint32_t moving = s->heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= s->heap_count)
-			break;
-		if (child + 1 < s->heap_count &&
-		    source_is_less(s, s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!source_is_less(s, s->heap[child], moving))
-			break;
-		s->heap[at] = s->heap[child];
-		at = child;
-	}
-	s->heap[at] = moving;
+	return x < y;
 }
 
 /* Read the next piece of a run: 1 more, 0 end, -1 error. */
@@ -377,7 +359,7 @@ static int open_sources(struct pf_sorter *s, size_t from, size_t to,
 	size_t room = read_records(s, to - from);
 
 	s->source = pf_calloc(to - from, sizeof(*s->source));
-	s->heap = pf_calloc(to - from, sizeof(*s->heap));
+	s->heap = pf_calloc(to - from, sizeof(struct source *));
 	s->source_count = to - from;
 	for (size_t i = 0; i < s->source_count; i++) {
 		struct source *src = s->source + i;
@@ -387,17 +369,17 @@ static int open_sources(struct pf_sorter *s, size_t from, size_t to,
 		src->left = s->run[from + i].count;
 		if (refill(s, src, room, err) < 0)
 			return -1;
-		s->heap[s->heap_count++] = (uint32_t)i;
+		s->heap[s->heap_count++] = src;
 	}
-	for (size_t i = s->heap_count / 2; i-- > 0;)
-		sift_down(s, i);
+	pf_heap_make(s->heap, sizeof(struct source *), s->heap_count,
+		     source_is_less);
 	return 0;
 }
 
 /* Leave the least record behind. */
 static int advance(struct pf_sorter *s, struct pf_err *err)
 {
-	struct source *src = s->source + s->heap[0];
+	struct source *src = s->heap[0];
 
 	src->at += s->record_bytes;
 	if (src->at < src->end) {
@@ -408,13 +390,11 @@ static int advance(struct pf_sorter *s, struct pf_err *err)
 
 		if (more < 0)
 			return -1;
-		if (!more) {
+		if (!more)
 			s->heap[0] = s->heap[--s->heap_count];
-			if (!s->heap_count)
-				return 0;
-		}
 	}
-	sift_down(s, 0);
+	pf_heap_sink(s->heap, sizeof(struct source *), s->heap_count, 0,
+		     source_is_less);
 	return 0;
 }
 
@@ -428,7 +408,7 @@ static int merge_group(struct pf_sorter *s, size_t from, size_t to, int fd,
 	int rc = open_sources(s, from, to, err);
 
 	while (!rc && s->heap_count) {
-		copy(out + n++ * w, s->source[s->heap[0]].at, w);
+		copy(out + n++ * w, s->heap[0]->at, w);
 		if (n == room) {
 			rc = pf_tempfile_write(fd, out, n * w, at * w, err);
 			at += n;
@@ -505,5 +485,5 @@ const void *pf_sorter_next(struct pf_sorter *s, struct pf_err *err)
 	if (s->is_started && s->heap_count && advance(s, err))
 		return NULL;
 	s->is_started = true;
-	return s->heap_count ? s->source[s->heap[0]].at : NULL;
+	return s->heap_count ? s->heap[0]->at : NULL;
 }

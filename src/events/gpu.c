@@ -22,8 +22,6 @@
 #define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
 
 struct stream {
-	struct pf_cursor *cursor;
-	struct pf_span span;
 	uint32_t track_id;
 	int64_t device, stream; /* as the track says */
 };
@@ -40,8 +38,9 @@ struct pf_gpu {
 	size_t next_trace;
 	const struct pf_window_trace *trace;
 	bool is_first;
+	struct pf_cursors tracks; /* of the trace; tag: place in streams */
 	struct stream *streams;
-	size_t open, stream_cap;
+	size_t stream_count, stream_cap;
 	struct pf_gpu_config *configs;
 	size_t config_count, config_cap;
 	struct kind_of *kinds;
@@ -205,31 +204,6 @@ static unsigned find_kind(const struct pf_gpu *g, uint32_t type)
 
 /* ---- streams in order of time ---- */
 
-static bool earlier(const struct stream *a, const struct stream *b)
-{
-	if (a->span.start_ns != b->span.start_ns)
-		return a->span.start_ns < b->span.start_ns;
-	return a->span.order < b->span.order;
-}
-
-static void sift(struct pf_gpu *g, size_t i)
-{
-	for (;;) {
-		size_t least = i, left = 2 * i + 1;
-		struct stream held;
-
-		for (size_t k = left; k < left + 2 && k < g->open; k++)
-			if (earlier(&g->streams[k], &g->streams[least]))
-				least = k;
-		if (least == i)
-			return;
-		held = g->streams[i];
-		g->streams[i] = g->streams[least];
-		g->streams[least] = held;
-		i = least;
-	}
-}
-
 static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 		       struct pf_err *err)
 {
@@ -237,27 +211,18 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 			   PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
 			   PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_INLINE);
-	struct stream *s;
-	int rc;
 
 	if (g->want & PF_GPU_BYTES)
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
-
-	g->streams = pf_grow(g->streams, &g->stream_cap, g->open + 1,
+	g->streams = pf_grow(g->streams, &g->stream_cap, g->stream_count + 1,
 			     sizeof(*g->streams));
-	s = &g->streams[g->open];
-	s->track_id = track->id;
-	s->device = pf_num_or_none(track->pid);
-	s->stream = pf_num_or_none(track->tid);
-	s->cursor = pf_cursor_new(g->db, track->id, columns, err);
-	if (!s->cursor)
-		return -1;
-	rc = pf_cursor_next(s->cursor, &s->span, err);
-	if (rc == 1)
-		g->open++;
-	else
-		pf_cursor_free(s->cursor);
-	return rc < 0 ? -1 : 0;
+	g->streams[g->stream_count] = (struct stream){
+		.track_id = track->id,
+		.device = pf_num_or_none(track->pid),
+		.stream = pf_num_or_none(track->tid),
+	};
+	return pf_cursors_add(&g->tracks, g->db, track->id, columns,
+			      g->stream_count++, err);
 }
 
 static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
@@ -269,29 +234,13 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 
 	g->trace = trace;
 	g->is_first = true;
+	g->stream_count = 0;
+	pf_cursors_release(&g->tracks);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "gpu"))
 			rc = open_stream(g, &tracks[i], err);
 	pf_tracks_free(tracks, count);
-	for (size_t i = g->open; i-- > 0;)
-		sift(g, i);
 	return rc;
-}
-
-/* Go to the next event of the earliest stream. */
-static int advance(struct pf_gpu *g, struct pf_err *err)
-{
-	struct stream *top = &g->streams[0];
-	int rc = pf_cursor_next(top->cursor, &top->span, err);
-
-	if (rc < 0)
-		return -1;
-	if (rc == 0) {
-		pf_cursor_free(top->cursor);
-		g->streams[0] = g->streams[--g->open];
-	}
-	sift(g, 0);
-	return 0;
 }
 
 /* ---- links ---- */
@@ -320,29 +269,30 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 
 /* ---- events ---- */
 
-static void place_event(struct pf_gpu *g, const struct stream *s)
+static void place_event(struct pf_gpu *g, const struct stream *on,
+			const struct pf_span *s)
 {
 	struct pf_gpu_event *ev = &g->event;
 	const struct pf_gpu_config *c = NULL;
 
-	if (s->span.args < PF_ID_INLINE)
-		c = pf_gpu_find_config(g, s->span.args);
+	if (s->args < PF_ID_INLINE)
+		c = pf_gpu_find_config(g, s->args);
 	ev->launch = c;
-	ev->config = c ? s->span.args : PF_ID_NONE;
-	ev->device = c && c->device >= 0 ? c->device : s->device;
-	ev->stream = c && c->stream >= 0 ? c->stream : s->stream;
+	ev->config = c ? s->args : PF_ID_NONE;
+	ev->device = c && c->device >= 0 ? c->device : on->device;
+	ev->stream = c && c->stream >= 0 ? c->stream : on->stream;
 	ev->bytes = -1;
-	if ((g->want & PF_GPU_BYTES) && (s->span.mask >> PF_SLOT_BYTES & 1))
-		ev->bytes = s->span.slot[PF_SLOT_BYTES];
+	if ((g->want & PF_GPU_BYTES) && (s->mask >> PF_SLOT_BYTES & 1))
+		ev->bytes = s->slot[PF_SLOT_BYTES];
 }
 
 /* The name comes first, then what launched it. */
-static int place_class(struct pf_gpu *g, const struct stream *s,
+static int place_class(struct pf_gpu *g, const struct pf_span *s,
 		       struct pf_err *err)
 {
 	struct pf_gpu_event *ev = &g->event;
 
-	if (find_class(g, &s->span, ev->kind, &ev->class, err) < 0)
+	if (find_class(g, s, ev->kind, &ev->class, err) < 0)
 		return -1;
 	if (ev->class == PF_GPU_COMM)
 		ev->comm.rule = PF_COMM_NAME;
@@ -351,14 +301,14 @@ static int place_class(struct pf_gpu *g, const struct stream *s,
 	return 0;
 }
 
-/* The earliest event: 1 if it is asked for. */
-static int take(struct pf_gpu *g, struct pf_err *err)
+/* The next event: 1 if it is asked for. */
+static int take(struct pf_gpu *g, const struct stream *on,
+		const struct pf_span *s, struct pf_err *err)
 {
-	const struct stream *s = &g->streams[0];
 	struct pf_gpu_event *ev = &g->event;
-	unsigned kind = find_kind(g, s->span.type);
+	unsigned kind = find_kind(g, s->type);
 
-	ev->event_id = (int64_t)((uint64_t)s->track_id << 32 | s->span.seq);
+	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
 	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
 		       err) < 0)
 		return -1;
@@ -366,9 +316,9 @@ static int take(struct pf_gpu *g, struct pf_err *err)
 		return 0;
 	ev->trace = g->trace;
 	ev->kind = kind;
-	ev->name = s->span.name;
-	ev->start_ns = s->span.start_ns;
-	ev->dur_ns = s->span.dur_ns;
+	ev->name = s->name;
+	ev->start_ns = s->start_ns;
+	ev->dur_ns = s->dur_ns;
 	ev->end_ns = pf_span_end(ev->start_ns, ev->dur_ns);
 	if (g->want & PF_GPU_STARTS) {
 		if (ev->start_ns < g->trace->from_ns ||
@@ -377,7 +327,7 @@ static int take(struct pf_gpu *g, struct pf_err *err)
 	} else if (!pf_window_cut(g->trace, &ev->start_ns, &ev->end_ns)) {
 		return 0;
 	}
-	place_event(g, s);
+	place_event(g, on, s);
 	if (g->window->device >= 0 && ev->device != g->window->device)
 		return 0;
 	if ((g->want & PF_GPU_LINKS) && read_links(g, ev->event_id, err) < 0)
@@ -393,17 +343,18 @@ int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
 		struct pf_err *err)
 {
 	for (;;) {
-		int rc;
+		const struct pf_span *s;
+		size_t stream;
+		int rc = pf_cursors_next(&g->tracks, &stream, &s, err);
 
-		while (!g->open) {
-			if (g->next_trace == g->window->count)
-				return 0;
-			if (open_trace(g, &g->window->traces[g->next_trace++],
-				       err) < 0)
-				return -1;
-		}
-		rc = take(g, err);
-		if (rc < 0 || advance(g, err) < 0)
+		if (rc == 1)
+			rc = take(g, &g->streams[stream], s, err);
+		else if (rc == 0 && g->next_trace == g->window->count)
+			return 0;
+		else if (rc == 0)
+			rc = open_trace(g, &g->window->traces[g->next_trace++],
+					err);
+		if (rc < 0)
 			return -1;
 		if (rc) {
 			*out = &g->event;
@@ -437,8 +388,7 @@ void pf_gpu_free(struct pf_gpu *g)
 {
 	if (!g)
 		return;
-	for (size_t i = 0; i < g->open; i++)
-		pf_cursor_free(g->streams[i].cursor);
+	pf_cursors_release(&g->tracks);
 	sqlite3_finalize(g->text);
 	sqlite3_finalize(g->links);
 	pf_comm_free(g->comm);

@@ -12,6 +12,7 @@
 #include "events/host.h"
 #include "events/interval.h"
 #include "events/step_names.h"
+#include "base/heap.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "store/cursor.h"
@@ -225,23 +226,11 @@ static int advance(const struct pf_host *h, struct thread *t,
 	}
 }
 
-static void sift(struct pf_host *h, size_t i)
+static bool is_earlier(const void *a, const void *b)
 {
-	for (;;) {
-		size_t least = i, left = 2 * i + 1;
-		struct thread held;
+	const struct thread *x = a, *y = b;
 
-		for (size_t k = left; k < left + 2 && k < h->open; k++)
-			if (h->threads[k].span.start_ns <
-			    h->threads[least].span.start_ns)
-				least = k;
-		if (least == i)
-			return;
-		held = h->threads[i];
-		h->threads[i] = h->threads[least];
-		h->threads[least] = held;
-		i = least;
-	}
+	return x->span.start_ns < y->span.start_ns;
 }
 
 static int open_thread(struct pf_host *h, uint32_t track_id, struct pf_err *err)
@@ -279,8 +268,7 @@ static int open_threads(struct pf_host *h, int64_t trace_id, struct pf_err *err)
 		if (!strcmp(tracks[i].class_name, "host"))
 			rc = open_thread(h, tracks[i].id, err);
 	pf_tracks_free(tracks, count);
-	for (size_t i = h->open; i-- > 0;)
-		sift(h, i);
+	pf_heap_make(h->threads, sizeof(*h->threads), h->open, is_earlier);
 	return rc;
 }
 
@@ -325,6 +313,6 @@ int pf_host_next(struct pf_host *h, struct pf_host_span *out,
 		pf_cursor_free(top->cursor);
 		h->threads[0] = h->threads[--h->open];
 	}
-	sift(h, 0);
+	pf_heap_sink(h->threads, sizeof(*top), h->open, 0, is_earlier);
 	return 1;
 }

@@ -10,6 +10,7 @@
 #include "idle/gap_streams.h"
 #include "idle/gaps_impl.h"
 #include "events/trust.h"
+#include "base/heap.h"
 #include "base/mem.h"
 #include "base/sat.h"
 
@@ -115,37 +116,9 @@ int pf_gaps_by_length(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-static void swap(struct listed *a, struct listed *b)
+static bool is_shorter(const void *a, const void *b)
 {
-	struct listed held = *a;
-
-	*a = *b;
-	*b = held;
-}
-
-static void sift_down(struct listed *list, size_t count)
-{
-	size_t i = 0;
-
-	for (;;) {
-		size_t last = i;
-
-		for (size_t k = 2 * i + 1; k < 2 * i + 3 && k < count; k++)
-			if (pf_gaps_by_length(&list[k], &list[last]) > 0)
-				last = k;
-		if (last == i)
-			return;
-		swap(&list[i], &list[last]);
-		i = last;
-	}
-}
-
-static void sift_up(struct listed *list, size_t i)
-{
-	while (i && pf_gaps_by_length(&list[i], &list[(i - 1) / 2]) > 0) {
-		swap(&list[i], &list[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
+	return pf_gaps_by_length(a, b) > 0;
 }
 
 static void list_gap(struct gaps *g, const struct listed *item)
@@ -154,10 +127,10 @@ static void list_gap(struct gaps *g, const struct listed *item)
 		g->list = pf_grow(g->list, &g->list_cap, g->listed + 1,
 				  sizeof(*g->list));
 		g->list[g->listed] = *item;
-		sift_up(g->list, g->listed++);
+		pf_heap_rise(g->list, sizeof(*item), g->listed++, is_shorter);
 	} else if (g->limit && pf_gaps_by_length(item, &g->list[0]) < 0) {
 		g->list[0] = *item;
-		sift_down(g->list, g->listed);
+		pf_heap_sink(g->list, sizeof(*item), g->listed, 0, is_shorter);
 	}
 }
 

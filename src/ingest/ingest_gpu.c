@@ -17,17 +17,15 @@
 #define ROWS_AT_ONCE 32
 #define ROW_COLUMNS  13
 
-struct stream {
-	uint32_t track_id;
-	struct pf_cursor *cursor;
+struct work {
+	int64_t event_id;
 	struct pf_span span;
 };
 
 struct gpu_rows {
 	struct pf_ingest *in;
 	struct pf_spool *calls;
-	struct stream *streams; /* a heap, the earliest first */
-	size_t open;
+	struct pf_cursors tracks;
 	sqlite3_stmt *many, *one, *comm;
 	unsigned pending;
 	uint64_t work_count, work_ns, orphan_count, orphan_ns;
@@ -173,7 +171,7 @@ static bool has_slot(const struct pf_span *s, int slot)
 }
 
 static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
-		    const struct stream *from, struct pf_err *err)
+		    const struct work *from, struct pf_err *err)
 {
 	const struct pf_span *s = &from->span;
 	const struct pf_ingest_call *call = NULL;
@@ -185,12 +183,11 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 	if (call)
 		step = find_step(g->in, call);
 	if (call && call->comm &&
-	    pf_ingest_comm_put(g->in, g->comm,
-			       (int64_t)from->track_id << 32 | s->seq,
+	    pf_ingest_comm_put(g->in, g->comm, from->event_id,
 			       (uint32_t)call->comm, err) < 0)
 		return -1;
 	count_work(g, s, call != NULL);
-	sqlite3_bind_int64(st, at + 1, (int64_t)from->track_id << 32 | s->seq);
+	sqlite3_bind_int64(st, at + 1, from->event_id);
 	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
 	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);
 	sqlite3_bind_int64(st, at + 4, s->start_ns);
@@ -213,11 +210,14 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
  * Rows gather in the bindings of the statement with many; what is left at the
  * end is written one by one, in the same order, from a copy of the events.
  */
-static int put_row(struct gpu_rows *g, struct stream *held,
-		   const struct stream *s, struct pf_err *err)
+static int put_row(struct gpu_rows *g, struct work *held, size_t track,
+		   const struct pf_span *s, struct pf_err *err)
 {
-	held[g->pending] = *s;
-	if (++g->pending < ROWS_AT_ONCE)
+	held[g->pending++] = (struct work){
+		.event_id = (int64_t)(track + 1) << 32 | s->seq,
+		.span = *s,
+	};
+	if (g->pending < ROWS_AT_ONCE)
 		return 0;
 	g->pending = 0;
 	for (int i = 0; i < ROWS_AT_ONCE; i++)
@@ -226,7 +226,7 @@ static int put_row(struct gpu_rows *g, struct stream *held,
 	return step_rows(g, g->many, err);
 }
 
-static int put_rest(struct gpu_rows *g, struct stream *held, struct pf_err *err)
+static int put_rest(struct gpu_rows *g, struct work *held, struct pf_err *err)
 {
 	for (unsigned i = 0; i < g->pending; i++)
 		if (bind_row(g, g->one, 0, &held[i], err) ||
@@ -236,31 +236,6 @@ static int put_rest(struct gpu_rows *g, struct stream *held, struct pf_err *err)
 }
 
 /* ---- all GPU tracks in order of time ---- */
-
-static bool earlier(const struct stream *a, const struct stream *b)
-{
-	if (a->span.start_ns != b->span.start_ns)
-		return a->span.start_ns < b->span.start_ns;
-	return a->span.order < b->span.order;
-}
-
-static void sift(struct gpu_rows *g, size_t i)
-{
-	for (;;) {
-		size_t least = i, left = 2 * i + 1;
-		struct stream s;
-
-		for (size_t k = left; k < left + 2 && k < g->open; k++)
-			if (earlier(&g->streams[k], &g->streams[least]))
-				least = k;
-		if (least == i)
-			return;
-		s = g->streams[i];
-		g->streams[i] = g->streams[least];
-		g->streams[least] = s;
-		i = least;
-	}
-}
 
 static int open_streams(struct gpu_rows *g, struct pf_err *err)
 {
@@ -274,53 +249,27 @@ static int open_streams(struct gpu_rows *g, struct pf_err *err)
 		PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
 	struct pf_ingest *in = g->in;
 
-	g->streams = pf_calloc(in->track_count + 1, sizeof(*g->streams));
-	for (size_t i = in->first_track; i < in->track_count; i++) {
-		struct stream *s = &g->streams[g->open];
-		int rc;
-
-		if (in->tracks[i].class_letter != 'g' ||
-		    !in->tracks[i].event_count)
-			continue;
-		s->track_id = (uint32_t)i + 1;
-		s->cursor = pf_cursor_new(&in->db, s->track_id, columns, err);
-		if (!s->cursor)
+	for (size_t i = in->first_track; i < in->track_count; i++)
+		if (in->tracks[i].class_letter == 'g' &&
+		    in->tracks[i].event_count &&
+		    pf_cursors_add(&g->tracks, &in->db, (uint32_t)i + 1,
+				   columns, i, err))
 			return -1;
-		g->open++;
-		rc = pf_cursor_next(s->cursor, &s->span, err);
-		if (rc < 0)
-			return -1;
-		if (rc == 0) {
-			pf_cursor_free(s->cursor);
-			g->open--;
-		}
-	}
-	for (size_t i = g->open; i-- > 0;)
-		sift(g, i);
 	return 0;
 }
 
 static int write_rows(struct gpu_rows *g, struct pf_err *err)
 {
-	struct stream *held = pf_calloc(ROWS_AT_ONCE, sizeof(*held));
-	int rc = 0;
+	struct work *held = pf_calloc(ROWS_AT_ONCE, sizeof(*held));
+	const struct pf_span *s;
+	size_t track;
+	int rc;
 
-	while (g->open && !rc) {
-		struct stream *top = &g->streams[0];
-
-		rc = put_row(g, held, top, err);
-		if (rc)
+	while ((rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)
+		if (put_row(g, held, track, s, err)) {
+			rc = -1;
 			break;
-		rc = pf_cursor_next(top->cursor, &top->span, err);
-		if (rc < 0)
-			break;
-		if (rc == 0) {
-			pf_cursor_free(top->cursor);
-			g->streams[0] = g->streams[--g->open];
 		}
-		rc = 0;
-		sift(g, 0);
-	}
 	if (!rc)
 		rc = put_rest(g, held, err);
 	free(held);
@@ -349,9 +298,7 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
 	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
 		rc = write_rows(&g, err) ? -1 : put_facts(&g, err);
-	for (size_t i = 0; i < g.open; i++)
-		pf_cursor_free(g.streams[i].cursor);
-	free(g.streams);
+	pf_cursors_release(&g.tracks);
 	pf_spool_free(g.calls);
 	sqlite3_finalize(g.many);
 	sqlite3_finalize(g.one);

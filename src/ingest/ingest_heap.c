@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+#include "base/heap.h"
 
 #define BUFFERS_BYTES (16u << 20)
 #define BUFFER_MOST   (256u << 10)
@@ -78,43 +79,11 @@ void pf_run_heap_free(struct pf_run_heap *m)
 	free(m);
 }
 
-static bool before(const struct pf_run_heap *m, size_t a, size_t b)
+static bool before(const void *a, const void *b)
 {
-	return pf_run_compare(&m->heap[a]->event, &m->heap[b]->event) < 0;
-}
+	const struct pf_run_reader *const *x = a, *const *y = b;
 
-static void swap(struct pf_run_heap *m, size_t a, size_t b)
-{
-	struct pf_run_reader *r = m->heap[a];
-
-	m->heap[a] = m->heap[b];
-	m->heap[b] = r;
-}
-
-static void sift_down(struct pf_run_heap *m)
-{
-	size_t i = 0;
-
-	for (;;) {
-		size_t least = i, left = 2 * i + 1;
-
-		if (left < m->open && before(m, left, least))
-			least = left;
-		if (left + 1 < m->open && before(m, left + 1, least))
-			least = left + 1;
-		if (least == i)
-			return;
-		swap(m, i, least);
-		i = least;
-	}
-}
-
-static void sift_up(struct pf_run_heap *m, size_t i)
-{
-	while (i && before(m, i, (i - 1) / 2)) {
-		swap(m, i, (i - 1) / 2);
-		i = (i - 1) / 2;
-	}
+	return pf_run_compare(&(*x)->event, &(*y)->event) < 0;
 }
 
 static int open_run(struct pf_run_heap *m, struct pf_err *err)
@@ -128,8 +97,8 @@ static int open_run(struct pf_run_heap *m, struct pf_err *err)
 		close_reader(r);
 		return rc;
 	}
-	m->heap[m->open++] = r;
-	sift_up(m, m->open - 1);
+	m->heap[m->open] = r;
+	pf_heap_rise(m->heap, sizeof(r), m->open++, before);
 	return 0;
 }
 
@@ -143,7 +112,7 @@ static int advance(struct pf_run_heap *m, struct pf_err *err)
 		close_reader(m->heap[0]);
 		m->heap[0] = m->heap[--m->open];
 	}
-	sift_down(m);
+	pf_heap_sink(m->heap, sizeof(*m->heap), m->open, 0, before);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/mem.h"
 #include "store/block_load.h"
 #include "store/cursor.h"
@@ -349,4 +350,84 @@ int pf_cursor_next(struct pf_cursor *c, struct pf_span *out, struct pf_err *err)
 	    take_inline(c, &out->inline_args, &out->inline_args_len, err))
 		return -1;
 	return take_slots(c, out, err) ? -1 : 1;
+}
+
+/* ---- several tracks ---- */
+
+struct pf_cursors_track {
+	struct pf_cursor *cursor;
+	struct pf_span span; /* its next */
+	size_t tag;
+};
+
+static bool is_earlier(const void *a, const void *b)
+{
+	const struct pf_span *x = &(*(struct pf_cursors_track *const *)a)->span;
+	const struct pf_span *y = &(*(struct pf_cursors_track *const *)b)->span;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns;
+	return x->order < y->order;
+}
+
+static void close_track(struct pf_cursors_track *t)
+{
+	pf_cursor_free(t->cursor);
+	free(t);
+}
+
+int pf_cursors_add(struct pf_cursors *c, struct pf_db *db, uint32_t track_id,
+		   uint64_t columns, size_t tag, struct pf_err *err)
+{
+	struct pf_cursors_track *t = pf_calloc(1, sizeof(*t));
+	int rc = -1;
+
+	t->tag = tag;
+	t->cursor = pf_cursor_new(db, track_id, columns, err);
+	if (t->cursor)
+		rc = pf_cursor_next(t->cursor, &t->span, err);
+	if (rc <= 0) {
+		close_track(t);
+		return rc;
+	}
+	c->open = pf_grow(c->open, &c->cap, c->count + 1, sizeof(t));
+	c->open[c->count] = t;
+	pf_heap_rise(c->open, sizeof(t), c->count++, is_earlier);
+	return 0;
+}
+
+static int go_on(struct pf_cursors *c, struct pf_err *err)
+{
+	struct pf_cursors_track *t = c->open[0];
+	int rc = pf_cursor_next(t->cursor, &t->span, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		close_track(t);
+		c->open[0] = c->open[--c->count];
+	}
+	pf_heap_sink(c->open, sizeof(t), c->count, 0, is_earlier);
+	return 0;
+}
+
+int pf_cursors_next(struct pf_cursors *c, size_t *tag,
+		    const struct pf_span **out, struct pf_err *err)
+{
+	if (c->is_started && c->count && go_on(c, err))
+		return -1;
+	c->is_started = true;
+	if (!c->count)
+		return 0;
+	*tag = c->open[0]->tag;
+	*out = &c->open[0]->span;
+	return 1;
+}
+
+void pf_cursors_release(struct pf_cursors *c)
+{
+	while (c->count)
+		close_track(c->open[--c->count]);
+	free(c->open);
+	*c = (struct pf_cursors){ 0 };
 }

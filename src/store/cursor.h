@@ -8,6 +8,7 @@
 #define PF_STORE_CURSOR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -77,5 +78,26 @@ struct pf_span {
 /* The next event: 1, 0 at the end, -1 on error. Built on pf_cursor_block. */
 int pf_cursor_next(struct pf_cursor *c, struct pf_span *out,
 		   struct pf_err *err);
+
+/*
+ * Cursors over several tracks, read as one: in order of start, then of the
+ * file.  A track that has been read to its end is closed.
+ */
+struct pf_cursors {
+	struct pf_cursors_track **open; /* a heap, the earliest first */
+	size_t count, cap;
+	bool is_started; /* the first has been given out and must go on */
+};
+
+/* Add a track before the first _next(); "tag" comes with its events. */
+int pf_cursors_add(struct pf_cursors *c, struct pf_db *db, uint32_t track_id,
+		   uint64_t columns, size_t tag, struct pf_err *err);
+
+/* The next event, valid until the next call: 1, 0 at the end, -1. */
+int pf_cursors_next(struct pf_cursors *c, size_t *tag,
+		    const struct pf_span **out, struct pf_err *err);
+
+/* Also before the end; then it is as zero-initialised. */
+void pf_cursors_release(struct pf_cursors *c);
 
 #endif

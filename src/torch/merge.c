@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/mem.h"
 
 #define TIES_MAX 256
@@ -239,24 +240,11 @@ static const struct pf_fe *head(const struct source *s)
 	return &s->window[s->at];
 }
 
-static void sift_down(struct pf_merge *m, size_t i)
+static bool head_is_before(const void *a, const void *b)
 {
-	struct source *s = m->heap[i];
+	const struct source *const *x = a, *const *y = b;
 
-	for (;;) {
-		size_t child = 2 * i + 1;
-
-		if (child >= m->live)
-			break;
-		if (child + 1 < m->live &&
-		    is_before(head(m->heap[child + 1]), head(m->heap[child])))
-			child++;
-		if (is_before(head(s), head(m->heap[child])))
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	m->heap[i] = s;
+	return is_before(head(*x), head(*y));
 }
 
 static int open_source(struct pf_merge *m, struct pf_db *db,
@@ -307,8 +295,7 @@ struct pf_merge *pf_merge_new(struct pf_db *db, struct pf_facts *facts,
 			return NULL;
 		}
 	}
-	for (size_t i = m->live / 2; i-- > 0;)
-		sift_down(m, i);
+	pf_heap_make(m->heap, sizeof(*m->heap), m->live, head_is_before);
 	return m;
 }
 
@@ -338,8 +325,7 @@ static int step(struct pf_merge *m, struct pf_err *err)
 		if (rc == 0)
 			m->heap[0] = m->heap[--m->live];
 	}
-	if (m->live)
-		sift_down(m, 0);
+	pf_heap_sink(m->heap, sizeof(s), m->live, 0, head_is_before);
 	return 0;
 }
 

@@ -121,10 +121,17 @@ def busy(spans):
     return total
 
 
+def window_of(folder, rank):
+    """From the first to the last work of any GPU of a rank."""
+    work, _, _ = read_work(folder, "all", rank)
+    spans = [w for list_ in work.values() for w in list_]
+    return max(e for _, e, _ in spans) - min(s for s, _, _ in spans)
+
+
 def figures(command, folder, device, rank):
     work, calls, waits = read_work(folder, device, rank)
     every = [(own, w) for (own, _), list_ in work.items() for w in list_]
-    window = sum(max(e for _, e, _ in w) - w[0][0] for w in work.values())
+    window = sum(window_of(folder, str(own)) for own, _ in work)
     used = sum(busy(w) for w in work.values())
     kernels = [w for _, w in every if w[2]["cat"] == "kernel"]
     linked = {(own, w[2]["args"]["correlation"]) for own, w in every
@@ -151,7 +158,7 @@ def check_rows(folder, rows):
         rank = "all" if row["rank"] is None else str(row["rank"])
         work, _, _ = read_work(folder, str(row["device"]), rank)
         (spans,) = work.values()
-        total = max(e for _, e, _ in spans) - spans[0][0]
+        total = window_of(folder, rank)
         want = (busy(spans), total - busy(spans), len(spans))
         got = (row["busy_ns"], row["idle_ns"], row["event_count"])
         if want != got:

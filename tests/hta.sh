@@ -32,7 +32,7 @@ for trace in $(cut -d, -f1 "$golden" | tail -n +2 | sort -u); do
 	rm -f "$tmp/t.db"
 	if run 0 "$profan" ingest -q "$shared/traces/$trace.json.gz" \
 		-o "$tmp/t.db" &&
-		run 0 "$profan" gaps "$tmp/t.db" --from 0 --hta -f json &&
+		run 0 "$profan" gaps "$tmp/t.db" --whole --hta -f json &&
 		cp "$tmp/out" "$tmp/doc" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" "$golden" "$trace" \
 			"$tmp/doc"; then

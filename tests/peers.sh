@@ -26,6 +26,8 @@ for file in "$shared"/traces/*.json.gz; do
 		case $command in
 		ops) set -- query "$tmp/t.db" "$ops" ;;
 		calls) set -- query "$tmp/t.db" "$calls" ;;
+		# HTA looks at all of the capture
+		overlap) set -- overlap "$tmp/t.db" --whole ;;
 		*) set -- $command "$tmp/t.db" ;;
 		esac
 		if ! run 0 "$profan" "$@" --format json; then

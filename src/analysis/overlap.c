@@ -25,7 +25,7 @@ struct figures {
 };
 
 struct device {
-	int64_t trace_id, rank, device, count;
+	int64_t trace_id, rank, device, count, hi_ns;
 	struct pf_sweep sweep;
 	struct figures figures;
 };
@@ -34,6 +34,7 @@ struct overlap {
 	struct device *devices; /* those of one trace after another */
 	size_t count, cap, first;
 	struct figures all;
+	int64_t step_count; /* of the window, or 0 */
 	struct pf_comm_table *comm;
 };
 
@@ -42,7 +43,6 @@ static void figure(struct pf_sweep *s, int64_t count, struct figures *out)
 	unsigned compute = BIT(PF_GPU_COMPUTE), comm = BIT(PF_GPU_COMM);
 	unsigned copy = BIT(PF_GPU_COPY), memset_bit = BIT(PF_GPU_MEMSET);
 
-	pf_sweep_finish(s);
 	out->count += count;
 	pf_sat_sum(&out->total, pf_sweep_time(s, 0, 0, 0));
 	pf_sat_sum(&out->busy, pf_sweep_time(s, ALL_BITS, 0, 0));
@@ -77,7 +77,9 @@ static struct device *find_device(struct overlap *o,
 	d->rank = ev->trace->rank;
 	d->device = ev->device;
 	d->count = 0;
+	d->hi_ns = ev->trace->hi_ns;
 	pf_sweep_init(&d->sweep);
+	pf_sweep_begin(&d->sweep, ev->trace->lo_ns);
 	return d;
 }
 
@@ -110,28 +112,36 @@ static int by_device(const void *a, const void *b)
 	return (x->device > y->device) - (x->device < y->device);
 }
 
-static void add_scalars(struct pf_doc *doc, const struct figures *f)
+static void add_finding(struct pf_doc *doc, const struct overlap *o)
 {
-	char busy[PF_NUM_MAX], comm[PF_NUM_MAX];
+	const struct figures *f = &o->all;
+	char comm[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
 
 	doc->is_nothing = !f->count;
-	if (!f->count)
+	if (!f->count) {
 		pf_doc_finding(doc, "There is no GPU work");
-	else if (!f->comm)
-		pf_doc_finding(doc,
-			       "GPU busy %s of the time, without any "
-			       "communication",
-			       pf_num_show_ratio(
-				       busy, pf_num_share(f->busy, f->total)));
+		return;
+	}
+	if (o->count > 1)
+		pf_buf_addf(&text, "%zu GPUs busy ", o->count);
 	else
-		pf_doc_finding(
-			doc,
-			"GPU busy %s of the time; %s of the communication "
-			"hides behind computation",
-			pf_num_show_ratio(busy,
-					  pf_num_share(f->busy, f->total)),
-			pf_num_show_ratio(comm,
-					  pf_num_share(f->overlap, f->comm)));
+		pf_buf_addf(&text, "GPU busy ");
+	pf_window_say_part(&text, f->busy, f->total, o->step_count);
+	if (!f->comm)
+		pf_buf_addf(&text, ", without any communication");
+	else
+		pf_buf_addf(&text,
+			    "; %s of the communication hides behind "
+			    "computation",
+			    pf_num_show_ratio(
+				    comm, pf_num_share(f->overlap, f->comm)));
+	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
+	pf_buf_release(&text);
+}
+
+static void add_scalars(struct pf_doc *doc, const struct figures *f)
+{
 	pf_doc_int(doc, "total_ns", "Total", PF_NS, f->total);
 	pf_doc_int(doc, "busy_ns", "Busy", PF_NS, f->busy);
 	pf_doc_int(doc, "idle_ns", "Idle", PF_NS, f->idle);
@@ -184,6 +194,7 @@ static void add_up(struct overlap *o)
 		struct device *d = &o->devices[i];
 
 		d->figures = (struct figures){ 0 };
+		pf_sweep_to(&d->sweep, d->hi_ns);
 		figure(&d->sweep, d->count, &d->figures);
 		figure(&d->sweep, d->count, &o->all);
 	}
@@ -251,10 +262,15 @@ static void add_together(struct pf_doc *doc, const struct figures *f)
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	       struct pf_doc *doc, struct pf_err *err)
 {
-	struct pf_window window = { 0 };
+	struct pf_window window = { 0 }, asked = { 0 };
 	struct overlap o = { 0 };
 	struct pf_gpu *gpu = NULL;
 	int rc = pf_window_resolve(db, &args->window, &window, err);
+
+	if (!rc)
+		rc = pf_window_resolve(db, &args->window, &asked, err);
+	if (!rc)
+		rc = pf_window_to_steps(db, &window, &o.step_count, NULL, err);
 
 	if (!rc) {
 		o.comm = pf_comm_table_new(db, err);
@@ -263,17 +279,19 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	}
 	if (!rc) {
 		add_up(&o);
+		add_finding(doc, &o);
 		add_scalars(doc, &o.all);
 		add_devices(doc, &o);
 		add_together(doc, &o.all);
 		pf_comm_table_show(o.comm, doc);
-		rc = pf_arrivals(db, &window, doc, err);
+		rc = pf_arrivals(db, &asked, doc, err);
 	}
 	if (!rc)
 		rc = pf_trust_note(db, &window, PF_TRUST_WORK, doc, err);
 	pf_gpu_free(gpu);
 	pf_comm_table_free(o.comm);
 	free(o.devices);
+	pf_window_release(&asked);
 	pf_window_release(&window);
 	return rc;
 }

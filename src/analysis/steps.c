@@ -25,12 +25,10 @@ static void add_row(struct steps *s, const struct pf_window_trace *trace,
 		    const struct pf_step *step)
 {
 	struct row *row;
-	int64_t start = step ? step->start_ns : trace->first_ns;
-	int64_t end = step ? step->end_ns : trace->last_ns;
+	int64_t start = step ? step->start_ns : trace->lo_ns;
+	int64_t end = step ? step->end_ns : trace->hi_ns;
 
 	if (step && (start < trace->from_ns || start >= trace->to_ns))
-		return;
-	if (!step && !pf_window_cut(trace, &start, &end))
 		return;
 	s->rows = pf_grow(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
 	row = &s->rows[s->count++];
@@ -42,23 +40,34 @@ static void add_row(struct steps *s, const struct pf_window_trace *trace,
 			     .is_partial = step && step->is_partial };
 }
 
+static bool has_steps(const struct steps *s, const struct pf_steps *all,
+		      int64_t trace_id)
+{
+	for (size_t i = 0; !s->window.is_whole && i < all->count; i++)
+		if (all->items[i].trace_id == trace_id)
+			return true;
+	return false;
+}
+
 static int choose_rows(struct steps *s, struct pf_err *err)
 {
 	struct pf_steps all = { 0 };
 	int rc = pf_window_steps(s->db, &s->window, &all, err);
 
+	for (size_t i = 0; !rc && i < s->window.count; i++)
+		if (!has_steps(s, &all, s->window.traces[i].trace_id)) {
+			rc = pf_window_settle(s->db, &s->window, err);
+			break;
+		}
 	for (size_t i = 0; !rc && i < s->window.count; i++) {
 		const struct pf_window_trace *trace = &s->window.traces[i];
-		bool any = false;
-
-		for (size_t k = 0; k < all.count; k++) {
-			if (all.items[k].trace_id != trace->trace_id)
-				continue;
-			any = true;
-			add_row(s, trace, &all.items[k]);
-		}
-		if (!any)
+		if (!has_steps(s, &all, trace->trace_id)) {
 			add_row(s, trace, NULL);
+			continue;
+		}
+		for (size_t k = 0; k < all.count; k++)
+			if (all.items[k].trace_id == trace->trace_id)
+				add_row(s, trace, &all.items[k]);
 	}
 	pf_steps_release(&all);
 	return rc;
@@ -118,7 +127,10 @@ static void sweep_to(struct steps *s, int64_t ns)
 		if (s->sweep.at_ns < row->start_ns) {
 			pf_sweep_to(&s->sweep,
 				    ns < row->start_ns ? ns : row->start_ns);
-			harvest(&s->sweep, &s->outside);
+			harvest(&s->sweep,
+				s->at > s->first_row && !row->is_partial
+					? &s->between
+					: &s->outside);
 			if (ns < row->start_ns)
 				return;
 		}

@@ -42,7 +42,8 @@ struct steps {
 	size_t count, cap;
 	size_t at, end; /* rows of the trace being swept */
 	struct pf_sweep sweep;
-	struct row outside; /* what was swept between steps; not used */
+	struct row between; /* what was swept between two whole steps */
+	struct row outside; /* and before, behind and beside them; not used */
 	struct device *devices;
 	size_t device_count, device_cap;
 	size_t first_device, first_row; /* of the trace being swept */

@@ -6,6 +6,7 @@
 
 #include "base/stats.h"
 #include "analysis/steps_impl.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -27,8 +28,26 @@ struct totals {
 	struct pf_stats dur, class[CLASSES];
 	int64_t *durs, *class_durs[CLASSES];
 	size_t count, partial;
-	int64_t busy_ns;
+	int64_t busy_ns, window_ns; /* from first to last whole step */
 };
+
+/* From the first to the last whole step of each trace, as in all commands. */
+static int64_t add_windows(const struct steps *s)
+{
+	int64_t sum_ns = 0, last_ns = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const struct row *row = &s->rows[i];
+
+		if (!i || row[-1].trace_id != row->trace_id)
+			last_ns = row->start_ns;
+		if (!row->is_partial) {
+			pf_sat_sum(&sum_ns, row->end_ns - last_ns);
+			last_ns = row->end_ns;
+		}
+	}
+	return sum_ns;
+}
 
 static void add_up(const struct steps *s, struct totals *t)
 {
@@ -50,6 +69,8 @@ static void add_up(const struct steps *s, struct totals *t)
 		pf_stats_add(&t->dur, row->end_ns - row->start_ns);
 		t->busy_ns += row->busy_ns;
 	}
+	t->busy_ns += s->between.busy_ns;
+	t->window_ns = add_windows(s);
 	if (!t->count)
 		return;
 	qsort(t->durs, t->count, sizeof(*t->durs), pf_stats_compare);
@@ -79,11 +100,30 @@ static bool has_many_gpus(const struct steps *s)
 	return false;
 }
 
+/* "A step takes 8 ms" */
+static void say_window(const struct steps *s, const struct totals *t,
+		       struct pf_buf *out)
+{
+	char mean[PF_NUM_MAX];
+
+	pf_num_show_ns(mean, pf_stats_mean(&t->dur));
+	if (s->rows->step >= 0)
+		pf_buf_addf(out, "A step takes %s", mean);
+	else
+		pf_buf_addf(out, "%sn %s%s",
+			    s->window.is_whole ? "I"
+					       : "Without profiler steps, i",
+			    mean,
+			    s->window.is_restricted || !s->device_count
+				    ? ""
+				    : " from first to last GPU work");
+}
+
 static void add_finding(const struct steps *s, const struct totals *t,
 			struct pf_doc *doc)
 {
-	const char *gpu = has_many_gpus(s) ? "any GPU" : "GPU";
-	char mean[PF_NUM_MAX], busy[PF_NUM_MAX], most[PF_NUM_MAX];
+	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
 	size_t top = CPU;
 
 	if (!t->count) {
@@ -93,19 +133,19 @@ static void add_finding(const struct steps *s, const struct totals *t,
 	for (size_t c = 0; c < CLASSES; c++)
 		if (t->class[c].sum > t->class[top].sum)
 			top = c;
-	pf_num_show_ns(mean, pf_stats_mean(&t->dur));
-	pf_num_show_ratio(busy, pf_num_share(t->busy_ns, t->dur.sum));
-	pf_num_show_ratio(most, pf_num_share(t->class[top].sum, t->dur.sum));
-	if (s->rows->step < 0)
-		pf_doc_finding(doc,
-			       "Without profiler steps the trace is one of %s: "
-			       "%s busy %s, and most of the time, %s, %s",
-			       mean, gpu, busy, most, classes[top].words);
+	say_window(s, t, &text);
+	if (s->device_count)
+		pf_buf_addf(
+			&text, ": %s busy %s, and",
+			has_many_gpus(s) ? "any GPU" : "GPU",
+			pf_num_show_ratio(
+				busy, pf_num_share(t->busy_ns, t->window_ns)));
 	else
-		pf_doc_finding(doc,
-			       "A step takes %s: %s busy %s, and most of the "
-			       "time, %s, %s",
-			       mean, gpu, busy, most, classes[top].words);
+		pf_buf_addf(&text, ":");
+	pf_num_show_ratio(most, pf_num_share(t->class[top].sum, t->dur.sum));
+	pf_doc_finding(doc, "%.*s most of the time, %s, %s", (int)text.len,
+		       text.data, most, classes[top].words);
+	pf_buf_release(&text);
 }
 
 /* Of no use unless it is known of every kernel. */
@@ -136,8 +176,12 @@ static void add_utilization(const struct steps *s, struct pf_doc *doc)
 	struct pf_sm_sums sums;
 	int64_t window_ns = sum_devices(s, &sums);
 
-	pf_doc_real(doc, "utilization_share", "GPU in kernels", PF_RATIO,
-		    pf_num_share(sums.covered_ns, window_ns));
+	if (s->device_count)
+		pf_doc_real(doc, "utilization_share", "GPU in kernels",
+			    PF_RATIO, pf_num_share(sums.covered_ns, window_ns));
+	else
+		pf_doc_null(doc, "utilization_share", "GPU in kernels",
+			    PF_RATIO);
 }
 
 static void add_usage(const struct steps *s, struct pf_doc *doc)
@@ -222,9 +266,12 @@ static void add_scalars(const struct steps *s, const struct totals *t,
 	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
 		pf_doc_int(doc, ranks[i].key, ranks[i].title, PF_NS,
 			   percentile(t->durs, t->count, ranks[i].percent));
-	pf_doc_real(doc, "busy_share",
-		    has_many_gpus(s) ? "Any GPU busy" : "GPU busy", PF_RATIO,
-		    pf_num_share(t->busy_ns, t->dur.sum));
+	if (s->device_count)
+		pf_doc_real(doc, "busy_share",
+			    has_many_gpus(s) ? "Any GPU busy" : "GPU busy",
+			    PF_RATIO, pf_num_share(t->busy_ns, t->window_ns));
+	else
+		pf_doc_null(doc, "busy_share", "GPU busy", PF_RATIO);
 	add_utilization(s, doc);
 	pf_doc_real(doc, "steps_per_second", "Steps per second", PF_REAL,
 		    seconds > 0 ? (double)t->count / seconds : 0);

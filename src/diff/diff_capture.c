@@ -18,6 +18,7 @@
 #include "base/sat.h"
 #include "base/search.h"
 #include "store/named.h"
+#include "table/find.h"
 
 static const char *const class_names[PF_STEP_CLASSES] = {
 	"kernel", "copy", "memset", "comm", "runtime", "data", "cpu", "other",
@@ -215,6 +216,7 @@ static int load_steps(struct pf_db *db,
 {
 	const struct pf_steps_args args = { .window = *window_args };
 	const struct pf_table *t = NULL;
+	const struct pf_scalar *busy;
 	struct pf_doc doc = { 0 };
 	int rc = pf_steps_answer(db, &args, &doc, err);
 
@@ -224,6 +226,9 @@ static int load_steps(struct pf_db *db,
 	if (!rc)
 		rc = t ? take_steps(db, window, c, t, err)
 		       : pf_fail(err, PF_EDATA, "there is no table of steps");
+	busy = pf_doc_find(&doc, "busy_share");
+	c->busy_share =
+		busy && busy->cell.type == PF_CELL_REAL ? busy->cell.v.d : -1;
 	pf_doc_release(&doc);
 	return rc;
 }

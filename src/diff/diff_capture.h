@@ -145,6 +145,7 @@ struct pf_capture {
 	bool has_steps;    /* else the whole trace is one */
 	/* sums over full steps */
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
+	double busy_share; /* of the window, as steps has it; -1: unknown */
 	int64_t count[PF_COUNT_COUNTS];
 	int64_t cause_ns[PF_CAUSE_COUNT];
 	int64_t device_count;       /* that have work */

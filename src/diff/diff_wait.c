@@ -279,7 +279,9 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 	own.traces = traces;
 	narrow(&own, c);
 	w.names = pf_names_new(db, err);
-	rc = w.names ? pf_pageable_load(db, &pageable, err) : -1;
+	rc = w.names ? pf_window_settle(db, &own, err) : -1;
+	if (!rc)
+		rc = pf_pageable_load(db, &pageable, err);
 	if (!rc)
 		rc = pf_gap_find(db, &own, w.names, &pageable, PF_GAPS_MICRO_NS,
 				 &w.sink, err);

@@ -73,9 +73,10 @@ static void put_fixed(const struct trend *tr, struct pf_table *t,
 	pf_table_string(t, c->path);
 	pf_table_int(t, steps);
 	pf_table_int(t, step_of(c));
-	pf_table_real(t, c->step_ns > 0
-				 ? (double)c->busy_ns / (double)c->step_ns
-				 : 0);
+	if (c->busy_share >= 0)
+		pf_table_real(t, c->busy_share);
+	else
+		pf_table_null(t);
 	pf_table_ratio(t, c->count[PF_COUNT_KERNELS], steps);
 	pf_table_ratio(t, c->count[PF_COUNT_SYNCS], steps);
 	pf_table_known(t, c->peak_bytes);

@@ -156,7 +156,11 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		      struct pf_window *out, struct pf_err *err)
 {
 	*out = (struct pf_window){ .device = args->device,
-				   .steps = args->steps };
+				   .steps = args->steps,
+				   .is_whole = args->whole };
+	if (args->whole && (args->step || args->skip_first))
+		return pf_fail(err, PF_EUSAGE,
+			       "--whole goes without --step and --skip-first");
 	if (args->from_ns >= 0 && args->to_ns >= 0 &&
 	    args->from_ns >= args->to_ns)
 		return pf_fail(err, PF_EUSAGE,
@@ -171,6 +175,79 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 	apply_times(args, out);
 	return 0;
 }
+
+/* ---- what times are shares of ---- */
+
+static struct pf_window_trace *find_trace(struct pf_window *w, int64_t id)
+{
+	for (size_t i = 0; i < w->count; i++)
+		if (w->traces[i].trace_id == id)
+			return &w->traces[i];
+	return NULL;
+}
+
+static bool is_all_time(const struct pf_window_trace *t)
+{
+	return t->from_ns == INT64_MIN && t->to_ns == INT64_MAX;
+}
+
+static int settle_work(struct pf_db *db, struct pf_window *w,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "window_work", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct pf_window_trace *t =
+			find_trace(w, sqlite3_column_int64(stmt, 0));
+
+		if (t && is_all_time(t)) {
+			t->lo_ns = sqlite3_column_int64(stmt, 1);
+			t->hi_ns = sqlite3_column_int64(stmt, 2);
+		}
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err)
+{
+	bool any_is_all = false;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct pf_window_trace *t = &w->traces[i];
+
+		t->lo_ns = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
+		t->hi_ns = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
+		if (t->hi_ns < t->lo_ns)
+			t->hi_ns = t->lo_ns;
+		any_is_all |= is_all_time(t);
+	}
+	return any_is_all ? settle_work(db, w, err) : 0;
+}
+
+void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
+			int64_t step_count)
+{
+	char share[PF_NUM_MAX], part[PF_NUM_MAX], time[PF_NUM_MAX];
+	char count[PF_NUM_MAX];
+
+	pf_num_show_ratio(share, pf_num_share(part_ns, window_ns));
+	pf_num_show_ns(part, part_ns);
+	pf_num_show_ns(time, window_ns);
+	if (!step_count)
+		pf_buf_addf(out, "%s of %s", share, time);
+	else if (step_count == 1)
+		pf_buf_addf(out, "%s of the step (%s of %s)", share, part,
+			    time);
+	else
+		pf_buf_addf(out, "%s of %s steps (%s of %s)", share,
+			    pf_num_show_count(count, step_count), part, time);
+}
+
+/* ---- steps ---- */
 
 /* Steps from the window's start to its end; 0 if it does not end with them. */
 static int64_t count_steps(const struct pf_window_trace *t,
@@ -224,7 +301,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		struct pf_window_trace *t = &w->traces[i];
 		int64_t count;
 
-		if (!w->is_restricted)
+		if (!w->is_restricted && !w->is_whole)
 			cut_to_whole_steps(t, &steps);
 		count = count_steps(t, &steps);
 		*step_count += count;
@@ -238,7 +315,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		*all = steps;
 	else
 		pf_steps_release(&steps);
-	return 0;
+	return pf_window_settle(db, w, err);
 }
 
 int pf_window_steps(struct pf_db *db, const struct pf_window *w,

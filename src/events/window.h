@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/opt.h"
 #include "store/db.h"
@@ -31,6 +32,7 @@ struct pf_window_args {
 	const char *steps;      /* regex of ranges that are steps, or NULL */
 	const char *step;       /* "3", "3..8", or NULL */
 	int64_t skip_first;     /* steps of each trace */
+	bool whole;             /* not only steps where that is the default */
 	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
 	int64_t rank, device;   /* or -1 */
 };
@@ -62,6 +64,10 @@ struct pf_window_args {
 		  "N",        "leave out the first N steps of each trace",     \
 		  PF_OPT_INT, offsetof(type, field.skip_first),                \
 		  0,          0 },                                             \
+		{ 0,           "whole",                                        \
+		  NULL,        "all of the capture, not only its steps",       \
+		  PF_OPT_FLAG, offsetof(type, field.whole),                    \
+		  0,           0 },                                            \
 		{ 0,         "from",                                           \
 		  "TIME",    "only from this time after the first event on",   \
 		  PF_OPT_NS, offsetof(type, field.from_ns),                    \
@@ -85,6 +91,8 @@ struct pf_window_trace {
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
 	int64_t first_ns;       /* of the trace's events */
 	int64_t last_ns;
+	/* What times are shares of, once pf_window_settle() was called. */
+	int64_t lo_ns, hi_ns;
 };
 
 struct pf_window {
@@ -92,6 +100,7 @@ struct pf_window {
 	size_t count;
 	int64_t device;     /* or -1 */
 	bool is_restricted; /* in time */
+	bool is_whole;      /* steps do not restrict it */
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 };
 
@@ -103,17 +112,32 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		      struct pf_window *out, struct pf_err *err);
 
 /*
- * Where time is not restricted, restrict it to the profiler steps of each
- * trace (less a partial last one; a trace that has none stays as it is), so
- * that shares of the window are shares of the steps.  *step_count: the steps from
- * its start to its end; 0 if it begins or ends with other time.  *steps, if it
- * is not NULL: all steps there are, which the caller releases.
+ * Set the span of each trace that its times are shares of: what was asked for,
+ * within the trace; where all time was, from the first to the last GPU work of
+ * any device, and all of the trace if there is no such work.
+ */
+int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err);
+
+/*
+ * The one window of all commands that speak of busy and idle GPUs.  Where time
+ * is not restricted, restrict it to the profiler steps of each trace (less a
+ * partial last one; a trace that has none stays as it is), and settle it.
+ * *step_count: the steps from its start to its end; 0 if it begins or ends
+ * with other time.  *steps, if it is not NULL: all steps there are, which the
+ * caller releases.
  */
 struct pf_steps;
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_steps *steps,
 		       struct pf_err *err);
 void pf_window_release(struct pf_window *w);
+
+/*
+ * "12.00 % of 6 steps (1 ms of 8 ms)", as sentences name a window and a part
+ * of it; of other time than steps (step_count 0) "12.00 % of 8 ms".
+ */
+void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
+			int64_t step_count);
 
 /* The steps of all traces: profiler steps, or those that --steps names. */
 struct pf_steps;

@@ -23,7 +23,7 @@
 
 struct device {
 	struct pf_gap_device sum;
-	int64_t lo, hi; /* the window; INT64_MIN, INT64_MAX: all time */
+	int64_t lo, hi; /* the window */
 	struct pf_union all;
 	struct pf_union cut;     /* inside the window */
 	struct pf_gap_work last; /* that ended last */
@@ -121,7 +121,6 @@ static bool comes_first(const struct pf_gap_work *a,
 static int add_event(struct finder *f, struct device *d,
 		     const struct pf_gap_work *e, struct pf_err *err)
 {
-	bool is_restricted = d->lo != INT64_MIN;
 	int64_t start = e->start_ns, end = e->end_ns, gap;
 	int64_t out_ns = end - start; /* of it, outside of the window */
 
@@ -134,8 +133,7 @@ static int add_event(struct finder *f, struct device *d,
 			return -1;
 	}
 	gap = pf_union_add(&d->all, e->start_ns, e->end_ns);
-	if (d->last.name == PF_ID_NONE && is_restricted &&
-	    e->start_ns > d->lo) {
+	if (d->last.name == PF_ID_NONE && e->start_ns > d->lo) {
 		gap = e->start_ns - d->lo;
 		d->from_ns = d->lo;
 	} else if (gap > 0) {
@@ -170,14 +168,13 @@ static int end_device(struct finder *f, struct device *d, struct pf_err *err)
 	if (end_pending(f, d, err) < 0)
 		return -1;
 	from = d->all.any ? d->all.end_ns : d->lo;
-	if (d->lo != INT64_MIN && from < d->hi) {
+	if (from < d->hi) {
 		d->ends.before = d->last;
 		d->ends.next = none;
 		if (end_gap(f, d, from, d->hi, err) < 0)
 			return -1;
 	}
-	d->sum.window_ns =
-		d->lo != INT64_MIN ? d->hi - d->lo : pf_union_total(&d->cut);
+	d->sum.window_ns = d->hi - d->lo;
 	d->sum.first_ns = d->cut.first_ns;
 	d->sum.last_ns = d->cut.end_ns;
 	d->sum.busy_ns = d->cut.covered_ns;
@@ -226,17 +223,11 @@ static struct device *find_device(struct finder *f, int64_t device)
 	memset(d, 0, sizeof(*d));
 	d->sum.trace = t;
 	d->sum.device = device;
-	d->lo = INT64_MIN;
-	d->hi = INT64_MAX;
+	d->lo = t->lo_ns;
+	d->hi = t->hi_ns;
 	d->last.name = d->ends.before.name = d->ends.next.name = PF_ID_NONE;
 	d->explain = pf_explain_new(&f->in);
 	d->is_hidden = f->window->device >= 0 && device != f->window->device;
-	if (t->from_ns != INT64_MIN || t->to_ns != INT64_MAX) {
-		d->lo = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
-		d->hi = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
-		if (d->hi < d->lo)
-			d->hi = d->lo;
-	}
 	return d;
 }
 

@@ -409,26 +409,12 @@ static int add_reason(struct gaps *g, struct pf_buf *out, struct pf_err *err)
 /* "GPU idle 12 % of 6 steps (1 ms of 8 ms)" */
 static void add_window(const struct gaps *g, struct pf_buf *out)
 {
-	char share_text[PF_NUM_MAX], idle[PF_NUM_MAX], time[PF_NUM_MAX];
-	char count[PF_NUM_MAX];
-
-	pf_num_show_ratio(share_text,
-			  pf_num_share(g->all.idle_ns, g->all.window_ns));
-	pf_num_show_ns(idle, g->all.idle_ns);
-	pf_num_show_ns(time, g->all.window_ns);
 	if (g->device_count > 1)
-		pf_buf_addf(out, "%zu GPUs idle %s of ", g->device_count,
-			    share_text);
+		pf_buf_addf(out, "%zu GPUs idle ", g->device_count);
 	else
-		pf_buf_addf(out, "GPU idle %s of ", share_text);
-	if (g->step_count == 1)
-		pf_buf_addf(out, "the step (%s of %s)", idle, time);
-	else if (g->step_count)
-		pf_buf_addf(out, "%s steps (%s of %s)",
-			    pf_num_show_count(count, g->step_count), idle,
-			    time);
-	else
-		pf_buf_addf(out, "%s", time);
+		pf_buf_addf(out, "GPU idle ");
+	pf_window_say_part(out, g->all.idle_ns, g->all.window_ns,
+			   g->step_count);
 }
 
 /* Of several the GPU that idles most: ", GPU 3 of rank 1 most (45.00 %)" */

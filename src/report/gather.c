@@ -170,8 +170,8 @@ static const struct part {
 
 static bool is_asked_for(const struct pf_window_args *w)
 {
-	return w->steps || w->step || w->skip_first || w->from_ns >= 0 ||
-	       w->to_ns >= 0;
+	return w->steps || w->step || w->skip_first || w->whole ||
+	       w->from_ns >= 0 || w->to_ns >= 0;
 }
 
 /* The profiler steps of all traces, as an option. */
@@ -245,6 +245,8 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 		pf_buf_adds(out, " --step ");
 		pf_shell_word(out, w->step);
 	}
+	if (w->whole)
+		pf_buf_adds(out, " --whole");
 	if (w->skip_first)
 		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
 	if (w->from_ns >= 0)

@@ -60,7 +60,7 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 	if (n <= 0)
 		return;
 	t = add(out, "p50_ns",
-		is_trace ? "Trace"
+		is_trace ? "Window"
 		: n > 1  ? "Step, median"
 			 : "Step",
 		PF_NS, "breakdown");
@@ -70,7 +70,7 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 			least = pf_table_int_at(steps, r, "dur_ns");
 	if (n == 1) {
 		pf_buf_adds(&t->detail,
-			    is_trace ? "no profiler steps" : "one step");
+			    is_trace ? "without profiler steps" : "one step");
 		return;
 	}
 	add_range(&t->detail, least, pf_doc_find_int(doc, "max_ns"));

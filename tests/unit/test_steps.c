@@ -105,7 +105,7 @@ static void test_no_steps(void **state)
 	(void)state;
 	scene_open(&s, TRACE(WORK("kernel", "k", 20, 30, 1, 1)));
 	steps(&s);
-	check(&s, 0, (const int[]){ 30, 0, 0, 0, 0, 0, 0, 20 });
+	check(&s, 0, (const int[]){ 30, 0, 0, 0, 0, 0, 0, 0 });
 	assert_int_equal(cell(&s, 0, "step"), -1);
 	scene_close(&s);
 }

@@ -9,38 +9,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/host.h"
-#include "events/step.h"
-#include "analysis/steps_impl.h"
-#include "events/trust.h"
+#include "analysis/steps.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/sat.h"
+#include "base/stats.h"
+#include "events/gpu.h"
+#include "events/host.h"
+#include "events/interval.h"
+#include "events/step.h"
+#include "events/trust.h"
+#include "table/rows.h"
 #include "trace/event.h"
 
-#define GPU_BITS (BIT(KERNEL) | BIT(COPY) | BIT(MEMSET) | BIT(COMM))
+/* Sets of the sweep are the classes without "other", and one more: */
+#define ANY_KERNEL 7 /* kernels of every class */
+#define BIT(set)   (1u << (set))
+#define GPU_BITS                                                               \
+	(BIT(PF_STEP_KERNEL) | BIT(PF_STEP_COPY) | BIT(PF_STEP_MEMSET) |       \
+	 BIT(PF_STEP_COMM))
+
+struct steps {
+	struct pf_db *db;
+	struct pf_step_times *out;
+	size_t at, end; /* steps of the trace being swept */
+	bool is_begun;  /* the sweep has come to the start of "at" */
+	struct pf_sweep sweep;
+	struct pf_step_time between; /* what was swept between whole steps */
+	struct pf_step_time outside; /* and around them; not used */
+	struct pf_sm *sms;           /* one for each device */
+	size_t sm_cap;
+	size_t first_device, first_step; /* of the trace being swept */
+	struct pf_gpu *gpu;
+};
 
 /* ---- which steps ---- */
 
-static void add_row(struct steps *s, const struct pf_window_trace *trace,
-		    const struct pf_step *step)
+static void add_step(struct pf_step_times *s,
+		     const struct pf_window_trace *trace,
+		     const struct pf_step *step)
 {
-	struct row *row;
 	int64_t start = step ? step->start_ns : trace->lo_ns;
 	int64_t end = step ? step->end_ns : trace->hi_ns;
 
 	if (step && (start < trace->from_ns || start >= trace->to_ns))
 		return;
-	s->rows = pf_grow(s->rows, &s->cap, s->count + 1, sizeof(*s->rows));
-	row = &s->rows[s->count++];
-	*row = (struct row){ .trace_id = trace->trace_id,
-			     .rank = trace->rank,
-			     .step = step ? step->step : -1,
-			     .start_ns = start,
-			     .end_ns = end,
-			     .is_partial = step && step->is_partial };
+	s->steps = pf_grow(s->steps, &s->cap, s->count + 1, sizeof(*s->steps));
+	s->has_steps |= step != NULL;
+	s->steps[s->count++] = (struct pf_step_time){
+		.trace_id = trace->trace_id,
+		.rank = trace->rank,
+		.step = step ? step->step : -1,
+		.host_start_ns = step ? step->host_start_ns : start,
+		.host_end_ns = step ? step->host_end_ns : end,
+		.start_ns = start,
+		.end_ns = end,
+		.dur_ns = pf_sat_sub(end, start),
+		.is_partial = step && step->is_partial,
+	};
 }
 
-static bool has_steps(const struct steps *s, const struct pf_steps *all,
+static bool has_steps(const struct pf_step_times *s, const struct pf_steps *all,
 		      int64_t trace_id)
 {
 	for (size_t i = 0; !s->window.is_whole && i < all->count; i++)
@@ -49,25 +78,27 @@ static bool has_steps(const struct steps *s, const struct pf_steps *all,
 	return false;
 }
 
-static int choose_rows(struct steps *s, struct pf_err *err)
+static int choose_steps(struct pf_db *db, struct pf_step_times *s,
+			struct pf_err *err)
 {
 	struct pf_steps all = { 0 };
-	int rc = pf_window_steps(s->db, &s->window, &all, err);
+	int rc = pf_window_steps(db, &s->window, &all, err);
 
 	for (size_t i = 0; !rc && i < s->window.count; i++)
 		if (!has_steps(s, &all, s->window.traces[i].trace_id)) {
-			rc = pf_window_settle(s->db, &s->window, err);
+			rc = pf_window_settle(db, &s->window, err);
 			break;
 		}
 	for (size_t i = 0; !rc && i < s->window.count; i++) {
 		const struct pf_window_trace *trace = &s->window.traces[i];
+
 		if (!has_steps(s, &all, trace->trace_id)) {
-			add_row(s, trace, NULL);
+			add_step(s, trace, NULL);
 			continue;
 		}
 		for (size_t k = 0; k < all.count; k++)
 			if (all.items[k].trace_id == trace->trace_id)
-				add_row(s, trace, &all.items[k]);
+				add_step(s, trace, &all.items[k]);
 	}
 	pf_steps_release(&all);
 	return rc;
@@ -75,17 +106,17 @@ static int choose_rows(struct steps *s, struct pf_err *err)
 
 /* ---- the sweep ---- */
 
-static void harvest(struct pf_sweep *sweep, struct row *row)
+static void harvest(struct pf_sweep *sweep, struct pf_step_time *row)
 {
 	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
 		int64_t ns = sweep->by_mask[mask];
-		unsigned class = 0;
+		unsigned c = PF_STEP_KERNEL;
 
 		if (!ns)
 			continue;
-		while (class < OTHER && !(mask & BIT(class)))
-			class ++;
-		row->class_ns[class] += ns;
+		while (c < PF_STEP_OTHER && !(mask & BIT(c)))
+			c++;
+		row->class_ns[c] += ns;
 		if (mask & GPU_BITS)
 			row->busy_ns += ns;
 		if (mask & BIT(ANY_KERNEL))
@@ -98,51 +129,51 @@ static void harvest(struct pf_sweep *sweep, struct row *row)
  * What GPUs did up to a border: the end of a row, or its start.  The window
  * begins with the first step and ends with the last that is whole.
  */
-static void harvest_devices(struct steps *s, struct row *row, bool is_end)
+static void harvest_devices(struct steps *s, struct pf_step_time *row,
+			    bool is_end)
 {
-	bool is_first = s->at == s->first_row;
+	bool is_first = s->at == s->first_step;
 	int64_t border = is_end ? row->end_ns : row->start_ns;
 
-	for (size_t i = s->first_device; i < s->device_count; i++) {
-		struct device *d = &s->devices[i];
-		struct pf_sm_sums sums = pf_sm_take(&d->sm, border);
+	for (size_t i = s->first_device; i < s->out->device_count; i++) {
+		struct pf_sm_sums sums = pf_sm_take(&s->sms[i], border);
 
 		if (is_end)
 			pf_sm_sums_add(&row->sm, &sums);
 		if (!row->is_partial && (is_end || !is_first))
-			pf_sm_sums_add(&d->sums, &sums);
+			pf_sm_sums_add(&s->out->devices[i].sm, &sums);
 	}
 }
 
 /* Sweep to a time, giving what was swept to the steps it belongs to. */
 static void sweep_to(struct steps *s, int64_t ns)
 {
-	if (!s->sweep.any && s->at < s->end)
-		pf_sweep_begin(&s->sweep, ns < s->rows[s->at].start_ns
-						  ? ns
-						  : s->rows[s->at].start_ns);
-	while (s->at < s->end) {
-		struct row *row = &s->rows[s->at];
+	struct pf_step_time *row = &s->out->steps[s->at];
 
+	if (!s->sweep.any && s->at < s->end)
+		pf_sweep_begin(&s->sweep,
+			       ns < row->start_ns ? ns : row->start_ns);
+	for (; s->at < s->end; row++) {
 		if (s->sweep.at_ns < row->start_ns) {
 			pf_sweep_to(&s->sweep,
 				    ns < row->start_ns ? ns : row->start_ns);
 			harvest(&s->sweep,
-				s->at > s->first_row && !row->is_partial
+				s->at > s->first_step && !row->is_partial
 					? &s->between
 					: &s->outside);
 			if (ns < row->start_ns)
 				return;
 		}
-		if (s->sweep.at_ns == row->start_ns && !row->is_begun) {
+		if (s->sweep.at_ns == row->start_ns && !s->is_begun) {
 			harvest_devices(s, row, false);
-			row->is_begun = true;
+			s->is_begun = true;
 		}
 		pf_sweep_to(&s->sweep, ns < row->end_ns ? ns : row->end_ns);
 		if (ns < row->end_ns)
 			return;
 		harvest(&s->sweep, row);
 		harvest_devices(s, row, true);
+		s->is_begun = false;
 		s->at++;
 	}
 }
@@ -155,26 +186,27 @@ static void add_span(struct steps *s, unsigned set, int64_t start, int64_t end)
 }
 
 /* The GPU of an event; a new one has done nothing up to now. */
-static struct device *find_device(struct steps *s,
-				  const struct pf_gpu_event *ev)
+static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 {
-	struct device *d;
+	struct pf_step_times *out = s->out;
+	size_t n = out->device_count;
 
-	for (size_t i = s->first_device; i < s->device_count; i++)
-		if (s->devices[i].device == ev->device)
-			return &s->devices[i];
-	s->devices = pf_grow(s->devices, &s->device_cap, s->device_count + 1,
-			     sizeof(*s->devices));
-	d = &s->devices[s->device_count++];
-	*d = (struct device){ .trace_id = ev->trace->trace_id,
-			      .rank = ev->trace->rank,
-			      .device = ev->device };
-	pf_sm_init(&d->sm);
-	return d;
+	for (size_t i = s->first_device; i < n; i++)
+		if (out->devices[i].device == ev->device)
+			return i;
+	out->devices = pf_grow(out->devices, &out->device_cap, n + 1,
+			       sizeof(*out->devices));
+	s->sms = pf_grow(s->sms, &s->sm_cap, n + 1, sizeof(*s->sms));
+	out->devices[n] =
+		(struct pf_step_device){ .trace_id = ev->trace->trace_id,
+					 .rank = ev->trace->rank,
+					 .device = ev->device };
+	pf_sm_init(&s->sms[n]);
+	return out->device_count++;
 }
 
 /* Work that starts in a step is counted there, whole. */
-static int count_gpu(struct steps *s, struct row *row,
+static int count_gpu(struct steps *s, struct pf_step_time *row,
 		     const struct pf_gpu_event *ev, struct pf_err *err)
 {
 	enum pf_copy_way way;
@@ -184,7 +216,7 @@ static int count_gpu(struct steps *s, struct row *row,
 	row->memsets += ev->kind == PF_KIND_MEMSET;
 	if (ev->class != PF_GPU_COPY || row->is_partial)
 		return 0;
-	if (pf_copies_add(s->copies, s->gpu, ev, &way, err) < 0)
+	if (pf_copies_add(s->out->copies, s->gpu, ev, &way, err) < 0)
 		return -1;
 	row->ways[way].count++;
 	pf_sat_sum(&row->ways[way].ns, ev->dur_ns);
@@ -197,36 +229,37 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 		   struct pf_err *err)
 {
 	static const unsigned sets[PF_GPU_CLASSES] = {
-		[PF_GPU_COMPUTE] = KERNEL,
-		[PF_GPU_COMM] = COMM,
-		[PF_GPU_COPY] = COPY,
-		[PF_GPU_MEMSET] = MEMSET,
+		[PF_GPU_COMPUTE] = PF_STEP_KERNEL,
+		[PF_GPU_COMM] = PF_STEP_COMM,
+		[PF_GPU_COPY] = PF_STEP_COPY,
+		[PF_GPU_MEMSET] = PF_STEP_MEMSET,
 	};
 	const struct pf_gpu_config *c = ev->launch;
-	struct device *d;
-	struct row *row;
+	struct pf_step_time *row;
+	size_t device;
 
 	add_span(s, sets[ev->class], ev->start_ns, ev->end_ns);
 	if (s->at == s->end)
 		return 0;
-	d = find_device(s, ev);
+	device = find_device(s, ev);
 	if (ev->kind == PF_KIND_KERNEL) {
 		add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
-		pf_sm_add(&d->sm, ev->start_ns, ev->end_ns,
+		pf_sm_add(&s->sms[device], ev->start_ns, ev->end_ns,
 			  c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
 	}
-	row = &s->rows[s->at];
+	row = &s->out->steps[s->at];
 	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev, err);
 }
 
 static void add_host(struct steps *s, const struct pf_host_span *span)
 {
-	struct row *row;
+	struct pf_step_time *row;
 
-	add_span(s, RUNTIME + span->class, span->start_ns, span->end_ns);
+	add_span(s, PF_STEP_RUNTIME + span->class, span->start_ns,
+		 span->end_ns);
 	if (s->at == s->end)
 		return;
-	row = &s->rows[s->at];
+	row = &s->out->steps[s->at];
 	if (span->start_ns < row->start_ns)
 		return;
 	row->launches += span->is_launch;
@@ -245,7 +278,7 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 	s->gpu = gpu;
 	if (gpu)
 		host = pf_host_new(s->db, window->traces->trace_id,
-				   s->window.steps, err);
+				   s->out->window.steps, err);
 	pf_sweep_init(&s->sweep);
 	if (host) {
 		more_gpu = pf_gpu_next(gpu, &ev, err);
@@ -269,75 +302,206 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 	return more_gpu < 0 || more_host < 0 ? -1 : 0;
 }
 
+static struct pf_step_use use_of(const struct pf_sm_sums *sums, int64_t time_ns)
+{
+	/* of no use unless it is known of every kernel */
+	bool is_sized = sums->sized_ns && sums->sized_ns == sums->kernel_ns;
+
+	return (struct pf_step_use){
+		pf_ratio((double)sums->covered_ns, time_ns),
+		pf_ratio(sums->efficiency_ns, is_sized ? time_ns : 0),
+		pf_ratio(sums->occupancy_ns, sums->occupied_ns),
+		pf_ratio((double)sums->occupied_ns, sums->kernel_ns),
+	};
+}
+
 /* The window of its GPUs, and their time in each step. */
 static void end_trace(struct steps *s)
 {
-	size_t gpus = s->device_count - s->first_device;
-	int64_t end_ns = 0;
+	struct pf_step_times *out = s->out;
+	size_t gpus = out->device_count - s->first_device;
+	int64_t start_ns = out->steps[s->first_step].start_ns, end_ns = 0;
 
-	for (size_t i = s->first_row; i < s->end; i++) {
-		struct row *row = &s->rows[i];
+	for (size_t i = s->first_step; i < s->end; i++) {
+		struct pf_step_time *row = &out->steps[i];
 
 		if (!row->is_partial)
 			end_ns = row->end_ns;
-		if (__builtin_mul_overflow(row->end_ns - row->start_ns,
-					   (int64_t)gpus, &row->gpu_ns))
+		if (__builtin_mul_overflow(row->dur_ns, (int64_t)gpus,
+					   &row->gpu_ns))
 			row->gpu_ns = INT64_MAX;
+		row->use = use_of(&row->sm, row->gpu_ns);
+		row->use.utilization_share =
+			pf_num_share(row->sm.covered_ns, row->gpu_ns);
+		for (size_t c = 0; c < PF_STEP_CLASSES; c++)
+			row->class_share[c] =
+				pf_num_share(row->class_ns[c], row->dur_ns);
 	}
-	for (size_t i = s->first_device; i < s->device_count; i++)
-		if (end_ns > s->rows[s->first_row].start_ns)
-			s->devices[i].window_ns =
-				end_ns - s->rows[s->first_row].start_ns;
+	for (size_t i = s->first_device; i < out->device_count; i++) {
+		struct pf_step_device *d = &out->devices[i];
+
+		if (end_ns > start_ns)
+			d->window_ns = end_ns - start_ns;
+		d->use = use_of(&d->sm, d->window_ns);
+	}
+	out->has_many_gpus |= gpus > 1;
 }
 
 static int sweep_all(struct steps *s, struct pf_err *err)
 {
-	s->end = 0;
-	for (size_t i = 0; i < s->window.count; i++) {
-		struct pf_window_trace trace = s->window.traces[i];
+	const struct pf_window *window = &s->out->window;
+
+	for (size_t i = 0; i < window->count; i++) {
+		struct pf_window_trace trace = window->traces[i];
 		struct pf_window one = { .traces = &trace,
 					 .count = 1,
-					 .device = s->window.device };
+					 .device = window->device };
 
 		s->at = s->end;
-		while (s->end < s->count &&
-		       s->rows[s->end].trace_id == trace.trace_id)
+		while (s->end < s->out->count &&
+		       s->out->steps[s->end].trace_id == trace.trace_id)
 			s->end++;
+		if (s->at == s->end)
+			continue;
 		/* Spans that reach into a step are cut by the sweep. */
 		trace.from_ns = INT64_MIN;
 		trace.to_ns = INT64_MAX;
-		s->first_row = s->at;
-		s->first_device = s->device_count;
-		if (s->at < s->end && sweep_trace(s, &one, err) < 0)
+		s->first_step = s->at;
+		s->first_device = s->out->device_count;
+		s->is_begun = false;
+		if (sweep_trace(s, &one, err) < 0)
 			return -1;
 		end_trace(s);
 	}
 	return 0;
 }
 
+/* ---- over all ---- */
+
+/* Puts the values in order. */
+static struct pf_step_spread spread(int64_t *values, size_t count)
+{
+	struct pf_stats stats = { 0 };
+	struct pf_step_spread s = { 0 };
+
+	if (!count)
+		return s;
+	qsort(values, count, sizeof(*values), pf_stats_compare);
+	for (size_t i = 0; i < count; i++)
+		pf_stats_add(&stats, values[i]);
+	s.sum_ns = stats.sum;
+	s.mean_ns = pf_stats_mean(&stats);
+	s.min_ns = stats.min;
+	s.max_ns = stats.max;
+	s.p50_ns = values[pf_stats_rank(count, 50)];
+	s.p90_ns = values[pf_stats_rank(count, 90)];
+	s.p95_ns = values[pf_stats_rank(count, 95)];
+	s.p99_ns = values[pf_stats_rank(count, 99)];
+	return s;
+}
+
+static void add_up_steps(struct pf_step_times *s)
+{
+	int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
+	int64_t last_ns = 0;
+	size_t n;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!i || s->steps[i - 1].trace_id != s->steps[i].trace_id)
+			last_ns = s->steps[i].start_ns;
+		if (s->steps[i].is_partial) {
+			s->partial_count++;
+			continue;
+		}
+		pf_sat_sum(&s->window_ns, s->steps[i].end_ns - last_ns);
+		last_ns = s->steps[i].end_ns;
+		s->busy_ns += s->steps[i].busy_ns;
+		values[s->full_count++] = s->steps[i].dur_ns;
+	}
+	s->dur = spread(values, (size_t)s->full_count);
+	for (size_t c = 0; c < PF_STEP_CLASSES; c++) {
+		n = 0;
+		for (size_t i = 0; i < s->count; i++)
+			if (!s->steps[i].is_partial)
+				values[n++] = s->steps[i].class_ns[c];
+		s->classes[c] = spread(values, n);
+		s->classes[c].name = pf_step_class_name((enum pf_step_class)c);
+		s->classes[c].share =
+			pf_num_share(s->classes[c].sum_ns, s->dur.sum_ns);
+	}
+	free(values);
+}
+
+static void add_up(struct pf_step_times *s, int64_t samples_per_step)
+{
+	struct pf_sm_sums sums = { 0 };
+	int64_t window_ns = 0;
+	double seconds;
+
+	add_up_steps(s);
+	for (size_t i = 0; i < s->device_count; i++) {
+		pf_sm_sums_add(&sums, &s->devices[i].sm);
+		pf_sat_sum(&window_ns, s->devices[i].window_ns);
+	}
+	s->use = use_of(&sums, window_ns);
+	s->use.utilization_share = s->busy_share = NAN;
+	if (s->device_count) {
+		s->use.utilization_share =
+			pf_num_share(sums.covered_ns, window_ns);
+		s->busy_share = pf_num_share(s->busy_ns, s->window_ns);
+	}
+	seconds = (double)s->dur.sum_ns / 1e9;
+	if (seconds > 0)
+		s->steps_per_second = (double)s->full_count / seconds;
+	s->samples_per_second = NAN;
+	if (samples_per_step)
+		s->samples_per_second =
+			seconds > 0 ? (double)s->full_count *
+					      (double)samples_per_step / seconds
+				    : 0;
+}
+
+int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
+		       struct pf_step_times *out, struct pf_err *err)
+{
+	struct steps s = { .db = db, .out = out };
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+
+	out->copies = pf_copies_new();
+	if (!rc && (choose_steps(db, out, err) < 0 || sweep_all(&s, err) < 0))
+		rc = -1;
+	if (!rc) {
+		out->busy_ns = s.between.busy_ns;
+		add_up(out, args->samples_per_step);
+	}
+	for (size_t i = 0; i < out->device_count; i++)
+		pf_sm_release(&s.sms[i]);
+	free(s.sms);
+	return rc;
+}
+
+void pf_step_times_release(struct pf_step_times *times)
+{
+	pf_copies_free(times->copies);
+	free(times->devices);
+	free(times->steps);
+	pf_window_release(&times->window);
+	*times = (struct pf_step_times){ 0 };
+}
+
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_doc *doc, struct pf_err *err)
 {
-	struct steps s = { .db = db };
-	int rc = pf_window_resolve(db, &args->window, &s.window, err);
+	struct pf_step_times s = { 0 };
+	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS;
+	int rc = pf_step_times_find(db, args, &s, err);
 
-	s.copies = pf_copies_new();
-	if (!rc && (choose_rows(&s, err) < 0 || sweep_all(&s, err) < 0))
-		rc = -1;
 	if (!rc) {
-		pf_steps_show(&s, args, doc);
-		rc = pf_trust_note(db, &s.window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   (s.count && s.rows->step < 0
-						    ? PF_TRUST_STEPS
-						    : 0),
-				   doc, err);
+		pf_step_times_show(&s, doc);
+		if (s.count && s.steps->step < 0)
+			trust |= PF_TRUST_STEPS;
+		rc = pf_trust_note(db, &s.window, trust, doc, err);
 	}
-	for (size_t i = 0; i < s.device_count; i++)
-		pf_sm_release(&s.devices[i].sm);
-	pf_copies_free(s.copies);
-	free(s.devices);
-	free(s.rows);
-	pf_window_release(&s.window);
+	pf_step_times_release(&s);
 	return rc;
 }

@@ -9,6 +9,8 @@
 #ifndef PF_ANALYSIS_STEPS_H
 #define PF_ANALYSIS_STEPS_H
 
+#include "analysis/copies.h"
+#include "analysis/sm.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -19,6 +21,93 @@ struct pf_steps_args {
 	int64_t samples_per_step; /* 0: not known */
 };
 
+/* What a step's time goes to, in order of precedence. */
+enum pf_step_class {
+	PF_STEP_KERNEL,
+	PF_STEP_COPY,
+	PF_STEP_MEMSET,
+	PF_STEP_COMM,
+	PF_STEP_RUNTIME,
+	PF_STEP_DATA,
+	PF_STEP_CPU,
+	PF_STEP_OTHER, /* none of them */
+	PF_STEP_CLASSES
+};
+
+/* "kernel", "copy", ... */
+const char *pf_step_class_name(enum pf_step_class c);
+
+/* How well GPUs were used; not a number: not known, or no time. */
+struct pf_step_use {
+	double utilization_share;     /* of the time in kernels */
+	double sm_efficiency_share;   /* estimated; known of all kernels */
+	double occupancy_percent;     /* estimated, where it is known: */
+	double occupancy_known_share; /* of the kernels' time */
+};
+
+struct pf_step_time {
+	int64_t trace_id, rank, step; /* rank -1: unknown; step -1: no steps */
+	int64_t host_start_ns, host_end_ns; /* what the host does belongs */
+	int64_t start_ns, end_ns, dur_ns;
+	int64_t class_ns[PF_STEP_CLASSES];   /* their sum is dur_ns */
+	double class_share[PF_STEP_CLASSES]; /* of dur_ns */
+	int64_t busy_ns;                     /* a GPU does anything */
+	int64_t kernel_union_ns; /* a kernel runs, communication too */
+	/* What begins in it. */
+	int64_t kernels, copies, memsets, launches, syncs;
+	struct {
+		int64_t count, bytes, ns;
+	} ways[PF_COPY_WAYS]; /* of a whole step only */
+	int64_t gpu_ns;       /* its duration times the number of GPUs */
+	struct pf_sm_sums sm; /* of all GPUs */
+	struct pf_step_use use;
+	bool is_partial; /* the capture ended within it */
+};
+
+/* Over whole steps; percentiles by nearest rank. */
+struct pf_step_spread {
+	const char *name; /* of the class; NULL: of the duration */
+	int64_t sum_ns, mean_ns, min_ns, max_ns, p50_ns, p90_ns, p95_ns, p99_ns;
+	double share; /* of the time of all whole steps */
+};
+
+/* A GPU from the first to the last whole step. */
+struct pf_step_device {
+	int64_t trace_id, rank, device; /* the last two -1: unknown */
+	int64_t window_ns;
+	struct pf_sm_sums sm;
+	struct pf_step_use use;
+};
+
+/* A zero-initialised struct is an empty result; it owns its arrays. */
+struct pf_step_times {
+	struct pf_window window;
+	struct pf_step_time *steps; /* by trace, then start */
+	size_t count, cap;
+	struct pf_step_device *devices;
+	size_t device_count, device_cap;
+	struct pf_copies *copies;
+	int64_t full_count, partial_count;
+	/*
+	 * Of each trace from its first to its last whole step, summed: as in
+	 * all commands.  Without a GPU the shares are not known.
+	 */
+	int64_t window_ns, busy_ns;
+	double busy_share;
+	struct pf_step_use use;
+	/* Of whole steps only. */
+	struct pf_step_spread dur, classes[PF_STEP_CLASSES];
+	double steps_per_second;
+	double samples_per_second;     /* not a number: not known */
+	bool has_steps, has_many_gpus; /* a trace of several GPUs */
+};
+
+int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
+		       struct pf_step_times *out, struct pf_err *err);
+void pf_step_times_release(struct pf_step_times *times);
+void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
+
+/* Both, and what of the trace is not to be trusted. */
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_doc *doc, struct pf_err *err);
 

@@ -23,6 +23,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/steps.h"
 #include "base/intern.h"
 #include "events/names.h"
 #include "events/window.h"
@@ -38,19 +39,6 @@
  */
 #define PF_CAPTURE_SUM_MAX  (INT64_C(1) << 56)
 #define PF_CAPTURE_SIDE_MAX 64 /* captures of a side */
-
-/* The classes of a step (analysis/steps.h), in order of precedence. */
-enum pf_step_class {
-	PF_STEP_KERNEL,
-	PF_STEP_COPY,
-	PF_STEP_MEMSET,
-	PF_STEP_COMM,
-	PF_STEP_RUNTIME,
-	PF_STEP_DATA,
-	PF_STEP_CPU,
-	PF_STEP_OTHER,
-	PF_STEP_CLASSES
-};
 
 /* What is counted in each step. */
 enum pf_step_count {
@@ -78,11 +66,7 @@ enum pf_step_count {
 };
 
 struct pf_capture_step {
-	int64_t trace_id, step;             /* step -1: the whole trace */
-	int64_t host_start_ns, host_end_ns; /* what the host does belongs */
-	int64_t start_ns, end_ns;
-	bool is_partial;
-	int64_t class_ns[PF_STEP_CLASSES], busy_ns;
+	struct pf_step_time time;
 	int64_t count[PF_COUNT_COUNTS];
 };
 
@@ -182,7 +166,6 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *window,
 void pf_capture_release(struct pf_capture *c);
 
 /* "kernel", "copy", "memset", "comm", "runtime", "data", "cpu", "other". */
-const char *pf_step_class_name(enum pf_step_class class);
 
 /* The key and title of a count; and is it of bytes or ns? */
 const char *pf_step_count_key(enum pf_step_count count);

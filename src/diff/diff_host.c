@@ -43,7 +43,7 @@ static struct pf_capture_step *step_at(struct host *h, int64_t at_ns)
 {
 	const struct pf_capture_step *s = h->step;
 
-	if (s && at_ns >= s->host_start_ns && at_ns < s->host_end_ns)
+	if (s && at_ns >= s->time.host_start_ns && at_ns < s->time.host_end_ns)
 		return h->step;
 	h->step = pf_capture_step_at(h->w->c, h->trace_id, at_ns);
 	return h->step;
@@ -102,8 +102,8 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 		op = name->text;
 	}
 	/* as in events/step.h, the whole call lies in its step */
-	if (step && step->step >= 0 &&
-	    pf_span_end(start_ns, dur_ns) > step->host_end_ns)
+	if (step && step->time.step >= 0 &&
+	    pf_span_end(start_ns, dur_ns) > step->time.host_end_ns)
 		step = NULL;
 	while (w->next && w->next->launch_id == id)
 		if (pf_work_add(w, w->next, node, op, shapes, step, err) < 0 ||
@@ -166,7 +166,7 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
 		count_call(s, name);
 	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
-	if (s->is_partial || name->is_step)
+	if (s->time.is_partial || name->is_step)
 		return 0;
 	row = row_of(h, e, name, err);
 	if (!row)

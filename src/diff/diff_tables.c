@@ -309,7 +309,7 @@ static struct range range_of(const struct pf_side *s, size_t count)
 			const struct pf_capture_step *step =
 				&s->captures[i]->steps[k];
 
-			if (step->is_partial)
+			if (step->time.is_partial)
 				continue;
 			if (step->count[count] < r.min)
 				r.min = step->count[count];

@@ -286,18 +286,18 @@ static const char *main_cause(const struct pf_diff *d)
 	return out;
 }
 
-static char *culprit_take(const struct pf_diff *d, size_t class)
+static char *culprit_take(const struct pf_diff *d, size_t cls)
 {
 	const char *cause;
 
-	if (class == PF_STEP_KERNEL) {
+	if (cls == PF_STEP_KERNEL) {
 		int64_t sign = d->b_ns < d->a_ns ? -1 : 1;
 
 		for (size_t i = 0; i < d->pairs.count; i++)
 			if (pf_diff_delta(&d->rows[i]) * sign > 0)
 				return pf_diff_key_take(d, d->rows[i].pair);
 	}
-	if (class < PF_STEP_RUNTIME || class >= PF_STEP_CLASSES)
+	if (cls < PF_STEP_RUNTIME || cls >= PF_STEP_CLASSES)
 		return NULL;
 	cause = main_cause(d);
 	return cause ? pf_strdup(cause) : NULL;
@@ -330,16 +330,16 @@ static void add_size(struct pf_buf *out, const struct pf_diff *d)
 /* "; most of it is data, -58.076 ms (data loading)" */
 static void add_most(struct pf_buf *out, const struct pf_diff *d)
 {
-	size_t class = main_class(d);
+	size_t cls = main_class(d);
 	char part[PF_NUM_MAX], *culprit;
 
-	if (class == PF_STEP_CLASSES)
+	if (cls == PF_STEP_CLASSES)
 		return;
-	culprit = culprit_take(d, class);
-	pf_buf_addf(out, "; most of it is %s, %s",
-		    pf_step_class_name((enum pf_step_class) class),
-		    pf_num_show_ns(part, d->b_class_ns[class] -
-						 d->a_class_ns[class]));
+	culprit = culprit_take(d, cls);
+	pf_buf_addf(
+		out, "; most of it is %s, %s",
+		pf_step_class_name((enum pf_step_class)cls),
+		pf_num_show_ns(part, d->b_class_ns[cls] - d->a_class_ns[cls]));
 	if (culprit)
 		pf_buf_addf(out, " (%s)", culprit);
 	free(culprit);

@@ -84,13 +84,13 @@ static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
 {
 	const struct pf_capture_step *step = c->steps;
 	size_t low = PF_SEARCH(i, c->step_count,
-			       step[i].trace_id < trace_id ||
-				       (step[i].trace_id == trace_id &&
-					step[i].end_ns <= from_ns));
+			       step[i].time.trace_id < trace_id ||
+				       (step[i].time.trace_id == trace_id &&
+					step[i].time.end_ns <= from_ns));
 	int64_t ns = 0;
 
 	for (; low < c->step_count; low++) {
-		const struct pf_capture_step *s = &c->steps[low];
+		const struct pf_step_time *s = &c->steps[low].time;
 		int64_t from = s->start_ns > from_ns ? s->start_ns : from_ns;
 		int64_t to = s->end_ns < to_ns ? s->end_ns : to_ns;
 
@@ -158,7 +158,7 @@ static void add_call(struct waits *w, int64_t trace_id,
 	if (!s)
 		return;
 	s->count[PF_COUNT_SYNCS]++;
-	if (s->is_partial)
+	if (s->time.is_partial)
 		return;
 	row = site_row(w, call->place);
 	row->count++;
@@ -247,7 +247,7 @@ static void narrow(struct pf_window *window, const struct pf_capture *c)
 		bool any = false;
 
 		for (size_t k = 0; k < c->step_count; k++) {
-			const struct pf_capture_step *s = &c->steps[k];
+			const struct pf_step_time *s = &c->steps[k].time;
 
 			if (s->trace_id != t->trace_id || s->is_partial)
 				continue;

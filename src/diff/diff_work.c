@@ -309,7 +309,7 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 	const char *text;
 
 	w->order++;
-	if (!step || step->is_partial)
+	if (!step || step->time.is_partial)
 		w->c->outside_count++;
 	if (!step)
 		return 0;
@@ -324,7 +324,7 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 	if (w->nodes[node].is_comm)
 		key.class = PF_GPU_COMM;
 	count_work(w->c, step, l, (enum pf_gpu_class)key.class, text);
-	if (step->is_partial)
+	if (step->time.is_partial)
 		return 0;
 	row = work_row(w, &key);
 	row->count++;

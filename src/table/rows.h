@@ -22,6 +22,7 @@
 #ifndef PF_TABLE_ROWS_H
 #define PF_TABLE_ROWS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -83,6 +84,12 @@ struct pf_table *pf_doc_rows(struct pf_doc *doc, const char *name,
 	pf_doc_put(doc, PF_FIELDS(fields), &(row), sizeof(row))
 void pf_doc_put(struct pf_doc *doc, const struct pf_field *fields, size_t count,
 		const void *row, size_t row_bytes);
+
+/* A share or a mean; not a number, so null, if there is no whole. */
+static inline double pf_ratio(double part, int64_t whole)
+{
+	return whole > 0 ? part / (double)whole : NAN;
+}
 
 /* What a field of a row holds; a text is borrowed. */
 struct pf_cell pf_field_cell(const struct pf_field *field, const void *row);

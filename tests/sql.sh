@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every statement of schema/query/ runs on a real database, says at its top
+# Every statement of schema/load/ and schema/query/ runs on a real database, says at its top
 # what it answers, and is compiled into the program.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 db=$tmp/t.db
@@ -9,7 +9,7 @@ db=$tmp/t.db
 	tap_done
 }
 
-for file in "$top_srcdir"/schema/query/*.sql; do
+for file in "$top_srcdir"/schema/load/*.sql "$top_srcdir"/schema/query/*.sql; do
 	[ -f "$file" ] || continue
 	name=${file##*/}
 	name=${name%.sql}

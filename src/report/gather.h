@@ -64,7 +64,7 @@ void pf_parts_release(struct pf_parts *p);
 void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 		      struct pf_buf *out);
 
-/* The schema/query/NAME.sql that defines the figures of a part. */
+/* The schema/query/NAME.sql that defines the figures of a part, or NULL. */
 const char *pf_parts_query(enum pf_part part);
 
 /* Append a window as options: " --step 5..10". */

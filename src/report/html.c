@@ -486,7 +486,7 @@ void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 	v.t = pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
 	find_columns(&v);
 	pf_buf_addf(out, "<div class=t><table id=%s", spec->id);
-	if (!page->command)
+	if (!page->command && pf_parts_query(spec->part))
 		pf_buf_addf(out, " data-q=%s", pf_parts_query(spec->part));
 	pf_buf_addf(out, ">\n<caption>%s</caption>\n", spec->caption);
 	add_head(out, &v);

@@ -164,8 +164,8 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_html_sentence(out, &v->sentence);
 	pf_buf_adds(out, ".</p>\n<p class=how>");
 	if (v->recoverable_ns > 0) {
-		pf_buf_addf(out, "<span data-v=%" PRId64 " data-q=%s>up to ",
-			    v->recoverable_ns, pf_parts_query(v->part));
+		pf_buf_addf(out, "<span data-v=%" PRId64 ">up to ",
+			    v->recoverable_ns);
 		pf_figure_ns(out, v->recoverable_ns);
 		pf_buf_adds(out, " to win</span> ");
 	}
@@ -311,6 +311,8 @@ static void add_sql(struct pf_buf *out, const char *query)
 	struct pf_buf name = { 0 };
 	const char *sql;
 
+	if (!query)
+		return;
 	pf_buf_addf(&name, "schema/query/%s.sql", query);
 	sql = pf_asset(name.data, NULL);
 	if (sql) {
@@ -322,15 +324,6 @@ static void add_sql(struct pf_buf *out, const char *query)
 		pf_buf_adds(out, "</pre></details>\n");
 	}
 	pf_buf_release(&name);
-}
-
-static bool was_shown(enum pf_part part)
-{
-	for (int i = 0; i < (int)part; i++)
-		if (!strcmp(pf_parts_query((enum pf_part)i),
-			    pf_parts_query(part)))
-			return true;
-	return false;
 }
 
 static void add_method(struct pf_buf *out, const struct pf_parts *p)
@@ -352,11 +345,10 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 		pf_buf_adds(out, "</code>\n");
 		pf_buf_release(&command);
 	}
-	pf_buf_adds(out, "</ul>\n<p>What they count, in plain SQL for "
+	pf_buf_adds(out, "</ul>\n<p>What figures of them are, in plain SQL for "
 			 "<code>profan query</code>:</p>\n");
 	for (int i = 0; i < PF_PART_COUNT; i++)
-		if (!was_shown((enum pf_part)i))
-			add_sql(out, pf_parts_query((enum pf_part)i));
+		add_sql(out, pf_parts_query((enum pf_part)i));
 	pf_sections_absent(&absent, p);
 	if (absent.len)
 		pf_buf_addf(out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statements of schema/query/NAME.sql, run into a table whose columns the
+ * Statements of schema/load/NAME.sql, run into a table whose columns the
  * caller declares: a statement whose column names differ from the keys is an
  * error, so SQL and C cannot drift apart.
  */

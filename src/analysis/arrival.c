@@ -12,15 +12,14 @@
 #include "analysis/arrival_impl.h"
 #include "events/interval.h"
 #include "analysis/kernels.h"
-#include "events/reader.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/spool.h"
 #include "store/named.h"
 #include "trace/event.h"
 
-#define SORT_BYTES (16u << 20)
-#define TIME_MAX   (INT64_C(1) << 61) /* so that differences are numbers */
-#define NO_GROUP   UINT32_C(0)        /* the text "" */
+#define TIME_MAX (INT64_C(1) << 61) /* so that differences are numbers */
+#define NO_GROUP UINT32_C(0)        /* the text "" */
 
 /* ---- what a kernel belongs to ---- */
 
@@ -404,8 +403,7 @@ static int set_up(struct arrivals *a, const struct pf_window *window,
 	pf_map_init(&a->records);
 	pf_map_init(&a->places);
 	pf_intern_add(&a->groups, "", 0);
-	a->sorter = pf_sorter_new(sizeof(struct arrival), SORT_BYTES,
-				  pf_analysis_temp_dir());
+	a->sorter = pf_sorter_temp(sizeof(struct arrival));
 	take_ranks(a, window);
 	a->args = pf_named_prepare(a->db, "argset_text", err);
 	a->gpu = pf_gpu_new(a->db, window, PF_GPU_STARTS, err);

@@ -13,11 +13,9 @@
 #include "events/gpu.h"
 #include "base/intern.h"
 #include "events/interval.h"
-#include "events/reader.h"
 #include "base/mem.h"
 #include "base/sat.h"
-
-#define SORT_BYTES (16u << 20)
+#include "events/by_event.h"
 
 struct stream {
 	struct pf_union all;
@@ -31,7 +29,7 @@ struct launched {
 
 struct scan {
 	struct pf_doctor_gpu *out;
-	struct pf_sorter *launched;
+	struct pf_by_event *launched;
 	struct pf_map by_track;
 	struct stream *streams;
 	size_t count, cap, first; /* of the trace at hand */
@@ -92,7 +90,7 @@ static int take_linked(struct scan *s, struct stream *stream,
 	stream->is_linked = s->is_linked = true;
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
-	return pf_sorter_add(s->launched, &l, err);
+	return pf_by_event_add(s->launched, &l, err);
 }
 
 static int take(struct scan *s, const struct pf_gpu_event *ev,
@@ -133,24 +131,16 @@ static void compare(struct pf_doctor_gpu *out, const struct launched *l,
 		tally(&out->clock, l->dur_ns);
 }
 
-static int read_calls(struct pf_db *db, struct scan *s, struct pf_err *err)
+static int read_calls(struct scan *s, struct pf_err *err)
 {
-	struct pf_reader *reader = pf_reader_new(db, PF_COLBIT(PF_COL_START));
 	const struct launched *l;
 	const struct pf_block *b;
 	uint32_t i;
-	int rc = pf_sorter_finish(s->launched, err);
 
-	while (!rc && (l = pf_sorter_next(s->launched, err))) {
-		int found = pf_reader_at(reader, l->launch_id, &b, &i, err);
-
-		if (found < 0)
-			rc = -1;
-		else if (found)
+	while ((l = pf_by_event_next(s->launched, &b, &i, err)))
+		if (b)
 			compare(s->out, l, b->start_ns[i]);
-	}
-	pf_reader_free(reader);
-	return rc || err->code ? -1 : 0;
+	return err->code ? -1 : 0;
 }
 
 int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
@@ -165,18 +155,18 @@ int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 
 	*out = (struct pf_doctor_gpu){ 0 };
 	pf_map_init(&s.by_track);
-	s.launched = pf_sorter_new(sizeof(struct launched), SORT_BYTES,
-				   pf_analysis_temp_dir());
+	s.launched = pf_by_event_new(db, sizeof(struct launched),
+				     PF_COLBIT(PF_COL_START));
 	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
 		rc = -1;
 	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
 		rc = take(&s, ev, err);
 	if (!rc) {
 		end_trace(&s);
-		rc = read_calls(db, &s, err);
+		rc = read_calls(&s, err);
 	}
 	pf_gpu_free(gpu);
-	pf_sorter_free(s.launched);
+	pf_by_event_free(s.launched);
 	pf_map_release(&s.by_track);
 	pf_window_release(&window);
 	free(s.streams);

@@ -18,17 +18,16 @@
 #include "base/intern.h"
 #include "events/interval.h"
 #include "events/names.h"
-#include "events/reader.h"
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/spool.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
 
-#define SORT_BYTES (16u << 20)
-#define OPEN_MAX   65536 /* ranges of one thread at one instant */
-#define TWINS_MAX  65536 /* events of one start and length */
+#define OPEN_MAX  65536 /* ranges of one thread at one instant */
+#define TWINS_MAX 65536 /* events of one start and length */
 
 struct twin {
 	uint64_t low, high; /* of a hash over all that an event is */
@@ -342,8 +341,7 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	*out = (struct pf_doctor_tracks){ 0 };
 	pf_map_init(&w.calls);
 	w.names = pf_names_new(db, err);
-	w.links = pf_sorter_new(sizeof(struct link), SORT_BYTES,
-				pf_analysis_temp_dir());
+	w.links = pf_sorter_temp(sizeof(struct link));
 	if (w.names && !add_work(&w, err) && !walk_tracks(&w, err))
 		rc = count_idle(&w, err);
 	pf_sorter_free(w.links);

@@ -14,10 +14,9 @@
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/spool.h"
 #include "store/named.h"
 #include "trace/event.h"
-
-#define SORT_BYTES (16u << 20)
 
 static const unsigned percents[RANKS] = { 50, 90, 99 };
 
@@ -199,7 +198,7 @@ static int put_kernel(struct kernels *k, const struct item *item,
 	uint32_t name, second;
 
 	if (is_by_op(k))
-		return pf_sorter_add(k->by_op, item, err);
+		return pf_by_event_add(k->by_op, item, err);
 	if (name_text(k, item->name, &name, err) < 0)
 		return -1;
 	second =
@@ -270,19 +269,12 @@ static int gather(struct kernels *k, struct pf_err *err)
 
 /* Kernels in order of their operators, to find what those are called. */
 static int resolve_op(struct kernels *k, const struct item *item,
+		      const struct pf_block *block, uint32_t place,
 		      struct pf_err *err)
 {
-	const struct pf_block *block;
-	uint32_t place, name, op = add_text(k, "(none)"), shapes = 0;
-	int found = 0;
+	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
 
-	if (item->op_id) {
-		found = pf_reader_at(k->reader, item->op_id, &block, &place,
-				     err);
-		if (found < 0)
-			return -1;
-	}
-	if (!found) {
+	if (!block) {
 		k->without_op++;
 		k->without_op_ns += item->dur_ns;
 	} else if (name_text(k, block->name[place], &op, err) < 0) {
@@ -292,7 +284,7 @@ static int resolve_op(struct kernels *k, const struct item *item,
 		return add_to_group(k, item, op, 0, err);
 	if (k->args->group == BY_OP_SHAPE) {
 		shapes = add_text(k, "");
-		if (found && block->args[place] < PF_ID_INLINE &&
+		if (block && block->args[place] < PF_ID_INLINE &&
 		    shape_text(k, block->args[place], &shapes, err) < 0)
 			return -1;
 		return add_to_group(k, item, op, shapes, err);
@@ -305,11 +297,11 @@ static int resolve_op(struct kernels *k, const struct item *item,
 static int resolve_ops(struct kernels *k, struct pf_err *err)
 {
 	const struct item *item;
+	const struct pf_block *block;
+	uint32_t place;
 
-	if (pf_sorter_finish(k->by_op, err) < 0)
-		return -1;
-	while ((item = pf_sorter_next(k->by_op, err)))
-		if (resolve_op(k, item, err) < 0)
+	while ((item = pf_by_event_next(k->by_op, &block, &place, err)))
+		if (resolve_op(k, item, block, place, err) < 0)
 			return -1;
 	return err->code ? -1 : 0;
 }
@@ -340,8 +332,6 @@ static int find_ranks(struct kernels *k, struct pf_err *err)
 static int set_up(struct kernels *k, const struct pf_window *window,
 		  struct pf_err *err)
 {
-	const char *dir = pf_analysis_temp_dir();
-
 	pf_intern_init(&k->texts);
 	pf_intern_init(&k->stream_keys);
 	pf_map_init(&k->configs);
@@ -350,10 +340,10 @@ static int set_up(struct kernels *k, const struct pf_window *window,
 	pf_map_init(&k->argsets);
 	pf_map_init(&k->places);
 	add_text(k, "");
-	k->by_group = pf_sorter_new(2 * sizeof(int64_t), SORT_BYTES, dir);
-	k->by_op = pf_sorter_new(sizeof(struct item), SORT_BYTES, dir);
-	k->reader = pf_reader_new(k->db, PF_COLBIT(PF_COL_NAME) |
-						 PF_COLBIT(PF_COL_ARGS));
+	k->by_group = pf_sorter_temp(2 * sizeof(int64_t));
+	k->by_op = pf_by_event_new(k->db, sizeof(struct item),
+				   PF_COLBIT(PF_COL_NAME) |
+					   PF_COLBIT(PF_COL_ARGS));
 	k->shapes = pf_named_prepare(k->db, "argset_shapes", err);
 	k->gpu = pf_gpu_new(k->db, window,
 			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0),
@@ -365,9 +355,8 @@ static int set_up(struct kernels *k, const struct pf_window *window,
 static void tear_down(struct kernels *k)
 {
 	pf_gpu_free(k->gpu);
-	pf_reader_free(k->reader);
 	sqlite3_finalize(k->shapes);
-	pf_sorter_free(k->by_op);
+	pf_by_event_free(k->by_op);
 	pf_sorter_free(k->by_group);
 	pf_intern_release(&k->texts);
 	pf_intern_release(&k->stream_keys);

@@ -6,10 +6,10 @@
 #include "events/gpu.h"
 #include "base/intern.h"
 #include "analysis/kernels.h"
-#include "events/reader.h"
 #include "base/stats.h"
 #include "analysis/tensor.h"
 #include "base/spool.h"
+#include "events/by_event.h"
 
 /* Where calls of a group differ, and where nothing is known. */
 #define VARIES (-2)
@@ -54,7 +54,6 @@ struct kernels {
 	struct pf_db *db;
 	const struct pf_kernels_args *args;
 	struct pf_gpu *gpu;
-	struct pf_reader *reader;
 	sqlite3_stmt *shapes;
 	struct pf_tensor *tensor;
 	struct pf_intern texts;
@@ -65,7 +64,8 @@ struct kernels {
 	struct pf_map places;  /* two numbers of texts -> group */
 	struct group *groups;
 	size_t group_count, group_cap;
-	struct pf_sorter *by_op, *by_group;
+	struct pf_by_event *by_op;
+	struct pf_sorter *by_group;
 	int64_t total_ns, calls, without_op, without_op_ns;
 	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
 	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];

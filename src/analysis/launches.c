@@ -15,22 +15,27 @@
 #include "base/intern.h"
 #include "events/interval.h"
 #include "analysis/launches.h"
-#include "events/reader.h"
 #include "base/stats.h"
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/spool.h"
+#include "events/by_event.h"
 #include "trace/event.h"
 
-#define SORT_BYTES    (16u << 20)
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
 #define SHORT_NS      10000 /* of a kernel */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream;
+};
+
+/* A call and its work: when the first began and how long all of it took. */
+struct launch {
+	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream;
+	uint32_t name;
 };
 
 /* A short kernel, on its way to its operator. */
@@ -75,7 +80,6 @@ static const int64_t delay_from_ns[] = {
 struct launches {
 	struct pf_db *db;
 	struct pf_gpu *gpu;
-	struct pf_reader *reader, *op_reader;
 	struct pf_map by_name, op_by_name;
 	struct op *ops;
 	size_t op_count, op_cap;
@@ -87,7 +91,8 @@ struct launches {
 	struct stream *streams;
 	size_t stream_count, stream_cap;
 	struct pf_intern stream_keys;
-	struct pf_sorter *works, *changes, *delays, *briefs;
+	struct pf_by_event *works, *briefs;
+	struct pf_sorter *changes, *delays;
 	int64_t orphans;
 };
 
@@ -120,7 +125,7 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		return 0;
 	l->brief_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
-	return pf_sorter_add(l->briefs, &b, err);
+	return pf_by_event_add(l->briefs, &b, err);
 }
 
 static int gather(struct launches *l, struct pf_err *err)
@@ -136,7 +141,7 @@ static int gather(struct launches *l, struct pf_err *err)
 			return -1;
 		if (!ev->launch_id) {
 			l->orphans++;
-		} else if (pf_sorter_add(l->works, &w, err) < 0) {
+		} else if (pf_by_event_add(l->works, &w, err) < 0) {
 			return -1;
 		}
 	}
@@ -173,79 +178,75 @@ static void note_delay(struct launches *l, int64_t delay_ns)
 	l->delay_counts[i]++;
 }
 
-static int note_slow(struct launches *l, uint32_t name, int64_t start_ns,
-		     int64_t cpu_ns, int64_t delay_ns, int64_t gpu_ns,
-		     struct pf_err *err)
+static int note_slow(struct launches *l, const struct launch *at,
+		     int64_t delay_ns, struct pf_err *err)
 {
-	const char *text = pf_gpu_name(l->gpu, name, err);
+	const char *text = pf_gpu_name(l->gpu, at->name, err);
 
 	if (!text)
 		return -1;
 	pf_table_string(l->slow, text);
-	pf_table_int(l->slow, start_ns);
-	pf_table_int(l->slow, cpu_ns);
+	pf_table_int(l->slow, at->start_ns);
+	pf_table_int(l->slow, at->cpu_ns);
 	pf_table_int(l->slow, delay_ns);
-	pf_table_int(l->slow, gpu_ns);
+	pf_table_int(l->slow, at->gpu_ns);
 	return 0;
 }
 
-/* All work of one call: its first piece, and the duration of all. */
-static int end_call(struct launches *l, const struct work *first,
-		    int64_t gpu_ns, struct pf_err *err)
+/* A call, all of whose work has been met. */
+static int end_call(struct launches *l, const struct launch *at,
+		    struct pf_err *err)
 {
-	const struct pf_block *b;
-	uint32_t i;
-	int rc = pf_reader_at(l->reader, first->launch_id, &b, &i, err);
-	int64_t cpu_ns, end_ns;
-	struct delay d;
-	struct call *c;
+	struct delay d = { .call = (int64_t)find_call(l, at->name) };
+	struct call *c = &l->calls[d.call];
 
-	if (rc <= 0)
-		return rc;
-	cpu_ns = b->dur_ns[i];
-	end_ns = pf_span_end(b->start_ns[i], cpu_ns);
-	d.call = (int64_t)find_call(l, b->name[i]);
-	d.delay_ns = pf_sat_sub(first->start_ns, end_ns);
-	c = &l->calls[d.call];
-	pf_stats_add(&c->cpu, cpu_ns);
-	pf_stats_add(&c->gpu, gpu_ns);
+	d.delay_ns =
+		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
+	pf_stats_add(&c->cpu, at->cpu_ns);
+	pf_stats_add(&c->gpu, at->gpu_ns);
 	c->early += d.delay_ns < 0;
-	c->slow += cpu_ns > SLOW_CALL_NS;
+	c->slow += at->cpu_ns > SLOW_CALL_NS;
 	c->delayed += d.delay_ns > LONG_DELAY_NS;
-	c->short_work += gpu_ns < cpu_ns;
+	c->short_work += at->gpu_ns < at->cpu_ns;
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
-	if (cpu_ns > SLOW_CALL_NS &&
-	    note_slow(l, b->name[i], b->start_ns[i], cpu_ns, d.delay_ns, gpu_ns,
-		      err) < 0)
+	if (at->cpu_ns > SLOW_CALL_NS && note_slow(l, at, d.delay_ns, err) < 0)
 		return -1;
-	if (put_change(l, b->start_ns[i], true, first->stream, err) < 0 ||
-	    put_change(l, first->start_ns, false, first->stream, err) < 0)
+	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
+	    put_change(l, at->work_ns, false, at->stream, err) < 0)
 		return -1;
 	return pf_sorter_add(l->delays, &d, err);
 }
 
 static int read_calls(struct launches *l, struct pf_err *err)
 {
+	const struct pf_block *b;
 	const struct work *w;
-	struct work first = { 0 };
-	int64_t gpu_ns = 0;
+	struct launch at = { 0 };
+	uint32_t i;
 
-	if (pf_sorter_finish(l->works, err) < 0)
-		return -1;
-	while ((w = pf_sorter_next(l->works, err))) {
-		if (w->launch_id == first.launch_id) {
-			pf_sat_sum(&gpu_ns, w->dur_ns);
+	while ((w = pf_by_event_next(l->works, &b, &i, err))) {
+		if (w->launch_id == at.id) {
+			pf_sat_sum(&at.gpu_ns, w->dur_ns);
 			continue;
 		}
-		if (first.launch_id && end_call(l, &first, gpu_ns, err) < 0)
+		if (at.id && end_call(l, &at, err) < 0)
 			return -1;
-		first = *w;
-		gpu_ns = w->dur_ns;
+		at = (struct launch){ 0 };
+		if (b)
+			at = (struct launch){
+				.id = w->launch_id,
+				.name = b->name[i],
+				.start_ns = b->start_ns[i],
+				.cpu_ns = b->dur_ns[i],
+				.work_ns = w->start_ns,
+				.gpu_ns = w->dur_ns,
+				.stream = w->stream,
+			};
 	}
 	if (err->code)
 		return -1;
-	return first.launch_id && end_call(l, &first, gpu_ns, err) < 0 ? -1 : 0;
+	return at.id ? end_call(l, &at, err) : 0;
 }
 
 static int find_medians(struct launches *l, struct pf_err *err)
@@ -274,21 +275,10 @@ static int find_ops(struct launches *l, struct pf_err *err)
 	const struct brief *k;
 	uint32_t place;
 
-	if (pf_sorter_finish(l->briefs, err) < 0)
-		return -1;
-	while ((k = pf_sorter_next(l->briefs, err))) {
-		uint32_t name = PF_ID_NONE;
-		uint64_t *n;
-		int found = 0;
+	while ((k = pf_by_event_next(l->briefs, &block, &place, err))) {
+		uint32_t name = block ? block->name[place] : PF_ID_NONE;
+		uint64_t *n = pf_map_at(&l->op_by_name, name);
 
-		if (k->op_id)
-			found = pf_reader_at(l->op_reader, k->op_id, &block,
-					     &place, err);
-		if (found < 0)
-			return -1;
-		if (found)
-			name = block->name[place];
-		n = pf_map_at(&l->op_by_name, name);
 		if (*n == UINT64_MAX) {
 			*n = l->op_count++;
 			l->ops = pf_grow(l->ops, &l->op_cap, l->op_count,
@@ -566,19 +556,17 @@ static void add_scalars(const struct launches *l, struct pf_doc *doc)
 static int set_up(struct launches *l, const struct pf_window *window,
 		  struct pf_err *err)
 {
-	const char *dir = pf_analysis_temp_dir();
-
 	pf_map_init(&l->by_name);
 	pf_map_init(&l->op_by_name);
 	pf_intern_init(&l->stream_keys);
-	l->briefs = pf_sorter_new(sizeof(struct brief), SORT_BYTES, dir);
-	l->op_reader = pf_reader_new(l->db, PF_COLBIT(PF_COL_NAME));
-	l->works = pf_sorter_new(sizeof(struct work), SORT_BYTES, dir);
-	l->changes = pf_sorter_new(sizeof(struct change), SORT_BYTES, dir);
-	l->delays = pf_sorter_new(sizeof(struct delay), SORT_BYTES, dir);
-	l->reader = pf_reader_new(l->db, PF_COLBIT(PF_COL_START) |
-						 PF_COLBIT(PF_COL_DUR) |
-						 PF_COLBIT(PF_COL_NAME));
+	l->briefs = pf_by_event_new(l->db, sizeof(struct brief),
+				    PF_COLBIT(PF_COL_NAME));
+	l->works = pf_by_event_new(l->db, sizeof(struct work),
+				   PF_COLBIT(PF_COL_START) |
+					   PF_COLBIT(PF_COL_DUR) |
+					   PF_COLBIT(PF_COL_NAME));
+	l->changes = pf_sorter_temp(sizeof(struct change));
+	l->delays = pf_sorter_temp(sizeof(struct delay));
 	l->gpu = pf_gpu_new(l->db, window, PF_GPU_STARTS | PF_GPU_LINKS, err);
 	return l->gpu ? 0 : -1;
 }
@@ -586,12 +574,10 @@ static int set_up(struct launches *l, const struct pf_window *window,
 static void tear_down(struct launches *l)
 {
 	pf_gpu_free(l->gpu);
-	pf_reader_free(l->reader);
-	pf_sorter_free(l->works);
+	pf_by_event_free(l->works);
 	pf_sorter_free(l->changes);
 	pf_sorter_free(l->delays);
-	pf_reader_free(l->op_reader);
-	pf_sorter_free(l->briefs);
+	pf_by_event_free(l->briefs);
 	pf_table_free(l->slow);
 	pf_map_release(&l->by_name);
 	pf_map_release(&l->op_by_name);

@@ -10,20 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/gpu.h"
 #include "base/intern.h"
 #include "events/interval.h"
 #include "analysis/modules.h"
 #include "analysis/modules_impl.h"
 #include "events/names.h"
-#include "events/reader.h"
 #include "base/mem.h"
 #include "base/sat.h"
-#include "base/spool.h"
+#include "events/by_event.h"
 #include "store/cursor.h"
 #include "trace/event.h"
 
-#define SORT_BYTES (16u << 20)
 #define MAX_DEPTH  65536  /* deeper ranges count as part of the one there */
 #define MAX_NODES  131072 /* further modules, as part of what they are in */
 #define NAME_BYTES 200    /* of a module that are kept */
@@ -33,11 +30,6 @@ struct open {
 	int64_t end_ns;
 	uint32_t node;
 	bool is_op; /* or inside an op of this module */
-};
-
-/* GPU work, in order of its launch call. */
-struct work {
-	int64_t launch_id, event_id, dur_ns;
 };
 
 struct modules {
@@ -54,9 +46,7 @@ struct modules {
 	uint32_t depth_max;
 	int64_t at_ns;
 	const struct pf_window_trace *trace; /* NULL: no weights */
-	struct pf_sorter *works;
-	struct work work; /* the next one */
-	bool has_work;
+	struct pf_by_event *works;
 };
 
 /* ---- the tree ---- */
@@ -194,64 +184,56 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 
 /* ---- GPU work ---- */
 
-static int next_work(struct modules *m, struct pf_err *err)
+static int take_work(struct modules *m, int64_t *ns, struct pf_err *err)
 {
-	const struct work *w = pf_sorter_next(m->works, err);
+	const struct pf_block *none;
+	uint32_t ignored;
+	const struct pf_event_work *w =
+		pf_by_event_next(m->works, &none, &ignored, err);
 
-	m->has_work = w != NULL;
 	if (w)
-		m->work = *w;
-	return err->code ? -1 : 0;
+		pf_sat_sum(ns, w->dur_ns);
+	return w ? 0 : -1;
 }
 
-/* Work without a call has launch_id 0 and comes first. */
-static int gather_work(struct modules *m, struct pf_err *err)
-{
-	struct pf_gpu *gpu = pf_gpu_new(m->db, &m->window, PF_GPU_LINKS, err);
-	const struct pf_gpu_event *e;
-	int rc = -1;
-
-	m->works = pf_sorter_new(sizeof(struct work), SORT_BYTES,
-				 pf_analysis_temp_dir());
-	while (gpu && (rc = pf_gpu_next(gpu, &e, err)) == 1) {
-		struct work w = { e->launch_id, e->event_id,
-				  e->end_ns - e->start_ns };
-
-		if (pf_sorter_add(m->works, &w, err) < 0) {
-			rc = -1;
-			break;
-		}
-	}
-	pf_gpu_free(gpu);
-	if (rc < 0 || pf_sorter_finish(m->works, err) < 0 ||
-	    next_work(m, err) < 0)
-		return -1;
-	while (m->has_work && !m->work.launch_id) {
-		pf_sat_sum(&m->tree.unlaunched_ns, m->work.dur_ns);
-		if (next_work(m, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* All work that this event of the track launched. */
+/* All work that this event of the track launched; of 0: that nothing did. */
 static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 {
 	uint32_t node = m->depth ? m->stack[m->depth - 1].node : PF_MODULE_ROOT;
+	int64_t *ns =
+		event_id ? &m->tree.nodes[node].gpu_ns : &m->tree.unlaunched_ns;
+	const struct pf_event_work *w;
 
-	while (m->has_work && m->work.launch_id == event_id) {
-		pf_sat_sum(&m->tree.nodes[node].gpu_ns, m->work.dur_ns);
-		if (next_work(m, err) < 0)
-			return -1;
-	}
-	return 0;
+	while ((w = pf_by_event_peek(m->works, err)) &&
+	       w->launch_id == event_id)
+		take_work(m, ns, err);
+	return err->code ? -1 : 0;
 }
 
 /* ---- the whole ---- */
 
-static bool has_launch(const struct modules *m, const struct pf_track *t)
+/* The call that launched the next work, 0 if there is none left. */
+static int64_t next_launch(const struct modules *m, struct pf_err *err)
 {
-	return m->has_work && pf_track_of(m->work.launch_id) == t->id;
+	const struct pf_event_work *w = pf_by_event_peek(m->works, err);
+
+	return w ? w->launch_id : 0;
+}
+
+static bool has_launch(const struct modules *m, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	int64_t launch_id = next_launch(m, err);
+
+	return launch_id && pf_track_of(launch_id) == t->id;
+}
+
+static int check_met(const struct modules *m, bool is_met, struct pf_err *err)
+{
+	if (is_met || err->code)
+		return err->code ? -1 : 0;
+	return pf_fail(err, PF_EDB, "launch call %" PRId64 " is missing",
+		       next_launch(m, err));
 }
 
 static int read_track(struct modules *m, const struct pf_track *t,
@@ -282,10 +264,7 @@ static int read_track(struct modules *m, const struct pf_track *t,
 	if (rc < 0)
 		return -1;
 	go_to(m, INT64_MAX);
-	return has_launch(m, t) ? pf_fail(err, PF_EDB,
-					  "launch call %" PRId64 " is missing",
-					  m->work.launch_id)
-				: 0;
+	return check_met(m, !has_launch(m, t, err), err);
 }
 
 static const struct pf_window_trace *trace_of(const struct modules *m,
@@ -307,14 +286,11 @@ static int read_tracks(struct modules *m, struct pf_err *err)
 		bool is_host = !strcmp(tracks[i].class_name, "host");
 
 		m->trace = is_host ? trace_of(m, &tracks[i]) : NULL;
-		if (m->trace || has_launch(m, &tracks[i]))
+		if (m->trace || has_launch(m, &tracks[i], err))
 			rc = read_track(m, &tracks[i], err);
 	}
 	pf_tracks_free(tracks, count);
-	if (!rc && m->has_work)
-		rc = pf_fail(err, PF_EDB, "launch call %" PRId64 " is missing",
-			     m->work.launch_id);
-	return rc;
+	return rc ? rc : check_met(m, !next_launch(m, err), err);
 }
 
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
@@ -331,11 +307,12 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	add_node(&m.tree, (struct pf_module){ .name = "" });
 	m.names = pf_names_new(db, err);
 	if (m.names && !pf_hint_producer(db, &m.tree.producer, err) &&
-	    !gather_work(&m, err))
+	    (m.works = pf_by_event_work(db, &m.window, 0, err)) &&
+	    !add_launched(&m, 0, err))
 		rc = read_tracks(&m, err);
 	if (!rc)
 		pf_modules_show(&m.tree, doc);
-	pf_sorter_free(m.works);
+	pf_by_event_free(m.works);
 	pf_names_free(m.names);
 	pf_map_release(&m.children);
 	pf_map_release(&m.known);

@@ -109,6 +109,11 @@ static void free_sources(struct pf_sorter *s)
 	s->source_count = s->heap_count = 0;
 }
 
+struct pf_sorter *pf_sorter_temp(size_t record_bytes)
+{
+	return pf_sorter_new(record_bytes, 16u << 20, pf_temp_dir());
+}
+
 void pf_sorter_free(struct pf_sorter *s)
 {
 	if (!s)

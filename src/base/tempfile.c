@@ -27,6 +27,13 @@ static int open_and_unlink(const char *dir, struct pf_err *err)
 	return fd;
 }
 
+const char *pf_temp_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
 int pf_tempfile_open(const char *dir, struct pf_err *err)
 {
 	int fd;

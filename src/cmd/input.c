@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "events/reader.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/tempfile.h"
 #include "cmd/cmd.h"
 #include "cmd/input.h"
 #include "store/db.h"
@@ -75,7 +75,7 @@ static int make_folder(struct pf_input *in, struct pf_err *err)
 {
 	struct pf_buf name = { 0 };
 
-	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_analysis_temp_dir());
+	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
 	if (!mkdtemp(name.data)) {
 		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
 		pf_buf_release(&name);

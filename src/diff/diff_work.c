@@ -8,18 +8,17 @@
 #include "events/args.h"
 #include "diff/diff_work.h"
 #include "events/gpu.h"
-#include "events/reader.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/spool.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
-#define SORT_BYTES (32u << 20)
-#define DENSE_IDS  (1u << 22)
-#define NODES_MAX  (1u << 18)
-#define NO_NAME    "(name not listed)"
-#define NO_LAUNCH  "(no launch record)"
-#define OTHER      "(other)"
+#define DENSE_IDS (1u << 22)
+#define NODES_MAX (1u << 18)
+#define NO_NAME   "(name not listed)"
+#define NO_LAUNCH "(no launch record)"
+#define OTHER     "(other)"
 
 /* ---- names ---- */
 
@@ -587,8 +586,7 @@ static void init(struct pf_work *w)
 	pf_intern_init(&w->op_keys);
 	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
 	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
-	w->launched = pf_sorter_new(sizeof(struct pf_launched), SORT_BYTES,
-				    pf_analysis_temp_dir());
+	w->launched = pf_sorter_temp(sizeof(struct pf_launched));
 }
 
 static void release(struct pf_work *w)

@@ -10,12 +10,12 @@
 
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/reader.h"
 #include "events/step.h"
 #include "events/step_names.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/spool.h"
+#include "events/by_event.h"
 #include "store/named.h"
 
 static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
@@ -112,12 +112,6 @@ static int extend(struct pf_db *db, struct pf_steps *steps, struct pf_err *err)
 
 /* ---- steps of other names: the call of each piece of GPU work is read ---- */
 
-#define SORT_BYTES (16u << 20)
-
-struct launched {
-	int64_t launch_id, trace_id, end_ns;
-};
-
 /* The step of a trace that a call lies in entirely. */
 static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
 				   int64_t at_ns, int64_t dur_ns)
@@ -130,60 +124,35 @@ static struct pf_step *step_around(struct pf_steps *steps, int64_t trace_id,
 	return &steps->items[i];
 }
 
-static int gather_launched(struct pf_db *db, struct pf_sorter *out,
-			   struct pf_err *err)
-{
-	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
-	const struct pf_gpu_event *ev;
-	struct pf_window window = { 0 };
-	struct pf_gpu *gpu = NULL;
-	int rc = pf_window_resolve(db, &all, &window, err);
-
-	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
-		rc = -1;
-	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
-		struct launched l = { ev->launch_id, ev->trace->trace_id,
-				      ev->end_ns };
-
-		rc = l.launch_id ? pf_sorter_add(out, &l, err) : 0;
-	}
-	pf_gpu_free(gpu);
-	pf_window_release(&window);
-	return rc;
-}
-
 static int extend_named(struct pf_db *db, struct pf_steps *steps,
 			struct pf_err *err)
 {
-	struct pf_sorter *sorter = pf_sorter_new(
-		sizeof(struct launched), SORT_BYTES, pf_analysis_temp_dir());
-	struct pf_reader *reader = pf_reader_new(
-		db, PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR));
-	const struct launched *l;
+	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	struct pf_window window = { 0 };
+	struct pf_by_event *works = NULL;
+	const struct pf_event_work *w;
 	const struct pf_block *b;
 	uint32_t i;
-	int rc = gather_launched(db, sorter, err);
 
-	if (!rc)
-		rc = pf_sorter_finish(sorter, err);
-	while (!rc && (l = pf_sorter_next(sorter, err))) {
-		int found = pf_reader_at(reader, l->launch_id, &b, &i, err);
+	if (!pf_window_resolve(db, &all, &window, err))
+		works = pf_by_event_work(
+			db, &window,
+			PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), err);
+	while (works && (w = pf_by_event_next(works, &b, &i, err))) {
 		struct pf_step *s = NULL;
 
-		if (found < 0)
-			rc = -1;
-		else if (found)
-			s = step_around(steps, l->trace_id, b->start_ns[i],
+		if (b)
+			s = step_around(steps, w->trace_id, b->start_ns[i],
 					b->dur_ns[i]);
 		if (!s)
 			continue;
 		s->gpu_count++;
-		if (l->end_ns > s->end_ns)
-			s->end_ns = l->end_ns;
+		if (w->end_ns > s->end_ns)
+			s->end_ns = w->end_ns;
 	}
-	pf_reader_free(reader);
-	pf_sorter_free(sorter);
-	return rc || err->code ? -1 : 0;
+	pf_by_event_free(works);
+	pf_window_release(&window);
+	return err->code ? -1 : 0;
 }
 
 /* Steps first..end-1 are those of one trace. */

@@ -10,14 +10,12 @@
 #include <string.h>
 
 #include "events/args.h"
-#include "events/reader.h"
 #include "export/slice_impl.h"
 #include "base/mem.h"
 #include "base/spool.h"
 #include "trace/event.h"
 
-#define SORT_BYTES (4u << 20)
-#define ARROW_MAX  65536u
+#define ARROW_MAX 65536u
 
 struct seen {
 	int64_t arrow, event_id, ph;
@@ -44,10 +42,9 @@ struct pf_slice_flows {
 struct pf_slice_flows *pf_slice_flows_new(void)
 {
 	struct pf_slice_flows *f = pf_calloc(1, sizeof(*f));
-	const char *dir = pf_analysis_temp_dir();
 
-	f->seen = pf_sorter_new(sizeof(struct seen), SORT_BYTES, dir);
-	f->kept = pf_sorter_new(sizeof(struct kept), SORT_BYTES, dir);
+	f->seen = pf_sorter_temp(sizeof(struct seen));
+	f->kept = pf_sorter_temp(sizeof(struct kept));
 	return f;
 }
 

@@ -13,29 +13,20 @@
 
 #include "idle/gap_find.h"
 #include "idle/gaps.h"
-#include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
-#include "events/reader.h"
 #include "export/stack_tree.h"
 #include "export/stacks.h"
 #include "base/mem.h"
-#include "base/spool.h"
+#include "events/by_event.h"
 #include "store/cursor.h"
 #include "trace/event.h"
 
-#define SORT_BYTES (16u << 20)
-#define MAX_DEPTH  65536 /* deeper ranges count as part of the one there */
+#define MAX_DEPTH 65536 /* deeper ranges count as part of the one there */
 
 struct open {
 	int64_t end_ns;
 	uint32_t node;
-};
-
-/* GPU work, in order of its launch call. */
-struct work {
-	int64_t launch_id, event_id, dur_ns;
-	uint32_t name, zero;
 };
 
 struct stacks {
@@ -246,76 +237,54 @@ static int weigh_cpu(struct stacks *s, struct pf_err *err)
 /* ---- gpu ---- */
 
 struct gpu_walk {
-	struct pf_sorter *works;
-	const struct work *next;
-	struct work current;
+	struct pf_by_event *works;
 	struct pf_track *tracks;
 	size_t track_count;
 };
 
-static int next_work(struct gpu_walk *g, struct pf_err *err)
+/* The call that launched the next work; -1: there is none, or an error. */
+static int64_t next_launch(struct gpu_walk *g, struct pf_err *err)
 {
-	g->next = pf_sorter_next(g->works, err);
-	if (g->next) {
-		g->current = *g->next;
-		g->next = &g->current;
+	const struct pf_event_work *w = pf_by_event_peek(g->works, err);
+
+	return w ? w->launch_id : -1;
+}
+
+/* All work of one call, 0: of none. */
+static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t launch_id,
+			uint32_t parent, struct pf_err *err)
+{
+	const struct pf_block *none;
+	const struct pf_event_work *w;
+	uint32_t ignored, node;
+
+	while (next_launch(g, err) == launch_id) {
+		w = pf_by_event_next(g->works, &none, &ignored, err);
+		node = child(s, parent, w->name, err);
+		if (node == UINT32_MAX)
+			return -1;
+		pf_stack_add(&s->tree, node, w->dur_ns);
 	}
 	return err->code ? -1 : 0;
 }
 
-static int add_work(struct stacks *s, uint32_t parent, const struct work *w,
-		    struct pf_err *err)
-{
-	uint32_t node = child(s, parent, w->name, err);
-
-	if (node == UINT32_MAX)
-		return -1;
-	pf_stack_add(&s->tree, node, w->dur_ns);
-	return 0;
-}
-
-static int gather_work(struct stacks *s, struct gpu_walk *g, struct pf_err *err)
-{
-	struct pf_gpu *gpu = pf_gpu_new(s->db, &s->window, PF_GPU_LINKS, err);
-	const struct pf_gpu_event *e;
-	int rc = -1;
-
-	while (gpu && (rc = pf_gpu_next(gpu, &e, err)) == 1) {
-		struct work w = { e->launch_id, e->event_id,
-				  e->end_ns - e->start_ns, e->name, 0 };
-
-		rc = pf_sorter_add(g->works, &w, err);
-		if (rc < 0)
-			break;
-	}
-	pf_gpu_free(gpu);
-	return rc < 0 ? -1 : pf_sorter_finish(g->works, err);
-}
-
-/* Work without a call has launch_id 0 and comes first. */
 static int add_unlaunched(struct stacks *s, struct gpu_walk *g,
 			  struct pf_err *err)
 {
 	uint32_t root;
 
-	while (g->next && !g->next->launch_id) {
-		root = text_child(s, PF_STACK_ROOT, "(no launch call)", err);
-		if (root == UINT32_MAX || add_work(s, root, g->next, err) < 0 ||
-		    next_work(g, err) < 0)
-			return -1;
-	}
-	return 0;
+	if (next_launch(g, err))
+		return err->code ? -1 : 0;
+	root = text_child(s, PF_STACK_ROOT, "(no launch call)", err);
+	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root, err);
 }
 
-/* All work that this event of the track launched. */
-static int add_launched(struct stacks *s, struct gpu_walk *g, int64_t event_id,
-			struct pf_err *err)
+static bool has_launch(struct gpu_walk *g, uint32_t track_id,
+		       struct pf_err *err)
 {
-	while (g->next && g->next->launch_id == event_id)
-		if (add_work(s, innermost(s), g->next, err) < 0 ||
-		    next_work(g, err) < 0)
-			return -1;
-	return 0;
+	int64_t launch_id = next_launch(g, err);
+
+	return launch_id >= 0 && pf_track_of(launch_id) == track_id;
 }
 
 static int read_launches(struct stacks *s, struct gpu_walk *g,
@@ -326,13 +295,13 @@ static int read_launches(struct stacks *s, struct gpu_walk *g,
 	uint32_t first;
 	int rc = -1;
 
-	while (c && g->next && pf_track_of(g->next->launch_id) == t->id &&
+	while (c && has_launch(g, t->id, err) &&
 	       (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
 		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
 
 		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
 			if (take(s, b, i, err) < 0 ||
-			    add_launched(s, g, id + i, err) < 0)
+			    add_launched(s, g, id + i, innermost(s), err) < 0)
 				rc = -1;
 		if (rc < 0)
 			break;
@@ -344,42 +313,34 @@ static int read_launches(struct stacks *s, struct gpu_walk *g,
 static int weigh_launched(struct stacks *s, struct gpu_walk *g,
 			  struct pf_err *err)
 {
-	size_t i = 0;
+	int64_t launch_id;
 
-	if (next_work(g, err) < 0 || add_unlaunched(s, g, err) < 0)
+	if (add_unlaunched(s, g, err) < 0)
 		return -1;
-	while (g->next) {
-		int64_t launch_id = g->next->launch_id;
-
-		while (i < g->track_count &&
-		       g->tracks[i].id < pf_track_of(launch_id))
-			i++;
-		if (i < g->track_count &&
-		    g->tracks[i].id == pf_track_of(launch_id) &&
-		    read_launches(s, g, &g->tracks[i], err) < 0)
-			return -1;
-		if (g->next &&
-		    pf_track_of(g->next->launch_id) <= pf_track_of(launch_id))
-			return pf_fail(err, PF_EDB,
-				       "launch call %" PRId64 " is missing",
-				       g->next->launch_id);
-	}
-	return 0;
+	for (size_t i = 0; i < g->track_count; i++)
+		if (has_launch(g, g->tracks[i].id, err) &&
+		    (read_launches(s, g, &g->tracks[i], err) < 0 ||
+		     has_launch(g, g->tracks[i].id, err)))
+			break;
+	launch_id = next_launch(g, err);
+	if (!err->code && launch_id > 0)
+		return pf_fail(err, PF_EDB,
+			       "launch call %" PRId64 " is missing", launch_id);
+	return err->code ? -1 : 0;
 }
 
 static int weigh_gpu(struct stacks *s, struct pf_err *err)
 {
-	struct gpu_walk g = { .works = pf_sorter_new(sizeof(struct work),
-						     SORT_BYTES,
-						     pf_analysis_temp_dir()) };
-	int rc = pf_tracks_load(s->db, 0, &g.tracks, &g.track_count, err);
+	struct gpu_walk g = { .works = pf_by_event_work(s->db, &s->window, 0,
+							err) };
+	int rc = g.works ? pf_tracks_load(s->db, 0, &g.tracks, &g.track_count,
+					  err)
+			 : -1;
 
-	if (!rc)
-		rc = gather_work(s, &g, err);
 	if (!rc)
 		rc = weigh_launched(s, &g, err);
 	pf_tracks_free(g.tracks, g.track_count);
-	pf_sorter_free(g.works);
+	pf_by_event_free(g.works);
 	return rc;
 }
 

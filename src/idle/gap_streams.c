@@ -10,13 +10,11 @@
 #include "idle/gap_streams.h"
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/reader.h"
 #include "events/step.h"
 #include "base/mem.h"
 #include "base/sat.h"
-#include "base/spool.h"
+#include "events/by_event.h"
 
-#define SORT_BYTES     (16u << 20)
 #define KERNEL_WAIT_NS 30000
 
 enum wait { HOST_WAIT, KERNEL_WAIT, OTHER, WAITS };
@@ -38,7 +36,7 @@ struct gap {
 
 struct streams {
 	struct pf_gpu *gpu;
-	struct pf_sorter *gaps; /* NULL: without HTA's rule */
+	struct pf_by_event *gaps; /* NULL: without HTA's rule */
 	struct pf_steps steps;
 	struct stream *items;
 	size_t count, cap;
@@ -82,7 +80,7 @@ static int put_gap(struct streams *s, size_t number,
 		return 0;
 	stream->has_last = true;
 	stream->end_ns = ev->end_ns;
-	return has_last ? pf_sorter_add(s->gaps, &gap, err) : 0;
+	return has_last ? pf_by_event_add(s->gaps, &gap, err) : 0;
 }
 
 static int gather(struct streams *s, struct pf_err *err)
@@ -107,31 +105,20 @@ static int gather(struct streams *s, struct pf_err *err)
 }
 
 /* Now that gaps are in order of their launch calls: when did those begin? */
-static int judge(struct streams *s, struct pf_db *db, struct pf_err *err)
+static int judge(struct streams *s, struct pf_err *err)
 {
-	struct pf_reader *reader = pf_reader_new(db, PF_COLBIT(PF_COL_START));
 	const struct gap *gap;
-	int rc = pf_sorter_finish(s->gaps, err);
+	const struct pf_block *b;
+	uint32_t i;
 
-	while (!rc && (gap = pf_sorter_next(s->gaps, err))) {
-		const struct pf_block *b;
-		uint32_t i;
+	while ((gap = pf_by_event_next(s->gaps, &b, &i, err))) {
 		enum wait wait = gap->ns < KERNEL_WAIT_NS ? KERNEL_WAIT : OTHER;
-		int64_t *sum;
-		int found = 0;
 
-		if (gap->launch_id)
-			found = pf_reader_at(reader, gap->launch_id, &b, &i,
-					     err);
-		if (found < 0)
-			rc = -1;
-		else if (found && b->start_ns[i] > gap->end_ns)
+		if (b && b->start_ns[i] > gap->end_ns)
 			wait = HOST_WAIT;
-		sum = &s->items[gap->stream].wait_ns[wait];
-		pf_sat_sum(sum, gap->ns);
+		pf_sat_sum(&s->items[gap->stream].wait_ns[wait], gap->ns);
 	}
-	pf_reader_free(reader);
-	return rc || err->code ? -1 : 0;
+	return err->code ? -1 : 0;
 }
 
 static int by_place(const void *a, const void *b)
@@ -196,19 +183,19 @@ int pf_gap_streams(struct pf_db *db, const struct pf_window *window,
 
 	s.gpu = pf_gpu_new(db, window, with_hta ? PF_GPU_LINKS : 0, err);
 	if (with_hta)
-		s.gaps = pf_sorter_new(sizeof(struct gap), SORT_BYTES,
-				       pf_analysis_temp_dir());
+		s.gaps = pf_by_event_new(db, sizeof(struct gap),
+					 PF_COLBIT(PF_COL_START));
 	rc = s.gpu ? 0 : -1;
 	if (!rc && with_hta)
 		rc = pf_window_steps(db, window, &s.steps, err);
 	if (!rc)
 		rc = gather(&s, err);
 	if (!rc && with_hta)
-		rc = judge(&s, db, err);
+		rc = judge(&s, err);
 	if (!rc)
 		add_table(&s, doc);
 	pf_gpu_free(s.gpu);
-	pf_sorter_free(s.gaps);
+	pf_by_event_free(s.gaps);
 	pf_steps_release(&s.steps);
 	free(s.items);
 	return rc;

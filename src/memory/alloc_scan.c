@@ -12,14 +12,14 @@
 #include "memory/alloc_scan.h"
 #include "events/args.h"
 #include "events/interval.h"
-#include "events/reader.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/spool.h"
+#include "base/tempfile.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
 
-#define SORT_BYTES  (16u << 20)
 #define SPOOL_BYTES (16u << 20)
 #define MAX_DEPTH   65536
 #define NO_OP       UINT32_MAX
@@ -462,7 +462,7 @@ static int spool_sorted(struct scan *s, struct pf_err *err)
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 		   struct pf_allocs *out, struct pf_err *err)
 {
-	const char *dir = pf_analysis_temp_dir();
+	const char *dir = pf_temp_dir();
 	struct scan s = { .db = db, .window = window, .out = out };
 	int rc = -1;
 
@@ -471,7 +471,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_map_init(&out->calls);
 	pf_map_init(&s.ops_by_key);
 	out->records = pf_spool_new(sizeof(struct pf_alloc), SPOOL_BYTES, dir);
-	s.sorter = pf_sorter_new(sizeof(struct pf_alloc), SORT_BYTES, dir);
+	s.sorter = pf_sorter_temp(sizeof(struct pf_alloc));
 	out->names = pf_names_new(db, err);
 	s.args_text =
 		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Invariant: stack holds, innermost last, the ranges of the track that is
- * being read which had not ended at at_ns; what was before at_ns has been
- * given to a module.
- */
+/* Time of a thread is given to modules as it passes; see events/nest.h. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -15,13 +11,13 @@
 #include "analysis/modules.h"
 #include "analysis/modules_impl.h"
 #include "events/names.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
 #include "trace/event.h"
 
-#define MAX_DEPTH  65536  /* deeper ranges count as part of the one there */
 #define MAX_NODES  131072 /* further modules, as part of what they are in */
 #define NAME_BYTES 200    /* of a module that are kept */
 #define PREFIX     "nn.Module: "
@@ -41,10 +37,8 @@ struct modules {
 	struct pf_map known;    /* name -> text + 1, 0: no module */
 	char **texts;
 	size_t text_count, text_cap;
-	struct open *stack;
-	size_t depth, cap;
+	struct pf_nest nest; /* struct open */
 	uint32_t depth_max;
-	int64_t at_ns;
 	const struct pf_window_trace *trace; /* NULL: no weights */
 	struct pf_by_event *works;
 };
@@ -125,60 +119,50 @@ static uint32_t child(struct modules *m, uint32_t parent, uint32_t name,
 static void add_time(struct modules *m, uint32_t node, int64_t from_ns,
 		     int64_t to_ns)
 {
-	if (m->trace && from_ns < to_ns &&
-	    pf_window_cut(m->trace, &from_ns, &to_ns))
+	if (m->trace && pf_window_cut(m->trace, &from_ns, &to_ns))
 		pf_sat_sum(&m->tree.nodes[node].host_ns, to_ns - from_ns);
 }
 
 /* Up to here: ranges end, and the innermost one's module gets the time. */
 static void go_to(struct modules *m, int64_t at_ns)
 {
-	while (m->depth) {
-		const struct open *top = &m->stack[m->depth - 1];
-		int64_t end = top->end_ns < at_ns ? top->end_ns : at_ns;
+	const struct open *o;
+	int64_t from_ns, to_ns;
 
-		add_time(m, top->node, m->at_ns, end);
-		if (end > m->at_ns)
-			m->at_ns = end;
-		if (top->end_ns > at_ns)
-			break;
-		m->depth--;
-	}
-	m->at_ns = at_ns;
+	while ((o = pf_nest_pass(&m->nest, at_ns, &from_ns, &to_ns)))
+		add_time(m, o->node, from_ns, to_ns);
 }
 
 static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 		struct pf_err *err)
 {
 	unsigned kind = pf_names_kind(m->names, b->type[i]);
-	struct open o = { .node = PF_MODULE_ROOT };
+	struct open *o;
 	bool counts = m->trace && b->start_ns[i] >= m->trace->from_ns &&
 		      b->start_ns[i] < m->trace->to_ns;
 	const char *text = NULL;
 
 	go_to(m, b->start_ns[i]);
-	if (kind > PF_KIND_OVERHEAD || m->depth >= MAX_DEPTH)
+	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	if (m->depth)
-		o = m->stack[m->depth - 1];
-	o.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	o = pf_nest_push(&m->nest, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	if (!o)
+		return 0;
 	if (kind == PF_KIND_PYTHON &&
 	    module_name(m, b->name[i], &text, err) < 0)
 		return -1;
 	if (text) {
-		uint32_t node = child(m, o.node, b->name[i], text);
+		uint32_t node = child(m, o->node, b->name[i], text);
 
-		if (node != o.node) {
+		if (node != o->node) {
 			m->tree.nodes[node].calls += counts;
-			o.is_op = false;
+			o->is_op = false;
 		}
-		o.node = node;
-	} else if (kind == PF_KIND_CPU_OP && !o.is_op) {
-		m->tree.nodes[o.node].ops += counts;
-		o.is_op = true;
+		o->node = node;
+	} else if (kind == PF_KIND_CPU_OP && !o->is_op) {
+		m->tree.nodes[o->node].ops += counts;
+		o->is_op = true;
 	}
-	m->stack = pf_grow(m->stack, &m->cap, m->depth + 1, sizeof(*m->stack));
-	m->stack[m->depth++] = o;
 	return 0;
 }
 
@@ -199,7 +183,8 @@ static int take_work(struct modules *m, int64_t *ns, struct pf_err *err)
 /* All work that this event of the track launched; of 0: that nothing did. */
 static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 {
-	uint32_t node = m->depth ? m->stack[m->depth - 1].node : PF_MODULE_ROOT;
+	const struct open *o = pf_nest_top(&m->nest);
+	uint32_t node = o ? o->node : PF_MODULE_ROOT;
 	int64_t *ns =
 		event_id ? &m->tree.nodes[node].gpu_ns : &m->tree.unlaunched_ns;
 	const struct pf_event_work *w;
@@ -248,8 +233,7 @@ static int read_track(struct modules *m, const struct pf_track *t,
 	uint32_t first;
 	int rc = -1;
 
-	m->depth = 0;
-	m->at_ns = INT64_MIN;
+	pf_nest_clear(&m->nest);
 	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
 		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
 
@@ -296,7 +280,10 @@ static int read_tracks(struct modules *m, struct pf_err *err)
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	       struct pf_doc *doc, struct pf_err *err)
 {
-	struct modules m = { .db = db };
+	static const struct open outermost = { .node = PF_MODULE_ROOT };
+	struct modules m = { .db = db,
+			     .nest = { .width = sizeof(outermost),
+				       .outermost = &outermost } };
 	int rc = -1;
 
 	if (pf_window_resolve(db, &args->window, &m.window, err) < 0)
@@ -320,7 +307,7 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 		free(m.texts[i]);
 	free(m.texts);
 	free(m.tree.nodes);
-	free(m.stack);
+	pf_nest_release(&m.nest);
 	pf_window_release(&m.window);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Invariant: stack holds, innermost last, the events that were taken in and
- * had not ended when the last of them began.  What an event passes on to
+ * Invariant: open holds the events that were taken in and had not ended when
+ * the last of them began.  What an event passes on to
  * those inside it (cause, op, frame) is worked out once, when it is pushed.
  */
 #include "config.h"
@@ -10,15 +10,13 @@
 
 #include "events/interval.h"
 #include "events/walk.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
 /* Graph launches that are remembered: more than wait in a queue. */
 #define GRAPH_MAX 2048
-
-/* Deeper events count as part of the one at this depth. */
-#define MAX_DEPTH 65536
 
 struct frame {
 	int64_t end_ns;
@@ -43,8 +41,7 @@ struct pf_walk {
 	uint32_t first_seq, at;
 	bool is_ended;
 	int64_t track_id;
-	struct frame *stack;
-	size_t depth, stack_cap;
+	struct pf_nest open;       /* struct frame */
 	struct pf_block_call last; /* that blocks */
 	struct pf_block_call wait; /* the same of streams */
 	bool has_new_block, has_new_wait;
@@ -112,6 +109,8 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 	w->pageable = pageable;
 	w->track_id = track_id;
 	w->last.end_ns = INT64_MIN;
+	w->open.width = sizeof(struct frame);
+	w->open.outermost = &outermost;
 	w->cursor = pf_cursor_new(
 		db, track_id,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
@@ -128,7 +127,7 @@ void pf_walk_free(struct pf_walk *w)
 	if (!w)
 		return;
 	pf_cursor_free(w->cursor);
-	free(w->stack);
+	pf_nest_release(&w->open);
 	free(w->graphs);
 	free(w);
 }
@@ -149,12 +148,6 @@ static int peek(struct pf_walk *w, struct pf_err *err)
 	w->block = NULL;
 	w->is_ended = true;
 	return rc;
-}
-
-static void drop_ended(struct pf_walk *w, int64_t at_ns)
-{
-	while (w->depth && w->stack[w->depth - 1].end_ns <= at_ns)
-		w->depth--;
 }
 
 static bool is_frame_kind(unsigned kind)
@@ -274,20 +267,15 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	uint32_t before, held;
 	struct frame *f;
 
-	drop_ended(w, b->start_ns[i]);
-	if (!is_frame_kind(kind) || w->depth >= MAX_DEPTH) {
+	pf_nest_drop(&w->open, b->start_ns[i]);
+	if (!is_frame_kind(kind) || w->open.depth >= PF_NEST_DEPTH) {
 		w->at++;
 		return 0;
 	}
 	class = pf_names_class(w->names, name, err);
 	if (!class)
 		return -1;
-	if (w->depth == w->stack_cap)
-		w->stack = pf_grow(w->stack, &w->stack_cap, w->depth + 1,
-				   sizeof(*w->stack));
-	f = &w->stack[w->depth];
-	*f = w->depth ? f[-1] : outermost;
-	f->end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	f = pf_nest_push(&w->open, pf_span_end(b->start_ns[i], b->dur_ns[i]));
 	f->seq = w->first_seq + i;
 	before = f->inherited;
 	held = f->place.name;
@@ -300,7 +288,6 @@ static int take(struct pf_walk *w, struct pf_err *err)
 		f->place.cause = before;
 		f->place.name = held;
 	}
-	w->depth++;
 	w->at++;
 	return 0;
 }
@@ -323,11 +310,15 @@ bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
 bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
 		     struct pf_place *out)
 {
-	for (size_t i = w->depth; i-- > 0 && w->stack[i].seq >= seq;) {
-		if (w->stack[i].seq == seq && w->stack[i].end_ns > at_ns) {
-			*out = w->stack[i].place;
+	for (size_t i = w->open.depth; i-- > 0;) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->seq == seq && f->end_ns > at_ns) {
+			*out = f->place;
 			return true;
 		}
+		if (f->seq < seq)
+			break;
 	}
 	return false;
 }
@@ -363,11 +354,9 @@ static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 /* The place of the innermost event; of Python, the user's function. */
 static struct pf_place place_of(const struct pf_walk *w)
 {
-	struct pf_place p;
+	const struct frame *f = pf_nest_top(&w->open);
+	struct pf_place p = f ? f->place : nowhere;
 
-	if (!w->depth)
-		return nowhere;
-	p = w->stack[w->depth - 1].place;
 	if (p.cause == PF_CAUSE_PYTHON)
 		p.name = p.frame;
 	return p;
@@ -377,10 +366,12 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err)
 {
+	const struct frame *f;
+
 	*end_ns = at_ns;
 	if (next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0)
 		return -1;
-	drop_ended(w, at_ns);
+	pf_nest_drop(&w->open, at_ns);
 	*out = place_of(w);
 	if (*end_ns <= at_ns) {
 		*end_ns = at_ns;
@@ -388,8 +379,9 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 			out->name = w->block->name[w->at];
 		return 0;
 	}
-	if (w->depth && w->stack[w->depth - 1].end_ns < *end_ns)
-		*end_ns = w->stack[w->depth - 1].end_ns;
+	f = pf_nest_top(&w->open);
+	if (f && f->end_ns < *end_ns)
+		*end_ns = f->end_ns;
 	return 1;
 }
 

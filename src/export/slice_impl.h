@@ -4,6 +4,7 @@
 #define PF_ANALYSIS_SLICE_IMPL_H
 
 #include "base/intern.h"
+#include "events/nest.h"
 #include "export/slice.h"
 #include "base/buf.h"
 #include "base/outfile.h"
@@ -13,10 +14,7 @@
 /* ---- slice_lanes.c: ranges of one thread that nest ---- */
 
 struct pf_lanes {
-	struct pf_lane {
-		int64_t *ends; /* of open ranges, innermost last */
-		size_t depth, cap;
-	} * items;
+	struct pf_nest *items; /* of int64_t: ends of what is open */
 	size_t count, cap;
 };
 

@@ -9,29 +9,29 @@
 void pf_lanes_clear(struct pf_lanes *l)
 {
 	for (size_t i = 0; i < l->count; i++)
-		l->items[i].depth = 0;
+		pf_nest_clear(&l->items[i]);
 	l->count = 0;
 }
 
 void pf_lanes_release(struct pf_lanes *l)
 {
 	for (size_t i = 0; i < l->cap; i++)
-		free(l->items[i].ends);
+		pf_nest_release(&l->items[i]);
 	free(l->items);
 	*l = (struct pf_lanes){ 0 };
 }
 
-static bool place(struct pf_lane *lane, int64_t start_ns, int64_t end_ns)
+static bool place(struct pf_nest *lane, int64_t start_ns, int64_t end_ns)
 {
-	while (lane->depth && lane->ends[lane->depth - 1] <= start_ns)
-		lane->depth--;
-	if (lane->depth && lane->ends[lane->depth - 1] < end_ns)
-		return false;
-	lane->ends = pf_grow(lane->ends, &lane->cap, lane->depth + 1,
-			     sizeof(*lane->ends));
-	lane->ends[lane->depth++] = end_ns;
-	return true;
+	const int64_t *around_ns;
+
+	pf_nest_drop(lane, start_ns);
+	around_ns = pf_nest_top(lane);
+	return (!around_ns || *around_ns >= end_ns) &&
+	       pf_nest_push(lane, end_ns);
 }
+
+static const int64_t nothing;
 
 int pf_lanes_place(struct pf_lanes *l, int64_t start_ns, int64_t end_ns)
 {
@@ -46,7 +46,8 @@ int pf_lanes_place(struct pf_lanes *l, int64_t start_ns, int64_t end_ns)
 		l->items = pf_grow(l->items, &l->cap, l->count + 1,
 				   sizeof(*l->items));
 		for (size_t i = old; i < l->cap; i++)
-			l->items[i] = (struct pf_lane){ 0 };
+			l->items[i] = (struct pf_nest){ .width = sizeof(end_ns),
+							.outermost = &nothing };
 	}
 	place(&l->items[l->count], start_ns, end_ns);
 	return (int)l->count++;

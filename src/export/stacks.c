@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Invariant: stack holds, innermost last, the ranges of the track that is
- * being read which had not ended at at_ns; what was before at_ns has been
- * given to a node.
- */
+/* Time of a thread is given to nodes as it passes; see events/nest.h. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -17,12 +13,11 @@
 #include "events/names.h"
 #include "export/stack_tree.h"
 #include "export/stacks.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
 #include "trace/event.h"
-
-#define MAX_DEPTH 65536 /* deeper ranges count as part of the one there */
 
 struct open {
 	int64_t end_ns;
@@ -36,10 +31,8 @@ struct stacks {
 	struct pf_window window;
 	struct pf_names *names;
 	struct pf_stack_tree tree;
-	struct pf_map frames; /* name -> frame */
-	struct open *stack;
-	size_t depth, cap;
-	int64_t at_ns;
+	struct pf_map frames;                /* name -> frame */
+	struct pf_nest nest;                 /* struct open */
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
 	uint32_t root;                       /* of the track */
 	bool has_python;
@@ -128,8 +121,7 @@ static uint32_t thread_root(struct stacks *s, const struct pf_track *t,
 static void add_time(struct stacks *s, uint32_t node, int64_t from_ns,
 		     int64_t to_ns)
 {
-	if (!s->trace || from_ns >= to_ns ||
-	    !pf_window_cut(s->trace, &from_ns, &to_ns))
+	if (!s->trace || !pf_window_cut(s->trace, &from_ns, &to_ns))
 		return;
 	pf_stack_add(&s->tree, node, to_ns - from_ns);
 }
@@ -137,50 +129,43 @@ static void add_time(struct stacks *s, uint32_t node, int64_t from_ns,
 /* Up to here: ranges end, and the innermost one gets the time. */
 static void go_to(struct stacks *s, int64_t at_ns)
 {
-	while (s->depth) {
-		const struct open *top = &s->stack[s->depth - 1];
-		int64_t end = top->end_ns < at_ns ? top->end_ns : at_ns;
+	const struct open *o;
+	int64_t from_ns, to_ns;
 
-		add_time(s, top->node, s->at_ns, end);
-		if (end > s->at_ns)
-			s->at_ns = end;
-		if (top->end_ns > at_ns)
-			break;
-		s->depth--;
-	}
-	s->at_ns = at_ns;
+	while ((o = pf_nest_pass(&s->nest, at_ns, &from_ns, &to_ns)))
+		add_time(s, o->node, from_ns, to_ns);
 }
 
 static uint32_t innermost(const struct stacks *s)
 {
-	return s->depth ? s->stack[s->depth - 1].node : s->root;
+	const struct open *o = pf_nest_top(&s->nest);
+
+	return o ? o->node : s->root;
 }
 
 static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 		struct pf_err *err)
 {
 	unsigned kind = pf_names_kind(s->names, b->type[i]);
+	struct open *o;
 	uint32_t node;
 
 	go_to(s, b->start_ns[i]);
-	if (kind > PF_KIND_OVERHEAD || s->depth >= MAX_DEPTH)
+	if (kind > PF_KIND_OVERHEAD || s->nest.depth >= PF_NEST_DEPTH)
 		return 0;
 	s->has_python |= kind == PF_KIND_PYTHON;
 	node = child(s, innermost(s), b->name[i], err);
 	if (node == UINT32_MAX)
 		return -1;
-	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
-	s->stack[s->depth++] =
-		(struct open){ pf_span_end(b->start_ns[i], b->dur_ns[i]),
-			       node };
+	o = pf_nest_push(&s->nest, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	o->node = node;
 	return 0;
 }
 
 static struct pf_cursor *open_track(struct stacks *s, const struct pf_track *t,
 				    struct pf_err *err)
 {
-	s->depth = 0;
-	s->at_ns = INT64_MIN;
+	pf_nest_clear(&s->nest);
 	s->root = thread_root(s, t, err);
 	if (s->root == UINT32_MAX)
 		return NULL;
@@ -434,7 +419,11 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	static int (*const weigh[])(struct stacks *,
 				    struct pf_err *) = { weigh_gpu, weigh_cpu,
 							 weigh_idle };
-	struct stacks s = { .db = db, .args = args };
+	static const struct open outermost;
+	struct stacks s = { .db = db,
+			    .args = args,
+			    .nest = { .width = sizeof(outermost),
+				      .outermost = &outermost } };
 	int rc = -1;
 
 	if (pf_window_resolve(db, &args->window, &s.window, err) < 0)
@@ -453,7 +442,7 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	pf_names_free(s.names);
 	pf_map_release(&s.frames);
 	pf_stack_tree_release(&s.tree);
-	free(s.stack);
+	pf_nest_release(&s.nest);
 	pf_window_release(&s.window);
 	return rc;
 }

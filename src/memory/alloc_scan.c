@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Invariant: stack holds, innermost last, the ranges of the track that is
- * being read which had not ended when the last event began.  op is the place
- * in it of the nearest op at or below a range, or NO_OP.
+ * Invariant: nest holds the ranges of the track that is being read which had
+ * not ended when the last event began.  op is the place in it of the nearest
+ * op at or below a range, or NO_OP.
  */
 #include "config.h"
 
@@ -12,6 +12,7 @@
 #include "memory/alloc_scan.h"
 #include "events/args.h"
 #include "events/interval.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "base/spool.h"
@@ -21,7 +22,6 @@
 #include "trace/event.h"
 
 #define SPOOL_BYTES (16u << 20)
-#define MAX_DEPTH   65536
 #define NO_OP       UINT32_MAX
 #define DEVICES_MAX (1u << 16)
 #define LABELS_MAX  (1u << 20)
@@ -30,9 +30,14 @@
 
 struct open {
 	int64_t end_ns;
-	uint32_t op; /* place in the stack */
+	uint32_t op; /* place in the nest */
 	bool is_user;
 	struct pf_alloc_site site;
+};
+
+static const struct open outermost = {
+	.op = NO_OP,
+	.site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE },
 };
 
 struct scan {
@@ -44,9 +49,8 @@ struct scan {
 	struct pf_map ops_by_key;      /* device and name -> op */
 	struct pf_sorter *sorter;
 	sqlite3_stmt *args_text;
-	struct open *stack;
-	size_t depth, cap;
-	uint8_t *labels; /* by name of an op: 0, 1 or LABEL_UNKNOWN */
+	struct pf_nest nest; /* struct open */
+	uint8_t *labels;     /* by name of an op: 0, 1 or LABEL_UNKNOWN */
 	size_t labels_cap;
 	uint64_t record_count;
 	uint32_t track;
@@ -166,6 +170,14 @@ static void add_sums(struct pf_alloc_sums *to, int64_t bytes)
 	}
 }
 
+/* The nearest op around the range at a place. */
+static uint32_t op_around(const struct scan *s, uint32_t at)
+{
+	const struct open *o = at ? pf_nest_at(&s->nest, at - 1) : &outermost;
+
+	return o->op;
+}
+
 /* To every op that is open, once for each name. */
 static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
 {
@@ -173,7 +185,7 @@ static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
 	bool is_self = true;
 
 	while (at != NO_OP) {
-		const struct open *o = &s->stack[at];
+		const struct open *o = pf_nest_at(&s->nest, at);
 
 		if (o->end_ns > r->time_ns) {
 			op = find_op(s, r->device, o->site.op);
@@ -184,7 +196,7 @@ static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
 				add_sums(&op->total, r->bytes);
 			op->last = s->record_count;
 		}
-		at = at ? s->stack[at - 1].op : NO_OP;
+		at = op_around(s, at);
 	}
 	if (is_self) {
 		op = find_op(s, r->device, PF_ID_NONE);
@@ -232,18 +244,10 @@ static bool is_inside(const struct scan *s, int64_t at_ns)
 	return at_ns >= s->trace->from_ns && at_ns < s->trace->to_ns;
 }
 
-static void drop_ended(struct scan *s, int64_t at_ns)
-{
-	while (s->depth && s->stack[s->depth - 1].end_ns <= at_ns)
-		s->depth--;
-}
-
 static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
 		      struct pf_err *err)
 {
-	struct open o = { .op = NO_OP,
-			  .site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
-				    PF_ID_NONE } };
+	struct open *o;
 	const struct pf_name_class *class;
 	int rc = kind == PF_KIND_CPU_OP ? is_label(s, e->name, err) : 0;
 
@@ -251,57 +255,55 @@ static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
 		return -1;
 	if (rc)
 		kind = PF_KIND_ANNOTATION;
-	drop_ended(s, e->start_ns);
+	pf_nest_drop(&s->nest, e->start_ns);
 	if (kind == PF_KIND_CPU_OP && is_inside(s, e->start_ns)) {
 		uint64_t *n = pf_map_at(&s->out->calls, e->name);
 
 		*n = *n == UINT64_MAX ? 1 : *n + 1;
 	}
-	if (s->depth >= MAX_DEPTH)
+	o = pf_nest_push(&s->nest, pf_span_end(e->start_ns, e->dur_ns));
+	if (!o)
 		return 0;
-	if (s->depth)
-		o = s->stack[s->depth - 1];
-	o.end_ns = pf_span_end(e->start_ns, e->dur_ns);
 	if (kind == PF_KIND_CPU_OP) {
-		o.op = (uint32_t)s->depth;
-		o.site.op = e->name;
-		if (o.site.outer_op == PF_ID_NONE)
-			o.site.outer_op = e->name;
+		o->op = (uint32_t)s->nest.depth - 1;
+		o->site.op = e->name;
+		if (o->site.outer_op == PF_ID_NONE)
+			o->site.outer_op = e->name;
 	} else if (kind == PF_KIND_PYTHON || kind == PF_KIND_ANNOTATION) {
 		class = pf_names_class(s->out->names, e->name, err);
 		if (!class)
 			return -1;
 		if (kind == PF_KIND_ANNOTATION && !class->is_step)
-			o.site.note = e->name;
+			o->site.note = e->name;
 		if (kind == PF_KIND_PYTHON &&
-		    (class->is_user_python || !o.is_user))
-			o.site.frame = e->name;
+		    (class->is_user_python || !o->is_user))
+			o->site.frame = e->name;
 		if (kind == PF_KIND_PYTHON)
-			o.is_user |= class->is_user_python;
+			o->is_user |= class->is_user_python;
 	}
-	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
-	s->stack[s->depth++] = o;
 	return 0;
 }
 
 /* The innermost op that is open, or NO_OP. */
 static uint32_t open_op(const struct scan *s, int64_t at_ns)
 {
-	uint32_t at = s->depth ? s->stack[s->depth - 1].op : NO_OP;
+	uint32_t at = op_around(s, (uint32_t)s->nest.depth);
 
-	while (at != NO_OP && s->stack[at].end_ns <= at_ns)
-		at = at ? s->stack[at - 1].op : NO_OP;
+	while (at != NO_OP &&
+	       *(const int64_t *)pf_nest_at(&s->nest, at) <= at_ns)
+		at = op_around(s, at);
 	return at;
 }
 
 static uint32_t find_site(struct scan *s, uint32_t op)
 {
-	struct pf_alloc_site site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
-				      PF_ID_NONE };
+	const struct open *o = pf_nest_top(&s->nest);
+	struct pf_alloc_site site = o ? o->site : outermost.site;
 
-	if (s->depth)
-		site = s->stack[s->depth - 1].site;
-	site.op = op == NO_OP ? PF_ID_NONE : s->stack[op].site.op;
+	if (op == NO_OP)
+		site.op = PF_ID_NONE;
+	else
+		site.op = ((struct open *)pf_nest_at(&s->nest, op))->site.op;
 	if (op == NO_OP)
 		site.outer_op = PF_ID_NONE;
 	if (site.frame != PF_ID_NONE)
@@ -338,7 +340,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		r.flags |= PF_ALLOC_INSIDE;
 	if (is_oom)
 		r.flags |= PF_ALLOC_OOM;
-	drop_ended(s, e->start_ns);
+	pf_nest_drop(&s->nest, e->start_ns);
 	op = open_op(s, e->start_ns);
 	r.site = find_site(s, op);
 	s->record_count++;
@@ -394,7 +396,7 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 	if (!c)
 		return -1;
 	s->track = track;
-	s->depth = 0;
+	pf_nest_clear(&s->nest);
 	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
 		unsigned kind = pf_names_kind(s->out->names, e.type);
 
@@ -463,7 +465,11 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 		   struct pf_allocs *out, struct pf_err *err)
 {
 	const char *dir = pf_temp_dir();
-	struct scan s = { .db = db, .window = window, .out = out };
+	struct scan s = { .db = db,
+			  .window = window,
+			  .out = out,
+			  .nest = { .width = sizeof(outermost),
+				    .outermost = &outermost } };
 	int rc = -1;
 
 	*out = (struct pf_allocs){ 0 };
@@ -488,7 +494,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	sqlite3_finalize(s.args_text);
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
-	free(s.stack);
+	pf_nest_release(&s.nest);
 	free(s.labels);
 	return rc;
 }

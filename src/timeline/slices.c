@@ -14,6 +14,7 @@
 #include "events/gpu.h"
 #include "base/intern.h"
 #include "events/names.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/utf8.h"
@@ -65,12 +66,16 @@ struct loader {
 	struct pf_err *err;
 };
 
-/* The stack of one track. */
+struct open {
+	int64_t end_ns, start_ns, child_ns;
+	bool waits;
+};
+
+static const struct open outermost;
+
+/* What is open on one track. */
 struct depths {
-	int64_t end_ns[PF_SLICE_DEPTHS], child_ns[PF_SLICE_DEPTHS];
-	int64_t start_ns[PF_SLICE_DEPTHS];
-	bool waits[PF_SLICE_DEPTHS];
-	int height;
+	struct pf_nest nest; /* struct open */
 	int64_t self_ns, waiting_ns;
 };
 
@@ -175,33 +180,39 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 
 /* ---- depths ---- */
 
-static void pop(struct depths *d)
+static void close_range(struct depths *d, const struct open *o)
 {
-	int top = --d->height;
-	int64_t ns = d->end_ns[top] - d->start_ns[top];
-	int64_t self = ns - d->child_ns[top];
+	struct open *around = pf_nest_top(&d->nest);
+	int64_t ns = o->end_ns - o->start_ns, self = ns - o->child_ns;
 
 	if (self > 0) {
 		pf_sat_sum(&d->self_ns, self);
-		if (d->waits[top])
+		if (o->waits)
 			pf_sat_sum(&d->waiting_ns, self);
 	}
-	if (top)
-		pf_sat_sum(&d->child_ns[top - 1], ns);
+	if (around)
+		pf_sat_sum(&around->child_ns, ns);
+}
+
+static void close_ended(struct depths *d, int64_t at_ns)
+{
+	const struct open *o;
+
+	while ((o = pf_nest_ended(&d->nest, at_ns)))
+		close_range(d, o);
 }
 
 /* The depth of an event, -1 if there is none left. */
 static int push(struct depths *d, int64_t start_ns, int64_t end_ns, bool waits)
 {
-	while (d->height && d->end_ns[d->height - 1] <= start_ns)
-		pop(d);
-	if (d->height == PF_SLICE_DEPTHS)
+	struct open *o;
+
+	close_ended(d, start_ns);
+	if (d->nest.depth == PF_SLICE_DEPTHS)
 		return -1;
-	d->start_ns[d->height] = start_ns;
-	d->end_ns[d->height] = end_ns;
-	d->child_ns[d->height] = 0;
-	d->waits[d->height] = waits;
-	return d->height++;
+	o = pf_nest_push(&d->nest, end_ns);
+	*o = (struct open){ end_ns, start_ns, 0, waits };
+	return (int)d->nest.depth - 1;
 }
 
 /* ---- events ---- */
@@ -255,7 +266,7 @@ static int group_of(unsigned kind, bool is_gpu)
 
 struct track_state {
 	struct pf_slice_track *track[PF_SLICE_GROUPS];
-	struct depths *depths[PF_SLICE_GROUPS];
+	struct depths depths[PF_SLICE_GROUPS];
 };
 
 static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
@@ -278,7 +289,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 		return 0;
 	if (find_name(l, s, kind, &name, &cat))
 		return -1;
-	depth = push(state->depths[group], s->start_ns, end,
+	depth = push(&state->depths[group], s->start_ns, end,
 		     cat == PF_CAT_PYTHON && is_waiting_name(pf_intern_text(
 						     &l->texts, name, NULL)));
 	if (depth < 0) {
@@ -349,8 +360,8 @@ static void close_track(struct pf_slices *g, struct depths *d, bool is_python)
 {
 	struct pf_slice_track *t = &g->tracks[g->track_count];
 
-	while (d->height)
-		pop(d);
+	close_ended(d, INT64_MAX);
+	pf_nest_release(&d->nest);
 	t->is_python = is_python;
 	t->is_waiting = d->self_ns > 0 &&
 			(double)d->waiting_ns > MOSTLY * (double)d->self_ns;
@@ -363,7 +374,7 @@ static void close_track(struct pf_slices *g, struct depths *d, bool is_python)
 static int load_track(struct loader *l, const struct pf_track *track)
 {
 	bool is_gpu = !strcmp(track->class_name, "gpu");
-	struct track_state state = { { 0 }, { 0 } };
+	struct track_state state = { 0 };
 	struct placed *placed = add_placed(l, track);
 	struct pf_cursor *c = pf_cursor_new(
 		l->db, track->id,
@@ -378,15 +389,15 @@ static int load_track(struct loader *l, const struct pf_track *track)
 		state.track[g] = open_track(
 			&l->t->group[g], track, is_gpu,
 			pf_redact_is_strict(l->redact) ? l->placed_count : 0);
-		state.depths[g] = pf_calloc(1, sizeof(struct depths));
+		state.depths[g] =
+			(struct depths){ .nest = { .width = sizeof(outermost),
+						   .outermost = &outermost } };
 	}
 	while (!rc && (rc = pf_cursor_next(c, &span, l->err)) == 1)
 		rc = add_event(l, &span, is_gpu, &state, placed);
-	for (int g = 0; g < PF_SLICE_GROUPS; g++) {
-		close_track(&l->t->group[g], state.depths[g],
+	for (int g = 0; g < PF_SLICE_GROUPS; g++)
+		close_track(&l->t->group[g], &state.depths[g],
 			    g == PF_SLICES_PYTHON);
-		free(state.depths[g]);
-	}
 	pf_cursor_free(c);
 	return rc;
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ranges of one thread that are open at an instant, innermost last.
+ * They come in order of their start, and of one start the longest first, as
+ * tracks are stored.
+ *
+ * Ranges should nest.  Where two cross (the later one ends last), the later
+ * one counts as inside, and the earlier stays below it until both have ended:
+ * who asks what holds an instant looks at the ends.  (PyTorch's own rule, for
+ * its own tables, is torch/tree.c's; parents, which never cross, are
+ * ingest_merge.c's.)
+ *
+ * An item is a struct of the caller's whose first member is int64_t end_ns.
+ */
+#ifndef PF_EVENTS_NEST_H
+#define PF_EVENTS_NEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Of a thread; what is deeper counts as part of the range there. */
+#define PF_NEST_DEPTH 65536
+
+struct pf_nest {
+	size_t width;          /* of an item */
+	const void *outermost; /* what the first item is a copy of */
+	char *items;
+	size_t depth, cap;
+	int64_t at_ns; /* of pf_nest_pass(): what is before has been passed */
+};
+
+static inline void *pf_nest_at(const struct pf_nest *n, size_t i)
+{
+	return n->items + i * n->width;
+}
+
+/* The innermost range, or NULL. */
+static inline void *pf_nest_top(const struct pf_nest *n)
+{
+	return n->depth ? pf_nest_at(n, n->depth - 1) : NULL;
+}
+
+/*
+ * If the innermost range has ended at an instant it is taken off and returned,
+ * valid until the next push; else NULL.
+ */
+static inline void *pf_nest_ended(struct pf_nest *n, int64_t at_ns)
+{
+	int64_t *end_ns = pf_nest_top(n);
+
+	if (!end_ns || *end_ns > at_ns)
+		return NULL;
+	n->depth--;
+	return end_ns;
+}
+
+/* Take off all that has ended. */
+static inline void pf_nest_drop(struct pf_nest *n, int64_t at_ns)
+{
+	while (pf_nest_ended(n, at_ns))
+		continue;
+}
+
+/* Put a range on: a copy of what it is in but for the end; NULL: too deep. */
+static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
+{
+	void *item;
+
+	if (n->depth >= PF_NEST_DEPTH)
+		return NULL;
+	if (n->depth == n->cap)
+		n->items = pf_grow(n->items, &n->cap, n->depth + 1, n->width);
+	item = pf_nest_at(n, n->depth);
+	memcpy(item, n->depth ? pf_nest_top(n) : n->outermost, n->width);
+	n->depth++;
+	*(int64_t *)item = end_ns;
+	return item;
+}
+
+/*
+ * Time goes on: the next piece of it, up to an instant, in which one range is
+ * the innermost; that range, valid until the next push.  NULL when there is
+ * none left; then what ended is off, and time stands at the instant.
+ */
+static inline void *pf_nest_pass(struct pf_nest *n, int64_t to_ns,
+				 int64_t *piece_from_ns, int64_t *piece_to_ns)
+{
+	while (n->depth && n->at_ns < to_ns) {
+		int64_t *end_ns = pf_nest_top(n);
+
+		*piece_from_ns = n->at_ns;
+		*piece_to_ns = *end_ns < to_ns ? *end_ns : to_ns;
+		if (*end_ns <= to_ns)
+			n->depth--;
+		if (*piece_to_ns <= n->at_ns)
+			continue;
+		n->at_ns = *piece_to_ns;
+		return end_ns;
+	}
+	pf_nest_drop(n, to_ns);
+	n->at_ns = to_ns;
+	return NULL;
+}
+
+/* Another thread. */
+static inline void pf_nest_clear(struct pf_nest *n)
+{
+	n->depth = 0;
+	n->at_ns = INT64_MIN;
+}
+
+static inline void pf_nest_release(struct pf_nest *n)
+{
+	free(n->items);
+	n->items = NULL;
+	n->depth = n->cap = 0;
+}
+
+#endif

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "events/gpu.h"
 #include "events/interval.h"
@@ -16,6 +17,7 @@
 #include "base/search.h"
 #include "base/spool.h"
 #include "events/by_event.h"
+#include "store/memo.h"
 #include "store/named.h"
 
 static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
@@ -186,21 +188,43 @@ static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
 	return regex ? extend_named(db, out, err) : extend(db, out, err);
 }
 
+static void free_steps(void *steps)
+{
+	pf_steps_release(steps);
+	free(steps);
+}
+
+static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
+{
+	struct pf_steps *s = pf_calloc(1, sizeof(*s));
+
+	if (load(db, regex, s, err) < 0) {
+		free_steps(s);
+		return NULL;
+	}
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i + 1;
+		     end < s->count &&
+		     s->items[end].trace_id == s->items[i].trace_id;)
+			end++;
+		settle(&s->items[i], end - i);
+	}
+	return s;
+}
+
 int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		  struct pf_err *err)
 {
+	const struct pf_steps *s =
+		pf_memo_get(db, make_steps, free_steps, regex, err);
+
 	*out = (struct pf_steps){ 0 };
-	if (load(db, regex, out, err) < 0) {
-		pf_steps_release(out);
+	if (!s)
 		return -1;
-	}
-	for (size_t i = 0, end; i < out->count; i = end) {
-		for (end = i + 1;
-		     end < out->count &&
-		     out->items[end].trace_id == out->items[i].trace_id;)
-			end++;
-		settle(&out->items[i], end - i);
-	}
+	out->items = pf_calloc(s->count, sizeof(*s->items));
+	out->count = s->count;
+	if (s->count)
+		memcpy(out->items, s->items, s->count * sizeof(*s->items));
 	return 0;
 }
 

@@ -276,7 +276,7 @@ _Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 1,
 
 /* What threads share: the parts are theirs alone, one each. */
 struct queue {
-	const char *db_path;
+	const struct pf_db *db;
 	struct pf_parts *parts;
 	const struct pf_parts_beside *beside;
 	atomic_uint next;
@@ -297,7 +297,7 @@ static void *run_queue(void *p)
 	struct queue *q = p;
 	struct pf_db db = { 0 };
 	struct pf_err err = { 0 };
-	bool is_open = !pf_db_open(&db, q->db_path, false, &err);
+	bool is_open = !pf_db_open_beside(&db, q->db, &err);
 	unsigned n;
 
 	/* info's place takes the trouble of opening, the last the work beside */
@@ -328,7 +328,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	size_t started = 0;
 	int rc = 0;
 
-	q->db_path = db->path;
+	q->db = db;
 	q->parts = p;
 	q->beside = beside;
 	while (started < THREADS - 1 &&

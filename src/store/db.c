@@ -13,6 +13,7 @@
 #include "embed/asset.h"
 #include "store/cursor.h"
 #include "store/db.h"
+#include "store/memo.h"
 #include "store/vtab.h"
 
 /* ---- errors ---- */
@@ -110,6 +111,7 @@ static int open_sqlite(struct pf_db *db, const char *path, int flags,
 
 	memset(db, 0, sizeof(*db));
 	db->path = pf_strdup(path);
+	db->memo = pf_memo_new();
 	rc = sqlite3_open_v2(name, &db->sql, flags, NULL);
 	free(name);
 	return rc ? pf_db_fail(db, "cannot open", err) : 0;
@@ -206,8 +208,21 @@ void pf_db_close(struct pf_db *db)
 {
 	pf_cursor_forget(db);
 	sqlite3_close_v2(db->sql);
+	if (!db->is_beside)
+		pf_memo_free(db->memo);
 	free(db->path);
 	memset(db, 0, sizeof(*db));
+}
+
+int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
+		      struct pf_err *err)
+{
+	if (pf_db_open(db, open->path, false, err))
+		return -1;
+	pf_memo_free(db->memo);
+	db->memo = open->memo;
+	db->is_beside = true;
+	return 0;
 }
 
 /* ---- creating ---- */

@@ -27,11 +27,14 @@ SQLITE_EXTENSION_INIT3
 #define PF_SCHEMA_VERSION 2          /* PRAGMA user_version */
 
 struct pf_statements; /* cursor.c: statements that wait to be used again */
+struct pf_memo;       /* memo.c: what has been worked out */
 
 struct pf_db {
 	sqlite3 *sql;
 	char *path; /* as given, for messages */
 	_Atomic(struct pf_statements *) idle;
+	struct pf_memo *memo;
+	bool is_beside; /* the memo is another's */
 };
 
 /*
@@ -42,6 +45,13 @@ struct pf_db {
  */
 int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 	       struct pf_err *err);
+
+/*
+ * Another connection to the file of an open database, for another thread.
+ * They share what is worked out (store/memo.h), so it is closed before that.
+ */
+int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
+		      struct pf_err *err);
 
 /*
  * Create a new database at path (which must not exist) with the whole schema

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "events/names.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "trace/event.h"
 
@@ -27,6 +28,8 @@ struct pf_names {
 	size_t slot_count;
 	unsigned char kinds[256]; /* of types 0..255 */
 	struct pf_name_class other;
+	struct pf_map frames; /* string.id -> its text among these */
+	struct pf_arena texts;
 };
 
 const char *pf_cause_name(enum pf_cause cause)
@@ -307,6 +310,25 @@ char *pf_names_frame_take(struct pf_names *n, uint32_t name, struct pf_err *err)
 	return text;
 }
 
+const char *pf_names_frame(struct pf_names *n, uint32_t name,
+			   struct pf_err *err)
+{
+	uint64_t *at;
+	char *text;
+
+	if (name == PF_ID_NONE)
+		return NULL;
+	at = pf_map_at(&n->frames, name);
+	if (*at == UINT64_MAX) {
+		text = pf_names_frame_take(n, name, err);
+		if (!text)
+			return NULL;
+		*at = (uintptr_t)pf_arena_string(&n->texts, text);
+		free(text);
+	}
+	return (const char *)(uintptr_t)*at;
+}
+
 const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 					   struct pf_err *err)
 {
@@ -380,6 +402,7 @@ struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err)
 	struct pf_names *n = pf_calloc(1, sizeof(*n));
 
 	n->db = db;
+	pf_map_init(&n->frames);
 	n->text =
 		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
 	if (n->text && !load_kinds(n, err) && !make_slots(n, err))
@@ -393,6 +416,8 @@ void pf_names_free(struct pf_names *n)
 	if (!n)
 		return;
 	sqlite3_finalize(n->text);
+	pf_map_release(&n->frames);
+	pf_arena_release(&n->texts);
 	free(n->slots);
 	free(n);
 }

@@ -81,6 +81,12 @@ char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err);
 /* The same of a Python function: "file.py(12): f" as "file.py:12 f". */
 char *pf_names_frame_take(struct pf_names *n, uint32_t name,
 			  struct pf_err *err);
+/*
+ * The same, valid as long as the names; NULL of PF_ID_NONE and on error
+ * (err->code).  Memory grows with the number of distinct names.
+ */
+const char *pf_names_frame(struct pf_names *n, uint32_t name,
+			   struct pf_err *err);
 
 /*
  * Append a name without what counts steps in it: "train_step 17" becomes

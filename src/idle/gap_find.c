@@ -222,6 +222,8 @@ static struct device *find_device(struct finder *f, int64_t device)
 	d = &f->devices[f->count++];
 	memset(d, 0, sizeof(*d));
 	d->sum.trace = t;
+	d->sum.trace_id = t->trace_id;
+	d->sum.rank = t->rank;
 	d->sum.device = device;
 	d->lo = t->lo_ns;
 	d->hi = t->hi_ns;

@@ -27,8 +27,9 @@ struct pf_gap {
 
 struct pf_gap_device {
 	const struct pf_window_trace *trace;
-	int64_t device;
+	int64_t trace_id, rank, device; /* the last two -1: unknown */
 	int64_t window_ns, busy_ns, idle_ns;
+	double idle_share;         /* of the window */
 	int64_t first_ns, last_ns; /* of work inside the window */
 	int64_t gap_count, event_count;
 	int64_t work_ns;                   /* sum of durations */

@@ -7,12 +7,56 @@
 
 #include <stdlib.h>
 
-#include "idle/gap_streams.h"
-#include "idle/gaps_impl.h"
-#include "events/trust.h"
+#include <string.h>
+
 #include "base/heap.h"
+#include "base/intern.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/sat.h"
+#include "events/trust.h"
+#include "idle/gap_streams.h"
+#include "idle/gaps.h"
+
+struct sum {
+	int64_t ns, count, longest_ns;
+	int64_t gap, gap_ns; /* the gap that was added to last; its part */
+};
+
+struct culprit {
+	struct pf_place place;
+	struct sum sum;
+};
+
+/* Sums by place. */
+struct culprits {
+	struct pf_intern keys; /* bytes of a struct pf_place -> culprit */
+	struct culprit *items;
+	size_t cap;
+};
+
+struct listed {
+	struct pf_gap gap;
+	struct pf_place place;
+	int64_t cause_ns;
+};
+
+struct gaps {
+	struct pf_gap_sink sink;
+	struct pf_gaps *out;
+	struct sum causes[PF_CAUSE_COUNT];
+	struct culprits culprits;
+	struct culprits drains; /* by blocking call, of time that it explains */
+	/* of the gap whose pieces come in */
+	int64_t at;
+	int64_t here_ns[PF_CAUSE_COUNT];
+	struct pf_place largest[PF_CAUSE_COUNT];
+	int64_t largest_ns[PF_CAUSE_COUNT];
+	/* the longest: a heap, the least of them first */
+	struct listed *list;
+	size_t listed, limit, list_cap, device_cap;
+	int64_t bin_count[PF_GAP_LENGTHS], bin_ns[PF_GAP_LENGTHS];
+};
 
 /* ---- sums ---- */
 
@@ -90,8 +134,8 @@ static void add_drain(struct gaps *g, const struct pf_gap *gap)
 		if (pf_cause_is_after_call((enum pf_cause)i))
 			ns += g->here_ns[i];
 	add_culprit(&g->drains, &key, g->at, ns);
-	g->drained_count++;
-	g->drained_ns += gap->end_ns - gap->start_ns;
+	g->out->drained_count++;
+	g->out->drained_ns += gap->end_ns - gap->start_ns;
 }
 
 /* ---- the longest gaps ---- */
@@ -102,7 +146,7 @@ static int64_t length(const struct pf_gap *g)
 }
 
 /* In the order of the table: longest first. */
-int pf_gaps_by_length(const void *a, const void *b)
+static int by_length(const void *a, const void *b)
 {
 	const struct pf_gap *x = &((const struct listed *)a)->gap;
 	const struct pf_gap *y = &((const struct listed *)b)->gap;
@@ -118,7 +162,7 @@ int pf_gaps_by_length(const void *a, const void *b)
 
 static bool is_shorter(const void *a, const void *b)
 {
-	return pf_gaps_by_length(a, b) > 0;
+	return by_length(a, b) > 0;
 }
 
 static void list_gap(struct gaps *g, const struct listed *item)
@@ -128,7 +172,7 @@ static void list_gap(struct gaps *g, const struct listed *item)
 				  sizeof(*g->list));
 		g->list[g->listed] = *item;
 		pf_heap_rise(g->list, sizeof(*item), g->listed++, is_shorter);
-	} else if (g->limit && pf_gaps_by_length(item, &g->list[0]) < 0) {
+	} else if (g->limit && by_length(item, &g->list[0]) < 0) {
 		g->list[0] = *item;
 		pf_heap_sink(g->list, sizeof(*item), g->listed, 0, is_shorter);
 	}
@@ -138,7 +182,7 @@ static size_t bin_of(int64_t ns)
 {
 	size_t bin = 0;
 
-	for (int64_t top = 1000; bin + 1 < BINS && ns >= top; bin++)
+	for (int64_t top = 1000; bin + 1 < PF_GAP_LENGTHS && ns >= top; bin++)
 		top *= 10;
 	return bin;
 }
@@ -167,63 +211,244 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 {
 	struct gaps *g = (struct gaps *)sink;
+	struct pf_gaps *out = g->out;
+	struct pf_gap_device *all = &out->all;
 
-	g->devices = pf_grow(g->devices, &g->device_cap, g->device_count + 1,
-			     sizeof(*g->devices));
-	g->devices[g->device_count++] = *d;
-	pf_sat_sum(&g->all.window_ns, d->window_ns);
-	pf_sat_sum(&g->all.busy_ns, d->busy_ns);
-	pf_sat_sum(&g->all.idle_ns, d->idle_ns);
-	g->all.gap_count += d->gap_count;
-	g->all.event_count += d->event_count;
-	pf_sat_sum(&g->all.work_ns, d->work_ns);
-	g->all.outside_count += d->outside_count;
-	pf_sat_sum(&g->all.outside_ns, d->outside_ns);
+	out->devices = pf_grow(out->devices, &g->device_cap,
+			       out->device_count + 1, sizeof(*out->devices));
+	out->devices[out->device_count] = *d;
+	out->devices[out->device_count++].idle_share =
+		pf_num_share(d->idle_ns, d->window_ns);
+	pf_sat_sum(&all->window_ns, d->window_ns);
+	pf_sat_sum(&all->busy_ns, d->busy_ns);
+	pf_sat_sum(&all->idle_ns, d->idle_ns);
+	all->idle_share = pf_num_share(all->idle_ns, all->window_ns);
+	all->gap_count += d->gap_count;
+	all->event_count += d->event_count;
+	pf_sat_sum(&all->work_ns, d->work_ns);
+	all->outside_count += d->outside_count;
+	pf_sat_sum(&all->outside_ns, d->outside_ns);
+}
+
+/* ---- what was found, in order ---- */
+
+static int by_cause_ns(const void *a, const void *b)
+{
+	const struct pf_gap_cause *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->cause < y->cause ? -1 : x->cause > y->cause;
+}
+
+static void take_causes(const struct gaps *g, struct pf_gaps *out)
+{
+	for (int c = 0; c < PF_CAUSE_COUNT; c++) {
+		const struct sum *s = &g->causes[c];
+
+		if (!s->ns)
+			continue;
+		out->causes[out->cause_count++] = (struct pf_gap_cause){
+			.cause = (enum pf_cause)c,
+			.name = pf_cause_name((enum pf_cause)c),
+			.ns = s->ns,
+			.count = s->count,
+			.longest_ns = s->longest_ns,
+			/* what is not known to have a cause cannot be won */
+			.recoverable_ns = c == PF_CAUSE_NO_LAUNCH ? 0 : s->ns,
+			.idle_share = pf_num_share(s->ns, out->all.idle_ns),
+			.window_share = pf_num_share(s->ns, out->all.window_ns),
+		};
+	}
+	qsort(out->causes, out->cause_count, sizeof(*out->causes), by_cause_ns);
+}
+
+static int by_culprit_ns(const void *a, const void *b)
+{
+	const struct culprit *x = a, *y = b;
+	const uint32_t *p = &x->place.cause, *q = &y->place.cause;
+
+	if (x->sum.ns != y->sum.ns)
+		return x->sum.ns > y->sum.ns ? -1 : 1;
+	for (size_t i = 0; i < sizeof(x->place) / sizeof(*p); i++)
+		if (p[i] != q[i])
+			return p[i] < q[i] ? -1 : 1;
+	return 0;
+}
+
+/* Without stacks an annotation is the nearest thing to a line. */
+static const char *frame_of(struct pf_gaps *out, const struct pf_place *p,
+			    struct pf_err *err)
+{
+	uint32_t name = p->frame != PF_ID_NONE ? p->frame : p->note;
+
+	return pf_names_frame(out->names, name, err);
+}
+
+static struct pf_gap_culprit culprit_of(struct pf_gaps *out,
+					const struct culprit *c,
+					struct pf_err *err)
+{
+	return (struct pf_gap_culprit){
+		.place = c->place,
+		.cause = pf_cause_name((enum pf_cause)c->place.cause),
+		.name = pf_names_frame(out->names, c->place.name, err),
+		.frame = frame_of(out, &c->place, err),
+		.op = pf_names_frame(out->names, c->place.op, err),
+		.ns = c->sum.ns,
+		.count = c->sum.count,
+		.longest_ns = c->sum.longest_ns,
+		.idle_share = pf_num_share(c->sum.ns, out->all.idle_ns),
+	};
+}
+
+static void take_culprits(struct gaps *g, struct pf_gaps *out,
+			  struct pf_err *err)
+{
+	size_t count = g->culprits.keys.count, drains = g->drains.keys.count;
+
+	if (count)
+		qsort(g->culprits.items, count, sizeof(*g->culprits.items),
+		      by_culprit_ns);
+	out->culprits = pf_calloc(count + 1, sizeof(*out->culprits));
+	for (; out->culprit_count < count && !err->code; out->culprit_count++)
+		out->culprits[out->culprit_count] = culprit_of(
+			out, &g->culprits.items[out->culprit_count], err);
+	if (drains) {
+		qsort(g->drains.items, drains, sizeof(*g->drains.items),
+		      by_culprit_ns);
+		out->drain = culprit_of(out, g->drains.items, err);
+	}
+}
+
+static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
+				  struct pf_err *err)
+{
+	const struct pf_gap *gap = &l->gap;
+	uint32_t drained = gap->drained.end_ns == INT64_MIN
+				   ? PF_ID_NONE
+				   : gap->drained.place.name;
+
+	return (struct pf_gap_item){
+		.trace_id = gap->trace->trace_id,
+		.rank = gap->trace->rank,
+		.device = gap->device,
+		.start_ns = gap->start_ns - gap->trace->first_ns,
+		.ns = length(gap),
+		.cause_ns = l->cause_ns,
+		.cause = pf_cause_name((enum pf_cause)l->place.cause),
+		.culprit = pf_names_frame(out->names, l->place.name, err),
+		.frame = frame_of(out, &l->place, err),
+		.drained_by = pf_names_frame(out->names, drained, err),
+		.before = pf_names_frame(out->names, gap->before, err),
+		.after = pf_names_frame(out->names, gap->after, err),
+	};
+}
+
+static void take_gaps(struct gaps *g, struct pf_gaps *out, struct pf_err *err)
+{
+	if (g->listed)
+		qsort(g->list, g->listed, sizeof(*g->list), by_length);
+	out->gaps = pf_calloc(g->listed + 1, sizeof(*out->gaps));
+	for (; out->gap_count < g->listed && !err->code; out->gap_count++)
+		out->gaps[out->gap_count] =
+			item_of(out, &g->list[out->gap_count], err);
+}
+
+static void take_lengths(const struct gaps *g, struct pf_gaps *out)
+{
+	int64_t from = 0, below = 1000;
+
+	for (size_t i = 0; i < PF_GAP_LENGTHS; i++) {
+		if (g->bin_count[i])
+			out->lengths
+				[out->length_count++] = (struct pf_gap_length){
+				from,
+				i + 1 < PF_GAP_LENGTHS ? below : -1,
+				g->bin_count[i],
+				g->bin_ns[i],
+				pf_num_share(g->bin_ns[i], out->all.idle_ns),
+			};
+		from = below;
+		below *= 10;
+	}
 }
 
 /* ---- the whole ---- */
 
-int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
-	    struct pf_doc *doc, struct pf_err *err)
+static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
+{
+	struct pf_gaps *out = g->out;
+	struct pf_pageable pageable = { 0 };
+	int rc = pf_pageable_load(db, &pageable, err);
+
+	if (!rc && !(out->names = pf_names_new(db, err)))
+		rc = -1;
+	if (!rc)
+		rc = pf_gap_find(db, &out->window, out->names, &pageable,
+				 out->micro_ns, &g->sink, err);
+	if (!rc) {
+		take_causes(g, out);
+		take_culprits(g, out, err);
+		take_gaps(g, out, err);
+		take_lengths(g, out);
+	}
+	pf_pageable_release(&pageable);
+	return rc || err->code ? -1 : 0;
+}
+
+int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
+		 struct pf_gaps *out, struct pf_err *err)
 {
 	struct gaps g = { .sink = { on_piece, on_gap, on_device },
-			  .args = args,
+			  .out = out,
 			  .limit = args->limit < 0 ? SIZE_MAX
 						   : (size_t)args->limit,
 			  .at = 1 };
-	struct pf_window window = { 0 };
-	struct pf_pageable pageable = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &window, err);
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
+	out->micro_ns = args->micro_ns;
+	out->is_default = !out->window.is_restricted;
 	pf_intern_init(&g.culprits.keys);
 	pf_intern_init(&g.drains.keys);
-	g.is_default = !window.is_restricted;
 	if (!rc)
-		rc = pf_window_to_steps(db, &window, &g.step_count, NULL, err);
+		rc = pf_window_to_steps(db, &out->window, &out->step_count,
+					NULL, err);
 	if (!rc)
-		rc = pf_pageable_load(db, &pageable, err);
-	if (!rc && !(g.names = pf_names_new(db, err)))
-		rc = -1;
-	if (!rc)
-		rc = pf_gap_find(db, &window, g.names, &pageable,
-				 args->micro_ns, &g.sink, err);
-	if (!rc)
-		rc = pf_gaps_show(&g, doc, err);
-	if (!rc && (args->per_stream || args->hta))
-		rc = pf_gap_streams(db, &window, args->hta, doc, err);
-	if (!rc)
-		rc = pf_trust_note(db, &window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   PF_TRUST_STACKS,
-				   doc, err);
-	pf_names_free(g.names);
-	pf_pageable_release(&pageable);
+		rc = find(&g, db, err);
 	pf_intern_release(&g.culprits.keys);
 	pf_intern_release(&g.drains.keys);
 	free(g.culprits.items);
 	free(g.drains.items);
 	free(g.list);
-	free(g.devices);
-	pf_window_release(&window);
+	return rc;
+}
+
+void pf_gaps_release(struct pf_gaps *gaps)
+{
+	pf_names_free(gaps->names);
+	free(gaps->devices);
+	free(gaps->culprits);
+	free(gaps->gaps);
+	pf_window_release(&gaps->window);
+	memset(gaps, 0, sizeof(*gaps));
+}
+
+int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
+	    struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_gaps g = { 0 };
+	int rc = pf_gaps_find(db, args, &g, err);
+
+	if (!rc)
+		pf_gaps_show(&g, doc);
+	if (!rc && (args->per_stream || args->hta))
+		rc = pf_gap_streams(db, &g.window, args->hta, doc, err);
+	if (!rc)
+		rc = pf_trust_note(db, &g.window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS |
+					   PF_TRUST_STACKS,
+				   doc, err);
+	pf_gaps_release(&g);
 	return rc;
 }

@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
+#include "events/names.h"
+#include "events/walk.h"
 #include "events/window.h"
+#include "idle/gap_find.h"
 #include "base/err.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -24,6 +27,70 @@ struct pf_gaps_args {
 
 #define PF_GAPS_MICRO_NS 5000
 
+/* ---- what is found ---- */
+
+/* Count: gaps in which it has a part; longest: its largest part of one. */
+struct pf_gap_cause {
+	enum pf_cause cause;
+	const char *name;
+	int64_t ns, count, longest_ns;
+	int64_t recoverable_ns;          /* 0 where there may be no cause */
+	double idle_share, window_share; /* of all idle time, of all time */
+};
+
+/* An op, call or line that holds idle time.  Texts NULL: there is none. */
+struct pf_gap_culprit {
+	struct pf_place place;
+	const char *cause, *name, *op;
+	const char *frame; /* the line, else the annotation */
+	int64_t ns, count, longest_ns;
+	double idle_share;
+};
+
+struct pf_gap_item {
+	int64_t trace_id, rank, device; /* the last two -1: unknown */
+	int64_t start_ns;               /* from the trace's first event */
+	int64_t ns, cause_ns;           /* of it, of the main cause */
+	const char *cause, *culprit, *frame;
+	const char *drained_by;     /* the call that let the GPU run dry */
+	const char *before, *after; /* names of work */
+};
+
+/* Gaps of from_ns up to below_ns (-1: of any length). */
+struct pf_gap_length {
+	int64_t from_ns, below_ns, count, ns;
+	double idle_share;
+};
+#define PF_GAP_LENGTHS 10
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_gaps {
+	struct pf_window window;
+	struct pf_names *names;   /* own the texts */
+	struct pf_gap_device all; /* summed over devices */
+	struct pf_gap_device *devices;
+	size_t device_count;
+	struct pf_gap_cause causes[PF_CAUSE_COUNT]; /* the largest first */
+	size_t cause_count;
+	struct pf_gap_culprit *culprits; /* the largest first */
+	size_t culprit_count;
+	struct pf_gap_item *gaps; /* the longest, these first */
+	size_t gap_count;
+	struct pf_gap_length lengths[PF_GAP_LENGTHS]; /* those with gaps */
+	size_t length_count;
+	int64_t drained_count, drained_ns; /* gaps after a blocking call */
+	struct pf_gap_culprit drain; /* the call that explains most of that */
+	int64_t step_count;          /* that make up the window, or 0 */
+	int64_t micro_ns;            /* shorter gaps are not explained */
+	bool is_default;             /* the window was not asked for */
+};
+
+int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
+		 struct pf_gaps *out, struct pf_err *err);
+void pf_gaps_release(struct pf_gaps *gaps);
+void pf_gaps_show(const struct pf_gaps *gaps, struct pf_doc *doc);
+
+/* Both, idle time of streams, and what of the trace is not to be trusted. */
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	    struct pf_doc *doc, struct pf_err *err);
 

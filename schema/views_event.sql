@@ -54,3 +54,76 @@ FROM gpu_event AS g
 JOIN event AS e ON e.id = g.op_id
 LEFT JOIN string AS s ON s.id = g.name_id
 WHERE g.op_id IS NOT NULL;
+
+-- Profiler steps, on the thread that has most of them.  A step ends with the
+-- last GPU work that was launched in it and begins where the one before ends.
+-- The last is partial if it has less than 0.8 times the work of the one before.
+CREATE TEMP VIEW steps AS
+WITH host AS (
+	SELECT s.*, first_value(track_id) OVER (PARTITION BY trace_id
+		ORDER BY n DESC, track_id) AS main
+	FROM (SELECT *, count(*) OVER (PARTITION BY trace_id, track_id) AS n
+		FROM step) AS s),
+launched AS (
+	SELECT trace_id, step, count(*) AS work_count,
+		max(start_ns + dur_ns) AS end_ns
+	FROM gpu_event
+	WHERE kind IN (7, 8, 9) AND step IS NOT NULL
+	GROUP BY trace_id, step),
+ends AS (
+	SELECT h.trace_id, h.step, h.start_ns, h.event_id,
+		coalesce(l.work_count, 0) AS work_count,
+		max(max(h.start_ns + h.dur_ns, coalesce(l.end_ns, h.start_ns)))
+			OVER w AS end_ns
+	FROM host AS h
+	LEFT JOIN launched AS l USING (trace_id, step)
+	WHERE h.track_id = h.main
+	WINDOW w AS (PARTITION BY h.trace_id ORDER BY h.start_ns, h.event_id))
+SELECT trace_id, step, event_id,
+	max(start_ns, coalesce(lag(end_ns) OVER w, start_ns)) AS start_ns,
+	end_ns, work_count,
+	lead(step) OVER w IS NULL AND lag(step) OVER w IS NOT NULL
+		AND (work_count = 0 OR work_count < 0.8 * lag(work_count) OVER w)
+		AND sum(work_count) OVER (PARTITION BY trace_id) > 0
+		AS is_partial
+FROM ends
+WINDOW w AS (PARTITION BY trace_id ORDER BY start_ns, event_id);
+
+-- What times are shares of: the whole steps of a trace; if it has none, from
+-- its first GPU work to the end of its last.
+CREATE TEMP VIEW span AS
+SELECT t.id AS trace_id, coalesce(min(s.start_ns),
+		(SELECT min(start_ns) FROM gpu_event AS g
+		WHERE g.trace_id = t.id AND g.kind IN (7, 8, 9))) AS from_ns,
+	coalesce(max(s.end_ns),
+		(SELECT max(start_ns + dur_ns) FROM gpu_event AS g
+		WHERE g.trace_id = t.id AND g.kind IN (7, 8, 9))) AS to_ns
+FROM trace AS t
+LEFT JOIN steps AS s ON s.trace_id = t.id AND NOT s.is_partial
+GROUP BY t.id;
+
+-- GPU work in the span, cut to it, with its class: by the name, else by the
+-- operator of communication that launched it.
+CREATE TEMP VIEW work AS
+SELECT g.id, g.event_id, g.trace_id,
+	coalesce(c.device, CAST(t.pid AS INTEGER)) AS device,
+	CASE WHEN n.is_comm OR m.event_id IS NOT NULL THEN 'communication'
+		WHEN g.kind = 9 THEN 'memset'
+		WHEN g.kind = 8 OR n.is_copy THEN 'copy'
+		ELSE 'computation' END AS class,
+	max(g.start_ns, p.from_ns) AS start_ns,
+	min(g.start_ns + g.dur_ns, p.to_ns) AS end_ns
+FROM gpu_event AS g
+JOIN span AS p ON p.trace_id = g.trace_id
+	AND g.start_ns < p.to_ns AND g.start_ns + g.dur_ns > p.from_ns
+JOIN track AS t ON t.id = g.event_id >> 32
+LEFT JOIN gpu_config AS c ON c.id = g.config_id
+LEFT JOIN comm_event AS m ON m.event_id = g.event_id
+LEFT JOIN (SELECT id, text LIKE '%nccl%' OR text LIKE '%rccl%'
+		OR text LIKE '%oneccl%' OR text LIKE '%hccl%'
+		OR text LIKE '%multimem%' OR text LIKE '%symm\_mem%' ESCAPE '\'
+		OR text LIKE '%cross\_device\_reduce%' ESCAPE '\' AS is_comm,
+		text GLOB 'MEMORY_COPY_*'
+		OR text GLOB '__amd_rocclr_copyBuffer*' AS is_copy
+	FROM string) AS n ON n.id = g.name_id
+WHERE g.kind IN (7, 8, 9);

@@ -206,7 +206,7 @@ static void add_classes(struct pf_buf *out, const struct pf_table *t,
 	size_t columns = columns_shown(steps);
 
 	pf_buf_addf(out,
-		    "<div class=t><table id=classes>"
+		    "<div class=t><table id=classes data-q=step_classes>"
 		    "<caption class=h>Time of a step by class</caption><thead>"
 		    "<tr><th scope=col data-k=class>Class</th>"
 		    "<th scope=col class=n data-k=mean_ns>%s</th>"

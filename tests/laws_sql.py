@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+# The definitions of schema/query against the commands: python3 laws_sql.py
+# PROFAN QUERIES DB...  Prints what differs, a line each.
+import json
+import os
+import subprocess
+import sys
+
+PROFAN, QUERIES = sys.argv[1:3]
+
+
+def document(db, command, *options):
+    run = subprocess.run([PROFAN, command, db, *options, "--format", "json"],
+                         capture_output=True, check=True)
+    return json.loads(run.stdout)
+
+
+def law(db, name):
+    with open(os.path.join(QUERIES, name + ".sql")) as f:
+        doc = document(db, "query", f.read())
+    return list(doc["tables"].values())[0]
+
+
+def keyed(rows, key, *values):
+    """{key: values} of rows; names of columns may be tuples of both sides"""
+    return {tuple(r[k] for k in key): tuple(r[v] for v in values)
+            for r in rows}
+
+
+def check(db, what, want, got):
+    for key in sorted(set(want) | set(got), key=repr):
+        if want.get(key) != got.get(key):
+            print(f"{os.path.basename(db)}: {what} {key}: SQL "
+                  f"{want.get(key)}, command {got.get(key)}")
+
+
+def check_devices(db):
+    key = ("trace_id", "device")
+    overlap = document(db, "overlap")["tables"]["devices"]
+    gaps = document(db, "gaps")["tables"]
+    # a GPU whose work is all outside of the span has no row in SQL
+    overlap = [d for d in overlap if d["busy_ns"] or d["event_count"]]
+    used = [d for d in gaps["devices"] if d["event_count"]]
+    busy = keyed(law(db, "busy"), key, "busy_ns")
+    figures = ("computation_ns", "comm_ns", "overlap_ns", "exposed_comm_ns",
+               "exposed_copy_ns", "exposed_memset_ns")
+    check(db, "busy", busy, keyed(overlap, key, "busy_ns"))
+    check(db, "busy", busy, keyed(used, key, "busy_ns"))
+    check(db, "overlap", keyed(law(db, "comm_overlap"), key, *figures),
+          keyed(overlap, key, *figures))
+    idle = law(db, "idle_gaps")
+    check(db, "idle", keyed(idle, key, "gap_count", "idle_ns"),
+          keyed(used, key, "gap_count", "idle_ns"))
+    if gaps["gaps"] and len(used) == len(gaps["devices"]):
+        check(db, "longest gap", {(): max(d["longest_ns"] for d in idle)},
+              {(): max(g["ns"] for g in gaps["gaps"])})
+
+
+def check_steps(db):
+    doc = document(db, "steps")["tables"]
+    check(db, "copies by direction",
+          keyed(law(db, "copies_by_direction"), ("direction",), "copy_count",
+                "total_ns", "bytes"),
+          sums(doc["copies"], "direction", "count", "total_ns", "bytes"))
+    key = ("trace_id", "step", "start_ns")
+    classes = ("dur_ns", "kernel_ns", "copy_ns", "memset_ns", "comm_ns")
+    steps = [s for s in doc["steps"]
+             if s["step"] is not None and not s["is_partial"]]
+    check(db, "classes of steps",
+          keyed(law(db, "step_classes"), key, *classes),
+          keyed(steps, key, *classes))
+
+
+def sums(rows, key, *values):
+    out = {}
+    for r in rows:
+        old = out.get((r[key],), (None,) * len(values))
+        out[(r[key],)] = tuple(
+            r[v] if o is None else o if r[v] is None else o + r[v]
+            for o, v in zip(old, values))
+    return out
+
+
+def check_calls(db):
+    kernels = document(db, "kernels", "--limit", "-1")["tables"]["kernels"]
+    check(db, "kernels",
+          keyed(law(db, "kernels_by_name"), ("name",), "kernel_count",
+                "total_ns", "median_ns", "min_ns", "max_ns"),
+          keyed(kernels, ("name",), "calls", "total_ns", "median_ns",
+                "min_ns", "max_ns"))
+    launches = document(db, "launches", "--limit", "-1")
+    check(db, "launch delay",
+          keyed(law(db, "launch_delay"), ("call",), "launch_count",
+                "median_ns", "max_ns"),
+          keyed(launches["tables"]["calls"], ("call",), "count",
+                "median_delay_ns", "max_delay_ns"))
+    without = law(db, "launched_before")
+    check(db, "without a launch call",
+          {(): sum(t["before_count"] + t["no_call_count"] for t in without)},
+          {(): launches["scalars"]["orphan_count"]})
+    checks = {c["check"]: c for c in document(db, "doctor")["tables"]["checks"]}
+    for column, name in (("before", "head orphans"),
+                         ("no_call", "no launch call")):
+        check(db, name, {(): (sum(t[column + "_count"] for t in without),
+                              sum(t[column + "_ns"] for t in without))},
+              {(): (checks[name]["count"], checks[name]["gpu_ns"] or 0)})
+
+
+def check_syncs(db):
+    sites = document(db, "syncs", "--limit", "-1")["tables"]["sites"]
+    check(db, "blocked",
+          keyed(law(db, "sync_blocked"), ("call",), "call_count",
+                "blocked_ns"),
+          sums([s for s in sites if s["kind"] == "sync"], "call", "count",
+               "blocked_ns"))
+
+
+for path in sys.argv[3:]:
+    check_devices(path)
+    check_steps(path)
+    check_calls(path)
+    check_syncs(path)

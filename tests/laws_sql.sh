@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+# The definitions of schema/query, in plain SQL, give what the commands print.
+# A few traces; with LONG=1 every one of tests/traces and ../shared.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "NOT TESTED: python3 is missing"
+
+# every law is compared; the others say what they count in their first line
+for file in "$top_srcdir"/schema/query/*.sql; do
+	name=${file##*/}
+	name=${name%.sql}
+	case $name in events_by_category | ops_by_name) continue ;; esac
+	grep -q "law(db, \"$name\")" "$top_srcdir/tests/laws_sql.py"
+	result "$name is held against a command" "$file"
+done
+
+compare() { # NAME FILE
+	ingested "$1" "$2" || return
+	if "$PYTHON" "$top_srcdir/tests/laws_sql.py" "$profan" \
+		"$top_srcdir/schema/query" "$tmp/t.db" >"$tmp/differ" \
+		2>"$tmp/err" && [ ! -s "$tmp/differ" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "$tmp/differ" "$tmp/err"
+	fi
+}
+
+made() { # OPTION...
+	"$mktrace" --steps 4 --layers 2 "$@" >"$tmp/made.json" &&
+		compare "made $*" "$tmp/made.json"
+}
+
+made
+made --no-steps --amd
+made --gpus 2 --plant collective
+made --plant graph
+if [ -n "${LONG-}" ]; then
+	made --chrome
+	made --old
+	made --inference
+	for fault in sync loader pageable malloc launch garbage module; do
+		made --plant "$fault"
+	done
+	for file in "$top_srcdir"/tests/traces/good-*.json \
+		"$top_srcdir"/tests/traces/odd-*.json; do
+		name=${file##*/}
+		compare "${name%.json}" "$file"
+	done
+	real_traces compare
+	tap_done
+fi
+compare good-kineto "$top_srcdir/tests/traces/good-kineto.json"
+for name in b200_vllm_eager mi300_triton_compile two_ranks_rank-0; do
+	file=$shared/traces/$name.json.gz
+	if [ -f "$file" ]; then
+		compare "$name" "$file"
+	else
+		skip "$name" "NOT TESTED: ../shared/traces is not there"
+	fi
+done
+tap_done

@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "base/search.h"
 #include "store/cursor.h"
+#include "store/ints.h"
 #include "store/named.h"
 
 #define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
@@ -46,7 +47,8 @@ struct pf_gpu {
 	struct kind_of *kinds;
 	size_t kind_count, kind_cap;
 	struct pf_map classes; /* name and kind -> class */
-	sqlite3_stmt *text, *links;
+	sqlite3_stmt *text;
+	struct pf_ints *links;
 	struct pf_comm *comm;
 	struct pf_gpu_event event;
 };
@@ -249,11 +251,12 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 {
 	struct pf_gpu_event *ev = &g->event;
+	const int64_t *row;
 	int rc;
 
 	do {
-		rc = pf_db_step(g->db, g->links, err);
-	} while (rc == 1 && sqlite3_column_int64(g->links, 0) != event_id);
+		rc = pf_ints_next(g->links, &row, err);
+	} while (rc == 1 && row[0] != event_id);
 	if (rc == 0)
 		return pf_fail(err, PF_EDB,
 			       "gpu_event has no row of event %lld in its "
@@ -261,9 +264,9 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 			       (long long)event_id);
 	if (rc < 0)
 		return -1;
-	ev->launch_id = pf_db_int_or(g->links, 1, 0);
-	ev->op_id = pf_db_int_or(g->links, 2, 0);
-	ev->step = pf_db_int_or(g->links, 3, -1);
+	ev->launch_id = row[1] == PF_INTS_NULL ? 0 : row[1];
+	ev->op_id = row[2] == PF_INTS_NULL ? 0 : row[2];
+	ev->step = row[3] == PF_INTS_NULL ? -1 : row[3];
 	return 0;
 }
 
@@ -375,7 +378,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	pf_map_init(&g->classes);
 	g->text = pf_named_prepare(db, "string_text", err);
 	if (g->text && (want & PF_GPU_LINKS))
-		g->links = pf_named_prepare(db, "gpu_links", err);
+		g->links = pf_ints_new(db, "gpu_links", err);
 	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
 	    !load_configs(g, err) && !load_kinds(g, err) &&
 	    (g->comm = pf_comm_new(db, err)))
@@ -390,7 +393,7 @@ void pf_gpu_free(struct pf_gpu *g)
 		return;
 	pf_cursors_release(&g->tracks);
 	sqlite3_finalize(g->text);
-	sqlite3_finalize(g->links);
+	pf_ints_free(g->links);
 	pf_comm_free(g->comm);
 	pf_map_release(&g->classes);
 	free(g->streams);

@@ -21,6 +21,7 @@
 #include "memory/usage.h"
 #include "base/mem.h"
 #include "report/gather.h"
+#include "store/kept.h"
 #include "table/find.h"
 
 /* ---- one function per part ---- */
@@ -263,7 +264,8 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 
 /* ---- two at a time ---- */
 
-#define THREADS 2
+#define THREADS    2
+#define KEPT_BYTES (64u << 20) /* of blocks that several parts read */
 
 /* Parts by the time they take, so that the last is a short one. */
 static const enum pf_part order[] = {
@@ -353,6 +355,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    struct pf_err *err)
 {
 	*out = (struct pf_parts){ .window = *window, .db_name = db_name };
+	pf_kept_start(db, KEPT_BYTES);
 	if (pf_info(db, &out->doc[PF_PART_INFO], err))
 		return -1;
 	find_steps(out);

@@ -86,26 +86,31 @@ static struct scratch *scratch(void)
 
 void pf_block_init(struct pf_block *b)
 {
-	pf_block_init_for(b, PF_BLOCK_EVENTS);
+	pf_block_init_for(b, PF_BLOCK_EVENTS, PF_COLS_ALL);
 }
 
-void pf_block_init_for(struct pf_block *b, uint32_t events)
+void pf_block_init_for(struct pf_block *b, uint32_t events, uint64_t columns)
 {
 	size_t n = (events + 1u) & ~1u; /* the narrow arrays stay aligned */
-	size_t wide = 3 + PF_SLOT_COUNT, narrow = 5;
-	char *p = pf_calloc(n,
-			    wide * sizeof(int64_t) + narrow * sizeof(uint32_t));
-	int64_t *w = (int64_t *)(void *)p;
+	size_t slots = 0, narrow = 5;
+	int64_t *w;
 	uint32_t *s;
 
+	for (size_t i = 0; i < PF_SLOT_COUNT; i++)
+		slots += columns >> (PF_COL_SLOT + i) & 1;
+	w = pf_calloc(n, (3 + slots) * sizeof(*w) + narrow * sizeof(*s));
 	memset(b, 0, sizeof(*b));
 	b->capacity = (uint32_t)n;
 	b->start_ns = w;
 	b->dur_ns = w + n;
 	b->order = w + 2 * n;
+	w += 3 * n;
 	for (size_t i = 0; i < PF_SLOT_COUNT; i++)
-		b->slot[i] = w + (3 + i) * n;
-	s = (uint32_t *)(void *)(w + wide * n);
+		if (columns >> (PF_COL_SLOT + i) & 1) {
+			b->slot[i] = w;
+			w += n;
+		}
+	s = (uint32_t *)(void *)w;
 	b->name = s;
 	b->type = s + n;
 	b->args = s + 2 * n;

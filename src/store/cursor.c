@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "store/block_load.h"
 #include "store/cursor.h"
+#include "store/kept.h"
 
 /* ---- tracks ---- */
 
@@ -97,7 +98,8 @@ struct pf_cursor {
 	uint64_t columns;
 	int64_t seek_ns, next_block;
 	int64_t from_ns, last_ns; /* see pf_cursor_overlap() */
-	struct pf_block block;    /* its arrays come with the first block */
+	struct pf_block own;      /* its arrays come with the first block */
+	struct pf_block block;    /* those of own, or kept ones */
 	uint32_t first_seq;
 	/* for next() */
 	bool has_block;
@@ -194,7 +196,7 @@ void pf_cursor_free(struct pf_cursor *c)
 {
 	if (!c)
 		return;
-	pf_block_release(&c->block);
+	pf_block_release(&c->own);
 	free(c);
 }
 
@@ -211,13 +213,40 @@ void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns)
 	c->last_ns = to_ns == INT64_MAX ? INT64_MAX : to_ns - 1;
 }
 
-/* The arrays grow to the first full block and stay. */
-static void make_room(struct pf_cursor *c, uint32_t count)
+/* What was not asked for is zero. */
+static void fill_in(struct pf_block *b)
 {
-	if (c->block.capacity >= count)
-		return;
-	pf_block_release(&c->block);
-	pf_block_init_for(&c->block, count);
+	static int64_t zeros[PF_BLOCK_EVENTS]; /* never written */
+	uint32_t *narrow = (uint32_t *)(void *)zeros;
+
+	b->start_ns = b->start_ns ? b->start_ns : zeros;
+	b->dur_ns = b->dur_ns ? b->dur_ns : zeros;
+	b->order = b->order ? b->order : zeros;
+	b->name = b->name ? b->name : narrow;
+	b->type = b->type ? b->type : narrow;
+	b->args = b->args ? b->args : narrow;
+	b->parent = b->parent ? b->parent : narrow;
+	b->mask = b->mask ? b->mask : narrow;
+}
+
+/* The arrays grow to the first full block and stay. */
+static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
+		      uint32_t count, struct pf_err *err)
+{
+	int rc = pf_kept_load(c->db, st, id, count, c->columns, &c->block, err);
+
+	if (rc) {
+		fill_in(&c->block);
+		return rc < 0 ? -1 : 0;
+	}
+	if (c->own.capacity < count) {
+		pf_block_release(&c->own);
+		pf_block_init_for(&c->own, count, c->columns);
+	}
+	if (pf_block_load(c->db, st, id, count, c->columns, &c->own, err))
+		return -1;
+	c->block = c->own;
+	return 0;
 }
 
 static int read_block(struct pf_cursor *c, struct pf_statements *s,
@@ -240,13 +269,9 @@ static int read_block(struct pf_cursor *c, struct pf_statements *s,
 	if (count < 1 || count > PF_BLOCK_EVENTS || block_no != (id & 0x3ffff))
 		return pf_fail(err, PF_EDB, "block %lld is damaged",
 			       (long long)id);
-	make_room(c, (uint32_t)count);
 	c->next_block = block_no + 1;
 	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
-	return pf_block_load(c->db, s->data, id, (uint32_t)count, c->columns,
-			     &c->block, err)
-		       ? -1
-		       : 1;
+	return load_block(c, s->data, id, (uint32_t)count, err) ? -1 : 1;
 }
 
 int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,

@@ -13,6 +13,7 @@
 #include "embed/asset.h"
 #include "store/cursor.h"
 #include "store/db.h"
+#include "store/kept.h"
 #include "store/memo.h"
 #include "store/vtab.h"
 
@@ -208,8 +209,10 @@ void pf_db_close(struct pf_db *db)
 {
 	pf_cursor_forget(db);
 	sqlite3_close_v2(db->sql);
-	if (!db->is_beside)
+	if (!db->is_beside) {
 		pf_memo_free(db->memo);
+		pf_kept_free(db->kept);
+	}
 	free(db->path);
 	memset(db, 0, sizeof(*db));
 }
@@ -221,6 +224,7 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		return -1;
 	pf_memo_free(db->memo);
 	db->memo = open->memo;
+	db->kept = open->kept;
 	db->is_beside = true;
 	return 0;
 }

@@ -28,13 +28,15 @@ SQLITE_EXTENSION_INIT3
 
 struct pf_statements; /* cursor.c: statements that wait to be used again */
 struct pf_memo;       /* memo.c: what has been worked out */
+struct pf_kept;       /* kept.c: decoded blocks, or NULL */
 
 struct pf_db {
 	sqlite3 *sql;
 	char *path; /* as given, for messages */
 	_Atomic(struct pf_statements *) idle;
 	struct pf_memo *memo;
-	bool is_beside; /* the memo is another's */
+	struct pf_kept *kept;
+	bool is_beside; /* memo and kept are another's */
 };
 
 /*
@@ -48,7 +50,7 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 
 /*
  * Another connection to the file of an open database, for another thread.
- * They share what is worked out (store/memo.h), so it is closed before that.
+ * They share what is worked out and read (memo.h, kept.h), so it is closed before that.
  */
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err);

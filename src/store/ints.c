@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "store/ints.h"
+#include "store/kept.h"
+#include "store/memo.h"
+#include "store/named.h"
+
+#define CHUNK_ROWS 16384
+
+/* All rows of a statement; is_whole: there was room for them. */
+struct kept_rows {
+	int64_t **chunks;
+	size_t count, cap, rows, bytes;
+	bool is_whole;
+};
+
+struct pf_ints {
+	struct pf_db *db;
+	const struct kept_rows *kept; /* or NULL: */
+	sqlite3_stmt *stmt;
+	size_t at, columns;
+	int64_t row[PF_INTS_COLUMNS];
+};
+
+static void place(sqlite3_stmt *stmt, size_t columns, int64_t *row)
+{
+	for (size_t i = 0; i < columns; i++)
+		row[i] = pf_db_int_or(stmt, (int)i, PF_INTS_NULL);
+}
+
+static void drop_rows(struct kept_rows *k)
+{
+	while (k->count)
+		free(k->chunks[--k->count]);
+	free(k->chunks);
+	k->chunks = NULL;
+}
+
+static void free_rows(void *rows)
+{
+	drop_rows(rows);
+	free(rows);
+}
+
+static int64_t *row_at(const struct kept_rows *k, size_t at, size_t columns)
+{
+	return k->chunks[at / CHUNK_ROWS] + at % CHUNK_ROWS * columns;
+}
+
+/* 1: there is a place for one more. */
+static bool make_room(struct pf_db *db, struct kept_rows *k, size_t columns)
+{
+	size_t bytes = CHUNK_ROWS * columns * sizeof(int64_t);
+
+	if (k->rows < k->count * CHUNK_ROWS)
+		return true;
+	if (!pf_kept_take(db, bytes))
+		return false;
+	k->bytes += bytes;
+	k->chunks =
+		pf_grow(k->chunks, &k->cap, k->count + 1, sizeof(*k->chunks));
+	k->chunks[k->count++] = pf_alloc(bytes);
+	return true;
+}
+
+static void *make_rows(struct pf_db *db, const char *name, struct pf_err *err)
+{
+	struct kept_rows *k = pf_calloc(1, sizeof(*k));
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	size_t columns = stmt ? (size_t)sqlite3_column_count(stmt) : 0;
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1 &&
+	       make_room(db, k, columns))
+		place(stmt, columns, row_at(k, k->rows++, columns));
+	sqlite3_finalize(stmt);
+	k->is_whole = !rc;
+	if (!rc)
+		return k;
+	pf_kept_give_back(db, k->bytes);
+	drop_rows(k);
+	if (rc > 0)
+		return k;
+	free(k);
+	return NULL;
+}
+
+struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
+			    struct pf_err *err)
+{
+	struct pf_ints *s = pf_calloc(1, sizeof(*s));
+
+	s->db = db;
+	s->stmt = pf_named_prepare(db, name, err);
+	if (s->stmt && db->kept)
+		s->kept = pf_memo_get(db, make_rows, free_rows, name, err);
+	if (!s->stmt || (db->kept && !s->kept)) {
+		pf_ints_free(s);
+		return NULL;
+	}
+	s->columns = (size_t)sqlite3_column_count(s->stmt);
+	if (s->kept && !s->kept->is_whole)
+		s->kept = NULL;
+	return s;
+}
+
+void pf_ints_free(struct pf_ints *s)
+{
+	if (!s)
+		return;
+	sqlite3_finalize(s->stmt);
+	free(s);
+}
+
+int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err)
+{
+	int rc;
+
+	if (s->kept) {
+		if (s->at == s->kept->rows)
+			return 0;
+		*row = row_at(s->kept, s->at++, s->columns);
+		return 1;
+	}
+	rc = pf_db_step(s->db, s->stmt, err);
+	if (rc == 1)
+		place(s->stmt, s->columns, s->row);
+	*row = s->row;
+	return rc;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decoded columns of blocks, kept for whoever reads them next: a report has
+ * ten analyses of one database.  What comes when the room is used up is not
+ * kept.  Connections beside each other share them (store/db.h).
+ */
+#ifndef PF_STORE_KEPT_H
+#define PF_STORE_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/block.h"
+#include "store/db.h"
+
+/* From now on keep up to so many bytes, until the database is closed. */
+void pf_kept_start(struct pf_db *db, size_t max_bytes);
+void pf_kept_free(struct pf_kept *k); /* or NULL */
+
+/* Room for something else that is kept as long; false: there is not so much. */
+bool pf_kept_take(struct pf_db *db, size_t bytes);
+void pf_kept_give_back(struct pf_db *db, size_t bytes);
+
+/*
+ * These columns of a block, as pf_block_load() would decode them: 1 and *out,
+ * whose arrays live as long as the database is open; what was not asked for
+ * may be NULL.  0: there is no room for them.  -1: an error.
+ */
+int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
+		 uint32_t count, uint64_t columns, struct pf_block *out,
+		 struct pf_err *err);
+
+#endif

@@ -11,71 +11,47 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/named.h"
+#include "table/rows.h"
 
 #define ALLOW_BYTES (1u << 20)
 
-#define COLS(c) c, sizeof(c) / sizeof(*(c))
-
-struct texts {
-	char *call, *op, *outer_op, *frame; /* NULL: none */
-};
-
 struct syncs {
-	struct pf_sites sites;
-	struct texts *texts; /* of each site */
 	const struct pf_syncs_args *args;
-	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
-	int64_t window_steps;
-	bool is_default;          /* the window was not asked for */
+	struct pf_syncs *out;
+	struct pf_sites sites;
 	struct pf_buf allow_text; /* of the file; its lines end with NUL */
 	struct pf_opt_list allow;
-	int64_t most_per_step, new_count, allowed_count;
 };
 
-/* ---- texts ---- */
-
-static int take_text(struct pf_names *names, uint32_t name, char **out,
-		     struct pf_err *err)
+static struct pf_sync_site site_of(const struct pf_sites *sites,
+				   const struct pf_site *s, struct pf_err *err)
 {
-	*out = NULL;
-	if (name == PF_ID_NONE)
-		return 0;
-	*out = pf_names_frame_take(names, name, err);
-	return *out ? 0 : -1;
-}
+	const struct pf_place *p = &s->place;
+	uint32_t frame = p->frame != PF_ID_NONE ? p->frame : p->note;
+	int64_t steps = sites->step_count;
 
-static int take_texts(struct syncs *s, struct pf_err *err)
-{
-	size_t count = pf_sites_count(&s->sites);
-
-	s->texts = pf_calloc(count + 1, sizeof(*s->texts));
-	for (size_t i = 0; i < count; i++) {
-		const struct pf_place *p = &s->sites.items[i].place;
-		uint32_t frame = p->frame != PF_ID_NONE ? p->frame : p->note;
-		struct texts *t = &s->texts[i];
-
-		if (take_text(s->sites.names, p->name, &t->call, err) < 0 ||
-		    take_text(s->sites.names, p->op, &t->op, err) < 0 ||
-		    take_text(s->sites.names, p->outer_op, &t->outer_op, err) <
-			    0 ||
-		    take_text(s->sites.names, frame, &t->frame, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static void release(struct syncs *s)
-{
-	for (size_t i = 0; s->texts && i < pf_sites_count(&s->sites); i++) {
-		free(s->texts[i].call);
-		free(s->texts[i].op);
-		free(s->texts[i].outer_op);
-		free(s->texts[i].frame);
-	}
-	free(s->texts);
-	free(s->allow.items);
-	pf_buf_release(&s->allow_text);
-	pf_sites_release(&s->sites);
+	return (struct pf_sync_site){
+		.call = pf_names_frame(sites->names, p->name, err),
+		.op = pf_names_frame(sites->names, p->op, err),
+		.outer_op = pf_names_frame(sites->names, p->outer_op, err),
+		.frame = pf_names_frame(sites->names, frame, err),
+		.kind = pf_cause_name((enum pf_cause)p->cause),
+		.source = "call",
+		.count = s->count,
+		.blocked_ns = s->blocked_ns,
+		.median_ns = s->median_ns,
+		.max_ns = s->max_ns,
+		.useful_ns = s->useful_ns,
+		.idle_ns = s->idle_ns,
+		.drained_count = s->drained_count,
+		.drained_ns = s->drained_ns,
+		.step_count = steps ? s->step_count : -1,
+		.is_every_step = steps ? s->step_count >= steps : -1,
+		.per_step = pf_ratio((double)s->count, steps),
+		.idle_share = pf_num_share(s->idle_ns, sites->window_ns),
+		.is_new = -1,
+		.is_stream_wait = s->is_stream_wait,
+	};
 }
 
 /* ---- checks ---- */
@@ -85,7 +61,8 @@ static bool has(const char *text, const char *part)
 	return text && strstr(text, part);
 }
 
-static bool is_listed(const struct pf_opt_list *allow, const struct texts *t)
+static bool is_listed(const struct pf_opt_list *allow,
+		      const struct pf_sync_site *t)
 {
 	for (size_t i = 0; i < allow->count; i++)
 		if (has(t->call, allow->items[i]) ||
@@ -146,20 +123,8 @@ static int load_allowed(struct syncs *s, struct pf_err *err)
 	return 0;
 }
 
-static void mark_allowed(struct syncs *s)
-{
-	for (size_t i = 0; i < pf_sites_count(&s->sites); i++) {
-		const struct texts *t = &s->texts[i];
-		struct pf_site *site = &s->sites.items[i];
-
-		site->is_allowed = is_listed(&s->args->allow, t) ||
-				   is_listed(&s->allow, t);
-		s->allowed_count += site->is_allowed;
-	}
-}
-
 /* What a site is called in every trace: lines move, so no line number. */
-static void add_key(struct pf_buf *key, const struct texts *t)
+static void add_key(struct pf_buf *key, const struct pf_sync_site *t)
 {
 	const char *frame = t->frame ? t->frame : "";
 	const char *parts[] = { t->call, t->op, t->outer_op };
@@ -177,7 +142,8 @@ static void add_key(struct pf_buf *key, const struct texts *t)
 	pf_buf_add(key, frame, strlen(frame));
 }
 
-static uint32_t intern_site(struct pf_intern *known, const struct texts *t)
+static uint32_t intern_site(struct pf_intern *known,
+			    const struct pf_sync_site *t)
 {
 	struct pf_buf key = { 0 };
 	uint32_t n;
@@ -194,7 +160,7 @@ static int load_baseline(const char *path, struct pf_intern *known,
 {
 	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 	struct pf_window window = { 0 };
-	struct syncs other = { 0 };
+	struct pf_sites sites = { 0 };
 	struct pf_steps none = { 0 };
 	struct pf_db db = { 0 };
 	int rc = pf_db_open(&db, path, false, err);
@@ -202,36 +168,46 @@ static int load_baseline(const char *path, struct pf_intern *known,
 	if (!rc)
 		rc = pf_window_resolve(&db, &all, &window, err);
 	if (!rc)
-		rc = pf_sites_load(&db, &window, &none, false, &other.sites,
-				   err);
-	if (!rc)
-		rc = take_texts(&other, err);
-	for (size_t i = 0; !rc && i < pf_sites_count(&other.sites); i++)
-		intern_site(known, &other.texts[i]);
-	release(&other);
+		rc = pf_sites_load(&db, &window, &none, false, &sites, err);
+	for (size_t i = 0; !rc && i < pf_sites_count(&sites); i++) {
+		struct pf_sync_site s = site_of(&sites, &sites.items[i], err);
+
+		rc = err->code ? -1 : 0;
+		intern_site(known, &s);
+	}
+	pf_sites_release(&sites);
 	pf_window_release(&window);
 	pf_db_close(&db);
 	return rc < 0 ? pf_while(err, "'%s'", path) : 0;
 }
 
-static int mark_new(struct syncs *s, struct pf_err *err)
+/* The sites with texts, and what was asked of them. */
+static int take_sites(struct syncs *s, struct pf_err *err)
 {
+	struct pf_syncs *out = s->out;
+	size_t count = pf_sites_count(&s->sites);
 	struct pf_intern known;
 	uint32_t listed;
-	int rc;
+	int rc = 0;
 
-	if (!s->args->baseline)
-		return 0;
 	pf_intern_init(&known);
-	rc = load_baseline(s->args->baseline, &known, err);
+	if (s->args->baseline)
+		rc = load_baseline(s->args->baseline, &known, err);
 	listed = known.count;
-	for (size_t i = 0; !rc && i < pf_sites_count(&s->sites); i++) {
-		struct pf_site *site = &s->sites.items[i];
+	out->all = pf_calloc(count + 1, sizeof(*out->all));
+	for (size_t i = 0; !rc && i < count; i++) {
+		struct pf_sync_site *t = &out->all[i];
 
-		if (!site->count || site->is_stream_wait)
+		*t = site_of(&s->sites, &s->sites.items[i], err);
+		rc = err->code ? -1 : 0;
+		t->is_allowed = is_listed(&s->args->allow, t) ||
+				is_listed(&s->allow, t);
+		out->allowed_count += t->is_allowed;
+		if (!s->args->baseline)
 			continue;
-		site->is_new = intern_site(&known, &s->texts[i]) >= listed;
-		s->new_count += site->is_new && !site->is_allowed;
+		t->is_new = t->count && !t->is_stream_wait &&
+			    intern_site(&known, t) >= listed;
+		out->new_count += t->is_new && !t->is_allowed;
 	}
 	pf_intern_release(&known);
 	return rc;
@@ -245,334 +221,304 @@ static void count_per_step(struct syncs *s)
 
 	for (size_t i = 0; i < s->sites.call_count; i++) {
 		const struct pf_site_call *c = &s->sites.calls[i];
+		const struct pf_sync_site *site = &s->out->all[c->site];
 
-		if (!s->sites.items[c->site].is_allowed &&
-		    !s->sites.items[c->site].is_stream_wait)
+		if (!site->is_allowed && !site->is_stream_wait)
 			count[c->step]++;
 	}
 	for (size_t i = 0; i < (steps ? steps : 1); i++)
-		if (count[i] > s->most_per_step)
-			s->most_per_step = count[i];
+		if (count[i] > s->out->max_per_step)
+			s->out->max_per_step = count[i];
 	free(count);
 }
 
-/* ---- output ---- */
-
-struct ranked {
-	size_t n;
-	const struct pf_site *site;
-};
-
+/* Where the host waits comes first, the dearest of it at the front. */
 static int by_cost(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct pf_sync_site *x = a, *y = b;
 
-	if (x->site->idle_ns != y->site->idle_ns)
-		return x->site->idle_ns > y->site->idle_ns ? -1 : 1;
-	if (x->site->blocked_ns != y->site->blocked_ns)
-		return x->site->blocked_ns > y->site->blocked_ns ? -1 : 1;
+	if (x->is_stream_wait != y->is_stream_wait)
+		return x->is_stream_wait ? 1 : -1;
+	if (x->is_stream_wait && x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (!x->is_stream_wait && x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (!x->is_stream_wait && x->blocked_ns != y->blocked_ns)
+		return x->blocked_ns > y->blocked_ns ? -1 : 1;
 	return x->n < y->n ? -1 : x->n > y->n;
 }
 
-/* Sites that were called in the window, the dearest first. */
-static struct ranked *rank_take(struct syncs *s, size_t *count)
+/* Sites that were called in the window, in order, and their sums. */
+static void settle(struct pf_syncs *s, size_t all)
 {
-	size_t all = pf_sites_count(&s->sites);
-	struct ranked *list = pf_calloc(all + 1, sizeof(*list));
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t i = 0; i < all; i++) {
-		const struct pf_site *site = &s->sites.items[i];
+		struct pf_sync_site site = s->all[i];
 
-		if (site->is_stream_wait ||
-		    (!site->count && !site->drained_count))
+		if (!site.is_stream_wait && !site.count && !site.drained_count)
 			continue;
-		list[(*count)++] = (struct ranked){ i, site };
-		s->count += site->count;
-		s->blocked_ns += site->blocked_ns;
-		s->useful_ns += site->useful_ns;
-		s->idle_ns += site->idle_ns;
-		s->drained_ns += site->drained_ns;
+		site.n = i;
+		s->all[count++] = site;
+		if (site.is_stream_wait)
+			continue;
+		s->site_count++;
+		s->count += site.count;
+		s->blocked_ns += site.blocked_ns;
+		s->useful_ns += site.useful_ns;
+		s->idle_ns += site.idle_ns;
+		s->drained_ns += site.drained_ns;
 	}
-	if (*count)
-		qsort(list, *count, sizeof(*list), by_cost);
-	return list;
-}
-
-static void put_rest(struct syncs *s, struct pf_table *t,
-		     const struct pf_site *site, const struct texts *texts)
-{
-	int64_t steps = s->sites.step_count;
-
-	pf_table_string(t, texts->outer_op);
-	pf_table_string(t, pf_cause_name((enum pf_cause)site->place.cause));
-	if (steps) {
-		pf_table_real(t, (double)site->count / (double)steps);
-		pf_table_int(t, site->step_count);
-		pf_table_int(t, site->step_count >= steps);
-	} else {
-		pf_table_null(t);
-		pf_table_null(t);
-		pf_table_null(t);
-	}
-	pf_table_int(t, site->median_ns);
-	pf_table_int(t, site->max_ns);
-	pf_table_int(t, site->useful_ns);
-	pf_table_int(t, site->drained_count);
-	pf_table_int(t, site->drained_ns);
-	pf_table_real(t, pf_num_share(site->idle_ns, s->sites.window_ns));
-	pf_table_int(t, site->is_allowed);
-	if (s->args->baseline)
-		pf_table_int(t, site->is_new);
-	else
-		pf_table_null(t);
-}
-
-static void add_sites(struct syncs *s, const struct ranked *list, size_t count,
-		      struct pf_doc *doc)
-{
-	static const struct pf_col cols[] = {
-		{ "idle_ns", "GPU idle", PF_NS },
-		{ "blocked_ns", "Blocked", PF_NS },
-		{ "count", "Calls", PF_COUNT },
-		{ "call", "Call", PF_TEXT },
-		{ "op", "Op", PF_TEXT },
-		{ "frame", "Line or annotation", PF_PATH },
-		{ "outer_op", "Outermost op", PF_TEXT | PF_FULL },
-		{ "kind", "Kind", PF_TEXT | PF_FULL },
-		{ "per_step", "Per step", PF_REAL | PF_FULL },
-		{ "step_count", "In steps", PF_COUNT | PF_FULL },
-		{ "is_every_step", "In every step", PF_INT | PF_FULL },
-		{ "median_ns", "Median", PF_NS | PF_FULL },
-		{ "max_ns", "Longest", PF_NS | PF_FULL },
-		{ "useful_ns", "GPU busy", PF_NS | PF_FULL },
-		{ "drained_count", "Gaps", PF_COUNT | PF_FULL },
-		{ "drained_ns", "In them", PF_NS | PF_FULL },
-		{ "idle_share", "Of time", PF_RATIO | PF_FULL },
-		{ "is_allowed", "Allowed", PF_INT | PF_FULL },
-		{ "is_new", "New", PF_INT | PF_FULL },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "sites", "Calls that wait for the GPU", cols,
-			     sizeof(cols) / sizeof(*cols));
-
-	for (size_t i = 0; i < count; i++) {
-		const struct pf_site *site = list[i].site;
-		const struct texts *texts = &s->texts[list[i].n];
-
-		pf_table_int(t, site->idle_ns);
-		pf_table_int(t, site->blocked_ns);
-		pf_table_int(t, site->count);
-		pf_table_string(t, texts->call);
-		pf_table_string(t, texts->op);
-		pf_table_string(t, texts->frame);
-		put_rest(s, t, site, texts);
-	}
-}
-
-static void add_finding(struct syncs *s, const struct ranked *list,
-			size_t count, struct pf_doc *doc)
-{
-	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
-	char part[PF_NUM_MAX];
-	struct pf_buf text = { 0 };
-	const struct texts *t;
-
-	if (!count) {
-		pf_doc_finding(doc, "No call waits for a GPU");
-		return;
-	}
-	t = &s->texts[list[0].n];
-	pf_num_show_count(calls, s->count);
-	pf_num_show_ns(blocked, s->blocked_ns);
-	pf_num_show_ns(idle, s->idle_ns);
-	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->sites.window_ns));
-	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
-		    calls, s->count == 1 ? "call waits" : "calls wait",
-		    s->count == 1 ? "s" : "", blocked);
-	if (s->idle_ns)
-		pf_buf_addf(&text,
-			    "%s the GPU idle for %s (%s of its time), most in "
-			    "or after ",
-			    s->count == 1 ? "it leaves" : "they leave", idle,
-			    part);
-	else
-		pf_buf_addf(&text, "no idle time of a GPU is due to that; %s",
-			    s->count == 1 ? "it is " : "the longest is ");
-	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
-		    t->op ? t->op : "", t->frame ? ", " : "",
-		    t->frame ? t->frame : "");
-	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
-	pf_buf_release(&text);
-}
-
-static void add_scalars(struct syncs *s, struct pf_doc *doc)
-{
-	pf_doc_int(doc, "count", "Blocking calls", PF_COUNT, s->count);
-	pf_doc_int(doc, "blocked_ns", "Host blocked", PF_NS, s->blocked_ns);
-	pf_doc_int(doc, "useful_ns", "GPU busy meanwhile", PF_NS, s->useful_ns);
-	pf_doc_int(doc, "idle_ns", "GPU idle due to them", PF_NS, s->idle_ns);
-	pf_doc_int(doc, "drained_ns", "Gaps that they began", PF_NS,
-		   s->drained_ns);
-	pf_doc_int(doc, "max_per_step", "Most in one step", PF_COUNT,
-		   s->most_per_step);
-	if (s->args->baseline)
-		pf_doc_int(doc, "new_count", "Sites not in the baseline",
-			   PF_COUNT, s->new_count);
-}
-
-/* Calls and records by which streams wait, those of most waits first. */
-static int by_count(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->site->count != y->site->count)
-		return x->site->count > y->site->count ? -1 : 1;
-	return x->n < y->n ? -1 : x->n > y->n;
-}
-
-static void add_wait_calls(struct syncs *s, struct pf_table *t)
-{
-	size_t all = pf_sites_count(&s->sites), count = 0;
-	struct ranked *list = pf_calloc(all + 1, sizeof(*list));
-
-	for (size_t i = 0; i < all; i++)
-		if (s->sites.items[i].is_stream_wait)
-			list[count++] =
-				(struct ranked){ i, &s->sites.items[i] };
 	if (count)
-		qsort(list, count, sizeof(*list), by_count);
-	for (size_t i = 0; i < count; i++) {
-		pf_table_string(t, s->texts[list[i].n].call);
-		pf_table_string(t, "call");
-		pf_table_int(t, list[i].site->count);
-		pf_table_int(t, list[i].site->blocked_ns);
-		pf_table_string(t, s->texts[list[i].n].op);
-		pf_table_string(t, s->texts[list[i].n].frame);
-	}
-	free(list);
+		qsort(s->all, count, sizeof(*s->all), by_cost);
+	s->waits = s->all + s->site_count;
+	s->wait_count = count - s->site_count;
 }
 
-/* What cuda_sync records say, of one trace. */
-static int add_records(struct pf_db *db, const struct pf_window *window,
-		       struct pf_table *t, struct pf_err *err)
+/* What cuda_sync records say of waits. */
+static int load_records(struct pf_db *db, struct pf_syncs *s,
+			struct pf_err *err)
 {
 	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", err);
+	size_t cap = 0;
 	int rc = stmt ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < window->count; i++) {
-		const struct pf_window_trace *w = &window->traces[i];
+	for (size_t i = 0; !rc && i < s->window.count; i++) {
+		const struct pf_window_trace *w = &s->window.traces[i];
 
 		sqlite3_reset(stmt);
 		sqlite3_bind_int64(stmt, 1, w->trace_id);
 		sqlite3_bind_int64(stmt, 2, w->from_ns);
 		sqlite3_bind_int64(stmt, 3, w->to_ns);
 		while ((rc = pf_db_step(db, stmt, err)) == 1) {
-			pf_named_add_row(stmt, t);
-			pf_table_null(t);
-			pf_table_null(t);
+			const char *name =
+				(const char *)sqlite3_column_text(stmt, 0);
+
+			s->records =
+				pf_grow(s->records, &cap, s->record_count + 1,
+					sizeof(*s->records));
+			s->records[s->record_count++] = (struct pf_sync_site){
+				.call = pf_arena_string(&s->texts, name),
+				.source = "record",
+				.count = sqlite3_column_int64(stmt, 2),
+				.blocked_ns = sqlite3_column_int64(stmt, 3),
+			};
 		}
 	}
 	sqlite3_finalize(stmt);
 	return rc;
 }
 
-static int add_waits(struct syncs *s, struct pf_db *db,
-		     const struct pf_window *window, struct pf_doc *doc,
-		     struct pf_err *err)
-{
-	static const struct pf_col cols[] = {
-		{ "name", "Wait", PF_TEXT },
-		{ "source", "Said by", PF_TEXT },
-		{ "count", "Times", PF_COUNT },
-		{ "ns", "Time", PF_NS },
-		{ "op", "Op", PF_TEXT | PF_FULL },
-		{ "frame", "Line or annotation", PF_PATH },
-	};
-	struct pf_table *t = pf_doc_table(
-		doc, "waits", "Waits of streams, and recorded waits",
-		COLS(cols));
+/* ---- output ---- */
 
-	add_wait_calls(s, t);
-	return add_records(db, window, t, err);
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_sync_site, member, key, title, kind)
+static const struct pf_field site_fields[] = {
+	FIELD(idle_ns, "idle_ns", "GPU idle", PF_NS),
+	FIELD(blocked_ns, "blocked_ns", "Blocked", PF_NS),
+	FIELD(count, "count", "Calls", PF_COUNT),
+	FIELD(call, "call", "Call", PF_TEXT),
+	FIELD(op, "op", "Op", PF_TEXT),
+	FIELD(frame, "frame", "Line or annotation", PF_PATH),
+	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
+	FIELD(kind, "kind", "Kind", PF_TEXT | PF_FULL),
+	FIELD(per_step, "per_step", "Per step", PF_REAL | PF_FULL),
+	FIELD(step_count, "step_count", "In steps",
+	      PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(is_every_step, "is_every_step", "In every step",
+	      PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_FULL),
+	FIELD(useful_ns, "useful_ns", "GPU busy", PF_NS | PF_FULL),
+	FIELD(drained_count, "drained_count", "Gaps", PF_COUNT | PF_FULL),
+	FIELD(drained_ns, "drained_ns", "In them", PF_NS | PF_FULL),
+	FIELD(idle_share, "idle_share", "Of time", PF_RATIO | PF_FULL),
+	FIELD(is_allowed, "is_allowed", "Allowed", PF_INT | PF_FULL),
+	FIELD(is_new, "is_new", "New", PF_INT | PF_FULL | PF_KNOWN),
+};
+
+static const struct pf_field wait_fields[] = {
+	FIELD(call, "name", "Wait", PF_TEXT),
+	FIELD(source, "source", "Said by", PF_TEXT),
+	FIELD(count, "count", "Times", PF_COUNT),
+	FIELD(blocked_ns, "ns", "Time", PF_NS),
+	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
+	FIELD(frame, "frame", "Line or annotation", PF_PATH),
+};
+#undef FIELD
+
+static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	const struct pf_sync_site *t = &s->all[0];
+	bool is_one = s->count == 1;
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
+	char part[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
+
+	if (!s->site_count) {
+		pf_doc_finding(doc, "No call waits for a GPU");
+		return;
+	}
+	pf_num_show_count(calls, s->count);
+	pf_num_show_ns(blocked, s->blocked_ns);
+	pf_num_show_ns(idle, s->idle_ns);
+	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
+	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
+		    calls, is_one ? "call waits" : "calls wait",
+		    is_one ? "s" : "", blocked);
+	if (s->idle_ns)
+		pf_buf_addf(&text,
+			    "%s the GPU idle for %s (%s of its time), most in "
+			    "or after ",
+			    is_one ? "it leaves" : "they leave", idle, part);
+	else
+		pf_buf_addf(&text, "no idle time of a GPU is due to that; %s",
+			    is_one ? "it is " : "the longest is ");
+	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
+		    t->op ? t->op : "", t->frame ? ", " : "",
+		    t->frame ? t->frame : "");
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
 }
 
-static void check(struct syncs *s, struct pf_doc *doc, bool *is_failed)
+static void add_scalars(const struct pf_syncs *s,
+			const struct pf_syncs_args *args, struct pf_doc *doc)
 {
-	const struct pf_syncs_args *a = s->args;
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_syncs, member, key, title, kind)
+	const struct pf_field fields[] = {
+		FIELD(count, "count", "Blocking calls", PF_COUNT),
+		FIELD(blocked_ns, "blocked_ns", "Host blocked", PF_NS),
+		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", PF_NS),
+		FIELD(idle_ns, "idle_ns", "GPU idle due to them", PF_NS),
+		FIELD(drained_ns, "drained_ns", "Gaps that they began", PF_NS),
+		FIELD(max_per_step, "max_per_step", "Most in one step",
+		      PF_COUNT),
+		FIELD(new_count, "new_count", "Sites not in the baseline",
+		      args->baseline ? PF_COUNT : PF_ABSENT),
+	};
+#undef FIELD
 
-	*is_failed = false;
-	if (a->max_per_step >= 0 && s->most_per_step > a->max_per_step) {
-		*is_failed = true;
+	PF_SCALARS(doc, fields, *s);
+}
+
+static void add_waits(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	struct pf_table *t =
+		PF_ROWS(doc, "waits", "Waits of streams, and recorded waits",
+			wait_fields, s->waits, s->wait_count);
+
+	for (size_t i = 0; i < s->record_count; i++)
+		PF_PUT(t, wait_fields, s->records[i]);
+}
+
+static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
+		  struct pf_doc *doc)
+{
+	bool is_failed = false;
+
+	if (a->max_per_step >= 0 && s->max_per_step > a->max_per_step) {
+		is_failed = true;
 		pf_doc_note(doc,
 			    "failed: %lld blocking calls in one step are more "
 			    "than %lld",
-			    (long long)s->most_per_step,
+			    (long long)s->max_per_step,
 			    (long long)a->max_per_step);
 	}
 	if (a->fail_on >= 0 && s->new_count) {
-		*is_failed = true;
+		is_failed = true;
 		pf_doc_note(doc, "failed: %lld sites are not in '%s'",
 			    (long long)s->new_count, a->baseline);
 	}
 	if (s->allowed_count)
 		pf_doc_note(doc, "%lld sites are allowed",
 			    (long long)s->allowed_count);
-	if (s->sites.outside_count && s->is_default)
+	if (s->outside_count && s->is_default)
 		pf_doc_note(doc,
 			    "calls that wait for a GPU outside of the steps: "
 			    "%lld",
-			    (long long)s->sites.outside_count);
-	if (!s->sites.device_count)
+			    (long long)s->outside_count);
+	if (!s->device_count)
 		pf_doc_note(doc, "there is no GPU work: what the calls cost "
 				 "a GPU is not known");
+	return is_failed;
 }
 
-int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
-	     struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
+		   struct pf_doc *doc, bool *is_failed)
 {
-	struct syncs s = { .args = args };
-	struct pf_window window = { 0 };
+	add_finding(s, doc);
+	add_scalars(s, args, doc);
+	PF_ROWS(doc, "sites", "Calls that wait for the GPU", site_fields,
+		s->all, s->site_count);
+	add_waits(s, doc);
+	*is_failed = check(s, args, doc);
+}
+
+/* ---- the whole ---- */
+
+int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
+		  struct pf_syncs *out, struct pf_err *err)
+{
+	struct syncs s = { .args = args, .out = out };
 	struct pf_steps steps = { 0 };
-	struct ranked *list;
-	size_t count;
 	int rc;
 
 	if (args->fail_on >= 0 && !args->baseline)
 		return pf_fail(err, PF_EUSAGE,
 			       "--fail-on new needs --baseline");
-	rc = pf_window_resolve(db, &args->window, &window, err);
-	s.is_default = !window.is_restricted;
+	rc = pf_window_resolve(db, &args->window, &out->window, err);
+	out->is_default = !out->window.is_restricted;
 	if (!rc)
-		rc = pf_window_to_steps(db, &window, &s.window_steps, &steps,
-					err);
+		rc = pf_window_to_steps(db, &out->window, &out->step_count,
+					&steps, err);
 	if (!rc)
 		rc = load_allowed(&s, err);
 	if (!rc)
-		rc = pf_sites_load(db, &window, &steps, true, &s.sites, err);
+		rc = pf_sites_load(db, &out->window, &steps, true, &s.sites,
+				   err);
 	if (!rc)
-		rc = take_texts(&s, err);
-	if (!rc) {
-		mark_allowed(&s);
-		rc = mark_new(&s, err);
-	}
+		rc = take_sites(&s, err);
 	if (!rc) {
 		count_per_step(&s);
-		list = rank_take(&s, &count);
-		add_finding(&s, list, count, doc);
-		add_scalars(&s, doc);
-		add_sites(&s, list, count, doc);
-		free(list);
-		rc = add_waits(&s, db, &window, doc, err);
-		check(&s, doc, is_failed);
+		settle(out, pf_sites_count(&s.sites));
+		out->outside_count = s.sites.outside_count;
+		out->window_ns = s.sites.window_ns;
+		out->device_count = s.sites.device_count;
+		rc = load_records(db, out, err);
 	}
-	if (!rc)
-		rc = pf_trust_note(db, &window,
+	out->names = s.sites.names;
+	s.sites.names = NULL;
+	free(s.allow.items);
+	pf_buf_release(&s.allow_text);
+	pf_sites_release(&s.sites);
+	pf_steps_release(&steps);
+	return rc;
+}
+
+void pf_syncs_release(struct pf_syncs *s)
+{
+	pf_names_free(s->names);
+	pf_arena_release(&s->texts);
+	free(s->all);
+	free(s->records);
+	pf_window_release(&s->window);
+	*s = (struct pf_syncs){ 0 };
+}
+
+int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
+	     struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	struct pf_syncs s = { 0 };
+	int rc = pf_syncs_find(db, args, &s, err);
+
+	if (!rc) {
+		pf_syncs_show(&s, args, doc, is_failed);
+		rc = pf_trust_note(db, &s.window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |
 					   PF_TRUST_STACKS,
 				   doc, err);
-	release(&s);
-	pf_steps_release(&steps);
-	pf_window_release(&window);
+	}
+	pf_syncs_release(&s);
 	return rc;
 }

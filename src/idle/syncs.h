@@ -11,8 +11,10 @@
 
 #include <stdbool.h>
 
+#include "events/names.h"
 #include "events/window.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/opt.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -28,7 +30,50 @@ struct pf_syncs_args {
 
 #define PF_SYNCS_FAIL_ON "new"
 
+/* Calls of one site, or (source "record") what records say of waits. */
+struct pf_sync_site {
+	const char *call, *op, *outer_op, *frame; /* NULL: none */
+	const char *kind, *source;
+	int64_t count, blocked_ns, median_ns, max_ns;
+	int64_t useful_ns;                 /* a GPU was busy meanwhile */
+	int64_t idle_ns;                   /* of a GPU, due to the calls */
+	int64_t drained_count, drained_ns; /* gaps that they began, whole */
+	int64_t step_count;                /* that have it; -1: no steps */
+	int64_t is_every_step, is_new;     /* 0, 1 or (not known) -1 */
+	double per_step;                   /* not a number: no steps */
+	double idle_share;                 /* of the time of all GPUs */
+	size_t n;                          /* in the order of finding */
+	bool is_stream_wait;               /* streams wait, not the host */
+	bool is_allowed;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_syncs {
+	struct pf_window window;
+	struct pf_names *names; /* own texts, as: */
+	struct pf_arena texts;
+	struct pf_sync_site *all; /* where the host waits, the dearest first */
+	size_t site_count;        /* of these */
+	struct pf_sync_site *waits; /* behind them: of streams */
+	size_t wait_count;
+	struct pf_sync_site *records;
+	size_t record_count;
+	/* Of the sites where the host waits. */
+	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
+	int64_t max_per_step, new_count, allowed_count;
+	int64_t outside_count; /* calls that the window leaves out */
+	int64_t window_ns, device_count, step_count;
+	bool is_default; /* the window was not asked for */
+};
+
+int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
+		  struct pf_syncs *out, struct pf_err *err);
+void pf_syncs_release(struct pf_syncs *syncs);
 /* *is_failed: a check that was asked for failed. */
+void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
+		   struct pf_doc *doc, bool *is_failed);
+
+/* Both, and what of the trace is not to be trusted. */
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
 	     struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 

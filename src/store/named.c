@@ -67,14 +67,6 @@ static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
 	}
 }
 
-void pf_named_add_row(sqlite3_stmt *stmt, struct pf_table *table)
-{
-	size_t count = pf_table_col_count(table);
-
-	for (size_t i = 0; i < count; i++)
-		add_value(stmt, (int)i, table);
-}
-
 int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 		  struct pf_err *err)
 {
@@ -88,7 +80,8 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 		rc = pf_db_step(db, stmt, err);
 		if (rc <= 0)
 			break;
-		pf_named_add_row(stmt, table);
+		for (size_t i = 0; i < pf_table_col_count(table); i++)
+			add_value(stmt, (int)i, table);
 		rc = 0;
 	}
 	sqlite3_finalize(stmt);

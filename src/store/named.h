@@ -19,7 +19,4 @@ sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 		  struct pf_err *err);
 
-/* Add the current row of a statement to the table. */
-void pf_named_add_row(sqlite3_stmt *stmt, struct pf_table *table);
-
 #endif

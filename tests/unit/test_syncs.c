@@ -65,6 +65,31 @@ static void test_site(void **state)
 	scene_close(&s);
 }
 
+#define RECORD(name, ts, dur, number)                                          \
+	WORK("cuda_sync", name, ts, dur, 7, number)
+static const char recorded[] =
+	STEPS(12, RECORD("Stream Sync", 1060, 150, 900)
+			  RECORD("Event Sync", 1560, 20, 901));
+
+/* Each record is a row, behind the calls by which streams wait. */
+static void test_records(void **state)
+{
+	struct pf_err err = { 0 };
+	struct scene s;
+	bool is_failed;
+
+	(void)state;
+	scene_open(&s, recorded);
+	pf_syncs(&s.db, &all, &s.doc, &is_failed, &err);
+	support_no_error(&err);
+	assert_int_equal(scene_row_count(&s, "waits"), 2);
+	scene_text(&s, "waits", 0, "name", "Event Sync");
+	scene_text(&s, "waits", 1, "name", "Stream Sync");
+	scene_text(&s, "waits", 1, "source", "record");
+	scene_int(&s, "waits", 1, "ns", 150000);
+	scene_close(&s);
+}
+
 static bool fails(struct scene *s, const struct pf_syncs_args *args)
 {
 	struct pf_doc doc = { 0 };
@@ -129,6 +154,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_site),
+		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_max_per_step),
 		cmocka_unit_test(test_baseline),
 	};

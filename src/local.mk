@@ -4,7 +4,7 @@
 include src/sources.mk
 EXTRA_DIST += src/sources.sh
 noinst_LIBRARIES += libprofan.a
-nodist_libprofan_a_SOURCES = src/embed/assets.c
+nodist_libprofan_a_SOURCES = src/embed/assets.c src/embed/words.c
 
 AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
 bin_PROGRAMS += profan
@@ -44,6 +44,14 @@ src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 		mv $@.tmp $@
 CLEANFILES += src/embed/assets.c src/embed/assets.c.tmp
 EXTRA_DIST += src/embed/embed.sh
+
+# What names mean: rows of a table that is searched too often to be read.
+src/embed/words.c: $(srcdir)/data/words.csv src/embed/words.awk
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && LC_ALL=C $(AWK) \
+		-f $(srcdir)/src/embed/words.awk $(srcdir)/data/words.csv \
+		> $@.tmp && mv $@.tmp $@
+EXTRA_DIST += src/embed/words.awk
+CLEANFILES += src/embed/words.c src/embed/words.c.tmp
 
 # The virtual tables as an extension for other programs with SQLite.
 pkglib_LTLIBRARIES += profan_sqlite.la

@@ -18,7 +18,7 @@ list() {
 library() {
 	for f in src/*/*.[ch]; do
 		case $f in
-		src/cmd/* | src/embed/assets.c | src/store/extension.c) ;;
+		src/cmd/* | src/embed/assets.c | src/embed/words.c | src/store/extension.c) ;;
 		*) echo "$f" ;;
 		esac
 	done

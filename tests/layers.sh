@@ -37,7 +37,7 @@ check trace base
 check embed base
 check pfr base trace
 check store base trace pfr table embed
-check ingest base trace pfr table embed store
+check ingest base trace pfr table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms

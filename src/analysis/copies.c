@@ -10,25 +10,6 @@
 #include "base/mem.h"
 #include "base/sat.h"
 
-static const struct {
-	const char *name;
-	const char *const parts[7];
-} ways[PF_COPY_WAYS] = {
-	[PF_COPY_HTOD] = { "HtoD",
-			   { "HtoD", "H2D", "HOST_TO_DEVICE", "HostToDevice",
-			     "M2D", NULL } },
-	[PF_COPY_DTOH] = { "DtoH",
-			   { "DtoH", "D2H", "DEVICE_TO_HOST", "DeviceToHost",
-			     "D2M", NULL } },
-	[PF_COPY_DTOD] = { "DtoD",
-			   { "DtoD", "D2D", "DEVICE_TO_DEVICE",
-			     "DeviceToDevice", NULL } },
-	[PF_COPY_PTOP] = { "PtoP",
-			   { "PtoP", "P2P", "PEER_TO_PEER", "PeerToPeer",
-			     NULL } },
-	[PF_COPY_OTHER] = { "other", { NULL } },
-};
-
 struct row {
 	enum pf_copy_way way;
 	char *memory; /* "Pageable -> Device", or NULL */
@@ -40,22 +21,8 @@ struct pf_copies {
 	struct pf_intern keys;
 	struct row *rows; /* by number of their key */
 	size_t count, cap;
-	struct pf_map names; /* string.id -> row */
+	struct pf_map names; /* string.id and way -> row */
 };
-
-const char *pf_copy_way_name(enum pf_copy_way way)
-{
-	return ways[way].name;
-}
-
-enum pf_copy_way pf_copy_find_way(const char *name)
-{
-	for (int way = 0; way < PF_COPY_OTHER; way++)
-		for (size_t i = 0; ways[way].parts[i]; i++)
-			if (strstr(name, ways[way].parts[i]))
-				return (enum pf_copy_way)way;
-	return PF_COPY_OTHER;
-}
 
 /* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)". */
 static char *take_memory(const char *name)
@@ -68,14 +35,14 @@ static char *take_memory(const char *name)
 	return pf_memdup0(open + 1, (size_t)(close - open - 1));
 }
 
-static size_t find_row(struct pf_copies *c, const char *name)
+static size_t find_row(struct pf_copies *c, const char *name,
+		       enum pf_copy_way way)
 {
-	struct row row = { .way = pf_copy_find_way(name),
-			   .memory = take_memory(name) };
+	struct row row = { .way = way, .memory = take_memory(name) };
 	struct pf_buf key = { 0 };
 	size_t n;
 
-	pf_buf_addf(&key, "%s %s", ways[row.way].name,
+	pf_buf_addf(&key, "%s %s", pf_copy_way_name(row.way),
 		    row.memory ? row.memory : "");
 	n = pf_intern_add(&c->keys, key.data, key.len);
 	pf_buf_release(&key);
@@ -90,10 +57,10 @@ static size_t find_row(struct pf_copies *c, const char *name)
 }
 
 int pf_copies_add(struct pf_copies *c, struct pf_gpu *gpu,
-		  const struct pf_gpu_event *ev, enum pf_copy_way *way,
-		  struct pf_err *err)
+		  const struct pf_gpu_event *ev, struct pf_err *err)
 {
-	uint64_t *place = pf_map_at(&c->names, ev->name);
+	uint64_t *place =
+		pf_map_at(&c->names, (uint64_t)ev->name << 8 | ev->way);
 	const char *name;
 	struct row *row;
 
@@ -101,10 +68,9 @@ int pf_copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 		name = pf_gpu_name(gpu, ev->name, err);
 		if (!name)
 			return -1;
-		*place = find_row(c, name);
+		*place = find_row(c, name, ev->way);
 	}
 	row = &c->rows[*place];
-	*way = row->way;
 	row->count++;
 	pf_sat_sum(&row->ns, ev->dur_ns);
 	if (ev->bytes < 0)
@@ -144,7 +110,7 @@ void pf_copies_show(struct pf_copies *c, struct pf_doc *doc)
 	for (size_t i = 0; i < c->count; i++) {
 		const struct row *row = &c->rows[i];
 
-		pf_table_string(t, ways[row->way].name);
+		pf_table_string(t, pf_copy_way_name(row->way));
 		pf_table_string(t, row->memory);
 		pf_table_int(t, row->count);
 		pf_table_int(t, row->ns);

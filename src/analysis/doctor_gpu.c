@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over GPU work in order of time, trace by trace.  Work without a
- * launch call waits with its stream until the stream's first launched work
- * shows that it was there before the capture.  Launch calls are then read in
- * the order of their ids.
+ * One pass over GPU work in order of time, trace by trace.  Launch calls are
+ * then read in the order of their ids.
  */
 #include "config.h"
 
@@ -17,12 +15,6 @@
 #include "base/sat.h"
 #include "events/by_event.h"
 
-struct stream {
-	struct pf_union all;
-	bool is_linked;
-	struct pf_tally waiting; /* without a launch call, none linked yet */
-};
-
 struct launched {
 	int64_t launch_id, start_ns, dur_ns;
 };
@@ -31,10 +23,8 @@ struct scan {
 	struct pf_doctor_gpu *out;
 	struct pf_by_event *launched;
 	struct pf_map by_track;
-	struct stream *streams;
-	size_t count, cap, first; /* of the trace at hand */
-	bool is_linked;           /* some work of the trace */
-	struct pf_tally before;   /* before the first that is */
+	struct pf_union *streams;
+	size_t count, cap;
 };
 
 static void tally(struct pf_tally *t, int64_t ns)
@@ -43,51 +33,24 @@ static void tally(struct pf_tally *t, int64_t ns)
 	pf_sat_sum(&t->ns, ns);
 }
 
-static void move(struct pf_tally *to, struct pf_tally *from)
-{
-	to->count += from->count;
-	pf_sat_sum(&to->ns, from->ns);
-	*from = (struct pf_tally){ 0 };
-}
-
-static struct stream *find_stream(struct scan *s, int64_t event_id)
+static struct pf_union *find_stream(struct scan *s, int64_t event_id)
 {
 	uint64_t *place = pf_map_at(&s->by_track, (uint64_t)event_id >> 32);
 
 	if (*place == UINT64_MAX) {
 		s->streams = pf_grow(s->streams, &s->cap, s->count + 1,
 				     sizeof(*s->streams));
-		s->streams[s->count] = (struct stream){ 0 };
+		s->streams[s->count] = (struct pf_union){ 0 };
 		*place = s->count++;
 	}
 	return &s->streams[*place];
 }
 
-static void end_trace(struct scan *s)
-{
-	move(s->is_linked ? &s->out->head : &s->out->orphan, &s->before);
-	for (; s->first < s->count; s->first++)
-		move(&s->out->orphan, &s->streams[s->first].waiting);
-	s->is_linked = false;
-}
-
-static void take_unlinked(struct scan *s, struct stream *stream, int64_t ns)
-{
-	if (!s->is_linked)
-		tally(&s->before, ns);
-	else if (!stream->is_linked)
-		tally(&stream->waiting, ns);
-	else
-		tally(&s->out->orphan, ns);
-}
-
-static int take_linked(struct scan *s, struct stream *stream,
-		       const struct pf_gpu_event *ev, struct pf_err *err)
+static int take_linked(struct scan *s, const struct pf_gpu_event *ev,
+		       struct pf_err *err)
 {
 	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns };
 
-	move(&s->out->head, &stream->waiting);
-	stream->is_linked = s->is_linked = true;
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
 	return pf_by_event_add(s->launched, &l, err);
@@ -96,23 +59,20 @@ static int take_linked(struct scan *s, struct stream *stream,
 static int take(struct scan *s, const struct pf_gpu_event *ev,
 		struct pf_err *err)
 {
-	struct stream *stream;
-	int64_t covered;
+	struct pf_union *stream = find_stream(s, ev->event_id);
+	int64_t covered = stream->covered_ns;
 
-	if (ev->is_first_of_trace)
-		end_trace(s);
-	stream = find_stream(s, ev->event_id);
 	tally(&s->out->work, ev->dur_ns);
 	if (ev->dur_ns <= 0)
 		tally(&s->out->zero, 0);
-	covered = stream->all.covered_ns;
-	pf_union_add(&stream->all, ev->start_ns, ev->end_ns);
-	covered = stream->all.covered_ns - covered;
+	pf_union_add(stream, ev->start_ns, ev->end_ns);
+	covered = stream->covered_ns - covered;
 	if (covered < ev->end_ns - ev->start_ns)
 		tally(&s->out->overlap, ev->end_ns - ev->start_ns - covered);
-	if (ev->launch_id)
-		return take_linked(s, stream, ev, err);
-	take_unlinked(s, stream, ev->dur_ns);
+	if (ev->origin == PF_GPU_LAUNCHED)
+		return take_linked(s, ev, err);
+	tally(ev->origin == PF_GPU_BEFORE ? &s->out->head : &s->out->orphan,
+	      ev->dur_ns);
 	return 0;
 }
 
@@ -161,10 +121,8 @@ int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 		rc = -1;
 	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
 		rc = take(&s, ev, err);
-	if (!rc) {
-		end_trace(&s);
+	if (!rc)
 		rc = read_calls(&s, err);
-	}
 	pf_gpu_free(gpu);
 	pf_by_event_free(s.launched);
 	pf_map_release(&s.by_track);

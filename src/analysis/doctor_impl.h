@@ -41,8 +41,4 @@ struct pf_doctor_tracks {
 int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 		     struct pf_err *err);
 
-/* What the name of a call says that it gives a GPU to do. */
-enum pf_doctor_call { PF_CALL_OTHER, PF_CALL_LAUNCH, PF_CALL_COPY };
-enum pf_doctor_call pf_doctor_call(const char *name);
-
 #endif

@@ -35,7 +35,8 @@ struct twin {
 
 /* GPU work comes before calls: it is added first, and sorting is stable. */
 struct link {
-	int64_t trace_id, correlation, call; /* PF_CALL_OTHER: work */
+	int64_t trace_id, correlation;
+	int64_t launches; /* enum pf_launches; NONE: work */
 };
 
 struct walk {
@@ -43,7 +44,6 @@ struct walk {
 	struct pf_doctor_tracks *out;
 	struct pf_names *names;
 	struct pf_sorter *links;
-	struct pf_map calls; /* name -> enum pf_doctor_call */
 	int64_t trace_id;
 	/* the track at hand */
 	int64_t *open;
@@ -54,15 +54,6 @@ struct walk {
 	int64_t twin_start_ns, twin_dur_ns;
 	bool is_work; /* of the twins */
 };
-
-enum pf_doctor_call pf_doctor_call(const char *name)
-{
-	if (strstr(name, "HostFunc"))
-		return PF_CALL_OTHER;
-	if (strstr(name, "Memcpy") || strstr(name, "Memset"))
-		return PF_CALL_COPY;
-	return strstr(name, "Launch") ? PF_CALL_LAUNCH : PF_CALL_OTHER;
-}
 
 /* ---- crossing ---- */
 
@@ -173,39 +164,19 @@ static void check_twin(struct walk *w, const struct pf_span *s, unsigned kind)
 
 /* ---- launches ---- */
 
-static int find_call(struct walk *w, const struct pf_span *s,
-		     struct pf_err *err)
-{
-	uint64_t *known;
-	char *text;
-	int call;
-
-	if (s->name == PF_ID_INLINE) {
-		text = pf_memdup0(s->inline_name, s->inline_name_len);
-		call = pf_doctor_call(text);
-		free(text);
-		return call;
-	}
-	known = pf_map_at(&w->calls, s->name);
-	if (*known == UINT64_MAX) {
-		text = pf_names_text_take(w->names, s->name, err);
-		if (!text)
-			return -1;
-		*known = pf_doctor_call(text);
-		free(text);
-	}
-	return (int)*known;
-}
-
 static int check_call(struct walk *w, const struct pf_span *s,
 		      struct pf_err *err)
 {
 	struct link l = { w->trace_id, s->slot[PF_SLOT_CORRELATION], 0 };
+	const struct pf_name_class *class;
 
 	if (!(s->mask >> PF_SLOT_CORRELATION & 1) || l.correlation <= 0)
 		return 0;
-	l.call = find_call(w, s, err);
-	return l.call > 0 ? pf_sorter_add(w->links, &l, err) : (int)l.call;
+	class = pf_names_class(w->names, s->name, err);
+	if (!class)
+		return -1;
+	l.launches = class->launches;
+	return l.launches ? pf_sorter_add(w->links, &l, err) : 0;
 }
 
 static int add_work(struct walk *w, struct pf_err *err)
@@ -230,7 +201,7 @@ static int add_work(struct walk *w, struct pf_err *err)
 
 static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
 {
-	if (call == PF_CALL_LAUNCH) {
+	if (call == PF_LAUNCHES_KERNEL) {
 		out->launch_count++;
 		out->idle_launch_count += is_idle;
 	} else {
@@ -248,18 +219,18 @@ static int count_idle(struct walk *w, struct pf_err *err)
 	if (pf_sorter_finish(w->links, err) < 0)
 		return -1;
 	while ((l = pf_sorter_next(w->links, err))) {
-		if (l->call == PF_CALL_OTHER) {
+		if (l->launches == PF_LAUNCHES_NONE) {
 			w->out->silent_trace_count -= silent_id == l->trace_id;
 			silent_id = -1;
 			trace_id = l->trace_id;
 			correlation = l->correlation;
 			continue;
 		}
-		count_call(w->out, l->call,
+		count_call(w->out, l->launches,
 			   l->trace_id != trace_id ||
 				   l->correlation != correlation);
 		if (l->trace_id != trace_id && l->trace_id != silent_id &&
-		    l->call == PF_CALL_LAUNCH) {
+		    l->launches == PF_LAUNCHES_KERNEL) {
 			silent_id = l->trace_id;
 			w->out->silent_trace_count++;
 		}
@@ -339,14 +310,12 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	int rc = -1;
 
 	*out = (struct pf_doctor_tracks){ 0 };
-	pf_map_init(&w.calls);
 	w.names = pf_names_new(db, err);
 	w.links = pf_sorter_temp(sizeof(struct link));
 	if (w.names && !add_work(&w, err) && !walk_tracks(&w, err))
 		rc = count_idle(&w, err);
 	pf_sorter_free(w.links);
 	pf_names_free(w.names);
-	pf_map_release(&w.calls);
 	free(w.open);
 	free(w.twins);
 	return rc;

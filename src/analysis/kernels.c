@@ -63,10 +63,11 @@ static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
 	return 0;
 }
 
-static int find_kind(struct kernels *k, uint32_t name,
+/* By its name, but for communication, which GPU work says of itself. */
+static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
 		     struct pf_kernel_kind *out, struct pf_err *err)
 {
-	uint64_t *place = pf_map_at(&k->kinds, name);
+	uint64_t *place = pf_map_at(&k->kinds, (uint64_t)name << 1 | is_comm);
 	const char *text;
 
 	if (*place == UINT64_MAX) {
@@ -76,6 +77,12 @@ static int find_kind(struct kernels *k, uint32_t name,
 		if (!text)
 			return -1;
 		kind = pf_tensor_kind(k->tensor, text);
+		if (is_comm) {
+			kind.class = PF_CLASS_COMM;
+			kind.precision = PF_PRECISION_UNKNOWN;
+			if (kind.use == PF_TENSOR_UNKNOWN)
+				kind.use = PF_TENSOR_NO;
+		}
 		*place = (uint64_t)kind.use | (uint64_t)kind.class << 8 |
 			 (uint64_t)kind.precision << 16;
 	}
@@ -140,7 +147,10 @@ static bool is_by_op(const struct kernels *k)
 static int add_to_group(struct kernels *k, const struct item *item,
 			uint32_t first, uint32_t second, struct pf_err *err)
 {
-	uint64_t *place = pf_map_at(&k->places, (uint64_t)first << 32 | second);
+	bool is_comm = has_name(k) && item->is_comm;
+	uint64_t *place =
+		pf_map_at(&k->places, (uint64_t)first << 33 |
+					      (uint64_t)second << 1 | is_comm);
 	const struct pf_gpu_config *c =
 		pf_gpu_find_config(k->gpu, item->config);
 	bool is_new = *place == UINT64_MAX;
@@ -154,8 +164,8 @@ static int add_to_group(struct kernels *k, const struct item *item,
 				    sizeof(*k->groups));
 		k->groups[*place] =
 			(struct group){ .first = first, .second = second };
-		if (has_name(k) &&
-		    find_kind(k, item->name, &k->groups[*place].kind, err) < 0)
+		if (has_name(k) && find_kind(k, item->name, item->is_comm,
+					     &k->groups[*place].kind, err) < 0)
 			return -1;
 	}
 	if (c)
@@ -228,7 +238,7 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 				      key[1], key[2],
 				      0,      0 };
 	}
-	if (find_kind(k, ev->name, &kind, err) < 0)
+	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind, err) < 0)
 		return -1;
 	tally = &k->by_kind[kind.class][kind.precision];
 	tally->calls++;
@@ -260,6 +270,7 @@ static int gather(struct kernels *k, struct pf_err *err)
 		item.device = ev->device;
 		item.stream = ev->stream;
 		item.name = ev->name;
+		item.is_comm = ev->class == PF_GPU_COMM;
 		if (count_kernel(k, ev, err) < 0 ||
 		    put_kernel(k, &item, err) < 0)
 			return -1;

@@ -20,7 +20,7 @@ enum { BY_NAME, BY_NAME_OP, BY_NAME_GEOMETRY, BY_OP_SHAPE, BY_OP };
 /* A kernel on its way to its group. */
 struct item {
 	int64_t op_id, order, dur_ns, config, device, stream;
-	uint32_t name;
+	uint32_t name, is_comm;
 };
 
 /* Nearest ranks of durations. */
@@ -34,7 +34,7 @@ struct group {
 	uint32_t first, second; /* numbers of texts: name and op, ... */
 	struct pf_stats stats;
 	int64_t ranks[RANKS];
-	struct pf_kernel_kind kind; /* of the name, where the group has one */
+	struct pf_kernel_kind kind; /* of its first, if it has one name */
 	const char *first_text, *second_text; /* once all are known */
 	int64_t grid, block, registers, shared, device, stream;
 	struct weighted blocks_per_sm, occupancy;
@@ -59,7 +59,8 @@ struct kernels {
 	struct pf_intern texts;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
 	struct pf_map names;   /* string.id -> number of text */
-	struct pf_map kinds;   /* string.id -> struct pf_kernel_kind */
+	struct pf_map
+		kinds; /* string.id and is_comm -> struct pf_kernel_kind */
 	struct pf_map argsets; /* argset.id -> number of text */
 	struct pf_map places;  /* two numbers of texts -> group */
 	struct group *groups;

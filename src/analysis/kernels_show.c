@@ -19,7 +19,9 @@ static int by_total(const void *a, const void *b)
 	if (x->stats.sum != y->stats.sum)
 		return x->stats.sum < y->stats.sum ? 1 : -1;
 	rc = strcmp(x->first_text, y->first_text);
-	return rc ? rc : strcmp(x->second_text, y->second_text);
+	if (!rc)
+		rc = strcmp(x->second_text, y->second_text);
+	return rc ? rc : (int)x->kind.class - (int)y->kind.class;
 }
 
 /* No text is added any more: pointers to them hold. */

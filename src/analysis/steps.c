@@ -209,19 +209,17 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 static int count_gpu(struct steps *s, struct pf_step_time *row,
 		     const struct pf_gpu_event *ev, struct pf_err *err)
 {
-	enum pf_copy_way way;
-
 	row->kernels += ev->kind == PF_KIND_KERNEL;
 	row->copies += ev->kind == PF_KIND_MEMCPY;
 	row->memsets += ev->kind == PF_KIND_MEMSET;
 	if (ev->class != PF_GPU_COPY || row->is_partial)
 		return 0;
-	if (pf_copies_add(s->out->copies, s->gpu, ev, &way, err) < 0)
+	if (pf_copies_add(s->out->copies, s->gpu, ev, err) < 0)
 		return -1;
-	row->ways[way].count++;
-	pf_sat_sum(&row->ways[way].ns, ev->dur_ns);
+	row->ways[ev->way].count++;
+	pf_sat_sum(&row->ways[ev->way].ns, ev->dur_ns);
 	if (ev->bytes >= 0)
-		pf_sat_sum(&row->ways[way].bytes, ev->bytes);
+		pf_sat_sum(&row->ways[ev->way].bytes, ev->bytes);
 	return 0;
 }
 

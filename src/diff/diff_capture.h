@@ -8,9 +8,7 @@
  *
  * A trace without profiler steps is one step.  What a host thread does and
  * launches belongs to the step on the host in which it began.  GPU work without
- * a launch call belongs to the step in which it ran; but work on a stream that
- * comes before all that was launched was launched before the capture began: it
- * belongs to no step.
+ * a launch call belongs to the step in which it ran.
  *
  * Memory grows with the number of steps, names and distinct keys only; past
  * PF_CAPTURE_ROWS_MAX keys the rest is one row "(other)", so that sums hold.
@@ -49,13 +47,15 @@ enum pf_step_count {
 	PF_COUNT_SYNCS,       /* blocking calls */
 	PF_COUNT_ALLOCATIONS, /* calls that allocate or free GPU memory */
 	PF_COUNT_TENSORS,     /* allocations that the profiler recorded */
-	PF_COUNT_HTOD,
+	PF_COUNT_HTOD,        /* copies in the order of enum pf_copy_way */
 	PF_COUNT_DTOH,
 	PF_COUNT_DTOD,
+	PF_COUNT_PTOP,
 	PF_COUNT_OTHER_COPIES,
 	PF_COUNT_HTOD_BYTES,
 	PF_COUNT_DTOH_BYTES,
 	PF_COUNT_DTOD_BYTES,
+	PF_COUNT_PTOP_BYTES,
 	PF_COUNT_OTHER_BYTES,
 	PF_COUNT_MEMSETS,
 	PF_COUNT_OPS,     /* operators */
@@ -132,10 +132,10 @@ struct pf_capture {
 	double busy_share; /* of the window, as steps has it; -1: unknown */
 	int64_t count[PF_COUNT_COUNTS];
 	int64_t cause_ns[PF_CAUSE_COUNT];
-	int64_t device_count;       /* that have work */
-	int64_t gpu_events, gpu_ns; /* of the whole capture */
+	int64_t device_count; /* that have work */
+	int64_t gpu_events;   /* of the whole capture */
 	/* Of them: launched before it began, and without a call otherwise. */
-	int64_t before_count, before_ns, without_launch;
+	int64_t before_count, without_launch;
 	int64_t outside_count;              /* GPU events in no full step */
 	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
 	struct pf_work_row *work;

@@ -280,9 +280,7 @@ static int walk_block(struct host *h, uint32_t first_seq, struct pf_err *err)
 
 	memset(h->slots, 0, sizeof(h->slots));
 	for (uint32_t i = 0; i < b->count; i++) {
-		unsigned kind = b->type[i] < sizeof(h->w->kinds)
-					? h->w->kinds[b->type[i]]
-					: PF_KIND_COUNT;
+		unsigned kind = pf_kinds_at(&h->w->kinds, b->type[i]);
 		uint32_t seq = first_seq + i;
 
 		if (kind == PF_KIND_MEMORY && take_memory(h, i, err) < 0)

@@ -182,9 +182,7 @@ static void pool_sums(struct pf_side *s, const struct pf_capture *c)
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
 		s->cause_ns[i] += c->cause_ns[i];
 	s->gpu_events += c->gpu_events;
-	s->gpu_ns += c->gpu_ns;
 	s->before_count += c->before_count;
-	s->before_ns += c->before_ns;
 	s->without_launch += c->without_launch;
 	s->outside_count += c->outside_count;
 	s->has_steps |= c->has_steps;

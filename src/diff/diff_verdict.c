@@ -482,22 +482,17 @@ static void note_captures(const struct pf_diff *d, struct pf_doc *doc)
 static void note_left_out(const struct pf_side *s, const char *name,
 			  struct pf_doc *doc)
 {
-	int64_t outside = s->outside_count - s->before_count;
-	char part[PF_NUM_MAX];
-
-	if (outside > 0)
+	if (s->outside_count)
 		pf_doc_note(doc,
 			    "%s, %lld of %lld GPU events are in no full step "
 			    "and left out of counts and rows",
-			    name, (long long)outside, (long long)s->gpu_events);
+			    name, (long long)s->outside_count,
+			    (long long)s->gpu_events);
 	if (s->before_count)
 		pf_doc_note(doc,
-			    "%s, %lld GPU events (%s of GPU time) were "
-			    "launched before the capture and left out of "
-			    "counts and rows",
-			    name, (long long)s->before_count,
-			    pf_num_show_ratio(part, (double)s->before_ns /
-							    (double)s->gpu_ns));
+			    "%s, %lld GPU events were launched before the "
+			    "capture and count for the step they ran in",
+			    name, (long long)s->before_count);
 	if (s->without_launch)
 		pf_doc_note(doc,
 			    "%s, %lld GPU events have no launch call and "

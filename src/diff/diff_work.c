@@ -3,21 +3,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "events/args.h"
 #include "diff/diff_work.h"
 #include "events/gpu.h"
 #include "base/mem.h"
-#include "base/num.h"
 #include "base/spool.h"
-#include "store/cursor.h"
 #include "store/named.h"
 
 #define DENSE_IDS (1u << 22)
 #define NODES_MAX (1u << 18)
 #define NO_NAME   "(name not listed)"
 #define NO_LAUNCH "(no launch record)"
+#define BEFORE    "(launched before the capture)"
 #define OTHER     "(other)"
 
 /* ---- names ---- */
@@ -31,12 +29,9 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 	n->is_step = class.is_step;
 	n->is_module = !strncmp(text, "nn.Module: ", 11);
 	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
-	n->is_graph = strstr(text, "GraphLaunch") != NULL;
-	n->is_launch = strstr(text, "Launch") && !strstr(text, "HostFunc");
+	n->is_graph = class.is_graph;
+	n->is_launch = class.launches == PF_LAUNCHES_KERNEL;
 	memset(n->rows, 0xff, sizeof(n->rows));
-	for (unsigned k = 0; k < 3; k++)
-		n->class[k] =
-			(uint8_t)pf_gpu_classify(PF_KIND_KERNEL + k, text);
 	pf_buf_clear(&w->text);
 	pf_name_without_counts(text, &w->text);
 	n->node_text = pf_capture_text(w->c, w->text.data);
@@ -138,13 +133,6 @@ int pf_work_memory_device(struct pf_work *w, uint32_t args, int64_t *device,
 
 /* ---- places ---- */
 
-static bool is_comm_op(const char *name)
-{
-	return !strcmp(name, "record_param_comms") ||
-	       !strncmp(name, "c10d::", 6) || !strncmp(name, "nccl:", 5) ||
-	       !strncmp(name, "gloo:", 5);
-}
-
 uint32_t pf_work_node(struct pf_work *w, uint32_t parent, uint32_t name,
 		      uint32_t kind)
 {
@@ -164,7 +152,6 @@ uint32_t pf_work_node(struct pf_work *w, uint32_t parent, uint32_t name,
 	node->parent = parent;
 	node->name = name;
 	node->kind = kind;
-	node->is_comm |= is_comm_op(pf_intern_text(&w->c->texts, name, NULL));
 	if (kind == PF_KIND_PYTHON)
 		node->module = n;
 	else if (kind == PF_KIND_ANNOTATION)
@@ -254,48 +241,28 @@ static struct pf_work_row *work_row(struct pf_work *w,
 	return row;
 }
 
+/* Copies by their way, as the breakdown of steps has them. */
 static void count_copy(struct pf_capture *c, struct pf_capture_step *s,
-		       const char *name, int64_t bytes)
+		       const struct pf_launched *l)
 {
-	static const struct {
-		const char *part, *other, *third;
-		enum pf_step_count count, bytes;
-	} kinds[] = {
-		{ "HtoD", "HOST_TO_DEVICE", "HostToDevice", PF_COUNT_HTOD,
-		  PF_COUNT_HTOD_BYTES },
-		{ "DtoH", "DEVICE_TO_HOST", "DeviceToHost", PF_COUNT_DTOH,
-		  PF_COUNT_DTOH_BYTES },
-		{ "DtoD", "DEVICE_TO_DEVICE", "DeviceToDevice", PF_COUNT_DTOD,
-		  PF_COUNT_DTOD_BYTES },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (!strstr(name, kinds[i].part) &&
-		    !strstr(name, kinds[i].other) &&
-		    !strstr(name, kinds[i].third))
-			continue;
-		s->count[kinds[i].count]++;
-		pf_capture_add(c, &s->count[kinds[i].bytes], bytes);
-		return;
-	}
-	s->count[PF_COUNT_OTHER_COPIES]++;
-	pf_capture_add(c, &s->count[PF_COUNT_OTHER_BYTES], bytes);
+	s->count[PF_COUNT_HTOD + l->way]++;
+	if (l->bytes >= 0)
+		pf_capture_add(c, &s->count[PF_COUNT_HTOD_BYTES + l->way],
+			       l->bytes);
 }
 
 static void count_work(struct pf_capture *c, struct pf_capture_step *s,
-		       const struct pf_launched *l, enum pf_gpu_class class,
-		       const char *name)
+		       const struct pf_launched *l)
 {
 	pf_capture_add(c, &s->count[PF_COUNT_GPU_NS], l->dur_ns);
 	if (l->kind == PF_KIND_KERNEL) {
 		s->count[PF_COUNT_KERNELS]++;
 		pf_capture_add(c, &s->count[PF_COUNT_WORK_NS], l->dur_ns);
-		s->count[PF_COUNT_COLLECTIVES] += class == PF_GPU_COMM;
-	} else if (l->kind == PF_KIND_MEMSET) {
-		s->count[PF_COUNT_MEMSETS]++;
-	} else {
-		count_copy(c, s, name, l->bytes);
+		s->count[PF_COUNT_COLLECTIVES] += l->class == PF_GPU_COMM;
 	}
+	s->count[PF_COUNT_MEMSETS] += l->kind == PF_KIND_MEMSET;
+	if (l->class == PF_GPU_COPY)
+		count_copy(c, s, l);
 }
 
 int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
@@ -305,7 +272,6 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 	struct pf_work_name *name;
 	struct row_key key;
 	struct pf_work_row *row;
-	const char *text;
 
 	w->order++;
 	if (!step || step->time.is_partial)
@@ -315,16 +281,11 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 	name = pf_work_name(w, l->name, err);
 	if (!name)
 		return -1;
-	text = pf_intern_text(&w->c->texts, name->text, NULL);
-	key = (struct row_key){ node,     op,
-				shapes,   name->text,
-				l->slot,  name->class[l->kind - PF_KIND_KERNEL],
-				l -> kind };
-	if (w->nodes[node].is_comm)
-		key.class = PF_GPU_COMM;
-	count_work(w->c, step, l, (enum pf_gpu_class)key.class, text);
+	count_work(w->c, step, l);
 	if (step->time.is_partial)
 		return 0;
+	key = (struct row_key){ node,    op,       shapes, name->text,
+				l->slot, l->class, l->kind };
 	row = work_row(w, &key);
 	row->count++;
 	pf_capture_add(w->c, &row->ns, l->dur_ns);
@@ -335,19 +296,19 @@ int pf_work_add(struct pf_work *w, const struct pf_launched *l, uint32_t node,
 int pf_work_add_orphan(struct pf_work *w, const struct pf_launched *l,
 		       struct pf_err *err)
 {
-	uint32_t node = pf_work_node(w, PF_NODE_ROOT,
-				     pf_capture_own_text(w->c, NO_LAUNCH),
-				     PF_KIND_CPU_OP);
-	struct pf_capture_step *step = NULL;
+	bool is_before = l->origin == PF_GPU_BEFORE;
+	uint32_t node = pf_work_node(
+		w, PF_NODE_ROOT,
+		pf_capture_own_text(w->c, is_before ? BEFORE : NO_LAUNCH),
+		PF_KIND_CPU_OP);
 
-	if (w->slots[l->slot].launched_in == l->trace_id) {
-		w->c->without_launch++;
-		step = pf_capture_step_over(w->c, l->trace_id, l->start_ns);
-	} else {
+	if (is_before)
 		w->c->before_count++;
-		pf_capture_add(w->c, &w->c->before_ns, l->dur_ns);
-	}
-	return pf_work_add(w, l, node, w->none, w->none, step, err);
+	else
+		w->c->without_launch++;
+	return pf_work_add(w, l, node, w->none, w->none,
+			   pf_capture_step_over(w->c, l->trace_id, l->start_ns),
+			   err);
 }
 
 struct pf_op_row *pf_work_op(struct pf_work *w, uint32_t name, uint32_t shapes,
@@ -381,108 +342,66 @@ static uint32_t slot_of(struct pf_work *w, int64_t device, int64_t stream)
 			return (uint32_t)i;
 	w->slots = pf_grow(w->slots, &w->slot_cap, w->slot_count + 1,
 			   sizeof(*w->slots));
-	w->slots[w->slot_count] = (struct pf_work_slot){ device, stream, 0, 0 };
+	w->slots[w->slot_count] = (struct pf_work_slot){ device, stream, 0 };
 	return (uint32_t)w->slot_count++;
 }
 
-static int load_configs(struct pf_work *w, struct pf_err *err)
+static uint32_t find_slot(struct pf_work *w, const struct pf_gpu_event *ev)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(w->db, "gpu_configs", err);
-	int rc;
+	uint64_t track = (uint64_t)ev->event_id >> 32;
+	uint64_t *slot = pf_map_at(&w->slot_of, track << 32 | ev->config);
 
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(w->db, stmt, err)) == 1) {
-		int64_t id = sqlite3_column_int64(stmt, 0);
-
-		if (sqlite3_column_type(stmt, 1) == SQLITE_NULL ||
-		    sqlite3_column_type(stmt, 2) == SQLITE_NULL)
-			continue;
-		*pf_map_at(&w->slot_of_config, (uint64_t)id) =
-			slot_of(w, sqlite3_column_int64(stmt, 1),
-				sqlite3_column_int64(stmt, 2));
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	if (*slot == UINT64_MAX)
+		*slot = slot_of(w, ev->device, ev->stream);
+	return (uint32_t)*slot;
 }
 
-static int load_tracks(struct pf_work *w, struct pf_err *err)
-{
-	struct pf_track *tracks = NULL;
-	size_t count = 0;
-
-	if (pf_tracks_load(w->db, 0, &tracks, &count, err) < 0)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(tracks[i].class_name, "gpu"))
-			*pf_map_at(&w->slot_of_track, tracks[i].id) =
-				slot_of(w, pf_num_or_none(tracks[i].pid),
-					pf_num_or_none(tracks[i].tid));
-	pf_tracks_free(tracks, count);
-	return 0;
-}
-
-static bool is_wanted(const struct pf_work *w, int64_t trace_id, uint32_t slot)
-{
-	if (w->window->device >= 0 &&
-	    w->slots[slot].device != w->window->device)
-		return false;
-	for (size_t i = 0; i < w->window->count; i++)
-		if (w->window->traces[i].trace_id == trace_id)
-			return true;
-	return false;
-}
-
-static uint32_t find_slot(struct pf_work *w, sqlite3_stmt *stmt)
-{
-	uint64_t track = (uint64_t)sqlite3_column_int64(stmt, 0) >> 32;
-	uint64_t slot = UINT64_MAX;
-
-	if (sqlite3_column_type(stmt, 6) != SQLITE_NULL)
-		slot = *pf_map_at(&w->slot_of_config,
-				  (uint64_t)sqlite3_column_int64(stmt, 6));
-	if (slot == UINT64_MAX)
-		slot = *pf_map_at(&w->slot_of_track, track);
-	return slot == UINT64_MAX ? slot_of(w, -1, -1) : (uint32_t)slot;
-}
-
-static int gather_row(struct pf_work *w, sqlite3_stmt *stmt, int64_t order,
-		      struct pf_err *err)
+static int gather_work(struct pf_work *w, const struct pf_gpu_event *ev,
+		       int64_t order, struct pf_err *err)
 {
 	struct pf_launched l = {
+		.launch_id = ev->launch_id,
 		.order = order,
-		.trace_id = sqlite3_column_int64(stmt, 1),
-		.start_ns = sqlite3_column_int64(stmt, 3),
-		.dur_ns = sqlite3_column_int64(stmt, 4),
-		.bytes = sqlite3_column_int64(stmt, 8),
-		.name = (uint32_t)sqlite3_column_int64(stmt, 5),
-		.kind = (uint32_t)sqlite3_column_int64(stmt, 2),
-		.launch_id = sqlite3_column_int64(stmt, 7),
+		.trace_id = ev->trace->trace_id,
+		.start_ns = ev->start_ns,
+		.dur_ns = ev->dur_ns,
+		.bytes = ev->bytes,
+		.name = ev->name,
+		.slot = find_slot(w, ev),
+		.kind = (uint8_t)ev->kind,
+		.class = (uint8_t)ev->class,
+		.way = (uint8_t)ev->way,
+		.origin = (uint8_t)ev->origin,
 	};
 
-	l.slot = find_slot(w, stmt);
-	if (!is_wanted(w, l.trace_id, l.slot))
-		return 0;
 	w->c->gpu_events++;
-	pf_capture_add(w->c, &w->c->gpu_ns, l.dur_ns);
 	if (!l.launch_id)
 		return pf_work_add_orphan(w, &l, err);
-	w->slots[l.slot].launched_in = l.trace_id;
 	return pf_sorter_add(w->launched, &l, err);
 }
 
+/* All work of the traces: its step says whether it counts. */
 static int gather(struct pf_work *w, struct pf_err *err)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(w->db, "gpu_launched", err);
+	struct pf_window all = { .count = w->window->count,
+				 .device = w->window->device };
+	const struct pf_gpu_event *ev;
+	struct pf_gpu *gpu;
 	int64_t order = 0;
-	int rc;
+	int rc = -1;
 
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(w->db, stmt, err)) == 1)
-		if ((rc = gather_row(w, stmt, order++, err)) < 0)
+	all.traces = pf_calloc(all.count + 1, sizeof(*all.traces));
+	for (size_t i = 0; i < all.count; i++) {
+		all.traces[i] = w->window->traces[i];
+		all.traces[i].from_ns = INT64_MIN;
+		all.traces[i].to_ns = INT64_MAX;
+	}
+	gpu = pf_gpu_new(w->db, &all, PF_GPU_LINKS | PF_GPU_BYTES, err);
+	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
+		if ((rc = gather_work(w, ev, order++, err)) < 0)
 			break;
-	sqlite3_finalize(stmt);
+	pf_gpu_free(gpu);
+	free(all.traces);
 	if (rc < 0 || pf_sorter_finish(w->launched, err) < 0)
 		return -1;
 	return pf_work_next(w, err);
@@ -529,27 +448,6 @@ static void settle(struct pf_work *w)
 	}
 }
 
-static int load_kinds(struct pf_work *w, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(w->db, "event_kinds", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	memset(w->kinds, PF_KIND_COUNT, sizeof(w->kinds));
-	while ((rc = pf_db_step(w->db, stmt, err)) == 1) {
-		int64_t id = sqlite3_column_int64(stmt, 0);
-		int64_t kind = sqlite3_column_int64(stmt, 1);
-
-		if (id >= 0 && id < (int64_t)sizeof(w->kinds) && kind >= 0 &&
-		    kind < PF_KIND_COUNT)
-			w->kinds[id] = (unsigned char)kind;
-		w->has_memory |= kind == PF_KIND_MEMORY;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
 static int make_names(struct pf_work *w, struct pf_err *err)
 {
 	sqlite3_stmt *stmt =
@@ -579,8 +477,7 @@ static void init(struct pf_work *w)
 	pf_map_init(&w->shapes);
 	pf_map_init(&w->memories);
 	pf_map_init(&w->op_of);
-	pf_map_init(&w->slot_of_config);
-	pf_map_init(&w->slot_of_track);
+	pf_map_init(&w->slot_of);
 	pf_intern_init(&w->node_keys);
 	pf_intern_init(&w->row_keys);
 	pf_intern_init(&w->op_keys);
@@ -594,8 +491,8 @@ static void release(struct pf_work *w)
 	pf_map_release(&w->shapes);
 	pf_map_release(&w->memories);
 	pf_map_release(&w->op_of);
-	pf_map_release(&w->slot_of_config);
-	pf_map_release(&w->slot_of_track);
+	pf_map_release(&w->slot_of);
+	pf_kinds_release(&w->kinds);
 	pf_intern_release(&w->node_keys);
 	pf_intern_release(&w->row_keys);
 	pf_intern_release(&w->op_keys);
@@ -614,10 +511,11 @@ static int run(struct pf_work *w, struct pf_err *err)
 	if (!w->string_text)
 		return -1;
 	w->argset_text = pf_named_prepare(w->db, "argset_text", err);
-	if (!w->argset_text || load_kinds(w, err) < 0 ||
-	    make_names(w, err) < 0 || load_configs(w, err) < 0 ||
-	    load_tracks(w, err) < 0 || gather(w, err) < 0)
+	if (!w->argset_text || pf_kinds_load(&w->kinds, w->db, err) < 0 ||
+	    make_names(w, err) < 0 || gather(w, err) < 0)
 		return -1;
+	for (size_t i = 0; i < w->kinds.count; i++)
+		w->has_memory |= w->kinds.of[i] == PF_KIND_MEMORY;
 	for (size_t i = 0; i < w->window->count; i++)
 		if (pf_work_walk(w, w->window->traces[i].trace_id, err) < 0)
 			return -1;

@@ -11,6 +11,7 @@
 #define PF_ANALYSIS_DIFF_WORK_H
 
 #include "diff/diff_capture.h"
+#include "events/kinds.h"
 #include "base/spool.h"
 
 #define PF_NODE_ROOT  0          /* nothing around */
@@ -22,7 +23,6 @@ struct pf_node_place {
 	uint32_t name;               /* number of a text */
 	uint32_t kind;               /* enum pf_kind */
 	uint32_t module, annotation; /* nodes; ROOT: none */
-	bool is_comm; /* in an operator of communication (comm.h) */
 };
 
 /* What a string.id stands for. */
@@ -31,7 +31,6 @@ struct pf_work_name {
 	uint32_t node_text; /* the same without numbers of steps */
 	bool is_step, is_module, is_allocator, is_launch, is_graph;
 	uint32_t rows[3]; /* of an annotation, a call; UINT32_MAX: none yet */
-	uint8_t class[3]; /* enum pf_gpu_class of a kernel, copy, memset */
 };
 
 /* GPU work on its way to its launch call; the first two are sorted by. */
@@ -39,13 +38,12 @@ struct pf_launched {
 	int64_t launch_id, order;
 	int64_t trace_id, start_ns, dur_ns, bytes;
 	uint32_t name, slot;
-	uint32_t kind;
+	uint8_t kind, class, way, origin; /* as of struct pf_gpu_event */
 	uint32_t unused;
 };
 
 struct pf_work_slot { /* a stream of a device */
 	int64_t device, stream, ns;
-	int64_t launched_in; /* the last trace with a launch call on it */
 };
 
 struct pf_work {
@@ -53,7 +51,7 @@ struct pf_work {
 	const struct pf_window *window;
 	struct pf_capture *c;
 	sqlite3_stmt *string_text, *argset_text;
-	unsigned char kinds[256]; /* of types */
+	struct pf_kinds kinds;
 	struct pf_work_name *names;
 	size_t name_count; /* ids below it are looked up once */
 	struct pf_work_name other_name;
@@ -70,7 +68,7 @@ struct pf_work {
 	const struct pf_launched *next; /* NULL: no more */
 	struct pf_work_slot *slots;
 	size_t slot_count, slot_cap;
-	struct pf_map slot_of_config, slot_of_track;
+	struct pf_map slot_of; /* track and configuration -> slot */
 	uint64_t order;
 	bool has_memory;
 	uint32_t none; /* number of the empty text */

@@ -33,6 +33,10 @@ const char *pf_comm_rule_words(enum pf_comm_rule rule)
 		[PF_COMM_C10D] = "launched in c10d::",
 		[PF_COMM_NCCL] = "launched in nccl:",
 		[PF_COMM_GLOO] = "launched in gloo:",
+		[PF_COMM_MPI] = "launched in mpi:",
+		[PF_COMM_UCC] = "launched in ucc:",
+		[PF_COMM_XCCL] = "launched in xccl:",
+		[PF_COMM_HCCL] = "launched in hccl:",
 	};
 
 	return words[rule];

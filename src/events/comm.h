@@ -2,8 +2,9 @@
 /*
  * Which GPU work is communication because an operator of communication
  * launched it: its launch call lies in a range of record_param_comms, of
- * c10d::..., nccl:... or gloo:... on its thread, as ingest found.  Work is
- * asked about in the order of pf_gpu_next(), so nothing is kept of it.
+ * c10d::... or of a backend (nccl:..., gloo:...) on its thread, as ingest
+ * found.  Work is asked about in the order of pf_gpu_next(), so nothing is kept
+ * of it.
  */
 #ifndef PF_ANALYSIS_COMM_H
 #define PF_ANALYSIS_COMM_H
@@ -23,7 +24,7 @@ struct pf_comm_op {
 	int64_t record_id;      /* event id of the innermost
 				   record_param_comms, or 0 */
 	uint32_t record_args;   /* argset.id of it, or PF_ID_NONE */
-	uint32_t name;          /* string.id of the innermost nccl: or gloo:,
+	uint32_t name;          /* string.id of the innermost backend's range,
 				   else c10d::; or PF_ID_NONE */
 };
 

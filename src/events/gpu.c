@@ -8,28 +8,23 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "events/gpu.h"
 #include "events/interval.h"
+#include "events/kinds.h"
+#include "events/words.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/search.h"
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/named.h"
 
-#define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
+#define WAY_BITS 3 /* of what is kept of a name; above them its class */
 
 struct stream {
 	uint32_t track_id;
 	int64_t device, stream; /* as the track says */
-};
-
-struct kind_of {
-	int64_t id;
-	unsigned kind;
 };
 
 struct pf_gpu {
@@ -42,13 +37,15 @@ struct pf_gpu {
 	struct pf_cursors tracks; /* of the trace; tag: place in streams */
 	struct stream *streams;
 	size_t stream_count, stream_cap;
-	struct pf_gpu_config *configs;
-	size_t config_count, config_cap;
-	struct kind_of *kinds;
-	size_t kind_count, kind_cap;
-	struct pf_map classes; /* name and kind -> class */
+	struct pf_gpu_configs configs;
+	struct pf_kinds kinds;
+	struct pf_map classes; /* name and kind -> class and way */
 	sqlite3_stmt *text;
 	struct pf_ints *links;
+	/* Work with launch calls, read as far as was needed to know origins. */
+	sqlite3_stmt *linked;
+	bool has_linked;         /* a row of it is at hand */
+	struct pf_map linked_at; /* track, or trace -> first row with a call */
 	struct pf_comm *comm;
 	struct pf_gpu_event event;
 };
@@ -57,20 +54,30 @@ struct pf_gpu {
 
 enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name)
 {
-	static const char *const comm[] = { "nccl",     "rccl",
-					    "oneccl",   "hccl",
-					    "multimem", "cross_device_reduce",
-					    "symm_mem" };
-
-	for (size_t i = 0; i < sizeof(comm) / sizeof(*comm); i++)
-		if (strcasestr(name, comm[i]))
-			return PF_GPU_COMM;
+	if (pf_word(PF_WORD_COMM_KERNEL, name))
+		return PF_GPU_COMM;
 	if (kind == PF_KIND_MEMSET)
 		return PF_GPU_MEMSET;
-	if (kind == PF_KIND_MEMCPY || !strncmp(name, "MEMORY_COPY_", 12) ||
-	    !strncmp(name, "__amd_rocclr_copyBuffer", 23))
+	if (kind == PF_KIND_MEMCPY || pf_word(PF_WORD_COPY_KERNEL, name))
 		return PF_GPU_COPY;
 	return PF_GPU_COMPUTE;
+}
+
+enum pf_copy_way pf_gpu_copy_way(const char *name)
+{
+	unsigned way = PF_COPY_HTOD;
+
+	while (way < PF_COPY_OTHER && !pf_word(PF_WORD_HTOD + way, name))
+		way++;
+	return (enum pf_copy_way)way;
+}
+
+const char *pf_copy_way_name(enum pf_copy_way way)
+{
+	static const char *const names[] = { "HtoD", "DtoH", "DtoD", "PtoP",
+					     "other" };
+
+	return names[way];
 }
 
 const char *pf_gpu_class_name(enum pf_gpu_class class)
@@ -98,8 +105,18 @@ const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err)
 	}
 }
 
-static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
-		      enum pf_gpu_class *out, struct pf_err *err)
+static uint64_t judge(unsigned kind, const char *name)
+{
+	enum pf_gpu_class class = pf_gpu_classify(kind, name);
+	enum pf_copy_way way =
+		class == PF_GPU_COPY ? pf_gpu_copy_way(name) : PF_COPY_OTHER;
+
+	return (uint64_t) class << WAY_BITS | way;
+}
+
+/* Its class and way by its name. */
+static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
+		       uint64_t *out, struct pf_err *err)
 {
 	uint64_t *place;
 	const char *text;
@@ -107,7 +124,7 @@ static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 	if (s->name == PF_ID_INLINE) {
 		char *copy = pf_memdup0(s->inline_name, s->inline_name_len);
 
-		*out = pf_gpu_classify(kind, copy);
+		*out = judge(kind, copy);
 		free(copy);
 		return 0;
 	}
@@ -116,92 +133,16 @@ static int find_class(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 		text = pf_gpu_name(g, s->name, err);
 		if (!text)
 			return -1;
-		*place = pf_gpu_classify(kind, text);
+		*place = judge(kind, text);
 	}
-	*out = (enum pf_gpu_class) * place;
+	*out = *place;
 	return 0;
-}
-
-/* ---- small tables ---- */
-
-/* -1 also for what no device reports. */
-static double real_or_none(sqlite3_stmt *stmt, int column)
-{
-	double d = sqlite3_column_type(stmt, column) == SQLITE_NULL
-			   ? -1
-			   : sqlite3_column_double(stmt, column);
-
-	return d >= 0 && d <= 1e12 ? d : -1;
-}
-
-static int load_configs(struct pf_gpu *g, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(g->db, "gpu_configs", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(g->db, stmt, err)) == 1) {
-		struct pf_gpu_config *c;
-
-		g->configs = pf_grow(g->configs, &g->config_cap,
-				     g->config_count + 1, sizeof(*g->configs));
-		c = &g->configs[g->config_count++];
-		c->id = sqlite3_column_int64(stmt, 0);
-		c->device = pf_db_int_or(stmt, 1, -1);
-		c->stream = pf_db_int_or(stmt, 2, -1);
-		for (int i = 0; i < 3; i++) {
-			c->grid[i] = pf_db_int_or(stmt, 3 + i, -1);
-			c->block[i] = pf_db_int_or(stmt, 6 + i, -1);
-		}
-		c->registers = pf_db_int_or(stmt, 9, -1);
-		c->shared_bytes = pf_db_int_or(stmt, 10, -1);
-		c->blocks_per_sm = real_or_none(stmt, 11);
-		c->occupancy = real_or_none(stmt, 12);
-		if (c->occupancy == 0 && c->shared_bytes > DEFAULT_SHARED)
-			c->occupancy = -1;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
 }
 
 const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 					       int64_t id)
 {
-	size_t low = PF_SEARCH(i, g->config_count, g->configs[i].id < id);
-
-	if (low < g->config_count && g->configs[low].id == id)
-		return &g->configs[low];
-	return NULL;
-}
-
-static int load_kinds(struct pf_gpu *g, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(g->db, "event_kinds", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(g->db, stmt, err)) == 1) {
-		g->kinds = pf_grow(g->kinds, &g->kind_cap, g->kind_count + 1,
-				   sizeof(*g->kinds));
-		g->kinds[g->kind_count++] =
-			(struct kind_of){ sqlite3_column_int64(stmt, 0),
-					  (unsigned)sqlite3_column_int64(stmt,
-									 1) };
-	}
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
-static unsigned find_kind(const struct pf_gpu *g, uint32_t type)
-{
-	if (type < g->kind_count && g->kinds[type].id == type)
-		return g->kinds[type].kind;
-	for (size_t i = 0; i < g->kind_count; i++)
-		if (g->kinds[i].id == type)
-			return g->kinds[i].kind;
-	return PF_KIND_COUNT;
+	return pf_gpu_configs_find(&g->configs, id);
 }
 
 /* ---- streams in order of time ---- */
@@ -247,6 +188,66 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 
 /* ---- links ---- */
 
+static uint64_t trace_key(int64_t trace_id)
+{
+	return UINT64_C(1) << 32 | (uint64_t)trace_id;
+}
+
+static int next_linked(struct pf_gpu *g, struct pf_err *err)
+{
+	int rc = pf_db_step(g->db, g->linked, err);
+
+	g->has_linked = rc == 1;
+	return rc < 0 ? -1 : 0;
+}
+
+/* Read on until there is a first row of a track or a trace. */
+static int find_linked(struct pf_gpu *g, uint64_t key, int64_t *row,
+		       struct pf_err *err)
+{
+	if (!g->linked) {
+		g->linked = pf_named_prepare(g->db, "gpu_linked", err);
+		if (!g->linked || next_linked(g, err) < 0)
+			return -1;
+	}
+	while (*pf_map_at(&g->linked_at, key) == UINT64_MAX && g->has_linked &&
+	       sqlite3_column_int64(g->linked, 1) <= g->trace->trace_id) {
+		uint64_t id = (uint64_t)sqlite3_column_int64(g->linked, 0);
+		const uint64_t keys[] = {
+			trace_key(sqlite3_column_int64(g->linked, 1)),
+			(uint32_t)sqlite3_column_int64(g->linked, 2)
+		};
+
+		for (size_t i = 0; i < 2; i++) {
+			uint64_t *first = pf_map_at(&g->linked_at, keys[i]);
+
+			if (*first == UINT64_MAX)
+				*first = id;
+		}
+		if (next_linked(g, err) < 0)
+			return -1;
+	}
+	*row = (int64_t)*pf_map_at(&g->linked_at, key);
+	return 0;
+}
+
+/* Of the event in a row: a first row of -1 is none. */
+static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
+{
+	struct pf_gpu_event *ev = &g->event;
+	int64_t of_trace, of_track;
+
+	ev->origin = PF_GPU_LAUNCHED;
+	if (ev->launch_id)
+		return 0;
+	if (find_linked(g, trace_key(g->trace->trace_id), &of_trace, err) < 0 ||
+	    find_linked(g, (uint64_t)ev->event_id >> 32, &of_track, err) < 0)
+		return -1;
+	ev->origin = of_trace > row || of_track > row ? PF_GPU_BEFORE
+						      : PF_GPU_NO_CALL;
+	return 0;
+}
+
 /* The row of the event: rows before it belong to traces not asked for. */
 static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 {
@@ -267,7 +268,7 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 	ev->launch_id = row[1] == PF_INTS_NULL ? 0 : row[1];
 	ev->op_id = row[2] == PF_INTS_NULL ? 0 : row[2];
 	ev->step = row[3] == PF_INTS_NULL ? -1 : row[3];
-	return 0;
+	return find_origin(g, row[4], err);
 }
 
 /* ---- events ---- */
@@ -294,13 +295,18 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s,
 		       struct pf_err *err)
 {
 	struct pf_gpu_event *ev = &g->event;
+	uint64_t found;
 
-	if (find_class(g, s, ev->kind, &ev->class, err) < 0)
+	if (judge_event(g, s, ev->kind, &found, err) < 0)
 		return -1;
-	if (ev->class == PF_GPU_COMM)
+	ev->class = (enum pf_gpu_class)(found >> WAY_BITS);
+	ev->way = (enum pf_copy_way)(found & ((1u << WAY_BITS) - 1));
+	if (ev->class == PF_GPU_COMM) {
 		ev->comm.rule = PF_COMM_NAME;
-	else if (ev->comm.rule)
+	} else if (ev->comm.rule) {
 		ev->class = PF_GPU_COMM;
+		ev->way = PF_COPY_OTHER;
+	}
 	return 0;
 }
 
@@ -309,7 +315,7 @@ static int take(struct pf_gpu *g, const struct stream *on,
 		const struct pf_span *s, struct pf_err *err)
 {
 	struct pf_gpu_event *ev = &g->event;
-	unsigned kind = find_kind(g, s->type);
+	unsigned kind = pf_kinds_at(&g->kinds, s->type);
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
 	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
@@ -376,11 +382,13 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->want = want;
 	g->event.step = -1;
 	pf_map_init(&g->classes);
+	pf_map_init(&g->linked_at);
 	g->text = pf_named_prepare(db, "string_text", err);
 	if (g->text && (want & PF_GPU_LINKS))
 		g->links = pf_ints_new(db, "gpu_links", err);
 	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
-	    !load_configs(g, err) && !load_kinds(g, err) &&
+	    !pf_gpu_configs_load(&g->configs, db, err) &&
+	    !pf_kinds_load(&g->kinds, db, err) &&
 	    (g->comm = pf_comm_new(db, err)))
 		return g;
 	pf_gpu_free(g);
@@ -394,10 +402,12 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_cursors_release(&g->tracks);
 	sqlite3_finalize(g->text);
 	pf_ints_free(g->links);
+	sqlite3_finalize(g->linked);
 	pf_comm_free(g->comm);
 	pf_map_release(&g->classes);
+	pf_map_release(&g->linked_at);
+	pf_gpu_configs_release(&g->configs);
+	pf_kinds_release(&g->kinds);
 	free(g->streams);
-	free(g->configs);
-	free(g->kinds);
 	free(g);
 }

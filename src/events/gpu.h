@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "events/comm.h"
+#include "events/gpu_config.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -29,17 +30,25 @@ enum pf_gpu_class {
 	PF_GPU_CLASSES
 };
 
-/* A row of gpu_config; -1: unknown. */
-struct pf_gpu_config {
-	int64_t id, device, stream;
-	int64_t grid[3], block[3];
-	int64_t registers, shared_bytes;
-	double blocks_per_sm;
+/* Between which memories a copy goes. */
+enum pf_copy_way {
+	PF_COPY_HTOD,
+	PF_COPY_DTOH,
+	PF_COPY_DTOD,
+	PF_COPY_PTOP,
+	PF_COPY_OTHER, /* the name does not say */
+	PF_COPY_WAYS
+};
+
+/* Whether the trace holds the call that launched GPU work. */
+enum pf_gpu_origin {
+	PF_GPU_LAUNCHED,
 	/*
-	 * Percent.  A recorded 0 is unknown if the kernel has more shared
-	 * memory than a block gets by default: CUPTI's estimate fails there.
+	 * Before the capture: on the work's stream, or in the whole trace, the
+	 * first work with a launch call comes later.
 	 */
-	double occupancy;
+	PF_GPU_BEFORE,
+	PF_GPU_NO_CALL, /* and it is not known why */
 };
 
 struct pf_gpu_event {
@@ -52,16 +61,18 @@ struct pf_gpu_event {
 	const struct pf_gpu_config *launch; /* its row, or NULL */
 	unsigned kind;                      /* enum pf_kind */
 	enum pf_gpu_class class;
+	enum pf_copy_way way;   /* of PF_GPU_COPY; of others OTHER */
 	int64_t device, stream; /* -1: unknown */
 	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
 	bool is_first_of_trace;
 	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
 	/* With PF_GPU_LINKS; 0 and -1: none. */
 	int64_t launch_id, op_id, step;
+	enum pf_gpu_origin origin;
 };
 
 enum pf_gpu_want {
-	PF_GPU_LINKS = 1,  /* launch call, op and step: costs a read of rows */
+	PF_GPU_LINKS = 1,  /* launch call, origin, op and step: reads rows */
 	PF_GPU_STARTS = 2, /* only work that starts in the window, not cut */
 	PF_GPU_BYTES = 4,  /* bytes of copies and fills */
 };
@@ -81,10 +92,13 @@ const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 /* The text of a name ("" if there is none); borrowed until the next call. */
 const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err);
 
-/* The class of GPU work by its kind and name alone. */
+/* The class of GPU work by its kind and name alone, and the way of a copy. */
 enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name);
+enum pf_copy_way pf_gpu_copy_way(const char *name);
 
 /* "computation", "communication", "copy", "memset". */
 const char *pf_gpu_class_name(enum pf_gpu_class class);
+/* "HtoD", "DtoH", "DtoD", "PtoP", "other". */
+const char *pf_copy_way_name(enum pf_copy_way way);
 
 #endif

@@ -11,10 +11,11 @@
 
 #include "events/host.h"
 #include "events/interval.h"
+#include "events/names.h"
 #include "events/step_names.h"
 #include "base/heap.h"
+#include "base/intern.h"
 #include "base/mem.h"
-#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -27,63 +28,14 @@ struct thread {
 	struct pf_host_span span;
 };
 
-/* As host_names.sql has them; 0: any other name. */
-enum special_class { STEP = 1, DATA, SYNC, LAUNCH };
-
-struct special {
-	int64_t name;
-	enum special_class class;
-};
-
-struct kind_of {
-	int64_t id;
-	unsigned kind;
-};
-
 struct pf_host {
 	struct pf_db *db;
 	struct thread *threads;
 	size_t open, cap;
-	struct special *specials; /* by name */
-	size_t special_count, special_cap, data_count;
-	struct kind_of *kinds;
-	size_t kind_count, kind_cap;
+	struct pf_names *names;
+	struct pf_map steps; /* string.id of ranges that --steps names */
+	bool has_steps;
 };
-
-static int load_specials(struct pf_host *h, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(h->db, "host_names", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(h->db, stmt, err)) == 1) {
-		h->specials =
-			pf_grow(h->specials, &h->special_cap,
-				h->special_count + 1, sizeof(*h->specials));
-		h->data_count += sqlite3_column_int(stmt, 1) == DATA;
-		h->specials[h->special_count++] = (struct special){
-			sqlite3_column_int64(stmt, 0),
-			(enum special_class)sqlite3_column_int(stmt, 1)
-		};
-	}
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct special *x = a, *y = b;
-
-	return (x->name > y->name) - (x->name < y->name);
-}
-
-static bool is_special(const struct pf_host *h, size_t count, int64_t name)
-{
-	const struct special key = { .name = name };
-
-	return count && bsearch(&key, h->specials, count, sizeof(key), by_name);
-}
 
 /* Ranges that --steps names are steps and no work. */
 static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
@@ -91,134 +43,87 @@ static int add_steps(struct pf_host *h, const char *pattern, struct pf_err *err)
 	struct pf_step_regex *regex = pf_step_regex_new(pattern, err);
 	sqlite3_stmt *stmt =
 		regex ? pf_named_prepare(h->db, "string_list", err) : NULL;
-	size_t known = h->special_count;
 	int rc = stmt ? 0 : -1;
 
 	while (!rc && (rc = pf_db_step(h->db, stmt, err)) == 1) {
-		int64_t id = sqlite3_column_int64(stmt, 0);
+		uint64_t id = (uint64_t)sqlite3_column_int64(stmt, 0);
 		const char *text = (const char *)sqlite3_column_text(stmt, 1);
 		size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
 
 		rc = 0;
-		if (!text || !pf_step_regex_matches(regex, text, len) ||
-		    is_special(h, known, id))
-			continue;
-		h->specials =
-			pf_grow(h->specials, &h->special_cap,
-				h->special_count + 1, sizeof(*h->specials));
-		h->specials[h->special_count++] = (struct special){ id, STEP };
+		if (text && pf_step_regex_matches(regex, text, len))
+			*pf_map_at(&h->steps, id) = h->has_steps = 1;
 	}
 	sqlite3_finalize(stmt);
 	pf_step_regex_free(regex);
-	if (!rc && h->special_count)
-		qsort(h->specials, h->special_count, sizeof(*h->specials),
-		      by_name);
 	return rc;
 }
 
-static int load_kinds(struct pf_host *h, struct pf_err *err)
+static bool is_step(struct pf_host *h, const struct pf_name_class *class,
+		    uint32_t name)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(h->db, "event_kinds", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(h->db, stmt, err)) == 1) {
-		h->kinds = pf_grow(h->kinds, &h->kind_cap, h->kind_count + 1,
-				   sizeof(*h->kinds));
-		h->kinds[h->kind_count++] =
-			(struct kind_of){ sqlite3_column_int64(stmt, 0),
-					  (unsigned)sqlite3_column_int64(stmt,
-									 1) };
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	return class->is_step ||
+	       (h->has_steps && *pf_map_at(&h->steps, name) == 1);
 }
 
-static unsigned find_kind(const struct pf_host *h, uint32_t type)
-{
-	if (type < h->kind_count && h->kinds[type].id == type)
-		return h->kinds[type].kind;
-	for (size_t i = 0; i < h->kind_count; i++)
-		if (h->kinds[i].id == type)
-			return h->kinds[i].kind;
-	return PF_KIND_COUNT;
-}
-
-static enum special_class find_special(const struct pf_host *h, uint32_t name)
-{
-	size_t low = PF_SEARCH(i, h->special_count, h->specials[i].name < name);
-
-	if (low < h->special_count && h->specials[low].name == name)
-		return h->specials[low].class;
-	return 0;
-}
-
-/* The class of an event; PF_HOST_CLASSES if it has none. */
-static enum pf_host_class classify(const struct pf_host *h, unsigned kind,
+/* The class of an event by its kind and name; PF_HOST_CLASSES: it has none. */
+static enum pf_host_class classify(struct pf_host *h, unsigned kind,
+				   const struct pf_name_class *class,
 				   uint32_t name)
 {
-	switch (kind) {
-	case PF_KIND_RUNTIME:
-	case PF_KIND_DRIVER:
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
 		return PF_HOST_RUNTIME;
-	case PF_KIND_CPU_OP:
-	case PF_KIND_ANNOTATION:
-		switch (find_special(h, name)) {
-		case STEP:
-			return PF_HOST_CLASSES;
-		case DATA:
-			return PF_HOST_DATA;
-		default:
-			return PF_HOST_CPU;
-		}
-	case PF_KIND_HOST: /* TensorFlow has no categories */
-		if (h->data_count && find_special(h, name) == DATA)
-			return PF_HOST_DATA;
+	if (class->range == PF_CAUSE_DATA)
+		return PF_HOST_DATA;
+	/* TensorFlow has no categories, only names */
+	if (kind == PF_KIND_HOST || is_step(h, class, name))
 		return PF_HOST_CLASSES;
-	default:
-		return PF_HOST_CLASSES;
-	}
+	return PF_HOST_CPU;
 }
 
-static void note_call(const struct pf_host *h, uint32_t name,
-		      struct pf_host_span *span)
+/* An event as a span: 1, 0 if it adds nothing to its thread, or -1. */
+static int take(struct pf_host *h, struct thread *t, uint32_t i,
+		struct pf_err *err)
 {
-	enum special_class special = find_special(h, name);
+	const struct pf_block *b = t->block;
+	unsigned kind = pf_names_kind(h->names, b->type[i]);
+	const struct pf_name_class *name;
+	enum pf_host_class class;
+	int64_t end;
 
-	span->is_sync = special == SYNC;
-	span->is_launch = special == LAUNCH;
+	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER &&
+	    kind != PF_KIND_CPU_OP && kind != PF_KIND_ANNOTATION &&
+	    kind != PF_KIND_HOST)
+		return 0;
+	name = pf_names_class(h->names, b->name[i], err);
+	if (!name)
+		return -1;
+	class = classify(h, kind, name, b->name[i]);
+	end = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	if (class == PF_HOST_CLASSES || end <= t->covered_to[class])
+		return 0;
+	t->covered_to[class] = end;
+	t->span = (struct pf_host_span){ .start_ns = b->start_ns[i],
+					 .end_ns = end,
+					 .class = class };
+	if (class == PF_HOST_RUNTIME) {
+		t->span.is_sync = name->is_sync;
+		t->span.is_launch = name->launches != PF_LAUNCHES_NONE;
+	}
+	return 1;
 }
 
 /* The next span of a thread that adds something: 1, 0 or -1. */
-static int advance(const struct pf_host *h, struct thread *t,
-		   struct pf_err *err)
+static int advance(struct pf_host *h, struct thread *t, struct pf_err *err)
 {
 	for (;;) {
-		const struct pf_block *b = t->block;
 		uint32_t first;
-		int rc;
+		int rc = 0;
 
-		for (; b && t->place < b->count; t->place++) {
-			uint32_t i = t->place;
-			unsigned kind = find_kind(h, b->type[i]);
-			int64_t start = b->start_ns[i];
-			int64_t end = pf_span_end(start, b->dur_ns[i]);
-			enum pf_host_class class;
-
-			class = classify(h, kind, b->name[i]);
-			if (class == PF_HOST_CLASSES ||
-			    end <= t->covered_to[class])
-				continue;
-			t->covered_to[class] = end;
-			t->span = (struct pf_host_span){ .start_ns = start,
-							 .end_ns = end,
-							 .class = class };
-			if (class == PF_HOST_RUNTIME)
-				note_call(h, b->name[i], &t->span);
-			t->place++;
-			return 1;
-		}
+		while (!rc && t->block && t->place < t->block->count)
+			rc = take(h, t, t->place++, err);
+		if (rc)
+			return rc;
 		rc = pf_cursor_block(t->cursor, &t->block, &first, err);
 		if (rc <= 0)
 			return rc;
@@ -278,8 +183,10 @@ struct pf_host *pf_host_new(struct pf_db *db, int64_t trace_id,
 	struct pf_host *h = pf_calloc(1, sizeof(*h));
 
 	h->db = db;
-	if (!load_specials(h, err) && !(steps && add_steps(h, steps, err)) &&
-	    !load_kinds(h, err) && !open_threads(h, trace_id, err))
+	pf_map_init(&h->steps);
+	h->names = pf_names_new(db, err);
+	if (h->names && !(steps && add_steps(h, steps, err)) &&
+	    !open_threads(h, trace_id, err))
 		return h;
 	pf_host_free(h);
 	return NULL;
@@ -292,8 +199,8 @@ void pf_host_free(struct pf_host *h)
 	for (size_t i = 0; i < h->open; i++)
 		pf_cursor_free(h->threads[i].cursor);
 	free(h->threads);
-	free(h->specials);
-	free(h->kinds);
+	pf_names_free(h->names);
+	pf_map_release(&h->steps);
 	free(h);
 }
 

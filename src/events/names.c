@@ -5,14 +5,15 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/kinds.h"
 #include "events/names.h"
 #include "base/intern.h"
+#include "events/words.h"
 #include "base/mem.h"
-#include "trace/event.h"
+#include "store/named.h"
 
 #define DENSE_IDS (1u << 24)
 
@@ -26,8 +27,9 @@ struct pf_names {
 	sqlite3_stmt *text;
 	struct slot *slots;
 	size_t slot_count;
-	unsigned char kinds[256]; /* of types 0..255 */
-	struct pf_name_class other;
+	struct pf_kinds kinds;
+	struct pf_name_class other; /* of the last name that has no slot */
+	uint32_t other_name;
 	struct pf_map frames; /* string.id -> its text among these */
 	struct pf_arena texts;
 };
@@ -80,158 +82,74 @@ bool pf_cause_is_after_call(enum pf_cause cause)
 
 /* ---- calls ---- */
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
-static bool begins_any(const char *text, const char *const *with)
-{
-	for (; *with; with++)
-		if (begins(text, *with))
-			return true;
-	return false;
-}
-
-static bool has_any(const char *text, const char *const *parts)
-{
-	for (; *parts; parts++)
-		if (strstr(text, *parts))
-			return true;
-	return false;
-}
-
-/* The name of a call without its vendor: NULL if it is none. */
-static const char *verb_of(const char *name)
-{
-	static const char *const vendors[] = { "cuda", "hip", "cu", "musa",
-					       "mc" };
-
-	for (size_t i = 0; i < sizeof(vendors) / sizeof(*vendors); i++) {
-		size_t len = strlen(vendors[i]);
-
-		if (!strncmp(name, vendors[i], len) &&
-		    isupper((unsigned char)name[len]))
-			return name + len;
-	}
-	return NULL;
-}
-
 static void classify_call(const char *name, struct pf_name_class *c)
 {
-	static const char *const syncs[] = { "DeviceSynchronize",
-					     "CtxSynchronize",
-					     "StreamSynchronize",
-					     "EventSynchronize", NULL };
-	static const char *const copies[] = { "Memcpy", "Memset", NULL };
-	static const char *const blocking[] = {
-		"Malloc",   "Free",           "HostAlloc",      "MemAlloc",
-		"MemFree",  "HostUnregister", "MemHostAlloc",   "HostMalloc",
-		"HostFree", "MemFreeHost",    "ExtMallocWithF", NULL
-	};
-	static const char *const allocator[] = {
-		"HostRegister", "MemGetInfo",   "MemCreate",
-		"MemMap",       "MemSetAccess", "MemUnmap",
-		"MemRelease",   "MemAddress",   NULL
-	};
-	static const char *const modules[] = { "ModuleLoad", "LibraryLoad",
-					       "ModuleGetLoading", NULL };
-	const char *verb = verb_of(name);
-
 	c->call = PF_CAUSE_RUNTIME;
-	if (!verb)
-		return;
-	if (begins_any(verb, syncs)) {
+	if (pf_word(PF_WORD_CALL_SYNC, name)) {
 		c->call = PF_CAUSE_SYNC;
-		c->is_blocking = true;
-	} else if (begins_any(verb, copies)) {
-		c->is_async_copy = strstr(verb, "Async") != NULL;
+		c->is_sync = c->is_blocking = true;
+	} else if (pf_word(PF_WORD_CALL_COPY, name)) {
+		c->is_async_copy = strstr(name, "Async") != NULL;
 		c->is_blocking = !c->is_async_copy;
 		if (c->is_blocking)
 			c->call = PF_CAUSE_COPY;
-	} else if (begins_any(verb, blocking)) {
+	} else if (pf_word(PF_WORD_CALL_BLOCKING, name)) {
 		c->call = PF_CAUSE_ALLOCATOR;
-		c->is_blocking = !strstr(verb, "Async");
-	} else if (begins_any(verb, allocator)) {
+		c->is_blocking = !strstr(name, "Async");
+	} else if (pf_word(PF_WORD_CALL_ALLOCATOR, name)) {
 		c->call = PF_CAUSE_ALLOCATOR;
-	} else if (begins_any(verb, modules)) {
+	} else if (pf_word(PF_WORD_CALL_MODULE, name)) {
 		c->call = PF_CAUSE_MODULE;
 	}
-	c->is_graph = begins(verb, "GraphLaunch");
-	c->is_stream_wait = begins(verb, "StreamWait");
+	c->is_graph = pf_word(PF_WORD_CALL_GRAPH, name);
+	c->is_stream_wait = pf_word(PF_WORD_CALL_STREAM_WAIT, name);
+	if (pf_word(PF_WORD_CALL_NO_LAUNCH, name))
+		return;
+	c->launches = pf_word(PF_WORD_CALL_COPIES, name)   ? PF_LAUNCHES_COPY
+		      : pf_word(PF_WORD_CALL_LAUNCH, name) ? PF_LAUNCHES_KERNEL
+							   : PF_LAUNCHES_NONE;
 }
 
 /* ---- other ranges ---- */
 
 static bool is_compile(const char *name)
 {
-	static const char *const where[] = { "_dynamo", "_inductor", "triton",
-					     "dynamo.", NULL };
-	static const char *const whole[] = {
-		"entire_frame_compile", "backend_compile", "inductor_compile",
-		"compile_fx_inner",     "async_compile",   NULL
-	};
 	const char *function = strstr(name, "): ");
 
-	if (has_any(name, whole))
+	if (pf_word(PF_WORD_COMPILE, name))
 		return true;
 	function = function ? function + 3 : name;
 	/* compile_wrapper() runs what was compiled */
-	return strstr(function, "compile") && has_any(name, where) &&
+	return strstr(function, "compile") && pf_word(PF_WORD_COMPILER, name) &&
 	       !strstr(function, "compiled") &&
 	       !strstr(function, "compile_wrapper");
 }
 
 static bool is_comm_wait(const char *name)
 {
-	static const char *const where[] = { "c10d", "distributed",
-					     "ProcessGroup", NULL };
-
-	if (begins(name, "gloo:"))
-		return true;
-	return has_any(name, where) &&
-	       (strstr(name, "wait") || strstr(name, "barrier"));
+	return pf_word(PF_WORD_COMM_WAIT, name) ||
+	       (pf_word(PF_WORD_COMM_HOST, name) &&
+		(strstr(name, "wait") || strstr(name, "barrier")));
 }
 
-/*
- * Overheads as CUPTI names them.  A full command buffer is no overhead: the
- * GPU has enough to do.
- */
+/* Overheads as CUPTI names them. */
 static enum pf_cause classify_overhead(const char *name)
 {
-	static const char *const modules[] = {
-		"Lazy Function Loading", "Runtime Triggered Module Loading",
-		"Driver Compiler", NULL
-	};
-
-	if (begins_any(name, modules))
+	if (pf_word(PF_WORD_OVERHEAD_MODULE, name))
 		return PF_CAUSE_MODULE;
-	if (begins(name, "Command Buffer Full"))
-		return PF_CAUSE_UNRECORDED;
-	return PF_CAUSE_PROFILER;
+	return pf_word(PF_WORD_OVERHEAD_NONE, name) ? PF_CAUSE_UNRECORDED
+						    : PF_CAUSE_PROFILER;
 }
 
 static enum pf_cause classify_range(const char *name)
 {
-	static const char *const data[] = { "enumerate(DataLoader)",
-					    "enumerate(DataPipe)",
-					    "torch/utils/data/",
-					    "IteratorGetNext", NULL };
-	static const char *const gc[] = { "gc.collect",
-					  "<built-in function collect",
-					  "<built-in method collect",
-					  "garbage collection",
-					  "Garbage Collection",
-					  "Python GC",
-					  NULL };
-
-	if (classify_overhead(name) == PF_CAUSE_MODULE)
+	if (pf_word(PF_WORD_OVERHEAD_MODULE, name))
 		return PF_CAUSE_MODULE;
 	if (is_compile(name))
 		return PF_CAUSE_COMPILE;
-	if (has_any(name, data))
+	if (pf_word(PF_WORD_DATA, name))
 		return PF_CAUSE_DATA;
-	if (has_any(name, gc))
+	if (pf_word(PF_WORD_GC, name))
 		return PF_CAUSE_GC;
 	if (is_comm_wait(name))
 		return PF_CAUSE_COMM;
@@ -253,17 +171,6 @@ static const char *find_line(const char *name)
 	return NULL;
 }
 
-static bool is_user_python(const char *name)
-{
-	static const char *const not_user[] = {
-		"/torch/",     "site-packages", "dist-packages",
-		"lib/python3", "threading.py",  NULL
-	};
-
-	return find_line(name) && !begins(name, "torch/") &&
-	       !begins(name, "<built-in") && !has_any(name, not_user);
-}
-
 struct pf_name_class pf_name_classify(const char *name)
 {
 	struct pf_name_class c = { 0 };
@@ -271,8 +178,9 @@ struct pf_name_class pf_name_classify(const char *name)
 	classify_call(name, &c);
 	c.range = (uint8_t)classify_range(name);
 	c.overhead = (uint8_t)classify_overhead(name);
-	c.is_user_python = is_user_python(name);
-	c.is_step = begins(name, "ProfilerStep#");
+	c.is_user_python = find_line(name) && !pf_word(PF_WORD_LIBRARY, name);
+	c.is_step = pf_word(PF_WORD_STEP, name);
+	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
 	c.is_wait = strstr(name, "Stream Wait") != NULL;
 	return c;
 }
@@ -339,6 +247,8 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 		if (n->slots[name].is_known)
 			return &n->slots[name].class;
 		out = &n->slots[name].class;
+	} else if (name == n->other_name) {
+		return out;
 	}
 	text = pf_names_text_take(n, name, err);
 	if (!text)
@@ -347,33 +257,14 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 	free(text);
 	if (name < n->slot_count)
 		n->slots[name].is_known = true;
+	else
+		n->other_name = name;
 	return out;
 }
 
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type)
 {
-	return type < sizeof(n->kinds) ? n->kinds[type] : PF_KIND_COUNT;
-}
-
-static int load_kinds(struct pf_names *n, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_db_prepare(
-		n->db, "SELECT id, kind FROM event_type ORDER BY id", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	memset(n->kinds, PF_KIND_COUNT, sizeof(n->kinds));
-	while ((rc = pf_db_step(n->db, stmt, err)) == 1) {
-		int64_t id = sqlite3_column_int64(stmt, 0);
-		int64_t kind = sqlite3_column_int64(stmt, 1);
-
-		if (id >= 0 && id < (int64_t)sizeof(n->kinds) && kind >= 0 &&
-		    kind < PF_KIND_COUNT)
-			n->kinds[id] = (unsigned char)kind;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	return pf_kinds_at(&n->kinds, type);
 }
 
 static int make_slots(struct pf_names *n, struct pf_err *err)
@@ -402,10 +293,11 @@ struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err)
 	struct pf_names *n = pf_calloc(1, sizeof(*n));
 
 	n->db = db;
+	n->other_name = PF_ID_NONE;
 	pf_map_init(&n->frames);
-	n->text =
-		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
-	if (n->text && !load_kinds(n, err) && !make_slots(n, err))
+	n->text = pf_named_prepare(db, "string_text", err);
+	if (n->text && !pf_kinds_load(&n->kinds, db, err) &&
+	    !make_slots(n, err))
 		return n;
 	pf_names_free(n);
 	return NULL;
@@ -416,6 +308,7 @@ void pf_names_free(struct pf_names *n)
 	if (!n)
 		return;
 	sqlite3_finalize(n->text);
+	pf_kinds_release(&n->kinds);
 	pf_map_release(&n->frames);
 	pf_arena_release(&n->texts);
 	free(n->slots);

@@ -54,16 +54,26 @@ const char *pf_cause_name(enum pf_cause cause);
  */
 bool pf_cause_is_after_call(enum pf_cause cause);
 
+/* What GPU work a call launches, by its name. */
+enum pf_launches {
+	PF_LAUNCHES_NONE,
+	PF_LAUNCHES_KERNEL, /* kernels or graphs */
+	PF_LAUNCHES_COPY    /* copies or fills */
+};
+
 struct pf_name_class {
 	uint8_t call;     /* enum pf_cause of a runtime or driver call */
 	uint8_t range;    /* of any other range: UNRECORDED if it says none */
 	uint8_t overhead; /* of an overhead record; UNRECORDED: no matter */
+	uint8_t launches; /* enum pf_launches */
+	bool is_sync;     /* a call that only waits for the GPU */
 	bool is_stream_wait; /* a call that makes a stream wait, not the host */
 	bool is_graph;       /* a call that launches a graph */
 	bool is_blocking;    /* a call that waits for the GPU */
 	bool is_async_copy;  /* waits if its copy is from pageable memory */
 	bool is_user_python; /* not torch, a library or Python's own */
 	bool is_step;        /* ProfilerStep#N */
+	bool is_optimizer;   /* a range that torch puts around one */
 	bool is_wait;        /* Stream Wait Event: the GPU waits */
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "idle/gap_explain.h"
+#include "events/gpu_config.h"
 #include "events/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -36,18 +37,13 @@ struct device {
 	struct pf_explain *explain;
 };
 
-struct config {
-	int64_t id, device, stream;
-};
-
 struct finder {
 	struct pf_explain_in in;
 	const struct pf_window *window;
 	int64_t micro_ns;
 	struct pf_track *tracks;
 	size_t track_count;
-	struct config *configs; /* by id */
-	size_t config_count, config_cap;
+	struct pf_gpu_configs configs;
 	struct device *devices; /* of the current trace */
 	size_t count, cap;
 	const struct pf_window_trace *trace;
@@ -236,32 +232,10 @@ static struct device *find_device(struct finder *f, int64_t device)
 static void place_by_config(const struct finder *f, int64_t id,
 			    struct pf_gap_work *e)
 {
-	size_t low = PF_SEARCH(i, f->config_count, f->configs[i].id < id);
+	const struct pf_gpu_config *c = pf_gpu_configs_find(&f->configs, id);
 
-	e->device = e->stream = -1;
-	if (low < f->config_count && f->configs[low].id == id) {
-		e->device = f->configs[low].device;
-		e->stream = f->configs[low].stream;
-	}
-}
-
-static int load_configs(struct finder *f, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(f->in.db, "gpu_configs", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(f->in.db, stmt, err)) == 1) {
-		f->configs = pf_grow(f->configs, &f->config_cap,
-				     f->config_count + 1, sizeof(*f->configs));
-		f->configs[f->config_count++] =
-			(struct config){ sqlite3_column_int64(stmt, 0),
-					 pf_db_int_or(stmt, 1, -1),
-					 pf_db_int_or(stmt, 2, -1) };
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	e->device = c ? c->device : -1;
+	e->stream = c ? c->stream : -1;
 }
 
 /* Where the configuration does not say it, the track does. */
@@ -346,7 +320,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	sqlite3_stmt *stmt = pf_named_prepare(db, "gap_work", err);
 	int rc = -1;
 
-	if (stmt && !load_configs(&f, err))
+	if (stmt && !pf_gpu_configs_load(&f.configs, f.in.db, err))
 		rc = pf_tracks_load(db, 0, &f.tracks, &f.track_count, err);
 	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1)
 		rc = add_row(&f, stmt, err);
@@ -355,7 +329,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; i < f.count; i++)
 		pf_explain_free(f.devices[i].explain);
 	free(f.devices);
-	free(f.configs);
+	pf_gpu_configs_release(&f.configs);
 	pf_explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.track_count);
 	sqlite3_finalize(stmt);

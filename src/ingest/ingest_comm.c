@@ -7,37 +7,24 @@
  */
 #include "config.h"
 
-#include <string.h>
-
 #include "base/mem.h"
+#include "events/words.h"
 #include "ingest/ingest_impl.h"
 #include "base/search.h"
 
 void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 			      const char *text, size_t len)
 {
-	static const struct {
-		const char *prefix;
-		enum pf_comm_rule rule;
-	} prefixes[] = {
-		{ "record_param_comms", PF_COMM_RECORD },
-		{ "c10d::", PF_COMM_C10D },
-		{ "nccl:", PF_COMM_NCCL },
-		{ "gloo:", PF_COMM_GLOO },
-	};
+	unsigned n = pf_word_n(PF_WORD_COMM_OP, text, len);
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
-		size_t n = strlen(prefixes[i].prefix);
-
-		if (len < n || memcmp(text, prefixes[i].prefix, n) != 0)
-			continue;
-		in->comm_names = pf_grow(in->comm_names, &in->comm_names_cap,
-					 in->comm_name_count + 1,
-					 sizeof(*in->comm_names));
-		in->comm_names[in->comm_name_count].id = id;
-		in->comm_names[in->comm_name_count++].rule = prefixes[i].rule;
+	if (!n)
 		return;
-	}
+	in->comm_names =
+		pf_grow(in->comm_names, &in->comm_names_cap,
+			in->comm_name_count + 1, sizeof(*in->comm_names));
+	in->comm_names[in->comm_name_count].id = id;
+	in->comm_names[in->comm_name_count++].rule =
+		(enum pf_comm_rule)(PF_COMM_NAME + n);
 }
 
 /* Ids grow, so names are in their order. */

@@ -24,9 +24,6 @@
 #define SPOOL_BYTES (16u << 20)
 #define NO_OP       UINT32_MAX
 #define DEVICES_MAX (1u << 16)
-#define LABELS_MAX  (1u << 20)
-
-#define LABEL_UNKNOWN 2
 
 struct open {
 	int64_t end_ns;
@@ -50,8 +47,6 @@ struct scan {
 	struct pf_sorter *sorter;
 	sqlite3_stmt *args_text;
 	struct pf_nest nest; /* struct open */
-	uint8_t *labels;     /* by name of an op: 0, 1 or LABEL_UNKNOWN */
-	size_t labels_cap;
 	uint64_t record_count;
 	uint32_t track;
 };
@@ -213,30 +208,12 @@ static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
  */
 static int is_label(struct scan *s, uint32_t name, struct pf_err *err)
 {
-	static const char *const labels[] = {
-		"ProfilerStep#",        "Optimizer.step#",
-		"Optimizer.zero_grad#", "enumerate(DataLoader)#",
-		"enumerate(DataPipe)#",
-	};
-	size_t place = name < LABELS_MAX ? name : LABELS_MAX,
-	       old = s->labels_cap;
-	char *text;
+	const struct pf_name_class *class =
+		pf_names_class(s->out->names, name, err);
 
-	if (place >= old) {
-		s->labels = pf_grow(s->labels, &s->labels_cap, place + 1, 1);
-		memset(s->labels + old, LABEL_UNKNOWN, s->labels_cap - old);
-	}
-	if (place < LABELS_MAX && s->labels[place] != LABEL_UNKNOWN)
-		return s->labels[place];
-	text = pf_names_text_take(s->out->names, name, err);
-	if (!text)
-		return -1;
-	s->labels[place] = 0;
-	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++)
-		if (!strncmp(text, labels[i], strlen(labels[i])))
-			s->labels[place] = 1;
-	free(text);
-	return s->labels[place];
+	return class ? class->is_step || class->is_optimizer ||
+			       class->range == PF_CAUSE_DATA
+		     : -1;
 }
 
 static bool is_inside(const struct scan *s, int64_t at_ns)
@@ -495,7 +472,6 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
 	pf_nest_release(&s.nest);
-	free(s.labels);
 	return rc;
 }
 

@@ -15,6 +15,7 @@
 #include "base/intern.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/words.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/utf8.h"
@@ -217,17 +218,6 @@ static int push(struct depths *d, int64_t start_ns, int64_t end_ns, bool waits)
 
 /* ---- events ---- */
 
-static bool is_waiting_name(const char *name)
-{
-	static const char *const words[] = { "'acquire'", "wait",  "select",
-					     "poll",      "_recv", "sleep" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (strstr(name, words[i]))
-			return true;
-	return false;
-}
-
 static void add_slice(struct pf_slices *g, const struct pf_span *s,
 		      int64_t first_ns, uint32_t name, uint8_t cat, int depth)
 {
@@ -290,8 +280,9 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	if (find_name(l, s, kind, &name, &cat))
 		return -1;
 	depth = push(&state->depths[group], s->start_ns, end,
-		     cat == PF_CAT_PYTHON && is_waiting_name(pf_intern_text(
-						     &l->texts, name, NULL)));
+		     cat == PF_CAT_PYTHON &&
+			     pf_word(PF_WORD_WAITING,
+				     pf_intern_text(&l->texts, name, NULL)));
 	if (depth < 0) {
 		g->too_deep++;
 		return 0;
@@ -435,7 +426,6 @@ static int add_links(struct loader *l)
 	st = pf_named_prepare(l->db, "timeline_launches", l->err);
 	if (!st)
 		return -1;
-	qsort(l->placed, l->placed_count, sizeof(*l->placed), by_track_id);
 	g->link = pf_alloc((size_t)g->count * 4 + 1);
 	memset(g->link, 0xff, (size_t)g->count * 4);
 	sqlite3_bind_int64(st, 1, l->t->trace_id);
@@ -445,6 +435,30 @@ static int add_links(struct loader *l)
 
 		if (work < g->count && call < l->t->group[PF_SLICES_OPS].count)
 			g->link[work] = g->count + call;
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* GPU work is communication also by what launched it. */
+static int mark_comm(struct loader *l)
+{
+	struct pf_slices *g = &l->t->group[PF_SLICES_GPU];
+	sqlite3_stmt *st;
+	int rc;
+
+	if (!g->count)
+		return 0;
+	st = pf_named_prepare(l->db, "timeline_comm", l->err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, l->t->trace_id);
+	while ((rc = pf_db_step(l->db, st, l->err)) == 1) {
+		uint32_t work = find_slice(l, sqlite3_column_int64(st, 0));
+
+		if (work < g->count && (g->cat[work] == PF_CAT_KERNEL ||
+					g->cat[work] == PF_CAT_COPY))
+			g->cat[work] = PF_CAT_COMM;
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -514,6 +528,11 @@ static int load_tracks(struct loader *l)
 		    !strcmp(tracks[i].class_name, "gpu"))
 			rc = load_track(l, &tracks[i]);
 	pf_tracks_free(tracks, count);
+	if (l->placed_count)
+		qsort(l->placed, l->placed_count, sizeof(*l->placed),
+		      by_track_id);
+	if (!rc)
+		rc = mark_comm(l);
 	if (!rc)
 		rc = add_links(l);
 	return rc;

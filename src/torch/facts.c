@@ -13,35 +13,10 @@
 
 #include "base/demangle.h"
 #include "base/mem.h"
+#include "events/words.h"
+#include "store/comm_rule.h"
 
 #define ID_MAX (1u << 22)
-
-static int load_kinds(struct pf_facts *f, struct pf_err *err)
-{
-	sqlite3_stmt *st =
-		pf_db_prepare(f->db, "SELECT id, kind FROM event_type", err);
-	int rc;
-
-	if (!st)
-		return -1;
-	while ((rc = pf_db_step(f->db, st, err)) == 1) {
-		int64_t id = sqlite3_column_int64(st, 0);
-		int64_t kind = sqlite3_column_int64(st, 1);
-		size_t old = f->kinds_cap;
-
-		if (id < 0 || id > 1 << 20 || kind < 0 || kind >= PF_KIND_COUNT)
-			continue;
-		if ((size_t)id >= old) {
-			f->kinds = pf_grow(f->kinds, &f->kinds_cap,
-					   (size_t)id + 1, 1);
-			memset(f->kinds + old, PF_KIND_HOST,
-			       f->kinds_cap - old);
-		}
-		f->kinds[id] = (uint8_t)kind;
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
 
 int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 {
@@ -51,7 +26,7 @@ int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 	pf_map_init(&f->flops);
 	f->empty = pf_intern_add(&f->texts, "", 0);
 	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
-	if (load_kinds(f, err))
+	if (pf_kinds_load(&f->kinds, db, err))
 		return -1;
 	f->name_stmt =
 		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
@@ -70,7 +45,7 @@ void pf_facts_release(struct pf_facts *f)
 	sqlite3_finalize(f->args_stmt);
 	free(f->names);
 	free(f->args);
-	free(f->kinds);
+	pf_kinds_release(&f->kinds);
 	pf_buf_release(&f->scratch);
 	memset(f, 0, sizeof(*f));
 }
@@ -132,16 +107,11 @@ static bool is_dropped(struct pf_json name)
 	return false;
 }
 
+/* A range of a backend: "nccl:all_reduce". */
 static bool is_c10d(struct pf_json name)
 {
-	static const char *const backends[] = {
-		"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:",
-	};
-
-	for (size_t i = 0; i < sizeof(backends) / sizeof(*backends); i++)
-		if (has_prefix(name, backends[i]))
-			return true;
-	return false;
+	return PF_COMM_NAME + pf_word_n(PF_WORD_COMM_OP, name.p, name.len) >=
+	       PF_COMM_NCCL;
 }
 
 /*

@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "events/args.h"
+#include "events/kinds.h"
 #include "torch/flops.h"
 #include "base/intern.h"
 #include "store/db.h"
-#include "trace/event.h"
 
 enum pf_name_flag {
 	PF_NAME_KNOWN = 1,
@@ -60,8 +60,7 @@ struct pf_facts {
 	size_t names_cap;
 	struct pf_args_fact *args;
 	size_t args_cap;
-	uint8_t *kinds; /* by event_type.id */
-	size_t kinds_cap;
+	struct pf_kinds kinds;
 	struct pf_map flops; /* by args id * 8 + formula */
 	sqlite3_stmt *name_stmt, *args_stmt;
 	struct pf_buf scratch;
@@ -74,7 +73,9 @@ void pf_facts_release(struct pf_facts *f);
 /* What an event type is; HOST for an unknown id. */
 static inline unsigned pf_facts_kind(const struct pf_facts *f, uint32_t type)
 {
-	return type < f->kinds_cap ? f->kinds[type] : (unsigned)PF_KIND_HOST;
+	unsigned kind = pf_kinds_at(&f->kinds, type);
+
+	return kind < PF_KIND_COUNT ? kind : (unsigned)PF_KIND_HOST;
 }
 
 int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,

@@ -7,6 +7,7 @@
 
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
+#include "events/names.h"
 
 static bool look(struct scene *s, int fail_on)
 {
@@ -114,14 +115,19 @@ static void test_launches(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	assert_int_equal(pf_doctor_call("cudaLaunchKernelExC"), PF_CALL_LAUNCH);
-	assert_int_equal(pf_doctor_call("hipExtModuleLaunchKernel"),
-			 PF_CALL_LAUNCH);
-	assert_int_equal(pf_doctor_call("cudaGraphLaunch"), PF_CALL_LAUNCH);
-	assert_int_equal(pf_doctor_call("hipMemcpyWithStream"), PF_CALL_COPY);
-	assert_int_equal(pf_doctor_call("cuLaunchHostFunc"), PF_CALL_OTHER);
-	assert_int_equal(pf_doctor_call("cudaMemGetInfo"), PF_CALL_OTHER);
-	assert_int_equal(pf_doctor_call(""), PF_CALL_OTHER);
+	assert_int_equal(pf_name_classify("cudaLaunchKernelExC").launches,
+			 PF_LAUNCHES_KERNEL);
+	assert_int_equal(pf_name_classify("hipExtModuleLaunchKernel").launches,
+			 PF_LAUNCHES_KERNEL);
+	assert_int_equal(pf_name_classify("cudaGraphLaunch").launches,
+			 PF_LAUNCHES_KERNEL);
+	assert_int_equal(pf_name_classify("hipMemcpyWithStream").launches,
+			 PF_LAUNCHES_COPY);
+	assert_int_equal(pf_name_classify("cuLaunchHostFunc").launches,
+			 PF_LAUNCHES_NONE);
+	assert_int_equal(pf_name_classify("cudaMemGetInfo").launches,
+			 PF_LAUNCHES_NONE);
+	assert_int_equal(pf_name_classify("").launches, PF_LAUNCHES_NONE);
 }
 
 static void test_clocks(void **state)

@@ -273,20 +273,6 @@ static void test_input_ops(void **state)
 	scene_close(&s);
 }
 
-static void test_ways(void **state)
-{
-	(void)state;
-	assert_int_equal(pf_copy_find_way("Memcpy HtoD (Pinned -> Device)"),
-			 PF_COPY_HTOD);
-	assert_int_equal(pf_copy_find_way("MEMORY_COPY_DEVICE_TO_HOST"),
-			 PF_COPY_DTOH);
-	assert_int_equal(pf_copy_find_way("CopyDeviceToDevice"), PF_COPY_DTOD);
-	assert_int_equal(pf_copy_find_way("Memcpy PtoP (Device -> Device)"),
-			 PF_COPY_PTOP);
-	assert_int_equal(pf_copy_find_way("__amd_rocclr_copyBuffer"),
-			 PF_COPY_OTHER);
-}
-
 /* Two calls, one with two kernels (a graph), and a kernel without a call. */
 #define LAUNCHES                                                               \
 	CALL("cudaLaunchKernel", 0, 10, 1)                                     \
@@ -384,7 +370,6 @@ int main(void)
 		cmocka_unit_test(test_crossing_call),
 		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_input_ops),
-		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_short_kernels),
 	};

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# Writes data/words.csv as C source.
+BEGIN {
+	FS = ","
+	print "/* Made by src/embed/words.awk; do not edit. */"
+	print "#include \"events/words.h\""
+	print "\nconst struct pf_word_row pf_word_rows[] = {"
+}
+NR > 1 {
+	text = substr($0, length($1 $2) + 3)
+	printf "\t{ PF_WORD_%s, PF_MATCH_%s, sizeof(\"%s\") - 1, \"%s\" },\n",
+		toupper($1), toupper($2), text, text
+}
+END {
+	print "};\n"
+	print "const size_t pf_word_row_count ="
+	print "\tsizeof(pf_word_rows) / sizeof(*pf_word_rows);"
+}

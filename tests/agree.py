@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+"""Figures that several commands print under one meaning are equal.
+
+usage: agree.py NAME FOLDER
+
+FOLDER/COMMAND.json is what commands say of the trace of that name; empty if
+one says nothing.  Each law names one meaning and the places where it is
+printed; None is a place that does not know.  The three traces of
+tests/traces/good-{copy-ways,communication,origins} must also say what they
+were made to say.
+"""
+import json
+import re
+import sys
+from fractions import Fraction
+
+CLASSES = ("kernel", "copy", "memset", "comm", "runtime", "data", "cpu",
+           "other")
+WAYS = ("htod", "dtoh", "dtod", "ptop")
+
+# What is known not to agree.  The list may only get shorter.
+KNOWN = {
+    "mi300_qwen": {"busy time of GPUs", "GPU work in the window",
+                   "time of kernels"},
+}
+
+# What traces were made to say, by meaning.
+PLANTED = {
+    "good-copy-ways": {
+        "copies htod of whole steps": 6, "copies dtoh of whole steps": 2,
+        "copies dtod of whole steps": 4, "copies ptop of whole steps": 2,
+        "bytes ptop of whole steps": 2040, "kernels of whole steps": 4},
+    "good-communication": {
+        "kernels of communication of whole steps": 18,
+        "kernels of communication": 18},
+    "good-origins": {
+        "kernels of whole steps": 16,
+        "GPU work launched before the capture": 4,
+        "GPU work without a launch call": 5},
+}
+
+
+class Trace:
+    """What every command said."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.known = {}
+
+    def document(self, command):
+        if command not in self.known:
+            with open(f"{self.folder}/{command}.json", "rb") as f:
+                self.known[command] = json.loads(
+                    f.read().decode("utf-8", "replace") or "null")
+        return self.known[command]
+
+    def scalar(self, command, key):
+        d = self.document(command)
+        return d and d["scalars"].get(key)
+
+    def rows(self, command, table):
+        d = self.document(command)
+        return d["tables"].get(table, []) if d else None
+
+    def total(self, command, table, key, keep=lambda row: True):
+        rows = self.rows(command, table)
+        if rows is None:
+            return None
+        return sum(r[key] for r in rows if keep(r) and r[key] is not None)
+
+    def steps(self, key):
+        return self.total("steps", "steps", key, lambda r: not r["is_partial"])
+
+    def trend(self, key, times="steps"):
+        """Over all steps; means are printed as exactly as a double can."""
+        rows = self.rows("trend", "trend")
+        if not rows or rows[0].get(key) is None:
+            return None
+        return round(Fraction(rows[0][key]) *
+                     (rows[0][times] if times else 1))
+
+    def diff(self, key, side="a"):
+        for row in self.rows("diff", "structure") or []:
+            if row["what"] == key:
+                return row[side + "_sum"]
+        return None
+
+    def note(self, command, pattern):
+        """The number in a note; 0 if there is no such note."""
+        d = self.document(command)
+        if not d:
+            return None
+        for note in d.get("notes", []):
+            found = re.search(pattern, note)
+            if found:
+                return int(found[1].replace(",", ""))
+        return 0
+
+    def check(self, name, key="count"):
+        for row in self.rows("doctor", "checks") or []:
+            if row["check"] == name:
+                return row[key]
+        return None
+
+
+def laws(t):
+    """(meaning, {place: figure}) of a trace."""
+    for count, column in (("kernels", "kernel_count"),
+                          ("memsets", "memset_count")):
+        yield f"{count} of whole steps", {
+            "steps": t.steps(column), "trend": t.trend(count),
+            "diff A": t.diff(count), "diff B": t.diff(count, "b")}
+    for way in WAYS:
+        for of, suffix in (("copies", "count"), ("bytes", "bytes")):
+            yield f"{of} {way} of whole steps", {
+                "steps": t.steps(f"{way}_{suffix}"),
+                "steps' copies": t.total(
+                    "steps", "copies", suffix,
+                    lambda r, way=way: r["direction"].lower() == way),
+                "trend": t.trend(f"{of}_{way}"),
+                "diff A": t.diff(f"{of}_{way}")}
+    yield "kernels of communication of whole steps", {
+        "trend": t.trend("collectives"), "diff A": t.diff("collectives")}
+    yield "busy time of whole steps", {
+        "steps": t.steps("busy_ns"),
+        "trend": t.trend("busy_share", "step_sum_ns")}
+    for name in CLASSES:
+        steps = t.total("steps", "classes", "mean_ns",
+                        lambda r, name=name: r["class"] == name)
+        trend = t.trend(f"{name}_ns", None)
+        # trend rounds so that they add up to the step
+        is_near = None not in (steps, trend) and abs(steps - trend) <= 1
+        yield f"mean of class {name}", {
+            "steps": steps, "trend": steps if is_near else trend}
+    yield "calls that wait, of whole steps", {
+        "trend": t.trend("syncs"), "diff A": t.diff("syncs")}
+    yield "GPU work launched before the capture", {
+        "doctor": t.check("head orphans"),
+        "diff": t.note("diff", r"A, (\d+) GPU events? were launched before")}
+    yield "GPU work without a launch call", {
+        "doctor": t.check("no launch call"),
+        "diff": t.note("diff", r"A, (\d+) GPU events? have no launch call")}
+    orphans = (t.check("head orphans"), t.check("no launch call"))
+    yield "all GPU work without a launch call", {
+        "doctor": None if None in orphans else sum(orphans),
+        "launches": t.scalar("launches", "orphan_count")}
+    yield "busy time of GPUs", {
+        "gaps": t.scalar("gaps", "busy_ns"),
+        "overlap": t.scalar("overlap", "busy_ns")}
+    yield "GPU work in the window", {
+        "gaps": t.total("gaps", "devices", "event_count"),
+        "overlap": t.total("overlap", "devices", "event_count")}
+    yield "time in the window", {
+        "gaps": t.scalar("gaps", "window_ns"),
+        "gaps' parts": t.document("gaps") and
+        t.scalar("gaps", "busy_ns") + t.scalar("gaps", "idle_ns")}
+    yield "idle time", {
+        "gaps": t.scalar("gaps", "idle_ns"),
+        "its causes": t.total("gaps", "causes", "ns")}
+    yield "time of kernels", {
+        "kernels": t.scalar("kernels", "kernel_ns"),
+        "its groups": t.total("kernels", "kernels", "total_ns"),
+        "its classes": t.total("kernels", "classes", "total_ns"),
+        "its streams": t.total("kernels", "streams", "total_ns"),
+        "steps": t.total("steps", "devices", "kernel_ns")}
+
+    def is_comm(row):
+        return row["class"] == "communication"
+
+    yield "time of kernels of communication", {
+        "kernels": t.total("kernels", "kernels", "total_ns", is_comm),
+        "its classes": t.total("kernels", "classes", "total_ns", is_comm),
+        "overlap": t.total("overlap", "comm_rules", "total_ns"),
+        "its collectives": t.total("overlap", "collectives", "total_ns")}
+    yield "kernels of communication", {
+        "kernels": t.total("kernels", "kernels", "calls", is_comm),
+        "overlap": t.total("overlap", "comm_rules", "count"),
+        "its collectives": t.total("overlap", "collectives", "count")}
+
+
+def main(name, folder):
+    bad = []
+    known = KNOWN.get(name, set())
+    planted = PLANTED.get(name, {})
+    for meaning, places in laws(Trace(folder)):
+        figures = {k: v for k, v in places.items()
+                   if v is not None or meaning in planted}
+        wanted = set(figures.values())
+        if meaning in planted:
+            wanted.add(planted[meaning])
+        if (len(wanted) > 1) == (meaning in known):
+            continue
+        bad.append(meaning + ": " + ", ".join(
+            f"{place} {figure}" for place, figure in figures.items()))
+        if meaning in known:
+            bad.append("  agrees now: remove it from KNOWN of agree.py")
+        if meaning in planted:
+            bad.append(f"  was made to be {planted[meaning]}")
+    print("\n".join(bad))
+    return bool(bad)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

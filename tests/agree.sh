@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+# What several commands print under one meaning is equal (tests/agree.py): for
+# every readable trace of tests/traces and every real one of ../shared.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+mkdir "$tmp/said"
+tap_shown=out
+
+agrees() { # NAME FILE
+	ingested "$1" "$2" || return
+	for command in steps overlap gaps trend doctor launches kernels; do
+		"$profan" $command "$tmp/t.db" --format json \
+			>"$tmp/said/$command.json" 2>"$tmp/err" || :
+	done
+	"$profan" diff "$tmp/t.db" "$tmp/t.db" --format json \
+		>"$tmp/said/diff.json" 2>"$tmp/err" || :
+	run 0 "$PYTHON" "$top_srcdir/tests/agree.py" "$1" "$tmp/said"
+	result "$1"
+}
+
+for file in "$top_srcdir"/tests/traces/good-*.json; do
+	name=${file##*/}
+	agrees "${name%.json}" "$file"
+done
+real_traces agrees
+tap_done

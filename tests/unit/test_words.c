@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of data/words.csv, and how they are searched. */
+#include "unit/support.h"
+
+#include <stdio.h>
+
+#include "events/comm.h"
+#include "events/gpu.h"
+#include "events/words.h"
+
+static void test_matches(void **state)
+{
+	(void)state;
+	assert_int_equal(pf_word(PF_WORD_COMM_KERNEL, "MyNcClKernel"), 1);
+	assert_int_equal(pf_word(PF_WORD_COMM_KERNEL, "ncc"), 0);
+	assert_int_equal(pf_word(PF_WORD_COMM_OP, "c10d::allreduce_"), 2);
+	assert_int_equal(pf_word(PF_WORD_COMM_OP, "my c10d::allreduce_"), 0);
+	assert_int_equal(pf_word_n(PF_WORD_COMM_OP, "nccl:x", 4), 0);
+	assert_int_equal(pf_word_n(PF_WORD_COMM_OP, "nccl:x", 5), 3);
+	assert_true(pf_word(PF_WORD_CALL_BLOCKING, "hipFree"));
+	assert_true(pf_word(PF_WORD_CALL_BLOCKING, "cuMemAlloc_v2"));
+	assert_false(pf_word(PF_WORD_CALL_BLOCKING, "customFree"));
+	assert_false(pf_word(PF_WORD_CALL_BLOCKING, "Free"));
+	assert_false(pf_word(PF_WORD_CALL_BLOCKING, "cudafree"));
+	assert_false(pf_word(PF_WORD_CALL_BLOCKING, ""));
+	assert_true(pf_word(PF_WORD_WAITING, "<method 'acquire' of lock>"));
+}
+
+/* No word without rows, and every row is found by its own text. */
+static void test_table(void **state)
+{
+	bool has_rows[PF_WORD_COUNT] = { false };
+
+	(void)state;
+	for (size_t i = 0; i < pf_word_row_count; i++) {
+		const struct pf_word_row *row = &pf_word_rows[i];
+		char name[128];
+
+		snprintf(name, sizeof(name), "%s%s",
+			 row->match == PF_MATCH_VERB ? "cuda" : "", row->text);
+		assert_int_equal(row->len, strlen(row->text));
+		assert_true(pf_word(row->word, name));
+		has_rows[row->word] = true;
+	}
+	for (size_t i = 0; i < PF_WORD_COUNT; i++)
+		assert_true(has_rows[i]);
+}
+
+/* Rules are stored by number: rows of comm_op must keep their order. */
+static void test_rules(void **state)
+{
+	unsigned rule = PF_COMM_NAME;
+
+	(void)state;
+	for (size_t i = 0; i < pf_word_row_count; i++)
+		if (pf_word_rows[i].word == PF_WORD_COMM_OP)
+			assert_non_null(strstr(
+				pf_comm_rule_words((enum pf_comm_rule)++ rule),
+				pf_word_rows[i].text));
+	assert_int_equal(rule + 1, PF_COMM_RULES);
+}
+
+static void test_ways(void **state)
+{
+	static const struct {
+		const char *name;
+		enum pf_copy_way way;
+	} names[] = {
+		{ "Memcpy HtoD (Pinned -> Device)", PF_COPY_HTOD },
+		{ "Memory copy (M2D)", PF_COPY_HTOD },
+		{ "MEMORY_COPY_DEVICE_TO_HOST", PF_COPY_DTOH },
+		{ "Memcpy D2H", PF_COPY_DTOH },
+		{ "CopyDeviceToDevice", PF_COPY_DTOD },
+		{ "Memcpy P2P", PF_COPY_PTOP },
+		{ "Memcpy PtoP (Device -> Device)", PF_COPY_PTOP },
+		{ "__amd_rocclr_copyBuffer", PF_COPY_OTHER },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		assert_int_equal(pf_gpu_copy_way(names[i].name), names[i].way);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_ways),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

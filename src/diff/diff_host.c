@@ -34,6 +34,7 @@ struct host {
 	uint32_t track_id;
 	struct entry *stack;
 	size_t depth, cap;
+	bool is_one_step;             /* the trace has no steps */
 	struct pf_capture_step *step; /* the last one that was found */
 	const struct pf_block *block;
 	uint32_t slots[PF_SLOT_COUNT]; /* values used up */
@@ -105,10 +106,15 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 	if (step && step->time.step >= 0 &&
 	    pf_span_end(start_ns, dur_ns) > step->time.host_end_ns)
 		step = NULL;
-	while (w->next && w->next->launch_id == id)
+	while (w->next && w->next->launch_id == id) {
+		/* a trace without steps is one of what ran in it */
+		if (h->is_one_step)
+			step = pf_capture_step_over(w->c, h->trace_id,
+						    w->next->start_ns);
 		if (pf_work_add(w, w->next, node, op, shapes, step, err) < 0 ||
 		    pf_work_next(w, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -333,6 +339,9 @@ int pf_work_walk(struct pf_work *w, int64_t trace_id, struct pf_err *err)
 	size_t count = 0;
 	int rc = pf_tracks_load(w->db, trace_id, &tracks, &count, err);
 
+	for (size_t i = 0; i < w->c->step_count; i++)
+		if (w->c->steps[i].time.trace_id == trace_id)
+			h.is_one_step = w->c->steps[i].time.step < 0;
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "host"))
 			rc = walk_track(&h, &tracks[i], err);

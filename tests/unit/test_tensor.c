@@ -30,7 +30,6 @@ static void test_names(void **state)
 		{ "Cijk_Ailk_Bljk_S_B_MT64x64x16_SN", PF_TENSOR_NO },
 		{ "void at::native::vectorized_elementwise_kernel<4>(int)",
 		  PF_TENSOR_NO },
-		{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL", PF_TENSOR_NO },
 		{ "triton_poi_fused_add_0", PF_TENSOR_NO },
 		{ "triton_tem_fused_mm_0", PF_TENSOR_UNKNOWN },
 		{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEff...)",
@@ -159,7 +158,6 @@ static const struct {
 	  "bf16" },
 	{ "fmha_cutlassF_f32_aligned_64x64_rf_sm80(Params)", "attention",
 	  NULL },
-	{ "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "communication", NULL },
 	{ "my_kernel", NULL, NULL },
 	{ "", NULL, NULL },
 };

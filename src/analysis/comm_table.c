@@ -17,18 +17,22 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/named.h"
+#include "table/rows.h"
 #include "trace/event.h"
 
 #define NO_ROW (UINT64_MAX - 1)
 
 struct row {
-	char *collective, *group, *description, *dtype; /* NULL: unknown */
+	const char *collective, *group, *description, *dtype; /* or NULL */
 	int64_t group_size;
 	double factor;
 	struct pf_stats dur;
 	int64_t in_bytes, out_bytes, message_count;
 	/* Of messages whose size is known: for bandwidths. */
 	int64_t rated_bytes, rated_ns, rated_count;
+	/* Once all are known; not a number: unknown. */
+	int64_t mean_ns;
+	double algorithm_rate, bus_rate;
 };
 
 /* What an argset says: its row, and the size of a message. */
@@ -73,8 +77,8 @@ static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 			   .dtype = take_text(c->dtype),
 			   .group_size = c->group_size,
 			   .factor = pf_collective_factor(c) };
-	char *const parts[] = { row.collective, row.group, row.description,
-				row.dtype };
+	const char *const parts[] = { row.collective, row.group,
+				      row.description, row.dtype };
 	struct pf_buf key = { 0 };
 	size_t n;
 
@@ -86,7 +90,7 @@ static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 	pf_buf_release(&key);
 	if (n < t->row_count) {
 		for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-			free(parts[i]);
+			free((char *)parts[i]);
 		return n;
 	}
 	t->rows = pf_grow(t->rows, &t->row_cap, n + 1, sizeof(*t->rows));
@@ -243,71 +247,62 @@ static int by_time(const void *a, const void *b)
 	return rc;
 }
 
-static void put_rate(struct pf_table *table, const struct row *row,
-		     double factor)
+static double rate_of(const struct row *row, double factor)
 {
-	if (row->rated_count && row->rated_ns > 0 && factor >= 0)
-		pf_table_real(table, factor * (double)row->rated_bytes /
-					     (double)row->rated_ns);
-	else
-		pf_table_null(table);
+	return row->rated_count && row->rated_ns > 0 && factor >= 0
+		       ? factor * (double)row->rated_bytes /
+				 (double)row->rated_ns
+		       : NAN;
 }
 
-static void add_row(struct pf_table *table, const struct row *row)
+static void settle(struct row *row)
 {
-	pf_table_string(table, row->collective);
-	pf_table_string(table, row->group);
-	pf_table_string(table, row->description);
-	if (row->group_size > 0)
-		pf_table_int(table, row->group_size);
-	else
-		pf_table_null(table);
-	pf_table_string(table, row->dtype);
-	pf_table_int(table, row->dur.count);
-	pf_table_int(table, row->message_count);
-	if (row->rated_count) {
-		pf_table_int(table, row->in_bytes);
-		pf_table_int(table, row->out_bytes);
-	} else {
-		pf_table_null(table);
-		pf_table_null(table);
-	}
-	pf_table_int(table, row->dur.sum);
-	pf_table_int(table, pf_stats_mean(&row->dur));
-	pf_table_int(table, row->dur.min);
-	pf_table_int(table, row->dur.max);
-	put_rate(table, row, 1);
-	put_rate(table, row, row->factor);
+	row->mean_ns = pf_stats_mean(&row->dur);
+	row->algorithm_rate = rate_of(row, 1);
+	row->bus_rate = rate_of(row, row->factor);
+	if (row->group_size <= 0)
+		row->group_size = -1;
+	if (!row->rated_count)
+		row->in_bytes = row->out_bytes = -1;
 }
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct row, member, key, title, kind)
+static const struct pf_field row_fields[] = {
+	FIELD(collective, "collective", "Collective", PF_TEXT),
+	FIELD(group, "group", "Group", PF_TEXT),
+	FIELD(description, "group_description", "Description",
+	      PF_TEXT | PF_FULL),
+	FIELD(group_size, "group_size", "Ranks", PF_COUNT | PF_KNOWN),
+	FIELD(dtype, "dtype", "Type", PF_TEXT | PF_FULL),
+	FIELD(dur.count, "count", "Kernels", PF_COUNT),
+	FIELD(message_count, "message_count", "Messages", PF_COUNT | PF_FULL),
+	FIELD(in_bytes, "in_bytes", "Data in", PF_BYTES | PF_KNOWN),
+	FIELD(out_bytes, "out_bytes", "Data out",
+	      PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(dur.sum, "total_ns", "Total", PF_NS | PF_FULL),
+	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+	FIELD(dur.min, "min_ns", "Shortest", PF_NS | PF_FULL),
+	FIELD(dur.max, "max_ns", "Longest", PF_NS | PF_FULL),
+	FIELD(algorithm_rate, "algorithm_gb_per_s", "Alg GB/s", PF_REAL),
+	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
+};
+#undef FIELD
 
 static void show_rows(struct pf_comm_table *t, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "collective", "Collective", PF_TEXT },
-		{ "group", "Group", PF_TEXT },
-		{ "group_description", "Description", PF_TEXT | PF_FULL },
-		{ "group_size", "Ranks", PF_COUNT },
-		{ "dtype", "Type", PF_TEXT | PF_FULL },
-		{ "count", "Kernels", PF_COUNT },
-		{ "message_count", "Messages", PF_COUNT | PF_FULL },
-		{ "in_bytes", "Data in", PF_BYTES },
-		{ "out_bytes", "Data out", PF_BYTES | PF_FULL },
-		{ "total_ns", "Total", PF_NS | PF_FULL },
-		{ "mean_ns", "Mean", PF_NS },
-		{ "min_ns", "Shortest", PF_NS | PF_FULL },
-		{ "max_ns", "Longest", PF_NS | PF_FULL },
-		{ "algorithm_gb_per_s", "Alg GB/s", PF_REAL },
-		{ "bus_gb_per_s", "Bus GB/s", PF_REAL },
-	};
-	struct pf_table *table = pf_doc_table(
+	struct pf_table *table = pf_doc_fields(
 		doc, "collectives", "Communication by collective and group",
-		cols, sizeof(cols) / sizeof(*cols));
+		PF_FIELDS(row_fields));
 
 	if (t->row_count)
 		qsort(t->rows, t->row_count, sizeof(*t->rows), by_time);
-	for (size_t i = 0; i < t->row_count; i++)
-		if (t->rows[i].dur.count)
-			add_row(table, &t->rows[i]);
+	for (size_t i = 0; i < t->row_count; i++) {
+		if (!t->rows[i].dur.count)
+			continue;
+		settle(&t->rows[i]);
+		PF_PUT(table, row_fields, t->rows[i]);
+	}
 }
 
 static void show_rules(const struct pf_comm_table *t, struct pf_doc *doc)
@@ -358,10 +353,10 @@ void pf_comm_table_free(struct pf_comm_table *t)
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->row_count; i++) {
-		free(t->rows[i].collective);
-		free(t->rows[i].group);
-		free(t->rows[i].description);
-		free(t->rows[i].dtype);
+		free((char *)t->rows[i].collective);
+		free((char *)t->rows[i].group);
+		free((char *)t->rows[i].description);
+		free((char *)t->rows[i].dtype);
 	}
 	sqlite3_finalize(t->args);
 	pf_intern_release(&t->keys);

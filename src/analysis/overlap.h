@@ -16,8 +16,11 @@
 #ifndef PF_ANALYSIS_OVERLAP_H
 #define PF_ANALYSIS_OVERLAP_H
 
-#include "events/window.h"
+#include "analysis/comm_table.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "events/gpu.h"
+#include "events/window.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -25,6 +28,50 @@ struct pf_overlap_args {
 	struct pf_window_args window;
 };
 
+/* Times in ns.  What is exposed is what nothing above it hides. */
+struct pf_overlap_figures {
+	int64_t total_ns, busy_ns, idle_ns, computation_ns;
+	int64_t exposed_comm_ns, exposed_copy_ns, exposed_memset_ns;
+	int64_t comm_ns, copy_ns, memset_ns;
+	int64_t overlap_ns; /* communication behind computation */
+	int64_t event_count;
+	/* Of the total; not a number: there is none. */
+	double computation_share, exposed_comm_share, exposed_copy_share;
+	double exposed_memset_share, idle_share;
+	double overlap_share;                     /* of communication */
+	int64_t together_ns[1 << PF_GPU_CLASSES]; /* just these classes run */
+};
+
+struct pf_overlap_device {
+	int64_t trace_id, rank, device; /* the last two -1: unknown */
+	struct pf_overlap_figures f;
+};
+
+struct pf_overlap_together {
+	const char *classes;
+	int64_t ns;
+	double busy_share;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_overlap {
+	struct pf_window window;
+	struct pf_overlap_figures all; /* summed over devices */
+	struct pf_overlap_device *devices;
+	size_t device_count;
+	struct pf_overlap_together together[1 << PF_GPU_CLASSES];
+	size_t together_count;
+	struct pf_comm_table *comm;
+	struct pf_arena texts;
+	int64_t step_count; /* that make up the window, or 0 */
+};
+
+int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
+		    struct pf_overlap *out, struct pf_err *err);
+void pf_overlap_release(struct pf_overlap *overlap);
+void pf_overlap_show(const struct pf_overlap *overlap, struct pf_doc *doc);
+
+/* Both, who waits for whom, and what is not to be trusted. */
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 	       struct pf_doc *doc, struct pf_err *err);
 

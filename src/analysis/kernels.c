@@ -10,13 +10,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kernels_impl.h"
-#include "events/trust.h"
+#include "analysis/kernels.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/sat.h"
 #include "base/spool.h"
+#include "base/stats.h"
+#include "events/by_event.h"
+#include "events/gpu.h"
+#include "events/trust.h"
 #include "store/named.h"
+#include "table/rows.h"
 #include "trace/event.h"
+
+/* Where calls of a group differ, and where nothing is known. */
+#define VARIES (-2)
+#define NONE   (-1)
+
+/* A kernel on its way to its group. */
+struct item {
+	int64_t op_id, order, dur_ns, config, device, stream;
+	uint32_t name, is_comm;
+};
+
+/* Nearest ranks of durations. */
+enum { MEDIAN, P90, P99, RANKS };
+
+struct weighted {
+	double sum, weight;
+};
+
+struct group {
+	uint32_t first, second; /* numbers of texts: name and op, ... */
+	struct pf_stats stats;
+	int64_t ranks[RANKS];
+	struct pf_kernel_kind kind; /* of its first, if it has one name */
+	int64_t grid, block, registers, shared, device, stream;
+	struct weighted blocks_per_sm, occupancy;
+};
+
+struct tally {
+	int64_t calls, ns;
+};
+
+struct kernels {
+	struct pf_db *db;
+	struct pf_kernels *out;
+	struct pf_gpu *gpu;
+	sqlite3_stmt *shapes;
+	struct pf_tensor *tensor;
+	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
+	struct pf_map names;   /* string.id -> number of text */
+	struct pf_map kinds;   /* string.id, is_comm -> its kind */
+	struct pf_map argsets; /* argset.id -> number of text */
+	struct pf_map places;  /* two numbers of texts -> group */
+	struct group *groups;
+	size_t group_count, group_cap;
+	struct pf_by_event *by_op;
+	struct pf_sorter *by_group;
+	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
+	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
+	struct pf_intern stream_keys;
+};
+
+/* Are groups of kernels, not of operators? */
+static inline bool has_name(const struct kernels *k)
+{
+	return k->out->group != PF_KERNELS_BY_OP_SHAPE &&
+	       k->out->group != PF_KERNELS_BY_OP;
+}
 
 static const unsigned percents[RANKS] = { 50, 90, 99 };
 
@@ -24,7 +86,7 @@ static const unsigned percents[RANKS] = { 50, 90, 99 };
 
 static uint32_t add_text(struct kernels *k, const char *text)
 {
-	return pf_intern_add(&k->texts, text, strlen(text));
+	return pf_intern_add(&k->out->names, text, strlen(text));
 }
 
 static int name_text(struct kernels *k, uint32_t name, uint32_t *out,
@@ -141,7 +203,7 @@ static void add_weighted(struct weighted *w, double value, int64_t weight)
 
 static bool is_by_op(const struct kernels *k)
 {
-	return k->args->group == BY_NAME_OP || !has_name(k);
+	return k->out->group == PF_KERNELS_BY_NAME_OP || !has_name(k);
 }
 
 static int add_to_group(struct kernels *k, const struct item *item,
@@ -195,8 +257,8 @@ static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
 	if (!c)
 		return add_text(k, "");
 	geometry_texts(k, c, &grid, &block);
-	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->texts, grid, NULL));
-	pf_buf_adds(&text, pf_intern_text(&k->texts, block, NULL));
+	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->out->names, grid, NULL));
+	pf_buf_adds(&text, pf_intern_text(&k->out->names, block, NULL));
 	number = add_text(k, text.data);
 	pf_buf_release(&text);
 	return number;
@@ -212,7 +274,7 @@ static int put_kernel(struct kernels *k, const struct item *item,
 	if (name_text(k, item->name, &name, err) < 0)
 		return -1;
 	second =
-		k->args->group == BY_NAME
+		k->out->group == PF_KERNELS_BY_NAME
 			? 0
 			: geometry(k, pf_gpu_find_config(k->gpu, item->config));
 	return add_to_group(k, item, name, second, err);
@@ -227,16 +289,18 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 		pf_intern_add(&k->stream_keys, (const char *)key, sizeof(key));
 	struct pf_kernel_kind kind;
 	struct tally *tally;
-	struct stream *s;
+	struct pf_kernels *out = k->out;
+	struct pf_kernel_stream *s;
 
-	k->streams = pf_grow(k->streams, &k->stream_cap, n + 1u,
-			     sizeof(*k->streams));
-	s = &k->streams[n];
-	if (n + 1 > k->stream_count) {
-		k->stream_count = n + 1;
-		*s = (struct stream){ key[0], ev->trace->rank,
-				      key[1], key[2],
-				      0,      0 };
+	out->streams = pf_grow(out->streams, &out->stream_cap, n + 1u,
+			       sizeof(*out->streams));
+	s = &out->streams[n];
+	if (n + 1 > out->stream_count) {
+		out->stream_count = n + 1;
+		*s = (struct pf_kernel_stream){ .trace_id = key[0],
+						.rank = ev->trace->rank,
+						.device = key[1],
+						.stream = key[2] };
 	}
 	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind, err) < 0)
 		return -1;
@@ -245,8 +309,8 @@ static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 	pf_sat_sum(&tally->ns, ev->dur_ns);
 	s->calls++;
 	pf_sat_sum(&s->total_ns, ev->dur_ns);
-	k->calls++;
-	pf_sat_sum(&k->total_ns, ev->dur_ns);
+	out->calls++;
+	pf_sat_sum(&out->total_ns, ev->dur_ns);
 	k->use_calls[kind.use]++;
 	pf_sat_sum(&k->use_ns[kind.use], ev->dur_ns);
 	return 0;
@@ -286,14 +350,14 @@ static int resolve_op(struct kernels *k, const struct item *item,
 	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
 
 	if (!block) {
-		k->without_op++;
-		k->without_op_ns += item->dur_ns;
+		k->out->without_op++;
+		k->out->without_op_ns += item->dur_ns;
 	} else if (name_text(k, block->name[place], &op, err) < 0) {
 		return -1;
 	}
-	if (k->args->group == BY_OP)
+	if (k->out->group == PF_KERNELS_BY_OP)
 		return add_to_group(k, item, op, 0, err);
-	if (k->args->group == BY_OP_SHAPE) {
+	if (k->out->group == PF_KERNELS_BY_OP_SHAPE) {
 		shapes = add_text(k, "");
 		if (block && block->args[place] < PF_ID_INLINE &&
 		    shape_text(k, block->args[place], &shapes, err) < 0)
@@ -338,12 +402,197 @@ static int find_ranks(struct kernels *k, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
+/* ---- what was found ---- */
+
+static double share_of(const struct kernels *k, int64_t ns)
+{
+	return pf_num_share(ns, k->out->total_ns);
+}
+
+static const char *text_of(const struct kernels *k, int64_t number)
+{
+	return pf_intern_text(&k->out->names, (uint32_t)number, NULL);
+}
+
+/* The text that all calls have, unless it is empty. */
+static const char *same_text(const struct kernels *k, int64_t number)
+{
+	const char *text = number >= 0 ? text_of(k, number) : NULL;
+
+	return text && *text ? text : NULL;
+}
+
+/* May the products of an operator run in another precision? */
+enum op_word {
+	OP_OPEN, /* not known: no operator of PyTorch, or none at all */
+	OP_LISTED,
+	OP_FIXED
+};
+
+static enum op_word op_word(const struct kernels *k, const char *op)
+{
+	if (strncmp(op, "aten::", 6) != 0)
+		return OP_OPEN;
+	return pf_tensor_op(k->tensor, op) ? OP_LISTED : OP_FIXED;
+}
+
+/* Are there figures of a kernel of this kind and operator to add up? */
+static bool is_product(enum pf_kernel_class cls, enum op_word word)
+{
+	if (cls == PF_CLASS_GEMM || cls == PF_CLASS_CONV)
+		return word != OP_FIXED;
+	return cls == PF_CLASS_UNKNOWN && word == OP_LISTED;
+}
+
+/*
+ * Time in matrix products and convolutions that may run in another precision.
+ * A kernel of unknown purpose is one if its operator says so.
+ */
+static void add_product(struct kernels *k, struct pf_kernel_row *row)
+{
+	static const char *const words[] = { NULL, "yes", "no" };
+	enum op_word word = op_word(k, row->second);
+	struct pf_kernels *out = k->out;
+
+	row->op_eligible = words[word];
+	if (!is_product(row->kind.class, word))
+		return;
+	pf_sat_sum(&out->product_ns, row->total_ns);
+	if (row->kind.precision == PF_PRECISION_FP32)
+		pf_sat_sum(&out->product_fp32_ns, row->total_ns);
+	if (row->kind.precision == PF_PRECISION_UNKNOWN)
+		pf_sat_sum(&out->product_unknown_ns, row->total_ns);
+}
+
+static void add_kind(struct kernels *k, struct pf_kernel_row *row)
+{
+	struct pf_buf text = { 0 };
+
+	pf_kernel_short_name(&text, row->first);
+	row->short_name = pf_arena_string(&k->out->texts, text.data);
+	pf_buf_release(&text);
+	if (row->kind.use != PF_TENSOR_UNKNOWN)
+		row->tensor_cores = pf_tensor_word(row->kind.use);
+	row->class_word = pf_class_word(row->kind.class);
+	row->precision = pf_precision_word(row->kind.precision);
+}
+
+static double mean_of(const struct weighted *w)
+{
+	return w->weight > 0 ? w->sum / w->weight : NAN;
+}
+
+static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
+{
+	struct pf_kernel_row row = {
+		.first = text_of(k, g->first),
+		.second = text_of(k, g->second),
+		.calls = g->stats.count,
+		.total_ns = g->stats.sum,
+		.share = share_of(k, g->stats.sum),
+		.mean_ns = pf_stats_mean(&g->stats),
+		.median_ns = g->ranks[MEDIAN],
+		.p90_ns = g->ranks[P90],
+		.p99_ns = g->ranks[P99],
+		.max_ns = g->stats.max,
+		.min_ns = g->stats.min,
+		.sd_ns = pf_stats_sd(&g->stats),
+		.blocks_per_sm = mean_of(&g->blocks_per_sm),
+		.occupancy_percent = mean_of(&g->occupancy),
+		.registers = g->registers,
+		.shared_bytes = g->shared,
+		.device = g->device,
+		.stream = g->stream,
+		.grid = same_text(k, g->grid),
+		.block = same_text(k, g->block),
+		.kind = g->kind,
+	};
+
+	if (has_name(k))
+		add_kind(k, &row);
+	if (k->out->group == PF_KERNELS_BY_NAME_OP)
+		add_product(k, &row);
+	return row;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct pf_kernel_row *x = a, *y = b;
+	int rc;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	rc = strcmp(x->first, y->first);
+	if (!rc)
+		rc = strcmp(x->second, y->second);
+	return rc ? rc : (int)x->kind.class - (int)y->kind.class;
+}
+
+/* No text is added any more: pointers to them hold. */
+static void take_rows(struct kernels *k, struct pf_kernels *out)
+{
+	int64_t so_far = 0;
+
+	out->row_count = (int64_t)k->group_count;
+	out->rows = pf_calloc(k->group_count + 1, sizeof(*out->rows));
+	for (size_t i = 0; i < k->group_count; i++)
+		out->rows[i] = row_of(k, &k->groups[i]);
+	qsort(out->rows, k->group_count, sizeof(*out->rows), by_total);
+	for (size_t i = 0; i < k->group_count; i++) {
+		pf_sat_sum(&so_far, out->rows[i].total_ns);
+		out->rows[i].cumulative_share = share_of(k, so_far);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pf_kernel_stream *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->stream > y->stream) - (x->stream < y->stream);
+}
+
+/* Nothing is claimed of tensor cores where much is unknown. */
+static void take_sums(struct kernels *k, struct pf_kernels *out)
+{
+	out->tensor_core_ns = k->use_ns[PF_TENSOR_YES];
+	out->tensor_unknown_ns = k->use_ns[PF_TENSOR_UNKNOWN];
+	out->tensor_unknown_calls = k->use_calls[PF_TENSOR_UNKNOWN];
+	out->tensor_core_share =
+		!out->total_ns || share_of(k, out->tensor_unknown_ns) >
+					  PF_KERNELS_MOST_UNKNOWN
+			? NAN
+			: share_of(k, out->tensor_core_ns);
+	for (int c = 0; c < PF_CLASSES; c++)
+		for (int p = 0; p < PF_PRECISIONS; p++) {
+			const struct tally *t = &k->by_kind[c][p];
+
+			if (t->calls)
+				out->classes[out->class_count++] =
+					(struct pf_kernel_class_row){
+						pf_class_word((
+							enum pf_kernel_class)c),
+						pf_precision_word(
+							(enum pf_precision)p),
+						t->calls, t->ns,
+						share_of(k, t->ns)
+					};
+		}
+	for (size_t i = 0; i < out->stream_count; i++)
+		out->streams[i].share = share_of(k, out->streams[i].total_ns);
+	if (out->stream_count)
+		qsort(out->streams, out->stream_count, sizeof(*out->streams),
+		      by_place);
+}
+
 /* ---- the whole ---- */
 
 static int set_up(struct kernels *k, const struct pf_window *window,
 		  struct pf_err *err)
 {
-	pf_intern_init(&k->texts);
 	pf_intern_init(&k->stream_keys);
 	pf_map_init(&k->configs);
 	pf_map_init(&k->kinds);
@@ -369,7 +618,6 @@ static void tear_down(struct kernels *k)
 	sqlite3_finalize(k->shapes);
 	pf_by_event_free(k->by_op);
 	pf_sorter_free(k->by_group);
-	pf_intern_release(&k->texts);
 	pf_intern_release(&k->stream_keys);
 	pf_tensor_free(k->tensor);
 	pf_map_release(&k->configs);
@@ -377,39 +625,61 @@ static void tear_down(struct kernels *k)
 	pf_map_release(&k->names);
 	pf_map_release(&k->argsets);
 	pf_map_release(&k->places);
-	free(k->streams);
 	free(k->groups);
 }
 
 static unsigned needs(const struct pf_kernels_args *args)
 {
 	switch (args->group) {
-	case BY_OP_SHAPE:
+	case PF_KERNELS_BY_OP_SHAPE:
 		return PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_SHAPES;
-	case BY_NAME_OP:
+	case PF_KERNELS_BY_NAME_OP:
 		return PF_TRUST_WORK | PF_TRUST_LINKS;
 	default:
 		return PF_TRUST_WORK;
 	}
 }
 
+int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
+		    struct pf_kernels *out, struct pf_err *err)
+{
+	struct kernels k = { .db = db, .out = out };
+
+	out->group = (enum pf_kernels_group)args->group;
+	pf_intern_init(&out->names);
+	if (pf_window_resolve(db, &args->window, &out->window, err))
+		return -1;
+	if (set_up(&k, &out->window, err) < 0 || gather(&k, err) < 0 ||
+	    resolve_ops(&k, err) < 0 || find_ranks(&k, err) < 0) {
+		tear_down(&k);
+		return -1;
+	}
+	take_rows(&k, out);
+	take_sums(&k, out);
+	tear_down(&k);
+	return 0;
+}
+
+void pf_kernels_release(struct pf_kernels *k)
+{
+	pf_intern_release(&k->names);
+	pf_arena_release(&k->texts);
+	free(k->rows);
+	free(k->streams);
+	pf_window_release(&k->window);
+	*k = (struct pf_kernels){ 0 };
+}
+
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_doc *doc, struct pf_err *err)
 {
-	struct kernels k = { .db = db, .args = args };
-	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &window, err);
+	struct pf_kernels k = { 0 };
+	int rc = pf_kernels_find(db, args, &k, err);
 
-	if (rc)
-		return -1;
-	if (set_up(&k, &window, err) < 0 || gather(&k, err) < 0 ||
-	    resolve_ops(&k, err) < 0 || find_ranks(&k, err) < 0)
-		rc = -1;
-	else
+	if (!rc) {
 		pf_kernels_show(&k, doc);
-	if (!rc)
-		rc = pf_trust_note(db, &window, needs(args), doc, err);
-	tear_down(&k);
-	pf_window_release(&window);
+		rc = pf_trust_note(db, &k.window, needs(args), doc, err);
+	}
+	pf_kernels_release(&k);
 	return rc;
 }

@@ -82,7 +82,8 @@ static int run_kernels(struct pf_db *db, const struct pf_parts *p,
 static int run_callers(struct pf_db *db, const struct pf_parts *p,
 		       struct pf_doc *doc, struct pf_err *err)
 {
-	const struct pf_kernels_args args = { .window = p->window, .group = 1 };
+	const struct pf_kernels_args args = { .window = p->window,
+					      .group = PF_KERNELS_BY_NAME_OP };
 
 	return pf_kernels(db, &args, doc, err);
 }

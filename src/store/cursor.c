@@ -229,24 +229,39 @@ static void fill_in(struct pf_block *b)
 	b->mask = b->mask ? b->mask : narrow;
 }
 
+#define COLS_KEPT (PF_COLBIT(PF_COL_SLOT) - 1) /* few ask for slots */
+
 /* The arrays grow to the first full block and stay. */
+static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
+{
+	if (b->capacity >= count)
+		return;
+	pf_block_release(b);
+	pf_block_init_for(b, count, columns);
+}
+
 static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
 		      uint32_t count, struct pf_err *err)
 {
-	int rc = pf_kept_load(c->db, st, id, count, c->columns, &c->block, err);
+	struct pf_block *b = &c->block;
+	uint64_t slots = c->columns & ~COLS_KEPT;
+	int rc = pf_kept_load(c->db, st, id, count, c->columns & COLS_KEPT, b,
+			      err);
 
-	if (rc) {
-		fill_in(&c->block);
-		return rc < 0 ? -1 : 0;
-	}
-	if (c->own.capacity < count) {
-		pf_block_release(&c->own);
-		pf_block_init_for(&c->own, count, c->columns);
-	}
-	if (pf_block_load(c->db, st, id, count, c->columns, &c->own, err))
+	if (rc < 0)
 		return -1;
+	if (!rc || slots)
+		make_room(&c->own, count, c->columns);
+	if (rc) {
+		fill_in(b);
+		memcpy(b->slot, c->own.slot, sizeof(b->slot));
+		return slots ? pf_block_load(c->db, st, id, count, slots, b,
+					     err)
+			     : 0;
+	}
+	rc = pf_block_load(c->db, st, id, count, c->columns, &c->own, err);
 	c->block = c->own;
-	return 0;
+	return rc;
 }
 
 static int read_block(struct pf_cursor *c, struct pf_statements *s,

@@ -23,6 +23,7 @@
 #include "timeline/slices.h"
 #include "base/sat.h"
 #include "store/cursor.h"
+#include "store/ints.h"
 #include "store/named.h"
 #include "trace/event.h"
 
@@ -60,7 +61,7 @@ struct loader {
 	const struct pf_redact *redact;
 	struct pf_names *classes;
 	struct pf_intern texts; /* visible names -> number */
-	struct pf_map names;    /* string.id and kind -> number << 8 | cat */
+	struct pf_map names;    /* string.id and kind -> number << 8 | sort */
 	sqlite3_stmt *text;
 	struct placed *placed;
 	size_t placed_count, placed_cap;
@@ -144,9 +145,23 @@ static enum pf_slice_cat find_cat(unsigned kind, const char *name)
 	return host_cat(kind, pf_name_classify(name));
 }
 
-/* Number and class of an event's name. */
+#define WAITS 0x80 /* beside enum pf_slice_cat */
+
+/* The category of a name that is shown so, and whether Python waits in it. */
+static uint8_t sort_of(struct loader *l, unsigned kind, const char *name,
+		       uint32_t number)
+{
+	enum pf_slice_cat cat = find_cat(kind, name);
+	bool waits = cat == PF_CAT_PYTHON &&
+		     pf_word(PF_WORD_WAITING,
+			     pf_intern_text(&l->texts, number, NULL));
+
+	return (uint8_t)(cat | (waits ? WAITS : 0));
+}
+
+/* Number and sort of an event's name. */
 static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
-		     uint32_t *name, uint8_t *cat)
+		     uint32_t *name, uint8_t *sort)
 {
 	uint64_t *known;
 	const char *text;
@@ -155,7 +170,7 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 		char *copy = pf_memdup0(s->inline_name, s->inline_name_len);
 
 		*name = add_name(l, copy, s->inline_name_len);
-		*cat = (uint8_t)find_cat(kind, copy);
+		*sort = sort_of(l, kind, copy, *name);
 		free(copy);
 		return 0;
 	}
@@ -171,11 +186,11 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 		text = rc ? (const char *)sqlite3_column_text(l->text, 0) : "";
 		if (!text)
 			text = "";
-		*known = (uint64_t)add_name(l, text, strlen(text)) << 8 |
-			 find_cat(kind, text);
+		*name = add_name(l, text, strlen(text));
+		*known = (uint64_t)*name << 8 | sort_of(l, kind, text, *name);
 	}
 	*name = (uint32_t)(*known >> 8);
-	*cat = (uint8_t)(*known & 0xff);
+	*sort = (uint8_t)*known;
 	return 0;
 }
 
@@ -268,7 +283,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	struct pf_slice_track *track;
 	int64_t at, end;
 	uint32_t name;
-	uint8_t cat;
+	uint8_t sort;
 
 	if (group < 0 || !l->t->is_wanted[group])
 		return 0;
@@ -277,12 +292,9 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	    at < 0 || at >= g->until_ns || s->dur_ns < 0 ||
 	    __builtin_add_overflow(s->start_ns, s->dur_ns, &end))
 		return 0;
-	if (find_name(l, s, kind, &name, &cat))
+	if (find_name(l, s, kind, &name, &sort))
 		return -1;
-	depth = push(&state->depths[group], s->start_ns, end,
-		     cat == PF_CAT_PYTHON &&
-			     pf_word(PF_WORD_WAITING,
-				     pf_intern_text(&l->texts, name, NULL)));
+	depth = push(&state->depths[group], s->start_ns, end, sort & WAITS);
 	if (depth < 0) {
 		g->too_deep++;
 		return 0;
@@ -294,7 +306,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	track->launches += kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
 	if (s->seq < placed->count)
 		placed->slice[s->seq] = g->count;
-	add_slice(g, s, l->t->first_ns, name, cat, depth);
+	add_slice(g, s, l->t->first_ns, name, (uint8_t)(sort & ~WAITS), depth);
 	return 0;
 }
 
@@ -418,25 +430,25 @@ static uint32_t find_slice(const struct loader *l, int64_t event_id)
 static int add_links(struct loader *l)
 {
 	struct pf_slices *g = &l->t->group[PF_SLICES_GPU];
-	sqlite3_stmt *st;
+	struct pf_ints *links;
+	const int64_t *row;
 	int rc;
 
 	if (!g->count || !l->t->group[PF_SLICES_OPS].count)
 		return 0;
-	st = pf_named_prepare(l->db, "timeline_launches", l->err);
-	if (!st)
+	links = pf_ints_new(l->db, "gpu_links", l->err);
+	if (!links)
 		return -1;
 	g->link = pf_alloc((size_t)g->count * 4 + 1);
 	memset(g->link, 0xff, (size_t)g->count * 4);
-	sqlite3_bind_int64(st, 1, l->t->trace_id);
-	while ((rc = pf_db_step(l->db, st, l->err)) == 1) {
-		uint32_t work = find_slice(l, sqlite3_column_int64(st, 0));
-		uint32_t call = find_slice(l, sqlite3_column_int64(st, 1));
+	while ((rc = pf_ints_next(links, &row, l->err)) == 1) {
+		uint32_t work = find_slice(l, row[0]);
+		uint32_t call = find_slice(l, row[1]);
 
 		if (work < g->count && call < l->t->group[PF_SLICES_OPS].count)
 			g->link[work] = g->count + call;
 	}
-	sqlite3_finalize(st);
+	pf_ints_free(links);
 	return rc;
 }
 

@@ -45,16 +45,7 @@ if [ -n "${LONG-}" ]; then
 		name=${file##*/}
 		compare "${name%.json}" "$file"
 	done
-	real_traces compare
-	tap_done
 fi
 compare good-kineto "$top_srcdir/tests/traces/good-kineto.json"
-for name in b200_vllm_eager mi300_triton_compile two_ranks_rank-0; do
-	file=$shared/traces/$name.json.gz
-	if [ -f "$file" ]; then
-		compare "$name" "$file"
-	else
-		skip "$name" "NOT TESTED: ../shared/traces is not there"
-	fi
-done
+real_traces compare
 tap_done

@@ -85,6 +85,19 @@ EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/others tests/report tests/truth
 
+# ---- with every real trace and every made one; check has the quick ones ----
+check-long:
+	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
+.PHONY: check-long
+
+# ---- all but suites that only hold figures of commands against a second count
+# in Python: under sanitizers they run no line that the others do not ----
+COUNTS = agree doctor hta laws_sql peers precision
+check-code:
+	$(MAKE) $(AM_MAKEFLAGS) check \
+		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'
+.PHONY: check-code
+
 # ---- what torch says, release by release: part of check ----
 check-truth: profan
 	$(AM_V_at)$(AM_TESTS_ENVIRONMENT) \

@@ -15,33 +15,31 @@ JOIN op AS o ON o.id = g.op_id WHERE g.kind IN (7, 8, 9) GROUP BY o.name'
 calls='SELECT call, dur_ns AS cpu_ns, gpu_dur_ns AS gpu_ns, delay_ns
 FROM launches'
 
-for file in "$shared"/traces/*.json.gz; do
-	trace=${file##*/}
-	trace=${trace%.json.gz}
-	if ! run 0 "$profan" ingest -q "$file" -o "$tmp/t.db"; then
-		not_ok "$trace: ingest" "$tmp/err"
-		continue
-	fi
+check() { # NAME FILE
+	ingested "$1: ingest" "$2" || return
 	for command in overlap kernels launches steps ops calls; do
 		case $command in
-		ops) set -- query "$tmp/t.db" "$ops" ;;
-		calls) set -- query "$tmp/t.db" "$calls" ;;
+		ops) set -- "$1" query "$tmp/t.db" "$ops" ;;
+		calls) set -- "$1" query "$tmp/t.db" "$calls" ;;
 		# HTA looks at all of the capture
-		overlap) set -- overlap "$tmp/t.db" --whole ;;
-		*) set -- $command "$tmp/t.db" ;;
+		overlap) set -- "$1" overlap "$tmp/t.db" --whole ;;
+		*) set -- "$1" $command "$tmp/t.db" ;;
 		esac
+		trace=$1
+		shift
 		if ! run 0 "$profan" "$@" --format json; then
 			not_ok "$trace: $command" "$tmp/err"
-			continue
-		fi
-		cp "$tmp/out" "$tmp/json"
-		if run 0 "$PYTHON" "$top_srcdir/tests/peers.py" "$peers" \
-			$command "$tmp/json" "$trace" &&
+		elif cp "$tmp/out" "$tmp/json" &&
+			run 0 "$PYTHON" "$top_srcdir/tests/peers.py" "$peers" \
+				$command "$tmp/json" "$trace" &&
 			! grep -q '^not ok' "$tmp/out"; then
 			ok "$trace: $command: $(grep -c '^ok' "$tmp/out") figures"
 		else
 			not_ok "$trace: $command" "$tmp/out" "$tmp/err"
 		fi
+		set -- "$trace"
 	done
-done
+}
+
+real_traces check
 tap_done

@@ -10,7 +10,8 @@
 #   skip_all WHY                      the whole script
 #   ingested NAME FILE                into $tmp/t.db; false and not_ok if it fails
 #   real_traces COMMAND...            runs it with NAME and FILE for each trace
-#                                     of ../shared; skipped where it is not
+#                                     of ../shared; skipped where it is not, and
+#                                     those of 200 KB and more without LONG=1
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -109,8 +110,12 @@ real_traces() {
 	fi
 	for tap_trace in "$shared"/traces/*.json.gz; do
 		tap_name=${tap_trace##*/}
+		[ -n "${LONG-}" ] ||
+			[ "$(wc -c <"$tap_trace")" -lt 200000 ] || continue
 		"$@" "${tap_name%.json.gz}" "$tap_trace"
 	done
+	[ -n "${LONG-}" ] ||
+		skip "larger real traces" "NOT TESTED: make check-long does"
 }
 
 tap_done() {

@@ -21,6 +21,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/spool.h"
+#include "table/rows.h"
 #include "events/by_event.h"
 #include "trace/event.h"
 
@@ -75,7 +76,9 @@ static const int64_t delay_from_ns[] = {
 	0,      1000,   2000,   5000,    10000,    20000,     50000,
 	100000, 200000, 500000, 1000000, 10000000, 100000000,
 };
-#define DELAYS (sizeof(delay_from_ns) / sizeof(*delay_from_ns))
+_Static_assert(sizeof(delay_from_ns) / sizeof(*delay_from_ns) ==
+		       PF_LAUNCH_DELAYS,
+	       "PF_LAUNCH_DELAYS");
 
 struct launches {
 	struct pf_db *db;
@@ -83,9 +86,9 @@ struct launches {
 	struct pf_map by_name, op_by_name;
 	struct op *ops;
 	size_t op_count, op_cap;
-	struct pf_table *slow; /* the slowest calls */
-	int64_t delay_counts[DELAYS];
-	int64_t kernels, kernel_ns, brief_count, brief_ns;
+	struct pf_launches *out;
+	int64_t delay_counts[PF_LAUNCH_DELAYS];
+	int64_t kernel_ns, brief_ns;
 	struct call *calls;
 	size_t call_count, call_cap;
 	struct stream *streams;
@@ -93,7 +96,6 @@ struct launches {
 	struct pf_intern stream_keys;
 	struct pf_by_event *works, *briefs;
 	struct pf_sorter *changes, *delays;
-	int64_t orphans;
 };
 
 static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
@@ -119,11 +121,11 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 {
 	struct brief b = { ev->op_id, ev->dur_ns, ev->launch_id };
 
-	l->kernels++;
+	l->out->kernel_count++;
 	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
 	if (ev->dur_ns >= SHORT_NS)
 		return 0;
-	l->brief_count++;
+	l->out->short_kernel_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
 	return pf_by_event_add(l->briefs, &b, err);
 }
@@ -140,7 +142,7 @@ static int gather(struct launches *l, struct pf_err *err)
 		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
 			return -1;
 		if (!ev->launch_id) {
-			l->orphans++;
+			l->out->orphan_count++;
 		} else if (pf_by_event_add(l->works, &w, err) < 0) {
 			return -1;
 		}
@@ -171,27 +173,28 @@ static int put_change(struct launches *l, int64_t time, bool is_launch,
 
 static void note_delay(struct launches *l, int64_t delay_ns)
 {
-	size_t i = DELAYS - 1;
+	size_t i = PF_LAUNCH_DELAYS - 1;
 
 	while (i && delay_ns < delay_from_ns[i])
 		i--;
 	l->delay_counts[i]++;
 }
 
-static int note_slow(struct launches *l, const struct launch *at,
-		     int64_t delay_ns, struct pf_err *err)
-{
-	const char *text = pf_gpu_name(l->gpu, at->name, err);
+struct slow {
+	const char *call;
+	int64_t start_ns, cpu_ns, delay_ns, gpu_ns;
+};
 
-	if (!text)
-		return -1;
-	pf_table_string(l->slow, text);
-	pf_table_int(l->slow, at->start_ns);
-	pf_table_int(l->slow, at->cpu_ns);
-	pf_table_int(l->slow, delay_ns);
-	pf_table_int(l->slow, at->gpu_ns);
-	return 0;
-}
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct slow, member, key, title, kind)
+static const struct pf_field slow_fields[] = {
+	FIELD(call, "call", "Call", PF_TEXT),
+	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
+	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
+	FIELD(delay_ns, "delay_ns", "Delay", PF_NS),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+};
+#undef FIELD
 
 /* A call, all of whose work has been met. */
 static int end_call(struct launches *l, const struct launch *at,
@@ -210,8 +213,15 @@ static int end_call(struct launches *l, const struct launch *at,
 	c->short_work += at->gpu_ns < at->cpu_ns;
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
-	if (at->cpu_ns > SLOW_CALL_NS && note_slow(l, at, d.delay_ns, err) < 0)
-		return -1;
+	if (at->cpu_ns > SLOW_CALL_NS) {
+		struct slow slow = { pf_gpu_name(l->gpu, at->name, err),
+				     at->start_ns, at->cpu_ns, d.delay_ns,
+				     at->gpu_ns };
+
+		if (!slow.call)
+			return -1;
+		PF_PUT(l->out->slow, slow_fields, slow);
+	}
 	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
 	    put_change(l, at->work_ns, false, at->stream, err) < 0)
 		return -1;
@@ -308,7 +318,13 @@ static int find_lengths(struct launches *l, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-/* ---- the answer ---- */
+/* ---- what was found, in order ---- */
+
+static const char *text_of(struct launches *l, uint32_t name,
+			   struct pf_err *err)
+{
+	return pf_arena_string(&l->out->texts, pf_gpu_name(l->gpu, name, err));
+}
 
 static int by_total(const void *a, const void *b)
 {
@@ -319,9 +335,43 @@ static int by_total(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
+static void take_calls(struct launches *l, struct pf_launches *out,
+		       struct pf_err *err)
+{
+	struct pf_launch_call *all = &out->all;
+
+	if (l->call_count)
+		qsort(l->calls, l->call_count, sizeof(*l->calls), by_total);
+	out->calls = pf_calloc(l->call_count + 1, sizeof(*out->calls));
+	for (size_t i = 0; i < l->call_count; i++) {
+		const struct call *c = &l->calls[i];
+
+		out->calls[out->call_count++] =
+			(struct pf_launch_call){ text_of(l, c->name, err),
+						 c->cpu.count,
+						 c->cpu.sum,
+						 c->cpu.max,
+						 c->gpu.sum,
+						 c->median_delay,
+						 c->delay.max,
+						 c->short_work,
+						 c->slow,
+						 c->delayed,
+						 c->early };
+		all->count += c->cpu.count;
+		pf_sat_sum(&all->cpu_ns, c->cpu.sum);
+		all->short_count += c->short_work;
+		all->slow_count += c->slow;
+		all->delayed_count += c->delayed;
+		all->early_count += c->early;
+	}
+	out->short_share = pf_num_share(all->short_count, all->count);
+	out->short_kernel_share = pf_num_share(l->brief_ns, l->kernel_ns);
+}
+
 static int by_place(const void *a, const void *b)
 {
-	const struct stream *x = a, *y = b;
+	const struct pf_launch_stream *x = a, *y = b;
 
 	if (x->trace_id != y->trace_id)
 		return x->trace_id < y->trace_id ? -1 : 1;
@@ -330,112 +380,42 @@ static int by_place(const void *a, const void *b)
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-static int add_calls(struct launches *l, struct pf_doc *doc, struct pf_err *err)
+static void take_streams(const struct launches *l, struct pf_launches *out)
 {
-	static const struct pf_col cols[] = {
-		{ "call", "Call", PF_TEXT },
-		{ "count", "Calls", PF_COUNT },
-		{ "cpu_ns", "CPU", PF_NS },
-		{ "gpu_ns", "GPU", PF_NS },
-		{ "median_delay_ns", "Delay", PF_NS },
-		{ "max_delay_ns", "Longest", PF_NS },
-		{ "short_count", "Bound", PF_COUNT },
-		{ "slow_count", "Over 50 us", PF_COUNT | PF_FULL },
-		{ "delayed_count", "Delayed", PF_COUNT | PF_FULL },
-		{ "early_count", "Early", PF_COUNT | PF_FULL },
-		{ "max_cpu_ns", "Longest call", PF_NS | PF_FULL },
-	};
-	struct pf_table *t = pf_doc_table(doc, "calls", "Launch calls", cols,
-					  sizeof(cols) / sizeof(*cols));
-
-	if (l->call_count)
-		qsort(l->calls, l->call_count, sizeof(*l->calls), by_total);
-	for (size_t i = 0; i < l->call_count; i++) {
-		const struct call *c = &l->calls[i];
-		const char *name = pf_gpu_name(l->gpu, c->name, err);
-
-		if (!name)
-			return -1;
-		pf_table_string(t, name);
-		pf_table_int(t, c->cpu.count);
-		pf_table_int(t, c->cpu.sum);
-		pf_table_int(t, c->gpu.sum);
-		pf_table_int(t, c->median_delay);
-		pf_table_int(t, c->delay.max);
-		pf_table_int(t, c->short_work);
-		pf_table_int(t, c->slow);
-		pf_table_int(t, c->delayed);
-		pf_table_int(t, c->early);
-		pf_table_int(t, c->cpu.max);
-	}
-	return 0;
-}
-
-static void add_streams(struct launches *l, struct pf_doc *doc)
-{
-	static const struct pf_col cols[] = {
-		{ "trace_id", "Trace", PF_INT },
-		{ "device", "GPU", PF_INT },
-		{ "stream", "Stream", PF_INT },
-		{ "launch_count", "Launches", PF_COUNT },
-		{ "mean_length", "Mean queue", PF_REAL },
-		{ "max_length", "Longest", PF_COUNT },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "streams", "Queue length at the launch", cols,
-			     sizeof(cols) / sizeof(*cols));
-
-	if (l->stream_count)
-		qsort(l->streams, l->stream_count, sizeof(*l->streams),
-		      by_place);
+	out->streams = pf_calloc(l->stream_count + 1, sizeof(*out->streams));
 	for (size_t i = 0; i < l->stream_count; i++) {
 		const struct stream *s = &l->streams[i];
 
-		if (!s->length.count)
-			continue;
-		pf_table_int(t, s->trace_id);
-		pf_table_int(t, s->device);
-		pf_table_int(t, s->stream);
-		pf_table_int(t, s->length.count);
-		pf_table_real(t, s->length.mean);
-		pf_table_int(t, s->length.max);
+		if (s->length.count)
+			out->streams[out->stream_count++] =
+				(struct pf_launch_stream){
+					s->trace_id,   s->device,
+					s->stream,     s->length.count,
+					s->length.max, s->length.mean,
+				};
 	}
+	qsort(out->streams, out->stream_count, sizeof(*out->streams), by_place);
 }
 
 /* From the first to the last that is not empty. */
-static void add_delays(const struct launches *l, struct pf_doc *doc)
+static void take_delays(const struct launches *l, struct pf_launches *out)
 {
-	static const struct pf_col cols[] = {
-		{ "from_ns", "From", PF_NS },
-		{ "to_ns", "To", PF_NS },
-		{ "count", "Launches", PF_COUNT },
-		{ "share", "Share", PF_RATIO },
-		{ "negative_count", "of them negative", PF_COUNT },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "delays", "Delay from call to GPU work", cols,
-			     sizeof(cols) / sizeof(*cols));
-	size_t first = 0, end = DELAYS;
-	int64_t count = 0, early = 0;
+	size_t first = 0, end = PF_LAUNCH_DELAYS;
 
-	for (size_t i = 0; i < l->call_count; i++) {
-		count += l->calls[i].cpu.count;
-		early += l->calls[i].early;
-	}
 	while (first < end && !l->delay_counts[first])
 		first++;
 	while (end > first && !l->delay_counts[end - 1])
 		end--;
-	for (size_t i = first; i < end; i++) {
-		pf_table_int(t, delay_from_ns[i]);
-		if (i + 1 < DELAYS)
-			pf_table_int(t, delay_from_ns[i + 1]);
-		else
-			pf_table_null(t);
-		pf_table_int(t, l->delay_counts[i]);
-		pf_table_real(t, pf_num_share(l->delay_counts[i], count));
-		pf_table_int(t, i ? 0 : early);
-	}
+	for (size_t i = first; i < end; i++)
+		out->delays[out->delay_count++] = (struct pf_launch_delay){
+			.from_ns = delay_from_ns[i],
+			.to_ns = i + 1 < PF_LAUNCH_DELAYS ? delay_from_ns[i + 1]
+							  : -1,
+			.count = l->delay_counts[i],
+			.share = pf_num_share(l->delay_counts[i],
+					      out->all.count),
+			.negative_count = i ? 0 : out->all.early_count,
+		};
 }
 
 static int by_count(const void *a, const void *b)
@@ -447,110 +427,25 @@ static int by_count(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static int add_ops(struct launches *l, struct pf_doc *doc, struct pf_err *err)
+static void take_ops(struct launches *l, struct pf_launches *out,
+		     struct pf_err *err)
 {
-	static const struct pf_col cols[] = {
-		{ "op", "Operator", PF_TEXT },
-		{ "count", "Kernels", PF_COUNT },
-		{ "share", "Share", PF_RATIO },
-		{ "gpu_ns", "GPU", PF_NS },
-		{ "mean_ns", "Mean", PF_NS },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "short_kernels", "Kernels under 10 us", cols,
-			     sizeof(cols) / sizeof(*cols));
-
 	if (l->op_count)
 		qsort(l->ops, l->op_count, sizeof(*l->ops), by_count);
+	out->ops = pf_calloc(l->op_count + 1, sizeof(*out->ops));
 	for (size_t i = 0; i < l->op_count; i++) {
 		const struct op *op = &l->ops[i];
-		const char *name = op->name == PF_ID_NONE
-					   ? "(none)"
-					   : pf_gpu_name(l->gpu, op->name, err);
 
-		if (!name)
-			return -1;
-		pf_table_string(t, name);
-		pf_table_int(t, op->count);
-		pf_table_real(t, pf_num_share(op->count, l->kernels));
-		pf_table_int(t, op->gpu_ns);
-		pf_table_int(t, op->gpu_ns / op->count);
+		out->ops[out->op_count++] = (struct pf_launch_op){
+			.name = op->name == PF_ID_NONE
+					? "(none)"
+					: text_of(l, op->name, err),
+			.count = op->count,
+			.share = pf_num_share(op->count, out->kernel_count),
+			.gpu_ns = op->gpu_ns,
+			.mean_ns = op->gpu_ns / op->count,
+		};
 	}
-	return 0;
-}
-
-static const struct pf_col slow_cols[] = {
-	{ "call", "Call", PF_TEXT }, { "start_ns", "Start", PF_INT | PF_FULL },
-	{ "cpu_ns", "CPU", PF_NS },  { "delay_ns", "Delay", PF_NS },
-	{ "gpu_ns", "GPU", PF_NS },
-};
-#define SLOW_COLS (sizeof(slow_cols) / sizeof(*slow_cols))
-
-/* Filled while calls are read: of any number only the slowest stay. */
-static void begin_slow(struct launches *l, int64_t limit)
-{
-	struct pf_order order = { "cpu_ns", limit };
-
-	l->slow = pf_table_new("slow_calls", NULL, slow_cols, SLOW_COLS);
-	pf_table_order(l->slow, &order);
-}
-
-static void add_slow(const struct launches *l, struct pf_doc *doc)
-{
-	struct pf_table *t = pf_doc_table(doc, "slow_calls", "Calls over 50 us",
-					  slow_cols, SLOW_COLS);
-	int64_t dropped = pf_table_settle(l->slow);
-
-	for (size_t i = 0; i < pf_table_row_count(l->slow); i++)
-		for (size_t c = 0; c < SLOW_COLS; c++)
-			pf_table_cell(t, &pf_table_row(l->slow, i)[c]);
-	if (dropped)
-		pf_doc_note(doc,
-			    "%" PRId64 " more rows of 'slow_calls'; "
-			    "--limit -1 shows all",
-			    dropped);
-}
-
-static void add_scalars(const struct launches *l, struct pf_doc *doc)
-{
-	int64_t count = 0, cpu = 0, shorter = 0, slow = 0, delayed = 0,
-		early = 0;
-	char part[PF_NUM_MAX], time[PF_NUM_MAX];
-
-	for (size_t i = 0; i < l->call_count; i++) {
-		const struct call *c = &l->calls[i];
-
-		count += c->cpu.count;
-		pf_sat_sum(&cpu, c->cpu.sum);
-		shorter += c->short_work;
-		slow += c->slow;
-		delayed += c->delayed;
-		early += c->early;
-	}
-	pf_num_show_ratio(part, pf_num_share(shorter, count));
-	if (count)
-		pf_doc_finding(doc,
-			       "%s of the launches start GPU work that is "
-			       "shorter than the call, which took %s in all",
-			       part, pf_num_show_ns(time, cpu));
-	else
-		pf_doc_finding(doc, "No GPU work has a launch call");
-	pf_doc_int(doc, "launch_count", "Launches", PF_COUNT, count);
-	pf_doc_int(doc, "cpu_ns", "CPU time of the calls", PF_NS, cpu);
-	pf_doc_real(doc, "short_share", "GPU work shorter than call", PF_RATIO,
-		    pf_num_share(shorter, count));
-	pf_doc_int(doc, "slow_count", "Calls over 50 us", PF_COUNT, slow);
-	pf_doc_int(doc, "delayed_count", "Delays over 100 us", PF_COUNT,
-		   delayed);
-	pf_doc_int(doc, "kernel_count", "Kernels", PF_COUNT, l->kernels);
-	pf_doc_int(doc, "short_kernel_count", "Kernels under 10 us", PF_COUNT,
-		   l->brief_count);
-	pf_doc_real(doc, "short_kernel_share", "  their share of kernel time",
-		    PF_RATIO, pf_num_share(l->brief_ns, l->kernel_ns));
-	pf_doc_int(doc, "early_count", "GPU work before the call's end",
-		   PF_COUNT, early);
-	pf_doc_int(doc, "orphan_count", "GPU events without a call", PF_COUNT,
-		   l->orphans);
 }
 
 static int set_up(struct launches *l, const struct pf_window *window,
@@ -578,7 +473,6 @@ static void tear_down(struct launches *l)
 	pf_sorter_free(l->changes);
 	pf_sorter_free(l->delays);
 	pf_by_event_free(l->briefs);
-	pf_table_free(l->slow);
 	pf_map_release(&l->by_name);
 	pf_map_release(&l->op_by_name);
 	pf_intern_release(&l->stream_keys);
@@ -587,33 +481,174 @@ static void tear_down(struct launches *l)
 	free(l->streams);
 }
 
-int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
-		struct pf_doc *doc, struct pf_err *err)
+int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
+		     int64_t limit, struct pf_launches *out, struct pf_err *err)
 {
-	struct launches l = { .db = db };
-	struct pf_window window = { 0 };
-	int rc = pf_window_resolve(db, &args->window, &window, err);
+	const struct pf_order order = { "cpu_ns", limit };
+	struct launches l = { .db = db, .out = out };
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	if (rc)
 		return -1;
-	begin_slow(&l, doc->lists ? doc->order.limit : -1);
-	if (set_up(&l, &window, err) < 0 || gather(&l, err) < 0 ||
+	out->slow = pf_fields_table("slow_calls", NULL, PF_FIELDS(slow_fields));
+	pf_table_order(out->slow, &order);
+	if (set_up(&l, &out->window, err) < 0 || gather(&l, err) < 0 ||
 	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
 	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
 		rc = -1;
 	} else {
-		add_scalars(&l, doc);
-		rc = add_calls(&l, doc, err);
-		add_delays(&l, doc);
-		if (!rc)
-			rc = add_ops(&l, doc, err);
-		add_slow(&l, doc);
-		add_streams(&l, doc);
+		take_calls(&l, out, err);
+		take_streams(&l, out);
+		take_delays(&l, out);
+		take_ops(&l, out, err);
+		rc = err->code ? -1 : 0;
 	}
-	if (!rc)
-		rc = pf_trust_note(db, &window, PF_TRUST_WORK | PF_TRUST_LINKS,
-				   doc, err);
 	tear_down(&l);
-	pf_window_release(&window);
+	return rc;
+}
+
+void pf_launches_release(struct pf_launches *l)
+{
+	pf_table_free(l->slow);
+	pf_arena_release(&l->texts);
+	free(l->calls);
+	free(l->streams);
+	free(l->ops);
+	pf_window_release(&l->window);
+	*l = (struct pf_launches){ 0 };
+}
+
+/* ---- how it is said ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_call, member, key, title, kind)
+static const struct pf_field call_fields[] = {
+	FIELD(name, "call", "Call", PF_TEXT),
+	FIELD(count, "count", "Calls", PF_COUNT),
+	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(median_delay_ns, "median_delay_ns", "Delay", PF_NS),
+	FIELD(max_delay_ns, "max_delay_ns", "Longest", PF_NS),
+	FIELD(short_count, "short_count", "Bound", PF_COUNT),
+	FIELD(slow_count, "slow_count", "Over 50 us", PF_COUNT | PF_FULL),
+	FIELD(delayed_count, "delayed_count", "Delayed", PF_COUNT | PF_FULL),
+	FIELD(early_count, "early_count", "Early", PF_COUNT | PF_FULL),
+	FIELD(max_cpu_ns, "max_cpu_ns", "Longest call", PF_NS | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_stream, member, key, title, kind)
+static const struct pf_field stream_fields[] = {
+	FIELD(trace_id, "trace_id", "Trace", PF_INT),
+	FIELD(device, "device", "GPU", PF_INT),
+	FIELD(stream, "stream", "Stream", PF_INT),
+	FIELD(launch_count, "launch_count", "Launches", PF_COUNT),
+	FIELD(mean_length, "mean_length", "Mean queue", PF_REAL),
+	FIELD(max_length, "max_length", "Longest", PF_COUNT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_delay, member, key, title, kind)
+static const struct pf_field delay_fields[] = {
+	FIELD(from_ns, "from_ns", "From", PF_NS),
+	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
+	FIELD(count, "count", "Launches", PF_COUNT),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(negative_count, "negative_count", "of them negative", PF_COUNT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_op, member, key, title, kind)
+static const struct pf_field op_fields[] = {
+	FIELD(name, "op", "Operator", PF_TEXT),
+	FIELD(count, "count", "Kernels", PF_COUNT),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launches, member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(all.count, "launch_count", "Launches", PF_COUNT),
+	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS),
+	FIELD(short_share, "short_share", "GPU work shorter than call",
+	      PF_RATIO),
+	FIELD(all.slow_count, "slow_count", "Calls over 50 us", PF_COUNT),
+	FIELD(all.delayed_count, "delayed_count", "Delays over 100 us",
+	      PF_COUNT),
+	FIELD(kernel_count, "kernel_count", "Kernels", PF_COUNT),
+	FIELD(short_kernel_count, "short_kernel_count", "Kernels under 10 us",
+	      PF_COUNT),
+	FIELD(short_kernel_share, "short_kernel_share",
+	      "  their share of kernel time", PF_RATIO),
+	FIELD(all.early_count, "early_count", "GPU work before the call's end",
+	      PF_COUNT),
+	FIELD(orphan_count, "orphan_count", "GPU events without a call",
+	      PF_COUNT),
+};
+
+static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+
+	if (l->all.count)
+		pf_doc_finding(doc,
+			       "%s of the launches start GPU work that is "
+			       "shorter than the call, which took %s in all",
+			       pf_num_show_ratio(part, l->short_share),
+			       pf_num_show_ns(time, l->all.cpu_ns));
+	else
+		pf_doc_finding(doc, "No GPU work has a launch call");
+}
+
+static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
+{
+	int64_t dropped = pf_table_settle(l->slow);
+	struct pf_table *t = pf_doc_fields(
+		doc, "slow_calls", "Calls over 50 us", PF_FIELDS(slow_fields));
+
+	for (size_t i = 0; i < pf_table_row_count(l->slow); i++)
+		for (size_t c = 0; c < pf_table_col_count(t); c++)
+			pf_table_cell(t, &pf_table_row(l->slow, i)[c]);
+	if (dropped)
+		pf_doc_note(doc,
+			    "%" PRId64 " more rows of 'slow_calls'; "
+			    "--limit -1 shows all",
+			    dropped);
+}
+
+void pf_launches_show(const struct pf_launches *l, struct pf_doc *doc)
+{
+	add_finding(l, doc);
+	PF_SCALARS(doc, figures, *l);
+	PF_ROWS(doc, "calls", "Launch calls", call_fields, l->calls,
+		l->call_count);
+	PF_ROWS(doc, "delays", "Delay from call to GPU work", delay_fields,
+		l->delays, l->delay_count);
+	PF_ROWS(doc, "short_kernels", "Kernels under 10 us", op_fields, l->ops,
+		l->op_count);
+	add_slow(l, doc);
+	PF_ROWS(doc, "streams", "Queue length at the launch", stream_fields,
+		l->streams, l->stream_count);
+}
+
+int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
+		struct pf_doc *doc, struct pf_err *err)
+{
+	int64_t limit = doc->lists ? doc->order.limit : -1;
+	struct pf_launches l = { 0 };
+	int rc = pf_launches_find(db, args, limit, &l, err);
+
+	if (!rc) {
+		pf_launches_show(&l, doc);
+		rc = pf_trust_note(db, &l.window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+	}
+	pf_launches_release(&l);
 	return rc;
 }

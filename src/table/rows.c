@@ -48,16 +48,32 @@ struct pf_cell pf_field_cell(const struct pf_field *field, const void *row)
 	return cell;
 }
 
+static struct pf_col *cols_take(const struct pf_field *fields, size_t count)
+{
+	struct pf_col *cols = pf_calloc(count ? count : 1, sizeof(*cols));
+
+	for (size_t i = 0; i < count; i++)
+		cols[i] = column(&fields[i]);
+	return cols;
+}
+
 struct pf_table *pf_doc_fields(struct pf_doc *doc, const char *name,
 			       const char *title, const struct pf_field *fields,
 			       size_t count)
 {
-	struct pf_col *cols = pf_calloc(count ? count : 1, sizeof(*cols));
-	struct pf_table *t;
+	struct pf_col *cols = cols_take(fields, count);
+	struct pf_table *t = pf_doc_table(doc, name, title, cols, count);
 
-	for (size_t i = 0; i < count; i++)
-		cols[i] = column(&fields[i]);
-	t = pf_doc_table(doc, name, title, cols, count);
+	free(cols);
+	return t;
+}
+
+struct pf_table *pf_fields_table(const char *name, const char *title,
+				 const struct pf_field *fields, size_t count)
+{
+	struct pf_col *cols = cols_take(fields, count);
+	struct pf_table *t = pf_table_new(name, title, cols, count);
+
 	free(cols);
 	return t;
 }

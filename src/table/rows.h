@@ -64,6 +64,10 @@ struct pf_table *pf_doc_fields(struct pf_doc *doc, const char *name,
 			       const char *title, const struct pf_field *fields,
 			       size_t count);
 
+/* The same of no document, as pf_table_new(). */
+struct pf_table *pf_fields_table(const char *name, const char *title,
+				 const struct pf_field *fields, size_t count);
+
 /* Add one row; "row" is an lvalue.  A row of another size is a bug: abort. */
 #define PF_PUT(t, fields, row)                                                 \
 	pf_table_put(t, PF_FIELDS(fields), &(row), sizeof(row))

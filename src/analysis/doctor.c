@@ -7,6 +7,8 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +19,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "store/named.h"
+#include "table/rows.h"
 
 #define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */
 
@@ -55,7 +58,8 @@ enum check_id {
 	CHECKS
 };
 
-enum verdict { OK, NOTE, WARN, BAD };
+_Static_assert((int)CHECKS == PF_DOCTOR_CHECKS, "PF_DOCTOR_CHECKS");
+
 static const char *const verdicts[] = { "ok", "note", "warn", "bad" };
 
 #define NEVER 2.0 /* shares are at most 1 */
@@ -211,20 +215,21 @@ static void set_gpu(struct doctor *d, enum check_id id,
 					  part(t->ns, d->gpu.work.ns), false };
 }
 
-static enum verdict judge(const struct doctor *d, enum check_id id)
+static enum pf_doctor_verdict judge(const struct doctor *d, enum check_id id)
 {
 	const struct result *r = &d->results[id];
 	double share = r->share < 0 ? 1 : r->share;
 
 	if (!r->count)
-		return OK;
+		return PF_DOCTOR_OK;
 	if (id == NO_GPU)
-		return d->tracks.silent_trace_count ? BAD : NOTE;
+		return d->tracks.silent_trace_count ? PF_DOCTOR_BAD
+						    : PF_DOCTOR_NOTE;
 	if (id == RANKS)
-		return d->is_rank_unsure ? WARN : NOTE;
+		return d->is_rank_unsure ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
 	if (share >= rules[id].bad)
-		return BAD;
-	return share >= rules[id].warn ? WARN : NOTE;
+		return PF_DOCTOR_BAD;
+	return share >= rules[id].warn ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
 }
 
 /* ---- what ingest counted ---- */
@@ -448,40 +453,35 @@ static void settle(struct doctor *d)
 	r[OVERHEAD].share = d->span_ns ? part(t->overhead.ns, d->span_ns) : 0;
 }
 
-/* ---- the answer ---- */
+/* ---- what is said of them ---- */
 
-static enum verdict add_checks(struct doctor *d, struct pf_doc *doc)
+static void add_note(struct pf_doctor *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_note(struct pf_doctor *out, const char *fmt, ...)
 {
-	static const struct pf_col cols[] = {
-		{ "check", "Check", PF_TEXT },
-		{ "count", "Count", PF_COUNT },
-		{ "gpu_ns", "GPU time", PF_NS },
-		{ "share", "Share", PF_RATIO },
-		{ "verdict", "Verdict", PF_TEXT },
-	};
-	struct pf_table *t = pf_doc_table(doc, "checks", NULL, cols,
-					  sizeof(cols) / sizeof(*cols));
-	enum verdict worst = OK;
+	char text[1024];
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out->notes[out->note_count++] = pf_arena_string(&out->texts, text);
+}
+
+static void take_checks(const struct doctor *d, struct pf_doctor *out)
+{
 	for (int i = 0; i < CHECKS; i++) {
 		const struct result *r = &d->results[i];
-		enum verdict v = judge(d, (enum check_id)i);
+		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
 
-		if (v > worst)
-			worst = v;
-		pf_table_string(t, rules[i].name);
-		pf_table_int(t, r->count);
-		if (r->gpu_ns < 0)
-			pf_table_null(t);
-		else
-			pf_table_int(t, r->gpu_ns);
-		if (r->share < 0)
-			pf_table_null(t);
-		else
-			pf_table_real(t, r->share);
-		pf_table_string(t, verdicts[v]);
+		if (v > out->worst)
+			out->worst = v;
+		out->checks[i] = (struct pf_doctor_check){
+			rules[i].name, verdicts[v], r->count, r->gpu_ns,
+			r->share < 0 ? NAN : r->share
+		};
 	}
-	return worst;
 }
 
 /* Shares for comparison: a check without one comes first. */
@@ -491,50 +491,52 @@ static double weight(const struct doctor *d, int i)
 }
 
 /* The worst check; of several the one with the largest share. */
-static void add_finding(const struct doctor *d, struct pf_doc *doc)
+static void add_finding(const struct doctor *d, struct pf_doctor *out)
 {
-	int of[BAD + 1] = { 0 }, top = 0;
-	enum verdict worst = OK;
-	struct pf_buf part = { 0 };
+	int of[PF_DOCTOR_BAD + 1] = { 0 }, top = 0;
+	enum pf_doctor_verdict worst = PF_DOCTOR_OK;
+	struct pf_buf part = { 0 }, text = { 0 };
 	char share[PF_NUM_MAX];
 
 	for (int i = 0; i < CHECKS; i++) {
-		enum verdict v = judge(d, (enum check_id)i);
+		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
 
 		of[v]++;
 		if (v > worst || (v == worst && weight(d, i) > weight(d, top)))
 			top = i, worst = v;
 	}
-	if (worst < WARN) {
-		pf_doc_finding(doc, "Nothing makes the figures doubtful: no "
-				    "check says warn or bad");
+	if (worst < PF_DOCTOR_WARN) {
+		out->finding = "Nothing makes the figures doubtful: no check "
+			       "says warn or bad";
 		return;
 	}
 	if (d->results[top].share > 0)
 		pf_buf_addf(&part, " (%s%s)",
 			    pf_num_show_ratio(share, d->results[top].share),
 			    d->results[top].gpu_ns > 0 ? " of GPU time" : "");
-	pf_doc_finding(doc,
-		       "Verdicts of %d checks: %d bad, %d warn, above all %s%s",
-		       CHECKS, of[BAD], of[WARN], rules[top].name,
-		       part.len ? part.data : "");
+	pf_buf_addf(&text,
+		    "Verdicts of %d checks: %d bad, %d warn, above all %s%s",
+		    CHECKS, of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN],
+		    rules[top].name, part.len ? part.data : "");
+	out->finding = pf_arena_string(&out->texts, text.data);
+	pf_buf_release(&text);
 	pf_buf_release(&part);
 }
 
-static void note_gpu(const struct doctor *d, struct pf_doc *doc)
+static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 {
 	if (d->tracks.silent_trace_count)
-		pf_doc_note(doc,
-			    "no GPU activity: %" PRId64 " traces launch work, "
-			    "but have no record of it: another profiler may "
-			    "hold the GPU, or a permission is lacking",
-			    d->tracks.silent_trace_count);
+		add_note(out,
+			 "no GPU activity: %" PRId64 " traces launch work, "
+			 "but have no record of it: another profiler may "
+			 "hold the GPU, or a permission is lacking",
+			 d->tracks.silent_trace_count);
 	else
-		pf_doc_note(doc, "no GPU activity: %s",
-			    pf_hint(d->producer, PF_HINT_WORK));
+		add_note(out, "no GPU activity: %s",
+			 pf_hint(d->producer, PF_HINT_WORK));
 }
 
-static void note_ranks(const struct doctor *d, struct pf_doc *doc)
+static void note_ranks(const struct doctor *d, struct pf_doctor *out)
 {
 	struct pf_buf text = { 0 };
 
@@ -547,8 +549,8 @@ static void note_ranks(const struct doctor *d, struct pf_doc *doc)
 	if (d->absent_ranks)
 		pf_buf_addf(&text, ", %" PRId64 " of the world are in no trace",
 			    d->absent_ranks);
-	pf_doc_note(doc, "%s: %s; %s", rules[RANKS].name, text.data + 2,
-		    rules[RANKS].advice);
+	add_note(out, "%s: %s; %s", rules[RANKS].name, text.data + 2,
+		 rules[RANKS].advice);
 	pf_buf_release(&text);
 }
 
@@ -584,37 +586,35 @@ static void add_advice(const struct doctor *d, enum check_id id,
 	pf_buf_adds(text, pf_hint(d->producer, r->hint));
 }
 
-static void add_notes(const struct doctor *d, struct pf_doc *doc)
+static void add_notes(const struct doctor *d, struct pf_doctor *out)
 {
 	struct pf_buf text = { 0 };
 
-	for (int v = BAD; v > OK; v--)
+	for (int v = PF_DOCTOR_BAD; v > PF_DOCTOR_OK; v--)
 		for (int i = 0; i < CHECKS; i++) {
 			enum check_id id = (enum check_id)i;
 
 			if ((int)judge(d, id) != v)
 				continue;
 			if (id == NO_GPU) {
-				note_gpu(d, doc);
+				note_gpu(d, out);
 				continue;
 			}
 			if (id == RANKS) {
-				note_ranks(d, doc);
+				note_ranks(d, out);
 				continue;
 			}
 			pf_buf_clear(&text);
 			describe(d, id, &text);
 			add_advice(d, id, &text);
-			pf_doc_note(doc, "%s: %s", rules[i].name, text.data);
+			add_note(out, "%s: %s", rules[i].name, text.data);
 		}
 	pf_buf_release(&text);
 }
 
-int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
-	      struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 {
 	struct doctor d = { .db = db };
-	enum verdict worst;
 	int rc = -1;
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
@@ -622,13 +622,50 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	    !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);
-		add_finding(&d, doc);
-		worst = add_checks(&d, doc);
-		add_notes(&d, doc);
-		*is_failed = args->fail_on >= 0 &&
-			     (int)worst >= WARN + args->fail_on;
+		take_checks(&d, out);
+		add_finding(&d, out);
+		add_notes(&d, out);
 		rc = 0;
 	}
 	pf_buf_release(&d.cut);
+	return rc;
+}
+
+void pf_doctor_release(struct pf_doctor *d)
+{
+	pf_arena_release(&d->texts);
+	*d = (struct pf_doctor){ 0 };
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
+static const struct pf_field check_fields[] = {
+	FIELD(name, "check", "Check", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(verdict, "verdict", "Verdict", PF_TEXT),
+};
+
+void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)
+{
+	pf_doc_finding(doc, "%s", d->finding);
+	PF_ROWS(doc, "checks", NULL, check_fields, d->checks, PF_DOCTOR_CHECKS);
+	for (size_t i = 0; i < d->note_count; i++)
+		pf_doc_note(doc, "%s", d->notes[i]);
+}
+
+int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
+	      struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	struct pf_doctor d = { 0 };
+	int rc = pf_doctor_find(db, &d, err);
+
+	if (!rc) {
+		pf_doctor_show(&d, doc);
+		*is_failed = args->fail_on >= 0 &&
+			     (int)d.worst >= PF_DOCTOR_WARN + args->fail_on;
+	}
+	pf_doctor_release(&d);
 	return rc;
 }

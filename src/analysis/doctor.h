@@ -34,17 +34,49 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "store/db.h"
 #include "table/doc.h"
 
-/* The words of --fail-on, in the order of enum pf_verdict from WARN on. */
+/* The words of --fail-on, in the order of enum pf_doctor_verdict from WARN on. */
 #define PF_DOCTOR_FAIL_ON "warn|bad"
+
+#define PF_DOCTOR_CHECKS 31
 
 struct pf_doctor_args {
 	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */
 };
 
-/* *is_failed: the worst verdict is at least what fail_on says. */
+enum pf_doctor_verdict {
+	PF_DOCTOR_OK,
+	PF_DOCTOR_NOTE,
+	PF_DOCTOR_WARN,
+	PF_DOCTOR_BAD
+};
+
+struct pf_doctor_check {
+	const char *name, *verdict; /* the verdict's word */
+	int64_t count, gpu_ns;      /* gpu_ns -1: makes no sense */
+	double share;               /* not a number: there is no whole */
+};
+
+/* A zero-initialised struct is an empty result; it owns its texts. */
+struct pf_doctor {
+	struct pf_doctor_check checks[PF_DOCTOR_CHECKS];
+	enum pf_doctor_verdict worst;
+	const char *finding;
+	const char *notes[PF_DOCTOR_CHECKS]; /* the worst first */
+	size_t note_count;
+	struct pf_arena texts;
+};
+
+int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err);
+void pf_doctor_release(struct pf_doctor *doctor);
+void pf_doctor_show(const struct pf_doctor *doctor, struct pf_doc *doc);
+
+/*
+ * Both.  *is_failed: the worst verdict is at least what fail_on says.
+ */
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	      struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 

@@ -36,7 +36,7 @@ struct twin {
 /* GPU work comes before calls: it is added first, and sorting is stable. */
 struct link {
 	int64_t trace_id, correlation;
-	int64_t launches; /* enum pf_launches; NONE: work */
+	int64_t launches; /* enum pf_launch_kind; NONE: work */
 };
 
 struct walk {

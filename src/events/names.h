@@ -55,7 +55,7 @@ const char *pf_cause_name(enum pf_cause cause);
 bool pf_cause_is_after_call(enum pf_cause cause);
 
 /* What GPU work a call launches, by its name. */
-enum pf_launches {
+enum pf_launch_kind {
 	PF_LAUNCHES_NONE,
 	PF_LAUNCHES_KERNEL, /* kernels or graphs */
 	PF_LAUNCHES_COPY    /* copies or fills */
@@ -65,7 +65,7 @@ struct pf_name_class {
 	uint8_t call;     /* enum pf_cause of a runtime or driver call */
 	uint8_t range;    /* of any other range: UNRECORDED if it says none */
 	uint8_t overhead; /* of an overhead record; UNRECORDED: no matter */
-	uint8_t launches; /* enum pf_launches */
+	uint8_t launches; /* enum pf_launch_kind */
 	bool is_sync;     /* a call that only waits for the GPU */
 	bool is_stream_wait; /* a call that makes a stream wait, not the host */
 	bool is_graph;       /* a call that launches a graph */

@@ -13,55 +13,58 @@ static bool begins(const char *name, size_t len, const char *text, size_t n)
 
 static bool has_like(const char *name, size_t len, const char *text, size_t n)
 {
+	int first = tolower((unsigned char)*text);
+
 	for (size_t i = 0; i + n <= len; i++)
-		if (!strncasecmp(name + i, text, n))
+		if (tolower((unsigned char)name[i]) == first &&
+		    !strncasecmp(name + i, text, n))
 			return true;
 	return false;
 }
 
-/* The part of a call's name after the vendor; 0: it is none. */
+/* The length of a call's vendor in its name; 0: it is none. */
 static size_t find_verb(const char *name, size_t len)
 {
-	for (size_t i = 0; i < pf_word_row_count; i++) {
-		const struct pf_word_row *row = &pf_word_rows[i];
+	const struct pf_word_row *row =
+		&pf_word_rows[pf_word_first[PF_WORD_VENDOR]];
+	const struct pf_word_row *end = pf_word_rows + pf_word_row_count;
 
-		if (row->word == PF_WORD_VENDOR && len > row->len &&
-		    begins(name, len, row->text, row->len) &&
+	for (; row < end && row->word == PF_WORD_VENDOR; row++)
+		if (len > row->len && begins(name, len, row->text, row->len) &&
 		    isupper((unsigned char)name[row->len]))
 			return row->len;
-	}
 	return 0;
 }
 
 static bool fits(const struct pf_word_row *row, const char *name, size_t len)
 {
-	size_t verb;
-
 	switch ((enum pf_word_match)row->match) {
-	case PF_MATCH_BEGINS:
-		return begins(name, len, row->text, row->len);
 	case PF_MATCH_HAS:
 		return memmem(name, len, row->text, row->len) != NULL;
 	case PF_MATCH_LIKE:
 		return has_like(name, len, row->text, row->len);
+	case PF_MATCH_BEGINS:
 	case PF_MATCH_VERB:
-		verb = find_verb(name, len);
-		return verb &&
-		       begins(name + verb, len - verb, row->text, row->len);
+		return begins(name, len, row->text, row->len);
 	}
 	return false;
 }
 
 unsigned pf_word_n(enum pf_word word, const char *name, size_t len)
 {
-	unsigned n = 0;
+	size_t first = pf_word_first[word], verb;
 
-	for (size_t i = 0; i < pf_word_row_count; i++) {
-		if (pf_word_rows[i].word != (unsigned)word)
-			continue;
-		n++;
-		if (fits(&pf_word_rows[i], name, len))
-			return n;
+	if (pf_word_rows[first].match == PF_MATCH_VERB) {
+		verb = find_verb(name, len);
+		if (!verb)
+			return 0;
+		name += verb;
+		len -= verb;
 	}
+	for (size_t i = first;
+	     i < pf_word_row_count && pf_word_rows[i].word == (unsigned)word;
+	     i++)
+		if (fits(&pf_word_rows[i], name, len))
+			return (unsigned)(i - first) + 1;
 	return 0;
 }

@@ -78,5 +78,6 @@ struct pf_word_row {
 
 extern const struct pf_word_row pf_word_rows[];
 extern const size_t pf_word_row_count;
+extern const unsigned short pf_word_first[PF_WORD_COUNT]; /* row of a word */
 
 #endif

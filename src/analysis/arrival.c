@@ -34,6 +34,8 @@ static int read_args(struct arrivals *a, uint32_t args, struct what *out,
 {
 	struct pf_collective c;
 	struct pf_buf group = { 0 };
+	const char *text;
+	size_t len;
 	uint64_t *place;
 	int rc;
 
@@ -42,16 +44,12 @@ static int read_args(struct arrivals *a, uint32_t args, struct what *out,
 		return 0;
 	place = pf_map_at(&a->argsets, args);
 	if (*place == UINT64_MAX) {
-		sqlite3_reset(a->args);
-		sqlite3_bind_int64(a->args, 1, args);
-		rc = pf_db_step(a->db, a->args, err);
+		rc = pf_texts_get(&a->texts, PF_TEXT_ARGS, args, &text, &len,
+				  err);
 		if (rc < 0)
 			return -1;
 		*place = 0;
-		if (rc == 1 &&
-		    pf_collective_read(
-			    (const char *)sqlite3_column_text(a->args, 0),
-			    (size_t)sqlite3_column_bytes(a->args, 0), &c)) {
+		if (rc == 1 && pf_collective_read(text, len, &c)) {
 			pf_buf_adds(&group, "");
 			if (c.group.p)
 				pf_json_text(c.group, &group);
@@ -405,9 +403,8 @@ static int set_up(struct arrivals *a, const struct pf_window *window,
 	pf_intern_add(&a->groups, "", 0);
 	a->sorter = pf_sorter_temp(sizeof(struct arrival));
 	take_ranks(a, window);
-	a->args = pf_named_prepare(a->db, "argset_text", err);
 	a->gpu = pf_gpu_new(a->db, window, PF_GPU_STARTS, err);
-	return a->args && a->gpu ? find_hosts(a, err) : -1;
+	return a->gpu ? find_hosts(a, err) : -1;
 }
 
 static void tear_down(struct arrivals *a)
@@ -415,7 +412,7 @@ static void tear_down(struct arrivals *a)
 	for (size_t i = 0; i < a->rank_count; i++)
 		free(a->ranks[i].host);
 	pf_gpu_free(a->gpu);
-	sqlite3_finalize(a->args);
+	pf_texts_release(&a->texts);
 	pf_sorter_free(a->sorter);
 	pf_intern_release(&a->groups);
 	pf_map_release(&a->argsets);
@@ -431,7 +428,7 @@ static void tear_down(struct arrivals *a)
 int pf_arrivals(struct pf_db *db, const struct pf_window *window,
 		struct pf_doc *doc, struct pf_err *err)
 {
-	struct arrivals a = { .db = db };
+	struct arrivals a = { .db = db, .texts = { .db = db } };
 	int rc;
 
 	if (window->count < 2)

@@ -11,6 +11,7 @@
 #include "base/intern.h"
 #include "base/buf.h"
 #include "base/spool.h"
+#include "store/texts.h"
 
 /* A kernel of a collective, on its way to the others of it. */
 struct arrival {
@@ -47,7 +48,7 @@ struct meeting {
 struct arrivals {
 	struct pf_db *db;
 	struct pf_gpu *gpu;
-	sqlite3_stmt *args;
+	struct pf_texts texts;
 	struct pf_sorter *sorter;
 	struct pf_intern groups;
 	struct pf_map argsets; /* argset.id -> group and kind */

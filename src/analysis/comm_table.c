@@ -16,7 +16,7 @@
 #include "base/stats.h"
 #include "base/mem.h"
 #include "base/sat.h"
-#include "store/named.h"
+#include "store/texts.h"
 #include "table/rows.h"
 #include "trace/event.h"
 
@@ -42,8 +42,7 @@ struct message {
 };
 
 struct pf_comm_table {
-	struct pf_db *db;
-	sqlite3_stmt *args;
+	struct pf_texts texts;
 	struct pf_intern keys;
 	struct row *rows; /* by number of their key */
 	size_t row_count, row_cap;
@@ -104,6 +103,8 @@ static int find_message(struct pf_comm_table *t, uint32_t args,
 			const struct message **out, struct pf_err *err)
 {
 	struct pf_collective c;
+	const char *text;
+	size_t len;
 	uint64_t *place;
 	int rc;
 
@@ -112,16 +113,12 @@ static int find_message(struct pf_comm_table *t, uint32_t args,
 		return 0;
 	place = pf_map_at(&t->argsets, args);
 	if (*place == UINT64_MAX) {
-		sqlite3_reset(t->args);
-		sqlite3_bind_int64(t->args, 1, args);
-		rc = pf_db_step(t->db, t->args, err);
+		rc = pf_texts_get(&t->texts, PF_TEXT_ARGS, args, &text, &len,
+				  err);
 		if (rc < 0)
 			return -1;
 		*place = NO_ROW;
-		if (rc == 1 &&
-		    pf_collective_read(
-			    (const char *)sqlite3_column_text(t->args, 0),
-			    (size_t)sqlite3_column_bytes(t->args, 0), &c)) {
+		if (rc == 1 && pf_collective_read(text, len, &c)) {
 			t->messages = pf_grow(t->messages, &t->message_cap,
 					      t->message_count + 1,
 					      sizeof(*t->messages));
@@ -332,20 +329,16 @@ void pf_comm_table_show(struct pf_comm_table *t, struct pf_doc *doc)
 	show_rules(t, doc);
 }
 
-struct pf_comm_table *pf_comm_table_new(struct pf_db *db, struct pf_err *err)
+struct pf_comm_table *pf_comm_table_new(struct pf_db *db)
 {
 	struct pf_comm_table *t = pf_calloc(1, sizeof(*t));
 
-	t->db = db;
+	t->texts.db = db;
 	pf_intern_init(&t->keys);
 	pf_map_init(&t->argsets);
 	pf_map_init(&t->names);
 	pf_map_init(&t->records);
-	t->args = pf_named_prepare(db, "argset_text", err);
-	if (t->args)
-		return t;
-	pf_comm_table_free(t);
-	return NULL;
+	return t;
 }
 
 void pf_comm_table_free(struct pf_comm_table *t)
@@ -358,7 +351,7 @@ void pf_comm_table_free(struct pf_comm_table *t)
 		free((char *)t->rows[i].description);
 		free((char *)t->rows[i].dtype);
 	}
-	sqlite3_finalize(t->args);
+	pf_texts_release(&t->texts);
 	pf_intern_release(&t->keys);
 	pf_map_release(&t->argsets);
 	pf_map_release(&t->names);

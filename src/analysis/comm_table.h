@@ -19,7 +19,7 @@
 
 struct pf_comm_table;
 
-struct pf_comm_table *pf_comm_table_new(struct pf_db *db, struct pf_err *err);
+struct pf_comm_table *pf_comm_table_new(struct pf_db *db);
 void pf_comm_table_free(struct pf_comm_table *t);
 
 /* Add an event of class PF_GPU_COMM that came from gpu. */

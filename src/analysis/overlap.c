@@ -171,9 +171,8 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
 					NULL, err);
 	if (!rc) {
-		out->comm = pf_comm_table_new(db, err);
-		if (out->comm)
-			gpu = pf_gpu_new(db, &out->window, 0, err);
+		out->comm = pf_comm_table_new(db);
+		gpu = pf_gpu_new(db, &out->window, 0, err);
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
 	if (!rc)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,39 +56,12 @@ const char *pf_precision_word(enum pf_precision precision)
 	return precision ? precisions[precision] : NULL;
 }
 
-/*
- * "*" stands for anything, "?" for one character; goes back to the last "*"
- * only.
- */
-static bool fits(const char *pattern, const char *name)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			from = name;
-		} else if (*pattern == *name || *pattern == '?') {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 /* Looking for a part first is many times faster. */
 static bool row_fits(const struct row *row, const char *pattern,
 		     const char *name)
 {
 	return strstr(name, row->part) &&
-	       (row->is_whole || fits(pattern, name));
+	       (row->is_whole || !fnmatch(pattern, name, 0));
 }
 
 static void take_part(struct row *row, const char *pattern)
@@ -202,7 +176,7 @@ struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
 bool pf_tensor_op(const struct pf_tensor *t, const char *op)
 {
 	for (size_t i = 0; i < pf_data_rows(t->ops); i++)
-		if (fits(pf_data_cell(t->ops, i, PATTERN), op))
+		if (!fnmatch(pf_data_cell(t->ops, i, PATTERN), op, 0))
 			return true;
 	return false;
 }

@@ -2,6 +2,7 @@
 /*
  * Open addressing, linear probing, at most half full; slots is a power of 2.
  */
+#define XXH_INLINE_ALL
 #include "config.h"
 
 #include "base/intern.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <xxhash.h>
 
 #include "base/mem.h"
 
@@ -22,33 +24,6 @@ static uint64_t new_seed(const void *fallback)
 	    (ssize_t)sizeof(seed))
 		seed = (uint64_t)(uintptr_t)fallback * 0x9e3779b97f4a7c15u;
 	return seed | 1;
-}
-
-static uint64_t mix(uint64_t x, uint64_t seed)
-{
-	__uint128_t wide = (__uint128_t)(x ^ seed) * 0x9e3779b97f4a7c15u;
-
-	x = (uint64_t)wide ^ (uint64_t)(wide >> 64);
-	return x ^ x >> 29;
-}
-
-static uint32_t hash_text(const char *p, size_t len, uint64_t seed)
-{
-	uint64_t h = seed ^ len;
-
-	for (; len >= 8; p += 8, len -= 8) {
-		uint64_t word;
-
-		memcpy(&word, p, 8);
-		h = mix(h ^ word, seed);
-	}
-	if (len) {
-		uint64_t word = 0;
-
-		memcpy(&word, p, len);
-		h = mix(h ^ word, seed);
-	}
-	return (uint32_t)(mix(h, seed) >> 16);
 }
 
 void pf_intern_init(struct pf_intern *t)
@@ -93,7 +68,7 @@ static void intern_double(struct pf_intern *t)
 
 uint32_t pf_intern_add(struct pf_intern *t, const char *p, size_t len)
 {
-	uint32_t hash = hash_text(p, len, t->seed);
+	uint32_t hash = (uint32_t)XXH3_64bits_withSeed(p, len, t->seed);
 	size_t i = hash & (t->slots - 1);
 
 	for (; t->slot[i]; i = (i + 1) & (t->slots - 1)) {
@@ -140,7 +115,8 @@ void pf_map_release(struct pf_map *m)
 
 static struct pf_map_slot *map_find(struct pf_map *m, uint64_t key)
 {
-	size_t i = mix(key, m->seed) & (m->slots - 1);
+	size_t i = XXH3_64bits_withSeed(&key, sizeof(key), m->seed) &
+		   (m->slots - 1);
 
 	while (m->slot[i].used && m->slot[i].key != key)
 		i = (i + 1) & (m->slots - 1);

@@ -71,7 +71,7 @@ static bool can_write_beside(const char *path)
 	return can;
 }
 
-static int make_folder(struct pf_input *in, struct pf_err *err)
+static int make_folder(struct pf_input_db *in, struct pf_err *err)
 {
 	struct pf_buf name = { 0 };
 
@@ -85,7 +85,7 @@ static int make_folder(struct pf_input *in, struct pf_err *err)
 	return 0;
 }
 
-static int read_trace(struct pf_input *in, const char *trace,
+static int read_trace(struct pf_input_db *in, const char *trace,
 		      struct pf_err *err)
 {
 	struct pf_buf path = { 0 };
@@ -115,7 +115,8 @@ static int read_trace(struct pf_input *in, const char *trace,
 	return 0;
 }
 
-static int open_one(struct pf_input *in, const char *path, struct pf_err *err)
+static int open_one(struct pf_input_db *in, const char *path,
+		    struct pf_err *err)
 {
 	int rc = is_sqlite(path, err);
 
@@ -146,7 +147,7 @@ int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 void pf_inputs_close(struct pf_inputs *in)
 {
 	for (size_t i = 0; i < in->count; i++) {
-		struct pf_input *one = &in->items[i];
+		struct pf_input_db *one = &in->items[i];
 
 		if (one->folder) {
 			if (one->path)

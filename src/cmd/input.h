@@ -12,13 +12,13 @@
 
 #include "base/err.h"
 
-struct pf_input {
+struct pf_input_db {
 	char *path;   /* of the database */
 	char *folder; /* to be removed with it, or NULL */
 };
 
 struct pf_inputs {
-	struct pf_input *items;
+	struct pf_input_db *items;
 	const char **paths; /* of the databases */
 	size_t count;
 };

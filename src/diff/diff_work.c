@@ -41,7 +41,7 @@ struct pf_work_name *pf_work_name(struct pf_work *w, uint32_t name,
 				  struct pf_err *err)
 {
 	struct pf_work_name *n = &w->other_name;
-	const char *text = NULL;
+	const char *text;
 	int rc;
 
 	if (name < w->name_count) {
@@ -49,30 +49,23 @@ struct pf_work_name *pf_work_name(struct pf_work *w, uint32_t name,
 		if (n->text != UINT32_MAX)
 			return n;
 	}
-	sqlite3_reset(w->string_text);
-	sqlite3_bind_int64(w->string_text, 1, name);
-	rc = pf_db_step(w->db, w->string_text, err);
+	rc = pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL, err);
 	if (rc < 0)
 		return NULL;
-	if (rc)
-		text = (const char *)sqlite3_column_text(w->string_text, 0);
-	describe_name(w, n, text ? text : NO_NAME);
+	describe_name(w, n, rc ? text : NO_NAME);
 	return n;
 }
 
 static int argset_text(struct pf_work *w, uint32_t args, const char **text,
 		       struct pf_err *err)
 {
-	int rc;
+	int rc = 0;
 
-	*text = NULL;
-	if (args >= PF_ID_INLINE)
-		return 0;
-	sqlite3_reset(w->argset_text);
-	sqlite3_bind_int64(w->argset_text, 1, args);
-	rc = pf_db_step(w->db, w->argset_text, err);
-	if (rc == 1)
-		*text = (const char *)sqlite3_column_text(w->argset_text, 0);
+	if (args < PF_ID_INLINE)
+		rc = pf_texts_get(&w->texts, PF_TEXT_ARGS, args, text, NULL,
+				  err);
+	if (!rc)
+		*text = NULL;
 	return rc < 0 ? -1 : 0;
 }
 
@@ -497,8 +490,7 @@ static void release(struct pf_work *w)
 	pf_intern_release(&w->row_keys);
 	pf_intern_release(&w->op_keys);
 	pf_sorter_free(w->launched);
-	sqlite3_finalize(w->string_text);
-	sqlite3_finalize(w->argset_text);
+	pf_texts_release(&w->texts);
 	pf_buf_release(&w->text);
 	free(w->names);
 	free(w->nodes);
@@ -507,11 +499,8 @@ static void release(struct pf_work *w)
 
 static int run(struct pf_work *w, struct pf_err *err)
 {
-	w->string_text = pf_named_prepare(w->db, "string_text", err);
-	if (!w->string_text)
-		return -1;
-	w->argset_text = pf_named_prepare(w->db, "argset_text", err);
-	if (!w->argset_text || pf_kinds_load(&w->kinds, w->db, err) < 0 ||
+	w->texts.db = w->db;
+	if (pf_kinds_load(&w->kinds, w->db, err) < 0 ||
 	    make_names(w, err) < 0 || gather(w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < w->kinds.count; i++)

@@ -13,6 +13,7 @@
 #include "diff/diff_capture.h"
 #include "events/kinds.h"
 #include "base/spool.h"
+#include "store/texts.h"
 
 #define PF_NODE_ROOT  0          /* nothing around */
 #define PF_NODE_OTHER 1          /* more places than are kept */
@@ -50,7 +51,7 @@ struct pf_work {
 	struct pf_db *db;
 	const struct pf_window *window;
 	struct pf_capture *c;
-	sqlite3_stmt *string_text, *argset_text;
+	struct pf_texts texts;
 	struct pf_kinds kinds;
 	struct pf_work_name *names;
 	size_t name_count; /* ids below it are looked up once */

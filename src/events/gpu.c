@@ -19,6 +19,7 @@
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/named.h"
+#include "store/texts.h"
 
 #define WAY_BITS 3 /* of what is kept of a name; above them its class */
 
@@ -40,7 +41,7 @@ struct pf_gpu {
 	struct pf_gpu_configs configs;
 	struct pf_kinds kinds;
 	struct pf_map classes; /* name and kind -> class and way */
-	sqlite3_stmt *text;
+	struct pf_texts texts;
 	struct pf_ints *links;
 	/* Work with launch calls, read as far as was needed to know origins. */
 	sqlite3_stmt *linked;
@@ -92,17 +93,9 @@ const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err)
 {
 	const char *text;
 
-	sqlite3_reset(g->text);
-	sqlite3_bind_int64(g->text, 1, name);
-	switch (pf_db_step(g->db, g->text, err)) {
-	case 1:
-		text = (const char *)sqlite3_column_text(g->text, 0);
-		return text ? text : "";
-	case 0:
-		return "";
-	default:
+	if (pf_texts_get(&g->texts, PF_TEXT_NAME, name, &text, NULL, err) < 0)
 		return NULL;
-	}
+	return text;
 }
 
 static uint64_t judge(unsigned kind, const char *name)
@@ -383,10 +376,10 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->event.step = -1;
 	pf_map_init(&g->classes);
 	pf_map_init(&g->linked_at);
-	g->text = pf_named_prepare(db, "string_text", err);
-	if (g->text && (want & PF_GPU_LINKS))
+	g->texts.db = db;
+	if (want & PF_GPU_LINKS)
 		g->links = pf_ints_new(db, "gpu_links", err);
-	if (g->text && (g->links || !(want & PF_GPU_LINKS)) &&
+	if ((g->links || !(want & PF_GPU_LINKS)) &&
 	    !pf_gpu_configs_load(&g->configs, db, err) &&
 	    !pf_kinds_load(&g->kinds, db, err) &&
 	    (g->comm = pf_comm_new(db, err)))
@@ -400,7 +393,7 @@ void pf_gpu_free(struct pf_gpu *g)
 	if (!g)
 		return;
 	pf_cursors_release(&g->tracks);
-	sqlite3_finalize(g->text);
+	pf_texts_release(&g->texts);
 	pf_ints_free(g->links);
 	sqlite3_finalize(g->linked);
 	pf_comm_free(g->comm);

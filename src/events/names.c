@@ -13,7 +13,7 @@
 #include "base/intern.h"
 #include "events/words.h"
 #include "base/mem.h"
-#include "store/named.h"
+#include "store/texts.h"
 
 #define DENSE_IDS (1u << 24)
 
@@ -24,7 +24,7 @@ struct slot {
 
 struct pf_names {
 	struct pf_db *db;
-	sqlite3_stmt *text;
+	struct pf_texts by_id;
 	struct slot *slots;
 	size_t slot_count;
 	struct pf_kinds kinds;
@@ -189,19 +189,13 @@ struct pf_name_class pf_name_classify(const char *name)
 
 char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err)
 {
-	char *out = NULL;
-	int rc;
+	const char *text;
+	size_t len;
+	int rc = pf_texts_get(&n->by_id, PF_TEXT_NAME, name, &text, &len, err);
 
-	sqlite3_reset(n->text);
-	sqlite3_bind_int64(n->text, 1, name);
-	rc = pf_db_step(n->db, n->text, err);
-	if (rc == 1)
-		out = pf_memdup0(sqlite3_column_blob(n->text, 0),
-				 (size_t)sqlite3_column_bytes(n->text, 0));
-	else if (rc == 0)
-		out = pf_strdup("(name not listed)");
-	sqlite3_reset(n->text);
-	return out;
+	if (rc < 0)
+		return NULL;
+	return rc ? pf_memdup0(text, len) : pf_strdup("(name not listed)");
 }
 
 char *pf_names_frame_take(struct pf_names *n, uint32_t name, struct pf_err *err)
@@ -295,9 +289,8 @@ struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err)
 	n->db = db;
 	n->other_name = PF_ID_NONE;
 	pf_map_init(&n->frames);
-	n->text = pf_named_prepare(db, "string_text", err);
-	if (n->text && !pf_kinds_load(&n->kinds, db, err) &&
-	    !make_slots(n, err))
+	n->by_id.db = db;
+	if (!pf_kinds_load(&n->kinds, db, err) && !make_slots(n, err))
 		return n;
 	pf_names_free(n);
 	return NULL;
@@ -307,7 +300,7 @@ void pf_names_free(struct pf_names *n)
 {
 	if (!n)
 		return;
-	sqlite3_finalize(n->text);
+	pf_texts_release(&n->by_id);
 	pf_kinds_release(&n->kinds);
 	pf_map_release(&n->frames);
 	pf_arena_release(&n->texts);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define XXH_INLINE_ALL
 #include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "idle/gap_find.h"
 #include "events/interval.h"
@@ -164,11 +166,9 @@ static int set_window(struct slice *s, struct pf_window *window,
 
 static uint64_t moved_key(uint32_t track, int64_t start_ns, int64_t number)
 {
-	uint64_t h = (uint64_t)start_ns * UINT64_C(0x9e3779b97f4a7c15);
+	const int64_t key[] = { start_ns, number, track };
 
-	h = (h ^ (h >> 29) ^ track) * UINT64_C(0xbf58476d1ce4e5b9);
-	h = (h ^ (h >> 32) ^ (uint64_t)number) * UINT64_C(0x94d049bb133111eb);
-	return h ^ (h >> 31);
+	return XXH3_64bits(key, sizeof(key));
 }
 
 /* Where a range is written. */

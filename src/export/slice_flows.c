@@ -4,10 +4,12 @@
  * have the same category, name and id; they are brought together by a sort of
  * fixed memory, and those of arrows with a start and an end by another.
  */
+#define XXH_INLINE_ALL
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "events/args.h"
 #include "export/slice_impl.h"
@@ -57,14 +59,10 @@ void pf_slice_flows_free(struct pf_slice_flows *f)
 	free(f);
 }
 
-/* FNV-1a: two arrows that collide would only keep one end too many. */
+/* Two arrows that collide would only keep one end too many. */
 static uint64_t hash(uint64_t h, const void *data, size_t len)
 {
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * UINT64_C(0x100000001b3);
-	return h;
+	return XXH3_64bits_withSeed(data, len, h);
 }
 
 static int64_t id_of(uint32_t track, uint32_t seq)
@@ -79,7 +77,7 @@ int pf_slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
 	const struct pf_lexicon_type *type;
 	struct pf_json args = { e->inline_args, e->inline_args_len }, id;
 	struct seen s = { .event_id = id_of(track, e->seq) };
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	uint64_t h = 0;
 	int rc;
 
 	if (e->type >= lexicon->type_count || !lexicon->type[e->type].ph)

@@ -232,10 +232,10 @@ static void release(struct pf_ingest *in, bool failed)
 	free(in->steps);
 	free(in->partial_path);
 	free(in->directory);
-	pf_names_release(&in->strings);
-	pf_names_release(&in->argsets);
-	pf_names_release(&in->types);
-	pf_names_release(&in->track_names);
+	pf_ids_release(&in->strings);
+	pf_ids_release(&in->argsets);
+	pf_ids_release(&in->types);
+	pf_ids_release(&in->track_names);
 }
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)

@@ -70,7 +70,7 @@ struct pf_ingest {
 	struct pf_db db;
 	char *partial_path, *directory;
 	/* dictionaries of the whole ingest */
-	struct pf_names strings, argsets, types, track_names;
+	struct pf_ids strings, argsets, types, track_names;
 	struct pf_ingest_type *type;
 	size_t type_cap;
 	/* string ids of "ProfilerStep#N" -> N, ascending by id */

@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "ingest/ingest_names.h"
 
-void pf_names_release(struct pf_names *n)
+void pf_ids_release(struct pf_ids *n)
 {
 	free(n->digests);
 	free(n->table);
 	memset(n, 0, sizeof(*n));
 }
 
-static void put(struct pf_names *n, size_t id)
+static void put(struct pf_ids *n, size_t id)
 {
 	size_t at = n->digests[id].low & (n->table_size - 1);
 
@@ -23,7 +23,7 @@ static void put(struct pf_names *n, size_t id)
 	n->table[at] = (uint32_t)id + 1;
 }
 
-static void grow(struct pf_names *n)
+static void grow(struct pf_ids *n)
 {
 	if (n->table_size > n->count * 2 + 2)
 		return;
@@ -34,8 +34,8 @@ static void grow(struct pf_names *n)
 		put(n, id);
 }
 
-uint32_t pf_names_find(struct pf_names *n, const void *text, size_t len,
-		       uint32_t salt, size_t max, bool *is_new)
+uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,
+		     uint32_t salt, size_t max, bool *is_new)
 {
 	struct pf_digest d = pf_digest_of(text, len, salt);
 	size_t at;

@@ -14,19 +14,19 @@
 
 #define PF_NAMES_MAX (1u << 18)
 
-struct pf_names {
+struct pf_ids {
 	struct pf_digest *digests; /* by id */
 	uint32_t *table;           /* open addressing, id + 1 */
 	size_t count, digests_cap, table_size;
 };
 
-void pf_names_release(struct pf_names *n);
+void pf_ids_release(struct pf_ids *n);
 
 /*
  * The id of a text: an old one, or a new one (*is_new), or PF_ID_INLINE when
  * the dictionary is full.  "max" ids at most.
  */
-uint32_t pf_names_find(struct pf_names *n, const void *text, size_t len,
-		       uint32_t salt, size_t max, bool *is_new);
+uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,
+		     uint32_t salt, size_t max, bool *is_new);
 
 #endif

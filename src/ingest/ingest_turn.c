@@ -57,8 +57,8 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 	const char *text = d->text.data + e->text_at;
 	bool is_new;
 
-	e->gid = pf_names_find(&in->strings, text, e->text_len, 0, PF_NAMES_MAX,
-			       &is_new);
+	e->gid = pf_ids_find(&in->strings, text, e->text_len, 0, PF_NAMES_MAX,
+			     &is_new);
 	if (!is_new)
 		return 0;
 	if (e->text_len == 0)
@@ -75,8 +75,8 @@ static int settle_args(struct pf_ingest *in, const struct pf_dict *d,
 	const char *text = d->text.data + e->text_at;
 	bool is_new;
 
-	e->gid = pf_names_find(&in->argsets, text, e->text_len, e->salt,
-			       PF_NAMES_MAX, &is_new);
+	e->gid = pf_ids_find(&in->argsets, text, e->text_len, e->salt,
+			     PF_NAMES_MAX, &is_new);
 	if (!is_new)
 		return 0;
 	return later(in, PF_LATER_ARGSET, e->gid, e->salt, text, e->text_len,
@@ -103,9 +103,9 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 	bool is_new;
 
 	(void)err;
-	e->gid = pf_names_find(&in->track_names, text, e->text_len,
-			       (uint32_t)in->trace_id, PF_INGEST_TRACKS_MAX,
-			       &is_new);
+	e->gid = pf_ids_find(&in->track_names, text, e->text_len,
+			     (uint32_t)in->trace_id, PF_INGEST_TRACKS_MAX,
+			     &is_new);
 	if (!is_new)
 		return 0;
 	in->tracks = pf_grow(in->tracks, &in->tracks_cap, in->track_count + 1,
@@ -146,15 +146,15 @@ static int settle_type(struct pf_ingest *in, const struct pf_parsed *p,
 	size_t len = e->text_len;
 	bool is_new;
 
-	*id = pf_names_find(&in->types, text, len,
-			    (uint32_t)(t->ph << 8 | t->kind),
-			    PF_INGEST_TYPES_MAX - 4096, &is_new);
+	*id = pf_ids_find(&in->types, text, len,
+			  (uint32_t)(t->ph << 8 | t->kind),
+			  PF_INGEST_TYPES_MAX - 4096, &is_new);
 	if (*id == PF_ID_INLINE) {
 		/* Too many categories: the rest are stored without one. */
 		len = 0;
-		*id = pf_names_find(&in->types, "", 0,
-				    (uint32_t)(t->ph << 8 | t->kind),
-				    PF_INGEST_TYPES_MAX, &is_new);
+		*id = pf_ids_find(&in->types, "", 0,
+				  (uint32_t)(t->ph << 8 | t->kind),
+				  PF_INGEST_TYPES_MAX, &is_new);
 	}
 	if (!is_new)
 		return 0;

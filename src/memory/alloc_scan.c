@@ -19,6 +19,7 @@
 #include "base/tempfile.h"
 #include "store/cursor.h"
 #include "store/named.h"
+#include "store/texts.h"
 #include "trace/event.h"
 
 #define SPOOL_BYTES (16u << 20)
@@ -45,7 +46,7 @@ struct scan {
 	struct pf_map devices_by_args; /* of the trace */
 	struct pf_map ops_by_key;      /* device and name -> op */
 	struct pf_sorter *sorter;
-	sqlite3_stmt *args_text;
+	struct pf_texts texts;
 	struct pf_nest nest; /* struct open */
 	uint64_t record_count;
 	uint32_t track;
@@ -103,7 +104,6 @@ static uint32_t device_of(struct scan *s, const struct pf_span *e,
 	struct pf_json text = { e->inline_args, e->inline_args_len };
 	uint64_t *known = NULL;
 	uint32_t device = UINT32_MAX;
-	int rc;
 
 	if (e->args == PF_ID_INLINE)
 		return device_of_text(s, text, err);
@@ -112,16 +112,10 @@ static uint32_t device_of(struct scan *s, const struct pf_span *e,
 	known = pf_map_at(&s->devices_by_args, e->args);
 	if (*known != UINT64_MAX)
 		return (uint32_t)*known;
-	sqlite3_bind_int64(s->args_text, 1, e->args);
-	rc = pf_db_step(s->db, s->args_text, err);
-	if (rc >= 0) {
-		text.p = rc ? (const char *)sqlite3_column_text(s->args_text, 0)
-			    : "{}";
-		text.len =
-			rc ? (size_t)sqlite3_column_bytes(s->args_text, 0) : 2;
-		device = device_of_text(s, text, err);
-	}
-	sqlite3_reset(s->args_text);
+	if (pf_texts_get(&s->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
+			 err) < 0)
+		return UINT32_MAX;
+	device = device_of_text(s, text, err);
 	if (device != UINT32_MAX)
 		*known = device;
 	return device;
@@ -443,6 +437,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 {
 	const char *dir = pf_temp_dir();
 	struct scan s = { .db = db,
+			  .texts = { .db = db },
 			  .window = window,
 			  .out = out,
 			  .nest = { .width = sizeof(outermost),
@@ -456,9 +451,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	out->records = pf_spool_new(sizeof(struct pf_alloc), SPOOL_BYTES, dir);
 	s.sorter = pf_sorter_temp(sizeof(struct pf_alloc));
 	out->names = pf_names_new(db, err);
-	s.args_text =
-		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);
-	if (out->names && s.args_text)
+	if (out->names)
 		rc = 0;
 	for (size_t i = 0; !rc && i < window->count; i++) {
 		s.trace = &window->traces[i];
@@ -468,7 +461,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	}
 	if (!rc)
 		rc = spool_sorted(&s, err);
-	sqlite3_finalize(s.args_text);
+	pf_texts_release(&s.texts);
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
 	pf_nest_release(&s.nest);

@@ -112,7 +112,7 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 	struct pf_vtab_cursor *c = (struct pf_vtab_cursor *)base;
 
 	pf_scan_release(&c->scan);
-	pf_group_release(&c->group);
+	pf_vtab_group_release(&c->group);
 	pf_buf_release(&c->text);
 	pf_buf_release(&c->args);
 	pf_buf_release(&c->wanted_key);
@@ -130,7 +130,7 @@ static int next_row(sqlite3_vtab_cursor *base)
 	if (v->shape->is_arg)
 		rc = pf_vtab_next_arg(c, &err);
 	else if (c->group.key != PF_GROUP_NONE)
-		rc = pf_group_next(&c->group, &c->scan, &err);
+		rc = pf_vtab_group_next(&c->group, &c->scan, &err);
 	else
 		rc = pf_scan_next(&c->scan, &err);
 	c->is_eof = rc <= 0;

@@ -115,8 +115,8 @@ static int give_parent(struct pf_vtab_cursor *c, sqlite3_context *out,
 {
 	int64_t distance;
 
-	if (pf_group_field(&c->group, &c->scan, PF_FIELD_PARENT, &distance,
-			   err))
+	if (pf_vtab_group_field(&c->group, &c->scan, PF_FIELD_PARENT, &distance,
+				err))
 		return -1;
 	if (distance && distance <= (id & UINT32_MAX))
 		sqlite3_result_int64(out, id - distance);
@@ -180,7 +180,7 @@ int pf_vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 
 	if (field == PF_FIELD_COUNT)
 		return give_other(c, out, column, err);
-	if (pf_group_field(&c->group, &c->scan, field, &v, err))
+	if (pf_vtab_group_field(&c->group, &c->scan, field, &v, err))
 		return -1;
 	switch (column) {
 	case EV_TRACE_ID:
@@ -203,8 +203,8 @@ int pf_vtab_event_column(struct pf_vtab_cursor *c, sqlite3_context *out,
 			return 0;
 		break;
 	case EV_END_NS:
-		if (pf_group_field(&c->group, &c->scan, PF_FIELD_DUR, &dur,
-				   err))
+		if (pf_vtab_group_field(&c->group, &c->scan, PF_FIELD_DUR, &dur,
+					err))
 			return -1;
 		v = pf_num_wrap_add(v, dur);
 		break;

@@ -10,7 +10,7 @@
 
 #define NO_PLACE UINT64_MAX
 
-void pf_group_release(struct pf_group *g)
+void pf_vtab_group_release(struct pf_vtab_group *g)
 {
 	free(g->groups);
 	free(g->counts);
@@ -53,7 +53,7 @@ static int64_t field_at(const struct pf_scan *s, enum pf_field f, uint32_t i)
 	}
 }
 
-static uint64_t key_column(const struct pf_group *g)
+static uint64_t key_column(const struct pf_vtab_group *g)
 {
 	return g->key == PF_GROUP_NAME || g->key == PF_GROUP_NAME_ID
 		       ? PF_COLBIT(PF_COL_NAME)
@@ -61,8 +61,8 @@ static uint64_t key_column(const struct pf_group *g)
 }
 
 /* Always below g->key_count, whose last key is for what is not known. */
-static inline size_t key_at(const struct pf_group *g, const struct pf_scan *s,
-			    uint32_t i)
+static inline size_t key_at(const struct pf_vtab_group *g,
+			    const struct pf_scan *s, uint32_t i)
 {
 	size_t key = 0, unknown = g->key_count - 1;
 	uint32_t type;
@@ -81,7 +81,7 @@ static inline size_t key_at(const struct pf_group *g, const struct pf_scan *s,
 
 /* ---- counting ---- */
 
-static int count_groups(struct pf_group *g, struct pf_scan *s,
+static int count_groups(struct pf_vtab_group *g, struct pf_scan *s,
 			struct pf_err *err)
 {
 	int rc;
@@ -97,7 +97,7 @@ static int count_groups(struct pf_group *g, struct pf_scan *s,
 	return rc;
 }
 
-static void add_group(struct pf_group *g, size_t key)
+static void add_group(struct pf_vtab_group *g, size_t key)
 {
 	if (key < g->key_count && g->counts[key] && !g->offset[key]) {
 		g->offset[key] = NO_PLACE;
@@ -106,7 +106,7 @@ static void add_group(struct pf_group *g, size_t key)
 }
 
 /* Names in the order of their texts: SQLite's own comparison. */
-static int order_by_text(struct pf_group *g, struct pf_scan *s,
+static int order_by_text(struct pf_vtab_group *g, struct pf_scan *s,
 			 struct pf_err *err)
 {
 	struct pf_db *db = &s->lexicon->db;
@@ -134,8 +134,8 @@ static void reverse(uint32_t *groups, size_t count)
 	}
 }
 
-int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
-		   struct pf_err *err)
+int pf_vtab_group_start(struct pf_vtab_group *g, struct pf_scan *s,
+			unsigned fields, struct pf_err *err)
 {
 	g->fields = fields;
 	for (int f = 0; f < PF_FIELD_COUNT; f++)
@@ -163,7 +163,7 @@ int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
 
 /* ---- passes ---- */
 
-static uint64_t gather_columns(const struct pf_group *g)
+static uint64_t gather_columns(const struct pf_vtab_group *g)
 {
 	uint64_t columns = key_column(g);
 
@@ -173,7 +173,7 @@ static uint64_t gather_columns(const struct pf_group *g)
 	return columns;
 }
 
-static void gather_block(struct pf_group *g, struct pf_scan *s)
+static void gather_block(struct pf_vtab_group *g, struct pf_scan *s)
 {
 	size_t width = g->field_count;
 
@@ -192,7 +192,8 @@ static void gather_block(struct pf_group *g, struct pf_scan *s)
 	}
 }
 
-static int gather(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
+static int gather(struct pf_vtab_group *g, struct pf_scan *s,
+		  struct pf_err *err)
 {
 	int rc;
 
@@ -206,7 +207,8 @@ static int gather(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 }
 
 /* Take as many groups as fit, one at least: 1, 0 if none is left, -1. */
-static int next_pass(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
+static int next_pass(struct pf_vtab_group *g, struct pf_scan *s,
+		     struct pf_err *err)
 {
 	size_t width = g->field_count ? g->field_count : 1;
 	size_t room = s->lexicon->group_bytes / sizeof(int64_t) / width, from;
@@ -243,7 +245,7 @@ static int next_pass(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 }
 
 /* The next event of the group that is walked in place. */
-static int walk(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
+static int walk(struct pf_vtab_group *g, struct pf_scan *s, struct pf_err *err)
 {
 	int rc;
 
@@ -257,7 +259,8 @@ static int walk(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 	return rc;
 }
 
-int pf_group_next(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
+int pf_vtab_group_next(struct pf_vtab_group *g, struct pf_scan *s,
+		       struct pf_err *err)
 {
 	int rc;
 
@@ -274,8 +277,8 @@ int pf_group_next(struct pf_group *g, struct pf_scan *s, struct pf_err *err)
 	return rc > 0 && g->is_walking ? walk(g, s, err) : rc;
 }
 
-int pf_group_field(struct pf_group *g, struct pf_scan *s, enum pf_field f,
-		   int64_t *value, struct pf_err *err)
+int pf_vtab_group_field(struct pf_vtab_group *g, struct pf_scan *s,
+			enum pf_field f, int64_t *value, struct pf_err *err)
 {
 	if (g->key != PF_GROUP_NONE && !g->is_walking) {
 		*value = g->records[g->at * g->field_count + g->place[f]];

@@ -30,8 +30,8 @@ enum pf_field {
 	PF_FIELD_COUNT
 };
 
-struct pf_group {
-	enum pf_group_key key; /* set these two before pf_group_start() */
+struct pf_vtab_group {
+	enum pf_group_key key; /* set these two before pf_vtab_group_start() */
 	bool is_descending;
 	unsigned fields; /* bits */
 	unsigned place[PF_FIELD_COUNT], field_count;
@@ -45,16 +45,17 @@ struct pf_group {
 	uint32_t walked;
 };
 
-void pf_group_release(struct pf_group *g);
+void pf_vtab_group_release(struct pf_vtab_group *g);
 
 /* Count the groups; the scan's filter is set. */
-int pf_group_start(struct pf_group *g, struct pf_scan *s, unsigned fields,
-		   struct pf_err *err);
+int pf_vtab_group_start(struct pf_vtab_group *g, struct pf_scan *s,
+			unsigned fields, struct pf_err *err);
 /* To the next event: 1, 0, -1. */
-int pf_group_next(struct pf_group *g, struct pf_scan *s, struct pf_err *err);
+int pf_vtab_group_next(struct pf_vtab_group *g, struct pf_scan *s,
+		       struct pf_err *err);
 
 /* A field of the event at hand, gathered or in place. */
-int pf_group_field(struct pf_group *g, struct pf_scan *s, enum pf_field f,
-		   int64_t *value, struct pf_err *err);
+int pf_vtab_group_field(struct pf_vtab_group *g, struct pf_scan *s,
+			enum pf_field f, int64_t *value, struct pf_err *err);
 
 #endif

@@ -57,8 +57,8 @@ struct pf_vtab_cursor {
 	sqlite3_vtab_cursor base; /* first */
 	bool is_ready, is_eof;
 	struct pf_scan scan;
-	struct pf_group group; /* in use if group.key is not NONE */
-	struct pf_buf text;    /* the text given out last */
+	struct pf_vtab_group group; /* in use if group.key is not NONE */
+	struct pf_buf text;         /* the text given out last */
 	/* table arg: the members of the event at hand */
 	struct pf_buf args, wanted_key;
 	bool has_wanted_key;

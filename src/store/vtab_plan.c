@@ -339,11 +339,11 @@ int pf_vtab_apply(struct pf_vtab_cursor *c, int plan, const char *codes,
 		if (apply(c, *codes, *values, err))
 			return -1;
 	used = *codes ? strtoull(codes + 1, NULL, 16) : UINT64_MAX;
-	pf_group_release(&c->group);
+	pf_vtab_group_release(&c->group);
 	if (plan != PF_GROUP_NONE && gather_fields(used, &fields)) {
 		c->group.key = (enum pf_group_key)(plan & ~DESCENDING);
 		c->group.is_descending = plan & DESCENDING;
-		return pf_group_start(&c->group, &c->scan, fields, err);
+		return pf_vtab_group_start(&c->group, &c->scan, fields, err);
 	}
 	c->scan.wanted = wanted_columns(v, used);
 	pf_scan_start(&c->scan);

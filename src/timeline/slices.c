@@ -25,6 +25,7 @@
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/named.h"
+#include "store/texts.h"
 #include "trace/event.h"
 
 #define NAME_MAX_CHARS 2000
@@ -62,7 +63,7 @@ struct loader {
 	struct pf_names *classes;
 	struct pf_intern texts; /* visible names -> number */
 	struct pf_map names;    /* string.id and kind -> number << 8 | sort */
-	sqlite3_stmt *text;
+	struct pf_texts table;
 	struct placed *placed;
 	size_t placed_count, placed_cap;
 	struct pf_err *err;
@@ -176,16 +177,9 @@ static int find_name(struct loader *l, const struct pf_span *s, unsigned kind,
 	}
 	known = pf_map_at(&l->names, (uint64_t)s->name << 8 | kind);
 	if (*known == UINT64_MAX) {
-		int rc;
-
-		sqlite3_reset(l->text);
-		sqlite3_bind_int64(l->text, 1, s->name);
-		rc = pf_db_step(l->db, l->text, l->err);
-		if (rc < 0)
+		if (pf_texts_get(&l->table, PF_TEXT_NAME, s->name, &text, NULL,
+				 l->err) < 0)
 			return -1;
-		text = rc ? (const char *)sqlite3_column_text(l->text, 0) : "";
-		if (!text)
-			text = "";
 		*name = add_name(l, text, strlen(text));
 		*known = (uint64_t)*name << 8 | sort_of(l, kind, text, *name);
 	}
@@ -577,7 +571,11 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     int64_t slices, struct pf_timeline *out,
 		     struct pf_err *err)
 {
-	struct loader l = { .db = db, .t = out, .redact = redact, .err = err };
+	struct loader l = { .db = db,
+			    .t = out,
+			    .redact = redact,
+			    .table = { .db = db },
+			    .err = err };
 	int rc = -1;
 
 	*out = (struct pf_timeline){ .trace_id = trace->trace_id,
@@ -586,8 +584,7 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 	pf_intern_init(&l.texts);
 	pf_map_init(&l.names);
 	l.classes = pf_names_new(db, err);
-	l.text = pf_named_prepare(db, "string_text", err);
-	if (l.classes && l.text)
+	if (l.classes)
 		rc = count_groups(&l);
 	if (!rc) {
 		choose(out, want, slices);
@@ -598,7 +595,7 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 	for (size_t i = 0; i < l.placed_count; i++)
 		free(l.placed[i].slice);
 	free(l.placed);
-	sqlite3_finalize(l.text);
+	pf_texts_release(&l.table);
 	pf_names_free(l.classes);
 	pf_map_release(&l.names);
 	pf_intern_release(&l.texts);

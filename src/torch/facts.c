@@ -26,23 +26,15 @@ int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 	pf_map_init(&f->flops);
 	f->empty = pf_intern_add(&f->texts, "", 0);
 	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
-	if (pf_kinds_load(&f->kinds, db, err))
-		return -1;
-	f->name_stmt =
-		pf_db_prepare(db, "SELECT text FROM string WHERE id = ?1", err);
-	if (!f->name_stmt)
-		return -1;
-	f->args_stmt =
-		pf_db_prepare(db, "SELECT text FROM argset WHERE id = ?1", err);
-	return f->args_stmt ? 0 : -1;
+	f->by_id.db = db;
+	return pf_kinds_load(&f->kinds, db, err);
 }
 
 void pf_facts_release(struct pf_facts *f)
 {
 	pf_intern_release(&f->texts);
 	pf_map_release(&f->flops);
-	sqlite3_finalize(f->name_stmt);
-	sqlite3_finalize(f->args_stmt);
+	pf_texts_release(&f->by_id);
 	free(f->names);
 	free(f->args);
 	pf_kinds_release(&f->kinds);
@@ -51,7 +43,7 @@ void pf_facts_release(struct pf_facts *f)
 }
 
 /* The text of a reference; borrowed until the statement is used again. */
-static int load_text(struct pf_facts *f, sqlite3_stmt *st,
+static int load_text(struct pf_facts *f, enum pf_texts_of table,
 		     struct pf_text_ref ref, struct pf_json *out,
 		     struct pf_err *err)
 {
@@ -66,18 +58,12 @@ static int load_text(struct pf_facts *f, sqlite3_stmt *st,
 						 ref.inline_len };
 		return 0;
 	}
-	sqlite3_reset(st);
-	sqlite3_bind_int64(st, 1, ref.id);
-	rc = pf_db_step(f->db, st, err);
+	rc = pf_texts_get(&f->by_id, table, ref.id, &out->p, &out->len, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
 		return pf_fail(err, PF_EDB, "text %" PRIu32 " is missing",
 			       ref.id);
-	out->p = (const char *)sqlite3_column_text(st, 0);
-	out->len = (size_t)sqlite3_column_bytes(st, 0);
-	if (!out->p)
-		*out = (struct pf_json){ "", 0 };
 	return 0;
 }
 
@@ -151,7 +137,7 @@ int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,
 {
 	struct pf_json name;
 
-	if (load_text(f, f->name_stmt, ref, &name, err))
+	if (load_text(f, PF_TEXT_NAME, ref, &name, err))
 		return pf_while(err, "name");
 	*out = judge_name(f, name);
 	if (ref.id >= ID_MAX)
@@ -268,7 +254,7 @@ int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
 	struct pf_json rest, key, value;
 
 	*out = (struct pf_args_fact){ f->no_shapes, f->empty, PF_ARGS_KNOWN };
-	if (load_text(f, f->args_stmt, ref, &rest, err))
+	if (load_text(f, PF_TEXT_ARGS, ref, &rest, err))
 		return pf_while(err, "arguments");
 	while (pf_json_member(&rest, &key, &value))
 		judge_arg(f, key, value, out);
@@ -297,7 +283,7 @@ int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
 		if (*out != UINT64_MAX)
 			return 0;
 	}
-	if (load_text(f, f->args_stmt, args, &text, err))
+	if (load_text(f, PF_TEXT_ARGS, args, &text, err))
 		return pf_while(err, "arguments");
 	*out = pf_flops(op, text);
 	if (keep)

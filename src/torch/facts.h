@@ -15,6 +15,7 @@
 #include "torch/flops.h"
 #include "base/intern.h"
 #include "store/db.h"
+#include "store/texts.h"
 
 enum pf_name_flag {
 	PF_NAME_KNOWN = 1,
@@ -62,7 +63,7 @@ struct pf_facts {
 	size_t args_cap;
 	struct pf_kinds kinds;
 	struct pf_map flops; /* by args id * 8 + formula */
-	sqlite3_stmt *name_stmt, *args_stmt;
+	struct pf_texts by_id;
 	struct pf_buf scratch;
 	bool plain_names; /* only names with "_Z" are demangled */
 };

@@ -166,12 +166,6 @@ void pf_jsonw_real(struct pf_jsonw *w, double d)
 	pf_buf_adds(w->out, isfinite(d) ? pf_num_exact(text, d) : "null");
 }
 
-void pf_jsonw_bool(struct pf_jsonw *w, bool b)
-{
-	separate(w);
-	pf_buf_adds(w->out, b ? "true" : "false");
-}
-
 void pf_jsonw_null(struct pf_jsonw *w)
 {
 	separate(w);

@@ -30,7 +30,8 @@ enum pf_log_level pf_log_get_level(void)
 	return shown;
 }
 
-void pf_log_write(const char *p, size_t len)
+/* Write all of it to a descriptor; errors are ignored (it is stderr). */
+static void write_whole(const char *p, size_t len)
 {
 	while (len > 0) {
 		ssize_t n = write(STDERR_FILENO, p, len);
@@ -56,7 +57,7 @@ static void write_message(enum pf_log_level level, const char *text, int len)
 	pf_buf_adds(&line, words[level]);
 	pf_utf8_mask(&line, text, (size_t)len);
 	pf_buf_addc(&line, '\n');
-	pf_log_write(line.data, line.len);
+	write_whole(line.data, line.len);
 	pf_buf_release(&line);
 }
 
@@ -88,7 +89,7 @@ void pf_log_set_transient(const char *text)
 	if (*text || transient)
 		pf_buf_adds(&line, "\r\x1b[K");
 	pf_buf_adds(&line, text);
-	pf_log_write(line.data, line.len);
+	write_whole(line.data, line.len);
 	transient = *text;
 	pthread_mutex_unlock(&lock);
 	pf_buf_release(&line);

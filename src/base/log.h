@@ -29,7 +29,4 @@ void pf_log(enum pf_log_level level, const char *fmt, ...)
 /* A line on the terminal to clear before the next message; "" for none. */
 void pf_log_set_transient(const char *line);
 
-/* Write all of it to a descriptor; errors are ignored (it is stderr). */
-void pf_log_write(const char *p, size_t len);
-
 #endif

@@ -68,8 +68,9 @@ static enum pf_col_kind kind_of(enum pf_step_count count)
 								     : PF_COUNT;
 }
 
-bool pf_gate_figure_at(const struct pf_side *a, const struct pf_side *b,
-		       size_t n, struct pf_gate_figure *out)
+/* Figure n of those that can be checked; false past the last. */
+static bool figure_at(const struct pf_side *a, const struct pf_side *b,
+		      size_t n, struct pf_gate_figure *out)
 {
 	*out = (struct pf_gate_figure){ .a_steps = a->steps,
 					.b_steps = b->steps };
@@ -114,7 +115,7 @@ static int bad(const char *expression, const char *why, struct pf_err *err)
 static bool find_figure(const char *name, const struct pf_side *a,
 			const struct pf_side *b, struct pf_gate_figure *out)
 {
-	for (size_t n = 0; pf_gate_figure_at(a, b, n, out); n++)
+	for (size_t n = 0; figure_at(a, b, n, out); n++)
 		if (!strcmp(out->key, name))
 			return true;
 	return false;
@@ -128,7 +129,7 @@ static int no_figure(const char *expression, const char *name,
 	struct pf_gate_figure f;
 	struct pf_buf all = { 0 };
 
-	for (size_t n = 0; pf_gate_figure_at(&none, &none, n, &f); n++) {
+	for (size_t n = 0; figure_at(&none, &none, n, &f); n++) {
 		pf_suggest_offer(&s, f.key);
 		pf_buf_addf(&all, "%s%s", n ? ", " : "", f.key);
 	}

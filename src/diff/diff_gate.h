@@ -21,10 +21,6 @@ struct pf_gate_figure {
 	int64_t a_steps, b_steps; /* 0: not known */
 };
 
-/* Figure n of those that can be checked; false past the last. */
-bool pf_gate_figure_at(const struct pf_side *a, const struct pf_side *b,
-		       size_t n, struct pf_gate_figure *out);
-
 /* PF_EUSAGE if the expression is none. */
 int pf_gate_parse(const char *expression, struct pf_err *err);
 

@@ -6,7 +6,8 @@
 
 #include "events/collective.h"
 
-int64_t pf_dtype_bytes(struct pf_json dtype)
+/* Bytes of a dtype as PyTorch writes it ("BFloat16"), or -1. */
+static int64_t dtype_bytes(struct pf_json dtype)
 {
 	static const struct {
 		const char *name;
@@ -48,7 +49,7 @@ int64_t pf_dtype_bytes(struct pf_json dtype)
 
 static int64_t data_bytes(struct pf_json elements, struct pf_json dtype)
 {
-	int64_t n, bytes = pf_dtype_bytes(dtype);
+	int64_t n, bytes = dtype_bytes(dtype);
 
 	if (bytes < 0 || !elements.p || !pf_json_int(elements, &n) || n < 0 ||
 	    __builtin_mul_overflow(n, bytes, &n))

@@ -21,9 +21,6 @@ struct pf_collective {
 	int64_t in_bytes, out_bytes; /* or -1 */
 };
 
-/* Bytes of a dtype as PyTorch writes it ("BFloat16"), or -1. */
-int64_t pf_dtype_bytes(struct pf_json dtype);
-
 /*
  * False if the arguments (JSON text, borrowed by "out") say nothing of a
  * collective.

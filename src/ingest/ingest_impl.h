@@ -98,8 +98,8 @@ struct pf_ingest {
 	_Atomic uint64_t runs_bytes;
 	size_t runs_total;
 	struct pf_repairs repairs;
-	int64_t event_count, metadata_count, skipped_in_read, json_bytes;
-	int64_t file_bytes, stored_count, paired_count, python_skipped;
+	int64_t event_count, metadata_count, json_bytes;
+	int64_t file_bytes, stored_count, paired_count;
 	int64_t first_ns, last_ns;
 	const struct pf_ingest_format *format;
 	const char *compression;
@@ -194,9 +194,6 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 			 struct pf_parsed *p, const uint32_t *type_ids,
 			 int64_t first_order, pthread_mutex_t *lock,
 			 struct pf_err *err);
-/* Remember a run that was written (lock held if there is one to hold). */
-int pf_ingest_add_run(struct pf_ingest *in, struct pf_ingest_track *t,
-		      const struct pf_run *run, struct pf_err *err);
 
 /* ingest_pair.c: B and E events of a track become spans in new runs. */
 int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,

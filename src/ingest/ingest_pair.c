@@ -27,7 +27,6 @@ struct held {
 
 struct pairing {
 	struct pf_ingest *in;
-	struct pf_ingest_track *track;
 	struct held **open;
 	size_t open_count, open_cap;
 	struct held **done;
@@ -180,7 +179,7 @@ static int close_rest(struct pairing *p, struct pf_err *err)
 int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 		   struct pf_err *err)
 {
-	struct pairing p = { .in = in, .track = t, .last_ns = INT64_MIN };
+	struct pairing p = { .in = in, .last_ns = INT64_MIN };
 	struct pf_run_heap *m =
 		pf_run_heap_new(in->runs_fd, t->runs, t->run_count);
 	const struct pf_run_event *ev;

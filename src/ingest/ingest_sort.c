@@ -180,8 +180,9 @@ static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
 	run->first_start_ns = s->keys[from].start_ns;
 }
 
-int pf_ingest_add_run(struct pf_ingest *in, struct pf_ingest_track *t,
-		      const struct pf_run *run, struct pf_err *err)
+/* Remember a run that was written (lock held if there is one to hold). */
+static int add_run(struct pf_ingest *in, struct pf_ingest_track *t,
+		   const struct pf_run *run, struct pf_err *err)
 {
 	if (++in->runs_total > PF_INGEST_RUNS_MAX)
 		return pf_fail(err, PF_ELIMIT,
@@ -211,7 +212,7 @@ static int register_runs(struct pf_ingest *in, struct written *list,
 		struct pf_ingest_track *t = &in->tracks[list[i].track];
 
 		t->has_begin_end |= list[i].begin_end;
-		rc = pf_ingest_add_run(in, t, &list[i].run, err);
+		rc = add_run(in, t, &list[i].run, err);
 	}
 	pthread_mutex_unlock(lock);
 	return rc;

@@ -97,12 +97,12 @@ int pf_usage_fill_tables(struct pf_usage *u, struct pf_err *err);
 /* The next cell: null unless it is known. */
 void pf_usage_put(struct pf_table *t, int64_t n, bool is_known);
 
-/* "CPU", "GPU 0", "XPU 1", "device type 21, 0". */
 #define PF_USAGE_NAME_MAX 64
-const char *pf_usage_device_name(const struct pf_alloc_device *d,
-				 char out[PF_USAGE_NAME_MAX]);
 
-/* The same, after the rank (or trace) where there are several. */
+/*
+ * "CPU", "GPU 0", "XPU 1", "device type 21, 0"; after the rank (or trace)
+ * where there are several.
+ */
 const char *pf_usage_device_label(const struct pf_usage *u, uint32_t device,
 				  char out[PF_USAGE_NAME_MAX]);
 
@@ -111,9 +111,6 @@ void pf_usage_put_device(const struct pf_usage *m, struct pf_table *t,
 			 uint32_t device);
 void pf_usage_put_ids(const struct pf_usage *m, struct pf_table *t,
 		      uint32_t device);
-/* A name as text, null for PF_ID_NONE. */
-int pf_usage_put_name(struct pf_usage *m, struct pf_table *t, uint32_t name,
-		      struct pf_err *err);
 /* Three cells: outermost op, frame or annotation, innermost op. */
 int pf_usage_put_site(struct pf_usage *m, struct pf_table *t, uint32_t site,
 		      struct pf_err *err);

@@ -17,8 +17,8 @@ static const char before_capture[] = "(before capture)";
 
 /* ---- devices ---- */
 
-const char *pf_usage_device_name(const struct pf_alloc_device *d,
-				 char out[PF_USAGE_NAME_MAX])
+static const char *device_name(const struct pf_alloc_device *d,
+			       char out[PF_USAGE_NAME_MAX])
 {
 	/* c10::DeviceType; torch calls a HIP device a GPU, too */
 	static const struct {
@@ -64,7 +64,7 @@ const char *pf_usage_device_label(const struct pf_usage *u, uint32_t device,
 	const struct pf_alloc_device *d = &u->allocs.devices[device];
 	char name[PF_USAGE_NAME_MAX];
 
-	pf_usage_device_name(d, name);
+	device_name(d, name);
 	if (!u->has_traces)
 		snprintf(out, PF_USAGE_NAME_MAX, "%s", name);
 	else if (d->trace->rank >= 0)
@@ -103,8 +103,9 @@ void pf_usage_put_ids(const struct pf_usage *u, struct pf_table *t,
 	pf_table_int(t, d->trace->trace_id);
 }
 
-int pf_usage_put_name(struct pf_usage *u, struct pf_table *t, uint32_t name,
-		      struct pf_err *err)
+/* A name as text, null for PF_ID_NONE. */
+static int put_name(struct pf_usage *u, struct pf_table *t, uint32_t name,
+		    struct pf_err *err)
 {
 	uint64_t *known;
 	const char *shown;
@@ -140,11 +141,10 @@ int pf_usage_put_site(struct pf_usage *u, struct pf_table *t, uint32_t site,
 {
 	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
 
-	if (pf_usage_put_name(u, t, s.outer_op, err) < 0 ||
-	    pf_usage_put_name(u, t, s.frame != PF_ID_NONE ? s.frame : s.note,
-			      err) < 0)
+	if (put_name(u, t, s.outer_op, err) < 0 ||
+	    put_name(u, t, s.frame != PF_ID_NONE ? s.frame : s.note, err) < 0)
 		return -1;
-	return pf_usage_put_name(u, t, s.op, err);
+	return put_name(u, t, s.op, err);
 }
 
 /* Accelerators before CPUs, then by trace, type and number. */
@@ -456,7 +456,7 @@ static int add_ops(struct pf_usage *u, struct pf_err *err)
 		pf_usage_put_device(u, t, op->device);
 		if (op->name == PF_ID_NONE)
 			pf_table_string(t, "(outside of ops)");
-		else if (pf_usage_put_name(u, t, op->name, err) < 0)
+		else if (put_name(u, t, op->name, err) < 0)
 			return -1;
 		put_op(u, t, op);
 	}

@@ -75,7 +75,6 @@ static bool read_correlation(struct pf_pfr_body *b, struct pf_wire *w,
 		return false;
 	b->correlation += (uint64_t)pf_wire_unzigzag(v);
 	ev->correlation = b->correlation;
-	ev->has_correlation = true;
 	return true;
 }
 
@@ -158,7 +157,6 @@ enum pf_pfr_got pf_pfr_body_next(struct pf_pfr_body *b, struct pf_pfr_event *ev)
 		return PF_PFR_GOT_UNKNOWN;
 	memset(ev->v, 0, sizeof(ev->v));
 	ev->untimed = head >> 7;
-	ev->has_correlation = false;
 	ev->start_ns = ev->end_ns = 0;
 	ev->correlation = ev->payload = 0;
 	ev->count = 0;

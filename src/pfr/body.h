@@ -38,7 +38,6 @@ enum pf_pfr_event_type {
 struct pf_pfr_event {
 	unsigned type;
 	bool untimed; /* its times were not collected: start and end are 0 */
-	bool has_correlation;
 	int64_t start_ns, end_ns; /* on the clock of the frame */
 	uint64_t correlation;
 	struct pf_pfr_launch launch; /* KERNEL_INLINE */

@@ -53,8 +53,6 @@ struct pf_format_ops {
  */
 #define PF_FORMAT(number, name) const struct pf_format pf_format_##name
 
-void pf_printer_flush(struct pf_printer *p);
-
 /* The value for people (units, separators), not escaped if it is a text. */
 void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
 		  enum pf_col_kind kind);

@@ -30,7 +30,7 @@ const char pf_format_names_page[] =
 #include "render/formats.inc"
 	"|html";
 
-void pf_printer_flush(struct pf_printer *p)
+static void flush(struct pf_printer *p)
 {
 	if (p->buf.len)
 		fwrite(p->buf.data, 1, p->buf.len, p->out);
@@ -153,7 +153,7 @@ static int sink_row(struct pf_row_sink *sink, const struct pf_cell *cells,
 	p->ops->row(p, cells);
 	p->row_count++;
 	if (p->buf.len >= FLUSH_BYTES)
-		pf_printer_flush(p);
+		flush(p);
 	if (ferror(p->out))
 		return pf_fail_errno(err, "cannot write output");
 	return 0;
@@ -254,7 +254,7 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		p->ops->fold(p, false);
 	p->ops->notes(p, doc->notes, doc->note_count);
 	p->ops->end(p);
-	pf_printer_flush(p);
+	flush(p);
 	pf_render_free(&p->sink);
 	return rc;
 }
@@ -277,7 +277,7 @@ int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err)
 	end_table(p);
 	p->ops->notes(p, NULL, 0);
 	p->ops->end(p);
-	pf_printer_flush(p);
+	flush(p);
 	if (ferror(p->out))
 		rc = pf_fail_errno(err, "cannot write output");
 	pf_render_free(sink);

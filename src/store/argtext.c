@@ -28,7 +28,8 @@ size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT])
 				digits + whole);
 }
 
-int pf_slot_of(const char *text, size_t len)
+/* The slot that text[at] names when it stands outside strings, or -1. */
+static int slot_of(const char *text, size_t len)
 {
 	if (len < 2 || text[0] != '$' || text[1] < 'a' ||
 	    text[1] >= 'a' + PF_SLOT_COUNT)
@@ -58,7 +59,7 @@ void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 			p = string_end(p, end);
 			continue;
 		}
-		s = *p == '$' ? pf_slot_of(p, (size_t)(end - p)) : -1;
+		s = *p == '$' ? slot_of(p, (size_t)(end - p)) : -1;
 		if (s < 0 || !(mask >> s & 1)) {
 			p++;
 			continue;

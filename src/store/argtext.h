@@ -17,9 +17,6 @@
 /* Write a slot's value as JSON; returns the length. */
 size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT]);
 
-/* The slot that text[at] names when it stands outside strings, or -1. */
-int pf_slot_of(const char *text, size_t len);
-
 /* Append the text with its slots filled in; slot[s] for each bit of mask. */
 void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 		      const int64_t *slot, struct pf_buf *out);

@@ -64,7 +64,7 @@ struct pf_slices {
 	struct pf_slice_track *tracks;
 	size_t track_count, track_cap;
 	uint32_t count;
-	size_t start_cap, dur_cap, name_cap, depth_cap, cat_cap, link_cap;
+	size_t start_cap, dur_cap, name_cap, depth_cap, cat_cap;
 	int64_t *start_ns, *dur_ns; /* after the first event of the trace */
 	uint32_t *name, *link;
 	uint8_t *depth, *cat;

@@ -23,7 +23,6 @@ struct stretch {
 struct pf_memory {
 	bool is_rounded;
 	int64_t base_ns;
-	const char *temp_dir;
 	struct pf_sorter *records, *stretches;
 	struct pf_spool *prefixes, *orphans;
 	struct pf_lookup low, high;

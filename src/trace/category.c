@@ -117,35 +117,3 @@ const char *pf_kind_track_class(enum pf_kind kind)
 		return "host";
 	}
 }
-
-const char *pf_kind_name(enum pf_kind kind)
-{
-	static const char *const names[PF_KIND_COUNT] = {
-		[PF_KIND_HOST] = "host",
-		[PF_KIND_CPU_OP] = "cpu_op",
-		[PF_KIND_ANNOTATION] = "user_annotation",
-		[PF_KIND_PYTHON] = "python_function",
-		[PF_KIND_RUNTIME] = "runtime",
-		[PF_KIND_DRIVER] = "driver",
-		[PF_KIND_OVERHEAD] = "overhead",
-		[PF_KIND_KERNEL] = "kernel",
-		[PF_KIND_MEMCPY] = "memcpy",
-		[PF_KIND_MEMSET] = "memset",
-		[PF_KIND_GPU_ANNOTATION] = "gpu_user_annotation",
-		[PF_KIND_GPU_SYNC] = "gpu_sync",
-		[PF_KIND_PROFILER_RANGE] = "profiler_range",
-		[PF_KIND_MTIA] = "mtia",
-		[PF_KIND_MEMORY] = "memory",
-		[PF_KIND_OOM] = "out_of_memory",
-		[PF_KIND_INSTANT] = "instant",
-		[PF_KIND_COUNTER] = "counter",
-		[PF_KIND_FLOW] = "flow",
-		[PF_KIND_ASYNC] = "async",
-		[PF_KIND_TRACE_SPAN] = "trace_span",
-		[PF_KIND_GPU_OTHER] = "gpu_other",
-		[PF_KIND_COLLECTIVE] = "collective",
-		[PF_KIND_CUDA_EVENT] = "cuda_event",
-	};
-
-	return (unsigned)kind < PF_KIND_COUNT ? names[kind] : "unknown";
-}

@@ -20,7 +20,4 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 /* The class of the track that an event of this kind lives on. */
 const char *pf_kind_track_class(enum pf_kind kind);
 
-/* A short word for a kind, as in the views: "cpu_op", "kernel", ... */
-const char *pf_kind_name(enum pf_kind kind);
-
 #endif

@@ -300,7 +300,7 @@ void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
 
 	pf_buf_addf(out, "<ol class=verdicts>\n<li class=%s><p>",
 		    is_slower ? "severe" : "note");
-	pf_html_finding(out, pf_doc_find_text(doc, PF_DOC_FINDING));
+	pf_html_finding(out, pf_doc_find_finding(doc));
 	pf_buf_adds(out, ".</p>\n");
 	if (is_judged)
 		add_reasons(out, doc);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "torch/averages_doc.h"
+#include "torch/rules.h"
 #include "analysis/doctor.h"
 #include "idle/gaps.h"
 #include "analysis/info.h"
@@ -350,6 +351,20 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	return rc;
 }
 
+/* The first release of torch whose rules a trace follows. */
+static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
+		struct pf_rule_facts facts = { 0 };
+
+		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
+					&facts, err) < 0)
+			return -1;
+		p->torch = pf_rules_for(&facts, 0, 0).torch;
+	}
+	return 0;
+}
+
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, struct pf_redact *redact,
 		    const struct pf_parts_beside *beside, struct pf_parts *out,
@@ -363,7 +378,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	if (pf_window_resolve(db, &out->window, &out->traces, err))
 		return -1;
 	pf_window_options(&out->window, &out->window_text);
-	if (run_all(db, out, beside, err))
+	if (find_torch(db, out, err) || run_all(db, out, beside, err))
 		return -1;
 	find_named_steps(out);
 	for (int i = 0; i < PF_PART_COUNT; i++)

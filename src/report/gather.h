@@ -39,6 +39,7 @@ struct pf_parts {
 	struct pf_window_args window; /* what was asked for */
 	struct pf_buf window_text;    /* the same as options: " --step 5..10" */
 	struct pf_buf steps_text;     /* "5..10", or empty */
+	int torch;                    /* release by whose rules: 110; or 0 */
 	const char *db_name;          /* borrowed: for commands on the page */
 	struct pf_window traces;      /* resolved */
 };

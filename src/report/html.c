@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/kernels.h"
@@ -397,9 +398,11 @@ static bool has_text(const struct view *v, const char *key)
 static void find_columns(struct view *v)
 {
 	for (const struct pf_html_col *c = v->spec->cols; c->key; c++)
-		if (pf_table_find(v->t, c->key) >= 0 && v->count < COLS_MAX &&
-		    has_text(v, c->key))
+		if (pf_table_need(v->t, c->key) >= 0 && has_text(v, c->key)) {
+			if (v->count == COLS_MAX)
+				abort(); /* of a section that is too wide */
 			v->cols[v->count++] = c;
+		}
 }
 
 static void add_head(struct pf_buf *out, const struct view *v)

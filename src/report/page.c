@@ -59,9 +59,9 @@ static const char *find_option(const struct pf_doc *info, const char *key)
 	return row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "value");
 }
 
-static void add_software(struct pf_buf *out, const struct pf_doc *info)
+static void add_software(struct pf_buf *out, const struct pf_parts *p)
 {
-	static const char words[] = " follow the rules of ";
+	const struct pf_doc *info = &p->doc[PF_PART_INFO];
 	static const struct {
 		const char *key, *title;
 	} versions[] = {
@@ -74,12 +74,9 @@ static void add_software(struct pf_buf *out, const struct pf_doc *info)
 	};
 	struct pf_buf text = { 0 };
 
-	for (size_t i = 0; i < info->note_count && !text.len; i++) {
-		const char *at = strstr(info->notes[i], words);
-
-		if (at)
-			pf_buf_adds(&text, at + strlen(words));
-	}
+	if (p->torch)
+		pf_buf_addf(&text, "torch %d.%d", p->torch / 100,
+			    p->torch % 100);
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
 		const char *value = find_option(info, versions[i].key);
 
@@ -131,7 +128,7 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 
 	add_digest(out, traces);
 	add_devices(out, info);
-	add_software(out, info);
+	add_software(out, &r->parts);
 	add_ranks(out, info);
 	if (r->parts.steps_text.len) {
 		pf_buf_adds(&text, r->parts.window.step

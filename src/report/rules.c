@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "events/names.h"
 #include "report/figure.h"
 #include "report/rules.h"
 #include "report/say.h"
@@ -77,11 +78,11 @@ struct cause {
 	int64_t ns, count;
 };
 
-static struct cause find_cause(const struct pf_parts *p, const char *name)
+static struct cause find_cause(const struct pf_parts *p, enum pf_cause cause)
 {
 	const struct pf_table *t =
 		pf_doc_find_table(&p->doc[PF_PART_GAPS], "causes");
-	int64_t row = pf_table_find_row(t, "cause", name);
+	int64_t row = pf_table_find_row(t, "cause", pf_cause_name(cause));
 
 	if (row < 0)
 		return (struct cause){ 0, 0 };
@@ -96,13 +97,16 @@ static double of_window(const struct pf_parts *p, int64_t ns)
 	return window > 0 ? (double)ns / (double)window : 0;
 }
 
-/* Point at the longest gap with this cause (NULL: any). */
+/* Point at the longest gap with this cause (PF_CAUSE_COUNT: any). */
 static void point_at_gap(const struct pf_parts *p, struct pf_verdict *v,
-			 const char *cause)
+			 enum pf_cause cause)
 {
 	const struct pf_table *t =
 		pf_doc_find_table(&p->doc[PF_PART_GAPS], "gaps");
-	int64_t row = cause ? pf_table_find_row(t, "cause", cause) : 0;
+	int64_t row =
+		cause == PF_CAUSE_COUNT
+			? 0
+			: pf_table_find_row(t, "cause", pf_cause_name(cause));
 
 	if (row < 0 || (size_t)row >= pf_table_rows(t))
 		return;
@@ -160,13 +164,13 @@ static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 {
 	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
-	int64_t ns = find_cause(p, "unrecorded").ns +
-		     find_cause(p, "no launch record").ns;
+	int64_t ns = find_cause(p, PF_CAUSE_UNRECORDED).ns +
+		     find_cause(p, PF_CAUSE_NO_LAUNCH).ns;
 	const char *largest = pf_table_text_at(
 		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits"), 0,
 		"cause");
 
-	if (largest && !strcmp(largest, "unrecorded"))
+	if (largest && !strcmp(largest, pf_cause_name(PF_CAUSE_UNRECORDED)))
 		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
@@ -232,7 +236,7 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	say_long_gaps(p, v);
 	say_largest(p, v);
 	say_unknown(p, v);
-	point_at_gap(p, v, NULL);
+	point_at_gap(p, v, PF_CAUSE_COUNT);
 }
 
 const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
@@ -251,7 +255,7 @@ static int64_t sync_cost(const struct pf_parts *p)
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		const char *kind = pf_table_text_at(t, r, "kind");
 
-		if (kind && strcmp(kind, "blocking copy") != 0)
+		if (kind && strcmp(kind, pf_cause_name(PF_CAUSE_COPY)) != 0)
 			sum += pf_table_int_at(t, r, "idle_ns");
 	}
 	return sum;
@@ -287,7 +291,7 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, "; for them the GPU is idle ");
 	pf_say_ns(v, v->recoverable_ns / n);
 	pf_say(v, pf_rule_each(p));
-	point_at_gap(p, v, "sync");
+	point_at_gap(p, v, PF_CAUSE_SYNC);
 }
 
 const struct pf_report_rule pf_rule_sync = {
@@ -295,12 +299,12 @@ const struct pf_report_rule pf_rule_sync = {
 };
 
 /* The culprit that holds most of a cause. */
-static int64_t find_culprit(const struct pf_table *t, const char *cause)
+static int64_t find_culprit(const struct pf_table *t, enum pf_cause cause)
 {
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		const char *s = pf_table_text_at(t, r, "cause");
 
-		if (s && !strcmp(s, cause) &&
+		if (s && !strcmp(s, pf_cause_name(cause)) &&
 		    (pf_table_text_at(t, r, "culprit") ||
 		     pf_table_text_at(t, r, "frame")))
 			return (int64_t)r;
@@ -309,7 +313,7 @@ static int64_t find_culprit(const struct pf_table *t, const char *cause)
 }
 
 static void say_most(const struct pf_parts *p, struct pf_verdict *v,
-		     const char *cause, int64_t whole_ns)
+		     enum pf_cause cause, int64_t whole_ns)
 {
 	const struct pf_table *t =
 		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits");
@@ -329,7 +333,7 @@ static void say_most(const struct pf_parts *p, struct pf_verdict *v,
 
 static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
 {
-	struct cause c = find_cause(p, "data loading");
+	struct cause c = find_cause(p, PF_CAUSE_DATA);
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -341,8 +345,8 @@ static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " (");
 	pf_say_ns(v, c.ns);
 	pf_say(v, ")");
-	say_most(p, v, "data loading", c.ns);
-	point_at_gap(p, v, "data loading");
+	say_most(p, v, PF_CAUSE_DATA, c.ns);
+	point_at_gap(p, v, PF_CAUSE_DATA);
 }
 
 const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
@@ -351,8 +355,9 @@ const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
 
 static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 {
-	static const char *const causes[] = { "launch latency", "runtime",
-					      "op overhead", "micro" };
+	static const enum pf_cause causes[] = { PF_CAUSE_LAUNCH,
+						PF_CAUSE_RUNTIME, PF_CAUSE_OP,
+						PF_CAUSE_MICRO };
 	const struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
 	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
 	int64_t count = pf_doc_find_int(kernels, "kernel_count"), ns = 0;
@@ -370,7 +375,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
 		ns += find_cause(p, causes[i]).ns;
 	/* what follows a synchronization is counted with it */
-	after = sync_cost(p) - find_cause(p, "sync").ns;
+	after = sync_cost(p) - find_cause(p, PF_CAUSE_SYNC).ns;
 	if (after > 0)
 		ns -= after < ns ? after : ns;
 	v->recoverable_ns = v->affected_ns = ns;
@@ -389,7 +394,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " while the CPU launches (");
 	pf_say_ratio(v, v->measured);
 	pf_say(v, ")");
-	point_at_gap(p, v, "launch latency");
+	point_at_gap(p, v, PF_CAUSE_LAUNCH);
 }
 
 const struct pf_report_rule pf_rule_launch = {
@@ -398,7 +403,7 @@ const struct pf_report_rule pf_rule_launch = {
 
 static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
 {
-	struct cause c = find_cause(p, "blocking copy");
+	struct cause c = find_cause(p, PF_CAUSE_COPY);
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -411,8 +416,8 @@ static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
 	say_span(p, v);
 	pf_say(v, ") in ");
 	pf_say_count(v, c.count, "gap", "gaps");
-	say_most(p, v, "blocking copy", c.ns);
-	point_at_gap(p, v, "blocking copy");
+	say_most(p, v, PF_CAUSE_COPY, c.ns);
+	point_at_gap(p, v, PF_CAUSE_COPY);
 }
 
 const struct pf_report_rule pf_rule_copies = {
@@ -656,12 +661,13 @@ const struct pf_report_rule pf_rule_warm_up = {
 void pf_rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 {
 	static const struct {
-		const char *cause, *id;
+		enum pf_cause cause;
+		const char *id;
 	} owners[] = {
-		{ "data loading", "V3" },   { "sync", "V2" },
-		{ "launch latency", "V4" }, { "runtime", "V4" },
-		{ "op overhead", "V4" },    { "micro", "V4" },
-		{ "blocking copy", "V7" },
+		{ PF_CAUSE_DATA, "V3" },   { PF_CAUSE_SYNC, "V2" },
+		{ PF_CAUSE_LAUNCH, "V4" }, { PF_CAUSE_RUNTIME, "V4" },
+		{ PF_CAUSE_OP, "V4" },     { PF_CAUSE_MICRO, "V4" },
+		{ PF_CAUSE_COPY, "V7" },
 	};
 	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
 	const struct pf_table *t = pf_doc_find_table(gaps, "culprits");
@@ -674,7 +680,7 @@ void pf_rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 					 "cause");
 	for (size_t i = 0; cause && i < sizeof(owners) / sizeof(*owners); i++)
 		for (size_t k = 0; k < out->count; k++)
-			if (!strcmp(owners[i].cause, cause) &&
+			if (!strcmp(pf_cause_name(owners[i].cause), cause) &&
 			    !strcmp(owners[i].id, out->all[k].id) &&
 			    out->all[k].state == PF_RULE_FIRED)
 				out->all[k].is_folded = true;

@@ -41,10 +41,9 @@ static void say_last(const struct pf_doc *doc, struct pf_verdict *v,
 static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_doc *doc = &p->doc[PF_PART_OVERLAP];
-	const char *why = pf_doc_find_text(doc, "arrival_withheld");
-	int64_t trace_id = pf_doc_find_int(doc, "straggler_trace_id");
-	int64_t window = pf_doc_find_int(doc, "arrival_window_ns");
-	int64_t ns = pf_doc_find_int(doc, "straggler_ns");
+	const struct pf_scalar *withheld = pf_doc_find(doc, "arrival_withheld");
+	const char *why = withheld ? withheld->cell.v.text.s : NULL;
+	int64_t trace_id, window, ns;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -56,10 +55,12 @@ static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 					  "ranks");
 		return;
 	}
-	v->measured = pf_doc_find_real(doc, "straggler_share");
-	if (!ns)
+	if (!pf_doc_find(doc, "straggler_ns")) /* nobody waits */
 		return;
-	v->affected_ns = ns;
+	v->measured = pf_doc_find_real(doc, "straggler_share");
+	trace_id = pf_doc_find_int(doc, "straggler_trace_id");
+	window = pf_doc_find_int(doc, "arrival_window_ns");
+	ns = v->affected_ns = pf_doc_find_int(doc, "straggler_ns");
 	v->recoverable_ns = pf_doc_find_int(doc, "straggler_gain_ns");
 	if (v->recoverable_ns > window) /* groups may wait at one time */
 		v->recoverable_ns = window;

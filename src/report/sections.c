@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "events/names.h"
 #include "report/chart.h"
 #include "report/columns.h"
 #include "report/sections.h"
@@ -15,7 +16,7 @@ static bool is_loading(const struct pf_table *t, size_t row)
 {
 	const char *cause = pf_table_text_at(t, row, "cause");
 
-	return cause && !strcmp(cause, "data loading");
+	return cause && !strcmp(cause, pf_cause_name(PF_CAUSE_DATA));
 }
 
 static bool is_op(const struct pf_table *t, size_t row)
@@ -384,8 +385,8 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
 			    s->title);
 		if (s->part < PF_PART_COUNT && s->part != PF_PART_MEMORY)
-			finding = pf_doc_find_text(&page->parts->doc[s->part],
-						   PF_DOC_FINDING);
+			finding =
+				pf_doc_find_finding(&page->parts->doc[s->part]);
 		if (finding && *finding) {
 			pf_buf_adds(out, "<p class=lead>");
 			pf_html_finding(out, finding);
@@ -413,7 +414,7 @@ static const char *why_absent(const struct pf_parts *p, const struct section *s)
 
 	if (s->absent)
 		return s->absent;
-	finding = pf_doc_find_text(&p->doc[s->part], PF_DOC_FINDING);
+	finding = pf_doc_find_finding(&p->doc[s->part]);
 	return finding && *finding ? finding : "there is none";
 }
 

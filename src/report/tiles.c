@@ -129,8 +129,9 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 	set_real(t, (double)n / (double)steps);
 	pf_figure_ns(&t->detail, pf_doc_find_int(kernels, "kernel_ns") / n);
 	pf_buf_adds(&t->detail, " on average");
-	if (!pf_doc_find_int(kernels, "tensor_core_ns"))
-		return;
+	if (!pf_doc_find_int(kernels, "tensor_core_ns") ||
+	    pf_doc_is_null(kernels, "tensor_core_share"))
+		return; /* too little is known */
 	t = add(out, "tensor_core_share", "Tensor cores", PF_RATIO, "kernels");
 	set_real(t, pf_doc_find_real(kernels, "tensor_core_share"));
 	pf_buf_adds(&t->detail, "of kernel time");

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "table/find.h"
+
+/* An analysis has another name for it than those who read it. */
+_Noreturn static void unknown(const char *key)
+{
+	fprintf(stderr, "profan: bug: no document has '%s' here\n", key);
+	abort();
+}
 
 const struct pf_scalar *pf_doc_find(const struct pf_doc *doc, const char *key)
 {
@@ -38,7 +46,7 @@ int pf_table_need(const struct pf_table *t, const char *key)
 	int col = pf_table_find(t, key);
 
 	if (t && col < 0 && !pf_table_is_absent(t, key))
-		abort();
+		unknown(key);
 	return col;
 }
 
@@ -76,12 +84,19 @@ static const struct pf_cell *scalar(const struct pf_doc *doc, const char *key)
 {
 	const struct pf_scalar *s = pf_doc_find(doc, key);
 
-	return s ? &s->cell : NULL;
+	if (!s)
+		unknown(key);
+	return &s->cell;
 }
 
 int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key)
 {
 	return pf_cell_int(scalar(doc, key));
+}
+
+bool pf_doc_is_null(const struct pf_doc *doc, const char *key)
+{
+	return scalar(doc, key)->type == PF_CELL_NULL;
 }
 
 double pf_doc_find_real(const struct pf_doc *doc, const char *key)
@@ -113,6 +128,13 @@ const char *pf_table_text_at(const struct pf_table *t, size_t row,
 const char *pf_doc_find_text(const struct pf_doc *doc, const char *key)
 {
 	return cell_text(scalar(doc, key));
+}
+
+const char *pf_doc_find_finding(const struct pf_doc *doc)
+{
+	const struct pf_scalar *s = pf_doc_find(doc, PF_DOC_FINDING);
+
+	return s ? cell_text(&s->cell) : NULL;
 }
 
 size_t pf_table_rows(const struct pf_table *t)

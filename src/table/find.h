@@ -11,7 +11,7 @@
 
 #include "table/doc.h"
 
-/* NULL if there is none. */
+/* NULL if there is none: for figures and tables that are there at times. */
 const struct pf_scalar *pf_doc_find(const struct pf_doc *doc, const char *key);
 const struct pf_table *pf_doc_find_table(const struct pf_doc *doc,
 					 const char *name);
@@ -31,18 +31,26 @@ int pf_table_need(const struct pf_table *t, const char *key);
 const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
 				  const char *key);
 
-/* Numbers; 0 for what is not there, null or a text. */
+/*
+ * Numbers; 0 for what is null or a text, and for a row that is not there.  A
+ * figure that the document does not have is a bug of the caller and ends the
+ * program, as that of a column does.
+ */
 int64_t pf_cell_int(const struct pf_cell *cell);
 double pf_cell_real(const struct pf_cell *cell);
 int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key);
+bool pf_doc_is_null(const struct pf_doc *doc, const char *key);
 double pf_doc_find_real(const struct pf_doc *doc, const char *key);
 int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key);
 double pf_table_real_at(const struct pf_table *t, size_t row, const char *key);
 
-/* A text; NULL for what is not there, null or a number. */
+/* A text; NULL for what is null or a number; the key is needed as above. */
 const char *pf_table_text_at(const struct pf_table *t, size_t row,
 			     const char *key);
 const char *pf_doc_find_text(const struct pf_doc *doc, const char *key);
+
+/* The sentence of a document, NULL if it has none. */
+const char *pf_doc_find_finding(const struct pf_doc *doc);
 
 /* Rows of a table; 0 for NULL. */
 size_t pf_table_rows(const struct pf_table *t);

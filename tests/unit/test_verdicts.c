@@ -154,6 +154,7 @@ static void make(const struct world *w, struct pf_parts *p)
 	struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
 	struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
 	struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
+	struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
 
 	memset(p, 0, sizeof(*p));
 	p->db_name = "t.db";
@@ -168,6 +169,8 @@ static void make(const struct world *w, struct pf_parts *p)
 	pf_doc_int(overlap, "total_ns", "", PF_NS, w->window_ns);
 	pf_doc_int(overlap, "comm_ns", "", PF_NS, w->comm_ns);
 	pf_doc_int(overlap, "exposed_comm_ns", "", PF_NS, w->exposed_ns);
+	pf_doc_int(kernels, "kernel_count", "", PF_COUNT, 0);
+	pf_doc_int(kernels, "kernel_ns", "", PF_NS, 0);
 	pf_doc_int(launches, "launch_count", "", PF_COUNT, 100);
 	pf_doc_int(launches, "orphan_count", "", PF_COUNT, w->orphans);
 	add_memory(&p->doc[PF_PART_MEMORY], w);
@@ -317,6 +320,11 @@ static char straggler(int64_t traces, const char *why, double share)
 	pf_doc_int(doc, "straggler_gain_ns", "", PF_NS, 9);
 	pf_doc_int(doc, "arrival_window_ns", "", PF_NS, 8);
 	pf_doc_real(doc, "straggler_share", "", PF_RATIO, share);
+	pf_doc_int(doc, "straggler_rank", "", PF_INT, 1);
+	pf_doc_int(doc, "straggler_trace_id", "", PF_INT, 2);
+	pf_doc_int(doc, "longest_wait_trace_id", "", PF_INT, 1);
+	pf_doc_int(doc, "longest_wait_start_ns", "", PF_NS, 5);
+	pf_doc_int(doc, "longest_wait_ns", "", PF_NS, 6);
 	pf_verdicts_find(&p, &v);
 	c = letter(find(&v, "V6"));
 	assert_int_equal(find(&v, "V6")->recoverable_ns, c == 'w' ? -1 : 8);

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+# Report, verdicts and the page of diff read documents by keys.  A copy of the
+# program (tests/keys_log.c) says which they ask for: each key that the sources
+# name is asked for by one of these pages, and each that is asked for is there
+# in at least one of the documents, so that none can be renamed by an analysis
+# and vanish in silence.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+keys=$top_builddir/tests/profan_keys
+PROFAN_KEYS=$tmp/asked
+export PROFAN_KEYS
+
+page() { # COMMAND OPTION...
+	run 0 "$keys" "$@" || not_ok "$*" "$tmp/err"
+}
+
+pages() { # NAME FILE...
+	name=$1
+	shift
+	run 0 "$profan" ingest -q "$@" -o "$tmp/$name.db" ||
+		not_ok "$name: ingest" "$tmp/err"
+	page report -q "$tmp/$name.db" -o "$tmp/page.html"
+	page report -q "$tmp/$name.db" --format md
+}
+
+"$mktrace" --steps 5 --layers 2 >"$tmp/train.json"
+"$mktrace" --steps 5 --layers 3 --seed 2 --plant loader >"$tmp/loader.json"
+"$PYTHON" "$top_srcdir/tests/arrival.py" make "$tmp/job" late=20000 ranks=3
+"$PYTHON" "$top_srcdir/tests/arrival.py" make "$tmp/even" late=20000 ranks=3
+pages train "$tmp/train.json"
+pages loader "$tmp/loader.json"
+pages job "$tmp/job"
+pages two "$tmp/job/rank-0.json" "$tmp/job/rank-0.json"
+page diff -q "$tmp/train.db" "$tmp/loader.db" --format html -o "$tmp/diff.html"
+page diff -q "$tmp/job.db" "$tmp/job.db" --format html -o "$tmp/diff.html"
+
+sort -u "$tmp/asked" >"$tmp/places"
+awk '{ key = $2 " " $3; seen[key] += $4 }
+	END { for (key in seen) if (!seen[key]) print key }' \
+	"$tmp/places" >"$tmp/never"
+count=$(cut -d' ' -f2,3 "$tmp/places" | sort -u | wc -l)
+if [ "$count" -gt 200 ] && ! [ -s "$tmp/never" ]; then
+	ok "$count keys are asked for, and each is there"
+else
+	not_ok "keys that no document has ($count are asked for)" "$tmp/never"
+fi
+
+# what the sources name: a key is the last text of a call, or opens a column
+cut -d' ' -f2,3 "$tmp/places" | tr ' ' '\n' | sort -u >"$tmp/known"
+cat "$top_srcdir"/src/report/*.c | tr '\n\t' '  ' |
+	grep -oE '(pf_(table|doc)_(find|need|int_at|real_at|text_at|at)[a-z_]*\([^;"]*"[a-z_0-9]+"|(COL|COL_AS|BAR|CHANGE|KERNEL|FRAME|TIME)\( *"[a-z_0-9]+")' |
+	sed 's/"$//; s/.*"//' | sort -u >"$tmp/named"
+comm -23 "$tmp/named" "$tmp/known" >"$tmp/idle"
+if [ "$(wc -l <"$tmp/named")" -gt 150 ] && ! [ -s "$tmp/idle" ]; then
+	ok "every key in the sources is asked for here"
+else
+	not_ok "keys of sources that nothing here asks for" "$tmp/idle"
+fi
+tap_done

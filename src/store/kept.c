@@ -177,6 +177,9 @@ static int load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 			k->used_bytes += e->block.inline_text.len;
 	}
 	*out = e->block;
+	for (int c = 0; c < PF_COL_COUNT; c++)
+		if (!(columns >> c & 1) && width_of(c))
+			set_array(out, c, NULL);
 	return 1;
 }
 

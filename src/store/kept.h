@@ -25,7 +25,7 @@ void pf_kept_give_back(struct pf_db *db, size_t bytes);
 /*
  * These columns of a block, as pf_block_load() would decode them: 1 and *out,
  * whose arrays live as long as the database is open; what was not asked for
- * may be NULL.  0: there is no room for them.  -1: an error.
+ * is NULL.  0: there is no room for them.  -1: an error.
  */
 int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 		 uint32_t count, uint64_t columns, struct pf_block *out,

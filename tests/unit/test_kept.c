@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of a database is what is read from it, with room and without. */
+#include "unit/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "store/cursor.h"
+#include "store/ints.h"
+#include "store/kept.h"
+#include "store/memo.h"
+
+#define CALLS 50
+
+/* Calls and their kernels, which have bytes here and there. */
+static void open_calls(struct scene *s)
+{
+	struct pf_buf json = { 0 };
+
+	pf_buf_adds(&json, "{\"traceEvents\":[");
+	for (int i = 0; i < CALLS; i++)
+		pf_buf_addf(
+			&json,
+			"%s{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":"
+			"\"cudaLaunchKernel\",\"pid\":1,\"tid\":1,\"ts\":%d,"
+			"\"dur\":5,\"args\":{\"correlation\":%d}},"
+			"{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k%d\","
+			"\"pid\":0,\"tid\":7,\"ts\":%d,\"dur\":8,\"args\":{"
+			"\"device\":0,\"stream\":7,\"correlation\":%d,"
+			"\"bytes\":%d}}",
+			i ? "," : "", 100 + 10 * i, i + 1, i % 3, 101 + 10 * i,
+			i + 1, 1000 + i);
+	pf_buf_adds(&json, "]}");
+	scene_open(s, json.data);
+	pf_buf_release(&json);
+}
+
+/* All events of all tracks as text. */
+static void read_events(struct pf_db *db, uint64_t columns, struct pf_buf *out)
+{
+	struct pf_track *tracks;
+	struct pf_err err = { 0 };
+	struct pf_span span;
+	size_t count;
+	int rc;
+
+	assert_int_equal(pf_tracks_load(db, 0, &tracks, &count, &err), 0);
+	for (size_t i = 0; i < count; i++) {
+		struct pf_cursor *c =
+			pf_cursor_new(db, tracks[i].id, columns, &err);
+
+		while ((rc = pf_cursor_next(c, &span, &err)) == 1)
+			pf_buf_addf(
+				out, "%u %lld %lld %u %lld\n", span.seq,
+				(long long)span.start_ns,
+				(long long)span.dur_ns, span.name,
+				columns >> PF_COL_SLOT
+					? (long long)span.slot[PF_SLOT_BYTES]
+					: 0);
+		assert_int_equal(rc, 0);
+		pf_cursor_free(c);
+	}
+	pf_tracks_free(tracks, count);
+}
+
+static void read_links(struct pf_db *db, struct pf_buf *out)
+{
+	struct pf_err err = { 0 };
+	struct pf_ints *links = pf_ints_new(db, "gpu_links", &err);
+	const int64_t *row;
+	int rc;
+
+	assert_non_null(links);
+	while ((rc = pf_ints_next(links, &row, &err)) == 1)
+		pf_buf_addf(out, "%lld %lld %d\n", (long long)row[0],
+			    (long long)row[1], row[3] == PF_INTS_NULL);
+	assert_int_equal(rc, 0);
+	pf_ints_free(links);
+}
+
+static void read_all(struct pf_db *db, struct pf_buf *out)
+{
+	uint64_t plain = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			 PF_COLBIT(PF_COL_NAME);
+
+	read_events(db, PF_COLBIT(PF_COL_START), out);
+	read_events(db, plain | PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES), out);
+	read_events(db, plain, out);
+	read_links(db, out);
+}
+
+/* By the connection, again, and by one beside it. */
+static void same_with_room(const char *want, size_t bytes)
+{
+	struct scene s;
+	struct pf_db beside;
+	struct pf_err err = { 0 };
+	struct pf_buf text = { 0 };
+
+	open_calls(&s);
+	pf_kept_start(&s.db, bytes);
+	assert_int_equal(pf_db_open_beside(&beside, &s.db, &err), 0);
+	for (int i = 0; i < 3; i++) {
+		pf_buf_clear(&text);
+		read_all(i == 1 ? &beside : &s.db, &text);
+		assert_string_equal(text.data, want);
+	}
+	pf_buf_release(&text);
+	pf_db_close(&beside);
+	scene_close(&s);
+}
+
+static void kept_is_what_is_read(void **state)
+{
+	static const size_t rooms[] = { 0, 1000, 5000, 100000, 16 << 20 };
+	struct pf_buf want = { 0 };
+	struct scene s;
+
+	(void)state;
+	open_calls(&s);
+	read_all(&s.db, &want);
+	scene_close(&s);
+	assert_non_null(strstr(want.data, "1049\n"));
+	for (size_t i = 0; i < sizeof(rooms) / sizeof(*rooms); i++)
+		same_with_room(want.data, rooms[i]);
+	pf_buf_release(&want);
+}
+
+static int made;
+
+static void *make(struct pf_db *db, const char *arg, struct pf_err *err)
+{
+	(void)db;
+	made++;
+	if (!strcmp(arg, "bad")) {
+		pf_fail(err, PF_EDATA, "no");
+		return NULL;
+	}
+	return strdup(arg);
+}
+
+static void made_once(void **state)
+{
+	struct pf_err err = { 0 };
+	const void *first;
+	struct scene s;
+
+	(void)state;
+	open_calls(&s);
+	first = pf_memo_get(&s.db, make, free, "a", &err);
+	assert_string_equal(first, "a");
+	assert_ptr_equal(pf_memo_get(&s.db, make, free, "a", &err), first);
+	assert_string_equal(pf_memo_get(&s.db, make, free, "b", &err), "b");
+	assert_int_equal(made, 2);
+	assert_null(pf_memo_get(&s.db, make, free, "bad", &err));
+	assert_null(pf_memo_get(&s.db, make, free, "bad", &err));
+	assert_int_equal(made, 4);
+	scene_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kept_is_what_is_read),
+		cmocka_unit_test(made_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -31,7 +31,7 @@ result "one stream"
 check() { # NAME FILE
 	grep -q "^$1," "$golden" || return 0
 	if ingested "$1" "$2" &&
-		run 0 "$profan" gaps "$tmp/t.db" --whole --hta -f json &&
+		run 0 "$profan" gaps "$tmp/t.db" --whole-capture --hta -f json &&
 		cp "$tmp/out" "$tmp/doc" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" "$golden" "$1" \
 			"$tmp/doc"; then

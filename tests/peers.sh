@@ -22,7 +22,7 @@ check() { # NAME FILE
 		ops) set -- "$1" query "$tmp/t.db" "$ops" ;;
 		calls) set -- "$1" query "$tmp/t.db" "$calls" ;;
 		# HTA looks at all of the capture
-		overlap) set -- "$1" overlap "$tmp/t.db" --whole ;;
+		overlap) set -- "$1" overlap "$tmp/t.db" --whole-capture ;;
 		*) set -- "$1" $command "$tmp/t.db" ;;
 		esac
 		trace=$1

@@ -47,6 +47,6 @@ PF_COMMAND(90, gaps) = {
 	.data_rows = 1000,
 	.examples = "profan gaps job.db\n"
 		    "profan gaps job.db --step 3..8 --format json\n"
-		    "profan gaps job.db --whole --hta\n",
+		    "profan gaps job.db --whole-capture --hta\n",
 	.answer = answer,
 };

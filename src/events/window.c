@@ -159,8 +159,9 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 				   .steps = args->steps,
 				   .is_whole = args->whole };
 	if (args->whole && (args->step || args->skip_first))
-		return pf_fail(err, PF_EUSAGE,
-			       "--whole goes without --step and --skip-first");
+		return pf_fail(
+			err, PF_EUSAGE,
+			"--whole-capture goes without --step and --skip-first");
 	if (args->from_ns >= 0 && args->to_ns >= 0 &&
 	    args->from_ns >= args->to_ns)
 		return pf_fail(err, PF_EUSAGE,

@@ -64,7 +64,7 @@ struct pf_window_args {
 		  "N",        "leave out the first N steps of each trace",     \
 		  PF_OPT_INT, offsetof(type, field.skip_first),                \
 		  0,          0 },                                             \
-		{ 0,           "whole",                                        \
+		{ 0,           "whole-capture",                                \
 		  NULL,        "all of the capture, not only its steps",       \
 		  PF_OPT_FLAG, offsetof(type, field.whole),                    \
 		  0,           0 },                                            \

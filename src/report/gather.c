@@ -251,7 +251,7 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 		pf_shell_word(out, w->step);
 	}
 	if (w->whole)
-		pf_buf_adds(out, " --whole");
+		pf_buf_adds(out, " --whole-capture");
 	if (w->skip_first)
 		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
 	if (w->from_ns >= 0)

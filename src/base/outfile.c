@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/outfile.h"
 
@@ -19,7 +17,7 @@
 
 struct pf_outfile {
 	FILE *file;
-	char *path, *partial; /* NULL: standard output */
+	struct pf_outplace place; /* of no path: standard output */
 	bool is_gzip, is_zlib_ready;
 	z_stream zlib;
 	gz_header header;
@@ -38,25 +36,11 @@ static int start_gzip(struct pf_outfile *f, struct pf_err *err)
 	return 0;
 }
 
-static int open_partial(struct pf_outfile *f, bool replace, struct pf_err *err)
-{
-	struct stat info;
-
-	if (!lstat(f->path, &info) && (!replace || !S_ISREG(info.st_mode)))
-		return pf_fail(err, PF_EIO, "'%s' exists", f->path);
-	if (unlink(f->partial) && errno != ENOENT)
-		return pf_fail_errno(err, "cannot remove '%s'", f->partial);
-	f->file = fopen(f->partial, "wxe");
-	if (!f->file)
-		return pf_fail_errno(err, "cannot write '%s'", f->partial);
-	return 0;
-}
-
-struct pf_outfile *pf_outfile_open(const char *path, bool replace, FILE *out,
+struct pf_outfile *pf_outfile_open(const char *path,
+				   const struct pf_outrule *rule, FILE *out,
 				   struct pf_err *err)
 {
 	struct pf_outfile *f = pf_calloc(1, sizeof(*f));
-	struct pf_buf partial = { 0 };
 	size_t len = strlen(path);
 	int rc = 0;
 
@@ -64,11 +48,16 @@ struct pf_outfile *pf_outfile_open(const char *path, bool replace, FILE *out,
 		f->file = out;
 		return f;
 	}
-	pf_buf_addf(&partial, "%s.partial", path);
-	f->path = pf_strdup(path);
-	f->partial = partial.data;
 	f->is_gzip = len > 3 && !strcmp(path + len - 3, ".gz");
-	rc = open_partial(f, replace, err);
+	rc = pf_outplace_open(&f->place, path, rule, err);
+	if (!rc) {
+		/* The lock stays with the descriptor of the place. */
+		int fd = fcntl(f->place.fd, F_DUPFD_CLOEXEC, 0);
+
+		f->file = fd < 0 ? NULL : fdopen(fd, "w");
+		if (!f->file)
+			rc = pf_fail_errno(err, "cannot write '%s'", path);
+	}
 	if (!rc && f->is_gzip)
 		rc = start_gzip(f, err);
 	if (!rc)
@@ -83,7 +72,7 @@ static int put(struct pf_outfile *f, const void *data, size_t len,
 	if (fwrite(data, 1, len, f->file) == len)
 		return 0;
 	return pf_fail_errno(err, "cannot write '%s'",
-			     f->path ? f->path : "standard output");
+			     f->place.path ? f->place.path : "standard output");
 }
 
 static int deflate_some(struct pf_outfile *f, int flush, struct pf_err *err)
@@ -126,18 +115,14 @@ int pf_outfile_commit(struct pf_outfile *f, struct pf_err *err)
 {
 	if (f->is_gzip && deflate_some(f, Z_FINISH, err) < 0)
 		return -1;
-	if (!f->path)
+	if (!f->place.path)
 		return 0;
 	if (fflush(f->file) || fclose(f->file)) {
 		f->file = NULL;
-		return pf_fail_errno(err, "cannot write '%s'", f->path);
+		return pf_fail_errno(err, "cannot write '%s'", f->place.path);
 	}
 	f->file = NULL;
-	if (rename(f->partial, f->path))
-		return pf_fail_errno(err, "cannot write '%s'", f->path);
-	free(f->partial);
-	f->partial = NULL;
-	return 0;
+	return pf_outplace_commit(&f->place, err);
 }
 
 void pf_outfile_free(struct pf_outfile *f)
@@ -146,11 +131,9 @@ void pf_outfile_free(struct pf_outfile *f)
 		return;
 	if (f->is_zlib_ready)
 		deflateEnd(&f->zlib);
-	if (f->path && f->file)
+	if (f->place.path && f->file)
 		fclose(f->file);
-	if (f->partial)
-		unlink(f->partial);
-	free(f->partial);
-	free(f->path);
+	if (f->place.path)
+		pf_outplace_release(&f->place);
 	free(f);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is there when it is complete and not before: it is written as
- * PATH.partial and renamed at the end.  A path that ends in ".gz" is
+ * A file that is there when it is complete and not before, under the rules of
+ * base/outplace.h.  A path that ends in ".gz" is
  * compressed, with a header that says no time and no system, so that the same
  * bytes in give the same bytes out (of one zlib).  The path "-" is standard
  * output, never compressed.
@@ -14,11 +14,13 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/outplace.h"
 
 struct pf_outfile;
 
-/* A file at path is an error unless "replace".  NULL on error. */
-struct pf_outfile *pf_outfile_open(const char *path, bool replace, FILE *out,
+/* NULL on error. */
+struct pf_outfile *pf_outfile_open(const char *path,
+				   const struct pf_outrule *rule, FILE *out,
 				   struct pf_err *err);
 int pf_outfile_write(struct pf_outfile *f, const void *data, size_t len,
 		     struct pf_err *err);

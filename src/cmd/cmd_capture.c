@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/outplace.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -335,13 +336,15 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct capture_args *a = p;
 	const char *pattern = a->out ? a->out : getenv("PROFAN_OUT");
+	const struct pf_outrule rule = { .is_ours = pf_db_is_ours,
+					 .is_database = true };
 	struct pf_capture_files files;
 	int rc = -1, status = 0;
 
 	if (!pattern || !*pattern)
 		pattern = PATTERN;
 	/* Rather before a long run than after it. */
-	if (!a->no_ingest && pf_db_may_replace(a->db, err))
+	if (!a->no_ingest && pf_outplace_check(a->db, &rule, err))
 		return -1;
 	if (pf_capture_files_init(&files, pattern, err))
 		return -1;

@@ -21,6 +21,7 @@
 struct diff_args {
 	struct pf_diff_args diff; /* first: its options write here */
 	const char *out;
+	bool overwrite;
 	struct pf_page_args page;
 	struct pf_redact *redact;      /* for a page, or if asked for */
 	struct pf_timelines timelines; /* for a page */
@@ -45,6 +46,9 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_diff_args, columns), 0, 0 },
 	{ 'o', "output", "FILE", "write the page here (diff.html)",
 	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
+	{ 0, "overwrite", NULL,
+	  "replace FILE, also if it is no page of profan's", PF_OPT_FLAG,
+	  offsetof(struct diff_args, overwrite), 0, 0 },
 	PF_PAGE_OPTS(struct diff_args, page),
 	PF_WINDOW_OPTS(struct pf_diff_args, window),
 	{ 0 },
@@ -231,6 +235,12 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		struct pf_err *err)
 {
 	struct diff_args *args = argv;
+	const struct pf_outrule rule = {
+		.replace = args->overwrite,
+		.option = "--overwrite",
+		.inputs = (const char *const *)cx->argv,
+		.input_count = (size_t)cx->argc,
+	};
 	struct pf_buf text = { 0 }, command = { 0 };
 	int rc;
 
@@ -241,7 +251,7 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 			  &text, err);
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
-				    &text, err);
+				    &rule, &text, err);
 	pf_buf_release(&command);
 	pf_buf_release(&text);
 	return rc;

@@ -10,6 +10,7 @@
 struct report_args {
 	struct pf_report_args report;
 	const char *out;
+	bool force;
 	int format; /* 0: the page; else one more than in pf_formats[] */
 };
 
@@ -23,6 +24,8 @@ static const struct pf_opt opts[] = {
 	{ 'o', "output", "FILE",
 	  "write this file (html: report.html, else standard output)",
 	  PF_OPT_STRING, FIELD(out), 0, 0 },
+	{ 0, "force", NULL, "replace FILE, also if it is no page of profan's",
+	  PF_OPT_FLAG, FIELD(force), 0, 0 },
 	{ 'f', "format", pf_format_names, "a page, a summary, or the verdicts",
 	  PF_OPT_CHOICE, FIELD(format), 0, 0 },
 	PF_PAGE_OPTS(struct report_args, report.page),
@@ -43,20 +46,25 @@ static int show_doc(struct pf_ctx *cx, const struct pf_report *r,
 	return rc;
 }
 
-static int show(struct pf_ctx *cx, const char *path, struct pf_report *r,
-		struct pf_err *err)
+static int show(struct pf_ctx *cx, const struct report_args *a,
+		struct pf_report *r, struct pf_err *err)
 {
+	const char *inputs[] = { cx->db_path };
+	const struct pf_outrule rule = { .replace = a->force,
+					 .option = "--force",
+					 .inputs = inputs,
+					 .input_count = 1 };
 	struct pf_buf text = { 0 };
 	int rc;
 
 	if (cx->style.format == &pf_format_md) {
 		pf_report_md(r, NULL, &text);
-		rc = pf_output_write(cx, path, &text, err);
+		rc = pf_output_write(cx, a->out, &rule, &text, err);
 	} else {
 		rc = pf_report_html(r, &text, err);
 		if (!rc)
-			rc = pf_output_page(cx, path ? path : "report.html",
-					    &text, err);
+			rc = pf_output_page(cx, a->out ? a->out : "report.html",
+					    &rule, &text, err);
 	}
 	pf_buf_release(&text);
 	return rc;
@@ -83,7 +91,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 			    &report, err);
 	if (!rc)
 		rc = is_doc ? show_doc(cx, &report, err)
-			    : show(cx, a->out, &report, err);
+			    : show(cx, a, &report, err);
 	pf_report_release(&report);
 	return rc;
 }

@@ -1,55 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/num.h"
+#include "base/outfile.h"
 #include "cmd/output.h"
 
-static int write_file(const char *path, const struct pf_buf *text,
-		      struct pf_err *err)
+/* Does it begin as pages and summaries of ours do? */
+static bool is_our_page(const char *path)
 {
-	struct pf_buf partial = { 0 };
-	FILE *out;
-	int rc = 0;
+	static const char page[] = "<meta name=\"generator\" content=\"profan ";
+	static const char summary[] = "<!-- profan:";
+	char head[2048] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
 
-	pf_buf_addf(&partial, "%s.partial", path);
-	out = fopen(partial.data, "wb");
-	if (!out) {
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-		pf_buf_release(&partial);
-		return rc;
-	}
-	if (fwrite(text->data, 1, text->len, out) != text->len)
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-	if (fclose(out) && !rc)
-		rc = pf_fail_errno(err, "cannot write '%s'", partial.data);
-	if (!rc && rename(partial.data, path))
-		rc = pf_fail_errno(err, "cannot write '%s'", path);
-	if (rc)
-		unlink(partial.data);
-	pf_buf_release(&partial);
-	return rc;
+	if (fd >= 0)
+		close(fd);
+	if (n == 0)
+		return true; /* nothing is lost */
+	return n > 0 &&
+	       (!strncmp(head, summary, strlen(summary)) ||
+		(!strncmp(head, "<!DOCTYPE html>", 15) && strstr(head, page)));
 }
 
 int pf_output_write(struct pf_ctx *cx, const char *path,
-		    const struct pf_buf *text, struct pf_err *err)
+		    const struct pf_outrule *rule, const struct pf_buf *text,
+		    struct pf_err *err)
 {
-	if (path && strcmp(path, "-") != 0)
-		return write_file(path, text, err);
-	fwrite(text->data, 1, text->len, cx->out);
-	return 0;
+	struct pf_outrule own = *rule;
+	struct pf_outfile *f;
+	int rc;
+
+	own.is_ours = is_our_page;
+	f = pf_outfile_open(path ? path : "-", &own, cx->out, err);
+	rc = f ? pf_outfile_write(f, text->data, text->len, err) : -1;
+	if (!rc)
+		rc = pf_outfile_commit(f, err);
+	pf_outfile_free(f);
+	return rc;
 }
 
 int pf_output_page(struct pf_ctx *cx, const char *path,
-		   const struct pf_buf *text, struct pf_err *err)
+		   const struct pf_outrule *rule, const struct pf_buf *text,
+		   struct pf_err *err)
 {
 	char size[PF_NUM_MAX];
 
-	if (pf_output_write(cx, path, text, err))
+	if (pf_output_write(cx, path, rule, text, err))
 		return -1;
 	if (path && strcmp(path, "-") != 0)
 		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,

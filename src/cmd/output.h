@@ -5,17 +5,21 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/outplace.h"
 #include "cmd/cmd.h"
 
 /*
- * Write the whole text to a file or not at all: it is renamed into place.  A
- * path of NULL or "-" is the standard output.
+ * Write a text to a file, under the rules of base/outplace.h, or not at all.
+ * An earlier page or summary of ours may be replaced.  A path of NULL or "-"
+ * is the standard output.
  */
 int pf_output_write(struct pf_ctx *cx, const char *path,
-		    const struct pf_buf *text, struct pf_err *err);
+		    const struct pf_outrule *rule, const struct pf_buf *text,
+		    struct pf_err *err);
 
 /* The same, and say so. */
 int pf_output_page(struct pf_ctx *cx, const char *path,
-		   const struct pf_buf *text, struct pf_err *err);
+		   const struct pf_outrule *rule, const struct pf_buf *text,
+		   struct pf_err *err);
 
 #endif

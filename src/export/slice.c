@@ -457,6 +457,11 @@ static void tear_down(struct slice *s)
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	     struct pf_slice_result *result, struct pf_err *err)
 {
+	const char *inputs[] = { db->path };
+	const struct pf_outrule rule = { .replace = args->force,
+					 .option = "--force",
+					 .inputs = inputs,
+					 .input_count = 1 };
 	struct slice s = { .db = db, .args = args, .result = result };
 	struct pf_window window = { 0 };
 	int rc = -1;
@@ -468,8 +473,7 @@ int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	pf_intern_init(&s.used.tids);
 	pf_map_init(&s.moved);
 	if (!set_up(&s, &window, err))
-		s.writer.file =
-			pf_outfile_open(args->out, args->force, out, err);
+		s.writer.file = pf_outfile_open(args->out, &rule, out, err);
 	if (s.writer.file)
 		rc = write_all(&s, window.traces->trace_id, err);
 	tear_down(&s);

@@ -403,8 +403,12 @@ static int check(const struct stacks *s, struct pf_err *err)
 
 static int print(struct stacks *s, FILE *out, struct pf_err *err)
 {
-	struct pf_outfile *f =
-		pf_outfile_open(s->args->out, s->args->force, out, err);
+	const char *inputs[] = { s->db->path };
+	const struct pf_outrule rule = { .replace = s->args->force,
+					 .option = "--force",
+					 .inputs = inputs,
+					 .input_count = 1 };
+	struct pf_outfile *f = pf_outfile_open(s->args->out, &rule, out, err);
 	int rc = f ? pf_stack_print(&s->tree, f, err) : -1;
 
 	if (!rc)

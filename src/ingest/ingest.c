@@ -182,37 +182,33 @@ out:
 static int set_up(struct pf_ingest *in, struct pf_err *err)
 {
 	const char *out = in->options->out, *slash = strrchr(out, '/');
-	struct pf_buf partial = { 0 };
+	const struct pf_outrule rule = {
+		.inputs = in->options->paths,
+		.input_count = in->options->path_count,
+		.is_ours = pf_db_is_ours,
+		.is_database = true,
+	};
 
 	in->empty_name = PF_ID_NONE;
 	in->directory = slash == out ? pf_strdup("/")
 			: slash      ? pf_memdup0(out, (size_t)(slash - out))
 				     : pf_strdup(".");
-	if (pf_db_may_replace(out, err))
+	if (pf_outplace_open(&in->place, out, &rule, err))
 		return -1;
-	pf_buf_addf(&partial, "%s.partial", out);
-	in->partial_path = partial.data;
-	if (unlink(in->partial_path) && errno != ENOENT)
-		return pf_fail_errno(err, "cannot remove '%s'",
-				     in->partial_path);
-	return pf_db_create(&in->db, in->partial_path, err);
+	return pf_db_create(&in->db, in->place.partial, err);
 }
 
 static int finish(struct pf_ingest *in, struct pf_err *err)
 {
 	if (pf_db_finish(&in->db, err))
 		return -1;
-	if (rename(in->partial_path, in->options->out))
-		return pf_fail_errno(err, "cannot rename '%s' to '%s'",
-				     in->partial_path, in->options->out);
-	return 0;
+	return pf_outplace_commit(&in->place, err);
 }
 
-static void release(struct pf_ingest *in, bool failed)
+static void release(struct pf_ingest *in)
 {
 	pf_db_close(&in->db);
-	if (failed && in->partial_path)
-		unlink(in->partial_path);
+	pf_outplace_release(&in->place);
 	for (int i = 0; i < PF_LATER_LISTS; i++)
 		pf_later_release(&in->later[i]);
 	for (size_t i = 0; i < in->track_count; i++) {
@@ -230,7 +226,6 @@ static void release(struct pf_ingest *in, bool failed)
 	free(in->comm_names);
 	free(in->comms);
 	free(in->steps);
-	free(in->partial_path);
 	free(in->directory);
 	pf_ids_release(&in->strings);
 	pf_ids_release(&in->argsets);
@@ -249,7 +244,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 		rc = ingest_trace(in, options->paths[i], err);
 	if (!rc)
 		rc = finish(in, err);
-	release(in, rc != 0);
+	release(in);
 	free(in);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/outplace.h"
 #include "base/spool.h"
 #include "store/comm_rule.h"
 #include "store/block.h"
@@ -68,7 +69,8 @@ enum pf_ingest_later {
 struct pf_ingest {
 	const struct pf_ingest_options *options;
 	struct pf_db db;
-	char *partial_path, *directory;
+	struct pf_outplace place;
+	char *directory;
 	/* dictionaries of the whole ingest */
 	struct pf_ids strings, argsets, types, track_names;
 	struct pf_ingest_type *type;

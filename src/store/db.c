@@ -105,7 +105,7 @@ static char *file_name(const char *path)
 }
 
 static int open_sqlite(struct pf_db *db, const char *path, int flags,
-		       struct pf_err *err)
+		       const char *vfs, struct pf_err *err)
 {
 	char *name = file_name(path);
 	int rc;
@@ -113,7 +113,7 @@ static int open_sqlite(struct pf_db *db, const char *path, int flags,
 	memset(db, 0, sizeof(*db));
 	db->path = pf_strdup(path);
 	db->memo = pf_memo_new();
-	rc = sqlite3_open_v2(name, &db->sql, flags, NULL);
+	rc = sqlite3_open_v2(name, &db->sql, flags, vfs);
 	free(name);
 	return rc ? pf_db_fail(db, "cannot open", err) : 0;
 }
@@ -194,7 +194,7 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
 			       path);
 	if (open_sqlite(db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-			err)) {
+			NULL, err)) {
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
@@ -267,14 +267,16 @@ static int create_schema(struct pf_db *db, struct pf_err *err)
 
 int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	struct stat info;
 
 	memset(db, 0, sizeof(*db));
-	if (fd < 0)
-		return pf_fail_errno(err, "cannot create '%s'", path);
-	close(fd);
-	if (open_sqlite(db, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX,
-			err) ||
+	if (!stat(path, &info) && info.st_size)
+		return pf_fail(err, PF_EIO, "'%s' is not empty", path);
+	/* The caller's lock is enough, and others may not go with it. */
+	if (open_sqlite(db, path,
+			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				SQLITE_OPEN_FULLMUTEX,
+			"unix-none", err) ||
 	    create_schema(db, err))
 		return pf_while(err, "'%s'", path);
 	return 0;
@@ -314,26 +316,14 @@ int pf_db_finish(struct pf_db *db, struct pf_err *err)
 
 /* ---- what may be replaced ---- */
 
-int pf_db_may_replace(const char *path, struct pf_err *err)
+bool pf_db_is_ours(const char *path)
 {
+	struct pf_err ignored = { 0 };
 	struct pf_db db = { 0 };
-	struct stat info;
-	int rc;
+	bool is =
+		!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
+		!check_is_ours(&db, &ignored);
 
-	if (lstat(path, &info)) {
-		if (errno == ENOENT)
-			return 0;
-		return pf_fail_errno(err, "cannot write '%s'", path);
-	}
-	if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-		return pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
-	rc = open_sqlite(&db, path, SQLITE_OPEN_READONLY, err) ||
-	     check_is_ours(&db, err);
 	pf_db_close(&db);
-	if (rc)
-		return pf_fail(err, PF_EDB,
-			       "'%s' exists and is not a profan database; it "
-			       "is left as it is",
-			       path);
-	return 0;
+	return is;
 }

@@ -56,10 +56,10 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err);
 
 /*
- * Create a new database at path (which must not exist) with the whole schema
- * of schema/tables.sql and views.sql: journal off, synchronous off, exclusive lock; one
- * transaction is open on return.  The caller renames it into place after
- * pf_db_finish().
+ * Make an empty file (base/outplace.h) a new database with the whole schema of
+ * schema/tables.sql and views.sql: journal off, synchronous off, no locks but
+ * the caller's; one transaction is open on return.  The caller puts it in its
+ * place after pf_db_finish().
  */
 int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err);
 
@@ -79,11 +79,8 @@ int pf_db_finish(struct pf_db *db, struct pf_err *err);
 
 void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
 
-/*
- * Is there a file at path that an ingest may replace?  0: nothing there or a
- * profan database; -1: something else (PF_EIO / PF_EDB set).
- */
-int pf_db_may_replace(const char *path, struct pf_err *err);
+/* Is this file a profan database, which an ingest may replace? */
+bool pf_db_is_ours(const char *path);
 
 /* Prepare one statement; trailing text is an error. NULL on error. */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/outplace.h"
 #include "store/export.h"
 
 /* ---- one table ---- */
@@ -124,27 +125,26 @@ static int fill(struct pf_db *from, struct pf_db *to, struct pf_err *err)
 int pf_export_rows(struct pf_db *db, const char *out, bool replace,
 		   struct pf_err *err)
 {
-	struct pf_buf partial = { 0 };
+	const char *inputs[] = { db->path };
+	const struct pf_outrule rule = { .replace = replace,
+					 .option = "--force",
+					 .inputs = inputs,
+					 .input_count = 1,
+					 .is_database = true };
+	struct pf_outplace place;
 	struct pf_db to = { 0 };
-	struct stat info;
-	int rc = -1;
+	int rc;
 
-	if (!lstat(out, &info) && (!replace || !S_ISREG(info.st_mode)))
-		return pf_fail(err, PF_EIO, "'%s' exists", out);
-	pf_buf_addf(&partial, "%s.partial", out);
-	if (unlink(partial.data) && errno != ENOENT) {
-		pf_fail_errno(err, "cannot remove '%s'", partial.data);
-		pf_buf_release(&partial);
+	if (pf_outplace_open(&place, out, &rule, err))
 		return -1;
-	}
-	if (!pf_db_create(&to, partial.data, err) && !fill(db, &to, err) &&
-	    !pf_db_finish_with(&to, "schema/export_indexes.sql", err))
-		rc = rename(partial.data, out)
-			     ? pf_fail_errno(err, "cannot write '%s'", out)
-			     : 0;
+	rc = pf_db_create(&to, place.partial, err);
+	if (!rc)
+		rc = fill(db, &to, err);
+	if (!rc)
+		rc = pf_db_finish_with(&to, "schema/export_indexes.sql", err);
+	if (!rc)
+		rc = pf_outplace_commit(&place, err);
 	pf_db_close(&to);
-	if (rc)
-		unlink(partial.data);
-	pf_buf_release(&partial);
+	pf_outplace_release(&place);
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/outplace.h"
 #include "store/db.h"
 
 static int set_up(void **state)
@@ -99,7 +100,6 @@ static void others_are_refused(void **state)
 	char *foreign = support_path_take(*state, "foreign.db");
 	char *newer = make_database(*state, "newer.db");
 	char *cut = make_database(*state, "cut.db");
-	struct pf_err err = { 0 };
 
 	assert_refused(missing, PF_EIO, "missing.db");
 	assert_refused(*state, PF_EIO, "directory");
@@ -116,7 +116,7 @@ static void others_are_refused(void **state)
 	assert_refused(newer, PF_EDB, "newer profan");
 	run_sql(newer, "PRAGMA user_version = 1");
 	assert_refused(newer, PF_EDB, "older profan");
-	assert_int_equal(pf_db_may_replace(newer, &err), 0);
+	assert_true(pf_db_is_ours(newer));
 	run_sql(newer, "PRAGMA user_version = 0");
 	assert_refused(newer, PF_EDB, "damaged");
 	assert_int_equal(truncate(cut, 50), 0);
@@ -143,20 +143,22 @@ static void create_never_overwrites(void **state)
 
 static void only_our_files_may_be_replaced(void **state)
 {
+	const struct pf_outrule rule = { .is_ours = pf_db_is_ours,
+					 .is_database = true };
 	char *ours = make_database(*state, "ours.db");
 	char *text = support_path_take(*state, "notes.txt");
 	char *none = support_path_take(*state, "none.db");
 	struct pf_err err = { 0 };
 
 	support_write(text, "precious", 8);
-	assert_int_equal(pf_db_may_replace(ours, &err), 0);
-	assert_int_equal(pf_db_may_replace(none, &err), 0);
+	assert_int_equal(pf_outplace_check(ours, &rule, &err), 0);
+	assert_int_equal(pf_outplace_check(none, &rule, &err), 0);
 	support_no_error(&err);
-	assert_int_equal(pf_db_may_replace(text, &err), -1);
-	support_error(&err, PF_EDB, "notes.txt");
+	assert_int_equal(pf_outplace_check(text, &rule, &err), -1);
+	support_error(&err, PF_EIO, "notes.txt");
 	memset(&err, 0, sizeof(err));
-	assert_int_equal(pf_db_may_replace(*state, &err), -1);
-	support_error(&err, PF_EIO, "not a regular file");
+	assert_int_equal(pf_outplace_check(*state, &rule, &err), -1);
+	support_error(&err, PF_EIO, "is a folder");
 	free(ours);
 	free(text);
 	free(none);

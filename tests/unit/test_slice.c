@@ -128,10 +128,11 @@ static void files(void **state)
 					      0,    0,    0, 0, 0xff };
 	struct pf_buf got = { 0 };
 	struct pf_err err = { 0 };
+	static const struct pf_outrule rule = { .option = "--force" };
 	struct pf_outfile *f;
 
 	(void)state;
-	f = pf_outfile_open(path, false, stdout, &err);
+	f = pf_outfile_open(path, &rule, stdout, &err);
 	support_no_error(&err);
 	pf_outfile_write(f, "text", 4, &err);
 	/* not there before it is complete; gone if it never is */
@@ -139,7 +140,7 @@ static void files(void **state)
 	assert_int_not_equal(access(path, F_OK), 0);
 	pf_outfile_free(f);
 	assert_int_not_equal(access(partial, F_OK), 0);
-	f = pf_outfile_open(path, false, stdout, &err);
+	f = pf_outfile_open(path, &rule, stdout, &err);
 	pf_outfile_write(f, "text", 4, &err);
 	pf_outfile_commit(f, &err);
 	support_no_error(&err);
@@ -147,7 +148,7 @@ static void files(void **state)
 	support_read(path, &got);
 	assert_true(got.len > sizeof(head));
 	assert_memory_equal(got.data, head, sizeof(head));
-	assert_null(pf_outfile_open(path, false, stdout, &err));
+	assert_null(pf_outfile_open(path, &rule, stdout, &err));
 	support_error(&err, PF_EIO, "exists");
 	pf_buf_release(&got);
 	free(path);

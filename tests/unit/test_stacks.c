@@ -159,6 +159,7 @@ static void random_tree(void **state)
 	char *dir = support_tmp_take(), *path = support_path_take(dir, "out");
 	struct pf_stack_tree t;
 	struct pf_err err = { 0 };
+	static const struct pf_outrule rule = { .option = "--force" };
 	struct pf_outfile *f;
 	struct pf_buf text = { 0 };
 	uint64_t seed = 11;
@@ -179,7 +180,7 @@ static void random_tree(void **state)
 		pf_stack_add(&t, node, weight);
 		added += weight;
 	}
-	f = pf_outfile_open(path, false, stdout, &err);
+	f = pf_outfile_open(path, &rule, stdout, &err);
 	pf_stack_print(&t, f, &err);
 	pf_outfile_commit(f, &err);
 	support_no_error(&err);

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A writer holds a lock on its unfinished file for as long as it lives, so
+ * that what a killed one left can be told from what another is writing.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/outplace.h"
+
+/* ---- signals ---- */
+
+#define SLOTS   8
+#define SIGNALS 3
+
+/* Of the process, as signals are: files to remove when one ends it. */
+static const char *volatile unfinished[SLOTS];
+static const int ending[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+
+static void remove_unfinished(int signal)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+
+	for (size_t i = 0; i < SLOTS; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
+	sigaction(signal, &action, NULL);
+	raise(signal);
+}
+
+static void set_handlers(void (*from)(int), void (*to)(int))
+{
+	struct sigaction action = { .sa_handler = to }, old;
+
+	for (size_t i = 0; i < SIGNALS; i++)
+		if (!sigaction(ending[i], NULL, &old) &&
+		    !(old.sa_flags & SA_SIGINFO) && old.sa_handler == from)
+			sigaction(ending[i], &action, NULL);
+}
+
+static size_t watch(const char *path)
+{
+	size_t i = 0;
+
+	while (i < SLOTS && unfinished[i])
+		i++;
+	if (i < SLOTS) {
+		unfinished[i] = path;
+		set_handlers(SIG_DFL, remove_unfinished);
+	}
+	return i;
+}
+
+static void unwatch(size_t slot)
+{
+	if (slot < SLOTS)
+		unfinished[slot] = NULL;
+	for (size_t i = 0; i < SLOTS; i++)
+		if (unfinished[i])
+			return;
+	set_handlers(remove_unfinished, SIG_DFL);
+}
+
+/* ---- what is there ---- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool is_input(const struct pf_outrule *rule, const struct stat *there)
+{
+	struct stat input;
+
+	for (size_t i = 0; i < rule->input_count; i++)
+		if (!stat(rule->inputs[i], &input) && is_same(&input, there))
+			return true;
+	return false;
+}
+
+/* SQLite would take it for part of the new database. */
+static int check_journals(const char *path, struct pf_err *err)
+{
+	static const char *const tails[] = { "-wal", "-journal", "-shm" };
+	struct stat info;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < sizeof(tails) / sizeof(*tails); i++) {
+		struct pf_buf name = { 0 };
+
+		pf_buf_addf(&name, "%s%s", path, tails[i]);
+		if (!lstat(name.data, &info))
+			rc = pf_fail(err, PF_EIO,
+				     "'%s' is there, of another database of "
+				     "this name: remove it first",
+				     name.data);
+		pf_buf_release(&name);
+	}
+	return rc;
+}
+
+static int check_file(const char *path, const struct stat *there,
+		      const struct pf_outrule *rule, struct pf_err *err)
+{
+	if (S_ISDIR(there->st_mode))
+		return pf_fail(err, PF_EIO, "'%s' is a folder", path);
+	if (!S_ISREG(there->st_mode))
+		return pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
+	if (is_input(rule, there))
+		return pf_fail(err, PF_EIO,
+			       "'%s' is an input, which is never overwritten",
+			       path);
+	if (rule->replace || (rule->is_ours && rule->is_ours(path)))
+		return 0;
+	if (rule->option)
+		return pf_fail(err, PF_EIO, "'%s' exists; %s replaces it", path,
+			       rule->option);
+	return pf_fail(err, PF_EIO,
+		       "'%s' exists and is not a profan database; it is left "
+		       "as it is",
+		       path);
+}
+
+/* ---- the unfinished file ---- */
+
+/* 0, or -1 if its writer still lives, or it is none of ours. */
+static int remove_left_over(const char *partial, struct pf_err *err)
+{
+	int fd = open(partial, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat info;
+	int rc = 0;
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0 || fstat(fd, &info) || !S_ISREG(info.st_mode))
+		rc = pf_fail(err, PF_EIO,
+			     "'%s' is in the way: it is no file of a profan "
+			     "that was stopped",
+			     partial);
+	else if (flock(fd, LOCK_EX | LOCK_NB))
+		rc = pf_fail(err, PF_EIO, "another profan is writing '%s'",
+			     partial);
+	else if (unlink(partial) && errno != ENOENT)
+		rc = pf_fail_errno(err, "cannot remove '%s'", partial);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static int open_partial(struct pf_outplace *p, struct pf_err *err)
+{
+	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	struct stat own, named;
+
+	for (;;) {
+		if (remove_left_over(p->partial, err))
+			return -1;
+		p->fd = open(p->partial, flags, 0666);
+		if (p->fd < 0 && errno == EEXIST)
+			continue;
+		if (p->fd < 0)
+			return pf_fail_errno(err, "cannot write '%s'",
+					     p->partial);
+		/* Another may have taken it for left over until now. */
+		if (!flock(p->fd, LOCK_EX | LOCK_NB) && !fstat(p->fd, &own) &&
+		    !lstat(p->partial, &named) && is_same(&own, &named))
+			break;
+		close(p->fd);
+	}
+	p->slot = watch(p->partial);
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static bool is_device_path(const char *path)
+{
+	return !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+}
+
+static int open_stream(struct pf_outplace *p, const struct stat *there,
+		       struct pf_err *err)
+{
+	struct stat out;
+
+	if (!fstat(STDOUT_FILENO, &out) && is_same(&out, there))
+		p->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+	else
+		p->fd = open(p->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return p->fd < 0 ? pf_fail_errno(err, "cannot write '%s'", p->path) : 0;
+}
+
+static int open_place(struct pf_outplace *p, const struct pf_outrule *rule,
+		      struct pf_err *err)
+{
+	struct stat there, link;
+	struct pf_buf partial = { 0 };
+	char *target;
+
+	if (!stat(p->path, &there)) {
+		if (!rule->is_database && !S_ISDIR(there.st_mode) &&
+		    (!S_ISREG(there.st_mode) || is_device_path(p->path)))
+			return open_stream(p, &there, err);
+		if (check_file(p->path, &there, rule, err))
+			return -1;
+		target = realpath(p->path, NULL);
+		if (!target)
+			return pf_fail_errno(err, "cannot write '%s'", p->path);
+		free(p->path);
+		p->path = target;
+	} else if (!lstat(p->path, &link)) {
+		return pf_fail(err, PF_EIO, "'%s' is a link to nothing",
+			       p->path);
+	}
+	if (rule->is_database && check_journals(p->path, err))
+		return -1;
+	pf_buf_addf(&partial, "%s.partial", p->path);
+	p->partial = partial.data;
+	return open_partial(p, err);
+}
+
+int pf_outplace_open(struct pf_outplace *place, const char *path,
+		     const struct pf_outrule *rule, struct pf_err *err)
+{
+	*place = (struct pf_outplace){ .path = pf_strdup(path),
+				       .fd = -1,
+				       .slot = SLOTS,
+				       .is_database = rule->is_database };
+	if (!open_place(place, rule, err))
+		return 0;
+	free(place->path);
+	free(place->partial);
+	*place = (struct pf_outplace){ .fd = -1, .slot = SLOTS };
+	return -1;
+}
+
+int pf_outplace_check(const char *path, const struct pf_outrule *rule,
+		      struct pf_err *err)
+{
+	struct stat there;
+
+	if (!stat(path, &there) && check_file(path, &there, rule, err))
+		return -1;
+	return rule->is_database ? check_journals(path, err) : 0;
+}
+
+int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err)
+{
+	if (!place->partial)
+		return 0;
+	if (place->is_database && check_journals(place->path, err))
+		return -1;
+	if (rename(place->partial, place->path))
+		return pf_fail_errno(err, "cannot write '%s'", place->path);
+	unwatch(place->slot);
+	free(place->partial);
+	place->partial = NULL;
+	return 0;
+}
+
+void pf_outplace_release(struct pf_outplace *place)
+{
+	if (place->partial) {
+		unlink(place->partial);
+		unwatch(place->slot);
+	}
+	if (place->path && place->fd >= 0)
+		close(place->fd);
+	free(place->partial);
+	free(place->path);
+	*place = (struct pf_outplace){ .fd = -1, .slot = SLOTS };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where an output goes, and what may be there: the one rule of all commands.
+ *
+ * A file is written as PATH.partial, which must not be there or be left over,
+ * is no link and belongs to one writer at a time, and takes its place when it
+ * is complete.  An input is never overwritten, nothing else that is there
+ * without leave.  Devices, pipes and what is under /dev and /proc are written
+ * as they are.  SIGINT, SIGTERM and SIGHUP remove what is unfinished, unless
+ * the program has other plans for them.
+ */
+#ifndef PF_BASE_OUTPLACE_H
+#define PF_BASE_OUTPLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct pf_outrule {
+	bool replace;       /* what is there, unless it is an input */
+	const char *option; /* that says so, for the refusal; NULL: none */
+	const char *const *inputs; /* files that are never written */
+	size_t input_count;
+	/* May this file be replaced without leave?  NULL: none may. */
+	bool (*is_ours)(const char *path);
+	bool is_database; /* no device will do, and no stale journal */
+};
+
+struct pf_outplace {
+	char *path;    /* what the link leads to, if it is one */
+	char *partial; /* write here; NULL: fd is the output itself */
+	int fd;        /* open for writing; -1: none */
+	size_t slot;   /* for signals */
+	bool is_database;
+};
+
+/* After a failure (PF_EIO) there is nothing to release. */
+int pf_outplace_open(struct pf_outplace *place, const char *path,
+		     const struct pf_outrule *rule, struct pf_err *err);
+
+/* What pf_outplace_open() would say before it opens anything. */
+int pf_outplace_check(const char *path, const struct pf_outrule *rule,
+		      struct pf_err *err);
+
+/* Put what was written in its place. */
+int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err);
+
+/* What was not committed is removed. */
+void pf_outplace_release(struct pf_outplace *place);
+
+#endif

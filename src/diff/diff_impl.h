@@ -7,6 +7,7 @@
 #include "diff/diff_gate.h"
 #include "diff/diff_match.h"
 #include "diff/diff_mean.h"
+#include "table/rows.h"
 
 /* A pair with its means, which add up over all pairs. */
 struct pf_diff_row {
@@ -42,6 +43,15 @@ static inline const char *pf_diff_text(const struct pf_diff *d, uint32_t n)
 	return pf_intern_text(&d->texts, n, NULL);
 }
 
+/* NULL if it is empty. */
+static inline const char *pf_diff_text_or_null(const struct pf_diff *d,
+					       uint32_t n)
+{
+	const char *text = pf_diff_text(d, n);
+
+	return *text ? text : NULL;
+}
+
 static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
 {
 	return r->b_ns - r->a_ns;
@@ -50,10 +60,48 @@ static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
 /* What a row is about, for people; the caller frees it. */
 char *pf_diff_key_take(const struct pf_diff *d, const struct pf_pair *pair);
 
+/* ---- columns of both sides ---- */
+
+struct pf_both {
+	int64_t a, b, delta;
+};
+struct pf_both_real {
+	double a, b;
+};
+
+static inline struct pf_both pf_both(int64_t a, int64_t b)
+{
+	return (struct pf_both){ a, b, b - a };
+}
+
+/* Calls of each side per step. */
+static inline struct pf_both_real pf_both_counts(const struct pf_diff *d,
+						 int64_t a, int64_t b)
+{
+	return (struct pf_both_real){ pf_ratio((double)a, d->a.steps),
+				      pf_ratio((double)b, d->b.steps) };
+}
+
+/* The columns "a_KEY" and "b_KEY"; "delta_KEY". */
+#define PF_BOTH(row, member, key, title, kind)                                 \
+	PF_FIELD(row, member.a, "a_" key, "A" title, kind),                    \
+		PF_FIELD(row, member.b, "b_" key, "B" title, kind)
+#define PF_DELTA(row, member, key, title, kind)                                \
+	PF_FIELD(row, member.delta, "delta_" key, title, kind)
+
+/* Means per step and sums. */
+struct pf_diff_times {
+	const char *name;
+	struct pf_both ns, sum_ns;
+};
+/* Add a table of them, named by a column. */
+struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
+				     const char *title, const char *key,
+				     const char *key_title,
+				     const struct pf_diff_times *rows,
+				     size_t count);
+
 /* diff_tables.c */
-/* The cells a_ns, b_ns, delta_ns, a_sum_ns, b_sum_ns. */
-void pf_diff_put_times(struct pf_table *t, int64_t a, int64_t b, int64_t a_sum,
-		       int64_t b_sum);
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_structure(struct pf_diff *d, struct pf_doc *doc);

@@ -187,13 +187,6 @@ static bool is_unchanged(const struct pf_diff *d, const struct joined *x)
 	return x->join == JOIN_EXACT;
 }
 
-static void put_text(const struct pf_diff *d, struct pf_table *t, uint32_t n)
-{
-	const char *text = pf_diff_text(d, n);
-
-	pf_table_string(t, *text ? text : NULL);
-}
-
 /* ---- operators ---- */
 
 static void op_keys(struct pf_diff *d, const void *row, uint32_t whole[4],
@@ -261,30 +254,60 @@ static const char *category_of(uint32_t kind)
 static const char *const join_names[] = { "exact", "shape", "added",
 					  "removed" };
 
+struct op_row {
+	const char *name, *kind, *match, *a_shapes, *b_shapes;
+	struct pf_both_real count;
+	struct pf_both self_ns, ns, calls, sum_ns;
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct op_row, member, key, title, kind)
+#define BOTH(member, key, title, kind)                                         \
+	PF_BOTH(struct op_row, member, key, title, kind)
+static const struct pf_field op_fields[] = {
+	FIELD(name, "name", "On the CPU", PF_TEXT),
+	FIELD(kind, "kind", "Kind", PF_TEXT | PF_FULL),
+	BOTH(count, "count", " count", PF_REAL),
+	BOTH(self_ns, "self_ns", " self", PF_NS | PF_FULL),
+	FIELD(self_ns.delta, "delta_self_ns", "Self change", PF_NS),
+	BOTH(ns, "ns", "", PF_NS | PF_FULL),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_FULL),
+	FIELD(match, "match", "Match", PF_TEXT),
+	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
+	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
+	FIELD(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
+	FIELD(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+};
+#undef BOTH
+#undef FIELD
+
+static struct op_row op_row(const struct pf_diff *d, const struct joined *x)
+{
+	const struct pf_op_row *a =
+		x->a_row == PF_NO_ROW ? NULL : &d->a.ops[x->a_row];
+	const struct pf_op_row *b =
+		x->b_row == PF_NO_ROW ? NULL : &d->b.ops[x->b_row];
+	const struct pf_op_row *any = a ? a : b;
+
+	return (struct op_row){
+		.name = pf_diff_text_or_null(d, any->name),
+		.kind = category_of(any->kind),
+		.match = join_names[x->join],
+		.a_shapes = a ? pf_diff_text(d, a->shapes) : NULL,
+		.b_shapes = b ? pf_diff_text(d, b->shapes) : NULL,
+		.count = pf_both_counts(d, x->a[0], x->b[0]),
+		.ns = pf_both(pf_mean(x->a[1], d->a.steps),
+			      pf_mean(x->b[1], d->b.steps)),
+		.calls = pf_both(x->a[0], x->b[0]),
+		.sum_ns = pf_both(x->a[1], x->b[1]),
+	};
+}
+
 void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "name", "On the CPU", PF_TEXT },
-		{ "kind", "Kind", PF_TEXT | PF_FULL },
-		{ "a_count", "A count", PF_REAL },
-		{ "b_count", "B count", PF_REAL },
-		{ "a_self_ns", "A self", PF_NS | PF_FULL },
-		{ "b_self_ns", "B self", PF_NS | PF_FULL },
-		{ "delta_self_ns", "Self change", PF_NS },
-		{ "a_ns", "A", PF_NS | PF_FULL },
-		{ "b_ns", "B", PF_NS | PF_FULL },
-		{ "delta_ns", "Change", PF_NS | PF_FULL },
-		{ "match", "Match", PF_TEXT },
-		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
-		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
-		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
-		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
-		{ "a_shapes", "A shapes", PF_TEXT | PF_FULL },
-		{ "b_shapes", "B shapes", PF_TEXT | PF_FULL },
-	};
-	struct pf_table *t = pf_doc_table(
+	struct pf_table *t = pf_doc_fields(
 		doc, "ops", "Operators and calls on the CPU, per step",
-		COLS(cols));
+		PF_FIELDS(op_fields));
 	struct joins j = join_ops(d);
 	int64_t *a, *b;
 
@@ -292,34 +315,11 @@ void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 	a = means_take(&j, 2, d->a.steps, false);
 	b = means_take(&j, 2, d->b.steps, true);
 	for (size_t i = 0; i < j.count; i++) {
-		const struct joined *x = &j.items[i];
-		const struct pf_op_row *in_a =
-			x->a_row == PF_NO_ROW ? NULL : &d->a.ops[x->a_row];
-		const struct pf_op_row *in_b =
-			x->b_row == PF_NO_ROW ? NULL : &d->b.ops[x->b_row];
-		const struct pf_op_row *any = in_a ? in_a : in_b;
-		int64_t a_ns = pf_mean(x->a[1], d->a.steps);
-		int64_t b_ns = pf_mean(x->b[1], d->b.steps);
+		struct op_row row = op_row(d, &j.items[i]);
 
-		if (!d->args->wide && is_unchanged(d, x))
-			continue;
-		put_text(d, t, any->name);
-		pf_table_string(t, category_of(any->kind));
-		pf_table_ratio(t, x->a[0], d->a.steps);
-		pf_table_ratio(t, x->b[0], d->b.steps);
-		pf_table_int(t, a[i]);
-		pf_table_int(t, b[i]);
-		pf_table_int(t, b[i] - a[i]);
-		pf_table_int(t, a_ns);
-		pf_table_int(t, b_ns);
-		pf_table_int(t, b_ns - a_ns);
-		pf_table_string(t, join_names[x->join]);
-		pf_table_int(t, x->a[0]);
-		pf_table_int(t, x->b[0]);
-		pf_table_int(t, x->a[1]);
-		pf_table_int(t, x->b[1]);
-		pf_table_string(t, in_a ? pf_diff_text(d, in_a->shapes) : NULL);
-		pf_table_string(t, in_b ? pf_diff_text(d, in_b->shapes) : NULL);
+		row.self_ns = pf_both(a[i], b[i]);
+		if (d->args->wide || !is_unchanged(d, &j.items[i]))
+			PF_PUT(t, op_fields, row);
 	}
 	free(a);
 	free(b);
@@ -473,16 +473,6 @@ static void wait_values(const void *row, int64_t out[3])
 	out[2] = r->idle_ns;
 }
 
-static void put_wait(const struct pf_diff *d, struct pf_table *t,
-		     const struct pf_wait_row *r)
-{
-	pf_table_string(t, pf_cause_name((enum pf_cause)r->cause));
-	put_text(d, t, r->name);
-	put_text(d, t, *pf_diff_text(d, r->frame) ? r->frame : r->op);
-	put_text(d, t, r->frame);
-	put_text(d, t, r->op);
-}
-
 static const struct pf_wait_row *any_wait(const struct joined *x,
 					  const struct pf_wait_row *a,
 					  const struct pf_wait_row *b)
@@ -490,28 +480,75 @@ static const struct pf_wait_row *any_wait(const struct joined *x,
 	return x->a_row != PF_NO_ROW ? &a[x->a_row] : &b[x->b_row];
 }
 
+struct wait_row {
+	const char *cause, *name, *where, *frame, *op, *match;
+	struct pf_both_real count;
+	struct pf_both ns, idle_ns, calls, sum_ns;
+};
+
+static struct wait_row wait_row(const struct pf_diff *d, const struct joined *x,
+				const struct pf_wait_row *a,
+				const struct pf_wait_row *b)
+{
+	static const char *const names[] = { "exact", "line", "added",
+					     "removed" };
+	const struct pf_wait_row *r = any_wait(x, a, b);
+	struct wait_row row = {
+		.cause = pf_cause_name((enum pf_cause)r->cause),
+		.name = pf_diff_text_or_null(d, r->name),
+		.frame = pf_diff_text_or_null(d, r->frame),
+		.op = pf_diff_text_or_null(d, r->op),
+		.match = names[x->join],
+		.count = pf_both_counts(d, x->a[0], x->b[0]),
+		.calls = pf_both(x->a[0], x->b[0]),
+		.sum_ns = pf_both(x->a[1], x->b[1]),
+	};
+
+	row.where = row.frame ? row.frame : row.op;
+	return row;
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct wait_row, member, key, title, kind)
+#define BOTH(member, key, title, kind)                                         \
+	PF_BOTH(struct wait_row, member, key, title, kind)
+#define PLACES                                                                 \
+	FIELD(where, "where", "Where", PF_PATH | PF_BRIEF),                    \
+		FIELD(frame, "frame", "Line or annotation",                    \
+		      PF_PATH | PF_FULL),                                      \
+		FIELD(op, "op", "Op", PF_TEXT | PF_FULL)
+static const struct pf_field idle_fields[] = {
+	FIELD(cause, "cause", "Idle cause", PF_TEXT),
+	FIELD(name, "culprit", "Culprit", PF_TEXT),
+	PLACES,
+	BOTH(ns, "ns", "", PF_NS | PF_FULL),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS),
+	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
+};
+
+static const struct pf_field sync_fields[] = {
+	FIELD(cause, "kind", "Kind", PF_TEXT | PF_FULL),
+	FIELD(name, "call", "Blocking call", PF_TEXT),
+	PLACES,
+	BOTH(count, "count", " count", PF_REAL),
+	BOTH(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
+	FIELD(ns.delta, "delta_blocked_ns", "Blocked", PF_NS),
+	BOTH(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
+	FIELD(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS),
+	FIELD(match, "match", "Match", PF_TEXT | PF_FULL),
+	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
+};
+
 static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "cause", "Idle cause", PF_TEXT },
-		{ "culprit", "Culprit", PF_TEXT },
-		{ "where", "Where", PF_PATH | PF_BRIEF },
-		{ "frame", "Line or annotation", PF_PATH | PF_FULL },
-		{ "op", "Op", PF_TEXT | PF_FULL },
-		{ "a_ns", "A", PF_NS | PF_FULL },
-		{ "b_ns", "B", PF_NS | PF_FULL },
-		{ "delta_ns", "Change", PF_NS },
-		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
-		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
-	};
 	const struct list l = { { d->a.idle, d->b.idle },
 				{ d->a.idle_count, d->b.idle_count },
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t =
-		pf_doc_table(doc, "idle_sites",
-			     "What holds idle time, per step", COLS(cols));
+	struct pf_table *t = pf_doc_fields(doc, "idle_sites",
+					   "What holds idle time, per step",
+					   PF_FIELDS(idle_fields));
 	struct joins j = join_take(d, &l);
 	int64_t *a, *b;
 
@@ -519,11 +556,12 @@ static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
 	a = means_take(&j, 1, d->a.steps, false);
 	b = means_take(&j, 1, d->b.steps, true);
 	for (size_t i = 0; i < j.count; i++) {
-		if (!d->args->wide && a[i] == b[i])
-			continue;
-		put_wait(d, t, any_wait(&j.items[i], d->a.idle, d->b.idle));
-		pf_diff_put_times(t, a[i], b[i], j.items[i].a[1],
-				  j.items[i].b[1]);
+		struct wait_row row =
+			wait_row(d, &j.items[i], d->a.idle, d->b.idle);
+
+		row.ns = pf_both(a[i], b[i]);
+		if (d->args->wide || row.ns.delta)
+			PF_PUT(t, idle_fields, row);
 	}
 	free(a);
 	free(b);
@@ -532,35 +570,14 @@ static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
 
 static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "kind", "Kind", PF_TEXT | PF_FULL },
-		{ "call", "Blocking call", PF_TEXT },
-		{ "where", "Where", PF_PATH | PF_BRIEF },
-		{ "frame", "Line or annotation", PF_PATH | PF_FULL },
-		{ "op", "Op", PF_TEXT | PF_FULL },
-		{ "a_count", "A count", PF_REAL },
-		{ "b_count", "B count", PF_REAL },
-		{ "a_blocked_ns", "A blocked", PF_NS | PF_FULL },
-		{ "b_blocked_ns", "B blocked", PF_NS | PF_FULL },
-		{ "delta_blocked_ns", "Blocked", PF_NS },
-		{ "a_idle_ns", "A idle", PF_NS | PF_FULL },
-		{ "b_idle_ns", "B idle", PF_NS | PF_FULL },
-		{ "delta_idle_ns", "GPU idle", PF_NS },
-		{ "match", "Match", PF_TEXT | PF_FULL },
-		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
-		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
-	};
-	static const char *const joins[] = { "exact", "line", "added",
-					     "removed" };
 	const struct list l = { { d->a.sites, d->b.sites },
 				{ d->a.site_count, d->b.site_count },
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t = pf_doc_table(doc, "sync_sites",
-					  "Calls that wait for the GPU, "
-					  "per step",
-					  COLS(cols));
+	struct pf_table *t = pf_doc_fields(
+		doc, "sync_sites", "Calls that wait for the GPU, per step",
+		PF_FIELDS(sync_fields));
 	struct joins j = join_take(d, &l);
 	int64_t *means[4];
 
@@ -569,21 +586,13 @@ static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
 		means[k] = means_take(&j, 1 + k / 2,
 				      k % 2 ? d->b.steps : d->a.steps, k % 2);
 	for (size_t i = 0; i < j.count; i++) {
-		const struct joined *x = &j.items[i];
+		struct wait_row row =
+			wait_row(d, &j.items[i], d->a.sites, d->b.sites);
 
-		if (!d->args->wide && is_unchanged(d, x))
-			continue;
-		put_wait(d, t, any_wait(x, d->a.sites, d->b.sites));
-		pf_table_ratio(t, x->a[0], d->a.steps);
-		pf_table_ratio(t, x->b[0], d->b.steps);
-		for (size_t k = 0; k < 4; k += 2) {
-			pf_table_int(t, means[k][i]);
-			pf_table_int(t, means[k + 1][i]);
-			pf_table_int(t, means[k + 1][i] - means[k][i]);
-		}
-		pf_table_string(t, joins[x->join]);
-		pf_table_int(t, x->a[0]);
-		pf_table_int(t, x->b[0]);
+		row.ns = pf_both(means[0][i], means[1][i]);
+		row.idle_ns = pf_both(means[2][i], means[3][i]);
+		if (d->args->wide || !is_unchanged(d, &j.items[i]))
+			PF_PUT(t, sync_fields, row);
 	}
 	for (size_t k = 0; k < 4; k++)
 		free(means[k]);
@@ -592,25 +601,18 @@ static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
 
 void pf_diff_add_idle(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "cause", "Cause", PF_TEXT },
-		{ "a_ns", "A", PF_NS },
-		{ "b_ns", "B", PF_NS },
-		{ "delta_ns", "Change", PF_NS },
-		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
-		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
-	};
-	struct pf_table *t = pf_doc_table(
-		doc, "idle", "Idle time of GPUs by cause, per step",
-		COLS(cols));
+	struct pf_diff_times rows[PF_CAUSE_COUNT];
+	size_t count = 0;
 
-	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
-		if (!d->a.cause_ns[i] && !d->b.cause_ns[i])
-			continue;
-		pf_table_string(t, pf_cause_name((enum pf_cause)i));
-		pf_diff_put_times(t, d->a_cause_ns[i], d->b_cause_ns[i],
-				  d->a.cause_ns[i], d->b.cause_ns[i]);
-	}
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
+		if (d->a.cause_ns[i] || d->b.cause_ns[i])
+			rows[count++] = (struct pf_diff_times){
+				pf_cause_name((enum pf_cause)i),
+				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
+				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
+			};
+	pf_diff_times_table(doc, "idle", "Idle time of GPUs by cause, per step",
+			    "cause", "Cause", rows, count);
 	add_idle_sites(d, doc);
 	add_sync_sites(d, doc);
 }

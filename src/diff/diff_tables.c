@@ -11,38 +11,40 @@
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
-void pf_diff_put_times(struct pf_table *t, int64_t a, int64_t b, int64_t a_sum,
-		       int64_t b_sum)
+struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
+				     const char *title, const char *key,
+				     const char *key_title,
+				     const struct pf_diff_times *rows,
+				     size_t count)
 {
-	pf_table_int(t, a);
-	pf_table_int(t, b);
-	pf_table_int(t, b - a);
-	pf_table_int(t, a_sum);
-	pf_table_int(t, b_sum);
+	const struct pf_field fields[] = {
+		PF_FIELD(struct pf_diff_times, name, key, key_title, PF_TEXT),
+		PF_BOTH(struct pf_diff_times, ns, "ns", "", PF_NS),
+		PF_DELTA(struct pf_diff_times, ns, "ns", "Change", PF_NS),
+		PF_BOTH(struct pf_diff_times, sum_ns, "sum_ns", ", all steps",
+			PF_NS | PF_FULL),
+	};
+
+	return PF_ROWS(doc, name, title, fields, rows, count);
 }
 
 /* ---- the waterfall ---- */
 
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "class", "Step", PF_TEXT },
-		{ "a_ns", "A", PF_NS },
-		{ "b_ns", "B", PF_NS },
-		{ "delta_ns", "Change", PF_NS },
-		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
-		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
-	};
-	struct pf_table *t = pf_doc_table(
-		doc, "waterfall", "Where the time of a step goes", COLS(cols));
+	struct pf_diff_times rows[PF_STEP_CLASSES + 1];
 
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
-		pf_table_string(t, pf_step_class_name((enum pf_step_class)i));
-		pf_diff_put_times(t, d->a_class_ns[i], d->b_class_ns[i],
-				  d->a.class_ns[i], d->b.class_ns[i]);
-	}
-	pf_table_string(t, "sum");
-	pf_diff_put_times(t, d->a_ns, d->b_ns, d->a.step_ns, d->b.step_ns);
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		rows[i] = (struct pf_diff_times){
+			pf_step_class_name((enum pf_step_class)i),
+			pf_both(d->a_class_ns[i], d->b_class_ns[i]),
+			pf_both(d->a.class_ns[i], d->b.class_ns[i])
+		};
+	rows[PF_STEP_CLASSES] =
+		(struct pf_diff_times){ "sum", pf_both(d->a_ns, d->b_ns),
+					pf_both(d->a.step_ns, d->b.step_ns) };
+	pf_diff_times_table(doc, "waterfall", "Where the time of a step goes",
+			    "class", "Step", rows, PF_STEP_CLASSES + 1);
 }
 
 /* ---- rows ---- */
@@ -139,16 +141,48 @@ char *pf_diff_key_take(const struct pf_diff *d, const struct pf_pair *p)
 	return out.data;
 }
 
-static void put_text(const struct pf_diff *d, struct pf_table *t,
-		     const uint32_t *n)
-{
-	const char *text = n ? pf_diff_text(d, *n) : "";
+struct work_row {
+	const char *key, *match, *op, *path, *class_word;
+	const char *a_kernel, *b_kernel, *a_shapes, *b_shapes;
+	struct pf_both_real count;
+	struct pf_both ns, calls, sum_ns, rows;
+	int64_t count_effect_ns, duration_effect_ns, each_delta_ns;
+	double delta_share, step_share;
+};
 
-	pf_table_string(t, *text ? text : NULL);
-}
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct work_row, member, key, title, kind)
+#define BOTH(member, key, title, kind)                                         \
+	PF_BOTH(struct work_row, member, key, title, (kind) | PF_FULL)
+static const struct pf_field work_fields[] = {
+	FIELD(key, "key", "GPU work", PF_TEXT),
+	BOTH(count, "count", " count", PF_REAL),
+	BOTH(ns, "ns", "", PF_NS),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS),
+	FIELD(count_effect_ns, "count_effect_ns", "More of it", PF_NS),
+	FIELD(duration_effect_ns, "duration_effect_ns", "Slower each", PF_NS),
+	FIELD(match, "match", "Match", PF_TEXT),
+	FIELD(delta_share, "delta_share", "Change of A", PF_RATIO | PF_FULL),
+	FIELD(step_share, "step_share", "Change of a step of A",
+	      PF_RATIO | PF_FULL),
+	FIELD(each_delta_ns, "each_delta_ns", "Change of each",
+	      PF_NS | PF_FULL | PF_MAYBE),
+	BOTH(calls, "calls", " calls", PF_COUNT),
+	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS),
+	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
+	FIELD(path, "path", "Path", PF_PATH | PF_FULL),
+	FIELD(a_kernel, "a_kernel", "A kernel", PF_TEXT | PF_FULL),
+	FIELD(b_kernel, "b_kernel", "B kernel", PF_TEXT | PF_FULL),
+	FIELD(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
+	FIELD(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
+	FIELD(class_word, "class", "Class", PF_TEXT | PF_FULL),
+	BOTH(rows, "rows", " rows", PF_COUNT),
+};
+#undef BOTH
+#undef FIELD
 
 /* Where the row comes from: columns of csv and json. */
-static void put_origin(const struct pf_diff *d, struct pf_table *t,
+static void set_origin(const struct pf_diff *d, struct work_row *row,
 		       const struct pf_pair *p)
 {
 	const struct pf_work_key *a =
@@ -156,24 +190,26 @@ static void put_origin(const struct pf_diff *d, struct pf_table *t,
 	const struct pf_work_key *b =
 		p->b_row == PF_NO_ROW ? NULL : &d->b.work[p->b_row].key;
 	const struct pf_work_key *k = a ? a : b;
-	bool has_class = d->args->by < 0 || d->args->by == PF_BY_KERNEL ||
-			 d->args->by == PF_BY_CLASS;
 
-	put_text(d, t, &k->op);
-	put_text(d, t, &k->path);
-	put_text(d, t, a ? &a->kernel : NULL);
-	put_text(d, t, b ? &b->kernel : NULL);
-	put_text(d, t, a ? &a->shapes : NULL);
-	put_text(d, t, b ? &b->shapes : NULL);
-	pf_table_string(
-		t, has_class ? pf_gpu_class_name((enum pf_gpu_class)k->class)
-			     : NULL);
-	pf_table_int(t, p->a_rows);
-	pf_table_int(t, p->b_rows);
+	row->op = pf_diff_text_or_null(d, k->op);
+	row->path = pf_diff_text_or_null(d, k->path);
+	if (a) {
+		row->a_kernel = pf_diff_text_or_null(d, a->kernel);
+		row->a_shapes = pf_diff_text_or_null(d, a->shapes);
+	}
+	if (b) {
+		row->b_kernel = pf_diff_text_or_null(d, b->kernel);
+		row->b_shapes = pf_diff_text_or_null(d, b->shapes);
+	}
+	if (d->args->by < 0 || d->args->by == PF_BY_KERNEL ||
+	    d->args->by == PF_BY_CLASS)
+		row->class_word =
+			pf_gpu_class_name((enum pf_gpu_class)k->class);
 }
 
-static void put_figures(const struct pf_diff *d, struct pf_table *t,
-			const struct pf_pair *p, int64_t a_ns, int64_t b_ns)
+static struct work_row figures_of(const struct pf_diff *d, const char *key,
+				  const struct pf_pair *p, int64_t a_ns,
+				  int64_t b_ns)
 {
 	int64_t delta = b_ns - a_ns;
 	int64_t more = p->a_rows && p->b_rows
@@ -181,48 +217,23 @@ static void put_figures(const struct pf_diff *d, struct pf_table *t,
 					      p->b_count, d->b.steps)
 			       : delta;
 
-	pf_table_ratio(t, p->a_count, d->a.steps);
-	pf_table_ratio(t, p->b_count, d->b.steps);
-	pf_table_int(t, a_ns);
-	pf_table_int(t, b_ns);
-	pf_table_int(t, delta);
-	pf_table_int(t, more);
-	pf_table_int(t, delta - more);
-	pf_table_string(t, pf_match_name(p->match));
-	if (a_ns)
-		pf_table_real(t, (double)delta / (double)a_ns);
-	else
-		pf_table_null(t);
-	if (d->a_ns)
-		pf_table_real(t, (double)delta / (double)d->a_ns);
-	else
-		pf_table_null(t);
-	if (p->a_count && p->b_count)
-		pf_table_int(t, pf_mean(p->b_ns, p->b_count) -
-					pf_mean(p->a_ns, p->a_count));
-	else
-		pf_table_null(t);
-	pf_table_int(t, p->a_count);
-	pf_table_int(t, p->b_count);
-	pf_table_int(t, p->a_ns);
-	pf_table_int(t, p->b_ns);
-}
-
-/* What is smaller than --min-delta, as one row, so that sums hold. */
-static void add_small(struct pf_diff *d, struct pf_table *t,
-		      const struct pf_pair *sum, int64_t a_ns, int64_t b_ns,
-		      size_t count)
-{
-	struct pf_buf key = { 0 };
-
-	pf_buf_addf(&key, "(%zu rows with less change)", count);
-	pf_table_string(t, key.data);
-	put_figures(d, t, sum, a_ns, b_ns);
-	for (size_t i = 0; i < 7; i++)
-		pf_table_null(t);
-	pf_table_int(t, sum->a_rows);
-	pf_table_int(t, sum->b_rows);
-	pf_buf_release(&key);
+	return (struct work_row){
+		.key = key,
+		.match = pf_match_name(p->match),
+		.count = pf_both_counts(d, p->a_count, p->b_count),
+		.ns = pf_both(a_ns, b_ns),
+		.calls = pf_both(p->a_count, p->b_count),
+		.sum_ns = pf_both(p->a_ns, p->b_ns),
+		.rows = pf_both(p->a_rows, p->b_rows),
+		.count_effect_ns = more,
+		.duration_effect_ns = delta - more,
+		.each_delta_ns = p->a_count && p->b_count
+					 ? pf_mean(p->b_ns, p->b_count) -
+						   pf_mean(p->a_ns, p->a_count)
+					 : PF_NO_INT,
+		.delta_share = a_ns ? (double)delta / (double)a_ns : NAN,
+		.step_share = d->a_ns ? (double)delta / (double)d->a_ns : NAN,
+	};
 }
 
 static void add_to(struct pf_pair *sum, const struct pf_pair *p)
@@ -237,37 +248,13 @@ static void add_to(struct pf_pair *sum, const struct pf_pair *p)
 
 void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "key", "GPU work", PF_TEXT },
-		{ "a_count", "A count", PF_REAL | PF_FULL },
-		{ "b_count", "B count", PF_REAL | PF_FULL },
-		{ "a_ns", "A", PF_NS | PF_FULL },
-		{ "b_ns", "B", PF_NS | PF_FULL },
-		{ "delta_ns", "Change", PF_NS },
-		{ "count_effect_ns", "More of it", PF_NS },
-		{ "duration_effect_ns", "Slower each", PF_NS },
-		{ "match", "Match", PF_TEXT },
-		{ "delta_share", "Change of A", PF_RATIO | PF_FULL },
-		{ "step_share", "Change of a step of A", PF_RATIO | PF_FULL },
-		{ "each_delta_ns", "Change of each", PF_NS | PF_FULL },
-		{ "a_calls", "A calls", PF_COUNT | PF_FULL },
-		{ "b_calls", "B calls", PF_COUNT | PF_FULL },
-		{ "a_sum_ns", "A, all steps", PF_NS | PF_FULL },
-		{ "b_sum_ns", "B, all steps", PF_NS | PF_FULL },
-		{ "op", "Op", PF_TEXT | PF_FULL },
-		{ "path", "Path", PF_PATH | PF_FULL },
-		{ "a_kernel", "A kernel", PF_TEXT | PF_FULL },
-		{ "b_kernel", "B kernel", PF_TEXT | PF_FULL },
-		{ "a_shapes", "A shapes", PF_TEXT | PF_FULL },
-		{ "b_shapes", "B shapes", PF_TEXT | PF_FULL },
-		{ "class", "Class", PF_TEXT | PF_FULL },
-		{ "a_rows", "A rows", PF_COUNT | PF_FULL },
-		{ "b_rows", "B rows", PF_COUNT | PF_FULL },
-	};
-	struct pf_table *t = pf_doc_table(
-		doc, "rows", "GPU work that changed, per step", COLS(cols));
+	struct pf_table *t =
+		pf_doc_fields(doc, "rows", "GPU work that changed, per step",
+			      PF_FIELDS(work_fields));
 	struct pf_pair small = { .match = PF_MATCH_EXACT };
 	int64_t a_small = 0, b_small = 0;
+	struct pf_buf text = { 0 };
+	struct work_row row;
 	size_t left_out = 0;
 
 	for (size_t i = 0; i < d->pairs.count; i++) {
@@ -285,13 +272,18 @@ void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 			continue;
 		}
 		key = pf_diff_key_take(d, r->pair);
-		pf_table_string(t, key);
+		row = figures_of(d, key, r->pair, r->a_ns, r->b_ns);
+		set_origin(d, &row, r->pair);
+		PF_PUT(t, work_fields, row);
 		free(key);
-		put_figures(d, t, r->pair, r->a_ns, r->b_ns);
-		put_origin(d, t, r->pair);
 	}
-	if (left_out)
-		add_small(d, t, &small, a_small, b_small, left_out);
+	/* What is smaller than --min-delta, as one row, so that sums hold. */
+	if (left_out) {
+		pf_buf_addf(&text, "(%zu rows with less change)", left_out);
+		row = figures_of(d, text.data, &small, a_small, b_small);
+		PF_PUT(t, work_fields, row);
+		pf_buf_release(&text);
+	}
 }
 
 /* ---- counts ---- */

@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "table/rows.h"
 
-/* PF_KNOWN speaks of the cell, not of the column. */
+/* What speaks of the cell is not for the column. */
 static struct pf_col column(const struct pf_field *field)
 {
 	struct pf_col col = field->col;
 
-	col.kind &= ~(unsigned)PF_KNOWN;
+	col.kind &= ~(unsigned)(PF_KNOWN | PF_MAYBE);
 	return col;
 }
 
@@ -25,7 +25,8 @@ struct pf_cell pf_field_cell(const struct pf_field *field, const void *row)
 	switch (field->type) {
 	case PF_FIELD_INT:
 		cell.v.i = *(const int64_t *)at;
-		if (!(field->col.kind & PF_KNOWN) || cell.v.i >= 0)
+		if (!(field->col.kind & PF_KNOWN && cell.v.i < 0) &&
+		    !(field->col.kind & PF_MAYBE && cell.v.i == PF_NO_INT))
 			cell.type = PF_CELL_INT;
 		break;
 	case PF_FIELD_BOOL:

@@ -13,7 +13,7 @@
  *
  * A field is an int64_t, a double, a bool or a const char *; a member of
  * another type does not compile.  Null are: an integer of kind PF_KNOWN that
- * is negative, a double that is not a number, a text that is NULL.  Texts are
+ * is negative or of kind PF_MAYBE that is PF_NO_INT, a double that is not a number, a text that is NULL.  Texts are
  * copied.
  *
  * Columns that are not there in all cases: put fields into an array of one's

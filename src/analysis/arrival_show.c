@@ -8,6 +8,7 @@
 #include "analysis/arrival_impl.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "table/rows.h"
 
 #define EARLY_MAX 0.01 /* of collectives: they cannot end before they begin */
 #define CLOCK_MAX 0.01 /* of the window: what the clocks may differ in all */
@@ -136,35 +137,18 @@ static void add_scalars(const struct arrivals *a, struct pf_doc *doc,
 		   a->worst.start_ns - waiting->base_ns - waiting->first_ns);
 }
 
-static void add_ranks(const struct arrivals *a, struct pf_doc *doc)
-{
-	static const struct pf_col cols[] = {
-		{ "rank", "Rank", PF_INT },
-		{ "count", "Collectives", PF_COUNT },
-		{ "last_count", "Last", PF_COUNT },
-		{ "late_ns", "Others wait for it", PF_NS },
-		{ "waited_ns", "It waits", PF_NS },
-		{ "gain_ns", "To the next one", PF_NS | PF_FULL },
-		{ "window_ns", "Window", PF_NS | PF_FULL },
-		{ "trace_id", "Trace", PF_INT | PF_FULL },
-	};
-	struct pf_table *t =
-		pf_doc_table(doc, "arrivals", "Arrival of ranks at collectives",
-			     cols, sizeof(cols) / sizeof(*cols));
-
-	for (size_t i = 0; i < a->rank_count; i++) {
-		const struct rank *r = &a->ranks[i];
-
-		pf_table_int(t, r->rank);
-		pf_table_int(t, r->count);
-		pf_table_int(t, r->last_count);
-		pf_table_int(t, r->late_ns);
-		pf_table_int(t, r->waited_ns);
-		pf_table_int(t, r->gain_ns);
-		pf_table_int(t, r->window_ns);
-		pf_table_int(t, r->trace_id);
-	}
-}
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct rank, member, key, title, kind)
+static const struct pf_field rank_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(count, "count", "Collectives", PF_COUNT),
+	FIELD(last_count, "last_count", "Last", PF_COUNT),
+	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS),
+	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
+	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
+	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
 
 void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc)
 {
@@ -180,5 +164,6 @@ void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc)
 		return;
 	}
 	add_scalars(a, doc, machine);
-	add_ranks(a, doc);
+	PF_ROWS(doc, "arrivals", "Arrival of ranks at collectives", rank_fields,
+		a->ranks, a->rank_count);
 }

@@ -9,12 +9,15 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "table/rows.h"
 
 struct row {
 	enum pf_copy_way way;
-	char *memory; /* "Pageable -> Device", or NULL */
+	const char *direction;
+	const char *memory; /* "Pageable -> Device", or NULL */
 	int64_t count, ns;
-	int64_t bytes, sized_ns, sized_count; /* of copies of known size */
+	int64_t bytes, sized_ns; /* of copies of known size; -1: none */
+	double rate;             /* bytes/ns, once all are known */
 };
 
 struct pf_copies {
@@ -22,34 +25,35 @@ struct pf_copies {
 	struct row *rows; /* by number of their key */
 	size_t count, cap;
 	struct pf_map names; /* string.id and way -> row */
+	struct pf_arena texts;
 };
 
 /* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)". */
-static char *take_memory(const char *name)
+static const char *take_memory(struct pf_copies *c, const char *name)
 {
 	const char *open = strchr(name, '(');
 	const char *close = open ? strrchr(open, ')') : NULL;
 
 	if (!close || strncmp(name, "Memcpy", 6) != 0 || !strstr(open, " -> "))
 		return NULL;
-	return pf_memdup0(open + 1, (size_t)(close - open - 1));
+	return pf_arena_text(&c->texts, open + 1, (size_t)(close - open - 1));
 }
 
 static size_t find_row(struct pf_copies *c, const char *name,
 		       enum pf_copy_way way)
 {
-	struct row row = { .way = way, .memory = take_memory(name) };
+	struct row row = { .way = way,
+			   .direction = pf_copy_way_name(way),
+			   .memory = take_memory(c, name),
+			   .bytes = -1 };
 	struct pf_buf key = { 0 };
 	size_t n;
 
-	pf_buf_addf(&key, "%s %s", pf_copy_way_name(row.way),
-		    row.memory ? row.memory : "");
+	pf_buf_addf(&key, "%s %s", row.direction, row.memory ? row.memory : "");
 	n = pf_intern_add(&c->keys, key.data, key.len);
 	pf_buf_release(&key);
-	if (n < c->count) {
-		free(row.memory);
+	if (n < c->count)
 		return n;
-	}
 	c->rows = pf_grow(c->rows, &c->cap, n + 1, sizeof(*c->rows));
 	c->rows[n] = row;
 	c->count = n + 1;
@@ -75,7 +79,8 @@ int pf_copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 	pf_sat_sum(&row->ns, ev->dur_ns);
 	if (ev->bytes < 0)
 		return 0;
-	row->sized_count++;
+	if (row->bytes < 0)
+		row->bytes = 0;
 	pf_sat_sum(&row->bytes, ev->bytes);
 	pf_sat_sum(&row->sized_ns, ev->dur_ns);
 	return 0;
@@ -92,38 +97,26 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->memory ? x->memory : "", y->memory ? y->memory : "");
 }
 
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct row, member, key, title, kind)
+static const struct pf_field fields[] = {
+	FIELD(direction, "direction", "Copies", PF_TEXT),
+	FIELD(memory, "memory", "Memory", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(ns, "total_ns", "Time", PF_NS),
+	FIELD(bytes, "bytes", "Data", PF_BYTES | PF_KNOWN),
+	FIELD(rate, "gb_per_s", "GB/s", PF_REAL),
+};
+
 void pf_copies_show(struct pf_copies *c, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "direction", "Copies", PF_TEXT },
-		{ "memory", "Memory", PF_TEXT },
-		{ "count", "Count", PF_COUNT },
-		{ "total_ns", "Time", PF_NS },
-		{ "bytes", "Data", PF_BYTES },
-		{ "gb_per_s", "GB/s", PF_REAL },
-	};
-	struct pf_table *t = pf_doc_table(doc, "copies", "Copies by direction",
-					  cols, sizeof(cols) / sizeof(*cols));
-
 	if (c->count)
 		qsort(c->rows, c->count, sizeof(*c->rows), by_time);
-	for (size_t i = 0; i < c->count; i++) {
-		const struct row *row = &c->rows[i];
-
-		pf_table_string(t, pf_copy_way_name(row->way));
-		pf_table_string(t, row->memory);
-		pf_table_int(t, row->count);
-		pf_table_int(t, row->ns);
-		if (row->sized_count)
-			pf_table_int(t, row->bytes);
-		else
-			pf_table_null(t);
-		if (row->sized_ns > 0)
-			pf_table_real(t, (double)row->bytes /
-						 (double)row->sized_ns);
-		else
-			pf_table_null(t);
-	}
+	for (size_t i = 0; i < c->count; i++)
+		c->rows[i].rate =
+			pf_ratio((double)c->rows[i].bytes, c->rows[i].sized_ns);
+	PF_ROWS(doc, "copies", "Copies by direction", fields, c->rows,
+		c->count);
 }
 
 struct pf_copies *pf_copies_new(void)
@@ -139,8 +132,7 @@ void pf_copies_free(struct pf_copies *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->count; i++)
-		free(c->rows[i].memory);
+	pf_arena_release(&c->texts);
 	free(c->rows);
 	pf_intern_release(&c->keys);
 	pf_map_release(&c->names);

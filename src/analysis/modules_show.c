@@ -174,8 +174,7 @@ static void add_modules(const struct pf_module_tree *t, struct pf_table *out)
 
 /* ---- classes ---- */
 
-struct class
-{
+struct module_class {
 	struct pf_module sum;
 	char *name;
 };
@@ -192,7 +191,7 @@ static size_t class_len(const char *name)
 
 static int compare_classes(const void *pa, const void *pb)
 {
-	const struct class *a = pa, *b = pb;
+	const struct module_class *a = pa, *b = pb;
 	int c = compare_int(b->sum.gpu_ns, a->sum.gpu_ns);
 
 	if (!c)
@@ -200,7 +199,7 @@ static int compare_classes(const void *pa, const void *pb)
 	return c ? c : strcmp(a->name, b->name);
 }
 
-static void add_class(struct class **list, size_t *count, size_t *cap,
+static void add_class(struct module_class **list, size_t *count, size_t *cap,
 		      const char *name, size_t len, const struct pf_module *n,
 		      struct pf_intern *known)
 {
@@ -209,7 +208,7 @@ static void add_class(struct class **list, size_t *count, size_t *cap,
 	if (at == *count) {
 		*list = pf_grow(*list, cap, *count + 1, sizeof(**list));
 		(*list)[(*count)++] =
-			(struct class){ .name = pf_memdup0(name, len) };
+			(struct module_class){ .name = pf_memdup0(name, len) };
 	}
 	(*list)[at].sum.calls += n->calls;
 	(*list)[at].sum.ops += n->ops;
@@ -243,7 +242,7 @@ static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 {
 	struct pf_module rest = { .gpu_ns = t->unlaunched_ns };
 	struct pf_intern known;
-	struct class *list = NULL;
+	struct module_class *list = NULL;
 	size_t count = 0, cap = 0;
 
 	pf_intern_init(&known);

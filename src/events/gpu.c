@@ -100,11 +100,11 @@ const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err)
 
 static uint64_t judge(unsigned kind, const char *name)
 {
-	enum pf_gpu_class class = pf_gpu_classify(kind, name);
+	enum pf_gpu_class cls = pf_gpu_classify(kind, name);
 	enum pf_copy_way way =
-		class == PF_GPU_COPY ? pf_gpu_copy_way(name) : PF_COPY_OTHER;
+		cls == PF_GPU_COPY ? pf_gpu_copy_way(name) : PF_COPY_OTHER;
 
-	return (uint64_t) class << WAY_BITS | way;
+	return (uint64_t)cls << WAY_BITS | way;
 }
 
 /* Its class and way by its name. */

@@ -58,7 +58,11 @@ job() { # STYLE RANKS GPUS
 	done
 }
 
-job cuda 1 8
+if [ -n "${LONG-}" ]; then
+	job cuda 1 8
+else
+	job cuda 1 3
+fi
 job cuda 2 2
 job hip 1 2
 job graph 1 2

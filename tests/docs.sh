@@ -70,6 +70,20 @@ else
 	skip "the man page is well formed" "man is missing"
 fi
 
+# the example of ARCHITECTURE.md compiles
+mkdir -p "$tmp/example/src/analysis" "$tmp/example/src/cmd"
+awk -v out="$tmp/example/" '
+	/^```c$/ { want = 1; next }
+	/^```$/ { file = ""; next }
+	want { file = out $2; sub(/:$/, "", file); want = 0 }
+	file { print > file }' "$top_srcdir/ARCHITECTURE.md"
+for file in "$tmp"/example/src/*/*.c; do
+	# shellcheck disable=SC2086  # a compiler may have arguments
+	${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only \
+		-I"$top_builddir" -I"$tmp/example/src" -I"$top_srcdir/src" "$file" 2>"$tmp/err"
+	result "the example compiles: ${file##*/}" "$tmp/err"
+done
+
 # completion: the shells that are here must take it
 for shell in bash zsh fish; do
 	if ! run 0 "$profan" help --completion "$shell"; then

@@ -133,6 +133,7 @@ AM_TESTS_ENVIRONMENT = \
 	export ASAN_OPTIONS; \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	CC='$(CC)'; export CC; \
 	PYTHON='$(PYTHON)'; export PYTHON; \
 	SQLITE3='$(SQLITE3)'; export SQLITE3;
 TESTS = $(SHELL_TESTS) tests/agent/test_parts

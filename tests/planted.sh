@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Faults that mktrace plants in a good program: gaps or syncs must name each
-# one first, with its line (or op) and what it costs to the ns.
+# one first, with its line (or op) and what it costs to the ns.  Every fault
+# with stacks and in one other program; with LONG=1 in all of them.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
@@ -25,16 +26,24 @@ check() { # FAULT WORDS OPTIONS...: words for planted.py
 	fi
 }
 
+other() { # its turn comes with every fifth fault
+	turn=$((turn + 1))
+	[ -n "${LONG-}" ] || [ $((turn % 5)) = $((faults % 5)) ] || return
+	check $fault "$@"
+}
+
+faults=0
 for fault in none sync loader pageable malloc launch collective graph \
 	garbage module; do
 	check $fault "stacks"
-	check $fault "stacks amd" --amd
-	check $fault "stacks nosteps" --no-steps
-	check $fault "stacks gpus" --gpus 2
-	check $fault "stacks inference seed" --inference --seed 7
+	faults=$((faults + 1)) turn=0
+	other "stacks amd" --amd
+	other "stacks nosteps" --no-steps
+	other "stacks gpus" --gpus 2
+	other "stacks inference seed" --inference --seed 7
 	case $fault in
 	garbage | module) ;; # nothing but stacks or operators shows them
-	*) check $fault "no-stacks" --no-stacks ;;
+	*) other "no-stacks" --no-stacks ;;
 	esac
 done
 tap_done

@@ -13,11 +13,13 @@ profan_LDADD = libprofan.a $(PROFAN_LIBS)
 # Commands and formats enter themselves in their lists.
 ENTRIES = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/src/entries.sh
 AM_CPPFLAGS += -Isrc
-src/cmd/commands.inc: $(profan_SOURCES) src/entries.sh
+src/cmd/commands.inc: $(profan_SOURCES) src/entries.sh src/sources.mk
 	$(ENTRIES) PF_COMMAND $(srcdir)/src/cmd/*.c > $@
-src/render/formats.inc: $(libprofan_a_SOURCES) src/entries.sh
+src/render/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
+	src/sources.mk
 	$(ENTRIES) PF_FORMAT $(srcdir)/src/render/*.c > $@
-src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh
+src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
+	src/sources.mk
 	$(ENTRIES) PF_INGEST_FORMAT $(srcdir)/src/ingest/*.c > $@
 src/cmd/cmd.o: src/cmd/commands.inc
 src/render/render.o: src/render/formats.inc

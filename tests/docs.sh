@@ -111,8 +111,9 @@ ask profan table ver
 ask profan table x ver
 ask profan info ver
 EOF
-	printf 'info\n--format\ntext csv json md\ninfo\nverdicts\n\n\n' \
-		>"$tmp/want"
+	formats=$("$profan" info --help | sed -n 's/.*--format \([a-z|]*\)$/\1/p')
+	printf 'info\n--format\n%s\ninfo\nverdicts\n\n\n' \
+		"$(echo "$formats" | tr '|' ' ')" >"$tmp/want"
 	profan=$profan bash "$tmp/ask" >"$tmp/got" 2>&1
 	same "bash completes commands, options and words" "$tmp/want" "$tmp/got"
 fi

@@ -111,7 +111,7 @@ ask profan table ver
 ask profan table x ver
 ask profan info ver
 EOF
-	formats=$("$profan" info --help | sed -n 's/.*--format \([a-z|]*\)$/\1/p')
+	formats=$("$profan" info --help | sed -n "s/.*-f, --format *//p")
 	printf 'info\n--format\n%s\ninfo\nverdicts\n\n\n' \
 		"$(echo "$formats" | tr '|' ' ')" >"$tmp/want"
 	profan=$profan bash "$tmp/ask" >"$tmp/got" 2>&1

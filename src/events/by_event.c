@@ -84,11 +84,12 @@ static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place,
 
 const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err)
 {
+	if (e->next)
+		return e->next;
 	if (!e->is_sorted && pf_sorter_finish(e->records, err) < 0)
 		return NULL;
 	e->is_sorted = true;
-	if (!e->next)
-		e->next = pf_sorter_next(e->records, err);
+	e->next = pf_sorter_next(e->records, err);
 	return e->next;
 }
 

@@ -54,6 +54,9 @@ compare "a step of training" "$tmp/a.json" 4096 65536
 compare "a step, torch 1.x" "$tmp/b.json" 10007
 "$mktrace" --steps 40 --chrome >"$tmp/c.json"
 compare "Chrome phases" "$tmp/c.json" 257 4096
+# a worker guesses wrong behind another document, and parses its chunk again
+cat "$tmp/a.json" "$tmp/b.json" "$tmp/a.json" "$tmp/b.json" >"$tmp/row.json"
+compare "several documents in a row" "$tmp/row.json" 4096 20011 40009
 gzip -c "$tmp/a.json" >"$tmp/a.json.gz"
 compare "a step, gzip" "$tmp/a.json.gz" 5003
 

@@ -87,8 +87,8 @@ void pf_dict_forget_fresh(struct pf_dict *d)
 	if (d->fresh == d->count)
 		return;
 	d->raw.len = d->entries[d->fresh].raw_at;
+	d->text.len = d->entries[d->fresh].text_at;
 	d->count = d->fresh;
-	pf_buf_clear(&d->text);
 	table_rebuild(d, d->table_mask + 1);
 }
 

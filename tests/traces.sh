@@ -74,6 +74,18 @@ done
 sed -n 's/^| `\([^`]*\.json\)` .*/\1/p' "$traces/README.md" | sort >"$tmp/said"
 same "README.md lists the traces" "$tmp/have" "$tmp/said"
 
+# what these hold is not lost
+while IFS='|' read -r name sql want; do
+	run 0 "$profan" ingest -q "$traces/$name.json" -o "$db" &&
+		run 0 "$profan" query -f csv "$db" "$sql" &&
+		[ "$(tail -1 "$tmp/out")" = "$want" ]
+	result "$name: $want" "$tmp/out"
+done <<'END'
+good-fractional-stream|SELECT count(*) AS n, count(stream) AS s FROM kernels, (SELECT count(*) FROM event)|1,0
+odd-metadata-in-args|SELECT count(*) AS n, sum(category = 'cpu_op') AS o FROM event|1,1
+odd-duplicate-nested|SELECT json_extract(args, '$.a.b[1].c') AS c FROM event|2
+END
+
 # every cut of a small trace is read or refused, and never crashes
 small=$traces/good-kineto.json
 size=$(wc -c <"$small")

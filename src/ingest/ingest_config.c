@@ -19,7 +19,8 @@ static const struct {
 	{ "shared memory", 12, 1 }, { "blocks per SM", 13, 1 },
 	{ "warps per SM", 14, 1 },  { "est. achieved occupancy %", 15, 1 },
 };
-#define CONFIG_KEYS (sizeof(config_keys) / sizeof(*config_keys))
+#define CONFIG_KEYS  (sizeof(config_keys) / sizeof(*config_keys))
+#define REAL_COLUMNS 13 /* from here on */
 
 int pf_config_prepare(struct pf_ingest *in, struct pf_err *err)
 {
@@ -31,7 +32,20 @@ int pf_config_prepare(struct pf_ingest *in, struct pf_err *err)
 	return in->put_config ? 0 : -1;
 }
 
-/* Bind a number as integer or real; other values stay NULL. */
+/*
+ * Bind a number: as an integer in the columns of integers, which have NULL
+ * for any that is none, such as a stream 7.5.
+ */
+static void bind_real(sqlite3_stmt *st, int column, double value)
+{
+	if (column >= REAL_COLUMNS)
+		sqlite3_bind_double(st, column, value);
+	else if (value >= -9e15 && value <= 9e15 &&
+		 value == (double)(int64_t)value)
+		sqlite3_bind_int64(st, column, (int64_t)value);
+}
+
+/* Other values than numbers stay NULL. */
 static const char *bind_number(sqlite3_stmt *st, int column, const char *p,
 			       const char *end)
 {
@@ -46,8 +60,8 @@ static const char *bind_number(sqlite3_stmt *st, int column, const char *p,
 		len++;
 	}
 	text[len] = '\0';
-	if (len && (real || column >= 13))
-		sqlite3_bind_double(st, column, strtod(text, NULL));
+	if (len && (real || column >= REAL_COLUMNS))
+		bind_real(st, column, strtod(text, NULL));
 	else if (len && len < 19)
 		sqlite3_bind_int64(st, column, strtoll(text, NULL, 10));
 	return p + len;
@@ -66,33 +80,6 @@ static void bind_value(sqlite3_stmt *st, size_t k, const char *p,
 		p = bind_number(st, column + i, p + 1, end);
 }
 
-/* Members of a canonical object, one after the other. */
-static const char *next_member(const char *p, const char *end, const char **key,
-			       size_t *key_len, const char **value)
-{
-	const char *q;
-
-	if (p >= end || (*p != '{' && *p != ',') || p[1] != '"')
-		return NULL;
-	*key = p + 2;
-	q = pf_string_end(*key, end);
-	if (!q)
-		return NULL;
-	*key_len = (size_t)(q - *key);
-	*value = p = q + 2;
-	if (p >= end)
-		return NULL;
-	if (*p == '"') {
-		q = pf_string_end(p + 1, end);
-		return q ? q + 1 : NULL;
-	}
-	if (*p == '[' || *p == '{')
-		return pf_nested_end(p, end);
-	while (p < end && *p != ',' && *p != '}')
-		p++;
-	return p;
-}
-
 int pf_config_put(struct pf_ingest *in, uint32_t id, const char *text,
 		  size_t len, struct pf_err *err)
 {
@@ -106,7 +93,7 @@ int pf_config_put(struct pf_ingest *in, uint32_t id, const char *text,
 		return 0;
 	sqlite3_clear_bindings(st);
 	sqlite3_bind_int64(st, 1, id);
-	while ((p = next_member(p, end, &key, &key_len, &value)))
+	while ((p = pf_next_member(p, end, &key, &key_len, &value)))
 		for (size_t k = 0; k < CONFIG_KEYS; k++) {
 			if (strlen(config_keys[k].key) != key_len ||
 			    memcmp(config_keys[k].key, key, key_len))

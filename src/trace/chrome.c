@@ -232,6 +232,18 @@ static void keep_metadata(struct parse *x, const struct pf_buf *clean)
 	b->metadata_count++;
 }
 
+/* Its own phase counts, not that of an object in its arguments. */
+static bool is_metadata(const struct pf_buf *clean)
+{
+	const char *p = clean->data, *end = p + clean->len, *key, *value;
+	size_t key_len;
+
+	while ((p = pf_next_member(p, end, &key, &key_len, &value)))
+		if (key_len == 2 && !memcmp(key, "ph", 2))
+			return p - value == 3 && !memcmp(value, "\"M\"", 3);
+	return false;
+}
+
 /* The event as canonical text in c->clean, padded for scanning. */
 static enum pf_mend_result mend_event(struct parse *x, const char **next,
 				      struct pf_repairs *repairs)
@@ -269,7 +281,7 @@ static void slow_event(struct parse *x)
 		break;
 	}
 	pf_repairs_add(&x->c->out.batch.repairs, &repairs);
-	if (has_text(clean->data, clean->len, "\"ph\":\"M\"")) {
+	if (is_metadata(clean)) {
 		keep_metadata(x, clean);
 	} else {
 		x->c->mended = true;

@@ -20,8 +20,13 @@
 
 enum state { VALUE, FIRST_KEY, FIRST_VALUE, AFTER, KEY, NEXT_VALUE };
 
-/* Members of the objects at depth 1 and 2, to find duplicate keys. */
+/*
+ * Members of the outer objects, to find duplicate keys: those of arguments,
+ * which are read alone once the event that holds them is mended, at a depth
+ * less than there.
+ */
 #define MEMBERS_MAX 128
+#define ARGS_DEPTH  2
 struct members {
 	size_t count, begin[MEMBERS_MAX], key_end[MEMBERS_MAX];
 };
@@ -32,7 +37,7 @@ struct work {
 	const char *start;
 	int depth;
 	char closer[PF_JSON_MAX_DEPTH];
-	struct members members[2];
+	struct members members[ARGS_DEPTH + 1];
 };
 
 static bool tolerate(struct work *w, enum pf_repair_kind kind, const char *at)
@@ -262,8 +267,10 @@ static enum pf_mend_result mend_scalar(struct work *w)
 
 static struct members *members_at(struct work *w)
 {
-	return w->depth >= 1 && w->depth <= 2 ? &w->members[w->depth - 1]
-					      : NULL;
+	int most = w->m->placeholders ? ARGS_DEPTH : ARGS_DEPTH + 1;
+
+	return w->depth >= 1 && w->depth <= most ? &w->members[w->depth - 1]
+						 : NULL;
 }
 
 /*

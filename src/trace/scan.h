@@ -231,4 +231,35 @@ static inline const char *pf_nested_end(const char *p, const char *end)
 #endif
 }
 
+/*
+ * The members of a canonical object, one after the other: p is its '{' or what
+ * the call before returned; NULL behind the last one.
+ */
+static inline const char *pf_next_member(const char *p, const char *end,
+					 const char **key, size_t *key_len,
+					 const char **value)
+{
+	const char *q;
+
+	if (p >= end || (*p != '{' && *p != ',') || p[1] != '"')
+		return NULL;
+	*key = p + 2;
+	q = pf_string_end(*key, end);
+	if (!q)
+		return NULL;
+	*key_len = (size_t)(q - *key);
+	*value = p = q + 2;
+	if (p >= end)
+		return NULL;
+	if (*p == '"') {
+		q = pf_string_end(p + 1, end);
+		return q ? q + 1 : NULL;
+	}
+	if (*p == '[' || *p == '{')
+		return pf_nested_end(p, end);
+	while (p < end && *p != ',' && *p != '}')
+		p++;
+	return p;
+}
+
 #endif

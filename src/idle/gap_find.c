@@ -276,6 +276,8 @@ static void read_work(const struct finder *f, sqlite3_stmt *stmt,
 	place_by_config(f, pf_db_int_or(stmt, 6, -1), e);
 	e->correlation = pf_db_int_or(stmt, 7, -1);
 	e->launch_id = pf_db_int_or(stmt, 8, 0);
+	if (!pf_track_of(e->launch_id))
+		e->launch_id = 0; /* there is no such track */
 	if (e->device < 0 || e->stream < 0)
 		place_on_track(f, e);
 }

@@ -52,8 +52,9 @@ const char *pf_slice_cat_name(enum pf_slice_cat cat)
 
 /* Where the events of a track of the database went: slice by seq. */
 struct placed {
-	uint32_t track_id, count;
-	uint32_t *slice;
+	uint32_t track_id;
+	size_t count, cap;
+	uint32_t *slice; /* of each event of the track that was read */
 };
 
 struct loader {
@@ -268,6 +269,15 @@ struct track_state {
 	struct depths depths[PF_SLICE_GROUPS];
 };
 
+static void place(struct placed *p, uint32_t seq, uint32_t slice)
+{
+	p->slice =
+		pf_grow(p->slice, &p->cap, (size_t)seq + 1, sizeof(*p->slice));
+	while (p->count <= seq)
+		p->slice[p->count++] = NO_SLICE;
+	p->slice[seq] = slice;
+}
+
 static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 		     struct track_state *state, struct placed *placed)
 {
@@ -298,8 +308,7 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	if ((uint32_t)depth + 1 > track->depths)
 		track->depths = (uint32_t)depth + 1;
 	track->launches += kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
-	if (s->seq < placed->count)
-		placed->slice[s->seq] = g->count;
+	place(placed, s->seq, g->count);
 	add_slice(g, s, l->t->first_ns, name, (uint8_t)(sort & ~WAITS), depth);
 	return 0;
 }
@@ -307,17 +316,11 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 static struct placed *add_placed(struct loader *l, const struct pf_track *track)
 {
 	struct placed *p;
-	uint32_t count =
-		track->event_count > 0 && track->event_count < UINT32_MAX
-			? (uint32_t)track->event_count
-			: 0;
 
 	l->placed = pf_grow(l->placed, &l->placed_cap, l->placed_count + 1,
 			    sizeof(*l->placed));
 	p = &l->placed[l->placed_count++];
-	*p = (struct placed){ .track_id = track->id, .count = count };
-	p->slice = pf_alloc((size_t)count * sizeof(*p->slice) + 1);
-	memset(p->slice, 0xff, (size_t)count * sizeof(*p->slice));
+	*p = (struct placed){ .track_id = track->id };
 	return p;
 }
 

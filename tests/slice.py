@@ -134,6 +134,7 @@ def trace_processor(piece, trace, bad):
     todo = sorted((e for e in events if e["ph"] in order),
                   key=lambda e: (to_ns(e["ts"]), order[e["ph"]]))
     stacks = collections.defaultdict(list)
+    empty = collections.defaultdict(set)
     _, original = load(trace)
     launches = {(e.get("args") or {}).get("correlation")
                 for e in original if e.get("ph") == "X"}
@@ -152,9 +153,14 @@ def trace_processor(piece, trace, bad):
                 bad.append(f"dropped: {e} in {stack[-1]}")
                 continue
             stack.append((end, e, at))
+            if end == at:
+                empty[key, at].add((e.get("args") or {}).get("correlation"))
         elif e["ph"] in ("s", "f") and e.get("cat") in ("ac2g", "async"):
             number = e.get("id")
-            if number not in launches:
+            # of several calls without length at one instant any will do:
+            # the times of the trace tell no more
+            if number not in launches or (
+                    len(empty[key, at]) > 1 and number in empty[key, at]):
                 continue
             if not stack or (stack[-1][1].get("args") or {}).get(
                     "correlation") != number:

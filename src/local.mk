@@ -28,17 +28,17 @@ CLEANFILES += src/cmd/commands.inc src/render/formats.inc \
 	src/ingest/formats.inc
 
 # The man page: a part of each command is beside it.
-MAN_PARTS = $(sort $(wildcard $(srcdir)/src/cmd/*.1))
+MAN_PARTS = $(sort $(wildcard $(srcdir)/src/man/*.1))
 man1_MANS += src/profan.1
-src/profan.1: src/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
-	$(AM_V_GEN)(set -e; in=$(srcdir)/src/profan.1.in; \
+src/profan.1: src/man/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
+	$(AM_V_GEN)(set -e; in=$(srcdir)/src/man/profan.1.in; \
 		sed '/^@commands@/,$$d' $$in; \
 		for c in $$(sed 's/.*(\(.*\))/\1/' src/cmd/commands.inc); do \
-			sed 1d $(srcdir)/src/cmd/cmd_$$c.1; \
+			sed 1d $(srcdir)/src/man/$$c.1; \
 		done; \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
 CLEANFILES += src/profan.1 src/profan.1.tmp
-EXTRA_DIST += src/entries.sh src/profan.1.in $(MAN_PARTS:$(srcdir)/%=%)
+EXTRA_DIST += src/entries.sh src/man/profan.1.in $(MAN_PARTS:$(srcdir)/%=%)
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \
@@ -60,6 +60,7 @@ pkglib_LTLIBRARIES += profan_sqlite.la
 profan_sqlite_la_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
+	src/base/intern.c \
 	src/base/jsontext.c \
 	src/base/mem.c \
 	src/base/num.c \
@@ -71,7 +72,9 @@ profan_sqlite_la_SOURCES = \
 	src/store/cursor.c \
 	src/store/db.c \
 	src/store/extension.c \
+	src/store/kept.c \
 	src/store/lexicon.c \
+	src/store/memo.c \
 	src/store/vtab.c \
 	src/store/vtab_column.c \
 	src/store/vtab_group.c \

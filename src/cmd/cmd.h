@@ -13,7 +13,7 @@
  * order nor limit.  Any other command has run() and prints itself.
  *
  * To add one: write cmd/cmd_NAME.c like this, and its part of the man page,
- * cmd/cmd_NAME.1 (tests/docs.sh holds one against the other).
+ * man/NAME.1 (tests/docs.sh holds one against the other).
  *
  *	static const struct pf_gaps_args defaults = { PF_WINDOW_DEFAULTS, ... };
  *	static const struct pf_opt opts[] = { PF_WINDOW_OPTS(...), ..., { 0 } };

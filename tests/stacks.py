@@ -10,7 +10,8 @@ from tracefile import load, ns
 
 GPU = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
 RUNTIME = ("runtime", "cuda_runtime", "cuda_driver")
-NO_HOST = GPU + ("cuda_sync", "gpu_user_annotation", "trace",
+NO_HOST = GPU + ("cuda_sync", "xpu_sync", "gpu_user_annotation", "trace",
+                 "mtia_ccp_events", "mtia_insight",
                  "cuda_profiler_range", "overhead_")
 
 
@@ -63,6 +64,8 @@ def walk(rows, entry, on_time, on_event):
 
     for start, end, _, e in rows:
         go_to(start)
+        while stack and stack[-1][0] < -end:
+            stack.pop()  # they cross: what comes is no part of it
         stack.append((-end, entry(e)))
         on_event([f for _, f in stack], e)
     go_to(None)

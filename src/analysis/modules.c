@@ -140,12 +140,14 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 	struct open *o;
 	bool counts = m->trace && b->start_ns[i] >= m->trace->from_ns &&
 		      b->start_ns[i] < m->trace->to_ns;
+	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
 	const char *text = NULL;
 
 	go_to(m, b->start_ns[i]);
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	o = pf_nest_push(&m->nest, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	pf_nest_uncross(&m->nest, end_ns);
+	o = pf_nest_push(&m->nest, end_ns);
 	if (!o)
 		return 0;
 	if (kind == PF_KIND_PYTHON &&

@@ -4,9 +4,12 @@
  * They come in order of their start, and of one start the longest first, as
  * tracks are stored.
  *
- * Ranges should nest.  Where two cross (the later one ends last), the later
- * one counts as inside, and the earlier stays below it until both have ended:
- * who asks what holds an instant looks at the ends.  (PyTorch's own rule, for
+ * Ranges should nest.  Where two cross (the later one ends last), as what
+ * __enter__() opens outlives the call of __enter__(), who draws trees takes
+ * the earlier off first (pf_nest_uncross()), so that the later belongs to what
+ * holds it whole; for others it counts as inside, and the earlier stays below
+ * it until both have ended: who asks what holds an instant looks at the ends.
+ * (PyTorch's own rule, for
  * its own tables, is torch/tree.c's; parents, which never cross, are
  * ingest_merge.c's.)
  *
@@ -63,6 +66,15 @@ static inline void pf_nest_drop(struct pf_nest *n, int64_t at_ns)
 {
 	while (pf_nest_ended(n, at_ns))
 		continue;
+}
+
+/* Take off all that a range which begins now, and ends then, crosses. */
+static inline void pf_nest_uncross(struct pf_nest *n, int64_t end_ns)
+{
+	const int64_t *innermost_ns;
+
+	while ((innermost_ns = pf_nest_top(n)) && *innermost_ns < end_ns)
+		n->depth--;
 }
 
 /* Put a range on: a copy of what it is in but for the end; NULL: too deep. */

@@ -147,6 +147,7 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 		struct pf_err *err)
 {
 	unsigned kind = pf_names_kind(s->names, b->type[i]);
+	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
 	struct open *o;
 	uint32_t node;
 
@@ -154,10 +155,11 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 	if (kind > PF_KIND_OVERHEAD || s->nest.depth >= PF_NEST_DEPTH)
 		return 0;
 	s->has_python |= kind == PF_KIND_PYTHON;
+	pf_nest_uncross(&s->nest, end_ns);
 	node = child(s, innermost(s), b->name[i], err);
 	if (node == UINT32_MAX)
 		return -1;
-	o = pf_nest_push(&s->nest, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	o = pf_nest_push(&s->nest, end_ns);
 	o->node = node;
 	return 0;
 }

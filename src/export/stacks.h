@@ -12,7 +12,8 @@
  *		(idle/gap_find.h), in the window of profan gaps.
  *
  * Lines add up to the total exactly.  All ProfilerStep#N are one frame.  A
- * range that outlasts the one around it counts as inside of it.
+ * range that outlasts the one around it is no part of it, but of what holds
+ * it whole.
  */
 #ifndef PF_ANALYSIS_STACKS_H
 #define PF_ANALYSIS_STACKS_H

@@ -114,7 +114,7 @@ static void crossing(void **state)
 	(void)state;
 	check(TRACE(MAIN("cpu_op", "a", 0, 10) MAIN("cpu_op", "b", 5, 10) MAIN(
 		      "cpu_op", "c", 15, 1) MAIN("cpu_op", "d", 15, 0)),
-	      &cpu, "a 5000\na;b 10000\nc 1000\n");
+	      &cpu, "a 5000\nb 10000\nc 1000\n");
 }
 
 static void idle(void **state)

@@ -22,9 +22,10 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 	pf_buf_adds(&name, top->short_name ? top->short_name : top->first);
 	if (name.len > 60)
 		memcpy(name.data + 57, "...", 4);
-	pf_doc_finding(doc, "%s takes %s of the %s that kernels ran", name.data,
-		       pf_num_show_ratio(share, top->share),
-		       pf_num_show_ns(total, k->total_ns));
+	pf_doc_finding(doc, "%s takes %s of the %s that kernels ran%s",
+		       name.data, pf_num_show_ratio(share, top->share),
+		       pf_num_show_ns(total, k->total_ns),
+		       pf_window_scope(&k->window));
 	pf_buf_release(&name);
 }
 

@@ -598,9 +598,10 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 
 	if (l->all.count)
 		pf_doc_finding(doc,
-			       "%s of the launches start GPU work that is "
-			       "shorter than the call, which took %s in all",
+			       "%s of the launches%s start GPU work that is "
+			       "shorter than the call; calls took %s in all",
 			       pf_num_show_ratio(part, l->short_share),
+			       pf_window_scope(&l->window),
 			       pf_num_show_ns(time, l->all.cpu_ns));
 	else
 		pf_doc_finding(doc, "No GPU work has a launch call");

@@ -295,6 +295,7 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	pf_map_init(&m.known);
 	add_node(&m.tree, (struct pf_module){ .name = "" });
 	m.names = pf_names_new(db, err);
+	m.tree.scope = pf_window_scope(&m.window);
 	if (m.names && !pf_hint_producer(db, &m.tree.producer, err) &&
 	    (m.works = pf_by_event_work(db, &m.window, 0, err)) &&
 	    !add_launched(&m, 0, err))

@@ -25,7 +25,8 @@ struct pf_module_tree {
 	size_t count, cap;
 	int64_t unlaunched_ns; /* GPU work without a launch call */
 	enum pf_producer producer;
-	uint64_t folded; /* calls that are part of the module around */
+	const char *scope; /* pf_window_scope() */
+	uint64_t folded;   /* calls that are part of the module around */
 };
 
 /* Work out the totals and fill in the document. */

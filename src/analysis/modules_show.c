@@ -281,12 +281,12 @@ static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
 			       pf_hint(t->producer, PF_HINT_MODULES));
 	else if (gpu)
 		pf_doc_finding(doc,
-			       "%s of %s of GPU work is launched in modules",
+			       "%s of %s of GPU work%s is launched in modules",
 			       pf_num_show_ratio(
 				       part, pf_num_share(root->gpu_total_ns -
 								  root->gpu_ns,
 							  gpu)),
-			       pf_num_show_ns(time, gpu));
+			       pf_num_show_ns(time, gpu), t->scope);
 	else
 		pf_doc_finding(
 			doc, "%s of %s of host time is in modules",

@@ -64,8 +64,10 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	else
 		pf_buf_addf(&text, ":");
 	pf_num_show_ratio(most, s->classes[top].share);
-	pf_doc_finding(doc, "%.*s most of the time, %s, %s", (int)text.len,
-		       text.data, most, classes[top].words);
+	pf_doc_finding(doc, "%.*s %s, %s, %s", (int)text.len, text.data,
+		       s->classes[top].share < 0.5 ? "the largest part"
+						   : "most of the time",
+		       most, classes[top].words);
 	pf_buf_release(&text);
 }
 

@@ -229,6 +229,11 @@ int pf_window_settle(struct pf_db *db, struct pf_window *w, struct pf_err *err)
 	return any_is_all ? settle_work(db, w, err) : 0;
 }
 
+const char *pf_window_scope(const struct pf_window *w)
+{
+	return w->is_restricted ? "" : " in the capture";
+}
+
 void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
 			int64_t step_count)
 {

@@ -133,6 +133,12 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 void pf_window_release(struct pf_window *w);
 
 /*
+ * " in the capture" if that is what a sentence speaks of, where others speak
+ * of the steps; "" where what is meant was asked for.
+ */
+const char *pf_window_scope(const struct pf_window *w);
+
+/*
  * "12.00 % of 6 steps (1 ms of 8 ms)", as sentences name a window and a part
  * of it; of other time than steps (step_count 0) "12.00 % of 8 ms".
  */

@@ -134,6 +134,12 @@ static int check_file(const char *path, const struct stat *there,
 
 /* ---- the unfinished file ---- */
 
+/* Does another hold it?  Where nothing can be locked, nobody does. */
+static bool is_locked(int fd)
+{
+	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
 /* 0, or -1 if its writer still lives, or it is none of ours. */
 static int remove_left_over(const char *partial, struct pf_err *err)
 {
@@ -148,7 +154,7 @@ static int remove_left_over(const char *partial, struct pf_err *err)
 			     "'%s' is in the way: it is no file of a profan "
 			     "that was stopped",
 			     partial);
-	else if (flock(fd, LOCK_EX | LOCK_NB))
+	else if (is_locked(fd))
 		rc = pf_fail(err, PF_EIO, "another profan is writing '%s'",
 			     partial);
 	else if (unlink(partial) && errno != ENOENT)
@@ -173,7 +179,7 @@ static int open_partial(struct pf_outplace *p, struct pf_err *err)
 			return pf_fail_errno(err, "cannot write '%s'",
 					     p->partial);
 		/* Another may have taken it for left over until now. */
-		if (!flock(p->fd, LOCK_EX | LOCK_NB) && !fstat(p->fd, &own) &&
+		if (!is_locked(p->fd) && !fstat(p->fd, &own) &&
 		    !lstat(p->partial, &named) && is_same(&own, &named))
 			break;
 		close(p->fd);

@@ -268,8 +268,8 @@ result "nothing needs repair"
 captures 0 "every kind of record" --cupti "$fake" --ingest all.db -k all \
 	--graph graph -o 'run/all-%p.pfr' "$drive" init all
 "$profan" query all.db --format csv "SELECT e.name, e.category, t.class,
-	CASE WHEN length(t.pid) > 1 THEN 'pid' ELSE t.pid END AS pid,
-	CASE WHEN length(t.tid) > 3 AND t.class = 'host' THEN 'tid'
+	CASE WHEN t.class = 'host' THEN 'pid' ELSE t.pid END AS pid,
+	CASE WHEN t.class = 'host' AND t.tid <> '0' THEN 'tid'
 		ELSE t.tid END AS tid, e.args
 	FROM event AS e JOIN track AS t ON t.id = e.track_id
 	ORDER BY e.category, e.name, e.args" | tr -d '\r' | sed 's/""/'"'"'/g

@@ -95,7 +95,7 @@ static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
 	s = &c->steps[low - 1].time;
 	if (s->trace_id != trace_id)
 		return NULL;
-	/* the whole trace holds its last instant, too */
+	/* a window that is no step holds its last instant, too */
 	if (at_ns >= (on_host ? s->host_end_ns : s->end_ns) &&
 	    !(s->step < 0 && at_ns == s->end_ns))
 		return NULL;

@@ -126,7 +126,7 @@ struct pf_capture {
 	struct pf_capture_step *steps; /* by trace, then start */
 	size_t step_count, full_count;
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
-	bool has_steps;    /* else the whole trace is one */
+	bool has_steps;    /* else the window is one */
 	/* sums over full steps */
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
 	double busy_share; /* of the window, as steps has it; -1: unknown */

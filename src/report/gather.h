@@ -53,7 +53,7 @@ struct pf_parts_beside {
 
 /*
  * Run every analysis; texts go through "redact"; beside may be NULL.  Without options of a window, the profiler steps are
- * the window; without steps it is the whole trace.
+ * the window; without steps it is from the first to the last GPU work.
  */
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, struct pf_redact *redact,

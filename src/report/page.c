@@ -138,7 +138,7 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 		    r->parts.window.step != r->parts.steps_text.data)
 			pf_buf_addf(&text, " of %s", r->parts.steps_text.data);
 	} else {
-		pf_buf_adds(&text, "none: the whole trace");
+		pf_buf_adds(&text, "none");
 	}
 	add_fact(out, text.data && strpbrk(text.data, " .,") ? "Steps" : "Step",
 		 text.data);

@@ -25,7 +25,7 @@ void pf_rule_withhold(struct pf_verdict *v, const char *why);
 /* Is there any GPU work?  If not, the rule is withheld. */
 bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v);
 
-/* How many steps figures are of; without steps 1, the whole trace. */
+/* How many steps figures are of; without steps 1, all of the window. */
 int64_t pf_rule_steps(const struct pf_parts *p);
 
 /* " per step" or " in the trace". */

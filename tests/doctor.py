@@ -16,9 +16,10 @@ import sys
 
 from tracefile import load, ns
 
-GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset"}
+GPU_WORK = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset",
+            "mtia_ccp_events", "hpu_op"}
 GPU_OTHER = {"gpu_user_annotation", "cuda_sync", "xpu_sync", "mtia_insight",
-             "cuda_profiler_range", "mtia_ccp_events"}
+             "cuda_profiler_range"}
 HOST = {"cpu_op", "operator", "user_annotation", "python_function", "runtime",
         "overhead", "cpu_instant_event", "collective_comm", "cuda_event"}
 

@@ -8,11 +8,11 @@ import sys
 
 from tracefile import load, ns
 
-GPU = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset")
+GPU = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset",
+       "mtia_ccp_events", "hpu_op")
 RUNTIME = ("runtime", "cuda_runtime", "cuda_driver")
 NO_HOST = GPU + ("cuda_sync", "xpu_sync", "gpu_user_annotation", "trace",
-                 "mtia_ccp_events", "mtia_insight",
-                 "cuda_profiler_range", "overhead_")
+                 "mtia_insight", "cuda_profiler_range", "overhead_")
 
 
 def frame(name):

@@ -28,7 +28,9 @@ static const struct category categories[] = {
 	{ "cuda_sync", PF_KIND_GPU_SYNC },
 	{ "xpu_sync", PF_KIND_GPU_SYNC },
 	{ "cuda_profiler_range", PF_KIND_PROFILER_RANGE },
-	{ "mtia_ccp_events", PF_KIND_MTIA },
+	/* other accelerators; XPU and plug-ins write "kernel" and so on */
+	{ "mtia_ccp_events", PF_KIND_KERNEL },
+	{ "hpu_op", PF_KIND_KERNEL },
 	{ "mtia_insight", PF_KIND_MTIA },
 	{ "cpu_instant_event", PF_KIND_INSTANT },
 	{ "collective_comm", PF_KIND_COLLECTIVE },
@@ -95,6 +97,9 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 	case 'F':
 		return PF_KIND_ASYNC;
 	}
+	/* MTIA's copies have the category of all its work. */
+	if (category == PF_KIND_KERNEL && is(name, name_len, "dma_request"))
+		return PF_KIND_MEMCPY;
 	if (category == PF_KIND_HOST && on_device)
 		return PF_KIND_GPU_OTHER;
 	return category;

@@ -41,13 +41,13 @@ enum pf_kind {
 	PF_KIND_RUNTIME = 4,         /* cuda_runtime, Runtime, *_runtime */
 	PF_KIND_DRIVER = 5,          /* cuda_driver, *_driver */
 	PF_KIND_OVERHEAD = 6,        /* overhead */
-	PF_KIND_KERNEL = 7,          /* kernel, Kernel */
-	PF_KIND_MEMCPY = 8,          /* gpu_memcpy, Memcpy */
+	PF_KIND_KERNEL = 7,          /* kernel, mtia_ccp_events, hpu_op */
+	PF_KIND_MEMCPY = 8,          /* gpu_memcpy, Memcpy; MTIA's by name */
 	PF_KIND_MEMSET = 9,          /* gpu_memset, Memset */
 	PF_KIND_GPU_ANNOTATION = 10, /* gpu_user_annotation */
 	PF_KIND_GPU_SYNC = 11,       /* cuda_sync, xpu_sync */
 	PF_KIND_PROFILER_RANGE = 12, /* cuda_profiler_range */
-	PF_KIND_MTIA = 13,           /* mtia_ccp_events, mtia_insight */
+	PF_KIND_MTIA = 13,           /* mtia_insight: remarks, no work */
 	PF_KIND_MEMORY = 14,         /* instant "[memory]" */
 	PF_KIND_OOM = 15,            /* instant "[OutOfMemory]" */
 	PF_KIND_INSTANT = 16,        /* any other instant */

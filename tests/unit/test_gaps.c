@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "idle/gaps.h"
+#include "analysis/overlap.h"
 #include "events/names.h"
 
 static const struct pf_gaps_args all = { .window = PF_WINDOW_DEFAULTS,
@@ -172,6 +173,37 @@ static void test_device_causes(void **state)
 	check_cause(&s, "no launch record", 50000, 1, "d");
 	check_cause(&s, "micro", 3000, 1, NULL);
 	check_sum(&s);
+	scene_close(&s);
+}
+
+/* Work of accelerators that are no GPUs of CUDA or ROCm; remarks are none. */
+static void test_other_accelerators(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		RANGE("mtia_runtime", "runFunction", 90, 120, 9, 7,
+		      "\"correlation\": 1")
+		WORK("mtia_ccp_events", "add-dtype_Float", 100, 100, 7, 1)
+		RANGE("mtia_ccp_events", "dma_request", 300, 50, 0, 8,
+		      "\"direction\": \"DEVICE_TO_HOST\"")
+		RANGE("mtia_insight", "remark", 100, 800, 0, 8, "")
+		RANGE("hpu_op", "gemm", 400, 100, 0, 9, ""));
+	/* clang-format on */
+	struct pf_overlap_args args = { PF_WINDOW_DEFAULTS };
+	struct pf_err err = { 0 };
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	scene_int(&s, NULL, 0, "window_ns", 400000);
+	scene_int(&s, NULL, 0, "busy_ns", 250000);
+	check_cause(&s, "no launch record", 150000, 2, "dma_request");
+	check_sum(&s);
+	scene_clear(&s);
+	pf_overlap(&s.db, &args, &s.doc, &err);
+	support_no_error(&err);
+	scene_int(&s, NULL, 0, "computation_ns", 200000);
+	scene_int(&s, NULL, 0, "exposed_copy_ns", 50000);
 	scene_close(&s);
 }
 
@@ -417,6 +449,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_host_causes),
 		cmocka_unit_test(test_device_causes),
+		cmocka_unit_test(test_other_accelerators),
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_slow_launch),

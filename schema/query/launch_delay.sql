@@ -8,8 +8,10 @@ WITH launch AS (
 	WHERE g.kind IN (7, 8, 9)
 	GROUP BY e.id)
 SELECT call, count(*) AS launch_count, min(ns) AS min_ns,
-	max(ns) FILTER (WHERE place <= (calls + 1) / 2) AS median_ns,
-	max(ns) AS max_ns
+	max(ns) FILTER (WHERE place = calls / 2 + 1)
+		- (max(ns) FILTER (WHERE place = calls / 2 + 1)
+		- max(ns) FILTER (WHERE place = (calls + 1) / 2)) / 2
+		AS median_ns, max(ns) AS max_ns
 FROM (SELECT call, ns,
 		row_number() OVER (PARTITION BY call ORDER BY ns) AS place,
 		count(*) OVER (PARTITION BY call) AS calls

@@ -381,6 +381,18 @@ static int resolve_ops(struct kernels *k, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
+/* The value at place "seen" of a group. */
+static void take_rank(struct group *g, size_t i, size_t seen, int64_t ns)
+{
+	unsigned rest;
+	size_t at = pf_stats_place((size_t)g->stats.count, percents[i], &rest);
+
+	if (seen == at)
+		g->ranks[i] = ns;
+	else if (rest && seen == at + 1)
+		g->ranks[i] = pf_stats_between(g->ranks[i], ns, rest);
+}
+
 static int find_ranks(struct kernels *k, struct pf_err *err)
 {
 	const int64_t *record;
@@ -395,11 +407,17 @@ static int find_ranks(struct kernels *k, struct pf_err *err)
 		seen = record[0] == group ? seen + 1 : 0;
 		group = record[0];
 		for (size_t i = 0; i < RANKS; i++)
-			if (seen ==
-			    pf_stats_rank((size_t)g->stats.count, percents[i]))
-				g->ranks[i] = record[1];
+			take_rank(g, i, seen, record[1]);
 	}
 	return err->code ? -1 : 0;
+}
+
+/* -1: the calls are too few. */
+static int64_t carried_rank(const struct group *g, size_t i)
+{
+	return pf_stats_carries((size_t)g->stats.count, percents[i])
+		       ? g->ranks[i]
+		       : -1;
 }
 
 /* ---- what was found ---- */
@@ -492,8 +510,8 @@ static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
 		.share = share_of(k, g->stats.sum),
 		.mean_ns = pf_stats_mean(&g->stats),
 		.median_ns = g->ranks[MEDIAN],
-		.p90_ns = g->ranks[P90],
-		.p99_ns = g->ranks[P99],
+		.p90_ns = carried_rank(g, P90),
+		.p99_ns = carried_rank(g, P99),
 		.max_ns = g->stats.max,
 		.min_ns = g->stats.min,
 		.sd_ns = pf_stats_sd(&g->stats),

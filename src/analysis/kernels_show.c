@@ -96,8 +96,8 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		      PF_RATIO | PF_FULL),
 		FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
 		FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
-		FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_FULL),
-		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_FULL),
+		FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
 		/* only without a second text is there room */
 		FIELD(max_ns, "max_ns", "Max",
 		      is_one ? PF_NS : PF_NS | PF_FULL),

@@ -263,7 +263,8 @@ static int find_medians(struct launches *l, struct pf_err *err)
 {
 	const struct delay *d;
 	int64_t call = -1;
-	size_t seen = 0;
+	size_t seen = 0, at;
+	unsigned rest;
 
 	if (pf_sorter_finish(l->delays, err) < 0)
 		return -1;
@@ -272,8 +273,12 @@ static int find_medians(struct launches *l, struct pf_err *err)
 
 		seen = d->call == call ? seen + 1 : 0;
 		call = d->call;
-		if (seen == pf_stats_rank((size_t)c->delay.count, 50))
+		at = pf_stats_place((size_t)c->delay.count, 50, &rest);
+		if (seen == at)
 			c->median_delay = d->delay_ns;
+		else if (rest && seen == at + 1)
+			c->median_delay = pf_stats_between(c->median_delay,
+							   d->delay_ns, rest);
 	}
 	return err->code ? -1 : 0;
 }

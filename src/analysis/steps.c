@@ -376,11 +376,19 @@ static int sweep_all(struct steps *s, struct pf_err *err)
 
 /* ---- over all ---- */
 
+/* -1: the steps are too few. */
+static int64_t carried(const int64_t *values, size_t count, unsigned percent)
+{
+	return pf_stats_carries(count, percent)
+		       ? pf_stats_quantile(values, count, percent)
+		       : -1;
+}
+
 /* Puts the values in order. */
 static struct pf_step_spread spread(int64_t *values, size_t count)
 {
 	struct pf_stats stats = { 0 };
-	struct pf_step_spread s = { 0 };
+	struct pf_step_spread s = { .p90_ns = -1, .p95_ns = -1, .p99_ns = -1 };
 
 	if (!count)
 		return s;
@@ -391,10 +399,10 @@ static struct pf_step_spread spread(int64_t *values, size_t count)
 	s.mean_ns = pf_stats_mean(&stats);
 	s.min_ns = stats.min;
 	s.max_ns = stats.max;
-	s.p50_ns = values[pf_stats_rank(count, 50)];
-	s.p90_ns = values[pf_stats_rank(count, 90)];
-	s.p95_ns = values[pf_stats_rank(count, 95)];
-	s.p99_ns = values[pf_stats_rank(count, 99)];
+	s.p50_ns = pf_stats_quantile(values, count, 50);
+	s.p90_ns = carried(values, count, 90);
+	s.p95_ns = carried(values, count, 95);
+	s.p99_ns = carried(values, count, 99);
 	return s;
 }
 

@@ -64,7 +64,7 @@ struct pf_step_time {
 	bool is_partial; /* the capture ended within it */
 };
 
-/* Over whole steps; percentiles by nearest rank. */
+/* Over whole steps; a percentile is -1 where they are too few for it. */
 struct pf_step_spread {
 	const char *name; /* of the class; NULL: of the duration */
 	int64_t sum_ns, mean_ns, min_ns, max_ns, p50_ns, p90_ns, p95_ns, p99_ns;

@@ -40,14 +40,37 @@ int64_t pf_stats_mean(const struct pf_stats *s)
 	return whole + (rest >= s->count - rest);
 }
 
-size_t pf_stats_rank(size_t count, unsigned percent)
+size_t pf_stats_place(size_t count, unsigned percent, unsigned *rest)
 {
-	size_t whole = count / 100, rest = count % 100;
-	size_t rank = whole * percent + (rest * percent + 99) / 100;
+	size_t last = count - 1;
+	size_t over = last % 100 * percent;
 
-	if (rank > count)
-		rank = count;
-	return rank ? rank - 1 : 0;
+	*rest = (unsigned)(over % 100);
+	return last / 100 * percent + over / 100;
+}
+
+int64_t pf_stats_between(int64_t low, int64_t high, unsigned rest)
+{
+	__int128 way = ((__int128)high - low) * rest;
+
+	return (int64_t)(low + (way + 50) / 100);
+}
+
+int64_t pf_stats_quantile(const int64_t *values, size_t count, unsigned percent)
+{
+	unsigned rest;
+	size_t at;
+
+	if (!count)
+		return 0;
+	at = pf_stats_place(count, percent, &rest);
+	return rest ? pf_stats_between(values[at], values[at + 1], rest)
+		    : values[at];
+}
+
+bool pf_stats_carries(size_t count, unsigned percent)
+{
+	return count >= 100 / (100 - percent);
 }
 
 int pf_stats_compare(const void *a, const void *b)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Figures about a set of int64 values: count, sum, minimum, maximum, mean and
- * standard deviation from a stream in any order; percentiles by nearest rank
- * from values in ascending order, read once.  Exact where a figure is an
- * integer; sums that do not fit are held at INT64_MAX.
+ * standard deviation from a stream in any order; percentiles from values in
+ * ascending order, read once.  Exact where a figure is an integer; sums that
+ * do not fit are held at INT64_MAX.
  */
 #ifndef PF_ANALYSIS_STATS_H
 #define PF_ANALYSIS_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,10 +27,26 @@ double pf_stats_sd(const struct pf_stats *s);
 int64_t pf_stats_mean(const struct pf_stats *s);
 
 /*
- * The place, from 0, of a percentile in count > 0 ascending values: nearest
- * rank, ceil(percent / 100 * count) - 1.  50 is the lower median.
+ * A percentile (0 to 100) of ascending values as numpy and pandas have it by
+ * default: linear between the two values around (count - 1) * percent / 100,
+ * so that 50 is the mean of the two middle ones; rounded half up.  0 for none.
  */
-size_t pf_stats_rank(size_t count, unsigned percent);
+int64_t pf_stats_quantile(const int64_t *values, size_t count,
+			  unsigned percent);
+
+/*
+ * The same of values that are read one by one: the place from 0 of the lower
+ * of the two in count > 0 values, and hundredths of the way to the next; with
+ * rest 0 the next does not matter.
+ */
+size_t pf_stats_place(size_t count, unsigned percent, unsigned *rest);
+int64_t pf_stats_between(int64_t low, int64_t high, unsigned rest);
+
+/*
+ * Do so many values carry a percentile above the median?  Only if one of them
+ * may lie above it: 10 for 90, 20 for 95, 100 for 99.
+ */
+bool pf_stats_carries(size_t count, unsigned percent);
 
 /* Ascending, for qsort() of int64_t. */
 int pf_stats_compare(const void *a, const void *b);

@@ -247,7 +247,7 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
 	size_t count;
 	int64_t *list = durations_take(c, &count), out;
 
-	out = count ? list[pf_stats_rank(count, percent)] : 0;
+	out = pf_stats_quantile(list, count, percent);
 	free(list);
 	return out;
 }

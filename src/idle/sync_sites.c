@@ -250,8 +250,13 @@ static void find_medians(struct pf_sites *s)
 	for (size_t i = 0; i < s->call_count;) {
 		struct pf_site *site = &s->items[s->calls[i].site];
 		size_t count = (size_t)site->count;
+		unsigned rest;
+		size_t at = i + pf_stats_place(count, 50, &rest);
 
-		site->median_ns = s->calls[i + pf_stats_rank(count, 50)].ns;
+		site->median_ns = s->calls[at].ns;
+		if (rest)
+			site->median_ns = pf_stats_between(
+				site->median_ns, s->calls[at + 1].ns, rest);
 		i += count;
 	}
 }

@@ -92,16 +92,33 @@ static void test_sweep_counts_every_instant(void **state)
 	}
 }
 
-static void test_percentiles_are_nearest_rank(void **state)
+/* numpy.percentile([...], p), rounded half up. */
+static void test_percentiles_are_linear(void **state)
+{
+	static const int64_t values[] = { -5, 10, 11, 40, 1000 };
+
+	(void)state;
+	assert_int_equal(pf_stats_quantile(values, 0, 50), 0);
+	assert_int_equal(pf_stats_quantile(values, 1, 50), -5);
+	assert_int_equal(pf_stats_quantile(values, 2, 50), 3);
+	assert_int_equal(pf_stats_quantile(values, 3, 50), 10);
+	assert_int_equal(pf_stats_quantile(values, 4, 50), 11);
+	assert_int_equal(pf_stats_quantile(values, 5, 0), -5);
+	assert_int_equal(pf_stats_quantile(values, 5, 90), 616);
+	assert_int_equal(pf_stats_quantile(values, 5, 99), 962);
+	assert_int_equal(pf_stats_quantile(values, 5, 100), 1000);
+	assert_int_equal(pf_stats_between(INT64_MIN, INT64_MAX, 50), 0);
+}
+
+static void test_few_values_carry_no_percentile(void **state)
 {
 	(void)state;
-	assert_int_equal(pf_stats_rank(1, 50), 0);
-	assert_int_equal(pf_stats_rank(2, 50), 0);
-	assert_int_equal(pf_stats_rank(3, 50), 1);
-	assert_int_equal(pf_stats_rank(100, 99), 98);
-	assert_int_equal(pf_stats_rank(101, 99), 99);
-	assert_int_equal(pf_stats_rank(5, 100), 4);
-	assert_int_equal(pf_stats_rank(5, 0), 0);
+	assert_false(pf_stats_carries(9, 90));
+	assert_true(pf_stats_carries(10, 90));
+	assert_false(pf_stats_carries(19, 95));
+	assert_true(pf_stats_carries(20, 95));
+	assert_false(pf_stats_carries(99, 99));
+	assert_true(pf_stats_carries(100, 99));
 }
 
 static void test_stats_of_a_stream(void **state)
@@ -128,7 +145,8 @@ int main(void)
 		cmocka_unit_test(test_union_of_broken_spans),
 		cmocka_unit_test(test_sweep_by_priority),
 		cmocka_unit_test(test_sweep_counts_every_instant),
-		cmocka_unit_test(test_percentiles_are_nearest_rank),
+		cmocka_unit_test(test_percentiles_are_linear),
+		cmocka_unit_test(test_few_values_carry_no_percentile),
 		cmocka_unit_test(test_stats_of_a_stream),
 	};
 

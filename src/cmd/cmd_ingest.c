@@ -2,18 +2,16 @@
 /* profan ingest TRACE... [-o OUT.db] */
 #include "config.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "torch/averages.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/num.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "ingest/choose.h"
 #include "ingest/ingest.h"
 
 struct ingest_args {
@@ -80,81 +78,6 @@ static void read_hooks(struct pf_ingest_options *o)
 		o->scanner = PF_SCANNER_PLAIN;
 }
 
-/* ---- folders ---- */
-
-struct paths {
-	char **items; /* owned */
-	size_t count, cap;
-};
-
-static void add_path(struct paths *list, char *path)
-{
-	list->items = pf_grow(list->items, &list->cap, list->count + 1,
-			      sizeof(*list->items));
-	list->items[list->count++] = path;
-}
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-	size_t n = strlen(name), k = strlen(suffix);
-
-	return n > k && !strcmp(name + n - k, suffix);
-}
-
-static int looks_like_trace(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' &&
-	       (has_suffix(entry->d_name, ".json") ||
-		has_suffix(entry->d_name, ".json.gz") ||
-		has_suffix(entry->d_name, ".json.zst") ||
-		has_suffix(entry->d_name, ".pfr") ||
-		has_suffix(entry->d_name, ".pfr.gz") ||
-		has_suffix(entry->d_name, ".pfr.zst"));
-}
-
-/* Every trace of a folder, by name; folders in it are not entered. */
-static int add_folder(struct paths *list, const char *dir, struct pf_err *err)
-{
-	struct dirent **found;
-	struct pf_buf path = { 0 };
-	int n = scandir(dir, &found, looks_like_trace, alphasort);
-
-	if (n < 0)
-		return pf_fail_errno(err, "cannot read folder '%s'", dir);
-	for (int i = 0; i < n; i++) {
-		pf_buf_clear(&path);
-		pf_buf_addf(&path, "%s/%s", dir, found[i]->d_name);
-		add_path(list, pf_strdup(path.data));
-		free(found[i]);
-	}
-	free(found);
-	pf_buf_release(&path);
-	if (!n)
-		return pf_fail(err, PF_EDATA,
-			       "folder '%s' has no traces (*.json, *.pfr, and "
-			       "these with .gz or .zst)",
-			       dir);
-	return 0;
-}
-
-static int add_argument(struct paths *list, const char *path,
-			struct pf_err *err)
-{
-	struct stat info;
-
-	if (!stat(path, &info) && S_ISDIR(info.st_mode))
-		return add_folder(list, path, err);
-	add_path(list, pf_strdup(path));
-	return 0;
-}
-
-static void release_paths(struct paths *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->items[i]);
-	free(list->items);
-}
-
 static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
 	int rc;
@@ -189,16 +112,14 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
 	};
-	struct paths list = { 0 };
-	int rc = 0;
+	struct pf_paths list = { 0 };
+	int rc = pf_choose_traces(cx->argv, (size_t)cx->argc, &list, err);
 
-	for (int i = 0; i < cx->argc && !rc; i++)
-		rc = add_argument(&list, cx->argv[i], err);
 	o.paths = (const char *const *)list.items;
 	o.path_count = list.count;
 	if (!rc)
 		rc = ingest(&o, err);
-	release_paths(&list);
+	pf_paths_release(&list);
 	return rc;
 }
 
@@ -209,10 +130,11 @@ PF_COMMAND(10, ingest) = {
 	.details =
 		"Reads Kineto/PyTorch and other Chrome traces and profan's own "
 		"captures (.pfr), plain, gzip or zstd; '-' is standard input. "
-		"Several files, or the files of "
-		"a folder, become several traces (ranks) of one database. A "
-		"database that was there is "
-		"replaced only by a complete one.\n"
+		"Several files become several traces (ranks, or captures of "
+		"one process) of one database. A folder is all traces below "
+		"it, eight folders deep; files in it that are no traces are "
+		"passed over. A database that was there is replaced only by a "
+		"complete one.\n"
 		"\n"
 		"Damaged input is mended: every whole event is kept, and one "
 		"line per kind of repair says how often and where first. With "
@@ -225,6 +147,7 @@ PF_COMMAND(10, ingest) = {
 	.examples = "profan ingest trace.json.gz\n"
 		    "profan ingest profan-*.pfr -o run.db\n"
 		    "profan ingest rank*.json -o job.db\n"
+		    "profan ingest runs/bert -o bert.db\n"
 		    "zcat trace.json.gz | profan ingest - -o t.db\n",
 	.run = run,
 };

@@ -26,7 +26,7 @@ static void begin_trace(struct pf_ingest *in, const char *path)
 	in->runs_total = 0;
 	memset(&in->repairs, 0, sizeof(in->repairs));
 	in->event_count = in->metadata_count = in->json_bytes = 0;
-	in->stored_count = in->paired_count = 0;
+	in->stored_count = in->paired_count = in->no_phase_count = 0;
 	in->first_ns = in->last_ns = 0;
 	in->found_list = false;
 	in->format = NULL;
@@ -63,6 +63,11 @@ static int check_read(struct pf_ingest *in, struct pf_err *err)
 	if (!in->found_list)
 		return pf_fail(err, PF_EDATA,
 			       "is JSON without a list of trace events");
+	if (!pf_ingest_has_events(in->event_count, in->no_phase_count,
+				  &in->repairs))
+		return pf_fail(err, PF_EDATA,
+			       "is a list of other things than trace events "
+			       "(none has a \"ph\")");
 	if (!in->event_count && in->repairs.of[PF_REPAIR_CUT_OFF].count)
 		return pf_fail(err, PF_EDATA, "has no complete event");
 	return 0;

@@ -63,6 +63,12 @@ struct pf_ingest_options {
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
 
+/*
+ * Is this file a trace, as pf_ingest() would read it?  1 yes, 0 no, -1 it
+ * cannot be read.  Reads to the first event.
+ */
+int pf_ingest_probe(const char *path, struct pf_err *err);
+
 /* Bytes of all files together; 0 if one is not a regular file. */
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);
 

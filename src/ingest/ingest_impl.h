@@ -101,7 +101,7 @@ struct pf_ingest {
 	size_t runs_total;
 	struct pf_repairs repairs;
 	int64_t event_count, metadata_count, json_bytes;
-	int64_t file_bytes, stored_count, paired_count;
+	int64_t file_bytes, stored_count, paired_count, no_phase_count;
 	int64_t first_ns, last_ns;
 	const struct pf_ingest_format *format;
 	const char *compression;
@@ -170,6 +170,16 @@ struct pf_ingest_format {
 
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
+
+/* Do the first bytes belong to another format than JSON? */
+bool pf_ingest_is_other(const char *head, size_t len);
+
+/*
+ * ingest_probe.c: can it be a list of trace events?  Not if it has elements
+ * and all of them are something else: objects without "ph", numbers, lists.
+ */
+bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
+			  const struct pf_repairs *repairs);
 
 /* Add what a batch counted to the trace's counts; in the order of the file. */
 void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);

@@ -13,10 +13,27 @@ static const struct pf_ingest_format *const formats[] = {
 #include "ingest/formats.inc"
 };
 
+static const struct pf_ingest_format *find_format(const char *head, size_t len)
+{
+	size_t i = 0;
+
+	while (!formats[i]->claims(head, len))
+		i++;
+	return formats[i];
+}
+
+bool pf_ingest_is_other(const char *head, size_t len)
+{
+	const size_t last = sizeof(formats) / sizeof(*formats) - 1;
+
+	return find_format(head, len) != formats[last];
+}
+
 void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b)
 {
 	in->event_count += b->event_count;
 	in->paired_count += b->paired_count;
+	in->no_phase_count += b->no_phase_count;
 	in->metadata_count += b->metadata_count;
 	pf_repairs_add(&in->repairs, &b->repairs);
 	if (b->ts_fraction_digits > in->ts_fraction_digits)
@@ -52,9 +69,7 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
 	if (n >= 0) {
 		head.len = (size_t)n;
-		for (size_t i = 0; !in->format; i++)
-			if (formats[i]->claims(head.data, head.len))
-				in->format = formats[i];
+		in->format = find_format(head.data, head.len);
 		rc = in->format->read(in, input, &head, err);
 	}
 	if (!rc)

@@ -56,8 +56,9 @@ struct pf_batch {
 	size_t slot_count, slots_cap;
 	struct pf_event_type *types;
 	size_t type_count, types_cap;
-	int64_t event_count;  /* elements of event lists, stored or not */
-	int64_t paired_count; /* of them, ends that closed a begin */
+	int64_t event_count;    /* elements of event lists, stored or not */
+	int64_t paired_count;   /* of them, ends that closed a begin */
+	int64_t no_phase_count; /* objects without "ph": no trace has these */
 	/* members of the top object: u32 key length, u32 value length, texts */
 	struct pf_buf members;
 	/* metadata events: u32 order, u32 length, canonical JSON */

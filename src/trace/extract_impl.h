@@ -550,6 +550,12 @@ static bool is_empty_object(const char *p, const char *end)
 	return p + 1 == end;
 }
 
+/* Perhaps: one of them may be "ph". */
+static bool has_escaped_keys(const char *p, const char *end)
+{
+	return memmem(p, (size_t)(end - p), "\\u", 2);
+}
+
 enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 				  const char *end, int64_t offset,
 				  const char **next)
@@ -568,8 +574,11 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	*next = p;
 	if (!f.ph && is_empty_object(start, p))
 		return skip(c, PF_SKIP_EMPTY, offset);
-	if (!phase_is_stored(f.ph))
+	if (!phase_is_stored(f.ph)) {
+		c->out.batch.no_phase_count +=
+			c->mended && !f.ph && !has_escaped_keys(start, p);
 		return skip(c, PF_SKIP_PHASE, offset);
+	}
 	if (!f.has_start)
 		return skip(c, PF_SKIP_NO_TIME, offset);
 	if (f.bad_time || !pf_time_fits(f.start_ns, f.dur_ns))

@@ -57,7 +57,7 @@ for language in c c++; do
 		skip "$name" "NOT RUN: no nvtx3 (set PROFAN_NVTX_INCLUDE)"
 	elif [ "$sanitized" ]; then
 		skip "$name" "sanitizers"
-	elif ! run 0 ${CC%% *} -x $language -I"$include" -o "$tmp/real" \
+	elif ! run 0 ${CC%% -*} -x $language -I"$include" -o "$tmp/real" \
 		"$top_srcdir/tests/agent/nvtx3_check.c" -ldl; then
 		not_ok "$name" "$tmp/err"
 	else

@@ -157,6 +157,8 @@ CREATE TABLE step (
 	event_id INTEGER NOT NULL,
 	start_ns INTEGER NOT NULL,
 	dur_ns INTEGER NOT NULL,
+	gpu_count INTEGER NOT NULL,
+	gpu_end_ns INTEGER,
 	PRIMARY KEY (trace_id, start_ns, event_id)
 ) STRICT, WITHOUT ROWID;
 

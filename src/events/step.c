@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A step's number need not be unique in a trace (several captures in one
- * file), so a GPU event belongs to the last step of its number that began
- * before it did.
+ * file): what another thread launched in it belongs to the last listed step
+ * of its number that began before that ended.
  */
 #include "config.h"
 
@@ -19,42 +19,6 @@
 #include "events/by_event.h"
 #include "store/memo.h"
 #include "store/named.h"
-
-static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", err);
-	size_t cap = 0;
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
-		struct pf_step *s;
-
-		out->items = pf_grow(out->items, &cap, out->count + 1,
-				     sizeof(*out->items));
-		s = &out->items[out->count++];
-		*s = (struct pf_step){
-			.trace_id = sqlite3_column_int64(stmt, 0),
-			.step = sqlite3_column_int64(stmt, 1),
-			.host_start_ns = sqlite3_column_int64(stmt, 2),
-		};
-		s->host_end_ns = pf_span_end(s->host_start_ns,
-					     sqlite3_column_int64(stmt, 3));
-		s->start_ns = s->host_start_ns;
-		s->end_ns = s->host_end_ns;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
-}
-
-static bool is_step_of(const struct pf_steps *steps, size_t i, int64_t trace_id,
-		       int64_t number, int64_t start_ns)
-{
-	return i < steps->count && steps->items[i].trace_id == trace_id &&
-	       steps->items[i].step == number &&
-	       steps->items[i].host_start_ns <= start_ns;
-}
 
 /* How many steps begin at or before an instant of a trace; all before it. */
 static size_t begun(const struct pf_steps *steps, int64_t trace_id,
@@ -80,33 +44,55 @@ static struct pf_step *find_step(struct pf_steps *steps, int64_t trace_id,
 	return NULL;
 }
 
-/* Events come in order of time: the step of one is mostly that of the next. */
-static int extend(struct pf_db *db, struct pf_steps *steps, struct pf_err *err)
+/* What a step of another thread launched belongs to the listed one. */
+static void add_other(struct pf_steps *steps, const struct pf_step *other)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "step_work", err);
-	size_t last = 0;
+	struct pf_step *s =
+		find_step(steps, other->trace_id, other->step, other->end_ns);
+
+	if (!s)
+		return;
+	s->gpu_count += other->gpu_count;
+	if (s->end_ns < other->end_ns)
+		s->end_ns = other->end_ns;
+}
+
+static struct pf_step read_step(sqlite3_stmt *st)
+{
+	struct pf_step s = {
+		.trace_id = sqlite3_column_int64(st, 0),
+		.step = sqlite3_column_int64(st, 1),
+		.host_start_ns = sqlite3_column_int64(st, 2),
+		.gpu_count = sqlite3_column_int64(st, 4),
+	};
+
+	s.host_end_ns =
+		pf_span_end(s.host_start_ns, sqlite3_column_int64(st, 3));
+	s.start_ns = s.host_start_ns;
+	s.end_ns = s.host_end_ns;
+	if (s.gpu_count && sqlite3_column_int64(st, 5) > s.end_ns)
+		s.end_ns = sqlite3_column_int64(st, 5);
+	return s;
+}
+
+static int load_rows(struct pf_db *db, struct pf_steps *out, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "step_list", err);
+	size_t cap = 0;
 	int rc;
 
 	if (!stmt)
 		return -1;
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {
-		int64_t trace_id = sqlite3_column_int64(stmt, 0);
-		int64_t number = sqlite3_column_int64(stmt, 1);
-		int64_t start = sqlite3_column_int64(stmt, 2);
-		int64_t end = pf_span_end(start, sqlite3_column_int64(stmt, 3));
-		struct pf_step *s = &steps->items[last];
+		struct pf_step s = read_step(stmt);
 
-		if (!is_step_of(steps, last, trace_id, number, start) ||
-		    (last + 1 < steps->count &&
-		     steps->items[last + 1].trace_id == trace_id &&
-		     steps->items[last + 1].host_start_ns <= start))
-			s = find_step(steps, trace_id, number, start);
-		if (!s)
+		if (!sqlite3_column_int(stmt, 6)) {
+			add_other(out, &s);
 			continue;
-		last = (size_t)(s - steps->items);
-		s->gpu_count++;
-		if (end > s->end_ns)
-			s->end_ns = end;
+		}
+		out->items = pf_grow(out->items, &cap, out->count + 1,
+				     sizeof(*out->items));
+		out->items[out->count++] = s;
 	}
 	sqlite3_finalize(stmt);
 	return rc;
@@ -180,12 +166,11 @@ static void settle(struct pf_step *steps, size_t count)
 static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		struct pf_err *err)
 {
-	if ((regex ? pf_step_names_load(db, regex, out, err)
-		   : load_rows(db, out, err)) < 0)
+	if (!regex)
+		return load_rows(db, out, err);
+	if (pf_step_names_load(db, regex, out, err) < 0)
 		return -1;
-	if (!out->count)
-		return 0;
-	return regex ? extend_named(db, out, err) : extend(db, out, err);
+	return out->count ? extend_named(db, out, err) : 0;
 }
 
 static void free_steps(void *steps)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "events/interval.h"
 #include "store/cursor.h"
 #include "ingest/ingest_impl.h"
 #include "base/search.h"
@@ -74,8 +75,8 @@ static int find_call(struct gpu_rows *g, int64_t correlation,
 }
 
 /* The step that holds all of a call; steps are sorted by start. */
-static const struct pf_ingest_step *find_step(const struct pf_ingest *in,
-					      const struct pf_ingest_call *call)
+static struct pf_ingest_step *find_step(struct pf_ingest *in,
+					const struct pf_ingest_call *call)
 {
 	int64_t ns = call->start_ns, after;
 	size_t low = PF_SEARCH(i, in->step_count, in->steps[i].start_ns <= ns);
@@ -127,14 +128,20 @@ static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
 
 /* What every answer about GPU work says beside it (events/trust.h). */
 static void count_work(struct gpu_rows *g, const struct pf_span *s,
-		       bool has_call)
+		       bool has_call, struct pf_ingest_step *step)
 {
+	int64_t end_ns = pf_span_end(s->start_ns, s->dur_ns);
+
 	if (!pf_kind_is_gpu_work(g->in->type[s->type].kind))
 		return;
 	g->work_count++;
 	g->work_ns += (uint64_t)s->dur_ns;
 	g->orphan_count += !has_call;
 	g->orphan_ns += has_call ? 0 : (uint64_t)s->dur_ns;
+	if (!step)
+		return;
+	if (!step->gpu_count++ || step->gpu_end_ns < end_ns)
+		step->gpu_end_ns = end_ns;
 }
 
 static int put_facts(struct gpu_rows *g, struct pf_err *err)
@@ -175,7 +182,7 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 {
 	const struct pf_span *s = &from->span;
 	const struct pf_ingest_call *call = NULL;
-	const struct pf_ingest_step *step = NULL;
+	struct pf_ingest_step *step = NULL;
 
 	if (has_slot(s, PF_SLOT_CORRELATION) &&
 	    find_call(g, s->slot[PF_SLOT_CORRELATION], &call, err))
@@ -186,7 +193,7 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 	    pf_ingest_comm_put(g->in, g->comm, from->event_id,
 			       (uint32_t)call->comm, err) < 0)
 		return -1;
-	count_work(g, s, call != NULL);
+	count_work(g, s, call != NULL, step);
 	sqlite3_bind_int64(st, at + 1, from->event_id);
 	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
 	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);
@@ -233,6 +240,35 @@ static int put_rest(struct gpu_rows *g, struct work *held, struct pf_err *err)
 		    step_rows(g, g->one, err))
 			return -1;
 	return 0;
+}
+
+/* The steps, when it is known what was launched in each. */
+static int put_steps(struct gpu_rows *g, struct pf_err *err)
+{
+	const struct pf_ingest *in = g->in;
+	sqlite3_stmt *st = pf_db_prepare(
+		&g->in->db,
+		"INSERT INTO step(trace_id, step, track_id, event_id,"
+		" start_ns, dur_ns, gpu_count, gpu_end_ns)"
+		" VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < in->step_count && !rc; i++) {
+		const struct pf_ingest_step *s = &in->steps[i];
+
+		sqlite3_bind_int64(st, 1, in->trace_id);
+		sqlite3_bind_int64(st, 2, s->step);
+		sqlite3_bind_int64(st, 3, s->event_id >> 32);
+		sqlite3_bind_int64(st, 4, s->event_id);
+		sqlite3_bind_int64(st, 5, s->start_ns);
+		sqlite3_bind_int64(st, 6, s->dur_ns);
+		sqlite3_bind_int64(st, 7, s->gpu_count);
+		bind_known(st, 8, s->gpu_count > 0, s->gpu_end_ns);
+		rc = step_rows(g, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
 }
 
 /* ---- all GPU tracks in order of time ---- */
@@ -297,7 +333,10 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
 	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
 	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
-		rc = write_rows(&g, err) ? -1 : put_facts(&g, err);
+		rc = write_rows(&g, err) || put_facts(&g, err) ||
+				     put_steps(&g, err)
+			     ? -1
+			     : 0;
 	pf_cursors_release(&g.tracks);
 	pf_spool_free(g.calls);
 	sqlite3_finalize(g.many);

@@ -38,6 +38,7 @@ struct pf_ingest_type {
 
 struct pf_ingest_step {
 	int64_t step, start_ns, dur_ns, event_id;
+	int64_t gpu_count, gpu_end_ns; /* GPU work that it launched */
 };
 
 /* A launch call, by correlation. */

@@ -129,8 +129,10 @@ static void note_step(struct merging *m, const struct pf_run_event *ev)
 	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
 			    sizeof(*in->steps));
 	in->steps[in->step_count++] =
-		(struct pf_ingest_step){ step, ev->start_ns, ev->dur_ns,
-					 event_id(m) };
+		(struct pf_ingest_step){ .step = step,
+					 .start_ns = ev->start_ns,
+					 .dur_ns = ev->dur_ns,
+					 .event_id = event_id(m) };
 }
 
 static int put_annotation(struct merging *m, const struct pf_run_event *ev,

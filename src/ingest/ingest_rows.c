@@ -44,28 +44,6 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 	return rc;
 }
 
-static int put_steps(struct pf_ingest *in, struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
-		"INSERT INTO step(trace_id, step, track_id, event_id,"
-		" start_ns, dur_ns) VALUES(?1,?2,?3,?4,?5,?6)",
-		err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; i < in->step_count && !rc; i++) {
-		sqlite3_bind_int64(st, 1, in->trace_id);
-		sqlite3_bind_int64(st, 2, in->steps[i].step);
-		sqlite3_bind_int64(st, 3, in->steps[i].event_id >> 32);
-		sqlite3_bind_int64(st, 4, in->steps[i].event_id);
-		sqlite3_bind_int64(st, 5, in->steps[i].start_ns);
-		sqlite3_bind_int64(st, 6, in->steps[i].dur_ns);
-		rc = put(in, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
 static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
@@ -242,8 +220,8 @@ static int run_script(struct pf_ingest *in, struct pf_err *err)
 
 int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err)
 {
-	if (put_trace(in, err) || put_tracks(in, err) || put_steps(in, err) ||
-	    put_repairs(in, err) || put_facts(in, err))
+	if (put_trace(in, err) || put_tracks(in, err) || put_repairs(in, err) ||
+	    put_facts(in, err))
 		return -1;
 	return run_script(in, err);
 }

@@ -363,6 +363,24 @@ run 2 "$profan" report "$tmp/train.db" --names long &&
 	ok "an odd choice of names" || not_ok "an odd choice of names" "$tmp/err"
 page train
 
+# An annotation may have the name of a cause: the cause is found all the same.
+mkdir "$tmp/named"
+"$mktrace" --steps 3 --layers 2 --plant loader |
+	sed 's/"Optimizer.step#AdamW.step"/"data loading"/' \
+		>"$tmp/named/named.json"
+ingest named "$tmp/named/named.json"
+for options in '' --redact; do
+	# shellcheck disable=SC2086
+	page named $options
+	grep -o 'input (V3)<td class=n>[^<]*' "$tmp/named.html"
+done | uniq >"$tmp/found"
+if [ "$(wc -l <"$tmp/found")" -eq 1 ] &&
+	! grep -q '>0.0 %' "$tmp/found"; then
+	ok "--redact: an annotation with the name of a cause"
+else
+	not_ok "--redact: an annotation with the name of a cause" "$tmp/found"
+fi
+
 # ---- names of people, machines and folders ----
 cat >"$tmp/private.py" <<'EOF'
 import json, sys

@@ -409,8 +409,6 @@ static int set_up(struct arrivals *a, const struct pf_window *window,
 
 static void tear_down(struct arrivals *a)
 {
-	for (size_t i = 0; i < a->rank_count; i++)
-		free(a->ranks[i].host);
 	pf_gpu_free(a->gpu);
 	pf_texts_release(&a->texts);
 	pf_sorter_free(a->sorter);
@@ -422,11 +420,21 @@ static void tear_down(struct arrivals *a)
 	pf_buf_release(&a->why);
 	free(a->meeting.at);
 	free(a->members);
-	free(a->ranks);
+	pf_arrivals_release(&(struct pf_arrivals){
+		.ranks = a->ranks, .rank_count = a->rank_count });
 }
 
-int pf_arrivals(struct pf_db *db, const struct pf_window *window,
-		struct pf_doc *doc, struct pf_err *err)
+void pf_arrivals_release(struct pf_arrivals *a)
+{
+	for (size_t i = 0; i < a->rank_count; i++)
+		free(a->ranks[i].host);
+	free(a->ranks);
+	free(a->withheld);
+	*a = (struct pf_arrivals){ 0 };
+}
+
+int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
+		     struct pf_arrivals *out, struct pf_err *err)
 {
 	struct arrivals a = { .db = db, .texts = { .db = db } };
 	int rc;
@@ -439,7 +447,7 @@ int pf_arrivals(struct pf_db *db, const struct pf_window *window,
 	if (!rc && !a.why.len)
 		rc = meet_all(&a, err);
 	if (!rc)
-		pf_arrivals_show(&a, doc);
+		pf_arrivals_settle(&a, out);
 	tear_down(&a);
 	return rc;
 }

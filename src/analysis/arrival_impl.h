@@ -21,16 +21,6 @@ struct arrival {
 	int64_t sync;             /* enum pf_sync */
 };
 
-struct rank {
-	int64_t trace_id, rank, base_ns, first_ns, window_ns;
-	char *host; /* NULL: not recorded */
-	int64_t count, last_count;
-	int64_t waited_ns; /* for others */
-	int64_t late_ns; /* the longest wait of another for this one, summed */
-	int64_t gain_ns; /* of it until the last but one had come */
-	int64_t end_ns;  /* ends after the mean end of all ranks, summed */
-};
-
 /* Collectives of one process group on one rank. */
 struct member {
 	uint32_t group;
@@ -57,7 +47,7 @@ struct arrivals {
 	struct pf_map places;  /* group and rank -> member */
 	struct member *members;
 	size_t member_count, member_cap;
-	struct rank *ranks;
+	struct pf_arrival_rank *ranks;
 	size_t rank_count;
 	struct meeting meeting;
 	int64_t count, spread_ns, early_count, mixed_count;
@@ -67,6 +57,7 @@ struct arrivals {
 	struct pf_buf why; /* nothing can be said, and why */
 };
 
-void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc);
+/* Fill in what was met, or why it says nothing; takes the ranks. */
+void pf_arrivals_settle(struct arrivals *a, struct pf_arrivals *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/arrival_impl.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "table/rows.h"
@@ -28,7 +29,7 @@ static int64_t clock_error(const struct arrivals *a)
 	int64_t worst = 0;
 
 	for (size_t i = 0; i < a->rank_count; i++) {
-		const struct rank *r = &a->ranks[i];
+		const struct pf_arrival_rank *r = &a->ranks[i];
 		int64_t mean = r->count ? r->end_ns / r->count : 0;
 
 		if (mean < 0)
@@ -102,43 +103,63 @@ static size_t find_straggler(const struct arrivals *a)
 	return best;
 }
 
-static void add_scalars(const struct arrivals *a, struct pf_doc *doc,
-			enum machine machine)
+void pf_arrivals_settle(struct arrivals *a, struct pf_arrivals *out)
 {
-	const struct rank *s = &a->ranks[find_straggler(a)];
-	const struct rank *waiting = &a->ranks[a->worst.rank];
-	int64_t window = mean_window(a);
+	const struct pf_arrival_rank *s = &a->ranks[find_straggler(a)];
+	const struct pf_arrival_rank *waiting = &a->ranks[a->worst.rank];
+	size_t other = 0;
+	enum machine machine = find_machine(a, &other);
 
-	pf_doc_int(doc, "arrival_count", "Collectives of several ranks",
-		   PF_COUNT, a->count);
-	pf_doc_int(doc, "arrival_spread_ns", "  first to last rank, summed",
-		   PF_NS, a->spread_ns);
-	pf_doc_int(doc, "arrival_window_ns", "  in, mean of the ranks", PF_NS,
-		   window);
-	pf_doc_int(doc, "arrival_clock_ns", "  their ends differ by", PF_NS,
-		   clock_error(a));
-	pf_doc_string(doc, "arrival_machine", "  on one machine",
-		      machine == ONE ? "yes" : "not recorded");
-	if (!s->late_ns)
-		return;
-	pf_doc_int(doc, "straggler_rank", "Straggler", PF_INT, s->rank);
-	pf_doc_int(doc, "straggler_trace_id", "  its trace", PF_INT,
-		   s->trace_id);
-	pf_doc_int(doc, "straggler_ns", "  others wait for it", PF_NS,
-		   s->late_ns);
-	pf_doc_real(doc, "straggler_share", "  of the time", PF_RATIO,
-		    window > 0 ? (double)s->late_ns / (double)window : 0);
-	pf_doc_int(doc, "straggler_gain_ns", "  less with the next one", PF_NS,
-		   s->gain_ns);
-	pf_doc_int(doc, "longest_wait_ns", "Longest wait", PF_NS, a->worst_ns);
-	pf_doc_int(doc, "longest_wait_trace_id", "  in trace", PF_INT,
-		   waiting->trace_id);
-	pf_doc_int(doc, "longest_wait_start_ns", "  from", PF_NS,
-		   a->worst.start_ns - waiting->base_ns - waiting->first_ns);
+	if (!a->why.len)
+		check_clock(a, machine, other);
+	if (a->why.len)
+		out->withheld = pf_strdup(a->why.data);
+	out->count = a->count;
+	out->spread_ns = a->spread_ns;
+	out->window_ns = mean_window(a);
+	out->clock_ns = clock_error(a);
+	out->machine = machine == ONE ? "yes" : "not recorded";
+	out->straggler_rank = s->rank;
+	out->straggler_trace_id = s->trace_id;
+	out->straggler_ns = s->late_ns;
+	out->straggler_share = pf_num_share(s->late_ns, out->window_ns);
+	out->straggler_gain_ns = s->gain_ns;
+	out->longest_wait_ns = a->worst_ns;
+	out->longest_wait_trace_id = waiting->trace_id;
+	out->longest_wait_start_ns =
+		a->worst.start_ns - waiting->base_ns - waiting->first_ns;
+	out->ranks = a->ranks;
+	out->rank_count = a->rank_count;
+	a->ranks = NULL;
+	a->rank_count = 0;
 }
 
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct rank, member, key, title, kind)
+	PF_FIELD(struct pf_arrivals, member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(count, "arrival_count", "Collectives of several ranks", PF_COUNT),
+	FIELD(spread_ns, "arrival_spread_ns", "  first to last rank, summed",
+	      PF_NS),
+	FIELD(window_ns, "arrival_window_ns", "  in, mean of the ranks", PF_NS),
+	FIELD(clock_ns, "arrival_clock_ns", "  their ends differ by", PF_NS),
+	FIELD(machine, "arrival_machine", "  on one machine", PF_TEXT),
+};
+static const struct pf_field straggler[] = {
+	FIELD(straggler_rank, "straggler_rank", "Straggler", PF_INT),
+	FIELD(straggler_trace_id, "straggler_trace_id", "  its trace", PF_INT),
+	FIELD(straggler_ns, "straggler_ns", "  others wait for it", PF_NS),
+	FIELD(straggler_share, "straggler_share", "  of the time", PF_RATIO),
+	FIELD(straggler_gain_ns, "straggler_gain_ns",
+	      "  less with the next one", PF_NS),
+	FIELD(longest_wait_ns, "longest_wait_ns", "Longest wait", PF_NS),
+	FIELD(longest_wait_trace_id, "longest_wait_trace_id", "  in trace",
+	      PF_INT),
+	FIELD(longest_wait_start_ns, "longest_wait_start_ns", "  from", PF_NS),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_arrival_rank, member, key, title, kind)
 static const struct pf_field rank_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(count, "count", "Collectives", PF_COUNT),
@@ -150,20 +171,16 @@ static const struct pf_field rank_fields[] = {
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 };
 
-void pf_arrivals_show(struct arrivals *a, struct pf_doc *doc)
+void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 {
-	enum machine machine;
-	size_t other = 0;
-
-	machine = find_machine(a, &other);
-	if (!a->why.len)
-		check_clock(a, machine, other);
-	if (a->why.len) {
+	if (a->withheld)
 		pf_doc_string(doc, "arrival_withheld", "Ranks are not compared",
-			      a->why.data);
+			      a->withheld);
+	if (a->withheld || !a->rank_count)
 		return;
-	}
-	add_scalars(a, doc, machine);
+	PF_SCALARS(doc, figures, *a);
+	if (a->straggler_ns)
+		PF_SCALARS(doc, straggler, *a);
 	PF_ROWS(doc, "arrivals", "Arrival of ranks at collectives", rank_fields,
 		a->ranks, a->rank_count);
 }

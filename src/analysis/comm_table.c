@@ -13,7 +13,6 @@
 #include "analysis/comm_table.h"
 #include "base/intern.h"
 #include "analysis/kernels.h"
-#include "base/stats.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/texts.h"
@@ -21,19 +20,6 @@
 #include "trace/event.h"
 
 #define NO_ROW (UINT64_MAX - 1)
-
-struct row {
-	const char *collective, *group, *description, *dtype; /* or NULL */
-	int64_t group_size;
-	double factor;
-	struct pf_stats dur;
-	int64_t in_bytes, out_bytes, message_count;
-	/* Of messages whose size is known: for bandwidths. */
-	int64_t rated_bytes, rated_ns, rated_count;
-	/* Once all are known; not a number: unknown. */
-	int64_t mean_ns;
-	double algorithm_rate, bus_rate;
-};
 
 /* What an argset says: its row, and the size of a message. */
 struct message {
@@ -44,14 +30,15 @@ struct message {
 struct pf_comm_table {
 	struct pf_texts texts;
 	struct pf_intern keys;
-	struct row *rows; /* by number of their key */
-	size_t row_count, row_cap;
+	struct pf_comm_row *rows; /* by number of their key */
+	size_t row_count, row_cap, shown_count;
 	struct pf_map argsets; /* argset.id -> message, NO_ROW: none */
 	struct message *messages;
 	size_t message_count, message_cap;
 	struct pf_map names;   /* string.id -> row */
 	struct pf_map records; /* ids of collectives that were counted */
-	struct {
+	struct rule {
+		const char *words;
 		int64_t count, ns;
 	} rules[PF_COMM_RULES];
 };
@@ -70,12 +57,12 @@ static char *take_text(struct pf_json value)
 /* The row of a collective, made if there is none. */
 static size_t find_row(struct pf_comm_table *t, const struct pf_collective *c)
 {
-	struct row row = { .collective = take_text(c->name),
-			   .group = take_text(c->group),
-			   .description = take_text(c->description),
-			   .dtype = take_text(c->dtype),
-			   .group_size = c->group_size,
-			   .factor = pf_collective_factor(c) };
+	struct pf_comm_row row = { .collective = take_text(c->name),
+				   .group = take_text(c->group),
+				   .description = take_text(c->description),
+				   .dtype = take_text(c->dtype),
+				   .group_size = c->group_size,
+				   .factor = pf_collective_factor(c) };
 	const char *const parts[] = { row.collective, row.group,
 				      row.description, row.dtype };
 	struct pf_buf key = { 0 };
@@ -171,7 +158,7 @@ static void add_known(int64_t *sum, int64_t value)
 		pf_sat_sum(sum, value);
 }
 
-static void add_message(struct row *row, const struct message *m,
+static void add_message(struct pf_comm_row *row, const struct message *m,
 			int64_t dur_ns, bool is_first)
 {
 	if (is_first) {
@@ -226,9 +213,11 @@ static int compare_texts(const char *a, const char *b)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct pf_comm_row *x = a, *y = b;
 	int rc;
 
+	if (!x->dur.count != !y->dur.count)
+		return x->dur.count ? -1 : 1;
 	if (x->dur.sum != y->dur.sum)
 		return x->dur.sum < y->dur.sum ? 1 : -1;
 	rc = compare_texts(x->collective, y->collective);
@@ -244,7 +233,7 @@ static int by_time(const void *a, const void *b)
 	return rc;
 }
 
-static double rate_of(const struct row *row, double factor)
+static double rate_of(const struct pf_comm_row *row, double factor)
 {
 	return row->rated_count && row->rated_ns > 0 && factor >= 0
 		       ? factor * (double)row->rated_bytes /
@@ -252,7 +241,7 @@ static double rate_of(const struct row *row, double factor)
 		       : NAN;
 }
 
-static void settle(struct row *row)
+static void settle(struct pf_comm_row *row)
 {
 	row->mean_ns = pf_stats_mean(&row->dur);
 	row->algorithm_rate = rate_of(row, 1);
@@ -264,7 +253,7 @@ static void settle(struct row *row)
 }
 
 #define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct row, member, key, title, kind)
+	PF_FIELD(struct pf_comm_row, member, key, title, kind)
 static const struct pf_field row_fields[] = {
 	FIELD(collective, "collective", "Collective", PF_TEXT),
 	FIELD(group, "group", "Group", PF_TEXT),
@@ -286,47 +275,42 @@ static const struct pf_field row_fields[] = {
 };
 #undef FIELD
 
-static void show_rows(struct pf_comm_table *t, struct pf_doc *doc)
-{
-	struct pf_table *table = pf_doc_fields(
-		doc, "collectives", "Communication by collective and group",
-		PF_FIELDS(row_fields));
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct rule, member, key, title, kind)
+static const struct pf_field rule_fields[] = {
+	FIELD(words, "rule", "Rule", PF_TEXT),
+	FIELD(count, "count", "Events", PF_COUNT),
+	FIELD(ns, "total_ns", "Total", PF_NS),
+};
+#undef FIELD
 
+const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
+					     size_t *count)
+{
 	if (t->row_count)
 		qsort(t->rows, t->row_count, sizeof(*t->rows), by_time);
-	for (size_t i = 0; i < t->row_count; i++) {
-		if (!t->rows[i].dur.count)
-			continue;
-		settle(&t->rows[i]);
-		PF_PUT(table, row_fields, t->rows[i]);
-	}
+	while (t->shown_count < t->row_count &&
+	       t->rows[t->shown_count].dur.count)
+		settle(&t->rows[t->shown_count++]);
+	*count = t->shown_count;
+	return t->rows;
 }
 
-static void show_rules(const struct pf_comm_table *t, struct pf_doc *doc)
+void pf_comm_table_show(const struct pf_comm_table *t, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "rule", "Rule", PF_TEXT },
-		{ "count", "Events", PF_COUNT },
-		{ "total_ns", "Total", PF_NS },
-	};
-	struct pf_table *table =
-		pf_doc_table(doc, "comm_rules", "Why it is communication", cols,
-			     sizeof(cols) / sizeof(*cols));
+	struct pf_table *rules;
 
-	for (int rule = 0; rule < PF_COMM_RULES; rule++) {
-		if (!t->rules[rule].count)
-			continue;
-		pf_table_string(table,
-				pf_comm_rule_words((enum pf_comm_rule)rule));
-		pf_table_int(table, t->rules[rule].count);
-		pf_table_int(table, t->rules[rule].ns);
+	PF_ROWS(doc, "collectives", "Communication by collective and group",
+		row_fields, t->rows, t->shown_count);
+	rules = pf_doc_fields(doc, "comm_rules", "Why it is communication",
+			      PF_FIELDS(rule_fields));
+	for (int i = 0; i < PF_COMM_RULES; i++) {
+		struct rule rule = t->rules[i];
+
+		rule.words = pf_comm_rule_words((enum pf_comm_rule)i);
+		if (rule.count)
+			PF_PUT(rules, rule_fields, rule);
 	}
-}
-
-void pf_comm_table_show(struct pf_comm_table *t, struct pf_doc *doc)
-{
-	show_rows(t, doc);
-	show_rules(t, doc);
 }
 
 struct pf_comm_table *pf_comm_table_new(struct pf_db *db)

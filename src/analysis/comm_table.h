@@ -15,7 +15,21 @@
 
 #include "events/gpu.h"
 #include "base/err.h"
+#include "base/stats.h"
 #include "table/doc.h"
+
+/* Collectives that the table shows as one.  Texts NULL: not known. */
+struct pf_comm_row {
+	const char *collective, *group, *description, *dtype;
+	int64_t group_size; /* negative: not known, as are bytes */
+	double factor;
+	struct pf_stats dur;
+	int64_t in_bytes, out_bytes, message_count;
+	/* Of messages whose size is known: for bandwidths. */
+	int64_t rated_bytes, rated_ns, rated_count;
+	int64_t mean_ns;
+	double algorithm_rate, bus_rate; /* not a number: unknown */
+};
 
 struct pf_comm_table;
 
@@ -26,7 +40,11 @@ void pf_comm_table_free(struct pf_comm_table *t);
 int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
 		      const struct pf_gpu_event *ev, struct pf_err *err);
 
-/* Add the tables "collectives" and "comm_rules". */
-void pf_comm_table_show(struct pf_comm_table *t, struct pf_doc *doc);
+/* All were added: the rows, the most time first; borrowed. */
+const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
+					     size_t *count);
+
+/* Add the tables "collectives" of those rows and "comm_rules". */
+void pf_comm_table_show(const struct pf_comm_table *t, struct pf_doc *doc);
 
 #endif

@@ -656,16 +656,17 @@ void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)
 }
 
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
-	      struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed,
+	      struct pf_err *err)
 {
-	struct pf_doctor d = { 0 };
-	int rc = pf_doctor_find(db, &d, err);
+	struct pf_doctor own = { 0 }, *d = kept ? kept : &own;
+	int rc = pf_doctor_find(db, d, err);
 
 	if (!rc) {
-		pf_doctor_show(&d, doc);
+		pf_doctor_show(d, doc);
 		*is_failed = args->fail_on >= 0 &&
-			     (int)d.worst >= PF_DOCTOR_WARN + args->fail_on;
+			     (int)d->worst >= PF_DOCTOR_WARN + args->fail_on;
 	}
-	pf_doctor_release(&d);
+	pf_doctor_release(&own);
 	return rc;
 }

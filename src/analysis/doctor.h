@@ -75,9 +75,11 @@ void pf_doctor_release(struct pf_doctor *doctor);
 void pf_doctor_show(const struct pf_doctor *doctor, struct pf_doc *doc);
 
 /*
- * Both.  *is_failed: the worst verdict is at least what fail_on says.
+ * Both.  *is_failed: the worst verdict is at least what fail_on says.  What
+ * was found stays in "kept", or NULL.
  */
 int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
-	      struct pf_doc *doc, bool *is_failed, struct pf_err *err);
+	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed,
+	      struct pf_err *err);
 
 #endif

@@ -689,15 +689,15 @@ void pf_kernels_release(struct pf_kernels *k)
 }
 
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
-	       struct pf_doc *doc, struct pf_err *err)
+	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
 {
-	struct pf_kernels k = { 0 };
-	int rc = pf_kernels_find(db, args, &k, err);
+	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
+	int rc = pf_kernels_find(db, args, k, err);
 
 	if (!rc) {
-		pf_kernels_show(&k, doc);
-		rc = pf_trust_note(db, &k.window, needs(args), doc, err);
+		pf_kernels_show(k, doc);
+		rc = pf_trust_note(db, &k->window, needs(args), doc, err);
 	}
-	pf_kernels_release(&k);
+	pf_kernels_release(&own);
 	return rc;
 }

@@ -92,9 +92,12 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 void pf_kernels_release(struct pf_kernels *kernels);
 void pf_kernels_show(const struct pf_kernels *kernels, struct pf_doc *doc);
 
-/* Both, and what of the trace is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
-	       struct pf_doc *doc, struct pf_err *err);
+	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err);
 
 /*
  * Add a kernel's name without return type, namespaces and parameters:

@@ -644,17 +644,18 @@ void pf_launches_show(const struct pf_launches *l, struct pf_doc *doc)
 }
 
 int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
-		struct pf_doc *doc, struct pf_err *err)
+		struct pf_launches *kept, struct pf_doc *doc,
+		struct pf_err *err)
 {
 	int64_t limit = doc->lists ? doc->order.limit : -1;
-	struct pf_launches l = { 0 };
-	int rc = pf_launches_find(db, args, limit, &l, err);
+	struct pf_launches own = { 0 }, *l = kept ? kept : &own;
+	int rc = pf_launches_find(db, args, limit, l, err);
 
 	if (!rc) {
-		pf_launches_show(&l, doc);
-		rc = pf_trust_note(db, &l.window,
+		pf_launches_show(l, doc);
+		rc = pf_trust_note(db, &l->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
 	}
-	pf_launches_release(&l);
+	pf_launches_release(&own);
 	return rc;
 }

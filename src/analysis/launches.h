@@ -77,8 +77,12 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 void pf_launches_release(struct pf_launches *launches);
 void pf_launches_show(const struct pf_launches *launches, struct pf_doc *doc);
 
-/* Both, and what of the trace is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
-		struct pf_doc *doc, struct pf_err *err);
+		struct pf_launches *kept, struct pf_doc *doc,
+		struct pf_err *err);
 
 #endif

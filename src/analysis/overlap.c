@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis/arrival.h"
 #include "events/interval.h"
 #include "analysis/overlap.h"
 #include "events/trust.h"
@@ -168,6 +167,8 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	if (!rc)
+		rc = pf_arrivals_find(db, &out->window, &out->arrivals, err);
+	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
 					NULL, err);
 	if (!rc) {
@@ -175,8 +176,11 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 		gpu = pf_gpu_new(db, &out->window, 0, err);
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
-	if (!rc)
+	if (!rc) {
 		add_up(&o);
+		out->collectives =
+			pf_comm_table_rows(out->comm, &out->collective_count);
+	}
 	pf_gpu_free(gpu);
 	free(o.devices);
 	return rc;
@@ -185,6 +189,7 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 void pf_overlap_release(struct pf_overlap *o)
 {
 	pf_comm_table_free(o->comm);
+	pf_arrivals_release(&o->arrivals);
 	pf_arena_release(&o->texts);
 	free(o->devices);
 	pf_window_release(&o->window);
@@ -289,24 +294,19 @@ void pf_overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 	PF_ROWS(doc, "together", "What runs at the same time", together_fields,
 		o->together, o->together_count);
 	pf_comm_table_show(o->comm, doc);
+	pf_arrivals_show(&o->arrivals, doc);
 }
 
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
-	       struct pf_doc *doc, struct pf_err *err)
+	       struct pf_overlap *kept, struct pf_doc *doc, struct pf_err *err)
 {
-	struct pf_window asked = { 0 };
-	struct pf_overlap o = { 0 };
-	int rc = pf_overlap_find(db, args, &o, err);
+	struct pf_overlap own = { 0 }, *o = kept ? kept : &own;
+	int rc = pf_overlap_find(db, args, o, err);
 
-	if (!rc)
-		rc = pf_window_resolve(db, &args->window, &asked, err);
 	if (!rc) {
-		pf_overlap_show(&o, doc);
-		rc = pf_arrivals(db, &asked, doc, err);
+		pf_overlap_show(o, doc);
+		rc = pf_trust_note(db, &o->window, PF_TRUST_WORK, doc, err);
 	}
-	if (!rc)
-		rc = pf_trust_note(db, &o.window, PF_TRUST_WORK, doc, err);
-	pf_window_release(&asked);
-	pf_overlap_release(&o);
+	pf_overlap_release(&own);
 	return rc;
 }

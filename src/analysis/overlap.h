@@ -16,6 +16,7 @@
 #ifndef PF_ANALYSIS_OVERLAP_H
 #define PF_ANALYSIS_OVERLAP_H
 
+#include "analysis/arrival.h"
 #include "analysis/comm_table.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -61,7 +62,10 @@ struct pf_overlap {
 	size_t device_count;
 	struct pf_overlap_together together[1 << PF_GPU_CLASSES];
 	size_t together_count;
-	struct pf_comm_table *comm;
+	struct pf_comm_table *comm; /* owns: */
+	const struct pf_comm_row *collectives;
+	size_t collective_count;
+	struct pf_arrivals arrivals; /* of all of the window asked for */
 	struct pf_arena texts;
 	int64_t step_count; /* that make up the window, or 0 */
 };
@@ -71,8 +75,11 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 void pf_overlap_release(struct pf_overlap *overlap);
 void pf_overlap_show(const struct pf_overlap *overlap, struct pf_doc *doc);
 
-/* Both, who waits for whom, and what is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
-	       struct pf_doc *doc, struct pf_err *err);
+	       struct pf_overlap *kept, struct pf_doc *doc, struct pf_err *err);
 
 #endif

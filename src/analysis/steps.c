@@ -496,18 +496,19 @@ void pf_step_times_release(struct pf_step_times *times)
 }
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
-		    struct pf_doc *doc, struct pf_err *err)
+		    struct pf_step_times *kept, struct pf_doc *doc,
+		    struct pf_err *err)
 {
-	struct pf_step_times s = { 0 };
+	struct pf_step_times own = { 0 }, *s = kept ? kept : &own;
 	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS;
-	int rc = pf_step_times_find(db, args, &s, err);
+	int rc = pf_step_times_find(db, args, s, err);
 
 	if (!rc) {
-		pf_step_times_show(&s, doc);
-		if (s.count && s.steps->step < 0)
+		pf_step_times_show(s, doc);
+		if (s->count && s->steps->step < 0)
 			trust |= PF_TRUST_STEPS;
-		rc = pf_trust_note(db, &s.window, trust, doc, err);
+		rc = pf_trust_note(db, &s->window, trust, doc, err);
 	}
-	pf_step_times_release(&s);
+	pf_step_times_release(&own);
 	return rc;
 }

@@ -107,8 +107,12 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 void pf_step_times_release(struct pf_step_times *times);
 void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
 
-/* Both, and what of the trace is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
-		    struct pf_doc *doc, struct pf_err *err);
+		    struct pf_step_times *kept, struct pf_doc *doc,
+		    struct pf_err *err);
 
 #endif

@@ -25,7 +25,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct pf_gaps_args *args = argv;
 
 	args->limit = cx->limit;
-	return pf_gaps(cx->db, args, doc, err);
+	return pf_gaps(cx->db, args, NULL, doc, err);
 }
 
 PF_COMMAND(90, gaps) = {

@@ -16,7 +16,7 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_kernels(cx->db, args, doc, err);
+	return pf_kernels(cx->db, args, NULL, doc, err);
 }
 
 PF_COMMAND(50, kernels) = {

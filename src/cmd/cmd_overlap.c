@@ -14,7 +14,7 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_overlap(cx->db, args, doc, err);
+	return pf_overlap(cx->db, args, NULL, doc, err);
 }
 
 PF_COMMAND(80, overlap) = {

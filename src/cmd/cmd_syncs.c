@@ -29,7 +29,7 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 {
 	bool is_failed = false;
 
-	if (pf_syncs(cx->db, args, doc, &is_failed, err) < 0)
+	if (pf_syncs(cx->db, args, NULL, doc, &is_failed, err) < 0)
 		return -1;
 	return is_failed;
 }

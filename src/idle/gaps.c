@@ -435,20 +435,20 @@ void pf_gaps_release(struct pf_gaps *gaps)
 }
 
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
-	    struct pf_doc *doc, struct pf_err *err)
+	    struct pf_gaps *kept, struct pf_doc *doc, struct pf_err *err)
 {
-	struct pf_gaps g = { 0 };
-	int rc = pf_gaps_find(db, args, &g, err);
+	struct pf_gaps own = { 0 }, *g = kept ? kept : &own;
+	int rc = pf_gaps_find(db, args, g, err);
 
 	if (!rc)
-		pf_gaps_show(&g, doc);
+		pf_gaps_show(g, doc);
 	if (!rc && (args->per_stream || args->hta))
-		rc = pf_gap_streams(db, &g.window, args->hta, doc, err);
+		rc = pf_gap_streams(db, &g->window, args->hta, doc, err);
 	if (!rc)
-		rc = pf_trust_note(db, &g.window,
+		rc = pf_trust_note(db, &g->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |
 					   PF_TRUST_STACKS,
 				   doc, err);
-	pf_gaps_release(&g);
+	pf_gaps_release(&own);
 	return rc;
 }

@@ -90,8 +90,11 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 void pf_gaps_release(struct pf_gaps *gaps);
 void pf_gaps_show(const struct pf_gaps *gaps, struct pf_doc *doc);
 
-/* Both, idle time of streams, and what of the trace is not to be trusted. */
+/*
+ * Both, idle time of streams, and what of the trace is not to be trusted.
+ * What was found stays in "kept", or NULL.
+ */
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
-	    struct pf_doc *doc, struct pf_err *err);
+	    struct pf_gaps *kept, struct pf_doc *doc, struct pf_err *err);
 
 #endif

@@ -507,18 +507,19 @@ void pf_syncs_release(struct pf_syncs *s)
 }
 
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
-	     struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
+	     struct pf_err *err)
 {
-	struct pf_syncs s = { 0 };
-	int rc = pf_syncs_find(db, args, &s, err);
+	struct pf_syncs own = { 0 }, *s = kept ? kept : &own;
+	int rc = pf_syncs_find(db, args, s, err);
 
 	if (!rc) {
-		pf_syncs_show(&s, args, doc, is_failed);
-		rc = pf_trust_note(db, &s.window,
+		pf_syncs_show(s, args, doc, is_failed);
+		rc = pf_trust_note(db, &s->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |
 					   PF_TRUST_STACKS,
 				   doc, err);
 	}
-	pf_syncs_release(&s);
+	pf_syncs_release(&own);
 	return rc;
 }

@@ -73,8 +73,12 @@ void pf_syncs_release(struct pf_syncs *syncs);
 void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
 		   struct pf_doc *doc, bool *is_failed);
 
-/* Both, and what of the trace is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
-	     struct pf_doc *doc, bool *is_failed, struct pf_err *err);
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
+	     struct pf_err *err);
 
 #endif

@@ -9,15 +9,8 @@
 
 #include "torch/averages_doc.h"
 #include "torch/rules.h"
-#include "analysis/doctor.h"
-#include "idle/gaps.h"
 #include "analysis/info.h"
-#include "analysis/kernels.h"
-#include "analysis/launches.h"
 #include "analysis/modules.h"
-#include "analysis/overlap.h"
-#include "analysis/steps.h"
-#include "idle/syncs.h"
 #include "torch/torch_table.h"
 #include "memory/usage.h"
 #include "base/mem.h"
@@ -27,99 +20,95 @@
 
 /* ---- one function per part ---- */
 
-static int run_steps(struct pf_db *db, const struct pf_parts *p,
-		     struct pf_doc *doc, struct pf_err *err)
+static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_steps_args args = { .window = p->window };
 
-	return pf_steps_answer(db, &args, doc, err);
+	return pf_steps_answer(db, &args, &p->steps, &p->doc[PF_PART_STEPS],
+			       err);
 }
 
-static int run_gaps(struct pf_db *db, const struct pf_parts *p,
-		    struct pf_doc *doc, struct pf_err *err)
+static int run_gaps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_gaps_args args = { .window = p->window,
 					   .limit = PF_REPORT_ROWS,
 					   .micro_ns = PF_GAPS_MICRO_NS };
 
-	return pf_gaps(db, &args, doc, err);
+	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS], err);
 }
 
-static int run_syncs(struct pf_db *db, const struct pf_parts *p,
-		     struct pf_doc *doc, struct pf_err *err)
+static int run_syncs(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_syncs_args args = { .window = p->window,
 					    .max_per_step = -1,
 					    .fail_on = -1 };
 	bool is_failed;
 
-	return pf_syncs(db, &args, doc, &is_failed, err);
+	return pf_syncs(db, &args, &p->syncs, &p->doc[PF_PART_SYNCS],
+			&is_failed, err);
 }
 
-static int run_overlap(struct pf_db *db, const struct pf_parts *p,
-		       struct pf_doc *doc, struct pf_err *err)
+static int run_overlap(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_overlap_args args = { .window = p->window };
 
-	return pf_overlap(db, &args, doc, err);
+	return pf_overlap(db, &args, &p->overlap, &p->doc[PF_PART_OVERLAP],
+			  err);
 }
 
-static int run_launches(struct pf_db *db, const struct pf_parts *p,
-			struct pf_doc *doc, struct pf_err *err)
+static int run_launches(struct pf_db *db, struct pf_parts *p,
+			struct pf_err *err)
 {
 	const struct pf_launches_args args = { .window = p->window };
 
-	return pf_launches(db, &args, doc, err);
+	return pf_launches(db, &args, &p->launches, &p->doc[PF_PART_LAUNCHES],
+			   err);
 }
 
-static int run_kernels(struct pf_db *db, const struct pf_parts *p,
-		       struct pf_doc *doc, struct pf_err *err)
+static int run_kernels(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_kernels_args args = { .window = p->window };
 
-	return pf_kernels(db, &args, doc, err);
+	return pf_kernels(db, &args, &p->kernels, &p->doc[PF_PART_KERNELS],
+			  err);
 }
 
-static int run_callers(struct pf_db *db, const struct pf_parts *p,
-		       struct pf_doc *doc, struct pf_err *err)
+static int run_callers(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_kernels_args args = { .window = p->window,
 					      .group = PF_KERNELS_BY_NAME_OP };
 
-	return pf_kernels(db, &args, doc, err);
+	return pf_kernels(db, &args, &p->callers, &p->doc[PF_PART_CALLERS],
+			  err);
 }
 
-static int run_memory(struct pf_db *db, const struct pf_parts *p,
-		      struct pf_doc *doc, struct pf_err *err)
+static int run_memory(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_usage_args args = { .window = p->window,
 					    .points = PF_USAGE_POINTS };
 
-	return pf_usage(db, &args, doc, err);
+	return pf_usage(db, &args, &p->doc[PF_PART_MEMORY], err);
 }
 
-static int run_modules(struct pf_db *db, const struct pf_parts *p,
-		       struct pf_doc *doc, struct pf_err *err)
+static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_modules_args args = { .window = p->window,
 					      .depth = PF_MODULES_DEPTH };
 
-	return pf_modules(db, &args, doc, err);
+	return pf_modules(db, &args, &p->doc[PF_PART_MODULES], err);
 }
 
-static int run_doctor(struct pf_db *db, const struct pf_parts *p,
-		      struct pf_doc *doc, struct pf_err *err)
+static int run_doctor(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_doctor_args args = { .fail_on = -1 };
 	bool is_failed;
 
-	(void)p;
-	return pf_doctor(db, &args, doc, &is_failed, err);
+	return pf_doctor(db, &args, &p->doctor, &p->doc[PF_PART_DOCTOR],
+			 &is_failed, err);
 }
 
 /* key_averages() of the first trace, as torch sorts it by device time. */
-static int run_ops(struct pf_db *db, const struct pf_parts *p,
-		   struct pf_doc *doc, struct pf_err *err)
+static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_averages_args args = {
 		.trace_id = p->traces.traces[0].trace_id,
@@ -135,7 +124,7 @@ static int run_ops(struct pf_db *db, const struct pf_parts *p,
 		rc = 1;
 	if (rc != 1)
 		return -1;
-	t = pf_averages_table(doc);
+	t = pf_averages_table(&p->doc[PF_PART_OPS]);
 	rows = pf_torch_sorted(averages.list[0].rows, averages.list[0].count,
 			       PF_SORT_SELF_DEVICE);
 	for (size_t i = 0; i < averages.list[0].count; i++)
@@ -148,8 +137,7 @@ static int run_ops(struct pf_db *db, const struct pf_parts *p,
 static const struct part {
 	const char *command, *options, *query;
 	bool has_window;
-	int (*run)(struct pf_db *db, const struct pf_parts *p,
-		   struct pf_doc *doc, struct pf_err *err);
+	int (*run)(struct pf_db *db, struct pf_parts *p, struct pf_err *err);
 } parts[PF_PART_COUNT] = {
 	[PF_PART_INFO] = { "info", "", NULL, false, NULL },
 	[PF_PART_STEPS] = { "steps", "", "step_classes", true, run_steps },
@@ -228,16 +216,14 @@ void pf_shell_word(struct pf_buf *out, const char *word)
 /* Steps that --steps names: their numbers. */
 static void find_named_steps(struct pf_parts *p)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_STEPS], "steps");
-	size_t n = pf_table_rows(t);
+	const struct pf_step_time *steps = p->steps.steps;
+	size_t n = p->steps.count;
 
-	if (p->steps_text.len || !pf_table_at(t, 0, "step"))
+	if (p->steps_text.len || !n || steps->step < 0)
 		return;
-	pf_buf_addf(&p->steps_text, "%" PRId64, pf_table_int_at(t, 0, "step"));
+	pf_buf_addf(&p->steps_text, "%" PRId64, steps->step);
 	if (n > 1)
-		pf_buf_addf(&p->steps_text, "..%" PRId64,
-			    pf_table_int_at(t, n - 1, "step"));
+		pf_buf_addf(&p->steps_text, "..%" PRId64, steps[n - 1].step);
 }
 
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
@@ -266,7 +252,6 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 
 /* ---- two at a time ---- */
 
-#define THREADS    2
 #define KEPT_BYTES (64u << 20) /* of blocks that several parts read */
 
 /* Parts by the time they take, so that the last is a short one. */
@@ -284,15 +269,14 @@ struct queue {
 	const struct pf_db *db;
 	struct pf_parts *parts;
 	const struct pf_parts_beside *beside;
-	atomic_uint next;
+	atomic_uint started, next;
 	int rc[PF_PART_COUNT + 1];
 	struct pf_err err[PF_PART_COUNT + 1];
 };
 
 static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 {
-	q->rc[part] = parts[part].run(db, q->parts, &q->parts->doc[part],
-				      &q->err[part]);
+	q->rc[part] = parts[part].run(db, q->parts, &q->err[part]);
 	if (q->rc[part])
 		pf_while(&q->err[part], "%s", parts[part].command);
 }
@@ -300,9 +284,9 @@ static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 static void *run_queue(void *p)
 {
 	struct queue *q = p;
-	struct pf_db db = { 0 };
+	struct pf_db *db = &q->parts->beside[atomic_fetch_add(&q->started, 1)];
 	struct pf_err err = { 0 };
-	bool is_open = !pf_db_open_beside(&db, q->db, &err);
+	bool is_open = !pf_db_open_beside(db, q->db, &err);
 	unsigned n;
 
 	/* info's place takes the trouble of opening, the last the work beside */
@@ -313,14 +297,12 @@ static void *run_queue(void *p)
 			q->rc[at] = -1;
 			q->err[at] = err;
 		} else if (n) {
-			run_part(q, &db, order[n - 1]);
+			run_part(q, db, order[n - 1]);
 		} else if (q->beside) {
 			q->rc[at] = q->beside->run(
-				&db, q->parts, q->beside->context, &q->err[at]);
+				db, q->parts, q->beside->context, &q->err[at]);
 		}
 	}
-	if (is_open)
-		pf_db_close(&db);
 	return NULL;
 }
 
@@ -329,14 +311,14 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 		   const struct pf_parts_beside *beside, struct pf_err *err)
 {
 	struct queue *q = pf_calloc(1, sizeof(*q));
-	pthread_t threads[THREADS - 1];
+	pthread_t threads[PF_REPORT_THREADS - 1];
 	size_t started = 0;
 	int rc = 0;
 
 	q->db = db;
 	q->parts = p;
 	q->beside = beside;
-	while (started < THREADS - 1 &&
+	while (started < PF_REPORT_THREADS - 1 &&
 	       !pthread_create(&threads[started], NULL, run_queue, q))
 		started++;
 	run_queue(q);
@@ -366,11 +348,13 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 }
 
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
-		    const char *db_name, struct pf_redact *redact,
+		    const char *db_name, const struct pf_redact *redact,
 		    const struct pf_parts_beside *beside, struct pf_parts *out,
 		    struct pf_err *err)
 {
-	*out = (struct pf_parts){ .window = *window, .db_name = db_name };
+	*out = (struct pf_parts){ .window = *window,
+				  .db_name = db_name,
+				  .redact = redact };
 	pf_kept_start(db, KEPT_BYTES);
 	if (pf_info(db, &out->doc[PF_PART_INFO], err))
 		return -1;
@@ -390,6 +374,16 @@ void pf_parts_release(struct pf_parts *p)
 {
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		pf_doc_release(&p->doc[i]);
+	pf_step_times_release(&p->steps);
+	pf_gaps_release(&p->gaps);
+	pf_syncs_release(&p->syncs);
+	pf_overlap_release(&p->overlap);
+	pf_launches_release(&p->launches);
+	pf_kernels_release(&p->kernels);
+	pf_kernels_release(&p->callers);
+	pf_doctor_release(&p->doctor);
+	for (int i = 0; i < PF_REPORT_THREADS; i++)
+		pf_db_close(&p->beside[i]);
 	pf_window_release(&p->traces);
 	pf_buf_release(&p->window_text);
 	pf_buf_release(&p->steps_text);

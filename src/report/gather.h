@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The documents that a report is made of: each is what a command answers, so
- * that every figure of the page is a figure of that command.
+ * What a report is made of: for each part what was found, and the document
+ * that a command shows of it, so that every figure of the page is a figure of
+ * that command.
  */
 #ifndef PF_REPORT_GATHER_H
 #define PF_REPORT_GATHER_H
@@ -9,7 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/doctor.h"
+#include "analysis/kernels.h"
+#include "analysis/launches.h"
+#include "analysis/overlap.h"
+#include "analysis/steps.h"
 #include "events/window.h"
+#include "idle/gaps.h"
+#include "idle/syncs.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "timeline/redact.h"
@@ -34,14 +42,26 @@ enum pf_part {
 
 #define PF_REPORT_ROWS 1000 /* asked of an analysis that can have many */
 
+#define PF_REPORT_THREADS 2
+
 struct pf_parts {
+	/* Texts go through "redact" here, not in what was found. */
 	struct pf_doc doc[PF_PART_COUNT];
-	struct pf_window_args window; /* what was asked for */
-	struct pf_buf window_text;    /* the same as options: " --step 5..10" */
-	struct pf_buf steps_text;     /* "5..10", or empty */
-	int torch;                    /* release by whose rules: 110; or 0 */
-	const char *db_name;          /* borrowed: for commands on the page */
-	struct pf_window traces;      /* resolved */
+	struct pf_step_times steps;
+	struct pf_gaps gaps;
+	struct pf_syncs syncs;
+	struct pf_overlap overlap;
+	struct pf_launches launches;
+	struct pf_kernels kernels, callers;
+	struct pf_doctor doctor;
+	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
+	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */
+	struct pf_window_args window;   /* what was asked for */
+	struct pf_buf window_text; /* the same as options: " --step 5..10" */
+	struct pf_buf steps_text;  /* "5..10", or empty */
+	int torch;                 /* release by whose rules: 110; or 0 */
+	const char *db_name;       /* borrowed: for commands on the page */
+	struct pf_window traces;   /* resolved */
 };
 
 /* Other work on the same database, done beside the parts. */
@@ -52,11 +72,12 @@ struct pf_parts_beside {
 };
 
 /*
- * Run every analysis; texts go through "redact"; beside may be NULL.  Without options of a window, the profiler steps are
- * the window; without steps it is from the first to the last GPU work.
+ * Run every analysis; texts go through "redact"; beside may be NULL.  Without
+ * options of a window, the profiler steps are the window; without steps it is
+ * from the first to the last GPU work.
  */
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
-		    const char *db_name, struct pf_redact *redact,
+		    const char *db_name, const struct pf_redact *redact,
 		    const struct pf_parts_beside *beside, struct pf_parts *out,
 		    struct pf_err *err);
 void pf_parts_release(struct pf_parts *p);

@@ -274,21 +274,16 @@ static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
 
 static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
 {
-	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
-	int64_t known = pf_doc_find_int(launches, "launch_count");
-	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_CALLERS], "kernels");
+	int64_t known = p->launches.all.count;
+	int64_t orphans = p->launches.orphan_count;
 	double all = 0, op = 0; /* only their ratio is shown */
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		double ns = (double)pf_table_int_at(t, r, "total_ns");
-		const char *name;
+	for (int64_t i = 0; i < p->callers.row_count; i++) {
+		const struct pf_kernel_row *row = &p->callers.rows[i];
 
-		all += ns;
-		name = pf_table_text_at(t, r, "op");
-		if (name && strcmp(name, "(none)") != 0)
-			op += ns;
+		all += (double)row->total_ns;
+		if (row->second && strcmp(row->second, "(none)") != 0)
+			op += (double)row->total_ns;
 	}
 	if (known + orphans <= 0)
 		return;

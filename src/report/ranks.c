@@ -6,7 +6,6 @@
 #include "report/figure.h"
 #include "report/html.h"
 #include "report/ranks.h"
-#include "table/find.h"
 
 #define SLICE_BYTES 8 /* of the largest page for each slice */
 
@@ -39,20 +38,18 @@ int pf_ranks_load_first(struct pf_db *db, const struct pf_parts *p,
 /* The place of the trace whose GPU is idle most, the first aside; 0: none. */
 static size_t find_idle(const struct pf_report *r, double *share)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&r->parts.doc[PF_PART_GAPS], "devices");
+	const struct pf_gaps *gaps = &r->parts.gaps;
 	const struct pf_window *w = &r->parts.traces;
 	size_t best = 0;
 
 	*share = -1;
 	for (size_t i = 1; i < w->count; i++)
-		for (size_t row = 0; row < pf_table_rows(t); row++) {
-			double idle = pf_table_real_at(t, row, "idle_share");
+		for (size_t k = 0; k < gaps->device_count; k++) {
+			const struct pf_gap_device *d = &gaps->devices[k];
 
-			if (pf_table_int_at(t, row, "trace_id") ==
-				    w->traces[i].trace_id &&
-			    idle > *share) {
-				*share = idle;
+			if (d->trace_id == w->traces[i].trace_id &&
+			    d->idle_share > *share) {
+				*share = d->idle_share;
 				best = i;
 			}
 		}
@@ -61,22 +58,14 @@ static size_t find_idle(const struct pf_report *r, double *share)
 
 /* ---- one clock ---- */
 
-static const struct pf_table *steps_of(const struct pf_report *r)
-{
-	return pf_doc_find_table(&r->parts.doc[PF_PART_STEPS], "steps");
-}
-
 /* Where a step of a trace begins; -1: it has none such. */
-static int64_t step_start(const struct pf_report *r, int64_t trace_id,
+static int64_t step_start(const struct pf_step_times *s, int64_t trace_id,
 			  int64_t step)
 {
-	const struct pf_table *t = steps_of(r);
-
-	for (size_t i = 0; i < pf_table_rows(t); i++)
-		if (pf_table_int_at(t, i, "trace_id") == trace_id &&
-		    pf_table_at(t, i, "step") &&
-		    pf_table_int_at(t, i, "step") == step)
-			return pf_table_int_at(t, i, "start_ns");
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].trace_id == trace_id &&
+		    s->steps[i].step == step)
+			return s->steps[i].start_ns;
 	return -1;
 }
 
@@ -85,22 +74,21 @@ static enum clock find_clock(const struct pf_report *r, int64_t *move_ns)
 {
 	const struct pf_timeline *a = &r->timelines.side[0].slices;
 	const struct pf_timeline *b = &r->timelines.side[1].slices;
-	const struct pf_table *t = steps_of(r);
+	const struct pf_step_times *s = &r->parts.steps;
 
 	*move_ns = 0;
 	if (a->first_ns < b->last_ns && b->first_ns < a->last_ns)
 		return CLOCK_OWN;
-	for (size_t i = 0; i < pf_table_rows(t); i++) {
+	for (size_t i = 0; i < s->count; i++) {
+		const struct pf_step_time *step = &s->steps[i];
 		int64_t other;
 
-		if (pf_table_int_at(t, i, "trace_id") != a->trace_id ||
-		    !pf_table_at(t, i, "step"))
+		if (step->trace_id != a->trace_id || step->step < 0)
 			continue;
-		other = step_start(r, b->trace_id,
-				   pf_table_int_at(t, i, "step"));
+		other = step_start(s, b->trace_id, step->step);
 		if (other < 0)
 			continue;
-		*move_ns = pf_table_int_at(t, i, "start_ns") - other;
+		*move_ns = step->start_ns - other;
 		return CLOCK_STEP;
 	}
 	*move_ns = a->first_ns - b->first_ns;
@@ -124,20 +112,18 @@ static enum clock set_clock(struct pf_report *r)
 
 static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
 {
-	const struct pf_table *t = steps_of(r);
+	const struct pf_step_times *steps = &r->parts.steps;
 	struct pf_buf label = { 0 };
 
-	for (size_t i = 0; i < pf_table_rows(t); i++) {
-		int64_t at =
-			pf_table_int_at(t, i, "start_ns") - s->slices.first_ns;
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step_time *step = &steps->steps[i];
+		int64_t at = step->start_ns - s->slices.first_ns;
 
-		if (!pf_table_at(t, i, "step") ||
-		    pf_table_int_at(t, i, "trace_id") != s->slices.trace_id)
+		if (step->step < 0 || step->trace_id != s->slices.trace_id)
 			continue;
 		pf_buf_clear(&label);
-		pf_buf_addf(&label, "%" PRId64, pf_table_int_at(t, i, "step"));
-		pf_timeline_add_span(&s->steps, at,
-				     at + pf_table_int_at(t, i, "dur_ns"),
+		pf_buf_addf(&label, "%" PRId64, step->step);
+		pf_timeline_add_span(&s->steps, at, at + step->dur_ns,
 				     label.data);
 	}
 	pf_buf_release(&label);
@@ -146,8 +132,7 @@ static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
 /* The places of verdicts and the longest gaps. */
 static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
 {
-	const struct pf_table *gaps =
-		pf_doc_find_table(&r->parts.doc[PF_PART_GAPS], "gaps");
+	const struct pf_gaps *gaps = &r->parts.gaps;
 
 	for (size_t i = 0; i < r->verdicts.fired; i++) {
 		const struct pf_verdict *v = &r->verdicts.all[i];
@@ -156,16 +141,14 @@ static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
 			pf_timeline_add_span(&s->marks, v->from_ns, v->to_ns,
 					     v->title);
 	}
-	for (size_t i = 0; i < pf_table_rows(gaps) && i < PF_TIMELINE_MARKS / 2;
+	for (size_t i = 0; i < gaps->gap_count && i < PF_TIMELINE_MARKS / 2;
 	     i++) {
-		int64_t at = pf_table_int_at(gaps, i, "start_ns");
-		const char *cause = pf_table_text_at(gaps, i, "cause");
+		const struct pf_gap_item *gap = &gaps->gaps[i];
 
-		if (pf_table_int_at(gaps, i, "trace_id") == s->slices.trace_id)
-			pf_timeline_add_span(
-				&s->marks, at,
-				at + pf_table_int_at(gaps, i, "ns"),
-				cause ? cause : "idle");
+		if (gap->trace_id == s->slices.trace_id)
+			pf_timeline_add_span(&s->marks, gap->start_ns,
+					     gap->start_ns + gap->ns,
+					     gap->cause);
 	}
 }
 

@@ -2,9 +2,10 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
-#include "events/names.h"
+#include "base/num.h"
 #include "report/figure.h"
 #include "report/rules.h"
 #include "report/say.h"
@@ -30,132 +31,115 @@ static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 }
 
 /* "file.py:12 f": the function and the place. */
-static void say_frame(struct pf_verdict *v, const char *frame)
+static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
+		      const char *text)
 {
+	struct pf_buf shown = { 0 };
+	const char *frame = pf_rule_text(p, text, &shown);
 	const char *space = strrchr(frame, ' ');
 	const char *colon =
 		space ? memrchr(frame, ':', (size_t)(space - frame)) : NULL;
 
 	if (!colon || colon + 1 == space ||
 	    colon + 1 + strspn(colon + 1, "0123456789") != space) {
-		pf_say_name(v, frame, strlen(frame)); /* an annotation */
-		return;
+		pf_say_name(v, frame); /* an annotation */
+	} else {
+		shown.data[space - frame] = '\0';
+		pf_say_name(v, space + 1);
+		pf_say(v, " (");
+		pf_say_name(v, frame);
+		pf_say(v, ")");
+		pf_buf_clear(&v->place);
+		pf_buf_adds(&v->place, frame);
 	}
-	pf_say_name(v, space + 1, strlen(space + 1));
-	pf_say(v, " (");
-	pf_say_name(v, frame, (size_t)(space - frame));
-	pf_say(v, ")");
-	pf_buf_clear(&v->place);
-	pf_buf_add(&v->place, frame, (size_t)(space - frame));
+	pf_buf_release(&shown);
 }
 
-/* A row of gaps' culprits. */
-static void say_culprit(struct pf_verdict *v, const struct pf_table *t,
-			size_t row)
+static void say_culprit(const struct pf_parts *p, struct pf_verdict *v,
+			const struct pf_gap_culprit *c)
 {
-	const char *frame = pf_table_text_at(t, row, "frame");
-	const char *name = pf_table_text_at(t, row, "culprit");
-	const char *cause = pf_table_text_at(t, row, "cause");
-
-	if (frame && *frame) {
-		say_frame(v, frame);
-	} else if (name && *name) {
-		pf_say_name(v, name, strlen(name));
+	if (c->frame && *c->frame) {
+		say_frame(p, v, c->frame);
+	} else if (c->name && *c->name) {
 		pf_buf_clear(&v->place);
-		pf_buf_adds(&v->place, name);
+		pf_say_text(p, v, c->name, &v->place);
 	} else {
 		return;
 	}
-	if (cause) {
-		pf_say(v, ", cause: ");
-		pf_say(v, cause);
-	}
+	pf_say(v, ", cause: ");
+	pf_say(v, c->cause);
 }
 
 /* ---- idle time ---- */
 
-struct cause {
-	int64_t ns, count;
-};
-
-static struct cause find_cause(const struct pf_parts *p, enum pf_cause cause)
+static struct pf_gap_cause find_cause(const struct pf_parts *p,
+				      enum pf_cause cause)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "causes");
-	int64_t row = pf_table_find_row(t, "cause", pf_cause_name(cause));
-
-	if (row < 0)
-		return (struct cause){ 0, 0 };
-	return (struct cause){ pf_table_int_at(t, (size_t)row, "ns"),
-			       pf_table_int_at(t, (size_t)row, "count") };
+	for (size_t i = 0; i < p->gaps.cause_count; i++)
+		if (p->gaps.causes[i].cause == cause)
+			return p->gaps.causes[i];
+	return (struct pf_gap_cause){ 0 };
 }
 
 static double of_window(const struct pf_parts *p, int64_t ns)
 {
-	int64_t window = pf_doc_find_int(&p->doc[PF_PART_GAPS], "window_ns");
-
-	return window > 0 ? (double)ns / (double)window : 0;
+	return pf_num_share(ns, p->gaps.all.window_ns);
 }
 
 /* Point at the longest gap with this cause (PF_CAUSE_COUNT: any). */
 static void point_at_gap(const struct pf_parts *p, struct pf_verdict *v,
 			 enum pf_cause cause)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "gaps");
-	int64_t row =
-		cause == PF_CAUSE_COUNT
-			? 0
-			: pf_table_find_row(t, "cause", pf_cause_name(cause));
+	for (size_t i = 0; i < p->gaps.gap_count; i++) {
+		const struct pf_gap_item *gap = &p->gaps.gaps[i];
 
-	if (row < 0 || (size_t)row >= pf_table_rows(t))
+		if (cause != PF_CAUSE_COUNT &&
+		    strcmp(gap->cause, pf_cause_name(cause)) != 0)
+			continue;
+		v->from_ns = gap->start_ns;
+		v->to_ns = gap->start_ns + gap->ns;
+		v->trace_id = gap->trace_id;
 		return;
-	v->from_ns = pf_table_int_at(t, (size_t)row, "start_ns");
-	v->to_ns = v->from_ns + pf_table_int_at(t, (size_t)row, "ns");
-	v->trace_id = pf_table_int_at(t, (size_t)row, "trace_id");
+	}
 }
 
 /* Of several GPUs the one that is idle most. */
 static void say_worst(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "devices");
-	size_t worst = 0, n = pf_table_rows(t);
+	const struct pf_gap_device *worst = p->gaps.devices;
+	size_t n = p->gaps.device_count;
 
 	if (n < 2)
 		return;
-	for (size_t r = 1; r < n; r++)
-		if (pf_table_real_at(t, r, "idle_share") >
-		    pf_table_real_at(t, worst, "idle_share"))
-			worst = r;
+	for (size_t i = 1; i < n; i++)
+		if (p->gaps.devices[i].idle_share > worst->idle_share)
+			worst = &p->gaps.devices[i];
 	pf_say(v, ", sum of ");
 	pf_say_count(v, (int64_t)n, "GPU", "GPUs");
 	pf_say(v, ", most on");
-	if (pf_table_at(t, worst, "rank"))
-		pf_buf_addf(&v->sentence, " rank %" PRId64,
-			    pf_table_int_at(t, worst, "rank"));
+	if (worst->rank >= 0)
+		pf_buf_addf(&v->sentence, " rank %" PRId64, worst->rank);
 	pf_buf_addf(&v->sentence, " GPU %" PRId64 " with ",
-		    pf_table_int_at(t, worst, "device"));
-	pf_say_ratio(v, pf_table_real_at(t, worst, "idle_share"));
+		    worst->device < 0 ? 0 : worst->device);
+	pf_say_ratio(v, worst->idle_share);
 }
 
 static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "lengths");
 	int64_t count = 0, ns = 0;
-	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		if (pf_table_int_at(t, r, "from_ns") < 1000000)
+	for (size_t i = 0; i < p->gaps.length_count; i++) {
+		const struct pf_gap_length *length = &p->gaps.lengths[i];
+
+		if (length->from_ns < 1000000)
 			continue;
-		count += pf_table_int_at(t, r, "count");
-		ns += pf_table_int_at(t, r, "ns");
+		count += length->count;
+		ns += length->ns;
 	}
-	if (!count || idle <= 0)
+	if (!count || p->gaps.all.idle_ns <= 0)
 		return;
 	pf_say(v, "; ");
-	pf_say_ratio(v, (double)ns / (double)idle);
+	pf_say_ratio(v, (double)ns / (double)p->gaps.all.idle_ns);
 	pf_say(v, " of it in ");
 	pf_say_count(v, count, "gap", "gaps");
 	pf_say(v, " of 1 ms or more");
@@ -163,14 +147,12 @@ static void say_long_gaps(const struct pf_parts *p, struct pf_verdict *v)
 
 static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 {
-	int64_t idle = pf_doc_find_int(&p->doc[PF_PART_GAPS], "idle_ns");
+	int64_t idle = p->gaps.all.idle_ns;
 	int64_t ns = find_cause(p, PF_CAUSE_UNRECORDED).ns +
 		     find_cause(p, PF_CAUSE_NO_LAUNCH).ns;
-	const char *largest = pf_table_text_at(
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits"), 0,
-		"cause");
 
-	if (largest && !strcmp(largest, pf_cause_name(PF_CAUSE_UNRECORDED)))
+	if (p->gaps.culprit_count &&
+	    p->gaps.culprits[0].place.cause == PF_CAUSE_UNRECORDED)
 		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
@@ -179,58 +161,56 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " has no recorded cause");
 }
 
+static double largest_share(const struct pf_parts *p)
+{
+	return p->gaps.culprit_count ? p->gaps.culprits[0].idle_share : 0;
+}
+
 static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
-	const struct pf_table *t = pf_doc_find_table(gaps, "culprits");
-	const struct pf_table *causes = pf_doc_find_table(gaps, "causes");
-	const char *cause = pf_table_text_at(causes, 0, "cause");
-	double part = pf_table_real_at(t, 0, "idle_share");
+	const struct pf_gap_culprit *most = p->gaps.culprits;
+	const struct pf_gap_cause *cause = p->gaps.causes;
+	double part = largest_share(p);
 
 	if (part >= SOME) {
 		pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
 		pf_say_ratio(v, part);
 		pf_say(v, " of it is ");
-		if (!pf_table_text_at(t, 0, "culprit") &&
-		    !pf_table_text_at(t, 0, "frame"))
-			pf_say(v, cause ? cause : "of no known cause");
+		if (!most->name && !most->frame)
+			pf_say(v, cause->name);
 		else
-			say_culprit(v, t, 0);
-	} else if (cause) {
+			say_culprit(p, v, most);
+	} else if (p->gaps.cause_count) {
 		pf_say(v, "; no single cause found, most of it (");
-		pf_say_ratio(v, pf_table_real_at(causes, 0, "idle_share"));
+		pf_say_ratio(v, cause->idle_share);
 		pf_say(v, ") is ");
-		pf_say(v, cause);
+		pf_say(v, cause->name);
 	}
 }
 
-static int64_t sum_recoverable(const struct pf_doc *gaps)
+static int64_t sum_recoverable(const struct pf_parts *p)
 {
-	const struct pf_table *t = pf_doc_find_table(gaps, "causes");
 	int64_t sum = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++)
-		sum += pf_table_int_at(t, r, "recoverable_ns");
+	for (size_t i = 0; i < p->gaps.cause_count; i++)
+		sum += p->gaps.causes[i].recoverable_ns;
 	return sum;
 }
 
 static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
-	int64_t idle = pf_doc_find_int(gaps, "idle_ns");
-
 	if (!pf_rule_has_gpu(p, v))
 		return;
-	v->measured = pf_doc_find_real(gaps, "idle_share");
-	v->affected_ns = idle;
-	v->recoverable_ns = sum_recoverable(gaps);
+	v->measured = p->gaps.all.idle_share;
+	v->affected_ns = p->gaps.all.idle_ns;
+	v->recoverable_ns = sum_recoverable(p);
 	pf_say(v, "GPU idle ");
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
 	pf_say(v, " (");
-	pf_say_ns(v, idle);
+	pf_say_ns(v, v->affected_ns);
 	pf_say(v, " of ");
-	pf_say_ns(v, pf_doc_find_int(gaps, "window_ns"));
+	pf_say_ns(v, p->gaps.all.window_ns);
 	say_worst(p, v);
 	pf_say(v, ")");
 	say_long_gaps(p, v);
@@ -248,45 +228,37 @@ const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
 /* Idle time in and after calls that wait, but for copies: they are V7's. */
 static int64_t sync_cost(const struct pf_parts *p)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_SYNCS], "sites");
 	int64_t sum = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *kind = pf_table_text_at(t, r, "kind");
-
-		if (kind && strcmp(kind, pf_cause_name(PF_CAUSE_COPY)) != 0)
-			sum += pf_table_int_at(t, r, "idle_ns");
-	}
+	for (size_t i = 0; i < p->syncs.site_count; i++)
+		if (strcmp(p->syncs.all[i].kind,
+			   pf_cause_name(PF_CAUSE_COPY)) != 0)
+			sum += p->syncs.all[i].idle_ns;
 	return sum;
 }
 
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
-	const struct pf_table *t = pf_doc_find_table(syncs, "sites");
-	int64_t count = pf_doc_find_int(syncs, "count"), n = pf_rule_steps(p);
-	const char *op, *frame;
+	const struct pf_sync_site *most = p->syncs.all;
+	int64_t n = pf_rule_steps(p);
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->recoverable_ns = sync_cost(p);
 	v->measured = of_window(p, v->recoverable_ns);
-	v->affected_ns = pf_doc_find_int(syncs, "blocked_ns");
-	pf_say_count(v, (count + n / 2) / n, "synchronization",
+	v->affected_ns = p->syncs.blocked_ns;
+	pf_say_count(v, (p->syncs.count + n / 2) / n, "synchronization",
 		     "synchronizations");
 	pf_say(v, pf_rule_each(p));
 	pf_say(v, " block the CPU for ");
 	pf_say_ns(v, v->affected_ns / n);
-	op = pf_table_text_at(t, 0, "op");
-	frame = pf_table_text_at(t, 0, "frame");
-	if (op) {
+	if (p->syncs.site_count && most->op) {
 		pf_say(v, "; most costly from ");
-		pf_say_name(v, op, strlen(op));
+		pf_say_text(p, v, most->op, NULL);
 	}
-	if (frame) {
-		pf_say(v, op ? " at " : "; most costly at ");
-		say_frame(v, frame);
+	if (p->syncs.site_count && most->frame) {
+		pf_say(v, most->op ? " at " : "; most costly at ");
+		say_frame(p, v, most->frame);
 	}
 	pf_say(v, "; for them the GPU is idle ");
 	pf_say_ns(v, v->recoverable_ns / n);
@@ -299,41 +271,35 @@ const struct pf_report_rule pf_rule_sync = {
 };
 
 /* The culprit that holds most of a cause. */
-static int64_t find_culprit(const struct pf_table *t, enum pf_cause cause)
+static const struct pf_gap_culprit *find_culprit(const struct pf_parts *p,
+						 enum pf_cause cause)
 {
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "cause");
+	for (size_t i = 0; i < p->gaps.culprit_count; i++) {
+		const struct pf_gap_culprit *c = &p->gaps.culprits[i];
 
-		if (s && !strcmp(s, pf_cause_name(cause)) &&
-		    (pf_table_text_at(t, r, "culprit") ||
-		     pf_table_text_at(t, r, "frame")))
-			return (int64_t)r;
+		if (c->place.cause == cause && (c->name || c->frame))
+			return c;
 	}
-	return -1;
+	return NULL;
 }
 
 static void say_most(const struct pf_parts *p, struct pf_verdict *v,
 		     enum pf_cause cause, int64_t whole_ns)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_GAPS], "culprits");
-	int64_t row = find_culprit(t, cause);
-	double part;
+	const struct pf_gap_culprit *c = find_culprit(p, cause);
+	double part = c ? pf_num_share(c->ns, whole_ns) : 0;
 
-	if (row < 0 || whole_ns <= 0)
-		return;
-	part = (double)pf_table_int_at(t, (size_t)row, "ns") / (double)whole_ns;
 	if (part < SOME)
 		return;
 	pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
 	pf_say_ratio(v, part);
 	pf_say(v, " of it in ");
-	say_culprit(v, t, (size_t)row);
+	say_culprit(p, v, c);
 }
 
 static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
 {
-	struct cause c = find_cause(p, PF_CAUSE_DATA);
+	struct pf_gap_cause c = find_cause(p, PF_CAUSE_DATA);
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -358,11 +324,9 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	static const enum pf_cause causes[] = { PF_CAUSE_LAUNCH,
 						PF_CAUSE_RUNTIME, PF_CAUSE_OP,
 						PF_CAUSE_MICRO };
-	const struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
-	const struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
-	int64_t count = pf_doc_find_int(kernels, "kernel_count"), ns = 0;
-	int64_t orphans = pf_doc_find_int(launches, "orphan_count");
-	int64_t known = pf_doc_find_int(launches, "launch_count"), after;
+	int64_t count = p->kernels.calls, ns = 0, after;
+	int64_t orphans = p->launches.orphan_count;
+	int64_t known = p->launches.all.count;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -385,7 +349,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, pf_rule_each(p));
 	if (count) {
 		pf_say(v, ", ");
-		pf_say_ns(v, pf_doc_find_int(kernels, "kernel_ns") / count);
+		pf_say_ns(v, p->kernels.total_ns / count);
 		pf_say(v, " long on average");
 	}
 	pf_say(v, "; the GPU starves ");
@@ -403,7 +367,7 @@ const struct pf_report_rule pf_rule_launch = {
 
 static void apply_copies(const struct pf_parts *p, struct pf_verdict *v)
 {
-	struct cause c = find_cause(p, PF_CAUSE_COPY);
+	struct pf_gap_cause c = find_cause(p, PF_CAUSE_COPY);
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -428,12 +392,9 @@ const struct pf_report_rule pf_rule_copies = {
 
 static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
-	const struct pf_table *t = pf_doc_find_table(overlap, "collectives");
-	int64_t total = pf_doc_find_int(overlap, "total_ns");
-	int64_t comm = pf_doc_find_int(overlap, "comm_ns"), longest = 0;
-	int64_t exposed = pf_doc_find_int(overlap, "exposed_comm_ns");
-	const char *name = NULL;
+	const struct pf_overlap_figures *all = &p->overlap.all;
+	const struct pf_comm_row *longest = NULL;
+	int64_t comm = all->comm_ns, exposed = all->exposed_comm_ns;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -441,7 +402,7 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 		pf_rule_withhold(v, "there is no communication in this trace");
 		return;
 	}
-	v->measured = total > 0 ? (double)exposed / (double)total : 0;
+	v->measured = pf_num_share(exposed, all->total_ns);
 	v->recoverable_ns = v->affected_ns = exposed;
 	pf_say(v, "Communication takes ");
 	pf_say_ns(v, comm / pf_rule_steps(p));
@@ -452,21 +413,19 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
 	pf_say(v, ")");
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "collective");
-		int64_t ns = pf_table_int_at(t, r, "max_ns");
+	for (size_t i = 0; i < p->overlap.collective_count; i++) {
+		const struct pf_comm_row *row = &p->overlap.collectives[i];
 
-		if (s && ns > longest) {
-			longest = ns;
-			name = s;
-		}
+		if (row->collective &&
+		    row->dur.max > (longest ? longest->dur.max : 0))
+			longest = row;
 	}
-	if (!name)
+	if (!longest)
 		return;
 	pf_say(v, "; longest call ");
-	pf_say_name(v, name, strlen(name));
+	pf_say_text(p, v, longest->collective, NULL);
 	pf_say(v, ", ");
-	pf_say_ns(v, longest);
+	pf_say_ns(v, longest->dur.max);
 }
 
 const struct pf_report_rule pf_rule_comm = { "V5",      "exposed communication",
@@ -492,9 +451,10 @@ static int64_t fullest(const struct pf_table *t)
 }
 
 /* What holds most of the peak of a device. */
-static void say_holder(const struct pf_doc *doc, struct pf_verdict *v,
+static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 		       const char *device)
 {
+	const struct pf_doc *doc = &p->doc[PF_PART_MEMORY];
 	const struct pf_table *t = pf_doc_find_table(doc, "alive");
 	int64_t row = pf_table_find_row(t, "device", device);
 	const char *op, *frame;
@@ -509,11 +469,11 @@ static void say_holder(const struct pf_doc *doc, struct pf_verdict *v,
 	pf_say_ratio(v, pf_table_real_at(t, (size_t)row, "peak_share"));
 	pf_say(v, " of the peak is held by ");
 	if (op)
-		pf_say_name(v, op, strlen(op));
+		pf_say_name(v, op);
 	if (frame) {
 		if (op)
 			pf_say(v, " at ");
-		say_frame(v, frame);
+		say_frame(NULL, v, frame);
 	}
 }
 
@@ -546,7 +506,7 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 	if (device) {
 		pf_say(v, " on ");
 		pf_say(v, device);
-		say_holder(doc, v, device);
+		say_holder(p, v, device);
 	}
 }
 
@@ -556,38 +516,42 @@ const struct pf_report_rule pf_rule_memory = {
 
 #define TRUST_NAMED 3
 
-/* Worse checks first, then those that touch more. */
-static int64_t next_check(const struct pf_table *t, const char *verdict,
-			  double below, double *share)
+static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
 {
-	int64_t best = -1;
+	return c->verdict && !strcmp(c->verdict, verdict);
+}
+
+/* Worse checks first, then those that touch more. */
+static const struct pf_doctor_check *next_check(const struct pf_doctor *d,
+						const char *verdict,
+						double below, double *share)
+{
+	const struct pf_doctor_check *best = NULL;
 
 	*share = -1;
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "verdict");
-		double mine = pf_table_real_at(t, r, "share");
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
+		const struct pf_doctor_check *c = &d->checks[i];
+		double mine = isnan(c->share) ? 0 : c->share;
 
-		if (!s || strcmp(s, verdict) || mine >= below || mine <= *share)
+		if (!is_verdict(c, verdict) || mine >= below || mine <= *share)
 			continue;
 		*share = mine;
-		best = (int64_t)r;
+		best = c;
 	}
 	return best;
 }
 
-static void say_check(struct pf_verdict *v, const struct pf_table *t,
-		      size_t row, int named)
+static void say_check(struct pf_verdict *v, const struct pf_doctor_check *c,
+		      int named)
 {
-	const char *name = pf_table_text_at(t, row, "check");
-
 	pf_say(v, named ? ", " : "");
-	pf_say(v, name ? name : "");
+	pf_say(v, c->name);
 	pf_say(v, " (");
-	pf_figure_count(&v->sentence, pf_table_int_at(t, row, "count"));
-	if (pf_table_at(t, row, "share")) {
+	pf_figure_count(&v->sentence, c->count);
+	if (!isnan(c->share)) {
 		pf_say(v, ", ");
-		pf_say_ratio(v, pf_table_real_at(t, row, "share"));
-		if (pf_table_int_at(t, row, "gpu_ns"))
+		pf_say_ratio(v, c->share);
+		if (c->gpu_ns > 0)
 			pf_say(v, " of GPU time");
 	}
 	pf_say(v, ")");
@@ -596,27 +560,25 @@ static void say_check(struct pf_verdict *v, const struct pf_table *t,
 static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
 {
 	static const char *const verdicts[] = { "bad", "warn" };
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_DOCTOR], "checks");
 	int64_t count = 0, bad = 0;
 	int named = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "verdict");
-
-		bad += s && !strcmp(s, "bad");
-		count += s && (!strcmp(s, "bad") || !strcmp(s, "warn"));
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
+		bad += is_verdict(&p->doctor.checks[i], "bad");
+		count += is_verdict(&p->doctor.checks[i], "warn");
 	}
+	count += bad;
 	/* as on a scale: 1 is a warning, 2 is bad */
 	v->measured = bad ? 2 : count ? 1 : 0;
 	pf_say(v, "Trace quality: ");
 	for (size_t i = 0; i < 2; i++) {
 		double below = 1e300, share;
-		int64_t row;
+		const struct pf_doctor_check *c;
 
 		while (named < TRUST_NAMED &&
-		       (row = next_check(t, verdicts[i], below, &share)) >= 0) {
-			say_check(v, t, (size_t)row, named++);
+		       (c = next_check(&p->doctor, verdicts[i], below,
+				       &share))) {
+			say_check(v, c, named++);
 			below = share;
 		}
 	}
@@ -633,10 +595,8 @@ const struct pf_report_rule pf_rule_trust = {
 
 static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *steps = &p->doc[PF_PART_STEPS];
-	const struct pf_table *t = pf_doc_find_table(steps, "steps");
-	int64_t median = pf_doc_find_int(steps, "p50_ns");
-	int64_t first = pf_table_int_at(t, 0, "dur_ns");
+	int64_t median = p->steps.dur.p50_ns;
+	int64_t first = p->steps.count ? p->steps.steps[0].dur_ns : 0;
 
 	if (!p->steps_text.len || pf_rule_steps(p) < 3) {
 		pf_rule_withhold(v, "needs three profiler steps");
@@ -669,18 +629,17 @@ void pf_rules_fold(const struct pf_parts *p, struct pf_verdicts *out)
 		{ PF_CAUSE_OP, "V4" },     { PF_CAUSE_MICRO, "V4" },
 		{ PF_CAUSE_COPY, "V7" },
 	};
-	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
-	const struct pf_table *t = pf_doc_find_table(gaps, "culprits");
-	const char *cause = pf_table_text_at(t, 0, "cause");
+	enum pf_cause cause;
 
-	if (!out->count || out->all[0].state != PF_RULE_FIRED)
+	if (!out->count || out->all[0].state != PF_RULE_FIRED ||
+	    !p->gaps.cause_count)
 		return;
-	if (pf_table_real_at(t, 0, "idle_share") < SOME)
-		cause = pf_table_text_at(pf_doc_find_table(gaps, "causes"), 0,
-					 "cause");
-	for (size_t i = 0; cause && i < sizeof(owners) / sizeof(*owners); i++)
+	cause = largest_share(p) < SOME
+			? p->gaps.causes[0].cause
+			: (enum pf_cause)p->gaps.culprits[0].place.cause;
+	for (size_t i = 0; i < sizeof(owners) / sizeof(*owners); i++)
 		for (size_t k = 0; k < out->count; k++)
-			if (!strcmp(pf_cause_name(owners[i].cause), cause) &&
+			if (owners[i].cause == cause &&
 			    !strcmp(owners[i].id, out->all[k].id) &&
 			    out->all[k].state == PF_RULE_FIRED)
 				out->all[k].is_folded = true;

@@ -31,27 +31,26 @@ static int64_t find_architecture(const struct pf_parts *p)
 	return lowest;
 }
 
-/* The kernel that holds most of the time in single precision. */
-static void say_fp32_kernel(const struct pf_table *t, struct pf_verdict *v)
+static bool is_one_of(const char *s, const char *a, const char *b)
 {
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *class = pf_table_text_at(t, r, "class");
-		const char *precision = pf_table_text_at(t, r, "precision");
-		const char *fixed = pf_table_text_at(t, r, "op_eligible");
-		const char *name = pf_table_text_at(t, r, "short_name");
-		const char *op = pf_table_text_at(t, r, "op");
+	return s && (!strcmp(s, a) || !strcmp(s, b));
+}
 
-		if (!class || (strcmp(class, "gemm") && strcmp(class, "conv")))
-			continue;
-		if (!precision || strcmp(precision, "fp32") || !name ||
-		    (fixed && !strcmp(fixed, "no")))
+/* The kernel that holds most of the time in single precision. */
+static void say_fp32_kernel(const struct pf_parts *p, struct pf_verdict *v)
+{
+	for (int64_t i = 0; i < p->callers.row_count; i++) {
+		const struct pf_kernel_row *k = &p->callers.rows[i];
+
+		if (!is_one_of(k->class_word, "gemm", "conv") ||
+		    !is_one_of(k->precision, "fp32", "fp32") ||
+		    !k->short_name || is_one_of(k->op_eligible, "no", "no"))
 			continue;
 		pf_say(v, ", most of all in ");
-		pf_say_name(v, name, strlen(name));
-		if (op && strcmp(op, "(none)") != 0) {
+		pf_say_text(p, v, k->short_name, NULL);
+		if (k->second && strcmp(k->second, "(none)") != 0) {
 			pf_say(v, " from ");
-			pf_say_name(v, op, strlen(op));
-			pf_buf_adds(&v->place, op);
+			pf_say_text(p, v, k->second, &v->place);
 		}
 		return;
 	}
@@ -86,10 +85,9 @@ static bool is_precision_known(const struct pf_parts *p, struct pf_verdict *v,
 
 static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *doc = &p->doc[PF_PART_CALLERS];
-	int64_t all = pf_doc_find_int(doc, "product_ns");
-	int64_t fp32 = pf_doc_find_int(doc, "product_fp32_ns");
-	int64_t unknown = pf_doc_find_int(doc, "product_unknown_ns");
+	int64_t all = p->callers.product_ns;
+	int64_t fp32 = p->callers.product_fp32_ns;
+	int64_t unknown = p->callers.product_unknown_ns;
 
 	if (!pf_rule_has_gpu(p, v) || !is_precision_known(p, v, all, unknown))
 		return;
@@ -101,7 +99,7 @@ static void apply_precision(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " of ");
 	pf_say_ns(v, all);
 	pf_say(v, ") runs in fp32 kernels");
-	say_fp32_kernel(pf_doc_find_table(doc, "kernels"), v);
+	say_fp32_kernel(p, v);
 	if (unknown > 0) {
 		pf_say(v, "; the precision of ");
 		pf_say_ratio(v, (double)unknown / (double)all);

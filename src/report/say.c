@@ -5,7 +5,6 @@
 
 #include "report/figure.h"
 #include "report/say.h"
-#include "table/find.h"
 
 void pf_say(struct pf_verdict *v, const char *words)
 {
@@ -30,9 +29,9 @@ void pf_say_count(struct pf_verdict *v, int64_t n, const char *one,
 	pf_say(v, n == 1 ? one : many);
 }
 
-/* A text of the trace, at most 160 bytes of it. */
-void pf_say_name(struct pf_verdict *v, const char *name, size_t len)
+void pf_say_name(struct pf_verdict *v, const char *name)
 {
+	size_t len = strlen(name);
 	size_t cut = len > 160 ? 157 : len;
 
 	while (cut < len && cut > 0 &&
@@ -41,13 +40,34 @@ void pf_say_name(struct pf_verdict *v, const char *name, size_t len)
 	pf_buf_addc(&v->sentence, PF_SAY_NAME);
 	for (size_t i = 0; i < cut; i++)
 		pf_buf_addc(&v->sentence,
-			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END ||
-					    !name[i]
+			    name[i] == PF_SAY_NAME || name[i] == PF_SAY_END
 				    ? ' '
 				    : name[i]);
 	if (cut < len)
 		pf_buf_adds(&v->sentence, "...");
 	pf_buf_addc(&v->sentence, PF_SAY_END);
+}
+
+const char *pf_rule_text(const struct pf_parts *p, const char *text,
+			 struct pf_buf *out)
+{
+	pf_buf_adds(out, "");
+	if (p && p->redact)
+		pf_redact_text(p->redact, text, strlen(text), out);
+	else
+		pf_buf_adds(out, text);
+	return out->data;
+}
+
+void pf_say_text(const struct pf_parts *p, struct pf_verdict *v,
+		 const char *text, struct pf_buf *place)
+{
+	struct pf_buf shown = { 0 };
+
+	pf_say_name(v, pf_rule_text(p, text, &shown));
+	if (place)
+		pf_buf_adds(place, shown.data);
+	pf_buf_release(&shown);
 }
 
 void pf_rule_withhold(struct pf_verdict *v, const char *why)
@@ -59,7 +79,7 @@ void pf_rule_withhold(struct pf_verdict *v, const char *why)
 
 bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v)
 {
-	if (pf_doc_find_int(&p->doc[PF_PART_OVERLAP], "event_count"))
+	if (p->overlap.all.event_count)
 		return true;
 	pf_rule_withhold(v, "there is no GPU activity in this trace");
 	return false;
@@ -67,7 +87,7 @@ bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v)
 
 int64_t pf_rule_steps(const struct pf_parts *p)
 {
-	int64_t n = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
+	int64_t n = p->steps.full_count;
 
 	return p->steps_text.len && n > 0 ? n : 1;
 }

@@ -16,8 +16,16 @@ void pf_say_ns(struct pf_verdict *v, int64_t ns);
 void pf_say_count(struct pf_verdict *v, int64_t n, const char *one,
 		  const char *many);
 
-/* Append a text of the trace, at most 160 bytes of it, between its marks. */
-void pf_say_name(struct pf_verdict *v, const char *name, size_t len);
+/* Append a text that may be shown, at most 160 bytes, between its marks. */
+void pf_say_name(struct pf_verdict *v, const char *name);
+
+/* A text of the trace as it may be shown, in "out"; p NULL: it may be. */
+const char *pf_rule_text(const struct pf_parts *p, const char *text,
+			 struct pf_buf *out);
+
+/* Append such a text as a name, and also to "place", or NULL. */
+void pf_say_text(const struct pf_parts *p, struct pf_verdict *v,
+		 const char *text, struct pf_buf *place);
 
 /* The rule cannot be applied: the reason instead of a sentence. */
 void pf_rule_withhold(struct pf_verdict *v, const char *why);

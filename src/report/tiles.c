@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "report/figure.h"
@@ -51,9 +52,8 @@ static void add_range(struct pf_buf *out, int64_t least, int64_t most)
 
 static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 {
-	const struct pf_doc *doc = &p->doc[PF_PART_STEPS];
-	const struct pf_table *steps = pf_doc_find_table(doc, "steps");
-	int64_t n = pf_doc_find_int(doc, "step_count"), least = INT64_MAX;
+	const struct pf_step_times *s = &p->steps;
+	int64_t n = s->full_count, least = INT64_MAX;
 	bool is_trace = !p->steps_text.len;
 	struct pf_tile *t;
 
@@ -64,54 +64,49 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 		: n > 1  ? "Step, median"
 			 : "Step",
 		PF_NS, "breakdown");
-	set_int(t, pf_doc_find_int(doc, "p50_ns"));
-	for (size_t r = 0; r < pf_table_rows(steps); r++)
-		if (pf_table_int_at(steps, r, "dur_ns") < least)
-			least = pf_table_int_at(steps, r, "dur_ns");
+	set_int(t, s->dur.p50_ns);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].dur_ns < least)
+			least = s->steps[i].dur_ns;
 	if (n == 1) {
 		pf_buf_adds(&t->detail,
 			    is_trace ? "without profiler steps" : "one step");
 		return;
 	}
-	add_range(&t->detail, least, pf_doc_find_int(doc, "max_ns"));
+	add_range(&t->detail, least, s->dur.max_ns);
 	pf_buf_adds(&t->detail, ", n = ");
 	pf_figure_count(&t->detail, n);
 }
 
 static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 {
-	const struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
-	const struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
-	int64_t window = pf_doc_find_int(gaps, "window_ns");
+	const struct pf_gap_device *gaps = &p->gaps.all;
+	const struct pf_overlap_figures *f = &p->overlap.all;
 	struct pf_tile *t;
 
-	if (window <= 0)
+	if (gaps->window_ns <= 0)
 		return;
 	t = add(out, "busy_share", "GPU busy", PF_RATIO, "breakdown");
-	set_real(t, (double)pf_doc_find_int(gaps, "busy_ns") / (double)window);
-	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "busy_ns"));
+	set_real(t, (double)gaps->busy_ns / (double)gaps->window_ns);
+	pf_figure_ns(&t->detail, gaps->busy_ns);
 	pf_buf_adds(&t->detail, " of ");
-	pf_figure_ns(&t->detail, window);
+	pf_figure_ns(&t->detail, gaps->window_ns);
 	t = add(out, "idle_share", "GPU idle", PF_RATIO, "idle");
-	set_real(t, pf_doc_find_real(gaps, "idle_share"));
-	pf_figure_ns(&t->detail, pf_doc_find_int(gaps, "idle_ns"));
-	if (!pf_doc_find_int(overlap, "comm_ns") ||
-	    pf_doc_find_int(overlap, "total_ns") <= 0)
+	set_real(t, gaps->idle_share);
+	pf_figure_ns(&t->detail, gaps->idle_ns);
+	if (!f->comm_ns || f->total_ns <= 0)
 		return;
 	t = add(out, "exposed_comm_share", "Exposed comm.", PF_RATIO, "comm");
-	set_real(t, (double)pf_doc_find_int(overlap, "exposed_comm_ns") /
-			    (double)pf_doc_find_int(overlap, "total_ns"));
-	pf_figure_ns(&t->detail, pf_doc_find_int(overlap, "exposed_comm_ns"));
+	set_real(t, (double)f->exposed_comm_ns / (double)f->total_ns);
+	pf_figure_ns(&t->detail, f->exposed_comm_ns);
 	pf_buf_adds(&t->detail, " of ");
-	pf_figure_ns(&t->detail, pf_doc_find_int(overlap, "comm_ns"));
+	pf_figure_ns(&t->detail, f->comm_ns);
 }
 
 static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 {
-	const struct pf_doc *syncs = &p->doc[PF_PART_SYNCS];
-	const struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
-	int64_t steps = pf_doc_find_int(&p->doc[PF_PART_STEPS], "step_count");
-	int64_t n = pf_doc_find_int(kernels, "kernel_count");
+	const struct pf_kernels *k = &p->kernels;
+	int64_t steps = p->steps.full_count, n = k->calls;
 	bool is_trace = !p->steps_text.len || steps <= 0;
 	struct pf_tile *t;
 
@@ -121,19 +116,18 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 		steps = 1;
 	t = add(out, "syncs_per_step", is_trace ? "Syncs" : "Syncs per step",
 		PF_REAL, "syncs");
-	set_real(t, (double)pf_doc_find_int(syncs, "count") / (double)steps);
+	set_real(t, (double)p->syncs.count / (double)steps);
 	pf_buf_adds(&t->detail, "CPU blocked ");
-	pf_figure_ns(&t->detail, pf_doc_find_int(syncs, "blocked_ns") / steps);
+	pf_figure_ns(&t->detail, p->syncs.blocked_ns / steps);
 	t = add(out, "kernels_per_step",
 		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
 	set_real(t, (double)n / (double)steps);
-	pf_figure_ns(&t->detail, pf_doc_find_int(kernels, "kernel_ns") / n);
+	pf_figure_ns(&t->detail, k->total_ns / n);
 	pf_buf_adds(&t->detail, " on average");
-	if (!pf_doc_find_int(kernels, "tensor_core_ns") ||
-	    pf_doc_is_null(kernels, "tensor_core_share"))
+	if (!k->tensor_core_ns || isnan(k->tensor_core_share))
 		return; /* too little is known */
 	t = add(out, "tensor_core_share", "Tensor cores", PF_RATIO, "kernels");
-	set_real(t, pf_doc_find_real(kernels, "tensor_core_share"));
+	set_real(t, k->tensor_core_share);
 	pf_buf_adds(&t->detail, "of kernel time");
 }
 

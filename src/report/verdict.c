@@ -12,7 +12,6 @@
 
 #include "report/figure.h"
 #include "report/rules.h"
-#include "table/find.h"
 
 const char *pf_severity_word(enum pf_severity s)
 {
@@ -65,7 +64,7 @@ static void set_state(struct pf_verdict *v)
 static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 {
 	struct pf_verdict *v = &out->all[out->count++];
-	double busy = 1 - pf_doc_find_real(&p->doc[PF_PART_GAPS], "idle_share");
+	double busy = 1 - p->gaps.all.idle_share;
 
 	*v = (struct pf_verdict){ .id = "V0",
 				  .title = "nothing found",
@@ -75,7 +74,7 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 				  .affected_ns = -1,
 				  .from_ns = -1 };
 	pf_buf_adds(&v->sentence, "Nothing is above its threshold");
-	if (pf_doc_find_int(&p->doc[PF_PART_GAPS], "window_ns")) {
+	if (p->gaps.all.window_ns) {
 		pf_buf_adds(&v->sentence, "; the GPU is busy ");
 		pf_figure_ratio(&v->sentence, busy);
 		pf_buf_adds(&v->sentence, " of the time");

@@ -23,7 +23,7 @@ static void overlap(struct scene *s, const char *json)
 	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	pf_overlap(&s->db, &args, &s->doc, &err);
+	pf_overlap(&s->db, &args, NULL, &s->doc, &err);
 	support_no_error(&err);
 }
 

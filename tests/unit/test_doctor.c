@@ -16,7 +16,7 @@ static bool look(struct scene *s, int fail_on)
 	bool is_failed = false;
 
 	scene_clear(s);
-	pf_doctor(&s->db, &args, &s->doc, &is_failed, &err);
+	pf_doctor(&s->db, &args, NULL, &s->doc, &is_failed, &err);
 	support_no_error(&err);
 	return is_failed;
 }

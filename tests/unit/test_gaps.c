@@ -19,7 +19,7 @@ static void gaps(struct scene *s, const char *json,
 	struct pf_err err = { 0 };
 
 	scene_open(s, json);
-	pf_gaps(&s->db, args, &s->doc, &err);
+	pf_gaps(&s->db, args, NULL, &s->doc, &err);
 	support_no_error(&err);
 }
 
@@ -200,7 +200,7 @@ static void test_other_accelerators(void **state)
 	check_cause(&s, "no launch record", 150000, 2, "dma_request");
 	check_sum(&s);
 	scene_clear(&s);
-	pf_overlap(&s.db, &args, &s.doc, &err);
+	pf_overlap(&s.db, &args, NULL, &s.doc, &err);
 	support_no_error(&err);
 	scene_int(&s, NULL, 0, "computation_ns", 200000);
 	scene_int(&s, NULL, 0, "exposed_copy_ns", 50000);

@@ -208,7 +208,7 @@ static void test_breakdown(void **state)
 	(void)state;
 	named_open(&n, MARKED(NOTE("it", 0, 50, 9) NOTE("mine", 10, 5, 9)));
 	args.window.steps = "^it$";
-	pf_steps_answer(&n.scene.db, &args, &doc, &err);
+	pf_steps_answer(&n.scene.db, &args, NULL, &doc, &err);
 	support_no_error(&err);
 	t = doc.tables[0];
 	for (size_t i = 0; i < pf_table_row_count(t); i++)

@@ -13,7 +13,7 @@ static void steps(struct scene *s)
 							   PF_WINDOW_DEFAULTS };
 	struct pf_err err = { 0 };
 
-	pf_steps_answer(&s->db, &args, &s->doc, &err);
+	pf_steps_answer(&s->db, &args, NULL, &s->doc, &err);
 	support_no_error(&err);
 }
 
@@ -291,7 +291,7 @@ static void test_launches(void **state)
 
 	(void)state;
 	scene_open(&s, TRACE(LAUNCHES));
-	pf_launches(&s.db, &args, &s.doc, &err);
+	pf_launches(&s.db, &args, NULL, &s.doc, &err);
 	support_no_error(&err);
 	scene_int(&s, NULL, 0, "launch_count", 2);
 	scene_int(&s, NULL, 0, "cpu_ns", 70000);
@@ -346,7 +346,7 @@ static void test_short_kernels(void **state)
 						      3) WORK("gpu_memset",
 							      "Memset (Device)",
 							      140, 1, 1, 3)));
-	pf_launches(&s.db, &args, &s.doc, &err);
+	pf_launches(&s.db, &args, NULL, &s.doc, &err);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "short_kernels"), 2);
 	scene_text(&s, "short_kernels", 0, "op", "aten::outer");

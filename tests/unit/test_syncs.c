@@ -46,7 +46,7 @@ static void test_site(void **state)
 
 	(void)state;
 	scene_open(&s, plain);
-	pf_syncs(&s.db, &all, &s.doc, &is_failed, &err);
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
 	support_no_error(&err);
 	assert_false(is_failed);
 	assert_int_equal(scene_row_count(&s, "sites"), 1);
@@ -80,7 +80,7 @@ static void test_records(void **state)
 
 	(void)state;
 	scene_open(&s, recorded);
-	pf_syncs(&s.db, &all, &s.doc, &is_failed, &err);
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
 	support_no_error(&err);
 	assert_int_equal(scene_row_count(&s, "waits"), 2);
 	scene_text(&s, "waits", 0, "name", "Event Sync");
@@ -96,7 +96,7 @@ static bool fails(struct scene *s, const struct pf_syncs_args *args)
 	struct pf_err err = { 0 };
 	bool is_failed = false;
 
-	pf_syncs(&s->db, args, &doc, &is_failed, &err);
+	pf_syncs(&s->db, args, NULL, &doc, &is_failed, &err);
 	support_no_error(&err);
 	pf_doc_release(&doc);
 	return is_failed;
@@ -137,7 +137,8 @@ static void test_baseline(void **state)
 	scene_open(&same, moved);
 	scene_open(&new, more);
 	args.fail_on = 0;
-	assert_int_equal(pf_syncs(&same.db, &args, &doc, &is_failed, &err), -1);
+	assert_int_equal(
+		pf_syncs(&same.db, &args, NULL, &doc, &is_failed, &err), -1);
 	support_error(&err, PF_EUSAGE, "--baseline");
 	pf_doc_release(&doc);
 	args.baseline = base.path;

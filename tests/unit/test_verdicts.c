@@ -4,9 +4,10 @@
 
 #include <string.h>
 
+#include "base/num.h"
 #include "report/report.h"
 
-/* Documents with figures of our choice. */
+/* Figures of our choice. */
 struct world {
 	int64_t window_ns, idle_ns, sync_ns, data_ns, launch_ns, copy_ns;
 	int64_t comm_ns, exposed_ns, orphans, events;
@@ -22,47 +23,39 @@ static const struct world quiet = { .window_ns = 1000000,
 				    .compute = "8.0",
 				    .step_ns = { 100, 100, 100, 100 } };
 
-static void add_causes(struct pf_doc *doc, const struct world *w)
+static void add_causes(struct pf_gaps *gaps, const struct world *w)
 {
-	static const struct pf_col cols[] = {
-		{ "cause", "", PF_TEXT },       { "ns", "", PF_NS },
-		{ "count", "", PF_COUNT },      { "recoverable_ns", "", PF_NS },
-		{ "idle_share", "", PF_RATIO },
-	};
 	const struct {
-		const char *name;
+		enum pf_cause cause;
 		int64_t ns;
-	} causes[] = { { "data loading", w->data_ns },
-		       { "sync", w->sync_ns },
-		       { "launch latency", w->launch_ns },
-		       { "blocking copy", w->copy_ns } };
-	struct pf_table *t = pf_doc_table(doc, "causes", NULL, cols, 5);
+	} causes[] = { { PF_CAUSE_DATA, w->data_ns },
+		       { PF_CAUSE_SYNC, w->sync_ns },
+		       { PF_CAUSE_LAUNCH, w->launch_ns },
+		       { PF_CAUSE_COPY, w->copy_ns } };
 
-	for (size_t i = 0; i < 4; i++) {
-		pf_table_string(t, causes[i].name);
-		pf_table_int(t, causes[i].ns);
-		pf_table_int(t, 1);
-		pf_table_int(t, causes[i].ns);
-		pf_table_real(t, w->idle_ns ? (double)causes[i].ns /
-						      (double)w->idle_ns
-					    : 0);
-	}
+	for (size_t i = 0; i < 4; i++)
+		gaps->causes[gaps->cause_count++] = (struct pf_gap_cause){
+			.cause = causes[i].cause,
+			.name = pf_cause_name(causes[i].cause),
+			.ns = causes[i].ns,
+			.count = 1,
+			.recoverable_ns = causes[i].ns,
+			.idle_share = pf_num_share(causes[i].ns, w->idle_ns)
+		};
 }
 
-static void add_syncs(struct pf_doc *doc, const struct world *w)
+static void add_syncs(struct pf_syncs *syncs, const struct world *w)
 {
-	static const struct pf_col cols[] = { { "kind", "", PF_TEXT },
-					      { "idle_ns", "", PF_NS },
-					      { "frame", "", PF_ABSENT },
-					      { "op", "", PF_ABSENT } };
-	struct pf_table *t = pf_doc_table(doc, "sites", NULL, cols, 4);
+	static struct pf_sync_site sites[2];
 
-	pf_doc_int(doc, "count", "", PF_COUNT, 4);
-	pf_doc_int(doc, "blocked_ns", "", PF_NS, 4000);
-	pf_table_string(t, "sync");
-	pf_table_int(t, w->sync_ns);
-	pf_table_string(t, "blocking copy");
-	pf_table_int(t, 12345678);
+	sites[0].kind = pf_cause_name(PF_CAUSE_SYNC);
+	sites[0].idle_ns = w->sync_ns;
+	sites[1].kind = pf_cause_name(PF_CAUSE_COPY);
+	sites[1].idle_ns = 12345678;
+	syncs->count = 4;
+	syncs->blocked_ns = 4000;
+	syncs->all = sites;
+	syncs->site_count = 2;
 }
 
 static void add_memory(struct pf_doc *doc, const struct world *w)
@@ -86,34 +79,28 @@ static void add_memory(struct pf_doc *doc, const struct world *w)
 	pf_table_int(t, 2000);
 }
 
-static void add_steps(struct pf_doc *doc, const struct world *w)
+static void add_steps(struct pf_step_times *steps, const struct world *w)
 {
-	static const struct pf_col cols[] = { { "step", "", PF_INT },
-					      { "dur_ns", "", PF_NS },
-					      { "trace_id", "", PF_ABSENT } };
-	struct pf_table *t = pf_doc_table(doc, "steps", NULL, cols, 3);
+	static struct pf_step_time items[4];
 
-	pf_doc_int(doc, "step_count", "", PF_COUNT, 4);
-	pf_doc_int(doc, "p50_ns", "", PF_NS, 100);
-	for (size_t i = 0; i < 4; i++) {
-		pf_table_int(t, (int64_t)i);
-		pf_table_int(t, w->step_ns[i]);
-	}
+	for (int i = 0; i < 4; i++)
+		items[i] = (struct pf_step_time){ .step = i,
+						  .dur_ns = w->step_ns[i] };
+	steps->steps = items;
+	steps->count = 4;
+	steps->full_count = 4;
+	steps->dur.p50_ns = 100;
 }
 
-static void add_checks(struct pf_doc *doc, const struct world *w)
+static void add_checks(struct pf_doctor *doctor, const struct world *w)
 {
-	static const struct pf_col cols[] = { { "check", "", PF_TEXT },
-					      { "count", "", PF_COUNT },
-					      { "share", "", PF_RATIO },
-					      { "verdict", "", PF_TEXT },
-					      { "gpu_ns", "", PF_ABSENT } };
-	struct pf_table *t = pf_doc_table(doc, "checks", NULL, cols, 5);
-
-	pf_table_string(t, "head orphans");
-	pf_table_int(t, 3);
-	pf_table_real(t, 0.25);
-	pf_table_string(t, w->trust ? w->trust : "ok");
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
+		doctor->checks[i].verdict = "ok";
+	doctor->checks[0] =
+		(struct pf_doctor_check){ .name = "head orphans",
+					  .verdict = w->trust ? w->trust : "ok",
+					  .count = 3,
+					  .share = 0.25 };
 }
 
 static void add_devices(struct pf_doc *doc, const struct world *w)
@@ -125,59 +112,58 @@ static void add_devices(struct pf_doc *doc, const struct world *w)
 	pf_table_string(t, w->compute);
 }
 
-static void add_products(struct pf_doc *doc, const struct world *w)
+static void add_products(struct pf_kernels *callers, const struct world *w)
 {
-	static const struct pf_col cols[] = {
-		{ "short_name", "", PF_TEXT },  { "op", "", PF_TEXT },
-		{ "class", "", PF_TEXT },       { "precision", "", PF_TEXT },
-		{ "op_eligible", "", PF_TEXT },
+#define ROW(name, operator, word, words, eligible)                             \
+	{                                                                      \
+		.short_name = name, .second = operator, .class_word = word,    \
+		.precision = words, .op_eligible = eligible                    \
+	}
+	static struct pf_kernel_row rows[] = {
+		ROW("attend", "aten::mm", "attention", "fp32", "yes"),
+		ROW("tf32gemm", "aten::mm", "gemm", "tf32", "yes"),
+		ROW("solver", "aten::linalg_inv", "gemm", "fp32", "no"),
+		ROW("scudnn", "aten::cudnn_convolution", "conv", "fp32", "yes"),
+		ROW("sgemm", "(none)", "gemm", "fp32", NULL),
 	};
-	static const char *const rows[][5] = {
-		{ "attend", "aten::mm", "attention", "fp32", "yes" },
-		{ "tf32gemm", "aten::mm", "gemm", "tf32", "yes" },
-		{ "solver", "aten::linalg_inv", "gemm", "fp32", "no" },
-		{ "scudnn", "aten::cudnn_convolution", "conv", "fp32", "yes" },
-		{ "sgemm", "(none)", "gemm", "fp32", NULL },
-	};
-	struct pf_table *t = pf_doc_table(doc, "kernels", NULL, cols, 5);
+#undef ROW
 
-	pf_doc_int(doc, "product_ns", "", PF_NS, w->product_ns);
-	pf_doc_int(doc, "product_fp32_ns", "", PF_NS, w->fp32_ns);
-	pf_doc_int(doc, "product_unknown_ns", "", PF_NS, w->unknown_ns);
-	for (size_t r = 0; r < 5; r++)
-		for (size_t c = 0; c < 5; c++)
-			pf_table_string(t, rows[r][c]);
+	callers->product_ns = w->product_ns;
+	callers->product_fp32_ns = w->fp32_ns;
+	callers->product_unknown_ns = w->unknown_ns;
+	callers->rows = rows;
+	callers->row_count = 5;
 }
 
+/* What is found is of arrays that nothing frees. */
 static void make(const struct world *w, struct pf_parts *p)
 {
-	struct pf_doc *gaps = &p->doc[PF_PART_GAPS];
-	struct pf_doc *overlap = &p->doc[PF_PART_OVERLAP];
-	struct pf_doc *launches = &p->doc[PF_PART_LAUNCHES];
-	struct pf_doc *kernels = &p->doc[PF_PART_KERNELS];
-
 	memset(p, 0, sizeof(*p));
 	p->db_name = "t.db";
 	pf_buf_adds(&p->steps_text, "0..3");
-	pf_doc_int(gaps, "window_ns", "", PF_NS, w->window_ns);
-	pf_doc_int(gaps, "idle_ns", "", PF_NS, w->idle_ns);
-	pf_doc_real(gaps, "idle_share", "", PF_RATIO,
-		    (double)w->idle_ns / (double)w->window_ns);
-	add_causes(gaps, w);
-	add_syncs(&p->doc[PF_PART_SYNCS], w);
-	pf_doc_int(overlap, "event_count", "", PF_COUNT, w->events);
-	pf_doc_int(overlap, "total_ns", "", PF_NS, w->window_ns);
-	pf_doc_int(overlap, "comm_ns", "", PF_NS, w->comm_ns);
-	pf_doc_int(overlap, "exposed_comm_ns", "", PF_NS, w->exposed_ns);
-	pf_doc_int(kernels, "kernel_count", "", PF_COUNT, 0);
-	pf_doc_int(kernels, "kernel_ns", "", PF_NS, 0);
-	pf_doc_int(launches, "launch_count", "", PF_COUNT, 100);
-	pf_doc_int(launches, "orphan_count", "", PF_COUNT, w->orphans);
+	p->gaps.all.window_ns = w->window_ns;
+	p->gaps.all.idle_ns = w->idle_ns;
+	p->gaps.all.idle_share = pf_num_share(w->idle_ns, w->window_ns);
+	add_causes(&p->gaps, w);
+	add_syncs(&p->syncs, w);
+	p->overlap.all.event_count = w->events;
+	p->overlap.all.total_ns = w->window_ns;
+	p->overlap.all.comm_ns = w->comm_ns;
+	p->overlap.all.exposed_comm_ns = w->exposed_ns;
+	p->launches.all.count = 100;
+	p->launches.orphan_count = w->orphans;
 	add_memory(&p->doc[PF_PART_MEMORY], w);
-	add_steps(&p->doc[PF_PART_STEPS], w);
-	add_checks(&p->doc[PF_PART_DOCTOR], w);
+	add_steps(&p->steps, w);
+	add_checks(&p->doctor, w);
 	add_devices(&p->doc[PF_PART_INFO], w);
-	add_products(&p->doc[PF_PART_CALLERS], w);
+	add_products(&p->callers, w);
+}
+
+static void drop(struct pf_parts *p)
+{
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		pf_doc_release(&p->doc[i]);
+	pf_buf_release(&p->steps_text);
 }
 
 static const struct pf_verdict *find(const struct pf_verdicts *v,
@@ -211,7 +197,7 @@ static char state_of(const struct world *w, const char *id)
 	found = find(&v, id);
 	c = letter(found);
 	pf_verdicts_release(&v);
-	pf_parts_release(&p);
+	drop(&p);
 	return c;
 }
 
@@ -301,46 +287,45 @@ static void has_sentence(const struct world *w, const char *id,
 	assert_string_equal(text.data, want);
 	pf_buf_release(&text);
 	pf_verdicts_release(&v);
-	pf_parts_release(&p);
+	drop(&p);
 }
 
 /* Overlap with what it says of two ranks. */
-static char straggler(int64_t traces, const char *why, double share)
+static char straggler(int64_t traces, char *why, double share)
 {
 	struct pf_parts p;
 	struct pf_verdicts v;
-	struct pf_doc *doc = &p.doc[PF_PART_OVERLAP];
 	char c;
 
 	make(&quiet, &p);
 	p.traces.count = (size_t)traces;
-	if (why)
-		pf_doc_string(doc, "arrival_withheld", "", why);
-	pf_doc_int(doc, "straggler_ns", "", PF_NS, 7);
-	pf_doc_int(doc, "straggler_gain_ns", "", PF_NS, 9);
-	pf_doc_int(doc, "arrival_window_ns", "", PF_NS, 8);
-	pf_doc_real(doc, "straggler_share", "", PF_RATIO, share);
-	pf_doc_int(doc, "straggler_rank", "", PF_INT, 1);
-	pf_doc_int(doc, "straggler_trace_id", "", PF_INT, 2);
-	pf_doc_int(doc, "longest_wait_trace_id", "", PF_INT, 1);
-	pf_doc_int(doc, "longest_wait_start_ns", "", PF_NS, 5);
-	pf_doc_int(doc, "longest_wait_ns", "", PF_NS, 6);
+	p.overlap.arrivals = (struct pf_arrivals){ .withheld = why,
+						   .window_ns = 8,
+						   .straggler_rank = 1,
+						   .straggler_trace_id = 2,
+						   .straggler_ns = 7,
+						   .straggler_gain_ns = 9,
+						   .straggler_share = share,
+						   .longest_wait_ns = 6,
+						   .longest_wait_trace_id = 1,
+						   .longest_wait_start_ns = 5 };
 	pf_verdicts_find(&p, &v);
 	c = letter(find(&v, "V6"));
 	assert_int_equal(find(&v, "V6")->recoverable_ns, c == 'w' ? -1 : 8);
 	if (why)
 		assert_string_equal(find(&v, "V6")->sentence.data, why);
 	pf_verdicts_release(&v);
-	p.traces.count = 0;
-	pf_parts_release(&p);
+	drop(&p);
 	return c;
 }
 
 static void stragglers(void **state)
 {
+	char reason[] = "a reason";
+
 	(void)state;
 	assert_int_equal(straggler(1, NULL, 0.9), 'w');
-	assert_int_equal(straggler(2, "a reason", 0.9), 'w');
+	assert_int_equal(straggler(2, reason, 0.9), 'w');
 	assert_int_equal(straggler(2, NULL, 0.05), '-');
 	assert_int_equal(straggler(2, NULL, 0.0501), 'f');
 	assert_int_equal(straggler(2, NULL, 0.15), 'f');
@@ -414,7 +399,7 @@ static void verdicts_are_ranked(void **state)
 			won += v.all[i].recoverable_ns;
 	assert_true(won <= w.idle_ns);
 	pf_verdicts_release(&v);
-	pf_parts_release(&p);
+	drop(&p);
 }
 
 int main(void)

@@ -62,6 +62,13 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"the agent writes nanoseconds",
 		"delays and gaps are as coarse",
 	},
+	[PF_HINT_WAITS] = {
+		"record what streams wait for with "
+		"enable_cuda_sync_events=True in experimental_config="
+		"torch._C._profiler._ExperimentalConfig(...)",
+		"record what streams wait for with --kinds +sync",
+		"record what streams wait for, too",
+	},
 };
 
 int pf_hint_producer(struct pf_db *db, enum pf_producer *out,

@@ -29,6 +29,7 @@ enum pf_hint {
 	PF_HINT_HEAD,    /* work that was launched before the capture */
 	PF_HINT_NO_OP,   /* launches that are in no operator or range */
 	PF_HINT_COARSE,  /* whole microseconds */
+	PF_HINT_WAITS,   /* what streams wait for */
 	PF_HINTS
 };
 

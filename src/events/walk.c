@@ -15,8 +15,8 @@
 #include "store/cursor.h"
 #include "store/named.h"
 
-/* Graph launches that are remembered: more than wait in a queue. */
-#define GRAPH_MAX 2048
+/* Calls of a kind that are remembered: more than wait in a queue. */
+#define CALLS_MAX 2048
 
 struct frame {
 	int64_t end_ns;
@@ -27,9 +27,13 @@ struct frame {
 	struct pf_place place;
 };
 
-struct graph {
-	uint32_t seq;
-	struct pf_place place;
+/* The last calls of a kind: a ring. */
+struct calls {
+	struct past_call {
+		uint32_t seq;
+		struct pf_place place;
+	} * items;
+	size_t count; /* that were ever put in */
 };
 
 struct pf_walk {
@@ -45,8 +49,7 @@ struct pf_walk {
 	struct pf_block_call last; /* that blocks */
 	struct pf_block_call wait; /* the same of streams */
 	bool has_new_block, has_new_wait;
-	struct graph *graphs; /* a ring */
-	size_t graph_count;   /* that were ever put in */
+	struct calls graphs, waits; /* that launch one; of streams */
 };
 
 static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
@@ -128,7 +131,8 @@ void pf_walk_free(struct pf_walk *w)
 		return;
 	pf_cursor_free(w->cursor);
 	pf_nest_release(&w->open);
-	free(w->graphs);
+	free(w->graphs.items);
+	free(w->waits.items);
 	free(w);
 }
 
@@ -155,27 +159,47 @@ static bool is_frame_kind(unsigned kind)
 	return kind <= PF_KIND_OVERHEAD;
 }
 
-static void remember_graph(struct pf_walk *w, uint32_t seq,
-			   const struct pf_place *place)
+static void remember(struct calls *c, uint32_t seq,
+		     const struct pf_place *place)
 {
-	if (!w->graphs)
-		w->graphs = pf_calloc(GRAPH_MAX, sizeof(*w->graphs));
-	w->graphs[w->graph_count++ % GRAPH_MAX] = (struct graph){ seq, *place };
+	if (!c->items)
+		c->items = pf_calloc(CALLS_MAX, sizeof(*c->items));
+	c->items[c->count++ % CALLS_MAX] = (struct past_call){ seq, *place };
+}
+
+/* The last of them before an event, or NULL. */
+static const struct past_call *last_before(const struct calls *c, uint32_t seq)
+{
+	size_t kept = c->count < CALLS_MAX ? c->count : CALLS_MAX;
+
+	for (size_t i = 1; i <= kept; i++) {
+		const struct past_call *p =
+			&c->items[(c->count - i) % CALLS_MAX];
+
+		if (p->seq < seq)
+			return p;
+	}
+	return NULL;
 }
 
 void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
 {
-	size_t kept = w->graph_count < GRAPH_MAX ? w->graph_count : GRAPH_MAX;
+	const struct past_call *p =
+		seq < UINT32_MAX ? last_before(&w->graphs, seq + 1) : NULL;
 
-	for (size_t i = 1; i <= kept; i++) {
-		const struct graph *g =
-			&w->graphs[(w->graph_count - i) % GRAPH_MAX];
+	if (p && p->seq == seq)
+		*out = p->place;
+}
 
-		if (g->seq == seq)
-			*out = g->place;
-		if (g->seq <= seq)
-			return;
-	}
+bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,
+			 uint32_t before_seq, struct pf_place *out)
+{
+	const struct past_call *p = last_before(&w->waits, before_seq);
+
+	if (!p || p->seq < after_seq)
+		return false;
+	*out = p->place;
+	return true;
 }
 
 static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
@@ -205,8 +229,9 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
 		f->inherited = cause;
 	if (class->is_graph)
-		remember_graph(w, seq, &f->place);
+		remember(&w->graphs, seq, &f->place);
 	if (class->is_stream_wait) {
+		remember(&w->waits, seq, &f->place);
 		w->has_new_wait = true;
 		w->wait = call_of(w, seq, f);
 		w->wait.is_stream_wait = true;
@@ -308,13 +333,14 @@ bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
 }
 
 bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
-		     struct pf_place *out)
+		     struct pf_place *out, int64_t *end_ns)
 {
 	for (size_t i = w->open.depth; i-- > 0;) {
 		const struct frame *f = pf_nest_at(&w->open, i);
 
 		if (f->seq == seq && f->end_ns > at_ns) {
 			*out = f->place;
+			*end_ns = f->end_ns;
 			return true;
 		}
 		if (f->seq < seq)
@@ -383,6 +409,11 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	if (f && f->end_ns < *end_ns)
 		*end_ns = f->end_ns;
 	return 1;
+}
+
+int64_t pf_walk_stop_end(const struct pf_walk *w)
+{
+	return pf_span_end(w->block->start_ns[w->at], w->block->dur_ns[w->at]);
 }
 
 /* ---- blocking calls ---- */

@@ -53,9 +53,9 @@ int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err);
 /* Has the event been taken in? */
 bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq);
 
-/* Is the event, which was taken in, still open then?  *out: its place. */
+/* Is the event, which was taken in, still open then?  Its place and end. */
 bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
-		     struct pf_place *out);
+		     struct pf_place *out, int64_t *end_ns);
 
 /*
  * The next piece of time from at_ns on in which the place does not change:
@@ -67,11 +67,21 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err);
 
+/* Where the event ends at whose start pf_walk_piece() had none left. */
+int64_t pf_walk_stop_end(const struct pf_walk *w);
+
 /*
  * The place of a call that launched a graph and was taken in: *out is set if
  * it is one of the last that were.
  */
 void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
+
+/*
+ * Of the calls between two events that made a stream wait, and were taken in:
+ * *out is set to the place of the last one, if it is among the last at all.
+ */
+bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,
+			 uint32_t before_seq, struct pf_place *out);
 
 /* The last blocking call that began; end_ns INT64_MIN if there was none. */
 const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "idle/gap_explain.h"
+#include "idle/launch_usual.h"
 #include "events/interval.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
@@ -20,14 +22,24 @@
 #define DRAIN_SLACK_NS 20000 /* a call may return before its work ends */
 #define AFTER_NS       30000 /* work that waited for an event begins by then */
 #define WAIT_MAX       64    /* streams whose last wait is known */
-#define CHAIN_MAX      3
+/*
+ * Work on an idle GPU begins this long after its launch call has returned, at
+ * most: 2 to 6 us are usual with CUDA, 5 to 25 us with ROCm.
+ */
+#define SOON_NS 50000
+/* A launch that loads code takes longer than others: at least this, ... */
+#define LOAD_MIN_NS 100000
+#define LOAD_FACTOR 10 /* ... and so many times the usual */
+#define CHAIN_MAX   3
 
 struct pf_explain {
 	const struct pf_explain_in *in;
 	struct pf_gap_work waits[WAIT_MAX];
 	size_t wait_count;
-	int64_t drained_by; /* the last call that drained the device */
-	size_t overhead;    /* none before this one matters any more */
+	struct pf_map names; /* of work that ran */
+	int64_t usual_ns;    /* of a launch call; -1: not looked for yet */
+	int64_t drained_by;  /* the last call that drained the device */
+	size_t overhead;     /* none before this one matters any more */
 	struct pf_walk **walks;
 	uint32_t *tracks; /* of each walk */
 	size_t walk_count, walk_cap, track_cap;
@@ -78,23 +90,23 @@ static int add_overheads(struct pf_explain_in *in, uint32_t track,
 }
 
 /* The thread of the steps; without them, that with most events. */
-static int find_main(struct pf_explain_in *in, const struct pf_track *tracks,
-		     size_t track_count, int64_t trace_id, struct pf_err *err)
+static int find_main(struct pf_explain_in *in, struct pf_err *err)
 {
 	sqlite3_stmt *stmt = pf_named_prepare(in->db, "step_track", err);
+	const struct pf_track *tracks = in->tracks;
 	int64_t most = 0;
 	int rc;
 
 	in->main_track = 0;
 	if (!stmt)
 		return -1;
-	sqlite3_bind_int64(stmt, 1, trace_id);
+	sqlite3_bind_int64(stmt, 1, in->trace_id);
 	rc = pf_db_step(in->db, stmt, err);
 	if (rc == 1)
 		in->main_track = (uint32_t)sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
-	for (size_t i = 0; rc == 0 && i < track_count; i++) {
-		if (tracks[i].trace_id != trace_id ||
+	for (size_t i = 0; rc == 0 && i < in->track_count; i++) {
+		if (tracks[i].trace_id != in->trace_id ||
 		    strcmp(tracks[i].class_name, "host") != 0 ||
 		    tracks[i].event_count <= most)
 			continue;
@@ -104,14 +116,17 @@ static int find_main(struct pf_explain_in *in, const struct pf_track *tracks,
 	return rc < 0 ? -1 : 0;
 }
 
-int pf_explain_open(struct pf_explain_in *in, const struct pf_track *tracks,
-		    size_t track_count, int64_t trace_id, struct pf_err *err)
+int pf_explain_open(struct pf_explain_in *in, int64_t trace_id,
+		    struct pf_err *err)
 {
+	const struct pf_track *tracks = in->tracks;
+
 	in->overheads.count = 0;
-	if (find_main(in, tracks, track_count, trace_id, err) < 0)
+	in->trace_id = trace_id;
+	if (find_main(in, err) < 0)
 		return -1;
 	/* Kineto gives them the process -1 */
-	for (size_t i = 0; i < track_count; i++)
+	for (size_t i = 0; i < in->track_count; i++)
 		if (tracks[i].trace_id == trace_id &&
 		    !strcmp(tracks[i].class_name, "host") &&
 		    !strcmp(tracks[i].pid, "-1") &&
@@ -133,6 +148,8 @@ struct pf_explain *pf_explain_new(const struct pf_explain_in *in)
 	struct pf_explain *x = pf_calloc(1, sizeof(*x));
 
 	x->in = in;
+	x->usual_ns = -1;
+	pf_map_init(&x->names);
 	return x;
 }
 
@@ -142,14 +159,21 @@ void pf_explain_free(struct pf_explain *x)
 		return;
 	for (size_t i = 0; i < x->walk_count; i++)
 		pf_walk_free(x->walks[i]);
+	pf_map_release(&x->names);
 	free(x->walks);
 	free(x->tracks);
 	free(x);
 }
 
-void pf_explain_launch(struct pf_explain *x, int64_t launch_id)
+bool pf_explain_work(struct pf_explain *x, const struct pf_gap_work *work)
 {
-	x->has_main |= launch_id && pf_track_of(launch_id) == x->in->main_track;
+	uint64_t *seen = pf_map_at(&x->names, work->name);
+	bool is_first = *seen == UINT64_MAX && work->name != PF_ID_INLINE;
+
+	*seen = 0;
+	x->has_main |= work->launch_id &&
+		       pf_track_of(work->launch_id) == x->in->main_track;
+	return is_first;
 }
 
 void pf_explain_wait(struct pf_explain *x, const struct pf_gap_work *wait)
@@ -312,7 +336,20 @@ static void look_for_drain(struct pf_explain *x, struct pf_gap *gap,
 
 /* ---- gaps ---- */
 
-/* The launch call began before the gap: what did the GPU wait for? */
+/* A call that made next's stream wait, since work was last launched on it. */
+static bool find_wait_call(const struct pf_explain *x,
+			   const struct pf_gap_ends *ends, struct pf_place *out)
+{
+	int64_t launch = ends->next.launch_id, before = ends->stream_launch_id;
+
+	if (pf_track_of(before) != pf_track_of(launch) &&
+	    !ends->is_stream_first)
+		return false;
+	return pf_walk_stream_wait(x->chain[0], (uint32_t)before,
+				   (uint32_t)launch, out);
+}
+
+/* The launch call has returned: what did the GPU wait for? */
 static struct pf_place queued_place(const struct pf_explain *x,
 				    const struct pf_gap *gap,
 				    const struct pf_gap_ends *ends)
@@ -341,7 +378,60 @@ static struct pf_place queued_place(const struct pf_explain *x,
 	    ends->other.end_ns > gap->start_ns &&
 	    gap->end_ns - ends->other.end_ns <= AFTER_NS)
 		return gpu_place(PF_CAUSE_DEPENDENCY, ends->other.name);
+	if (find_wait_call(x, ends, &place)) {
+		place.cause = PF_CAUSE_DEPENDENCY;
+		return place;
+	}
 	return gpu_place(PF_CAUSE_DEVICE, gap->after);
+}
+
+/*
+ * Did the call that launched next load its code in this time of it?  1, 0 or
+ * -1.  Graphs are no kernels, and copies need no code.
+ */
+static int has_loaded(struct pf_explain *x, const struct pf_gap_work *next,
+		      uint32_t call, int64_t ns, struct pf_err *err)
+{
+	const struct pf_explain_in *in = x->in;
+	const struct pf_name_class *class;
+
+	if (!next->is_first || next->kind != PF_KIND_KERNEL || ns < LOAD_MIN_NS)
+		return 0;
+	class = pf_names_class(in->names, call, err);
+	if (!class)
+		return -1;
+	if (class->launches != PF_LAUNCHES_KERNEL || class->is_graph)
+		return 0;
+	if (x->usual_ns < 0) {
+		x->usual_ns =
+			pf_launch_usual(in->db, in->names, in->tracks,
+					in->track_count, in->trace_id, err);
+		if (x->usual_ns < 0)
+			return -1;
+	}
+	return ns / LOAD_FACTOR > x->usual_ns;
+}
+
+/* What is left of a gap from "at" on, when the call has begun. */
+static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
+		       const struct pf_gap_ends *ends, struct pf_place place,
+		       int64_t at, int64_t call_end, struct pf_err *err)
+{
+	int64_t end = call_end < gap->end_ns ? call_end : gap->end_ns;
+	int64_t soon = pf_sat_add(call_end, SOON_NS);
+	int rc = has_loaded(x, &ends->next, place.name, end - at, err);
+
+	if (rc == 1) {
+		place.cause = PF_CAUSE_MODULE;
+		emit(x, gap, place, end - at);
+		at = end;
+	}
+	place.cause = PF_CAUSE_LAUNCH;
+	if (soon > gap->end_ns)
+		soon = gap->end_ns;
+	emit_host(x, gap, &place, at, soon);
+	emit(x, gap, queued_place(x, gap, ends), gap->end_ns - soon);
+	return rc < 0 ? -1 : 0;
 }
 
 /* Nothing came after the gap: it ends where the window ends. */
@@ -367,10 +457,11 @@ static int explain_host(struct pf_explain *x, const struct pf_gap *gap,
 	if (split(x, gap, 0, (uint32_t)ends->next.launch_id, &at, gap->end_ns,
 		  &place, err) < 0)
 		return -1;
+	if (at >= gap->end_ns)
+		return 0;
 	/* what is left began with the launch call */
-	place.cause = PF_CAUSE_LAUNCH;
-	emit_host(x, gap, &place, at, gap->end_ns);
-	return 0;
+	return emit_launch(x, gap, ends, place, at,
+			   pf_walk_stop_end(x->chain[0]), err);
 }
 
 static int make_chain(struct pf_explain *x, struct pf_gap *gap,
@@ -396,6 +487,7 @@ int pf_explain_gap(struct pf_explain *x, struct pf_gap *gap,
 	int64_t launch = ends->next.launch_id;
 	uint32_t seq = (uint32_t)launch;
 	struct pf_place place;
+	int64_t call_end;
 
 	if (ends->next.name != PF_ID_NONE && !launch) {
 		pf_explain_whole(x, gap, PF_CAUSE_NO_LAUNCH, gap->after);
@@ -408,12 +500,10 @@ int pf_explain_gap(struct pf_explain *x, struct pf_gap *gap,
 	if (!pf_walk_is_past(x->chain[0], seq))
 		return explain_host(x, gap, ends, err);
 	/* a call that has not returned has not queued anything in time */
-	if (pf_walk_is_open(x->chain[0], seq, gap->start_ns, &place)) {
-		place.cause = PF_CAUSE_LAUNCH;
-		emit_host(x, gap, &place, gap->start_ns, gap->end_ns);
-	} else {
-		place = queued_place(x, gap, ends);
-		emit(x, gap, place, gap->end_ns - gap->start_ns);
-	}
+	if (pf_walk_is_open(x->chain[0], seq, gap->start_ns, &place, &call_end))
+		return emit_launch(x, gap, ends, place, gap->start_ns, call_end,
+				   err);
+	place = queued_place(x, gap, ends);
+	emit(x, gap, place, gap->end_ns - gap->start_ns);
 	return 0;
 }

@@ -3,7 +3,8 @@
  * What explains the gaps of one device, which come in order of time: the
  * launch call of the work that ended a gap says whether the GPU waited for
  * the host or the work for something else; the host's time is split by what
- * the launching thread did.
+ * the launching thread did.  Launching ends soon after the call has returned:
+ * what is queued by then and does not begin waits on the GPU.
  *
  * Where nothing is recorded on that thread (autograd's threads sleep between
  * two backward passes) the thread that launched the work before the gap says
@@ -24,13 +25,17 @@ struct pf_gap_work {
 	int64_t launch_id; /* 0: none */
 	uint32_t name;     /* PF_ID_NONE: there is no such work */
 	unsigned kind;
+	bool is_first; /* of its name on the device */
 };
 
 /* What is around a gap. */
 struct pf_gap_ends {
 	struct pf_gap_work before; /* that ended last before it */
 	struct pf_gap_work next;   /* that ended it */
-	bool is_graph;             /* next's call launched more than next */
+	bool is_graph; /* next's call launched work before the gap, too */
+	/* Launched the work before next on its stream; 0: none is known. */
+	int64_t stream_launch_id;
+	bool is_stream_first;     /* there was none */
 	struct pf_gap_work other; /* of another device, that ended last in it */
 };
 
@@ -50,21 +55,24 @@ struct pf_explain_in {
 	struct pf_names *names;
 	const struct pf_pageable *pageable;
 	struct pf_gap_sink *sink;
+	const struct pf_track *tracks; /* of all traces */
+	size_t track_count;
+	int64_t trace_id;
 	uint32_t main_track; /* or 0 */
 	struct pf_overheads overheads;
 };
 
 /* The main thread and overheads of a trace among all tracks. */
-int pf_explain_open(struct pf_explain_in *in, const struct pf_track *tracks,
-		    size_t track_count, int64_t trace_id, struct pf_err *err);
+int pf_explain_open(struct pf_explain_in *in, int64_t trace_id,
+		    struct pf_err *err);
 void pf_explain_close(struct pf_explain_in *in);
 
 struct pf_explain;
 struct pf_explain *pf_explain_new(const struct pf_explain_in *in);
 void pf_explain_free(struct pf_explain *x);
 
-/* Work of the device was launched by this call, or 0. */
-void pf_explain_launch(struct pf_explain *x, int64_t launch_id);
+/* Take note of work of the device: is it the first of its name? */
+bool pf_explain_work(struct pf_explain *x, const struct pf_gap_work *work);
 /* A stream of the device waited, as cuda_sync records say. */
 void pf_explain_wait(struct pf_explain *x, const struct pf_gap_work *wait);
 

@@ -2,8 +2,8 @@
 /*
  * A gap is explained when the first event that starts after the one that
  * ended it is known: of several that start together, the lowest stream and
- * then the lowest correlation ended it, and a launch that owns the next event
- * too is a graph.
+ * then the lowest correlation ended it.  It is a node of a graph if its launch
+ * owns work before the gap, too.
  */
 #include "config.h"
 
@@ -41,8 +41,7 @@ struct finder {
 	struct pf_explain_in in;
 	const struct pf_window *window;
 	int64_t micro_ns;
-	struct pf_track *tracks;
-	size_t track_count;
+	struct pf_track *tracks; /* in.track_count of them */
 	struct pf_gpu_configs configs;
 	struct device *devices; /* of the current trace */
 	size_t count, cap;
@@ -114,6 +113,33 @@ static bool comes_first(const struct pf_gap_work *a,
 	return a->correlation < b->correlation;
 }
 
+/*
+ * What is known of the work that is about to end a gap: did its call launch
+ * work before, and what was launched last on its stream?
+ */
+static void look_back(struct device *d, const struct pf_gap_work *e)
+{
+	size_t known = d->recent_at < RECENT ? d->recent_at : RECENT;
+	bool has_stream = false;
+
+	d->ends.is_graph = false;
+	d->ends.stream_launch_id = 0;
+	d->ends.is_stream_first = known == d->recent_at;
+	for (size_t i = 1; i <= known; i++) {
+		const struct pf_gap_work *r =
+			&d->recent[(d->recent_at - i) % RECENT];
+
+		if (r->start_ns == e->start_ns)
+			continue;
+		d->ends.is_graph |= r->launch_id == e->launch_id;
+		if (r->stream != e->stream || has_stream)
+			continue;
+		has_stream = true;
+		d->ends.is_stream_first = false;
+		d->ends.stream_launch_id = r->launch_id;
+	}
+}
+
 static int add_event(struct finder *f, struct device *d,
 		     const struct pf_gap_work *e, struct pf_err *err)
 {
@@ -121,12 +147,12 @@ static int add_event(struct finder *f, struct device *d,
 	int64_t out_ns = end - start; /* of it, outside of the window */
 
 	if (d->is_pending && e->start_ns == d->ends.next.start_ns) {
-		if (comes_first(e, &d->ends.next))
+		if (comes_first(e, &d->ends.next)) {
 			d->ends.next = *e;
-	} else if (d->is_pending) {
-		d->ends.is_graph |= e->launch_id == d->ends.next.launch_id;
-		if (end_pending(f, d, err) < 0)
-			return -1;
+			look_back(d, e);
+		}
+	} else if (end_pending(f, d, err) < 0) {
+		return -1;
 	}
 	gap = pf_union_add(&d->all, e->start_ns, e->end_ns);
 	if (d->last.name == PF_ID_NONE && e->start_ns > d->lo) {
@@ -139,11 +165,10 @@ static int add_event(struct finder *f, struct device *d,
 		d->is_pending = true;
 		d->ends.before = d->last;
 		d->ends.next = *e;
-		d->ends.is_graph = e->launch_id == d->last.launch_id;
+		look_back(d, e);
 	}
 	if (d->last.name == PF_ID_NONE || e->end_ns >= d->last.end_ns)
 		d->last = *e;
-	pf_explain_launch(d->explain, e->launch_id);
 	if (pf_window_cut(d->sum.trace, &start, &end)) {
 		pf_union_add(&d->cut, start, end);
 		d->sum.event_count++;
@@ -201,8 +226,8 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace,
 	if (end_trace(f, err) < 0)
 		return -1;
 	f->trace = trace;
-	return pf_explain_open(&f->in, f->tracks, f->track_count,
-			       trace->trace_id, err);
+	f->in.tracks = f->tracks;
+	return pf_explain_open(&f->in, trace->trace_id, err);
 }
 
 static struct device *find_device(struct finder *f, int64_t device)
@@ -242,9 +267,9 @@ static void place_by_config(const struct finder *f, int64_t id,
 static void place_on_track(const struct finder *f, struct pf_gap_work *e)
 {
 	uint32_t track = pf_track_of(e->event_id);
-	size_t low = PF_SEARCH(i, f->track_count, f->tracks[i].id < track);
+	size_t low = PF_SEARCH(i, f->in.track_count, f->tracks[i].id < track);
 
-	if (low == f->track_count || f->tracks[low].id != track)
+	if (low == f->in.track_count || f->tracks[low].id != track)
 		return;
 	if (e->device < 0)
 		e->device = pf_num_or_none(f->tracks[low].pid);
@@ -298,6 +323,7 @@ static int add_row(struct finder *f, sqlite3_stmt *stmt, struct pf_err *err)
 	if (pf_kind_is_gpu_work(e.kind)) {
 		struct device *d = find_device(f, e.device);
 
+		e.is_first = pf_explain_work(d->explain, &e);
 		if (!d->is_hidden && add_event(f, d, &e, err) < 0)
 			return -1;
 		d->recent[d->recent_at++ % RECENT] = e;
@@ -323,7 +349,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	int rc = -1;
 
 	if (stmt && !pf_gpu_configs_load(&f.configs, f.in.db, err))
-		rc = pf_tracks_load(db, 0, &f.tracks, &f.track_count, err);
+		rc = pf_tracks_load(db, 0, &f.tracks, &f.in.track_count, err);
 	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1)
 		rc = add_row(&f, stmt, err);
 	if (!rc)
@@ -333,7 +359,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	free(f.devices);
 	pf_gpu_configs_release(&f.configs);
 	pf_explain_close(&f.in);
-	pf_tracks_free(f.tracks, f.track_count);
+	pf_tracks_free(f.tracks, f.in.track_count);
 	sqlite3_finalize(stmt);
 	return rc;
 }

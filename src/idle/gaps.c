@@ -14,9 +14,15 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "events/hints.h"
 #include "events/trust.h"
 #include "idle/gap_streams.h"
 #include "idle/gaps.h"
+#include "store/named.h"
+
+#define HEAD_WAIT 0.9 /* of a capture: it began in the middle of a wait */
+#define BEFORE    0.1 /* of a capture, before GPU work: worth a word */
+#define WAITS     0.1 /* of idle time that no record explains: the same */
 
 struct sum {
 	int64_t ns, count, longest_ns;
@@ -187,6 +193,23 @@ static size_t bin_of(int64_t ns)
 	return bin;
 }
 
+/* Without steps the window begins with GPU work, not with a step. */
+static void note_head_wait(struct gaps *g, const struct listed *item)
+{
+	const struct pf_gap *gap = &item->gap;
+	const struct pf_window_trace *t = gap->trace;
+	struct pf_gaps *out = g->out;
+	int64_t window = t->hi_ns - t->lo_ns;
+
+	if (!out->is_default || out->step_count ||
+	    (item->place.cause != PF_CAUSE_DEPENDENCY &&
+	     item->place.cause != PF_CAUSE_DEVICE) ||
+	    (double)length(gap) < HEAD_WAIT * (double)window)
+		return;
+	out->head_wait_ns = length(gap);
+	out->head_wait_end_ns = gap->end_ns - t->first_ns;
+}
+
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
 	struct gaps *g = (struct gaps *)sink;
@@ -198,6 +221,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 			cause = c;
 	item.place = g->largest[cause];
 	item.cause_ns = g->here_ns[cause];
+	note_head_wait(g, &item);
 	list_gap(g, &item);
 	g->bin_count[bin]++;
 	g->bin_ns[bin] += length(gap);
@@ -241,6 +265,12 @@ static int by_cause_ns(const void *a, const void *b)
 	return x->cause < y->cause ? -1 : x->cause > y->cause;
 }
 
+/* Or of the launches' number: what the host does less or faster is won. */
+static bool is_on_host(int cause)
+{
+	return cause <= PF_CAUSE_LAUNCH || cause == PF_CAUSE_MICRO;
+}
+
 static void take_causes(const struct gaps *g, struct pf_gaps *out)
 {
 	for (int c = 0; c < PF_CAUSE_COUNT; c++) {
@@ -254,8 +284,8 @@ static void take_causes(const struct gaps *g, struct pf_gaps *out)
 			.ns = s->ns,
 			.count = s->count,
 			.longest_ns = s->longest_ns,
-			/* what is not known to have a cause cannot be won */
-			.recoverable_ns = c == PF_CAUSE_NO_LAUNCH ? 0 : s->ns,
+			/* of what is not known to have a cause on the host */
+			.recoverable_ns = is_on_host(c) ? s->ns : 0,
 			.idle_share = pf_num_share(s->ns, out->all.idle_ns),
 			.window_share = pf_num_share(s->ns, out->all.window_ns),
 		};
@@ -397,6 +427,25 @@ static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
 	return rc || err->code ? -1 : 0;
 }
 
+/* What went on before the first GPU work, where that is much of a capture. */
+static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
+		       struct pf_gaps *out, struct pf_err *err)
+{
+	const struct pf_window_trace *t = &out->window.traces[0];
+	int64_t before_ns = t->lo_ns - t->first_ns;
+	struct pf_gaps_args its = *args;
+
+	if (!out->is_default || out->step_count || out->window.count > 1 ||
+	    !out->all.event_count ||
+	    (double)before_ns <= BEFORE * (double)(t->hi_ns - t->first_ns))
+		return 0;
+	its.window.from_ns = 0;
+	its.window.to_ns = before_ns;
+	its.limit = 0;
+	out->before = pf_calloc(1, sizeof(*out->before));
+	return pf_gaps_find(db, &its, out->before, err);
+}
+
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 		 struct pf_gaps *out, struct pf_err *err)
 {
@@ -408,6 +457,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	out->micro_ns = args->micro_ns;
+	out->head_wait_ns = out->head_wait_end_ns = -1;
 	out->is_default = !out->window.is_restricted;
 	pf_intern_init(&g.culprits.keys);
 	pf_intern_init(&g.drains.keys);
@@ -416,6 +466,8 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 					NULL, err);
 	if (!rc)
 		rc = find(&g, db, err);
+	if (!rc)
+		rc = find_before(db, args, out, err);
 	pf_intern_release(&g.culprits.keys);
 	pf_intern_release(&g.drains.keys);
 	free(g.culprits.items);
@@ -430,8 +482,38 @@ void pf_gaps_release(struct pf_gaps *gaps)
 	free(gaps->devices);
 	free(gaps->culprits);
 	free(gaps->gaps);
+	if (gaps->before)
+		pf_gaps_release(gaps->before);
+	free(gaps->before);
 	pf_window_release(&gaps->window);
 	memset(gaps, 0, sizeof(*gaps));
+}
+
+/* Where much is waiting that no record explains: what would. */
+static int note_waits(struct pf_db *db, const struct pf_gaps *g,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	enum pf_producer producer;
+	int64_t ns = 0;
+	sqlite3_stmt *st;
+	int rc;
+
+	for (size_t i = 0; i < g->cause_count; i++)
+		if (g->causes[i].cause == PF_CAUSE_DEVICE ||
+		    g->causes[i].cause == PF_CAUSE_DEPENDENCY)
+			ns += g->causes[i].ns;
+	if ((double)ns < WAITS * (double)g->all.idle_ns || !ns)
+		return 0;
+	st = pf_named_prepare(db, "wait_records", err);
+	rc = st ? pf_db_step(db, st, err) : -1;
+	if (rc == 1)
+		rc = pf_hint_producer(db, &producer, err);
+	if (!rc && sqlite3_column_int(st, 1))
+		pf_doc_note(doc, "ROCm does not record what streams wait for");
+	else if (!rc && !sqlite3_column_int(st, 0))
+		pf_doc_note(doc, "%s", pf_hint(producer, PF_HINT_WAITS));
+	sqlite3_finalize(st);
+	return rc;
 }
 
 int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
@@ -444,6 +526,8 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 		pf_gaps_show(g, doc);
 	if (!rc && (args->per_stream || args->hta))
 		rc = pf_gap_streams(db, &g->window, args->hta, doc, err);
+	if (!rc)
+		rc = note_waits(db, g, doc, err);
 	if (!rc)
 		rc = pf_trust_note(db, &g->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |

@@ -83,6 +83,12 @@ struct pf_gaps {
 	int64_t step_count;          /* that make up the window, or 0 */
 	int64_t micro_ns;            /* shorter gaps are not explained */
 	bool is_default;             /* the window was not asked for */
+	/*
+	 * Most of the window may be one gap near its start in which queued work
+	 * waited: the capture began in the middle of that.  -1: it did not.
+	 */
+	int64_t head_wait_ns, head_wait_end_ns; /* from the first event */
+	struct pf_gaps *before; /* the first GPU work: that time, or NULL */
 };
 
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,

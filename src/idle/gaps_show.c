@@ -95,6 +95,34 @@ static const struct pf_field figures[] = {
 	FIELD(drained_ns, "drained_ns", "Idle in them", PF_NS),
 };
 
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_gaps, member, key, title, kind)
+static const struct pf_field head_wait[] = {
+	FIELD(head_wait_ns, "head_wait_ns", "Waiting as the capture began",
+	      PF_NS),
+	FIELD(head_wait_end_ns, "head_wait_end_ns", "  until", PF_NS),
+};
+#undef FIELD
+
+/* Of the time before the first GPU work: all, and what holds most of it. */
+static const struct pf_field before_figures[] = {
+	PF_FIELD(struct pf_gap_device, window_ns, "before_ns",
+		 "Before the first GPU work", PF_NS),
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_gap_culprit, member, key, title, kind)
+static const struct pf_field before_most[] = {
+	FIELD(ns, "before_most_ns", "  most of it", PF_NS),
+	FIELD(cause, "before_cause", "  cause", PF_TEXT),
+	FIELD(name, "before_culprit", "  culprit", PF_TEXT),
+	FIELD(op, "before_op", "  op", PF_TEXT),
+	FIELD(frame, "before_frame", "  line or annotation", PF_PATH),
+};
+#undef FIELD
+
 /* ---- the finding ---- */
 
 /* Is it torch's loader, or another one (TensorFlow's)? */
@@ -111,7 +139,8 @@ static const char *phrase(enum pf_cause cause)
 		[PF_CAUSE_SYNC] = "in calls that wait for the GPU",
 		[PF_CAUSE_COPY] = "in copies that block the host",
 		[PF_CAUSE_ALLOCATOR] = "in the allocator",
-		[PF_CAUSE_MODULE] = "loading GPU code",
+		[PF_CAUSE_MODULE] = "loading GPU code (warm up before "
+				    "profiling)",
 		[PF_CAUSE_COMPILE] = "compiling",
 		[PF_CAUSE_DATA] = "loading data",
 		[PF_CAUSE_GC] = "in garbage collection",
@@ -123,10 +152,12 @@ static const char *phrase(enum pf_cause cause)
 		[PF_CAUSE_ANNOTATION] = "in code without operators",
 		[PF_CAUSE_UNRECORDED] = "time without records",
 		[PF_CAUSE_LAUNCH] = "launching",
-		[PF_CAUSE_DEPENDENCY] = "waiting for other GPU work",
+		[PF_CAUSE_DEPENDENCY] = "waiting for another stream",
 		[PF_CAUSE_GRAPH] = "between kernels of graphs",
-		[PF_CAUSE_DEVICE] = "with work already queued",
+		[PF_CAUSE_DEVICE] = "queued work waiting for what is not "
+				    "recorded",
 		[PF_CAUSE_NO_LAUNCH] = "before work without a launch call",
+		[PF_CAUSE_MICRO] = "in short gaps",
 	};
 
 	return phrases[cause];
@@ -143,7 +174,8 @@ static void add_where(const struct pf_gap_culprit *c, struct pf_buf *b)
 {
 	uint32_t cause = c->place.cause;
 	bool is_call = cause <= PF_CAUSE_MODULE || cause == PF_CAUSE_COMM ||
-		       cause == PF_CAUSE_RUNTIME || cause == PF_CAUSE_LAUNCH;
+		       cause == PF_CAUSE_RUNTIME || cause == PF_CAUSE_LAUNCH ||
+		       cause == PF_CAUSE_DEPENDENCY;
 
 	if (is_call || cause == PF_CAUSE_OP || !c->frame)
 		add_text(b, "", c->name);
@@ -238,6 +270,39 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 	pf_buf_addf(out, " most (%s)", text);
 }
 
+/* "; the capture began in the middle of that wait, which ..." */
+static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
+{
+	if (g->head_wait_ns >= 0)
+		pf_buf_addf(out,
+			    "; the capture began in the middle of that wait, "
+			    "which --from %lldus leaves out",
+			    (long long)g->head_wait_end_ns / 1000);
+}
+
+/* "; 30.1 s pass before the first GPU work, 97.00 % of it ..." */
+static void add_before(const struct pf_gaps *g, struct pf_buf *out)
+{
+	const struct pf_gaps *before = g->before;
+	char time[PF_NUM_MAX], part[PF_NUM_MAX];
+	struct pf_buf where = { 0 };
+
+	if (!before)
+		return;
+	pf_num_show_ns(time, before->all.window_ns);
+	pf_buf_addf(out, "; %s pass before the first GPU work", time);
+	if (before->culprit_count) {
+		const struct pf_gap_culprit *most = &before->culprits[0];
+
+		add_where(most, &where);
+		pf_num_show_ratio(part, most->idle_share);
+		pf_buf_addf(out, ", %s of it %s%s%s", part,
+			    phrase((enum pf_cause)most->place.cause),
+			    where.len ? ", " : "", where.len ? where.data : "");
+	}
+	pf_buf_release(&where);
+}
+
 static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	char time[PF_NUM_MAX];
@@ -256,6 +321,8 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 	add_window(g, &text);
 	add_idlest(g, &text);
 	add_reason(g, &text);
+	add_head_wait(g, &text);
+	add_before(g, &text);
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }
@@ -284,6 +351,12 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	add_finding(g, doc);
 	PF_SCALARS(doc, figures, *g);
+	if (g->head_wait_ns >= 0)
+		PF_SCALARS(doc, head_wait, *g);
+	if (g->before)
+		PF_SCALARS(doc, before_figures, g->before->all);
+	if (g->before && g->before->culprit_count)
+		PF_SCALARS(doc, before_most, g->before->culprits[0]);
 	PF_ROWS(doc, "causes", "Idle time by cause", cause_fields, g->causes,
 		g->cause_count);
 	PF_ROWS(doc, "culprits", "What holds most of it", culprit_fields,

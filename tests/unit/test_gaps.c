@@ -252,9 +252,9 @@ static void test_window(void **state)
 	scene_int(&s, NULL, 0, "idle_ns", 450000);
 	scene_int(&s, NULL, 0, "gap_count", 2);
 	/* 50 us, queued before the window; then 300 us until the launch */
-	check_cause(&s, "device latency", 50000, 1, NULL);
+	check_cause(&s, "device latency", 50000 + 45000, 2, NULL);
 	check_cause(&s, "unrecorded", 300000, 1, NULL);
-	check_cause(&s, "launch latency", 100000, 1, NULL);
+	check_cause(&s, "launch latency", 55000, 1, NULL);
 	check_sum(&s);
 	scene_close(&s);
 }
@@ -274,6 +274,135 @@ static void test_slow_launch(void **state)
 	(void)state;
 	gaps(&s, json, &all);
 	check_cause(&s, "launch latency", 300000, 1, "cudaLaunchKernel");
+	check_sum(&s);
+	scene_close(&s);
+}
+
+/* What is queued and does not begin soon waits: for what, if calls say it. */
+static void test_wait_after_launch(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		LAUNCH(90, 5, 1)
+		KERNEL("k", 100, 100, 7, 1)
+		/* stream 7 waits for an event, of which nothing is known */
+		CALL("hipStreamWaitEvent", 220, 4, 90)
+		CALL("hipLaunchKernel", 230, 10, 2)
+		KERNEL("k", 700, 100, 7, 2)
+		/* nothing says what it waits for; the call was before this */
+		CALL("hipLaunchKernel", 850, 10, 3)
+		KERNEL("k", 1200, 100, 7, 3)
+		/* a call that is open at the end of work, and returns */
+		CALL("cudaStreamWaitEvent", 1290, 2, 91)
+		LAUNCH(1295, 10, 4)
+		KERNEL("k", 1400, 100, 7, 4));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	check_cause(&s, "launch latency", 60000 + 60000 + 55000, 3, NULL);
+	check_cause(&s, "dependency", (700 - 290 + 1400 - 1355) * 1000, 2,
+		    "hipStreamWaitEvent");
+	check_cause(&s, "device latency", 290000, 1, "k");
+	check_cause(&s, "unrecorded", 20000 + 6000 + 50000, 2, NULL);
+	check_sum(&s);
+	scene_close(&s);
+}
+
+/* The first launch of a kernel loads its code, and takes far longer. */
+static void test_first_launch(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		LAUNCH(90, 5, 1)
+		KERNEL("a", 100, 10, 7, 1)
+		LAUNCH(110, 5, 2)
+		KERNEL("b", 120, 10, 7, 2)
+		LAUNCH(130, 30000, 3)
+		KERNEL("c", 30140, 10, 7, 3)
+		/* not the first, not far longer, not a kernel */
+		LAUNCH(30150, 1000, 4)
+		KERNEL("c", 31160, 10, 7, 4)
+		LAUNCH(31170, 40, 5)
+		KERNEL("d", 31220, 10, 7, 5)
+		CALL("cudaMemcpyAsync", 31230, 1000, 6)
+		WORK("gpu_memcpy", "Memcpy DtoD (Device -> Device)",
+		     32240, 10, 7, 6));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	check_cause(&s, "module load", 30000000, 1, "cudaLaunchKernel");
+	check_cause(&s, "launch latency", (10 + 10 + 1010 + 50 + 1010) * 1000,
+		    5, NULL);
+	check_sum(&s);
+	scene_close(&s);
+}
+
+static const char *finding(const struct scene *s)
+{
+	return scene_cell(s, NULL, 0, "finding")->v.text.s;
+}
+
+/* The capture begins long before the first GPU work, or in a wait. */
+static void test_beginning(void **state)
+{
+	/* clang-format off */
+	static const char cold[] = TRACE(
+		MAIN("cpu_op", "aten::to", 10, 5000)
+		CALL("cudaGetDeviceCount", 20, 4000, 9)
+		LAUNCH(5990, 5, 1)
+		KERNEL("k", 6000, 100, 7, 1)
+		LAUNCH(6110, 5, 2)
+		KERNEL("k", 6120, 100, 7, 2));
+	static const char waiting[] = TRACE(
+		LAUNCH(1, 5, 1)
+		KERNEL("k", 10, 100, 7, 1)
+		CALL("cudaStreamWaitEvent", 12, 2, 90)
+		LAUNCH(20, 5, 2)
+		KERNEL("k", 9000, 100, 8, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, cold, &all);
+	scene_int(&s, NULL, 0, "window_ns", 220000);
+	scene_int(&s, NULL, 0, "before_ns", 6000000);
+	scene_int(&s, NULL, 0, "before_most_ns", 4000000);
+	scene_text(&s, NULL, 0, "before_culprit", "cudaGetDeviceCount");
+	assert_non_null(strstr(finding(&s),
+			       "6.000 ms pass before the first GPU work, "
+			       "66.67 % of it in calls of the runtime, "
+			       "cudaGetDeviceCount in aten::to"));
+	scene_close(&s);
+	gaps(&s, waiting, &all);
+	scene_int(&s, NULL, 0, "head_wait_ns", 8890000);
+	check_cause(&s, "dependency", 8890000, 1, "cudaStreamWaitEvent");
+	scene_int(&s, "causes", 0, "recoverable_ns", 0);
+	assert_non_null(strstr(finding(&s), "--from 9000us leaves out"));
+	assert_true(scene_has_note(&s, "enable_cuda_sync_events"));
+	scene_close(&s);
+}
+
+/* Before a graph's first node it is not between nodes. */
+static void test_graph_nodes(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		LAUNCH(90, 5, 1)
+		CALL("cudaGraphLaunch", 96, 5, 2)
+		KERNEL("k", 110, 100, 7, 1)
+		KERNEL("g", 300, 50, 8, 2)
+		KERNEL("h", 370, 30, 8, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	check_cause(&s, "device latency", 90000, 1, "g");
+	check_cause(&s, "graph", 20000, 1, "cudaGraphLaunch");
 	check_sum(&s);
 	scene_close(&s);
 }
@@ -453,6 +582,10 @@ int main(void)
 		cmocka_unit_test(test_drained),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_slow_launch),
+		cmocka_unit_test(test_wait_after_launch),
+		cmocka_unit_test(test_first_launch),
+		cmocka_unit_test(test_beginning),
+		cmocka_unit_test(test_graph_nodes),
 		cmocka_unit_test(test_other_thread),
 		cmocka_unit_test(test_drained_once),
 		cmocka_unit_test(test_overheads),

@@ -155,7 +155,7 @@ static int store_text(struct parser *p, const struct match *m, const char *text)
 	case PF_OPT_CHOICE:
 		return store_choice(p, m, text);
 	case PF_OPT_STRING:
-		if (!*text)
+		if (!*text && !m->opt->min)
 			return pf_fail(p->err, PF_EUSAGE,
 				       "--%s cannot be empty", m->opt->name);
 		store(m, &text);

@@ -33,7 +33,7 @@
 enum pf_opt_kind {
 	PF_OPT_FLAG,   /* bool */
 	PF_OPT_INT,    /* int64_t within min..max (both 0: 0..INT64_MAX) */
-	PF_OPT_STRING, /* const char *, never empty */
+	PF_OPT_STRING, /* const char *, never empty unless min is -1 */
 	PF_OPT_LIST,   /* struct pf_opt_list; the option may be repeated */
 	PF_OPT_NS,     /* int64_t ns, written "250us", "1.5ms", "2s", "0" */
 	PF_OPT_CHOICE, /* int, index of the word in arg: "text|csv|json" */

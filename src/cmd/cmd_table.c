@@ -23,7 +23,7 @@
 struct table_args {
 	const char *sort, *header, *torch;
 	int64_t limit, stack, max_name, max_source, max_shapes, step, rank;
-	bool by_shape, top_level;
+	bool by_shape, by_overload, top_level;
 	int unit;
 };
 
@@ -48,6 +48,9 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, FIELD(limit), -1, INT32_MAX },
 	{ 0, "group-by-input-shape", NULL, "a row for each shape of inputs",
 	  PF_OPT_FLAG, FIELD(by_shape), 0, 0 },
+	{ 0, "group-by-overload-name", NULL,
+	  "a row for each overload of an operator", PF_OPT_FLAG,
+	  FIELD(by_overload), 0, 0 },
 	{ 0, "group-by-stack", "N", "a row for each innermost N stack entries",
 	  PF_OPT_INT, FIELD(stack), 0, 1000 },
 	{ 0, "top-level", NULL, "leave out what other events contain",
@@ -59,7 +62,7 @@ static const struct pf_opt opts[] = {
 	{ 0, "torch", "X.Y", "as that release does (default: recognised)",
 	  PF_OPT_STRING, FIELD(torch), 0, 0 },
 	{ 0, "header", "TEXT", "print a line of text first", PF_OPT_STRING,
-	  FIELD(header), 0, 0 },
+	  FIELD(header), -1, 0 },
 	{ 0, "time-unit", "auto|s|ms|us", "print all times in this unit",
 	  PF_OPT_CHOICE, FIELD(unit), 0, 0 },
 	{ 0, "max-name-width", "N", "cut names to N columns (default 55)",
@@ -128,10 +131,10 @@ static void show_trust(const struct pf_averages_trust *t)
 }
 
 static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
-		    struct pf_err *err)
+		    bool by_overload, struct pf_err *err)
 {
 	struct pf_doc doc = { 0 };
-	struct pf_table *t = pf_averages_table(&doc);
+	struct pf_table *t = pf_averages_table(&doc, by_overload);
 	int64_t printed = 0;
 	int rc;
 
@@ -194,7 +197,7 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 		pf_torch_print(&t, &text);
 		write_text(&text, cx->out);
 	} else {
-		rc = show_doc(cx, &t, err);
+		rc = show_doc(cx, &t, a->by_overload, err);
 	}
 	pf_buf_release(&text);
 	free(rows);
@@ -253,6 +256,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	struct pf_averages_args args = {
 		.step = a->step,
 		.grouping = { { .by_shape = a->by_shape,
+				.by_overload = a->by_overload,
 				.stack = (unsigned)a->stack } },
 		.grouping_count = 1,
 	};
@@ -288,7 +292,8 @@ PF_COMMAND(30, table) = {
 		   "formats give exact nanoseconds and bytes.  Sort keys are "
 		   "torch's, with cuda_ or device_: self_cuda_time_total, "
 		   "cuda_time_total, cuda_time, self_cuda_memory_usage, "
-		   "cuda_memory_usage, the same with cpu_, count, and none.\n"
+		   "cuda_memory_usage, the same with cpu_, count, flops, key and "
+		   "none.\n"
 		   "With the word verdicts: the rules of 'profan report', a "
 		   "row each, whether they fired or not, with what they "
 		   "measured and where they fire, or why they could not be "

@@ -124,7 +124,7 @@ static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		rc = 1;
 	if (rc != 1)
 		return -1;
-	t = pf_averages_table(&p->doc[PF_PART_OPS]);
+	t = pf_averages_table(&p->doc[PF_PART_OPS], false);
 	rows = pf_torch_sorted(averages.list[0].rows, averages.list[0].count,
 			       PF_SORT_SELF_DEVICE);
 	for (size_t i = 0; i < averages.list[0].count; i++)

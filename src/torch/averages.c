@@ -90,6 +90,8 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 		const struct pf_grouping *g = &e->args->grouping[i];
 		struct pf_group_key key = {
 			.name = row->name.text,
+			.overload = g->by_overload ? row->name.overload
+						   : e->facts.empty,
 			.shapes = g->by_shape ? args.shapes : e->facts.empty,
 			.stack = g->stack ? stack_of(e, i, args.stack)
 					  : e->facts.empty,
@@ -113,7 +115,7 @@ int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
 		       (uint64_t)row->is_device << 33 |
 		       (uint64_t)row->is_annotation << 32 | args;
 	bool is_kept = args != PF_ID_INLINE && row->name.text < 1u << 30 &&
-		       !row->has_stack;
+		       !row->has_stack && !e->args->grouping[0].by_overload;
 	uint64_t groups = UINT64_MAX;
 
 	if (is_kept)
@@ -287,6 +289,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
 	e->facts.plain_names = e->rules.is_capture;
+	e->facts.has_overloads = facts.has_overloads;
 	choose_groupings(e, &facts);
 	pf_engine_backward_init(e, &facts);
 	for (size_t i = 0; i < e->grouping_count; i++) {
@@ -338,6 +341,7 @@ static void copy_row(const struct pf_engine *e, const struct pf_group *g,
 	row->name = pf_intern_text(t, g->key.name, NULL);
 	row->shapes = pf_intern_text(t, g->key.shapes, NULL);
 	row->stack = pf_intern_text(t, g->key.stack, NULL);
+	row->overload = pf_intern_text(t, g->key.overload, NULL);
 	row->is_device = g->key.is_device;
 	row->is_annotation = g->key.is_annotation;
 	row->is_async = g->is_async;

@@ -32,7 +32,7 @@ struct pf_averages_args {
 	 * first is none, the second by shape alone.
 	 */
 	struct pf_grouping {
-		bool by_shape;
+		bool by_shape, by_overload;
 		unsigned stack; /* entries, 0: not by stack */
 	} grouping[2];
 	size_t grouping_count;
@@ -41,6 +41,7 @@ struct pf_averages_args {
 struct pf_average {
 	const char *name, *shapes; /* shapes "" when not grouped by shape */
 	const char *stack;         /* entries joined by newlines */
+	const char *overload;      /* "" when not grouped by overload */
 	bool is_device, is_annotation, is_async, has_parent;
 	uint64_t count;
 	struct pf_figures sum;

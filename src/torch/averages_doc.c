@@ -19,12 +19,15 @@ static const struct pf_col cols[] = {
 	{ "self_device_mem_bytes", "Self device memory", PF_BYTES },
 	{ "device_mem_bytes", "Device memory", PF_BYTES },
 	{ "flops", "FLOPs", PF_COUNT },
+	{ "overload_name", "Overload", PF_TEXT },
 };
 
-struct pf_table *pf_averages_table(struct pf_doc *doc)
+#define COLUMNS (sizeof(cols) / sizeof(*cols))
+
+struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload)
 {
 	return pf_doc_table(doc, PF_AVERAGES_TABLE, NULL, cols,
-			    sizeof(cols) / sizeof(*cols));
+			    COLUMNS - !by_overload);
 }
 
 void pf_averages_add(struct pf_table *t, const struct pf_average *row)
@@ -45,4 +48,6 @@ void pf_averages_add(struct pf_table *t, const struct pf_average *row)
 		pf_table_real(t, (double)f->flops);
 	else
 		pf_table_int(t, (int64_t)f->flops);
+	if (pf_table_col_count(t) == COLUMNS)
+		pf_table_string(t, row->overload);
 }

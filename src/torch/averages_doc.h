@@ -8,8 +8,11 @@
 
 #define PF_AVERAGES_TABLE "key_averages"
 
-/* An empty table of them at the end of the document. */
-struct pf_table *pf_averages_table(struct pf_doc *doc);
+/*
+ * An empty table of them at the end of the document; its last column is the
+ * overload where rows were grouped by it.
+ */
+struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload);
 void pf_averages_add(struct pf_table *t, const struct pf_average *row);
 
 #endif

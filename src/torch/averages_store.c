@@ -235,6 +235,7 @@ static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
 		list->rows[i].name = out->text + texts.start[2 * i];
 		list->rows[i].shapes = out->text + texts.start[2 * i + 1];
 		list->rows[i].stack = "";
+		list->rows[i].overload = "";
 	}
 	free(texts.start);
 	return rc;
@@ -290,7 +291,8 @@ int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
 
 	memset(out, 0, sizeof(*out));
 	if (args->torch || args->python || args->step >= 0 ||
-	    args->grouping_count != 1 || args->grouping[0].stack)
+	    args->grouping_count != 1 || args->grouping[0].stack ||
+	    args->grouping[0].by_overload)
 		return 0;
 	if (pf_rules_read_facts(db, args->trace_id, &facts, err))
 		return -1;

@@ -278,7 +278,7 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 			   .thread = fe->track,
 			   .id = fe->external_id };
 
-	if (pf_facts_name(&e->facts, fe->name, &it.name, err))
+	if (pf_facts_name(&e->facts, fe->kind, fe->name, &it.name, err))
 		return -1;
 	if (pf_kind_in(fe->kind, PF_KINDS_OP)) {
 		it.is_op = true;

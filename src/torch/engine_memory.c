@@ -35,7 +35,7 @@ static int see(struct pf_engine *e, const struct pf_fe *fe, uint32_t track,
 
 	if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
 		return add_record(e, fe, track, err);
-	if (pf_facts_name(&e->facts, fe->name, &name, err))
+	if (pf_facts_name(&e->facts, fe->kind, fe->name, &name, err))
 		return -1;
 	if (name.flags & PF_NAME_DROPPED)
 		return 0;

@@ -7,6 +7,7 @@
 
 #include "torch/facts.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,8 @@ void pf_facts_release(struct pf_facts *f)
 	pf_intern_release(&f->texts);
 	pf_map_release(&f->flops);
 	pf_texts_release(&f->by_id);
-	free(f->names);
+	free(f->names.fact);
+	free(f->ops.fact);
 	free(f->args);
 	pf_kinds_release(&f->kinds);
 	pf_buf_release(&f->scratch);
@@ -93,6 +95,25 @@ static bool is_dropped(struct pf_json name)
 	return false;
 }
 
+/*
+ * "aten::add.Tensor" -> the length of "aten::add": a namespace, a name and an
+ * overload are identifiers.  The whole length where there is no overload.
+ */
+static size_t op_name_len(const char *p, size_t len)
+{
+	const char *dot = memrchr(p, '.', len);
+	size_t colons = 0;
+
+	for (size_t i = 0; dot && i < len; i++) {
+		colons += p[i] == ':' && p + i < dot;
+		if (p + i != dot && p[i] != '_' && p[i] != ':' &&
+		    !isalnum((unsigned char)p[i]))
+			return len;
+	}
+	return dot && colons == 2 && dot + 1 < p + len ? (size_t)(dot - p)
+						       : len;
+}
+
 /* A range of a backend: "nccl:all_reduce". */
 static bool is_c10d(struct pf_json name)
 {
@@ -108,7 +129,7 @@ static bool is_c10d(struct pf_json name)
 static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 {
 	static const char step[] = "ProfilerStep*";
-	struct pf_name_fact fact = { 0, PF_NAME_KNOWN };
+	struct pf_name_fact fact = { 0, f->empty, PF_NAME_KNOWN };
 	char *demangled = NULL;
 
 	if (!f->plain_names || has_prefix(name, "_Z"))
@@ -132,25 +153,42 @@ static struct pf_name_fact judge_name(struct pf_facts *f, struct pf_json name)
 	return fact;
 }
 
-int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,
+/*
+ * Where capture_overload_names is on Kineto writes "NAME.OVERLOAD" for an
+ * operator of an overload; torch keeps the two apart, and its key is NAME.
+ */
+static struct pf_name_fact judge_op(struct pf_facts *f, struct pf_json name)
+{
+	size_t len = op_name_len(name.p, name.len);
+	struct pf_name_fact fact =
+		judge_name(f, (struct pf_json){ name.p, len });
+
+	if (len < name.len)
+		fact.overload = pf_intern_add(&f->texts, name.p + len + 1,
+					      name.len - len - 1);
+	return fact;
+}
+
+int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
 		       struct pf_name_fact *out, struct pf_err *err)
 {
+	struct pf_names *names = is_op ? &f->ops : &f->names;
 	struct pf_json name;
 
 	if (load_text(f, PF_TEXT_NAME, ref, &name, err))
 		return pf_while(err, "name");
-	*out = judge_name(f, name);
+	*out = is_op ? judge_op(f, name) : judge_name(f, name);
 	if (ref.id >= ID_MAX)
 		return 0;
-	if (ref.id >= f->names_cap) {
-		size_t old = f->names_cap;
+	if (ref.id >= names->cap) {
+		size_t old = names->cap;
 
-		f->names = pf_grow(f->names, &f->names_cap, ref.id + 1u,
-				   sizeof(*f->names));
-		memset(f->names + old, 0,
-		       (f->names_cap - old) * sizeof(*f->names));
+		names->fact = pf_grow(names->fact, &names->cap, ref.id + 1u,
+				      sizeof(*names->fact));
+		memset(names->fact + old, 0,
+		       (names->cap - old) * sizeof(*names->fact));
 	}
-	f->names[ref.id] = *out;
+	names->fact[ref.id] = *out;
 	return 0;
 }
 

@@ -27,7 +27,8 @@ enum pf_name_flag {
 };
 
 struct pf_name_fact {
-	uint32_t text; /* in pf_facts.texts, rewritten as torch does */
+	uint32_t text;     /* in pf_facts.texts, rewritten as torch does */
+	uint32_t overload; /* in texts: "Tensor" of aten::add.Tensor, or "" */
 	uint8_t flags;
 };
 
@@ -57,15 +58,18 @@ struct pf_facts {
 	struct pf_db *db;
 	struct pf_intern texts;
 	uint32_t no_shapes, empty; /* "[]" and "" */
-	struct pf_name_fact *names;
-	size_t names_cap;
+	struct pf_names {
+		struct pf_name_fact *fact; /* by id */
+		size_t cap;
+	} names, ops;
 	struct pf_args_fact *args;
 	size_t args_cap;
 	struct pf_kinds kinds;
 	struct pf_map flops; /* by args id * 8 + formula */
 	struct pf_texts by_id;
 	struct pf_buf scratch;
-	bool plain_names; /* only names with "_Z" are demangled */
+	bool plain_names;   /* only names with "_Z" are demangled */
+	bool has_overloads; /* operators are called NAME.OVERLOAD */
 };
 
 int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err);
@@ -79,19 +83,24 @@ static inline unsigned pf_facts_kind(const struct pf_facts *f, uint32_t type)
 	return kind < PF_KIND_COUNT ? kind : (unsigned)PF_KIND_HOST;
 }
 
-int pf_facts_name_slow(struct pf_facts *f, struct pf_text_ref ref,
+int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
 		       struct pf_name_fact *out, struct pf_err *err);
 int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
 		       struct pf_args_fact *out, struct pf_err *err);
 
-static inline int pf_facts_name(struct pf_facts *f, struct pf_text_ref ref,
+/* What an event of a kind is called. */
+static inline int pf_facts_name(struct pf_facts *f, unsigned kind,
+				struct pf_text_ref ref,
 				struct pf_name_fact *out, struct pf_err *err)
 {
-	if (ref.id < f->names_cap && f->names[ref.id].flags & PF_NAME_KNOWN) {
-		*out = f->names[ref.id];
+	bool is_op = kind == PF_KIND_CPU_OP && f->has_overloads;
+	const struct pf_names *names = is_op ? &f->ops : &f->names;
+
+	if (ref.id < names->cap && names->fact[ref.id].flags & PF_NAME_KNOWN) {
+		*out = names->fact[ref.id];
 		return 0;
 	}
-	return pf_facts_name_slow(f, ref, out, err);
+	return pf_facts_name_slow(f, is_op, ref, out, err);
 }
 
 static inline int pf_facts_args(struct pf_facts *f, struct pf_text_ref ref,

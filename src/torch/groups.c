@@ -27,6 +27,7 @@ void pf_groups_init(struct pf_groups *g, uint64_t waiting_max,
 	memset(g, 0, sizeof(*g));
 	pf_map_init(&g->by_key);
 	pf_map_init(&g->by_texts);
+	pf_map_init(&g->by_overload);
 	g->waiting_max = waiting_max;
 	g->temp_dir = temp_dir;
 }
@@ -38,6 +39,7 @@ void pf_groups_release(struct pf_groups *g)
 	free(g->group);
 	pf_map_release(&g->by_key);
 	pf_map_release(&g->by_texts);
+	pf_map_release(&g->by_overload);
 	pf_sorter_free(g->spill);
 	memset(g, 0, sizeof(*g));
 }
@@ -46,11 +48,14 @@ uint32_t pf_groups_find(struct pf_groups *g, const struct pf_group_key *key)
 {
 	uint64_t *texts, *found;
 
-	/* Shapes and stack together get a small number of their own. */
+	/* Shapes, stack and overload get a small number of their own. */
 	texts = pf_map_at(&g->by_texts,
 			  (uint64_t)key->shapes << 32 | key->stack);
 	if (*texts == UINT64_MAX)
 		*texts = g->by_texts.count - 1;
+	texts = pf_map_at(&g->by_overload, *texts << 32 | key->overload);
+	if (*texts == UINT64_MAX)
+		*texts = g->by_overload.count - 1;
 	found = pf_map_at(&g->by_key, *texts << 34 | (uint64_t)key->name << 2 |
 					      (uint64_t)key->is_device << 1 |
 					      key->is_annotation);

@@ -40,7 +40,7 @@ struct pf_fe_place {
 };
 
 struct pf_group_key {
-	uint32_t name, shapes, stack; /* texts */
+	uint32_t name, overload, shapes, stack; /* texts */
 	bool is_device, is_annotation;
 };
 
@@ -66,7 +66,7 @@ struct pf_groups {
 	bool is_coarse;
 	struct pf_group *group;
 	size_t count, cap;
-	struct pf_map by_key, by_texts;
+	struct pf_map by_key, by_texts, by_overload;
 	uint64_t waiting, waiting_max;
 	size_t count_max; /* groups; more are PF_ELIMIT. 0: no limit */
 	struct pf_sorter *spill;

@@ -324,9 +324,10 @@ static int fact_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	return 0;
 }
 
-static int dims_row(sqlite3_stmt *st, struct pf_rule_facts *f)
+static int text_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->input_dims = sqlite3_column_int64(st, 0);
+	f->has_overloads = sqlite3_column_int(st, 1);
 	return 0;
 }
 
@@ -359,8 +360,10 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 	memset(out, 0, sizeof(*out));
 	if (read_rows(db,
 		      "SELECT EXISTS(SELECT 1 FROM argset WHERE"
-		      " instr(text, '\"Input Dims\"')), ?1",
-		      trace_id, dims_row, out, err) ||
+		      " instr(text, '\"Input Dims\"')),"
+		      " EXISTS(SELECT 1 FROM string WHERE"
+		      " text GLOB 'aten::[A-Za-z_]*.[A-Za-z]*'), ?1",
+		      trace_id, text_row, out, err) ||
 	    read_rows(db,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
 		      trace_id, fact_row, out, err) ||

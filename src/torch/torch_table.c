@@ -35,6 +35,8 @@ int pf_torch_sort_key(const char *name, enum pf_torch_sort *out,
 		{ "self_cpu_memory_usage", NULL, PF_SORT_SELF_CPU_MEMORY },
 		{ "cpu_memory_usage", NULL, PF_SORT_CPU_MEMORY },
 		{ "count", NULL, PF_SORT_COUNT },
+		{ "flops", NULL, PF_SORT_FLOPS },
+		{ "key", NULL, PF_SORT_KEY },
 		{ "self_", "_time_total", PF_SORT_SELF_DEVICE },
 		{ "", "_time_total", PF_SORT_DEVICE },
 		{ "", "_time", PF_SORT_DEVICE_AVERAGE },
@@ -65,6 +67,7 @@ int pf_torch_sort_key(const char *name, enum pf_torch_sort *out,
 	}
 	return pf_fail(err, PF_EUSAGE,
 		       "'%s' is no sort key of torch; there are none, count, "
+		       "flops, key, "
 		       "[self_]cpu_time_total, [self_]cuda_time_total, "
 		       "cpu_time, cuda_time, [self_]cpu_memory_usage and "
 		       "[self_]cuda_memory_usage (device_ means cuda_)",
@@ -106,6 +109,8 @@ static int64_t sort_number(const struct pf_average *r, enum pf_torch_sort key)
 		return r->sum.bytes[PF_FIG_DEVICE];
 	case PF_SORT_COUNT:
 		return (int64_t)r->count;
+	case PF_SORT_FLOPS:
+		return (int64_t)(r->sum.flops ^ UINT64_C(1) << 63);
 	default:
 		return 0;
 	}
@@ -117,11 +122,14 @@ static int compare(const void *a, const void *b, void *key_p)
 	enum pf_torch_sort key = *(const enum pf_torch_sort *)key_p;
 	double tx = sort_time(x->row, key), ty = sort_time(y->row, key);
 	int64_t nx = sort_number(x->row, key), ny = sort_number(y->row, key);
+	int order = key == PF_SORT_KEY ? strcmp(y->row->name, x->row->name) : 0;
 
 	if (tx != ty)
 		return tx > ty ? -1 : 1;
 	if (nx != ny)
 		return nx > ny ? -1 : 1;
+	if (order)
+		return order;
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -220,6 +228,7 @@ struct layout {
 	size_t columns, at;
 	struct pf_buf cell; /* being written */
 	bool has_device_time, has_device_memory, has_shapes, has_source;
+	bool has_overloads;
 	double cpu_total_us, device_total_us;
 	double flop_scale; /* 0: no column */
 	char flop_title[24];
@@ -329,6 +338,7 @@ static void measure(struct layout *l, const struct pf_average *r,
 		s += bytes + (s[bytes] == '\n');
 	}
 	l->has_source |= *r->stack != '\0';
+	l->has_overloads |= *r->overload != '\0';
 	l->has_shapes |= *r->shapes && strcmp(r->shapes, "[]");
 	l->has_device_time |= r->sum.us[PF_FIG_SELF_DEVICE] > 0;
 	l->has_device_memory |= r->sum.bytes[PF_FIG_SELF_DEVICE] > 0;
@@ -385,6 +395,8 @@ static void lay_out(struct layout *l)
 			least = t->rows[i]->sum.flops;
 	}
 	add_column(l, "Name", width_for(max.name, t->max_name));
+	if (l->has_overloads) /* as wide as that of names */
+		add_column(l, "Overload Name", l->column[0].width);
 	add_time_columns(l);
 	if (t->has_memory) {
 		add_column(l, "CPU Mem", COLUMN_WIDTH);
@@ -412,13 +424,15 @@ static void lay_out(struct layout *l)
 
 /* ---- rows ---- */
 
+/* Python's name[:max - 3] where it is too long: a negative end counts back. */
 static void name_cell(struct layout *l, const char *name)
 {
 	size_t bytes = strlen(name), len = length(name, bytes);
 	int64_t max = l->t->max_name;
 
 	if (max >= 0 && (int64_t)len >= max - 3) {
-		size_t keep = max > 3 ? (size_t)max - 3 : 0;
+		int64_t end = max < 3 ? (int64_t)len + max - 3 : max - 3;
+		size_t keep = end > 0 ? (size_t)end : 0;
 
 		pf_buf_add(&l->cell, name, bytes_of(name, bytes, keep));
 		pf_buf_adds(&l->cell, "...");
@@ -505,6 +519,8 @@ static void print_row(struct layout *l, const struct pf_average *r)
 	const int64_t *bytes = r->sum.bytes;
 
 	name_cell(l, r->name);
+	if (l->has_overloads)
+		name_cell(l, r->overload);
 	time_cells(l, r);
 	if (l->t->has_memory) {
 		memory_cell(l, bytes[PF_FIG_CPU]);

@@ -28,6 +28,8 @@ enum pf_torch_sort {
 	PF_SORT_SELF_DEVICE_MEMORY,
 	PF_SORT_DEVICE_MEMORY,
 	PF_SORT_COUNT,
+	PF_SORT_FLOPS,
+	PF_SORT_KEY, /* names, from the last by code points */
 };
 
 enum pf_torch_unit { PF_UNIT_AUTO, PF_UNIT_S, PF_UNIT_MS, PF_UNIT_US };

@@ -19,6 +19,7 @@ profan with all of it and needs no torch.
 """
 import contextlib
 import csv
+import gc
 import gzip
 import io
 import json
@@ -79,7 +80,8 @@ def train(prof, steps, workers=0):
 
 WORKLOADS = {}
 LAST = ["unfinished"]  # leaves events open
-SINCE = {"threads_all": (2, 7), "exported_by_python": (2, 14)}
+SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "collecting": (2, 9),
+         "exported_by_python": (2, 14)}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
 ONE_STEP = {"schedule": schedule(wait=1, warmup=1, active=1, repeat=1)}
 
@@ -326,13 +328,37 @@ def accumulated(prof):
         prof.step()
 
 
+@workload(record_shapes=True, with_flops=True, overloads=True)
+def overloads(prof):
+    with record_function("aten::add.Tensor"):
+        for _ in range(2):
+            a = torch.ones(3, 4) + torch.ones(3, 4, dtype=torch.float64)
+            (a * 2).sum() + (a * a).sum(dim=1) + (a @ a.t()).pow(2).sum(dim=0)
+
+
+@workload(record_shapes=True, with_stack=True, collects=True)
+def collecting(prof):
+    for _ in range(2):
+        torch.ones(3).sin()
+        gc.collect(0)
+        with record_function("Python GC"):
+            torch.ones(4)
+            gc.collect(0)
+
+
+@workload(profile_memory=True, **ONE_STEP)
+def memory_workers(prof):
+    """Batches arrive in shared memory, which is not the allocator's."""
+    train(prof, 3, workers=2)
+
+
 # ---- what torch says -------------------------------------------------------
 
 FIELDS = ["key", "count", "device_type", "is_user_annotation", "is_async",
           "self_cpu_time_total", "cpu_time_total", "self_device_time_total",
           "device_time_total", "self_cpu_memory_usage", "cpu_memory_usage",
           "self_device_memory_usage", "device_memory_usage", "flops",
-          "input_shapes", "stack"]
+          "input_shapes", "stack", "overload_name"]
 OLD_NAMES = {"self_device_time_total": "self_cuda_time_total",
              "device_time_total": "cuda_time_total",
              "self_device_memory_usage": "self_cuda_memory_usage",
@@ -341,6 +367,7 @@ OLD_NAMES = {"self_device_time_total": "self_cuda_time_total",
 # How key_averages() groups, and the options of profan for it.
 GROUPINGS = {"none": ({}, ""),
              "shape": ({"group_by_input_shape": True}, " --group-by-input-shape"),
+             "overload": ({"group_by_overload_name": True}, " --group-by-overload-name"),
              "stack5": ({"group_by_stack_n": 5}, " --group-by-stack 5")}
 
 # Arguments of table(), and the options of profan for them.
@@ -363,6 +390,11 @@ TABLES = [
     ("stack5", dict(sort_by="cpu_time_total", row_limit=4, max_src_column_width=30),
      "--sort cpu_time_total --limit 4 --max-src-width 30"),
 ]
+OVERLOADS = [("overload", dict(sort_by="cpu_time_total", row_limit=-1), "--sort cpu_time_total --limit -1"),
+             ("none", dict(sort_by="flops", row_limit=5), "--sort flops --limit 5"),
+             ("none", dict(sort_by="key", row_limit=30), "--sort key --limit 30"),
+             ("none", dict(sort_by="count", row_limit=4, header=""), "--sort count --limit 4 --header="),
+             ("none", dict(sort_by="count", max_name_column_width=1), "--sort count --max-name-width 1")]
 UNITS = [("none", dict(sort_by="cpu_time_total", row_limit=6, time_unit=unit),
           f"--sort cpu_time_total --limit 6 --time-unit {unit}") for unit in ("s", "ms", "us")]
 
@@ -378,20 +410,23 @@ def field(row, name):
     return "" if value is None else str(int(value) if isinstance(value, bool) else value)
 
 
-def write_averages(prof, path):
+def write_averages(prof, name, path):
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     out.writerow(["grouping"] + FIELDS)
-    for name, (arguments, _) in GROUPINGS.items():
+    for grouping, (arguments, _) in GROUPINGS.items():
+        if grouping == "overload" and name not in SINCE:
+            continue
         for row in prof.key_averages(**arguments):
-            out.writerow([name] + [field(row, f) for f in FIELDS])
+            out.writerow([grouping] + [field(row, f) for f in FIELDS])
     with zipped(path) as file:
         file.write(text.getvalue().encode("utf-8", "surrogateescape"))
 
 
-def write_tables(prof, path):
+def write_tables(prof, name, path):
     texts = []
-    for grouping, arguments, options in TABLES + (UNITS if RELEASE >= (2, 10) else []):
+    more = (UNITS if RELEASE >= (2, 10) else []) + (OVERLOADS if name in SINCE else [])
+    for grouping, arguments, options in TABLES + more:
         how, more = GROUPINGS[grouping]
         text = prof.key_averages(**how).table(**arguments)
         texts.append(f"### {options}{more}\n{text}")
@@ -429,8 +464,8 @@ def write_truth(prof, name, asked, path):
 def write_all(prof, name, asked, folder):
     os.makedirs(folder, exist_ok=True)
     write_trace(prof, os.path.join(folder, "trace.json.gz"), asked.get("by_python", False))
-    write_averages(prof, os.path.join(folder, "averages.csv.gz"))
-    write_tables(prof, os.path.join(folder, "tables.txt.gz"))
+    write_averages(prof, name, os.path.join(folder, "averages.csv.gz"))
+    write_tables(prof, name, os.path.join(folder, "tables.txt.gz"))
     write_truth(prof, name, asked, os.path.join(folder, "truth.json"))
 
 
@@ -445,6 +480,10 @@ def profiler(asked):
         config["verbose"] = True
     if asked.pop("all_threads", False):
         config["profile_all_threads"] = True
+    if asked.pop("overloads", False):
+        config["capture_overload_names"] = True
+    if asked.pop("collects", False):
+        config["record_python_gc_info"] = True
     if config:
         asked["experimental_config"] = torch._C._profiler._ExperimentalConfig(**config)
     return profile(activities=CPU, **asked)

@@ -27,6 +27,7 @@ import sys
 import tempfile
 
 GROUPINGS = {"none": [], "shape": ["--group-by-input-shape"],
+             "overload": ["--group-by-overload-name"],
              "stack5": ["--group-by-stack", "5"]}
 
 # First releases of a set of rules, as far as they show without a GPU; the
@@ -113,7 +114,8 @@ def torch_rows(folder):
                 ns(r["self_cpu_time_total"]), ns(r["cpu_time_total"]),
                 ns(r["self_device_time_total"]), ns(r["device_time_total"]),
                 r["self_cpu_memory_usage"], r["cpu_memory_usage"],
-                r["self_device_memory_usage"], r["device_memory_usage"], r["flops"]])
+                r["self_device_memory_usage"], r["device_memory_usage"], r["flops"]]
+                + ([r["overload_name"]] if r["grouping"] == "overload" else []))
     return rows
 
 
@@ -130,6 +132,8 @@ def profan_rows(text, grouping):
 def check_averages(report, version, workload, folder, db, profan, more):
     difference = []
     for grouping, want in torch_rows(folder).items():
+        if grouping == "overload" and not want:
+            continue  # not asked of this workload
         code, out, err = run(profan, "table", db, "--format", "csv", *GROUPINGS[grouping], *more)
         got = [[err]] if code else profan_rows(out, grouping)
         for row in got if not want or want[0][4] == "" else []:

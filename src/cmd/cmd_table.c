@@ -287,18 +287,19 @@ PF_COMMAND(30, table) = {
 	.args = "[verdicts] [DB]",
 	.words = "verdicts",
 	.summary = "print torch's key_averages() table, or the verdicts",
-	.details = "The text is what PyTorch's profiler would have printed in "
-		   "the process that wrote the trace, byte for byte.  Other "
-		   "formats give exact nanoseconds and bytes.  Sort keys are "
-		   "torch's, with cuda_ or device_: self_cuda_time_total, "
-		   "cuda_time_total, cuda_time, self_cuda_memory_usage, "
-		   "cuda_memory_usage, the same with cpu_, count, flops, key and "
-		   "none.\n"
-		   "With the word verdicts: the rules of 'profan report', a "
-		   "row each, whether they fired or not, with what they "
-		   "measured and where they fire, or why they could not be "
-		   "applied.  Of the options it has --step, --rank, --format "
-		   "and --width.",
+	.details =
+		"The text is what PyTorch's profiler would have printed in "
+		"the process that wrote the trace, byte for byte.  Other "
+		"formats give exact nanoseconds and bytes.  Sort keys are "
+		"torch's, with cuda_ or device_: self_cuda_time_total, "
+		"cuda_time_total, cuda_time, self_cuda_memory_usage, "
+		"cuda_memory_usage, the same with cpu_, count, flops, key and "
+		"none.\n"
+		"With the word verdicts: the rules of 'profan report', a "
+		"row each, whether they fired or not, with what they "
+		"measured and where they fire, or why they could not be "
+		"applied.  Of the options it has --step, --rank, --format "
+		"and --width.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),

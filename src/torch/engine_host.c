@@ -181,17 +181,29 @@ static int take_flops(struct pf_engine *e, const struct item *it,
 	return pf_facts_flops(&e->facts, op, it->fe->args, &n->flops, err);
 }
 
+/*
+ * With record_python_gc_info Kineto calls collections Python functions.  torch
+ * does not: they are rows, and have a stack of their own in the arguments.
+ */
+static bool is_garbage_collection(const struct pf_engine *e,
+				  const struct item *it)
+{
+	return it->fe->kind == PF_KIND_PYTHON &&
+	       it->name.text == e->facts.collection;
+}
+
 static int begin_row(struct pf_engine *e, const struct item *it,
 		     struct pf_node *n, struct pf_err *err)
 {
+	bool is_collection = is_garbage_collection(e, it);
 	struct pf_engine_row row = { .name = it->name,
 				     .args = it->fe->args,
-				     .has_args = it->is_op };
+				     .has_args = it->is_op || is_collection };
 
-	n->is_row = it->fe->kind != PF_KIND_PYTHON || e->rules.python_rows;
+	n->is_python = it->fe->kind == PF_KIND_PYTHON && !is_collection;
+	n->is_row = !n->is_python || e->rules.python_rows;
 	if (it->fe->start_ns < e->from_ns || it->fe->start_ns >= e->to_ns)
 		n->is_row = false;
-	n->is_python = it->fe->kind == PF_KIND_PYTHON;
 	if (pf_engine_stack(e, it->fe, n, n->has_parent ? n - 1 : NULL, err))
 		return -1;
 	if (!n->is_row)

@@ -27,6 +27,7 @@ int pf_facts_init(struct pf_facts *f, struct pf_db *db, struct pf_err *err)
 	pf_map_init(&f->flops);
 	f->empty = pf_intern_add(&f->texts, "", 0);
 	f->no_shapes = pf_intern_add(&f->texts, "[]", 2);
+	f->collection = pf_intern_add(&f->texts, "Python GC", 9);
 	f->by_id.db = db;
 	return pf_kinds_load(&f->kinds, db, err);
 }

@@ -58,6 +58,7 @@ struct pf_facts {
 	struct pf_db *db;
 	struct pf_intern texts;
 	uint32_t no_shapes, empty; /* "[]" and "" */
+	uint32_t collection;       /* "Python GC" */
 	struct pf_names {
 		struct pf_name_fact *fact; /* by id */
 		size_t cap;

@@ -22,7 +22,31 @@ def records_of(events):
         out.setdefault(device, []).append(
             (ns(e["ts"]), order, int(a["Bytes"]), a.get("Addr"),
              a.get("Total Allocated"), (str(e["pid"]), str(e["tid"]))))
-    return {d: sorted(r, key=lambda r: r[:2]) for d, r in out.items()}
+    return {d: with_shared(d, sorted(r, key=lambda r: r[:2]))
+            for d, r in out.items()}
+
+
+def with_shared(device, rows):
+    """On the CPU the records say it all: what is allocated is what they sum
+    to, from what was there before and is freed.  (Totals lack tensors in
+    shared memory, whose records have a total of 0.)"""
+    if device[0] or not any(
+            r[4] == 0 and before[4] is not None and before[4] + r[2]
+            for before, r in zip(rows, rows[1:])):
+        return rows
+    alive, level = set(), 0
+    for r in rows:
+        if r[2] > 0:
+            alive.add(r[3])
+        elif r[3] not in alive:
+            level -= r[2]
+        else:
+            alive.remove(r[3])
+    out = []
+    for r in rows:
+        level += r[2]
+        out.append(r[:4] + (level,) + r[5:])
+    return out
 
 
 def ops_of(events):

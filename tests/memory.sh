@@ -30,6 +30,11 @@ tensorboard() { # DEVICE WANT
 "$mktrace" --steps 3 >"$tmp/training.json"
 check training "$tmp/training.json"
 check good-memory "$top_srcdir/tests/traces/good-memory.json"
+# what workers of a DataLoader send is not the allocator's
+for release in 2.8.0 2.15.0; do
+	check "shared memory, torch $release" \
+		"$top_srcdir/tests/truth/$release/memory_workers/trace.json.gz"
+done
 
 check_real() { # NAME FILE
 	check "$1" "$2"

@@ -80,8 +80,9 @@ static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
 	}
 	a->devices = pf_grow(a->devices, &a->device_cap, a->device_count + 1u,
 			     sizeof(*a->devices));
-	a->devices[a->device_count] =
-		(struct pf_alloc_device){ s->trace, type, number };
+	a->devices[a->device_count] = (struct pf_alloc_device){
+		.trace = s->trace, .type = type, .number = number
+	};
 	return a->device_count++;
 }
 
@@ -420,16 +421,63 @@ static int has_any(struct scan *s, int64_t trace_id, struct pf_err *err)
 	return rc;
 }
 
+/*
+ * Tensors in shared memory (of a DataLoader's workers) are not the allocator's:
+ * torch's MapAllocator reports them with a total of 0 and, when it maps them,
+ * with their own size as reserved.  A total of 0 that follows from the records
+ * before it is the allocator's.
+ */
+static bool is_shared(const struct pf_alloc_device *d, const struct pf_alloc *r)
+{
+	if (d->type || !(r->flags & PF_ALLOC_TOTAL) || r->total ||
+	    r->flags & PF_ALLOC_OOM)
+		return false;
+	return d->has_own ? pf_sat_add(d->own, r->bytes) != 0 : r->bytes > 0;
+}
+
+/* Count what is shared, and add it to the totals. */
+static void settle_total(struct scan *s, struct pf_map *mapped,
+			 struct pf_alloc *r)
+{
+	struct pf_alloc_device *d = &s->out->devices[r->device];
+	uint64_t *is_mapped;
+
+	if (is_shared(d, r)) {
+		is_mapped =
+			pf_map_at(mapped, (uint64_t)r->address ^
+						  (uint64_t)r->device << 48);
+		if (r->bytes < 0 && *is_mapped != 1)
+			d->shared_before =
+				pf_sat_sub(d->shared_before, r->bytes);
+		*is_mapped = r->bytes > 0;
+		pf_sat_sum(&d->shared, r->bytes);
+		r->total = d->own;
+		r->reserved = 0;
+		r->flags &= ~(uint32_t)PF_ALLOC_RESERVED;
+	} else if (r->flags & PF_ALLOC_TOTAL) {
+		d->own = r->total;
+		d->has_own = true;
+	}
+	r->total = pf_sat_add(r->total, d->shared);
+}
+
 static int spool_sorted(struct scan *s, struct pf_err *err)
 {
+	struct pf_map mapped; /* address of shared memory -> is it mapped */
 	const void *record;
+	struct pf_alloc r;
+	int rc = 0;
 
 	if (pf_sorter_finish(s->sorter, err) < 0)
 		return -1;
-	while ((record = pf_sorter_next(s->sorter, err)))
-		if (pf_spool_add(s->out->records, record, err) < 0)
-			return -1;
-	return err->code ? -1 : 0;
+	pf_map_init(&mapped);
+	while (!rc && (record = pf_sorter_next(s->sorter, err))) {
+		memcpy(&r, record, sizeof(r));
+		settle_total(s, &mapped, &r);
+		rc = pf_spool_add(s->out->records, &r, err);
+	}
+	pf_map_release(&mapped);
+	return rc < 0 || err->code ? -1 : 0;
 }
 
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/intern.h"
+#include "base/sat.h"
 #include "events/names.h"
 #include "events/window.h"
 #include "base/err.h"
@@ -34,6 +35,11 @@ struct pf_alloc_device {
 	const struct pf_window_trace *trace;
 	int64_t type;   /* c10::DeviceType: 0 CPU, 1 CUDA, ...; -1: not said */
 	int64_t number; /* or -1 */
+	/* Private to the scan: what is allocated, whether anything was seen. */
+	int64_t own, shared;
+	bool has_own;
+	/* Shared memory that was freed and dates from before the records. */
+	int64_t shared_before;
 };
 
 /* Records inside the window.  Sums that do not fit are held at the limit. */
@@ -61,10 +67,15 @@ struct pf_alloc {
 	int64_t time_ns, order; /* first: they are what records sort by */
 	int64_t bytes;          /* positive: allocated, negative: freed */
 	int64_t address;
-	int64_t total, reserved; /* of the device, after the record */
-	uint32_t device;         /* in devices */
-	uint32_t site;           /* in sites */
-	uint32_t flags;          /* enum pf_alloc_flag */
+	/*
+	 * Of the device, after the record.  The total has the tensors in
+	 * shared memory that came since the first record; those from before
+	 * are shared_before of the device.
+	 */
+	int64_t total, reserved;
+	uint32_t device; /* in devices */
+	uint32_t site;   /* in sites */
+	uint32_t flags;  /* enum pf_alloc_flag */
 	uint32_t track;
 };
 
@@ -84,6 +95,13 @@ struct pf_allocs {
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 		   struct pf_allocs *out, struct pf_err *err);
 void pf_allocs_release(struct pf_allocs *a);
+
+/* The total of a record that has one. */
+static inline int64_t pf_allocs_total(const struct pf_allocs *a,
+				      const struct pf_alloc *r)
+{
+	return pf_sat_add(r->total, a->devices[r->device].shared_before);
+}
 
 struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site);
 

@@ -222,7 +222,7 @@ static void draw(struct pf_usage *u, const struct pf_alloc *r)
 		d->high_reserved = 0;
 	}
 	level = d->is_absolute && r->flags & PF_ALLOC_TOTAL
-			? r->total
+			? pf_allocs_total(&u->allocs, r)
 			: pf_sat_add(d->curve_level, r->bytes);
 	d->curve_level = d->last = level;
 	if (level < d->low)
@@ -249,7 +249,8 @@ static int put_oom(struct pf_usage *u, const struct pf_alloc *r,
 	pf_usage_put_device(u, t, r->device);
 	pf_table_int(t, pf_sat_sub(r->time_ns, trace->first_ns));
 	pf_table_int(t, r->bytes);
-	pf_usage_put(t, r->total, r->flags & PF_ALLOC_TOTAL);
+	pf_usage_put(t, pf_allocs_total(&u->allocs, r),
+		     r->flags & PF_ALLOC_TOTAL);
 	pf_usage_put(t, r->reserved, r->flags & PF_ALLOC_RESERVED);
 	if (pf_usage_put_site(u, t, r->site, err) < 0)
 		return -1;

@@ -9,15 +9,16 @@
 #include "memory/usage_impl.h"
 #include "base/sat.h"
 
-static void begin(struct pf_usage_device *d, const struct pf_alloc *r)
+static void begin(struct pf_usage_device *d, const struct pf_alloc *r,
+		  int64_t total)
 {
 	d->has_any = true;
 	d->is_absolute = r->flags & PF_ALLOC_TOTAL;
 	if (!d->is_absolute)
 		return;
-	d->level = r->total;
+	d->level = total;
 	if (!(r->flags & PF_ALLOC_OOM))
-		d->level = pf_sat_sub(r->total, r->bytes);
+		d->level = pf_sat_sub(total, r->bytes);
 	d->reserved = r->reserved;
 }
 
@@ -32,18 +33,19 @@ static void begin_window(struct pf_usage_device *d, const struct pf_alloc *r,
 }
 
 /* The level after a record. */
-static void step(struct pf_usage_device *d, const struct pf_alloc *r)
+static void step(struct pf_usage_device *d, const struct pf_alloc *r,
+		 int64_t total)
 {
 	int64_t expected = pf_sat_add(d->level, r->bytes);
 
 	d->level = expected;
 	if (!d->is_absolute || !(r->flags & PF_ALLOC_TOTAL))
 		return;
-	d->level = r->total;
-	if (r->total == expected)
+	d->level = total;
+	if (total == expected)
 		return;
 	d->jump_count++;
-	pf_sat_sum(&d->jump_bytes, pf_sat_sub(r->total, expected));
+	pf_sat_sum(&d->jump_bytes, pf_sat_sub(total, expected));
 }
 
 static void look(struct pf_usage_device *d, const struct pf_alloc *r,
@@ -68,19 +70,19 @@ static void look(struct pf_usage_device *d, const struct pf_alloc *r,
 }
 
 static void add(struct pf_usage_device *d, const struct pf_alloc *r,
-		uint64_t at)
+		int64_t total, uint64_t at)
 {
 	bool is_inside = r->flags & PF_ALLOC_INSIDE;
 
 	if (!d->has_any)
-		begin(d, r);
+		begin(d, r, total);
 	if (is_inside && !d->has_inside)
 		begin_window(d, r, at);
 	if (r->flags & PF_ALLOC_OOM) {
 		d->oom_count += is_inside;
 		return;
 	}
-	step(d, r);
+	step(d, r, total);
 	if (r->flags & PF_ALLOC_RESERVED) {
 		d->reserved = r->reserved;
 		/* it is 0 where the allocator keeps no memory back */
@@ -116,7 +118,8 @@ int pf_usage_levels(struct pf_usage *u, struct pf_err *err)
 
 		if (!r)
 			return -1;
-		add(&u->devices[r->device], r, i);
+		add(&u->devices[r->device], r, pf_allocs_total(&u->allocs, r),
+		    i);
 	}
 	add_sums(u);
 	return 0;

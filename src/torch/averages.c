@@ -283,6 +283,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 		return -1;
 	e->rules = pf_rules_for(&facts, e->args->torch, e->args->python);
 	e->has_finished_key = facts.finished;
+	e->has_collections = facts.has_collections;
 	e->unfinished_by_rf = facts.rf_id && !facts.finished;
 	e->result->rules = e->rules;
 	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||

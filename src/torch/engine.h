@@ -105,6 +105,7 @@ struct pf_engine {
 	int64_t trace_end_ns;   /* INT64_MAX: unknown */
 	int64_t from_ns, to_ns; /* events that begin here count */
 	bool has_finished_key;  /* some event has the argument */
+	bool has_collections;   /* of garbage, which are rows */
 	bool unfinished_by_rf;  /* it shows by a missing function id */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
 	size_t grouping_count;                  /* that are worked out */
@@ -138,6 +139,27 @@ static inline double pf_engine_dur_us(const struct pf_engine *e,
 				      int64_t start_ns, int64_t end_ns)
 {
 	return pf_engine_us(e, end_ns) - pf_engine_us(e, start_ns);
+}
+
+/*
+ * With record_python_gc_info Kineto calls collections of garbage Python
+ * functions.  torch does not: they are rows, and have a stack of their own in
+ * the arguments.
+ */
+static inline bool pf_engine_is_collection(const struct pf_engine *e,
+					   const struct pf_fe *fe,
+					   const struct pf_name_fact *name)
+{
+	return fe->kind == PF_KIND_PYTHON && name->text == e->facts.collection;
+}
+
+/* A Python function where these are no function events. */
+static inline bool pf_engine_skips_python(const struct pf_engine *e,
+					  const struct pf_fe *fe,
+					  const struct pf_name_fact *name)
+{
+	return fe->kind == PF_KIND_PYTHON && !e->rules.python_in_tree &&
+	       !pf_engine_is_collection(e, fe, name);
 }
 
 /* Must the calls be looked at before the device events? */

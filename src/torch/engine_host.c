@@ -181,21 +181,10 @@ static int take_flops(struct pf_engine *e, const struct item *it,
 	return pf_facts_flops(&e->facts, op, it->fe->args, &n->flops, err);
 }
 
-/*
- * With record_python_gc_info Kineto calls collections Python functions.  torch
- * does not: they are rows, and have a stack of their own in the arguments.
- */
-static bool is_garbage_collection(const struct pf_engine *e,
-				  const struct item *it)
-{
-	return it->fe->kind == PF_KIND_PYTHON &&
-	       it->name.text == e->facts.collection;
-}
-
 static int begin_row(struct pf_engine *e, const struct item *it,
 		     struct pf_node *n, struct pf_err *err)
 {
-	bool is_collection = is_garbage_collection(e, it);
+	bool is_collection = pf_engine_is_collection(e, it->fe, &it->name);
 	struct pf_engine_row row = { .name = it->name,
 				     .args = it->fe->args,
 				     .has_args = it->is_op || is_collection };
@@ -292,6 +281,8 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 
 	if (pf_facts_name(&e->facts, fe->kind, fe->name, &it.name, err))
 		return -1;
+	if (pf_engine_skips_python(e, fe, &it.name))
+		return 0;
 	if (pf_kind_in(fe->kind, PF_KINDS_OP)) {
 		it.is_op = true;
 		return see_op(p, &it, err);
@@ -350,7 +341,7 @@ static uint32_t host_kinds(const struct pf_engine *e)
 	uint32_t kinds =
 		PF_KINDS_OP | PF_KINDS_CALL | PF_KINDBIT(PF_KIND_OVERHEAD);
 
-	if (e->rules.python_in_tree)
+	if (e->rules.python_in_tree || e->has_collections)
 		kinds |= PF_KINDBIT(PF_KIND_PYTHON);
 	return kinds;
 }

@@ -32,12 +32,20 @@ static int see(struct pf_engine *e, const struct pf_fe *fe, uint32_t track,
 	       struct pf_err *err)
 {
 	struct pf_name_fact name;
+	struct pf_args_fact args = { 0 };
 
 	if (pf_kind_in(fe->kind, PF_KINDS_MEMORY))
 		return add_record(e, fe, track, err);
+	/* What is not finished is no event, or ends with one that is. */
+	if (e->has_finished_key && !e->rules.unfinished_kept &&
+	    pf_facts_args(&e->facts, fe->args, &args, err))
+		return -1;
+	if (args.flags & PF_ARGS_UNFINISHED)
+		return 0;
 	if (pf_facts_name(&e->facts, fe->kind, fe->name, &name, err))
 		return -1;
-	if (name.flags & PF_NAME_DROPPED)
+	if (name.flags & PF_NAME_DROPPED ||
+	    pf_engine_skips_python(e, fe, &name))
 		return 0;
 	return pf_memory_cover(e->memory, fe->start_ns, fe->end_ns, err);
 }
@@ -58,7 +66,7 @@ static int show_track(struct pf_engine *e, uint32_t track, struct pf_err *err)
 	const struct pf_fe *fe;
 	int rc = 0;
 
-	if (e->rules.python_in_tree)
+	if (e->rules.python_in_tree || e->has_collections)
 		args.kinds |= PF_KINDBIT(PF_KIND_PYTHON);
 	m = pf_merge_new(e->db, &e->facts, &args, err);
 	if (!m)

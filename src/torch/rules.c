@@ -328,6 +328,7 @@ static int text_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->input_dims = sqlite3_column_int64(st, 0);
 	f->has_overloads = sqlite3_column_int(st, 1);
+	f->has_collections = sqlite3_column_int(st, 2);
 	return 0;
 }
 
@@ -362,7 +363,9 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      "SELECT EXISTS(SELECT 1 FROM argset WHERE"
 		      " instr(text, '\"Input Dims\"')),"
 		      " EXISTS(SELECT 1 FROM string WHERE"
-		      " text GLOB 'aten::[A-Za-z_]*.[A-Za-z]*'), ?1",
+		      " text GLOB 'aten::[A-Za-z_]*.[A-Za-z]*'), "
+		      " EXISTS(SELECT 1 FROM string WHERE text = 'Python GC'),"
+		      " ?1",
 		      trace_id, text_row, out, err) ||
 	    read_rows(db,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",

@@ -69,9 +69,10 @@ struct pf_rule_facts {
 	int64_t finished_true, call_from, call_stack, scope, priority;
 	int64_t memory_records, python_functions;
 	bool has_base, has_host_name, has_trace_id;
-	bool has_overloads; /* operators like "aten::add.Tensor" */
-	bool is_capture;    /* a .pfr: no ids link calls and operators */
-	int torch, python;  /* from the trace's own metadata, 0 = not said */
+	bool has_overloads;   /* operators like "aten::add.Tensor" */
+	bool has_collections; /* "Python GC" */
+	bool is_capture;      /* a .pfr: no ids link calls and operators */
+	int torch, python;    /* from the trace's own metadata, 0 = not said */
 };
 
 int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,

@@ -79,7 +79,7 @@ def train(prof, steps, workers=0):
 # ---- workloads: name -> (function, arguments of profile()) ----------------
 
 WORKLOADS = {}
-LAST = ["unfinished"]  # leaves events open
+LAST = ["unfinished", "unfinished_memory"]  # leave events open
 SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "collecting": (2, 9),
          "exported_by_python": (2, 14)}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
@@ -276,6 +276,12 @@ def unfinished(prof):
     inner.__enter__()
     torch.zeros(4)
     prof.kept = [outer, inner]
+
+
+@workload(profile_memory=True)
+def unfinished_memory(prof):
+    unfinished(prof)
+    torch.zeros(4).mul(2)
 
 
 @workload()

@@ -53,9 +53,11 @@ static void memory(void **state)
 
 static struct pf_average row(const char *name, double self_cpu, double device)
 {
-	struct pf_average r = {
-		.name = name, .shapes = "", .stack = "", .overload = "", .count = 1
-	};
+	struct pf_average r = { .name = name,
+				.shapes = "",
+				.stack = "",
+				.overload = "",
+				.count = 1 };
 
 	r.sum.us[PF_FIG_SELF_CPU] = self_cpu;
 	r.sum.us[PF_FIG_CPU] = self_cpu;

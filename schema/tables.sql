@@ -24,7 +24,9 @@ CREATE TABLE trace (
 	metadata_count INTEGER NOT NULL,
 	paired_count INTEGER NOT NULL,
 	skipped_count INTEGER NOT NULL,
-	xxh128 TEXT
+	xxh128 TEXT,
+	worker TEXT,
+	span INTEGER
 ) STRICT;
 
 -- Every top-level key of the file but the event list, as JSON text.

@@ -99,4 +99,98 @@ echo '{"traceEvents": []}' >nothing.json
 run 0 "$profan" ingest nothing.json -o nothing.db
 result "a trace without events is one"
 
+
+# ---- several captures of one process are one GPU and one rank ----
+mkdir spans
+cp one.json spans/worker0.1700000000001.pt.trace.json
+cp two.json spans/worker0.1700000000009.pt.trace.json
+run 0 "$profan" ingest spans -o spans.db && [ ! -s err ]
+result "spans are one job"
+"$profan" query spans.db 'SELECT worker, span FROM trace ORDER BY id' \
+	-f csv >got
+cat >want <<'EOF'
+worker,span
+spans/worker0,1700000000001
+spans/worker0,1700000000009
+EOF
+same "worker and span are columns" want got
+for command in gaps overlap 'report -f md -o -'; do
+	# shellcheck disable=SC2086  # several words
+	run 0 "$profan" $command spans.db && ! grep -q '[2-9] GPUs' out
+	result "$command: they are one GPU" out
+done
+run 0 "$profan" gaps spans.db &&
+	grep -q 'sums over 2 captures of 1 GPU' out
+result "times are said to be of two captures" out
+run 0 "$profan" doctor spans.db && ! grep -q 'traces have none' out &&
+	! grep -q 'ranks missing *[1-9]' out
+result "doctor misses no ranks" out
+run 0 "$profan" overlap spans.db && ! grep -q 'not compared' out
+result "nothing is said of ranks" out
+run 0 "$profan" diff spans.db spans.db -f json --force
+grep -q '"check": *"GPUs at work"' out &&
+	grep -A3 '"check": *"GPUs at work"' out | grep -q '"1"'
+result "diff: one GPU is at work" out
+run 0 "$profan" steps spans.db &&
+	grep -q '^Step .*Trace' out
+result "steps of several traces say of which" out
+for name in rave/profile_step_9 it/iteration_3/rank1_trace epoch-2_trace; do
+	mkdir -p "$(dirname "$name")"
+	cp one.json "$name.json"
+	run 0 "$profan" ingest -q "$name.json" -o name.db &&
+		"$profan" query name.db 'SELECT worker, span, rank FROM trace' \
+			-f csv | tail -1
+done >got
+cat >want <<'EOF'
+rave/profile_step,9,
+it/iteration/rank1_trace,3,1
+epoch_trace,2,
+EOF
+same "names of other frameworks" want got
+
+# ---- traces are chosen by number ----
+run 2 "$profan" slice --gap 1 -o gap.json spans.db &&
+	grep -q -e '--trace' err
+result "slice names --trace"
+run 0 "$profan" slice --gap 1 --trace 2 -o gap.json spans.db
+result "slice of the second trace"
+run 0 "$profan" table --trace 2 spans.db && mv out second &&
+	run 0 "$profan" table --trace 1 spans.db && ! cmp -s out second
+result "table of either trace" out
+run 0 "$profan" table spans.db && grep -q -e '--trace' err
+result "table names --trace"
+for command in gaps syncs steps overlap kernels launches modules memory stacks
+do
+	run 3 "$profan" "$command" --trace 3 spans.db &&
+		grep -q "no trace 3" err &&
+		run 0 "$profan" "$command" --trace 2 spans.db
+	result "$command --trace"
+done
+
+# ---- several jobs in one database ----
+mixed() { # NAME WORDS FILE...
+	name=$1 words=$2
+	shift 2
+	run 0 "$profan" ingest "$@" -o mixed.db && [ "$(wc -l <err)" = 1 ] &&
+		grep -q "several jobs.*$words" err
+	result "$name"
+}
+gpu() { # NAME TIME: the GPU and the base time of one.json
+	sed "s/\"name\": \"NVIDIA[^\"]*\"/\"name\": \"$1\"/
+		s/\"baseTimeNanoseconds\": [0-9]*/\"baseTimeNanoseconds\": $2/" \
+		one.json
+}
+cp one.json rank0_a.json
+cp two.json rank0_b.json
+mixed "two of one rank" "rank 0" rank0_a.json rank0_b.json
+gpu H100 1700000000000000000 >h100.json
+gpu V100 1600000000000000000 >v100.json
+mixed "GPUs of two models at two times" "H100 and V100" h100.json v100.json
+gpu H100 1600000000000000000 >later.json
+mixed "two runs" "different times" h100.json later.json
+cp two.json rank1.json
+run 0 "$profan" ingest rank0_a.json rank1.json -o two.db && [ ! -s err ]
+result "two ranks are one job"
+run 0 "$profan" steps two.db && grep -q '^Step .*Rank' out
+result "steps of several ranks say of which" out
 tap_done

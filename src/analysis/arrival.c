@@ -439,7 +439,7 @@ int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 	struct arrivals a = { .db = db, .texts = { .db = db } };
 	int rc;
 
-	if (window->count < 2)
+	if (!pf_window_has_processes(window))
 		return 0;
 	rc = set_up(&a, window, err);
 	if (!rc && !a.why.len)

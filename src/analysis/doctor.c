@@ -188,6 +188,7 @@ struct doctor {
 	struct pf_doctor_gpu gpu;
 	struct pf_doctor_tracks tracks;
 	int64_t trace_count, event_count, stored_count, span_ns;
+	int64_t worker_count; /* traces, of several of one process the first */
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	bool is_rank_unsure; /* several traces, not told apart */
@@ -250,7 +251,9 @@ enum trace_column {
 	T_UNLINKED,
 	T_UNLINKED_NS,
 	T_DEEP,
-	T_STEPS
+	T_STEPS,
+	T_FIRST_SPAN,
+	T_COUNT
 };
 
 struct ranks {
@@ -261,10 +264,10 @@ struct ranks {
 
 static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 {
-	int64_t v[T_STEPS + 1];
+	int64_t v[T_COUNT];
 	struct result *r = d->results;
 
-	for (int i = 0; i <= T_STEPS; i++)
+	for (int i = 0; i < T_COUNT; i++)
 		v[i] = sqlite3_column_int64(st, i);
 	d->trace_count++;
 	d->event_count += v[T_EVENTS];
@@ -283,6 +286,9 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)
 		ranks->world = v[T_WORLD];
+	if (!v[T_FIRST_SPAN])
+		return; /* another capture of a rank that has been counted */
+	d->worker_count++;
 	if (sqlite3_column_type(st, T_RANK) == SQLITE_NULL) {
 		d->no_rank++;
 		return;
@@ -311,7 +317,7 @@ static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 	known = (int64_t)ranks->count - d->same_rank;
 	if (ranks->world > known + d->no_rank)
 		d->absent_ranks = ranks->world - known - d->no_rank;
-	if (d->trace_count < 2)
+	if (d->worker_count < 2)
 		d->no_rank = 0;
 	d->is_rank_unsure = d->no_rank || d->same_rank;
 	set_alone(d, RANKS, d->no_rank + d->same_rank + d->absent_ranks);

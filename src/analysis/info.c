@@ -34,6 +34,8 @@ static const struct pf_col trace_cols[] = {
 	{ "file_bytes", "File", PF_BYTES },
 	{ "span_ns", "Time span", PF_NS },
 	{ "xxh128", "XXH128", PF_TEXT },
+	{ "worker", "Worker", PF_PATH | PF_FULL },
+	{ "span", "Span", PF_INT | PF_FULL },
 };
 
 static const struct pf_col account_cols[] = {

@@ -2,6 +2,8 @@
 /* Each device of a trace has a sweep with a set per class. */
 #include "config.h"
 
+#include <string.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -87,6 +89,7 @@ static struct device *find_device(struct overlap *o,
 	pf_sweep_init(&d->sweep);
 	pf_sweep_begin(&d->sweep, ev->trace->lo_ns);
 	out->device_count++;
+	pf_gpu_set_add(&out->gpus, ev->trace, ev->device);
 	return d;
 }
 
@@ -192,6 +195,7 @@ void pf_overlap_release(struct pf_overlap *o)
 	pf_arrivals_release(&o->arrivals);
 	pf_arena_release(&o->texts);
 	free(o->devices);
+	pf_gpu_set_release(&o->gpus);
 	pf_window_release(&o->window);
 	*o = (struct pf_overlap){ 0 };
 }
@@ -209,8 +213,8 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 		pf_doc_finding(doc, "There is no GPU work");
 		return;
 	}
-	if (o->device_count > 1)
-		pf_buf_addf(&text, "%zu GPUs busy ", o->device_count);
+	if (o->gpus.count > 1)
+		pf_buf_addf(&text, "%zu GPUs busy ", o->gpus.count);
 	else
 		pf_buf_addf(&text, "GPU busy ");
 	pf_window_say_part(&text, f->busy_ns, f->total_ns, o->step_count);
@@ -284,13 +288,22 @@ static const struct pf_field together_fields[] = {
 	FIELD(busy_share, "busy_share", "Of busy", PF_RATIO),
 };
 
+static void add_devices(const struct pf_overlap *o, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(device_fields) / sizeof(*device_fields)];
+
+	memcpy(fields, device_fields, sizeof(fields));
+	pf_window_show_traces(&o->window, PF_FIELDS(fields));
+	PF_ROWS(doc, "devices",
+		"By GPU, each instant counted once, from left to right", fields,
+		o->devices, o->device_count);
+}
+
 void pf_overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 {
 	add_finding(doc, o);
 	PF_SCALARS(doc, figures, *o);
-	PF_ROWS(doc, "devices",
-		"By GPU, each instant counted once, from left to right",
-		device_fields, o->devices, o->device_count);
+	add_devices(o, doc);
 	PF_ROWS(doc, "together", "What runs at the same time", together_fields,
 		o->together, o->together_count);
 	pf_comm_table_show(o->comm, doc);

@@ -59,7 +59,8 @@ struct pf_overlap {
 	struct pf_window window;
 	struct pf_overlap_figures all; /* summed over devices */
 	struct pf_overlap_device *devices;
-	size_t device_count;
+	size_t device_count;    /* one in several traces: several times */
+	struct pf_gpu_set gpus; /* each once */
 	struct pf_overlap_together together[1 << PF_GPU_CLASSES];
 	size_t together_count;
 	struct pf_comm_table *comm; /* owns: */

@@ -2,6 +2,8 @@
 /* Means are over whole steps; the list has all of them. */
 #include "config.h"
 
+#include <string.h>
+
 #include "analysis/steps.h"
 #include "base/buf.h"
 #include "base/num.h"
@@ -196,16 +198,33 @@ static const struct pf_field step_fields[] = {
 	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
 };
 
+static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
+
+	memcpy(fields, step_fields, sizeof(fields));
+	pf_window_show_traces(&s->window, PF_FIELDS(fields));
+	PF_ROWS(doc, "steps", "Steps", fields, s->steps, s->count);
+}
+
+static void add_devices(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(device_fields) / sizeof(*device_fields)];
+
+	memcpy(fields, device_fields, sizeof(fields));
+	pf_window_show_traces(&s->window, PF_FIELDS(fields));
+	PF_ROWS(doc, "devices", "GPUs", fields, s->devices, s->device_count);
+}
+
 void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	add_finding(s, doc);
 	add_scalars(s, doc);
 	PF_ROWS(doc, "classes", "Where the time of a step goes", class_fields,
 		s->classes, PF_STEP_CLASSES);
-	PF_ROWS(doc, "steps", "Steps", step_fields, s->steps, s->count);
+	add_rows(s, doc);
 	pf_copies_show(s->copies, doc);
-	PF_ROWS(doc, "devices", "GPUs", device_fields, s->devices,
-		s->device_count);
+	add_devices(s, doc);
 	if (s->partial_count)
 		pf_doc_note(doc,
 			    "%lld steps at the end of their trace are cut off "

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
+#include "store/named.h"
 
 struct ingest_args {
 	const char *out;
@@ -78,6 +79,26 @@ static void read_hooks(struct pf_ingest_options *o)
 		o->scanner = PF_SCANNER_PLAIN;
 }
 
+/* Figures of several jobs would be put together without a word. */
+static int warn_of_mixed(const char *path, struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	sqlite3_stmt *st = NULL;
+	int rc = pf_db_open(&db, path, false, err);
+
+	if (!rc)
+		st = pf_named_prepare(&db, "ingest_mixed", err);
+	if (st)
+		rc = pf_db_step(&db, st, err);
+	if (rc == 1 && sqlite3_column_type(st, 0) != SQLITE_NULL)
+		pf_log_warn("these traces seem to be of several jobs, and "
+			    "their figures are put together: %s",
+			    (const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	return st && rc >= 0 ? 0 : -1;
+}
+
 static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
 	int rc;
@@ -89,6 +110,8 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
+	if (!rc && o->path_count > 1)
+		rc = warn_of_mixed(o->out, err);
 	return rc;
 }
 

@@ -22,7 +22,8 @@
 
 struct table_args {
 	const char *sort, *header, *torch;
-	int64_t limit, stack, max_name, max_source, max_shapes, step, rank;
+	int64_t limit, stack, max_name, max_source, max_shapes, step, rank,
+		trace;
 	bool by_shape, by_overload, top_level;
 	int unit;
 };
@@ -37,6 +38,7 @@ static const struct table_args defaults = {
 	.max_shapes = 80,
 	.step = -1,
 	.rank = -1,
+	.trace = -1,
 };
 
 #define FIELD(f) offsetof(struct table_args, f)
@@ -59,6 +61,8 @@ static const struct pf_opt opts[] = {
 	  FIELD(step), 0, 0 },
 	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank), 0,
 	  0 },
+	{ 0, "trace", "N", "the trace of this number in 'profan info'",
+	  PF_OPT_INT, FIELD(trace), 0, 0 },
 	{ 0, "torch", "X.Y", "as that release does (default: recognised)",
 	  PF_OPT_STRING, FIELD(torch), 0, 0 },
 	{ 0, "header", "TEXT", "print a line of text first", PF_OPT_STRING,
@@ -74,34 +78,42 @@ static const struct pf_opt opts[] = {
 	{ 0 }
 };
 
-static int find_trace(struct pf_db *db, int64_t rank, int64_t *id,
+static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 		      struct pf_err *err)
 {
 	sqlite3_stmt *st =
 		pf_db_prepare(db,
 			      "SELECT id, count(*) OVER () FROM trace"
-			      " WHERE ?1 < 0 OR rank = ?1 ORDER BY id LIMIT 1",
+			      " WHERE (?1 < 0 OR rank = ?1)"
+			      " AND (?2 < 0 OR id = ?2) ORDER BY id LIMIT 1",
 			      err);
 	int64_t count;
 	int rc;
 
 	if (!st)
 		return -1;
-	sqlite3_bind_int64(st, 1, rank);
+	sqlite3_bind_int64(st, 1, a->rank);
+	sqlite3_bind_int64(st, 2, a->trace);
 	rc = pf_db_step(db, st, err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);
 	sqlite3_finalize(st);
 	if (rc < 0)
 		return -1;
-	if (!rc && rank >= 0)
+	if (!rc && a->trace >= 0)
 		return pf_fail(err, PF_EUSAGE,
-			       "there is no trace of rank %" PRId64, rank);
+			       "there is no trace %" PRId64
+			       "; 'profan info' lists them",
+			       a->trace);
+	if (!rc && a->rank >= 0)
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no trace of rank %" PRId64, a->rank);
 	if (!rc)
 		return pf_fail(err, PF_EDB, "'%s': holds no trace", db->path);
 	if (count > 1)
 		pf_log(PF_LOG_NOTE,
-		       "first of %" PRId64 " traces (choose with --rank)",
+		       "first of %" PRId64
+		       " traces (choose with --rank or --trace)",
 		       count);
 	return 0;
 }
@@ -212,10 +224,12 @@ static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
 	rest.step = defaults.step;
 	rest.rank = defaults.rank;
+	rest.trace = defaults.trace;
 	if (!memcmp(&rest, &defaults, sizeof(rest)))
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
-		       "'table verdicts' has no options but --step and --rank");
+		       "'table verdicts' has no options but --step, --rank "
+		       "and --trace");
 }
 
 static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
@@ -235,6 +249,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 		args.window.step = step;
 	}
 	args.window.rank = a->rank;
+	args.window.trace = a->trace;
 	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_path), &report,
 			    err);
 	if (!rc) {
@@ -269,7 +284,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	if (a->torch &&
 	    pf_rules_parse(a->torch, &args.torch, &args.python, err))
 		return -1;
-	if (find_trace(cx->db, a->rank, &args.trace_id, err))
+	if (find_trace(cx->db, a, &args.trace_id, err))
 		return -1;
 	rc = pf_averages_load(cx->db, &args, &averages, err);
 	if (!rc && !pf_averages(cx->db, &args, &averages, err))
@@ -298,8 +313,8 @@ PF_COMMAND(30, table) = {
 		"With the word verdicts: the rules of 'profan report', a "
 		"row each, whether they fired or not, with what they "
 		"measured and where they fire, or why they could not be "
-		"applied.  Of the options it has --step, --rank, --format "
-		"and --width.",
+		"applied.  Of the options it has --step, --rank, --trace, "
+		"--format and --width.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),

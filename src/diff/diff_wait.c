@@ -21,6 +21,7 @@
 struct waits {
 	struct pf_gap_sink sink;
 	struct pf_capture *c;
+	struct pf_gpu_set gpus;
 	struct pf_db *db;
 	struct pf_names *names;
 	struct pf_intern idle_keys, site_keys; /* bytes of a place */
@@ -143,7 +144,9 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 {
 	struct waits *w = (struct waits *)sink;
 
-	w->c->device_count += d->event_count > 0;
+	if (d->event_count)
+		pf_gpu_set_add(&w->gpus, d->trace, d->device);
+	w->c->device_count = (int64_t)w->gpus.count;
 }
 
 /* ---- blocking calls ---- */
@@ -293,6 +296,7 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 		rc = take_names(&w, c->sites, w.site_places, c->site_count,
 				err);
 	pf_names_free(w.names);
+	pf_gpu_set_release(&w.gpus);
 	pf_pageable_release(&pageable);
 	pf_intern_release(&w.idle_keys);
 	pf_intern_release(&w.site_keys);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "store/named.h"
+#include "table/rows.h"
 
 /* "3" or "3..8". */
 static int parse_steps(const char *text, int64_t *first, int64_t *last,
@@ -35,8 +36,25 @@ static int parse_steps(const char *text, int64_t *first, int64_t *last,
 	return 0;
 }
 
-static int load_traces(struct pf_db *db, int64_t rank, struct pf_window *w,
-		       struct pf_err *err)
+static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
+{
+	if (args->trace >= 0 && args->rank >= 0)
+		return pf_fail(err, PF_EDATA,
+			       "there is no trace %lld of rank %lld",
+			       (long long)args->trace, (long long)args->rank);
+	if (args->trace >= 0)
+		return pf_fail(err, PF_EDATA,
+			       "there is no trace %lld; 'profan info' lists "
+			       "them",
+			       (long long)args->trace);
+	if (args->rank >= 0)
+		return pf_fail(err, PF_EDATA, "there is no trace of rank %lld",
+			       (long long)args->rank);
+	return pf_fail(err, PF_EDATA, "there is no trace");
+}
+
+static int load_traces(struct pf_db *db, const struct pf_window_args *args,
+		       struct pf_window *w, struct pf_err *err)
 {
 	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", err);
 	size_t cap = 0;
@@ -48,7 +66,9 @@ static int load_traces(struct pf_db *db, int64_t rank, struct pf_window *w,
 		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
 		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
 
-		if (rank >= 0 && own != rank)
+		if ((args->rank >= 0 && own != args->rank) ||
+		    (args->trace >= 0 &&
+		     sqlite3_column_int64(stmt, 0) != args->trace))
 			continue;
 		w->traces = pf_grow(w->traces, &cap, w->count + 1,
 				    sizeof(*w->traces));
@@ -59,15 +79,11 @@ static int load_traces(struct pf_db *db, int64_t rank, struct pf_window *w,
 			.to_ns = INT64_MAX,
 			.first_ns = sqlite3_column_int64(stmt, 2),
 			.last_ns = sqlite3_column_int64(stmt, 3),
+			.worker_id = sqlite3_column_int64(stmt, 4),
 		};
 	}
 	sqlite3_finalize(stmt);
-	if (!rc && !w->count)
-		return rank < 0 ? pf_fail(err, PF_EDATA, "there is no trace")
-				: pf_fail(err, PF_EDATA,
-					  "there is no trace of rank %lld",
-					  (long long)rank);
-	return rc;
+	return !rc && !w->count ? refuse_traces(args, err) : rc;
 }
 
 /* The steps of a trace that are asked for: from the first to the last. */
@@ -168,7 +184,7 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 			       "--from must be earlier than --to");
 	if (args->steps && check_pattern(args->steps, err) < 0)
 		return -1;
-	if (load_traces(db, args->rank, out, err) < 0)
+	if (load_traces(db, args, out, err) < 0)
 		return -1;
 	if ((args->step || args->skip_first) &&
 	    apply_steps(db, args, out, err) < 0)
@@ -334,4 +350,53 @@ void pf_window_release(struct pf_window *w)
 {
 	free(w->traces);
 	*w = (struct pf_window){ 0 };
+}
+
+void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,
+		    int64_t device)
+{
+	for (size_t i = 0; i < set->count; i++)
+		if (set->items[i].worker_id == trace->worker_id &&
+		    set->items[i].device == device)
+			return;
+	set->items = pf_grow(set->items, &set->cap, set->count + 1,
+			     sizeof(*set->items));
+	set->items[set->count++] =
+		(struct pf_gpu_id){ trace->worker_id, device };
+}
+
+void pf_gpu_set_release(struct pf_gpu_set *set)
+{
+	free(set->items);
+	*set = (struct pf_gpu_set){ 0 };
+}
+
+/* ---- which trace a row is of ---- */
+
+bool pf_window_has_processes(const struct pf_window *w)
+{
+	for (size_t i = 1; i < w->count; i++)
+		if (w->traces[i].worker_id != w->traces[0].worker_id)
+			return true;
+	return false;
+}
+
+bool pf_window_has_ranks(const struct pf_window *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		for (size_t k = 0; k <= i; k++)
+			if (w->traces[i].rank < 0 ||
+			    (k < i && w->traces[i].rank == w->traces[k].rank))
+				return false;
+	return true;
+}
+
+void pf_window_show_traces(const struct pf_window *w, struct pf_field *fields,
+			   size_t count)
+{
+	const char *key = pf_window_has_ranks(w) ? "rank" : "trace_id";
+
+	for (size_t i = 0; i < count && w->count > 1; i++)
+		if (!strcmp(fields[i].col.key, key))
+			fields[i].col.kind &= ~PF_FULL;
 }

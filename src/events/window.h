@@ -35,65 +35,87 @@ struct pf_window_args {
 	bool whole;             /* not only steps where that is the default */
 	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
 	int64_t rank, device;   /* or -1 */
+	int64_t trace;          /* number of the only one, or -1 */
 };
 
 #define PF_WINDOW_DEFAULTS                                                     \
 	{                                                                      \
-		.from_ns = -1, .to_ns = -1, .rank = -1, .device = -1           \
+		.from_ns = -1, .to_ns = -1, .rank = -1, .device = -1,          \
+		.trace = -1                                                    \
 	}
 
 /* Rows for a table of options; "field" is a struct pf_window_args of type. */
-#define PF_WINDOW_OPTS(type, field)                                            \
-	{ 0,                                                                   \
-	  "steps",                                                             \
-	  "REGEX",                                                             \
-	  "steps are the host's ranges of such names, not ProfilerStep#N",     \
-	  PF_OPT_STRING,                                                       \
-	  offsetof(type, field.steps),                                         \
-	  0,                                                                   \
-	  0 },                                                                 \
-		{ 0,                                                           \
-		  "step",                                                      \
-		  "N|A..B",                                                    \
-		  "only this step, or these",                                  \
-		  PF_OPT_STRING,                                               \
-		  offsetof(type, field.step),                                  \
-		  0,                                                           \
-		  0 },                                                         \
-		{ 0,          "skip-first",                                    \
-		  "N",        "leave out the first N steps of each trace",     \
-		  PF_OPT_INT, offsetof(type, field.skip_first),                \
-		  0,          0 },                                             \
-		{ 0,           "whole-capture",                                \
-		  NULL,        "all of the capture, not only its steps",       \
-		  PF_OPT_FLAG, offsetof(type, field.whole),                    \
-		  0,           0 },                                            \
-		{ 0,         "from",                                           \
-		  "TIME",    "only from this time after the first event on",   \
-		  PF_OPT_NS, offsetof(type, field.from_ns),                    \
-		  0,         0 },                                              \
-		{ 0,         "to",                                             \
-		  "TIME",    "only up to this time after the first event",     \
-		  PF_OPT_NS, offsetof(type, field.to_ns),                      \
-		  0,         0 },                                              \
-		{ 0,          "rank",                                          \
-		  "N",        "only the trace of this rank",                   \
-		  PF_OPT_INT, offsetof(type, field.rank),                      \
-		  0,          0 },                                             \
-	{                                                                      \
-		0, "device", "N", "only this GPU", PF_OPT_INT,                 \
-			offsetof(type, field.device), 0, 0                     \
+#define PF_WINDOW_OPTS(type, field)                                             \
+	{ 0,                                                                    \
+	  "steps",                                                              \
+	  "REGEX",                                                              \
+	  "steps are the host's ranges of such names, not ProfilerStep#N",      \
+	  PF_OPT_STRING,                                                        \
+	  offsetof(type, field.steps),                                          \
+	  0,                                                                    \
+	  0 },                                                                  \
+		{ 0,                                                            \
+		  "step",                                                       \
+		  "N|A..B",                                                     \
+		  "only this step, or these",                                   \
+		  PF_OPT_STRING,                                                \
+		  offsetof(type, field.step),                                   \
+		  0,                                                            \
+		  0 },                                                          \
+		{ 0,          "skip-first",                                     \
+		  "N",        "leave out the first N steps of each trace",      \
+		  PF_OPT_INT, offsetof(type, field.skip_first),                 \
+		  0,          0 },                                              \
+		{ 0,           "whole-capture",                                 \
+		  NULL,        "all of the capture, not only its steps",        \
+		  PF_OPT_FLAG, offsetof(type, field.whole),                     \
+		  0,           0 },                                             \
+		{ 0,         "from",                                            \
+		  "TIME",    "only from this time after the first event on",    \
+		  PF_OPT_NS, offsetof(type, field.from_ns),                     \
+		  0,         0 },                                               \
+		{ 0,         "to",                                              \
+		  "TIME",    "only up to this time after the first event",      \
+		  PF_OPT_NS, offsetof(type, field.to_ns),                       \
+		  0,         0 },                                               \
+		{ 0,          "rank",                                           \
+		  "N",        "only the trace of this rank",                    \
+		  PF_OPT_INT, offsetof(type, field.rank),                       \
+		  0,          0 },                                              \
+		{ 0,          "trace",                                          \
+		  "N",        "only this trace, as 'profan info' numbers them", \
+		  PF_OPT_INT, offsetof(type, field.trace),                      \
+		  0,          0 },                                              \
+	{                                                                       \
+		0, "device", "N", "only this GPU", PF_OPT_INT,                  \
+			offsetof(type, field.device), 0, 0                      \
 	}
 
 struct pf_window_trace {
 	int64_t trace_id;
-	int64_t rank;           /* or -1 */
+	int64_t rank; /* or -1 */
+	/* The first trace of the same process: its captures are several. */
+	int64_t worker_id;
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
 	int64_t first_ns;       /* of the trace's events */
 	int64_t last_ns;
 	/* What times are shares of, once pf_window_settle() was called. */
 	int64_t lo_ns, hi_ns;
 };
+
+/*
+ * The GPUs that work was seen on.  Traces of one process are captures of the
+ * same GPUs; of others nothing is known, and their GPUs are others.
+ */
+struct pf_gpu_set {
+	struct pf_gpu_id {
+		int64_t worker_id, device;
+	} * items;
+	size_t count, cap;
+};
+void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,
+		    int64_t device);
+void pf_gpu_set_release(struct pf_gpu_set *set);
 
 struct pf_window {
 	struct pf_window_trace *traces; /* by trace_id; at least one */
@@ -103,6 +125,20 @@ struct pf_window {
 	bool is_whole;      /* steps do not restrict it */
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 };
+
+/* Are there traces of more than one process? */
+bool pf_window_has_processes(const struct pf_window *w);
+
+/* Has every trace a rank, and no two the same?  Else its number names it. */
+bool pf_window_has_ranks(const struct pf_window *w);
+
+/*
+ * Fields of rows of several traces: show the one that tells the traces apart
+ * in every format, "rank" or "trace_id", which are PF_FULL otherwise.
+ */
+struct pf_field;
+void pf_window_show_traces(const struct pf_window *w, struct pf_field *fields,
+			   size_t count);
 
 /*
  * PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no

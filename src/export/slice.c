@@ -145,9 +145,11 @@ static int set_window(struct slice *s, struct pf_window *window,
 	const struct pf_window_trace *t = window->traces;
 
 	if (window->count != 1)
-		return pf_fail(err, PF_EUSAGE,
-			       "there are %zu traces; choose one with --rank",
-			       window->count);
+		return pf_fail(
+			err, PF_EUSAGE,
+			"there are %zu traces; choose one with --rank or "
+			"--trace",
+			window->count);
 	s->device = window->device;
 	s->from_ns = t->from_ns;
 	s->to_ns = t->to_ns;

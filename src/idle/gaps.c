@@ -240,6 +240,7 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 	out->devices = pf_grow(out->devices, &g->device_cap,
 			       out->device_count + 1, sizeof(*out->devices));
+	pf_gpu_set_add(&out->gpus, d->trace, d->device);
 	out->devices[out->device_count] = *d;
 	out->devices[out->device_count++].idle_share =
 		pf_num_share(d->idle_ns, d->window_ns);
@@ -480,6 +481,7 @@ void pf_gaps_release(struct pf_gaps *gaps)
 {
 	pf_names_free(gaps->names);
 	free(gaps->devices);
+	pf_gpu_set_release(&gaps->gpus);
 	free(gaps->culprits);
 	free(gaps->gaps);
 	if (gaps->before)

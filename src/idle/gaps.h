@@ -69,7 +69,8 @@ struct pf_gaps {
 	struct pf_names *names;   /* own the texts */
 	struct pf_gap_device all; /* summed over devices */
 	struct pf_gap_device *devices;
-	size_t device_count;
+	size_t device_count;    /* one in several traces: several times */
+	struct pf_gpu_set gpus; /* each once */
 	struct pf_gap_cause causes[PF_CAUSE_COUNT]; /* the largest first */
 	size_t cause_count;
 	struct pf_gap_culprit *culprits; /* the largest first */

@@ -242,8 +242,8 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 /* "GPU idle 12 % of 6 steps (1 ms of 8 ms)" */
 static void add_window(const struct pf_gaps *g, struct pf_buf *out)
 {
-	if (g->device_count > 1)
-		pf_buf_addf(out, "%zu GPUs idle ", g->device_count);
+	if (g->gpus.count > 1)
+		pf_buf_addf(out, "%zu GPUs idle ", g->gpus.count);
 	else
 		pf_buf_addf(out, "GPU idle ");
 	pf_window_say_part(out, g->all.idle_ns, g->all.window_ns,
@@ -256,7 +256,7 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 	const struct pf_gap_device *most = &g->devices[0];
 	char text[PF_NUM_MAX];
 
-	if (g->device_count < 2)
+	if (g->gpus.count < 2)
 		return;
 	for (size_t i = 1; i < g->device_count; i++)
 		if (pf_num_share(g->devices[i].idle_ns,
@@ -342,9 +342,22 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 				pf_num_share(g->all.outside_ns,
 					     pf_sat_add(g->all.work_ns,
 							g->all.outside_ns))));
-	if (g->device_count > 1)
+	if (g->device_count > g->gpus.count)
+		pf_doc_note(doc, "times are sums over %zu captures of %zu %s",
+			    g->window.count, g->gpus.count,
+			    g->gpus.count == 1 ? "GPU" : "GPUs");
+	else if (g->device_count > 1)
 		pf_doc_note(doc, "times are sums over %zu GPUs",
 			    g->device_count);
+}
+
+static void add_gaps(const struct pf_gaps *g, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(gap_fields) / sizeof(*gap_fields)];
+
+	memcpy(fields, gap_fields, sizeof(fields));
+	pf_window_show_traces(&g->window, PF_FIELDS(fields));
+	PF_ROWS(doc, "gaps", "The longest gaps", fields, g->gaps, g->gap_count);
 }
 
 void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
@@ -361,8 +374,7 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 		g->cause_count);
 	PF_ROWS(doc, "culprits", "What holds most of it", culprit_fields,
 		g->culprits, g->culprit_count);
-	PF_ROWS(doc, "gaps", "The longest gaps", gap_fields, g->gaps,
-		g->gap_count);
+	add_gaps(g, doc);
 	PF_ROWS(doc, "lengths", "Gaps by length", length_fields, g->lengths,
 		g->length_count);
 	PF_ROWS(doc, "devices", "By GPU", device_fields, g->devices,

@@ -8,6 +8,7 @@
 
 #include "embed/asset.h"
 #include "ingest/ingest_impl.h"
+#include "ingest/source_name.h"
 
 static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
 {
@@ -122,51 +123,26 @@ static void bind_known(sqlite3_stmt *st, int i, int64_t value, bool known)
 		sqlite3_bind_int64(st, i, value);
 }
 
-/*
- * The rank that a file's name speaks of: "rank" and a number with at most one
- * '-' or '_' between; -1 if it does not.
- */
-static int64_t rank_in_name(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *p = slash ? slash + 1 : path;
-
-	while ((p = strcasestr(p, "rank"))) {
-		int64_t rank = 0;
-		int digits = 0;
-
-		p += 4;
-		p += *p == '-' || *p == '_';
-		for (; *p >= '0' && *p <= '9' && digits < 9; p++, digits++)
-			rank = rank * 10 + (*p - '0');
-		if (digits)
-			return rank;
-	}
-	return -1;
-}
-
-/* Before the file's own word (schema/ingest.sql): the user's, the name's. */
-static int64_t outer_rank(const struct pf_ingest *in)
-{
-	if (in->options->rank >= 0)
-		return in->options->rank + in->trace_id - 1;
-	return rank_in_name(in->path);
-}
-
 static int put_trace(struct pf_ingest *in, struct pf_err *err)
 {
-	int64_t skipped = 0, rank = outer_rank(in);
+	int64_t skipped = 0, rank;
+	struct pf_source_name name;
 	sqlite3_stmt *st = pf_db_prepare(
 		&in->db,
 		"INSERT INTO trace(id, path, format, compression, file_bytes,"
 		" json_bytes, rank, first_ns, last_ns, event_count,"
 		" stored_count, metadata_count, paired_count, skipped_count,"
-		" xxh128)"
-		" VALUES(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?15)",
+		" xxh128, worker, span) VALUES"
+		"(?1,?2,?14,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?15,?16,?17)",
 		err);
 	int rc;
 
 	if (!st)
 		return -1;
+	pf_source_name_read(&name, in->path);
+	/* Before the file's own word (schema/ingest.sql): the user's. */
+	rank = in->options->rank < 0 ? name.rank
+				     : in->options->rank + in->trace_id - 1;
 	for (int k = PF_REPAIR_FIRST_SKIP; k < PF_REPAIR_KINDS; k++)
 		skipped += in->repairs.of[k].count;
 	sqlite3_bind_int64(st, 1, in->trace_id);
@@ -184,8 +160,11 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_int64(st, 13, skipped);
 	sqlite3_bind_text(st, 14, in->format->name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 15, in->digest, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 16, name.worker, -1, SQLITE_STATIC);
+	bind_known(st, 17, name.span, name.span >= 0);
 	rc = put(in, st, err);
 	sqlite3_finalize(st);
+	free(name.worker);
 	return rc;
 }
 

@@ -154,21 +154,11 @@ static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
 
 /* ---- names of sides, and the note ---- */
 
-static bool have_ranks(const struct pf_window *w)
-{
-	for (size_t i = 0; i < w->count; i++)
-		for (size_t k = 0; k <= i; k++)
-			if (w->traces[i].rank < 0 ||
-			    (k < i && w->traces[i].rank == w->traces[k].rank))
-				return false;
-	return true;
-}
-
 static void name_side(const struct pf_report *r, size_t which,
 		      struct pf_timeline_side *s)
 {
 	const struct pf_window *w = &r->parts.traces;
-	bool is_rank = have_ranks(w);
+	bool is_rank = pf_window_has_ranks(w);
 	int64_t n = is_rank ? w->traces[which].rank : (int64_t)which + 1;
 
 	pf_buf_addf(&s->label, "%s %" PRId64, is_rank ? "rank" : "trace", n);
@@ -213,7 +203,7 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 		add_clock(out, clock);
 	}
 	pf_buf_addc(out, '.');
-	if (have_ranks(w)) {
+	if (pf_window_has_ranks(w)) {
 		pf_shell_word(&db, r->parts.db_name);
 		pf_buf_adds(out, " One rank alone: <code>profan report ");
 		pf_html_text(out, db.data);

@@ -109,13 +109,13 @@ static void say_worst(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_gap_device *worst = p->gaps.devices;
 	size_t n = p->gaps.device_count;
 
-	if (n < 2)
+	if (p->gaps.gpus.count < 2)
 		return;
 	for (size_t i = 1; i < n; i++)
 		if (p->gaps.devices[i].idle_share > worst->idle_share)
 			worst = &p->gaps.devices[i];
 	pf_say(v, ", sum of ");
-	pf_say_count(v, (int64_t)n, "GPU", "GPUs");
+	pf_say_count(v, (int64_t)p->gaps.gpus.count, "GPU", "GPUs");
 	pf_say(v, ", most on");
 	if (worst->rank >= 0)
 		pf_buf_addf(&v->sentence, " rank %" PRId64, worst->rank);

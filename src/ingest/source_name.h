@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the path of a trace says of it.  Frameworks write several captures of
+ * one process (torch's schedule(repeat=2), every N steps) as files whose names
+ * differ in a number only: such files are spans of one worker.
+ *
+ *	runs/bert/worker0.1700000000001.pt.trace.json.gz   torch, TensorBoard
+ *	out/profile_step_20.json                           RAVE and others
+ *	profile_trace/iteration_20/rank0_trace.json        torchtitan
+ */
+#ifndef PF_INGEST_SOURCE_NAME_H
+#define PF_INGEST_SOURCE_NAME_H
+
+#include <stdint.h>
+
+struct pf_source_name {
+	/*
+	 * The path without the span and without what says how it is stored,
+	 * the same for all spans of a worker, which the caller frees; NULL if
+	 * the name has no span.
+	 */
+	char *worker;
+	int64_t span; /* its number, which orders spans; -1: none */
+	int64_t rank; /* behind the word "rank"; -1: none */
+};
+
+void pf_source_name_read(struct pf_source_name *out, const char *path);
+
+#endif

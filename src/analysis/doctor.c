@@ -672,6 +672,8 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 		pf_doctor_show(d, doc);
 		*is_failed = args->fail_on >= 0 &&
 			     (int)d->worst >= PF_DOCTOR_WARN + args->fail_on;
+		if (*is_failed)
+			pf_doc_failed(doc, "%s", d->finding);
 	}
 	pf_doctor_release(&own);
 	return rc;

@@ -512,3 +512,18 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	pf_step_times_release(&own);
 	return rc;
 }
+
+size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count)
+{
+	int64_t *list = pf_calloc(count + 1, sizeof(*list));
+	double limit;
+	size_t out = 0;
+
+	memcpy(list, durations_ns, count * sizeof(*list));
+	qsort(list, count, sizeof(*list), pf_stats_compare);
+	limit = PF_WARM_UP_TIMES * (double)pf_stats_quantile(list, count, 50);
+	while (out < count && (double)durations_ns[out] > limit)
+		out++;
+	free(list);
+	return out;
+}

@@ -108,6 +108,15 @@ void pf_step_times_release(struct pf_step_times *times);
 void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
 
 /*
+ * Warm-up: the leading steps that each take more than so many times the
+ * median of all.  What allocates, compiles and fills caches is in them.
+ */
+#define PF_WARM_UP_TIMES 1.25
+
+/* How many of the durations, in order of time, are warm-up. */
+size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count);
+
+/*
  * Both, and what of the trace is not to be trusted.  What was found stays in
  * "kept", or NULL.
  */

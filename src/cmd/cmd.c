@@ -181,6 +181,8 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			      .order = { sort, cx->limit } };
 	int rc = cmd->answer(cx, args, &doc, err);
 
+	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
+		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
 	if (rc >= 0 && pf_doc_settle(&doc, err) < 0)
 		rc = -1;
 	if (rc >= 0 &&

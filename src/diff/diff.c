@@ -16,8 +16,42 @@ static int check_side(const struct pf_side *s, const char *name,
 	return 0;
 }
 
+static bool is_same_capture(const struct pf_capture *a,
+			    const struct pf_capture *b)
+{
+	const char *x = pf_intern_text(&a->texts, a->xxh128, NULL);
+
+	return a == b ||
+	       (*x && !strcmp(x, pf_intern_text(&b->texts, b->xxh128, NULL)));
+}
+
+static const struct pf_capture *capture_at(const struct pf_diff *d, size_t i)
+{
+	return i < d->a.capture_count ? d->a.captures[i]
+				      : d->b.captures[i - d->a.capture_count];
+}
+
+/* Where captures are counted each counts once. */
+static int check_twice(const struct pf_diff *d, struct pf_err *err)
+{
+	size_t count = d->a.capture_count + d->b.capture_count;
+
+	for (size_t i = 0; count > 2 && i < count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (is_same_capture(capture_at(d, k), capture_at(d, i)))
+				return pf_fail(
+					err, PF_EUSAGE,
+					"'%s' and '%s' are the same capture: "
+					"it would count twice",
+					capture_at(d, k)->path,
+					capture_at(d, i)->path);
+	return 0;
+}
+
 static int check_sides(const struct pf_diff *d, struct pf_err *err)
 {
+	if (check_twice(d, err) < 0)
+		return -1;
 	if (d->a.capture_count > PF_CAPTURE_SIDE_MAX ||
 	    d->b.capture_count > PF_CAPTURE_SIDE_MAX)
 		return pf_fail(err, PF_EUSAGE, "a side has at most %d captures",
@@ -101,6 +135,9 @@ static void drop_empty(struct pf_doc *doc)
 static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
 		struct pf_err *err)
 {
+	const struct pf_gate_times times = { &d->judge, &d->total };
+	bool has_times;
+
 	find_means(d);
 	make_rows(d);
 	pf_diff_judge(d, doc);
@@ -116,10 +153,11 @@ static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
 	pf_diff_add_comparability(d, doc);
 	if (!d->args->wide)
 		drop_empty(doc);
+	has_times = d->is_comparable || d->args->force;
 	for (size_t i = 0; i < d->args->fail_on.count; i++)
 		if (pf_gate_check(d->args->fail_on.items[i], &d->a, &d->b,
-				  d->is_comparable || d->args->force, doc,
-				  is_failed, err) < 0)
+				  has_times ? &times : NULL, doc, is_failed,
+				  err) < 0)
 			return -1;
 	pf_diff_add_notes(d, doc);
 	return 0;

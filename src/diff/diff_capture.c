@@ -251,8 +251,3 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
 	free(list);
 	return out;
 }
-
-int64_t pf_capture_spread(const struct pf_capture *c)
-{
-	return pf_capture_percentile(c, 75) - pf_capture_percentile(c, 25);
-}

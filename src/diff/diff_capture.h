@@ -177,9 +177,6 @@ const char *pf_step_count_title(enum pf_step_count count);
  */
 int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
 
-/* The distance between the first and third quartile of full steps. */
-int64_t pf_capture_spread(const struct pf_capture *c);
-
 /* ---- the passes; for diff_capture.c only ---- */
 
 /* The step on the host in which an instant lies, or NULL. */

@@ -34,16 +34,13 @@ static bool own_figure(const struct pf_side *a, const struct pf_side *b,
 	out->kind = words[n].kind;
 	switch (n) {
 	case STEP_TIME:
-		out->a = a->step_ns;
-		out->b = b->step_ns;
+		out->of.value = pf_step_total;
 		break;
 	case GPU_BUSY:
-		out->a = a->busy_ns;
-		out->b = b->busy_ns;
+		out->of.value = pf_step_busy;
 		break;
 	case IDLE:
-		out->a = a->step_ns - a->busy_ns;
-		out->b = b->step_ns - b->busy_ns;
+		out->of.value = pf_step_idle;
 		break;
 	case COPIES:
 		for (int c = PF_COUNT_HTOD; c <= PF_COUNT_OTHER_COPIES; c++) {
@@ -83,6 +80,7 @@ static bool figure_at(const struct pf_side *a, const struct pf_side *b,
 		out->kind = kind_of((enum pf_step_count)n);
 		out->a = a->count[n];
 		out->b = b->count[n];
+		out->of = (struct pf_step_figure){ pf_step_counted, n };
 		return true;
 	}
 	n -= PF_COUNT_COUNTS;
@@ -90,8 +88,7 @@ static bool figure_at(const struct pf_side *a, const struct pf_side *b,
 		return false;
 	out->key = out->title = pf_step_class_name((enum pf_step_class)n);
 	out->kind = PF_NS;
-	out->a = a->class_ns[n];
-	out->b = b->class_ns[n];
+	out->of = (struct pf_step_figure){ pf_step_class, n };
 	return true;
 }
 
@@ -271,27 +268,80 @@ static void show(char out[PF_NUM_MAX], const struct pf_gate_figure *f,
 	}
 }
 
-static void note_failure(const char *expression, const struct pf_gate_figure *f,
-			 struct pf_doc *doc)
+/* "step_time was 4 ms and is 5 ms per step (+25 %)" */
+static void say_change(struct pf_buf *out, const struct pf_gate_figure *f)
 {
-	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX] = "";
+	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX];
 	double a = (double)f->a / (double)f->a_steps;
 	double b = (double)f->b / (double)f->b_steps;
 
 	show(from, f, f->a, f->a_steps);
 	show(to, f, f->b, f->b_steps);
+	pf_buf_addf(out, "%s was %s and is %s per step", f->key, from, to);
 	if (a > 0)
-		pf_num_show_ratio(share, b / a - 1);
-	pf_doc_note(doc, "failed: %s: %s was %s and is %s per step%s%s%s",
-		    expression, f->key, from, to, *share ? " (" : "", share,
-		    *share ? ")" : "");
+		pf_buf_addf(out, " (%s%s)", b > a ? "+" : "",
+			    pf_num_show_ratio(share, b / a - 1));
+}
+
+static void say_grade(struct pf_buf *out, const struct pf_judged *j)
+{
+	switch (j->grade) {
+	case PF_GRADE_UNKNOWN:
+		pf_buf_adds(out, ", but noise is unknown (one step)");
+		break;
+	case PF_GRADE_AS_CAPTURES:
+		pf_buf_addf(out,
+			    ", but captures of one program differ by up to "
+			    "%.0f %% of a step",
+			    100 * PF_CAPTURES_DIFFER);
+		break;
+	default:
+		pf_buf_adds(out, ", but that is no clear change");
+	}
+}
+
+/* What is compared of a time: the median of A, and it with the shift. */
+static void judge(const struct pf_gate_times *times, struct pf_gate_figure *f,
+		  struct pf_judged *out)
+{
+	if (f->of.value == pf_step_total)
+		*out = *times->total;
+	else
+		pf_judge_figure(times->judge, &f->of, out);
+	f->a = out->a_ns;
+	f->b = out->a_ns + out->rank.shift;
+	f->a_steps = f->b_steps = 1;
+}
+
+static void check_time(const char *expression, const struct gate *g,
+		       struct pf_gate_figure *f,
+		       const struct pf_gate_times *times, struct pf_doc *doc,
+		       bool *is_failed)
+{
+	struct pf_buf text = { 0 };
+	struct pf_judged judged;
+
+	judge(times, f, &judged);
+	if (holds(g, f)) {
+		say_change(&text, f);
+		if (judged.grade >= PF_GRADE_LIKELY) {
+			*is_failed = true;
+			pf_doc_failed(doc, "%s: %s", expression, text.data);
+		} else {
+			say_grade(&text, &judged);
+			pf_doc_note(doc, "not failed: %s: %s", expression,
+				    text.data);
+		}
+	}
+	pf_buf_release(&text);
 }
 
 int pf_gate_check(const char *expression, const struct pf_side *a,
-		  const struct pf_side *b, bool is_comparable,
+		  const struct pf_side *b, const struct pf_gate_times *times,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
 	struct pf_gate_figure f;
+	struct pf_buf text = { 0 };
 	struct gate g;
 
 	if (parse(expression, &g, err) < 0)
@@ -299,20 +349,24 @@ int pf_gate_check(const char *expression, const struct pf_side *a,
 	find_figure(g.name, a, b, &f);
 	if (f.a_steps <= 0 || f.b_steps <= 0) {
 		*is_failed = true;
-		pf_doc_note(doc, "failed: %s: %s is not recorded on %s",
-			    expression, f.key,
-			    f.a_steps > 0   ? "side B"
-			    : f.b_steps > 0 ? "side A"
-					    : "either side");
-	} else if (f.kind == PF_NS && !is_comparable) {
+		pf_doc_failed(doc, "%s: %s is not recorded on %s", expression,
+			      f.key,
+			      f.a_steps > 0   ? "side B"
+			      : f.b_steps > 0 ? "side A"
+					      : "either side");
+	} else if (f.kind == PF_NS && !times) {
 		*is_failed = true;
-		pf_doc_note(doc,
-			    "failed: %s: times are not comparable; --force "
-			    "compares them all the same",
-			    expression);
+		pf_doc_failed(doc,
+			      "%s: times are not comparable; --force "
+			      "compares them all the same",
+			      expression);
+	} else if (f.kind == PF_NS) {
+		check_time(expression, &g, &f, times, doc, is_failed);
 	} else if (holds(&g, &f)) {
 		*is_failed = true;
-		note_failure(expression, &f, doc);
+		say_change(&text, &f);
+		pf_doc_failed(doc, "%s: %s", expression, text.data);
 	}
+	pf_buf_release(&text);
 	return 0;
 }

@@ -3,14 +3,14 @@
  * Checks of a difference for use in CI: "step_time>5%", "syncs>0",
  * "kernels>+3", "peak_memory>2%", "copy>100us".  What is compared is the
  * change per step from A to B, in the figure's own unit or, with "%", of A's
- * figure; exactly, nothing is rounded.
+ * figure; of counts and sizes exactly, nothing is rounded.
  */
 #ifndef PF_ANALYSIS_DIFF_GATE_H
 #define PF_ANALYSIS_DIFF_GATE_H
 
 #include <stdbool.h>
 
-#include "diff/diff_side.h"
+#include "diff/diff_judge.h"
 #include "table/doc.h"
 
 /* A figure of both sides: sums, and the numbers of steps to divide by. */
@@ -19,17 +19,26 @@ struct pf_gate_figure {
 	enum pf_col_kind kind; /* PF_NS, PF_COUNT, PF_BYTES */
 	int64_t a, b;
 	int64_t a_steps, b_steps; /* 0: not known */
+	struct pf_step_figure of; /* of times: in each step */
+};
+
+/* How times are judged. */
+struct pf_gate_times {
+	const struct pf_judge *judge;
+	const struct pf_judged *total; /* of steps */
 };
 
 /* PF_EUSAGE if the expression is none. */
 int pf_gate_parse(const char *expression, struct pf_err *err);
 
 /*
- * Does the check hold?  Then *is_failed is set and a note says by how much.
- * Times that cannot be compared fail.
+ * Does the check hold?  Then *is_failed is set and the document says by how
+ * much.  A time is its median and shift, and fails only if its change is at
+ * least likely; else a note says that it is not.  Times that cannot be
+ * compared (times NULL) fail.
  */
 int pf_gate_check(const char *expression, const struct pf_side *a,
-		  const struct pf_side *b, bool is_comparable,
+		  const struct pf_side *b, const struct pf_gate_times *times,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 
 #endif

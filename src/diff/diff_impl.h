@@ -5,6 +5,7 @@
 
 #include "diff/diff.h"
 #include "diff/diff_gate.h"
+#include "diff/diff_judge.h"
 #include "diff/diff_match.h"
 #include "diff/diff_mean.h"
 #include "table/rows.h"
@@ -16,9 +17,13 @@ struct pf_diff_row {
 };
 
 enum pf_verdict {
-	PF_SAME,     /* nothing differs at all */
-	PF_NO_CLAIM, /* not more than noise may be */
-	PF_FASTER,
+	PF_SAME,        /* nothing differs at all */
+	PF_UNKNOWN,     /* one step: nothing is known of noise */
+	PF_NO_CLAIM,    /* steps overlap */
+	PF_AS_CAPTURES, /* they do not, but captures differ by as much */
+	PF_LIKELY_FASTER,
+	PF_LIKELY_SLOWER,
+	PF_FASTER, /* tested over captures */
 	PF_SLOWER,
 	PF_WITHHELD, /* not comparable */
 };
@@ -31,8 +36,10 @@ struct pf_diff {
 	struct pf_diff_row *rows; /* largest difference first */
 	int64_t a_class_ns[PF_STEP_CLASSES], b_class_ns[PF_STEP_CLASSES];
 	int64_t a_cause_ns[PF_CAUSE_COUNT], b_cause_ns[PF_CAUSE_COUNT];
-	int64_t a_ns, b_ns;   /* the mean step */
-	int64_t noise_ns;     /* a smaller change is none; -1: tested */
+	int64_t a_ns, b_ns; /* the mean step */
+	struct pf_judge judge;
+	struct pf_judged total, classes[PF_STEP_CLASSES];
+	bool is_by_class;     /* steps overlap, a class of them does not */
 	bool is_comparable;   /* in time */
 	const char *obstacle; /* why it is not; or NULL */
 	enum pf_verdict verdict;
@@ -120,7 +127,14 @@ void pf_diff_add_averages(struct pf_diff *d, struct pf_doc *doc);
 
 /* diff_verdict.c */
 void pf_diff_judge(struct pf_diff *d, struct pf_doc *doc);
-void pf_diff_add_comparability(struct pf_diff *d, struct pf_doc *doc);
+const char *pf_diff_verdict_word(enum pf_verdict verdict);
+/* "not clear", "clear, 0.3 % of step"; NULL: there is nothing to say. */
+char *pf_diff_class_take(const struct pf_diff *d, const struct pf_judged *c);
 void pf_diff_add_notes(struct pf_diff *d, struct pf_doc *doc);
+
+/* diff_compare.c */
+/* Sets obstacle and is_comparable. */
+void pf_diff_find_obstacle(struct pf_diff *d);
+void pf_diff_add_comparability(struct pf_diff *d, struct pf_doc *doc);
 
 #endif

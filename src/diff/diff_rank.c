@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Differences are found by counting those up to a limit, so that memory grows
+ * with the values and not with their pairs.
+ *
  * U counts the pairs in which b is larger, a tie as half.  Without ties the
  * number of orders that give each U is known by recursion: the largest value
  * is of one side or the other.  With ties that distribution is wider than the
@@ -7,7 +10,9 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "diff/diff_rank.h"
 #include "base/stats.h"
@@ -48,35 +53,108 @@ static double tail(const double *shares, double u)
 	return sum;
 }
 
+static int64_t *sorted_take(const int64_t *values, size_t count)
+{
+	int64_t *out = pf_calloc(count + 1, sizeof(*out));
+
+	memcpy(out, values, count * sizeof(*out));
+	qsort(out, count, sizeof(*out), pf_stats_compare);
+	return out;
+}
+
+/* Both sides, ascending. */
+struct sides {
+	int64_t *a, *b;
+	size_t a_count, b_count;
+};
+
+/* The pairs with b - a <= limit. */
+static size_t count_up_to(const struct sides *s, int64_t limit)
+{
+	size_t i = 0, out = 0;
+
+	for (size_t j = 0; j < s->b_count; j++) {
+		while (i < s->a_count && s->a[i] < s->b[j] - limit)
+			i++;
+		out += s->a_count - i;
+	}
+	return out;
+}
+
+/* The k-th smallest of all b - a, k from 1, without a list of them. */
+static int64_t difference(const struct sides *s, size_t k)
+{
+	int64_t low = s->b[0] - s->a[s->a_count - 1];
+	int64_t high = s->b[s->b_count - 1] - s->a[0];
+
+	while (low < high) {
+		int64_t middle =
+			low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+
+		if (count_up_to(s, middle) >= k)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* p, the confidence, and how many differences are dropped at each end. */
+static size_t test_exactly(const struct sides *s, double u, struct pf_rank *out)
+{
+	double *shares = shares_take(s->a_count, s->b_count), sum = 0;
+	size_t cut = 0, pairs = s->a_count * s->b_count;
+
+	out->p = 2 * tail(shares, u);
+	while (cut < pairs / 2 && sum + shares[cut] <= PF_RANK_SIGNIFICANT / 2)
+		sum += shares[cut++];
+	out->confidence = 1 - 2 * (cut ? sum : shares[0]);
+	free(shares);
+	return cut ? cut - 1 : 0;
+}
+
+static size_t test_many(const struct sides *s, double u, struct pf_rank *out)
+{
+	double m = (double)s->a_count, n = (double)s->b_count;
+	double sd = sqrt(m * n * (m + n + 1) / 12);
+	double cut = floor(m * n / 2 - 1.959964 * sd);
+
+	out->p = erfc((m * n / 2 - u - 0.5) / sd / sqrt(2));
+	out->confidence = 1 - PF_RANK_SIGNIFICANT;
+	return cut > 1 ? (size_t)cut - 1 : 0;
+}
+
 void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
 		     size_t b_count, struct pf_rank *out)
 {
-	size_t pairs = a_count * b_count, k = 0, cut = 0;
-	int64_t *shifts = pf_calloc(pairs + 1, sizeof(*shifts));
-	double *shares = shares_take(a_count, b_count), u = 0, sum = 0;
+	const struct sides s = { sorted_take(a, a_count),
+				 sorted_take(b, b_count), a_count, b_count };
+	size_t pairs = a_count * b_count, cut;
+	size_t not_above = count_up_to(&s, 0), below = count_up_to(&s, -1);
+	double u =
+		(double)(pairs - not_above) + (double)(not_above - below) / 2;
+	const int64_t middle[2] = { difference(&s, (pairs + 1) / 2),
+				    difference(&s, pairs / 2 + 1) };
 
-	for (size_t i = 0; i < a_count; i++)
-		for (size_t j = 0; j < b_count; j++) {
-			shifts[k++] = b[j] - a[i];
-			u += b[j] > a[i] ? 1 : b[j] == a[i] ? 0.5 : 0;
-		}
-	qsort(shifts, pairs, sizeof(*shifts), pf_stats_compare);
 	if (u > (double)pairs - u)
 		u = (double)pairs - u;
-	out->p = 2 * tail(shares, u);
+	cut = a_count <= PF_RANK_MAX && b_count <= PF_RANK_MAX
+		      ? test_exactly(&s, u, out)
+		      : test_many(&s, u, out);
 	if (out->p > 1)
 		out->p = 1;
-	/* drop as many at each end as 2.5 % allow */
-	while (cut < pairs / 2 && sum + shares[cut] <= 0.025)
-		sum += shares[cut++];
-	out->shift = pairs % 2
-			     ? shifts[pairs / 2]
-			     : shifts[pairs / 2 - 1] + (shifts[pairs / 2] -
-							shifts[pairs / 2 - 1]) /
-							       2;
-	out->shift_low = shifts[cut ? cut - 1 : 0];
-	out->shift_high = shifts[pairs - (cut ? cut : 1)];
-	out->confidence = 1 - 2 * (cut ? sum : 0);
-	free(shifts);
-	free(shares);
+	out->shift = pf_stats_quantile(middle, 2, 50);
+	out->shift_low = difference(&s, 1 + cut);
+	out->shift_high = difference(&s, pairs - cut);
+	free(s.a);
+	free(s.b);
+}
+
+double pf_rank_least_p(size_t a_count, size_t b_count)
+{
+	double orders = 1;
+
+	for (size_t i = 1; i <= a_count; i++)
+		orders *= (double)(b_count + i) / (double)i;
+	return orders < 2 ? 1 : 2 / orders;
 }

@@ -30,21 +30,66 @@ struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
 
 /* ---- the waterfall ---- */
 
+struct class_row {
+	const char *name, *verdict;
+	struct pf_both ns, sum_ns, median_ns;
+	int64_t shift_ns;
+};
+
+/* An exact change, and whether it is more than noise. */
+static struct class_row class_row(const char *name, struct pf_both ns,
+				  struct pf_both sum_ns,
+				  const struct pf_judged *j)
+{
+	return (struct class_row){ .name = name,
+				   .ns = ns,
+				   .sum_ns = sum_ns,
+				   .median_ns = pf_both(j->a_ns, j->b_ns),
+				   .shift_ns = j->rank.shift };
+}
+
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 {
-	struct pf_diff_times rows[PF_STEP_CLASSES + 1];
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct class_row, member, key, title, kind)
+	static const struct pf_field fields[] = {
+		FIELD(name, "class", "Step", PF_TEXT),
+		PF_BOTH(struct class_row, ns, "ns", "", PF_NS),
+		FIELD(ns.delta, "delta_ns", "Change", PF_NS),
+		FIELD(shift_ns, "shift_ns", "Shift", PF_NS),
+		FIELD(verdict, "verdict", "Verdict", PF_TEXT),
+		PF_BOTH(struct class_row, median_ns, "median_ns", ", median",
+			PF_NS | PF_FULL),
+		PF_BOTH(struct class_row, sum_ns, "sum_ns", ", all steps",
+			PF_NS | PF_FULL),
+	};
+#undef FIELD
+	struct pf_table *t =
+		pf_doc_fields(doc, "waterfall", "Where the time of a step goes",
+			      PF_FIELDS(fields));
 
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		rows[i] = (struct pf_diff_times){
-			pf_step_class_name((enum pf_step_class)i),
-			pf_both(d->a_class_ns[i], d->b_class_ns[i]),
-			pf_both(d->a.class_ns[i], d->b.class_ns[i])
-		};
-	rows[PF_STEP_CLASSES] =
-		(struct pf_diff_times){ "sum", pf_both(d->a_ns, d->b_ns),
-					pf_both(d->a.step_ns, d->b.step_ns) };
-	pf_diff_times_table(doc, "waterfall", "Where the time of a step goes",
-			    "class", "Step", rows, PF_STEP_CLASSES + 1);
+	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
+		bool is_sum = i == PF_STEP_CLASSES;
+		const struct pf_judged *j = is_sum ? &d->total : &d->classes[i];
+		char *verdict = is_sum ? NULL : pf_diff_class_take(d, j);
+		struct class_row row =
+			is_sum ? class_row("sum", pf_both(d->a_ns, d->b_ns),
+					   pf_both(d->a.step_ns, d->b.step_ns),
+					   j)
+			       : class_row(pf_step_class_name(
+						   (enum pf_step_class)i),
+					   pf_both(d->a_class_ns[i],
+						   d->b_class_ns[i]),
+					   pf_both(d->a.class_ns[i],
+						   d->b.class_ns[i]),
+					   j);
+
+		row.verdict = is_sum && d->verdict != PF_WITHHELD
+				      ? pf_diff_verdict_word(d->verdict)
+				      : verdict;
+		PF_PUT(t, fields, row);
+		free(verdict);
+	}
 }
 
 /* ---- rows ---- */

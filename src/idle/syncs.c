@@ -419,16 +419,16 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 
 	if (a->max_per_step >= 0 && s->max_per_step > a->max_per_step) {
 		is_failed = true;
-		pf_doc_note(doc,
-			    "failed: %lld blocking calls in one step are more "
-			    "than %lld",
-			    (long long)s->max_per_step,
-			    (long long)a->max_per_step);
+		pf_doc_failed(doc,
+			      "%lld blocking calls in one step are more "
+			      "than %lld",
+			      (long long)s->max_per_step,
+			      (long long)a->max_per_step);
 	}
 	if (a->fail_on >= 0 && s->new_count) {
 		is_failed = true;
-		pf_doc_note(doc, "failed: %lld sites are not in '%s'",
-			    (long long)s->new_count, a->baseline);
+		pf_doc_failed(doc, "%lld sites are not in '%s'",
+			      (long long)s->new_count, a->baseline);
 	}
 	if (s->allowed_count)
 		pf_doc_note(doc, "%lld sites are allowed",

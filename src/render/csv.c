@@ -111,8 +111,8 @@ static void tail(struct pf_printer *p)
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
-	(void)p;
-	for (size_t i = 0; i < count; i++)
+	/* the command itself says what failed */
+	for (size_t i = p->failed_count; i < count; i++)
 		pf_log(PF_LOG_NOTE, "%s", texts[i]);
 }
 

@@ -18,11 +18,12 @@ struct pf_printer {
 	const struct pf_format_ops *ops; /* of style.format */
 	struct pf_style style;
 	FILE *out;
-	struct pf_buf buf;         /* written out when it is large */
-	struct pf_jsonw json;      /* json.c */
-	bool is_terminal;          /* csv.c: mask what could steer it */
-	size_t section;            /* parts printed so far: csv, text, md */
-	const char *name, *title;  /* of the table being printed */
+	struct pf_buf buf;        /* written out when it is large */
+	struct pf_jsonw json;     /* json.c */
+	bool is_terminal;         /* csv.c: mask what could steer it */
+	size_t failed_count;      /* notes of checks that failed were printed */
+	size_t section;           /* parts printed so far: csv, text, md */
+	const char *name, *title; /* of the table being printed */
 	const struct pf_col *cols; /* with keys made unique */
 	size_t col_count;
 	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */

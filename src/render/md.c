@@ -34,6 +34,7 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 {
 	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
 	    s->cell.type == PF_CELL_TEXT) {
+		begin_section(p);
 		pf_escape_md_sentence(&p->buf, s->cell.v.text.s,
 				      s->cell.v.text.len);
 		pf_buf_adds(&p->buf, ".\n");
@@ -107,10 +108,10 @@ static void tail(struct pf_printer *p)
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
-	if (!count)
+	if (count <= p->failed_count)
 		return;
 	begin_section(p);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = p->failed_count; i < count; i++) {
 		pf_buf_adds(&p->buf, "- ");
 		pf_escape_md_sentence(&p->buf, texts[i], strlen(texts[i]));
 		pf_buf_addc(&p->buf, '\n');

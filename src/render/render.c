@@ -244,6 +244,11 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		p->ops->fold && doc->main_tables && doc->main_tables < tables;
 	int rc = 0;
 
+	if (style->format->flags & PF_FOR_PEOPLE && doc->failed_count) {
+		p->ops->notes(p, doc->notes, doc->failed_count);
+		p->section++;
+	}
+	p->failed_count = doc->failed_count;
 	p->ops->scalars(p, doc->scalars, is_brief ? 1 : doc->scalar_count);
 	for (size_t i = 0; !rc && i < tables; i++) {
 		if (folds && i == doc->main_tables)

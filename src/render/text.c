@@ -87,6 +87,7 @@ static void finding(struct pf_printer *p, const struct pf_cell *cell)
 {
 	struct pf_buf text = { 0 };
 
+	begin_section(p);
 	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
 	pf_buf_addc(&text, '.');
 	add_wrapped(&p->buf, text.data, (size_t)p->style.width);
@@ -334,12 +335,13 @@ static void tail(struct pf_printer *p)
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
 {
 	struct pf_buf text = { 0 };
+	bool is_first = !p->section;
 
-	if (count)
+	if (count > p->failed_count)
 		begin_section(p);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = p->failed_count; i < count; i++) {
 		pf_buf_clear(&text);
-		pf_buf_adds(&text, "Note: ");
+		pf_buf_adds(&text, is_first ? "" : "Note: ");
 		pf_escape_text(&text, texts[i], strlen(texts[i]), 0, false);
 		add_wrapped(&p->buf, text.data, (size_t)p->style.width);
 	}

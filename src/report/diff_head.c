@@ -295,11 +295,17 @@ static void add_reasons(struct pf_buf *out, const struct pf_doc *doc)
 void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
 {
 	const char *verdict = pf_doc_find_text(doc, "verdict");
-	bool is_slower = verdict && !strcmp(verdict, "slower");
+	bool is_slower = verdict && (!strcmp(verdict, "slower") ||
+				     !strcmp(verdict, "likely slower"));
 	bool is_judged = verdict && strcmp(verdict, "withheld") != 0;
 
-	pf_buf_addf(out, "<ol class=verdicts>\n<li class=%s><p>",
-		    is_slower ? "severe" : "note");
+	pf_buf_adds(out, "<ol class=verdicts>\n");
+	for (size_t i = 0; i < doc->failed_count; i++) {
+		pf_buf_adds(out, "<li class=severe><p>");
+		pf_html_finding(out, doc->notes[i]);
+		pf_buf_adds(out, ".</p>\n");
+	}
+	pf_buf_addf(out, "<li class=%s><p>", is_slower ? "severe" : "note");
 	pf_html_finding(out, pf_doc_find_finding(doc));
 	pf_buf_adds(out, ".</p>\n");
 	if (is_judged)
@@ -318,9 +324,9 @@ void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
 
 void pf_diff_head_tiles(struct pf_buf *out, const struct pf_doc *doc)
 {
-	static const char *const keys[] = { "step_a_ns", "step_b_ns",
-					    "delta_ns", "delta_share",
-					    "noise_ns" };
+	static const char *const keys[] = { "median_a_ns", "median_b_ns",
+					    "shift_ns",    "shift_share",
+					    "delta_ns",    "delta_share" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		const struct pf_scalar *s = pf_doc_find(doc, keys[i]);
@@ -332,7 +338,7 @@ void pf_diff_head_tiles(struct pf_buf *out, const struct pf_doc *doc)
 		pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", s->col.key);
 		pf_figure_exact(out, &s->cell);
 		pf_buf_adds(out, "><b>");
-		if (!strncmp(keys[i], "delta", 5) && pf_cell_real(&s->cell) > 0)
+		if (i > 1 && pf_cell_real(&s->cell) > 0)
 			pf_buf_addc(out, '+');
 		pf_figure_cell(out, &s->cell, s->col.kind);
 		pf_buf_adds(out, "</b></dd></div>\n");

@@ -309,7 +309,9 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 		    "<th scope=col class=n data-k=a_ns>A</th>"
 		    "<th scope=col class=n data-k=b_ns>B</th>"
 		    "<th scope=col class=n data-k=delta_ns>Change</th>"
-		    "<th scope=col>From A to B</th></tr></thead>\n<tbody>");
+		    "<th scope=col data-k=verdict>Verdict</th>"
+		    "<th scope=col>From A to B</th></tr></thead>\n"
+		    "<tbody>");
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		int64_t delta = pf_table_int_at(t, r, "delta_ns");
 		const char *class = pf_table_text_at(t, r, "class");
@@ -318,6 +320,8 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 		pf_buf_adds(out, "<tr><th scope=row>");
 		pf_html_text(out, class);
 		add_cells(out, t, r);
+		pf_buf_adds(out, "<td>");
+		pf_html_text(out, pf_table_text_at(t, r, "verdict"));
 		if (is_sum)
 			add_bar(out, &s, s.low, end, "#3f84c8");
 		else if (!delta)
@@ -384,11 +388,15 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 		"left under one path); the rest is added or removed.",
 		"Times are not judged if the GPUs, their number, the world "
 		"size or more than a tenth of the shapes (by GPU time) "
-		"differ. A change is called one if it is more than 5 % and "
-		"more than twice the distance between the quartiles of "
-		"steps; with 4 to 24 captures per side, if an exact "
-		"Mann–Whitney test of their median steps says so (p &lt; "
-		"0.05).",
+		"differ, or if there are no steps.",
+		"What is judged is the shift (Hodges–Lehmann) of the steps of "
+		"B against those of A with its interval, leading warm-up "
+		"steps left out on both sides. Steps that overlap are no "
+		"clear change; steps that are apart differ as captures of one "
+		"program do up to 15 % of the longer step, and more than that "
+		"is likely a change. With 4 and more captures per side an "
+		"exact Mann–Whitney test of their median steps decides "
+		"(p &lt; 0.05).",
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -396,7 +404,7 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 	pf_buf_adds(out, "<p>Every figure is one of <code>");
 	pf_html_text(out, command);
 	pf_buf_adds(out, " --format json</code>.</p>\n");
-	for (size_t i = 0; i < doc->note_count; i++) {
+	for (size_t i = doc->failed_count; i < doc->note_count; i++) {
 		pf_buf_adds(out, "<p class=note>");
 		pf_html_finding(out, doc->notes[i]);
 		pf_buf_adds(out, ".</p>\n");

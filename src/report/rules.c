@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/steps.h"
 #include "base/num.h"
 #include "report/figure.h"
 #include "report/rules.h"
@@ -613,7 +614,8 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 }
 
 const struct pf_report_rule pf_rule_warm_up = {
-	"V11", "warm-up", "breakdown", PF_PART_STEPS, 1.5, 0, apply_warm_up
+	"V11", "warm-up",    "breakdown", PF_PART_STEPS, PF_WARM_UP_TIMES,
+	0,     apply_warm_up
 };
 
 /* ---- one cause, one verdict ---- */

@@ -180,17 +180,37 @@ int pf_doc_settle(struct pf_doc *doc, struct pf_err *err)
 	return 0;
 }
 
-void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
+static void add_note(struct pf_doc *doc, size_t place, const char *before,
+		     const char *fmt, va_list ap)
 {
 	struct pf_buf text = { 0 };
 	char small[1024];
-	va_list ap;
 
-	va_start(ap, fmt);
 	vsnprintf(small, sizeof(small), fmt, ap);
-	va_end(ap);
+	pf_buf_adds(&text, before);
 	pf_buf_adds(&text, small);
 	doc->notes = pf_grow(doc->notes, &doc->note_cap, doc->note_count + 1,
 			     sizeof(*doc->notes));
-	doc->notes[doc->note_count++] = text.data;
+	memmove(doc->notes + place + 1, doc->notes + place,
+		(doc->note_count - place) * sizeof(*doc->notes));
+	doc->notes[place] = text.data;
+	doc->note_count++;
+}
+
+void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(doc, doc->note_count, "", fmt, ap);
+	va_end(ap);
+}
+
+void pf_doc_failed(struct pf_doc *doc, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_note(doc, doc->failed_count++, "failed: ", fmt, ap);
+	va_end(ap);
 }

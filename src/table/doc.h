@@ -30,6 +30,7 @@ struct pf_doc {
 	size_t main_tables;
 	char **notes;
 	size_t note_count, note_cap;
+	size_t failed_count; /* of the notes, the first: checks that failed */
 	/*
 	 * Set by who asks for the document, or not at all: names of tables
 	 * with a space between them.  Those are cut to the limit of "order",
@@ -80,6 +81,13 @@ struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
  * bytes.
  */
 void pf_doc_note(struct pf_doc *doc, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * A check that was asked for failed: "failed: " and the reason, before all
+ * other notes.  Formats for people begin with them.
+ */
+void pf_doc_failed(struct pf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

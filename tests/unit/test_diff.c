@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "diff/diff_gate.h"
+#include "diff/diff_judge.h"
 #include "diff/diff_match.h"
 #include "diff/diff_mean.h"
 #include "diff/diff_rank.h"
@@ -153,6 +154,35 @@ static void ranks_by_counting(void **state)
 	}
 }
 
+/* Steps of long captures: as exact ranks have it where both can. */
+static void many_ranks(void **state)
+{
+	int64_t a[400], b[400];
+	struct pf_rank r;
+
+	(void)state;
+	for (int64_t i = 0; i < 400; i++) {
+		a[i] = i * 7919 % 400;
+		b[i] = i * 6007 % 400 + 20;
+	}
+	pf_rank_compare(a, 400, b, 400, &r);
+	assert_int_equal(r.shift, 20);
+	assert_true(r.shift_low > 0 && r.shift_low < 20);
+	assert_int_equal(r.shift_low + r.shift_high, 40);
+	assert_true(r.p > 0.01 && r.p < 0.02);
+	/* one value more than the exact distribution takes */
+	pf_rank_compare(a, PF_RANK_MAX, b, PF_RANK_MAX, &r);
+	assert_true(r.confidence >= 0.95 && r.confidence < 0.96);
+	pf_rank_compare(a, PF_RANK_MAX + 1, b, PF_RANK_MAX, &r);
+	assert_true(is_near(r.confidence, 0.95));
+	/* the ends of what times may be */
+	a[0] = -(INT64_C(1) << 56);
+	b[0] = INT64_C(1) << 56;
+	pf_rank_compare(a, 1, b, 1, &r);
+	assert_int_equal(r.shift, INT64_C(1) << 57);
+	assert_true(is_near(r.p, 1) && is_near(r.confidence, 0));
+}
+
 /* ---- families ---- */
 
 static void families(void **state)
@@ -227,15 +257,16 @@ static void odd_families(void **state)
 
 /* ---- checks ---- */
 
+/* Counts and memory: exactly, to the last one. */
 static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 		  int64_t b_steps)
 {
 	struct pf_side x = { .steps = a_steps,
-			     .step_ns = a,
+			     .count[PF_COUNT_SYNCS] = a,
 			     .peak_bytes = a,
 			     .reserved_bytes = -1 };
 	struct pf_side y = { .steps = b_steps,
-			     .step_ns = b,
+			     .count[PF_COUNT_SYNCS] = b,
 			     .peak_bytes = b,
 			     .reserved_bytes = -1 };
 	struct pf_doc doc = { 0 };
@@ -243,8 +274,9 @@ static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 	bool is_failed = false;
 
 	assert_int_equal(
-		pf_gate_check(check, &x, &y, true, &doc, &is_failed, &err), 0);
+		pf_gate_check(check, &x, &y, NULL, &doc, &is_failed, &err), 0);
 	assert_int_equal(doc.note_count, is_failed);
+	assert_int_equal(doc.failed_count, is_failed);
 	pf_doc_release(&doc);
 	return is_failed;
 }
@@ -252,21 +284,21 @@ static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 static void checks(void **state)
 {
 	(void)state;
-	/* 100 and 105 a step, to the last ns */
-	assert_false(fails("step_time>5%", 200, 2, 315, 3));
-	assert_true(fails("step_time>=5%", 200, 2, 315, 3));
-	assert_true(fails("step_time>5%", 200, 2, 316, 3));
-	assert_true(fails("step_time>4.999999%", 200, 2, 315, 3));
-	assert_true(fails("step_time>+4", 200, 2, 315, 3));
-	assert_false(fails("step_time>5ns", 200, 2, 315, 3));
-	assert_false(fails("step_time<0", 200, 2, 315, 3));
-	assert_true(fails("step_time<-4%", 315, 3, 200, 2));
-	assert_true(fails("step_time <= -5", 315, 3, 200, 2));
-	assert_false(fails("step_time<-5", 315, 3, 200, 2));
+	/* 100 and 105 a step, to the last one */
+	assert_false(fails("syncs>5%", 200, 2, 315, 3));
+	assert_true(fails("syncs>=5%", 200, 2, 315, 3));
+	assert_true(fails("syncs>5%", 200, 2, 316, 3));
+	assert_true(fails("syncs>4.999999%", 200, 2, 315, 3));
+	assert_true(fails("syncs>+4", 200, 2, 315, 3));
+	assert_false(fails("syncs>5", 200, 2, 315, 3));
+	assert_false(fails("syncs<0", 200, 2, 315, 3));
+	assert_true(fails("syncs<-4%", 315, 3, 200, 2));
+	assert_true(fails("syncs <= -5", 315, 3, 200, 2));
+	assert_false(fails("syncs<-5", 315, 3, 200, 2));
 	/* from nothing */
-	assert_true(fails("step_time>500%", 0, 1, 1, 1));
-	assert_false(fails("step_time>0%", 0, 1, 0, 1));
-	assert_false(fails("step_time<-5%", 0, 1, 1, 1));
+	assert_true(fails("syncs>500%", 0, 1, 1, 1));
+	assert_false(fails("syncs>0%", 0, 1, 0, 1));
+	assert_false(fails("syncs<-5%", 0, 1, 1, 1));
 	/* memory is not per step */
 	assert_false(fails("peak_memory>5%", 100, 7, 105, 3));
 	assert_true(fails("peak_memory>4B", 100, 7, 105, 3));
@@ -274,9 +306,236 @@ static void checks(void **state)
 		    fails("peak_memory>4B", 100, 7, 105, 3));
 	/* not recorded: it cannot be said that it holds */
 	assert_true(fails("reserved_memory>5%", 100, 1, 100, 1));
-	/* large times do not overflow */
-	assert_true(fails("step_time>99%", INT64_C(1) << 55, 1000,
-			  INT64_C(1) << 56, 1000));
+	/* times that cannot be compared */
+	assert_true(fails("step_time>500%", 100, 1, 100, 1));
+	/* large numbers do not overflow */
+	assert_true(fails("syncs>99%", INT64_C(1) << 55, 1000, INT64_C(1) << 56,
+			  1000));
+}
+
+/* ---- verdicts ---- */
+
+struct judging {
+	struct pf_capture_step steps[8][600];
+	struct pf_capture captures[8];
+	const struct pf_capture *lists[2][4];
+	struct pf_side sides[2];
+	struct pf_judged judged;
+};
+
+/* A capture of the side whose steps take so many us, up to 0. */
+static void add_capture(struct judging *g, int side, const int64_t *us)
+{
+	struct pf_side *s = &g->sides[side];
+	size_t n = 4 * (size_t)side + s->capture_count;
+	struct pf_capture *c = &g->captures[n];
+
+	c->steps = g->steps[n];
+	for (; us[c->step_count]; c->step_count++)
+		c->steps[c->step_count].time =
+			(struct pf_step_time){ .dur_ns = us[c->step_count] *
+							 1000 };
+	g->lists[side][s->capture_count++] = c;
+	s->captures = g->lists[side];
+}
+
+static enum pf_grade judge(struct judging *g)
+{
+	static const struct pf_step_figure step = { pf_step_total, 0 };
+	const struct pf_judge by = {
+		&g->sides[0], &g->sides[1],
+		pf_judge_warm_up(&g->sides[0], &g->sides[1]), 0
+	};
+
+	pf_judge_figure(&by, &step, &g->judged);
+	return g->judged.grade;
+}
+
+static enum pf_grade judge_two(const int64_t *a, const int64_t *b,
+			       struct judging *g)
+{
+	memset(g, 0, sizeof(*g));
+	add_capture(g, 0, a);
+	add_capture(g, 1, b);
+	return judge(g);
+}
+
+#define US(...) ((const int64_t[]){ __VA_ARGS__, 0 })
+
+static void grades(void **state)
+{
+	struct judging *g = calloc(1, sizeof(*g));
+
+	(void)state;
+	/* ResNet50 with no worker, again, and with four: steps in us */
+#define W0  US(187948, 175153, 179740, 174577, 182229, 165983)
+#define W0B US(171772, 149600, 149800, 149500, 154300, 154500)
+#define W4B US(170100, 122500, 123200, 118600, 119700, 122000)
+	assert_int_equal(judge_two(W0, W0B, g), PF_GRADE_AS_CAPTURES);
+	assert_int_equal(judge_two(W0B, W0, g), PF_GRADE_AS_CAPTURES);
+	assert_int_equal(judge_two(W0, W4B, g), PF_GRADE_LIKELY);
+	assert_true(g->judged.rank.shift < 0 && g->judged.is_below);
+	assert_int_equal(judge_two(W4B, W0, g), PF_GRADE_LIKELY);
+	assert_true(g->judged.rank.shift > 0 && g->judged.is_above);
+	/* one step: nothing is known of noise */
+	assert_int_equal(judge_two(US(100), US(300, 301, 302), g),
+			 PF_GRADE_UNKNOWN);
+	/* three steps cannot be tested, but may be far apart, or not */
+	assert_int_equal(judge_two(US(100, 101, 99), US(130, 131, 130), g),
+			 PF_GRADE_LIKELY);
+	assert_int_equal(judge_two(US(100, 101, 99), US(110, 111, 110), g),
+			 PF_GRADE_AS_CAPTURES);
+	assert_int_equal(judge_two(US(100, 120, 99), US(130, 151, 130), g),
+			 PF_GRADE_NONE);
+	/* the floor is of the longer side: 15 of 100 */
+	assert_int_equal(judge_two(US(85, 85, 85), US(100, 100, 100), g),
+			 PF_GRADE_LIKELY);
+	assert_int_equal(judge_two(US(86, 86, 86), US(100, 100, 100), g),
+			 PF_GRADE_AS_CAPTURES);
+	assert_int_equal(judge_two(US(100, 100), US(100, 100), g),
+			 PF_GRADE_NONE);
+	free(g);
+}
+
+static void warm_up(void **state)
+{
+	struct judging *g = calloc(1, sizeof(*g));
+
+	(void)state;
+	/* the same number of steps on both sides */
+	judge_two(US(300, 100, 101, 99, 100), US(99, 100, 101, 100, 100), g);
+	assert_int_equal(g->judged.a_count, 4);
+	assert_int_equal(g->judged.b_count, 4);
+	assert_int_equal(g->judged.a_ns, 100000);
+	/* up to 1.25 medians is no warm-up */
+	judge_two(US(125, 100, 100, 100), US(100, 100, 100, 100), g);
+	assert_int_equal(g->judged.a_count, 4);
+	judge_two(US(126, 100, 100, 100), US(100, 100, 100, 100), g);
+	assert_int_equal(g->judged.a_count, 3);
+	/* only leading ones */
+	judge_two(US(100, 300, 100, 100), US(100, 100, 100, 100), g);
+	assert_int_equal(g->judged.a_count, 4);
+	/* two steps are kept */
+	judge_two(US(900, 800, 100, 100, 100), US(100, 101, 100), g);
+	assert_int_equal(g->judged.a_count, 4);
+	assert_int_equal(g->judged.b_count, 2);
+	free(g);
+}
+
+/* The medians of captures are what is tested. */
+static void captures(void **state)
+{
+	struct judging *g = calloc(1, sizeof(*g));
+
+	(void)state;
+	for (int64_t i = 0; i < 4; i++) {
+		add_capture(g, 0, US(100 + i, 100 + i, 900));
+		add_capture(g, 1, US(105 + i, 105 + i, 1));
+		assert_int_equal(judge(g), i < 1   ? PF_GRADE_NONE
+					   : i < 3 ? PF_GRADE_AS_CAPTURES
+						   : PF_GRADE_TESTED);
+	}
+	assert_int_equal(g->judged.rank.shift, 5000);
+	assert_true(is_near(g->judged.rank.p, 2.0 / 70));
+	assert_true(is_near(pf_rank_least_p(4, 4), 2.0 / 70));
+	assert_true(is_near(pf_rank_least_p(2, 2), 2.0 / 6));
+	assert_true(is_near(pf_rank_least_p(1, 1), 1));
+	free(g);
+}
+
+/* Nearly normal, with a tenth of steps disturbed, in hundredths of a us. */
+static int64_t noisy_us(uint64_t *seed, int64_t mean, int64_t percent)
+{
+	int64_t sum = -6000;
+
+	for (int i = 0; i < 12; i++)
+		sum += (int64_t)(support_random(seed) % 1000);
+	if (support_random(seed) % 10 == 0)
+		sum = 5 * labs(sum);
+	return mean + mean * percent * sum / 100000;
+}
+
+/*
+ * Of captures without a shift, each with a drift of its own of up to 10 %, at
+ * most one in a hundred is called a change; one of 30 % is found.
+ */
+static void false_and_true_alarms(void **state)
+{
+	static const size_t lengths[] = { 3, 4, 6, 10, 30, 200 };
+	struct judging *g = calloc(1, sizeof(*g));
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t k = 0; k < 6; k++) {
+		int wrong = 0, found = 0, rounds = 200;
+
+		for (int round = 0; round < 2 * rounds; round++) {
+			int64_t us[2][201] = { { 0 } };
+			bool shifted = round % 2;
+
+			for (int side = 0; side < 2; side++) {
+				int64_t mean = 95000 +
+					       (int64_t)(support_random(&seed) %
+							 10000);
+
+				if (side && shifted)
+					mean = mean * 14 / 10;
+				for (size_t i = 0; i < lengths[k]; i++)
+					us[side][i] = noisy_us(&seed, mean, 3);
+			}
+			judge_two(us[0], us[1], g);
+			if (shifted)
+				found += g->judged.grade == PF_GRADE_LIKELY;
+			else
+				wrong += g->judged.grade >= PF_GRADE_LIKELY;
+		}
+		assert_true(wrong <= rounds / 100);
+		if (lengths[k] >= 6)
+			assert_true(found >= rounds * 9 / 10);
+	}
+	free(g);
+}
+
+/* A time fails only if its change is likely. */
+static void checks_of_times(void **state)
+{
+	struct judging *g = calloc(1, sizeof(*g));
+	const struct pf_judge by = { &g->sides[0], &g->sides[1], 0, 0 };
+	const struct pf_gate_times times = { &by, &g->judged };
+	const struct {
+		const int64_t *b;
+		const char *check;
+		bool fails, notes;
+	} cases[] = {
+		{ US(110, 110, 110), "step_time>5%", false, true },
+		{ US(110, 110, 110), "step_time>15%", false, false },
+		{ US(130, 130, 130), "step_time>5%", true, false },
+		{ US(130, 130, 130), "step_time>30%", false, false },
+		{ US(130, 130, 130), "step_time>=30%", true, false },
+		{ US(90, 100, 300), "step_time>=0%", false, true },
+		{ US(300), "step_time>5%", false, true },
+		{ US(70, 70, 70), "step_time<-20%", true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pf_doc doc = { 0 };
+		struct pf_err err = { 0 };
+		bool is_failed = false;
+
+		judge_two(US(100, 100, 100), cases[i].b, g);
+		g->sides[0].steps = g->sides[1].steps = 3;
+		assert_int_equal(pf_gate_check(cases[i].check, &g->sides[0],
+					       &g->sides[1], &times, &doc,
+					       &is_failed, &err),
+				 0);
+		assert_int_equal(is_failed, cases[i].fails);
+		assert_int_equal(doc.failed_count, cases[i].fails);
+		assert_int_equal(doc.note_count,
+				 cases[i].fails || cases[i].notes);
+		pf_doc_release(&doc);
+	}
+	free(g);
 }
 
 static void wrong_checks(void **state)
@@ -490,10 +749,16 @@ int main(void)
 		cmocka_unit_test(more_of_it),
 		cmocka_unit_test(ranks),
 		cmocka_unit_test(ranks_by_counting),
+		cmocka_unit_test(many_ranks),
 		cmocka_unit_test(families),
 		cmocka_unit_test(odd_families),
 		cmocka_unit_test(checks),
 		cmocka_unit_test(wrong_checks),
+		cmocka_unit_test(grades),
+		cmocka_unit_test(warm_up),
+		cmocka_unit_test(captures),
+		cmocka_unit_test(false_and_true_alarms),
+		cmocka_unit_test(checks_of_times),
 		cmocka_unit_test(rules),
 		cmocka_unit_test(anchors),
 		cmocka_unit_test(crossed_anchors),

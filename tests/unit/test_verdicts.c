@@ -235,8 +235,8 @@ static void rules_fire_above_their_thresholds(void **state)
 	AT(trust, "note", "V9", '-');
 	AT(trust, "warn", "V9", 'f');
 	AT(trust, "bad", "V9", 'b');
-	AT(step_ns[0], 150, "V11", '-');
-	AT(step_ns[0], 151, "V11", 'f');
+	AT(step_ns[0], 125, "V11", '-');
+	AT(step_ns[0], 126, "V11", 'f');
 #undef AT
 	w = quiet;
 	w.comm_ns = 400000;

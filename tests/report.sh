@@ -363,6 +363,28 @@ run 2 "$profan" report "$tmp/train.db" --names long &&
 	ok "an odd choice of names" || not_ok "an odd choice of names" "$tmp/err"
 page train
 
+# Before torch 1.10 records say no totals: a peak is not known, not 0.
+mkdir "$tmp/relative"
+{
+	printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "op", '
+	printf '"pid": 1, "tid": 1, "ts": 1, "dur": 99}'
+	for at in 10 20 30; do
+		printf ', {"ph": "i", "s": "t", "cat": "cpu_instant_event", '
+		printf '"name": "[memory]", "pid": 1, "tid": 1, "ts": %d, ' $at
+		printf '"args": {"Device Type": 1, "Device Id": 0, '
+		printf '"Bytes": 1024}}'
+	done
+	printf ']}'
+} >"$tmp/relative/relative.json"
+ingest relative "$tmp/relative/relative.json"
+page relative
+if grep -q 'at most 3.0 KiB more than at the start, after' \
+	"$tmp/relative.html" && ! grep -q 'peak 0' "$tmp/relative.html"; then
+	ok "a peak without totals is not 0"
+else
+	not_ok "a peak without totals is not 0" "$tmp/relative.html"
+fi
+
 # An annotation may have the name of a cause: the cause is found all the same.
 mkdir "$tmp/named"
 "$mktrace" --steps 3 --layers 2 --plant loader |

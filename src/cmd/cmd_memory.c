@@ -31,7 +31,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		if (!doc->order.word)
 			doc->order.word = "bytes";
 	}
-	return pf_usage(cx->db, args, doc, err);
+	return pf_usage(cx->db, args, NULL, doc, err);
 }
 
 PF_COMMAND(130, memory) = {

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sat.h"
 #include "events/trust.h"
 #include "memory/usage_impl.h"
-#include "base/mem.h"
-#include "base/num.h"
-#include "base/sat.h"
 #include "store/named.h"
+#include "trace/event.h"
 
-static int load_capacities(struct pf_usage *u, struct pf_db *db,
+#define NAME_MAX 64
+
+static int load_capacities(struct usage *u, struct pf_db *db,
 			   struct pf_err *err)
 {
 	sqlite3_stmt *stmt = pf_named_prepare(db, "memory_devices", err);
@@ -18,8 +21,6 @@ static int load_capacities(struct pf_usage *u, struct pf_db *db,
 
 	if (!stmt)
 		return -1;
-	for (uint32_t i = 0; i < u->allocs.device_count; i++)
-		u->devices[i].capacity = -1;
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {
 		for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 			const struct pf_alloc_device *d = &u->allocs.devices[i];
@@ -36,112 +37,312 @@ static int load_capacities(struct pf_usage *u, struct pf_db *db,
 	return rc;
 }
 
-/* The device that people mean: the accelerator with the largest peak. */
-static const struct pf_usage_device *main_device(const struct pf_usage *u)
+/* ---- devices and places ---- */
+
+static const char *device_name(const struct pf_alloc_device *d,
+			       char out[NAME_MAX])
 {
-	const struct pf_usage_device *best = NULL;
-	bool is_best_gpu = false;
+	/* c10::DeviceType; torch calls a HIP device a GPU, too */
+	static const struct {
+		int64_t type;
+		const char *name;
+	} types[] = {
+		{ 1, "GPU" },  { 6, "GPU" },   { 9, "XLA" },
+		{ 12, "XPU" }, { 13, "MPS" },  { 15, "HPU" },
+		{ 18, "IPU" }, { 19, "MTIA" }, { 20, "PrivateUse1" },
+	};
+	const char *name = NULL;
 
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (types[i].type == d->type)
+			name = types[i].name;
+	if (d->type == 0)
+		snprintf(out, NAME_MAX, "CPU");
+	else if (d->type < 0)
+		snprintf(out, NAME_MAX, "not said");
+	else if (name && d->number < 0)
+		snprintf(out, NAME_MAX, "%s", name);
+	else if (name)
+		snprintf(out, NAME_MAX, "%s %" PRId64, name, d->number);
+	else
+		snprintf(out, NAME_MAX, "device type %" PRId64 ", %" PRId64,
+			 d->type, d->number);
+	return out;
+}
+
+static void take_label(struct usage *u, uint32_t device, bool has_traces)
+{
+	const struct pf_alloc_device *d = &u->allocs.devices[device];
+	char name[NAME_MAX], label[NAME_MAX];
+
+	device_name(d, name);
+	if (!has_traces)
+		snprintf(label, NAME_MAX, "%s", name);
+	else if (d->trace->rank >= 0)
+		snprintf(label, NAME_MAX, "rank %" PRId64 " %.36s",
+			 d->trace->rank, name);
+	else
+		snprintf(label, NAME_MAX, "trace %" PRId64 " %.36s",
+			 d->trace->trace_id, name);
+	u->devices[device].at =
+		(struct pf_usage_where){ pf_arena_string(&u->out->texts, label),
+					 d->type, d->number, d->trace->rank,
+					 d->trace->trace_id };
+}
+
+int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
+		  struct pf_err *err)
+{
+	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
+	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
+	struct pf_names *names = u->out->names;
+
+	out->outer_op = pf_names_frame(names, s.outer_op, err);
+	out->frame = pf_names_frame(names, frame, err);
+	out->op = pf_names_frame(names, s.op, err);
+	return err->code ? -1 : 0;
+}
+
+/* Accelerators before CPUs, then by trace, type and number. */
+static int by_device(const void *a, const void *b)
+{
+	const struct pf_alloc_device *x = *(struct pf_alloc_device *const *)a;
+	const struct pf_alloc_device *y = *(struct pf_alloc_device *const *)b;
+
+	if ((x->type > 0) != (y->type > 0))
+		return x->type > 0 ? -1 : 1;
+	if (x->trace->trace_id != y->trace->trace_id)
+		return x->trace->trace_id < y->trace->trace_id ? -1 : 1;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Devices of the window in order; to be freed. */
+static const struct pf_alloc_device **devices_take(const struct usage *u,
+						   size_t *count)
+{
+	const struct pf_alloc_device **out =
+		pf_calloc(u->allocs.device_count + 1u, sizeof(*out));
+
+	*count = 0;
+	for (uint32_t i = 0; i < u->allocs.device_count; i++)
+		if (u->devices[i].has_inside)
+			out[(*count)++] = &u->allocs.devices[i];
+	if (*count)
+		qsort(out, *count, sizeof(*out), by_device);
+	return out;
+}
+
+static void take_churn(const struct usage_device *d, bool has_blocks,
+		       struct pf_usage_device *row)
+{
+	row->allocation_count = d->sums.count;
+	row->allocated = d->sums.bytes;
+	row->freed_count = d->sums.freed_count;
+	row->freed = d->sums.freed_bytes;
+	row->kept_count = pf_usage_maybe(d->kept_count, has_blocks);
+	row->kept = pf_usage_maybe(d->kept_bytes, has_blocks);
+	row->early_count = pf_usage_maybe(d->early_count, has_blocks);
+	row->early = pf_usage_maybe(d->early_bytes, has_blocks);
+	row->twice_count = pf_usage_maybe(d->twice_count, has_blocks);
+	row->reused_count = pf_usage_maybe(d->reused_count, has_blocks);
+	row->jump_count = pf_usage_maybe(d->jump_count, d->is_absolute);
+	row->jump = pf_usage_maybe(d->jump_bytes, d->is_absolute);
+	row->no_address_count = d->no_address_count;
+	row->oom_count = d->oom_count;
+}
+
+static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
+{
+	const struct usage_device *d = &u->devices[i];
+	int64_t first_ns = u->allocs.devices[i].trace->first_ns;
+	bool is_abs = d->is_absolute, has_capacity = d->capacity > 0;
+	bool has_kept = is_abs && d->has_reserved;
+	bool has_blocks = d->no_address_count < d->record_count;
+	struct pf_usage_device row = {
+		.at = d->at,
+		.is_absolute = is_abs,
+		.level_peak = d->peak,
+		.peak = pf_usage_maybe(d->peak, is_abs),
+		.capacity = pf_usage_maybe(d->capacity, has_capacity),
+		.capacity_share =
+			is_abs && has_capacity
+				? pf_ratio((double)d->peak, d->capacity)
+				: NAN,
+		.growth = pf_sat_sub(d->peak, d->start_level),
+		.peak_ns = pf_sat_sub(d->peak_ns, first_ns),
+		.peak_reserved = pf_usage_maybe(d->peak_reserved, has_kept),
+		.reserved_at_peak =
+			pf_usage_maybe(d->reserved_at_peak, has_kept),
+		.unused_at_peak = pf_usage_maybe(
+			pf_sat_sub(d->reserved_at_peak, d->peak), has_kept),
+		.unused = pf_usage_maybe(d->unused, has_kept),
+		.unused_ns = pf_usage_maybe(pf_sat_sub(d->unused_ns, first_ns),
+					    has_kept && d->unused),
+		.alive = pf_usage_maybe(d->alive, has_blocks),
+		.alive_count = pf_usage_maybe(d->alive_count, has_blocks),
+		.before = pf_usage_maybe(pf_sat_sub(d->peak, d->alive),
+					 is_abs && has_blocks),
+		.start_level = pf_usage_maybe(d->start_level, is_abs),
+		.end_level = pf_usage_maybe(d->end_level, is_abs),
+	};
+
+	take_churn(d, has_blocks, &row);
+	return row;
+}
+
+static void take_devices(const struct usage *u, struct pf_usage *out)
+{
+	const struct pf_alloc_device **list =
+		devices_take(u, &out->device_count);
+
+	out->devices = pf_calloc(out->device_count + 1, sizeof(*out->devices));
+	for (size_t i = 0; i < out->device_count; i++)
+		out->devices[i] =
+			device_row(u, (uint32_t)(list[i] - u->allocs.devices));
+	free(list);
+}
+
+/* ---- groups ---- */
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct usage_group *x = a, *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	if (x->key.device != y->key.device)
+		return x->key.device < y->key.device ? -1 : 1;
+	if (x->key.site != y->key.site)
+		return x->key.site < y->key.site ? -1 : 1;
+	return x->key.size < y->key.size   ? 1
+	       : x->key.size > y->key.size ? -1
+					   : 0;
+}
+
+static void sort_groups(struct usage_groups *g)
+{
+	if (g->keys.count)
+		qsort(g->items, g->keys.count, sizeof(*g->items), by_bytes);
+}
+
+/* What is not of the capture, so that a device's rows add up to its peak. */
+static void take_before(const struct usage *u, struct pf_usage *out)
+{
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
-		const struct pf_usage_device *d = &u->devices[i];
-		bool is_gpu = u->allocs.devices[i].type > 0;
+		const struct usage_device *d = &u->devices[i];
+		int64_t bytes = pf_sat_sub(d->peak, d->alive);
 
-		if (!d->has_inside || (is_best_gpu && !is_gpu))
+		if (!d->has_inside || !d->is_absolute || !bytes ||
+		    d->no_address_count == d->record_count)
 			continue;
-		if (!best || is_gpu > is_best_gpu || d->peak > best->peak) {
-			best = d;
-			is_best_gpu = is_gpu;
-		}
+		out->alive[out->alive_count++] = (struct pf_usage_group){
+			.at = d->at,
+			.site.outer_op = "(before capture)",
+			.bytes = bytes,
+			.peak_share = pf_ratio((double)bytes, d->peak),
+			.count = PF_NO_INT,
+			.largest = PF_NO_INT,
+			.age_ns = PF_NO_INT
+		};
 	}
-	return best;
 }
 
-static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
+static int take_groups(struct usage *u, struct usage_groups *g,
+		       struct pf_usage_group *rows, size_t *count,
+		       struct pf_err *err)
 {
-	const struct pf_usage_device *d = main_device(u);
-	char name[PF_USAGE_NAME_MAX], peak[PF_NUM_MAX], of[PF_NUM_MAX];
-	char part[PF_NUM_MAX], time[PF_NUM_MAX];
-	const struct pf_alloc_device *which;
-	bool has_blocks = d && d->no_address_count < d->record_count;
+	sort_groups(g);
+	for (uint32_t i = 0; i < g->keys.count; i++) {
+		const struct usage_group *from = &g->items[i];
+		const struct usage_device *d = &u->devices[from->key.device];
+		struct pf_usage_group *row = &rows[(*count)++];
 
-	doc->is_nothing = !d;
-	if (!d) {
-		pf_doc_finding(doc, "There are no memory records; %s",
-			       pf_hint(u->producer, PF_HINT_MEMORY));
-		return;
+		*row = (struct pf_usage_group){
+			.at = d->at,
+			.bytes = from->bytes,
+			.count = from->count,
+			.size = from->key.size,
+			.largest = from->largest,
+			.age_ns = pf_sat_sub(d->peak_ns, from->oldest_ns),
+			.peak_share =
+				pf_ratio((double)from->bytes,
+					 d->is_absolute ? d->peak : d->alive)
+		};
+		if (pf_usage_site(u, from->key.site, &row->site, err) < 0)
+			return -1;
 	}
-	which = &u->allocs.devices[d - u->devices];
-	pf_usage_device_label(u, (uint32_t)(d - u->devices), name);
-	pf_num_show_ns(time, pf_sat_sub(d->peak_ns, which->trace->first_ns));
-	if (!d->is_absolute) {
-		pf_doc_finding(
-			doc,
-			"%s: at most %s more than at the start, after "
-			"%s; this trace has no totals",
-			name,
-			pf_num_show_bytes(peak,
-					  pf_sat_sub(d->peak, d->start_level)),
-			time);
-		return;
-	}
-	pf_num_show_bytes(peak, d->peak);
-	pf_num_show_bytes(of, d->capacity);
-	pf_num_show_ratio(part,
-			  pf_num_share(pf_sat_sub(d->peak, d->alive), d->peak));
-	pf_doc_finding(
-		doc, "%s: at most %s%s%s allocated, after %s%s%s%s", name, peak,
-		d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "", time,
-		has_blocks ? "; " : "", has_blocks ? part : "",
-		has_blocks ? " of it dates from before the capture" : "");
-}
-
-static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
-{
-	int64_t no_address = 0, jumps = 0, twice = 0, reused = 0, relative = 0;
-	char text[PF_NUM_MAX];
-
-	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
-		const struct pf_usage_device *d = &u->devices[i];
-
-		no_address += d->no_address_count;
-		jumps += d->jump_count;
-		twice += d->twice_count;
-		reused += d->reused_count;
-		relative += d->has_inside && !d->is_absolute;
-	}
-	if (relative)
-		pf_doc_note(doc, "records without totals: what was allocated "
-				 "before the capture is not known");
-	if (no_address)
-		pf_doc_note(doc,
-			    "%s records have no address: what is alive and "
-			    "kept does not cover them",
-			    pf_num_show_count(text, no_address));
-	if (jumps)
-		pf_doc_note(doc,
-			    "%s totals do not continue the one before them: "
-			    "records are missing there",
-			    pf_num_show_count(text, jumps));
-	if (twice)
-		pf_doc_note(doc, "%s frees of what was freed already",
-			    pf_num_show_count(text, twice));
-	if (reused)
-		pf_doc_note(doc,
-			    "%s addresses were allocated again without "
-			    "having been freed",
-			    pf_num_show_count(text, reused));
-}
-
-static int answer(struct pf_usage *u, struct pf_doc *doc, struct pf_err *err)
-{
-	add_finding(u, doc);
-	if (pf_usage_fill_tables(u, err) < 0)
-		return -1;
-	add_notes(u, doc);
 	return 0;
 }
 
-static void tear_down(struct pf_usage *u)
+/* ---- ops ---- */
+
+static int by_allocated(const void *a, const void *b)
+{
+	const struct pf_alloc_op *x = a, *y = b;
+
+	if (x->self.bytes != y->self.bytes)
+		return x->self.bytes < y->self.bytes ? 1 : -1;
+	if (x->total.bytes != y->total.bytes)
+		return x->total.bytes < y->total.bytes ? 1 : -1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int64_t increase(const struct pf_alloc_sums *s)
+{
+	return s->bytes - s->freed_bytes; /* neither is negative */
+}
+
+static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
+{
+	if (u->allocs.op_count)
+		qsort(u->allocs.ops, u->allocs.op_count, sizeof(*u->allocs.ops),
+		      by_allocated);
+	for (uint32_t i = 0; i < u->allocs.op_count; i++) {
+		const struct pf_alloc_op *op = &u->allocs.ops[i];
+		bool is_op = op->name != PF_ID_NONE;
+		uint64_t calls = is_op ? *pf_map_at(&u->allocs.calls, op->name)
+				       : UINT64_MAX;
+
+		out->ops[out->op_count++] = (struct pf_usage_op){
+			.at = u->devices[op->device].at,
+			.op = is_op ? pf_names_frame(out->names, op->name, err)
+				    : "(outside of ops)",
+			.calls = pf_usage_maybe((int64_t)calls,
+						calls != UINT64_MAX),
+			.self_count = op->self.count,
+			.self_bytes = op->self.bytes,
+			.self_increase = increase(&op->self),
+			.bytes = op->total.bytes,
+			.increase = increase(&op->total),
+			.count = op->total.count,
+			.self_freed_count = op->self.freed_count,
+			.self_freed = op->self.freed_bytes
+		};
+	}
+	return err->code ? -1 : 0;
+}
+
+/* ---- the whole ---- */
+
+static int take_all(struct usage *u, struct pf_usage *out, struct pf_err *err)
+{
+	take_devices(u, out);
+	out->alive = pf_calloc(u->alive.keys.count + u->allocs.device_count + 1,
+			       sizeof(*out->alive));
+	out->kept = pf_calloc(u->kept.keys.count + 1u, sizeof(*out->kept));
+	out->ops = pf_calloc(u->allocs.op_count + 1u, sizeof(*out->ops));
+	take_before(u, out);
+	if (take_groups(u, &u->alive, out->alive, &out->alive_count, err) < 0 ||
+	    take_groups(u, &u->kept, out->kept, &out->kept_count, err) < 0)
+		return -1;
+	return take_ops(u, out, err);
+}
+
+static void tear_down(struct usage *u)
 {
 	for (uint32_t i = 0; u->devices && i < u->allocs.device_count; i++) {
 		pf_map_release(&u->devices[i].by_address);
@@ -151,51 +352,81 @@ static void tear_down(struct pf_usage *u)
 	free(u->devices);
 	pf_intern_release(&u->alive.keys);
 	pf_intern_release(&u->kept.keys);
-	pf_intern_release(&u->texts);
-	pf_map_release(&u->texts_by_name);
 	free(u->alive.items);
 	free(u->kept.items);
 	pf_allocs_release(&u->allocs);
 }
 
-static int set_up(struct pf_usage *u, struct pf_db *db,
-		  const struct pf_window *window, struct pf_err *err)
+static int set_up(struct usage *u, struct pf_db *db, struct pf_err *err)
 {
-	u->has_traces = window->count > 1;
+	struct pf_usage *out = u->out;
+
 	pf_intern_init(&u->alive.keys);
 	pf_intern_init(&u->kept.keys);
-	pf_intern_init(&u->texts);
-	pf_map_init(&u->texts_by_name);
-	if (pf_hint_producer(db, &u->producer, err) < 0 ||
-	    pf_allocs_load(db, window, &u->allocs, err) < 0)
+	if (pf_hint_producer(db, &out->producer, err) < 0 ||
+	    pf_allocs_load(db, &out->window, &u->allocs, err) < 0)
 		return -1;
+	out->names = u->allocs.names;
 	u->devices =
 		pf_calloc(u->allocs.device_count + 1u, sizeof(*u->devices));
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 		pf_map_init(&u->devices[i].by_address);
 		u->devices[i].part = -1;
+		u->devices[i].capacity = -1;
+		take_label(u, i, out->window.count > 1);
 	}
 	return load_capacities(u, db, err);
 }
 
-int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
-	     struct pf_doc *doc, struct pf_err *err)
+int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
+		  const struct pf_order *order, struct pf_usage *out,
+		  struct pf_err *err)
 {
-	struct pf_usage u = { .args = args };
-	struct pf_window window = { 0 };
+	struct usage u = { .args = args, .out = out };
 	int rc = -1;
 
-	if (pf_window_resolve(db, &args->window, &window, err) < 0)
+	if (pf_window_resolve(db, &args->window, &out->window, err) < 0)
 		return -1;
-	if (!set_up(&u, db, &window, err) && !pf_usage_levels(&u, err)) {
-		pf_usage_begin_tables(&u, doc);
-		rc = pf_usage_blocks(&u, err);
-	}
-	if (!rc)
-		rc = answer(&u, doc, err);
-	if (!rc)
-		rc = pf_trust_note(db, &window, PF_TRUST_STACKS, doc, err);
+	out->has_curve = args->points > 0;
+	if (args->events)
+		out->events = pf_usage_events_new();
+	if (out->events && order)
+		pf_table_order(out->events, order);
+	if (!set_up(&u, db, err) && !pf_usage_levels(&u, err) &&
+	    !pf_usage_blocks(&u, err))
+		rc = take_all(&u, out, err);
+	out->names = u.allocs.names;
+	u.allocs.names = NULL;
 	tear_down(&u);
-	pf_window_release(&window);
+	return rc;
+}
+
+void pf_usage_release(struct pf_usage *u)
+{
+	pf_names_free(u->names);
+	pf_arena_release(&u->texts);
+	free(u->devices);
+	free(u->alive);
+	free(u->kept);
+	free(u->ops);
+	free(u->ooms);
+	free(u->curve);
+	pf_table_free(u->events);
+	pf_window_release(&u->window);
+	*u = (struct pf_usage){ 0 };
+}
+
+int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
+	     struct pf_usage *kept, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_usage own = { 0 }, *u = kept ? kept : &own;
+	int rc = pf_usage_find(db, args, doc->lists ? &doc->order : NULL, u,
+			       err);
+
+	if (!rc) {
+		pf_usage_show(u, doc);
+		rc = pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc, err);
+	}
+	pf_usage_release(&own);
 	return rc;
 }

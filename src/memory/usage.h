@@ -21,8 +21,11 @@
 
 #include <stdbool.h>
 
-#include "events/window.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "events/hints.h"
+#include "events/names.h"
+#include "events/window.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -35,7 +38,102 @@ struct pf_usage_args {
 /* Enough for a picture. */
 #define PF_USAGE_POINTS 1000
 
+/* ---- what is found ---- */
+
+/* Whose memory.  Numbers -1: not said. */
+struct pf_usage_where {
+	const char
+		*device; /* "CPU", "GPU 0"; of several traces "rank 1 GPU 0" */
+	int64_t device_type, device_number, rank, trace_id;
+};
+
+/* Who asked for it.  Texts NULL: there is none. */
+struct pf_usage_site {
+	const char *outer_op;
+	const char *frame; /* the line, else the annotation */
+	const char *op;    /* innermost */
+};
+
+/* PF_NO_INT: not known.  Times are from the trace's first event. */
+struct pf_usage_device {
+	struct pf_usage_where at;
+	bool is_absolute;   /* records say totals: */
+	int64_t level_peak; /* else from the capture's start on */
+	int64_t peak, capacity, growth, peak_ns;
+	double capacity_share; /* not a number: not known */
+	int64_t peak_reserved, reserved_at_peak, unused_at_peak;
+	int64_t unused, unused_ns; /* most reserved, not allocated */
+	int64_t alive, alive_count, before, start_level, end_level;
+	int64_t allocation_count, allocated, freed_count, freed;
+	int64_t kept_count, kept;
+	int64_t early_count, early; /* freed, allocated before */
+	int64_t twice_count;        /* freed although it was */
+	int64_t reused_count;       /* allocated although it was */
+	int64_t jump_count, jump;   /* totals that do not continue */
+	int64_t no_address_count, oom_count;
+};
+
+/* Blocks of one place together; of those kept of one size, too. */
+struct pf_usage_group {
+	struct pf_usage_where at;
+	struct pf_usage_site site;
+	int64_t bytes, count, size, largest, age_ns;
+	double peak_share;
+};
+
+struct pf_usage_op {
+	struct pf_usage_where at;
+	const char *op;
+	int64_t calls, self_count, self_bytes, self_increase;
+	int64_t bytes, increase, count, self_freed_count, self_freed;
+};
+
+struct pf_usage_point {
+	struct pf_usage_where at;
+	int64_t time_ns, low, high, high_ns, last, reserved;
+};
+
+/* Bytes that were asked for in vain. */
+struct pf_usage_oom {
+	struct pf_usage_where at;
+	struct pf_usage_site site;
+	int64_t time_ns, bytes, allocated, reserved;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_usage {
+	struct pf_window window;
+	struct pf_names *names; /* own texts, as: */
+	struct pf_arena texts;
+	struct pf_usage_device *devices; /* accelerators first */
+	size_t device_count;
+	struct pf_usage_group *alive; /* at the peak, the largest first */
+	size_t alive_count;
+	struct pf_usage_group *kept; /* not freed, the largest first */
+	size_t kept_count;
+	struct pf_usage_op *ops; /* the most bytes first */
+	size_t op_count;
+	struct pf_usage_oom *ooms;
+	size_t oom_count, oom_cap;
+	struct pf_usage_point *curve; /* by time, devices mixed */
+	size_t point_count, point_cap;
+	struct pf_table *events; /* or NULL; show gives it to the document */
+	bool has_curve;
+	enum pf_producer producer;
+};
+
+/* Events are put in "order" (NULL: all, as they end). */
+int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
+		  const struct pf_order *order, struct pf_usage *out,
+		  struct pf_err *err);
+void pf_usage_release(struct pf_usage *usage);
+void pf_usage_show(struct pf_usage *usage, struct pf_doc *doc);
+
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
 int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
-	     struct pf_doc *doc, struct pf_err *err);
+	     struct pf_usage *kept, struct pf_doc *doc, struct pf_err *err);
 
 #endif

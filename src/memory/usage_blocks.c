@@ -18,8 +18,8 @@
 
 /* ---- groups ---- */
 
-static struct pf_usage_group *find_group(struct pf_usage_groups *g,
-					 const struct pf_usage_group_key *key)
+static struct usage_group *find_group(struct usage_groups *g,
+				      const struct usage_group_key *key)
 {
 	uint32_t known = g->keys.count;
 	uint32_t n = pf_intern_add(&g->keys, (const char *)key, sizeof(*key));
@@ -27,18 +27,18 @@ static struct pf_usage_group *find_group(struct pf_usage_groups *g,
 	if (g->keys.count != known) {
 		g->items = pf_grow(g->items, &g->cap, g->keys.count,
 				   sizeof(*g->items));
-		g->items[n] = (struct pf_usage_group){ .key = *key,
-						       .oldest_ns = INT64_MAX };
+		g->items[n] = (struct usage_group){ .key = *key,
+						    .oldest_ns = INT64_MAX };
 	}
 	return &g->items[n];
 }
 
-static void add_block(struct pf_usage_groups *g, uint32_t device,
-		      const struct pf_usage_block *b, bool by_size)
+static void add_block(struct usage_groups *g, uint32_t device,
+		      const struct usage_block *b, bool by_size)
 {
-	struct pf_usage_group_key key = { device, b->site,
-					  by_size ? b->bytes : -1 };
-	struct pf_usage_group *group = find_group(g, &key);
+	struct usage_group_key key = { device, b->site,
+				       by_size ? b->bytes : -1 };
+	struct usage_group *group = find_group(g, &key);
 
 	group->count++;
 	pf_sat_sum(&group->bytes, b->bytes);
@@ -50,9 +50,9 @@ static void add_block(struct pf_usage_groups *g, uint32_t device,
 
 /* ---- the peak and the end ---- */
 
-static void settle_peak(struct pf_usage *u, uint32_t device)
+static void settle_peak(struct usage *u, uint32_t device)
 {
-	struct pf_usage_device *d = &u->devices[device];
+	struct usage_device *d = &u->devices[device];
 
 	d->is_settled = true;
 	for (size_t i = 0; i < d->block_count; i++) {
@@ -65,32 +65,35 @@ static void settle_peak(struct pf_usage *u, uint32_t device)
 }
 
 /* A row of events: freed_ns is of no meaning unless is_freed. */
-static int put_event(struct pf_usage *u, uint32_t device,
-		     const struct pf_usage_block *b, int64_t freed_ns,
+static int put_event(struct usage *u, uint32_t device,
+		     const struct usage_block *b, int64_t freed_ns,
 		     bool is_freed, struct pf_err *err)
 {
-	const struct pf_window_trace *trace = u->allocs.devices[device].trace;
-	struct pf_table *t = u->events;
+	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
+	struct usage_event event = {
+		.at = u->devices[device].at,
+		.bytes = b->bytes,
+		.allocated_ns = pf_sat_sub(b->time_ns, first_ns),
+		.freed_ns = pf_usage_maybe(pf_sat_sub(freed_ns, first_ns),
+					   is_freed),
+		.lifetime_ns = pf_usage_maybe(pf_sat_sub(freed_ns, b->time_ns),
+					      is_freed)
+	};
 
-	if (!t || !b->is_inside)
+	if (!u->out->events || !b->is_inside)
 		return 0;
-	pf_usage_put_device(u, t, device);
-	pf_table_int(t, b->bytes);
-	pf_table_int(t, pf_sat_sub(b->time_ns, trace->first_ns));
-	pf_usage_put(t, pf_sat_sub(freed_ns, trace->first_ns), is_freed);
-	pf_usage_put(t, pf_sat_sub(freed_ns, b->time_ns), is_freed);
-	if (pf_usage_put_site(u, t, b->site, err) < 0)
+	if (pf_usage_site(u, b->site, &event.site, err) < 0)
 		return -1;
-	pf_usage_put_ids(u, t, device);
+	pf_usage_events_add(u->out->events, &event);
 	return 0;
 }
 
-static int settle_end(struct pf_usage *u, uint32_t device, struct pf_err *err)
+static int settle_end(struct usage *u, uint32_t device, struct pf_err *err)
 {
-	struct pf_usage_device *d = &u->devices[device];
+	struct usage_device *d = &u->devices[device];
 
 	for (size_t i = 0; i < d->block_count; i++) {
-		const struct pf_usage_block *b = &d->blocks[i];
+		const struct usage_block *b = &d->blocks[i];
 
 		if (!b->is_used || !b->is_inside)
 			continue;
@@ -105,7 +108,7 @@ static int settle_end(struct pf_usage *u, uint32_t device, struct pf_err *err)
 
 /* ---- blocks ---- */
 
-static size_t free_place(struct pf_usage_device *d)
+static size_t free_place(struct usage_device *d)
 {
 	if (d->free_count)
 		return d->free_places[--d->free_count];
@@ -114,7 +117,7 @@ static size_t free_place(struct pf_usage_device *d)
 	return d->block_count++;
 }
 
-static void drop_block(struct pf_usage_device *d, size_t place)
+static void drop_block(struct usage_device *d, size_t place)
 {
 	d->blocks[place].is_used = false;
 	d->free_places = pf_grow(d->free_places, &d->free_cap,
@@ -122,10 +125,10 @@ static void drop_block(struct pf_usage_device *d, size_t place)
 	d->free_places[d->free_count++] = place;
 }
 
-static int allocate(struct pf_usage *u, const struct pf_alloc *r,
+static int allocate(struct usage *u, const struct pf_alloc *r,
 		    struct pf_err *err)
 {
-	struct pf_usage_device *d = &u->devices[r->device];
+	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
 	size_t place;
 
@@ -139,7 +142,7 @@ static int allocate(struct pf_usage *u, const struct pf_alloc *r,
 		place = free_place(d);
 		*known = place;
 	}
-	d->blocks[place] = (struct pf_usage_block){
+	d->blocks[place] = (struct usage_block){
 		.time_ns = r->time_ns,
 		.bytes = r->bytes,
 		.site = r->site,
@@ -149,10 +152,10 @@ static int allocate(struct pf_usage *u, const struct pf_alloc *r,
 	return 0;
 }
 
-static int release(struct pf_usage *u, const struct pf_alloc *r,
+static int release(struct usage *u, const struct pf_alloc *r,
 		   struct pf_err *err)
 {
-	struct pf_usage_device *d = &u->devices[r->device];
+	struct usage_device *d = &u->devices[r->device];
 	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
 	bool is_inside = r->flags & PF_ALLOC_INSIDE;
 	int rc = 0;
@@ -174,40 +177,41 @@ static int release(struct pf_usage *u, const struct pf_alloc *r,
 
 /* ---- the curve ---- */
 
-static int64_t part_width(const struct pf_usage *u,
-			  const struct pf_usage_device *d)
+static int64_t part_width(const struct usage *u, const struct usage_device *d)
 {
 	int64_t span = pf_sat_sub(d->last_ns, d->first_ns);
 
 	return span / u->args->points + 1;
 }
 
-static void end_part(struct pf_usage *u, uint32_t device)
+static void end_part(struct usage *u, uint32_t device)
 {
-	struct pf_usage_device *d = &u->devices[device];
-	const struct pf_window_trace *trace = u->allocs.devices[device].trace;
-	struct pf_table *t = u->curve;
+	struct usage_device *d = &u->devices[device];
+	struct pf_usage *out = u->out;
+	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
 	int64_t width = part_width(u, d);
 
 	if (d->part < 0)
 		return;
-	pf_usage_put_device(u, t, device);
-	pf_table_int(
-		t, pf_sat_sub(d->first_ns + d->part * width, trace->first_ns));
-	pf_table_int(t, d->low);
-	pf_table_int(t, d->high);
-	pf_table_int(t, pf_sat_sub(d->high_ns, trace->first_ns));
-	pf_table_int(t, d->last);
-	pf_usage_put(t, d->high_reserved, d->has_reserved);
-	pf_usage_put_ids(u, t, device);
+	out->curve = pf_grow(out->curve, &out->point_cap, out->point_count + 1,
+			     sizeof(*out->curve));
+	out->curve[out->point_count++] = (struct pf_usage_point){
+		.at = d->at,
+		.time_ns = pf_sat_sub(d->first_ns + d->part * width, first_ns),
+		.low = d->low,
+		.high = d->high,
+		.high_ns = pf_sat_sub(d->high_ns, first_ns),
+		.last = d->last,
+		.reserved = pf_usage_maybe(d->high_reserved, d->has_reserved)
+	};
 }
 
-static void draw(struct pf_usage *u, const struct pf_alloc *r)
+static void draw(struct usage *u, const struct pf_alloc *r)
 {
-	struct pf_usage_device *d = &u->devices[r->device];
+	struct usage_device *d = &u->devices[r->device];
 	int64_t part, level;
 
-	if (!u->curve || !(r->flags & PF_ALLOC_INSIDE))
+	if (!u->out->has_curve || !(r->flags & PF_ALLOC_INSIDE))
 		return;
 	part = pf_sat_sub(r->time_ns, d->first_ns) / part_width(u, d);
 	if (!d->has_curve_level) {
@@ -237,31 +241,35 @@ static void draw(struct pf_usage *u, const struct pf_alloc *r)
 
 /* ---- records ---- */
 
-static int put_oom(struct pf_usage *u, const struct pf_alloc *r,
+static int put_oom(struct usage *u, const struct pf_alloc *r,
 		   struct pf_err *err)
 {
-	const struct pf_window_trace *trace =
-		u->allocs.devices[r->device].trace;
-	struct pf_table *t = u->oom;
+	int64_t first_ns = u->allocs.devices[r->device].trace->first_ns;
+	struct pf_usage *out = u->out;
+	struct pf_usage_oom oom = {
+		.at = u->devices[r->device].at,
+		.time_ns = pf_sat_sub(r->time_ns, first_ns),
+		.bytes = r->bytes,
+		.allocated = pf_usage_maybe(pf_allocs_total(&u->allocs, r),
+					    r->flags & PF_ALLOC_TOTAL),
+		.reserved = pf_usage_maybe(r->reserved,
+					   r->flags & PF_ALLOC_RESERVED)
+	};
 
 	if (!(r->flags & PF_ALLOC_INSIDE))
 		return 0;
-	pf_usage_put_device(u, t, r->device);
-	pf_table_int(t, pf_sat_sub(r->time_ns, trace->first_ns));
-	pf_table_int(t, r->bytes);
-	pf_usage_put(t, pf_allocs_total(&u->allocs, r),
-		     r->flags & PF_ALLOC_TOTAL);
-	pf_usage_put(t, r->reserved, r->flags & PF_ALLOC_RESERVED);
-	if (pf_usage_put_site(u, t, r->site, err) < 0)
+	if (pf_usage_site(u, r->site, &oom.site, err) < 0)
 		return -1;
-	pf_usage_put_ids(u, t, r->device);
+	out->ooms = pf_grow(out->ooms, &out->oom_cap, out->oom_count + 1,
+			    sizeof(*out->ooms));
+	out->ooms[out->oom_count++] = oom;
 	return 0;
 }
 
-static int add_record(struct pf_usage *u, const struct pf_alloc *r, uint64_t at,
+static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at,
 		      struct pf_err *err)
 {
-	struct pf_usage_device *d = &u->devices[r->device];
+	struct usage_device *d = &u->devices[r->device];
 	int rc = 0;
 
 	if (d->has_inside && !d->is_settled && d->peak_at <= at)
@@ -278,20 +286,20 @@ static int add_record(struct pf_usage *u, const struct pf_alloc *r, uint64_t at,
 	return rc;
 }
 
-static int end_devices(struct pf_usage *u, struct pf_err *err)
+static int end_devices(struct usage *u, struct pf_err *err)
 {
 	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
 		if (u->devices[i].has_inside && !u->devices[i].is_settled)
 			settle_peak(u, i);
 		if (settle_end(u, i, err) < 0)
 			return -1;
-		if (u->curve)
+		if (u->out->has_curve)
 			end_part(u, i);
 	}
 	return 0;
 }
 
-int pf_usage_blocks(struct pf_usage *u, struct pf_err *err)
+int pf_usage_blocks(struct usage *u, struct pf_err *err)
 {
 	uint64_t count = pf_spool_count(u->allocs.records);
 

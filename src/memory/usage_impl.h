@@ -7,18 +7,19 @@
 #define PF_ANALYSIS_USAGE_IMPL_H
 
 #include "memory/alloc_scan.h"
-#include "events/hints.h"
+#include "table/rows.h"
 #include "memory/usage.h"
 
 /* An allocation that was not freed yet. */
-struct pf_usage_block {
+struct usage_block {
 	int64_t time_ns, bytes;
 	uint32_t site;
 	bool is_inside; /* the window */
 	bool is_used;   /* else the place is free */
 };
 
-struct pf_usage_device {
+struct usage_device {
+	struct pf_usage_where at;
 	/* ---- levels: the first pass ---- */
 	bool has_any;     /* record */
 	bool has_inside;  /* record inside the window */
@@ -45,7 +46,7 @@ struct pf_usage_device {
 	int64_t reused_count;             /* allocated although it was */
 	int64_t kept_count, kept_bytes;
 	struct pf_map by_address; /* -> place in blocks, or FREED */
-	struct pf_usage_block *blocks;
+	struct usage_block *blocks;
 	size_t block_count, block_cap;
 	size_t *free_places;
 	size_t free_count, free_cap;
@@ -57,62 +58,51 @@ struct pf_usage_device {
 };
 
 /* Blocks of one place (and, of those kept, one size) together. */
-struct pf_usage_group {
-	struct pf_usage_group_key {
+struct usage_group {
+	struct usage_group_key {
 		uint32_t device, site;
 		int64_t size; /* of each; -1: any */
 	} key;
 	int64_t count, bytes, largest, oldest_ns;
 };
 
-struct pf_usage_groups {
+struct usage_groups {
 	struct pf_intern keys;
-	struct pf_usage_group *items;
+	struct usage_group *items;
 	size_t cap;
 };
 
-struct pf_usage {
+struct usage {
 	struct pf_allocs allocs;
-	struct pf_usage_device *devices; /* as allocs.devices */
-	struct pf_usage_groups alive, kept;
-	struct pf_map texts_by_name; /* of a string -> texts */
-	struct pf_intern texts;      /* names as they are shown */
+	struct usage_device *devices; /* as allocs.devices */
+	struct usage_groups alive, kept;
 	const struct pf_usage_args *args;
-	enum pf_producer producer;
-	bool has_traces; /* more than one */
-	struct pf_table *by_device, *alive_table, *kept_table, *op_table, *oom;
-	struct pf_table *curve, *events; /* or NULL */
+	struct pf_usage *out;
 };
 
 /* Levels and sums of every device. */
-int pf_usage_levels(struct pf_usage *m, struct pf_err *err);
+int pf_usage_levels(struct usage *u, struct pf_err *err);
 
-/* Blocks at the peak and at the end; the tables that follow the records. */
-int pf_usage_blocks(struct pf_usage *m, struct pf_err *err);
+/* Blocks at the peak and at the end; what follows the records. */
+int pf_usage_blocks(struct usage *u, struct pf_err *err);
 
-/* All tables of a document, empty; the rows of the first four. */
-void pf_usage_begin_tables(struct pf_usage *u, struct pf_doc *doc);
-int pf_usage_fill_tables(struct pf_usage *u, struct pf_err *err);
+/* An allocation as a row of events. */
+struct usage_event {
+	struct pf_usage_where at;
+	struct pf_usage_site site;
+	int64_t bytes, allocated_ns, freed_ns, lifetime_ns;
+};
+struct pf_table *pf_usage_events_new(void);
+void pf_usage_events_add(struct pf_table *t, const struct usage_event *event);
 
-/* The next cell: null unless it is known. */
-void pf_usage_put(struct pf_table *t, int64_t n, bool is_known);
+/* Texts of a place; -1. */
+int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
+		  struct pf_err *err);
 
-#define PF_USAGE_NAME_MAX 64
-
-/*
- * "CPU", "GPU 0", "XPU 1", "device type 21, 0"; after the rank (or trace)
- * where there are several.
- */
-const char *pf_usage_device_label(const struct pf_usage *u, uint32_t device,
-				  char out[PF_USAGE_NAME_MAX]);
-
-/* Cells: name of the device; device type, number, rank and trace. */
-void pf_usage_put_device(const struct pf_usage *m, struct pf_table *t,
-			 uint32_t device);
-void pf_usage_put_ids(const struct pf_usage *m, struct pf_table *t,
-		      uint32_t device);
-/* Three cells: outermost op, frame or annotation, innermost op. */
-int pf_usage_put_site(struct pf_usage *m, struct pf_table *t, uint32_t site,
-		      struct pf_err *err);
+/* n, or not known. */
+static inline int64_t pf_usage_maybe(int64_t n, bool is_known)
+{
+	return is_known ? n : PF_NO_INT;
+}
 
 #endif

@@ -9,7 +9,7 @@
 #include "memory/usage_impl.h"
 #include "base/sat.h"
 
-static void begin(struct pf_usage_device *d, const struct pf_alloc *r,
+static void begin(struct usage_device *d, const struct pf_alloc *r,
 		  int64_t total)
 {
 	d->has_any = true;
@@ -22,7 +22,7 @@ static void begin(struct pf_usage_device *d, const struct pf_alloc *r,
 	d->reserved = r->reserved;
 }
 
-static void begin_window(struct pf_usage_device *d, const struct pf_alloc *r,
+static void begin_window(struct usage_device *d, const struct pf_alloc *r,
 			 uint64_t at)
 {
 	d->has_inside = true;
@@ -33,7 +33,7 @@ static void begin_window(struct pf_usage_device *d, const struct pf_alloc *r,
 }
 
 /* The level after a record. */
-static void step(struct pf_usage_device *d, const struct pf_alloc *r,
+static void step(struct usage_device *d, const struct pf_alloc *r,
 		 int64_t total)
 {
 	int64_t expected = pf_sat_add(d->level, r->bytes);
@@ -48,8 +48,7 @@ static void step(struct pf_usage_device *d, const struct pf_alloc *r,
 	pf_sat_sum(&d->jump_bytes, pf_sat_sub(total, expected));
 }
 
-static void look(struct pf_usage_device *d, const struct pf_alloc *r,
-		 uint64_t at)
+static void look(struct usage_device *d, const struct pf_alloc *r, uint64_t at)
 {
 	int64_t unused = pf_sat_sub(d->reserved, d->level);
 
@@ -69,8 +68,8 @@ static void look(struct pf_usage_device *d, const struct pf_alloc *r,
 	}
 }
 
-static void add(struct pf_usage_device *d, const struct pf_alloc *r,
-		int64_t total, uint64_t at)
+static void add(struct usage_device *d, const struct pf_alloc *r, int64_t total,
+		uint64_t at)
 {
 	bool is_inside = r->flags & PF_ALLOC_INSIDE;
 
@@ -95,7 +94,7 @@ static void add(struct pf_usage_device *d, const struct pf_alloc *r,
 	look(d, r, at + 1);
 }
 
-static void add_sums(struct pf_usage *u)
+static void add_sums(struct usage *u)
 {
 	for (uint32_t i = 0; i < u->allocs.op_count; i++) {
 		const struct pf_alloc_op *op = &u->allocs.ops[i];
@@ -108,7 +107,7 @@ static void add_sums(struct pf_usage *u)
 	}
 }
 
-int pf_usage_levels(struct pf_usage *u, struct pf_err *err)
+int pf_usage_levels(struct usage *u, struct pf_err *err)
 {
 	uint64_t count = pf_spool_count(u->allocs.records);
 

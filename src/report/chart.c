@@ -2,27 +2,25 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "report/chart.h"
 #include "report/figure.h"
-#include "table/find.h"
 
 #define COLUMNS_MAX 120 /* of the chart of steps */
 #define COLUMNS_MIN 4   /* fewer are read better in the table */
-#define CLASSES     8
+#define CLASSES     PF_STEP_CLASSES
 
 static const struct {
-	const char *name, *title, *column, *colour;
+	const char *title, *colour;
 } classes[CLASSES] = {
-	{ "kernel", "Kernels", "kernel_ns", "#3f84c8" },
-	{ "copy", "Copies", "copy_ns", "#3f9a4a" },
-	{ "memset", "Memsets", "memset_ns", "#7fbf86" },
-	{ "comm", "Communication", "comm_ns", "#c26f1f" },
-	{ "runtime", "Runtime calls", "runtime_ns", "#9c7350" },
-	{ "data", "Data loading", "data_ns", "#c75d68" },
-	{ "cpu", "CPU operators", "cpu_ns", "#8a70c0" },
-	{ "other", "Other", "other_ns", "#7d7d7d" },
+	[PF_STEP_KERNEL] = { "Kernels", "#3f84c8" },
+	[PF_STEP_COPY] = { "Copies", "#3f9a4a" },
+	[PF_STEP_MEMSET] = { "Memsets", "#7fbf86" },
+	[PF_STEP_COMM] = { "Communication", "#c26f1f" },
+	[PF_STEP_RUNTIME] = { "Runtime calls", "#9c7350" },
+	[PF_STEP_DATA] = { "Data loading", "#c75d68" },
+	[PF_STEP_CPU] = { "CPU operators", "#8a70c0" },
+	[PF_STEP_OTHER] = { "Other", "#7d7d7d" },
 };
 
 void pf_chart_tenths(const int64_t *values, size_t count, int64_t whole,
@@ -95,14 +93,14 @@ static void add_bar(struct pf_buf *out, const int64_t ns[CLASSES],
 /* ---- all steps ---- */
 
 /* One column: the classes stacked, kernels at the bottom. */
-static void add_column(struct pf_buf *out, const struct pf_table *t, size_t row,
+static void add_column(struct pf_buf *out, const struct pf_step_time *step,
 		       int64_t longest, double x, double width)
 {
 	double y = 100;
 
 	for (size_t i = 0; i < CLASSES; i++) {
-		int64_t ns = pf_table_int_at(t, row, classes[i].column);
-		double height = 100.0 * (double)ns / (double)longest;
+		double height =
+			100.0 * (double)step->class_ns[i] / (double)longest;
 
 		y -= height;
 		if (height >= 0.15)
@@ -113,22 +111,22 @@ static void add_column(struct pf_buf *out, const struct pf_table *t, size_t row,
 	}
 }
 
-static size_t slowest(const struct pf_table *t, size_t from, size_t to)
+static const struct pf_step_time *slowest(const struct pf_step_times *s,
+					  size_t from, size_t to)
 {
-	size_t best = from;
+	const struct pf_step_time *best = &s->steps[from];
 
-	for (size_t r = from + 1; r < to; r++)
-		if (pf_table_int_at(t, r, "dur_ns") >
-		    pf_table_int_at(t, best, "dur_ns"))
-			best = r;
+	for (size_t i = from + 1; i < to; i++)
+		if (s->steps[i].dur_ns > best->dur_ns)
+			best = &s->steps[i];
 	return best;
 }
 
-static void add_steps(struct pf_buf *out, const struct pf_table *t)
+static void add_steps(struct pf_buf *out, const struct pf_step_times *s)
 {
-	size_t rows = pf_table_rows(t);
+	size_t rows = s->count;
 	size_t columns = rows < COLUMNS_MAX ? rows : COLUMNS_MAX;
-	int64_t longest = pf_table_int_at(t, slowest(t, 0, rows), "dur_ns");
+	int64_t longest = slowest(s, 0, rows)->dur_ns;
 	double pitch = 1000.0 / (double)columns;
 	double gap = pitch > 6 ? 2 : 0.5;
 
@@ -141,11 +139,10 @@ static void add_steps(struct pf_buf *out, const struct pf_table *t)
 	pf_figure_ns(out, longest);
 	pf_buf_adds(out, "\">");
 	for (size_t c = 0; c < columns; c++) {
-		size_t row = slowest(t, c * rows / columns,
-				     (c + 1) * rows / columns);
+		const struct pf_step_time *step = slowest(
+			s, c * rows / columns, (c + 1) * rows / columns);
 
-		add_column(out, t, row, longest, (double)c * pitch,
-			   pitch - gap);
+		add_column(out, step, longest, (double)c * pitch, pitch - gap);
 	}
 	pf_buf_adds(out, "</svg><figcaption>");
 	pf_figure_count(out, (int64_t)rows);
@@ -159,51 +156,52 @@ static void add_steps(struct pf_buf *out, const struct pf_table *t)
 /* ---- the table beside them ---- */
 
 /* With one step there is nothing to average. */
-static size_t columns_shown(const struct pf_table *steps)
+static size_t columns_shown(const struct pf_step_times *s)
 {
-	return pf_table_rows(steps) > 1 ? 4 : 2;
+	return s->count > 1 ? 4 : 2;
 }
 
 /* What sums to 100.0 %; of a class that there is it never says 0. */
-static void add_tenths(struct pf_buf *out, const struct pf_cell *share,
-		       int tenths)
+static void add_tenths(struct pf_buf *out, double share, int tenths)
 {
-	if (!tenths && pf_cell_real(share) > 0)
+	if (!tenths && share > 0)
 		pf_buf_adds(out, "&lt;0.1 %");
 	else
 		pf_buf_addf(out, "%d.%d %%", tenths / 10, tenths % 10);
 }
 
-static void add_row(struct pf_buf *out, const struct pf_table *t, size_t row,
-		    size_t class, int tenths, size_t columns)
+static void add_row(struct pf_buf *out, const struct pf_step_spread *class,
+		    size_t which, int tenths, size_t columns)
 {
-	static const char *const keys[] = { "mean_ns", "share", "p50_ns",
-					    "max_ns" };
+	const int64_t ns[] = { class->mean_ns, 0, class->p50_ns,
+			       class->max_ns };
 
 	pf_buf_addf(out,
 		    "<tr><th scope=row><svg class=k width=10 height=10 "
 		    "aria-hidden=true><rect width=\"10\" height=\"10\" "
 		    "rx=\"2\" fill=\"%s\"/></svg>%s",
-		    classes[class].colour, classes[class].title);
+		    classes[which].colour, classes[which].title);
 	for (size_t k = 0; k < columns; k++) {
-		const struct pf_cell *cell = pf_table_at(t, row, keys[k]);
+		struct pf_cell cell = { PF_CELL_INT, { .i = ns[k] } };
 
+		if (k == 1)
+			cell = (struct pf_cell){ PF_CELL_REAL,
+						 { .d = class->share } };
 		pf_buf_adds(out, "<td data-v=");
-		if (cell)
-			pf_figure_exact(out, cell);
+		pf_figure_exact(out, &cell);
 		pf_buf_addc(out, '>');
 		if (k == 1)
-			add_tenths(out, cell, tenths);
+			add_tenths(out, class->share, tenths);
 		else
-			pf_figure_cell(out, cell, PF_NS);
+			pf_figure_ns(out, ns[k]);
 	}
 	pf_buf_addc(out, '\n');
 }
 
-static void add_classes(struct pf_buf *out, const struct pf_table *t,
-			const struct pf_table *steps, const int tenths[CLASSES])
+static void add_classes(struct pf_buf *out, const struct pf_step_times *s,
+			const int tenths[CLASSES])
 {
-	size_t columns = columns_shown(steps);
+	size_t columns = columns_shown(s);
 
 	pf_buf_addf(out,
 		    "<div class=t><table id=classes data-q=step_classes>"
@@ -217,27 +215,22 @@ static void add_classes(struct pf_buf *out, const struct pf_table *t,
 				  "</th><th scope=col class=n data-k=max_ns>"
 				  "Longest</th>"
 				: "");
-	for (size_t i = 0; i < CLASSES; i++) {
-		int64_t row = pf_table_find_row(t, "class", classes[i].name);
-
-		if (row >= 0 && pf_table_int_at(t, (size_t)row, "max_ns"))
-			add_row(out, t, (size_t)row, i, tenths[i], columns);
-	}
+	for (size_t i = 0; i < CLASSES; i++)
+		if (s->classes[i].max_ns)
+			add_row(out, &s->classes[i], i, tenths[i], columns);
 	pf_buf_adds(out, "</tbody></table></div>\n");
 }
 
 void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page)
 {
-	const struct pf_doc *doc = &page->parts->doc[PF_PART_STEPS];
-	const struct pf_table *t = pf_doc_find_table(doc, "classes");
-	const struct pf_table *steps = pf_doc_find_table(doc, "steps");
+	const struct pf_step_times *s = &page->parts->steps;
 	int64_t ns[CLASSES], whole = 0;
 	int tenths[CLASSES];
 
 	for (size_t i = 0; i < CLASSES; i++) {
 		ns[i] = 0;
-		for (size_t r = 0; r < pf_table_rows(steps); r++)
-			ns[i] += pf_table_int_at(steps, r, classes[i].column);
+		for (size_t k = 0; k < s->count; k++)
+			ns[i] += s->steps[k].class_ns[i];
 		whole += ns[i];
 	}
 	if (whole <= 0)
@@ -245,8 +238,8 @@ void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page)
 	pf_chart_tenths(ns, CLASSES, whole, tenths);
 	add_bar(out, ns, whole, tenths);
 	pf_buf_adds(out, "<div class=split>\n");
-	if (pf_table_rows(steps) >= COLUMNS_MIN)
-		add_steps(out, steps);
-	add_classes(out, t, steps, tenths);
+	if (s->count >= COLUMNS_MIN)
+		add_steps(out, s);
+	add_classes(out, s, tenths);
 	pf_buf_adds(out, "</div>\n");
 }

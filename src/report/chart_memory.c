@@ -6,52 +6,52 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "report/chart.h"
 #include "report/figure.h"
-#include "table/find.h"
 
 /* Of the picture's own units: whole ones are fine enough. */
 #define WIDTH  1000
 #define HEIGHT 1600
 
 struct curve {
-	const struct pf_table *points;
-	const char *device;
-	int64_t trace_id;
+	const struct pf_usage *usage;
+	const struct pf_usage_device *device;
 	int64_t from_ns, to_ns, top_bytes;
 	size_t count;
 };
 
-static bool is_mine(const struct curve *c, size_t row)
-{
-	const char *device = pf_table_text_at(c->points, row, "device");
+/* Of points: what a line is of. */
+#define MEMBER(name) offsetof(struct pf_usage_point, name)
 
-	return device && !strcmp(device, c->device) &&
-	       pf_table_int_at(c->points, row, "trace_id") == c->trace_id;
+static int64_t member(const struct pf_usage_point *point, size_t at)
+{
+	return *(const int64_t *)((const char *)point + at);
+}
+
+static bool is_mine(const struct curve *c, const struct pf_usage_point *point)
+{
+	return point->at.device == c->device->at.device;
 }
 
 static void measure(struct curve *c)
 {
 	c->from_ns = INT64_MAX;
 	c->to_ns = INT64_MIN;
-	for (size_t r = 0; r < pf_table_rows(c->points); r++) {
-		int64_t at, high, reserved;
+	for (size_t i = 0; i < c->usage->point_count; i++) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
 
-		if (!is_mine(c, r))
+		if (!is_mine(c, point))
 			continue;
-		at = pf_table_int_at(c->points, r, "time_ns");
-		high = pf_table_int_at(c->points, r, "high_bytes");
-		reserved = pf_table_int_at(c->points, r, "reserved_bytes");
-		if (at < c->from_ns)
-			c->from_ns = at;
-		if (at > c->to_ns)
-			c->to_ns = at;
-		if (high > c->top_bytes)
-			c->top_bytes = high;
-		if (reserved > c->top_bytes)
-			c->top_bytes = reserved;
+		if (point->time_ns < c->from_ns)
+			c->from_ns = point->time_ns;
+		if (point->time_ns > c->to_ns)
+			c->to_ns = point->time_ns;
+		if (point->high > c->top_bytes)
+			c->top_bytes = point->high;
+		if (point->reserved > c->top_bytes)
+			c->top_bytes = point->reserved;
 		c->count++;
 	}
 }
@@ -99,62 +99,72 @@ static void pen_end(struct pen *p)
 	p->told_x = p->x;
 }
 
-/* Over all points, left to right. */
+/* Over all points that know a member, left to right. */
 static struct pen add_steps(struct pf_buf *out, const struct curve *c,
-			    const char *key)
+			    size_t at)
 {
 	struct pen p = { 0 };
 
-	for (size_t r = 0; r < pf_table_rows(c->points); r++) {
-		const struct pf_cell *cell = pf_table_at(c->points, r, key);
+	for (size_t i = 0; i < c->usage->point_count; i++) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
 		int y;
 
-		if (!is_mine(c, r) || !cell)
+		if (!is_mine(c, point) || member(point, at) == PF_NO_INT)
 			continue;
-		y = y_of(c, pf_cell_int(cell));
+		y = y_of(c, member(point, at));
 		if (!p.out)
 			p = pen_at(out, 0, y);
-		p.x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
+		p.x = x_of(c, point->time_ns);
 		pen_y(&p, y);
 	}
 	return p;
 }
 
-/* The same from right to left. */
-static void add_steps_back(struct pen *p, const struct curve *c,
-			   const char *key)
+/* The lowest values, from right to left. */
+static void add_steps_back(struct pen *p, const struct curve *c)
 {
-	for (size_t r = pf_table_rows(c->points); r-- > 0;) {
-		if (!is_mine(c, r))
+	for (size_t i = c->usage->point_count; i-- > 0;) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
+
+		if (!is_mine(c, point))
 			continue;
-		pen_y(p, y_of(c, pf_table_int_at(c->points, r, key)));
-		p->x = x_of(c, pf_table_int_at(c->points, r, "time_ns"));
+		pen_y(p, y_of(c, point->low));
+		p->x = x_of(c, point->time_ns);
 	}
 	pen_end(p);
 }
 
-static void add_picture(struct pf_buf *out, const struct curve *c, int64_t peak,
-			int64_t peak_ns)
+static void add_peak(struct pf_buf *out, const struct pf_usage_device *d)
 {
+	pf_buf_adds(out, d->is_absolute ? ", peak " : ", at most ");
+	pf_figure_bytes(out, d->is_absolute ? d->peak : d->growth);
+	if (!d->is_absolute)
+		pf_buf_adds(out, " more than at the start");
+}
+
+static void add_picture(struct pf_buf *out, const struct curve *c)
+{
+	const struct pf_usage_device *d = c->device;
+	int64_t peak_ns = d->peak_ns;
 	struct pen pen;
 
 	pf_buf_addf(out,
 		    "<svg class=curve viewBox=\"0 0 %d %d\" "
 		    "preserveAspectRatio=none role=img aria-label=\"",
 		    WIDTH, HEIGHT);
-	pf_html_text(out, c->device);
-	pf_buf_adds(out, ": memory over time, peak ");
-	pf_figure_bytes(out, peak);
+	pf_html_text(out, d->at.device);
+	pf_buf_adds(out, ": memory over time");
+	add_peak(out, d);
 	pf_buf_adds(out, "\"><path fill=\"#3f84c8\" fill-opacity=\"0.25\" "
 			 "d=\"");
-	pen = add_steps(out, c, "low_bytes");
+	pen = add_steps(out, c, MEMBER(low));
 	pen_y(&pen, HEIGHT);
 	pf_buf_adds(out, "H0Z\"/><path fill=\"#3f84c8\" d=\"");
-	pen = add_steps(out, c, "high_bytes");
-	add_steps_back(&pen, c, "low_bytes");
+	pen = add_steps(out, c, MEMBER(high));
+	add_steps_back(&pen, c);
 	pf_buf_adds(out, "Z\"/><path fill=\"none\" stroke=\"#c26f1f\" "
 			 "vector-effect=\"non-scaling-stroke\" d=\"");
-	pen = add_steps(out, c, "reserved_bytes");
+	pen = add_steps(out, c, MEMBER(reserved));
 	if (pen.out)
 		pen_end(&pen);
 	pf_buf_addf(out,
@@ -167,22 +177,22 @@ static void add_picture(struct pf_buf *out, const struct curve *c, int64_t peak,
 		    HEIGHT);
 }
 
-static void add_caption(struct pf_buf *out, const struct pf_table *devices,
-			size_t row, const struct curve *c)
+static void add_caption(struct pf_buf *out, const struct curve *c)
 {
+	const struct pf_usage_device *d = c->device;
+
 	pf_buf_adds(out, "<figcaption>");
-	pf_html_text(out, c->device);
+	pf_html_text(out, d->at.device);
 	pf_buf_adds(out, ", ");
 	pf_figure_ns(out, c->from_ns);
 	pf_buf_adds(out, " to ");
 	pf_figure_ns(out, c->to_ns);
 	pf_buf_adds(out, ": allocated (blue)");
-	if (pf_table_at(devices, row, "peak_reserved_bytes"))
+	if (d->peak_reserved != PF_NO_INT)
 		pf_buf_adds(out, ", reserved (orange line)");
-	pf_buf_adds(out, ", peak ");
-	pf_figure_bytes(out, pf_table_int_at(devices, row, "peak_bytes"));
-	pf_buf_adds(out, " after ");
-	pf_figure_ns(out, pf_table_int_at(devices, row, "peak_ns"));
+	add_peak(out, d);
+	pf_buf_adds(out, d->is_absolute ? " after " : ", after ");
+	pf_figure_ns(out, d->peak_ns);
 	pf_buf_adds(out, " (dashed); the top is ");
 	pf_figure_bytes(out, c->top_bytes);
 	pf_buf_adds(out, "</figcaption></figure>\n");
@@ -190,26 +200,20 @@ static void add_caption(struct pf_buf *out, const struct pf_table *devices,
 
 void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page)
 {
-	const struct pf_doc *doc = &page->parts->doc[PF_PART_MEMORY];
-	const struct pf_table *devices = pf_doc_find_table(doc, "devices");
+	const struct pf_usage *u = &page->parts->memory;
 	size_t drawn = 0;
 
-	for (size_t r = 0; r < pf_table_rows(devices) && drawn < 8; r++) {
-		struct curve c = {
-			.points = pf_doc_find_table(doc, "curve"),
-			.device = pf_table_text_at(devices, r, "device"),
-			.trace_id = pf_table_int_at(devices, r, "trace_id"),
-		};
+	for (size_t i = 0; i < u->device_count && drawn < 8; i++) {
+		struct curve c = { .usage = u, .device = &u->devices[i] };
 
-		if (!pf_table_int_at(devices, r, "device_type") || !c.device)
+		if (c.device->at.device_type <= 0)
 			continue;
 		measure(&c);
 		if (c.count < 2 || c.to_ns <= c.from_ns || c.top_bytes <= 0)
 			continue;
 		drawn++;
 		pf_buf_adds(out, "<figure>");
-		add_picture(out, &c, pf_table_int_at(devices, r, "peak_bytes"),
-			    pf_table_int_at(devices, r, "peak_ns"));
-		add_caption(out, devices, r, &c);
+		add_picture(out, &c);
+		add_caption(out, &c);
 	}
 }

@@ -12,7 +12,6 @@
 #include "analysis/info.h"
 #include "analysis/modules.h"
 #include "torch/torch_table.h"
-#include "memory/usage.h"
 #include "base/mem.h"
 #include "report/gather.h"
 #include "store/kept.h"
@@ -87,7 +86,7 @@ static int run_memory(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	const struct pf_usage_args args = { .window = p->window,
 					    .points = PF_USAGE_POINTS };
 
-	return pf_usage(db, &args, &p->doc[PF_PART_MEMORY], err);
+	return pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY], err);
 }
 
 static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
@@ -383,6 +382,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_launches_release(&p->launches);
 	pf_kernels_release(&p->kernels);
 	pf_kernels_release(&p->callers);
+	pf_usage_release(&p->memory);
 	pf_doctor_release(&p->doctor);
 	for (int i = 0; i < PF_REPORT_THREADS; i++)
 		pf_db_close(&p->beside[i]);

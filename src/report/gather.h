@@ -18,6 +18,7 @@
 #include "events/window.h"
 #include "idle/gaps.h"
 #include "idle/syncs.h"
+#include "memory/usage.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "timeline/redact.h"
@@ -53,6 +54,7 @@ struct pf_parts {
 	struct pf_overlap overlap;
 	struct pf_launches launches;
 	struct pf_kernels kernels, callers;
+	struct pf_usage memory;
 	struct pf_doctor doctor;
 	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
 	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */

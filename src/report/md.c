@@ -7,7 +7,6 @@
 #include "render/escape.h"
 #include "report/figure.h"
 #include "report/report.h"
-#include "table/find.h"
 
 /* Names as code, the rest as it is: those words are ours. */
 static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
@@ -65,18 +64,17 @@ static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
 
 static void add_classes(struct pf_buf *out, const struct pf_parts *p)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_STEPS], "classes");
-
 	pf_buf_adds(out, "\n| Where the step goes | Mean | Share |\n"
 			 "|---|---:|---:|\n");
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		if (!pf_table_int_at(t, r, "mean_ns"))
+	for (int i = 0; i < PF_STEP_CLASSES; i++) {
+		const struct pf_step_spread *class = &p->steps.classes[i];
+
+		if (!class->mean_ns)
 			continue;
-		pf_buf_addf(out, "| %s | ", pf_table_text_at(t, r, "class"));
-		pf_figure_ns(out, pf_table_int_at(t, r, "mean_ns"));
+		pf_buf_addf(out, "| %s | ", class->name);
+		pf_figure_ns(out, class->mean_ns);
 		pf_buf_adds(out, " | ");
-		pf_figure_ratio(out, pf_table_real_at(t, r, "share"));
+		pf_figure_ratio(out, class->share);
 		pf_buf_adds(out, " |\n");
 	}
 }

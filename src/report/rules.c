@@ -10,7 +10,6 @@
 #include "report/figure.h"
 #include "report/rules.h"
 #include "report/say.h"
-#include "table/find.h"
 
 #define MANY        0.5 /* of an effect: its cause */
 #define SOME        0.1 /* of an effect: the largest single cause */
@@ -434,19 +433,17 @@ const struct pf_report_rule pf_rule_comm = { "V5",      "exposed communication",
 					     0.10,      0.30,
 					     apply_comm };
 
-/* The GPU whose peak is closest to its capacity, -1 if none is known. */
-static int64_t fullest(const struct pf_table *t)
+/* The GPU whose peak is closest to its capacity; NULL: none is known. */
+static const struct pf_usage_device *fullest(const struct pf_usage *u)
 {
-	int64_t best = -1;
+	const struct pf_usage_device *best = NULL;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		if (!pf_table_int_at(t, r, "device_type") ||
-		    !pf_table_at(t, r, "capacity_share"))
-			continue;
-		if (best < 0 ||
-		    pf_table_real_at(t, r, "capacity_share") >
-			    pf_table_real_at(t, (size_t)best, "capacity_share"))
-			best = (int64_t)r;
+	for (size_t i = 0; i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
+		    (!best || d->capacity_share > best->capacity_share))
+			best = d;
 	}
 	return best;
 }
@@ -455,60 +452,47 @@ static int64_t fullest(const struct pf_table *t)
 static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 		       const char *device)
 {
-	const struct pf_doc *doc = &p->doc[PF_PART_MEMORY];
-	const struct pf_table *t = pf_doc_find_table(doc, "alive");
-	int64_t row = pf_table_find_row(t, "device", device);
-	const char *op, *frame;
+	const struct pf_usage_group *g = p->memory.alive;
+	const struct pf_usage_group *end = g + p->memory.alive_count;
 
-	if (row < 0)
-		return;
-	op = pf_table_text_at(t, (size_t)row, "outer_op");
-	frame = pf_table_text_at(t, (size_t)row, "frame");
-	if (!op && !frame)
+	while (g < end && strcmp(g->at.device, device) != 0)
+		g++;
+	if (g == end || (!g->site.outer_op && !g->site.frame))
 		return;
 	pf_say(v, "; ");
-	pf_say_ratio(v, pf_table_real_at(t, (size_t)row, "peak_share"));
+	pf_say_ratio(v, g->peak_share);
 	pf_say(v, " of the peak is held by ");
-	if (op)
-		pf_say_name(v, op);
-	if (frame) {
-		if (op)
+	if (g->site.outer_op)
+		pf_say_text(p, v, g->site.outer_op, NULL);
+	if (g->site.frame) {
+		if (g->site.outer_op)
 			pf_say(v, " at ");
-		say_frame(NULL, v, frame);
+		say_frame(p, v, g->site.frame);
 	}
 }
 
 static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_doc *doc = &p->doc[PF_PART_MEMORY];
-	const struct pf_table *t = pf_doc_find_table(doc, "devices");
-	int64_t row = fullest(t);
-	const char *device;
+	const struct pf_usage_device *d = fullest(&p->memory);
 
-	if (row < 0) {
+	if (!d) {
 		pf_rule_withhold(
-			v, pf_table_rows(t)
+			v, p->memory.device_count
 				   ? "the memory of the GPU is not known"
 				   : "there are no memory events; record with "
 				     "profile_memory=True");
 		return;
 	}
-	device = pf_table_text_at(t, (size_t)row, "device");
-	v->measured = pf_table_real_at(t, (size_t)row, "capacity_share");
+	v->measured = d->capacity_share;
 	pf_say(v, "Peak memory ");
-	pf_figure_bytes(&v->sentence,
-			pf_table_int_at(t, (size_t)row, "peak_bytes"));
+	pf_figure_bytes(&v->sentence, d->peak);
 	pf_say(v, " of ");
-	pf_figure_bytes(&v->sentence,
-			pf_table_int_at(t, (size_t)row, "capacity_bytes"));
+	pf_figure_bytes(&v->sentence, d->capacity);
 	pf_say(v, " (");
 	pf_say_ratio(v, v->measured);
-	pf_say(v, ")");
-	if (device) {
-		pf_say(v, " on ");
-		pf_say(v, device);
-		say_holder(p, v, device);
-	}
+	pf_say(v, ") on ");
+	pf_say(v, d->at.device);
+	say_holder(p, v, d->at.device);
 }
 
 const struct pf_report_rule pf_rule_memory = {

@@ -52,7 +52,7 @@ const char *pf_rule_text(const struct pf_parts *p, const char *text,
 			 struct pf_buf *out)
 {
 	pf_buf_adds(out, "");
-	if (p && p->redact)
+	if (p->redact)
 		pf_redact_text(p->redact, text, strlen(text), out);
 	else
 		pf_buf_adds(out, text);

@@ -6,7 +6,6 @@
 
 #include "report/figure.h"
 #include "report/tiles.h"
-#include "table/find.h"
 
 static struct pf_tile *add(struct pf_tiles *out, const char *key,
 			   const char *title, enum pf_col_kind kind,
@@ -133,29 +132,24 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 
 static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_MEMORY], "devices");
-	int64_t best = -1, peak = 0;
+	const struct pf_usage_device *best = NULL;
 	struct pf_tile *tile;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		if (!pf_table_int_at(t, r, "device_type") ||
-		    pf_table_int_at(t, r, "peak_bytes") <= peak)
-			continue;
-		peak = pf_table_int_at(t, r, "peak_bytes");
-		best = (int64_t)r;
+	for (size_t i = 0; i < p->memory.device_count; i++) {
+		const struct pf_usage_device *d = &p->memory.devices[i];
+
+		if (d->at.device_type > 0 && d->peak > (best ? best->peak : 0))
+			best = d;
 	}
-	if (best < 0)
+	if (!best)
 		return;
 	tile = add(out, "peak_bytes", "Peak memory", PF_BYTES, "memory");
-	set_int(tile, peak);
-	if (!pf_table_at(t, (size_t)best, "capacity_bytes"))
+	set_int(tile, best->peak);
+	if (best->capacity == PF_NO_INT)
 		return;
-	pf_figure_ratio(&tile->detail,
-			pf_table_real_at(t, (size_t)best, "capacity_share"));
+	pf_figure_ratio(&tile->detail, best->capacity_share);
 	pf_buf_adds(&tile->detail, " of ");
-	pf_figure_bytes(&tile->detail,
-			pf_table_int_at(t, (size_t)best, "capacity_bytes"));
+	pf_figure_bytes(&tile->detail, best->capacity);
 }
 
 void pf_tiles_find(const struct pf_parts *p, struct pf_tiles *out)

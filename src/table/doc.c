@@ -109,6 +109,13 @@ static enum list find_list(const struct pf_doc *doc, const char *name)
 	return NO_LIST;
 }
 
+void pf_doc_adopt(struct pf_doc *doc, struct pf_table *t)
+{
+	doc->tables = pf_grow(doc->tables, &doc->table_cap,
+			      doc->table_count + 1, sizeof(*doc->tables));
+	doc->tables[doc->table_count++] = t;
+}
+
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count)
@@ -116,9 +123,7 @@ struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 	struct pf_table *t = pf_table_new(name, title, cols, count);
 	struct pf_order limit_only = { NULL, doc->order.limit };
 
-	doc->tables = pf_grow(doc->tables, &doc->table_cap,
-			      doc->table_count + 1, sizeof(*doc->tables));
-	doc->tables[doc->table_count++] = t;
+	pf_doc_adopt(doc, t);
 	switch (find_list(doc, name)) {
 	case NO_LIST:
 		break;

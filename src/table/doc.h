@@ -75,6 +75,8 @@ int pf_doc_settle(struct pf_doc *doc, struct pf_err *err);
 struct pf_table *pf_doc_table(struct pf_doc *doc, const char *name,
 			      const char *title, const struct pf_col *cols,
 			      size_t count);
+/* The same of a table that has its rows, in the order of the lists. */
+void pf_doc_adopt(struct pf_doc *doc, struct pf_table *t);
 
 /*
  * A sentence without a full stop; may quote texts from traces.  Cut at 1023

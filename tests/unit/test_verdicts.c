@@ -58,25 +58,15 @@ static void add_syncs(struct pf_syncs *syncs, const struct world *w)
 	syncs->site_count = 2;
 }
 
-static void add_memory(struct pf_doc *doc, const struct world *w)
+static void add_memory(struct pf_usage *memory, const struct world *w)
 {
-	static const struct pf_col cols[] = {
-		{ "device", "", PF_TEXT },
-		{ "device_type", "", PF_INT },
-		{ "capacity_share", "", PF_RATIO },
-		{ "peak_bytes", "", PF_BYTES },
-		{ "capacity_bytes", "", PF_BYTES },
-	};
-	struct pf_table *t;
+	static struct pf_usage_device device = { .at = { "GPU 0", 1, 0, -1, 1 },
+						 .peak = 1000,
+						 .capacity = 2000 };
 
-	if (w->capacity_share <= 0)
-		return;
-	t = pf_doc_table(doc, "devices", NULL, cols, 5);
-	pf_table_string(t, "GPU 0");
-	pf_table_int(t, 1);
-	pf_table_real(t, w->capacity_share);
-	pf_table_int(t, 1000);
-	pf_table_int(t, 2000);
+	device.capacity_share = w->capacity_share;
+	memory->devices = &device;
+	memory->device_count = w->capacity_share > 0;
 }
 
 static void add_steps(struct pf_step_times *steps, const struct world *w)
@@ -152,7 +142,7 @@ static void make(const struct world *w, struct pf_parts *p)
 	p->overlap.all.exposed_comm_ns = w->exposed_ns;
 	p->launches.all.count = 100;
 	p->launches.orphan_count = w->orphans;
-	add_memory(&p->doc[PF_PART_MEMORY], w);
+	add_memory(&p->memory, w);
 	add_steps(&p->steps, w);
 	add_checks(&p->doctor, w);
 	add_devices(&p->doc[PF_PART_INFO], w);

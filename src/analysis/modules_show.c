@@ -11,31 +11,43 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "table/rows.h"
 
 #define OUTSIDE    "(outside any module)"
 #define UNLAUNCHED "(no launch call)"
 
-static const struct pf_col module_cols[] = {
-	{ "module", "Module", PF_TEXT | PF_BRIEF },
-	{ "path", "Path", PF_PATH | PF_FULL },
-	{ "name", "Name", PF_TEXT | PF_FULL },
-	{ "depth", "Depth", PF_INT | PF_FULL },
-	{ "calls", "Calls", PF_COUNT },
-	{ "op_count", "Ops", PF_COUNT },
-	{ "gpu_total_ns", "GPU total", PF_NS },
-	{ "gpu_self_ns", "GPU self", PF_NS },
-	{ "share", "Of GPU", PF_RATIO | PF_FULL },
-	{ "host_total_ns", "Host total", PF_NS },
-	{ "host_self_ns", "Host self", PF_NS | PF_FULL },
+/* A module, or a sum of several.  -1: that makes no sense here. */
+struct row {
+	const char *shown, *path, *name;
+	int64_t depth, calls, ops, gpu_total_ns, gpu_ns, host_total_ns, host_ns;
+	double share; /* of all GPU work */
 };
 
-static const struct pf_col class_cols[] = {
-	{ "class", "Class", PF_TEXT },   { "calls", "Calls", PF_COUNT },
-	{ "op_count", "Ops", PF_COUNT }, { "gpu_self_ns", "GPU self", PF_NS },
-	{ "share", "Of GPU", PF_RATIO }, { "host_self_ns", "Host self", PF_NS },
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct row, member, key, title, kind)
+static const struct pf_field module_fields[] = {
+	FIELD(shown, "module", "Module", PF_TEXT | PF_BRIEF),
+	FIELD(path, "path", "Path", PF_PATH | PF_FULL),
+	FIELD(name, "name", "Name", PF_TEXT | PF_FULL),
+	FIELD(depth, "depth", "Depth", PF_INT | PF_FULL),
+	FIELD(calls, "calls", "Calls", PF_COUNT),
+	FIELD(ops, "op_count", "Ops", PF_COUNT),
+	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS),
+	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
+	FIELD(share, "share", "Of GPU", PF_RATIO | PF_FULL),
+	FIELD(host_total_ns, "host_total_ns", "Host total", PF_NS),
+	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_FULL),
 };
 
-#define COLS(cols) (sizeof(cols) / sizeof(*(cols)))
+static const struct pf_field class_fields[] = {
+	FIELD(name, "class", "Class", PF_TEXT),
+	FIELD(calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
+	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_KNOWN),
+	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
+	FIELD(share, "share", "Of GPU", PF_RATIO),
+	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_KNOWN),
+};
+#undef FIELD
 
 static int64_t gpu_total(const struct pf_module_tree *t)
 {
@@ -124,29 +136,36 @@ static bool is_empty(const struct pf_module *n)
 	return !n->calls && !n->ops && !n->gpu_total_ns && !n->host_total_ns;
 }
 
+static struct row row_of(const struct pf_module_tree *t,
+			 const struct pf_module *n, const char *name)
+{
+	return (struct row){ .name = name,
+			     .depth = n->depth,
+			     .calls = n->calls,
+			     .ops = n->ops,
+			     .gpu_total_ns = n->gpu_total_ns,
+			     .gpu_ns = n->gpu_ns,
+			     .host_total_ns = n->host_total_ns,
+			     .host_ns = n->host_ns,
+			     .share = pf_num_share(n->gpu_ns, gpu_total(t)) };
+}
+
 static void add_row(const struct pf_module_tree *t, uint32_t node,
 		    struct pf_table *out)
 {
 	const struct pf_module *n = &t->nodes[node];
-	struct pf_buf text = { 0 };
+	struct row row = row_of(t, n, n->name);
+	struct pf_buf shown = { 0 }, path = { 0 };
 
 	for (uint32_t d = 1; d < n->depth && d < 32; d++)
-		pf_buf_adds(&text, "\xc2\xa0\xc2\xa0");
-	pf_buf_adds(&text, n->name);
-	pf_table_text(out, text.data ? text.data : "", text.len);
-	pf_buf_clear(&text);
-	add_path(t, node, &text);
-	pf_table_text(out, text.data ? text.data : "", text.len);
-	pf_buf_release(&text);
-	pf_table_string(out, n->name);
-	pf_table_int(out, n->depth);
-	pf_table_int(out, n->calls);
-	pf_table_int(out, n->ops);
-	pf_table_int(out, n->gpu_total_ns);
-	pf_table_int(out, n->gpu_ns);
-	pf_table_real(out, pf_num_share(n->gpu_ns, gpu_total(t)));
-	pf_table_int(out, n->host_total_ns);
-	pf_table_int(out, n->host_ns);
+		pf_buf_adds(&shown, "\xc2\xa0\xc2\xa0");
+	pf_buf_adds(&shown, n->name);
+	add_path(t, node, &path);
+	row.shown = shown.data;
+	row.path = path.data;
+	PF_PUT(out, module_fields, row);
+	pf_buf_release(&shown);
+	pf_buf_release(&path);
 }
 
 /* Each after what it is in; nodes that the window leaves empty are not. */
@@ -216,31 +235,10 @@ static void add_class(struct module_class **list, size_t *count, size_t *cap,
 	pf_sat_sum(&(*list)[at].sum.host_ns, n->host_ns);
 }
 
-static void add_sum(struct pf_table *out, const char *name,
-		    const struct pf_module *sum, int64_t whole, bool is_class,
-		    bool has_host)
-{
-	pf_table_string(out, name);
-	if (is_class)
-		pf_table_int(out, sum->calls);
-	else
-		pf_table_null(out);
-	if (has_host)
-		pf_table_int(out, sum->ops);
-	else
-		pf_table_null(out);
-	pf_table_int(out, sum->gpu_ns);
-	pf_table_real(out, pf_num_share(sum->gpu_ns, whole));
-	if (has_host)
-		pf_table_int(out, sum->host_ns);
-	else
-		pf_table_null(out);
-}
-
 /* Every class of modules, and what is in none: the whole. */
 static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 {
-	struct pf_module rest = { .gpu_ns = t->unlaunched_ns };
+	struct row row;
 	struct pf_intern known;
 	struct module_class *list = NULL;
 	size_t count = 0, cap = 0;
@@ -254,18 +252,22 @@ static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 	if (count)
 		qsort(list, count, sizeof(*list), compare_classes);
 	for (size_t i = 0; i < count; i++) {
-		add_sum(out, list[i].name, &list[i].sum, gpu_total(t), true,
-			true);
+		row = row_of(t, &list[i].sum, list[i].name);
+		PF_PUT(out, class_fields, row);
 		free(list[i].name);
 	}
 	free(list);
 	pf_intern_release(&known);
 	if (!count)
 		return;
-	add_sum(out, OUTSIDE, &t->nodes[PF_MODULE_ROOT], gpu_total(t), false,
-		true);
-	if (rest.gpu_ns)
-		add_sum(out, UNLAUNCHED, &rest, gpu_total(t), false, false);
+	row = row_of(t, &t->nodes[PF_MODULE_ROOT], OUTSIDE);
+	row.calls = -1;
+	PF_PUT(out, class_fields, row);
+	row = row_of(t, &(struct pf_module){ .gpu_ns = t->unlaunched_ns },
+		     UNLAUNCHED);
+	row.calls = row.ops = row.host_ns = -1;
+	if (row.gpu_ns)
+		PF_PUT(out, class_fields, row);
 }
 
 /* ---- the document ---- */
@@ -295,22 +297,34 @@ static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
 			pf_num_show_ns(time, host));
 }
 
+struct figures {
+	int64_t gpu_ns, gpu_inside_ns, gpu_outside_ns, unlaunched_ns;
+	int64_t host_ns, host_inside_ns, host_outside_ns;
+};
+
+#define FIELD(member, key, title)                                              \
+	PF_FIELD(struct figures, member, key, title, PF_NS)
+static const struct pf_field figure_fields[] = {
+	FIELD(gpu_ns, "gpu_ns", "GPU work"),
+	FIELD(gpu_inside_ns, "gpu_in_modules_ns", "GPU work, in modules"),
+	FIELD(gpu_outside_ns, "gpu_outside_ns", "GPU work, outside"),
+	FIELD(unlaunched_ns, "gpu_no_launch_ns", "GPU work, no launch call"),
+	FIELD(host_ns, "host_ns", "Host time"),
+	FIELD(host_inside_ns, "host_in_modules_ns", "Host time, in modules"),
+	FIELD(host_outside_ns, "host_outside_ns", "Host time, outside"),
+};
+
 static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
 {
 	const struct pf_module *root = &t->nodes[PF_MODULE_ROOT];
+	const struct figures f = {
+		gpu_total(t),        root->gpu_total_ns - root->gpu_ns,
+		root->gpu_ns,        t->unlaunched_ns,
+		root->host_total_ns, root->host_total_ns - root->host_ns,
+		root->host_ns
+	};
 
-	pf_doc_int(doc, "gpu_ns", "GPU work", PF_NS, gpu_total(t));
-	pf_doc_int(doc, "gpu_in_modules_ns", "GPU work, in modules", PF_NS,
-		   root->gpu_total_ns - root->gpu_ns);
-	pf_doc_int(doc, "gpu_outside_ns", "GPU work, outside", PF_NS,
-		   root->gpu_ns);
-	pf_doc_int(doc, "gpu_no_launch_ns", "GPU work, no launch call", PF_NS,
-		   t->unlaunched_ns);
-	pf_doc_int(doc, "host_ns", "Host time", PF_NS, root->host_total_ns);
-	pf_doc_int(doc, "host_in_modules_ns", "Host time, in modules", PF_NS,
-		   root->host_total_ns - root->host_ns);
-	pf_doc_int(doc, "host_outside_ns", "Host time, outside", PF_NS,
-		   root->host_ns);
+	PF_SCALARS(doc, figure_fields, f);
 }
 
 void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
@@ -318,10 +332,10 @@ void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
 	add_totals(t);
 	add_finding(t, doc);
 	add_figures(t, doc);
-	add_modules(t, pf_doc_table(doc, "modules", "Modules, as they call",
-				    module_cols, COLS(module_cols)));
-	add_classes(t, pf_doc_table(doc, "classes", "Self time by class",
-				    class_cols, COLS(class_cols)));
+	add_modules(t, pf_doc_fields(doc, "modules", "Modules, as they call",
+				     PF_FIELDS(module_fields)));
+	add_classes(t, pf_doc_fields(doc, "classes", "Self time by class",
+				     PF_FIELDS(class_fields)));
 	if (t->count > 1 && t->nodes[PF_MODULE_ROOT].gpu_ns)
 		pf_doc_note(doc, "what runs backward is outside any module");
 	if (t->folded)

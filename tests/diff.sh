@@ -54,7 +54,8 @@ fails() { # NAME TEXT ARGUMENT...
 fails "a missing file" "cannot open '$tmp/none'" "$tmp/none" "$tmp/g1.db"
 echo nothing >"$tmp/text"
 fails "no database and no trace" "'$tmp/text'" "$tmp/g1.db" "$tmp/text"
-fails "a folder" "'$tmp'" "$tmp/g1.db" "$tmp"
+mkdir "$tmp/bare"
+fails "a folder without traces" "'$tmp/bare'" "$tmp/g1.db" "$tmp/bare"
 if [ -n "$SQLITE3" ]; then
 	"$SQLITE3" "$tmp/foreign.db" 'CREATE TABLE t (a)'
 	fails "a foreign database" "is not a profan database" \

@@ -35,6 +35,9 @@ static void remove_unfinished(int signal)
 	for (size_t i = 0; i < SLOTS; i++)
 		if (unfinished[i])
 			unlink(unfinished[i]);
+	for (size_t i = 0; i < SLOTS; i++)
+		if (unfinished[i])
+			rmdir(unfinished[i]);
 	sigaction(signal, &action, NULL);
 	raise(signal);
 }
@@ -49,7 +52,7 @@ static void set_handlers(void (*from)(int), void (*to)(int))
 			sigaction(ending[i], &action, NULL);
 }
 
-static size_t watch(const char *path)
+size_t pf_outplace_watch(const char *path)
 {
 	size_t i = 0;
 
@@ -62,7 +65,7 @@ static size_t watch(const char *path)
 	return i;
 }
 
-static void unwatch(size_t slot)
+void pf_outplace_unwatch(size_t slot)
 {
 	if (slot < SLOTS)
 		unfinished[slot] = NULL;
@@ -184,7 +187,7 @@ static int open_partial(struct pf_outplace *p, struct pf_err *err)
 			break;
 		close(p->fd);
 	}
-	p->slot = watch(p->partial);
+	p->slot = pf_outplace_watch(p->partial);
 	return 0;
 }
 
@@ -269,7 +272,7 @@ int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err)
 		return -1;
 	if (rename(place->partial, place->path))
 		return pf_fail_errno(err, "cannot write '%s'", place->path);
-	unwatch(place->slot);
+	pf_outplace_unwatch(place->slot);
 	free(place->partial);
 	place->partial = NULL;
 	return 0;
@@ -279,7 +282,7 @@ void pf_outplace_release(struct pf_outplace *place)
 {
 	if (place->partial) {
 		unlink(place->partial);
-		unwatch(place->slot);
+		pf_outplace_unwatch(place->slot);
 	}
 	if (place->path && place->fd >= 0)
 		close(place->fd);

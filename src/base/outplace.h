@@ -46,6 +46,14 @@ int pf_outplace_check(const char *path, const struct pf_outrule *rule,
 /* Put what was written in its place. */
 int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err);
 
+/*
+ * Remove a file, or a folder that is empty then, when a signal ends the
+ * program; the path is borrowed until it is no longer watched.
+ */
+#define PF_OUTPLACE_UNWATCHED ((size_t)-1)
+size_t pf_outplace_watch(const char *path);
+void pf_outplace_unwatch(size_t slot);
+
 /* What was not committed is removed. */
 void pf_outplace_release(struct pf_outplace *place);
 

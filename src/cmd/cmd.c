@@ -11,7 +11,9 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/suggest.h"
+#include "cmd/cache.h"
 #include "cmd/cmd.h"
+#include "ingest/choose.h"
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
 #include "cmd/commands.inc"
@@ -21,6 +23,8 @@ const struct pf_cmd *const pf_cmds[] = {
 #include "cmd/commands.inc"
 	NULL,
 };
+
+static char default_path[] = "profan.db";
 
 struct common {
 	bool is_help, quiet;
@@ -132,19 +136,41 @@ static void take_word(const struct pf_cmd *cmd, struct pf_ctx *cx)
 		}
 }
 
-/* Take the database from the arguments if it is there. */
-static const char *take_db_path(const struct pf_cmd *cmd, struct pf_ctx *cx)
-{
-	const char *path = getenv("PROFAN_DB");
+/* What a command reads: arguments, $PROFAN_DB or profan.db. */
+struct source {
+	char *const *items;
+	size_t count;
+	char *one[1];
+};
 
-	if (!(cmd->needs & PF_NEEDS_DB))
-		return NULL;
-	if (cmd->max_args >= 0 && cx->argc > cmd->max_args) {
-		cx->argc--;
+/*
+ * Take it from the arguments if it is there; more than one only if all are
+ * traces.
+ */
+static void take_source(const struct pf_cmd *cmd, struct pf_ctx *cx,
+			struct source *s)
+{
+	char *path = getenv("PROFAN_DB");
+	int extra = cmd->max_args < 0 ? 0 : cx->argc - cmd->max_args;
+
+	for (int i = 0; i < extra; i++)
+		if (i && (access(cx->argv[i], F_OK) ||
+			  pf_cache_is_database(cx->argv[i])))
+			extra = i;
+	if (extra > 1 && pf_cache_is_database(cx->argv[0]))
+		extra = 1;
+	if (extra > 0) {
+		s->items = cx->argv;
+		s->count = (size_t)extra;
+		cx->argc -= extra;
+		cx->argv += extra;
 		cx->is_db_given = true;
-		return *cx->argv++;
+	} else {
+		s->one[0] = path && *path ? path : default_path;
+		s->items = s->one;
+		s->count = 1;
 	}
-	return path && *path ? path : "profan.db";
+	cx->db_name = s->items[0];
 }
 
 static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
@@ -162,7 +188,7 @@ static int check_arg_count(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 	return 0;
 }
 
-/* Was the only argument meant to be the database? */
+/* Was the only argument meant to be the database, or is there none? */
 static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 			struct pf_err *err)
 {
@@ -170,6 +196,11 @@ static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 		return pf_fail(err, PF_EUSAGE,
 			       "nothing follows '%s'; usage: profan %s %s",
 			       cx->argv[0], cmd->name, cmd->args);
+	if (cx->db_name == default_path && access(default_path, F_OK))
+		return pf_fail(err, PF_EIO,
+			       "no database '%s' here; run: profan ingest "
+			       "TRACE, or: profan %s TRACE",
+			       default_path, cmd->name);
 	return -1;
 }
 
@@ -201,23 +232,47 @@ static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			: answer_and_print(cmd, cx, args, sort, err);
 }
 
+static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
+		  const struct pf_cached *cached, void *args, const char *sort,
+		  struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	size_t count = cached->files->count;
+	const char **inputs = pf_calloc(count + 1, sizeof(*inputs));
+	int rc = pf_db_open(&db, cached->path, cmd->needs & PF_NEEDS_TABLES,
+			    err);
+
+	inputs[0] = cached->path;
+	for (size_t i = 0; i < count; i++)
+		inputs[i + 1] = cached->files->items[i];
+	db.inputs = inputs;
+	db.input_count = count + 1;
+	cx->db = &db;
+	if (!rc)
+		rc = run_command(cmd, cx, args, sort, err);
+	pf_db_close(&db);
+	free(inputs);
+	return rc;
+}
+
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			const char *sort, struct pf_err *err)
 {
-	struct pf_db db = { 0 };
+	struct pf_cached cached;
+	struct source source;
 	int rc;
 
 	take_word(cmd, cx);
-	cx->db_path = take_db_path(cmd, cx);
+	if (cmd->needs & PF_NEEDS_DB)
+		take_source(cmd, cx, &source);
 	if (check_arg_count(cmd, cx, err) < 0)
 		return -1;
-	if (!cx->db_path)
+	if (!(cmd->needs & PF_NEEDS_DB))
 		return run_command(cmd, cx, args, sort, err);
-	if (pf_db_open(&db, cx->db_path, cmd->needs & PF_NEEDS_TABLES, err) < 0)
+	if (pf_cache_open(&cached, source.items, source.count, err) < 0)
 		return explain_path(cmd, cx, err);
-	cx->db = &db;
-	rc = run_command(cmd, cx, args, sort, err);
-	pf_db_close(&db);
+	rc = run_on(cmd, cx, &cached, args, sort, err);
+	pf_cache_close(&cached);
 	return rc;
 }
 

@@ -54,7 +54,8 @@
 enum pf_needs {
 	/*
 	 * The database is the first argument if there is one more than
-	 * max_args, else $PROFAN_DB, else "profan.db".
+	 * max_args, else $PROFAN_DB, else "profan.db".  It may be one or
+	 * several traces or folders instead (cmd/cache.h).
 	 */
 	PF_NEEDS_DB = 1,
 	PF_NEEDS_TABLES = 2, /* and with the virtual tables registered */
@@ -64,7 +65,7 @@ enum pf_needs {
 
 struct pf_ctx {
 	struct pf_db *db;    /* open if PF_NEEDS_DB, else NULL */
-	const char *db_path; /* the same file, or NULL */
+	const char *db_name; /* what it was asked for as, or NULL */
 	bool is_db_given;    /* as an argument */
 	int word;            /* the first argument as one of the words, or -1 */
 	int argc;            /* arguments that are no options, without DB */
@@ -137,10 +138,10 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 
 /*
  * cmd_ingest.c: files into a database, as "profan ingest" does it without
- * options, with its warnings and progress.
+ * options, with its warnings and progress; cache: pf_ingest_options.
  */
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
-			struct pf_err *err);
+			const char *cache, struct pf_err *err);
 
 /* Print help for everything (cmd NULL) or one command, for 80 columns. */
 void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);

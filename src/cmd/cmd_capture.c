@@ -303,7 +303,7 @@ static int read_files(const struct capture_args *a,
 			    "that could be recorded");
 	} else if (!rc) {
 		rc = pf_cmd_ingest_files((const char *const *)names.items,
-					 names.count, a->db, err);
+					 names.count, a->db, NULL, err);
 		if (rc)
 			pf_log_note("what was captured stays in '%s'",
 				    files->folder);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
-#include "cmd/input.h"
+#include "cmd/cache.h"
 #include "cmd/output.h"
 #include "cmd/page_opts.h"
 #include "report/diff_page.h"

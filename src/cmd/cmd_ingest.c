@@ -116,11 +116,13 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 }
 
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
-			struct pf_err *err)
+			const char *cache, struct pf_err *err)
 {
-	struct pf_ingest_options o = {
-		.paths = paths, .path_count = count, .out = out, .rank = -1
-	};
+	struct pf_ingest_options o = { .paths = paths,
+				       .path_count = count,
+				       .out = out,
+				       .cache = cache,
+				       .rank = -1 };
 
 	return ingest(&o, err);
 }

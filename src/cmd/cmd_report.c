@@ -49,14 +49,11 @@ static int show_doc(struct pf_ctx *cx, const struct pf_report *r,
 static int show(struct pf_ctx *cx, const struct report_args *a,
 		struct pf_report *r, struct pf_err *err)
 {
-	const char *inputs[] = { cx->db_path };
-	const struct pf_outrule rule = { .replace = a->force,
-					 .option = "--force",
-					 .inputs = inputs,
-					 .input_count = 1 };
+	struct pf_outrule rule = { .replace = a->force, .option = "--force" };
 	struct pf_buf text = { 0 };
 	int rc;
 
+	pf_db_protect(cx->db, &rule);
 	if (cx->style.format == &pf_format_md) {
 		pf_report_md(r, NULL, &text);
 		rc = pf_output_write(cx, a->out, &rule, &text, err);
@@ -87,7 +84,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 			       "'--output' goes with html and md");
 	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
-	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_path),
+	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_name),
 			    &report, err);
 	if (!rc)
 		rc = is_doc ? show_doc(cx, &report, err)

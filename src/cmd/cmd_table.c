@@ -250,7 +250,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 	}
 	args.window.rank = a->rank;
 	args.window.trace = a->trace;
-	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_path), &report,
+	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report,
 			    err);
 	if (!rc) {
 		pf_verdicts_list(&report.verdicts, &report.parts, &doc);

@@ -4,7 +4,7 @@
 #include "diff/diff.h"
 #include "diff/trend.h"
 #include "cmd/cmd.h"
-#include "cmd/input.h"
+#include "cmd/cache.h"
 
 static const struct pf_trend_args defaults = { .window = PF_WINDOW_DEFAULTS };
 

@@ -88,8 +88,11 @@ static void print_command(const struct pf_cmd *cmd, FILE *out)
 	if (cmd->needs & PF_NEEDS_DB) {
 		fputc('\n', out);
 		print_wrapped(out,
-			      "DB is a database made by 'profan ingest'; "
-			      "without it $PROFAN_DB is used, else profan.db.",
+			      "DB is a database made by 'profan ingest', or "
+			      "traces or a folder of them, which are read into "
+			      "a database beside them ('profan clean' removes "
+			      "it); without it $PROFAN_DB is used, else "
+			      "profan.db.",
 			      0, 0);
 	}
 	fputs("\nOptions:\n", out);

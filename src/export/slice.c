@@ -459,15 +459,13 @@ static void tear_down(struct slice *s)
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,
 	     struct pf_slice_result *result, struct pf_err *err)
 {
-	const char *inputs[] = { db->path };
-	const struct pf_outrule rule = { .replace = args->force,
-					 .option = "--force",
-					 .inputs = inputs,
-					 .input_count = 1 };
+	struct pf_outrule rule = { .replace = args->force,
+				   .option = "--force" };
 	struct slice s = { .db = db, .args = args, .result = result };
 	struct pf_window window = { 0 };
 	int rc = -1;
 
+	pf_db_protect(db, &rule);
 	*result = (struct pf_slice_result){ 0 };
 	if (pf_window_resolve(db, &args->window, &window, err) < 0)
 		return -1;

@@ -405,14 +405,14 @@ static int check(const struct stacks *s, struct pf_err *err)
 
 static int print(struct stacks *s, FILE *out, struct pf_err *err)
 {
-	const char *inputs[] = { s->db->path };
-	const struct pf_outrule rule = { .replace = s->args->force,
-					 .option = "--force",
-					 .inputs = inputs,
-					 .input_count = 1 };
-	struct pf_outfile *f = pf_outfile_open(s->args->out, &rule, out, err);
-	int rc = f ? pf_stack_print(&s->tree, f, err) : -1;
+	struct pf_outrule rule = { .replace = s->args->force,
+				   .option = "--force" };
+	struct pf_outfile *f;
+	int rc;
 
+	pf_db_protect(s->db, &rule);
+	f = pf_outfile_open(s->args->out, &rule, out, err);
+	rc = f ? pf_stack_print(&s->tree, f, err) : -1;
 	if (!rc)
 		rc = pf_outfile_commit(f, err);
 	pf_outfile_free(f);

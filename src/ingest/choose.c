@@ -196,3 +196,18 @@ int pf_choose_traces(char *const *arguments, size_t count, struct pf_paths *out,
 	pf_paths_release(&passed);
 	return rc;
 }
+
+int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
+		    struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		if (pf_is_folder(arguments[i]))
+			rc = pf_walk_folder(arguments[i], is_named_as_trace,
+					    out, err);
+		else
+			pf_paths_add(out, arguments[i]);
+	}
+	return rc;
+}

@@ -38,6 +38,13 @@ int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
 		   struct pf_paths *out, struct pf_err *err);
 
 /*
+ * Add the files that may be meant: those of folders by their names, none of
+ * which has been read.
+ */
+int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
+		    struct pf_err *err);
+
+/*
  * Add what the arguments mean to out.  PF_EDATA if a folder has no trace,
  * PF_EIO if something cannot be read.
  */

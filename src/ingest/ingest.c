@@ -203,8 +203,24 @@ static int set_up(struct pf_ingest *in, struct pf_err *err)
 	return pf_db_create(&in->db, in->place.partial, err);
 }
 
+static int put_mark(struct pf_ingest *in, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&in->db, "INSERT INTO meta VALUES('cache', ?1)", err);
+	int rc = -1;
+
+	if (st) {
+		sqlite3_bind_text(st, 1, in->options->cache, -1, SQLITE_STATIC);
+		rc = pf_db_step(&in->db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 static int finish(struct pf_ingest *in, struct pf_err *err)
 {
+	if (in->options->cache && put_mark(in, err))
+		return -1;
 	if (pf_db_finish(&in->db, err))
 		return -1;
 	return pf_outplace_commit(&in->place, err);

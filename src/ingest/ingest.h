@@ -51,6 +51,7 @@ struct pf_ingest_options {
 	bool skip_python;   /* leave out python_function events, counted */
 	int64_t rank;       /* of the first trace, -1 = as the trace says */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
+	const char *cache;  /* mark it as a cache of this; NULL: it is none */
 	unsigned threads;   /* 0 = as many as processors, at most 4 */
 	enum pf_scanner scanner;
 	const struct pf_ingest_extra *extra;

@@ -327,3 +327,40 @@ bool pf_db_is_ours(const char *path)
 	pf_db_close(&db);
 	return is;
 }
+
+void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule)
+{
+	rule->inputs =
+		db->input_count ? db->inputs : (const char *const *)&db->path;
+	rule->input_count = db->input_count ? db->input_count : 1;
+}
+
+/* ---- caches ---- */
+
+char *pf_db_cache_mark(struct pf_db *db)
+{
+	struct pf_err ignored = { 0 };
+	sqlite3_stmt *st = pf_db_prepare(
+		db, "SELECT value FROM meta WHERE key = 'cache'", &ignored);
+	char *mark = NULL;
+
+	if (st && pf_db_step(db, st, &ignored) == 1 &&
+	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
+		mark = pf_strdup((const char *)sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return mark;
+}
+
+bool pf_db_is_cache(const char *path)
+{
+	struct pf_err ignored = { 0 };
+	struct pf_db db = { 0 };
+	char *mark = NULL;
+
+	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
+	    !check_is_ours(&db, &ignored))
+		mark = pf_db_cache_mark(&db);
+	pf_db_close(&db);
+	free(mark);
+	return mark;
+}

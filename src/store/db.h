@@ -22,6 +22,7 @@ SQLITE_EXTENSION_INIT3
 #endif
 
 #include "base/err.h"
+#include "base/outplace.h"
 
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
 #define PF_SCHEMA_VERSION 3          /* PRAGMA user_version */
@@ -33,6 +34,9 @@ struct pf_kept;       /* kept.c: decoded blocks, or NULL */
 struct pf_db {
 	sqlite3 *sql;
 	char *path; /* as given, for messages */
+	/* Files that no output may replace, borrowed; none: only path. */
+	const char *const *inputs;
+	size_t input_count;
 	_Atomic(struct pf_statements *) idle;
 	struct pf_memo *memo;
 	struct pf_kept *kept;
@@ -81,6 +85,14 @@ void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
 
 /* Is this file a profan database, which an ingest may replace? */
 bool pf_db_is_ours(const char *path);
+
+/* Is it one that a command made for itself of a trace (cmd/cache.h)? */
+bool pf_db_is_cache(const char *path);
+/* What it was made of, which the caller frees; NULL: it is no such one. */
+char *pf_db_cache_mark(struct pf_db *db);
+
+/* No output may take the place of the database or of what it was made of. */
+void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule);
 
 /* Prepare one statement; trailing text is an error. NULL on error. */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,

@@ -125,16 +125,14 @@ static int fill(struct pf_db *from, struct pf_db *to, struct pf_err *err)
 int pf_export_rows(struct pf_db *db, const char *out, bool replace,
 		   struct pf_err *err)
 {
-	const char *inputs[] = { db->path };
-	const struct pf_outrule rule = { .replace = replace,
-					 .option = "--force",
-					 .inputs = inputs,
-					 .input_count = 1,
-					 .is_database = true };
+	struct pf_outrule rule = { .replace = replace,
+				   .option = "--force",
+				   .is_database = true };
 	struct pf_outplace place;
 	struct pf_db to = { 0 };
 	int rc;
 
+	pf_db_protect(db, &rule);
 	if (pf_outplace_open(&place, out, &rule, err))
 		return -1;
 	rc = pf_db_create(&to, place.partial, err);

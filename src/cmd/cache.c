@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/outplace.h"
+#include "base/tempfile.h"
+#include "cmd/cache.h"
+#include "cmd/cmd.h"
+#include "ingest/choose.h"
+#include "ingest/ingest.h"
+#include "store/db.h"
+
+#define SUFFIX ".profan.db"
+
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unknown"
+#endif
+
+bool pf_cache_is_database(const char *path)
+{
+	static const char magic[16] = "SQLite format 3";
+	char head[sizeof(magic)];
+	struct stat info;
+	ssize_t n;
+	int fd;
+
+	if (stat(path, &info) || !S_ISREG(info.st_mode))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(head));
+}
+
+/* ---- what it is of ---- */
+
+/* A source as it is now: a pipe is never what it was. */
+static bool add_source(struct pf_buf *mark, const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct stat info;
+	bool ok = real && !stat(path, &info) && S_ISREG(info.st_mode);
+
+	if (ok)
+		pf_buf_addf(mark, "\n%" PRId64 " %" PRId64 ".%09ld %s",
+			    (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec,
+			    info.st_mtim.tv_nsec, real);
+	free(real);
+	return ok;
+}
+
+/* False: they cannot be told from what they will be. */
+static bool make_mark(const struct pf_paths *files, struct pf_buf *mark)
+{
+	bool ok = true;
+
+	pf_buf_adds(mark, "profan " PACKAGE_VERSION);
+	for (size_t i = 0; i < files->count && ok; i++)
+		ok = add_source(mark, files->items[i]);
+	return ok;
+}
+
+static bool is_fresh(const char *path, const char *mark)
+{
+	struct pf_err ignored = { 0 };
+	struct pf_db db = { 0 };
+	char *own = NULL;
+	bool is;
+
+	if (access(path, F_OK))
+		return false;
+	if (!pf_db_open(&db, path, false, &ignored))
+		own = pf_db_cache_mark(&db);
+	is = own && !strcmp(own, mark);
+	free(own);
+	pf_db_close(&db);
+	return is;
+}
+
+/* ---- where it is ---- */
+
+static char *cache_path(const char *source, size_t others)
+{
+	struct pf_buf path = { 0 };
+
+	pf_buf_adds(&path, source);
+	if (pf_is_folder(source))
+		pf_buf_adds(&path, source[strlen(source) - 1] == '/'
+					   ? "traces"
+					   : "/traces");
+	if (others)
+		pf_buf_addf(&path, "+%zu", others);
+	pf_buf_adds(&path, SUFFIX);
+	return path.data;
+}
+
+static bool can_write_beside(const char *path)
+{
+	char *copy = pf_strdup(path);
+	bool can = !access(dirname(copy), W_OK | X_OK);
+
+	free(copy);
+	return can;
+}
+
+/* A folder of its own, for what ingest writes beside the database. */
+static int make_temporary(struct pf_cached *c, struct pf_err *err)
+{
+	struct pf_buf name = { 0 };
+
+	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
+	if (!mkdtemp(name.data)) {
+		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
+		pf_buf_release(&name);
+		return -1;
+	}
+	c->folder = pf_strdup(name.data);
+	pf_buf_adds(&name, "/trace.db");
+	free(c->path);
+	c->path = name.data;
+	c->slots[0] = pf_outplace_watch(c->path);
+	c->slots[1] = pf_outplace_watch(c->folder);
+	return 0;
+}
+
+/* ---- making it ---- */
+
+static int check_traces(char *const *sources, size_t count, struct pf_err *err)
+{
+	struct stat info;
+
+	for (size_t i = 0; i < count; i++) {
+		if (stat(sources[i], &info) || !S_ISREG(info.st_mode))
+			continue;
+		if (pf_cache_is_database(sources[i]))
+			return pf_fail(err, PF_EUSAGE,
+				       "'%s' is a database, which cannot be "
+				       "read with others as one",
+				       sources[i]);
+		switch (pf_ingest_probe(sources[i], err)) {
+		case -1:
+			return -1;
+		case 0:
+			return pf_fail(err, PF_EDATA,
+				       "'%s' is neither a profan database nor "
+				       "a trace",
+				       sources[i]);
+		}
+	}
+	return 0;
+}
+
+static void announce(const struct pf_cached *c, char *const *sources,
+		     size_t count)
+{
+	struct pf_buf more = { 0 };
+
+	if (count > 1)
+		pf_buf_addf(&more, " and %zu more", count - 1);
+	if (c->folder)
+		pf_log_note("reading %s%s; what is made of it is not kept, for "
+			    "nothing can be written beside it",
+			    sources[0], more.data ? more.data : "");
+	else
+		pf_log_note("reading %s%s into %s; 'profan clean' removes it",
+			    sources[0], more.data ? more.data : "", c->path);
+	pf_buf_release(&more);
+}
+
+static int check_place(const char *path, struct pf_err *err)
+{
+	if (access(path, F_OK) || pf_db_is_cache(path))
+		return 0;
+	return pf_fail(err, PF_EIO,
+		       "'%s' is in the way: it is no cache of profan's and is "
+		       "left as it is",
+		       path);
+}
+
+static int make(struct pf_cached *c, char *const *sources, size_t count,
+		const char *mark, struct pf_err *err)
+{
+	struct pf_paths traces = { 0 };
+	int rc = check_traces(sources, count, err);
+
+	if (!rc && (!mark || !can_write_beside(c->path)))
+		rc = make_temporary(c, err);
+	if (!rc)
+		rc = check_place(c->path, err);
+	if (!rc)
+		rc = pf_choose_traces(sources, count, &traces, err);
+	if (!rc) {
+		announce(c, sources, count);
+		rc = pf_cmd_ingest_files((const char *const *)traces.items,
+					 traces.count, c->path,
+					 mark ? mark : "temporary", err);
+	}
+	pf_paths_release(&traces);
+	return rc;
+}
+
+static int check_there(char *const *sources, size_t count, struct pf_err *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(sources[i], "-") != 0 && access(sources[i], R_OK))
+			return pf_fail_errno(err, "cannot open '%s'",
+					     sources[i]);
+	return 0;
+}
+
+int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
+		  struct pf_err *err)
+{
+	struct pf_buf mark = { 0 };
+	bool is_marked;
+	int rc;
+
+	*c = (struct pf_cached){ .slots = { PF_OUTPLACE_UNWATCHED,
+					    PF_OUTPLACE_UNWATCHED } };
+	if (check_there(sources, count, err))
+		return -1;
+	c->files = pf_calloc(1, sizeof(*c->files));
+	if (count == 1 && pf_cache_is_database(sources[0])) {
+		c->path = pf_strdup(sources[0]);
+		return 0;
+	}
+	c->path = cache_path(sources[0], count - 1);
+	rc = pf_choose_files(sources, count, c->files, err);
+	is_marked = !rc && make_mark(c->files, &mark);
+	if (!rc && !(is_marked && is_fresh(c->path, mark.data)))
+		rc = make(c, sources, count, is_marked ? mark.data : NULL, err);
+	pf_buf_release(&mark);
+	if (rc)
+		pf_cache_close(c);
+	return rc;
+}
+
+void pf_cache_close(struct pf_cached *c)
+{
+	if (c->folder) {
+		unlink(c->path);
+		rmdir(c->folder);
+		pf_outplace_unwatch(c->slots[0]);
+		pf_outplace_unwatch(c->slots[1]);
+	}
+	if (c->files)
+		pf_paths_release(c->files);
+	free(c->files);
+	free(c->path);
+	free(c->folder);
+	*c = (struct pf_cached){ 0 };
+}
+
+/* ---- finding what was made ---- */
+
+static bool is_named_as_cache(const char *name)
+{
+	size_t n = strlen(name), k = strlen(SUFFIX);
+
+	return n > k && !strcmp(name + n - k, SUFFIX);
+}
+
+static void add_cache(const char *path, struct pf_paths *out)
+{
+	struct stat info;
+
+	if (!lstat(path, &info) && S_ISREG(info.st_mode) &&
+	    is_named_as_cache(path) && pf_db_is_cache(path))
+		pf_paths_add(out, path);
+}
+
+int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
+{
+	struct pf_paths found = { 0 };
+	char *beside;
+	int rc = 0;
+
+	if (access(path, F_OK))
+		return pf_fail_errno(err, "cannot open '%s'", path);
+	if (pf_is_folder(path)) {
+		rc = pf_walk_folder(path, is_named_as_cache, &found, err);
+	} else {
+		beside = cache_path(path, 0);
+		pf_paths_add(&found, path);
+		pf_paths_add(&found, beside);
+		free(beside);
+	}
+	for (size_t i = 0; i < found.count && !rc; i++)
+		add_cache(found.items[i], out);
+	pf_paths_release(&found);
+	return rc;
+}
+
+/* ---- each for itself ---- */
+
+int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
+		   struct pf_err *err)
+{
+	*in = (struct pf_inputs){
+		.items = pf_calloc(count + 1, sizeof(*in->items)),
+		.paths = pf_calloc(count + 1, sizeof(*in->paths)),
+		.count = count,
+	};
+	for (size_t i = 0; i < count; i++) {
+		if (pf_cache_open(&in->items[i], &arguments[i], 1, err) < 0)
+			return -1;
+		in->paths[i] = in->items[i].path;
+	}
+	return 0;
+}
+
+void pf_inputs_close(struct pf_inputs *in)
+{
+	for (size_t i = 0; i < in->count; i++)
+		pf_cache_close(&in->items[i]);
+	free(in->items);
+	free(in->paths);
+	*in = (struct pf_inputs){ 0 };
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Databases of traces that were not ingested: every command that reads a
+ * database takes a trace, a folder of traces or several of both, and this is
+ * where they become one.
+ *
+ *	trace.json.gz             trace.json.gz.profan.db
+ *	runs                      runs/traces.profan.db
+ *	rank0.json rank1.json     rank0.json+1.profan.db
+ *
+ * A cache has a mark that names its sources, their sizes and times and the
+ * version of profan: it is used as long as they are what they were, and made
+ * again if not.  Only a file with such a mark is replaced or removed.  Where
+ * none can be written the database is a temporary one, and so it is of pipes.
+ */
+#ifndef PF_CMD_CACHE_H
+#define PF_CMD_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct pf_cached {
+	char *path;   /* of the database */
+	char *folder; /* temporary, and goes with it; or NULL */
+	size_t slots[2];
+	struct pf_paths *files; /* that it was made of */
+};
+
+/*
+ * The database of the sources: itself, if the only one is a database.  A note
+ * says so where traces are read.  After a failure there is nothing to close.
+ */
+int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
+		  struct pf_err *err);
+void pf_cache_close(struct pf_cached *c);
+
+/* Does the file begin as a database of SQLite does? */
+bool pf_cache_is_database(const char *path);
+
+/*
+ * Add the caches that a path means: itself, that of a trace, or those below a
+ * folder.  PF_EIO if it cannot be read.
+ */
+struct pf_paths;
+int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err);
+
+/* Several arguments, each a database of its own; diff and trend. */
+struct pf_inputs {
+	struct pf_cached *items;
+	const char **paths; /* of the databases */
+	size_t count;
+};
+
+int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
+		   struct pf_err *err);
+void pf_inputs_close(struct pf_inputs *in);
+
+#endif

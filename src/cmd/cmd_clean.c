@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/cache.h"
+#include "cmd/cmd.h"
+#include "ingest/choose.h"
+
+struct clean_args {
+	bool dry_run;
+};
+
+static const struct pf_opt opts[] = {
+	{ 'n', "dry-run", NULL, "only say what would be removed", PF_OPT_FLAG,
+	  offsetof(struct clean_args, dry_run), 0, 0 },
+	{ 0 }
+};
+
+static int remove_cache(const char *path, bool dry_run, struct pf_err *err)
+{
+	char size[PF_NUM_MAX];
+	struct stat info;
+
+	if (stat(path, &info))
+		return 0; /* named twice */
+	if (!dry_run && unlink(path))
+		return pf_fail_errno(err, "cannot remove '%s'", path);
+	pf_log_note("%s %s, %s", dry_run ? "would remove" : "removed", path,
+		    pf_num_show_bytes(size, info.st_size));
+	return 0;
+}
+
+static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+{
+	const struct clean_args *args = argv;
+	struct pf_paths caches = { 0 };
+	int rc = cx->argc ? 0 : pf_cache_find(".", &caches, err);
+
+	for (int i = 0; i < cx->argc && !rc; i++)
+		rc = pf_cache_find(cx->argv[i], &caches, err);
+	for (size_t i = 0; i < caches.count && !rc; i++)
+		rc = remove_cache(caches.items[i], args->dry_run, err);
+	if (!rc && !caches.count)
+		pf_log_note("there is nothing to remove");
+	pf_paths_release(&caches);
+	return rc;
+}
+
+PF_COMMAND(205, clean) = {
+	.name = "clean",
+	.args = "[PATH]...",
+	.summary = "remove databases that commands made of traces",
+	.details = "A command that is given a trace or a folder reads it into "
+		   "a database beside it, TRACE.profan.db or "
+		   "FOLDER/traces.profan.db, and uses that again. PATH is such "
+		   "a database, the trace that it is of, or a folder, which is "
+		   "entered eight deep; without it this folder is meant. "
+		   "Databases of 'profan ingest' and other files are not "
+		   "touched.",
+	.max_args = -1,
+	.opts = opts,
+	.args_bytes = sizeof(struct clean_args),
+	.examples = "profan clean\n"
+		    "profan clean --dry-run runs\n"
+		    "profan clean trace.json.gz\n",
+	.run = run,
+};

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+# Commands on traces: the cache that they are read into, and its removal.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+cd "$tmp" || exit 99
+
+"$mktrace" --steps 2 --layers 1 --seed 1 >one.json
+"$mktrace" --steps 2 --layers 1 --seed 2 >two.json
+run 0 "$profan" ingest one.json -o one.db
+run 0 "$profan" ingest two.json -o two.db
+number() { # FILE: its inode, which a new one does not have
+	ls -i "$1"
+}
+
+# ---- a trace in place of a database ----
+mkdir t
+cp one.json t/one.json
+for command in steps gaps syncs overlap kernels launches memory modules doctor \
+	table stacks; do
+	run 0 "$profan" "$command" one.db && mv out want
+	run 0 "$profan" "$command" t/one.json && cmp -s want out
+	result "$command of a trace" want out
+done
+run 0 "$profan" query t/one.json 'SELECT count(*) FROM event'
+result "query of a trace"
+run 0 "$profan" slice --step 0 t/one.json -o slice.json
+result "slice of a trace"
+run 0 "$profan" report t/one.json -f md -o - && grep -q '^### profan: one.json' out
+result "report of a trace names the trace" out
+rm -f t/*.db
+run 0 "$profan" steps t/one.json
+cat >want <<'EOF'
+profan: reading t/one.json into t/one.json.profan.db; 'profan clean' removes it
+EOF
+same "it is said once" want err
+before=$(number t/one.json.profan.db)
+run 0 "$profan" gaps t/one.json && [ ! -s err ] &&
+	[ "$(number t/one.json.profan.db)" = "$before" ]
+result "and used again, silently"
+run 0 "$profan" diff t/one.json two.db && [ ! -s err ] &&
+	[ "$(number t/one.json.profan.db)" = "$before" ]
+result "also by diff"
+cp t/one.json.profan.db kept.db
+PROFAN_DB=t/one.json run 0 "$profan" steps && [ ! -s err ]
+result "PROFAN_DB may be a trace"
+rm t/one.json.profan.db
+run 0 "$profan" steps -q t/one.json && [ ! -s err ]
+result "-q says nothing"
+
+# ---- a source that changed ----
+changed() { # NAME
+	before=$(number t/one.json.profan.db)
+	run 0 "$profan" steps t/one.json && grep -q reading err &&
+		[ "$(number t/one.json.profan.db)" != "$before" ]
+	result "$1"
+}
+touch -d '2020-01-01 00:00:00' t/one.json
+changed "an older file of the same size is read again"
+cp two.json t/one.json
+changed "another trace is read again"
+run 0 "$profan" steps two.db && mv out want &&
+	run 0 "$profan" steps t/one.json && cmp -s want out
+result "and its figures are shown" out
+
+# ---- nothing that is not a cache is replaced ----
+rm t/one.json.profan.db
+echo precious >t/one.json.profan.db
+run 3 "$profan" steps t/one.json && grep -q "in the way" err &&
+	grep -q precious t/one.json.profan.db
+result "a file of that name is left"
+cp one.db t/one.json.profan.db
+run 3 "$profan" steps t/one.json && cmp -s one.db t/one.json.profan.db
+result "and a database that somebody made"
+rm t/one.json.profan.db
+run 3 "$profan" slice --step 0 t/one.json -o t/one.json --force &&
+	grep -q 'is an input' err && cmp -s two.json t/one.json
+result "the trace is an input, which no output replaces"
+run 3 "$profan" report t/one.json -o t/one.json --force &&
+	cmp -s two.json t/one.json
+result "also of report"
+
+# ---- folders and several ----
+mkdir -p runs/a runs/b
+cp one.json runs/a/worker0.1700000000001.pt.trace.json
+cp two.json runs/b/worker0.1700000000002.pt.trace.json
+run 0 "$profan" info runs && [ -f runs/traces.profan.db ] &&
+	grep -q '^Traces  *2' out
+result "a folder is one database" out
+run 0 "$profan" info runs && [ ! -s err ]
+result "which is used again"
+cp one.json runs/b/more.json
+run 0 "$profan" info runs && grep -q reading err && grep -q '^Traces  *3' out
+result "and made again for another trace" out
+run 0 "$profan" info one.json two.json && [ -f one.json+1.profan.db ] &&
+	grep -q '^Traces  *2' out
+result "several traces are one database" out
+run 2 "$profan" info one.db two.json && grep -q 'too many\|database' err
+result "a database goes alone"
+run 2 "$profan" info two.json one.db
+result "in any order"
+run 0 "$profan" diff runs/a runs/b
+result "diff takes folders"
+run 0 "$profan" trend runs/a runs/b -f csv && grep -q 'runs/a' out
+result "trend takes folders" out
+
+# ---- where nothing can be written ----
+run 0 sh -c "cat one.json | '$profan' steps -" && [ ! -e ./-.profan.db ] &&
+	grep -q 'not kept' err
+result "a pipe is not kept"
+mkdir temp
+(
+	TMPDIR=$tmp/temp
+	export TMPDIR
+	mkfifo pipe
+	"$profan" steps pipe >/dev/null 2>&1 &
+	pid=$!
+	exec 9>pipe
+	head -c 1000 one.json >&9
+	i=0
+	while [ -z "$(ls temp)" ] && [ "$i" -lt 100 ]; do
+		sleep 0.05
+		i=$((i + 1))
+	done
+	ls temp >seen
+	kill -TERM "$pid"
+	wait "$pid"
+	exec 9>&-
+)
+[ -s seen ] && [ -z "$(ls temp)" ]
+result "a signal removes what is temporary" seen
+
+# ---- nothing there ----
+mkdir empty
+(cd empty && run 3 "$profan" gaps)
+cat >want <<'EOF'
+profan: gaps: no database 'profan.db' here; run: profan ingest TRACE, or: profan gaps TRACE
+EOF
+same "no database says what to do" want err
+echo hello >text.txt
+run 3 "$profan" gaps text.txt && grep -q 'neither' err &&
+	[ ! -e text.txt.profan.db ]
+result "a text is refused before anything is said"
+
+# ---- clean ----
+cp one.db mine.profan.db
+cp kept.db kept.copy
+ls ./*.profan.db runs/*.profan.db runs/*/*.profan.db >want 2>/dev/null
+run 0 "$profan" clean --dry-run &&
+	ls ./*.profan.db runs/*.profan.db runs/*/*.profan.db 2>/dev/null |
+	cmp -s want - && grep -q 'would remove runs/traces.profan.db' err &&
+	! grep -q mine err
+result "clean --dry-run removes nothing"
+run 0 "$profan" clean runs && [ ! -e runs/traces.profan.db ] &&
+	[ ! -e runs/a/traces.profan.db ] && [ -e one.json+1.profan.db ] &&
+	[ -e runs/b/more.json ]
+result "clean FOLDER"
+run 0 "$profan" steps two.json && run 0 "$profan" clean two.json &&
+	[ ! -e two.json.profan.db ] && [ -e two.json ]
+result "clean TRACE"
+run 0 "$profan" clean && [ ! -e one.json+1.profan.db ] &&
+	[ -e mine.profan.db ] && [ -e one.db ] && [ -e kept.db ] &&
+	[ -e one.json ]
+result "clean: caches and nothing else"
+run 0 "$profan" clean one.db kept.db one.json && [ -e one.db ] &&
+	[ -e kept.db ] && grep -q 'nothing to remove' err
+result "a database by name is no cache"
+run 3 "$profan" clean nowhere
+result "clean of what is not there"
+tap_done

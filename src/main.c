@@ -2,7 +2,8 @@
 /*
  * Finds the command, runs it, prints its error once and chooses the exit
  * code: 0 done, 1 a check that was asked for failed, 2 wrong usage, 3 data or
- * environment, 128 + signal when stopped by one.
+ * environment, 128 + signal when stopped by one.  Without a command it is 2,
+ * and help is printed.
  */
 #include "config.h"
 
@@ -14,6 +15,8 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
+
+#define NO_COMMAND 2
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -46,13 +49,29 @@ static int exit_code(const struct pf_err *err)
 	}
 }
 
+/* Is the first argument no command but what a command would read? */
+static bool is_path(const char *word)
+{
+	static const char *const parts[] = { "/", ".json", ".pfr", ".db" };
+	struct pf_err ignored = { 0 };
+
+	if (pf_cmd_find(word, &ignored))
+		return false;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (strstr(word, parts[i]))
+			return true;
+	return !access(word, F_OK);
+}
+
 static int run_command(int argc, char **argv, struct pf_err *err)
 {
-	const struct pf_cmd *cmd = pf_cmd_find(argv[1], err);
-	int rc = -1;
+	bool is_summary = is_path(argv[1]);
+	const struct pf_cmd *cmd =
+		pf_cmd_find(is_summary ? "summary" : argv[1], err);
+	int first = is_summary ? 1 : 2, rc = -1;
 
 	if (cmd)
-		rc = pf_cmd_run(cmd, argc - 2, argv + 2, stdout, err);
+		rc = pf_cmd_run(cmd, argc - first, argv + first, stdout, err);
 	if (rc < 0 && cmd)
 		pf_while(err, "%s", cmd->name);
 	return rc;
@@ -60,14 +79,15 @@ static int run_command(int argc, char **argv, struct pf_err *err)
 
 static int run_main(int argc, char **argv, struct pf_err *err)
 {
-	if (argc < 2)
-		return pf_fail(err, PF_EUSAGE,
-			       "no command given; 'profan help' lists them");
+	if (argc < 2) {
+		pf_cmd_usage(NULL, stdout);
+		return NO_COMMAND;
+	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
 		pf_cmd_usage(NULL, stdout);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("profan " PACKAGE_VERSION);
 		return 0;
 	}

@@ -140,6 +140,42 @@ run 3 "$profan" gaps text.txt && grep -q 'neither' err &&
 	[ ! -e text.txt.profan.db ]
 result "a text is refused before anything is said"
 
+# ---- a trace alone ----
+mkdir alone
+cp one.json alone
+run 0 "$profan" alone/one.json && [ "$(wc -l <out)" -ge 5 ] &&
+	[ "$(head -1 out)" = alone/one.json ] &&
+	grep -q '^  time    A step takes' out && grep -q '^  split   ' out &&
+	grep -q '^  trust   ' out &&
+	grep -q '^  next    profan report alone/one.json' out
+result "a trace alone: where the time goes" out err
+[ "$(awk 'length > 80' out | grep -c -v profan)" = 0 ]
+result "in 80 columns" out
+sed -n 's/^  next  *//p; s/^          \(profan .*\)/\1/p' out >commands
+while read -r program rest; do
+	eval "run 0 \"\$$program\" $rest" || cat err
+done <commands >failed
+[ "$(wc -l <commands)" = 2 ] && [ ! -s failed ]
+result "the commands that it names run" commands failed
+run 0 "$profan" one.db && [ "$(head -1 out)" = one.db ]
+result "a database alone" out
+run 0 "$profan" runs && grep -q 'GPU' out
+result "a folder alone" out
+run 0 "$profan" one.json two.json --trace 2 && grep -q -e '^  time' out
+result "several, with options" out
+run 0 "$profan" summary one.db -f json && grep -q '"verdicts"' out
+result "as JSON" out
+(cd alone && run 0 "$profan" ./one.json -q && [ ! -s ../err ])
+result "as a path"
+run 3 "$profan" nowhere.json && grep -q "cannot open 'nowhere.json'" err
+result "a trace that is not there"
+run 2 "$profan" gasp && grep -q "did you mean 'gaps'" err
+result "a typo is one still"
+run 2 "$profan" && grep -q '^Usage: profan TRACE' out && [ ! -s err ]
+result "nothing at all: what it is, and 2"
+run 0 "$profan" -V && grep -q '^profan [0-9]' out
+result "-V"
+
 # ---- clean ----
 cp one.db mine.profan.db
 cp kept.db kept.copy

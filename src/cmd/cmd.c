@@ -271,6 +271,8 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 		return run_command(cmd, cx, args, sort, err);
 	if (pf_cache_open(&cached, source.items, source.count, err) < 0)
 		return explain_path(cmd, cx, err);
+	if (source.count > 1)
+		cx->db_name = cached.path;
 	rc = run_on(cmd, cx, &cached, args, sort, err);
 	pf_cache_close(&cached);
 	return rc;

@@ -105,11 +105,15 @@ static void print_command(const struct pf_cmd *cmd, FILE *out)
 
 static void print_overview(FILE *out)
 {
-	fputs("Usage: profan COMMAND [OPTION]... [ARGUMENT]...\n\n", out);
+	fputs("Usage: profan TRACE...\n"
+	      "       profan COMMAND [OPTION]... [ARGUMENT]...\n\n",
+	      out);
 	print_wrapped(out,
 		      "Put profiler traces of GPU and machine learning "
 		      "programs (PyTorch, Kineto, Chrome JSON) into one SQLite "
-		      "file, and print what is in it.",
+		      "file, and print what is in it. Of a trace, several, a "
+		      "folder of them or such a file alone: where the time "
+		      "goes, in a few lines.",
 		      0, 0);
 	fputs("\nCommands:\n", out);
 	for (size_t i = 0; pf_cmds[i]; i++)
@@ -117,8 +121,9 @@ static void print_overview(FILE *out)
 	fputs("\nOptions:\n"
 	      "  -h, --help                show this help; "
 	      "'profan help COMMAND' for a command\n"
-	      "      --version             show the version\n"
+	      "  -V, --version             show the version\n"
 	      "\nExamples:\n"
+	      "  profan trace.json.gz\n"
 	      "  profan ingest trace.json.gz -o job.db\n"
 	      "  profan table job.db\n"
 	      "  profan query job.db "

@@ -132,6 +132,8 @@ void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 		return;
 	pf_buf_adds(out, "profan slice ");
 	pf_shell_word(out, p->db_name);
+	if (p->traces.count > 1)
+		pf_buf_addf(out, " --trace %" PRId64, v->trace_id);
 	pf_buf_addf(out, " --from %" PRId64 "ns --to %" PRId64 "ns", v->from_ns,
 		    v->to_ns);
 	pf_buf_adds(out, " -o slice.json");

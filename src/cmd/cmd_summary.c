@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profan TRACE: what a report says first, in a few lines.  Every sentence is
+ * that of an analysis or a verdict; none is made here.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "cmd/cmd.h"
+#include "report/figure.h"
+#include "report/report.h"
+#include "table/find.h"
+
+#define VERDICTS 3  /* that are shown */
+#define INDENT   10 /* columns of the words on the left */
+
+static const struct pf_report_args defaults = {
+	.window = PF_WINDOW_DEFAULTS,
+	.page = { .timeline = PF_TIMELINE_NONE },
+};
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_report_args, window),
+	{ 0 },
+};
+
+/* Words wrapped at the width, what is left of them in the first line. */
+static void add_line(struct pf_buf *out, const char *left, const char *text,
+		     size_t width)
+{
+	struct pf_buf masked = { 0 };
+	size_t at = INDENT;
+	const char *p;
+
+	if (!text || !*text)
+		return;
+	pf_utf8_mask(&masked, text, strlen(text));
+	pf_buf_addf(out, "  %-*s", INDENT - 2, left);
+	for (p = masked.data; *p; p += strspn(p, " ")) {
+		size_t len = strcspn(p, " "), columns;
+
+		if (p[len] && p[len + 1] == '%') /* of the number before it */
+			len += 1 + strcspn(p + len + 1, " ");
+		columns = pf_utf8_columns(p, len);
+		if (at > INDENT && width && at + 1 + columns > width) {
+			pf_buf_addf(out, "\n%*s", INDENT, "");
+			at = INDENT;
+		} else if (at > INDENT) {
+			pf_buf_addc(out, ' ');
+			at++;
+		}
+		pf_buf_add(out, p, len);
+		at += columns;
+		p += len;
+	}
+	pf_buf_addc(out, '\n');
+	pf_buf_release(&masked);
+}
+
+static void add_finding(struct pf_buf *out, const char *left,
+			const struct pf_doc *doc, size_t width)
+{
+	const char *finding = pf_doc_find_finding(doc);
+	struct pf_buf text = { 0 };
+
+	if (!finding)
+		return;
+	pf_buf_addf(&text, "%s.", finding);
+	add_line(out, left, text.data, width);
+	pf_buf_release(&text);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pf_step_spread *x = a, *y = b;
+
+	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
+}
+
+/* The classes of a step, the largest first. */
+static void add_split(struct pf_buf *out, const struct pf_step_times *s,
+		      size_t width)
+{
+	struct pf_step_spread classes[PF_STEP_CLASSES];
+	struct pf_buf text = { 0 };
+
+	if (!s->full_count)
+		return;
+	memcpy(classes, s->classes, sizeof(classes));
+	qsort(classes, PF_STEP_CLASSES, sizeof(*classes), by_time);
+	for (size_t i = 0; i < PF_STEP_CLASSES && classes[i].sum_ns > 0; i++) {
+		pf_buf_addf(&text, "%s%s ", i ? ", " : "", classes[i].name);
+		pf_figure_ratio(&text, classes[i].share);
+	}
+	add_line(out, "split", text.data, width);
+	pf_buf_release(&text);
+}
+
+/* Is it what doctor says, which has a line of its own? */
+static bool is_shown(const struct pf_verdict *v)
+{
+	return v->part != PF_PART_DOCTOR;
+}
+
+static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
+			size_t width)
+{
+	struct pf_buf text = { 0 };
+
+	pf_say_plain(&text, &v->sentence);
+	if (v->recoverable_ns > 0) {
+		pf_buf_adds(&text, " (up to ");
+		pf_figure_ns(&text, v->recoverable_ns);
+		pf_buf_adds(&text, " to win)");
+	}
+	pf_buf_addc(&text, '.');
+	add_line(out, pf_severity_word(v->severity), text.data, width);
+	pf_buf_release(&text);
+}
+
+/* The command that shows a verdict's figures. */
+static void add_next(struct pf_buf *out, const struct pf_report *r,
+		     const struct pf_verdict *v)
+{
+	struct pf_buf command = { 0 };
+
+	pf_buf_adds(&command, "profan report ");
+	pf_shell_word(&command, r->parts.db_name);
+	pf_buf_adds(&command,
+		    r->parts.window_text.data ? r->parts.window_text.data : "");
+	add_line(out, "next", command.data, 0);
+	if (v) {
+		pf_buf_clear(&command);
+		pf_parts_command(&r->parts, v->part, &command);
+		add_line(out, "", command.data, 0);
+	}
+	pf_buf_release(&command);
+}
+
+static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
+{
+	const struct pf_verdicts *v = &r->verdicts;
+	const struct pf_verdict *worst = NULL;
+	size_t shown = 0;
+
+	add_finding(out, "time", &r->parts.doc[PF_PART_STEPS], width);
+	add_split(out, &r->parts.steps, width);
+	for (size_t i = 0; i < v->fired && shown < VERDICTS; i++) {
+		if (!is_shown(&v->all[i]))
+			continue;
+		if (!shown++ && v->all[i].severity != PF_NOTE)
+			worst = &v->all[i];
+		add_verdict(out, &v->all[i], width);
+	}
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+	add_next(out, r, worst);
+}
+
+static void show_text(struct pf_ctx *cx, const struct pf_report *r)
+{
+	struct pf_buf out = { 0 };
+
+	pf_utf8_mask(&out, cx->db_name, strlen(cx->db_name));
+	pf_buf_addc(&out, '\n');
+	add_all(&out, r, (size_t)cx->style.width);
+	fwrite(out.data, 1, out.len, cx->out);
+	pf_buf_release(&out);
+}
+
+static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
+{
+	struct pf_report report;
+	struct pf_doc doc = { 0 };
+	int rc = pf_report_make(cx->db, argv, cx->db_name, &report, err);
+
+	if (!rc && cx->style.format == &pf_format_text) {
+		show_text(cx, &report);
+	} else if (!rc) {
+		pf_report_doc(&report, &doc);
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	}
+	pf_doc_release(&doc);
+	pf_report_release(&report);
+	return rc;
+}
+
+PF_COMMAND(5, summary) = {
+	.name = "summary",
+	.args = "[DB]",
+	.summary = "say in a few lines where the time goes",
+	.details =
+		"What 'profan TRACE' prints: how long a step takes, what it "
+		"is spent on, the worst verdicts of 'profan report', how far "
+		"the trace can be trusted, and the commands that show more. "
+		"Csv, json and md have all figures and verdicts.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_report_args),
+	.defaults = &defaults,
+	.examples = "profan trace.json.gz\n"
+		    "profan runs/bert\n"
+		    "profan summary job.db --step 3\n",
+	.run = run,
+};

@@ -210,6 +210,20 @@ static void note_head_wait(struct gaps *g, const struct listed *item)
 	out->head_wait_end_ns = gap->end_ns - t->first_ns;
 }
 
+static void add_launching(struct gaps *g, const struct pf_gap *gap)
+{
+	const struct pf_block_call *drained = &gap->drained;
+
+	if (drained->end_ns != INT64_MIN &&
+	    drained->place.cause != PF_CAUSE_COPY)
+		return;
+	g->out->launching_ns += g->here_ns[PF_CAUSE_LAUNCH];
+	if (length(gap) <= PF_GAPS_LAUNCHING_NS)
+		g->out->launching_ns += g->here_ns[PF_CAUSE_RUNTIME] +
+					g->here_ns[PF_CAUSE_OP] +
+					g->here_ns[PF_CAUSE_MICRO];
+}
+
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 {
 	struct gaps *g = (struct gaps *)sink;
@@ -222,6 +236,7 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	item.place = g->largest[cause];
 	item.cause_ns = g->here_ns[cause];
 	note_head_wait(g, &item);
+	add_launching(g, gap);
 	list_gap(g, &item);
 	g->bin_count[bin]++;
 	g->bin_ns[bin] += length(gap);
@@ -266,10 +281,11 @@ static int by_cause_ns(const void *a, const void *b)
 	return x->cause < y->cause ? -1 : x->cause > y->cause;
 }
 
-/* Or of the launches' number: what the host does less or faster is won. */
+/* What the host does less often or faster is won. */
 static bool is_on_host(int cause)
 {
-	return cause <= PF_CAUSE_LAUNCH || cause == PF_CAUSE_MICRO;
+	return cause < PF_CAUSE_UNRECORDED || cause == PF_CAUSE_LAUNCH ||
+	       cause == PF_CAUSE_MICRO;
 }
 
 static void take_causes(const struct gaps *g, struct pf_gaps *out)
@@ -285,7 +301,7 @@ static void take_causes(const struct gaps *g, struct pf_gaps *out)
 			.ns = s->ns,
 			.count = s->count,
 			.longest_ns = s->longest_ns,
-			/* of what is not known to have a cause on the host */
+			/* of what has a cause on the host */
 			.recoverable_ns = is_on_host(c) ? s->ns : 0,
 			.idle_share = pf_num_share(s->ns, out->all.idle_ns),
 			.window_share = pf_num_share(s->ns, out->all.window_ns),
@@ -458,7 +474,6 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	out->micro_ns = args->micro_ns;
-	out->head_wait_ns = out->head_wait_end_ns = -1;
 	out->is_default = !out->window.is_restricted;
 	pf_intern_init(&g.culprits.keys);
 	pf_intern_init(&g.drains.keys);

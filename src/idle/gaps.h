@@ -25,7 +25,8 @@ struct pf_gaps_args {
 	bool hta;         /* and HTA's breakdown of it */
 };
 
-#define PF_GAPS_MICRO_NS 5000
+#define PF_GAPS_MICRO_NS     5000
+#define PF_GAPS_LAUNCHING_NS 1000000
 
 /* ---- what is found ---- */
 
@@ -81,12 +82,18 @@ struct pf_gaps {
 	size_t length_count;
 	int64_t drained_count, drained_ns; /* gaps after a blocking call */
 	struct pf_gap_culprit drain; /* the call that explains most of that */
-	int64_t step_count;          /* that make up the window, or 0 */
-	int64_t micro_ns;            /* shorter gaps are not explained */
-	bool is_default;             /* the window was not asked for */
+	/*
+	 * The host got on with launching, and not fast enough: launch calls,
+	 * and in gaps of up to PF_GAPS_LAUNCHING_NS that no waiting call began
+	 * operators and calls on the CPU.  In longer gaps it did other things.
+	 */
+	int64_t launching_ns;
+	int64_t step_count; /* that make up the window, or 0 */
+	int64_t micro_ns;   /* shorter gaps are not explained */
+	bool is_default;    /* the window was not asked for */
 	/*
 	 * Most of the window may be one gap near its start in which queued work
-	 * waited: the capture began in the middle of that.  -1: it did not.
+	 * waited: the capture began in the middle of that.  0: it did not.
 	 */
 	int64_t head_wait_ns, head_wait_end_ns; /* from the first event */
 	struct pf_gaps *before; /* the first GPU work: that time, or NULL */
@@ -96,6 +103,9 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 		 struct pf_gaps *out, struct pf_err *err);
 void pf_gaps_release(struct pf_gaps *gaps);
 void pf_gaps_show(const struct pf_gaps *gaps, struct pf_doc *doc);
+
+/* What idle time of a cause is in: "in Python", as a sentence says it. */
+const char *pf_gap_phrase(enum pf_cause cause);
 
 /*
  * Both, idle time of streams, and what of the trace is not to be trusted.

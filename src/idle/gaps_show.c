@@ -132,8 +132,7 @@ static bool is_loader(const char *name)
 	       (strstr(name, "DataLoader") || strstr(name, "dataloader"));
 }
 
-/* What idle time is in, as a sentence says it. */
-static const char *phrase(enum pf_cause cause)
+const char *pf_gap_phrase(enum pf_cause cause)
 {
 	static const char *const phrases[] = {
 		[PF_CAUSE_SYNC] = "in calls that wait for the GPU",
@@ -223,7 +222,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 	}
 	what = top->cause == PF_CAUSE_DATA && is_loader(most->name)
 		       ? "in the DataLoader"
-		       : phrase(top->cause);
+		       : pf_gap_phrase(top->cause);
 	add_where(most, &where);
 	if (!where.len || top->cause > PF_CAUSE_GRAPH ||
 	    top->cause == PF_CAUSE_PROFILER)
@@ -273,7 +272,7 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 /* "; the capture began in the middle of that wait, which ..." */
 static void add_head_wait(const struct pf_gaps *g, struct pf_buf *out)
 {
-	if (g->head_wait_ns >= 0)
+	if (g->head_wait_ns)
 		pf_buf_addf(out,
 			    "; the capture began in the middle of that wait, "
 			    "which --from %lldus leaves out",
@@ -297,7 +296,7 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 		add_where(most, &where);
 		pf_num_show_ratio(part, most->idle_share);
 		pf_buf_addf(out, ", %s of it %s%s%s", part,
-			    phrase((enum pf_cause)most->place.cause),
+			    pf_gap_phrase((enum pf_cause)most->place.cause),
 			    where.len ? ", " : "", where.len ? where.data : "");
 	}
 	pf_buf_release(&where);
@@ -364,7 +363,7 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	add_finding(g, doc);
 	PF_SCALARS(doc, figures, *g);
-	if (g->head_wait_ns >= 0)
+	if (g->head_wait_ns)
 		PF_SCALARS(doc, head_wait, *g);
 	if (g->before)
 		PF_SCALARS(doc, before_figures, g->before->all);

@@ -3,9 +3,11 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/steps.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "report/figure.h"
 #include "report/rules.h"
@@ -14,6 +16,11 @@
 #define MANY        0.5 /* of an effect: its cause */
 #define SOME        0.1 /* of an effect: the largest single cause */
 #define ORPHANS_MAX 0.2 /* of GPU work without a launch call */
+
+/* A slow link between ranks: GB/s (bytes per ns) on the bus, ns for a call. */
+#define SLOW_LINK    10.0
+#define SLOW_CALL_NS 50000.0
+#define WAITING      3 /* times longer than that: ranks wait */
 
 /* " of the step", " of 6 steps", " of the trace". */
 static void say_span(const struct pf_parts *p, struct pf_verdict *v)
@@ -152,7 +159,8 @@ static void say_unknown(const struct pf_parts *p, struct pf_verdict *v)
 		     find_cause(p, PF_CAUSE_NO_LAUNCH).ns;
 
 	if (p->gaps.culprit_count &&
-	    p->gaps.culprits[0].place.cause == PF_CAUSE_UNRECORDED)
+	    (p->gaps.culprits[0].place.cause == PF_CAUSE_UNRECORDED ||
+	     p->gaps.culprits[0].place.cause == PF_CAUSE_NO_LAUNCH))
 		return; /* that was said */
 	if (idle <= 0 || (double)ns < 0.01 * (double)idle)
 		return;
@@ -172,38 +180,99 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_gap_cause *cause = p->gaps.causes;
 	double part = largest_share(p);
 
+	if (part >= SOME && cause->idle_share >= MANY &&
+	    cause->cause != (enum pf_cause)most->place.cause) {
+		pf_say(v, "; ");
+		pf_say_ratio(v, cause->idle_share);
+		pf_say(v, " of it is ");
+		pf_say(v, pf_gap_phrase(cause->cause));
+	}
 	if (part >= SOME) {
 		pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
 		pf_say_ratio(v, part);
 		pf_say(v, " of it is ");
 		if (!most->name && !most->frame)
-			pf_say(v, cause->name);
+			pf_say(v,
+			       pf_gap_phrase((enum pf_cause)most->place.cause));
 		else
 			say_culprit(p, v, most);
 	} else if (p->gaps.cause_count) {
-		pf_say(v, "; no single cause found, most of it (");
+		pf_say(v, "; no single cause found, the largest part (");
 		pf_say_ratio(v, cause->idle_share);
 		pf_say(v, ") is ");
-		pf_say(v, cause->name);
+		pf_say(v, pf_gap_phrase(cause->cause));
 	}
 }
 
-static int64_t sum_recoverable(const struct pf_parts *p)
+/* Of the cause that say_largest() names, that part of it. */
+static int64_t named_recoverable(const struct pf_parts *p)
 {
-	int64_t sum = 0;
+	struct pf_gap_cause cause;
 
-	for (size_t i = 0; i < p->gaps.cause_count; i++)
-		sum += p->gaps.causes[i].recoverable_ns;
-	return sum;
+	if (!p->gaps.cause_count)
+		return 0;
+	if (largest_share(p) < SOME)
+		return p->gaps.causes[0].recoverable_ns;
+	cause = find_cause(p, p->gaps.culprits[0].place.cause);
+	return cause.recoverable_ns < p->gaps.culprits[0].ns
+		       ? cause.recoverable_ns
+		       : p->gaps.culprits[0].ns;
+}
+
+/* Of the time before the first GPU work, which is no part of idle time. */
+static void say_before(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_gaps *before = p->gaps.before;
+
+	if (!before)
+		return;
+	pf_say(v, "; ");
+	pf_say_ns(v, before->all.window_ns);
+	pf_say(v, " pass before the first GPU work");
+	if (!before->culprit_count || !before->culprits[0].name)
+		return;
+	pf_say(v, ", ");
+	pf_say_ratio(v, before->culprits[0].idle_share);
+	pf_say(v, " of it in ");
+	pf_say_text(p, v, before->culprits[0].name, NULL);
+}
+
+/* The capture began in the middle of a wait: that is left out. */
+static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
+{
+	int64_t wait = p->gaps.head_wait_ns;
+	int64_t window = p->gaps.all.window_ns - wait;
+
+	v->is_note = true;
+	v->affected_ns = p->gaps.all.idle_ns - wait;
+	v->measured = pf_num_share(v->affected_ns, window);
+	v->recoverable_ns = 0;
+	pf_say(v, "The capture began in the middle of a wait of ");
+	pf_say_ns(v, wait);
+	pf_buf_addf(&v->sentence,
+		    ", which --from %" PRId64 "us leaves out; in the rest the "
+		    "GPU is idle ",
+		    p->gaps.head_wait_end_ns / 1000);
+	pf_say_ratio(v, v->measured);
+	pf_say(v, " (");
+	pf_say_ns(v, v->affected_ns);
+	pf_say(v, " of ");
+	pf_say_ns(v, window);
+	pf_say(v, ")");
 }
 
 static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 {
 	if (!pf_rule_has_gpu(p, v))
 		return;
+	point_at_gap(p, v, PF_CAUSE_COUNT);
+	if (p->gaps.head_wait_ns) {
+		apply_idle_rest(p, v);
+		return;
+	}
 	v->measured = p->gaps.all.idle_share;
 	v->affected_ns = p->gaps.all.idle_ns;
-	v->recoverable_ns = sum_recoverable(p);
+	v->recoverable_ns = named_recoverable(p);
 	pf_say(v, "GPU idle ");
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
@@ -216,7 +285,7 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	say_long_gaps(p, v);
 	say_largest(p, v);
 	say_unknown(p, v);
-	point_at_gap(p, v, PF_CAUSE_COUNT);
+	say_before(p, v);
 }
 
 const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
@@ -240,17 +309,26 @@ static int64_t sync_cost(const struct pf_parts *p)
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_sync_site *most = p->syncs.all;
-	int64_t n = pf_rule_steps(p);
+	int64_t n = pf_rule_steps(p), few = 0;
+	const char *each;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
 	v->recoverable_ns = sync_cost(p);
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = p->syncs.blocked_ns;
+	if (p->syncs.count < n) {
+		few = n; /* less than one a step: of all of them */
+		n = 1;
+	}
+	each = few ? "" : pf_rule_each(p);
 	pf_say_count(v, (p->syncs.count + n / 2) / n, "synchronization",
 		     "synchronizations");
-	pf_say(v, pf_rule_each(p));
-	pf_say(v, " block the CPU for ");
+	if (few)
+		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
+	pf_say(v, each);
+	pf_say(v, (p->syncs.count + n / 2) / n == 1 ? " blocks" : " block");
+	pf_say(v, " the CPU for ");
 	pf_say_ns(v, v->affected_ns / n);
 	if (p->syncs.site_count && most->op) {
 		pf_say(v, "; most costly from ");
@@ -262,7 +340,7 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	pf_say(v, "; for them the GPU is idle ");
 	pf_say_ns(v, v->recoverable_ns / n);
-	pf_say(v, pf_rule_each(p));
+	pf_say(v, each);
 	point_at_gap(p, v, PF_CAUSE_SYNC);
 }
 
@@ -319,12 +397,40 @@ const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
 					      PF_PART_GAPS, 0.05,    0.20,
 					      apply_input };
 
+struct typical {
+	int64_t ns, calls;
+};
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct typical *x = a, *y = b;
+
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The median kernel as far as the medians of their names tell; -1: none. */
+static int64_t typical_kernel(const struct pf_kernels *k)
+{
+	size_t n = (size_t)k->row_count, i = 0;
+	struct typical *all = pf_calloc(n + 1, sizeof(*all));
+	int64_t calls = 0, half = 0, ns;
+
+	for (size_t r = 0; r < n; r++) {
+		all[r].ns = k->rows[r].median_ns;
+		all[r].calls = k->rows[r].calls;
+		calls += all[r].calls;
+	}
+	qsort(all, n, sizeof(*all), by_ns);
+	while (i < n && (half += all[i].calls) * 2 < calls)
+		i++;
+	ns = n ? all[i].ns : -1;
+	free(all);
+	return ns;
+}
+
 static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 {
-	static const enum pf_cause causes[] = { PF_CAUSE_LAUNCH,
-						PF_CAUSE_RUNTIME, PF_CAUSE_OP,
-						PF_CAUSE_MICRO };
-	int64_t count = p->kernels.calls, ns = 0, after;
+	int64_t count = p->kernels.calls, typical;
 	int64_t orphans = p->launches.orphan_count;
 	int64_t known = p->launches.all.count;
 
@@ -336,24 +442,19 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 			   "call in the trace");
 		return;
 	}
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
-		ns += find_cause(p, causes[i]).ns;
-	/* what follows a synchronization is counted with it */
-	after = sync_cost(p) - find_cause(p, PF_CAUSE_SYNC).ns;
-	if (after > 0)
-		ns -= after < ns ? after : ns;
-	v->recoverable_ns = v->affected_ns = ns;
-	v->measured = of_window(p, ns);
+	v->recoverable_ns = v->affected_ns = p->gaps.launching_ns;
+	v->measured = of_window(p, v->affected_ns);
 	pf_say(v, "Launch-bound: ");
 	pf_say_count(v, count / pf_rule_steps(p), "kernel", "kernels");
 	pf_say(v, pf_rule_each(p));
-	if (count) {
-		pf_say(v, ", ");
-		pf_say_ns(v, p->kernels.total_ns / count);
-		pf_say(v, " long on average");
+	typical = typical_kernel(&p->kernels);
+	if (typical >= 0) {
+		pf_say(v, ", typically ");
+		pf_say_ns(v, typical);
+		pf_say(v, " long");
 	}
 	pf_say(v, "; the GPU starves ");
-	pf_say_ns(v, ns / pf_rule_steps(p));
+	pf_say_ns(v, v->affected_ns / pf_rule_steps(p));
 	pf_say(v, pf_rule_each(p));
 	pf_say(v, " while the CPU launches (");
 	pf_say_ratio(v, v->measured);
@@ -390,6 +491,32 @@ const struct pf_report_rule pf_rule_copies = {
 
 /* ---- the rest ---- */
 
+/*
+ * Where most of the communication takes far longer than its bytes would even
+ * over a slow link, ranks wait for each other.
+ */
+static void say_waiting(const struct pf_parts *p, struct pf_verdict *v)
+{
+	double bytes = 0, ns = 0, due = 0;
+
+	for (size_t i = 0; i < p->overlap.collective_count; i++) {
+		const struct pf_comm_row *row = &p->overlap.collectives[i];
+
+		if (isnan(row->bus_rate))
+			continue;
+		bytes += (double)row->rated_bytes * row->factor;
+		ns += (double)row->rated_ns;
+		due += (double)row->rated_count * SLOW_CALL_NS;
+	}
+	due += bytes / SLOW_LINK;
+	if (ns < MANY * (double)p->overlap.all.comm_ns || ns < WAITING * due)
+		return;
+	pf_buf_addf(&v->sentence,
+		    "; at %.1f GB/s of bus bandwidth most of it is waiting for "
+		    "other ranks, not transfer",
+		    bytes / ns);
+}
+
 static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_overlap_figures *all = &p->overlap.all;
@@ -413,6 +540,7 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
 	pf_say(v, ")");
+	say_waiting(p, v);
 	for (size_t i = 0; i < p->overlap.collective_count; i++) {
 		const struct pf_comm_row *row = &p->overlap.collectives[i];
 

@@ -28,7 +28,7 @@ static const struct pf_report_rule *const rules[] = {
 
 _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");
 
-/* Trouble with the trace comes first, then what can be won. */
+/* Trouble with the trace comes first, then the severe, most to win first. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct pf_verdict *x = a, *y = b;
@@ -41,6 +41,8 @@ static int by_rank(const void *a, const void *b)
 		return x->is_folded - y->is_folded;
 	if (x->state == PF_RULE_FIRED && trust_x != trust_y)
 		return trust_y - trust_x;
+	if (x->state == PF_RULE_FIRED && x->severity != y->severity)
+		return (int)y->severity - (int)x->severity;
 	if (x->state == PF_RULE_FIRED && x->recoverable_ns != y->recoverable_ns)
 		return x->recoverable_ns > y->recoverable_ns ? -1 : 1;
 	if (strlen(x->id) != strlen(y->id))
@@ -52,7 +54,7 @@ static void set_state(struct pf_verdict *v)
 {
 	if (v->state == PF_RULE_WITHHELD)
 		return;
-	v->state = PF_RULE_FINE;
+	v->state = v->is_note ? PF_RULE_FIRED : PF_RULE_FINE;
 	if (v->warn > 0 && v->measured > v->warn) {
 		v->state = PF_RULE_FIRED;
 		v->severity =

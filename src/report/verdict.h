@@ -42,6 +42,7 @@ struct pf_verdict {
 	struct pf_buf sentence;     /* or why it is withheld */
 	struct pf_buf place;        /* file:line, op; may be empty */
 	bool is_folded;             /* said by the verdict on idle time */
+	bool is_note;               /* said even below the threshold */
 };
 
 #define PF_VERDICTS 12

@@ -341,6 +341,33 @@ static void test_first_launch(void **state)
 	scene_close(&s);
 }
 
+/* A long operator on the CPU is no launching; a short one is, and calls are. */
+static void test_launching(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		LAUNCH(90, 5, 1)
+		KERNEL("k", 100, 100, 7, 1)
+		MAIN("cpu_op", "aten::copy_", 210, 20000)
+		LAUNCH(20290, 5, 2)
+		KERNEL("k", 20300, 100, 7, 2)
+		MAIN("cpu_op", "aten::add", 20410, 80)
+		LAUNCH(20480, 5, 3)
+		KERNEL("k", 20500, 100, 7, 3));
+	/* clang-format on */
+	struct pf_gaps g = { 0 };
+	struct pf_err err = { 0 };
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, json);
+	pf_gaps_find(&s.db, &all, &g, &err);
+	support_no_error(&err);
+	assert_int_equal(g.launching_ns, 10000 + 70000 + 20000);
+	pf_gaps_release(&g);
+	scene_close(&s);
+}
+
 static const char *finding(const struct scene *s)
 {
 	return scene_cell(s, NULL, 0, "finding")->v.text.s;
@@ -584,6 +611,7 @@ int main(void)
 		cmocka_unit_test(test_slow_launch),
 		cmocka_unit_test(test_wait_after_launch),
 		cmocka_unit_test(test_first_launch),
+		cmocka_unit_test(test_launching),
 		cmocka_unit_test(test_beginning),
 		cmocka_unit_test(test_graph_nodes),
 		cmocka_unit_test(test_other_thread),

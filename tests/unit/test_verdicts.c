@@ -135,6 +135,7 @@ static void make(const struct world *w, struct pf_parts *p)
 	p->gaps.all.idle_ns = w->idle_ns;
 	p->gaps.all.idle_share = pf_num_share(w->idle_ns, w->window_ns);
 	add_causes(&p->gaps, w);
+	p->gaps.launching_ns = w->launch_ns;
 	add_syncs(&p->syncs, w);
 	p->overlap.all.event_count = w->events;
 	p->overlap.all.total_ns = w->window_ns;
@@ -360,6 +361,110 @@ static void precision(void **state)
 	has_sentence(&w, "V10", "there is no GPU activity in this trace");
 }
 
+/* A verdict of a world that was changed after it was made. */
+static void changed(struct pf_parts *p, const char *id, const char *sentence,
+		    int64_t won, char how)
+{
+	struct pf_verdicts v;
+	const struct pf_verdict *found;
+	struct pf_buf text = { 0 };
+
+	pf_verdicts_find(p, &v);
+	found = find(&v, id);
+	pf_say_plain(&text, &found->sentence);
+	assert_string_equal(text.data, sentence);
+	assert_int_equal(found->recoverable_ns, won);
+	assert_int_equal(letter(found), how);
+	pf_buf_release(&text);
+	pf_verdicts_release(&v);
+	drop(p);
+}
+
+/* What can be won is of the cause that is named, not of all idle time. */
+static void idle_names_what_can_be_won(void **state)
+{
+	struct pf_gap_culprit zoom = { .place = { .cause = PF_CAUSE_DATA },
+				       .cause = "data loading",
+				       .name = "zoom",
+				       .ns = 500000,
+				       .idle_share = 0.8 };
+	struct world w = quiet;
+	struct pf_parts p;
+
+	(void)state;
+	w.idle_ns = 625000;
+	w.data_ns = 520000;
+	make(&w, &p);
+	p.gaps.culprits = &zoom;
+	p.gaps.culprit_count = 1;
+	changed(&p, "V1",
+		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
+		"is zoom, cause: data loading",
+		500000, 'b');
+	/* a wait in which the capture began is no idle time to speak of */
+	make(&w, &p);
+	p.gaps.head_wait_ns = 600000;
+	p.gaps.head_wait_end_ns = 650000;
+	changed(&p, "V1",
+		"The capture began in the middle of a wait of 600 µs, which "
+		"--from 650us leaves out; in the rest the GPU is idle 6.2 % "
+		"(25.0 µs of 400 µs)",
+		0, 'f');
+}
+
+/* Less than one a step is not none. */
+static void few_synchronizations(void **state)
+{
+	struct world w = quiet;
+	struct pf_parts p;
+
+	(void)state;
+	w.sync_ns = 90000;
+	make(&w, &p);
+	p.syncs.count = 1;
+	p.syncs.blocked_ns = 80000;
+	changed(&p, "V2",
+		"1 synchronization in 4 steps blocks the CPU for 80.0 µs; for "
+		"them the GPU is idle 90.0 µs",
+		90000, 'f');
+}
+
+/* Far slower than its bytes: ranks wait for each other. */
+static void slow_communication(void **state)
+{
+	struct pf_comm_row row = { .collective = "allreduce",
+				   .factor = 1.75,
+				   .rated_bytes = 1000000,
+				   .rated_ns = 800000,
+				   .rated_count = 1,
+				   .bus_rate = 2.1875,
+				   .dur = { .max = 800000 } };
+	struct world w = quiet;
+	struct pf_parts p;
+
+	(void)state;
+	w.comm_ns = w.exposed_ns = 800000;
+	make(&w, &p);
+	p.overlap.collectives = &row;
+	p.overlap.collective_count = 1;
+	changed(&p, "V5",
+		"Communication takes 200 µs per step, 100.0 % of it exposed "
+		"(80.0 % of 4 steps); at 2.2 GB/s of bus bandwidth most of it "
+		"is waiting for other ranks, not transfer; longest call "
+		"allreduce, 800 µs",
+		800000, 'b');
+	/* the same bytes in time that they may need */
+	row.rated_ns = row.dur.max = 600000;
+	w.comm_ns = w.exposed_ns = 600000;
+	make(&w, &p);
+	p.overlap.collectives = &row;
+	p.overlap.collective_count = 1;
+	changed(&p, "V5",
+		"Communication takes 150 µs per step, 100.0 % of it exposed "
+		"(60.0 % of 4 steps); longest call allreduce, 600 µs",
+		600000, 'b');
+}
+
 /* Trouble with the trace first, then what can be won; causes once. */
 static void verdicts_are_ranked(void **state)
 {
@@ -399,6 +504,9 @@ int main(void)
 		cmocka_unit_test(rules_are_withheld),
 		cmocka_unit_test(stragglers),
 		cmocka_unit_test(precision),
+		cmocka_unit_test(idle_names_what_can_be_won),
+		cmocka_unit_test(few_synchronizations),
+		cmocka_unit_test(slow_communication),
 		cmocka_unit_test(verdicts_are_ranked),
 	};
 

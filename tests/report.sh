@@ -50,6 +50,14 @@ echo '{"traceEvents": []}' >"$tmp/empty.json"
 ingest empty "$tmp/empty.json"
 check empty
 
+# ---- a release of torch is not claimed ----
+page train --format html
+if grep -q 'does not say its version; table as of torch [12]' "$tmp/train.html"; then
+	ok "train: the page says by which release's rules its table is"
+else
+	not_ok "train: the page says by which release's rules its table is"
+fi
+
 # ---- names are shown, and act nowhere ----
 page hostile --format md
 if run 0 "$profan" report "$tmp/hostile.db" --format md &&

@@ -344,6 +344,7 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 					&facts, err) < 0)
 			return -1;
 		p->torch = pf_rules_for(&facts, 0, 0).torch;
+		p->is_torch_said = facts.torch > 0;
 	}
 	return 0;
 }

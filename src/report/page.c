@@ -75,8 +75,12 @@ static void add_software(struct pf_buf *out, const struct pf_parts *p)
 	struct pf_buf text = { 0 };
 
 	if (p->torch)
-		pf_buf_addf(&text, "torch %d.%d", p->torch / 100,
-			    p->torch % 100);
+		pf_buf_addf(&text, "%s %d.%d%s",
+			    p->is_torch_said ? "torch"
+					     : "torch (the trace does not say "
+					       "its version; table as of torch",
+			    p->torch / 100, p->torch % 100,
+			    p->is_torch_said ? "" : ")");
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
 		const char *value = find_option(info, versions[i].key);
 

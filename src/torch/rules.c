@@ -10,6 +10,10 @@
 #include "trace/event.h"
 
 #define DEFAULT_TORCH 209
+/* Releases whose tables are known. */
+#define OLDEST    108
+#define LAST_OF_1 113
+#define NEWEST    215
 
 /* One step of history: what is different from this release on. */
 struct change {
@@ -141,7 +145,7 @@ static int guess_torch(const struct pf_rule_facts *f)
  * profan's own captures are not torch's: the newest rules, links by
  * containment, and nothing owns kernels by a number that happens to be equal.
  */
-#define CAPTURE_TORCH 215
+#define CAPTURE_TORCH NEWEST
 
 static void for_capture(struct pf_rules *r)
 {
@@ -245,7 +249,8 @@ int pf_rules_parse(const char *text, int *torch, int *python,
 	const char *end = text;
 	int release = read_release(text, &end);
 
-	if (release < 108)
+	if (release < OLDEST || (release > LAST_OF_1 && release < 200) ||
+	    release > NEWEST)
 		release = 0;
 	*torch = release;
 	*python = 0;
@@ -259,8 +264,9 @@ int pf_rules_parse(const char *text, int *torch, int *python,
 	}
 	if (!release || *end)
 		return pf_fail(err, PF_EUSAGE,
-			       "'%s' is no torch release like 2.6 (or 2.6/3.12 "
-			       "to name Python's too)",
+			       "'%s' is no torch release that is known: 1.8 to "
+			       "1.13 and 2.0 to 2.15 (2.6/3.12 names Python's, "
+			       "too)",
 			       text);
 	return 0;
 }

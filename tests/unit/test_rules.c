@@ -152,7 +152,8 @@ static void parses(void **state)
 {
 	static const char *const bad[] = { "",      "2",    "2.",   "x",
 					   "2.6x",  "1.2",  "2.6/", "2.6/4.1",
-					   "2.6/3", "-2.6", "2.6 ", "2.600" };
+					   "2.6/3", "-2.6", "2.6 ", "2.600",
+					   "1.14",  "1.7",  "2.16", "9.9" };
 	struct pf_err err;
 	int torch, python;
 

@@ -24,6 +24,7 @@ struct frame {
 	bool is_user; /* place.frame is the user's */
 	bool in_block;
 	uint32_t inherited; /* cause that holds for all inside */
+	uint32_t own;       /* name, if it is one that users know */
 	struct pf_place place;
 };
 
@@ -273,6 +274,9 @@ static void push_range(struct frame *f, unsigned kind, uint32_t name,
 	} else if (kind != PF_KIND_OVERHEAD && !class->is_step) {
 		f->place.note = name;
 	}
+	if (!class->is_step && kind != PF_KIND_OVERHEAD &&
+	    (kind != PF_KIND_PYTHON || class->is_user_python))
+		f->own = name;
 	/* steps are many: as a culprit they are one */
 	f->place.name = class->is_step ? PF_ID_NONE : name;
 	if (cause < f->inherited)
@@ -302,6 +306,7 @@ static int take(struct pf_walk *w, struct pf_err *err)
 		return -1;
 	f = pf_nest_push(&w->open, pf_span_end(b->start_ns[i], b->dur_ns[i]));
 	f->seq = w->first_seq + i;
+	f->own = PF_ID_NONE;
 	before = f->inherited;
 	held = f->place.name;
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
@@ -409,6 +414,19 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 	if (f && f->end_ns < *end_ns)
 		*end_ns = f->end_ns;
 	return 1;
+}
+
+size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->open.depth && n < max; i++) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->own != PF_ID_NONE)
+			names[n++] = f->own;
+	}
+	return n;
 }
 
 int64_t pf_walk_stop_end(const struct pf_walk *w)

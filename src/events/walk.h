@@ -67,6 +67,12 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err);
 
+/*
+ * The operators, functions of the user's and ranges that are open, outermost
+ * first, steps apart: at most max names; how many there are.
+ */
+size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max);
+
 /* Where the event ends at whose start pf_walk_piece() had none left. */
 int64_t pf_walk_stop_end(const struct pf_walk *w);
 

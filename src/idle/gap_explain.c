@@ -31,6 +31,7 @@
 #define LOAD_MIN_NS 100000
 #define LOAD_FACTOR 10 /* ... and so many times the usual */
 #define CHAIN_MAX   3
+#define INSIDE_MAX  256 /* of a stack of operators and functions */
 
 struct pf_explain {
 	const struct pf_explain_in *in;
@@ -46,7 +47,8 @@ struct pf_explain {
 	/* of the gap at hand: the threads to ask, in this order */
 	struct pf_walk *chain[CHAIN_MAX];
 	size_t chain_count;
-	bool has_main; /* the main thread launches work here */
+	const struct pf_walk *at; /* on whose thread a piece is, or NULL */
+	bool has_main;            /* the main thread launches work here */
 };
 
 /* ---- a trace ---- */
@@ -194,8 +196,15 @@ void pf_explain_wait(struct pf_explain *x, const struct pf_gap_work *wait)
 static void emit(const struct pf_explain *x, const struct pf_gap *gap,
 		 struct pf_place place, int64_t ns)
 {
-	if (ns > 0 && x->in->sink->piece)
+	uint32_t names[INSIDE_MAX];
+
+	if (ns <= 0)
+		return;
+	if (x->in->sink->piece)
 		x->in->sink->piece(x->in->sink, gap, &place, ns);
+	if (x->in->sink->inside && x->at)
+		x->in->sink->inside(x->in->sink, names,
+				    pf_walk_open(x->at, names, INSIDE_MAX), ns);
 }
 
 static struct pf_place gpu_place(enum pf_cause cause, uint32_t name)
@@ -261,10 +270,12 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 		if (rc < 0)
 			return -1;
 		if (place->cause != PF_CAUSE_UNRECORDED ||
-		    level + 1 == x->chain_count)
+		    level + 1 == x->chain_count) {
+			x->at = w;
 			emit_host(x, gap, place, *at, end);
-		else if (split(x, gap, level + 1, UINT32_MAX, at, end, &inner,
-			       err) < 0)
+			x->at = NULL;
+		} else if (split(x, gap, level + 1, UINT32_MAX, at, end, &inner,
+				 err) < 0)
 			return -1;
 		*at = end;
 	}
@@ -421,6 +432,7 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 	int64_t soon = pf_sat_add(call_end, SOON_NS);
 	int rc = has_loaded(x, &ends->next, place.name, end - at, err);
 
+	x->at = x->chain[0];
 	if (rc == 1) {
 		place.cause = PF_CAUSE_MODULE;
 		emit(x, gap, place, end - at);
@@ -430,6 +442,7 @@ static int emit_launch(struct pf_explain *x, const struct pf_gap *gap,
 	if (soon > gap->end_ns)
 		soon = gap->end_ns;
 	emit_host(x, gap, &place, at, soon);
+	x->at = NULL;
 	emit(x, gap, queued_place(x, gap, ends), gap->end_ns - soon);
 	return rc < 0 ? -1 : 0;
 }

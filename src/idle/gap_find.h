@@ -42,6 +42,9 @@ struct pf_gap_sink {
 		      const struct pf_place *place, int64_t ns);
 	void (*gap)(struct pf_gap_sink *s, const struct pf_gap *gap);
 	void (*device)(struct pf_gap_sink *s, const struct pf_gap_device *d);
+	/* Of a piece of host time: what was open, outermost first. */
+	void (*inside)(struct pf_gap_sink *s, const uint32_t *names,
+		       size_t count, int64_t ns);
 };
 
 /* Gaps shorter than micro_ns are one piece each. */

@@ -20,9 +20,9 @@
 #include "idle/gaps.h"
 #include "store/named.h"
 
-#define HEAD_WAIT 0.9 /* of a capture: it began in the middle of a wait */
-#define BEFORE    0.1 /* of a capture, before GPU work: worth a word */
-#define WAITS     0.1 /* of idle time that no record explains: the same */
+#define HEAD_WAIT 0.9  /* of a capture: it began in the middle of a wait */
+#define BEFORE    0.1  /* of a capture, before GPU work: worth a word */
+#define WAITS     0.05 /* of the window that no record explains: the same */
 
 struct sum {
 	int64_t ns, count, longest_ns;
@@ -41,6 +41,18 @@ struct culprits {
 	size_t cap;
 };
 
+/* Idle time inside whatever is open: of a name, however deep below it. */
+struct insides {
+	struct pf_map ids; /* name -> place in items */
+	struct inside {
+		uint32_t name;
+		int64_t ns, piece; /* the piece that was added last */
+		size_t depth;      /* the least */
+	} * items;
+	size_t count, cap;
+	int64_t piece;
+};
+
 struct listed {
 	struct pf_gap gap;
 	struct pf_place place;
@@ -52,6 +64,7 @@ struct gaps {
 	struct pf_gaps *out;
 	struct sum causes[PF_CAUSE_COUNT];
 	struct culprits culprits;
+	struct insides insides;
 	struct culprits drains; /* by blocking call, of time that it explains */
 	/* of the gap whose pieces come in */
 	int64_t at;
@@ -129,6 +142,33 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		g->largest[key.cause] = key;
 	}
 	add_culprit(&g->culprits, &key, g->at, ns);
+}
+
+static void on_inside(struct pf_gap_sink *sink, const uint32_t *names,
+		      size_t count, int64_t ns)
+{
+	struct insides *in = &((struct gaps *)sink)->insides;
+
+	in->piece++;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t *id = pf_map_at(&in->ids, names[i]);
+		struct inside *item;
+
+		if (*id == UINT64_MAX) {
+			*id = in->count++;
+			in->items = pf_grow(in->items, &in->cap, in->count,
+					    sizeof(*in->items));
+			in->items[*id] =
+				(struct inside){ .name = names[i], .depth = i };
+		}
+		item = &in->items[*id];
+		if (item->piece == in->piece)
+			continue; /* it calls itself */
+		item->piece = in->piece;
+		item->ns += ns;
+		if (i < item->depth)
+			item->depth = i;
+	}
 }
 
 static void add_drain(struct gaps *g, const struct pf_gap *gap)
@@ -368,6 +408,26 @@ static void take_culprits(struct gaps *g, struct pf_gaps *out,
 	}
 }
 
+static void take_inside(const struct gaps *g, struct pf_gaps *out,
+			struct pf_err *err)
+{
+	const struct inside *best = NULL;
+
+	for (size_t i = 0; i < g->insides.count; i++) {
+		const struct inside *a = &g->insides.items[i];
+
+		if (a->ns >= out->all.idle_ns / 2 &&
+		    (!best || a->ns < best->ns ||
+		     (a->ns == best->ns && a->depth > best->depth)))
+			best = a;
+	}
+	if (!best)
+		return;
+	out->inside.name = pf_names_frame(out->names, best->name, err);
+	out->inside.ns = best->ns;
+	out->inside.idle_share = pf_num_share(best->ns, out->all.idle_ns);
+}
+
 static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
 				  struct pf_err *err)
 {
@@ -437,6 +497,7 @@ static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
 	if (!rc) {
 		take_causes(g, out);
 		take_culprits(g, out, err);
+		take_inside(g, out, err);
 		take_gaps(g, out, err);
 		take_lengths(g, out);
 	}
@@ -466,7 +527,7 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 		 struct pf_gaps *out, struct pf_err *err)
 {
-	struct gaps g = { .sink = { on_piece, on_gap, on_device },
+	struct gaps g = { .sink = { on_piece, on_gap, on_device, on_inside },
 			  .out = out,
 			  .limit = args->limit < 0 ? SIZE_MAX
 						   : (size_t)args->limit,
@@ -477,6 +538,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	out->is_default = !out->window.is_restricted;
 	pf_intern_init(&g.culprits.keys);
 	pf_intern_init(&g.drains.keys);
+	pf_map_init(&g.insides.ids);
 	if (!rc)
 		rc = pf_window_to_steps(db, &out->window, &out->step_count,
 					NULL, err);
@@ -488,6 +550,8 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 	pf_intern_release(&g.drains.keys);
 	free(g.culprits.items);
 	free(g.drains.items);
+	pf_map_release(&g.insides.ids);
+	free(g.insides.items);
 	free(g.list);
 	return rc;
 }
@@ -519,7 +583,7 @@ static int note_waits(struct pf_db *db, const struct pf_gaps *g,
 		if (g->causes[i].cause == PF_CAUSE_DEVICE ||
 		    g->causes[i].cause == PF_CAUSE_DEPENDENCY)
 			ns += g->causes[i].ns;
-	if ((double)ns < WAITS * (double)g->all.idle_ns || !ns)
+	if ((double)ns < WAITS * (double)g->all.window_ns || !ns)
 		return 0;
 	st = pf_named_prepare(db, "wait_records", err);
 	rc = st ? pf_db_step(db, st, err) : -1;

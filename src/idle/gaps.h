@@ -88,6 +88,12 @@ struct pf_gaps {
 	 * operators and calls on the CPU.  In longer gaps it did other things.
 	 */
 	int64_t launching_ns;
+	/* Holds half of the idle time or more, the innermost; name NULL: none. */
+	struct pf_gap_inside {
+		const char *name;
+		int64_t ns;
+		double idle_share;
+	} inside;
 	int64_t step_count; /* that make up the window, or 0 */
 	int64_t micro_ns;   /* shorter gaps are not explained */
 	bool is_default;    /* the window was not asked for */

@@ -125,6 +125,9 @@ static const struct pf_field before_most[] = {
 
 /* ---- the finding ---- */
 
+#define LARGE        0.1   /* of idle time: a piece worth its name */
+#define LONG_WAIT_NS 50000 /* queued work may begin as late on an idle GPU */
+
 /* Is it torch's loader, or another one (TensorFlow's)? */
 static bool is_loader(const char *name)
 {
@@ -196,6 +199,40 @@ static const struct pf_gap_culprit *find_most(const struct pf_gaps *g,
 	return &g->culprits[i];
 }
 
+/*
+ * "; 50.00 % of that idle is in Python, the largest piece (12.00 %) in f", and
+ * what holds the pieces together, if they are in something.
+ */
+static void add_largest(const struct pf_gaps *g,
+			const struct pf_gap_culprit *most, const char *part,
+			const char *what, struct pf_buf *out)
+{
+	const struct pf_gap_culprit *largest = &g->culprits[0];
+	char share[PF_NUM_MAX];
+	struct pf_buf where = { 0 };
+
+	if (largest->ns < 2 * most->ns || largest->place.cause > PF_CAUSE_GRAPH)
+		largest = most;
+	add_where(largest, &where);
+	pf_num_show_ratio(share, largest->idle_share);
+	pf_buf_addf(out, "; %s of that idle is %s", part, what);
+	if (largest->idle_share < LARGE)
+		pf_buf_addf(out, ", in no piece above %s", share);
+	else if (largest == most)
+		pf_buf_addf(out, ", the largest piece (%s) in %s", share,
+			    where.data);
+	else
+		pf_buf_addf(out, "; the largest piece (%s) is %s%s%s", share,
+			    pf_gap_phrase((enum pf_cause)largest->place.cause),
+			    where.len ? ", " : "", where.len ? where.data : "");
+	if (g->inside.name) {
+		pf_num_show_ratio(share, g->inside.idle_share);
+		pf_buf_addf(out, "; %s of it is inside %s", share,
+			    g->inside.name);
+	}
+	pf_buf_release(&where);
+}
+
 /* "; 82.57 % of that idle is in the DataLoader, FILE:LINE FUNCTION" */
 static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 {
@@ -222,6 +259,8 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 	}
 	what = top->cause == PF_CAUSE_DATA && is_loader(most->name)
 		       ? "in the DataLoader"
+	       : top->cause == PF_CAUSE_DEVICE && top->longest_ns < LONG_WAIT_NS
+		       ? "between queued work"
 		       : pf_gap_phrase(top->cause);
 	add_where(most, &where);
 	if (!where.len || top->cause > PF_CAUSE_GRAPH ||
@@ -231,10 +270,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 		pf_buf_addf(out, "; %s of that idle is %s, %s", most_part, what,
 			    where.data);
 	else
-		pf_buf_addf(out,
-			    "; %s of that idle is %s, the largest part (%s) "
-			    "in %s",
-			    part, what, most_part, where.data);
+		add_largest(g, most, part, what, out);
 	pf_buf_release(&where);
 }
 
@@ -295,9 +331,19 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 
 		add_where(most, &where);
 		pf_num_show_ratio(part, most->idle_share);
-		pf_buf_addf(out, ", %s of it %s%s%s", part,
-			    pf_gap_phrase((enum pf_cause)most->place.cause),
-			    where.len ? ", " : "", where.len ? where.data : "");
+		if (most->place.cause == PF_CAUSE_DEVICE ||
+		    most->place.cause == PF_CAUSE_DEPENDENCY)
+			pf_buf_addf(out,
+				    ", %s of it with work already queued, "
+				    "likely behind work from before the "
+				    "capture",
+				    part);
+		else
+			pf_buf_addf(
+				out, ", %s of it %s%s%s", part,
+				pf_gap_phrase((enum pf_cause)most->place.cause),
+				where.len ? ", " : "",
+				where.len ? where.data : "");
 	}
 	pf_buf_release(&where);
 }

@@ -341,6 +341,49 @@ static void test_first_launch(void **state)
 	scene_close(&s);
 }
 
+static const char *finding(const struct scene *s)
+{
+	return scene_cell(s, NULL, 0, "finding")->v.text.s;
+}
+
+/* Many small pieces: what holds them together, not the largest of them. */
+static void test_inside(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		LAUNCH(90, 5, 1)
+		KERNEL("k", 100, 10, 7, 1)
+		MAIN("cpu_op", "DDP.forward", 110, 480)
+		MAIN("cpu_op", "a1", 111, 39)
+		LAUNCH(150, 1, 2)
+		KERNEL("k", 152, 8, 7, 2)
+		MAIN("cpu_op", "a2", 161, 39)
+		LAUNCH(200, 1, 3)
+		KERNEL("k", 202, 8, 7, 3)
+		MAIN("cpu_op", "a3", 211, 39)
+		LAUNCH(250, 1, 4)
+		KERNEL("k", 252, 8, 7, 4)
+		MAIN("cpu_op", "a4", 261, 39)
+		LAUNCH(300, 1, 5)
+		KERNEL("k", 302, 288, 7, 5)
+		/* not in it */
+		MAIN("cpu_op", "c", 600, 60)
+		LAUNCH(661, 1, 6)
+		KERNEL("k", 662, 8, 7, 6));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	/* 4 of 42 us of 240: the rest is 72 us */
+	assert_non_null(strstr(finding(&s),
+			       "% of that idle is in operators on the CPU"));
+	assert_non_null(
+		strstr(finding(&s), "; 70.00 % of it is inside DDP.forward"));
+	check_sum(&s);
+	scene_close(&s);
+}
+
 /* A long operator on the CPU is no launching; a short one is, and calls are. */
 static void test_launching(void **state)
 {
@@ -366,11 +409,6 @@ static void test_launching(void **state)
 	assert_int_equal(g.launching_ns, 10000 + 70000 + 20000);
 	pf_gaps_release(&g);
 	scene_close(&s);
-}
-
-static const char *finding(const struct scene *s)
-{
-	return scene_cell(s, NULL, 0, "finding")->v.text.s;
 }
 
 /* The capture begins long before the first GPU work, or in a wait. */
@@ -612,6 +650,7 @@ int main(void)
 		cmocka_unit_test(test_wait_after_launch),
 		cmocka_unit_test(test_first_launch),
 		cmocka_unit_test(test_launching),
+		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_beginning),
 		cmocka_unit_test(test_graph_nodes),
 		cmocka_unit_test(test_other_thread),

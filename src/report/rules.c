@@ -65,7 +65,9 @@ static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 static void say_culprit(const struct pf_parts *p, struct pf_verdict *v,
 			const struct pf_gap_culprit *c)
 {
-	if (c->frame && *c->frame) {
+	/* an annotation is no line: the call or operator says more */
+	if (c->frame && *c->frame &&
+	    (c->place.frame != PF_ID_NONE || !c->name || !*c->name)) {
 		say_frame(p, v, c->frame);
 	} else if (c->name && *c->name) {
 		pf_buf_clear(&v->place);

@@ -401,6 +401,17 @@ static void idle_names_what_can_be_won(void **state)
 		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
 		"is zoom, cause: data loading",
 		500000, 'b');
+	/* without a line the call is named, not the annotation around it */
+	make(&w, &p);
+	zoom.place.frame = PF_ID_NONE;
+	zoom.name = "cudaFree";
+	zoom.frame = "warm-up";
+	p.gaps.culprits = &zoom;
+	p.gaps.culprit_count = 1;
+	changed(&p, "V1",
+		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
+		"is cudaFree, cause: data loading",
+		500000, 'b');
 	/* a wait in which the capture began is no idle time to speak of */
 	make(&w, &p);
 	p.gaps.head_wait_ns = 600000;

@@ -100,7 +100,6 @@ int64_t __wrap_pf_table_find_row(const struct pf_table *t, const char *key,
 	}
 FIGURE(const struct pf_scalar *, pf_doc_find)
 FIGURE(int64_t, pf_doc_find_int)
-FIGURE(double, pf_doc_find_real)
 FIGURE(const char *, pf_doc_find_text)
 
 const struct pf_table *__real_pf_doc_find_table(const struct pf_doc *doc,

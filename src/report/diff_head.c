@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/steps.h"
 #include "base/path.h"
+#include "events/gpu.h"
+#include "events/names.h"
 #include "report/diff_head.h"
 #include "report/figure.h"
 #include "report/html.h"
@@ -172,17 +175,32 @@ void pf_diff_head_facts(struct pf_buf *out, const struct pf_doc *doc)
 /* ---- the finding and its parts ---- */
 
 /* In which table, and in which rows of it, a class is told in detail. */
-static const struct detail {
-	const char *class, *table, *key, *value, *name, *delta;
-} details[] = {
-	{ "kernel", "rows", "class", "computation", "key", "delta_ns" },
-	{ "copy", "rows", "class", "copy", "key", "delta_ns" },
-	{ "memset", "rows", "class", "memset", "key", "delta_ns" },
-	{ "comm", "rows", "class", "communication", "key", "delta_ns" },
-	{ "data", "idle_sites", "cause", "data loading", "culprit",
-	  "delta_ns" },
-	{ "runtime", "ops", "kind", "call", "name", "delta_self_ns" },
+struct detail {
+	const char *table, *key, *value, *name, *delta;
 };
+
+static struct detail detail_of(enum pf_step_class class)
+{
+	static const enum pf_gpu_class work[] = {
+		[PF_STEP_KERNEL] = PF_GPU_COMPUTE,
+		[PF_STEP_COPY] = PF_GPU_COPY,
+		[PF_STEP_MEMSET] = PF_GPU_MEMSET,
+		[PF_STEP_COMM] = PF_GPU_COMM,
+	};
+
+	if (class <= PF_STEP_COMM)
+		return (struct detail){ "rows", "class",
+					pf_gpu_class_name(work[class]), "key",
+					"delta_ns" };
+	if (class == PF_STEP_DATA)
+		return (struct detail){ "idle_sites", "cause",
+					pf_cause_name(PF_CAUSE_DATA), "culprit",
+					"delta_ns" };
+	if (class == PF_STEP_RUNTIME)
+		return (struct detail){ "ops", "kind", "call", "name",
+					"delta_self_ns" };
+	return (struct detail){ 0 };
+}
 
 /* The row of a class that changed most in the class's direction, or -1. */
 static int64_t find_detail(const struct pf_table *t, const struct detail *d,
@@ -212,24 +230,19 @@ static void add_change(struct pf_buf *out, int64_t ns)
 }
 
 static void add_detail(struct pf_buf *out, const struct pf_doc *doc,
-		       const char *class, int64_t delta)
+		       enum pf_step_class class, int64_t delta)
 {
-	for (size_t i = 0; i < sizeof(details) / sizeof(*details); i++) {
-		const struct detail *d = &details[i];
-		const struct pf_table *t = pf_doc_find_table(doc, d->table);
-		int64_t row;
+	const struct detail d = detail_of(class);
+	const struct pf_table *t =
+		d.table ? pf_doc_find_table(doc, d.table) : NULL;
+	int64_t row = find_detail(t, &d, delta > 0);
 
-		if (strcmp(d->class, class) != 0)
-			continue;
-		row = find_detail(t, d, delta > 0);
-		if (row < 0 || doc->order.limit >= 0)
-			return; /* or it was cut */
-		pf_buf_adds(out, "; largest in it: ");
-		pf_html_text(out, pf_table_text_at(t, (size_t)row, d->name));
-		pf_buf_adds(out, ", ");
-		pf_figure_ns(out, pf_table_int_at(t, (size_t)row, d->delta));
-		return;
-	}
+	if (row < 0 || doc->order.limit >= 0)
+		return; /* or it was cut */
+	pf_buf_adds(out, "; largest in it: ");
+	pf_html_text(out, pf_table_text_at(t, (size_t)row, d.name));
+	pf_buf_adds(out, ", ");
+	pf_figure_ns(out, pf_table_int_at(t, (size_t)row, d.delta));
 }
 
 static int64_t size_of(int64_t ns)
@@ -258,28 +271,26 @@ static int64_t next_class(const struct pf_table *t, const bool *is_taken,
 static void add_reasons(struct pf_buf *out, const struct pf_doc *doc)
 {
 	const struct pf_table *t = pf_doc_find_table(doc, "waterfall");
-	bool is_taken[16] = { false };
+	bool is_taken[PF_STEP_CLASSES] = { false };
 	size_t classes = pf_table_rows(t) ? pf_table_rows(t) - 1 : 0;
 	int64_t delta = pf_doc_find_int(doc, "delta_ns"), left = delta;
 
-	if (!delta || classes > sizeof(is_taken))
+	if (!delta || classes != PF_STEP_CLASSES)
 		return;
 	pf_buf_adds(out, "<ul id=reasons>\n");
 	for (int n = 0; n < REASONS; n++) {
 		int64_t row = next_class(t, is_taken, classes), ns;
-		const char *class;
 
 		if (row < 0)
 			break;
 		is_taken[row] = true;
 		ns = pf_table_int_at(t, (size_t)row, "delta_ns");
-		class = pf_table_text_at(t, (size_t)row, "class");
 		left -= ns;
 		pf_buf_adds(out, "<li><b>");
-		pf_html_text(out, class);
+		pf_buf_adds(out, pf_step_class_name((enum pf_step_class)row));
 		pf_buf_adds(out, "</b> ");
 		add_change(out, ns);
-		add_detail(out, doc, class ? class : "", ns);
+		add_detail(out, doc, (enum pf_step_class)row, ns);
 		pf_buf_addc(out, '\n');
 	}
 	if (next_class(t, is_taken, classes) >= 0) {

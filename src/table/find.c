@@ -62,7 +62,7 @@ const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
 	return cell->type == PF_CELL_NULL ? NULL : cell;
 }
 
-int64_t pf_cell_int(const struct pf_cell *cell)
+static int64_t cell_int(const struct pf_cell *cell)
 {
 	if (!cell)
 		return 0;
@@ -91,22 +91,12 @@ static const struct pf_cell *scalar(const struct pf_doc *doc, const char *key)
 
 int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key)
 {
-	return pf_cell_int(scalar(doc, key));
-}
-
-bool pf_doc_is_null(const struct pf_doc *doc, const char *key)
-{
-	return scalar(doc, key)->type == PF_CELL_NULL;
-}
-
-double pf_doc_find_real(const struct pf_doc *doc, const char *key)
-{
-	return pf_cell_real(scalar(doc, key));
+	return cell_int(scalar(doc, key));
 }
 
 int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key)
 {
-	return pf_cell_int(pf_table_at(t, row, key));
+	return cell_int(pf_table_at(t, row, key));
 }
 
 double pf_table_real_at(const struct pf_table *t, size_t row, const char *key)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading figures back from a document by their keys, so that whoever shows
- * an analysis again shows its figures and no others.
+ * Reading tables back from a document by their keys: the pages show them in
+ * columns of their choice (report/html.h).  Who wants a figure reads the
+ * struct of its analysis.
  */
 #ifndef PF_TABLE_FIND_H
 #define PF_TABLE_FIND_H
@@ -36,11 +37,8 @@ const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
  * figure that the document does not have is a bug of the caller and ends the
  * program, as that of a column does.
  */
-int64_t pf_cell_int(const struct pf_cell *cell);
 double pf_cell_real(const struct pf_cell *cell);
 int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key);
-bool pf_doc_is_null(const struct pf_doc *doc, const char *key);
-double pf_doc_find_real(const struct pf_doc *doc, const char *key);
 int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key);
 double pf_table_real_at(const struct pf_table *t, size_t row, const char *key);
 

@@ -2,8 +2,6 @@
 /* Each device of a trace has a sweep with a set per class. */
 #include "config.h"
 
-#include <string.h>
-
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -288,22 +286,13 @@ static const struct pf_field together_fields[] = {
 	FIELD(busy_share, "busy_share", "Of busy", PF_RATIO),
 };
 
-static void add_devices(const struct pf_overlap *o, struct pf_doc *doc)
-{
-	struct pf_field fields[sizeof(device_fields) / sizeof(*device_fields)];
-
-	memcpy(fields, device_fields, sizeof(fields));
-	pf_window_show_traces(&o->window, PF_FIELDS(fields));
-	PF_ROWS(doc, "devices",
-		"By GPU, each instant counted once, from left to right", fields,
-		o->devices, o->device_count);
-}
-
 void pf_overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 {
 	add_finding(doc, o);
 	PF_SCALARS(doc, figures, *o);
-	add_devices(o, doc);
+	PF_WINDOW_ROWS(&o->window, doc, "devices",
+		       "By GPU, each instant counted once, from left to right",
+		       device_fields, o->devices, o->device_count);
 	PF_ROWS(doc, "together", "What runs at the same time", together_fields,
 		o->together, o->together_count);
 	pf_comm_table_show(o->comm, doc);

@@ -2,8 +2,6 @@
 /* Means are over whole steps; the list has all of them. */
 #include "config.h"
 
-#include <string.h>
-
 #include "analysis/steps.h"
 #include "base/buf.h"
 #include "base/num.h"
@@ -198,33 +196,17 @@ static const struct pf_field step_fields[] = {
 	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
 };
 
-static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
-{
-	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
-
-	memcpy(fields, step_fields, sizeof(fields));
-	pf_window_show_traces(&s->window, PF_FIELDS(fields));
-	PF_ROWS(doc, "steps", "Steps", fields, s->steps, s->count);
-}
-
-static void add_devices(const struct pf_step_times *s, struct pf_doc *doc)
-{
-	struct pf_field fields[sizeof(device_fields) / sizeof(*device_fields)];
-
-	memcpy(fields, device_fields, sizeof(fields));
-	pf_window_show_traces(&s->window, PF_FIELDS(fields));
-	PF_ROWS(doc, "devices", "GPUs", fields, s->devices, s->device_count);
-}
-
 void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	add_finding(s, doc);
 	add_scalars(s, doc);
 	PF_ROWS(doc, "classes", "Where the time of a step goes", class_fields,
 		s->classes, PF_STEP_CLASSES);
-	add_rows(s, doc);
+	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", step_fields, s->steps,
+		       s->count);
 	pf_copies_show(s->copies, doc);
-	add_devices(s, doc);
+	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
+		       s->devices, s->device_count);
 	if (s->partial_count)
 		pf_doc_note(doc,
 			    "%lld steps at the end of their trace are cut off "

@@ -391,12 +391,22 @@ bool pf_window_has_ranks(const struct pf_window *w)
 	return true;
 }
 
-void pf_window_show_traces(const struct pf_window *w, struct pf_field *fields,
-			   size_t count)
+struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
+				const char *name, const char *title,
+				const struct pf_field *fields, size_t count,
+				const void *rows, size_t row_count,
+				size_t row_bytes)
 {
 	const char *key = pf_window_has_ranks(w) ? "rank" : "trace_id";
+	struct pf_field *shown = pf_calloc(count, sizeof(*shown));
+	struct pf_table *t;
 
+	memcpy(shown, fields, count * sizeof(*shown));
 	for (size_t i = 0; i < count && w->count > 1; i++)
-		if (!strcmp(fields[i].col.key, key))
-			fields[i].col.kind &= ~PF_FULL;
+		if (!strcmp(shown[i].col.key, key))
+			shown[i].col.kind &= ~PF_FULL;
+	t = pf_doc_rows(doc, name, title, shown, count, rows, row_count,
+			row_bytes);
+	free(shown);
+	return t;
 }

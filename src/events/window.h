@@ -133,12 +133,18 @@ bool pf_window_has_processes(const struct pf_window *w);
 bool pf_window_has_ranks(const struct pf_window *w);
 
 /*
- * Fields of rows of several traces: show the one that tells the traces apart
- * in every format, "rank" or "trace_id", which are PF_FULL otherwise.
+ * PF_ROWS() of rows of traces: of several, the field that tells them apart is
+ * shown in every format, "rank" or "trace_id", which are PF_FULL otherwise.
  */
+#define PF_WINDOW_ROWS(w, doc, name, title, fields, rows, row_count)           \
+	pf_window_rows(w, doc, name, title, PF_FIELDS(fields), rows,           \
+		       row_count, sizeof(*(rows)))
 struct pf_field;
-void pf_window_show_traces(const struct pf_window *w, struct pf_field *fields,
-			   size_t count);
+struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
+				const char *name, const char *title,
+				const struct pf_field *fields, size_t count,
+				const void *rows, size_t row_count,
+				size_t row_bytes);
 
 /*
  * PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no

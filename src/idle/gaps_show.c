@@ -396,15 +396,6 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 			    g->device_count);
 }
 
-static void add_gaps(const struct pf_gaps *g, struct pf_doc *doc)
-{
-	struct pf_field fields[sizeof(gap_fields) / sizeof(*gap_fields)];
-
-	memcpy(fields, gap_fields, sizeof(fields));
-	pf_window_show_traces(&g->window, PF_FIELDS(fields));
-	PF_ROWS(doc, "gaps", "The longest gaps", fields, g->gaps, g->gap_count);
-}
-
 void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	add_finding(g, doc);
@@ -419,7 +410,8 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 		g->cause_count);
 	PF_ROWS(doc, "culprits", "What holds most of it", culprit_fields,
 		g->culprits, g->culprit_count);
-	add_gaps(g, doc);
+	PF_WINDOW_ROWS(&g->window, doc, "gaps", "The longest gaps", gap_fields,
+		       g->gaps, g->gap_count);
 	PF_ROWS(doc, "lengths", "Gaps by length", length_fields, g->lengths,
 		g->length_count);
 	PF_ROWS(doc, "devices", "By GPU", device_fields, g->devices,

@@ -8,6 +8,7 @@ diff.py planted WORKDIR         each planted change is found, and nothing else
 diff.py noise WORKDIR COUNT     no claim between two captures of one program
 diff.py resnet A.db B.db        TensorBoard's pair, to the microsecond
 diff.py pairs FOLDER            six pairs of captures, both directions
+diff.py withheld WORKDIR        what cannot be compared, or by the host only
 diff.py captures WORKDIR        several captures a side, and one twice
 diff.py hta A.db B.db CSV       counts and times by name, as HTA joins them
 Every check prints one line "ok ..." or "not ok ...".
@@ -270,9 +271,10 @@ class Capture:
         self.event("user_annotation", "ProfilerStep#%d" % number, start,
                    self.host - start, 1)
 
-    def write(self, path):
+    def write(self, path, **properties):
         trace = path + ".json"
-        device = [{"id": 0, "name": "Test GPU", "totalGlobalMem": 1 << 34}]
+        device = [{"id": 0, "name": "Test GPU", "totalGlobalMem": 1 << 34,
+                   **properties}]
         with open(trace, "w") as f:
             f.write('{"schemaVersion": 1, "record_shapes": 1, '
                     '"deviceProperties": %s, "traceEvents": [\n'
@@ -290,11 +292,14 @@ class Capture:
 
 
 def capture(path, ops=None, steps=6, seed=0, noise=0.0, syncs_after=(),
-            host_ns=4000):
+            host_ns=4000, device=None, gpu=True):
     c = Capture(seed, noise, host_ns)
     for n in range(steps):
         c.step(n + 3, ops or OPS, syncs_after)
-    return c.write(path)
+    if not gpu:
+        c.events = [e for e in c.events if e["tid"] != 7]
+        c.events = [e for e in c.events if e["cat"] != "cuda_runtime"]
+    return c.write(path, **(device or {}))
 
 
 def change(op, **changes):
@@ -465,6 +470,56 @@ def noise(work, count):
     assert not claims, claims
 
 
+def withheld(work):
+    """What cannot be compared in time is not, and the reason is given."""
+    def path(name, **kinds):
+        return capture(os.path.join(work, name + ".db"), **kinds)
+
+    mi300 = dict(name="", computeMajor=9, computeMinor=4, numSms=304)
+    rtx = dict(mi300, computeMinor=6, numSms=82, totalGlobalMem=25 << 30)
+    a, b = path("mi300", device=mi300), path("rtx", device=rtx)
+    answer = diff(a, b, "--fail-on", "step_time>900%")
+    s = answer["scalars"]
+    assert (s["comparable"], s["verdict"]) == ("no", "withheld"), s
+    assert "different models" in s["finding"], s
+    assert answer["notes"][0].startswith("failed: step_time>900%: "), answer
+    near = dict(mi300, totalGlobalMem=(1 << 34) + (3 << 20))
+    answer = diff(a, path("near", device=near))
+    assert answer["scalars"]["comparable"] == "yes", answer["scalars"]
+
+    # without steps: no length of a step, but what each call takes
+    slower = change("aten::mm", kernels=[("hgemm_256x128_nn", 600)])
+    files = [path("none_a"), path("none_b", ops=slower)]
+    for name, ops in ("a", OPS), ("b", slower):
+        c = Capture()
+        c.step(3, ops)
+        c.events = [e for e in c.events if e["cat"] != "user_annotation"]
+        c.write(os.path.join(work, "none_%s.db" % name))
+    answer = diff(*files)
+    s = answer["scalars"]
+    assert s["verdict"] == "withheld" and "median_a_ns" not in s, s
+    assert 0.2 < s["each_share"] < 0.5, s
+    text = profan("diff", *files).stdout
+    assert "per step" not in text.lower() and "of a step" not in text, text
+    assert "A each" in text and "More of it" not in text, text
+    text = profan("trend", *files).stdout
+    assert "A step" not in text and "per step" not in text.lower(), text
+
+    # without a GPU the host is compared
+    cpu = [path("cpu_a", gpu=False, noise=0.01, seed=1),
+           path("cpu_b", gpu=False, noise=0.01, seed=2, host_ns=400000)]
+    s = diff(*cpu)["scalars"]
+    assert s["verdict"] == "likely slower" and "aten::" in s["finding"], s
+
+    # one step says nothing of noise
+    one = [path("one_a", steps=1), path("one_b", steps=1, ops=slower)]
+    s = diff(*one)["scalars"]
+    assert s["verdict"] == "unknown" and "one step" in s["finding"], s
+    assert "shift_low_ns" not in s, s
+    run = profan("diff", *one, "--fail-on", "step_time>5%")
+    assert run.returncode == 0 and "not failed: step_time>5%" in run.stdout
+
+
 def captures(work):
     """Four captures a side are tested exactly; one is there only once."""
     paths = {}
@@ -528,13 +583,14 @@ def page_of(a, b, path):
                  "--overwrite", "-o", path)
     assert run.returncode == 0, run.stderr
     with open(path) as f:
-        text = html.unescape(f.read())
+        text = f.read()
     first = re.search(r"<ol class=verdicts>.*?<p>(.*?)</p>", text, re.S)[1]
     rows = re.search(r"<table id=waterfall>.*?</table>", text, re.S)[0]
     classes = {re.search(r"<th scope=row>(\w+)", r)[1]:
                re.search(r"<td>([^<]*)<td", r)[1]
                for r in rows.split("<tr>")[2:]}
-    return re.sub(r"<[^>]*>", "", first), classes
+    return (html.unescape(re.sub(r"<[^>]*>", "", first)),
+            {k: html.unescape(v) for k, v in classes.items()})
 
 
 def pairs(folder):
@@ -558,6 +614,7 @@ def pairs(folder):
         text = profan("diff", path(a), path(b)).stdout
         assert plain(text).startswith(plain(want)), text[:400]
         assert all(len(line) <= 80 for line in text.split("\n")), text
+        check_unlike(text)
     first = diff(path("workers0"), path("workers4"))["scalars"]
     assert first["warm_up_steps"] == 1 and "warm-up" in first["finding"]
     assert first["median_a_ns"] == 175153000, first
@@ -571,6 +628,13 @@ def pairs(folder):
     assert run.returncode == 1
     assert run.stderr.startswith("profan: diff: failed: step_time>5%: "), run
     assert run.stdout.startswith("failed: step_time>5%: "), run.stdout[:99]
+
+
+def check_unlike(text):
+    """No two rows of GPU work that changed look the same."""
+    rows = text.split("GPU work that changed, per step\n")[1].split("\n\n")[0]
+    rows = [line.split("  ")[0] for line in rows.split("\n")[2:]]
+    assert len(rows) == len(set(rows)), rows
 
 
 def plain(text):
@@ -628,7 +692,7 @@ if __name__ == "__main__":
         sys.exit(0)
     try:
         {"laws": laws, "trend": trend, "averages": averages, "noise": noise,
-         "captures": captures, "resnet": resnet,
+         "captures": captures, "withheld": withheld, "resnet": resnet,
          "pairs": pairs, "hta": hta}[command](*arguments)
         print("ok %s" % command)
     except AssertionError as error:

@@ -175,6 +175,9 @@ fi
 
 # ---- several captures per side ----
 mkdir "$tmp/several"
+label="not comparable, without steps, without a GPU, one step"
+mkdir "$tmp/withheld"
+results withheld "$tmp/withheld"
 label="several captures a side: exact test, too few, one twice"
 results captures "$tmp/several"
 label=
@@ -221,7 +224,7 @@ for i, line in enumerate(lines):
         rows += 1
     else:
         rows = 0
-table = lines[lines.index("**GPU work that changed, per step**"):start]
+table = lines[lines.index("**GPU work that changed, per capture**"):start]
 assert sum(l.startswith("| `") for l in table) <= 10, table
 assert len(text) < 65536, len(text)
 END

@@ -123,8 +123,7 @@ static void drop_empty(struct pf_doc *doc)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < doc->table_count; i++) {
-		if (i < PF_DIFF_MAIN_TABLES ||
-		    pf_table_row_count(doc->tables[i]))
+		if (pf_table_row_count(doc->tables[i]))
 			doc->tables[kept++] = doc->tables[i];
 		else
 			pf_table_free(doc->tables[i]);
@@ -140,13 +139,18 @@ static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
 
 	find_means(d);
 	make_rows(d);
+	pf_diff_name_rows(d);
 	pf_diff_judge(d, doc);
 	pf_diff_add_waterfall(d, doc);
+	/* without a GPU it is the host's operators that say most */
+	if (!d->a.gpu_events)
+		pf_diff_add_ops(d, doc);
 	pf_diff_add_rows(d, doc);
 	pf_diff_add_structure(d, doc);
 	pf_diff_add_changes(d, doc);
 	pf_diff_add_idle(d, doc);
-	pf_diff_add_ops(d, doc);
+	if (d->a.gpu_events)
+		pf_diff_add_ops(d, doc);
 	pf_diff_add_averages(d, doc);
 	pf_diff_add_memory(d, doc);
 	pf_diff_add_captures(d, doc);
@@ -187,6 +191,9 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 		rc = pf_match(&d.texts, &d.a, &d.b, by, &d.pairs, err);
 	if (!rc)
 		rc = fill(&d, doc, is_failed, err);
+	for (size_t i = 0; d.names && i < d.pairs.count; i++)
+		free(d.names[i]);
+	free(d.names);
 	free(d.rows);
 	pf_pairs_release(&d.pairs);
 	pf_side_release(&d.a);

@@ -151,6 +151,8 @@ static int load_about(struct pf_db *db, struct pf_capture *c,
 		c->versions = column_text(c, stmt, 1);
 		c->options = column_text(c, stmt, 2);
 		c->xxh128 = column_text(c, stmt, 5);
+		c->hardware = column_text(c, stmt, 6);
+		c->platform = column_text(c, stmt, 7);
 		c->trace_count = sqlite3_column_int64(stmt, 3);
 		c->world_size = sqlite3_column_type(stmt, 4) == SQLITE_NULL
 					? -1

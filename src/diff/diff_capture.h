@@ -147,7 +147,7 @@ struct pf_capture {
 	struct pf_average_row *averages; /* by name; of the whole capture */
 	size_t average_count;
 	/* What can be compared: numbers of texts, "" unknown. */
-	uint32_t device_name, versions, options, xxh128;
+	uint32_t device_name, hardware, platform, versions, options, xxh128;
 	int64_t trace_count, world_size; /* -1: unknown */
 	bool has_shapes;
 };

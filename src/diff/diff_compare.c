@@ -56,7 +56,7 @@ struct check {
 	const char *a_text, *b_text; /* instead */
 };
 
-#define CHECKS 10
+#define CHECKS 12
 
 static void number_check(struct check *c, const char *what, int64_t a,
 			 int64_t b, const char *obstacle)
@@ -91,30 +91,42 @@ static void word_check(struct check *c, const char *what, int result,
 			     .b_text = b };
 }
 
-static void find_checks(const struct pf_diff *d, struct check c[CHECKS])
+static const char *ops_title(const struct pf_diff *d)
+{
+	return d->a.has_steps || d->b.has_steps ? "operators per step"
+						: "operators";
+}
+
+/* All of them, in order. */
+static void find_checks(const struct pf_diff *d, struct check *c)
 {
 	int ops = !d->a.op_count || !d->b.op_count ? UNKNOWN
 		  : pf_diff_same_ops(d)            ? EQUAL
 						   : DIFFERENT;
 	int shapes = compare_shapes(d);
 
-	text_check(d, &c[0], "GPU", d->a.device_name, d->b.device_name,
+	text_check(d, c++, "GPU", d->a.device_name, d->b.device_name,
 		   "the GPUs are different models");
-	number_check(&c[1], "GPUs at work", d->a.device_count,
-		     d->b.device_count, "another number of GPUs is at work");
-	number_check(&c[2], "world size", d->a.world_size, d->b.world_size,
+	text_check(d, c++, "compute, SMs, memory", d->a.hardware, d->b.hardware,
+		   "the GPUs are different models");
+	text_check(d, c++, "platform", d->a.platform, d->b.platform,
+		   "the platforms are different");
+	number_check(c++, "GPUs at work", d->a.device_count, d->b.device_count,
+		     "another number of GPUs is at work");
+	number_check(c++, "world size", d->a.world_size, d->b.world_size,
 		     "the world sizes are different");
-	number_check(&c[3], "traces", d->a.trace_count, d->b.trace_count, NULL);
-	word_check(&c[4], "profiler steps",
+	number_check(c++, "traces", d->a.trace_count, d->b.trace_count, NULL);
+	word_check(c++, "profiler steps",
 		   d->a.has_steps == d->b.has_steps ? EQUAL : DIFFERENT,
 		   d->a.has_steps ? "yes" : "no", d->b.has_steps ? "yes" : "no",
 		   "only one side has profiler steps");
-	number_check(&c[5], "full steps", d->a.steps, d->b.steps, NULL);
-	text_check(d, &c[6], "versions", d->a.versions, d->b.versions, NULL);
-	text_check(d, &c[7], "profiler options", d->a.options, d->b.options,
+	number_check(c++, "full steps", d->a.has_steps ? d->a.steps : -1,
+		     d->b.has_steps ? d->b.steps : -1, NULL);
+	text_check(d, c++, "versions", d->a.versions, d->b.versions, NULL);
+	text_check(d, c++, "profiler options", d->a.options, d->b.options,
 		   NULL);
-	word_check(&c[8], "operators per step", ops, "", "", NULL);
-	word_check(&c[9], "shapes", shapes, "", "",
+	word_check(c++, ops_title(d), ops, "", "", NULL);
+	word_check(c++, "shapes", shapes, "", "",
 		   shapes == DIFFERENT && has_other_shapes(d)
 			   ? "the shapes are different"
 			   : NULL);
@@ -154,8 +166,9 @@ void pf_diff_find_obstacle(struct pf_diff *d)
 	for (size_t i = 0; i < CHECKS && !d->obstacle; i++)
 		if (checks[i].result == DIFFERENT)
 			d->obstacle = checks[i].obstacle;
+	d->is_other = d->obstacle;
 	if (!d->obstacle && !d->a.has_steps)
-		d->obstacle = "without profiler steps a capture's length is "
-			      "no before or after";
+		d->obstacle = "captures without profiler steps have no step "
+			      "to compare, and their length says nothing";
 	d->is_comparable = !d->obstacle;
 }

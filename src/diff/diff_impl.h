@@ -3,6 +3,8 @@
 #ifndef PF_ANALYSIS_DIFF_IMPL_H
 #define PF_ANALYSIS_DIFF_IMPL_H
 
+#include <stdio.h>
+
 #include "diff/diff.h"
 #include "diff/diff_gate.h"
 #include "diff/diff_judge.h"
@@ -34,14 +36,19 @@ struct pf_diff {
 	struct pf_side a, b;
 	struct pf_pairs pairs;
 	struct pf_diff_row *rows; /* largest difference first */
+	char **names;             /* of rows, for people: all differ */
 	int64_t a_class_ns[PF_STEP_CLASSES], b_class_ns[PF_STEP_CLASSES];
 	int64_t a_cause_ns[PF_CAUSE_COUNT], b_cause_ns[PF_CAUSE_COUNT];
 	int64_t a_ns, b_ns; /* the mean step */
 	struct pf_judge judge;
 	struct pf_judged total, classes[PF_STEP_CLASSES];
 	bool is_by_class;     /* steps overlap, a class of them does not */
+	bool has_each;        /* both sides have the same GPU work, and */
+	double each_share;    /* how much longer a call of it takes in B */
+	char title[64];       /* pf_diff_title() */
 	bool is_comparable;   /* in time */
 	const char *obstacle; /* why it is not; or NULL */
+	bool is_other;        /* because of what both sides are */
 	enum pf_verdict verdict;
 };
 
@@ -57,6 +64,20 @@ static inline const char *pf_diff_text_or_null(const struct pf_diff *d,
 	const char *text = pf_diff_text(d, n);
 
 	return *text ? text : NULL;
+}
+
+/* What figures are per: captures without steps are one of their own. */
+static inline const char *pf_diff_unit(const struct pf_diff *d)
+{
+	return d->a.has_steps || d->b.has_steps ? "step" : "capture";
+}
+
+/* "WHAT per step"; until the next call. */
+static inline const char *pf_diff_title(struct pf_diff *d, const char *what)
+{
+	snprintf(d->title, sizeof(d->title), "%s per %s", what,
+		 pf_diff_unit(d));
+	return d->title;
 }
 
 static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
@@ -110,6 +131,10 @@ struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
 
 /* diff_tables.c */
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc);
+/* " 32x64x56x56 64x64x3x3": the first inputs that have dimensions. */
+void pf_diff_add_dims(struct pf_buf *out, const char *shapes);
+/* Fills in names. */
+void pf_diff_name_rows(struct pf_diff *d);
 void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_structure(struct pf_diff *d, struct pf_doc *doc);
 void pf_diff_add_memory(struct pf_diff *d, struct pf_doc *doc);

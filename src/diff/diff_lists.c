@@ -251,11 +251,18 @@ static const char *category_of(uint32_t kind)
 	}
 }
 
+static const struct pf_op_row *op_of(const struct pf_diff *d,
+				     const struct joined *x)
+{
+	return x->a_row != PF_NO_ROW ? &d->a.ops[x->a_row]
+				     : &d->b.ops[x->b_row];
+}
+
 static const char *const join_names[] = { "exact", "shape", "added",
 					  "removed" };
 
 struct op_row {
-	const char *name, *kind, *match, *a_shapes, *b_shapes;
+	const char *shown, *name, *kind, *match, *a_shapes, *b_shapes;
 	struct pf_both_real count;
 	struct pf_both self_ns, ns, calls, sum_ns;
 };
@@ -265,13 +272,14 @@ struct op_row {
 #define BOTH(member, key, title, kind)                                         \
 	PF_BOTH(struct op_row, member, key, title, kind)
 static const struct pf_field op_fields[] = {
-	FIELD(name, "name", "On the CPU", PF_TEXT),
+	FIELD(shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
+	FIELD(name, "name", "On the CPU", PF_TEXT | PF_FULL),
 	FIELD(kind, "kind", "Kind", PF_TEXT | PF_FULL),
 	BOTH(count, "count", " count", PF_REAL),
 	BOTH(self_ns, "self_ns", " self", PF_NS | PF_FULL),
-	FIELD(self_ns.delta, "delta_self_ns", "Self change", PF_NS),
+	FIELD(self_ns.delta, "delta_self_ns", "Self change", PF_NS | PF_SIGNED),
 	BOTH(ns, "ns", "", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_FULL),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
 	FIELD(match, "match", "Match", PF_TEXT),
 	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
 	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
@@ -303,12 +311,48 @@ static struct op_row op_row(const struct pf_diff *d, const struct joined *x)
 	};
 }
 
+/* How many joins have each name: a number for each text. */
+static uint32_t *name_uses_take(const struct pf_diff *d, const struct joins *j)
+{
+	uint32_t *uses = pf_calloc(d->texts.count + (size_t)1, sizeof(*uses));
+
+	for (size_t i = 0; i < j->count; i++)
+		uses[op_of(d, &j->items[i])->name]++;
+	return uses;
+}
+
+/* " float" of "[[3,224]] ["float","Bool"]": the type of the first input. */
+static void add_type(struct pf_buf *out, const char *shapes)
+{
+	const char *type = strchr(shapes, '"');
+	size_t len = type ? strcspn(type + 1, "\"") : 0;
+
+	if (len)
+		pf_buf_addf(out, " %.*s", (int)len, type + 1);
+}
+
+/* An operator's name, with its shapes if there are several of the name. */
+static void show_op(struct pf_buf *out, const struct pf_diff *d,
+		    const struct joined *x, const uint32_t *uses)
+{
+	const struct pf_op_row *op = op_of(d, x);
+
+	pf_buf_clear(out);
+	pf_buf_adds(out, pf_diff_text(d, op->name));
+	if (uses[op->name] > 1) {
+		pf_diff_add_dims(out, pf_diff_text(d, op->shapes));
+		add_type(out, pf_diff_text(d, op->shapes));
+	}
+}
+
 void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 {
 	struct pf_table *t = pf_doc_fields(
-		doc, "ops", "Operators and calls on the CPU, per step",
+		doc, "ops", pf_diff_title(d, "Operators and calls on the CPU,"),
 		PF_FIELDS(op_fields));
 	struct joins j = join_ops(d);
+	uint32_t *uses = name_uses_take(d, &j);
+	struct pf_buf shown = { 0 };
 	int64_t *a, *b;
 
 	order(d, &j, 2);
@@ -318,9 +362,13 @@ void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 		struct op_row row = op_row(d, &j.items[i]);
 
 		row.self_ns = pf_both(a[i], b[i]);
+		show_op(&shown, d, &j.items[i], uses);
+		row.shown = shown.data;
 		if (d->args->wide || !is_unchanged(d, &j.items[i]))
 			PF_PUT(t, op_fields, row);
 	}
+	pf_buf_release(&shown);
+	free(uses);
 	free(a);
 	free(b);
 	free(j.items);
@@ -371,15 +419,12 @@ static void add_gpu_changes(struct pf_diff *d, struct pf_table *t)
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = d->rows[i].pair;
 		const char *change = change_of(d, p);
-		char *key;
 
 		if (!change)
 			continue;
-		key = pf_diff_key_take(d, p);
-		put_change(t, change, key,
+		put_change(t, change, d->names[i],
 			   (double)p->a_count / (double)d->a.steps,
 			   (double)p->b_count / (double)d->b.steps);
-		free(key);
 	}
 }
 
@@ -402,30 +447,33 @@ static const char *op_change(const struct pf_diff *d, const struct joined *x)
 static void add_op_changes(struct pf_diff *d, struct pf_table *t)
 {
 	struct joins j = join_ops(d);
+	uint32_t *uses = name_uses_take(d, &j);
+	struct pf_buf shown = { 0 };
 
 	order(d, &j, 0);
 	for (size_t i = 0; i < j.count; i++) {
 		const struct joined *x = &j.items[i];
-		const struct pf_op_row *any = x->a_row != PF_NO_ROW
-						      ? &d->a.ops[x->a_row]
-						      : &d->b.ops[x->b_row];
 		const char *change = op_change(d, x);
 
-		if (change && any->kind == PF_KIND_CPU_OP)
-			put_change(t, change, pf_diff_text(d, any->name),
+		show_op(&shown, d, x, uses);
+		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
+			put_change(t, change, shown.data,
 				   (double)x->a[0] / (double)d->a.steps,
 				   (double)x->b[0] / (double)d->b.steps);
 	}
+	pf_buf_release(&shown);
+	free(uses);
 	free(j.items);
 }
 
 void pf_diff_add_changes(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
+	bool is_step = d->a.has_steps || d->b.has_steps;
+	const struct pf_col cols[] = {
 		{ "change", "Change", PF_TEXT },
 		{ "what", "What", PF_TEXT },
-		{ "a", "A per step", PF_REAL },
-		{ "b", "B per step", PF_REAL },
+		{ "a", is_step ? "A per step" : "A", PF_REAL },
+		{ "b", is_step ? "B per step" : "B", PF_REAL },
 	};
 	struct pf_table *t = pf_doc_table(doc, "changes",
 					  "Changes of structure", COLS(cols));
@@ -522,7 +570,7 @@ static const struct pf_field idle_fields[] = {
 	FIELD(name, "culprit", "Culprit", PF_TEXT),
 	PLACES,
 	BOTH(ns, "ns", "", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_ns", "Change", PF_NS),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
 	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
 };
 
@@ -532,9 +580,9 @@ static const struct pf_field sync_fields[] = {
 	PLACES,
 	BOTH(count, "count", " count", PF_REAL),
 	BOTH(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_blocked_ns", "Blocked", PF_NS),
+	FIELD(ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
 	BOTH(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
-	FIELD(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS),
+	FIELD(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS | PF_SIGNED),
 	FIELD(match, "match", "Match", PF_TEXT | PF_FULL),
 	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
 };
@@ -546,9 +594,9 @@ static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t = pf_doc_fields(doc, "idle_sites",
-					   "What holds idle time, per step",
-					   PF_FIELDS(idle_fields));
+	struct pf_table *t = pf_doc_fields(
+		doc, "idle_sites", pf_diff_title(d, "What holds idle time,"),
+		PF_FIELDS(idle_fields));
 	struct joins j = join_take(d, &l);
 	int64_t *a, *b;
 
@@ -575,9 +623,10 @@ static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t = pf_doc_fields(
-		doc, "sync_sites", "Calls that wait for the GPU, per step",
-		PF_FIELDS(sync_fields));
+	struct pf_table *t =
+		pf_doc_fields(doc, "sync_sites",
+			      pf_diff_title(d, "Calls that wait for the GPU,"),
+			      PF_FIELDS(sync_fields));
 	struct joins j = join_take(d, &l);
 	int64_t *means[4];
 
@@ -611,7 +660,8 @@ void pf_diff_add_idle(struct pf_diff *d, struct pf_doc *doc)
 				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
 				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
 			};
-	pf_diff_times_table(doc, "idle", "Idle time of GPUs by cause, per step",
+	pf_diff_times_table(doc, "idle",
+			    pf_diff_title(d, "Idle time of GPUs by cause,"),
 			    "cause", "Cause", rows, count);
 	add_idle_sites(d, doc);
 	add_sync_sites(d, doc);

@@ -207,6 +207,8 @@ static void pool_capture(struct pool *p, const struct pf_capture *c, bool first)
 		s->world_size = c->world_size;
 		s->trace_count = c->trace_count;
 		s->device_name = text_of(p, c->device_name);
+		s->hardware = text_of(p, c->hardware);
+		s->platform = text_of(p, c->platform);
 		s->versions = text_of(p, c->versions);
 		s->options = text_of(p, c->options);
 	}

@@ -33,7 +33,7 @@ struct pf_side {
 	int64_t device_count, world_size, trace_count; /* of the first */
 	int64_t peak_bytes, reserved_bytes; /* the most; -1 unknown */
 	bool has_steps, has_shapes;
-	uint32_t device_name, versions, options;
+	uint32_t device_name, hardware, platform, versions, options;
 	struct pf_work_row *work;
 	struct pf_op_row *ops;
 	struct pf_wait_row *idle, *sites;

@@ -9,7 +9,8 @@
 #include "analysis/kernels.h"
 #include "base/mem.h"
 
-#define COLS(c) c, sizeof(c) / sizeof(*(c))
+#define COLS(c)  c, sizeof(c) / sizeof(*(c))
+#define DIMS_MAX 3 /* inputs that tell kernels apart */
 
 struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
 				     const char *title, const char *key,
@@ -20,7 +21,8 @@ struct pf_table *pf_diff_times_table(struct pf_doc *doc, const char *name,
 	const struct pf_field fields[] = {
 		PF_FIELD(struct pf_diff_times, name, key, key_title, PF_TEXT),
 		PF_BOTH(struct pf_diff_times, ns, "ns", "", PF_NS),
-		PF_DELTA(struct pf_diff_times, ns, "ns", "Change", PF_NS),
+		PF_DELTA(struct pf_diff_times, ns, "ns", "Change",
+			 PF_NS | PF_SIGNED),
 		PF_BOTH(struct pf_diff_times, sum_ns, "sum_ns", ", all steps",
 			PF_NS | PF_FULL),
 	};
@@ -36,28 +38,47 @@ struct class_row {
 	int64_t shift_ns;
 };
 
-/* An exact change, and whether it is more than noise. */
-static struct class_row class_row(const char *name, struct pf_both ns,
-				  struct pf_both sum_ns,
-				  const struct pf_judged *j)
+/* A class, or with PF_STEP_CLASSES their sum; the verdict is to be freed. */
+static struct class_row class_row(const struct pf_diff *d, size_t cls,
+				  char **verdict)
 {
-	return (struct class_row){ .name = name,
-				   .ns = ns,
-				   .sum_ns = sum_ns,
-				   .median_ns = pf_both(j->a_ns, j->b_ns),
-				   .shift_ns = j->rank.shift };
+	bool is_sum = cls == PF_STEP_CLASSES;
+	const struct pf_judged *j = is_sum ? &d->total : &d->classes[cls];
+	struct class_row row = { .median_ns = pf_both(j->a_ns, j->b_ns),
+				 .shift_ns = j->rank.shift };
+
+	if (!is_sum) {
+		*verdict = pf_diff_class_take(d, j);
+		row.name = pf_step_class_name((enum pf_step_class)cls);
+		row.ns = pf_both(d->a_class_ns[cls], d->b_class_ns[cls]);
+		row.sum_ns = pf_both(d->a.class_ns[cls], d->b.class_ns[cls]);
+	} else {
+		*verdict =
+			d->verdict == PF_WITHHELD
+				? NULL
+				: pf_strdup(pf_diff_verdict_word(d->verdict));
+		row.name = "sum";
+		row.ns = pf_both(d->a_ns, d->b_ns);
+		row.sum_ns = pf_both(d->a.step_ns, d->b.step_ns);
+	}
+	row.verdict = *verdict;
+	return row;
 }
 
 void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct class_row, member, key, title, kind)
-	static const struct pf_field fields[] = {
-		FIELD(name, "class", "Step", PF_TEXT),
+	bool has_steps = d->a.has_steps || d->b.has_steps;
+	/* not of what is not judged */
+	unsigned judged = d->verdict == PF_WITHHELD ? PF_FULL : 0;
+	const struct pf_field fields[] = {
+		FIELD(name, "class", has_steps ? "Step" : "Capture", PF_TEXT),
 		PF_BOTH(struct class_row, ns, "ns", "", PF_NS),
-		FIELD(ns.delta, "delta_ns", "Change", PF_NS),
-		FIELD(shift_ns, "shift_ns", "Shift", PF_NS),
-		FIELD(verdict, "verdict", "Verdict", PF_TEXT),
+		FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+		FIELD(shift_ns, "shift_ns", "Shift",
+		      PF_NS | PF_SIGNED | judged),
+		FIELD(verdict, "verdict", "Verdict", PF_TEXT | judged),
 		PF_BOTH(struct class_row, median_ns, "median_ns", ", median",
 			PF_NS | PF_FULL),
 		PF_BOTH(struct class_row, sum_ns, "sum_ns", ", all steps",
@@ -65,29 +86,18 @@ void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 	};
 #undef FIELD
 	struct pf_table *t =
-		pf_doc_fields(doc, "waterfall", "Where the time of a step goes",
+		pf_doc_fields(doc, "waterfall",
+			      has_steps ? "Where the time of a step goes"
+					: "Where the time of the capture goes",
 			      PF_FIELDS(fields));
 
 	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
-		bool is_sum = i == PF_STEP_CLASSES;
-		const struct pf_judged *j = is_sum ? &d->total : &d->classes[i];
-		char *verdict = is_sum ? NULL : pf_diff_class_take(d, j);
-		struct class_row row =
-			is_sum ? class_row("sum", pf_both(d->a_ns, d->b_ns),
-					   pf_both(d->a.step_ns, d->b.step_ns),
-					   j)
-			       : class_row(pf_step_class_name(
-						   (enum pf_step_class)i),
-					   pf_both(d->a_class_ns[i],
-						   d->b_class_ns[i]),
-					   pf_both(d->a.class_ns[i],
-						   d->b.class_ns[i]),
-					   j);
+		char *verdict;
+		struct class_row row = class_row(d, i, &verdict);
 
-		row.verdict = is_sum && d->verdict != PF_WITHHELD
-				      ? pf_diff_verdict_word(d->verdict)
-				      : verdict;
-		PF_PUT(t, fields, row);
+		if (d->args->wide || i == PF_STEP_CLASSES || row.sum_ns.a ||
+		    row.sum_ns.b)
+			PF_PUT(t, fields, row);
 		free(verdict);
 	}
 }
@@ -186,11 +196,116 @@ char *pf_diff_key_take(const struct pf_diff *d, const struct pf_pair *p)
 	return out.data;
 }
 
+/* ---- names that differ ---- */
+
+void pf_diff_add_dims(struct pf_buf *out, const char *shapes)
+{
+	int depth = 0, lists = 0;
+
+	/* types follow: ["float"] */
+	for (const char *s = shapes; *s && *s != '"' && lists < DIMS_MAX; s++) {
+		bool is_digit = *s >= '0' && *s <= '9';
+
+		if (*s == '[' && ++depth == 2 && s[1] != ']')
+			pf_buf_addc(out, ' ');
+		if (depth == 2 && is_digit)
+			pf_buf_addc(out, *s);
+		if (depth == 2 && *s == ',')
+			pf_buf_addc(out, 'x');
+		if (*s == ']' && depth-- == 2)
+			lists += s[-1] != '[';
+	}
+}
+
+/* How often each text is there. */
+static uint32_t *count_uses(char *const *names, size_t count)
+{
+	uint32_t *uses = pf_calloc(count + 1, sizeof(*uses));
+	uint32_t *number = pf_calloc(count + 1, sizeof(*number));
+	uint32_t *sums = pf_calloc(count + 1, sizeof(*sums));
+	struct pf_intern texts;
+
+	pf_intern_init(&texts);
+	for (size_t i = 0; i < count; i++) {
+		number[i] = pf_intern_add(&texts, names[i], strlen(names[i]));
+		sums[number[i]]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		uses[i] = sums[number[i]];
+	pf_intern_release(&texts);
+	free(number);
+	free(sums);
+	return uses;
+}
+
+enum { BY_SHAPES, BY_MODULE, BY_OP, BY_PATH, BY_NUMBER, WAYS };
+
+/* What may tell a pair from others of its name. */
+static void add_origin(struct pf_buf *out, const struct pf_diff *d,
+		       const struct pf_pair *p, int way, size_t number)
+{
+	const struct pf_work_key *k = p->a_row == PF_NO_ROW
+					      ? &d->b.work[p->b_row].key
+					      : &d->a.work[p->a_row].key;
+	const uint32_t texts[WAYS] = { k->shapes, k->module, k->op, k->path,
+				       k->path };
+	uint32_t text = texts[way];
+
+	if (way == BY_NUMBER)
+		pf_buf_addf(out, " (%zu)", number);
+	else if (way == BY_SHAPES)
+		pf_diff_add_dims(out, pf_diff_text(d, text));
+	else if (*pf_diff_text(d, text))
+		pf_buf_addf(out, " in %s", pf_diff_text(d, text));
+}
+
+/* Room for what follows: templates of kernels are long and alike. */
+static void add_base(struct pf_buf *out, const char *name, int way)
+{
+	size_t len = way == BY_SHAPES ? strcspn(name, "<") : strlen(name);
+
+	if (name[len] && !strstr(name, " -> "))
+		pf_buf_addf(out, "%.*s<>", (int)len, name);
+	else
+		pf_buf_adds(out, name);
+}
+
+/* Names of d->rows for people: what is alike gets what tells it apart. */
+static char **names_take(const struct pf_diff *d)
+{
+	size_t count = d->pairs.count;
+	char **names = pf_calloc(count + 1, sizeof(*names));
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = pf_diff_key_take(d, d->rows[i].pair);
+	for (int way = 0; way < WAYS; way++) {
+		uint32_t *uses = count_uses(names, count);
+
+		for (size_t i = 0; i < count; i++) {
+			struct pf_buf text = { 0 };
+
+			if (uses[i] < 2)
+				continue;
+			add_base(&text, names[i], way);
+			add_origin(&text, d, d->rows[i].pair, way, i + 1);
+			free(names[i]);
+			names[i] = text.data;
+		}
+		free(uses);
+	}
+	return names;
+}
+
+void pf_diff_name_rows(struct pf_diff *d)
+{
+	d->names = names_take(d);
+}
+
 struct work_row {
-	const char *key, *match, *op, *path, *class_word;
+	const char *name, *key, *match, *op, *path, *class_word;
 	const char *a_kernel, *b_kernel, *a_shapes, *b_shapes;
 	struct pf_both_real count;
-	struct pf_both ns, calls, sum_ns, rows;
+	struct pf_both ns, calls, sum_ns, rows, each_ns;
 	int64_t count_effect_ns, duration_effect_ns, each_delta_ns;
 	double delta_share, step_share;
 };
@@ -200,16 +315,20 @@ struct work_row {
 #define BOTH(member, key, title, kind)                                         \
 	PF_BOTH(struct work_row, member, key, title, (kind) | PF_FULL)
 static const struct pf_field work_fields[] = {
-	FIELD(key, "key", "GPU work", PF_TEXT),
+	FIELD(name, "name", "GPU work", PF_TEXT | PF_BRIEF),
+	FIELD(key, "key", "GPU work", PF_TEXT | PF_FULL),
 	BOTH(count, "count", " count", PF_REAL),
 	BOTH(ns, "ns", "", PF_NS),
-	FIELD(ns.delta, "delta_ns", "Change", PF_NS),
-	FIELD(count_effect_ns, "count_effect_ns", "More of it", PF_NS),
-	FIELD(duration_effect_ns, "duration_effect_ns", "Slower each", PF_NS),
+	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+	FIELD(count_effect_ns, "count_effect_ns", "More of it",
+	      PF_NS | PF_SIGNED),
+	FIELD(duration_effect_ns, "duration_effect_ns", "Slower each",
+	      PF_NS | PF_SIGNED),
 	FIELD(match, "match", "Match", PF_TEXT),
 	FIELD(delta_share, "delta_share", "Change of A", PF_RATIO | PF_FULL),
 	FIELD(step_share, "step_share", "Change of a step of A",
 	      PF_RATIO | PF_FULL),
+	BOTH(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
 	FIELD(each_delta_ns, "each_delta_ns", "Change of each",
 	      PF_NS | PF_FULL | PF_MAYBE),
 	BOTH(calls, "calls", " calls", PF_COUNT),
@@ -262,7 +381,11 @@ static struct work_row figures_of(const struct pf_diff *d, const char *key,
 					      p->b_count, d->b.steps)
 			       : delta;
 
+	int64_t a_each = p->a_count ? pf_mean(p->a_ns, p->a_count) : PF_NO_INT;
+	int64_t b_each = p->b_count ? pf_mean(p->b_ns, p->b_count) : PF_NO_INT;
+
 	return (struct work_row){
+		.name = key,
 		.key = key,
 		.match = pf_match_name(p->match),
 		.count = pf_both_counts(d, p->a_count, p->b_count),
@@ -272,13 +395,37 @@ static struct work_row figures_of(const struct pf_diff *d, const char *key,
 		.rows = pf_both(p->a_rows, p->b_rows),
 		.count_effect_ns = more,
 		.duration_effect_ns = delta - more,
-		.each_delta_ns = p->a_count && p->b_count
-					 ? pf_mean(p->b_ns, p->b_count) -
-						   pf_mean(p->a_ns, p->a_count)
-					 : PF_NO_INT,
+		.each_ns = { a_each, b_each, PF_NO_INT },
+		.each_delta_ns =
+			p->a_count && p->b_count ? b_each - a_each : PF_NO_INT,
 		.delta_share = a_ns ? (double)delta / (double)a_ns : NAN,
 		.step_share = d->a_ns ? (double)delta / (double)d->a_ns : NAN,
 	};
+}
+
+/* For people: times per step, or of each call if those are not compared. */
+static struct pf_table *work_table(struct pf_diff *d, struct pf_doc *doc)
+{
+	static const char *const of_steps[] = { "delta_ns", "count_effect_ns",
+						"duration_effect_ns" };
+	static const char *const of_calls[] = { "a_count", "b_count",
+						"a_each_ns", "b_each_ns" };
+	struct pf_field fields[sizeof(work_fields) / sizeof(*work_fields)];
+
+	memcpy(fields, work_fields, sizeof(fields));
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		struct pf_col *col = &fields[i].col;
+
+		for (size_t k = 0; k < 3 && d->verdict == PF_WITHHELD; k++)
+			if (!strcmp(col->key, of_steps[k]))
+				col->kind |= PF_FULL;
+		for (size_t k = 0; k < 4 && d->verdict == PF_WITHHELD; k++)
+			if (!strcmp(col->key, of_calls[k]))
+				col->kind &= ~(unsigned)PF_FULL;
+	}
+	return pf_doc_fields(doc, "rows",
+			     pf_diff_title(d, "GPU work that changed,"),
+			     PF_FIELDS(fields));
 }
 
 static void add_to(struct pf_pair *sum, const struct pf_pair *p)
@@ -293,9 +440,7 @@ static void add_to(struct pf_pair *sum, const struct pf_pair *p)
 
 void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 {
-	struct pf_table *t =
-		pf_doc_fields(doc, "rows", "GPU work that changed, per step",
-			      PF_FIELDS(work_fields));
+	struct pf_table *t = work_table(d, doc);
 	struct pf_pair small = { .match = PF_MATCH_EXACT };
 	int64_t a_small = 0, b_small = 0;
 	struct pf_buf text = { 0 };
@@ -318,6 +463,7 @@ void pf_diff_add_rows(struct pf_diff *d, struct pf_doc *doc)
 		}
 		key = pf_diff_key_take(d, r->pair);
 		row = figures_of(d, key, r->pair, r->a_ns, r->b_ns);
+		row.name = d->names[i];
 		set_origin(d, &row, r->pair);
 		PF_PUT(t, work_fields, row);
 		free(key);
@@ -369,19 +515,21 @@ static void put_range(struct pf_table *t, struct range r)
 
 void pf_diff_add_structure(struct pf_diff *d, struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "what", "Per step", PF_TEXT | PF_FULL },
-		{ "title", "Per step", PF_TEXT | PF_BRIEF },
+	const char *per =
+		d->a.has_steps || d->b.has_steps ? "Per step" : "Per capture";
+	const struct pf_col cols[] = {
+		{ "what", per, PF_TEXT | PF_FULL },
+		{ "title", per, PF_TEXT | PF_BRIEF },
 		{ "a", "A", PF_REAL },
 		{ "b", "B", PF_REAL },
-		{ "delta", "Change", PF_REAL },
+		{ "delta", "Change", PF_REAL | PF_SIGNED },
 		{ "a_range", "A varies", PF_TEXT },
 		{ "b_range", "B varies", PF_TEXT },
 		{ "a_sum", "A, all steps", PF_INT | PF_FULL },
 		{ "b_sum", "B, all steps", PF_INT | PF_FULL },
 	};
-	struct pf_table *t =
-		pf_doc_table(doc, "structure", "Counts per step", COLS(cols));
+	struct pf_table *t = pf_doc_table(
+		doc, "structure", pf_diff_title(d, "Counts"), COLS(cols));
 
 	for (size_t i = 0; i < PF_COUNT_GPU_NS; i++) {
 		int64_t a = d->a.count[i], b = d->b.count[i];
@@ -420,7 +568,7 @@ void pf_diff_add_memory(struct pf_diff *d, struct pf_doc *doc)
 		{ "what", "Bytes", PF_TEXT },
 		{ "a_bytes", "A", PF_BYTES },
 		{ "b_bytes", "B", PF_BYTES },
-		{ "delta_bytes", "Change", PF_BYTES },
+		{ "delta_bytes", "Change", PF_BYTES | PF_SIGNED },
 	};
 	const struct {
 		const char *what;
@@ -429,9 +577,9 @@ void pf_diff_add_memory(struct pf_diff *d, struct pf_doc *doc)
 		{ "peak allocated", d->a.peak_bytes, d->b.peak_bytes },
 		{ "peak reserved", d->a.reserved_bytes, d->b.reserved_bytes },
 	};
-	struct pf_table *t =
-		pf_doc_table(doc, "memory",
-			     "Memory, and what is copied per step", COLS(cols));
+	struct pf_table *t = pf_doc_table(
+		doc, "memory", pf_diff_title(d, "Memory, and what is copied"),
+		COLS(cols));
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		if (rows[i].a < 0 && rows[i].b < 0)
@@ -494,8 +642,10 @@ void pf_diff_add_captures(struct pf_diff *d, struct pf_doc *doc)
 		{ "sum_ns", "All steps", PF_NS | PF_FULL },
 		{ "xxh128", "XXH128", PF_TEXT | PF_FULL },
 	};
-	struct pf_table *t =
-		pf_doc_table(doc, "captures", "Time of steps", COLS(cols));
+	struct pf_table *t = pf_doc_table(doc, "captures",
+					  d->a.has_steps ? "Time of steps"
+							 : "Time of captures",
+					  COLS(cols));
 
 	add_captures_of(&d->a, "A", t);
 	add_captures_of(&d->b, "B", t);

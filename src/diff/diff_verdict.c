@@ -89,7 +89,8 @@ static enum pf_verdict verdict_of(const struct pf_diff *d)
 {
 	bool is_faster = d->total.rank.shift < 0;
 
-	if (is_all_same(d))
+	/* a capture of any length is the same as itself */
+	if (is_all_same(d) && (!d->is_other || d->args->force))
 		return PF_SAME;
 	if (!d->is_comparable && !d->args->force)
 		return PF_WITHHELD;
@@ -148,7 +149,10 @@ char *pf_diff_class_take(const struct pf_diff *d, const struct pf_judged *c)
 	if (c->grade == PF_GRADE_NONE) {
 		pf_buf_adds(&out, "not clear");
 	} else if (!is_clear(d, c)) {
-		pf_buf_addf(&out, "clear, %.1f %% of step", 100 * share);
+		pf_buf_addf(&out,
+			    share < 0.001 ? "clear, <0.1 %% of step"
+					  : "clear, %.1f %% of step",
+			    100 * share);
 	} else if (c->grade == PF_GRADE_AS_CAPTURES) {
 		pf_buf_adds(&out, "as captures differ");
 	} else if (c->is_tested) {
@@ -196,6 +200,31 @@ static const char *main_cause(const struct pf_diff *d, int64_t sign)
 	return out;
 }
 
+/* Of operators and calls on the CPU, by name: whose self time changed most. */
+static char *main_op_take(const struct pf_diff *d, int64_t sign)
+{
+	double *sums = pf_calloc(d->texts.count + (size_t)1, sizeof(*sums));
+	double most = 0;
+	char *out = NULL;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < d->b.op_count; i++)
+		sums[d->b.ops[i].name] +=
+			(double)d->b.ops[i].self_ns / (double)d->b.steps;
+	for (size_t i = 0; i < d->a.op_count; i++)
+		sums[d->a.ops[i].name] -=
+			(double)d->a.ops[i].self_ns / (double)d->a.steps;
+	for (uint32_t i = 0; i < d->texts.count; i++)
+		if (sums[i] * (double)sign > most) {
+			most = sums[i] * (double)sign;
+			at = i;
+		}
+	if (most > 0)
+		out = pf_strdup(pf_diff_text(d, at));
+	free(sums);
+	return out;
+}
+
 static char *culprit_take(const struct pf_diff *d, size_t cls)
 {
 	int64_t sign = d->classes[cls].rank.shift < 0 ? -1 : 1;
@@ -208,6 +237,8 @@ static char *culprit_take(const struct pf_diff *d, size_t cls)
 	}
 	if (cls < PF_STEP_RUNTIME)
 		return NULL;
+	if (!d->a.gpu_events && !d->b.gpu_events)
+		return main_op_take(d, sign);
 	cause = main_cause(d, sign);
 	return cause ? pf_strdup(cause) : NULL;
 }
@@ -285,6 +316,19 @@ static void add_class(struct pf_buf *out, const struct pf_diff *d)
 	free(culprit);
 }
 
+/* "; GPU work that both have takes +4.20 % each" */
+static void add_each(struct pf_buf *out, const struct pf_diff *d)
+{
+	char share[PF_NUM_MAX];
+
+	if (d->has_each)
+		pf_buf_addf(out,
+			    "; a call of GPU work that both have takes "
+			    "%s%s on the whole",
+			    d->each_share > 0 ? "+" : "",
+			    pf_num_show_ratio(share, d->each_share));
+}
+
 /* Nothing here needs escaping in Markdown but names. */
 static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
 {
@@ -292,14 +336,16 @@ static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
 	char ns[PF_NUM_MAX];
 
 	if (d->verdict == PF_WITHHELD) {
-		pf_doc_finding(doc,
-			       "Times are not compared, as %s; what changed in "
-			       "structure is below",
-			       d->obstacle);
+		pf_buf_addf(&text, "Times are not compared, as %s",
+			    d->obstacle);
+		add_each(&text, d);
+		pf_doc_finding(doc, "%s; what changed in structure is below",
+			       text.data);
+		pf_buf_release(&text);
 		return;
 	}
 	pf_buf_addf(&text, "%s: median %s ", verdicts[d->verdict].says,
-		    d->a.has_steps && d->b.has_steps ? "step" : "capture");
+		    pf_diff_unit(d));
 	if (d->verdict == PF_SAME) {
 		pf_buf_adds(&text, pf_num_show_ns(ns, d->total.a_ns));
 	} else {
@@ -320,14 +366,17 @@ static void add_interval(const struct pf_diff *d, struct pf_doc *doc)
 {
 	const struct pf_rank *r = &d->total.rank;
 
-	pf_doc_int(doc, "shift_ns", "Shift", PF_NS, r->shift);
+	pf_doc_int(doc, "shift_ns", "Shift", PF_NS | PF_SIGNED, r->shift);
 	if (d->total.a_ns)
-		pf_doc_real(doc, "shift_share", "Shift of A", PF_RATIO,
+		pf_doc_real(doc, "shift_share", "Shift of A",
+			    PF_RATIO | PF_SIGNED,
 			    (double)r->shift / (double)d->total.a_ns);
 	if (d->total.grade == PF_GRADE_UNKNOWN)
 		return;
-	pf_doc_int(doc, "shift_low_ns", "Shift, from", PF_NS, r->shift_low);
-	pf_doc_int(doc, "shift_high_ns", "Shift, to", PF_NS, r->shift_high);
+	pf_doc_int(doc, "shift_low_ns", "Shift, from", PF_NS | PF_SIGNED,
+		   r->shift_low);
+	pf_doc_int(doc, "shift_high_ns", "Shift, to", PF_NS | PF_SIGNED,
+		   r->shift_high);
 	pf_doc_real(doc, "confidence", "Confidence", PF_RATIO, r->confidence);
 	if (d->total.is_tested)
 		pf_doc_real(doc, "p", "p (Mann-Whitney)", PF_REAL, r->p);
@@ -335,6 +384,9 @@ static void add_interval(const struct pf_diff *d, struct pf_doc *doc)
 
 static void add_scalars(const struct pf_diff *d, struct pf_doc *doc)
 {
+	/* a capture without steps is counted as one */
+	int hidden = d->a.has_steps || d->b.has_steps ? 0 : PF_FULL;
+
 	pf_doc_string(doc, "comparable", "Comparable",
 		      d->is_comparable ? "yes" : "no");
 	pf_doc_string(doc, "verdict", "Verdict", verdicts[d->verdict].word);
@@ -345,23 +397,50 @@ static void add_scalars(const struct pf_diff *d, struct pf_doc *doc)
 			   d->total.b_ns);
 		add_interval(d, doc);
 	}
-	pf_doc_int(doc, "warm_up_steps", "Warm-up steps of each", PF_COUNT,
-		   (int64_t)d->judge.warm_up);
-	pf_doc_int(doc, "steps_a", "Steps of A", PF_COUNT, d->a.steps);
-	pf_doc_int(doc, "steps_b", "Steps of B", PF_COUNT, d->b.steps);
-	pf_doc_int(doc, "step_a_ns", "Mean of A", PF_NS, d->a_ns);
-	pf_doc_int(doc, "step_b_ns", "Mean of B", PF_NS, d->b_ns);
-	pf_doc_int(doc, "delta_ns", "Change of the mean", PF_NS,
+	pf_doc_int(doc, "warm_up_steps", "Warm-up steps of each",
+		   PF_COUNT | hidden, (int64_t)d->judge.warm_up);
+	if (d->has_each)
+		pf_doc_real(doc, "each_share", "The same work, each",
+			    PF_RATIO | PF_SIGNED |
+				    (d->verdict == PF_WITHHELD ? 0 : PF_FULL),
+			    d->each_share);
+	pf_doc_int(doc, "steps_a", "Steps of A", PF_COUNT | hidden, d->a.steps);
+	pf_doc_int(doc, "steps_b", "Steps of B", PF_COUNT | hidden, d->b.steps);
+	/* as the last row of the first table has it */
+	pf_doc_int(doc, "step_a_ns", "Mean of A", PF_NS | PF_FULL, d->a_ns);
+	pf_doc_int(doc, "step_b_ns", "Mean of B", PF_NS | PF_FULL, d->b_ns);
+	pf_doc_int(doc, "delta_ns", "Change of the mean", PF_NS | PF_FULL,
 		   d->b_ns - d->a_ns);
 	if (d->a_ns)
 		pf_doc_real(doc, "delta_share", "Change of the mean of A",
-			    PF_RATIO,
+			    PF_RATIO | PF_FULL,
 			    (double)(d->b_ns - d->a_ns) / (double)d->a_ns);
+}
+
+/*
+ * What the work of A, as often as A does it, would take at the mean duration
+ * that each has in B: of pairs of the same kernel.
+ */
+static void find_each(struct pf_diff *d)
+{
+	double a = 0, b = 0;
+
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = &d->pairs.items[i];
+
+		if (p->match > PF_MATCH_STREAM || !p->a_count || !p->b_count)
+			continue;
+		a += (double)p->a_ns;
+		b += (double)p->b_ns * (double)p->a_count / (double)p->b_count;
+	}
+	d->has_each = a > 0;
+	d->each_share = a > 0 ? b / a - 1 : 0;
 }
 
 void pf_diff_judge(struct pf_diff *d, struct pf_doc *doc)
 {
 	pf_diff_find_obstacle(d);
+	find_each(d);
 	judge_all(d);
 	d->verdict = verdict_of(d);
 	add_finding(d, doc);

@@ -19,6 +19,16 @@ struct trend {
 	struct pf_doc *doc;
 };
 
+/* How many have steps; a capture without is one of its own. */
+static size_t with_steps(const struct trend *tr)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i < tr->count; i++)
+		out += tr->captures[i]->has_steps;
+	return out;
+}
+
 static int64_t steps_of(const struct pf_capture *c)
 {
 	return (int64_t)c->full_count;
@@ -52,6 +62,7 @@ static const struct pf_col fixed_cols[] = {
 	{ "step_sum_ns", "All steps", PF_NS | PF_FULL },
 };
 #define FIXED   (sizeof(fixed_cols) / sizeof(*fixed_cols))
+#define STEP    2
 #define SAMPLES 11 /* the column that needs --samples-per-step */
 
 /* "idle_launch_latency_ns" */
@@ -146,8 +157,12 @@ static void add_rows(const struct trend *tr)
 						     : key,
 					     key, PF_REAL | PF_FULL };
 	}
-	t = pf_doc_table(tr->doc, "trend", "One row a capture, per step", cols,
-			 n);
+	if (!with_steps(tr))
+		cols[STEP].title = "Capture takes";
+	t = pf_doc_table(tr->doc, "trend",
+			 with_steps(tr) ? "One row a capture, per step"
+					: "One row a capture",
+			 cols, n);
 	for (size_t i = 0; i < tr->count; i++) {
 		put_fixed(tr, t, tr->captures[i]);
 		put_parts(t, tr->captures[i]);
@@ -241,8 +256,9 @@ static int64_t peak_value(const struct pf_capture *c, size_t n)
 
 static void add_lines(const struct trend *tr)
 {
-	static const struct pf_col cols[] = {
-		{ "figure", "Per step", PF_TEXT },
+	const struct pf_col cols[] = {
+		{ "figure", with_steps(tr) ? "Per step" : "Per capture",
+		  PF_TEXT },
 		{ "first", "First", PF_TEXT },
 		{ "last", "Last", PF_TEXT },
 		{ "bars", "From first to last", PF_TEXT },
@@ -255,7 +271,8 @@ static void add_lines(const struct trend *tr)
 					  cols, sizeof(cols) / sizeof(*cols));
 	struct pf_buf title = { 0 };
 
-	add_line(tr, t, "step", PF_NS, step_value, 0);
+	add_line(tr, t, with_steps(tr) ? "step" : "capture", PF_NS, step_value,
+		 0);
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
 		add_line(tr, t, pf_step_class_name((enum pf_step_class)i),
 			 PF_NS, class_value, i);
@@ -283,17 +300,41 @@ static void add_finding(const struct trend *tr)
 	for (size_t i = 1; i < tr->count; i++)
 		if (step_of(tr->captures[i]) < step_of(least))
 			least = tr->captures[i];
-	pf_doc_finding(tr->doc,
-		       "A step takes %s in the first capture and %s in the "
-		       "last; least %s, in '%s'",
-		       pf_num_show_ns(from, step_of(first)),
-		       pf_num_show_ns(to, step_of(last)),
-		       pf_num_show_ns(best, step_of(least)), least->path);
+	if (!with_steps(tr))
+		pf_doc_finding(tr->doc,
+			       "The first capture takes %s and the last %s; "
+			       "without profiler steps their lengths say "
+			       "nothing of speed",
+			       pf_num_show_ns(from, step_of(first)),
+			       pf_num_show_ns(to, step_of(last)));
+	else
+		pf_doc_finding(
+			tr->doc,
+			"A step takes %s in the first capture and %s in the "
+			"last; least %s, in '%s'",
+			pf_num_show_ns(from, step_of(first)),
+			pf_num_show_ns(to, step_of(last)),
+			pf_num_show_ns(best, step_of(least)), least->path);
 	pf_doc_int(tr->doc, "capture_count", "Captures", PF_COUNT,
 		   (int64_t)tr->count);
-	pf_doc_int(tr->doc, "first_ns", "Step, first", PF_NS, step_of(first));
-	pf_doc_int(tr->doc, "last_ns", "Step, last", PF_NS, step_of(last));
-	pf_doc_int(tr->doc, "least_ns", "Step, least", PF_NS, step_of(least));
+	pf_doc_int(tr->doc, "first_ns",
+		   with_steps(tr) ? "Step, first" : "First", PF_NS,
+		   step_of(first));
+	pf_doc_int(tr->doc, "last_ns", with_steps(tr) ? "Step, last" : "Last",
+		   PF_NS, step_of(last));
+	pf_doc_int(tr->doc, "least_ns",
+		   with_steps(tr) ? "Step, least" : "Least", PF_NS,
+		   step_of(least));
+}
+
+/* Two texts that are known and different. */
+static bool is_other(const struct pf_capture *a, uint32_t a_text,
+		     const struct pf_capture *b, uint32_t b_text)
+{
+	const char *x = pf_intern_text(&a->texts, a_text, NULL);
+	const char *y = pf_intern_text(&b->texts, b_text, NULL);
+
+	return *x && *y && strcmp(x, y) != 0;
 }
 
 static void add_notes(const struct trend *tr)
@@ -305,10 +346,15 @@ static void add_notes(const struct trend *tr)
 		const struct pf_capture *b = tr->captures[i];
 
 		has_other_device |=
-			strcmp(pf_intern_text(&a->texts, a->device_name, NULL),
-			       pf_intern_text(&b->texts, b->device_name,
-					      NULL)) != 0;
+			is_other(a, a->device_name, b, b->device_name) ||
+			is_other(a, a->hardware, b, b->hardware) ||
+			is_other(a, a->platform, b, b->platform);
 	}
+	if (with_steps(tr) && with_steps(tr) < tr->count)
+		pf_doc_note(tr->doc,
+			    "%zu of %zu captures have no profiler steps: their "
+			    "figures are of the whole capture",
+			    tr->count - with_steps(tr), tr->count);
 	if (has_other_device)
 		pf_doc_note(tr->doc, "not all captures are of the same GPU");
 	if (!tr->args->wide)

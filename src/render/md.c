@@ -48,6 +48,8 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		return;
 	pf_buf_adds(&p->buf, "| What | Value |\n| :--- | :--- |\n");
 	for (size_t i = 0; i < count; i++) {
+		if (s[i].col.kind & PF_FULL)
+			continue;
 		pf_buf_adds(&p->buf, "| ");
 		pf_escape_md_words(&p->buf, s[i].col.title,
 				   strlen(s[i].col.title));

@@ -90,6 +90,10 @@ void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
 {
 	char text[PF_NUM_MAX];
 
+	if (kind & PF_SIGNED &&
+	    (cell->type == PF_CELL_INT ? cell->v.i > 0 : cell->v.d > 0))
+		pf_buf_addc(out, '+');
+	kind = PF_COL_KIND(kind);
 	if (cell->type == PF_CELL_INT)
 		pf_buf_adds(out, show_int(text, cell->v.i, kind));
 	else if (cell->type == PF_CELL_REAL)
@@ -200,7 +204,9 @@ static size_t choose_cols(const struct pf_printer *p, const struct pf_table *t,
 		if ((int)all[i].kind & hidden)
 			continue;
 		cols[count] = all[i];
-		cols[count].kind = PF_COL_KIND(all[i].kind);
+		cols[count].kind =
+			(enum pf_col_kind)(PF_COL_KIND(all[i].kind) |
+					   ((unsigned)all[i].kind & PF_SIGNED));
 		places[count++] = i;
 	}
 	return count;

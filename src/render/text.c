@@ -111,10 +111,12 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 	for (size_t i = 0; i < count; i++) {
 		size_t columns = title_columns(s[i].col.title);
 
-		if (columns > widest)
+		if (!(s[i].col.kind & PF_FULL) && columns > widest)
 			widest = columns;
 	}
 	for (size_t i = 0; i < count; i++) {
+		if (s[i].col.kind & PF_FULL)
+			continue;
 		pf_escape_text(&p->buf, s[i].col.title, strlen(s[i].col.title),
 			       0, false);
 		add_spaces(&p->buf,

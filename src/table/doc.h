@@ -42,7 +42,7 @@ struct pf_doc {
 
 void pf_doc_release(struct pf_doc *doc);
 
-/* Add a figure; both are copied. */
+/* Add a figure; both are copied.  One of kind PF_FULL is for csv and json. */
 void pf_doc_cell(struct pf_doc *doc, const struct pf_col *col,
 		 const struct pf_cell *cell);
 

@@ -54,6 +54,7 @@ enum pf_col_kind {
 #define PF_KNOWN          0x400 /* of a field: null if negative (table/rows.h) */
 #define PF_ABSENT         0x800 /* not this time: the table is made without it */
 #define PF_MAYBE          0x1000 /* of a field: null if PF_NO_INT */
+#define PF_SIGNED         0x8000 /* a change: text and md show its '+' */
 #define PF_NO_INT         INT64_MIN
 
 struct pf_col {

@@ -176,6 +176,31 @@ result "nothing at all: what it is, and 2"
 run 0 "$profan" -V && grep -q '^profan [0-9]' out
 result "-V"
 
+# ---- on a terminal ----
+terminal() { # COMMAND...: its output and messages, as a terminal gets them
+	"$PYTHON" - "$@" <<'EOF'
+import os, pty, sys
+def read(fd):
+    data = os.read(fd, 4096)
+    return data
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:], read)))
+EOF
+}
+if [ -n "$PYTHON" ]; then
+	terminal "$profan" ingest one.json -o shown.db </dev/null >out 2>&1
+	grep -q '^profan: shown.db: [0-9,]* events, 1 GPU, 2 steps; next: profan report shown.db' out
+	result "a last line on a terminal" out
+	terminal "$profan" ingest -q one.json -o shown.db </dev/null >out 2>&1
+	[ ! -s out ]
+	result "not with -q" out
+else
+	skip "a last line on a terminal" "NOT TESTED: no python3"
+fi
+run 0 "$profan" ingest one.json -o shown.db && [ ! -s err ] && [ ! -s out ]
+result "nothing in a pipe"
+run 2 "$profan" ingest one.json -o - && [ ! -e ./- ]
+result "no database on standard output"
+
 # ---- clean ----
 cp one.db mine.profan.db
 cp kept.db kept.copy

@@ -22,6 +22,7 @@
 
 static struct {
 	_Atomic int64_t bytes_done, events;
+	_Atomic(const char *) phase;
 	const char *title;
 	int64_t bytes_total, start_ns, drawn_ns;
 	bool is_shown, has_thread, is_stopping;
@@ -94,12 +95,34 @@ static void add_title(struct pf_buf *out, const char *title, size_t room)
 	pf_buf_release(&masked);
 }
 
+/* "ingest: linking, 1,234,567 events, 0:07": nothing says how long it takes. */
+static void add_phase(const struct pf_progress_state *s, struct pf_buf *out,
+		      size_t room)
+{
+	struct pf_buf line = { 0 };
+	char events[PF_NUM_MAX];
+	int64_t seconds = s->elapsed_ns / INT64_C(1000000000);
+
+	pf_buf_addf(&line, "%s: %s", s->title, s->phase);
+	if (s->events)
+		pf_buf_addf(&line, ", %s events",
+			    pf_num_show_count(events, s->events));
+	pf_buf_addf(&line, ", %d:%02d", (int)(seconds / 60),
+		    (int)(seconds % 60));
+	add_title(out, line.data, room);
+	pf_buf_release(&line);
+}
+
 void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out)
 {
 	char a[PF_NUM_MAX], b[PF_NUM_MAX];
 	struct pf_buf rest = { 0 };
 	size_t room = s->columns > 1 ? (size_t)s->columns - 1 : 0;
 
+	if (s->phase) {
+		add_phase(s, out, room);
+		return;
+	}
 	pf_buf_addf(&rest, ": %s", pf_num_show_bytes(a, s->bytes_done));
 	if (s->bytes_total > 0)
 		pf_buf_addf(&rest, " of %s",
@@ -119,6 +142,7 @@ bool pf_progress_tick(void)
 	struct pf_buf line = { 0 };
 	struct pf_progress_state s = {
 		.title = state.title,
+		.phase = atomic_load(&state.phase),
 		.bytes_done = atomic_load(&state.bytes_done),
 		.bytes_total = state.bytes_total,
 		.events = atomic_load(&state.events),
@@ -161,6 +185,7 @@ void pf_progress_start(const char *title, int64_t bytes_total)
 {
 	atomic_store(&state.bytes_done, 0);
 	atomic_store(&state.events, 0);
+	atomic_store(&state.phase, NULL);
 	state.title = title;
 	state.bytes_total = bytes_total;
 	state.start_ns = now_ns();
@@ -177,6 +202,16 @@ void pf_progress_set(int64_t bytes_done, int64_t events)
 	atomic_store_explicit(&state.bytes_done, bytes_done,
 			      memory_order_relaxed);
 	atomic_store_explicit(&state.events, events, memory_order_relaxed);
+}
+
+void pf_progress_phase(const char *phase)
+{
+	atomic_store(&state.phase, phase);
+}
+
+bool pf_progress_is_watched(void)
+{
+	return can_show();
 }
 
 void pf_progress_add(int64_t bytes, int64_t events)

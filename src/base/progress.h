@@ -25,9 +25,18 @@ void pf_progress_set(int64_t bytes_done, int64_t events);
 void pf_progress_add(int64_t bytes, int64_t events); /* from several workers */
 void pf_progress_stop(void);
 
+/*
+ * What is done now, of which no bytes are counted; NULL: bytes are.  Static
+ * text; from any thread.
+ */
+void pf_progress_phase(const char *phase);
+
+/* Is a person looking on?  Then a last line may say what came of it. */
+bool pf_progress_is_watched(void);
+
 /* What the line says: pure, for tests and the timer. */
 struct pf_progress_state {
-	const char *title;
+	const char *title, *phase; /* phase NULL: bytes are counted */
 	int64_t bytes_done, bytes_total, events;
 	int64_t elapsed_ns;
 	int columns; /* of the terminal */

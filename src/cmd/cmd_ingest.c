@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "torch/averages.h"
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/progress.h"
@@ -106,6 +107,7 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	o->extra = &pf_averages_extra;
 	o->report = show_repairs;
 	o->progress = pf_progress_set;
+	o->phase = pf_progress_phase;
 	read_hooks(o);
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
 	rc = pf_ingest(o, err);
@@ -127,6 +129,39 @@ int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 	return ingest(&o, err);
 }
 
+static void add_counted(struct pf_buf *out, int64_t n, const char *one)
+{
+	char count[PF_NUM_MAX];
+
+	if (n)
+		pf_buf_addf(out, ", %s %s%s", pf_num_show_count(count, n), one,
+			    n == 1 ? "" : "s");
+}
+
+/* For a person who waited: what came of it, and what to do with it. */
+static int say_done(const char *path, struct pf_err *err)
+{
+	struct pf_buf line = { 0 };
+	struct pf_db db = { 0 };
+	sqlite3_stmt *st = NULL;
+	int rc = pf_db_open(&db, path, false, err);
+
+	if (!rc)
+		st = pf_named_prepare(&db, "ingest_done", err);
+	rc = st ? pf_db_step(&db, st, err) : -1;
+	if (rc == 1) {
+		add_counted(&line, sqlite3_column_int64(st, 0), "event");
+		add_counted(&line, sqlite3_column_int64(st, 1), "GPU");
+		add_counted(&line, sqlite3_column_int64(st, 2), "step");
+		pf_log_note("%s: %s; next: profan report %s", path,
+			    line.len ? line.data + 2 : "no events", path);
+	}
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	pf_buf_release(&line);
+	return rc < 0 ? -1 : 0;
+}
+
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct ingest_args *a = p;
@@ -138,12 +173,19 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.threads = (unsigned)a->threads,
 	};
 	struct pf_paths list = { 0 };
-	int rc = pf_choose_traces(cx->argv, (size_t)cx->argc, &list, err);
+	int rc;
 
+	if (!strcmp(a->out, "-"))
+		return pf_fail(err, PF_EUSAGE,
+			       "a database cannot be written to standard "
+			       "output; name a file");
+	rc = pf_choose_traces(cx->argv, (size_t)cx->argc, &list, err);
 	o.paths = (const char *const *)list.items;
 	o.path_count = list.count;
 	if (!rc)
 		rc = ingest(&o, err);
+	if (!rc && pf_progress_is_watched())
+		rc = say_done(a->out, err);
 	pf_paths_release(&list);
 	return rc;
 }

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/path.h"
+#include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
 #include "cmd/page_opts.h"
@@ -84,8 +85,11 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 			       "'--output' goes with html and md");
 	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
+	pf_progress_start("report", 0);
+	pf_progress_phase("analyses");
 	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_name),
 			    &report, err);
+	pf_progress_stop();
 	if (!rc)
 		rc = is_doc ? show_doc(cx, &report, err)
 			    : show(cx, a, &report, err);

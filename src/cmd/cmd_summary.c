@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "report/figure.h"
@@ -175,8 +175,12 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 {
 	struct pf_report report;
 	struct pf_doc doc = { 0 };
-	int rc = pf_report_make(cx->db, argv, cx->db_name, &report, err);
+	int rc;
 
+	pf_progress_start("summary", 0);
+	pf_progress_phase("analyses");
+	rc = pf_report_make(cx->db, argv, cx->db_name, &report, err);
+	pf_progress_stop();
 	if (!rc && cx->style.format == &pf_format_text) {
 		show_text(cx, &report);
 	} else if (!rc) {

@@ -155,6 +155,12 @@ static void report(const struct pf_ingest *in)
 		in->options->report(&r, in->options->report_arg);
 }
 
+static void enter(const struct pf_ingest *in, const char *phase)
+{
+	if (in->options->phase)
+		in->options->phase(phase);
+}
+
 static int ingest_trace(struct pf_ingest *in, const char *path,
 			struct pf_err *err)
 {
@@ -168,16 +174,19 @@ static int ingest_trace(struct pf_ingest *in, const char *path,
 		pf_while(err, "'%s'", path);
 		goto out;
 	}
+	enter(in, "linking");
 	if (pf_ingest_texts(in, err) || pf_ingest_merge(in, err))
 		goto out;
 	if (check_strict(in, err)) {
 		pf_while(err, "'%s'", path);
 		goto out;
 	}
+	enter(in, "averages");
 	rc = write_rows(in, err);
 	if (!rc)
 		report(in);
 out:
+	enter(in, NULL);
 	end_trace(in);
 	return rc;
 }
@@ -219,6 +228,7 @@ static int put_mark(struct pf_ingest *in, struct pf_err *err)
 
 static int finish(struct pf_ingest *in, struct pf_err *err)
 {
+	enter(in, "writing");
 	if (in->options->cache && put_mark(in, err))
 		return -1;
 	if (pf_db_finish(&in->db, err))

@@ -60,6 +60,9 @@ struct pf_ingest_options {
 	void *report_arg;
 	/* called by the readers with bytes of the file and events so far */
 	void (*progress)(int64_t bytes, int64_t events);
+	/* called when what follows the reading of a trace begins, by its name;
+	 * NULL: the next is read */
+	void (*phase)(const char *name);
 };
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);

@@ -47,6 +47,32 @@ static void the_line_says_all(void **state)
 	pf_buf_release(&out);
 }
 
+static void a_phase_has_no_bytes(void **state)
+{
+	struct pf_progress_state s = {
+		.title = "ingest",
+		.phase = "linking",
+		.bytes_done = 1000000000,
+		.bytes_total = 1000000000,
+		.events = 1234567,
+		.elapsed_ns = 67000 * MS,
+		.columns = 120,
+	};
+	struct pf_buf out = { 0 };
+
+	(void)state;
+	pf_progress_line(&s, &out);
+	assert_string_equal(out.data,
+			    "ingest: linking, 1,234,567 events, 1:07");
+	for (s.columns = 1; s.columns < 50; s.columns++) {
+		pf_buf_clear(&out);
+		pf_progress_line(&s, &out);
+		assert_true(pf_utf8_columns(out.data ? out.data : "", out.len) <
+			    (size_t)s.columns);
+	}
+	pf_buf_release(&out);
+}
+
 static void the_line_fits(void **state)
 {
 	struct pf_progress_state s = {
@@ -165,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_line_says_all),
+		cmocka_unit_test(a_phase_has_no_bytes),
 		cmocka_unit_test(the_line_fits),
 		cmocka_unit_test(delayed_and_cleared),
 		cmocka_unit_test(silent_off_a_terminal_and_when_quiet),

@@ -176,6 +176,23 @@ result "nothing at all: what it is, and 2"
 run 0 "$profan" -V && grep -q '^profan [0-9]' out
 result "-V"
 
+# ---- messages that say what there is ----
+run 2 "$profan" table --sort cuda_tim_total one.db &&
+	grep -q "did you mean 'cuda_time_total'" err
+result "a sort key that is nearly one"
+run 3 "$profan" gaps --step 7 one.db &&
+	grep -q 'there are 2, with numbers from 0 to 1' err
+result "no such steps: which there are"
+run 2 "$profan" capture --kinds foo true && grep -q "'foo'" err
+result "capture --kinds knows its words"
+for kind in $(sed -n '/group_names\[PF_GROUPS\]/,/};/p' \
+	"$top_srcdir/agent/options.c" | grep -o '"[a-z]*"' | tr -d '"'); do
+	grep -q "|$kind[|\"]\|\"$kind|" "$top_srcdir/src/cmd/cmd_capture.c" ||
+		echo "$kind"
+done >got
+[ ! -s got ]
+result "which are those of the agent" got
+
 # ---- on a terminal ----
 terminal() { # COMMAND...: its output and messages, as a terminal gets them
 	"$PYTHON" - "$@" <<'EOF'

@@ -198,6 +198,31 @@ static int set_number(const char *name, int64_t value, int64_t unit,
 	return set_variable(name, text, err);
 }
 
+/* "kernel,+memory,-driver,all"; the agent would only warn of others. */
+static int check_kinds(const char *text, struct pf_err *err)
+{
+	static const char words[] =
+		"all|kernel|memcpy|memset|runtime|driver|sync|overhead|info|"
+		"events|memory|uvm|env|external|latency|nvtx";
+	const char *word;
+	size_t len, found;
+
+	for (; text && *text; text += len + (text[len] == ',')) {
+		bool is_known = false;
+
+		text += *text == '+' || *text == '-';
+		len = strcspn(text, ",");
+		for (int i = 0; (word = pf_opt_choice(words, i, &found)); i++)
+			is_known |= found == len && !memcmp(word, text, len);
+		if (len && !is_known)
+			return pf_fail(err, PF_EUSAGE,
+				       "'--kinds' knows no '%.*s'; it may be "
+				       "one or several of %s",
+				       (int)len, text, words);
+	}
+	return 0;
+}
+
 static int set_options(const struct capture_args *a, const char *pattern,
 		       struct pf_err *err)
 {
@@ -215,6 +240,8 @@ static int set_options(const struct capture_args *a, const char *pattern,
 		{ "PROFAN_VERBOSE", a->verbose ? "1" : NULL },
 	};
 
+	if (check_kinds(a->kinds, err))
+		return -1;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (set_variable(texts[i].name, texts[i].value, err))
 			return -1;

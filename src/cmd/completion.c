@@ -174,7 +174,10 @@ static void print_zsh(FILE *out)
 		}
 		fputs("\t\t\t'*:file:_files'\n\t\t;;\n", out);
 	}
-	fputs("\tesac\n}\ncompdef _profan profan\n", out);
+	fputs("\tesac\n}\n"
+	      "if [ \"$funcstack[1]\" = _profan ]; then\n"
+	      "\t_profan \"$@\"\nelse\n\tcompdef _profan profan\nfi\n",
+	      out);
 }
 
 static void fish_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,

@@ -117,6 +117,24 @@ static int refuse_steps(struct pf_db *db, struct pf_err *err)
 		       pf_hint(from, PF_HINT_STEPS));
 }
 
+/* None of them is asked for: which are there? */
+static int name_steps(const struct pf_steps *steps, struct pf_err *err)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+
+	for (size_t i = 0; i < steps->count; i++) {
+		if (steps->items[i].step < first)
+			first = steps->items[i].step;
+		if (steps->items[i].step > last)
+			last = steps->items[i].step;
+	}
+	return pf_fail(
+		err, PF_EDATA,
+		"no such steps: there are %zu, with numbers from %lld to "
+		"%lld",
+		steps->count, (long long)first, (long long)last);
+}
+
 static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 		       struct pf_window *w, struct pf_err *err)
 {
@@ -136,7 +154,7 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 	if (!rc && !steps.count)
 		rc = refuse_steps(db, err);
 	else if (!rc && !kept)
-		rc = pf_fail(err, PF_EDATA, "no such steps");
+		rc = name_steps(&steps, err);
 	w->count = kept;
 	w->is_restricted = true;
 	pf_steps_release(&steps);

@@ -5,10 +5,12 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/suggest.h"
 
 #define COLUMN_WIDTH 12
 #define SPACING      2
@@ -46,25 +48,28 @@ int pf_torch_sort_key(const char *name, enum pf_torch_sort *out,
 	static const char *const devices[] = { "device", "cuda", "xpu",
 					       "privateuse1" };
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-		size_t before = strlen(known[i].before);
+	struct pf_suggest near = { .word = name };
+	char keys[sizeof(known) / sizeof(*known)]
+		 [sizeof(devices) / sizeof(*devices)][40];
 
-		*out = known[i].key;
-		if (!known[i].after) {
-			if (!strcmp(name, known[i].before))
-				return 0;
-			continue;
-		}
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		for (size_t d = 0; d < sizeof(devices) / sizeof(*devices);
 		     d++) {
-			size_t len = strlen(devices[d]);
+			const char *after = known[i].after;
 
-			if (!strncmp(name, known[i].before, before) &&
-			    !strncmp(name + before, devices[d], len) &&
-			    !strcmp(name + before + len, known[i].after))
+			snprintf(keys[i][d], sizeof(keys[i][d]), "%s%s%s",
+				 known[i].before, after ? devices[d] : "",
+				 after ? after : "");
+			*out = known[i].key;
+			if (!strcmp(name, keys[i][d]))
 				return 0;
+			pf_suggest_offer(&near, keys[i][d]);
 		}
-	}
+	if (near.best)
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' is no sort key of torch; did you mean "
+			       "'%s'?",
+			       name, near.best);
 	return pf_fail(err, PF_EUSAGE,
 		       "'%s' is no sort key of torch; there are none, count, "
 		       "flops, key, "

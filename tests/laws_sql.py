@@ -126,8 +126,21 @@ def check_syncs(db):
                "blocked_ns"))
 
 
+def check_api(db):
+    """Calls, and what they are made in, add up to what SQL says."""
+    figures = ("total_ns", "min_ns", "median_ns", "max_ns")
+    want = keyed(law(db, "calls_by_name"), ("name",), "call_count", *figures)
+    rows = document(db, "calls", "--limit", "-1")["tables"]["calls"]
+    check(db, "calls", want, keyed(rows, ("call",), "count", *figures))
+    for by in ("op", "range"):
+        rows = document(db, "calls", "--limit", "-1", "--by", by)
+        check(db, f"calls by {by}", {k: v[:2] for k, v in want.items()},
+              sums(rows["tables"]["calls"], "call", "count", "total_ns"))
+
+
 for path in sys.argv[3:]:
     check_devices(path)
     check_steps(path)
     check_calls(path)
     check_syncs(path)
+    check_api(path)

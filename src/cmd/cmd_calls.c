@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/calls.h"
+#include "cmd/cmd.h"
+
+static const struct pf_calls_args defaults = {
+	.window = PF_WINDOW_DEFAULTS,
+	.by = PF_CALLS_BY_NAME,
+};
+
+static const struct pf_opt opts[] = {
+	{ 0, "by", "call|op|range",
+	  "a row for each call; and the operator or range it is made in",
+	  PF_OPT_CHOICE, offsetof(struct pf_calls_args, by), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_calls_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	const struct pf_calls_args *args = p;
+	struct pf_calls calls = { 0 };
+	int rc = pf_calls_find(cx->db, args, &calls, err);
+
+	if (!rc)
+		pf_calls_show(&calls, args->by, doc);
+	pf_calls_release(&calls);
+	return rc;
+}
+
+PF_COMMAND(72, calls) = {
+	.name = "calls",
+	.args = "[DB]",
+	.summary = "show all calls of a GPU's runtime and driver",
+	.details = "By name: how many calls of cuda..., hip..., cu... there "
+		   "are and how long they take, those that launch nothing and "
+		   "wait for nothing, too (cuda_api_sum of nsys).  A driver's "
+		   "call inside a runtime's counts in both.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_calls_args),
+	.defaults = &defaults,
+	.lists = "calls",
+	.text_rows = 20,
+	.examples = "profan calls job.db\n"
+		    "profan calls job.db --by op --limit 50\n"
+		    "profan calls job.db --step 3..8 --format json\n",
+	.answer = answer,
+};

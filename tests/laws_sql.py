@@ -138,9 +138,24 @@ def check_api(db):
               sums(rows["tables"]["calls"], "call", "count", "total_ns"))
 
 
+def check_ranges(db):
+    doc = document(db, "ranges", "--limit", "-1")
+    figures = ("total_ns", "min_ns", "median_ns", "max_ns")
+    check(db, "ranges",
+          keyed(law(db, "ranges_by_name"), ("name",), "range_count", *figures),
+          keyed(doc["tables"]["ranges"], ("range",), "count", *figures))
+    check(db, "time in ranges", {(): law(db, "ranges_open")[0]["open_ns"]},
+          {(): sum(r["self_ns"] for r in doc["tables"]["ranges"])})
+    figures = ("work_count", "projected_ns", "busy_ns")
+    check(db, "ranges on GPUs",
+          keyed(law(db, "ranges_on_gpu"), ("name",), "range_count", *figures),
+          keyed(doc["tables"]["gpu"], ("range",), "count", *figures))
+
+
 for path in sys.argv[3:]:
     check_devices(path)
     check_steps(path)
     check_calls(path)
     check_syncs(path)
     check_api(path)
+    check_ranges(path)

@@ -1,0 +1,17 @@
+-- The time in which a range of the user is open, summed over threads, in ns.
+-- Parameters: none.
+WITH range AS (
+	SELECT track_id, start_ns, end_ns,
+		max(end_ns) OVER (PARTITION BY track_id
+			ORDER BY start_ns, end_ns
+			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+			AS before_ns
+	FROM event
+	WHERE kind = 2 OR (kind = 1 AND (name GLOB 'ProfilerStep#*'
+		OR name GLOB 'Optimizer.step#*'
+		OR name GLOB 'Optimizer.zero_grad#*'
+		OR instr(name, 'enumerate(DataLoader)')
+		OR instr(name, 'enumerate(DataPipe)'))))
+SELECT coalesce(sum(max(0, end_ns
+	- max(start_ns, coalesce(before_ns, start_ns)))), 0) AS open_ns
+FROM range;

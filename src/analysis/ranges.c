@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each host thread is walked once, with the ranges that are open on it.  GPU
+ * work comes in order of its launch calls and goes to every range that is open
+ * at its call, as a record of a sort: so that memory does not grow with what a
+ * range launches.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ranges.h"
+#include "base/intern.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "base/stats.h"
+#include "events/by_event.h"
+#include "events/interval.h"
+#include "events/medians.h"
+#include "events/names.h"
+#include "events/nest.h"
+#include "store/cursor.h"
+#include "table/rows.h"
+#include "trace/event.h"
+
+#define NOT_COUNTED (-1)
+#define STEP_NAME   (PF_ID_INLINE - 1) /* stands for all steps */
+
+struct open {
+	int64_t end_ns;
+	int64_t group, instance; /* group: or NOT_COUNTED */
+};
+
+static const struct open outermost = { .group = NOT_COUNTED };
+
+struct group {
+	uint32_t name;
+	struct pf_stats stats, projected;
+	int64_t self_ns, work_count, busy_ns;
+};
+
+/* GPU work of a range; sorted by the first two. */
+struct work {
+	int64_t instance, start_ns, end_ns, group;
+};
+
+struct ranges {
+	struct pf_db *db;
+	struct pf_names *names;
+	struct pf_map by_name;
+	struct group *groups;
+	size_t count, cap;
+	int64_t instances;
+	struct pf_nest nest; /* struct open */
+	struct pf_by_event *works;
+	struct pf_sorter *values, *projections, *launched;
+	const struct pf_window *window;
+	const struct pf_window_trace *trace; /* NULL: no range counts */
+};
+
+static size_t find_group(struct ranges *r, uint32_t name)
+{
+	uint64_t *at = pf_map_at(&r->by_name, name);
+
+	if (*at == UINT64_MAX) {
+		*at = r->count++;
+		r->groups = pf_grow(r->groups, &r->cap, r->count,
+				    sizeof(*r->groups));
+		r->groups[*at] = (struct group){ .name = name };
+	}
+	return (size_t)*at;
+}
+
+/* Up to here: ranges end, and the innermost gets the time. */
+static void go_to(struct ranges *r, int64_t at_ns)
+{
+	const struct open *o;
+	int64_t from_ns, to_ns;
+
+	while ((o = pf_nest_pass(&r->nest, at_ns, &from_ns, &to_ns)))
+		if (o->group != NOT_COUNTED)
+			pf_sat_sum(&r->groups[o->group].self_ns,
+				   to_ns - from_ns);
+}
+
+/* Is it a range of the user?  Before torch 1.11 labels were operators. */
+static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
+		    uint32_t *name, struct pf_err *err)
+{
+	unsigned kind = pf_names_kind(r->names, b->type[i]);
+	const struct pf_name_class *class;
+
+	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP)
+		return 0;
+	class = pf_names_class(r->names, b->name[i], err);
+	if (!class)
+		return -1;
+	*name = class->is_step ? STEP_NAME : b->name[i];
+	return kind == PF_KIND_ANNOTATION || class->is_step ||
+	       class->is_optimizer || class->range == PF_CAUSE_DATA;
+}
+
+static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
+		struct pf_err *err)
+{
+	int64_t start_ns = b->start_ns[i];
+	uint32_t name;
+	struct open *o;
+	size_t group;
+	int rc = is_range(r, b, i, &name, err);
+
+	if (rc <= 0)
+		return rc;
+	go_to(r, start_ns);
+	o = pf_nest_push(&r->nest, pf_span_end(start_ns, b->dur_ns[i]));
+	if (o)
+		o->group = NOT_COUNTED;
+	if (!r->trace || start_ns < r->trace->from_ns ||
+	    start_ns >= r->trace->to_ns)
+		return 0;
+	group = find_group(r, name);
+	if (o) {
+		o->group = (int64_t)group;
+		o->instance = r->instances++;
+	}
+	pf_stats_add(&r->groups[group].stats, b->dur_ns[i]);
+	return pf_medians_add(r->values, (int64_t)group, b->dur_ns[i], err);
+}
+
+/* ---- GPU work ---- */
+
+/* All work that this call launched, for each range that is open. */
+static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
+			struct pf_err *err)
+{
+	const struct pf_event_work *w;
+	const struct pf_block *none;
+	uint32_t ignored;
+
+	while ((w = pf_by_event_peek(r->works, err)) &&
+	       w->launch_id == event_id) {
+		struct work work = { .start_ns = w->end_ns - w->dur_ns,
+				     .end_ns = w->end_ns };
+
+		for (size_t i = 0; event_id && i < r->nest.depth; i++) {
+			const struct open *o = pf_nest_at(&r->nest, i);
+
+			work.instance = o->instance;
+			work.group = o->group;
+			if (o->group != NOT_COUNTED && o->end_ns > start_ns &&
+			    pf_sorter_add(r->launched, &work, err) < 0)
+				return -1;
+		}
+		pf_by_event_next(r->works, &none, &ignored, err);
+	}
+	return err->code ? -1 : 0;
+}
+
+/* One range, all of its work known. */
+struct projection {
+	int64_t instance, group, from_ns, to_ns, busy_ns, count;
+};
+
+static int end_projection(struct ranges *r, const struct projection *p,
+			  struct pf_err *err)
+{
+	struct group *g;
+
+	if (!p->count)
+		return 0;
+	g = &r->groups[p->group];
+	pf_stats_add(&g->projected, p->to_ns - p->from_ns);
+	pf_sat_sum(&g->busy_ns, p->busy_ns);
+	g->work_count += p->count;
+	return pf_medians_add(r->projections, p->group, p->to_ns - p->from_ns,
+			      err);
+}
+
+static int project(struct ranges *r, struct pf_err *err)
+{
+	struct projection p = { 0 };
+	const struct work *w;
+
+	if (pf_sorter_finish(r->launched, err) < 0)
+		return -1;
+	while ((w = pf_sorter_next(r->launched, err))) {
+		if (!p.count || w->instance != p.instance) {
+			if (end_projection(r, &p, err) < 0)
+				return -1;
+			p = (struct projection){ .instance = w->instance,
+						 .group = w->group,
+						 .from_ns = w->start_ns,
+						 .to_ns = w->start_ns };
+		}
+		p.count++;
+		if (w->end_ns <= p.to_ns)
+			continue;
+		p.busy_ns += w->end_ns -
+			     (w->start_ns > p.to_ns ? w->start_ns : p.to_ns);
+		p.to_ns = w->end_ns;
+	}
+	return err->code ? -1 : end_projection(r, &p, err);
+}
+
+/* ---- the whole ---- */
+
+static bool has_launch(const struct ranges *r, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	const struct pf_event_work *w = pf_by_event_peek(r->works, err);
+
+	return w && pf_track_of(w->launch_id) == t->id;
+}
+
+static int read_track(struct ranges *r, const struct pf_track *t,
+		      struct pf_err *err)
+{
+	struct pf_cursor *c = pf_cursor_new(
+		r->db, t->id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc = -1;
+
+	pf_nest_clear(&r->nest);
+	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
+
+		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
+			if (take(r, b, i, err) < 0 ||
+			    add_launched(r, id + i, b->start_ns[i], err) < 0)
+				rc = -1;
+		if (rc < 0)
+			break;
+	}
+	pf_cursor_free(c);
+	go_to(r, INT64_MAX);
+	return rc;
+}
+
+static const struct pf_window_trace *trace_of(const struct ranges *r,
+					      const struct pf_track *t)
+{
+	for (size_t i = 0; i < r->window->count; i++)
+		if (r->window->traces[i].trace_id == t->trace_id)
+			return &r->window->traces[i];
+	return NULL;
+}
+
+static int read_tracks(struct ranges *r, struct pf_err *err)
+{
+	struct pf_track *tracks;
+	size_t count;
+	int rc = pf_tracks_load(r->db, 0, &tracks, &count, err);
+
+	if (!rc) /* what nothing launched */
+		rc = add_launched(r, 0, 0, err);
+	for (size_t i = 0; !rc && i < count; i++) {
+		r->trace = !strcmp(tracks[i].class_name, "host")
+				   ? trace_of(r, &tracks[i])
+				   : NULL;
+		if (r->trace || has_launch(r, &tracks[i], err))
+			rc = read_track(r, &tracks[i], err);
+	}
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+/* All work there is, whichever time the ranges are asked for of. */
+static int find_works(struct ranges *r, const struct pf_window_args *args,
+		      struct pf_err *err)
+{
+	struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	struct pf_window window = { 0 };
+	int rc;
+
+	all.rank = args->rank;
+	all.trace = args->trace;
+	all.device = args->device;
+	all.whole = true;
+	rc = pf_window_resolve(r->db, &all, &window, err);
+	if (!rc)
+		r->works = pf_by_event_work(r->db, &window, 0, err);
+	pf_window_release(&window);
+	return r->works ? 0 : -1;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct pf_range *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int by_projection(const void *a, const void *b)
+{
+	const struct pf_range *x = a, *y = b;
+
+	if (x->projected_ns != y->projected_ns)
+		return x->projected_ns < y->projected_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* NULL on an error. */
+static const char *text_of(struct ranges *r, struct pf_ranges *out,
+			   uint32_t name, struct pf_err *err)
+{
+	const char *kept;
+	char *text;
+
+	if (name == STEP_NAME)
+		return "ProfilerStep*";
+	text = pf_names_text_take(r->names, name, err);
+	kept = text ? pf_arena_string(&out->texts, text) : NULL;
+	free(text);
+	return kept;
+}
+
+/* The medians of all groups of one kind; to free.  NULL on an error. */
+static int64_t *find_medians(const struct ranges *r, bool projected,
+			     struct pf_err *err)
+{
+	int64_t *counts = pf_calloc(r->count + 1, sizeof(*counts));
+	int64_t *medians = pf_calloc(r->count + 1, sizeof(*medians));
+
+	for (size_t i = 0; i < r->count; i++)
+		counts[i] = projected ? r->groups[i].projected.count
+				      : r->groups[i].stats.count;
+	if (pf_medians_find(projected ? r->projections : r->values, counts,
+			    medians, err) < 0) {
+		free(medians);
+		medians = NULL;
+	}
+	free(counts);
+	return medians;
+}
+
+static void sum_up(const struct ranges *r, struct pf_ranges *out)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		out->count += r->groups[i].stats.count;
+		pf_sat_sum(&out->self_ns, r->groups[i].self_ns);
+		out->has_user_self |=
+			r->groups[i].name != STEP_NAME && r->groups[i].self_ns;
+	}
+}
+
+static int take_items(struct ranges *r, struct pf_ranges *out,
+		      struct pf_err *err)
+{
+	int64_t *medians = find_medians(r, false, err);
+	int64_t *projected = medians ? find_medians(r, true, err) : NULL;
+
+	sum_up(r, out);
+	out->items = pf_calloc(r->count + 1, sizeof(*out->items));
+	out->gpu = pf_calloc(r->count + 1, sizeof(*out->gpu));
+	for (size_t i = 0; projected && !err->code && i < r->count; i++) {
+		const struct group *g = &r->groups[i];
+		struct pf_range *item = &out->items[out->item_count++];
+
+		*item = (struct pf_range){
+			.name = text_of(r, out, g->name, err),
+			.count = g->stats.count,
+			.total_ns = g->stats.sum,
+			.self_ns = g->self_ns,
+			.median_ns = medians[i],
+			.min_ns = g->stats.min,
+			.max_ns = g->stats.max,
+			.share = pf_num_share(g->self_ns, out->self_ns),
+			.gpu_count = g->projected.count,
+			.work_count = g->work_count,
+			.projected_ns = g->projected.sum,
+			.projected_median_ns = projected[i],
+			.busy_ns = g->busy_ns,
+		};
+		if (item->gpu_count)
+			out->gpu[out->gpu_count++] = *item;
+	}
+	free(medians);
+	free(projected);
+	if (err->code)
+		return -1;
+	qsort(out->items, out->item_count, sizeof(*out->items), by_total);
+	qsort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
+	return 0;
+}
+
+static void tear_down(struct ranges *r)
+{
+	pf_by_event_free(r->works);
+	pf_names_free(r->names);
+	pf_sorter_free(r->values);
+	pf_sorter_free(r->projections);
+	pf_sorter_free(r->launched);
+	pf_map_release(&r->by_name);
+	pf_nest_release(&r->nest);
+	free(r->groups);
+}
+
+int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
+		   struct pf_ranges *out, struct pf_err *err)
+{
+	struct ranges r = { .db = db,
+			    .window = &out->window,
+			    .nest = { .width = sizeof(outermost),
+				      .outermost = &outermost } };
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+
+	if (rc)
+		return -1;
+	pf_map_init(&r.by_name);
+	r.values = pf_sorter_temp(sizeof(struct pf_group_value));
+	r.projections = pf_sorter_temp(sizeof(struct pf_group_value));
+	r.launched = pf_sorter_temp(sizeof(struct work));
+	r.names = pf_names_new(db, err);
+	rc = r.names ? find_works(&r, &args->window, err) : -1;
+	if (!rc)
+		rc = read_tracks(&r, err);
+	if (!rc)
+		rc = project(&r, err);
+	if (!rc)
+		rc = take_items(&r, out, err);
+	tear_down(&r);
+	return rc;
+}
+
+void pf_ranges_release(struct pf_ranges *r)
+{
+	pf_arena_release(&r->texts);
+	pf_window_release(&r->window);
+	free(r->items);
+	free(r->gpu);
+	*r = (struct pf_ranges){ 0 };
+}
+
+/* ---- how it is said ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_range, member, key, title, kind)
+static const struct pf_field host_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(share, "self_share", "Share", PF_RATIO),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Max", PF_NS),
+};
+static const struct pf_field gpu_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(gpu_count, "count", "Count", PF_COUNT),
+	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
+	FIELD(projected_ns, "projected_ns", "First to last", PF_NS),
+	FIELD(projected_median_ns, "projected_median_ns", "Median", PF_NS),
+	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
+};
+#undef FIELD
+
+static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
+	const struct pf_range *most = NULL;
+
+	doc->is_nothing = !r->item_count;
+	if (!r->item_count) {
+		pf_doc_finding(doc, "There are no ranges; mark parts of the "
+				    "program with record_function or NVTX");
+		return;
+	}
+	for (size_t i = 0; i < r->item_count; i++) {
+		const struct pf_range *item = &r->items[i];
+
+		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
+			continue;
+		if (!most || item->self_ns > most->self_ns)
+			most = item;
+	}
+	pf_doc_finding(doc,
+		       "%s itself takes %s of the time in ranges%s (%s of %s)",
+		       most->name, pf_num_show_ratio(part, most->share),
+		       pf_window_scope(&r->window),
+		       pf_num_show_ns(time, most->self_ns),
+		       pf_num_show_ns(all, r->self_ns));
+}
+
+void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	add_finding(r, doc);
+	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->count);
+	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
+	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
+		r->item_count);
+	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
+		r->gpu_count);
+}

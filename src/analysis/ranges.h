@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user's ranges (record_function, NVTX, torch's own annotations) by name,
+ * on the host and in what they launched on GPUs, as nsys has them in nvtx_sum
+ * and nvtx_gpu_proj_sum.
+ *
+ * A range counts where it begins, with all of its length.  Steps of the
+ * profiler are one name, ProfilerStep*.  Self is the time of a range in which
+ * no range that began later is open on its thread.
+ *
+ * GPU work is a range's if its launch call begins in the range, on the same
+ * thread; also if it is another's, too, further in or out.  The projection of
+ * a range reaches from the first start to the last end of its work; busy is
+ * the time in which any of it ran (its union).  Work that autograd launches
+ * from a thread of its own is in no range of the forward thread.
+ */
+#ifndef PF_ANALYSIS_RANGES_H
+#define PF_ANALYSIS_RANGES_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "events/window.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+struct pf_ranges_args {
+	struct pf_window_args window;
+};
+
+struct pf_range {
+	const char *name;
+	int64_t count, total_ns, self_ns, median_ns, min_ns, max_ns;
+	double share; /* self of the self times of all */
+	/* Of those ranges that launched GPU work. */
+	int64_t gpu_count, work_count;
+	int64_t projected_ns, projected_median_ns, busy_ns;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_ranges {
+	struct pf_window window;
+	struct pf_arena texts;
+	struct pf_range *items; /* by total time, the longest first */
+	size_t item_count;
+	struct pf_range *gpu; /* of them with GPU work, by projection */
+	size_t gpu_count;
+	int64_t count;
+	int64_t self_ns;    /* of all: each instant of a thread once */
+	bool has_user_self; /* of others than ProfilerStep* */
+};
+
+int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
+		   struct pf_ranges *out, struct pf_err *err);
+void pf_ranges_release(struct pf_ranges *ranges);
+void pf_ranges_show(const struct pf_ranges *ranges, struct pf_doc *doc);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/ranges.h"
+#include "cmd/cmd.h"
+
+static const struct pf_ranges_args defaults = { PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_ranges_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	struct pf_ranges ranges = { 0 };
+	int rc = pf_ranges_find(cx->db, args, &ranges, err);
+
+	if (!rc)
+		pf_ranges_show(&ranges, doc);
+	pf_ranges_release(&ranges);
+	return rc;
+}
+
+PF_COMMAND(65, ranges) = {
+	.name = "ranges",
+	.args = "[DB]",
+	.summary = "show the time of record_function and NVTX ranges",
+	.details = "By name: the ranges' time on the host (nvtx_sum of nsys), "
+		   "with and without ranges inside of them; and of the GPU "
+		   "work that was launched in them the time from its first "
+		   "start to its last end (nvtx_gpu_proj_sum) and the time in "
+		   "which any of it ran.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_ranges_args),
+	.defaults = &defaults,
+	.lists = "ranges gpu",
+	.text_rows = 20,
+	.examples = "profan ranges job.db\n"
+		    "profan ranges job.db --step 3..8 --format json\n",
+	.answer = answer,
+};

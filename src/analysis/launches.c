@@ -609,7 +609,11 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 			       pf_window_scope(&l->window),
 			       pf_num_show_ns(time, l->all.cpu_ns));
 	else
-		pf_doc_finding(doc, "No GPU work has a launch call");
+		pf_doc_finding(doc, l->orphan_count
+					    ? "No GPU work has a launch call"
+					    : "There is no GPU work, so "
+					      "nothing launched any");
+	doc->is_nothing = !l->all.count && !l->orphan_count;
 }
 
 static void add_slow(const struct pf_launches *l, struct pf_doc *doc)

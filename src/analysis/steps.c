@@ -41,6 +41,7 @@ struct steps {
 	size_t sm_cap;
 	size_t first_device, first_step; /* of the trace being swept */
 	struct pf_gpu *gpu;
+	bool has_gpu; /* the trace being swept has GPU work */
 };
 
 /* ---- which steps ---- */
@@ -106,8 +107,10 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 
 /* ---- the sweep ---- */
 
-static void harvest(struct pf_sweep *sweep, struct pf_step_time *row)
+static void harvest(struct steps *s, struct pf_step_time *row)
 {
+	struct pf_sweep *sweep = &s->sweep;
+
 	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
 		int64_t ns = sweep->by_mask[mask];
 		unsigned c = PF_STEP_KERNEL;
@@ -117,7 +120,7 @@ static void harvest(struct pf_sweep *sweep, struct pf_step_time *row)
 		while (c < PF_STEP_OTHER && !(mask & BIT(c)))
 			c++;
 		row->class_ns[c] += ns;
-		if (mask & GPU_BITS)
+		if (mask & GPU_BITS && s->has_gpu)
 			row->busy_ns += ns;
 		if (mask & BIT(ANY_KERNEL))
 			row->kernel_union_ns += ns;
@@ -157,10 +160,9 @@ static void sweep_to(struct steps *s, int64_t ns)
 		if (s->sweep.at_ns < row->start_ns) {
 			pf_sweep_to(&s->sweep,
 				    ns < row->start_ns ? ns : row->start_ns);
-			harvest(&s->sweep,
-				s->at > s->first_step && !row->is_partial
-					? &s->between
-					: &s->outside);
+			harvest(s, s->at > s->first_step && !row->is_partial
+					   ? &s->between
+					   : &s->outside);
 			if (ns < row->start_ns)
 				return;
 		}
@@ -171,7 +173,7 @@ static void sweep_to(struct steps *s, int64_t ns)
 		pf_sweep_to(&s->sweep, ns < row->end_ns ? ns : row->end_ns);
 		if (ns < row->end_ns)
 			return;
-		harvest(&s->sweep, row);
+		harvest(s, row);
 		harvest_devices(s, row, true);
 		s->is_begun = false;
 		s->at++;
@@ -249,12 +251,24 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev, err);
 }
 
+/* Communication of the host is part of what it does where a GPU works. */
+static unsigned host_set(const struct steps *s, enum pf_host_class class)
+{
+	static const unsigned sets[PF_HOST_CLASSES] = {
+		[PF_HOST_RUNTIME] = PF_STEP_RUNTIME,
+		[PF_HOST_DATA] = PF_STEP_DATA,
+		[PF_HOST_COMM] = PF_STEP_COMM,
+		[PF_HOST_CPU] = PF_STEP_CPU,
+	};
+
+	return class == PF_HOST_COMM && s->has_gpu ? PF_STEP_CPU : sets[class];
+}
+
 static void add_host(struct steps *s, const struct pf_host_span *span)
 {
 	struct pf_step_time *row;
 
-	add_span(s, PF_STEP_RUNTIME + span->class, span->start_ns,
-		 span->end_ns);
+	add_span(s, host_set(s, span->class), span->start_ns, span->end_ns);
 	if (s->at == s->end)
 		return;
 	row = &s->out->steps[s->at];
@@ -281,6 +295,7 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 	if (host) {
 		more_gpu = pf_gpu_next(gpu, &ev, err);
 		more_host = pf_host_next(host, &span, err);
+		s->has_gpu = more_gpu == 1;
 	}
 	while ((more_gpu == 1 || more_host == 1) && more_gpu >= 0 &&
 	       more_host >= 0 && s->at < s->end) {

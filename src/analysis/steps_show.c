@@ -48,6 +48,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 	size_t top = PF_STEP_CPU;
+	const char *words;
 
 	if (!s->full_count) {
 		pf_doc_finding(doc, "There are no complete steps");
@@ -64,10 +65,12 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	else
 		pf_buf_addf(&text, ":");
 	pf_num_show_ratio(most, s->classes[top].share);
+	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
+							: classes[top].words;
 	pf_doc_finding(doc, "%.*s %s, %s, %s", (int)text.len, text.data,
 		       s->classes[top].share < 0.5 ? "the largest part"
 						   : "most of the time",
-		       most, classes[top].words);
+		       most, words);
 	pf_buf_release(&text);
 }
 
@@ -76,6 +79,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 
 static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 {
+	const int of_gpu = s->device_count ? 0 : PF_ABSENT;
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
 		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS),
@@ -88,17 +92,18 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		      PF_NS | PF_KNOWN),
 		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS),
 		FIELD(busy_share, "busy_share",
-		      s->has_many_gpus ? "Any GPU busy" : "GPU busy", PF_RATIO),
+		      s->has_many_gpus ? "Any GPU busy" : "GPU busy",
+		      PF_RATIO | of_gpu),
 		FIELD(use.utilization_share, "utilization_share",
-		      "GPU in kernels", PF_RATIO),
+		      "GPU in kernels", PF_RATIO | of_gpu),
 		FIELD(steps_per_second, "steps_per_second", "Steps per second",
 		      PF_REAL),
 		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
-		      "SM efficiency, estimated", PF_RATIO),
+		      "SM efficiency, estimated", PF_RATIO | of_gpu),
 		FIELD(use.occupancy_percent, "occupancy_percent",
-		      "Achieved occupancy, estimated, %", PF_REAL),
+		      "Achieved occupancy, estimated, %", PF_REAL | of_gpu),
 		FIELD(use.occupancy_known_share, "occupancy_known_share",
-		      "  known of kernel time", PF_RATIO),
+		      "  known of kernel time", PF_RATIO | of_gpu),
 		FIELD(samples_per_second, "samples_per_second",
 		      "Samples per second",
 		      isnan(s->samples_per_second) ? PF_ABSENT : PF_REAL),
@@ -196,14 +201,44 @@ static const struct pf_field step_fields[] = {
 	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
 };
 
+/* Columns that say nothing without a GPU. */
+static const char *const gpu_shares[] = { "kernel_share", "copy_share",
+					  "runtime_share" };
+
+static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
+
+	memcpy(fields, step_fields, sizeof(fields));
+	for (size_t i = 0; i < sizeof(gpu_shares) / sizeof(*gpu_shares); i++)
+		for (size_t f = 0;
+		     !s->device_count && f < sizeof(fields) / sizeof(*fields);
+		     f++)
+			if (!strcmp(fields[f].col.key, gpu_shares[i]))
+				fields[f].col.kind |= PF_ABSENT;
+	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, s->steps,
+		       s->count);
+}
+
+/* Without a GPU there is nothing to say of what it did. */
+static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	struct pf_table *t =
+		pf_doc_fields(doc, "classes", "Where the time of a step goes",
+			      PF_FIELDS(class_fields));
+
+	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
+		if (s->device_count || s->classes[c].sum_ns ||
+		    c >= PF_STEP_DATA)
+			PF_PUT(t, class_fields, s->classes[c]);
+}
+
 void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	add_finding(s, doc);
 	add_scalars(s, doc);
-	PF_ROWS(doc, "classes", "Where the time of a step goes", class_fields,
-		s->classes, PF_STEP_CLASSES);
-	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", step_fields, s->steps,
-		       s->count);
+	add_classes(s, doc);
+	add_rows(s, doc);
 	pf_copies_show(s->copies, doc);
 	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
 		       s->devices, s->device_count);

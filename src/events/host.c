@@ -78,7 +78,7 @@ static enum pf_host_class classify(struct pf_host *h, unsigned kind,
 	/* TensorFlow has no categories, only names */
 	if (kind == PF_KIND_HOST || is_step(h, class, name))
 		return PF_HOST_CLASSES;
-	return PF_HOST_CPU;
+	return class->range == PF_CAUSE_COMM ? PF_HOST_COMM : PF_HOST_CPU;
 }
 
 /* An event as a span: 1, 0 if it adds nothing to its thread, or -1. */

@@ -18,6 +18,7 @@ enum pf_host_class {
 	PF_HOST_RUNTIME, /* calls of the runtime or the driver */
 	PF_HOST_DATA,    /* enumerate(DataLoader)#..., enumerate(DataPipe)#...,
 			    IteratorGetNext... of TensorFlow */
+	PF_HOST_COMM,    /* communication of the host, or waiting for it */
 	PF_HOST_CPU,     /* other operators and annotations; no ProfilerStep */
 	PF_HOST_CLASSES
 };

@@ -106,7 +106,10 @@ static int run_doctor(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 			 &is_failed, err);
 }
 
-/* key_averages() of the first trace, as torch sorts it by device time. */
+/*
+ * key_averages() of the first trace, as torch sorts it by device time, or
+ * where there is none by CPU time.
+ */
 static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_averages_args args = {
@@ -123,9 +126,14 @@ static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		rc = 1;
 	if (rc != 1)
 		return -1;
+	for (size_t i = 0; i < averages.list[0].count; i++)
+		p->ops_by_device |=
+			averages.list[0].rows[i].sum.ns[PF_FIG_SELF_DEVICE] !=
+			0;
 	t = pf_averages_table(&p->doc[PF_PART_OPS], false);
 	rows = pf_torch_sorted(averages.list[0].rows, averages.list[0].count,
-			       PF_SORT_SELF_DEVICE);
+			       p->ops_by_device ? PF_SORT_SELF_DEVICE
+						: PF_SORT_SELF_CPU);
 	for (size_t i = 0; i < averages.list[0].count; i++)
 		pf_averages_add(t, rows[i]);
 	free(rows);
@@ -397,7 +405,9 @@ void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 {
 	pf_buf_addf(out, "profan %s ", parts[part].command);
 	pf_shell_word(out, p->db_name);
-	pf_buf_adds(out, parts[part].options);
+	pf_buf_adds(out, part == PF_PART_OPS && !p->ops_by_device
+				 ? " --sort self_cpu_time_total"
+				 : parts[part].options);
 	if (parts[part].has_window && p->window_text.len)
 		pf_buf_adds(out, p->window_text.data);
 }

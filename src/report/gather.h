@@ -63,6 +63,7 @@ struct pf_parts {
 	struct pf_buf steps_text;  /* "5..10", or empty */
 	int torch;                 /* release by whose rules: 110; or 0 */
 	bool is_torch_said;        /* the trace itself names that release */
+	bool ops_by_device;        /* operators are sorted by device time */
 	const char *db_name;       /* borrowed: for commands on the page */
 	struct pf_window traces;   /* resolved */
 };

@@ -21,9 +21,11 @@ const char *pf_severity_word(enum pf_severity s)
 }
 
 static const struct pf_report_rule *const rules[] = {
-	&pf_rule_idle,  &pf_rule_sync,      &pf_rule_input,   &pf_rule_launch,
-	&pf_rule_comm,  &pf_rule_straggler, &pf_rule_copies,  &pf_rule_memory,
-	&pf_rule_trust, &pf_rule_precision, &pf_rule_warm_up,
+	&pf_rule_idle,      &pf_rule_sync,      &pf_rule_input,
+	&pf_rule_launch,    &pf_rule_comm,      &pf_rule_straggler,
+	&pf_rule_copies,    &pf_rule_memory,    &pf_rule_trust,
+	&pf_rule_precision, &pf_rule_warm_up,   &pf_rule_operators,
+	&pf_rule_host_data, &pf_rule_host_comm,
 };
 
 _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");

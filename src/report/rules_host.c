@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rules for traces without GPU work: what the CPU does.  Where there is
+ * any, the time of the host matters as far as GPUs wait for it, which the
+ * other rules say.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "report/rules.h"
+#include "report/say.h"
+#include "table/find.h"
+#include "torch/averages_doc.h"
+
+static bool is_host_only(const struct pf_parts *p, struct pf_verdict *v)
+{
+	if (!p->overlap.all.event_count)
+		return true;
+	pf_rule_withhold(v,
+			 "the trace has GPU work; this is for those without");
+	return false;
+}
+
+static void say_threads(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_INFO], "tracks");
+	int64_t host = pf_table_find_row(t, "class", "host");
+
+	if (host < 0)
+		return;
+	pf_say(v, "; ");
+	pf_say_count(v, pf_table_int_at(t, (size_t)host, "track_count"),
+		     "thread is", "threads are");
+	pf_say(v, " recorded");
+}
+
+/* By self CPU time, as in the table of operators; labels are none. */
+static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_OPS], PF_AVERAGES_TABLE);
+	int64_t all = 0, most = 0;
+	size_t top = 0;
+
+	if (!is_host_only(p, v))
+		return;
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		int64_t ns = pf_table_int_at(t, i, "self_cpu_ns");
+
+		all += ns;
+		if (ns <= most || pf_table_int_at(t, i, "is_user_annotation"))
+			continue;
+		most = ns;
+		top = i;
+	}
+	if (!most) {
+		pf_rule_withhold(v, "there are no operators in this trace");
+		return;
+	}
+	v->measured = (double)most / (double)all;
+	v->affected_ns = most;
+	pf_say_text(p, v, pf_table_text_at(t, top, "name"), &v->place);
+	pf_say(v, " takes ");
+	pf_say_ratio(v, v->measured);
+	pf_say(v, " of self CPU time (");
+	pf_say_ns(v, most);
+	pf_say(v, " of ");
+	pf_say_ns(v, all);
+	pf_say(v, ", ");
+	pf_say_count(v, pf_table_int_at(t, top, "count"), "call", "calls");
+	pf_say(v, ")");
+	say_threads(p, v);
+}
+
+/* A class of the steps: its share of them. */
+static void apply_class(const struct pf_parts *p, struct pf_verdict *v,
+			enum pf_step_class class, const char *what)
+{
+	const struct pf_step_spread *c = &p->steps.classes[class];
+
+	if (!is_host_only(p, v))
+		return;
+	if (!p->steps.full_count) {
+		pf_rule_withhold(v, "there are no complete steps");
+		return;
+	}
+	v->affected_ns = c->sum_ns;
+	v->measured = c->share;
+	pf_say(v, what);
+	pf_say_ratio(v, v->measured);
+	pf_say(v, !p->steps_text.len      ? " of the trace ("
+		  : pf_rule_steps(p) == 1 ? " of the step ("
+					  : " of the steps (");
+	pf_say_ns(v, c->mean_ns);
+	pf_say(v, pf_rule_steps(p) == 1 ? ")" : " per step)");
+}
+
+static void apply_data(const struct pf_parts *p, struct pf_verdict *v)
+{
+	apply_class(p, v, PF_STEP_DATA, "The CPU loads data for ");
+	/* what others wait for; communication may hide behind operators */
+	v->recoverable_ns = v->affected_ns;
+}
+
+static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
+{
+	apply_class(p, v, PF_STEP_COMM,
+		    "Communication, or waiting for it, takes ");
+}
+
+const struct pf_report_rule pf_rule_operators = {
+	"V12", "operators", "ops", PF_PART_OPS, 0.10, 0, apply_operators
+};
+const struct pf_report_rule pf_rule_host_data = { "V13",       "data loading",
+						  "breakdown", PF_PART_STEPS,
+						  0.10,        0.25,
+						  apply_data };
+const struct pf_report_rule pf_rule_host_comm = { "V14",       "communication",
+						  "breakdown", PF_PART_STEPS,
+						  0.10,        0.25,
+						  apply_comm };

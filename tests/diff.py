@@ -502,6 +502,13 @@ def withheld(work):
     text = profan("diff", *files).stdout
     assert "per step" not in text.lower() and "of a step" not in text, text
     assert "A each" in text and "More of it" not in text, text
+    run = profan("diff", *files, "--format", "html", "--timeline", "none",
+                 "--overwrite", "-o", os.path.join(work, "none.html"))
+    with open(os.path.join(work, "none.html")) as f:
+        page = f.read()
+    heads = re.findall(r"<(?:h2|caption)[^>]*>([^<]*)", page)
+    assert any("per capture" in h for h in heads), heads
+    assert not any("per step" in h or "a step by" in h for h in heads), heads
     text = profan("trend", *files).stdout
     assert "A step" not in text and "per step" not in text.lower(), text
 

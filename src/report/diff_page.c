@@ -295,6 +295,17 @@ static void add_cells(struct pf_buf *out, const struct pf_table *t, size_t row)
 	}
 }
 
+/* Do both sides have no steps?  Then figures are of whole captures. */
+static bool is_of_captures(const struct pf_doc *doc)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "comparability");
+	int64_t row = pf_table_find_row(t, "check", "profiler steps");
+	const char *a = row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "a");
+	const char *b = row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "b");
+
+	return a && b && !strcmp(a, "no") && !strcmp(b, "no");
+}
+
 static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 {
 	const struct pf_table *t = pf_doc_find_table(doc, "waterfall");
@@ -302,16 +313,17 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 	int64_t end = pf_doc_find_int(doc, "step_b_ns");
 	struct scale s = find_scale(t, now, end);
 
-	pf_buf_adds(out,
+	pf_buf_addf(out,
 		    "<div class=t><table id=waterfall><caption class=h>Time of "
-		    "a step by class, before and after</caption><thead><tr>"
-		    "<th scope=col data-k=class>Class</th>"
-		    "<th scope=col class=n data-k=a_ns>A</th>"
-		    "<th scope=col class=n data-k=b_ns>B</th>"
-		    "<th scope=col class=n data-k=delta_ns>Change</th>"
-		    "<th scope=col data-k=verdict>Verdict</th>"
-		    "<th scope=col>From A to B</th></tr></thead>\n"
-		    "<tbody>");
+		    "%s by class, before and after</caption><thead><tr>",
+		    is_of_captures(doc) ? "the captures" : "a step");
+	pf_buf_adds(out, "<th scope=col data-k=class>Class</th>"
+			 "<th scope=col class=n data-k=a_ns>A</th>"
+			 "<th scope=col class=n data-k=b_ns>B</th>"
+			 "<th scope=col class=n data-k=delta_ns>Change</th>"
+			 "<th scope=col data-k=verdict>Verdict</th>"
+			 "<th scope=col>From A to B</th></tr></thead>\n"
+			 "<tbody>");
 	for (size_t r = 0; r < pf_table_rows(t); r++) {
 		int64_t delta = pf_table_int_at(t, r, "delta_ns");
 		const char *class = pf_table_text_at(t, r, "class");
@@ -338,9 +350,26 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 
 /* ---- the page ---- */
 
+/* Titles are of steps: "Counts per step that are equal". */
+static const char *title_of(struct pf_buf *out, const struct pf_doc *doc,
+			    const char *title)
+{
+	const char *at = title ? strstr(title, "step") : NULL;
+
+	if (!at || !is_of_captures(doc))
+		return title;
+	pf_buf_clear(out);
+	pf_buf_addf(out, "%.*scapture%s", (int)(at - title), title,
+		    at + strlen("step"));
+	return out->data;
+}
+
 static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 			 const struct pf_html_page *page)
 {
+	const struct pf_doc *doc = &page->parts->doc[PART];
+	struct pf_buf text = { 0 };
+
 	for (size_t i = 0; i < SECTIONS; i++) {
 		const struct section *s = &sections[i];
 		size_t rows = 0;
@@ -354,15 +383,21 @@ static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
 			    s->title);
 		if (!rows)
-			pf_buf_addf(out, "<p>%s</p>\n", s->none);
+			pf_buf_addf(out, "<p>%s</p>\n",
+				    title_of(&text, doc, s->none));
 		if (s->is_folded)
 			pf_buf_addf(out, "<details><summary>%zu rows</summary>",
 				    rows);
-		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
-			pf_html_table(out, page, &s->tables[k]);
+		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++) {
+			struct pf_html_table t = s->tables[k];
+
+			t.caption = title_of(&text, doc, t.caption);
+			pf_html_table(out, page, &t);
+		}
 		pf_buf_addf(out, "%s</section>\n",
 			    s->is_folded ? "</details>\n" : "");
 	}
+	pf_buf_release(&text);
 }
 
 static void add_method(struct pf_buf *out, const struct pf_doc *doc,

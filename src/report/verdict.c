@@ -7,11 +7,13 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/figure.h"
 #include "report/rules.h"
+#include "table/rows.h"
 
 const char *pf_severity_word(enum pf_severity s)
 {
@@ -166,159 +168,147 @@ static bool is_measured(const struct pf_verdict *v)
 	       v->part != PF_PART_DOCTOR;
 }
 
-static void add_share(struct pf_table *t, bool is_known, double share)
+/* A rule, whether it fired or not: what tables show of it. */
+struct row {
+	const char *id, *title, *state, *severity, *place, *query;
+	const char *part_command, *command; /* that shows its part, its place */
+	const char *sentence, *reason,
+		*found;             /* of a verdict, why not, either */
+	double measured, warn, bad; /* not a number: there is none */
+	int64_t recoverable_ns, affected_ns, from_ns, to_ns, trace_id;
+};
+
+/* The texts that are made here; they are kept in "texts". */
+static void add_texts(const struct pf_verdict *v, const struct pf_parts *p,
+		      struct pf_arena *texts, struct row *row)
 {
-	if (is_known)
-		pf_table_real(t, share);
+	struct pf_buf place = { 0 }, part = { 0 }, sentence = { 0 };
+
+	pf_parts_command(p, v->part, &part);
+	pf_verdict_command(v, p, &place);
+	pf_buf_adds(&sentence, "");
+	pf_say_plain(&sentence, &v->sentence);
+	row->part_command = pf_arena_string(texts, part.data);
+	row->command = place.len ? pf_arena_string(texts, place.data)
+				 : row->part_command;
+	if (v->state != PF_RULE_FINE)
+		row->found = pf_arena_string(texts, sentence.data);
+	if (v->state == PF_RULE_FIRED)
+		row->sentence = row->found;
 	else
-		pf_table_null(t);
+		row->reason = row->found;
+	pf_buf_release(&place);
+	pf_buf_release(&part);
+	pf_buf_release(&sentence);
 }
 
-static void add_sentence(struct pf_table *t, const struct pf_buf *sentence)
+static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
+			 struct pf_arena *texts)
 {
-	struct pf_buf plain = { 0 };
-
-	pf_say_plain(&plain, sentence);
-	pf_table_text(t, plain.data ? plain.data : "", plain.len);
-	pf_buf_release(&plain);
-}
-
-static void add_verdicts(const struct pf_verdicts *v, const struct pf_parts *p,
-			 struct pf_doc *doc)
-{
-	static const struct pf_col cols[] = {
-		{ "severity", "Severity", PF_TEXT },
-		{ "sentence", "Verdict", PF_TEXT },
-		{ "id", "Rule", PF_TEXT },
-		{ "recoverable_ns", "Recoverable", PF_NS },
-		{ "affected_ns", "Affected", PF_NS },
-		{ "place", "Place", PF_PATH },
-		{ "from_ns", "From", PF_NS },
-		{ "to_ns", "To", PF_NS },
-		{ "query", "Query", PF_TEXT },
-		{ "command", "Shown by", PF_TEXT },
+	bool has_fired = v->state == PF_RULE_FIRED;
+	bool has_place = has_fired && v->from_ns >= 0;
+	bool has_scale = v->part != PF_PART_DOCTOR;
+	struct row row = {
+		.id = v->id,
+		.title = v->title,
+		.state = state_word(v),
+		.severity = has_fired ? pf_severity_word(v->severity) : NULL,
+		.place = has_fired && v->place.len ? v->place.data : NULL,
+		.query = pf_parts_query(v->part),
+		.measured = is_measured(v) ? v->measured : NAN,
+		.warn = has_scale && v->warn > 0 ? v->warn : NAN,
+		.bad = has_scale && v->bad > 0 ? v->bad : NAN,
+		.recoverable_ns = has_fired ? v->recoverable_ns : -1,
+		.affected_ns = has_fired ? v->affected_ns : -1,
+		.from_ns = has_place ? v->from_ns : -1,
+		.to_ns = has_place ? v->to_ns : -1,
+		.trace_id = has_place ? v->trace_id : -1
 	};
-	struct pf_table *t = pf_doc_table(doc, "verdicts", "Verdicts", cols,
-					  sizeof(cols) / sizeof(*cols));
 
-	for (size_t i = 0; i < v->fired; i++) {
-		const struct pf_verdict *a = &v->all[i];
-		struct pf_buf command = { 0 };
-
-		pf_table_string(t, pf_severity_word(a->severity));
-		add_sentence(t, &a->sentence);
-		pf_table_string(t, a->id);
-		pf_table_known(t, a->recoverable_ns);
-		pf_table_known(t, a->affected_ns);
-		pf_table_string(t, a->place.len ? a->place.data : NULL);
-		pf_table_known(t, a->from_ns);
-		pf_table_known(t, a->from_ns < 0 ? -1 : a->to_ns);
-		pf_table_string(t, pf_parts_query(a->part));
-		pf_verdict_command(a, p, &command);
-		if (!command.len)
-			pf_parts_command(p, a->part, &command);
-		pf_table_string(t, command.data);
-		pf_buf_release(&command);
-	}
+	add_texts(v, p, texts, &row);
+	return row;
 }
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct row, member, key, title, kind)
+static const struct pf_field verdict_fields[] = {
+	FIELD(severity, "severity", "Severity", PF_TEXT),
+	FIELD(sentence, "sentence", "Verdict", PF_TEXT),
+	FIELD(id, "id", "Rule", PF_TEXT),
+	FIELD(recoverable_ns, "recoverable_ns", "Recoverable",
+	      PF_NS | PF_KNOWN),
+	FIELD(affected_ns, "affected_ns", "Affected", PF_NS | PF_KNOWN),
+	FIELD(place, "place", "Place", PF_PATH),
+	FIELD(from_ns, "from_ns", "From", PF_NS | PF_KNOWN),
+	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
+	FIELD(query, "query", "Query", PF_TEXT),
+	FIELD(command, "command", "Shown by", PF_TEXT),
+};
+
+static const struct pf_field check_fields[] = {
+	FIELD(id, "id", "Rule", PF_TEXT),
+	FIELD(title, "title", "Checked", PF_TEXT),
+	FIELD(state, "state", "Result", PF_TEXT),
+	FIELD(measured, "measured", "Measured", PF_RATIO),
+	FIELD(warn, "threshold", "Threshold", PF_RATIO),
+	FIELD(reason, "reason", "Why not", PF_TEXT),
+};
+
+static const struct pf_field rule_fields[] = {
+	FIELD(id, "id", "Rule", PF_TEXT),
+	FIELD(title, "title", "Checked", PF_TEXT),
+	FIELD(state, "state", "Result", PF_TEXT),
+	FIELD(severity, "severity", "Severity", PF_TEXT),
+	FIELD(measured, "measured", "Measured", PF_RATIO),
+	FIELD(warn, "warn_above", "Warns above", PF_RATIO | PF_FULL),
+	FIELD(bad, "bad_above", "Severe above", PF_RATIO | PF_FULL),
+	FIELD(recoverable_ns, "recoverable_ns", "Recoverable",
+	      PF_NS | PF_KNOWN),
+	FIELD(affected_ns, "affected_ns", "Affected",
+	      PF_NS | PF_FULL | PF_KNOWN),
+	FIELD(place, "place", "Place", PF_PATH | PF_FULL),
+	FIELD(from_ns, "t0_ns", "From", PF_NS | PF_FULL | PF_KNOWN),
+	FIELD(to_ns, "t1_ns", "To", PF_NS | PF_FULL | PF_KNOWN),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(query, "query", "Query", PF_TEXT | PF_FULL),
+	FIELD(part_command, "command", "Shown by", PF_TEXT | PF_FULL),
+	FIELD(sentence, "sentence", "Verdict", PF_TEXT | PF_FULL),
+	FIELD(reason, "reason", "Why not", PF_TEXT | PF_FULL),
+	FIELD(found, "found", "Verdict, or why not", PF_TEXT | PF_BRIEF),
+};
+#undef FIELD
 
 void pf_verdicts_tables(const struct pf_verdicts *v, const struct pf_parts *p,
 			struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "id", "Rule", PF_TEXT },
-		{ "title", "Checked", PF_TEXT },
-		{ "state", "Result", PF_TEXT },
-		{ "measured", "Measured", PF_RATIO },
-		{ "threshold", "Threshold", PF_RATIO },
-		{ "reason", "Why not", PF_TEXT },
-	};
-	struct pf_table *t;
+	struct pf_table *fired = pf_doc_fields(doc, "verdicts", "Verdicts",
+					       PF_FIELDS(verdict_fields));
+	struct pf_table *checks = pf_doc_fields(doc, "checks", "Checked",
+						PF_FIELDS(check_fields));
+	struct pf_arena texts = { 0 };
 
-	add_verdicts(v, p, doc);
-	t = pf_doc_table(doc, "checks", "Checked", cols,
-			 sizeof(cols) / sizeof(*cols));
-	for (size_t i = v->fired; i < v->count; i++) {
-		const struct pf_verdict *a = &v->all[i];
+	for (size_t i = 0; i < v->count; i++) {
+		struct row row = row_of(&v->all[i], p, &texts);
 
-		pf_table_string(t, a->id);
-		pf_table_string(t, a->title);
-		pf_table_string(t, state_word(a));
-		add_share(t, is_measured(a), a->measured);
-		add_share(t, a->warn > 0 && a->part != PF_PART_DOCTOR, a->warn);
-		if (a->state == PF_RULE_WITHHELD)
-			add_sentence(t, &a->sentence);
+		if (i < v->fired)
+			PF_PUT(fired, verdict_fields, row);
 		else
-			pf_table_null(t);
+			PF_PUT(checks, check_fields, row);
 	}
-}
-
-/* ---- every rule, a row each ---- */
-
-static void add_rule(struct pf_table *t, const struct pf_verdict *v,
-		     const struct pf_parts *p)
-{
-	/* Columns of the sentence: of a verdict, why not, either. */
-	static const bool shows[3][3] = {
-		{ [PF_RULE_FIRED] = true },
-		{ [PF_RULE_WITHHELD] = true },
-		{ [PF_RULE_FIRED] = true, [PF_RULE_WITHHELD] = true },
-	};
-	bool has_fired = v->state == PF_RULE_FIRED;
-	bool has_place = has_fired && v->from_ns >= 0;
-	bool has_scale = v->part != PF_PART_DOCTOR;
-	struct pf_buf command = { 0 };
-
-	pf_table_string(t, v->id);
-	pf_table_string(t, v->title);
-	pf_table_string(t, state_word(v));
-	pf_table_string(t, has_fired ? pf_severity_word(v->severity) : NULL);
-	add_share(t, is_measured(v), v->measured);
-	add_share(t, has_scale && v->warn > 0, v->warn);
-	add_share(t, has_scale && v->bad > 0, v->bad);
-	pf_table_known(t, has_fired ? v->recoverable_ns : -1);
-	pf_table_known(t, has_fired ? v->affected_ns : -1);
-	pf_table_string(t, has_fired && v->place.len ? v->place.data : NULL);
-	pf_table_known(t, has_place ? v->from_ns : -1);
-	pf_table_known(t, has_place ? v->to_ns : -1);
-	pf_table_known(t, has_place ? v->trace_id : -1);
-	pf_table_string(t, pf_parts_query(v->part));
-	pf_parts_command(p, v->part, &command);
-	pf_table_string(t, command.data);
-	pf_buf_release(&command);
-	for (int column = 0; column < 3; column++)
-		if (shows[column][v->state])
-			add_sentence(t, &v->sentence);
-		else
-			pf_table_null(t);
+	pf_arena_release(&texts);
 }
 
 void pf_verdicts_list(const struct pf_verdicts *v, const struct pf_parts *p,
 		      struct pf_doc *doc)
 {
-	static const struct pf_col cols[] = {
-		{ "id", "Rule", PF_TEXT },
-		{ "title", "Checked", PF_TEXT },
-		{ "state", "Result", PF_TEXT },
-		{ "severity", "Severity", PF_TEXT },
-		{ "measured", "Measured", PF_RATIO },
-		{ "warn_above", "Warns above", PF_RATIO | PF_FULL },
-		{ "bad_above", "Severe above", PF_RATIO | PF_FULL },
-		{ "recoverable_ns", "Recoverable", PF_NS },
-		{ "affected_ns", "Affected", PF_NS | PF_FULL },
-		{ "place", "Place", PF_PATH | PF_FULL },
-		{ "t0_ns", "From", PF_NS | PF_FULL },
-		{ "t1_ns", "To", PF_NS | PF_FULL },
-		{ "trace_id", "Trace", PF_INT | PF_FULL },
-		{ "query", "Query", PF_TEXT | PF_FULL },
-		{ "command", "Shown by", PF_TEXT | PF_FULL },
-		{ "sentence", "Verdict", PF_TEXT | PF_FULL },
-		{ "reason", "Why not", PF_TEXT | PF_FULL },
-		{ "found", "Verdict, or why not", PF_TEXT | PF_BRIEF },
-	};
-	struct pf_table *t = pf_doc_table(doc, "verdicts", NULL, cols,
-					  sizeof(cols) / sizeof(*cols));
+	struct pf_table *t =
+		pf_doc_fields(doc, "verdicts", NULL, PF_FIELDS(rule_fields));
+	struct pf_arena texts = { 0 };
 
-	for (size_t i = 0; i < v->count; i++)
-		add_rule(t, &v->all[i], p);
+	for (size_t i = 0; i < v->count; i++) {
+		struct row row = row_of(&v->all[i], p, &texts);
+
+		PF_PUT(t, rule_fields, row);
+	}
+	pf_arena_release(&texts);
 }

@@ -1,12 +1,24 @@
 -- What the time of each step goes to on the GPUs of its trace, in ns: kernels,
--- else copies, else fills, else communication; the rest is the host's.
+-- else copies, else fills, else communication; the rest is the host's.  Where
+-- no GPU works, communication is the host's and its waiting for it.
 -- Parameters: none.  Order: trace_id, start_ns.
-WITH part AS (
+WITH span AS (
+	SELECT trace_id, class, start_ns, end_ns FROM work
+	UNION ALL
+	SELECT e.trace_id, 'communication', e.start_ns, e.end_ns
+	FROM event AS e
+	WHERE e.kind IN (1, 2) AND (e.name GLOB 'gloo:*'
+			OR (e.name GLOB '*c10d*' OR e.name GLOB '*distributed*'
+				OR e.name GLOB '*ProcessGroup*')
+			AND (e.name GLOB '*wait*' OR e.name GLOB '*barrier*'))
+		AND NOT EXISTS (SELECT 1 FROM work AS g
+			WHERE g.trace_id = e.trace_id)),
+part AS (
 	SELECT s.trace_id, s.event_id, w.class,
 		max(w.start_ns, s.start_ns) AS from_ns,
 		min(w.end_ns, s.end_ns) AS to_ns
 	FROM steps AS s
-	JOIN work AS w ON w.trace_id = s.trace_id AND w.start_ns < s.end_ns
+	JOIN span AS w ON w.trace_id = s.trace_id AND w.start_ns < s.end_ns
 		AND w.end_ns > s.start_ns
 	WHERE NOT s.is_partial),
 edge AS (

@@ -188,6 +188,8 @@ gpu V100 1600000000000000000 >v100.json
 mixed "GPUs of two models at two times" "H100 and V100" h100.json v100.json
 gpu H100 1600000000000000000 >later.json
 mixed "two runs" "different times" h100.json later.json
+gpu "NVIDIA H100 80GB HBM3" 1600000000000000000 >early.json
+mixed "a rank and a run" "different times" rank0_a.json early.json
 cp two.json rank1.json
 run 0 "$profan" ingest rank0_a.json rank1.json -o two.db && [ ! -s err ]
 result "two ranks are one job"

@@ -2,13 +2,13 @@
 -- be.  Several captures of one process (a worker) are of one job; so are
 -- traces that meet in time on the clock of one world.  Two of one rank, GPUs
 -- of different models in traces that do not meet, worlds of different sizes,
--- and traces without ranks that do not meet are not.  Parameters: none.  One row.
+-- and traces that do not meet and have not all a rank are not.  Parameters: none.  One row.
 WITH model AS (
 	SELECT m.trace_id, d.value ->> '$.name' AS name
 	FROM trace_meta AS m, json_each(
 		CASE WHEN json_valid(m.value) THEN m.value ELSE '[]' END) AS d
 	WHERE m.key = 'deviceProperties' AND d.type = 'object'
-		AND d.value ->> '$.name' IS NOT NULL),
+		AND d.value ->> '$.name' <> ''),
 twice AS (
 	SELECT rank, count(*) AS traces
 	FROM (SELECT DISTINCT rank, coalesce(worker, id) AS process
@@ -37,6 +37,6 @@ SELECT CASE
 	WHEN (SELECT count FROM worlds) > 1
 		THEN 'their worlds are of different sizes'
 	WHEN EXISTS (SELECT 1 FROM apart)
-		AND NOT EXISTS (SELECT 1 FROM trace WHERE rank IS NOT NULL)
-		THEN 'they have no ranks and are of different times'
+		AND EXISTS (SELECT 1 FROM trace WHERE rank IS NULL)
+		THEN 'they are of different times and not all have a rank'
 	END AS why;

@@ -106,6 +106,15 @@ result "trend takes folders" out
 run 0 sh -c "cat one.json | '$profan' steps -" && [ ! -e ./-.profan.db ] &&
 	grep -q 'not kept' err
 result "a pipe is not kept"
+if command -v flock >/dev/null; then
+	: >two.json.profan.db.partial
+	flock two.json.profan.db.partial sh -c "'$profan' steps two.json 2>err"
+	grep -q 'not kept' err && [ ! -e two.json.profan.db ]
+	result "a second reader does not wait for the first" err
+	rm two.json.profan.db.partial
+else
+	skip "a second reader" "NOT TESTED: no flock"
+fi
 mkdir temp
 (
 	TMPDIR=$tmp/temp

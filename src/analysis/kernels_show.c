@@ -161,8 +161,8 @@ void pf_kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 	add_rows(k, doc);
 	PF_ROWS(doc, "classes", "By class and precision", class_fields,
 		k->classes, k->class_count);
-	PF_ROWS(doc, "streams", "By stream", stream_fields, k->streams,
-		k->stream_count);
+	PF_WINDOW_ROWS(&k->window, doc, "streams", "By stream", stream_fields,
+		       k->streams, k->stream_count);
 	if (k->without_op)
 		pf_doc_note(
 			doc,

@@ -54,7 +54,7 @@ struct delay {
 };
 
 struct stream {
-	int64_t trace_id, device, stream;
+	int64_t trace_id, rank, device, stream;
 	int64_t waiting;
 	struct pf_stats length;
 };
@@ -109,6 +109,7 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 	l->streams = pf_grow(l->streams, &l->stream_cap, n + 1u,
 			     sizeof(*l->streams));
 	l->streams[n] = (struct stream){ .trace_id = key[0],
+					 .rank = ev->trace->rank,
 					 .device = key[1],
 					 .stream = key[2] };
 	l->stream_count = n + 1u;
@@ -183,6 +184,7 @@ static void note_delay(struct launches *l, int64_t delay_ns)
 struct slow {
 	const char *call;
 	int64_t start_ns, cpu_ns, delay_ns, gpu_ns;
+	int64_t rank, trace_id;
 };
 
 #define FIELD(member, key, title, kind)                                        \
@@ -193,6 +195,8 @@ static const struct pf_field slow_fields[] = {
 	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
 	FIELD(delay_ns, "delay_ns", "Delay", PF_NS),
 	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(rank, "rank", "Rank", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 };
 #undef FIELD
 
@@ -215,8 +219,12 @@ static int end_call(struct launches *l, const struct launch *at,
 	note_delay(l, d.delay_ns);
 	if (at->cpu_ns > SLOW_CALL_NS) {
 		struct slow slow = { pf_gpu_name(l->gpu, at->name, err),
-				     at->start_ns, at->cpu_ns, d.delay_ns,
-				     at->gpu_ns };
+				     at->start_ns,
+				     at->cpu_ns,
+				     d.delay_ns,
+				     at->gpu_ns,
+				     l->streams[at->stream].rank,
+				     l->streams[at->stream].trace_id };
 
 		if (!slow.call)
 			return -1;
@@ -619,8 +627,9 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
 {
 	int64_t dropped = pf_table_settle(l->slow);
-	struct pf_table *t = pf_doc_fields(
-		doc, "slow_calls", "Calls over 50 us", PF_FIELDS(slow_fields));
+	struct pf_table *t = pf_window_rows(
+		&l->window, doc, "slow_calls", "Calls over 50 us",
+		PF_FIELDS(slow_fields), NULL, 0, sizeof(struct slow));
 
 	for (size_t i = 0; i < pf_table_row_count(l->slow); i++)
 		for (size_t c = 0; c < pf_table_col_count(t); c++)

@@ -143,6 +143,21 @@ static bool is_locked(int fd)
 	return flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 }
 
+bool pf_outplace_is_busy(const char *path)
+{
+	struct pf_buf partial = { 0 };
+	bool is;
+	int fd;
+
+	pf_buf_addf(&partial, "%s.partial", path);
+	fd = open(partial.data, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	is = fd >= 0 && is_locked(fd);
+	if (fd >= 0)
+		close(fd);
+	pf_buf_release(&partial);
+	return is;
+}
+
 /* 0, or -1 if its writer still lives, or it is none of ours. */
 static int remove_left_over(const char *partial, struct pf_err *err)
 {

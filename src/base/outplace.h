@@ -46,6 +46,9 @@ int pf_outplace_check(const char *path, const struct pf_outrule *rule,
 /* Put what was written in its place. */
 int pf_outplace_commit(struct pf_outplace *place, struct pf_err *err);
 
+/* Is another writing it at this moment? */
+bool pf_outplace_is_busy(const char *path);
+
 /*
  * Remove a file, or a folder that is empty then, when a signal ends the
  * program; the path is borrowed until it is no longer watched.

@@ -169,8 +169,7 @@ static void announce(const struct pf_cached *c, char *const *sources,
 	if (count > 1)
 		pf_buf_addf(&more, " and %zu more", count - 1);
 	if (c->folder)
-		pf_log_note("reading %s%s; what is made of it is not kept, for "
-			    "nothing can be written beside it",
+		pf_log_note("reading %s%s; what is made of it is not kept",
 			    sources[0], more.data ? more.data : "");
 	else
 		pf_log_note("reading %s%s into %s; 'profan clean' removes it",
@@ -194,7 +193,8 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 	struct pf_paths traces = { 0 };
 	int rc = check_traces(sources, count, err);
 
-	if (!rc && (!mark || !can_write_beside(c->path)))
+	if (!rc && (!mark || !can_write_beside(c->path) ||
+		    pf_outplace_is_busy(c->path)))
 		rc = make_temporary(c, err);
 	if (!rc)
 		rc = check_place(c->path, err);

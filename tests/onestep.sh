@@ -108,7 +108,8 @@ run 0 sh -c "cat one.json | '$profan' steps -" && [ ! -e ./-.profan.db ] &&
 result "a pipe is not kept"
 if command -v flock >/dev/null; then
 	: >two.json.profan.db.partial
-	flock two.json.profan.db.partial sh -c "'$profan' steps two.json 2>err"
+	flock two.json.profan.db.partial sh -c \
+		"'$profan' steps two.json >out 2>err"
 	grep -q 'not kept' err && [ ! -e two.json.profan.db ]
 	result "a second reader does not wait for the first" err
 	rm two.json.profan.db.partial
@@ -160,6 +161,12 @@ run 0 "$profan" alone/one.json && [ "$(wc -l <out)" -ge 5 ] &&
 result "a trace alone: where the time goes" out err
 [ "$(awk 'length > 80' out | grep -c -v profan)" = 0 ]
 result "in 80 columns" out
+sed 's/"name": "sgemm[^"]*"/"name": "'"$(printf %0170d 7)"'"/
+	s/"name": "aten::m*m"/"name": "'"$(printf %0170d 8)"'"/' one.json >long.json
+run 0 "$profan" long.json -q && grep -q 00000000 out &&
+	[ "$(awk 'length > 80' out | grep -c -v profan)" = 0 ]
+result "names that are longer are cut to lines" out
+run 0 "$profan" alone/one.json
 sed -n 's/^  next  *//p; s/^          \(profan .*\)/\1/p' out >commands
 while read -r program rest; do
 	eval "run 0 \"\$$program\" $rest" || cat err

@@ -46,6 +46,10 @@ static void add_line(struct pf_buf *out, const char *left, const char *text,
 		if (p[len] && p[len + 1] == '%') /* of the number before it */
 			len += 1 + strcspn(p + len + 1, " ");
 		columns = pf_utf8_columns(p, len);
+		if (width > INDENT && columns > width - INDENT) {
+			len = pf_utf8_head(p, len, width - INDENT);
+			columns = pf_utf8_columns(p, len);
+		}
 		if (at > INDENT && width && at + 1 + columns > width) {
 			pf_buf_addf(out, "\n%*s", INDENT, "");
 			at = INDENT;

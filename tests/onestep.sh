@@ -209,6 +209,19 @@ done >got
 [ ! -s got ]
 result "which are those of the agent" got
 
+run 0 "$profan" help --completion bash && sed -n \
+	"s/^	\"\\([a-z]*\\) --sort\".*words='\\(.*\\)';;/\\1 \\2/p" out >offered
+[ "$(wc -l <offered)" -ge 9 ]
+result "completion offers columns to sort by" out
+while read -r command columns; do
+	for column in $columns; do
+		run 0 "$profan" "$command" --sort "$column" one.db ||
+			cat err
+	done
+done <offered >got
+[ ! -s got ]
+result "which are there" got
+
 # ---- on a terminal ----
 terminal() { # COMMAND...: its output and messages, as a terminal gets them
 	"$PYTHON" - "$@" <<'EOF'

@@ -105,6 +105,7 @@ struct pf_cmd {
 	 * orders the first.  NULL: neither option.
 	 */
 	const char *lists;
+	const char *sorts; /* columns that completion offers: "ns|count" */
 	/* Rows without --limit in text, and in other formats; 0: all. */
 	int64_t text_rows, data_rows;
 };

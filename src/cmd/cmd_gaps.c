@@ -43,6 +43,7 @@ PF_COMMAND(90, gaps) = {
 	.args_bytes = sizeof(struct pf_gaps_args),
 	.defaults = &defaults,
 	.lists = "culprits gaps",
+	.sorts = "ns|count|longest_ns",
 	.text_rows = 10,
 	.data_rows = 1000,
 	.examples = "profan gaps job.db\n"

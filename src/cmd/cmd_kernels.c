@@ -32,6 +32,7 @@ PF_COMMAND(50, kernels) = {
 	.args_bytes = sizeof(struct pf_kernels_args),
 	.defaults = &defaults,
 	.lists = "kernels",
+	.sorts = "total_ns|calls|mean_ns|max_ns",
 	.text_rows = 20,
 	.examples = "profan kernels job.db\n"
 		    "profan kernels job.db --group name,op --format csv\n",

@@ -30,6 +30,7 @@ PF_COMMAND(70, launches) = {
 	.args_bytes = sizeof(struct pf_launches_args),
 	.defaults = &defaults,
 	.lists = "calls short_kernels slow_calls streams",
+	.sorts = "cpu_ns|count|gpu_ns|max_delay_ns",
 	.text_rows = 20,
 	.examples = "profan launches job.db\n"
 		    "profan launches job.db --step 3..8 --format json\n",

@@ -49,6 +49,7 @@ PF_COMMAND(130, memory) = {
 	.args_bytes = sizeof(struct pf_usage_args),
 	.defaults = &defaults,
 	.lists = "alive kept ops",
+	.sorts = "bytes|count|largest_bytes",
 	.text_rows = 10,
 	.examples = "profan memory job.db\n"
 		    "profan memory job.db --step 3 --format json\n"

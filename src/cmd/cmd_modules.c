@@ -35,6 +35,7 @@ PF_COMMAND(60, modules) = {
 	.args_bytes = sizeof(struct pf_modules_args),
 	.defaults = &defaults,
 	.lists = "modules classes",
+	.sorts = "gpu_total_ns|gpu_self_ns|host_total_ns|host_self_ns|calls",
 	.text_rows = 20,
 	.examples = "profan modules job.db\n"
 		    "profan modules job.db --step 3 --sort gpu_self\n",

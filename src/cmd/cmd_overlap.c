@@ -30,6 +30,7 @@ PF_COMMAND(80, overlap) = {
 	.args_bytes = sizeof(struct pf_overlap_args),
 	.defaults = &defaults,
 	.lists = "devices",
+	.sorts = "busy_ns|idle_ns|comm_ns|overlap_share",
 	.examples = "profan overlap job.db\n"
 		    "profan overlap job.db --step 3..8 --format json\n",
 	.answer = answer,

@@ -33,6 +33,7 @@ PF_COMMAND(40, steps) = {
 	.args_bytes = sizeof(struct pf_steps_args),
 	.defaults = &defaults,
 	.lists = "steps",
+	.sorts = "dur_ns|step|busy_ns",
 	.text_rows = 20,
 	.examples = "profan steps job.db\n"
 		    "profan steps job.db --skip-first 2 --format csv\n",

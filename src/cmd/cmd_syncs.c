@@ -49,6 +49,7 @@ PF_COMMAND(100, syncs) = {
 	.args_bytes = sizeof(struct pf_syncs_args),
 	.defaults = &defaults,
 	.lists = "sites",
+	.sorts = "blocked_ns|idle_ns|count|max_ns",
 	.text_rows = 20,
 	.examples = "profan syncs job.db\n"
 		    "profan syncs job.db --max-per-step 2\n"

@@ -319,6 +319,10 @@ PF_COMMAND(30, table) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),
 	.defaults = &defaults,
+	.sorts = "self_cuda_time_total|cuda_time_total|cuda_time|"
+		 "self_cpu_time_total|cpu_time_total|cpu_time|"
+		 "self_cuda_memory_usage|cuda_memory_usage|"
+		 "self_cpu_memory_usage|cpu_memory_usage|count|flops|key|none",
 	.examples = "profan table --sort cuda_time_total --limit 20\n"
 		    "profan table job.db --group-by-input-shape\n"
 		    "profan table --format csv --limit -1\n"

@@ -26,6 +26,14 @@ static void for_opts(const struct pf_cmd *cmd,
 	}
 }
 
+/* The words that may follow an option, "a|b"; NULL: it takes anything. */
+static const char *words_of(const struct pf_cmd *cmd, const struct pf_opt *opt)
+{
+	if (opt->kind == PF_OPT_CHOICE)
+		return opt->arg;
+	return !strcmp(opt->name, "sort") ? cmd->sorts : NULL;
+}
+
 static void print_words(const char *words, FILE *out)
 {
 	const char *word;
@@ -74,13 +82,13 @@ static void bash_word(const struct pf_cmd *cmd, const struct pf_opt *opt,
 static void bash_choice(const struct pf_cmd *cmd, const struct pf_opt *opt,
 			FILE *out)
 {
-	if (opt->kind != PF_OPT_CHOICE)
+	if (!words_of(cmd, opt))
 		return;
 	fprintf(out, "\t\"%s --%s\"", cmd->name, opt->name);
 	if (opt->c)
 		fprintf(out, "|\"%s -%c\"", cmd->name, opt->c);
 	fputs(") words='", out);
-	print_words(opt->arg, out);
+	print_words(words_of(cmd, opt), out);
 	fputs("';;\n", out);
 }
 
@@ -130,13 +138,12 @@ static void print_bash(FILE *out)
 static void zsh_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
 		    FILE *out)
 {
-	(void)cmd;
 	fprintf(out, "\t\t\t'--%s%s[", opt->name, opt->arg ? "=" : "");
 	print_zsh_text(opt->help, out);
 	fputc(']', out);
-	if (opt->kind == PF_OPT_CHOICE) {
+	if (words_of(cmd, opt)) {
 		fputs(":value:(", out);
-		print_words(opt->arg, out);
+		print_words(words_of(cmd, opt), out);
 		fputc(')', out);
 	} else if (opt->arg) {
 		fprintf(out, ":%s:%s", opt->arg,
@@ -189,9 +196,9 @@ static void fish_opt(const struct pf_cmd *cmd, const struct pf_opt *opt,
 		cmd->name, opt->name);
 	if (opt->c)
 		fprintf(out, " -s %c", opt->c);
-	if (opt->kind == PF_OPT_CHOICE) {
+	if (words_of(cmd, opt)) {
 		fputs(" -x -a '", out);
-		print_words(opt->arg, out);
+		print_words(words_of(cmd, opt), out);
 		fputc('\'', out);
 	} else if (opt->arg) {
 		fputs(" -r", out);

@@ -611,6 +611,9 @@ def pairs(folder):
         check_opposite(there, back)
         falls = {r["class"]: r for r in there["tables"]["waterfall"]}
         assert falls["sum"]["verdict"] == want, falls["sum"]
+        if want == AS_CAPTURES:
+            assert falls["data"]["verdict"] == "as captures differ", falls
+            assert "clear" not in there["scalars"]["finding"], there["scalars"]
         if a[7] != b[7]:
             assert falls["data"]["verdict"] == "clear, B below A", falls
             assert "data loading" in there["scalars"]["finding"]

@@ -87,8 +87,10 @@ void pf_diff_add_waterfall(struct pf_diff *d, struct pf_doc *doc)
 #undef FIELD
 	struct pf_table *t =
 		pf_doc_fields(doc, "waterfall",
-			      has_steps ? "Where the time of a step goes"
-					: "Where the time of the capture goes",
+			      !has_steps ? "Where the time of the capture goes"
+			      : judged   ? "Where the time of a step goes"
+				       : "Where the time of a step goes, means "
+					 "and the shift of steps",
 			      PF_FIELDS(fields));
 
 	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {

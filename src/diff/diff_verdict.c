@@ -308,7 +308,9 @@ static void add_class(struct pf_buf *out, const struct pf_diff *d)
 	culprit = culprit_take(d, cls);
 	pf_buf_addf(out, "; %s %s, ",
 		    d->is_by_class ? "steps overlap, but clear is"
-				   : "clear and largest is",
+		    : d->classes[cls].grade > PF_GRADE_AS_CAPTURES
+			    ? "clear and largest is"
+			    : "largest is",
 		    pf_step_class_name((enum pf_step_class)cls));
 	add_medians(out, &d->classes[cls]);
 	if (culprit)

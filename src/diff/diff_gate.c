@@ -292,7 +292,7 @@ static void say_grade(struct pf_buf *out, const struct pf_judged *j)
 	case PF_GRADE_AS_CAPTURES:
 		pf_buf_addf(out,
 			    ", but captures of one program differ by up to "
-			    "%.0f %% of a step",
+			    "%.0f %% of the longer step",
 			    100 * PF_CAPTURES_DIFFER);
 		break;
 	default:

@@ -480,8 +480,8 @@ static void note_captures(const struct pf_diff *d, struct pf_doc *doc)
 	if (a == 1 && b == 1)
 		pf_doc_note(doc,
 			    "one capture a side: captures of one program "
-			    "differ by up to %.0f %%; repeat to be sure: A1 A2 "
-			    "A3 A4 -- B1 B2 B3 B4",
+			    "differ by up to %.0f %% of the longer step; "
+			    "repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
 			    100 * PF_CAPTURES_DIFFER);
 	else
 		pf_doc_note(doc,

@@ -31,6 +31,11 @@ pages train "$tmp/train.json"
 pages loader "$tmp/loader.json"
 pages job "$tmp/job"
 pages two "$tmp/job/rank-0.json" "$tmp/job/rank-0.json"
+cat >"$tmp/host.json" <<'EOF'
+{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1,
+ "tid": 1, "ts": 1, "dur": 99}]}
+EOF
+pages host "$tmp/host.json"
 page diff -q "$tmp/train.db" "$tmp/loader.db" --format html -o "$tmp/diff.html"
 page diff -q "$tmp/job.db" "$tmp/job.db" --format html -o "$tmp/diff.html"
 

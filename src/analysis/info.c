@@ -17,26 +17,24 @@
 #include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
+#include "table/rows.h"
 
-struct section {
-	const char *query, *name, *title;
-	const struct pf_col *cols;
-	size_t count;
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_trace, member, #member, title, kind)
+static const struct pf_field trace_fields[] = {
+	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
+	FIELD(rank, "Rank", PF_INT | PF_MAYBE),
+	FIELD(world_size, "World", PF_INT | PF_MAYBE),
+	FIELD(path, "Path", PF_PATH),
+	FIELD(format, "Format", PF_TEXT),
+	FIELD(compression, "Packed", PF_TEXT),
+	FIELD(file_bytes, "File", PF_BYTES | PF_MAYBE),
+	FIELD(span_ns, "Time span", PF_NS | PF_MAYBE),
+	FIELD(xxh128, "XXH128", PF_TEXT),
+	FIELD(worker, "Worker", PF_PATH | PF_FULL),
+	FIELD(span, "Span", PF_INT | PF_FULL | PF_MAYBE),
 };
-
-static const struct pf_col trace_cols[] = {
-	{ "trace_id", "Trace", PF_INT },
-	{ "rank", "Rank", PF_INT },
-	{ "world_size", "World", PF_INT },
-	{ "path", "Path", PF_PATH },
-	{ "format", "Format", PF_TEXT },
-	{ "compression", "Packed", PF_TEXT },
-	{ "file_bytes", "File", PF_BYTES },
-	{ "span_ns", "Time span", PF_NS },
-	{ "xxh128", "XXH128", PF_TEXT },
-	{ "worker", "Worker", PF_PATH | PF_FULL },
-	{ "span", "Span", PF_INT | PF_FULL },
-};
+#undef FIELD
 
 static const struct pf_col account_cols[] = {
 	{ "trace_id", "Trace", PF_INT },
@@ -49,26 +47,38 @@ static const struct pf_col account_cols[] = {
 	{ "json_bytes", "JSON", PF_BYTES },
 };
 
-static const struct pf_col device_cols[] = {
-	{ "name", "Device", PF_TEXT },
-	{ "compute", "Compute", PF_TEXT },
-	{ "sm_count", "SMs", PF_INT },
-	{ "memory_bytes", "Memory", PF_BYTES },
-	{ "devices", "Numbers", PF_TEXT },
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_device, member, #member, title, kind)
+static const struct pf_field device_fields[] = {
+	FIELD(name, "Device", PF_TEXT),
+	FIELD(compute, "Compute", PF_TEXT),
+	FIELD(sm_count, "SMs", PF_INT | PF_MAYBE),
+	FIELD(memory_bytes, "Memory", PF_BYTES | PF_MAYBE),
+	FIELD(devices, "Numbers", PF_TEXT),
 };
+#undef FIELD
 
-static const struct pf_col option_cols[] = {
-	{ "key", "Key", PF_TEXT },
-	{ "trace_count", "Traces", PF_COUNT },
-	{ "value", "Value", PF_TEXT },
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_option, member, #member, title, kind)
+static const struct pf_field option_fields[] = {
+	FIELD(key, "Key", PF_TEXT),
+	FIELD(trace_count, "Traces", PF_COUNT | PF_MAYBE),
+	FIELD(value, "Value", PF_TEXT),
 };
+#undef FIELD
 
-static const struct pf_col step_cols[] = {
-	{ "trace_id", "Trace", PF_INT },   { "step_count", "Steps", PF_COUNT },
-	{ "first_step", "First", PF_INT }, { "last_step", "Last", PF_INT },
-	{ "min_ns", "Shortest", PF_NS },   { "mean_ns", "Mean", PF_NS },
-	{ "max_ns", "Longest", PF_NS },
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_steps, member, #member, title, kind)
+static const struct pf_field step_fields[] = {
+	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
+	FIELD(step_count, "Steps", PF_COUNT | PF_MAYBE),
+	FIELD(first_step, "First", PF_INT | PF_MAYBE),
+	FIELD(last_step, "Last", PF_INT | PF_MAYBE),
+	FIELD(min_ns, "Shortest", PF_NS | PF_MAYBE),
+	FIELD(mean_ns, "Mean", PF_NS | PF_MAYBE),
+	FIELD(max_ns, "Longest", PF_NS | PF_MAYBE),
 };
+#undef FIELD
 
 static const struct pf_col track_cols[] = {
 	{ "class", "Class", PF_TEXT },
@@ -91,41 +101,69 @@ static const struct pf_col storage_cols[] = {
 
 #define COLS(c) c, sizeof(c) / sizeof(*(c))
 
-static const struct section before_types[] = {
-	{ "info_traces", "traces", "Traces", COLS(trace_cols) },
-	{ "info_accounts", "accounts", "Where the events of each file went",
-	  COLS(account_cols) },
-	{ "info_devices", "devices", "Devices", COLS(device_cols) },
-	{ "info_steps", "steps", "Profiler steps", COLS(step_cols) },
-	{ "info_tracks", "tracks", "Threads, streams and other tracks",
-	  COLS(track_cols) },
-};
-
-static const struct section after_types[] = {
-	{ "info_repairs", "repairs", "Mended or skipped while reading",
-	  COLS(repair_cols) },
-	{ "info_options", "options", "What the traces say about themselves",
-	  COLS(option_cols) },
-	{ "info_storage", "storage", "Storage", COLS(storage_cols) },
-};
-
-static int add_section(struct pf_db *db, const struct section *s,
-		       struct pf_doc *doc, struct pf_err *err)
+static int fill(struct pf_db *db, const char *query, const char *name,
+		const char *title, const struct pf_col *cols, size_t count,
+		struct pf_doc *doc, struct pf_err *err)
 {
-	struct pf_table *t =
-		pf_doc_table(doc, s->name, s->title, s->cols, s->count);
-
-	return pf_named_fill(db, s->query, t, err);
+	return pf_named_fill(db, query,
+			     pf_doc_table(doc, name, title, cols, count), err);
 }
 
-static int add_sections(struct pf_db *db, const struct section *s, size_t count,
-			struct pf_doc *doc, struct pf_err *err)
+/* The rows of a statement, in a struct and in the document. */
+static void *take(struct pf_db *db, const char *query, const char *name,
+		  const char *title, const struct pf_field *fields,
+		  size_t count, struct pf_info *info, size_t *row_count,
+		  struct pf_doc *doc, struct pf_err *err)
 {
-	int rc = 0;
+	void *rows = pf_named_rows_take(db, query, fields, count, &info->texts,
+					row_count, err);
 
-	for (size_t i = 0; !rc && i < count; i++)
-		rc = add_section(db, &s[i], doc, err);
-	return rc;
+	if (rows)
+		pf_doc_rows(doc, name, title, fields, count, rows, *row_count,
+			    fields->row_bytes);
+	return rows;
+}
+
+static int add_before(struct pf_db *db, struct pf_info *info,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	info->traces = take(db, "info_traces", "traces", "Traces",
+			    PF_FIELDS(trace_fields), info, &info->trace_count,
+			    doc, err);
+	if (!info->traces || fill(db, "info_accounts", "accounts",
+				  "Where the events of each file went",
+				  COLS(account_cols), doc, err) < 0)
+		return -1;
+	info->devices = take(db, "info_devices", "devices", "Devices",
+			     PF_FIELDS(device_fields), info,
+			     &info->device_count, doc, err);
+	if (!info->devices)
+		return -1;
+	info->steps =
+		take(db, "info_steps", "steps", "Profiler steps",
+		     PF_FIELDS(step_fields), info, &info->step_count, doc, err);
+	if (!info->steps)
+		return -1;
+	return fill(db, "info_tracks", "tracks",
+		    "Threads, streams and other tracks", COLS(track_cols), doc,
+		    err);
+}
+
+static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc,
+		     struct pf_err *err)
+{
+	if (fill(db, "info_repairs", "repairs",
+		 "Mended or skipped while reading", COLS(repair_cols), doc,
+		 err) < 0)
+		return -1;
+	info->options = take(db, "info_options", "options",
+			     "What the traces say about themselves",
+			     PF_FIELDS(option_fields), info,
+			     &info->option_count, doc, err);
+	if (!info->options)
+		return -1;
+	return fill(db, "info_storage", "storage", "Storage",
+		    COLS(storage_cols), doc, err);
 }
 
 /* ---- events by category ---- */
@@ -359,13 +397,27 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 	return rc;
 }
 
-int pf_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+void pf_info_release(struct pf_info *info)
 {
+	free(info->traces);
+	free(info->devices);
+	free(info->steps);
+	free(info->options);
+	pf_arena_release(&info->texts);
+	*info = (struct pf_info){ 0 };
+}
+
+int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
+	    struct pf_err *err)
+{
+	struct pf_info own = { 0 }, *info = kept ? kept : &own;
+	int rc = 0;
+
 	if (add_scalars(db, doc, err) < 0 ||
-	    add_sections(db, COLS(before_types), doc, err) < 0 ||
+	    add_before(db, info, doc, err) < 0 ||
 	    add_categories(db, doc, err) < 0 ||
-	    add_sections(db, COLS(after_types), doc, err) < 0 ||
-	    add_rules(db, doc, err) < 0)
-		return pf_while(err, "'%s'", db->path);
-	return 0;
+	    add_after(db, info, doc, err) < 0 || add_rules(db, doc, err) < 0)
+		rc = pf_while(err, "'%s'", db->path);
+	pf_info_release(&own);
+	return rc;
 }

@@ -8,9 +8,48 @@
 #define PF_ANALYSIS_INFO_H
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "store/db.h"
 #include "table/doc.h"
 
-int pf_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+/* Texts NULL, numbers PF_NO_INT: not known. */
+struct pf_info_trace {
+	int64_t trace_id, rank, world_size, file_bytes, span_ns, span;
+	const char *path, *format, *compression, *xxh128, *worker;
+};
+
+/* Devices that are described alike; devices: their numbers. */
+struct pf_info_device {
+	int64_t sm_count, memory_bytes;
+	const char *name, *compute, *devices;
+};
+
+/* The profiler steps of a trace. */
+struct pf_info_steps {
+	int64_t trace_id, step_count, first_step, last_step;
+	int64_t min_ns, mean_ns, max_ns;
+};
+
+/* A key of traces beside their events; value: if all say the same. */
+struct pf_info_option {
+	const char *key, *value;
+	int64_t trace_count;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_info {
+	struct pf_info_trace *traces;
+	struct pf_info_device *devices;
+	struct pf_info_steps *steps;
+	struct pf_info_option *options;
+	size_t trace_count, device_count, step_count, option_count;
+	struct pf_arena texts;
+};
+
+void pf_info_release(struct pf_info *info);
+
+/* The document; what others read of it stays in "kept", or NULL. */
+int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
+	    struct pf_err *err);
 
 #endif

@@ -7,7 +7,7 @@
 static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 {
 	struct pf_doc doc = { 0 };
-	int rc = pf_info(cx->db, &doc, err);
+	int rc = pf_info(cx->db, NULL, &doc, err);
 
 	(void)args;
 	if (!rc)

@@ -9,13 +9,11 @@
 
 #include "torch/averages_doc.h"
 #include "torch/rules.h"
-#include "analysis/info.h"
 #include "analysis/modules.h"
 #include "torch/torch_table.h"
 #include "base/mem.h"
 #include "report/gather.h"
 #include "store/kept.h"
-#include "table/find.h"
 
 /* ---- one function per part ---- */
 
@@ -177,20 +175,17 @@ static bool is_asked_for(const struct pf_window_args *w)
 /* The profiler steps of all traces, as an option. */
 static void find_steps(struct pf_parts *p)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_INFO], "steps");
 	int64_t first = INT64_MAX, last = -1;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		int64_t from = pf_table_int_at(t, r, "first_step");
-		int64_t to = pf_table_int_at(t, r, "last_step");
+	for (size_t i = 0; i < p->info.step_count; i++) {
+		const struct pf_info_steps *steps = &p->info.steps[i];
 
-		if (!pf_table_at(t, r, "first_step") || from < 0)
+		if (steps->first_step < 0)
 			continue;
-		if (from < first)
-			first = from;
-		if (to > last)
-			last = to;
+		if (steps->first_step < first)
+			first = steps->first_step;
+		if (steps->last_step > last)
+			last = steps->last_step;
 	}
 	if (first > last)
 		return;
@@ -366,7 +361,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .db_name = db_name,
 				  .redact = redact };
 	pf_kept_start(db, KEPT_BYTES);
-	if (pf_info(db, &out->doc[PF_PART_INFO], err))
+	if (pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
 		return -1;
 	find_steps(out);
 	if (pf_window_resolve(db, &out->window, &out->traces, err))
@@ -384,6 +379,7 @@ void pf_parts_release(struct pf_parts *p)
 {
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		pf_doc_release(&p->doc[i]);
+	pf_info_release(&p->info);
 	pf_step_times_release(&p->steps);
 	pf_gaps_release(&p->gaps);
 	pf_syncs_release(&p->syncs);
@@ -398,6 +394,17 @@ void pf_parts_release(struct pf_parts *p)
 	pf_window_release(&p->traces);
 	pf_buf_release(&p->window_text);
 	pf_buf_release(&p->steps_text);
+}
+
+const char *pf_parts_text(const struct pf_parts *p, const char *text,
+			  struct pf_buf *out)
+{
+	pf_buf_adds(out, "");
+	if (p->redact)
+		pf_redact_text(p->redact, text, strlen(text), out);
+	else
+		pf_buf_adds(out, text);
+	return out->data;
 }
 
 void pf_parts_command(const struct pf_parts *p, enum pf_part part,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/doctor.h"
+#include "analysis/info.h"
 #include "analysis/kernels.h"
 #include "analysis/launches.h"
 #include "analysis/overlap.h"
@@ -48,6 +49,7 @@ enum pf_part {
 struct pf_parts {
 	/* Texts go through "redact" here, not in what was found. */
 	struct pf_doc doc[PF_PART_COUNT];
+	struct pf_info info;
 	struct pf_step_times steps;
 	struct pf_gaps gaps;
 	struct pf_syncs syncs;
@@ -85,6 +87,10 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const struct pf_parts_beside *beside, struct pf_parts *out,
 		    struct pf_err *err);
 void pf_parts_release(struct pf_parts *p);
+
+/* A text of what was found as it may be shown, in "out". */
+const char *pf_parts_text(const struct pf_parts *p, const char *text,
+			  struct pf_buf *out);
 
 /* Append the command line that prints a part. */
 void pf_parts_command(const struct pf_parts *p, enum pf_part part,

@@ -13,7 +13,6 @@
 #include "report/report.h"
 #include "report/sections.h"
 #include "report/timeline.h"
-#include "table/find.h"
 
 /* ---- header ---- */
 
@@ -26,24 +25,42 @@ static void add_fact(struct pf_buf *out, const char *title, const char *value)
 	pf_buf_adds(out, "</dd></div>\n");
 }
 
-/* The devices of one name together: their sizes differ by a page or two. */
-static void add_devices(struct pf_buf *out, const struct pf_doc *info)
+/* Append a text of what was found as it may be shown. */
+static void add_text(struct pf_buf *out, const struct pf_parts *p,
+		     const char *text)
 {
-	const struct pf_table *t = pf_doc_find_table(info, "devices");
+	struct pf_buf shown = { 0 };
+
+	pf_buf_adds(out, pf_parts_text(p, text, &shown));
+	pf_buf_release(&shown);
+}
+
+/* Has a device before it its name? */
+static bool is_known(const struct pf_info *info, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (info->devices[i].name &&
+		    !strcmp(info->devices[i].name, info->devices[at].name))
+			return true;
+	return false;
+}
+
+/* The devices of one name together: their sizes differ by a page or two. */
+static void add_devices(struct pf_buf *out, const struct pf_parts *p)
+{
 	struct pf_buf text = { 0 };
 	size_t shown = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t) && shown < 4; r++) {
-		const char *name = pf_table_text_at(t, r, "name");
-		int64_t bytes = pf_table_int_at(t, r, "memory_bytes");
+	for (size_t i = 0; i < p->info.device_count && shown < 4; i++) {
+		const struct pf_info_device *d = &p->info.devices[i];
 
-		if (!name || pf_table_find_row(t, "name", name) != (int64_t)r)
+		if (!d->name || is_known(&p->info, i))
 			continue;
-		pf_buf_addf(&text, "%s%s", shown++ ? "; " : "",
-			    *name ? name : "unnamed");
-		if (bytes > 0) {
+		pf_buf_adds(&text, shown++ ? "; " : "");
+		add_text(&text, p, *d->name ? d->name : "unnamed");
+		if (d->memory_bytes > 0) {
 			pf_buf_adds(&text, ", ");
-			pf_figure_bytes(&text, bytes);
+			pf_figure_bytes(&text, d->memory_bytes);
 		}
 	}
 	add_fact(out, "GPU", text.data);
@@ -51,17 +68,16 @@ static void add_devices(struct pf_buf *out, const struct pf_doc *info)
 }
 
 /* An option of the profiler that all traces share. */
-static const char *find_option(const struct pf_doc *info, const char *key)
+static const char *find_option(const struct pf_info *info, const char *key)
 {
-	const struct pf_table *t = pf_doc_find_table(info, "options");
-	int64_t row = pf_table_find_row(t, "key", key);
-
-	return row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "value");
+	for (size_t i = 0; i < info->option_count; i++)
+		if (!strcmp(info->options[i].key, key))
+			return info->options[i].value;
+	return NULL;
 }
 
 static void add_software(struct pf_buf *out, const struct pf_parts *p)
 {
-	const struct pf_doc *info = &p->doc[PF_PART_INFO];
 	static const struct {
 		const char *key, *title;
 	} versions[] = {
@@ -82,42 +98,40 @@ static void add_software(struct pf_buf *out, const struct pf_parts *p)
 			    p->torch / 100, p->torch % 100,
 			    p->is_torch_said ? "" : ")");
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
-		const char *value = find_option(info, versions[i].key);
+		const char *value = find_option(&p->info, versions[i].key);
 
-		if (value)
-			pf_buf_addf(&text, "%s%s %s", text.len ? ", " : "",
-				    versions[i].title, value);
+		if (!value)
+			continue;
+		pf_buf_addf(&text, "%s%s ", text.len ? ", " : "",
+			    versions[i].title);
+		add_text(&text, p, value);
 	}
 	add_fact(out, "Software", text.data);
 	pf_buf_release(&text);
 }
 
-static void add_ranks(struct pf_buf *out, const struct pf_doc *info)
+static void add_ranks(struct pf_buf *out, const struct pf_info *info)
 {
-	const struct pf_table *t = pf_doc_find_table(info, "traces");
 	struct pf_buf text = { 0 };
 	size_t shown = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t) && shown < 16; r++) {
-		if (!pf_table_at(t, r, "rank"))
-			continue;
-		pf_buf_addf(&text, "%s%" PRId64, shown++ ? ", " : "",
-			    pf_table_int_at(t, r, "rank"));
-	}
-	if (shown && pf_table_at(t, 0, "world_size"))
-		pf_buf_addf(&text, " of %" PRId64,
-			    pf_table_int_at(t, 0, "world_size"));
+	for (size_t i = 0; i < info->trace_count && shown < 16; i++)
+		if (info->traces[i].rank != PF_NO_INT)
+			pf_buf_addf(&text, "%s%" PRId64, shown++ ? ", " : "",
+				    info->traces[i].rank);
+	if (shown && info->traces->world_size != PF_NO_INT)
+		pf_buf_addf(&text, " of %" PRId64, info->traces->world_size);
 	add_fact(out, "Rank", text.data);
 	pf_buf_release(&text);
 }
 
 /* Of one trace; the files of several are told by "profan info". */
-static void add_digest(struct pf_buf *out, const struct pf_table *traces)
+static void add_digest(struct pf_buf *out, const struct pf_info *info)
 {
 	struct pf_buf text = { 0 };
 
-	if (pf_table_rows(traces) == 1)
-		pf_html_digest(&text, pf_table_text_at(traces, 0, "xxh128"));
+	if (info->trace_count == 1)
+		pf_html_digest(&text, info->traces->xxh128);
 	if (text.len)
 		pf_buf_addf(out, "<div><dt>File</dt> <dd>%s</dd></div>\n",
 			    text.data);
@@ -126,12 +140,11 @@ static void add_digest(struct pf_buf *out, const struct pf_table *traces)
 
 static void add_header(struct pf_buf *out, const struct pf_report *r)
 {
-	const struct pf_doc *info = &r->parts.doc[PF_PART_INFO];
-	const struct pf_table *traces = pf_doc_find_table(info, "traces");
+	const struct pf_info *info = &r->parts.info;
 	struct pf_buf text = { 0 };
 
-	add_digest(out, traces);
-	add_devices(out, info);
+	add_digest(out, info);
+	add_devices(out, &r->parts);
 	add_software(out, &r->parts);
 	add_ranks(out, info);
 	if (r->parts.steps_text.len) {
@@ -147,7 +160,7 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 	add_fact(out, text.data && strpbrk(text.data, " .,") ? "Steps" : "Step",
 		 text.data);
 	pf_buf_clear(&text);
-	pf_figure_ns(&text, pf_table_int_at(traces, 0, "span_ns"));
+	pf_figure_ns(&text, info->traces->span_ns);
 	add_fact(out, "Recorded", text.data);
 	pf_buf_release(&text);
 }

@@ -7,7 +7,6 @@
 #include "base/path.h"
 #include "report/ranks.h"
 #include "report/report.h"
-#include "table/find.h"
 
 static int load_timeline(struct pf_db *db, const struct pf_parts *p,
 			 void *context, struct pf_err *err)
@@ -51,14 +50,16 @@ void pf_report_release(struct pf_report *r)
 
 void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&r->parts.doc[PF_PART_INFO], "traces");
-	const char *path = pf_table_text_at(t, 0, "path");
+	const struct pf_info *info = &r->parts.info;
+	struct pf_buf path = { 0 };
 
-	if (pf_table_rows(t) == 1 && path)
-		pf_buf_adds(out, pf_path_base(path));
+	if (info->trace_count == 1 && info->traces->path)
+		pf_buf_adds(out,
+			    pf_path_base(pf_parts_text(
+				    &r->parts, info->traces->path, &path)));
 	else
-		pf_buf_addf(out, "%zu traces", pf_table_rows(t));
+		pf_buf_addf(out, "%zu traces", info->trace_count);
+	pf_buf_release(&path);
 }
 
 void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)

@@ -42,7 +42,7 @@ static void say_frame(const struct pf_parts *p, struct pf_verdict *v,
 		      const char *text)
 {
 	struct pf_buf shown = { 0 };
-	const char *frame = pf_rule_text(p, text, &shown);
+	const char *frame = pf_parts_text(p, text, &shown);
 	const char *space = strrchr(frame, ' ');
 	const char *colon =
 		space ? memrchr(frame, ':', (size_t)(space - frame)) : NULL;

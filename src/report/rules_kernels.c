@@ -7,7 +7,6 @@
 
 #include "report/rules.h"
 #include "report/say.h"
-#include "table/find.h"
 
 #define UNKNOWN_MAX  0.2 /* of the time in products */
 #define TENSOR_MAJOR 7   /* of compute capability: with tensor cores */
@@ -15,12 +14,10 @@
 /* The lowest of all GPUs; -1: not of every GPU, 0: of none. */
 static int64_t find_architecture(const struct pf_parts *p)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_INFO], "devices");
 	int64_t lowest = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "compute");
+	for (size_t i = 0; i < p->info.device_count; i++) {
+		const char *s = p->info.devices[i].compute;
 		int64_t major = s ? strtol(s, NULL, 10) : 0;
 
 		if (major <= 0)

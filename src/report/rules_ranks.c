@@ -43,7 +43,7 @@ static void withhold(const struct pf_parts *p, struct pf_verdict *v)
 	else
 		pf_rule_withhold(
 			v,
-			pf_rule_text(p, p->overlap.arrivals.withheld, &text));
+			pf_parts_text(p, p->overlap.arrivals.withheld, &text));
 	pf_buf_release(&text);
 }
 

@@ -48,23 +48,12 @@ void pf_say_name(struct pf_verdict *v, const char *name)
 	pf_buf_addc(&v->sentence, PF_SAY_END);
 }
 
-const char *pf_rule_text(const struct pf_parts *p, const char *text,
-			 struct pf_buf *out)
-{
-	pf_buf_adds(out, "");
-	if (p->redact)
-		pf_redact_text(p->redact, text, strlen(text), out);
-	else
-		pf_buf_adds(out, text);
-	return out->data;
-}
-
 void pf_say_text(const struct pf_parts *p, struct pf_verdict *v,
 		 const char *text, struct pf_buf *place)
 {
 	struct pf_buf shown = { 0 };
 
-	pf_say_name(v, pf_rule_text(p, text, &shown));
+	pf_say_name(v, pf_parts_text(p, text, &shown));
 	if (place)
 		pf_buf_adds(place, shown.data);
 	pf_buf_release(&shown);

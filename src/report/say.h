@@ -19,11 +19,7 @@ void pf_say_count(struct pf_verdict *v, int64_t n, const char *one,
 /* Append a text that may be shown, at most 160 bytes, between its marks. */
 void pf_say_name(struct pf_verdict *v, const char *name);
 
-/* A text of the trace as it may be shown, in "out". */
-const char *pf_rule_text(const struct pf_parts *p, const char *text,
-			 struct pf_buf *out);
-
-/* Append such a text as a name, and also to "place", or NULL. */
+/* Append a text of the trace as a name, and also to "place", or NULL. */
 void pf_say_text(const struct pf_parts *p, struct pf_verdict *v,
 		 const char *text, struct pf_buf *place);
 

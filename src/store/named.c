@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "embed/asset.h"
@@ -26,27 +27,37 @@ sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 	return stmt;
 }
 
-/* Do the columns of the statement have the names of the table's keys? */
+/* Has column i of the statement the name of its key? */
+static int check_column(sqlite3_stmt *stmt, const char *name, size_t i,
+			const char *key, struct pf_err *err)
+{
+	const char *have = sqlite3_column_name(stmt, (int)i);
+
+	if (have && !strcmp(have, key))
+		return 0;
+	return pf_fail(err, PF_EDB, "query '%s': column %zu is '%s', not '%s'",
+		       name, i, have ? have : "", key);
+}
+
+static int check_count(sqlite3_stmt *stmt, const char *name, size_t count,
+		       struct pf_err *err)
+{
+	if ((size_t)sqlite3_column_count(stmt) == count)
+		return 0;
+	return pf_fail(err, PF_EDB, "query '%s' has %d columns, not %zu", name,
+		       sqlite3_column_count(stmt), count);
+}
+
 static int check_columns(sqlite3_stmt *stmt, const char *name,
 			 const struct pf_table *table, struct pf_err *err)
 {
-	const struct pf_col *cols = pf_table_cols(table);
 	size_t count = pf_table_col_count(table);
+	int rc = check_count(stmt, name, count, err);
 
-	if ((size_t)sqlite3_column_count(stmt) != count)
-		return pf_fail(err, PF_EDB,
-			       "query '%s' has %d columns, not %zu", name,
-			       sqlite3_column_count(stmt), count);
-	for (size_t i = 0; i < count; i++) {
-		const char *key = sqlite3_column_name(stmt, (int)i);
-
-		if (!key || strcmp(key, cols[i].key) != 0)
-			return pf_fail(err, PF_EDB,
-				       "query '%s': column %zu is '%s', "
-				       "not '%s'",
-				       name, i, key ? key : "", cols[i].key);
-	}
-	return 0;
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = check_column(stmt, name, i, pf_table_cols(table)[i].key,
+				  err);
+	return rc;
 }
 
 static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
@@ -86,4 +97,56 @@ int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
 	}
 	sqlite3_finalize(stmt);
 	return rc;
+}
+
+static int64_t whole_of(sqlite3_stmt *stmt, int i)
+{
+	double d = sqlite3_column_double(stmt, i);
+
+	if (sqlite3_column_type(stmt, i) == SQLITE_INTEGER)
+		return sqlite3_column_int64(stmt, i);
+	return sqlite3_column_type(stmt, i) == SQLITE_FLOAT && d > -9e18 &&
+			       d < 9e18 && d == (double)(int64_t)d
+		       ? (int64_t)d
+		       : PF_NO_INT;
+}
+
+static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
+		       struct pf_arena *texts, void *row)
+{
+	void *at = (char *)row + field->at;
+
+	if (field->type == PF_FIELD_INT)
+		*(int64_t *)at = whole_of(stmt, i);
+	else
+		*(const char **)at = pf_arena_string(
+			texts, (const char *)sqlite3_column_text(stmt, i));
+}
+
+void *pf_named_rows_take(struct pf_db *db, const char *name,
+			 const struct pf_field *fields, size_t count,
+			 struct pf_arena *texts, size_t *row_count,
+			 struct pf_err *err)
+{
+	size_t size = fields->row_bytes, cap = 1;
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	char *rows = pf_calloc(1, size);
+	int rc = stmt ? check_count(stmt, name, count, err) : -1;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = check_column(stmt, name, i, fields[i].col.key, err);
+	*row_count = 0;
+	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1) {
+		rows = pf_grow(rows, &cap, *row_count + 1, size);
+		for (size_t i = 0; i < count; i++)
+			take_value(stmt, (int)i, &fields[i], texts,
+				   rows + *row_count * size);
+		++*row_count;
+		rc = 0;
+	}
+	sqlite3_finalize(stmt);
+	if (!rc)
+		return rows;
+	free(rows);
+	return NULL;
 }

@@ -93,13 +93,13 @@ static void add_checks(struct pf_doctor *doctor, const struct world *w)
 					  .share = 0.25 };
 }
 
-static void add_devices(struct pf_doc *doc, const struct world *w)
+static void add_devices(struct pf_info *info, const struct world *w)
 {
-	static const struct pf_col cols[] = { { "compute", "", PF_TEXT } };
-	struct pf_table *t = pf_doc_table(doc, "devices", NULL, cols, 1);
+	static struct pf_info_device devices[2] = { { .compute = "9.0" } };
 
-	pf_table_string(t, "9.0");
-	pf_table_string(t, w->compute);
+	devices[1].compute = w->compute;
+	info->devices = devices;
+	info->device_count = 2;
 }
 
 static void add_products(struct pf_kernels *callers, const struct world *w)
@@ -146,14 +146,12 @@ static void make(const struct world *w, struct pf_parts *p)
 	add_memory(&p->memory, w);
 	add_steps(&p->steps, w);
 	add_checks(&p->doctor, w);
-	add_devices(&p->doc[PF_PART_INFO], w);
+	add_devices(&p->info, w);
 	add_products(&p->callers, w);
 }
 
 static void drop(struct pf_parts *p)
 {
-	for (int i = 0; i < PF_PART_COUNT; i++)
-		pf_doc_release(&p->doc[i]);
 	pf_buf_release(&p->steps_text);
 }
 

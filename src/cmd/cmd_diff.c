@@ -109,9 +109,28 @@ static void show_text(const void *redact, const char *s, size_t len,
 	pf_redact_text(redact, s, len, out);
 }
 
+/*
+ * What argument i is called, to be freed.  Strict: A and B, or A1, A2, B1 and
+ * so on, as names of files often begin with that of a machine.
+ */
+static char *name_capture(const struct pf_ctx *cx, bool is_strict, size_t i,
+			  size_t a_count)
+{
+	bool is_b = i >= a_count;
+	size_t count = is_b ? (size_t)cx->argc - a_count : a_count;
+	struct pf_buf name = { 0 };
+
+	if (!is_strict)
+		return pf_strdup(cx->argv[i]);
+	pf_buf_addc(&name, is_b ? 'B' : 'A');
+	if (count > 1)
+		pf_buf_addf(&name, "%zu", i - (is_b ? a_count : 0) + 1);
+	return name.data;
+}
+
 /* Strict: matching is of what is shown, so that no row tells more. */
 static int load_captures(struct pf_ctx *cx, struct diff_args *a,
-			 const struct pf_inputs *inputs,
+			 const struct pf_inputs *inputs, size_t a_count,
 			 struct pf_captures *captures, struct pf_err *err)
 {
 	unsigned want =
@@ -120,13 +139,14 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 	int rc;
 
 	for (size_t i = 0; i < inputs->count; i++)
-		names[i] = a->page.redact ? (char *)pf_path_base(cx->argv[i])
-					  : cx->argv[i];
+		names[i] = name_capture(cx, a->page.redact, i, a_count);
 	if (a->page.redact)
 		captures->filter =
 			(struct pf_text_filter){ show_text, a->redact };
 	rc = pf_captures_load(inputs->paths, names, inputs->count,
 			      &a->diff.window, want, captures, err);
+	for (size_t i = 0; i < inputs->count; i++)
+		free(names[i]);
 	free(names);
 	return rc;
 }
@@ -190,7 +210,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc && (is_page || args->page.redact))
 		rc = open_redact(args, &inputs, err);
 	if (!rc)
-		rc = load_captures(cx, args, &inputs, &captures, err);
+		rc = load_captures(cx, args, &inputs, a_count, &captures, err);
 	if (!rc)
 		rc = compare(&args->diff, &captures, a_count, doc, err);
 	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
@@ -209,8 +229,13 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 
 	pf_buf_adds(out, "profan diff");
 	for (int i = 0; i < cx->argc; i++) {
+		char *name =
+			name_capture(cx, a->page.redact, (size_t)i,
+				     cx->dashes > 0 ? (size_t)cx->dashes : 1);
+
 		pf_buf_adds(out, i && i == cx->dashes ? " -- " : " ");
-		pf_shell_word(out, pf_path_base(cx->argv[i]));
+		pf_shell_word(out, pf_path_base(name));
+		free(name);
 	}
 	by = pf_opt_choice(PF_DIFF_BY_WORDS, a->diff.by, &len);
 	if (a->diff.by >= 0 && by)

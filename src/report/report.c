@@ -27,7 +27,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	if (out->redact && args->page.names == PF_NAMES_SHORT)
 		pf_redact_shorten(out->redact);
 	if (!out->redact ||
-	    pf_parts_gather(db, &args->window, db_name, out->redact,
+	    pf_parts_gather(db, &args->window,
+			    args->page.redact ? "DB" : db_name, out->redact,
 			    args->page.timeline == PF_TIMELINE_NONE ? NULL
 								    : &beside,
 			    &out->parts, err))
@@ -53,7 +54,9 @@ void pf_report_title(const struct pf_report *r, struct pf_buf *out)
 	const struct pf_info *info = &r->parts.info;
 	struct pf_buf path = { 0 };
 
-	if (info->trace_count == 1 && info->traces->path)
+	if (info->trace_count == 1 && r->args.page.redact)
+		pf_buf_adds(out, "a trace");
+	else if (info->trace_count == 1 && info->traces->path)
 		pf_buf_adds(out,
 			    pf_path_base(pf_parts_text(
 				    &r->parts, info->traces->path, &path)));

@@ -16,7 +16,7 @@
 struct pf_redact {
 	bool is_strict, is_short;
 	struct pf_buf common; /* folder of all Python files, or empty */
-	char **private;       /* texts of annotations, sorted */
+	char **private;       /* names of ranges, sorted */
 	size_t private_count, private_cap;
 };
 
@@ -70,31 +70,116 @@ static bool is_slash(char c)
 	return c == '/' || c == '\\';
 }
 
-/* The last two parts. */
-static const char *tail(const char *p, size_t len)
+static const char *base_name(const char *p, size_t len)
 {
 	const char *at = p + len;
-	int slashes = 0;
 
-	while (at > p) {
-		if (is_slash(at[-1]) && ++slashes == 2)
-			break;
+	while (at > p && !is_slash(at[-1]))
 		at--;
-	}
 	return at;
 }
 
 void pf_redact_path(const char *path, size_t len, const char *common,
 		    bool is_strict, struct pf_buf *out)
 {
-	const char *end = path + len, *at = after_package(path, len);
+	const char *end = path + len, *at = NULL;
 	size_t n = strlen(common);
 
+	if (is_strict)
+		at = base_name(path, len);
+	if (!at)
+		at = after_package(path, len);
 	if (!at && n && len > n && !memcmp(path, common, n))
 		at = path + n;
-	if (!at || (is_strict && is_slash(*at)))
-		at = is_strict ? tail(path, len) : path;
+	if (!at)
+		at = path;
 	pf_buf_add(out, at, (size_t)(end - at));
+}
+
+/* ---- texts of which nothing of a path but a file's name is shown ---- */
+
+/* Bytes of a word that may be a path. */
+static size_t word_length(const char *s, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && !isspace((unsigned char)s[n]) &&
+	       !strchr("()\"',;<>", s[n]))
+		n++;
+	return n;
+}
+
+/* Does it name a file: "x.py", "x.cu:12", "x.so.1"? */
+static bool is_file_name(const char *s, size_t len)
+{
+	static const char *const ends[] = { ".py",   ".pyx", ".pyc", ".so",
+					    ".c",    ".cc",  ".cpp", ".cxx",
+					    ".h",    ".hpp", ".cu",  ".cuh",
+					    ".js",   ".db",  ".gz",  ".json",
+					    ".ipynb" };
+	const char *dot = s, *end = s + len;
+
+	while ((dot = memchr(dot, '.', (size_t)(end - dot)))) {
+		for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+			size_t n = strlen(ends[i]);
+
+			if ((size_t)(end - dot) >= n &&
+			    !memcmp(dot, ends[i], n) &&
+			    (dot + n == end || !isalnum((unsigned char)dot[n])))
+				return dot > s;
+		}
+		dot++;
+	}
+	return false;
+}
+
+/* Bytes up to the end of the file in "any thing/b.py(12): f"; 0: no file. */
+static size_t python_file(const char *s, size_t len)
+{
+	const char *at = s, *end = s + len;
+
+	while ((at = memmem(at, (size_t)(end - at), ".py", 3))) {
+		at += 3;
+		if (at == end || *at == '(' || *at == ':')
+			return (size_t)(at - s);
+	}
+	return 0;
+}
+
+/* A word with folders in it, not a quotient of profan's or "GB/s". */
+static bool is_path(const char *s, size_t len)
+{
+	const char *base = base_name(s, len);
+
+	return len > 1 && base > s &&
+	       (is_slash(*s) || *s == '~' || *s == '.' ||
+		memmem(s, len, ":/", 2) || memmem(s, len, ":\\", 2) ||
+		is_file_name(base, (size_t)(s + len - base)));
+}
+
+static void add_files_only(const char *s, size_t len, struct pf_buf *out)
+{
+	size_t n = python_file(s, len);
+
+	if (n) {
+		pf_redact_path(s, n, "", true, out);
+		s += n;
+		len -= n;
+	}
+	for (; len; s += n, len -= n) {
+		const char *base;
+
+		n = word_length(s, len);
+		base = base_name(s, n);
+		if (!n)
+			pf_buf_addc(out, s[n++]);
+		else if (!is_path(s, n))
+			pf_buf_add(out, s, n);
+		else if (is_file_name(base, (size_t)(s + n - base)))
+			pf_redact_path(s, n, "", true, out);
+		else
+			pf_buf_adds(out, "...");
+	}
 }
 
 /* ---- texts ---- */
@@ -123,17 +208,6 @@ static size_t file_length(const char *s, size_t len)
 	return 0;
 }
 
-/* Bytes of a word that is a path. */
-static size_t word_length(const char *s, size_t len)
-{
-	size_t n = 0;
-
-	while (n < len && !isspace((unsigned char)s[n]) &&
-	       !strchr("()\"',;<>", s[n]))
-		n++;
-	return n;
-}
-
 /* The number of a text that a user gave to an annotation, or -1. */
 static int64_t find_private(const struct pf_redact *r, const char *s,
 			    size_t len)
@@ -159,8 +233,12 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 			    find_private(r, s, len) + 1);
 		return;
 	}
+	if (r->is_strict) {
+		add_files_only(s, len, out);
+		return;
+	}
 	if (file) {
-		pf_redact_path(s, file, common, r->is_strict, out);
+		pf_redact_path(s, file, common, false, out);
 		s += file;
 		len -= file;
 	}
@@ -168,8 +246,8 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 		size_t n = is_start && is_absolute(s, len) ? word_length(s, len)
 							   : 0;
 
-		if (n && (r->is_strict || after_package(s, n))) {
-			pf_redact_path(s, n, common, r->is_strict, out);
+		if (n && after_package(s, n)) {
+			pf_redact_path(s, n, common, false, out);
 		} else {
 			n = 1;
 			pf_buf_addc(out, *s);
@@ -322,29 +400,39 @@ static int load_files(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
 	return rc;
 }
 
-/* Also as a comparison shows them. */
-static int load_private(struct pf_redact *r, struct pf_db *db,
+static void keep_range(struct pf_redact *r, const char *s, struct pf_buf *place)
+{
+	keep_private(r, s);
+	pf_buf_clear(place);
+	pf_name_without_counts(s, place);
+	if (strcmp(place->data, s) != 0)
+		keep_private(r, place->data);
+}
+
+/*
+ * Also as a comparison shows them.  All events are read, on a connection of
+ * its own, which has the tables of events.
+ */
+static int load_private(struct pf_redact *r, const char *path,
 			struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "redact_annotations", err);
+	struct pf_db db = { 0 };
+	sqlite3_stmt *st = NULL;
 	struct pf_buf place = { 0 };
-	int rc;
+	int rc = pf_db_open(&db, path, true, err);
 
-	if (!st)
-		return -1;
-	while ((rc = pf_db_step(db, st, err)) == 1) {
+	if (!rc && !(st = pf_named_prepare(&db, "redact_ranges", err)))
+		rc = -1;
+	while (!rc && (rc = pf_db_step(&db, st, err)) == 1) {
 		const char *s = (const char *)sqlite3_column_text(st, 0);
 
-		if (!s)
-			continue;
-		keep_private(r, s);
-		pf_buf_clear(&place);
-		pf_name_without_counts(s, &place);
-		if (strcmp(place.data, s) != 0)
-			keep_private(r, place.data);
+		if (s)
+			keep_range(r, s, &place);
+		rc = 0;
 	}
 	pf_buf_release(&place);
 	sqlite3_finalize(st);
+	pf_db_close(&db);
 	order_private(r);
 	return rc;
 }
@@ -353,7 +441,7 @@ int pf_redact_add(struct pf_redact *r, struct pf_db *db, struct pf_err *err)
 {
 	if (load_files(r, db, err))
 		return -1;
-	return r->is_strict ? load_private(r, db, err) : 0;
+	return r->is_strict ? load_private(r, db->path, err) : 0;
 }
 
 struct pf_redact *pf_redact_new(struct pf_db *db, bool is_strict,

@@ -2,8 +2,9 @@
 /*
  * Texts of a trace as a page may show them.  Always: absolute paths of Python
  * files lose what comes before their package, or what they all begin with.
- * If asked for: nothing is left of folders, and texts that a user chose for
- * annotations become numbers, or names lose their template arguments.
+ * If asked for (strict): of a path only a file's name is left, and names that
+ * a user chose for ranges become numbers; or names lose their template
+ * arguments.
  */
 #ifndef PF_REPORT_REDACT_H
 #define PF_REPORT_REDACT_H
@@ -38,7 +39,7 @@ void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc);
 
 /*
  * Append a path without what comes before its package or "common" (ends with
- * '/', or empty); strict: at most its last two parts.
+ * '/', or empty); strict: only its last part.
  */
 void pf_redact_path(const char *path, size_t len, const char *common,
 		    bool is_strict, struct pf_buf *out);

@@ -324,12 +324,24 @@ static struct placed *add_placed(struct loader *l, const struct pf_track *track)
 	return p;
 }
 
+/* A device's or a stream's number, not a process's or a name. */
+static bool is_small(const char *s)
+{
+	if (!strncmp(s, "stream ", 7))
+		s += 7;
+	return strlen(s) <= 3 && strspn(s, "0123456789") == strlen(s);
+}
+
+/* Strict: "number" counts threads, and tells nothing of what they are. */
 static void add_label(struct pf_slice_track *out, const struct pf_track *track,
 		      bool is_gpu, size_t number)
 {
 	struct pf_buf *b = &out->label;
 
-	if (is_gpu)
+	if (is_gpu && number &&
+	    (!is_small(track->pid) || !is_small(track->tid)))
+		pf_buf_addf(b, "GPU, stream %zu of the file", number);
+	else if (is_gpu)
 		pf_buf_addf(b, "GPU %s, %s%s", track->pid,
 			    strncmp(track->tid, "stream", 6) ? "stream " : "",
 			    track->tid);

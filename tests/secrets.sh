@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+# A secret of its own in every text of a trace: --redact shows none but those
+# it says it keeps, in any output.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+secrets="$PYTHON $top_srcdir/tests/secrets.py"
+$secrets make "$tmp" >"$tmp/names" || exit 99
+{
+	read -r rank0 && read -r rank1 && read -r one && read -r two
+} <"$tmp/names"
+"$profan" ingest -q "$rank0" -o "$one" &&
+	"$profan" ingest -q "$rank0" "$rank1" -o "$two" || exit 99
+
+: >"$tmp/shown"
+none() { # NAME: nothing in $tmp/page that is not kept
+	$secrets find "$tmp" "$tmp/page" >"$tmp/found" || exit 99
+	cat "$tmp/found" >>"$tmp/shown"
+	! grep -v '^kept: ' "$tmp/found" >"$tmp/secret"
+	result "$1" "$tmp/secret"
+}
+for db in "$one" "$two"; do
+	for format in html md text csv json; do
+		run 0 "$profan" report --redact -f $format -o - "$db" ||
+			run 0 "$profan" report --redact -f $format "$db" ||
+			not_ok "report $format" "$tmp/err"
+		cat "$tmp/out" "$tmp/err" >"$tmp/page"
+		none "report of ${db##*xw}, $format"
+	done
+	for format in html md text csv json; do
+		case $format in html) set -- -o - ;; *) set -- ;; esac
+		run 0 "$profan" diff --redact --columns count -f $format \
+			"$@" "$db" "$two" || not_ok "diff $format" "$tmp/err"
+		cat "$tmp/out" "$tmp/err" >"$tmp/page"
+		none "diff of ${db##*xw} and two, $format"
+	done
+done
+run 0 "$profan" diff --redact "$one" "$one" -- "$two" "$two" ||
+	not_ok "diff of four" "$tmp/err"
+cat "$tmp/out" "$tmp/err" >"$tmp/page"
+none "diff of several captures"
+
+# the search finds what there is
+sort -u "$tmp/shown" >"$tmp/kept"
+[ "$(wc -l <"$tmp/kept")" -gt 20 ]
+result "what is kept is there" "$tmp/kept"
+run 0 "$profan" report -o - "$one" || not_ok "a page" "$tmp/err"
+mv "$tmp/out" "$tmp/page"
+$secrets find "$tmp" "$tmp/page" | grep -v '^kept: ' >"$tmp/found"
+[ "$(wc -l <"$tmp/found")" -gt 25 ]
+result "without --redact there are more" "$tmp/found"
+tap_done

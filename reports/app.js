@@ -1082,12 +1082,13 @@ const timeline = (T) => {
 	view.append(canvas, spacer);
 	app.append(tools, legend, view, said, help);
 	colours();
-	new ResizeObserver(() => {
+	/* In the next frame: a change of sizes while they are told is an error. */
+	new ResizeObserver(() => requestAnimationFrame(() => {
 		if (view.clientWidth !== width) {
 			resize();
-			dirty();
+			draw();
 		}
-	}).observe(view);
+	})).observe(view);
 	matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
 		() => {
 			colours();
@@ -1113,10 +1114,12 @@ const timeline = (T) => {
 		T.names = await inflate('pn').json();
 		for (const group of first.length ? first : T.groups)
 			await addGroup(group);
-		requestAnimationFrame(() => requestAnimationFrame(() => {
-			root.dataset.ms = Math.round(performance.now());
+		const done = () => {
+			root.dataset.ms ||= Math.round(performance.now());
 			root.dataset.ready = '1';
-		}));
+		};
+		requestAnimationFrame(() => requestAnimationFrame(done));
+		setTimeout(done, 500); /* a tab behind has no frames */
 	})().catch(fail);
 };
 

@@ -75,6 +75,9 @@ class Watched:
         p = self.page
         p.on("console", lambda m: self.said.append("console: " + m.text))
         p.on("pageerror", lambda e: self.said.append("error: %s" % e))
+        # some errors come only to the window and to the browser's own log
+        p.add_init_script("""addEventListener('error', (e) =>
+            console.log('error of the window: ' + e.message))""")
         p.on("dialog", lambda d: (self.said.append("dialog"), d.dismiss()))
         p.on("request", lambda r: self.requests.append(r.url))
         p.goto(url(name))

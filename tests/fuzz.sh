@@ -23,4 +23,5 @@ replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
 	"$corpus"/ingest/* "$corpus"/pfr/*.pfr
 replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_block "$corpus"/block/*
+replay fuzz_words "$corpus"/words/*
 tap_done

@@ -48,7 +48,8 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
 	tests/fuzz/fuzz_ingest \
 	tests/fuzz/fuzz_pfr \
-	tests/fuzz/fuzz_scanner
+	tests/fuzz/fuzz_scanner \
+	tests/fuzz/fuzz_words
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
@@ -56,17 +57,20 @@ tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h
 tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_words_LDADD = $(FUZZ_LIBS)
 if FUZZERS
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_words_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
@@ -74,7 +78,19 @@ tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_words_LDADD += tests/fuzz/libreplay.a
 endif
+
+# ---- 10^8 executions of each target, or FUZZ_RUNS, one after the other ----
+FUZZ_RUNS = 100000000
+fuzz-long: $(FUZZ_TARGETS)
+	for t in scanner words block pfr ingest; do \
+		mkdir -p found/$$t && tests/fuzz/fuzz_$$t \
+			-runs=$(FUZZ_RUNS) -max_len=2048 -timeout=20 \
+			-print_final_stats=1 -artifact_prefix=found/ \
+			found/$$t $(srcdir)/tests/fuzz/corpus/$$t || exit 1; \
+	done
+.PHONY: fuzz-long
 
 # ---- the capture agent ----
 include tests/agent/local.mk

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One input, four ways: both scanners, the text whole and in chunks.  All
- * must give the same events, strings, repairs and facts, byte for byte.
+ * One input, two ways: whole by the plain scanner, and by a scanner and in
+ * pieces that the last byte chooses.  Both must give the same events, strings,
+ * repairs and facts, byte for byte.  The parsers live on from input to input,
+ * as from chunk to chunk.
  */
 #include "config.h"
 
@@ -9,7 +11,6 @@
 
 #include <string.h>
 
-#include "base/mem.h"
 #include "trace/chrome.h"
 
 static void log_text(struct pf_buf *log, const struct pf_dict *d, uint32_t at)
@@ -70,23 +71,33 @@ static void log_counts(struct pf_buf *log, const struct pf_repairs *r,
 	pf_buf_addf(log, "events %lld\n", (long long)events);
 }
 
+/* One for each scanner and its whole text, never released. */
+static struct pf_chrome *parser(enum pf_scanner scanner, bool is_whole)
+{
+	static struct pf_chrome all[2][2];
+	static bool made[2][2];
+
+	if (!made[scanner][is_whole])
+		pf_chrome_init(&all[scanner][is_whole], scanner);
+	made[scanner][is_whole] = true;
+	return &all[scanner][is_whole];
+}
+
 /*
  * Feed the text in pieces of at most "piece" bytes as the readers do: what
  * was not understood stands in front of the next piece.
  */
 static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
-		 size_t piece, enum pf_scanner scanner)
+		 size_t piece, struct pf_chrome *c)
 {
 	struct pf_doc_state state = { 0 };
 	struct pf_repairs repairs = { 0 };
 	struct pf_buf text = { 0 };
-	struct pf_chrome c;
 	struct pf_err err = { 0 };
 	int64_t events = 0, offset = 0;
 	size_t at = 0, used;
 	bool final;
 
-	pf_chrome_init(&c, scanner);
 	do {
 		size_t n = size - at < piece ? size - at : piece;
 
@@ -95,17 +106,17 @@ static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
 		final = at == size;
 		pf_buf_reserve(&text, PF_SCAN_PAD);
 		memset(text.data + text.len, 0, PF_SCAN_PAD);
-		pf_parsed_begin(&c.out);
-		if (pf_chrome_parse(&c, &state, text.data, text.len, offset,
+		pf_parsed_begin(&c->out);
+		if (pf_chrome_parse(c, &state, text.data, text.len, offset,
 				    final, &used, &err) < 0) {
 			pf_buf_addf(log, "error %d\n", (int)err.code);
 			break;
 		}
 		FUZZ_CHECK(used <= text.len);
 		FUZZ_CHECK(!final || used == text.len);
-		log_batch(log, &c, events);
-		events += c.out.batch.event_count;
-		pf_repairs_add(&repairs, &c.out.batch.repairs);
+		log_batch(log, c, events);
+		events += c->out.batch.event_count;
+		pf_repairs_add(&repairs, &c->out.batch.repairs);
 		memmove(text.data, text.data + used, text.len - used);
 		text.len -= used;
 		offset += (int64_t)used;
@@ -113,42 +124,31 @@ static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
 	if (err.code == PF_OK)
 		log_counts(log, &repairs, events);
 	pf_buf_release(&text);
-	pf_chrome_release(&c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum pf_scanner scanners[] = { PF_SCANNER_BEST,
-						    PF_SCANNER_PLAIN };
-	struct pf_buf whole = { 0 };
-	size_t pieces[3], i, j;
+	static const size_t small[] = { 1, 2, 3, 7, 17, 64, 200, 999 };
+	static struct pf_buf whole, part;
+	enum pf_scanner scanner;
+	unsigned choice = size ? data[size - 1] : 0;
+	size_t piece;
 
 	if (size > 1 << 16)
 		return 0;
-	pieces[0] = size + 1;
-	pieces[1] = 1 + size / 3;
-	pieces[2] = 17;
-	feed(&whole, data, size, pieces[0], PF_SCANNER_PLAIN);
-	for (i = 0; i < 2; i++) {
-		for (j = 0; j < 3; j++) {
-			struct pf_buf part = { 0 };
-
-			if (size > 4096 && j == 2)
-				continue;
-			feed(&part, data, size, pieces[j], scanners[i]);
-			if (part.len != whole.len ||
-			    (part.len &&
-			     memcmp(part.data, whole.data, part.len))) {
-				fprintf(stderr,
-					"whole:\n%s\npieces of %zu, "
-					"scanner %d:\n%s\n",
-					whole.data, pieces[j], (int)scanners[i],
-					part.data);
-				abort();
-			}
-			pf_buf_release(&part);
-		}
-	}
-	pf_buf_release(&whole);
-	return 0;
+	scanner = choice & 1 ? PF_SCANNER_PLAIN : PF_SCANNER_BEST;
+	/* a long text in bytes would be read again for each of them */
+	piece = size > 4096 ? 1 + size / 3 : small[choice >> 1 & 7];
+	if (choice & 16)
+		piece = size + 1;
+	pf_buf_clear(&whole);
+	pf_buf_clear(&part);
+	feed(&whole, data, size, size + 1, parser(PF_SCANNER_PLAIN, true));
+	feed(&part, data, size, piece, parser(scanner, false));
+	if (part.len == whole.len &&
+	    (!part.len || !memcmp(part.data, whole.data, part.len)))
+		return 0;
+	fprintf(stderr, "whole:\n%s\npieces of %zu, scanner %d:\n%s\n",
+		whole.data, piece, (int)scanner, part.data);
+	abort();
 }

@@ -1082,7 +1082,7 @@ const timeline = (T) => {
 	view.append(canvas, spacer);
 	app.append(tools, legend, view, said, help);
 	colours();
-	/* In the next frame: a change of sizes while they are told is an error. */
+	/* not while sizes are told */
 	new ResizeObserver(() => requestAnimationFrame(() => {
 		if (view.clientWidth !== width) {
 			resize();
@@ -1114,12 +1114,10 @@ const timeline = (T) => {
 		T.names = await inflate('pn').json();
 		for (const group of first.length ? first : T.groups)
 			await addGroup(group);
-		const done = () => {
-			root.dataset.ms ||= Math.round(performance.now());
-			root.dataset.ready = '1';
-		};
-		requestAnimationFrame(() => requestAnimationFrame(done));
-		setTimeout(done, 500); /* a tab behind has no frames */
+		resize();
+		draw(); /* at once: a tab behind has no frames */
+		root.dataset.ms = Math.round(performance.now());
+		root.dataset.ready = '1';
 	})().catch(fail);
 };
 

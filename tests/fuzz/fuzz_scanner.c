@@ -128,7 +128,7 @@ static void feed(struct pf_buf *log, const uint8_t *data, size_t size,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const size_t small[] = { 1, 2, 3, 7, 17, 64, 200, 999 };
+	static const size_t small[] = { 1, 2, 3, 5, 7, 17, 64, 200 };
 	static struct pf_buf whole, part;
 	enum pf_scanner scanner;
 	unsigned choice = size ? data[size - 1] : 0;
@@ -137,8 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > 1 << 16)
 		return 0;
 	scanner = choice & 1 ? PF_SCANNER_PLAIN : PF_SCANNER_BEST;
-	/* a long text in bytes would be read again for each of them */
-	piece = size > 4096 ? 1 + size / 3 : small[choice >> 1 & 7];
+	/* what is not understood is read again with each piece: not too many */
+	piece = size / 24 + small[choice >> 1 & 7];
 	if (choice & 16)
 		piece = size + 1;
 	pf_buf_clear(&whole);

@@ -239,9 +239,14 @@ static void options(char *s)
 	char *argv[65];
 	int argc = 0, before;
 
-	for (char *at = strtok(s, "\n"); at && argc < 64;
-	     at = strtok(NULL, "\n"))
-		argv[argc++] = at;
+	while (s && *s && argc < 64) {
+		char *end = strchr(s, '\n');
+
+		argv[argc++] = s;
+		if (end)
+			*end++ = '\0';
+		s = end;
+	}
 	argv[argc] = NULL;
 	before = argc;
 	if (pf_opt_parse(&set, 1, &argc, argv, &err))

@@ -15,6 +15,7 @@
 #include "store/db.h"
 #include "store/kept.h"
 #include "store/memo.h"
+#include "store/named.h"
 #include "store/vtab.h"
 
 /* ---- errors ---- */
@@ -171,6 +172,21 @@ static int check_identity(struct pf_db *db, struct pf_err *err)
 	return 0;
 }
 
+/* Figures of a database that no ingest wrote could be anything. */
+static int check_damage(struct pf_db *db, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "damaged", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	if (rc == 1)
+		rc = pf_fail(err, PF_EDB, "'%s' is damaged: %s", db->path,
+			     (const char *)sqlite3_column_text(st, 0));
+	else if (rc)
+		pf_while(err, "'%s'", db->path);
+	sqlite3_finalize(st);
+	return rc;
+}
+
 /* The temporary views are made before the connection is shut for writing. */
 static int set_up_reading(struct pf_db *db, bool with_tables,
 			  struct pf_err *err)
@@ -198,7 +214,8 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
-	if (check_identity(db, err) || set_up_reading(db, with_tables, err)) {
+	if (check_identity(db, err) || check_damage(db, err) ||
+	    set_up_reading(db, with_tables, err)) {
 		pf_db_close(db);
 		return -1;
 	}

@@ -49,7 +49,9 @@ static void check_database(const char *path)
 	struct pf_err err = { 0 };
 	sqlite3_stmt *st;
 
-	FUZZ_CHECK(!pf_db_open(&db, path, false, &err));
+	if (pf_db_open(&db, path, false, &err))
+		fprintf(stderr, "%s\n", err.text);
+	FUZZ_CHECK(!err.code);
 	st = pf_db_prepare(&db,
 			   "SELECT count(*) FROM trace WHERE event_count <>"
 			   " stored_count + metadata_count + paired_count"

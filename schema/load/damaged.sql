@@ -1,0 +1,25 @@
+-- What no ingest writes, by name: something else in the place of a table,
+-- columns of a table that are computed, traces whose time is not that of their
+-- threads.  No rows: nothing found.  Parameters: none.  Order: what is no
+-- table comes first, and whoever asks reads one row, for what stands in the
+-- place of a table may have no end.
+WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
+	('process'), ('track'), ('metadata_event'), ('string'), ('argset'),
+	('event_type'), ('block'), ('block_column'), ('gpu_event'),
+	('gpu_config'), ('annotation'), ('step'), ('comm_event'), ('average'),
+	('repair')),
+time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
+	FROM track
+	WHERE event_count > 0
+	GROUP BY trace_id)
+SELECT 'table ' || name AS name
+FROM ours
+WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s
+		WHERE s.name = ours.name AND s.type = 'table')
+	OR EXISTS (SELECT 1 FROM pragma_table_xinfo(ours.name) WHERE hidden <> 0)
+UNION ALL
+SELECT 'time of trace ' || t.id
+FROM trace AS t
+LEFT JOIN time AS k ON k.trace_id = t.id
+WHERE t.first_ns IS NOT k.first_ns OR t.last_ns IS NOT k.last_ns
+	OR t.first_ns > t.last_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
@@ -31,16 +32,24 @@ bool pf_cache_is_database(const char *path)
 	static const char magic[16] = "SQLite format 3";
 	char head[sizeof(magic)];
 	struct stat info;
-	ssize_t n;
+	size_t have = 0;
+	ssize_t n = 1;
 	int fd;
 
 	if (stat(path, &info) || !S_ISREG(info.st_mode))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, head, sizeof(head));
-	if (fd >= 0)
-		close(fd);
-	return n == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(head));
+	if (fd < 0)
+		return false;
+	while (have < sizeof(head) && n) {
+		n = read(fd, head + have, sizeof(head) - have);
+		if (n > 0)
+			have += (size_t)n;
+		else if (n < 0 && errno != EINTR)
+			break;
+	}
+	close(fd);
+	return have == sizeof(head) && !memcmp(head, magic, sizeof(head));
 }
 
 /* ---- what it is of ---- */
@@ -143,7 +152,7 @@ static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 	for (size_t i = 0; i < count; i++) {
 		if (stat(sources[i], &info) || !S_ISREG(info.st_mode))
 			continue;
-		if (pf_cache_is_database(sources[i]))
+		if (count > 1 && pf_cache_is_database(sources[i]))
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' is a database, which cannot be "
 				       "read with others as one",

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Calls to the system that fail, one at a time (LONG=1: every one of them).
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+grep -aq __asan_init "$profan" &&
+	skip_all "sanitizers must be loaded before all else"
+mkdir "$tmp/work"
+"${CC:-cc}" -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
+	"$top_srcdir/tests/faults_preload.c" -ldl 2>"$tmp/err" ||
+	skip_all "no library can be made with ${CC:-cc}"
+"$mktrace" --steps 2 --layers 1 >"$tmp/work/t.json"
+run 0 "$profan" ingest -q "$tmp/work/t.json" -o "$tmp/work/t.db" || {
+	cat "$tmp/err"
+	exit 99
+}
+run 0 "$PYTHON" "$top_srcdir/tests/faults_preload.py" "$profan" \
+	"$tmp/faults.so" "$tmp/work" ${LONG:+all}
+result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
+tap_done

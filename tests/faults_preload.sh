@@ -5,7 +5,8 @@
 grep -aq __asan_init "$profan" &&
 	skip_all "sanitizers must be loaded before all else"
 mkdir "$tmp/work"
-"${CC:-cc}" -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
+# shellcheck disable=SC2086
+${CC:-cc} -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
 	"$top_srcdir/tests/faults_preload.c" -ldl 2>"$tmp/err" ||
 	skip_all "no library can be made with ${CC:-cc}"
 "$mktrace" --steps 2 --layers 1 >"$tmp/work/t.json"

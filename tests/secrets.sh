@@ -34,7 +34,12 @@ for db in "$one" "$two"; do
 		none "diff of ${db##*xw} and two, $format"
 	done
 done
-run 0 "$profan" diff --redact "$one" "$one" -- "$two" "$two" ||
+for n in 3 4; do # other captures
+	sed "s/\"record_shapes\": 1/\"record_shapes\": $n/" "$rank0" \
+		>"$rank0.$n.json"
+	"$profan" ingest -q "$rank0.$n.json" -o "$one$n" || exit 99
+done
+run 0 "$profan" diff --redact "$one" "${one}3" -- "${one}4" "$two" ||
 	not_ok "diff of four" "$tmp/err"
 cat "$tmp/out" "$tmp/err" >"$tmp/page"
 none "diff of several captures"

@@ -90,6 +90,8 @@ def judge(words, files, fault, want_out, want):
     if code == 0:
         if out != want_out or after != want:
             complain(words, fault, "exit 0 with another answer")
+    elif code == 2 and words[0] == "query":
+        pass  # SQLite calls any trouble in planning a fault of the statement
     elif code != 3:
         complain(words, fault, f"exit {code}: {said}")
     else:

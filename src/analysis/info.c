@@ -80,11 +80,14 @@ static const struct pf_field step_fields[] = {
 };
 #undef FIELD
 
-static const struct pf_col track_cols[] = {
-	{ "class", "Class", PF_TEXT },
-	{ "track_count", "Tracks", PF_COUNT },
-	{ "event_count", "Events", PF_COUNT },
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_tracks, member, #member, title, kind)
+static const struct pf_field track_fields[] = {
+	FIELD(class, "Class", PF_TEXT),
+	FIELD(track_count, "Tracks", PF_COUNT | PF_MAYBE),
+	FIELD(event_count, "Events", PF_COUNT | PF_MAYBE),
 };
+#undef FIELD
 
 static const struct pf_col repair_cols[] = {
 	{ "trace_id", "Trace", PF_INT },
@@ -144,9 +147,11 @@ static int add_before(struct pf_db *db, struct pf_info *info,
 		     PF_FIELDS(step_fields), info, &info->step_count, doc, err);
 	if (!info->steps)
 		return -1;
-	return fill(db, "info_tracks", "tracks",
-		    "Threads, streams and other tracks", COLS(track_cols), doc,
-		    err);
+	info->tracks = take(db, "info_tracks", "tracks",
+			    "Threads, streams and other tracks",
+			    PF_FIELDS(track_fields), info, &info->tracks_count,
+			    doc, err);
+	return info->tracks ? 0 : -1;
 }
 
 static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc,
@@ -402,6 +407,7 @@ void pf_info_release(struct pf_info *info)
 	free(info->traces);
 	free(info->devices);
 	free(info->steps);
+	free(info->tracks);
 	free(info->options);
 	pf_arena_release(&info->texts);
 	*info = (struct pf_info){ 0 };

@@ -36,13 +36,21 @@ struct pf_info_option {
 	int64_t trace_count;
 };
 
+/* Threads ("host"), streams and other tracks. */
+struct pf_info_tracks {
+	const char *class;
+	int64_t track_count, event_count;
+};
+
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_info {
 	struct pf_info_trace *traces;
 	struct pf_info_device *devices;
 	struct pf_info_steps *steps;
+	struct pf_info_tracks *tracks;
 	struct pf_info_option *options;
-	size_t trace_count, device_count, step_count, option_count;
+	size_t trace_count, device_count, step_count, tracks_count;
+	size_t option_count;
 	struct pf_arena texts;
 };
 

@@ -115,27 +115,26 @@ static int run_ops(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		.step = -1,
 		.grouping_count = 1,
 	};
-	struct pf_averages averages;
+	struct pf_averages *averages = &p->averages;
 	const struct pf_average **rows;
 	struct pf_table *t;
-	int rc = pf_averages_load(db, &args, &averages, err);
+	int rc = pf_averages_load(db, &args, averages, err);
 
-	if (!rc && !pf_averages(db, &args, &averages, err))
+	if (!rc && !pf_averages(db, &args, averages, err))
 		rc = 1;
 	if (rc != 1)
 		return -1;
-	for (size_t i = 0; i < averages.list[0].count; i++)
+	for (size_t i = 0; i < averages->list[0].count; i++)
 		p->ops_by_device |=
-			averages.list[0].rows[i].sum.ns[PF_FIG_SELF_DEVICE] !=
+			averages->list[0].rows[i].sum.ns[PF_FIG_SELF_DEVICE] !=
 			0;
 	t = pf_averages_table(&p->doc[PF_PART_OPS], false);
-	rows = pf_torch_sorted(averages.list[0].rows, averages.list[0].count,
+	rows = pf_torch_sorted(averages->list[0].rows, averages->list[0].count,
 			       p->ops_by_device ? PF_SORT_SELF_DEVICE
 						: PF_SORT_SELF_CPU);
-	for (size_t i = 0; i < averages.list[0].count; i++)
+	for (size_t i = 0; i < averages->list[0].count; i++)
 		pf_averages_add(t, rows[i]);
 	free(rows);
-	pf_averages_release(&averages);
 	return 0;
 }
 
@@ -388,6 +387,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_kernels_release(&p->kernels);
 	pf_kernels_release(&p->callers);
 	pf_usage_release(&p->memory);
+	pf_averages_release(&p->averages);
 	pf_doctor_release(&p->doctor);
 	for (int i = 0; i < PF_REPORT_THREADS; i++)
 		pf_db_close(&p->beside[i]);

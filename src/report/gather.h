@@ -20,6 +20,7 @@
 #include "idle/gaps.h"
 #include "idle/syncs.h"
 #include "memory/usage.h"
+#include "torch/averages.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "timeline/redact.h"
@@ -57,6 +58,7 @@ struct pf_parts {
 	struct pf_launches launches;
 	struct pf_kernels kernels, callers;
 	struct pf_usage memory;
+	struct pf_averages averages; /* of the first trace */
 	struct pf_doctor doctor;
 	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
 	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */

@@ -10,8 +10,6 @@
 
 #include "report/rules.h"
 #include "report/say.h"
-#include "table/find.h"
-#include "torch/averages_doc.h"
 
 static bool is_host_only(const struct pf_parts *p, struct pf_verdict *v)
 {
@@ -24,44 +22,42 @@ static bool is_host_only(const struct pf_parts *p, struct pf_verdict *v)
 
 static void say_threads(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_INFO], "tracks");
-	int64_t host = pf_table_find_row(t, "class", "host");
+	for (size_t i = 0; i < p->info.tracks_count; i++) {
+		const struct pf_info_tracks *t = &p->info.tracks[i];
 
-	if (host < 0)
-		return;
-	pf_say(v, "; ");
-	pf_say_count(v, pf_table_int_at(t, (size_t)host, "track_count"),
-		     "thread is", "threads are");
-	pf_say(v, " recorded");
+		if (!t->class || strcmp(t->class, "host") != 0)
+			continue;
+		pf_say(v, "; ");
+		pf_say_count(v, t->track_count, "thread is", "threads are");
+		pf_say(v, " recorded");
+	}
 }
 
 /* By self CPU time, as in the table of operators; labels are none. */
 static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_table *t =
-		pf_doc_find_table(&p->doc[PF_PART_OPS], PF_AVERAGES_TABLE);
+	const struct pf_average_list *list = &p->averages.list[0];
+	const struct pf_average *top = NULL;
 	int64_t all = 0, most = 0;
-	size_t top = 0;
 
 	if (!is_host_only(p, v))
 		return;
-	for (size_t i = 0; i < pf_table_rows(t); i++) {
-		int64_t ns = pf_table_int_at(t, i, "self_cpu_ns");
+	for (size_t i = 0; i < list->count; i++) {
+		int64_t ns = list->rows[i].sum.ns[PF_FIG_SELF_CPU];
 
 		all += ns;
-		if (ns <= most || pf_table_int_at(t, i, "is_user_annotation"))
+		if (ns <= most || list->rows[i].is_annotation)
 			continue;
 		most = ns;
-		top = i;
+		top = &list->rows[i];
 	}
-	if (!most) {
+	if (!top) {
 		pf_rule_withhold(v, "there are no operators in this trace");
 		return;
 	}
 	v->measured = (double)most / (double)all;
 	v->affected_ns = most;
-	pf_say_text(p, v, pf_table_text_at(t, top, "name"), &v->place);
+	pf_say_text(p, v, top->name, &v->place);
 	pf_say(v, " takes ");
 	pf_say_ratio(v, v->measured);
 	pf_say(v, " of self CPU time (");
@@ -69,7 +65,7 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " of ");
 	pf_say_ns(v, all);
 	pf_say(v, ", ");
-	pf_say_count(v, pf_table_int_at(t, top, "count"), "call", "calls");
+	pf_say_count(v, (int64_t)top->count, "call", "calls");
 	pf_say(v, ")");
 	say_threads(p, v);
 }

@@ -643,8 +643,13 @@ def pairs(folder):
 def check_unlike(text):
     """No two rows of GPU work that changed look the same."""
     rows = text.split("GPU work that changed, per step\n")[1].split("\n\n")[0]
-    rows = [line.split("  ")[0] for line in rows.split("\n")[2:]]
-    assert len(rows) == len(set(rows)), rows
+    names = []
+    for line in rows.split("\n")[2:]:
+        if line.startswith(" "):  # the second line of a name
+            names[-1] += line.strip()
+        else:
+            names.append(line.split("  ")[0])
+    assert len(names) == len(set(names)), names
 
 
 def plain(text):

@@ -9,6 +9,7 @@
 #define PF_ANALYSIS_KERNELS_H
 
 #include "analysis/tensor.h"
+#include "events/kernel_name.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/intern.h"
@@ -98,20 +99,5 @@ void pf_kernels_show(const struct pf_kernels *kernels, struct pf_doc *doc);
  */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err);
-
-/*
- * Add a kernel's name without return type, namespaces and parameters:
- * "void at::native::reduce_kernel<512, at::F>(int)" is
- * "reduce_kernel<512, F>".
- */
-void pf_kernel_short_name(struct pf_buf *out, const char *name);
-
-/*
- * Add a text without template arguments: "void f<512, g<int>>(h<int>*)" is
- * "void f(h*)".  Other angle brackets stay ("<module>", "operator<", "->"),
- * so any text may be given.  Of a name that was cut ("f<512, ...") the dots
- * are left.
- */
-void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len);
 
 #endif

@@ -6,12 +6,58 @@
 
 #include "analysis/kernels.h"
 #include "base/num.h"
+#include "base/sat.h"
+#include "base/utf8.h"
 #include "table/rows.h"
+
+#define LONG_NAME 120 /* in a sentence */
+
+/* "matrix products 46.69 %, other kernels 53.13 %", the largest first. */
+static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
+{
+	static const struct {
+		const char *word, *plain;
+	} words[] = {
+		{ "gemm", "matrix products" },
+		{ "conv", "convolutions" },
+		{ "attention", "attention" },
+		{ "communication", "communication" },
+		{ "other", "other kernels" },
+		{ NULL, "of unknown class" },
+	};
+	enum { WORDS = sizeof(words) / sizeof(*words) };
+	int64_t ns[WORDS] = { 0 };
+	char share[PF_NUM_MAX];
+
+	for (size_t i = 0; i < k->class_count; i++) {
+		const char *word = k->classes[i].class_word;
+		size_t w = 0;
+
+		while (words[w].word &&
+		       (!word || strcmp(words[w].word, word) != 0))
+			w++;
+		pf_sat_sum(&ns[w], k->classes[i].total_ns);
+	}
+	pf_buf_adds(out, "");
+	for (size_t n = 0; n < WORDS; n++) {
+		size_t most = 0;
+
+		for (size_t w = 1; w < WORDS; w++)
+			if (ns[w] > ns[most])
+				most = w;
+		if (!ns[most])
+			break;
+		pf_num_show_ratio(share, pf_num_share(ns[most], k->total_ns));
+		pf_buf_addf(out, "%s%s %s", n ? ", " : "", words[most].plain,
+			    share);
+		ns[most] = 0;
+	}
+}
 
 static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	const struct pf_kernel_row *top = k->rows;
-	struct pf_buf name = { 0 };
+	struct pf_buf name = { 0 }, classes = { 0 };
 	char share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	if (!k->row_count) {
@@ -20,12 +66,16 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		return;
 	}
 	pf_buf_adds(&name, top->short_name ? top->short_name : top->first);
-	if (name.len > 60)
-		memcpy(name.data + 57, "...", 4);
-	pf_doc_finding(doc, "%s takes %s of the %s that kernels ran%s",
-		       name.data, pf_num_show_ratio(share, top->share),
+	if (name.len > LONG_NAME) {
+		name.len = pf_utf8_head(name.data, LONG_NAME, LONG_NAME - 3);
+		pf_buf_adds(&name, "...");
+	}
+	say_classes(k, &classes);
+	pf_doc_finding(doc, "Kernels ran %s%s: %s; the largest is %s with %s",
 		       pf_num_show_ns(total, k->total_ns),
-		       pf_window_scope(&k->window));
+		       pf_window_scope(&k->window), classes.data, name.data,
+		       pf_num_show_ratio(share, top->share));
+	pf_buf_release(&classes);
 	pf_buf_release(&name);
 }
 
@@ -94,13 +144,13 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(share, "share", "Share", PF_RATIO),
 		FIELD(cumulative_share, "cumulative_share", "Cumulative",
 		      PF_RATIO | PF_FULL),
-		FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+		FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_SPARE),
 		FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
 		FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
 		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
 		/* only without a second text is there room */
 		FIELD(max_ns, "max_ns", "Max",
-		      is_one ? PF_NS : PF_NS | PF_FULL),
+		      is_one ? PF_NS | PF_SPARE : PF_NS | PF_FULL),
 		FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
 		FIELD(sd_ns, "sd_ns", "Deviation", PF_REAL | PF_FULL),
 		FIELD(blocks_per_sm, "blocks_per_sm", "Blocks per SM",
@@ -115,7 +165,8 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(block, "block", "Block", PF_TEXT | PF_FULL),
 		FIELD(device, "device", "GPU", PF_INT | PF_FULL | PF_KNOWN),
 		FIELD(stream, "stream", "Stream", PF_INT | PF_FULL | PF_KNOWN),
-		FIELD(tensor_cores, "tensor_cores", "TC", PF_TEXT | by_name),
+		FIELD(tensor_cores, "tensor_cores", "TC",
+		      PF_TEXT | PF_SPARE | by_name),
 		FIELD(class_word, "class", "Class",
 		      PF_TEXT | PF_FULL | by_name),
 		FIELD(precision, "precision", "Precision",

@@ -31,12 +31,21 @@
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream;
+	int64_t op_id, first_ns; /* the latter of the trace */
 };
 
 /* A call and its work: when the first began and how long all of it took. */
 struct launch {
 	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream;
+	int64_t op_id, first_ns;
 	uint32_t name;
+};
+
+/* A slow call, on its way to its operator. */
+struct slow_call {
+	int64_t op_id;
+	struct launch launch;
+	int64_t delay_ns;
 };
 
 /* A short kernel, on its way to its operator. */
@@ -94,7 +103,7 @@ struct launches {
 	struct stream *streams;
 	size_t stream_count, stream_cap;
 	struct pf_intern stream_keys;
-	struct pf_by_event *works, *briefs;
+	struct pf_by_event *works, *briefs, *slow;
 	struct pf_sorter *changes, *delays;
 };
 
@@ -137,8 +146,9 @@ static int gather(struct launches *l, struct pf_err *err)
 	int rc;
 
 	while ((rc = pf_gpu_next(l->gpu, &ev, err)) == 1) {
-		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
-				  find_stream(l, ev) };
+		struct work w = { ev->launch_id, ev->start_ns,
+				  ev->dur_ns,    find_stream(l, ev),
+				  ev->op_id,     ev->trace->first_ns };
 
 		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
 			return -1;
@@ -182,7 +192,8 @@ static void note_delay(struct launches *l, int64_t delay_ns)
 }
 
 struct slow {
-	const char *call;
+	const char *call, *op;
+	int64_t at_ns; /* after the first event */
 	int64_t start_ns, cpu_ns, delay_ns, gpu_ns;
 	int64_t rank, trace_id;
 };
@@ -191,10 +202,12 @@ struct slow {
 	PF_FIELD(struct slow, member, key, title, kind)
 static const struct pf_field slow_fields[] = {
 	FIELD(call, "call", "Call", PF_TEXT),
+	FIELD(at_ns, "at_ns", "From", PF_NS),
 	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
 	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
 	FIELD(delay_ns, "delay_ns", "Delay", PF_NS),
 	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(op, "op", "Operator", PF_TEXT),
 	FIELD(rank, "rank", "Rank", PF_INT | PF_FULL | PF_KNOWN),
 	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
 };
@@ -218,17 +231,10 @@ static int end_call(struct launches *l, const struct launch *at,
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
 	if (at->cpu_ns > SLOW_CALL_NS) {
-		struct slow slow = { pf_gpu_name(l->gpu, at->name, err),
-				     at->start_ns,
-				     at->cpu_ns,
-				     d.delay_ns,
-				     at->gpu_ns,
-				     l->streams[at->stream].rank,
-				     l->streams[at->stream].trace_id };
+		struct slow_call slow = { at->op_id, *at, d.delay_ns };
 
-		if (!slow.call)
+		if (pf_by_event_add(l->slow, &slow, err) < 0)
 			return -1;
-		PF_PUT(l->out->slow, slow_fields, slow);
 	}
 	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
 	    put_change(l, at->work_ns, false, at->stream, err) < 0)
@@ -260,6 +266,8 @@ static int read_calls(struct launches *l, struct pf_err *err)
 				.work_ns = w->start_ns,
 				.gpu_ns = w->dur_ns,
 				.stream = w->stream,
+				.op_id = w->op_id,
+				.first_ns = w->first_ns,
 			};
 	}
 	if (err->code)
@@ -287,6 +295,40 @@ static int find_medians(struct launches *l, struct pf_err *err)
 		else if (rest && seen == at + 1)
 			c->median_delay = pf_stats_between(c->median_delay,
 							   d->delay_ns, rest);
+	}
+	return err->code ? -1 : 0;
+}
+
+/* The same of slow calls. */
+static int list_slow(struct launches *l, struct pf_err *err)
+{
+	const struct pf_block *block;
+	const struct slow_call *s;
+	uint32_t place;
+
+	while ((s = pf_by_event_next(l->slow, &block, &place, err))) {
+		struct pf_buf call = { 0 };
+		struct slow slow = {
+			.at_ns = s->launch.start_ns - s->launch.first_ns,
+			.start_ns = s->launch.start_ns,
+			.cpu_ns = s->launch.cpu_ns,
+			.delay_ns = s->delay_ns,
+			.gpu_ns = s->launch.gpu_ns,
+			.rank = l->streams[s->launch.stream].rank,
+			.trace_id = l->streams[s->launch.stream].trace_id,
+		};
+
+		if (!(slow.call = pf_gpu_name(l->gpu, s->launch.name, err)))
+			return -1;
+		pf_buf_adds(&call, slow.call);
+		slow.call = call.data;
+		if (block &&
+		    !(slow.op = pf_gpu_name(l->gpu, block->name[place], err))) {
+			pf_buf_release(&call);
+			return -1;
+		}
+		PF_PUT(l->out->slow, slow_fields, slow);
+		pf_buf_release(&call);
 	}
 	return err->code ? -1 : 0;
 }
@@ -469,6 +511,8 @@ static int set_up(struct launches *l, const struct pf_window *window,
 	pf_intern_init(&l->stream_keys);
 	l->briefs = pf_by_event_new(l->db, sizeof(struct brief),
 				    PF_COLBIT(PF_COL_NAME));
+	l->slow = pf_by_event_new(l->db, sizeof(struct slow_call),
+				  PF_COLBIT(PF_COL_NAME));
 	l->works = pf_by_event_new(l->db, sizeof(struct work),
 				   PF_COLBIT(PF_COL_START) |
 					   PF_COLBIT(PF_COL_DUR) |
@@ -486,6 +530,7 @@ static void tear_down(struct launches *l)
 	pf_sorter_free(l->changes);
 	pf_sorter_free(l->delays);
 	pf_by_event_free(l->briefs);
+	pf_by_event_free(l->slow);
 	pf_map_release(&l->by_name);
 	pf_map_release(&l->op_by_name);
 	pf_intern_release(&l->stream_keys);
@@ -507,7 +552,8 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	pf_table_order(out->slow, &order);
 	if (set_up(&l, &out->window, err) < 0 || gather(&l, err) < 0 ||
 	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
-	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
+	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0 ||
+	    list_slow(&l, err) < 0) {
 		rc = -1;
 	} else {
 		take_calls(&l, out, err);
@@ -608,20 +654,29 @@ static const struct pf_field figures[] = {
 static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+	double late = pf_num_share(l->all.delayed_count, l->all.count);
+	double waiting = 0;
 
-	if (l->all.count)
-		pf_doc_finding(doc,
-			       "%s of the launches%s start GPU work that is "
-			       "shorter than the call; calls took %s in all",
-			       pf_num_show_ratio(part, l->short_share),
-			       pf_window_scope(&l->window),
-			       pf_num_show_ns(time, l->all.cpu_ns));
-	else
+	if (!l->all.count) {
 		pf_doc_finding(doc, l->orphan_count
 					    ? "No GPU work has a launch call"
 					    : "There is no GPU work, so "
 					      "nothing launched any");
-	doc->is_nothing = !l->all.count && !l->orphan_count;
+		doc->is_nothing = !l->orphan_count;
+		return;
+	}
+	for (size_t i = 0; i < l->stream_count; i++)
+		waiting += l->streams[i].mean_length *
+			   (double)l->streams[i].launch_count;
+	pf_doc_finding(doc,
+		       "The CPU %s: the work of %s of the launches%s begins "
+		       "over 100 us after the call, a launch finds %.1f others "
+		       "in the queue on average; the calls took %s in all",
+		       late >= 0.5 ? "runs ahead" : "hardly runs ahead",
+		       pf_num_show_ratio(part, late),
+		       pf_window_scope(&l->window),
+		       waiting / (double)l->all.count,
+		       pf_num_show_ns(time, l->all.cpu_ns));
 }
 
 static void add_slow(const struct pf_launches *l, struct pf_doc *doc)

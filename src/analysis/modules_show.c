@@ -31,7 +31,7 @@ static const struct pf_field module_fields[] = {
 	FIELD(name, "name", "Name", PF_TEXT | PF_FULL),
 	FIELD(depth, "depth", "Depth", PF_INT | PF_FULL),
 	FIELD(calls, "calls", "Calls", PF_COUNT),
-	FIELD(ops, "op_count", "Ops", PF_COUNT),
+	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_SPARE),
 	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS),
 	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
 	FIELD(share, "share", "Of GPU", PF_RATIO | PF_FULL),

@@ -80,17 +80,18 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	const int of_gpu = s->device_count ? 0 : PF_ABSENT;
+	int of_many = s->full_count > 1 ? 0 : PF_FULL;
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
 		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS),
-		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS),
+		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
 		FIELD(dur.p90_ns, "p90_ns", "90th percentile",
-		      PF_NS | PF_KNOWN),
+		      PF_NS | PF_KNOWN | PF_QUIET),
 		FIELD(dur.p95_ns, "p95_ns", "95th percentile",
-		      PF_NS | PF_KNOWN),
+		      PF_NS | PF_KNOWN | PF_QUIET),
 		FIELD(dur.p99_ns, "p99_ns", "99th percentile",
-		      PF_NS | PF_KNOWN),
-		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS),
+		      PF_NS | PF_KNOWN | PF_QUIET),
+		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS | of_many),
 		FIELD(busy_share, "busy_share",
 		      s->has_many_gpus ? "Any GPU busy" : "GPU busy",
 		      PF_RATIO | of_gpu),
@@ -135,17 +136,32 @@ static const struct pf_field device_fields[] = {
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_step_spread, member, key, title, kind)
-static const struct pf_field class_fields[] = {
-	FIELD(name, "class", "Class", PF_TEXT),
-	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(p50_ns, "p50_ns", "Median", PF_NS),
-	FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_KNOWN),
-	FIELD(max_ns, "max_ns", "Longest", PF_NS),
-	FIELD(p95_ns, "p95_ns", "95th", PF_NS | PF_KNOWN | PF_FULL),
-	FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
-	FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
-};
+static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	int of_many = s->full_count > 1 ? 0 : PF_FULL;
+	int p90 = PF_KNOWN | (s->dur.p90_ns < 0 ? PF_FULL : 0);
+	const struct pf_field fields[] = {
+		FIELD(name, "class", "Class", PF_TEXT),
+		FIELD(mean_ns, "mean_ns", of_many ? "Time" : "Mean", PF_NS),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(p50_ns, "p50_ns", "Median", PF_NS | of_many),
+		FIELD(p90_ns, "p90_ns", "90th", PF_NS | p90),
+		FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_QUIET | of_many),
+		FIELD(p95_ns, "p95_ns", "95th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
+	};
+
+	struct pf_table *t =
+		pf_doc_fields(doc, "classes", "Where the time of a step goes",
+			      PF_FIELDS(fields));
+
+	/* without a GPU there is nothing to say of what it did */
+	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
+		if (s->device_count || s->classes[c].sum_ns ||
+		    c >= PF_STEP_DATA)
+			PF_PUT(t, fields, s->classes[c]);
+}
 #undef FIELD
 
 #define FIELD(member, key, title, kind)                                        \
@@ -218,19 +234,6 @@ static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 				fields[f].col.kind |= PF_ABSENT;
 	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, s->steps,
 		       s->count);
-}
-
-/* Without a GPU there is nothing to say of what it did. */
-static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
-{
-	struct pf_table *t =
-		pf_doc_fields(doc, "classes", "Where the time of a step goes",
-			      PF_FIELDS(class_fields));
-
-	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
-		if (s->device_count || s->classes[c].sum_ns ||
-		    c >= PF_STEP_DATA)
-			PF_PUT(t, class_fields, s->classes[c]);
 }
 
 void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)

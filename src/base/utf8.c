@@ -186,3 +186,19 @@ void pf_utf8_add(struct pf_buf *out, uint32_t code)
 	}
 	pf_buf_addc(out, (char)(0x80 | (code & 0x3f)));
 }
+
+size_t pf_utf8_fitting(const char *s, size_t len, size_t columns)
+{
+	size_t at = 0, used = 0;
+	uint32_t code;
+
+	while (at < len) {
+		size_t n = pf_utf8_next(s + at, len - at, &code);
+
+		used += (size_t)pf_utf8_width(code);
+		if (used > columns)
+			break;
+		at += n;
+	}
+	return at;
+}

@@ -41,4 +41,7 @@ void pf_utf8_mask(struct pf_buf *out, const char *p, size_t len);
 /* Columns of a masked text. */
 size_t pf_utf8_columns(const char *p, size_t len);
 
+/* Bytes of its longest beginning that is at most so many columns wide. */
+size_t pf_utf8_fitting(const char *p, size_t len, size_t columns);
+
 #endif

@@ -13,6 +13,7 @@
 #include "base/suggest.h"
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
+#include "cmd/tables.h"
 #include "ingest/choose.h"
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
@@ -31,7 +32,7 @@ struct common {
 	int format;
 	int64_t width; /* -1: not given */
 	int64_t limit; /* LIMIT_UNSET: not given */
-	const char *sort;
+	const char *sort, *table, *output_dir;
 };
 
 #define LIMIT_UNSET (-2)
@@ -69,6 +70,13 @@ static const struct pf_opt list_opts[] = {
 	  PF_OPT_STRING, offsetof(struct common, sort), 0, 0 },
 	{ 'n', "limit", "N", "print at most N rows of a list (-1: all)",
 	  PF_OPT_INT, offsetof(struct common, limit), -1, INT64_MAX },
+	{ 0, "table", "NAME",
+	  "print only this table, without anything before it", PF_OPT_STRING,
+	  offsetof(struct common, table), 0, 0 },
+	{ 0, "output-dir", "DIR",
+	  "write each table into a file of this folder, as csv if not json or "
+	  "md",
+	  PF_OPT_STRING, offsetof(struct common, output_dir), 0, 0 },
 	{ 0 }
 };
 
@@ -204,37 +212,56 @@ static int explain_path(const struct pf_cmd *cmd, const struct pf_ctx *cx,
 	return -1;
 }
 
+static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
+		     const struct common *common, struct pf_doc *doc,
+		     struct pf_err *err)
+{
+	bool is_page = cx->style.format == &pf_format_page;
+
+	if (is_page && (common->table || common->output_dir))
+		return pf_fail(err, PF_EUSAGE,
+			       "--table and --output-dir are not of a page");
+	if (common->table && common->output_dir)
+		return pf_fail(err, PF_EUSAGE,
+			       "--table and --output-dir exclude each other");
+	if (is_page)
+		return cmd->page(cx, args, doc, err);
+	if (common->output_dir)
+		return pf_tables_write(cx, doc, common->output_dir, err);
+	if (common->table)
+		return pf_tables_print(cx, doc, common->table, err);
+	return pf_render_doc(&cx->style, doc, cx->out, err);
+}
+
 /* An analysis: its document, in the order and to the length asked for. */
 static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
-			    void *args, const char *sort, struct pf_err *err)
+			    void *args, const struct common *common,
+			    struct pf_err *err)
 {
 	struct pf_doc doc = { .lists = cmd->lists,
-			      .order = { sort, cx->limit } };
+			      .order = { common->sort, cx->limit } };
 	int rc = cmd->answer(cx, args, &doc, err);
 
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
 	if (rc >= 0 && pf_doc_settle(&doc, err) < 0)
 		rc = -1;
-	if (rc >= 0 &&
-	    (cx->style.format == &pf_format_page
-		     ? cmd->page(cx, args, &doc, err)
-		     : pf_render_doc(&cx->style, &doc, cx->out, err)) < 0)
+	if (rc >= 0 && print_doc(cmd, cx, args, common, &doc, err) < 0)
 		rc = -1;
 	pf_doc_release(&doc);
 	return rc;
 }
 
 static int run_command(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-		       const char *sort, struct pf_err *err)
+		       const struct common *common, struct pf_err *err)
 {
 	return cmd->run ? cmd->run(cx, args, err)
-			: answer_and_print(cmd, cx, args, sort, err);
+			: answer_and_print(cmd, cx, args, common, err);
 }
 
 static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
-		  const struct pf_cached *cached, void *args, const char *sort,
-		  struct pf_err *err)
+		  const struct pf_cached *cached, void *args,
+		  const struct common *common, struct pf_err *err)
 {
 	struct pf_db db = { 0 };
 	size_t count = cached->files->count;
@@ -249,14 +276,14 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	db.input_count = count + 1;
 	cx->db = &db;
 	if (!rc)
-		rc = run_command(cmd, cx, args, sort, err);
+		rc = run_command(cmd, cx, args, common, err);
 	pf_db_close(&db);
 	free(inputs);
 	return rc;
 }
 
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
-			const char *sort, struct pf_err *err)
+			const struct common *common, struct pf_err *err)
 {
 	struct pf_cached cached;
 	struct source source;
@@ -268,12 +295,12 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	if (check_arg_count(cmd, cx, err) < 0)
 		return -1;
 	if (!(cmd->needs & PF_NEEDS_DB))
-		return run_command(cmd, cx, args, sort, err);
+		return run_command(cmd, cx, args, common, err);
 	if (pf_cache_open(&cached, source.items, source.count, err) < 0)
 		return explain_path(cmd, cx, err);
 	if (source.count > 1)
 		cx->db_name = cached.path;
-	rc = run_on(cmd, cx, &cached, args, sort, err);
+	rc = run_on(cmd, cx, &cached, args, common, err);
 	pf_cache_close(&cached);
 	return rc;
 }
@@ -285,6 +312,8 @@ static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 	const struct pf_format *format = pf_formats[common->format];
 	int64_t rows;
 
+	if (common->output_dir && format == &pf_format_text)
+		format = &pf_format_csv; /* files are for programs */
 	cx->quiet = common->quiet;
 	cx->style.command = cmd->name;
 	cx->style.format = format;
@@ -337,7 +366,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	if (!rc && common.is_help)
 		pf_cmd_usage(cmd, out);
 	else if (!rc)
-		rc = open_and_run(cmd, &cx, args, common.sort, err);
+		rc = open_and_run(cmd, &cx, args, &common, err);
 	pf_opt_release(sets, PF_CMD_OPT_SETS);
 	if (cmd->release)
 		cmd->release(args);

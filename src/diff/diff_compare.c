@@ -137,8 +137,8 @@ void pf_diff_add_comparability(struct pf_diff *d, struct pf_doc *doc)
 	static const struct pf_col cols[] = {
 		{ "check", "Comparable in", PF_TEXT },
 		{ "result", "Result", PF_TEXT },
-		{ "a", "A", PF_TEXT },
-		{ "b", "B", PF_TEXT },
+		{ "a", "A", PF_TEXT | PF_WHOLE },
+		{ "b", "B", PF_TEXT | PF_WHOLE },
 	};
 	struct pf_table *t = pf_doc_table(doc, "comparability",
 					  "What both sides have in common",

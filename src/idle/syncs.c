@@ -344,6 +344,7 @@ static const struct pf_field wait_fields[] = {
 	FIELD(blocked_ns, "ns", "Time", PF_NS),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
+	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
 };
 #undef FIELD
 

@@ -106,7 +106,7 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 
 static void tail(struct pf_printer *p)
 {
-	(void)p;
+	p->section++;
 }
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)

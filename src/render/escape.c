@@ -6,23 +6,6 @@
 #include "base/utf8.h"
 #include "render/escape.h"
 
-/* Bytes of the longest beginning that is at most "columns" wide. */
-static size_t fitting_head(const char *s, size_t len, size_t columns)
-{
-	size_t at = 0, used = 0;
-	uint32_t code;
-
-	while (at < len) {
-		size_t n = pf_utf8_next(s + at, len - at, &code);
-
-		used += (size_t)pf_utf8_width(code);
-		if (used > columns)
-			break;
-		at += n;
-	}
-	return at;
-}
-
 /* Where the longest ending that is at most "columns" wide begins. */
 static size_t fitting_tail(const char *s, size_t len, size_t columns)
 {
@@ -46,12 +29,12 @@ void pf_escape_text(struct pf_buf *out, const char *s, size_t len,
 	if (!columns || pf_utf8_columns(masked.data, masked.len) <= columns) {
 		pf_buf_add(out, masked.data, masked.len);
 	} else if (columns <= 8) {
-		head = fitting_head(masked.data, masked.len, columns);
+		head = pf_utf8_fitting(masked.data, masked.len, columns);
 		pf_buf_add(out, masked.data, head);
 	} else {
 		tail = is_path ? columns - 3 : (columns - 3) / 3;
-		head = fitting_head(masked.data, masked.len,
-				    columns - 3 - tail);
+		head = pf_utf8_fitting(masked.data, masked.len,
+				       columns - 3 - tail);
 		tail = fitting_tail(masked.data, masked.len, tail);
 		pf_buf_add(out, masked.data, head);
 		pf_buf_adds(out, "...");
@@ -144,31 +127,64 @@ void pf_escape_md_line(struct pf_buf *out, const char *s, size_t len)
 	add_span(out, s, len, false);
 }
 
-static void add_words(struct pf_buf *out, const char *s, size_t len,
-		      bool is_cell)
+/* Letters, digits and marks that mean nothing, and no "www.", a link. */
+static bool is_plain(const char *s, size_t len)
 {
 	static const char harmless[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-		"0123456789 .,;'%()/-";
-	static const char link[] = "www."; /* made a link without any sign */
-	bool is_plain = !memmem(s, len, link, sizeof(link) - 1);
+		"0123456789 .,;'%()/+-";
+	static const char link[] = "www.";
 
-	for (size_t i = 0; i < len && is_plain; i++)
-		is_plain = s[i] && strchr(harmless, s[i]);
-	if (is_plain)
-		pf_buf_add(out, s, len);
-	else
-		add_span(out, s, len, is_cell);
+	for (size_t i = 0; i < len; i++)
+		if (!s[i] || !strchr(harmless, s[i]))
+			return false;
+	return !memmem(s, len, link, sizeof(link) - 1);
 }
 
 void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len)
 {
-	add_words(out, s, len, true);
+	if (is_plain(s, len))
+		pf_buf_add(out, s, len);
+	else
+		add_span(out, s, len, true);
 }
 
+/* Bytes of the word at s, and whether it may stand as it is. */
+static size_t word_at(const char *s, size_t len, bool *plain)
+{
+	const char *space = memchr(s, ' ', len);
+	size_t n = space ? (size_t)(space - s) : len;
+
+	/* a colon at its end begins no address */
+	*plain = is_plain(s, n && s[n - 1] == ':' ? n - 1 : n) ||
+		 (n == 2 && !memcmp(s, "->", 2));
+	return n;
+}
+
+/* Words in code spans where they must be, so that the line still wraps. */
 void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len)
 {
-	add_words(out, s, len, false);
+	bool plain, next;
+
+	for (size_t at = 0, n; at < len; at += n) {
+		n = word_at(s + at, len - at, &plain);
+		while (!plain && at + n < len) {
+			size_t more = word_at(s + at + n + 1, len - at - n - 1,
+					      &next);
+
+			if (next)
+				break;
+			n += 1 + more;
+		}
+		if (plain)
+			pf_buf_add(out, s + at, n);
+		else
+			add_span(out, s + at, n, false);
+		if (at + n < len) {
+			pf_buf_addc(out, ' ');
+			n++;
+		}
+	}
 }
 
 /* ---- HTML ---- */

@@ -36,7 +36,7 @@ void pf_escape_md_line(struct pf_buf *out, const char *s, size_t len);
 
 /*
  * The first for a table, the second for a line, but letters, digits and
- * harmless marks alone stay plain text.
+ * harmless marks alone stay plain text: all of it, or each word of a line.
  */
 void pf_escape_md_words(struct pf_buf *out, const char *s, size_t len);
 void pf_escape_md_sentence(struct pf_buf *out, const char *s, size_t len);

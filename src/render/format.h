@@ -13,6 +13,8 @@
 #include "render/render.h"
 #include "table/doc.h"
 
+struct pf_text;
+
 struct pf_printer {
 	struct pf_row_sink sink;         /* first: a printer is a row sink */
 	const struct pf_format_ops *ops; /* of style.format */
@@ -27,9 +29,9 @@ struct pf_printer {
 	const struct pf_col *cols; /* with keys made unique */
 	size_t col_count;
 	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */
-	size_t *widths;            /* text.c: decided, or NULL */
-	bool *is_right;            /* text.c: columns of numbers */
-	bool is_record;            /* text.c: a line per cell */
+	const bool *is_whole;      /* the same; both of table/table.h */
+	const bool *is_spare;      /* per column, or NULL: none is */
+	struct pf_text *text;      /* text.c: how the table looks, or NULL */
 	size_t row_count;
 };
 
@@ -53,6 +55,9 @@ struct pf_format_ops {
  *	PF_FORMAT(20, csv) = { "csv", PF_WIDE, &ops };
  */
 #define PF_FORMAT(number, name) const struct pf_format pf_format_##name
+
+/* text.c: frees how a table looks; NULL is fine. */
+void pf_text_free(struct pf_text *text);
 
 /* The value for people (units, separators), not escaped if it is a text. */
 void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,

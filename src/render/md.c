@@ -65,9 +65,16 @@ static bool is_left(enum pf_col_kind kind)
 	return kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY;
 }
 
+/* A table without rows has no title either. */
 static void head(struct pf_printer *p)
 {
+	(void)p;
+}
+
+static void print_title(struct pf_printer *p)
+{
 	begin_section(p);
+	p->section++;
 	if (!p->title)
 		return;
 	pf_buf_adds(&p->buf, "**");
@@ -75,9 +82,9 @@ static void head(struct pf_printer *p)
 	pf_buf_adds(&p->buf, "**\n\n");
 }
 
-/* Printed with the first row, so that an empty table needs none. */
 static void print_heading(struct pf_printer *p)
 {
+	print_title(p);
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_adds(&p->buf, "| ");
 		pf_escape_md_words(&p->buf, p->cols[i].title,
@@ -102,9 +109,7 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 
 static void tail(struct pf_printer *p)
 {
-	if (!p->row_count && p->title)
-		pf_buf_adds(&p->buf, "None.\n");
-	else if (!p->row_count)
+	if (!p->row_count && !p->title)
 		print_heading(p);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "render/choose.h"
 #include "render/format.h"
 
 #define FLUSH_BYTES 65536
@@ -168,14 +169,10 @@ static void end_table(struct pf_printer *p)
 	if (!p->gathered)
 		return;
 	p->ops->tail(p);
-	p->section++;
 	pf_table_free(p->gathered);
-	free(p->widths);
-	free(p->is_right);
+	pf_text_free(p->text);
 	p->gathered = NULL;
-	p->widths = NULL;
-	p->is_right = NULL;
-	p->is_record = false;
+	p->text = NULL;
 }
 
 static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
@@ -192,50 +189,32 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 	return p;
 }
 
-/* The columns that this format has: their number, and where they are. */
-static size_t choose_cols(const struct pf_printer *p, const struct pf_table *t,
-			  struct pf_col *cols, size_t *places)
-{
-	int hidden = p->style.format->flags & PF_WIDE ? PF_BRIEF : PF_FULL;
-	const struct pf_col *all = pf_table_cols(t);
-	size_t count = 0;
-
-	for (size_t i = 0; i < pf_table_col_count(t); i++) {
-		if ((int)all[i].kind & hidden)
-			continue;
-		cols[count] = all[i];
-		cols[count].kind =
-			(enum pf_col_kind)(PF_COL_KIND(all[i].kind) |
-					   ((unsigned)all[i].kind & PF_SIGNED));
-		places[count++] = i;
-	}
-	return count;
-}
-
 static int print_table(struct pf_printer *p, const struct pf_table *t,
 		       struct pf_err *err)
 {
-	size_t rows = pf_table_row_count(t), all = pf_table_col_count(t);
-	struct pf_col *cols = pf_calloc(all + 1, sizeof(*cols));
-	struct pf_cell *cells = pf_calloc(all + 1, sizeof(*cells));
-	size_t *places = pf_calloc(all + 1, sizeof(*places));
-	size_t count = choose_cols(p, t, cols, places);
+	size_t rows = pf_table_row_count(t);
+	struct pf_choice c;
+	struct pf_cell *cells;
 	int rc;
 
+	pf_choice_make(&c, t, p->style.format->flags & PF_WIDE);
+	cells = pf_calloc(c.count + 1, sizeof(*cells));
+	p->is_spare = c.is_spare;
+	p->is_whole = c.is_whole;
 	p->name = pf_table_name(t);
 	p->title = pf_table_title(t);
-	rc = sink_head(&p->sink, cols, count, err);
+	rc = sink_head(&p->sink, c.cols, c.count, err);
 	for (size_t r = 0; !rc && r < rows; r++) {
-		const struct pf_cell *row = pf_table_row(t, r);
-
-		for (size_t i = 0; i < count; i++)
-			cells[i] = row[places[i]];
+		if (pf_choice_is_quiet(&c, r))
+			continue;
+		for (size_t i = 0; i < c.count; i++)
+			cells[i] = *pf_choice_cell(&c, r, i);
 		rc = sink_row(&p->sink, cells, err);
 	}
 	end_table(p);
-	free(cols);
+	p->is_spare = p->is_whole = NULL;
 	free(cells);
-	free(places);
+	pf_choice_release(&c);
 	return rc;
 }
 
@@ -248,6 +227,9 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 	size_t tables = is_brief ? 0 : doc->table_count;
 	bool folds =
 		p->ops->fold && doc->main_tables && doc->main_tables < tables;
+	size_t figure_count = doc->scalar_count;
+	struct pf_scalar *figures = pf_choose_scalars(
+		doc->scalars, &figure_count, style->format->flags & PF_WIDE);
 	int rc = 0;
 
 	if (style->format->flags & PF_FOR_PEOPLE && doc->failed_count) {
@@ -255,7 +237,8 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		p->section++;
 	}
 	p->failed_count = doc->failed_count;
-	p->ops->scalars(p, doc->scalars, is_brief ? 1 : doc->scalar_count);
+	p->ops->scalars(p, figures, is_brief ? 1 : figure_count);
+	free(figures);
 	for (size_t i = 0; !rc && i < tables; i++) {
 		if (folds && i == doc->main_tables)
 			p->ops->fold(p, true);
@@ -301,9 +284,8 @@ void pf_render_free(struct pf_row_sink *sink)
 
 	if (!p)
 		return;
+	pf_text_free(p->text);
 	pf_table_free(p->gathered);
-	free(p->widths);
-	free(p->is_right);
 	pf_buf_release(&p->buf);
 	free(p);
 }

@@ -3,8 +3,9 @@
  * Printing a document, or rows as they come, in one of the formats.  Every
  * text is escaped here, by format, and nowhere else:
  *
- *	text  for people: aligned, units, long texts shortened to the width;
- *	      control bytes and invalid UTF-8 as \xNN
+ *	text  for people: aligned, units, no line over the width: long texts
+ *	      have two lines and lose their middle, but not what tells two
+ *	      rows apart; control bytes and invalid UTF-8 as \xNN
  *	csv   raw numbers, header of keys; several tables of a document follow
  *	      each other after an empty line, scalars are the table "key,value"
  *	json  {"command": C, "scalars": {}, "tables": {NAME: [{KEY: V}]},

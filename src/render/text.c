@@ -1,22 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text for people.  The first rows are gathered to find the widths; then
- * these and all later rows are printed with them.  If the columns do not fit
- * although texts are shortened to MIN_TEXT, rows become records: one line per
- * cell, whole texts.
+ * Text for people.  The first rows are gathered to find where columns go
+ * (layout.h) and how names are cut (fit.h); then these and all later rows are
+ * printed so.
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "render/escape.h"
+#include "render/fit.h"
 #include "render/format.h"
+#include "render/layout.h"
 
-#define GAP      2 /* spaces between columns */
-#define MIN_TEXT 16
-#define SAMPLE   10000 /* rows that widths are found from */
+#define GAP    PF_LAYOUT_GAP
+#define SAMPLE 10000 /* rows that widths are found from */
+
+/* How a table looks. */
+struct pf_text {
+	struct pf_layout layout;
+	struct pf_fit_name *names; /* long ones of the rows gathered */
+	size_t name_count, name_cap;
+	struct text_cell {
+		struct pf_buf text; /* of the row being printed */
+		size_t at;          /* printed so far */
+		bool is_loose;
+	} * cells;
+};
 
 static void begin(struct pf_printer *p)
 {
@@ -59,25 +72,34 @@ static size_t title_columns(const char *title)
 	return columns;
 }
 
-/* Wrapped at spaces; "limit" 0: not at all. */
-static void add_wrapped(struct pf_buf *out, const char *s, size_t limit)
+/* Wrapped at spaces, below its beginning; "limit" 0: not at all. */
+static void add_wrapped(struct pf_buf *out, const char *s, size_t limit,
+			size_t indent)
 {
-	size_t used = 0;
+	size_t used = 0, left = indent, rest = strlen(s);
 
-	while (*s) {
+	while (rest) {
 		size_t len = strcspn(s, " ");
 		size_t columns = pf_utf8_columns(s, len);
 
-		if (used && limit && used + 1 + columns > limit) {
+		if (used && limit && left + used + 1 + columns > limit) {
 			pf_buf_addc(out, '\n');
+			add_spaces(out, indent);
 			used = 0;
 		}
 		if (used)
 			pf_buf_addc(out, ' ');
+		used += used > 0;
+		if (limit && left + columns > limit) {
+			len = pf_fit_line(s, len, limit - left, true);
+			columns = limit - left;
+		}
 		pf_buf_add(out, s, len);
-		used += columns + (used > 0);
+		used += columns;
 		s += len;
-		s += strspn(s, " ");
+		len = strspn(s, " ");
+		s += len;
+		rest = strlen(s);
 	}
 	pf_buf_addc(out, '\n');
 }
@@ -90,7 +112,7 @@ static void finding(struct pf_printer *p, const struct pf_cell *cell)
 	begin_section(p);
 	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
 	pf_buf_addc(&text, '.');
-	add_wrapped(&p->buf, text.data, (size_t)p->style.width);
+	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
 	pf_buf_release(&text);
 	p->section++;
 }
@@ -98,6 +120,7 @@ static void finding(struct pf_printer *p, const struct pf_cell *cell)
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 		    size_t count)
 {
+	struct pf_buf text = { 0 };
 	size_t widest = 0;
 
 	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
@@ -121,11 +144,16 @@ static void scalars(struct pf_printer *p, const struct pf_scalar *s,
 			       0, false);
 		add_spaces(&p->buf,
 			   widest + GAP - title_columns(s[i].col.title));
-		show(&p->buf, &s[i].cell, s[i].col.kind, 0);
-		pf_buf_addc(&p->buf, '\n');
+		pf_buf_clear(&text);
+		show(&text, &s[i].cell, s[i].col.kind, 0);
+		add_wrapped(&p->buf, text.data, (size_t)p->style.width,
+			    widest + GAP);
 	}
+	pf_buf_release(&text);
 	p->section += count > 0;
 }
+
+/* ---- tables ---- */
 
 /* An ad-hoc column is one of numbers if no text is among the first rows. */
 static bool is_number(const struct pf_printer *p, size_t col)
@@ -162,59 +190,85 @@ static size_t natural_width(const struct pf_printer *p, size_t col)
 	return widest;
 }
 
-/* The text column that is widest and may still lose; col_count if none. */
-static size_t widest_text(const struct pf_printer *p)
+static void find_layout(struct pf_printer *p)
 {
-	size_t best = p->col_count;
+	struct pf_layout *l = &p->text->layout;
 
+	l->count = p->col_count;
+	l->places = pf_calloc(p->col_count + 1, sizeof(*l->places));
 	for (size_t i = 0; i < p->col_count; i++) {
-		if (p->is_right[i] || p->widths[i] <= MIN_TEXT ||
-		    p->widths[i] <= title_columns(p->cols[i].title))
+		l->places[i].natural = natural_width(p, i);
+		l->places[i].is_right = is_number(p, i);
+		l->places[i].is_whole = p->is_whole && p->is_whole[i];
+		l->places[i].is_spare = p->is_spare && p->is_spare[i];
+	}
+	pf_layout_find(l,
+		       p->style.width > 0 ? (size_t)p->style.width : SIZE_MAX);
+}
+
+static struct pf_fit_name *next_name(struct pf_text *t)
+{
+	t->names = pf_grow(t->names, &t->name_cap, t->name_count + 1,
+			   sizeof(*t->names));
+	t->names[t->name_count] = (struct pf_fit_name){ 0 };
+	return &t->names[t->name_count++];
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pf_fit_name *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->col > y->col) - (x->col < y->col);
+}
+
+/* Cut the texts of a column that are too long for it. */
+static void cut_column(struct pf_printer *p, size_t col)
+{
+	size_t rows = pf_table_row_count(p->gathered);
+	size_t first = p->text->name_count;
+	const struct pf_place *place = &p->text->layout.places[col];
+	size_t most = pf_fit_columns(place->width);
+	struct pf_buf text = { 0 };
+
+	if (place->is_hidden || place->is_right || place->is_whole ||
+	    place->natural <= most)
+		return;
+	for (size_t r = 0; r < rows; r++) {
+		const struct pf_cell *cell = &pf_table_row(p->gathered, r)[col];
+		struct pf_fit_name *name;
+
+		pf_buf_clear(&text);
+		show(&text, cell, p->cols[col].kind, 0);
+		if (pf_utf8_columns(text.data, text.len) <= most)
 			continue;
-		if (best == p->col_count || p->widths[i] > p->widths[best])
-			best = i;
+		name = next_name(p->text);
+		*name = (struct pf_fit_name){ .whole = pf_strdup(text.data),
+					      .row = r,
+					      .col = col,
+					      .columns = most,
+					      .is_path = p->cols[col].kind ==
+							 PF_PATH };
 	}
-	return best;
+	pf_buf_release(&text);
+	pf_fit_names(p->text->names + first, p->text->name_count - first);
 }
 
-static void find_widths(struct pf_printer *p)
+void pf_text_free(struct pf_text *t)
 {
-	size_t limit = p->style.width > 0 ? (size_t)p->style.width : SIZE_MAX;
-	size_t total = 0;
-
-	p->widths = pf_calloc(p->col_count + 1, sizeof(*p->widths));
-	p->is_right = pf_calloc(p->col_count + 1, sizeof(*p->is_right));
-	for (size_t i = 0; i < p->col_count; i++) {
-		p->is_right[i] = is_number(p, i);
-		p->widths[i] = natural_width(p, i);
-		total += p->widths[i] + (i ? GAP : 0);
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->name_count; i++) {
+		free(t->names[i].whole);
+		free(t->names[i].shown);
 	}
-	while (total > limit) {
-		size_t col = widest_text(p);
-
-		if (col == p->col_count) {
-			p->is_record = true;
-			return;
-		}
-		p->widths[col]--;
-		total--;
-	}
-}
-
-static void add_padded(struct pf_printer *p, size_t col,
-		       const struct pf_buf *text)
-{
-	size_t columns = pf_utf8_columns(text->data, text->len);
-	size_t width = p->widths[col];
-	size_t pad = width > columns ? width - columns : 0;
-
-	if (col)
-		add_spaces(&p->buf, GAP);
-	if (p->is_right[col])
-		add_spaces(&p->buf, pad);
-	pf_buf_add(&p->buf, text->data, text->len);
-	if (!p->is_right[col])
-		add_spaces(&p->buf, pad);
+	for (size_t i = 0; t->cells && i < t->layout.count; i++)
+		pf_buf_release(&t->cells[i].text);
+	free(t->cells);
+	free(t->names);
+	free(t->layout.places);
+	free(t);
 }
 
 static void end_line(struct pf_buf *out)
@@ -224,98 +278,179 @@ static void end_line(struct pf_buf *out)
 	pf_buf_addc(out, '\n');
 }
 
+/* The next piece of a cell; returns whether more of it is to come. */
+static bool add_piece(struct pf_printer *p, size_t col)
+{
+	const struct pf_place *place = &p->text->layout.places[col];
+	struct text_cell *c = &p->text->cells[col];
+	size_t indent = c->at ? pf_fit_indent(place->width) : 0;
+	const char *s;
+	size_t rest, columns, pad;
+
+	while (c->at && c->at < c->text.len && c->text.data[c->at] == ' ')
+		c->at++;
+	s = c->text.data + c->at;
+	rest = c->text.len - c->at;
+	if (!place->is_right)
+		rest = pf_fit_line(s, rest, place->width - indent, c->is_loose);
+	columns = pf_utf8_columns(s, rest) + (rest ? indent : 0);
+	pad = place->width > columns ? place->width - columns : 0;
+	if (place->is_right)
+		add_spaces(&p->buf, pad);
+	add_spaces(&p->buf, rest ? indent : 0);
+	pf_buf_add(&p->buf, s, rest);
+	if (!place->is_right)
+		add_spaces(&p->buf, pad);
+	c->at += rest;
+	return c->at < c->text.len;
+}
+
+/* What stands on one line of the layout, on as many as its texts need. */
+static void print_cells(struct pf_printer *p, size_t line)
+{
+	const struct pf_layout *l = &p->text->layout;
+	bool is_more = true;
+
+	while (is_more) {
+		bool is_first = true;
+
+		is_more = false;
+		add_spaces(&p->buf, line ? l->indent : 0);
+		for (size_t i = 0; i < l->count; i++) {
+			if (l->places[i].is_hidden || l->places[i].line != line)
+				continue;
+			add_spaces(&p->buf, is_first ? 0 : GAP);
+			is_first = false;
+			is_more |= add_piece(p, i);
+		}
+		end_line(&p->buf);
+	}
+}
+
+static void set_cell(struct pf_printer *p, size_t col, const char *s,
+		     size_t len)
+{
+	struct text_cell *c = &p->text->cells[col];
+
+	pf_buf_clear(&c->text);
+	pf_buf_add(&c->text, s, len);
+	c->at = 0;
+	c->is_loose =
+		pf_fit_is_loose(s, len, p->text->layout.places[col].width);
+}
+
 static void print_heading(struct pf_printer *p)
 {
+	const struct pf_layout *l = &p->text->layout;
 	struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_clear(&text);
 		pf_escape_text(&text, p->cols[i].title,
-			       strlen(p->cols[i].title), 0, false);
-		add_padded(p, i, &text);
+			       strlen(p->cols[i].title), l->places[i].width,
+			       false);
+		set_cell(p, i, text.data, text.len);
 	}
-	end_line(&p->buf);
+	for (size_t i = 0; i < l->lines; i++)
+		print_cells(p, i);
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_buf_clear(&text);
-		for (size_t c = 0; c < p->widths[i]; c++)
+		for (size_t c = 0; c < l->places[i].width; c++)
 			pf_buf_addc(&text, '-');
-		add_padded(p, i, &text);
+		set_cell(p, i, text.data, text.len);
 	}
-	end_line(&p->buf);
+	for (size_t i = 0; i < l->lines; i++)
+		print_cells(p, i);
 	pf_buf_release(&text);
 }
 
-static void print_line(struct pf_printer *p, const struct pf_cell *cells)
+/* Is there anything on this line of the layout? */
+static bool has_cells(const struct pf_printer *p, const struct pf_cell *cells,
+		      size_t line)
 {
+	const struct pf_layout *l = &p->text->layout;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->places[i].is_hidden && l->places[i].line == line &&
+		    cells[i].type != PF_CELL_NULL &&
+		    !(cells[i].type == PF_CELL_TEXT && !cells[i].v.text.len))
+			return true;
+	return false;
+}
+
+/* "name": the first long name of this row or a later one. */
+static void print_row(struct pf_printer *p, const struct pf_cell *cells,
+		      const struct pf_fit_name *name, size_t number)
+{
+	const struct pf_text *t = p->text;
 	struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < p->col_count; i++) {
+		size_t width = t->layout.places[i].width;
+
 		pf_buf_clear(&text);
-		pf_buf_add(&text, "", 0);
-		show(&text, &cells[i], p->cols[i].kind, p->widths[i]);
-		add_padded(p, i, &text);
+		if (name && name < t->names + t->name_count &&
+		    name->row == number && name->col == i)
+			pf_buf_adds(&text, name++->shown);
+		else
+			show(&text, &cells[i], p->cols[i].kind,
+			     p->style.width > 0 &&
+					     !t->layout.places[i].is_right &&
+					     !t->layout.places[i].is_whole
+				     ? pf_fit_columns(width)
+				     : 0);
+		set_cell(p, i, text.data ? text.data : "", text.len);
 	}
-	end_line(&p->buf);
+	for (size_t i = 0; i < t->layout.lines; i++)
+		if (!i || has_cells(p, cells, i))
+			print_cells(p, i);
 	pf_buf_release(&text);
 }
 
-static void print_record(struct pf_printer *p, const struct pf_cell *cells,
-			 size_t number)
-{
-	size_t widest = 0;
-
-	for (size_t i = 0; i < p->col_count; i++) {
-		size_t columns = title_columns(p->cols[i].title);
-
-		if (columns > widest)
-			widest = columns;
-	}
-	if (number)
-		pf_buf_addc(&p->buf, '\n');
-	for (size_t i = 0; i < p->col_count; i++) {
-		const char *title = p->cols[i].title;
-
-		pf_escape_text(&p->buf, title, strlen(title), 0, false);
-		add_spaces(&p->buf, widest + GAP - title_columns(title));
-		show(&p->buf, &cells[i], p->cols[i].kind, 0);
-		end_line(&p->buf);
-	}
-}
-
-static void print_row(struct pf_printer *p, const struct pf_cell *cells,
-		      size_t number)
-{
-	if (p->is_record)
-		print_record(p, cells, number);
-	else
-		print_line(p, cells);
-}
-
-/* Decide the widths and print what was gathered. */
+/* Decide how the table looks and print what was gathered. */
 static void start_printing(struct pf_printer *p)
 {
-	size_t rows = pf_table_row_count(p->gathered);
+	size_t rows = pf_table_row_count(p->gathered), name = 0;
+	struct pf_text *t = p->text = pf_calloc(1, sizeof(*t));
 
-	find_widths(p);
-	if (!p->is_record || rows == 0)
-		print_heading(p);
-	for (size_t r = 0; r < rows; r++)
-		print_row(p, pf_table_row(p->gathered, r), r);
+	t->cells = pf_calloc(p->col_count + 1, sizeof(*t->cells));
+	find_layout(p);
+	for (size_t i = 0; p->style.width > 0 && i < p->col_count; i++)
+		cut_column(p, i);
+	if (t->name_count)
+		qsort(t->names, t->name_count, sizeof(*t->names), by_place);
+	print_heading(p);
+	for (size_t r = 0; r < rows; r++) {
+		while (name < t->name_count && t->names[name].row < r)
+			name++;
+		print_row(p, pf_table_row(p->gathered, r), t->names + name, r);
+	}
 }
 
-static void head(struct pf_printer *p)
+static void print_title(struct pf_printer *p)
 {
+	struct pf_buf text = { 0 };
+
 	begin_section(p);
 	if (!p->title)
 		return;
-	pf_escape_text(&p->buf, p->title, strlen(p->title), 0, false);
-	pf_buf_addc(&p->buf, '\n');
+	pf_escape_text(&text, p->title, strlen(p->title), 0, false);
+	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	pf_buf_release(&text);
+}
+
+/* A table without rows has no title either. */
+static void head(struct pf_printer *p)
+{
+	(void)p;
 }
 
 static void row(struct pf_printer *p, const struct pf_cell *cells)
 {
-	if (p->widths) {
-		print_row(p, cells, p->row_count);
+	if (!p->row_count)
+		print_title(p);
+	if (p->text) {
+		print_row(p, cells, NULL, p->row_count);
 		return;
 	}
 	for (size_t i = 0; i < p->col_count; i++)
@@ -326,12 +461,13 @@ static void row(struct pf_printer *p, const struct pf_cell *cells)
 
 static void tail(struct pf_printer *p)
 {
-	size_t rows = pf_table_row_count(p->gathered);
-
-	if (!p->widths && (rows > 0 || !p->title))
+	if (!p->row_count && p->title)
+		return;
+	p->section++;
+	if (!p->text)
 		start_printing(p);
-	if (p->col_count && rows == 0)
-		pf_buf_adds(&p->buf, p->title ? "(none)\n" : "(no rows)\n");
+	if (p->col_count && !p->row_count)
+		pf_buf_adds(&p->buf, "(no rows)\n");
 }
 
 static void notes(struct pf_printer *p, char *const *texts, size_t count)
@@ -345,7 +481,7 @@ static void notes(struct pf_printer *p, char *const *texts, size_t count)
 		pf_buf_clear(&text);
 		pf_buf_adds(&text, is_first ? "" : "Note: ");
 		pf_escape_text(&text, texts[i], strlen(texts[i]), 0, false);
-		add_wrapped(&p->buf, text.data, (size_t)p->style.width);
+		add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
 	}
 	pf_buf_release(&text);
 }

@@ -233,16 +233,16 @@ static struct row row_of(const struct pf_verdict *v, const struct pf_parts *p,
 	PF_FIELD(struct row, member, key, title, kind)
 static const struct pf_field verdict_fields[] = {
 	FIELD(severity, "severity", "Severity", PF_TEXT),
-	FIELD(sentence, "sentence", "Verdict", PF_TEXT),
+	FIELD(sentence, "sentence", "Verdict", PF_TEXT | PF_WHOLE),
 	FIELD(id, "id", "Rule", PF_TEXT),
 	FIELD(recoverable_ns, "recoverable_ns", "Recoverable",
 	      PF_NS | PF_KNOWN),
 	FIELD(affected_ns, "affected_ns", "Affected", PF_NS | PF_KNOWN),
-	FIELD(place, "place", "Place", PF_PATH),
-	FIELD(from_ns, "from_ns", "From", PF_NS | PF_KNOWN),
-	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
-	FIELD(query, "query", "Query", PF_TEXT),
-	FIELD(command, "command", "Shown by", PF_TEXT),
+	FIELD(place, "place", "Place", PF_PATH | PF_SPARE),
+	FIELD(from_ns, "from_ns", "From", PF_NS | PF_KNOWN | PF_SPARE),
+	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN | PF_SPARE),
+	FIELD(query, "query", "Query", PF_TEXT | PF_SPARE),
+	FIELD(command, "command", "Shown by", PF_TEXT | PF_WHOLE),
 };
 
 static const struct pf_field check_fields[] = {
@@ -251,7 +251,7 @@ static const struct pf_field check_fields[] = {
 	FIELD(state, "state", "Result", PF_TEXT),
 	FIELD(measured, "measured", "Measured", PF_RATIO),
 	FIELD(warn, "threshold", "Threshold", PF_RATIO),
-	FIELD(reason, "reason", "Why not", PF_TEXT),
+	FIELD(reason, "reason", "Why not", PF_TEXT | PF_WHOLE),
 };
 
 static const struct pf_field rule_fields[] = {
@@ -274,7 +274,8 @@ static const struct pf_field rule_fields[] = {
 	FIELD(part_command, "command", "Shown by", PF_TEXT | PF_FULL),
 	FIELD(sentence, "sentence", "Verdict", PF_TEXT | PF_FULL),
 	FIELD(reason, "reason", "Why not", PF_TEXT | PF_FULL),
-	FIELD(found, "found", "Verdict, or why not", PF_TEXT | PF_BRIEF),
+	FIELD(found, "found", "Verdict, or why not",
+	      PF_TEXT | PF_BRIEF | PF_WHOLE),
 };
 #undef FIELD
 

@@ -55,7 +55,14 @@ enum pf_col_kind {
 #define PF_ABSENT         0x800 /* not this time: the table is made without it */
 #define PF_MAYBE          0x1000 /* of a field: null if PF_NO_INT */
 #define PF_SIGNED         0x8000 /* a change: text and md show its '+' */
-#define PF_NO_INT         INT64_MIN
+#define PF_SPARE          0x2000 /* text leaves it out before names are cut */
+#define PF_WHOLE          0x4000 /* prose: text cuts nothing of it */
+/*
+ * People see no row that is 0 or null in such a column, and no such figure:
+ * there is nothing of it.
+ */
+#define PF_QUIET  0x10000
+#define PF_NO_INT INT64_MIN
 
 struct pf_col {
 	const char *key, *title;

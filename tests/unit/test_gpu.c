@@ -69,6 +69,17 @@ static void test_short_names(void **state)
 	check_name("ampere_sgemm_128x64_tn", "ampere_sgemm_128x64_tn");
 	check_name("ncclKernel(ncclWork)", "ncclKernel(ncclWork)");
 	check_name("", "");
+	check_name("_Z", "_Z");
+	check_name("_Z3addi", "add(int)");
+	check_name("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi16E"
+		   "Lb1EEEvPT0_PT_PfS4_S4_",
+		   "add_rmsnorm_quant_kernel<__bf16, __bf16, 256, 16, true>");
+	check_name("_ZN1a5kDF16IDF16_NS_1bIDF16bEEEEvT_T0_S1_",
+		   "kDF16<_Float16, b<__bf16> >");
+	check_name("_ZN7sgl_hip10activation18act_and_mul_kernelIfTnPFT_RKS1_E"
+		   "Xadsilu",
+		   "act_and_mul_kernel<...>");
+	check_name("_ZN99x", "_ZN99x");
 	check_name("a::", "");
 	check_name(">>)(", ">>)(");
 }

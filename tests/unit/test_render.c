@@ -111,51 +111,172 @@ static void an_empty_document(void **state)
 	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {},\n"
 	       "\t\"tables\": {},\n\t\"notes\": []\n}\n");
 	pf_doc_table(&doc, "t", "Title", cols, 4);
-	prints(&pf_format_text, 80, &doc, "Title\n(none)\n");
+	prints(&pf_format_text, 80, &doc, "");
 	prints(&pf_format_csv, 80, &doc, "name,count,time_ns,share\n");
 	pf_doc_release(&doc);
 }
 
-/* Is every line at most this wide, and are beginning and end of it shown? */
+static size_t longest_line(const char *text)
+{
+	size_t longest = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		longest = len > longest ? len : longest;
+		text += len + (text[len] == '\n');
+	}
+	return longest;
+}
+
+/* Is every line at most this wide, and beginning and end of it shown? */
 static void names_are_shortened_to_the_width(void **state)
 {
 	static const char name[] =
 		"void at::native::vectorized_elementwise_kernel<4, "
-		"at::native::CUDAFunctor_add<float>>(int, float)-the-end";
+		"at::native::CUDAFunctor_add<float>>(int, float)"
+		"-of-which-there-is-more-than-two-lines-have-room-for-the-end";
 	struct pf_style style = { &pf_format_text, 80, "test" };
 	struct pf_doc doc = { 0 };
 
 	(void)state;
+	pf_doc_finding(&doc, "%s is long", name);
+	pf_doc_string(&doc, "name", "Name", name);
 	fill(&doc, name, strlen(name));
-	for (style.width = 45; style.width < 130; style.width++) {
+	pf_doc_note(&doc, "%s again", name);
+	for (style.width = 12; style.width < 130; style.width++) {
 		struct pf_buf out = { 0 };
-		size_t longest = 0;
 
 		print(&style, &doc, &out);
-		for (char *p = out.data; *p;) {
-			size_t len = strcspn(p, "\n");
-
-			longest = len > longest ? len : longest;
-			p += len + 1;
+		assert_true(longest_line(out.data) <= (size_t)style.width);
+		if (style.width >= 45) {
+			assert_non_null(strstr(out.data, "\nvoid at::"));
+			assert_non_null(strstr(out.data, "-end"));
 		}
-		assert_true(longest <= (size_t)style.width);
-		assert_non_null(strstr(out.data, "\nvoid at::"));
-		assert_non_null(strstr(out.data, "-end "));
 		pf_buf_release(&out);
 	}
 	pf_doc_release(&doc);
 }
 
-static void too_narrow_becomes_records(void **state)
+static void a_name_has_two_lines(void **state)
+{
+	struct pf_doc doc = { 0 };
+
+	(void)state;
+	fill(&doc, "kernel_of_a_library<float, 128, true>", 37);
+	prints(&pf_format_text, 53, &doc,
+	       "Title\n"
+	       "Name                        Count      Time     Share\n"
+	       "--------------------------  -----  --------  --------\n"
+	       "kernel_of_a_library<float,  1,234  1.500 ms   25.00 %\n"
+	       "  128, true>\n"
+	       "b                               -     12 ns  100.00 %\n");
+	pf_doc_release(&doc);
+}
+
+static void spare_columns_go_before_names_are_cut(void **state)
+{
+	static const struct pf_col spare[] = {
+		{ "name", "Name", PF_TEXT },
+		{ "count", "Count", PF_COUNT },
+		{ "time_ns", "Time", PF_NS | PF_SPARE },
+		{ "share", "Share", PF_RATIO | PF_SPARE },
+	};
+	static const char name[] = "a-name-of-forty-columns-and-of-ten-more-";
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "t", NULL, spare, 4);
+
+	(void)state;
+	pf_table_string(t, name);
+	pf_table_int(t, 1);
+	pf_table_int(t, 2000);
+	pf_table_real(t, 0.5);
+	prints(&pf_format_text, 57, &doc,
+	       "Name                                      Count      Time\n"
+	       "----------------------------------------  -----  --------\n"
+	       "a-name-of-forty-columns-and-of-ten-more-      1  2.000 us\n");
+	prints(&pf_format_text, 56, &doc,
+	       "Name                                      Count\n"
+	       "----------------------------------------  -----\n"
+	       "a-name-of-forty-columns-and-of-ten-more-      1\n");
+	pf_doc_release(&doc);
+}
+
+static void what_does_not_fit_goes_below(void **state)
 {
 	struct pf_doc doc = { 0 };
 
 	(void)state;
 	fill(&doc, "n", 1);
-	prints(&pf_format_text, 20, &doc,
+	prints(&pf_format_text, 21, &doc,
 	       "Title\n"
-	       "Name   n\nCount  1,234\nTime   1.500 ms\nShare  25.00 %\n\n"
-	       "Name   b\nCount  -\nTime   12 ns\nShare  100.00 %\n");
+	       "Name  Count      Time\n"
+	       "       Share\n"
+	       "----  -----  --------\n"
+	       "    --------\n"
+	       "n     1,234  1.500 ms\n"
+	       "     25.00 %\n"
+	       "b         -     12 ns\n"
+	       "    100.00 %\n");
+	pf_doc_release(&doc);
+}
+
+/* Names that differ only in what a cut in the middle takes away. */
+static void cut_names_stay_apart(void **state)
+{
+	static const struct pf_col one[] = { { "name", "Name", PF_TEXT },
+					     { "n", "N", PF_INT } };
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "t", NULL, one, 2);
+	struct pf_style style = { &pf_format_text, 45, "test" };
+	struct pf_buf name = { 0 }, out = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 26; i++) {
+		pf_buf_clear(&name);
+		for (int k = 0; k < 100; k++)
+			pf_buf_addc(&name, k == 55 ? 'a' + (char)i : '-');
+		pf_table_text(t, name.data, name.len);
+		pf_table_int(t, i);
+	}
+	print(&style, &doc, &out);
+	assert_true(longest_line(out.data) <= 45);
+	for (char c = 'a'; c <= 'z'; c++)
+		assert_non_null(strchr(out.data + 12, c));
+	pf_buf_release(&name);
+	pf_buf_release(&out);
+	pf_doc_release(&doc);
+}
+
+/* Rows that look the same get the column that tells them apart. */
+static void hidden_columns_tell_rows_apart(void **state)
+{
+	static const struct pf_col hidden[] = {
+		{ "name", "Kernel", PF_TEXT | PF_FULL },
+		{ "short_name", "Kernel", PF_TEXT | PF_BRIEF },
+		{ "op", "Op", PF_TEXT | PF_FULL },
+		{ "kind", "Kind", PF_TEXT | PF_FULL },
+	};
+	static const char *const rows[][4] = {
+		{ "a::k", "k", "mm", "x" },
+		{ "b::k", "k", "mm", "x" },
+		{ "c::l", "l", "mm", "x" },
+	};
+	struct pf_doc doc = { 0 };
+	struct pf_table *t = pf_doc_table(&doc, "t", NULL, hidden, 4);
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (size_t c = 0; c < 4; c++)
+			pf_table_string(t, rows[i][c]);
+	prints(&pf_format_text, 80, &doc, "Kernel\n------\na::k\nb::k\nl\n");
+	pf_table_string(t, "c::l");
+	pf_table_string(t, "l");
+	pf_table_string(t, "add");
+	pf_table_string(t, "x");
+	prints(&pf_format_text, 80, &doc,
+	       "Kernel  Op\n------  ---\na::k    mm\nb::k    mm\n"
+	       "c::l    mm\nc::l    add\n");
 	pf_doc_release(&doc);
 }
 
@@ -211,7 +332,7 @@ static void a_bar_outside_of_tables_stays(void **state)
 	pf_table_string(t, "c|d");
 	pf_doc_note(&doc, "e|f");
 	prints(&pf_format_md, 0, &doc,
-	       "``the op x|y`z``.\n\n**`T|U`**\n\n"
+	       "the op ``x|y`z``.\n\n**`T|U`**\n\n"
 	       "| `A\\|B` |\n| :--- |\n| `c\\|d` |\n\n- `e|f`\n");
 	pf_doc_release(&doc);
 }
@@ -346,7 +467,11 @@ int main(void)
 		cmocka_unit_test(every_format),
 		cmocka_unit_test(an_empty_document),
 		cmocka_unit_test(names_are_shortened_to_the_width),
-		cmocka_unit_test(too_narrow_becomes_records),
+		cmocka_unit_test(a_name_has_two_lines),
+		cmocka_unit_test(spare_columns_go_before_names_are_cut),
+		cmocka_unit_test(what_does_not_fit_goes_below),
+		cmocka_unit_test(cut_names_stay_apart),
+		cmocka_unit_test(hidden_columns_tell_rows_apart),
 		cmocka_unit_test(wide_letters_are_aligned),
 		cmocka_unit_test(no_name_breaks_out_of_markdown),
 		cmocka_unit_test(a_bar_outside_of_tables_stays),

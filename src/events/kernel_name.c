@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/kernels.h"
+#include "base/demangle.h"
 #include "base/mem.h"
+#include "events/kernel_name.h"
 
 static bool is_word(char c)
 {
@@ -31,7 +32,7 @@ static bool is_demangled(const char *name)
 	       !strncmp(name, "void ", 5);
 }
 
-void pf_kernel_short_name(struct pf_buf *out, const char *name)
+static void add_short(struct pf_buf *out, const char *name)
 {
 	static const char anonymous[] = "(anonymous namespace)::";
 	const char *s = name;
@@ -66,6 +67,119 @@ void pf_kernel_short_name(struct pf_buf *out, const char *name)
 		depth -= *s == '>' || *s == ')' || *s == '}';
 		pf_buf_addc(out, *s++);
 	}
+}
+
+/*
+ * Types that came after libsupc++'s demangler, and types that it knows and no
+ * kernel has, which stand for them meanwhile: builtin types are no
+ * candidates for substitution, so that all else stays as it is.
+ */
+static const struct {
+	const char *mangled, *known, *printed, *name;
+} types[] = {
+	{ "DF16b", "De", "decimal128", "__bf16" },
+	{ "DF16_", "Df", "decimal32", "_Float16" },
+};
+
+/* Add what stands at *s: a name with its length, a type, one character. */
+static void add_known(struct pf_buf *out, const char **s)
+{
+	char *end;
+	unsigned long len;
+
+	if (isdigit((unsigned char)**s)) {
+		len = strtoul(*s, &end, 10);
+		if (len > strlen(end))
+			len = 0;
+		pf_buf_add(out, *s, (size_t)(end - *s) + len);
+		*s = end + len;
+		return;
+	}
+	/* a literal's digits are no length: "Li64E" */
+	if (**s == 'L' && islower((unsigned char)(*s)[1])) {
+		len = 2 + strspn(*s + 2, "n0123456789");
+		pf_buf_add(out, *s, len);
+		*s += len;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		size_t n = strlen(types[i].mangled);
+
+		if (!strncmp(*s, types[i].mangled, n)) {
+			pf_buf_adds(out, types[i].known);
+			*s += n;
+			return;
+		}
+	}
+	pf_buf_addc(out, *(*s)++);
+}
+
+/* A type's name in place of the one that stood for it. */
+static void rename_types(struct pf_buf *out, const char *s)
+{
+	while (*s) {
+		size_t i = 0, n = sizeof(types) / sizeof(*types);
+
+		while (i < n && strncmp(s, types[i].printed,
+					strlen(types[i].printed)) != 0)
+			i++;
+		pf_buf_add(out, i < n ? types[i].name : s,
+			   i < n ? strlen(types[i].name) : 1);
+		s += i < n ? strlen(types[i].printed) : 1;
+	}
+}
+
+/* The innermost of the names "_ZN1a1b..." begins with; false: there is none. */
+static bool add_innermost(struct pf_buf *out, const char *s)
+{
+	const char *name = NULL;
+	size_t len = 0, n;
+
+	s += strlen("_Z");
+	s += *s == 'N';
+	while (isdigit((unsigned char)*s)) {
+		char *end;
+
+		n = strtoul(s, &end, 10);
+		if (!n || n > strlen(end))
+			break;
+		name = end;
+		len = n;
+		s = end + n;
+	}
+	if (!name)
+		return false;
+	pf_buf_add(out, name, len);
+	if (*s == 'I')
+		pf_buf_adds(out, "<...>");
+	return true;
+}
+
+static void add_short_of_mangled(struct pf_buf *out, const char *name)
+{
+	struct pf_buf known = { 0 }, text = { 0 };
+	char *plain;
+
+	for (const char *s = name; *s;)
+		add_known(&known, &s);
+	plain = pf_demangle_take(known.data, known.len);
+	if (plain) {
+		rename_types(&text, plain);
+		add_short(out, text.data);
+	} else if (!add_innermost(out, name)) {
+		pf_buf_adds(out, name);
+	}
+	pf_buf_release(&known);
+	pf_buf_release(&text);
+	free(plain);
+}
+
+void pf_kernel_short_name(struct pf_buf *out, const char *name)
+{
+	if (!strncmp(name, "_Z", 2))
+		add_short_of_mangled(out, name);
+	else
+		add_short(out, name);
 }
 
 /* ---- without template arguments ---- */

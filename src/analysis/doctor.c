@@ -647,7 +647,7 @@ void pf_doctor_release(struct pf_doctor *d)
 	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
 static const struct pf_field check_fields[] = {
 	FIELD(name, "check", "Check", PF_TEXT),
-	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(count, "count", "Count", PF_COUNT | PF_QUIET),
 	FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
 	FIELD(share, "share", "Share", PF_RATIO),
 	FIELD(verdict, "verdict", "Verdict", PF_TEXT),
@@ -655,7 +655,13 @@ static const struct pf_field check_fields[] = {
 
 void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)
 {
+	int64_t fine = 0;
+
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
+		fine += !d->checks[i].count;
 	pf_doc_finding(doc, "%s", d->finding);
+	pf_doc_int(doc, "fine_count", "Checks that found nothing",
+		   (enum pf_col_kind)(PF_COUNT | PF_BRIEF), fine);
 	PF_ROWS(doc, "checks", NULL, check_fields, d->checks, PF_DOCTOR_CHECKS);
 	for (size_t i = 0; i < d->note_count; i++)
 		pf_doc_note(doc, "%s", d->notes[i]);

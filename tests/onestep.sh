@@ -239,6 +239,21 @@ if [ -n "$PYTHON" ]; then
 	terminal "$profan" ingest -q one.json -o shown.db </dev/null >out 2>&1
 	[ ! -s out ]
 	result "not with -q" out
+	[ -p pipe ] || mkfifo pipe
+	"$PYTHON" - "$profan" >got 2>&1 <<'EOF'
+import os, pty, signal, subprocess, sys, time
+ours, theirs = pty.openpty()
+p = subprocess.Popen([sys.argv[1], "ingest", "pipe", "-o", "int.db"],
+                     stderr=theirs)
+pipe = os.open("pipe", os.O_WRONLY)
+os.write(pipe, b'{"traceEvents":[')
+while not os.path.exists("int.db.partial"):
+    time.sleep(0.01)
+p.send_signal(signal.SIGINT)
+print(-p.wait(), os.read(ours, 100), os.path.exists("int.db.partial"))
+EOF
+	printf '%s\n' "2 b'\\r\\n' False" >want
+	same "Ctrl-C ends the line and leaves nothing" want got
 else
 	skip "a last line on a terminal" "NOT TESTED: no python3"
 fi

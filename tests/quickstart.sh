@@ -29,13 +29,15 @@ mkdir -p build
 cd build
 # shellcheck disable=SC2086  # several words are meant
 [ -f Makefile ] || ../configure -q ${CONFIGURE_ARGUMENTS:-}
-make -s -j"$(nproc)"
+make -s -j"$(nproc)" >/dev/null
 if [ "${1:-}" = check ]; then
 	exec make -s -j"$(nproc)" check
 fi
 ./profan ingest ../tests/truth/2.10.0/training/trace.json.gz -o trace.db
+./profan trace.db
 ./profan table trace.db --sort self_cpu_time_total --limit 12
 ./profan report trace.db -o report.html
 echo
+echo "where the time goes: build/profan build/trace.db (or a trace, or a folder)"
 echo "the table again: build/profan table build/trace.db"
 echo "the report, for a browser: build/report.html"

@@ -28,6 +28,16 @@
 static const char *volatile unfinished[SLOTS];
 static const int ending[SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
 
+/* A shell's prompt does not belong behind "^C" and a line of progress. */
+static volatile sig_atomic_t is_on_terminal;
+
+static void end_line(void)
+{
+	ssize_t ignored = is_on_terminal ? write(STDERR_FILENO, "\n", 1) : 0;
+
+	(void)ignored;
+}
+
 static void remove_unfinished(int signal)
 {
 	const struct sigaction action = { .sa_handler = SIG_DFL };
@@ -38,6 +48,7 @@ static void remove_unfinished(int signal)
 	for (size_t i = 0; i < SLOTS; i++)
 		if (unfinished[i])
 			rmdir(unfinished[i]);
+	end_line();
 	sigaction(signal, &action, NULL);
 	raise(signal);
 }
@@ -60,6 +71,7 @@ size_t pf_outplace_watch(const char *path)
 		i++;
 	if (i < SLOTS) {
 		unfinished[i] = path;
+		is_on_terminal = isatty(STDERR_FILENO);
 		set_handlers(SIG_DFL, remove_unfinished);
 	}
 	return i;

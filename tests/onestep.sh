@@ -243,6 +243,8 @@ if [ -n "$PYTHON" ]; then
 	"$PYTHON" - "$profan" >got 2>&1 <<'EOF'
 import os, pty, signal, subprocess, sys, time
 ours, theirs = pty.openpty()
+# of a job in the background it would be ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)
 p = subprocess.Popen([sys.argv[1], "ingest", "pipe", "-o", "int.db"],
                      stderr=theirs)
 pipe = os.open("pipe", os.O_WRONLY)

@@ -14,6 +14,7 @@
 #define BAR(key, title)      STYLED(key, title, PF_HTML_BAR, NULL)
 #define CHANGE(key, title)   STYLED(key, title, PF_HTML_CHANGE, NULL)
 #define KERNEL(key, title)   STYLED(key, title, PF_HTML_KERNEL, NULL)
+#define DEVICE(key, title)   STYLED(key, title, PF_HTML_DEVICE, NULL)
 #define FRAME(key)           STYLED(key, "Line or annotation", PF_HTML_FRAME, NULL)
 #define TIME(key, title, ns) STYLED(key, title, PF_HTML_TIME, ns)
 #define END                  STYLED(NULL, NULL, PF_HTML_PLAIN, NULL)

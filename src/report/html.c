@@ -306,6 +306,11 @@ static bool is_blank(const struct pf_cell *cell)
 	       strspn(cell->v.text.s, " \t\n") == cell->v.text.len;
 }
 
+static bool is_zero(const struct pf_cell *cell)
+{
+	return cell->type != PF_CELL_TEXT && pf_cell_real(cell) == 0;
+}
+
 static void add_number(struct pf_buf *out, const struct pf_cell *cell,
 		       enum pf_col_kind kind, enum pf_html_style style)
 {
@@ -378,18 +383,19 @@ static bool is_wanted(const struct view *v, size_t row)
 }
 
 /* Does a row that is shown have something there? */
-static bool has_text(const struct view *v, const char *key)
+static bool has_content(const struct view *v, const struct pf_html_col *c)
 {
 	size_t shown = 0;
 
 	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
-		const struct pf_cell *cell = pf_table_at(v->t, r, key);
+		const struct pf_cell *cell = pf_table_at(v->t, r, c->key);
 
 		if (!is_wanted(v, r))
 			continue;
 		if (shown++ == v->spec->rows_max)
 			return false;
-		if (cell && !is_blank(cell))
+		if (cell && !is_blank(cell) &&
+		    (c->style != PF_HTML_DEVICE || !is_zero(cell)))
 			return true;
 	}
 	return false;
@@ -398,7 +404,7 @@ static bool has_text(const struct view *v, const char *key)
 static void find_columns(struct view *v)
 {
 	for (const struct pf_html_col *c = v->spec->cols; c->key; c++)
-		if (pf_table_need(v->t, c->key) >= 0 && has_text(v, c->key)) {
+		if (pf_table_need(v->t, c->key) >= 0 && has_content(v, c)) {
 			if (v->count == COLS_MAX)
 				abort(); /* of a section that is too wide */
 			v->cols[v->count++] = c;

@@ -41,6 +41,7 @@ enum pf_html_style {
 	PF_HTML_STEP,   /* start on the trace's clock: a link */
 	PF_HTML_FRAME,  /* "file.py:12 f" */
 	PF_HTML_CHANGE, /* a number with its sign */
+	PF_HTML_DEVICE, /* plain; 0 in all rows: no device was recorded */
 };
 
 struct pf_html_col {

@@ -11,6 +11,8 @@
 #include "report/rules.h"
 #include "report/say.h"
 
+#define WORTH_SAYING 0.1 /* of self CPU time */
+
 static bool is_host_only(const struct pf_parts *p, struct pf_verdict *v)
 {
 	if (!p->overlap.all.event_count)
@@ -56,6 +58,8 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	}
 	v->measured = (double)most / (double)all;
+	/* a fact, no fault: some operator is always the first */
+	v->is_note = v->measured > WORTH_SAYING;
 	v->affected_ns = most;
 	pf_say_text(p, v, top->name, &v->place);
 	pf_say(v, " takes ");
@@ -107,7 +111,7 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 }
 
 const struct pf_report_rule pf_rule_operators = {
-	"V12", "operators", "ops", PF_PART_OPS, 0.10, 0, apply_operators
+	"V12", "operators", "ops", PF_PART_OPS, 0, 0, apply_operators
 };
 const struct pf_report_rule pf_rule_host_data = { "V13",       "data loading",
 						  "breakdown", PF_PART_STEPS,

@@ -136,11 +136,11 @@ static const struct pf_html_col caller_cols[] = {
 static const struct pf_html_col op_cols[] = {
 	COL_AS("name", "Operator"),
 	COL("count"),
-	COL_AS("self_device_ns", "Device self"),
-	COL_AS("device_total_ns", "Device total"),
+	DEVICE("self_device_ns", "Device self"),
+	DEVICE("device_total_ns", "Device total"),
 	COL_AS("self_cpu_ns", "Host self"),
 	COL_AS("cpu_total_ns", "Host total"),
-	COL_AS("self_device_mem_bytes", "Device memory, self"),
+	DEVICE("self_device_mem_bytes", "Device memory, self"),
 	COL_AS("self_cpu_mem_bytes", "Host memory, self"),
 	END
 };

@@ -27,18 +27,26 @@ src/ingest/ingest_open.o: src/ingest/formats.inc
 CLEANFILES += src/cmd/commands.inc src/render/formats.inc \
 	src/ingest/formats.inc
 
-# The man page: a part of each command is beside it.
+# Man pages: profan(1) lists the commands, each has a page made of its part.
 MAN_PARTS = $(sort $(wildcard $(srcdir)/src/man/*.1))
-man1_MANS += src/profan.1
+MAN_PAGES = $(MAN_PARTS:$(srcdir)/src/man/%=src/profan-%)
+man1_MANS += src/profan.1 $(MAN_PAGES)
+SUMMARY = sed -n 's/^\t\.summary = "\(.*\)",$$/\1/p' $(srcdir)/src/cmd/cmd_$$c.c
 src/profan.1: src/man/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
 	$(AM_V_GEN)(set -e; in=$(srcdir)/src/man/profan.1.in; \
 		sed '/^@commands@/,$$d' $$in; \
 		for c in $$(sed 's/.*(\(.*\))/\1/' src/cmd/commands.inc); do \
-			sed 1d $(srcdir)/src/man/$$c.1; \
+			printf '.TP\n.BR profan\\-%s (1)\n' $$c; \
+			$(SUMMARY); \
 		done; \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
-CLEANFILES += src/profan.1 src/profan.1.tmp
-EXTRA_DIST += src/entries.sh src/man/profan.1.in $(MAN_PARTS:$(srcdir)/%=%)
+$(MAN_PAGES): src/profan-%.1: src/man/%.1 src/man/page.awk src/cmd/cmd_%.c
+	$(AM_V_GEN)c=$*; $(AWK) -v summary="$$($(SUMMARY))" \
+		-f $(srcdir)/src/man/page.awk $(srcdir)/src/man/$*.1 > $@.tmp && \
+		mv $@.tmp $@
+CLEANFILES += src/profan.1 src/profan.1.tmp $(MAN_PAGES)
+EXTRA_DIST += src/entries.sh src/man/profan.1.in src/man/page.awk \
+	$(MAN_PARTS:$(srcdir)/%=%)
 
 src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \

@@ -16,10 +16,10 @@ help_options() {
 	awk '/^Options:/ { on = 1; next } /^$/ { on = 0 } on' "$1" |
 		grep -oE '^ +(-[a-zA-Z], )?--[a-z-]+' | sed 's/^ *//' | sort
 }
-man_options() { # SUBSECTION-PATTERN
-	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$man" |
-		awk -v part="$1" '
-		/^\.S[SH] / { on = index($0, ".SS " part) == 1; next }
+man_options() { # FILE SECTION-PATTERN
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$1" |
+		awk -v part="$2" '
+		/^\.S[SH] / { on = index($2 " " $3 " " $4 " " $5, part) == 1; next }
 		/^\.TP/ { head = 1; next }
 		on && head { print }
 		{ head = 0 }' |
@@ -27,7 +27,7 @@ man_options() { # SUBSECTION-PATTERN
 		grep -oE '^(-[a-zA-Z], )?--[a-z-]+' | sort
 }
 
-man_options 'Options of every command' >"$tmp/common"
+man_options "$man" 'Options of every command' >"$tmp/common"
 for command in $(cat "$tmp/commands"); do
 	if ! run 0 "$profan" "$command" --help; then
 		not_ok "$command: --help" "$tmp/err"
@@ -41,9 +41,9 @@ for command in $(cat "$tmp/commands"); do
 	same "$command: 'help $command' is the same" "$tmp/usage" "$tmp/out"
 	help_options "$tmp/usage" >"$tmp/want"
 	{
-		man_options "profan $command "
+		man_options "${man%.1}-$command.1" DESCRIPTION
 		case $(cat "$tmp/usage") in
-		*--sort\ COLUMN*) man_options 'Options of every analysis' ;;
+		*--sort\ COLUMN*) man_options "$man" 'Options of every analysis' ;;
 		esac
 		case $(cat "$tmp/usage") in
 		*--width*) cat "$tmp/common" ;;
@@ -54,20 +54,20 @@ for command in $(cat "$tmp/commands"); do
 done
 
 # and no command that is not there
-sed -n 's/^\.SS profan \([a-z]*\) .*/\1/p' "$man" | sort >"$tmp/got"
+sed -n 's/^\.BR profan\\-\([a-z]*\) (1)/\1/p' "$man" | sort >"$tmp/got"
 sort "$tmp/commands" >"$tmp/want"
 same "commands of the man page" "$tmp/want" "$tmp/got"
 
 if command -v man >/dev/null 2>&1 && man --version 2>/dev/null |
 	grep -q '^man '; then
-	MANWIDTH=80 man --warnings -l "$man" >"$tmp/out" 2>"$tmp/err"
-	if [ -s "$tmp/err" ] || [ ! -s "$tmp/out" ]; then
-		not_ok "the man page is well formed" "$tmp/err"
-	else
-		ok "the man page is well formed"
-	fi
+	for page in "$man" "${man%.1}"-*.1; do
+		MANWIDTH=80 man --warnings -l "$page" >"$tmp/out" 2>>"$tmp/err"
+		[ -s "$tmp/out" ] || echo "$page: empty" >>"$tmp/err"
+	done
+	[ ! -s "$tmp/err" ]
+	result "the man pages are well formed" "$tmp/err"
 else
-	skip "the man page is well formed" "man is missing"
+	skip "the man pages are well formed" "man is missing"
 fi
 
 # the example of ARCHITECTURE.md compiles

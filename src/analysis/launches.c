@@ -27,7 +27,6 @@
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
-#define SHORT_NS      10000 /* of a kernel */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream;
@@ -133,7 +132,7 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 
 	l->out->kernel_count++;
 	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
-	if (ev->dur_ns >= SHORT_NS)
+	if (ev->dur_ns >= PF_LAUNCH_SHORT_NS)
 		return 0;
 	l->out->short_kernel_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);

@@ -43,7 +43,9 @@ struct pf_launch_delay {
 };
 #define PF_LAUNCH_DELAYS 13
 
-/* Kernels under 10 us of operators of one name. */
+#define PF_LAUNCH_SHORT_NS 10000 /* kernels under this are short */
+
+/* Short kernels of operators of one name. */
 struct pf_launch_op {
 	const char *name;
 	int64_t count, gpu_ns, mean_ns;

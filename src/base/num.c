@@ -130,23 +130,30 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
 	return out;
 }
 
-char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
+/* In units that are "step" times each other; n itself is of the unit "B". */
+static char *show_scaled(char out[PF_NUM_MAX], int64_t n, int step,
+			 const char *const units[6])
 {
-	static const char *const units[] = {
-		"kB", "MB", "GB", "TB", "PB", "EB"
-	};
-	double value = fabs((double)n) / 1000;
+	double value = fabs((double)n) / step;
 	size_t i = 0;
-	const char *sign = n < 0 ? "-" : "";
 
-	if (n > -1000 && n < 1000) {
+	if (n > -step && n < step) {
 		snprintf(out, PF_NUM_MAX, "%d B", (int)n);
 		return out;
 	}
-	for (; value >= 999.995 && i + 1 < sizeof(units) / sizeof(*units); i++)
-		value /= 1000;
-	snprintf(out, PF_NUM_MAX, "%s%.2f %s", sign, value, units[i]);
+	for (; value >= step - 0.005 && i < 5; i++)
+		value /= step;
+	snprintf(out, PF_NUM_MAX, "%s%.2f %s", n < 0 ? "-" : "", value,
+		 units[i]);
 	return out;
+}
+
+char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
+{
+	static const char *const units[6] = { "KiB", "MiB", "GiB",
+					      "TiB", "PiB", "EiB" };
+
+	return show_scaled(out, n, 1024, units);
 }
 
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
@@ -183,6 +190,9 @@ char *pf_num_show_real(char out[PF_NUM_MAX], double d)
 
 char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns)
 {
+	static const char *const units[6] = {
+		"kB", "MB", "GB", "TB", "PB", "EB"
+	};
 	double rate;
 
 	if (ns <= 0 || bytes < 0)
@@ -190,7 +200,7 @@ char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns)
 	rate = (double)bytes * 1e9 / (double)ns;
 	if (rate >= 9e18)
 		rate = 9e18;
-	pf_num_show_bytes(out, (int64_t)rate);
+	show_scaled(out, (int64_t)rate, 1000, units);
 	memcpy(out + strlen(out), "/s", 3);
 	return out;
 }

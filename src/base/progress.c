@@ -115,7 +115,7 @@ static void add_phase(const struct pf_progress_state *s, struct pf_buf *out,
 
 void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out)
 {
-	char a[PF_NUM_MAX], b[PF_NUM_MAX];
+	char a[PF_NUM_MAX];
 	struct pf_buf rest = { 0 };
 	size_t room = s->columns > 1 ? (size_t)s->columns - 1 : 0;
 
@@ -127,8 +127,12 @@ void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out)
 	if (s->bytes_total > 0)
 		pf_buf_addf(&rest, " of %s",
 			    pf_num_show_bytes(a, s->bytes_total));
-	pf_buf_addf(&rest, ", %s events, %s", pf_num_show_count(a, s->events),
-		    pf_num_show_rate(b, s->bytes_done, s->elapsed_ns));
+	pf_buf_addf(&rest, ", %s events", pf_num_show_count(a, s->events));
+	if (s->elapsed_ns > 0)
+		pf_buf_addf(&rest, ", %s/s",
+			    pf_num_show_bytes(
+				    a, (int64_t)((double)s->bytes_done * 1e9 /
+						 (double)s->elapsed_ns)));
 	if (s->bytes_total > 0)
 		add_left(s, &rest);
 	add_title(out, s->title, room > rest.len ? room - rest.len : 0);

@@ -399,40 +399,9 @@ const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
 					      PF_PART_GAPS, 0.05,    0.20,
 					      apply_input };
 
-struct typical {
-	int64_t ns, calls;
-};
-
-static int by_ns(const void *a, const void *b)
-{
-	const struct typical *x = a, *y = b;
-
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* The median kernel as far as the medians of their names tell; -1: none. */
-static int64_t typical_kernel(const struct pf_kernels *k)
-{
-	size_t n = (size_t)k->row_count, i = 0;
-	struct typical *all = pf_calloc(n + 1, sizeof(*all));
-	int64_t calls = 0, half = 0, ns;
-
-	for (size_t r = 0; r < n; r++) {
-		all[r].ns = k->rows[r].median_ns;
-		all[r].calls = k->rows[r].calls;
-		calls += all[r].calls;
-	}
-	qsort(all, n, sizeof(*all), by_ns);
-	while (i < n && (half += all[i].calls) * 2 < calls)
-		i++;
-	ns = n ? all[i].ns : -1;
-	free(all);
-	return ns;
-}
-
 static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 {
-	int64_t count = p->kernels.calls, typical;
+	int64_t count = p->kernels.calls, timed = p->launches.kernel_count;
 	int64_t orphans = p->launches.orphan_count;
 	int64_t known = p->launches.all.count;
 
@@ -449,11 +418,12 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, "Launch-bound: ");
 	pf_say_count(v, count / pf_rule_steps(p), "kernel", "kernels");
 	pf_say(v, pf_rule_each(p));
-	typical = typical_kernel(&p->kernels);
-	if (typical >= 0) {
-		pf_say(v, ", typically ");
-		pf_say_ns(v, typical);
-		pf_say(v, " long");
+	if (timed) {
+		pf_say(v, ", ");
+		pf_say_ratio(
+			v, pf_num_share(p->launches.short_kernel_count, timed));
+		pf_say(v, " of them under ");
+		pf_say_ns(v, PF_LAUNCH_SHORT_NS);
 	}
 	pf_say(v, "; the GPU starves ");
 	pf_say_ns(v, v->affected_ns / pf_rule_steps(p));

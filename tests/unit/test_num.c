@@ -102,11 +102,11 @@ static void people_can_read(void **state)
 	assert_string_equal(pf_num_show_count(s, INT64_MIN),
 			    "-9,223,372,036,854,775,808");
 	assert_string_equal(pf_num_show_bytes(s, 999), "999 B");
-	assert_string_equal(pf_num_show_bytes(s, 1000), "1.00 kB");
-	assert_string_equal(pf_num_show_bytes(s, 999999), "1.00 MB");
-	assert_string_equal(pf_num_show_bytes(s, 1120000000), "1.12 GB");
-	assert_string_equal(pf_num_show_bytes(s, -2048), "-2.05 kB");
-	assert_string_equal(pf_num_show_bytes(s, INT64_MIN), "-9.22 EB");
+	assert_string_equal(pf_num_show_bytes(s, 1024), "1.00 KiB");
+	assert_string_equal(pf_num_show_bytes(s, 1048575), "1.00 MiB");
+	assert_string_equal(pf_num_show_bytes(s, 1120000000), "1.04 GiB");
+	assert_string_equal(pf_num_show_bytes(s, -2048), "-2.00 KiB");
+	assert_string_equal(pf_num_show_bytes(s, INT64_MIN), "-8.00 EiB");
 	assert_string_equal(pf_num_show_ns(s, 0), "0 ns");
 	assert_string_equal(pf_num_show_ns(s, 1234), "1.234 us");
 	assert_string_equal(pf_num_show_ns(s, 999999999), "1.000 s");

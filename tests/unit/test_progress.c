@@ -26,8 +26,8 @@ static void the_line_says_all(void **state)
 {
 	struct pf_progress_state s = {
 		.title = "ingest 'a.json'",
-		.bytes_done = 250000000,
-		.bytes_total = 1000000000,
+		.bytes_done = 1 << 28,
+		.bytes_total = 1 << 30,
 		.events = 1234567,
 		.elapsed_ns = 500 * MS,
 		.columns = 120,
@@ -37,13 +37,13 @@ static void the_line_says_all(void **state)
 	(void)state;
 	pf_progress_line(&s, &out);
 	assert_string_equal(out.data,
-			    "ingest 'a.json': 250.00 MB of 1.00 GB, "
-			    "1,234,567 events, 500.00 MB/s, 0:01 left");
+			    "ingest 'a.json': 256.00 MiB of 1.00 GiB, "
+			    "1,234,567 events, 512.00 MiB/s, 0:01 left");
 	pf_buf_clear(&out);
 	s.bytes_total = 0;
 	pf_progress_line(&s, &out);
-	assert_string_equal(out.data, "ingest 'a.json': 250.00 MB, "
-				      "1,234,567 events, 500.00 MB/s");
+	assert_string_equal(out.data, "ingest 'a.json': 256.00 MiB, "
+				      "1,234,567 events, 512.00 MiB/s");
 	pf_buf_release(&out);
 }
 
@@ -53,7 +53,7 @@ static void a_phase_has_no_bytes(void **state)
 		.title = "ingest",
 		.phase = "linking",
 		.bytes_done = 1000000000,
-		.bytes_total = 1000000000,
+		.bytes_total = 1 << 30,
 		.events = 1234567,
 		.elapsed_ns = 67000 * MS,
 		.columns = 120,
@@ -78,7 +78,7 @@ static void the_line_fits(void **state)
 	struct pf_progress_state s = {
 		.title = "ingest '\x1b[2J\xe4\xb8\xad-a-very-long-name.json'",
 		.bytes_done = 1,
-		.bytes_total = 1000000000,
+		.bytes_total = 1 << 30,
 		.elapsed_ns = 1,
 	};
 	struct pf_buf out = { 0 };

@@ -66,7 +66,7 @@ static void every_format(void **state)
 	pf_doc_string(&doc, "path", "The path", "x");
 	pf_doc_note(&doc, "%d left out", 3);
 	prints(&pf_format_text, 80, &doc,
-	       "Size      2.00 kB\n"
+	       "Size      1.95 KiB\n"
 	       "The path  x\n"
 	       "\n"
 	       "Title\n"
@@ -90,7 +90,7 @@ static void every_format(void **state)
 	       "\"time_ns\": 12, \"share\": 1}\n"
 	       "\t\t]\n\t},\n\t\"notes\": [\n\t\t\"3 left out\"\n\t]\n}\n");
 	prints(&pf_format_md, 80, &doc,
-	       "| What | Value |\n| :--- | :--- |\n| Size | 2.00 kB |\n"
+	       "| What | Value |\n| :--- | :--- |\n| Size | 1.95 KiB |\n"
 	       "| The path | `x` |\n\n**Title**\n\n"
 	       "| Name | Count | Time | Share |\n"
 	       "| :--- | ---: | ---: | ---: |\n"

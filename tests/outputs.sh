@@ -139,9 +139,10 @@ result "and the first one ends well" first.err
 # stopped: what is unfinished goes; killed: the next one takes it away
 for signal in INT TERM HUP; do
 	cp two.db old.db
-	# a program started in the background of a script ignores INT
+	# in the background of a script INT is ignored, under nohup HUP
 	"$PYTHON" -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
+for s in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
+    signal.signal(s, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$profan" ingest -q slow -o two.db 2>stop.err &
 	stopped=$!
 	exec 8>slow

@@ -10,7 +10,7 @@ from tracefile import load, ns
 
 GPU = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset",
        "mtia_ccp_events", "hpu_op")
-RUNTIME = ("runtime", "cuda_runtime", "cuda_driver")
+RUNTIME = ("runtime", "cuda_runtime", "cuda_driver", "mtia_runtime")
 NO_HOST = GPU + ("cuda_sync", "xpu_sync", "gpu_user_annotation", "trace",
                  "mtia_insight", "cuda_profiler_range", "overhead_")
 

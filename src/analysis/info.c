@@ -261,6 +261,34 @@ static int count_events(struct pf_db *db, const struct types *types,
 	return rc;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	const struct type_count *x = a, *y = b;
+	int c = strcmp(x->category, y->category);
+
+	if (!c)
+		c = strcmp(x->ph, y->ph);
+	return c ? c : x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Types that differ only in what their events mean are one row. */
+static void unite(struct types *types)
+{
+	struct type_count *t = types->items;
+
+	if (types->count)
+		qsort(t, types->count, sizeof(*t), by_text);
+	for (size_t i = 0, first = 0; i < types->count; i++) {
+		if (strcmp(t[i].category, t[first].category) != 0 ||
+		    strcmp(t[i].ph, t[first].ph) != 0)
+			first = i;
+		if (i == first)
+			continue;
+		t[first].count += t[i].count;
+		t[i].count = 0;
+	}
+}
+
 static int by_count(const void *a, const void *b)
 {
 	const struct type_count *x = a, *y = b;
@@ -284,6 +312,7 @@ static void add_types(struct pf_doc *doc, struct types *types)
 
 	for (size_t i = 0; i < types->count; i++)
 		total += types->items[i].count;
+	unite(types);
 	if (types->count)
 		qsort(types->items, types->count, sizeof(*types->items),
 		      by_count);

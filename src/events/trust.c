@@ -115,7 +115,7 @@ static int find_row(struct pf_db *db, sqlite3_stmt *row, int64_t trace_id,
 				     sqlite3_column_int64(row, 2) < start_ns);
 		}
 		if (is_before)
-			low = id + 1;
+			low = id < INT64_MAX ? id + 1 : high;
 		else
 			high = middle;
 	}

@@ -83,7 +83,6 @@ profan_sqlite_la_SOURCES = \
 	src/store/kept.c \
 	src/store/lexicon.c \
 	src/store/memo.c \
-	src/store/named.c \
 	src/store/vtab.c \
 	src/store/vtab_column.c \
 	src/store/vtab_group.c \

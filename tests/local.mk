@@ -109,7 +109,7 @@ check-long:
 
 # ---- all but suites that only hold figures of commands against a second count
 # in Python: under sanitizers they run no line that the others do not ----
-COUNTS = agree doctor hta laws_sql peers precision
+COUNTS = agree csv doctor hta laws_sql peers precision
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

@@ -15,7 +15,6 @@
 #include "store/db.h"
 #include "store/kept.h"
 #include "store/memo.h"
-#include "store/named.h"
 #include "store/vtab.h"
 
 /* ---- errors ---- */
@@ -175,7 +174,9 @@ static int check_identity(struct pf_db *db, struct pf_err *err)
 /* Figures of a database that no ingest wrote could be anything. */
 static int check_damage(struct pf_db *db, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "damaged", err);
+	/* not by name: the extension has no tables of documents */
+	sqlite3_stmt *st = pf_db_prepare(
+		db, pf_asset("schema/load/damaged.sql", NULL), err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
 
 	if (rc == 1)

@@ -183,7 +183,8 @@ static int check_damage(struct pf_db *db, struct pf_err *err)
 		rc = pf_fail(err, PF_EDB, "'%s' is damaged: %s", db->path,
 			     (const char *)sqlite3_column_text(st, 0));
 	else if (rc)
-		pf_while(err, "'%s'", db->path);
+		pf_while(err, "'%s'%s", db->path,
+			 err->code == PF_EIO ? "" : " is damaged");
 	sqlite3_finalize(st);
 	return rc;
 }

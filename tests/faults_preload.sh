@@ -4,17 +4,17 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 grep -aq __asan_init "$profan" &&
 	skip_all "sanitizers must be loaded before all else"
-mkdir "$tmp/work"
+mkdir "$tmp/place"
 # shellcheck disable=SC2086
 ${CC:-cc} -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
 	"$top_srcdir/tests/faults_preload.c" -ldl 2>"$tmp/err" ||
 	skip_all "no library can be made with ${CC:-cc}"
-"$mktrace" --steps 2 --layers 1 >"$tmp/work/t.json"
-run 0 "$profan" ingest -q "$tmp/work/t.json" -o "$tmp/work/t.db" || {
+"$mktrace" --steps 2 --layers 1 >"$tmp/place/t.json"
+run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
 	cat "$tmp/err"
 	exit 99
 }
 run 0 "$PYTHON" "$top_srcdir/tests/faults_preload.py" "$profan" \
-	"$tmp/faults.so" "$tmp/work" ${EVERY:+all} ${LONG:+long}
+	"$tmp/faults.so" "$tmp/place" ${EVERY:+all} ${LONG:+long}
 result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
 tap_done

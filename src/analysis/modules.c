@@ -253,15 +253,6 @@ static int read_track(struct modules *m, const struct pf_track *t,
 	return check_met(m, !has_launch(m, t, err), err);
 }
 
-static const struct pf_window_trace *trace_of(const struct modules *m,
-					      const struct pf_track *t)
-{
-	for (size_t i = 0; i < m->window.count; i++)
-		if (m->window.traces[i].trace_id == t->trace_id)
-			return &m->window.traces[i];
-	return NULL;
-}
-
 static int read_tracks(struct modules *m, struct pf_err *err)
 {
 	struct pf_track *tracks;
@@ -271,7 +262,9 @@ static int read_tracks(struct modules *m, struct pf_err *err)
 	for (size_t i = 0; !rc && i < count; i++) {
 		bool is_host = !strcmp(tracks[i].class_name, "host");
 
-		m->trace = is_host ? trace_of(m, &tracks[i]) : NULL;
+		m->trace =
+			is_host ? pf_window_find(&m->window, tracks[i].trace_id)
+				: NULL;
 		if (m->trace || has_launch(m, &tracks[i], err))
 			rc = read_track(m, &tracks[i], err);
 	}

@@ -241,15 +241,6 @@ static int read_track(struct ranges *r, const struct pf_track *t,
 	return rc;
 }
 
-static const struct pf_window_trace *trace_of(const struct ranges *r,
-					      const struct pf_track *t)
-{
-	for (size_t i = 0; i < r->window->count; i++)
-		if (r->window->traces[i].trace_id == t->trace_id)
-			return &r->window->traces[i];
-	return NULL;
-}
-
 static int read_tracks(struct ranges *r, struct pf_err *err)
 {
 	struct pf_track *tracks;
@@ -259,9 +250,10 @@ static int read_tracks(struct ranges *r, struct pf_err *err)
 	if (!rc) /* what nothing launched */
 		rc = add_launched(r, 0, 0, err);
 	for (size_t i = 0; !rc && i < count; i++) {
-		r->trace = !strcmp(tracks[i].class_name, "host")
-				   ? trace_of(r, &tracks[i])
-				   : NULL;
+		r->trace =
+			!strcmp(tracks[i].class_name, "host")
+				? pf_window_find(r->window, tracks[i].trace_id)
+				: NULL;
 		if (r->trace || has_launch(r, &tracks[i], err))
 			rc = read_track(r, &tracks[i], err);
 	}

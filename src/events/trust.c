@@ -63,14 +63,6 @@ static void add_facts(struct trust *t, sqlite3_stmt *st)
 	t->is_capped |= sqlite3_column_int64(st, C_CAPPED) != 0;
 }
 
-static bool is_in_window(const struct pf_window *w, int64_t trace_id)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (w->traces[i].trace_id == trace_id)
-			return true;
-	return false;
-}
-
 static int read_facts(struct pf_db *db, const struct pf_window *w,
 		      struct trust *t, struct pf_err *err)
 {
@@ -81,7 +73,7 @@ static int read_facts(struct pf_db *db, const struct pf_window *w,
 		return -1;
 	t->is_known = true;
 	while ((rc = pf_db_step(db, st, err)) == 1)
-		if (is_in_window(w, sqlite3_column_int64(st, C_TRACE)))
+		if (pf_window_find(w, sqlite3_column_int64(st, C_TRACE)))
 			add_facts(t, st);
 	sqlite3_finalize(st);
 	return rc;

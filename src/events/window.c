@@ -11,6 +11,7 @@
 #include "events/window.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "store/named.h"
 #include "table/rows.h"
 
@@ -213,12 +214,20 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 
 /* ---- what times are shares of ---- */
 
+const struct pf_window_trace *pf_window_find(const struct pf_window *w,
+					     int64_t trace_id)
+{
+	const struct pf_window_trace *t = w->traces;
+	size_t low = PF_SEARCH(i, w->count, t[i].trace_id < trace_id);
+
+	return low < w->count && t[low].trace_id == trace_id ? &t[low] : NULL;
+}
+
 static struct pf_window_trace *find_trace(struct pf_window *w, int64_t id)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (w->traces[i].trace_id == id)
-			return &w->traces[i];
-	return NULL;
+	const struct pf_window_trace *t = pf_window_find(w, id);
+
+	return t ? &w->traces[t - w->traces] : NULL;
 }
 
 static bool is_all_time(const struct pf_window_trace *t)

@@ -126,6 +126,10 @@ struct pf_window {
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 };
 
+/* The trace of this number, or NULL if it is not in the window. */
+const struct pf_window_trace *pf_window_find(const struct pf_window *w,
+					     int64_t trace_id);
+
 /* Are there traces of more than one process? */
 bool pf_window_has_processes(const struct pf_window *w);
 

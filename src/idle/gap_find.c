@@ -282,10 +282,7 @@ static const struct pf_window_trace *find_trace(const struct finder *f,
 {
 	if (f->trace && f->trace->trace_id == id)
 		return f->trace;
-	for (size_t i = 0; i < f->window->count; i++)
-		if (f->window->traces[i].trace_id == id)
-			return &f->window->traces[i];
-	return NULL;
+	return pf_window_find(f->window, id);
 }
 
 static void read_work(const struct finder *f, sqlite3_stmt *stmt,

@@ -665,7 +665,8 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 		return;
 	}
 	for (size_t i = 0; i < l->stream_count; i++)
-		waiting += l->streams[i].mean_length *
+		/* it is in the queue itself, as HTA counts */
+		waiting += (l->streams[i].mean_length - 1) *
 			   (double)l->streams[i].launch_count;
 	pf_doc_finding(doc,
 		       "The CPU %s: the work of %s of the launches%s begins "

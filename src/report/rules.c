@@ -14,7 +14,7 @@
 #include "report/say.h"
 
 #define MANY        0.5 /* of an effect: its cause */
-#define SOME        0.1 /* of an effect: the largest single cause */
+#define SOME        0.1 /* of an effect: the largest piece in one place */
 #define ORPHANS_MAX 0.2 /* of GPU work without a launch call */
 
 /* A slow link between ranks: GB/s (bytes per ns) on the bus, ns for a call. */
@@ -190,7 +190,7 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 		pf_say(v, pf_gap_phrase(cause->cause));
 	}
 	if (part >= SOME) {
-		pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
+		pf_say(v, part >= MANY ? "; " : "; largest in one place: ");
 		pf_say_ratio(v, part);
 		pf_say(v, " of it is ");
 		if (!most->name && !most->frame)
@@ -371,7 +371,7 @@ static void say_most(const struct pf_parts *p, struct pf_verdict *v,
 
 	if (part < SOME)
 		return;
-	pf_say(v, part >= MANY ? "; " : "; largest single cause: ");
+	pf_say(v, part >= MANY ? "; " : "; largest in one place: ");
 	pf_say_ratio(v, part);
 	pf_say(v, " of it in ");
 	say_culprit(p, v, c);

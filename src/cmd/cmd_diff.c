@@ -25,6 +25,7 @@ struct diff_args {
 	struct pf_page_args page;
 	struct pf_redact *redact;      /* for a page, or if asked for */
 	struct pf_timelines timelines; /* for a page */
+	struct pf_diff found;          /* for a page */
 };
 
 static const struct diff_args defaults = { .diff = PF_DIFF_DEFAULTS,
@@ -70,12 +71,13 @@ static int split(const struct pf_ctx *cx, size_t *a_count, struct pf_err *err)
 		       "profan diff A B, or profan diff A1 A2... -- B1 B2...");
 }
 
-static int compare(const struct pf_diff_args *args, const struct pf_captures *c,
+static int compare(struct diff_args *args, const struct pf_captures *c,
 		   size_t a_count, struct pf_doc *doc, struct pf_err *err)
 {
 	bool is_failed = false;
 	int rc = pf_diff(c->items, a_count, c->items + a_count,
-			 c->count - a_count, args, doc, &is_failed, err);
+			 c->count - a_count, &args->diff, &args->found, doc,
+			 &is_failed, err);
 
 	return rc < 0 ? -1 : is_failed;
 }
@@ -183,6 +185,7 @@ static void release(void *args)
 {
 	struct diff_args *a = args;
 
+	pf_diff_release(&a->found);
 	pf_timelines_release(&a->timelines);
 	pf_redact_free(a->redact);
 	a->redact = NULL;
@@ -212,7 +215,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc)
 		rc = load_captures(cx, args, &inputs, a_count, &captures, err);
 	if (!rc)
-		rc = compare(&args->diff, &captures, a_count, doc, err);
+		rc = compare(args, &captures, a_count, doc, err);
 	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
 		rc = -1;
 	pf_captures_release(&captures);
@@ -272,8 +275,9 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	show_command(cx, args, &command);
 	if (!args->page.redact)
 		pf_redact_doc(args->redact, doc);
-	rc = pf_diff_page(doc, command.data, &args->page, &args->timelines,
-			  &text, err);
+	rc = pf_diff_page(&args->found, doc,
+			  args->page.redact ? NULL : args->redact, command.data,
+			  &args->page, &args->timelines, &text, err);
 	if (!rc)
 		rc = pf_output_page(cx, args->out ? args->out : "diff.html",
 				    &rule, &text, err);

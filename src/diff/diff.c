@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "diff/diff_impl.h"
 #include "base/mem.h"
+
+#define NOTE_MAX 1024 /* as a document cuts them */
 
 static int check_side(const struct pf_side *s, const char *name,
 		      struct pf_err *err)
@@ -25,14 +28,15 @@ static bool is_same_capture(const struct pf_capture *a,
 	       (*x && !strcmp(x, pf_intern_text(&b->texts, b->xxh128, NULL)));
 }
 
-static const struct pf_capture *capture_at(const struct pf_diff *d, size_t i)
+static const struct pf_capture *capture_at(const struct pf_diff_run *d,
+					   size_t i)
 {
 	return i < d->a.capture_count ? d->a.captures[i]
 				      : d->b.captures[i - d->a.capture_count];
 }
 
 /* Where captures are counted each counts once. */
-static int check_twice(const struct pf_diff *d, struct pf_err *err)
+static int check_twice(const struct pf_diff_run *d, struct pf_err *err)
 {
 	size_t count = d->a.capture_count + d->b.capture_count;
 
@@ -48,7 +52,7 @@ static int check_twice(const struct pf_diff *d, struct pf_err *err)
 	return 0;
 }
 
-static int check_sides(const struct pf_diff *d, struct pf_err *err)
+static int check_sides(const struct pf_diff_run *d, struct pf_err *err)
 {
 	if (check_twice(d, err) < 0)
 		return -1;
@@ -67,10 +71,10 @@ static int check_sides(const struct pf_diff *d, struct pf_err *err)
 	return 0;
 }
 
-static void find_means(struct pf_diff *d)
+static void find_means(struct pf_diff_run *d)
 {
-	d->a_ns = pf_mean(d->a.step_ns, d->a.steps);
-	d->b_ns = pf_mean(d->b.step_ns, d->b.steps);
+	d->out->a_ns = pf_mean(d->a.step_ns, d->a.steps);
+	d->out->b_ns = pf_mean(d->b.step_ns, d->b.steps);
 	pf_mean_parts(d->a.class_ns, PF_STEP_CLASSES, d->a.steps,
 		      d->a_class_ns);
 	pf_mean_parts(d->b.class_ns, PF_STEP_CLASSES, d->b.steps,
@@ -95,7 +99,7 @@ static int by_delta(const void *a, const void *b)
 	       (x->pair->b_row < y->pair->b_row);
 }
 
-static void make_rows(struct pf_diff *d)
+static void make_rows(struct pf_diff_run *d)
 {
 	size_t count = d->pairs.count;
 	int64_t *sums = pf_calloc(2 * count + 1, sizeof(*sums));
@@ -117,53 +121,125 @@ static void make_rows(struct pf_diff *d)
 	free(means);
 }
 
-/* For people: what did not change needs no heading. */
-static void drop_empty(struct pf_doc *doc)
-{
-	size_t kept = 0;
+/* ---- texts of the result ---- */
 
-	for (size_t i = 0; i < doc->table_count; i++) {
-		if (pf_table_row_count(doc->tables[i]))
-			doc->tables[kept++] = doc->tables[i];
-		else
-			pf_table_free(doc->tables[i]);
-	}
-	doc->table_count = kept;
+const char *pf_diff_keep_text(struct pf_diff_run *d, const char *text)
+{
+	return pf_arena_string(&d->out->texts, text);
 }
 
-static int fill(struct pf_diff *d, struct pf_doc *doc, bool *is_failed,
-		struct pf_err *err)
+const char *pf_diff_keep_made(struct pf_diff_run *d, char *text)
 {
-	const struct pf_gate_times times = { &d->judge, &d->total };
-	bool has_times;
+	const char *out = pf_diff_keep_text(d, text);
 
+	free(text);
+	return out;
+}
+
+const char *pf_diff_keep(struct pf_diff_run *d, uint32_t n)
+{
+	size_t had = d->kept_cap;
+
+	d->kept =
+		pf_grow(d->kept, &d->kept_cap, n + (size_t)1, sizeof(*d->kept));
+	memset(d->kept + had, 0, (d->kept_cap - had) * sizeof(*d->kept));
+	if (!d->kept[n])
+		d->kept[n] = pf_diff_keep_text(d, pf_diff_text(d, n));
+	return d->kept[n];
+}
+
+const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n)
+{
+	return *pf_diff_text(d, n) ? pf_diff_keep(d, n) : NULL;
+}
+
+const char *pf_diff_keep_buf(struct pf_diff_run *d, struct pf_buf *text)
+{
+	const char *out = pf_diff_keep_text(d, text->data);
+
+	pf_buf_release(text);
+	return out;
+}
+
+void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
+{
+	struct pf_diff *out = d->out;
+	char text[NOTE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out->notes = pf_grow(out->notes, &out->note_cap, out->note_count + 1,
+			     sizeof(*out->notes));
+	out->notes[out->note_count++] = pf_diff_keep_text(d, text);
+}
+
+void pf_diff_release(struct pf_diff *diff)
+{
+	pf_arena_release(&diff->texts);
+	free(diff->rows);
+	free(diff->ops);
+	free(diff->idle_sites);
+	free(diff->sync_sites);
+	free(diff->averages);
+	free(diff->changes);
+	free(diff->captures);
+	free(diff->notes);
+	*diff = (struct pf_diff){ 0 };
+}
+
+/* ---- the whole ---- */
+
+static void find(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+
+	out->a_has_steps = d->a.has_steps;
+	out->b_has_steps = d->b.has_steps;
+	out->a_steps = d->a.steps;
+	out->b_steps = d->b.steps;
+	out->has_gpu = d->a.gpu_events;
 	find_means(d);
 	make_rows(d);
 	pf_diff_name_rows(d);
-	pf_diff_judge(d, doc);
-	pf_diff_add_waterfall(d, doc);
-	/* without a GPU it is the host's operators that say most */
-	if (!d->a.gpu_events)
-		pf_diff_add_ops(d, doc);
-	pf_diff_add_rows(d, doc);
-	pf_diff_add_structure(d, doc);
-	pf_diff_add_changes(d, doc);
-	pf_diff_add_idle(d, doc);
-	if (d->a.gpu_events)
-		pf_diff_add_ops(d, doc);
-	pf_diff_add_averages(d, doc);
-	pf_diff_add_memory(d, doc);
-	pf_diff_add_captures(d, doc);
-	pf_diff_add_comparability(d, doc);
-	if (!d->args->wide)
-		drop_empty(doc);
-	has_times = d->is_comparable || d->args->force;
+	pf_diff_find_checks(d);
+	pf_diff_judge(d);
+	pf_diff_find_classes(d);
+	pf_diff_find_rows(d);
+	pf_diff_find_counts(d);
+	pf_diff_find_changes(d);
+	pf_diff_find_waits(d);
+	pf_diff_find_ops(d);
+	pf_diff_find_averages(d);
+	pf_diff_find_bytes(d);
+	pf_diff_find_captures(d);
+	pf_diff_find_notes(d);
+}
+
+static int check_gates(const struct pf_diff_run *d, struct pf_doc *doc,
+		       bool *is_failed, struct pf_err *err)
+{
+	const struct pf_gate_times times = { &d->judge, &d->out->total };
+	bool has_times = d->out->is_comparable || d->args->force;
+
 	for (size_t i = 0; i < d->args->fail_on.count; i++)
 		if (pf_gate_check(d->args->fail_on.items[i], &d->a, &d->b,
 				  has_times ? &times : NULL, doc, is_failed,
 				  err) < 0)
 			return -1;
-	pf_diff_add_notes(d, doc);
+	return 0;
+}
+
+static int answer(struct pf_diff_run *d, struct pf_doc *doc, bool *is_failed,
+		  struct pf_err *err)
+{
+	find(d);
+	pf_diff_show(d->out, doc);
+	if (check_gates(d, doc, is_failed, err))
+		return -1;
+	for (size_t i = 0; i < d->out->note_count; i++)
+		pf_doc_note(doc, "%s", d->out->notes[i]);
 	return 0;
 }
 
@@ -174,15 +250,17 @@ int pf_diff_check(const char *check, struct pf_err *err)
 
 int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	    const struct pf_capture *const *b, size_t b_count,
-	    const struct pf_diff_args *args, struct pf_doc *doc,
-	    bool *is_failed, struct pf_err *err)
+	    const struct pf_diff_args *args, struct pf_diff *kept,
+	    struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
 	enum pf_diff_by by =
 		args->by < 0 ? PF_BY_ALL : (enum pf_diff_by)args->by;
-	struct pf_diff d = { .args = args };
+	struct pf_diff own = { 0 }, *out = kept ? kept : &own;
+	struct pf_diff_run d = { .args = args, .out = out };
 	int rc;
 
 	*is_failed = false;
+	out->args = *args;
 	pf_intern_init(&d.texts);
 	pf_side_pool(&d.a, &d.texts, a, a_count, by);
 	pf_side_pool(&d.b, &d.texts, b, b_count, by);
@@ -190,14 +268,14 @@ int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	if (!rc)
 		rc = pf_match(&d.texts, &d.a, &d.b, by, &d.pairs, err);
 	if (!rc)
-		rc = fill(&d, doc, is_failed, err);
-	for (size_t i = 0; d.names && i < d.pairs.count; i++)
-		free(d.names[i]);
+		rc = answer(&d, doc, is_failed, err);
 	free(d.names);
 	free(d.rows);
+	free(d.kept);
 	pf_pairs_release(&d.pairs);
 	pf_side_release(&d.a);
 	pf_side_release(&d.b);
 	pf_intern_release(&d.texts);
+	pf_diff_release(&own);
 	return rc;
 }

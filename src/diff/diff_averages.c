@@ -126,8 +126,8 @@ struct list {
 	size_t count, cap;
 };
 
-static void add_side(struct pf_diff *d, struct list *l, const struct pf_side *s,
-		     int side)
+static void add_side(struct pf_diff_run *d, struct list *l,
+		     const struct pf_side *s, int side)
 {
 	for (size_t i = 0; i < s->capture_count; i++) {
 		const struct pf_capture *c = s->captures[i];
@@ -168,13 +168,69 @@ static int by_weight(const void *a, const void *b)
 	return (x->is_device > y->is_device) - (x->is_device < y->is_device);
 }
 
-static int64_t mean_of(const struct pf_diff *d, const struct both *x, int side,
-		       size_t v)
+static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
+		       int side, size_t v)
 {
 	const struct pf_side *s = side ? &d->b : &d->a;
 
 	return pf_mean(x->sums[side][v], (int64_t)s->capture_count);
 }
+
+static size_t average_columns(const char *words, int chosen[PF_AVERAGE_VALUES])
+{
+	size_t count = 0;
+	int n;
+
+	while (words && count < PF_AVERAGE_VALUES &&
+	       (n = next_column(&words)) >= 0)
+		chosen[count++] = n;
+	return count;
+}
+
+/* Those whose first column changed most come first. */
+static void order(struct pf_diff_run *d, struct list *l, size_t column)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct both *x = &l->items[i];
+		int64_t change =
+			mean_of(d, x, 1, column) - mean_of(d, x, 0, column);
+
+		x->weight = change < 0 ? -change : change;
+	}
+	if (l->count)
+		qsort(l->items, l->count, sizeof(*l->items), by_weight);
+}
+
+void pf_diff_find_averages(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+	int chosen[PF_AVERAGE_VALUES];
+	struct list l = { 0 };
+
+	if (!average_columns(d->args->columns, chosen))
+		return;
+	pf_intern_init(&l.keys);
+	add_side(d, &l, &d->a, 0);
+	add_side(d, &l, &d->b, 1);
+	order(d, &l, (size_t)chosen[0]);
+	out->averages = pf_calloc(l.count + 1, sizeof(*out->averages));
+	out->average_count = l.count;
+	for (size_t i = 0; i < l.count; i++) {
+		const struct both *x = &l.items[i];
+		struct pf_diff_average *row = &out->averages[i];
+
+		row->name = pf_diff_keep(d, x->name);
+		row->device = x->is_device ? "CUDA" : "CPU";
+		for (size_t v = 0; v < PF_AVERAGE_VALUES; v++) {
+			row->a[v] = mean_of(d, x, 0, v);
+			row->b[v] = mean_of(d, x, 1, v);
+		}
+	}
+	pf_intern_release(&l.keys);
+	free(l.items);
+}
+
+/* ---- shown ---- */
 
 static void put(struct pf_table *t, int64_t n, enum pf_col_kind kind)
 {
@@ -216,50 +272,26 @@ static struct pf_table *make_table(struct pf_doc *doc, const int *chosen,
 			    cols, 2 + n);
 }
 
-static void add_rows(struct pf_diff *d, struct list *l, const int *chosen,
-		     size_t count, struct pf_table *t)
+void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		struct both *x = &l->items[i];
-		int64_t change = mean_of(d, x, 1, (size_t)chosen[0]) -
-				 mean_of(d, x, 0, (size_t)chosen[0]);
+	int chosen[PF_AVERAGE_VALUES];
+	size_t count = average_columns(diff->args.columns, chosen);
+	struct pf_table *t;
 
-		x->weight = change < 0 ? -change : change;
-	}
-	if (l->count)
-		qsort(l->items, l->count, sizeof(*l->items), by_weight);
-	for (size_t i = 0; i < l->count; i++) {
-		const struct both *x = &l->items[i];
-
-		pf_table_string(t, pf_diff_text(d, x->name));
-		pf_table_string(t, x->is_device ? "CUDA" : "CPU");
-		for (size_t k = 0; k < count; k++) {
-			size_t v = (size_t)chosen[k];
-			int64_t a = mean_of(d, x, 0, v);
-			int64_t b = mean_of(d, x, 1, v);
-
-			put(t, a, values[v].kind);
-			put(t, b, values[v].kind);
-			put(t, b - a, values[v].kind);
-		}
-	}
-}
-
-void pf_diff_add_averages(struct pf_diff *d, struct pf_doc *doc)
-{
-	int chosen[PF_AVERAGE_VALUES], n;
-	const char *at = d->args->columns;
-	struct list l = { 0 };
-	size_t count = 0;
-
-	while (at && count < PF_AVERAGE_VALUES && (n = next_column(&at)) >= 0)
-		chosen[count++] = n;
 	if (!count)
 		return;
-	pf_intern_init(&l.keys);
-	add_side(d, &l, &d->a, 0);
-	add_side(d, &l, &d->b, 1);
-	add_rows(d, &l, chosen, count, make_table(doc, chosen, count));
-	pf_intern_release(&l.keys);
-	free(l.items);
+	t = make_table(doc, chosen, count);
+	for (size_t i = 0; i < diff->average_count; i++) {
+		const struct pf_diff_average *row = &diff->averages[i];
+
+		pf_table_string(t, row->name);
+		pf_table_string(t, row->device);
+		for (size_t k = 0; k < count; k++) {
+			size_t v = (size_t)chosen[k];
+
+			put(t, row->a[v], values[v].kind);
+			put(t, row->b[v], values[v].kind);
+			put(t, row->b[v] - row->a[v], values[v].kind);
+		}
+	}
 }

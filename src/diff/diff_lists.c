@@ -14,8 +14,6 @@
 #include "base/mem.h"
 #include "trace/event.h"
 
-#define COLS(c) c, sizeof(c) / sizeof(*(c))
-
 enum join { JOIN_EXACT, JOIN_OTHER, JOIN_ADDED, JOIN_REMOVED };
 
 /* Both sides of one thing; what the values are is the list's business. */
@@ -36,7 +34,7 @@ struct list {
 	const void *rows[2];
 	size_t counts[2];
 	size_t row_bytes;
-	void (*keys)(struct pf_diff *d, const void *row, uint32_t whole[4],
+	void (*keys)(struct pf_diff_run *d, const void *row, uint32_t whole[4],
 		     uint32_t part[4]);
 	void (*values)(const void *row, int64_t out[3]);
 };
@@ -70,8 +68,8 @@ static uint32_t new_join(struct joins *j, enum join join)
 }
 
 /* Join rows that are left and have equal keys (the whole or the part). */
-static void join_by(struct pf_diff *d, struct joins *j, const struct list *l,
-		    uint32_t *of[2], bool is_part)
+static void join_by(struct pf_diff_run *d, struct joins *j,
+		    const struct list *l, uint32_t *of[2], bool is_part)
 {
 	struct pf_intern keys;
 	uint32_t *key_of[2], *join_of;
@@ -117,7 +115,7 @@ static void join_by(struct pf_diff *d, struct joins *j, const struct list *l,
 	pf_intern_release(&keys);
 }
 
-static struct joins join_take(struct pf_diff *d, const struct list *l)
+static struct joins join_take(struct pf_diff_run *d, const struct list *l)
 {
 	struct joins j = { 0 };
 	uint32_t *of[2];
@@ -152,7 +150,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* Order by how much value k changes per step. */
-static void order(struct pf_diff *d, struct joins *j, size_t k)
+static void order(struct pf_diff_run *d, struct joins *j, size_t k)
 {
 	for (size_t i = 0; i < j->count; i++) {
 		struct joined *x = &j->items[i];
@@ -179,7 +177,7 @@ static int64_t *means_take(const struct joins *j, size_t k, int64_t steps,
 	return out;
 }
 
-static bool is_unchanged(const struct pf_diff *d, const struct joined *x)
+static bool is_unchanged(const struct pf_diff_run *d, const struct joined *x)
 {
 	for (size_t k = 0; k < 3; k++)
 		if (pf_mean_compare(x->a[k], d->a.steps, x->b[k], d->b.steps))
@@ -189,7 +187,7 @@ static bool is_unchanged(const struct pf_diff *d, const struct joined *x)
 
 /* ---- operators ---- */
 
-static void op_keys(struct pf_diff *d, const void *row, uint32_t whole[4],
+static void op_keys(struct pf_diff_run *d, const void *row, uint32_t whole[4],
 		    uint32_t part[4])
 {
 	const struct pf_op_row *r = row;
@@ -209,7 +207,7 @@ static void op_values(const void *row, int64_t out[3])
 	out[2] = r->self_ns;
 }
 
-static struct joins join_ops(struct pf_diff *d)
+static struct joins join_ops(struct pf_diff_run *d)
 {
 	const struct list l = { { d->a.ops, d->b.ops },
 				{ d->a.op_count, d->b.op_count },
@@ -220,9 +218,9 @@ static struct joins join_ops(struct pf_diff *d)
 	return join_take(d, &l);
 }
 
-bool pf_diff_same_ops(const struct pf_diff *d)
+bool pf_diff_same_ops(const struct pf_diff_run *d)
 {
-	struct joins j = join_ops((struct pf_diff *)d);
+	struct joins j = join_ops((struct pf_diff_run *)d);
 	bool is_same = true;
 
 	for (size_t i = 0; i < j.count && is_same; i++) {
@@ -251,7 +249,7 @@ static const char *category_of(uint32_t kind)
 	}
 }
 
-static const struct pf_op_row *op_of(const struct pf_diff *d,
+static const struct pf_op_row *op_of(const struct pf_diff_run *d,
 				     const struct joined *x)
 {
 	return x->a_row != PF_NO_ROW ? &d->a.ops[x->a_row]
@@ -261,35 +259,7 @@ static const struct pf_op_row *op_of(const struct pf_diff *d,
 static const char *const join_names[] = { "exact", "shape", "added",
 					  "removed" };
 
-struct op_row {
-	const char *shown, *name, *kind, *match, *a_shapes, *b_shapes;
-	struct pf_both_real count;
-	struct pf_both self_ns, ns, calls, sum_ns;
-};
-
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct op_row, member, key, title, kind)
-#define BOTH(member, key, title, kind)                                         \
-	PF_BOTH(struct op_row, member, key, title, kind)
-static const struct pf_field op_fields[] = {
-	FIELD(shown, "shown", "On the CPU", PF_TEXT | PF_BRIEF),
-	FIELD(name, "name", "On the CPU", PF_TEXT | PF_FULL),
-	FIELD(kind, "kind", "Kind", PF_TEXT | PF_FULL),
-	BOTH(count, "count", " count", PF_REAL),
-	BOTH(self_ns, "self_ns", " self", PF_NS | PF_FULL),
-	FIELD(self_ns.delta, "delta_self_ns", "Self change", PF_NS | PF_SIGNED),
-	BOTH(ns, "ns", "", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
-	FIELD(match, "match", "Match", PF_TEXT),
-	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
-	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-	FIELD(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
-	FIELD(b_shapes, "b_shapes", "B shapes", PF_TEXT | PF_FULL),
-};
-#undef BOTH
-#undef FIELD
-
-static struct op_row op_row(const struct pf_diff *d, const struct joined *x)
+static struct pf_diff_op op_row(struct pf_diff_run *d, const struct joined *x)
 {
 	const struct pf_op_row *a =
 		x->a_row == PF_NO_ROW ? NULL : &d->a.ops[x->a_row];
@@ -297,12 +267,14 @@ static struct op_row op_row(const struct pf_diff *d, const struct joined *x)
 		x->b_row == PF_NO_ROW ? NULL : &d->b.ops[x->b_row];
 	const struct pf_op_row *any = a ? a : b;
 
-	return (struct op_row){
-		.name = pf_diff_text_or_null(d, any->name),
+	return (struct pf_diff_op){
+		.name = pf_diff_keep_known(d, any->name),
 		.kind = category_of(any->kind),
+		.is_call = any->kind != PF_KIND_CPU_OP &&
+			   any->kind != PF_KIND_ANNOTATION,
 		.match = join_names[x->join],
-		.a_shapes = a ? pf_diff_text(d, a->shapes) : NULL,
-		.b_shapes = b ? pf_diff_text(d, b->shapes) : NULL,
+		.a_shapes = a ? pf_diff_keep(d, a->shapes) : NULL,
+		.b_shapes = b ? pf_diff_keep(d, b->shapes) : NULL,
 		.count = pf_both_counts(d, x->a[0], x->b[0]),
 		.ns = pf_both(pf_mean(x->a[1], d->a.steps),
 			      pf_mean(x->b[1], d->b.steps)),
@@ -312,7 +284,8 @@ static struct op_row op_row(const struct pf_diff *d, const struct joined *x)
 }
 
 /* How many joins have each name: a number for each text. */
-static uint32_t *name_uses_take(const struct pf_diff *d, const struct joins *j)
+static uint32_t *name_uses_take(const struct pf_diff_run *d,
+				const struct joins *j)
 {
 	uint32_t *uses = pf_calloc(d->texts.count + (size_t)1, sizeof(*uses));
 
@@ -332,42 +305,41 @@ static void add_type(struct pf_buf *out, const char *shapes)
 }
 
 /* An operator's name, with its shapes if there are several of the name. */
-static void show_op(struct pf_buf *out, const struct pf_diff *d,
-		    const struct joined *x, const uint32_t *uses)
+static const char *shown_op(struct pf_diff_run *d, const struct joined *x,
+			    const uint32_t *uses)
 {
 	const struct pf_op_row *op = op_of(d, x);
+	struct pf_buf out = { 0 };
 
-	pf_buf_clear(out);
-	pf_buf_adds(out, pf_diff_text(d, op->name));
-	if (uses[op->name] > 1) {
-		pf_diff_add_dims(out, pf_diff_text(d, op->shapes));
-		add_type(out, pf_diff_text(d, op->shapes));
-	}
+	if (uses[op->name] < 2)
+		return pf_diff_keep(d, op->name);
+	pf_buf_adds(&out, pf_diff_text(d, op->name));
+	pf_diff_add_dims(&out, pf_diff_text(d, op->shapes));
+	add_type(&out, pf_diff_text(d, op->shapes));
+	return pf_diff_keep_buf(d, &out);
 }
 
-void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
+void pf_diff_find_ops(struct pf_diff_run *d)
 {
-	struct pf_table *t = pf_doc_fields(
-		doc, "ops", pf_diff_title(d, "Operators and calls on the CPU,"),
-		PF_FIELDS(op_fields));
 	struct joins j = join_ops(d);
 	uint32_t *uses = name_uses_take(d, &j);
-	struct pf_buf shown = { 0 };
+	struct pf_diff *out = d->out;
 	int64_t *a, *b;
 
 	order(d, &j, 2);
 	a = means_take(&j, 2, d->a.steps, false);
 	b = means_take(&j, 2, d->b.steps, true);
+	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
 	for (size_t i = 0; i < j.count; i++) {
-		struct op_row row = op_row(d, &j.items[i]);
+		struct pf_diff_op *row = &out->ops[out->op_count];
 
-		row.self_ns = pf_both(a[i], b[i]);
-		show_op(&shown, d, &j.items[i], uses);
-		row.shown = shown.data;
-		if (d->args->wide || !is_unchanged(d, &j.items[i]))
-			PF_PUT(t, op_fields, row);
+		if (!d->args->wide && is_unchanged(d, &j.items[i]))
+			continue;
+		*row = op_row(d, &j.items[i]);
+		row->self_ns = pf_both(a[i], b[i]);
+		row->shown = shown_op(d, &j.items[i], uses);
+		out->op_count++;
 	}
-	pf_buf_release(&shown);
 	free(uses);
 	free(a);
 	free(b);
@@ -376,17 +348,21 @@ void pf_diff_add_ops(struct pf_diff *d, struct pf_doc *doc)
 
 /* ---- changes of structure ---- */
 
-static void put_change(struct pf_table *t, const char *change, const char *what,
-		       double a, double b)
+static void put_change(struct pf_diff_run *d, size_t *cap, const char *change,
+		       const char *what, double a, double b)
 {
-	pf_table_string(t, change);
-	pf_table_string(t, what);
-	pf_table_real(t, a);
-	pf_table_real(t, b);
+	struct pf_diff *out = d->out;
+
+	out->changes = pf_grow(out->changes, cap, out->change_count + 1,
+			       sizeof(*out->changes));
+	out->changes[out->change_count++] =
+		(struct pf_diff_change){ change, what, a / (double)d->a.steps,
+					 b / (double)d->b.steps };
 }
 
 /* What happened to a pair of GPU work; NULL: nothing. */
-static const char *change_of(const struct pf_diff *d, const struct pf_pair *p)
+static const char *change_of(const struct pf_diff_run *d,
+			     const struct pf_pair *p)
 {
 	switch (p->match) {
 	case PF_MATCH_SHAPE:
@@ -414,21 +390,20 @@ static const char *change_of(const struct pf_diff *d, const struct pf_pair *p)
 	}
 }
 
-static void add_gpu_changes(struct pf_diff *d, struct pf_table *t)
+static void add_gpu_changes(struct pf_diff_run *d, size_t *cap)
 {
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = d->rows[i].pair;
 		const char *change = change_of(d, p);
 
-		if (!change)
-			continue;
-		put_change(t, change, d->names[i],
-			   (double)p->a_count / (double)d->a.steps,
-			   (double)p->b_count / (double)d->b.steps);
+		if (change)
+			put_change(d, cap, change, d->names[i],
+				   (double)p->a_count, (double)p->b_count);
 	}
 }
 
-static const char *op_change(const struct pf_diff *d, const struct joined *x)
+static const char *op_change(const struct pf_diff_run *d,
+			     const struct joined *x)
 {
 	switch (x->join) {
 	case JOIN_ADDED:
@@ -444,48 +419,36 @@ static const char *op_change(const struct pf_diff *d, const struct joined *x)
 	}
 }
 
-static void add_op_changes(struct pf_diff *d, struct pf_table *t)
+static void add_op_changes(struct pf_diff_run *d, size_t *cap)
 {
 	struct joins j = join_ops(d);
 	uint32_t *uses = name_uses_take(d, &j);
-	struct pf_buf shown = { 0 };
 
 	order(d, &j, 0);
 	for (size_t i = 0; i < j.count; i++) {
 		const struct joined *x = &j.items[i];
 		const char *change = op_change(d, x);
 
-		show_op(&shown, d, x, uses);
 		if (change && op_of(d, x)->kind == PF_KIND_CPU_OP)
-			put_change(t, change, shown.data,
-				   (double)x->a[0] / (double)d->a.steps,
-				   (double)x->b[0] / (double)d->b.steps);
+			put_change(d, cap, change, shown_op(d, x, uses),
+				   (double)x->a[0], (double)x->b[0]);
 	}
-	pf_buf_release(&shown);
 	free(uses);
 	free(j.items);
 }
 
-void pf_diff_add_changes(struct pf_diff *d, struct pf_doc *doc)
+void pf_diff_find_changes(struct pf_diff_run *d)
 {
-	bool is_step = d->a.has_steps || d->b.has_steps;
-	const struct pf_col cols[] = {
-		{ "change", "Change", PF_TEXT },
-		{ "what", "What", PF_TEXT },
-		{ "a", is_step ? "A per step" : "A", PF_REAL },
-		{ "b", is_step ? "B per step" : "B", PF_REAL },
-	};
-	struct pf_table *t = pf_doc_table(doc, "changes",
-					  "Changes of structure", COLS(cols));
+	size_t cap = 0;
 
-	add_gpu_changes(d, t);
-	add_op_changes(d, t);
+	add_gpu_changes(d, &cap);
+	add_op_changes(d, &cap);
 }
 
 /* ---- idle time and blocking calls ---- */
 
 /* "model.py:12 forward" without the line. */
-static uint32_t without_line(struct pf_diff *d, uint32_t frame)
+static uint32_t without_line(struct pf_diff_run *d, uint32_t frame)
 {
 	const char *text = pf_diff_text(d, frame), *colon = strrchr(text, ':');
 	struct pf_buf out = { 0 };
@@ -500,7 +463,7 @@ static uint32_t without_line(struct pf_diff *d, uint32_t frame)
 	return frame;
 }
 
-static void wait_keys(struct pf_diff *d, const void *row, uint32_t whole[4],
+static void wait_keys(struct pf_diff_run *d, const void *row, uint32_t whole[4],
 		      uint32_t part[4])
 {
 	const struct pf_wait_row *r = row;
@@ -528,24 +491,20 @@ static const struct pf_wait_row *any_wait(const struct joined *x,
 	return x->a_row != PF_NO_ROW ? &a[x->a_row] : &b[x->b_row];
 }
 
-struct wait_row {
-	const char *cause, *name, *where, *frame, *op, *match;
-	struct pf_both_real count;
-	struct pf_both ns, idle_ns, calls, sum_ns;
-};
-
-static struct wait_row wait_row(const struct pf_diff *d, const struct joined *x,
-				const struct pf_wait_row *a,
-				const struct pf_wait_row *b)
+static struct pf_diff_wait wait_row(struct pf_diff_run *d,
+				    const struct joined *x,
+				    const struct pf_wait_row *a,
+				    const struct pf_wait_row *b)
 {
 	static const char *const names[] = { "exact", "line", "added",
 					     "removed" };
 	const struct pf_wait_row *r = any_wait(x, a, b);
-	struct wait_row row = {
+	struct pf_diff_wait row = {
+		.why = (enum pf_cause)r->cause,
 		.cause = pf_cause_name((enum pf_cause)r->cause),
-		.name = pf_diff_text_or_null(d, r->name),
-		.frame = pf_diff_text_or_null(d, r->frame),
-		.op = pf_diff_text_or_null(d, r->op),
+		.name = pf_diff_keep_known(d, r->name),
+		.frame = pf_diff_keep_known(d, r->frame),
+		.op = pf_diff_keep_known(d, r->op),
 		.match = names[x->join],
 		.count = pf_both_counts(d, x->a[0], x->b[0]),
 		.calls = pf_both(x->a[0], x->b[0]),
@@ -556,113 +515,79 @@ static struct wait_row wait_row(const struct pf_diff *d, const struct joined *x,
 	return row;
 }
 
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct wait_row, member, key, title, kind)
-#define BOTH(member, key, title, kind)                                         \
-	PF_BOTH(struct wait_row, member, key, title, kind)
-#define PLACES                                                                 \
-	FIELD(where, "where", "Where", PF_PATH | PF_BRIEF),                    \
-		FIELD(frame, "frame", "Line or annotation",                    \
-		      PF_PATH | PF_FULL),                                      \
-		FIELD(op, "op", "Op", PF_TEXT | PF_FULL)
-static const struct pf_field idle_fields[] = {
-	FIELD(cause, "cause", "Idle cause", PF_TEXT),
-	FIELD(name, "culprit", "Culprit", PF_TEXT),
-	PLACES,
-	BOTH(ns, "ns", "", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
-	BOTH(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
-};
-
-static const struct pf_field sync_fields[] = {
-	FIELD(cause, "kind", "Kind", PF_TEXT | PF_FULL),
-	FIELD(name, "call", "Blocking call", PF_TEXT),
-	PLACES,
-	BOTH(count, "count", " count", PF_REAL),
-	BOTH(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
-	FIELD(ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
-	BOTH(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
-	FIELD(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS | PF_SIGNED),
-	FIELD(match, "match", "Match", PF_TEXT | PF_FULL),
-	BOTH(calls, "calls", " calls", PF_COUNT | PF_FULL),
-};
-
-static void add_idle_sites(struct pf_diff *d, struct pf_doc *doc)
+static void find_idle_sites(struct pf_diff_run *d)
 {
 	const struct list l = { { d->a.idle, d->b.idle },
 				{ d->a.idle_count, d->b.idle_count },
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t = pf_doc_fields(
-		doc, "idle_sites", pf_diff_title(d, "What holds idle time,"),
-		PF_FIELDS(idle_fields));
 	struct joins j = join_take(d, &l);
+	struct pf_diff *out = d->out;
 	int64_t *a, *b;
 
 	order(d, &j, 1);
 	a = means_take(&j, 1, d->a.steps, false);
 	b = means_take(&j, 1, d->b.steps, true);
+	out->idle_sites = pf_calloc(j.count + 1, sizeof(*out->idle_sites));
 	for (size_t i = 0; i < j.count; i++) {
-		struct wait_row row =
-			wait_row(d, &j.items[i], d->a.idle, d->b.idle);
+		struct pf_diff_wait *row =
+			&out->idle_sites[out->idle_site_count];
 
-		row.ns = pf_both(a[i], b[i]);
-		if (d->args->wide || row.ns.delta)
-			PF_PUT(t, idle_fields, row);
+		if (!d->args->wide && a[i] == b[i])
+			continue;
+		*row = wait_row(d, &j.items[i], d->a.idle, d->b.idle);
+		row->ns = pf_both(a[i], b[i]);
+		out->idle_site_count++;
 	}
 	free(a);
 	free(b);
 	free(j.items);
 }
 
-static void add_sync_sites(struct pf_diff *d, struct pf_doc *doc)
+static void find_sync_sites(struct pf_diff_run *d)
 {
 	const struct list l = { { d->a.sites, d->b.sites },
 				{ d->a.site_count, d->b.site_count },
 				sizeof(struct pf_wait_row),
 				wait_keys,
 				wait_values };
-	struct pf_table *t =
-		pf_doc_fields(doc, "sync_sites",
-			      pf_diff_title(d, "Calls that wait for the GPU,"),
-			      PF_FIELDS(sync_fields));
 	struct joins j = join_take(d, &l);
+	struct pf_diff *out = d->out;
 	int64_t *means[4];
 
 	order(d, &j, 0);
 	for (size_t k = 0; k < 4; k++)
 		means[k] = means_take(&j, 1 + k / 2,
 				      k % 2 ? d->b.steps : d->a.steps, k % 2);
+	out->sync_sites = pf_calloc(j.count + 1, sizeof(*out->sync_sites));
 	for (size_t i = 0; i < j.count; i++) {
-		struct wait_row row =
-			wait_row(d, &j.items[i], d->a.sites, d->b.sites);
+		struct pf_diff_wait *row =
+			&out->sync_sites[out->sync_site_count];
 
-		row.ns = pf_both(means[0][i], means[1][i]);
-		row.idle_ns = pf_both(means[2][i], means[3][i]);
-		if (d->args->wide || !is_unchanged(d, &j.items[i]))
-			PF_PUT(t, sync_fields, row);
+		if (!d->args->wide && is_unchanged(d, &j.items[i]))
+			continue;
+		*row = wait_row(d, &j.items[i], d->a.sites, d->b.sites);
+		row->ns = pf_both(means[0][i], means[1][i]);
+		row->idle_ns = pf_both(means[2][i], means[3][i]);
+		out->sync_site_count++;
 	}
 	for (size_t k = 0; k < 4; k++)
 		free(means[k]);
 	free(j.items);
 }
 
-void pf_diff_add_idle(struct pf_diff *d, struct pf_doc *doc)
+void pf_diff_find_waits(struct pf_diff_run *d)
 {
-	struct pf_diff_times rows[PF_CAUSE_COUNT];
-	size_t count = 0;
+	struct pf_diff *out = d->out;
 
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
 		if (d->a.cause_ns[i] || d->b.cause_ns[i])
-			rows[count++] = (struct pf_diff_times){
+			out->causes[out->cause_count++] = (struct pf_diff_time){
 				pf_cause_name((enum pf_cause)i),
 				pf_both(d->a_cause_ns[i], d->b_cause_ns[i]),
 				pf_both(d->a.cause_ns[i], d->b.cause_ns[i])
 			};
-	pf_diff_times_table(doc, "idle",
-			    pf_diff_title(d, "Idle time of GPUs by cause,"),
-			    "cause", "Cause", rows, count);
-	add_idle_sites(d, doc);
-	add_sync_sites(d, doc);
+	find_idle_sites(d);
+	find_sync_sites(d);
 }

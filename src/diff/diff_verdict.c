@@ -22,7 +22,7 @@ static int64_t size_of(int64_t ns)
 	return ns < 0 ? -ns : ns;
 }
 
-static bool is_all_same(const struct pf_diff *d)
+static bool is_all_same(const struct pf_diff_run *d)
 {
 	for (size_t i = 0; i < d->pairs.count; i++) {
 		const struct pf_pair *p = &d->pairs.items[i];
@@ -48,12 +48,12 @@ static bool is_all_same(const struct pf_diff *d)
  * Steps of which a few were disturbed may overlap although a part of them,
  * say data loading, is far apart: then the change is as likely.
  */
-static bool is_likely_by_class(const struct pf_diff *d)
+static bool is_likely_by_class(const struct pf_diff_run *d)
 {
-	int64_t shift = d->total.rank.shift;
+	int64_t shift = d->out->total.rank.shift;
 
-	if (!pf_judge_is_large(&d->judge, &d->total) ||
-	    d->total.grade != PF_GRADE_NONE || d->total.is_tested)
+	if (!pf_judge_is_large(&d->judge, &d->out->total) ||
+	    d->out->total.grade != PF_GRADE_NONE || d->out->total.is_tested)
 		return false;
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
 		const struct pf_judged *c = &d->classes[i];
@@ -65,7 +65,7 @@ static bool is_likely_by_class(const struct pf_diff *d)
 	return false;
 }
 
-static void judge_all(struct pf_diff *d)
+static void judge_all(struct pf_diff_run *d)
 {
 	const struct pf_window_args *w = &d->args->window;
 
@@ -73,28 +73,29 @@ static void judge_all(struct pf_diff *d)
 	/* who says which steps has said it */
 	if (!w->step && !w->skip_first)
 		d->judge.warm_up = pf_judge_warm_up(&d->a, &d->b);
-	pf_judge_figure(&d->judge, &step_figure, &d->total);
-	d->judge.step_ns =
-		d->total.a_ns > d->total.b_ns ? d->total.a_ns : d->total.b_ns;
+	pf_judge_figure(&d->judge, &step_figure, &d->out->total);
+	d->judge.step_ns = d->out->total.a_ns > d->out->total.b_ns
+				   ? d->out->total.a_ns
+				   : d->out->total.b_ns;
 	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
 		pf_judge_figure(&d->judge,
 				&(struct pf_step_figure){ pf_step_class, i },
 				&d->classes[i]);
 	d->is_by_class = is_likely_by_class(d);
 	if (d->is_by_class)
-		d->total.grade = PF_GRADE_LIKELY;
+		d->out->total.grade = PF_GRADE_LIKELY;
 }
 
-static enum pf_verdict verdict_of(const struct pf_diff *d)
+static enum pf_verdict verdict_of(const struct pf_diff_run *d)
 {
-	bool is_faster = d->total.rank.shift < 0;
+	bool is_faster = d->out->total.rank.shift < 0;
 
 	/* a capture of any length is the same as itself */
 	if (is_all_same(d) && (!d->is_other || d->args->force))
 		return PF_SAME;
-	if (!d->is_comparable && !d->args->force)
+	if (!d->out->is_comparable && !d->args->force)
 		return PF_WITHHELD;
-	switch (d->total.grade) {
+	switch (d->out->total.grade) {
 	case PF_GRADE_UNKNOWN:
 		return PF_UNKNOWN;
 	case PF_GRADE_AS_CAPTURES:
@@ -131,19 +132,19 @@ const char *pf_diff_verdict_word(enum pf_verdict verdict)
 /* ---- classes ---- */
 
 /* Clear are changes that are more than noise of steps, and not tiny. */
-static bool is_clear(const struct pf_diff *d, const struct pf_judged *c)
+static bool is_clear(const struct pf_diff_run *d, const struct pf_judged *c)
 {
 	return c->grade >= PF_GRADE_AS_CAPTURES &&
 	       (double)size_of(c->rank.shift) >=
 		       SOME_OF_A_STEP * (double)d->judge.step_ns;
 }
 
-char *pf_diff_class_take(const struct pf_diff *d, const struct pf_judged *c)
+char *pf_diff_class_take(const struct pf_diff_run *d, const struct pf_judged *c)
 {
 	double share = pf_num_share(size_of(c->rank.shift), d->judge.step_ns);
 	struct pf_buf out = { 0 };
 
-	if (d->verdict == PF_WITHHELD || (!c->rank.shift && !c->is_wide) ||
+	if (d->out->verdict == PF_WITHHELD || (!c->rank.shift && !c->is_wide) ||
 	    c->grade == PF_GRADE_UNKNOWN)
 		return NULL;
 	if (c->grade == PF_GRADE_NONE) {
@@ -167,7 +168,7 @@ char *pf_diff_class_take(const struct pf_diff *d, const struct pf_judged *c)
 }
 
 /* The clear class that changed most; PF_STEP_CLASSES: there is none. */
-static size_t main_class(const struct pf_diff *d)
+static size_t main_class(const struct pf_diff_run *d)
 {
 	size_t out = PF_STEP_CLASSES;
 	int64_t most = 0;
@@ -184,7 +185,7 @@ static size_t main_class(const struct pf_diff *d)
 }
 
 /* Of the classes without GPU work: the cause of idleness; or NULL. */
-static const char *main_cause(const struct pf_diff *d, int64_t sign)
+static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
 {
 	const char *out = NULL;
 	int64_t most = 0;
@@ -201,7 +202,7 @@ static const char *main_cause(const struct pf_diff *d, int64_t sign)
 }
 
 /* Of operators and calls on the CPU, by name: whose self time changed most. */
-static char *main_op_take(const struct pf_diff *d, int64_t sign)
+static char *main_op_take(const struct pf_diff_run *d, int64_t sign)
 {
 	double *sums = pf_calloc(d->texts.count + (size_t)1, sizeof(*sums));
 	double most = 0;
@@ -225,7 +226,7 @@ static char *main_op_take(const struct pf_diff *d, int64_t sign)
 	return out;
 }
 
-static char *culprit_take(const struct pf_diff *d, size_t cls)
+static char *culprit_take(const struct pf_diff_run *d, size_t cls)
 {
 	int64_t sign = d->classes[cls].rank.shift < 0 ? -1 : 1;
 	const char *cause;
@@ -298,7 +299,7 @@ static void add_warm_up(struct pf_buf *out, size_t steps)
 
 /* "; clear and largest is data, 57 ms -> 0 ns (data loading)", and what the
  * verdict is of if steps overlap. */
-static void add_class(struct pf_buf *out, const struct pf_diff *d)
+static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	size_t cls = main_class(d);
 	char *culprit;
@@ -319,111 +320,53 @@ static void add_class(struct pf_buf *out, const struct pf_diff *d)
 }
 
 /* "; GPU work that both have takes +4.20 % each" */
-static void add_each(struct pf_buf *out, const struct pf_diff *d)
+static void add_each(struct pf_buf *out, const struct pf_diff_run *d)
 {
 	char share[PF_NUM_MAX];
 
-	if (d->has_each)
+	if (d->out->has_each)
 		pf_buf_addf(out,
 			    "; a call of GPU work that both have takes "
 			    "%s%s on the whole",
-			    d->each_share > 0 ? "+" : "",
-			    pf_num_show_ratio(share, d->each_share));
+			    d->out->each_share > 0 ? "+" : "",
+			    pf_num_show_ratio(share, d->out->each_share));
 }
 
 /* Nothing here needs escaping in Markdown but names. */
-static void add_finding(const struct pf_diff *d, struct pf_doc *doc)
+static void find_finding(struct pf_diff_run *d)
 {
+	struct pf_diff *out = d->out;
 	struct pf_buf text = { 0 };
 	char ns[PF_NUM_MAX];
 
-	if (d->verdict == PF_WITHHELD) {
+	if (out->verdict == PF_WITHHELD) {
 		pf_buf_addf(&text, "Times are not compared, as %s",
-			    d->obstacle);
+			    out->obstacle);
 		add_each(&text, d);
-		pf_doc_finding(doc, "%s; what changed in structure is below",
-			       text.data);
-		pf_buf_release(&text);
+		pf_buf_adds(&text, "; what changed in structure is below");
+		out->finding = pf_diff_keep_buf(d, &text);
 		return;
 	}
-	pf_buf_addf(&text, "%s: median %s ", verdicts[d->verdict].says,
-		    pf_diff_unit(d));
-	if (d->verdict == PF_SAME) {
-		pf_buf_adds(&text, pf_num_show_ns(ns, d->total.a_ns));
+	pf_buf_addf(&text, "%s: median %s ", verdicts[out->verdict].says,
+		    pf_diff_unit(out));
+	if (out->verdict == PF_SAME) {
+		pf_buf_adds(&text, pf_num_show_ns(ns, out->total.a_ns));
 	} else {
-		add_medians(&text, &d->total);
-		add_shift(&text, &d->total);
+		add_medians(&text, &out->total);
+		add_shift(&text, &out->total);
 		add_warm_up(&text, d->judge.warm_up);
-		if (d->verdict == PF_UNKNOWN)
+		if (out->verdict == PF_UNKNOWN)
 			pf_buf_adds(&text, "; noise is unknown (one step)");
 		add_class(&text, d);
 	}
-	pf_doc_finding(doc, "%s", text.data);
-	pf_buf_release(&text);
-}
-
-/* ---- figures ---- */
-
-static void add_interval(const struct pf_diff *d, struct pf_doc *doc)
-{
-	const struct pf_rank *r = &d->total.rank;
-
-	pf_doc_int(doc, "shift_ns", "Shift", PF_NS | PF_SIGNED, r->shift);
-	if (d->total.a_ns)
-		pf_doc_real(doc, "shift_share", "Shift of A",
-			    PF_RATIO | PF_SIGNED,
-			    (double)r->shift / (double)d->total.a_ns);
-	if (d->total.grade == PF_GRADE_UNKNOWN)
-		return;
-	pf_doc_int(doc, "shift_low_ns", "Shift, from", PF_NS | PF_SIGNED,
-		   r->shift_low);
-	pf_doc_int(doc, "shift_high_ns", "Shift, to", PF_NS | PF_SIGNED,
-		   r->shift_high);
-	pf_doc_real(doc, "confidence", "Confidence", PF_RATIO, r->confidence);
-	if (d->total.is_tested)
-		pf_doc_real(doc, "p", "p (Mann-Whitney)", PF_REAL, r->p);
-}
-
-static void add_scalars(const struct pf_diff *d, struct pf_doc *doc)
-{
-	/* a capture without steps is counted as one */
-	int hidden = d->a.has_steps || d->b.has_steps ? 0 : PF_FULL;
-
-	pf_doc_string(doc, "comparable", "Comparable",
-		      d->is_comparable ? "yes" : "no");
-	pf_doc_string(doc, "verdict", "Verdict", verdicts[d->verdict].word);
-	if (d->verdict != PF_WITHHELD) {
-		pf_doc_int(doc, "median_a_ns", "Median of A", PF_NS,
-			   d->total.a_ns);
-		pf_doc_int(doc, "median_b_ns", "Median of B", PF_NS,
-			   d->total.b_ns);
-		add_interval(d, doc);
-	}
-	pf_doc_int(doc, "warm_up_steps", "Warm-up steps of each",
-		   PF_COUNT | hidden, (int64_t)d->judge.warm_up);
-	if (d->has_each)
-		pf_doc_real(doc, "each_share", "The same work, each",
-			    PF_RATIO | PF_SIGNED |
-				    (d->verdict == PF_WITHHELD ? 0 : PF_FULL),
-			    d->each_share);
-	pf_doc_int(doc, "steps_a", "Steps of A", PF_COUNT | hidden, d->a.steps);
-	pf_doc_int(doc, "steps_b", "Steps of B", PF_COUNT | hidden, d->b.steps);
-	/* as the last row of the first table has it */
-	pf_doc_int(doc, "step_a_ns", "Mean of A", PF_NS | PF_FULL, d->a_ns);
-	pf_doc_int(doc, "step_b_ns", "Mean of B", PF_NS | PF_FULL, d->b_ns);
-	pf_doc_int(doc, "delta_ns", "Change of the mean", PF_NS | PF_FULL,
-		   d->b_ns - d->a_ns);
-	if (d->a_ns)
-		pf_doc_real(doc, "delta_share", "Change of the mean of A",
-			    PF_RATIO | PF_FULL,
-			    (double)(d->b_ns - d->a_ns) / (double)d->a_ns);
+	out->finding = pf_diff_keep_buf(d, &text);
 }
 
 /*
  * What the work of A, as often as A does it, would take at the mean duration
  * that each has in B: of pairs of the same kernel.
  */
-static void find_each(struct pf_diff *d)
+static void find_each(struct pf_diff_run *d)
 {
 	double a = 0, b = 0;
 
@@ -435,90 +378,88 @@ static void find_each(struct pf_diff *d)
 		a += (double)p->a_ns;
 		b += (double)p->b_ns * (double)p->a_count / (double)p->b_count;
 	}
-	d->has_each = a > 0;
-	d->each_share = a > 0 ? b / a - 1 : 0;
+	d->out->has_each = a > 0;
+	d->out->each_share = a > 0 ? b / a - 1 : 0;
 }
 
-void pf_diff_judge(struct pf_diff *d, struct pf_doc *doc)
+void pf_diff_judge(struct pf_diff_run *d)
 {
-	pf_diff_find_obstacle(d);
 	find_each(d);
 	judge_all(d);
-	d->verdict = verdict_of(d);
-	add_finding(d, doc);
-	add_scalars(d, doc);
+	d->out->warm_up = d->judge.warm_up;
+	d->out->verdict = verdict_of(d);
+	find_finding(d);
 }
 
 /* ---- notes ---- */
 
-static void note_limit(const struct pf_diff *d, struct pf_doc *doc)
+static void note_limit(struct pf_diff_run *d)
 {
 	int64_t kernel = pf_mean(d->b.count[PF_COUNT_WORK_NS], d->b.steps) -
 			 pf_mean(d->a.count[PF_COUNT_WORK_NS], d->a.steps);
-	int64_t step = d->b_ns - d->a_ns;
+	int64_t step = d->out->b_ns - d->out->a_ns;
 	int64_t kernel_size = kernel < 0 ? -kernel : kernel;
 	int64_t step_size = step < 0 ? -step : step;
 	char k[PF_NUM_MAX], s[PF_NUM_MAX];
 
-	if (d->verdict == PF_WITHHELD || kernel_size < d->a_ns / 50 ||
+	if (d->out->verdict == PF_WITHHELD || kernel_size < d->out->a_ns / 50 ||
 	    step_size > kernel_size / NOT_THE_LIMIT)
 		return;
-	pf_doc_note(doc,
-		    "%s of kernel time %s per step, but the step changes by "
-		    "%s: the GPU is not the limit",
-		    pf_num_show_ns(k, kernel_size),
-		    kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
+	pf_diff_note(d,
+		     "%s of kernel time %s per step, but the step changes by "
+		     "%s: the GPU is not the limit",
+		     pf_num_show_ns(k, kernel_size),
+		     kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
 }
 
-static void note_captures(const struct pf_diff *d, struct pf_doc *doc)
+static void note_captures(struct pf_diff_run *d)
 {
 	size_t a = d->a.capture_count, b = d->b.capture_count;
 
-	if (d->verdict == PF_WITHHELD || d->verdict == PF_SAME ||
-	    d->total.is_tested)
+	if (d->out->verdict == PF_WITHHELD || d->out->verdict == PF_SAME ||
+	    d->out->total.is_tested)
 		return;
 	if (a == 1 && b == 1)
-		pf_doc_note(doc,
-			    "one capture a side: captures of one program "
-			    "differ by up to %.0f %% of the longer step; "
-			    "repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
-			    100 * PF_CAPTURES_DIFFER);
+		pf_diff_note(d,
+			     "one capture a side: captures of one program "
+			     "differ by up to %.0f %% of the longer step; "
+			     "repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
+			     100 * PF_CAPTURES_DIFFER);
 	else
-		pf_doc_note(doc,
-			    "%zu and %zu captures are too few for a test (p "
-			    "is %.2g at least); it takes %d a side",
-			    a, b, pf_rank_least_p(a, b), PF_TEST_MIN);
+		pf_diff_note(d,
+			     "%zu and %zu captures are too few for a test (p "
+			     "is %.2g at least); it takes %d a side",
+			     a, b, pf_rank_least_p(a, b), PF_TEST_MIN);
 }
 
-static void note_left_out(const struct pf_side *s, const char *name,
-			  struct pf_doc *doc)
+static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
+			  const char *name)
 {
 	if (s->outside_count)
-		pf_doc_note(doc,
-			    "%s, %lld of %lld GPU events are in no full step "
-			    "and left out of counts and rows",
-			    name, (long long)s->outside_count,
-			    (long long)s->gpu_events);
+		pf_diff_note(d,
+			     "%s, %lld of %lld GPU events are in no full step "
+			     "and left out of counts and rows",
+			     name, (long long)s->outside_count,
+			     (long long)s->gpu_events);
 	if (s->before_count)
-		pf_doc_note(doc,
-			    "%s, %lld GPU events were launched before the "
-			    "capture and count for the step they ran in",
-			    name, (long long)s->before_count);
+		pf_diff_note(d,
+			     "%s, %lld GPU events were launched before the "
+			     "capture and count for the step they ran in",
+			     name, (long long)s->before_count);
 	if (s->without_launch)
-		pf_doc_note(doc,
-			    "%s, %lld GPU events have no launch call and "
-			    "count for the step they ran in",
-			    name, (long long)s->without_launch);
+		pf_diff_note(d,
+			     "%s, %lld GPU events have no launch call and "
+			     "count for the step they ran in",
+			     name, (long long)s->without_launch);
 }
 
-void pf_diff_add_notes(struct pf_diff *d, struct pf_doc *doc)
+void pf_diff_find_notes(struct pf_diff_run *d)
 {
-	note_limit(d, doc);
-	note_captures(d, doc);
-	note_left_out(&d->a, "A", doc);
-	note_left_out(&d->b, "B", doc);
+	note_limit(d);
+	note_captures(d);
+	note_left_out(d, &d->a, "A");
+	note_left_out(d, &d->b, "B");
 	if (!d->a.has_shapes && !d->b.has_shapes && d->a.op_count)
-		pf_doc_note(doc,
-			    "shapes are not recorded (record_shapes=True): "
-			    "whether both did the same work is not known");
+		pf_diff_note(d, "shapes are not recorded (record_shapes=True): "
+				"whether both did the same work is not known");
 }

@@ -13,62 +13,71 @@
 #include "report/figure.h"
 #include "report/html.h"
 #include "table/find.h"
+#include "table/rows.h"
 
 #define REASONS 4
 
-/* The row of a side's only capture; -1: it has several. */
-static int64_t find_only(const struct pf_table *t, const char *side,
-			 size_t *count)
+static void add_text(struct pf_buf *out, const struct pf_diff_view *v,
+		     const char *text)
 {
-	int64_t row = -1;
+	struct pf_buf shown = { 0 };
+
+	if (!v->redact || !text) {
+		pf_html_text(out, text);
+		return;
+	}
+	pf_redact_text(v->redact, text, strlen(text), &shown);
+	pf_html_bytes(out, shown.data, shown.len);
+	pf_buf_release(&shown);
+}
+
+/* A side's only capture; NULL: it has several, "count". */
+static const struct pf_diff_capture *find_only(const struct pf_diff *diff,
+					       const char *side, size_t *count)
+{
+	const struct pf_diff_capture *only = NULL;
 
 	*count = 0;
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, "side");
-
-		if (!s || strcmp(s, side) != 0)
+	for (size_t i = 0; i < diff->capture_count; i++) {
+		if (strcmp(diff->captures[i].side, side) != 0)
 			continue;
-		row = (int64_t)r;
+		only = &diff->captures[i];
 		(*count)++;
 	}
-	return *count == 1 ? row : -1;
+	return *count == 1 ? only : NULL;
 }
 
 /* "a.db", or "4 captures" of a side. */
-static void add_side(struct pf_buf *out, const struct pf_doc *doc,
+static void add_side(struct pf_buf *out, const struct pf_diff_view *v,
 		     const char *side)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "captures");
 	size_t count;
-	int64_t row = find_only(t, side, &count);
-	const char *path =
-		row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "capture");
+	const struct pf_diff_capture *only = find_only(v->diff, side, &count);
 
-	if (path)
-		pf_html_text(out, pf_path_base(path));
+	if (only)
+		add_text(out, v, pf_path_base(only->path));
 	else
 		pf_buf_addf(out, "%zu captures", count);
 }
 
-static void add_side_fact(struct pf_buf *out, const struct pf_doc *doc,
+static void add_side_fact(struct pf_buf *out, const struct pf_diff_view *v,
 			  const char *side)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "captures");
 	size_t count;
-	int64_t row = find_only(t, side, &count);
+	const struct pf_diff_capture *only = find_only(v->diff, side, &count);
 
-	add_side(out, doc, side);
-	if (row < 0 || !pf_table_text_at(t, (size_t)row, "xxh128"))
+	add_side(out, v, side);
+	if (!only || !only->xxh128)
 		return;
 	pf_buf_addc(out, ' ');
-	pf_html_digest(out, pf_table_text_at(t, (size_t)row, "xxh128"));
+	pf_html_digest(out, only->xxh128);
 }
 
-void pf_diff_head_title(struct pf_buf *out, const struct pf_doc *doc)
+void pf_diff_head_title(struct pf_buf *out, const struct pf_diff_view *v)
 {
-	add_side(out, doc, "A");
+	add_side(out, v, "A");
 	pf_buf_adds(out, " → ");
-	add_side(out, doc, "B");
+	add_side(out, v, "B");
 }
 
 /* ---- facts ---- */
@@ -88,98 +97,93 @@ static bool is_text(const char *s)
 	return s && *s && strcmp(s, "-") != 0;
 }
 
-/* A check as "H100" if both sides have it, or "A H100, B -". */
-static void add_both(struct pf_buf *out, const struct pf_doc *doc,
-		     const char *check, const char *title)
+/* A check as "H100" if both sides have it, or "A H100, B unknown". */
+static void add_both(struct pf_buf *out, const struct pf_diff_view *v,
+		     enum pf_diff_what check, const char *title)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "comparability");
-	int64_t row = pf_table_find_row(t, "check", check);
-	const char *a, *b;
+	const struct pf_diff_check *c = &v->diff->checks[check];
+	const char *a = is_text(c->a) ? c->a : NULL;
+	const char *b = is_text(c->b) ? c->b : NULL;
 
-	if (row < 0)
-		return;
-	a = pf_table_text_at(t, (size_t)row, "a");
-	b = pf_table_text_at(t, (size_t)row, "b");
-	if (!is_text(a) && !is_text(b))
+	if (!a && !b)
 		return;
 	open_fact(out, title);
-	if (is_text(a) && is_text(b) && !strcmp(a, b)) {
-		pf_html_text(out, a);
+	if (a && b && !strcmp(a, b)) {
+		add_text(out, v, a);
 	} else {
 		pf_buf_adds(out, "A ");
-		pf_html_text(out, is_text(a) ? a : "unknown");
+		add_text(out, v, a ? a : "unknown");
 		pf_buf_adds(out, ", B ");
-		pf_html_text(out, is_text(b) ? b : "unknown");
+		add_text(out, v, b ? b : "unknown");
 	}
 	close_fact(out);
 }
 
 /* The checks of one result: "GPU, shapes". */
-static void add_checks(struct pf_buf *out, const struct pf_doc *doc,
-		       const char *result)
+static void add_checks(struct pf_buf *out, const struct pf_diff *diff,
+		       enum pf_diff_result result)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "comparability");
 	size_t shown = 0;
 
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *is = pf_table_text_at(t, r, "result");
-
-		if (!is || strcmp(is, result) != 0)
+	for (size_t i = 0; i < PF_CHECKS; i++) {
+		if (diff->checks[i].is != result)
 			continue;
 		pf_buf_addf(out, "%s", shown++ ? ", " : "");
-		pf_html_text(out, pf_table_text_at(t, r, "check"));
+		pf_html_text(out, diff->checks[i].what);
 	}
 	if (!shown)
 		pf_buf_adds(out, "nothing");
 }
 
-static bool is_comparable(const struct pf_doc *doc)
+static void add_comparability(struct pf_buf *out, const struct pf_diff *diff)
 {
-	const char *word = pf_doc_find_text(doc, "comparable");
-
-	return word && !strcmp(word, "yes");
-}
-
-static void add_comparability(struct pf_buf *out, const struct pf_doc *doc)
-{
-	if (is_comparable(doc))
+	if (diff->is_comparable)
 		pf_buf_adds(out, "<div><dt>Comparable</dt> <dd>yes");
 	else
 		pf_buf_adds(out, "<div class=severe><dt>Comparable</dt> <dd>"
 				 "<strong>no</strong>");
 	pf_buf_adds(out, "; equal: ");
-	add_checks(out, doc, "equal");
+	add_checks(out, diff, PF_DIFF_EQUAL);
 	pf_buf_adds(out, "; different: ");
-	add_checks(out, doc, "different");
+	add_checks(out, diff, PF_DIFF_DIFFERENT);
 	pf_buf_adds(out, "; unknown: ");
-	add_checks(out, doc, "unknown");
+	add_checks(out, diff, PF_DIFF_UNKNOWN);
 	close_fact(out);
 }
 
-void pf_diff_head_facts(struct pf_buf *out, const struct pf_doc *doc)
+void pf_diff_head_facts(struct pf_buf *out, const struct pf_diff_view *v)
 {
 	open_fact(out, "A, before");
-	add_side_fact(out, doc, "A");
+	add_side_fact(out, v, "A");
 	close_fact(out);
 	open_fact(out, "B, after");
-	add_side_fact(out, doc, "B");
+	add_side_fact(out, v, "B");
 	close_fact(out);
-	add_both(out, doc, "GPU", "GPU");
-	add_both(out, doc, "GPUs at work", "GPUs at work");
-	add_both(out, doc, "world size", "World size");
-	add_both(out, doc, "versions", "Versions");
-	add_both(out, doc, "full steps", "Full steps");
-	add_comparability(out, doc);
+	add_both(out, v, PF_CHECK_GPU, "GPU");
+	add_both(out, v, PF_CHECK_DEVICES, "GPUs at work");
+	add_both(out, v, PF_CHECK_WORLD, "World size");
+	add_both(out, v, PF_CHECK_VERSIONS, "Versions");
+	add_both(out, v, PF_CHECK_STEPS, "Full steps");
+	add_comparability(out, v->diff);
 }
 
 /* ---- the finding and its parts ---- */
 
-/* In which table, and in which rows of it, a class is told in detail. */
+/* What changed most in a class, in the class's direction. */
 struct detail {
-	const char *table, *key, *value, *name, *delta;
+	const char *name; /* NULL: nothing is known of the class */
+	int64_t delta_ns;
 };
 
-static struct detail detail_of(enum pf_step_class class)
+static void take_larger(struct detail *d, bool is_more, const char *name,
+			int64_t delta_ns)
+{
+	if (is_more ? delta_ns > d->delta_ns : delta_ns < d->delta_ns)
+		*d = (struct detail){ name, delta_ns };
+}
+
+static struct detail detail_of(const struct pf_diff *diff,
+			       enum pf_step_class class, bool is_more)
 {
 	static const enum pf_gpu_class work[] = {
 		[PF_STEP_KERNEL] = PF_GPU_COMPUTE,
@@ -187,39 +191,25 @@ static struct detail detail_of(enum pf_step_class class)
 		[PF_STEP_MEMSET] = PF_GPU_MEMSET,
 		[PF_STEP_COMM] = PF_GPU_COMM,
 	};
+	struct detail d = { 0 };
 
-	if (class <= PF_STEP_COMM)
-		return (struct detail){ "rows", "class",
-					pf_gpu_class_name(work[class]), "key",
-					"delta_ns" };
-	if (class == PF_STEP_DATA)
-		return (struct detail){ "idle_sites", "cause",
-					pf_cause_name(PF_CAUSE_DATA), "culprit",
-					"delta_ns" };
-	if (class == PF_STEP_RUNTIME)
-		return (struct detail){ "ops", "kind", "call", "name",
-					"delta_self_ns" };
-	return (struct detail){ 0 };
-}
+	for (size_t i = 0; class <= PF_STEP_COMM && i < diff->row_count; i++) {
+		const struct pf_diff_work *row = &diff->rows[i];
+		const char *word = pf_gpu_class_name(work[class]);
 
-/* The row of a class that changed most in the class's direction, or -1. */
-static int64_t find_detail(const struct pf_table *t, const struct detail *d,
-			   bool is_more)
-{
-	int64_t best = -1, best_ns = 0;
-
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *value = pf_table_text_at(t, r, d->key);
-		int64_t ns = pf_table_int_at(t, r, d->delta);
-
-		if (!value || strcmp(value, d->value) != 0)
-			continue;
-		if (is_more ? ns > best_ns : ns < best_ns) {
-			best = (int64_t)r;
-			best_ns = ns;
-		}
+		if (row->class_word && !strcmp(row->class_word, word))
+			take_larger(&d, is_more, row->key, row->ns.delta);
 	}
-	return best;
+	for (size_t i = 0; class == PF_STEP_DATA && i < diff->idle_site_count;
+	     i++)
+		if (diff->idle_sites[i].why == PF_CAUSE_DATA)
+			take_larger(&d, is_more, diff->idle_sites[i].name,
+				    diff->idle_sites[i].ns.delta);
+	for (size_t i = 0; class == PF_STEP_RUNTIME && i < diff->op_count; i++)
+		if (diff->ops[i].is_call)
+			take_larger(&d, is_more, diff->ops[i].name,
+				    diff->ops[i].self_ns.delta);
+	return d;
 }
 
 static void add_change(struct pf_buf *out, int64_t ns)
@@ -229,20 +219,17 @@ static void add_change(struct pf_buf *out, int64_t ns)
 	pf_buf_adds(out, "</span>");
 }
 
-static void add_detail(struct pf_buf *out, const struct pf_doc *doc,
+static void add_detail(struct pf_buf *out, const struct pf_diff_view *v,
 		       enum pf_step_class class, int64_t delta)
 {
-	const struct detail d = detail_of(class);
-	const struct pf_table *t =
-		d.table ? pf_doc_find_table(doc, d.table) : NULL;
-	int64_t row = find_detail(t, &d, delta > 0);
+	const struct detail d = detail_of(v->diff, class, delta > 0);
 
-	if (row < 0 || doc->order.limit >= 0)
-		return; /* or it was cut */
+	if (!d.delta_ns)
+		return;
 	pf_buf_adds(out, "; largest in it: ");
-	pf_html_text(out, pf_table_text_at(t, (size_t)row, d.name));
+	add_text(out, v, d.name);
 	pf_buf_adds(out, ", ");
-	pf_figure_ns(out, pf_table_int_at(t, (size_t)row, d.delta));
+	pf_figure_ns(out, d.delta_ns);
 }
 
 static int64_t size_of(int64_t ns)
@@ -251,16 +238,16 @@ static int64_t size_of(int64_t ns)
 }
 
 /* The class with the largest change that was not taken yet; -1: none. */
-static int64_t next_class(const struct pf_table *t, const bool *is_taken,
-			  size_t classes)
+static int next_class(const struct pf_diff *diff, const bool *is_taken)
 {
-	int64_t best = -1, best_ns = 0;
+	int64_t best_ns = 0;
+	int best = -1;
 
-	for (size_t r = 0; r < classes; r++) {
-		int64_t ns = size_of(pf_table_int_at(t, r, "delta_ns"));
+	for (int i = 0; i < PF_STEP_CLASSES; i++) {
+		int64_t ns = size_of(diff->classes[i].ns.delta);
 
-		if (!is_taken[r] && ns > best_ns) {
-			best = (int64_t)r;
+		if (!is_taken[i] && ns > best_ns) {
+			best = i;
 			best_ns = ns;
 		}
 	}
@@ -268,32 +255,32 @@ static int64_t next_class(const struct pf_table *t, const bool *is_taken,
 }
 
 /* At most so many classes, and the rest: they add up to the change. */
-static void add_reasons(struct pf_buf *out, const struct pf_doc *doc)
+static void add_reasons(struct pf_buf *out, const struct pf_diff_view *v)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "waterfall");
+	const struct pf_diff *diff = v->diff;
 	bool is_taken[PF_STEP_CLASSES] = { false };
-	size_t classes = pf_table_rows(t) ? pf_table_rows(t) - 1 : 0;
-	int64_t delta = pf_doc_find_int(doc, "delta_ns"), left = delta;
+	int64_t delta = diff->b_ns - diff->a_ns, left = delta;
 
-	if (!delta || classes != PF_STEP_CLASSES)
+	if (!delta)
 		return;
 	pf_buf_adds(out, "<ul id=reasons>\n");
 	for (int n = 0; n < REASONS; n++) {
-		int64_t row = next_class(t, is_taken, classes), ns;
+		int class = next_class(diff, is_taken);
+		int64_t ns;
 
-		if (row < 0)
+		if (class < 0)
 			break;
-		is_taken[row] = true;
-		ns = pf_table_int_at(t, (size_t)row, "delta_ns");
+		is_taken[class] = true;
+		ns = diff->classes[class].ns.delta;
 		left -= ns;
 		pf_buf_adds(out, "<li><b>");
-		pf_buf_adds(out, pf_step_class_name((enum pf_step_class)row));
+		pf_buf_adds(out, diff->classes[class].name);
 		pf_buf_adds(out, "</b> ");
 		add_change(out, ns);
-		add_detail(out, doc, (enum pf_step_class)row, ns);
+		add_detail(out, v, (enum pf_step_class) class, ns);
 		pf_buf_addc(out, '\n');
 	}
-	if (next_class(t, is_taken, classes) >= 0) {
+	if (next_class(diff, is_taken) >= 0) {
 		pf_buf_adds(out, "<li>all other classes ");
 		add_change(out, left);
 		pf_buf_addc(out, '\n');
@@ -303,12 +290,13 @@ static void add_reasons(struct pf_buf *out, const struct pf_doc *doc)
 	pf_buf_adds(out, ", the whole change</ul>\n");
 }
 
-void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
+void pf_diff_head_verdict(struct pf_buf *out, const struct pf_diff_view *v)
 {
-	const char *verdict = pf_doc_find_text(doc, "verdict");
-	bool is_slower = verdict && (!strcmp(verdict, "slower") ||
-				     !strcmp(verdict, "likely slower"));
-	bool is_judged = verdict && strcmp(verdict, "withheld") != 0;
+	const struct pf_diff *diff = v->diff;
+	const struct pf_doc *doc = v->doc;
+	bool is_slower =
+		diff->verdict == PF_SLOWER || diff->verdict == PF_LIKELY_SLOWER;
+	bool is_judged = diff->verdict != PF_WITHHELD;
 
 	pf_buf_adds(out, "<ol class=verdicts>\n");
 	for (size_t i = 0; i < doc->failed_count; i++) {
@@ -320,8 +308,8 @@ void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
 	pf_html_finding(out, pf_doc_find_finding(doc));
 	pf_buf_adds(out, ".</p>\n");
 	if (is_judged)
-		add_reasons(out, doc);
-	if (!is_comparable(doc))
+		add_reasons(out, v);
+	if (!diff->is_comparable)
 		pf_buf_addf(out,
 			    "<li class=warning><p><strong>Not comparable"
 			    "</strong> %s: see <a href=\"#both\">what differs"
@@ -333,25 +321,60 @@ void pf_diff_head_verdict(struct pf_buf *out, const struct pf_doc *doc)
 
 /* ---- key figures ---- */
 
-void pf_diff_head_tiles(struct pf_buf *out, const struct pf_doc *doc)
+struct tiles {
+	int64_t median_a_ns, median_b_ns, shift_ns, delta_ns;
+	double shift_share, delta_share;
+};
+
+#define TILE(member, title, kind)                                              \
+	PF_FIELD(struct tiles, member, #member, title, kind)
+static const struct pf_field tile_fields[] = {
+	TILE(median_a_ns, "Median of A", PF_NS | PF_MAYBE),
+	TILE(median_b_ns, "Median of B", PF_NS | PF_MAYBE),
+	TILE(shift_ns, "Shift", PF_NS | PF_SIGNED | PF_MAYBE),
+	TILE(shift_share, "Shift of A", PF_RATIO | PF_SIGNED),
+	TILE(delta_ns, "Change of the mean", PF_NS | PF_SIGNED),
+	TILE(delta_share, "Change of the mean of A", PF_RATIO | PF_SIGNED),
+};
+
+static struct tiles find_tiles(const struct pf_diff *diff)
 {
-	static const char *const keys[] = { "median_a_ns", "median_b_ns",
-					    "shift_ns",    "shift_share",
-					    "delta_ns",    "delta_share" };
+	bool is_judged = diff->verdict != PF_WITHHELD;
+	const struct pf_judged *j = &diff->total;
+	int64_t delta = diff->b_ns - diff->a_ns;
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		const struct pf_scalar *s = pf_doc_find(doc, keys[i]);
+	return (struct tiles){
+		.median_a_ns = is_judged ? j->a_ns : PF_NO_INT,
+		.median_b_ns = is_judged ? j->b_ns : PF_NO_INT,
+		.shift_ns = is_judged ? j->rank.shift : PF_NO_INT,
+		.delta_ns = delta,
+		.shift_share =
+			is_judged ? pf_ratio((double)j->rank.shift, j->a_ns)
+				  : NAN,
+		.delta_share = pf_ratio((double)delta, diff->a_ns),
+	};
+}
 
-		if (!s || s->cell.type == PF_CELL_NULL)
+void pf_diff_head_tiles(struct pf_buf *out, const struct pf_diff_view *v)
+{
+	const struct tiles tiles = find_tiles(v->diff);
+
+	for (size_t i = 0; i < sizeof(tile_fields) / sizeof(*tile_fields);
+	     i++) {
+		const struct pf_col *col = &tile_fields[i].col;
+		const struct pf_cell cell =
+			pf_field_cell(&tile_fields[i], &tiles);
+
+		if (cell.type == PF_CELL_NULL)
 			continue;
 		pf_buf_adds(out, "<div><dt>");
-		pf_html_text(out, s->col.title);
-		pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", s->col.key);
-		pf_figure_exact(out, &s->cell);
+		pf_html_text(out, col->title);
+		pf_buf_addf(out, "</dt> <dd data-k=%s data-v=", col->key);
+		pf_figure_exact(out, &cell);
 		pf_buf_adds(out, "><b>");
-		if (i > 1 && pf_cell_real(&s->cell) > 0)
+		if (col->kind & PF_SIGNED && pf_cell_real(&cell) > 0)
 			pf_buf_addc(out, '+');
-		pf_figure_cell(out, &s->cell, s->col.kind);
+		pf_figure_cell(out, &cell, col->kind);
 		pf_buf_adds(out, "</b></dd></div>\n");
 	}
 }

@@ -261,13 +261,13 @@ static void add_bar(struct pf_buf *out, const struct scale *s, int64_t from,
 		    a, b - a < 0.3 ? 0.3 : b - a, colour);
 }
 
-static struct scale find_scale(const struct pf_table *t, int64_t a, int64_t b)
+static struct scale find_scale(const struct pf_diff *diff)
 {
+	int64_t a = diff->a_ns, b = diff->b_ns, now = a;
 	struct scale s = { a < b ? a : b, a < b ? b : a };
-	int64_t now = a;
 
-	for (size_t r = 0; r + 1 < pf_table_rows(t); r++) {
-		now += pf_table_int_at(t, r, "delta_ns");
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		now += diff->classes[i].ns.delta;
 		if (now < s.low)
 			s.low = now;
 		if (now > s.high)
@@ -282,41 +282,26 @@ static struct scale find_scale(const struct pf_table *t, int64_t a, int64_t b)
 	return s;
 }
 
-static void add_cells(struct pf_buf *out, const struct pf_table *t, size_t row)
+static void add_cells(struct pf_buf *out, const struct pf_both *ns)
 {
-	static const char *const keys[] = { "a_ns", "b_ns", "delta_ns" };
+	const int64_t cells[] = { ns->a, ns->b, ns->delta };
 
 	for (size_t k = 0; k < 3; k++) {
-		int64_t ns = pf_table_int_at(t, row, keys[k]);
-
-		pf_buf_addf(out, "<td data-v=%" PRId64 ">%s", ns,
-			    k == 2 && ns > 0 ? "+" : "");
-		pf_figure_ns(out, ns);
+		pf_buf_addf(out, "<td data-v=%" PRId64 ">%s", cells[k],
+			    k == 2 && cells[k] > 0 ? "+" : "");
+		pf_figure_ns(out, cells[k]);
 	}
 }
 
-/* Do both sides have no steps?  Then figures are of whole captures. */
-static bool is_of_captures(const struct pf_doc *doc)
+static void add_waterfall(struct pf_buf *out, const struct pf_diff *diff)
 {
-	const struct pf_table *t = pf_doc_find_table(doc, "comparability");
-	int64_t row = pf_table_find_row(t, "check", "profiler steps");
-	const char *a = row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "a");
-	const char *b = row < 0 ? NULL : pf_table_text_at(t, (size_t)row, "b");
-
-	return a && b && !strcmp(a, "no") && !strcmp(b, "no");
-}
-
-static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
-{
-	const struct pf_table *t = pf_doc_find_table(doc, "waterfall");
-	int64_t now = pf_doc_find_int(doc, "step_a_ns");
-	int64_t end = pf_doc_find_int(doc, "step_b_ns");
-	struct scale s = find_scale(t, now, end);
+	struct scale s = find_scale(diff);
+	int64_t now = diff->a_ns;
 
 	pf_buf_addf(out,
 		    "<div class=t><table id=waterfall><caption class=h>Time of "
 		    "%s by class, before and after</caption><thead><tr>",
-		    is_of_captures(doc) ? "the captures" : "a step");
+		    pf_diff_is_of_captures(diff) ? "the captures" : "a step");
 	pf_buf_adds(out, "<th scope=col data-k=class>Class</th>"
 			 "<th scope=col class=n data-k=a_ns>A</th>"
 			 "<th scope=col class=n data-k=b_ns>B</th>"
@@ -324,25 +309,23 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 			 "<th scope=col data-k=verdict>Verdict</th>"
 			 "<th scope=col>From A to B</th></tr></thead>\n"
 			 "<tbody>");
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		int64_t delta = pf_table_int_at(t, r, "delta_ns");
-		const char *class = pf_table_text_at(t, r, "class");
-		bool is_sum = class && !strcmp(class, "sum");
+	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
+		const struct pf_diff_class *c = &diff->classes[i];
+		int64_t delta = c->ns.delta;
 
 		pf_buf_adds(out, "<tr><th scope=row>");
-		pf_html_text(out, class);
-		add_cells(out, t, r);
+		pf_html_text(out, c->name);
+		add_cells(out, &c->ns);
 		pf_buf_adds(out, "<td>");
-		pf_html_text(out, pf_table_text_at(t, r, "verdict"));
-		if (is_sum)
-			add_bar(out, &s, s.low, end, "#3f84c8");
+		pf_html_text(out, c->verdict);
+		if (i == PF_STEP_CLASSES)
+			add_bar(out, &s, s.low, diff->b_ns, "#3f84c8");
 		else if (!delta)
 			pf_buf_adds(out, "<td>");
 		else
 			add_bar(out, &s, now, now + delta,
 				delta > 0 ? "#c75d68" : "#3f9a4a");
-		if (!is_sum)
-			now += delta;
+		now += delta;
 		pf_buf_addc(out, '\n');
 	}
 	pf_buf_adds(out, "</tbody></table></div>\n");
@@ -351,12 +334,12 @@ static void add_waterfall(struct pf_buf *out, const struct pf_doc *doc)
 /* ---- the page ---- */
 
 /* Titles are of steps: "Counts per step that are equal". */
-static const char *title_of(struct pf_buf *out, const struct pf_doc *doc,
+static const char *title_of(struct pf_buf *out, const struct pf_diff *diff,
 			    const char *title)
 {
 	const char *at = title ? strstr(title, "step") : NULL;
 
-	if (!at || !is_of_captures(doc))
+	if (!at || !pf_diff_is_of_captures(diff))
 		return title;
 	pf_buf_clear(out);
 	pf_buf_addf(out, "%.*scapture%s", (int)(at - title), title,
@@ -365,9 +348,9 @@ static const char *title_of(struct pf_buf *out, const struct pf_doc *doc,
 }
 
 static void add_sections(struct pf_buf *out, struct pf_buf *nav,
-			 const struct pf_html_page *page)
+			 const struct pf_html_page *page,
+			 const struct pf_diff *diff)
 {
-	const struct pf_doc *doc = &page->parts->doc[PART];
 	struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < SECTIONS; i++) {
@@ -384,14 +367,14 @@ static void add_sections(struct pf_buf *out, struct pf_buf *nav,
 			    s->title);
 		if (!rows)
 			pf_buf_addf(out, "<p>%s</p>\n",
-				    title_of(&text, doc, s->none));
+				    title_of(&text, diff, s->none));
 		if (s->is_folded)
 			pf_buf_addf(out, "<details><summary>%zu rows</summary>",
 				    rows);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++) {
 			struct pf_html_table t = s->tables[k];
 
-			t.caption = title_of(&text, doc, t.caption);
+			t.caption = title_of(&text, diff, t.caption);
 			pf_html_table(out, page, &t);
 		}
 		pf_buf_addf(out, "%s</section>\n",
@@ -446,11 +429,13 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 	}
 }
 
-int pf_diff_page(const struct pf_doc *doc, const char *command,
+int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
+		 const struct pf_redact *redact, const char *command,
 		 const struct pf_page_args *args,
 		 struct pf_timelines *timelines, struct pf_buf *out,
 		 struct pf_err *err)
 {
+	const struct pf_diff_view view = { diff, doc, redact };
 	struct pf_skeleton s = { 0 };
 	struct pf_parts parts = { 0 };
 	struct pf_titles titles;
@@ -462,14 +447,14 @@ int pf_diff_page(const struct pf_doc *doc, const char *command,
 
 	pf_titles_init(&titles);
 	parts.doc[PART] = *doc; /* borrowed */
-	pf_diff_head_title(&s.title, doc);
-	pf_diff_head_facts(&s.header, doc);
+	pf_diff_head_title(&s.title, &view);
+	pf_diff_head_facts(&s.header, &view);
 	pf_buf_adds(&s.verdicts_title, "Verdict");
-	pf_diff_head_verdict(&s.verdicts, doc);
-	pf_diff_head_tiles(&s.tiles, doc);
+	pf_diff_head_verdict(&s.verdicts, &view);
+	pf_diff_head_tiles(&s.tiles, &view);
 	pf_buf_adds(&s.breakdown_title, "From A to B");
-	add_waterfall(&s.breakdown, doc);
-	add_sections(&s.sections, &s.nav, &page);
+	add_waterfall(&s.breakdown, diff);
+	add_sections(&s.sections, &s.nav, &page, diff);
 	add_method(&s.method, doc, command);
 	rc = pf_timeline_html(timelines,
 			      args->max_html_bytes - pf_fill_bytes(&s),

@@ -5,15 +5,20 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "diff/diff.h"
 #include "report/page_args.h"
 #include "report/timeline.h"
 #include "table/doc.h"
+#include "timeline/redact.h"
 
 /*
- * The document must be settled, with texts as they may be shown; command: the
- * line that made it; timelines: of both sides, whose names are numbered anew.
+ * Of what was found, and of its document, which must be settled and have texts
+ * as they may be shown; "redact" makes such of those of the former, or NULL.
+ * Command: the line that made them; timelines: of both sides, whose names are
+ * numbered anew.
  */
-int pf_diff_page(const struct pf_doc *doc, const char *command,
+int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
+		 const struct pf_redact *redact, const char *command,
 		 const struct pf_page_args *args,
 		 struct pf_timelines *timelines, struct pf_buf *out,
 		 struct pf_err *err);

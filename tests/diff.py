@@ -169,6 +169,22 @@ def trend(*paths):
             assert abs(sum(causes.values()) - row["idle_ns"]) <= 1, row
         rate = row["steps"] * 8e9 / row["step_sum_ns"]
         assert abs(row["samples_per_second"] - rate) < 1e-9 * rate
+    # steps are judged as diff judges them
+    run = profan("trend", "--format", "json", "--samples-per-step", "8,2",
+                 *paths[:2])
+    said, want = json.loads(run.stdout), diff(*paths[:2])["scalars"]
+    rows, figures = said["tables"]["trend"], said["scalars"]
+    assert [r["median_ns"] for r in rows] == [want["median_a_ns"],
+                                              want["median_b_ns"]]
+    assert figures["first_ns"] == want["median_a_ns"], figures
+    for key in "shift_ns", "warm_up_steps":
+        assert figures[key] == want[key], (key, figures, want)
+    for row, n in zip(rows, (8, 2)):
+        rate = row["steps"] * n * 1e9 / row["step_sum_ns"]
+        assert abs(row["samples_per_second"] - rate) < 1e-9 * rate
+    for words in "8,2,1", "8,", ",8", "0", "-1", "8;2", "9" * 20:
+        run = profan("trend", "--samples-per-step=" + words, *paths[:2])
+        assert run.returncode == 2 and words in run.stderr, run.stderr
 
 
 def averages(a, b):

@@ -9,9 +9,10 @@
 static const struct pf_trend_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
 static const struct pf_opt opts[] = {
-	{ 0, "samples-per-step", "N", "how many samples a step works on",
-	  PF_OPT_INT, offsetof(struct pf_trend_args, samples_per_step), 1,
-	  INT64_MAX },
+	{ 0, "samples-per-step", "N|N,N...",
+	  "how many samples a step works on, of all captures or each",
+	  PF_OPT_STRING, offsetof(struct pf_trend_args, samples_per_step), 0,
+	  0 },
 	PF_WINDOW_OPTS(struct pf_trend_args, window),
 	{ 0 },
 };
@@ -54,6 +55,7 @@ PF_COMMAND(120, trend) = {
 	.defaults = &defaults,
 	.lists = "trend",
 	.examples = "profan trend v1.db v2.db v3.db\n"
+		    "profan trend bs16.db bs32.db --samples-per-step 16,32\n"
 		    "profan trend nightly/*.db --format csv\n",
 	.answer = answer,
 };

@@ -120,17 +120,33 @@ static void find_warm_up(const struct pf_capture *c, struct warm_up *w)
 	free(list);
 }
 
-size_t pf_judge_warm_up(const struct pf_side *a, const struct pf_side *b)
+size_t pf_judge_warm_up(const struct pf_window_args *window,
+			const struct pf_side *a, const struct pf_side *b)
 {
 	const struct pf_side *const sides[] = { a, b };
 	struct warm_up w = { 0, SIZE_MAX };
 	size_t most;
 
+	/* who says which steps has said it */
+	if (window->step || window->skip_first)
+		return 0;
 	for (size_t s = 0; s < 2; s++)
 		for (size_t i = 0; i < sides[s]->capture_count; i++)
 			find_warm_up(sides[s]->captures[i], &w);
 	most = w.least > KEPT ? w.least - KEPT : 0;
 	return w.most < most ? w.most : most;
+}
+
+void pf_judge_say_warm_up(struct pf_buf *out, size_t steps)
+{
+	if (steps == 1)
+		pf_buf_adds(out, "; the first step of each is left out "
+				 "(warm-up)");
+	else if (steps)
+		pf_buf_addf(out,
+			    "; the first %zu steps of each are left out "
+			    "(warm-up)",
+			    steps);
 }
 
 /* ---- grades ---- */

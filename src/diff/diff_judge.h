@@ -69,9 +69,14 @@ struct pf_judge {
 
 /*
  * Leading steps to leave out on both sides: as many as any trace has that are
- * warm-up (analysis/steps.h), but each trace keeps two steps.
+ * warm-up (analysis/steps.h), but each trace keeps two steps.  None if the
+ * window says which steps.
  */
-size_t pf_judge_warm_up(const struct pf_side *a, const struct pf_side *b);
+size_t pf_judge_warm_up(const struct pf_window_args *window,
+			const struct pf_side *a, const struct pf_side *b);
+
+/* "; the first step of each is left out (warm-up)", or nothing. */
+void pf_judge_say_warm_up(struct pf_buf *out, size_t steps);
 
 /* The median of a figure in a capture without its warm-up; 0 for no step. */
 int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,

@@ -67,12 +67,11 @@ static bool is_likely_by_class(const struct pf_diff_run *d)
 
 static void judge_all(struct pf_diff_run *d)
 {
-	const struct pf_window_args *w = &d->args->window;
-
-	d->judge = (struct pf_judge){ .a = &d->a, .b = &d->b };
-	/* who says which steps has said it */
-	if (!w->step && !w->skip_first)
-		d->judge.warm_up = pf_judge_warm_up(&d->a, &d->b);
+	d->judge = (struct pf_judge){
+		.a = &d->a,
+		.b = &d->b,
+		.warm_up = pf_judge_warm_up(&d->args->window, &d->a, &d->b),
+	};
 	pf_judge_figure(&d->judge, &step_figure, &d->out->total);
 	d->judge.step_ns = d->out->total.a_ns > d->out->total.b_ns
 				   ? d->out->total.a_ns
@@ -285,18 +284,6 @@ static void add_shift(struct pf_buf *out, const struct pf_judged *j)
 	pf_buf_adds(out, ")");
 }
 
-static void add_warm_up(struct pf_buf *out, size_t steps)
-{
-	if (steps == 1)
-		pf_buf_adds(out, "; the first step of each is left out "
-				 "(warm-up)");
-	else if (steps)
-		pf_buf_addf(out,
-			    "; the first %zu steps of each are left out "
-			    "(warm-up)",
-			    steps);
-}
-
 /* "; clear and largest is data, 57 ms -> 0 ns (data loading)", and what the
  * verdict is of if steps overlap. */
 static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
@@ -354,7 +341,7 @@ static void find_finding(struct pf_diff_run *d)
 	} else {
 		add_medians(&text, &out->total);
 		add_shift(&text, &out->total);
-		add_warm_up(&text, d->judge.warm_up);
+		pf_judge_say_warm_up(&text, d->judge.warm_up);
 		if (out->verdict == PF_UNKNOWN)
 			pf_buf_adds(&text, "; noise is unknown (one step)");
 		add_class(&text, d);

@@ -1,330 +1,99 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/diff_judge.h"
 #include "diff/diff_mean.h"
 #include "diff/trend.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "table/rows.h"
 
-#define CAUSE_KEY_MAX 48
+/* ---- what is found ---- */
 
-struct trend {
-	const struct pf_capture *const *captures;
-	size_t count;
-	const struct pf_trend_args *args;
-	struct pf_doc *doc;
-};
+static const struct pf_step_figure step_figure = { pf_step_total, 0 };
 
-/* How many have steps; a capture without is one of its own. */
-static size_t with_steps(const struct trend *tr)
+/* The next number of a list that a comma or the end follows; 0: there is none. */
+static int64_t next_samples(const char **at)
 {
-	size_t out = 0;
+	int64_t n = 0;
 
-	for (size_t i = 0; i < tr->count; i++)
-		out += tr->captures[i]->has_steps;
-	return out;
+	for (; **at >= '0' && **at <= '9'; ++*at)
+		if (__builtin_mul_overflow(n, 10, &n) ||
+		    __builtin_add_overflow(n, **at - '0', &n))
+			return 0;
+	if (**at && **at != ',')
+		return 0;
+	*at += **at == ',' && (*at)[1];
+	return n;
 }
 
-static int64_t steps_of(const struct pf_capture *c)
+/* One number for all rows, or one for each. */
+static int find_samples(const char *words, struct pf_trend *out,
+			struct pf_err *err)
 {
-	return (int64_t)c->full_count;
+	const char *at = words;
+	size_t given = 0;
+
+	while (*at) {
+		int64_t n = next_samples(&at);
+
+		if (n <= 0)
+			return pf_fail(err, PF_EUSAGE,
+				       "--samples-per-step '%s': a number from "
+				       "1 on, or one for each capture with "
+				       "commas between them",
+				       words);
+		for (size_t i = given;
+		     i < (given ? given + 1 : out->count) && i < out->count;
+		     i++)
+			out->rows[i].samples_per_second =
+				out->rows[i].steps_per_second * (double)n;
+		given++;
+	}
+	if (given != 1 && given != out->count)
+		return pf_fail(err, PF_EUSAGE,
+			       "--samples-per-step '%s': write one number, or "
+			       "%zu: one for each capture",
+			       words, out->count);
+	out->has_samples = true;
+	return 0;
 }
 
-static int64_t step_of(const struct pf_capture *c)
+static void find_row(const struct pf_capture *c, size_t warm_up,
+		     struct pf_trend_row *row)
 {
-	return pf_mean(c->step_ns, steps_of(c));
-}
-
-/* ---- one row a capture ---- */
-
-static const struct pf_col fixed_cols[] = {
-	{ "capture", "Capture", PF_PATH },
-	{ "steps", "Steps", PF_COUNT | PF_FULL },
-	{ "step_ns", "Step", PF_NS },
-	{ "busy_share", "GPU busy", PF_RATIO },
-	{ "kernels", "Kernels", PF_REAL },
-	{ "syncs", "Syncs", PF_REAL },
-	{ "peak_bytes", "Peak", PF_BYTES },
-	{ "p50_ns", "Median", PF_NS | PF_FULL },
-	{ "min_ns", "Least", PF_NS | PF_FULL },
-	{ "max_ns", "Most", PF_NS | PF_FULL },
-	{ "steps_per_second", "Steps/s", PF_REAL | PF_FULL },
-	{ "samples_per_second", "Samples/s", PF_REAL },
-	{ "busy_ns", "GPU busy", PF_NS | PF_FULL },
-	{ "idle_ns", "GPU idle", PF_NS | PF_FULL },
-	{ "reserved_bytes", "Reserved", PF_BYTES | PF_FULL },
-	{ "device", "GPU", PF_TEXT | PF_FULL },
-	{ "device_count", "GPUs", PF_COUNT | PF_FULL },
-	{ "step_sum_ns", "All steps", PF_NS | PF_FULL },
-};
-#define FIXED   (sizeof(fixed_cols) / sizeof(*fixed_cols))
-#define STEP    2
-#define SAMPLES 11 /* the column that needs --samples-per-step */
-
-/* "idle_launch_latency_ns" */
-static void cause_key(char out[CAUSE_KEY_MAX], enum pf_cause cause)
-{
-	snprintf(out, CAUSE_KEY_MAX, "idle_%s_ns", pf_cause_name(cause));
-	for (char *p = out; *p; p++)
-		if (*p == ' ')
-			*p = '_';
-}
-
-static void put_fixed(const struct trend *tr, struct pf_table *t,
-		      const struct pf_capture *c)
-{
-	int64_t steps = steps_of(c);
+	int64_t steps = (int64_t)c->full_count;
+	int64_t busy_ns = pf_mean(c->busy_ns, steps);
 	double seconds = (double)c->step_ns / 1e9;
-	double rate = seconds > 0 ? (double)steps / seconds : 0;
 
-	pf_table_string(t, c->path);
-	pf_table_int(t, steps);
-	pf_table_int(t, step_of(c));
-	if (c->busy_share >= 0)
-		pf_table_real(t, c->busy_share);
-	else
-		pf_table_null(t);
-	pf_table_ratio(t, c->count[PF_COUNT_KERNELS], steps);
-	pf_table_ratio(t, c->count[PF_COUNT_SYNCS], steps);
-	pf_table_known(t, c->peak_bytes);
-	pf_table_int(t, pf_capture_percentile(c, 50));
-	pf_table_int(t, pf_capture_percentile(c, 0));
-	pf_table_int(t, pf_capture_percentile(c, 100));
-	pf_table_real(t, rate);
-	if (tr->args->samples_per_step)
-		pf_table_real(t, rate * (double)tr->args->samples_per_step);
-	else
-		pf_table_null(t);
-	pf_table_int(t, pf_mean(c->busy_ns, steps));
-	pf_table_int(t, step_of(c) - pf_mean(c->busy_ns, steps));
-	pf_table_known(t, c->reserved_bytes);
-	pf_table_string(t, pf_intern_text(&c->texts, c->device_name, NULL));
-	pf_table_int(t, c->device_count);
-	pf_table_int(t, c->step_ns);
-}
-
-/* Classes add up to the step, causes to the idle time of all devices. */
-static void put_parts(struct pf_table *t, const struct pf_capture *c)
-{
-	int64_t classes[PF_STEP_CLASSES], causes[PF_CAUSE_COUNT];
-
-	pf_mean_parts(c->class_ns, PF_STEP_CLASSES, steps_of(c), classes);
-	pf_mean_parts(c->cause_ns, PF_CAUSE_COUNT, steps_of(c), causes);
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		pf_table_int(t, classes[i]);
-	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
-		pf_table_int(t, causes[i]);
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		if (i != PF_COUNT_KERNELS && i != PF_COUNT_SYNCS)
-			pf_table_ratio(t, c->count[i], steps_of(c));
-}
-
-static void add_rows(const struct trend *tr)
-{
-	struct pf_col cols[FIXED + PF_STEP_CLASSES + PF_CAUSE_COUNT +
-			   PF_COUNT_COUNTS];
-	char classes[PF_STEP_CLASSES][32];
-	char causes[PF_CAUSE_COUNT][CAUSE_KEY_MAX];
-	struct pf_table *t;
-	size_t n = FIXED;
-
-	memcpy(cols, fixed_cols, sizeof(fixed_cols));
-	if (!tr->args->samples_per_step)
-		cols[SAMPLES].kind = PF_REAL | PF_FULL;
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++, n++) {
-		snprintf(classes[i], sizeof(classes[i]), "%s_ns",
-			 pf_step_class_name((enum pf_step_class)i));
-		cols[n] = (struct pf_col){ classes[i], classes[i],
-					   PF_NS | PF_FULL };
-	}
-	for (size_t i = 0; i < PF_CAUSE_COUNT; i++, n++) {
-		cause_key(causes[i], (enum pf_cause)i);
-		cols[n] = (struct pf_col){ causes[i], causes[i],
-					   PF_NS | PF_FULL };
-	}
-	for (size_t i = 0; i < PF_COUNT_COUNTS; i++) {
-		const char *key = pf_step_count_key((enum pf_step_count)i);
-
-		if (i == PF_COUNT_KERNELS || i == PF_COUNT_SYNCS)
-			continue;
-		/* a sum of durations, unlike the class of the step */
-		cols[n++] = (struct pf_col){ i == PF_COUNT_WORK_NS
-						     ? "kernel_work_ns"
-						     : key,
-					     key, PF_REAL | PF_FULL };
-	}
-	if (!with_steps(tr))
-		cols[STEP].title = "Capture takes";
-	t = pf_doc_table(tr->doc, "trend",
-			 with_steps(tr) ? "One row a capture, per step"
-					: "One row a capture",
-			 cols, n);
-	for (size_t i = 0; i < tr->count; i++) {
-		put_fixed(tr, t, tr->captures[i]);
-		put_parts(t, tr->captures[i]);
-	}
-}
-
-/* ---- lines of bars ---- */
-
-static void put_bars(struct pf_table *t, const int64_t *values, size_t count)
-{
-	static const char *const bars[] = { "\xe2\x96\x81", "\xe2\x96\x82",
-					    "\xe2\x96\x83", "\xe2\x96\x84",
-					    "\xe2\x96\x85", "\xe2\x96\x86",
-					    "\xe2\x96\x87", "\xe2\x96\x88" };
-	struct pf_buf out = { 0 };
-	int64_t most = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (values[i] > most)
-			most = values[i];
-	/* from nothing, so that heights compare as the values do */
-	for (size_t i = 0; i < count; i++) {
-		double part = most && values[i] > 0
-				      ? (double)values[i] / (double)most
-				      : 0;
-
-		pf_buf_adds(&out, bars[(size_t)(part * 7 + 0.5)]);
-	}
-	pf_table_text(t, out.data, out.len);
-	pf_buf_release(&out);
-}
-
-static void add_line(const struct trend *tr, struct pf_table *t,
-		     const char *title, enum pf_col_kind kind,
-		     int64_t (*value)(const struct pf_capture *c, size_t n),
-		     size_t n)
-{
-	int64_t *values = pf_calloc(tr->count + 1, sizeof(*values));
-	char text[PF_NUM_MAX];
-	bool any = false;
-
-	for (size_t i = 0; i < tr->count; i++) {
-		values[i] = value(tr->captures[i], n);
-		any |= values[i] > 0;
-	}
-	for (size_t i = 0; any && i < 2; i++) {
-		int64_t v = values[i ? tr->count - 1 : 0];
-
-		if (!i)
-			pf_table_string(t, title);
-		if (v < 0)
-			pf_table_null(t);
-		else
-			pf_table_string(t,
-					kind == PF_NS ? pf_num_show_ns(text, v)
-					: kind == PF_BYTES
-						? pf_num_show_bytes(text, v)
-						: pf_num_show_count(text, v));
-	}
-	if (any)
-		put_bars(t, values, tr->count);
-	free(values);
-}
-
-static int64_t step_value(const struct pf_capture *c, size_t n)
-{
-	(void)n;
-	return step_of(c);
-}
-
-static int64_t class_value(const struct pf_capture *c, size_t n)
-{
-	return pf_mean(c->class_ns[n], steps_of(c));
-}
-
-static int64_t cause_value(const struct pf_capture *c, size_t n)
-{
-	return pf_mean(c->cause_ns[n], steps_of(c));
-}
-
-static int64_t count_value(const struct pf_capture *c, size_t n)
-{
-	return pf_mean(c->count[n], steps_of(c));
-}
-
-static int64_t peak_value(const struct pf_capture *c, size_t n)
-{
-	(void)n;
-	return c->peak_bytes;
-}
-
-static void add_lines(const struct trend *tr)
-{
-	const struct pf_col cols[] = {
-		{ "figure", with_steps(tr) ? "Per step" : "Per capture",
-		  PF_TEXT },
-		{ "first", "First", PF_TEXT },
-		{ "last", "Last", PF_TEXT },
-		{ "bars", "From first to last", PF_TEXT },
+	*row = (struct pf_trend_row){
+		.path = c->path,
+		.device = pf_intern_text(&c->texts, c->device_name, NULL),
+		.steps = steps,
+		.device_count = c->device_count,
+		.median_ns = pf_judge_median(c, warm_up, &step_figure),
+		.step_ns = pf_mean(c->step_ns, steps),
+		.busy_ns = busy_ns,
+		.p50_ns = pf_capture_percentile(c, 50),
+		.min_ns = pf_capture_percentile(c, 0),
+		.max_ns = pf_capture_percentile(c, 100),
+		.step_sum_ns = c->step_ns,
+		.peak_bytes = c->peak_bytes,
+		.reserved_bytes = c->reserved_bytes,
+		.busy_share = c->busy_share < 0 ? NAN : c->busy_share,
+		.steps_per_second = seconds > 0 ? (double)steps / seconds : 0,
+		.samples_per_second = NAN,
 	};
-	static const enum pf_step_count shown[] = { PF_COUNT_KERNELS,
-						    PF_COUNT_LAUNCHES,
-						    PF_COUNT_SYNCS,
-						    PF_COUNT_OPS };
-	struct pf_table *t = pf_doc_table(tr->doc, "lines", "How it changed",
-					  cols, sizeof(cols) / sizeof(*cols));
-	struct pf_buf title = { 0 };
-
-	add_line(tr, t, with_steps(tr) ? "step" : "capture", PF_NS, step_value,
-		 0);
-	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
-		add_line(tr, t, pf_step_class_name((enum pf_step_class)i),
-			 PF_NS, class_value, i);
-	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
-		pf_buf_clear(&title);
-		pf_buf_addf(&title, "idle: %s",
-			    pf_cause_name((enum pf_cause)i));
-		add_line(tr, t, title.data, PF_NS, cause_value, i);
-	}
-	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++)
-		add_line(tr, t, pf_step_count_key(shown[i]), PF_COUNT,
-			 count_value, shown[i]);
-	add_line(tr, t, "peak memory", PF_BYTES, peak_value, 0);
-	pf_buf_release(&title);
-}
-
-/* ---- the whole ---- */
-
-static void add_finding(const struct trend *tr)
-{
-	const struct pf_capture *first = tr->captures[0], *least = first;
-	const struct pf_capture *last = tr->captures[tr->count - 1];
-	char from[PF_NUM_MAX], to[PF_NUM_MAX], best[PF_NUM_MAX];
-
-	for (size_t i = 1; i < tr->count; i++)
-		if (step_of(tr->captures[i]) < step_of(least))
-			least = tr->captures[i];
-	if (!with_steps(tr))
-		pf_doc_finding(tr->doc,
-			       "The first capture takes %s and the last %s; "
-			       "without profiler steps their lengths say "
-			       "nothing of speed",
-			       pf_num_show_ns(from, step_of(first)),
-			       pf_num_show_ns(to, step_of(last)));
-	else
-		pf_doc_finding(
-			tr->doc,
-			"A step takes %s in the first capture and %s in the "
-			"last; least %s, in '%s'",
-			pf_num_show_ns(from, step_of(first)),
-			pf_num_show_ns(to, step_of(last)),
-			pf_num_show_ns(best, step_of(least)), least->path);
-	pf_doc_int(tr->doc, "capture_count", "Captures", PF_COUNT,
-		   (int64_t)tr->count);
-	pf_doc_int(tr->doc, "first_ns",
-		   with_steps(tr) ? "Step, first" : "First", PF_NS,
-		   step_of(first));
-	pf_doc_int(tr->doc, "last_ns", with_steps(tr) ? "Step, last" : "Last",
-		   PF_NS, step_of(last));
-	pf_doc_int(tr->doc, "least_ns",
-		   with_steps(tr) ? "Step, least" : "Least", PF_NS,
-		   step_of(least));
+	row->idle_ns = row->step_ns - busy_ns;
+	pf_mean_parts(c->class_ns, PF_STEP_CLASSES, steps, row->class_ns);
+	pf_mean_parts(c->cause_ns, PF_CAUSE_COUNT, steps, row->cause_ns);
+	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
+		row->count[i] = pf_ratio((double)c->count[i], steps);
 }
 
 /* Two texts that are known and different. */
@@ -337,46 +106,393 @@ static bool is_other(const struct pf_capture *a, uint32_t a_text,
 	return *x && *y && strcmp(x, y) != 0;
 }
 
-static void add_notes(const struct trend *tr)
+static bool is_other_device(const struct pf_capture *a,
+			    const struct pf_capture *b)
 {
-	bool has_other_device = false;
-
-	for (size_t i = 1; i < tr->count; i++) {
-		const struct pf_capture *a = tr->captures[0];
-		const struct pf_capture *b = tr->captures[i];
-
-		has_other_device |=
-			is_other(a, a->device_name, b, b->device_name) ||
-			is_other(a, a->hardware, b, b->hardware) ||
-			is_other(a, a->platform, b, b->platform);
-	}
-	if (with_steps(tr) && with_steps(tr) < tr->count)
-		pf_doc_note(tr->doc,
-			    "%zu of %zu captures have no profiler steps: their "
-			    "figures are of the whole capture",
-			    tr->count - with_steps(tr), tr->count);
-	if (has_other_device)
-		pf_doc_note(tr->doc, "not all captures are of the same GPU");
-	if (!tr->args->wide)
-		pf_doc_note(tr->doc,
-			    "'profan diff A B' says what changed between two");
+	return is_other(a, a->device_name, b, b->device_name) ||
+	       is_other(a, a->hardware, b, b->hardware) ||
+	       is_other(a, a->platform, b, b->platform);
 }
 
-int pf_trend(const struct pf_capture *const *captures, size_t count,
-	     const struct pf_trend_args *args, struct pf_doc *doc,
-	     struct pf_err *err)
+int pf_trend_find(const struct pf_capture *const *captures, size_t count,
+		  const struct pf_trend_args *args, struct pf_trend *out,
+		  struct pf_err *err)
 {
-	const struct trend tr = { captures, count, args, doc };
+	const struct pf_side all = { .captures = captures,
+				     .capture_count = count };
+	const struct pf_side first = { .captures = captures,
+				       .capture_count = 1 };
+	const struct pf_side last = { .captures = captures + count - 1,
+				      .capture_count = 1 };
+	struct pf_judge judge = { .a = &first, .b = &last };
+	struct pf_judged shift;
 
 	for (size_t i = 0; i < count; i++)
 		if (!captures[i]->full_count)
 			return pf_fail(err, PF_EDATA,
 				       "'%s' has no complete step",
 				       captures[i]->path);
-	add_finding(&tr);
-	add_rows(&tr);
-	if (!args->wide)
-		add_lines(&tr);
-	add_notes(&tr);
-	return 0;
+	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
+	pf_judge_figure(&judge, &step_figure, &shift);
+	*out = (struct pf_trend){
+		.rows = pf_calloc(count, sizeof(*out->rows)),
+		.count = count,
+		.warm_up = judge.warm_up,
+		.shift_ns = shift.rank.shift,
+	};
+	for (size_t i = 0; i < count; i++) {
+		find_row(captures[i], judge.warm_up, &out->rows[i]);
+		out->with_steps += captures[i]->has_steps;
+		out->has_other_device |=
+			is_other_device(captures[0], captures[i]);
+		if (out->rows[i].median_ns < out->rows[out->least].median_ns)
+			out->least = i;
+	}
+	return args->samples_per_step
+		       ? find_samples(args->samples_per_step, out, err)
+		       : 0;
+}
+
+void pf_trend_release(struct pf_trend *trend)
+{
+	free(trend->rows);
+	*trend = (struct pf_trend){ 0 };
+}
+
+/* ---- one row a capture ---- */
+
+#define KEY_MAX 48
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_trend_row, member, key, title, kind)
+static const struct pf_field fixed_fields[] = {
+	FIELD(path, "capture", "Capture", PF_PATH),
+	FIELD(steps, "steps", "Steps", PF_COUNT | PF_FULL),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(step_ns, "step_ns", "Mean", PF_NS | PF_FULL),
+	FIELD(busy_share, "busy_share", "GPU busy", PF_RATIO),
+	FIELD(count[PF_COUNT_KERNELS], "kernels", "Kernels", PF_REAL),
+	FIELD(count[PF_COUNT_SYNCS], "syncs", "Syncs", PF_REAL),
+	FIELD(peak_bytes, "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
+	FIELD(p50_ns, "p50_ns", "Median of all", PF_NS | PF_FULL),
+	FIELD(min_ns, "min_ns", "Least", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Most", PF_NS | PF_FULL),
+	FIELD(steps_per_second, "steps_per_second", "Steps/s",
+	      PF_REAL | PF_FULL),
+	FIELD(samples_per_second, "samples_per_second", "Samples/s", PF_REAL),
+	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_FULL),
+	FIELD(idle_ns, "idle_ns", "GPU idle", PF_NS | PF_FULL),
+	FIELD(reserved_bytes, "reserved_bytes", "Reserved",
+	      PF_BYTES | PF_KNOWN | PF_FULL),
+	FIELD(device, "device", "GPU", PF_TEXT | PF_FULL),
+	FIELD(device_count, "device_count", "GPUs", PF_COUNT | PF_FULL),
+	FIELD(step_sum_ns, "step_sum_ns", "All steps", PF_NS | PF_FULL),
+};
+#define FIXED   (sizeof(fixed_fields) / sizeof(*fixed_fields))
+#define MEDIAN  2
+#define SAMPLES 12 /* the column that needs --samples-per-step */
+
+/* For csv and json: the parts of a step and counts, with keys of their own. */
+struct part_fields {
+	struct pf_field fields[FIXED + PF_STEP_CLASSES + PF_CAUSE_COUNT +
+			       PF_COUNT_COUNTS];
+	char keys[PF_STEP_CLASSES + PF_CAUSE_COUNT][KEY_MAX];
+	size_t count;
+};
+
+/* "kernel_ns", "idle_launch_latency_ns" */
+static const char *part_key(char out[KEY_MAX], const char *before,
+			    const char *name)
+{
+	snprintf(out, KEY_MAX, "%s%s_ns", before, name);
+	for (char *p = out; *p; p++)
+		if (*p == ' ')
+			*p = '_';
+	return out;
+}
+
+static void add_part(struct part_fields *f, const struct pf_field *like,
+		     size_t n, size_t bytes, const char *key)
+{
+	struct pf_field *field = &f->fields[f->count++];
+
+	*field = *like;
+	field->col.key = field->col.title = key;
+	field->at += n * bytes;
+}
+
+static void add_parts(struct part_fields *f)
+{
+	static const struct pf_field class =
+		FIELD(class_ns[0], "", "", PF_NS | PF_FULL),
+				     cause = FIELD(cause_ns[0], "", "",
+						   PF_NS | PF_FULL),
+				     count = FIELD(count[0], "", "",
+						   PF_REAL | PF_FULL);
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		add_part(f, &class, i, sizeof(int64_t),
+			 part_key(f->keys[i], "",
+				  pf_step_class_name((enum pf_step_class)i)));
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
+		add_part(f, &cause, i, sizeof(int64_t),
+			 part_key(f->keys[PF_STEP_CLASSES + i], "idle_",
+				  pf_cause_name((enum pf_cause)i)));
+	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
+		/* a sum of durations, unlike the class of the step */
+		if (i != PF_COUNT_KERNELS && i != PF_COUNT_SYNCS)
+			add_part(f, &count, i, sizeof(double),
+				 i == PF_COUNT_WORK_NS
+					 ? "kernel_work_ns"
+					 : pf_step_count_key(
+						   (enum pf_step_count)i));
+}
+
+static void show_rows(const struct pf_trend *trend, struct pf_doc *doc)
+{
+	struct part_fields f = { .count = FIXED };
+
+	memcpy(f.fields, fixed_fields, sizeof(fixed_fields));
+	if (!trend->has_samples)
+		f.fields[SAMPLES].col.kind |= PF_FULL;
+	if (!trend->with_steps)
+		f.fields[MEDIAN].col.title = "Capture takes";
+	add_parts(&f);
+	pf_doc_rows(doc, "trend",
+		    trend->with_steps ? "One row a capture, per step"
+				      : "One row a capture",
+		    f.fields, f.count, trend->rows, trend->count,
+		    sizeof(*trend->rows));
+}
+
+/* ---- lines of bars ---- */
+
+static const char *bars_of(struct pf_buf *out, const double *values,
+			   size_t count)
+{
+	static const char *const bars[] = { "\xe2\x96\x81", "\xe2\x96\x82",
+					    "\xe2\x96\x83", "\xe2\x96\x84",
+					    "\xe2\x96\x85", "\xe2\x96\x86",
+					    "\xe2\x96\x87", "\xe2\x96\x88" };
+	double most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (values[i] > most)
+			most = values[i];
+	/* from nothing, so that heights compare as the values do */
+	for (size_t i = 0; i < count; i++) {
+		double part = most > 0 && values[i] > 0 ? values[i] / most : 0;
+
+		pf_buf_adds(out, bars[(size_t)(part * 7 + 0.5)]);
+	}
+	return out->data;
+}
+
+static const char *value_of(char out[PF_NUM_MAX], double value,
+			    enum pf_col_kind kind)
+{
+	if (value < 0)
+		return NULL;
+	return kind == PF_NS      ? pf_num_show_ns(out, (int64_t)value)
+	       : kind == PF_BYTES ? pf_num_show_bytes(out, (int64_t)value)
+				  : pf_num_show_real(out, value);
+}
+
+struct line {
+	const char *figure, *first, *last, *bars;
+};
+
+static const struct pf_field line_fields[] = {
+	PF_FIELD(struct line, figure, "figure", "Per step", PF_TEXT),
+	PF_FIELD(struct line, first, "first", "First", PF_TEXT),
+	PF_FIELD(struct line, last, "last", "Last", PF_TEXT),
+	PF_FIELD(struct line, bars, "bars", "From first to last", PF_TEXT),
+};
+
+/* Of a member of each row; nothing where it never is more than 0. */
+static void add_line(const struct pf_trend *trend, struct pf_table *t,
+		     const char *title, enum pf_col_kind kind,
+		     const struct pf_field *field)
+{
+	double *values = pf_calloc(trend->count + 1, sizeof(*values));
+	char first[PF_NUM_MAX], last[PF_NUM_MAX];
+	struct pf_buf bars = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < trend->count; i++) {
+		const struct pf_cell cell =
+			pf_field_cell(field, &trend->rows[i]);
+
+		values[i] = cell.type == PF_CELL_INT    ? (double)cell.v.i
+			    : cell.type == PF_CELL_REAL ? cell.v.d
+							: -1;
+		any |= values[i] > 0;
+	}
+	if (any) {
+		const struct line line = {
+			title, value_of(first, values[0], kind),
+			value_of(last, values[trend->count - 1], kind),
+			bars_of(&bars, values, trend->count)
+		};
+
+		PF_PUT(t, line_fields, line);
+	}
+	pf_buf_release(&bars);
+	free(values);
+}
+
+static void show_parts(const struct pf_trend *trend, struct pf_table *t)
+{
+	struct part_fields f = { 0 };
+	struct pf_buf title = { 0 };
+
+	add_parts(&f);
+	for (size_t i = 0; i < PF_STEP_CLASSES + PF_CAUSE_COUNT; i++) {
+		size_t cause = i - PF_STEP_CLASSES;
+
+		pf_buf_clear(&title);
+		if (i < PF_STEP_CLASSES)
+			pf_buf_adds(&title,
+				    pf_step_class_name((enum pf_step_class)i));
+		else
+			pf_buf_addf(&title, "idle: %s",
+				    pf_cause_name((enum pf_cause)cause));
+		add_line(trend, t, title.data, PF_NS, &f.fields[i]);
+	}
+	pf_buf_release(&title);
+}
+
+static void show_lines(const struct pf_trend *trend, struct pf_doc *doc)
+{
+	static const struct pf_field
+		median = FIELD(median_ns, "", "", PF_NS),
+		mean = FIELD(step_ns, "", "", PF_NS),
+		peak = FIELD(peak_bytes, "", "", PF_BYTES | PF_KNOWN),
+		counts[] = {
+			FIELD(count[PF_COUNT_KERNELS], "kernels", "", PF_REAL),
+			FIELD(count[PF_COUNT_LAUNCHES], "launches", "",
+			      PF_REAL),
+			FIELD(count[PF_COUNT_SYNCS], "syncs", "", PF_REAL),
+			FIELD(count[PF_COUNT_OPS], "ops", "", PF_REAL),
+		};
+	struct pf_field fields[sizeof(line_fields) / sizeof(*line_fields)];
+	struct pf_table *t;
+
+	memcpy(fields, line_fields, sizeof(fields));
+	if (!trend->with_steps)
+		fields[0].col.title = "Per capture";
+	t = pf_doc_fields(doc, "lines", "How it changed", PF_FIELDS(fields));
+	if (trend->with_steps)
+		add_line(trend, t, "median step", PF_NS, &median);
+	add_line(trend, t, trend->with_steps ? "mean step" : "capture", PF_NS,
+		 &mean);
+	show_parts(trend, t);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		add_line(trend, t, counts[i].col.key, PF_REAL, &counts[i]);
+	add_line(trend, t, "peak memory", PF_BYTES, &peak);
+}
+
+/* ---- the whole ---- */
+
+/* ": shift -2.573 ms (-63.55 %)", as diff has it of these two. */
+static void add_shift(struct pf_buf *out, const struct pf_trend *trend)
+{
+	int64_t first_ns = trend->rows[0].median_ns;
+	char text[PF_NUM_MAX];
+
+	if (trend->count < 2)
+		return;
+	pf_buf_addf(out, ", shift %s%s", trend->shift_ns > 0 ? "+" : "",
+		    pf_num_show_ns(text, trend->shift_ns));
+	if (first_ns)
+		pf_buf_addf(out, " (%s%s)", trend->shift_ns > 0 ? "+" : "",
+			    pf_num_show_ratio(text, (double)trend->shift_ns /
+							    (double)first_ns));
+}
+
+static void show_finding(const struct pf_trend *trend, struct pf_doc *doc)
+{
+	const struct pf_trend_row *first = trend->rows;
+	const struct pf_trend_row *last = &trend->rows[trend->count - 1];
+	const struct pf_trend_row *least = &trend->rows[trend->least];
+	char from[PF_NUM_MAX], to[PF_NUM_MAX], best[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
+
+	pf_num_show_ns(from, first->median_ns);
+	pf_num_show_ns(to, last->median_ns);
+	pf_num_show_ns(best, least->median_ns);
+	if (!trend->with_steps) {
+		pf_doc_finding(doc,
+			       "The first capture takes %s and the last %s; "
+			       "without profiler steps their lengths say "
+			       "nothing of speed",
+			       from, to);
+		return;
+	}
+	pf_buf_addf(&text,
+		    "The median step takes %s in the first capture and %s in "
+		    "the last",
+		    from, to);
+	add_shift(&text, trend);
+	pf_judge_say_warm_up(&text, trend->warm_up);
+	pf_doc_finding(doc, "%s; least %s, in '%s'", text.data, best,
+		       least->path);
+	pf_buf_release(&text);
+}
+
+static void show_figures(const struct pf_trend *trend, struct pf_doc *doc)
+{
+	bool has_steps = trend->with_steps;
+
+	pf_doc_int(doc, "capture_count", "Captures", PF_COUNT,
+		   (int64_t)trend->count);
+	pf_doc_int(doc, "first_ns", has_steps ? "Median step, first" : "First",
+		   PF_NS, trend->rows[0].median_ns);
+	pf_doc_int(doc, "last_ns", has_steps ? "Median step, last" : "Last",
+		   PF_NS, trend->rows[trend->count - 1].median_ns);
+	pf_doc_int(doc, "least_ns", has_steps ? "Median step, least" : "Least",
+		   PF_NS, trend->rows[trend->least].median_ns);
+	if (trend->count > 1)
+		pf_doc_int(doc, "shift_ns", "Shift, first to last",
+			   PF_NS | PF_SIGNED, trend->shift_ns);
+	pf_doc_int(doc, "warm_up_steps", "Warm-up steps of each",
+		   PF_COUNT | (trend->warm_up ? 0 : PF_FULL),
+		   (int64_t)trend->warm_up);
+}
+
+static void show_notes(const struct pf_trend *trend, bool wide,
+		       struct pf_doc *doc)
+{
+	if (trend->with_steps && trend->with_steps < trend->count)
+		pf_doc_note(doc,
+			    "%zu of %zu captures have no profiler steps: their "
+			    "figures are of the whole capture",
+			    trend->count - trend->with_steps, trend->count);
+	if (trend->has_other_device)
+		pf_doc_note(doc, "not all captures are of the same GPU");
+	if (!wide)
+		pf_doc_note(doc,
+			    "'profan diff A B' says what changed between two");
+}
+
+void pf_trend_show(const struct pf_trend *trend, bool wide, struct pf_doc *doc)
+{
+	show_finding(trend, doc);
+	show_figures(trend, doc);
+	show_rows(trend, doc);
+	if (!wide)
+		show_lines(trend, doc);
+	show_notes(trend, wide, doc);
+}
+
+int pf_trend(const struct pf_capture *const *captures, size_t count,
+	     const struct pf_trend_args *args, struct pf_doc *doc,
+	     struct pf_err *err)
+{
+	struct pf_trend trend = { 0 };
+	int rc = pf_trend_find(captures, count, args, &trend, err);
+
+	if (!rc)
+		pf_trend_show(&trend, args->wide, doc);
+	pf_trend_release(&trend);
+	return rc;
 }

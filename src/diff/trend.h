@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The same figures of several captures, one row each, in the order given:
- * how a program changes over commits, releases or configurations.  Means over
- * full steps, as diff/diff_capture.h has them.
+ * how a program changes over commits, releases or configurations.
+ *
+ * What is said of steps is their median and shift, found as "diff" finds them
+ * (diff/diff_judge.h): of leading warm-up steps as many as any capture has are
+ * left out of all.  Sums and the parts of a step are means over full steps, as
+ * diff/diff_capture.h has them.
  */
 #ifndef PF_ANALYSIS_TREND_H
 #define PF_ANALYSIS_TREND_H
@@ -14,11 +18,48 @@
 
 struct pf_trend_args {
 	struct pf_window_args window;
-	int64_t samples_per_step; /* 0: not known */
-	bool wide;                /* for csv and json: no lines of bars */
+	const char *samples_per_step; /* "64", or one each: "32,64"; or NULL */
+	bool wide;                    /* for csv and json: no lines of bars */
 };
 
-/* Captures loaded with PF_CAPTURE_ALL.  PF_EDATA if one has no full step. */
+struct pf_trend_row {
+	const char *path, *device; /* of the capture */
+	int64_t steps, device_count;
+	int64_t median_ns; /* of steps that are no warm-up */
+	int64_t step_ns;   /* the mean; classes add up to it */
+	int64_t busy_ns;   /* of it */
+	int64_t idle_ns;   /* the rest */
+	int64_t p50_ns, min_ns, max_ns, step_sum_ns; /* of all full steps */
+	int64_t peak_bytes, reserved_bytes;          /* -1: unknown */
+	double busy_share;                           /* not a number: unknown */
+	double steps_per_second, samples_per_second; /* likewise */
+	int64_t class_ns[PF_STEP_CLASSES], cause_ns[PF_CAUSE_COUNT]; /* means */
+	double count[PF_COUNT_COUNTS];
+};
+
+/* Zero-initialised it is empty; it owns rows, their texts are the captures'. */
+struct pf_trend {
+	struct pf_trend_row *rows; /* in the order given */
+	size_t count;
+	size_t with_steps; /* a capture without is one of its own */
+	size_t least;      /* the row with the shortest median step */
+	size_t warm_up;    /* leading steps of each that are not judged */
+	int64_t shift_ns;  /* from the first to the last */
+	bool has_samples, has_other_device;
+};
+
+/*
+ * Captures loaded with PF_CAPTURE_ALL.  PF_EDATA if one has no full step;
+ * PF_EUSAGE for numbers of samples that make no sense.
+ */
+int pf_trend_find(const struct pf_capture *const *captures, size_t count,
+		  const struct pf_trend_args *args, struct pf_trend *out,
+		  struct pf_err *err);
+void pf_trend_release(struct pf_trend *trend);
+/* Wide: no lines of bars. */
+void pf_trend_show(const struct pf_trend *trend, bool wide, struct pf_doc *doc);
+
+/* Both. */
 int pf_trend(const struct pf_capture *const *captures, size_t count,
 	     const struct pf_trend_args *args, struct pf_doc *doc,
 	     struct pf_err *err);

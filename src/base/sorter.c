@@ -3,8 +3,8 @@
  * The external sorter of base/spool.h.
  *
  * Records gather in a buffer of half the budget; a full buffer is sorted (a
- * merge of the natural runs found in it; nothing is moved when it is sorted
- * already) and appended to one temporary file.  A buffer that starts at or
+ * merge of the natural runs found in it, nothing is moved when it is sorted
+ * already; where runs are many, by the bytes in which keys differ) and appended to one temporary file.  A buffer that starts at or
  * after the end of the last run makes that run longer, so nearly sorted input
  * gives very few runs.  Reading merges the runs with a heap.
  *
@@ -25,6 +25,7 @@
 #include "base/tempfile.h"
 
 #define MIN_RUN        16    /* shorter natural runs are insertion-sorted */
+#define RADIX_MIN      1024  /* fewer records are merged */
 #define MIN_READ_BYTES 16384 /* of a run's read buffer */
 #define MAX_READ_BYTES 262144
 
@@ -205,20 +206,22 @@ static void merge_two(char *to, const char *a, const char *b, const char *end,
 	memcpy(to, b, (size_t)(end - b));
 }
 
-static void sort_records(struct pf_sorter *s)
+static void swap_buffers(struct pf_sorter *s)
+{
+	char *swap = s->records;
+
+	s->records = s->scratch;
+	s->scratch = swap;
+}
+
+static void merge_runs(struct pf_sorter *s)
 {
 	size_t w = s->record_bytes, runs;
-	size_t *ends;
+	size_t *ends = pf_alloc((s->count / MIN_RUN + 2) * sizeof(*ends));
 
-	if (s->is_sorted)
-		return;
-	if (!s->scratch)
-		s->scratch = pf_alloc(s->allocated * w);
-	ends = pf_alloc((s->count / MIN_RUN + 2) * sizeof(*ends));
 	runs = find_runs(s, ends);
 	while (runs > 1) {
 		size_t out = 0, start = 0;
-		char *swap;
 
 		for (size_t i = 0; i < runs; i += 2) {
 			size_t middle = ends[i];
@@ -231,11 +234,84 @@ static void sort_records(struct pf_sorter *s)
 			ends[out++] = start = end;
 		}
 		runs = out;
-		swap = s->records;
-		s->records = s->scratch;
-		s->scratch = swap;
+		swap_buffers(s);
 	}
 	free(ends);
+}
+
+/* A byte of a key: 0 to 7 of the second number, 8 to 15 of the first. */
+static inline unsigned digit_of(const char *record, unsigned digit)
+{
+	int64_t v;
+
+	memcpy(&v, record + (digit < 8 ? sizeof(v) : 0), sizeof(v));
+	v ^= INT64_MIN; /* negative numbers come first */
+	return (unsigned)((uint64_t)v >> digit % 8 * 8) & 0xff;
+}
+
+/* Into the order of one byte of the keys, stable. */
+static void sort_by_digit(struct pf_sorter *s, unsigned digit)
+{
+	size_t w = s->record_bytes, place[256] = { 0 }, sum = 0;
+	const char *end = s->records + s->count * w;
+
+	for (const char *r = s->records; r < end; r += w)
+		place[digit_of(r, digit)] += w;
+	for (size_t i = 0; i < 256; i++) {
+		size_t bytes = place[i];
+
+		place[i] = sum;
+		sum += bytes;
+	}
+	for (const char *r = s->records; r < end; r += w) {
+		size_t *to = &place[digit_of(r, digit)];
+
+		copy(s->scratch + *to, r, w);
+		*to += w;
+	}
+	swap_buffers(s);
+}
+
+/* The bytes in which keys differ, as bits; *runs: of ascending records. */
+static unsigned find_digits(const struct pf_sorter *s, size_t *runs)
+{
+	struct key first = key_of(s->records), previous = first;
+	uint64_t differ[2] = { 0 };
+	unsigned digits = 0;
+
+	*runs = 1;
+	for (size_t i = 1; i < s->count; i++) {
+		struct key k = key_of(s->records + i * s->record_bytes);
+
+		*runs += is_less(k, previous);
+		differ[0] |= (uint64_t)(k.second ^ first.second);
+		differ[1] |= (uint64_t)(k.first ^ first.first);
+		previous = k;
+	}
+	for (unsigned d = 0; d < 16; d++)
+		if (differ[d / 8] >> d % 8 * 8 & 0xff)
+			digits |= 1u << d;
+	return digits;
+}
+
+static void sort_records(struct pf_sorter *s)
+{
+	unsigned digits, passes = 0;
+	size_t runs;
+
+	if (s->is_sorted)
+		return;
+	if (!s->scratch)
+		s->scratch = pf_alloc(s->allocated * s->record_bytes);
+	digits = find_digits(s, &runs);
+	for (; runs > 1; runs = (runs + 1) / 2)
+		passes++;
+	if (s->count >= RADIX_MIN &&
+	    (unsigned)__builtin_popcount(digits) < passes)
+		for (; digits; digits &= digits - 1)
+			sort_by_digit(s, (unsigned)__builtin_ctz(digits));
+	else
+		merge_runs(s);
 	s->is_sorted = true;
 }
 

@@ -113,7 +113,7 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 {
 	struct pf_by_event *e =
 		pf_by_event_new(db, sizeof(struct pf_event_work), columns);
-	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_LINKS, err);
+	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_CALLS, err);
 	const struct pf_gpu_event *ev;
 	int rc = -1;
 

@@ -241,24 +241,45 @@ static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
 	return 0;
 }
 
-/* The row of the event: rows before it belong to traces not asked for. */
-static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
+/* Rows that are kept are read by many, so that one kind of them is enough. */
+struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
+				 struct pf_err *err)
 {
-	struct pf_gpu_event *ev = &g->event;
-	const int64_t *row;
+	return pf_ints_new(db, with_all || db->kept ? "gpu_links" : "gpu_calls",
+			   err);
+}
+
+int pf_gpu_links_next(struct pf_ints *links, int64_t event_id,
+		      const int64_t **row, struct pf_err *err)
+{
 	int rc;
 
 	do {
-		rc = pf_ints_next(g->links, &row, err);
-	} while (rc == 1 && row[0] != event_id);
+		rc = pf_ints_next(links, row, err);
+	} while (rc == 1 && (*row)[0] != event_id);
 	if (rc == 0)
 		return pf_fail(err, PF_EDB,
 			       "gpu_event has no row of event %lld in its "
 			       "place",
 			       (long long)event_id);
-	if (rc < 0)
+	return rc < 0 ? -1 : 0;
+}
+
+int64_t pf_gpu_links_call(const int64_t *row)
+{
+	return row[1] == PF_INTS_NULL ? 0 : row[1];
+}
+
+static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
+{
+	struct pf_gpu_event *ev = &g->event;
+	const int64_t *row;
+
+	if (pf_gpu_links_next(g->links, event_id, &row, err) < 0)
 		return -1;
-	ev->launch_id = row[1] == PF_INTS_NULL ? 0 : row[1];
+	ev->launch_id = pf_gpu_links_call(row);
+	if (!(g->want & PF_GPU_LINKS))
+		return 0;
 	ev->op_id = row[2] == PF_INTS_NULL ? 0 : row[2];
 	ev->step = row[3] == PF_INTS_NULL ? -1 : row[3];
 	return find_origin(g, row[4], err);
@@ -332,7 +353,7 @@ static int take(struct pf_gpu *g, const struct stream *on,
 	place_event(g, on, s);
 	if (g->window->device >= 0 && ev->device != g->window->device)
 		return 0;
-	if ((g->want & PF_GPU_LINKS) && read_links(g, ev->event_id, err) < 0)
+	if (g->links && read_links(g, ev->event_id, err) < 0)
 		return -1;
 	if (place_class(g, s, err) < 0)
 		return -1;
@@ -377,9 +398,9 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	pf_map_init(&g->classes);
 	pf_map_init(&g->linked_at);
 	g->texts.db = db;
-	if (want & PF_GPU_LINKS)
-		g->links = pf_ints_new(db, "gpu_links", err);
-	if ((g->links || !(want & PF_GPU_LINKS)) &&
+	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
+		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS, err);
+	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
 	    !pf_gpu_configs_load(&g->configs, db, err) &&
 	    !pf_kinds_load(&g->kinds, db, err) &&
 	    (g->comm = pf_comm_new(db, err)))

@@ -66,7 +66,7 @@ struct pf_gpu_event {
 	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
 	bool is_first_of_trace;
 	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
-	/* With PF_GPU_LINKS; 0 and -1: none. */
+	/* With PF_GPU_LINKS, the call also with _CALLS; 0 and -1: none. */
 	int64_t launch_id, op_id, step;
 	enum pf_gpu_origin origin;
 };
@@ -75,6 +75,7 @@ enum pf_gpu_want {
 	PF_GPU_LINKS = 1,  /* launch call, origin, op and step: reads rows */
 	PF_GPU_STARTS = 2, /* only work that starts in the window, not cut */
 	PF_GPU_BYTES = 4,  /* bytes of copies and fills */
+	PF_GPU_CALLS = 8,  /* launch call alone: reads less of the rows */
 };
 
 struct pf_gpu;
@@ -84,6 +85,19 @@ void pf_gpu_free(struct pf_gpu *g);
 /* 1 and *out, borrowed until the next call; 0 at the end; -1. */
 int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
 		struct pf_err *err);
+
+/*
+ * The rows of gpu_event beside the events of GPU tracks in order of time:
+ * all links, or the launch call alone (what is asked for may be more).
+ */
+struct pf_ints;
+struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
+				 struct pf_err *err);
+/* The row of the next event; those of others before it are passed by. */
+int pf_gpu_links_next(struct pf_ints *links, int64_t event_id,
+		      const int64_t **row, struct pf_err *err);
+/* The id of the launch call in such a row; 0: there is none. */
+int64_t pf_gpu_links_call(const int64_t *row);
 
 /* A row of gpu_config by its id; NULL if there is none. */
 const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,

@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "idle/gap_explain.h"
-#include "events/gpu_config.h"
+#include "events/gpu.h"
 #include "events/interval.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
-#include "base/search.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/ints.h"
 
 #define RECENT 64 /* pieces of work of a device that are remembered */
 
@@ -43,6 +42,7 @@ struct finder {
 	int64_t micro_ns;
 	struct pf_track *tracks; /* in.track_count of them */
 	struct pf_gpu_configs configs;
+	struct pf_ints *links;
 	struct device *devices; /* of the current trace */
 	size_t count, cap;
 	const struct pf_window_trace *trace;
@@ -117,11 +117,14 @@ static bool comes_first(const struct pf_gap_work *a,
  * What is known of the work that is about to end a gap: did its call launch
  * work before, and what was launched last on its stream?
  */
-static void look_back(struct device *d, const struct pf_gap_work *e)
+static void look_back(struct device *d, const struct pf_gap_work *e,
+		      int64_t micro_ns)
 {
 	size_t known = d->recent_at < RECENT ? d->recent_at : RECENT;
 	bool has_stream = false;
 
+	if (pf_sat_sub(e->start_ns, d->from_ns) < micro_ns)
+		return; /* nothing will ask */
 	d->ends.is_graph = false;
 	d->ends.stream_launch_id = 0;
 	d->ends.is_stream_first = known == d->recent_at;
@@ -149,7 +152,7 @@ static int add_event(struct finder *f, struct device *d,
 	if (d->is_pending && e->start_ns == d->ends.next.start_ns) {
 		if (comes_first(e, &d->ends.next)) {
 			d->ends.next = *e;
-			look_back(d, e);
+			look_back(d, e, f->micro_ns);
 		}
 	} else if (end_pending(f, d, err) < 0) {
 		return -1;
@@ -165,7 +168,7 @@ static int add_event(struct finder *f, struct device *d,
 		d->is_pending = true;
 		d->ends.before = d->last;
 		d->ends.next = *e;
-		look_back(d, e);
+		look_back(d, e, f->micro_ns);
 	}
 	if (d->last.name == PF_ID_NONE || e->end_ns >= d->last.end_ns)
 		d->last = *e;
@@ -254,69 +257,56 @@ static struct device *find_device(struct finder *f, int64_t device)
 	return d;
 }
 
-static void place_by_config(const struct finder *f, int64_t id,
-			    struct pf_gap_work *e)
+static void place(const struct finder *f, const struct pf_track *on,
+		  const struct pf_span *s, struct pf_gap_work *e)
 {
-	const struct pf_gpu_config *c = pf_gpu_configs_find(&f->configs, id);
+	const struct pf_gpu_config *c = NULL;
 
+	if (s->args < PF_ID_INLINE)
+		c = pf_gpu_configs_find(&f->configs, s->args);
 	e->device = c ? c->device : -1;
 	e->stream = c ? c->stream : -1;
-}
-
-/* Where the configuration does not say it, the track does. */
-static void place_on_track(const struct finder *f, struct pf_gap_work *e)
-{
-	uint32_t track = pf_track_of(e->event_id);
-	size_t low = PF_SEARCH(i, f->in.track_count, f->tracks[i].id < track);
-
-	if (low == f->in.track_count || f->tracks[low].id != track)
-		return;
+	/* where the configuration does not say it, the track does */
 	if (e->device < 0)
-		e->device = pf_num_or_none(f->tracks[low].pid);
+		e->device = pf_num_or_none(on->pid);
 	if (e->stream < 0)
-		e->stream = pf_num_or_none(f->tracks[low].tid);
+		e->stream = pf_num_or_none(on->tid);
 }
 
-static const struct pf_window_trace *find_trace(const struct finder *f,
-						int64_t id)
+static int read_work(const struct finder *f, const struct pf_track *on,
+		     const struct pf_span *s, struct pf_gap_work *e,
+		     struct pf_err *err)
 {
-	if (f->trace && f->trace->trace_id == id)
-		return f->trace;
-	return pf_window_find(f->window, id);
-}
+	const int64_t *row;
 
-static void read_work(const struct finder *f, sqlite3_stmt *stmt,
-		      struct pf_gap_work *e)
-{
-	e->event_id = sqlite3_column_int64(stmt, 0);
-	e->kind = (unsigned)sqlite3_column_int64(stmt, 2);
-	e->start_ns = sqlite3_column_int64(stmt, 3);
-	e->end_ns = pf_span_end(e->start_ns, sqlite3_column_int64(stmt, 4));
-	e->name = (uint32_t)sqlite3_column_int64(stmt, 5);
-	if (e->name == PF_ID_NONE)
-		e->name = PF_ID_INLINE;
-	place_by_config(f, pf_db_int_or(stmt, 6, -1), e);
-	e->correlation = pf_db_int_or(stmt, 7, -1);
-	e->launch_id = pf_db_int_or(stmt, 8, 0);
+	e->trace = f->trace;
+	e->event_id = (int64_t)((uint64_t)on->id << 32 | s->seq);
+	e->start_ns = s->start_ns;
+	e->end_ns = pf_span_end(s->start_ns, s->dur_ns);
+	e->name = s->name == PF_ID_NONE ? PF_ID_INLINE : s->name;
+	e->correlation = -1;
+	if (s->mask >> PF_SLOT_CORRELATION & 1)
+		e->correlation = s->slot[PF_SLOT_CORRELATION];
+	place(f, on, s, e);
+	if (pf_gpu_links_next(f->links, e->event_id, &row, err) < 0)
+		return -1;
+	e->launch_id = pf_gpu_links_call(row);
 	if (!pf_track_of(e->launch_id))
 		e->launch_id = 0; /* there is no such track */
-	if (e->device < 0 || e->stream < 0)
-		place_on_track(f, e);
+	return 0;
 }
 
-static int add_row(struct finder *f, sqlite3_stmt *stmt, struct pf_err *err)
+/* What ran on a GPU, or a record of what its streams waited for. */
+static int take(struct finder *f, const struct pf_track *on,
+		const struct pf_span *s, struct pf_err *err)
 {
-	const struct pf_window_trace *trace =
-		find_trace(f, sqlite3_column_int64(stmt, 1));
 	const struct pf_name_class *class;
-	struct pf_gap_work e;
+	struct pf_gap_work e = { .kind = pf_names_kind(f->in.names, s->type) };
 
-	if (!trace)
+	if (!pf_kind_is_gpu_work(e.kind) && e.kind != PF_KIND_GPU_SYNC)
 		return 0;
-	if (trace != f->trace && begin_trace(f, trace, err) < 0)
+	if (read_work(f, on, s, &e, err) < 0)
 		return -1;
-	e.trace = trace;
-	read_work(f, stmt, &e);
 	if (pf_kind_is_gpu_work(e.kind)) {
 		struct device *d = find_device(f, e.device);
 
@@ -332,6 +322,40 @@ static int add_row(struct finder *f, sqlite3_stmt *stmt, struct pf_err *err)
 	return class ? 0 : -1;
 }
 
+static int open_streams(struct finder *f, struct pf_cursors *streams,
+			struct pf_err *err)
+{
+	static const uint64_t columns =
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+		PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
+		PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
+		PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
+
+	for (size_t i = 0; i < f->in.track_count; i++)
+		if (f->tracks[i].trace_id == f->trace->trace_id &&
+		    !strcmp(f->tracks[i].class_name, "gpu") &&
+		    pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
+				   i, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int find_in_trace(struct finder *f, const struct pf_window_trace *trace,
+			 struct pf_err *err)
+{
+	struct pf_cursors streams = { 0 };
+	const struct pf_span *s;
+	size_t track;
+	int rc = begin_trace(f, trace, err);
+
+	if (!rc)
+		rc = open_streams(f, &streams, err);
+	while (!rc && (rc = pf_cursors_next(&streams, &track, &s, err)) == 1)
+		rc = take(f, &f->tracks[track], s, err);
+	pf_cursors_release(&streams);
+	return rc;
+}
+
 int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 		struct pf_names *names, const struct pf_pageable *pageable,
 		int64_t micro_ns, struct pf_gap_sink *sink, struct pf_err *err)
@@ -342,13 +366,13 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 				    .sink = sink },
 			    .window = window,
 			    .micro_ns = micro_ns };
-	sqlite3_stmt *stmt = pf_named_prepare(db, "gap_work", err);
 	int rc = -1;
 
-	if (stmt && !pf_gpu_configs_load(&f.configs, f.in.db, err))
+	f.links = pf_gpu_links_new(db, false, err);
+	if (f.links && !pf_gpu_configs_load(&f.configs, f.in.db, err))
 		rc = pf_tracks_load(db, 0, &f.tracks, &f.in.track_count, err);
-	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1)
-		rc = add_row(&f, stmt, err);
+	for (size_t i = 0; !rc && i < window->count; i++)
+		rc = find_in_trace(&f, &window->traces[i], err);
 	if (!rc)
 		rc = end_trace(&f, err);
 	for (size_t i = 0; i < f.count; i++)
@@ -357,6 +381,6 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	pf_gpu_configs_release(&f.configs);
 	pf_explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.in.track_count);
-	sqlite3_finalize(stmt);
+	pf_ints_free(f.links);
 	return rc;
 }

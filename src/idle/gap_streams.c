@@ -181,7 +181,7 @@ int pf_gap_streams(struct pf_db *db, const struct pf_window *window,
 	struct streams s = { 0 };
 	int rc;
 
-	s.gpu = pf_gpu_new(db, window, with_hta ? PF_GPU_LINKS : 0, err);
+	s.gpu = pf_gpu_new(db, window, with_hta ? PF_GPU_CALLS : 0, err);
 	if (with_hta)
 		s.gaps = pf_by_event_new(db, sizeof(struct gap),
 					 PF_COLBIT(PF_COL_START));

@@ -189,13 +189,17 @@ static int check_damage(struct pf_db *db, struct pf_err *err)
 	return rc;
 }
 
-/* The temporary views are made before the connection is shut for writing. */
+/*
+ * The temporary views are made before the connection is shut for writing.
+ * What is read after is one transaction: else SQLite locks the file and looks
+ * for a journal anew for every block and every text.
+ */
 static int set_up_reading(struct pf_db *db, bool with_tables,
 			  struct pf_err *err)
 {
 	if (set_limits(db, err) ||
 	    (with_tables && pf_vtab_register(db->sql, err)) ||
-	    pf_db_exec(db, "PRAGMA query_only=1;", err))
+	    pf_db_exec(db, "PRAGMA query_only=1; BEGIN;", err))
 		return pf_while(err, "'%s'", db->path);
 	return 0;
 }

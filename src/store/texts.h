@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts by id.  Statements are prepared when they are first used; what a text
- * says is for the caller to remember, who asks once for each id.
+ * Texts by id.  Statements are prepared when they are first used; short texts
+ * that were asked for last are remembered, a fixed number of them.
  */
 #ifndef PF_STORE_TEXTS_H
 #define PF_STORE_TEXTS_H
@@ -21,7 +21,10 @@ enum pf_texts_of {
 /* Zero but for db: nothing asked yet.  For one thread. */
 struct pf_texts {
 	struct pf_db *db;
-	sqlite3_stmt *of[PF_TEXT_TABLES];
+	struct pf_texts_of_table {
+		sqlite3_stmt *stmt;
+		struct pf_texts_kept *kept; /* by id, or NULL */
+	} of[PF_TEXT_TABLES];
 };
 
 /*

@@ -4,7 +4,8 @@
  * their start, longest first, so a range crosses an earlier one if the
  * earliest end of those that are still open lies before its own: the open
  * ends are a heap.  Events that equal each other have the same start and
- * length, so they are neighbours.
+ * length, so they are neighbours; all that an event is, is only read where
+ * they are equal in that.
  */
 #include "config.h"
 
@@ -23,17 +24,23 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "store/cursor.h"
-#include "store/named.h"
 #include "trace/event.h"
 
 #define OPEN_MAX  65536 /* ranges of one thread at one instant */
 #define TWINS_MAX 65536 /* events of one start and length */
 
+/* That every event is looked at by. */
+#define COLUMNS                                                                \
+	(PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |                     \
+	 PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |                     \
+	 PF_COLBIT(PF_COL_MASK) |                                              \
+	 PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION))
+
 struct twin {
 	uint64_t low, high; /* of a hash over all that an event is */
 };
 
-/* GPU work comes before calls: it is added first, and sorting is stable. */
+/* GPU work comes before calls: its tracks come first, and sorting is stable. */
 struct link {
 	int64_t trace_id, correlation;
 	int64_t launches; /* enum pf_launch_kind; NONE: work */
@@ -44,15 +51,20 @@ struct walk {
 	struct pf_doctor_tracks *out;
 	struct pf_names *names;
 	struct pf_sorter *links;
-	int64_t trace_id;
 	/* the track at hand */
+	const struct pf_track *track;
+	bool is_host;
 	int64_t *open;
 	size_t open_count, open_cap;
 	struct pf_union overhead;
+	/* Events of one start and length: hashes, once there are two. */
 	struct twin *twins;
 	size_t twin_count, twin_cap;
+	uint32_t first_seq, same_count; /* how many there are */
 	int64_t twin_start_ns, twin_dur_ns;
-	bool is_work; /* of the twins */
+	bool is_work;            /* of the twins */
+	struct pf_cursor *whole; /* all columns; NULL: not needed so far */
+	uint32_t next_seq;       /* of the event that it gives next */
 };
 
 /* ---- crossing ---- */
@@ -114,7 +126,7 @@ static void settle_twins(struct walk *w)
 	w->out->duplicate.count += count;
 	for (; w->is_work && count; count--)
 		pf_sat_sum(&w->out->duplicate.ns, w->twin_dur_ns);
-	w->twin_count = 0;
+	w->twin_count = w->same_count = 0;
 }
 
 static struct twin hash_event(const struct pf_span *s)
@@ -147,56 +159,85 @@ static struct twin hash_event(const struct pf_span *s)
 	return (struct twin){ h.low64, h.high64 };
 }
 
-static void check_twin(struct walk *w, const struct pf_span *s, unsigned kind)
+/* Go to the block of an event, but not from within it. */
+static int open_whole(struct walk *w, uint32_t seq, int64_t start_ns,
+		      struct pf_err *err)
 {
-	w->out->event_count++;
-	if (s->start_ns != w->twin_start_ns || s->dur_ns != w->twin_dur_ns ||
-	    w->twin_count == TWINS_MAX ||
-	    w->is_work != pf_kind_is_gpu_work(kind))
-		settle_twins(w);
-	w->twin_start_ns = s->start_ns;
-	w->twin_dur_ns = s->dur_ns;
-	w->is_work = pf_kind_is_gpu_work(kind);
+	static const uint64_t columns =
+		COLUMNS | PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE) |
+		((uint64_t)((UINT32_C(1) << PF_SLOT_COUNT) - 1) << PF_COL_SLOT);
+
+	if (w->whole && seq - w->next_seq < PF_BLOCK_EVENTS)
+		return 0;
+	if (!w->whole)
+		w->whole = pf_cursor_new(w->db, w->track->id, columns, err);
+	if (!w->whole)
+		return -1;
+	pf_cursor_seek(w->whole, start_ns);
+	return 0;
+}
+
+static int add_twin(struct walk *w, uint32_t seq, struct pf_err *err)
+{
+	struct pf_span span;
+	int rc;
+
+	if (open_whole(w, seq, w->twin_start_ns, err) < 0)
+		return -1;
+	do
+		rc = pf_cursor_next(w->whole, &span, err);
+	while (rc == 1 && span.seq != seq);
+	if (rc != 1)
+		return rc ? rc : pf_fail(err, PF_EDB, "a block has changed");
+	w->next_seq = seq + 1;
 	w->twins = pf_grow(w->twins, &w->twin_cap, w->twin_count + 1,
 			   sizeof(*w->twins));
-	w->twins[w->twin_count++] = hash_event(s);
+	w->twins[w->twin_count++] = hash_event(&span);
+	return 0;
+}
+
+static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
+		      int64_t dur_ns, bool is_work, struct pf_err *err)
+{
+	w->out->event_count++;
+	if (!w->same_count || start_ns != w->twin_start_ns ||
+	    dur_ns != w->twin_dur_ns || w->same_count == TWINS_MAX ||
+	    w->is_work != is_work) {
+		settle_twins(w);
+		w->first_seq = seq;
+		w->twin_start_ns = start_ns;
+		w->twin_dur_ns = dur_ns;
+		w->is_work = is_work;
+	}
+	if (++w->same_count == 1)
+		return 0;
+	if (!w->twin_count && add_twin(w, w->first_seq, err) < 0)
+		return -1;
+	return add_twin(w, seq, err);
 }
 
 /* ---- launches ---- */
 
-static int check_call(struct walk *w, const struct pf_span *s,
-		      struct pf_err *err)
+/* An event that may belong to others, by its correlation. */
+static int check_link(struct walk *w, unsigned kind, uint32_t name,
+		      int64_t correlation, struct pf_err *err)
 {
-	struct link l = { w->trace_id, s->slot[PF_SLOT_CORRELATION], 0 };
+	struct link l = { w->track->trace_id, correlation, 0 };
 	const struct pf_name_class *class;
 
-	if (!(s->mask >> PF_SLOT_CORRELATION & 1) || l.correlation <= 0)
+	if (correlation <= 0)
 		return 0;
-	class = pf_names_class(w->names, s->name, err);
+	if (!w->is_host)
+		return pf_kind_is_gpu_work(kind)
+			       ? pf_sorter_add(w->links, &l, err)
+			       : 0;
+	if (kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER)
+		return 0;
+	class = pf_names_class(w->names, name, err);
 	if (!class)
 		return -1;
 	l.launches = class->launches;
 	return l.launches ? pf_sorter_add(w->links, &l, err) : 0;
-}
-
-static int add_work(struct walk *w, struct pf_err *err)
-{
-	sqlite3_stmt *stmt =
-		pf_named_prepare(w->db, "doctor_correlations", err);
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(w->db, stmt, err)) == 1) {
-		struct link l = { sqlite3_column_int64(stmt, 0),
-				  sqlite3_column_int64(stmt, 1), 0 };
-
-		rc = pf_sorter_add(w->links, &l, err);
-		if (rc < 0)
-			break;
-	}
-	sqlite3_finalize(stmt);
-	return rc;
 }
 
 static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
@@ -240,51 +281,59 @@ static int count_idle(struct walk *w, struct pf_err *err)
 
 /* ---- the walk ---- */
 
-static int take(struct walk *w, const struct pf_span *s, bool is_host,
-		struct pf_err *err)
+static int take(struct walk *w, const struct pf_block *b, uint32_t i,
+		uint32_t seq, struct pf_err *err)
 {
-	unsigned kind = pf_names_kind(w->names, s->type);
-	int64_t end = pf_span_end(s->start_ns, s->dur_ns);
+	unsigned kind = pf_names_kind(w->names, b->type[i]);
+	int64_t start_ns = b->start_ns[i], dur_ns = b->dur_ns[i];
+	int64_t end_ns = pf_span_end(start_ns, dur_ns);
 
-	check_twin(w, s, kind);
 	w->out->unknown_count +=
 		kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER;
-	if (!is_host)
-		return 0;
-	check_crossing(w, s->start_ns, end);
-	if (kind == PF_KIND_OVERHEAD) {
+	if (w->is_host)
+		check_crossing(w, start_ns, end_ns);
+	if (w->is_host && kind == PF_KIND_OVERHEAD) {
 		w->out->overhead.count++;
-		pf_union_add(&w->overhead, s->start_ns, end);
+		pf_union_add(&w->overhead, start_ns, end_ns);
 	}
-	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
-		return check_call(w, s, err);
+	return check_twin(w, seq, start_ns, dur_ns, pf_kind_is_gpu_work(kind),
+			  err);
+}
+
+static int take_block(struct walk *w, const struct pf_block *b, uint32_t first,
+		      struct pf_err *err)
+{
+	const int64_t *correlation = b->slot[PF_SLOT_CORRELATION];
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		if (take(w, b, i, first + i, err) < 0)
+			return -1;
+		if ((b->mask[i] >> PF_SLOT_CORRELATION & 1) &&
+		    check_link(w, pf_names_kind(w->names, b->type[i]),
+			       b->name[i], correlation[at++], err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
 static int walk_track(struct walk *w, const struct pf_track *track,
 		      struct pf_err *err)
 {
-	static const uint64_t columns =
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-		PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
-		PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_MASK) |
-		PF_COLBIT(PF_COL_INLINE) |
-		((uint64_t)((UINT32_C(1) << PF_SLOT_COUNT) - 1) << PF_COL_SLOT);
-	bool is_host = !strcmp(track->class_name, "host");
-	struct pf_cursor *c = pf_cursor_new(w->db, track->id, columns, err);
-	struct pf_span span;
-	int rc;
+	struct pf_cursor *c = pf_cursor_new(w->db, track->id, COLUMNS, err);
+	const struct pf_block *b;
+	uint32_t first;
+	int rc = c ? 0 : -1;
 
-	if (!c)
-		return -1;
-	w->trace_id = track->trace_id;
-	w->open_count = w->twin_count = 0;
+	w->track = track;
+	w->open_count = w->same_count = 0;
 	w->overhead = (struct pf_union){ 0 };
-	while ((rc = pf_cursor_next(c, &span, err)) == 1)
-		if ((rc = take(w, &span, is_host, err)) < 0)
-			break;
+	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1)
+		rc = take_block(w, b, first, err);
 	settle_twins(w);
 	pf_sat_sum(&w->out->overhead.ns, w->overhead.covered_ns);
+	pf_cursor_free(w->whole);
+	w->whole = NULL;
 	pf_cursor_free(c);
 	return rc;
 }
@@ -295,10 +344,13 @@ static int walk_tracks(struct walk *w, struct pf_err *err)
 	size_t count = 0;
 	int rc = pf_tracks_load(w->db, 0, &tracks, &count, err);
 
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "host") ||
-		    !strcmp(tracks[i].class_name, "gpu"))
-			rc = walk_track(w, &tracks[i], err);
+	for (int is_host = 0; is_host < 2; is_host++) {
+		w->is_host = is_host;
+		for (size_t i = 0; !rc && i < count; i++)
+			if (!strcmp(tracks[i].class_name,
+				    is_host ? "host" : "gpu"))
+				rc = walk_track(w, &tracks[i], err);
+	}
 	pf_tracks_free(tracks, count);
 	return rc;
 }
@@ -312,7 +364,7 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	*out = (struct pf_doctor_tracks){ 0 };
 	w.names = pf_names_new(db, err);
 	w.links = pf_sorter_temp(sizeof(struct link));
-	if (w.names && !add_work(&w, err) && !walk_tracks(&w, err))
+	if (w.names && !walk_tracks(&w, err))
 		rc = count_idle(&w, err);
 	pf_sorter_free(w.links);
 	pf_names_free(w.names);

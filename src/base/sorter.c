@@ -25,7 +25,7 @@
 #include "base/tempfile.h"
 
 #define MIN_RUN        16    /* shorter natural runs are insertion-sorted */
-#define RADIX_MIN      1024  /* fewer records are merged */
+#define RADIX_MIN      1024  /* fewer records, or longer runs, are merged */
 #define MIN_READ_BYTES 16384 /* of a run's read buffer */
 #define MAX_READ_BYTES 262144
 
@@ -304,9 +304,9 @@ static void sort_records(struct pf_sorter *s)
 	if (!s->scratch)
 		s->scratch = pf_alloc(s->allocated * s->record_bytes);
 	digits = find_digits(s, &runs);
-	for (; runs > 1; runs = (runs + 1) / 2)
+	while (runs >> passes)
 		passes++;
-	if (s->count >= RADIX_MIN &&
+	if (s->count >= RADIX_MIN && runs > s->count / MIN_RUN &&
 	    (unsigned)__builtin_popcount(digits) < passes)
 		for (; digits; digits &= digits - 1)
 			sort_by_digit(s, (unsigned)__builtin_ctz(digits));

@@ -281,8 +281,7 @@ static int read_links(struct pf_gpu *g, int64_t event_id, struct pf_err *err)
 	if (!(g->want & PF_GPU_LINKS))
 		return 0;
 	ev->op_id = row[2] == PF_INTS_NULL ? 0 : row[2];
-	ev->step = row[3] == PF_INTS_NULL ? -1 : row[3];
-	return find_origin(g, row[4], err);
+	return find_origin(g, row[3], err);
 }
 
 /* ---- events ---- */
@@ -394,7 +393,6 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->db = db;
 	g->window = window;
 	g->want = want;
-	g->event.step = -1;
 	pf_map_init(&g->classes);
 	pf_map_init(&g->linked_at);
 	g->texts.db = db;

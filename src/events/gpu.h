@@ -66,13 +66,13 @@ struct pf_gpu_event {
 	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
 	bool is_first_of_trace;
 	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
-	/* With PF_GPU_LINKS, the call also with _CALLS; 0 and -1: none. */
-	int64_t launch_id, op_id, step;
+	/* With PF_GPU_LINKS, the call also with _CALLS; 0: none. */
+	int64_t launch_id, op_id;
 	enum pf_gpu_origin origin;
 };
 
 enum pf_gpu_want {
-	PF_GPU_LINKS = 1,  /* launch call, origin, op and step: reads rows */
+	PF_GPU_LINKS = 1,  /* launch call, origin and op: reads rows */
 	PF_GPU_STARTS = 2, /* only work that starts in the window, not cut */
 	PF_GPU_BYTES = 4,  /* bytes of copies and fills */
 	PF_GPU_CALLS = 8,  /* launch call alone: reads less of the rows */

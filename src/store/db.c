@@ -66,9 +66,12 @@ int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 
 int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other)
 {
-	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+	int64_t value = sqlite3_column_int64(stmt, column);
+
+	/* null is 0, which is rare */
+	return !value && sqlite3_column_type(stmt, column) == SQLITE_NULL
 		       ? other
-		       : sqlite3_column_int64(stmt, column);
+		       : value;
 }
 
 int pf_db_exec(struct pf_db *db, const char *sql, struct pf_err *err)

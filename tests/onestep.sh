@@ -42,6 +42,20 @@ result "also by diff"
 cp t/one.json.profan.db kept.db
 PROFAN_DB=t/one.json run 0 "$profan" steps && [ ! -s err ]
 result "PROFAN_DB may be a trace"
+# two at one instant: each has an answer, one cache stays
+: >twice
+for n in 1 2 3 4 5; do
+	rm -f t/one.json.profan.db
+	"$profan" steps t/one.json >out.1 2>err.1 &
+	first=$!
+	"$profan" steps t/one.json >out.2 2>err.2 || cat err.2 >>twice
+	wait "$first" || cat err.1 >>twice
+	cmp out.1 out.2 >>twice 2>&1
+	[ -e t/one.json.profan.db ] || echo "no cache $n" >>twice
+	ls t/*.partial >>twice 2>/dev/null
+done
+[ ! -s twice ]
+result "two at once make one cache" twice
 rm t/one.json.profan.db
 run 0 "$profan" steps -q t/one.json && [ ! -s err ]
 result "-q says nothing"

@@ -16,6 +16,7 @@ enum pf_code {
 	PF_EDATA,  /* the input is not what it should be: exit 3 */
 	PF_EDB,    /* the database refused or is damaged: exit 3 */
 	PF_ELIMIT, /* a limit of this program was reached: exit 3 */
+	PF_EBUSY,  /* another profan is at it: exit 3 */
 	PF_ESTOP,  /* stopped by a signal: exit 130 */
 };
 

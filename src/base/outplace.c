@@ -185,7 +185,7 @@ static int remove_left_over(const char *partial, struct pf_err *err)
 			     "that was stopped",
 			     partial);
 	else if (is_locked(fd))
-		rc = pf_fail(err, PF_EIO, "another profan is writing '%s'",
+		rc = pf_fail(err, PF_EBUSY, "another profan is writing '%s'",
 			     partial);
 	else if (unlink(partial) && errno != ENOENT)
 		rc = pf_fail_errno(err, "cannot remove '%s'", partial);

@@ -35,7 +35,7 @@ struct pf_outplace {
 	bool is_database;
 };
 
-/* After a failure (PF_EIO) there is nothing to release. */
+/* After a failure (PF_EIO, PF_EBUSY) there is nothing to release. */
 int pf_outplace_open(struct pf_outplace *place, const char *path,
 		     const struct pf_outrule *rule, struct pf_err *err);
 

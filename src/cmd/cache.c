@@ -54,7 +54,10 @@ bool pf_cache_is_database(const char *path)
 
 /* ---- what it is of ---- */
 
-/* A source as it is now: a pipe is never what it was. */
+/*
+ * A source as it is now: a pipe is never what it was.  A file whose time was
+ * set back has another time of change of its own.
+ */
 static bool add_source(struct pf_buf *mark, const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -62,9 +65,12 @@ static bool add_source(struct pf_buf *mark, const char *path)
 	bool ok = real && !stat(path, &info) && S_ISREG(info.st_mode);
 
 	if (ok)
-		pf_buf_addf(mark, "\n%" PRId64 " %" PRId64 ".%09ld %s",
+		pf_buf_addf(mark,
+			    "\n%" PRId64 " %" PRId64 ".%09ld %" PRId64
+			    ".%09ld %s",
 			    (int64_t)info.st_size, (int64_t)info.st_mtim.tv_sec,
-			    info.st_mtim.tv_nsec, real);
+			    info.st_mtim.tv_nsec, (int64_t)info.st_ctim.tv_sec,
+			    info.st_ctim.tv_nsec, real);
 	free(real);
 	return ok;
 }
@@ -196,6 +202,17 @@ static int check_place(const char *path, struct pf_err *err)
 		       path);
 }
 
+static int ingest(struct pf_cached *c, char *const *sources, size_t count,
+		  const struct pf_paths *traces, const char *mark,
+		  struct pf_err *err)
+{
+	announce(c, sources, count);
+	return pf_cmd_ingest_files((const char *const *)traces->items,
+				   traces->count, c->path,
+				   mark ? mark : "temporary", err);
+}
+
+/* Who finds another profan making it makes one for itself. */
 static int make(struct pf_cached *c, char *const *sources, size_t count,
 		const char *mark, struct pf_err *err)
 {
@@ -209,11 +226,13 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 		rc = check_place(c->path, err);
 	if (!rc)
 		rc = pf_choose_traces(sources, count, &traces, err);
-	if (!rc) {
-		announce(c, sources, count);
-		rc = pf_cmd_ingest_files((const char *const *)traces.items,
-					 traces.count, c->path,
-					 mark ? mark : "temporary", err);
+	if (!rc)
+		rc = ingest(c, sources, count, &traces, mark, err);
+	if (rc && err->code == PF_EBUSY && !c->folder) {
+		*err = (struct pf_err){ 0 };
+		rc = make_temporary(c, err);
+		if (!rc)
+			rc = ingest(c, sources, count, &traces, mark, err);
 	}
 	pf_paths_release(&traces);
 	return rc;

@@ -145,6 +145,21 @@ static struct pf_cell value_of(sqlite3_stmt *stmt, int i, struct pf_buf *hex)
 	}
 }
 
+/* What the statement itself does wrong, as the planner did not see. */
+static int step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
+{
+	int rc = pf_db_step(db, stmt, err);
+
+	switch (rc < 0 ? sqlite3_errcode(db->sql) : SQLITE_OK) {
+	case SQLITE_ERROR:
+	case SQLITE_MISMATCH:
+	case SQLITE_RANGE:
+	case SQLITE_TOOBIG:
+		return pf_fail(err, PF_EUSAGE, "%s", sqlite3_errmsg(db->sql));
+	}
+	return rc;
+}
+
 int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
 		 struct pf_err *err)
 {
@@ -161,7 +176,7 @@ int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
 	hex = pf_calloc(count, sizeof(*hex));
 	rc = send_head(stmt, count, sink, err);
 	while (!rc) {
-		rc = pf_db_step(db, stmt, err);
+		rc = step(db, stmt, err);
 		if (rc != 1)
 			break;
 		for (size_t i = 0; i < count; i++)

@@ -44,6 +44,20 @@ run 0 "$profan" diff --redact "$one" "${one}3" -- "${one}4" "$two" ||
 cat "$tmp/out" "$tmp/err" >"$tmp/page"
 none "diff of several captures"
 
+# an annotation that is called as one of our words
+cat >"$tmp/ours.json" <<'EOF'
+[{"ph":"X","cat":"user_annotation","name":"ProfilerStep#1","pid":1,"tid":1,"ts":0,"dur":90},
+{"ph":"X","cat":"user_annotation","name":"launch latency","pid":1,"tid":1,"ts":1,"dur":80},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":2,"dur":5,"args":{"correlation":1}},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":10,"dur":50,"args":{"device":0,"stream":7,"correlation":1}}]
+EOF
+run 0 "$profan" ingest -q "$tmp/ours.json" -o "$tmp/ours.db"
+run 0 "$profan" report --redact -f html -o - "$tmp/ours.db"
+sed 's/<[^>]*>/ /g' "$tmp/out" >"$tmp/page"
+grep -q '0 ns *10.0 µs *launch latency *cudaLaunchKernel *annotation 1' \
+	"$tmp/page"
+result "our own words stay" "$tmp/page"
+
 # the search finds what there is
 sort -u "$tmp/shown" >"$tmp/kept"
 [ "$(wc -l <"$tmp/kept")" -gt 20 ]

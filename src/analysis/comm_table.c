@@ -278,7 +278,7 @@ static const struct pf_field row_fields[] = {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct rule, member, key, title, kind)
 static const struct pf_field rule_fields[] = {
-	FIELD(words, "rule", "Rule", PF_TEXT),
+	FIELD(words, "rule", "Rule", PF_TEXT | PF_OURS),
 	FIELD(count, "count", "Events", PF_COUNT),
 	FIELD(ns, "total_ns", "Total", PF_NS),
 };

@@ -646,11 +646,11 @@ void pf_doctor_release(struct pf_doctor *d)
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
 static const struct pf_field check_fields[] = {
-	FIELD(name, "check", "Check", PF_TEXT),
+	FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
 	FIELD(count, "count", "Count", PF_COUNT | PF_QUIET),
 	FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
 	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(verdict, "verdict", "Verdict", PF_TEXT),
+	FIELD(verdict, "verdict", "Verdict", PF_TEXT | PF_OURS),
 };
 
 void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)

@@ -168,9 +168,9 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(tensor_cores, "tensor_cores", "TC",
 		      PF_TEXT | PF_SPARE | by_name),
 		FIELD(class_word, "class", "Class",
-		      PF_TEXT | PF_FULL | by_name),
+		      PF_TEXT | PF_OURS | PF_FULL | by_name),
 		FIELD(precision, "precision", "Precision",
-		      PF_TEXT | PF_FULL | by_name),
+		      PF_TEXT | PF_OURS | PF_FULL | by_name),
 		FIELD(op_eligible, "op_eligible", "Eligible",
 		      k->group == PF_KERNELS_BY_NAME_OP ? PF_TEXT | PF_FULL
 							: PF_ABSENT),
@@ -183,8 +183,8 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_kernel_class_row, member, key, title, kind)
 static const struct pf_field class_fields[] = {
-	FIELD(class_word, "class", "Class", PF_TEXT),
-	FIELD(precision, "precision", "Precision", PF_TEXT),
+	FIELD(class_word, "class", "Class", PF_TEXT | PF_OURS),
+	FIELD(precision, "precision", "Precision", PF_TEXT | PF_OURS),
 	FIELD(calls, "calls", "Calls", PF_COUNT),
 	FIELD(total_ns, "total_ns", "Total", PF_NS),
 	FIELD(share, "share", "Share", PF_RATIO),

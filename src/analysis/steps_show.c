@@ -141,7 +141,7 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 	int of_many = s->full_count > 1 ? 0 : PF_FULL;
 	int p90 = PF_KNOWN | (s->dur.p90_ns < 0 ? PF_FULL : 0);
 	const struct pf_field fields[] = {
-		FIELD(name, "class", "Class", PF_TEXT),
+		FIELD(name, "class", "Class", PF_TEXT | PF_OURS),
 		FIELD(mean_ns, "mean_ns", of_many ? "Time" : "Mean", PF_NS),
 		FIELD(share, "share", "Share", PF_RATIO),
 		FIELD(p50_ns, "p50_ns", "Median", PF_NS | of_many),

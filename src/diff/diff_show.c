@@ -93,12 +93,14 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 	/* not of what is not judged */
 	unsigned judged = diff->verdict == PF_WITHHELD ? PF_FULL : 0;
 	const struct pf_field fields[] = {
-		FIELD(name, "class", has_steps ? "Step" : "Capture", PF_TEXT),
+		FIELD(name, "class", has_steps ? "Step" : "Capture",
+		      PF_TEXT | PF_OURS),
 		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS),
 		FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
 		FIELD(shift_ns, "shift_ns", "Shift",
 		      PF_NS | PF_SIGNED | judged),
-		FIELD(verdict, "verdict", "Verdict", PF_TEXT | judged),
+		FIELD(verdict, "verdict", "Verdict",
+		      PF_TEXT | PF_OURS | judged),
 		PF_BOTH(struct pf_diff_class, median_ns, "median_ns",
 			", median", PF_NS | PF_FULL),
 		PF_BOTH(struct pf_diff_class, sum_ns, "sum_ns", ", all steps",
@@ -274,7 +276,7 @@ static const struct pf_field cause_fields[] = {
 		WAIT(frame, "frame", "Line or annotation", PF_PATH | PF_FULL), \
 		WAIT(op, "op", "Op", PF_TEXT | PF_FULL)
 static const struct pf_field idle_fields[] = {
-	WAIT(cause, "cause", "Idle cause", PF_TEXT),
+	WAIT(cause, "cause", "Idle cause", PF_TEXT | PF_OURS),
 	WAIT(name, "culprit", "Culprit", PF_TEXT),
 	PLACES,
 	WAITS(ns, "ns", "", PF_NS | PF_FULL),

@@ -14,7 +14,7 @@
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_gap_cause, member, key, title, kind)
 static const struct pf_field cause_fields[] = {
-	FIELD(name, "cause", "Cause", PF_TEXT),
+	FIELD(name, "cause", "Cause", PF_TEXT | PF_OURS),
 	FIELD(ns, "ns", "Idle", PF_NS),
 	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO),
 	FIELD(window_share, "window_share", "Of time", PF_RATIO),
@@ -30,7 +30,7 @@ static const struct pf_field culprit_fields[] = {
 	FIELD(ns, "ns", "Idle", PF_NS),
 	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO),
 	FIELD(count, "count", "Gaps", PF_COUNT),
-	FIELD(cause, "cause", "Cause", PF_TEXT),
+	FIELD(cause, "cause", "Cause", PF_TEXT | PF_OURS),
 	FIELD(name, "culprit", "Culprit", PF_TEXT),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
@@ -44,7 +44,7 @@ static const struct pf_field gap_fields[] = {
 	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
 	FIELD(start_ns, "start_ns", "From", PF_NS),
 	FIELD(ns, "ns", "Idle", PF_NS),
-	FIELD(cause, "cause", "Main cause", PF_TEXT),
+	FIELD(cause, "cause", "Main cause", PF_TEXT | PF_OURS),
 	FIELD(culprit, "culprit", "Culprit", PF_TEXT),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
 	FIELD(drained_by, "drained_by", "Drained by", PF_TEXT | PF_FULL),

@@ -62,6 +62,7 @@ enum pf_col_kind {
  * there is nothing of it.
  */
 #define PF_QUIET  0x10000
+#define PF_OURS   0x20000 /* words of ours, none of a trace: never redacted */
 #define PF_NO_INT INT64_MIN
 
 struct pf_col {

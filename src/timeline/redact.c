@@ -288,7 +288,8 @@ static void redact_table(const struct pf_redact *r, struct pf_table **table)
 		const struct pf_cell *row = pf_table_row(t, i);
 
 		for (size_t c = 0; c < cols; c++) {
-			if (row[c].type != PF_CELL_TEXT) {
+			if (row[c].type != PF_CELL_TEXT ||
+			    pf_table_cols(t)[c].kind & PF_OURS) {
 				pf_table_cell(out, &row[c]);
 				continue;
 			}

@@ -32,8 +32,9 @@ void pf_redact_text(const struct pf_redact *r, const char *s, size_t len,
 		    struct pf_buf *out);
 
 /*
- * The same for all that a document holds.  Strict: sentences are dropped, as
- * they may quote anything.
+ * The same for all that a document holds but for columns of our own words
+ * (PF_OURS), which may be called as somebody's annotation is.  Strict:
+ * sentences are dropped, as they may quote anything.
  */
 void pf_redact_doc(const struct pf_redact *r, struct pf_doc *doc);
 

@@ -68,12 +68,13 @@ CREATE TABLE track (
 	last_ns INTEGER
 ) STRICT;
 
--- Every metadata event (ph M) as it was.
+-- Metadata events (ph M) as they were; equal ones are one row.
 CREATE TABLE metadata_event (
 	id INTEGER PRIMARY KEY,
 	trace_id INTEGER NOT NULL,
 	file_order INTEGER NOT NULL,
-	json TEXT NOT NULL
+	json TEXT NOT NULL,
+	count INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE string (

@@ -36,6 +36,11 @@ check() { # NAME FILE
 		+ skipped_count FROM trace" >"$tmp/got"
 	same "$1: every event is stored, paired or counted" "$tmp/want" \
 		"$tmp/got"
+	"$SQLITE3" "$db" "SELECT coalesce(sum(count), 0) FROM metadata_event" \
+		>"$tmp/got"
+	"$SQLITE3" "$db" "SELECT metadata_count FROM trace" >"$tmp/want"
+	same "$1: metadata events have rows, equal ones one" "$tmp/want" \
+		"$tmp/got"
 	"$SQLITE3" "$db" "SELECT sum(event_count) FROM track" >"$tmp/got"
 	"$SQLITE3" "$db" "SELECT stored_count FROM trace" >"$tmp/want"
 	same "$1: tracks hold what is stored" "$tmp/want" "$tmp/got"

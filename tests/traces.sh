@@ -83,6 +83,9 @@ while IFS='|' read -r name sql want; do
 done <<'END'
 good-fractional-stream|SELECT count(*) AS n, count(stream) AS s FROM kernels, (SELECT count(*) FROM event)|1,0
 odd-metadata-in-args|SELECT count(*) AS n, sum(category = 'cpu_op') AS o FROM event|1,1
+good-metadata-again|SELECT (SELECT count(*) * 10 + sum(count) FROM metadata_event) AS n, name FROM process|23,MTIA 9
+good-metadata-again|SELECT group_concat(bytes) AS bytes FROM gpu_event|"480,481,482"
+good-own-ranges|SELECT group_concat(s.text, ' ') AS names FROM comm_event AS c JOIN gpu_event AS g USING (event_id) JOIN string AS s ON s.id = g.name_id|two_shot cat
 odd-duplicate-nested|SELECT json_extract(args, '$.a.b[1].c') AS c FROM event|2
 END
 

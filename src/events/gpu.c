@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/args.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kinds.h"
@@ -41,6 +42,7 @@ struct pf_gpu {
 	struct pf_gpu_configs configs;
 	struct pf_kinds kinds;
 	struct pf_map classes; /* name and kind -> class and way */
+	struct pf_map ways;    /* arguments -> way */
 	struct pf_texts texts;
 	struct pf_ints *links;
 	/* Work with launch calls, read as far as was needed to know origins. */
@@ -129,6 +131,26 @@ static int judge_event(struct pf_gpu *g, const struct pf_span *s, unsigned kind,
 		*place = judge(kind, text);
 	}
 	*out = *place;
+	return 0;
+}
+
+/* The way of a copy whose name does not say it, as its arguments do. */
+static int judge_args(struct pf_gpu *g, const struct pf_span *s,
+		      enum pf_copy_way *way, struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&g->ways, s->args);
+	struct pf_buf said = { 0 };
+	struct pf_json args;
+
+	if (*place == UINT64_MAX) {
+		if (pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
+				 &args.len, err) < 0)
+			return -1;
+		pf_json_text(pf_json_get(args, "direction"), &said);
+		*place = pf_gpu_copy_way(said.len ? said.data : "");
+		pf_buf_release(&said);
+	}
+	*way = (enum pf_copy_way) * place;
 	return 0;
 }
 
@@ -303,7 +325,7 @@ static void place_event(struct pf_gpu *g, const struct stream *on,
 		ev->bytes = s->slot[PF_SLOT_BYTES];
 }
 
-/* The name comes first, then what launched it. */
+/* The name comes first, then what launched it; of ways the arguments. */
 static int place_class(struct pf_gpu *g, const struct pf_span *s,
 		       struct pf_err *err)
 {
@@ -319,6 +341,9 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s,
 	} else if (ev->comm.rule) {
 		ev->class = PF_GPU_COMM;
 		ev->way = PF_COPY_OTHER;
+	} else if (ev->class == PF_GPU_COPY && ev->way == PF_COPY_OTHER &&
+		   s->args < PF_ID_INLINE) {
+		return judge_args(g, s, &ev->way, err);
 	}
 	return 0;
 }
@@ -394,6 +419,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->window = window;
 	g->want = want;
 	pf_map_init(&g->classes);
+	pf_map_init(&g->ways);
 	pf_map_init(&g->linked_at);
 	g->texts.db = db;
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
@@ -417,6 +443,7 @@ void pf_gpu_free(struct pf_gpu *g)
 	sqlite3_finalize(g->linked);
 	pf_comm_free(g->comm);
 	pf_map_release(&g->classes);
+	pf_map_release(&g->ways);
 	pf_map_release(&g->linked_at);
 	pf_gpu_configs_release(&g->configs);
 	pf_kinds_release(&g->kinds);

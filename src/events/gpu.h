@@ -36,7 +36,7 @@ enum pf_copy_way {
 	PF_COPY_DTOH,
 	PF_COPY_DTOD,
 	PF_COPY_PTOP,
-	PF_COPY_OTHER, /* the name does not say */
+	PF_COPY_OTHER, /* neither the name nor "direction" of its args says */
 	PF_COPY_WAYS
 };
 

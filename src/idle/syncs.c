@@ -321,7 +321,7 @@ static const struct pf_field site_fields[] = {
 	FIELD(op, "op", "Op", PF_TEXT),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
 	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
-	FIELD(kind, "kind", "Kind", PF_TEXT | PF_FULL),
+	FIELD(kind, "kind", "Kind", PF_TEXT | PF_OURS | PF_FULL),
 	FIELD(per_step, "per_step", "Per step", PF_REAL | PF_FULL),
 	FIELD(step_count, "step_count", "In steps",
 	      PF_COUNT | PF_FULL | PF_KNOWN),
@@ -339,7 +339,7 @@ static const struct pf_field site_fields[] = {
 
 static const struct pf_field wait_fields[] = {
 	FIELD(call, "name", "Wait", PF_TEXT),
-	FIELD(source, "source", "Said by", PF_TEXT),
+	FIELD(source, "source", "Said by", PF_TEXT | PF_OURS),
 	FIELD(count, "count", "Times", PF_COUNT),
 	FIELD(blocked_ns, "ns", "Time", PF_NS),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
@@ -357,7 +357,7 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 	struct pf_buf text = { 0 };
 
 	if (!s->site_count) {
-		pf_doc_finding(doc, "No call waits for a GPU");
+		pf_held_say(&s->held, doc);
 		return;
 	}
 	pf_num_show_count(calls, s->count);
@@ -488,6 +488,8 @@ int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		out->device_count = s.sites.device_count;
 		rc = load_records(db, out, err);
 	}
+	if (!rc && !out->site_count && out->device_count)
+		rc = pf_held_find(db, &out->window, &out->held, err);
 	out->names = s.sites.names;
 	s.sites.names = NULL;
 	free(s.allow.items);

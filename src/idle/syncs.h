@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "events/names.h"
+#include "idle/held.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -64,6 +65,7 @@ struct pf_syncs {
 	int64_t outside_count; /* calls that the window leaves out */
 	int64_t window_ns, device_count, step_count;
 	bool is_default; /* the window was not asked for */
+	struct pf_held held;
 };
 
 int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,

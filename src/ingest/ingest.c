@@ -262,6 +262,8 @@ static void release(struct pf_ingest *in)
 	pf_ids_release(&in->argsets);
 	pf_ids_release(&in->types);
 	pf_ids_release(&in->track_names);
+	pf_ids_release(&in->metadata_texts);
+	free(in->metadata);
 }
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)

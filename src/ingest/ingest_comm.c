@@ -27,6 +27,21 @@ void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 		(enum pf_comm_rule)(PF_COMM_NAME + n);
 }
 
+/*
+ * The range of a backend alone may be one of the user's own of that name, or
+ * that of a collective which ends when the collective does, long after its
+ * thread went on: an operator or a range of the user in it launches work of
+ * its own.  Operators of c10d itself hold what they launch.
+ */
+static bool is_own_work(const struct pf_ingest *in, uint32_t around,
+			const struct pf_run_event *ev)
+{
+	unsigned kind = in->type[ev->type].kind;
+
+	return around && in->comms[around - 1].rule >= PF_COMM_NCCL &&
+	       (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION);
+}
+
 /* Ids grow, so names are in their order. */
 static enum pf_comm_rule find_rule(const struct pf_ingest *in, uint32_t name)
 {
@@ -46,7 +61,9 @@ uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,
 	enum pf_comm_rule rule = find_rule(in, ev->name);
 	struct pf_ingest_comm op = { .args = PF_ID_NONE, .name = PF_ID_NONE };
 
-	if (!rule || in->comm_count == UINT32_MAX)
+	if (!rule)
+		return is_own_work(in, around, ev) ? 0 : around;
+	if (in->comm_count == UINT32_MAX)
 		return around;
 	if (around)
 		op = in->comms[around - 1];

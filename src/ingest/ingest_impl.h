@@ -17,10 +17,11 @@
 #include "trace/batch.h"
 #include "trace/input.h"
 
-#define PF_INGEST_TRACKS_MAX 65536u
-#define PF_INGEST_TYPES_MAX  65536u
-#define PF_INGEST_RUNS_MAX   (1u << 20)
-#define PF_INGEST_CARRY_MAX  (64u << 20)
+#define PF_INGEST_TRACKS_MAX   65536u
+#define PF_INGEST_TYPES_MAX    65536u
+#define PF_INGEST_METADATA_MAX (1u << 16)
+#define PF_INGEST_RUNS_MAX     (1u << 20)
+#define PF_INGEST_CARRY_MAX    (64u << 20)
 
 /* A track as it grows; its id in the database is index + 1. */
 struct pf_ingest_track {
@@ -63,7 +64,7 @@ enum pf_ingest_later {
 	PF_LATER_ARGSET,   /* a: id, b: mask; text */
 	PF_LATER_TYPE,     /* a: id, b: kind; phase, category */
 	PF_LATER_MEMBER,   /* key, value */
-	PF_LATER_METADATA, /* a: file order; JSON */
+	PF_LATER_METADATA, /* a: file order, b: in->metadata + 1, or 0; JSON */
 	PF_LATER_LISTS
 };
 
@@ -73,7 +74,12 @@ struct pf_ingest {
 	struct pf_outplace place;
 	char *directory;
 	/* dictionaries of the whole ingest */
-	struct pf_ids strings, argsets, types, track_names;
+	struct pf_ids strings, argsets, types, track_names, metadata_texts;
+	/* equal metadata events are one row */
+	struct pf_ingest_metadata {
+		int64_t last_order, count;
+	} * metadata; /* by id of the text */
+	size_t metadata_cap;
 	struct pf_ingest_type *type;
 	size_t type_cap;
 	/* string ids of "ProfilerStep#N" -> N, ascending by id */
@@ -138,7 +144,7 @@ void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
 			      const char *text, size_t len);
 /*
  * The number of the communication inside a host event, given that around it
- * (0: none).
+ * (0: none).  Operators in a range of a backend alone are not part of it.
  */
 uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,
 			      const struct pf_run_event *ev, int64_t event_id);

@@ -21,13 +21,26 @@ static const char *const statements[PF_LATER_LISTS] = {
 		"INSERT OR REPLACE INTO trace_meta(trace_id, key, value)"
 		" VALUES(?1, ?2, ?3)",
 	[PF_LATER_METADATA] =
-		"INSERT INTO metadata_event(trace_id, file_order, json)"
-		" VALUES(?1, ?2, ?3)",
+		"INSERT INTO metadata_event(trace_id, file_order, json, count)"
+		" VALUES(?1, ?2, ?3, ?4)",
 };
 
 static void bind_text(sqlite3_stmt *st, int i, const char *p, size_t len)
 {
 	sqlite3_bind_text(st, i, len ? p : "", (int)len, SQLITE_STATIC);
+}
+
+static void bind_metadata(const struct writing *w,
+			  const struct pf_later_row *row)
+{
+	struct pf_ingest_metadata m = { row->a, 1 };
+
+	if (row->b)
+		m = w->in->metadata[row->b - 1];
+	sqlite3_bind_int64(w->st, 1, w->in->trace_id);
+	sqlite3_bind_int64(w->st, 2, m.last_order);
+	bind_text(w->st, 3, row->first, row->first_len);
+	sqlite3_bind_int64(w->st, 4, m.count);
 }
 
 static void bind_row(const struct writing *w, const struct pf_later_row *row)
@@ -54,9 +67,7 @@ static void bind_row(const struct writing *w, const struct pf_later_row *row)
 		bind_text(w->st, 3, row->second, row->second_len);
 		break;
 	case PF_LATER_METADATA:
-		sqlite3_bind_int64(w->st, 1, w->in->trace_id);
-		sqlite3_bind_int64(w->st, 2, row->a);
-		bind_text(w->st, 3, row->first, row->first_len);
+		bind_metadata(w, row);
 		break;
 	case PF_LATER_LISTS:
 		break;

@@ -183,19 +183,43 @@ static int note_members(struct pf_ingest *in, const struct pf_batch *b,
 	return 0;
 }
 
+/* Its row, of which it is one more: 0 of one that has a row of its own. */
+static int64_t count_metadata(struct pf_ingest *in, const char *text,
+			      size_t len, int64_t order, bool *is_new)
+{
+	uint32_t id = pf_ids_find(&in->metadata_texts, text, len,
+				  (uint32_t)in->trace_id,
+				  PF_INGEST_METADATA_MAX, is_new);
+
+	*is_new |= id == PF_ID_INLINE;
+	if (id == PF_ID_INLINE)
+		return 0;
+	in->metadata = pf_grow(in->metadata, &in->metadata_cap, id + (size_t)1,
+			       sizeof(*in->metadata));
+	if (*is_new)
+		in->metadata[id].count = 0;
+	in->metadata[id].last_order = order;
+	in->metadata[id].count++;
+	return (int64_t)id + 1;
+}
+
 static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
 			 int64_t first_order, struct pf_err *err)
 {
 	const char *p = b->metadata.data, *end = p + b->metadata.len;
 	uint32_t head[2];
 
-	while (p < end) {
+	for (; p < end; p += head[1]) {
+		int64_t order, row;
+		bool is_new;
+
 		memcpy(head, p, sizeof(head));
 		p += sizeof(head);
-		if (later(in, PF_LATER_METADATA, first_order + head[0], 0, p,
-			  head[1], NULL, 0, err))
+		order = first_order + head[0];
+		row = count_metadata(in, p, head[1], order, &is_new);
+		if (is_new && later(in, PF_LATER_METADATA, order, row, p,
+				    head[1], NULL, 0, err))
 			return -1;
-		p += head[1];
 	}
 	return 0;
 }

@@ -202,6 +202,7 @@ static const struct number_key number_keys[] = {
 	{ "Python module id", PF_SLOT_PY_MODULE },
 	{ "Bytes", PF_SLOT_BYTES },
 	{ "bytes", PF_SLOT_BYTES },
+	{ "size", PF_SLOT_BYTES },
 	{ "Addr", PF_SLOT_ADDR },
 	{ "ptr", PF_SLOT_ADDR },
 	{ "Total Allocated", PF_SLOT_ALLOCATED },

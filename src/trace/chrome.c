@@ -17,6 +17,7 @@
 #include "trace/mend.h"
 #include "trace/redact.h"
 #include "trace/scan.h"
+#include "trace/shape.h"
 
 /* ---- what is decided once per distinct text ---- */
 
@@ -127,6 +128,7 @@ void pf_chrome_init(struct pf_chrome *c, enum pf_scanner scanner)
 {
 	memset(c, 0, sizeof(*c));
 	c->scanner = scanner;
+	c->shapes = pf_calloc(1, sizeof(*c->shapes));
 	pf_dict_init(&c->out.names, classify_string);
 	pf_dict_init(&c->out.args, classify_args);
 	pf_dict_init(&c->out.tracks, classify_track);
@@ -140,6 +142,7 @@ void pf_chrome_release(struct pf_chrome *c)
 	pf_buf_release(&c->extra_text);
 	pf_buf_release(&c->key_text);
 	pf_buf_release(&c->clean);
+	free(c->shapes);
 }
 
 /* ---- the parse ---- */
@@ -633,6 +636,7 @@ int pf_chrome_parse(struct pf_chrome *c, struct pf_doc_state *state,
 			   .final = final,
 			   .err = err };
 
+	c->shapes->count = c->shapes->last = c->shapes->oldest = 0;
 	if (offset == 0 && len && len < 3 && !final &&
 	    !memcmp(text, byte_order_mark, len)) {
 		*used = 0;

@@ -46,7 +46,8 @@ struct pf_chrome {
 	/* the rest is the parser's own */
 	struct pf_buf args_text, extra_text, key_text, clean;
 	int64_t slot_values[PF_SLOT_COUNT];
-	bool mended; /* the extractor reads text that was mended */
+	struct pf_shapes *shapes; /* of the events of this call (shape.h) */
+	bool mended;              /* the extractor reads text that was mended */
 	/* entries used last: the next event is likely to have them too */
 	uint32_t category_memo[PF_MEMO], track_memo[PF_KIND_COUNT];
 	unsigned memo_turn;

@@ -21,6 +21,7 @@
 #include "trace/chrome.h"
 #include "trace/number.h"
 #include "trace/scan.h"
+#include "trace/shape.h"
 
 struct text {
 	const char *p;
@@ -33,9 +34,25 @@ struct fields {
 	int64_t start_ns, dur_ns;
 	unsigned fraction_digits;
 	bool has_start, has_dur, rounded, bad_time, has_args;
+	/* not what the event before of the same shape had */
+	bool is_other_category, is_other_name, is_other_track, are_other_args;
 	char ph;
 	uint32_t mask;
 };
+
+/* Member by member: faster than all of it at once. */
+static inline void clear(struct fields *f, bool is_other)
+{
+	f->pid.p = f->tid.p = f->name.p = f->category.p = NULL;
+	f->pid.len = f->tid.len = f->name.len = f->category.len = 0;
+	f->start_ns = f->dur_ns = 0;
+	f->fraction_digits = f->mask = 0;
+	f->has_start = f->has_dur = f->rounded = f->bad_time = false;
+	f->has_args = false;
+	f->is_other_category = f->is_other_name = is_other;
+	f->is_other_track = f->are_other_args = is_other;
+	f->ph = '\0';
+}
 
 /* Up to eight bytes at p as a number, for comparing short keys at once. */
 static inline uint64_t load8(const char *p)
@@ -203,30 +220,43 @@ static inline bool set_slot(struct pf_chrome *c, struct fields *f,
 	return true;
 }
 
-/* The slot of a key with a number that is plain enough for it, or -1. */
-static const char *read_slot(struct pf_chrome *c, struct fields *f,
-			     const char *key, size_t key_len, const char *p,
-			     int *slot)
+static void put_extra_key(struct pf_buf *out, const char *key, size_t len)
+{
+	put(out, ",\"@\0\0\0\0\0\0\0\0\0\0\0\0\0", 3);
+	put(out, key, len);
+	put(out, "\":\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 2);
+}
+
+#include "trace/shape_impl.h"
+
+/* The slot that a number under this key would go to, or -1. */
+static int free_slot(const struct fields *f, const char *key, size_t len)
+{
+	int slot = pf_number_slot(key, len);
+	int last = slot;
+
+	if (slot < 0)
+		return -1;
+	if (slot == PF_SLOT_GENERIC)
+		last += PF_SLOT_GENERIC_COUNT - 1;
+	while (slot <= last && f->mask >> slot & 1)
+		slot++;
+	return slot <= last ? slot : -1;
+}
+
+/* A number that is plain enough for the slot (-1: none is). */
+static const char *read_slot(struct pf_chrome *c, struct fields *f, int slot,
+			     const char *p)
 {
 	const char *q;
 	int64_t value;
 
-	*slot = pf_number_slot(key, key_len);
-	if (*slot == PF_SLOT_GENERIC) {
-		while (*slot < PF_SLOT_GENERIC + PF_SLOT_GENERIC_COUNT &&
-		       f->mask >> *slot & 1)
-			++*slot;
-		if (*slot == PF_SLOT_GENERIC + PF_SLOT_GENERIC_COUNT)
-			*slot = -1;
-	}
-	if (*slot < 0)
+	if (slot < 0 || !((*p >= '0' && *p <= '9') || *p == '-'))
 		return NULL;
-	q = *slot < PF_SLOT_FRACTION ? pf_number_integer(p, &value)
-				     : pf_number_decimal(p, &value);
-	if (!q || (f->mask >> *slot & 1))
-		*slot = -1;
-	else
-		set_slot(c, f, (unsigned)*slot, value);
+	q = read_number(slot, p, &value);
+	if (q)
+		set_slot(c, f, (unsigned)slot, value);
+	learn_hole(c, PF_HOLE_SLOT, slot, p, q);
 	return q;
 }
 
@@ -242,9 +272,11 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 	int slot;
 
 	out->len = 0;
+	learn_args(c, p, false);
 	p = pf_skip_blanks(p + 1, end);
 	if (*p == '}') {
 		put(out, "{\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 1);
+		learn_args(c, copied + 1, true);
 		return p + 1;
 	}
 	for (;;) {
@@ -257,12 +289,9 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 		value = value_start(key_end + 1, end);
 		if (!value)
 			return NULL;
-		slot = -1;
-		q = NULL;
-		if ((*value >= '0' && *value <= '9') || *value == '-')
-			q = read_slot(c, f, key, (size_t)(key_end - key), value,
-				      &slot);
-		if (slot >= 0) {
+		slot = free_slot(f, key, (size_t)(key_end - key));
+		q = read_slot(c, f, slot, value);
+		if (q) {
 			put(out, copied, (size_t)(value - copied));
 			put_slot(out, slot);
 			copied = q;
@@ -270,6 +299,7 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 			q = value_end(value, end);
 			if (!q || q == value)
 				return NULL;
+			learn_hole(c, PF_HOLE_VALUE, slot, value, q);
 		}
 		p = pf_skip_blanks(q, end);
 		if (*p == '}')
@@ -279,6 +309,7 @@ static const char *read_args(struct pf_chrome *c, struct fields *f,
 		p = pf_skip_blanks(p + 1, end);
 	}
 	put(out, copied, (size_t)(p - copied));
+	learn_args(c, p, true);
 	return p + 1;
 }
 
@@ -288,28 +319,23 @@ static const char *read_extra(struct pf_chrome *c, struct fields *f,
 			      const char *end)
 {
 	struct pf_buf *out = &c->extra_text;
-	const char *q = NULL;
-	int64_t value;
-	int slot = -1;
+	bool is_id = key_len == 2 && !memcmp(key, "id", 2);
+	int slot = !is_id                           ? free_slot(f, key, key_len)
+		   : f->mask >> PF_SLOT_FLOW_ID & 1 ? -1
+						    : PF_SLOT_FLOW_ID;
+	const char *q = read_slot(c, f, slot, p);
 
-	put(out, ",\"@\0\0\0\0\0\0\0\0\0\0\0\0\0", 3);
-	put(out, key, key_len);
-	put(out, "\":\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 2);
-	if (key_len == 2 && !memcmp(key, "id", 2)) {
-		q = pf_number_integer(p, &value);
-		if (q && set_slot(c, f, PF_SLOT_FLOW_ID, value))
-			slot = PF_SLOT_FLOW_ID;
-	} else if ((*p >= '0' && *p <= '9') || *p == '-') {
-		q = read_slot(c, f, key, key_len, p, &slot);
-	}
-	if (slot >= 0) {
+	put_extra_key(out, key, key_len);
+	if (q) {
 		put_slot(out, slot);
-		return q;
+	} else {
+		q = value_end(p, end);
+		if (!q || q == p)
+			return NULL;
+		put(out, p, (size_t)(q - p));
+		learn_hole(c, PF_HOLE_VALUE, slot, p, q);
 	}
-	q = value_end(p, end);
-	if (!q || q == p)
-		return NULL;
-	put(out, p, (size_t)(q - p));
+	learn_extra(c, key, key_len);
 	return q;
 }
 
@@ -326,6 +352,16 @@ static const char *read_phase(struct pf_chrome *c, const char *p,
 	}
 	f->ph = '?';
 	return c->mended ? value_end(p, end) : NULL;
+}
+
+static const char *read_hole(struct pf_chrome *c, struct fields *f,
+			     enum pf_hole_kind kind, const char *p,
+			     const char *end)
+{
+	const char *q = read_value(c, f, kind, p, end);
+
+	learn_hole(c, kind, -1, p, q);
+	return q;
 }
 
 static const char *read_other(struct pf_chrome *c, struct fields *f,
@@ -354,20 +390,18 @@ static const char *read_member(struct pf_chrome *c, struct fields *f,
 		return p ? read_phase(c, p, end, f) : NULL;
 	case KEY2('t', 's'):
 		p = value_start(key + 3, end);
-		return p ? read_time(c, p, end, f, &f->has_start, &f->start_ns)
-			 : NULL;
+		return p ? read_hole(c, f, PF_HOLE_START, p, end) : NULL;
 	}
 	switch (k & LOW_BYTES(4)) {
 	case KEY3('d', 'u', 'r'):
 		p = value_start(key + 4, end);
-		return p ? read_time(c, p, end, f, &f->has_dur, &f->dur_ns)
-			 : NULL;
+		return p ? read_hole(c, f, PF_HOLE_DUR, p, end) : NULL;
 	case KEY3('p', 'i', 'd'):
 		p = value_start(key + 4, end);
-		return p ? read_label(c, p, end, &f->pid) : NULL;
+		return p ? read_hole(c, f, PF_HOLE_PID, p, end) : NULL;
 	case KEY3('t', 'i', 'd'):
 		p = value_start(key + 4, end);
-		return p ? read_label(c, p, end, &f->tid) : NULL;
+		return p ? read_hole(c, f, PF_HOLE_TID, p, end) : NULL;
 	case KEY3('c', 'a', 't'):
 		p = value_start(key + 4, end);
 		return p ? read_text(c, p, end, &f->category) : NULL;
@@ -375,11 +409,13 @@ static const char *read_member(struct pf_chrome *c, struct fields *f,
 	switch (k & LOW_BYTES(5)) {
 	case KEY4('n', 'a', 'm', 'e'):
 		p = value_start(key + 5, end);
-		return p ? read_text(c, p, end, &f->name) : NULL;
+		return p ? read_hole(c, f, PF_HOLE_NAME, p, end) : NULL;
 	case KEY4('a', 'r', 'g', 's'):
 		p = value_start(key + 5, end);
-		if (!p || *p != '{')
+		if (!p || *p != '{') {
+			c->shapes->learning = NULL; /* the next may be one */
 			break;
+		}
 		if (f->has_args)
 			return NULL;
 		f->has_args = true;
@@ -556,57 +592,115 @@ static bool has_escaped_keys(const char *p, const char *end)
 	return memmem(p, (size_t)(end - p), "\\u", 2);
 }
 
+/*
+ * What the event's texts are in the dictionaries, into s, where what the event
+ * before came to is still true unless f says otherwise.  False: not plain.
+ */
+static bool look_up(struct pf_chrome *c, struct fields *f, struct pf_shape *s)
+{
+	struct pf_parsed *out = &c->out;
+	const struct pf_dict_entry *name, *category;
+	bool is_on_device;
+
+	if (f->is_other_category)
+		s->category = find_category(c, f);
+	if (f->is_other_name)
+		s->name =
+			pf_dict_find(&out->names, f->name.len ? f->name.p : "",
+				     f->name.len, 0);
+	category = &out->categories.entries[s->category];
+	name = &out->names.entries[s->name];
+	if (((category->flags | name->flags) & PF_DICT_BAD) ||
+	    (f->are_other_args && !find_args(c, f, &s->args)))
+		return false;
+	is_on_device = s->args != PF_ID_NONE &&
+		       out->args.entries[s->args].flags & PF_DICT_ON_DEVICE;
+	if (f->is_other_name || f->are_other_args)
+		s->kind = pf_event_kind(f->ph, category->kind,
+					out->names.text.data + name->text_at,
+					name->text_len, is_on_device);
+	return true;
+}
+
+static enum pf_extract_result keep(struct pf_chrome *c, struct fields *f,
+				   struct pf_shape *s, int64_t offset)
+{
+	struct pf_event ev = { 0 };
+	uint32_t kind = s->kind;
+
+	if (f->bad_time || !pf_time_fits(f->start_ns, f->dur_ns))
+		return skip(c, PF_SKIP_TIME_RANGE, offset);
+	if (!look_up(c, f, s))
+		return PF_EXTRACT_SLOW;
+	if (s->kind == PF_KIND_PYTHON && c->skip_python)
+		return skip(c, PF_SKIP_PYTHON, offset);
+	f->is_other_track |= kind != s->kind;
+	if (f->is_other_track &&
+	    !find_track(c, f, (enum pf_kind)s->kind, &s->track))
+		return PF_EXTRACT_SLOW;
+	settle_times(c, f, offset);
+	if (f->is_other_category || kind != s->kind)
+		s->type = pf_batch_type(&c->out.batch, s->category, f->ph,
+					(enum pf_kind)s->kind);
+	s->is_stale = false;
+	ev.name = s->name;
+	ev.args = s->args;
+	ev.track = s->track;
+	ev.type = s->type;
+	ev.ph = (uint8_t)f->ph;
+	ev.kind = (uint8_t)s->kind;
+	ev.start_ns = f->start_ns;
+	ev.dur_ns = f->dur_ns;
+	count_facts(c, f, (enum pf_kind)s->kind, s->args);
+	commit(c, f, &ev);
+	return PF_EXTRACT_EVENT;
+}
+
+/* The event at p into *f, and its shape or *none; NULL: it is not plain. */
+static struct pf_shape *read_any(struct pf_chrome *c, struct fields *f,
+				 const char *p, const char *end,
+				 struct pf_shape *none, const char **next)
+{
+	struct pf_shape *s =
+		PF_SCAN_SIMD && !c->mended ? fit_any(c, f, p, end, next) : NULL;
+
+	if (s) {
+		if (f->are_other_args)
+			compose(c, s);
+		return s;
+	}
+	clear(f, true);
+	if (PF_SCAN_SIMD && !c->mended)
+		learn(c, p);
+	*next = read_event(c, f, p, end);
+	if (*next && f->ph && f->ph != 'M')
+		s = learned(c, f, *next);
+	c->shapes->learning = NULL;
+	return !*next ? NULL : s ? s : none;
+}
+
 enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 				  const char *end, int64_t offset,
 				  const char **next)
 {
-	struct fields f = { 0 };
-	struct pf_event ev = { 0 };
-	const struct pf_dict_entry *name, *category;
-	uint32_t category_entry;
-	enum pf_kind kind;
-	const char *start = p;
+	struct pf_shape none, *s;
+	struct fields f;
+	const char *q;
 
+	none.kind = PF_KIND_COUNT;
 	c->extra_text.len = 0;
-	p = read_event(c, &f, p, end);
-	if (!p || f.ph == 'M')
+	s = read_any(c, &f, p, end, &none, &q);
+	if (!s || f.ph == 'M')
 		return PF_EXTRACT_SLOW;
-	*next = p;
-	if (!f.ph && is_empty_object(start, p))
+	*next = q;
+	if (!f.ph && is_empty_object(p, q))
 		return skip(c, PF_SKIP_EMPTY, offset);
 	if (!phase_is_stored(f.ph)) {
 		c->out.batch.no_phase_count +=
-			c->mended && !f.ph && !has_escaped_keys(start, p);
+			c->mended && !f.ph && !has_escaped_keys(p, q);
 		return skip(c, PF_SKIP_PHASE, offset);
 	}
 	if (!f.has_start)
 		return skip(c, PF_SKIP_NO_TIME, offset);
-	if (f.bad_time || !pf_time_fits(f.start_ns, f.dur_ns))
-		return skip(c, PF_SKIP_TIME_RANGE, offset);
-	category_entry = find_category(c, &f);
-	ev.name = pf_dict_find(&c->out.names, f.name.len ? f.name.p : "",
-			       f.name.len, 0);
-	category = &c->out.categories.entries[category_entry];
-	name = &c->out.names.entries[ev.name];
-	if (((category->flags | name->flags) & PF_DICT_BAD) ||
-	    !find_args(c, &f, &ev.args))
-		return PF_EXTRACT_SLOW;
-	kind = pf_event_kind(
-		f.ph, category->kind, c->out.names.text.data + name->text_at,
-		name->text_len,
-		ev.args != PF_ID_NONE && (c->out.args.entries[ev.args].flags &
-					  PF_DICT_ON_DEVICE));
-	if (kind == PF_KIND_PYTHON && c->skip_python)
-		return skip(c, PF_SKIP_PYTHON, offset);
-	if (!find_track(c, &f, kind, &ev.track))
-		return PF_EXTRACT_SLOW;
-	settle_times(c, &f, offset);
-	ev.type = pf_batch_type(&c->out.batch, category_entry, f.ph, kind);
-	ev.ph = (uint8_t)f.ph;
-	ev.kind = (uint8_t)kind;
-	ev.start_ns = f.start_ns;
-	ev.dur_ns = f.dur_ns;
-	count_facts(c, &f, kind, ev.args);
-	commit(c, &f, &ev);
-	return PF_EXTRACT_EVENT;
+	return keep(c, &f, s, offset);
 }

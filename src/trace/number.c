@@ -17,15 +17,55 @@ static inline bool ends_number(char c)
 	       c != '-';
 }
 
-/* Digits at p into *v; the caller limits how many can be meant. */
+/* Eight bytes, the first lowest, as what they are beyond '0'. */
+static inline uint64_t load_digits(const char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	w = __builtin_bswap64(w);
+#endif
+	return w ^ UINT64_C(0x3030303030303030);
+}
+
+/* Eight digits, the first in the lowest byte, in three multiplications. */
+static inline uint64_t eight_digits(uint64_t w)
+{
+	const uint64_t pairs = UINT64_C(0x000000ff000000ff);
+
+	w = w * 10 + (w >> 8);
+	return ((w & pairs) * UINT64_C(0x000f424000000064) +
+		(w >> 16 & pairs) * UINT64_C(0x0000271000000001)) >>
+	       32;
+}
+
+/*
+ * Digits at p into *v, up to eight at once; the caller limits how many can be
+ * meant.
+ */
 static inline const char *read_digits(const char *p, uint64_t *v)
 {
+	static const uint64_t power[] = { 1,     10,     100,     1000,
+					  10000, 100000, 1000000, 10000000 };
 	uint64_t x = *v;
 
-	while (is_digit(*p))
-		x = x * 10 + (uint64_t)(*p++ - '0');
-	*v = x;
-	return p;
+	for (;; p += 8) {
+		uint64_t w = load_digits(p);
+		uint64_t bad = ((w + UINT64_C(0x7676767676767676)) | w) &
+			       UINT64_C(0x8080808080808080);
+		unsigned count;
+
+		if (bad) {
+			count = (unsigned)__builtin_ctzll(bad) / 8;
+			if (count)
+				x = x * power[count] +
+				    eight_digits(w << (64 - 8 * count));
+			*v = x;
+			return p + count;
+		}
+		x = x * 100000000 + eight_digits(w);
+	}
 }
 
 /* digits * 10^power -> ns in *t; handles every length and exponent. */

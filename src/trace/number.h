@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Numbers of a trace, from text to integers without passing through double.
- * Text is followed by at least one byte that ends a number.
+ * Text is followed by a byte that ends a number and by eight readable bytes.
  */
 #ifndef PF_TRACE_NUMBER_H
 #define PF_TRACE_NUMBER_H

@@ -58,7 +58,19 @@ FROM (
 	GROUP BY 1) AS m
 WHERE process.trace_id = ?1 AND process.pid = m.pid;
 
--- Threads and streams.
+-- Devices of TensorFlow and JAX have their own number as pid of their tracks
+-- (src/events/device_line.h), in two steps: no number twice on the way.
+UPDATE process SET pid = 'device ' || CASE
+	WHEN name GLOB '/device:GPU:*' THEN CAST(substr(name, 13) AS INTEGER)
+	ELSE 'TPU ' || CAST(substr(name, 13) AS INTEGER) END
+WHERE trace_id = ?1 AND name GLOB '/device:[GT]PU:[0-9]*'
+	AND NOT EXISTS (SELECT 1 FROM track AS t WHERE t.trace_id = ?1
+		AND t.pid = process.pid AND t.class = 'host');
+
+UPDATE OR REPLACE process SET pid = substr(pid, 8)
+WHERE trace_id = ?1 AND pid GLOB 'device *';
+
+-- Threads and streams; lines of devices have theirs.
 UPDATE track SET name = m.value
 FROM (
 	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
@@ -68,7 +80,8 @@ FROM (
 	FROM metadata_event
 	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'thread_name'
 	GROUP BY 1, 2) AS m
-WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid;
+WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid
+	AND track.name IS NULL;
 
 UPDATE track SET sort_index = m.value
 FROM (
@@ -80,4 +93,6 @@ FROM (
 	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'thread_sort_index'
 		AND json_type(json, '$.args.sort_index') = 'integer'
 	GROUP BY 1, 2) AS m
-WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid;
+WHERE track.trace_id = ?1 AND track.pid = m.pid AND track.tid = m.tid
+	AND NOT (track.class = 'gpu' AND EXISTS (SELECT 1 FROM process AS p
+		WHERE p.trace_id = ?1 AND p.name GLOB '/device:*'));

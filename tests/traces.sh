@@ -84,6 +84,8 @@ done <<'END'
 good-fractional-stream|SELECT count(*) AS n, count(stream) AS s FROM kernels, (SELECT count(*) FROM event)|1,0
 odd-metadata-in-args|SELECT count(*) AS n, sum(category = 'cpu_op') AS o FROM event|1,1
 good-metadata-again|SELECT (SELECT count(*) * 10 + sum(count) FROM metadata_event) AS n, name FROM process|23,MTIA 9
+good-devices|SELECT group_concat(x) AS kinds FROM (SELECT g.kind * 1000 + count(*) AS x FROM gpu_event AS g GROUP BY kind)|"7002,8002,9001,10002,21001"
+good-devices|SELECT group_concat(pid + 0) AS pids FROM (SELECT DISTINCT pid FROM process ORDER BY pid)|"0,1,701,0"
 good-metadata-again|SELECT group_concat(bytes) AS bytes FROM gpu_event|"480,481,482"
 good-own-ranges|SELECT group_concat(s.text, ' ') AS names FROM comm_event AS c JOIN gpu_event AS g USING (event_id) JOIN string AS s ON s.id = g.name_id|two_shot cat
 odd-duplicate-nested|SELECT json_extract(args, '$.a.b[1].c') AS c FROM event|2

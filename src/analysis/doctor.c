@@ -47,6 +47,7 @@ enum check_id {
 	IDLE_COPIES,
 	NO_OP,
 	NOT_IN_TABLE,
+	BACKLOG,
 	EARLY,
 	CLOCK,
 	COARSE,
@@ -146,6 +147,11 @@ static const struct rule {
 			   "torch's own table gives this GPU work to no "
 			   "operator",
 			   PF_HINT_NONE },
+	[BACKLOG] = { "backlog before the capture", 0, NEVER,
+		      "the work of every launch begins later than that after "
+		      "its call: the GPU was still at work that was launched "
+		      "before the capture, and was busy while no work is shown",
+		      PF_HINT_HEAD },
 	[EARLY] = { "work before its launch", 0, 0.01,
 		    "the clocks of host and GPU differ: delays and gaps are "
 		    "off by as much",
@@ -362,7 +368,7 @@ static const struct {
 	{ "stopped", CAPTURE },      { "not_recorded", CAPTURE },
 	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
 	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
-	{ "empty", REPAIRED },
+	{ "empty", REPAIRED },       { "rounded_time", CHECKS },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)
@@ -403,7 +409,8 @@ static int read_repairs(struct doctor *d, struct pf_err *err)
 		enum check_id id = repair_check(column_or_empty(st, 1),
 						column_or_empty(st, 2));
 
-		/* Bytes are no events: their frames are counted. */
+		/* Bytes are no events: their frames are counted.
+		   Times below 1 ns are rounded, which mends nothing. */
 		if (id == CHECKS)
 			continue;
 		d->results[id].count += sqlite3_column_int64(st, 3);
@@ -441,6 +448,7 @@ static void settle(struct doctor *d)
 	set_gpu(d, HEAD, &g->head);
 	set_gpu(d, ORPHAN, &g->orphan);
 	set_gpu(d, NO_OP, &g->no_op);
+	set_gpu(d, BACKLOG, &g->backlog);
 	set_gpu(d, EARLY, &g->early);
 	set_gpu(d, CLOCK, &g->clock);
 	set_gpu(d, OVERLAP, &g->overlap);
@@ -571,6 +579,9 @@ static void describe(const struct doctor *d, enum check_id id,
 	if (id == EARLY)
 		pf_buf_addf(text, "at most %s; ",
 			    pf_num_show_ns(time, d->gpu.most_early_ns));
+	if (id == BACKLOG)
+		pf_buf_addf(text, "%s; ",
+			    pf_num_show_ns(time, d->gpu.least_delay_ns));
 	if (id == OVERHEAD)
 		pf_buf_addf(text, "%s; ",
 			    pf_num_show_ns(time, d->tracks.overhead.ns));
@@ -643,18 +654,20 @@ void pf_doctor_release(struct pf_doctor *d)
 	*d = (struct pf_doctor){ 0 };
 }
 
+void pf_doctor_show(const struct pf_doctor *d,
+		    const struct pf_doctor_args *args, struct pf_doc *doc)
+{
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
-static const struct pf_field check_fields[] = {
-	FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
-	FIELD(count, "count", "Count", PF_COUNT | PF_QUIET),
-	FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
-	FIELD(share, "share", "Share", PF_RATIO),
-	FIELD(verdict, "verdict", "Verdict", PF_TEXT | PF_OURS),
-};
-
-void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)
-{
+	const struct pf_field fields[] = {
+		FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
+		FIELD(count, "count", "Count",
+		      PF_COUNT | (args->all ? 0 : PF_QUIET)),
+		FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(verdict, "verdict", "Verdict", PF_TEXT | PF_OURS),
+	};
+#undef FIELD
 	int64_t fine = 0;
 
 	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
@@ -662,7 +675,7 @@ void pf_doctor_show(const struct pf_doctor *d, struct pf_doc *doc)
 	pf_doc_finding(doc, "%s", d->finding);
 	pf_doc_int(doc, "fine_count", "Checks that found nothing",
 		   (enum pf_col_kind)(PF_COUNT | PF_BRIEF), fine);
-	PF_ROWS(doc, "checks", NULL, check_fields, d->checks, PF_DOCTOR_CHECKS);
+	PF_ROWS(doc, "checks", NULL, fields, d->checks, PF_DOCTOR_CHECKS);
 	for (size_t i = 0; i < d->note_count; i++)
 		pf_doc_note(doc, "%s", d->notes[i]);
 }
@@ -675,7 +688,7 @@ int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
 	int rc = pf_doctor_find(db, d, err);
 
 	if (!rc) {
-		pf_doctor_show(d, doc);
+		pf_doctor_show(d, args, doc);
 		*is_failed = args->fail_on >= 0 &&
 			     (int)d->worst >= PF_DOCTOR_WARN + args->fail_on;
 		if (*is_failed)

@@ -41,10 +41,11 @@
 /* The words of --fail-on, in the order of enum pf_doctor_verdict from WARN on. */
 #define PF_DOCTOR_FAIL_ON "warn|bad"
 
-#define PF_DOCTOR_CHECKS 31
+#define PF_DOCTOR_CHECKS 32
 
 struct pf_doctor_args {
 	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */
+	bool all;    /* people see checks that found nothing, too */
 };
 
 enum pf_doctor_verdict {
@@ -72,7 +73,8 @@ struct pf_doctor {
 
 int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err);
 void pf_doctor_release(struct pf_doctor *doctor);
-void pf_doctor_show(const struct pf_doctor *doctor, struct pf_doc *doc);
+void pf_doctor_show(const struct pf_doctor *doctor,
+		    const struct pf_doctor_args *args, struct pf_doc *doc);
 
 /*
  * Both.  *is_failed: the worst verdict is at least what fail_on says.  What

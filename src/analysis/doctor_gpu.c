@@ -16,7 +16,13 @@
 #include "events/by_event.h"
 
 struct launched {
-	int64_t launch_id, start_ns, dur_ns;
+	int64_t launch_id, start_ns, dur_ns, trace_id;
+};
+
+/* The launches of one trace so far. */
+struct queue {
+	int64_t trace_id, least_ns;
+	struct pf_tally work;
 };
 
 struct scan {
@@ -49,7 +55,8 @@ static struct pf_union *find_stream(struct scan *s, int64_t event_id)
 static int take_linked(struct scan *s, const struct pf_gpu_event *ev,
 		       struct pf_err *err)
 {
-	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns };
+	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns,
+			      ev->trace->trace_id };
 
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
@@ -91,15 +98,47 @@ static void compare(struct pf_doctor_gpu *out, const struct launched *l,
 		tally(&out->clock, l->dur_ns);
 }
 
+/* Did no work of the trace begin soon after its call? */
+static void end_queue(struct pf_doctor_gpu *out, const struct queue *q)
+{
+	if (!q->work.count || q->least_ns <= PF_DOCTOR_BACKLOG_NS)
+		return;
+	out->backlog.count += q->work.count;
+	pf_sat_sum(&out->backlog.ns, q->work.ns);
+	if (!out->least_delay_ns || q->least_ns < out->least_delay_ns)
+		out->least_delay_ns = q->least_ns;
+}
+
+/* Calls of one trace follow each other: ids begin with tracks. */
+static void queue_up(struct pf_doctor_gpu *out, struct queue *q,
+		     const struct launched *l, int64_t call_end_ns)
+{
+	int64_t delay_ns = pf_sat_sub(l->start_ns, call_end_ns);
+
+	if (l->trace_id != q->trace_id) {
+		end_queue(out, q);
+		*q = (struct queue){ l->trace_id, INT64_MAX, { 0 } };
+	}
+	if (delay_ns < q->least_ns)
+		q->least_ns = delay_ns;
+	tally(&q->work, l->dur_ns);
+}
+
 static int read_calls(struct scan *s, struct pf_err *err)
 {
+	struct queue queue = { 0 };
 	const struct launched *l;
 	const struct pf_block *b;
 	uint32_t i;
 
-	while ((l = pf_by_event_next(s->launched, &b, &i, err)))
-		if (b)
-			compare(s->out, l, b->start_ns[i]);
+	while ((l = pf_by_event_next(s->launched, &b, &i, err))) {
+		if (!b)
+			continue;
+		compare(s->out, l, b->start_ns[i]);
+		queue_up(s->out, &queue, l,
+			 pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	}
+	end_queue(s->out, &queue);
 	return err->code ? -1 : 0;
 }
 
@@ -116,7 +155,8 @@ int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 	*out = (struct pf_doctor_gpu){ 0 };
 	pf_map_init(&s.by_track);
 	s.launched = pf_by_event_new(db, sizeof(struct launched),
-				     PF_COLBIT(PF_COL_START));
+				     PF_COLBIT(PF_COL_START) |
+					     PF_COLBIT(PF_COL_DUR));
 	if (!rc && !(gpu = pf_gpu_new(db, &window, PF_GPU_LINKS, err)))
 		rc = -1;
 	while (!rc && (rc = pf_gpu_next(gpu, &ev, err)) == 1)

@@ -17,8 +17,11 @@ struct pf_tally {
 /* What GPU work says (doctor_gpu.c). */
 struct pf_doctor_gpu {
 	struct pf_tally work, head, orphan, no_op, early, clock, overlap, zero;
-	int64_t most_early_ns; /* the longest time before a launch call */
+	int64_t most_early_ns;   /* the longest time before a launch call */
+	struct pf_tally backlog; /* of traces where all work waited so long */
+	int64_t least_delay_ns;  /* the shortest wait of it */
 };
+#define PF_DOCTOR_BACKLOG_NS 1000000
 
 int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 		  struct pf_err *err);
@@ -31,7 +34,8 @@ struct pf_doctor_tracks {
 	int64_t event_count;    /* looked at for duplicates */
 	struct pf_tally duplicate;
 	struct pf_tally overhead; /* host time, summed over threads */
-	int64_t unknown_count;    /* events of no known category */
+	int64_t unknown_count;    /* host events of no known category, and
+				     work of devices that is none of GPUs */
 	/* Calls, and those of them without GPU work. */
 	int64_t launch_count, idle_launch_count;
 	int64_t copy_count, idle_copy_count; /* fills too */

@@ -10,6 +10,8 @@ static const struct pf_opt opts[] = {
 	{ 0, "fail-on", PF_DOCTOR_FAIL_ON,
 	  "end with code 1 if a check says this or worse", PF_OPT_CHOICE,
 	  offsetof(struct pf_doctor_args, fail_on), 0, 0 },
+	{ 0, "all", NULL, "list the checks that found nothing, too",
+	  PF_OPT_FLAG, offsetof(struct pf_doctor_args, all), 0, 0 },
 	{ 0 },
 };
 

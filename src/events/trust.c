@@ -232,9 +232,8 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
 	if (*found)
 		pf_doc_note(
 			doc,
-			"%s events of %s are not taken for GPU work, for "
-			"they have no category: what is said of the GPU "
-			"leaves them out",
+			"%s events of %s are not taken for GPU work: what is "
+			"said of the GPU leaves them out",
 			pf_num_show_count(shown, sqlite3_column_int64(st, 1)),
 			(const char *)sqlite3_column_text(st, 0));
 	sqlite3_finalize(st);

@@ -175,7 +175,8 @@ static int ingest_trace(struct pf_ingest *in, const char *path,
 		goto out;
 	}
 	enter(in, "linking");
-	if (pf_ingest_texts(in, err) || pf_ingest_merge(in, err))
+	if (pf_ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
+	    pf_ingest_merge(in, err))
 		goto out;
 	if (check_strict(in, err)) {
 		pf_while(err, "'%s'", path);
@@ -245,6 +246,7 @@ static void release(struct pf_ingest *in)
 	for (size_t i = 0; i < in->track_count; i++) {
 		free(in->tracks[i].pid);
 		free(in->tracks[i].tid);
+		free(in->tracks[i].name);
 		free(in->tracks[i].runs);
 	}
 	free(in->tracks);

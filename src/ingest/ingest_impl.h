@@ -26,7 +26,9 @@
 /* A track as it grows; its id in the database is index + 1. */
 struct pf_ingest_track {
 	char *pid, *tid;
+	char *name; /* of a line of a device, else of a metadata event */
 	char class_letter;
+	uint8_t line;       /* enum pf_device_line */
 	bool has_begin_end; /* B and E events: pair them first */
 	struct pf_run *runs;
 	size_t run_count, runs_cap;
@@ -217,6 +219,20 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 /* ingest_pair.c: B and E events of a track become spans in new runs. */
 int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 		   struct pf_err *err);
+
+/*
+ * ingest_device.c: tracks that their names tell to be lines of devices.  When
+ * texts have been written, before the merge.
+ */
+int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
+/* The type of an event on such a track. */
+struct pf_ingest_device;
+struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in);
+void pf_ingest_device_free(struct pf_ingest_device *d);
+int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
+			  const struct pf_ingest_track *t,
+			  const struct pf_run_event *ev, uint32_t *type,
+			  struct pf_err *err);
 
 /* ingest_merge.c: all runs of this trace's tracks into blocks. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);

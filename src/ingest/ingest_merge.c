@@ -31,6 +31,7 @@ struct merging {
 	struct open_span *open;
 	size_t open_count, open_cap;
 	sqlite3_stmt *put_annotation;
+	struct pf_ingest_device *device; /* made for the first line of one */
 };
 
 /* ---- the tree ---- */
@@ -229,11 +230,32 @@ static void note_span(struct pf_ingest_track *t, const struct pf_run_event *ev)
 		t->last_ns = end_ns;
 }
 
+/* An event on a line of a device, with the type that it has there. */
+static int device_event(struct merging *m, const struct pf_ingest_track *t,
+			const struct pf_run_event **ev,
+			struct pf_run_event *own, struct pf_err *err)
+{
+	if (!t->line)
+		return 0;
+	if (!m->device)
+		m->device = pf_ingest_device_new(m->in);
+	*own = **ev;
+	if (pf_ingest_device_type(m->in, m->device, t, own, &own->type, err))
+		return -1;
+	m->in->kind_count[m->in->type[(*ev)->type].kind]--;
+	m->in->kind_count[m->in->type[own->type].kind]++;
+	*ev = own;
+	return 0;
+}
+
 static int one_event(struct merging *m, struct pf_ingest_track *t,
 		     const struct pf_run_event *ev, struct pf_err *err)
 {
+	struct pf_run_event own;
 	uint32_t parent = 0;
 
+	if (device_event(m, t, &ev, &own, err))
+		return -1;
 	if (m->host && host_event(m, ev, &parent, err))
 		return -1;
 	if (!m->block)
@@ -314,6 +336,7 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 		rc = -1;
 	}
 	sqlite3_finalize(m.put_annotation);
+	pf_ingest_device_free(m.device);
 	free(m.open);
 	return rc;
 }

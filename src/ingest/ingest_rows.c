@@ -23,7 +23,7 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_stmt *st = pf_db_prepare(
 		&in->db,
 		"INSERT INTO track(id, trace_id, class, pid, tid, event_count,"
-		" first_ns, last_ns) VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+		" first_ns, last_ns, name) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 		err);
 	int rc = st ? 0 : -1;
 
@@ -39,6 +39,7 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 6, t->event_count);
 		sqlite3_bind_int64(st, 7, t->first_ns);
 		sqlite3_bind_int64(st, 8, t->last_ns);
+		sqlite3_bind_text(st, 9, t->name, -1, SQLITE_STATIC);
 		rc = put(in, st, err);
 	}
 	sqlite3_finalize(st);

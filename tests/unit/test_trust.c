@@ -154,9 +154,7 @@ static void test_foreign(void **state)
 	ask(&a, jax, NULL);
 	expect(&a, PF_TRUST_WORK,
 	       "3 events of /device:GPU:0, /device:GPU:1 are not taken for GPU "
-	       "work, for they have no category: what is said of the GPU "
-	       "leaves "
-	       "them out");
+	       "work: what is said of the GPU leaves them out");
 	scene_close(&a.scene);
 }
 

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the lines of a device of TensorFlow and JAX are.  Their profilers (and
+ * what is made of an XSpace) have no categories: a process "/device:GPU:0" is
+ * a device, and its lines are streams, or the same time again by step, module
+ * or operator.  The one place that says which.
+ */
+#ifndef PF_EVENTS_DEVICE_LINE_H
+#define PF_EVENTS_DEVICE_LINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum pf_device_line {
+	PF_LINE_HOST = 0, /* no line of a device, or one without a name */
+	PF_LINE_STREAM,   /* "Stream #7(Kernel)": GPU work */
+	PF_LINE_DERIVED,  /* "XLA Modules": the time of others again */
+	PF_LINE_OTHER,    /* of a TPU: what it runs, as no stream of a GPU */
+};
+
+struct pf_device_place {
+	enum pf_device_line line;
+	char pid[24]; /* "0" of /device:GPU:0, "TPU 0" of /device:TPU:0 */
+	char tid[24]; /* "7" of a stream; "": the name of the line */
+};
+
+struct pf_device_place pf_device_place(const char *process, const char *line);
+
+/*
+ * The kind (enum pf_kind) of a range on such a line by its name and the text
+ * of its arguments (JSON, or names of stats): kernel, copy or fill on a
+ * stream, never work on another line.
+ */
+unsigned pf_device_kind(enum pf_device_line line, const char *name,
+			size_t name_len, const char *args, size_t args_len);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracks that only the names of their process and line tell from those of the
+ * host (TensorFlow, JAX) become tracks of GPUs before they are merged: names
+ * come with metadata events, which may stand anywhere in the file.  A track
+ * has the number of its device and stream then, as profilers with categories
+ * write it.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/mem.h"
+#include "events/device_line.h"
+#include "ingest/ingest_impl.h"
+#include "store/named.h"
+#include "store/texts.h"
+
+/* ---- tracks ---- */
+
+static struct pf_ingest_track *find_track(struct pf_ingest *in, const char *pid,
+					  const char *tid, char class_letter)
+{
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		struct pf_ingest_track *t = &in->tracks[i];
+
+		if (t->class_letter == class_letter && !strcmp(t->pid, pid) &&
+		    !strcmp(t->tid, tid))
+			return t;
+	}
+	return NULL;
+}
+
+static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
+		       const char *process, const char *line)
+{
+	struct pf_device_place place = pf_device_place(process, line);
+	struct pf_ingest_track *t = find_track(in, pid, tid, 'h');
+	const char *new_tid = *place.tid ? place.tid : line;
+
+	/* Two of one place stay what the file says. */
+	if (!place.line || !t || find_track(in, place.pid, new_tid, 'g'))
+		return;
+	free(t->pid);
+	free(t->tid);
+	t->class_letter = 'g';
+	t->line = (uint8_t)place.line;
+	t->pid = pf_strdup(place.pid);
+	t->tid = pf_strdup(new_tid);
+	t->name = pf_strdup(line);
+}
+
+int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(&in->db, "ingest_devices", err);
+	const char *text[4];
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, in->trace_id);
+	while ((rc = pf_db_step(&in->db, st, err)) == 1) {
+		for (int i = 0; i < 4; i++) {
+			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = text[i] ? text[i] : "";
+		}
+		move_track(in, text[0], text[1], text[2], text[3]);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- kinds ---- */
+
+struct pf_ingest_device {
+	struct pf_texts texts;
+	struct pf_map kinds; /* name and arguments -> kind, by line */
+	enum pf_device_line line;
+	uint32_t types[PF_KIND_COUNT]; /* id + 1, by kind; 0: not yet */
+};
+
+struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
+{
+	struct pf_ingest_device *d = pf_calloc(1, sizeof(*d));
+
+	d->texts.db = &in->db;
+	pf_map_init(&d->kinds);
+	return d;
+}
+
+void pf_ingest_device_free(struct pf_ingest_device *d)
+{
+	if (!d)
+		return;
+	pf_texts_release(&d->texts);
+	pf_map_release(&d->kinds);
+	free(d);
+}
+
+static int judge(struct pf_ingest_device *d, enum pf_device_line line,
+		 const struct pf_run_event *ev, unsigned *kind,
+		 struct pf_err *err)
+{
+	const char *name = ev->inline_name, *args = ev->inline_args;
+	size_t name_len = ev->inline_name_len, args_len = ev->inline_args_len;
+
+	if (ev->name != PF_ID_INLINE &&
+	    pf_texts_get(&d->texts, PF_TEXT_NAME, ev->name, &name, &name_len,
+			 err) < 0)
+		return -1;
+	if (ev->args == PF_ID_NONE)
+		args_len = 0;
+	else if (ev->args != PF_ID_INLINE &&
+		 pf_texts_get(&d->texts, PF_TEXT_ARGS, ev->args, &args,
+			      &args_len, err) < 0)
+		return -1;
+	*kind = pf_device_kind(line, name, name_len, args_len ? args : "",
+			       args_len);
+	return 0;
+}
+
+static int find_kind(struct pf_ingest_device *d, enum pf_device_line line,
+		     const struct pf_run_event *ev, unsigned *kind,
+		     struct pf_err *err)
+{
+	uint64_t *place;
+
+	if (ev->name == PF_ID_INLINE || ev->args == PF_ID_INLINE)
+		return judge(d, line, ev, kind, err);
+	place = pf_map_at(&d->kinds, (uint64_t)ev->name << 32 | ev->args);
+	if (*place == UINT64_MAX) {
+		if (judge(d, line, ev, kind, err))
+			return -1;
+		*place = *kind;
+	}
+	*kind = (unsigned)*place;
+	return 0;
+}
+
+/* The type of complete events without a category, of a kind. */
+static int find_type(struct pf_ingest *in, struct pf_ingest_device *d,
+		     unsigned kind, uint32_t *type, struct pf_err *err)
+{
+	sqlite3_stmt *st;
+	bool is_new;
+	int rc;
+
+	if (d->types[kind]) {
+		*type = d->types[kind] - 1;
+		return 0;
+	}
+	*type = pf_ids_find(&in->types, "", 0, (uint32_t)('X' << 8 | kind),
+			    PF_INGEST_TYPES_MAX, &is_new);
+	d->types[kind] = *type + 1;
+	if (!is_new)
+		return 0;
+	in->type = pf_grow(in->type, &in->type_cap, (size_t)*type + 1,
+			   sizeof(*in->type));
+	in->type[*type] = (struct pf_ingest_type){ 'X', (uint8_t)kind };
+	st = pf_db_prepare(&in->db,
+			   "INSERT INTO event_type(id, ph, category, kind)"
+			   " VALUES(?1, 'X', '', ?2)",
+			   err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, *type);
+	sqlite3_bind_int64(st, 2, kind);
+	rc = pf_db_step(&in->db, st, err);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
+			  const struct pf_ingest_track *t,
+			  const struct pf_run_event *ev, uint32_t *type,
+			  struct pf_err *err)
+{
+	enum pf_device_line line = (enum pf_device_line)t->line;
+	uint32_t plain;
+	unsigned kind;
+
+	*type = ev->type;
+	if (in->type[ev->type].kind != PF_KIND_HOST)
+		return 0;
+	if (find_type(in, d, PF_KIND_HOST, &plain, err))
+		return -1;
+	if (ev->type != plain)
+		return 0;
+	if (line != d->line) {
+		pf_map_release(&d->kinds);
+		pf_map_init(&d->kinds);
+		d->line = line;
+	}
+	if (find_kind(d, line, ev, &kind, err))
+		return -1;
+	return find_type(in, d, kind, type, err);
+}

@@ -141,7 +141,8 @@ CREATE TABLE gpu_config (
 	shared_memory_bytes INTEGER,
 	blocks_per_sm REAL,
 	warps_per_sm REAL,
-	occupancy_percent REAL
+	occupancy_percent REAL,
+	op_name TEXT
 ) STRICT;
 
 CREATE TABLE annotation (

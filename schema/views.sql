@@ -21,7 +21,8 @@ SELECT
 	g.correlation,
 	g.launch_id,
 	g.op_id,
-	g.step
+	g.step,
+	c.op_name
 FROM gpu_event AS g
 LEFT JOIN string AS s ON s.id = g.name_id
 LEFT JOIN gpu_config AS c ON c.id = g.config_id

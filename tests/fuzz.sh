@@ -20,8 +20,10 @@ traces=$top_srcdir/tests/traces
 corpus=$top_srcdir/tests/fuzz/corpus
 replay fuzz_scanner "$traces"/*.json "$corpus"/scanner/*
 replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
-	"$corpus"/ingest/* "$corpus"/pfr/*.pfr
+	"$corpus"/ingest/* "$corpus"/pfr/*.pfr \
+	"$corpus"/xspace/*
 replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_block "$corpus"/block/*
+replay fuzz_xspace "$corpus"/xspace/*
 replay fuzz_words "$corpus"/words/*
 tap_done

@@ -36,8 +36,9 @@ check table base
 check trace base
 check embed base
 check pfr base trace
+check xspace base trace
 check store base trace pfr table embed
-check ingest base trace pfr table embed store events
+check ingest base trace pfr xspace table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms

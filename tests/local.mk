@@ -49,7 +49,8 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_ingest \
 	tests/fuzz/fuzz_pfr \
 	tests/fuzz/fuzz_scanner \
-	tests/fuzz/fuzz_words
+	tests/fuzz/fuzz_words \
+	tests/fuzz/fuzz_xspace
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
@@ -58,12 +59,14 @@ tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrw.h
 tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_xspace_SOURCES = tests/fuzz/fuzz_xspace.c tests/fuzz/fuzz.h
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_words_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_xspace_LDADD = $(FUZZ_LIBS)
 if FUZZERS
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
@@ -71,6 +74,7 @@ tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_words_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_xspace_LDFLAGS = $(FUZZ_LINK)
 else
 check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
@@ -79,6 +83,7 @@ tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_words_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_xspace_LDADD += tests/fuzz/libreplay.a
 endif
 
 # ---- 10^8 executions of each target, or FUZZ_RUNS, one after the other ----
@@ -100,7 +105,7 @@ EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
 	tests/faults_preload.c \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
-	tests/others tests/report tests/truth
+	tests/gen/mkxspace.py tests/others tests/report tests/truth
 
 # ---- with every real trace and every made one; check has the quick ones ----
 check-long:

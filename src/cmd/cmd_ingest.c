@@ -195,7 +195,8 @@ PF_COMMAND(10, ingest) = {
 	.args = "TRACE...",
 	.summary = "read traces into one database",
 	.details =
-		"Reads Kineto/PyTorch and other Chrome traces and profan's own "
+		"Reads Kineto/PyTorch and other Chrome traces, profiles of "
+		"TensorFlow, JAX and PyTorch/XLA (.xplane.pb) and profan's own "
 		"captures (.pfr), plain, gzip or zstd; '-' is standard input. "
 		"Several files become several traces (ranks, or captures of "
 		"one process) of one database. A folder is all traces below "
@@ -213,6 +214,7 @@ PF_COMMAND(10, ingest) = {
 	.defaults = &defaults,
 	.examples = "profan ingest trace.json.gz\n"
 		    "profan ingest profan-*.pfr -o run.db\n"
+		    "profan ingest plugins/profile/*/*.xplane.pb -o jax.db\n"
 		    "profan ingest rank*.json -o job.db\n"
 		    "profan ingest runs/bert -o bert.db\n"
 		    "zcat trace.json.gz | profan ingest - -o t.db\n",

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/operators.h"
 #include "torch/averages_doc.h"
 #include "torch/torch_table.h"
 #include "base/log.h"
@@ -216,6 +217,59 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	return rc;
 }
 
+/* ---- traces that torch's profiler did not write ---- */
+
+/* Only what says how much of which trace is an option of them. */
+static int check_other_options(const struct table_args *a, struct pf_err *err)
+{
+	struct table_args rest;
+
+	memcpy(&rest, a, sizeof(rest)); /* with what lies between members */
+	rest.limit = defaults.limit;
+	rest.rank = defaults.rank;
+	rest.trace = defaults.trace;
+	if (!memcmp(&rest, &defaults, sizeof(rest)))
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "this trace is no PyTorch profile: 'table' of it has "
+		       "no options but --limit, --rank and --trace");
+}
+
+static int is_xspace(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db, "SELECT 1 FROM trace WHERE id = ?1 AND format = 'xspace'",
+		err);
+	int rc = -1;
+
+	if (st) {
+		sqlite3_bind_int64(st, 1, trace_id);
+		rc = pf_db_step(db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int show_operators(struct pf_ctx *cx, const struct table_args *a,
+			  int64_t trace_id, struct pf_err *err)
+{
+	bool is_text = cx->style.format == &pf_format_text;
+	struct pf_doc doc = { .lists = "operators" };
+	int rc = check_other_options(a, err);
+
+	doc.order.limit = a->limit != LIMIT_UNSET ? a->limit
+			  : is_text               ? LIMIT_TEXT
+						  : -1;
+	if (!rc)
+		rc = pf_operators(cx->db, trace_id, &doc, err);
+	if (!rc)
+		rc = pf_doc_settle(&doc, err);
+	if (!rc)
+		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
 /* Only the window is an option of verdicts: the rest must be as it was. */
 static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 {
@@ -286,6 +340,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		return -1;
 	if (find_trace(cx->db, a, &args.trace_id, err))
 		return -1;
+	rc = is_xspace(cx->db, args.trace_id, err);
+	if (rc)
+		return rc < 0 ? -1 : show_operators(cx, a, args.trace_id, err);
 	rc = pf_averages_load(cx->db, &args, &averages, err);
 	if (!rc && !pf_averages(cx->db, &args, &averages, err))
 		rc = 1;
@@ -310,12 +367,15 @@ PF_COMMAND(30, table) = {
 		"cuda_time_total, cuda_time, self_cuda_memory_usage, "
 		"cuda_memory_usage, the same with cpu_, count, flops, key and "
 		"none.\n"
+		"Of profiles of TensorFlow, JAX and PyTorch/XLA: operators "
+		"by name with their calls, host time and GPU work, which is "
+		"not torch's table and has no sort keys.\n"
 		"With the word verdicts: the rules of 'profan report', a "
 		"row each, whether they fired or not, with what they "
 		"measured and where they fire, or why they could not be "
 		"applied.  Of the options it has --step, --rank, --trace, "
 		"--format and --width.",
-	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct table_args),
 	.defaults = &defaults,

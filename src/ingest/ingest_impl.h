@@ -42,6 +42,7 @@ struct pf_ingest_type {
 struct pf_ingest_step {
 	int64_t step, start_ns, dur_ns, event_id;
 	int64_t gpu_count, gpu_end_ns; /* GPU work that it launched */
+	bool of_device; /* no range of the host: only if there are none */
 };
 
 /* A launch call, by correlation. */

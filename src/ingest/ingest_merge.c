@@ -89,6 +89,17 @@ static int64_t event_id(const struct merging *m)
 	return (int64_t)m->track_id << 32 | m->seq;
 }
 
+/* The value of a slot, "none" if the event has it not. */
+static int64_t slot_of(const struct pf_run_event *ev, enum pf_slot slot,
+		       int64_t none)
+{
+	uint32_t bit = UINT32_C(1) << slot;
+
+	return ev->mask & bit
+		       ? ev->slots[__builtin_popcount(ev->mask & (bit - 1))]
+		       : none;
+}
+
 static int note_call(struct merging *m, const struct pf_run_event *ev,
 		     int64_t op_id, uint32_t comm, struct pf_err *err)
 {
@@ -100,12 +111,8 @@ static int note_call(struct merging *m, const struct pf_run_event *ev,
 		.dur_ns = ev->dur_ns,
 		.comm = comm,
 	};
-	size_t at = (size_t)__builtin_popcount(
-		ev->mask & ((UINT32_C(1) << PF_SLOT_CORRELATION) - 1));
 
-	if (!(ev->mask >> PF_SLOT_CORRELATION & 1))
-		return 0;
-	call.correlation = ev->slots[at];
+	call.correlation = slot_of(ev, PF_SLOT_CORRELATION, 0);
 	return call.correlation > 0 ? pf_sorter_add(m->in->calls, &call, err)
 				    : 0;
 }
@@ -120,11 +127,14 @@ static int64_t step_number(const struct pf_ingest *in, uint32_t name)
 		       : -1;
 }
 
+/* A step says its number in its name or in an argument. */
 static void note_step(struct merging *m, const struct pf_run_event *ev)
 {
 	struct pf_ingest *in = m->in;
-	int64_t step = step_number(in, ev->name);
+	int64_t step = slot_of(ev, PF_SLOT_STEP, -16) / 16;
 
+	if (step < 0 && m->host)
+		step = step_number(in, ev->name);
 	if (step < 0)
 		return;
 	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
@@ -133,7 +143,22 @@ static void note_step(struct merging *m, const struct pf_run_event *ev)
 		(struct pf_ingest_step){ .step = step,
 					 .start_ns = ev->start_ns,
 					 .dur_ns = ev->dur_ns,
-					 .event_id = event_id(m) };
+					 .event_id = event_id(m),
+					 .of_device = !m->host };
+}
+
+/* Devices have steps once more: they count where the host has none. */
+static void choose_steps(struct pf_ingest *in)
+{
+	size_t kept = 0;
+	bool has_host = false;
+
+	for (size_t i = 0; i < in->step_count; i++)
+		has_host |= !in->steps[i].of_device;
+	for (size_t i = 0; i < in->step_count; i++)
+		if (!has_host || !in->steps[i].of_device)
+			in->steps[kept++] = in->steps[i];
+	in->step_count = kept;
 }
 
 static int put_annotation(struct merging *m, const struct pf_run_event *ev,
@@ -258,6 +283,8 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 		return -1;
 	if (m->host && host_event(m, ev, &parent, err))
 		return -1;
+	if (m->in->type[ev->type].kind == PF_KIND_GPU_ANNOTATION)
+		note_step(m, ev);
 	if (!m->block)
 		m->block = pf_block_writer_take(m->writer);
 	if (!m->block)
@@ -335,6 +362,7 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 		*err = later;
 		rc = -1;
 	}
+	choose_steps(in);
 	sqlite3_finalize(m.put_annotation);
 	pf_ingest_device_free(m.device);
 	free(m.open);

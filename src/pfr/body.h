@@ -7,7 +7,7 @@
 #define PF_PFR_BODY_H
 
 #include "pfr/defs.h"
-#include "pfr/wire.h"
+#include "trace/wire.h"
 
 enum pf_pfr_event_type {
 	PF_PFR_KERNEL = 1,

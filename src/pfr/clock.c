@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "pfr/clock.h"
-#include "pfr/wire.h"
+#include "trace/wire.h"
 #include "base/search.h"
 
 #define PAIRS_MAX (1u << 20) /* twelve days of one a second */

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "pfr/wire.h"
+#include "trace/wire.h"
 
 struct pf_pfr_text {
 	const char *p; /* NULL: not defined */

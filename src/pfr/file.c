@@ -56,16 +56,6 @@ void pf_pfr_file_find_base(struct pf_pfr_file *f)
 
 /* ---- as Kineto says it ---- */
 
-static void put_member(struct pf_batch *out, const char *key,
-		       const struct pf_buf *value)
-{
-	uint32_t lens[2] = { (uint32_t)strlen(key), (uint32_t)value->len };
-
-	pf_buf_add(&out->members, lens, sizeof(lens));
-	pf_buf_adds(&out->members, key);
-	pf_buf_add(&out->members, value->data, value->len);
-}
-
 static void put_base(const struct pf_pfr_file *f, struct pf_batch *out)
 {
 	struct pf_buf text = { 0 };
@@ -73,7 +63,7 @@ static void put_base(const struct pf_pfr_file *f, struct pf_batch *out)
 	if (!f->has_base)
 		return;
 	pf_buf_addf(&text, "%" PRId64, f->base_ns);
-	put_member(out, "baseTimeNanoseconds", &text);
+	pf_batch_member(out, "baseTimeNanoseconds", &text);
 	pf_buf_release(&text);
 }
 
@@ -93,7 +83,7 @@ static void put_rank(const struct pf_pfr_file *f, struct pf_batch *out)
 		if (pf_pfr_line_int(&f->meta, "WORLD_SIZE", &size))
 			pf_buf_addf(&text, ",\"world_size\":%" PRId64, size);
 		pf_buf_addc(&text, '}');
-		put_member(out, "distributedInfo", &text);
+		pf_batch_member(out, "distributedInfo", &text);
 		break;
 	}
 	pf_buf_release(&text);
@@ -127,7 +117,7 @@ static void put_meta(const struct pf_pfr_file *f, struct pf_batch *out)
 			pf_buf_addf(&text, "%" PRId64, v);
 		else
 			put_text(&text, &f->meta.items[i]);
-		put_member(out, f->meta.items[i].key, &text);
+		pf_batch_member(out, f->meta.items[i].key, &text);
 	}
 	pf_buf_release(&text);
 }
@@ -153,7 +143,7 @@ static void put_lines(const struct pf_pfr_lines *l, const char *name,
 	if (!l->count)
 		return;
 	pf_buf_addc(&text, '}');
-	put_member(out, name, &text);
+	pf_batch_member(out, name, &text);
 	pf_buf_release(&text);
 }
 
@@ -234,7 +224,7 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 	for (size_t i = 0; i < count; i++)
 		put_device(f, ids[i], &text);
 	pf_buf_addc(&text, ']');
-	put_member(out, "deviceProperties", &text);
+	pf_batch_member(out, "deviceProperties", &text);
 	pf_buf_release(&text);
 }
 

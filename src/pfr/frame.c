@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "pfr/frame.h"
-#include "pfr/wire.h"
+#include "trace/wire.h"
 
 #define READ_BYTES (1u << 20)
 /* The largest frame, its padding, and the next header's first bytes. */

@@ -13,7 +13,6 @@
 #include "base/demangle.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 #include "pfr/map_impl.h"
 
 static const char *const categories[PF_PFR_CATEGORIES] = {
@@ -32,26 +31,6 @@ static const char *const categories[PF_PFR_CATEGORIES] = {
 	[PF_PFR_CAT_ENVIRONMENT] = "environment",
 };
 
-/* ---- dictionaries: texts come as they shall be, but for bad UTF-8 ---- */
-
-static void classify(struct pf_dict *d, struct pf_dict_entry *e,
-		     const char *raw, struct pf_buf *text)
-{
-	size_t at = 0;
-
-	(void)d;
-	while (at < e->raw_len) {
-		uint32_t code;
-		size_t n = pf_utf8_next(raw + at, e->raw_len - at, &code);
-
-		if (code == PF_UTF8_BAD || !code)
-			pf_buf_adds(text, "\xef\xbf\xbd");
-		else
-			pf_buf_add(text, raw + at, n);
-		at += n;
-	}
-}
-
 static void classify_nothing(struct pf_dict *d, struct pf_dict_entry *e,
 			     const char *raw, struct pf_buf *text)
 {
@@ -65,10 +44,7 @@ void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 
 	memset(m, 0, sizeof(*m));
 	m->file = file;
-	pf_dict_init(&m->parsed.names, classify);
-	pf_dict_init(&m->parsed.args, classify);
-	pf_dict_init(&m->parsed.tracks, classify);
-	pf_dict_init(&m->parsed.categories, classify);
+	pf_parsed_init(&m->parsed);
 	pf_dict_init(&m->mangled, classify_nothing);
 	m->memos = pf_calloc(PF_PFR_MEMOS, sizeof(*m->memos));
 	m->ranges = pf_pfr_ranges_new();

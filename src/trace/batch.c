@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "trace/batch.h"
 #include "trace/category.h"
 
@@ -28,6 +29,32 @@ const char *pf_track_class_name(char letter)
 		if (track_classes[i].letter == letter)
 			return track_classes[i].name;
 	return "host";
+}
+
+static void clean(struct pf_dict *d, struct pf_dict_entry *e, const char *raw,
+		  struct pf_buf *text)
+{
+	size_t at = 0;
+
+	(void)d;
+	while (at < e->raw_len) {
+		uint32_t code;
+		size_t n = pf_utf8_next(raw + at, e->raw_len - at, &code);
+
+		if (code == PF_UTF8_BAD || !code)
+			pf_buf_adds(text, "\xef\xbf\xbd");
+		else
+			pf_buf_add(text, raw + at, n);
+		at += n;
+	}
+}
+
+void pf_parsed_init(struct pf_parsed *p)
+{
+	pf_dict_init(&p->names, clean);
+	pf_dict_init(&p->args, clean);
+	pf_dict_init(&p->tracks, clean);
+	pf_dict_init(&p->categories, clean);
 }
 
 void pf_parsed_release(struct pf_parsed *p)
@@ -94,6 +121,16 @@ uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
 		.category = category, .ph = (uint8_t)ph, .kind = (uint8_t)kind
 	};
 	return (uint32_t)b->type_count++;
+}
+
+void pf_batch_member(struct pf_batch *b, const char *key,
+		     const struct pf_buf *value)
+{
+	uint32_t lens[2] = { (uint32_t)strlen(key), (uint32_t)value->len };
+
+	pf_buf_add(&b->members, lens, sizeof(lens));
+	pf_buf_adds(&b->members, key);
+	pf_buf_add(&b->members, value->data, value->len);
 }
 
 void pf_batch_grow(struct pf_batch *b)

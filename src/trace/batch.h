@@ -81,6 +81,8 @@ struct pf_parsed {
 	struct pf_batch batch;
 };
 
+/* For texts that come as they shall be, but for bad UTF-8 (U+FFFD). */
+void pf_parsed_init(struct pf_parsed *p);
 void pf_parsed_release(struct pf_parsed *p);
 
 /*
@@ -93,6 +95,10 @@ bool pf_parsed_begin(struct pf_parsed *p);
 /* Index in batch.types of a combination, made if it is new. */
 uint32_t pf_batch_type(struct pf_batch *b, uint32_t category, char ph,
 		       enum pf_kind kind);
+
+/* Add a member of the top object; the value is JSON. */
+void pf_batch_member(struct pf_batch *b, const char *key,
+		     const struct pf_buf *value);
 
 /*
  * Append an event: sets its slots (values[s] for each bit s of mask) and

@@ -101,7 +101,7 @@ enum pf_slot {
 	PF_SLOT_FRACTION = 14,   /* first of the decimal slots, see below */
 	PF_SLOT_BANDWIDTH = 14,  /* "memory bandwidth (GB/s)" */
 	PF_SLOT_GENERIC = 15,    /* 15..24: numbers under unknown keys */
-	PF_SLOT_ID2 = 25,        /* spare */
+	PF_SLOT_STEP = 25,       /* "step_num": the number of a step */
 	PF_SLOT_COUNT = 26
 };
 #define PF_SLOT_GENERIC_COUNT 10

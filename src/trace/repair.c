@@ -78,6 +78,8 @@ static const struct {
 	[PF_REPAIR_NO_CLOCK] = { "no_clock",
 				 "frames of realtime without a clock to "
 				 "convert them" },
+	[PF_REPAIR_BAD_MESSAGE] = { "bad_message",
+				    "parts that cannot be read left out" },
 	[PF_SKIP_MALFORMED] = { "malformed_event", "malformed events skipped" },
 	[PF_SKIP_NO_TIME] = { "no_time", "events without a time skipped" },
 	[PF_SKIP_TIME_RANGE] = { "time_range",
@@ -97,6 +99,8 @@ static const struct {
 			      "events without times skipped" },
 	[PF_SKIP_RECORD_TYPE] = { "record_type",
 				  "records of unused types skipped" },
+	[PF_SKIP_PLANE] = { "plane", "events of planes that are neither host "
+				     "nor GPU nor TPU skipped" },
 	[PF_SKIP_EMPTY] = { "empty", "empty objects skipped" },
 };
 

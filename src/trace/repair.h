@@ -38,12 +38,13 @@ enum pf_repair_kind {
 	PF_REPAIR_NO_END,            /* .pfr: no END frame: process killed */
 	PF_REPAIR_STOPPED,           /* .pfr: writing stopped early */
 	PF_REPAIR_NOT_RECORDED,      /* .pfr: events dropped while capturing */
-	PF_REPAIR_LOST_NAME,         /* .pfr: id without its definition */
+	PF_REPAIR_LOST_NAME,         /* id without its definition */
 	PF_REPAIR_BAD_DEFINITION,    /* .pfr: entry that cannot be read */
 	PF_REPAIR_OPEN_RANGE,        /* .pfr: closed at the file's end */
 	PF_REPAIR_TORN_RANGE,        /* .pfr: closed where frames are missing */
 	PF_REPAIR_UNTIMED,           /* .pfr: no times: kept as metadata */
 	PF_REPAIR_NO_CLOCK,          /* .pfr: realtime without a CLOCK */
+	PF_REPAIR_BAD_MESSAGE,       /* protobuf: one that cannot be read */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */
@@ -54,8 +55,9 @@ enum pf_repair_kind {
 	PF_SKIP_PYTHON,       /* python_function, on request */
 	PF_SKIP_TRACKS,       /* more tracks than the limit */
 	PF_SKIP_TOO_LARGE,    /* larger than a limit */
-	PF_SKIP_UNTIMED,      /* .pfr: CUPTI collected no times */
+	PF_SKIP_UNTIMED,      /* no times: CUPTI collected none, ... */
 	PF_SKIP_RECORD_TYPE,  /* .pfr: a record that profan does not use */
+	PF_SKIP_PLANE,        /* XSpace: of a plane of no known device */
 	PF_SKIP_EMPTY,        /* {}, which holds nothing */
 	PF_REPAIR_KINDS
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as they stand in a .pfr file: little-endian, and LEB128. */
-#ifndef PF_PFR_WIRE_H
-#define PF_PFR_WIRE_H
+/* Numbers as they stand in binary files: little-endian, and LEB128. */
+#ifndef PF_TRACE_WIRE_H
+#define PF_TRACE_WIRE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "trace/planes.h"
+
+static bool starts(const char **p, size_t *len, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (*len < n || memcmp(*p, word, n) != 0)
+		return false;
+	*p += n;
+	*len -= n;
+	return true;
+}
+
+static bool is(const char *p, size_t len, const char *word)
+{
+	return strlen(word) == len && !memcmp(p, word, len);
+}
+
+/* A number of at most nine digits, then what follows it. */
+static bool number(const char **p, size_t *len, int64_t *value)
+{
+	size_t n = 0;
+
+	*value = 0;
+	for (; n < *len && (*p)[n] >= '0' && (*p)[n] <= '9'; n++)
+		if (n < 9)
+			*value = *value * 10 + ((*p)[n] - '0');
+	*p += n;
+	*len -= n;
+	return n > 0 && n <= 9;
+}
+
+struct pf_plane pf_plane_of(const char *name, size_t len)
+{
+	struct pf_plane plane = { PF_PLANE_OTHER, -1 };
+	int64_t device;
+
+	if (starts(&name, &len, "/host:CPU"))
+		plane.kind = PF_PLANE_HOST;
+	else if (starts(&name, &len, "/device:GPU:") &&
+		 number(&name, &len, &device) && !len)
+		plane = (struct pf_plane){ PF_PLANE_GPU, device };
+	else if (starts(&name, &len, "/device:TPU:") &&
+		 number(&name, &len, &device) && (!len || *name == ' '))
+		plane = (struct pf_plane){ PF_PLANE_TPU, device };
+	return plane;
+}
+
+/* ---- lines ---- */
+
+static struct pf_line gpu_line(const char *name, size_t len)
+{
+	struct pf_line line = { PF_LINE_AGAIN, -1 };
+	int64_t stream;
+
+	if (starts(&name, &len, "Stream #") && number(&name, &len, &stream) &&
+	    (!len || *name == '('))
+		line = (struct pf_line){ PF_LINE_STREAM, stream };
+	return line;
+}
+
+static enum pf_line_kind tpu_line(const char *name, size_t len)
+{
+	static const char *const again[] = {
+		"Steps",          "XLA Modules",
+		"TensorFlow Ops", "TensorFlow Name Scope",
+		"Framework Ops",  "Framework Name Scope",
+		"Source code",    "Source",
+		"Launch Stats",
+	};
+
+	if (is(name, len, "XLA Ops"))
+		return PF_LINE_TPU;
+	for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++)
+		if (is(name, len, again[i]))
+			return PF_LINE_AGAIN;
+	return PF_LINE_BESIDE;
+}
+
+struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
+			  size_t len)
+{
+	struct pf_line line = { PF_LINE_HOST, -1 };
+
+	if (plane == PF_PLANE_GPU)
+		return gpu_line(name, len);
+	if (plane == PF_PLANE_TPU)
+		line.kind = tpu_line(name, len);
+	return line;
+}
+
+bool pf_line_has_steps(const char *name, size_t len)
+{
+	return is(name, len, "Steps");
+}
+
+/* ---- events ---- */
+
+static bool upper_after(const char *p, size_t len, const char *word)
+{
+	return starts(&p, &len, word) && len && *p >= 'A' && *p <= 'Z';
+}
+
+enum pf_kind pf_host_kind(const char *name, size_t len)
+{
+	if (len && *name == '$')
+		return PF_KIND_PYTHON;
+	if (upper_after(name, len, "cuda") || upper_after(name, len, "hip"))
+		return PF_KIND_RUNTIME;
+	if (upper_after(name, len, "cu"))
+		return PF_KIND_DRIVER;
+	if (is(name, len, "MemoryAllocation") ||
+	    is(name, len, "MemoryDeallocation"))
+		return PF_KIND_MEMORY;
+	return PF_KIND_HOST;
+}
+
+const char *pf_host_category(enum pf_kind kind, const char *name, size_t len)
+{
+	switch (kind) {
+	case PF_KIND_PYTHON:
+		return "python_function";
+	case PF_KIND_RUNTIME:
+		return upper_after(name, len, "hip") ? "hip_runtime"
+						     : "cuda_runtime";
+	case PF_KIND_DRIVER:
+		return "cuda_driver";
+	case PF_KIND_MEMORY:
+		return "cpu_instant_event";
+	case PF_KIND_CPU_OP:
+		return "cpu_op";
+	case PF_KIND_ANNOTATION:
+		return "user_annotation";
+	default:
+		return "host";
+	}
+}
+
+static bool is_one_of(const char *p, size_t len, const char *word)
+{
+	return starts(&p, &len, word) &&
+	       (!len || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'));
+}
+
+enum pf_kind pf_work_kind(const char *name, size_t len, bool has_copy,
+			  bool has_fill)
+{
+	if (has_copy || upper_after(name, len, "Memcpy") ||
+	    upper_after(name, len, "Copy"))
+		return PF_KIND_MEMCPY;
+	if (has_fill || is_one_of(name, len, "Memset") ||
+	    is_one_of(name, len, "Fill"))
+		return PF_KIND_MEMSET;
+	return PF_KIND_KERNEL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What names mean that TensorFlow, JAX and PyTorch/XLA give to planes (the
+ * processes of their JSON), lines (its threads) and events: the one place that
+ * says so, for XSpace files and for the JSON that is made of them.
+ */
+#ifndef PF_TRACE_PLANES_H
+#define PF_TRACE_PLANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/event.h"
+
+enum pf_plane_kind {
+	PF_PLANE_HOST,  /* "/host:CPU" */
+	PF_PLANE_GPU,   /* "/device:GPU:N" */
+	PF_PLANE_TPU,   /* "/device:TPU:N", and such cores of it */
+	PF_PLANE_OTHER, /* metadata, or a device that profan does not know */
+};
+
+struct pf_plane {
+	enum pf_plane_kind kind;
+	int64_t device; /* N of a device, else -1 */
+};
+
+struct pf_plane pf_plane_of(const char *name, size_t len);
+
+enum pf_line_kind {
+	PF_LINE_HOST,   /* a thread */
+	PF_LINE_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */
+	PF_LINE_TPU,    /* "XLA Ops" of a TPU: what keeps it busy */
+	PF_LINE_BESIDE, /* other lines of a TPU, asynchronous ones: no work */
+	PF_LINE_AGAIN,  /* "Steps", "XLA Modules": the same time once more */
+};
+
+struct pf_line {
+	enum pf_line_kind kind;
+	int64_t stream; /* S of a stream, else -1 */
+};
+
+struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
+			  size_t len);
+
+/* The line "Steps" of a device: named by number. */
+bool pf_line_has_steps(const char *name, size_t len);
+
+/*
+ * What a host event is by its name: PF_KIND_PYTHON, _RUNTIME, _DRIVER, _MEMORY
+ * or _HOST.
+ */
+enum pf_kind pf_host_kind(const char *name, size_t len);
+/* The category that it is given: "cuda_runtime", "hip_runtime", ... */
+const char *pf_host_category(enum pf_kind kind, const char *name, size_t len);
+
+/* GPU work on a stream; "has": it says details of a copy or of a fill. */
+enum pf_kind pf_work_kind(const char *name, size_t len, bool has_copy,
+			  bool has_fill);
+
+#endif

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Writes small XSpace files (*.xplane.pb) of our own: mkxspace.py CASE > FILE.
+
+A writer of protobuf's wire format and nothing else: it knows no reader.
+"""
+import sys
+
+
+def varint(n):
+    n &= (1 << 64) - 1
+    out = bytearray()
+    while n > 127:
+        out.append(n & 127 | 128)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def num(field, n):
+    return varint(field << 3) + varint(n)
+
+
+def msg(field, *parts):
+    body = b"".join(p if isinstance(p, bytes) else p.encode() for p in parts)
+    return varint(field << 3 | 2) + varint(len(body)) + body
+
+
+STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
+         "name", "step_num", "allocator_name", "allocation_bytes",
+         "bytes_allocated", "addr", "peak_bytes_in_use", "profile_start_time",
+         "core_count", "memory_size", "device_vendor", "secret",
+         "jit(f)/dot_general", "fraction"]
+
+
+def stat(name, value, kind=None):
+    """kind: the field of the value; by its type if it is not said."""
+    if kind is None:
+        kind = 5 if isinstance(value, str) else 4
+    if kind == 2:
+        return msg(4, num(1, STATS.index(name)), varint(2 << 3 | 1), value)
+    if kind in (5, 6, 8):
+        return msg(4, num(1, STATS.index(name)), msg(kind, value))
+    return msg(4, num(1, STATS.index(name)), num(kind, value))
+
+
+def event(meta, offset_ps, duration_ps, *stats):
+    return msg(4, num(1, meta), num(2, offset_ps), num(3, duration_ps), *stats)
+
+
+def line(ident, name, timestamp_ns, *events):
+    return msg(3, num(1, ident), msg(2, name), num(3, timestamp_ns), *events)
+
+
+def names(texts):
+    return b"".join(msg(4, num(1, i), msg(2, num(1, i), msg(2, t)))
+                    for i, t in texts.items())
+
+
+def stat_names():
+    return b"".join(msg(5, num(1, i), msg(2, num(1, i), msg(2, t)))
+                    for i, t in enumerate(STATS) if t)
+
+
+def plane(name, *parts, number=0):
+    return msg(1, num(1, number), msg(2, name), *parts)
+
+
+def environment():
+    s = stat("profile_start_time", 1700000000000000000)
+    return plane("Task Environment", stat_names(), b"\x32" + s[1:])
+
+
+def host(steps=3):
+    api, thread = [], []
+    for i in range(steps):
+        t = i * 1000000  # ns
+        thread.append(event(1, t * 1000, 900000500, stat("step_num", i + 5)))
+        thread.append(event(2, t * 1000 + 10000, 800000000))
+        thread.append(event(3, t * 1000 + 20000, 300000000,
+                            stat("tf_op", "f:MatMul")))
+        api.append(event(4, t * 1000 + 50999, 20000001,
+                         stat("correlation_id", 10 + i, 3)))
+        thread.append(event(5, t * 1000 + 30000, 0,
+                            stat("allocator_name", "GPU_0_bfc"),
+                            stat("allocation_bytes", 1024 * (i + 1)),
+                            stat("bytes_allocated", 1024 * (i + 1)),
+                            stat("addr", 4096 * (i + 1)),
+                            stat("fraction", b"\0\0\0\0\0\0\xd0\x3f", 2)))
+    # two threads of one name
+    return plane("/host:CPU", line(-77, "python", 1000, *thread),
+                 line(78, "python", 1000, *api),
+                 names({1: "train", 2: "$main.py:7 step", 3: "f:MatMul",
+                        4: "cudaLaunchKernel", 5: "MemoryAllocation"}),
+                 stat_names())
+
+
+def gpu(steps=3):
+    work = []
+    for i in range(steps):
+        t = i * 1000000
+        work.append(event(1, t * 1000 + 100000999, 200000001,
+                          stat("correlation_id", 10 + i, 3),
+                          stat("kernel_details", "regs:38 static_shared:128 "
+                               "dynamic_shared:64 grid:16,2,1 block:256,1,1 "
+                               "occ_pct:50"),
+                          stat("name", STATS.index("jit(f)/dot_general"), 7)))
+        work.append(event(2, t * 1000 + 400000000, 1000000,
+                          stat("memcpy_details",
+                               "kind:Pinned size:4096 dest:0 async:1")))
+    again = [event(3, 0, 500000000), event(4, 1000000000, 500000000)]
+    return plane("/device:GPU:0",
+                 line(7, "Stream #7(Kernel,MemcpyH2D)", 1000, *work),
+                 line(-5, "Steps", 1000, *again),
+                 names({1: "gemm_kernel.kd", 2: "MemcpyH2D", 3: "0", 4: "1"}),
+                 stat_names(),
+                 b"\x32" + stat("core_count", 80)[1:],
+                 b"\x32" + stat("memory_size", 1 << 34)[1:],
+                 b"\x32" + stat("device_vendor", "Ours")[1:])
+
+
+def tpu():
+    ops = line(3, "XLA Ops", 0, event(1, 0, 5000000), event(1, 4000000, 4000000))
+    beside = line(4, "Async XLA Ops", 0, event(1, 0, 90000000))
+    again = line(2, "XLA Modules", 0, event(2, 0, 9000000))
+    return plane("/device:TPU:1", again, ops, beside,
+                 msg(4, num(1, 1), msg(2, num(1, 1), msg(2, "%add.1 = f32[4]"),
+                                       msg(4, "add.1"))),
+                 names({2: "jit_f(1)"}), stat_names())
+
+
+def whole(*more):
+    return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
+
+
+def one(*events, plane_name="/host:CPU", head=num(3, 10)):
+    return plane(plane_name, msg(3, msg(2, "python"), head, *events),
+                 names({1: "x"}), stat_names())
+
+
+SECRET = "hf_0123456789abcdefghijklmnopqrstuvwx"
+CASES = {
+    "whole": whole,
+    "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
+    # only what the device says of steps
+    "device_steps": lambda: gpu() + environment(),
+    # a name that one plane has twice, and planes of one number
+    "twice": lambda: gpu(1) + gpu(2) + host(1) + host(2),
+    "later_wins": lambda: plane("/host:CPU", line(1, "a", 1, event(1, 0, 9000)),
+                                names({1: "first"}), names({1: "second"})),
+    "no_time": lambda: one(msg(4, num(1, 1), num(5, 1000))),
+    "negative": lambda: one(event(1, -5000001, 2000), event(1, 0, -4000)),
+    "epoch": lambda: one(event(1, 1500, 3000),
+                         head=num(3, 1700000000000001000)) + environment(),
+    "past_the_limit": lambda: one(event(1, 0, (1 << 63) - 1), event(1, 0, 7000),
+                                  head=num(3, (1 << 62) - 10)),
+    "unknown_name": lambda: one(event(77, 0, 1000)),
+    "group": lambda: one(event(1, 0, 1000)) +
+        plane("/host:CPU", b"\x1b\x1c") + host(1),
+    "bad_event": lambda: one(msg(4, b"\x0b"), event(1, 0, 1000),
+                             msg(4, num(1, 1) + b"\x22\x05ab")),
+    "bad_stat": lambda: one(msg(4, num(1, 1), num(2, 1), num(3, 1000),
+                                msg(4, num(1, 1), b"\x10\x05"))),
+    "unknown_plane": lambda: plane("/device:CUSTOM:0", line(
+        1, "a", 1, event(1, 0, 1), event(1, 5, 1))) + host(1),
+    "secret": lambda: one(event(1, 0, 1000, stat("secret", SECRET, 6)),
+                          event(1, 0, 1000, stat("secret", SECRET, 8))) +
+        plane("Task Environment", names({1: SECRET}), stat_names(),
+              b"\x32" + stat("secret", SECRET)[1:]),
+    "perfetto": lambda: msg(1, num(8, 5), num(10, 1)),
+    "other": lambda: msg(1, "hello"),
+    "long_varint": lambda: b"\x0a" + b"\xff" * 11 + b"\x01",
+    "past_the_end": lambda: b"\x0a" + varint(1 << 40) + msg(2, "/host:CPU"),
+    "filtered": lambda: whole().decode("utf-8", "replace").encode(),
+    # more than a dictionary holds
+    "many_names": lambda: plane("/host:CPU", line(1, "a", 1, *(
+        event(i, i * 1000, 500) for i in range(70000))),
+        names({i: "n%d" % i for i in range(70000)}), stat_names()),
+}
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(CASES[sys.argv[1]]())

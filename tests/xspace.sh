@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# XSpace files of TensorFlow, JAX and PyTorch/XLA: our own small ones, damage
+# to them, and real ones where they are at hand.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+make_case() { # CASE: into $tmp/CASE.xplane.pb
+	"$PYTHON" "$top_srcdir/tests/gen/mkxspace.py" "$1" >"$tmp/$1.xplane.pb"
+}
+read_case() { # CASE [ENV=VALUE...]: into $tmp/CASE.db, words into $tmp/said
+	name=$1
+	shift
+	rm -f "$tmp/$name.db"
+	[ -f "$tmp/$name.xplane.pb" ] || make_case "$name"
+	env "$@" "$profan" ingest "$tmp/$name.xplane.pb" -o "$tmp/$name.db" \
+		>"$tmp/said" 2>&1
+}
+sql() { # CASE STATEMENT
+	"$profan" query "$tmp/$1.db" --format csv "$2" 2>&1 | tail -n +2
+}
+gives() { # NAME CASE STATEMENT EXPECTED
+	sql "$2" "$3" >"$tmp/got"
+	printf '%s\n' "$4" >"$tmp/want"
+	same "$1" "$tmp/want" "$tmp/got"
+}
+
+# ---- a whole one ----
+read_case whole
+: >"$tmp/nothing"
+same "a whole file needs no repair" "$tmp/nothing" "$tmp/said"
+gives "it is told by its bytes; accounts; the time of day of time 0" whole \
+	"SELECT format, base_ns, event_count, stored_count, skipped_count
+	FROM trace" "xspace,1700000000000000000,23,23,0"
+gives "kernels: picoseconds are divided once, their ends, too" whole \
+	"SELECT name, start_ns, dur_ns, device, stream, grid_x, grid_y,
+	block_x, registers_per_thread, shared_memory_bytes, correlation
+	FROM kernels ORDER BY id LIMIT 1" \
+	"gemm_kernel.kd,101000,200001,0,7,16,2,256,38,192,10"
+gives "every kernel finds its call, copies say their bytes" whole \
+	"SELECT g.what, count(*), count(g.launch_id), sum(size_bytes)
+	FROM gpu_work AS g LEFT JOIN copies USING (id) GROUP BY 1" \
+	"copy,3,0,12288
+kernel,3,3,"
+gives "a call begins in the nanosecond that its picoseconds are in" whole \
+	"SELECT start_ns, end_ns FROM event WHERE name = 'cudaLaunchKernel'
+	ORDER BY 1 LIMIT 1" "1050,21051"
+gives "threads of one name are two tracks" whole \
+	"SELECT pid, tid FROM track WHERE class = 'host' ORDER BY id" \
+	"box,python
+box,python/78"
+gives "steps are the host's where it has them" whole \
+	"SELECT step, start_ns FROM step" \
+	"5,1000
+6,1001000
+7,2001000"
+gives "derived lines are no work" whole \
+	"SELECT kind, count(*) FROM event GROUP BY 1 ORDER BY 1" \
+	"1,3
+2,3
+3,3
+4,3
+7,3
+8,3
+10,2
+14,3"
+gives "arguments: texts, references, decimals without loss" whole \
+	"SELECT args FROM event WHERE name = 'MemoryAllocation'
+	ORDER BY id LIMIT 1" \
+	'"{""allocator_name"":""GPU_0_bfc"",""Device Type"":1,""Device Id"":0,""Bytes"":1024,""Total Allocated"":1024,""Addr"":4096,""fraction"":0.25}"'
+"$profan" info "$tmp/whole.db" >"$tmp/got" 2>&1
+grep -q '^Ours .* 80 *16.00 GiB' "$tmp/got"
+result "info: what the file says of its device" "$tmp/got"
+for command in steps kernels launches overlap gaps syncs stacks memory doctor \
+	table report trend; do
+	set -- "$command" "$tmp/whole.db"
+	[ "$command" != report ] || set -- "$@" -o "$tmp/page.html"
+	"$profan" "$@" >"$tmp/got" 2>&1
+	result "$command answers" "$tmp/got"
+done
+"$profan" diff "$tmp/whole.db" "$tmp/whole.db" >"$tmp/got" 2>&1
+result "diff answers" "$tmp/got"
+"$profan" memory "$tmp/whole.db" >"$tmp/got" 2>&1
+grep -q 'GPU 0: at most 3.00 KiB' "$tmp/got"
+result "memory: what allocators say" "$tmp/got"
+"$profan" table "$tmp/whole.db" >"$tmp/got" 2>&1
+grep -q "not torch's" "$tmp/got"
+result "table says that it is not torch's" "$tmp/got"
+
+# ---- there and back: JSON of it gives the same kernels ----
+"$profan" slice "$tmp/whole.db" -o "$tmp/slice.json" >"$tmp/got" 2>&1 &&
+	"$profan" ingest -q "$tmp/slice.json" -o "$tmp/slice.db" >"$tmp/got" 2>&1
+result "slice: JSON of it can be read" "$tmp/got"
+q="SELECT name, count(*), sum(dur_ns), min(device), min(stream)
+	FROM gpu_work GROUP BY 1"
+sql whole "$q" >"$tmp/want"
+sql slice "$q" >"$tmp/got"
+same "slice: the same work" "$tmp/want" "$tmp/got"
+
+# ---- however it is cut into batches, packed and piped ----
+all="SELECT t.pid, t.tid, e.name, e.category, e.start_ns, e.dur_ns, e.args
+	FROM event AS e JOIN track AS t ON t.id = e.track_id ORDER BY e.id"
+sql whole "$all" >"$tmp/all"
+read_case whole PROFAN_CHUNK_BYTES=1
+sql whole "$all" >"$tmp/got"
+same "the same in batches of one event" "$tmp/all" "$tmp/got"
+gzip -c "$tmp/whole.xplane.pb" >"$tmp/packed.pb.gz"
+"$profan" ingest -q "$tmp/packed.pb.gz" -o "$tmp/packed.db" 2>"$tmp/said"
+sql packed "$all" >"$tmp/got"
+same "the same from gzip" "$tmp/all" "$tmp/got"
+"$profan" ingest -q - -o "$tmp/piped.db" <"$tmp/whole.xplane.pb" \
+	2>"$tmp/said"
+sql piped "$all" >"$tmp/got"
+same "the same from a pipe" "$tmp/all" "$tmp/got"
+
+# ---- other planes and lines ----
+read_case tpu
+gives "TPU: operations are no GPU work, and their names short" tpu \
+	"SELECT t.pid, t.tid, e.kind, e.name, count(*) FROM event AS e
+	JOIN track AS t ON t.id = e.track_id WHERE t.class = 'gpu'
+	GROUP BY 1, 2, 3, 4 ORDER BY 2" \
+	"TPU 1,Async XLA Ops,21,add.1,1
+TPU 1,XLA Modules,10,jit_f(1),1
+TPU 1,XLA Ops,21,add.1,2"
+read_case device_steps
+gives "steps of a device where the host has none" device_steps \
+	"SELECT step, start_ns, dur_ns FROM step" \
+	"0,1000,500000
+1,1001000,500000"
+read_case twice
+gives "planes of one name are one device" twice \
+	"SELECT count(*), count(DISTINCT device) FROM kernels" "3,1"
+read_case later_wins
+gives "of two definitions the later one counts" later_wins \
+	"SELECT name FROM event" "second"
+read_case epoch
+gives "a line that counts from 1970 begins where the others do" epoch \
+	"SELECT start_ns, dur_ns, base_ns FROM event, trace" \
+	"1001,3,1700000000000000000"
+read_case negative
+gives "before the line's time; a negative duration" negative \
+	"SELECT start_ns, dur_ns FROM event ORDER BY 1" \
+	"-4991,2
+10,0"
+read_case many_names
+gives "more names than are kept at once" many_names \
+	"SELECT count(*), count(DISTINCT name), sum(name = 'n' || (start_ns - 1))
+	FROM event" "70000,70000,70000"
+
+# ---- damage: what is lost is counted ----
+lost() { # CASE KIND EVENTS STORED
+	read_case "$1"
+	gives "$1: $2 is counted" "$1" "SELECT r.kind, r.count, t.event_count,
+		t.stored_count FROM trace AS t, repair AS r" "$2,$3"
+}
+lost no_time untimed_skipped "1,1,0"
+lost past_the_limit time_range "1,2,1"
+lost unknown_name lost_name "1,1,1"
+lost group bad_message "1,6,6"
+lost bad_event malformed_event "2,3,1"
+lost bad_stat bad_message "1,1,1"
+lost unknown_plane plane "2,7,5"
+gives "an event without a name says its number" unknown_name \
+	"SELECT name FROM event" "unknown 77"
+refuses() { # CASE WORDS
+	read_case "$1"
+	status=$?
+	[ "$status" = 3 ] && [ ! -e "$tmp/$1.db" ] && grep -q "$2" "$tmp/said" &&
+		[ "$(wc -l <"$tmp/said")" = 1 ]
+	result "refused: $1" "$tmp/said"
+}
+refuses perfetto 'a trace of Perfetto'
+refuses other 'no XSpace'
+refuses long_varint 'cannot be read at byte 0'
+refuses past_the_end 'cut off before its first event'
+refuses filtered 'text filter'
+make_case secret
+read_case secret
+gives "bytes, compressed texts and the environment are not copied" secret \
+	"SELECT count(*) FROM event WHERE args IS NULL" "2"
+if grep -q hf_0123456789 "$tmp/secret.db"; then
+	not_ok "no secret in the database"
+else
+	ok "no secret in the database"
+fi
+
+# ---- cut anywhere: an answer or one sentence ----
+cat >"$tmp/cut.py" <<'EOF'
+import os, sqlite3, subprocess, sys
+profan, path, out = sys.argv[1:]
+data = open(path, "rb").read()
+bad = 0
+last = -1
+step = 1 if os.environ.get("LONG") else 13
+for n in list(range(0, len(data), step)) + [len(data)]:
+    open(out + ".pb", "wb").write(data[:n])
+    if os.path.exists(out):
+        os.unlink(out)
+    r = subprocess.run([profan, "ingest", "-q", out + ".pb", "-o", out],
+                       capture_output=True, text=True)
+    if r.returncode == 3 and r.stderr.count("\n") == 1:
+        continue
+    if r.returncode:
+        bad += 1
+        print(n, r.returncode, r.stderr)
+        continue
+    c = sqlite3.connect(out)
+    e, s, k = c.execute("SELECT event_count, stored_count, skipped_count"
+                        " FROM trace").fetchone()
+    cut = c.execute("SELECT sum(count) FROM repair WHERE kind IN"
+                    " ('cut_off', 'bad_message')").fetchone()[0]
+    if e != s + k or e < last or (n < len(data) and not cut and e < 23):
+        bad += 1
+        print(n, e, s, k, cut)
+    last = e
+print("%d of %d" % (bad, len(data)))
+EOF
+"$PYTHON" "$tmp/cut.py" "$profan" "$tmp/whole.xplane.pb" "$tmp/cut.db" \
+	>"$tmp/got" 2>&1
+grep -q '^0 of' "$tmp/got"
+result "cut anywhere: an answer or one sentence" "$tmp/got"
+
+# ---- real ones ----
+if [ -f "$shared/tools/inputs/check_goldens.py" ]; then
+	"$PYTHON" "$shared/tools/inputs/check_goldens.py" "$profan" \
+		"$shared/inputs" xplane >"$tmp/got" 2>&1
+	grep -q ', 0 failed$' "$tmp/got"
+	result "real files: kernels, devices, steps, accounts" "$tmp/got"
+else
+	skip "real files" "../shared/tools/inputs is not there"
+fi
+tap_done

@@ -12,7 +12,9 @@
 #include "analysis/modules.h"
 #include "torch/torch_table.h"
 #include "base/mem.h"
+#include "events/gpu.h"
 #include "report/gather.h"
+#include "store/ints.h"
 #include "store/kept.h"
 
 /* ---- one function per part ---- */
@@ -351,6 +353,15 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return 0;
 }
 
+/* Half of the parts read these rows: they come before blocks take the room. */
+static int keep_links(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_ints *links = pf_gpu_links_new(db, true, err);
+
+	pf_ints_free(links);
+	return links ? 0 : -1;
+}
+
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 		    const char *db_name, const struct pf_redact *redact,
 		    const struct pf_parts_beside *beside, struct pf_parts *out,
@@ -360,7 +371,8 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .db_name = db_name,
 				  .redact = redact };
 	pf_kept_start(db, KEPT_BYTES);
-	if (pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
+	if (keep_links(db, err) ||
+	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
 		return -1;
 	find_steps(out);
 	if (pf_window_resolve(db, &out->window, &out->traces, err))

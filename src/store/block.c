@@ -381,24 +381,55 @@ static int damaged(struct pf_err *err, enum pf_column c, const char *what)
 	return pf_fail(err, PF_EDB, "column %d of a block: %s", (int)c, what);
 }
 
+/* The 7-bit groups of the bytes [from, to) of a word, counted in bits. */
+static inline uint64_t close_up(uint64_t word, unsigned from, unsigned to)
+{
+	uint64_t v = word << (64 - to) >> (64 - to + from);
+
+	v = (v & UINT64_C(0x007f007f007f007f)) |
+	    (v & UINT64_C(0x7f007f007f007f00)) >> 1;
+	v = (v & UINT64_C(0x00003fff00003fff)) |
+	    (v & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (v & 0x0fffffff) | (v & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+/*
+ * The first two varints of eight bytes, whose last bytes are the lowest bits
+ * of "stop": they do not wait for each other.  Returns how many bytes.
+ */
+static inline size_t take_two(uint64_t word, uint64_t stop, uint64_t *number)
+{
+	unsigned first = (unsigned)__builtin_ctzll(stop) + 1;
+	unsigned second = (unsigned)__builtin_ctzll(stop & (stop - 1)) + 1;
+
+	number[0] = close_up(word, 0, first);
+	number[1] = close_up(word, first, second);
+	return second / 8;
+}
+
 /* Exactly "values" varints in [p, end), readable PF_VARINT_MAX past end. */
 static bool read_plain(const unsigned char *p, const unsigned char *end,
 		       uint64_t *number, uint32_t values)
 {
+	const uint64_t top = UINT64_C(0x8080808080808080);
 	uint32_t i = 0;
 
 	while (i < values) {
-		uint64_t w = pf_load64(p);
+		uint64_t w = pf_load64(p), stop = ~w & top;
 
 		if (p >= end)
 			return false;
 		/* Small numbers come in long stretches: eight at once. */
-		if (!(w & UINT64_C(0x8080808080808080)) && end - p >= 8 &&
-		    values - i >= 8) {
+		if (stop == top && end - p >= 8 && values - i >= 8) {
 			for (int k = 0; k < 8; k++)
 				number[i + k] = w >> 8 * k & 0x7f;
 			i += 8;
 			p += 8;
+			continue;
+		}
+		if ((stop & (stop - 1)) && end - p >= 8 && values - i >= 2) {
+			p += take_two(w, stop, &number[i]);
+			i += 2;
 			continue;
 		}
 		p = pf_varint_get(p, &number[i++]);

@@ -29,32 +29,31 @@
 #define LONG_DELAY_NS 100000
 
 struct work {
-	int64_t launch_id, start_ns, dur_ns, stream;
-	int64_t op_id, first_ns; /* the latter of the trace */
+	int64_t launch_id, start_ns, dur_ns, stream, op_id;
 };
 
 /* A call and its work: when the first began and how long all of it took. */
 struct launch {
-	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream;
-	int64_t op_id, first_ns;
+	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream, op_id;
 	uint32_t name;
 };
 
 /* A slow call, on its way to its operator. */
 struct slow_call {
-	int64_t op_id;
-	struct launch launch;
-	int64_t delay_ns;
+	int64_t op_id, launch_id;
+	int64_t start_ns, cpu_ns, gpu_ns, delay_ns;
+	uint32_t stream, name;
 };
 
 /* A short kernel, on its way to its operator. */
 struct brief {
-	int64_t op_id, dur_ns, launch_id;
+	int64_t op_id, dur_ns;
 };
 
 /* A change of the number of launched pieces that have not begun. */
 struct change {
-	int64_t time_ns, is_launch, stream;
+	int64_t time_ns;
+	int64_t what; /* stream, above which: is it a launch? */
 };
 
 struct delay {
@@ -63,6 +62,7 @@ struct delay {
 
 struct stream {
 	int64_t trace_id, rank, device, stream;
+	int64_t first_ns; /* of the trace */
 	int64_t waiting;
 	struct pf_stats length;
 };
@@ -119,7 +119,8 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 	l->streams[n] = (struct stream){ .trace_id = key[0],
 					 .rank = ev->trace->rank,
 					 .device = key[1],
-					 .stream = key[2] };
+					 .stream = key[2],
+					 .first_ns = ev->trace->first_ns };
 	l->stream_count = n + 1u;
 	return n;
 }
@@ -128,7 +129,7 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		       struct pf_err *err)
 {
-	struct brief b = { ev->op_id, ev->dur_ns, ev->launch_id };
+	struct brief b = { ev->op_id, ev->dur_ns };
 
 	l->out->kernel_count++;
 	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
@@ -145,9 +146,8 @@ static int gather(struct launches *l, struct pf_err *err)
 	int rc;
 
 	while ((rc = pf_gpu_next(l->gpu, &ev, err)) == 1) {
-		struct work w = { ev->launch_id, ev->start_ns,
-				  ev->dur_ns,    find_stream(l, ev),
-				  ev->op_id,     ev->trace->first_ns };
+		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
+				  find_stream(l, ev), ev->op_id };
 
 		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
 			return -1;
@@ -176,7 +176,7 @@ static size_t find_call(struct launches *l, uint32_t name)
 static int put_change(struct launches *l, int64_t time, bool is_launch,
 		      int64_t stream, struct pf_err *err)
 {
-	struct change c = { time, is_launch, stream };
+	struct change c = { time, (int64_t)is_launch << 32 | stream };
 
 	return pf_sorter_add(l->changes, &c, err);
 }
@@ -230,7 +230,16 @@ static int end_call(struct launches *l, const struct launch *at,
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
 	if (at->cpu_ns > SLOW_CALL_NS) {
-		struct slow_call slow = { at->op_id, *at, d.delay_ns };
+		struct slow_call slow = {
+			at->op_id,
+			at->id,
+			at->start_ns,
+			at->cpu_ns,
+			at->gpu_ns,
+			d.delay_ns,
+			(uint32_t)at->stream,
+			at->name,
+		};
 
 		if (pf_by_event_add(l->slow, &slow, err) < 0)
 			return -1;
@@ -266,7 +275,6 @@ static int read_calls(struct launches *l, struct pf_err *err)
 				.gpu_ns = w->dur_ns,
 				.stream = w->stream,
 				.op_id = w->op_id,
-				.first_ns = w->first_ns,
 			};
 	}
 	if (err->code)
@@ -306,18 +314,19 @@ static int list_slow(struct launches *l, struct pf_err *err)
 	uint32_t place;
 
 	while ((s = pf_by_event_next(l->slow, &block, &place, err))) {
+		const struct stream *stream = &l->streams[s->stream];
 		struct pf_buf call = { 0 };
 		struct slow slow = {
-			.at_ns = s->launch.start_ns - s->launch.first_ns,
-			.start_ns = s->launch.start_ns,
-			.cpu_ns = s->launch.cpu_ns,
+			.at_ns = s->start_ns - stream->first_ns,
+			.start_ns = s->start_ns,
+			.cpu_ns = s->cpu_ns,
 			.delay_ns = s->delay_ns,
-			.gpu_ns = s->launch.gpu_ns,
-			.rank = l->streams[s->launch.stream].rank,
-			.trace_id = l->streams[s->launch.stream].trace_id,
+			.gpu_ns = s->gpu_ns,
+			.rank = stream->rank,
+			.trace_id = stream->trace_id,
 		};
 
-		if (!(slow.call = pf_gpu_name(l->gpu, s->launch.name, err)))
+		if (!(slow.call = pf_gpu_name(l->gpu, s->name, err)))
 			return -1;
 		pf_buf_adds(&call, slow.call);
 		slow.call = call.data;
@@ -363,10 +372,11 @@ static int find_lengths(struct launches *l, struct pf_err *err)
 	if (pf_sorter_finish(l->changes, err) < 0)
 		return -1;
 	while ((c = pf_sorter_next(l->changes, err))) {
-		struct stream *s = &l->streams[c->stream];
+		struct stream *s = &l->streams[(uint32_t)c->what];
+		bool is_launch = c->what >> 32;
 
-		s->waiting += c->is_launch ? 1 : -1;
-		if (c->is_launch)
+		s->waiting += is_launch ? 1 : -1;
+		if (is_launch)
 			pf_stats_add(&s->length, s->waiting);
 	}
 	return err->code ? -1 : 0;

@@ -229,7 +229,8 @@ static void fill_in(struct pf_block *b)
 	b->mask = b->mask ? b->mask : narrow;
 }
 
-#define COLS_KEPT (PF_COLBIT(PF_COL_SLOT) - 1) /* few ask for slots */
+/* Few ask for slots, and the mask is nothing without them. */
+#define COLS_KEPT ((PF_COLBIT(PF_COL_SLOT) - 1) & ~PF_COLBIT(PF_COL_MASK))
 
 /* The arrays grow to the first full block and stay. */
 static void make_room(struct pf_block *b, uint32_t count, uint64_t columns)
@@ -244,7 +245,7 @@ static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
 		      uint32_t count, struct pf_err *err)
 {
 	struct pf_block *b = &c->block;
-	uint64_t slots = c->columns & ~COLS_KEPT;
+	uint64_t slots = c->columns & ~COLS_KEPT; /* and the mask */
 	int rc = pf_kept_load(c->db, st, id, count, c->columns & COLS_KEPT, b,
 			      err);
 
@@ -253,6 +254,8 @@ static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
 	if (!rc || slots)
 		make_room(&c->own, count, c->columns);
 	if (rc) {
+		if (slots)
+			b->mask = c->own.mask;
 		fill_in(b);
 		memcpy(b->slot, c->own.slot, sizeof(b->slot));
 		return slots ? pf_block_load(c->db, st, id, count, slots, b,

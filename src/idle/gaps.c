@@ -61,6 +61,7 @@ struct listed {
 
 struct gaps {
 	struct pf_gap_sink sink;
+	struct pf_gap_sink *also; /* or NULL */
 	struct pf_gaps *out;
 	struct sum causes[PF_CAUSE_COUNT];
 	struct culprits culprits;
@@ -134,7 +135,8 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 	struct gaps *g = (struct gaps *)sink;
 	struct pf_place key = key_of(place);
 
-	(void)gap;
+	if (g->also)
+		g->also->piece(g->also, gap, place, ns);
 	add_sum(&g->causes[key.cause], g->at, ns);
 	g->here_ns[key.cause] += ns;
 	if (ns > g->largest_ns[key.cause]) {
@@ -270,6 +272,8 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	struct listed item = { .gap = *gap };
 	size_t cause = 0, bin = bin_of(length(gap));
 
+	if (g->also)
+		g->also->gap(g->also, gap);
 	for (size_t c = 1; c < PF_CAUSE_COUNT; c++)
 		if (g->here_ns[c] > g->here_ns[cause])
 			cause = c;
@@ -293,6 +297,8 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	struct pf_gaps *out = g->out;
 	struct pf_gap_device *all = &out->all;
 
+	if (g->also)
+		g->also->device(g->also, d);
 	out->devices = pf_grow(out->devices, &g->device_cap,
 			       out->device_count + 1, sizeof(*out->devices));
 	pf_gpu_set_add(&out->gpus, d->trace, d->device);
@@ -520,6 +526,7 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 	its.window.from_ns = 0;
 	its.window.to_ns = before_ns;
 	its.limit = 0;
+	its.also = NULL;
 	out->before = pf_calloc(1, sizeof(*out->before));
 	return pf_gaps_find(db, &its, out->before, err);
 }
@@ -528,6 +535,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 		 struct pf_gaps *out, struct pf_err *err)
 {
 	struct gaps g = { .sink = { on_piece, on_gap, on_device, on_inside },
+			  .also = args->also,
 			  .out = out,
 			  .limit = args->limit < 0 ? SIZE_MAX
 						   : (size_t)args->limit,

@@ -19,10 +19,11 @@
 
 struct pf_gaps_args {
 	struct pf_window_args window;
-	int64_t limit;    /* how many of the longest gaps; -1: all */
-	int64_t micro_ns; /* shorter gaps are not explained */
-	bool per_stream;  /* idle time of each stream, too */
-	bool hta;         /* and HTA's breakdown of it */
+	int64_t limit;            /* how many of the longest gaps; -1: all */
+	int64_t micro_ns;         /* shorter gaps are not explained */
+	bool per_stream;          /* idle time of each stream, too */
+	bool hta;                 /* and HTA's breakdown of it */
+	struct pf_gap_sink *also; /* is told of every gap, too; or NULL */
 };
 
 #define PF_GAPS_MICRO_NS     5000

@@ -263,8 +263,20 @@ static void find_medians(struct pf_sites *s)
 
 /* ---- the whole ---- */
 
+static int find_gaps(struct pf_db *db, const struct pf_window *window,
+		     const struct pf_gap_source *gaps,
+		     const struct pf_pageable *pageable, struct loader *l,
+		     struct pf_err *err)
+{
+	if (gaps)
+		return gaps->find(db, &l->sink, gaps->context, err);
+	return pf_gap_find(db, window, l->out->names, pageable,
+			   PF_GAPS_MICRO_NS, &l->sink, err);
+}
+
 int pf_sites_load(struct pf_db *db, const struct pf_window *window,
-		  struct pf_steps *steps, bool with_idle, struct pf_sites *out,
+		  struct pf_steps *steps, bool with_idle,
+		  const struct pf_gap_source *gaps, struct pf_sites *out,
 		  struct pf_err *err)
 {
 	struct loader l = { .sink = { on_piece, on_gap, on_device },
@@ -278,8 +290,7 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 	out->names = pf_names_new(db, err);
 	rc = out->names ? pf_pageable_load(db, &pageable, err) : -1;
 	if (!rc && with_idle)
-		rc = pf_gap_find(db, window, out->names, &pageable,
-				 PF_GAPS_MICRO_NS, &l.sink, err);
+		rc = find_gaps(db, window, gaps, &pageable, &l, err);
 	for (size_t i = 0; !rc && i < window->count; i++)
 		rc = walk_trace(db, &l, &pageable, &window->traces[i], err);
 	for (size_t i = 0; !rc && i < window->count; i++)

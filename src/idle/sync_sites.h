@@ -9,6 +9,7 @@
 #include "idle/gap_find.h"
 #include "base/intern.h"
 #include "events/step.h"
+#include "idle/syncs.h"
 
 struct pf_site {
 	struct pf_place place; /* name: the call */
@@ -43,11 +44,13 @@ struct pf_sites {
 };
 
 /*
- * With_idle: what the gaps of GPUs say, too.  The steps, which were loaded,
- * become part of *out and are empty then.
+ * With_idle: what the gaps of GPUs say, too; gaps, or NULL, finds them for
+ * others as well.  The steps, which were loaded, become part of *out and are
+ * empty then.
  */
 int pf_sites_load(struct pf_db *db, const struct pf_window *window,
-		  struct pf_steps *steps, bool with_idle, struct pf_sites *out,
+		  struct pf_steps *steps, bool with_idle,
+		  const struct pf_gap_source *gaps, struct pf_sites *out,
 		  struct pf_err *err);
 void pf_sites_release(struct pf_sites *s);
 

@@ -168,7 +168,8 @@ static int load_baseline(const char *path, struct pf_intern *known,
 	if (!rc)
 		rc = pf_window_resolve(&db, &all, &window, err);
 	if (!rc)
-		rc = pf_sites_load(&db, &window, &none, false, &sites, err);
+		rc = pf_sites_load(&db, &window, &none, false, NULL, &sites,
+				   err);
 	for (size_t i = 0; !rc && i < pf_sites_count(&sites); i++) {
 		struct pf_sync_site s = site_of(&sites, &sites.items[i], err);
 
@@ -476,8 +477,8 @@ int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 	if (!rc)
 		rc = load_allowed(&s, err);
 	if (!rc)
-		rc = pf_sites_load(db, &out->window, &steps, true, &s.sites,
-				   err);
+		rc = pf_sites_load(db, &out->window, &steps, true, args->gaps,
+				   &s.sites, err);
 	if (!rc)
 		rc = take_sites(&s, err);
 	if (!rc) {

@@ -20,6 +20,14 @@
 #include "store/db.h"
 #include "table/doc.h"
 
+/* Finds the gaps of the same window (idle/gap_find.h) for others, too. */
+struct pf_gap_sink;
+struct pf_gap_source {
+	int (*find)(struct pf_db *db, struct pf_gap_sink *sink, void *context,
+		    struct pf_err *err);
+	void *context;
+};
+
 struct pf_syncs_args {
 	struct pf_window_args window;
 	int64_t max_per_step;     /* or -1 */
@@ -27,6 +35,7 @@ struct pf_syncs_args {
 	const char *baseline;     /* a database, or NULL */
 	const char *allow_file;   /* with one such part a line, or NULL */
 	struct pf_opt_list allow; /* parts of names: such sites are meant */
+	const struct pf_gap_source *gaps; /* or NULL: they are looked for */
 };
 
 #define PF_SYNCS_FAIL_ON "new"

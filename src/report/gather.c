@@ -27,20 +27,26 @@ static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 			       err);
 }
 
-static int run_gaps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+/* What is shown of gaps, and told to the calls that wait. */
+static int find_gaps(struct pf_db *db, struct pf_gap_sink *also, void *context,
+		     struct pf_err *err)
 {
+	struct pf_parts *p = context;
 	const struct pf_gaps_args args = { .window = p->window,
 					   .limit = PF_REPORT_ROWS,
-					   .micro_ns = PF_GAPS_MICRO_NS };
+					   .micro_ns = PF_GAPS_MICRO_NS,
+					   .also = also };
 
 	return pf_gaps(db, &args, &p->gaps, &p->doc[PF_PART_GAPS], err);
 }
 
 static int run_syncs(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
+	const struct pf_gap_source gaps = { find_gaps, p };
 	const struct pf_syncs_args args = { .window = p->window,
 					    .max_per_step = -1,
-					    .fail_on = -1 };
+					    .fail_on = -1,
+					    .gaps = &gaps };
 	bool is_failed;
 
 	return pf_syncs(db, &args, &p->syncs, &p->doc[PF_PART_SYNCS],
@@ -147,7 +153,7 @@ static const struct part {
 } parts[PF_PART_COUNT] = {
 	[PF_PART_INFO] = { "info", "", NULL, false, NULL },
 	[PF_PART_STEPS] = { "steps", "", "step_classes", true, run_steps },
-	[PF_PART_GAPS] = { "gaps", "", "idle_gaps", true, run_gaps },
+	[PF_PART_GAPS] = { "gaps", "", "idle_gaps", true, NULL },
 	[PF_PART_SYNCS] = { "syncs", "", "sync_blocked", true, run_syncs },
 	[PF_PART_OVERLAP] = { "overlap", "", "comm_overlap", true,
 			      run_overlap },
@@ -261,13 +267,13 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 
 /* Parts by the time they take, so that the last is a short one. */
 static const enum pf_part order[] = {
-	PF_PART_DOCTOR,  PF_PART_SYNCS,   PF_PART_GAPS,    PF_PART_LAUNCHES,
-	PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES, PF_PART_MEMORY,
-	PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
+	PF_PART_SYNCS,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_CALLERS,
+	PF_PART_STEPS,   PF_PART_MODULES, PF_PART_MEMORY,   PF_PART_KERNELS,
+	PF_PART_OVERLAP, PF_PART_OPS,
 };
 
-_Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 1,
-	       "every part but info");
+_Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 2,
+	       "every part but info, and gaps, which come with syncs");
 
 /* What threads share: the parts are theirs alone, one each. */
 struct queue {
@@ -295,7 +301,7 @@ static void *run_queue(void *p)
 	unsigned n;
 
 	/* info's place takes the trouble of opening, the last the work beside */
-	while ((n = atomic_fetch_add(&q->next, 1)) < PF_PART_COUNT) {
+	while ((n = atomic_fetch_add(&q->next, 1)) < PF_PART_COUNT - 1) {
 		int at = n ? (int)order[n - 1] : PF_PART_COUNT;
 
 		if (!is_open) {

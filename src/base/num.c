@@ -175,9 +175,19 @@ char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
 
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r)
 {
+	double percent = 100 * r;
+
 	if (!isfinite(r) || fabs(r) > 1e15)
 		return pf_num_show_real(out, r);
-	snprintf(out, PF_NUM_MAX, "%.2f %%", r * 100);
+	/* Nothing and all are said of nothing and all only. */
+	if (percent > 0 && percent < 0.005)
+		snprintf(out, PF_NUM_MAX, "<0.01 %%");
+	else if (percent < 0 && percent > -0.005)
+		snprintf(out, PF_NUM_MAX, "> -0.01 %%");
+	else if (percent > 99.995 && percent < 100)
+		snprintf(out, PF_NUM_MAX, ">99.99 %%");
+	else
+		snprintf(out, PF_NUM_MAX, "%.2f %%", percent);
 	return out;
 }
 

@@ -114,6 +114,12 @@ static void people_can_read(void **state)
 	assert_string_equal(pf_num_show_ns(s, INT64_C(90000000000)),
 			    "90.000 s");
 	assert_string_equal(pf_num_show_ratio(s, 0.12345), "12.35 %");
+	assert_string_equal(pf_num_show_ratio(s, 0), "0.00 %");
+	assert_string_equal(pf_num_show_ratio(s, 0.00004), "<0.01 %");
+	assert_string_equal(pf_num_show_ratio(s, -0.00004), "> -0.01 %");
+	assert_string_equal(pf_num_show_ratio(s, 0.00006), "0.01 %");
+	assert_string_equal(pf_num_show_ratio(s, 0.99996), ">99.99 %");
+	assert_string_equal(pf_num_show_ratio(s, 1), "100.00 %");
 	assert_string_equal(pf_num_show_real(s, -NAN), "nan");
 	assert_string_equal(pf_num_show_rate(s, 1000000, 1000000000),
 			    "1.00 MB/s");

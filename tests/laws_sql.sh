@@ -33,6 +33,9 @@ made
 made --no-steps --amd
 made --gpus 2 --plant collective
 made --plant graph
+for name in devices metadata-again own-ranges; do
+	compare "$name" "$top_srcdir/tests/traces/good-$name.json"
+done
 if [ -n "${LONG-}" ]; then
 	made --chrome
 	made --old

@@ -17,7 +17,10 @@ range AS (
 		OR name GLOB 'Optimizer.step#*'
 		OR name GLOB 'Optimizer.zero_grad#*'
 		OR instr(name, 'enumerate(DataLoader)')
-		OR instr(name, 'enumerate(DataPipe)')))),
+		OR instr(name, 'enumerate(DataPipe)')))
+		OR (kind = 0 AND trace_id NOT IN (SELECT trace_id
+			FROM trace_fact WHERE key IN ('kind_1', 'kind_2')
+			AND value > 0))),
 inside AS (
 	SELECT r.id, r.name, w.start_ns, w.end_ns,
 		max(w.end_ns) OVER (PARTITION BY r.id

@@ -11,7 +11,10 @@ WITH range AS (
 		OR name GLOB 'Optimizer.step#*'
 		OR name GLOB 'Optimizer.zero_grad#*'
 		OR instr(name, 'enumerate(DataLoader)')
-		OR instr(name, 'enumerate(DataPipe)'))))
+		OR instr(name, 'enumerate(DataPipe)')))
+		OR (kind = 0 AND trace_id NOT IN (SELECT trace_id
+			FROM trace_fact WHERE key IN ('kind_1', 'kind_2')
+			AND value > 0)))
 SELECT coalesce(sum(max(0, end_ns
 	- max(start_ns, coalesce(before_ns, start_ns)))), 0) AS open_ns
 FROM range;

@@ -104,13 +104,17 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 		      "  of unknown precision", of_products),
 	};
 
+	bool is_one = k->tensor_unknown_calls == 1;
+
 	PF_SCALARS(doc, fields, *k);
 	if (unknown > PF_KERNELS_MOST_UNKNOWN)
 		pf_doc_note(doc,
-			    "whether %" PRId64 " kernels (%s of the time) use "
-			    "tensor cores is not known from their names",
+			    "whether %" PRId64 " %s (%s of the time) use%s "
+			    "tensor cores is not known from %s",
 			    k->tensor_unknown_calls,
-			    pf_num_show_ratio(text, unknown));
+			    is_one ? "kernel" : "kernels",
+			    pf_num_show_ratio(text, unknown), is_one ? "s" : "",
+			    is_one ? "its name" : "their names");
 }
 #undef FIELD
 

@@ -21,6 +21,7 @@
 #include "events/names.h"
 #include "events/nest.h"
 #include "store/cursor.h"
+#include "store/named.h"
 #include "table/rows.h"
 #include "trace/event.h"
 
@@ -47,6 +48,7 @@ struct work {
 
 struct ranges {
 	struct pf_db *db;
+	struct pf_ranges *out;
 	struct pf_names *names;
 	struct pf_map by_name;
 	struct group *groups;
@@ -57,6 +59,8 @@ struct ranges {
 	struct pf_sorter *values, *projections, *launched;
 	const struct pf_window *window;
 	const struct pf_window_trace *trace; /* NULL: no range counts */
+	sqlite3_stmt *ask_plain;
+	bool is_plain; /* the trace: all ranges are the user's */
 };
 
 static size_t find_group(struct ranges *r, uint32_t name)
@@ -91,13 +95,14 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 	unsigned kind = pf_names_kind(r->names, b->type[i]);
 	const struct pf_name_class *class;
 
-	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP)
+	if (kind != PF_KIND_ANNOTATION && kind != PF_KIND_CPU_OP &&
+	    !(r->is_plain && kind == PF_KIND_HOST))
 		return 0;
 	class = pf_names_class(r->names, b->name[i], err);
 	if (!class)
 		return -1;
 	*name = class->is_step ? STEP_NAME : b->name[i];
-	return kind == PF_KIND_ANNOTATION || class->is_step ||
+	return kind != PF_KIND_CPU_OP || class->is_step ||
 	       class->is_optimizer || class->range == PF_CAUSE_DATA;
 }
 
@@ -119,6 +124,7 @@ static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
 	if (!r->trace || start_ns < r->trace->from_ns ||
 	    start_ns >= r->trace->to_ns)
 		return 0;
+	r->out->has_plain |= r->is_plain;
 	group = find_group(r, name);
 	if (o) {
 		o->group = (int64_t)group;
@@ -241,11 +247,25 @@ static int read_track(struct ranges *r, const struct pf_track *t,
 	return rc;
 }
 
+static int find_plain(struct ranges *r, int64_t trace_id, struct pf_err *err)
+{
+	int rc;
+
+	sqlite3_bind_int64(r->ask_plain, 1, trace_id);
+	rc = pf_db_step(r->db, r->ask_plain, err);
+	r->is_plain = rc == 1;
+	sqlite3_reset(r->ask_plain);
+	return rc < 0 ? -1 : 0;
+}
+
 static int read_tracks(struct ranges *r, struct pf_err *err)
 {
-	struct pf_track *tracks;
-	size_t count;
-	int rc = pf_tracks_load(r->db, 0, &tracks, &count, err);
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc;
+
+	r->ask_plain = pf_named_prepare(r->db, "trace_is_plain", err);
+	rc = r->ask_plain ? pf_tracks_load(r->db, 0, &tracks, &count, err) : -1;
 
 	if (!rc) /* what nothing launched */
 		rc = add_launched(r, 0, 0, err);
@@ -254,7 +274,8 @@ static int read_tracks(struct ranges *r, struct pf_err *err)
 			!strcmp(tracks[i].class_name, "host")
 				? pf_window_find(r->window, tracks[i].trace_id)
 				: NULL;
-		if (r->trace || has_launch(r, &tracks[i], err))
+		rc = find_plain(r, tracks[i].trace_id, err);
+		if (!rc && (r->trace || has_launch(r, &tracks[i], err)))
 			rc = read_track(r, &tracks[i], err);
 	}
 	pf_tracks_free(tracks, count);
@@ -385,6 +406,7 @@ static int take_items(struct ranges *r, struct pf_ranges *out,
 static void tear_down(struct ranges *r)
 {
 	pf_by_event_free(r->works);
+	sqlite3_finalize(r->ask_plain);
 	pf_names_free(r->names);
 	pf_sorter_free(r->values);
 	pf_sorter_free(r->projections);
@@ -398,6 +420,7 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		   struct pf_ranges *out, struct pf_err *err)
 {
 	struct ranges r = { .db = db,
+			    .out = out,
 			    .window = &out->window,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
@@ -488,6 +511,9 @@ void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
 	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
 	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
 		r->item_count);
+	if (r->has_plain)
+		pf_doc_note(doc, "without operators and annotations all ranges "
+				 "of threads count");
 	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
 		r->gpu_count);
 }

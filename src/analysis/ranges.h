@@ -4,6 +4,9 @@
  * on the host and in what they launched on GPUs, as nsys has them in nvtx_sum
  * and nvtx_gpu_proj_sum.
  *
+ * A trace without operators and annotations of torch (of JAX, or any other
+ * that has but threads and what runs on them): all ranges of its threads.
+ *
  * A range counts where it begins, with all of its length.  Steps of the
  * profiler are one name, ProfilerStep*.  Self is the time of a range in which
  * no range that began later is open on its thread.
@@ -47,6 +50,7 @@ struct pf_ranges {
 	int64_t count;
 	int64_t self_ns;    /* of all: each instant of a thread once */
 	bool has_user_self; /* of others than ProfilerStep* */
+	bool has_plain;     /* of a trace whose ranges all count */
 };
 
 int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,

@@ -246,8 +246,9 @@ void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
 	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
 		       s->devices, s->device_count);
 	if (s->partial_count)
-		pf_doc_note(doc,
-			    "%lld steps at the end of their trace are cut off "
-			    "and not in the means",
-			    (long long)s->partial_count);
+		pf_doc_note(doc, "%lld %s cut off and not in the means",
+			    (long long)s->partial_count,
+			    s->partial_count == 1
+				    ? "step at the end of its trace is"
+				    : "steps at the end of their trace are");
 }

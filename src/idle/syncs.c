@@ -358,7 +358,11 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 	struct pf_buf text = { 0 };
 
 	if (!s->site_count) {
-		pf_held_say(&s->held, doc);
+		if (s->device_count)
+			pf_held_say(&s->held, doc);
+		else
+			pf_doc_finding(doc, "There is no GPU work, and no call "
+					    "waits for a GPU");
 		return;
 	}
 	pf_num_show_count(calls, s->count);
@@ -440,7 +444,7 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 			    "calls that wait for a GPU outside of the steps: "
 			    "%lld",
 			    (long long)s->outside_count);
-	if (!s->device_count)
+	if (!s->device_count && s->count)
 		pf_doc_note(doc, "there is no GPU work: what the calls cost "
 				 "a GPU is not known");
 	return is_failed;

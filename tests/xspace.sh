@@ -86,6 +86,34 @@ result "memory: what allocators say" "$tmp/got"
 grep -q "not torch's" "$tmp/got"
 result "table says that it is not torch's" "$tmp/got"
 
+"$profan" kernels "$tmp/whole.db" --group name,op >"$tmp/got" 2>&1
+grep -q 'f:MatMul\|jit(f)/dot_general' "$tmp/got"
+result "kernels by operator, as the trace calls it" "$tmp/got"
+read_case device_steps
+"$profan" kernels "$tmp/device_steps.db" --group op >"$tmp/got" 2>&1
+grep -q '^jit(f)/dot_general .* 3 ' "$tmp/got"
+result "kernels by operator without launch calls" "$tmp/got"
+for command in launches doctor steps modules syncs; do
+	"$profan" $command "$tmp/device_steps.db" 2>&1 | tr '\n' ' ' >"$tmp/got"
+	if grep -qE 'torch.profiler|ProfilerActivity|with_stack|key_averages' \
+		"$tmp/got"; then
+		not_ok "$command: no option of another profiler" "$tmp/got"
+	else
+		ok "$command: no option of another profiler"
+	fi
+done
+
+# ---- JAX tells it twice ----
+mkdir "$tmp/logs"
+cp "$tmp/whole.xplane.pb" "$tmp/logs/box.xplane.pb"
+echo '{"traceEvents": [{"ph": "X", "name": "a", "cat": "x", "pid": 1,
+	"tid": 1, "ts": 1, "dur": 5}]}' | gzip -c >"$tmp/logs/box.trace.json.gz"
+"$profan" ingest "$tmp/logs" -o "$tmp/logs.db" >"$tmp/said" 2>&1
+gives "a folder: the JSON beside an XSpace is not read again" logs \
+	"SELECT count(*), max(format) FROM trace" "1,xspace"
+grep -q '1 file tells what the \*.xplane.pb' "$tmp/said"
+result "and one line says so" "$tmp/said"
+
 # ---- there and back: JSON of it gives the same kernels ----
 "$profan" slice "$tmp/whole.db" -o "$tmp/slice.json" >"$tmp/got" 2>&1 &&
 	"$profan" ingest -q "$tmp/slice.json" -o "$tmp/slice.db" >"$tmp/got" 2>&1

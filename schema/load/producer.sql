@@ -5,6 +5,8 @@ SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM trace)
 		AND NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'pfr')
 	THEN 1
+	WHEN NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'xspace')
+	THEN 2
 	WHEN EXISTS (SELECT 1 FROM trace_meta WHERE key = 'schemaVersion')
 		OR EXISTS (SELECT 1 FROM event_type WHERE category IN (
 			'cpu_op', 'Operator', 'python_function', 'kernel',

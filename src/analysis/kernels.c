@@ -348,8 +348,12 @@ static int resolve_op(struct kernels *k, const struct item *item,
 		      struct pf_err *err)
 {
 	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
+	const struct pf_gpu_config *c =
+		pf_gpu_find_config(k->gpu, (int64_t)item->config);
 
-	if (!block) {
+	if (!block && c && c->op_name) {
+		op = add_text(k, c->op_name);
+	} else if (!block) {
 		k->out->without_op++;
 		k->out->without_op_ns += item->dur_ns;
 	} else if (name_text(k, block->name[place], &op, err) < 0) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "events/gpu_config.h"
-#include "base/mem.h"
 #include "base/search.h"
 #include "store/named.h"
 
@@ -49,7 +48,9 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {
 		c->items = pf_grow(c->items, &cap, c->count + 1,
 				   sizeof(*c->items));
-		read_row(stmt, &c->items[c->count++]);
+		read_row(stmt, &c->items[c->count]);
+		c->items[c->count++].op_name = pf_arena_string(
+			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
 	}
 	sqlite3_finalize(stmt);
 	return rc;
@@ -68,5 +69,6 @@ const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
 void pf_gpu_configs_release(struct pf_gpu_configs *c)
 {
 	free(c->items);
+	pf_arena_release(&c->texts);
 	*c = (struct pf_gpu_configs){ 0 };
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "store/db.h"
 
 /* A row of gpu_config; -1: unknown. */
@@ -20,11 +21,13 @@ struct pf_gpu_config {
 	 * memory than a block gets by default: CUPTI's estimate fails there.
 	 */
 	double occupancy;
+	const char *op_name; /* what the trace calls its operator, or NULL */
 };
 
 struct pf_gpu_configs {
 	struct pf_gpu_config *items; /* by id */
 	size_t count;
+	struct pf_arena texts;
 };
 
 /* Zero *c first, and release it also after an error. */

@@ -50,7 +50,8 @@ static bool has_suffix(const char *name, const char *suffix)
 static bool is_named_as_trace(const char *name)
 {
 	static const char *const suffixes[] = {
-		".json", ".json.gz", ".json.zst", ".pfr", ".pfr.gz", ".pfr.zst",
+		".json",   ".json.gz", ".json.zst",  ".pfr",
+		".pfr.gz", ".pfr.zst", ".xplane.pb", ".xplane.pb.gz",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -157,12 +158,57 @@ static void say_passed(const struct pf_paths *passed)
 	pf_buf_release(&names);
 }
 
+/*
+ * JAX writes what is in an XSpace once more as JSON beside it: HOST.trace.json.gz
+ * and perfetto_trace.json.gz.
+ */
+static bool is_told_again(const struct pf_paths *found, const char *path)
+{
+	size_t folder = (size_t)(pf_path_base(path) - path);
+
+	if (!has_suffix(path, "trace.json.gz"))
+		return false;
+	for (size_t i = 0; i < found->count; i++) {
+		const char *other = found->items[i];
+
+		if (has_suffix(other, ".xplane.pb") &&
+		    (size_t)(pf_path_base(other) - other) == folder &&
+		    !memcmp(other, path, folder))
+			return true;
+	}
+	return false;
+}
+
+/* The files of a folder that are called as traces are, each run once. */
+static int find_named(const char *folder, struct pf_paths *out,
+		      struct pf_err *err)
+{
+	struct pf_paths found = { 0 };
+	size_t again = 0;
+	int rc = pf_walk_folder(folder, is_named_as_trace, &found, err);
+
+	for (size_t i = 0; i < found.count && rc >= 0; i++) {
+		if (is_told_again(&found, found.items[i]))
+			again++;
+		else
+			pf_paths_add(out, found.items[i]);
+	}
+	if (again)
+		pf_log_note("%zu %s what the *.xplane.pb beside %s, and %s "
+			    "passed over",
+			    again, again == 1 ? "file tells" : "files tell",
+			    again == 1 ? "it tells" : "them tell",
+			    again == 1 ? "is" : "are");
+	pf_paths_release(&found);
+	return rc;
+}
+
 static int add_folder(struct pf_paths *out, const char *folder,
 		      struct pf_paths *passed, struct pf_err *err)
 {
 	struct pf_paths found = { 0 };
 	size_t before = out->count;
-	int rc = pf_walk_folder(folder, is_named_as_trace, &found, err);
+	int rc = find_named(folder, &found, err);
 
 	for (size_t i = 0; i < found.count && rc >= 0; i++) {
 		rc = pf_ingest_probe(found.items[i], err);
@@ -170,11 +216,13 @@ static int add_folder(struct pf_paths *out, const char *folder,
 			pf_paths_add(rc ? out : passed, found.items[i]);
 	}
 	if (rc >= 0 && out->count == before)
-		rc = pf_fail(err, PF_EDATA,
-			     "folder '%s' has no traces: looked %d folders "
-			     "deep for *.json and *.pfr, also .gz and .zst; "
-			     "%zu such files, none of them a trace",
-			     folder, PF_CHOOSE_DEPTH, found.count);
+		rc = pf_fail(
+			err, PF_EDATA,
+			"folder '%s' has no traces: looked %d folders "
+			"deep for *.json, *.xplane.pb and *.pfr, also .gz and "
+			".zst; "
+			"%zu such files, none of them a trace",
+			folder, PF_CHOOSE_DEPTH, found.count);
 	pf_paths_release(&found);
 	return rc < 0 ? -1 : 0;
 }
@@ -204,8 +252,7 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 
 	for (size_t i = 0; i < count && !rc; i++) {
 		if (pf_is_folder(arguments[i]))
-			rc = pf_walk_folder(arguments[i], is_named_as_trace,
-					    out, err);
+			rc = find_named(arguments[i], out, err);
 		else
 			pf_paths_add(out, arguments[i]);
 	}

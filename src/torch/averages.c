@@ -286,6 +286,7 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 	e->has_collections = facts.has_collections;
 	e->unfinished_by_rf = facts.rf_id && !facts.finished;
 	e->result->rules = e->rules;
+	e->is_foreign = facts.is_foreign;
 	if (pf_facts_init(&e->facts, e->db, err) || read_trace(e, err) ||
 	    load_tracks(e, err) || choose_step(e, err))
 		return -1;
@@ -422,10 +423,14 @@ int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 
 	memset(out, 0, sizeof(*out));
 	e.temp_dir = temp_dir;
-	if (!set_up(&e, err) && !pf_engine_survey(&e, err) &&
-	    !pf_engine_calls(&e, err) && !pf_engine_overhead(&e, err) &&
-	    !pf_engine_colliders(&e, err) && !pf_engine_device(&e, err) &&
-	    !pf_engine_memory(&e, err) && !pf_engine_host(&e, err))
+	if (set_up(&e, err))
+		rc = -1;
+	else if (e.is_foreign)
+		rc = finish(&e, err);
+	else if (!pf_engine_survey(&e, err) && !pf_engine_calls(&e, err) &&
+		 !pf_engine_overhead(&e, err) &&
+		 !pf_engine_colliders(&e, err) && !pf_engine_device(&e, err) &&
+		 !pf_engine_memory(&e, err) && !pf_engine_host(&e, err))
 		rc = finish(&e, err);
 	tear_down(&e);
 	free(temp_dir);

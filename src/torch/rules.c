@@ -342,6 +342,7 @@ static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->has_base = sqlite3_column_type(st, 0) != SQLITE_NULL;
 	f->is_capture = sqlite3_column_int(st, 1);
+	f->is_foreign = sqlite3_column_int(st, 2);
 	return 0;
 }
 
@@ -381,7 +382,8 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      " FROM trace_meta WHERE trace_id = ?1",
 		      trace_id, host_row, out, err) ||
 	    read_rows(db,
-		      "SELECT base_ns, format = 'pfr' FROM trace"
+		      "SELECT base_ns, format = 'pfr',"
+		      " format = 'xspace' FROM trace"
 		      " WHERE id = ?1",
 		      trace_id, base_row, out, err) ||
 	    read_rows(db,

@@ -72,6 +72,7 @@ struct pf_rule_facts {
 	bool has_overloads;   /* operators like "aten::add.Tensor" */
 	bool has_collections; /* "Python GC" */
 	bool is_capture;      /* a .pfr: no ids link calls and operators */
+	bool is_foreign;      /* of TensorFlow or JAX: torch has no table */
 	int torch, python;    /* from the trace's own metadata, 0 = not said */
 };
 

@@ -548,6 +548,7 @@ static int one_event(struct pf_xs_map *m, const struct pf_xs_span *f,
 			note(m, PF_SKIP_MALFORMED, f->at);
 	}
 	m->parsed.batch.event_count++;
+	m->parsed.batch.ts_fraction_digits = 3; /* nanoseconds */
 	if (rc)
 		return -1;
 	return is_full(m) ? m->settle(m->settle_arg, err) : 0;

@@ -11,7 +11,7 @@ check() { # FOLDER ALLOWED...
 		while read -r where header; do
 			[ "$header" = config.h ] && continue
 			case $header in
-			trace/event.h)
+			trace/event.h | trace/planes.h)
 				case $events_readers in
 				*" $folder "*) continue ;;
 				esac ;;

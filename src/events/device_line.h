@@ -3,7 +3,7 @@
  * What the lines of a device of TensorFlow and JAX are.  Their profilers (and
  * what is made of an XSpace) have no categories: a process "/device:GPU:0" is
  * a device, and its lines are streams, or the same time again by step, module
- * or operator.  The one place that says which.
+ * or operator.  trace/planes.h says which.
  */
 #ifndef PF_EVENTS_DEVICE_LINE_H
 #define PF_EVENTS_DEVICE_LINE_H

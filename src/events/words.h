@@ -48,10 +48,6 @@ enum pf_word {
 	PF_WORD_OPTIMIZER, /* ranges around an optimizer's work */
 	PF_WORD_LIBRARY,   /* Python functions that are not the user's */
 	PF_WORD_WAITING,   /* Python functions that wait */
-	/* on lines of devices (device_line.h) */
-	PF_WORD_STREAM_COPY,
-	PF_WORD_STREAM_FILL,
-	PF_WORD_TPU_LINE, /* lines that are what a TPU runs */
 	PF_WORD_COUNT
 };
 

@@ -55,16 +55,16 @@ struct pf_plane pf_plane_of(const char *name, size_t len)
 
 static struct pf_line gpu_line(const char *name, size_t len)
 {
-	struct pf_line line = { PF_LINE_AGAIN, -1 };
+	struct pf_line line = { PF_ROW_AGAIN, -1 };
 	int64_t stream;
 
 	if (starts(&name, &len, "Stream #") && number(&name, &len, &stream) &&
 	    (!len || *name == '('))
-		line = (struct pf_line){ PF_LINE_STREAM, stream };
+		line = (struct pf_line){ PF_ROW_STREAM, stream };
 	return line;
 }
 
-static enum pf_line_kind tpu_line(const char *name, size_t len)
+static enum pf_row_kind tpu_line(const char *name, size_t len)
 {
 	static const char *const again[] = {
 		"Steps",          "XLA Modules",
@@ -75,17 +75,17 @@ static enum pf_line_kind tpu_line(const char *name, size_t len)
 	};
 
 	if (is(name, len, "XLA Ops"))
-		return PF_LINE_TPU;
+		return PF_ROW_TPU;
 	for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++)
 		if (is(name, len, again[i]))
-			return PF_LINE_AGAIN;
-	return PF_LINE_BESIDE;
+			return PF_ROW_AGAIN;
+	return PF_ROW_BESIDE;
 }
 
 struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
 			  size_t len)
 {
-	struct pf_line line = { PF_LINE_HOST, -1 };
+	struct pf_line line = { PF_ROW_HOST, -1 };
 
 	if (plane == PF_PLANE_GPU)
 		return gpu_line(name, len);
@@ -147,9 +147,11 @@ static bool is_one_of(const char *p, size_t len, const char *word)
 	       (!len || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'));
 }
 
-enum pf_kind pf_work_kind(const char *name, size_t len, bool has_copy,
-			  bool has_fill)
+enum pf_kind pf_work_kind(const char *name, size_t len, bool has_kernel,
+			  bool has_copy, bool has_fill)
 {
+	if (has_kernel)
+		return PF_KIND_KERNEL;
 	if (has_copy || upper_after(name, len, "Memcpy") ||
 	    upper_after(name, len, "Copy"))
 		return PF_KIND_MEMCPY;

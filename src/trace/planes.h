@@ -27,16 +27,16 @@ struct pf_plane {
 
 struct pf_plane pf_plane_of(const char *name, size_t len);
 
-enum pf_line_kind {
-	PF_LINE_HOST,   /* a thread */
-	PF_LINE_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */
-	PF_LINE_TPU,    /* "XLA Ops" of a TPU: what keeps it busy */
-	PF_LINE_BESIDE, /* other lines of a TPU, asynchronous ones: no work */
-	PF_LINE_AGAIN,  /* "Steps", "XLA Modules": the same time once more */
+enum pf_row_kind {
+	PF_ROW_HOST,   /* a thread */
+	PF_ROW_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */
+	PF_ROW_TPU,    /* "XLA Ops" of a TPU: what keeps it busy */
+	PF_ROW_BESIDE, /* other lines of a TPU, asynchronous ones: no work */
+	PF_ROW_AGAIN,  /* "Steps", "XLA Modules": the same time once more */
 };
 
 struct pf_line {
-	enum pf_line_kind kind;
+	enum pf_row_kind kind;
 	int64_t stream; /* S of a stream, else -1 */
 };
 
@@ -54,8 +54,8 @@ enum pf_kind pf_host_kind(const char *name, size_t len);
 /* The category that it is given: "cuda_runtime", "hip_runtime", ... */
 const char *pf_host_category(enum pf_kind kind, const char *name, size_t len);
 
-/* GPU work on a stream; "has": it says details of a copy or of a fill. */
-enum pf_kind pf_work_kind(const char *name, size_t len, bool has_copy,
-			  bool has_fill);
+/* GPU work on a stream; "has": it says details of a kernel, copy or fill. */
+enum pf_kind pf_work_kind(const char *name, size_t len, bool has_kernel,
+			  bool has_copy, bool has_fill);
 
 #endif

@@ -142,8 +142,9 @@ void pf_xs_defs_release(struct pf_xs_defs *d)
 		pf_spool_free(d->maps[i]);
 }
 
-const struct pf_xs_def *pf_xs_def_find(struct pf_xs_defs *d, enum pf_xs_def_map map,
-				       int64_t id, struct pf_err *err)
+const struct pf_xs_def *pf_xs_def_find(struct pf_xs_defs *d,
+				       enum pf_xs_def_map map, int64_t id,
+				       struct pf_err *err)
 {
 	uint64_t i = pf_spool_lower_bound(d->maps[map], id, err);
 	const struct pf_xs_def *def;

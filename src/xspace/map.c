@@ -26,7 +26,7 @@ struct raw {
 
 /* What its statistics make of it. */
 struct made {
-	bool has_copy, has_fill, is_operator, has_step, is_freed;
+	bool has_kernel, has_copy, has_fill, is_operator, has_step, is_freed;
 };
 
 /* ---- the batch ---- */
@@ -150,9 +150,9 @@ static void set_device(struct pf_xs_map *m)
 		snprintf(pid, sizeof(pid), "%" PRId64, plane->device);
 	}
 	pf_buf_addf(&line->prefix, "{\"device\":%" PRId64, plane->device);
-	if (line->what.kind != PF_LINE_AGAIN)
+	if (line->what.kind != PF_ROW_AGAIN)
 		pf_buf_addf(&line->prefix, ",\"stream\":%" PRId64, stream);
-	if (line->what.kind == PF_LINE_STREAM) {
+	if (line->what.kind == PF_ROW_STREAM) {
 		snprintf(tid, sizeof(tid), "%" PRId64, stream);
 		set_track(m, 'g', pid, tid, strlen(tid));
 	} else {
@@ -213,10 +213,10 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 		return -1;
 	line->what = pf_line_of(m->plane->what.kind, line->name.data,
 				line->name.len);
-	line->has_steps = line->what.kind == PF_LINE_AGAIN &&
+	line->has_steps = line->what.kind == PF_ROW_AGAIN &&
 			  pf_line_has_steps(line->name.data, line->name.len);
 	m->category_count = 0; /* one word is the line's own */
-	if (line->what.kind == PF_LINE_HOST)
+	if (line->what.kind == PF_ROW_HOST)
 		set_thread(m);
 	else
 		set_device(m);
@@ -339,6 +339,7 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 		return -1;
 	key = *found;
 	made->is_operator |= key.role == PF_XS_OPERATOR;
+	made->has_kernel |= key.role == PF_XS_KERNEL_DETAILS;
 	made->has_copy |= key.role == PF_XS_COPY_DETAILS;
 	made->has_fill |= key.role == PF_XS_FILL_DETAILS;
 	if (key.role == PF_XS_CORRELATION && is_number(stat)) {
@@ -360,7 +361,7 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	if ((is_memory && key.role == PF_XS_ALLOCATOR) ||
 	    (key.role >= PF_XS_KERNEL_DETAILS &&
 	     key.role <= PF_XS_FILL_DETAILS &&
-	     m->line.what.kind == PF_LINE_STREAM))
+	     m->line.what.kind == PF_ROW_STREAM))
 		return details(m, key.role, stat, err);
 	return 0;
 }
@@ -395,7 +396,7 @@ static int set_args(struct pf_xs_map *m, const struct raw *raw,
 		    const struct pf_xs_name *name, struct made *made,
 		    struct pf_err *err)
 {
-	bool is_memory = m->line.what.kind == PF_LINE_HOST &&
+	bool is_memory = m->line.what.kind == PF_ROW_HOST &&
 			 name->host_kind == PF_KIND_MEMORY;
 	int64_t ids[PF_XS_STATS_MAX];
 	size_t count = 0;
@@ -443,16 +444,17 @@ static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 	const char *category = m->line.tpu_category;
 
 	switch (m->line.what.kind) {
-	case PF_LINE_HOST:
+	case PF_ROW_HOST:
 		host_type(name, made, ev, &category);
 		break;
-	case PF_LINE_STREAM:
-		ev->kind = made->has_copy || name->is_copy   ? PF_KIND_MEMCPY
+	case PF_ROW_STREAM:
+		ev->kind = made->has_kernel                  ? PF_KIND_KERNEL
+			   : made->has_copy || name->is_copy ? PF_KIND_MEMCPY
 			   : made->has_fill || name->is_fill ? PF_KIND_MEMSET
 							     : PF_KIND_KERNEL;
 		category = work[ev->kind - PF_KIND_KERNEL];
 		break;
-	case PF_LINE_AGAIN:
+	case PF_ROW_AGAIN:
 		ev->kind = PF_KIND_GPU_ANNOTATION;
 		category = "gpu_user_annotation";
 		break;

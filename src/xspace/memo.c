@@ -138,7 +138,8 @@ static bool is_operator(const struct pf_buf *name, const struct pf_buf *shown)
 static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 		     const struct pf_buf *shown)
 {
-	enum pf_kind work = pf_work_kind(name->data, name->len, false, false);
+	enum pf_kind work =
+		pf_work_kind(name->data, name->len, false, false, false);
 
 	out->host_kind = pf_host_kind(name->data, name->len);
 	out->is_hip = name->len > 3 && !memcmp(name->data, "hip", 3);

@@ -82,8 +82,9 @@ int pf_xs_defs_read(struct pf_xs_defs *d, struct pf_xs_space *s,
 void pf_xs_defs_release(struct pf_xs_defs *d);
 
 /* The definition of an id, NULL if there is none (or on an error: err). */
-const struct pf_xs_def *pf_xs_def_find(struct pf_xs_defs *d, enum pf_xs_def_map map,
-				       int64_t id, struct pf_err *err);
+const struct pf_xs_def *pf_xs_def_find(struct pf_xs_defs *d,
+				       enum pf_xs_def_map map, int64_t id,
+				       struct pf_err *err);
 
 /* False: it cannot be read. */
 bool pf_xs_stat_read(struct pf_wire message, struct pf_xs_stat *out);

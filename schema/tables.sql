@@ -215,3 +215,67 @@ CREATE TABLE repair (
 	count INTEGER NOT NULL,
 	first_offset INTEGER
 ) STRICT;
+
+-- Of memory snapshots: what the allocator of each GPU held when they were taken.
+CREATE TABLE segment (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	device INTEGER NOT NULL,
+	address INTEGER,
+	total_bytes INTEGER NOT NULL,
+	stream INTEGER,
+	pool TEXT,
+	is_expandable INTEGER,
+	is_large INTEGER,
+	stack_id INTEGER
+) STRICT;
+
+CREATE TABLE mem_block (
+	id INTEGER PRIMARY KEY,
+	segment_id INTEGER NOT NULL,
+	address INTEGER,
+	size_bytes INTEGER NOT NULL,
+	requested_bytes INTEGER NOT NULL,
+	state TEXT NOT NULL,
+	stack_id INTEGER
+) STRICT;
+
+-- Lines of programs, and call stacks as a tree with the root first.
+CREATE TABLE stack_frame (
+	id INTEGER PRIMARY KEY,
+	file_id INTEGER NOT NULL,
+	line INTEGER,
+	name_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE stack (
+	id INTEGER PRIMARY KEY,
+	parent_id INTEGER,
+	frame_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE mem_setting (
+	trace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY (trace_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- What the history of a GPU has, and how it agrees with the final state.
+CREATE TABLE mem_history (
+	trace_id INTEGER NOT NULL,
+	device INTEGER NOT NULL,
+	entry_count INTEGER NOT NULL,
+	timed_count INTEGER NOT NULL,
+	before_bytes INTEGER NOT NULL,
+	before_count INTEGER NOT NULL,
+	early_count INTEGER NOT NULL,
+	end_bytes INTEGER NOT NULL,
+	in_use_bytes INTEGER NOT NULL,
+	twice_count INTEGER NOT NULL,
+	differ_count INTEGER NOT NULL,
+	no_block_count INTEGER NOT NULL,
+	late_count INTEGER NOT NULL,
+	fits_reserved INTEGER NOT NULL,
+	PRIMARY KEY (trace_id, device)
+) STRICT, WITHOUT ROWID;

@@ -23,6 +23,7 @@ replay fuzz_ingest "$traces"/good-*.json "$traces"/odd-*.json \
 	"$corpus"/ingest/* "$corpus"/pfr/*.pfr \
 	"$corpus"/xspace/*
 replay fuzz_pfr "$corpus"/pfr/*
+replay fuzz_memsnap "$corpus"/memsnap/*
 replay fuzz_block "$corpus"/block/*
 replay fuzz_xspace "$corpus"/xspace/*
 replay fuzz_words "$corpus"/words/*

@@ -38,7 +38,8 @@ check embed base
 check pfr base trace
 check xspace base trace
 check store base trace pfr table embed
-check ingest base trace pfr xspace table embed store events
+check memsnap base trace
+check ingest base trace pfr xspace memsnap table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms

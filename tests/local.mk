@@ -47,6 +47,7 @@ tests_gen_nvtxrun_LDADD = -ldl
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_block \
 	tests/fuzz/fuzz_ingest \
+	tests/fuzz/fuzz_memsnap \
 	tests/fuzz/fuzz_pfr \
 	tests/fuzz/fuzz_scanner \
 	tests/fuzz/fuzz_words \
@@ -54,6 +55,7 @@ FUZZ_TARGETS = \
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h
@@ -63,6 +65,7 @@ tests_fuzz_fuzz_xspace_SOURCES = tests/fuzz/fuzz_xspace.c tests/fuzz/fuzz.h
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_memsnap_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_words_LDADD = $(FUZZ_LIBS)
@@ -71,6 +74,7 @@ if FUZZERS
 FUZZ_LINK = $(AM_LDFLAGS) -fsanitize=fuzzer
 tests_fuzz_fuzz_block_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_memsnap_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_words_LDFLAGS = $(FUZZ_LINK)
@@ -80,6 +84,7 @@ check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_block_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_memsnap_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_words_LDADD += tests/fuzz/libreplay.a

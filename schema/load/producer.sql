@@ -1,7 +1,11 @@
 -- Which profiler wrote the traces, for what can be said of its options: 0
--- PyTorch's (if any of them is), 1 profan's own agent (if all are), 2 another.
+-- PyTorch's (if any of them is), 1 profan's own agent (if all are), 3 memory
+-- snapshots of PyTorch (if all are), 2 another.
 -- Parameters: none.  One row.
 SELECT CASE
+	WHEN EXISTS (SELECT 1 FROM trace)
+		AND NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'memsnap')
+	THEN 3
 	WHEN EXISTS (SELECT 1 FROM trace)
 		AND NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'pfr')
 	THEN 1

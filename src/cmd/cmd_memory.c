@@ -27,7 +27,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (args->points == POINTS_UNSET)
 		args->points = cx->wide ? PF_USAGE_POINTS : 0;
 	if (args->events) {
-		doc->lists = "events alive kept ops";
+		doc->lists = "events alive kept ops stacks";
 		if (!doc->order.word)
 			doc->order.word = "bytes";
 	}
@@ -43,15 +43,18 @@ PF_COMMAND(130, memory) = {
 		   "line, what was allocated and not freed, allocations by "
 		   "op.  All is exact in bytes: what is alive and what was "
 		   "allocated before the capture add up to the peak.  Csv and "
-		   "json have more columns, and the curve.",
+		   "json have more columns, and the curve.  Of a memory "
+		   "snapshot of torch: by call stack, and first what was "
+		   "reserved, allocated and free, and why memory ran out.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_usage_args),
 	.defaults = &defaults,
-	.lists = "alive kept ops",
+	.lists = "alive kept ops stacks",
 	.sorts = "bytes|count|largest_bytes",
 	.text_rows = 10,
 	.examples = "profan memory job.db\n"
+		    "profan memory oom.pickle\n"
 		    "profan memory job.db --step 3 --format json\n"
 		    "profan memory --events --sort lifetime -n 20\n",
 	.answer = answer,

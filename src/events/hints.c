@@ -11,29 +11,36 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"the program gave CUPTI no GPU work to record; 'profan capture "
 		"-v' says what the agent found",
 		"record GPU work, too",
+		"a memory snapshot has none: record a trace, too, with "
+		"torch.profiler",
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "
 		"ProfilerActivity.CUDA]",
 		"record launch calls with --kinds +runtime,+driver",
 		"record launch calls, too",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_STACKS] = {
 		"record lines of Python with with_stack=True",
 		"captures have no lines of Python; NVTX ranges name places of "
 		"the program",
 		"record lines of Python, too",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_SHAPES] = {
 		"record shapes with record_shapes=True",
 		"captures have shapes where the names of NVTX ranges have "
 		"them, as those of emit_nvtx(record_shapes=True)",
 		"record shapes of operators, too",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_MEMORY] = {
 		"record allocations with profile_memory=True",
 		"captures do not have the allocations of tensors",
 		"record allocations, too",
+		"call torch.cuda.memory._record_memory_history() before the "
+		"model is built",
 	},
 	[PF_HINT_STEPS] = {
 		"mark steps with step() of torch.profiler's profile, or name "
@@ -41,26 +48,31 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"mark steps with NVTX ranges ProfilerStep#N, or name other "
 		"ranges with --steps",
 		"name the ranges that are steps with --steps",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_MODULES] = {
 		"record them with with_stack=True",
 		"captures have none",
 		"only traces of PyTorch have them",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_HEAD] = {
 		"warm up in a schedule, and synchronize before the capture",
 		"begin later (--delay, --start api), and synchronize before",
 		"synchronize before the capture",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_NO_OP] = {
 		"as in compiled code, graphs and libraries",
 		"NVTX ranges around the calls name what launches it",
 		"as in compiled code, graphs and libraries",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",
 		"the agent writes nanoseconds",
 		"delays and gaps are as coarse",
+		"a memory snapshot has none: record a trace, too",
 	},
 	[PF_HINT_WAITS] = {
 		"record what streams wait for with "
@@ -68,6 +80,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"torch._C._profiler._ExperimentalConfig(...)",
 		"record what streams wait for with --kinds +sync",
 		"record what streams wait for, too",
+		"a memory snapshot has none: record a trace, too",
 	},
 };
 

@@ -13,6 +13,7 @@ enum pf_producer {
 	PF_FROM_TORCH, /* also of a mixed database */
 	PF_FROM_AGENT, /* profan's own */
 	PF_FROM_OTHERS,
+	PF_FROM_SNAPSHOT, /* of torch's allocator: nothing else is in it */
 	PF_PRODUCERS
 };
 

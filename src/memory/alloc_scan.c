@@ -24,7 +24,9 @@
 
 #define SPOOL_BYTES (16u << 20)
 #define NO_OP       UINT32_MAX
-#define DEVICES_MAX (1u << 16)
+/* where a snapshot's entries of kind PF_KIND_OOM have device_free */
+#define SLOT_DEVICE_FREE (PF_SLOT_GENERIC + 1)
+#define DEVICES_MAX      (1u << 16)
 
 struct open {
 	int64_t end_ns;
@@ -35,7 +37,7 @@ struct open {
 
 static const struct open outermost = {
 	.op = NO_OP,
-	.site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE },
+	.site = { PF_ID_NONE, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE },
 };
 
 struct scan {
@@ -132,18 +134,23 @@ static bool is_wanted(const struct scan *s, uint32_t device)
 
 /* ---- sums ---- */
 
+/* By the name of an op, or by the number of a stack. */
 static struct pf_alloc_op *find_op(struct scan *s, uint32_t device,
-				   uint32_t name)
+				   uint32_t name, uint32_t stack)
 {
+	const uint64_t by_stack = UINT64_C(1) << 63;
 	struct pf_allocs *a = s->out;
-	uint64_t *place =
-		pf_map_at(&s->ops_by_key, (uint64_t)device << 32 | name);
+	uint64_t *place = pf_map_at(
+		&s->ops_by_key,
+		(uint64_t)device << 32 |
+			(stack == PF_ID_NONE ? name : by_stack | stack));
 
 	if (*place == UINT64_MAX) {
 		a->ops = pf_grow(a->ops, &a->op_cap, a->op_count + 1u,
 				 sizeof(*a->ops));
-		a->ops[a->op_count] =
-			(struct pf_alloc_op){ .device = device, .name = name };
+		a->ops[a->op_count] = (struct pf_alloc_op){ .device = device,
+							    .name = name,
+							    .stack = stack };
 		*place = a->op_count++;
 	}
 	return &a->ops[*place];
@@ -169,7 +176,8 @@ static uint32_t op_around(const struct scan *s, uint32_t at)
 }
 
 /* To every op that is open, once for each name. */
-static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
+static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at,
+		       uint32_t stack)
 {
 	struct pf_alloc_op *op;
 	bool is_self = true;
@@ -178,7 +186,7 @@ static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
 		const struct open *o = pf_nest_at(&s->nest, at);
 
 		if (o->end_ns > r->time_ns) {
-			op = find_op(s, r->device, o->site.op);
+			op = find_op(s, r->device, o->site.op, PF_ID_NONE);
 			if (is_self)
 				add_sums(&op->self, r->bytes);
 			is_self = false;
@@ -189,7 +197,7 @@ static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at)
 		at = op_around(s, at);
 	}
 	if (is_self) {
-		op = find_op(s, r->device, PF_ID_NONE);
+		op = find_op(s, r->device, PF_ID_NONE, stack);
 		add_sums(&op->self, r->bytes);
 		add_sums(&op->total, r->bytes);
 	}
@@ -267,7 +275,7 @@ static uint32_t open_op(const struct scan *s, int64_t at_ns)
 	return at;
 }
 
-static uint32_t find_site(struct scan *s, uint32_t op)
+static uint32_t find_site(struct scan *s, uint32_t op, uint32_t stack)
 {
 	const struct open *o = pf_nest_top(&s->nest);
 	struct pf_alloc_site site = o ? o->site : outermost.site;
@@ -280,6 +288,7 @@ static uint32_t find_site(struct scan *s, uint32_t op)
 		site.outer_op = PF_ID_NONE;
 	if (site.frame != PF_ID_NONE)
 		site.note = PF_ID_NONE;
+	site.stack = stack;
 	return pf_intern_add(&s->out->sites, (const char *)&site, sizeof(site));
 }
 
@@ -296,7 +305,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		.track = s->track,
 		.device = device_of(s, e, err),
 	};
-	uint32_t op;
+	uint32_t op, stack = PF_ID_NONE;
 
 	if (r.device == UINT32_MAX)
 		return -1;
@@ -312,12 +321,17 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		r.flags |= PF_ALLOC_INSIDE;
 	if (is_oom)
 		r.flags |= PF_ALLOC_OOM;
+	if (e->mask >> PF_SLOT_STACK & 1)
+		stack = (uint32_t)e->slot[PF_SLOT_STACK];
+	r.device_free = -1;
+	if (is_oom && e->mask >> SLOT_DEVICE_FREE & 1)
+		r.device_free = e->slot[SLOT_DEVICE_FREE] / 16;
 	pf_nest_drop(&s->nest, e->start_ns);
 	op = open_op(s, e->start_ns);
-	r.site = find_site(s, op);
+	r.site = find_site(s, op, stack);
 	s->record_count++;
 	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
-		add_to_ops(s, &r, op);
+		add_to_ops(s, &r, op, stack);
 	return pf_sorter_add(s->sorter, &r, err);
 }
 
@@ -360,7 +374,9 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ADDR) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
-			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED),
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK) |
+			PF_COLBIT(PF_COL_SLOT + SLOT_DEVICE_FREE),
 		err);
 	struct pf_span e;
 	int rc;

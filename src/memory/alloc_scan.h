@@ -29,6 +29,7 @@ struct pf_alloc_site {
 	uint32_t outer_op; /* outermost op */
 	uint32_t frame;    /* user's Python function, else the innermost */
 	uint32_t note;     /* annotation, where there is no frame */
+	uint32_t stack;    /* stack.id, of snapshots */
 };
 
 struct pf_alloc_device {
@@ -51,6 +52,7 @@ struct pf_alloc_sums {
 struct pf_alloc_op {
 	uint32_t device; /* in devices */
 	uint32_t name;   /* PF_ID_NONE: outside of every op */
+	uint32_t stack;  /* stack.id instead, of snapshots; or PF_ID_NONE */
 	struct pf_alloc_sums self, total;
 	uint64_t last; /* private: the last record that was added */
 };
@@ -73,9 +75,10 @@ struct pf_alloc {
 	 * are shared_before of the device.
 	 */
 	int64_t total, reserved;
-	uint32_t device; /* in devices */
-	uint32_t site;   /* in sites */
-	uint32_t flags;  /* enum pf_alloc_flag */
+	int64_t device_free; /* of what was asked for in vain, or -1 */
+	uint32_t device;     /* in devices */
+	uint32_t site;       /* in sites */
+	uint32_t flags;      /* enum pf_alloc_flag */
 	uint32_t track;
 };
 

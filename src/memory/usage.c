@@ -97,6 +97,12 @@ int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
 	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
 	struct pf_names *names = u->out->names;
 
+	out->stack = -1;
+	if (s.stack != PF_ID_NONE) {
+		out->stack = s.stack;
+		out->frame = pf_stack_line(&u->out->lines, s.stack, err);
+		return out->frame ? 0 : -1;
+	}
 	out->outer_op = pf_names_frame(names, s.outer_op, err);
 	out->frame = pf_names_frame(names, frame, err);
 	out->op = pf_names_frame(names, s.op, err);
@@ -240,6 +246,7 @@ static void take_before(const struct usage *u, struct pf_usage *out)
 		out->alive[out->alive_count++] = (struct pf_usage_group){
 			.at = d->at,
 			.site.outer_op = "(before capture)",
+			.site.stack = -1,
 			.bytes = bytes,
 			.peak_share = pf_ratio((double)bytes, d->peak),
 			.count = PF_NO_INT,
@@ -288,12 +295,24 @@ static int by_allocated(const void *a, const void *b)
 		return x->total.bytes < y->total.bytes ? 1 : -1;
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
+	if (x->stack != y->stack)
+		return x->stack < y->stack ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
 static int64_t increase(const struct pf_alloc_sums *s)
 {
 	return s->bytes - s->freed_bytes; /* neither is negative */
+}
+
+static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op,
+			   struct pf_err *err)
+{
+	if (op->stack != PF_ID_NONE)
+		return pf_stack_line(&out->lines, op->stack, err);
+	return op->name == PF_ID_NONE
+		       ? "(outside of ops)"
+		       : pf_names_frame(out->names, op->name, err);
 }
 
 static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
@@ -309,8 +328,9 @@ static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
 
 		out->ops[out->op_count++] = (struct pf_usage_op){
 			.at = u->devices[op->device].at,
-			.op = is_op ? pf_names_frame(out->names, op->name, err)
-				    : "(outside of ops)",
+			.op = op_text(out, op, err),
+			.stack = op->stack == PF_ID_NONE ? -1
+							 : (int64_t)op->stack,
 			.calls = pf_usage_maybe((int64_t)calls,
 						calls != UINT64_MAX),
 			.self_count = op->self.count,
@@ -385,11 +405,13 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 	struct usage u = { .args = args, .out = out };
 	int rc = -1;
 
-	if (pf_window_resolve(db, &args->window, &out->window, err) < 0)
+	if (pf_window_resolve(db, &args->window, &out->window, err) < 0 ||
+	    pf_snap_state_find(db, &out->window, &out->snap, err))
 		return -1;
+	out->lines.db = db;
 	out->has_curve = args->points > 0;
 	if (args->events)
-		out->events = pf_usage_events_new();
+		out->events = pf_usage_events_new(pf_snap_state_is(&out->snap));
 	if (out->events && order)
 		pf_table_order(out->events, order);
 	if (!set_up(&u, db, err) && !pf_usage_levels(&u, err) &&
@@ -404,6 +426,8 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 void pf_usage_release(struct pf_usage *u)
 {
 	pf_names_free(u->names);
+	pf_stack_lines_release(&u->lines);
+	pf_snap_state_release(&u->snap);
 	pf_arena_release(&u->texts);
 	free(u->devices);
 	free(u->alive);

@@ -15,6 +15,10 @@
  * Tables: devices (peak, reserved, churn, what does not fit), alive, kept
  * (allocated in the window and not freed in it, by size), ops (columns of
  * TensorBoard's memory view), curve, oom, and events if asked for.
+ *
+ * Memory snapshots have records of the same kind, whose place is a call stack
+ * instead of an op, and the final state of the allocator (memory/snap_state.h).
+ * There, kept is what was never freed by stack, whatever the size.
  */
 #ifndef PF_ANALYSIS_USAGE_H
 #define PF_ANALYSIS_USAGE_H
@@ -26,6 +30,8 @@
 #include "events/hints.h"
 #include "events/names.h"
 #include "events/window.h"
+#include "memory/snap_state.h"
+#include "memory/stack_line.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -52,6 +58,7 @@ struct pf_usage_site {
 	const char *outer_op;
 	const char *frame; /* the line, else the annotation */
 	const char *op;    /* innermost */
+	int64_t stack;     /* stack.id, of snapshots; or -1 */
 };
 
 /* PF_NO_INT: not known.  Times are from the trace's first event. */
@@ -86,6 +93,7 @@ struct pf_usage_op {
 	const char *op;
 	int64_t calls, self_count, self_bytes, self_increase;
 	int64_t bytes, increase, count, self_freed_count, self_freed;
+	int64_t stack; /* stack.id instead of an op, of snapshots; or -1 */
 };
 
 struct pf_usage_point {
@@ -98,6 +106,9 @@ struct pf_usage_oom {
 	struct pf_usage_where at;
 	struct pf_usage_site site;
 	int64_t time_ns, bytes, allocated, reserved;
+	/* Of snapshots; the rest follows: is what is free inside enough? */
+	int64_t device_free, unused;
+	const char *fragmented;
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */
@@ -105,6 +116,8 @@ struct pf_usage {
 	struct pf_window window;
 	struct pf_names *names; /* own texts, as: */
 	struct pf_arena texts;
+	struct pf_stack_lines lines;
+	struct pf_snap_state snap;       /* of memory snapshots */
 	struct pf_usage_device *devices; /* accelerators first */
 	size_t device_count;
 	struct pf_usage_group *alive; /* at the peak, the largest first */

@@ -12,6 +12,7 @@
 #include "memory/usage_impl.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "trace/event.h"
 
 #define UNSEEN UINT64_MAX
 #define FREED  (UINT64_MAX - 1)
@@ -84,7 +85,8 @@ static int put_event(struct usage *u, uint32_t device,
 		return 0;
 	if (pf_usage_site(u, b->site, &event.site, err) < 0)
 		return -1;
-	pf_usage_events_add(u->out->events, &event);
+	pf_usage_events_add(u->out->events, &event,
+			    pf_snap_state_is(&u->out->snap));
 	return 0;
 }
 
@@ -99,7 +101,9 @@ static int settle_end(struct usage *u, uint32_t device, struct pf_err *err)
 			continue;
 		d->kept_count++;
 		pf_sat_sum(&d->kept_bytes, b->bytes);
-		add_block(&u->kept, device, b, true);
+		add_block(&u->kept, device, b,
+			  pf_allocs_site(&u->allocs, b->site).stack ==
+				  PF_ID_NONE);
 		if (put_event(u, device, b, 0, false, err) < 0)
 			return -1;
 	}
@@ -253,13 +257,19 @@ static int put_oom(struct usage *u, const struct pf_alloc *r,
 		.allocated = pf_usage_maybe(pf_allocs_total(&u->allocs, r),
 					    r->flags & PF_ALLOC_TOTAL),
 		.reserved = pf_usage_maybe(r->reserved,
-					   r->flags & PF_ALLOC_RESERVED)
+					   r->flags & PF_ALLOC_RESERVED),
+		.device_free = r->device_free,
+		.unused = PF_NO_INT
 	};
 
 	if (!(r->flags & PF_ALLOC_INSIDE))
 		return 0;
 	if (pf_usage_site(u, r->site, &oom.site, err) < 0)
 		return -1;
+	if (oom.allocated != PF_NO_INT && oom.reserved != PF_NO_INT) {
+		oom.unused = pf_sat_sub(oom.reserved, oom.allocated);
+		oom.fragmented = oom.unused >= oom.bytes ? "yes" : "no";
+	}
 	out->ooms = pf_grow(out->ooms, &out->oom_cap, out->oom_count + 1,
 			    sizeof(*out->ooms));
 	out->ooms[out->oom_count++] = oom;

@@ -92,8 +92,9 @@ struct usage_event {
 	struct pf_usage_site site;
 	int64_t bytes, allocated_ns, freed_ns, lifetime_ns;
 };
-struct pf_table *pf_usage_events_new(void);
-void pf_usage_events_add(struct pf_table *t, const struct usage_event *event);
+struct pf_table *pf_usage_events_new(bool by_stack);
+void pf_usage_events_add(struct pf_table *t, const struct usage_event *event,
+			 bool by_stack);
 
 /* Texts of a place; -1. */
 int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,

@@ -23,6 +23,11 @@
 		PF_FIELD(row, site.op, "op", "Innermost op",                   \
 			 PF_TEXT | PF_FULL)
 
+/* The same of snapshots, whose places are stacks. */
+#define STACK(row)                                                             \
+	PF_FIELD(row, site.frame, "frame", "Line", PF_PATH),                   \
+		PF_FIELD(row, site.stack, "stack", "Stack", PF_INT | PF_KNOWN)
+
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_usage_device, member, key, title, kind)
 static const struct pf_field device_fields[] = {
@@ -86,6 +91,17 @@ static const struct pf_field alive_fields[] = {
 	FIELD(age_ns, "age_ns", "Oldest", PF_NS | PF_FULL | PF_MAYBE),
 	IDS(struct pf_usage_group),
 };
+static const struct pf_field alive_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO),
+	FIELD(count, "count", "Blocks", PF_COUNT | PF_MAYBE),
+	STACK(struct pf_usage_group),
+	FIELD(largest, "largest_bytes", "Largest",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(age_ns, "age_ns", "Oldest", PF_NS | PF_FULL | PF_MAYBE),
+	IDS(struct pf_usage_group),
+};
 #undef FIELD
 
 #define FIELD(member, key, title, kind)                                        \
@@ -96,6 +112,13 @@ static const struct pf_field kept_fields[] = {
 	FIELD(count, "count", "Blocks", PF_COUNT),
 	FIELD(size, "size_bytes", "Of size", PF_BYTES),
 	SITE(struct pf_usage_group),
+	IDS(struct pf_usage_group),
+};
+static const struct pf_field kept_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(count, "count", "Blocks", PF_COUNT),
+	STACK(struct pf_usage_group),
 	IDS(struct pf_usage_group),
 };
 #undef FIELD
@@ -117,6 +140,19 @@ static const struct pf_field op_fields[] = {
 	FIELD(self_freed_count, "self_freed_count", "Self frees",
 	      PF_COUNT | PF_FULL),
 	FIELD(self_freed, "self_freed_bytes", "Self freed", PF_BYTES | PF_FULL),
+	IDS(struct pf_usage_op),
+};
+#undef FIELD
+
+/* Of snapshots, whose places are stacks. */
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_op, member, key, title, kind)
+static const struct pf_field stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(self_bytes, "allocated_bytes", "Allocated", PF_BYTES),
+	FIELD(self_count, "allocation_count", "Allocs", PF_COUNT),
+	FIELD(op, "frame", "Line", PF_PATH),
+	FIELD(stack, "stack", "Stack", PF_INT | PF_KNOWN),
 	IDS(struct pf_usage_op),
 };
 #undef FIELD
@@ -146,6 +182,15 @@ static const struct pf_field event_fields[] = {
 	SITE(struct usage_event),
 	IDS(struct usage_event),
 };
+static const struct pf_field event_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(allocated_ns, "allocated_ns", "At", PF_NS),
+	FIELD(freed_ns, "freed_ns", "Freed", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(lifetime_ns, "lifetime_ns", "Lifetime", PF_NS | PF_MAYBE),
+	STACK(struct usage_event),
+	IDS(struct usage_event),
+};
 #undef FIELD
 
 #define FIELD(member, key, title, kind)                                        \
@@ -159,17 +204,37 @@ static const struct pf_field oom_fields[] = {
 	SITE(struct pf_usage_oom),
 	IDS(struct pf_usage_oom),
 };
+static const struct pf_field oom_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(time_ns, "time_ns", "At", PF_NS),
+	FIELD(bytes, "bytes", "Asked for", PF_BYTES),
+	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES | PF_MAYBE),
+	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
+	FIELD(unused, "unused_bytes", "Unused", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(device_free, "device_free_bytes", "Free on the GPU",
+	      PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(fragmented, "is_fragmented", "Unused would do",
+	      PF_TEXT | PF_FULL),
+	STACK(struct pf_usage_oom),
+	IDS(struct pf_usage_oom),
+};
 #undef FIELD
 
-struct pf_table *pf_usage_events_new(void)
+struct pf_table *pf_usage_events_new(bool by_stack)
 {
-	return pf_fields_table("events", "Allocations",
-			       PF_FIELDS(event_fields));
+	return by_stack ? pf_fields_table("events", "Allocations",
+					  PF_FIELDS(event_stack_fields))
+			: pf_fields_table("events", "Allocations",
+					  PF_FIELDS(event_fields));
 }
 
-void pf_usage_events_add(struct pf_table *t, const struct usage_event *event)
+void pf_usage_events_add(struct pf_table *t, const struct usage_event *event,
+			 bool by_stack)
 {
-	PF_PUT(t, event_fields, *event);
+	if (by_stack)
+		PF_PUT(t, event_stack_fields, *event);
+	else
+		PF_PUT(t, event_fields, *event);
 }
 
 /* ---- the document ---- */
@@ -189,6 +254,51 @@ static const struct pf_usage_device *main_device(const struct pf_usage *u)
 	return u->device_count ? best : NULL;
 }
 
+/* What an out-of-memory error came of, as far as the records say. */
+static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
+{
+	char asked[PF_NUM_MAX], free[PF_NUM_MAX], used[PF_NUM_MAX];
+	char reserved[PF_NUM_MAX];
+
+	pf_num_show_bytes(asked, oom->bytes);
+	pf_num_show_bytes(free, oom->device_free);
+	pf_num_show_bytes(used, oom->allocated);
+	pf_num_show_bytes(reserved, oom->reserved);
+	pf_doc_finding(
+		doc,
+		"%s: out of memory: asked for %s%s%s%s, with %s "
+		"allocated of %s reserved; the free rest of it %s",
+		oom->at.device, asked, oom->device_free >= 0 ? " with " : "",
+		oom->device_free >= 0 ? free : "",
+		oom->device_free >= 0 ? " free on the GPU" : "", used, reserved,
+		oom->unused >= oom->bytes
+			? "would have been enough, but not in one piece"
+			: "was too small");
+}
+
+static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	const struct pf_snap_now *best = s->now;
+	char used[PF_NUM_MAX], reserved[PF_NUM_MAX], whole[PF_NUM_MAX];
+	char split[PF_NUM_MAX];
+
+	for (size_t i = 1; i < s->now_count; i++)
+		if (s->now[i].reserved > best->reserved)
+			best = &s->now[i];
+	if (!s->now_count) {
+		pf_doc_finding(doc, "The snapshot has no segments: nothing was "
+				    "reserved when it was taken");
+		return;
+	}
+	pf_doc_finding(doc,
+		       "%s: %s allocated of %s reserved when the snapshot was "
+		       "taken; %s free in whole segments, %s between blocks",
+		       best->name, pf_num_show_bytes(used, best->allocated),
+		       pf_num_show_bytes(reserved, best->reserved),
+		       pf_num_show_bytes(whole, best->whole),
+		       pf_num_show_bytes(split, best->split));
+}
+
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
@@ -196,7 +306,18 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	char time[PF_NUM_MAX];
 	bool has_blocks = d && d->before != PF_NO_INT;
 
-	doc->is_nothing = !d;
+	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
+	if (pf_snap_state_is(&u->snap)) {
+		for (size_t i = 0; i < u->oom_count; i++)
+			if (u->ooms[i].unused != PF_NO_INT) {
+				find_oom(&u->ooms[i], doc);
+				return;
+			}
+		if (!d) {
+			find_now(&u->snap, doc);
+			return;
+		}
+	}
 	if (!d) {
 		pf_doc_finding(doc, "There are no memory records; %s",
 			       pf_hint(u->producer, PF_HINT_MEMORY));
@@ -265,11 +386,23 @@ static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 			    pf_num_show_count(text, reused));
 }
 
-void pf_usage_show(struct pf_usage *u, struct pf_doc *doc)
+/* Of snapshots, by stack. */
+static void show_stacks(struct pf_usage *u, struct pf_doc *doc)
 {
-	add_finding(u, doc);
-	PF_ROWS(doc, "devices", "Memory by device", device_fields, u->devices,
-		u->device_count);
+	PF_ROWS(doc, "alive", "Alive at the peak", alive_stack_fields, u->alive,
+		u->alive_count);
+	PF_ROWS(doc, "kept", "Allocated and never freed", kept_stack_fields,
+		u->kept, u->kept_count);
+	PF_ROWS(doc, "stacks", "Allocations by stack", stack_fields, u->ops,
+		u->op_count);
+	if (u->events)
+		pf_doc_adopt(doc, u->events);
+	PF_ROWS(doc, "oom", "Out of memory", oom_stack_fields, u->ooms,
+		u->oom_count);
+}
+
+static void show_ops(struct pf_usage *u, struct pf_doc *doc)
+{
 	PF_ROWS(doc, "alive", "Alive at the peak", alive_fields, u->alive,
 		u->alive_count);
 	PF_ROWS(doc, "kept", "Allocated and not freed", kept_fields, u->kept,
@@ -278,10 +411,23 @@ void pf_usage_show(struct pf_usage *u, struct pf_doc *doc)
 		u->op_count);
 	if (u->events)
 		pf_doc_adopt(doc, u->events);
-	u->events = NULL;
 	PF_ROWS(doc, "oom", "Out of memory", oom_fields, u->ooms, u->oom_count);
+}
+
+void pf_usage_show(struct pf_usage *u, struct pf_doc *doc)
+{
+	add_finding(u, doc);
+	pf_snap_state_show(&u->snap, doc);
+	PF_ROWS(doc, "devices", "Memory by device", device_fields, u->devices,
+		u->device_count);
+	if (pf_snap_state_is(&u->snap))
+		show_stacks(u, doc);
+	else
+		show_ops(u, doc);
+	u->events = NULL;
 	if (u->has_curve)
 		PF_ROWS(doc, "curve", "Level over time", curve_fields, u->curve,
 			u->point_count);
 	add_notes(u, doc);
+	pf_snap_state_note(&u->snap, doc);
 }

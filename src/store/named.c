@@ -118,6 +118,10 @@ static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
 
 	if (field->type == PF_FIELD_INT)
 		*(int64_t *)at = whole_of(stmt, i);
+	else if (field->type == PF_FIELD_REAL)
+		*(double *)at = sqlite3_column_type(stmt, i) == SQLITE_NULL
+					? NAN
+					: sqlite3_column_double(stmt, i);
 	else
 		*(const char **)at = pf_arena_string(
 			texts, (const char *)sqlite3_column_text(stmt, i));

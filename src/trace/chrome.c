@@ -543,7 +543,11 @@ static const struct {
 } foreign[] = {
 	{ "SQLite format 3", 16, "is an SQLite database, not a JSON trace" },
 	{ "\x80", 1, "is a pickle, not a JSON trace" },
-	{ "PK\x03\x04", 4, "is a ZIP archive, not a JSON trace" },
+	{ "PK\x03\x04", 4,
+	  "is a ZIP archive (as torch.save writes them), not a trace" },
+	{ "version https://git-lfs", 23,
+	  "is a Git LFS pointer, not the file itself; fetch it with 'git lfs "
+	  "pull'" },
 	{ "\xfd"
 	  "7zXZ",
 	  5, "is xz data: use 'xz -dc FILE | profan ingest -'" },

@@ -93,6 +93,7 @@ enum pf_slot {
 	PF_SLOT_PY_ID = 6,       /* "Python id" */
 	PF_SLOT_PY_PARENT = 7,   /* "Python parent id" */
 	PF_SLOT_PY_MODULE = 8,   /* "Python module id" */
+	PF_SLOT_STACK = 8,       /* of allocations: "stack", stack.id */
 	PF_SLOT_BYTES = 9,       /* "Bytes", "bytes", "size" */
 	PF_SLOT_ADDR = 10,       /* "Addr", "ptr" */
 	PF_SLOT_ALLOCATED = 11,  /* "Total Allocated" */

@@ -80,6 +80,14 @@ static const struct {
 				 "convert them" },
 	[PF_REPAIR_BAD_MESSAGE] = { "bad_message",
 				    "parts that cannot be read left out" },
+	[PF_REPAIR_BAD_PART] = { "bad_part",
+				 "segments, blocks or frames that cannot be "
+				 "read left out" },
+	[PF_REPAIR_HISTORY] = { "history",
+				"points where the history and the final state "
+				"do not agree" },
+	[PF_REPAIR_LATE] = { "late", "times that go back held at the one "
+				     "before" },
 	[PF_SKIP_MALFORMED] = { "malformed_event", "malformed events skipped" },
 	[PF_SKIP_NO_TIME] = { "no_time", "events without a time skipped" },
 	[PF_SKIP_TIME_RANGE] = { "time_range",

@@ -45,6 +45,9 @@ enum pf_repair_kind {
 	PF_REPAIR_UNTIMED,           /* .pfr: no times: kept as metadata */
 	PF_REPAIR_NO_CLOCK,          /* .pfr: realtime without a CLOCK */
 	PF_REPAIR_BAD_MESSAGE,       /* protobuf: one that cannot be read */
+	PF_REPAIR_BAD_PART,          /* snapshot: segment, block or frame */
+	PF_REPAIR_HISTORY,           /* snapshot: history is not the state */
+	PF_REPAIR_LATE,              /* snapshot: a time that goes back */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */

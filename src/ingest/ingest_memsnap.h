@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two parts of reading memory snapshots share.  Not for others. */
+#ifndef PF_STORE_INGEST_MEMSNAP_H
+#define PF_STORE_INGEST_MEMSNAP_H
+
+#include "ingest/ingest_impl.h"
+#include "memsnap/snap.h"
+
+struct pf_ingest_snap {
+	struct pf_ingest *in;
+	struct pf_input *input;
+	const struct pf_buf *head;
+	size_t head_at;
+	struct pf_snap snap;
+	struct pf_parsed parsed;
+	pthread_mutex_t lock; /* of the runs; nobody else wants it */
+	struct pf_ingest_sorter *sorter;
+	uint32_t *type_ids;
+	size_t type_ids_cap;
+	int64_t stack_base; /* ids of this trace's stacks come after it */
+	int64_t frame_base;
+};
+
+/* The batch becomes ids and sorted runs, and is empty again. */
+int pf_ingest_snap_flush(struct pf_ingest_snap *r, struct pf_err *err);
+
+/* ingest_memsnap_rows.c: everything but events. */
+int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of a snapshot beside its events: frames and stacks, segments and
+ * blocks, settings, what the history says.  Ids go on from trace to trace.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sat.h"
+#include "ingest/ingest_memsnap.h"
+
+#define FRAMES_AT_ONCE 4096u
+
+static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
+{
+	int rc = pf_db_step(&in->db, st, err);
+
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int next_id(struct pf_ingest *in, const char *sql, int64_t *id,
+		   struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(&in->db, sql, err);
+	int rc = st ? pf_db_step(&in->db, st, err) : -1;
+
+	if (rc == 1)
+		*id = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
+{
+	if (is_known)
+		sqlite3_bind_int64(st, i, value);
+}
+
+/* ---- frames and stacks ---- */
+
+static uint32_t text_entry(struct pf_ingest_snap *r, uint32_t number)
+{
+	size_t len;
+	const char *text = pf_snap_text(&r->snap, number, &len);
+
+	return pf_dict_find(&r->parsed.names, text, len, 0);
+}
+
+static void frame_of(const struct pf_ingest_snap *r, uint32_t i,
+		     struct pf_snap_frame *out)
+{
+	size_t len;
+
+	memcpy(out, pf_intern_text(&r->snap.stacks.frames, i, &len),
+	       sizeof(*out));
+}
+
+/* Frames [from, to), whose texts get their ids together. */
+static int put_frames(struct pf_ingest_snap *r, sqlite3_stmt *st, uint32_t from,
+		      uint32_t to, struct pf_err *err)
+{
+	uint32_t entries[FRAMES_AT_ONCE][2];
+	struct pf_snap_frame f;
+
+	for (uint32_t i = from; i < to; i++) {
+		frame_of(r, i, &f);
+		entries[i - from][0] = text_entry(r, f.file);
+		entries[i - from][1] = text_entry(r, f.name);
+	}
+	if (pf_ingest_snap_flush(r, err))
+		return -1;
+	for (uint32_t i = from; i < to; i++) {
+		const struct pf_dict_entry *names = r->parsed.names.entries;
+
+		frame_of(r, i, &f);
+		sqlite3_bind_int64(st, 1, r->frame_base + i + 1);
+		sqlite3_bind_int64(st, 2, names[entries[i - from][0]].gid);
+		bind_if(st, 3, f.line >= 0, f.line);
+		sqlite3_bind_int64(st, 4, names[entries[i - from][1]].gid);
+		if (put(r->in, st, err))
+			return -1;
+	}
+	pf_parsed_begin(&r->parsed);
+	return 0;
+}
+
+static int put_all_frames(struct pf_ingest_snap *r, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&r->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
+	uint32_t count = r->snap.stacks.frames.count;
+	int rc = st ? 0 : -1;
+
+	for (uint32_t i = 0; i < count && !rc; i += FRAMES_AT_ONCE)
+		rc = put_frames(r, st, i,
+				count - i < FRAMES_AT_ONCE ? count
+							   : i + FRAMES_AT_ONCE,
+				err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_stacks(struct pf_ingest_snap *r, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&r->in->db, "INSERT INTO stack VALUES(?1,?2,?3)", err);
+	const struct pf_intern *nodes = &r->snap.stacks.nodes;
+	int rc = st ? 0 : -1;
+
+	for (uint32_t i = 0; i < nodes->count && !rc; i++) {
+		struct pf_snap_stack node;
+		size_t len;
+
+		memcpy(&node, pf_intern_text(nodes, i, &len), sizeof(node));
+		sqlite3_bind_int64(st, 1, r->stack_base + i + 1);
+		bind_if(st, 2, node.parent != 0, r->stack_base + node.parent);
+		sqlite3_bind_int64(st, 3, r->frame_base + node.frame + 1);
+		rc = put(r->in, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- segments and blocks ---- */
+
+static int put_segments(struct pf_ingest_snap *r, int64_t base,
+			struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&r->in->db,
+		"INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (uint64_t i = 0; i < pf_spool_count(r->snap.segments) && !rc; i++) {
+		const struct pf_snap_segment *g =
+			pf_spool_at(r->snap.segments, i, err);
+		char pool[32];
+
+		if (!g) {
+			rc = -1;
+			break;
+		}
+		snprintf(pool, sizeof(pool), "%u:%u", g->pool_a, g->pool_b);
+		sqlite3_bind_int64(st, 1, base + (int64_t)i + 1);
+		sqlite3_bind_int64(st, 2, r->in->trace_id);
+		sqlite3_bind_int64(st, 3, g->device);
+		bind_if(st, 4, g->has_address, g->address);
+		sqlite3_bind_int64(st, 5, g->total);
+		bind_if(st, 6, g->has_stream, g->stream);
+		if (g->pool_a != PF_SNAP_NO_TEXT)
+			sqlite3_bind_text(st, 7, pool, -1, SQLITE_TRANSIENT);
+		bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
+		bind_if(st, 9, g->is_large >= 0, g->is_large);
+		bind_if(st, 10, g->stack != 0, r->stack_base + g->stack);
+		rc = put(r->in, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* Texts of a trace go into the database as valid UTF-8 only. */
+static int bind_text(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
+		     uint32_t number)
+{
+	const struct pf_dict *d = &r->parsed.names;
+	uint32_t entry = text_entry(r, number);
+	const struct pf_dict_entry *e = &d->entries[entry];
+
+	return sqlite3_bind_text(st, i,
+				 e->text_len ? d->text.data + e->text_at : "",
+				 (int)e->text_len, SQLITE_TRANSIENT);
+}
+
+static int put_blocks(struct pf_ingest_snap *r, int64_t base,
+		      struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&r->in->db,
+		"INSERT INTO mem_block(segment_id, address, size_bytes,"
+		" requested_bytes, state, stack_id)"
+		" VALUES(?1,?2,?3,?4,?5,?6)",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (uint64_t i = 0; i < pf_spool_count(r->snap.blocks) && !rc; i++) {
+		const struct pf_snap_block *b =
+			pf_spool_at(r->snap.blocks, i, err);
+
+		if (!b) {
+			rc = -1;
+			break;
+		}
+		sqlite3_bind_int64(st, 1, base + b->segment + 1);
+		bind_if(st, 2, b->has_address, b->address);
+		sqlite3_bind_int64(st, 3, b->size);
+		sqlite3_bind_int64(st, 4, b->requested);
+		bind_text(r, st, 5, b->state);
+		bind_if(st, 6, b->stack != 0, r->stack_base + b->stack);
+		rc = put(r->in, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- settings and history ---- */
+
+static void bind_value(struct pf_ingest_snap *r, sqlite3_stmt *st,
+		       const struct pf_pickle_val *v)
+{
+	char text[32];
+	double real;
+
+	memcpy(&real, &v->v, sizeof(real));
+	switch ((enum pf_pickle_type)v->type) {
+	case PF_PICKLE_TEXT:
+		bind_text(r, st, 3, (uint32_t)v->v);
+		return;
+	case PF_PICKLE_BOOL:
+		snprintf(text, sizeof(text), "%s", v->v ? "true" : "false");
+		break;
+	case PF_PICKLE_INT:
+		snprintf(text, sizeof(text), "%" PRId64, v->v);
+		break;
+	case PF_PICKLE_REAL:
+		snprintf(text, sizeof(text), "%.17g", real);
+		break;
+	case PF_PICKLE_NONE:
+		snprintf(text, sizeof(text), "none");
+		break;
+	default:
+		snprintf(text, sizeof(text), "too large");
+	}
+	sqlite3_bind_text(st, 3, text, -1, SQLITE_TRANSIENT);
+}
+
+static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
+{
+	sqlite3_stmt *st =
+		pf_db_prepare(&r->in->db,
+			      "INSERT OR REPLACE INTO mem_setting VALUES(?1,"
+			      " coalesce(?4 || '.', '') || ?2, ?3)",
+			      err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < r->snap.setting_count && !rc; i++) {
+		const struct pf_snap_setting *s = &r->snap.settings[i];
+
+		sqlite3_bind_int64(st, 1, r->in->trace_id);
+		bind_text(r, st, 2, s->key);
+		bind_value(r, st, &s->value);
+		if (s->prefix != PF_SNAP_NO_TEXT)
+			bind_text(r, st, 4, s->prefix);
+		rc = put(r->in, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		&r->in->db,
+		"INSERT INTO mem_history VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
+		"?10,?11,?12,?13,?14)",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < r->snap.device_count && !rc; i++) {
+		const struct pf_snap_device *d = &r->snap.devices[i];
+		const int64_t columns[] = {
+			r->in->trace_id, d->number,
+			d->entry_count,  d->timed_count,
+			d->base,         d->before_count,
+			d->early_count,  pf_sat_add(d->base, d->level),
+			d->in_use,       d->twice_count,
+			d->differ_count, d->no_block_count,
+			d->late_count,   d->has_reserved_base,
+		};
+
+		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
+			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
+		rc = put(r->in, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static void note_facts(struct pf_ingest_snap *r)
+{
+	pf_ingest_note_fact(r->in, "snap_is_list", r->snap.is_list);
+	pf_ingest_note_fact(r->in, "snap_bad_sums", r->snap.bad_sum_count);
+	pf_ingest_note_fact(r->in, "snap_bad_order", r->snap.bad_order_count);
+	pf_ingest_note_fact(r->in, "snap_dropped_frames",
+			    r->snap.stacks.dropped_count);
+}
+
+int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
+{
+	int64_t base = 0;
+
+	note_facts(r);
+	if (next_id(r->in, "SELECT coalesce(max(id), 0) FROM stack",
+		    &r->stack_base, err) ||
+	    next_id(r->in, "SELECT coalesce(max(id), 0) FROM stack_frame",
+		    &r->frame_base, err) ||
+	    next_id(r->in, "SELECT coalesce(max(id), 0) FROM segment", &base,
+		    err))
+		return -1;
+	return put_all_frames(r, err) || put_stacks(r, err) ||
+			       put_segments(r, base, err) ||
+			       put_blocks(r, base, err) ||
+			       put_settings(r, err) || put_history(r, err)
+		       ? -1
+		       : 0;
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# Memory snapshots: every figure against tests/memsnap.py, which has its own
+# reader, on snapshots made there and on the samples of ../shared/inputs where
+# they are; hostile and damaged pickles; a secret that is not copied.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+memsnap="$PYTHON $top_srcdir/tests/memsnap.py"
+mkdir "$tmp/made" && $memsnap make "$tmp/made" || exit 99
+
+answer() { # FILE: into $tmp/t.db, and $tmp/answer
+	rm -f "$tmp/t.db"
+	run 0 "$profan" ingest "$1" -o "$tmp/t.db" &&
+		run 0 "$profan" memory -q "$tmp/t.db" -f json -n -1 &&
+		cp "$tmp/out" "$tmp/answer"
+}
+
+for file in "$tmp"/made/good-*.pickle; do
+	name=${file##*/good-}
+	name=${name%.pickle}
+	answer "$file"
+	result "$name: is read"
+	[ ! -s "$tmp/err" ]
+	result "$name: no warning"
+	$memsnap check "$file" "$tmp/t.db" "$tmp/answer" >"$tmp/why" 2>&1
+	result "$name: every figure" "$tmp/why"
+	cp "$tmp/t.db" "$tmp/$name.db"
+	for format in csv md; do
+		run 0 "$profan" memory -q "$tmp/t.db" -f $format --events
+		result "$name: as $format"
+	done
+done
+
+# protocols and compression change nothing
+tables='SELECT * FROM segment; SELECT * FROM mem_block; SELECT * FROM stack_frame;
+SELECT * FROM stack; SELECT * FROM mem_history; SELECT * FROM block_column;
+SELECT * FROM string'
+if [ -n "$SQLITE3" ]; then
+	"$SQLITE3" "$tmp/two.db" "$tables" >"$tmp/want"
+	run 0 "$profan" ingest "$tmp/made/two.pickle.gz" -o "$tmp/two-gz.db"
+	for name in two-p2 two-p5 two-gz; do
+		"$SQLITE3" "$tmp/$name.db" "$tables" >"$tmp/got"
+		same "$name: the same rows" "$tmp/want" "$tmp/got"
+	done
+fi
+# small batches change nothing
+PROFAN_CHUNK_BYTES=64 "$profan" ingest -q "$tmp/made/good-two.pickle" \
+	-o "$tmp/chunks.db" && cmp "$tmp/two.db" "$tmp/chunks.db" >"$tmp/why" 2>&1
+result "the same bytes in small batches" "$tmp/why"
+
+! grep -c canary-of-tests "$tmp/secret.db" >"$tmp/why"
+result "what is no memory is not copied" "$tmp/why"
+
+run 0 "$profan" memory "$tmp/oom.db"
+grep -q '^GPU 0: out of memory: asked for 8.00 MiB' "$tmp/out"
+result "the first line says why memory ran out" "$tmp/out"
+run 0 "$profan" memory "$tmp/list.db"
+grep -q '_record_memory_history' "$tmp/out"
+result "no history: says how to record one" "$tmp/out"
+for command in kernels launches gaps steps overlap syncs calls modules ranges \
+	table info doctor trend summary; do
+	run 0 "$profan" $command "$tmp/list.db" &&
+		cat "$tmp/out" "$tmp/err" | grep -q .
+	result "$command of a snapshot: answers"
+done
+# two snapshots are two traces; ids go on
+run 0 "$profan" ingest -q "$tmp/made/good-two.pickle" \
+	"$tmp/made/good-oom.pickle" -o "$tmp/both.db"
+run 0 "$profan" query "$tmp/both.db" -f csv \
+	'SELECT trace_id, count(*) FROM segment GROUP BY 1 ORDER BY 1'
+printf 'trace_id,count(*)\r\n1,4\r\n2,2\r\n' | tr -d '\r' >"$tmp/want"
+tr -d '\r' <"$tmp/out" >"$tmp/got"
+same "two snapshots in one database" "$tmp/want" "$tmp/got"
+
+# ---- what does not agree ----
+for name in disagrees late types; do
+	answer "$tmp/made/odd-$name.pickle"
+	result "$name: is read"
+done
+warns() { # NAME WORDS
+	rm -f "$tmp/t.db"
+	"$profan" ingest "$tmp/made/odd-$1.pickle" -o "$tmp/t.db" 2>&1 |
+		grep -q "$2"
+	result "$1: warns"
+}
+warns disagrees 'history and the final state do not agree: 1'
+warns late 'times that go back held at the one before: 1'
+warns types 'malformed events skipped: 3'
+
+# ---- what is refused ----
+refused() { # FILE
+	rm -f "$tmp/x.db"
+	run 3 "$profan" ingest "$1" -o "$tmp/x.db" && [ ! -e "$tmp/x.db" ] &&
+		[ "$(wc -l <"$tmp/err")" = 1 ]
+}
+for file in "$tmp"/made/bad-*.pickle; do
+	name=${file##*/bad-}
+	refused "$file"
+	result "${name%.pickle}: refused in one line"
+done
+says() { # NAME WORDS
+	run 3 "$profan" ingest "$tmp/made/bad-$1.pickle" -o "$tmp/x.db"
+	grep -q "$2" "$tmp/err"
+	result "$1: says $2"
+}
+says object-2 'opcode GLOBAL ([a-z]*.system) at byte'
+says object-4 'opcode STACK_GLOBAL at byte'
+says zip 'torch.save'
+says lfs 'git lfs'
+says other 'no "segments"'
+
+# every cut of a small one, and many with bytes changed
+small=$tmp/made/small.pickle
+size=$(wc -c <"$small") at=3 cuts=0
+: >"$tmp/why"
+while [ $at -lt "$size" ]; do
+	head -c $at "$small" >"$tmp/cut.pickle"
+	refused "$tmp/cut.pickle" || echo "cut at $at" >>"$tmp/why"
+	at=$((at + ${CUT_STEP:-$((LONG ? 1 : 29))})) cuts=$((cuts + 1))
+done
+[ ! -s "$tmp/why" ]
+result "$cuts cuts of a small snapshot are refused" "$tmp/why"
+mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" $((LONG ? 2000 : 100))
+for file in "$tmp"/damaged/*; do
+	rm -f "$tmp/x.db"
+	code=0
+	"$profan" ingest -q "$file" -o "$tmp/x.db" >"$tmp/out" 2>"$tmp/err" ||
+		code=$?
+	case $code in
+	0) "$profan" memory -q "$tmp/x.db" >"$tmp/out" 2>"$tmp/err" ||
+		echo "$file: memory" >>"$tmp/why" ;;
+	3) [ ! -e "$tmp/x.db" ] || echo "$file: left" >>"$tmp/why" ;;
+	*) echo "$file: $code" >>"$tmp/why" ;;
+	esac
+done
+[ ! -s "$tmp/why" ]
+result "damaged snapshots: an answer or a refusal" "$tmp/why"
+
+# ---- samples of real programs ----
+if [ -d "$shared/inputs/memsnap" ]; then
+	for file in "$shared"/inputs/memsnap/*.pickle.gz; do
+		name=${file##*/}
+		name=${name%.pickle.gz}
+		answer "$file"
+		result "$name: is read"
+		$memsnap golden "${file%.pickle.gz}.golden.json" \
+			"$tmp/t.db" "$tmp/answer" >"$tmp/why" 2>&1
+		result "$name: every golden figure" "$tmp/why"
+	done
+	while IFS='	' read -r name class _; do
+		case $name in
+		p_*) ;;
+		*) continue ;;
+		esac
+		rm -f "$tmp/x.db"
+		if [ "$class" = refuse ]; then
+			refused "$shared/inputs/bad/$name"
+		else
+			run 0 "$profan" ingest "$shared/inputs/bad/$name" \
+				-o "$tmp/x.db" &&
+				run 0 "$profan" memory "$tmp/x.db"
+		fi
+		result "$name: $class"
+	done <"$shared/inputs/bad/expected.tsv"
+else
+	skip "samples" "NOT TESTED: ../shared/inputs/memsnap is not there"
+fi
+tap_done

@@ -270,8 +270,8 @@ def blocks_of(s):
     for b in s["blocks"]:
         past = (b.get("history") or [{}])[0]
         asked = b.get("requested_size", past.get("real_size", b["size"]))
-        yield (at, b["size"], 0 if b["state"] == "inactive" else asked,
-               b["state"], b.get("frames", past.get("frames", [])))
+        yield (at, b["size"], asked, b["state"],
+               b.get("frames", past.get("frames", [])))
         at += b["size"]
 
 

@@ -62,6 +62,13 @@ for command in kernels launches gaps steps overlap syncs calls modules ranges \
 		cat "$tmp/out" "$tmp/err" | grep -q .
 	result "$command of a snapshot: answers"
 done
+# lines at the peak add up to it
+run 0 "$profan" stacks -q --weight memory --at peak "$tmp/two.db"
+"$profan" memory "$tmp/two.db" -q -f csv -n 0 |
+	awk -F , '/^device,peak_bytes/ { on = 1; next } /^\r?$/ { on = 0 }
+	on { sum += $2 } END { printf "%d\n", sum }' >"$tmp/want"
+awk '{ sum += $NF } END { printf "%d\n", sum }' "$tmp/out" >"$tmp/got"
+same "stacks at the peak add up to it" "$tmp/want" "$tmp/got"
 # two snapshots are two traces; ids go on
 run 0 "$profan" ingest -q "$tmp/made/good-two.pickle" \
 	"$tmp/made/good-oom.pickle" -o "$tmp/both.db"
@@ -145,6 +152,12 @@ if [ -d "$shared/inputs/memsnap" ]; then
 		$memsnap golden "${file%.pickle.gz}.golden.json" \
 			"$tmp/t.db" "$tmp/answer" >"$tmp/why" 2>&1
 		result "$name: every golden figure" "$tmp/why"
+		"$profan" stacks -q --weight memory "$tmp/t.db" 2>"$tmp/err" |
+			LC_ALL=C sort >"$tmp/got"
+		gzip -dc "${file%.pickle.gz}.memory.folded.gz" | grep . |
+			LC_ALL=C sort >"$tmp/want"
+		grep -q ' [0-9]*$' "$tmp/want" || continue
+		same "$name: lines of torch's memory()" "$tmp/want" "$tmp/got"
 	done
 	while IFS='	' read -r name class _; do
 		case $name in

@@ -11,8 +11,10 @@ static const struct pf_stacks_args defaults = { .window = PF_WINDOW_DEFAULTS,
 						.out = "-" };
 
 static const struct pf_opt opts[] = {
-	{ 0, "weight", PF_STACKS_WEIGHTS, "what to add up, in ns",
+	{ 0, "weight", PF_STACKS_WEIGHTS, "what to add up, in ns or bytes",
 	  PF_OPT_CHOICE, offsetof(struct pf_stacks_args, weight), 0, 0 },
+	{ 0, "at", "end|peak", "which bytes of --weight memory", PF_OPT_CHOICE,
+	  offsetof(struct pf_stacks_args, at_peak), 0, 0 },
 	{ 0, "threads", NULL,
 	  "each thread (or idle GPU) apart, as the outermost frame",
 	  PF_OPT_FLAG, offsetof(struct pf_stacks_args, threads), 0, 0 },
@@ -28,7 +30,7 @@ static const struct pf_opt opts[] = {
 static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 {
 	static const char *const what[] = { "GPU work", "host time",
-					    "GPU idle time" };
+					    "GPU idle time", "memory" };
 	const struct pf_stacks_args *args = argv;
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
@@ -36,8 +38,12 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 
 	if (pf_stacks(cx->db, args, cx->out, &r, err) < 0)
 		return -1;
-	pf_log_note("%s of %s in %s stacks", pf_num_show_ns(time, r.total_ns),
-		    what[args->weight], pf_num_show_count(lines, r.line_count));
+	if (args->weight == PF_STACKS_MEMORY)
+		pf_num_show_bytes(time, r.total_ns);
+	else
+		pf_num_show_ns(time, r.total_ns);
+	pf_log_note("%s of %s in %s stacks", time, what[args->weight],
+		    pf_num_show_count(lines, r.line_count));
 	if (!r.has_python && pf_hint_producer(cx->db, &from, err))
 		return -1;
 	if (!r.has_python)
@@ -55,13 +61,15 @@ PF_COMMAND(180, stacks) = {
 		   "ns: time of GPU work by the stack of its launch call, "
 		   "time of host threads by what is innermost, or idle time "
 		   "of GPUs by its cause.  The lines add up to the total "
-		   "exactly.",
+		   "exactly.  Of a memory snapshot, --weight memory gives "
+		   "bytes by call stack.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_stacks_args),
 	.defaults = &defaults,
 	.examples = "profan stacks job.db | flamegraph.pl --countname ns "
 		    ">gpu.svg\n"
+		    "profan stacks --weight memory --at peak oom.pickle\n"
 		    "profan stacks --weight idle --step 3 job.db\n"
 		    "profan stacks --weight cpu --threads -o cpu.folded\n",
 	.run = run,

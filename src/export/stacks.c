@@ -12,7 +12,7 @@
 #include "events/interval.h"
 #include "events/names.h"
 #include "export/stack_tree.h"
-#include "export/stacks.h"
+#include "export/stacks_impl.h"
 #include "events/nest.h"
 #include "base/mem.h"
 #include "events/by_event.h"
@@ -432,6 +432,8 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 				      .outermost = &outermost } };
 	int rc = -1;
 
+	if (args->weight == PF_STACKS_MEMORY)
+		return pf_stacks_memory(db, args, out, result, err);
 	if (pf_window_resolve(db, &args->window, &s.window, err) < 0)
 		return -1;
 	pf_stack_tree_init(&s.tree);

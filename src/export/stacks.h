@@ -10,6 +10,9 @@
  *		innermost range: the time that ranges cover.
  *	idle	time in which a GPU is idle, by cause and by what holds it
  *		(idle/gap_find.h), in the window of profan gaps.
+ *	memory	bytes of a memory snapshot: its blocks when it was taken, a
+ *		line each as torch's _memory_viz.memory() has them, or what
+ *		was alive at the peak of each device by stack.
  *
  * Lines add up to the total exactly.  All ProfilerStep#N are one frame.  A
  * range that outlasts the one around it is no part of it, but of what holds
@@ -27,20 +30,26 @@
 #include "store/db.h"
 
 /* In the order of PF_STACKS_WEIGHTS. */
-enum pf_stacks_weight { PF_STACKS_GPU, PF_STACKS_CPU, PF_STACKS_IDLE };
-#define PF_STACKS_WEIGHTS "gpu|cpu|idle"
+enum pf_stacks_weight {
+	PF_STACKS_GPU,
+	PF_STACKS_CPU,
+	PF_STACKS_IDLE,
+	PF_STACKS_MEMORY
+};
+#define PF_STACKS_WEIGHTS "gpu|cpu|idle|memory"
 
 struct pf_stacks_args {
 	struct pf_window_args window;
 	int weight;      /* enum pf_stacks_weight */
+	int at_peak;     /* of memory: 0 at the end, 1 at the peak */
 	bool threads;    /* an outermost frame for each thread (idle: GPU) */
 	bool force;      /* replace what is there */
 	const char *out; /* FILE, FILE.gz or "-" */
 };
 
 struct pf_stacks_result {
-	int64_t total_ns, line_count;
-	bool has_python; /* some stack has a Python function */
+	int64_t total_ns, line_count; /* of memory: bytes */
+	bool has_python;              /* some stack has a Python function */
 };
 
 /* PF_EDATA if there is nothing to write. */

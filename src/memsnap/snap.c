@@ -486,8 +486,6 @@ static void end_block(struct pf_snap *s, const struct pf_pickle_open *c,
 	b->requested = has(r, M_REQUESTED)  ? r->of[M_REQUESTED]
 		       : w->past_bytes >= 0 ? w->past_bytes
 					    : b->size;
-	if (is_inactive)
-		b->requested = 0;
 }
 
 /* Blocks lie one after the other and fill their segment. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/info.h"
+#include "events/hints.h"
 #include "torch/rules.h"
 #include "base/mem.h"
 #include "base/search.h"
@@ -399,14 +400,22 @@ static void note_rules(struct pf_doc *doc, int torch, int64_t first,
 		    which, torch / 100, torch % 100);
 }
 
-/* One note for each run of traces with the same rules for key_averages(). */
+/*
+ * One note for each run of traces with the same rules for key_averages(); what
+ * another profiler wrote has nothing that they are about.
+ */
 static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 {
-	sqlite3_stmt *stmt =
-		pf_db_prepare(db, "SELECT id FROM trace ORDER BY id", err);
+	enum pf_producer producer;
+	sqlite3_stmt *stmt;
 	int64_t first = 0, last = 0;
 	int rc, torch = 0;
 
+	if (pf_hint_producer(db, &producer, err))
+		return -1;
+	if (producer == PF_FROM_OTHERS)
+		return 0;
+	stmt = pf_db_prepare(db, "SELECT id FROM trace ORDER BY id", err);
 	if (!stmt)
 		return -1;
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {

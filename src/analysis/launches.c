@@ -597,7 +597,7 @@ static const struct pf_field call_fields[] = {
 	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
 	FIELD(median_delay_ns, "median_delay_ns", "Delay", PF_NS),
 	FIELD(max_delay_ns, "max_delay_ns", "Longest", PF_NS),
-	FIELD(short_count, "short_count", "Bound", PF_COUNT),
+	FIELD(short_count, "short_count", "Shorter", PF_COUNT),
 	FIELD(slow_count, "slow_count", "Over 50 us", PF_COUNT | PF_FULL),
 	FIELD(delayed_count, "delayed_count", "Delayed", PF_COUNT | PF_FULL),
 	FIELD(early_count, "early_count", "Early", PF_COUNT | PF_FULL),

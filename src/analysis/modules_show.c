@@ -337,7 +337,9 @@ void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
 	add_classes(t, pf_doc_fields(doc, "classes", "Self time by class",
 				     PF_FIELDS(class_fields)));
 	if (t->count > 1 && t->nodes[PF_MODULE_ROOT].gpu_ns)
-		pf_doc_note(doc, "what runs backward is outside any module");
+		pf_doc_note(doc,
+			    "outside is what no call of a module launches, "
+			    "as backward and optimizers");
 	if (t->folded)
 		pf_doc_note(doc,
 			    "%" PRIu64 " calls of modules deeper than --depth "

@@ -4,16 +4,11 @@
 #include "analysis/info.h"
 #include "cmd/cmd.h"
 
-static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
 {
-	struct pf_doc doc = { 0 };
-	int rc = pf_info(cx->db, NULL, &doc, err);
-
 	(void)args;
-	if (!rc)
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
-	pf_doc_release(&doc);
-	return rc;
+	return pf_info(cx->db, NULL, doc, err);
 }
 
 PF_COMMAND(160, info) = {
@@ -25,6 +20,9 @@ PF_COMMAND(160, info) = {
 		   "mended or skipped, profiler options and storage.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.examples = "profan info job.db\n"
-		    "profan info job.db --format json\n",
-	.run = run,
+		    "profan info job.db --format json\n"
+		    "profan info job.db --table repairs -f csv\n",
+	.lists = "storage",
+	.text_rows = 6,
+	.answer = answer,
 };

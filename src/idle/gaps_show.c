@@ -233,6 +233,21 @@ static void add_largest(const struct pf_gaps *g,
 	pf_buf_release(&where);
 }
 
+/*
+ * Is what comes after the call that let the GPU run dry for the most part
+ * another blocking call?  That one is to be named then.
+ */
+static bool is_other_call(const struct pf_gaps *g,
+			  const struct pf_gap_culprit *most)
+{
+	enum pf_cause cause = (enum pf_cause)most->place.cause;
+
+	return (cause == PF_CAUSE_SYNC || cause == PF_CAUSE_COPY ||
+		cause == PF_CAUSE_ALLOCATOR) &&
+	       most->ns > g->drain.ns / 2 &&
+	       most->place.name != g->drain.place.name;
+}
+
 /* "; 82.57 % of that idle is in the DataLoader, FILE:LINE FUNCTION" */
 static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 {
@@ -242,7 +257,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 	struct pf_buf where = { 0 };
 	const char *what;
 
-	if (g->drain.ns > top->ns) {
+	if (g->drain.ns > top->ns && !is_other_call(g, most)) {
 		add_where(&g->drain, &where);
 		pf_buf_addf(out, "; %s of that idle is in or after %s",
 			    pf_num_show_ratio(part, g->drain.idle_share),

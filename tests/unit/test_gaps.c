@@ -385,6 +385,31 @@ static void test_inside(void **state)
 }
 
 /* A long operator on the CPU is no launching; a short one is, and calls are. */
+/*
+ * A short call lets the GPU run dry, a long one of another name follows: the
+ * long one is named.  If it is the short one again, that is.
+ */
+static void test_other_call(void **state)
+{
+#define DRAINED_THEN(call)                                                     \
+	TRACE(LAUNCH(10, 5, 1) KERNEL("k", 100, 100, 7, 1)                     \
+		      MAIN("cuda_runtime", "cudaHostAlloc", 190,               \
+			   20) MAIN("cuda_runtime", call, 300, 600)            \
+			      MAIN("cuda_runtime", "cudaGetDevice", 910, 60)   \
+				      LAUNCH(980, 5, 2)                        \
+					      KERNEL("k", 1000, 100, 7, 2))
+	struct scene s;
+
+	(void)state;
+	gaps(&s, DRAINED_THEN("cudaFree"), &all);
+	assert_non_null(strstr(finding(&s), "in the allocator, cudaFree"));
+	scene_close(&s);
+	gaps(&s, DRAINED_THEN("cudaHostAlloc"), &all);
+	assert_non_null(strstr(finding(&s), "in or after cudaHostAlloc"));
+	scene_close(&s);
+#undef DRAINED_THEN
+}
+
 static void test_launching(void **state)
 {
 	/* clang-format off */
@@ -649,6 +674,7 @@ int main(void)
 		cmocka_unit_test(test_slow_launch),
 		cmocka_unit_test(test_wait_after_launch),
 		cmocka_unit_test(test_first_launch),
+		cmocka_unit_test(test_other_call),
 		cmocka_unit_test(test_launching),
 		cmocka_unit_test(test_inside),
 		cmocka_unit_test(test_beginning),

@@ -129,7 +129,7 @@ static int write_rows(struct pf_ingest *in, struct pf_err *err)
 	struct extra x = { .in = in };
 	int rc;
 
-	if (pf_ingest_trace_rows(in, err))
+	if (pf_ingest_trace_rows(in, err) || pf_ingest_steps(in, err))
 		return -1;
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);

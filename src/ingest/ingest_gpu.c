@@ -242,18 +242,29 @@ static int put_rest(struct gpu_rows *g, struct work *held, struct pf_err *err)
 	return 0;
 }
 
-/* The steps, when it is known what was launched in each. */
-static int put_steps(struct gpu_rows *g, struct pf_err *err)
+/* ---- steps ---- */
+
+static int compare_steps(const void *a, const void *b)
 {
-	const struct pf_ingest *in = g->in;
+	const struct pf_ingest_step *x = a, *y = b;
+
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->event_id > y->event_id) - (x->event_id < y->event_id);
+}
+
+int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
+{
 	sqlite3_stmt *st = pf_db_prepare(
-		&g->in->db,
+		&in->db,
 		"INSERT INTO step(trace_id, step, track_id, event_id,"
-		" start_ns, dur_ns, gpu_count, gpu_end_ns)"
-		" VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+		" start_ns, dur_ns, gpu_count) VALUES(?1,?2,?3,?4,?5,?6,0)",
 		err);
 	int rc = st ? 0 : -1;
 
+	if (in->step_count)
+		qsort(in->steps, in->step_count, sizeof(*in->steps),
+		      compare_steps);
 	for (size_t i = 0; i < in->step_count && !rc; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 
@@ -263,8 +274,34 @@ static int put_steps(struct gpu_rows *g, struct pf_err *err)
 		sqlite3_bind_int64(st, 4, s->event_id);
 		sqlite3_bind_int64(st, 5, s->start_ns);
 		sqlite3_bind_int64(st, 6, s->dur_ns);
-		sqlite3_bind_int64(st, 7, s->gpu_count);
-		bind_known(st, 8, s->gpu_count > 0, s->gpu_end_ns);
+		rc = pf_db_step(&in->db, st, err) < 0 ? -1 : 0;
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* Now it is known what was launched in each. */
+static int complete_steps(struct gpu_rows *g, struct pf_err *err)
+{
+	struct pf_ingest *in = g->in;
+	sqlite3_stmt *st = pf_db_prepare(
+		&in->db,
+		"UPDATE step SET gpu_count = ?4, gpu_end_ns = ?5"
+		" WHERE trace_id = ?1 AND start_ns = ?2 AND event_id = ?3",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; i < in->step_count && !rc; i++) {
+		const struct pf_ingest_step *s = &in->steps[i];
+
+		if (!s->gpu_count)
+			continue;
+		sqlite3_bind_int64(st, 1, in->trace_id);
+		sqlite3_bind_int64(st, 2, s->start_ns);
+		sqlite3_bind_int64(st, 3, s->event_id);
+		sqlite3_bind_int64(st, 4, s->gpu_count);
+		sqlite3_bind_int64(st, 5, s->gpu_end_ns);
 		rc = step_rows(g, st, err);
 	}
 	sqlite3_finalize(st);
@@ -312,29 +349,17 @@ static int write_rows(struct gpu_rows *g, struct pf_err *err)
 	return rc;
 }
 
-static int compare_steps(const void *a, const void *b)
-{
-	const struct pf_ingest_step *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->event_id > y->event_id) - (x->event_id < y->event_id);
-}
-
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 {
 	struct gpu_rows g = { .in = in };
 	int rc = -1;
 
-	if (in->step_count)
-		qsort(in->steps, in->step_count, sizeof(*in->steps),
-		      compare_steps);
 	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
 	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
 	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
 	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
 		rc = write_rows(&g, err) || put_facts(&g, err) ||
-				     put_steps(&g, err)
+				     complete_steps(&g, err)
 			     ? -1
 			     : 0;
 	pf_cursors_release(&g.tracks);

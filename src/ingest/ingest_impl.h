@@ -256,7 +256,11 @@ void pf_block_writer_put(struct pf_block_writer *w, struct pf_block *b,
 /* Wait until all are written; frees the writer. */
 int pf_block_writer_finish(struct pf_block_writer *w, struct pf_err *err);
 
-/* ingest_gpu.c: rows of GPU events, joined to their launch calls. */
+/*
+ * ingest_gpu.c: rows of the steps, which averages ask for; then rows of GPU
+ * events, joined to their launch calls, and what of them belongs to each step.
+ */
+int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err);
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 
 /* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/sat.h"
 #include "ingest/ingest_memsnap.h"
 
-#define BATCH_EVENTS   32768u
-#define DEVICE_CUDA    1 /* c10::DeviceType */
-#define PROGRESS_BYTES (1 << 22)
+#define BATCH_EVENTS 32768u
+#define DEVICE_CUDA  1 /* c10::DeviceType */
 
 /* ---- bytes ---- */
 
@@ -81,12 +81,12 @@ static uint32_t find_track(struct pf_ingest_snap *r, char letter,
 }
 
 static void put(struct pf_ingest_snap *r, struct pf_event *ev,
-		const char *category, uint32_t mask, const int64_t *slots)
+		uint32_t category, uint32_t mask, const int64_t *slots)
 {
 	struct pf_batch *b = &r->parsed.batch;
 
-	ev->type = pf_batch_type(b, find_text(&r->parsed.categories, category),
-				 (char)ev->ph, (enum pf_kind)ev->kind);
+	ev->type = pf_batch_type(b, category, (char)ev->ph,
+				 (enum pf_kind)ev->kind);
 	ev->order = (int32_t)b->event_count++;
 	b->kind_count[ev->kind]++;
 	pf_batch_put(b, ev, mask, slots);
@@ -95,20 +95,63 @@ static void put(struct pf_ingest_snap *r, struct pf_event *ev,
 /* ---- entries ---- */
 
 /*
- * Arguments of an event.  Slots stand for what differs; those from
- * PF_SLOT_FRACTION on hold decimals (trace/event.h).
+ * Arguments of an event: which it has, and their values.  Slots stand for what
+ * differs; those from PF_SLOT_FRACTION on hold decimals (trace/event.h).
  */
+enum argument {
+	BYTES,
+	ADDR,
+	ALLOCATED,
+	RESERVED,
+	STREAM,
+	DEVICE_FREE,
+	STACK,
+	ARGUMENTS
+};
+static const struct {
+	const char *key;
+	int slot;
+} arguments[ARGUMENTS] = {
+	[BYTES] = { "Bytes", PF_SLOT_BYTES },
+	[ADDR] = { "Addr", PF_SLOT_ADDR },
+	[ALLOCATED] = { "Total Allocated", PF_SLOT_ALLOCATED },
+	[RESERVED] = { "Total Reserved", PF_SLOT_RESERVED },
+	[STREAM] = { "stream", PF_SLOT_GENERIC },
+	[DEVICE_FREE] = { "device_free", PF_SLOT_GENERIC + 1 },
+	[STACK] = { "stack", PF_SLOT_STACK },
+};
+
 struct args {
-	char text[256];
-	size_t len;
+	unsigned has; /* bits of enum argument */
 	uint32_t mask;
 	int64_t slots[PF_SLOT_COUNT];
 };
 
-static void add_slot(struct args *a, const char *key, int slot, int64_t value)
+/*
+ * Entries of the dictionaries that were found before, UINT32_MAX where none
+ * was; void when these are emptied.
+ */
+struct pf_ingest_snap_found {
+	uint32_t category;
+	uint32_t *names;  /* by text */
+	uint32_t *tracks; /* by device */
+	uint32_t *args;   /* by device and what arguments there are */
+	size_t name_count, track_count;
+};
+
+static void forget(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f)
 {
-	a->len += (size_t)snprintf(a->text + a->len, sizeof(a->text) - a->len,
-				   ",\"%s\":$%c", key, 'a' + slot);
+	f->category = find_text(&r->parsed.categories, "allocator");
+	memset(f->names, 0xff, f->name_count * sizeof(*f->names));
+	memset(f->tracks, 0xff, f->track_count * sizeof(*f->tracks));
+	memset(f->args, 0xff, (f->track_count << ARGUMENTS) * sizeof(*f->args));
+}
+
+static void add(struct args *a, enum argument which, int64_t value)
+{
+	int slot = arguments[which].slot;
+
+	a->has |= 1u << which;
 	a->mask |= UINT32_C(1) << slot;
 	a->slots[slot] = slot < PF_SLOT_FRACTION ? value : value * 16;
 }
@@ -120,63 +163,82 @@ static int64_t start_of(const struct pf_snap *s, const struct pf_snap_device *d,
 }
 
 /* Bytes as they change what is allocated, and the levels after it. */
-static void add_levels(struct args *a, const struct pf_snap_device *d,
-		       const struct pf_snap_entry *e)
-{
-	if (e->action == PF_SNAP_OOM || e->action == PF_SNAP_ALLOC ||
-	    e->action == PF_SNAP_FREE)
-		add_slot(a, "Total Allocated", PF_SLOT_ALLOCATED,
-			 pf_sat_add(d->base, e->level));
-	if (d->has_reserved_base)
-		add_slot(a, "Total Reserved", PF_SLOT_RESERVED,
-			 pf_sat_add(d->reserved_base, e->reserved));
-}
-
 static void make_args(const struct pf_ingest_snap *r, struct args *a,
 		      const struct pf_snap_device *d,
 		      const struct pf_snap_entry *e)
 {
-	bool is_free = e->action == PF_SNAP_FREE;
-
-	a->mask = 0;
-	a->len = (size_t)snprintf(a->text, sizeof(a->text),
-				  "{\"Device Type\":%d,\"Device Id\":%" PRId64,
-				  DEVICE_CUDA, d->number);
-	add_slot(a, "Bytes", PF_SLOT_BYTES, is_free ? -e->size : e->size);
+	a->mask = a->has = 0;
+	add(a, BYTES, e->action == PF_SNAP_FREE ? -e->size : e->size);
 	if (e->has_address)
-		add_slot(a, "Addr", PF_SLOT_ADDR, e->address);
-	add_levels(a, d, e);
+		add(a, ADDR, e->address);
+	if (e->action == PF_SNAP_OOM || e->action == PF_SNAP_ALLOC ||
+	    e->action == PF_SNAP_FREE)
+		add(a, ALLOCATED, pf_sat_add(d->base, e->level));
+	if (d->has_reserved_base)
+		add(a, RESERVED, pf_sat_add(d->reserved_base, e->reserved));
 	if (e->has_stream)
-		add_slot(a, "stream", PF_SLOT_GENERIC, e->stream);
+		add(a, STREAM, e->stream);
 	if (e->device_free >= 0)
-		add_slot(a, "device_free", PF_SLOT_GENERIC + 1, e->device_free);
+		add(a, DEVICE_FREE, e->device_free);
 	if (e->stack)
-		add_slot(a, "stack", PF_SLOT_STACK, r->stack_base + e->stack);
-	a->text[a->len++] = '}';
+		add(a, STACK, r->stack_base + e->stack);
 }
 
-static void put_entry(struct pf_ingest_snap *r, const struct pf_snap_entry *e)
+static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
+			  const struct pf_snap_device *d)
+{
+	struct pf_buf text = { 0 };
+	uint32_t found;
+
+	pf_buf_addf(&text, "{\"Device Type\":%d,\"Device Id\":%" PRId64,
+		    DEVICE_CUDA, d->number);
+	for (int i = 0; i < ARGUMENTS; i++)
+		if (a->has >> i & 1)
+			pf_buf_addf(&text, ",\"%s\":$%c", arguments[i].key,
+				    'a' + arguments[i].slot);
+	pf_buf_addc(&text, '}');
+	found = pf_dict_find(&r->parsed.args, text.data, text.len, a->mask);
+	pf_buf_release(&text);
+	return found;
+}
+
+static enum pf_kind kind_of(const struct pf_snap_entry *e)
+{
+	return e->action == PF_SNAP_ALLOC || e->action == PF_SNAP_FREE
+		       ? PF_KIND_MEMORY
+	       : e->action == PF_SNAP_OOM ? PF_KIND_OOM
+					  : PF_KIND_INSTANT;
+}
+
+static void put_entry(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
+		      const struct pf_snap_entry *e)
 {
 	const struct pf_snap_device *d = &r->snap.devices[e->device];
+	uint32_t *track = &f->tracks[e->device], *name = &f->names[e->name];
+	uint32_t *args;
+	struct args a;
 	struct pf_event ev = {
 		.start_ns = start_of(&r->snap, d, e->time_us),
-		.name = find_name(r, e->name),
-		.track = find_track(r, 'm', d->number, "allocator"),
 		.ph = 'i',
-		.kind = e->action == PF_SNAP_ALLOC || e->action == PF_SNAP_FREE
-				? PF_KIND_MEMORY
-			: e->action == PF_SNAP_OOM ? PF_KIND_OOM
-						   : PF_KIND_INSTANT,
+		.kind = (uint8_t)kind_of(e),
 	};
-	struct args a;
 
 	make_args(r, &a, d, e);
-	ev.args = pf_dict_find(&r->parsed.args, a.text, a.len, a.mask);
-	put(r, &ev, "allocator", a.mask, a.slots);
+	args = &f->args[((size_t)e->device << ARGUMENTS) + a.has];
+	if (*track == UINT32_MAX)
+		*track = find_track(r, 'm', d->number, "allocator");
+	if (*name == UINT32_MAX)
+		*name = find_name(r, e->name);
+	if (*args == UINT32_MAX)
+		*args = find_args(r, &a, d);
+	ev.track = *track;
+	ev.name = *name;
+	ev.args = *args;
+	put(r, &ev, f->category, a.mask, a.slots);
 }
 
-static int put_entries(struct pf_ingest_snap *r, size_t most,
-		       struct pf_err *err)
+static int put_all(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
+		   size_t most, struct pf_err *err)
 {
 	uint64_t count = pf_spool_count(r->snap.entries);
 
@@ -186,14 +248,35 @@ static int put_entries(struct pf_ingest_snap *r, size_t most,
 
 		if (!e)
 			return -1;
-		put_entry(r, e);
+		put_entry(r, f, e);
 		if (r->parsed.batch.count < most)
 			continue;
 		if (pf_ingest_snap_flush(r, err))
 			return -1;
-		pf_parsed_begin(&r->parsed);
+		if (pf_parsed_begin(&r->parsed))
+			forget(r, f);
 	}
 	return 0;
+}
+
+static int put_entries(struct pf_ingest_snap *r, size_t most,
+		       struct pf_err *err)
+{
+	struct pf_ingest_snap_found f = {
+		.name_count = r->snap.pickle.texts.count,
+		.track_count = r->snap.device_count,
+	};
+	int rc;
+
+	f.names = pf_calloc(f.name_count + 1, sizeof(*f.names));
+	f.tracks = pf_calloc(f.track_count + 1, sizeof(*f.tracks));
+	f.args = pf_calloc((f.track_count << ARGUMENTS) + 1, sizeof(*f.args));
+	forget(r, &f);
+	rc = put_all(r, &f, most, err);
+	free(f.names);
+	free(f.tracks);
+	free(f.args);
+	return rc;
 }
 
 /* ---- annotations ---- */
@@ -213,7 +296,8 @@ static int put_annotations(struct pf_ingest_snap *r, struct pf_err *err)
 		ev.ph = m->is_start ? 'B' : 'E';
 		ev.track = find_track(r, 'h', m->has_device ? m->device : -1,
 				      "annotations");
-		put(r, &ev, "user_annotation", 0, NULL);
+		put(r, &ev, find_text(&r->parsed.categories, "user_annotation"),
+		    0, NULL);
 	}
 	return 0;
 }

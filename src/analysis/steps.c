@@ -542,3 +542,30 @@ size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count)
 	free(list);
 	return out;
 }
+
+void pf_steps_find_warm_up(const struct pf_step_time *first,
+			   size_t stride_bytes, size_t count,
+			   struct pf_steps_warm_up *out)
+{
+	int64_t *list = pf_calloc(count + 1, sizeof(*list)), trace_id = 0;
+	const char *at = (const char *)first;
+	size_t listed = 0;
+
+	for (size_t i = 0; i <= count; i++, at += stride_bytes) {
+		const struct pf_step_time *s = (const void *)at;
+
+		if (i && (i == count || s->trace_id != trace_id)) {
+			size_t found = pf_steps_warm_up(list, listed);
+
+			out->most = found > out->most ? found : out->most;
+			out->least = listed < out->least ? listed : out->least;
+			listed = 0;
+		}
+		if (i == count)
+			break;
+		trace_id = s->trace_id;
+		if (!s->is_partial)
+			list[listed++] = s->dur_ns;
+	}
+	free(list);
+}

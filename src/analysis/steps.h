@@ -116,6 +116,16 @@ void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
 /* How many of the durations, in order of time, are warm-up. */
 size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count);
 
+/* The same of whole steps, by trace: start with { 0, SIZE_MAX }. */
+struct pf_steps_warm_up {
+	size_t most;  /* leading steps of a trace that are */
+	size_t least; /* steps that a trace has */
+};
+/* "first" is in the first of so many structs of stride_bytes. */
+void pf_steps_find_warm_up(const struct pf_step_time *first,
+			   size_t stride_bytes, size_t count,
+			   struct pf_steps_warm_up *out);
+
 /*
  * Both, and what of the trace is not to be trusted.  What was found stays in
  * "kept", or NULL.

@@ -92,39 +92,11 @@ static int64_t *side_take(const struct pf_side *s, size_t warm_up,
 
 /* ---- warm-up ---- */
 
-struct warm_up {
-	size_t most;  /* of any trace */
-	size_t least; /* steps that any trace has */
-};
-
-/* The traces of a capture, one after the other. */
-static void find_warm_up(const struct pf_capture *c, struct warm_up *w)
-{
-	int64_t *list = pf_calloc(c->step_count + 1, sizeof(*list));
-
-	for (size_t i = 0; i < c->step_count;) {
-		int64_t trace_id = c->steps[i].time.trace_id;
-		size_t count = 0, found;
-
-		for (;
-		     i < c->step_count && c->steps[i].time.trace_id == trace_id;
-		     i++)
-			if (!c->steps[i].time.is_partial)
-				list[count++] = c->steps[i].time.dur_ns;
-		found = pf_steps_warm_up(list, count);
-		if (found > w->most)
-			w->most = found;
-		if (count < w->least)
-			w->least = count;
-	}
-	free(list);
-}
-
 size_t pf_judge_warm_up(const struct pf_window_args *window,
 			const struct pf_side *a, const struct pf_side *b)
 {
 	const struct pf_side *const sides[] = { a, b };
-	struct warm_up w = { 0, SIZE_MAX };
+	struct pf_steps_warm_up w = { 0, SIZE_MAX };
 	size_t most;
 
 	/* who says which steps has said it */
@@ -132,7 +104,10 @@ size_t pf_judge_warm_up(const struct pf_window_args *window,
 		return 0;
 	for (size_t s = 0; s < 2; s++)
 		for (size_t i = 0; i < sides[s]->capture_count; i++)
-			find_warm_up(sides[s]->captures[i], &w);
+			pf_steps_find_warm_up(
+				&sides[s]->captures[i]->steps->time,
+				sizeof(*sides[s]->captures[i]->steps),
+				sides[s]->captures[i]->step_count, &w);
 	most = w.least > KEPT ? w.least - KEPT : 0;
 	return w.most < most ? w.most : most;
 }

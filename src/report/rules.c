@@ -678,10 +678,21 @@ const struct pf_report_rule pf_rule_trust = {
 	"V9", "trace quality", "quality", PF_PART_DOCTOR, 0.5, 1.5, apply_trust
 };
 
+/* How many steps --skip-first must leave out: of any trace the most. */
+static size_t find_warm_up(const struct pf_parts *p)
+{
+	struct pf_steps_warm_up w = { 0, SIZE_MAX };
+
+	pf_steps_find_warm_up(p->steps.steps, sizeof(*p->steps.steps),
+			      p->steps.count, &w);
+	return w.most;
+}
+
 static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 {
 	int64_t median = p->steps.dur.p50_ns;
 	int64_t first = p->steps.count ? p->steps.steps[0].dur_ns : 0;
+	size_t count = find_warm_up(p);
 
 	if (!p->steps_text.len || pf_rule_steps(p) < 3) {
 		pf_rule_withhold(v, "needs three profiler steps");
@@ -694,7 +705,15 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_ns(v, first);
 	pf_say(v, " to ");
 	pf_say_ns(v, median);
-	pf_say(v, ") and is part of all figures; --skip-first 1 leaves it out");
+	if (count < 2) {
+		pf_say(v, ") and is part of all figures; --skip-first 1 leaves "
+			  "it out");
+		return;
+	}
+	pf_buf_addf(&v->sentence,
+		    "); the first %zu steps are warm-up and part of all "
+		    "figures; --skip-first %zu leaves them out",
+		    count, count);
 }
 
 const struct pf_report_rule pf_rule_warm_up = {

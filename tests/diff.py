@@ -236,6 +236,7 @@ class Capture:
         self.ids = 0
         self.host = 1000000
         self.gpu = 0
+        self.is_kept = False  # the trace beside its database
 
     def vary(self, ns, factor=1.0):
         if self.noise:
@@ -303,7 +304,8 @@ class Capture:
                     '"args": {"name": "python"}}]}\n')
         run = profan("ingest", "-q", trace, "-o", path)
         assert run.returncode == 0, run.stderr
-        os.unlink(trace)
+        if not self.is_kept:
+            os.unlink(trace)
         return path
 
 
@@ -533,6 +535,62 @@ def withheld(work):
            path("cpu_b", gpu=False, noise=0.01, seed=2, host_ns=400000)]
     s = diff(*cpu)["scalars"]
     assert s["verdict"] == "likely slower" and "aten::" in s["finding"], s
+
+    # a GPU on one side only: what the host does is compared
+    one_sided = [path("gpu_a", seed=3), path("gpu_b", seed=4, gpu=False)]
+    for order in one_sided, one_sided[::-1]:
+        with_gpu = "B" if order[0] != one_sided[0] else "A"
+        lacks = "a" if with_gpu == "B" else "b"
+        answer = diff(*order, "--fail-on", "kernels>900")
+        s, t = answer["scalars"], answer["tables"]
+        assert s["verdict"] == "withheld", s
+        assert "as only %s has GPU work" % with_gpu in s["finding"], s
+        assert not t["rows"] and not t["idle"] and t["ops"], t
+        counts = {r["what"]: r for r in t["structure"]}
+        assert counts["kernels"][lacks] is None, counts["kernels"]
+        assert counts["kernels"]["delta"] is None, counts["kernels"]
+        assert counts["ops"]["delta"] is not None, counts["ops"]
+        assert answer["notes"][0].startswith("failed: kernels>900: kernels is "
+                                             "not recorded on side "), answer
+
+    # what is cut off is not compared, nor called a change
+    whole, cut = os.path.join(work, "whole.db"), os.path.join(work, "cut.json")
+    c = Capture()
+    c.is_kept = True
+    for n in range(6):
+        c.step(n + 3, OPS)
+    with open(c.write(whole) + ".json", "rb") as f:
+        text = f.read()
+    with open(cut, "wb") as f:
+        f.write(text[:len(text) * 2 // 3])
+    answer = diff(whole, cut, "--fail-on", "ops<-1000")
+    s, t = answer["scalars"], answer["tables"]
+    assert s["verdict"] == "withheld" and "B is cut off" in s["finding"], s
+    assert not t["changes"] and not t["ops"], t
+    assert all(r["delta"] is None for r in t["structure"]), t["structure"]
+    assert "cut off or damaged" in answer["notes"][0], answer["notes"]
+    assert diff(whole, cut, "--force")["scalars"]["verdict"] != "withheld"
+    assert diff(cut, cut)["scalars"]["verdict"] == "no change"
+
+    # all kernels by one factor, by several, one of them, none: a sentence
+    # for the first alone, with figures that the kernels have
+    def scaled(factors):
+        return [(op, shapes, [(k, us * factors[i % len(factors)])
+                              for k, us in kernels])
+                for i, (op, shapes, kernels) in enumerate(OPS)]
+
+    for name, factors, is_uniform in (
+            ("slow", [1.08], True), ("fast", [0.93], True),
+            ("several", [1.08, 1.01], False), ("little", [1.01], False),
+            ("one", [1.3, 1, 1, 1, 1], False)):
+        answer = diff(whole, path("scaled_" + name, ops=scaled(factors)))
+        s = answer["scalars"]
+        said = [n for n in answer["notes"] if "clock or power" in n]
+        assert len(said) == is_uniform == ("kernels_share" in s), (name, s)
+        if is_uniform:
+            assert abs(s["kernels_share"] - factors[0] + 1) < 1e-3, s
+            assert s["kernels_low_share"] <= s["kernels_share"] <= \
+                s["kernels_high_share"], s
 
     # one step says nothing of noise
     one = [path("one_a", steps=1), path("one_b", steps=1, ops=slower)]

@@ -60,15 +60,9 @@ static int check_sides(const struct pf_diff_run *d, struct pf_err *err)
 	    d->b.capture_count > PF_CAPTURE_SIDE_MAX)
 		return pf_fail(err, PF_EUSAGE, "a side has at most %d captures",
 			       PF_CAPTURE_SIDE_MAX);
-	if (check_side(&d->a, "A", err) < 0 || check_side(&d->b, "B", err) < 0)
+	if (check_side(&d->a, "A", err) < 0)
 		return -1;
-	if (!d->a.gpu_events != !d->b.gpu_events)
-		return pf_fail(err, PF_EDATA,
-			       "'%s' has no GPU events: record it with "
-			       "ProfilerActivity.CUDA",
-			       d->a.gpu_events ? d->b.captures[0]->path
-					       : d->a.captures[0]->path);
-	return 0;
+	return check_side(&d->b, "B", err);
 }
 
 static void find_means(struct pf_diff_run *d)
@@ -199,18 +193,22 @@ static void find(struct pf_diff_run *d)
 	out->b_has_steps = d->b.has_steps;
 	out->a_steps = d->a.steps;
 	out->b_steps = d->b.steps;
-	out->has_gpu = d->a.gpu_events;
+	out->a_has_gpu = d->a.gpu_events;
+	out->b_has_gpu = d->b.gpu_events;
+	d->has_cut = (d->a.lost.cut_count || d->b.lost.cut_count) &&
+		     !is_same_capture(d->a.captures[0], d->b.captures[0]);
+	out->is_cut = d->has_cut && !d->args->force;
 	find_means(d);
 	make_rows(d);
 	pf_diff_name_rows(d);
 	pf_diff_find_checks(d);
+	pf_diff_find_ops(d);
 	pf_diff_judge(d);
 	pf_diff_find_classes(d);
 	pf_diff_find_rows(d);
 	pf_diff_find_counts(d);
 	pf_diff_find_changes(d);
 	pf_diff_find_waits(d);
-	pf_diff_find_ops(d);
 	pf_diff_find_averages(d);
 	pf_diff_find_bytes(d);
 	pf_diff_find_captures(d);
@@ -222,11 +220,13 @@ static int check_gates(const struct pf_diff_run *d, struct pf_doc *doc,
 {
 	const struct pf_gate_times times = { &d->judge, &d->out->total };
 	bool has_times = d->out->is_comparable || d->args->force;
+	const struct pf_gate_sides sides = { &d->a, &d->b,
+					     has_times ? &times : NULL,
+					     d->out->is_cut };
 
 	for (size_t i = 0; i < d->args->fail_on.count; i++)
-		if (pf_gate_check(d->args->fail_on.items[i], &d->a, &d->b,
-				  has_times ? &times : NULL, doc, is_failed,
-				  err) < 0)
+		if (pf_gate_check(d->args->fail_on.items[i], &sides, doc,
+				  is_failed, err) < 0)
 			return -1;
 	return 0;
 }

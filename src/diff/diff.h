@@ -47,6 +47,7 @@ struct pf_diff_args {
 /* A figure of both sides; means are per step. */
 struct pf_both {
 	int64_t a, b, delta;
+	double share; /* of A that delta is; not a number: A is 0 */
 };
 struct pf_both_real {
 	double a, b;
@@ -82,15 +83,15 @@ struct pf_diff_work {
 	struct pf_both each_ns;                      /* PF_NO_INT: unknown */
 	int64_t count_effect_ns, duration_effect_ns; /* add up to ns.delta */
 	int64_t each_delta_ns;
-	double delta_share, step_share; /* not a number: A has none */
+	double step_share; /* of A's; not a number: it has none */
 };
 
 /* How often something happens. */
 struct pf_diff_count {
 	const char *key, *title;
-	double a, b, delta;
+	double a, b, delta, share;     /* not a number: unknown */
 	const char *a_range, *b_range; /* NULL: all steps alike */
-	int64_t a_sum, b_sum;
+	int64_t a_sum, b_sum;          /* PF_NO_INT: unknown */
 };
 
 struct pf_diff_change {
@@ -118,7 +119,8 @@ struct pf_diff_op {
 	const char *shown, *name, *kind, *match, *a_shapes, *b_shapes;
 	bool is_call; /* of the runtime or driver */
 	struct pf_both_real count;
-	struct pf_both self_ns, ns, calls, sum_ns;
+	struct pf_both self_ns; /* without has_self no change, PF_NO_INT */
+	struct pf_both ns, calls, sum_ns;
 };
 
 /* A row of key_averages(); the mean of the captures of a side. */
@@ -149,6 +151,7 @@ enum pf_diff_what {
 	PF_CHECK_DEVICES,
 	PF_CHECK_WORLD,
 	PF_CHECK_TRACES,
+	PF_CHECK_WHOLE,
 	PF_CHECK_HAS_STEPS,
 	PF_CHECK_STEPS,
 	PF_CHECK_VERSIONS,
@@ -173,14 +176,22 @@ struct pf_diff {
 	enum pf_verdict verdict;
 	bool is_comparable;   /* in time */
 	const char *obstacle; /* why it is not; or NULL */
-	bool a_has_steps, b_has_steps, has_gpu;
+	bool a_has_steps, b_has_steps;
+	/* GPU work; of one side only: only what the host does is compared. */
+	bool a_has_gpu, b_has_gpu;
+	bool is_cut;   /* a side is cut off or damaged: lists lack changes */
+	bool has_self; /* calls are recorded on both sides or on neither */
 	int64_t a_steps, b_steps;
 	int64_t a_ns, b_ns;     /* the mean step */
 	struct pf_judged total; /* the median step, and its shift */
 	size_t warm_up;         /* leading steps that are not judged */
 	bool has_each;          /* both sides have the same GPU work, and */
 	double each_share;      /* how much longer a call of it takes in B */
-	const char *finding;    /* the answer in a sentence */
+	/* All kernels are slower or faster alike: by so much each. */
+	bool is_uniform;
+	double kernels_share;             /* on the whole */
+	double kernels_low, kernels_high; /* those of 90 % of their time */
+	const char *finding;              /* the answer in a sentence */
 	/* The last is the whole. */
 	struct pf_diff_class classes[PF_STEP_CLASSES + 1];
 	struct pf_diff_check checks[PF_CHECKS];
@@ -207,6 +218,11 @@ struct pf_diff {
 void pf_diff_release(struct pf_diff *diff);
 void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc);
 
+static inline bool pf_diff_is_one_sided(const struct pf_diff *diff)
+{
+	return diff->a_has_gpu != diff->b_has_gpu;
+}
+
 /* Do both sides have no steps?  Then figures are of whole captures. */
 static inline bool pf_diff_is_of_captures(const struct pf_diff *diff)
 {
@@ -216,9 +232,8 @@ static inline bool pf_diff_is_of_captures(const struct pf_diff *diff)
 /*
  * Compare captures that were loaded with PF_CAPTURE_ALL (for columns also
  * PF_CAPTURE_AVERAGES).  What was found stays in "kept", or NULL.
- * *is_failed: a check of fail_on holds.  PF_EDATA if only one side has GPU
- * work or a side has no full step; PF_EUSAGE if a check or column makes no
- * sense.
+ * *is_failed: a check of fail_on holds.  PF_EDATA if a side has no full step;
+ * PF_EUSAGE if a check or column makes no sense.
  */
 int pf_diff(const struct pf_capture *const *a, size_t a_count,
 	    const struct pf_capture *const *b, size_t b_count,

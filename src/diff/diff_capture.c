@@ -199,6 +199,8 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 	if (!rc)
 		rc = load_about(db, c, err);
 	if (!rc)
+		rc = pf_trust_lost(db, &window, &c->lost, err);
+	if (!rc)
 		rc = load_steps(db, args, c, err);
 	if (!rc && (want & PF_CAPTURE_WORK))
 		rc = pf_capture_work(db, &window, c, err);

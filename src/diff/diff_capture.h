@@ -24,6 +24,7 @@
 #include "analysis/steps.h"
 #include "base/intern.h"
 #include "events/names.h"
+#include "events/trust.h"
 #include "events/window.h"
 #include "base/buf.h"
 #include "base/err.h"
@@ -149,6 +150,7 @@ struct pf_capture {
 	/* What can be compared: numbers of texts, "" unknown. */
 	uint32_t device_name, hardware, platform, versions, options, xxh128;
 	int64_t trace_count, world_size; /* -1: unknown */
+	struct pf_trust_lost lost;
 	bool has_shapes;
 };
 

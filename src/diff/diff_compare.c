@@ -106,6 +106,13 @@ static void check_gpus(struct pf_diff_run *d)
 		   d->b.platform, "the platforms are different");
 	number_check(d, PF_CHECK_DEVICES, "GPUs at work", d->a.device_count,
 		     d->b.device_count, "another number of GPUs is at work");
+	if (pf_diff_is_one_sided(d->out)) {
+		struct pf_diff_check *c = &d->out->checks[PF_CHECK_DEVICES];
+
+		c->obstacle = d->out->a_has_gpu ? "only A has GPU work"
+						: "only B has GPU work";
+		*(d->out->a_has_gpu ? &c->b : &c->a) = NULL;
+	}
 	number_check(d, PF_CHECK_WORLD, "world size", d->a.world_size,
 		     d->b.world_size, "the world sizes are different");
 }
@@ -128,6 +135,16 @@ static void check_work(struct pf_diff_run *d)
 			   : NULL);
 }
 
+static void check_whole(struct pf_diff_run *d)
+{
+	static const char *const words[] = { "yes", "cut off or damaged" };
+	bool a = d->a.lost.cut_count, b = d->b.lost.cut_count;
+
+	word_check(d, PF_CHECK_WHOLE, "whole files",
+		   a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT, words[a],
+		   words[b], NULL);
+}
+
 void pf_diff_find_checks(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
@@ -135,6 +152,7 @@ void pf_diff_find_checks(struct pf_diff_run *d)
 	check_gpus(d);
 	number_check(d, PF_CHECK_TRACES, "traces", d->a.trace_count,
 		     d->b.trace_count, NULL);
+	check_whole(d);
 	word_check(d, PF_CHECK_HAS_STEPS, "profiler steps",
 		   d->a.has_steps == d->b.has_steps ? PF_DIFF_EQUAL
 						    : PF_DIFF_DIFFERENT,
@@ -155,6 +173,11 @@ void pf_diff_find_checks(struct pf_diff_run *d)
 		if (c->is == PF_DIFF_DIFFERENT && !out->obstacle)
 			out->obstacle = c->obstacle;
 	}
+	if (d->has_cut)
+		out->obstacle = !d->b.lost.cut_count ? "A is cut off or damaged"
+				: !d->a.lost.cut_count
+					? "B is cut off or damaged"
+					: "both are cut off or damaged";
 	d->is_other = out->obstacle;
 	if (!out->obstacle && !d->a.has_steps)
 		out->obstacle = "captures without profiler steps have no step "

@@ -80,6 +80,10 @@ static bool figure_at(const struct pf_side *a, const struct pf_side *b,
 		out->kind = kind_of((enum pf_step_count)n);
 		out->a = a->count[n];
 		out->b = b->count[n];
+		if (!pf_side_knows(a, b, (enum pf_step_count)n))
+			out->a_steps = 0;
+		if (!pf_side_knows(b, a, (enum pf_step_count)n))
+			out->b_steps = 0;
 		out->of = (struct pf_step_figure){ pf_step_counted, n };
 		return true;
 	}
@@ -336,24 +340,34 @@ static void check_time(const char *expression, const struct gate *g,
 	pf_buf_release(&text);
 }
 
-int pf_gate_check(const char *expression, const struct pf_side *a,
-		  const struct pf_side *b, const struct pf_gate_times *times,
+static const char *where_unknown(const struct pf_gate_figure *f)
+{
+	return f->a_steps > 0   ? "side B"
+	       : f->b_steps > 0 ? "side A"
+				: "either side";
+}
+
+int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
 {
+	const struct pf_gate_times *times = sides->times;
 	struct pf_gate_figure f;
 	struct pf_buf text = { 0 };
 	struct gate g;
 
 	if (parse(expression, &g, err) < 0)
 		return -1;
-	find_figure(g.name, a, b, &f);
-	if (f.a_steps <= 0 || f.b_steps <= 0) {
+	find_figure(g.name, sides->a, sides->b, &f);
+	if (sides->is_cut) {
+		*is_failed = true;
+		pf_doc_failed(doc,
+			      "%s: a side is cut off or damaged; --force "
+			      "compares what is there",
+			      expression);
+	} else if (f.a_steps <= 0 || f.b_steps <= 0) {
 		*is_failed = true;
 		pf_doc_failed(doc, "%s: %s is not recorded on %s", expression,
-			      f.key,
-			      f.a_steps > 0   ? "side B"
-			      : f.b_steps > 0 ? "side A"
-					      : "either side");
+			      f.key, where_unknown(&f));
 	} else if (f.kind == PF_NS && !times) {
 		*is_failed = true;
 		pf_doc_failed(doc,

@@ -28,6 +28,12 @@ struct pf_gate_times {
 	const struct pf_judged *total; /* of steps */
 };
 
+struct pf_gate_sides {
+	const struct pf_side *a, *b;
+	const struct pf_gate_times *times; /* NULL: not comparable */
+	bool is_cut;                       /* nothing is */
+};
+
 /* PF_EUSAGE if the expression is none. */
 int pf_gate_parse(const char *expression, struct pf_err *err);
 
@@ -35,10 +41,9 @@ int pf_gate_parse(const char *expression, struct pf_err *err);
  * Does the check hold?  Then *is_failed is set and the document says by how
  * much.  A time is its median and shift, and fails only if its change is at
  * least likely; else a note says that it is not.  Times that cannot be
- * compared (times NULL) fail.
+ * compared fail, and all figures of which one is not known of a side.
  */
-int pf_gate_check(const char *expression, const struct pf_side *a,
-		  const struct pf_side *b, const struct pf_gate_times *times,
+int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 		  struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 
 #endif

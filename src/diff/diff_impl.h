@@ -34,6 +34,7 @@ struct pf_diff_run {
 	struct pf_judged classes[PF_STEP_CLASSES];
 	bool is_by_class; /* steps overlap, a class of them does not */
 	bool is_other;    /* not comparable because of what both sides are */
+	bool has_cut;     /* one is cut off or damaged, and not the other's */
 };
 
 /* ---- texts ---- */
@@ -74,7 +75,7 @@ char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *pair);
 
 static inline struct pf_both pf_both(int64_t a, int64_t b)
 {
-	return (struct pf_both){ a, b, b - a };
+	return (struct pf_both){ a, b, b - a, pf_ratio((double)(b - a), a) };
 }
 
 /* Calls of each side per step. */
@@ -108,6 +109,10 @@ bool pf_diff_same_ops(const struct pf_diff_run *d);
 /* diff_averages.c */
 void pf_diff_find_averages(struct pf_diff_run *d);
 void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);
+
+/* diff_each.c */
+/* Sets each_share, and whether all kernels changed alike. */
+void pf_diff_find_each(struct pf_diff_run *d);
 
 /* diff_verdict.c */
 /* What is comparable is found. */

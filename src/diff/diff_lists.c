@@ -177,9 +177,11 @@ static int64_t *means_take(const struct joins *j, size_t k, int64_t steps,
 	return out;
 }
 
-static bool is_unchanged(const struct pf_diff_run *d, const struct joined *x)
+/* In the first so many values. */
+static bool is_unchanged(const struct pf_diff_run *d, const struct joined *x,
+			 size_t values)
 {
-	for (size_t k = 0; k < 3; k++)
+	for (size_t k = 0; k < values; k++)
 		if (pf_mean_compare(x->a[k], d->a.steps, x->b[k], d->b.steps))
 			return false;
 	return x->join == JOIN_EXACT;
@@ -326,17 +328,26 @@ void pf_diff_find_ops(struct pf_diff_run *d)
 	struct pf_diff *out = d->out;
 	int64_t *a, *b;
 
-	order(d, &j, 2);
+	/* calls that are not recorded count for what called them */
+	out->has_self = pf_side_knows(&d->a, &d->b, PF_COUNT_CALLS) &&
+			pf_side_knows(&d->b, &d->a, PF_COUNT_CALLS);
+	order(d, &j, out->has_self ? 2 : 1);
 	a = means_take(&j, 2, d->a.steps, false);
 	b = means_take(&j, 2, d->b.steps, true);
 	out->ops = pf_calloc(j.count + 1, sizeof(*out->ops));
-	for (size_t i = 0; i < j.count; i++) {
+	for (size_t i = 0; !out->is_cut && i < j.count; i++) {
 		struct pf_diff_op *row = &out->ops[out->op_count];
 
-		if (!d->args->wide && is_unchanged(d, &j.items[i]))
+		if (!d->args->wide &&
+		    is_unchanged(d, &j.items[i], out->has_self ? 3 : 2))
 			continue;
 		*row = op_row(d, &j.items[i]);
+		if (row->is_call && !out->has_self)
+			continue;
 		row->self_ns = pf_both(a[i], b[i]);
+		if (!out->has_self)
+			row->self_ns =
+				(struct pf_both){ a[i], b[i], PF_NO_INT, NAN };
 		row->shown = shown_op(d, &j.items[i], uses);
 		out->op_count++;
 	}
@@ -441,7 +452,11 @@ void pf_diff_find_changes(struct pf_diff_run *d)
 {
 	size_t cap = 0;
 
-	add_gpu_changes(d, &cap);
+	/* what is missing may be what was cut off */
+	if (d->out->is_cut)
+		return;
+	if (!pf_diff_is_one_sided(d->out))
+		add_gpu_changes(d, &cap);
 	add_op_changes(d, &cap);
 }
 
@@ -565,7 +580,7 @@ static void find_sync_sites(struct pf_diff_run *d)
 		struct pf_diff_wait *row =
 			&out->sync_sites[out->sync_site_count];
 
-		if (!d->args->wide && is_unchanged(d, &j.items[i]))
+		if (!d->args->wide && is_unchanged(d, &j.items[i], 3))
 			continue;
 		*row = wait_row(d, &j.items[i], d->a.sites, d->b.sites);
 		row->ns = pf_both(means[0][i], means[1][i]);
@@ -581,6 +596,8 @@ void pf_diff_find_waits(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 
+	if (pf_diff_is_one_sided(out) || out->is_cut)
+		return;
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
 		if (d->a.cause_ns[i] || d->b.cause_ns[i])
 			out->causes[out->cause_count++] = (struct pf_diff_time){

@@ -67,6 +67,14 @@ static void add_scalars(const struct pf_diff *diff, struct pf_doc *doc)
 			PF_RATIO | PF_SIGNED |
 				(diff->verdict == PF_WITHHELD ? 0 : PF_FULL),
 			diff->each_share);
+	if (diff->is_uniform) {
+		pf_doc_real(doc, "kernels_share", "The same kernels, each",
+			    PF_RATIO | PF_SIGNED, diff->kernels_share);
+		pf_doc_real(doc, "kernels_low_share", "  90 % of them, from",
+			    PF_RATIO | PF_SIGNED | PF_FULL, diff->kernels_low);
+		pf_doc_real(doc, "kernels_high_share", "  to",
+			    PF_RATIO | PF_SIGNED | PF_FULL, diff->kernels_high);
+	}
 	pf_doc_int(doc, "steps_a", "Steps of A", PF_COUNT | hidden,
 		   diff->a_steps);
 	pf_doc_int(doc, "steps_b", "Steps of B", PF_COUNT | hidden,
@@ -97,6 +105,8 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 		      PF_TEXT | PF_OURS),
 		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS),
 		FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+		FIELD(ns.share, "delta_share", "of A",
+		      PF_RATIO | PF_SIGNED | PF_FULL),
 		FIELD(shift_ns, "shift_ns", "Shift",
 		      PF_NS | PF_SIGNED | judged),
 		FIELD(verdict, "verdict", "Verdict",
@@ -136,12 +146,12 @@ static const struct pf_field work_fields[] = {
 	WORKS(count, "count", " count", PF_REAL),
 	WORKS(ns, "ns", "", PF_NS),
 	WORK(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+	WORK(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
 	WORK(count_effect_ns, "count_effect_ns", "More of it",
 	     PF_NS | PF_SIGNED),
 	WORK(duration_effect_ns, "duration_effect_ns", "Slower each",
 	     PF_NS | PF_SIGNED),
-	WORK(match, "match", "Match", PF_TEXT),
-	WORK(delta_share, "delta_share", "Change of A", PF_RATIO | PF_FULL),
+	WORK(match, "match", "Match", PF_TEXT | PF_SPARE),
 	WORK(step_share, "step_share", "Change of a step of A",
 	     PF_RATIO | PF_FULL),
 	WORKS(each_ns, "each_ns", " each", PF_NS | PF_MAYBE),
@@ -158,10 +168,27 @@ static const struct pf_field work_fields[] = {
 	WORK(class_word, "class", "Class", PF_TEXT | PF_FULL),
 	WORKS(rows, "rows", " rows", PF_COUNT),
 };
+/* Do people see these columns? */
+static void set_shown(struct pf_field *fields, size_t field_count,
+		      const char *const *keys, size_t count, bool is_shown)
+{
+	for (size_t i = 0; i < field_count; i++)
+		for (size_t k = 0; k < count; k++) {
+			struct pf_col *col = &fields[i].col;
+
+			if (strcmp(col->key, keys[k]) != 0)
+				continue;
+			col->kind = (enum pf_col_kind)(
+				is_shown ? col->kind & ~(unsigned)PF_FULL
+					 : col->kind | PF_FULL);
+		}
+}
+
 /* For people: times per step, or of each call if those are not compared. */
 static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
 {
-	static const char *const of_steps[] = { "delta_ns", "count_effect_ns",
+	static const char *const of_steps[] = { "delta_ns", "delta_share",
+						"count_effect_ns",
 						"duration_effect_ns" };
 	static const char *const of_calls[] = { "a_count", "b_count",
 						"a_each_ns", "b_each_ns" };
@@ -169,15 +196,9 @@ static void show_rows(const struct pf_diff *diff, struct pf_doc *doc)
 	char text[64];
 
 	memcpy(fields, work_fields, sizeof(fields));
-	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
-		struct pf_col *col = &fields[i].col;
-
-		for (size_t k = 0; k < 3 && diff->verdict == PF_WITHHELD; k++)
-			if (!strcmp(col->key, of_steps[k]))
-				col->kind |= PF_FULL;
-		for (size_t k = 0; k < 4 && diff->verdict == PF_WITHHELD; k++)
-			if (!strcmp(col->key, of_calls[k]))
-				col->kind &= ~(unsigned)PF_FULL;
+	if (diff->verdict == PF_WITHHELD) {
+		set_shown(PF_FIELDS(fields), of_steps, 4, false);
+		set_shown(PF_FIELDS(fields), of_calls, 4, true);
 	}
 	PF_ROWS(doc, "rows", title(text, diff, "GPU work that changed,"),
 		fields, diff->rows, diff->row_count);
@@ -197,10 +218,13 @@ static void show_counts(const struct pf_diff *diff, struct pf_doc *doc)
 		FIELD(a, "a", "A", PF_REAL),
 		FIELD(b, "b", "B", PF_REAL),
 		FIELD(delta, "delta", "Change", PF_REAL | PF_SIGNED),
+		FIELD(share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
 		FIELD(a_range, "a_range", "A varies", PF_TEXT),
 		FIELD(b_range, "b_range", "B varies", PF_TEXT),
-		FIELD(a_sum, "a_sum", "A, all steps", PF_INT | PF_FULL),
-		FIELD(b_sum, "b_sum", "B, all steps", PF_INT | PF_FULL),
+		FIELD(a_sum, "a_sum", "A, all steps",
+		      PF_INT | PF_FULL | PF_MAYBE),
+		FIELD(b_sum, "b_sum", "B, all steps",
+		      PF_INT | PF_FULL | PF_MAYBE),
 	};
 #undef FIELD
 	char text[64];
@@ -238,10 +262,13 @@ static const struct pf_field op_fields[] = {
 	OP(kind, "kind", "Kind", PF_TEXT | PF_FULL),
 	OPS(count, "count", " count", PF_REAL),
 	OPS(self_ns, "self_ns", " self", PF_NS | PF_FULL),
-	OP(self_ns.delta, "delta_self_ns", "Self change", PF_NS | PF_SIGNED),
+	OP(self_ns.delta, "delta_self_ns", "Self change",
+	   PF_NS | PF_SIGNED | PF_MAYBE),
+	OP(self_ns.share, "delta_self_share", "of A", PF_RATIO | PF_SIGNED),
 	OPS(ns, "ns", "", PF_NS | PF_FULL),
 	OP(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED | PF_FULL),
-	OP(match, "match", "Match", PF_TEXT),
+	OP(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED | PF_FULL),
+	OP(match, "match", "Match", PF_TEXT | PF_SPARE),
 	OPS(calls, "calls", " calls", PF_COUNT | PF_FULL),
 	OPS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
 	OP(a_shapes, "a_shapes", "A shapes", PF_TEXT | PF_FULL),
@@ -250,10 +277,19 @@ static const struct pf_field op_fields[] = {
 
 static void show_ops(const struct pf_diff *diff, struct pf_doc *doc)
 {
+	static const char *const of_self[] = { "delta_self_ns",
+					       "delta_self_share" };
+	static const char *const of_total[] = { "delta_ns", "delta_share" };
+	struct pf_field fields[sizeof(op_fields) / sizeof(*op_fields)];
 	char text[64];
 
+	memcpy(fields, op_fields, sizeof(fields));
+	if (!diff->has_self) {
+		set_shown(PF_FIELDS(fields), of_self, 2, false);
+		set_shown(PF_FIELDS(fields), of_total, 2, true);
+	}
 	PF_ROWS(doc, "ops",
-		title(text, diff, "Operators and calls on the CPU,"), op_fields,
+		title(text, diff, "Operators and calls on the CPU,"), fields,
 		diff->ops, diff->op_count);
 }
 
@@ -263,6 +299,8 @@ static const struct pf_field cause_fields[] = {
 	PF_FIELD(struct pf_diff_time, name, "cause", "Cause", PF_TEXT),
 	PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
 	PF_DELTA(struct pf_diff_time, ns, "ns", "Change", PF_NS | PF_SIGNED),
+	PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
+		 PF_RATIO | PF_SIGNED),
 	PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
 		PF_NS | PF_FULL),
 };
@@ -281,6 +319,7 @@ static const struct pf_field idle_fields[] = {
 	PLACES,
 	WAITS(ns, "ns", "", PF_NS | PF_FULL),
 	WAIT(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+	WAIT(ns.share, "delta_share", "of A", PF_RATIO | PF_SIGNED),
 	WAITS(sum_ns, "sum_ns", ", all steps", PF_NS | PF_FULL),
 };
 
@@ -291,6 +330,7 @@ static const struct pf_field sync_fields[] = {
 	WAITS(count, "count", " count", PF_REAL),
 	WAITS(ns, "blocked_ns", " blocked", PF_NS | PF_FULL),
 	WAIT(ns.delta, "delta_blocked_ns", "Blocked", PF_NS | PF_SIGNED),
+	WAIT(ns.share, "delta_blocked_share", "of A", PF_RATIO | PF_SIGNED),
 	WAITS(idle_ns, "idle_ns", " idle", PF_NS | PF_FULL),
 	WAIT(idle_ns.delta, "delta_idle_ns", "GPU idle", PF_NS | PF_SIGNED),
 	WAIT(match, "match", "Match", PF_TEXT | PF_FULL),
@@ -320,6 +360,8 @@ static void show_bytes(const struct pf_diff *diff, struct pf_doc *doc)
 			PF_BYTES | PF_KNOWN),
 		PF_DELTA(struct pf_diff_bytes, bytes, "bytes", "Change",
 			 PF_BYTES | PF_SIGNED | PF_MAYBE),
+		PF_FIELD(struct pf_diff_bytes, bytes.share, "delta_share",
+			 "of A", PF_RATIO | PF_SIGNED),
 	};
 	char text[64];
 
@@ -382,17 +424,21 @@ static void drop_empty(struct pf_doc *doc)
 
 void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc)
 {
+	bool has_gpu = diff->a_has_gpu && diff->b_has_gpu;
+
 	pf_doc_finding(doc, "%s", diff->finding);
 	add_scalars(diff, doc);
-	show_classes(diff, doc);
+	/* time of a GPU comes before that of the host */
+	if (diff->args.wide || !pf_diff_is_one_sided(diff))
+		show_classes(diff, doc);
 	/* without a GPU it is the host's operators that say most */
-	if (!diff->has_gpu)
+	if (!has_gpu)
 		show_ops(diff, doc);
 	show_rows(diff, doc);
 	show_counts(diff, doc);
 	show_changes(diff, doc);
 	show_waits(diff, doc);
-	if (diff->has_gpu)
+	if (has_gpu)
 		show_ops(diff, doc);
 	pf_diff_show_averages(diff, doc);
 	show_bytes(diff, doc);

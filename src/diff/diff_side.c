@@ -185,6 +185,9 @@ static void pool_sums(struct pf_side *s, const struct pf_capture *c)
 	s->before_count += c->before_count;
 	s->without_launch += c->without_launch;
 	s->outside_count += c->outside_count;
+	s->lost.cut_count += c->lost.cut_count;
+	s->lost.dropped_count += c->lost.dropped_count;
+	s->lost.skipped_count += c->lost.skipped_count;
 	s->has_steps |= c->has_steps;
 	s->has_shapes |= c->has_shapes;
 	if (c->peak_bytes > s->peak_bytes)
@@ -249,4 +252,24 @@ void pf_side_release(struct pf_side *s)
 	free(s->idle);
 	free(s->sites);
 	*s = (struct pf_side){ 0 };
+}
+
+bool pf_side_knows(const struct pf_side *s, const struct pf_side *other,
+		   enum pf_step_count count)
+{
+	if (s->gpu_events || !other->gpu_events)
+		return true;
+	switch (count) {
+	case PF_COUNT_TENSORS:
+	case PF_COUNT_OPS:
+		return true;
+	case PF_COUNT_LAUNCHES:
+	case PF_COUNT_GRAPHS:
+	case PF_COUNT_SYNCS:
+	case PF_COUNT_ALLOCATIONS:
+	case PF_COUNT_CALLS:
+		return s->count[PF_COUNT_CALLS];
+	default:
+		return false;
+	}
 }

@@ -32,6 +32,7 @@ struct pf_side {
 	int64_t gpu_events, before_count, without_launch, outside_count;
 	int64_t device_count, world_size, trace_count; /* of the first */
 	int64_t peak_bytes, reserved_bytes; /* the most; -1 unknown */
+	struct pf_trust_lost lost;          /* of all */
 	bool has_steps, has_shapes;
 	uint32_t device_name, hardware, platform, versions, options;
 	struct pf_work_row *work;
@@ -45,5 +46,12 @@ void pf_side_pool(struct pf_side *out, struct pf_intern *texts,
 		  const struct pf_capture *const *captures, size_t count,
 		  enum pf_diff_by by);
 void pf_side_release(struct pf_side *s);
+
+/*
+ * Is a count known of a side?  Where only the other has GPU work, its own was
+ * not recorded, and calls were if there is any.
+ */
+bool pf_side_knows(const struct pf_side *s, const struct pf_side *other,
+		   enum pf_step_count count);
 
 #endif

@@ -301,10 +301,9 @@ static struct pf_diff_work figures_of(const struct pf_diff_run *d,
 		.rows = pf_both(p->a_rows, p->b_rows),
 		.count_effect_ns = more,
 		.duration_effect_ns = delta - more,
-		.each_ns = { a_each, b_each, PF_NO_INT },
+		.each_ns = { a_each, b_each, PF_NO_INT, NAN },
 		.each_delta_ns =
 			p->a_count && p->b_count ? b_each - a_each : PF_NO_INT,
-		.delta_share = a_ns ? (double)delta / (double)a_ns : NAN,
 		.step_share = d->out->a_ns
 				      ? (double)delta / (double)d->out->a_ns
 				      : NAN,
@@ -346,7 +345,9 @@ void pf_diff_find_rows(struct pf_diff_run *d)
 	struct pf_diff *out = d->out;
 
 	out->rows = pf_calloc(d->pairs.count + 1, sizeof(*out->rows));
-	for (size_t i = 0; i < d->pairs.count; i++) {
+	/* of one side alone nothing is a change */
+	for (size_t i = 0; !pf_diff_is_one_sided(out) && i < d->pairs.count;
+	     i++) {
 		const struct pf_diff_row *r = &d->rows[i];
 		int64_t delta = pf_diff_delta(r);
 		struct pf_diff_work *row = &out->rows[out->row_count];
@@ -405,42 +406,62 @@ static const char *range_text(struct pf_diff_run *d, struct range r)
 	return pf_diff_keep_buf(d, &text);
 }
 
+/* A count of both sides; without a change where it is not known. */
+static struct pf_diff_count count_of(struct pf_diff_run *d, size_t i)
+{
+	enum pf_step_count what = (enum pf_step_count)i;
+	bool has_a = pf_side_knows(&d->a, &d->b, what);
+	bool has_b = pf_side_knows(&d->b, &d->a, what);
+	int64_t a = d->a.count[i], b = d->b.count[i];
+	struct pf_diff_count out = {
+		.key = pf_step_count_key(what),
+		.title = pf_step_count_title(what),
+		.a = has_a ? pf_ratio((double)a, d->a.steps) : NAN,
+		.b = has_b ? pf_ratio((double)b, d->b.steps) : NAN,
+		.a_range = range_text(d, range_of(&d->a, i)),
+		.b_range = range_text(d, range_of(&d->b, i)),
+		.a_sum = has_a ? a : PF_NO_INT,
+		.b_sum = has_b ? b : PF_NO_INT,
+	};
+
+	out.delta = d->out->is_cut ? NAN : out.b - out.a;
+	if (has_a && has_b && !d->out->is_cut &&
+	    !pf_mean_compare(a, d->a.steps, b, d->b.steps))
+		out.delta = 0;
+	out.share = a ? out.delta / out.a : NAN;
+	return out;
+}
+
 void pf_diff_find_counts(struct pf_diff_run *d)
 {
 	struct pf_diff *out = d->out;
 
 	for (size_t i = 0; i < PF_COUNT_GPU_NS; i++) {
-		int64_t a = d->a.count[i], b = d->b.count[i];
 		bool is_bytes =
 			i >= PF_COUNT_HTOD_BYTES && i <= PF_COUNT_OTHER_BYTES;
-		double change = (double)b / (double)d->b.steps -
-				(double)a / (double)d->a.steps;
 
-		if (!pf_mean_compare(a, d->a.steps, b, d->b.steps))
-			change = 0;
-		if (!d->args->wide && (is_bytes || (!a && !b)))
-			continue;
-		out->counts[out->count_count++] = (struct pf_diff_count){
-			.key = pf_step_count_key((enum pf_step_count)i),
-			.title = pf_step_count_title((enum pf_step_count)i),
-			.a = pf_ratio((double)a, d->a.steps),
-			.b = pf_ratio((double)b, d->b.steps),
-			.delta = change,
-			.a_range = range_text(d, range_of(&d->a, i)),
-			.b_range = range_text(d, range_of(&d->b, i)),
-			.a_sum = a,
-			.b_sum = b,
-		};
+		if (d->args->wide ||
+		    (!is_bytes && (d->a.count[i] || d->b.count[i])))
+			out->counts[out->count_count++] = count_of(d, i);
 	}
 }
 
 static void add_bytes(struct pf_diff *out, const char *what, int64_t a,
 		      int64_t b)
 {
-	int64_t change = a >= 0 && b >= 0 ? b - a : PF_NO_INT;
+	struct pf_both bytes = pf_both(a, b);
 
-	out->bytes[out->bytes_count++] =
-		(struct pf_diff_bytes){ what, { a, b, change } };
+	if (a < 0 || b < 0 || out->is_cut)
+		bytes = (struct pf_both){ a, b, PF_NO_INT, NAN };
+	out->bytes[out->bytes_count++] = (struct pf_diff_bytes){ what, bytes };
+}
+
+static int64_t copied(const struct pf_side *s, const struct pf_side *other,
+		      enum pf_step_count count)
+{
+	return pf_side_knows(s, other, count)
+		       ? pf_mean(s->count[count], s->steps)
+		       : -1;
 }
 
 void pf_diff_find_bytes(struct pf_diff_run *d)
@@ -454,13 +475,13 @@ void pf_diff_find_bytes(struct pf_diff_run *d)
 		add_bytes(out, "peak reserved", a->reserved_bytes,
 			  b->reserved_bytes);
 	for (int i = PF_COUNT_HTOD_BYTES; i <= PF_COUNT_OTHER_BYTES; i++) {
-		int64_t a_bytes = pf_mean(a->count[i], a->steps);
-		int64_t b_bytes = pf_mean(b->count[i], b->steps);
+		enum pf_step_count count = (enum pf_step_count)i;
+		int64_t a_bytes = copied(a, b, count);
+		int64_t b_bytes = copied(b, a, count);
 
-		if (d->args->wide || a_bytes || b_bytes)
-			add_bytes(out,
-				  pf_step_count_title((enum pf_step_count)i),
-				  a_bytes, b_bytes);
+		if (d->args->wide || a_bytes > 0 || b_bytes > 0)
+			add_bytes(out, pf_step_count_title(count), a_bytes,
+				  b_bytes);
 	}
 }
 

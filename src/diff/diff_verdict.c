@@ -319,6 +319,38 @@ static void add_each(struct pf_buf *out, const struct pf_diff_run *d)
 			    pf_num_show_ratio(share, d->out->each_share));
 }
 
+/* "; of what both hosts do aten::mm changed most: self +3.2 ms per step" */
+static void add_host(struct pf_buf *out, const struct pf_diff *diff)
+{
+	const struct pf_diff_op *op = diff->ops;
+	size_t left = diff->op_count;
+	int64_t delta;
+
+	for (; left && (!op->calls.a || !op->calls.b); op++)
+		left--;
+	if (!left)
+		return;
+	delta = diff->has_self ? op->self_ns.delta : op->ns.delta;
+	if (!delta)
+		return;
+	pf_buf_addf(out, "; of what both hosts do %s changed most: %s ",
+		    op->shown, diff->has_self ? "self" : "total");
+	add_signed_ns(out, delta);
+	pf_buf_addf(out, " per %s", pf_diff_unit(diff));
+}
+
+static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	pf_buf_addf(out, "Times are not compared, as %s", d->out->obstacle);
+	if (pf_diff_is_one_sided(d->out))
+		add_host(out, d->out);
+	else
+		add_each(out, d);
+	pf_buf_adds(out, d->out->is_cut
+				 ? "; what is below is of what is there"
+				 : "; what changed in structure is below");
+}
+
 /* Nothing here needs escaping in Markdown but names. */
 static void find_finding(struct pf_diff_run *d)
 {
@@ -327,10 +359,7 @@ static void find_finding(struct pf_diff_run *d)
 	char ns[PF_NUM_MAX];
 
 	if (out->verdict == PF_WITHHELD) {
-		pf_buf_addf(&text, "Times are not compared, as %s",
-			    out->obstacle);
-		add_each(&text, d);
-		pf_buf_adds(&text, "; what changed in structure is below");
+		add_withheld(&text, d);
 		out->finding = pf_diff_keep_buf(d, &text);
 		return;
 	}
@@ -349,29 +378,9 @@ static void find_finding(struct pf_diff_run *d)
 	out->finding = pf_diff_keep_buf(d, &text);
 }
 
-/*
- * What the work of A, as often as A does it, would take at the mean duration
- * that each has in B: of pairs of the same kernel.
- */
-static void find_each(struct pf_diff_run *d)
-{
-	double a = 0, b = 0;
-
-	for (size_t i = 0; i < d->pairs.count; i++) {
-		const struct pf_pair *p = &d->pairs.items[i];
-
-		if (p->match > PF_MATCH_STREAM || !p->a_count || !p->b_count)
-			continue;
-		a += (double)p->a_ns;
-		b += (double)p->b_ns * (double)p->a_count / (double)p->b_count;
-	}
-	d->out->has_each = a > 0;
-	d->out->each_share = a > 0 ? b / a - 1 : 0;
-}
-
 void pf_diff_judge(struct pf_diff_run *d)
 {
-	find_each(d);
+	pf_diff_find_each(d);
 	judge_all(d);
 	d->out->warm_up = d->judge.warm_up;
 	d->out->verdict = verdict_of(d);
@@ -419,6 +428,18 @@ static void note_captures(struct pf_diff_run *d)
 			     a, b, pf_rank_least_p(a, b), PF_TEST_MIN);
 }
 
+/* "A, 3 GPU events WHAT" */
+static void note_events(struct pf_diff_run *d, const char *side, int64_t count,
+			const char *one, const char *many)
+{
+	char text[PF_NUM_MAX];
+
+	if (count)
+		pf_diff_note(d, "%s, %s %s", side,
+			     pf_num_show_count(text, count),
+			     count == 1 ? one : many);
+}
+
 static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
 			  const char *name)
 {
@@ -428,21 +449,58 @@ static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
 			     "and left out of counts and rows",
 			     name, (long long)s->outside_count,
 			     (long long)s->gpu_events);
-	if (s->before_count)
-		pf_diff_note(d,
-			     "%s, %lld GPU events were launched before the "
-			     "capture and count for the step they ran in",
-			     name, (long long)s->before_count);
-	if (s->without_launch)
-		pf_diff_note(d,
-			     "%s, %lld GPU events have no launch call and "
-			     "count for the step they ran in",
-			     name, (long long)s->without_launch);
+	note_events(d, name, s->before_count,
+		    "GPU event was launched before the capture and counts for "
+		    "the step it ran in",
+		    "GPU events were launched before the capture and count for "
+		    "the step they ran in");
+	note_events(d, name, s->without_launch,
+		    "GPU event has no launch call and counts for the step it "
+		    "ran in",
+		    "GPU events have no launch call and count for the step "
+		    "they ran in");
+	note_events(d, name, s->lost.dropped_count,
+		    "event was lost while capturing",
+		    "events were lost while capturing");
+	note_events(d, name, s->lost.skipped_count, "event could not be read",
+		    "events could not be read");
+}
+
+static void note_one_sided(struct pf_diff_run *d)
+{
+	if (!pf_diff_is_one_sided(d->out) || d->out->is_cut)
+		return;
+	pf_diff_note(d,
+		     "%s has no GPU work: it ran without a GPU, or was "
+		     "recorded without ProfilerActivity.CUDA; operators and "
+		     "what else the host does are compared, GPU work, idle "
+		     "time and waits are not",
+		     d->out->a_has_gpu ? "B" : "A");
+}
+
+static void note_uniform(struct pf_diff_run *d)
+{
+	const struct pf_diff *out = d->out;
+	char share[PF_NUM_MAX], low[PF_NUM_MAX], high[PF_NUM_MAX];
+	const char *sign = out->kernels_share > 0 ? "+" : "";
+
+	if (!out->is_uniform)
+		return;
+	pf_diff_note(d,
+		     "the same kernels, launched as often, take %s%s each, and "
+		     "nearly all alike: %s%s to %s%s for 90 %% of their time; "
+		     "one factor for all fits another clock or power limit of "
+		     "the GPU",
+		     sign, pf_num_show_ratio(share, out->kernels_share), sign,
+		     pf_num_show_ratio(low, out->kernels_low), sign,
+		     pf_num_show_ratio(high, out->kernels_high));
 }
 
 void pf_diff_find_notes(struct pf_diff_run *d)
 {
 	note_limit(d);
+	note_uniform(d);
+	note_one_sided(d);
 	note_captures(d);
 	note_left_out(d, &d->a, "A");
 	note_left_out(d, &d->b, "B");

@@ -79,6 +79,19 @@ static int read_facts(struct pf_db *db, const struct pf_window *w,
 	return rc;
 }
 
+int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
+		  struct pf_trust_lost *out, struct pf_err *err)
+{
+	struct trust t = { 0 };
+	int rc = read_facts(db, window, &t, err);
+
+	*out = (struct pf_trust_lost){ t.cut_count, t.dropped_count,
+				       t.skipped_count };
+	if (t.is_capped && !out->cut_count)
+		out->cut_count = 1;
+	return rc;
+}
+
 /* ---- the work of a window ---- */
 
 /* The first id whose row is not before (trace_id, start_ns). */

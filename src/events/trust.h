@@ -35,4 +35,13 @@ enum pf_trust_need {
 int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		  unsigned needs, struct pf_doc *doc, struct pf_err *err);
 
+/* What the traces of a window lost between the program and the database. */
+struct pf_trust_lost {
+	int64_t cut_count;     /* traces that are cut off, damaged or capped */
+	int64_t dropped_count; /* events, while they were captured */
+	int64_t skipped_count; /* events that could not be read */
+};
+int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
+		  struct pf_trust_lost *out, struct pf_err *err);
+
 #endif

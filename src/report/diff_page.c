@@ -23,6 +23,8 @@ static const struct pf_html_col structure_cols[] = { COL_AS("what", "Per step"),
 						     COL_AS("a", "A"),
 						     COL_AS("b", "B"),
 						     CHANGE("delta", "Change"),
+						     CHANGE("delta_share",
+							    "of A"),
 						     COL("a_range"),
 						     COL("b_range"),
 						     END };
@@ -37,6 +39,7 @@ static const struct pf_html_col row_cols[] = {
 	COL_AS("a_ns", "A"),
 	COL_AS("b_ns", "B"),
 	CHANGE("delta_ns", "Change"),
+	CHANGE("delta_share", "of A"),
 	COL_AS("step_share", "Of a step"),
 	CHANGE("count_effect_ns", "More of it"),
 	CHANGE("duration_effect_ns", "Slower each"),
@@ -61,17 +64,22 @@ static const struct pf_html_col only_cols[] = {
 	END
 };
 
-static const struct pf_html_col idle_cols[] = {
-	COL("cause"), COL_AS("a_ns", "A"), COL_AS("b_ns", "B"),
-	CHANGE("delta_ns", "Change"), END
-};
+static const struct pf_html_col idle_cols[] = { COL("cause"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						END };
 
-static const struct pf_html_col site_cols[] = {
-	COL("culprit"),      COL_AS("op", "In operator"),
-	COL("cause"),        COL_AS("a_ns", "A"),
-	COL_AS("b_ns", "B"), CHANGE("delta_ns", "Change"),
-	FRAME("frame"),      END
-};
+static const struct pf_html_col site_cols[] = { COL("culprit"),
+						COL_AS("op", "In operator"),
+						COL("cause"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						FRAME("frame"),
+						END };
 
 static const struct pf_html_col sync_cols[] = {
 	COL("call"),
@@ -81,28 +89,32 @@ static const struct pf_html_col sync_cols[] = {
 	COL_AS("a_blocked_ns", "Blocked A"),
 	COL_AS("b_blocked_ns", "Blocked B"),
 	CHANGE("delta_blocked_ns", "Change"),
+	CHANGE("delta_blocked_share", "of A"),
 	COL_AS("a_idle_ns", "GPU idle A"),
 	COL_AS("b_idle_ns", "GPU idle B"),
 	FRAME("frame"),
 	END
 };
 
-static const struct pf_html_col op_cols[] = { COL_AS("name",
-						     "Operator or call"),
-					      COL("kind"),
-					      COL_AS("a_count", "Calls A"),
-					      COL_AS("b_count", "Calls B"),
-					      COL_AS("a_self_ns", "Self A"),
-					      COL_AS("b_self_ns", "Self B"),
-					      CHANGE("delta_self_ns", "Change"),
-					      COL_AS("a_ns", "Total A"),
-					      COL_AS("b_ns", "Total B"),
-					      COL("match"),
-					      END };
+static const struct pf_html_col op_cols[] = {
+	COL_AS("name", "Operator or call"),
+	COL("kind"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	COL_AS("a_self_ns", "Self A"),
+	COL_AS("b_self_ns", "Self B"),
+	CHANGE("delta_self_ns", "Change"),
+	CHANGE("delta_self_share", "of A"),
+	COL_AS("a_ns", "Total A"),
+	COL_AS("b_ns", "Total B"),
+	COL("match"),
+	END
+};
 
 static const struct pf_html_col memory_cols[] = {
-	COL_AS("what", "Memory"), COL_AS("a_bytes", "A"),
-	COL_AS("b_bytes", "B"), CHANGE("delta_bytes", "Change"), END
+	COL_AS("what", "Memory"),      COL_AS("a_bytes", "A"),
+	COL_AS("b_bytes", "B"),        CHANGE("delta_bytes", "Change"),
+	CHANGE("delta_share", "of A"), END
 };
 
 static const struct pf_html_col capture_cols[] = { COL("side"),
@@ -155,7 +167,9 @@ static bool is_less(const struct pf_table *t, size_t row)
 
 static bool is_other_count(const struct pf_table *t, size_t row)
 {
-	return pf_table_real_at(t, row, "delta") != 0;
+	/* or not known whether */
+	return !pf_table_at(t, row, "delta") ||
+	       pf_table_real_at(t, row, "delta") != 0;
 }
 
 static bool is_same_count(const struct pf_table *t, size_t row)

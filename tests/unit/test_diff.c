@@ -269,12 +269,13 @@ static bool fails(const char *check, int64_t a, int64_t a_steps, int64_t b,
 			     .count[PF_COUNT_SYNCS] = b,
 			     .peak_bytes = b,
 			     .reserved_bytes = -1 };
+	const struct pf_gate_sides sides = { &x, &y, NULL, false };
 	struct pf_doc doc = { 0 };
 	struct pf_err err = { 0 };
 	bool is_failed = false;
 
-	assert_int_equal(
-		pf_gate_check(check, &x, &y, NULL, &doc, &is_failed, &err), 0);
+	assert_int_equal(pf_gate_check(check, &sides, &doc, &is_failed, &err),
+			 0);
 	assert_int_equal(doc.note_count, is_failed);
 	assert_int_equal(doc.failed_count, is_failed);
 	pf_doc_release(&doc);
@@ -523,11 +524,12 @@ static void checks_of_times(void **state)
 		struct pf_doc doc = { 0 };
 		struct pf_err err = { 0 };
 		bool is_failed = false;
+		const struct pf_gate_sides sides = { &g->sides[0], &g->sides[1],
+						     &times, false };
 
 		judge_two(US(100, 100, 100), cases[i].b, g);
 		g->sides[0].steps = g->sides[1].steps = 3;
-		assert_int_equal(pf_gate_check(cases[i].check, &g->sides[0],
-					       &g->sides[1], &times, &doc,
+		assert_int_equal(pf_gate_check(cases[i].check, &sides, &doc,
 					       &is_failed, &err),
 				 0);
 		assert_int_equal(is_failed, cases[i].fails);

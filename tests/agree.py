@@ -102,6 +102,49 @@ class Trace:
         return None
 
 
+def launches(t):
+    """Calls by what they launch, and calls whose work is recorded."""
+    yield "calls that launch kernels or graphs, of whole steps", {
+        "steps": t.steps("kernel_launch_count"),
+        "trend": t.trend("launches"),
+        "diff A": t.diff("launches"), "diff B": t.diff("launches", "b")}
+    yield "calls that launch graphs, of whole steps", {
+        "trend": t.trend("graph_launches"),
+        "diff A": t.diff("graph_launches")}
+    yield "calls with GPU work", {
+        "launches": t.scalar("launches", "launch_count"),
+        "its calls": t.total("launches", "calls", "count"),
+        "its delays": t.total("launches", "delays", "count"),
+        "its streams": t.total("launches", "streams", "launch_count")}
+
+
+def waits(t):
+    """Calls that wait for a GPU, and how long the host is blocked."""
+    def is_sync(row):
+        return row["kind"] == "sync"
+
+    yield "calls that wait, in the window", {
+        "syncs": t.scalar("syncs", "count"),
+        "its sites": t.total("syncs", "sites", "count")}
+    yield "host blocked, in the window", {
+        "syncs": t.scalar("syncs", "blocked_ns"),
+        "its sites": t.total("syncs", "sites", "blocked_ns")}
+    steps = len([r for r in t.rows("steps", "steps") or []
+                 if not r["is_partial"]])
+    blocked = t.scalar("syncs", "in_steps_ns")
+    yield "calls that wait, of whole steps", {
+        "syncs": t.scalar("syncs", "in_steps_count"),
+        "trend": t.trend("syncs"), "diff A": t.diff("syncs"),
+        "diff's sites": t.total("diff", "sync_sites", "a_calls")}
+    yield "host blocked, mean of whole steps", {
+        "syncs": None if blocked is None or not steps else
+        (2 * blocked + steps) // (2 * steps),
+        "diff's sites": t.total("diff", "sync_sites", "a_blocked_ns")}
+    yield "calls that synchronize, of whole steps", {
+        "steps": t.steps("synchronize_count"),
+        "diff's sites": t.total("diff", "sync_sites", "a_calls", is_sync)}
+
+
 def laws(t):
     """(meaning, {place: figure}) of a trace."""
     for count, column in (("kernels", "kernel_count"),
@@ -131,14 +174,14 @@ def laws(t):
         is_near = None not in (steps, trend) and abs(steps - trend) <= 1
         yield f"mean of class {name}", {
             "steps": steps, "trend": steps if is_near else trend}
-    yield "calls that wait, of whole steps", {
-        "trend": t.trend("syncs"), "diff A": t.diff("syncs")}
+    yield from launches(t)
+    yield from waits(t)
     yield "GPU work launched before the capture", {
         "doctor": t.check("head orphans"),
-        "diff": t.note("diff", r"A, (\d+) GPU events? were launched before")}
+        "diff": t.note("diff", r"A, ([\d,]+) GPU events? (?:was|were) launched before")}
     yield "GPU work without a launch call", {
         "doctor": t.check("no launch call"),
-        "diff": t.note("diff", r"A, (\d+) GPU events? have no launch call")}
+        "diff": t.note("diff", r"A, ([\d,]+) GPU events? (?:has|have) no launch call")}
     orphans = (t.check("head orphans"), t.check("no launch call"))
     yield "all GPU work without a launch call", {
         "doctor": None if None in orphans else sum(orphans),

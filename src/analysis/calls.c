@@ -18,6 +18,7 @@
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/track_read.h"
 #include "store/cursor.h"
 #include "table/rows.h"
 #include "trace/event.h"
@@ -87,14 +88,16 @@ static int add_call(struct calls *c, struct open *o, uint32_t name,
 	return pf_medians_add(c->values, (int64_t)n, dur_ns, err);
 }
 
-static int take(struct calls *c, const struct pf_block *b, uint32_t i,
-		struct pf_err *err)
+static int take(void *context, const struct pf_block *b, uint32_t i,
+		int64_t event_id, struct pf_err *err)
 {
+	struct calls *c = context;
 	unsigned kind = pf_names_kind(c->names, b->type[i]);
 	bool is_call = kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
 	int64_t start_ns = b->start_ns[i];
 	struct open *o;
 
+	(void)event_id;
 	if (!is_call &&
 	    (c->by == PF_CALLS_BY_NAME ||
 	     kind != (c->by == PF_CALLS_BY_OP ? PF_KIND_CPU_OP
@@ -117,24 +120,11 @@ static int take(struct calls *c, const struct pf_block *b, uint32_t i,
 static int read_track(struct calls *c, const struct pf_track *t,
 		      struct pf_err *err)
 {
-	struct pf_cursor *cursor = pf_cursor_new(
-		c->db, t->id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
-	const struct pf_block *b;
-	uint32_t first;
-	int rc = -1;
+	static const struct pf_track_reader reader = { .event = take };
+	int rc;
 
 	pf_nest_clear(&c->nest);
-	while (cursor && (rc = pf_cursor_block(cursor, &b, &first, err)) == 1) {
-		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
-			if (take(c, b, i, err) < 0)
-				rc = -1;
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(cursor);
+	rc = pf_track_read(c->db, t, &reader, c, err);
 	go_to(c, INT64_MAX);
 	return rc;
 }

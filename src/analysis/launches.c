@@ -642,7 +642,7 @@ static const struct pf_field op_fields[] = {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_launches, member, key, title, kind)
 static const struct pf_field figures[] = {
-	FIELD(all.count, "launch_count", "Launches", PF_COUNT),
+	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
 	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
 	      PF_RATIO),

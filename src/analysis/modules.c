@@ -12,6 +12,7 @@
 #include "analysis/modules_impl.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/track_read.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "events/by_event.h"
@@ -199,58 +200,35 @@ static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 
 /* ---- the whole ---- */
 
-/* The call that launched the next work, 0 if there is none left. */
-static int64_t next_launch(const struct modules *m, struct pf_err *err)
-{
-	const struct pf_event_work *w = pf_by_event_peek(m->works, err);
-
-	return w ? w->launch_id : 0;
-}
-
-static bool has_launch(const struct modules *m, const struct pf_track *t,
-		       struct pf_err *err)
-{
-	int64_t launch_id = next_launch(m, err);
-
-	return launch_id && pf_track_of(launch_id) == t->id;
-}
-
 static int check_met(const struct modules *m, bool is_met, struct pf_err *err)
 {
+	const struct pf_event_work *w;
+
 	if (is_met || err->code)
 		return err->code ? -1 : 0;
+	w = pf_by_event_peek(m->works, err);
 	return pf_fail(err, PF_EDB, "launch call %" PRId64 " is missing",
-		       next_launch(m, err));
+		       w ? w->launch_id : 0);
+}
+
+static int take_event(void *context, const struct pf_block *b, uint32_t i,
+		      int64_t event_id, struct pf_err *err)
+{
+	if (take(context, b, i, err) < 0)
+		return -1;
+	return add_launched(context, event_id, err);
 }
 
 static int read_track(struct modules *m, const struct pf_track *t,
 		      struct pf_err *err)
 {
-	struct pf_cursor *c = pf_cursor_new(
-		m->db, t->id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
-	const struct pf_block *b;
-	uint32_t first;
-	int rc = -1;
+	static const struct pf_track_reader reader = { .event = take_event };
 
 	pf_nest_clear(&m->nest);
-	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
-		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
-
-		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
-			if (take(m, b, i, err) < 0 ||
-			    add_launched(m, id + i, err) < 0)
-				rc = -1;
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
-	if (rc < 0)
+	if (pf_track_read(m->db, t, &reader, m, err) < 0)
 		return -1;
 	go_to(m, INT64_MAX);
-	return check_met(m, !has_launch(m, t, err), err);
+	return check_met(m, !pf_by_event_is_on(m->works, t->id, err), err);
 }
 
 static int read_tracks(struct modules *m, struct pf_err *err)
@@ -265,11 +243,11 @@ static int read_tracks(struct modules *m, struct pf_err *err)
 		m->trace =
 			is_host ? pf_window_find(&m->window, tracks[i].trace_id)
 				: NULL;
-		if (m->trace || has_launch(m, &tracks[i], err))
+		if (m->trace || pf_by_event_is_on(m->works, tracks[i].id, err))
 			rc = read_track(m, &tracks[i], err);
 	}
 	pf_tracks_free(tracks, count);
-	return rc ? rc : check_met(m, !next_launch(m, err), err);
+	return rc ? rc : check_met(m, !pf_by_event_peek(m->works, err), err);
 }
 
 int pf_modules(struct pf_db *db, const struct pf_modules_args *args,

@@ -20,6 +20,7 @@
 #include "events/medians.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/track_read.h"
 #include "store/cursor.h"
 #include "store/named.h"
 #include "table/rows.h"
@@ -211,38 +212,22 @@ static int project(struct ranges *r, struct pf_err *err)
 
 /* ---- the whole ---- */
 
-static bool has_launch(const struct ranges *r, const struct pf_track *t,
-		       struct pf_err *err)
+static int take_event(void *context, const struct pf_block *b, uint32_t i,
+		      int64_t event_id, struct pf_err *err)
 {
-	const struct pf_event_work *w = pf_by_event_peek(r->works, err);
-
-	return w && pf_track_of(w->launch_id) == t->id;
+	if (take(context, b, i, err) < 0)
+		return -1;
+	return add_launched(context, event_id, b->start_ns[i], err);
 }
 
 static int read_track(struct ranges *r, const struct pf_track *t,
 		      struct pf_err *err)
 {
-	struct pf_cursor *c = pf_cursor_new(
-		r->db, t->id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
-	const struct pf_block *b;
-	uint32_t first;
-	int rc = -1;
+	static const struct pf_track_reader reader = { .event = take_event };
+	int rc;
 
 	pf_nest_clear(&r->nest);
-	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
-		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
-
-		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
-			if (take(r, b, i, err) < 0 ||
-			    add_launched(r, id + i, b->start_ns[i], err) < 0)
-				rc = -1;
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
+	rc = pf_track_read(r->db, t, &reader, r, err);
 	go_to(r, INT64_MAX);
 	return rc;
 }
@@ -275,7 +260,8 @@ static int read_tracks(struct ranges *r, struct pf_err *err)
 				? pf_window_find(r->window, tracks[i].trace_id)
 				: NULL;
 		rc = find_plain(r, tracks[i].trace_id, err);
-		if (!rc && (r->trace || has_launch(r, &tracks[i], err)))
+		if (!rc && (r->trace ||
+			    pf_by_event_is_on(r->works, tracks[i].id, err)))
 			rc = read_track(r, &tracks[i], err);
 	}
 	pf_tracks_free(tracks, count);

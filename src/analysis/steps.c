@@ -40,6 +40,7 @@ struct steps {
 	struct pf_sm *sms;           /* one for each device */
 	size_t sm_cap;
 	size_t first_device, first_step; /* of the trace being swept */
+	size_t host_at;                  /* the step that the host is in */
 	struct pf_gpu *gpu;
 	bool has_gpu; /* the trace being swept has GPU work */
 };
@@ -264,17 +265,31 @@ static unsigned host_set(const struct steps *s, enum pf_host_class class)
 	return class == PF_HOST_COMM && s->has_gpu ? PF_STEP_CPU : sets[class];
 }
 
+/* The step on the host in which an instant lies; they only go on. */
+static struct pf_step_time *host_step(struct steps *s, int64_t at_ns)
+{
+	struct pf_step_time *all = s->out->steps;
+
+	/* a window that is no step holds its last instant, too */
+	while (s->host_at < s->end &&
+	       (all[s->host_at].step < 0
+			? all[s->host_at].host_end_ns < at_ns
+			: all[s->host_at].host_end_ns <= at_ns))
+		s->host_at++;
+	if (s->host_at == s->end || all[s->host_at].host_start_ns > at_ns)
+		return NULL;
+	return &all[s->host_at];
+}
+
 static void add_host(struct steps *s, const struct pf_host_span *span)
 {
-	struct pf_step_time *row;
+	struct pf_step_time *row = host_step(s, span->start_ns);
 
 	add_span(s, host_set(s, span->class), span->start_ns, span->end_ns);
-	if (s->at == s->end)
-		return;
-	row = &s->out->steps[s->at];
-	if (span->start_ns < row->start_ns)
+	if (!row)
 		return;
 	row->launches += span->is_launch;
+	row->kernel_launches += span->is_kernel_launch;
 	row->syncs += span->is_sync;
 }
 
@@ -379,7 +394,7 @@ static int sweep_all(struct steps *s, struct pf_err *err)
 		/* Spans that reach into a step are cut by the sweep. */
 		trace.from_ns = INT64_MIN;
 		trace.to_ns = INT64_MAX;
-		s->first_step = s->at;
+		s->first_step = s->host_at = s->at;
 		s->first_device = s->out->device_count;
 		s->is_begun = false;
 		if (sweep_trace(s, &one, err) < 0)

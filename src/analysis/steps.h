@@ -53,8 +53,10 @@ struct pf_step_time {
 	double class_share[PF_STEP_CLASSES]; /* of dur_ns */
 	int64_t busy_ns;                     /* a GPU does anything */
 	int64_t kernel_union_ns; /* a kernel runs, communication too */
-	/* What begins in it. */
-	int64_t kernels, copies, memsets, launches, syncs;
+	/* What begins in it; calls: in it on the host. */
+	int64_t kernels, copies, memsets;
+	int64_t launches, syncs; /* calls that launch work, synchronize */
+	int64_t kernel_launches; /* of the former, kernels or graphs */
 	struct {
 		int64_t count, bytes, ns;
 	} ways[PF_COPY_WAYS]; /* of a whole step only */

@@ -107,6 +107,14 @@ const void *pf_by_event_next(struct pf_by_event *e,
 	return rc < 0 ? NULL : record;
 }
 
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
+		       struct pf_err *err)
+{
+	const int64_t *event_id = pf_by_event_peek(e, err);
+
+	return event_id && *event_id && pf_track_of(*event_id) == track_id;
+}
+
 struct pf_by_event *pf_by_event_work(struct pf_db *db,
 				     const struct pf_window *window,
 				     uint64_t columns, struct pf_err *err)

@@ -8,6 +8,7 @@
 #ifndef PF_EVENTS_BY_EVENT_H
 #define PF_EVENTS_BY_EVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,10 @@ const void *pf_by_event_next(struct pf_by_event *e,
 
 /* What the next call of _next() will return, without its event. */
 const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err);
+
+/* Is the event of the next record one of this track?  False also on an error. */
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
+		       struct pf_err *err);
 
 /* GPU work by its launch call; what has none comes first. */
 struct pf_event_work {

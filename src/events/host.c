@@ -100,16 +100,20 @@ static int take(struct pf_host *h, struct thread *t, uint32_t i,
 		return -1;
 	class = classify(h, kind, name, b->name[i]);
 	end = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	if (class == PF_HOST_CLASSES || end <= t->covered_to[class])
+	if (class == PF_HOST_CLASSES)
 		return 0;
-	t->covered_to[class] = end;
 	t->span = (struct pf_host_span){ .start_ns = b->start_ns[i],
 					 .end_ns = end,
 					 .class = class };
 	if (class == PF_HOST_RUNTIME) {
 		t->span.is_sync = name->is_sync;
 		t->span.is_launch = name->launches != PF_LAUNCHES_NONE;
+		t->span.is_kernel_launch = name->launches == PF_LAUNCHES_KERNEL;
 	}
+	/* within another it adds no time, but counts */
+	if (end <= t->covered_to[class])
+		return t->span.is_sync || t->span.is_launch;
+	t->covered_to[class] = end;
 	return 1;
 }
 

@@ -26,7 +26,8 @@ enum pf_host_class {
 struct pf_host_span {
 	int64_t start_ns, end_ns;
 	enum pf_host_class class;
-	bool is_sync, is_launch; /* a call that waits, or launches work */
+	bool is_sync, is_launch; /* a call that waits, or launches work, */
+	bool is_kernel_launch;   /* which is kernels or a graph */
 };
 
 struct pf_host;

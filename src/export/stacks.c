@@ -14,6 +14,7 @@
 #include "export/stack_tree.h"
 #include "export/stacks_impl.h"
 #include "events/nest.h"
+#include "events/track_read.h"
 #include "base/mem.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
@@ -164,42 +165,34 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 	return 0;
 }
 
-static struct pf_cursor *open_track(struct stacks *s, const struct pf_track *t,
-				    struct pf_err *err)
+static int begin_track(struct stacks *s, const struct pf_track *t,
+		       struct pf_err *err)
 {
 	pf_nest_clear(&s->nest);
 	s->root = thread_root(s, t, err);
-	if (s->root == UINT32_MAX)
-		return NULL;
-	return pf_cursor_new(s->db, t->id,
-			     PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-				     PF_COLBIT(PF_COL_NAME) |
-				     PF_COLBIT(PF_COL_TYPE),
-			     err);
+	return s->root == UINT32_MAX ? -1 : 0;
 }
 
 /* ---- cpu ---- */
 
+static int take_event(void *context, const struct pf_block *b, uint32_t i,
+		      int64_t event_id, struct pf_err *err)
+{
+	(void)event_id;
+	return take(context, b, i, err);
+}
+
 static int read_thread(struct stacks *s, const struct pf_track *t,
 		       struct pf_err *err)
 {
-	struct pf_cursor *c = open_track(s, t, err);
-	const struct pf_block *b;
-	uint32_t first;
-	int rc = -1;
+	const struct pf_track_reader reader = { .event = take_event,
+						.within = s->trace };
 
-	if (c)
-		pf_cursor_overlap(c, s->trace->from_ns, s->trace->to_ns);
-	while (c && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
-		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
-			rc = take(s, b, i, err) < 0 ? -1 : 1;
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
-	if (!rc)
-		go_to(s, INT64_MAX);
-	return rc;
+	if (begin_track(s, t, err) < 0 ||
+	    pf_track_read(s->db, t, &reader, s, err) < 0)
+		return -1;
+	go_to(s, INT64_MAX);
+	return 0;
 }
 
 static int weigh_cpu(struct stacks *s, struct pf_err *err)
@@ -224,6 +217,7 @@ static int weigh_cpu(struct stacks *s, struct pf_err *err)
 /* ---- gpu ---- */
 
 struct gpu_walk {
+	struct stacks *stacks;
 	struct pf_by_event *works;
 	struct pf_track *tracks;
 	size_t track_count;
@@ -266,35 +260,34 @@ static int add_unlaunched(struct stacks *s, struct gpu_walk *g,
 	return root == UINT32_MAX ? -1 : add_launched(s, g, 0, root, err);
 }
 
-static bool has_launch(struct gpu_walk *g, uint32_t track_id,
-		       struct pf_err *err)
+static bool has_launch(void *walk, const struct pf_track *t, struct pf_err *err)
 {
-	int64_t launch_id = next_launch(g, err);
+	struct gpu_walk *g = walk;
 
-	return launch_id >= 0 && pf_track_of(launch_id) == track_id;
+	return pf_by_event_is_on(g->works, t->id, err);
 }
 
-static int read_launches(struct stacks *s, struct gpu_walk *g,
-			 const struct pf_track *t, struct pf_err *err)
+static int take_launch(void *walk, const struct pf_block *b, uint32_t i,
+		       int64_t event_id, struct pf_err *err)
 {
-	struct pf_cursor *c = open_track(s, t, err);
-	const struct pf_block *b;
-	uint32_t first;
-	int rc = -1;
+	struct gpu_walk *g = walk;
+	struct stacks *s = g->stacks;
 
-	while (c && has_launch(g, t->id, err) &&
-	       (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
-		int64_t id = (int64_t)((uint64_t)t->id << 32 | first);
+	if (take(s, b, i, err) < 0)
+		return -1;
+	return add_launched(s, g, event_id, innermost(s), err);
+}
 
-		for (uint32_t i = 0; rc == 1 && i < b->count; i++)
-			if (take(s, b, i, err) < 0 ||
-			    add_launched(s, g, id + i, innermost(s), err) < 0)
-				rc = -1;
-		if (rc < 0)
-			break;
-	}
-	pf_cursor_free(c);
-	return rc < 0 ? -1 : 0;
+static int read_launches(struct gpu_walk *g, const struct pf_track *t,
+			 struct pf_err *err)
+{
+	static const struct pf_track_reader reader = { .event = take_launch,
+						       .wants_more =
+							       has_launch };
+
+	if (begin_track(g->stacks, t, err) < 0)
+		return -1;
+	return pf_track_read(g->stacks->db, t, &reader, g, err);
 }
 
 static int weigh_launched(struct stacks *s, struct gpu_walk *g,
@@ -305,9 +298,9 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g,
 	if (add_unlaunched(s, g, err) < 0)
 		return -1;
 	for (size_t i = 0; i < g->track_count; i++)
-		if (has_launch(g, g->tracks[i].id, err) &&
-		    (read_launches(s, g, &g->tracks[i], err) < 0 ||
-		     has_launch(g, g->tracks[i].id, err)))
+		if (has_launch(g, &g->tracks[i], err) &&
+		    (read_launches(g, &g->tracks[i], err) < 0 ||
+		     has_launch(g, &g->tracks[i], err)))
 			break;
 	launch_id = next_launch(g, err);
 	if (!err->code && launch_id > 0)
@@ -318,7 +311,8 @@ static int weigh_launched(struct stacks *s, struct gpu_walk *g,
 
 static int weigh_gpu(struct stacks *s, struct pf_err *err)
 {
-	struct gpu_walk g = { .works = pf_by_event_work(s->db, &s->window, 0,
+	struct gpu_walk g = { .stacks = s,
+			      .works = pf_by_event_work(s->db, &s->window, 0,
 							err) };
 	int rc = g.works ? pf_tracks_load(s->db, 0, &g.tracks, &g.track_count,
 					  err)

@@ -9,6 +9,7 @@
 #include "idle/syncs.h"
 #include "events/trust.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/num.h"
 #include "store/named.h"
 #include "table/rows.h"
@@ -214,6 +215,26 @@ static int take_sites(struct syncs *s, struct pf_err *err)
 	return rc;
 }
 
+/* In whole steps on the host, as "diff" and "trend" count them. */
+static void count_in_steps(struct syncs *s)
+{
+	const struct pf_steps *steps = &s->sites.steps;
+	struct pf_syncs *out = s->out;
+
+	if (!steps->count)
+		out->in_steps_count = out->in_steps_ns = PF_NO_INT;
+	for (size_t i = 0; steps->count && i < s->sites.call_count; i++) {
+		const struct pf_site_call *c = &s->sites.calls[i];
+
+		if (c->step == steps->count ||
+		    steps->items[c->step].is_partial ||
+		    out->all[c->site].is_stream_wait)
+			continue;
+		out->in_steps_count++;
+		pf_sat_sum(&out->in_steps_ns, c->ns);
+	}
+}
+
 /* The most calls in one step; without steps the whole is one. */
 static void count_per_step(struct syncs *s)
 {
@@ -398,6 +419,10 @@ static void add_scalars(const struct pf_syncs *s,
 		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", PF_NS),
 		FIELD(idle_ns, "idle_ns", "GPU idle due to them", PF_NS),
 		FIELD(drained_ns, "drained_ns", "Gaps that they began", PF_NS),
+		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
+		      PF_COUNT | PF_FULL | PF_MAYBE),
+		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
+		      PF_NS | PF_FULL | PF_MAYBE),
 		FIELD(max_per_step, "max_per_step", "Most in one step",
 		      PF_COUNT),
 		FIELD(new_count, "new_count", "Sites not in the baseline",
@@ -487,6 +512,7 @@ int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		rc = take_sites(&s, err);
 	if (!rc) {
 		count_per_step(&s);
+		count_in_steps(&s);
 		settle(out, pf_sites_count(&s.sites));
 		out->outside_count = s.sites.outside_count;
 		out->window_ns = s.sites.window_ns;

@@ -70,6 +70,8 @@ struct pf_syncs {
 	size_t record_count;
 	/* Of the sites where the host waits. */
 	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
+	/* Of them, those in whole steps on the host; PF_NO_INT: no steps. */
+	int64_t in_steps_count, in_steps_ns;
 	int64_t max_per_step, new_count, allowed_count;
 	int64_t outside_count; /* calls that the window leaves out */
 	int64_t window_ns, device_count, step_count;

@@ -178,10 +178,12 @@ def laws(t):
     yield from waits(t)
     yield "GPU work launched before the capture", {
         "doctor": t.check("head orphans"),
-        "diff": t.note("diff", r"A, ([\d,]+) GPU events? (?:was|were) launched before")}
+        "diff": t.note("diff", r"A, ([\d,]+) GPU events? "
+                       r"(?:was|were) launched before")}
     yield "GPU work without a launch call", {
         "doctor": t.check("no launch call"),
-        "diff": t.note("diff", r"A, ([\d,]+) GPU events? (?:has|have) no launch call")}
+        "diff": t.note("diff", r"A, ([\d,]+) GPU events? "
+                       r"(?:has|have) no launch call")}
     orphans = (t.check("head orphans"), t.check("no launch call"))
     yield "all GPU work without a launch call", {
         "doctor": None if None in orphans else sum(orphans),

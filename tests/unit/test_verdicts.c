@@ -379,6 +379,25 @@ static void changed(struct pf_parts *p, const char *id, const char *sentence,
 }
 
 /* What can be won is of the cause that is named, not of all idle time. */
+/* As many steps as the rule of warm-up finds, which "diff" leaves out, too. */
+static void warm_up_says_how_many_steps(void **state)
+{
+	struct world w = quiet;
+
+	(void)state;
+	w.step_ns[0] = 300;
+	w.step_ns[1] = 90;
+	has_sentence(&w, "V11",
+		     "The first step takes 3.0 times the median (300 ns to "
+		     "100 ns) and is part of all figures; --skip-first 1 "
+		     "leaves it out");
+	w.step_ns[1] = 200;
+	has_sentence(&w, "V11",
+		     "The first step takes 3.0 times the median (300 ns to "
+		     "100 ns); the first 2 steps are warm-up and part of all "
+		     "figures; --skip-first 2 leaves them out");
+}
+
 static void idle_names_what_can_be_won(void **state)
 {
 	struct pf_gap_culprit zoom = { .place = { .cause = PF_CAUSE_DATA },
@@ -513,6 +532,7 @@ int main(void)
 		cmocka_unit_test(rules_are_withheld),
 		cmocka_unit_test(stragglers),
 		cmocka_unit_test(precision),
+		cmocka_unit_test(warm_up_says_how_many_steps),
 		cmocka_unit_test(idle_names_what_can_be_won),
 		cmocka_unit_test(few_synchronizations),
 		cmocka_unit_test(slow_communication),

@@ -54,6 +54,9 @@ compare "a step of training" "$tmp/a.json" 4096 65536
 compare "a step, torch 1.x" "$tmp/b.json" 10007
 "$mktrace" --steps 40 --chrome >"$tmp/c.json"
 compare "Chrome phases" "$tmp/c.json" 257 4096
+# annotations and blocks enough for two threads to write at a time
+"$mktrace" --bytes 30M --no-stacks >"$tmp/d.json"
+compare "rows and blocks of 30 MB" "$tmp/d.json" 1000000
 # a worker guesses wrong behind another document, and parses its chunk again
 cat "$tmp/a.json" "$tmp/b.json" "$tmp/a.json" "$tmp/b.json" >"$tmp/row.json"
 compare "several documents in a row" "$tmp/row.json" 4096 20011 40009

@@ -5,11 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 /* For file systems without O_TMPFILE: a name for a moment. */
 static int open_and_unlink(const char *dir, struct pf_err *err)
@@ -90,4 +93,61 @@ int pf_tempfile_read(int fd, void *data, size_t len, uint64_t offset,
 		offset += (uint64_t)n;
 	}
 	return 0;
+}
+
+/* ---- memory first ---- */
+
+int pf_scratch_open(struct pf_scratch *s, size_t room, const char *dir,
+		    struct pf_err *err)
+{
+	s->fd = pf_tempfile_open(dir, err);
+	if (s->fd < 0)
+		return -1;
+	s->room = room;
+	s->memory = pf_alloc(room); /* pages come as they are written */
+	atomic_store(&s->len, 0);
+	return 0;
+}
+
+void pf_scratch_close(struct pf_scratch *s)
+{
+	if (!s->memory)
+		return;
+	free(s->memory);
+	s->memory = NULL;
+	close(s->fd);
+}
+
+/* How many of the bytes at "at" are in memory. */
+static size_t in_memory(const struct pf_scratch *s, uint64_t at, size_t len)
+{
+	uint64_t room = at < s->room ? s->room - at : 0;
+
+	return room < len ? (size_t)room : len;
+}
+
+int pf_scratch_add(struct pf_scratch *s, const void *data, size_t len,
+		   uint64_t *at, struct pf_err *err)
+{
+	size_t n;
+
+	*at = atomic_fetch_add(&s->len, len);
+	n = in_memory(s, *at, len);
+	if (n)
+		memcpy(s->memory + *at, data, n);
+	return n == len ? 0
+			: pf_tempfile_write(s->fd, (const char *)data + n,
+					    len - n, *at + n - s->room, err);
+}
+
+int pf_scratch_read(const struct pf_scratch *s, void *data, size_t len,
+		    uint64_t at, struct pf_err *err)
+{
+	size_t n = in_memory(s, at, len);
+
+	if (n)
+		memcpy(data, s->memory + at, n);
+	return n == len ? 0
+			: pf_tempfile_read(s->fd, (char *)data + n, len - n,
+					   at + n - s->room, err);
 }

@@ -21,4 +21,25 @@ int pf_tempfile_write(int fd, const void *data, size_t len, uint64_t offset,
 int pf_tempfile_read(int fd, void *data, size_t len, uint64_t offset,
 		     struct pf_err *err);
 
+/*
+ * Bytes that are written once, at the end, and read anywhere: the first "room"
+ * of them stay in memory, what is more goes to an unlinked file.  Any thread
+ * may add at any time, and read what has been added.
+ */
+struct pf_scratch {
+	char *memory;
+	size_t room;
+	int fd;
+	_Atomic uint64_t len;
+};
+
+int pf_scratch_open(struct pf_scratch *s, size_t room, const char *dir,
+		    struct pf_err *err);
+void pf_scratch_close(struct pf_scratch *s); /* also one that is not open */
+/* Where the bytes begin is set in *at. */
+int pf_scratch_add(struct pf_scratch *s, const void *data, size_t len,
+		   uint64_t *at, struct pf_err *err);
+int pf_scratch_read(const struct pf_scratch *s, void *data, size_t len,
+		    uint64_t at, struct pf_err *err);
+
 #endif

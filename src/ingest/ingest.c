@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 
 #define CALLS_BYTES (8u << 20)
+#define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
 
 /* ---- one trace ---- */
 
@@ -21,8 +21,6 @@ static void begin_trace(struct pf_ingest *in, const char *path)
 	in->trace_id++;
 	in->path = path;
 	in->first_track = in->track_count;
-	in->runs_fd = -1;
-	atomic_store(&in->runs_bytes, 0);
 	in->runs_total = 0;
 	memset(&in->repairs, 0, sizeof(in->repairs));
 	in->event_count = in->metadata_count = in->json_bytes = 0;
@@ -49,9 +47,7 @@ static void end_trace(struct pf_ingest *in)
 	for (size_t i = 0; i < in->extra_fact_count; i++)
 		free(in->extra_facts[i].key);
 	in->extra_fact_count = 0;
-	if (in->runs_fd >= 0)
-		close(in->runs_fd);
-	in->runs_fd = -1;
+	pf_scratch_close(&in->runs);
 	pf_sorter_free(in->calls);
 	in->calls = NULL;
 }
@@ -167,8 +163,7 @@ static int ingest_trace(struct pf_ingest *in, const char *path,
 	int rc = -1;
 
 	begin_trace(in, path);
-	in->runs_fd = pf_tempfile_open(in->directory, err);
-	if (in->runs_fd < 0)
+	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
 		goto out;
 	if (pf_ingest_read(in, err) || check_read(in, err)) {
 		pf_while(err, "'%s'", path);
@@ -178,6 +173,7 @@ static int ingest_trace(struct pf_ingest *in, const char *path,
 	if (pf_ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
 	    pf_ingest_merge(in, err))
 		goto out;
+	pf_scratch_close(&in->runs);
 	if (check_strict(in, err)) {
 		pf_while(err, "'%s'", path);
 		goto out;

@@ -3,7 +3,8 @@
  * Traces in, one database out.
  *
  *   read    workers parse chunks of the file, sort each chunk's events by
- *           track and write them as sorted runs to an unlinked file
+ *           track and write them as sorted runs, past 16 MB of
+ *           them to an unlinked file
  *   merge   the runs of a track become its column blocks, in nesting order;
  *           parents, launch calls, steps and annotations fall out
  *   rows    GPU events, joined to their launch calls, become rows

@@ -21,7 +21,7 @@
 #define BUFFER_LEAST  (4u << 10)
 
 struct pf_run_heap {
-	int fd;
+	const struct pf_scratch *from;
 	struct pf_run *runs;
 	size_t count, next_run, buffer_bytes;
 	struct pf_run_reader **heap;
@@ -49,11 +49,12 @@ static size_t buffer_share(size_t count)
 				      : share;
 }
 
-struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count)
+struct pf_run_heap *pf_run_heap_new(const struct pf_scratch *from,
+				    struct pf_run *runs, size_t count)
 {
 	struct pf_run_heap *m = pf_calloc(1, sizeof(*m));
 
-	m->fd = fd;
+	m->from = from;
 	m->runs = runs;
 	m->count = count;
 	m->buffer_bytes = buffer_share(count);
@@ -91,7 +92,7 @@ static int open_run(struct pf_run_heap *m, struct pf_err *err)
 	struct pf_run_reader *r = pf_alloc(sizeof(*r));
 	int rc;
 
-	pf_run_open(r, m->fd, &m->runs[m->next_run++], m->buffer_bytes);
+	pf_run_open(r, m->from, &m->runs[m->next_run++], m->buffer_bytes);
 	rc = pf_run_next(r, err);
 	if (rc <= 0) {
 		close_reader(r);

@@ -106,8 +106,7 @@ struct pf_ingest {
 	int64_t bytes_before, events_before; /* of earlier traces */
 	struct pf_ingest_track *tracks;      /* of all traces */
 	size_t track_count, tracks_cap, first_track;
-	int runs_fd;
-	_Atomic uint64_t runs_bytes;
+	struct pf_scratch runs;
 	size_t runs_total;
 	struct pf_repairs repairs;
 	int64_t event_count, metadata_count, json_bytes;
@@ -240,7 +239,8 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);
 
 /* All events of a track in order; used by merge and pair. */
 struct pf_run_heap;
-struct pf_run_heap *pf_run_heap_new(int fd, struct pf_run *runs, size_t count);
+struct pf_run_heap *pf_run_heap_new(const struct pf_scratch *from,
+				    struct pf_run *runs, size_t count);
 void pf_run_heap_free(struct pf_run_heap *m);
 /* 1 and *ev borrowed until the next call, 0 at the end, -1 on an error. */
 int pf_run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,

@@ -30,6 +30,7 @@ struct merging {
 	bool host;
 	struct open_span *open;
 	size_t open_count, open_cap;
+	struct pf_later annotations;
 	sqlite3_stmt *put_annotation;
 	struct pf_ingest_device *device; /* made for the first line of one */
 };
@@ -161,20 +162,58 @@ static void choose_steps(struct pf_ingest *in)
 	in->step_count = kept;
 }
 
-static int put_annotation(struct merging *m, const struct pf_run_event *ev,
+struct annotation {
+	int64_t start_ns, dur_ns;
+};
+
+/*
+ * Rows of annotations wait until all blocks are written: otherwise the two
+ * threads would take turns in the file as chance has it.
+ */
+static int note_annotation(struct merging *m, const struct pf_run_event *ev,
+			   struct pf_err *err)
+{
+	const struct annotation span = { ev->start_ns, ev->dur_ns };
+	const struct pf_later_row row = { .a = event_id(m),
+					  .b = ev->name,
+					  .first = (const char *)&span,
+					  .first_len = sizeof(span) };
+
+	return pf_later_put(&m->annotations, m->in->directory, &row, err);
+}
+
+static int put_annotation(void *arg, const struct pf_later_row *row,
 			  struct pf_err *err)
 {
+	struct merging *m = arg;
 	sqlite3_stmt *st = m->put_annotation;
+	struct annotation span;
 	int rc;
 
-	sqlite3_bind_int64(st, 1, event_id(m));
+	memcpy(&span, row->first, sizeof(span));
+	sqlite3_bind_int64(st, 1, row->a);
 	sqlite3_bind_int64(st, 2, m->in->trace_id);
-	sqlite3_bind_int64(st, 3, ev->start_ns);
-	sqlite3_bind_int64(st, 4, ev->dur_ns);
-	sqlite3_bind_int64(st, 5, ev->name);
+	sqlite3_bind_int64(st, 3, span.start_ns);
+	sqlite3_bind_int64(st, 4, span.dur_ns);
+	sqlite3_bind_int64(st, 5, row->b);
 	rc = pf_db_step(&m->in->db, st, err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
+}
+
+static int put_annotations(struct merging *m, struct pf_err *err)
+{
+	int rc = -1;
+
+	m->put_annotation = pf_db_prepare(
+		&m->in->db,
+		"INSERT INTO annotation(event_id, trace_id, start_ns, dur_ns,"
+		" name_id) VALUES(?1, ?2, ?3, ?4, ?5)",
+		err);
+	if (m->put_annotation)
+		rc = pf_later_each(&m->annotations, put_annotation, m, err);
+	sqlite3_finalize(m->put_annotation);
+	return rc;
 }
 
 /* A host event: parent distance in *parent, and the by-products. */
@@ -197,7 +236,7 @@ static int host_event(struct merging *m, const struct pf_run_event *ev,
 		return note_call(m, ev, op_id, comm, err);
 	if (kind == PF_KIND_ANNOTATION || kind == PF_KIND_CPU_OP)
 		note_step(m, ev);
-	return kind == PF_KIND_ANNOTATION ? put_annotation(m, ev, err) : 0;
+	return kind == PF_KIND_ANNOTATION ? note_annotation(m, ev, err) : 0;
 }
 
 /* ---- blocks ---- */
@@ -314,7 +353,7 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 	m->seq = m->block_no = 0;
 	m->host = t->class_letter == 'h';
 	m->open_count = 0;
-	heap = pf_run_heap_new(m->in->runs_fd, t->runs, t->run_count);
+	heap = pf_run_heap_new(&m->in->runs, t->runs, t->run_count);
 	while ((rc = pf_run_heap_next(heap, &ev, err)) > 0)
 		if (one_event(m, t, ev, err)) {
 			rc = -1;
@@ -346,13 +385,6 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 	struct pf_err later = { 0 };
 	int rc = 0;
 
-	m.put_annotation = pf_db_prepare(
-		&in->db,
-		"INSERT INTO annotation(event_id, trace_id, start_ns, dur_ns,"
-		" name_id) VALUES(?1, ?2, ?3, ?4, ?5)",
-		err);
-	if (!m.put_annotation)
-		rc = -1;
 	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
 		rc = merge_track(&m, &in->tracks[i], err);
 		add_up(in, &in->tracks[i]);
@@ -363,7 +395,9 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 		rc = -1;
 	}
 	choose_steps(in);
-	sqlite3_finalize(m.put_annotation);
+	if (!rc)
+		rc = put_annotations(&m, err);
+	pf_later_release(&m.annotations);
 	pf_ingest_device_free(m.device);
 	free(m.open);
 	return rc;

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 
 #define GATHER_EVENTS 65536u
@@ -90,9 +89,8 @@ static int flush(struct pairing *p, struct pf_err *err)
 	}
 	p->done_count = p->done_bytes = 0;
 	run.bytes = (uint32_t)bytes.len;
-	run.offset = atomic_fetch_add(&p->in->runs_bytes, bytes.len);
-	rc = pf_tempfile_write(p->in->runs_fd, bytes.data, bytes.len,
-			       run.offset, err);
+	rc = pf_scratch_add(&p->in->runs, bytes.data, bytes.len, &run.offset,
+			    err);
 	pf_buf_release(&bytes);
 	p->runs = pf_grow(p->runs, &p->runs_cap, p->run_count + 1,
 			  sizeof(*p->runs));
@@ -181,7 +179,7 @@ int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 {
 	struct pairing p = { .in = in, .last_ns = INT64_MIN };
 	struct pf_run_heap *m =
-		pf_run_heap_new(in->runs_fd, t->runs, t->run_count);
+		pf_run_heap_new(&in->runs, t->runs, t->run_count);
 	const struct pf_run_event *ev;
 	int rc;
 

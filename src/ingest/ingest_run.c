@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/tempfile.h"
 #include "ingest/ingest_run.h"
 
 /* Most bytes that one event takes without its inline texts. */
@@ -68,11 +67,11 @@ void pf_run_put(struct pf_run_memory *m, const struct pf_run_event *ev,
 		pf_buf_add(out, ev->inline_args, ev->inline_args_len);
 }
 
-void pf_run_open(struct pf_run_reader *r, int fd, const struct pf_run *run,
-		 size_t buffer_bytes)
+void pf_run_open(struct pf_run_reader *r, const struct pf_scratch *from,
+		 const struct pf_run *run, size_t buffer_bytes)
 {
 	memset(r, 0, sizeof(*r));
-	r->fd = fd;
+	r->from = from;
 	r->at = run->offset;
 	r->end = run->offset + run->bytes;
 	r->left = run->count;
@@ -108,7 +107,7 @@ static int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
 	want = r->buffer_bytes - rest;
 	if (want > r->end - r->at)
 		want = (size_t)(r->end - r->at);
-	if (pf_tempfile_read(r->fd, r->buffer + rest, want, r->at, err))
+	if (pf_scratch_read(r->from, r->buffer + rest, want, r->at, err))
 		return -1;
 	r->at += want;
 	r->have += want;

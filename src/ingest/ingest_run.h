@@ -3,13 +3,14 @@
  * Sorted runs: the events of one track from one chunk, in the order
  * (start, -end, file order), as a stream of variable-length integers that
  * each say the difference to the event before.  Written to and read back from
- * one unlinked file; trusted, because only this process writes it.
+ * one place (pf_scratch); trusted, because only this process writes it.
  */
 #ifndef PF_STORE_INGEST_RUN_H
 #define PF_STORE_INGEST_RUN_H
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/tempfile.h"
 #include "trace/event.h"
 
 /* An event with global ids; slot values are dense, in ascending slot order. */
@@ -40,7 +41,7 @@ void pf_run_put(struct pf_run_memory *memory, const struct pf_run_event *ev,
 		struct pf_buf *out);
 
 struct pf_run_reader {
-	int fd;
+	const struct pf_scratch *from;
 	uint64_t at, end; /* what is not yet in the buffer */
 	uint32_t left;    /* events not yet read */
 	char *buffer;
@@ -51,8 +52,8 @@ struct pf_run_reader {
 };
 
 /* buffer_bytes is what to read at a time; grown for long inline texts. */
-void pf_run_open(struct pf_run_reader *r, int fd, const struct pf_run *run,
-		 size_t buffer_bytes);
+void pf_run_open(struct pf_run_reader *r, const struct pf_scratch *from,
+		 const struct pf_run *run, size_t buffer_bytes);
 void pf_run_close(struct pf_run_reader *r);
 
 /* Move to the next event: 1, 0 at the end, -1 on a read error. */

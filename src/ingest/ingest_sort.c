@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 
 /* What is compared, and which event of the batch it stands for. */
@@ -255,9 +254,8 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 			&list[count].begin_end);
 		count++;
 	}
-	offset = atomic_fetch_add(&in->runs_bytes, s->bytes.len);
-	if (pf_tempfile_write(in->runs_fd, s->bytes.data, s->bytes.len, offset,
-			      err))
+	if (pf_scratch_add(&in->runs, s->bytes.data, s->bytes.len, &offset,
+			   err))
 		goto out;
 	for (size_t i = 0; i < count; i++)
 		list[i].run.offset += offset;

@@ -63,6 +63,22 @@ compare "several documents in a row" "$tmp/row.json" 4096 20011 40009
 gzip -c "$tmp/a.json" >"$tmp/a.json.gz"
 compare "a step, gzip" "$tmp/a.json.gz" 5003
 
+# ---- what is measured on the way changes nothing ----
+ingest "$tmp/plain.db" 65536 2 sse2 "$tmp/a.json"
+"$profan" ingest --timings "$tmp/a.json" -o "$tmp/timed.db" >"$tmp/timings" \
+	2>"$tmp/said"
+awk '{ print $1 }' "$tmp/timings" >"$tmp/got"
+printf '%s\n' phase reading linking averages writing all >"$tmp/want"
+same "--timings: the phases" "$tmp/want" "$tmp/got"
+awk 'NR > 1 && $4 > $3 + 0.2 || NR == 6 && $3 <= 0' "$tmp/timings" >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "--timings: a thread takes no more than all" "$tmp/bad"
+elif cmp "$tmp/plain.db" "$tmp/timed.db" >"$tmp/cmp" 2>&1; then
+	ok "--timings: the database is the same"
+else
+	not_ok "--timings: the database is the same" "$tmp/cmp"
+fi
+
 # ---- the digest is that of the file as it is stored ----
 digest() { # FILE: what the database says, also by a pipe
 	for from in "$1" -; do

@@ -12,13 +12,14 @@
 #include "base/num.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
+#include "cmd/timings.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "store/named.h"
 
 struct ingest_args {
 	const char *out;
-	bool strict, no_python;
+	bool strict, no_python, timings;
 	int64_t rank, threads;
 };
 
@@ -36,8 +37,16 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, offsetof(struct ingest_args, rank), 0, 1000000 },
 	{ 'j', "threads", "N", "readers to use (default: one per processor)",
 	  PF_OPT_INT, offsetof(struct ingest_args, threads), 1, 16 },
+	{ 0, "timings", NULL, "print where the time went", PF_OPT_FLAG,
+	  offsetof(struct ingest_args, timings), 0, 0 },
 	{ 0 }
 };
+
+static void enter_phase(const char *name)
+{
+	pf_progress_phase(name);
+	pf_timings_phase(name);
+}
 
 /* One line per kind of repair: what, how often, where first. */
 static void show_repairs(const struct pf_ingest_report *r, void *arg)
@@ -107,9 +116,10 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	o->extra = &pf_averages_extra;
 	o->report = show_repairs;
 	o->progress = pf_progress_set;
-	o->phase = pf_progress_phase;
+	o->phase = enter_phase;
 	read_hooks(o);
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
+	pf_timings_start();
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
 	if (!rc && o->path_count > 1)
@@ -184,6 +194,8 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	o.path_count = list.count;
 	if (!rc)
 		rc = ingest(&o, err);
+	if (!rc && a->timings)
+		pf_timings_show(cx->out);
 	if (!rc && pf_progress_is_watched())
 		rc = say_done(a->out, err);
 	pf_paths_release(&list);

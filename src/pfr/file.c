@@ -230,26 +230,6 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 
 /* ---- names of process and threads ---- */
 
-static void put_metadata(struct pf_batch *out, const char *what, int64_t pid,
-			 uint64_t tid, const char *name, size_t len)
-{
-	struct pf_buf text = { 0 };
-	uint32_t head[2];
-
-	pf_buf_addf(&text,
-		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64
-		    ",\"tid\":%" PRIu64 ",\"args\":{\"name\":",
-		    what, pid, tid);
-	pf_jsonw_quote(&text, name, len, false);
-	pf_buf_adds(&text, "}}");
-	head[0] = (uint32_t)out->event_count++;
-	head[1] = (uint32_t)text.len;
-	pf_buf_add(&out->metadata, head, sizeof(head));
-	pf_buf_add(&out->metadata, text.data, text.len);
-	out->metadata_count++;
-	pf_buf_release(&text);
-}
-
 static void put_names(const struct pf_pfr_file *f, struct pf_batch *out)
 {
 	const struct pf_pfr_line *exe = pf_pfr_line_of(&f->meta, "exe");
@@ -261,14 +241,15 @@ static void put_names(const struct pf_pfr_file *f, struct pf_batch *out)
 	if (exe && *exe->value) {
 		slash = strrchr(exe->value, '/');
 		slash = slash ? slash + 1 : exe->value;
-		put_metadata(out, "process_name", pid, 0, slash, strlen(slash));
+		pf_batch_name(out, "process_name", pid, 0, slash,
+			      strlen(slash));
 	}
 	for (size_t i = 0; i < f->defs.keyed_count; i++) {
 		const struct pf_pfr_keyed *k = &f->defs.keyed[i];
 
 		if (k->table == PF_PFR_THREAD && k->key <= INT64_MAX)
-			put_metadata(out, "thread_name", pid, k->key,
-				     f->defs.text.data + k->at, k->len);
+			pf_batch_name(out, "thread_name", pid, k->key,
+				      f->defs.text.data + k->at, k->len);
 	}
 }
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "base/jsonw.h"
 #include "base/mem.h"
 #include "pfr/map_impl.h"
 
@@ -23,6 +22,7 @@ static const char *const categories[PF_PFR_CATEGORIES] = {
 	[PF_PFR_CAT_RUNTIME] = "cuda_runtime",
 	[PF_PFR_CAT_DRIVER] = "cuda_driver",
 	[PF_PFR_CAT_OVERHEAD] = "overhead",
+	[PF_PFR_CAT_OP] = "cpu_op",
 	[PF_PFR_CAT_NVTX] = "nvtx",
 	[PF_PFR_CAT_STEP] = "user_annotation",
 	[PF_PFR_CAT_CUDA_EVENT] = "cuda_event",
@@ -30,12 +30,6 @@ static const char *const categories[PF_PFR_CATEGORIES] = {
 	[PF_PFR_CAT_UVM] = "cuda_uvm",
 	[PF_PFR_CAT_ENVIRONMENT] = "environment",
 };
-
-static void classify_nothing(struct pf_dict *d, struct pf_dict_entry *e,
-			     const char *raw, struct pf_buf *text)
-{
-	(void)d, (void)e, (void)raw, (void)text;
-}
 
 void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 {
@@ -45,8 +39,9 @@ void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 	memset(m, 0, sizeof(*m));
 	m->file = file;
 	pf_parsed_init(&m->parsed);
-	pf_dict_init(&m->mangled, classify_nothing);
-	m->memos = pf_calloc(PF_PFR_MEMOS, sizeof(*m->memos));
+	pf_dict_init(&m->mangled, pf_dict_no_text);
+	m->memos.items =
+		pf_calloc((size_t)1 << PF_MEMO_BITS, sizeof(*m->memos.items));
 	m->ranges = pf_pfr_ranges_new();
 	if (pid && pf_pfr_line_int(&file->meta, "pid", &number))
 		snprintf(m->pid, sizeof(m->pid), "%" PRId64, number);
@@ -66,17 +61,17 @@ void pf_pfr_map_release(struct pf_pfr_map *m)
 	pf_dict_release(&m->mangled);
 	pf_parsed_release(&m->parsed);
 	pf_pfr_ranges_free(m->ranges);
-	free(m->memos);
-	pf_buf_release(&m->text);
+	free(m->memos.items);
+	pf_argline_release(&m->args);
 	pf_buf_release(&m->clean);
 }
 
 void pf_pfr_map_begin(struct pf_pfr_map *m)
 {
 	m->events_before += m->parsed.batch.event_count;
-	if (!pf_parsed_begin(&m->parsed) && m->generation)
+	if (!pf_parsed_begin(&m->parsed) && m->memos.generation)
 		return;
-	m->generation++;
+	m->memos.generation++;
 	for (int i = 0; i < PF_PFR_CATEGORIES; i++)
 		m->category[i] =
 			pf_dict_find(&m->parsed.categories, categories[i],
@@ -90,17 +85,7 @@ void pf_pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind)
 
 bool pf_pfr_memo(struct pf_pfr_map *m, uint64_t a, uint64_t b, uint32_t **entry)
 {
-	uint64_t hash = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) *
-			UINT64_C(0xd6e8feb86659fd93);
-	struct pf_pfr_memo *memo = &m->memos[hash >> 52 & (PF_PFR_MEMOS - 1)];
-
-	*entry = &memo->entry;
-	if (memo->a == a && memo->b == b && memo->generation == m->generation)
-		return true;
-	memo->a = a;
-	memo->b = b;
-	memo->generation = m->generation;
-	return false;
+	return pf_memo_find(&m->memos, a, b, entry);
 }
 
 /* ---- texts ---- */
@@ -261,68 +246,29 @@ uint64_t pf_pfr_device_of(struct pf_pfr_map *m, uint64_t context)
 
 void pf_pfr_open_args(struct pf_pfr_map *m)
 {
-	m->mask = 0;
-	m->generic = 0;
-	pf_buf_clear(&m->text);
-}
-
-static void key(struct pf_pfr_map *m, const char *name)
-{
-	pf_buf_adds(&m->text, m->text.len ? ",\"" : "{\"");
-	pf_buf_adds(&m->text, name);
-	pf_buf_adds(&m->text, "\":");
+	pf_argline_open(&m->args);
 }
 
 void pf_pfr_arg_slot(struct pf_pfr_map *m, const char *name, enum pf_slot slot,
 		     int64_t value)
 {
-	char holder[3] = { '$', (char)('a' + (int)slot), '\0' };
-
-	key(m, name);
-	pf_buf_adds(&m->text, holder);
-	m->mask |= UINT32_C(1) << slot;
-	m->slots[slot] = value;
+	pf_argline_slot(&m->args, name, slot, value);
 }
 
 void pf_pfr_arg_number(struct pf_pfr_map *m, const char *name, uint64_t value)
 {
-	if (m->generic < PF_SLOT_GENERIC_COUNT && value < UINT64_C(1) << 58) {
-		enum pf_slot slot =
-			(enum pf_slot)(PF_SLOT_GENERIC + m->generic++);
-
-		pf_pfr_arg_slot(m, name, slot, (int64_t)(value << 4));
-		return;
-	}
-	key(m, name);
-	pf_buf_addf(&m->text, "%" PRIu64, value);
+	pf_argline_number(&m->args, name, value);
 }
 
 void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *name, int64_t value)
 {
-	key(m, name);
-	pf_buf_addf(&m->text, "%" PRId64, value);
+	pf_argline_fixed(&m->args, name, value);
 }
-
-/*
- * Arguments of thousands of events are held at once, so one text of a file
- * must not fill them all.
- */
-#define ARG_TEXT_MAX 4096
 
 void pf_pfr_arg_text(struct pf_pfr_map *m, const char *name, const char *text,
 		     size_t len)
 {
-	struct pf_buf cut = { 0 };
-
-	key(m, name);
-	if (len <= ARG_TEXT_MAX) {
-		pf_jsonw_quote(&m->text, text, len, false);
-		return;
-	}
-	pf_buf_add(&cut, text, ARG_TEXT_MAX);
-	pf_buf_adds(&cut, "...");
-	pf_jsonw_quote(&m->text, cut.data, cut.len, false);
-	pf_buf_release(&cut);
+	pf_argline_text(&m->args, name, text, len);
 }
 
 void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,
@@ -344,11 +290,7 @@ void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,
 
 uint32_t pf_pfr_close_args(struct pf_pfr_map *m)
 {
-	if (!m->text.len)
-		return PF_ID_NONE;
-	pf_buf_addc(&m->text, '}');
-	return pf_dict_find(&m->parsed.args, m->text.data, m->text.len,
-			    m->mask);
+	return pf_argline_close(&m->args, &m->parsed.args);
 }
 
 /* ---- events ---- */
@@ -398,7 +340,7 @@ void pf_pfr_store(struct pf_pfr_map *m, const struct pf_pfr_put *put)
 	};
 
 	b->kind_count[put->kind]++;
-	pf_batch_put(b, &ev, m->mask, m->slots);
+	pf_batch_put(b, &ev, m->args.mask, m->args.slots);
 }
 
 static void skip_type(struct pf_pfr_map *m, const struct pf_pfr_event *ev)

@@ -13,9 +13,9 @@
 
 #include "pfr/body.h"
 #include "pfr/file.h"
+#include "trace/argline.h"
 #include "trace/batch.h"
-
-#define PF_PFR_MEMOS 4096u
+#include "trace/memo.h"
 
 /* Categories in use; their dictionary entries are kept. */
 enum pf_pfr_category {
@@ -26,6 +26,7 @@ enum pf_pfr_category {
 	PF_PFR_CAT_RUNTIME,
 	PF_PFR_CAT_DRIVER,
 	PF_PFR_CAT_OVERHEAD,
+	PF_PFR_CAT_OP, /* that torch named */
 	PF_PFR_CAT_NVTX,
 	PF_PFR_CAT_STEP,
 	PF_PFR_CAT_CUDA_EVENT,
@@ -47,11 +48,7 @@ struct pf_pfr_map {
 	size_t demangled_cap;
 	int64_t left_mangled; /* how many of them stay as they are */
 	/* entries found before, valid in this generation only */
-	uint32_t generation;
-	struct pf_pfr_memo {
-		uint64_t a, b;
-		uint32_t generation, entry;
-	} * memos;
+	struct pf_memos memos;
 	uint32_t category[PF_PFR_CATEGORIES];
 	char pid[24];
 	bool is_realtime;      /* the frame at hand */
@@ -61,10 +58,8 @@ struct pf_pfr_map {
 	int64_t next_range_id; /* external ids of ranges */
 	int64_t last_ns;       /* of all events so far */
 	bool has_last;
-	int64_t slots[PF_SLOT_COUNT];
-	uint32_t mask;
-	int generic; /* slots of that kind in use */
-	struct pf_buf text, clean;
+	struct pf_argline args; /* of the event at hand */
+	struct pf_buf clean;
 };
 
 void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pfr/kineto.h"
 #include "pfr/map_impl.h"
 #include "pfr/words.h"
 
@@ -33,52 +34,17 @@ static void arg_place(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 			(int64_t)ev->correlation);
 }
 
-static void arg_triple(struct pf_pfr_map *m, const char *key,
-		       const uint32_t v[3])
-{
-	pf_buf_addf(&m->text, ",\"%s\":[%u,%u,%u]", key, v[0], v[1], v[2]);
-}
-
 /* ---- kernels ---- */
-
-/* As Kineto works it out, where the device is known. */
-static void arg_waves(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
-		      uint64_t device)
-{
-	int64_t sms = pf_pfr_info_int(m->file, "device", device, "SMs");
-	int64_t warp = pf_pfr_info_int(m->file, "device", device, "warp");
-	double blocks, threads;
-
-	if (sms <= 0)
-		return;
-	blocks = (double)l->grid[0] * l->grid[1] * l->grid[2] / (double)sms;
-	threads = (double)l->block[0] * l->block[1] * l->block[2];
-	pf_buf_addf(&m->text, ",\"blocks per SM\":%.6f", blocks);
-	if (warp > 0)
-		pf_buf_addf(&m->text, ",\"warps per SM\":%.6f",
-			    blocks * threads / (double)warp);
-}
 
 static void arg_launch(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
 		       uint64_t device)
 {
-	static const char *const types[] = { NULL, "cooperative",
-					     "cooperative on several devices",
-					     "command list" };
+	const struct pf_kineto_device about = {
+		.sms = pf_pfr_info_int(m->file, "device", device, "SMs"),
+		.warp = pf_pfr_info_int(m->file, "device", device, "warp"),
+	};
 
-	pf_pfr_arg_fixed(m, "registers per thread", l->registers);
-	pf_pfr_arg_fixed(m, "shared memory",
-			 (int64_t)l->static_bytes + l->dynamic_bytes);
-	arg_waves(m, l, device);
-	arg_triple(m, "grid", l->grid);
-	arg_triple(m, "block", l->block);
-	if (l->local_bytes)
-		pf_pfr_arg_fixed(m, "local memory per thread", l->local_bytes);
-	if (l->cluster[0])
-		arg_triple(m, "cluster", l->cluster);
-	if (l->launch_type && l->launch_type < 4)
-		pf_pfr_arg_text(m, "launch type", types[l->launch_type],
-				strlen(types[l->launch_type]));
+	pf_kineto_launch(&m->args, l, &about);
 }
 
 /* place: device, context, stream, graph node, graph, channel, queued, ... */
@@ -132,16 +98,16 @@ static void set_kernel_slots(struct pf_pfr_map *m,
 {
 	const uint64_t numbers[] = { place[4], place[3] };
 
-	m->slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	m->args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
 	for (int i = 0; i < 2; i++) {
-		int slot = PF_SLOT_GENERIC + m->generic;
+		int slot = PF_SLOT_GENERIC + m->args.generic;
 
 		if (!numbers[i])
 			continue;
-		m->slots[slot] = (int64_t)(numbers[i] << 4);
-		m->mask |= UINT32_C(1) << slot;
-		m->generic++;
+		m->args.slots[slot] = (int64_t)(numbers[i] << 4);
+		m->args.mask |= UINT32_C(1) << slot;
+		m->args.generic++;
 	}
 }
 
@@ -195,30 +161,12 @@ void pf_pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_pfr_open_args(m);
 	arg_place(m, ev, ev->v + 1);
 	pf_pfr_arg_number(m, "graph id", ev->v[0]);
-	pf_buf_adds(&m->text, ",\"whole graph\":true");
+	pf_buf_adds(&m->args.text, ",\"whole graph\":true");
 	put.args = pf_pfr_close_args(m);
 	pf_pfr_store(m, &put);
 }
 
 /* ---- copies and fills ---- */
-
-static void arg_bytes(struct pf_pfr_map *m, uint64_t bytes, int64_t dur_ns)
-{
-	unsigned __int128 rate;
-
-	if (bytes > INT64_MAX)
-		bytes = INT64_MAX;
-	pf_pfr_arg_slot(m, "bytes", PF_SLOT_BYTES, (int64_t)bytes);
-	if (dur_ns <= 0)
-		return;
-	/* GB/s is bytes per ns; six digits behind the point. */
-	rate = ((unsigned __int128)bytes * 1000000 +
-		(unsigned __int128)dur_ns / 2) /
-	       (unsigned __int128)dur_ns;
-	if (rate < UINT64_C(1) << 58)
-		pf_pfr_arg_slot(m, "memory bandwidth (GB/s)", PF_SLOT_BANDWIDTH,
-				(int64_t)rate * 16 + 6);
-}
 
 static void arg_graph(struct pf_pfr_map *m, uint64_t node, uint64_t graph)
 {
@@ -259,7 +207,7 @@ void pf_pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.track = pf_pfr_gpu_track(m, v[4], v[6]);
 	pf_pfr_open_args(m);
 	arg_place(m, ev, v + 4);
-	arg_bytes(m, v[0], put.dur_ns);
+	pf_kineto_bytes(&m->args, v[0], put.dur_ns);
 	if (ev->count >= 10 && v[8] != v[9]) {
 		pf_pfr_arg_fixed(m, "fromDevice", (int64_t)(uint32_t)v[8]);
 		pf_pfr_arg_fixed(m, "toDevice", (int64_t)(uint32_t)v[9]);
@@ -287,7 +235,7 @@ void pf_pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.track = pf_pfr_gpu_track(m, v[3], v[5]);
 	pf_pfr_open_args(m);
 	arg_place(m, ev, v + 3);
-	arg_bytes(m, v[0], put.dur_ns);
+	pf_kineto_bytes(&m->args, v[0], put.dur_ns);
 	arg_graph(m, v[6], v[7]);
 	put.args = pf_pfr_close_args(m);
 	pf_pfr_store(m, &put);

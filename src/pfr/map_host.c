@@ -52,8 +52,8 @@ void pf_pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.name = call_name(m, ev->v[0]);
 	put.track = pf_pfr_host_track(m, ev->v[1]);
 	pf_pfr_open_args(m);
-	m->slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	m->args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
 	if (!pf_pfr_memo(m,
 			 PF_PFR_MEMO_KEY(PF_PFR_MEMO_CALL_ARGS,
 					 ev->v[2] & UINT32_MAX),
@@ -279,13 +279,12 @@ static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
 		pf_pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)ev->v[2]);
 	}
-	pf_buf_addc(&m->text, '}');
+	pf_buf_addc(&m->args.text, '}');
 }
 
 void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	struct pf_batch *b = &m->parsed.batch;
-	uint32_t head[2];
 
 	if (ev->type >= PF_PFR_PUSH || m->untimed >= UNTIMED_MAX) {
 		pf_pfr_note(m, PF_SKIP_UNTIMED);
@@ -299,10 +298,6 @@ void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_buf_clear(&m->clean);
 	pf_buf_addf(&m->clean,
 		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":\"%s\",\"args\":%s}",
-		    untimed_word(ev->type), m->pid, m->text.data);
-	head[0] = (uint32_t)b->event_count;
-	head[1] = (uint32_t)m->clean.len;
-	pf_buf_add(&b->metadata, head, sizeof(head));
-	pf_buf_add(&b->metadata, m->clean.data, m->clean.len);
-	b->metadata_count++;
+		    untimed_word(ev->type), m->pid, m->args.text.data);
+	pf_batch_metadata(b, &m->clean);
 }

@@ -11,21 +11,18 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/num.h"
+#include "pfr/kineto.h"
 #include "pfr/map_impl.h"
 #include "pfr/words.h"
-#include "trace/mend.h"
 
 #define OPEN_MAX  (1u << 20)
 #define LANES_MAX (1u << 16)
 #define BUCKETS   4096u
 #define TEXT_MAX  (64u << 20) /* names that open ranges own */
-#define SIZES_MAX 16384       /* bytes of shapes in a name of torch */
 /*
  * Of one bucket: so many fall together only if the numbers were chosen for
  * it, and then every event would have to look through all of them.
@@ -114,17 +111,6 @@ static void arg_category(struct pf_pfr_map *m, uint64_t domain,
 		pf_pfr_arg_fixed(m, "category", (int64_t)(uint32_t)category);
 }
 
-static void arg_real(struct pf_pfr_map *m, double v)
-{
-	char text[PF_NUM_MAX];
-
-	if (!isfinite(v))
-		return;
-	pf_num_exact(text, v);
-	pf_buf_addf(&m->text, "%s\"payload\":%s", m->text.len ? "," : "{",
-		    text);
-}
-
 static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 {
 	uint32_t low = (uint32_t)o->payload;
@@ -140,7 +126,7 @@ static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 		break;
 	case 3:
 		memcpy(&real, &o->payload, sizeof(real));
-		arg_real(m, real);
+		pf_argline_real(&m->args, "payload", real);
 		break;
 	case 4:
 		pf_pfr_arg_number(m, "payload", low);
@@ -150,7 +136,7 @@ static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 		break;
 	case 6:
 		memcpy(&half, &low, sizeof(half));
-		arg_real(m, (double)half);
+		pf_argline_real(&m->args, "payload", (double)half);
 		break;
 	}
 }
@@ -160,28 +146,9 @@ static void arg_common(struct pf_pfr_map *m, const struct open_range *o)
 	arg_domain(m, o->domain);
 	arg_category(m, o->domain, o->category);
 	if (o->colour)
-		pf_buf_addf(&m->text, "%s\"color\":\"#%08" PRIx32 "\"",
-			    m->text.len ? "," : "{", (uint32_t)o->colour);
+		pf_buf_addf(&m->args.text, "%s\"color\":\"#%08" PRIx32 "\"",
+			    m->args.text.len ? "," : "{", (uint32_t)o->colour);
 	arg_payload(m, o);
-}
-
-/* What torch's emit_nvtx() put in the name, under Kineto's keys. */
-static void arg_torch(struct pf_pfr_map *m, const struct pf_pfr_torch_name *t)
-{
-	struct pf_mend mend = { .p = t->sizes, .end = t->sizes + t->sizes_len };
-	size_t len;
-
-	if (t->has_sequence)
-		pf_pfr_arg_slot(m, "Sequence number", PF_SLOT_SEQUENCE,
-				t->sequence);
-	if (t->has_op_id)
-		pf_pfr_arg_number(m, "op_id", (uint64_t)t->op_id);
-	if (!t->sizes || t->sizes_len > SIZES_MAX)
-		return;
-	len = m->text.len;
-	pf_buf_adds(&m->text, len ? ",\"Input Dims\":" : "{\"Input Dims\":");
-	if (pf_mend_value(&mend, &m->text) != PF_MEND_OK || mend.p != mend.end)
-		m->text.len = len;
 }
 
 /* ---- names ---- */
@@ -219,8 +186,8 @@ static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
 
 	pf_pfr_open_args(m);
 	if (!o->range_id) {
-		m->slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
-		m->mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
+		m->args.slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
+		m->args.mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
 		if (is_bare(o) && !torch && !how_it_ended &&
 		    pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_RANGE_ARGS, 0),
 				0, &memo))
@@ -229,7 +196,7 @@ static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
 				o->external_id);
 	}
 	if (torch)
-		arg_torch(m, torch);
+		pf_kineto_torch(&m->args, torch);
 	arg_common(m, o);
 	if (how_it_ended)
 		pf_pfr_arg_text(m, "end", how_it_ended, strlen(how_it_ended));
@@ -262,6 +229,8 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 		put.category = PF_PFR_CAT_STEP;
 		put.kind = PF_KIND_ANNOTATION;
 	}
+	if (split && put.kind == PF_KIND_CPU_OP)
+		put.category = PF_PFR_CAT_OP;
 	put.name = split ? pf_pfr_find_text(m, text.p, torch.name_len)
 			 : pf_pfr_find_name(m, &o->name);
 	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);

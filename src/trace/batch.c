@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/jsonw.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "trace/batch.h"
@@ -139,4 +141,29 @@ void pf_batch_grow(struct pf_batch *b)
 			   b->slot_count + PF_SLOT_COUNT, sizeof(*b->slots));
 	b->events = pf_grow(b->events, &b->events_cap, b->count + 1,
 			    sizeof(*b->events));
+}
+
+void pf_batch_metadata(struct pf_batch *b, const struct pf_buf *json)
+{
+	uint32_t head[2] = { (uint32_t)b->event_count, (uint32_t)json->len };
+
+	pf_buf_add(&b->metadata, head, sizeof(head));
+	pf_buf_add(&b->metadata, json->data, json->len);
+	b->metadata_count++;
+}
+
+void pf_batch_name(struct pf_batch *b, const char *what, int64_t pid,
+		   uint64_t tid, const char *name, size_t len)
+{
+	struct pf_buf text = { 0 };
+
+	pf_buf_addf(&text,
+		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":%" PRId64
+		    ",\"tid\":%" PRIu64 ",\"args\":{\"name\":",
+		    what, pid, tid);
+	pf_jsonw_quote(&text, name, len, false);
+	pf_buf_adds(&text, "}}");
+	pf_batch_metadata(b, &text);
+	b->event_count++;
+	pf_buf_release(&text);
 }

@@ -107,6 +107,12 @@ void pf_batch_member(struct pf_batch *b, const char *key,
 static inline void pf_batch_put(struct pf_batch *b, struct pf_event *ev,
 				uint32_t mask, const int64_t *values);
 
+/* A metadata event, as JSON; the caller counts it in event_count. */
+void pf_batch_metadata(struct pf_batch *b, const struct pf_buf *json);
+/* One that says what a process or thread is called; it is counted. */
+void pf_batch_name(struct pf_batch *b, const char *what, int64_t pid,
+		   uint64_t tid, const char *name, size_t len);
+
 /*
  * A track's dictionary text: class letter, pid length as 8 hex digits, pid,
  * tid.  Class letters: h g c f a m (host gpu counter flow async mark).

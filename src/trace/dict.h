@@ -44,6 +44,9 @@ struct pf_dict;
 typedef void pf_dict_classify_fn(struct pf_dict *d, struct pf_dict_entry *e,
 				 const char *raw, struct pf_buf *text);
 
+/* For dictionaries of which only the entries' numbers are wanted. */
+pf_dict_classify_fn pf_dict_no_text;
+
 struct pf_dict {
 	struct pf_dict_entry *entries;
 	size_t count, cap;

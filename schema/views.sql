@@ -1,7 +1,8 @@
 -- Views in plain words over the row tables; any SQLite tool can read them.
 -- The views that need the virtual tables are in views_event.sql.
 
--- GPU kernels with their launch configuration.
+-- GPU kernels with their launch configuration; no whole CUDA graphs, of which
+-- Nsight Systems records one event each unless it is asked for their nodes.
 CREATE VIEW kernels AS
 SELECT
 	g.event_id AS id,
@@ -26,7 +27,7 @@ SELECT
 FROM gpu_event AS g
 LEFT JOIN string AS s ON s.id = g.name_id
 LEFT JOIN gpu_config AS c ON c.id = g.config_id
-WHERE g.kind = 7;
+WHERE g.kind = 7 AND (s.text IS NULL OR s.text NOT GLOB 'CUDA graph [0-9]*');
 
 -- Copies between memories, and fills of memory (memset).
 CREATE VIEW copies AS
@@ -56,8 +57,9 @@ CREATE VIEW gpu_work AS
 SELECT
 	g.event_id AS id,
 	g.trace_id,
-	CASE g.kind WHEN 7 THEN 'kernel' WHEN 8 THEN 'copy' ELSE 'fill' END
-		AS what,
+	CASE WHEN g.kind = 8 THEN 'copy' WHEN g.kind = 9 THEN 'fill'
+		WHEN s.text GLOB 'CUDA graph [0-9]*' THEN 'graph'
+		ELSE 'kernel' END AS what,
 	s.text AS name,
 	g.start_ns,
 	g.dur_ns,

@@ -37,9 +37,11 @@ check trace base
 check embed base
 check pfr base trace
 check xspace base trace
+check foreign base
+check nsys base trace pfr foreign
 check store base trace pfr table embed
 check memsnap base trace
-check ingest base trace pfr xspace memsnap table embed store events
+check ingest base trace pfr xspace memsnap foreign nsys table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms
@@ -65,11 +67,11 @@ else
 fi
 
 grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*.c 2>/dev/null |
-	grep -v '^src/store/' >"$tmp/bad"
+	grep -v '^src/store/\|^src/foreign/' >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
-	not_ok "only src/store includes sqlite3.h" "$tmp/bad"
+	not_ok "only src/store and src/foreign include sqlite3.h" "$tmp/bad"
 else
-	ok "only src/store includes sqlite3.h"
+	ok "only src/store and src/foreign include sqlite3.h"
 fi
 
 # "config.h" is the first include of every .c, also through an own header

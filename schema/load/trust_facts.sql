@@ -22,7 +22,8 @@ fault AS (
 		sum(count) FILTER (WHERE kind IN ('not_recorded',
 			'lost_events'))
 			AS dropped_count,
-		sum(count) FILTER (WHERE is_skip AND kind NOT IN ('python', 'empty'))
+		sum(count) FILTER (WHERE is_skip AND kind NOT IN ('python', 'empty',
+			'unread_table'))
 			AS skipped_count,
 		sum(count) FILTER (WHERE kind = 'python') AS left_out_count
 	FROM repair

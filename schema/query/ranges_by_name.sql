@@ -6,7 +6,7 @@ WITH range AS (
 	SELECT CASE WHEN name GLOB 'ProfilerStep#*' THEN 'ProfilerStep*'
 			ELSE name END AS name, dur_ns
 	FROM event
-	WHERE kind = 2 OR (kind = 1 AND (name GLOB 'ProfilerStep#*'
+	WHERE kind = 2 OR (kind = 1 AND (category = 'nvtx' OR name GLOB 'ProfilerStep#*'
 		OR name GLOB 'Optimizer.step#*'
 		OR name GLOB 'Optimizer.zero_grad#*'
 		OR instr(name, 'enumerate(DataLoader)')

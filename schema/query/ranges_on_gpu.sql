@@ -13,7 +13,7 @@ range AS (
 		CASE WHEN name GLOB 'ProfilerStep#*' THEN 'ProfilerStep*'
 			ELSE name END AS name
 	FROM event
-	WHERE kind = 2 OR (kind = 1 AND (name GLOB 'ProfilerStep#*'
+	WHERE kind = 2 OR (kind = 1 AND (category = 'nvtx' OR name GLOB 'ProfilerStep#*'
 		OR name GLOB 'Optimizer.step#*'
 		OR name GLOB 'Optimizer.zero_grad#*'
 		OR instr(name, 'enumerate(DataLoader)')

@@ -7,7 +7,7 @@ WITH range AS (
 			ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 			AS before_ns
 	FROM event
-	WHERE kind = 2 OR (kind = 1 AND (name GLOB 'ProfilerStep#*'
+	WHERE kind = 2 OR (kind = 1 AND (category = 'nvtx' OR name GLOB 'ProfilerStep#*'
 		OR name GLOB 'Optimizer.step#*'
 		OR name GLOB 'Optimizer.zero_grad#*'
 		OR instr(name, 'enumerate(DataLoader)')

@@ -31,6 +31,7 @@ enum check_id {
 	REPAIRED,
 	NEGATIVE,
 	LEFT_OUT,
+	UNREAD,
 	EVENT_LIMIT,
 	UNKNOWN,
 	TOO_DEEP,
@@ -48,6 +49,7 @@ enum check_id {
 	NO_OP,
 	NOT_IN_TABLE,
 	BACKLOG,
+	GRAPHS,
 	EARLY,
 	CLOCK,
 	COARSE,
@@ -103,6 +105,9 @@ static const struct rule {
 	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
 		       "ingest without --no-python-functions keeps them",
 		       PF_HINT_NONE },
+	[UNREAD] = { "tables not read", NEVER, NEVER,
+		     "they are in no figure; ingest --osrt keeps OSRT_API",
+		     PF_HINT_NONE },
 	[EVENT_LIMIT] = { "event cap", 0, 0,
 			  "exactly 1,000,000 events: TensorFlow's trace viewer "
 			  "drops what comes later",
@@ -152,6 +157,10 @@ static const struct rule {
 		      "its call: the GPU was still at work that was launched "
 		      "before the capture, and was busy while no work is shown",
 		      PF_HINT_HEAD },
+	[GRAPHS] = { "whole graphs", NEVER, NEVER,
+		     "each is one event of GPU work; nsys profile "
+		     "--cuda-graph-trace=node records its kernels",
+		     PF_HINT_NONE },
 	[EARLY] = { "work before its launch", 0, 0.01,
 		    "the clocks of host and GPU differ: delays and gaps are "
 		    "off by as much",
@@ -197,6 +206,7 @@ struct doctor {
 	int64_t worker_count; /* traces, of several of one process the first */
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
+	struct pf_buf unread;                     /* UNREAD: which */
 	bool is_rank_unsure; /* several traces, not told apart */
 };
 
@@ -369,6 +379,7 @@ static const struct {
 	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
 	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
 	{ "empty", REPAIRED },       { "rounded_time", CHECKS },
+	{ "unread_table", UNREAD },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)
@@ -421,11 +432,36 @@ static int read_repairs(struct doctor *d, struct pf_err *err)
 	return rc;
 }
 
+#define UNREAD_SHOWN 200 /* bytes, about */
+
+static int read_nsys(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_nsys", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+		const char *table = (const char *)sqlite3_column_text(st, 0);
+		int64_t count = sqlite3_column_int64(st, 1);
+		char shown[PF_NUM_MAX];
+
+		if (!table)
+			set_alone(d, GRAPHS, count);
+		else if (d->unread.len < UNREAD_SHOWN)
+			pf_buf_addf(&d->unread, "%s%s %s",
+				    d->unread.len ? ", " : "", table,
+				    pf_num_show_count(shown, count));
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 /* ---- all results ---- */
 
 static void settle(struct doctor *d)
 {
-	static const enum check_id of_events[] = { SKIPPED, LEFT_OUT,
+	static const enum check_id of_events[] = { SKIPPED, LEFT_OUT, UNREAD,
 						   NEGATIVE };
 	static const enum check_id of_traces[] = { EVENT_LIMIT, NO_GPU,
 						   NO_CALLS,    NO_STACKS,
@@ -543,8 +579,10 @@ static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 		add_note(out,
 			 "no GPU activity: %" PRId64 " traces launch work, "
 			 "but have no record of it: another profiler may "
-			 "hold the GPU, or a permission is lacking",
-			 d->tracks.silent_trace_count);
+			 "hold the GPU, or a permission is lacking%s",
+			 d->tracks.silent_trace_count,
+			 d->producer == PF_FROM_NSYS ? ", or it ran under WSL"
+						     : "");
 	else
 		add_note(out, "no GPU activity: %s",
 			 pf_hint(d->producer, PF_HINT_WORK));
@@ -576,6 +614,8 @@ static void describe(const struct doctor *d, enum check_id id,
 
 	if (id == CUT_OFF && d->cut.len)
 		pf_buf_addf(text, "%s; ", d->cut.data);
+	if (id == UNREAD && d->unread.len)
+		pf_buf_addf(text, "%s; ", d->unread.data);
 	if (id == EARLY)
 		pf_buf_addf(text, "at most %s; ",
 			    pf_num_show_ns(time, d->gpu.most_early_ns));
@@ -636,7 +676,7 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
 	    !read_shapes(&d, err) && !read_repairs(&d, err) &&
-	    !pf_doctor_gpu(db, &d.gpu, err) &&
+	    !read_nsys(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);
 		take_checks(&d, out);
@@ -645,6 +685,7 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 		rc = 0;
 	}
 	pf_buf_release(&d.cut);
+	pf_buf_release(&d.unread);
 	return rc;
 }
 

@@ -104,6 +104,7 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 		return -1;
 	*name = class->is_step ? STEP_NAME : b->name[i];
 	return kind != PF_KIND_CPU_OP || class->is_step ||
+	       pf_names_is_nvtx(r->names, b->type[i]) ||
 	       class->is_optimizer || class->range == PF_CAUSE_DATA;
 }
 

@@ -113,7 +113,7 @@ void pf_map_release(struct pf_map *m)
 	memset(m, 0, sizeof(*m));
 }
 
-static struct pf_map_slot *map_find(struct pf_map *m, uint64_t key)
+static struct pf_map_slot *map_find(const struct pf_map *m, uint64_t key)
 {
 	size_t i = XXH3_64bits_withSeed(&key, sizeof(key), m->seed) &
 		   (m->slots - 1);
@@ -151,4 +151,9 @@ uint64_t *pf_map_at(struct pf_map *m, uint64_t key)
 		s->value = UINT64_MAX;
 	}
 	return &s->value;
+}
+
+bool pf_map_has(const struct pf_map *m, uint64_t key)
+{
+	return m->count && map_find(m, key)->used;
 }

@@ -47,5 +47,7 @@ void pf_map_release(struct pf_map *m);
  * the next call.
  */
 uint64_t *pf_map_at(struct pf_map *m, uint64_t key);
+/* Is it there? */
+bool pf_map_has(const struct pf_map *m, uint64_t key);
 
 #endif

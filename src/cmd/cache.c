@@ -29,11 +29,11 @@
 
 bool pf_cache_is_database(const char *path)
 {
-	static const char magic[16] = "SQLite format 3";
-	char head[sizeof(magic)];
+	char head[16];
 	struct stat info;
 	size_t have = 0;
 	ssize_t n = 1;
+	bool is;
 	int fd;
 
 	if (stat(path, &info) || !S_ISREG(info.st_mode))
@@ -48,8 +48,9 @@ bool pf_cache_is_database(const char *path)
 		else if (n < 0 && errno != EINTR)
 			break;
 	}
+	is = pf_ingest_is_sqlite(head, have) && !pf_ingest_is_foreign(fd);
 	close(fd);
-	return have == sizeof(head) && !memcmp(head, magic, sizeof(head));
+	return is;
 }
 
 /* ---- what it is of ---- */

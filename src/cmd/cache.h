@@ -37,7 +37,7 @@ int pf_cache_open(struct pf_cached *c, char *const *sources, size_t count,
 		  struct pf_err *err);
 void pf_cache_close(struct pf_cached *c);
 
-/* Does the file begin as a database of SQLite does? */
+/* Is it a database of SQLite, and not the trace of another program? */
 bool pf_cache_is_database(const char *path);
 
 /*

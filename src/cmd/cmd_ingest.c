@@ -19,7 +19,7 @@
 
 struct ingest_args {
 	const char *out;
-	bool strict, no_python, timings;
+	bool strict, no_python, timings, os_calls;
 	int64_t rank, threads;
 };
 
@@ -33,6 +33,9 @@ static const struct pf_opt opts[] = {
 	{ 0, "no-python-functions", NULL,
 	  "leave out python_function events (counted)", PF_OPT_FLAG,
 	  offsetof(struct ingest_args, no_python), 0, 0 },
+	{ 0, "osrt", NULL,
+	  "keep operating system calls of Nsight Systems exports", PF_OPT_FLAG,
+	  offsetof(struct ingest_args, os_calls), 0, 0 },
 	{ 0, "rank", "N", "rank of the first trace, if the file does not say",
 	  PF_OPT_INT, offsetof(struct ingest_args, rank), 0, 1000000 },
 	{ 'j', "threads", "N", "readers to use (default: one per processor)",
@@ -179,6 +182,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.out = a->out,
 		.strict = a->strict,
 		.skip_python = a->no_python,
+		.os_calls = a->os_calls,
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
 	};
@@ -209,7 +213,8 @@ PF_COMMAND(10, ingest) = {
 	.details =
 		"Reads Kineto/PyTorch and other Chrome traces, profiles of "
 		"TensorFlow, JAX and PyTorch/XLA (.xplane.pb) and profan's own "
-		"captures (.pfr), plain, gzip or zstd; '-' is standard input. "
+		"captures (.pfr), plain, gzip or zstd, and exports of Nsight "
+		"Systems (nsys export --type sqlite); '-' is standard input. "
 		"Several files become several traces (ranks, or captures of "
 		"one process) of one database. A folder is all traces below "
 		"it, eight folders deep; files in it that are no traces are "
@@ -228,6 +233,7 @@ PF_COMMAND(10, ingest) = {
 		    "profan ingest profan-*.pfr -o run.db\n"
 		    "profan ingest plugins/profile/*/*.xplane.pb -o jax.db\n"
 		    "profan ingest rank*.json -o job.db\n"
+		    "profan ingest report1.sqlite -o nsys.db\n"
 		    "profan ingest runs/bert -o bert.db\n"
 		    "zcat trace.json.gz | profan ingest - -o t.db\n",
 	.run = run,

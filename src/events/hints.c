@@ -13,6 +13,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record GPU work, too",
 		"a memory snapshot has none: record a trace, too, with "
 		"torch.profiler",
+		"nsys recorded no GPU work: trace with -t cuda, where it can "
+		"(not under WSL, nor without the rights that it asks for)",
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "
@@ -20,6 +22,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record launch calls with --kinds +runtime,+driver",
 		"record launch calls, too",
 		"a memory snapshot has none: record a trace, too",
+		"record launch calls with nsys profile -t cuda",
 	},
 	[PF_HINT_STACKS] = {
 		"record lines of Python with with_stack=True",
@@ -27,6 +30,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"the program",
 		"record lines of Python, too",
 		"a memory snapshot has none: record a trace, too",
+		"exports of Nsight Systems have no lines of Python here; NVTX "
+		"ranges name places of the program",
 	},
 	[PF_HINT_SHAPES] = {
 		"record shapes with record_shapes=True",
@@ -34,6 +39,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"them, as those of emit_nvtx(record_shapes=True)",
 		"record shapes of operators, too",
 		"a memory snapshot has none: record a trace, too",
+		"name operators with "
+		"torch.autograd.profiler.emit_nvtx(record_shapes=True)",
 	},
 	[PF_HINT_MEMORY] = {
 		"record allocations with profile_memory=True",
@@ -41,6 +48,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record allocations, too",
 		"call torch.cuda.memory._record_memory_history() before the "
 		"model is built",
+		"exports of Nsight Systems do not have the allocations of "
+		"tensors",
 	},
 	[PF_HINT_STEPS] = {
 		"mark steps with step() of torch.profiler's profile, or name "
@@ -49,30 +58,38 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"ranges with --steps",
 		"name the ranges that are steps with --steps",
 		"a memory snapshot has none: record a trace, too",
+		"mark steps with NVTX ranges ProfilerStep#N, or name other "
+		"ranges with --steps",
 	},
 	[PF_HINT_MODULES] = {
 		"record them with with_stack=True",
 		"captures have none",
 		"only traces of PyTorch have them",
 		"a memory snapshot has none: record a trace, too",
+		"only traces of PyTorch have them",
 	},
 	[PF_HINT_HEAD] = {
 		"warm up in a schedule, and synchronize before the capture",
 		"begin later (--delay, --start api), and synchronize before",
 		"synchronize before the capture",
 		"a memory snapshot has none: record a trace, too",
+		"synchronize before the capture begins; an export that was cut "
+		"lacks the calls of its first work",
 	},
 	[PF_HINT_NO_OP] = {
 		"as in compiled code, graphs and libraries",
 		"NVTX ranges around the calls name what launches it",
 		"as in compiled code, graphs and libraries",
 		"a memory snapshot has none: record a trace, too",
+		"NVTX ranges around the calls, as those of emit_nvtx(), name what "
+		"launches it",
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",
 		"the agent writes nanoseconds",
 		"delays and gaps are as coarse",
 		"a memory snapshot has none: record a trace, too",
+		"exports have nanoseconds",
 	},
 	[PF_HINT_WAITS] = {
 		"record what streams wait for with "
@@ -81,6 +98,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record what streams wait for with --kinds +sync",
 		"record what streams wait for, too",
 		"a memory snapshot has none: record a trace, too",
+		"nsys records what streams wait for with -t cuda",
 	},
 };
 

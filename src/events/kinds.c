@@ -31,6 +31,8 @@ int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
 			memset(k->of + old, PF_KIND_COUNT, k->count - old);
 		}
 		k->of[id] = (unsigned char)kind;
+		if (sqlite3_column_int(stmt, 2))
+			k->of[id] |= PF_KINDS_NVTX;
 	}
 	sqlite3_finalize(stmt);
 	return rc;

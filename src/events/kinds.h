@@ -3,6 +3,7 @@
 #ifndef PF_EVENTS_KINDS_H
 #define PF_EVENTS_KINDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,7 @@
 #include "trace/event.h"
 
 struct pf_kinds {
-	unsigned char *of; /* by event_type.id */
+	unsigned char *of; /* by event_type.id; see below */
 	size_t count;
 };
 
@@ -19,10 +20,18 @@ struct pf_kinds {
 int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err);
 void pf_kinds_release(struct pf_kinds *k);
 
+#define PF_KINDS_NVTX 0x80 /* beside the kind */
+
 /* PF_KIND_COUNT if the type is not known. */
 static inline unsigned pf_kinds_at(const struct pf_kinds *k, uint32_t type)
 {
-	return type < k->count ? k->of[type] : PF_KIND_COUNT;
+	return type < k->count ? k->of[type] & ~PF_KINDS_NVTX : PF_KIND_COUNT;
+}
+
+/* Is it of the category "nvtx", which a program's own ranges have? */
+static inline bool pf_kinds_is_nvtx(const struct pf_kinds *k, uint32_t type)
+{
+	return type < k->count && k->of[type] & PF_KINDS_NVTX;
 }
 
 #endif

@@ -261,6 +261,11 @@ unsigned pf_names_kind(const struct pf_names *n, uint32_t type)
 	return pf_kinds_at(&n->kinds, type);
 }
 
+bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type)
+{
+	return pf_kinds_is_nvtx(&n->kinds, type);
+}
+
 static int make_slots(struct pf_names *n, struct pf_err *err)
 {
 	sqlite3_stmt *stmt =

@@ -86,6 +86,8 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 					   struct pf_err *err);
 /* The kind (enum pf_kind) of events of a type; PF_KIND_COUNT if unknown. */
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type);
+/* Are they ranges of NVTX, which the program named itself? */
+bool pf_names_is_nvtx(const struct pf_names *n, uint32_t type);
 /* Its text, to be freed by the caller; NULL on error. */
 char *pf_names_text_take(struct pf_names *n, uint32_t name, struct pf_err *err);
 /* The same of a Python function: "file.py(12): f" as "file.py:12 f". */

@@ -50,8 +50,8 @@ static bool has_suffix(const char *name, const char *suffix)
 static bool is_named_as_trace(const char *name)
 {
 	static const char *const suffixes[] = {
-		".json",   ".json.gz", ".json.zst",  ".pfr",
-		".pfr.gz", ".pfr.zst", ".xplane.pb", ".xplane.pb.gz",
+		".json",    ".json.gz",   ".json.zst",     ".pfr",    ".pfr.gz",
+		".pfr.zst", ".xplane.pb", ".xplane.pb.gz", ".sqlite",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -220,7 +220,7 @@ static int add_folder(struct pf_paths *out, const char *folder,
 			err, PF_EDATA,
 			"folder '%s' has no traces: looked %d folders "
 			"deep for *.json, *.xplane.pb and *.pfr, also .gz and "
-			".zst; "
+			".zst, and *.sqlite; "
 			"%zu such files, none of them a trace",
 			folder, PF_CHOOSE_DEPTH, found.count);
 	pf_paths_release(&found);

@@ -50,6 +50,7 @@ struct pf_ingest_options {
 	const char *out;
 	bool strict;        /* any repair or skip is an error */
 	bool skip_python;   /* leave out python_function events, counted */
+	bool os_calls;      /* nsys: keep calls of the system's libraries */
 	int64_t rank;       /* of the first trace, -1 = as the trace says */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
 	const char *cache;  /* mark it as a cache of this; NULL: it is none */
@@ -73,6 +74,12 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
  * cannot be read.  Reads to the first event.
  */
 int pf_ingest_probe(const char *path, struct pf_err *err);
+
+/* Does a file begin as a database of SQLite does? */
+bool pf_ingest_is_sqlite(const char *head, size_t len);
+
+/* Is an open database the trace of another program, which can be read? */
+bool pf_ingest_is_foreign(int fd);
 
 /* Bytes of all files together; 0 if one is not a regular file. */
 int64_t pf_ingest_total_bytes(const struct pf_ingest_options *options);

@@ -83,7 +83,8 @@ static int probe(struct probe *p, struct pf_input *input, struct pf_err *err)
 		return (int)n;
 	p->text.len = (size_t)n;
 	if (pf_ingest_is_other(p->text.data, p->text.len))
-		return 1;
+		return !pf_ingest_is_sqlite(p->text.data, p->text.len) ||
+		       pf_ingest_is_foreign(pf_input_plain_fd(input));
 	return probe_json(p, input, err);
 }
 

@@ -213,7 +213,8 @@ int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
 	/* Empty objects and picoseconds (pf_repair_is_usual) take nothing away. */
 	if (one_number(db,
 		       "SELECT coalesce(sum(count), 0), 0 FROM repair"
-		       " WHERE trace_id = ?1 AND is_skip AND kind <> 'empty'",
+		       " WHERE trace_id = ?1 AND is_skip AND kind NOT IN"
+		       " ('empty', 'unread_table')",
 		       trace_id, 0, row, err) < 0)
 		return -1;
 	trust->skipped = row[0];

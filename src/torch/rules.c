@@ -382,7 +382,7 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      " FROM trace_meta WHERE trace_id = ?1",
 		      trace_id, host_row, out, err) ||
 	    read_rows(db,
-		      "SELECT base_ns, format = 'pfr',"
+		      "SELECT base_ns, format IN ('pfr', 'nsys'),"
 		      " format = 'xspace' FROM trace"
 		      " WHERE id = ?1",
 		      trace_id, base_row, out, err) ||

@@ -19,6 +19,7 @@ static const struct category categories[] = {
 	{ "python_function", PF_KIND_PYTHON },
 	{ "Runtime", PF_KIND_RUNTIME },
 	{ "overhead", PF_KIND_OVERHEAD },
+	{ "nvtx", PF_KIND_CPU_OP },
 	{ "kernel", PF_KIND_KERNEL },
 	{ "gpu_memcpy", PF_KIND_MEMCPY },
 	{ "Memcpy", PF_KIND_MEMCPY },

@@ -110,6 +110,8 @@ static const struct {
 	[PF_SKIP_PLANE] = { "plane", "events of planes that are neither host "
 				     "nor GPU nor TPU skipped" },
 	[PF_SKIP_EMPTY] = { "empty", "empty objects skipped" },
+	[PF_SKIP_TABLE] = { "unread_table",
+			    "rows of tables that are not read skipped" },
 };
 
 void pf_repairs_add(struct pf_repairs *to, const struct pf_repairs *from)
@@ -133,5 +135,6 @@ const char *pf_repair_text(enum pf_repair_kind kind)
 
 bool pf_repair_is_usual(enum pf_repair_kind kind)
 {
-	return kind == PF_REPAIR_ROUNDED_TIME || kind == PF_SKIP_EMPTY;
+	return kind == PF_REPAIR_ROUNDED_TIME || kind == PF_SKIP_EMPTY ||
+	       kind == PF_SKIP_TABLE;
 }

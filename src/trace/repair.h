@@ -62,6 +62,7 @@ enum pf_repair_kind {
 	PF_SKIP_RECORD_TYPE,  /* .pfr: a record that profan does not use */
 	PF_SKIP_PLANE,        /* XSpace: of a plane of no known device */
 	PF_SKIP_EMPTY,        /* {}, which holds nothing */
+	PF_SKIP_TABLE,        /* nsys: a row of a table that is not read */
 	PF_REPAIR_KINDS
 };
 

@@ -1,0 +1,10 @@
+-- What ingest counted of exports of Nsight Systems: rows of tables that are not
+-- read, by table, and whole graphs (table NULL).  Parameters: none.  Order:
+-- count falling, table.
+SELECT CASE WHEN key <> 'nsys_whole_graphs' THEN substr(key, 13) END
+		AS table_name, sum(value) AS count
+FROM trace_fact
+WHERE key GLOB 'nsys_unread_*' OR key = 'nsys_whole_graphs'
+GROUP BY 1
+HAVING sum(value) > 0
+ORDER BY 2 DESC, 1;

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "nsys/nsys_impl.h"
+
+#define SORTER_BYTES (4u << 20)
+#define SPOOL_BYTES  (2u << 20)
+
+struct record {
+	int64_t key, order, value;
+};
+
+void pf_nsys_keys_init(struct pf_nsys_keys *k, const char *dir)
+{
+	k->sorter = pf_sorter_new(sizeof(struct record), SORTER_BYTES, dir);
+	k->spool = pf_spool_new(sizeof(struct record), SPOOL_BYTES, dir);
+}
+
+void pf_nsys_keys_release(struct pf_nsys_keys *k)
+{
+	pf_sorter_free(k->sorter);
+	pf_spool_free(k->spool);
+	*k = (struct pf_nsys_keys){ 0 };
+}
+
+int pf_nsys_keys_add(struct pf_nsys_keys *k, int64_t key, int64_t value,
+		     struct pf_err *err)
+{
+	const struct record r = { key, 0, value };
+
+	return key ? pf_sorter_add(k->sorter, &r, err) : 0;
+}
+
+int pf_nsys_keys_seal(struct pf_nsys_keys *k, struct pf_err *err)
+{
+	const struct record *r;
+	int64_t last = 0;
+
+	if (pf_sorter_finish(k->sorter, err))
+		return -1;
+	while ((r = pf_sorter_next(k->sorter, err))) {
+		if (r->key != last && pf_spool_add(k->spool, r, err))
+			return -1;
+		last = r->key;
+	}
+	return err->code ? -1 : 0;
+}
+
+int pf_nsys_keys_find(struct pf_nsys_keys *k, int64_t key, int64_t *value,
+		      struct pf_err *err)
+{
+	uint64_t count = pf_spool_count(k->spool), i;
+	const struct record *r;
+
+	if (!key || !count)
+		return 0;
+	i = pf_spool_lower_bound(k->spool, key, err);
+	if (i == UINT64_MAX)
+		return -1;
+	if (i >= count)
+		return 0;
+	r = pf_spool_at(k->spool, i, err);
+	if (!r)
+		return -1;
+	if (r->key != key)
+		return 0;
+	*value = r->value;
+	return 1;
+}

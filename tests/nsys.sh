@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+# Exports of Nsight Systems: small ones made here in several versions, damaged
+# and hostile ones, and real ones where they are at hand, against their rows.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "no Python"
+nsys() {
+	"$PYTHON" "$top_srcdir/tests/nsys.py" "$@"
+}
+made=$tmp/made
+mkdir "$made"
+nsys make "$made" || not_ok "the databases are made"
+
+# ---- what is stored is what the rows say ----
+for name in plain old negative several twin graphs nodes copied wal; do
+	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" \
+		2>"$tmp/err" && nsys agree "$made/$name.sqlite" "$tmp/$name.db" \
+		>>"$tmp/err" 2>&1
+	result "$name: as the rows say"
+done
+for name in hostile nostrings columns two_gpus; do
+	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" \
+		>"$tmp/err" 2>&1 &&
+		[ "$("$SQLITE3" "$tmp/$name.db" "SELECT event_count
+			- stored_count - metadata_count - paired_count
+			- skipped_count FROM trace")" = 0 ]
+	result "$name: every row is accounted for"
+done
+query() { # DB SQL WANT NAME
+	"$profan" query "$tmp/$1.db" "$2" --format csv 2>&1 | sed 1d |
+		tr -d '\r' >"$tmp/got"
+	printf '%s\n' "$3" >"$tmp/want"
+	same "$4" "$tmp/want" "$tmp/got"
+}
+query plain "SELECT s.text, count(*) FROM gpu_event JOIN string AS s
+	ON s.id = name_id WHERE kind = 11 GROUP BY 1 ORDER BY 1" \
+	"Context Sync,3
+Event Sync,3
+Stream Sync,3
+Stream Wait Event,3" "waits are what their calls say, whatever syncType is"
+query plain "SELECT name, count(*) FROM event WHERE kind = 1 AND
+	name GLOB 'aten*' GROUP BY 1" "aten::mm,12" "names of emit_nvtx are split"
+query plain "SELECT args ->> '\$.\"Input Dims\"', args ->> '\$.op_id' FROM event
+	WHERE name = 'aten::mm' AND args ->> '\$.op_id' = 103" \
+	'"[[2,3],[]]",103' "and their shapes and numbers kept"
+query plain "SELECT args ->> '\$.domain', args ->> '\$.category',
+	args ->> '\$.payload', args ->> '\$.color' FROM event
+	WHERE name = 'ncclAllReduce'" 'NCCL,phase,12345,#ff00ff00' \
+	"domains and categories of NVTX by their names"
+query plain "SELECT args ->> '\$.end', end_ns = (SELECT last_ns FROM trace)
+	FROM event WHERE name = 'never closed'" 'open,1' \
+	"a range without an end ends with the file"
+query plain "SELECT kind, count(*) FROM event WHERE name IN ('over threads',
+	'a mark') GROUP BY 1" '16,1
+19,1' "ranges of processes, and marks"
+query plain "SELECT step, count(*) FROM gpu_event WHERE step IS NOT NULL
+	AND kind = 7 GROUP BY 1" '0,4
+1,4
+2,4' "ProfilerStep#N are steps"
+query plain "SELECT DISTINCT blocks_per_sm, warps_per_sm, grid_x FROM kernels" \
+	'1.6,6.4,80' "kernels have their shape and the GPU's"
+query plain "SELECT name FROM process" python3 \
+	"only processes with events are named"
+query several "SELECT count(DISTINCT t.pid), count(DISTINCT c.device)
+	FROM track AS t JOIN gpu_event AS g ON g.event_id >> 32 = t.id
+	JOIN gpu_config AS c ON c.id = g.config_id" '3,1' \
+	"streams of three processes are told apart, the GPU is one"
+query several "SELECT count(*) FROM gpu_event AS g JOIN event AS l
+	ON l.id = g.launch_id JOIN event AS w ON w.id = g.event_id
+	JOIN track AS t ON t.id = l.track_id JOIN track AS u ON u.id = w.track_id
+	WHERE g.kind = 7 AND u.pid <> '0'
+	AND u.pid <> '0 (process ' || t.pid || ')'" 0 \
+	"a call and its work are of one process"
+query two_gpus "SELECT DISTINCT device FROM gpu_work ORDER BY 1" '0
+1' "one number of two processes is two GPUs"
+query graphs "SELECT what, name, count(*) FROM gpu_work GROUP BY 1, 2" \
+	'graph,CUDA graph 12,3' "a whole graph is work"
+query nodes "SELECT what, name, count(*) FROM gpu_work GROUP BY 1, 2" \
+	'kernel,void node(),3' "but not where its kernels were recorded"
+"$profan" doctor "$tmp/graphs.db" | tr '\n' ' ' >"$tmp/got"
+grep -q 'cuda-graph-trace=node' "$tmp/got"
+result "doctor: how to record their kernels" "$tmp/got"
+"$profan" doctor "$tmp/plain.db" | tr '\n' ' ' >"$tmp/got"
+grep -q 'tables not read: OSRT_API 1, SCHED_EVENTS 1; ' "$tmp/got"
+result "doctor: what is not read" "$tmp/got"
+"$profan" ingest -q "$made/plain.sqlite" --osrt -o "$tmp/osrt.db" 2>/dev/null
+query osrt "SELECT name, dur_ns FROM event WHERE category = 'osrt'" 'poll,49' \
+	"--osrt keeps calls of the system's libraries"
+
+# ---- the same program as Kineto writes it ----
+nsys kineto "$made/twin.sqlite" >"$tmp/twin.json"
+"$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.db" ||
+	not_ok "ingest twin.json"
+figures() {
+	"$PYTHON" -c 'import json, sys
+d = json.load(sys.stdin)
+print(json.dumps([d["scalars"], d["tables"]], indent=1))'
+}
+for command in kernels launches overlap gaps calls ranges steps \
+	"steps --steps ^forward" "ranges --steps ^forward" trend; do
+	"$profan" $command "$tmp/json.db" --format json 2>"$tmp/err" |
+		figures >"$tmp/want"
+	"$profan" $command "$tmp/twin.db" --format json 2>"$tmp/err" |
+		figures >"$tmp/got"
+	sed -i "s,$tmp/twin.db,X,; s,$tmp/json.db,X," "$tmp/want" "$tmp/got"
+	[ -s "$tmp/want" ] && same "$command: as from Kineto's JSON" \
+		"$tmp/want" "$tmp/got"
+done
+
+# ---- every command ----
+for db in plain negative several graphs hostile columns; do
+	for command in info table kernels launches overlap gaps syncs steps \
+		calls memory modules ranges doctor stacks summary; do
+		"$profan" $command "$tmp/$db.db" >"$tmp/out" 2>"$tmp/err" ||
+			{ not_ok "$command of $db" "$tmp/err"; continue; }
+		[ -s "$tmp/out" ]
+		result "$command of $db says something" "$tmp/err"
+	done
+	"$profan" report "$tmp/$db.db" -o "$tmp/$db.html" >"$tmp/err" 2>&1 &&
+		"$profan" slice "$tmp/$db.db" --from 0 -o "$tmp/$db.json" \
+			>"$tmp/err" 2>&1 &&
+		"$profan" ingest -q "$tmp/$db.json" -o "$tmp/again.db" \
+			>"$tmp/err" 2>&1
+	result "report and slice of $db"
+done
+"$profan" diff "$tmp/plain.db" "$tmp/negative.db" --format json |
+	grep -q '"comparable": "yes"'
+result "diff of two"
+for name in plain several copied; do
+	"$profan" export --rows "$tmp/$name.db" -o "$tmp/$name.rows" \
+		>"$tmp/err" 2>&1
+done
+
+# ---- nothing of the file but names that events refer to ----
+"$profan" table "$tmp/plain.db" >"$tmp/plain.txt"
+if grep -l 4f0c-must "$tmp"/*.db "$tmp"/*.html "$tmp"/*.json "$tmp"/*.rows \
+	"$tmp"/*.txt >"$tmp/found"; then
+	not_ok "no environment, command line or foreign name" "$tmp/found"
+else
+	ok "no environment, command line or foreign name"
+fi
+
+# ---- a database is taken where a trace is ----
+cp "$made/plain.sqlite" "$tmp/own.sqlite"
+"$profan" kernels "$tmp/own.sqlite" --format csv >"$tmp/got" 2>"$tmp/err"
+"$profan" kernels "$tmp/plain.db" --format csv >"$tmp/want"
+same "a command reads it" "$tmp/want" "$tmp/got"
+mkdir "$tmp/folder"
+cp "$made/plain.sqlite" "$made/bad_dlprof.sqlite" "$tmp/folder"
+"$profan" ingest -q "$tmp/folder" -o "$tmp/folder.db" 2>"$tmp/err"
+query folder "SELECT count(*) FROM trace" 1 "a folder with one, and with others"
+for bytes in 700 4096; do
+	PROFAN_CHUNK_BYTES=$bytes "$profan" ingest -q "$made/plain.sqlite" \
+		-o "$tmp/plain2.db" 2>/dev/null
+	cmp "$tmp/plain.db" "$tmp/plain2.db" >"$tmp/err" 2>&1
+	result "batches of $bytes events give the same bytes"
+done
+
+# ---- what is refused, by name ----
+refuses() { # FILE WORDS
+	rm -f "$tmp/refused.db"
+	"$profan" ingest "$1" -o "$tmp/refused.db" >"$tmp/err" 2>&1
+	if [ $? -eq 3 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		[ ! -e "$tmp/refused.db" ] && grep -q "$2" "$tmp/err"; then
+		ok "${1##*/} is refused"
+	else
+		not_ok "${1##*/} is refused" "$tmp/err"
+	fi
+}
+gzip -c "$made/plain.sqlite" >"$tmp/plain.sqlite.gz"
+refuses "$tmp/plain.sqlite.gz" 'inside gzip: unpack it first'
+refuses "$made/bad_view.sqlite" 'its tables: StringIds$'
+refuses "$made/bad_unknown.sqlite" 'its tables: t0, .*, \.\.\.$'
+refuses "$made/bad_rpd.sqlite" 'rocmProfileData (RPD)'
+refuses "$made/bad_rocpd.sqlite" 'is a rocpd database'
+refuses "$made/bad_rocprof.sqlite" 'rocprof (version 1)'
+refuses "$made/bad_dlprof.sqlite" 'DLProf'
+refuses "$made/bad_cut.sqlite" 'SQLITE_CORRUPT'
+refuses "$made/bad_head.sqlite" 'SQLITE_CORRUPT'
+refuses "$tmp/plain.db" 'is a database of profan'
+cp "$made/plain.sqlite" "$tmp/open.sqlite"
+echo x >"$tmp/open.sqlite-wal"
+refuses "$tmp/open.sqlite" "'-wal' file beside it"
+cat "$made/plain.sqlite" | "$profan" ingest - -o "$tmp/refused.db" \
+	>"$tmp/err" 2>&1
+[ $? -eq 3 ] && grep -q 'cannot be read from a pipe' "$tmp/err"
+result "a pipe is refused"
+
+# ---- damage: an answer or one sentence, and nothing left behind ----
+seeds=40
+[ "${LONG:-0}" = 1 ] && seeds=400
+mkdir "$tmp/left"
+seed=0 bad=0
+while [ $seed -lt $seeds ]; do
+	case $((seed % 3)) in
+	0) from=plain ;; 1) from=several ;; 2) from=graphs ;;
+	esac
+	nsys mutate "$made/$from.sqlite" "$tmp/mutant.sqlite" $seed
+	timeout 20 "$profan" ingest -q "$tmp/mutant.sqlite" \
+		-o "$tmp/left/m.db" >"$tmp/err" 2>&1
+	rc=$?
+	case $rc in
+	0) "$SQLITE3" "$tmp/left/m.db" "SELECT event_count - stored_count
+		- metadata_count - paired_count - skipped_count
+		FROM trace" >"$tmp/got"
+		[ "$(cat "$tmp/got")" = 0 ] || bad=$((bad + 1)) ;;
+	3) [ "$(wc -l <"$tmp/err")" -eq 1 ] || bad=$((bad + 1)) ;;
+	*) bad=$((bad + 1)) ;;
+	esac
+	rm -f "$tmp/left/m.db"
+	[ -z "$(ls -A "$tmp/left")" ] || bad=$((bad + 1))
+	if [ $bad -gt 0 ]; then
+		not_ok "damage of seed $seed: exit $rc" "$tmp/err"
+		break
+	fi
+	seed=$((seed + 1))
+done
+[ $bad -eq 0 ] && ok "$seeds damaged databases: read or refused"
+
+# ---- real ones ----
+if [ -d "$shared/inputs/nsys" ]; then
+	for file in "$shared"/inputs/nsys/[!b]*.sqlite.gz; do
+		name=$(basename "$file" .sqlite.gz)
+		gzip -dc "$file" >"$tmp/real.sqlite"
+		"$profan" ingest -q "$tmp/real.sqlite" -o "$tmp/real.db" \
+			>"$tmp/err" 2>&1 &&
+			nsys agree "$tmp/real.sqlite" "$tmp/real.db" \
+				>>"$tmp/err" 2>&1 &&
+			nsys golden "$tmp/real.db" "${file%.sqlite.gz}.golden.json" \
+				>>"$tmp/err" 2>&1 &&
+			! grep -q PROFAN_CANARY "$tmp/real.db" &&
+			"$profan" report "$tmp/real.db" --force \
+				-o "$tmp/real.html" >>"$tmp/err" 2>&1 &&
+			! grep -q PROFAN_CANARY "$tmp/real.html"
+		result "real: $name"
+	done
+else
+	skip "real exports" "NOT TESTED: ../shared/inputs is not there"
+fi
+tap_done

@@ -160,7 +160,9 @@ int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
 		return -1;
 	snprintf(uri, sizeof(uri), "file:%s?mode=ro&immutable=1", link);
 	if (sqlite3_open_v2(uri, &f->sql,
-			    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL)) {
+			    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+				    SQLITE_OPEN_NOMUTEX,
+			    NULL)) {
 		pf_fail(err, PF_EDATA, "cannot be opened as a database: %s",
 			f->sql ? sqlite3_errmsg(f->sql) : "no memory");
 		pf_foreign_close(f);

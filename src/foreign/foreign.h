@@ -6,7 +6,8 @@
  *
  * Which columns a table has differs from version to version: one that it lacks
  * is NULL in every row, and cells have the types that they have.  A damaged
- * page ends the reading with an error that names the table.
+ * page ends the reading with an error that names the table.  One thread at a
+ * time may use a database and what was opened from it.
  */
 #ifndef PF_FOREIGN_FOREIGN_H
 #define PF_FOREIGN_FOREIGN_H

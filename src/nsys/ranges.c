@@ -112,7 +112,8 @@ static int read_labels(struct pf_nsys *n, struct pf_err *err)
 	struct pf_rows r;
 	int rc = pf_rows_open(&r, n->f,
 			      pf_foreign_table(n->f, pf_nsys_ranges.name),
-			      PF_NSYS_COLUMNS(range_columns), NULL, err);
+			      PF_NSYS_COLUMNS(range_columns),
+			      "\"eventType\" IN (33, 75)", err);
 
 	if (!rc)
 		while ((rc = pf_rows_next(&r, err)) == 1) {

@@ -337,20 +337,28 @@ int pf_rows_next(struct pf_rows *r, struct pf_err *err)
 	return 1;
 }
 
+/* The first of the statement is a constant; NULL: the table lacks it. */
+static sqlite3_value *value_of(const struct pf_rows *r, int column)
+{
+	if (!(r->has >> column & 1))
+		return NULL;
+	return sqlite3_column_value(r->st, column + 1);
+}
+
 enum pf_cell pf_rows_int(const struct pf_rows *r, int column, int64_t *value)
 {
+	sqlite3_value *v = value_of(r, column);
 	double real;
 
 	*value = 0;
-	column++; /* the first is a constant */
-	switch (sqlite3_column_type(r->st, column)) {
+	switch (v ? sqlite3_value_type(v) : SQLITE_NULL) {
 	case SQLITE_INTEGER:
-		*value = sqlite3_column_int64(r->st, column);
+		*value = sqlite3_value_int64(v);
 		return PF_CELL_INT;
 	case SQLITE_NULL:
 		return PF_CELL_NULL;
 	case SQLITE_FLOAT:
-		real = sqlite3_column_double(r->st, column);
+		real = sqlite3_value_double(v);
 		if (!(real >= -9e15 && real <= 9e15) ||
 		    real != (double)(int64_t)real)
 			return PF_CELL_OTHER;
@@ -385,16 +393,17 @@ static bool text_of(sqlite3_stmt *st, int column, const char **text,
 bool pf_rows_text(const struct pf_rows *r, int column, const char **text,
 		  size_t *len)
 {
-	return text_of(r->st, column + 1, text, len);
+	return r->has >> column & 1 && text_of(r->st, column + 1, text, len);
 }
 
 bool pf_rows_real(const struct pf_rows *r, int column, double *value)
 {
-	int type = sqlite3_column_type(r->st, column + 1);
+	sqlite3_value *v = value_of(r, column);
+	int type = v ? sqlite3_value_type(v) : SQLITE_NULL;
 
 	if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
 		return false;
-	*value = sqlite3_column_double(r->st, column + 1);
+	*value = sqlite3_value_double(v);
 	return true;
 }
 

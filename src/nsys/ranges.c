@@ -205,17 +205,59 @@ static bool is_step(const char *text, size_t len)
 	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
 }
 
-/*
- * Most ranges have nothing but a name: then the text of their arguments is
- * that of the one before, unless torch put numbers in the name.
- */
+/* Nothing but a name, and numbers that torch put there: as most. */
+static bool is_bare(const struct pf_rows *r)
+{
+	int64_t v;
+
+	for (int i = DOMAIN; i <= COLOR; i++)
+		if (pf_rows_int_or(r, i, 0))
+			return false;
+	for (int i = INTEGERS; i <= JSON_ID; i++)
+		if (pf_rows_int(r, i, &v) != PF_CELL_NULL)
+			return false;
+	return true;
+}
+
+/* Then the text of their arguments is known, and only slots differ. */
+static bool bare_args(struct pf_nsys *n, const struct pf_rows *r,
+		      const struct pf_pfr_torch_name *torch, uint32_t **memo)
+{
+	const int64_t most = INT64_C(1) << 58; /* of a number's slot */
+	uint64_t key = 0;
+
+	*memo = NULL;
+	if (torch && (torch->sizes || torch->op_id >= most))
+		return false;
+	if (!is_bare(r))
+		return false;
+	if (torch)
+		key = 1 | (uint64_t)torch->has_sequence << 1 |
+		      (uint64_t)torch->has_op_id << 2;
+	if (!pf_nsys_memo(n, PF_NSYS_MEMO_RANGE_ARGS, 0, key, memo))
+		return false;
+	pf_argline_set(&n->args, PF_SLOT_EXTERNAL_ID, n->range_count);
+	if (key & 2)
+		pf_argline_set(&n->args, PF_SLOT_SEQUENCE, torch->sequence);
+	if (key & 4)
+		pf_argline_set(&n->args, PF_SLOT_GENERIC, torch->op_id << 4);
+	return true;
+}
+
 static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 		      const struct pf_pfr_torch_name *torch, bool is_open,
 		      uint32_t *entry, struct pf_err *err)
 {
+	uint32_t *memo = NULL;
+
+	n->range_count++;
 	pf_argline_open(&n->args);
+	if (!is_open && bare_args(n, r, torch, &memo)) {
+		*entry = *memo;
+		return 0;
+	}
 	pf_argline_slot(&n->args, "External id", PF_SLOT_EXTERNAL_ID,
-			++n->range_count);
+			n->range_count);
 	if (torch)
 		pf_kineto_torch(&n->args, torch);
 	if (arg_common(n, r, err))
@@ -223,6 +265,8 @@ static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 	if (is_open)
 		pf_argline_text(&n->args, "end", "open", 4);
 	*entry = pf_argline_close(&n->args, &n->parsed.args);
+	if (memo)
+		*memo = *entry;
 	return 0;
 }
 

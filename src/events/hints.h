@@ -14,7 +14,7 @@ enum pf_producer {
 	PF_FROM_AGENT, /* profan's own */
 	PF_FROM_OTHERS,
 	PF_FROM_SNAPSHOT, /* of torch's allocator: nothing else is in it */
-	PF_FROM_NSYS, /* exports of Nsight Systems */
+	PF_FROM_NSYS,     /* exports of Nsight Systems */
 	PF_PRODUCERS
 };
 

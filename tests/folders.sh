@@ -57,13 +57,13 @@ result "this folder" got
 
 # ---- many levels ----
 deep=deep
-for i in 1 2 3 4 5 6 7; do deep=$deep/d$i; done
-mkdir -p "$deep/d8/d9"
-cp one.json "$deep/eight.json"
-cp one.json "$deep/d8/nine.json"
+for i in $(seq 31); do deep=$deep/d$i; done
+mkdir -p "$deep/d32/d33"
+cp one.json "$deep/last.json"
+cp one.json "$deep/d32/over.json"
 run 0 "$profan" ingest deep -o deep.db && paths deep.db >got
-[ "$(wc -l <got)" = 2 ] && grep -q eight.json got
-result "folders are entered eight deep" got
+[ "$(wc -l <got)" = 2 ] && grep -q last.json got
+result "folders are entered 32 deep" got
 
 # ---- numbers in names ----
 mkdir rave
@@ -89,6 +89,153 @@ result "a folder without traces says what was looked for"
 cp runs/training_summary.json runs/timing_profile.json bare
 run 3 "$profan" ingest bare -o bare.db && grep -q '2 such files' err
 result "a folder of other files"
+
+# ---- what would be read ----
+plan() { # NAME TABLE COLUMN... -- ARGUMENT...: those columns of a plan into got
+	name=$1
+	run 0 "$profan" ingest -q -f json --dry-run $4 && "$PYTHON" -c '
+import json, sys
+t = json.load(open(sys.argv[1]))["tables"][sys.argv[2]]
+for r in t:
+    print(",".join("" if r[c] is None else str(r[c])
+                   for c in sys.argv[3].split()))' out "$2" "$3" >got
+	result "$name: a plan"
+}
+mkdir -p job/bert/profiler_logs job/tt/profile_trace/iteration_10 \
+	job/tt/profile_trace/iteration_20 job/tt/memory_snapshot/iteration_20 \
+	job/jax/plugins/profile/r1 job/sgl job/vllm job/empty
+ranked() { # RANK FILE
+	"$PYTHON" -c '
+import json, sys
+t = json.load(open("one.json"))
+t["distributedInfo"] = {"backend": "nccl", "rank": int(sys.argv[1]),
+                        "world_size": 2}
+json.dump({k: t[k] for k in sorted(t, key=lambda k: k == "traceEvents")},
+          open(sys.argv[2], "w"))' "$@"
+}
+for r in 0 1; do
+	ranked $r job/bert/profiler_logs/vm_$r.179532584646762183$r.pt.trace.json
+	cp one.json job/tt/profile_trace/iteration_10/rank${r}_trace.json
+	cp two.json job/tt/profile_trace/iteration_20/rank${r}_trace.json
+	gzip -nc one.json >job/sgl/170-TP-$r.trace.json.gz
+done
+ranked 1 job/bert/profiler_logs/of_rank0.json # the file knows better
+gzip -nc one.json >job/sgl/merged-170.trace.json.gz
+gzip -nc one.json >job/sgl/170-TP-0-PP-1.trace.json.gz
+cp two.json.gz job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000001.pt.trace.json.gz
+cp one.json job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000000.pt.trace.json
+cp one.json job/vllm/copy_r3.json
+gzip -nc one.json >job/vllm/copy_r3.json.gz
+"$PYTHON" - job/tt/memory_snapshot/iteration_20 <<'END'
+import pickle, sys
+at = sys.argv[1] + "/"
+snap = {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096,
+        "size": 512, "stream": 0, "time_us": 1700000000000000}]]}
+pickle.dump(snap, open(at + "rank1_memory_snapshot.pickle", "wb"))
+pickle.dump({"lr": 0.1}, open(at + "optimizer.pkl", "wb"))
+END
+printf '\n\012host' >job/jax/plugins/profile/r1/notes.pb
+: >job/empty/none.json
+"$SQLITE3" job/empty/own.sqlite 'CREATE TABLE mine(a)'
+plan "the files" files "run rank world_size cycle format path" job
+cat >want <<'EOF'
+1,1,2,,chrome,job/bert/profiler_logs/of_rank0.json
+1,0,2,,chrome,job/bert/profiler_logs/vm_0.1795325846467621830.pt.trace.json
+1,1,2,,chrome,job/bert/profiler_logs/vm_1.1795325846467621831.pt.trace.json
+2,,,,chrome,job/sgl/170-TP-0-PP-1.trace.json.gz
+2,0,,,chrome,job/sgl/170-TP-0.trace.json.gz
+2,1,,,chrome,job/sgl/170-TP-1.trace.json.gz
+3,1,,,memsnap,job/tt/memory_snapshot/iteration_20/rank1_memory_snapshot.pickle
+3,0,,1,chrome,job/tt/profile_trace/iteration_10/rank0_trace.json
+3,1,,1,chrome,job/tt/profile_trace/iteration_10/rank1_trace.json
+3,0,,2,chrome,job/tt/profile_trace/iteration_20/rank0_trace.json
+3,1,,2,chrome,job/tt/profile_trace/iteration_20/rank1_trace.json
+4,3,,,chrome,job/vllm/copy_r3.json
+4,0,,1,chrome,job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000000.pt.trace.json
+4,0,,2,chrome,job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000001.pt.trace.json.gz
+EOF
+same "run, rank, world, cycle and format" want got
+plan "what is passed over" passed "path why" job
+cat >want <<'EOF'
+job/empty/none.json,is empty
+job/empty/own.sqlite,is an SQLite database without a trace that profan knows; its tables: mine
+job/sgl/merged-170.trace.json.gz,is made of the files of ranks beside it
+job/tt/memory_snapshot/iteration_20/optimizer.pkl,is a pickle, but no memory snapshot
+job/vllm/copy_r3.json.gz,is the packed copy of the file beside it
+EOF
+same "and why" want got
+run 0 "$profan" ingest --dry-run job &&
+	grep -q '^14 traces of 4 runs; 5 files are passed over' out &&
+	grep -q '1 other file' out && [ ! -e profan.db ]
+result "for people; nothing is written" out
+run 3 "$profan" ingest --dry-run job/empty && grep -q 'is empty' out &&
+	grep -q "'job/empty' has no traces" err
+result "a plan of nothing says why, and is an error" out err
+echo '[]' >list.json
+echo '{"lr": 1}' >lr.json
+plan "files that are named" passed "path why" "one.json list.json lr.json"
+echo 'lr.json,is JSON without a list of trace events' >want
+same "are looked at, too" want got
+run 3 "$profan" ingest --dry-run one.json bare.json
+result "one that is not there is an error"
+
+# ---- a database of each run ----
+mkdir dbs
+run 0 "$profan" ingest -q job -o dbs && ls dbs >got
+printf '%s\n' bert.db sgl.db tt.db vllm.db >want
+same "each run has a database" want got
+for db in bert sgl tt vllm; do
+	paths dbs/$db.db | tail -n +2 | cut -d, -f2 | grep -cv "^job/$db/"
+done >got
+printf '0\n0\n0\n0\n' >want
+same "of its traces only" want got
+run 0 "$profan" ingest -q job/tt -o one.db && "$profan" query one.db \
+	'SELECT id, rank, worker, span FROM trace ORDER BY id' -f csv >got
+"$profan" query dbs/tt.db \
+	'SELECT id, rank, worker, span FROM trace ORDER BY id' -f csv >want
+same "as if it had been read alone" want got
+run 0 "$profan" ingest job/tt -o tt.db &&
+	! grep -q 'are of rank' err
+result "a snapshot and a trace of one rank are one job"
+mkdir -p twice/a/b twice/a_b none
+cp one.json twice/a/b && cp one.json twice/a_b
+run 2 "$profan" ingest twice -o none && grep -q "none/a_b.db" err &&
+	[ -z "$(ls none)" ]
+result "two of one name are refused before anything is written"
+echo '{"traceEvents": "x' >job/vllm/zz.json
+mkdir left
+printf '{"traceEvents": [' >job/tt/z.json
+run 0 "$profan" ingest -q job -o left
+result "a file that is none does not stop it"
+
+# ---- many files ----
+mkdir many && (cd many && for i in $(seq 10001); do : >$i.json; done)
+run 3 "$profan" ingest many -o many.db && grep -q 'at most 10000' err
+result "too many files are refused in one sentence"
+rm -r many
+
+# ---- folders that real frameworks wrote ----
+if [ -d "$shared/inputs/folders" ]; then
+	for f in "$shared"/inputs/folders/*.tar.gz; do
+		tar xzf "$f"
+		name=$(basename "$f" .tar.gz)
+		run 0 "$profan" ingest -q -f json --dry-run "$name" &&
+			"$PYTHON" - "${f%.tar.gz}.golden.json" out <<'END'
+import json, sys
+want, got = (json.load(open(p)) for p in sys.argv[1:])
+key = lambda t: t[0]
+want = sorted(((t["path"], t["rank"], t["world_size"])
+               for t in want["traces"] if t["events"]
+               and not t["path"].endswith("trace.json.gz")), key=key)
+got = sorted(((r["path"].split("/", 1)[1], r["rank"], r["world_size"])
+              for r in got["tables"]["files"] if r["format"] == "chrome"), key=key)
+sys.exit(want != got and f"{want} {got}")
+END
+		result "$name: its traces, ranks and worlds"
+	done
+else
+	skip "folders of real frameworks" "../shared is not here"
+fi
 
 # ---- files that are named are meant ----
 for f in timing_profile memory_profile training_summary; do

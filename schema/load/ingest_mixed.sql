@@ -1,8 +1,9 @@
 -- Why the traces may be of several jobs, a line of text; NULL: they need not
 -- be.  Several captures of one process (a worker) are of one job; so are
--- traces that meet in time on the clock of one world.  Two of one rank, GPUs
--- of different models in traces that do not meet, worlds of different sizes,
--- and traces that do not meet and have not all a rank are not.  Parameters: none.  One row.
+-- traces that meet in time on the clock of one world.  Two of one rank and
+-- format, GPUs of different models in traces that do not meet, worlds of
+-- different sizes, and traces that do not meet and have not all a rank are
+-- not.  Parameters: none.  One row.
 WITH model AS (
 	SELECT m.trace_id, d.value ->> '$.name' AS name
 	FROM trace_meta AS m, json_each(
@@ -11,9 +12,9 @@ WITH model AS (
 		AND d.value ->> '$.name' <> ''),
 twice AS (
 	SELECT rank, count(*) AS traces
-	FROM (SELECT DISTINCT rank, coalesce(worker, id) AS process
+	FROM (SELECT DISTINCT rank, format, coalesce(worker, id) AS process
 		FROM trace WHERE rank IS NOT NULL)
-	GROUP BY rank HAVING count(*) > 1
+	GROUP BY rank, format HAVING count(*) > 1
 	ORDER BY rank LIMIT 1),
 models AS (
 	SELECT group_concat(name, ' and ') AS names, count(*) AS count

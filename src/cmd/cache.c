@@ -164,7 +164,7 @@ static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 				       "'%s' is a database, which cannot be "
 				       "read with others as one",
 				       sources[i]);
-		switch (pf_ingest_probe(sources[i], err)) {
+		switch (pf_ingest_probe(sources[i], NULL, err)) {
 		case -1:
 			return -1;
 		case 0:
@@ -318,7 +318,7 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 	if (access(path, F_OK))
 		return pf_fail_errno(err, "cannot open '%s'", path);
 	if (pf_is_folder(path)) {
-		rc = pf_walk_folder(path, is_named_as_cache, &found, err);
+		rc = pf_walk_folder(path, is_named_as_cache, &found, NULL, err);
 	} else {
 		beside = cache_path(path, 0);
 		pf_paths_add(&found, path);

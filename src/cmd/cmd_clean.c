@@ -58,7 +58,7 @@ PF_COMMAND(205, clean) = {
 		   "a database beside it, TRACE.profan.db or "
 		   "FOLDER/traces.profan.db, and uses that again. PATH is such "
 		   "a database, the trace that it is of, or a folder, which is "
-		   "entered eight deep; without it this folder is meant. "
+		   "entered 32 deep; without it this folder is meant. "
 		   "Databases of 'profan ingest' and other files are not "
 		   "touched.",
 	.max_args = -1,

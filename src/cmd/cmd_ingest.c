@@ -15,18 +15,22 @@
 #include "cmd/timings.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
+#include "ingest/plan.h"
+#include "render/render.h"
 #include "store/named.h"
 
 struct ingest_args {
 	const char *out;
-	bool strict, no_python, timings, os_calls;
+	bool strict, no_python, timings, os_calls, dry_run;
 	int64_t rank, threads;
 };
 
 static const struct ingest_args defaults = { .out = "profan.db", .rank = -1 };
 
 static const struct pf_opt opts[] = {
-	{ 'o', "output", "DB", "write the database here (default profan.db)",
+	{ 'o', "output", "DB",
+	  "write the database here (default profan.db); a folder: one of each "
+	  "run into it",
 	  PF_OPT_STRING, offsetof(struct ingest_args, out), 0, 0 },
 	{ 0, "strict", NULL, "refuse a trace that needs any repair",
 	  PF_OPT_FLAG, offsetof(struct ingest_args, strict), 0, 0 },
@@ -40,6 +44,9 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, offsetof(struct ingest_args, rank), 0, 1000000 },
 	{ 'j', "threads", "N", "readers to use (default: one per processor)",
 	  PF_OPT_INT, offsetof(struct ingest_args, threads), 1, 16 },
+	{ 0, "dry-run", NULL,
+	  "print what would be read, and into what; write nothing", PF_OPT_FLAG,
+	  offsetof(struct ingest_args, dry_run), 0, 0 },
 	{ 0, "timings", NULL, "print where the time went", PF_OPT_FLAG,
 	  offsetof(struct ingest_args, timings), 0, 0 },
 	{ 0 }
@@ -175,34 +182,113 @@ static int say_done(const char *path, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+/* ---- which files, into what ---- */
+
+static int read_run(const struct ingest_args *a, const struct pf_paths *list,
+		    const char *out, struct pf_err *err)
 {
-	const struct ingest_args *a = p;
 	struct pf_ingest_options o = {
-		.out = a->out,
+		.paths = (const char *const *)list->items,
+		.path_count = list->count,
+		.out = out,
 		.strict = a->strict,
 		.skip_python = a->no_python,
 		.os_calls = a->os_calls,
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
 	};
+	int rc = ingest(&o, err);
+
+	if (!rc && pf_progress_is_watched())
+		rc = say_done(out, err);
+	return rc;
+}
+
+static int read_runs(const struct ingest_args *a, const struct pf_plan *plan,
+		     struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < plan->run_count && !rc; i++) {
+		const struct pf_plan_run *run = &plan->runs[i];
+
+		rc = read_run(a, &run->traces, run->database, err);
+		if (!rc)
+			pf_log_note("%s: %zu trace%s of %s", run->database,
+				    run->traces.count,
+				    run->traces.count == 1 ? "" : "s",
+				    run->name);
+	}
+	return rc;
+}
+
+static int read_all(const struct ingest_args *a,
+		    const struct pf_selection *choice, struct pf_err *err)
+{
 	struct pf_paths list = { 0 };
+	int rc;
+
+	for (size_t i = 0; i < choice->count; i++)
+		if (!choice->items[i].why)
+			pf_paths_add(&list, choice->items[i].path);
+	rc = read_run(a, &list, a->out, err);
+	pf_paths_release(&list);
+	return rc;
+}
+
+static int show_plan(struct pf_ctx *cx, const struct pf_plan *plan,
+		     const char *out, struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	int rc;
+
+	pf_plan_show(plan, out, &doc);
+	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static int follow(struct pf_ctx *cx, const struct ingest_args *a,
+		  const struct pf_selection *choice, struct pf_err *err)
+{
+	bool is_split = pf_is_folder(a->out);
+	struct pf_plan plan;
+	int rc = 0;
+
+	pf_plan_make(&plan, choice);
+	if (is_split)
+		rc = pf_plan_split(&plan, a->out, err);
+	if (!rc && a->dry_run)
+		rc = show_plan(cx, &plan, a->out, err);
+	else if (!rc && is_split)
+		rc = read_runs(a, &plan, err);
+	else if (!rc)
+		rc = read_all(a, choice, err);
+	pf_plan_release(&plan);
+	return rc;
+}
+
+static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+{
+	const struct ingest_args *a = p;
+	struct pf_selection choice = { 0 };
+	struct pf_err none = { 0 };
 	int rc;
 
 	if (!strcmp(a->out, "-"))
 		return pf_fail(err, PF_EUSAGE,
 			       "a database cannot be written to standard "
 			       "output; name a file");
-	rc = pf_choose_traces(cx->argv, (size_t)cx->argc, &list, err);
-	o.paths = (const char *const *)list.items;
-	o.path_count = list.count;
+	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice, err);
+	if (!rc && !a->dry_run)
+		pf_selection_say(&choice);
 	if (!rc)
-		rc = ingest(&o, err);
-	if (!rc && a->timings)
+		rc = follow(cx, a, &choice, err);
+	else if (a->dry_run && choice.count) /* why there are none */
+		follow(cx, a, &choice, &none);
+	if (!rc && a->timings && !a->dry_run)
 		pf_timings_show(cx->out);
-	if (!rc && pf_progress_is_watched())
-		rc = say_done(a->out, err);
-	pf_paths_release(&list);
+	pf_selection_release(&choice);
 	return rc;
 }
 
@@ -216,14 +302,18 @@ PF_COMMAND(10, ingest) = {
 		"captures (.pfr), plain, gzip or zstd, and exports of Nsight "
 		"Systems (nsys export --type sqlite); '-' is standard input. "
 		"Several files become several traces (ranks, or captures of "
-		"one process) of one database. A folder is all traces below "
-		"it, eight folders deep; files in it that are no traces are "
-		"passed over. A database that was there is replaced only by a "
-		"complete one.\n"
+		"one process) of one database. A folder is all traces and "
+		"memory snapshots below it; files in it that are none are "
+		"passed over. --dry-run says what would be read, of which "
+		"run, rank and cycle, and why other files would not; with a "
+		"folder as DB each run has a database in it, by its name. A "
+		"database that was there is replaced only by a complete "
+		"one.\n"
 		"\n"
 		"Damaged input is mended: every whole event is kept, and one "
 		"line per kind of repair says how often and where first. With "
 		"--strict any repair is an error.",
+	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
@@ -235,6 +325,8 @@ PF_COMMAND(10, ingest) = {
 		    "profan ingest rank*.json -o job.db\n"
 		    "profan ingest report1.sqlite -o nsys.db\n"
 		    "profan ingest runs/bert -o bert.db\n"
+		    "profan ingest --dry-run runs\n"
+		    "profan ingest runs -o databases/\n"
 		    "zcat trace.json.gz | profan ingest - -o t.db\n",
 	.run = run,
 };

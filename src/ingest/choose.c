@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -50,8 +51,9 @@ static bool has_suffix(const char *name, const char *suffix)
 static bool is_named_as_trace(const char *name)
 {
 	static const char *const suffixes[] = {
-		".json",    ".json.gz",   ".json.zst",     ".pfr",    ".pfr.gz",
-		".pfr.zst", ".xplane.pb", ".xplane.pb.gz", ".sqlite",
+		".json",   ".json.gz", ".json.zst",  ".pfr",
+		".pfr.gz", ".pfr.zst", ".xplane.pb", ".xplane.pb.gz",
+		".sqlite", ".pickle",  ".pkl",       ".pickle.gz",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -87,6 +89,7 @@ static char *join(const char *folder, const char *name)
 struct walk {
 	bool (*wanted)(const char *name);
 	struct pf_paths *out;
+	size_t *others;
 };
 
 static int walk(const struct walk *w, const char *folder, int depth,
@@ -102,8 +105,14 @@ static int visit(const struct walk *w, const char *path, const char *name,
 	if (S_ISDIR(own.st_mode))
 		return depth < PF_CHOOSE_DEPTH ? walk(w, path, depth + 1, err)
 					       : 0;
-	if (S_ISREG(info.st_mode) && w->wanted(name))
-		pf_paths_add(w->out, path);
+	if (!S_ISREG(info.st_mode))
+		return 0;
+	if (!w->wanted(name)) {
+		if (w->others)
+			++*w->others;
+		return 0;
+	}
+	pf_paths_add(w->out, path);
 	return 0;
 }
 
@@ -129,132 +138,302 @@ static int walk(const struct walk *w, const char *folder, int depth,
 }
 
 int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
-		   struct pf_paths *out, struct pf_err *err)
+		   struct pf_paths *out, size_t *others, struct pf_err *err)
 {
-	const struct walk w = { wanted, out };
+	const struct walk w = { wanted, out, others };
 
 	return walk(&w, folder, 1, err);
 }
 
-/* ---- which of them are traces ---- */
+/* ---- what is told twice ---- */
 
-/* One line for all: it is no damage, but what was read must be plain. */
-static void say_passed(const struct pf_paths *passed)
+/* Why a file is passed over, by what is beside it. */
+enum again { NOT_AGAIN, BY_XPLANE, BY_PLAIN, BY_RANKS, AGAIN_REASONS };
+
+static const char *const again_texts[AGAIN_REASONS] = {
+	[BY_XPLANE] = "tells what the *.xplane.pb beside it tells",
+	[BY_PLAIN] = "is the packed copy of the file beside it",
+	[BY_RANKS] = "is made of the files of ranks beside it",
+};
+
+/* Keys of the files of a folder, by which others know that they are there. */
+struct beside {
+	struct pf_intern keys;
+	uint32_t count; /* once all are there */
+};
+
+static uint32_t key_of(struct beside *b, char what, const char *path,
+		       size_t len)
 {
-	struct pf_buf names = { 0 };
+	struct pf_buf key = { 0 };
+	uint32_t n;
 
-	if (!passed->count)
-		return;
-	for (size_t i = 0; i < passed->count && i < NAMED; i++)
-		pf_buf_addf(&names, "%s%s", i ? ", " : "",
-			    pf_path_base(passed->items[i]));
-	if (passed->count > NAMED)
-		pf_buf_adds(&names, ", ...");
-	if (passed->count == 1)
-		pf_log_note("1 file is no trace: %s", names.data);
-	else
-		pf_log_note("%zu files are no traces: %s", passed->count,
-			    names.data);
-	pf_buf_release(&names);
+	pf_buf_addc(&key, what);
+	pf_buf_add(&key, path, len);
+	n = pf_intern_add(&b->keys, key.data, key.len);
+	pf_buf_release(&key);
+	return n;
+}
+
+static size_t folder_length(const char *path)
+{
+	return (size_t)(pf_path_base(path) - path);
+}
+
+/* SGLang: ID-TP-0.trace.json.gz of a rank, merged-ID.trace.json.gz of all. */
+static bool is_sglang_rank(const char *path)
+{
+	return has_suffix(path, ".trace.json.gz") &&
+	       strstr(pf_path_base(path), "-TP-");
+}
+
+static void add_keys(struct beside *b, const char *path)
+{
+	if (has_suffix(path, ".xplane.pb"))
+		key_of(b, 'x', path, folder_length(path));
+	else if (is_sglang_rank(path))
+		key_of(b, 'r', path, folder_length(path));
+	key_of(b, 'f', path, strlen(path));
+}
+
+static bool has_key(struct beside *b, char what, const char *path, size_t len)
+{
+	return key_of(b, what, path, len) < b->count;
 }
 
 /*
  * JAX writes what is in an XSpace once more as JSON beside it: HOST.trace.json.gz
  * and perfetto_trace.json.gz.
  */
-static bool is_told_again(const struct pf_paths *found, const char *path)
+static enum again is_told_again(struct beside *b, const char *path)
 {
-	size_t folder = (size_t)(pf_path_base(path) - path);
+	static const char *const packed[] = { ".gz", ".zst" };
 
-	if (!has_suffix(path, "trace.json.gz"))
-		return false;
-	for (size_t i = 0; i < found->count; i++) {
-		const char *other = found->items[i];
-
-		if (has_suffix(other, ".xplane.pb") &&
-		    (size_t)(pf_path_base(other) - other) == folder &&
-		    !memcmp(other, path, folder))
-			return true;
-	}
-	return false;
+	if (has_suffix(path, "trace.json.gz") &&
+	    has_key(b, 'x', path, folder_length(path)))
+		return BY_XPLANE;
+	for (size_t i = 0; i < sizeof(packed) / sizeof(*packed); i++)
+		if (has_suffix(path, packed[i]) &&
+		    has_key(b, 'f', path, strlen(path) - strlen(packed[i])))
+			return BY_PLAIN;
+	if (!strncmp(pf_path_base(path), "merged-", 7) &&
+	    has_key(b, 'r', path, folder_length(path)))
+		return BY_RANKS;
+	return NOT_AGAIN;
 }
 
-/* The files of a folder that are called as traces are, each run once. */
-static int find_named(const char *folder, struct pf_paths *out,
+/* ---- which of them are traces ---- */
+
+static struct pf_chosen *add(struct pf_selection *choice, const char *path,
+			     const char *under)
+{
+	struct pf_chosen *c;
+
+	choice->items = pf_grow(choice->items, &choice->cap, choice->count + 1,
+				sizeof(*choice->items));
+	c = &choice->items[choice->count++];
+	*c = (struct pf_chosen){ .path = pf_strdup(path),
+				 .under = under,
+				 .rank = -1,
+				 .world_size = -1,
+				 .file_bytes = -1 };
+	return c;
+}
+
+void pf_selection_release(struct pf_selection *choice)
+{
+	for (size_t i = 0; i < choice->count; i++) {
+		free(choice->items[i].path);
+		free(choice->items[i].why);
+	}
+	free(choice->items);
+	*choice = (struct pf_selection){ 0 };
+}
+
+static int look_at(struct pf_chosen *c, struct pf_err *err)
+{
+	struct pf_seen seen;
+	int rc = pf_ingest_probe(c->path, &seen, err);
+
+	if (rc < 0)
+		return pf_while(err, "'%s'", c->path);
+	c->file_bytes = seen.file_bytes;
+	c->rank = seen.rank;
+	c->world_size = seen.world_size;
+	c->format = seen.format;
+	if (!rc)
+		c->why = pf_strdup(seen.why);
+	return 0;
+}
+
+/* The files of a folder that are called as traces, each run once. */
+static int find_named(const char *folder, struct pf_selection *out,
 		      struct pf_err *err)
 {
 	struct pf_paths found = { 0 };
-	size_t again = 0;
-	int rc = pf_walk_folder(folder, is_named_as_trace, &found, err);
+	struct beside b = { 0 };
+	int rc = pf_walk_folder(folder, is_named_as_trace, &found, &out->others,
+				err);
 
-	for (size_t i = 0; i < found.count && rc >= 0; i++) {
-		if (is_told_again(&found, found.items[i]))
-			again++;
-		else
-			pf_paths_add(out, found.items[i]);
+	if (!rc && found.count > PF_CHOOSE_FILES)
+		rc = pf_fail(err, PF_ELIMIT,
+			     "folder '%s' has %zu files that are called as "
+			     "traces, and at most %d are looked at: name a "
+			     "folder in it",
+			     folder, found.count, PF_CHOOSE_FILES);
+	pf_intern_init(&b.keys);
+	for (size_t i = 0; i < found.count && !rc; i++)
+		add_keys(&b, found.items[i]);
+	b.count = b.keys.count;
+	for (size_t i = 0; i < found.count && !rc; i++) {
+		struct pf_chosen *c = add(out, found.items[i], folder);
+		enum again again = is_told_again(&b, c->path);
+
+		if (again)
+			c->why = pf_strdup(again_texts[again]);
 	}
-	if (again)
-		pf_log_note("%zu %s what the *.xplane.pb beside %s, and %s "
-			    "passed over",
-			    again, again == 1 ? "file tells" : "files tell",
-			    again == 1 ? "it tells" : "them tell",
-			    again == 1 ? "is" : "are");
+	pf_intern_release(&b.keys);
 	pf_paths_release(&found);
 	return rc;
 }
 
-static int add_folder(struct pf_paths *out, const char *folder,
-		      struct pf_paths *passed, struct pf_err *err)
+static int add_folder(struct pf_selection *out, const char *folder,
+		      struct pf_err *err)
 {
-	struct pf_paths found = { 0 };
-	size_t before = out->count;
-	int rc = find_named(folder, &found, err);
+	size_t before = out->count, read = 0, looked = 0;
 
-	for (size_t i = 0; i < found.count && rc >= 0; i++) {
-		rc = pf_ingest_probe(found.items[i], err);
-		if (rc >= 0)
-			pf_paths_add(rc ? out : passed, found.items[i]);
+	if (find_named(folder, out, err))
+		return -1;
+	for (size_t i = before; i < out->count; i++) {
+		if (out->items[i].why)
+			continue;
+		looked++;
+		if (look_at(&out->items[i], err))
+			return -1;
+		read += !out->items[i].why;
 	}
-	if (rc >= 0 && out->count == before)
-		rc = pf_fail(
-			err, PF_EDATA,
-			"folder '%s' has no traces: looked %d folders "
-			"deep for *.json, *.xplane.pb and *.pfr, also .gz and "
-			".zst, and *.sqlite; "
-			"%zu such files, none of them a trace",
-			folder, PF_CHOOSE_DEPTH, found.count);
-	pf_paths_release(&found);
-	return rc < 0 ? -1 : 0;
+	out->read_count += read;
+	if (read)
+		return 0;
+	return pf_fail(err, PF_EDATA,
+		       "folder '%s' has no traces: looked %d folders deep for "
+		       "*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
+		       ".zst, and *.sqlite; %zu such files, none of them a "
+		       "trace",
+		       folder, PF_CHOOSE_DEPTH, looked);
+}
+
+static int add_file(struct pf_selection *out, const char *path, bool look,
+		    struct pf_err *err)
+{
+	struct pf_chosen *c = add(out, path, path);
+
+	if (look && strcmp(path, "-") != 0 && look_at(c, err))
+		return -1;
+	out->read_count += !c->why;
+	return 0;
+}
+
+int pf_choose(char *const *arguments, size_t count, bool look,
+	      struct pf_selection *out, struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = pf_is_folder(arguments[i])
+			     ? add_folder(out, arguments[i], err)
+			     : add_file(out, arguments[i], look, err);
+	return rc;
+}
+
+/* ---- what is said ---- */
+
+static bool is_again(const struct pf_chosen *c, enum again reason)
+{
+	return c->why && !strcmp(c->why, again_texts[reason]);
+}
+
+static void say_again(const struct pf_selection *choice, enum again reason)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < choice->count; i++)
+		n += is_again(&choice->items[i], reason);
+	if (n == 1)
+		pf_log_note("1 file %s, and is passed over",
+			    again_texts[reason]);
+	else if (n)
+		pf_log_note("%zu files are passed over: each %s", n,
+			    again_texts[reason]);
+}
+
+/* One line for all: it is no damage, but what was read must be plain. */
+static void say_no_traces(const struct pf_selection *choice)
+{
+	struct pf_buf names = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < choice->count; i++) {
+		const struct pf_chosen *c = &choice->items[i];
+
+		if (!c->why || is_again(c, BY_XPLANE) ||
+		    is_again(c, BY_PLAIN) || is_again(c, BY_RANKS))
+			continue;
+		if (n++ < NAMED)
+			pf_buf_addf(&names, "%s%s", n > 1 ? ", " : "",
+				    pf_path_base(c->path));
+	}
+	if (n > NAMED)
+		pf_buf_adds(&names, ", ...");
+	if (n == 1)
+		pf_log_note("1 file is no trace: %s", names.data);
+	else if (n)
+		pf_log_note("%zu files are no traces: %s", n, names.data);
+	pf_buf_release(&names);
+}
+
+void pf_selection_say(const struct pf_selection *choice)
+{
+	for (int r = NOT_AGAIN + 1; r < AGAIN_REASONS; r++)
+		say_again(choice, (enum again)r);
+	say_no_traces(choice);
+}
+
+/* ---- only paths ---- */
+
+static void keep_paths(const struct pf_selection *choice, struct pf_paths *out)
+{
+	for (size_t i = 0; i < choice->count; i++)
+		if (!choice->items[i].why)
+			pf_paths_add(out, choice->items[i].path);
 }
 
 int pf_choose_traces(char *const *arguments, size_t count, struct pf_paths *out,
 		     struct pf_err *err)
 {
-	struct pf_paths passed = { 0 };
-	int rc = 0;
+	struct pf_selection choice = { 0 };
+	int rc = pf_choose(arguments, count, false, &choice, err);
 
-	for (size_t i = 0; i < count && !rc; i++) {
-		if (pf_is_folder(arguments[i]))
-			rc = add_folder(out, arguments[i], &passed, err);
-		else
-			pf_paths_add(out, arguments[i]);
+	if (!rc) {
+		pf_selection_say(&choice);
+		keep_paths(&choice, out);
 	}
-	if (!rc)
-		say_passed(&passed);
-	pf_paths_release(&passed);
+	pf_selection_release(&choice);
 	return rc;
 }
 
 int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 		    struct pf_err *err)
 {
+	struct pf_selection choice = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < count && !rc; i++) {
-		if (pf_is_folder(arguments[i]))
-			rc = find_named(arguments[i], out, err);
-		else
-			pf_paths_add(out, arguments[i]);
-	}
+	for (size_t i = 0; i < count && !rc; i++)
+		rc = pf_is_folder(arguments[i])
+			     ? find_named(arguments[i], &choice, err)
+			     : add_file(&choice, arguments[i], false, err);
+	if (!rc)
+		keep_paths(&choice, out);
+	pf_selection_release(&choice);
 	return rc;
 }

@@ -2,10 +2,11 @@
 /*
  * Which files an argument of a command means.  A file is itself, and "-" is
  * standard input.  A folder is the traces in it and in the folders in it, as
- * frameworks write them (TensorBoard's runs/NAME, profiler_logs), in the order
- * of their names with numbers as numbers, so that the same folder gives the
- * same database.  Other files of such names that hold no trace
- * (config.json, training_summary.json) are passed over, and one note says so.
+ * frameworks write them (TensorBoard's runs/NAME, profiler_logs,
+ * plugins/profile/RUN), in the order of their names with numbers as numbers,
+ * so that the same folder gives the same database.  Other files of such names
+ * that hold no trace (config.json, training_summary.json) are passed over, and
+ * so is what tells again what a file beside it tells.
  *
  * Folders are entered PF_CHOOSE_DEPTH deep; those that are links or hidden
  * are not, so that no loop is walked and nothing is read twice.
@@ -15,10 +16,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
-#define PF_CHOOSE_DEPTH 8
+#define PF_CHOOSE_DEPTH 32
+#define PF_CHOOSE_FILES 10000 /* of one folder, by their names */
 
 struct pf_paths {
 	char **items; /* owned */
@@ -32,10 +35,40 @@ bool pf_is_folder(const char *path);
 
 /*
  * Every regular file below "folder" whose name "wanted" accepts, in order, is
- * added to out.  PF_EIO if a folder cannot be read.
+ * added to out.  How many others there are is added to *others, if it is not
+ * NULL.  PF_EIO if a folder cannot be read.
  */
 int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
-		   struct pf_paths *out, struct pf_err *err);
+		   struct pf_paths *out, size_t *others, struct pf_err *err);
+
+/* A file that an argument means, or that is in a folder that one means. */
+struct pf_chosen {
+	char *path;         /* owned */
+	const char *under;  /* the argument, borrowed */
+	const char *format; /* trace.format; NULL: unknown, or passed over */
+	char *why;          /* owned: why it is passed over; NULL: it is not */
+	int64_t rank, world_size, file_bytes; /* -1: not known */
+};
+
+struct pf_selection {
+	struct pf_chosen *items;
+	size_t count, cap;
+	size_t read_count; /* of them, those that are not passed over */
+	size_t others;     /* files in folders that are not called as traces */
+};
+
+void pf_selection_release(struct pf_selection *choice);
+
+/*
+ * Add what the arguments mean.  Folders are looked through; with "look" at
+ * files that are named, too.  PF_EDATA if a folder has no trace: what was
+ * found is in the choice all the same.  PF_EIO if something cannot be read.
+ */
+int pf_choose(char *const *arguments, size_t count, bool look,
+	      struct pf_selection *out, struct pf_err *err);
+
+/* One line for each reason why files are passed over. */
+void pf_selection_say(const struct pf_selection *choice);
 
 /*
  * Add the files that may be meant: those of folders by their names, none of
@@ -44,10 +77,7 @@ int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
 int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 		    struct pf_err *err);
 
-/*
- * Add what the arguments mean to out.  PF_EDATA if a folder has no trace,
- * PF_EIO if something cannot be read.
- */
+/* pf_choose() and pf_selection_say(): only the paths that are to be read. */
 int pf_choose_traces(char *const *arguments, size_t count, struct pf_paths *out,
 		     struct pf_err *err);
 

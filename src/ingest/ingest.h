@@ -69,11 +69,18 @@ struct pf_ingest_options {
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
 
+/* What the beginning of a file says of it. */
+struct pf_seen {
+	const char *format;                   /* trace.format; NULL: no trace */
+	char why[1024];                       /* not: "is empty" */
+	int64_t rank, world_size, file_bytes; /* -1: it does not say */
+};
+
 /*
  * Is this file a trace, as pf_ingest() would read it?  1 yes, 0 no, -1 it
- * cannot be read.  Reads to the first event.
+ * cannot be read.  Reads to the first event.  "seen" may be NULL.
  */
-int pf_ingest_probe(const char *path, struct pf_err *err);
+int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err);
 
 /* Does a file begin as a database of SQLite does? */
 bool pf_ingest_is_sqlite(const char *head, size_t len);

@@ -167,6 +167,14 @@ struct pf_ingest_format {
 	/* "head" has been read from input already. */
 	int (*read)(struct pf_ingest *in, struct pf_input *input,
 		    const struct pf_buf *head, struct pf_err *err);
+	/*
+	 * Has what is claimed a trace?  Reads on behind "head", which it may
+	 * append to, and says of the trace what it has found, or why there is
+	 * none.  1, 0, or -1: the file cannot be read.  NULL: whatever is
+	 * claimed has one.
+	 */
+	int (*look)(struct pf_input *input, struct pf_buf *head,
+		    struct pf_seen *seen, struct pf_err *err);
 };
 #define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
 
@@ -180,8 +188,9 @@ struct pf_ingest_format {
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
 
-/* Do the first bytes belong to another format than JSON? */
-bool pf_ingest_is_other(const char *head, size_t len);
+/* Whose the first bytes are; never NULL. */
+const struct pf_ingest_format *pf_ingest_find_format(const char *head,
+						     size_t len);
 
 /*
  * ingest_probe.c: can it be a list of trace events?  Not if it has elements
@@ -189,6 +198,9 @@ bool pf_ingest_is_other(const char *head, size_t len);
  */
 bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
 			  const struct pf_repairs *repairs);
+/* The look of JSON, which is every file that no other format claims. */
+int pf_ingest_look_json(struct pf_input *input, struct pf_buf *head,
+			struct pf_seen *seen, struct pf_err *err);
 
 /* Add what a batch counted to the trace's counts; in the order of the file. */
 void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);

@@ -17,6 +17,7 @@
 
 #define BATCH_EVENTS 32768u
 #define DEVICE_CUDA  1 /* c10::DeviceType */
+#define LOOK_BYTES   4096u
 
 /* ---- bytes ---- */
 
@@ -385,4 +386,28 @@ static bool claims(const char *head, size_t len)
 	return len >= 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5;
 }
 
-PF_INGEST_FORMAT(20, memsnap) = { "memsnap", claims, read_snapshot };
+/*
+ * Folders hold pickles of every kind: a snapshot's first entries have keys
+ * that no other is likely to have.
+ */
+static int look(struct pf_input *input, struct pf_buf *head,
+		struct pf_seen *seen, struct pf_err *err)
+{
+	static const char *const keys[] = { "segments", "device_traces",
+					    "total_size" };
+	int64_t n;
+
+	pf_buf_reserve(head, head->len + LOOK_BYTES);
+	n = pf_input_read(input, head->data + head->len, LOOK_BYTES, err);
+	if (n < 0)
+		return -1;
+	head->len += (size_t)n;
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (memmem(head->data, head->len, keys[i], strlen(keys[i])))
+			return 1;
+	snprintf(seen->why, sizeof(seen->why),
+		 "is a pickle, but no memory snapshot");
+	return 0;
+}
+
+PF_INGEST_FORMAT(20, memsnap) = { "memsnap", claims, read_snapshot, look };

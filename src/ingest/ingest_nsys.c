@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,16 +75,41 @@ static bool is_trace(const struct pf_foreign *f)
 	return pf_nsys_claims(f) && f->application_id != PF_APPLICATION_ID;
 }
 
-bool pf_ingest_is_foreign(int fd)
+static bool is_read(int fd, struct pf_err *why)
 {
-	struct pf_err ignored = { 0 };
 	struct pf_foreign f;
 	bool is;
 
-	if (fd < 0 || pf_foreign_open(&f, fd, &ignored))
+	if (pf_foreign_open(&f, fd, why))
 		return false;
 	is = is_trace(&f);
+	if (!is)
+		refuse(&f, why);
 	pf_foreign_close(&f);
+	return is;
+}
+
+bool pf_ingest_is_foreign(int fd)
+{
+	struct pf_err ignored = { 0 };
+
+	return fd >= 0 && is_read(fd, &ignored);
+}
+
+static int look(struct pf_input *input, struct pf_buf *head,
+		struct pf_seen *seen, struct pf_err *err)
+{
+	int fd = pf_input_plain_fd(input);
+	struct pf_err why = { 0 };
+	bool is = false;
+
+	(void)head;
+	(void)err;
+	if (fd < 0)
+		pf_fail(&why, PF_EDATA, "is an SQLite database that is packed");
+	else
+		is = is_read(fd, &why);
+	snprintf(seen->why, sizeof(seen->why), "%s", why.text);
 	return is;
 }
 
@@ -193,4 +219,4 @@ static int read_nsys(struct pf_ingest *in, struct pf_input *input,
 	return rc;
 }
 
-PF_INGEST_FORMAT(20, nsys) = { "nsys", pf_ingest_is_sqlite, read_nsys };
+PF_INGEST_FORMAT(20, nsys) = { "nsys", pf_ingest_is_sqlite, read_nsys, look };

@@ -13,20 +13,14 @@ static const struct pf_ingest_format *const formats[] = {
 #include "ingest/formats.inc"
 };
 
-static const struct pf_ingest_format *find_format(const char *head, size_t len)
+const struct pf_ingest_format *pf_ingest_find_format(const char *head,
+						     size_t len)
 {
 	size_t i = 0;
 
 	while (!formats[i]->claims(head, len))
 		i++;
 	return formats[i];
-}
-
-bool pf_ingest_is_other(const char *head, size_t len)
-{
-	const size_t last = sizeof(formats) / sizeof(*formats) - 1;
-
-	return find_format(head, len) != formats[last];
 }
 
 void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b)
@@ -69,7 +63,7 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
 	if (n >= 0) {
 		head.len = (size_t)n;
-		in->format = find_format(head.data, head.len);
+		in->format = pf_ingest_find_format(head.data, head.len);
 		rc = in->format->read(in, input, &head, err);
 	}
 	if (!rc)

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a file a trace?  Read up to its first event, to its end if it has none. */
+/*
+ * Is a file a trace, and what does its beginning say of it?  JSON is read up to
+ * its first event, to its end if it has none.
+ */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "ingest/ingest_impl.h"
+#include "store/argtext.h"
 #include "trace/chrome.h"
 
-#define PIECE_BYTES (256u << 10)
+/* Most say in the first piece what they are; the rest is read by larger ones. */
+#define PIECE_LEAST (8u << 10)
+#define PIECE_MOST  (256u << 10)
 
 bool pf_ingest_has_events(int64_t event_count, int64_t no_phase_count,
 			  const struct pf_repairs *repairs)
@@ -46,64 +54,169 @@ static int parse_piece(struct probe *p, bool final, struct pf_err *err)
 	return 0;
 }
 
-/* 1 a trace, 0 none, -1 an error of reading. */
-static int probe_json(struct probe *p, struct pf_input *input,
-		      struct pf_err *err)
+/* ---- what it says of its rank ---- */
+
+static int64_t number_of(const struct pf_arg *a)
 {
-	struct pf_err parse = { 0 };
+	char text[24];
+	int64_t n;
 
-	for (;;) {
-		int64_t n;
+	if (a->value_len >= sizeof(text))
+		return -1;
+	memcpy(text, a->value, a->value_len);
+	text[a->value_len] = '\0';
+	return pf_num_int(text, &n) || n < 0 ? -1 : n;
+}
 
-		pf_buf_reserve(&p->text, p->text.len + PIECE_BYTES);
-		n = pf_input_read(input, p->text.data + p->text.len,
-				  PIECE_BYTES, err);
-		if (n < 0)
-			return -1;
-		p->text.len += (size_t)n;
-		if (parse_piece(p, n < (int64_t)PIECE_BYTES, &parse) ||
-		    p->text.len > PF_INGEST_CARRY_MAX)
-			return 0;
-		if (p->event_count &&
-		    pf_ingest_has_events(p->event_count, p->no_phase_count,
-					 &p->repairs))
-			return 1;
-		if (n < (int64_t)PIECE_BYTES)
-			return p->state.found_list && !p->event_count;
+static bool is_key(const struct pf_arg *a, const char *key)
+{
+	return a->key_len == strlen(key) && !memcmp(a->key, key, a->key_len);
+}
+
+static void read_distributed(const char *text, size_t len, struct pf_seen *seen)
+{
+	struct pf_argtext it = { .text = text, .len = len };
+	struct pf_arg a;
+
+	while (pf_argtext_next(&it, &a)) {
+		if (is_key(&a, "rank"))
+			seen->rank = number_of(&a);
+		else if (is_key(&a, "world_size"))
+			seen->world_size = number_of(&a);
 	}
 }
 
-static int probe(struct probe *p, struct pf_input *input, struct pf_err *err)
+/* Members of the top object that came before the first event. */
+static void read_members(const struct pf_buf *members, struct pf_seen *seen)
 {
-	int64_t n;
+	static const char key[] = "distributedInfo";
+	size_t at = 0;
 
-	pf_buf_reserve(&p->text, PF_INGEST_HEAD_BYTES + PF_SCAN_PAD);
-	n = pf_input_read(input, p->text.data, PF_INGEST_HEAD_BYTES, err);
-	if (n <= 0)
-		return (int)n;
-	p->text.len = (size_t)n;
-	if (pf_ingest_is_other(p->text.data, p->text.len))
-		return !pf_ingest_is_sqlite(p->text.data, p->text.len) ||
-		       pf_ingest_is_foreign(pf_input_plain_fd(input));
-	return probe_json(p, input, err);
+	while (at < members->len) {
+		const char *p = members->data + at;
+		uint32_t lens[2];
+
+		memcpy(lens, p, sizeof(lens));
+		p += sizeof(lens);
+		if (lens[0] == sizeof(key) - 1 && !memcmp(p, key, lens[0]))
+			read_distributed(p + lens[0], lens[1], seen);
+		at += sizeof(lens) + lens[0] + lens[1];
+	}
 }
 
-int pf_ingest_probe(const char *path, struct pf_err *err)
+/* ---- JSON ---- */
+
+static void say(struct pf_seen *seen, const char *why)
 {
-	struct pf_input *input = pf_input_open(path, err);
-	struct pf_err failed = { 0 };
+	snprintf(seen->why, sizeof(seen->why), "%s", why);
+}
+
+static bool has_events(const struct probe *p)
+{
+	return pf_ingest_has_events(p->event_count, p->no_phase_count,
+				    &p->repairs);
+}
+
+static int say_none(const struct probe *p, struct pf_seen *seen)
+{
+	if (!p->state.found_list)
+		say(seen, "is JSON without a list of trace events");
+	else if (p->event_count)
+		say(seen, "is a list of other things than trace events");
+	else if (p->repairs.of[PF_REPAIR_CUT_OFF].count)
+		say(seen, "has no complete event");
+	else
+		return 1;
+	return 0;
+}
+
+static int probe_json(struct probe *p, struct pf_input *input,
+		      struct pf_seen *seen, struct pf_err *err)
+{
+	struct pf_err parse = { 0 };
+
+	for (size_t piece = PIECE_LEAST;; piece = PIECE_MOST) {
+		int64_t n;
+
+		pf_buf_reserve(&p->text, p->text.len + piece);
+		n = pf_input_read(input, p->text.data + p->text.len, piece,
+				  err);
+		if (n < 0)
+			return -1;
+		p->text.len += (size_t)n;
+		if (parse_piece(p, n < (int64_t)piece, &parse) ||
+		    p->text.len > PF_INGEST_CARRY_MAX) {
+			say(seen, parse.code ? parse.text : "is no trace");
+			return 0;
+		}
+		read_members(&p->chrome.out.batch.members, seen);
+		if (p->event_count && has_events(p))
+			return 1;
+		if (n < (int64_t)piece)
+			return say_none(p, seen);
+	}
+}
+
+int pf_ingest_look_json(struct pf_input *input, struct pf_buf *head,
+			struct pf_seen *seen, struct pf_err *err)
+{
 	struct probe p = { 0 };
 	int rc;
 
-	if (!input)
-		return -1;
 	pf_chrome_init(&p.chrome, PF_SCANNER_BEST);
-	rc = probe(&p, input, &failed);
-	pf_input_close(input);
+	pf_buf_add(&p.text, head->data, head->len);
+	rc = probe_json(&p, input, seen, err);
 	pf_chrome_release(&p.chrome);
 	pf_buf_release(&p.text);
-	if (rc < 0 && failed.code == PF_EDATA)
-		return 0; /* compressed data that gives not a byte */
+	return rc;
+}
+
+/* ---- any file ---- */
+
+static int look(struct pf_input *input, struct pf_seen *seen,
+		struct pf_err *err)
+{
+	const struct pf_ingest_format *format;
+	struct pf_buf head = { 0 };
+	int64_t n;
+	int rc;
+
+	pf_buf_reserve(&head, PF_INGEST_HEAD_BYTES);
+	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
+	if (n > 0) {
+		head.len = (size_t)n;
+		format = pf_ingest_find_format(head.data, head.len);
+		rc = format->look ? format->look(input, &head, seen, err) : 1;
+		seen->format = rc == 1 ? format->name : NULL;
+	} else {
+		say(seen, "is empty");
+		rc = (int)n;
+	}
+	pf_buf_release(&head);
+	return rc;
+}
+
+int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err)
+{
+	struct pf_input *input = pf_input_open(path, err);
+	struct pf_err failed = { 0 };
+	struct pf_seen unasked;
+	int rc;
+
+	if (!seen)
+		seen = &unasked;
+	*seen = (struct pf_seen){ .rank = -1,
+				  .world_size = -1,
+				  .file_bytes = -1 };
+	if (!input)
+		return -1;
+	seen->file_bytes = pf_input_size(input);
+	rc = look(input, seen, &failed);
+	pf_input_close(input);
+	if (rc < 0 && failed.code == PF_EDATA) {
+		say(seen, failed.text); /* packed, and gives not a byte */
+		return 0;
+	}
 	if (rc < 0)
 		*err = failed;
 	return rc;

@@ -10,8 +10,6 @@
 #include "base/path.h"
 #include "ingest/source_name.h"
 
-#define DIGITS_MAX 18 /* of an int64_t */
-
 /* A number in a path: [at, end), and the word or dot in front of it. */
 struct number {
 	size_t head, at, end;
@@ -21,14 +19,17 @@ struct number {
 static bool read_number(const char *path, size_t at, struct number *n)
 {
 	size_t end = at;
+	bool fits = true;
 
 	n->value = 0;
 	for (; isdigit((unsigned char)path[end]); end++)
-		if (end - at < DIGITS_MAX)
-			n->value = n->value * 10 + (path[end] - '0');
+		fits = fits &&
+		       !__builtin_mul_overflow(n->value, 10, &n->value) &&
+		       !__builtin_add_overflow(n->value, path[end] - '0',
+					       &n->value);
 	n->at = at;
 	n->end = end;
-	return end > at && end - at <= DIGITS_MAX;
+	return end > at && fits;
 }
 
 /* The length of a path without what says how it is stored. */
@@ -88,21 +89,52 @@ static bool find_counter(const char *path, size_t from, size_t to,
 	return false;
 }
 
-/*
- * "rank" and a number with at most one '-' or '_' between, in the name of the
- * file.
- */
-static int64_t find_rank(const char *name)
+/* The number behind a word, with at most one '-' or '_' between. */
+static int64_t find_numbered(const char *name, const char *word)
 {
 	struct number n;
 
-	while ((name = strcasestr(name, "rank"))) {
-		name += 4;
+	while ((name = strcasestr(name, word))) {
+		name += strlen(word);
 		name += *name == '-' || *name == '_';
 		if (read_number(name, 0, &n) && n.end <= 9)
 			return n.value;
 	}
 	return -1;
+}
+
+/* "-TP-3-DP-0": the rank of those whose other ways of splitting are not used. */
+static int64_t find_tensor_rank(const char *name)
+{
+	static const char *const others[] = { "-DP-", "-PP-", "-EP-" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (find_numbered(name, others[i]) > 0)
+			return -1;
+	return find_numbered(name, "-TP-");
+}
+
+/* "trace_r3.json": the letter alone. */
+static int64_t find_letter_rank(const char *name)
+{
+	struct number n;
+
+	while ((name = strstr(name, "_r"))) {
+		name += 2;
+		if (read_number(name, 0, &n) && n.end <= 9 &&
+		    !isalnum((unsigned char)name[n.end]))
+			return n.value;
+	}
+	return -1;
+}
+
+static int64_t find_rank(const char *name)
+{
+	int64_t rank = find_numbered(name, "rank");
+
+	if (rank < 0)
+		rank = find_tensor_rank(name);
+	return rank < 0 ? find_letter_rank(name) : rank;
 }
 
 /* In the name of the file, else in that of its folder. */
@@ -136,4 +168,41 @@ void pf_source_name_read(struct pf_source_name *out, const char *path)
 	pf_buf_add(&worker, path, n.head);
 	pf_buf_add(&worker, path + n.end, len - n.end);
 	out->worker = worker.data;
+}
+
+/* ---- runs ---- */
+
+/* A folder of a run's captures, which is none of its own: "iteration_20". */
+static bool is_inner(const char *path, size_t from, size_t to)
+{
+	static const char *const names[] = {
+		"profiler_logs",    "profiler_traces", "profiler_output",
+		"profile_trace",    "profile_traces",  "memory_snapshot",
+		"memory_snapshots",
+	};
+	struct number n;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (to - from == strlen(names[i]) &&
+		    !memcmp(path + from, names[i], to - from))
+			return true;
+	if (find_counter(path, from, to, &n) && n.end <= to)
+		return true;
+	return to - from > 4 && !strncasecmp(path + from, "rank", 4) &&
+	       find_numbered(path + from, "rank") >= 0;
+}
+
+char *pf_source_run(const char *path)
+{
+	size_t end = (size_t)(pf_path_base(path) - path), from;
+
+	while (end > 0) {
+		end -= end > 1; /* without the slash */
+		for (from = end; from > 0 && path[from - 1] != '/';)
+			from--;
+		if (from == end || !is_inner(path, from, end))
+			break;
+		end = from;
+	}
+	return end ? pf_memdup0(path, end) : pf_strdup(".");
 }

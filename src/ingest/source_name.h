@@ -21,9 +21,15 @@ struct pf_source_name {
 	 */
 	char *worker;
 	int64_t span; /* its number, which orders spans; -1: none */
-	int64_t rank; /* behind the word "rank"; -1: none */
+	int64_t rank; /* "rank3", "-TP-3", "_r3"; -1: none */
 };
 
 void pf_source_name_read(struct pf_source_name *out, const char *path);
+
+/*
+ * The folder of the run that a trace belongs to, which the caller frees: its
+ * own without those of captures (profiler_logs, iteration_20, rank_3).
+ */
+char *pf_source_run(const char *path);
 
 #endif

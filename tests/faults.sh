@@ -71,7 +71,9 @@ fi
 # ---- outputs ----
 refused "output in a missing folder" "no-folder" "$profan" ingest "$good" \
 	-o "$tmp/no-folder/t.db"
-refused "output is a directory" "" "$profan" ingest "$good" -o "$tmp"
+mkdir -p "$tmp/each/$(basename "$(dirname "$good")").db"
+refused "a run's database is a directory" "is a folder" "$profan" ingest "$good" \
+	-o "$tmp/each"
 echo "precious" >"$tmp/notes.txt"
 refused "output is some other file" "notes.txt" "$profan" ingest "$good" \
 	-o "$tmp/notes.txt"

@@ -59,10 +59,8 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
 const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
 						int64_t id)
 {
-	size_t low = (size_t)id - 1; /* ingest numbers them from 1 */
+	size_t low = PF_SEARCH(i, c->count, c->items[i].id < id);
 
-	if (low >= c->count || c->items[low].id != id)
-		low = PF_SEARCH(i, c->count, c->items[i].id < id);
 	return low < c->count && c->items[low].id == id ? &c->items[low] : NULL;
 }
 

@@ -38,16 +38,11 @@ struct launch {
 	uint32_t name;
 };
 
-/* A slow call, on its way to its operator. */
-struct slow_call {
+/* A slow call or, without one, a short kernel, on its way to its operator. */
+struct caused {
 	int64_t op_id, launch_id;
-	int64_t start_ns, cpu_ns, gpu_ns, delay_ns;
+	int64_t gpu_ns, start_ns, cpu_ns, delay_ns;
 	uint32_t stream, name;
-};
-
-/* A short kernel, on its way to its operator. */
-struct brief {
-	int64_t op_id, dur_ns;
 };
 
 /* A change of the number of launched pieces that have not begun. */
@@ -102,7 +97,7 @@ struct launches {
 	struct stream *streams;
 	size_t stream_count, stream_cap;
 	struct pf_intern stream_keys;
-	struct pf_by_event *works, *briefs, *slow;
+	struct pf_by_event *works, *caused;
 	struct pf_sorter *changes, *delays;
 };
 
@@ -129,7 +124,7 @@ static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		       struct pf_err *err)
 {
-	struct brief b = { ev->op_id, ev->dur_ns };
+	struct caused brief = { .op_id = ev->op_id, .gpu_ns = ev->dur_ns };
 
 	l->out->kernel_count++;
 	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
@@ -137,7 +132,7 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		return 0;
 	l->out->short_kernel_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
-	return pf_by_event_add(l->briefs, &b, err);
+	return pf_by_event_add(l->caused, &brief, err);
 }
 
 static int gather(struct launches *l, struct pf_err *err)
@@ -230,18 +225,16 @@ static int end_call(struct launches *l, const struct launch *at,
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
 	if (at->cpu_ns > SLOW_CALL_NS) {
-		struct slow_call slow = {
-			at->op_id,
-			at->id,
-			at->start_ns,
-			at->cpu_ns,
-			at->gpu_ns,
-			d.delay_ns,
-			(uint32_t)at->stream,
-			at->name,
-		};
+		struct caused slow = { at->op_id,
+				       at->id,
+				       at->gpu_ns,
+				       at->start_ns,
+				       at->cpu_ns,
+				       d.delay_ns,
+				       (uint32_t)at->stream,
+				       at->name };
 
-		if (pf_by_event_add(l->slow, &slow, err) < 0)
+		if (pf_by_event_add(l->caused, &slow, err) < 0)
 			return -1;
 	}
 	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
@@ -306,60 +299,62 @@ static int find_medians(struct launches *l, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-/* The same of slow calls. */
-static int list_slow(struct launches *l, struct pf_err *err)
+/* Op: the name of its operator, or PF_ID_NONE. */
+static int list_slow(struct launches *l, const struct caused *s, uint32_t op,
+		     struct pf_err *err)
 {
-	const struct pf_block *block;
-	const struct slow_call *s;
-	uint32_t place;
+	const struct stream *stream = &l->streams[s->stream];
+	struct pf_buf call = { 0 };
+	struct slow slow = {
+		.at_ns = s->start_ns - stream->first_ns,
+		.start_ns = s->start_ns,
+		.cpu_ns = s->cpu_ns,
+		.delay_ns = s->delay_ns,
+		.gpu_ns = s->gpu_ns,
+		.rank = stream->rank,
+		.trace_id = stream->trace_id,
+	};
 
-	while ((s = pf_by_event_next(l->slow, &block, &place, err))) {
-		const struct stream *stream = &l->streams[s->stream];
-		struct pf_buf call = { 0 };
-		struct slow slow = {
-			.at_ns = s->start_ns - stream->first_ns,
-			.start_ns = s->start_ns,
-			.cpu_ns = s->cpu_ns,
-			.delay_ns = s->delay_ns,
-			.gpu_ns = s->gpu_ns,
-			.rank = stream->rank,
-			.trace_id = stream->trace_id,
-		};
-
-		if (!(slow.call = pf_gpu_name(l->gpu, s->name, err)))
-			return -1;
-		pf_buf_adds(&call, slow.call);
-		slow.call = call.data;
-		if (block &&
-		    !(slow.op = pf_gpu_name(l->gpu, block->name[place], err))) {
-			pf_buf_release(&call);
-			return -1;
-		}
+	if (!(slow.call = pf_gpu_name(l->gpu, s->name, err)))
+		return -1;
+	pf_buf_adds(&call, slow.call);
+	slow.call = call.data;
+	if (op != PF_ID_NONE)
+		slow.op = pf_gpu_name(l->gpu, op, err);
+	if (!err->code)
 		PF_PUT(l->out->slow, slow_fields, slow);
-		pf_buf_release(&call);
-	}
+	pf_buf_release(&call);
 	return err->code ? -1 : 0;
 }
 
-/* Short kernels in order of their operators, to find their names. */
+static void add_short(struct launches *l, uint32_t op, int64_t ns)
+{
+	uint64_t *n = pf_map_at(&l->op_by_name, op);
+
+	if (*n == UINT64_MAX) {
+		*n = l->op_count++;
+		l->ops = pf_grow(l->ops, &l->op_cap, l->op_count,
+				 sizeof(*l->ops));
+		l->ops[*n] = (struct op){ .name = op };
+	}
+	l->ops[*n].count++;
+	pf_sat_sum(&l->ops[*n].gpu_ns, ns);
+}
+
+/* Short kernels and slow calls in order of their operators. */
 static int find_ops(struct launches *l, struct pf_err *err)
 {
 	const struct pf_block *block;
-	const struct brief *k;
+	const struct caused *c;
 	uint32_t place;
 
-	while ((k = pf_by_event_next(l->briefs, &block, &place, err))) {
-		uint32_t name = block ? block->name[place] : PF_ID_NONE;
-		uint64_t *n = pf_map_at(&l->op_by_name, name);
+	while ((c = pf_by_event_next(l->caused, &block, &place, err))) {
+		uint32_t op = block ? block->name[place] : PF_ID_NONE;
 
-		if (*n == UINT64_MAX) {
-			*n = l->op_count++;
-			l->ops = pf_grow(l->ops, &l->op_cap, l->op_count,
-					 sizeof(*l->ops));
-			l->ops[*n] = (struct op){ .name = name };
-		}
-		l->ops[*n].count++;
-		pf_sat_sum(&l->ops[*n].gpu_ns, k->dur_ns);
+		if (!c->launch_id)
+			add_short(l, op, c->gpu_ns);
+		else if (list_slow(l, c, op, err) < 0)
+			return -1;
 	}
 	return err->code ? -1 : 0;
 }
@@ -518,10 +513,8 @@ static int set_up(struct launches *l, const struct pf_window *window,
 	pf_map_init(&l->by_name);
 	pf_map_init(&l->op_by_name);
 	pf_intern_init(&l->stream_keys);
-	l->briefs = pf_by_event_new(l->db, sizeof(struct brief),
+	l->caused = pf_by_event_new(l->db, sizeof(struct caused),
 				    PF_COLBIT(PF_COL_NAME));
-	l->slow = pf_by_event_new(l->db, sizeof(struct slow_call),
-				  PF_COLBIT(PF_COL_NAME));
 	l->works = pf_by_event_new(l->db, sizeof(struct work),
 				   PF_COLBIT(PF_COL_START) |
 					   PF_COLBIT(PF_COL_DUR) |
@@ -538,8 +531,7 @@ static void tear_down(struct launches *l)
 	pf_by_event_free(l->works);
 	pf_sorter_free(l->changes);
 	pf_sorter_free(l->delays);
-	pf_by_event_free(l->briefs);
-	pf_by_event_free(l->slow);
+	pf_by_event_free(l->caused);
 	pf_map_release(&l->by_name);
 	pf_map_release(&l->op_by_name);
 	pf_intern_release(&l->stream_keys);
@@ -561,8 +553,7 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	pf_table_order(out->slow, &order);
 	if (set_up(&l, &out->window, err) < 0 || gather(&l, err) < 0 ||
 	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
-	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0 ||
-	    list_slow(&l, err) < 0) {
+	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
 		rc = -1;
 	} else {
 		take_calls(&l, out, err);

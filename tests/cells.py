@@ -185,8 +185,9 @@ for column in "first_ns", "last_ns":
         if done:
             bad += must_be_refused(f"trace.{column} = {value}", db)
 whole = sqlite3.connect(database)
-for table in tables_of(whole) if count >= 100 else ["trace", "step", "block"]:
-    for n in range(6):
+for table in tables_of(whole):
+    is_short = count < 100 and table not in ("trace", "step", "block")
+    for n in [5] if is_short else range(6):
         db = copy()
         try:
             for _, how in zip(range(n + 1), replaced(db, table)):

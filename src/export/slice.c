@@ -28,6 +28,7 @@ struct slice {
 	struct pf_slice_used used;
 	struct pf_slice_flows *flows;
 	struct pf_track *tracks;
+	bool *is_unwanted; /* by track: of another GPU than the chosen one */
 	size_t track_count;
 	struct pf_lanes lanes;
 	struct pf_map moved; /* where ranges with a number went */
@@ -317,24 +318,13 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	return pf_slice_event(&s->writer, e, &at, err);
 }
 
-/* Another GPU than the one that was asked for? */
-static bool is_unwanted(const struct slice *s, const struct pf_track *t)
-{
-	char device[24];
-
-	if (s->device < 0 || strcmp(t->class_name, "gpu"))
-		return false;
-	snprintf(device, sizeof(device), "%" PRId64, s->device);
-	return strcmp(t->pid, device) != 0;
-}
-
 /* The arrows of such a GPU. */
 static bool is_unwanted_flow(const struct slice *s, const struct pf_track *flow)
 {
-	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++) {
+	for (size_t i = 0; i < s->track_count; i++) {
 		const struct pf_track *t = &s->tracks[i];
 
-		if (is_unwanted(s, t) && !strcmp(t->pid, flow->pid) &&
+		if (s->is_unwanted[i] && !strcmp(t->pid, flow->pid) &&
 		    !strcmp(t->tid, flow->tid))
 			return true;
 	}
@@ -393,8 +383,7 @@ static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 	if (pf_slice_begin(&s->writer, s->db, trace_id, s->result, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
-		if (!is_flow_track(&s->tracks[i]) &&
-		    !is_unwanted(s, &s->tracks[i]) &&
+		if (!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
 		    write_track(s, &s->tracks[i], err) < 0)
 			return -1;
 	if (write_flows(s, err) < 0 ||
@@ -422,6 +411,22 @@ static int has_whole_us(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 	return rc < 0 ? -1 : !rc;
 }
 
+/* Which are of another GPU is asked before they get the file's numbers. */
+static int load_tracks(struct slice *s, int64_t trace_id, struct pf_err *err)
+{
+	char device[24];
+
+	if (pf_tracks_load(s->db, trace_id, &s->tracks, &s->track_count, err))
+		return -1;
+	s->is_unwanted = pf_calloc(s->track_count + 1, sizeof(bool));
+	snprintf(device, sizeof(device), "%" PRId64, s->device);
+	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++)
+		s->is_unwanted[i] = !strcmp(s->tracks[i].class_name, "gpu") &&
+				    strcmp(s->tracks[i].pid, device) != 0;
+	return pf_slice_file_ids(s->db, trace_id, s->tracks, s->track_count,
+				 err);
+}
+
 static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
 {
 	int64_t trace_id;
@@ -437,8 +442,7 @@ static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
 	s->writer.lexicon = pf_lexicon_open(s->db->sql, LEXICON_BYTES);
 	return pf_lexicon_load(s->writer.lexicon, err) < 0
 		       ? -1
-		       : pf_tracks_load(s->db, trace_id, &s->tracks,
-					&s->track_count, err);
+		       : load_tracks(s, trace_id, err);
 }
 
 static void tear_down(struct slice *s)
@@ -454,6 +458,7 @@ static void tear_down(struct slice *s)
 	pf_map_release(&s->moved);
 	pf_lanes_release(&s->lanes);
 	pf_tracks_free(s->tracks, s->track_count);
+	free(s->is_unwanted);
 }
 
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,

@@ -73,6 +73,13 @@ struct pf_slice_used {
 	struct pf_intern pids, tids; /* "PID", "PID\nTID" */
 };
 
+/*
+ * Tracks of devices that only their names told (TensorFlow, JAX) get the pid
+ * and tid back that the file has, with which its metadata names them.
+ */
+int pf_slice_file_ids(struct pf_db *db, int64_t trace_id,
+		      struct pf_track *tracks, size_t count,
+		      struct pf_err *err);
 void pf_slice_use(struct pf_slice_used *u, const struct pf_track *t);
 /* Metadata of what was used, and of the lanes: count lanes of each track. */
 int pf_slice_metadata(struct pf_slice_writer *w, struct pf_db *db,

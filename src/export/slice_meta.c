@@ -5,9 +5,62 @@
 #include <string.h>
 
 #include "events/args.h"
+#include "events/device_line.h"
 #include "export/slice_impl.h"
 #include "base/jsonw.h"
+#include "base/mem.h"
 #include "store/named.h"
+
+/* ---- the file's own numbers ---- */
+
+static bool is_of(const struct pf_track *t, const struct pf_device_place *place,
+		  const char *line)
+{
+	return !strcmp(t->class_name, "gpu") && !strcmp(t->pid, place->pid) &&
+	       !strcmp(t->tid, *place->tid ? place->tid : line) &&
+	       t->thread_name && !strcmp(t->thread_name, line);
+}
+
+static void replace(const char **text, const char *with)
+{
+	free((char *)*text);
+	*text = pf_strdup(with ? with : "");
+}
+
+int pf_slice_file_ids(struct pf_db *db, int64_t trace_id,
+		      struct pf_track *tracks, size_t count, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", err);
+	bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
+	const char *text[4];
+	int rc = -1;
+
+	if (st)
+		sqlite3_bind_int64(st, 1, trace_id);
+	while (st && (rc = pf_db_step(db, st, err)) == 1) {
+		struct pf_device_place place;
+		size_t t = 0;
+
+		for (int i = 0; i < 4; i++) {
+			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = text[i] ? text[i] : "";
+		}
+		place = pf_device_place(text[2], text[3]);
+		while (t < count &&
+		       (is_done[t] || !is_of(&tracks[t], &place, text[3])))
+			t++;
+		if (!place.line || t == count)
+			continue;
+		replace(&tracks[t].pid, text[0]);
+		replace(&tracks[t].tid, text[1]);
+		is_done[t] = true;
+	}
+	sqlite3_finalize(st);
+	free(is_done);
+	return rc;
+}
+
+/* ---- names ---- */
 
 static void add_key(struct pf_buf *key, const char *pid, size_t pid_len,
 		    const char *tid, size_t tid_len)

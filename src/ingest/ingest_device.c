@@ -54,7 +54,7 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
 
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(&in->db, "ingest_devices", err);
+	sqlite3_stmt *st = pf_named_prepare(&in->db, "device_lines", err);
 	const char *text[4];
 	int rc;
 

@@ -57,11 +57,32 @@ run 0 "$profan" memory "$tmp/list.db"
 grep -q '_record_memory_history' "$tmp/out"
 result "no history: says how to record one" "$tmp/out"
 for command in kernels launches gaps steps overlap syncs calls modules ranges \
-	table info doctor trend summary; do
+	table info doctor summary; do
 	run 0 "$profan" $command "$tmp/list.db" &&
 		cat "$tmp/out" "$tmp/err" | grep -q .
 	result "$command of a snapshot: answers"
 done
+for command in trend diff; do
+	run 3 "$profan" $command "$tmp/list.db" "$tmp/two.db" &&
+		grep -q 'is a memory snapshot, which has no times' "$tmp/err"
+	result "$command of snapshots: says why not" "$tmp/err"
+done
+# the page and the summary say what there is, and nothing of time
+for name in oom list two; do
+	run 0 "$profan" report --force -o "$tmp/p.html" "$tmp/$name.db" &&
+		grep -q 'id=memory-now' "$tmp/p.html" &&
+		! grep -qE 'GPU idle|is no GPU activity|table as of torch' "$tmp/p.html"
+	result "$name: report"
+done
+run 0 "$profan" table verdicts "$tmp/oom.db" -f csv
+grep -q 'V8,memory,fired,severe' "$tmp/out"
+result "out of memory is a severe verdict" "$tmp/out"
+run 0 "$profan" summary "$tmp/oom.db"
+sed -n 2p "$tmp/out" | grep -q '^  memory  GPU 0: out of memory'
+result "and the first line of the summary" "$tmp/out"
+run 0 "$profan" steps "$tmp/oom.db" -f json
+grep -q '"classes": \[\]' "$tmp/out" && ! grep -q mean_ns "$tmp/out"
+result "no step, no time of steps" "$tmp/out"
 # lines at the peak add up to it
 run 0 "$profan" stacks -q --weight memory --at peak "$tmp/two.db"
 "$profan" memory "$tmp/two.db" -q -f csv -n 0 |

@@ -15,6 +15,7 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/gpu.h"
+#include "events/hints.h"
 #include "events/host.h"
 #include "events/interval.h"
 #include "events/step.h"
@@ -95,7 +96,8 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 		const struct pf_window_trace *trace = &s->window.traces[i];
 
 		if (!has_steps(s, &all, trace->trace_id)) {
-			add_step(s, trace, NULL);
+			if (!s->is_untimed)
+				add_step(s, trace, NULL);
 			continue;
 		}
 		for (size_t k = 0; k < all.count; k++)
@@ -501,9 +503,12 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out, struct pf_err *err)
 {
 	struct steps s = { .db = db, .out = out };
+	enum pf_producer from;
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	out->copies = pf_copies_new();
+	if (!rc && !(rc = pf_hint_producer(db, &from, err)))
+		out->is_untimed = from == PF_FROM_SNAPSHOT;
 	if (!rc && (choose_steps(db, out, err) < 0 || sweep_all(&s, err) < 0))
 		rc = -1;
 	if (!rc) {

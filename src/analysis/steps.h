@@ -102,6 +102,7 @@ struct pf_step_times {
 	double steps_per_second;
 	double samples_per_second;     /* not a number: not known */
 	bool has_steps, has_many_gpus; /* a trace of several GPUs */
+	bool is_untimed; /* only memory was recorded: its span is no step */
 };
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,

@@ -51,7 +51,12 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	const char *words;
 
 	if (!s->full_count) {
-		pf_doc_finding(doc, "There are no complete steps");
+		pf_doc_finding(doc, s->is_untimed && !s->count
+					    ? "There are no steps: a memory "
+					      "snapshot says what was "
+					      "allocated, not what took time; "
+					      "'profan memory' shows it"
+					    : "There are no complete steps");
 		return;
 	}
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
@@ -80,10 +85,11 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	const int of_gpu = s->device_count ? 0 : PF_ABSENT;
-	int of_many = s->full_count > 1 ? 0 : PF_FULL;
+	const int of_any = s->full_count ? 0 : PF_ABSENT;
+	const int of_many = s->full_count > 1 ? 0 : PF_FULL | of_any;
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
-		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS),
+		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS | of_any),
 		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
 		FIELD(dur.p90_ns, "p90_ns", "90th percentile",
 		      PF_NS | PF_KNOWN | PF_QUIET),
@@ -98,7 +104,7 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(use.utilization_share, "utilization_share",
 		      "GPU in kernels", PF_RATIO | of_gpu),
 		FIELD(steps_per_second, "steps_per_second", "Steps per second",
-		      PF_REAL),
+		      PF_REAL | of_any),
 		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
 		      "SM efficiency, estimated", PF_RATIO | of_gpu),
 		FIELD(use.occupancy_percent, "occupancy_percent",
@@ -158,8 +164,8 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 
 	/* without a GPU there is nothing to say of what it did */
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
-		if (s->device_count || s->classes[c].sum_ns ||
-		    c >= PF_STEP_DATA)
+		if (s->full_count && (s->device_count || s->classes[c].sum_ns ||
+				      c >= PF_STEP_DATA))
 			PF_PUT(t, fields, s->classes[c]);
 }
 #undef FIELD

@@ -126,7 +126,17 @@ static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
 	pf_buf_release(&text);
 }
 
-/* The command that shows a verdict's figures. */
+static void add_command(struct pf_buf *out, const struct pf_report *r,
+			enum pf_part part)
+{
+	struct pf_buf command = { 0 };
+
+	pf_parts_command(&r->parts, part, &command);
+	add_line(out, "", command.data, 0);
+	pf_buf_release(&command);
+}
+
+/* The report, and the command that shows a verdict's figures. */
 static void add_next(struct pf_buf *out, const struct pf_report *r,
 		     const struct pf_verdict *v)
 {
@@ -137,12 +147,19 @@ static void add_next(struct pf_buf *out, const struct pf_report *r,
 	pf_buf_adds(&command,
 		    r->parts.window_text.data ? r->parts.window_text.data : "");
 	add_line(out, "next", command.data, 0);
-	if (v) {
-		pf_buf_clear(&command);
-		pf_parts_command(&r->parts, v->part, &command);
-		add_line(out, "", command.data, 0);
-	}
 	pf_buf_release(&command);
+	if (v)
+		add_command(out, r, v->part);
+}
+
+/* Of a memory snapshot: there is no time to speak of. */
+static void add_snapshot(struct pf_buf *out, const struct pf_report *r,
+			 size_t width)
+{
+	add_finding(out, "memory", &r->parts.doc[PF_PART_MEMORY], width);
+	add_finding(out, "trust", &r->parts.doc[PF_PART_DOCTOR], width);
+	add_next(out, r, NULL);
+	add_command(out, r, PF_PART_MEMORY);
 }
 
 static void add_all(struct pf_buf *out, const struct pf_report *r, size_t width)
@@ -170,7 +187,10 @@ static void show_text(struct pf_ctx *cx, const struct pf_report *r)
 
 	pf_utf8_mask(&out, cx->db_name, strlen(cx->db_name));
 	pf_buf_addc(&out, '\n');
-	add_all(&out, r, (size_t)cx->style.width);
+	if (r->parts.memory.producer == PF_FROM_SNAPSHOT)
+		add_snapshot(&out, r, (size_t)cx->style.width);
+	else
+		add_all(&out, r, (size_t)cx->style.width);
 	fwrite(out.data, 1, out.len, cx->out);
 	pf_buf_release(&out);
 }

@@ -14,8 +14,9 @@ static int check_side(const struct pf_side *s, const char *name,
 		      struct pf_err *err)
 {
 	if (!s->steps)
-		return pf_fail(err, PF_EDATA,
-			       "side %s has no complete step to compare", name);
+		return pf_fail(err, PF_EDATA, "side %s: '%s' %s", name,
+			       s->captures[0]->path,
+			       pf_capture_no_step(s->captures[0]));
 	return 0;
 }
 

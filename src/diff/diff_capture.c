@@ -69,6 +69,7 @@ static int load_steps(struct pf_db *db,
 	c->steps = pf_calloc(times.count + 1, sizeof(*c->steps));
 	c->step_count = rc ? 0 : times.count;
 	c->has_steps = times.has_steps;
+	c->is_untimed = times.is_untimed;
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
 	for (size_t i = 0; i < c->step_count; i++)
 		c->steps[i].time = times.steps[i];
@@ -254,4 +255,10 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
 	out = pf_stats_quantile(list, count, percent);
 	free(list);
 	return out;
+}
+
+const char *pf_capture_no_step(const struct pf_capture *c)
+{
+	return c->is_untimed ? "is a memory snapshot, which has no times"
+			     : "has no complete step";
 }

@@ -128,6 +128,7 @@ struct pf_capture {
 	size_t step_count, full_count;
 	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
 	bool has_steps;    /* else the window is one */
+	bool is_untimed;   /* there is not even that */
 	/* sums over full steps */
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
 	double busy_share; /* of the window, as steps has it; -1: unknown */
@@ -210,5 +211,8 @@ static inline uint32_t pf_capture_own_text(struct pf_capture *c, const char *s)
 {
 	return pf_intern_add(&c->texts, s, strlen(s));
 }
+
+/* What to say of one without a full step, after its path. */
+const char *pf_capture_no_step(const struct pf_capture *c);
 
 #endif

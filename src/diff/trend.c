@@ -129,9 +129,9 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 
 	for (size_t i = 0; i < count; i++)
 		if (!captures[i]->full_count)
-			return pf_fail(err, PF_EDATA,
-				       "'%s' has no complete step",
-				       captures[i]->path);
+			return pf_fail(err, PF_EDATA, "'%s' %s",
+				       captures[i]->path,
+				       pf_capture_no_step(captures[i]));
 	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
 	pf_judge_figure(&judge, &step_figure, &shift);
 	*out = (struct pf_trend){

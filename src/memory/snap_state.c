@@ -139,6 +139,16 @@ void pf_snap_state_release(struct pf_snap_state *s)
 	*s = (struct pf_snap_state){ 0 };
 }
 
+const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s)
+{
+	const struct pf_snap_now *best = NULL;
+
+	for (size_t i = 0; i < s->now_count; i++)
+		if (!best || s->now[i].reserved > best->reserved)
+			best = &s->now[i];
+	return best;
+}
+
 const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 					 int64_t trace_id, int64_t device)
 {

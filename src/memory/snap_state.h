@@ -49,6 +49,9 @@ static inline bool pf_snap_state_is(const struct pf_snap_state *s)
 	return s->now_count || s->past_count;
 }
 
+/* The row of the GPU with the most reserved, or NULL. */
+const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s);
+
 /* The row of a device, or NULL. */
 const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 					 int64_t trace_id, int64_t device);

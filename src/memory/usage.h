@@ -135,6 +135,10 @@ struct pf_usage {
 	enum pf_producer producer;
 };
 
+/* Of a snapshot, the first out-of-memory error whose cause is known, or NULL;
+ * the finding tells it. */
+const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u);
+
 /* Events are put in "order" (NULL: all, as they end). */
 int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		  const struct pf_order *order, struct pf_usage *out,

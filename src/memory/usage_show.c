@@ -254,6 +254,14 @@ static const struct pf_usage_device *main_device(const struct pf_usage *u)
 	return u->device_count ? best : NULL;
 }
 
+const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u)
+{
+	for (size_t i = 0; pf_snap_state_is(&u->snap) && i < u->oom_count; i++)
+		if (u->ooms[i].unused != PF_NO_INT)
+			return &u->ooms[i];
+	return NULL;
+}
+
 /* What an out-of-memory error came of, as far as the records say. */
 static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
 {
@@ -278,14 +286,11 @@ static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
 
 static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 {
-	const struct pf_snap_now *best = s->now;
+	const struct pf_snap_now *best = pf_snap_fullest(s);
 	char used[PF_NUM_MAX], reserved[PF_NUM_MAX], whole[PF_NUM_MAX];
 	char split[PF_NUM_MAX];
 
-	for (size_t i = 1; i < s->now_count; i++)
-		if (s->now[i].reserved > best->reserved)
-			best = &s->now[i];
-	if (!s->now_count) {
+	if (!best) {
 		pf_doc_finding(doc, "The snapshot has no segments: nothing was "
 				    "reserved when it was taken");
 		return;
@@ -307,16 +312,13 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	bool has_blocks = d && d->before != PF_NO_INT;
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
-	if (pf_snap_state_is(&u->snap)) {
-		for (size_t i = 0; i < u->oom_count; i++)
-			if (u->ooms[i].unused != PF_NO_INT) {
-				find_oom(&u->ooms[i], doc);
-				return;
-			}
-		if (!d) {
-			find_now(&u->snap, doc);
-			return;
-		}
+	if (pf_usage_told_oom(u)) {
+		find_oom(pf_usage_told_oom(u), doc);
+		return;
+	}
+	if (!d && pf_snap_state_is(&u->snap)) {
+		find_now(&u->snap, doc);
+		return;
 	}
 	if (!d) {
 		pf_doc_finding(doc, "There are no memory records; %s",

@@ -344,7 +344,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	return rc;
 }
 
-/* The first release of torch whose rules a trace follows. */
+/* The first release of torch whose rules a trace follows; 0: none does. */
 static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
@@ -353,6 +353,8 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
 					&facts, err) < 0)
 			return -1;
+		if (facts.is_foreign)
+			continue;
 		p->torch = pf_rules_for(&facts, 0, 0).torch;
 		p->is_torch_said = facts.torch > 0;
 	}

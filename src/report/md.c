@@ -64,6 +64,8 @@ static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
 
 static void add_classes(struct pf_buf *out, const struct pf_parts *p)
 {
+	if (p->steps.is_untimed)
+		return;
 	pf_buf_adds(out, "\n| Where the step goes | Mean | Share |\n"
 			 "|---|---:|---:|\n");
 	for (int i = 0; i < PF_STEP_CLASSES; i++) {

@@ -157,8 +157,9 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 	} else {
 		pf_buf_adds(&text, "none");
 	}
-	add_fact(out, text.data && strpbrk(text.data, " .,") ? "Steps" : "Step",
-		 text.data);
+	if (!r->parts.steps.is_untimed)
+		add_fact(out, strpbrk(text.data, " .,") ? "Steps" : "Step",
+			 text.data);
 	pf_buf_clear(&text);
 	pf_figure_ns(&text, info->traces->span_ns);
 	add_fact(out, "Recorded", text.data);
@@ -401,6 +402,9 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	add_verdicts(&s.verdicts, r, &page);
 	add_tiles(&s.tiles, &r->tiles);
 	pf_buf_adds(&s.breakdown_title, "Where the time goes");
+	if (r->parts.steps.is_untimed)
+		pf_buf_adds(&s.breakdown, "<p class=lead>A memory snapshot has "
+					  "no times.</p>\n");
 	pf_chart_steps(&s.breakdown, &page);
 	pf_sections_steps(&s.breakdown, &page);
 	pf_sections_add(&s.sections, &page);

@@ -12,6 +12,7 @@
 #include "report/figure.h"
 #include "report/rules.h"
 #include "report/say.h"
+#include "table/find.h"
 
 #define MANY        0.5 /* of an effect: its cause */
 #define SOME        0.1 /* of an effect: the largest piece in one place */
@@ -575,6 +576,13 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_usage_device *d = fullest(&p->memory);
 
+	if (pf_usage_told_oom(&p->memory)) {
+		v->warn = v->bad = 0; /* it happened: no threshold */
+		v->is_note = true;
+		v->severity = PF_BAD;
+		pf_say(v, pf_doc_find_finding(&p->doc[PF_PART_MEMORY]));
+		return;
+	}
 	if (!d) {
 		pf_rule_withhold(
 			v, p->memory.device_count

@@ -66,11 +66,17 @@ void pf_rule_withhold(struct pf_verdict *v, const char *why)
 	pf_say(v, why);
 }
 
+const char *pf_rule_no_gpu(const struct pf_parts *p)
+{
+	return p->steps.is_untimed ? "a memory snapshot has no times"
+				   : "there is no GPU activity in this trace";
+}
+
 bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v)
 {
 	if (p->overlap.all.event_count)
 		return true;
-	pf_rule_withhold(v, "there is no GPU activity in this trace");
+	pf_rule_withhold(v, pf_rule_no_gpu(p));
 	return false;
 }
 

@@ -26,6 +26,9 @@ void pf_say_text(const struct pf_parts *p, struct pf_verdict *v,
 /* The rule cannot be applied: the reason instead of a sentence. */
 void pf_rule_withhold(struct pf_verdict *v, const char *why);
 
+/* Why there is no GPU work to speak of, where there is none. */
+const char *pf_rule_no_gpu(const struct pf_parts *p);
+
 /* Is there any GPU work?  If not, the rule is withheld. */
 bool pf_rule_has_gpu(const struct pf_parts *p, struct pf_verdict *v);
 

@@ -227,6 +227,51 @@ static const struct pf_html_col kept_cols[] = { COL("device"),
 						FRAME("frame"),
 						END };
 
+static const struct pf_html_col now_cols[] = {
+	COL("gpu"),
+	COL_AS("segment_count", "Segments"),
+	COL_AS("reserved_bytes", "Reserved"),
+	COL_AS("allocated_bytes", "Allocated"),
+	COL_AS("whole_bytes", "Free segments"),
+	COL_AS("split_bytes", "Free between blocks"),
+	COL_AS("largest_bytes", "Largest free block"),
+	BAR("free_share", "Free of reserved"),
+	BAR("external_share", "Free, not in one piece"),
+	END
+};
+
+static const struct pf_html_col alive_stack_cols[] = {
+	COL("device"),
+	COL("bytes"),
+	BAR("peak_share", "Of peak"),
+	COL("count"),
+	COL_AS("largest_bytes", "Largest"),
+	FRAME("frame"),
+	COL("stack"),
+	END
+};
+
+static const struct pf_html_col kept_stack_cols[] = {
+	COL("device"),  COL("bytes"), COL("count"),
+	FRAME("frame"), COL("stack"), END
+};
+
+static const struct pf_html_col stack_cols[] = {
+	COL("device"),  COL("allocated_bytes"), COL("allocation_count"),
+	FRAME("frame"), COL("stack"),           END
+};
+
+static const struct pf_html_col oom_cols[] = { COL("device"),
+					       COL("time_ns"),
+					       COL("bytes"),
+					       COL_AS("device_free_bytes",
+						      "Free on the GPU"),
+					       COL("allocated_bytes"),
+					       COL("reserved_bytes"),
+					       FRAME("frame"),
+					       COL("stack"),
+					       END };
+
 static const struct pf_html_col memory_op_cols[] = {
 	COL_AS("op", "Operator"),
 	COL("device"),
@@ -277,7 +322,7 @@ static const struct pf_html_col step_cols[] = {
 
 /* ---- sections ---- */
 
-#define TABLES_MAX 4
+#define TABLES_MAX 6
 
 static const struct section {
 	const char *id, *title;
@@ -345,6 +390,22 @@ static const struct section {
 	      memory_op_cols, 80, NULL, NULL },
 	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
 	      kept_cols, 40, NULL, NULL } } },
+	{ "memory",
+	  "Memory",
+	  NULL,
+	  PF_PART_MEMORY,
+	  { { "memory-now", "When the snapshot was taken", PF_PART_MEMORY,
+	      "now", now_cols, 40, NULL, NULL },
+	    { "memory-oom", "Out of memory", PF_PART_MEMORY, "oom", oom_cols,
+	      20, NULL, NULL },
+	    { "memory-devices", "Peaks", PF_PART_MEMORY, "devices", memory_cols,
+	      20, NULL, NULL },
+	    { "alive", "Alive at the peak", PF_PART_MEMORY, "alive",
+	      alive_stack_cols, 60, NULL, NULL },
+	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
+	      kept_stack_cols, 40, NULL, NULL },
+	    { "memory-stacks", "Allocations by stack", PF_PART_MEMORY, "stacks",
+	      stack_cols, 80, NULL, NULL } } },
 	{ "input",
 	  "Input",
 	  "no idle time of the GPU comes from loading data",
@@ -369,9 +430,34 @@ static const struct section {
 
 #define SECTIONS (sizeof(sections) / sizeof(*sections))
 
+/* Could it be there?  Snapshots know stacks, not operators, and no times. */
+static bool is_possible(const struct pf_parts *p, const struct section *s)
+{
+	if (s->part == PF_PART_MEMORY)
+		return (s->tables[0].cols == now_cols) ==
+		       pf_snap_state_is(&p->memory.snap);
+	return s->part == PF_PART_DOCTOR ||
+	       p->memory.producer != PF_FROM_SNAPSHOT;
+}
+
 static bool has_section(const struct pf_parts *p, const struct section *s)
 {
-	return s->tables[0].id && pf_html_count(p, &s->tables[0]);
+	size_t count = 0;
+
+	if (!is_possible(p, s))
+		return false;
+	for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
+		count += pf_html_count(p, &s->tables[k]);
+	return count;
+}
+
+/* The charts say it of memory over time, a verdict of what ran out of it. */
+static bool has_lead(const struct pf_parts *p, const struct section *s)
+{
+	if (s->part != PF_PART_MEMORY)
+		return s->part < PF_PART_COUNT;
+	return pf_snap_state_is(&p->memory.snap) &&
+	       !pf_usage_told_oom(&p->memory);
 }
 
 void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
@@ -384,7 +470,7 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 			continue;
 		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
 			    s->title);
-		if (s->part < PF_PART_COUNT && s->part != PF_PART_MEMORY)
+		if (has_lead(page->parts, s))
 			finding =
 				pf_doc_find_finding(&page->parts->doc[s->part]);
 		if (finding && *finding) {
@@ -421,7 +507,8 @@ static const char *why_absent(const struct pf_parts *p, const struct section *s)
 void pf_sections_absent(struct pf_buf *out, const struct pf_parts *p)
 {
 	for (size_t i = 0; i < SECTIONS; i++)
-		if (!has_section(p, &sections[i])) {
+		if (is_possible(p, &sections[i]) &&
+		    !has_section(p, &sections[i])) {
 			pf_buf_addf(out, "<li>%s: ", sections[i].title);
 			pf_html_text(out, why_absent(p, &sections[i]));
 			pf_buf_addc(out, '\n');

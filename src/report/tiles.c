@@ -130,6 +130,21 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 	pf_buf_adds(&t->detail, "of kernel time");
 }
 
+/* Of a snapshot without a history there is only its own time. */
+static void add_reserved(const struct pf_snap_state *snap, struct pf_tiles *out)
+{
+	const struct pf_snap_now *most = pf_snap_fullest(snap);
+	struct pf_tile *tile;
+
+	if (!most)
+		return;
+	tile = add(out, "reserved_bytes", "Reserved memory", PF_BYTES,
+		   "memory");
+	set_int(tile, most->reserved);
+	pf_figure_bytes(&tile->detail, most->allocated);
+	pf_buf_adds(&tile->detail, " allocated");
+}
+
 static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_usage_device *best = NULL;
@@ -141,8 +156,10 @@ static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
 		if (d->at.device_type > 0 && d->peak > (best ? best->peak : 0))
 			best = d;
 	}
-	if (!best)
+	if (!best) {
+		add_reserved(&p->memory.snap, out);
 		return;
+	}
 	tile = add(out, "peak_bytes", "Peak memory", PF_BYTES, "memory");
 	set_int(tile, best->peak);
 	if (best->capacity == PF_NO_INT)

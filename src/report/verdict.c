@@ -13,6 +13,7 @@
 
 #include "report/figure.h"
 #include "report/rules.h"
+#include "report/say.h"
 #include "table/rows.h"
 
 const char *pf_severity_word(enum pf_severity s)
@@ -85,8 +86,8 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 		pf_figure_ratio(&v->sentence, busy);
 		pf_buf_adds(&v->sentence, " of the time");
 	} else {
-		pf_buf_adds(&v->sentence,
-			    "; there is no GPU activity in this trace");
+		pf_buf_adds(&v->sentence, "; ");
+		pf_buf_adds(&v->sentence, pf_rule_no_gpu(p));
 	}
 }
 

@@ -383,8 +383,10 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      trace_id, host_row, out, err) ||
 	    read_rows(db,
 		      "SELECT base_ns, format IN ('pfr', 'nsys'),"
-		      " format = 'xspace' FROM trace"
-		      " WHERE id = ?1",
+		      " format IN ('xspace', 'memsnap') OR format = 'nsys' AND"
+		      " NOT EXISTS(SELECT 1 FROM event_type"
+		      " WHERE category = 'cpu_op')"
+		      " FROM trace WHERE id = ?1",
 		      trace_id, base_row, out, err) ||
 	    read_rows(db,
 		      "SELECT value FROM trace_meta WHERE trace_id = ?1"

@@ -72,7 +72,7 @@ struct pf_rule_facts {
 	bool has_overloads;   /* operators like "aten::add.Tensor" */
 	bool has_collections; /* "Python GC" */
 	bool is_capture;      /* .pfr, nsys: no ids link calls and operators */
-	bool is_foreign;      /* of TensorFlow or JAX: torch has no table */
+	bool is_foreign;      /* torch was not there, and has no table */
 	int torch, python;    /* from the trace's own metadata, 0 = not said */
 };
 

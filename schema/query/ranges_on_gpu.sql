@@ -2,13 +2,13 @@
 -- thread: ranges that have any, pieces of work, the sum of the times from the
 -- first start to the last end, and of those in which any ran, in ns.
 -- Parameters: none.  Order: longest first.
-WITH work AS (
+WITH work AS MATERIALIZED (
 	SELECT l.id AS launch_id, l.track_id, l.start_ns AS call_ns, g.start_ns,
 		g.start_ns + g.dur_ns AS end_ns
 	FROM gpu_event AS g
 	JOIN event AS l ON l.id = g.launch_id
 	WHERE g.kind IN (7, 8, 9)),
-range AS (
+range AS MATERIALIZED (
 	SELECT id, track_id, start_ns, end_ns,
 		CASE WHEN name GLOB 'ProfilerStep#*' THEN 'ProfilerStep*'
 			ELSE name END AS name

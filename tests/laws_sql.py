@@ -152,6 +152,26 @@ def check_ranges(db):
           keyed(doc["tables"]["gpu"], ("range",), "count", *figures))
 
 
+def check_step_ranges(db):
+    """Parts by range are what SQL says, and sum to the steps exactly."""
+    tables = document(db, "steps", "--by-range")["tables"]
+    if "ranges" not in tables:
+        return
+    parts, steps = tables["ranges"], tables["steps"]
+    check(db, "parts of steps",
+          {(): sum(s["dur_ns"] for s in steps if not s["is_partial"])},
+          {(): sum(p["step_ns"] for p in parts)})
+    if not steps or steps[0]["step"] is None:
+        return
+    want = {(r["part"], r["name"]): (r["host_ns"], r["step_ns"])
+            for r in law(db, "step_ranges")}
+    got = {(p["part"], p["range"] if p["part"] == "range" else None):
+           (p["host_ns"], p["step_ns"]) for p in parts}
+    # a range of no length holds no time, and has no row in SQL
+    check(db, "steps by range", want,
+          {k: v for k, v in got.items() if k in want or v != (0, 0)})
+
+
 for path in sys.argv[3:]:
     check_devices(path)
     check_steps(path)
@@ -159,3 +179,4 @@ for path in sys.argv[3:]:
     check_syncs(path)
     check_api(path)
     check_ranges(path)
+    check_step_ranges(path)

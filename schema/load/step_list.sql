@@ -8,7 +8,7 @@ WITH thread AS (
 	FROM step
 	GROUP BY trace_id, track_id)
 SELECT s.trace_id, s.step, s.start_ns, s.dur_ns, s.gpu_count, s.gpu_end_ns,
-	t.place = 1 AS is_listed
+	t.place = 1 AS is_listed, s.track_id
 FROM step AS s
 JOIN thread AS t ON t.trace_id = s.trace_id AND t.track_id = s.track_id
 WHERE t.place = 1 OR s.gpu_count

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/ranges.h"
+#include "analysis/step_walk.h"
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -20,6 +21,7 @@
 #include "events/medians.h"
 #include "events/names.h"
 #include "events/nest.h"
+#include "events/step_names.h"
 #include "events/track_read.h"
 #include "store/cursor.h"
 #include "store/named.h"
@@ -32,6 +34,7 @@
 struct open {
 	int64_t end_ns;
 	int64_t group, instance; /* group: or NOT_COUNTED */
+	bool is_counted;         /* not only its time */
 };
 
 static const struct open outermost = { .group = NOT_COUNTED };
@@ -39,7 +42,7 @@ static const struct open outermost = { .group = NOT_COUNTED };
 struct group {
 	uint32_t name;
 	struct pf_stats stats, projected;
-	int64_t self_ns, work_count, busy_ns;
+	int64_t self_ns, step_ns, work_count, busy_ns;
 };
 
 /* GPU work of a range; sorted by the first two. */
@@ -62,6 +65,11 @@ struct ranges {
 	const struct pf_window_trace *trace; /* NULL: no range counts */
 	sqlite3_stmt *ask_plain;
 	bool is_plain; /* the trace: all ranges are the user's */
+	/* Or NULL, all of them; and those of the trace being read. */
+	const struct pf_step_times *steps;
+	struct pf_step_walk walk;
+	int64_t thread; /* its track whose ranges count; 0: none */
+	struct pf_step_regex *step_names; /* or NULL: ProfilerStep#N */
 };
 
 static size_t find_group(struct ranges *r, uint32_t name)
@@ -83,10 +91,18 @@ static void go_to(struct ranges *r, int64_t at_ns)
 	const struct open *o;
 	int64_t from_ns, to_ns;
 
-	while ((o = pf_nest_pass(&r->nest, at_ns, &from_ns, &to_ns)))
-		if (o->group != NOT_COUNTED)
-			pf_sat_sum(&r->groups[o->group].self_ns,
-				   to_ns - from_ns);
+	while ((o = pf_nest_pass(&r->nest, at_ns, &from_ns, &to_ns))) {
+		struct group *g;
+
+		if (o->group == NOT_COUNTED)
+			continue;
+		g = &r->groups[o->group];
+		if (r->steps)
+			pf_step_walk_add(&r->walk, from_ns, to_ns, &g->self_ns,
+					 &g->step_ns);
+		else
+			pf_sat_sum(&g->self_ns, to_ns - from_ns);
+	}
 }
 
 /* Is it a range of the user?  Before torch 1.11 labels were operators. */
@@ -104,36 +120,76 @@ static int is_range(struct ranges *r, const struct pf_block *b, uint32_t i,
 		return -1;
 	*name = class->is_step ? STEP_NAME : b->name[i];
 	return kind != PF_KIND_CPU_OP || class->is_step ||
-	       pf_names_is_nvtx(r->names, b->type[i]) ||
-	       class->is_optimizer || class->range == PF_CAUSE_DATA;
+	       pf_names_is_nvtx(r->names, b->type[i]) || class->is_optimizer ||
+	       class->range == PF_CAUSE_DATA;
+}
+
+/* Is it the step itself, where steps are split by what is in them? */
+static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
+		   uint32_t name, struct pf_err *err)
+{
+	const struct pf_step_time *s;
+	char *text;
+	int rc;
+
+	if (!r->steps || name == STEP_NAME)
+		return r->steps != NULL;
+	s = r->step_names ? pf_step_walk_at(&r->walk, b->start_ns[i]) : NULL;
+	if (!s || s->host_start_ns != b->start_ns[i] ||
+	    s->host_end_ns != pf_span_end(b->start_ns[i], b->dur_ns[i]))
+		return 0;
+	text = pf_names_text_take(r->names, name, err);
+	if (!text)
+		return -1;
+	rc = pf_step_regex_matches(r->step_names, text, strlen(text));
+	free(text);
+	return rc;
+}
+
+/* Does a range that begins now count, with all of its length? */
+static bool is_counted(struct ranges *r, int64_t start_ns)
+{
+	if (!r->trace)
+		return false;
+	if (r->steps)
+		return pf_step_walk_at(&r->walk, start_ns) != NULL;
+	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
+}
+
+static int count_range(struct ranges *r, int64_t group, int64_t dur_ns,
+		       struct pf_err *err)
+{
+	r->out->has_plain |= r->is_plain;
+	pf_stats_add(&r->groups[group].stats, dur_ns);
+	return pf_medians_add(r->values, group, dur_ns, err);
 }
 
 static int take(struct ranges *r, const struct pf_block *b, uint32_t i,
 		struct pf_err *err)
 {
 	int64_t start_ns = b->start_ns[i];
+	struct open now = { .end_ns = pf_span_end(start_ns, b->dur_ns[i]) };
 	uint32_t name;
 	struct open *o;
-	size_t group;
 	int rc = is_range(r, b, i, &name, err);
 
 	if (rc <= 0)
 		return rc;
 	go_to(r, start_ns);
-	o = pf_nest_push(&r->nest, pf_span_end(start_ns, b->dur_ns[i]));
+	rc = r->trace ? is_step(r, b, i, name, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	o = pf_nest_push(&r->nest, now.end_ns);
+	now.group = NOT_COUNTED;
+	now.is_counted = is_counted(r, start_ns);
+	if (now.is_counted || (r->steps && r->trace))
+		now.group = (int64_t)find_group(r, name);
+	if (now.is_counted)
+		now.instance = r->instances++;
 	if (o)
-		o->group = NOT_COUNTED;
-	if (!r->trace || start_ns < r->trace->from_ns ||
-	    start_ns >= r->trace->to_ns)
-		return 0;
-	r->out->has_plain |= r->is_plain;
-	group = find_group(r, name);
-	if (o) {
-		o->group = (int64_t)group;
-		o->instance = r->instances++;
-	}
-	pf_stats_add(&r->groups[group].stats, b->dur_ns[i]);
-	return pf_medians_add(r->values, (int64_t)group, b->dur_ns[i], err);
+		*o = now;
+	return now.is_counted ? count_range(r, now.group, b->dur_ns[i], err)
+			      : 0;
 }
 
 /* ---- GPU work ---- */
@@ -156,7 +212,7 @@ static int add_launched(struct ranges *r, int64_t event_id, int64_t start_ns,
 
 			work.instance = o->instance;
 			work.group = o->group;
-			if (o->group != NOT_COUNTED && o->end_ns > start_ns &&
+			if (o->is_counted && o->end_ns > start_ns &&
 			    pf_sorter_add(r->launched, &work, err) < 0)
 				return -1;
 		}
@@ -244,6 +300,78 @@ static int find_plain(struct ranges *r, int64_t trace_id, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+/* The time in which any range of a thread is open in a step. */
+struct opened {
+	struct ranges *r;
+	int64_t end_ns; /* of all ranges so far */
+	int64_t host_ns, own_ns;
+};
+
+static int add_opened(void *context, const struct pf_block *b, uint32_t i,
+		      int64_t event_id, struct pf_err *err)
+{
+	struct opened *o = context;
+	int64_t from_ns = b->start_ns[i];
+	int64_t to_ns = pf_span_end(from_ns, b->dur_ns[i]);
+	uint32_t name;
+	int rc = is_range(o->r, b, i, &name, err);
+
+	(void)event_id;
+	if (rc <= 0)
+		return rc;
+	if (from_ns < o->end_ns)
+		from_ns = o->end_ns;
+	if (to_ns <= from_ns)
+		return 0;
+	o->end_ns = to_ns;
+	pf_step_walk_add(&o->r->walk, from_ns, to_ns, &o->host_ns, &o->own_ns);
+	return 0;
+}
+
+/*
+ * The thread that the steps of a trace are split on; tracks: from its first
+ * on.  Where there are no steps, the one on which ranges are open longest.
+ */
+static int find_thread(struct ranges *r, const struct pf_track *tracks,
+		       const struct pf_track *end, struct pf_err *err)
+{
+	static const struct pf_track_reader reader = { .event = add_opened };
+	int64_t trace_id = tracks->trace_id, most_ns = 0;
+
+	r->thread = 0;
+	if (!r->steps)
+		return 0;
+	r->walk = pf_step_walk_begin(r->steps, trace_id);
+	if (r->walk.at == r->walk.end)
+		return 0;
+	r->thread = r->walk.at->track_id;
+	for (; !r->walk.at->track_id && tracks < end; tracks++) {
+		struct opened o = { .r = r, .end_ns = INT64_MIN };
+
+		if (tracks->trace_id != trace_id ||
+		    strcmp(tracks->class_name, "host") != 0)
+			continue;
+		if (pf_track_read(r->db, tracks, &reader, &o, err) < 0)
+			return -1;
+		r->walk = pf_step_walk_begin(r->steps, trace_id);
+		if (o.own_ns <= most_ns)
+			continue;
+		most_ns = o.own_ns;
+		r->thread = tracks->id;
+	}
+	return 0;
+}
+
+/* The trace of a thread whose ranges count, or NULL. */
+static const struct pf_window_trace *counted(const struct ranges *r,
+					     const struct pf_track *t)
+{
+	if (strcmp(t->class_name, "host") != 0 ||
+	    (r->steps && t->id != r->thread))
+		return NULL;
+	return pf_window_find(r->window, t->trace_id);
+}
+
 static int read_tracks(struct ranges *r, struct pf_err *err)
 {
 	struct pf_track *tracks = NULL;
@@ -256,11 +384,10 @@ static int read_tracks(struct ranges *r, struct pf_err *err)
 	if (!rc) /* what nothing launched */
 		rc = add_launched(r, 0, 0, err);
 	for (size_t i = 0; !rc && i < count; i++) {
-		r->trace =
-			!strcmp(tracks[i].class_name, "host")
-				? pf_window_find(r->window, tracks[i].trace_id)
-				: NULL;
 		rc = find_plain(r, tracks[i].trace_id, err);
+		if (!rc && (!i || tracks[i].trace_id != tracks[i - 1].trace_id))
+			rc = find_thread(r, &tracks[i], &tracks[count], err);
+		r->trace = counted(r, &tracks[i]);
 		if (!rc && (r->trace ||
 			    pf_by_event_is_on(r->works, tracks[i].id, err)))
 			rc = read_track(r, &tracks[i], err);
@@ -377,6 +504,7 @@ static int take_items(struct ranges *r, struct pf_ranges *out,
 			.projected_ns = g->projected.sum,
 			.projected_median_ns = projected[i],
 			.busy_ns = g->busy_ns,
+			.step_ns = g->step_ns,
 		};
 		if (item->gpu_count)
 			out->gpu[out->gpu_count++] = *item;
@@ -395,6 +523,7 @@ static void tear_down(struct ranges *r)
 	pf_by_event_free(r->works);
 	sqlite3_finalize(r->ask_plain);
 	pf_names_free(r->names);
+	pf_step_regex_free(r->step_names);
 	pf_sorter_free(r->values);
 	pf_sorter_free(r->projections);
 	pf_sorter_free(r->launched);
@@ -409,6 +538,7 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 	struct ranges r = { .db = db,
 			    .out = out,
 			    .window = &out->window,
+			    .steps = args->steps,
 			    .nest = { .width = sizeof(outermost),
 				      .outermost = &outermost } };
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
@@ -421,6 +551,9 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 	r.launched = pf_sorter_temp(sizeof(struct work));
 	r.names = pf_names_new(db, err);
 	rc = r.names ? find_works(&r, &args->window, err) : -1;
+	if (!rc && r.steps && args->window.steps &&
+	    !(r.step_names = pf_step_regex_new(args->window.steps, err)))
+		rc = -1;
 	if (!rc)
 		rc = read_tracks(&r, err);
 	if (!rc)

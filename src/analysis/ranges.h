@@ -26,8 +26,15 @@
 #include "store/db.h"
 #include "table/doc.h"
 
+struct pf_step_times;
+
 struct pf_ranges_args {
 	struct pf_window_args window;
+	/*
+	 * Or NULL: only of the thread of these steps; ranges count if they
+	 * begin in a whole one, and their self time is that in whole ones.
+	 */
+	const struct pf_step_times *steps;
 };
 
 struct pf_range {
@@ -37,6 +44,7 @@ struct pf_range {
 	/* Of those ranges that launched GPU work. */
 	int64_t gpu_count, work_count;
 	int64_t projected_ns, projected_median_ns, busy_ns;
+	int64_t step_ns; /* self in the steps' own time (step_ranges.h) */
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/step_ranges.h"
 #include "analysis/steps.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -63,6 +64,7 @@ static void add_step(struct pf_step_times *s,
 		.trace_id = trace->trace_id,
 		.rank = trace->rank,
 		.step = step ? step->step : -1,
+		.track_id = step ? step->track_id : 0,
 		.host_start_ns = step ? step->host_start_ns : start,
 		.host_end_ns = step ? step->host_end_ns : end,
 		.start_ns = start,
@@ -540,6 +542,10 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 
 	if (!rc) {
 		pf_step_times_show(s, doc);
+		if (args->by_range)
+			rc = pf_step_ranges(db, &args->window, s, doc, err);
+	}
+	if (!rc) {
 		if (s->count && s->steps->step < 0)
 			trust |= PF_TRUST_STEPS;
 		rc = pf_trust_note(db, &s->window, trust, doc, err);

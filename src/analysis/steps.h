@@ -19,6 +19,7 @@
 struct pf_steps_args {
 	struct pf_window_args window;
 	int64_t samples_per_step; /* 0: not known */
+	bool by_range;            /* also by range (step_ranges.h) */
 };
 
 /* What a step's time goes to, in order of precedence. */
@@ -47,6 +48,7 @@ struct pf_step_use {
 
 struct pf_step_time {
 	int64_t trace_id, rank, step; /* rank -1: unknown; step -1: no steps */
+	int64_t track_id;             /* its thread; 0: no steps */
 	int64_t host_start_ns, host_end_ns; /* what the host does belongs */
 	int64_t start_ns, end_ns, dur_ns;
 	int64_t class_ns[PF_STEP_CLASSES];   /* their sum is dur_ns */

@@ -4,7 +4,7 @@
 #include "analysis/ranges.h"
 #include "cmd/cmd.h"
 
-static const struct pf_ranges_args defaults = { PF_WINDOW_DEFAULTS };
+static const struct pf_ranges_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
 static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_ranges_args, window),

@@ -10,6 +10,9 @@ static const struct pf_opt opts[] = {
 	{ 0, "samples-per-step", "N", "how many samples a step works on",
 	  PF_OPT_INT, offsetof(struct pf_steps_args, samples_per_step), 1,
 	  INT64_MAX },
+	{ 0, "by-range", NULL,
+	  "also split steps by record_function and NVTX ranges", PF_OPT_FLAG,
+	  offsetof(struct pf_steps_args, by_range), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_steps_args, window),
 	{ 0 },
 };
@@ -27,15 +30,19 @@ PF_COMMAND(40, steps) = {
 	.details = "Each instant of a profiler step goes to the first of these "
 		   "that was active: kernels, copies, memsets, communication, "
 		   "calls of the runtime, loading of data, operators on the "
-		   "CPU, other.  So the classes sum to the step exactly.",
+		   "CPU, other.  So the classes sum to the step exactly.  With "
+		   "--by-range steps are also split by what their thread is in "
+		   "at each instant: the innermost range of the user, none, or "
+		   "behind the step, when only its GPU work goes on.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_steps_args),
 	.defaults = &defaults,
-	.lists = "steps",
+	.lists = "steps ranges",
 	.sorts = "dur_ns|step|busy_ns",
 	.text_rows = 20,
 	.examples = "profan steps job.db\n"
-		    "profan steps job.db --skip-first 2 --format csv\n",
+		    "profan steps job.db --skip-first 2 --format csv\n"
+		    "profan steps job.db --by-range\n",
 	.answer = answer,
 };

@@ -64,6 +64,7 @@ static struct pf_step read_step(sqlite3_stmt *st)
 		.step = sqlite3_column_int64(st, 1),
 		.host_start_ns = sqlite3_column_int64(st, 2),
 		.gpu_count = sqlite3_column_int64(st, 4),
+		.track_id = sqlite3_column_int64(st, 7),
 	};
 
 	s.host_end_ns =

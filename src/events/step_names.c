@@ -180,9 +180,9 @@ static bool find_number(struct finder *f, const struct pf_span *s,
 
 /* ---- threads ---- */
 
-static int add_range(struct finder *f, size_t first, int64_t trace_id,
-		     const struct pf_span *s, int64_t number,
-		     struct pf_err *err)
+static int add_range(struct finder *f, size_t first,
+		     const struct pf_track *track, const struct pf_span *s,
+		     int64_t number, struct pf_err *err)
 {
 	struct pf_steps *out = f->out;
 	int64_t end = pf_span_end(s->start_ns, s->dur_ns);
@@ -196,7 +196,8 @@ static int add_range(struct finder *f, size_t first, int64_t trace_id,
 	out->items = pf_grow(out->items, &f->cap, out->count + 1,
 			     sizeof(*out->items));
 	out->items[out->count++] = (struct pf_step){
-		.trace_id = trace_id,
+		.trace_id = track->trace_id,
+		.track_id = track->id,
 		.step = number,
 		.host_start_ns = s->start_ns,
 		.host_end_ns = end,
@@ -222,8 +223,7 @@ static int read_thread(struct finder *f, const struct pf_track *track,
 		return -1;
 	while ((rc = pf_cursor_next(c, &s, err)) == 1)
 		if (s.dur_ns > 0 && find_number(f, &s, &number) &&
-		    (rc = add_range(f, first, track->trace_id, &s, number,
-				    err)) < 0)
+		    (rc = add_range(f, first, track, &s, number, err)) < 0)
 			break;
 	pf_cursor_free(c);
 	return rc;

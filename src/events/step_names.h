@@ -33,8 +33,8 @@ bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
 			   size_t len);
 
 /*
- * The ranges as steps by trace and start: only trace_id, step and the times on
- * the host are set.  PF_EDATA if no range matches.
+ * The ranges as steps by trace and start: only trace_id, track_id, step and
+ * the times on the host are set.  PF_EDATA if no range matches.
  */
 int pf_step_names_load(struct pf_db *db, const char *pattern,
 		       struct pf_steps *out, struct pf_err *err);

@@ -357,6 +357,112 @@ static void test_short_kernels(void **state)
 	scene_close(&s);
 }
 
+/* Ranges that nest and cross, one on another thread; "early" begins while the
+ * GPU is still at the step before. */
+#define RANGES                                                                 \
+	MAIN("user_annotation", "ProfilerStep#1", 0, 100)                      \
+	MAIN("user_annotation", "outer", 10, 40)                               \
+	MAIN("user_annotation", "inner", 20, 10)                               \
+	LAUNCH(22, 3, 1)                                                       \
+	KERNEL("k", 80, 40, 1, 1)                                              \
+	MAIN("user_annotation", "crosses", 45, 15)                             \
+	OTHER("user_annotation", "elsewhere", 50, 40)                          \
+	MAIN("user_annotation", "ProfilerStep#2", 105, 95)                     \
+	MAIN("user_annotation", "early", 110, 20)                              \
+	LAUNCH(150, 3, 2)                                                      \
+	KERNEL("k", 160, 10, 1, 2)
+
+struct part {
+	const char *part, *range;
+	int64_t step_us, host_us; /* host -1: null */
+};
+
+static void split(struct scene *s, const char *steps, const struct part *want,
+		  size_t count)
+{
+	const struct pf_steps_args args = {
+		.window = { .steps = steps,
+			    .from_ns = -1,
+			    .to_ns = -1,
+			    .rank = -1,
+			    .device = -1,
+			    .trace = -1 },
+		.by_range = true,
+	};
+	struct pf_err err = { 0 };
+
+	scene_clear(s);
+	pf_steps_answer(&s->db, &args, NULL, &s->doc, &err);
+	support_no_error(&err);
+	assert_int_equal(scene_row_count(s, "ranges"), count);
+	for (size_t i = 0; i < count; i++) {
+		scene_text(s, "ranges", i, "part", want[i].part);
+		if (want[i].range)
+			scene_text(s, "ranges", i, "range", want[i].range);
+		scene_int(s, "ranges", i, "step_ns", want[i].step_us * 1000);
+		if (want[i].host_us < 0)
+			scene_null(s, "ranges", i, "host_ns");
+		else
+			scene_int(s, "ranges", i, "host_ns",
+				  want[i].host_us * 1000);
+	}
+}
+
+static void test_split_by_range(void **state)
+{
+	static const struct part want[] = {
+		{ "outside", NULL, 120, 125 }, { "range", "outer", 25, 25 },
+		{ "after", NULL, 20, -1 },     { "range", "crosses", 15, 15 },
+		{ "range", "early", 10, 20 },  { "range", "inner", 10, 10 },
+	};
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(RANGES));
+	split(&s, NULL, want, 6);
+	scene_int(&s, "ranges", 1, "count", 1);
+	scene_int(&s, "ranges", 1, "work_count", 1);
+	scene_int(&s, "ranges", 1, "busy_ns", 40000);
+	scene_null(&s, "ranges", 3, "busy_ns");
+	scene_null(&s, "ranges", 0, "count");
+	scene_close(&s);
+}
+
+/* The range that is the step is no part of it; what is around it is. */
+static void test_split_of_named_steps(void **state)
+{
+	static const struct part want[] = {
+		{ "after", NULL, 70, -1 },
+		{ "outside", NULL, 25, 25 },
+		{ "range", "inner", 10, 10 },
+		{ "range", "crosses", 5, 5 },
+	};
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(RANGES));
+	split(&s, "^outer$", want, 4);
+	scene_close(&s);
+}
+
+/* Without steps: the thread on which ranges are open longest. */
+static void test_split_without_steps(void **state)
+{
+	static const struct part want[] = {
+		{ "outside", NULL, 50, 50 },
+		{ "range", "elsewhere", 40, 40 },
+	};
+	struct scene s;
+
+	(void)state;
+	scene_open(&s, TRACE(MAIN("user_annotation", "short", 0, 10)
+				     MAIN("cpu_op", "aten::a", 10, 80)
+					     OTHER("user_annotation",
+						   "elsewhere", 50, 40)));
+	split(&s, NULL, want, 2);
+	scene_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +478,9 @@ int main(void)
 		cmocka_unit_test(test_input_ops),
 		cmocka_unit_test(test_launches),
 		cmocka_unit_test(test_short_kernels),
+		cmocka_unit_test(test_split_by_range),
+		cmocka_unit_test(test_split_of_named_steps),
+		cmocka_unit_test(test_split_without_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,10 +62,42 @@ for command in kernels launches gaps steps overlap syncs calls modules ranges \
 		cat "$tmp/out" "$tmp/err" | grep -q .
 	result "$command of a snapshot: answers"
 done
-for command in trend diff; do
-	run 3 "$profan" $command "$tmp/list.db" "$tmp/two.db" &&
-		grep -q 'is a memory snapshot, which has no times' "$tmp/err"
-	result "$command of snapshots: says why not" "$tmp/err"
+run 3 "$profan" trend "$tmp/list.db" "$tmp/two.db" &&
+	grep -q 'is a memory snapshot, which has no times' "$tmp/err"
+result "trend of snapshots: says why not" "$tmp/err"
+
+# two snapshots: the lines of a GPU add up to its change, which is that of the
+# two answers of memory
+for pair in 'two oom' 'oom two' 'list two' 'two two'; do
+	# shellcheck disable=SC2086  # two words are meant
+	set -- $pair
+	for name in "$1" "$2"; do
+		"$profan" memory -q -f json -n -1 "$tmp/$name.db" >"$tmp/$name.json"
+	done
+	run 0 "$profan" diff -q -f json -n -1 "$tmp/$1.db" "$tmp/$2.db"
+	"$PYTHON" - "$tmp/out" "$tmp/$1.json" "$tmp/$2.json" >"$tmp/why" 2>&1 <<'EOF'
+import collections, json, sys
+diff, a, b = (json.load(open(p))["tables"] for p in sys.argv[1:])
+want, lines = collections.Counter(), collections.Counter()
+for sign, side in ((-1, a), (1, b)):
+    for row in side["now"]:
+        want[row["gpu"]] += sign * row["allocated_bytes"]
+for row in diff["lines"]:
+    assert row["change_bytes"] == row["b_bytes"] - row["a_bytes"], row
+    lines[row["device"]] += row["change_bytes"]
+for row in diff["devices"]:
+    name = row["device"]
+    assert row["allocated_change_bytes"] == want[name] == lines[name], row
+assert set(want) == {r["device"] for r in diff["devices"]}
+EOF
+	result "diff of snapshots ($pair): lines add up to the change" "$tmp/why"
+done
+"$profan" diff "$tmp/two.db" "$tmp/two.db" | grep -q '^As much is allocated'
+result "the same snapshot twice: no change"
+for words in '--fail-on syncs>0' '--columns self_cpu' '--format html'; do
+	# shellcheck disable=SC2086  # two words are meant
+	run 2 "$profan" diff "$tmp/two.db" "$tmp/oom.db" $words
+	result "diff of snapshots refuses $words" "$tmp/err"
 done
 # the page and the summary say what there is, and nothing of time
 for name in oom list two; do

@@ -11,6 +11,8 @@
 #include "cmd/cache.h"
 #include "cmd/output.h"
 #include "cmd/page_opts.h"
+#include "events/hints.h"
+#include "memory/snap_diff.h"
 #include "report/diff_page.h"
 #include "report/diff_timeline.h"
 #include "report/gather.h"
@@ -191,6 +193,71 @@ static void release(void *args)
 	a->redact = NULL;
 }
 
+/* ---- memory snapshots ---- */
+
+/* 1: all are, so there are no times to compare. */
+static int are_snapshots(const struct pf_inputs *inputs, struct pf_err *err)
+{
+	int is = 1;
+
+	for (size_t i = 0; i < inputs->count && is == 1; i++) {
+		enum pf_producer producer = PF_FROM_OTHERS;
+		struct pf_db db = { 0 };
+
+		if (pf_db_open(&db, inputs->paths[i], false, err) ||
+		    pf_hint_producer(&db, &producer, err))
+			is = -1;
+		else
+			is = producer == PF_FROM_SNAPSHOT;
+		pf_db_close(&db);
+	}
+	return is;
+}
+
+static int check_snapshots(const struct pf_ctx *cx, const struct diff_args *a,
+			   const struct pf_inputs *inputs, struct pf_err *err)
+{
+	if (inputs->count != 2)
+		return pf_fail(err, PF_EUSAGE,
+			       "memory snapshots are compared two at a time");
+	if (a->diff.fail_on.count || a->diff.columns)
+		return pf_fail(err, PF_EUSAGE,
+			       "memory snapshots have no times and operators: "
+			       "'--%s' does not go with them",
+			       a->diff.columns ? "columns" : "fail-on");
+	if (cx->style.format == &pf_format_page)
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no page of two memory snapshots; "
+			       "'--format' text, csv, json and md do");
+	return 0;
+}
+
+static int compare_snapshots(const struct diff_args *a,
+			     const struct pf_inputs *inputs, struct pf_doc *doc,
+			     struct pf_err *err)
+{
+	struct pf_db before = { 0 }, after = { 0 };
+	struct pf_snap_diff found = { 0 };
+	int rc = pf_db_open(&before, inputs->paths[0], false, err);
+
+	if (!rc)
+		rc = pf_db_open(&after, inputs->paths[1], false, err);
+	if (!rc)
+		rc = pf_snap_diff_find(&before, &after, &a->diff.window, &found,
+				       err);
+	if (!rc) {
+		pf_snap_diff_show(&found, doc);
+		if (a->redact)
+			pf_redact_doc(a->redact, doc);
+	}
+	pf_snap_diff_release(&found);
+	pf_db_close(&before);
+	pf_db_close(&after);
+	return rc;
+}
+
+/* ---- the command ---- */
+
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
@@ -199,7 +266,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct pf_inputs inputs = { 0 };
 	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
-	int rc = split(cx, &a_count, err);
+	int rc = split(cx, &a_count, err), snapshots = 0;
 
 	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
@@ -210,11 +277,18 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		rc = check_args(cx, args, err);
 	if (!rc)
 		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+	if (!rc)
+		snapshots = are_snapshots(&inputs, err);
+	if (!rc && snapshots)
+		rc = snapshots < 0 ? -1
+				   : check_snapshots(cx, args, &inputs, err);
 	if (!rc && (is_page || args->page.redact))
 		rc = open_redact(args, &inputs, err);
-	if (!rc)
+	if (!rc && snapshots)
+		rc = compare_snapshots(args, &inputs, doc, err);
+	if (!rc && !snapshots)
 		rc = load_captures(cx, args, &inputs, a_count, &captures, err);
-	if (!rc)
+	if (!rc && !snapshots)
 		rc = compare(args, &captures, a_count, doc, err);
 	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
 		rc = -1;

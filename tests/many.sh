@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Several files in one ingest: the number of threads shows neither in the
-# database nor in what is said.
+# Several files at once: while one is read, those before it are merged and
+# written.  The database does not show it, nor does what is said.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 good=$top_srcdir/tests/traces/good-pretty.json
 set -- "$top_srcdir"/tests/traces/good-*.json
@@ -9,7 +9,7 @@ set -- "$top_srcdir"/tests/traces/good-*.json
 # of several sizes, so that now the reading is ahead, now the writing
 mkdir "$tmp/many"
 n=0
-for how in "--steps 12 --layers 1 --no-stacks" "--steps 1 --layers 1" \
+for how in "--steps 30 --layers 1 --no-stacks" "--steps 1 --layers 1" \
 	"--steps 3 --layers 2" "--steps 1 --layers 8" "--steps 2 --inference" \
 	"--steps 9 --chrome" "--steps 2 --old --style compact" "--steps 2 --amd"; do
 	n=$((n + 1))
@@ -85,6 +85,17 @@ for i in 0 1 2 3 4 5 6 7 8; do
 		WHERE trace_id = $((i + 1))" | tail -1 >>"$tmp/got"
 done
 same "the same events as alone" "$tmp/want" "$tmp/got"
+
+# more annotations than fit a page: two threads must not share out the pages
+"$mktrace" --steps 400 --layers 1 --no-stacks --inference >"$tmp/steps.json"
+: >"$tmp/bad"
+for i in 1 2 3 4 5 6; do
+	ingest "$tmp/more.db" 4 "$tmp/steps.json"
+	[ -f "$tmp/first.db" ] || cp "$tmp/more.db" "$tmp/first.db"
+	cmp "$tmp/first.db" "$tmp/more.db" >>"$tmp/bad" 2>&1
+done
+[ ! -s "$tmp/bad" ]
+result "one file with many annotations, six times" "$tmp/bad"
 
 # ---- one of them is bad ----
 gzip -c "$tmp/many/rank3.json" | head -c 20000 >"$tmp/cut.json.gz"

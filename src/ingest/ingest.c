@@ -10,47 +10,20 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+#include "ingest/ingest_lane.h"
 
 #define CALLS_BYTES (8u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
 
+/* What is made of an ingest: a database in its place. */
+struct making {
+	const struct pf_ingest_options *options;
+	struct pf_outplace place;
+	struct pf_db db;
+	char *directory;
+};
+
 /* ---- one trace ---- */
-
-static void begin_trace(struct pf_ingest *in, const char *path)
-{
-	in->trace_id++;
-	in->path = path;
-	in->first_track = in->track_count;
-	in->runs_total = 0;
-	memset(&in->repairs, 0, sizeof(in->repairs));
-	in->event_count = in->metadata_count = in->json_bytes = 0;
-	in->stored_count = in->paired_count = in->no_phase_count = 0;
-	in->first_ns = in->last_ns = 0;
-	in->found_list = false;
-	in->format = NULL;
-	in->ts_fraction_digits = 0;
-	in->facts = 0;
-	in->link_equal = in->link_differ = in->link_absent = 0;
-	in->ext_lower = 0;
-	memset(in->kind_count, 0, sizeof(in->kind_count));
-	in->step_count = 0;
-	in->comm_count = 0;
-	in->calls = pf_sorter_new(sizeof(struct pf_ingest_call), CALLS_BYTES,
-				  in->directory);
-}
-
-static void end_trace(struct pf_ingest *in)
-{
-	if (in->file_bytes > 0)
-		in->bytes_before += in->file_bytes;
-	in->events_before += in->event_count;
-	for (size_t i = 0; i < in->extra_fact_count; i++)
-		free(in->extra_facts[i].key);
-	in->extra_fact_count = 0;
-	pf_scratch_close(&in->runs);
-	pf_sorter_free(in->calls);
-	in->calls = NULL;
-}
 
 static int check_read(struct pf_ingest *in, struct pf_err *err)
 {
@@ -84,6 +57,40 @@ static int check_strict(const struct pf_ingest *in, struct pf_err *err)
 	return 0;
 }
 
+static void report(const struct pf_ingest *in)
+{
+	const struct pf_ingest_report r = {
+		.path = in->path,
+		.trace_id = in->trace_id,
+		.events = in->event_count,
+		.json_bytes = in->json_bytes,
+		.file_bytes = in->file_bytes,
+		.repairs = &in->repairs,
+	};
+
+	if (in->options->report)
+		in->options->report(&r, in->options->report_arg);
+}
+
+/* The line for the user follows the reading as long as there is any. */
+static void enter(const struct pf_ingest *in, const char *phase)
+{
+	if (in->options->phase && in->is_last)
+		in->options->phase(phase);
+}
+
+static int read_trace(struct pf_ingest *in, size_t i, struct pf_err *err)
+{
+	in->trace_id = (int64_t)i + 1;
+	in->path = in->options->paths[i];
+	in->is_last = i + 1 == in->options->path_count;
+	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
+		return -1;
+	if (pf_ingest_read(in, err) || check_read(in, err))
+		return pf_while(err, "'%s'", in->path);
+	return 0;
+}
+
 /* ---- extra work beside the GPU rows ---- */
 
 struct extra {
@@ -98,8 +105,8 @@ static void *prepare_extra(void *arg)
 {
 	struct extra *x = arg;
 
-	x->prepared = x->in->options->extra->prepare(&x->in->db,
-						     x->in->trace_id, &x->err);
+	x->prepared = x->in->options->extra->prepare(x->in->db, x->in->trace_id,
+						     &x->err);
 	return NULL;
 }
 
@@ -114,7 +121,7 @@ static int finish_extra(struct extra *x, int rc, struct pf_err *err)
 		rc = -1;
 	}
 	if (!rc)
-		rc = e->store(&x->in->db, x->in->trace_id, x->prepared, err);
+		rc = e->store(x->in->db, x->in->trace_id, x->prepared, err);
 	if (x->prepared)
 		e->release(x->prepared);
 	return rc;
@@ -136,147 +143,132 @@ static int write_rows(struct pf_ingest *in, struct pf_err *err)
 	return finish_extra(&x, rc, err);
 }
 
-static void report(const struct pf_ingest *in)
+/* ---- what follows the reading ---- */
+
+static int merge(struct pf_ingest *in, struct pf_err *err)
 {
-	const struct pf_ingest_report r = {
-		.path = in->path,
-		.trace_id = in->trace_id,
-		.events = in->event_count,
-		.json_bytes = in->json_bytes,
-		.file_bytes = in->file_bytes,
-		.repairs = &in->repairs,
-	};
-
-	if (in->options->report)
-		in->options->report(&r, in->options->report_arg);
-}
-
-static void enter(const struct pf_ingest *in, const char *phase)
-{
-	if (in->options->phase)
-		in->options->phase(phase);
-}
-
-static int ingest_trace(struct pf_ingest *in, const char *path,
-			struct pf_err *err)
-{
-	int rc = -1;
-
-	begin_trace(in, path);
-	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
-		goto out;
-	if (pf_ingest_read(in, err) || check_read(in, err)) {
-		pf_while(err, "'%s'", path);
-		goto out;
-	}
+	in->calls = pf_sorter_new(sizeof(struct pf_ingest_call), CALLS_BYTES,
+				  in->directory);
 	enter(in, "linking");
 	if (pf_ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
 	    pf_ingest_merge(in, err))
-		goto out;
-	pf_scratch_close(&in->runs);
-	if (check_strict(in, err)) {
-		pf_while(err, "'%s'", path);
-		goto out;
+		return -1;
+	pf_scratch_close(&in->runs); /* its memory and its place on the disk */
+	return 0;
+}
+
+static int finish_trace(struct pf_ingest *in, struct pf_err *err)
+{
+	int rc = merge(in, err);
+
+	if (!rc && check_strict(in, err))
+		rc = pf_while(err, "'%s'", in->path);
+	if (!rc) {
+		enter(in, "averages");
+		rc = write_rows(in, err);
 	}
-	enter(in, "averages");
-	rc = write_rows(in, err);
 	if (!rc)
 		report(in);
-out:
 	enter(in, NULL);
-	end_trace(in);
+	pf_ingest_drop(in);
 	return rc;
 }
 
 /* ---- all of them ---- */
 
-static int set_up(struct pf_ingest *in, struct pf_err *err)
+static struct pf_ingest *new_reading(struct making *m,
+				     const struct pf_ingest_lane *lane)
 {
-	const char *out = in->options->out, *slash = strrchr(out, '/');
+	struct pf_ingest *in = pf_calloc(1, sizeof(*in));
+
+	in->options = m->options;
+	in->db = &m->db;
+	in->directory = m->directory;
+	in->stop = pf_lane_failed(lane);
+	in->empty_name = PF_ID_NONE;
+	return in;
+}
+
+/* An earlier trace's error comes first; it is why reading was stopped. */
+static int ingest_traces(struct making *m, struct pf_err *err)
+{
+	const struct pf_ingest_options *o = m->options;
+	struct pf_ingest_lane *lane;
+	struct pf_err earlier = { 0 };
+	struct pf_ingest *in;
+	int rc = 0;
+
+	lane = pf_lane_new(finish_trace,
+			   o->path_count > 1 && pf_ingest_threads(o) > 1);
+	in = new_reading(m, lane);
+	for (size_t i = 0; i < o->path_count && !rc; i++) {
+		rc = read_trace(in, i, err);
+		if (!rc)
+			rc = pf_lane_put(lane, pf_ingest_split(in));
+	}
+	if (pf_lane_finish(lane, &earlier)) {
+		*err = earlier;
+		rc = -1;
+	}
+	pf_ingest_drop(in);
+	return rc;
+}
+
+static int set_up(struct making *m, struct pf_err *err)
+{
+	const char *out = m->options->out, *slash = strrchr(out, '/');
 	const struct pf_outrule rule = {
-		.inputs = in->options->paths,
-		.input_count = in->options->path_count,
+		.inputs = m->options->paths,
+		.input_count = m->options->path_count,
 		.is_ours = pf_db_is_ours,
 		.is_database = true,
 	};
 
-	in->empty_name = PF_ID_NONE;
-	in->directory = slash == out ? pf_strdup("/")
-			: slash      ? pf_memdup0(out, (size_t)(slash - out))
-				     : pf_strdup(".");
-	if (pf_outplace_open(&in->place, out, &rule, err))
+	m->directory = slash == out ? pf_strdup("/")
+		       : slash      ? pf_memdup0(out, (size_t)(slash - out))
+				    : pf_strdup(".");
+	if (pf_outplace_open(&m->place, out, &rule, err))
 		return -1;
-	return pf_db_create(&in->db, in->place.partial, err);
+	return pf_db_create(&m->db, m->place.partial, err);
 }
 
-static int put_mark(struct pf_ingest *in, struct pf_err *err)
+static int put_mark(struct making *m, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db, "INSERT INTO meta VALUES('cache', ?1)", err);
+		&m->db, "INSERT INTO meta VALUES('cache', ?1)", err);
 	int rc = -1;
 
 	if (st) {
-		sqlite3_bind_text(st, 1, in->options->cache, -1, SQLITE_STATIC);
-		rc = pf_db_step(&in->db, st, err);
+		sqlite3_bind_text(st, 1, m->options->cache, -1, SQLITE_STATIC);
+		rc = pf_db_step(&m->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
 }
 
-static int finish(struct pf_ingest *in, struct pf_err *err)
+static int finish(struct making *m, struct pf_err *err)
 {
-	enter(in, "writing");
-	if (in->options->cache && put_mark(in, err))
+	if (m->options->phase)
+		m->options->phase("writing");
+	if (m->options->cache && put_mark(m, err))
 		return -1;
-	if (pf_db_finish(&in->db, err))
+	if (pf_db_finish(&m->db, err))
 		return -1;
-	return pf_outplace_commit(&in->place, err);
-}
-
-static void release(struct pf_ingest *in)
-{
-	pf_db_close(&in->db);
-	pf_outplace_release(&in->place);
-	for (int i = 0; i < PF_LATER_LISTS; i++)
-		pf_later_release(&in->later[i]);
-	for (size_t i = 0; i < in->track_count; i++) {
-		free(in->tracks[i].pid);
-		free(in->tracks[i].tid);
-		free(in->tracks[i].name);
-		free(in->tracks[i].runs);
-	}
-	free(in->tracks);
-	free(in->type);
-	free(in->extra_facts);
-	for (size_t i = 0; i < in->boot_count; i++)
-		free(in->boots[i].id);
-	free(in->boots);
-	free(in->step_names);
-	free(in->comm_names);
-	free(in->comms);
-	free(in->steps);
-	free(in->directory);
-	pf_ids_release(&in->strings);
-	pf_ids_release(&in->argsets);
-	pf_ids_release(&in->types);
-	pf_ids_release(&in->track_names);
-	pf_ids_release(&in->metadata_texts);
-	free(in->metadata);
+	return pf_outplace_commit(&m->place, err);
 }
 
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 {
-	struct pf_ingest *in = pf_calloc(1, sizeof(*in));
-	int rc;
+	struct making m = { .options = options };
+	int rc = set_up(&m, err);
 
-	in->options = options;
-	rc = set_up(in, err);
-	for (size_t i = 0; i < options->path_count && !rc; i++)
-		rc = ingest_trace(in, options->paths[i], err);
 	if (!rc)
-		rc = finish(in, err);
-	release(in);
-	free(in);
+		rc = ingest_traces(&m, err);
+	if (!rc)
+		rc = finish(&m, err);
+	pf_db_close(&m.db);
+	pf_outplace_release(&m.place);
+	free(m.directory);
 	return rc;
 }
 

@@ -94,7 +94,7 @@ static int insert_columns(struct pf_block_writer *w, const struct pf_block *b,
 		sqlite3_bind_int64(st, 2, c);
 		sqlite3_bind_blob(st, 3, w->bytes.data, (int)w->bytes.len,
 				  SQLITE_STATIC);
-		rc = pf_db_step(&w->in->db, st, err);
+		rc = pf_db_step(w->in->db, st, err);
 		sqlite3_reset(st);
 		if (rc < 0)
 			return -1;
@@ -125,7 +125,7 @@ static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
 	sqlite3_bind_int64(st, 7, end);
 	sqlite3_bind_blob(st, 8, w->bytes.data, (int)w->bytes.len,
 			  SQLITE_STATIC);
-	rc = pf_db_step(&w->in->db, st, err);
+	rc = pf_db_step(w->in->db, st, err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : insert_columns(w, b, id, err);
 }
@@ -175,10 +175,10 @@ struct pf_block_writer *pf_block_writer_new(struct pf_ingest *in)
 	w->seen_size = in->strings.count;
 	w->seen = pf_calloc(w->seen_size + 1, 1);
 	w->put_block = pf_db_prepare(
-		&in->db, "INSERT INTO block VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+		in->db, "INSERT INTO block VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
 		&w->err);
 	w->put_column = pf_db_prepare(
-		&in->db, "INSERT INTO block_column VALUES(?1,?2,?3)", &w->err);
+		in->db, "INSERT INTO block_column VALUES(?1,?2,?3)", &w->err);
 	if (!w->put_block || !w->put_column)
 		w->failed = true;
 	else if (pthread_create(&w->thread, NULL, write_blocks, w))

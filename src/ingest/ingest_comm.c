@@ -85,7 +85,7 @@ uint32_t pf_ingest_comm_enter(struct pf_ingest *in, uint32_t around,
 sqlite3_stmt *pf_ingest_comm_prepare(struct pf_ingest *in, struct pf_err *err)
 {
 	return pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO comm_event(trace_id, event_id, rule, record_id,"
 		" record_args, name_id)"
 		" VALUES(?1, ?2, ?3, nullif(?4, 0), nullif(?5, ?7),"
@@ -106,7 +106,7 @@ int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
 	sqlite3_bind_int64(st, 5, op->args);
 	sqlite3_bind_int64(st, 6, op->name);
 	sqlite3_bind_int64(st, 7, PF_ID_NONE);
-	rc = pf_db_step(&in->db, st, err);
+	rc = pf_db_step(in->db, st, err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
 }

@@ -37,7 +37,7 @@ static const char *const name_keys[] = { "name", "tf_op", "level 0", "hlo_op" };
 int pf_config_prepare(struct pf_ingest *in, struct pf_err *err)
 {
 	in->put_config = pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO gpu_config VALUES"
 		"(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,"
 		"?16)",
@@ -157,7 +157,7 @@ int pf_config_put(struct pf_ingest *in, uint32_t id, const char *text,
 		return 0;
 	if (name.rank < NAME_KEYS)
 		bind_name(st, &name);
-	rc = pf_db_step(&in->db, st, err);
+	rc = pf_db_step(in->db, st, err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
 }

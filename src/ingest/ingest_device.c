@@ -24,7 +24,7 @@ static struct pf_ingest_track *find_track(struct pf_ingest *in, const char *pid,
 					  const char *tid, char class_letter)
 {
 	for (size_t i = in->first_track; i < in->track_count; i++) {
-		struct pf_ingest_track *t = &in->tracks[i];
+		struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		if (t->class_letter == class_letter && !strcmp(t->pid, pid) &&
 		    !strcmp(t->tid, tid))
@@ -54,14 +54,14 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
 
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(&in->db, "device_lines", err);
+	sqlite3_stmt *st = pf_named_prepare(in->db, "device_lines", err);
 	const char *text[4];
 	int rc;
 
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, in->trace_id);
-	while ((rc = pf_db_step(&in->db, st, err)) == 1) {
+	while ((rc = pf_db_step(in->db, st, err)) == 1) {
 		for (int i = 0; i < 4; i++) {
 			text[i] = (const char *)sqlite3_column_text(st, i);
 			text[i] = text[i] ? text[i] : "";
@@ -78,14 +78,14 @@ struct pf_ingest_device {
 	struct pf_texts texts;
 	struct pf_map kinds; /* name and arguments -> kind, by line */
 	enum pf_device_line line;
-	uint32_t types[PF_KIND_COUNT]; /* id + 1, by kind; 0: not yet */
+	bool has_type[PF_KIND_COUNT]; /* it has a row */
 };
 
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
 {
 	struct pf_ingest_device *d = pf_calloc(1, sizeof(*d));
 
-	d->texts.db = &in->db;
+	d->texts.db = in->db;
 	pf_map_init(&d->kinds);
 	return d;
 }
@@ -139,35 +139,50 @@ static int find_kind(struct pf_ingest_device *d, enum pf_device_line line,
 	return 0;
 }
 
+/* What the file itself could not have: it is reserved while it is read. */
+#define OWN_TYPE (1u << 16)
+
+void pf_ingest_device_reserve(struct pf_ingest *in)
+{
+	bool is_new;
+
+	/* Nothing is added: the dictionary may hold none. */
+	in->plain_type =
+		pf_ids_find(&in->types, "", 0,
+			    (uint32_t)('X' << 8 | PF_KIND_HOST), 0, &is_new);
+	for (unsigned k = 0; k < PF_KIND_COUNT; k++) {
+		uint32_t id = pf_ids_find(&in->types, "", 0, OWN_TYPE | k,
+					  PF_INGEST_TYPES_MAX, &is_new);
+
+		in->device_type[k] = id == PF_ID_INLINE ? in->plain_type : id;
+		if (!is_new)
+			continue;
+		in->type = pf_grow(in->type, &in->type_cap, (size_t)id + 1,
+				   sizeof(*in->type));
+		in->type[id] = (struct pf_ingest_type){ 'X', (uint8_t)k };
+	}
+}
+
 /* The type of complete events without a category, of a kind. */
 static int find_type(struct pf_ingest *in, struct pf_ingest_device *d,
 		     unsigned kind, uint32_t *type, struct pf_err *err)
 {
 	sqlite3_stmt *st;
-	bool is_new;
 	int rc;
 
-	if (d->types[kind]) {
-		*type = d->types[kind] - 1;
+	*type = kind == PF_KIND_HOST ? in->plain_type : in->device_type[kind];
+	if (kind == PF_KIND_HOST || d->has_type[kind])
 		return 0;
-	}
-	*type = pf_ids_find(&in->types, "", 0, (uint32_t)('X' << 8 | kind),
-			    PF_INGEST_TYPES_MAX, &is_new);
-	d->types[kind] = *type + 1;
-	if (!is_new)
-		return 0;
-	in->type = pf_grow(in->type, &in->type_cap, (size_t)*type + 1,
-			   sizeof(*in->type));
-	in->type[*type] = (struct pf_ingest_type){ 'X', (uint8_t)kind };
-	st = pf_db_prepare(&in->db,
-			   "INSERT INTO event_type(id, ph, category, kind)"
-			   " VALUES(?1, 'X', '', ?2)",
+	d->has_type[kind] = true;
+	st = pf_db_prepare(in->db,
+			   "INSERT OR IGNORE INTO event_type(id, ph, category,"
+			   " kind) VALUES(?1, 'X', '', ?2)",
 			   err);
 	if (!st)
 		return -1;
 	sqlite3_bind_int64(st, 1, *type);
 	sqlite3_bind_int64(st, 2, kind);
-	rc = pf_db_step(&in->db, st, err);
+	rc = pf_db_step(in->db, st, err);
 	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }
@@ -178,15 +193,12 @@ int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
 			  struct pf_err *err)
 {
 	enum pf_device_line line = (enum pf_device_line)t->line;
-	uint32_t plain;
 	unsigned kind;
 
 	*type = ev->type;
 	if (in->type[ev->type].kind != PF_KIND_HOST)
 		return 0;
-	if (find_type(in, d, PF_KIND_HOST, &plain, err))
-		return -1;
-	if (ev->type != plain)
+	if (ev->type != in->plain_type)
 		return 0;
 	if (line != d->line) {
 		pf_map_release(&d->kinds);

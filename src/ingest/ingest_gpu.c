@@ -105,7 +105,7 @@ static sqlite3_stmt *prepare_rows(struct gpu_rows *g, unsigned rows,
 			  " VALUES");
 	for (unsigned i = 0; i < rows; i++)
 		pf_buf_adds(&sql, &",(?,?,?,?,?,?,?,?,?,?,?,?,?)"[!i]);
-	st = pf_db_prepare(&g->in->db, sql.data, err);
+	st = pf_db_prepare(g->in->db, sql.data, err);
 	pf_buf_release(&sql);
 	return st;
 }
@@ -120,7 +120,7 @@ static void bind_known(sqlite3_stmt *st, int i, bool known, int64_t value)
 
 static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
 {
-	int rc = pf_db_step(&g->in->db, st, err);
+	int rc = pf_db_step(g->in->db, st, err);
 
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
@@ -156,7 +156,7 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 		{ "gpu_orphan_ns", g->orphan_ns },
 	};
 	sqlite3_stmt *st = pf_db_prepare(
-		&g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
+		g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++) {
@@ -256,7 +256,7 @@ static int compare_steps(const void *a, const void *b)
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO step(trace_id, step, track_id, event_id,"
 		" start_ns, dur_ns, gpu_count) VALUES(?1,?2,?3,?4,?5,?6,0)",
 		err);
@@ -274,7 +274,7 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_bind_int64(st, 4, s->event_id);
 		sqlite3_bind_int64(st, 5, s->start_ns);
 		sqlite3_bind_int64(st, 6, s->dur_ns);
-		rc = pf_db_step(&in->db, st, err) < 0 ? -1 : 0;
+		rc = pf_db_step(in->db, st, err) < 0 ? -1 : 0;
 		sqlite3_reset(st);
 	}
 	sqlite3_finalize(st);
@@ -284,9 +284,9 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 /* Now it is known what was launched in each. */
 static int complete_steps(struct gpu_rows *g, struct pf_err *err)
 {
-	struct pf_ingest *in = g->in;
+	const struct pf_ingest *in = g->in;
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
+		in->db,
 		"UPDATE step SET gpu_count = ?4, gpu_end_ns = ?5"
 		" WHERE trace_id = ?1 AND start_ns = ?2 AND event_id = ?3",
 		err);
@@ -322,12 +322,14 @@ static int open_streams(struct gpu_rows *g, struct pf_err *err)
 		PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
 	struct pf_ingest *in = g->in;
 
-	for (size_t i = in->first_track; i < in->track_count; i++)
-		if (in->tracks[i].class_letter == 'g' &&
-		    in->tracks[i].event_count &&
-		    pf_cursors_add(&g->tracks, &in->db, (uint32_t)i + 1,
-				   columns, i, err))
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+
+		if (t->class_letter == 'g' && t->event_count &&
+		    pf_cursors_add(&g->tracks, in->db, (uint32_t)i + 1, columns,
+				   i, err))
 			return -1;
+	}
 	return 0;
 }
 

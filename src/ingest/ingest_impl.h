@@ -71,11 +71,15 @@ enum pf_ingest_later {
 	PF_LATER_LISTS
 };
 
+/*
+ * A trace that was read leaves with a copy of this: ingest_job.c says of each
+ * pointer whether it goes along or is copied, and what begins anew.
+ */
 struct pf_ingest {
 	const struct pf_ingest_options *options;
-	struct pf_db db;
-	struct pf_outplace place;
-	char *directory;
+	struct pf_db *db;         /* whose turn it is writes (ingest_lane.h) */
+	const char *directory;    /* of temporary files */
+	const _Atomic bool *stop; /* an earlier trace failed: read no more */
 	/* dictionaries of the whole ingest */
 	struct pf_ids strings, argsets, types, track_names, metadata_texts;
 	/* equal metadata events are one row */
@@ -85,6 +89,8 @@ struct pf_ingest {
 	size_t metadata_cap;
 	struct pf_ingest_type *type;
 	size_t type_cap;
+	/* see pf_ingest_device_reserve() */
+	uint32_t plain_type, device_type[PF_KIND_COUNT];
 	/* string ids of "ProfilerStep#N" -> N, ascending by id */
 	struct {
 		uint32_t id;
@@ -103,9 +109,10 @@ struct pf_ingest {
 	/* the trace at hand */
 	int64_t trace_id;
 	const char *path;
+	bool is_last;
 	int64_t bytes_before, events_before; /* of earlier traces */
-	struct pf_ingest_track *tracks;      /* of all traces */
-	size_t track_count, tracks_cap, first_track;
+	struct pf_ingest_track *tracks;      /* of this one: ids as below */
+	size_t track_count, tracks_cap, first_track; /* counts all traces' */
 	struct pf_scratch runs;
 	size_t runs_total;
 	struct pf_repairs repairs;
@@ -138,6 +145,13 @@ struct pf_ingest {
 	size_t comm_count, comms_cap;
 	struct pf_sorter *calls;
 };
+
+/* A track by its global number, first_track <= i < track_count. */
+static inline struct pf_ingest_track *pf_ingest_track(
+	const struct pf_ingest *in, size_t i)
+{
+	return &in->tracks[i - in->first_track];
+}
 
 /* ---- ingest_comm.c ---- */
 
@@ -184,6 +198,17 @@ struct pf_ingest_format {
  */
 #define PF_INGEST_FORMAT(number, name)                                         \
 	const struct pf_ingest_format pf_ingest_##name
+
+/*
+ * ingest_job.c: what was read of the trace at hand, to be finished beside the
+ * reading of the next; "in" is left ready for that.  Dropping also closes and
+ * frees what a finished one has left.
+ */
+struct pf_ingest *pf_ingest_split(struct pf_ingest *in);
+void pf_ingest_drop(struct pf_ingest *job);
+
+/* ingest_read.c: how many threads read a trace. */
+unsigned pf_ingest_threads(const struct pf_ingest_options *o);
 
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);
@@ -237,6 +262,11 @@ int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
  * texts have been written, before the merge.
  */
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
+/*
+ * The types that they may need, when a trace has been read: types are numbered
+ * in the order of the files, and the next is read while this one is merged.
+ */
+void pf_ingest_device_reserve(struct pf_ingest *in);
 /* The type of an event on such a track. */
 struct pf_ingest_device;
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in);

@@ -196,7 +196,7 @@ static int put_annotation(void *arg, const struct pf_later_row *row,
 	sqlite3_bind_int64(st, 3, span.start_ns);
 	sqlite3_bind_int64(st, 4, span.dur_ns);
 	sqlite3_bind_int64(st, 5, row->b);
-	rc = pf_db_step(&m->in->db, st, err);
+	rc = pf_db_step(m->in->db, st, err);
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
 }
@@ -206,7 +206,7 @@ static int put_annotations(struct merging *m, struct pf_err *err)
 	int rc = -1;
 
 	m->put_annotation = pf_db_prepare(
-		&m->in->db,
+		m->in->db,
 		"INSERT INTO annotation(event_id, trace_id, start_ns, dur_ns,"
 		" name_id) VALUES(?1, ?2, ?3, ?4, ?5)",
 		err);
@@ -349,7 +349,9 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 
 	if (t->has_begin_end && pf_ingest_pair(m->in, t, err))
 		return -1;
-	m->track_id = (uint32_t)(t - m->in->tracks) + 1;
+	m->track_id =
+		(uint32_t)(m->in->first_track + (size_t)(t - m->in->tracks)) +
+		1;
 	m->seq = m->block_no = 0;
 	m->host = t->class_letter == 'h';
 	m->open_count = 0;
@@ -386,8 +388,8 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 	int rc = 0;
 
 	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
-		rc = merge_track(&m, &in->tracks[i], err);
-		add_up(in, &in->tracks[i]);
+		rc = merge_track(&m, pf_ingest_track(in, i), err);
+		add_up(in, pf_ingest_track(in, i));
 	}
 	/* The writer's own error says more than "cannot write blocks". */
 	if (pf_block_writer_finish(m.writer, &later)) {

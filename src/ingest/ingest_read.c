@@ -88,7 +88,7 @@ static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
 	size_t cut;
 	int64_t n;
 
-	if (r->at_end)
+	if (r->at_end || atomic_load(r->in->stop))
 		return 0;
 	reserve(c, r->tail.len + r->chunk_bytes);
 	if (r->tail.len)
@@ -255,7 +255,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static unsigned worker_count(const struct pf_ingest_options *o)
+unsigned pf_ingest_threads(const struct pf_ingest_options *o)
 {
 	long n = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
 	long most = o->threads ? WORKERS_MAX : 4;
@@ -304,7 +304,7 @@ static int read_chrome(struct pf_ingest *in, struct pf_input *input,
 	pthread_mutex_init(&r.input_lock, NULL);
 	pthread_mutex_init(&r.turn_lock, NULL);
 	pthread_cond_init(&r.turn_changed, NULL);
-	run_workers(&r, worker_count(in->options));
+	run_workers(&r, pf_ingest_threads(in->options));
 	if (r.failed) {
 		*err = r.err;
 		rc = -1;

@@ -12,7 +12,7 @@
 
 static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
 {
-	int rc = pf_db_step(&in->db, st, err);
+	int rc = pf_db_step(in->db, st, err);
 
 	sqlite3_reset(st);
 	return rc < 0 ? -1 : 0;
@@ -21,14 +21,14 @@ static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
 static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO track(id, trace_id, class, pid, tid, event_count,"
 		" first_ns, last_ns, name) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)",
 		err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
-		const struct pf_ingest_track *t = &in->tracks[i];
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		sqlite3_bind_int64(st, 1, (int64_t)i + 1);
 		sqlite3_bind_int64(st, 2, in->trace_id);
@@ -49,7 +49,7 @@ static int put_tracks(struct pf_ingest *in, struct pf_err *err)
 static int put_repairs(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO repair(trace_id, kind, is_skip, count,"
 		" first_offset) VALUES(?1,?2,?3,?4,?5)",
 		err);
@@ -96,7 +96,7 @@ static int put_facts(struct pf_ingest *in, struct pf_err *err)
 		{ "ext_lower", in->ext_lower },
 	};
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
+		in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
 	int rc = st ? 0 : -1;
 	char key[16];
 
@@ -129,7 +129,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	int64_t skipped = 0, rank;
 	struct pf_source_name name;
 	sqlite3_stmt *st = pf_db_prepare(
-		&in->db,
+		in->db,
 		"INSERT INTO trace(id, path, format, compression, file_bytes,"
 		" json_bytes, rank, first_ns, last_ns, event_count,"
 		" stored_count, metadata_count, paired_count, skipped_count,"
@@ -185,12 +185,12 @@ static int run_script(struct pf_ingest *in, struct pf_err *err)
 		sqlite3_stmt *st;
 		int rc;
 
-		if (sqlite3_prepare_v2(in->db.sql, sql, -1, &st, &sql))
-			return pf_db_fail(&in->db, "schema/ingest.sql", err);
+		if (sqlite3_prepare_v2(in->db->sql, sql, -1, &st, &sql))
+			return pf_db_fail(in->db, "schema/ingest.sql", err);
 		if (!st)
 			continue;
 		sqlite3_bind_int64(st, 1, in->trace_id);
-		rc = pf_db_step(&in->db, st, err);
+		rc = pf_db_step(in->db, st, err);
 		sqlite3_finalize(st);
 		if (rc < 0)
 			return -1;

@@ -208,7 +208,7 @@ static int register_runs(struct pf_ingest *in, struct written *list,
 
 	pthread_mutex_lock(lock);
 	for (size_t i = 0; i < count && !rc; i++) {
-		struct pf_ingest_track *t = &in->tracks[list[i].track];
+		struct pf_ingest_track *t = pf_ingest_track(in, list[i].track);
 
 		t->has_begin_end |= list[i].begin_end;
 		rc = add_run(in, t, &list[i].run, err);

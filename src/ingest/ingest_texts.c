@@ -81,7 +81,7 @@ static int write_row(void *arg, const struct pf_later_row *row,
 	int rc;
 
 	bind_row(w, row);
-	rc = pf_db_step(&w->in->db, w->st, err);
+	rc = pf_db_step(w->in->db, w->st, err);
 	sqlite3_reset(w->st);
 	if (rc < 0 || w->list != PF_LATER_ARGSET)
 		return rc < 0 ? -1 : 0;
@@ -97,7 +97,7 @@ int pf_ingest_texts(struct pf_ingest *in, struct pf_err *err)
 		struct writing w = { .in = in,
 				     .list = (enum pf_ingest_later)list };
 
-		w.st = pf_db_prepare(&in->db, statements[list], err);
+		w.st = pf_db_prepare(in->db, statements[list], err);
 		rc = w.st ? pf_later_each(&in->later[list], write_row, &w, err)
 			  : -1;
 		sqlite3_finalize(w.st);

@@ -108,9 +108,10 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 			     &is_new);
 	if (!is_new)
 		return 0;
-	in->tracks = pf_grow(in->tracks, &in->tracks_cap, in->track_count + 1,
+	in->tracks = pf_grow(in->tracks, &in->tracks_cap,
+			     in->track_count + 1 - in->first_track,
 			     sizeof(*in->tracks));
-	t = &in->tracks[in->track_count++];
+	t = pf_ingest_track(in, in->track_count++);
 	pid_len = parse_hex8(text + 1);
 	*t = (struct pf_ingest_track){
 		.class_letter = text[0],

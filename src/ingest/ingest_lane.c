@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "ingest/ingest_impl.h"
+#include "ingest/ingest_lane.h"
+
+struct pf_ingest_lane {
+	pf_lane_work *finish;
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct pf_ingest *ring[PF_LANE_WAITING];
+	uint64_t put, taken; /* how many so far */
+	bool closing;
+	_Atomic bool failed;
+	struct pf_err err;
+};
+
+/* Behind one that failed the rest are only freed. */
+static void finish_one(struct pf_ingest_lane *l, struct pf_ingest *job)
+{
+	struct pf_err err = { 0 };
+
+	if (atomic_load(&l->failed)) {
+		pf_ingest_drop(job);
+		return;
+	}
+	if (!l->finish(job, &err))
+		return;
+	l->err = err;
+	atomic_store(&l->failed, true);
+}
+
+static void *work(void *arg)
+{
+	struct pf_ingest_lane *l = arg;
+	struct pf_ingest *job;
+
+	pthread_mutex_lock(&l->lock);
+	for (;;) {
+		if (l->taken == l->put) {
+			if (l->closing)
+				break;
+			pthread_cond_wait(&l->changed, &l->lock);
+			continue;
+		}
+		job = l->ring[l->taken++ % PF_LANE_WAITING];
+		pthread_cond_signal(&l->changed);
+		pthread_mutex_unlock(&l->lock);
+		finish_one(l, job);
+		pthread_mutex_lock(&l->lock);
+	}
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, bool beside)
+{
+	struct pf_ingest_lane *l = pf_calloc(1, sizeof(*l));
+
+	l->finish = finish;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_cond_init(&l->changed, NULL);
+	l->started = beside && !pthread_create(&l->thread, NULL, work, l);
+	return l;
+}
+
+const _Atomic bool *pf_lane_failed(const struct pf_ingest_lane *l)
+{
+	return &l->failed;
+}
+
+int pf_lane_put(struct pf_ingest_lane *l, struct pf_ingest *job)
+{
+	if (!l->started) {
+		finish_one(l, job);
+		return atomic_load(&l->failed) ? -1 : 0;
+	}
+	pthread_mutex_lock(&l->lock);
+	while (l->put - l->taken == PF_LANE_WAITING)
+		pthread_cond_wait(&l->changed, &l->lock);
+	l->ring[l->put++ % PF_LANE_WAITING] = job;
+	pthread_cond_signal(&l->changed);
+	pthread_mutex_unlock(&l->lock);
+	return atomic_load(&l->failed) ? -1 : 0;
+}
+
+int pf_lane_finish(struct pf_ingest_lane *l, struct pf_err *err)
+{
+	int rc;
+
+	if (l->started) {
+		pthread_mutex_lock(&l->lock);
+		l->closing = true;
+		pthread_cond_signal(&l->changed);
+		pthread_mutex_unlock(&l->lock);
+		pthread_join(l->thread, NULL);
+	}
+	rc = atomic_load(&l->failed) ? -1 : 0;
+	if (rc)
+		*err = l->err;
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->changed);
+	free(l);
+	return rc;
+}

@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
-#include "ingest/ingest_lane.h"
 
 #define CALLS_BYTES (8u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
@@ -177,14 +176,14 @@ static int finish_trace(struct pf_ingest *in, struct pf_err *err)
 /* ---- all of them ---- */
 
 static struct pf_ingest *new_reading(struct making *m,
-				     const struct pf_ingest_lane *lane)
+				     struct pf_ingest_lane *lane)
 {
 	struct pf_ingest *in = pf_calloc(1, sizeof(*in));
 
 	in->options = m->options;
 	in->db = &m->db;
 	in->directory = m->directory;
-	in->stop = pf_lane_failed(lane);
+	in->lane = lane;
 	in->empty_name = PF_ID_NONE;
 	return in;
 }

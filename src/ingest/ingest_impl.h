@@ -11,6 +11,7 @@
 #include "store/comm_rule.h"
 #include "store/block.h"
 #include "ingest/ingest.h"
+#include "ingest/ingest_lane.h"
 #include "ingest/ingest_later.h"
 #include "ingest/ingest_names.h"
 #include "ingest/ingest_run.h"
@@ -77,9 +78,9 @@ enum pf_ingest_later {
  */
 struct pf_ingest {
 	const struct pf_ingest_options *options;
-	struct pf_db *db;         /* whose turn it is writes (ingest_lane.h) */
-	const char *directory;    /* of temporary files */
-	const _Atomic bool *stop; /* an earlier trace failed: read no more */
+	struct pf_db *db;      /* whose turn it is writes (ingest_lane.h) */
+	const char *directory; /* of temporary files */
+	struct pf_ingest_lane *lane; /* where earlier traces are finished */
 	/* dictionaries of the whole ingest */
 	struct pf_ids strings, argsets, types, track_names, metadata_texts;
 	/* equal metadata events are one row */
@@ -189,6 +190,8 @@ struct pf_ingest_format {
 	 */
 	int (*look)(struct pf_input *input, struct pf_buf *head,
 		    struct pf_seen *seen, struct pf_err *err);
+	/* It writes into the database: when earlier traces are finished. */
+	bool writes;
 };
 #define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
 

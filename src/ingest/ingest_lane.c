@@ -15,7 +15,7 @@ struct pf_ingest_lane {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct pf_ingest *ring[PF_LANE_WAITING];
-	uint64_t put, taken; /* how many so far */
+	uint64_t put, taken, finished; /* how many so far */
 	bool closing;
 	_Atomic bool failed;
 	struct pf_err err;
@@ -54,6 +54,8 @@ static void *work(void *arg)
 		pthread_mutex_unlock(&l->lock);
 		finish_one(l, job);
 		pthread_mutex_lock(&l->lock);
+		l->finished++;
+		pthread_cond_signal(&l->changed);
 	}
 	pthread_mutex_unlock(&l->lock);
 	return NULL;
@@ -70,9 +72,17 @@ struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, bool beside)
 	return l;
 }
 
-const _Atomic bool *pf_lane_failed(const struct pf_ingest_lane *l)
+bool pf_lane_failed(const struct pf_ingest_lane *l)
 {
-	return &l->failed;
+	return atomic_load(&l->failed);
+}
+
+void pf_lane_wait(struct pf_ingest_lane *l)
+{
+	pthread_mutex_lock(&l->lock);
+	while (l->started && l->finished < l->put)
+		pthread_cond_wait(&l->changed, &l->lock);
+	pthread_mutex_unlock(&l->lock);
 }
 
 int pf_lane_put(struct pf_ingest_lane *l, struct pf_ingest *job)

@@ -12,7 +12,6 @@
 #ifndef PF_INGEST_LANE_H
 #define PF_INGEST_LANE_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -29,8 +28,11 @@ typedef int pf_lane_work(struct pf_ingest *job, struct pf_err *err);
  */
 struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, bool beside);
 
-/* Set when a trace failed: what is read now will not be wanted. */
-const _Atomic bool *pf_lane_failed(const struct pf_ingest_lane *lane);
+/* Has a trace failed?  Then what is read now will not be wanted. */
+bool pf_lane_failed(const struct pf_ingest_lane *lane);
+
+/* Wait until all that were put are finished. */
+void pf_lane_wait(struct pf_ingest_lane *lane);
 
 /*
  * The lane takes the job over; waits while PF_LANE_WAITING of them wait.

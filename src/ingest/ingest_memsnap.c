@@ -410,4 +410,5 @@ static int look(struct pf_input *input, struct pf_buf *head,
 	return 0;
 }
 
-PF_INGEST_FORMAT(20, memsnap) = { "memsnap", claims, read_snapshot, look };
+PF_INGEST_FORMAT(20, memsnap) = { "memsnap", claims, read_snapshot, look,
+				  true };

@@ -16,7 +16,7 @@
 
 static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
 {
-	int rc = pf_db_step(&in->db, st, err);
+	int rc = pf_db_step(in->db, st, err);
 
 	sqlite3_reset(st);
 	sqlite3_clear_bindings(st);
@@ -26,8 +26,8 @@ static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
 static int next_id(struct pf_ingest *in, const char *sql, int64_t *id,
 		   struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(&in->db, sql, err);
-	int rc = st ? pf_db_step(&in->db, st, err) : -1;
+	sqlite3_stmt *st = pf_db_prepare(in->db, sql, err);
+	int rc = st ? pf_db_step(in->db, st, err) : -1;
 
 	if (rc == 1)
 		*id = sqlite3_column_int64(st, 0);
@@ -92,7 +92,7 @@ static int put_frames(struct pf_ingest_snap *r, sqlite3_stmt *st, uint32_t from,
 static int put_all_frames(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&r->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
+		r->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
 	uint32_t count = r->snap.stacks.frames.count;
 	int rc = st ? 0 : -1;
 
@@ -108,7 +108,7 @@ static int put_all_frames(struct pf_ingest_snap *r, struct pf_err *err)
 static int put_stacks(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&r->in->db, "INSERT INTO stack VALUES(?1,?2,?3)", err);
+		r->in->db, "INSERT INTO stack VALUES(?1,?2,?3)", err);
 	const struct pf_intern *nodes = &r->snap.stacks.nodes;
 	int rc = st ? 0 : -1;
 
@@ -132,7 +132,7 @@ static int put_segments(struct pf_ingest_snap *r, int64_t base,
 			struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&r->in->db,
+		r->in->db,
 		"INSERT INTO segment VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
 		err);
 	int rc = st ? 0 : -1;
@@ -181,7 +181,7 @@ static int put_blocks(struct pf_ingest_snap *r, int64_t base,
 		      struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&r->in->db,
+		r->in->db,
 		"INSERT INTO mem_block(segment_id, address, size_bytes,"
 		" requested_bytes, state, stack_id)"
 		" VALUES(?1,?2,?3,?4,?5,?6)",
@@ -242,7 +242,7 @@ static void bind_value(struct pf_ingest_snap *r, sqlite3_stmt *st,
 static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	sqlite3_stmt *st =
-		pf_db_prepare(&r->in->db,
+		pf_db_prepare(r->in->db,
 			      "INSERT OR REPLACE INTO mem_setting VALUES(?1,"
 			      " coalesce(?4 || '.', '') || ?2, ?3)",
 			      err);
@@ -265,7 +265,7 @@ static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
-		&r->in->db,
+		r->in->db,
 		"INSERT INTO mem_history VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,"
 		"?10,?11,?12,?13,?14)",
 		err);

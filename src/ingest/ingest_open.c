@@ -64,6 +64,8 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	if (n >= 0) {
 		head.len = (size_t)n;
 		in->format = pf_ingest_find_format(head.data, head.len);
+		if (in->format->writes)
+			pf_lane_wait(in->lane);
 		rc = in->format->read(in, input, &head, err);
 	}
 	if (!rc)

@@ -321,4 +321,4 @@ static bool claims(const char *head, size_t len)
 	return pf_pfr_claims(head, len);
 }
 
-PF_INGEST_FORMAT(10, pfr) = { "pfr", claims, read_pfr, NULL };
+PF_INGEST_FORMAT(10, pfr) = { "pfr", claims, read_pfr, NULL, false };

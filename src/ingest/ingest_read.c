@@ -88,7 +88,7 @@ static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
 	size_t cut;
 	int64_t n;
 
-	if (r->at_end || atomic_load(r->in->stop))
+	if (r->at_end || pf_lane_failed(r->in->lane))
 		return 0;
 	reserve(c, r->tail.len + r->chunk_bytes);
 	if (r->tail.len)
@@ -327,4 +327,4 @@ static bool claims(const char *head, size_t len)
 }
 
 PF_INGEST_FORMAT(90, chrome) = { "chrome", claims, read_chrome,
-				 pf_ingest_look_json };
+				 pf_ingest_look_json, false };

@@ -132,4 +132,5 @@ static int read_xspace(struct pf_ingest *in, struct pf_input *input,
 	return rc;
 }
 
-PF_INGEST_FORMAT(15, xspace) = { "xspace", pf_xs_claims, read_xspace, NULL };
+PF_INGEST_FORMAT(15, xspace) = { "xspace", pf_xs_claims, read_xspace, NULL,
+				 false };

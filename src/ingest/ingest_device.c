@@ -78,7 +78,7 @@ struct pf_ingest_device {
 	struct pf_texts texts;
 	struct pf_map kinds; /* name and arguments -> kind, by line */
 	enum pf_device_line line;
-	bool has_type[PF_KIND_COUNT]; /* it has a row */
+	bool has_type[PF_KIND_COUNT]; /* an event has it */
 };
 
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
@@ -164,27 +164,37 @@ void pf_ingest_device_reserve(struct pf_ingest *in)
 }
 
 /* The type of complete events without a category, of a kind. */
-static int find_type(struct pf_ingest *in, struct pf_ingest_device *d,
-		     unsigned kind, uint32_t *type, struct pf_err *err)
+static uint32_t find_type(const struct pf_ingest *in,
+			  struct pf_ingest_device *d, unsigned kind)
+{
+	if (kind == PF_KIND_HOST)
+		return in->plain_type;
+	d->has_type[kind] = true;
+	return in->device_type[kind];
+}
+
+int pf_ingest_device_types(struct pf_ingest *in,
+			   const struct pf_ingest_device *d, struct pf_err *err)
 {
 	sqlite3_stmt *st;
-	int rc;
+	int rc = 0;
 
-	*type = kind == PF_KIND_HOST ? in->plain_type : in->device_type[kind];
-	if (kind == PF_KIND_HOST || d->has_type[kind])
+	if (!d)
 		return 0;
-	d->has_type[kind] = true;
 	st = pf_db_prepare(in->db,
 			   "INSERT OR IGNORE INTO event_type(id, ph, category,"
 			   " kind) VALUES(?1, 'X', '', ?2)",
 			   err);
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, *type);
-	sqlite3_bind_int64(st, 2, kind);
-	rc = pf_db_step(in->db, st, err);
+	for (int k = 0; st && k < PF_KIND_COUNT && rc >= 0; k++) {
+		if (!d->has_type[k])
+			continue;
+		sqlite3_bind_int64(st, 1, in->device_type[k]);
+		sqlite3_bind_int64(st, 2, k);
+		rc = pf_db_step(in->db, st, err);
+		sqlite3_reset(st);
+	}
 	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
+	return st && rc >= 0 ? 0 : -1;
 }
 
 int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
@@ -207,5 +217,6 @@ int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
 	}
 	if (find_kind(d, line, ev, &kind, err))
 		return -1;
-	return find_type(in, d, kind, type, err);
+	*type = find_type(in, d, kind);
+	return 0;
 }

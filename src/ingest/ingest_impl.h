@@ -278,6 +278,10 @@ int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
 			  const struct pf_ingest_track *t,
 			  const struct pf_run_event *ev, uint32_t *type,
 			  struct pf_err *err);
+/* Rows of those that were given; when all blocks are written. */
+int pf_ingest_device_types(struct pf_ingest *in,
+			   const struct pf_ingest_device *d,
+			   struct pf_err *err);
 
 /* ingest_merge.c: all runs of this trace's tracks into blocks. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);

@@ -398,6 +398,8 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 	}
 	choose_steps(in);
 	if (!rc)
+		rc = pf_ingest_device_types(in, m.device, err);
+	if (!rc)
 		rc = put_annotations(&m, err);
 	pf_later_release(&m.annotations);
 	pf_ingest_device_free(m.device);

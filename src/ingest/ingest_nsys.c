@@ -219,4 +219,5 @@ static int read_nsys(struct pf_ingest *in, struct pf_input *input,
 	return rc;
 }
 
-PF_INGEST_FORMAT(20, nsys) = { "nsys", pf_ingest_is_sqlite, read_nsys, look };
+PF_INGEST_FORMAT(20, nsys) = { "nsys", pf_ingest_is_sqlite, read_nsys, look,
+			       false };

@@ -88,7 +88,7 @@ static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
 	size_t cut;
 	int64_t n;
 
-	if (r->at_end || pf_lane_failed(r->in->lane))
+	if (r->at_end)
 		return 0;
 	reserve(c, r->tail.len + r->chunk_bytes);
 	if (r->tail.len)

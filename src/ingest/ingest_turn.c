@@ -232,6 +232,8 @@ int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
 	struct pf_batch *b = &p->batch;
 	int64_t first_order = in->event_count - b->event_count;
 
+	if (pf_lane_failed(in->lane)) /* nobody will see this */
+		return pf_fail(err, PF_EDATA, "an earlier trace failed");
 	if (settle_dict(in, &p->names, settle_name, err) ||
 	    settle_dict(in, &p->args, settle_args, err) ||
 	    settle_dict(in, &p->tracks, settle_track, err))

@@ -41,6 +41,7 @@ static void end_line(void)
 static void remove_unfinished(int signal)
 {
 	const struct sigaction action = { .sa_handler = SIG_DFL };
+	int before = errno;
 
 	for (size_t i = 0; i < SLOTS; i++)
 		if (unfinished[i])
@@ -51,6 +52,7 @@ static void remove_unfinished(int signal)
 	end_line();
 	sigaction(signal, &action, NULL);
 	raise(signal);
+	errno = before;
 }
 
 static void set_handlers(void (*from)(int), void (*to)(int))

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "cmd/cmd.h"
 
 #define NO_COMMAND 2
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	hold_standard_files();
+	pf_mem_give_back();
 	rc = run_main(argc, argv, &err);
 	if (finish_output(&output) < 0 && rc >= 0) {
 		err = output;

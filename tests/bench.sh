@@ -267,10 +267,10 @@ many() {
 	watch=
 	holds "$both_two < 0" || bound "the same were they idle (estimate)" \
 		"$(calc "$one_cpu / $both_two")" '>=' '' x
-	# -j 4: 64 MB and 16 MB a thread
+	bound "peak memory, 2 threads" "$two_peak" '<=' 64 MB
 	forget four
 	used four "$profan" ingest -j 4 many -o "$tmp/b.db"
-	bound "peak memory, 4 threads" "$four_peak" '<=' 128 MB
+	bound "peak memory, 4 threads" "$four_peak" '<=' 96 MB
 }
 
 # ---- ten times as large ----

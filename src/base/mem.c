@@ -7,10 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "base/mem.h"
 
 #define CHUNK_BYTES 65536
+#define LARGE_BYTES (1 << 20)
 
 struct pf_arena_chunk {
 	struct pf_arena_chunk *next;
@@ -33,6 +37,14 @@ static size_t product(size_t count, size_t size_bytes)
 	if (__builtin_mul_overflow(count, size_bytes, &total))
 		checked(NULL, SIZE_MAX);
 	return total;
+}
+
+void pf_mem_give_back(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	mallopt(M_TRIM_THRESHOLD, 4 * LARGE_BYTES);
+#endif
 }
 
 void *pf_alloc(size_t size_bytes)

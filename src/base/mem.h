@@ -17,6 +17,12 @@ char *pf_strdup(const char *s);
 char *pf_memdup0(const void *p, size_t len); /* copy with a NUL added */
 
 /*
+ * Once, at the start: what is large goes back to the system when it is freed.
+ * Else threads that come and go would each keep some of it.
+ */
+void pf_mem_give_back(void);
+
+/*
  * Make room for one more element in an array that grows by doubling.
  * "cap" is updated; returns the (moved) array.
  */

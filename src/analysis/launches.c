@@ -27,6 +27,7 @@
 
 #define SLOW_CALL_NS  50000
 #define LONG_DELAY_NS 100000
+#define AT_TIMES      0.1 /* of the launches are delayed */
 
 struct work {
 	int64_t launch_id, start_ns, dur_ns, stream, op_id;
@@ -651,10 +652,15 @@ static const struct pf_field figures[] = {
 	      PF_COUNT),
 };
 
+double pf_launches_late(const struct pf_launches *l)
+{
+	return pf_num_share(l->all.delayed_count, l->all.count);
+}
+
 static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 {
 	char part[PF_NUM_MAX], time[PF_NUM_MAX];
-	double late = pf_num_share(l->all.delayed_count, l->all.count);
+	double late = pf_launches_late(l);
 	double waiting = 0;
 
 	if (!l->all.count) {
@@ -673,7 +679,9 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 		       "The CPU %s: the work of %s of the launches%s begins "
 		       "over 100 us after the call, a launch finds %.1f others "
 		       "in the queue on average; the calls took %s in all",
-		       late >= 0.5 ? "runs ahead" : "hardly runs ahead",
+		       late >= PF_LAUNCHES_AHEAD ? "runs ahead"
+		       : late >= AT_TIMES        ? "runs ahead at times"
+						 : "hardly runs ahead",
 		       pf_num_show_ratio(part, late),
 		       pf_window_scope(&l->window),
 		       waiting / (double)l->all.count,

@@ -72,6 +72,11 @@ struct pf_launches {
 	struct pf_arena texts;
 };
 
+/* The share of launches whose work begins over 100 us after the call. */
+double pf_launches_late(const struct pf_launches *l);
+
+#define PF_LAUNCHES_AHEAD 0.5 /* of them: the CPU runs ahead */
+
 /* Keep this many of the slowest calls; -1: all. */
 int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 		     int64_t limit, struct pf_launches *out,

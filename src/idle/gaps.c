@@ -318,6 +318,22 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 /* ---- what was found, in order ---- */
 
+static int by_device(const void *a, const void *b)
+{
+	const struct pf_gap_device *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static void take_devices(struct pf_gaps *out)
+{
+	if (out->device_count)
+		qsort(out->devices, out->device_count, sizeof(*out->devices),
+		      by_device);
+}
+
 static int by_cause_ns(const void *a, const void *b)
 {
 	const struct pf_gap_cause *x = a, *y = b;
@@ -506,9 +522,23 @@ static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
 		take_inside(g, out, err);
 		take_gaps(g, out, err);
 		take_lengths(g, out);
+		take_devices(out);
 	}
 	pf_pageable_release(&pageable);
 	return rc || err->code ? -1 : 0;
+}
+
+/* The GPU that work came to first: time before that is counted once. */
+static int64_t first_at_work(const struct pf_gaps *g)
+{
+	const struct pf_gap_device *first = &g->devices[0];
+
+	for (size_t i = 1; i < g->device_count; i++)
+		if (g->devices[i].event_count &&
+		    (!first->event_count ||
+		     g->devices[i].first_ns < first->first_ns))
+			first = &g->devices[i];
+	return first->device;
 }
 
 /* What went on before the first GPU work, where that is much of a capture. */
@@ -525,6 +555,7 @@ static int find_before(struct pf_db *db, const struct pf_gaps_args *args,
 		return 0;
 	its.window.from_ns = 0;
 	its.window.to_ns = before_ns;
+	its.window.device = first_at_work(out);
 	its.limit = 0;
 	its.also = NULL;
 	out->before = pf_calloc(1, sizeof(*out->before));

@@ -113,6 +113,8 @@ void pf_gaps_show(const struct pf_gaps *gaps, struct pf_doc *doc);
 
 /* What idle time of a cause is in: "in Python", as a sentence says it. */
 const char *pf_gap_phrase(enum pf_cause cause);
+/* Time before the first GPU work in which that was queued; NULL: it was not. */
+const char *pf_gap_queued(enum pf_cause cause);
 
 /*
  * Both, idle time of streams, and what of the trace is not to be trusted.

@@ -165,6 +165,14 @@ const char *pf_gap_phrase(enum pf_cause cause)
 	return phrases[cause];
 }
 
+const char *pf_gap_queued(enum pf_cause cause)
+{
+	if (cause != PF_CAUSE_DEVICE && cause != PF_CAUSE_DEPENDENCY)
+		return NULL;
+	return "with work already queued, likely behind work from before the "
+	       "capture";
+}
+
 static void add_text(struct pf_buf *b, const char *before, const char *text)
 {
 	if (text)
@@ -343,22 +351,16 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 	pf_buf_addf(out, "; %s pass before the first GPU work", time);
 	if (before->culprit_count) {
 		const struct pf_gap_culprit *most = &before->culprits[0];
+		enum pf_cause cause = (enum pf_cause)most->place.cause;
 
-		add_where(most, &where);
+		const char *queued = pf_gap_queued(cause);
+
+		if (!queued)
+			add_where(most, &where);
 		pf_num_show_ratio(part, most->idle_share);
-		if (most->place.cause == PF_CAUSE_DEVICE ||
-		    most->place.cause == PF_CAUSE_DEPENDENCY)
-			pf_buf_addf(out,
-				    ", %s of it with work already queued, "
-				    "likely behind work from before the "
-				    "capture",
-				    part);
-		else
-			pf_buf_addf(
-				out, ", %s of it %s%s%s", part,
-				pf_gap_phrase((enum pf_cause)most->place.cause),
-				where.len ? ", " : "",
-				where.len ? where.data : "");
+		pf_buf_addf(out, ", %s of it %s%s%s", part,
+			    queued ? queued : pf_gap_phrase(cause),
+			    where.len ? ", " : "", where.len ? where.data : "");
 	}
 	pf_buf_release(&where);
 }

@@ -13,6 +13,7 @@
 #include "torch/torch_table.h"
 #include "base/mem.h"
 #include "events/gpu.h"
+#include "events/step.h"
 #include "report/gather.h"
 #include "store/ints.h"
 #include "store/kept.h"
@@ -179,7 +180,15 @@ static bool is_asked_for(const struct pf_window_args *w)
 	       w->from_ns >= 0 || w->to_ns >= 0;
 }
 
-/* The profiler steps of all traces, as an option. */
+/* "5..10", as an option says it. */
+static void say_steps(struct pf_buf *out, int64_t first, int64_t last)
+{
+	pf_buf_addf(out, "%" PRId64, first);
+	if (last != first)
+		pf_buf_addf(out, "..%" PRId64, last);
+}
+
+/* The profiler steps of all traces. */
 static void find_steps(struct pf_parts *p)
 {
 	int64_t first = INT64_MAX, last = -1;
@@ -196,11 +205,38 @@ static void find_steps(struct pf_parts *p)
 	}
 	if (first > last)
 		return;
-	pf_buf_addf(&p->steps_text, "%" PRId64, first);
-	if (last != first)
-		pf_buf_addf(&p->steps_text, "..%" PRId64, last);
-	if (!is_asked_for(&p->window))
-		p->window.step = p->steps_text.data;
+	say_steps(&p->steps_text, first, last);
+}
+
+/*
+ * Where nothing is asked for: the steps that every command takes, less those
+ * at the end that are cut off.
+ */
+static int find_window(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	int64_t first = INT64_MAX, last = -1;
+	struct pf_steps steps = { 0 };
+
+	if (is_asked_for(&p->window))
+		return 0;
+	if (pf_steps_load(db, NULL, &steps, err) < 0)
+		return -1;
+	for (size_t i = 0; i < steps.count; i++) {
+		const struct pf_step *s = &steps.items[i];
+
+		if (s->is_partial || s->step < 0)
+			continue;
+		if (s->step < first)
+			first = s->step;
+		if (s->step > last)
+			last = s->step;
+	}
+	pf_steps_release(&steps);
+	if (first > last)
+		return 0;
+	say_steps(&p->whole_text, first, last);
+	p->window.step = p->whole_text.data;
+	return 0;
 }
 
 void pf_shell_word(struct pf_buf *out, const char *word)
@@ -230,9 +266,7 @@ static void find_named_steps(struct pf_parts *p)
 
 	if (p->steps_text.len || !n || steps->step < 0)
 		return;
-	pf_buf_addf(&p->steps_text, "%" PRId64, steps->step);
-	if (n > 1)
-		pf_buf_addf(&p->steps_text, "..%" PRId64, steps[n - 1].step);
+	say_steps(&p->steps_text, steps->step, steps[n - 1].step);
 }
 
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
@@ -383,7 +417,8 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
 		return -1;
 	find_steps(out);
-	if (pf_window_resolve(db, &out->window, &out->traces, err))
+	if (find_window(db, out, err) ||
+	    pf_window_resolve(db, &out->window, &out->traces, err))
 		return -1;
 	pf_window_options(&out->window, &out->window_text);
 	if (find_torch(db, out, err) || run_all(db, out, beside, err))
@@ -414,6 +449,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_window_release(&p->traces);
 	pf_buf_release(&p->window_text);
 	pf_buf_release(&p->steps_text);
+	pf_buf_release(&p->whole_text);
 }
 
 const char *pf_parts_text(const struct pf_parts *p, const char *text,

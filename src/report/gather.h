@@ -65,6 +65,7 @@ struct pf_parts {
 	struct pf_window_args window;   /* what was asked for */
 	struct pf_buf window_text; /* the same as options: " --step 5..10" */
 	struct pf_buf steps_text;  /* "5..10", or empty */
+	struct pf_buf whole_text;  /* less steps that are cut off; or empty */
 	int torch;                 /* release by whose rules: 110; or 0 */
 	bool is_torch_said;        /* the trace itself names that release */
 	bool ops_by_device;        /* operators are sorted by device time */

@@ -152,7 +152,7 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 					   ? r->parts.window.step
 					   : r->parts.steps_text.data);
 		if (r->parts.window.step &&
-		    r->parts.window.step != r->parts.steps_text.data)
+		    strcmp(r->parts.window.step, r->parts.steps_text.data) != 0)
 			pf_buf_addf(&text, " of %s", r->parts.steps_text.data);
 	} else {
 		pf_buf_adds(&text, "none");

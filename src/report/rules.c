@@ -26,7 +26,7 @@
 /* " of the step", " of 6 steps", " of the trace". */
 static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 {
-	int64_t n = pf_rule_steps(p);
+	int64_t n = p->gaps.step_count ? p->gaps.step_count : pf_rule_steps(p);
 
 	if (!p->steps_text.len) {
 		pf_say(v, " between the first and the last GPU work");
@@ -177,6 +177,25 @@ static double largest_share(const struct pf_parts *p)
 	return p->gaps.culprit_count ? p->gaps.culprits[0].idle_share : 0;
 }
 
+/* What idle time is in: work that it was before is none of it. */
+static void say_piece(const struct pf_parts *p, struct pf_verdict *v,
+		      const struct pf_gap_culprit *c)
+{
+	enum pf_cause cause = (enum pf_cause)c->place.cause;
+	bool is_before =
+		cause == PF_CAUSE_NO_LAUNCH || cause == PF_CAUSE_DEVICE;
+
+	if ((c->name || c->frame) && !is_before) {
+		say_culprit(p, v, c);
+		return;
+	}
+	pf_say(v, pf_gap_phrase(cause));
+	if (c->name) {
+		pf_say(v, cause == PF_CAUSE_NO_LAUNCH ? ", " : ", before ");
+		pf_say_text(p, v, c->name, NULL);
+	}
+}
+
 static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_gap_culprit *most = p->gaps.culprits;
@@ -194,11 +213,7 @@ static void say_largest(const struct pf_parts *p, struct pf_verdict *v)
 		pf_say(v, part >= MANY ? "; " : "; largest in one place: ");
 		pf_say_ratio(v, part);
 		pf_say(v, " of it is ");
-		if (!most->name && !most->frame)
-			pf_say(v,
-			       pf_gap_phrase((enum pf_cause)most->place.cause));
-		else
-			say_culprit(p, v, most);
+		say_piece(p, v, most);
 	} else if (p->gaps.cause_count) {
 		pf_say(v, "; no single cause found, the largest part (");
 		pf_say_ratio(v, cause->idle_share);
@@ -226,18 +241,27 @@ static int64_t named_recoverable(const struct pf_parts *p)
 static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_gaps *before = p->gaps.before;
+	const struct pf_gap_culprit *most;
+	const char *queued;
 
 	if (!before)
 		return;
 	pf_say(v, "; ");
 	pf_say_ns(v, before->all.window_ns);
 	pf_say(v, " pass before the first GPU work");
-	if (!before->culprit_count || !before->culprits[0].name)
+	if (!before->culprit_count)
+		return;
+	most = &before->culprits[0];
+	queued = pf_gap_queued((enum pf_cause)most->place.cause);
+	pf_say(v, ", ");
+	pf_say_ratio(v, most->idle_share);
+	pf_say(v, " of it ");
+	pf_say(v, queued ? queued
+			 : pf_gap_phrase((enum pf_cause)most->place.cause));
+	if (queued || !most->name)
 		return;
 	pf_say(v, ", ");
-	pf_say_ratio(v, before->culprits[0].idle_share);
-	pf_say(v, " of it in ");
-	pf_say_text(p, v, before->culprits[0].name, NULL);
+	pf_say_text(p, v, most->name, NULL);
 }
 
 /* The capture began in the middle of a wait: that is left out. */
@@ -297,51 +321,70 @@ const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
 
 /* ---- parts of idle time ---- */
 
-/* Idle time in and after calls that wait, but for copies: they are V7's. */
-static int64_t sync_cost(const struct pf_parts *p)
-{
-	int64_t sum = 0;
+/* Calls that wait, and idle time due to them, but for copies: V7's. */
+struct waits {
+	int64_t count, blocked_ns, idle_ns;
+	const struct pf_sync_site *most;
+};
 
-	for (size_t i = 0; i < p->syncs.site_count; i++)
-		if (strcmp(p->syncs.all[i].kind,
-			   pf_cause_name(PF_CAUSE_COPY)) != 0)
-			sum += p->syncs.all[i].idle_ns;
-	return sum;
+static struct waits find_waits(const struct pf_syncs *syncs)
+{
+	struct waits w = { 0 };
+
+	for (size_t i = 0; i < syncs->site_count; i++) {
+		const struct pf_sync_site *site = &syncs->all[i];
+
+		if (!strcmp(site->kind, pf_cause_name(PF_CAUSE_COPY)))
+			continue;
+		if (!w.most)
+			w.most = site;
+		w.count += site->count;
+		w.blocked_ns += site->blocked_ns;
+		w.idle_ns += site->idle_ns;
+	}
+	return w;
+}
+
+static void say_dearest(const struct pf_parts *p, struct pf_verdict *v,
+			const struct pf_sync_site *most)
+{
+	if (most && most->op) {
+		pf_say(v, "; most costly from ");
+		pf_say_text(p, v, most->op, NULL);
+	}
+	if (most && most->frame) {
+		pf_say(v, most->op ? " at " : "; most costly at ");
+		say_frame(p, v, most->frame);
+	}
 }
 
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
-	const struct pf_sync_site *most = p->syncs.all;
-	int64_t n = pf_rule_steps(p), few = 0;
+	struct waits w = find_waits(&p->syncs);
+	int64_t n = pf_rule_steps(p), few = 0, count;
 	const char *each;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
-	v->recoverable_ns = sync_cost(p);
+	v->recoverable_ns = w.idle_ns;
 	v->measured = of_window(p, v->recoverable_ns);
-	v->affected_ns = p->syncs.blocked_ns;
-	if (p->syncs.count < n) {
+	v->affected_ns = w.blocked_ns;
+	if (w.count < n) {
 		few = n; /* less than one a step: of all of them */
 		n = 1;
 	}
+	count = (w.count + n / 2) / n;
 	each = few ? "" : pf_rule_each(p);
-	pf_say_count(v, (p->syncs.count + n / 2) / n, "synchronization",
-		     "synchronizations");
+	pf_say_count(v, count, "synchronization", "synchronizations");
 	if (few)
 		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
 	pf_say(v, each);
-	pf_say(v, (p->syncs.count + n / 2) / n == 1 ? " blocks" : " block");
+	pf_say(v, count == 1 ? " blocks" : " block");
 	pf_say(v, " the CPU for ");
 	pf_say_ns(v, v->affected_ns / n);
-	if (p->syncs.site_count && most->op) {
-		pf_say(v, "; most costly from ");
-		pf_say_text(p, v, most->op, NULL);
-	}
-	if (p->syncs.site_count && most->frame) {
-		pf_say(v, most->op ? " at " : "; most costly at ");
-		say_frame(p, v, most->frame);
-	}
-	pf_say(v, "; for them the GPU is idle ");
+	say_dearest(p, v, w.most);
+	pf_say(v, count == 1 ? "; for it the GPU is idle "
+			     : "; for them the GPU is idle ");
 	pf_say_ns(v, v->recoverable_ns / n);
 	pf_say(v, each);
 	point_at_gap(p, v, PF_CAUSE_SYNC);
@@ -405,6 +448,7 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t count = p->kernels.calls, timed = p->launches.kernel_count;
 	int64_t orphans = p->launches.orphan_count;
 	int64_t known = p->launches.all.count;
+	bool is_all;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -416,13 +460,20 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 	}
 	v->recoverable_ns = v->affected_ns = p->gaps.launching_ns;
 	v->measured = of_window(p, v->affected_ns);
-	pf_say(v, "Launch-bound: ");
+	/* where the CPU is ahead for the most part it is not what bounds */
+	is_all = v->measured > v->bad &&
+		 pf_launches_late(&p->launches) < PF_LAUNCHES_AHEAD;
+	pf_say(v, is_all ? "Launch-bound: " : "Launch-bound in places: ");
 	pf_say_count(v, count / pf_rule_steps(p), "kernel", "kernels");
 	pf_say(v, pf_rule_each(p));
 	if (timed) {
 		pf_say(v, ", ");
-		pf_say_ratio(
-			v, pf_num_share(p->launches.short_kernel_count, timed));
+		if (p->launches.short_kernel_count)
+			pf_say_ratio(
+				v, pf_num_share(p->launches.short_kernel_count,
+						timed));
+		else
+			pf_say(v, "none");
 		pf_say(v, " of them under ");
 		pf_say_ns(v, PF_LAUNCH_SHORT_NS);
 	}
@@ -605,128 +656,6 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 
 const struct pf_report_rule pf_rule_memory = {
 	"V8", "memory", "memory", PF_PART_MEMORY, 0.90, 0.97, apply_memory
-};
-
-#define TRUST_NAMED 3
-
-static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
-{
-	return c->verdict && !strcmp(c->verdict, verdict);
-}
-
-/* Worse checks first, then those that touch more. */
-static const struct pf_doctor_check *next_check(const struct pf_doctor *d,
-						const char *verdict,
-						double below, double *share)
-{
-	const struct pf_doctor_check *best = NULL;
-
-	*share = -1;
-	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
-		const struct pf_doctor_check *c = &d->checks[i];
-		double mine = isnan(c->share) ? 0 : c->share;
-
-		if (!is_verdict(c, verdict) || mine >= below || mine <= *share)
-			continue;
-		*share = mine;
-		best = c;
-	}
-	return best;
-}
-
-static void say_check(struct pf_verdict *v, const struct pf_doctor_check *c,
-		      int named)
-{
-	pf_say(v, named ? ", " : "");
-	pf_say(v, c->name);
-	pf_say(v, " (");
-	pf_figure_count(&v->sentence, c->count);
-	if (!isnan(c->share)) {
-		pf_say(v, ", ");
-		pf_say_ratio(v, c->share);
-		if (c->gpu_ns > 0)
-			pf_say(v, " of GPU time");
-	}
-	pf_say(v, ")");
-}
-
-static void apply_trust(const struct pf_parts *p, struct pf_verdict *v)
-{
-	static const char *const verdicts[] = { "bad", "warn" };
-	int64_t count = 0, bad = 0;
-	int named = 0;
-
-	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++) {
-		bad += is_verdict(&p->doctor.checks[i], "bad");
-		count += is_verdict(&p->doctor.checks[i], "warn");
-	}
-	count += bad;
-	/* as on a scale: 1 is a warning, 2 is bad */
-	v->measured = bad ? 2 : count ? 1 : 0;
-	pf_say(v, "Trace quality: ");
-	for (size_t i = 0; i < 2; i++) {
-		double below = 1e300, share;
-		const struct pf_doctor_check *c;
-
-		while (named < TRUST_NAMED &&
-		       (c = next_check(&p->doctor, verdicts[i], below,
-				       &share))) {
-			say_check(v, c, named++);
-			below = share;
-		}
-	}
-	if (count > named) {
-		pf_say(v, " and ");
-		pf_say_count(v, count - named, "more check", "more checks");
-	}
-	pf_say(v, "; figures that rest on this may be off");
-}
-
-const struct pf_report_rule pf_rule_trust = {
-	"V9", "trace quality", "quality", PF_PART_DOCTOR, 0.5, 1.5, apply_trust
-};
-
-/* How many steps --skip-first must leave out: of any trace the most. */
-static size_t find_warm_up(const struct pf_parts *p)
-{
-	struct pf_steps_warm_up w = { 0, SIZE_MAX };
-
-	pf_steps_find_warm_up(p->steps.steps, sizeof(*p->steps.steps),
-			      p->steps.count, &w);
-	return w.most;
-}
-
-static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
-{
-	int64_t median = p->steps.dur.p50_ns;
-	int64_t first = p->steps.count ? p->steps.steps[0].dur_ns : 0;
-	size_t count = find_warm_up(p);
-
-	if (!p->steps_text.len || pf_rule_steps(p) < 3) {
-		pf_rule_withhold(v, "needs three profiler steps");
-		return;
-	}
-	v->measured = median > 0 ? (double)first / (double)median : 0;
-	v->affected_ns = first - median;
-	pf_buf_addf(&v->sentence, "The first step takes %.1f", v->measured);
-	pf_say(v, " times the median (");
-	pf_say_ns(v, first);
-	pf_say(v, " to ");
-	pf_say_ns(v, median);
-	if (count < 2) {
-		pf_say(v, ") and is part of all figures; --skip-first 1 leaves "
-			  "it out");
-		return;
-	}
-	pf_buf_addf(&v->sentence,
-		    "); the first %zu steps are warm-up and part of all "
-		    "figures; --skip-first %zu leaves them out",
-		    count, count);
-}
-
-const struct pf_report_rule pf_rule_warm_up = {
-	"V11", "warm-up",    "breakdown", PF_PART_STEPS, PF_WARM_UP_TIMES,
-	0,     apply_warm_up
 };
 
 /* ---- one cause, one verdict ---- */

@@ -453,6 +453,12 @@ static void test_beginning(void **state)
 		CALL("cudaStreamWaitEvent", 12, 2, 90)
 		LAUNCH(20, 5, 2)
 		KERNEL("k", 9000, 100, 8, 2));
+	static const char two[] = TRACE(
+		MAIN("cpu_op", "aten::to", 10, 5000)
+		LAUNCH(5990, 5, 1)
+		KERNEL_ON(1, "k", 6000, 100, 7, 1)
+		LAUNCH(6110, 5, 2)
+		KERNEL_ON(0, "k", 6120, 100, 7, 2));
 	/* clang-format on */
 	struct scene s;
 
@@ -466,6 +472,15 @@ static void test_beginning(void **state)
 			       "6.000 ms pass before the first GPU work, "
 			       "66.67 % of it in calls of the runtime, "
 			       "cudaGetDeviceCount in aten::to"));
+	scene_close(&s);
+	/* it passes once, however many GPUs wait */
+	gaps(&s, two, &all);
+	scene_int(&s, NULL, 0, "before_ns", 6000000);
+	scene_int(&s, "devices", 0, "device", 0);
+	scene_int(&s, "devices", 1, "device", 1);
+	assert_non_null(strstr(finding(&s),
+			       "6.000 ms pass before the first GPU work, "
+			       "83.33 % of it in operators on the CPU"));
 	scene_close(&s);
 	gaps(&s, waiting, &all);
 	scene_int(&s, NULL, 0, "head_wait_ns", 8890000);

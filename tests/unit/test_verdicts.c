@@ -50,10 +50,14 @@ static void add_syncs(struct pf_syncs *syncs, const struct world *w)
 
 	sites[0].kind = pf_cause_name(PF_CAUSE_SYNC);
 	sites[0].idle_ns = w->sync_ns;
+	sites[0].count = 4;
+	sites[0].blocked_ns = 4000;
 	sites[1].kind = pf_cause_name(PF_CAUSE_COPY);
 	sites[1].idle_ns = 12345678;
-	syncs->count = 4;
-	syncs->blocked_ns = 4000;
+	sites[1].count = 3;
+	sites[1].blocked_ns = 10000000;
+	syncs->count = 7;
+	syncs->blocked_ns = 10004000;
 	syncs->all = sites;
 	syncs->site_count = 2;
 }
@@ -429,6 +433,18 @@ static void idle_names_what_can_be_won(void **state)
 		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
 		"is cudaFree, cause: data loading",
 		500000, 'b');
+	/* idle time is not in the work that it comes before */
+	make(&w, &p);
+	zoom.place.cause = PF_CAUSE_NO_LAUNCH;
+	zoom.name = "dma";
+	zoom.frame = NULL;
+	p.gaps.culprits = &zoom;
+	p.gaps.culprit_count = 1;
+	changed(&p, "V1",
+		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 83.2 % of it "
+		"is loading data; 80.0 % of it is before work without a launch "
+		"call, dma",
+		0, 'b');
 	/* a wait in which the capture began is no idle time to speak of */
 	make(&w, &p);
 	p.gaps.head_wait_ns = 600000;
@@ -440,6 +456,37 @@ static void idle_names_what_can_be_won(void **state)
 		0, 'f');
 }
 
+/* What the CPU launches well ahead of for the most part does not bind all. */
+static void launch_bound_in_places(void **state)
+{
+	struct world w = quiet;
+	struct pf_parts p;
+
+	(void)state;
+	w.launch_ns = 200000;
+	make(&w, &p);
+	p.kernels.calls = 400;
+	p.launches.kernel_count = 400;
+	p.launches.all.count = 400;
+	p.launches.all.delayed_count = 100;
+	changed(&p, "V4",
+		"Launch-bound: 100 kernels per step, none of them under 10.0 "
+		"µs; the GPU starves 50.0 µs per step while the CPU launches "
+		"(20.0 %)",
+		200000, 'b');
+	make(&w, &p);
+	p.kernels.calls = 400;
+	p.launches.kernel_count = 400;
+	p.launches.short_kernel_count = 100;
+	p.launches.all.count = 400;
+	p.launches.all.delayed_count = 300;
+	changed(&p, "V4",
+		"Launch-bound in places: 100 kernels per step, 25.0 % of them "
+		"under 10.0 µs; the GPU starves 50.0 µs per step while the CPU "
+		"launches (20.0 %)",
+		200000, 'b');
+}
+
 /* Less than one a step is not none. */
 static void few_synchronizations(void **state)
 {
@@ -449,12 +496,33 @@ static void few_synchronizations(void **state)
 	(void)state;
 	w.sync_ns = 90000;
 	make(&w, &p);
-	p.syncs.count = 1;
-	p.syncs.blocked_ns = 80000;
+	p.syncs.all[0].count = 1;
+	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
 		"1 synchronization in 4 steps blocks the CPU for 80.0 µs; for "
-		"them the GPU is idle 90.0 µs",
+		"it the GPU is idle 90.0 µs",
 		90000, 'f');
+	/* copies are not of them, be they the dearest */
+	make(&w, &p);
+	p.syncs.all[0] = (struct pf_sync_site){
+		.kind = pf_cause_name(PF_CAUSE_COPY),
+		.op = "aten::item",
+		.count = 8,
+		.blocked_ns = 4000000,
+		.idle_ns = 700000,
+	};
+	p.syncs.all[1] = (struct pf_sync_site){
+		.kind = pf_cause_name(PF_CAUSE_SYNC),
+		.op = "aten::wait",
+		.count = 8,
+		.blocked_ns = 40000,
+		.idle_ns = 60000,
+	};
+	changed(&p, "V2",
+		"2 synchronizations per step block the CPU for 10.0 µs; most "
+		"costly from aten::wait; for them the GPU is idle 15.0 µs per "
+		"step",
+		60000, 'f');
 }
 
 /* Far slower than its bytes: ranks wait for each other. */
@@ -534,6 +602,7 @@ int main(void)
 		cmocka_unit_test(precision),
 		cmocka_unit_test(warm_up_says_how_many_steps),
 		cmocka_unit_test(idle_names_what_can_be_won),
+		cmocka_unit_test(launch_bound_in_places),
 		cmocka_unit_test(few_synchronizations),
 		cmocka_unit_test(slow_communication),
 		cmocka_unit_test(verdicts_are_ranked),

@@ -85,7 +85,7 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 {
 	int of_products = k->group == PF_KERNELS_BY_NAME_OP ? PF_NS : PF_ABSENT;
 	double unknown = pf_num_share(k->tensor_unknown_ns, k->total_ns);
-	char text[PF_NUM_MAX];
+	char text[PF_NUM_MAX], count[PF_NUM_MAX];
 	const struct pf_field fields[] = {
 		FIELD(total_ns, "kernel_ns", "Kernel time, summed", PF_NS),
 		FIELD(calls, "kernel_count", "Kernels", PF_COUNT),
@@ -109,9 +109,9 @@ static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
 	PF_SCALARS(doc, fields, *k);
 	if (unknown > PF_KERNELS_MOST_UNKNOWN)
 		pf_doc_note(doc,
-			    "whether %" PRId64 " %s (%s of the time) use%s "
+			    "whether %s %s (%s of the time) use%s "
 			    "tensor cores is not known from %s",
-			    k->tensor_unknown_calls,
+			    pf_num_show_count(count, k->tensor_unknown_calls),
 			    is_one ? "kernel" : "kernels",
 			    pf_num_show_ratio(text, unknown), is_one ? "s" : "",
 			    is_one ? "its name" : "their names");

@@ -302,21 +302,26 @@ struct figures {
 	int64_t host_ns, host_inside_ns, host_outside_ns;
 };
 
-#define FIELD(member, key, title)                                              \
-	PF_FIELD(struct figures, member, key, title, PF_NS)
-static const struct pf_field figure_fields[] = {
-	FIELD(gpu_ns, "gpu_ns", "GPU work"),
-	FIELD(gpu_inside_ns, "gpu_in_modules_ns", "GPU work, in modules"),
-	FIELD(gpu_outside_ns, "gpu_outside_ns", "GPU work, outside"),
-	FIELD(unlaunched_ns, "gpu_no_launch_ns", "GPU work, no launch call"),
-	FIELD(host_ns, "host_ns", "Host time"),
-	FIELD(host_inside_ns, "host_in_modules_ns", "Host time, in modules"),
-	FIELD(host_outside_ns, "host_outside_ns", "Host time, outside"),
-};
-
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct figures, member, key, title, kind)
 static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
 {
 	const struct pf_module *root = &t->nodes[PF_MODULE_ROOT];
+	const int of_gpu = gpu_total(t) ? PF_NS : PF_ABSENT;
+	const struct pf_field figure_fields[] = {
+		FIELD(gpu_ns, "gpu_ns", "GPU work", of_gpu),
+		FIELD(gpu_inside_ns, "gpu_in_modules_ns",
+		      "GPU work, in modules", of_gpu),
+		FIELD(gpu_outside_ns, "gpu_outside_ns", "GPU work, outside",
+		      of_gpu),
+		FIELD(unlaunched_ns, "gpu_no_launch_ns",
+		      "GPU work, no launch call", of_gpu),
+		FIELD(host_ns, "host_ns", "Host time", PF_NS),
+		FIELD(host_inside_ns, "host_in_modules_ns",
+		      "Host time, in modules", PF_NS),
+		FIELD(host_outside_ns, "host_outside_ns", "Host time, outside",
+		      PF_NS),
+	};
 	const struct figures f = {
 		gpu_total(t),        root->gpu_total_ns - root->gpu_ns,
 		root->gpu_ns,        t->unlaunched_ns,

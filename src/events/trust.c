@@ -186,24 +186,26 @@ static void add_count(struct pf_buf *text, int64_t count, const char *noun,
 			    count == 1 ? "" : "s", what);
 }
 
-static void add_orphans(struct pf_buf *text, const struct trust *t)
+static void add_orphans(struct pf_buf *text, const struct trust *t,
+			const char *scope)
 {
 	double share =
 		t->work_ns > 0 ? (double)t->orphan_ns / (double)t->work_ns : 0;
 	char part[PF_NUM_MAX], what[96];
 
-	snprintf(what, sizeof(what), "(%s of GPU time) %s no launch call",
-		 pf_num_show_ratio(part, share),
+	snprintf(what, sizeof(what), "(%s of GPU time%s) %s no launch call",
+		 pf_num_show_ratio(part, share), scope,
 		 t->orphan_count == 1 ? "has" : "have");
 	add_count(text, t->orphan_count, "GPU event", what);
 }
 
-static void add_line(const struct trust *t, unsigned needs, struct pf_doc *doc)
+static void add_line(const struct trust *t, unsigned needs, const char *scope,
+		     struct pf_doc *doc)
 {
 	struct pf_buf text = { 0 };
 
 	if (needs & PF_TRUST_LINKS)
-		add_orphans(&text, t);
+		add_orphans(&text, t, scope);
 	add_count(&text, t->cut_count, "trace", "cut off or damaged");
 	add_count(&text, t->dropped_count, "event", "lost while capturing");
 	add_count(&text, t->skipped_count, "event", "that could not be read");
@@ -323,6 +325,7 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 	if ((needs & (PF_TRUST_LINKS | PF_TRUST_WORK)) && t.any_work &&
 	    !is_whole && count_window(db, window, &t, err) < 0)
 		return -1;
-	add_line(&t, needs, doc);
+	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
+		 doc);
 	return add_needs(db, &t, window, needs, doc, err);
 }

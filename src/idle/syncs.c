@@ -370,6 +370,25 @@ static const struct pf_field wait_fields[] = {
 };
 #undef FIELD
 
+/*
+ * No gap began with a call that waits.  GPUs that idled before may still have
+ * done so meanwhile, as with an allocation before the first work.
+ */
+static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
+{
+	bool is_one = s->count == 1;
+	char useful[PF_NUM_MAX];
+
+	if (s->device_count && !s->useful_ns)
+		pf_buf_addf(out, "no GPU work is recorded meanwhile; ");
+	else if (s->device_count)
+		pf_buf_addf(out, "a GPU works for %s of that, and %s run dry; ",
+			    pf_num_show_ns(useful, s->useful_ns),
+			    is_one ? "the call does not let it"
+				   : "no call lets it");
+	pf_buf_addf(out, "%s", is_one ? "it is " : "the longest is ");
+}
+
 static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 {
 	const struct pf_sync_site *t = &s->all[0];
@@ -399,8 +418,7 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 			    "or after ",
 			    is_one ? "it leaves" : "they leave", idle, part);
 	else
-		pf_buf_addf(&text, "no idle time of a GPU is due to that; %s",
-			    is_one ? "it is " : "the longest is ");
+		add_no_idle(s, &text);
 	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
 		    t->op ? t->op : "", t->frame ? ", " : "",
 		    t->frame ? t->frame : "");
@@ -413,12 +431,13 @@ static void add_scalars(const struct pf_syncs *s,
 {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_syncs, member, key, title, kind)
+	const int of_gpu = s->device_count ? PF_NS : PF_ABSENT;
 	const struct pf_field fields[] = {
 		FIELD(count, "count", "Blocking calls", PF_COUNT),
 		FIELD(blocked_ns, "blocked_ns", "Host blocked", PF_NS),
-		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", PF_NS),
-		FIELD(idle_ns, "idle_ns", "GPU idle due to them", PF_NS),
-		FIELD(drained_ns, "drained_ns", "Gaps that they began", PF_NS),
+		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", of_gpu),
+		FIELD(idle_ns, "idle_ns", "GPU idle due to them", of_gpu),
+		FIELD(drained_ns, "drained_ns", "Gaps that they began", of_gpu),
 		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
 		      PF_COUNT | PF_FULL | PF_MAYBE),
 		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
@@ -431,6 +450,24 @@ static void add_scalars(const struct pf_syncs *s,
 #undef FIELD
 
 	PF_SCALARS(doc, fields, *s);
+}
+
+static void add_sites(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	/* without a GPU what it did meanwhile is not known, and not 0 */
+	static const char *const of_gpu[] = { "idle_ns", "useful_ns",
+					      "drained_count", "drained_ns",
+					      "idle_share" };
+	struct pf_field fields[sizeof(site_fields) / sizeof(*site_fields)];
+
+	memcpy(fields, site_fields, sizeof(fields));
+	for (size_t i = 0;
+	     !s->device_count && i < sizeof(of_gpu) / sizeof(*of_gpu); i++)
+		for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++)
+			if (!strcmp(fields[f].col.key, of_gpu[i]))
+				fields[f].col.kind |= PF_ABSENT;
+	PF_ROWS(doc, "sites", "Calls that wait for the GPU", fields, s->all,
+		s->site_count);
 }
 
 static void add_waits(const struct pf_syncs *s, struct pf_doc *doc)
@@ -451,19 +488,23 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 	if (a->max_per_step >= 0 && s->max_per_step > a->max_per_step) {
 		is_failed = true;
 		pf_doc_failed(doc,
-			      "%lld blocking calls in one step are more "
+			      "%lld blocking call%s in one step %s more "
 			      "than %lld",
 			      (long long)s->max_per_step,
+			      s->max_per_step == 1 ? "" : "s",
+			      s->max_per_step == 1 ? "is" : "are",
 			      (long long)a->max_per_step);
 	}
 	if (a->fail_on >= 0 && s->new_count) {
 		is_failed = true;
-		pf_doc_failed(doc, "%lld sites are not in '%s'",
-			      (long long)s->new_count, a->baseline);
+		pf_doc_failed(doc, "%lld %s not in '%s'",
+			      (long long)s->new_count,
+			      s->new_count == 1 ? "site is" : "sites are",
+			      a->baseline);
 	}
 	if (s->allowed_count)
-		pf_doc_note(doc, "%lld sites are allowed",
-			    (long long)s->allowed_count);
+		pf_doc_note(doc, "%lld %s allowed", (long long)s->allowed_count,
+			    s->allowed_count == 1 ? "site is" : "sites are");
 	if (s->outside_count && s->is_default)
 		pf_doc_note(doc,
 			    "calls that wait for a GPU outside of the steps: "
@@ -480,8 +521,7 @@ void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
 {
 	add_finding(s, doc);
 	add_scalars(s, args, doc);
-	PF_ROWS(doc, "sites", "Calls that wait for the GPU", site_fields,
-		s->all, s->site_count);
+	add_sites(s, doc);
 	add_waits(s, doc);
 	*is_failed = check(s, args, doc);
 }

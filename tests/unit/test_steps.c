@@ -299,8 +299,8 @@ static void test_launches(void **state)
 	scene_int(&s, NULL, 0, "early_count", 1);
 	scene_int(&s, NULL, 0, "orphan_count", 1);
 	assert_string_equal(s.doc.notes[0],
-			    "1 GPU event (26.00 % of GPU time) has no "
-			    "launch call");
+			    "1 GPU event (26.00 % of GPU time in the capture) "
+			    "has no launch call");
 	row = pf_table_row(s.doc.tables[0], 0);
 	assert_string_equal(row[0].v.text.s, "cudaGraphLaunch");
 	assert_int_equal(row[2].v.i, 60000);

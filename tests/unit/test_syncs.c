@@ -4,6 +4,7 @@
 #include "unit/scene.h"
 
 #include "idle/syncs.h"
+#include "table/find.h"
 
 /*
  * Two steps.  In each, aten::item waits from 50 to 210 of the step for work
@@ -63,6 +64,53 @@ static void test_site(void **state)
 	scene_int(&s, "sites", 0, "drained_count", 2);
 	scene_int(&s, "sites", 0, "useful_ns", 200000);
 	scene_close(&s);
+}
+
+/* The host waits, and no gap begins with that: what the GPU did is said. */
+static void test_no_idle(void **state)
+{
+	static const char while_idle[] =
+		TRACE(LAUNCH(10, 5, 1) KERNEL("k", 20, 10, 7, 1)
+			      CALL("cudaMalloc", 60, 100, 0) LAUNCH(200, 5, 2)
+				      KERNEL("k", 210, 10, 7, 2));
+	static const char busy[] = TRACE(
+		LAUNCH(10, 5, 1) KERNEL("k", 20, 300, 7, 1)
+			CALL("cudaDeviceSynchronize", 60, 100, 0)
+				LAUNCH(200, 5, 2) KERNEL("k", 320, 10, 7, 2));
+	static const char no_gpu[] =
+		TRACE(CALL("cudaDeviceSynchronize", 60, 100, 0));
+	static const struct {
+		const char *trace, *finding;
+	} cases[] = {
+		{ while_idle,
+		  "1 call waits for a GPU and blocks the host for 100.000 us; "
+		  "no GPU work is recorded meanwhile; it is cudaMalloc" },
+		{ busy,
+		  "1 call waits for a GPU and blocks the host for 100.000 us; "
+		  "a GPU works for 100.000 us of that, and the call does not "
+		  "let it run dry; it is cudaDeviceSynchronize" },
+		{ no_gpu,
+		  "1 call waits for a GPU and blocks the host for 100.000 us; "
+		  "it is cudaDeviceSynchronize" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pf_err err = { 0 };
+		bool is_failed;
+		struct scene s;
+
+		scene_open(&s, cases[i].trace);
+		pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+		support_no_error(&err);
+		scene_text(&s, NULL, 0, "finding", cases[i].finding);
+		/* of no GPU nothing is known, and that is not 0 */
+		assert_int_equal(
+			pf_table_is_absent(pf_doc_find_table(&s.doc, "sites"),
+					   "idle_ns"),
+			cases[i].trace == no_gpu);
+		scene_close(&s);
+	}
 }
 
 #define RECORD(name, ts, dur, number)                                          \
@@ -155,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_site),
+		cmocka_unit_test(test_no_idle),
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_max_per_step),
 		cmocka_unit_test(test_baseline),

@@ -57,12 +57,14 @@ static void check_all(struct asked *a)
 	const struct pf_window_args all = PF_WINDOW_DEFAULTS;
 
 	expect(a, PF_TRUST_LINKS,
-	       "2 GPU events (35.00 % of GPU time) have no launch call");
+	       "2 GPU events (35.00 % of GPU time in the capture) have no "
+	       "launch call");
 	expect(a, PF_TRUST_WORK, NULL);
 	expect(a, 0, NULL);
 	a->args.rank = 0;
 	expect(a, PF_TRUST_LINKS,
-	       "2 GPU events (70.00 % of GPU time) have no launch call");
+	       "2 GPU events (70.00 % of GPU time in the capture) have no "
+	       "launch call");
 	a->args.device = 0;
 	expect(a, PF_TRUST_LINKS,
 	       "1 GPU event (25.00 % of GPU time) has no launch call");
@@ -196,7 +198,8 @@ static void test_damage(void **state)
 		    KERNEL_ON(0, "k", 10, 10, 7, 1) "{\"ph\": \"X\", \"na",
 	    NULL);
 	expect(&a, PF_TRUST_WORK | PF_TRUST_LINKS,
-	       "1 GPU event (100.00 % of GPU time) has no launch call; 1 "
+	       "1 GPU event (100.00 % of GPU time in the capture) has no "
+	       "launch call; 1 "
 	       "trace cut off or damaged");
 	scene_close(&a.scene);
 }

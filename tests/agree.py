@@ -5,9 +5,9 @@ usage: agree.py NAME FOLDER
 
 FOLDER/COMMAND.json is what commands say of the trace of that name; empty if
 one says nothing.  Each law names one meaning and the places where it is
-printed; None is a place that does not know.  The three traces of
-tests/traces/good-{copy-ways,communication,origins} must also say what they
-were made to say.
+printed; None is a place that does not know.  The four traces of
+tests/traces/good-{copy-ways,communication,origins,idle-gpu} must also say what
+they were made to say.
 """
 import json
 import re
@@ -36,6 +36,9 @@ PLANTED = {
         "kernels of whole steps": 16,
         "GPU work launched before the capture": 4,
         "GPU work without a launch call": 5},
+    "good-idle-gpu": {
+        "GPUs": 2, "time in the window": 4000000,
+        "idle share of GPUs": 0.9},
 }
 
 
@@ -66,6 +69,10 @@ class Trace:
         if rows is None:
             return None
         return sum(r[key] for r in rows if keep(r) and r[key] is not None)
+
+    def count(self, command, table):
+        rows = self.rows(command, table)
+        return None if rows is None else len(rows)
 
     def steps(self, key):
         return self.total("steps", "steps", key, lambda r: not r["is_partial"])
@@ -123,8 +130,12 @@ def waits(t):
     def is_sync(row):
         return row["kind"] == "sync"
 
+    per_step = t.scalar("report", "syncs_per_step")
+    whole = len([r for r in t.rows("steps", "steps") or []
+                 if not r["is_partial"]])
     yield "calls that wait, in the window", {
         "syncs": t.scalar("syncs", "count"),
+        "report": None if per_step is None else round(per_step * whole),
         "its sites": t.total("syncs", "sites", "count")}
     yield "host blocked, in the window", {
         "syncs": t.scalar("syncs", "blocked_ns"),
@@ -194,8 +205,20 @@ def laws(t):
     yield "GPU work in the window", {
         "gaps": t.total("gaps", "devices", "event_count"),
         "overlap": t.total("overlap", "devices", "event_count")}
+    yield "GPUs", {
+        "gaps": t.count("gaps", "devices"),
+        "overlap": t.count("overlap", "devices"),
+        "steps": t.count("steps", "devices")}
+    busy, total = (t.scalar("overlap", k) for k in ("busy_ns", "total_ns"))
+    yield "busy share of GPUs", {
+        "overlap": busy / total if total else None,
+        "report": t.scalar("report", "busy_share")}
+    yield "idle share of GPUs", {
+        "gaps": t.scalar("gaps", "idle_share"),
+        "report": t.scalar("report", "idle_share")}
     yield "time in the window", {
         "gaps": t.scalar("gaps", "window_ns"),
+        "overlap": t.scalar("overlap", "total_ns"),
         "gaps' parts": t.document("gaps") and
         t.scalar("gaps", "busy_ns") + t.scalar("gaps", "idle_ns")}
     yield "idle time", {

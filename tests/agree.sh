@@ -8,7 +8,8 @@ tap_shown=out
 
 agrees() { # NAME FILE
 	ingested "$1" "$2" || return
-	for command in steps overlap gaps trend doctor launches kernels syncs; do
+	for command in steps overlap gaps trend doctor launches kernels syncs \
+		report; do
 		"$profan" $command "$tmp/t.db" --format json \
 			>"$tmp/said/$command.json" 2>"$tmp/err" || :
 	done

@@ -102,6 +102,8 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 		if (ev->is_first_of_trace)
 			o->first = o->out->device_count;
 		d = find_device(o, ev);
+		if (ev->is_outside)
+			continue;
 		d->count++;
 		pf_sweep_add(&d->sweep, ev->class, ev->start_ns, ev->end_ns);
 		if (ev->class == PF_GPU_COMM &&
@@ -174,7 +176,7 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 					NULL, err);
 	if (!rc) {
 		out->comm = pf_comm_table_new(db);
-		gpu = pf_gpu_new(db, &out->window, 0, err);
+		gpu = pf_gpu_new(db, &out->window, PF_GPU_OUTSIDE, err);
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
 	if (!rc) {
@@ -206,8 +208,8 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 	char comm[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 
-	doc->is_nothing = !f->event_count;
-	if (!f->event_count) {
+	doc->is_nothing = !o->device_count;
+	if (!o->device_count) {
 		pf_doc_finding(doc, "There is no GPU work");
 		return;
 	}

@@ -240,13 +240,12 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 		[PF_GPU_MEMSET] = PF_STEP_MEMSET,
 	};
 	const struct pf_gpu_config *c = ev->launch;
+	size_t device = find_device(s, ev);
 	struct pf_step_time *row;
-	size_t device;
 
 	add_span(s, sets[ev->class], ev->start_ns, ev->end_ns);
 	if (s->at == s->end)
 		return 0;
-	device = find_device(s, ev);
 	if (ev->kind == PF_KIND_KERNEL) {
 		add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
 		pf_sm_add(&s->sms[device], ev->start_ns, ev->end_ns,
@@ -329,6 +328,11 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 		}
 	}
 	sweep_to(s, INT64_MAX);
+	/* GPUs that idle in all steps are GPUs, as for others */
+	while (more_gpu == 1 && more_host >= 0) {
+		find_device(s, ev);
+		more_gpu = pf_gpu_next(gpu, &ev, err);
+	}
 	pf_gpu_free(gpu);
 	pf_host_free(host);
 	return more_gpu < 0 || more_host < 0 ? -1 : 0;
@@ -501,6 +505,15 @@ static void add_up(struct pf_step_times *s, int64_t samples_per_step)
 				    : 0;
 }
 
+static int by_device(const void *a, const void *b)
+{
+	const struct pf_step_device *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out, struct pf_err *err)
 {
@@ -520,6 +533,9 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	for (size_t i = 0; i < out->device_count; i++)
 		pf_sm_release(&s.sms[i]);
 	free(s.sms);
+	if (out->device_count)
+		qsort(out->devices, out->device_count, sizeof(*out->devices),
+		      by_device);
 	return rc;
 }
 

@@ -65,7 +65,8 @@ struct pf_gpu_event {
 	int64_t device, stream; /* -1: unknown */
 	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
 	bool is_first_of_trace;
-	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
+	bool is_outside; /* of the window; with PF_GPU_OUTSIDE, not cut */
+	int64_t bytes;   /* with PF_GPU_BYTES; -1: unknown */
 	/* With PF_GPU_LINKS, the call also with _CALLS; 0: none. */
 	int64_t launch_id, op_id;
 	enum pf_gpu_origin origin;
@@ -76,6 +77,8 @@ enum pf_gpu_want {
 	PF_GPU_STARTS = 2, /* only work that starts in the window, not cut */
 	PF_GPU_BYTES = 4,  /* bytes of copies and fills */
 	PF_GPU_CALLS = 8,  /* launch call alone: reads less of the rows */
+	/* Work outside of the window, too: its GPU was there to be used. */
+	PF_GPU_OUTSIDE = 16,
 };
 
 struct pf_gpu;

@@ -215,7 +215,8 @@ static int end_trace(struct finder *f, struct pf_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < f->count; i++) {
-		if (!rc && !f->devices[i].is_hidden)
+		/* of a GPU without work there are records of waits alone */
+		if (!rc && !f->devices[i].is_hidden && f->devices[i].all.any)
 			rc = end_device(f, &f->devices[i], err);
 		pf_explain_free(f->devices[i].explain);
 	}

@@ -108,7 +108,7 @@ done
 range kernel k 1 9 7 '"device":0,"stream":7,"correlation":5' 0 | trace gpu
 for command in gaps launches steps; do
 	says "$command: no launch calls" \
-		'1 GPU event (100.00 % of GPU time) has no launch call' \
+		'1 GPU event (100.00 % of GPU time in the capture) has no' \
 		$command "$tmp/gpu.db"
 	says "$command: no CPU activity" 'record launch calls with' \
 		$command "$tmp/gpu.db"
@@ -156,13 +156,24 @@ for command in gaps overlap launches kernels steps syncs; do
 	says "$command: a file that was cut off" '1 trace cut off' \
 		$command "$tmp/cut.db"
 done
+# calls wait, and there is no GPU work: no column says what that cost a GPU
+{
+	range cpu_op aten::item 1 20 1 ''
+	range cuda_runtime cudaDeviceSynchronize 2 9 1 '"correlation":5'
+} | trace waits
+says 'syncs: no GPU' 'is not known' syncs "$tmp/waits.db"
+silent 'syncs: nothing of a GPU' 'idle_ns' syncs "$tmp/waits.db"
+run 0 "$profan" report "$tmp/waits.db" -o "$tmp/waits.html" &&
+	grep -q cudaDeviceSynchronize "$tmp/waits.html" &&
+	! grep -q 'GPU busy meanwhile' "$tmp/waits.html"
+result 'report: waits without a GPU'
 # a window counts its own: the second kernel's call was cut away
 {
 	range cuda_runtime cudaLaunchKernel 2 3 1 '"correlation":5'
 	range kernel k 10 10 7 '"device":0,"stream":7,"correlation":5' 0
 	range kernel k 30 30 7 '"device":1,"stream":7,"correlation":6' 1
 } | trace window
-says 'window: the whole' '1 GPU event (75.00 % of GPU time)' \
+says 'window: the whole' '1 GPU event (75.00 % of GPU time in the capture)' \
 	launches "$tmp/window.db"
 silent 'window: without it' 'no launch call' launches "$tmp/window.db" --to 20us
 says 'window: only it' '1 GPU event (100.00 % of GPU time)' \

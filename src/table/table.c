@@ -162,6 +162,11 @@ const struct pf_col *pf_table_cols(const struct pf_table *t)
 	return t->cols;
 }
 
+size_t pf_table_declared(const struct pf_table *t)
+{
+	return t->col_count + t->absent_count;
+}
+
 bool pf_table_is_absent(const struct pf_table *t, const char *key)
 {
 	for (size_t i = 0; i < t->absent_count; i++)

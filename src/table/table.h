@@ -144,6 +144,8 @@ const char *pf_table_name(const struct pf_table *t);
 const char *pf_table_title(const struct pf_table *t);
 size_t pf_table_col_count(const struct pf_table *t);
 const struct pf_col *pf_table_cols(const struct pf_table *t);
+/* With those that were declared as PF_ABSENT, which come last. */
+size_t pf_table_declared(const struct pf_table *t);
 /* Is this key one of those that were declared as PF_ABSENT? */
 bool pf_table_is_absent(const struct pf_table *t, const char *key);
 /* Ends the program if the cells do not fill their rows: that is a bug. */

@@ -280,8 +280,9 @@ static void redact_table(const struct pf_redact *r, struct pf_table **table)
 {
 	const struct pf_table *t = *table;
 	size_t cols = pf_table_col_count(t);
-	struct pf_table *out = pf_table_new(pf_table_name(t), pf_table_title(t),
-					    pf_table_cols(t), cols);
+	struct pf_table *out =
+		pf_table_new(pf_table_name(t), pf_table_title(t),
+			     pf_table_cols(t), pf_table_declared(t));
 	struct pf_buf text = { 0 };
 
 	for (size_t i = 0; i < pf_table_row_count(t); i++) {

@@ -105,8 +105,7 @@ static const struct rule {
 	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
 		       "ingest without --no-python-functions keeps them",
 		       PF_HINT_NONE },
-	[UNREAD] = { "tables not read", NEVER, NEVER,
-		     "they are in no figure; ingest --osrt keeps OSRT_API",
+	[UNREAD] = { "tables not read", NEVER, NEVER, "they are in no figure",
 		     PF_HINT_NONE },
 	[EVENT_LIMIT] = { "event cap", 0, 0,
 			  "exactly 1,000,000 events: TensorFlow's trace viewer "
@@ -577,10 +576,13 @@ static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 {
 	if (d->tracks.silent_trace_count)
 		add_note(out,
-			 "no GPU activity: %" PRId64 " traces launch work, "
-			 "but have no record of it: another profiler may "
-			 "hold the GPU, or a permission is lacking%s",
+			 "no GPU activity: %" PRId64 " %s no record of it: "
+			 "another profiler may hold the GPU, or a permission "
+			 "is lacking%s",
 			 d->tracks.silent_trace_count,
+			 d->tracks.silent_trace_count == 1
+				 ? "trace launches work, but has"
+				 : "traces launch work, but have",
 			 d->producer == PF_FROM_NSYS ? ", or it ran under WSL"
 						     : "");
 	else
@@ -593,14 +595,15 @@ static void note_ranks(const struct doctor *d, struct pf_doctor *out)
 	struct pf_buf text = { 0 };
 
 	if (d->no_rank)
-		pf_buf_addf(&text, ", %" PRId64 " traces have none",
-			    d->no_rank);
+		pf_buf_addf(&text, ", %" PRId64 " %s none", d->no_rank,
+			    d->no_rank == 1 ? "trace has" : "traces have");
 	if (d->same_rank)
-		pf_buf_addf(&text, ", %" PRId64 " have that of another",
-			    d->same_rank);
+		pf_buf_addf(&text, ", %" PRId64 " %s that of another",
+			    d->same_rank, d->same_rank == 1 ? "has" : "have");
 	if (d->absent_ranks)
-		pf_buf_addf(&text, ", %" PRId64 " of the world are in no trace",
-			    d->absent_ranks);
+		pf_buf_addf(&text, ", %" PRId64 " of the world %s in no trace",
+			    d->absent_ranks,
+			    d->absent_ranks == 1 ? "is" : "are");
 	add_note(out, "%s: %s; %s", rules[RANKS].name, text.data + 2,
 		 rules[RANKS].advice);
 	pf_buf_release(&text);
@@ -636,6 +639,9 @@ static void add_advice(const struct doctor *d, enum check_id id,
 
 	if (r->advice)
 		pf_buf_adds(text, r->advice);
+	if (id == UNREAD && d->unread.len &&
+	    strstr(d->unread.data, "OSRT_API "))
+		pf_buf_adds(text, "; ingest --osrt keeps OSRT_API");
 	if (r->hint == PF_HINT_NONE)
 		return;
 	if (r->advice)

@@ -13,7 +13,7 @@ static const struct {
 	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
 	[PF_STEP_COPY] = { "copy", "in copies" },
 	[PF_STEP_MEMSET] = { "memset", "in memsets" },
-	[PF_STEP_COMM] = { "comm", "in exposed communication" },
+	[PF_STEP_COMM] = { "comm", "in communication alone" },
 	[PF_STEP_RUNTIME] = { "runtime", "in calls of the runtime" },
 	[PF_STEP_DATA] = { "data", "loading data" },
 	[PF_STEP_CPU] = { "cpu", "in operators and ranges on the CPU" },

@@ -376,6 +376,8 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 	count = (w.count + n / 2) / n;
 	each = few ? "" : pf_rule_each(p);
 	pf_say_count(v, count, "synchronization", "synchronizations");
+	if (w.count < p->syncs.count)
+		pf_say(v, " besides copies");
 	if (few)
 		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
 	pf_say(v, each);
@@ -613,6 +615,10 @@ static void say_holder(const struct pf_parts *p, struct pf_verdict *v,
 		return;
 	pf_say(v, "; ");
 	pf_say_ratio(v, g->peak_share);
+	if (g->count == PF_NO_INT) { /* no block of the capture */
+		pf_say(v, " of the peak dates from before the capture");
+		return;
+	}
 	pf_say(v, " of the peak is held by ");
 	if (g->site.outer_op)
 		pf_say_text(p, v, g->site.outer_op, NULL);

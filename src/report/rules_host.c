@@ -10,6 +10,7 @@
 
 #include "report/rules.h"
 #include "report/say.h"
+#include "table/find.h"
 
 #define WORTH_SAYING 0.1 /* of self CPU time */
 
@@ -35,6 +36,27 @@ static void say_threads(const struct pf_parts *p, struct pf_verdict *v)
 	}
 }
 
+/* Is there anything on the host but calls of runtimes and the profiler? */
+static bool has_operators(const struct pf_parts *p)
+{
+	static const char *const others[] = { "overhead", "cuda_runtime",
+					      "cuda_driver", "cuda_sync" };
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_INFO], "categories");
+
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		const char *category = pf_table_text_at(t, i, "category");
+		size_t k = 0;
+
+		while (k < sizeof(others) / sizeof(*others) &&
+		       (!category || strcmp(category, others[k]) != 0))
+			k++;
+		if (k == sizeof(others) / sizeof(*others))
+			return true;
+	}
+	return !t;
+}
+
 /* By self CPU time, as in the table of operators; labels are none. */
 static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 {
@@ -53,7 +75,7 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 		most = ns;
 		top = &list->rows[i];
 	}
-	if (!top) {
+	if (!top || !has_operators(p)) {
 		pf_rule_withhold(v, "there are no operators in this trace");
 		return;
 	}

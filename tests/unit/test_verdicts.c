@@ -156,6 +156,7 @@ static void make(const struct world *w, struct pf_parts *p)
 
 static void drop(struct pf_parts *p)
 {
+	pf_doc_release(&p->doc[PF_PART_INFO]);
 	pf_buf_release(&p->steps_text);
 }
 
@@ -496,6 +497,8 @@ static void few_synchronizations(void **state)
 	(void)state;
 	w.sync_ns = 90000;
 	make(&w, &p);
+	p.syncs.count = 1;
+	p.syncs.site_count = 1;
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
@@ -518,11 +521,80 @@ static void few_synchronizations(void **state)
 		.blocked_ns = 40000,
 		.idle_ns = 60000,
 	};
+	p.syncs.count = 16;
 	changed(&p, "V2",
-		"2 synchronizations per step block the CPU for 10.0 µs; most "
-		"costly from aten::wait; for them the GPU is idle 15.0 µs per "
+		"2 synchronizations besides copies per step block the CPU for "
+		"10.0 µs; most costly from aten::wait; for them the GPU is "
+		"idle 15.0 µs per "
 		"step",
 		60000, 'f');
+}
+
+/* What was there before is no call's. */
+static void peak_from_before(void **state)
+{
+	struct pf_usage_group group = { .at = { "GPU 0", 1, 0, -1, 1 },
+					.site = { .outer_op = "(before "
+							      "capture)" },
+					.count = PF_NO_INT,
+					.peak_share = 0.995 };
+	struct world w = quiet;
+	struct pf_parts p;
+
+	(void)state;
+	w.capacity_share = 0.93;
+	make(&w, &p);
+	p.memory.alive = &group;
+	p.memory.alive_count = 1;
+	changed(&p, "V8",
+		"Peak memory 1000 B of 2.0 KiB (93.0 %) on GPU 0; 99.5 % of "
+		"the peak dates from before the capture",
+		-1, 'f');
+	group.site.outer_op = "aten::mm";
+	group.count = 1;
+	make(&w, &p);
+	p.memory.alive = &group;
+	p.memory.alive_count = 1;
+	changed(&p, "V8",
+		"Peak memory 1000 B of 2.0 KiB (93.0 %) on GPU 0; 99.5 % of "
+		"the peak is held by aten::mm",
+		-1, 'f');
+}
+
+/* The profiler's own work and calls of a runtime are no operators. */
+static void host_without_operators(void **state)
+{
+	static const struct pf_col cols[] = { { "category", "Category",
+						PF_TEXT } };
+	struct pf_average row = { .name = "CUDA profiling initialization",
+				  .count = 1,
+				  .sum.ns[PF_FIG_SELF_CPU] = 1000 };
+	struct world w = quiet;
+
+	(void)state;
+	w.events = 0;
+	for (int i = 0; i < 2; i++) {
+		struct pf_parts p;
+		struct pf_table *t;
+
+		make(&w, &p);
+		p.averages.list[0].rows = &row;
+		p.averages.list[0].count = 1;
+		t = pf_doc_table(&p.doc[PF_PART_INFO], "categories", "", cols,
+				 1);
+		pf_table_string(t, "overhead");
+		pf_table_string(t, i ? "cpu_op" : "cuda_driver");
+		if (i)
+			changed(&p, "V12",
+				"CUDA profiling initialization takes 100.0 % "
+				"of self CPU time (1.00 µs of 1.00 µs, 1 "
+				"call)",
+				-1, 'f');
+		else
+			changed(&p, "V12",
+				"there are no operators in this trace", -1,
+				'w');
+	}
 }
 
 /* Far slower than its bytes: ranks wait for each other. */
@@ -604,6 +676,8 @@ int main(void)
 		cmocka_unit_test(idle_names_what_can_be_won),
 		cmocka_unit_test(launch_bound_in_places),
 		cmocka_unit_test(few_synchronizations),
+		cmocka_unit_test(peak_from_before),
+		cmocka_unit_test(host_without_operators),
 		cmocka_unit_test(slow_communication),
 		cmocka_unit_test(verdicts_are_ranked),
 	};

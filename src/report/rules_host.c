@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "report/rules.h"
@@ -34,6 +35,20 @@ static void say_threads(const struct pf_parts *p, struct pf_verdict *v)
 		pf_say_count(v, t->track_count, "thread is", "threads are");
 		pf_say(v, " recorded");
 	}
+}
+
+/* Of several traces averages are of the first. */
+static void say_first(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_window_trace *first = p->traces.traces;
+
+	if (p->traces.count < 2)
+		return;
+	if (first->rank >= 0)
+		pf_buf_addf(&v->sentence, " of rank %" PRId64, first->rank);
+	else
+		pf_buf_addf(&v->sentence, " of trace %" PRId64,
+			    first->trace_id);
 }
 
 /* Is there anything on the host but calls of runtimes and the profiler? */
@@ -86,14 +101,17 @@ static void apply_operators(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_text(p, v, top->name, &v->place);
 	pf_say(v, " takes ");
 	pf_say_ratio(v, v->measured);
-	pf_say(v, " of self CPU time (");
+	pf_say(v, " of self CPU time");
+	say_first(p, v);
+	pf_say(v, " (");
 	pf_say_ns(v, most);
 	pf_say(v, " of ");
 	pf_say_ns(v, all);
 	pf_say(v, ", ");
 	pf_say_count(v, (int64_t)top->count, "call", "calls");
 	pf_say(v, ")");
-	say_threads(p, v);
+	if (p->traces.count < 2)
+		say_threads(p, v);
 }
 
 /* A class of the steps: its share of them. */

@@ -561,7 +561,7 @@ static void peak_from_before(void **state)
 		-1, 'f');
 }
 
-/* The profiler's own work and calls of a runtime are no operators. */
+/* The profiler's own work is no operator; of several traces one is meant. */
 static void host_without_operators(void **state)
 {
 	static const struct pf_col cols[] = { { "category", "Category",
@@ -569,11 +569,12 @@ static void host_without_operators(void **state)
 	struct pf_average row = { .name = "CUDA profiling initialization",
 				  .count = 1,
 				  .sum.ns[PF_FIG_SELF_CPU] = 1000 };
+	struct pf_window_trace traces[2] = { { .rank = 3 }, { .rank = 4 } };
 	struct world w = quiet;
 
 	(void)state;
 	w.events = 0;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		struct pf_parts p;
 		struct pf_table *t;
 
@@ -584,7 +585,15 @@ static void host_without_operators(void **state)
 				 1);
 		pf_table_string(t, "overhead");
 		pf_table_string(t, i ? "cpu_op" : "cuda_driver");
-		if (i)
+		p.traces.traces = traces;
+		p.traces.count = i < 2 ? 1 : 2;
+		if (i == 2)
+			changed(&p, "V12",
+				"CUDA profiling initialization takes 100.0 % "
+				"of self CPU time of rank 3 (1.00 µs of 1.00 "
+				"µs, 1 call)",
+				-1, 'f');
+		else if (i)
 			changed(&p, "V12",
 				"CUDA profiling initialization takes 100.0 % "
 				"of self CPU time (1.00 µs of 1.00 µs, 1 "

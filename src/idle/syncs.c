@@ -7,6 +7,7 @@
 
 #include "idle/sync_sites.h"
 #include "idle/syncs.h"
+#include "events/kinds.h"
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/sat.h"
@@ -398,7 +399,10 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 	struct pf_buf text = { 0 };
 
 	if (!s->site_count) {
-		if (s->device_count)
+		if (s->device_count && !s->has_calls)
+			pf_doc_finding(doc, "There are no runtime calls: what "
+					    "waits for a GPU is not known");
+		else if (s->device_count)
 			pf_held_say(&s->held, doc);
 		else
 			pf_doc_finding(doc, "There is no GPU work, and no call "
@@ -431,19 +435,21 @@ static void add_scalars(const struct pf_syncs *s,
 {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_syncs, member, key, title, kind)
-	const int of_gpu = s->device_count ? PF_NS : PF_ABSENT;
+	const int of_calls = s->has_calls ? 0 : PF_ABSENT;
+	const int of_gpu = of_calls | (s->device_count ? PF_NS : PF_ABSENT);
 	const struct pf_field fields[] = {
-		FIELD(count, "count", "Blocking calls", PF_COUNT),
-		FIELD(blocked_ns, "blocked_ns", "Host blocked", PF_NS),
+		FIELD(count, "count", "Blocking calls", PF_COUNT | of_calls),
+		FIELD(blocked_ns, "blocked_ns", "Host blocked",
+		      PF_NS | of_calls),
 		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", of_gpu),
 		FIELD(idle_ns, "idle_ns", "GPU idle due to them", of_gpu),
 		FIELD(drained_ns, "drained_ns", "Gaps that they began", of_gpu),
 		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
-		      PF_COUNT | PF_FULL | PF_MAYBE),
+		      PF_COUNT | PF_FULL | PF_MAYBE | of_calls),
 		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
-		      PF_NS | PF_FULL | PF_MAYBE),
+		      PF_NS | PF_FULL | PF_MAYBE | of_calls),
 		FIELD(max_per_step, "max_per_step", "Most in one step",
-		      PF_COUNT),
+		      PF_COUNT | of_calls),
 		FIELD(new_count, "new_count", "Sites not in the baseline",
 		      args->baseline ? PF_COUNT : PF_ABSENT),
 	};
@@ -528,6 +534,24 @@ void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
 
 /* ---- the whole ---- */
 
+/* Is there anything that could have waited? */
+static int look_for_calls(struct pf_db *db, struct pf_syncs *s,
+			  struct pf_err *err)
+{
+	struct pf_kinds kinds = { 0 };
+	int rc = pf_kinds_load(&kinds, db, err);
+
+	s->has_calls = s->site_count || s->record_count;
+	for (uint32_t i = 0; !rc && i < kinds.count; i++) {
+		unsigned kind = pf_kinds_at(&kinds, i);
+
+		s->has_calls |=
+			kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
+	}
+	pf_kinds_release(&kinds);
+	return rc;
+}
+
 int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		  struct pf_syncs *out, struct pf_err *err)
 {
@@ -559,6 +583,8 @@ int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
 		out->device_count = s.sites.device_count;
 		rc = load_records(db, out, err);
 	}
+	if (!rc)
+		rc = look_for_calls(db, out, err);
 	if (!rc && !out->site_count && out->device_count)
 		rc = pf_held_find(db, &out->window, &out->held, err);
 	out->names = s.sites.names;

@@ -76,6 +76,7 @@ struct pf_syncs {
 	int64_t outside_count; /* calls that the window leaves out */
 	int64_t window_ns, device_count, step_count;
 	bool is_default; /* the window was not asked for */
+	bool has_calls;  /* of the runtime or driver; else nothing is known */
 	struct pf_held held;
 };
 

@@ -366,6 +366,10 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
+	if (!p->syncs.has_calls) {
+		pf_rule_withhold(v, "the trace has no runtime calls");
+		return;
+	}
 	v->recoverable_ns = w.idle_ns;
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = w.blocked_ns;

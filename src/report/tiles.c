@@ -113,11 +113,14 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 		return;
 	if (is_trace)
 		steps = 1;
-	t = add(out, "syncs_per_step", is_trace ? "Syncs" : "Syncs per step",
-		PF_REAL, "syncs");
-	set_real(t, (double)p->syncs.count / (double)steps);
-	pf_buf_adds(&t->detail, "CPU blocked ");
-	pf_figure_ns(&t->detail, p->syncs.blocked_ns / steps);
+	if (p->syncs.has_calls) {
+		t = add(out, "syncs_per_step",
+			is_trace ? "Syncs" : "Syncs per step", PF_REAL,
+			"syncs");
+		set_real(t, (double)p->syncs.count / (double)steps);
+		pf_buf_adds(&t->detail, "CPU blocked ");
+		pf_figure_ns(&t->detail, p->syncs.blocked_ns / steps);
+	}
 	t = add(out, "kernels_per_step",
 		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
 	set_real(t, (double)n / (double)steps);

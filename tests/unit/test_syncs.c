@@ -79,9 +79,12 @@ static void test_no_idle(void **state)
 				LAUNCH(200, 5, 2) KERNEL("k", 320, 10, 7, 2));
 	static const char no_gpu[] =
 		TRACE(CALL("cudaDeviceSynchronize", 60, 100, 0));
+	static const char no_calls[] = TRACE(KERNEL("k", 20, 10, 7, 1));
 	static const struct {
 		const char *trace, *finding;
 	} cases[] = {
+		{ no_calls, "There are no runtime calls: what waits for a GPU "
+			    "is not known" },
 		{ while_idle,
 		  "1 call waits for a GPU and blocks the host for 100.000 us; "
 		  "no GPU work is recorded meanwhile; it is cudaMalloc" },

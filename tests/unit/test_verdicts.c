@@ -60,6 +60,7 @@ static void add_syncs(struct pf_syncs *syncs, const struct world *w)
 	syncs->blocked_ns = 10004000;
 	syncs->all = sites;
 	syncs->site_count = 2;
+	syncs->has_calls = true;
 }
 
 static void add_memory(struct pf_usage *memory, const struct world *w)

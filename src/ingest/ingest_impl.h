@@ -81,6 +81,7 @@ struct pf_ingest {
 	struct pf_db *db;      /* whose turn it is writes (ingest_lane.h) */
 	const char *directory; /* of temporary files */
 	struct pf_ingest_lane *lane; /* where earlier traces are finished */
+	struct pf_ingest_workers *workers; /* what they keep between traces */
 	/* dictionaries of the whole ingest */
 	struct pf_ids strings, argsets, types, track_names, metadata_texts;
 	/* equal metadata events are one row */
@@ -210,8 +211,10 @@ struct pf_ingest_format {
 struct pf_ingest *pf_ingest_split(struct pf_ingest *in);
 void pf_ingest_drop(struct pf_ingest *job);
 
-/* ingest_read.c: how many threads read a trace. */
+/* ingest_read.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
+struct pf_ingest_workers;
+void pf_ingest_workers_free(struct pf_ingest_workers *all);
 
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);

@@ -69,6 +69,7 @@ struct pf_ingest *pf_ingest_split(struct pf_ingest *in)
 			       sizeof(*in->step_names));
 	job->comm_names = copy(in->comm_names, in->comm_name_count,
 			       sizeof(*in->comm_names));
+	job->workers = NULL;
 	job->boots = NULL;
 	job->boot_count = job->boots_cap = 0;
 	begin_next(in);
@@ -107,5 +108,6 @@ void pf_ingest_drop(struct pf_ingest *in)
 	pf_ids_release(&in->track_names);
 	pf_ids_release(&in->metadata_texts);
 	free(in->metadata);
+	pf_ingest_workers_free(in->workers);
 	free(in);
 }

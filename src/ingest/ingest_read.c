@@ -64,6 +64,11 @@ struct worker {
 	int64_t first_order;
 };
 
+struct pf_ingest_workers {
+	struct worker of[WORKERS_MAX];
+	unsigned count;
+};
+
 static void fail(struct reading *r, const struct pf_err *err)
 {
 	pthread_mutex_lock(&r->turn_lock);
@@ -263,33 +268,51 @@ unsigned pf_ingest_threads(const struct pf_ingest_options *o)
 	return (unsigned)(n < 1 ? 1 : n > most ? most : n);
 }
 
-static void run_workers(struct reading *r, unsigned count)
+static struct pf_ingest_workers *new_workers(const struct pf_ingest_options *o)
 {
-	struct worker workers[WORKERS_MAX] = { 0 };
-	unsigned started = 1;
+	struct pf_ingest_workers *all = pf_calloc(1, sizeof(*all));
 
-	for (unsigned i = 0; i < count; i++) {
-		struct worker *w = &workers[i];
+	all->count = pf_ingest_threads(o);
+	for (unsigned i = 0; i < all->count; i++) {
+		struct worker *w = &all->of[i];
 
-		w->r = r;
-		pf_chrome_init(&w->chrome, r->in->options->scanner);
-		w->chrome.skip_python = r->in->options->skip_python;
+		pf_chrome_init(&w->chrome, o->scanner);
+		w->chrome.skip_python = o->skip_python;
 		w->sorter = pf_ingest_sorter_new();
 	}
-	while (started < count &&
-	       !pthread_create(&workers[started].thread, NULL, work,
-			       &workers[started]))
-		started++;
-	work(&workers[0]);
-	for (unsigned i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	for (unsigned i = 0; i < count; i++) {
-		pf_chrome_release(&workers[i].chrome);
-		pf_ingest_sorter_free(workers[i].sorter);
-		pf_buf_release(&workers[i].joined);
-		free(workers[i].chunk.text);
-		free(workers[i].type_ids);
+	return all;
+}
+
+void pf_ingest_workers_free(struct pf_ingest_workers *all)
+{
+	for (unsigned i = 0; all && i < all->count; i++) {
+		struct worker *w = &all->of[i];
+
+		pf_chrome_release(&w->chrome);
+		pf_ingest_sorter_free(w->sorter);
+		pf_buf_release(&w->joined);
+		free(w->chunk.text);
+		free(w->type_ids);
 	}
+	free(all);
+}
+
+static void run_workers(struct reading *r, struct pf_ingest_workers *all)
+{
+	unsigned started = 1;
+
+	for (unsigned i = 0; i < all->count; i++) {
+		all->of[i].r = r;
+		/* Names and arguments are the same in all traces. */
+		pf_dict_clear(&all->of[i].chrome.out.tracks);
+	}
+	while (started < all->count &&
+	       !pthread_create(&all->of[started].thread, NULL, work,
+			       &all->of[started]))
+		started++;
+	work(&all->of[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(all->of[i].thread, NULL);
 }
 
 static int read_chrome(struct pf_ingest *in, struct pf_input *input,
@@ -304,7 +327,9 @@ static int read_chrome(struct pf_ingest *in, struct pf_input *input,
 	pthread_mutex_init(&r.input_lock, NULL);
 	pthread_mutex_init(&r.turn_lock, NULL);
 	pthread_cond_init(&r.turn_changed, NULL);
-	run_workers(&r, pf_ingest_threads(in->options));
+	if (!in->workers)
+		in->workers = new_workers(in->options);
+	run_workers(&r, in->workers);
 	if (r.failed) {
 		*err = r.err;
 		rc = -1;

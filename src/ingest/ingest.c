@@ -20,6 +20,7 @@ struct making {
 	struct pf_outplace place;
 	struct pf_db db;
 	char *directory;
+	struct extra *before; /* of the trace that was finished last */
 };
 
 /* ---- one trace ---- */
@@ -90,7 +91,9 @@ static int read_trace(struct pf_ingest *in, size_t i, struct pf_err *err)
 	return 0;
 }
 
-/* ---- extra work beside the GPU rows ---- */
+/*
+ * ---- extra work: from the GPU rows on, and beside the merge of the next ----
+ */
 
 struct extra {
 	struct pf_ingest *in;
@@ -109,6 +112,7 @@ static void *prepare_extra(void *arg)
 	return NULL;
 }
 
+/* "rc" is what came of the trace so far. */
 static int finish_extra(struct extra *x, int rc, struct pf_err *err)
 {
 	const struct pf_ingest_extra *e = x->in->options->extra;
@@ -123,23 +127,50 @@ static int finish_extra(struct extra *x, int rc, struct pf_err *err)
 		rc = e->store(x->in->db, x->in->trace_id, x->prepared, err);
 	if (x->prepared)
 		e->release(x->prepared);
+	free(x);
 	return rc;
 }
 
-static int write_rows(struct pf_ingest *in, struct pf_err *err)
+/* Of the trace before, if there is one; its rows stand behind the next's. */
+static int finish_before(struct making *m, struct pf_err *err)
 {
-	struct extra x = { .in = in };
+	struct extra *x = m->before;
+	struct pf_ingest *in;
 	int rc;
+
+	if (!x)
+		return 0;
+	m->before = NULL;
+	in = x->in;
+	rc = finish_extra(x, 0, err);
+	if (!rc)
+		report(in);
+	enter(in, NULL);
+	pf_ingest_drop(in);
+	return rc;
+}
+
+/* What is written when blocks are; the extra work is left in m->before. */
+static int write_rows(struct making *m, struct pf_ingest *in,
+		      struct pf_err *err)
+{
+	struct extra *x;
 
 	if (pf_ingest_trace_rows(in, err) || pf_ingest_steps(in, err))
 		return -1;
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);
-	x.started = !pthread_create(&x.thread, NULL, prepare_extra, &x);
-	rc = pf_ingest_gpu_rows(in, err);
-	if (!x.started)
-		prepare_extra(&x);
-	return finish_extra(&x, rc, err);
+	x = pf_calloc(1, sizeof(*x));
+	x->in = in;
+	x->started = !pthread_create(&x->thread, NULL, prepare_extra, x);
+	if (pf_ingest_gpu_rows(in, err))
+		return finish_extra(x, -1, err);
+	if (!x->started)
+		prepare_extra(x);
+	pf_sorter_free(in->calls);
+	in->calls = NULL;
+	m->before = x;
+	return 0;
 }
 
 /* ---- what follows the reading ---- */
@@ -156,16 +187,24 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 	return 0;
 }
 
-static int finish_trace(struct pf_ingest *in, struct pf_err *err)
+static int finish_trace(void *arg, struct pf_ingest *in, struct pf_err *err)
 {
+	struct making *m = arg;
+	struct pf_err earlier = { 0 };
 	int rc = merge(in, err);
 
+	if (finish_before(m, &earlier)) {
+		*err = earlier;
+		rc = -1;
+	}
 	if (!rc && check_strict(in, err))
 		rc = pf_while(err, "'%s'", in->path);
 	if (!rc) {
 		enter(in, "averages");
-		rc = write_rows(in, err);
+		rc = write_rows(m, in, err);
 	}
+	if (m->before)
+		return rc;
 	if (!rc)
 		report(in);
 	enter(in, NULL);
@@ -197,7 +236,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	struct pf_ingest *in;
 	int rc = 0;
 
-	lane = pf_lane_new(finish_trace,
+	lane = pf_lane_new(finish_trace, m,
 			   o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
 	for (size_t i = 0; i < o->path_count && !rc; i++) {
@@ -205,7 +244,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 		if (!rc)
 			rc = pf_lane_put(lane, pf_ingest_split(in));
 	}
-	if (pf_lane_finish(lane, &earlier)) {
+	if (pf_lane_finish(lane, &earlier) || finish_before(m, &earlier)) {
 		*err = earlier;
 		rc = -1;
 	}

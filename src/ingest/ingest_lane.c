@@ -10,6 +10,7 @@
 
 struct pf_ingest_lane {
 	pf_lane_work *finish;
+	void *arg;
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
@@ -30,7 +31,7 @@ static void finish_one(struct pf_ingest_lane *l, struct pf_ingest *job)
 		pf_ingest_drop(job);
 		return;
 	}
-	if (!l->finish(job, &err))
+	if (!l->finish(l->arg, job, &err))
 		return;
 	l->err = err;
 	atomic_store(&l->failed, true);
@@ -61,11 +62,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, bool beside)
+struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, void *arg, bool beside)
 {
 	struct pf_ingest_lane *l = pf_calloc(1, sizeof(*l));
 
 	l->finish = finish;
+	l->arg = arg;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_cond_init(&l->changed, NULL);
 	l->started = beside && !pthread_create(&l->thread, NULL, work, l);

@@ -5,7 +5,7 @@
  * small files keep all processors busy, and the database is written in the
  * order of the files whatever the number of threads.
  *
- *	struct pf_ingest_lane *lane = pf_lane_new(finish, true);
+ *	struct pf_ingest_lane *lane = pf_lane_new(finish, arg, true);
  *	for each trace: read it; pf_lane_put(lane, job, &err);
  *	pf_lane_finish(lane, &err);
  */
@@ -20,13 +20,14 @@ struct pf_ingest;
 struct pf_ingest_lane;
 
 /* Finishes a trace and frees it, also when it fails. */
-typedef int pf_lane_work(struct pf_ingest *job, struct pf_err *err);
+typedef int pf_lane_work(void *arg, struct pf_ingest *job, struct pf_err *err);
 
 /*
  * Without a thread of its own (or when none can be had) each trace is
  * finished by who puts it.
  */
-struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, bool beside);
+struct pf_ingest_lane *pf_lane_new(pf_lane_work *finish, void *arg,
+				   bool beside);
 
 /* Has a trace failed?  Then what is read now will not be wanted. */
 bool pf_lane_failed(const struct pf_ingest_lane *lane);

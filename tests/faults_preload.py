@@ -24,6 +24,8 @@ FAULTS = {
 }
 COMMANDS = [  # words, files that it writes
     (["ingest", "-q", "t.json", "-o", "out.db"], ["out.db"]),
+    (["ingest", "-q", "-j", "2", "t.json", "u.json", "u.json.gz", "-o",
+      "out.db"], ["out.db"]),
     (["report", "-q", "t.db", "-o", "out.html"], ["out.html"]),
     (["table", "t.db"], []),
     (["gaps", "t.db", "-f", "json"], []),
@@ -34,7 +36,7 @@ COMMANDS = [  # words, files that it writes
     (["diff", "t.db", "t.db", "-f", "csv"], []),
 ]
 if not is_long:
-    COMMANDS = COMMANDS[:1] + COMMANDS[3:5]
+    COMMANDS = COMMANDS[:2] + COMMANDS[4:6]
 hit = os.path.join(folder, "hit")
 ours = set(os.listdir(folder)) | {"hit"}
 bad = runs = 0

@@ -10,6 +10,8 @@ ${CC:-cc} -shared -fPIC -o "$tmp/faults.so" -I"$top_builddir" \
 	"$top_srcdir/tests/faults_preload.c" -ldl 2>"$tmp/err" ||
 	skip_all "no library can be made with ${CC:-cc}"
 "$mktrace" --steps 2 --layers 1 >"$tmp/place/t.json"
+"$mktrace" --steps 1 --layers 1 --amd >"$tmp/place/u.json"
+"$mktrace" --steps 1 --layers 1 --old | gzip >"$tmp/place/u.json.gz"
 run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
 	cat "$tmp/err"
 	exit 99

@@ -200,6 +200,15 @@ for signal in HUP TERM KILL; do
 	exec 9>&-
 	same "the database after SIG$signal" "$tmp/before.db" "$tmp/kept.db"
 done
+# ---- the disk is full: now while reading, now while writing, now at the end ----
+for blocks in 4 8 60 400 1200; do
+	sh -c "trap '' XFSZ; ulimit -f $blocks; exec '$profan' ingest -q -j 4 \
+		'$tmp/many' -o '$tmp/kept.db'" >"$tmp/said.one" 2>&1
+	code=$?
+	same "the database after $blocks blocks" "$tmp/before.db" "$tmp/kept.db"
+	[ $code = 3 ] && [ "$(wc -l <"$tmp/said.one")" = 1 ]
+	result "$blocks blocks: one sentence" "$tmp/said.one"
+done
 ingest "$tmp/kept.db" 4 "$tmp/many"
 ls "$tmp"/kept.db.* "$tmp"/.profan-* >"$tmp/left" 2>/dev/null
 [ ! -s "$tmp/left" ]

@@ -37,11 +37,12 @@ check trace base
 check embed base
 check pfr base trace
 check xspace base trace
-check foreign base
+check foreign base trace
 check nsys base trace pfr foreign
+check rocm base trace pfr foreign
 check store base trace pfr table embed
 check memsnap base trace
-check ingest base trace pfr xspace memsnap foreign nsys table embed store events
+check ingest base trace pfr xspace memsnap foreign nsys rocm table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms

@@ -289,6 +289,21 @@ static int find_columns(struct pf_foreign *f, const char *table,
 	return rc == SQLITE_DONE ? 0 : -1;
 }
 
+/* "SELECT 1", and the columns that the table has. */
+static void add_select(struct pf_buf *sql, uint64_t has,
+		       const char *const *columns, size_t count)
+{
+	pf_buf_adds(sql, "SELECT 1");
+	for (size_t i = 0; i < count; i++) {
+		pf_buf_addc(sql, ',');
+		if (has >> i & 1)
+			add_quoted(sql, columns[i]);
+		else
+			pf_buf_adds(sql, "NULL");
+	}
+	pf_buf_adds(sql, " FROM ");
+}
+
 int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
 		 const char *const *columns, size_t count, const char *where,
 		 struct pf_err *err)
@@ -298,15 +313,7 @@ int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
 	*r = (struct pf_rows){ .from = f, .table = table };
 	if (find_columns(f, table, columns, count, &r->has, err))
 		return -1;
-	pf_buf_adds(&sql, "SELECT 1");
-	for (size_t i = 0; i < count; i++) {
-		pf_buf_addc(&sql, ',');
-		if (r->has >> i & 1)
-			add_quoted(&sql, columns[i]);
-		else
-			pf_buf_adds(&sql, "NULL");
-	}
-	pf_buf_adds(&sql, " FROM ");
+	add_select(&sql, r->has, columns, count);
 	add_quoted(&sql, table);
 	pf_buf_adds(&sql, " NOT INDEXED");
 	if (where)
@@ -407,10 +414,10 @@ bool pf_rows_real(const struct pf_rows *r, int column, double *value)
 	return true;
 }
 
-/* ---- texts by number ---- */
+/* ---- rows by number ---- */
 
-/* Is "id" what the table is ordered by? */
-static bool is_keyed(struct pf_foreign *f, const char *table)
+/* Is the key what the table is ordered by? */
+static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
 {
 	struct pf_buf sql = { 0 };
 	struct pf_err ignored = { 0 };
@@ -429,89 +436,119 @@ static bool is_keyed(struct pf_foreign *f, const char *table)
 		if (!sqlite3_column_int(st, 5))
 			continue;
 		keys++;
-		is = name && type && !strcasecmp(name, "id") &&
+		is = name && type && !strcasecmp(name, key) &&
 		     !strcasecmp(type, "INTEGER");
 	}
 	sqlite3_finalize(st);
 	return is && keys == 1;
 }
 
-/* Copies made by CREATE TABLE AS have no key: one that can be searched. */
-static int make_keyed(struct pf_foreign *f, const char *table,
-		      struct pf_err *err)
+static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table,
+		   struct pf_err *err)
 {
-	struct pf_buf sql = { 0 };
-	sqlite3_stmt *st;
-	int rc = -1;
-
-	if (sqlite3_exec(f->sql,
-			 "PRAGMA query_only = 0;"
-			 "CREATE TEMP TABLE keyed_text(id INTEGER PRIMARY KEY,"
-			 " value)",
-			 NULL, NULL, NULL))
-		return fail_table(f, table, err);
-	pf_buf_adds(&sql, "INSERT OR IGNORE INTO keyed_text SELECT id, value "
-			  "FROM main.");
-	add_quoted(&sql, table);
-	pf_buf_adds(&sql, " NOT INDEXED WHERE typeof(id) = 'integer'");
-	st = prepare(f, &sql, table, err);
-	if (st)
-		rc = sqlite3_step(st) == SQLITE_DONE
-			     ? 0
-			     : fail_table(f, table, err);
-	sqlite3_finalize(st);
-	return rc;
-}
-
-int pf_texts_open(struct pf_texts *t, struct pf_foreign *f, const char *table,
-		  struct pf_err *err)
-{
-	static const char *const columns[] = { "id", "value" };
-	struct pf_buf sql = { 0 };
-	uint64_t has;
-
-	*t = (struct pf_texts){ .from = f };
-	table = pf_foreign_table(f, table);
-	if (!table)
-		return 0;
-	if (find_columns(f, table, columns, 2, &has, err))
-		return -1;
-	if (has != 3)
-		return 0;
-	pf_buf_adds(&sql, "SELECT value FROM ");
-	if (is_keyed(f, table)) {
-		add_quoted(&sql, table);
-	} else {
-		if (make_keyed(f, table, err)) {
-			pf_buf_release(&sql);
-			return -1;
-		}
-		pf_buf_adds(&sql, "temp.keyed_text");
-	}
-	pf_buf_adds(&sql, " WHERE id = ?1");
-	t->st = prepare(f, &sql, table, err);
-	return t->st ? 0 : -1;
-}
-
-void pf_texts_close(struct pf_texts *t)
-{
-	sqlite3_finalize(t->st);
-	*t = (struct pf_texts){ 0 };
-}
-
-int pf_texts_find(struct pf_texts *t, int64_t id, const char **text,
-		  size_t *len, struct pf_err *err)
-{
+	sqlite3_stmt *st = prepare(f, sql, table, err);
 	int rc;
 
-	if (!t->st)
+	if (!st)
+		return -1;
+	rc = sqlite3_step(st);
+	if (rc != SQLITE_DONE)
+		fail_table(f, table, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+/*
+ * Copies made by CREATE TABLE AS have no key: one that can be searched, with
+ * the key as its rowid.
+ */
+static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
+		      uint64_t has, const char *const *columns, size_t count,
+		      struct pf_err *err)
+{
+	struct pf_buf make = { 0 }, fill = { 0 };
+
+	sqlite3_exec(f->sql, "PRAGMA query_only = 0", NULL, NULL, NULL);
+	pf_buf_addf(&make, "CREATE TEMP TABLE keyed_%d(x", ++f->keyed_count);
+	pf_buf_addf(&fill, "INSERT OR IGNORE INTO temp.keyed_%d(x",
+		    f->keyed_count);
+	for (size_t i = 0; i < count; i++)
+		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
+			pf_buf_addc(&make, ',');
+			pf_buf_addc(&fill, ',');
+			add_quoted(&make, columns[i]);
+			add_quoted(&fill, columns[i]);
+		}
+	pf_buf_addc(&make, ')');
+	pf_buf_adds(&fill, ", rowid) SELECT 1");
+	for (size_t i = 0; i < count; i++)
+		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
+			pf_buf_addc(&fill, ',');
+			add_quoted(&fill, columns[i]);
+		}
+	pf_buf_addc(&fill, ',');
+	add_quoted(&fill, key);
+	pf_buf_adds(&fill, " FROM main.");
+	add_quoted(&fill, table);
+	pf_buf_adds(&fill, " NOT INDEXED WHERE typeof(");
+	add_quoted(&fill, key);
+	pf_buf_adds(&fill, ") = 'integer'");
+	if (run_all(f, &make, table, err)) {
+		pf_buf_release(&fill);
+		return -1;
+	}
+	return run_all(f, &fill, table, err);
+}
+
+int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
+		   const char *key, const char *const *columns, size_t count,
+		   struct pf_err *err)
+{
+	struct pf_rows *r = &l->rows;
+	struct pf_buf sql = { 0 };
+	uint64_t has_key = 0;
+
+	*r = (struct pf_rows){ .from = f, .table = table };
+	if (!table)
 		return 0;
-	sqlite3_reset(t->st);
-	sqlite3_bind_int64(t->st, 1, id);
-	rc = sqlite3_step(t->st);
+	if (find_columns(f, table, &key, 1, &has_key, err) ||
+	    find_columns(f, table, columns, count, &r->has, err))
+		return -1;
+	if (!has_key)
+		return 0;
+	if (is_keyed(f, table, key)) {
+		add_select(&sql, r->has, columns, count);
+		add_quoted(&sql, table);
+		pf_buf_adds(&sql, " WHERE ");
+		add_quoted(&sql, key);
+	} else {
+		if (make_keyed(f, table, key, r->has, columns, count, err))
+			return -1;
+		add_select(&sql, r->has, columns, count);
+		pf_buf_addf(&sql, "temp.keyed_%d WHERE rowid", f->keyed_count);
+	}
+	pf_buf_adds(&sql, " = ?1");
+	r->st = prepare(f, &sql, table, err);
+	return r->st ? 0 : -1;
+}
+
+void pf_lookup_close(struct pf_lookup *l)
+{
+	pf_rows_close(&l->rows);
+}
+
+int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
+{
+	sqlite3_stmt *st = l->rows.st;
+	int rc;
+
+	if (!st)
+		return 0;
+	sqlite3_reset(st);
+	sqlite3_bind_int64(st, 1, key);
+	rc = sqlite3_step(st);
 	if (rc == SQLITE_DONE)
 		return 0;
-	if (rc != SQLITE_ROW)
-		return fail(t->from, "its table of texts", err);
-	return text_of(t->st, 0, text, len);
+	return rc == SQLITE_ROW ? 1
+				: fail_table(l->rows.from, l->rows.table, err);
 }

@@ -26,6 +26,7 @@ struct pf_foreign {
 	char **tables; /* by name, as in the file */
 	size_t table_count, tables_cap;
 	int64_t application_id;
+	int keyed_count; /* copies of tables that can be searched */
 	/* what so many bytes can hold, and take to read, at most */
 	int64_t rows_left, operations_left;
 };
@@ -77,20 +78,19 @@ bool pf_rows_text(const struct pf_rows *r, int column, const char **text,
 		  size_t *len);
 bool pf_rows_real(const struct pf_rows *r, int column, double *value);
 
-/* ---- texts by number ---- */
+/* ---- rows by number ---- */
 
-/* A table (id, value): looked up by number, whatever its size. */
-struct pf_texts {
-	struct pf_foreign *from;
-	struct sqlite3_stmt *st;
+/* A table looked up by a number, whatever its size. */
+struct pf_lookup {
+	struct pf_rows rows; /* after 1: the row that was found */
 };
 
-/* No statement and 0 if there is no such table. */
-int pf_texts_open(struct pf_texts *t, struct pf_foreign *f, const char *table,
-		  struct pf_err *err);
-void pf_texts_close(struct pf_texts *t);
-/* 1 and a text borrowed until the next call, 0: there is none. */
-int pf_texts_find(struct pf_texts *t, int64_t id, const char **text,
-		  size_t *len, struct pf_err *err);
+/* Finds nothing if there is no such table (NULL) or it lacks the key. */
+int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
+		   const char *key, const char *const *columns, size_t count,
+		   struct pf_err *err);
+void pf_lookup_close(struct pf_lookup *l);
+/* 1: columns are in l->rows until the next call, 0: there is none. */
+int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err);
 
 #endif

@@ -16,30 +16,6 @@
 
 #define NAME_MAX_BYTES 1024
 
-/* Call for each row of a table that may be missing; it may end the reading. */
-static int each_row(struct pf_nsys *n, const char *table,
-		    const char *const *columns, size_t count,
-		    int (*row)(struct pf_nsys *, const struct pf_rows *,
-			       struct pf_err *),
-		    struct pf_err *err)
-{
-	struct pf_rows r;
-	int rc;
-
-	table = pf_foreign_table(n->f, table);
-	if (!table)
-		return 0;
-	rc = pf_rows_open(&r, n->f, table, columns, count, NULL, err);
-	if (!rc)
-		while ((rc = pf_rows_next(&r, err)) == 1) {
-			rc = row(n, &r, err);
-			if (rc)
-				break;
-		}
-	pf_rows_close(&r);
-	return rc < 0 ? -1 : 0;
-}
-
 /* ---- versions ---- */
 
 static const char *const meta_columns[] = { "name", "value" };
@@ -68,9 +44,9 @@ static void note_schema(struct pf_nsys *n, const char *p, size_t len)
 			(int)(major * 1000 + strtol(end + 1, NULL, 10) % 1000);
 }
 
-static int meta_row(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int meta_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	static const char *const names[] = { "EXPORT_PRODUCT_VERSION",
 					     "EXPORT_SCHEMA_VERSION" };
 	static const char *const keys[] = { "product_version",
@@ -87,7 +63,7 @@ static int meta_row(struct pf_nsys *n, const struct pf_rows *r,
 		if (!pf_rows_text(r, 1, &value, &value_len) ||
 		    !is_version(value, value_len))
 			return 0;
-		pf_argline_text(&n->args, keys[i], value, value_len);
+		pf_argline_text(&n->sink.args, keys[i], value, value_len);
 		if (i)
 			note_schema(n, value, value_len);
 		return 0;
@@ -101,14 +77,15 @@ static int put_versions(struct pf_nsys *n, struct pf_err *err)
 					      "EXPORT_META_DATA" };
 	int rc = 0;
 
-	pf_argline_open(&n->args);
+	pf_argline_open(&n->sink.args);
 	for (size_t i = 0; i < 2 && !rc; i++)
-		rc = each_row(n, tables[i], PF_NSYS_COLUMNS(meta_columns),
-			      meta_row, err);
-	if (!n->args.text.len)
+		rc = pf_reading_each(&n->reading, tables[i],
+				     PF_COLUMNS(meta_columns), meta_row, err);
+	if (!n->sink.args.text.len)
 		return rc;
-	pf_buf_addc(&n->args.text, '}');
-	pf_batch_member(&n->parsed.batch, "nsightSystems", &n->args.text);
+	pf_buf_addc(&n->sink.args.text, '}');
+	pf_batch_member(&n->sink.parsed.batch, "nsightSystems",
+			&n->sink.args.text);
 	return rc;
 }
 
@@ -116,9 +93,9 @@ static int put_versions(struct pf_nsys *n, struct pf_err *err)
 
 static const char *const clock_columns[] = { "utcEpochNs" };
 
-static int clock_row(struct pf_nsys *n, const struct pf_rows *r,
-		     struct pf_err *err)
+static int clock_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	struct pf_buf text = { 0 };
 	int64_t ns;
 
@@ -126,7 +103,7 @@ static int clock_row(struct pf_nsys *n, const struct pf_rows *r,
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || ns <= 0)
 		return 0;
 	pf_buf_addf(&text, "%" PRId64, ns);
-	pf_batch_member(&n->parsed.batch, "baseTimeNanoseconds", &text);
+	pf_batch_member(&n->sink.parsed.batch, "baseTimeNanoseconds", &text);
 	pf_buf_release(&text);
 	return 1;
 }
@@ -163,11 +140,11 @@ static uint64_t device_key(int64_t pid, int64_t device)
 }
 
 /* Which GPU a process means by a number. */
-static int device_row(struct pf_nsys *n, const struct pf_rows *r,
-		      struct pf_err *err)
+static int device_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	int64_t gpu, device, pid = pf_rows_int_or(r, 2, 0);
-	struct pf_nsys_user *u;
+	struct pf_sink_user *u;
 
 	(void)err;
 	if (pf_rows_int(r, 0, &gpu) != PF_CELL_INT ||
@@ -175,15 +152,15 @@ static int device_row(struct pf_nsys *n, const struct pf_rows *r,
 	    n->gpu_of.count >= PF_NSYS_PROCESSES_MAX)
 		return 0;
 	*pf_map_at(&n->gpu_of, device_key(pid, device)) = (uint64_t)gpu;
-	for (size_t i = 0; i < n->user_count; i++)
-		if (n->users[i].device == device) {
-			n->is_by_machine |= n->users[i].process != gpu;
+	for (size_t i = 0; i < n->gpu_count; i++)
+		if (n->gpus[i].device == device) {
+			n->is_by_machine |= n->gpus[i].process != gpu;
 			return 0;
 		}
-	if (n->user_count == PF_NSYS_DEVICES_MAX)
+	if (n->gpu_count == PF_NSYS_DEVICES_MAX)
 		return 0;
-	u = &n->users[n->user_count++];
-	*u = (struct pf_nsys_user){ device, gpu };
+	u = &n->gpus[n->gpu_count++];
+	*u = (struct pf_sink_user){ device, gpu };
 	return 0;
 }
 
@@ -217,10 +194,10 @@ static int64_t number_of(struct pf_nsys *n, const struct pf_rows *r)
 
 	if (n->is_by_machine)
 		return id;
-	for (size_t i = 0; i < n->user_count; i++)
-		if (n->users[i].process == id)
-			return n->users[i].device;
-	return n->user_count ? -1 : pf_rows_int_or(r, ORDINAL, id);
+	for (size_t i = 0; i < n->gpu_count; i++)
+		if (n->gpus[i].process == id)
+			return n->gpus[i].device;
+	return n->gpu_count ? -1 : pf_rows_int_or(r, ORDINAL, id);
 }
 
 static void put_gpu(struct pf_nsys *n, const struct pf_rows *r, int64_t number)
@@ -250,9 +227,9 @@ static void put_gpu(struct pf_nsys *n, const struct pf_rows *r, int64_t number)
 }
 
 /* One without multiprocessors is no GPU that CUDA knows. */
-static int gpu_row(struct pf_nsys *n, const struct pf_rows *r,
-		   struct pf_err *err)
+static int gpu_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	int64_t number = number_of(n, r), sms;
 	struct pf_nsys_device *d;
 
@@ -273,20 +250,18 @@ static int gpu_row(struct pf_nsys *n, const struct pf_rows *r,
 
 static int put_devices(struct pf_nsys *n, struct pf_err *err)
 {
-	if (each_row(n, "TARGET_INFO_CUDA_DEVICE",
-		     PF_NSYS_COLUMNS(device_columns), device_row, err))
+	if (pf_reading_each(&n->reading, "TARGET_INFO_CUDA_DEVICE",
+			    PF_COLUMNS(device_columns), device_row, err))
 		return -1;
 	pf_buf_clear(&n->clean);
 	pf_buf_addc(&n->clean, '[');
-	if (each_row(n, "TARGET_INFO_GPU", PF_NSYS_COLUMNS(gpu_columns),
-		     gpu_row, err))
+	if (pf_reading_each(&n->reading, "TARGET_INFO_GPU",
+			    PF_COLUMNS(gpu_columns), gpu_row, err))
 		return -1;
 	pf_buf_addc(&n->clean, ']');
 	if (n->device_count)
-		pf_batch_member(&n->parsed.batch, "deviceProperties",
+		pf_batch_member(&n->sink.parsed.batch, "deviceProperties",
 				&n->clean);
-	/* From here on the list is of those who use a number. */
-	n->user_count = 0;
 	return 0;
 }
 
@@ -294,8 +269,8 @@ int pf_nsys_describe(struct pf_nsys *n, struct pf_err *err)
 {
 	if (put_versions(n, err))
 		return -1;
-	if (each_row(n, "TARGET_INFO_SESSION_START_TIME",
-		     PF_NSYS_COLUMNS(clock_columns), clock_row, err))
+	if (pf_reading_each(&n->reading, "TARGET_INFO_SESSION_START_TIME",
+			    PF_COLUMNS(clock_columns), clock_row, err))
 		return -1;
 	return put_devices(n, err);
 }
@@ -305,9 +280,10 @@ int pf_nsys_describe(struct pf_nsys *n, struct pf_err *err)
 static const char *const process_columns[] = { "globalPid", "pid", "name" };
 
 /* Of those that have events: the file names all that ran on the machine. */
-static int process_row(struct pf_nsys *n, const struct pf_rows *r,
+static int process_row(void *reader, const struct pf_rows *r,
 		       struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	const char *name, *slash;
 	int64_t id;
 	size_t len;
@@ -322,16 +298,16 @@ static int process_row(struct pf_nsys *n, const struct pf_rows *r,
 		len -= (size_t)(slash + 1 - name);
 		name = slash + 1;
 	}
-	pf_batch_name(&n->parsed.batch, "process_name", pf_nsys_pid(id), 0,
+	pf_batch_name(&n->sink.parsed.batch, "process_name", pf_nsys_pid(id), 0,
 		      name, len);
 	return 0;
 }
 
 static const char *const thread_columns[] = { "globalTid", "nameId" };
 
-static int thread_row(struct pf_nsys *n, const struct pf_rows *r,
-		      struct pf_err *err)
+static int thread_row(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	const char *name;
 	int64_t id, text;
 	size_t len;
@@ -342,20 +318,21 @@ static int thread_row(struct pf_nsys *n, const struct pf_rows *r,
 	    !pf_map_has(&n->threads, (uint64_t)id) ||
 	    *pf_map_at(&n->threads, (uint64_t)id) != PF_NSYS_SEEN)
 		return 0;
-	rc = pf_texts_find(&n->texts, text, &name, &len, err);
+	rc = pf_nsys_string(n, text, &name, &len, err);
 	if (rc == 1 && len && len <= NAME_MAX_BYTES)
-		pf_batch_name(&n->parsed.batch, "thread_name", pf_nsys_pid(id),
-			      (uint64_t)pf_nsys_tid(id), name, len);
+		pf_batch_name(&n->sink.parsed.batch, "thread_name",
+			      pf_nsys_pid(id), (uint64_t)pf_nsys_tid(id), name,
+			      len);
 	return rc < 0 ? -1 : 0;
 }
 
 int pf_nsys_name_all(struct pf_nsys *n, struct pf_err *err)
 {
-	return each_row(n, "PROCESSES", PF_NSYS_COLUMNS(process_columns),
-			process_row, err) ||
-			       each_row(n, "ThreadNames",
-					PF_NSYS_COLUMNS(thread_columns),
-					thread_row, err)
+	return pf_reading_each(&n->reading, "PROCESSES",
+			       PF_COLUMNS(process_columns), process_row, err) ||
+			       pf_reading_each(&n->reading, "ThreadNames",
+					       PF_COLUMNS(thread_columns),
+					       thread_row, err)
 		       ? -1
 		       : 0;
 }
@@ -363,7 +340,7 @@ int pf_nsys_name_all(struct pf_nsys *n, struct pf_err *err)
 /* ---- what is not read ---- */
 
 /* Tables that describe, and hold no events. */
-static bool is_description(const char *name)
+bool pf_nsys_describes(const char *name)
 {
 	static const char *const prefixes[] = {
 		"sqlite_",          "StringIds",      "META_DATA_",
@@ -378,30 +355,4 @@ static bool is_description(const char *name)
 		if (!strncasecmp(name, prefixes[i], strlen(prefixes[i])))
 			return true;
 	return len > n && !strcasecmp(name + len - n, callchains);
-}
-
-int pf_nsys_count_rest(struct pf_nsys *n, struct pf_err *err)
-{
-	struct pf_batch *b = &n->parsed.batch;
-
-	for (size_t i = 0; i < n->f->table_count; i++) {
-		const char *name = n->f->tables[i];
-		struct pf_nsys_rest *rest;
-		int64_t rows;
-
-		if (is_description(name) || pf_nsys_is_read(n, name))
-			continue;
-		if (pf_foreign_count(n->f, name, &rows, err))
-			return -1;
-		if (!rows)
-			continue;
-		b->event_count += rows;
-		pf_repair_note(&b->repairs, PF_SKIP_TABLE, rows,
-			       PF_OFFSET_UNKNOWN);
-		n->rest = pf_grow(n->rest, &n->rest_cap, n->rest_count + 1,
-				  sizeof(*n->rest));
-		rest = &n->rest[n->rest_count++];
-		*rest = (struct pf_nsys_rest){ name, rows };
-	}
-	return 0;
 }

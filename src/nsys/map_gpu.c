@@ -48,9 +48,9 @@ static uint32_t track_of(struct pf_nsys *n, const struct place *p)
 static void arg_place(struct pf_nsys *n, const struct place *p)
 {
 	if (p->has_device)
-		pf_argline_fixed(&n->args, "device", p->device);
-	pf_argline_fixed(&n->args, "context", p->context);
-	pf_argline_fixed(&n->args, "stream",
+		pf_argline_fixed(&n->sink.args, "device", p->device);
+	pf_argline_fixed(&n->sink.args, "context", p->context);
+	pf_argline_fixed(&n->sink.args, "stream",
 			 !p->has_stream || p->stream == UINT32_MAX ? -1
 								   : p->stream);
 	pf_nsys_arg_key(n, p->process, p->correlation);
@@ -59,18 +59,19 @@ static void arg_place(struct pf_nsys *n, const struct place *p)
 static void arg_node(struct pf_nsys *n, const struct place *p)
 {
 	if (p->node > 0)
-		pf_argline_number(&n->args, "graph node id", (uint64_t)p->node);
+		pf_argline_number(&n->sink.args, "graph node id",
+				  (uint64_t)p->node);
 }
 
 static int start_put(struct pf_nsys *n, const struct pf_rows *r,
-		     struct place *p, struct pf_nsys_put *put)
+		     struct place *p, struct pf_sink_put *put)
 {
-	if (!pf_nsys_times(n, r, put))
+	if (!pf_reading_times(&n->reading, r, put))
 		return 0;
 	read_place(n, r, p);
 	put->track = track_of(n, p);
 	put->ph = 'X';
-	pf_argline_open(&n->args);
+	pf_argline_open(&n->sink.args);
 	return 1;
 }
 
@@ -127,7 +128,7 @@ static void arg_launch(struct pf_nsys *n, const struct place *p,
 		.launch_type = launch_type(v[13]),
 	};
 
-	pf_kineto_launch(&n->args, &l, d ? &d->kineto : &unknown);
+	pf_kineto_launch(&n->sink.args, &l, d ? &d->kineto : &unknown);
 }
 
 static uint32_t write_kernel_args(struct pf_nsys *n, const struct place *p,
@@ -136,7 +137,7 @@ static uint32_t write_kernel_args(struct pf_nsys *n, const struct place *p,
 	arg_place(n, p);
 	arg_launch(n, p, v);
 	arg_node(n, p);
-	return pf_argline_close(&n->args, &n->parsed.args);
+	return pf_argline_close(&n->sink.args, &n->sink.parsed.args);
 }
 
 /* Arguments of which only the slots differ, by all that they are made of. */
@@ -156,14 +157,14 @@ static uint32_t kernel_args(struct pf_nsys *n, const struct pf_rows *r,
 	digest = pf_digest_of(v, sizeof(v), 0);
 	if (p->node >= INT64_C(1) << 58)
 		return write_kernel_args(n, p, v);
-	if (!pf_memo_find(&n->memos, digest.low, digest.high, &memo)) {
+	if (!pf_memo_find(&n->sink.memos, digest.low, digest.high, &memo)) {
 		*memo = write_kernel_args(n, p, v);
 		return *memo;
 	}
-	pf_argline_set(&n->args, PF_SLOT_CORRELATION,
+	pf_argline_set(&n->sink.args, PF_SLOT_CORRELATION,
 		       pf_nsys_key(p->process, p->correlation));
 	if (p->node > 0)
-		pf_argline_set(&n->args, PF_SLOT_GENERIC, p->node << 4);
+		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC, p->node << 4);
 	return *memo;
 }
 
@@ -180,10 +181,10 @@ static int kernel_name(struct pf_nsys *n, const struct pf_rows *r,
 	return pf_nsys_name(n, r, column, entry, err);
 }
 
-static int map_kernel(struct pf_nsys *n, const struct pf_rows *r,
-		      struct pf_err *err)
+static int map_kernel(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_KERNEL,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_KERNEL,
 				   .kind = PF_KIND_KERNEL };
 	struct place p;
 
@@ -192,22 +193,24 @@ static int map_kernel(struct pf_nsys *n, const struct pf_rows *r,
 	if (kernel_name(n, r, &put.name, err))
 		return -1;
 	if (p.node &&
-	    pf_nsys_keys_add(&n->graphs, pf_nsys_key(p.process, p.correlation),
-			     1, err))
+	    pf_keys_add(&n->graphs, pf_nsys_key(p.process, p.correlation), 1,
+			err))
 		return -1;
 	put.args = kernel_args(n, r, &p);
-	pf_nsys_store(n, &put);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-static int seal_graphs(struct pf_nsys *n, struct pf_err *err)
+static int seal_graphs(void *reader, struct pf_err *err)
 {
-	return pf_nsys_keys_seal(&n->graphs, err);
+	struct pf_nsys *n = reader;
+
+	return pf_keys_seal(&n->graphs, err);
 }
 
-const struct pf_nsys_table pf_nsys_kernels = {
+const struct pf_reading_table pf_nsys_kernels = {
 	.name = "CUPTI_ACTIVITY_KIND_KERNEL",
-	PF_NSYS_COLUMNS(kernel_columns),
+	PF_COLUMNS(kernel_columns),
 	.map = map_kernel,
 	.end = seal_graphs,
 };
@@ -220,10 +223,10 @@ static const char *const graph_columns[] = { PLACE, "graphId", "graphExecId" };
  * One record of all that a graph did.  Where its kernels were recorded, too,
  * it is a range around them and no work of its own.
  */
-static int map_graph(struct pf_nsys *n, const struct pf_rows *r,
-		     struct pf_err *err)
+static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_KERNEL,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_KERNEL,
 				   .kind = PF_KIND_KERNEL };
 	int64_t graph, exec, has_nodes;
 	struct place p;
@@ -232,9 +235,8 @@ static int map_graph(struct pf_nsys *n, const struct pf_rows *r,
 
 	if (!start_put(n, r, &p, &put))
 		return 0;
-	rc = pf_nsys_keys_find(&n->graphs,
-			       pf_nsys_key(p.process, p.correlation),
-			       &has_nodes, err);
+	rc = pf_keys_find(&n->graphs, pf_nsys_key(p.process, p.correlation),
+			  &has_nodes, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -245,19 +247,19 @@ static int map_graph(struct pf_nsys *n, const struct pf_rows *r,
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
 	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);
-	put.name = pf_nsys_word(n, name);
+	put.name = pf_sink_word(&n->sink, name);
 	arg_place(n, &p);
-	pf_argline_fixed(&n->args, "graph", graph);
+	pf_argline_fixed(&n->sink.args, "graph", graph);
 	if (exec)
-		pf_argline_fixed(&n->args, "graph exec id", exec);
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+		pf_argline_fixed(&n->sink.args, "graph exec id", exec);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-const struct pf_nsys_table pf_nsys_graphs = {
+const struct pf_reading_table pf_nsys_graphs = {
 	.name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-	PF_NSYS_COLUMNS(graph_columns),
+	PF_COLUMNS(graph_columns),
 	.map = map_graph,
 };
 
@@ -275,7 +277,7 @@ static void arg_bytes(struct pf_nsys *n, const struct pf_rows *r,
 	int64_t bytes;
 
 	if (pf_rows_int(r, BYTES, &bytes) == PF_CELL_INT && bytes >= 0)
-		pf_kineto_bytes(&n->args, (uint64_t)bytes, dur_ns);
+		pf_kineto_bytes(&n->sink.args, (uint64_t)bytes, dur_ns);
 }
 
 /* ENUM_CUDA_MEM_KIND: 0 pageable, 1 pinned, 2 device, ...; CUPTI's less 1. */
@@ -320,13 +322,13 @@ static uint32_t copy_name(struct pf_nsys *n, const struct pf_rows *r)
 	else
 		snprintf(text, sizeof(text), "Memcpy %s (%s -> %s)",
 			 copy_word(kind), memory_word(from), memory_word(to));
-	return *memo = pf_nsys_word(n, text);
+	return *memo = pf_sink_word(&n->sink, text);
 }
 
-static int map_copy(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_copy(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_MEMCPY,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_MEMCPY,
 				   .kind = PF_KIND_MEMCPY };
 	int64_t from, to, count;
 	struct place p;
@@ -339,33 +341,33 @@ static int map_copy(struct pf_nsys *n, const struct pf_rows *r,
 	arg_bytes(n, r, put.dur_ns);
 	if (pf_rows_int(r, FROM, &from) == PF_CELL_INT &&
 	    pf_rows_int(r, TO, &to) == PF_CELL_INT && from != to) {
-		pf_argline_fixed(&n->args, "fromDevice", from);
-		pf_argline_fixed(&n->args, "toDevice", to);
+		pf_argline_fixed(&n->sink.args, "fromDevice", from);
+		pf_argline_fixed(&n->sink.args, "toDevice", to);
 	}
 	count = pf_rows_int_or(r, COPIES, 1);
 	if (count > 1)
-		pf_argline_fixed(&n->args, "copies", count);
+		pf_argline_fixed(&n->sink.args, "copies", count);
 	if (pf_rows_int(r, CAUSE, &count) == PF_CELL_INT)
-		pf_argline_fixed(&n->args, "migration cause", count);
+		pf_argline_fixed(&n->sink.args, "migration cause", count);
 	arg_node(n, &p);
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-const struct pf_nsys_table pf_nsys_copies = {
+const struct pf_reading_table pf_nsys_copies = {
 	.name = "CUPTI_ACTIVITY_KIND_MEMCPY",
-	PF_NSYS_COLUMNS(copy_columns),
+	PF_COLUMNS(copy_columns),
 	.map = map_copy,
 };
 
 static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
 					    "value" };
 
-static int map_fill(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_fill(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_MEMSET,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_MEMSET,
 				   .kind = PF_KIND_MEMSET };
 	struct place p;
 	char text[64];
@@ -375,18 +377,18 @@ static int map_fill(struct pf_nsys *n, const struct pf_rows *r,
 		return 0;
 	snprintf(text, sizeof(text), "Memset (%s)",
 		 memory_word(pf_rows_int_or(r, BYTES + 1, -1)));
-	put.name = pf_nsys_word(n, text);
+	put.name = pf_sink_word(&n->sink, text);
 	arg_place(n, &p);
 	arg_bytes(n, r, put.dur_ns);
 	arg_node(n, &p);
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-const struct pf_nsys_table pf_nsys_fills = {
+const struct pf_reading_table pf_nsys_fills = {
 	.name = "CUPTI_ACTIVITY_KIND_MEMSET",
-	PF_NSYS_COLUMNS(fill_columns),
+	PF_COLUMNS(fill_columns),
 	.map = map_fill,
 };
 
@@ -403,7 +405,7 @@ static const char *const sync_columns[] = { PLACE, "eventId", "syncType" };
 static int wait_type(struct pf_nsys *n, const struct pf_rows *r,
 		     const struct place *p, int64_t *type, struct pf_err *err)
 {
-	int rc = pf_nsys_keys_find(
+	int rc = pf_keys_find(
 		&n->waits, pf_nsys_key(p->process, p->correlation), type, err);
 
 	if (rc)
@@ -414,10 +416,10 @@ static int wait_type(struct pf_nsys *n, const struct pf_rows *r,
 	return 0;
 }
 
-static int map_sync(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_sync(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_SYNC,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_SYNC,
 				   .kind = PF_KIND_GPU_SYNC };
 	const char *word;
 	int64_t type, event;
@@ -428,21 +430,21 @@ static int map_sync(struct pf_nsys *n, const struct pf_rows *r,
 	if (wait_type(n, r, &p, &type, err))
 		return -1;
 	word = type > 0 && type < 5 ? pf_pfr_sync_word((uint64_t)type) : "Wait";
-	put.name = pf_nsys_word(n, word);
-	pf_argline_text(&n->args, "cuda_sync_kind", word, strlen(word));
+	put.name = pf_sink_word(&n->sink, word);
+	pf_argline_text(&n->sink.args, "cuda_sync_kind", word, strlen(word));
 	event = pf_rows_int_or(r, REST, -1);
 	if (event >= 0 && event != UINT32_MAX)
-		pf_argline_number(&n->args, "wait_on_cuda_event_id",
+		pf_argline_number(&n->sink.args, "wait_on_cuda_event_id",
 				  (uint64_t)event);
 	arg_place(n, &p);
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-const struct pf_nsys_table pf_nsys_syncs = {
+const struct pf_reading_table pf_nsys_syncs = {
 	.name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
-	PF_NSYS_COLUMNS(sync_columns),
+	PF_COLUMNS(sync_columns),
 	.map = map_sync,
 };
 
@@ -454,10 +456,10 @@ static const char *const event_columns[] = {
 };
 
 /* Before schema 3.24 they have no times, and later only on request. */
-static int map_event(struct pf_nsys *n, const struct pf_rows *r,
-		     struct pf_err *err)
+static int map_event(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_CUDA_EVENT,
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_CUDA_EVENT,
 				   .kind = PF_KIND_CUDA_EVENT,
 				   .ph = 'i' };
 	struct place p;
@@ -465,27 +467,27 @@ static int map_event(struct pf_nsys *n, const struct pf_rows *r,
 
 	(void)err;
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT || !ns) {
-		pf_nsys_note(n, PF_SKIP_UNTIMED);
+		pf_sink_note(&n->sink, PF_SKIP_UNTIMED);
 		return 0;
 	}
-	if (!pf_nsys_check_times(n, ns, ns, &put))
+	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return 0;
 	read_place(n, r, &p);
-	put.name = pf_nsys_word(n, "cudaEventRecord");
+	put.name = pf_sink_word(&n->sink, "cudaEventRecord");
 	put.track = pf_nsys_mark_track(n, p.has_device ? p.device : -1);
-	pf_argline_open(&n->args);
-	pf_argline_number(&n->args, "event",
+	pf_argline_open(&n->sink.args);
+	pf_argline_number(&n->sink.args, "event",
 			  low_bits(pf_rows_int_or(r, REST, 0)));
 	pf_nsys_arg_key(n, p.process, p.correlation);
-	pf_argline_fixed(&n->args, "context", p.context);
-	pf_argline_fixed(&n->args, "on stream", p.stream);
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+	pf_argline_fixed(&n->sink.args, "context", p.context);
+	pf_argline_fixed(&n->sink.args, "on stream", p.stream);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
-const struct pf_nsys_table pf_nsys_events = {
+const struct pf_reading_table pf_nsys_events = {
 	.name = "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
-	PF_NSYS_COLUMNS(event_columns),
+	PF_COLUMNS(event_columns),
 	.map = map_event,
 };

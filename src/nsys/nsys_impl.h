@@ -4,11 +4,10 @@
 #define PF_NSYS_NSYS_IMPL_H
 
 #include "base/intern.h"
-#include "base/spool.h"
+#include "foreign/keys.h"
+#include "foreign/reading.h"
 #include "nsys/nsys.h"
 #include "pfr/kineto.h"
-#include "trace/argline.h"
-#include "trace/memo.h"
 
 /* Categories in use; their dictionary entries are kept. */
 enum pf_nsys_category {
@@ -39,23 +38,6 @@ enum pf_nsys_memo { /* the top byte of a memo's first key */
 };
 #define PF_NSYS_MEMO_KEY(kind, low) ((uint64_t)(kind) << 56 | (low))
 
-/*
- * Numbers by process and correlation, on disk if there are many: added while
- * one table is read, found while another is.  Of one key the first counts.
- */
-struct pf_nsys_keys {
-	struct pf_sorter *sorter;
-	struct pf_spool *spool;
-};
-void pf_nsys_keys_init(struct pf_nsys_keys *k, const char *dir);
-void pf_nsys_keys_release(struct pf_nsys_keys *k);
-int pf_nsys_keys_add(struct pf_nsys_keys *k, int64_t key, int64_t value,
-		     struct pf_err *err);
-int pf_nsys_keys_seal(struct pf_nsys_keys *k, struct pf_err *err);
-/* 1 and the value, 0: it was not added. */
-int pf_nsys_keys_find(struct pf_nsys_keys *k, int64_t key, int64_t *value,
-		      struct pf_err *err);
-
 #define PF_NSYS_PROCESSES_MAX 65536u
 #define PF_NSYS_THREADS_MAX   65536u
 #define PF_NSYS_DEVICES_MAX   256u
@@ -69,31 +51,13 @@ struct pf_nsys_device {
 	struct pf_kineto_device kineto;
 };
 
-/* Who used a device's number first. */
-struct pf_nsys_user {
-	int64_t device, process;
-};
-
-struct pf_nsys_put { /* where an event goes and what it is */
-	enum pf_nsys_category category;
-	enum pf_kind kind;
-	char ph;
-	uint32_t name, args, track;
-	int64_t start_ns, dur_ns;
-};
-
-struct pf_nsys_table;
-
 struct pf_nsys {
-	struct pf_parsed parsed;
+	struct pf_sink sink;
+	struct pf_reading reading;
 	struct pf_foreign *f;
 	struct pf_nsys_options options;
-	struct pf_texts texts;
-	int schema; /* 3025 for 3.25; 0: not known */
-	/* reading */
-	size_t table; /* of the list */
-	bool is_open;
-	struct pf_rows rows;
+	struct pf_lookup texts; /* StringIds */
+	int schema;             /* 3025 for 3.25; 0: not known */
 	bool is_described;
 	/* processes in the order of their first event: globalPid */
 	struct pf_map processes;
@@ -106,27 +70,16 @@ struct pf_nsys {
 	size_t device_count;
 	struct pf_map gpu_of; /* a process's device -> the machine's */
 	bool is_by_machine;   /* numbers of devices */
-	struct pf_nsys_user users[PF_NSYS_DEVICES_MAX];
-	size_t user_count;
-	struct pf_nsys_keys waits;  /* calls that wait: what for */
-	struct pf_nsys_keys graphs; /* kernels that are nodes of a graph */
+	struct pf_sink_user gpus[PF_NSYS_DEVICES_MAX]; /* a number, a GPU */
+	size_t gpu_count;
+	struct pf_keys waits;  /* calls that wait: what for */
+	struct pf_keys graphs; /* kernels that are nodes of a graph */
 	struct pf_buf labels, label_text; /* of NVTX's domains and categories */
 	size_t label_count;
 	int64_t range_count; /* external ids */
 	int64_t open_count;  /* ranges without an end */
-	int64_t last_ns;     /* of all events so far */
-	bool has_last;
 	/* counts that facts tell */
 	int64_t graph_count;
-	struct pf_nsys_rest { /* rows of a table that is not read */
-		const char *table;
-		int64_t rows;
-	} * rest;
-	size_t rest_count, rest_cap;
-	/* entries found before */
-	struct pf_memos memos;
-	uint32_t category[PF_NSYS_CATEGORIES];
-	struct pf_argline args;
 	struct pf_buf clean;
 };
 
@@ -136,45 +89,18 @@ struct pf_nsys_label {
 	size_t at, len; /* in label_text */
 };
 
-/* A table: its columns and what becomes of a row; 0, or -1 and err. */
-struct pf_nsys_table {
-	const char *name;
-	const char *const *columns;
-	size_t column_count;
-	const char *where; /* only of these rows, which are no new ones */
-	int (*map)(struct pf_nsys *n, const struct pf_rows *r,
-		   struct pf_err *err);
-	/* before the first row and behind the last, or NULL */
-	int (*begin)(struct pf_nsys *n, struct pf_err *err);
-	int (*end)(struct pf_nsys *n, struct pf_err *err);
-	bool (*wanted)(const struct pf_nsys *n); /* NULL: yes */
-};
-#define PF_NSYS_COLUMNS(list) list, sizeof(list) / sizeof(*(list))
-
-extern const struct pf_nsys_table pf_nsys_calls, pf_nsys_kernels,
+extern const struct pf_reading_table pf_nsys_calls, pf_nsys_kernels,
 	pf_nsys_copies, pf_nsys_fills, pf_nsys_graphs, pf_nsys_syncs,
 	pf_nsys_events, pf_nsys_overhead, pf_nsys_own_overhead,
 	pf_nsys_os_calls, pf_nsys_ranges, pf_nsys_open_ranges;
 
 /* ---- map.c ---- */
 
-void pf_nsys_note(struct pf_nsys *n, enum pf_repair_kind kind);
-/*
- * Times of an event from its first two columns; false if it cannot be stored,
- * and then it has been counted as skipped.
- */
-bool pf_nsys_times(struct pf_nsys *n, const struct pf_rows *r,
-		   struct pf_nsys_put *put);
-/* The same of times that were read. */
-bool pf_nsys_check_times(struct pf_nsys *n, int64_t start_ns, int64_t end_ns,
-			 struct pf_nsys_put *put);
-/* Append to the batch. */
-void pf_nsys_store(struct pf_nsys *n, const struct pf_nsys_put *put);
-
 bool pf_nsys_memo(struct pf_nsys *n, enum pf_nsys_memo kind, uint64_t low,
 		  uint64_t b, uint32_t **entry);
-uint32_t pf_nsys_text(struct pf_nsys *n, const char *text, size_t len);
-uint32_t pf_nsys_word(struct pf_nsys *n, const char *word);
+/* A text of StringIds: 1 and borrowed until the next call, 0: none. */
+int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
+		   size_t *len, struct pf_err *err);
 /* The entry of the text of a number in a column. */
 int pf_nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
 		 uint32_t *entry, struct pf_err *err);
@@ -201,19 +127,14 @@ uint32_t pf_nsys_lane(struct pf_nsys *n, char letter, int64_t global_id,
 int64_t pf_nsys_pid(int64_t global_id);
 int64_t pf_nsys_tid(int64_t global_id);
 
-/* ---- nsys.c ---- */
-
-/* Are the rows of a table read? */
-bool pf_nsys_is_read(const struct pf_nsys *n, const char *table);
-
 /* ---- about.c ---- */
 
 /* What the file says of itself and of devices, before the first event. */
 int pf_nsys_describe(struct pf_nsys *n, struct pf_err *err);
 /* Names of the processes and threads that have events; behind the last. */
 int pf_nsys_name_all(struct pf_nsys *n, struct pf_err *err);
-/* Count the rows of tables that nobody reads. */
-int pf_nsys_count_rest(struct pf_nsys *n, struct pf_err *err);
+/* Does a table describe, and hold no events? */
+bool pf_nsys_describes(const char *table);
 /*
  * A device's number: as rows have it, or, where several processes mean several
  * GPUs by one number, that of the machine.

@@ -55,7 +55,7 @@ static int text_of(struct pf_nsys *n, const struct pf_rows *r, int own, int id,
 		return 1;
 	if (pf_rows_int(r, id, &number) != PF_CELL_INT)
 		return 0;
-	return pf_texts_find(&n->texts, number, text, len, err);
+	return pf_nsys_string(n, number, text, len, err);
 }
 
 /* ---- names of domains and categories ---- */
@@ -107,13 +107,13 @@ static int add_label(struct pf_nsys *n, const struct pf_rows *r,
 	return 0;
 }
 
-static int read_labels(struct pf_nsys *n, struct pf_err *err)
+static int read_labels(void *reader, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	struct pf_rows r;
-	int rc = pf_rows_open(&r, n->f,
-			      pf_foreign_table(n->f, pf_nsys_ranges.name),
-			      PF_NSYS_COLUMNS(range_columns),
-			      "\"eventType\" IN (33, 75)", err);
+	int rc = pf_rows_open(
+		&r, n->f, pf_foreign_table(n->f, pf_nsys_ranges.name),
+		PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)", err);
 
 	if (!rc)
 		while ((rc = pf_rows_next(&r, err)) == 1) {
@@ -141,10 +141,10 @@ static void arg_label(struct pf_nsys *n, const char *key, int64_t process,
 		find_label(n, process, domain, category);
 
 	if (l)
-		pf_argline_text(&n->args, key, n->label_text.data + l->at,
+		pf_argline_text(&n->sink.args, key, n->label_text.data + l->at,
 				l->len);
 	else
-		pf_argline_fixed(&n->args, key,
+		pf_argline_fixed(&n->sink.args, key,
 				 category < 0 ? domain : category);
 }
 
@@ -161,19 +161,20 @@ static int arg_payload(struct pf_nsys *n, const struct pf_rows *r,
 		if (pf_rows_int(r, INTEGERS + i, &v) != PF_CELL_INT)
 			continue;
 		if (v >= 0)
-			pf_argline_number(&n->args, "payload", (uint64_t)v);
+			pf_argline_number(&n->sink.args, "payload",
+					  (uint64_t)v);
 		else
-			pf_argline_fixed(&n->args, "payload", v);
+			pf_argline_fixed(&n->sink.args, "payload", v);
 		return 0;
 	}
 	for (int i = 0; i < 2; i++)
 		if (pf_rows_real(r, REALS + i, &real)) {
-			pf_argline_real(&n->args, "payload", real);
+			pf_argline_real(&n->sink.args, "payload", real);
 			return 0;
 		}
 	rc = text_of(n, r, JSON, JSON_ID, &text, &len, err);
 	if (rc == 1)
-		pf_argline_text(&n->args, "payload", text, len);
+		pf_argline_text(&n->sink.args, "payload", text, len);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -189,21 +190,14 @@ static int arg_common(struct pf_nsys *n, const struct pf_rows *r,
 	if (category > 0)
 		arg_label(n, "category", process_of(n, r), domain, category);
 	if (color) {
-		pf_argline_key(&n->args, "color");
-		pf_buf_addf(&n->args.text, "\"#%08" PRIx32 "\"",
+		pf_argline_key(&n->sink.args, "color");
+		pf_buf_addf(&n->sink.args.text, "\"#%08" PRIx32 "\"",
 			    (uint32_t)color);
 	}
 	return arg_payload(n, r, err);
 }
 
 /* ---- ranges ---- */
-
-static bool is_step(const char *text, size_t len)
-{
-	static const char step[] = "ProfilerStep#";
-
-	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
-}
 
 /* Nothing but a name, and numbers that torch put there: as most. */
 static bool is_bare(const struct pf_rows *r)
@@ -236,11 +230,13 @@ static bool bare_args(struct pf_nsys *n, const struct pf_rows *r,
 		      (uint64_t)torch->has_op_id << 2;
 	if (!pf_nsys_memo(n, PF_NSYS_MEMO_RANGE_ARGS, 0, key, memo))
 		return false;
-	pf_argline_set(&n->args, PF_SLOT_EXTERNAL_ID, n->range_count);
+	pf_argline_set(&n->sink.args, PF_SLOT_EXTERNAL_ID, n->range_count);
 	if (key & 2)
-		pf_argline_set(&n->args, PF_SLOT_SEQUENCE, torch->sequence);
+		pf_argline_set(&n->sink.args, PF_SLOT_SEQUENCE,
+			       torch->sequence);
 	if (key & 4)
-		pf_argline_set(&n->args, PF_SLOT_GENERIC, torch->op_id << 4);
+		pf_argline_set(&n->sink.args, PF_SLOT_GENERIC,
+			       torch->op_id << 4);
 	return true;
 }
 
@@ -251,27 +247,27 @@ static int range_args(struct pf_nsys *n, const struct pf_rows *r,
 	uint32_t *memo = NULL;
 
 	n->range_count++;
-	pf_argline_open(&n->args);
+	pf_argline_open(&n->sink.args);
 	if (!is_open && bare_args(n, r, torch, &memo)) {
 		*entry = *memo;
 		return 0;
 	}
-	pf_argline_slot(&n->args, "External id", PF_SLOT_EXTERNAL_ID,
+	pf_argline_slot(&n->sink.args, "External id", PF_SLOT_EXTERNAL_ID,
 			n->range_count);
 	if (torch)
-		pf_kineto_torch(&n->args, torch);
+		pf_kineto_torch(&n->sink.args, torch);
 	if (arg_common(n, r, err))
 		return -1;
 	if (is_open)
-		pf_argline_text(&n->args, "end", "open", 4);
-	*entry = pf_argline_close(&n->args, &n->parsed.args);
+		pf_argline_text(&n->sink.args, "end", "open", 4);
+	*entry = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
 	if (memo)
 		*memo = *entry;
 	return 0;
 }
 
 static int put_range(struct pf_nsys *n, const struct pf_rows *r,
-		     struct pf_nsys_put *put, bool is_async, bool is_open,
+		     struct pf_sink_put *put, bool is_async, bool is_open,
 		     struct pf_err *err)
 {
 	struct pf_pfr_torch_name torch;
@@ -288,38 +284,38 @@ static int put_range(struct pf_nsys *n, const struct pf_rows *r,
 	split = pf_pfr_split_torch_name(text, len, &torch);
 	if (split)
 		put->category = PF_NSYS_CAT_OP;
-	put->name = pf_nsys_text(n, text, split ? torch.name_len : len);
+	put->name = pf_sink_text(&n->sink, text, split ? torch.name_len : len);
 	if (is_async) {
 		put->kind = PF_KIND_ASYNC;
 		id = pf_rows_int_or(r, TID, 0);
 		put->track = pf_nsys_lane(n, 'a', id, "ranges");
 	} else {
 		put->track = pf_nsys_host_track(n, r, TID);
-		if (is_step(text, len)) {
+		if (pf_pfr_is_step(text, len)) {
 			put->kind = PF_KIND_ANNOTATION;
 			put->category = PF_NSYS_CAT_STEP;
 		}
 	}
 	if (range_args(n, r, split ? &torch : NULL, is_open, &put->args, err))
 		return -1;
-	pf_nsys_store(n, put);
+	pf_sink_store(&n->sink, put);
 	return 0;
 }
 
 static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async,
 		     struct pf_err *err)
 {
-	struct pf_nsys_put put = { 0 };
+	struct pf_sink_put put = { 0 };
 	int64_t ns;
 
 	if ((r->has & 2) && pf_rows_int(r, 1, &ns) == PF_CELL_NULL &&
 	    pf_rows_int(r, 0, &ns) == PF_CELL_INT) {
 		/* Its end is known when all times are. */
-		n->parsed.batch.event_count--;
+		n->sink.parsed.batch.event_count--;
 		n->open_count++;
 		return 0;
 	}
-	if (!pf_nsys_times(n, r, &put))
+	if (!pf_reading_times(&n->reading, r, &put))
 		return 0;
 	return put_range(n, r, &put, is_async, false, err);
 }
@@ -327,7 +323,7 @@ static int map_range(struct pf_nsys *n, const struct pf_rows *r, bool is_async,
 static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 		    struct pf_err *err)
 {
-	struct pf_nsys_put put = { .category = PF_NSYS_CAT_NVTX,
+	struct pf_sink_put put = { .category = PF_NSYS_CAT_NVTX,
 				   .kind = PF_KIND_INSTANT,
 				   .ph = 'i' };
 	const char *text = "";
@@ -335,20 +331,20 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 	int64_t ns;
 
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT) {
-		pf_nsys_note(n, PF_SKIP_NO_TIME);
+		pf_sink_note(&n->sink, PF_SKIP_NO_TIME);
 		return 0;
 	}
-	if (!pf_nsys_check_times(n, ns, ns, &put))
+	if (!pf_sink_times(&n->sink, ns, ns, &put))
 		return 0;
 	if (text_of(n, r, TEXT, TEXT_ID, &text, &len, err) < 0)
 		return -1;
-	put.name = pf_nsys_text(n, text, len);
+	put.name = pf_sink_text(&n->sink, text, len);
 	put.track = pf_nsys_host_track(n, r, TID);
-	pf_argline_open(&n->args);
+	pf_argline_open(&n->sink.args);
 	if (arg_common(n, r, err))
 		return -1;
-	put.args = pf_argline_close(&n->args, &n->parsed.args);
-	pf_nsys_store(n, &put);
+	put.args = pf_argline_close(&n->sink.args, &n->sink.parsed.args);
+	pf_sink_store(&n->sink, &put);
 	return 0;
 }
 
@@ -358,7 +354,7 @@ static int map_mark(struct pf_nsys *n, const struct pf_rows *r,
 static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type,
 		     struct pf_err *err)
 {
-	struct pf_batch *b = &n->parsed.batch;
+	struct pf_batch *b = &n->sink.parsed.batch;
 	const char *text = "";
 	size_t len = 0;
 	int64_t id = pf_rows_int_or(r, TID, 0);
@@ -388,9 +384,9 @@ static int map_label(struct pf_nsys *n, const struct pf_rows *r, int64_t type,
 	return 0;
 }
 
-static int map_nvtx(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_nvtx(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
+	struct pf_nsys *n = reader;
 	int64_t type = pf_rows_int_or(r, TYPE, 0);
 
 	switch (type) {
@@ -404,46 +400,48 @@ static int map_nvtx(struct pf_nsys *n, const struct pf_rows *r,
 	case DOMAIN_CREATE:
 		return map_label(n, r, type, err);
 	default:
-		pf_nsys_note(n, PF_SKIP_RECORD_TYPE);
+		pf_sink_note(&n->sink, PF_SKIP_RECORD_TYPE);
 		return 0;
 	}
 }
 
-const struct pf_nsys_table pf_nsys_ranges = {
+const struct pf_reading_table pf_nsys_ranges = {
 	.name = "NVTX_EVENTS",
-	PF_NSYS_COLUMNS(range_columns),
+	PF_COLUMNS(range_columns),
 	.map = map_nvtx,
 	.begin = read_labels,
 };
 
 /* ---- those that stayed open end with the file ---- */
 
-static int map_open(struct pf_nsys *n, const struct pf_rows *r,
-		    struct pf_err *err)
+static int map_open(void *reader, const struct pf_rows *r, struct pf_err *err)
 {
-	struct pf_nsys_put put = { 0 };
+	struct pf_nsys *n = reader;
+	struct pf_sink_put put = { 0 };
 	int64_t ns, type = pf_rows_int_or(r, TYPE, 0);
 
 	/* The others have been met. */
 	if (pf_rows_int(r, 0, &ns) != PF_CELL_INT) {
-		n->parsed.batch.event_count--;
+		n->sink.parsed.batch.event_count--;
 		return 0;
 	}
-	if (!pf_nsys_check_times(n, ns, n->last_ns > ns ? n->last_ns : ns,
-				 &put))
+	if (!pf_sink_times(&n->sink, ns,
+			   n->sink.last_ns > ns ? n->sink.last_ns : ns, &put))
 		return 0;
-	pf_nsys_note(n, PF_REPAIR_OPEN_RANGE);
+	pf_sink_note(&n->sink, PF_REPAIR_OPEN_RANGE);
 	return put_range(n, r, &put, type == START_END, true, err);
 }
 
-static bool has_open(const struct pf_nsys *n)
+static bool has_open(const void *reader)
 {
+	const struct pf_nsys *n = reader;
+
 	return n->open_count > 0;
 }
 
-const struct pf_nsys_table pf_nsys_open_ranges = {
+const struct pf_reading_table pf_nsys_open_ranges = {
 	.name = "NVTX_EVENTS",
-	PF_NSYS_COLUMNS(range_columns),
+	PF_COLUMNS(range_columns),
 	.where = "\"end\" IS NULL AND \"eventType\" IN (59, 60)",
 	.map = map_open,
 	.wanted = has_open,

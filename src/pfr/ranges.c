@@ -162,14 +162,6 @@ static struct pf_pfr_text text_of(struct pf_pfr_map *m,
 			: (struct pf_pfr_text){ "", 0 };
 }
 
-static bool is_step(const struct pf_pfr_text *text)
-{
-	static const char step[] = "ProfilerStep#";
-
-	return text->p && text->len > sizeof(step) - 1 &&
-	       !memcmp(text->p, step, sizeof(step) - 1);
-}
-
 /* ---- storing ---- */
 
 /* Nothing but a name, as most: their arguments are all the same. */
@@ -225,7 +217,7 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 	} else {
 		put.track = pf_pfr_host_track(m, o->tid);
 	}
-	if (!o->range_id && is_step(&text)) {
+	if (!o->range_id && pf_pfr_is_step(text.p, text.len)) {
 		put.category = PF_PFR_CAT_STEP;
 		put.kind = PF_KIND_ANNOTATION;
 	}

@@ -189,3 +189,10 @@ bool pf_pfr_split_torch_name(const char *text, size_t len,
 			return false;
 	return true;
 }
+
+bool pf_pfr_is_step(const char *text, size_t len)
+{
+	static const char step[] = "ProfilerStep#";
+
+	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
+}

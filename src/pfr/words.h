@@ -39,4 +39,7 @@ struct pf_pfr_torch_name {
 bool pf_pfr_split_torch_name(const char *text, size_t len,
 			     struct pf_pfr_torch_name *out);
 
+/* Does torch mark a step by that name, "ProfilerStep#N"? */
+bool pf_pfr_is_step(const char *text, size_t len);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "nsys/nsys_impl.h"
+#include "foreign/keys.h"
 
 #define SORTER_BYTES (4u << 20)
 #define SPOOL_BYTES  (2u << 20)
@@ -10,28 +10,28 @@ struct record {
 	int64_t key, order, value;
 };
 
-void pf_nsys_keys_init(struct pf_nsys_keys *k, const char *dir)
+void pf_keys_init(struct pf_keys *k, const char *dir)
 {
 	k->sorter = pf_sorter_new(sizeof(struct record), SORTER_BYTES, dir);
 	k->spool = pf_spool_new(sizeof(struct record), SPOOL_BYTES, dir);
 }
 
-void pf_nsys_keys_release(struct pf_nsys_keys *k)
+void pf_keys_release(struct pf_keys *k)
 {
 	pf_sorter_free(k->sorter);
 	pf_spool_free(k->spool);
-	*k = (struct pf_nsys_keys){ 0 };
+	*k = (struct pf_keys){ 0 };
 }
 
-int pf_nsys_keys_add(struct pf_nsys_keys *k, int64_t key, int64_t value,
-		     struct pf_err *err)
+int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
+		struct pf_err *err)
 {
 	const struct record r = { key, 0, value };
 
 	return key ? pf_sorter_add(k->sorter, &r, err) : 0;
 }
 
-int pf_nsys_keys_seal(struct pf_nsys_keys *k, struct pf_err *err)
+int pf_keys_seal(struct pf_keys *k, struct pf_err *err)
 {
 	const struct record *r;
 	int64_t last = 0;
@@ -46,8 +46,8 @@ int pf_nsys_keys_seal(struct pf_nsys_keys *k, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-int pf_nsys_keys_find(struct pf_nsys_keys *k, int64_t key, int64_t *value,
-		      struct pf_err *err)
+int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
+		 struct pf_err *err)
 {
 	uint64_t count = pf_spool_count(k->spool), i;
 	const struct record *r;

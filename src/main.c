@@ -53,8 +53,8 @@ static int exit_code(const struct pf_err *err)
 /* Is the first argument no command but what a command would read? */
 static bool is_path(const char *word)
 {
-	static const char *const parts[] = { "/", ".json", ".pfr", ".sqlite",
-					     ".db" };
+	static const char *const parts[] = { "/",       ".json", ".pfr",
+					     ".sqlite", ".db",   ".rpd" };
 	struct pf_err ignored = { 0 };
 
 	if (pf_cmd_find(word, &ignored))

@@ -325,10 +325,6 @@ def bad(at):
           " value TEXT)", f"CREATE VIEW {KIND}KERNEL AS WITH RECURSIVE x(i) AS"
           " (SELECT 1 UNION ALL SELECT i + 1 FROM x) SELECT i AS start FROM x")
     other("bad_unknown.sqlite", *(f"CREATE TABLE t{i}(a)" for i in range(12)))
-    other("bad_rpd.sqlite", "CREATE TABLE rocpd_api(a)",
-          "CREATE TABLE rocpd_op(a)")
-    other("bad_rocpd.sqlite", "CREATE TABLE x(a)",
-          "CREATE VIEW rocpd_kernel_dispatch AS SELECT 1")
     other("bad_rocprof.sqlite", "CREATE TABLE KERN(a)")
     other("bad_dlprof.sqlite", "CREATE TABLE read_only_ops(a)",
           "CREATE TABLE db_version(a)")

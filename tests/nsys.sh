@@ -170,8 +170,6 @@ gzip -c "$made/plain.sqlite" >"$tmp/plain.sqlite.gz"
 refuses "$tmp/plain.sqlite.gz" 'inside gzip: unpack it first'
 refuses "$made/bad_view.sqlite" 'its tables: StringIds$'
 refuses "$made/bad_unknown.sqlite" 'its tables: t0, .*, \.\.\.$'
-refuses "$made/bad_rpd.sqlite" 'rocmProfileData (RPD)'
-refuses "$made/bad_rocpd.sqlite" 'is a rocpd database'
 refuses "$made/bad_rocprof.sqlite" 'rocprof (version 1)'
 refuses "$made/bad_dlprof.sqlite" 'DLProf'
 refuses "$made/bad_cut.sqlite" 'SQLITE_CORRUPT'

@@ -433,9 +433,9 @@ static int read_repairs(struct doctor *d, struct pf_err *err)
 
 #define UNREAD_SHOWN 200 /* bytes, about */
 
-static int read_nsys(struct doctor *d, struct pf_err *err)
+static int read_unread(struct doctor *d, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_nsys", err);
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_unread", err);
 	int rc;
 
 	if (!st)
@@ -682,7 +682,7 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
 	    !read_shapes(&d, err) && !read_repairs(&d, err) &&
-	    !read_nsys(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
+	    !read_unread(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);
 		take_checks(&d, out);

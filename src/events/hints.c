@@ -15,6 +15,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"torch.profiler",
 		"nsys recorded no GPU work: trace with -t cuda, where it can "
 		"(not under WSL, nor without the rights that it asks for)",
+		"record GPU work with rocprofv3 --kernel-trace "
+		"--memory-copy-trace",
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "
@@ -23,6 +25,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record launch calls, too",
 		"a memory snapshot has none: record a trace, too",
 		"record launch calls with nsys profile -t cuda",
+		"record launch calls with rocprofv3 --hip-trace",
 	},
 	[PF_HINT_STACKS] = {
 		"record lines of Python with with_stack=True",
@@ -32,6 +35,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"exports of Nsight Systems have no lines of Python here; NVTX "
 		"ranges name places of the program",
+		"AMD's profilers do not record lines of Python; roctx ranges "
+		"name places of the program (rocprofv3 --marker-trace)",
 	},
 	[PF_HINT_SHAPES] = {
 		"record shapes with record_shapes=True",
@@ -41,6 +46,9 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"name operators with "
 		"torch.autograd.profiler.emit_nvtx(record_shapes=True)",
+		"name operators with "
+		"torch.autograd.profiler.emit_nvtx(record_shapes=True) and "
+		"trace with rocprofv3 --marker-trace",
 	},
 	[PF_HINT_MEMORY] = {
 		"record allocations with profile_memory=True",
@@ -50,6 +58,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"model is built",
 		"exports of Nsight Systems do not have the allocations of "
 		"tensors",
+		"AMD's profilers do not record the allocations of tensors",
 	},
 	[PF_HINT_STEPS] = {
 		"mark steps with step() of torch.profiler's profile, or name "
@@ -60,12 +69,15 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"mark steps with NVTX ranges ProfilerStep#N, or name other "
 		"ranges with --steps",
+		"mark steps with roctx ranges ProfilerStep#N, or name other "
+		"ranges with --steps",
 	},
 	[PF_HINT_MODULES] = {
 		"record them with with_stack=True",
 		"captures have none",
 		"only traces of PyTorch have them",
 		"a memory snapshot has none: record a trace, too",
+		"only traces of PyTorch have them",
 		"only traces of PyTorch have them",
 	},
 	[PF_HINT_HEAD] = {
@@ -75,6 +87,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"synchronize before the capture begins; an export that was cut "
 		"lacks the calls of its first work",
+		"synchronize before the capture begins",
 	},
 	[PF_HINT_NO_OP] = {
 		"as in compiled code, graphs and libraries",
@@ -83,6 +96,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"NVTX ranges around the calls, as those of emit_nvtx(), name what "
 		"launches it",
+		"roctx ranges around the calls, as those of emit_nvtx(), name "
+		"what launches it (rocprofv3 --marker-trace)",
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",
@@ -90,6 +105,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"delays and gaps are as coarse",
 		"a memory snapshot has none: record a trace, too",
 		"exports have nanoseconds",
+		"AMD's profilers write nanoseconds",
 	},
 	[PF_HINT_WAITS] = {
 		"record what streams wait for with "
@@ -99,6 +115,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"record what streams wait for, too",
 		"a memory snapshot has none: record a trace, too",
 		"nsys records what streams wait for with -t cuda",
+		"AMD's profilers do not record what streams wait for",
 	},
 };
 

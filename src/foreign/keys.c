@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdbool.h>
+
 #include "foreign/keys.h"
 
 #define SORTER_BYTES (4u << 20)
@@ -31,19 +33,37 @@ int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
 	return key ? pf_sorter_add(k->sorter, &r, err) : 0;
 }
 
-int pf_keys_seal(struct pf_keys *k, struct pf_err *err)
+static int seal(struct pf_keys *k, bool counts, struct pf_err *err)
 {
+	struct record kept = { 0 };
 	const struct record *r;
-	int64_t last = 0;
 
 	if (pf_sorter_finish(k->sorter, err))
 		return -1;
 	while ((r = pf_sorter_next(k->sorter, err))) {
-		if (r->key != last && pf_spool_add(k->spool, r, err))
+		if (r->key == kept.key) {
+			kept.value += counts;
+			continue;
+		}
+		if (kept.key && pf_spool_add(k->spool, &kept, err))
 			return -1;
-		last = r->key;
+		kept = *r;
+		if (counts)
+			kept.value = 1;
 	}
-	return err->code ? -1 : 0;
+	if (err->code)
+		return -1;
+	return kept.key ? pf_spool_add(k->spool, &kept, err) : 0;
+}
+
+int pf_keys_seal(struct pf_keys *k, struct pf_err *err)
+{
+	return seal(k, false, err);
+}
+
+int pf_keys_seal_counts(struct pf_keys *k, struct pf_err *err)
+{
+	return seal(k, true, err);
 }
 
 int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,

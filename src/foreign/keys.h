@@ -21,6 +21,8 @@ int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
 		struct pf_err *err);
 /* Between the last that is added and the first that is looked for. */
 int pf_keys_seal(struct pf_keys *k, struct pf_err *err);
+/* The same, and a value becomes how often its key was added. */
+int pf_keys_seal_counts(struct pf_keys *k, struct pf_err *err);
 /* 1 and the value, 0: it was not added. */
 int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
 		 struct pf_err *err);

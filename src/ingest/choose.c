@@ -51,9 +51,9 @@ static bool has_suffix(const char *name, const char *suffix)
 static bool is_named_as_trace(const char *name)
 {
 	static const char *const suffixes[] = {
-		".json",   ".json.gz", ".json.zst",  ".pfr",
-		".pfr.gz", ".pfr.zst", ".xplane.pb", ".xplane.pb.gz",
-		".sqlite", ".pickle",  ".pkl",       ".pickle.gz",
+		".json",    ".json.gz",   ".json.zst",     ".pfr",    ".pfr.gz",
+		".pfr.zst", ".xplane.pb", ".xplane.pb.gz", ".sqlite", ".pickle",
+		".pkl",     ".pickle.gz", ".db",           ".rpd",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -315,12 +315,13 @@ static int add_folder(struct pf_selection *out, const char *folder,
 	out->read_count += read;
 	if (read)
 		return 0;
-	return pf_fail(err, PF_EDATA,
-		       "folder '%s' has no traces: looked %d folders deep for "
-		       "*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
-		       ".zst, and *.sqlite; %zu such files, none of them a "
-		       "trace",
-		       folder, PF_CHOOSE_DEPTH, looked);
+	return pf_fail(
+		err, PF_EDATA,
+		"folder '%s' has no traces: looked %d folders deep for "
+		"*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
+		".zst, and *.sqlite, *.db and *.rpd; %zu such files, none of "
+		"them a trace",
+		folder, PF_CHOOSE_DEPTH, looked);
 }
 
 static int add_file(struct pf_selection *out, const char *path, bool look,

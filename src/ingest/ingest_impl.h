@@ -17,6 +17,7 @@
 #include "ingest/ingest_run.h"
 #include "trace/batch.h"
 #include "trace/input.h"
+#include "trace/reader.h"
 
 #define PF_INGEST_TRACKS_MAX   65536u
 #define PF_INGEST_TYPES_MAX    65536u
@@ -121,7 +122,7 @@ struct pf_ingest {
 	int64_t event_count, metadata_count, json_bytes;
 	int64_t file_bytes, stored_count, paired_count, no_phase_count;
 	int64_t first_ns, last_ns;
-	const struct pf_ingest_format *format;
+	const char *format_name; /* trace.format */
 	const char *compression;
 	char digest[PF_XXH128_TEXT]; /* of the file as it is stored */
 	bool found_list;
@@ -177,7 +178,7 @@ int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
  * json_bytes and found_list and adds what it had to mend to repairs.
  */
 struct pf_ingest_format {
-	const char *name; /* trace.format */
+	const char *name; /* trace.format, if read() does not say */
 	/* Is it this one, from the first bytes?  The last format takes all. */
 	bool (*claims)(const char *head, size_t len);
 	/* "head" has been read from input already. */
@@ -186,7 +187,7 @@ struct pf_ingest_format {
 	/*
 	 * Has what is claimed a trace?  Reads on behind "head", which it may
 	 * append to, and says of the trace what it has found, or why there is
-	 * none.  1, 0, or -1: the file cannot be read.  NULL: whatever is
+	 * none; its format, if that is not the name above.  1, 0, or -1: the file cannot be read.  NULL: whatever is
 	 * claimed has one.
 	 */
 	int (*look)(struct pf_input *input, struct pf_buf *head,
@@ -238,6 +239,10 @@ void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
 
 /* Remember a row of trace_fact; the key is copied. */
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
+
+/* ingest_reader.c: all that a reader gives, written as runs. */
+int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
+		    struct pf_err *err);
 
 /*
  * ingest_turn.c: give global ids to what a chunk brought, in file order.

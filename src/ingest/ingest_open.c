@@ -53,6 +53,7 @@ void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value)
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 {
 	struct pf_input *input = pf_input_open(in->path, err);
+	const struct pf_ingest_format *format;
 	struct pf_buf head = { 0 };
 	int64_t n;
 	int rc = -1;
@@ -63,10 +64,11 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
 	if (n >= 0) {
 		head.len = (size_t)n;
-		in->format = pf_ingest_find_format(head.data, head.len);
-		if (in->format->writes)
+		format = pf_ingest_find_format(head.data, head.len);
+		in->format_name = format->name;
+		if (format->writes)
 			pf_lane_wait(in->lane);
-		rc = in->format->read(in, input, &head, err);
+		rc = format->read(in, input, &head, err);
 	}
 	if (!rc)
 		rc = pf_input_finish(input, err);

@@ -187,7 +187,10 @@ static int look(struct pf_input *input, struct pf_seen *seen,
 		head.len = (size_t)n;
 		format = pf_ingest_find_format(head.data, head.len);
 		rc = format->look ? format->look(input, &head, seen, err) : 1;
-		seen->format = rc == 1 ? format->name : NULL;
+		if (rc != 1)
+			seen->format = NULL;
+		else if (!seen->format)
+			seen->format = format->name;
 	} else {
 		say(seen, "is empty");
 		rc = (int)n;

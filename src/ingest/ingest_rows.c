@@ -159,7 +159,7 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 	sqlite3_bind_int64(st, 11, in->metadata_count);
 	sqlite3_bind_int64(st, 12, in->paired_count);
 	sqlite3_bind_int64(st, 13, skipped);
-	sqlite3_bind_text(st, 14, in->format->name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(st, 14, in->format_name, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 15, in->digest, -1, SQLITE_STATIC);
 	sqlite3_bind_text(st, 16, name.worker, -1, SQLITE_STATIC);
 	bind_known(st, 17, name.span, name.span >= 0);

@@ -39,7 +39,7 @@ static const struct pf_reading_table *const tables[] = {
 };
 #define TABLES (sizeof(tables) / sizeof(*tables))
 
-bool pf_nsys_claims(const struct pf_foreign *f)
+bool pf_nsys_claims(struct pf_foreign *f)
 {
 	return pf_foreign_has_prefix(f, "CUPTI_ACTIVITY_KIND_") ||
 	       pf_foreign_table(f, "NVTX_EVENTS") ||
@@ -48,12 +48,74 @@ bool pf_nsys_claims(const struct pf_foreign *f)
 		pf_foreign_table(f, "StringIds"));
 }
 
-struct pf_nsys *pf_nsys_new(struct pf_foreign *f,
-			    const struct pf_nsys_options *options,
-			    struct pf_err *err)
+/* ---- reading ---- */
+
+static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
+{
+	struct pf_nsys *n = (struct pf_nsys *)base;
+	int rc;
+
+	pf_sink_begin(&n->sink);
+	if (!n->is_described && pf_nsys_describe(n, err))
+		return -1;
+	n->is_described = true;
+	rc = pf_reading_fill(&n->reading, most, err);
+	if (rc)
+		return rc;
+	return pf_reading_count_rest(&n->reading, pf_nsys_describes, err) ||
+			       pf_nsys_name_all(n, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- facts ---- */
+
+static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
+		 int64_t *value)
+{
+	struct pf_nsys *n = (struct pf_nsys *)base;
+
+	if (!i) {
+		snprintf(key, key_size, "nsys_whole_graphs");
+		*value = n->graph_count;
+		return true;
+	}
+	if (i > n->reading.rest_count)
+		return false;
+	snprintf(key, key_size, "nsys_unread_%.80s",
+		 n->reading.rest[i - 1].table);
+	*value = n->reading.rest[i - 1].rows;
+	return true;
+}
+
+/* ---- opening ---- */
+
+static void free_reader(struct pf_reader *base)
+{
+	struct pf_nsys *n = (struct pf_nsys *)base;
+
+	pf_reading_release(&n->reading);
+	pf_lookup_close(&n->texts);
+	pf_sink_release(&n->sink);
+	pf_map_release(&n->processes);
+	pf_map_release(&n->threads);
+	pf_map_release(&n->gpu_of);
+	pf_keys_release(&n->waits);
+	pf_keys_release(&n->graphs);
+	pf_buf_release(&n->labels);
+	pf_buf_release(&n->label_text);
+	pf_buf_release(&n->clean);
+	free(n);
+}
+
+struct pf_reader *pf_nsys_new(struct pf_foreign *f,
+			      const struct pf_reader_options *options,
+			      struct pf_err *err)
 {
 	struct pf_nsys *n = pf_calloc(1, sizeof(*n));
 
+	n->base =
+		(struct pf_reader){ &n->sink.parsed, fill, fact, free_reader };
 	n->f = f;
 	n->options = *options;
 	n->only_process = PF_NSYS_NO_PROCESS;
@@ -72,67 +134,7 @@ struct pf_nsys *pf_nsys_new(struct pf_foreign *f,
 	pf_keys_init(&n->graphs, options->dir);
 	if (!pf_lookup_open(&n->texts, f, pf_foreign_table(f, "StringIds"),
 			    "id", PF_COLUMNS(text_columns), err))
-		return n;
-	pf_nsys_free(n);
+		return &n->base;
+	free_reader(&n->base);
 	return NULL;
-}
-
-void pf_nsys_free(struct pf_nsys *n)
-{
-	if (!n)
-		return;
-	pf_reading_release(&n->reading);
-	pf_lookup_close(&n->texts);
-	pf_sink_release(&n->sink);
-	pf_map_release(&n->processes);
-	pf_map_release(&n->threads);
-	pf_map_release(&n->gpu_of);
-	pf_keys_release(&n->waits);
-	pf_keys_release(&n->graphs);
-	pf_buf_release(&n->labels);
-	pf_buf_release(&n->label_text);
-	pf_buf_release(&n->clean);
-	free(n);
-}
-
-struct pf_parsed *pf_nsys_parsed(struct pf_nsys *n)
-{
-	return &n->sink.parsed;
-}
-
-/* ---- reading ---- */
-
-int pf_nsys_fill(struct pf_nsys *n, size_t most, struct pf_err *err)
-{
-	int rc;
-
-	pf_sink_begin(&n->sink);
-	if (!n->is_described && pf_nsys_describe(n, err))
-		return -1;
-	n->is_described = true;
-	rc = pf_reading_fill(&n->reading, most, err);
-	if (rc)
-		return rc;
-	return pf_reading_count_rest(&n->reading, pf_nsys_describes, err) ||
-			       pf_nsys_name_all(n, err)
-		       ? -1
-		       : 0;
-}
-
-/* ---- facts ---- */
-
-bool pf_nsys_fact(struct pf_nsys *n, size_t i, char *key, size_t key_size,
-		  int64_t *value)
-{
-	if (!i) {
-		snprintf(key, key_size, "nsys_whole_graphs");
-		*value = n->graph_count;
-		return true;
-	}
-	if (i > n->reading.rest_count)
-		return false;
-	snprintf(key, key_size, "nsys_unread_%.80s",
-		 n->reading.rest[i - 1].table);
-	*value = n->reading.rest[i - 1].rows;
-	return true;
 }

@@ -52,10 +52,11 @@ struct pf_nsys_device {
 };
 
 struct pf_nsys {
+	struct pf_reader base;
 	struct pf_sink sink;
 	struct pf_reading reading;
 	struct pf_foreign *f;
-	struct pf_nsys_options options;
+	struct pf_reader_options options;
 	struct pf_lookup texts; /* StringIds */
 	int schema;             /* 3025 for 3.25; 0: not known */
 	bool is_described;

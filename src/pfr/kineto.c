@@ -40,12 +40,16 @@ void pf_kineto_launch(struct pf_argline *a, const struct pf_pfr_launch *l,
 					     "cooperative on several devices",
 					     "command list" };
 
-	pf_argline_fixed(a, "registers per thread", l->registers);
-	pf_argline_fixed(a, "shared memory",
-			 (int64_t)l->static_bytes + l->dynamic_bytes);
-	waves(a, l, device);
-	triple(a, "grid", l->grid);
-	triple(a, "block", l->block);
+	if (l->registers != PF_KINETO_UNKNOWN)
+		pf_argline_fixed(a, "registers per thread", l->registers);
+	if (l->dynamic_bytes != PF_KINETO_UNKNOWN)
+		pf_argline_fixed(a, "shared memory",
+				 (int64_t)l->static_bytes + l->dynamic_bytes);
+	if (l->grid[0] != PF_KINETO_UNKNOWN) {
+		waves(a, l, device);
+		triple(a, "grid", l->grid);
+		triple(a, "block", l->block);
+	}
 	if (l->local_bytes)
 		pf_argline_fixed(a, "local memory per thread", l->local_bytes);
 	if (l->cluster[0])

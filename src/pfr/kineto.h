@@ -15,6 +15,9 @@ struct pf_kineto_device {
 	int64_t sms, warp;
 };
 
+/* A launch's registers, dynamic_bytes or grid[0] that are not known. */
+#define PF_KINETO_UNKNOWN UINT32_MAX
+
 /* Registers, shared memory, grid, block and what else differs from 0. */
 void pf_kineto_launch(struct pf_argline *a, const struct pf_pfr_launch *l,
 		      const struct pf_kineto_device *device);

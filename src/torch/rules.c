@@ -382,8 +382,9 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      " FROM trace_meta WHERE trace_id = ?1",
 		      trace_id, host_row, out, err) ||
 	    read_rows(db,
-		      "SELECT base_ns, format IN ('pfr', 'nsys'),"
-		      " format IN ('xspace', 'memsnap') OR format = 'nsys' AND"
+		      "SELECT base_ns, format IN ('pfr', 'nsys', 'rocpd',"
+		      " 'rpd', 'rocprofv3'), format IN ('xspace', 'memsnap')"
+		      " OR format IN ('nsys', 'rocpd', 'rpd', 'rocprofv3') AND"
 		      " NOT EXISTS(SELECT 1 FROM event_type"
 		      " WHERE category = 'cpu_op')"
 		      " FROM trace WHERE id = ?1",

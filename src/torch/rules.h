@@ -71,9 +71,9 @@ struct pf_rule_facts {
 	bool has_base, has_host_name, has_trace_id;
 	bool has_overloads;   /* operators like "aten::add.Tensor" */
 	bool has_collections; /* "Python GC" */
-	bool is_capture;      /* .pfr, nsys: no ids link calls and operators */
-	bool is_foreign;      /* torch was not there, and has no table */
-	int torch, python;    /* from the trace's own metadata, 0 = not said */
+	bool is_capture;   /* .pfr, nsys, AMD's: no ids link calls, operators */
+	bool is_foreign;   /* torch was not there, and has no table */
+	int torch, python; /* from the trace's own metadata, 0 = not said */
 };
 
 int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,

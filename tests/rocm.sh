@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+# Captures of AMD's profilers: small ones made here, damaged and hostile ones,
+# and real ones where they are at hand, against their records.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "no Python"
+rocm() {
+	PROFAN=$profan "$PYTHON" "$top_srcdir/tests/rocm.py" "$@"
+}
+made=$tmp/made
+mkdir "$made"
+rocm make "$made" || not_ok "the captures are made"
+
+# ---- what is stored is what the records say ----
+for file in twin.db plain.db bare.db copied.db runs.db nodes.db twin.rpd \
+	plain.rpd copied.rpd; do
+	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" 2>"$tmp/err" &&
+		rocm agree "$made/$file" "$tmp/$file.o" >>"$tmp/err" 2>&1
+	result "$file: as the records say"
+done
+for file in hostile.db hostile.rpd; do
+	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" >"$tmp/err" 2>&1 &&
+		[ "$("$SQLITE3" "$tmp/$file.o" "SELECT event_count
+			- stored_count - metadata_count - paired_count
+			- skipped_count FROM trace")" = 0 ]
+	result "$file: every row is accounted for"
+done
+query() { # FILE SQL WANT NAME
+	"$profan" query "$tmp/$1.o" "$2" --format csv 2>&1 | sed 1d |
+		tr -d '\r' >"$tmp/got"
+	printf '%s\n' "$3" >"$tmp/want"
+	same "$4" "$tmp/want" "$tmp/got"
+}
+query plain.db "SELECT format FROM trace" rocpd "the format is named"
+query plain.rpd "SELECT format FROM trace" rpd "that of RPD, too"
+query plain.db "SELECT DISTINCT grid_x, grid_y, block_x, registers_per_thread,
+	shared_memory_bytes, blocks_per_sm, stream FROM kernels WHERE name =
+	'void gemm<0>(int)' ORDER BY stream" '80,2,128,36,1024,1.6,1
+80,2,128,36,1024,1.6,3' "grids are in blocks, streams are streams or queues"
+query plain.db "SELECT kind, category, count(*) FROM event WHERE name IN
+	('hsa_queue_create', 'ncclAllReduce', '__hipRegisterFunction', 'a mark',
+	'over threads', 'ALLOC', 'FREE') GROUP BY 1, 2 ORDER BY 1, 2" \
+	'0,memory_allocation,2
+0,rccl_api,1
+4,cuda_runtime,1
+5,cuda_driver,1
+16,nvtx,1
+19,nvtx,1' "calls by their domain, marks and ranges of processes"
+query plain.db "SELECT count(*) FROM event WHERE name = 'quoted \"text\" ä \\'" \
+	1 "a range's text without its escapes"
+query plain.db "SELECT args ->> '\$.\"Input Dims\"', count(*) FROM event
+	WHERE name = 'aten::mm' GROUP BY 1" '"[[2,3],[]]",20' \
+	"names of emit_nvtx are split"
+query plain.db "SELECT step, count(*) FROM gpu_event WHERE kind = 7 GROUP BY 1" \
+	',1
+0,4
+1,4
+2,4
+3,4
+4,4' "ProfilerStep#N are steps"
+query plain.db "SELECT name FROM track WHERE name IS NOT NULL" "main thread" \
+	"only threads with events are named"
+query runs.db "SELECT device, count(*) FROM gpu_work GROUP BY 1" '0,6
+1,6' "two runs of one machine: its GPUs"
+query nodes.db "SELECT device, count(*) FROM gpu_work GROUP BY 1" '0,6
+2,6' "runs of two machines: a GPU is one of them"
+query nodes.db "SELECT DISTINCT t.pid FROM event AS e JOIN track AS t
+	ON t.id = e.track_id WHERE kind = 4 ORDER BY 1" '15
+15 (process 2)' "one number of two processes is two"
+query runs.db "SELECT count(*) FROM gpu_event AS g JOIN event AS l
+	ON l.id = g.launch_id JOIN event AS w ON w.id = g.event_id
+	JOIN track AS t ON t.id = l.track_id JOIN track AS u ON u.id = w.track_id
+	WHERE u.pid <> t.pid - 15" 0 "a call and its work are of one process"
+query plain.rpd "SELECT name, grid_x, grid_y, block_x FROM kernels
+	WHERE name = 'void items()'" 'void items(),4,2,256' \
+	"hipExtModuleLaunchKernel has a grid of work-items"
+query plain.rpd "SELECT name, size_bytes, count(*) FROM copies GROUP BY 1, 2
+	ORDER BY 1, 2" 'Memcpy DtoD (Device -> Device),,2
+Memcpy DtoH (Device -> Host),4096,5
+Memcpy HtoD (Host -> Device),65536,5
+Memset (Device),,1' "bytes of a call are those of its one operation"
+query plain.rpd "SELECT name, args ->> '\$.value' FROM event WHERE kind = 17" \
+	sclk,1700 "counters"
+query plain.rpd "SELECT name FROM event WHERE kind = 6" OpTable::writeRows \
+	"what the profiler does is overhead"
+"$profan" doctor "$tmp/plain.db.o" | tr '\n' ' ' >"$tmp/got"
+grep -q 'tables not read: rocpd_pmc_event 1; ' "$tmp/got"
+result "doctor: what is not read" "$tmp/got"
+
+# ---- the same program as Kineto writes it ----
+for like in db rpd; do
+	rocm kineto $like >"$tmp/twin.json"
+	"$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.$like.o" ||
+		not_ok "ingest twin.json"
+done
+figures() {
+	"$PYTHON" -c 'import json, sys
+d = json.load(sys.stdin)
+print(json.dumps([d["scalars"], d["tables"]], indent=1))'
+}
+for file in twin.db twin.rpd; do
+	for command in kernels launches overlap gaps calls ranges steps \
+		syncs "steps --steps ^forward" trend; do
+		"$profan" $command "$tmp/json.${file#*.}.o" --format json 2>"$tmp/err" |
+			figures >"$tmp/want"
+		"$profan" $command "$tmp/$file.o" --format json 2>"$tmp/err" |
+			figures >"$tmp/got"
+		sed -i "s,$tmp/$file.o,X,; s,$tmp/json.${file#*.}.o,X," "$tmp/want" \
+			"$tmp/got"
+		[ -s "$tmp/want" ] &&
+			same "$file, $command: as from Kineto's JSON" \
+				"$tmp/want" "$tmp/got"
+	done
+done
+
+# ---- every command ----
+for file in plain.db plain.rpd nodes.db hostile.db hostile.rpd; do
+	for command in info table kernels launches overlap gaps syncs steps \
+		calls memory modules ranges doctor stacks summary trend; do
+		"$profan" $command "$tmp/$file.o" >"$tmp/out" 2>"$tmp/err" ||
+			{ not_ok "$command of $file" "$tmp/err"; continue; }
+		[ -s "$tmp/out" ]
+		result "$command of $file says something" "$tmp/err"
+	done
+	"$profan" report "$tmp/$file.o" -o "$tmp/$file.html" \
+		>"$tmp/err" 2>&1 &&
+		"$profan" slice "$tmp/$file.o" --from 0 -o "$tmp/$file.json" \
+			>"$tmp/err" 2>&1 &&
+		"$profan" ingest -q "$tmp/$file.json" -o "$tmp/again.o" \
+			>"$tmp/err" 2>&1
+	result "report and slice of $file"
+done
+"$profan" diff "$tmp/twin.db.o" "$tmp/plain.db.o" --format json |
+	grep -q '"comparable": "yes"'
+result "diff of two"
+"$profan" export --rows "$tmp/plain.db.o" -o "$tmp/plain.rows" \
+	>"$tmp/err" 2>&1
+
+# ---- nothing of the file but names that events refer to ----
+if grep -l 4f0c-must "$tmp"/*.o "$tmp"/*.html "$tmp"/*.json "$tmp"/*.rows \
+	>"$tmp/found"; then
+	not_ok "no environment, command line, argument or foreign name" \
+		"$tmp/found"
+else
+	ok "no environment, command line, argument or foreign name"
+fi
+
+# ---- a capture is taken where a trace is ----
+cp "$made/plain.db" "$tmp/own.db"
+"$profan" kernels "$tmp/own.db" --format csv >"$tmp/got" 2>"$tmp/err"
+"$profan" kernels "$tmp/plain.db.o" --format csv >"$tmp/want"
+same "a command reads it" "$tmp/want" "$tmp/got"
+mkdir "$tmp/folder"
+cp "$made/twin.db" "$made/twin.rpd" "$made/bad_view.db" "$tmp/folder"
+cp "$tmp/json.db.o" "$tmp/folder/ours.db"
+"$profan" ingest -q "$tmp/folder" -o "$tmp/folder.o" 2>"$tmp/err"
+query folder "SELECT count(*) FROM trace" 2 "a folder with two, and others"
+for file in plain.db plain.rpd runs.db; do
+	for bytes in 1 7 100; do
+		PROFAN_CHUNK_BYTES=$bytes "$profan" ingest -q "$made/$file" \
+			-o "$tmp/small.o" 2>/dev/null
+		cmp "$tmp/$file.o" "$tmp/small.o" >"$tmp/err" 2>&1
+		result "$file: batches of $bytes events give the same bytes"
+	done
+done
+
+# ---- what is refused, by name ----
+refuses() { # FILE WORDS
+	rm -f "$tmp/refused.o"
+	"$profan" ingest "$1" -o "$tmp/refused.o" >"$tmp/err" 2>&1
+	if [ $? -eq 3 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		[ ! -e "$tmp/refused.o" ] && grep -q "$2" "$tmp/err"; then
+		ok "${1##*/} is refused"
+	else
+		not_ok "${1##*/} is refused" "$tmp/err"
+	fi
+}
+refuses "$made/bad_mixed.db" 'holds several runs in one set of tables'
+refuses "$made/bad_view.db" 'its tables: rocpd_metadata$'
+refuses "$made/bad_cut_plain.db" 'SQLITE_CORRUPT'
+refuses "$made/bad_cut_plain.rpd" 'SQLITE_CORRUPT'
+
+# ---- damage: an answer or one sentence, and nothing left behind ----
+seeds=40
+[ "${LONG:-0}" = 1 ] && seeds=400
+mkdir "$tmp/left"
+seed=0 bad=0
+while [ $seed -lt $seeds ]; do
+	case $((seed % 3)) in
+	0) from=plain.db ;; 1) from=runs.db ;; 2) from=plain.rpd ;;
+	esac
+	rocm mutate "$made/$from" "$tmp/mutant" $seed
+	timeout 20 "$profan" ingest -q "$tmp/mutant" \
+		-o "$tmp/left/m.o" >"$tmp/err" 2>&1
+	rc=$?
+	case $rc in
+	0) "$SQLITE3" "$tmp/left/m.o" "SELECT event_count - stored_count
+		- metadata_count - paired_count - skipped_count
+		FROM trace" >"$tmp/got"
+		[ "$(cat "$tmp/got")" = 0 ] || bad=$((bad + 1)) ;;
+	3) [ "$(wc -l <"$tmp/err")" -eq 1 ] || bad=$((bad + 1)) ;;
+	*) bad=$((bad + 1)) ;;
+	esac
+	rm -f "$tmp/left/m.o"
+	[ -z "$(ls -A "$tmp/left")" ] || bad=$((bad + 1))
+	if [ $bad -gt 0 ]; then
+		not_ok "damage of seed $seed: exit $rc" "$tmp/err"
+		break
+	fi
+	seed=$((seed + 1))
+done
+[ $bad -eq 0 ] && ok "$seeds damaged captures: read or refused"
+
+# ---- real ones ----
+if [ -d "$shared/inputs/rocm" ]; then
+	for name in rocpd_mi300x_nov2025 rpd_matmul; do
+		file=$shared/inputs/rocm/$name.db.gz
+		gzip -dc "$file" >"$tmp/real.db"
+		"$profan" ingest -q "$tmp/real.db" -o "$tmp/real.o" \
+			>"$tmp/err" 2>&1 &&
+			rocm golden "$tmp/real.o" "${file%.db.gz}.golden.json" \
+				>>"$tmp/err" 2>&1 &&
+			! grep -q PROFAN_CANARY "$tmp/real.o" &&
+			"$profan" report "$tmp/real.o" --force \
+				-o "$tmp/real.html" >>"$tmp/err" 2>&1 &&
+			! grep -q PROFAN_CANARY "$tmp/real.html"
+		result "real: $name"
+	done
+else
+	skip "real captures" "NOT TESTED: ../shared/inputs is not there"
+fi
+tap_done

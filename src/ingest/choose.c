@@ -2,10 +2,12 @@
 #include "config.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/intern.h"
@@ -266,6 +268,21 @@ static int look_at(struct pf_chosen *c, struct pf_err *err)
 	return 0;
 }
 
+/* Most files of that name are profan's own databases, or anybody's. */
+static bool is_other_database(const char *path)
+{
+	bool is;
+	int fd;
+
+	if (!has_suffix(path, ".db"))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	is = !pf_ingest_is_foreign(fd);
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
 /* The files of a folder that are called as traces, each run once. */
 static int find_named(const char *folder, struct pf_selection *out,
 		      struct pf_err *err)
@@ -286,9 +303,14 @@ static int find_named(const char *folder, struct pf_selection *out,
 		add_keys(&b, found.items[i]);
 	b.count = b.keys.count;
 	for (size_t i = 0; i < found.count && !rc; i++) {
-		struct pf_chosen *c = add(out, found.items[i], folder);
-		enum again again = is_told_again(&b, c->path);
+		enum again again = is_told_again(&b, found.items[i]);
+		struct pf_chosen *c;
 
+		if (is_other_database(found.items[i])) {
+			out->others++;
+			continue;
+		}
+		c = add(out, found.items[i], folder);
 		if (again)
 			c->why = pf_strdup(again_texts[again]);
 	}

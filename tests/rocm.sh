@@ -118,7 +118,7 @@ for file in plain.db plain.rpd nodes.db hostile.db hostile.rpd; do
 		calls memory modules ranges doctor stacks summary trend; do
 		"$profan" $command "$tmp/$file.o" >"$tmp/out" 2>"$tmp/err" ||
 			{ not_ok "$command of $file" "$tmp/err"; continue; }
-		[ -s "$tmp/out" ]
+		[ -s "$tmp/out" ] || grep -q 'no operators of torch' "$tmp/err"
 		result "$command of $file says something" "$tmp/err"
 	done
 	"$profan" report "$tmp/$file.o" -o "$tmp/$file.html" \

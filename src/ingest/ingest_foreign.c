@@ -169,4 +169,4 @@ static int read_sqlite(struct pf_ingest *in, struct pf_input *input,
 }
 
 PF_INGEST_FORMAT(20, sqlite) = { "sqlite", pf_ingest_is_sqlite, read_sqlite,
-				 look };
+				 look, false };

@@ -37,7 +37,7 @@ static void begin_next(struct pf_ingest *in)
 	in->file_bytes = in->stored_count = 0;
 	in->paired_count = in->no_phase_count = 0;
 	in->first_ns = in->last_ns = 0;
-	in->format = NULL;
+	in->format_name = NULL;
 	in->found_list = false;
 	in->ts_fraction_digits = 0;
 	in->facts = 0;

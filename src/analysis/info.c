@@ -341,8 +341,9 @@ static int add_categories(struct pf_db *db, struct pf_doc *doc,
 	if (!rc)
 		add_types(doc, &types);
 	if (!rc && unknown)
-		pf_doc_note(doc, "%lld events have a type that is not listed",
-			    (long long)unknown);
+		pf_doc_note(doc, "%lld %s a type that is not listed",
+			    (long long)unknown,
+			    unknown == 1 ? "event has" : "events have");
 	for (size_t i = 0; i < types.count; i++) {
 		free(types.items[i].category);
 		free(types.items[i].ph);

@@ -209,7 +209,7 @@ static const struct pf_field stream_fields[] = {
 
 void pf_kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 {
-	char share[PF_NUM_MAX];
+	char share[PF_NUM_MAX], count[PF_NUM_MAX];
 
 	add_finding(k, doc);
 	add_scalars(k, doc);
@@ -220,10 +220,10 @@ void pf_kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 		       k->streams, k->stream_count);
 	if (k->without_op)
 		pf_doc_note(
-			doc,
-			"%" PRId64 " kernels (%s of their time) have no "
-			"operator",
-			k->without_op,
+			doc, "%s kernel%s (%s of kernel time) %s no operator",
+			pf_num_show_count(count, k->without_op),
+			k->without_op == 1 ? "" : "s",
 			pf_num_show_ratio(share, pf_num_share(k->without_op_ns,
-							      k->total_ns)));
+							      k->total_ns)),
+			k->without_op == 1 ? "has" : "have");
 }

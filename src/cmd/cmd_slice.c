@@ -31,17 +31,27 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 	char events[PF_NUM_MAX], moved[PF_NUM_MAX], time[PF_NUM_MAX];
 	char arrows[PF_NUM_MAX];
 
-	pf_log_note("wrote %s events of %s to '%s'",
+	pf_log_note("wrote %s event%s of %s to '%s'",
 		    pf_num_show_count(events, r->event_count),
+		    r->event_count == 1 ? "" : "s",
 		    pf_num_show_ns(time, r->to_ns - r->from_ns), a->out);
 	if (r->moved_count)
-		pf_log_note("%s ranges that overlap others are on threads of "
-			    "their own",
-			    pf_num_show_count(moved, r->moved_count));
+		pf_log_note("%s %s of %s own",
+			    pf_num_show_count(moved, r->moved_count),
+			    r->moved_count == 1
+				    ? "range that overlaps others is on a "
+				      "thread"
+				    : "ranges that overlap others are on "
+				      "threads",
+			    r->moved_count == 1 ? "its" : "their");
 	if (r->arrow_count)
-		pf_log_note("%s ends of arrows whose other end is elsewhere "
-			    "are left out",
-			    pf_num_show_count(arrows, r->arrow_count));
+		pf_log_note("%s %s left out",
+			    pf_num_show_count(arrows, r->arrow_count),
+			    r->arrow_count == 1
+				    ? "end of an arrow whose other end is "
+				      "elsewhere is"
+				    : "ends of arrows whose other end is "
+				      "elsewhere are");
 }
 
 static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)

@@ -126,8 +126,9 @@ static void show_trust(const struct pf_averages_trust *t)
 	char shown[PF_NUM_MAX];
 
 	if (t->skipped)
-		pf_buf_addf(&line, ", %s events skipped",
-			    pf_num_show_count(shown, t->skipped));
+		pf_buf_addf(&line, ", %s event%s skipped",
+			    pf_num_show_count(shown, t->skipped),
+			    t->skipped == 1 ? "" : "s");
 	if (t->repaired)
 		pf_buf_addf(&line, ", %s repaired",
 			    pf_num_show_count(shown, t->repaired));

@@ -464,9 +464,13 @@ static void show_notes(const struct pf_trend *trend, bool wide,
 {
 	if (trend->with_steps && trend->with_steps < trend->count)
 		pf_doc_note(doc,
-			    "%zu of %zu captures have no profiler steps: their "
+			    "%zu of %zu captures %s no profiler steps: %s "
 			    "figures are of the whole capture",
-			    trend->count - trend->with_steps, trend->count);
+			    trend->count - trend->with_steps, trend->count,
+			    trend->count - trend->with_steps == 1 ? "has"
+								  : "have",
+			    trend->count - trend->with_steps == 1 ? "its"
+								  : "their");
 	if (trend->has_other_device)
 		pf_doc_note(doc, "not all captures are of the same GPU");
 	if (!wide)

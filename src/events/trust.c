@@ -241,16 +241,19 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "trust_foreign", err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
+	int64_t count = rc == 1 ? sqlite3_column_int64(st, 1) : 0;
 	char shown[PF_NUM_MAX];
 
-	*found = rc == 1 && sqlite3_column_int64(st, 1) > 0;
+	*found = count > 0;
 	if (*found)
 		pf_doc_note(
 			doc,
-			"%s events of %s are not taken for GPU work: what is "
-			"said of the GPU leaves them out",
-			pf_num_show_count(shown, sqlite3_column_int64(st, 1)),
-			(const char *)sqlite3_column_text(st, 0));
+			"%s %s of %s %s not taken for GPU work: what is said "
+			"of the GPU leaves %s out",
+			pf_num_show_count(shown, count),
+			count == 1 ? "event" : "events",
+			(const char *)sqlite3_column_text(st, 0),
+			count == 1 ? "is" : "are", count == 1 ? "it" : "them");
 	sqlite3_finalize(st);
 	return rc < 0 ? -1 : 0;
 }

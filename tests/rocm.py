@@ -9,6 +9,7 @@ rocm.py kineto db|rpd        the events of twin.* as Kineto's JSON, to stdout
 rocm.py mutate IN OUT SEED   a copy with some bytes of it changed
 """
 import collections
+import csv
 import json
 import os
 import random
@@ -216,6 +217,158 @@ class Rpd:
         self.add("copyapi", api_ptr_id=link, size=size, width="", height="")
 
 
+KINDS = ["NONE", "HIP_RUNTIME_API_EXT", "MARKER_CORE_RANGE_API", "MEMORY_COPY",
+         "KERNEL_DISPATCH", "MEMORY_ALLOCATION", "HSA_CORE_API"]
+
+
+class V3:
+    """JSON and CSV of rocprofv3."""
+    suffix = ""
+
+    def __init__(self, path, pid=15):
+        self.path, self.pid, self.link = path, pid, 0
+        self.ops = {k: [] for k in KINDS}
+        self.marks, self.lists = [], collections.defaultdict(list)
+        self.csv = collections.defaultdict(list)
+
+    def record(self, where, kind, op, start, end, link, **more):
+        if op not in self.ops[kind]:
+            self.ops[kind].append(op)
+        self.lists[where].append(dict(
+            size=64, kind=KINDS.index(kind), operation=self.ops[kind].index(op),
+            thread_id=self.pid, correlation_id={"internal": link,
+                                                "external": 0},
+            start_timestamp=start, end_timestamp=end, **more))
+
+    def row(self, file, start, end, **cells):
+        self.csv[file].append(dict(cells, Start_Timestamp=start,
+                                   End_Timestamp=end))
+
+    def call(self, start, end, name, kind="HIP_RUNTIME_API_EXT",
+             where="hip_api", text=None):
+        self.link += 1
+        self.record(where, kind, name, start, end, self.link)
+        self.row(where, start, end, Domain=kind, Function=text or name,
+                 Process_Id=self.pid, Thread_Id=self.pid,
+                 Correlation_Id=self.link)
+        return self.link
+
+    def range(self, start, end, text):
+        link = self.call(start, end, "roctxThreadRangeA",
+                         "MARKER_CORE_RANGE_API", "marker_api", text)
+        self.marks.append({"key": link, "value": text})
+
+    def kernel(self, start, end, which, link, **more):
+        size = lambda x, y: {"x": x, "y": y, "z": 1}
+        info = dict(size=72, agent_id={"handle": 5002}, queue_id={"handle": 1},
+                    kernel_id=7 + which, dispatch_id=link,
+                    private_segment_size=0, group_segment_size=1024,
+                    workgroup_size=size(128, 1), grid_size=size(128 * 80, 2))
+        info.update(more)
+        self.record("kernel_dispatch", "KERNEL_DISPATCH", "COMPLETE", start,
+                    end, link, dispatch_info=info, stream_id={"handle": 3})
+        self.row("kernel", start, end, Kind="KERNEL_DISPATCH",
+                 Agent_Id="Agent 2", Queue_Id=1, Stream_Id=3,
+                 Thread_Id=self.pid, Dispatch_Id=link, Kernel_Id=7 + which,
+                 Kernel_Name=f"void gemm<{which}>(int)", Correlation_Id=link,
+                 LDS_Block_Size=1024, Scratch_Size=0, VGPR_Count=32 + which,
+                 Accum_VGPR_Count=4, Workgroup_Size_X=128, Workgroup_Size_Y=1,
+                 Workgroup_Size_Z=1, Grid_Size_X=128 * 80, Grid_Size_Y=2,
+                 Grid_Size_Z=1)
+
+    def copy(self, start, end, kind, link, size):
+        ends = (5000, 5002) if kind == 1 else (5002, 5000)
+        self.record("memory_copy", "MEMORY_COPY", COPY[kind], start, end, link,
+                    src_agent_id={"handle": ends[0]},
+                    dst_agent_id={"handle": ends[1]}, bytes=size,
+                    stream_id={"handle": 3})
+        self.row("memory_copy", start, end, Kind="MEMORY_COPY",
+                 Direction=COPY[kind], Stream_Id=3,
+                 Source_Agent_Id=f"Agent {ends[0] - 5000}",
+                 Destination_Agent_Id=f"Agent {ends[1] - 5000}",
+                 Correlation_Id=link)
+
+    def tool(self):
+        agents = [{"size": 9, "id": {"handle": 5000 + i}, "type": 1 + i // 2,
+                   "logical_node_type_id": i % 2, "node_id": i,
+                   "cu_count": 100, "wave_front_size": 64,
+                   "max_waves_per_cu": 32, "product_name": "AMD Test",
+                   "caches": [[1, {"id": 2}], []]} for i in range(4)]
+        symbols = [{"size": 9, "kernel_id": i + 7, "kernel_name": f"_Zk{i}.kd",
+                    "arch_vgpr_count": 32 + i, "accum_vgpr_count": 4,
+                    "formatted_kernel_name": f"void gemm<{i}>(int)"}
+                   for i in range(2)]
+        return {"metadata": {"node": {"pid": 9, "hostname": SECRET},
+                             "pid": self.pid, "command": ["./run", SECRET],
+                             "environment": {"TOKEN": SECRET}},
+                "agents": agents, "counters": [],
+                "strings": {"callback_records": [], "buffer_records": [
+                    {"kind": k, "operations": self.ops[k]} for k in KINDS],
+                    "marker_api": self.marks, "att_filenames": [SECRET]},
+                "code_objects": [{"uri": SECRET}], "kernel_symbols": symbols,
+                "host_functions": [],
+                "callback_records": {"counter_collection": []},
+                "buffer_records": dict(self.lists)}
+
+    def done(self):
+        json.dump({"rocprofiler-sdk-tool": [self.tool()]},
+                  open(self.path, "w"))
+        for name, lines in self.csv.items():
+            at = self.path[:-5] + f"_{name}_trace.csv"
+            with open(at, "w") as f:
+                out = csv.writer(f, quoting=csv.QUOTE_NONNUMERIC,
+                                 lineterminator="\n")
+                out.writerow(lines[0])
+                for line in lines:
+                    out.writerow(line.values())
+
+
+def odd_json(at):
+    """Members of other kinds, places and orders; damaged text."""
+    m = V3(at("odd.json"))
+    big = 2 ** 63 - 1
+    for start, end in ((None, 5), (10, None), (30, 20), ("a", "b"),
+                       (2 ** 62 + 5, big), (-2 ** 63, big), (5, 5), (7.0, 9),
+                       (1.5, 3), (2 ** 64 - 1, 4), ([1], {"a": 2}),
+                       (100, 200)):
+        m.call(start, end, "hipLaunchKernel")
+        m.kernel(start, end, 0, 1)
+        m.copy(start, end, 1, 1, -5)
+        m.range(start, end, "r\\\"\u00e4\ud800 </script>\x1b[31m")
+        m.record("memory_allocation", "MEMORY_ALLOCATION",
+                 "MEMORY_ALLOCATION_ALLOCATE", start, end, 3,
+                 agent_id={"handle": 5002}, address={"handle": 77},
+                 allocation_size=4096)
+    m.kernel(1, 2, 0, 1, kernel_id=4711, agent_id={"handle": 1},
+             workgroup_size={"x": 0}, grid_size=7, queue_id=None)
+    m.kernel(1, 2, 0, 1, agent_id=[], kernel_id="x")
+    m.lists["hip_api"] += [{}, 7, [], "x", None, {"kind": 99, "operation": 4,
+                           "start_timestamp": 1, "end_timestamp": 2}]
+    m.lists["kernel_dispatch"].append({"start_timestamp": 1})
+    m.lists["pc_sample_host_trap"] = [{"a": 1}, 2]
+    m.lists["hsa_api"] = {"not": "a list"}
+    one, two = m.tool(), m.tool()
+    two["metadata"]["pid"] = 16
+    late = {k: two[k] for k in reversed(two)}  # what it defines comes last
+    json.dump({"rocprofiler-sdk-tool": [one, two, late, 5, []], "more": [1]},
+              open(at("odd.json"), "w"), indent=1)
+    open(at("none.json"), "w").write('{"rocprofiler-sdk-tool":[]}')
+    text = open(at("v3.json")).read()
+    open(at("bad_text.json"), "w").write(
+        text.replace('"start_timestamp"', '}]]"start_timestamp"', 1))
+    open(at("bad_deep.json"), "w").write('{"rocprofiler-sdk-tool":' +
+                                         "[" * 200000)
+    open(at("bad_long.json"), "w").write('{"rocprofiler-sdk-tool":["' +
+                                         "x" * (40 << 20))
+    head = '"Kind","Agent_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n'
+    open(at("odd.csv"), "w").write(
+        head + '"K","Agent 2","a",1,2\n"K",2,"b ""c"" \nd",3,4\n'
+        '"K","x","b",x,4\n"K",2,"b",,4\n"K",2,"b",5,\n"K",2\n\n'
+        '"K",2,"b",5,99999999999999999999\n"K",2,"b",9,8\n'
+        '"K",2,"b",5,6,7,8\n"K",2,"cut",500,60')
+    open(at("bad_long.csv"), "w").write(head + '"' + "x" * (2 << 20))
+
+
 def step(m, at, n):
     """A step: copy, kernels, waits; every maker has these calls."""
     m.range(at, at + 90000, f"ProfilerStep#{n}")
@@ -392,6 +545,8 @@ def make(folder):
     m.add("barrierop", op_ptr_id=1)
     twin(m)
     hostile(Rpd(at("hostile.rpd")))
+    twin(V3(at("v3.json")))
+    odd_json(at)
     m = Rpd(at("copied.rpd"))
     twin(m)
     copied(at("copied.rpd"))
@@ -460,7 +615,48 @@ KERNELS = "SELECT name, count(*), sum(dur_ns) FROM kernels GROUP BY 1"
 CALLS = "SELECT name, count(*), sum(dur_ns) FROM event WHERE kind IN (4, 5) GROUP BY 1"
 
 
+def agree_v3(source, stored):
+    c, kernels, calls, linked = Checker(stored), {}, {}, 0
+    if source.endswith(".json"):
+        t, = json.load(open(source))["rocprofiler-sdk-tool"]
+        lists = t["buffer_records"]
+        name = {k["kernel_id"]: k["formatted_kernel_name"]
+                for k in t["kernel_symbols"]}
+        kinds = t["strings"]["buffer_records"]
+        for r in lists.get("kernel_dispatch", ()):
+            add(kernels, name[r["dispatch_info"]["kernel_id"]],
+                r["start_timestamp"], r["end_timestamp"])
+        ids = set()
+        for r in lists.get("hip_api", ()):
+            add(calls, kinds[r["kind"]]["operations"][r["operation"]],
+                r["start_timestamp"], r["end_timestamp"])
+            ids.add(r["correlation_id"]["internal"])
+        linked = sum(r["correlation_id"]["internal"] in ids for k in
+                     ("kernel_dispatch", "memory_copy")
+                     for r in lists.get(k, ()))
+        events = sum(map(len, lists.values()))
+    else:
+        lines = list(csv.DictReader(open(source)))
+        events = len(lines)
+        for r in lines:
+            start, end = int(r["Start_Timestamp"]), int(r["End_Timestamp"])
+            if "Kernel_Name" in r:
+                add(kernels, r["Kernel_Name"], start, end)
+            elif r.get("Domain", "").startswith("HIP_"):
+                add(calls, r["Function"], start, end)
+    c.sums("kernels", KERNELS, kernels)
+    c.sums("calls", CALLS, calls)
+    one = lambda sql: c.out.execute(sql).fetchone()
+    c.check("links", one("SELECT count(*) FROM gpu_work"
+                         " WHERE launch_id IS NOT NULL")[0], linked)
+    c.check("stored", one("SELECT event_count, stored_count FROM trace"),
+            (events, events))
+    return c.failed
+
+
 def agree(source, stored):
+    if source.endswith((".json", ".csv")):
+        return agree_v3(source, stored)
     db, c = sqlite3.connect(source), Checker(stored)
     kernels, calls, events, linked = {}, {}, 0, 0
     if source.endswith(".rpd"):

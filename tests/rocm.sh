@@ -12,12 +12,13 @@ rocm make "$made" || not_ok "the captures are made"
 
 # ---- what is stored is what the records say ----
 for file in twin.db plain.db bare.db copied.db runs.db nodes.db twin.rpd \
-	plain.rpd copied.rpd; do
+	plain.rpd copied.rpd v3.json v3_kernel_trace.csv v3_hip_api_trace.csv \
+	v3_memory_copy_trace.csv v3_marker_api_trace.csv; do
 	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" 2>"$tmp/err" &&
 		rocm agree "$made/$file" "$tmp/$file.o" >>"$tmp/err" 2>&1
 	result "$file: as the records say"
 done
-for file in hostile.db hostile.rpd; do
+for file in hostile.db hostile.rpd odd.json odd.csv; do
 	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" >"$tmp/err" 2>&1 &&
 		[ "$("$SQLITE3" "$tmp/$file.o" "SELECT event_count
 			- stored_count - metadata_count - paired_count
@@ -31,6 +32,30 @@ query() { # FILE SQL WANT NAME
 	same "$4" "$tmp/want" "$tmp/got"
 }
 query plain.db "SELECT format FROM trace" rocpd "the format is named"
+query v3.json "SELECT format FROM trace" rocprofv3 "and JSON"
+query odd.json "SELECT DISTINCT t.pid FROM event AS e JOIN track AS t
+	ON t.id = e.track_id WHERE kind = 4 ORDER BY 1" '0
+15
+16' "several tools are several processes"
+query odd.json "SELECT count(*) FROM event WHERE kind = 1 AND
+	name GLOB 'r\\\"ä*'" 6 "a range's text without its escapes, if known"
+query v3_kernel_trace.csv "SELECT DISTINCT grid_x, grid_y, block_x,
+	registers_per_thread, shared_memory_bytes, device, stream FROM kernels" \
+	'80,2,128,36,1024,2,3
+80,2,128,37,1024,2,3' "CSV: grids in blocks"
+query v3_memory_copy_trace.csv "SELECT name, device, count(*) FROM copies
+	GROUP BY 1, 2 ORDER BY 1" 'Memcpy DtoH (Device -> Host),2,5
+Memcpy HtoD (Host -> Device),2,5' "CSV: copies are of the GPU"
+query v3_marker_api_trace.csv "SELECT kind, category, count(*) FROM event
+	GROUP BY 1, 2" '1,cpu_op,20
+1,nvtx,5
+2,user_annotation,5' "CSV: ranges"
+query odd.csv "SELECT name, start_ns, dur_ns FROM event ORDER BY start_ns, name" \
+	'a,1,1
+"b ""c"" 
+d",3,1
+b,5,1
+b,9,0' "CSV: only whole rows with whole numbers"
 query plain.rpd "SELECT format FROM trace" rpd "that of RPD, too"
 query plain.db "SELECT DISTINCT grid_x, grid_y, block_x, registers_per_thread,
 	shared_memory_bytes, blocks_per_sm, stream FROM kernels WHERE name =
@@ -97,14 +122,16 @@ figures() {
 d = json.load(sys.stdin)
 print(json.dumps([d["scalars"], d["tables"]], indent=1))'
 }
-for file in twin.db twin.rpd; do
+for file in twin.db twin.rpd v3.json; do
+	like=db
+	[ $file = twin.rpd ] && like=rpd
 	for command in kernels launches overlap gaps calls ranges steps \
 		syncs "steps --steps ^forward" trend; do
-		"$profan" $command "$tmp/json.${file#*.}.o" --format json 2>"$tmp/err" |
+		"$profan" $command "$tmp/json.$like.o" --format json 2>"$tmp/err" |
 			figures >"$tmp/want"
 		"$profan" $command "$tmp/$file.o" --format json 2>"$tmp/err" |
 			figures >"$tmp/got"
-		sed -i "s,$tmp/$file.o,X,; s,$tmp/json.${file#*.}.o,X," "$tmp/want" \
+		sed -i "s,$tmp/$file.o,X,; s,$tmp/json.$like.o,X," "$tmp/want" \
 			"$tmp/got"
 		[ -s "$tmp/want" ] &&
 			same "$file, $command: as from Kineto's JSON" \
@@ -113,7 +140,8 @@ for file in twin.db twin.rpd; do
 done
 
 # ---- every command ----
-for file in plain.db plain.rpd nodes.db hostile.db hostile.rpd; do
+for file in plain.db plain.rpd nodes.db hostile.db hostile.rpd v3.json odd.json \
+	odd.csv v3_kernel_trace.csv; do
 	for command in info table kernels launches overlap gaps syncs steps \
 		calls memory modules ranges doctor stacks summary trend; do
 		"$profan" $command "$tmp/$file.o" >"$tmp/out" 2>"$tmp/err" ||
@@ -154,7 +182,7 @@ cp "$made/twin.db" "$made/twin.rpd" "$made/bad_view.db" "$tmp/folder"
 cp "$tmp/json.db.o" "$tmp/folder/ours.db"
 "$profan" ingest -q "$tmp/folder" -o "$tmp/folder.o" 2>"$tmp/err"
 query folder "SELECT count(*) FROM trace" 2 "a folder with two, and others"
-for file in plain.db plain.rpd runs.db; do
+for file in plain.db plain.rpd runs.db odd.json v3_kernel_trace.csv; do
 	for bytes in 1 7 100; do
 		PROFAN_CHUNK_BYTES=$bytes "$profan" ingest -q "$made/$file" \
 			-o "$tmp/small.o" 2>/dev/null
@@ -162,6 +190,38 @@ for file in plain.db plain.rpd runs.db; do
 		result "$file: batches of $bytes events give the same bytes"
 	done
 done
+
+# ---- cut at every size step ----
+cuts=25
+[ "${LONG:-0}" = 1 ] && cuts=300
+for file in v3.json v3_hip_api_trace.csv; do
+	size=$(wc -c <"$made/$file") i=1 bad=0
+	while [ $i -lt $cuts ]; do
+		head -c $((size * i / cuts)) "$made/$file" >"$tmp/cut"
+		rm -f "$tmp/cut.o"
+		"$profan" ingest -q "$tmp/cut" -o "$tmp/cut.o" >"$tmp/err" 2>&1
+		case $? in
+		0) [ "$("$SQLITE3" "$tmp/cut.o" "SELECT event_count
+			- stored_count - metadata_count - paired_count
+			- skipped_count FROM trace")" = 0 ] ||
+			bad=$((bad + 1)) ;;
+		3) grep -q 'has no complete event' "$tmp/err" &&
+			[ ! -e "$tmp/cut.o" ] || bad=$((bad + 1)) ;;
+		*) bad=$((bad + 1)) ;;
+		esac
+		i=$((i + 1))
+	done
+	[ $bad -eq 0 ]
+	result "$file cut off: what came before is kept" "$tmp/err"
+done
+gzip -c "$made/v3.json" >"$tmp/v3.json.gz"
+"$profan" ingest -q "$tmp/v3.json.gz" -o "$tmp/packed.o" 2>"$tmp/err"
+query packed "SELECT event_count FROM trace" \
+	"$("$SQLITE3" "$tmp/v3.json.o" "SELECT event_count FROM trace")" "packed"
+"$profan" ingest -q - -o "$tmp/piped.o" <"$made/v3_kernel_trace.csv" 2>"$tmp/err"
+query piped "SELECT event_count FROM trace" 20 "from a pipe"
+"$profan" ingest -q "$made/none.json" -o "$tmp/none.o" 2>"$tmp/err"
+query none "SELECT event_count FROM trace" 0 "without any record"
 
 # ---- what is refused, by name ----
 refuses() { # FILE WORDS
@@ -175,6 +235,10 @@ refuses() { # FILE WORDS
 	fi
 }
 refuses "$made/bad_mixed.db" 'holds several runs in one set of tables'
+refuses "$made/bad_text.json" 'is no JSON: a bracket that none opened at byte'
+refuses "$made/bad_deep.json" 'is no JSON: too deep at byte'
+refuses "$made/bad_long.json" 'has a string of more than 16 MB at byte'
+refuses "$made/bad_long.csv" 'has a cell of more than 1 MB'
 refuses "$made/bad_view.db" 'its tables: rocpd_metadata$'
 refuses "$made/bad_cut_plain.db" 'SQLITE_CORRUPT'
 refuses "$made/bad_cut_plain.rpd" 'SQLITE_CORRUPT'
@@ -185,8 +249,9 @@ seeds=40
 mkdir "$tmp/left"
 seed=0 bad=0
 while [ $seed -lt $seeds ]; do
-	case $((seed % 3)) in
+	case $((seed % 5)) in
 	0) from=plain.db ;; 1) from=runs.db ;; 2) from=plain.rpd ;;
+	3) from=v3.json ;; 4) from=v3_kernel_trace.csv ;;
 	esac
 	rocm mutate "$made/$from" "$tmp/mutant" $seed
 	timeout 20 "$profan" ingest -q "$tmp/mutant" \
@@ -224,6 +289,22 @@ if [ -d "$shared/inputs/rocm" ]; then
 				-o "$tmp/real.html" >>"$tmp/err" 2>&1 &&
 			! grep -q PROFAN_CANARY "$tmp/real.html"
 		result "real: $name"
+	done
+	gzip -dc "$shared/inputs/rocm/rocprofv3_908_results.json.gz" \
+		>"$tmp/real.json"
+	"$profan" ingest -q "$tmp/real.json" -o "$tmp/real.o" >"$tmp/err" 2>&1 &&
+		rocm golden "$tmp/real.o" \
+			"$shared/inputs/rocm/rocprofv3_908.golden.json" \
+			>>"$tmp/err" 2>&1
+	result "real: rocprofv3_908_results.json"
+	for file in "$shared"/inputs/rocm/csv/*.csv; do
+		# those whose last line has no end lose it
+		rows=$(($(grep -c . "$file") - 1))
+		[ -n "$(tail -c 1 "$file")" ] && rows=$((rows - 1))
+		"$profan" ingest -q "$file" -o "$tmp/real.o" >"$tmp/err" 2>&1 &&
+			[ "$("$SQLITE3" "$tmp/real.o" "SELECT stored_count
+				FROM trace")" = $rows ]
+		result "real: ${file##*/}" "$tmp/err"
 	done
 else
 	skip "real captures" "NOT TESTED: ../shared/inputs is not there"

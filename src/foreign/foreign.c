@@ -22,6 +22,7 @@
 
 #define CELL_BYTES_MIN     6
 #define OPERATIONS_AT_ONCE (1 << 20)
+#define NEAR               16 /* rows that are stepped over */
 #define TABLES_MAX         4096
 #define TEXT_BYTES_MAX     (16 << 20)
 
@@ -289,9 +290,10 @@ static int find_columns(struct pf_foreign *f, const char *table,
 	return rc == SQLITE_DONE ? 0 : -1;
 }
 
-/* "SELECT 1", and the columns that the table has. */
+/* "SELECT 1", the columns that the table has, and a key or none. */
 static void add_select(struct pf_buf *sql, uint64_t has,
-		       const char *const *columns, size_t count)
+		       const char *const *columns, size_t count,
+		       const char *key)
 {
 	pf_buf_adds(sql, "SELECT 1");
 	for (size_t i = 0; i < count; i++) {
@@ -300,6 +302,10 @@ static void add_select(struct pf_buf *sql, uint64_t has,
 			add_quoted(sql, columns[i]);
 		else
 			pf_buf_adds(sql, "NULL");
+	}
+	if (key) {
+		pf_buf_addc(sql, ',');
+		add_quoted(sql, key);
 	}
 	pf_buf_adds(sql, " FROM ");
 }
@@ -313,7 +319,7 @@ int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
 	*r = (struct pf_rows){ .from = f, .table = table };
 	if (find_columns(f, table, columns, count, &r->has, err))
 		return -1;
-	add_select(&sql, r->has, columns, count);
+	add_select(&sql, r->has, columns, count, NULL);
 	add_quoted(&sql, table);
 	pf_buf_adds(&sql, " NOT INDEXED");
 	if (where)
@@ -508,7 +514,8 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 	struct pf_buf sql = { 0 };
 	uint64_t has_key = 0;
 
-	*r = (struct pf_rows){ .from = f, .table = table };
+	*l = (struct pf_lookup){ .rows = { .from = f, .table = table },
+				 .key_column = (int)count + 1 };
 	if (!table)
 		return 0;
 	if (find_columns(f, table, &key, 1, &has_key, err) ||
@@ -517,17 +524,19 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 	if (!has_key)
 		return 0;
 	if (is_keyed(f, table, key)) {
-		add_select(&sql, r->has, columns, count);
+		add_select(&sql, r->has, columns, count, key);
 		add_quoted(&sql, table);
-		pf_buf_adds(&sql, " WHERE ");
-		add_quoted(&sql, key);
 	} else {
 		if (make_keyed(f, table, key, r->has, columns, count, err))
 			return -1;
-		add_select(&sql, r->has, columns, count);
-		pf_buf_addf(&sql, "temp.keyed_%d WHERE rowid", f->keyed_count);
+		key = "rowid";
+		add_select(&sql, r->has, columns, count, key);
+		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
 	}
-	pf_buf_adds(&sql, " = ?1");
+	pf_buf_adds(&sql, " WHERE ");
+	add_quoted(&sql, key);
+	pf_buf_adds(&sql, " >= ?1 ORDER BY ");
+	add_quoted(&sql, key);
 	r->st = prepare(f, &sql, table, err);
 	return r->st ? 0 : -1;
 }
@@ -535,20 +544,46 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 void pf_lookup_close(struct pf_lookup *l)
 {
 	pf_rows_close(&l->rows);
+	l->has_row = false;
 }
 
+static int step_lookup(struct pf_lookup *l, struct pf_err *err)
+{
+	int rc = sqlite3_step(l->rows.st);
+
+	l->has_row = rc == SQLITE_ROW;
+	if (l->has_row)
+		l->current = sqlite3_column_int64(l->rows.st, l->key_column);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE
+		       ? 0
+		       : fail_table(l->rows.from, l->rows.table, err);
+}
+
+/* Rows that are looked up mostly stand in the order of those that do. */
 int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
 {
 	sqlite3_stmt *st = l->rows.st;
-	int rc;
+	bool is_near = l->has_row && key >= l->current &&
+		       (uint64_t)key - (uint64_t)l->current <= NEAR;
 
 	if (!st)
 		return 0;
+	while (is_near && l->has_row && l->current < key) {
+		const int64_t before = l->current;
+
+		if (step_lookup(l, err))
+			return -1;
+		if (l->has_row && l->current <= before)
+			return pf_fail(err, PF_EDATA,
+				       "the SQLite database is damaged: rows "
+				       "of table '%.100s' are out of order",
+				       l->rows.table);
+	}
+	if (is_near)
+		return l->has_row && l->current == key;
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, key);
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_DONE)
-		return 0;
-	return rc == SQLITE_ROW ? 1
-				: fail_table(l->rows.from, l->rows.table, err);
+	if (step_lookup(l, err))
+		return -1;
+	return l->has_row && l->current == key;
 }

@@ -83,6 +83,10 @@ bool pf_rows_real(const struct pf_rows *r, int column, double *value);
 /* A table looked up by a number, whatever its size. */
 struct pf_lookup {
 	struct pf_rows rows; /* after 1: the row that was found */
+	/* the row at hand, after which the next ones follow */
+	bool has_row;
+	int64_t current;
+	int key_column;
 };
 
 /* Finds nothing if there is no such table (NULL) or it lacks the key. */

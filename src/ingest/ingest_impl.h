@@ -195,7 +195,7 @@ struct pf_ingest_format {
 	/* It writes into the database: when earlier traces are finished. */
 	bool writes;
 };
-#define PF_INGEST_HEAD_BYTES 16 /* less only if the file is shorter */
+#define PF_INGEST_HEAD_BYTES 64 /* less only if the file is shorter */
 
 /*
  * Defines a format and enters it in the list, which src/entries.sh makes; they

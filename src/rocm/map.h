@@ -67,6 +67,8 @@ struct pf_rocm_domain {
 /* A call or range of a thread. */
 struct pf_rocm_call {
 	const struct pf_rocm_domain *domain;
+	bool has_entry; /* the name is known: no text */
+	uint32_t entry;
 	const char *name; /* of a range its text */
 	size_t name_len;
 	const char *function; /* of roctx, or NULL */

@@ -102,7 +102,9 @@ void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *c,
 	if (put->category == PF_ROCM_CAT_NVTX) {
 		put_range(m, c, put);
 	} else {
-		put->name = pf_sink_text(&m->sink, c->name, c->name_len);
+		put->name = c->has_entry ? c->entry
+					 : pf_sink_text(&m->sink, c->name,
+							c->name_len);
 		put->args = call_args(m, c);
 	}
 	pf_sink_store(&m->sink, put);

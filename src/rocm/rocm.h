@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures of AMD's profilers: databases of rocprofv3 (rocpd) and of
- * rocmProfileData (RPD).  Their records become events of the one model
- * (trace/event.h), named and placed as Kineto does it for HIP: calls of HIP
- * as those of a runtime, of HSA as those of a driver, roctx as NVTX.
+ * rocmProfileData (RPD), JSON and CSV of rocprofv3.  Their records become
+ * events of the one model (trace/event.h), named and placed as Kineto does it
+ * for HIP: calls of HIP as those of a runtime, of HSA as those of a driver,
+ * roctx as NVTX.
  *
  * Every record is an event, a metadata event, or counted as skipped.  Only
  * names that an event has are read: environments and command lines stay where
@@ -26,5 +27,19 @@ struct pf_reader *pf_rocpd_new(struct pf_foreign *f,
 struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 			     const struct pf_reader_options *options,
 			     struct pf_err *err);
+
+/* Bytes of a file, as pf_input_read() gives them. */
+struct pf_rocm_stream {
+	int64_t (*read)(void *arg, void *buf, size_t len, struct pf_err *err);
+	void *arg;
+};
+
+/* JSON of rocprofv3, whose first member is "rocprofiler-sdk-tool". */
+struct pf_reader *pf_rocprofv3_new(const struct pf_rocm_stream *from,
+				   const struct pf_reader_options *options);
+
+/* A CSV file of rocprofv3, by its first bytes. */
+bool pf_rocm_csv_claims(const char *head, size_t len);
+struct pf_reader *pf_rocm_csv_new(const struct pf_rocm_stream *from);
 
 #endif

@@ -127,6 +127,35 @@ static int read_name(struct pf_rocpd *r, const struct pf_rows *row, int column,
 
 /* ---- calls ---- */
 
+/* Of a call by its number, which most rows repeat; of a range its text. */
+static int read_call_name(struct pf_rocpd *r, const struct pf_rows *row,
+			  int column, char own[48], struct pf_rocm_call *c,
+			  struct pf_err *err)
+{
+	uint32_t *memo = NULL;
+	int64_t id;
+
+	if (c->domain->category != PF_ROCM_CAT_NVTX &&
+	    pf_rows_int(row, column, &id) == PF_CELL_INT &&
+	    pf_rocm_memo(&r->map, PF_ROCM_MEMO_NAME, 0, id, &memo)) {
+		c->has_entry = true;
+		c->entry = *memo;
+		return 0;
+	}
+	if (memo)
+		pf_rocm_forget(&r->map, PF_ROCM_MEMO_NAME, 0, id);
+	if (read_name(r, row, column, own, &c->name, &c->name_len, err))
+		return -1;
+	/* One that is lost is counted each time. */
+	if (memo && c->name != own) {
+		pf_rocm_memo(&r->map, PF_ROCM_MEMO_NAME, 0, id, &memo);
+		c->entry = pf_sink_text(&r->map.sink, c->name, c->name_len);
+		c->has_entry = true;
+		*memo = c->entry;
+	}
+	return 0;
+}
+
 static const char *const region_columns[] = { PLACE, "name_id" };
 
 static int domain_of(struct pf_rocpd *r, int64_t category,
@@ -173,7 +202,7 @@ static int map_region(void *reader, const struct pf_rows *row,
 	if (pf_rocpd_event(r, row, EVENT, &event, err) ||
 	    domain_of(r, event.category, &call.domain, err) ||
 	    read_thread(r, row, &call, err) ||
-	    read_name(r, row, REST, own, &call.name, &call.name_len, err))
+	    read_call_name(r, row, REST, own, &call, err))
 		return -1;
 	call.id = event.link;
 	use_message(r, &call);

@@ -20,7 +20,7 @@ const make = (tag, props, ...kids) => {
 /* ---- numbers as the page shows them ---- */
 
 const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
-const UNITS = [[1, ' ns'], [1e3, ' µs'], [1e6, ' ms'], [1e9, ' s']];
+const UNITS = [[1, ' ns'], [1e3, ' us'], [1e6, ' ms'], [1e9, ' s']];
 const time = (ns) => {
 	if (ns < 0)
 		return '-' + time(-ns);

@@ -56,7 +56,7 @@ says 'above 5 %: a warning' 'V6,stragglers,fired,warning,0.050004,' late=12501
 says 'at 15 %: a warning' 'V6,stragglers,fired,warning,0.15,' late=37500
 says 'above 15 %: severe' 'V6,stragglers,fired,severe,0.150004,' late=37501
 says 'the sentence' "$(printf '%s' 'Rank 2 is the straggler: others wait ' \
-	'80.0 µs per step for it (8.0 %); it comes last to 16 collectives of ' \
+	'80.0 us per step for it (8.0 %); it comes last to 16 collectives of ' \
 	16,)" late=20000 ranks=3
 says 'what can be won, what is affected and where' \
 	',308000,320000,,10000,30000,1,' late=20000 ranks=3 jitter=3000

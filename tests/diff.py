@@ -727,7 +727,7 @@ def check_unlike(text):
 
 
 def plain(text):
-    return re.sub(r"\s+", "", text.replace("µs", "us"))
+    return re.sub(r"\s+", "", text)
 
 
 def hta(a, b, path):

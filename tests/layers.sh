@@ -109,4 +109,13 @@ if [ -s "$tmp/bad" ]; then
 else
 	ok "only main, log and mem end the program, and misuse"
 fi
+# how a microsecond is written is said in base/num.c; what is read has both
+grep -nE "µ|xc2.xb5|\" ?us\"|' ?us'" src/*.c src/*/*.[ch] reports/* |
+	grep -vE '^src/base/num\.[ch]:.*"us"|"us", PF_NS' |
+	grep -vE "^reports/app\.js:.*' us'" >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "microseconds are written in one way" "$tmp/bad"
+else
+	ok "microseconds are written in one way"
+fi
 tap_done

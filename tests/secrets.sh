@@ -54,7 +54,7 @@ EOF
 run 0 "$profan" ingest -q "$tmp/ours.json" -o "$tmp/ours.db"
 run 0 "$profan" report --redact -f html -o - "$tmp/ours.db"
 sed 's/<[^>]*>/ /g' "$tmp/out" >"$tmp/page"
-grep -q '0 ns *10.0 µs *launch latency *cudaLaunchKernel *annotation 1' \
+grep -q '0 ns *10.0 us *launch latency *cudaLaunchKernel *annotation 1' \
 	"$tmp/page"
 result "our own words stay" "$tmp/page"
 

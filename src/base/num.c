@@ -156,20 +156,24 @@ char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
 	return show_scaled(out, n, 1024, units);
 }
 
+const char *const pf_num_time_units[PF_NUM_TIME_UNITS] = { "ns", "us", "ms",
+							   "s" };
+
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns)
 {
-	static const char *const units[] = { "us", "ms", "s" };
 	double value = fabs((double)ns) / 1000;
-	size_t i = 0;
+	size_t i = 1;
 	const char *sign = ns < 0 ? "-" : "";
 
 	if (ns > -1000 && ns < 1000) {
-		snprintf(out, PF_NUM_MAX, "%d ns", (int)ns);
+		snprintf(out, PF_NUM_MAX, "%d %s", (int)ns,
+			 pf_num_time_units[0]);
 		return out;
 	}
-	for (; value >= 999.9995 && i + 1 < sizeof(units) / sizeof(*units); i++)
+	for (; value >= 999.9995 && i + 1 < PF_NUM_TIME_UNITS; i++)
 		value /= 1000;
-	snprintf(out, PF_NUM_MAX, "%s%.3f %s", sign, value, units[i]);
+	snprintf(out, PF_NUM_MAX, "%s%.3f %s", sign, value,
+		 pf_num_time_units[i]);
 	return out;
 }
 

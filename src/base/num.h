@@ -28,6 +28,13 @@ int64_t pf_num_wrap_add(int64_t a, int64_t b);
  */
 int pf_num_ns(const char *s, int64_t *out);
 
+/*
+ * How units of time are written wherever people read them, by powers of 1000
+ * ns: "us", as there are terminals, logs and spreadsheets with no sign for it.
+ */
+#define PF_NUM_TIME_UNITS 4
+extern const char *const pf_num_time_units[PF_NUM_TIME_UNITS];
+
 /* For people; each returns "out". */
 char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n); /* 1,234,567 */
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n); /* 1.50 GiB */

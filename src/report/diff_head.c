@@ -301,11 +301,11 @@ void pf_diff_head_verdict(struct pf_buf *out, const struct pf_diff_view *v)
 	pf_buf_adds(out, "<ol class=verdicts>\n");
 	for (size_t i = 0; i < doc->failed_count; i++) {
 		pf_buf_adds(out, "<li class=severe><p>");
-		pf_html_finding(out, doc->notes[i]);
+		pf_html_text(out, doc->notes[i]);
 		pf_buf_adds(out, ".</p>\n");
 	}
 	pf_buf_addf(out, "<li class=%s><p>", is_slower ? "severe" : "note");
-	pf_html_finding(out, pf_doc_find_finding(doc));
+	pf_html_text(out, pf_doc_find_finding(doc));
 	pf_buf_adds(out, ".</p>\n");
 	if (is_judged)
 		add_reasons(out, v);

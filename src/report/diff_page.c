@@ -438,7 +438,7 @@ static void add_method(struct pf_buf *out, const struct pf_doc *doc,
 	pf_buf_adds(out, " --format json</code>.</p>\n");
 	for (size_t i = doc->failed_count; i < doc->note_count; i++) {
 		pf_buf_adds(out, "<p class=note>");
-		pf_html_finding(out, doc->notes[i]);
+		pf_html_text(out, doc->notes[i]);
 		pf_buf_adds(out, ".</p>\n");
 	}
 }

@@ -33,11 +33,10 @@ void pf_figure_ns(struct pf_buf *out, int64_t ns)
 	static const struct {
 		int64_t unit, limit;
 		int decimals;
-		const char *name;
-	} units[] = {
-		{ 1000, 1000, 2, " µs" },
-		{ 1000000, 1000, 2, " ms" },
-		{ 1000000000, 10000, 3, " s" },
+	} units[PF_NUM_TIME_UNITS - 1] = {
+		{ 1000, 1000, 2 },
+		{ 1000000, 1000, 2 },
+		{ 1000000000, 10000, 3 },
 	};
 
 	if (ns < 0 && ns != INT64_MIN) {
@@ -45,7 +44,7 @@ void pf_figure_ns(struct pf_buf *out, int64_t ns)
 		ns = -ns;
 	}
 	if (ns < 1000) {
-		pf_buf_addf(out, "%" PRId64 " ns", ns);
+		pf_buf_addf(out, "%" PRId64 " %s", ns, pf_num_time_units[0]);
 		return;
 	}
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
@@ -54,7 +53,8 @@ void pf_figure_ns(struct pf_buf *out, int64_t ns)
 
 			if (n >= units[i].limit && (d > 0 || i < 2))
 				continue;
-			add_scaled(out, n, d, units[i].name);
+			add_scaled(out, n, d, "");
+			pf_buf_addf(out, " %s", pf_num_time_units[i + 1]);
 			return;
 		}
 	}

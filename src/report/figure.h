@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "table/table.h"
 
-/* Appended: 850 ns, 12.3 µs, 644 ms, 1.211 s. */
+/* Appended: 850 ns, 12.3 us, 644 ms, 1.211 s. */
 void pf_figure_ns(struct pf_buf *out, int64_t ns);
 /* 512 B, 1.6 MiB. */
 void pf_figure_bytes(struct pf_buf *out, int64_t bytes);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,25 +27,6 @@ void pf_html_text(struct pf_buf *out, const char *s)
 {
 	if (s)
 		pf_escape_html(out, s, strlen(s));
-}
-
-/* Is this the unit of "12.3 us"? */
-static bool is_us(const char *s, const char *begin)
-{
-	return s - begin >= 2 && s[-1] == ' ' &&
-	       isdigit((unsigned char)s[-2]) && !isalnum((unsigned char)s[2]) &&
-	       s[2] != '_';
-}
-
-void pf_html_finding(struct pf_buf *out, const char *s)
-{
-	const char *begin = s, *at;
-
-	for (; (at = strstr(s, "us")); s = at + 2) {
-		pf_escape_html(out, s, (size_t)(at - s));
-		pf_buf_adds(out, is_us(at, begin) ? "µs" : "us");
-	}
-	pf_html_text(out, s);
 }
 
 #define DIGEST_DIGITS 12

@@ -22,9 +22,6 @@ void pf_html_bytes(struct pf_buf *out, const char *s, size_t len);
 /* The digest of a trace's file, short, whole as a tooltip; NULL: nothing. */
 void pf_html_digest(struct pf_buf *out, const char *digest);
 
-/* What an analysis found, in the page's units: us is µs. */
-void pf_html_finding(struct pf_buf *out, const char *s);
-
 /* A sentence with marked names (report/verdict.h). */
 void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence);
 

@@ -371,7 +371,7 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 			if (!*p->doc[i].notes[k])
 				continue;
 			pf_buf_adds(out, "<p class=note>");
-			pf_html_finding(out, p->doc[i].notes[k]);
+			pf_html_text(out, p->doc[i].notes[k]);
 			pf_buf_adds(out, ".</p>\n");
 		}
 	pf_buf_adds(out, "</details>\n");

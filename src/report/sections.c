@@ -475,7 +475,7 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 				pf_doc_find_finding(&page->parts->doc[s->part]);
 		if (finding && *finding) {
 			pf_buf_adds(out, "<p class=lead>");
-			pf_html_finding(out, finding);
+			pf_html_text(out, finding);
 			pf_buf_adds(out, ".</p>\n");
 		}
 		if (s->part == PF_PART_MEMORY)

@@ -329,7 +329,7 @@ def check_timeline(browser, name):
     w.close()
 
 
-NS = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
 
 def to_ns(text):

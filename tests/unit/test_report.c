@@ -90,19 +90,19 @@ static void times_have_three_digits(void **state)
 	(void)state;
 	is_ns(0, "0 ns");
 	is_ns(999, "999 ns");
-	is_ns(1000, "1.00 µs");
-	is_ns(12345, "12.3 µs");
-	is_ns(9999, "10.0 µs");
-	is_ns(99949, "99.9 µs");
-	is_ns(99950, "100 µs");
-	is_ns(999499, "999 µs");
+	is_ns(1000, "1.00 us");
+	is_ns(12345, "12.3 us");
+	is_ns(9999, "10.0 us");
+	is_ns(99949, "99.9 us");
+	is_ns(99950, "100 us");
+	is_ns(999499, "999 us");
 	is_ns(999500, "1.00 ms");
 	is_ns(644423000, "644 ms");
 	is_ns(999500000, "1.000 s");
 	is_ns(1211182250, "1.211 s");
 	is_ns(99999499999, "100.0 s");
 	is_ns(INT64_MAX, "9223372037 s");
-	is_ns(-1500, "-1.50 µs");
+	is_ns(-1500, "-1.50 us");
 }
 
 static void is_bytes(int64_t bytes, const char *want)

@@ -341,7 +341,7 @@ static void precision(void **state)
 	assert_int_equal(state_of(&w, "V10"), 'f');
 	has_sentence(&w, "V10",
 		     "10.0 % of the time in matrix products and convolutions "
-		     "(100 µs of 1.00 ms) runs in fp32 kernels, most of all "
+		     "(100 us of 1.00 ms) runs in fp32 kernels, most of all "
 		     "in scudnn from aten::cudnn_convolution; the precision "
 		     "of 20.0 % is not known");
 	w.unknown_ns = 200001;
@@ -421,7 +421,7 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
+		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 80.0 % of it "
 		"is zoom, cause: data loading",
 		500000, 'b');
 	/* without a line the call is named, not the annotation around it */
@@ -432,7 +432,7 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 80.0 % of it "
+		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 80.0 % of it "
 		"is cudaFree, cause: data loading",
 		500000, 'b');
 	/* idle time is not in the work that it comes before */
@@ -443,7 +443,7 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.culprits = &zoom;
 	p.gaps.culprit_count = 1;
 	changed(&p, "V1",
-		"GPU idle 62.5 % of 4 steps (625 µs of 1.00 ms); 83.2 % of it "
+		"GPU idle 62.5 % of 4 steps (625 us of 1.00 ms); 83.2 % of it "
 		"is loading data; 80.0 % of it is before work without a launch "
 		"call, dma",
 		0, 'b');
@@ -452,9 +452,9 @@ static void idle_names_what_can_be_won(void **state)
 	p.gaps.head_wait_ns = 600000;
 	p.gaps.head_wait_end_ns = 650000;
 	changed(&p, "V1",
-		"The capture began in the middle of a wait of 600 µs, which "
+		"The capture began in the middle of a wait of 600 us, which "
 		"--from 650us leaves out; in the rest the GPU is idle 6.2 % "
-		"(25.0 µs of 400 µs)",
+		"(25.0 us of 400 us)",
 		0, 'f');
 }
 
@@ -473,7 +473,7 @@ static void launch_bound_in_places(void **state)
 	p.launches.all.delayed_count = 100;
 	changed(&p, "V4",
 		"Launch-bound: 100 kernels per step, none of them under 10.0 "
-		"µs; the GPU starves 50.0 µs per step while the CPU launches "
+		"us; the GPU starves 50.0 us per step while the CPU launches "
 		"(20.0 %)",
 		200000, 'b');
 	make(&w, &p);
@@ -484,7 +484,7 @@ static void launch_bound_in_places(void **state)
 	p.launches.all.delayed_count = 300;
 	changed(&p, "V4",
 		"Launch-bound in places: 100 kernels per step, 25.0 % of them "
-		"under 10.0 µs; the GPU starves 50.0 µs per step while the CPU "
+		"under 10.0 us; the GPU starves 50.0 us per step while the CPU "
 		"launches (20.0 %)",
 		200000, 'b');
 }
@@ -503,8 +503,8 @@ static void few_synchronizations(void **state)
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
-		"1 synchronization in 4 steps blocks the CPU for 80.0 µs; for "
-		"it the GPU is idle 90.0 µs",
+		"1 synchronization in 4 steps blocks the CPU for 80.0 us; for "
+		"it the GPU is idle 90.0 us",
 		90000, 'f');
 	/* copies are not of them, be they the dearest */
 	make(&w, &p);
@@ -525,8 +525,8 @@ static void few_synchronizations(void **state)
 	p.syncs.count = 16;
 	changed(&p, "V2",
 		"2 synchronizations besides copies per step block the CPU for "
-		"10.0 µs; most costly from aten::wait; for them the GPU is "
-		"idle 15.0 µs per "
+		"10.0 us; most costly from aten::wait; for them the GPU is "
+		"idle 15.0 us per "
 		"step",
 		60000, 'f');
 }
@@ -591,13 +591,13 @@ static void host_without_operators(void **state)
 		if (i == 2)
 			changed(&p, "V12",
 				"CUDA profiling initialization takes 100.0 % "
-				"of self CPU time of rank 3 (1.00 µs of 1.00 "
-				"µs, 1 call)",
+				"of self CPU time of rank 3 (1.00 us of 1.00 "
+				"us, 1 call)",
 				-1, 'f');
 		else if (i)
 			changed(&p, "V12",
 				"CUDA profiling initialization takes 100.0 % "
-				"of self CPU time (1.00 µs of 1.00 µs, 1 "
+				"of self CPU time (1.00 us of 1.00 us, 1 "
 				"call)",
 				-1, 'f');
 		else
@@ -626,10 +626,10 @@ static void slow_communication(void **state)
 	p.overlap.collectives = &row;
 	p.overlap.collective_count = 1;
 	changed(&p, "V5",
-		"Communication takes 200 µs per step, 100.0 % of it exposed "
+		"Communication takes 200 us per step, 100.0 % of it exposed "
 		"(80.0 % of 4 steps); at 2.2 GB/s of bus bandwidth most of it "
 		"is waiting for other ranks, not transfer; longest call "
-		"allreduce, 800 µs",
+		"allreduce, 800 us",
 		800000, 'b');
 	/* the same bytes in time that they may need */
 	row.rated_ns = row.dur.max = 600000;
@@ -638,8 +638,8 @@ static void slow_communication(void **state)
 	p.overlap.collectives = &row;
 	p.overlap.collective_count = 1;
 	changed(&p, "V5",
-		"Communication takes 150 µs per step, 100.0 % of it exposed "
-		"(60.0 % of 4 steps); longest call allreduce, 600 µs",
+		"Communication takes 150 us per step, 100.0 % of it exposed "
+		"(60.0 % of 4 steps); longest call allreduce, 600 us",
 		600000, 'b');
 }
 

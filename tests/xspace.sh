@@ -149,6 +149,15 @@ gives "TPU: operations are no GPU work, and their names short" tpu \
 	"TPU 1,Async XLA Ops,21,add.1,1
 TPU 1,XLA Modules,10,jit_f(1),1
 TPU 1,XLA Ops,21,add.1,2"
+for command in gaps overlap syncs kernels launches; do
+	"$profan" $command "$tmp/tpu.db" >"$tmp/got" 2>&1
+	grep -q '^There is no GPU work, but that of TPUs' "$tmp/got" &&
+		! grep -q 'record GPU work' "$tmp/got"
+	result "TPU: $command says that there is work of TPUs" "$tmp/got"
+done
+"$profan" doctor "$tmp/tpu.db" 2>&1 | tr '\n' ' ' >"$tmp/got"
+! grep -q 'unknown categories' "$tmp/got" && grep -q 'are of TPUs' "$tmp/got"
+result "TPU: doctor knows what its ranges are" "$tmp/got"
 read_case device_steps
 gives "steps of a device where the host has none" device_steps \
 	"SELECT step, start_ns, dur_ns FROM step" \

@@ -585,6 +585,11 @@ static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 				 : "traces launch work, but have",
 			 d->producer == PF_FROM_NSYS ? ", or it ran under WSL"
 						     : "");
+	else if (d->tracks.tpu_count)
+		add_note(out,
+			 "no GPU activity: %" PRId64 " events are of TPUs, "
+			 "which are not looked into",
+			 d->tracks.tpu_count);
 	else
 		add_note(out, "no GPU activity: %s",
 			 pf_hint(d->producer, PF_HINT_WORK));

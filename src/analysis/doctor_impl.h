@@ -35,7 +35,8 @@ struct pf_doctor_tracks {
 	struct pf_tally duplicate;
 	struct pf_tally overhead; /* host time, summed over threads */
 	int64_t unknown_count;    /* host events of no known category, and
-				     work of devices that is none of GPUs */
+				     work of devices that are not known */
+	int64_t tpu_count;        /* events of TPUs, which are */
 	/* Calls, and those of them without GPU work. */
 	int64_t launch_count, idle_launch_count;
 	int64_t copy_count, idle_copy_count; /* fills too */

@@ -24,6 +24,7 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "store/cursor.h"
+#include "store/named.h"
 #include "trace/event.h"
 
 #define OPEN_MAX  65536 /* ranges of one thread at one instant */
@@ -53,6 +54,8 @@ struct walk {
 	struct pf_sorter *links;
 	/* the track at hand */
 	const struct pf_track *track;
+	sqlite3_stmt *ask_categories;
+	bool has_categories; /* the events of the track being walked */
 	bool is_host;
 	int64_t *open;
 	size_t open_count, open_cap;
@@ -289,7 +292,8 @@ static int take(struct walk *w, const struct pf_block *b, uint32_t i,
 	int64_t end_ns = pf_span_end(start_ns, dur_ns);
 
 	w->out->unknown_count +=
-		kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER;
+		w->has_categories &&
+		(kind == PF_KIND_HOST || kind == PF_KIND_GPU_OTHER);
 	if (w->is_host)
 		check_crossing(w, start_ns, end_ns);
 	if (w->is_host && kind == PF_KIND_OVERHEAD) {
@@ -338,6 +342,23 @@ static int walk_track(struct walk *w, const struct pf_track *track,
 	return rc;
 }
 
+/* TPUs' lines are known by their names, and XSpaces have no categories. */
+static int find_categories(struct walk *w, const struct pf_track *t,
+			   struct pf_err *err)
+{
+	int rc;
+
+	sqlite3_bind_int64(w->ask_categories, 1, t->trace_id);
+	rc = pf_db_step(w->db, w->ask_categories, err);
+	w->has_categories = !rc;
+	if (!strncmp(t->pid, "TPU ", 4)) {
+		w->has_categories = false;
+		w->out->tpu_count += t->event_count;
+	}
+	sqlite3_reset(w->ask_categories);
+	return rc < 0 ? -1 : 0;
+}
+
 static int walk_tracks(struct walk *w, struct pf_err *err)
 {
 	struct pf_track *tracks = NULL;
@@ -348,8 +369,11 @@ static int walk_tracks(struct walk *w, struct pf_err *err)
 		w->is_host = is_host;
 		for (size_t i = 0; !rc && i < count; i++)
 			if (!strcmp(tracks[i].class_name,
-				    is_host ? "host" : "gpu"))
-				rc = walk_track(w, &tracks[i], err);
+				    is_host ? "host" : "gpu")) {
+				rc = find_categories(w, &tracks[i], err);
+				if (!rc)
+					rc = walk_track(w, &tracks[i], err);
+			}
 	}
 	pf_tracks_free(tracks, count);
 	return rc;
@@ -364,9 +388,11 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	*out = (struct pf_doctor_tracks){ 0 };
 	w.names = pf_names_new(db, err);
 	w.links = pf_sorter_temp(sizeof(struct link));
-	if (w.names && !walk_tracks(&w, err))
+	w.ask_categories = pf_named_prepare(db, "trace_has_no_categories", err);
+	if (w.names && w.ask_categories && !walk_tracks(&w, err))
 		rc = count_idle(&w, err);
 	pf_sorter_free(w.links);
+	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);
 	free(w.open);
 	free(w.twins);

@@ -664,10 +664,14 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 	double waiting = 0;
 
 	if (!l->all.count) {
-		pf_doc_finding(doc, l->orphan_count
-					    ? "No GPU work has a launch call"
-					    : "There is no GPU work, so "
-					      "nothing launched any");
+		if (l->orphan_count)
+			pf_doc_finding(doc, "No GPU work has a launch call");
+		else
+			pf_doc_finding(doc, "%s%s",
+				       pf_window_no_work(&l->window),
+				       l->window.tpu_count
+					       ? ""
+					       : ", so nothing launched any");
 		doc->is_nothing = !l->orphan_count;
 		return;
 	}

@@ -210,7 +210,7 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 
 	doc->is_nothing = !o->device_count;
 	if (!o->device_count) {
-		pf_doc_finding(doc, "There is no GPU work");
+		pf_doc_finding(doc, "%s", pf_window_no_work(&o->window));
 		return;
 	}
 	if (o->gpus.count > 1)

@@ -8,6 +8,7 @@
 #include "events/interval.h"
 #include "events/step.h"
 #include "events/step_names.h"
+#include "base/sat.h"
 #include "events/window.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -82,6 +83,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 			.last_ns = sqlite3_column_int64(stmt, 3),
 			.worker_id = sqlite3_column_int64(stmt, 4),
 		};
+		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));
 	}
 	sqlite3_finalize(stmt);
 	return !rc && !w->count ? refuse_traces(args, err) : rc;
@@ -399,6 +401,13 @@ void pf_gpu_set_release(struct pf_gpu_set *set)
 }
 
 /* ---- which trace a row is of ---- */
+
+const char *pf_window_no_work(const struct pf_window *w)
+{
+	return w->tpu_count ? "There is no GPU work, but that of TPUs, which "
+			      "is not looked into"
+			    : "There is no GPU work";
+}
 
 bool pf_window_has_processes(const struct pf_window *w)
 {

@@ -124,11 +124,18 @@ struct pf_window {
 	bool is_restricted; /* in time */
 	bool is_whole;      /* steps do not restrict it */
 	const char *steps;  /* of the arguments, borrowed; or NULL */
+	int64_t tpu_count;  /* events of TPUs, which are no GPU work */
 };
 
 /* The trace of this number, or NULL if it is not in the window. */
 const struct pf_window_trace *pf_window_find(const struct pf_window *w,
 					     int64_t trace_id);
+
+/*
+ * How a sentence begins where there is no GPU work: "There is no GPU work", or
+ * what there is of another device.
+ */
+const char *pf_window_no_work(const struct pf_window *w);
 
 /* Are there traces of more than one process? */
 bool pf_window_has_processes(const struct pf_window *w);

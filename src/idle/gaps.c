@@ -9,12 +9,14 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "events/hints.h"
+#include "events/kernel_name.h"
 #include "events/trust.h"
 #include "idle/gap_streams.h"
 #include "idle/gaps.h"
@@ -385,6 +387,27 @@ static int by_culprit_ns(const void *a, const void *b)
 	return 0;
 }
 
+/* The name of GPU work as people read it; NULL stays. */
+static const char *short_of(struct pf_gaps *out, const char *work)
+{
+	struct pf_buf text = { 0 };
+	const char *kept = work;
+
+	if (work)
+		pf_kernel_short_name(&text, work);
+	if (work && strcmp(text.data, work) != 0)
+		kept = pf_arena_string(&out->texts, text.data);
+	pf_buf_release(&text);
+	return kept;
+}
+
+/* The same of what holds idle time, where that can be GPU work. */
+static const char *short_culprit(struct pf_gaps *out, const struct pf_place *p,
+				 const char *name)
+{
+	return p->cause > PF_CAUSE_UNRECORDED ? short_of(out, name) : name;
+}
+
 /* Without stacks an annotation is the nearest thing to a line. */
 static const char *frame_of(struct pf_gaps *out, const struct pf_place *p,
 			    struct pf_err *err)
@@ -398,10 +421,13 @@ static struct pf_gap_culprit culprit_of(struct pf_gaps *out,
 					const struct culprit *c,
 					struct pf_err *err)
 {
+	const char *name = pf_names_frame(out->names, c->place.name, err);
+
 	return (struct pf_gap_culprit){
 		.place = c->place,
 		.cause = pf_cause_name((enum pf_cause)c->place.cause),
-		.name = pf_names_frame(out->names, c->place.name, err),
+		.name = name,
+		.short_name = short_culprit(out, &c->place, name),
 		.frame = frame_of(out, &c->place, err),
 		.op = pf_names_frame(out->names, c->place.op, err),
 		.ns = c->sum.ns,
@@ -458,6 +484,10 @@ static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
 				   ? PF_ID_NONE
 				   : gap->drained.place.name;
 
+	const char *culprit = pf_names_frame(out->names, l->place.name, err);
+	const char *before = pf_names_frame(out->names, gap->before, err);
+	const char *after = pf_names_frame(out->names, gap->after, err);
+
 	return (struct pf_gap_item){
 		.trace_id = gap->trace->trace_id,
 		.rank = gap->trace->rank,
@@ -466,11 +496,14 @@ static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
 		.ns = length(gap),
 		.cause_ns = l->cause_ns,
 		.cause = pf_cause_name((enum pf_cause)l->place.cause),
-		.culprit = pf_names_frame(out->names, l->place.name, err),
+		.culprit = culprit,
+		.short_culprit = short_culprit(out, &l->place, culprit),
 		.frame = frame_of(out, &l->place, err),
 		.drained_by = pf_names_frame(out->names, drained, err),
-		.before = pf_names_frame(out->names, gap->before, err),
-		.after = pf_names_frame(out->names, gap->after, err),
+		.before = before,
+		.after = after,
+		.short_before = short_of(out, before),
+		.short_after = short_of(out, after),
 	};
 }
 
@@ -598,6 +631,7 @@ int pf_gaps_find(struct pf_db *db, const struct pf_gaps_args *args,
 void pf_gaps_release(struct pf_gaps *gaps)
 {
 	pf_names_free(gaps->names);
+	pf_arena_release(&gaps->texts);
 	free(gaps->devices);
 	pf_gpu_set_release(&gaps->gpus);
 	free(gaps->culprits);

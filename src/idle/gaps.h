@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "base/mem.h"
 #include "events/names.h"
 #include "events/walk.h"
 #include "events/window.h"
@@ -44,7 +45,8 @@ struct pf_gap_cause {
 struct pf_gap_culprit {
 	struct pf_place place;
 	const char *cause, *name, *op;
-	const char *frame; /* the line, else the annotation */
+	const char *short_name; /* the name, short if it is a kernel's */
+	const char *frame;      /* the line, else the annotation */
 	int64_t ns, count, longest_ns;
 	double idle_share;
 };
@@ -56,6 +58,7 @@ struct pf_gap_item {
 	const char *cause, *culprit, *frame;
 	const char *drained_by;     /* the call that let the GPU run dry */
 	const char *before, *after; /* names of work */
+	const char *short_culprit, *short_before, *short_after;
 };
 
 /* Gaps of from_ns up to below_ns (-1: of any length). */
@@ -69,6 +72,7 @@ struct pf_gap_length {
 struct pf_gaps {
 	struct pf_window window;
 	struct pf_names *names;   /* own the texts */
+	struct pf_arena texts;    /* and these the short ones */
 	struct pf_gap_device all; /* summed over devices */
 	struct pf_gap_device *devices;
 	size_t device_count;    /* one in several traces: several times */

@@ -31,7 +31,8 @@ static const struct pf_field culprit_fields[] = {
 	FIELD(idle_share, "idle_share", "Of idle", PF_RATIO),
 	FIELD(count, "count", "Gaps", PF_COUNT),
 	FIELD(cause, "cause", "Cause", PF_TEXT | PF_OURS),
-	FIELD(name, "culprit", "Culprit", PF_TEXT),
+	FIELD(name, "culprit", "Culprit", PF_TEXT | PF_FULL),
+	FIELD(short_name, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
 	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
 	FIELD(longest_ns, "longest_ns", "Longest", PF_NS | PF_FULL),
@@ -45,9 +46,14 @@ static const struct pf_field gap_fields[] = {
 	FIELD(start_ns, "start_ns", "From", PF_NS),
 	FIELD(ns, "ns", "Idle", PF_NS),
 	FIELD(cause, "cause", "Main cause", PF_TEXT | PF_OURS),
-	FIELD(culprit, "culprit", "Culprit", PF_TEXT),
+	FIELD(culprit, "culprit", "Culprit", PF_TEXT | PF_FULL),
+	FIELD(short_culprit, "short_culprit", "Culprit", PF_TEXT | PF_BRIEF),
 	FIELD(frame, "frame", "Line or annotation", PF_PATH),
 	FIELD(drained_by, "drained_by", "Drained by", PF_TEXT | PF_FULL),
+	FIELD(short_before, "short_before", "Work before",
+	      PF_TEXT | PF_FULL | PF_BRIEF),
+	FIELD(short_after, "short_after", "Work after",
+	      PF_TEXT | PF_FULL | PF_BRIEF),
 	FIELD(before, "before", "Work before", PF_TEXT | PF_FULL),
 	FIELD(after, "after", "Work after", PF_TEXT | PF_FULL),
 	FIELD(cause_ns, "cause_ns", "Part of cause", PF_NS | PF_FULL),
@@ -188,7 +194,7 @@ static void add_where(const struct pf_gap_culprit *c, struct pf_buf *b)
 		       cause == PF_CAUSE_DEPENDENCY;
 
 	if (is_call || cause == PF_CAUSE_OP || !c->frame)
-		add_text(b, "", c->name);
+		add_text(b, "", c->short_name);
 	if (is_call)
 		add_text(b, " in ", c->op);
 	if (c->frame != c->name)
@@ -371,7 +377,8 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 	struct pf_buf text = { 0 };
 
 	if (!g->all.event_count && !g->all.idle_ns) {
-		pf_doc_finding(doc, "There is no GPU work, so no gaps in it");
+		pf_doc_finding(doc, "%s%s", pf_window_no_work(&g->window),
+			       g->window.tpu_count ? "" : ", so no gaps in it");
 		doc->is_nothing = true;
 		return;
 	}

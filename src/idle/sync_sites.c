@@ -34,7 +34,14 @@ struct device {
 struct loader {
 	struct pf_gap_sink sink;
 	struct pf_sites *out;
-	int64_t after_call_ns; /* of the gap whose pieces come in */
+	/* Of the gap whose pieces come in: */
+	int64_t after_call_ns;
+	struct own {
+		uint32_t site;
+		int64_t ns;
+	} * own; /* what blocking calls took themselves */
+	size_t own_count, own_cap;
+	struct pf_err *err;
 	struct device *devices;
 	size_t device_count, device_cap;
 };
@@ -77,14 +84,36 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 	return d;
 }
 
+/* Is the place a blocking call, and no range that holds one? */
+static bool is_blocking_call(struct loader *l, const struct pf_place *place)
+{
+	const struct pf_name_class *class;
+
+	if ((place->cause != PF_CAUSE_SYNC && place->cause != PF_CAUSE_COPY &&
+	     place->cause != PF_CAUSE_ALLOCATOR) ||
+	    place->name == PF_ID_NONE || l->err->code)
+		return false;
+	class = pf_names_class(l->out->names, place->name, l->err);
+	return class && (class->is_blocking || class->is_async_copy);
+}
+
 static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 		     const struct pf_place *place, int64_t ns)
 {
 	struct loader *l = (struct loader *)sink;
+	struct own own = { .ns = ns };
 
 	(void)gap;
-	if (pf_cause_is_after_call((enum pf_cause)place->cause))
+	if (!pf_cause_is_after_call((enum pf_cause)place->cause))
+		return;
+	if (!is_blocking_call(l, place)) {
 		l->after_call_ns += ns;
+		return;
+	}
+	site_of(l->out, place, &own.site);
+	l->own =
+		pf_grow(l->own, &l->own_cap, l->own_count + 1, sizeof(*l->own));
+	l->own[l->own_count++] = own;
 }
 
 static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
@@ -92,16 +121,19 @@ static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
 	struct loader *l = (struct loader *)sink;
 	struct device *d = device_of(l, gap->trace->trace_id, gap->device);
 	int64_t ns = gap->end_ns - gap->start_ns, due = l->after_call_ns;
+	size_t own_count = l->own_count;
 	struct pf_site *site;
 
 	l->after_call_ns = 0;
-
+	l->own_count = 0;
 	d->gaps = pf_grow(d->gaps, &d->cap, d->count + 1, sizeof(*d->gaps));
 	d->gaps[d->count++] =
 		(struct idle){ gap->start_ns, gap->end_ns, d->idle_ns };
 	d->idle_ns += ns;
 	if (gap->drained.end_ns == INT64_MIN)
 		return;
+	for (size_t i = 0; i < own_count; i++)
+		l->out->items[l->own[i].site].idle_ns += l->own[i].ns;
 	site = site_of(l->out, &gap->drained.place, NULL);
 	site->idle_ns += due;
 	site->drained_ns += ns;
@@ -288,9 +320,12 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 	*steps = (struct pf_steps){ 0 };
 	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db, err);
+	l.err = err;
 	rc = out->names ? pf_pageable_load(db, &pageable, err) : -1;
 	if (!rc && with_idle)
 		rc = find_gaps(db, window, gaps, &pageable, &l, err);
+	if (err->code)
+		rc = -1;
 	for (size_t i = 0; !rc && i < window->count; i++)
 		rc = walk_trace(db, &l, &pageable, &window->traces[i], err);
 	for (size_t i = 0; !rc && i < window->count; i++)
@@ -300,6 +335,7 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 	for (size_t i = 0; i < l.device_count; i++)
 		free(l.devices[i].gaps);
 	free(l.devices);
+	free(l.own);
 	pf_pageable_release(&pageable);
 	return rc;
 }

@@ -279,7 +279,8 @@ static void settle(struct pf_syncs *s, size_t all)
 	for (size_t i = 0; i < all; i++) {
 		struct pf_sync_site site = s->all[i];
 
-		if (!site.is_stream_wait && !site.count && !site.drained_count)
+		if (!site.is_stream_wait && !site.count &&
+		    !site.drained_count && !site.idle_ns)
 			continue;
 		site.n = i;
 		s->all[count++] = site;
@@ -405,8 +406,8 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 		else if (s->device_count)
 			pf_held_say(&s->held, doc);
 		else
-			pf_doc_finding(doc, "There is no GPU work, and no call "
-					    "waits for a GPU");
+			pf_doc_finding(doc, "%s, and no call waits for a GPU",
+				       pf_window_no_work(&s->window));
 		return;
 	}
 	pf_num_show_count(calls, s->count);

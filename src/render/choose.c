@@ -21,14 +21,20 @@ static enum pf_col_kind bare(enum pf_col_kind kind)
 				  ((unsigned)kind & PF_SIGNED));
 }
 
+static bool is_brief(const struct pf_col *col)
+{
+	return (col->kind & (PF_BRIEF | PF_FULL)) == PF_BRIEF;
+}
+
 /* For people: the column of programs that says the same in full. */
 static size_t find_instead(const struct pf_table *t, size_t col)
 {
 	const struct pf_col *cols = pf_table_cols(t);
 	size_t count = pf_table_col_count(t);
 
-	for (size_t i = 0; cols[col].kind & PF_BRIEF && i < count; i++)
-		if (cols[i].kind & PF_FULL && is_text(&cols[i]) &&
+	for (size_t i = 0; is_brief(&cols[col]) && i < count; i++)
+		if ((cols[i].kind & (PF_BRIEF | PF_FULL)) == PF_FULL &&
+		    is_text(&cols[i]) &&
 		    !strcmp(cols[i].title, cols[col].title))
 			return i;
 	return count;
@@ -179,8 +185,8 @@ static void tell_apart(struct pf_choice *c, bool *is_shown)
 	if (more)
 		put_in_order(c, order);
 	for (size_t i = 0; more && i < pf_table_col_count(c->table); i++) {
-		if (is_shown[i] || !is_text(&all[i]) ||
-		    all[i].kind & PF_BRIEF || !tells(c, order, i))
+		if (is_shown[i] || !is_text(&all[i]) || is_brief(&all[i]) ||
+		    !tells(c, order, i))
 			continue;
 		is_shown[i] = true;
 		choose(c, is_shown);

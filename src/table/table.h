@@ -46,7 +46,8 @@ enum pf_col_kind {
 /*
  * Or'ed to a column's kind where only some formats have the column: text and
  * md have room for little.  Renderers leave such columns out; a table keeps
- * them, so that --sort takes every one of them.
+ * them, so that --sort takes every one of them.  Both: a short text for people,
+ * only where it tells rows apart; before the column that has it in full.
  */
 #define PF_COL_KIND(kind) ((enum pf_col_kind)((kind)&0xff))
 #define PF_FULL           0x100 /* csv and json only */

@@ -658,6 +658,27 @@ static void test_no_gpu(void **state)
 	scene_close(&s);
 }
 
+/* People read short names of kernels; programs have them whole. */
+static void test_short_names(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		KERNEL("void at::a<int>(int)", 0, 100, 7, 1)
+		KERNEL("void at::b<at::F>(int*)", 200, 100, 7, 2));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	gaps(&s, json, &all);
+	scene_text(&s, "culprits", 0, "culprit", "void at::b<at::F>(int*)");
+	scene_text(&s, "culprits", 0, "short_culprit", "b<F>");
+	scene_text(&s, "gaps", 0, "short_culprit", "b<F>");
+	scene_text(&s, "gaps", 0, "before", "void at::a<int>(int)");
+	scene_text(&s, "gaps", 0, "short_before", "a<int>");
+	scene_text(&s, "gaps", 0, "short_after", "b<F>");
+	scene_close(&s);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -692,6 +713,7 @@ int main(void)
 		cmocka_unit_test(test_other_call),
 		cmocka_unit_test(test_launching),
 		cmocka_unit_test(test_inside),
+		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_beginning),
 		cmocka_unit_test(test_graph_nodes),
 		cmocka_unit_test(test_other_thread),

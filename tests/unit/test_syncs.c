@@ -202,6 +202,36 @@ static void test_baseline(void **state)
 	scene_close(&new);
 }
 
+/*
+ * The GPU runs dry in cudaHostAlloc (it ends at 110, the call lasts to 120),
+ * but cudaFree then takes 200 of the 300 us up to the next work; the
+ * rest is due to cudaHostAlloc.
+ */
+static const char two_calls[] = TRACE(
+	LAUNCH(0, 5, 1) KERNEL("k", 10, 100, 7, 1)
+		CALL("cudaHostAlloc", 105, 15, 0) CALL("cudaFree", 150, 200, 0)
+			LAUNCH(400, 5, 2) KERNEL("k", 410, 10, 7, 2));
+
+static void test_each_its_own(void **state)
+{
+	struct pf_err err = { 0 };
+	struct scene s;
+	bool is_failed;
+
+	(void)state;
+	scene_open(&s, two_calls);
+	pf_syncs(&s.db, &all, NULL, &s.doc, &is_failed, &err);
+	support_no_error(&err);
+	assert_int_equal(scene_row_count(&s, "sites"), 2);
+	scene_text(&s, "sites", 0, "call", "cudaFree");
+	scene_int(&s, "sites", 0, "idle_ns", 200000);
+	scene_int(&s, "sites", 0, "drained_count", 0);
+	scene_text(&s, "sites", 1, "call", "cudaHostAlloc");
+	scene_int(&s, "sites", 1, "idle_ns", 100000);
+	scene_int(&s, "sites", 1, "drained_count", 1);
+	scene_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_max_per_step),
 		cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_each_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -546,6 +546,12 @@ def withheld(work):
         assert s["verdict"] == "withheld", s
         assert "as only %s has GPU work" % with_gpu in s["finding"], s
         assert not t["rows"] and not t["idle"] and t["ops"], t
+        for r in t["waterfall"][:4]:  # kernel, copy, memset, comm
+            if r["class"] == "comm":
+                continue
+            for key in lacks + "_ns", lacks + "_median_ns", "delta_ns":
+                assert r[key] is None, (key, r)
+            assert r[with_gpu.lower() + "_ns"] is not None, r
         counts = {r["what"]: r for r in t["structure"]}
         assert counts["kernels"][lacks] is None, counts["kernels"]
         assert counts["kernels"]["delta"] is None, counts["kernels"]

@@ -93,6 +93,36 @@ static void add_scalars(const struct pf_diff *diff, struct pf_doc *doc)
 
 /* ---- the waterfall ---- */
 
+/*
+ * The class as it is told: what only a record of the GPU would say is not known
+ * of a side that has none.
+ */
+static struct pf_diff_class known_class(const struct pf_diff *diff, size_t i)
+{
+	static const struct pf_both unknown = { PF_NO_INT, PF_NO_INT, PF_NO_INT,
+						NAN };
+	struct pf_diff_class row = diff->classes[i];
+	bool is_gpu = i == PF_STEP_KERNEL || i == PF_STEP_COPY ||
+		      i == PF_STEP_MEMSET || i == PF_STEP_RUNTIME;
+	bool no_a = is_gpu && !diff->a_has_gpu && !row.sum_ns.a;
+	bool no_b = is_gpu && !diff->b_has_gpu && !row.sum_ns.b;
+	struct pf_both *all[] = { &row.ns, &row.median_ns, &row.sum_ns };
+
+	if (no_a == no_b) /* neither side, as in two captures of CPUs */
+		return row;
+	for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
+		struct pf_both told = unknown;
+
+		if (no_a)
+			told.b = all[k]->b;
+		else
+			told.a = all[k]->a;
+		*all[k] = told;
+	}
+	row.shift_ns = PF_NO_INT;
+	return row;
+}
+
 static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 {
 #define FIELD(member, key, title, kind)                                        \
@@ -103,18 +133,19 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 	const struct pf_field fields[] = {
 		FIELD(name, "class", has_steps ? "Step" : "Capture",
 		      PF_TEXT | PF_OURS),
-		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS),
-		FIELD(ns.delta, "delta_ns", "Change", PF_NS | PF_SIGNED),
+		PF_BOTH(struct pf_diff_class, ns, "ns", "", PF_NS | PF_MAYBE),
+		FIELD(ns.delta, "delta_ns", "Change",
+		      PF_NS | PF_SIGNED | PF_MAYBE),
 		FIELD(ns.share, "delta_share", "of A",
 		      PF_RATIO | PF_SIGNED | PF_FULL),
 		FIELD(shift_ns, "shift_ns", "Shift",
-		      PF_NS | PF_SIGNED | judged),
+		      PF_NS | PF_SIGNED | PF_MAYBE | judged),
 		FIELD(verdict, "verdict", "Verdict",
 		      PF_TEXT | PF_OURS | judged),
 		PF_BOTH(struct pf_diff_class, median_ns, "median_ns",
-			", median", PF_NS | PF_FULL),
+			", median", PF_NS | PF_FULL | PF_MAYBE),
 		PF_BOTH(struct pf_diff_class, sum_ns, "sum_ns", ", all steps",
-			PF_NS | PF_FULL),
+			PF_NS | PF_FULL | PF_MAYBE),
 	};
 #undef FIELD
 	struct pf_table *t =
@@ -126,11 +157,12 @@ static void show_classes(const struct pf_diff *diff, struct pf_doc *doc)
 			      PF_FIELDS(fields));
 
 	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
-		const struct pf_diff_class *row = &diff->classes[i];
+		const struct pf_both *sums = &diff->classes[i].sum_ns;
+		struct pf_diff_class row = known_class(diff, i);
 
-		if (diff->args.wide || i == PF_STEP_CLASSES || row->sum_ns.a ||
-		    row->sum_ns.b)
-			PF_PUT(t, fields, *row);
+		if (diff->args.wide || i == PF_STEP_CLASSES || sums->a ||
+		    sums->b)
+			PF_PUT(t, fields, row);
 	}
 }
 

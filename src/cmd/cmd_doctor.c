@@ -34,7 +34,10 @@ PF_COMMAND(140, doctor) = {
 		"affected, and a verdict. ok: nothing found. note: good to "
 		"know, no figure is wrong. warn: some figures leave this out "
 		"or may be off. bad: figures are wrong, or what they need is "
-		"missing. Below stands what each finding means, and which "
+		"missing. Head orphans are GPU work whose launch call came "
+		"before the capture; crossing slices are ranges of a thread "
+		"that overlap without nesting. Below stands what each finding "
+		"means, and which "
 		"option of the profiler provides what is missing.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,

@@ -26,7 +26,9 @@ PF_COMMAND(50, kernels) = {
 	.details = "Kernels that start in the window, summed by name; by name "
 		   "and operator; by name, grid and block; or by operator and "
 		   "shapes of its inputs.  Text and md have short names and "
-		   "the main columns; csv and json have all.",
+		   "the main columns; csv and json have all.  TC: does the "
+		   "kernel use tensor cores, by its name ('-': it does not "
+		   "say).",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_kernels_args),

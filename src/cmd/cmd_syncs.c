@@ -42,7 +42,9 @@ PF_COMMAND(100, syncs) = {
 		   "op above it and the user's line; with the time that it "
 		   "blocked the host and the idle time of the GPU that is "
 		   "due to it.  Synchronizations, synchronous copies, copies "
-		   "of pageable memory and allocations wait.  A check that "
+		   "of pageable memory and allocations wait.  Waits of streams "
+		   "are said by calls that make a stream wait, and by records "
+		   "of what waited.  A check that "
 		   "fails ends with code 1.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,

@@ -261,6 +261,45 @@ CREATE TABLE mem_setting (
 	PRIMARY KEY (trace_id, key)
 ) STRICT, WITHOUT ROWID;
 
+-- What RAVE's training script writes: a row for each batch that it timed, or
+-- whose memory it looked at, and its summary.
+CREATE TABLE train_row (
+	trace_id INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	step INTEGER NOT NULL,
+	batch_idx INTEGER,
+	batch_ns INTEGER,
+	rate REAL,
+	PRIMARY KEY (trace_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE train_memory (
+	trace_id INTEGER NOT NULL,
+	ordinal INTEGER NOT NULL,
+	step INTEGER NOT NULL,
+	batch_idx INTEGER,
+	cpu_percent REAL,
+	allocated_bytes INTEGER,
+	reserved_bytes INTEGER,
+	PRIMARY KEY (trace_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE train_fact (
+	trace_id INTEGER NOT NULL,
+	key TEXT NOT NULL,
+	value REAL NOT NULL,
+	PRIMARY KEY (trace_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- Stacks with a weight, as a file of them says (folded stacks).
+CREATE TABLE sample (
+	id INTEGER PRIMARY KEY,
+	trace_id INTEGER NOT NULL,
+	stack_id INTEGER NOT NULL,
+	value INTEGER NOT NULL,
+	unit TEXT
+) STRICT;
+
 -- What the history of a GPU has, and how it agrees with the final state.
 CREATE TABLE mem_history (
 	trace_id INTEGER NOT NULL,

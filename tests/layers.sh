@@ -42,19 +42,21 @@ check nsys base trace pfr foreign
 check rocm base trace pfr foreign
 check store base trace pfr table embed
 check memsnap base trace
-check ingest base trace pfr xspace memsnap foreign nsys rocm table embed store events
+check telemetry base trace
+check ingest base trace pfr xspace memsnap telemetry foreign nsys rocm table embed store events
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms
 check memory $rooms
+check training $rooms
 check analysis $rooms torch idle
 check diff $rooms torch idle analysis
 check export $rooms idle memory
 check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis diff timeline render
-check cmd $rooms trace ingest torch idle memory analysis diff export \
-	timeline render report
+check cmd $rooms trace ingest torch idle memory training analysis diff \
+	export timeline render report
 
 # a room that nobody can oversee any more is two rooms
 for d in src/*/; do

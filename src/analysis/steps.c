@@ -98,7 +98,7 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 		const struct pf_window_trace *trace = &s->window.traces[i];
 
 		if (!has_steps(s, &all, trace->trace_id)) {
-			if (!s->is_untimed)
+			if (!s->is_untimed && !trace->is_side)
 				add_step(s, trace, NULL);
 			continue;
 		}

@@ -3,12 +3,15 @@
 
 #include "analysis/info.h"
 #include "cmd/cmd.h"
+#include "training/training.h"
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
 	(void)args;
-	return pf_info(cx->db, NULL, doc, err);
+	if (pf_info(cx->db, NULL, doc, err))
+		return -1;
+	return pf_training_summary(cx->db, doc, err);
 }
 
 PF_COMMAND(160, info) = {

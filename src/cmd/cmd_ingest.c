@@ -23,6 +23,7 @@ struct ingest_args {
 	const char *out;
 	bool strict, no_python, timings, os_calls, dry_run;
 	int64_t rank, threads;
+	struct pf_tele_options telemetry;
 };
 
 static const struct ingest_args defaults = { .out = "profan.db", .rank = -1 };
@@ -42,6 +43,18 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct ingest_args, os_calls), 0, 0 },
 	{ 0, "rank", "N", "rank of the first trace, if the file does not say",
 	  PF_OPT_INT, offsetof(struct ingest_args, rank), 0, 1000000 },
+	{ 0, "tz", "ZONE",
+	  "zone of times in logs that have none: +02:00, -07:00, Z",
+	  PF_OPT_STRING, offsetof(struct ingest_args, telemetry.zone), 0, 0 },
+	{ 0, "columns", "LIST",
+	  "columns of an nvidia-smi log without its first line", PF_OPT_STRING,
+	  offsetof(struct ingest_args, telemetry.columns), 0, 0 },
+	{ 0, "gpus", "N",
+	  "rows of a log that names no GPU are of N GPUs in turn", PF_OPT_INT,
+	  offsetof(struct ingest_args, telemetry.gpus), 1, 1024 },
+	{ 0, "interval", "TIME", "between rows of a log that has no times",
+	  PF_OPT_NS, offsetof(struct ingest_args, telemetry.interval_ns), 0,
+	  0 },
 	{ 'j', "threads", "N", "readers to use (default: one per processor)",
 	  PF_OPT_INT, offsetof(struct ingest_args, threads), 1, 16 },
 	{ 0, "dry-run", NULL,
@@ -194,6 +207,7 @@ static int read_run(const struct ingest_args *a, const struct pf_paths *list,
 		.strict = a->strict,
 		.skip_python = a->no_python,
 		.os_calls = a->os_calls,
+		.telemetry = a->telemetry,
 		.rank = a->rank,
 		.threads = (unsigned)a->threads,
 	};
@@ -279,6 +293,8 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		return pf_fail(err, PF_EUSAGE,
 			       "a database cannot be written to standard "
 			       "output; name a file");
+	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, err))
+		return -1;
 	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice, err);
 	if (!rc && !a->dry_run)
 		pf_selection_say(&choice);

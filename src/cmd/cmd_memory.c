@@ -3,6 +3,7 @@
 
 #include "memory/usage.h"
 #include "cmd/cmd.h"
+#include "training/training.h"
 
 #define POINTS_UNSET (-1)
 
@@ -31,7 +32,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		if (!doc->order.word)
 			doc->order.word = "bytes";
 	}
-	return pf_usage(cx->db, args, NULL, doc, err);
+	if (pf_usage(cx->db, args, NULL, doc, err))
+		return -1;
+	return pf_training_memory(cx->db, doc, err);
 }
 
 PF_COMMAND(130, memory) = {

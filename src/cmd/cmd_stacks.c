@@ -30,7 +30,7 @@ static const struct pf_opt opts[] = {
 static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 {
 	static const char *const what[] = { "GPU work", "host time",
-					    "GPU idle time", "memory" };
+					    "GPU idle time", "memory", "" };
 	const struct pf_stacks_args *args = argv;
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
@@ -40,10 +40,17 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 		return -1;
 	if (args->weight == PF_STACKS_MEMORY)
 		pf_num_show_bytes(time, r.total_ns);
+	else if (r.is_samples)
+		pf_num_show_count(time, r.total_ns);
 	else
 		pf_num_show_ns(time, r.total_ns);
-	pf_log_note("%s of %s in %s stacks", time, what[args->weight],
-		    pf_num_show_count(lines, r.line_count));
+	pf_num_show_count(lines, r.line_count);
+	if (r.is_samples)
+		pf_log_note("%s in %s stacks; the file does not say of what",
+			    time, lines);
+	else
+		pf_log_note("%s of %s in %s stacks", time, what[args->weight],
+			    lines);
 	if (!r.has_python && pf_hint_producer(cx->db, &from, err))
 		return -1;
 	if (!r.has_python)

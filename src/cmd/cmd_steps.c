@@ -3,6 +3,7 @@
 
 #include "analysis/steps.h"
 #include "cmd/cmd.h"
+#include "training/training.h"
 
 static const struct pf_steps_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
@@ -20,7 +21,9 @@ static const struct pf_opt opts[] = {
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_steps_answer(cx->db, args, NULL, doc, err);
+	if (pf_steps_answer(cx->db, args, NULL, doc, err))
+		return -1;
+	return pf_training_steps(cx->db, doc, err);
 }
 
 PF_COMMAND(40, steps) = {

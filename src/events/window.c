@@ -68,7 +68,9 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
 		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
 
-		if ((args->rank >= 0 && own != args->rank) ||
+		if ((sqlite3_column_int(stmt, 7) && !args->beside &&
+		     args->trace < 0) ||
+		    (args->rank >= 0 && own != args->rank) ||
 		    (args->trace >= 0 &&
 		     sqlite3_column_int64(stmt, 0) != args->trace))
 			continue;
@@ -77,6 +79,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 		w->traces[w->count++] = (struct pf_window_trace){
 			.trace_id = sqlite3_column_int64(stmt, 0),
 			.rank = own,
+			.is_side = sqlite3_column_int(stmt, 6) != 0,
 			.from_ns = INT64_MIN,
 			.to_ns = INT64_MAX,
 			.first_ns = sqlite3_column_int64(stmt, 2),

@@ -36,6 +36,11 @@ struct pf_window_args {
 	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
 	int64_t rank, device;   /* or -1 */
 	int64_t trace;          /* number of the only one, or -1 */
+	/*
+	 * Set by analyses of these: also snapshots and logs that are beside the
+	 * traces of programs.  Without, they are left out unless named.
+	 */
+	bool beside;
 };
 
 #define PF_WINDOW_DEFAULTS                                                     \
@@ -94,6 +99,7 @@ struct pf_window_args {
 struct pf_window_trace {
 	int64_t trace_id;
 	int64_t rank; /* or -1 */
+	bool is_side; /* a log, or rows: no time of a program */
 	/* The first trace of the same process: its captures are several. */
 	int64_t worker_id;
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */

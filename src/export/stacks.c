@@ -28,6 +28,7 @@ struct open {
 struct stacks {
 	struct pf_gap_sink sink; /* first */
 	struct pf_db *db;
+	int weight; /* enum pf_stacks_weight */
 	const struct pf_stacks_args *args;
 	struct pf_window window;
 	struct pf_names *names;
@@ -390,11 +391,23 @@ static int check(const struct stacks *s, struct pf_err *err)
 		"there is no GPU work; --weight cpu shows the host",
 		"there are no ranges on the host",
 		"no GPU is idle",
+		NULL,
+		"the folded stacks count nothing",
 	};
 
-	return s->tree.total
-		       ? 0
-		       : pf_fail(err, PF_EDATA, "%s", nothing[s->args->weight]);
+	return s->tree.total ? 0
+			     : pf_fail(err, PF_EDATA, "%s", nothing[s->weight]);
+}
+
+static int weigh_samples(struct stacks *s, struct pf_err *err)
+{
+	int rc = pf_stacks_samples(s->db, &s->window, &s->tree, err);
+
+	s->has_python = true; /* nothing is missing */
+	if (!rc)
+		return pf_fail(err, PF_EDATA,
+			       "there are no folded stacks in this database");
+	return rc < 0 ? -1 : 0;
 }
 
 static int print(struct stacks *s, FILE *out, struct pf_err *err)
@@ -416,9 +429,10 @@ static int print(struct stacks *s, FILE *out, struct pf_err *err)
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	      struct pf_stacks_result *result, struct pf_err *err)
 {
-	static int (*const weigh[])(struct stacks *,
-				    struct pf_err *) = { weigh_gpu, weigh_cpu,
-							 weigh_idle };
+	static int (*const weigh[])(struct stacks *, struct pf_err *) = {
+		weigh_gpu, weigh_cpu, weigh_idle, NULL, weigh_samples
+	};
+	struct pf_window_args window = args->window;
 	static const struct open outermost;
 	struct stacks s = { .db = db,
 			    .args = args,
@@ -428,19 +442,34 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 
 	if (args->weight == PF_STACKS_MEMORY)
 		return pf_stacks_memory(db, args, out, result, err);
-	if (pf_window_resolve(db, &args->window, &s.window, err) < 0)
+	s.weight = args->weight;
+	if (s.weight == PF_STACKS_GPU) {
+		rc = pf_stacks_only_samples(db, err);
+		if (rc < 0)
+			return -1;
+		if (rc)
+			s.weight = PF_STACKS_SAMPLES;
+	}
+	window.beside = s.weight == PF_STACKS_SAMPLES;
+	rc = -1;
+	if (pf_window_resolve(db, &window, &s.window, err) < 0)
 		return -1;
 	pf_stack_tree_init(&s.tree);
 	pf_map_init(&s.frames);
 	s.names = pf_names_new(db, err);
 	if (s.names)
-		rc = weigh[args->weight](&s, err);
+		rc = weigh[s.weight](&s, err);
 	if (!rc)
 		rc = check(&s, err);
 	if (!rc)
 		rc = print(&s, out, err);
-	*result = (struct pf_stacks_result){ s.tree.total, s.tree.line_count,
-					     s.has_python };
+	*result = (struct pf_stacks_result){
+		.total_ns = s.tree.total,
+		.line_count = s.tree.line_count,
+
+		.is_samples = s.weight == PF_STACKS_SAMPLES,
+		.has_python = s.has_python,
+	};
 	pf_names_free(s.names);
 	pf_map_release(&s.frames);
 	pf_stack_tree_release(&s.tree);

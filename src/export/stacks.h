@@ -14,6 +14,9 @@
  *		line each as torch's _memory_viz.memory() has them, or what
  *		was alive at the peak of each device by stack.
  *
+ *	samples	what files of folded stacks count; also where there is nothing
+ *		else and GPU work is asked for.
+ *
  * Lines add up to the total exactly.  All ProfilerStep#N are one frame.  A
  * range that outlasts the one around it is no part of it, but of what holds
  * it whole.
@@ -34,9 +37,10 @@ enum pf_stacks_weight {
 	PF_STACKS_GPU,
 	PF_STACKS_CPU,
 	PF_STACKS_IDLE,
-	PF_STACKS_MEMORY
+	PF_STACKS_MEMORY,
+	PF_STACKS_SAMPLES
 };
-#define PF_STACKS_WEIGHTS "gpu|cpu|idle|memory"
+#define PF_STACKS_WEIGHTS "gpu|cpu|idle|memory|samples"
 
 struct pf_stacks_args {
 	struct pf_window_args window;
@@ -48,8 +52,10 @@ struct pf_stacks_args {
 };
 
 struct pf_stacks_result {
-	int64_t total_ns, line_count; /* of memory: bytes */
-	bool has_python;              /* some stack has a Python function */
+	int64_t total_ns, line_count; /* of memory: bytes; of samples: what
+				       * their file counts */
+	bool is_samples;
+	bool has_python; /* some stack has a Python function */
 };
 
 /* PF_EDATA if there is nothing to write. */

@@ -10,4 +10,11 @@ int pf_stacks_memory(struct pf_db *db, const struct pf_stacks_args *args,
 		     FILE *out, struct pf_stacks_result *result,
 		     struct pf_err *err);
 
+/* stacks_samples.c: folded stacks as a tree.  1: there are any. */
+struct pf_stack_tree;
+int pf_stacks_samples(struct pf_db *db, const struct pf_window *window,
+		      struct pf_stack_tree *tree, struct pf_err *err);
+/* Is there nothing else in the database? */
+int pf_stacks_only_samples(struct pf_db *db, struct pf_err *err);
+
 #endif

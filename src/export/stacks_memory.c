@@ -153,11 +153,13 @@ static int put_block(struct writer *w, sqlite3_stmt *st, struct pf_err *err)
 
 static int at_end(struct writer *w, struct pf_err *err)
 {
+	struct pf_window_args args = w->args->window;
 	struct pf_window window;
 	sqlite3_stmt *st;
 	int rc = -1;
 
-	if (pf_window_resolve(w->db, &w->args->window, &window, err))
+	args.beside = true;
+	if (pf_window_resolve(w->db, &args, &window, err))
 		return -1;
 	st = pf_named_prepare(w->db, "snap_blocks", err);
 	while (st && (rc = pf_db_step(w->db, st, err)) == 1) {

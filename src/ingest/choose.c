@@ -55,7 +55,7 @@ static bool is_named_as_trace(const char *name)
 	static const char *const suffixes[] = {
 		".json",    ".json.gz",   ".json.zst",     ".pfr",    ".pfr.gz",
 		".pfr.zst", ".xplane.pb", ".xplane.pb.gz", ".sqlite", ".pickle",
-		".pkl",     ".pickle.gz", ".db",           ".rpd",
+		".pkl",     ".pickle.gz", ".db",           ".rpd",    ".csv",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -150,12 +150,13 @@ int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
 /* ---- what is told twice ---- */
 
 /* Why a file is passed over, by what is beside it. */
-enum again { NOT_AGAIN, BY_XPLANE, BY_PLAIN, BY_RANKS, AGAIN_REASONS };
+enum again { NOT_AGAIN, BY_XPLANE, BY_PLAIN, BY_RANKS, BY_RAW, AGAIN_REASONS };
 
 static const char *const again_texts[AGAIN_REASONS] = {
 	[BY_XPLANE] = "tells what the *.xplane.pb beside it tells",
 	[BY_PLAIN] = "is the packed copy of the file beside it",
 	[BY_RANKS] = "is made of the files of ranks beside it",
+	[BY_RAW] = "tells what the *.raw.json.gz beside it tells",
 };
 
 /* Keys of the files of a folder, by which others know that they are there. */
@@ -203,6 +204,26 @@ static bool has_key(struct beside *b, char what, const char *path, size_t len)
 	return key_of(b, what, path, len) < b->count;
 }
 
+/* Memory timelines: NAME.json beside NAME.raw.json.gz, which has more. */
+static bool is_level_form(struct beside *b, const char *path)
+{
+	struct pf_buf raw = { 0 };
+	size_t stem = strlen(path);
+	bool is;
+
+	if (has_suffix(path, ".json"))
+		stem -= 5;
+	else if (has_suffix(path, ".json.gz"))
+		stem -= 8;
+	else
+		return false;
+	pf_buf_add(&raw, path, stem);
+	pf_buf_adds(&raw, ".raw.json.gz");
+	is = has_key(b, 'f', raw.data, raw.len);
+	pf_buf_release(&raw);
+	return is;
+}
+
 /*
  * JAX writes what is in an XSpace once more as JSON beside it: HOST.trace.json.gz
  * and perfetto_trace.json.gz.
@@ -221,6 +242,8 @@ static enum again is_told_again(struct beside *b, const char *path)
 	if (!strncmp(pf_path_base(path), "merged-", 7) &&
 	    has_key(b, 'r', path, folder_length(path)))
 		return BY_RANKS;
+	if (is_level_form(b, path))
+		return BY_RAW;
 	return NOT_AGAIN;
 }
 
@@ -400,7 +423,8 @@ static void say_no_traces(const struct pf_selection *choice)
 		const struct pf_chosen *c = &choice->items[i];
 
 		if (!c->why || is_again(c, BY_XPLANE) ||
-		    is_again(c, BY_PLAIN) || is_again(c, BY_RANKS))
+		    is_again(c, BY_PLAIN) || is_again(c, BY_RANKS) ||
+		    is_again(c, BY_RAW))
 			continue;
 		if (n++ < NAMED)
 			pf_buf_addf(&names, "%s%s", n > 1 ? ", " : "",

@@ -25,8 +25,24 @@ struct making {
 
 /* ---- one trace ---- */
 
+/* "profile_step_10_stacks.txt", as export_stacks() is told to write. */
+static bool is_stacks_file(const char *path)
+{
+	static const char tail[] = "stacks.txt";
+	size_t n = strlen(path);
+
+	return n >= sizeof(tail) - 1 &&
+	       !strcmp(path + n - (sizeof(tail) - 1), tail);
+}
+
 static int check_read(struct pf_ingest *in, struct pf_err *err)
 {
+	if (!in->json_bytes && is_stacks_file(in->path))
+		return pf_fail(err, PF_EDATA,
+			       "is empty: torch writes stacks only with "
+			       "experimental_config=_ExperimentalConfig("
+			       "verbose=True); the trace beside it has them: "
+			       "profan stacks");
 	if (!in->json_bytes)
 		return pf_fail(err, PF_EDATA, "is empty");
 	if (!in->found_list)

@@ -21,6 +21,7 @@
 
 #include "base/err.h"
 #include "store/db.h"
+#include "telemetry/telemetry.h"
 #include "trace/chrome.h"
 #include "trace/repair.h"
 
@@ -48,9 +49,10 @@ struct pf_ingest_options {
 	const char *const *paths;
 	size_t path_count;
 	const char *out;
-	bool strict;        /* any repair or skip is an error */
-	bool skip_python;   /* leave out python_function events, counted */
-	bool os_calls;      /* nsys: keep calls of the system's libraries */
+	bool strict;      /* any repair or skip is an error */
+	bool skip_python; /* leave out python_function events, counted */
+	bool os_calls;    /* nsys: keep calls of the system's libraries */
+	struct pf_tele_options telemetry; /* what logs do not say */
 	int64_t rank;       /* of the first trace, -1 = as the trace says */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
 	const char *cache;  /* mark it as a cache of this; NULL: it is none */

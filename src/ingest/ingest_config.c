@@ -7,7 +7,7 @@
 #define PF_SCAN_SIMD 0
 #include "base/utf8.h"
 #include "events/args.h"
-#include "ingest/ingest_config.h"
+#include "ingest/ingest_impl.h"
 #include "trace/scan.h"
 
 /* Column no. (1 is the id) of the value under a key of the arguments. */

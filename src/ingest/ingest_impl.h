@@ -195,7 +195,7 @@ struct pf_ingest_format {
 	/* It writes into the database: when earlier traces are finished. */
 	bool writes;
 };
-#define PF_INGEST_HEAD_BYTES 64 /* less only if the file is shorter */
+#define PF_INGEST_HEAD_BYTES 512 /* less only if the file is shorter */
 
 /*
  * Defines a format and enters it in the list, which src/entries.sh makes; they
@@ -322,5 +322,45 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 
 /* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */
 int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
+
+/*
+ * ingest_open.c: what readers of formats share that take their input byte by
+ * byte and make one batch after the other of it, in one thread.
+ */
+struct pf_ingest_sink {
+	struct pf_ingest *in;
+	struct pf_parsed parsed;
+	/* the rest is its own */
+	struct pf_input *input;
+	const struct pf_buf *head;
+	size_t head_at, most;
+	pthread_mutex_t lock; /* of the runs; nobody else wants it */
+	struct pf_ingest_sorter *sorter;
+	uint32_t *type_ids;
+	size_t type_ids_cap;
+};
+
+void pf_ingest_sink_init(struct pf_ingest_sink *s, struct pf_ingest *in,
+			 struct pf_input *input, const struct pf_buf *head);
+void pf_ingest_sink_release(struct pf_ingest_sink *s);
+
+/* Bytes of the input, as pf_input_read(); counts them as json_bytes. */
+int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
+			    struct pf_err *err);
+
+/*
+ * The batch becomes ids and sorted runs, and is empty again: if it is full, or
+ * always.  1: entries of dictionaries mean nothing any more; -1 an error.
+ */
+int pf_ingest_sink_offer(struct pf_ingest_sink *s, struct pf_err *err);
+int pf_ingest_sink_flush(struct pf_ingest_sink *s, struct pf_err *err);
+
+/* ---- ingest_config.c ---- */
+
+int pf_config_prepare(struct pf_ingest *in, struct pf_err *err);
+
+/* Write the row of an argset if it has a stream; its id is the argset's. */
+int pf_config_put(struct pf_ingest *in, uint32_t id, const char *text,
+		  size_t len, struct pf_err *err);
 
 #endif

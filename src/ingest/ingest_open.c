@@ -2,8 +2,13 @@
 /* Which format a file has, and what the readers of all of them share. */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+
+#define BATCH_EVENTS 32768u
 
 #define PF_ENTRY(name) extern const struct pf_ingest_format pf_ingest_##name;
 #include "ingest/formats.inc"
@@ -81,4 +86,72 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	pf_buf_release(&head);
 	pf_input_close(input);
 	return rc;
+}
+
+/* ---- byte by byte, in one thread ---- */
+
+void pf_ingest_sink_init(struct pf_ingest_sink *s, struct pf_ingest *in,
+			 struct pf_input *input, const struct pf_buf *head)
+{
+	*s = (struct pf_ingest_sink){ .in = in, .input = input, .head = head };
+	/* Tests choose small chunks: then batches are small too. */
+	s->most = in->options->chunk_bytes;
+	if (!s->most || s->most > BATCH_EVENTS)
+		s->most = BATCH_EVENTS;
+	pf_parsed_init(&s->parsed);
+	s->sorter = pf_ingest_sorter_new();
+	pthread_mutex_init(&s->lock, NULL);
+	in->found_list = true;
+}
+
+void pf_ingest_sink_release(struct pf_ingest_sink *s)
+{
+	pthread_mutex_destroy(&s->lock);
+	pf_ingest_sorter_free(s->sorter);
+	pf_parsed_release(&s->parsed);
+	free(s->type_ids);
+}
+
+int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
+			    struct pf_err *err)
+{
+	struct pf_ingest_sink *s = sink;
+	size_t rest = s->head->len - s->head_at;
+	struct pf_ingest *in = s->in;
+	int64_t n;
+
+	if (rest > len)
+		rest = len;
+	memcpy(buf, s->head->data + s->head_at, rest);
+	s->head_at += rest;
+	n = pf_input_read(s->input, (char *)buf + rest, len - rest, err);
+	if (n < 0)
+		return -1;
+	n += (int64_t)rest;
+	in->json_bytes += n;
+	if (in->options->progress)
+		in->options->progress(in->bytes_before +
+					      pf_input_consumed(s->input),
+				      in->events_before + in->event_count);
+	return n;
+}
+
+int pf_ingest_sink_flush(struct pf_ingest_sink *s, struct pf_err *err)
+{
+	struct pf_ingest *in = s->in;
+	int64_t first_order = in->event_count;
+
+	pf_ingest_count(in, &s->parsed.batch);
+	if (pf_ingest_settle(in, &s->parsed, &s->type_ids, &s->type_ids_cap,
+			     err) ||
+	    pf_ingest_write_runs(in, s->sorter, &s->parsed, s->type_ids,
+				 first_order, &s->lock, err))
+		return -1;
+	return pf_parsed_begin(&s->parsed);
+}
+
+int pf_ingest_sink_offer(struct pf_ingest_sink *s, struct pf_err *err)
+{
+	return s->parsed.batch.count < s->most ? 0
+					       : pf_ingest_sink_flush(s, err);
 }

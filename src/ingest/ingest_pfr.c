@@ -32,6 +32,8 @@ struct kept {
 
 struct reading {
 	struct pf_ingest *in;
+	const struct pf_buf *head;
+	size_t head_at; /* behind the file's header */
 	struct pf_input *input;
 	struct pf_pfr_file file;
 	struct pf_pfr_map map;
@@ -47,8 +49,15 @@ struct reading {
 static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 {
 	struct reading *r = arg;
+	size_t rest = r->head->len - r->head_at;
+	int64_t n;
 
-	return pf_input_read(r->input, buf, len, err);
+	if (rest > len)
+		rest = len;
+	memcpy(buf, r->head->data + r->head_at, rest);
+	r->head_at += rest;
+	n = pf_input_read(r->input, (char *)buf + rest, len - rest, err);
+	return n < 0 ? -1 : n + (int64_t)rest;
 }
 
 /* ---- the first pass ---- */
@@ -285,7 +294,10 @@ static int open_again(struct reading *r, struct pf_err *err)
 static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 		    const struct pf_buf *head, struct pf_err *err)
 {
-	struct reading r = { .in = in, .input = input };
+	struct reading r = { .in = in,
+			     .input = input,
+			     .head = head,
+			     .head_at = PF_PFR_HEADER_BYTES };
 	struct pf_pfr_scan s;
 	int rc = -1;
 

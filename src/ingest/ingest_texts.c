@@ -2,7 +2,6 @@
 /* Texts found while reading, written table by table. */
 #include "config.h"
 
-#include "ingest/ingest_config.h"
 #include "ingest/ingest_impl.h"
 
 struct writing {

@@ -21,28 +21,46 @@ static void add_run(struct pf_plan *plan, char *name)
 	plan->runs[plan->run_count++] = (struct pf_plan_run){ .name = name };
 }
 
+static void assign(struct pf_plan *plan, struct pf_intern *names, size_t i)
+{
+	char *name = pf_source_run(plan->choice->items[i].path);
+	uint32_t n = pf_intern_add(names, name, strlen(name));
+
+	if (n == plan->run_count)
+		add_run(plan, name);
+	else
+		free(name);
+	plan->files[i].run = n;
+}
+
+static bool is_rave(const struct pf_chosen *c)
+{
+	return c->format && !strcmp(c->format, "rave");
+}
+
+/*
+ * RAVE writes rows into the folder of its logger and traces where it was
+ * started: they are of the only run that has traces.
+ */
 static void find_runs(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
 	struct pf_intern names;
+	bool has_one;
 
 	pf_intern_init(&names);
-	for (size_t i = 0; i < choice->count; i++) {
-		const char *path = choice->items[i].path;
-		char *name;
-		uint32_t n;
-
-		if (choice->items[i].why)
-			continue;
-		name = pf_source_run(path);
-		n = pf_intern_add(&names, name, strlen(name));
-		if (n == plan->run_count)
-			add_run(plan, name);
-		else
-			free(name);
-		plan->files[i].run = n;
-		pf_paths_add(&plan->runs[n].traces, path);
-	}
+	for (size_t i = 0; i < choice->count; i++)
+		if (!choice->items[i].why && !is_rave(&choice->items[i]))
+			assign(plan, &names, i);
+	has_one = plan->run_count == 1;
+	for (size_t i = 0; i < choice->count; i++)
+		if (!choice->items[i].why && is_rave(&choice->items[i]) &&
+		    !has_one)
+			assign(plan, &names, i);
+	for (size_t i = 0; i < choice->count; i++)
+		if (!choice->items[i].why)
+			pf_paths_add(&plan->runs[plan->files[i].run].traces,
+				     choice->items[i].path);
 	pf_intern_release(&names);
 }
 

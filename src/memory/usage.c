@@ -402,10 +402,12 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		  const struct pf_order *order, struct pf_usage *out,
 		  struct pf_err *err)
 {
+	struct pf_window_args window = args->window;
 	struct usage u = { .args = args, .out = out };
 	int rc = -1;
 
-	if (pf_window_resolve(db, &args->window, &out->window, err) < 0 ||
+	window.beside = true;
+	if (pf_window_resolve(db, &window, &out->window, err) < 0 ||
 	    pf_snap_state_find(db, &out->window, &out->snap, err))
 		return -1;
 	out->lines.db = db;

@@ -25,7 +25,7 @@ SQLITE_EXTENSION_INIT3
 #include "base/outplace.h"
 
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
-#define PF_SCHEMA_VERSION 4          /* PRAGMA user_version */
+#define PF_SCHEMA_VERSION 5          /* PRAGMA user_version */
 
 struct pf_statements; /* cursor.c: statements that wait to be used again */
 struct pf_memo;       /* memo.c: what has been worked out */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "analysis/counters.h"
+#include "cmd/cmd.h"
+
+static const struct pf_counters_args defaults = { PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_counters_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	return pf_counters(cx->db, args, doc, err);
+}
+
+PF_COMMAND(125, counters) = {
+	.name = "counters",
+	.args = "[DB]",
+	.summary = "show counters: power, clocks, utilization",
+	.details = "For each number that a counter has: how many samples, the "
+		   "least, their mean, the most and the last. Logs of "
+		   "nvidia-smi (--format=csv, dmon) and dcgmi dmon have them "
+		   "of each GPU, and other traces may. Where both say what "
+		   "time of day it was, means over the steps of a trace that "
+		   "is in the same database.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_counters_args),
+	.defaults = &defaults,
+	.lists = "counters steps",
+	.sorts = "sample_count|mean|max",
+	.text_rows = 40,
+	.examples = "profan counters smi.csv\n"
+		    "profan ingest trace.json smi.csv --tz=+01:00 -o job.db\n"
+		    "profan counters job.db\n",
+	.answer = answer,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What training scripts and exports say beside traces, in tables of its own:
+ * RAVE's rows of timing and memory and its summary, and what torch's memory
+ * timelines hold by category.  A document without any stays as it is.
+ */
+#ifndef PF_TRAINING_TRAINING_H
+#define PF_TRAINING_TRAINING_H
+
+#include "base/err.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+/* Batches as they were timed, and what they come to without the first. */
+int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+
+/* Memory by batch; memory by category at the peak and at the end. */
+int pf_training_memory(struct pf_db *db, struct pf_doc *doc,
+		       struct pf_err *err);
+
+/* The summary, and how it agrees with the rows. */
+int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
+			struct pf_err *err);
+
+#endif

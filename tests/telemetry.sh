@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: MIT
+# Logs of nvidia-smi and dcgmi: their rows as counters, what they do not say,
+# other files that look like them, damage; means by step of a trace beside them.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+cd "$tmp" || exit 99
+
+rows() { # DB: instants, GPUs and arguments
+	"$profan" query "$1" "SELECT e.start_ns, t.pid, e.args FROM event AS e
+		JOIN track AS t ON t.id = e.track_id ORDER BY e.file_order" \
+		-f csv | tail -n +2
+}
+base() { # DB
+	"$profan" query "$1" 'SELECT base_ns FROM trace' -f csv | tail -n +2
+}
+
+# ---- nvidia-smi --query-gpu ----
+cat >smi.csv <<'EOF'
+timestamp, index, name, power.draw [W], clocks.sm [MHz], pstate, memory.used [MiB]
+2026/02/28 23:59:59.750, 0, NVIDIA H100, 99.50 W, 1980 MHz, P0, 11 MiB
+2026/02/28 23:59:59.751, 1, NVIDIA H100, 98.25 W, 1980 MHz, P0, 12 MiB
+timestamp, index, name, power.draw [W], clocks.sm [MHz], pstate, memory.used [MiB]
+2026/03/01 00:00:00.250, 0, NVIDIA H100, [N/A], [Not Supported], P2, 13 MiB
+
+2026/03/01 00:00:00.251, 1, NVIDIA H100, 100 W, 345 MHz, P8, N/A
+EOF
+run 0 "$profan" ingest smi.csv -o smi.db && [ ! -s err ] && rows smi.db >got
+cat >want <<'EOF'
+0,GPU 0,"{""name"":""NVIDIA H100"",""power.draw [W]"":99.50,""clocks.sm [MHz]"":1980,""pstate"":""P0"",""memory.used [MiB]"":11}"
+1000000,GPU 1,"{""name"":""NVIDIA H100"",""power.draw [W]"":98.25,""clocks.sm [MHz]"":1980,""pstate"":""P0"",""memory.used [MiB]"":12}"
+500000000,GPU 0,"{""name"":""NVIDIA H100"",""pstate"":""P2"",""memory.used [MiB]"":13}"
+501000000,GPU 1,"{""name"":""NVIDIA H100"",""power.draw [W]"":100,""clocks.sm [MHz]"":345,""pstate"":""P8""}"
+EOF
+same "rows, over midnight; what is not known is not there" want got
+base smi.db >got && grep -qx '' got
+result "without a zone there is no time of day of the world" got
+for zone in Z=1772323199750000000 +05:30=1772303399750000000 \
+	-0700=1772348399750000000; do
+	run 0 "$profan" ingest smi.csv --tz="${zone%%=*}" -o zone.db &&
+		base zone.db | grep -qx "${zone#*=}"
+	result "zone ${zone%%=*}"
+done
+for zone in CET 25:00 +15:00 +01:60 +1 ''; do
+	run 2 "$profan" ingest smi.csv --tz="$zone" -o no.db && [ ! -e no.db ]
+	result "'$zone' is no zone"
+done
+sed 's/,/, /; s/$/\r/' smi.csv >crlf.csv
+run 0 "$profan" ingest crlf.csv -o crlf.db && rows crlf.db >got &&
+	rows smi.db >want
+same "lines end with CR LF, too" want got
+sed 's/2026.02.28 23:59:59/2026-03-01T07:29:59/
+	s/2026.03.01 00:00:00/2026-03-01T07:30:00/
+	s/\(2026-[^,]*\)/\1+07:30/' smi.csv >iso.csv
+run 0 "$profan" ingest iso.csv -o iso.db && base iso.db >got &&
+	rows iso.db | cut -d, -f1 >>got
+printf '%s\n' 1772323199750000000 0 1000000 500000000 501000000 >want
+same "stamps with their zone" want got
+
+# ---- which GPU ----
+sed 's/ index,/ uuid,/; s/, \([01]\), NV/, GPU-aa0\1-1, NV/' smi.csv >uuid.csv
+run 0 "$profan" ingest uuid.csv -o uuid.db && rows uuid.db | cut -d, -f2 >got
+printf '%s\n' GPU-aa00-1 GPU-aa01-1 GPU-aa00-1 GPU-aa01-1 >want
+same "by uuid" want got
+"$PYTHON" - <<'END'
+with open("turns.csv", "w") as f:
+    f.write("timestamp, power.draw [W]\n")
+    for i in range(50):
+        for gpu in range(4):
+            f.write("2026/01/01 00:00:%02d.%03d, %d W\n" % (i, gpu, gpu))
+with open("alone.csv", "w") as f:
+    f.write("timestamp, power.draw [W]\n")
+    for i in range(500):
+        f.write("2026/01/01 00:%02d:%02d.5, %d W\n" % (i // 60, i % 60, i))
+END
+run 3 "$profan" ingest turns.csv -o no.db && [ ! -e no.db ] &&
+	grep -q -e '--gpus' err
+result "rows of several GPUs that none names are not guessed at"
+run 0 "$profan" ingest turns.csv --gpus 4 -o turns.db &&
+	"$profan" counters turns.db -f json >out && "$PYTHON" -c '
+import json
+t = json.load(open("out"))["tables"]["counters"]
+assert [(r["track"], r["sample_count"], r["mean"]) for r in t] == [
+    ("GPU %d" % i, 50, i) for i in range(4)], t'
+result "they take turns" out
+run 0 "$profan" counters --device 2 turns.db &&
+	grep -q '^1 series.*50 samples' out
+result "those of one GPU" out
+run 0 "$profan" ingest alone.csv -o alone.db &&
+	[ "$(rows alone.db | cut -d, -f2 | sort -u)" = GPU ]
+result "one GPU needs no name"
+
+# ---- what is no such log, or lacks something ----
+refused() { # NAME WORDS TEXT
+	printf "$3" >bad.csv
+	run 3 "$profan" ingest bad.csv -o bad.db && [ ! -e bad.db ] &&
+		[ "$(wc -l <err)" = 1 ] && grep -q -e "$2" err
+	result "$1"
+}
+refused "no first line" '--columns' '2026/01/01 00:00:00.000, 0, 5 W\n'
+run 0 "$profan" ingest bad.csv --columns 'timestamp, index, power.draw' \
+	-o cols.db && rows cols.db >got
+echo '0,GPU 0,"{""power.draw [W]"":5}"' >want
+same "--columns says what they are; units are the rows'" want got
+refused "columns of another program" "'gpu_util'" 'timestamp, gpu_util\n1,2\n'
+refused "elapsed seconds" "elapsed_sec" 'elapsed_sec,power\n0.1,5\n'
+refused "a column twice" "two columns" \
+	'timestamp, power.draw [W], power.draw [W]\n'
+refused "a name that nobody writes" "no name" 'timestamp, "a\033[31mb"\n'
+cat >odd.csv <<'EOF'
+timestamp, index, power.draw [W]
+Failed to initialize NVML: Driver/library version mismatch
+2026/02/29 00:00:00.000, 0, 5 W
+2026/02/28 24:00:00.000, 0, 5 W
+2026/02/28 23:00:00.000, 0, 5 W, 6
+2026/02/28 23:00:00.000, 0, 7 mW
+2026/02/28 22:00:00.000, 0, "5 W"
+2026/02/28 23:00:00.000, 0, "5
+1970/01/01 00:00:00.000, 0, 1e999999999999 W
+EOF
+run 0 "$profan" ingest odd.csv -o odd.db
+"$profan" query odd.db 'SELECT event_count, stored_count, skipped_count,
+	(SELECT group_concat(kind || count || "@" || first_offset, " ")
+		FROM repair) FROM trace' -f csv | tail -1 >got
+echo '8,3,5,malformed_event3@33 no_time2@92' >want
+same "what cannot be read is counted, with the place of the first" want got
+rows odd.db >got
+cat >want <<'EOF'
+0,GPU 0,"{""power.draw [W]"":""7 mW""}"
+-3600000000000,GPU 0,"{""power.draw [W]"":5}"
+-1772319600000000000,GPU 0,"{""power.draw [W]"":""1e999999999999 W""}"
+EOF
+same "another unit is no number; times may go back" want got
+run 3 "$profan" ingest --strict odd.csv -o no.db && [ ! -e no.db ]
+result "--strict refuses it"
+
+# ---- dmon ----
+cat >dmon.txt <<'EOF'
+# gpu    pwr  gtemp  mtemp     sm    mem
+# Idx      W      C      C      %      %
+    0     55     40      -     10      5
+    1     56     41      -     11      6
+# gpu    pwr  gtemp  mtemp     sm    mem
+# Idx      W      C      C      %      %
+    0     57     42      -     12      7
+    1     58     43      -     13      8
+EOF
+run 3 "$profan" ingest dmon.txt -o no.db && grep -q -e '--interval' err ||
+	run 2 "$profan" ingest dmon.txt -o no.db
+result "dmon has no times: --interval is asked for"
+run 0 "$profan" ingest dmon.txt --interval 500ms -o dmon.db && rows dmon.db >got
+cat >want <<'EOF'
+0,GPU 0,"{""pwr [W]"":55,""gtemp [C]"":40,""sm [%]"":10,""mem [%]"":5}"
+0,GPU 1,"{""pwr [W]"":56,""gtemp [C]"":41,""sm [%]"":11,""mem [%]"":6}"
+500000000,GPU 0,"{""pwr [W]"":57,""gtemp [C]"":42,""sm [%]"":12,""mem [%]"":7}"
+500000000,GPU 1,"{""pwr [W]"":58,""gtemp [C]"":43,""sm [%]"":13,""mem [%]"":8}"
+EOF
+same "a row for each GPU, a tick after the other" want got
+cat >date.txt <<'EOF'
+#Date       Time        gpu    pwr
+#YYYYMMDD   HH:MM:SS    Idx      W
+ 20260228   23:59:59      0     55
+ 20260301   00:00:00      0     56
+EOF
+run 0 "$profan" ingest date.txt --tz Z -o date.db && base date.db >got &&
+	rows date.db >>got
+cat >want <<'EOF'
+1772323199000000000
+0,GPU 0,"{""pwr [W]"":55}"
+1000000000,GPU 0,"{""pwr [W]"":56}"
+EOF
+same "dmon -o DT has dates" want got
+cat >dcgmi.txt <<'EOF'
+#Entity   GRACT        SMACT        POWER
+ID
+GPU 0     N/A          N/A          71.500
+GPU 1     0.100        0.500        72.500
+GPU 0     0.200        0.512        73.500
+EOF
+run 0 "$profan" ingest dcgmi.txt --interval 1s -o dcgmi.db && rows dcgmi.db >got
+cat >want <<'EOF'
+0,GPU 0,"{""POWER"":71.500}"
+0,GPU 1,"{""GRACT"":0.100,""SMACT"":0.500,""POWER"":72.500}"
+1000000000,GPU 0,"{""GRACT"":0.200,""SMACT"":0.512,""POWER"":73.500}"
+EOF
+same "dcgmi dmon" want got
+
+# ---- one result however it is cut ----
+for chunk in 1 7 100; do
+	PROFAN_CHUNK_BYTES=$chunk "$profan" ingest -q turns.csv --gpus 4 \
+		-o cut.db && cmp -s cut.db turns.db
+	result "batches of $chunk give the same bytes"
+done
+gzip -nc turns.csv >turns.csv.gz
+run 0 "$profan" ingest -q --gpus 4 turns.csv.gz -o gz.db && rows gz.db >got &&
+	rows turns.db | cmp -s - got
+result "packed"
+run 0 sh -c "'$profan' ingest -q --gpus 4 - -o pipe.db <turns.csv" &&
+	rows pipe.db | cmp -s - got
+result "from a pipe"
+size=$(wc -c <smi.csv)
+for n in $(seq 0 "$([ -n "$LONG" ] && echo 1 || echo 17)" "$size"); do
+	head -c "$n" smi.csv >part.csv
+	"$profan" ingest -q part.csv -o part.db >out 2>err
+	rc=$?
+	if [ $rc = 0 ]; then
+		[ "$("$profan" query part.db 'SELECT event_count - stored_count
+			- skipped_count FROM trace' -f csv | tail -1)" = 0 ]
+	else
+		[ $rc = 3 ] && [ "$(wc -l <err)" = 1 ]
+	fi || echo "$n: $rc"
+	rm -f part.db
+done >got
+[ ! -s got ]
+result "cut anywhere: an answer or one sentence" got
+
+# ---- beside a trace ----
+"$mktrace" --steps 3 --layers 1 --seed 1 >one.json
+run 0 "$profan" ingest one.json -o one.db
+"$PYTHON" - "$SQLITE3" <<'END'
+import datetime, json, sqlite3
+c = sqlite3.connect("one.db")
+base, first, last = c.execute("SELECT base_ns, first_ns, last_ns FROM trace"
+                              ).fetchone()
+steps = c.execute("SELECT step, start_ns + base_ns, start_ns + dur_ns + base_ns"
+                  " FROM step, trace ORDER BY 2").fetchall()
+sums = {}
+with open("beside.csv", "w") as f:
+    f.write("timestamp, index, power.draw [W]\n")
+    for i in range(-20, 40):
+        ms = (base + first) // 1000000 + i
+        t = datetime.datetime(1970, 1, 1) + datetime.timedelta(
+            milliseconds=ms + 3600000)
+        f.write(t.strftime("%Y/%m/%d %H:%M:%S.") + "%03d, 0, %d W\n" %
+                (ms % 1000, 100 + i * i))
+        for step, start, end in steps:
+            if start <= ms * 1000000 < end:
+                sums.setdefault(step, []).append(100 + i * i)
+json.dump([[s, len(v), sum(v) / len(v)] for s, v in sums.items()],
+          open("sums", "w"))
+END
+run 0 "$profan" ingest one.json beside.csv --tz=+01:00 -o both.db &&
+	[ ! -s err ] && "$profan" counters both.db -f json >out && "$PYTHON" -c '
+import json
+t = json.load(open("out"))["tables"]["steps"]
+want = json.load(open("sums"))
+assert want and [[r["step"], r["sample_count"], r["mean"]] for r in t] == want'
+result "means by step" out
+for command in steps gaps overlap launches kernels; do
+	run 0 "$profan" $command one.db && mv out want &&
+		run 0 "$profan" $command both.db && cmp -s want out
+	result "$command is that of the trace alone" want out
+done
+run 0 "$profan" doctor both.db && ! grep -q 'ranks missing *[1-9]' out
+result "doctor misses no rank of a log" out
+run 0 "$profan" ingest -q one.json beside.csv -o both.db &&
+	run 0 "$profan" counters both.db && grep -q -e '--tz' out err &&
+	! grep -q '^Means' out
+result "without a zone, no step has samples" out
+run 0 "$profan" counters one.db && grep -q 'nvidia-smi' out
+result "a trace without counters says what would have some" out
+mkdir run && cp one.json beside.csv run/ && echo 'a,b' >run/table.csv
+printf 'timestamp, loss\n1,2\n' >run/loss.csv
+run 0 "$profan" ingest --dry-run run -f json && "$PYTHON" -c '
+import json
+t = json.load(open("out"))["tables"]
+assert [(r["path"], r["format"]) for r in t["files"]] == [
+    ("run/beside.csv", "smi"), ("run/one.json", "chrome")]
+assert [r["path"] for r in t["passed"]] == ["run/loss.csv", "run/table.csv"]'
+result "logs in folders are read, other tables are not" out
+
+# ---- real ones ----
+if [ -d "$shared/inputs/telemetry" ]; then
+	for f in "$shared"/inputs/telemetry/nvidia_*.csv; do
+		run 0 "$profan" ingest -q "$f" -o real.db &&
+			"$profan" counters real.db -f json >out && "$PYTHON" - \
+			"${f%.csv}.golden.json" <<'END'
+import json, sys
+want = {k: v for k, v in json.load(open(sys.argv[1]))["columns"].items()
+        if v["numbers"]}
+got = {r["key"]: r for r in json.load(open("out"))["tables"]["counters"]}
+for key, w in want.items():
+    g = got.pop(key)
+    assert (g["sample_count"], g["min"], g["max"]) == (
+        w["numbers"], w["min"], w["max"]), key
+    assert abs(g["mean"] - w["mean"]) < 1e-9 * w["mean"], key
+assert not got, got
+END
+		result "$(basename "$f"): samples, least, mean, most" out err
+	done
+	for f in "$shared"/inputs/telemetry/refuse_*.csv; do
+		run 3 "$profan" ingest "$f" -o no.db && [ "$(wc -l <err)" = 1 ]
+		result "$(basename "$f")"
+	done
+else
+	skip "logs of real machines" "../shared is not here"
+fi
+tap_done

@@ -205,7 +205,8 @@ for file in v3.json v3_hip_api_trace.csv; do
 			- stored_count - metadata_count - paired_count
 			- skipped_count FROM trace")" = 0 ] ||
 			bad=$((bad + 1)) ;;
-		3) grep -q 'has no complete event' "$tmp/err" &&
+		3) grep -q 'has no complete event\|is not a JSON trace' \
+			"$tmp/err" &&
 			[ ! -e "$tmp/cut.o" ] || bad=$((bad + 1)) ;;
 		*) bad=$((bad + 1)) ;;
 		esac

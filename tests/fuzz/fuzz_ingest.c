@@ -72,7 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					     .path_count = 1,
 					     .out = path,
 					     .rank = -1,
-					     .threads = 1 };
+					     .threads = 1,
+					     .telemetry.interval_ns =
+						     1000000000 };
 	char name[64];
 	int fd;
 

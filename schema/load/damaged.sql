@@ -8,7 +8,8 @@ WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('event_type'), ('block'), ('block_column'), ('gpu_event'),
 	('gpu_config'), ('annotation'), ('step'), ('comm_event'), ('average'),
 	('repair'), ('segment'), ('mem_block'), ('stack_frame'), ('stack'),
-	('mem_setting'), ('mem_history')),
+	('mem_setting'), ('mem_history'), ('train_row'), ('train_memory'),
+	('train_fact'), ('sample')),
 time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
 	FROM track
 	WHERE event_count > 0

@@ -190,14 +190,15 @@ cp "$tmp/one.db" "$tmp/kept.db" 2>/dev/null || ingest "$tmp/kept.db" 4 "$a"
 cp "$tmp/kept.db" "$tmp/before.db"
 mkfifo "$tmp/pipe"
 for signal in HUP TERM KILL; do
-	"$profan" ingest -j 4 "$tmp/many" "$tmp/pipe" -o "$tmp/kept.db" \
+	# under nohup HUP is ignored
+	env --default-signal=HUP,TERM "$profan" ingest -j 4 "$tmp/many" "$tmp/pipe" -o "$tmp/kept.db" \
 		>/dev/null 2>&1 &
 	pid=$!
 	exec 9>"$tmp/pipe"
 	head -c 30000 "$a" >&9
 	kill -$signal "$pid"
-	wait "$pid" 2>/dev/null
 	exec 9>&-
+	wait "$pid" 2>/dev/null
 	same "the database after SIG$signal" "$tmp/before.db" "$tmp/kept.db"
 done
 # ---- the disk is full: now while reading, now while writing, now at the end ----

@@ -6,12 +6,10 @@ nsys.py make DIR                small databases as nsys writes them, and odd one
 nsys.py agree IN.sqlite OUT.db  what profan stored against the rows themselves
 nsys.py golden OUT.db IN.json   what profan stored against figures made apart
 nsys.py kineto IN.sqlite        the same events as Kineto's JSON, to stdout
-nsys.py mutate IN OUT SEED      a copy with some bytes of it changed
 """
 import collections
 import json
 import os
-import random
 import re
 import sqlite3
 import sys
@@ -523,34 +521,12 @@ def kineto(source):
                events}, sys.stdout)
 
 
-def mutate(source, target, seed):
-    rng = random.Random(seed)
-    data = bytearray(open(source, "rb").read())
-    kind = seed % 4
-    if kind == 0:
-        for _ in range(rng.randrange(1, 60)):
-            data[rng.randrange(100, len(data))] = rng.randrange(256)
-    elif kind == 1:  # pages that stand in each other's place
-        pages = len(data) // 4096
-        a, b = rng.randrange(1, pages), rng.randrange(1, pages)
-        data[a * 4096:a * 4096 + 4096] = data[b * 4096:b * 4096 + 4096]
-    elif kind == 2:
-        del data[rng.randrange(100, len(data)):]
-    else:  # heads of pages: kinds, counts, offsets
-        page = rng.randrange(1, len(data) // 4096) * 4096
-        for _ in range(3):
-            data[page + rng.randrange(12)] = rng.randrange(256)
-    open(target, "wb").write(data)
-
-
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
         make(*rest)
     elif what == "kineto":
         kineto(*rest)
-    elif what == "mutate":
-        mutate(rest[0], rest[1], int(rest[2]))
     else:
         sys.exit(1 if {"agree": agree, "golden": golden}[what](*rest) else 0)
 

@@ -6,13 +6,11 @@ rocm.py make DIR             small captures as AMD's tools write them, and odd o
 rocm.py agree IN OUT.db      what profan stored against the records themselves
 rocm.py golden OUT.db JSON   what profan stored against figures made apart
 rocm.py kineto db|rpd        the events of twin.* as Kineto's JSON, to stdout
-rocm.py mutate IN OUT SEED   a copy with some bytes of it changed
 """
 import collections
 import csv
 import json
 import os
-import random
 import sqlite3
 import subprocess
 import sys
@@ -757,34 +755,12 @@ def golden(stored, figures):
     return c.failed
 
 
-def mutate(source, target, seed):
-    rng = random.Random(seed)
-    data = bytearray(open(source, "rb").read())
-    kind = seed % 4
-    if kind == 0:
-        for _ in range(rng.randrange(1, 60)):
-            data[rng.randrange(100, len(data))] = rng.randrange(256)
-    elif kind == 1 and len(data) > 8192:  # pages in each other's place
-        pages = len(data) // 4096
-        a, b = rng.randrange(1, pages), rng.randrange(1, pages)
-        data[a * 4096:a * 4096 + 4096] = data[b * 4096:b * 4096 + 4096]
-    elif kind == 2:
-        del data[rng.randrange(100, len(data)):]
-    else:  # heads of pages: kinds, counts, offsets
-        page = rng.randrange(0, max(1, len(data) // 4096)) * 4096
-        for _ in range(3):
-            data[page + 100 + rng.randrange(12)] = rng.randrange(256)
-    open(target, "wb").write(data)
-
-
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
         make(*rest)
     elif what == "kineto":
         twin(Kineto(*rest))
-    elif what == "mutate":
-        mutate(rest[0], rest[1], int(rest[2]))
     else:
         sys.exit(1 if {"agree": agree, "golden": golden}[what](*rest) else 0)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Is what 'profan modules' says what a trace says?
 
-usage: modules.py TRACE DEPTH JSON    differences on stdout, exit status 1
+usage: modules.py TRACE DEPTH JSON [DEPTH JSON...]    differences on stdout,
+exit status 1
 """
 import collections
 import json
@@ -116,15 +117,22 @@ def compare(want, tree, got):
                 yield f"{table}: {field} adds up to {total}"
 
 
-def main(trace, depth, path):
-    tree = Tree(load(trace)[1], int(depth))
+def differences(events, depth, path):
+    tree = Tree(events, int(depth))
     tree.totals()
     with open(path, "rb") as f:
         answer = json.load(f)
     got = {**answer["scalars"], **answer["tables"]}
     want = {p: r for p, r in tree.rows.items() if p}
-    bad = list(compare(collections.defaultdict(collections.Counter, want),
-                       tree, got))
+    return compare(collections.defaultdict(collections.Counter, want), tree,
+                   got)
+
+
+def main(trace, *answers):
+    events = load(trace)[1]
+    bad = [f"{depth} deep: {line}"
+           for depth, path in zip(answers[::2], answers[1::2])
+           for line in differences(events, depth, path)]
     for line in bad[:10]:
         print(line)
     return 1 if bad else 0

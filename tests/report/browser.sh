@@ -74,6 +74,11 @@ for file in "$traces"/*.json.gz; do
 		skip "real traces" "they are not here"
 		break
 	fi
+	# large ones that are much like others
+	case ${LONG-}$file in
+	/*_second.json.gz | /*_capture.json.gz | /*timesformer.json.gz | \
+		/*checkpoint.json.gz | /*mtia*) continue ;;
+	esac
 	look_at "$(basename "$file" .json.gz)" "$file"
 done
 if [ -f "$traces/two_ranks_rank-0.json.gz" ]; then

@@ -104,7 +104,7 @@ struct pf_engine {
 	int64_t trace_start_ns, base_ns;
 	int64_t trace_end_ns;   /* INT64_MAX: unknown */
 	int64_t from_ns, to_ns; /* events that begin here count */
-	bool is_foreign; /* torch has no table of it */
+	bool is_foreign;        /* torch has no table of it */
 	bool has_finished_key;  /* some event has the argument */
 	bool has_collections;   /* of garbage, which are rows */
 	bool unfinished_by_rf;  /* it shows by a missing function id */

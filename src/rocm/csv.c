@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/xxh128.h"
 #include "rocm/map.h"
 #include "rocm/rocm.h"
@@ -194,8 +195,9 @@ static void put_kernel(struct csv *r, struct pf_sink_put *put)
 	struct pf_rocm_work work = work_of(r);
 	int64_t own = number(r, REGISTERS), more = number(r, MORE_REGISTERS);
 	struct pf_pfr_launch l = {
-		.registers = own < 0 || more < 0 ? PF_KINETO_UNKNOWN
-						 : size_of(own + more),
+		.registers = own < 0 || more < 0
+				     ? PF_KINETO_UNKNOWN
+				     : size_of(pf_sat_add(own, more)),
 		.dynamic_bytes = size_of(number(r, GROUP)),
 		.local_bytes = size_of(number(r, PRIVATE)),
 	};

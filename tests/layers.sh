@@ -43,6 +43,7 @@ check rocm base trace pfr foreign
 check store base trace pfr table embed
 check memsnap base trace
 check telemetry base trace
+check process base
 check ingest base trace pfr xspace memsnap telemetry foreign nsys rocm table embed store events
 check events base table store embed
 check torch base table store embed ingest events
@@ -55,7 +56,7 @@ check export $rooms idle memory
 check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis diff timeline render
-check cmd $rooms trace ingest torch idle memory training analysis diff \
+check cmd $rooms process trace ingest torch idle memory training analysis diff \
 	export timeline render report
 
 # a room that nobody can oversee any more is two rooms

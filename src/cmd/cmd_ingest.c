@@ -12,7 +12,7 @@
 #include "base/num.h"
 #include "base/progress.h"
 #include "cmd/cmd.h"
-#include "cmd/timings.h"
+#include "process/timings.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "ingest/plan.h"

@@ -4,8 +4,8 @@
  * CPU time of all threads, and that of the first of them, which is what more
  * threads do not share.
  */
-#ifndef PF_CMD_TIMINGS_H
-#define PF_CMD_TIMINGS_H
+#ifndef PF_PROCESS_TIMINGS_H
+#define PF_PROCESS_TIMINGS_H
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/capture_files.h"
+#include "process/capture_files.h"
 
 void pf_capture_names_release(struct pf_capture_names *n)
 {

@@ -4,8 +4,8 @@
  * (agent/FORMAT.md, %p %h %t %n %q{VAR} %%) in one folder.  Whatever fits the
  * pattern and was not there before is the run's.
  */
-#ifndef PF_CMD_CAPTURE_FILES_H
-#define PF_CMD_CAPTURE_FILES_H
+#ifndef PF_PROCESS_CAPTURE_FILES_H
+#define PF_PROCESS_CAPTURE_FILES_H
 
 #include <regex.h>
 #include <stddef.h>

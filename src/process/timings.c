@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "cmd/timings.h"
+#include "process/timings.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * signal mask and dispositions; signals sent to us alone reach it too (those
  * of a terminal reach it anyway).
  */
-#ifndef PF_CMD_CAPTURE_RUN_H
-#define PF_CMD_CAPTURE_RUN_H
+#ifndef PF_PROCESS_CAPTURE_RUN_H
+#define PF_PROCESS_CAPTURE_RUN_H
 
 #include "base/err.h"
 

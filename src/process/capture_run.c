@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/capture_run.h"
+#include "process/capture_run.h"
 
 extern char **environ;
 

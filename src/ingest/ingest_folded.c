@@ -146,27 +146,6 @@ static uint32_t add_stack(struct reading *r, const char *p, size_t len)
 	return add_node(r, node, p, (size_t)(end - p));
 }
 
-static int put(struct reading *r, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(r->in->db, st, err);
-
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	return rc < 0 ? -1 : 0;
-}
-
-static int next_id(struct reading *r, const char *sql, int64_t *id,
-		   struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(r->in->db, sql, err);
-	int rc = st ? pf_db_step(r->in->db, st, err) : -1;
-
-	if (rc == 1)
-		*id = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
-}
-
 static int put_samples(struct reading *r, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_db_prepare(
@@ -182,7 +161,7 @@ static int put_samples(struct reading *r, struct pf_err *err)
 		sqlite3_bind_int64(st, 3,
 				   r->node_base + add_stack(r, text, len));
 		sqlite3_bind_int64(st, 4, r->sums[i]);
-		rc = put(r, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -203,7 +182,7 @@ static int put_nodes(struct reading *r, struct pf_err *err)
 		if (node.parent)
 			sqlite3_bind_int64(st, 2, r->node_base + node.parent);
 		sqlite3_bind_int64(st, 3, r->frame_base + node.frame + 1);
-		rc = put(r, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -231,7 +210,7 @@ static int put_frames(struct reading *r, sqlite3_stmt *st, uint32_t from,
 		sqlite3_bind_int64(st, 2, names->entries[none].gid);
 		sqlite3_bind_int64(st, 4,
 				   names->entries[entries[i - from]].gid);
-		if (put(r, st, err))
+		if (pf_db_put(r->in->db, st, err))
 			return -1;
 	}
 	pf_parsed_begin(&r->sink.parsed);
@@ -258,12 +237,13 @@ static int put_all(struct reading *r, struct pf_err *err)
 {
 	r->is_turned = r->ends > r->begins;
 	pf_ingest_note_fact(r->in, "folded_turned", r->is_turned);
-	if (next_id(r, "SELECT coalesce(max(id), 0) FROM stack", &r->node_base,
-		    err) ||
-	    next_id(r, "SELECT coalesce(max(id), 0) FROM stack_frame",
-		    &r->frame_base, err) ||
-	    next_id(r, "SELECT coalesce(max(id), 0) FROM sample",
-		    &r->sample_base, err))
+	if (pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM stack",
+			 &r->node_base, err) ||
+	    pf_db_number(r->in->db,
+			 "SELECT coalesce(max(id), 0) FROM stack_frame",
+			 &r->frame_base, err) ||
+	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM sample",
+			 &r->sample_base, err))
 		return -1;
 	return put_samples(r, err) || put_nodes(r, err) ||
 			       put_all_frames(r, err)

@@ -331,9 +331,8 @@ struct pf_ingest_sink {
 	struct pf_ingest *in;
 	struct pf_parsed parsed;
 	/* the rest is its own */
-	struct pf_input *input;
-	const struct pf_buf *head;
-	size_t head_at, most;
+	struct pf_headed from;
+	size_t most;
 	pthread_mutex_t lock; /* of the runs; nobody else wants it */
 	struct pf_ingest_sorter *sorter;
 	uint32_t *type_ids;

@@ -24,20 +24,14 @@
 static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 {
 	struct pf_ingest_snap *r = arg;
-	size_t rest = r->head->len - r->head_at;
 	struct pf_ingest *in = r->in;
-	int64_t n;
+	int64_t n = pf_headed_read(&r->from, buf, len, err);
 
-	if (rest > len)
-		rest = len;
-	memcpy(buf, r->head->data + r->head_at, rest);
-	r->head_at += rest;
-	n = pf_input_read(r->input, (char *)buf + rest, len - rest, err);
 	if (in->options->progress)
 		in->options->progress(in->bytes_before +
-					      pf_input_consumed(r->input),
+					      pf_input_consumed(r->from.input),
 				      in->events_before + r->snap.entry_count);
-	return n < 0 ? -1 : n + (int64_t)rest;
+	return n;
 }
 
 /* ---- batches ---- */
@@ -361,7 +355,7 @@ static int write_all(struct pf_ingest_snap *r, struct pf_err *err)
 static int read_snapshot(struct pf_ingest *in, struct pf_input *input,
 			 const struct pf_buf *head, struct pf_err *err)
 {
-	struct pf_ingest_snap r = { .in = in, .input = input, .head = head };
+	struct pf_ingest_snap r = { .in = in, .from = { input, head, 0 } };
 	int rc;
 
 	pf_parsed_init(&r.parsed);

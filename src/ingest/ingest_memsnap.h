@@ -8,9 +8,7 @@
 
 struct pf_ingest_snap {
 	struct pf_ingest *in;
-	struct pf_input *input;
-	const struct pf_buf *head;
-	size_t head_at;
+	struct pf_headed from;
 	struct pf_snap snap;
 	struct pf_parsed parsed;
 	pthread_mutex_t lock; /* of the runs; nobody else wants it */

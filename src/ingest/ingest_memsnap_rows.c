@@ -14,27 +14,6 @@
 
 #define FRAMES_AT_ONCE 4096u
 
-static int put(struct pf_ingest *in, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(in->db, st, err);
-
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	return rc < 0 ? -1 : 0;
-}
-
-static int next_id(struct pf_ingest *in, const char *sql, int64_t *id,
-		   struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(in->db, sql, err);
-	int rc = st ? pf_db_step(in->db, st, err) : -1;
-
-	if (rc == 1)
-		*id = sqlite3_column_int64(st, 0);
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
-}
-
 static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
 {
 	if (is_known)
@@ -82,7 +61,7 @@ static int put_frames(struct pf_ingest_snap *r, sqlite3_stmt *st, uint32_t from,
 		sqlite3_bind_int64(st, 2, names[entries[i - from][0]].gid);
 		bind_if(st, 3, f.line >= 0, f.line);
 		sqlite3_bind_int64(st, 4, names[entries[i - from][1]].gid);
-		if (put(r->in, st, err))
+		if (pf_db_put(r->in->db, st, err))
 			return -1;
 	}
 	pf_parsed_begin(&r->parsed);
@@ -120,7 +99,7 @@ static int put_stacks(struct pf_ingest_snap *r, struct pf_err *err)
 		sqlite3_bind_int64(st, 1, r->stack_base + i + 1);
 		bind_if(st, 2, node.parent != 0, r->stack_base + node.parent);
 		sqlite3_bind_int64(st, 3, r->frame_base + node.frame + 1);
-		rc = put(r->in, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -158,7 +137,7 @@ static int put_segments(struct pf_ingest_snap *r, int64_t base,
 		bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
 		bind_if(st, 9, g->is_large >= 0, g->is_large);
 		bind_if(st, 10, g->stack != 0, r->stack_base + g->stack);
-		rc = put(r->in, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -202,7 +181,7 @@ static int put_blocks(struct pf_ingest_snap *r, int64_t base,
 		sqlite3_bind_int64(st, 4, b->requested);
 		bind_text(r, st, 5, b->state);
 		bind_if(st, 6, b->stack != 0, r->stack_base + b->stack);
-		rc = put(r->in, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -256,7 +235,7 @@ static int put_settings(struct pf_ingest_snap *r, struct pf_err *err)
 		bind_value(r, st, &s->value);
 		if (s->prefix != PF_SNAP_NO_TEXT)
 			bind_text(r, st, 4, s->prefix);
-		rc = put(r->in, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -285,7 +264,7 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 
 		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
 			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
-		rc = put(r->in, st, err);
+		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -305,12 +284,13 @@ int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 	int64_t base = 0;
 
 	note_facts(r);
-	if (next_id(r->in, "SELECT coalesce(max(id), 0) FROM stack",
-		    &r->stack_base, err) ||
-	    next_id(r->in, "SELECT coalesce(max(id), 0) FROM stack_frame",
-		    &r->frame_base, err) ||
-	    next_id(r->in, "SELECT coalesce(max(id), 0) FROM segment", &base,
-		    err))
+	if (pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM stack",
+			 &r->stack_base, err) ||
+	    pf_db_number(r->in->db,
+			 "SELECT coalesce(max(id), 0) FROM stack_frame",
+			 &r->frame_base, err) ||
+	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM segment",
+			 &base, err))
 		return -1;
 	return put_all_frames(r, err) || put_stacks(r, err) ||
 			       put_segments(r, base, err) ||

@@ -93,7 +93,7 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 void pf_ingest_sink_init(struct pf_ingest_sink *s, struct pf_ingest *in,
 			 struct pf_input *input, const struct pf_buf *head)
 {
-	*s = (struct pf_ingest_sink){ .in = in, .input = input, .head = head };
+	*s = (struct pf_ingest_sink){ .in = in, .from = { input, head, 0 } };
 	/* Tests choose small chunks: then batches are small too. */
 	s->most = in->options->chunk_bytes;
 	if (!s->most || s->most > BATCH_EVENTS)
@@ -116,22 +116,15 @@ int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
 			    struct pf_err *err)
 {
 	struct pf_ingest_sink *s = sink;
-	size_t rest = s->head->len - s->head_at;
 	struct pf_ingest *in = s->in;
-	int64_t n;
+	int64_t n = pf_headed_read(&s->from, buf, len, err);
 
-	if (rest > len)
-		rest = len;
-	memcpy(buf, s->head->data + s->head_at, rest);
-	s->head_at += rest;
-	n = pf_input_read(s->input, (char *)buf + rest, len - rest, err);
 	if (n < 0)
 		return -1;
-	n += (int64_t)rest;
 	in->json_bytes += n;
 	if (in->options->progress)
 		in->options->progress(in->bytes_before +
-					      pf_input_consumed(s->input),
+					      pf_input_consumed(s->from.input),
 				      in->events_before + in->event_count);
 	return n;
 }

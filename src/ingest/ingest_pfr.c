@@ -32,9 +32,7 @@ struct kept {
 
 struct reading {
 	struct pf_ingest *in;
-	const struct pf_buf *head;
-	size_t head_at; /* behind the file's header */
-	struct pf_input *input;
+	struct pf_headed from; /* behind the file's header */
 	struct pf_pfr_file file;
 	struct pf_pfr_map map;
 	struct pf_spool *index;
@@ -45,20 +43,6 @@ struct reading {
 	uint32_t *type_ids;
 	size_t type_ids_cap;
 };
-
-static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
-{
-	struct reading *r = arg;
-	size_t rest = r->head->len - r->head_at;
-	int64_t n;
-
-	if (rest > len)
-		rest = len;
-	memcpy(buf, r->head->data + r->head_at, rest);
-	r->head_at += rest;
-	n = pf_input_read(r->input, (char *)buf + rest, len - rest, err);
-	return n < 0 ? -1 : n + (int64_t)rest;
-}
 
 /* ---- the first pass ---- */
 
@@ -283,7 +267,7 @@ static int map_all(struct reading *r, struct pf_err *err)
 
 static int open_again(struct reading *r, struct pf_err *err)
 {
-	r->fd = pf_input_plain_fd(r->input);
+	r->fd = pf_input_plain_fd(r->from.input);
 	r->temp_fd = -1;
 	if (r->fd >= 0)
 		return 0;
@@ -295,9 +279,7 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 		    const struct pf_buf *head, struct pf_err *err)
 {
 	struct reading r = { .in = in,
-			     .input = input,
-			     .head = head,
-			     .head_at = PF_PFR_HEADER_BYTES };
+			     .from = { input, head, PF_PFR_HEADER_BYTES } };
 	struct pf_pfr_scan s;
 	int rc = -1;
 
@@ -307,7 +289,7 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 	r.index = pf_spool_new(sizeof(struct kept), INDEX_BYTES, in->directory);
 	r.sorter = pf_ingest_sorter_new();
 	pthread_mutex_init(&r.lock, NULL);
-	pf_pfr_scan_init(&s, read_input, &r, in->options->chunk_bytes);
+	pf_pfr_scan_init(&s, pf_headed_read, &r.from, in->options->chunk_bytes);
 	if (!scan(&r, &s, err)) {
 		share_base(&r);
 		pf_pfr_map_init(&r.map, &r.file);

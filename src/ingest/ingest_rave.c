@@ -50,15 +50,6 @@ struct row {
 	bool is_whole[MEMBERS];
 };
 
-static int put(struct reading *r, sqlite3_stmt *st, struct pf_err *err)
-{
-	int rc = pf_db_step(r->in->db, st, err);
-
-	sqlite3_reset(st);
-	sqlite3_clear_bindings(st);
-	return rc < 0 ? -1 : 0;
-}
-
 /* ---- rows ---- */
 
 static int read_member(struct reading *r, struct row *row, struct pf_err *err)
@@ -111,7 +102,7 @@ static int put_row(struct reading *r, const struct row *row, struct pf_err *err)
 		bind_scaled(st, 6, row->real[ALLOCATED_GIB], GIB);
 		bind_scaled(st, 7, row->real[RESERVED_GIB], GIB);
 	}
-	return put(r, st, err);
+	return pf_db_put(r->in->db, st, err);
 }
 
 /* Behind '{' or a comma of an object: its members. */
@@ -189,7 +180,7 @@ static int put_fact(struct reading *r, const char *key, struct pf_err *err)
 	sqlite3_bind_int64(r->fact, 1, r->in->trace_id);
 	sqlite3_bind_text(r->fact, 2, key, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_double(r->fact, 3, value);
-	return put(r, r->fact, err);
+	return pf_db_put(r->in->db, r->fact, err);
 }
 
 static int read_summary(struct reading *r, struct pf_err *err)

@@ -9,26 +9,16 @@
 
 struct stream {
 	struct pf_ingest *in;
-	struct pf_input *input;
-	const struct pf_buf *head;
-	size_t head_at;
+	struct pf_headed from;
 };
 
 static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 {
 	struct stream *s = arg;
-	size_t rest = s->head->len - s->head_at;
-	int64_t n;
+	int64_t n = pf_headed_read(&s->from, buf, len, err);
 
-	if (rest > len)
-		rest = len;
-	memcpy(buf, s->head->data + s->head_at, rest);
-	s->head_at += rest;
-	n = pf_input_read(s->input, (char *)buf + rest, len - rest, err);
-	if (n < 0)
-		return -1;
-	n += (int64_t)rest;
-	s->in->json_bytes += n;
+	if (n > 0)
+		s->in->json_bytes += n;
 	return n;
 }
 
@@ -54,7 +44,7 @@ static bool claims(const char *head, size_t len)
 static int read_stream(struct pf_ingest *in, struct pf_input *input,
 		       const struct pf_buf *head, struct pf_err *err)
 {
-	struct stream s = { in, input, head, 0 };
+	struct stream s = { in, { input, head, 0 } };
 	const struct pf_rocm_stream from = { read_input, &s };
 	const struct pf_reader_options options = { .dir = in->directory };
 	struct pf_reader *reader = is_json(head->data, head->len)

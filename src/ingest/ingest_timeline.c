@@ -322,23 +322,6 @@ static bool claims(const char *head, size_t len)
 
 /* ---- other lists of lists ---- */
 
-struct bytes {
-	const struct pf_buf *from;
-	size_t at;
-};
-
-static int64_t read_bytes(void *arg, void *buf, size_t len, struct pf_err *err)
-{
-	struct bytes *b = arg;
-
-	(void)err;
-	if (len > b->from->len - b->at)
-		len = b->from->len - b->at;
-	memcpy(buf, b->from->data + b->at, len);
-	b->at += len;
-	return (int64_t)len;
-}
-
 /* The first list, and how the second begins; true where it is cut off. */
 static bool has_form(struct reading *r)
 {
@@ -363,8 +346,9 @@ static bool has_form(struct reading *r)
 static int look(struct pf_input *input, struct pf_buf *head,
 		struct pf_seen *seen, struct pf_err *err)
 {
-	struct bytes bytes = { .from = head };
-	struct reading r = { .tokens = { .read = read_bytes, .arg = &bytes } };
+	struct pf_headed from = { .head = head };
+	struct reading r = { .tokens = { .read = pf_headed_read,
+					 .arg = &from } };
 	bool is;
 
 	(void)input;

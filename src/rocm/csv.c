@@ -184,38 +184,28 @@ static struct pf_rocm_work work_of(struct csv *r)
 	};
 }
 
-static uint32_t size_of(int64_t v)
+static struct pf_pfr_launch launch_of(struct csv *r)
 {
-	return v < 0 || v >= PF_KINETO_UNKNOWN ? PF_KINETO_UNKNOWN
-					       : (uint32_t)v;
+	struct pf_rocm_shape shape = { .group_bytes = number(r, GROUP),
+				       .private_bytes = number(r, PRIVATE) };
+
+	for (unsigned i = 0; i < 3; i++) {
+		shape.items[i] = number(r, GRID + i);
+		shape.block[i] = number(r, BLOCK + i);
+	}
+	return pf_rocm_launch(&shape);
 }
 
 static void put_kernel(struct csv *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
 	int64_t own = number(r, REGISTERS), more = number(r, MORE_REGISTERS);
-	struct pf_pfr_launch l = {
-		.registers = own < 0 || more < 0
-				     ? PF_KINETO_UNKNOWN
-				     : size_of(pf_sat_add(own, more)),
-		.dynamic_bytes = size_of(number(r, GROUP)),
-		.local_bytes = size_of(number(r, PRIVATE)),
-	};
+	struct pf_pfr_launch l = launch_of(r);
 	const char *name;
 	size_t len;
 
-	if (l.local_bytes == PF_KINETO_UNKNOWN)
-		l.local_bytes = 0;
-	for (unsigned i = 0; i < 3; i++) {
-		int64_t block = number(r, BLOCK + i);
-
-		l.block[i] = block > 0 && block < PF_KINETO_UNKNOWN
-				     ? (uint32_t)block
-				     : 0;
-		l.grid[i] = pf_rocm_blocks(number(r, GRID + i), block);
-	}
-	if (!l.grid[0] || !l.block[0])
-		l.grid[0] = PF_KINETO_UNKNOWN;
+	if (own >= 0 && more >= 0)
+		l.registers = pf_rocm_size(pf_sat_add(own, more));
 	name = cell(r, KERNEL_NAME, &len);
 	put->name = pf_sink_text(&r->map.sink, name, len);
 	pf_rocm_put_kernel(&r->map, &work, &l, put);

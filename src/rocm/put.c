@@ -297,3 +297,32 @@ uint32_t pf_rocm_blocks(int64_t items, int64_t group)
 	blocks = items / group + (items % group != 0);
 	return blocks > UINT32_MAX - 1 ? UINT32_MAX - 1 : (uint32_t)blocks;
 }
+
+uint32_t pf_rocm_size(int64_t v)
+{
+	return v < 0 || v >= PF_KINETO_UNKNOWN ? PF_KINETO_UNKNOWN
+					       : (uint32_t)v;
+}
+
+struct pf_pfr_launch pf_rocm_launch(const struct pf_rocm_shape *shape)
+{
+	struct pf_pfr_launch l = {
+		.registers = PF_KINETO_UNKNOWN,
+		.dynamic_bytes = pf_rocm_size(shape->group_bytes),
+		.local_bytes = pf_rocm_size(shape->private_bytes),
+	};
+
+	if (l.local_bytes == PF_KINETO_UNKNOWN)
+		l.local_bytes = 0;
+	for (unsigned i = 0; i < 3; i++) {
+		int64_t block = shape->block[i];
+
+		l.block[i] = block > 0 && block < PF_KINETO_UNKNOWN
+				     ? (uint32_t)block
+				     : 0;
+		l.grid[i] = pf_rocm_blocks(shape->items[i], block);
+	}
+	if (!l.grid[0] || !l.block[0])
+		l.grid[0] = PF_KINETO_UNKNOWN;
+	return l;
+}

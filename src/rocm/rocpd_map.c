@@ -280,33 +280,18 @@ enum {
 	GRID = WORKGROUP + 3
 };
 
-static uint32_t size_of(const struct pf_rows *row, int column)
+static struct pf_pfr_launch launch_of(const struct pf_rows *row)
 {
-	int64_t v = pf_rows_int_or(row, column, -1);
-
-	if (v < 0)
-		return PF_KINETO_UNKNOWN;
-	return v < PF_KINETO_UNKNOWN ? (uint32_t)v : PF_KINETO_UNKNOWN - 1;
-}
-
-static void read_sizes(const struct pf_rows *row, struct pf_pfr_launch *l)
-{
-	*l = (struct pf_pfr_launch){
-		.registers = PF_KINETO_UNKNOWN,
-		.dynamic_bytes = size_of(row, GROUP),
-		.local_bytes = size_of(row, PRIVATE),
+	struct pf_rocm_shape shape = {
+		.group_bytes = pf_rows_int_or(row, GROUP, -1),
+		.private_bytes = pf_rows_int_or(row, PRIVATE, -1),
 	};
-	if (l->local_bytes == PF_KINETO_UNKNOWN)
-		l->local_bytes = 0;
-	for (int i = 0; i < 3; i++) {
-		int64_t group = pf_rows_int_or(row, WORKGROUP + i, 0);
 
-		l->block[i] = group > 0 ? size_of(row, WORKGROUP + i) : 0;
-		l->grid[i] =
-			pf_rocm_blocks(pf_rows_int_or(row, GRID + i, 0), group);
+	for (int i = 0; i < 3; i++) {
+		shape.items[i] = pf_rows_int_or(row, GRID + i, 0);
+		shape.block[i] = pf_rows_int_or(row, WORKGROUP + i, 0);
 	}
-	if (!l->grid[0] || !l->block[0])
-		l->grid[0] = PF_KINETO_UNKNOWN;
+	return pf_rocm_launch(&shape);
 }
 
 /* Registers of a thread: what the symbol's code takes. */
@@ -375,7 +360,7 @@ static int map_dispatch(void *reader, const struct pf_rows *row,
 
 	if (!pf_reading_times(&r->reading, row, &put))
 		return 0;
-	read_sizes(row, &launch);
+	launch = launch_of(row);
 	if (read_work(r, row, QUEUE, &work, err) ||
 	    read_kernel(r, row, &put.name, &launch.registers, err))
 		return -1;

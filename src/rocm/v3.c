@@ -154,36 +154,28 @@ static struct pf_rocm_work work_of(struct pf_v3 *r)
 	};
 }
 
-static uint32_t size_of(int64_t v)
+static struct pf_pfr_launch launch_of(struct pf_v3 *r)
 {
-	return v < 0 || v >= PF_KINETO_UNKNOWN ? PF_KINETO_UNKNOWN
-					       : (uint32_t)v;
+	struct pf_rocm_shape shape = { .group_bytes = number(r, GROUP),
+				       .private_bytes = number(r, PRIVATE) };
+
+	for (unsigned i = 0; i < 3; i++) {
+		shape.items[i] = number(r, GRID + i);
+		shape.block[i] = number(r, BLOCK + i);
+	}
+	return pf_rocm_launch(&shape);
 }
 
 static void put_kernel(struct pf_v3 *r, struct pf_sink_put *put)
 {
 	struct pf_rocm_work work = work_of(r);
 	int64_t id = number(r, KERNEL);
-	struct pf_pfr_launch l = { .registers = PF_KINETO_UNKNOWN,
-				   .dynamic_bytes = size_of(number(r, GROUP)),
-				   .local_bytes = size_of(number(r, PRIVATE)) };
+	struct pf_pfr_launch l = launch_of(r);
 	uint64_t found = UINT64_MAX;
 	const char *text;
 	char own[48];
 	size_t len;
 
-	if (l.local_bytes == PF_KINETO_UNKNOWN)
-		l.local_bytes = 0;
-	for (unsigned i = 0; i < 3; i++) {
-		int64_t block = number(r, BLOCK + i);
-
-		l.block[i] = block > 0 && block < PF_KINETO_UNKNOWN
-				     ? (uint32_t)block
-				     : 0;
-		l.grid[i] = pf_rocm_blocks(number(r, GRID + i), block);
-	}
-	if (!l.grid[0] || !l.block[0])
-		l.grid[0] = PF_KINETO_UNKNOWN;
 	if (id >= 0 && pf_map_has(&r->kernels, (uint64_t)id))
 		found = *pf_map_at(&r->kernels, (uint64_t)id);
 	if (found != UINT64_MAX) {

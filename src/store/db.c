@@ -64,6 +64,26 @@ int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 	}
 }
 
+int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
+{
+	int rc = pf_db_step(db, stmt, err);
+
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return rc < 0 ? -1 : 0;
+}
+
+int pf_db_number(struct pf_db *db, const char *sql, int64_t *number,
+		 struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(db, sql, err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	*number = rc > 0 ? sqlite3_column_int64(st, 0) : 0;
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
 int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other)
 {
 	int64_t value = sqlite3_column_int64(stmt, column);

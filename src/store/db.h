@@ -99,6 +99,11 @@ sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err);
 /* sqlite3_step: 1 row, 0 done, -1 error. */
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
+/* A statement that gives no row is run, and made ready for the next. */
+int pf_db_put(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err);
+/* The one number that a query gives; 0 without a row. */
+int pf_db_number(struct pf_db *db, const char *sql, int64_t *number,
+		 struct pf_err *err);
 /* A cell of the row; "other" if it is null. */
 int64_t pf_db_int_or(sqlite3_stmt *stmt, int column, int64_t other);
 /* Run statements without results. */

@@ -108,27 +108,16 @@ static int load_tracks(struct pf_lexicon *d, struct pf_err *err)
 	return rc;
 }
 
-static int load_number(struct pf_lexicon *d, const char *sql, int64_t *value,
-		       struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(&d->db, sql, err);
-	int rc = st ? pf_db_step(&d->db, st, err) : -1;
-
-	*value = rc > 0 ? sqlite3_column_int64(st, 0) : 0;
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
-}
-
 static int load_shape(struct pf_lexicon *d, struct pf_err *err)
 {
 	int64_t count, has_inline;
 
-	if (load_number(d, "SELECT max(id) + 1 FROM main.string", &count,
-			err) ||
-	    load_number(d,
-			"SELECT 1 FROM main.block_column"
-			" WHERE column_id = 8 LIMIT 1",
-			&has_inline, err))
+	if (pf_db_number(&d->db, "SELECT max(id) + 1 FROM main.string", &count,
+			 err) ||
+	    pf_db_number(&d->db,
+			 "SELECT 1 FROM main.block_column"
+			 " WHERE column_id = 8 LIMIT 1",
+			 &has_inline, err))
 		return -1;
 	if (count < 0 || count > PF_LEXICON_IDS_MAX)
 		count = PF_LEXICON_IDS_MAX;

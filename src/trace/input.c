@@ -13,6 +13,7 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "trace/input.h"
 
@@ -295,6 +296,23 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 	in->raw_at += held;
 	n = read_file(in, (char *)buf + held, len - held, err);
 	return n < 0 ? -1 : n + (int64_t)held;
+}
+
+int64_t pf_headed_read(void *headed, void *buf, size_t len, struct pf_err *err)
+{
+	struct pf_headed *h = headed;
+	size_t rest = h->head->len - h->head_at;
+	int64_t n = 0;
+
+	if (rest > len)
+		rest = len;
+	if (rest)
+		memcpy(buf, h->head->data + h->head_at, rest);
+	h->head_at += rest;
+	if (h->input)
+		n = pf_input_read(h->input, (char *)buf + rest, len - rest,
+				  err);
+	return n < 0 ? -1 : n + (int64_t)rest;
 }
 
 int64_t pf_input_size(const struct pf_input *in)

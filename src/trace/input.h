@@ -29,6 +29,19 @@ int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
 		      struct pf_err *err);
 
 /*
+ * An input whose first bytes were read before, to see what it is; from
+ * head_at they come again.  Without input they are all.
+ */
+struct pf_headed {
+	struct pf_input *input; /* or NULL */
+	const struct pf_buf *head;
+	size_t head_at;
+};
+
+/* As pf_input_read(); "headed" is a struct pf_headed. */
+int64_t pf_headed_read(void *headed, void *buf, size_t len, struct pf_err *err);
+
+/*
  * Whatever follows what was read: a file has bytes behind compressed data, or
  * nobody asked for its end.
  */

@@ -56,7 +56,8 @@ check export $rooms idle memory
 check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis diff timeline render
-check cmd $rooms process trace ingest torch idle memory training analysis diff \
+check fleet $rooms ingest torch idle memory analysis
+check cmd $rooms process trace ingest fleet torch idle memory training analysis diff \
 	export timeline render report
 
 # a room that nobody can oversee any more is two rooms
@@ -131,5 +132,16 @@ if [ -s "$tmp/bad" ]; then
 	not_ok "schema/load/damaged.sql knows every table" "$tmp/bad"
 else
 	ok "schema/load/damaged.sql knows every table"
+fi
+# the same of a fleet
+sed -n 's/^CREATE TABLE \([a-z_]*\).*/\1/p' "$top_srcdir/schema/fleet/tables.sql" |
+	while read -r table; do
+		grep -q "('$table')" "$top_srcdir/schema/fleet/damaged.sql" ||
+			echo "$table"
+	done >"$tmp/bad"
+if [ -s "$tmp/bad" ]; then
+	not_ok "schema/fleet/damaged.sql knows every table" "$tmp/bad"
+else
+	ok "schema/fleet/damaged.sql knows every table"
 fi
 tap_done

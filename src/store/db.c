@@ -17,6 +17,18 @@
 #include "store/memo.h"
 #include "store/vtab.h"
 
+static const char *const schemas_of_traces[] = { "schema/tables.sql",
+						 "schema/views.sql", NULL };
+
+const struct pf_db_kind pf_db_of_traces = {
+	.application_id = PF_APPLICATION_ID,
+	.version = PF_SCHEMA_VERSION,
+	.what = "a profan database",
+	.other = "ingest the trace again",
+	.schemas = schemas_of_traces,
+	.damaged = "schema/load/damaged.sql",
+};
+
 /* ---- errors ---- */
 
 int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
@@ -121,7 +133,7 @@ static char *file_name(const char *path)
 {
 	struct pf_buf name = { 0 };
 
-	if (path[0] != '/')
+	if (path[0] && path[0] != '/')
 		pf_buf_adds(&name, "./");
 	pf_buf_adds(&name, path);
 	return name.data;
@@ -154,7 +166,8 @@ static int set_limits(struct pf_db *db, struct pf_err *err)
 }
 
 /* Of any version.  Sets err to a sentence that begins with the path. */
-static int check_is_ours(struct pf_db *db, struct pf_err *err)
+static int check_is_kind(struct pf_db *db, const struct pf_db_kind *kind,
+			 struct pf_err *err)
 {
 	bool ok;
 	int64_t id = pragma_value(db, "PRAGMA application_id", &ok);
@@ -163,43 +176,45 @@ static int check_is_ours(struct pf_db *db, struct pf_err *err)
 		pf_db_fail(db, "cannot read", err);
 		return pf_while(err, "'%s'", db->path);
 	}
-	if (!ok || id != PF_APPLICATION_ID)
-		return pf_fail(err, PF_EDB, "'%s' is not a profan database",
-			       db->path);
+	if (!ok || id != kind->application_id)
+		return pf_fail(err, PF_EDB, "'%s' is not %s", db->path,
+			       kind->what);
 	return 0;
 }
 
-static int check_identity(struct pf_db *db, struct pf_err *err)
+static int check_identity(struct pf_db *db, const struct pf_db_kind *kind,
+			  struct pf_err *err)
 {
 	bool ok;
 	int64_t version;
 
-	if (check_is_ours(db, err))
+	if (check_is_kind(db, kind, err))
 		return -1;
 	version = pragma_value(db, "PRAGMA user_version", &ok);
 	if (!ok || version < 1)
 		return pf_fail(err, PF_EDB, "'%s' is a damaged profan database",
 			       db->path);
-	if (version > PF_SCHEMA_VERSION)
+	if (version > kind->version)
 		return pf_fail(err, PF_EDB,
 			       "'%s' was written by a newer profan (version "
 			       "%lld of the schema, this one reads %d)",
-			       db->path, (long long)version, PF_SCHEMA_VERSION);
-	if (version < PF_SCHEMA_VERSION)
+			       db->path, (long long)version, kind->version);
+	if (version < kind->version)
 		return pf_fail(err, PF_EDB,
 			       "'%s' was written by an older profan (version "
-			       "%lld of the schema, this one reads %d); ingest "
-			       "the trace again",
-			       db->path, (long long)version, PF_SCHEMA_VERSION);
+			       "%lld of the schema, this one reads %d); %s",
+			       db->path, (long long)version, kind->version,
+			       kind->other);
 	return 0;
 }
 
 /* Figures of a database that no ingest wrote could be anything. */
-static int check_damage(struct pf_db *db, struct pf_err *err)
+static int check_damage(struct pf_db *db, const struct pf_db_kind *kind,
+			struct pf_err *err)
 {
 	/* not by name: the extension has no tables of documents */
-	sqlite3_stmt *st = pf_db_prepare(
-		db, pf_asset("schema/load/damaged.sql", NULL), err);
+	sqlite3_stmt *st =
+		pf_db_prepare(db, pf_asset(kind->damaged, NULL), err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
 
 	if (rc == 1)
@@ -227,8 +242,9 @@ static int set_up_reading(struct pf_db *db, bool with_tables,
 	return 0;
 }
 
-int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
-	       struct pf_err *err)
+static int open_kind(struct pf_db *db, const char *path,
+		     const struct pf_db_kind *kind, bool with_tables,
+		     struct pf_err *err)
 {
 	struct stat info;
 
@@ -243,12 +259,24 @@ int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}
-	if (check_identity(db, err) || check_damage(db, err) ||
+	if (check_identity(db, kind, err) || check_damage(db, kind, err) ||
 	    set_up_reading(db, with_tables, err)) {
 		pf_db_close(db);
 		return -1;
 	}
 	return 0;
+}
+
+int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
+	       struct pf_err *err)
+{
+	return open_kind(db, path, &pf_db_of_traces, with_tables, err);
+}
+
+int pf_db_open_kind(struct pf_db *db, const char *path,
+		    const struct pf_db_kind *kind, struct pf_err *err)
+{
+	return open_kind(db, path, kind, false, err);
 }
 
 void pf_db_close(struct pf_db *db)
@@ -287,7 +315,8 @@ int pf_db_run_file(struct pf_db *db, const char *name, struct pf_err *err)
 	return pf_db_exec(db, sql, err) ? pf_while(err, "%s", name) : 0;
 }
 
-static int create_schema(struct pf_db *db, struct pf_err *err)
+static int create_schema(struct pf_db *db, const struct pf_db_kind *kind,
+			 struct pf_err *err)
 {
 	char *identity;
 	int rc;
@@ -300,18 +329,18 @@ static int create_schema(struct pf_db *db, struct pf_err *err)
 		return -1;
 	identity = sqlite3_mprintf("PRAGMA application_id=%d;"
 				   "PRAGMA user_version=%d; BEGIN;",
-				   PF_APPLICATION_ID, PF_SCHEMA_VERSION);
+				   kind->application_id, kind->version);
 	if (!identity)
 		return pf_db_fail(db, "cannot create", err);
 	rc = pf_db_exec(db, identity, err);
 	sqlite3_free(identity);
-	if (rc || pf_db_run_file(db, "schema/tables.sql", err) ||
-	    pf_db_run_file(db, "schema/views.sql", err))
-		return -1;
-	return 0;
+	for (size_t i = 0; !rc && kind->schemas[i]; i++)
+		rc = pf_db_run_file(db, kind->schemas[i], err);
+	return rc;
 }
 
-int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
+int pf_db_create_kind(struct pf_db *db, const char *path,
+		      const struct pf_db_kind *kind, struct pf_err *err)
 {
 	struct stat info;
 
@@ -323,9 +352,14 @@ int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
 			SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 				SQLITE_OPEN_FULLMUTEX,
 			"unix-none", err) ||
-	    create_schema(db, err))
+	    create_schema(db, kind, err))
 		return pf_while(err, "'%s'", path);
 	return 0;
+}
+
+int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err)
+{
+	return pf_db_create_kind(db, path, &pf_db_of_traces, err);
 }
 
 static int sync_file(const char *path, struct pf_err *err)
@@ -362,16 +396,37 @@ int pf_db_finish(struct pf_db *db, struct pf_err *err)
 
 /* ---- what may be replaced ---- */
 
-bool pf_db_is_ours(const char *path)
+bool pf_db_is_kind(const char *path, const struct pf_db_kind *kind)
 {
 	struct pf_err ignored = { 0 };
 	struct pf_db db = { 0 };
 	bool is =
 		!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
-		!check_is_ours(&db, &ignored);
+		!check_is_kind(&db, kind, &ignored);
 
 	pf_db_close(&db);
 	return is;
+}
+
+bool pf_db_is_ours(const char *path)
+{
+	return pf_db_is_kind(path, &pf_db_of_traces);
+}
+
+/* By the format of SQLite's files, which does not change. */
+int64_t pf_db_peek(const char *path)
+{
+	static const char magic[] = "SQLite format 3";
+	unsigned char head[72];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head), 0);
+
+	if (fd >= 0)
+		close(fd);
+	if (n != sizeof(head) || memcmp(head, magic, sizeof(magic)) != 0)
+		return 0;
+	return (int64_t)head[68] << 24 | head[69] << 16 | head[70] << 8 |
+	       head[71];
 }
 
 void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule)
@@ -404,7 +459,7 @@ bool pf_db_is_cache(const char *path)
 	char *mark = NULL;
 
 	if (!open_sqlite(&db, path, SQLITE_OPEN_READONLY, NULL, &ignored) &&
-	    !check_is_ours(&db, &ignored))
+	    !check_is_kind(&db, &pf_db_of_traces, &ignored))
 		mark = pf_db_cache_mark(&db);
 	pf_db_close(&db);
 	free(mark);

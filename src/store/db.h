@@ -27,6 +27,18 @@ SQLITE_EXTENSION_INIT3
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
 #define PF_SCHEMA_VERSION 5          /* PRAGMA user_version */
 
+/* What a database is: that of traces, or one of another kind of ours. */
+struct pf_db_kind {
+	int application_id, version;
+	const char *what;           /* "a profan database" */
+	const char *other;          /* what to do if it is of an older schema */
+	const char *const *schemas; /* files of schema/; ends with NULL */
+	const char *damaged;        /* the one that finds what is not ours */
+};
+
+/* That of traces: schema/tables.sql. */
+extern const struct pf_db_kind pf_db_of_traces;
+
 struct pf_statements; /* cursor.c: statements that wait to be used again */
 struct pf_memo;       /* memo.c: what has been worked out */
 struct pf_kept;       /* kept.c: decoded blocks, or NULL */
@@ -52,6 +64,10 @@ struct pf_db {
 int pf_db_open(struct pf_db *db, const char *path, bool with_tables,
 	       struct pf_err *err);
 
+/* The same of any kind, without virtual tables. */
+int pf_db_open_kind(struct pf_db *db, const char *path,
+		    const struct pf_db_kind *kind, struct pf_err *err);
+
 /*
  * Another connection to the file of an open database, for another thread.
  * They share what is worked out and read (memo.h, kept.h), so it is closed before that.
@@ -66,6 +82,13 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
  * place after pf_db_finish().
  */
 int pf_db_create(struct pf_db *db, const char *path, struct pf_err *err);
+
+/*
+ * The same of any kind.  Path "": one that is in no folder, and is gone when
+ * it is closed.
+ */
+int pf_db_create_kind(struct pf_db *db, const char *path,
+		      const struct pf_db_kind *kind, struct pf_err *err);
 
 /*
  * Run a file of schema/ ("schema/indexes.sql"), which may hold several
@@ -85,6 +108,11 @@ void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
 
 /* Is this file a profan database, which an ingest may replace? */
 bool pf_db_is_ours(const char *path);
+/* Is it one of this kind, of any version? */
+bool pf_db_is_kind(const char *path, const struct pf_db_kind *kind);
+
+/* What a file says it is, without opening it: an application_id, or 0. */
+int64_t pf_db_peek(const char *path);
 
 /* Is it one that a command made for itself of a trace (cmd/cache.h)? */
 bool pf_db_is_cache(const char *path);

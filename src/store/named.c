@@ -15,7 +15,8 @@ sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
 	const char *sql;
 	sqlite3_stmt *stmt;
 
-	snprintf(path, sizeof(path), "schema/load/%s.sql", name);
+	snprintf(path, sizeof(path), "schema/%s%s.sql",
+		 strchr(name, '/') ? "" : "load/", name);
 	sql = pf_asset(path, NULL);
 	if (!sql) {
 		pf_fail(err, PF_EDB, "'%s' is missing", path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statements of schema/load/NAME.sql, run into a table or structs whose
+ * Statements of schema/load/NAME.sql, or schema/DIR/NAME.sql if the name is
+ * "DIR/NAME", run into a table or structs whose
  * columns the caller declares: a statement whose column names differ from the
  * keys is an error, so SQL and C cannot drift apart.
  */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* profan merge -o OUT INPUT... */
+#include "config.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "fleet/merge.h"
+
+struct merge_args {
+	const char *out, *shard, *keep, *capture, *label_file;
+	struct pf_opt_list labels;
+	int64_t threads;
+};
+
+static const struct pf_opt opts[] = {
+	{ 'o', "output", "FLEET",
+	  "write the fleet database here; one that was there is replaced",
+	  PF_OPT_STRING, offsetof(struct merge_args, out), 0, 0 },
+	{ 0, "shard", "I/N",
+	  "only part I, from 0 on, of N equal parts of the inputs",
+	  PF_OPT_STRING, offsetof(struct merge_args, shard), 0, 0 },
+	{ 0, "keep", "DIR",
+	  "keep the database of each trace here, and use those that are there",
+	  PF_OPT_STRING, offsetof(struct merge_args, keep), 0, 0 },
+	{ 0, "capture", "NAME",
+	  "what the ranks are a capture of (default: the folder of the run)",
+	  PF_OPT_STRING, offsetof(struct merge_args, capture), 0, 0 },
+	{ 0, "label", "KEY=VALUE", "a label of every rank; may be repeated",
+	  PF_OPT_LIST, offsetof(struct merge_args, labels), 0, 0 },
+	{ 0, "labels", "FILE.csv",
+	  "labels of ranks: a column 'rank', and one for each label",
+	  PF_OPT_STRING, offsetof(struct merge_args, label_file), 0, 0 },
+	{ 'j', "threads", "N",
+	  "inputs to read at once (default: one per processor, at most 4)",
+	  PF_OPT_INT, offsetof(struct merge_args, threads), 1, 16 },
+	{ 0 }
+};
+
+static size_t default_threads(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : n > 4 ? 4 : (size_t)n;
+}
+
+static void say(const struct pf_fleet_merge *m)
+{
+	const struct pf_fleet_count *made = &m->made;
+
+	if (made->passed)
+		pf_log_note("%zu file%s in folders %s no trace%s", made->passed,
+			    made->passed == 1 ? "" : "s",
+			    made->passed == 1 ? "is" : "are",
+			    made->passed == 1 ? "" : "s");
+	pf_log_note("%s: %" PRId64 " rank%s of %" PRId64 " capture%s%s", m->out,
+		    made->ranks - made->errors,
+		    made->ranks - made->errors == 1 ? "" : "s", made->captures,
+		    made->captures == 1 ? "" : "s",
+		    made->errors ? "" : ", none failed");
+	if (made->errors)
+		pf_log_warn("%s: of %" PRId64 " rank%s nothing could be read",
+			    m->out, made->errors, made->errors == 1 ? "" : "s");
+}
+
+static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
+{
+	const struct merge_args *a = p;
+	struct pf_fleet_merge m = {
+		.arguments = cx->argv,
+		.count = (size_t)cx->argc,
+		.out = a->out,
+		.shard = a->shard,
+		.keep = a->keep,
+		.capture = a->capture,
+		.label_file = a->label_file,
+		.labels = a->labels.items,
+		.label_count = a->labels.count,
+		.threads = a->threads ? (size_t)a->threads : default_threads(),
+	};
+
+	if (!a->out)
+		return pf_fail(err, PF_EUSAGE,
+			       "say with -o where the fleet database goes");
+	if (pf_fleet_merge(&m, err))
+		return -1;
+	say(&m);
+	return m.made.failed > 0;
+}
+
+PF_COMMAND(15, merge) = {
+	.name = "merge",
+	.args = "-o FLEET INPUT...",
+	.summary = "put summaries of many ranks into one fleet database",
+	.details =
+		"An input is a trace, a folder of traces, the database of one "
+		"rank or a fleet database. The fleet holds what the commands "
+		"find in each rank, steps, kernels, operators, idle time, "
+		"overlap, collectives, memory and doctor's findings, and no "
+		"events: some 25 KB a rank, so that thousands of ranks and "
+		"many nights are one small file. Fleets may be merged again, "
+		"in any order and grouping, with the same result to the byte; "
+		"a rank that comes twice counts once.\n"
+		"\n"
+		"An input that cannot be read costs itself only: it becomes a "
+		"rank with an error, and the exit code is 1. With --keep the "
+		"databases of traces stay, and are not made again by the next "
+		"merge. --shard is one element of an array "
+		"of jobs: every element is given the same inputs.",
+	.min_args = 1,
+	.max_args = -1,
+	.opts = opts,
+	.args_bytes = sizeof(struct merge_args),
+	.examples = "profan merge traces/ -o fleet.db --keep databases\n"
+		    "profan merge --shard 3/64 traces/ -o part.3.db\n"
+		    "profan merge part.*.db -o fleet.db --labels hosts.csv\n"
+		    "profan merge night/ -o night.db --label commit=1a2b3c\n"
+		    "profan merge nights.db night.db -o all.db\n",
+	.run = run,
+};

@@ -25,7 +25,12 @@ mktrace=$top_builddir/tests/gen/mktrace
 shared=$top_srcdir/../shared
 PATH=$top_builddir:$top_builddir/tests/gen:$PATH
 export PATH
+# The interpreter itself: launchers that choose one cost ten times a start.
 : "${PYTHON:=$(command -v python3)}"
+case $PYTHON in
+'' | /usr/bin/*) ;;
+*) PYTHON=$("$PYTHON" -c 'import sys; print(sys.executable)') ;;
+esac
 : "${SQLITE3:=$(command -v sqlite3)}"
 
 tap_count=0

@@ -589,6 +589,9 @@ for name in h100_bert_small two_ranks_rank-0 v100_resnet50_workers0 \
 	if [ ! -f "$file" ]; then
 		skip "$name" "it is not here"
 		continue
+	elif ! is_quick "$file"; then
+		skip "$name" "NOT TESTED: make check-long does"
+		continue
 	fi
 	ingest "$name" "$file"
 	check "$name"

@@ -11,7 +11,8 @@
 #   ingested NAME FILE                into $tmp/t.db; false and not_ok if it fails
 #   real_traces COMMAND...            runs it with NAME and FILE for each trace
 #                                     of ../shared; skipped where it is not, and
-#                                     those of 200 KB and more without LONG=1
+#                                     those of 100 KB and more without LONG=1
+#   is_quick FILE                     is it small, or does LONG=1 take all?
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -108,6 +109,10 @@ ingested() {
 	return 1
 }
 
+is_quick() {
+	[ -n "${LONG-}" ] || [ "$(wc -c <"$1")" -lt 100000 ]
+}
+
 real_traces() {
 	if [ ! -d "$shared/traces" ]; then
 		skip "real traces" "NOT TESTED: ../shared/traces is not there"
@@ -115,8 +120,7 @@ real_traces() {
 	fi
 	for tap_trace in "$shared"/traces/*.json.gz; do
 		tap_name=${tap_trace##*/}
-		[ -n "${LONG-}" ] ||
-			[ "$(wc -c <"$tap_trace")" -lt 200000 ] || continue
+		is_quick "$tap_trace" || continue
 		"$@" "${tap_name%.json.gz}" "$tap_trace"
 	done
 	[ -n "${LONG-}" ] ||

@@ -92,14 +92,15 @@ WINDOW w AS (PARTITION BY trace_id ORDER BY start_ns, event_id);
 -- What times are shares of: the whole steps of a trace; if it has none, from
 -- its first GPU work to the end of its last.
 CREATE TEMP VIEW span AS
-SELECT t.id AS trace_id, coalesce(min(s.start_ns),
-		(SELECT min(start_ns) FROM gpu_event AS g
-		WHERE g.trace_id = t.id AND g.kind IN (7, 8, 9))) AS from_ns,
-	coalesce(max(s.end_ns),
-		(SELECT max(start_ns + dur_ns) FROM gpu_event AS g
-		WHERE g.trace_id = t.id AND g.kind IN (7, 8, 9))) AS to_ns
+SELECT t.id AS trace_id, coalesce(min(s.start_ns), g.start_ns) AS from_ns,
+	coalesce(max(s.end_ns), g.end_ns) AS to_ns
 FROM trace AS t
 LEFT JOIN steps AS s ON s.trace_id = t.id AND NOT s.is_partial
+LEFT JOIN (SELECT trace_id, min(start_ns) AS start_ns,
+		max(start_ns + dur_ns) AS end_ns
+	FROM gpu_event
+	WHERE kind IN (7, 8, 9)
+	GROUP BY trace_id) AS g ON g.trace_id = t.id
 GROUP BY t.id;
 
 -- GPU work in the span, cut to it, with its class: by the name, else by the

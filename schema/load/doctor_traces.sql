@@ -34,10 +34,8 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 	EXISTS (SELECT 1 FROM step AS s WHERE s.trace_id = t.id) AS has_steps,
 	t.format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
 		'memtimeline', 'folded') AND (
-		t.worker IS NULL OR NOT EXISTS (
-			SELECT 1 FROM trace AS o
-			WHERE o.worker = t.worker AND o.rank IS t.rank
-				AND o.id < t.id)) AS is_first_span
+		t.worker IS NULL OR t.id = min(t.id) OVER (
+			PARTITION BY t.worker, t.rank)) AS is_first_span
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

@@ -77,10 +77,8 @@ static void add_step(struct pf_step_times *s,
 static bool has_steps(const struct pf_step_times *s, const struct pf_steps *all,
 		      int64_t trace_id)
 {
-	for (size_t i = 0; !s->window.is_whole && i < all->count; i++)
-		if (all->items[i].trace_id == trace_id)
-			return true;
-	return false;
+	return !s->window.is_whole &&
+	       pf_steps_first(all, trace_id) < all->count;
 }
 
 static int choose_steps(struct pf_db *db, struct pf_step_times *s,

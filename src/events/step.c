@@ -214,6 +214,14 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 	return 0;
 }
 
+size_t pf_steps_first(const struct pf_steps *steps, int64_t trace_id)
+{
+	const struct pf_step *s = steps->items;
+	size_t first = PF_SEARCH(i, steps->count, s[i].trace_id < trace_id);
+
+	return pf_steps_is_of(steps, first, trace_id) ? first : steps->count;
+}
+
 size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
 		   int64_t at_ns)
 {

@@ -44,6 +44,20 @@ int pf_steps_load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		  struct pf_err *err);
 void pf_steps_release(struct pf_steps *steps);
 
+/*
+ * The first step of a trace, or the number of steps: those of a trace are one
+ * after the other, and of many traces each looks at its own alone.
+ *
+ *	for (i = pf_steps_first(s, id); pf_steps_is_of(s, i, id); i++)
+ */
+size_t pf_steps_first(const struct pf_steps *steps, int64_t trace_id);
+
+static inline bool pf_steps_is_of(const struct pf_steps *steps, size_t i,
+				  int64_t trace_id)
+{
+	return i < steps->count && steps->items[i].trace_id == trace_id;
+}
+
 /* The step on the host in which an instant lies, or the number of steps. */
 size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
 		   int64_t at_ns);

@@ -12,6 +12,7 @@
 #include "events/walk.h"
 #include "events/nest.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "store/cursor.h"
 #include "store/named.h"
 
@@ -111,6 +112,8 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 
 	w->names = names;
 	w->pageable = pageable;
+	w->next_pageable = PF_SEARCH(i, pageable->count,
+				     pf_track_of(pageable->ids[i]) < track_id);
 	w->track_id = track_id;
 	w->last.end_ns = INT64_MIN;
 	w->open.width = sizeof(struct frame);

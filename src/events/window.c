@@ -97,13 +97,13 @@ static bool cut_to_steps(struct pf_window_trace *t,
 			 const struct pf_steps *steps, int64_t skip,
 			 int64_t first, int64_t last)
 {
+	size_t i = pf_steps_first(steps, t->trace_id);
 	bool any = false;
 
-	for (size_t i = 0; i < steps->count; i++) {
+	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
 		const struct pf_step *s = &steps->items[i];
 
-		if (s->trace_id != t->trace_id || skip-- > 0 ||
-		    s->step < first || s->step > last)
+		if (skip-- > 0 || s->step < first || s->step > last)
 			continue;
 		if (!any)
 			t->from_ns = s->start_ns;
@@ -307,14 +307,14 @@ void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
 static int64_t count_steps(const struct pf_window_trace *t,
 			   const struct pf_steps *steps)
 {
+	size_t i = pf_steps_first(steps, t->trace_id);
 	bool is_first = false, is_last = false;
 	int64_t count = 0;
 
-	for (size_t i = 0; i < steps->count; i++) {
+	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
 		const struct pf_step *s = &steps->items[i];
 
-		if (s->trace_id != t->trace_id || s->start_ns < t->from_ns ||
-		    s->end_ns > t->to_ns)
+		if (s->start_ns < t->from_ns || s->end_ns > t->to_ns)
 			continue;
 		is_first |= s->start_ns == t->from_ns;
 		is_last |= s->end_ns == t->to_ns;
@@ -327,12 +327,13 @@ static int64_t count_steps(const struct pf_window_trace *t,
 static void cut_to_whole_steps(struct pf_window_trace *t,
 			       const struct pf_steps *steps)
 {
+	size_t i = pf_steps_first(steps, t->trace_id);
 	bool any = false;
 
-	for (size_t i = 0; i < steps->count; i++) {
+	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
 		const struct pf_step *s = &steps->items[i];
 
-		if (s->trace_id != t->trace_id || (any && s->is_partial))
+		if (any && s->is_partial)
 			continue;
 		if (!any)
 			t->from_ns = s->start_ns;
@@ -384,17 +385,27 @@ void pf_window_release(struct pf_window *w)
 	*w = (struct pf_window){ 0 };
 }
 
+static int gpu_order(const struct pf_gpu_id *a, const struct pf_gpu_id *b)
+{
+	if (a->worker_id != b->worker_id)
+		return a->worker_id < b->worker_id ? -1 : 1;
+	return (a->device > b->device) - (a->device < b->device);
+}
+
 void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,
 		    int64_t device)
 {
-	for (size_t i = 0; i < set->count; i++)
-		if (set->items[i].worker_id == trace->worker_id &&
-		    set->items[i].device == device)
-			return;
+	const struct pf_gpu_id id = { trace->worker_id, device };
+	const struct pf_gpu_id *g = set->items;
+	size_t at = PF_SEARCH(i, set->count, gpu_order(&g[i], &id) < 0);
+
+	if (at < set->count && !gpu_order(&g[at], &id))
+		return;
 	set->items = pf_grow(set->items, &set->cap, set->count + 1,
 			     sizeof(*set->items));
-	set->items[set->count++] =
-		(struct pf_gpu_id){ trace->worker_id, device };
+	memmove(&set->items[at + 1], &set->items[at],
+		(set->count++ - at) * sizeof(*set->items));
+	set->items[at] = id;
 }
 
 void pf_gpu_set_release(struct pf_gpu_set *set)
@@ -420,14 +431,25 @@ bool pf_window_has_processes(const struct pf_window *w)
 	return false;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 bool pf_window_has_ranks(const struct pf_window *w)
 {
+	int64_t *ranks = pf_calloc(w->count, sizeof(*ranks));
+	bool is_good = true;
+
 	for (size_t i = 0; i < w->count; i++)
-		for (size_t k = 0; k <= i; k++)
-			if (w->traces[i].rank < 0 ||
-			    (k < i && w->traces[i].rank == w->traces[k].rank))
-				return false;
-	return true;
+		ranks[i] = w->traces[i].rank;
+	qsort(ranks, w->count, sizeof(*ranks), by_number);
+	for (size_t i = 0; i < w->count; i++)
+		is_good &= ranks[i] >= 0 && (!i || ranks[i] != ranks[i - 1]);
+	free(ranks);
+	return is_good;
 }
 
 struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,

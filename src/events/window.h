@@ -116,7 +116,7 @@ struct pf_window_trace {
 struct pf_gpu_set {
 	struct pf_gpu_id {
 		int64_t worker_id, device;
-	} * items;
+	} * items; /* in order of both */
 	size_t count, cap;
 };
 void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,

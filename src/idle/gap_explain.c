@@ -108,8 +108,7 @@ static int find_main(struct pf_explain_in *in, struct pf_err *err)
 		in->main_track = (uint32_t)sqlite3_column_int64(stmt, 0);
 	sqlite3_finalize(stmt);
 	for (size_t i = 0; rc == 0 && i < in->track_count; i++) {
-		if (tracks[i].trace_id != in->trace_id ||
-		    strcmp(tracks[i].class_name, "host") != 0 ||
+		if (strcmp(tracks[i].class_name, "host") != 0 ||
 		    tracks[i].event_count <= most)
 			continue;
 		most = tracks[i].event_count;
@@ -129,8 +128,7 @@ int pf_explain_open(struct pf_explain_in *in, int64_t trace_id,
 		return -1;
 	/* Kineto gives them the process -1 */
 	for (size_t i = 0; i < in->track_count; i++)
-		if (tracks[i].trace_id == trace_id &&
-		    !strcmp(tracks[i].class_name, "host") &&
+		if (!strcmp(tracks[i].class_name, "host") &&
 		    !strcmp(tracks[i].pid, "-1") &&
 		    add_overheads(in, tracks[i].id, err) < 0)
 			return -1;
@@ -414,9 +412,8 @@ static int has_loaded(struct pf_explain *x, const struct pf_gap_work *next,
 	if (class->launches != PF_LAUNCHES_KERNEL || class->is_graph)
 		return 0;
 	if (x->usual_ns < 0) {
-		x->usual_ns =
-			pf_launch_usual(in->db, in->names, in->tracks,
-					in->track_count, in->trace_id, err);
+		x->usual_ns = pf_launch_usual(in->db, in->names, in->tracks,
+					      in->track_count, err);
 		if (x->usual_ns < 0)
 			return -1;
 	}

@@ -55,14 +55,14 @@ struct pf_explain_in {
 	struct pf_names *names;
 	const struct pf_pageable *pageable;
 	struct pf_gap_sink *sink;
-	const struct pf_track *tracks; /* of all traces */
+	const struct pf_track *tracks; /* of the trace */
 	size_t track_count;
 	int64_t trace_id;
 	uint32_t main_track; /* or 0 */
 	struct pf_overheads overheads;
 };
 
-/* The main thread and overheads of a trace among all tracks. */
+/* The main thread and overheads of a trace among its tracks. */
 int pf_explain_open(struct pf_explain_in *in, int64_t trace_id,
 		    struct pf_err *err);
 void pf_explain_close(struct pf_explain_in *in);

@@ -40,7 +40,7 @@ struct finder {
 	struct pf_explain_in in;
 	const struct pf_window *window;
 	int64_t micro_ns;
-	struct pf_track *tracks; /* in.track_count of them */
+	struct pf_track *tracks; /* of the trace: in.track_count of them */
 	struct pf_gpu_configs configs;
 	struct pf_ints *links;
 	struct device *devices; /* of the current trace */
@@ -229,7 +229,11 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace,
 {
 	if (end_trace(f, err) < 0)
 		return -1;
+	pf_tracks_free(f->tracks, f->in.track_count);
 	f->trace = trace;
+	if (pf_tracks_load(f->in.db, trace->trace_id, &f->tracks,
+			   &f->in.track_count, err) < 0)
+		return -1;
 	f->in.tracks = f->tracks;
 	return pf_explain_open(&f->in, trace->trace_id, err);
 }
@@ -333,8 +337,7 @@ static int open_streams(struct finder *f, struct pf_cursors *streams,
 		PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
 
 	for (size_t i = 0; i < f->in.track_count; i++)
-		if (f->tracks[i].trace_id == f->trace->trace_id &&
-		    !strcmp(f->tracks[i].class_name, "gpu") &&
+		if (!strcmp(f->tracks[i].class_name, "gpu") &&
 		    pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
 				   i, err) < 0)
 			return -1;
@@ -371,7 +374,7 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 
 	f.links = pf_gpu_links_new(db, false, err);
 	if (f.links && !pf_gpu_configs_load(&f.configs, f.in.db, err))
-		rc = pf_tracks_load(db, 0, &f.tracks, &f.in.track_count, err);
+		rc = 0;
 	for (size_t i = 0; !rc && i < window->count; i++)
 		rc = find_in_trace(&f, &window->traces[i], err);
 	if (!rc)

@@ -44,9 +44,9 @@ struct streams {
 
 static size_t find_stream(struct streams *s, const struct pf_gpu_event *ev)
 {
-	for (size_t i = s->count; i-- > 0;)
-		if (s->items[i].trace == ev->trace &&
-		    s->items[i].device == ev->device &&
+	/* those of a trace are the last ones: work comes trace by trace */
+	for (size_t i = s->count; i-- > 0 && s->items[i].trace == ev->trace;)
+		if (s->items[i].device == ev->device &&
 		    s->items[i].stream == ev->stream)
 			return i;
 	s->items = pf_grow(s->items, &s->cap, s->count + 1, sizeof(*s->items));
@@ -59,13 +59,11 @@ static size_t find_stream(struct streams *s, const struct pf_gpu_event *ev)
 /* HTA drops what it cannot assign to one of several steps. */
 static bool counts(const struct streams *s, const struct pf_gpu_event *ev)
 {
-	size_t steps = 0;
+	int64_t id = ev->trace->trace_id;
 
-	if (ev->launch_id)
-		return true;
-	for (size_t i = 0; i < s->steps.count && steps < 2; i++)
-		steps += s->steps.items[i].trace_id == ev->trace->trace_id;
-	return steps < 2;
+	return ev->launch_id ||
+	       !pf_steps_is_of(&s->steps, pf_steps_first(&s->steps, id) + 1,
+			       id);
 }
 
 static int put_gap(struct streams *s, size_t number,

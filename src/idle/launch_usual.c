@@ -62,14 +62,13 @@ static int count_track(struct pf_db *db, struct pf_names *names, uint32_t track,
 
 int64_t pf_launch_usual(struct pf_db *db, struct pf_names *names,
 			const struct pf_track *tracks, size_t track_count,
-			int64_t trace_id, struct pf_err *err)
+			struct pf_err *err)
 {
 	int64_t bins[BINS] = { 0 }, count = 0, below = 0;
 	size_t bin = 0;
 
 	for (size_t i = 0; i < track_count; i++)
-		if (tracks[i].trace_id == trace_id &&
-		    !strcmp(tracks[i].class_name, "host") &&
+		if (!strcmp(tracks[i].class_name, "host") &&
 		    count_track(db, names, tracks[i].id, bins, err) < 0)
 			return -1;
 	for (size_t i = 0; i < BINS; i++)

@@ -18,6 +18,6 @@
  */
 int64_t pf_launch_usual(struct pf_db *db, struct pf_names *names,
 			const struct pf_track *tracks, size_t track_count,
-			int64_t trace_id, struct pf_err *err);
+			struct pf_err *err);
 
 #endif

@@ -73,9 +73,9 @@ static struct device *device_of(struct loader *l, int64_t trace_id,
 {
 	struct device *d;
 
-	for (size_t i = l->device_count; i-- > 0;)
-		if (l->devices[i].trace_id == trace_id &&
-		    l->devices[i].device == device)
+	for (size_t i = l->device_count;
+	     i-- > 0 && l->devices[i].trace_id == trace_id;)
+		if (l->devices[i].device == device)
 			return &l->devices[i];
 	l->devices = pf_grow(l->devices, &l->device_cap, l->device_count + 1,
 			     sizeof(*l->devices));
@@ -169,14 +169,14 @@ static int64_t idle_before(const struct device *d, int64_t at_ns)
 static int64_t useful_time(const struct loader *l, int64_t trace_id,
 			   int64_t start_ns, int64_t end_ns)
 {
+	const struct device *all = l->devices;
+	size_t at = PF_SEARCH(i, l->device_count, all[i].trace_id < trace_id);
 	int64_t most = 0;
 
-	for (size_t i = 0; i < l->device_count; i++) {
-		const struct device *d = &l->devices[i];
+	for (; at < l->device_count && all[at].trace_id == trace_id; at++) {
+		const struct device *d = &all[at];
 		int64_t from = start_ns, to = end_ns, busy;
 
-		if (d->trace_id != trace_id)
-			continue;
 		if (from < d->first_ns)
 			from = d->first_ns;
 		if (to > d->last_ns)
@@ -257,11 +257,12 @@ static int walk_trace(struct pf_db *db, struct loader *l,
 
 static void count_steps(struct pf_sites *s, const struct pf_window_trace *t)
 {
-	for (size_t i = 0; i < s->steps.count; i++) {
+	size_t i = pf_steps_first(&s->steps, t->trace_id);
+
+	for (; pf_steps_is_of(&s->steps, i, t->trace_id); i++) {
 		const struct pf_step *step = &s->steps.items[i];
 
-		s->step_count += step->trace_id == t->trace_id &&
-				 step->host_end_ns > t->from_ns &&
+		s->step_count += step->host_end_ns > t->from_ns &&
 				 step->host_start_ns < t->to_ns;
 	}
 }

@@ -30,14 +30,18 @@ static char *copy_text_or_empty(sqlite3_stmt *st, int column)
 	return text ? text : pf_strdup("");
 }
 
+#define TRACKS                                                                 \
+	"SELECT id, trace_id, pid, tid, class, name, event_count, first_ns,"   \
+	" last_ns FROM track"
+
 int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 		   size_t *count, struct pf_err *err)
 {
+	/* two texts: of one, SQLite would read every track for each trace */
 	sqlite3_stmt *st = pf_db_prepare(
 		db,
-		"SELECT id, trace_id, pid, tid, class, name, event_count,"
-		" first_ns, last_ns FROM track"
-		" WHERE ?1 = 0 OR trace_id = ?1 ORDER BY id",
+		trace_id ? TRACKS " WHERE trace_id = ?1 ORDER BY id"
+			 : TRACKS " ORDER BY id",
 		err);
 	size_t cap = 0;
 	int rc;
@@ -46,7 +50,8 @@ int pf_tracks_load(struct pf_db *db, int64_t trace_id, struct pf_track **out,
 	*count = 0;
 	if (!st)
 		return -1;
-	sqlite3_bind_int64(st, 1, trace_id);
+	if (trace_id)
+		sqlite3_bind_int64(st, 1, trace_id);
 	while ((rc = pf_db_step(db, st, err)) > 0) {
 		*out = pf_grow(*out, &cap, *count + 1, sizeof(**out));
 		(*out)[(*count)++] = (struct pf_track){

@@ -68,6 +68,10 @@ CREATE TABLE track (
 	last_ns INTEGER
 ) STRICT;
 
+-- From the start: averages look at the tracks of each trace while ingest writes
+-- those of the next.
+CREATE INDEX track_by_trace ON track(trace_id);
+
 -- Metadata events (ph M) as they were; equal ones are one row.
 CREATE TABLE metadata_event (
 	id INTEGER PRIMARY KEY,

@@ -23,14 +23,18 @@ twice AS (
 models AS (
 	SELECT group_concat(name, ' and ') AS names, count(*) AS count
 	FROM (SELECT DISTINCT name FROM model ORDER BY name)),
+span AS (
+	SELECT coalesce(worker, id) AS process,
+		max(first_ns + coalesce(base_ns, 0)) AS first_ns,
+		min(last_ns + coalesce(base_ns, 0)) AS last_ns
+	FROM part WHERE first_ns IS NOT NULL
+	GROUP BY process),
+-- whoever is apart from another ends before one of the two that begin last
+latest AS (
+	SELECT process, first_ns FROM span ORDER BY first_ns DESC, process LIMIT 2),
 apart AS (
-	SELECT 1 FROM part AS a, part AS b
-	WHERE a.id < b.id AND a.first_ns IS NOT NULL AND b.first_ns IS NOT NULL
-		AND (a.last_ns + coalesce(a.base_ns, 0)
-				< b.first_ns + coalesce(b.base_ns, 0)
-			OR b.last_ns + coalesce(b.base_ns, 0)
-				< a.first_ns + coalesce(a.base_ns, 0))
-		AND (a.worker IS NULL OR a.worker IS NOT b.worker)
+	SELECT 1 FROM span AS a, latest AS b
+	WHERE a.process IS NOT b.process AND a.last_ns < b.first_ns
 	LIMIT 1),
 worlds AS (
 	SELECT count(DISTINCT world_size) AS count FROM part)

@@ -19,7 +19,8 @@
 #include "trace/input.h"
 #include "trace/reader.h"
 
-#define PF_INGEST_TRACKS_MAX   65536u
+#define PF_INGEST_TRACKS_MAX   65536u      /* of a trace */
+#define PF_INGEST_TRACK_IDS    0x7ffffffeu /* of all: ids are 31 bits */
 #define PF_INGEST_TYPES_MAX    65536u
 #define PF_INGEST_METADATA_MAX (1u << 16)
 #define PF_INGEST_RUNS_MAX     (1u << 20)

@@ -30,6 +30,7 @@ static void begin_next(struct pf_ingest *in)
 	in->tracks = NULL;
 	in->tracks_cap = 0;
 	in->first_track = in->track_count;
+	pf_ids_release(&in->track_names); /* those of the trace before */
 	memset(&in->runs, 0, sizeof(in->runs));
 	in->runs_total = 0;
 	memset(&in->repairs, 0, sizeof(in->repairs));
@@ -59,7 +60,7 @@ struct pf_ingest *pf_ingest_split(struct pf_ingest *in)
 	job->strings = (struct pf_ids){ .count = in->strings.count };
 	job->argsets = (struct pf_ids){ .count = in->argsets.count };
 	job->types = (struct pf_ids){ .count = in->types.count };
-	job->track_names = (struct pf_ids){ .count = in->track_names.count };
+	job->track_names = (struct pf_ids){ 0 };
 	job->metadata_texts =
 		(struct pf_ids){ .count = in->metadata_texts.count };
 	job->metadata = copy(in->metadata, in->metadata_texts.count,

@@ -98,14 +98,17 @@ static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
 			struct pf_dict_entry *e, struct pf_err *err)
 {
 	const char *text = d->text.data + e->text_at;
+	size_t pid_len, max = PF_INGEST_TRACKS_MAX;
 	struct pf_ingest_track *t;
-	size_t pid_len;
 	bool is_new;
 
 	(void)err;
+	if (max > PF_INGEST_TRACK_IDS - in->first_track)
+		max = PF_INGEST_TRACK_IDS - in->first_track;
 	e->gid = pf_ids_find(&in->track_names, text, e->text_len,
-			     (uint32_t)in->trace_id, PF_INGEST_TRACKS_MAX,
-			     &is_new);
+			     (uint32_t)in->trace_id, max, &is_new);
+	if (e->gid != PF_ID_INLINE)
+		e->gid += (uint32_t)in->first_track;
 	if (!is_new)
 		return 0;
 	in->tracks = pf_grow(in->tracks, &in->tracks_cap,

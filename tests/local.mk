@@ -107,7 +107,7 @@ include tests/agent/local.mk
 
 # ---- shell tests ----
 EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
-	tests/faults_preload.c \
+	tests/faults_preload.c tests/scale_steps.c \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
 	tests/gen/mkxspace.py tests/others tests/report tests/truth

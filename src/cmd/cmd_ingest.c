@@ -71,10 +71,14 @@ static void enter_phase(const char *name)
 	pf_timings_phase(name);
 }
 
-/* One line per kind of repair: what, how often, where first. */
+/*
+ * One line per kind of repair: what, how often, where first.  *arg is set if
+ * the trace went over a limit, so that threads of it are missing.
+ */
 static void show_repairs(const struct pf_ingest_report *r, void *arg)
 {
-	(void)arg;
+	if (r->repairs->of[PF_SKIP_TRACKS].count)
+		*(bool *)arg = true;
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		const int64_t count = r->repairs->of[k].count;
 		const int64_t at = r->repairs->of[k].first_offset;
@@ -132,12 +136,15 @@ static int warn_of_mixed(const char *path, struct pf_err *err)
 	return st && rc >= 0 ? 0 : -1;
 }
 
+/* 1: threads are missing, which the database counts. */
 static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
+	bool is_over = false;
 	int rc;
 
 	o->extra = &pf_averages_extra;
 	o->report = show_repairs;
+	o->report_arg = &is_over;
 	o->progress = pf_progress_set;
 	o->phase = enter_phase;
 	read_hooks(o);
@@ -147,7 +154,7 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	pf_progress_stop();
 	if (!rc && o->path_count > 1)
 		rc = warn_of_mixed(o->out, err);
-	return rc;
+	return !rc && is_over ? 1 : rc;
 }
 
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
@@ -159,7 +166,7 @@ int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 				       .cache = cache,
 				       .rank = -1 };
 
-	return ingest(&o, err);
+	return ingest(&o, err) < 0 ? -1 : 0;
 }
 
 static void add_counted(struct pf_buf *out, int64_t n, const char *one)
@@ -213,27 +220,28 @@ static int read_run(const struct ingest_args *a, const struct pf_paths *list,
 	};
 	int rc = ingest(&o, err);
 
-	if (!rc && pf_progress_is_watched())
-		rc = say_done(out, err);
+	if (rc >= 0 && pf_progress_is_watched() && say_done(out, err))
+		rc = -1;
 	return rc;
 }
 
 static int read_runs(const struct ingest_args *a, const struct pf_plan *plan,
 		     struct pf_err *err)
 {
-	int rc = 0;
+	int rc = 0, worst = 0;
 
-	for (size_t i = 0; i < plan->run_count && !rc; i++) {
+	for (size_t i = 0; i < plan->run_count && rc >= 0; i++) {
 		const struct pf_plan_run *run = &plan->runs[i];
 
 		rc = read_run(a, &run->traces, run->database, err);
-		if (!rc)
+		worst |= rc;
+		if (rc >= 0)
 			pf_log_note("%s: %zu trace%s of %s", run->database,
 				    run->traces.count,
 				    run->traces.count == 1 ? "" : "s",
 				    run->name);
 	}
-	return rc;
+	return rc < 0 ? -1 : worst;
 }
 
 static int read_all(const struct ingest_args *a,
@@ -302,7 +310,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		rc = follow(cx, a, &choice, err);
 	else if (a->dry_run && choice.count) /* why there are none */
 		follow(cx, a, &choice, &none);
-	if (!rc && a->timings && !a->dry_run)
+	if (rc >= 0 && a->timings && !a->dry_run)
 		pf_timings_show(cx->out);
 	pf_selection_release(&choice);
 	return rc;

@@ -126,7 +126,8 @@ fi
 cat >"$tmp/keys.py" <<'EOF'
 import json, sys
 doc = json.load(sys.stdin)
-assert sorted(doc) == ["command", "notes", "scalars", "tables"], sorted(doc)
+assert sorted(doc) == [
+    "command", "notes", "scalars", "tables", "version"], sorted(doc)
 print("scalars:", ", ".join(doc["scalars"]))
 for name, rows in doc["tables"].items():
     for row in rows[:1]:

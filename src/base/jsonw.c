@@ -166,6 +166,12 @@ void pf_jsonw_real(struct pf_jsonw *w, double d)
 	pf_buf_adds(w->out, isfinite(d) ? pf_num_exact(text, d) : "null");
 }
 
+void pf_jsonw_bool(struct pf_jsonw *w, bool is_true)
+{
+	separate(w);
+	pf_buf_adds(w->out, is_true ? "true" : "false");
+}
+
 void pf_jsonw_null(struct pf_jsonw *w)
 {
 	separate(w);

@@ -37,6 +37,10 @@ struct common {
 
 #define LIMIT_UNSET (-2)
 
+static const struct common common_defaults = { .width = -1,
+					       .limit = LIMIT_UNSET };
+const void *const pf_cmd_common = &common_defaults;
+
 static const struct pf_opt common_opts[] = {
 	{ 'h', "help", NULL, "show this help", PF_OPT_FLAG,
 	  offsetof(struct common, is_help), 0, 0 },
@@ -341,8 +345,7 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 	       struct pf_err *err)
 {
 	void *args = pf_calloc(1, cmd->args_bytes + 1);
-	struct common common = { .width = -1, .limit = LIMIT_UNSET };
-	struct common common_defaults = common;
+	struct common common = common_defaults;
 	const struct pf_opt *opts[PF_CMD_OPT_SETS];
 	struct pf_opt_set sets[PF_CMD_OPT_SETS];
 	struct pf_ctx cx = { .argv = argv, .out = out };

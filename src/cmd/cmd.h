@@ -126,6 +126,8 @@ extern const struct pf_cmd *const pf_cmds[];
 #define PF_CMD_OPT_SETS 4
 void pf_cmd_opts(const struct pf_cmd *cmd,
 		 const struct pf_opt *sets[PF_CMD_OPT_SETS]);
+/* What all but a command's own write to, as it is at first. */
+extern const void *const pf_cmd_common;
 
 /* Find by name; PF_EUSAGE with a suggestion and NULL if there is none. */
 const struct pf_cmd *pf_cmd_find(const char *name, struct pf_err *err);

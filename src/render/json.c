@@ -33,6 +33,8 @@ static void begin(struct pf_printer *p)
 	pf_jsonw_object(&p->json);
 	pf_jsonw_key(&p->json, "command");
 	pf_jsonw_string(&p->json, p->style.command, strlen(p->style.command));
+	pf_jsonw_key(&p->json, "version");
+	pf_jsonw_int(&p->json, PF_DOC_VERSION);
 }
 
 static void scalars(struct pf_printer *p, const struct pf_scalar *s,

@@ -8,9 +8,10 @@
  *	      rows apart; control bytes and invalid UTF-8 as \xNN
  *	csv   raw numbers, header of keys; several tables of a document follow
  *	      each other after an empty line, scalars are the table "key,value"
- *	json  {"command": C, "scalars": {}, "tables": {NAME: [{KEY: V}]},
- *	      "notes": []}
+ *	json  {"command": C, "version": V, "scalars": {},
+ *	      "tables": {NAME: [{KEY: V}]}, "notes": []}
  *	md    GitHub tables
+ *	schema  no figures: the JSON Schema of what json would be
  *
  * csv, json and md write rows as they come; text keeps the first 10,000 to
  * find the widths and then writes on with these.
@@ -23,6 +24,12 @@
 
 #include "base/err.h"
 #include "table/doc.h"
+
+/*
+ * The version of all documents in json.  Within it figures, tables and columns
+ * may be added; none is renamed or removed, and none changes its kind.
+ */
+#define PF_DOC_VERSION 1
 
 /* What the rest of the program may ask of a format. */
 enum pf_format_flags {

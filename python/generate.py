@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""usage: generate.py <HELP.json >_commands.py
+
+The methods of profan.Capture and the functions of the module, of what "profan
+help --format json" says of commands and their options.
+"""
+import json
+import keyword
+import sys
+import textwrap
+
+# Options that parameters and Result stand for.
+LEFT_OUT = {"help", "quiet", "format", "width", "table", "output-dir"}
+# No functions: capture runs a program, query is Capture.sql().
+NO_FUNCTION = {"help", "query"}
+TYPES = {"flag": "bool", "integer": "Optional[int]",
+         "text": "Union[str, int, None]",
+         "list": "Union[str, Sequence[str], None]",
+         "duration": "Union[str, int, None]"}
+PATHS = {"FILE", "DB", "DIR", "PATTERN"}
+
+
+def name_of(text):
+    text = text.replace("-", "_")
+    return text + "_" if keyword.iskeyword(text) else text
+
+
+def type_of(option):
+    if option["type"] == "choice":
+        words = ", ".join(repr(c) for c in option["choices"])
+        return f"Optional[Literal[{words}]]"
+    if option["type"] == "text" and option["value"] in PATHS:
+        return "Optional[Path]"
+    return TYPES[option["type"]]
+
+
+def options_of(command):
+    return [o for o in command["options"] if o["name"] not in LEFT_OUT]
+
+
+def parameter(option):
+    default = "False" if option["type"] == "flag" else "None"
+    return f"{name_of(option['name'])}: {type_of(option)} = {default}"
+
+
+def wrapped(text, indent):
+    return textwrap.wrap(text, 76 - indent, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def docstring(command, indent):
+    space = " " * indent
+    lines = [command["summary"][0].upper() + command["summary"][1:] + "."]
+    for part in (command["details"] or "").split("\n"):
+        lines += [""] + wrapped(part, indent) if part else []
+    options = options_of(command)
+    if options:
+        lines += ["", "Parameters", "----------"]
+    for option in options:
+        text = option["help"]
+        if option["type"] == "duration":
+            text += " (ns, or a text with a unit)"
+        if option["default"] not in (None, False, []):
+            text += f" (default {option['default']})"
+        lines.append(name_of(option["name"]))
+        lines += ["    " + line for line in wrapped(text, indent + 4)]
+    document = command["document"]
+    if document and document["tables"]:
+        lines += ["", "Tables", "------"]
+        for table, columns in document["tables"].items():
+            lines.append(table)
+            names = ", ".join(c["name"] for c in columns)
+            lines += ["    " + line for line in wrapped(names, indent + 4)]
+    body = ("\n" + space).join(lines).replace("\\", "\\\\")
+    body = body.replace('"""', '\\"\\"\\"')
+    body = "\n".join(line.rstrip() for line in body.split("\n"))
+    return f'{space}"""{body}\n{space}"""'
+
+
+def result_of(command):
+    has_output = any(o["name"] == "output" for o in command["options"])
+    if command["shows_document"]:
+        return "Union[Result, pathlib.Path]" if has_output else "Result"
+    return "Union[str, pathlib.Path]" if has_output else "str"
+
+
+def signature(command, first, indent):
+    options = options_of(command)
+    output = [o for o in options if o["name"] == "output"]
+    rest = [o for o in options if o["name"] != "output"]
+    parts = list(first)
+    # a file that is written stands first, as in cap.report("x.html")
+    if output and not any(p.startswith("*") for p in parts):
+        parts += [parameter(o) for o in output]
+    else:
+        rest = output + rest
+    if rest and not any(p.startswith("*") for p in parts):
+        parts.append("*")
+    parts += [parameter(o) for o in rest]
+    space = " " * indent
+    lines = (",\n" + space + "        ").join(parts)
+    return (f"{space}def {name_of(command['name'])}(\n{space}        {lines}"
+            f"\n{space}) -> {result_of(command)}:")
+
+
+def values(command):
+    return ("{" + ", ".join(f"{o['name']!r}: {name_of(o['name'])}"
+                            for o in options_of(command)) + "}")
+
+
+def kinds(command):
+    return {o["name"]: o["type"] for o in options_of(command)}
+
+
+def method(command):
+    words = command["words"]
+    first = ["self"]
+    given = "[]"
+    if words:
+        listed = ", ".join(repr(w) for w in words)
+        first.append(f"word: Optional[Literal[{listed}]] = None")
+        given = "[word] if word else []"
+    is_document = command["shows_document"]
+    return "\n".join([
+        signature(command, first, 4), docstring(command, 8),
+        f"        return self._call({command['name']!r}, "
+        f"_KINDS[{command['name']!r}],",
+        f"                          {values(command)},",
+        f"                          {is_document}, {given})", ""])
+
+
+def function(command):
+    arguments = "arguments"
+    call = "call"
+    if command["runs_program"]:
+        return None
+    return "\n".join([
+        signature(command, [f"*{arguments}: Path"], 0),
+        docstring(command, 4),
+        f"    return {call}({command['name']!r}, _KINDS[{command['name']!r}],",
+        f"                {values(command)},",
+        f"                {arguments}, {command['shows_document']})", "", ""])
+
+
+HEAD = '''# Made by generate.py of "profan help --format json"; do not edit.
+import pathlib
+from typing import Any, Dict, List, Literal, Optional, Sequence, Union
+
+from ._call import Path, call
+from ._result import Result
+
+PROGRAM_VERSION = {version!r}
+DOCUMENT_VERSION = {document!r}
+'''
+
+
+def main():
+    listed = json.load(sys.stdin)
+    commands = [c for c in listed["commands"] if c["name"] not in NO_FUNCTION]
+    functions = [c for c in commands if not c["reads_database"] and
+                 not c["runs_program"]]
+    methods = [c for c in commands if c["reads_database"]]
+    print(HEAD.format(version=listed["program_version"],
+                      document=listed["document_version"]))
+    print("FUNCTIONS = [")
+    for command in functions:
+        print(f"    {name_of(command['name'])!r},")
+    print("]\n__all__ = FUNCTIONS\n")
+    print("_KINDS: Dict[str, Dict[str, str]] = {")
+    for command in functions + methods:
+        print(f"    {command['name']!r}: {kinds(command)!r},")
+    print("}\n\n")
+    print("class Commands:\n    \"\"\"The commands that read a database.\"\"\"\n")
+    print("""    def _call(self, command: str, kinds: Dict[str, str],
+              values: Dict[str, Any], is_document: bool,
+              words: List[str]) -> Any:
+        raise NotImplementedError
+""")
+    for command in methods:
+        print(method(command))
+    print()
+    for command in functions:
+        print(function(command))
+
+
+if __name__ == "__main__":
+    main()

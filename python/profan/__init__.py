@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Where the time of GPU and machine learning programs goes.
+
+>>> import profan
+>>> cap = profan.open("trace.json.gz")
+>>> print(cap.gaps().finding)
+>>> cap.gaps()["culprits"].to_pandas()
+>>> cap.sql("SELECT name, sum(dur_ns) AS ns FROM gpu_event GROUP BY name").rows
+
+Nothing is computed here: every call starts the program "profan" and reads what
+it prints.  Methods and their parameters are made of the program's own tables
+of options (``profan help --format json``).
+"""
+import os as _os
+from typing import Union as _Union
+
+from ._capture import Capture
+from ._commands import *  # noqa: F403  functions of commands without database
+from ._commands import PROGRAM_VERSION as __version__
+from ._commands import FUNCTIONS as _FUNCTIONS
+from ._program import Error, agent, extension, program
+from ._result import Result, Table
+
+__all__ = ["Capture", "Error", "Result", "Table", "agent", "extension",
+           "open", "program", *_FUNCTIONS]
+
+
+def open(*sources: _Union[str, "_os.PathLike[str]"]) -> Capture:
+    """A trace, several, a folder of them, or a database.
+
+    Traces are read once, into a database beside them, as the commands do.
+    """
+    return Capture(*sources)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""From parameters to arguments; used by what is generated (_commands.py)."""
+import os
+import pathlib
+from typing import Any, Dict, List, Sequence, Union
+
+from . import _program
+from ._result import Result
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def _value(kind: str, value: Any) -> str:
+    if kind == "duration" and isinstance(value, int):
+        return f"{value}ns"
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return str(value)
+
+
+def arguments_of(kinds: Dict[str, str], values: Dict[str, Any]) -> List[str]:
+    """``--name=value`` of all that is not None; "-" and "_" are alike."""
+    found: List[str] = []
+    for name, value in values.items():
+        kind = kinds[name]
+        option = "--" + name
+        if value is None or (kind == "flag" and value is False):
+            continue
+        if kind == "flag":
+            found.append(option)
+        elif kind == "list" and not isinstance(value, str):
+            found.extend(f"{option}={_value(kind, item)}" for item in value)
+        else:
+            found.append(f"{option}={_value(kind, value)}")
+    return found
+
+
+def call(command: str, kinds: Dict[str, str], values: Dict[str, Any],
+         arguments: Sequence[Path], is_document: bool) -> Any:
+    """Run a command: a Result if it shows a document, the path of what it
+    wrote if an output was named, else its text."""
+    output = values.get("output")
+    options = arguments_of(kinds, values)
+    # a "-" before a name of a file would make an option of it
+    names = [os.fspath(a) for a in arguments]
+    names = ["./" + n if n.startswith("-") and n not in ("-", "--") else n
+             for n in names]
+    if is_document and output is None:
+        return Result([command, *names], options)
+    out, _, _ = _program.run([command, *names, *options])
+    if output is not None:
+        return pathlib.Path(output)
+    return out.decode("utf-8", "replace")

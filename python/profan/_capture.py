@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""What one opens."""
+import json
+import os
+import sqlite3
+import tempfile
+from typing import Any, Dict, Iterator, List, Union
+
+from . import _call, _program
+from ._commands import Commands
+from ._result import Row, Table, lines_of_rows
+
+
+class Capture(Commands):
+    """Traces, or a database of them; its methods are the commands that read
+    one."""
+
+    def __init__(self, *sources: Union[str, "os.PathLike[str]"]) -> None:
+        if not sources:
+            raise _program.Error("nothing to open was named", 2)
+        #: what was opened
+        self.sources: List[str] = [os.fspath(s) for s in sources]
+        # reads traces into a database, or says why it cannot
+        out, _, self.messages = _program.run(
+            ["info", *self._names(), "--format", "json"])
+        self._info: Dict[str, Any] = json.loads(out)
+
+    def _names(self) -> List[str]:
+        return ["./" + s if s.startswith("-") else s for s in self.sources]
+
+    def __repr__(self) -> str:
+        return f"profan.open({', '.join(map(repr, self.sources))})"
+
+    def _call(self, command: str, kinds: Dict[str, str],
+              values: Dict[str, Any], is_document: bool,
+              words: List[str]) -> Any:
+        return _call.call(command, kinds, values, [*words, *self._names()],
+                          is_document)
+
+    def sql(self, statement: str) -> Table:
+        """The rows of one SQL statement, which only reads.
+
+        They come one at a time if they are iterated, all if asked for by
+        ``.rows``; the tables are those of ``profan query``.
+        """
+        rows = self._stream(statement)
+        try:
+            first = next(rows)
+        except StopIteration:
+            return Table("rows", [])
+        return Table("rows", _after(first, rows), list(first))
+
+    def _stream(self, statement: str) -> Iterator[Row]:
+        with tempfile.TemporaryFile() as errors:
+            child = _program.start(
+                ["query", *self._names(), "--format", "json", "--",
+                 statement], errors)
+            try:
+                assert child.stdout
+                yield from lines_of_rows(child.stdout)
+                child.stdout.read()
+                child.wait()
+            finally:
+                if child.stdout:
+                    child.stdout.close()
+                _program.stop(child)
+            errors.seek(0)
+            if child.returncode:
+                raise _program._error(
+                    child.returncode, _program._messages(
+                        errors.read().decode("utf-8", "replace")))
+
+    def connect(self) -> sqlite3.Connection:
+        """A read-only connection of Python's ``sqlite3`` with profan's
+        tables, for many statements.  What was opened must be a database."""
+        if len(self.sources) != 1 or not _is_database(self.sources[0]):
+            raise _program.Error(
+                "connect() is of a database: profan.ingest() makes one", 2)
+        path = os.path.abspath(self.sources[0])
+        uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace(
+            "#", "%23") + "?mode=ro"
+        connection = sqlite3.connect(uri, uri=True)
+        try:
+            connection.enable_load_extension(True)
+        except AttributeError:
+            connection.close()
+            raise _program.Error("this Python's sqlite3 loads no extensions; "
+                                 "sql() needs none") from None
+        connection.load_extension(_program.extension())
+        connection.enable_load_extension(False)
+        return connection
+
+
+def _after(first: Row, rest: Iterator[Row]) -> Iterator[Row]:
+    yield first
+    yield from rest
+
+
+def _is_database(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False

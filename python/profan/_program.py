@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Finding the program and running it."""
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from typing import IO, Iterator, List, Optional, Sequence, Tuple
+
+_NAME = "profan"
+
+
+class Error(Exception):
+    """The program's one sentence; ``code`` is its exit code, 2 of usage, 3
+    of data or environment."""
+
+    def __init__(self, text: str, code: int = 3) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def _candidates() -> Iterator[str]:
+    named = os.environ.get("PROFAN_PROGRAM")
+    if named:
+        yield named
+    here = os.path.dirname(os.path.abspath(__file__))
+    # pip install --target puts it here, or beside the package
+    yield os.path.join(os.path.dirname(here), "bin", _NAME)
+    yield os.path.join(sysconfig.get_path("scripts"), _NAME)
+    yield os.path.join(os.path.dirname(sys.executable), _NAME)
+    if hasattr(sysconfig, "get_preferred_scheme"):
+        user = sysconfig.get_preferred_scheme("user")
+    else:
+        user = "posix_user"
+    if user in sysconfig.get_scheme_names():
+        yield os.path.join(sysconfig.get_path("scripts", user), _NAME)
+    found = shutil.which(_NAME)
+    if found:
+        yield found
+
+
+def program() -> str:
+    """The program that is run: $PROFAN_PROGRAM, that of this installation, or
+    the first in the path."""
+    for path in _candidates():
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise Error("the program 'profan' was not found; PROFAN_PROGRAM names it")
+
+
+def _beside(name: str) -> str:
+    folder = os.path.dirname(os.path.realpath(program()))
+    for place in (".", ".libs", "../lib/profan"):
+        path = os.path.normpath(os.path.join(folder, place, name))
+        if os.path.isfile(path):
+            return path
+    raise Error(f"'{name}' was not found beside '{folder}'")
+
+
+def extension() -> str:
+    """The SQLite extension, for ``sqlite3.Connection.load_extension``."""
+    return _beside("profan_sqlite.so")
+
+
+def agent() -> str:
+    """The library that records what a program does (``profan capture``)."""
+    return _beside("libprofan_agent.so")
+
+
+def _messages(text: str) -> List[str]:
+    """The lines of standard error without the program's name."""
+    lines = []
+    for line in text.splitlines():
+        if line.startswith(_NAME + ": "):
+            line = line[len(_NAME) + 2:]
+        if line:
+            lines.append(line)
+    return lines
+
+
+def _error(code: int, messages: Sequence[str]) -> Error:
+    if code < 0:
+        return Error(f"profan was ended by signal {-code}", code)
+    return Error(messages[-1] if messages else f"exit code {code}", code)
+
+
+def start(arguments: Sequence[str], stderr: Optional[IO[bytes]] = None
+          ) -> "subprocess.Popen[bytes]":
+    environment = dict(os.environ)
+    environment.setdefault("COLUMNS", "80")
+    return subprocess.Popen([program(), *arguments], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE,
+                            stderr=stderr or subprocess.PIPE, env=environment)
+
+
+def stop(child: "subprocess.Popen[bytes]") -> None:
+    """End a child that nobody waits for any more, for example on Ctrl-C."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def run(arguments: Sequence[str]) -> Tuple[bytes, int, List[str]]:
+    """Standard output, the exit code (0, or 1: a check that was asked for
+    failed) and the lines of standard error.  Error for any other code."""
+    child = start(arguments)
+    try:
+        out, err = child.communicate()
+    except BaseException:
+        stop(child)
+        raise
+    messages = _messages(err.decode("utf-8", "replace"))
+    if child.returncode not in (0, 1):
+        raise _error(child.returncode, messages)
+    return out, child.returncode, messages

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# What documents have, in the order of commands: what data/documents says, and
+# all JSON as its schema says.  UPDATE=1 adds what is new to data/documents.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+records=$top_srcdir/data/documents
+cd "$tmp" || exit 99
+
+full=${LONG-}
+[ "${UPDATE-}" != 1 ] || full=1
+
+# take NAME FILE...: a database more
+databases=
+take() {
+	name=$1
+	shift
+	if run 0 "$profan" ingest -q "$@" -o "$name.db"; then
+		databases="$databases $name.db"
+	else
+		not_ok "ingest of $name" err
+	fi
+}
+
+"$mktrace" --steps 3 --layers 1 >train.json
+"$mktrace" --steps 4 --layers 2 --seed 2 --gpus 2 --plant collective \
+	>gpus.json
+take gpus gpus.json
+take train train.json
+"$PYTHON" "$top_srcdir/tests/arrival.py" make job late=2000 ranks=3 >/dev/null
+take ranks job
+mkdir made && "$PYTHON" "$top_srcdir/tests/memsnap.py" make made >/dev/null
+take snap made/good-two.pickle
+cat >smi.csv <<'END'
+timestamp, index, name, power.draw [W], clocks.sm [MHz], memory.used [MiB]
+2026/02/28 23:59:59.750, 0, NVIDIA H100, 99.50 W, 1980 MHz, 11 MiB
+2026/02/28 23:59:59.751, 1, NVIDIA H100, 98.25 W, 1980 MHz, 12 MiB
+END
+take smi train.json smi.csv
+for made in whole ${full:+tpu device_steps}; do
+	"$PYTHON" "$top_srcdir/tests/gen/mkxspace.py" "$made" \
+		>"$made.xplane.pb" && take "$made" "$made.xplane.pb"
+done
+if [ -n "$full" ]; then
+	brief=0
+	take oom made/good-oom.pickle
+	for made in kineto memory communication counters devices; do
+		take "$made" "$top_srcdir/tests/traces/good-$made.json"
+	done
+	for made in old chrome inference amd; do
+		"$mktrace" --steps 2 --layers 1 "--$made" >"$made.json"
+		take "$made" "$made.json"
+	done
+	for trace in "$top_srcdir"/tests/truth/2.10.0/*/trace.json.gz; do
+		made=${trace%/*}
+		take "truth_${made##*/}" "$trace"
+	done
+else
+	brief=1
+fi
+if [ -n "${LONG-}" ] && [ -d "$shared/traces" ]; then
+	for trace in "$shared"/traces/*.json.gz; do
+		made=${trace##*/}
+		take "real_${made%%.*}" "$trace"
+	done
+else
+	skip "options, and documents of real traces" "NOT TESTED: make check-long does"
+fi
+
+# what the lines of a program say, as results
+results() {
+	"$PYTHON" "$top_srcdir/tests/documents.py" "$@" >said 2>err || {
+		not_ok "documents.py $1" err
+		return
+	}
+	while IFS= read -r line; do
+		case $line in
+		"not ok"*) not_ok "${line#not ok - }" said ;;
+		ok*) ok "${line#ok - }" ;;
+		esac
+	done <said
+}
+
+# shellcheck disable=SC2086  # several are meant
+results seen "$profan" "$records" "$brief" gpus.db train.db $databases
+for db in gpus.db snap.db; do
+	"$PYTHON" - "$profan" "$db" >>all.txt 2>>err <<'END'
+import json, subprocess, sys
+listed = json.loads(subprocess.check_output([sys.argv[1], "help", "-f", "json"]))
+for c in listed["commands"]:
+    if c["shows_document"] and c["reads_database"] and not c["min_arguments"]:
+        subprocess.run([sys.argv[1], c["name"], sys.argv[2], "-f", "json"])
+END
+done
+results json "$profan" all.txt "$top_srcdir"/tests/golden/*/out
+
+run 2 "$profan" help clean --format schema &&
+	grep -q "prints no document" err
+result "a command without documents has no schema" err
+run 2 "$profan" help --format schema
+result "a schema is of one command" err
+tap_done

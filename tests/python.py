@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: MIT
+"""The Python module against the program: python.py PROFAN DB TRACE FOLDER."""
+import inspect
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+import profan
+
+PROGRAM, DB, TRACE, FOLDER = sys.argv[1:]
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def printed(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE,
+                          check=False)
+    return done.stdout.decode()
+
+
+def helped():
+    return json.loads(printed("help", "--format", "json"))["commands"]
+
+
+@test
+def the_program_is_the_one_that_was_named():
+    assert profan.program() == PROGRAM, profan.program()
+    assert profan.__version__ in printed("--version")
+
+
+@test
+def every_command_and_option_is_there():
+    names = {"from": "from_"}
+    left_out = {"help", "quiet", "format", "width", "table", "output-dir"}
+    for command in helped():
+        if command["name"] in ("help", "query") or command["runs_program"]:
+            continue
+        owner = profan.Capture if command["reads_database"] else profan
+        function = getattr(owner, command["name"])
+        have = set(inspect.signature(function).parameters)
+        want = {names.get(o["name"], o["name"].replace("-", "_"))
+                for o in command["options"]} - {
+                    n.replace("-", "_") for n in left_out}
+        assert want <= have, (command["name"], want - have)
+        assert command["summary"][1:] in inspect.getdoc(function)
+
+
+@test
+def every_analysis_answers_as_the_command_does():
+    cap = profan.open(DB)
+    for command in helped():
+        if not command["shows_document"] or not command["reads_database"] \
+                or command["name"] == "query":
+            continue
+        result = getattr(cap, command["name"])()
+        want = json.loads(printed(command["name"], DB, "--format", "json"))
+        assert result.document == want, command["name"]
+        assert result.finding == want["scalars"].get("finding")
+        for name, rows in want["tables"].items():
+            assert result[name].rows == rows
+            assert list(result.tables[name]) == rows
+            assert len(result[name]) == len(rows)
+
+
+@test
+def text_is_the_command_s_text():
+    cap = profan.open(DB)
+    want = printed("table", DB, "--sort", "self_cuda_time_total", "--limit",
+                   "12")
+    got = str(cap.table(sort="self_cuda_time_total", limit=12))
+    assert got == want.rstrip("\n")
+    assert str(cap.gaps(whole_capture=True)) == printed(
+        "gaps", DB, "--whole-capture").rstrip("\n")
+    assert cap.gaps().text(format="csv") == printed("gaps", DB, "-f", "csv")
+    assert str(cap.gaps(from_="1ms", to=2000000)) == printed(
+        "gaps", DB, "--from", "1ms", "--to", "2ms").rstrip("\n")
+
+
+@test
+def html_has_the_cells_of_md():
+    result = profan.open(DB).kernels(limit=3)
+    page = result._repr_html_()
+    assert page.count("<tr>") == sum(
+        line.startswith("|") and not line.startswith("| :") and
+        not line.startswith("| ---")
+        for line in result.text(format="md").split("\n")), page
+    for row in result["kernels"]:
+        total = row["total_ns"] / 1000
+        assert f"{total:.3f} us" in page or f"{total / 1000:.3f} ms" in page
+    assert "<script" not in page
+
+
+@test
+def hostile_names_do_not_act_in_html():
+    from profan._result import _html_of_md
+    page = _html_of_md("**T**\n\n| `A` | B |\n| :--- | ---: |\n"
+                       "| ``<img src=x>`a\\|b`` | \\<b\\> |\n\n"
+                       "- a <script>alert(1)</script>")
+    assert "<img" not in page and "<script" not in page and "<b>" not in page
+    assert "&lt;img src=x&gt;`a|b" in page, page
+    assert page.count("<td") == 2, page
+
+
+@test
+def sql_gives_rows_one_at_a_time():
+    cap = profan.open(DB)
+    table = cap.sql("SELECT id, name, dur_ns FROM op ORDER BY id")
+    first = next(iter(table))
+    assert list(first) == ["id", "name", "dur_ns"]
+    want = json.loads(printed("query", DB, "SELECT id, name, dur_ns FROM op "
+                              "ORDER BY id", "-f", "json"))["tables"]["rows"]
+    rows = cap.sql("SELECT id, name, dur_ns FROM op ORDER BY id").rows
+    assert rows == want and len(rows) > 10
+    assert cap.sql("SELECT 1 WHERE 0").rows == []
+    assert cap.sql("-- one\nSELECT 1 AS one").rows == [{"one": 1}]
+
+
+@test
+def sql_only_reads():
+    for statement in ("DELETE FROM event", "SELECT nothing FROM nowhere"):
+        try:
+            profan.open(DB).sql(statement)
+        except profan.Error as error:
+            assert "query" in str(error), error
+        else:
+            raise AssertionError(statement)
+
+
+@test
+def errors_are_the_program_s_sentence():
+    for call, code in ((lambda: profan.open("not/there.db"), 3),
+                       (lambda: profan.open(DB).gaps(device=99), 3),
+                       (lambda: profan.open(DB).gaps(sort="no_column"), 2),
+                       (lambda: profan.open(), 2)):
+        try:
+            result = call()
+        except profan.Error as error:
+            assert error.code == code, (error, error.code)
+            assert "\n" not in str(error) and len(str(error)) > 9, error
+        else:
+            # a question without an answer is a result that says so
+            assert result.finding, "no error and no finding"
+    assert not os.path.exists("not")
+
+
+@test
+def a_word_stands_before_the_database():
+    result = profan.open(DB).table("verdicts")
+    assert result["verdicts"].rows
+
+
+@test
+def a_trace_is_read_once():
+    cap = profan.open(TRACE)
+    assert any("reading" in m for m in cap.messages), cap.messages
+    again = profan.open(pathlib.Path(TRACE))
+    assert not again.messages, again.messages
+    assert cap.gaps().document == profan.open(DB).gaps().document
+
+
+@test
+def two_captures_and_a_gate():
+    result = profan.diff(DB, TRACE, fail_on=["step_time>50%"])
+    assert result.verdict == "no change" and not result.failed
+    assert result.finding
+    result = profan.diff(DB, TRACE, fail_on=["kernels>=0"])
+    assert result.failed and result.notes[0].startswith("failed")
+
+
+@test
+def pages_and_files_are_written():
+    cap = profan.open(DB)
+    page = cap.report(os.path.join(FOLDER, "page.html"))
+    assert page.read_bytes().startswith(b"<!"), page
+    assert cap.report().finding
+    part = cap.slice(os.path.join(FOLDER, "part.json"), step=1)
+    assert json.loads(part.read_text())["traceEvents"]
+    assert ";" in cap.stacks(weight="cpu")
+    made = profan.ingest(TRACE, output=os.path.join(FOLDER, "made.db"))
+    assert profan.open(made).info()["traces"].rows
+
+
+@test
+def frames():
+    cap = profan.open(DB)
+    for name in ("pandas", "polars", "pyarrow"):
+        try:
+            __import__(name)
+        except ImportError:
+            print("# frames: Python has no", name)
+            continue
+        table = cap.gaps()["causes"]
+        frame = getattr(table, "to_" + name.replace("pyarrow", "arrow"))()
+        assert len(frame) == len(table), name
+
+
+@test
+def the_extension_is_found():
+    cap = profan.open(DB)
+    try:
+        connection = cap.connect()
+    except profan.Error as error:
+        print("# the extension:", error)
+        return
+    got = connection.execute("SELECT count(*), sum(dur_ns) FROM event")
+    want = cap.sql("SELECT count(*) AS n, sum(dur_ns) AS ns FROM event")
+    assert got.fetchone() == tuple(want[0].values())
+    try:
+        connection.execute("CREATE TABLE x(y)")
+    except Exception as error:
+        assert "readonly" in str(error).replace("-", ""), error
+    else:
+        raise AssertionError("a table was made")
+
+
+@test
+def control_c_ends_the_child():
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+    cap = profan.open(DB)
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        for _ in cap.sql(rows + "SELECT sum(i) AS s FROM n"):
+            pass
+    except KeyboardInterrupt:
+        pass
+    else:
+        raise AssertionError("it was not stopped")
+    time.sleep(0.2)
+    children = pathlib.Path(f"/proc/self/task/{os.getpid()}/children")
+    assert not children.exists() or not children.read_text().strip()
+
+
+@test
+def little_is_added_to_the_command_s_time():
+    cap = profan.open(DB)
+
+    def fastest(call):
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - begin)
+        return min(times)
+
+    plain = fastest(lambda: printed("gaps", DB, "-f", "json"))
+    module = fastest(cap.gaps)
+    print(f"# a call takes {plain * 1000:.1f} ms, from Python "
+          f"{module * 1000:.1f} ms")
+    assert module - plain < 0.06
+
+
+@test
+def nothing_is_imported_that_was_not_asked_for():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, profan; "
+         "print([m for m in ('numpy', 'pandas', 'torch', 'polars') "
+         "if m in sys.modules])"], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.strip() == b"[]"
+
+
+for function in TESTS:
+    try:
+        function()
+    except Exception:
+        print("not ok -", re.sub("_", " ", function.__name__))
+        print("# " + traceback.format_exc().replace("\n", "\n# "))
+    else:
+        print("ok -", re.sub("_", " ", function.__name__))

@@ -145,8 +145,9 @@ def check_seen(program, folder, brief, a, b, *databases):
             record = {**seen, **record}
             write(path, record)
         bad = list(compare(name, record, seen))
-        if not seen:
-            bad.append(f"{name}: no document was seen")
+        if not seen and not record:
+            print(f"ok - documents of {name} # SKIP none was seen here")
+            continue
         print("not ok" if bad else "ok", "-", f"documents of {name}")
         for line in bad:
             print("#", line)

@@ -55,7 +55,7 @@ extern const char pf_format_names[], pf_format_names_page[];
 
 /* Those that somebody names; the page, "html", is made by report/. */
 extern const struct pf_format pf_format_text, pf_format_csv, pf_format_json,
-	pf_format_md, pf_format_page;
+	pf_format_md, pf_format_schema, pf_format_page;
 
 struct pf_style {
 	const struct pf_format *format;

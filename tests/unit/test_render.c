@@ -81,7 +81,8 @@ static void every_format(void **state)
 	       "name,count,time_ns,share\n\"a,b\",1234,1500000,0.25\n"
 	       "b,,12,1\n");
 	prints(&pf_format_json, 80, &doc,
-	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {\n"
+	       "{\n\t\"command\": \"test\",\n\t\"version\": 1,\n"
+	       "\t\"scalars\": {\n"
 	       "\t\t\"size_bytes\": 2000,\n\t\t\"path\": \"x\"\n\t},\n"
 	       "\t\"tables\": {\n\t\t\"t\": [\n"
 	       "\t\t\t{\"name\": \"a,b\", \"count\": 1234, "
@@ -108,7 +109,8 @@ static void an_empty_document(void **state)
 	prints(&pf_format_csv, 80, &doc, "");
 	prints(&pf_format_md, 80, &doc, "");
 	prints(&pf_format_json, 80, &doc,
-	       "{\n\t\"command\": \"test\",\n\t\"scalars\": {},\n"
+	       "{\n\t\"command\": \"test\",\n\t\"version\": 1,\n"
+	       "\t\"scalars\": {},\n"
 	       "\t\"tables\": {},\n\t\"notes\": []\n}\n");
 	pf_doc_table(&doc, "t", "Title", cols, 4);
 	prints(&pf_format_text, 80, &doc, "");
@@ -424,8 +426,11 @@ static void rows_come_one_by_one(void **state)
 		struct pf_row_sink *sink;
 		char *text = NULL;
 		size_t len = 0, lines = 0;
-		FILE *f = open_memstream(&text, &len);
+		FILE *f;
 
+		if (pf_formats[n] == &pf_format_schema)
+			continue; /* has no rows */
+		f = open_memstream(&text, &len);
 		style.format = pf_formats[n];
 		sink = pf_render_rows(&style, "rows", f);
 		assert_int_equal(sink->head(sink, two, 2, &err), 0);

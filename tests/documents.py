@@ -49,7 +49,7 @@ def inputs(command, brief, a, b, databases):
         more = [["SELECT 1 AS one"]] if command["min_arguments"] else [[]]
         more += [[w] for w in command["words"]]
         return [(m + [d] if m and not command["min_arguments"] else [d] + m,
-                 not brief and d in databases[:6])
+                 not brief and d in databases[:7])
                 for d in databases for m in more]
     found = [([a, b], not brief), ([a, a], False)]
     return found + [([d, d], False) for d in databases]

@@ -28,6 +28,11 @@ take gpus gpus.json
 take train train.json
 "$PYTHON" "$top_srcdir/tests/arrival.py" make job late=2000 ranks=3 >/dev/null
 take ranks job
+if run 0 "$profan" merge -q job -o fleet.db; then
+	databases="$databases fleet.db"
+else
+	not_ok "merge" err
+fi
 mkdir made && "$PYTHON" "$top_srcdir/tests/memsnap.py" make made >/dev/null
 take snap made/good-two.pickle
 cat >smi.csv <<'END'

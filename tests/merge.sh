@@ -231,7 +231,7 @@ run 0 merge p1.db -o one.db && run 0 merge p2.db -o one.db && cmp one.db p2.db
 result "a fleet is replaced"
 run 3 "$profan" ingest in/rank1.json -o one.db && cmp one.db p2.db
 result "an ingest does not replace it"
-run 3 "$profan" gaps one.db
+run 2 "$profan" syncs one.db
 result "a command that reads events does not take it for a database"
 for bad in 1 3/3 -1/3 x/2 1/x 1/0; do
 	run 2 merge --shard=$bad in -o x.db && [ ! -e x.db ]
@@ -249,6 +249,9 @@ run 1 "$profan" merge two.db -o x.db && grep -q "holds 2 traces" err
 result "a database of two traces is no rank"
 
 # ---- flat ----
+if grep -aq __asan_init "$profan"; then
+	skip "memory" "NOT TESTED: a sanitizer keeps what was freed"
+else
 "$PYTHON" - all.db "$profan" >bad 2>&1 <<'END'
 import os, resource, shutil, sqlite3, subprocess, sys
 base, profan = sys.argv[1:]
@@ -287,6 +290,7 @@ if os.path.getsize("many.db") > 80000 * 960:
 END
 [ ! -s bad ]
 result "160 parts take no more memory than 24" bad
+fi
 
 # ---- real ones ----
 if [ -d "$shared/traces" ]; then

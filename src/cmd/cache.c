@@ -17,6 +17,7 @@
 #include "base/tempfile.h"
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
+#include "cmd/fleets.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "store/db.h"
@@ -342,6 +343,11 @@ int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 		.count = count,
 	};
 	for (size_t i = 0; i < count; i++) {
+		if (pf_is_fleet(arguments[i]))
+			return pf_fail(err, PF_EUSAGE,
+				       "'%s' is a fleet database, which has no "
+				       "events: name databases of ranks",
+				       arguments[i]);
 		if (pf_cache_open(&in->items[i], &arguments[i], 1, err) < 0)
 			return -1;
 		in->paths[i] = in->items[i].path;

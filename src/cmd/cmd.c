@@ -13,7 +13,9 @@
 #include "base/suggest.h"
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
+#include "cmd/fleets.h"
 #include "cmd/tables.h"
+#include "fleet/fleet.h"
 #include "ingest/choose.h"
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
@@ -237,7 +239,35 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	return pf_render_doc(&cx->style, doc, cx->out, err);
 }
 
-/* An analysis: its document, in the order and to the length asked for. */
+/* A document is there: in the order and to the length asked for. */
+static int settle_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
+			    void *args, const struct common *common,
+			    struct pf_doc *doc, struct pf_err *err)
+{
+	if (pf_doc_settle(doc, err) < 0)
+		return -1;
+	return print_doc(cmd, cx, args, common, doc, err);
+}
+
+static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
+			   void *args, const struct common *common,
+			   struct pf_err *err)
+{
+	bool is_limited = common->limit != LIMIT_UNSET;
+	struct pf_doc doc = {
+		.lists = cmd->lists,
+		.order = { common->sort,
+			   pf_fleet_limit(cmd, cx, args, is_limited) },
+	};
+	int rc = cmd->fleet(cx->db, &doc, err);
+
+	if (!rc)
+		rc = settle_and_print(cmd, cx, args, common, &doc, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+/* An analysis. */
 static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			    void *args, const struct common *common,
 			    struct pf_err *err)
@@ -248,9 +278,7 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
-	if (rc >= 0 && pf_doc_settle(&doc, err) < 0)
-		rc = -1;
-	if (rc >= 0 && print_doc(cmd, cx, args, common, &doc, err) < 0)
+	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc, err) < 0)
 		rc = -1;
 	pf_doc_release(&doc);
 	return rc;
@@ -286,6 +314,39 @@ static int run_on(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	return rc;
 }
 
+static int run_on_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
+			const char *path, void *args,
+			const struct common *common, struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	int rc = pf_db_open_kind(&db, path, &pf_fleet_kind, err);
+
+	cx->db = &db;
+	if (!rc && cmd->fleet)
+		rc = answer_of_fleet(cmd, cx, args, common, err);
+	else if (!rc)
+		rc = run_command(cmd, cx, args, common, err);
+	pf_db_close(&db);
+	return rc;
+}
+
+/* A fleet is what it is, or leads to the database of a rank. */
+static int run_on_any(const struct pf_cmd *cmd, struct pf_ctx *cx,
+		      struct pf_cached *cached, void *args,
+		      const struct common *common, struct pf_err *err)
+{
+	int rc = 0;
+
+	if (pf_is_fleet(cached->path)) {
+		rc = pf_fleet_choose(cmd, args, &cached->path, err);
+		cx->db_name = cached->path;
+	}
+	if (rc < 0)
+		return -1;
+	return rc ? run_on_fleet(cmd, cx, cached->path, args, common, err)
+		  : run_on(cmd, cx, cached, args, common, err);
+}
+
 static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 			const struct common *common, struct pf_err *err)
 {
@@ -304,7 +365,7 @@ static int open_and_run(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 		return explain_path(cmd, cx, err);
 	if (source.count > 1)
 		cx->db_name = cached.path;
-	rc = run_on(cmd, cx, &cached, args, common, err);
+	rc = run_on_any(cmd, cx, &cached, args, common, err);
 	pf_cache_close(&cached);
 	return rc;
 }

@@ -61,6 +61,7 @@ enum pf_needs {
 	PF_NEEDS_TABLES = 2, /* and with the virtual tables registered */
 	PF_SHOWS_DOC = 4,    /* has --format and --width */
 	PF_RUNS_PROGRAM = 8, /* arguments are a program and its own */
+	PF_TAKES_FLEET = 16, /* run() reads the database of a fleet, too */
 };
 
 struct pf_ctx {
@@ -95,6 +96,8 @@ struct pf_cmd {
 	/* Instead of run(), with the same results: see above. */
 	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		      struct pf_err *err);
+	/* Or NULL: the same of a fleet database (fleet/show.h). */
+	int (*fleet)(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 	/* Or NULL: --format html, of the document that answer() made. */
 	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		    struct pf_err *err);

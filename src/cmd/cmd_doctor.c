@@ -3,6 +3,7 @@
 
 #include "analysis/doctor.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 
 static const struct pf_doctor_args defaults = { .fail_on = -1 };
 
@@ -48,4 +49,5 @@ PF_COMMAND(140, doctor) = {
 		    "profan doctor job.db --fail-on bad\n"
 		    "profan doctor job.db --format json\n",
 	.answer = answer,
+	.fleet = pf_fleet_doctor,
 };

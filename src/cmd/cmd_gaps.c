@@ -3,6 +3,7 @@
 
 #include "idle/gaps.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 
 static const struct pf_gaps_args defaults = { .window = PF_WINDOW_DEFAULTS,
 					      .micro_ns = PF_GAPS_MICRO_NS };
@@ -55,4 +56,5 @@ PF_COMMAND(90, gaps) = {
 		    "profan gaps job.db --step 3..8 --format json\n"
 		    "profan gaps job.db --whole-capture --hta\n",
 	.answer = answer,
+	.fleet = pf_fleet_gaps,
 };

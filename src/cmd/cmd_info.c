@@ -3,6 +3,7 @@
 
 #include "analysis/info.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 #include "training/training.h"
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
@@ -28,4 +29,5 @@ PF_COMMAND(160, info) = {
 	.lists = "storage",
 	.text_rows = 6,
 	.answer = answer,
+	.fleet = pf_fleet_info,
 };

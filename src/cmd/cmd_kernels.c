@@ -3,6 +3,7 @@
 
 #include "analysis/kernels.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 
 static const struct pf_kernels_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
@@ -39,4 +40,5 @@ PF_COMMAND(50, kernels) = {
 	.examples = "profan kernels job.db\n"
 		    "profan kernels job.db --group name,op --format csv\n",
 	.answer = answer,
+	.fleet = pf_fleet_kernels,
 };

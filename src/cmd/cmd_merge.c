@@ -61,8 +61,10 @@ static void say(const struct pf_fleet_merge *m)
 		    made->captures == 1 ? "" : "s",
 		    made->errors ? "" : ", none failed");
 	if (made->errors)
-		pf_log_warn("%s: of %" PRId64 " rank%s nothing could be read",
-			    m->out, made->errors, made->errors == 1 ? "" : "s");
+		pf_log_warn("%s: of %" PRId64 " rank%s nothing could be read; "
+			    "'profan info %s' lists them",
+			    m->out, made->errors, made->errors == 1 ? "" : "s",
+			    m->out);
 }
 
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
@@ -106,8 +108,12 @@ PF_COMMAND(15, merge) = {
 		"\n"
 		"An input that cannot be read costs itself only: it becomes a "
 		"rank with an error, and the exit code is 1. With --keep the "
-		"databases of traces stay, and are not made again by the next "
-		"merge. --shard is one element of an array "
+		"databases of traces stay, are not made again by the next "
+		"merge, and 'profan gaps FLEET --rank 3' reads that of the "
+		"rank. Without --rank, summary, info, steps, kernels, table, "
+		"overlap, gaps, doctor and trend show the fleet, sums over "
+		"ranks and how these differ, and query its tables. --shard is "
+		"one element of an array "
 		"of jobs: every element is given the same inputs.",
 	.min_args = 1,
 	.max_args = -1,

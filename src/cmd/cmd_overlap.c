@@ -3,6 +3,7 @@
 
 #include "analysis/overlap.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 
 static const struct pf_overlap_args defaults = { PF_WINDOW_DEFAULTS };
 
@@ -34,4 +35,5 @@ PF_COMMAND(80, overlap) = {
 	.examples = "profan overlap job.db\n"
 		    "profan overlap job.db --step 3..8 --format json\n",
 	.answer = answer,
+	.fleet = pf_fleet_overlap,
 };

@@ -25,7 +25,7 @@ PF_COMMAND(170, query) = {
 		"database and event, op, frame and arg, which show the "
 		"compressed columns as rows; schema/README.md describes them. "
 		"With one argument, it is the statement.",
-	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC,
+	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC | PF_TAKES_FLEET,
 	.min_args = 1,
 	.max_args = 1,
 	.examples =

@@ -3,6 +3,7 @@
 
 #include "analysis/steps.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 #include "training/training.h"
 
 static const struct pf_steps_args defaults = { .window = PF_WINDOW_DEFAULTS };
@@ -48,4 +49,5 @@ PF_COMMAND(40, steps) = {
 		    "profan steps job.db --skip-first 2 --format csv\n"
 		    "profan steps job.db --by-range\n",
 	.answer = answer,
+	.fleet = pf_fleet_steps,
 };

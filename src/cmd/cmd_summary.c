@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 #include "report/figure.h"
 #include "report/report.h"
 #include "table/find.h"
@@ -233,4 +234,5 @@ PF_COMMAND(5, summary) = {
 		    "profan runs/bert\n"
 		    "profan summary job.db --step 3\n",
 	.run = run,
+	.fleet = pf_fleet_summary,
 };

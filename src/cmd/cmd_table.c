@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "fleet/show.h"
 #include "cmd/output.h"
 #include "render/escape.h"
 #include "report/report.h"
@@ -390,4 +391,5 @@ PF_COMMAND(30, table) = {
 		    "profan table --torch 2.4 --step 12\n"
 		    "profan table verdicts job.db --format json\n",
 	.run = run,
+	.fleet = pf_fleet_table,
 };

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <string.h>
+
 #include "diff/diff.h"
 #include "diff/trend.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
+#include "cmd/fleets.h"
+#include "fleet/fleet.h"
+#include "fleet/show.h"
 
 static const struct pf_trend_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
@@ -17,14 +22,40 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
+/* Captures of a fleet are in it. */
+static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
+			   struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	int rc;
+
+	if (cx->argc > 1)
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' is a fleet database, of which 'trend' "
+			       "shows one: 'profan merge' makes one of several",
+			       cx->argv[0]);
+	if (memcmp(args, &defaults, sizeof(defaults)) != 0)
+		return pf_fail(err, PF_EUSAGE,
+			       "a fleet has no events, and 'trend' of it no "
+			       "options that choose some");
+	rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, err);
+	if (!rc)
+		rc = pf_fleet_trend(&db, doc, err);
+	pf_db_close(&db);
+	return rc;
+}
+
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
 	struct pf_trend_args *args = argv;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
-	int rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
+	int rc;
 
+	if (pf_is_fleet(cx->argv[0]))
+		return answer_of_fleet(cx, args, doc, err);
+	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	args->wide = cx->wide;
 	if (!rc)
 		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,

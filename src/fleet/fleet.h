@@ -29,6 +29,13 @@ extern const char *const pf_fleet_tables[];
 /* Is this file a fleet database, which a merge may replace? */
 bool pf_fleet_is(const char *path);
 
+/*
+ * Is this a database of one trace, which has this digest?  False with err set:
+ * it cannot be opened.
+ */
+bool pf_fleet_is_of_trace(const char *path, const char *digest,
+			  struct pf_err *err);
+
 /* A row of the table "rank".  Texts NULL, numbers PF_NO_INT: not known. */
 struct pf_fleet_rank {
 	const char *capture;

@@ -92,23 +92,12 @@ static char *kept_path(const struct pf_fleet_work *work, const char *trace,
 }
 
 /* Is it there, and whole? */
-static bool is_of_trace(const char *path, const char *digest)
+static bool is_made(const char *path, const char *digest)
 {
 	struct pf_err ignored = { 0 };
-	struct pf_db db = { 0 };
-	sqlite3_stmt *st = NULL;
-	bool is = false;
 
-	if (access(path, F_OK) || pf_db_open(&db, path, false, &ignored))
-		return false;
-	st = pf_db_prepare(&db, "SELECT xxh128 FROM trace LIMIT 2", &ignored);
-	if (st && pf_db_step(&db, st, &ignored) == 1 &&
-	    sqlite3_column_type(st, 0) == SQLITE_TEXT)
-		is = !strcmp((const char *)sqlite3_column_text(st, 0), digest);
-	is = is && pf_db_step(&db, st, &ignored) == 0;
-	sqlite3_finalize(st);
-	pf_db_close(&db);
-	return is;
+	return !access(path, F_OK) &&
+	       pf_fleet_is_of_trace(path, digest, &ignored);
 }
 
 static int ingest(const struct worker *w, const char *trace, const char *out,
@@ -136,7 +125,7 @@ static int make_database(struct worker *w, const char *trace,
 		return ingest(w, trace, *path, err);
 	}
 	*path = kept_path(work, trace, digest);
-	return is_of_trace(*path, digest) ? 0 : ingest(w, trace, *path, err);
+	return is_made(*path, digest) ? 0 : ingest(w, trace, *path, err);
 }
 
 /* ---- its summary ---- */

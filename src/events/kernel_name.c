@@ -254,3 +254,16 @@ void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len)
 	}
 	free(end);
 }
+
+const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name)
+{
+	struct pf_buf text = { 0 };
+	const char *kept = name;
+
+	if (name)
+		pf_kernel_short_name(&text, name);
+	if (name && strcmp(text.data, name) != 0)
+		kept = pf_arena_string(texts, text.data);
+	pf_buf_release(&text);
+	return kept;
+}

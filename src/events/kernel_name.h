@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 /*
  * Add a kernel's name without return type, namespaces and parameters:
@@ -15,6 +16,9 @@
  * demangled it is the innermost name, "kernel<...>".
  */
 void pf_kernel_short_name(struct pf_buf *out, const char *name);
+
+/* The same, kept in the arena; the name itself if it has no shorter. */
+const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name);
 
 /*
  * Add a text without template arguments: "void f<512, g<int>>(h<int>*)" is

@@ -16,6 +16,7 @@
 #include "store/texts.h"
 
 #define DENSE_IDS (1u << 24)
+#define MODULE    "nn.Module: " /* how torch names calls of modules */
 
 struct slot {
 	bool is_known;
@@ -101,6 +102,14 @@ static void classify_call(const char *name, struct pf_name_class *c)
 	} else if (pf_word(PF_WORD_CALL_MODULE, name)) {
 		c->call = PF_CAUSE_MODULE;
 	}
+	c->waits = pf_word(PF_WORD_WAIT_STREAM, name)  ? PF_WAITS_STREAM
+		   : pf_word(PF_WORD_WAIT_EVENT, name) ? PF_WAITS_EVENT
+		   : pf_word(PF_WORD_WAIT_ALL, name) &&
+				   !strstr(name, "Async") &&
+				   !strstr(name, "Host")
+			   ? PF_WAITS_ALL
+			   : PF_WAITS_NOT;
+	c->is_record = pf_word(PF_WORD_EVENT_RECORD, name);
 	c->is_graph = pf_word(PF_WORD_CALL_GRAPH, name);
 	c->is_stream_wait = pf_word(PF_WORD_CALL_STREAM_WAIT, name);
 	if (pf_word(PF_WORD_CALL_NO_LAUNCH, name))
@@ -181,6 +190,10 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_user_python = find_line(name) && !pf_word(PF_WORD_LIBRARY, name);
 	c.is_step = pf_word(PF_WORD_STEP, name);
 	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
+	c.is_module = !strncmp(name, MODULE, sizeof(MODULE) - 1);
+	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);
+	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&
+		       c.range != PF_CAUSE_DATA;
 	c.is_wait = strstr(name, "Stream Wait") != NULL;
 	return c;
 }

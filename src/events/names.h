@@ -61,12 +61,27 @@ enum pf_launch_kind {
 	PF_LAUNCHES_COPY    /* copies or fills */
 };
 
+/* What a call on the host waits for, by its name. */
+enum pf_wait_for {
+	PF_WAITS_NOT,
+	PF_WAITS_ALL, /* all streams */
+	PF_WAITS_STREAM,
+	PF_WAITS_EVENT
+};
+
 struct pf_name_class {
 	uint8_t call;     /* enum pf_cause of a runtime or driver call */
 	uint8_t range;    /* of any other range: UNRECORDED if it says none */
 	uint8_t overhead; /* of an overhead record; UNRECORDED: no matter */
 	uint8_t launches; /* enum pf_launch_kind */
-	bool is_sync;     /* a call that only waits for the GPU */
+	uint8_t waits;    /* enum pf_wait_for */
+	bool is_record;   /* a call that marks a place of a stream */
+	bool is_module;   /* a call of nn.Module */
+	/* A Python function in which a thread sleeps until it is woken. */
+	bool is_asleep;
+	/* An operator of such a name says only what is inside: "forward". */
+	bool is_wrapper;
+	bool is_sync;        /* a call that only waits for the GPU */
 	bool is_stream_wait; /* a call that makes a stream wait, not the host */
 	bool is_graph;       /* a call that launches a graph */
 	bool is_blocking;    /* a call that waits for the GPU */

@@ -21,11 +21,11 @@
 
 struct frame {
 	int64_t end_ns;
-	uint32_t seq;
 	bool is_user; /* place.frame is the user's */
 	bool in_block;
 	uint32_t inherited; /* cause that holds for all inside */
 	uint32_t own;       /* name, if it is one that users know */
+	struct pf_inner inner;
 	struct pf_place place;
 };
 
@@ -62,6 +62,7 @@ static const struct frame outermost = {
 	.inherited = PF_CAUSE_UNRECORDED,
 	.place = { PF_CAUSE_UNRECORDED, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
 		   PF_ID_NONE, PF_ID_NONE },
+	.inner = { .name = PF_ID_NONE, .module = PF_ID_NONE },
 };
 
 /* ---- copies from pageable memory ---- */
@@ -308,7 +309,14 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	if (!class)
 		return -1;
 	f = pf_nest_push(&w->open, pf_span_end(b->start_ns[i], b->dur_ns[i]));
-	f->seq = w->first_seq + i;
+	f->inner.seq = w->first_seq + i;
+	f->inner.name = name;
+	f->inner.kind = (uint8_t)kind;
+	if (kind == PF_KIND_PYTHON && class->is_module)
+		f->inner.module = name;
+	f->inner.is_in_data |=
+		class->range == PF_CAUSE_DATA && kind != PF_KIND_PYTHON &&
+		kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER;
 	f->own = PF_ID_NONE;
 	before = f->inherited;
 	held = f->place.name;
@@ -346,12 +354,12 @@ bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
 	for (size_t i = w->open.depth; i-- > 0;) {
 		const struct frame *f = pf_nest_at(&w->open, i);
 
-		if (f->seq == seq && f->end_ns > at_ns) {
+		if (f->inner.seq == seq && f->end_ns > at_ns) {
 			*out = f->place;
 			*end_ns = f->end_ns;
 			return true;
 		}
-		if (f->seq < seq)
+		if (f->inner.seq < seq)
 			break;
 	}
 	return false;
@@ -430,6 +438,13 @@ size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
 			names[n++] = f->own;
 	}
 	return n;
+}
+
+struct pf_inner pf_walk_inner(const struct pf_walk *w)
+{
+	const struct frame *f = pf_nest_top(&w->open);
+
+	return f ? f->inner : outermost.inner;
 }
 
 int64_t pf_walk_stop_end(const struct pf_walk *w)

@@ -41,6 +41,15 @@ int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
 		     struct pf_err *err);
 void pf_pageable_release(struct pf_pageable *p);
 
+/* The innermost range at an instant itself. */
+struct pf_inner {
+	uint32_t seq;
+	uint32_t name;   /* PF_ID_NONE: nothing is open */
+	uint32_t module; /* the innermost call of nn.Module, or PF_ID_NONE */
+	uint8_t kind;    /* enum pf_kind */
+	bool is_in_data; /* it is or is inside of one that loads data */
+};
+
 struct pf_walk;
 struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 			    const struct pf_pageable *pageable,
@@ -66,6 +75,9 @@ bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
 int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
 		  struct pf_err *err);
+
+/* Of the piece that pf_walk_piece() gave last. */
+struct pf_inner pf_walk_inner(const struct pf_walk *w);
 
 /*
  * The operators, functions of the user's and ranges that are open, outermost

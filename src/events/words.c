@@ -22,6 +22,24 @@ static bool has_like(const char *name, size_t len, const char *text, size_t n)
 	return false;
 }
 
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *name, size_t len, const char *text, size_t n)
+{
+	const char *at = name, *end = name + len;
+
+	while ((at = memmem(at, (size_t)(end - at), text, n))) {
+		if ((at == name || !is_in_word(at[-1])) &&
+		    (at + n == end || !is_in_word(at[n])))
+			return true;
+		at++;
+	}
+	return false;
+}
+
 /* The length of a call's vendor in its name; 0: it is none. */
 static size_t find_verb(const char *name, size_t len)
 {
@@ -43,6 +61,8 @@ static bool fits(const struct pf_word_row *row, const char *name, size_t len)
 		return memmem(name, len, row->text, row->len) != NULL;
 	case PF_MATCH_LIKE:
 		return has_like(name, len, row->text, row->len);
+	case PF_MATCH_WORD:
+		return has_word(name, len, row->text, row->len);
 	case PF_MATCH_BEGINS:
 	case PF_MATCH_VERB:
 		return begins(name, len, row->text, row->len);

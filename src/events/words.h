@@ -48,6 +48,11 @@ enum pf_word {
 	PF_WORD_OPTIMIZER, /* ranges around an optimizer's work */
 	PF_WORD_LIBRARY,   /* Python functions that are not the user's */
 	PF_WORD_WAITING,   /* Python functions that wait */
+	PF_WORD_ASLEEP,    /* ... for another thread or process: whole words */
+	PF_WORD_WAIT_ALL,  /* calls that wait for all streams, */
+	PF_WORD_WAIT_STREAM,  /* for one, */
+	PF_WORD_WAIT_EVENT,   /* for what an event marks */
+	PF_WORD_EVENT_RECORD, /* calls that mark it */
 	PF_WORD_COUNT
 };
 
@@ -56,6 +61,7 @@ enum pf_word_match {
 	PF_MATCH_HAS,
 	PF_MATCH_LIKE, /* has, in any case */
 	PF_MATCH_VERB, /* begins after the vendor: "cudaMalloc" */
+	PF_MATCH_WORD, /* has, between what is no letter, digit or "_" */
 };
 
 /*

@@ -390,15 +390,7 @@ static int by_culprit_ns(const void *a, const void *b)
 /* The name of GPU work as people read it; NULL stays. */
 static const char *short_of(struct pf_gaps *out, const char *work)
 {
-	struct pf_buf text = { 0 };
-	const char *kept = work;
-
-	if (work)
-		pf_kernel_short_name(&text, work);
-	if (work && strcmp(text.data, work) != 0)
-		kept = pf_arena_string(&out->texts, text.data);
-	pf_buf_release(&text);
-	return kept;
+	return pf_kernel_short_kept(&out->texts, work);
 }
 
 /* The same of what holds idle time, where that can be GPU work. */

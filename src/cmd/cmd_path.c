@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cmd/cmd.h"
+#include "path/path.h"
+
+static const struct pf_path_args defaults = { .window = PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_path_args, window),
+	{ 0, "group", PF_PATH_GROUPS, "sum the path by this", PF_OPT_CHOICE,
+	  offsetof(struct pf_path_args, group), 0, 0 },
+	{ 0, "list", NULL, "list the path piece by piece, too", PF_OPT_FLAG,
+	  offsetof(struct pf_path_args, list), 0, 0 },
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	return pf_path(cx->db, args, NULL, doc, err);
+}
+
+PF_COMMAND(95, path) = {
+	.name = "path",
+	.args = "[DB]",
+	.summary = "show what decides how long the steps take",
+	.details = "The critical path: from the end of the window back, each "
+		   "thing with what bound it.  GPU work is bound by its "
+		   "launch call, by the work before it on its stream or by "
+		   "what its stream waited for; a call that waits by the work "
+		   "that it waits for; a thread by the one that woke it.  The "
+		   "pieces of the path follow each other and add up to the "
+		   "window: only what is on it can make the window shorter.  "
+		   "Csv and json have more columns.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_path_args),
+	.defaults = &defaults,
+	.lists = "rows tiles",
+	.sorts = "ns|count|longest_ns",
+	.text_rows = 20,
+	.examples = "profan path job.db\n"
+		    "profan path job.db --step 3 --group op\n"
+		    "profan path job.db --list --format csv\n",
+	.answer = answer,
+};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads of the host in one pass: the calls that the graph is made of, each
+ * with the operator, line and module around it, and when a thread works.
+ */
+#include "path/path_impl.h"
+
+#include "base/search.h"
+#include "events/interval.h"
+#include "events/nest.h"
+
+/* What is open. */
+struct frame {
+	int64_t end_ns;
+	uint32_t name, op, frame, module;
+	bool is_user; /* frame is the user's */
+	bool is_asleep;
+};
+
+static const struct frame outermost = { 0,          PF_ID_NONE, PF_ID_NONE,
+					PF_ID_NONE, PF_ID_NONE, false,
+					true };
+
+struct reader {
+	struct path *p;
+	struct path_thread *thread;
+	uint32_t number;  /* of the thread */
+	uint32_t by_call; /* the next of p->by_call */
+	struct pf_nest open;
+	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
+	bool was_asleep; /* just before that instant */
+	bool has_correlation;
+	const struct pf_block *block;
+	uint32_t corr_at, corr_event; /* in the dense column, and its event */
+};
+
+/* Calls that launched, by_call, are in the order of events. */
+static uint32_t works_of(struct reader *r, int64_t event_id, uint32_t *first)
+{
+	struct path *p = r->p;
+	uint32_t i = r->by_call;
+
+	while (i < p->with_call && p->works[p->by_call[i]].launch_id < event_id)
+		i++;
+	*first = i;
+	while (i < p->with_call &&
+	       p->works[p->by_call[i]].launch_id == event_id)
+		i++;
+	r->by_call = i;
+	return i - *first;
+}
+
+static int64_t correlation_of(struct reader *r, const struct pf_block *b,
+			      uint32_t i)
+{
+	const uint32_t bit = 1u << PF_SLOT_CORRELATION;
+
+	if (r->block != b || r->corr_event > i) {
+		r->block = b;
+		r->corr_at = r->corr_event = 0;
+	}
+	for (; r->corr_event < i; r->corr_event++)
+		r->corr_at += (b->mask[r->corr_event] & bit) != 0;
+	return b->mask[i] & bit ? b->slot[PF_SLOT_CORRELATION][r->corr_at] : -1;
+}
+
+static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
+		     int64_t event_id, const struct pf_name_class *class)
+{
+	struct path *p = r->p;
+	const struct frame *f = pf_nest_top(&r->open);
+	uint32_t first, count = works_of(r, event_id, &first);
+	struct path_call *c;
+
+	if (!count && !class->waits && !class->is_record &&
+	    !class->is_stream_wait)
+		return;
+	f = f ? f : &outermost;
+	p->calls = pf_grow(p->calls, &p->call_cap, (size_t)p->call_count + 1,
+			   sizeof(*p->calls));
+	c = &p->calls[p->call_count];
+	*c = (struct path_call){
+		.start_ns = b->start_ns[i],
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.correlation =
+			r->has_correlation ? correlation_of(r, b, i) : -1,
+		.thread = r->number,
+		.name = b->name[i],
+		.op = f->op,
+		.frame = f->frame,
+		.module = f->module,
+		.first_work = first,
+		.work_count = count,
+		.node = PF_PATH_NONE,
+		.end_node = PF_PATH_NONE,
+		.waits_for = PF_PATH_NONE,
+		.queued_for = PF_PATH_NONE,
+		.waits = class->waits,
+		.is_record = class->is_record,
+		.is_stream_wait = class->is_stream_wait,
+	};
+	for (uint32_t k = first; k < first + count; k++)
+		p->works[p->by_call[k]].call = p->call_count;
+	if (class->is_record)
+		*pf_map_at(&p->record_at, (uint64_t)c->correlation) =
+			p->call_count;
+	if (class->is_stream_wait)
+		*pf_map_at(&p->wait_at, (uint64_t)c->correlation) =
+			p->call_count;
+	r->thread->launch_count += count > 0;
+	p->call_count++;
+}
+
+/* Time in which the thread works; what is close is one. */
+static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
+{
+	struct path *p = r->p;
+	struct path_busy *b = p->busy_count > r->thread->first_busy
+				      ? &p->busy[p->busy_count - 1]
+				      : NULL;
+
+	if (b && start_ns - b->end_ns < PF_PATH_HANDOFF_NS) {
+		if (end_ns > b->end_ns)
+			b->end_ns = end_ns;
+		return;
+	}
+	p->busy = pf_grow(p->busy, &p->busy_cap, (size_t)p->busy_count + 1,
+			  sizeof(*p->busy));
+	p->busy[p->busy_count++] =
+		(struct path_busy){ start_ns, end_ns, r->was_asleep };
+}
+
+static void add_range(struct frame *f, unsigned kind, uint32_t name,
+		      const struct pf_name_class *class)
+{
+	f->is_asleep = kind != PF_KIND_PYTHON || class->is_asleep;
+	f->name = name;
+	if (kind == PF_KIND_CPU_OP && !class->is_step)
+		f->op = name;
+	if (kind != PF_KIND_PYTHON)
+		return;
+	if (class->is_module)
+		f->module = name;
+	if (class->is_user_python || !f->is_user)
+		f->frame = name;
+	f->is_user |= class->is_user_python;
+}
+
+/* A new instant: what was open just before it? */
+static void go_to(struct reader *r, int64_t at_ns)
+{
+	const struct frame *f;
+
+	if (at_ns > r->at_ns) {
+		pf_nest_drop(&r->open, at_ns - 1);
+		f = pf_nest_top(&r->open);
+		r->was_asleep = !f || f->is_asleep;
+		r->at_ns = at_ns;
+	}
+	pf_nest_drop(&r->open, at_ns);
+}
+
+static int event(void *context, const struct pf_block *b, uint32_t i,
+		 int64_t event_id, struct pf_err *err)
+{
+	struct reader *r = context;
+	struct path *p = r->p;
+	struct path_thread *t = r->thread;
+	unsigned kind = pf_names_kind(p->names, b->type[i]);
+	int64_t start = b->start_ns[i], end = pf_span_end(start, b->dur_ns[i]);
+	bool is_call = kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
+	const struct pf_name_class *class;
+	struct frame *f;
+
+	if (kind > PF_KIND_OVERHEAD)
+		return 0;
+	class = pf_names_class(p->names, b->name[i], err);
+	if (!class)
+		return -1;
+	go_to(r, start);
+	if (is_call)
+		add_call(r, b, i, event_id, class);
+	if (is_call || kind == PF_KIND_CPU_OP) {
+		if (!t->has_op && !t->has_call)
+			t->first_ns = start;
+		t->has_op |= !is_call;
+		t->has_call |= is_call;
+		t->last_ns = end > t->last_ns ? end : t->last_ns;
+	}
+	if ((is_call || (kind == PF_KIND_CPU_OP && !class->is_wrapper)) &&
+	    (!p->has_bounds || end > p->w0_ns))
+		add_busy(r, start, end);
+	f = pf_nest_push(&r->open, end);
+	if (f)
+		add_range(f, kind, b->name[i], class);
+	return 0;
+}
+
+/* As pf_track_read(), with correlations where records ask for them. */
+static int read_track(struct reader *r, const struct pf_track *t,
+		      struct pf_err *err)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE);
+	struct pf_cursor *c;
+	const struct pf_block *b;
+	uint32_t first;
+	int rc;
+
+	if (r->has_correlation)
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
+	c = pf_cursor_new(r->p->db, t->id, columns, err);
+	rc = c ? 0 : -1;
+	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		rc = 0;
+		r->block = NULL;
+		for (uint32_t i = 0; !rc && i < b->count; i++)
+			rc = event(
+				r, b, i,
+				(int64_t)((uint64_t)t->id << 32 | (first + i)),
+				err);
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int read_thread(struct reader *r, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	struct path *p = r->p;
+	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
+	int rc;
+
+	r->number = p->thread_count++;
+	r->thread = &p->threads[r->number];
+	*r->thread = (struct path_thread){
+		.track_id = t->id,
+		.pid = t->pid,
+		.last_ns = INT64_MIN,
+		.first_call = p->call_count,
+		.first_busy = p->busy_count,
+		.first_node = PF_PATH_NONE,
+	};
+	r->by_call = (uint32_t)PF_SEARCH(
+		i, p->with_call, p->works[p->by_call[i]].launch_id < first_id);
+	r->at_ns = INT64_MIN;
+	pf_nest_clear(&r->open);
+	rc = read_track(r, t, err);
+	r->thread->call_count = p->call_count - r->thread->first_call;
+	r->thread->busy_count = p->busy_count - r->thread->first_busy;
+	return rc;
+}
+
+struct launched {
+	int64_t launch_id;
+	uint32_t work;
+};
+
+static int by_launch(const void *a, const void *b)
+{
+	const struct launched *x = a, *y = b;
+
+	if (x->launch_id != y->launch_id)
+		return x->launch_id < y->launch_id ? -1 : 1;
+	return x->work < y->work ? -1 : x->work > y->work;
+}
+
+static void order_by_call(struct path *p)
+{
+	struct launched *all =
+		pf_calloc((size_t)p->work_count + 1, sizeof(*all));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].launch_id)
+			all[count++] =
+				(struct launched){ p->works[i].launch_id, i };
+	if (count)
+		qsort(all, count, sizeof(*all), by_launch);
+	p->by_call = pf_calloc((size_t)count + 1, sizeof(*p->by_call));
+	for (uint32_t i = 0; i < count; i++)
+		p->by_call[i] = all[i].work;
+	p->with_call = count;
+	free(all);
+}
+
+int path_load_host(struct path *p, struct pf_err *err)
+{
+	struct reader r = { .p = p,
+			    .open = { .width = sizeof(struct frame),
+				      .outermost = &outermost },
+			    .has_correlation = p->sync_count > 0 };
+	int rc = 0;
+
+	order_by_call(p);
+	p->threads = pf_calloc(p->track_count + 1, sizeof(*p->threads));
+	for (size_t i = 0; !rc && i < p->track_count; i++)
+		if (!strcmp(p->tracks[i].class_name, "host"))
+			rc = read_thread(&r, &p->tracks[i], err);
+	pf_nest_release(&r.open);
+	return rc;
+}
+
+bool path_is_compute(const struct path *p, const struct path_thread *t)
+{
+	bool has_ops = false;
+
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		has_ops |= p->threads[i].has_op;
+	return has_ops ? t->has_op
+		       : t->has_call || t->track_id == p->main_track;
+}

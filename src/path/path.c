@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/* The window, then the parts one after the other. */
+#include "path/path_impl.h"
+
+#include "events/trust.h"
+#include "store/named.h"
+
+/* ---- the window ---- */
+
+static int choose_trace(struct path *p, struct pf_err *err)
+{
+	struct pf_window *w = &p->out->window;
+
+	p->trace = &w->traces[0];
+	if (w->count > 1)
+		return pf_fail(err, PF_EUSAGE,
+			       "a path is one trace's, and there are %zu: "
+			       "choose one with --rank or --trace",
+			       w->count);
+	p->out->trace_id = p->trace->trace_id;
+	p->out->rank = p->trace->rank;
+	return 0;
+}
+
+/* The steps of the trace that the window holds. */
+static int find_steps(struct path *p, struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	const struct pf_window_trace *t = p->trace;
+	const struct pf_window_args *a = &p->args->window;
+
+	if (pf_window_steps(p->db, &p->out->window, &steps, err) < 0)
+		return -1;
+	p->steps = steps.items;
+	for (size_t i = 0; i < steps.count; i++) {
+		struct pf_step s = steps.items[i];
+
+		if (s.trace_id != t->trace_id)
+			continue;
+		p->main_track = (uint32_t)s.track_id;
+		if (s.start_ns >= t->from_ns && s.end_ns <= t->to_ns)
+			p->steps[p->step_count++] = s;
+	}
+	if (a->from_ns >= 0 || a->to_ns >= 0 || a->whole)
+		p->step_count = 0;
+	return 0;
+}
+
+static void bound_by_steps(struct path *p)
+{
+	p->w0_ns = p->steps[0].host_start_ns;
+	p->h_ns = p->steps[p->step_count - 1].host_end_ns;
+	p->has_bounds = true;
+	p->out->step_count = (int64_t)p->step_count;
+}
+
+/* What was asked for; what was not is as far as there is something. */
+static void bound_by_events(struct path *p)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	const struct pf_window_args *a = &p->args->window;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct path_thread *t = &p->threads[i];
+
+		if (!path_is_compute(p, t) || t->last_ns == INT64_MIN)
+			continue;
+		first = t->first_ns < first ? t->first_ns : first;
+		last = t->last_ns > last ? t->last_ns : last;
+	}
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		const struct path_work *w = &p->works[i];
+
+		first = w->start_ns < first ? w->start_ns : first;
+		if (!p->thread_count || last == INT64_MIN)
+			last = w->start_ns;
+	}
+	p->w0_ns = first;
+	p->h_ns = last;
+	if (first > last)
+		p->w0_ns = p->h_ns = p->trace->first_ns;
+	if (a->from_ns >= 0)
+		p->w0_ns = p->trace->from_ns;
+	if (a->to_ns >= 0)
+		p->h_ns = p->trace->to_ns;
+	p->has_bounds = a->from_ns >= 0 || a->to_ns >= 0;
+	if (p->h_ns < p->w0_ns)
+		p->h_ns = p->w0_ns;
+}
+
+/* Work that ends in the window, and was launched before that ends. */
+static void choose_works(struct path *p)
+{
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		struct path_work *w = &p->works[i];
+		int64_t launched = w->call == PF_PATH_NONE
+					   ? w->start_ns
+					   : path_launched_ns(p, w);
+
+		w->is_in = w->end_ns > p->w0_ns &&
+			   (launched < p->h_ns || !p->has_bounds);
+		p->out->work_count += w->is_in;
+	}
+}
+
+/* ---- all of it ---- */
+
+static int load(struct path *p, struct pf_err *err)
+{
+	if (choose_trace(p, err) < 0 || find_steps(p, err) < 0 ||
+	    path_load_works(p, err) < 0 || path_load_syncs(p, err) < 0 ||
+	    pf_tracks_load(p->db, p->trace->trace_id, &p->tracks,
+			   &p->track_count, err) < 0)
+		return -1;
+	if (p->step_count)
+		bound_by_steps(p);
+	if (path_load_host(p, err) < 0)
+		return -1;
+	if (!p->step_count)
+		bound_by_events(p);
+	choose_works(p);
+	return 0;
+}
+
+static void build(struct path *p)
+{
+	path_order_streams(p);
+	path_measure_floors(p);
+	path_find_waits(p);
+	path_find_queue(p);
+	path_build(p);
+}
+
+static void tell(const struct path *p)
+{
+	struct pf_path *out = p->out;
+
+	out->start_ns = p->w0_ns - p->trace->first_ns;
+	out->window_ns = p->graph.nodes[p->graph.sink].at_ns - p->w0_ns;
+	out->replay_ns =
+		path_replay(&p->graph, p->w0_ns) - p->w0_ns - out->window_ns;
+	out->launch_floor_ns = out->work_count ? p->launch_floor_ns : PF_NO_INT;
+	out->gap_floor_ns = out->work_count ? p->gap_floor_ns : PF_NO_INT;
+	out->queue_length = p->queue_length ? p->queue_length : PF_NO_INT;
+	out->queue_floor_ns = p->queue_length ? p->queue_floor_ns : PF_NO_INT;
+}
+
+static void release(struct path *p)
+{
+	path_graph_release(&p->graph);
+	pf_map_release(&p->sync_at);
+	pf_map_release(&p->record_at);
+	pf_map_release(&p->wait_at);
+	pf_tracks_free(p->tracks, p->track_count);
+	free(p->steps);
+	free(p->works);
+	free(p->by_call);
+	free(p->streams);
+	free(p->orders);
+	free(p->syncs);
+	free(p->threads);
+	free(p->calls);
+	free(p->busy);
+	free(p->phi);
+}
+
+static int find(struct path *p, struct pf_err *err)
+{
+	struct path_rows *rows;
+	int rc = load(p, err);
+
+	if (rc < 0)
+		return -1;
+	build(p);
+	tell(p);
+	rows = path_rows_new(p);
+	rc = path_find_tiles(p, path_rows_add, rows, err);
+	if (!rc)
+		rc = path_rows_finish(rows, err);
+	path_rows_free(rows);
+	return rc;
+}
+
+int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
+		 struct pf_path *out, struct pf_err *err)
+{
+	struct path p = { .db = db, .args = args, .out = out };
+	int rc;
+
+	*out = (struct pf_path){ 0 };
+	pf_map_init(&p.sync_at);
+	pf_map_init(&p.record_at);
+	pf_map_init(&p.wait_at);
+	rc = pf_window_resolve(db, &args->window, &out->window, err);
+	if (!rc)
+		p.names = out->names = pf_names_new(db, err);
+	if (!rc)
+		rc = p.names ? find(&p, err) : -1;
+	release(&p);
+	return rc;
+}
+
+void pf_path_release(struct pf_path *path)
+{
+	pf_window_release(&path->window);
+	pf_names_free(path->names);
+	pf_arena_release(&path->texts);
+	free(path->categories);
+	free(path->rows);
+	free(path->items);
+	*path = (struct pf_path){ 0 };
+}
+
+int pf_path(struct pf_db *db, const struct pf_path_args *args,
+	    struct pf_path *kept, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_path own = { 0 }, *out = kept ? kept : &own;
+	int rc = pf_path_find(db, args, out, err);
+
+	if (!rc) {
+		pf_path_show(out, args, doc);
+		rc = pf_trust_note(db, &out->window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+	}
+	pf_path_release(&own);
+	return rc;
+}

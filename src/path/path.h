@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What decides how long a window takes: the chain of causes from its end back
+ * to its begin.  GPU work starts when its launch call, the work before it on
+ * its stream, or work that its stream waited for lets it; a call returns when
+ * what it waits for has ended; a thread begins when another has woken it; all
+ * else is the threads' own time.  Of what something needed, what came last
+ * bound it.  The tiles of the path follow each other without gap or overlap,
+ * so they add up to the window; worked out anew without any change the graph
+ * ends when the window did.
+ *
+ * The window begins where the first step does, and ends with the last step on
+ * the host, or with the last GPU work that was launched before that, if this
+ * ends later.  Without steps: first to last operator, call or GPU work.
+ *
+ * Memory grows with the GPU work of the trace (about 60 bytes each) and with
+ * nodes (20) and edges (24 bytes each) of the graph.
+ */
+#ifndef PF_PATH_PATH_H
+#define PF_PATH_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "events/names.h"
+#include "events/window.h"
+#include "store/db.h"
+#include "table/doc.h"
+
+/* Where time of the path goes.  On the host: enum pf_cause up to UNRECORDED. */
+enum pf_path_category {
+	PF_PATH_KERNEL = PF_CAUSE_UNRECORDED + 1, /* in the order of */
+	PF_PATH_COMM,                             /* enum pf_gpu_class */
+	PF_PATH_COPY,
+	PF_PATH_MEMSET,
+	PF_PATH_LAUNCH_CALL,  /* the call that launched what comes next */
+	PF_PATH_LAUNCH_DELAY, /* from its return to the start, up to 50 us */
+	PF_PATH_GAP,       /* from work to the next of its stream, the same */
+	PF_PATH_RETURN,    /* from the end of work to that of the call */
+	PF_PATH_QUEUE,     /* the same where the launch queue was full */
+	PF_PATH_WAIT,      /* from work of another stream that is waited for */
+	PF_PATH_INFERRED,  /* ... as it seems */
+	PF_PATH_HANDOFF,   /* from one thread to the one that it woke */
+	PF_PATH_NO_LAUNCH, /* up to work that nothing is known to cause */
+	PF_PATH_UNEXPLAINED, /* more than such a thing takes */
+	PF_PATH_CATEGORIES
+};
+
+const char *pf_path_category_name(enum pf_path_category category);
+
+enum pf_path_group {
+	PF_PATH_BY_NAME, /* category and name */
+	PF_PATH_BY_OP,
+	PF_PATH_BY_KERNEL,
+	PF_PATH_BY_MODULE,
+	PF_PATH_BY_LINE,
+	PF_PATH_BY_STEP,
+	PF_PATH_BY_CATEGORY,
+};
+#define PF_PATH_GROUPS "name|op|kernel|module|line|step|category"
+
+/* A piece of the path.  Names are ids of strings, or PF_ID_NONE. */
+struct pf_path_tile {
+	int64_t start_ns, end_ns;
+	enum pf_path_category category;
+	uint32_t name; /* of the innermost range, the work or the call */
+	uint32_t op, frame, module; /* around it, or around its launch */
+	uint32_t track_id;          /* of a thread; 0: on the GPU */
+	int64_t device, stream;     /* on the GPU; -1: unknown */
+	const char *kind; /* what the innermost range is, or as category */
+	bool is_inferred;
+};
+
+/* Is told of every tile, in order of time. */
+struct pf_path_sink {
+	int (*tile)(struct pf_path_sink *s, const struct pf_path_tile *tile,
+		    struct pf_err *err);
+};
+
+struct pf_path_args {
+	struct pf_window_args window;
+	int group;                 /* enum pf_path_group */
+	bool list;                 /* the tiles, too */
+	struct pf_path_sink *also; /* or NULL */
+};
+
+/* A category, or what is on the path.  Texts NULL: none. */
+struct pf_path_row {
+	const char *category, *name, *short_name;
+	int64_t step; /* PF_NO_INT: none */
+	int64_t ns, count, longest_ns;
+	double share;
+};
+
+struct pf_path_item {     /* a tile with texts */
+	int64_t start_ns; /* from the trace's first event */
+	int64_t ns, device, stream;
+	const char *category, *kind, *name, *short_name;
+	const char *op, *frame, *module, *thread;
+	bool is_inferred;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_path {
+	struct pf_window window;
+	struct pf_names *names; /* own texts, as: */
+	struct pf_arena texts;
+	int64_t trace_id, rank;
+	int64_t start_ns; /* from the trace's first event */
+	int64_t window_ns;
+	int64_t step_count;             /* that make it up, or 0 */
+	struct pf_path_row *categories; /* the largest first */
+	size_t category_count;
+	struct pf_path_row *rows; /* as they were grouped */
+	size_t row_count;
+	struct pf_path_item *items; /* if asked for */
+	size_t item_count;
+	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
+	int64_t inferred_ns, inferred_count, link_count;
+	int64_t work_count;
+	int64_t launch_floor_ns, gap_floor_ns; /* PF_NO_INT: no work */
+	int64_t queue_length, queue_floor_ns;  /* PF_NO_INT: none was full */
+	int64_t return_count, handoff_count;   /* on the path */
+	int64_t replay_ns; /* of the unchanged graph, less the window: 0 */
+};
+
+int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
+		 struct pf_path *out, struct pf_err *err);
+void pf_path_release(struct pf_path *path);
+void pf_path_show(const struct pf_path *path, const struct pf_path_args *args,
+		  struct pf_doc *doc);
+
+/* Both, and what of the trace is not to be trusted. */
+int pf_path(struct pf_db *db, const struct pf_path_args *args,
+	    struct pf_path *kept, struct pf_doc *doc, struct pf_err *err);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Tiles as sums: by category, by what was asked for, and one by one. */
+#include "path/path_impl.h"
+
+#include "base/sat.h"
+#include "base/search.h"
+#include "events/kernel_name.h"
+#include "table/rows.h"
+
+/* What tiles of a row have in common; padding is zero. */
+struct key {
+	int32_t category; /* -1: any */
+	uint32_t name;
+	int64_t step; /* number in the window; -1: none */
+};
+
+struct sum {
+	int64_t ns, count, longest_ns;
+};
+
+struct sums {
+	struct pf_intern keys;
+	struct sum *items;
+	size_t cap;
+};
+
+struct path_rows {
+	struct path *p;
+	struct sums categories, rows;
+	size_t item_cap, step; /* the step at hand */
+};
+
+static void add_sum(struct sums *s, struct key key, int64_t ns)
+{
+	uint32_t n, known = s->keys.count;
+
+	n = pf_intern_add(&s->keys, (const char *)&key, sizeof(key));
+	s->items = pf_grow(s->items, &s->cap, (size_t)n + 1, sizeof(*s->items));
+	if (n == known)
+		s->items[n] = (struct sum){ 0 };
+	s->items[n].ns += ns;
+	s->items[n].count++;
+	if (ns > s->items[n].longest_ns)
+		s->items[n].longest_ns = ns;
+}
+
+static bool is_of_gpu(enum pf_path_category category)
+{
+	return category >= PF_PATH_KERNEL && category <= PF_PATH_MEMSET;
+}
+
+/* Is what tiles of a category name GPU work? */
+static bool is_work(int category)
+{
+	return category >= PF_PATH_KERNEL && category != PF_PATH_LAUNCH_CALL &&
+	       category != PF_PATH_RETURN && category != PF_PATH_QUEUE;
+}
+
+static struct key key_of(const struct path_rows *r,
+			 const struct pf_path_tile *tile)
+{
+	struct key key = { -1, PF_ID_NONE, -1 };
+
+	switch ((enum pf_path_group)r->p->args->group) {
+	case PF_PATH_BY_NAME:
+		key.category = tile->category;
+		key.name = tile->name;
+		break;
+	case PF_PATH_BY_OP:
+		key.name = tile->op;
+		break;
+	case PF_PATH_BY_KERNEL:
+		key.category = tile->category;
+		if (is_of_gpu(tile->category))
+			key.name = tile->name;
+		break;
+	case PF_PATH_BY_MODULE:
+		key.name = tile->module;
+		break;
+	case PF_PATH_BY_LINE:
+		key.name = tile->frame;
+		break;
+	case PF_PATH_BY_STEP:
+	case PF_PATH_BY_CATEGORY:
+		key.category = tile->category;
+		break;
+	}
+	return key;
+}
+
+/* A step reaches to the start of the next, the last one to the end. */
+static void add_by_step(struct path_rows *r, const struct pf_path_tile *tile)
+{
+	const struct path *p = r->p;
+	int64_t at = tile->start_ns;
+
+	while (at < tile->end_ns) {
+		struct key key = key_of(r, tile);
+		int64_t end = tile->end_ns;
+
+		while (r->step + 1 < p->step_count &&
+		       p->steps[r->step + 1].host_start_ns <= at)
+			r->step++;
+		if (p->step_count)
+			key.step = (int64_t)r->step;
+		if (r->step + 1 < p->step_count &&
+		    p->steps[r->step + 1].host_start_ns < end)
+			end = p->steps[r->step + 1].host_start_ns;
+		add_sum(&r->rows, key, end - at);
+		at = end;
+	}
+}
+
+static const char *thread_name(const struct path *p, uint32_t track_id)
+{
+	size_t i = PF_SEARCH(k, p->track_count, p->tracks[k].id < track_id);
+
+	return track_id && i < p->track_count && p->tracks[i].id == track_id
+		       ? p->tracks[i].tid
+		       : NULL;
+}
+
+static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct path *p = r->p;
+	struct pf_path *out = p->out;
+	const char *name = pf_names_frame(p->names, tile->name, err);
+
+	out->items = pf_grow(out->items, &r->item_cap, out->item_count + 1,
+			     sizeof(*out->items));
+	out->items[out->item_count++] = (struct pf_path_item){
+		.start_ns = tile->start_ns - p->trace->first_ns,
+		.ns = tile->end_ns - tile->start_ns,
+		.device = tile->device,
+		.stream = tile->stream,
+		.category = pf_path_category_name(tile->category),
+		.kind = tile->kind,
+		.name = name,
+		.short_name = is_work(tile->category)
+				      ? pf_kernel_short_kept(&out->texts, name)
+				      : name,
+		.op = pf_names_frame(p->names, tile->op, err),
+		.frame = pf_names_frame(p->names, tile->frame, err),
+		.module = pf_names_frame(p->names, tile->module, err),
+		.thread = pf_arena_string(&out->texts,
+					  thread_name(p, tile->track_id)),
+		.is_inferred = tile->is_inferred,
+	};
+}
+
+int path_rows_add(void *context, const struct pf_path_tile *tile,
+		  struct pf_err *err)
+{
+	struct path_rows *r = context;
+	struct path *p = r->p;
+	struct pf_path *out = p->out;
+	int64_t ns = tile->end_ns - tile->start_ns;
+	struct key key = { (int32_t)tile->category, PF_ID_NONE, -1 };
+
+	add_sum(&r->categories, key, ns);
+	if (p->args->group == PF_PATH_BY_STEP)
+		add_by_step(r, tile);
+	else
+		add_sum(&r->rows, key_of(r, tile), ns);
+	if (is_of_gpu(tile->category))
+		out->gpu_ns += ns;
+	else if (tile->category <= PF_PATH_LAUNCH_CALL)
+		out->host_ns += ns;
+	else if (tile->category >= PF_PATH_NO_LAUNCH)
+		out->unexplained_ns += ns;
+	else
+		out->between_ns += ns;
+	if (tile->is_inferred)
+		out->inferred_ns += ns;
+	if (p->args->list)
+		add_item(r, tile, err);
+	if (!err->code && p->args->also)
+		return p->args->also->tile(p->args->also, tile, err);
+	return err->code ? -1 : 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pf_path_row *x = a, *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->category != y->category && x->category && y->category)
+		return strcmp(x->category, y->category);
+	if (!x->name || !y->name)
+		return !x->name - !y->name;
+	return strcmp(x->name, y->name);
+}
+
+static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
+		size_t *count, struct pf_err *err)
+{
+	struct path *p = r->p;
+
+	*rows = pf_calloc((size_t)s->keys.count + 1, sizeof(**rows));
+	for (uint32_t i = 0; i < s->keys.count; i++) {
+		struct pf_path_row *row = &(*rows)[(*count)++];
+		struct key key;
+
+		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
+		*row = (struct pf_path_row){
+			.name = pf_names_frame(p->names, key.name, err),
+			.step = key.step < 0 ? PF_NO_INT
+					     : p->steps[key.step].step,
+			.ns = s->items[i].ns,
+			.count = s->items[i].count,
+			.longest_ns = s->items[i].longest_ns,
+			.share = pf_ratio((double)s->items[i].ns,
+					  p->out->window_ns),
+		};
+		row->short_name = is_work(key.category)
+					  ? pf_kernel_short_kept(&p->out->texts,
+								 row->name)
+					  : row->name;
+		if (key.category >= 0)
+			row->category = pf_path_category_name(
+				(enum pf_path_category)key.category);
+	}
+	if (*count)
+		qsort(*rows, *count, sizeof(**rows), by_time);
+	return err->code ? -1 : 0;
+}
+
+struct path_rows *path_rows_new(struct path *p)
+{
+	struct path_rows *r = pf_calloc(1, sizeof(*r));
+
+	r->p = p;
+	pf_intern_init(&r->categories.keys);
+	pf_intern_init(&r->rows.keys);
+	return r;
+}
+
+int path_rows_finish(struct path_rows *r, struct pf_err *err)
+{
+	struct pf_path *out = r->p->out;
+
+	if (take(r, &r->categories, &out->categories, &out->category_count,
+		 err) < 0)
+		return -1;
+	return take(r, &r->rows, &out->rows, &out->row_count, err);
+}
+
+void path_rows_free(struct path_rows *r)
+{
+	if (!r)
+		return;
+	pf_intern_release(&r->categories.keys);
+	pf_intern_release(&r->rows.keys);
+	free(r->categories.items);
+	free(r->rows.items);
+	free(r);
+}

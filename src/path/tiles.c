@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the sink back along what bound each node; then forward, each edge as
+ * tiles.  The host's are cut where what runs there changes, in one walk over
+ * each thread.
+ */
+#include "path/path_impl.h"
+
+struct tiler {
+	struct path *p;
+	path_add_tile *add;
+	void *context;
+	struct pf_pageable pageable;
+	struct pf_walk **walks; /* by thread, or NULL */
+	bool is_inferred;       /* the edge at hand */
+};
+
+const char *pf_path_category_name(enum pf_path_category category)
+{
+	static const char *const names[] = {
+		"kernel",           "communication", "copy",
+		"memset",           "launch call",   "launch delay",
+		"kernel gap",       "sync return",   "queue return",
+		"stream wait",      "inferred wait", "handoff",
+		"no launch record", "unexplained",
+	};
+
+	if (category < PF_PATH_KERNEL)
+		return pf_cause_name((enum pf_cause)category);
+	return names[category - PF_PATH_KERNEL];
+}
+
+static int put(struct tiler *t, struct pf_path_tile *tile, struct pf_err *err)
+{
+	if (tile->end_ns <= tile->start_ns)
+		return 0;
+	if (!tile->kind)
+		tile->kind = pf_path_category_name(tile->category);
+	tile->is_inferred = t->is_inferred;
+	return t->add(t->context, tile, err);
+}
+
+/* ---- the host ---- */
+
+static const char *kind_of(const struct pf_inner *inner,
+			   const struct pf_name_class *class)
+{
+	if (inner->is_in_data)
+		return "data loading";
+	switch (inner->kind) {
+	case PF_KIND_RUNTIME:
+	case PF_KIND_DRIVER:
+		return class->waits ? "sync call" : "runtime";
+	case PF_KIND_CPU_OP:
+		return "op";
+	case PF_KIND_PYTHON:
+		return "python";
+	default:
+		return "annotation";
+	}
+}
+
+static int put_piece(struct tiler *t, const struct pf_walk *w,
+		     const struct pf_place *place, struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct pf_inner inner = pf_walk_inner(w);
+	const struct pf_name_class *class;
+
+	tile->category = (enum pf_path_category)place->cause;
+	tile->name = inner.name;
+	tile->op = place->op;
+	tile->frame = place->frame;
+	tile->module = inner.module;
+	tile->kind = "unrecorded";
+	if (inner.name != PF_ID_NONE) {
+		class = pf_names_class(t->p->names, inner.name, err);
+		if (!class)
+			return -1;
+		tile->kind = kind_of(&inner, class);
+	}
+	return put(t, tile, err);
+}
+
+static int put_host(struct tiler *t, uint32_t thread, int64_t from_ns,
+		    int64_t to_ns, struct pf_err *err)
+{
+	struct path *p = t->p;
+	struct pf_walk *w = t->walks[thread];
+	int64_t at = from_ns, end;
+
+	if (!w)
+		w = t->walks[thread] =
+			pf_walk_new(p->db, p->names, &t->pageable,
+				    p->threads[thread].track_id, err);
+	if (!w || pf_walk_to(w, at, err) < 0)
+		return -1;
+	while (at < to_ns) {
+		struct pf_place place;
+		struct pf_path_tile tile = {
+			.start_ns = at,
+			.track_id = p->threads[thread].track_id,
+			.device = -1,
+			.stream = -1,
+		};
+
+		if (pf_walk_piece(w, at, UINT32_MAX, to_ns, &place, &end, err) <
+		    0)
+			return -1;
+		tile.end_ns = end > at ? end : to_ns;
+		if (put_piece(t, w, &place, &tile, err) < 0)
+			return -1;
+		at = tile.end_ns;
+	}
+	return 0;
+}
+
+/* ---- the GPU, and between ---- */
+
+static struct pf_path_tile of_work(const struct path *p, uint32_t work,
+				   enum pf_path_category category)
+{
+	const struct path_work *w = &p->works[work];
+	const struct path_stream *s = &p->streams[w->stream];
+	struct pf_path_tile tile = {
+		.category = category,
+		.name = w->name,
+		.op = PF_ID_NONE,
+		.frame = PF_ID_NONE,
+		.module = PF_ID_NONE,
+		.device = s->device,
+		.stream = s->stream,
+	};
+
+	if (w->call != PF_PATH_NONE) {
+		tile.op = p->calls[w->call].op;
+		tile.frame = p->calls[w->call].frame;
+		tile.module = p->calls[w->call].module;
+	}
+	return tile;
+}
+
+static int put_work(struct tiler *t, uint32_t work,
+		    enum pf_path_category category, int64_t from_ns,
+		    int64_t to_ns, struct pf_err *err)
+{
+	struct pf_path_tile tile = of_work(t->p, work, category);
+
+	tile.start_ns = from_ns;
+	tile.end_ns = to_ns;
+	return put(t, &tile, err);
+}
+
+static enum pf_path_category class_of(const struct path *p, uint32_t work)
+{
+	return PF_PATH_KERNEL + p->works[work].class;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The call, then what a launch may take, then what nothing explains. */
+static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
+		      int64_t to_ns, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const struct path_call *c = &p->calls[p->works[work].call];
+	int64_t called =
+		least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
+	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
+	struct pf_path_tile tile = of_work(p, work, PF_PATH_LAUNCH_CALL);
+
+	tile.start_ns = from_ns;
+	tile.end_ns = called;
+	tile.name = c->name;
+	tile.track_id = p->threads[c->thread].track_id;
+	tile.device = tile.stream = -1;
+	if (put(t, &tile, err) < 0 ||
+	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual, err) < 0)
+		return -1;
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+}
+
+static int put_gap(struct tiler *t, uint32_t work, int64_t from_ns,
+		   int64_t to_ns, struct pf_err *err)
+{
+	int64_t usual = least(from_ns + PF_PATH_LAUNCH_NS, to_ns);
+
+	if (put_work(t, work, PF_PATH_GAP, from_ns, usual, err) < 0)
+		return -1;
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+}
+
+/* From the work that ended to the end of the call that waited for it. */
+static int put_return(struct tiler *t, const struct path_edge *e,
+		      enum pf_path_category category, int64_t from_ns,
+		      int64_t to_ns, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const struct path_call *c = &p->calls[e->what];
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.category = category,
+		.name = c->name,
+		.op = c->op,
+		.frame = c->frame,
+		.module = c->module,
+		.track_id = p->threads[c->thread].track_id,
+		.device = -1,
+		.stream = -1,
+	};
+
+	if (!PATH_IS_END(&p->graph, e->from)) {
+		uint32_t work = PATH_WORK_OF(e->from);
+
+		return put_work(t, work, class_of(p, work), from_ns, to_ns,
+				err);
+	}
+	return put(t, &tile, err);
+}
+
+static int put_handoff(struct tiler *t, uint32_t thread, int64_t from_ns,
+		       int64_t to_ns, struct pf_err *err)
+{
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.category = PF_PATH_HANDOFF,
+		.name = PF_ID_NONE,
+		.op = PF_ID_NONE,
+		.frame = PF_ID_NONE,
+		.module = PF_ID_NONE,
+		.track_id = t->p->threads[thread].track_id,
+		.device = -1,
+		.stream = -1,
+	};
+
+	return put(t, &tile, err);
+}
+
+/* ---- edges ---- */
+
+/* Does nothing in the trace say so? */
+static bool is_inferred(const struct path *p, const struct path_edge *e)
+{
+	const struct path_call *c;
+
+	switch ((enum path_kind)e->kind) {
+	case PATH_INFERRED:
+	case PATH_CONTENDED:
+	case PATH_HANDOFF:
+		return true;
+	case PATH_RETURN:
+		c = &p->calls[e->what];
+		return p->works[c->waits_for].call != e->what &&
+		       (c->correlation < 0 ||
+			!pf_map_has(&p->sync_at, (uint64_t)c->correlation));
+	default:
+		return false;
+	}
+}
+
+static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
+		    struct pf_err *err)
+{
+	struct path *p = t->p;
+	const struct path_graph *g = &p->graph;
+	int64_t a = g->nodes[e->from].at_ns, z = g->nodes[to].at_ns;
+	uint32_t other = PATH_WORK_OF(e->from);
+
+	a = a > p->w0_ns ? a : p->w0_ns;
+	t->is_inferred = is_inferred(p, e);
+	if (e->kind != PATH_END && z >= a) {
+		p->out->link_count++;
+		p->out->inferred_count += t->is_inferred;
+		p->out->return_count += e->kind == PATH_RETURN;
+		p->out->handoff_count += e->kind == PATH_HANDOFF;
+	}
+	if (z <= a)
+		return 0;
+	switch ((enum path_kind)e->kind) {
+	case PATH_HOST:
+		return put_host(t, e->what, a, z, err);
+	case PATH_DUR:
+		return put_work(t, e->what, class_of(p, e->what), a, z, err);
+	case PATH_OVERLAP:
+	case PATH_CONTENDED:
+		return put_work(t, other, class_of(p, other), a, z, err);
+	case PATH_LAUNCH:
+		return put_launch(t, e->what, a, z, err);
+	case PATH_GAP:
+		return put_gap(t, e->what, a, z, err);
+	case PATH_WAIT:
+		return put_work(t, e->what, PF_PATH_WAIT, a, z, err);
+	case PATH_INFERRED:
+		return put_work(t, e->what, PF_PATH_INFERRED, a, z, err);
+	case PATH_RETURN:
+		return put_return(t, e, PF_PATH_RETURN, a, z, err);
+	case PATH_QUEUE:
+		return put_return(t, e, PF_PATH_QUEUE, a, z, err);
+	case PATH_HANDOFF:
+		return put_handoff(t, g->nodes[to].thread, a, z, err);
+	case PATH_START:
+		if (PATH_IS_WORK(g, to))
+			return put_work(t, PATH_WORK_OF(to), PF_PATH_NO_LAUNCH,
+					a, z, err);
+		return put_handoff(t, g->nodes[to].thread, a, z, err);
+	default:
+		return 0;
+	}
+}
+
+/* The nodes of the path, the sink first. */
+static uint32_t *list_nodes(const struct path *p, uint32_t *count)
+{
+	const struct path_graph *g = &p->graph;
+	const struct path_edge *e;
+	uint32_t *nodes = NULL, n = g->sink;
+	size_t cap = 0;
+
+	*count = 0;
+	for (;;) {
+		nodes = pf_grow(nodes, &cap, (size_t)*count + 1,
+				sizeof(*nodes));
+		nodes[(*count)++] = n;
+		e = path_binding(g, n);
+		if (!e)
+			return nodes;
+		n = e->from;
+	}
+}
+
+int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
+		    struct pf_err *err)
+{
+	struct tiler t = { .p = p, .add = add_tile, .context = context };
+	uint32_t count, *nodes = list_nodes(p, &count);
+	int rc = pf_pageable_load(p->db, &t.pageable, err);
+
+	t.walks = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.walks));
+	for (uint32_t i = count; !rc && i-- > 0;) {
+		const struct path_edge *e = path_binding(&p->graph, nodes[i]);
+
+		if (e)
+			rc = put_edge(&t, nodes[i], e, err);
+	}
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		pf_walk_free(t.walks[i]);
+	free(t.walks);
+	free(nodes);
+	pf_pageable_release(&t.pageable);
+	return rc;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The edges to the start of each piece of GPU work, and which of them bound
+ * it: the one with the largest sum of source and floor; of equals the later
+ * source.  Without any, the window's begin.
+ */
+#include "path/path_impl.h"
+
+#define LATE_NS  5000  /* later than its known causes: there is another */
+#define INFER_NS 10000 /* what ended so long before may be that */
+
+/* A wait of a stream that a record tells of. */
+struct stream_wait {
+	uint32_t work, on;
+};
+
+struct adder {
+	struct path *p;
+	struct stream_wait *waits; /* by work */
+	size_t wait_count, wait_cap;
+};
+
+/* ---- waits of streams ---- */
+
+/* The first work of a stream that was launched after an instant. */
+static uint32_t first_launched(const struct path *p,
+			       const struct path_stream *s, int64_t after_ns)
+{
+	for (uint32_t low = 0, high = s->launched_count;;) {
+		uint32_t i = low + (high - low) / 2;
+
+		if (low == high)
+			return i < s->launched_count ? s->by_launch[i]
+						     : PF_PATH_NONE;
+		if (path_launched_ns(p, &p->works[s->by_launch[i]]) <= after_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+}
+
+static const struct path_call *call_at(struct path *p, struct pf_map *at,
+				       int64_t correlation)
+{
+	if (!pf_map_has(at, (uint64_t)correlation))
+		return NULL;
+	return &p->calls[*pf_map_at(at, (uint64_t)correlation)];
+}
+
+static void add_wait(struct adder *a, const struct path_sync *s)
+{
+	struct path *p = a->p;
+	const struct path_call *c = call_at(p, &p->wait_at, s->correlation);
+	const struct path_call *r = call_at(p, &p->record_at, s->on_record);
+	const struct path_stream *on, *of;
+	uint32_t from, to;
+
+	if (!s->is_stream_wait || !c || !r)
+		return;
+	on = path_find_stream(p, s->device, s->on_stream);
+	if (!on)
+		on = path_find_stream(p, -1, s->on_stream);
+	of = path_find_stream(p, s->device, s->stream);
+	if (!on || !of)
+		return;
+	from = path_last_launched(p, on, r->start_ns);
+	to = first_launched(p, of, c->start_ns);
+	if (from == PF_PATH_NONE || to == PF_PATH_NONE)
+		return;
+	a->waits = pf_grow(a->waits, &a->wait_cap, a->wait_count + 1,
+			   sizeof(*a->waits));
+	a->waits[a->wait_count++] = (struct stream_wait){ to, from };
+}
+
+static int by_work(const void *a, const void *b)
+{
+	const struct stream_wait *x = a, *y = b;
+
+	if (x->work != y->work)
+		return x->work < y->work ? -1 : 1;
+	return x->on < y->on ? -1 : x->on > y->on;
+}
+
+/* ---- edges ---- */
+
+static void add(struct path *p, uint32_t work, uint32_t from,
+		enum path_kind kind, int64_t floor_ns)
+{
+	path_edge(&p->graph, PATH_START_OF(work), from, kind, floor_ns, work);
+}
+
+static void add_known(struct adder *a, uint32_t i, size_t *wait)
+{
+	struct path *p = a->p;
+	const struct path_work *w = &p->works[i];
+	const struct path_graph *g = &p->graph;
+	uint32_t call =
+		w->call == PF_PATH_NONE ? PF_PATH_NONE : p->calls[w->call].node;
+
+	if (call != PF_PATH_NONE && g->nodes[call].at_ns <= w->start_ns)
+		add(p, i, call, PATH_LAUNCH, p->launch_floor_ns);
+	if (w->prev != PF_PATH_NONE && p->works[w->prev].end_ns <= w->start_ns)
+		add(p, i, PATH_END_OF(w->prev), PATH_GAP, p->gap_floor_ns);
+	else if (w->prev != PF_PATH_NONE)
+		add(p, i, PATH_START_OF(w->prev), PATH_OVERLAP, 0);
+	while (*wait < a->wait_count && a->waits[*wait].work < i)
+		(*wait)++;
+	for (; *wait < a->wait_count && a->waits[*wait].work == i; (*wait)++)
+		if (p->works[a->waits[*wait].on].end_ns <= w->start_ns)
+			add(p, i, PATH_END_OF(a->waits[*wait].on), PATH_WAIT,
+			    p->gap_floor_ns);
+}
+
+/* When the known causes would have let it start; false: there is none. */
+static bool known_ns(const struct path_graph *g, uint32_t node, int64_t *out)
+{
+	bool any = false;
+
+	for (uint32_t e = g->nodes[node].first; e != PF_PATH_NONE;
+	     e = g->edges[e].next) {
+		int64_t at =
+			g->nodes[g->edges[e].from].at_ns + g->edges[e].floor_ns;
+
+		if (!any || at > *out)
+			*out = at;
+		any = true;
+	}
+	return any;
+}
+
+/*
+ * The work of a stream that ended last before the start of another, and was
+ * launched before it; what ended before "since" does not matter.
+ */
+static uint32_t ended_before(const struct path *p, const struct path_stream *s,
+			     const struct path_work *w, int64_t since_ns)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t i = (low + high) / 2;
+
+		if (p->works[s->by_end[i]].end_ns <= w->start_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+	while (low-- > 0) {
+		const struct path_work *x = &p->works[s->by_end[low]];
+
+		if (x->end_ns < since_ns)
+			break;
+		if (x->call == PF_PATH_NONE || w->call == PF_PATH_NONE ||
+		    path_launched_ns(p, x) < path_launched_ns(p, w))
+			return s->by_end[low];
+	}
+	return PF_PATH_NONE;
+}
+
+/* The last work of a stream that began before another, if it runs then. */
+static uint32_t running_at(const struct path *p, const struct path_stream *s,
+			   int64_t at_ns)
+{
+	uint32_t low = 0, high = s->count, w;
+
+	while (low < high) {
+		uint32_t i = low + (high - low) / 2;
+
+		if (p->works[s->by_start[i]].start_ns < at_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+	if (!low)
+		return PF_PATH_NONE;
+	w = s->by_start[low - 1];
+	return p->works[w].end_ns > at_ns ? w : PF_PATH_NONE;
+}
+
+/* It starts later than it had to: what of other streams let it go? */
+static void add_inferred(struct path *p, uint32_t i)
+{
+	const struct path_work *w = &p->works[i];
+	const struct path_stream *own = &p->streams[w->stream];
+	uint32_t ended = PF_PATH_NONE, running = PF_PATH_NONE;
+
+	for (uint32_t k = 0; k < p->stream_count; k++) {
+		const struct path_stream *s = &p->streams[k];
+		uint32_t x;
+
+		if (s == own || s->device != own->device || !s->count)
+			continue;
+		x = ended_before(p, s, w, w->start_ns - INFER_NS);
+		if (x != PF_PATH_NONE &&
+		    (ended == PF_PATH_NONE ||
+		     p->works[x].end_ns > p->works[ended].end_ns))
+			ended = x;
+		x = running_at(p, s, w->start_ns);
+		if (x != PF_PATH_NONE &&
+		    (running == PF_PATH_NONE ||
+		     p->works[x].end_ns < p->works[running].end_ns))
+			running = x;
+	}
+	if (ended != PF_PATH_NONE)
+		add(p, i, PATH_END_OF(ended), PATH_INFERRED, 0);
+	else if (running != PF_PATH_NONE)
+		add(p, i, PATH_START_OF(running), PATH_CONTENDED, 0);
+}
+
+static void bind(struct path_graph *g, uint32_t node)
+{
+	const int64_t at_ns = g->nodes[node].at_ns;
+	struct path_edge *best = NULL;
+	int64_t best_ns = 0;
+
+	/* the list is in reverse: of equals the one that was added first */
+	for (uint32_t i = g->nodes[node].first; i != PF_PATH_NONE;
+	     i = g->edges[i].next) {
+		struct path_edge *e = &g->edges[i];
+		int64_t from = g->nodes[e->from].at_ns;
+		int64_t ns = from + e->floor_ns;
+
+		ns = ns < at_ns ? ns : at_ns;
+		if (!best || ns > best_ns ||
+		    (ns == best_ns && from >= g->nodes[best->from].at_ns)) {
+			best = e;
+			best_ns = ns;
+		}
+	}
+	best->is_binding = true;
+}
+
+/* Pessimistic: order across streams stays as it was seen. */
+static void add_order(struct path *p, uint32_t i)
+{
+	const struct path_work *w = &p->works[i];
+	const struct path_stream *own = &p->streams[w->stream];
+
+	for (uint32_t k = 0; k < p->stream_count; k++) {
+		const struct path_stream *s = &p->streams[k];
+		uint32_t x;
+
+		if (s == own || s->device != own->device || !s->count)
+			continue;
+		x = ended_before(p, s, w, INT64_MIN);
+		if (x != PF_PATH_NONE)
+			add(p, i, PATH_END_OF(x), PATH_INFERRED, 0);
+	}
+}
+
+static void add_work(struct adder *a, uint32_t i, size_t *wait)
+{
+	struct path *p = a->p;
+	struct path_graph *g = &p->graph;
+	uint32_t node = PATH_START_OF(i);
+	int64_t known = 0;
+
+	path_edge(g, PATH_END_OF(i), node, PATH_DUR, PATH_RIGID, i)
+		->is_binding = true;
+	add_known(a, i, wait);
+	if (!known_ns(g, node, &known))
+		add(p, i, PATH_ORIGIN, PATH_START, 0);
+	else if (p->works[i].start_ns - known > LATE_NS)
+		add_inferred(p, i);
+	bind(g, node);
+	if (p->is_pessimistic)
+		add_order(p, i);
+}
+
+void path_add_works(struct path *p)
+{
+	struct adder a = { .p = p };
+	size_t wait = 0;
+
+	for (size_t i = 0; i < p->sync_count; i++)
+		add_wait(&a, &p->syncs[i]);
+	if (a.wait_count)
+		qsort(a.waits, a.wait_count, sizeof(*a.waits), by_work);
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].is_in)
+			add_work(&a, i, &wait);
+	free(a.waits);
+}

@@ -18,8 +18,6 @@ for scale in 4.6e15 2e15 9e14; do
 		steps trace.db
 		steps trace.db --from 1us
 		gaps trace.db
-		path trace.db
-		path trace.db --list --group step
 		gaps trace.db --step 0
 		gaps trace.db --hta --per-stream
 		syncs trace.db

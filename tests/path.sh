@@ -55,6 +55,17 @@ else
 	skip 'planted programs' 'not at hand'
 fi
 
+for scale in 9e14 4.6e15; do
+	"$PYTHON" "$top_srcdir/tests/extremes.py" $scale >"$tmp/far.json"
+	run 0 "$profan" ingest -q "$tmp/far.json" -o "$tmp/far-$scale.db"
+done
+run 0 "$profan" path "$tmp/far-9e14.db"
+result 'times far apart'
+run 3 "$profan" path "$tmp/far-4.6e15.db" && grep -q 'too far apart' "$tmp/err"
+result 'times whose sums do not fit are refused'
+run 0 "$profan" path "$tmp/t.db" --from 9000000000s
+result 'a window behind the end'
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

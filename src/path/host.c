@@ -175,7 +175,7 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
 	class = pf_names_class(p->names, b->name[i], err);
-	if (!class)
+	if (!class || path_check_time(start, end, err) < 0)
 		return -1;
 	go_to(r, start);
 	if (is_call)

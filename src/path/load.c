@@ -15,12 +15,9 @@
 	 PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE) |                   \
 	 (PF_COLBIT(PF_COL_COUNT) - PF_COLBIT(PF_COL_SLOT)))
 
-/* Far from where a sum of two times would not fit. */
-#define TIME_MAX_NS (INT64_C(1) << 61)
-
-static int check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err)
+int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err)
 {
-	if (start_ns > -TIME_MAX_NS && end_ns < TIME_MAX_NS)
+	if (start_ns > -PF_PATH_TIME_MAX_NS && end_ns < PF_PATH_TIME_MAX_NS)
 		return 0;
 	return pf_fail(err, PF_EDATA,
 		       "the times of the trace are too far apart for a path");
@@ -71,7 +68,7 @@ int path_load_works(struct path *p, struct pf_err *err)
 		return -1;
 	pf_map_init(&at);
 	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
-		if ((rc = check_time(ev->start_ns, ev->end_ns, err)) < 0)
+		if ((rc = path_check_time(ev->start_ns, ev->end_ns, err)) < 0)
 			break;
 		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
 				   sizeof(*p->works));

@@ -19,7 +19,7 @@ static int choose_trace(struct path *p, struct pf_err *err)
 			       w->count);
 	p->out->trace_id = p->trace->trace_id;
 	p->out->rank = p->trace->rank;
-	return 0;
+	return path_check_time(p->trace->first_ns, p->trace->last_ns, err);
 }
 
 /* The steps of the trace that the window holds. */
@@ -54,6 +54,13 @@ static void bound_by_steps(struct path *p)
 	p->out->step_count = (int64_t)p->step_count;
 }
 
+static int64_t held(int64_t ns)
+{
+	if (ns < -PF_PATH_TIME_MAX_NS)
+		return -PF_PATH_TIME_MAX_NS;
+	return ns > PF_PATH_TIME_MAX_NS ? PF_PATH_TIME_MAX_NS : ns;
+}
+
 /* What was asked for; what was not is as far as there is something. */
 static void bound_by_events(struct path *p)
 {
@@ -84,6 +91,8 @@ static void bound_by_events(struct path *p)
 	if (a->to_ns >= 0)
 		p->h_ns = p->trace->to_ns;
 	p->has_bounds = a->from_ns >= 0 || a->to_ns >= 0;
+	p->w0_ns = held(p->w0_ns);
+	p->h_ns = held(p->h_ns);
 	if (p->h_ns < p->w0_ns)
 		p->h_ns = p->w0_ns;
 }

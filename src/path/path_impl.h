@@ -31,6 +31,9 @@
 /* No launch, and no gap behind work, takes longer by nature. */
 #define PF_PATH_LAUNCH_NS 50000
 
+/* Far from where a sum of two times would not fit. */
+#define PF_PATH_TIME_MAX_NS (INT64_C(1) << 61)
+
 /* A kernel, copy or fill. */
 struct path_work {
 	int64_t start_ns, end_ns;
@@ -185,6 +188,8 @@ struct path {
 };
 
 /* ---- load.c ---- */
+/* Times beyond that are refused: PF_EDATA. */
+int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err);
 int path_load_works(struct path *p, struct pf_err *err);
 int path_load_syncs(struct path *p, struct pf_err *err);
 

@@ -33,6 +33,48 @@ def check_sums(doc):
         assert at == scalars["start_ns"] + window
 
 
+STANDARD = {
+    "data loading takes 0": "data loading takes no time",
+    "calls do not wait": "calls do not wait for the GPU",
+    "no launch overhead": "no launch overhead, as in one CUDA graph",
+    "communication hidden": "communication is hidden",
+    "copies take 0": "copies and fills take no time",
+    "kernels 2x faster": "kernels are 2x as fast",
+    "host 2x faster": "the host is 2x as fast",
+}
+
+
+def check_answers(doc):
+    """No answer saves more than it takes off the path, or less than the
+    pessimistic one; what nothing is asked of changes nothing."""
+    window = doc["scalars"]["window_ns"]
+    for r in doc["tables"].get("what_if", []):
+        assert r["saved_ns"] == window - r["ns"], r
+        if r["bound_ns"] is not None:
+            assert r["saved_ns"] <= r["bound_ns"], r
+        if r["pessimistic_ns"] is not None:
+            assert r["pessimistic_ns"] >= r["ns"], r
+            assert r["least_ns"] == window - r["pessimistic_ns"], r
+
+
+def check_golden_answers(doc, name, folder):
+    got = {r["question"]: r for r in doc["tables"]["what_if"]}
+    for r in golden(folder, "whatif", name):
+        q = r["question"]
+        if q.startswith("own host time removed: "):
+            q = q.split(": ", 1)[1] + " takes no time of its own"
+        elif q.startswith("gpu work removed: "):
+            q = q.split(": ", 1)[1] + " is gone"
+        else:
+            q = STANDARD.get(q)
+        if q not in got:
+            continue  # kernels have short names here; "nothing"
+        assert got[q]["pessimistic_ns"] == int(r["pessimistic_T_ns"]), (q, r)
+        # there, a call's return from work that is gone takes no time either
+        if not q.endswith(" is gone"):
+            assert got[q]["ns"] == int(r["T_ns"]), (q, got[q], r)
+
+
 def check_golden(doc, name, folder):
     scalars, tiles = doc["scalars"], doc["tables"]["tiles"]
     window = golden(folder, "window", name)
@@ -63,12 +105,14 @@ def check_golden(doc, name, folder):
             continue  # lines are written in another way
         got = names[r["category"], r["name"]]
         assert got == int(r["ns"]), (r, got)
+    check_golden_answers(doc, name, folder)
     return True
 
 
 def main():
     doc = json.load(open(sys.argv[1]))
     check_sums(doc)
+    check_answers(doc)
     done = len(sys.argv) > 3 and check_golden(doc, *sys.argv[2:])
     print("equal to the golden path" if done else "adds up")
 

@@ -10,6 +10,8 @@ static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_path_args, window),
 	{ 0, "group", PF_PATH_GROUPS, "sum the path by this", PF_OPT_CHOICE,
 	  offsetof(struct pf_path_args, group), 0, 0 },
+	{ 0, "what-if", "CHANGE", "what would be saved; may be repeated",
+	  PF_OPT_LIST, offsetof(struct pf_path_args, what_if), 0, 0 },
 	{ 0, "list", NULL, "list the path piece by piece, too", PF_OPT_FLAG,
 	  offsetof(struct pf_path_args, list), 0, 0 },
 	{ 0 },
@@ -42,6 +44,8 @@ PF_COMMAND(95, path) = {
 	.text_rows = 20,
 	.examples = "profan path job.db\n"
 		    "profan path job.db --step 3 --group op\n"
+		    "profan path job.db --what-if data=0 "
+		    "--what-if 'gpu:attention=0.5'\n"
 		    "profan path job.db --list --format csv\n",
 	.answer = answer,
 };

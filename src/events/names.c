@@ -269,6 +269,11 @@ const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 	return out;
 }
 
+size_t pf_names_count(const struct pf_names *n)
+{
+	return n->slot_count;
+}
+
 unsigned pf_names_kind(const struct pf_names *n, uint32_t type)
 {
 	return pf_kinds_at(&n->kinds, type);

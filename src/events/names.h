@@ -96,6 +96,9 @@ struct pf_names;
 struct pf_names *pf_names_new(struct pf_db *db, struct pf_err *err);
 void pf_names_free(struct pf_names *n);
 
+/* Ids of names are below this, but for a damaged database's. */
+size_t pf_names_count(const struct pf_names *n);
+
 /* By string.id; NULL on error. */
 const struct pf_name_class *pf_names_class(struct pf_names *n, uint32_t name,
 					   struct pf_err *err);

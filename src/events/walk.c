@@ -440,6 +440,19 @@ size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
 	return n;
 }
 
+size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->open.depth && n < max; i++) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->inner.kind == PF_KIND_CPU_OP)
+			names[n++] = f->inner.name;
+	}
+	return n;
+}
+
 struct pf_inner pf_walk_inner(const struct pf_walk *w)
 {
 	const struct frame *f = pf_nest_top(&w->open);

@@ -85,6 +85,9 @@ struct pf_inner pf_walk_inner(const struct pf_walk *w);
  */
 size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max);
 
+/* The same of operators alone, with steps. */
+size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max);
+
 /* Where the event ends at whose start pf_walk_piece() had none left. */
 int64_t pf_walk_stop_end(const struct pf_walk *w);
 

@@ -134,7 +134,7 @@ void path_settle(struct path_graph *g)
 	free(s.stack);
 }
 
-/* ---- replay ---- */
+/* ---- what bound a node, and what edges take ---- */
 
 const struct path_edge *path_binding(const struct path_graph *g, uint32_t node)
 {
@@ -166,40 +166,13 @@ int64_t path_weight(const struct path_graph *g, uint32_t to,
 	case PATH_OVERLAP:
 	case PATH_WAIT:
 	case PATH_INFERRED:
+	case PATH_ORDER:
 		if (!e->is_binding && e->floor_ns < measured)
 			return e->floor_ns;
 		return measured;
 	default:
 		return measured;
 	}
-}
-
-int64_t path_replay(const struct path_graph *g, int64_t w0_ns)
-{
-	int64_t *at_ns = pf_calloc((size_t)g->node_count + 1, sizeof(*at_ns));
-	int64_t end_ns = INT64_MIN;
-
-	for (uint32_t i = 0; i < g->order_count; i++) {
-		uint32_t to = g->order[i];
-		const struct path_node *n = &g->nodes[to];
-		int64_t t = n->at_ns < w0_ns ? n->at_ns : w0_ns;
-
-		for (uint32_t k = 0; k < n->count; k++) {
-			const struct path_edge *e = &g->edges[n->first + k];
-			int64_t there;
-
-			if (e->kind == PATH_GONE)
-				continue;
-			there = at_ns[e->from] + path_weight(g, to, e);
-			t = there > t ? there : t;
-		}
-		at_ns[to] = to == PATH_ORIGIN ? w0_ns : t;
-		if (n->count && at_ns[to] > end_ns &&
-		    (to == g->sink || PATH_IS_END(g, to)))
-			end_ns = at_ns[to];
-	}
-	free(at_ns);
-	return end_ns;
 }
 
 void path_graph_release(struct path_graph *g)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The window, then the parts one after the other. */
-#include "path/path_impl.h"
+#include "path/change.h"
 
 #include "events/trust.h"
 #include "store/named.h"
@@ -146,8 +146,7 @@ static void tell(const struct path *p)
 
 	out->start_ns = p->w0_ns - p->trace->first_ns;
 	out->window_ns = p->graph.nodes[p->graph.sink].at_ns - p->w0_ns;
-	out->replay_ns =
-		path_replay(&p->graph, p->w0_ns) - p->w0_ns - out->window_ns;
+	out->replay_ns = path_answer(p, NULL, false) - out->window_ns;
 	out->launch_floor_ns = out->work_count ? p->launch_floor_ns : PF_NO_INT;
 	out->gap_floor_ns = out->work_count ? p->gap_floor_ns : PF_NO_INT;
 	out->queue_length = p->queue_length ? p->queue_length : PF_NO_INT;
@@ -186,6 +185,8 @@ static int find(struct path *p, struct pf_err *err)
 	rc = path_find_tiles(p, path_rows_add, rows, err);
 	if (!rc)
 		rc = path_rows_finish(rows, err);
+	if (!rc && !p->args->is_bare && p->out->category_count)
+		rc = path_what_if(p, rows, err);
 	path_rows_free(rows);
 	return rc;
 }
@@ -193,7 +194,9 @@ static int find(struct path *p, struct pf_err *err)
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 		 struct pf_path *out, struct pf_err *err)
 {
-	struct path p = { .db = db, .args = args, .out = out };
+	struct path p = {
+		.db = db, .args = args, .out = out, .with_order = !args->is_bare
+	};
 	int rc;
 
 	*out = (struct pf_path){ 0 };
@@ -217,6 +220,7 @@ void pf_path_release(struct pf_path *path)
 	free(path->categories);
 	free(path->rows);
 	free(path->items);
+	free(path->answers);
 	*path = (struct pf_path){ 0 };
 }
 

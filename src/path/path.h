@@ -25,6 +25,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/opt.h"
 #include "events/names.h"
 #include "events/window.h"
 #include "store/db.h"
@@ -72,6 +73,7 @@ struct pf_path_tile {
 	int64_t device, stream;     /* on the GPU; -1: unknown */
 	const char *kind; /* what the innermost range is, or as category */
 	bool is_inferred;
+	bool is_op; /* the innermost range is an operator */
 };
 
 /* Is told of every tile, in order of time. */
@@ -82,9 +84,11 @@ struct pf_path_sink {
 
 struct pf_path_args {
 	struct pf_window_args window;
-	int group;                 /* enum pf_path_group */
-	bool list;                 /* the tiles, too */
-	struct pf_path_sink *also; /* or NULL */
+	int group;                  /* enum pf_path_group */
+	bool list;                  /* the tiles, too */
+	struct pf_opt_list what_if; /* questions; none: the usual ones */
+	bool is_bare;               /* no questions at all */
+	struct pf_path_sink *also;  /* or NULL */
 };
 
 /* A category, or what is on the path.  Texts NULL: none. */
@@ -103,6 +107,19 @@ struct pf_path_item {     /* a tile with texts */
 	bool is_inferred;
 };
 
+/*
+ * How long the window would be.  A saving is no more than what the change
+ * takes off the path (bound_ns; PF_NO_INT: it takes a cause away, no time),
+ * and if the order of work across streams stays as it was it is least_ns.
+ */
+struct pf_path_answer {
+	const char *question;
+	int64_t ns, saved_ns;
+	int64_t pessimistic_ns, least_ns; /* PF_NO_INT: not known */
+	int64_t bound_ns;
+	double saved_share;
+};
+
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_path {
 	struct pf_window window;
@@ -118,6 +135,8 @@ struct pf_path {
 	size_t row_count;
 	struct pf_path_item *items; /* if asked for */
 	size_t item_count;
+	struct pf_path_answer *answers;
+	size_t answer_count;
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t work_count;

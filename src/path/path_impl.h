@@ -102,8 +102,9 @@ enum path_kind {
 	PATH_QUEUE,
 	PATH_HANDOFF,
 	PATH_START,
-	PATH_END, /* to the sink, takes no time */
-	PATH_GONE /* would have closed a circle */
+	PATH_END,   /* to the sink, takes no time */
+	PATH_ORDER, /* as it was seen: of pessimistic answers alone */
+	PATH_GONE   /* would have closed a circle */
 };
 
 #define PATH_RIGID INT64_MIN /* a floor: all that was measured */
@@ -130,6 +131,7 @@ struct path_node {
 #define PATH_END_OF(i)     (2u + 2u * (i))
 #define PATH_WORK_OF(n)    (((n)-1u) / 2u)
 #define PATH_IS_END(g, n)  ((n) < (g)->host_first && (n) && !((n)&1u))
+#define PATH_IS_HOST(g, n) ((n) >= (g)->host_first && (n) != (g)->sink)
 #define PATH_IS_WORK(g, n) ((n) != PATH_ORIGIN && (n) < (g)->host_first)
 
 struct path_graph {
@@ -149,7 +151,7 @@ struct path {
 	struct pf_path *out;
 	struct pf_names *names;
 	const struct pf_window_trace *trace;
-	bool is_pessimistic;
+	bool with_order; /* edges of pessimistic answers, too */
 	/* the window: from W0; H; do steps or times bound it? */
 	int64_t w0_ns, h_ns;
 	bool has_bounds;
@@ -233,8 +235,6 @@ const struct path_edge *path_binding(const struct path_graph *g, uint32_t node);
 /* What an edge takes when nothing is changed. */
 int64_t path_weight(const struct path_graph *g, uint32_t to,
 		    const struct path_edge *e);
-/* The end of the unchanged graph, worked out anew. */
-int64_t path_replay(const struct path_graph *g, int64_t w0_ns);
 void path_graph_release(struct path_graph *g);
 
 /* ---- tiles.c ---- */
@@ -250,6 +250,13 @@ struct path_rows *path_rows_new(struct path *p);
 path_add_tile path_rows_add;
 int path_rows_finish(struct path_rows *r, struct pf_err *err);
 void path_rows_free(struct path_rows *r);
+/* Operators, or GPU work, that hold most of the path: how many of at most max. */
+size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
+		     size_t max);
+
+/* ---- whatif.c ---- */
+int path_what_if(struct path *p, const struct path_rows *rows,
+		 struct pf_err *err);
 
 static inline bool path_is_in(const struct path *p, uint32_t work)
 {

@@ -96,6 +96,19 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 
 /* ---- tables ---- */
 
+#define ANSWER(member, key, title, kind)                                       \
+	PF_FIELD(struct pf_path_answer, member, key, title, kind)
+static const struct pf_field answer_fields[] = {
+	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS),
+	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO),
+	ANSWER(least_ns, "least_ns", "At least", PF_NS | PF_MAYBE),
+	ANSWER(bound_ns, "bound_ns", "On path", PF_NS | PF_MAYBE),
+	ANSWER(question, "question", "What if", PF_TEXT),
+	ANSWER(ns, "ns", "Window", PF_NS | PF_FULL),
+	ANSWER(pessimistic_ns, "pessimistic_ns", "Window at most",
+	       PF_NS | PF_MAYBE | PF_FULL),
+};
+
 static const struct pf_field category_fields[] = {
 	ROW(category, "category", "On the path", PF_TEXT | PF_OURS),
 	ROW(ns, "ns", "Time", PF_NS),
@@ -203,5 +216,13 @@ void pf_path_show(const struct pf_path *p, const struct pf_path_args *args,
 	PF_ROWS(doc, "categories", "What the path is made of", category_fields,
 		p->categories, p->category_count);
 	add_rows(p, args->group, doc);
+	if (!args->is_bare)
+		PF_ROWS(doc, "what_if", "What it would save", answer_fields,
+			p->answers, p->answer_count);
 	add_doubt(p, doc);
+	if (p->answer_count)
+		pf_doc_note(doc,
+			    "savings do not know of contention for "
+			    "multiprocessors, memory and CPU cores, of "
+			    "clocks, nor of what other ranks do meanwhile");
 }

@@ -27,6 +27,7 @@ struct sums {
 struct path_rows {
 	struct path *p;
 	struct sums categories, rows;
+	struct sums tops[2];   /* of operators; of GPU work */
 	size_t item_cap, step; /* the step at hand */
 };
 
@@ -159,6 +160,11 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	struct key key = { (int32_t)tile->category, PF_ID_NONE, -1 };
 
 	add_sum(&r->categories, key, ns);
+	key = (struct key){ -1, tile->name, -1 };
+	if (is_of_gpu(tile->category))
+		add_sum(&r->tops[1], key, ns);
+	else if (tile->is_op)
+		add_sum(&r->tops[0], key, ns);
 	if (p->args->group == PF_PATH_BY_STEP)
 		add_by_step(r, tile);
 	else
@@ -229,6 +235,32 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 	return err->code ? -1 : 0;
 }
 
+size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
+		     size_t max)
+{
+	const struct sums *s = &r->tops[of_work];
+	int64_t *ns = pf_calloc(max + 1, sizeof(*ns));
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < s->keys.count; i++) {
+		struct key key;
+		size_t at = count < max ? count++ : max;
+
+		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
+		for (; at > 0 && ns[at - 1] < s->items[i].ns; at--)
+			if (at < max) {
+				ns[at] = ns[at - 1];
+				names[at] = names[at - 1];
+			}
+		if (at < max) {
+			ns[at] = s->items[i].ns;
+			names[at] = key.name;
+		}
+	}
+	free(ns);
+	return count;
+}
+
 struct path_rows *path_rows_new(struct path *p)
 {
 	struct path_rows *r = pf_calloc(1, sizeof(*r));
@@ -236,6 +268,8 @@ struct path_rows *path_rows_new(struct path *p)
 	r->p = p;
 	pf_intern_init(&r->categories.keys);
 	pf_intern_init(&r->rows.keys);
+	pf_intern_init(&r->tops[0].keys);
+	pf_intern_init(&r->tops[1].keys);
 	return r;
 }
 
@@ -257,5 +291,9 @@ void path_rows_free(struct path_rows *r)
 	pf_intern_release(&r->rows.keys);
 	free(r->categories.items);
 	free(r->rows.items);
+	for (size_t i = 0; i < 2; i++) {
+		pf_intern_release(&r->tops[i].keys);
+		free(r->tops[i].items);
+	}
 	free(r);
 }

@@ -78,6 +78,7 @@ static int put_piece(struct tiler *t, const struct pf_walk *w,
 		if (!class)
 			return -1;
 		tile->kind = kind_of(&inner, class);
+		tile->is_op = inner.kind == PF_KIND_CPU_OP;
 	}
 	return put(t, tile, err);
 }

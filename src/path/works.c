@@ -6,8 +6,10 @@
  */
 #include "path/path_impl.h"
 
-#define LATE_NS  5000  /* later than its known causes: there is another */
-#define INFER_NS 10000 /* what ended so long before may be that */
+#define LATE_NS     5000  /* later than its known causes: there is another */
+#define STREAMS_MAX 256   /* of more the order is not followed */
+#define LOOK_MAX    4096  /* pieces of work that are looked back at */
+#define INFER_NS    10000 /* what ended so long before may be that */
 
 /* A wait of a stream that a record tells of. */
 struct stream_wait {
@@ -18,6 +20,7 @@ struct adder {
 	struct path *p;
 	struct stream_wait *waits; /* by work */
 	size_t wait_count, wait_cap;
+	uint32_t *seen; /* by stream and other stream: what ended before */
 };
 
 /* ---- waits of streams ---- */
@@ -145,7 +148,7 @@ static uint32_t ended_before(const struct path *p, const struct path_stream *s,
 		else
 			high = i;
 	}
-	while (low-- > 0) {
+	for (size_t n = 0; n < LOOK_MAX && low-- > 0; n++) {
 		const struct path_work *x = &p->works[s->by_end[low]];
 
 		if (x->end_ns < since_ns)
@@ -230,21 +233,29 @@ static void bind(struct path_graph *g, uint32_t node)
 	best->is_binding = true;
 }
 
-/* Pessimistic: order across streams stays as it was seen. */
-static void add_order(struct path *p, uint32_t i)
+/*
+ * Pessimistic: order across streams stays as it was seen.  What the work
+ * before on the stream waited for need not be said again, unless that
+ * communicates: it may be taken out.
+ */
+static void add_order(struct adder *a, uint32_t i)
 {
+	struct path *p = a->p;
 	const struct path_work *w = &p->works[i];
 	const struct path_stream *own = &p->streams[w->stream];
+	bool is_said = w->prev != PF_PATH_NONE &&
+		       p->works[w->prev].class != PF_GPU_COMM;
 
 	for (uint32_t k = 0; k < p->stream_count; k++) {
 		const struct path_stream *s = &p->streams[k];
-		uint32_t x;
+		uint32_t *last = &a->seen[w->stream * p->stream_count + k], x;
 
 		if (s == own || s->device != own->device || !s->count)
 			continue;
 		x = ended_before(p, s, w, INT64_MIN);
-		if (x != PF_PATH_NONE)
-			add(p, i, PATH_END_OF(x), PATH_INFERRED, 0);
+		if (x != PF_PATH_NONE && (x != *last || !is_said))
+			add(p, i, PATH_END_OF(x), PATH_ORDER, 0);
+		*last = x;
 	}
 }
 
@@ -263,8 +274,8 @@ static void add_work(struct adder *a, uint32_t i, size_t *wait)
 	else if (p->works[i].start_ns - known > LATE_NS)
 		add_inferred(p, i);
 	bind(g, node);
-	if (p->is_pessimistic)
-		add_order(p, i);
+	if (a->seen)
+		add_order(a, i);
 }
 
 void path_add_works(struct path *p)
@@ -272,6 +283,14 @@ void path_add_works(struct path *p)
 	struct adder a = { .p = p };
 	size_t wait = 0;
 
+	p->with_order = p->with_order && p->stream_count <= STREAMS_MAX;
+	if (p->with_order)
+		a.seen = pf_alloc((size_t)p->stream_count * p->stream_count *
+					  sizeof(*a.seen) +
+				  1);
+	for (uint32_t i = 0; a.seen && i < p->stream_count * p->stream_count;
+	     i++)
+		a.seen[i] = PF_PATH_NONE;
 	for (size_t i = 0; i < p->sync_count; i++)
 		add_wait(&a, &p->syncs[i]);
 	if (a.wait_count)
@@ -280,4 +299,5 @@ void path_add_works(struct path *p)
 		if (p->works[i].is_in)
 			add_work(&a, i, &wait);
 	free(a.waits);
+	free(a.seen);
 }

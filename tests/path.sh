@@ -30,6 +30,16 @@ grouped() { # NAME FILE
 	done
 }
 
+answers() { # NAME FILE: of a program whose changed run is known
+	ingested "$1" "$2" || return
+	asked=$("$PYTHON" "$top_srcdir/tests/path.py" --planted "$1")
+	run 0 "$profan" path "$tmp/t.db" --what-if "$asked" --limit -1 -f json &&
+		cp "$tmp/out" "$tmp/path.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --planted "$1" \
+			"$tmp/path.json" "$insight/path_planted.csv"
+	result "$1 $asked: $(cat "$tmp/out")"
+}
+
 "$mktrace" --steps 4 --layers 2 >"$tmp/plain.json"
 follows plain "$tmp/plain.json"
 follows plain "$tmp/plain.json" --step 1..2
@@ -49,7 +59,7 @@ real_traces follows
 if [ -d "$insight/path_planted" ]; then
 	for file in "$insight"/path_planted/*.json.gz; do
 		name=${file##*/}
-		follows "${name%.json.gz}" "$file"
+		answers "${name%.json.gz}" "$file"
 	done
 else
 	skip 'planted programs' 'not at hand'
@@ -65,6 +75,26 @@ run 3 "$profan" path "$tmp/far-4.6e15.db" && grep -q 'too far apart' "$tmp/err"
 result 'times whose sums do not fit are refused'
 run 0 "$profan" path "$tmp/t.db" --from 9000000000s
 result 'a window behind the end'
+
+# a DataLoader without workers says what one with four takes
+pair() { # WITHOUT WITH
+	run 0 "$profan" ingest -q "$shared/traces/$1.json.gz" -o "$tmp/w0.db" &&
+		run 0 "$profan" ingest -q "$shared/traces/$2.json.gz" \
+			-o "$tmp/w4.db" &&
+		run 0 "$profan" path "$tmp/w0.db" --what-if data=0 -f json &&
+		cp "$tmp/out" "$tmp/path.json" &&
+		run 0 "$profan" steps "$tmp/w4.db" -f json --limit -1 &&
+		cp "$tmp/out" "$tmp/steps.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --pair \
+			"$tmp/path.json" "$tmp/steps.json"
+	result "$1: $(cat "$tmp/out")"
+}
+if [ -n "${LONG-}" ] && [ -f "$shared/traces/v100_resnet50_workers4.json.gz" ]; then
+	pair v100_resnet50_workers0 v100_resnet50_workers4
+	pair v100_resnet50_workers0_second v100_resnet50_workers4_second
+else
+	skip 'pairs of DataLoaders' 'LONG=1 and the traces are needed'
+fi
 
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"

@@ -4,7 +4,7 @@
  * "data=0;sync=off".  Changes of the host in one question have one factor,
  * and so have those of GPU work by name.
  */
-#include "path/change.h"
+#include "path/change_impl.h"
 
 #include <math.h>
 

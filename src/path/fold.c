@@ -3,7 +3,7 @@
  * Host time is cut into pieces by what runs there, far more than there are
  * edges: one walk adds up, for each edge and question, what is changed of it.
  */
-#include "path/change.h"
+#include "path/change_impl.h"
 
 #define FITS_WORK 1
 #define FITS_HOST 2

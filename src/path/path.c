@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The window, then the parts one after the other. */
-#include "path/change.h"
+#include "path/change_impl.h"
 
 #include "events/trust.h"
 #include "store/named.h"

@@ -4,7 +4,7 @@
  * A question changes what edges take, or takes some away; where the window
  * begins stays.
  */
-#include "path/change.h"
+#include "path/change_impl.h"
 
 #include <math.h>
 

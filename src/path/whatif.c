@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions and their answers: those that were asked, or the usual ones. */
-#include "path/change.h"
+#include "path/change_impl.h"
 
 #include "base/stats.h"
 #include "events/kernel_name.h"
@@ -63,11 +63,12 @@ static int ask_usual(struct path *p, const struct path_rows *rows,
 	int rc = 0;
 
 	path_change_standard(c);
-	for (unsigned is_work = 0; is_work < 2; is_work++) {
+	for (unsigned i = 0; i < 2; i++) {
+		bool is_work = !i;
 		size_t count = path_rows_top(rows, is_work, names, TOP);
 
-		for (size_t i = 0; !rc && i < count; i++)
-			rc = ask_of(p, c, names[i], is_work, err);
+		for (size_t k = 0; !rc && k < count; k++)
+			rc = ask_of(p, c, names[k], is_work, err);
 	}
 	return rc;
 }

@@ -3,8 +3,8 @@
  * What a question of "what if" changes: how long GPU work takes, how long the
  * host's own time, and which edges there are.
  */
-#ifndef PF_PATH_CHANGE_H
-#define PF_PATH_CHANGE_H
+#ifndef PF_PATH_CHANGE_IMPL_H
+#define PF_PATH_CHANGE_IMPL_H
 
 #include <regex.h>
 

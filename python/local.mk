@@ -3,14 +3,35 @@
 
 PYTHON_MODULE = $(patsubst $(srcdir)/%,%,$(sort \
 	$(wildcard $(srcdir)/python/profan/*.py))) python/profan/py.typed
-PYTHON_TOOLS = python/assemble.sh python/generate.py
+PYTHON_TOOLS = python/assemble.sh python/generate.py python/wheel.py
 EXTRA_DIST += $(PYTHON_MODULE) $(PYTHON_TOOLS) python/README.md
 
 # make python: the module, to be named in PYTHONPATH as python/lib
 python: profan$(EXEEXT)
 	$(AM_V_GEN)PYTHON='$(PYTHON)' $(SHELL) $(srcdir)/python/assemble.sh \
 		./profan$(EXEEXT) $(srcdir)/python python/lib
+
+# make wheel: dist/profan-VERSION-py3-none-PLATFORM.whl, for every Python.  The
+# program in it has its libraries in itself and needs libc and libm alone; so
+# has the extension.  Debian has no static ISA-L, so zlib reads .gz.
+STATIC_LIBS = -l:libsqlite3.a -l:libz.a -l:libzstd.a -l:libcsv.a $(LIBS)
+wheel/input.o: src/trace/input.c src/trace/input.h config.h
+	$(AM_V_CC)$(MKDIR_P) wheel && $(COMPILE) -DPF_NO_ISAL -c -o $@ \
+		$(srcdir)/src/trace/input.c
+wheel/profan: wheel/input.o $(profan_OBJECTS) libprofan.a
+	$(AM_V_CCLD)$(CCLD) $(CFLAGS) $(LDFLAGS) -s -o $@ $(profan_OBJECTS) \
+		wheel/input.o libprofan.a $(STATIC_LIBS)
+wheel/profan_sqlite.so: profan_sqlite.la
+	$(AM_V_CCLD)$(MKDIR_P) wheel && $(CCLD) $(CFLAGS) $(LDFLAGS) -s -shared \
+		-o $@ $(EXTENSION_OBJECTS) -l:libzstd.a $(LIBS) \
+		-Wl,--exclude-libs,ALL
+EXTENSION_OBJECTS = $(join $(dir $(am_profan_sqlite_la_OBJECTS) \
+	$(nodist_profan_sqlite_la_OBJECTS)),$(patsubst %.lo,.libs/%.o,$(notdir \
+	$(am_profan_sqlite_la_OBJECTS) $(nodist_profan_sqlite_la_OBJECTS))))
+wheel: all python wheel/profan wheel/profan_sqlite.so
+	$(AM_V_GEN)$(PYTHON) $(srcdir)/python/wheel.py --source $(srcdir) \
+		--version $(VERSION) --strip '$(STRIP)' --into dist
 clean-local: clean-python
 clean-python:
-	rm -rf python/lib
-.PHONY: python clean-python
+	rm -rf python/lib wheel dist
+.PHONY: python wheel clean-python

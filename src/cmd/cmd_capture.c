@@ -119,7 +119,10 @@ static bool add_if_there(struct pf_buf *found, const char *folder,
 	return true;
 }
 
-/* Beside the program: where it is in the tree it was built in. */
+/*
+ * Where the program itself is: in the tree it was built in, or in a prefix, so
+ * that a folder that was moved, or unpacked by pip, is as good.
+ */
 static bool find_beside(struct pf_buf *found)
 {
 	char self[PATH_MAX], *slash;
@@ -133,7 +136,8 @@ static bool find_beside(struct pf_buf *found)
 		return false;
 	*slash = '\0';
 	return add_if_there(found, self, AGENT) ||
-	       add_if_there(found, self, ".libs/" AGENT);
+	       add_if_there(found, self, ".libs/" AGENT) ||
+	       add_if_there(found, self, "../lib/profan/" AGENT);
 }
 
 static int find_agent(const struct capture_args *a, struct pf_buf *found,
@@ -148,11 +152,11 @@ static int find_agent(const struct capture_args *a, struct pf_buf *found,
 			return 0;
 		return pf_fail_errno(err, "cannot find the agent '%s'", named);
 	}
-	if (add_if_there(found, PKGLIBDIR, AGENT) || find_beside(found))
+	if (find_beside(found) || add_if_there(found, PKGLIBDIR, AGENT))
 		return 0;
 	return pf_fail(err, PF_EIO,
-		       "cannot find " AGENT " in " PKGLIBDIR
-		       " or beside profan; name it with --agent");
+		       "cannot find " AGENT " beside profan or in " PKGLIBDIR
+		       "; name it with --agent");
 }
 
 /* ---- variables ---- */

@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#ifdef PF_NO_ISAL /* for the program of a wheel: it has no static library */
+#undef HAVE_ISAL
+#endif
 #ifdef HAVE_ISAL
 #include <isa-l/igzip_lib.h>
 #endif

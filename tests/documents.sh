@@ -103,4 +103,39 @@ run 2 "$profan" help clean --format schema &&
 result "a command without documents has no schema" err
 run 2 "$profan" help --format schema
 result "a schema is of one command" err
+
+# ---- --budget: as many rows as fit, and every other one is counted ----
+cat >budget.py <<'END'
+import json, re, sys
+whole, part = (json.load(open(f)) for f in ("whole.json", "part.json"))
+assert part["scalars"] == whole["scalars"]
+cut = dict((m[2], int(m[1].replace(",", ""))) for m in (
+    re.match(r"([\d,]+) rows? of '(\w+)' left out for --budget", n)
+    for n in part["notes"]) if m)
+assert cut, part["notes"]
+most = max(len(rows) for rows in part["tables"].values())
+for name, rows in whole["tables"].items():
+    left = part["tables"][name]
+    assert rows[:len(left)] == left and len(left) == min(len(rows), most)
+    assert len(left) + cut.get(name, 0) == len(rows), name
+END
+"$profan" gaps train.db -f json >whole.json
+for bytes in 3000 5000 9999; do
+	run 0 "$profan" gaps train.db -f json --budget $bytes &&
+		cp out part.json && [ "$(wc -c <out)" -le $bytes ] &&
+		"$PYTHON" budget.py 2>err
+	result "a document of $bytes bytes" err
+done
+for format in text csv md; do
+	run 0 "$profan" gaps train.db -n -1 -f $format --budget 4000 &&
+		[ "$(wc -c <out)" -le 4000 ] && [ "$(wc -c <out)" -gt 1000 ]
+	result "a budget of $format" err
+done
+size=$(wc -c <whole.json)
+run 0 "$profan" gaps train.db -f json --budget "$size" &&
+	cmp -s out whole.json
+result "nothing is cut if it fits" err
+run 2 "$profan" gaps train.db -f json --budget 100 &&
+	grep -q 'without any rows' err
+result "too small a budget is an error" err
 tap_done

@@ -32,8 +32,9 @@ static char default_path[] = "profan.db";
 struct common {
 	bool is_help, quiet;
 	int format;
-	int64_t width; /* -1: not given */
-	int64_t limit; /* LIMIT_UNSET: not given */
+	int64_t width;  /* -1: not given */
+	int64_t limit;  /* LIMIT_UNSET: not given */
+	int64_t budget; /* 0: none */
 	const char *sort, *table, *output_dir;
 };
 
@@ -83,6 +84,9 @@ static const struct pf_opt list_opts[] = {
 	  "write each table into a file of this folder, as csv if not json or "
 	  "md",
 	  PF_OPT_STRING, offsetof(struct common, output_dir), 0, 0 },
+	{ 0, "budget", "BYTES",
+	  "print at most so many bytes: lists end early, and notes say where",
+	  PF_OPT_INT, offsetof(struct common, budget), 1, INT64_MAX },
 	{ 0 }
 };
 
@@ -224,9 +228,14 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 {
 	bool is_page = cx->style.format == &pf_format_page;
 
-	if (is_page && (common->table || common->output_dir))
+	if (is_page && (common->table || common->output_dir || common->budget))
 		return pf_fail(err, PF_EUSAGE,
-			       "--table and --output-dir are not of a page");
+			       "--table, --output-dir and --budget are not of "
+			       "a page");
+	if (common->budget && (common->table || common->output_dir))
+		return pf_fail(err, PF_EUSAGE,
+			       "--budget is of a whole document, without "
+			       "--table and --output-dir");
 	if (common->table && common->output_dir)
 		return pf_fail(err, PF_EUSAGE,
 			       "--table and --output-dir exclude each other");
@@ -236,6 +245,9 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 		return pf_tables_write(cx, doc, common->output_dir, err);
 	if (common->table)
 		return pf_tables_print(cx, doc, common->table, err);
+	if (common->budget)
+		return pf_render_budget(&cx->style, doc, cx->out,
+					(size_t)common->budget, err);
 	return pf_render_doc(&cx->style, doc, cx->out, err);
 }
 

@@ -197,6 +197,8 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	struct pf_cell *cells;
 	int rc;
 
+	if (p->style.has_rows && rows > p->style.rows)
+		rows = p->style.rows;
 	pf_choice_make(&c, t, p->style.format->flags & PF_WIDE);
 	cells = pf_calloc(c.count + 1, sizeof(*cells));
 	p->is_spare = c.is_spare;

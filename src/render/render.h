@@ -61,11 +61,20 @@ struct pf_style {
 	const struct pf_format *format;
 	int width;           /* columns of text output; 0 = no limit */
 	const char *command; /* for json; not NULL */
+	bool has_rows;       /* no more than "rows" of a table are printed */
+	size_t rows;
 };
 
 /* Print the whole document.  Write errors are found by the final check. */
 int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 		  FILE *out, struct pf_err *err);
+
+/*
+ * The same in at most "budget" bytes: tables end early, and notes say so.
+ * PF_EUSAGE if even without rows it has more.
+ */
+int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
+		     FILE *out, size_t budget, struct pf_err *err);
 
 /*
  * A sink that prints one table called "name" as its rows come.  finish() ends

@@ -80,7 +80,8 @@ def docstring(command, indent):
 def result_of(command):
     has_output = any(o["name"] == "output" for o in command["options"])
     if command["shows_document"]:
-        return "Union[Result, pathlib.Path]" if has_output else "Result"
+        # a Result, or the path of what was written
+        return "Any" if has_output else "Result"
     return "Union[str, pathlib.Path]" if has_output else "str"
 
 
@@ -123,23 +124,22 @@ def method(command):
     is_document = command["shows_document"]
     return "\n".join([
         signature(command, first, 4), docstring(command, 8),
-        f"        return self._call({command['name']!r}, "
-        f"_KINDS[{command['name']!r}],",
-        f"                          {values(command)},",
-        f"                          {is_document}, {given})", ""])
+        f"        found: {result_of(command)} = self._call(",
+        f"            {command['name']!r}, _KINDS[{command['name']!r}],",
+        f"            {values(command)},",
+        f"            {is_document}, {given})",
+        "        return found", ""])
 
 
 def function(command):
-    arguments = "arguments"
-    call = "call"
-    if command["runs_program"]:
-        return None
     return "\n".join([
-        signature(command, [f"*{arguments}: Path"], 0),
+        signature(command, ["*arguments: Path"], 0),
         docstring(command, 4),
-        f"    return {call}({command['name']!r}, _KINDS[{command['name']!r}],",
-        f"                {values(command)},",
-        f"                {arguments}, {command['shows_document']})", "", ""])
+        f"    found: {result_of(command)} = call(",
+        f"        {command['name']!r}, _KINDS[{command['name']!r}],",
+        f"        {values(command)},",
+        f"        arguments, {command['shows_document']})",
+        "    return found", "", ""])
 
 
 HEAD = '''# Made by generate.py of "profan help --format json"; do not edit.

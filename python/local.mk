@@ -6,6 +6,11 @@ PYTHON_MODULE = $(patsubst $(srcdir)/%,%,$(sort \
 PYTHON_TOOLS = python/assemble.sh python/generate.py python/wheel.py
 EXTRA_DIST += $(PYTHON_MODULE) $(PYTHON_TOOLS) python/README.md
 
+# A page a question, with its traces, and recipes to copy.
+EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/docs/guide/*))) \
+	$(patsubst $(srcdir)/%,%,$(sort \
+	$(wildcard $(srcdir)/contrib/ci/*))) contrib/container/Containerfile
+
 # make python: the module, to be named in PYTHONPATH as python/lib
 python: profan$(EXEEXT)
 	$(AM_V_GEN)PYTHON='$(PYTHON)' $(SHELL) $(srcdir)/python/assemble.sh \

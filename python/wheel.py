@@ -97,6 +97,9 @@ def files(source, version, strip):
     yield (lib + "profan_sqlite.so",
            stripped("wheel/profan_sqlite.so", strip), True)
     share = data + "/data/share/"
+    for path in [source + "/schema/README.md",
+                 *glob.glob(source + "/schema/query/*.sql")]:
+        yield (share + "profan" + path[len(source):], read(path), False)
     for path in glob.glob("src/profan*.1"):
         yield share + "man/man1/" + os.path.basename(path), read(path), False
     for path, where in (("profan", "bash-completion/completions"),

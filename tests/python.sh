@@ -18,14 +18,14 @@ PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
 	not_ok "tests/python.py" said err
 while IFS= read -r line; do
 	case $line in
-	"not ok"*) not_ok "${line#not ok - }" said ;;
+	"not ok"*) not_ok "${line#not ok - }" ;;
 	ok*) ok "${line#ok - }" ;;
 	"# "*) echo "$line" ;;
 	esac
 done <said
 
 if "$PYTHON" -m mypy --version >/dev/null 2>&1; then
-	"$PYTHON" -m mypy --strict --python-version 3.9 --cache-dir=/dev/null \
+	"$PYTHON" -m mypy --strict --python-version 3.10 --cache-dir=/dev/null \
 		lib/profan >out 2>&1
 	result "mypy --strict finds nothing" out
 else

@@ -14,7 +14,7 @@ def _value(kind: str, value: Any) -> str:
     if kind == "duration" and isinstance(value, int):
         return f"{value}ns"
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     return str(value)
 
 

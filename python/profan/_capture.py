@@ -86,7 +86,11 @@ class Capture(Commands):
             connection.close()
             raise _program.Error("this Python's sqlite3 loads no extensions; "
                                  "sql() needs none") from None
-        connection.load_extension(_program.extension())
+        try:
+            connection.load_extension(_program.extension())
+        except sqlite3.OperationalError as error:
+            connection.close()
+            raise _program.Error(str(error)) from None
         connection.enable_load_extension(False)
         return connection
 

@@ -104,12 +104,17 @@ def stop(child: "subprocess.Popen[bytes]") -> None:
             child.wait()
 
 
-def run(arguments: Sequence[str]) -> Tuple[bytes, int, List[str]]:
+def run(arguments: Sequence[str], timeout: Optional[float] = None
+        ) -> Tuple[bytes, int, List[str]]:
     """Standard output, the exit code (0, or 1: a check that was asked for
-    failed) and the lines of standard error.  Error for any other code."""
+    failed) and the lines of standard error.  Error for any other code, or
+    after so many seconds."""
     child = start(arguments)
     try:
-        out, err = child.communicate()
+        out, err = child.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        stop(child)
+        raise Error(f"it took more than {timeout} s") from None
     except BaseException:
         stop(child)
         raise

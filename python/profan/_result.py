@@ -55,15 +55,15 @@ class Table:
         return {c: [row[c] for row in rows] for c in self.columns}
 
     def to_pandas(self) -> Any:
-        import pandas
+        import pandas  # type: ignore[import,unused-ignore]
         return pandas.DataFrame(self._by_column(), columns=self.columns)
 
     def to_polars(self) -> Any:
-        import polars
+        import polars  # type: ignore[import,unused-ignore]
         return polars.DataFrame(self._by_column(), infer_schema_length=None)
 
     def to_arrow(self) -> Any:
-        import pyarrow
+        import pyarrow  # type: ignore[import,unused-ignore]
         return pyarrow.table(self._by_column())
 
 

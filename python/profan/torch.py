@@ -134,7 +134,7 @@ class profile:
                  **more: Any) -> None:
         import tempfile
 
-        import torch
+        import torch  # type: ignore[import-not-found,unused-ignore]
 
         self._folder = None
         if path is None:

@@ -155,7 +155,8 @@ static void on_row(int c, void *arg)
 static void csv(const char *s, size_t len)
 {
 	static const struct pf_col cols[] = { { "a", "A", PF_TEXT } };
-	const struct pf_style style = { &pf_format_csv, 0, "fuzz" };
+	const struct pf_style style = { .format = &pf_format_csv,
+					.command = "fuzz" };
 	struct read_back r = { s, len, 0, 0 };
 	struct pf_table *t;
 	struct pf_doc doc = { 0 };

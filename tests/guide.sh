@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+# Every command of docs/guide prints what the page says, and contrib/ci works.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+for page in "$top_srcdir"/docs/guide/*.md; do
+	name=${page##*/}
+	rm -rf "$tmp/place"
+	mkdir "$tmp/place"
+	cp "$top_srcdir"/docs/guide/*.json.gz "$tmp/place/"
+	chmod u+w "$tmp/place"/*
+	"$PYTHON" "$top_srcdir/tests/guide.py" "$page" "$tmp/place" \
+		>"$tmp/made" 2>"$tmp/err" || { not_ok "$name" "$tmp/err"; continue; }
+	# without the newline that print adds at the end
+	printf '%s\n' "$(cat "$tmp/made")" >"$tmp/want"
+	[ "${UPDATE-}" != 1 ] || cp "$tmp/want" "$page"
+	same "$name" "$page" "$tmp/want"
+done
+
+# the recipe for CI, as its runners call it
+cd "$tmp" || exit 99
+recipe=$top_srcdir/contrib/ci/profile.sh
+before=$top_srcdir/docs/guide/before.json.gz
+after=$top_srcdir/docs/guide/after.json.gz
+run 0 sh "$recipe" "$after" none.db && [ -s profile.md ]
+result "CI: the first run has nothing to compare with" err
+mv profile.db main.db
+run 0 env PROFAN_CHECKS='step_time>5% syncs>0' GITHUB_STEP_SUMMARY=sum.md \
+	sh "$recipe" "$after" main.db && grep -q 'No change' profile.md &&
+	cmp -s sum.md profile.md
+result "CI: no change" err profile.md
+run 1 env PROFAN_CHECKS='step_time>5% syncs>0' \
+	sh "$recipe" "$before" main.db && grep -q 'failed' profile.md
+result "CI: slower than the main branch fails" err profile.md
+tap_done

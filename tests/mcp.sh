@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# python -m profan.mcp: what its tools answer and refuse; by the protocol's own
+# client where Python has it.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+	skip_all "python3 of 3.9 or newer is missing"
+cd "$tmp" || exit 99
+PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
+	"$top_srcdir/python" lib >out 2>err
+result "the module is made"
+mkdir inside outside inside/linked
+"$mktrace" --steps 3 --layers 1 >inside/t.json
+cp inside/t.json outside/t.json
+cp inside/t.json inside/linked/t.json
+ln -s "$tmp/outside/t.json" inside/link.json
+ln -s "$tmp/outside/t.json" inside/linked/other.json
+PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
+	"$top_srcdir/tests/mcp_server.py" "$tmp/inside" "$tmp/outside" >said 2>err ||
+	not_ok "tests/mcp_server.py" said err
+while IFS= read -r line; do
+	case $line in
+	"not ok"*) not_ok "${line#not ok - }" ;;
+	ok*) ok "${line#ok - }" ;;
+	"# "*) echo "$line" ;;
+	esac
+done <said
+tap_done

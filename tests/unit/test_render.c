@@ -34,7 +34,9 @@ static void print(const struct pf_style *style, const struct pf_doc *doc,
 static void prints(const struct pf_format *format, int width,
 		   const struct pf_doc *doc, const char *want)
 {
-	struct pf_style style = { format, width, "test" };
+	struct pf_style style = { .format = format,
+				  .width = width,
+				  .command = "test" };
 	struct pf_buf out = { 0 };
 
 	print(&style, doc, &out);
@@ -138,7 +140,9 @@ static void names_are_shortened_to_the_width(void **state)
 		"void at::native::vectorized_elementwise_kernel<4, "
 		"at::native::CUDAFunctor_add<float>>(int, float)"
 		"-of-which-there-is-more-than-two-lines-have-room-for-the-end";
-	struct pf_style style = { &pf_format_text, 80, "test" };
+	struct pf_style style = { .format = &pf_format_text,
+				  .width = 80,
+				  .command = "test" };
 	struct pf_doc doc = { 0 };
 
 	(void)state;
@@ -230,7 +234,9 @@ static void cut_names_stay_apart(void **state)
 					     { "n", "N", PF_INT } };
 	struct pf_doc doc = { 0 };
 	struct pf_table *t = pf_doc_table(&doc, "t", NULL, one, 2);
-	struct pf_style style = { &pf_format_text, 45, "test" };
+	struct pf_style style = { .format = &pf_format_text,
+				  .width = 45,
+				  .command = "test" };
 	struct pf_buf name = { 0 }, out = { 0 };
 
 	(void)state;
@@ -385,7 +391,9 @@ static void csv_reads_back(void **state)
 		"plain", " edge ", "\"", "a,b",         "x\r\ny",
 		"",      "=1+1",   "\t", "caf\xc3\xa9", "\x1b[1m",
 	};
-	struct pf_style style = { &pf_format_csv, 80, "test" };
+	struct pf_style style = { .format = &pf_format_csv,
+				  .width = 80,
+				  .command = "test" };
 	struct pf_buf want = { 0 }, got = { 0 }, out = { 0 };
 	struct pf_doc doc = { 0 };
 	struct pf_table *t = pf_doc_table(&doc, "t", NULL, one, 2);
@@ -416,7 +424,9 @@ static void rows_come_one_by_one(void **state)
 {
 	static const struct pf_col two[] = { { "n", "n", PF_ANY },
 					     { "n", "n", PF_ANY } };
-	struct pf_style style = { &pf_format_text, 80, "q" };
+	struct pf_style style = { .format = &pf_format_text,
+				  .width = 80,
+				  .command = "q" };
 	struct pf_err err = { 0 };
 
 	(void)state;
@@ -450,7 +460,9 @@ static void rows_come_one_by_one(void **state)
 
 static void full_disks_are_noticed(void **state)
 {
-	struct pf_style style = { &pf_format_csv, 80, "q" };
+	struct pf_style style = { .format = &pf_format_csv,
+				  .width = 80,
+				  .command = "q" };
 	struct pf_err err = { 0 };
 	FILE *f = fopen("/dev/full", "w");
 	struct pf_row_sink *sink = pf_render_rows(&style, "rows", f);

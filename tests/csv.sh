@@ -8,7 +8,7 @@ cd "$tmp" || exit 99
 "$mktrace" --steps 3 --layers 2 >t.json
 run 0 "$profan" ingest -q t.json -o t.db || { cat "$tmp/err"; exit 99; }
 tap_shown='out err'
-for command in steps gaps path syncs overlap kernels launches memory modules trend; do
+for command in steps gaps path syncs overlap kernels launches memory modules roofline graphs trend; do
 	"$profan" $command t.db --limit -1 --format json >all.json 2>/dev/null
 	run 0 "$profan" $command t.db --limit -1 --output-dir "$command" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/csv_read.py" all.json "$command"

@@ -10,7 +10,7 @@ tap_shown=out
 looks() { # NAME FILE
 	ingested "$1" "$2" || return
 	for command in steps gaps path 'path --group op' syncs overlap kernels launches memory \
-		modules doctor info trend 'table verdicts' \
+		modules roofline graphs doctor info trend 'table verdicts' \
 		'report -f text' 'kernels --group name,op' \
 		'kernels --group op'; do
 		# shellcheck disable=SC2086

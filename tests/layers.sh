@@ -29,7 +29,7 @@ check() { # FOLDER ALLOWED...
 }
 
 # who reads events, and so may know what one is (trace/event.h)
-events_readers=" events torch idle memory path analysis diff export timeline report "
+events_readers=" events torch idle memory path analysis roofline graphs diff export timeline report "
 rooms='base table store embed events'
 check base
 check table base
@@ -52,13 +52,16 @@ check memory $rooms
 check path $rooms
 check training $rooms
 check analysis $rooms torch idle
+check roofline $rooms analysis
+check graphs $rooms
 check diff $rooms torch idle analysis
 check export $rooms idle memory
 check render base table embed
 check timeline $rooms analysis render
-check report $rooms torch idle memory analysis diff timeline render
+check report $rooms torch idle memory analysis roofline diff timeline render
 check fleet $rooms ingest torch idle memory analysis
-check cmd $rooms process trace ingest fleet torch idle memory path training analysis diff \
+check cmd $rooms process trace ingest fleet torch idle memory path training analysis \
+	roofline graphs diff \
 	export timeline render report
 
 # a room that nobody can oversee any more is two rooms

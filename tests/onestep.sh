@@ -14,7 +14,7 @@ number() { # FILE: its inode, which a new one does not have
 # ---- a trace in place of a database ----
 mkdir t
 cp one.json t/one.json
-for command in steps gaps syncs overlap kernels launches memory modules doctor \
+for command in steps gaps syncs overlap kernels launches memory modules roofline graphs doctor \
 	table stacks; do
 	run 0 "$profan" "$command" one.db && mv out want
 	run 0 "$profan" "$command" t/one.json && cmp -s want out

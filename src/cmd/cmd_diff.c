@@ -10,7 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
 #include "cmd/output.h"
-#include "cmd/page_opts.h"
+#include "report/page_opts.h"
 #include "events/hints.h"
 #include "memory/snap_diff.h"
 #include "report/diff_page.h"

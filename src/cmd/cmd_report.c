@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "cmd/page_opts.h"
+#include "report/page_opts.h"
 #include "report/report.h"
 
 struct report_args {

@@ -175,6 +175,26 @@ bool pf_json_int(struct pf_json v, int64_t *out)
 	return true;
 }
 
+bool pf_json_dims(struct pf_json v, struct pf_dims *out)
+{
+	struct pf_json rest, item;
+
+	out->count = 0;
+	if (v.p && v.len >= 2 && *v.p == '"')
+		v = (struct pf_json){ v.p + 1, v.len - 2 };
+	rest = inside(v);
+	if (!rest.p)
+		return false;
+	while (pf_json_item(&rest, &item)) {
+		int64_t size;
+
+		if (out->count == PF_DIMS_MAX || !pf_json_int(item, &size))
+			return false;
+		out->size[out->count++] = (uint64_t)size;
+	}
+	return true;
+}
+
 void pf_json_text(struct pf_json v, struct pf_buf *out)
 {
 	if (v.p && v.len >= 2 && *v.p == '"')

@@ -42,6 +42,16 @@ struct pf_json pf_json_at(struct pf_json list, size_t n);
 /* A plain integer ("12", also quoted); false for anything else. */
 bool pf_json_int(struct pf_json v, int64_t *out);
 
+/* The sizes of a tensor, as traces record them. */
+#define PF_DIMS_MAX 64 /* torch's own limit */
+struct pf_dims {
+	uint64_t size[PF_DIMS_MAX];
+	size_t count;
+};
+
+/* Read a list of integers, also as the text of one; false for all else. */
+bool pf_json_dims(struct pf_json v, struct pf_dims *out);
+
 /* Append a string's text with escapes decoded; anything else as it is. */
 void pf_json_text(struct pf_json v, struct pf_buf *out);
 

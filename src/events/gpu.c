@@ -354,7 +354,7 @@ static int take(struct pf_gpu *g, const struct stream *on,
 {
 	struct pf_gpu_event *ev = &g->event;
 	unsigned kind = pf_kinds_at(&g->kinds, s->type);
-	bool is_outside = false;
+	bool is_outside;
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
 	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
@@ -368,15 +368,14 @@ static int take(struct pf_gpu *g, const struct stream *on,
 	ev->start_ns = s->start_ns;
 	ev->dur_ns = s->dur_ns;
 	ev->end_ns = pf_span_end(ev->start_ns, ev->dur_ns);
-	if (g->want & PF_GPU_STARTS) {
-		if (ev->start_ns < g->trace->from_ns ||
-		    ev->start_ns >= g->trace->to_ns)
-			return 0;
-	} else if (!pf_window_cut(g->trace, &ev->start_ns, &ev->end_ns)) {
-		if (!(g->want & PF_GPU_OUTSIDE))
-			return 0;
-		is_outside = true;
-	}
+	if (g->want & PF_GPU_STARTS)
+		is_outside = ev->start_ns < g->trace->from_ns ||
+			     ev->start_ns >= g->trace->to_ns;
+	else
+		is_outside =
+			!pf_window_cut(g->trace, &ev->start_ns, &ev->end_ns);
+	if (is_outside && !(g->want & PF_GPU_OUTSIDE))
+		return 0;
 	ev->is_outside = is_outside;
 	place_event(g, on, s);
 	if (g->window->device >= 0 && ev->device != g->window->device)

@@ -17,11 +17,12 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 		  const struct pf_track_reader *reader, void *context,
 		  struct pf_err *err)
 {
-	struct pf_cursor *c = pf_cursor_new(
-		db, t->id,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
-			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
-		err);
+	struct pf_cursor *c =
+		pf_cursor_new(db, t->id,
+			      PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+				      PF_COLBIT(PF_COL_NAME) |
+				      PF_COLBIT(PF_COL_TYPE) | reader->columns,
+			      err);
 	const struct pf_block *b;
 	uint32_t first;
 	int rc = c ? 1 : -1;

@@ -22,6 +22,7 @@ struct pf_track_reader {
 	bool (*wants_more)(void *context, const struct pf_track *t,
 			   struct pf_err *err);
 	const struct pf_window_trace *within; /* what overlaps it; NULL: all */
+	uint64_t columns;                     /* more of them: PF_COLBIT(...) */
 };
 
 int pf_track_read(struct pf_db *db, const struct pf_track *t,

@@ -6,13 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_DIMS 64 /* torch's own limit */
-
-struct dims {
-	uint64_t size[MAX_DIMS];
-	size_t count;
-};
-
 enum pf_flop_op pf_flops_op(const char *name, size_t len)
 {
 	static const struct {
@@ -35,27 +28,6 @@ enum pf_flop_op pf_flops_op(const char *name, size_t len)
 	return PF_FLOP_NONE;
 }
 
-/* Read a list of integers, given as a list or as the text of one. */
-static bool read_dims(struct pf_json v, struct dims *out)
-{
-	out->count = 0;
-	if (v.p && v.len >= 2 && *v.p == '"')
-		v = (struct pf_json){ v.p + 1, v.len - 2 };
-	if (!v.p || v.len < 2 || *v.p != '[')
-		return false;
-	for (size_t n = 0; n < MAX_DIMS; n++) {
-		struct pf_json item = pf_json_at(v, n);
-		int64_t size;
-
-		if (!item.p)
-			return true;
-		if (!pf_json_int(item, &size))
-			return false;
-		out->size[out->count++] = (uint64_t)size;
-	}
-	return false;
-}
-
 /* Is input n a tensor?  Lists and scalars have types of their own. */
 static bool is_tensor(struct pf_json args, size_t n)
 {
@@ -74,14 +46,14 @@ static bool is_tensor(struct pf_json args, size_t n)
 	return true;
 }
 
-static bool input_dims(struct pf_json args, size_t n, struct dims *out)
+static bool input_dims(struct pf_json args, size_t n, struct pf_dims *out)
 {
 	struct pf_json list = pf_json_get(args, "Input Dims");
 
-	return is_tensor(args, n) && read_dims(pf_json_at(list, n), out);
+	return is_tensor(args, n) && pf_json_dims(pf_json_at(list, n), out);
 }
 
-static uint64_t product(const struct dims *d)
+static uint64_t product(const struct pf_dims *d)
 {
 	uint64_t all = 1;
 
@@ -92,7 +64,7 @@ static uint64_t product(const struct dims *d)
 
 static uint64_t flops_matmul(struct pf_json args, size_t first, bool batched)
 {
-	struct dims a, b;
+	struct pf_dims a, b;
 	uint64_t n;
 
 	if (!input_dims(args, first, &a) || !input_dims(args, first + 1, &b))
@@ -108,9 +80,9 @@ static uint64_t flops_matmul(struct pf_json args, size_t first, bool batched)
 /* A pair such as stride: one number stands for both. */
 static bool read_pair(struct pf_json concrete, size_t n, int64_t out[2])
 {
-	struct dims d;
+	struct pf_dims d;
 
-	if (!read_dims(pf_json_at(concrete, n), &d) || !d.count)
+	if (!pf_json_dims(pf_json_at(concrete, n), &d) || !d.count)
 		return false;
 	out[0] = (int64_t)d.size[0];
 	out[1] = (int64_t)d.size[d.count > 1 ? 1 : 0];
@@ -133,7 +105,7 @@ static uint64_t flops_conv2d(struct pf_json args)
 {
 	struct pf_json concrete = pf_json_get(args, "Concrete Inputs");
 	int64_t stride[2], pad[2], dilation[2], groups;
-	struct dims in, w;
+	struct pf_dims in, w;
 	uint64_t n;
 
 	if (!pf_json_at(concrete, 6).p || !input_dims(args, 0, &in) ||
@@ -154,7 +126,7 @@ static uint64_t flops_conv2d(struct pf_json args)
 
 uint64_t pf_flops(enum pf_flop_op op, struct pf_json args)
 {
-	struct dims a;
+	struct pf_dims a;
 
 	switch (op) {
 	case PF_FLOP_MM:

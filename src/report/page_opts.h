@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of commands that write a page. */
-#ifndef PF_CMD_PAGE_OPTS_H
-#define PF_CMD_PAGE_OPTS_H
+#ifndef PF_REPORT_PAGE_OPTS_H
+#define PF_REPORT_PAGE_OPTS_H
 
 #include "base/opt.h"
 #include "report/page_args.h"

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "cmd/cache.h"
+#include "cmd/cmd.h"
+#include "events/trust.h"
+#include "graphs/graphs.h"
+
+static const struct pf_graphs_args defaults = { .window = PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	{ 0, "capture", "FILE",
+	  "a trace of the capture of these graphs; may be repeated",
+	  PF_OPT_LIST, offsetof(struct pf_graphs_args, captures), 0, 0 },
+	{ 0, "with", "FILE", "a trace of the same model without graphs",
+	  PF_OPT_STRING, offsetof(struct pf_graphs_args, with), 0, 0 },
+	{ 0, "iteration", "REGEX", "iterations are the ranges of such names",
+	  PF_OPT_STRING, offsetof(struct pf_graphs_args, iteration), 0, 0 },
+	{ 0, "layers", NULL, "list the layers of each graph", PF_OPT_FLAG,
+	  offsetof(struct pf_graphs_args, has_layers), 0, 0 },
+	{ 0, "nodes", NULL, "list the nodes of each graph", PF_OPT_FLAG,
+	  offsetof(struct pf_graphs_args, has_nodes), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_graphs_args, window),
+	{ 0 },
+};
+
+/* Another file, a trace or a database, as a reference. */
+static int read_other(const char *path, const struct pf_graphs_args *args,
+		      enum pf_graphs_read what, struct pf_graphs *g,
+		      struct pf_err *err)
+{
+	char *source = (char *)path;
+	struct pf_inputs in = { 0 };
+	struct pf_db db;
+	int rc = pf_inputs_open(&in, &source, 1, err);
+
+	if (rc)
+		return -1;
+	rc = pf_db_open(&db, in.paths[0], false, err);
+	if (!rc) {
+		rc = pf_graphs_read(&db, args, what, g, err);
+		pf_db_close(&db);
+	}
+	pf_inputs_close(&in);
+	return rc;
+}
+
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	const struct pf_graphs_args *args = p;
+	struct pf_graphs g;
+	int rc;
+
+	pf_graphs_init(&g);
+	rc = pf_graphs_read(cx->db, args, PF_GRAPHS_OWN, &g, err);
+	for (size_t i = 0; !rc && i < args->captures.count; i++)
+		rc = read_other(args->captures.items[i], args,
+				PF_GRAPHS_CAPTURE, &g, err);
+	if (!rc && args->with)
+		rc = read_other(args->with, args, PF_GRAPHS_EAGER, &g, err);
+	if (!rc) {
+		pf_graphs_explain(&g);
+		pf_graphs_show(&g, args, doc);
+		rc = pf_trust_note(cx->db, &g.window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+	}
+	pf_graphs_release(&g);
+	return rc;
+}
+
+PF_COMMAND(57, graphs) = {
+	.name = "graphs",
+	.args = "[DB]",
+	.summary = "show what CUDA and HIP graphs replay, by layer and role",
+	.details = "Kernels that a graph replays have no operator in a trace. "
+		   "Their roles come from their names, layers from what "
+		   "repeats, operators from a trace of the capture or of an "
+		   "eager run; how each is known is said.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_graphs_args),
+	.defaults = &defaults,
+	.lists = "graphs roles ops layers nodes iterations",
+	.sorts = "gpu_ns|replays|nodes|layers",
+	.text_rows = 12,
+	.examples =
+		"profan graphs decode.db\n"
+		"profan graphs decode.db --layers --limit -1\n"
+		"profan graphs decode.db --capture capture.json.gz --nodes\n"
+		"profan graphs decode.db --with prefill.db\n",
+	.answer = answer,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cmd/cmd.h"
+#include "roofline/roofline.h"
+
+static const struct pf_roofline_args defaults = {
+	.window = PF_WINDOW_DEFAULTS,
+	.group = PF_ROOFLINE_BY_OP,
+};
+
+static const struct pf_opt opts[] = {
+	{ 'g', "group", PF_ROOFLINE_GROUPS, "a row for each of these",
+	  PF_OPT_CHOICE, offsetof(struct pf_roofline_args, group), 0, 0 },
+	{ 0, "gpu", "NAME", "the GPU, as data/gpus.csv names it", PF_OPT_STRING,
+	  offsetof(struct pf_roofline_args, gpu), 0, 0 },
+	{ 0, "peak", "NAME=N,...",
+	  "other peaks: bf16=989.4 (TFLOP/s), gbps=3352", PF_OPT_STRING,
+	  offsetof(struct pf_roofline_args, peak), 0, 0 },
+	{ 0, "dense-attention", NULL,
+	  "count causal attention as if it were not", PF_OPT_FLAG,
+	  offsetof(struct pf_roofline_args, is_dense), 0, 0 },
+	PF_WINDOW_OPTS(struct pf_roofline_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	return pf_roofline(cx->db, args, doc, err);
+}
+
+PF_COMMAND(56, roofline) = {
+	.name = "roofline",
+	.args = "[DB]",
+	.summary = "hold operators against what the GPU could do",
+	.details = "Floating-point operations and bytes of each call from its "
+		   "recorded shapes, what its kernels achieved, what the GPU "
+		   "allows, and the GPU time above that; the use of the peak "
+		   "(MFU) by step.  What has no model or no shapes is listed, "
+		   "and never counted as 0.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_roofline_args),
+	.defaults = &defaults,
+	.lists = "calls steps not_modelled",
+	.sorts = "kernel_ns|above_roof_ns|calls|matrix_flops",
+	.text_rows = 12,
+	.examples =
+		"profan roofline job.db\n"
+		"profan roofline job.db --group op,shape --sort above_roof\n"
+		"profan roofline job.db --gpu 'H100 SXM' --step 3\n"
+		"profan roofline job.db --peak bf16=800,gbps=3000\n",
+	.answer = answer,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which formula an operator has, by data/op_models.csv: another library is
+ * another line there.
+ */
+#ifndef PF_ROOFLINE_MODELS_H
+#define PF_ROOFLINE_MODELS_H
+
+#include "base/err.h"
+#include "roofline/formulas.h"
+
+struct pf_op_models;
+struct pf_op_models *pf_op_models_new(struct pf_err *err);
+void pf_op_models_free(struct pf_op_models *m);
+
+/* By the operator's whole name; NULL: it has none. */
+const struct pf_op_model *pf_op_models_find(const struct pf_op_models *m,
+					    const char *op);
+
+#endif

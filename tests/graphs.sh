@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+# Graphs: nodes, layers and iterations of real traces against lists that
+# another program made (tests/graphs.py); a model that is known, with each kind
+# of evidence and with evidence of another model.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+lists=$shared/golden/insight
+
+against_list() { # NAME FILE
+	grep -q "^$1," "$lists/graphs_iterations.csv" || return 0
+	ingested "$1" "$2" || return
+	set -- "$1" "${2%.json.gz}_capture.json.gz"
+	if [ -f "$2" ]; then
+		cp "$2" "$tmp/capture.json.gz"
+		set -- "$1" --capture "$tmp/capture.json.gz"
+	else
+		set -- "$1"
+	fi
+	name=$1
+	shift
+	"$profan" graphs -q "$tmp/t.db" -n -1 --layers --nodes -f json "$@" \
+		>"$tmp/answer" 2>&1
+	"$PYTHON" "$top_srcdir/tests/graphs.py" "$name" "$lists" \
+		"$tmp/answer" >"$tmp/why" 2>&1
+	result "$name: every node, layer and iteration" "$tmp/why"
+}
+if [ -f "$lists/graphs_iterations.csv" ]; then
+	real_traces against_list
+else
+	skip "real traces" "NOT TESTED: ../shared/golden is not there"
+fi
+
+for what in graph eager capture order; do
+	"$PYTHON" "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"
+done
+"$PYTHON" "$top_srcdir/tests/graphs_make.py" capture 7 >"$tmp/other.json"
+ingested "a known model" "$tmp/graph.json" || tap_done
+mv "$tmp/t.db" "$tmp/graph.db"
+
+# shares of evidence, layers, and what is said of one node of layer 3
+ask() { # OPTION...
+	"$profan" graphs -q "$tmp/graph.db" -n -1 --nodes --layers -f json "$@" |
+		"$PYTHON" -c 'import json, sys
+d = json.load(sys.stdin)
+t = d["tables"]
+n = t["nodes"][1 + 3 * 9 + 6]
+print(t["graphs"][0]["replays"], t["graphs"][0]["layers"],
+      [[r["how"], r["work_count"]] for r in t["evidence"]],
+      n["role"], n["part"], n["layer"], n["how"], n["op"], n["module"])' 2>&1
+}
+check() { # NAME WANT OPTION...
+	echo "$2" >"$tmp/want"
+	name=$1
+	shift 2
+	ask "$@" >"$tmp/got"
+	same "$name" "$tmp/want" "$tmp/got"
+}
+check "alone: roles and layers, no operator" \
+	"3 6 [['class', 174]] gemm up 3 class None None"
+check "a capture with names" \
+	"3 6 [['exact', 174]] gemm up 3 exact aten::linear Layer_3" \
+	--capture "$tmp/capture.json"
+check "a capture without names: by order" \
+	"3 6 [['order', 174]] gemm up 3 order aten::linear Layer_3" \
+	--capture "$tmp/order.json"
+check "a capture of another model says nothing" \
+	"3 6 [['class', 174]] gemm up 3 class None None" \
+	--capture "$tmp/other.json"
+check "the one that fits of two" \
+	"3 6 [['exact', 174]] gemm up 3 exact aten::linear Layer_3" \
+	--capture "$tmp/other.json" --capture "$tmp/capture.json"
+check "an eager run, whose products have other tiles" \
+	"3 6 [['aligned', 156], ['family', 18]] gemm up 3 aligned aten::linear Layer_3" \
+	--with "$tmp/eager.json"
+
+# parts add up; a slow layer is seen; other numbers of the trace are kept
+"$profan" graphs -q "$tmp/graph.db" -n -1 --layers --nodes -f json |
+	"$PYTHON" -c 'import json, sys
+d = json.load(sys.stdin)
+t, s = d["tables"], d["scalars"]
+print(sum(r["gpu_ns"] for r in t["evidence"]) == s["replayed_ns"],
+      sum(r["gpu_ns"] for r in t["roles"]) == s["replayed_ns"],
+      sum(r["gpu_ns"] for r in t["graphs"]) == s["replayed_ns"])
+print([r["layer"] for r in t["layers"] if (r["against_usual"] or 0) > 0.05])
+print(len(t["iterations"]), [r["layers"] for r in t["iterations"]])' \
+	>"$tmp/got" 2>&1
+printf 'True True True\n[2]\n3 [6, 6, 6]\n' >"$tmp/want"
+same "sums, a slow layer, iterations" "$tmp/want" "$tmp/got"
+"$profan" query -q "$tmp/graph.db" -f csv "SELECT count(*) AS n FROM event
+	WHERE args ->> '\$.\"graph id\"' = 5 AND
+	args ->> '\$.\"graph node id\"' = 7" | tail -1 >"$tmp/got"
+echo 3 >"$tmp/want"
+same "graph id and graph node id are kept" "$tmp/want" "$tmp/got"
+
+# no graphs, and files that are none
+"$mktrace" --steps 2 --layers 1 >"$tmp/plain.json"
+ingested plain "$tmp/plain.json" && run 0 "$profan" graphs -q "$tmp/t.db" &&
+	grep -q '^No GPU work .*is replayed by a graph' "$tmp/out"
+result "no graphs"
+run 0 "$profan" graphs -q "$tmp/t.db" --iteration ProfilerStep &&
+	grep -q '^ProfilerStep#1 ' "$tmp/out"
+result "steps are iterations if they are asked for" out
+run 3 "$profan" graphs -q "$tmp/graph.db" --capture "$tmp/none.json"
+result "a capture that is not there"
+run 2 "$profan" graphs -q "$tmp/graph.db" --iteration '('
+result "a wrong pattern"
+tap_done

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# Rooflines: every row of real traces against a list that another program made
+# (tests/roofline.py), and what must hold of any trace.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+
+list=$shared/golden/insight/roofline_calls.csv
+ask() { # OPTION...
+	"$profan" roofline -q "$tmp/t.db" -n -1 "$@"
+}
+figure() { # KEY OPTION...
+	key=$1
+	shift
+	ask -f csv "$@" | sed -n "s/^$key,//p"
+}
+
+against_list() { # NAME FILE
+	grep -q "^$1," "$list" || return 0
+	ingested "$1" "$2" || return
+	ask -g op,shape -f json >"$tmp/answer" 2>&1
+	"$PYTHON" "$top_srcdir/tests/roofline.py" "$1" "$list" "$tmp/answer" \
+		>"$tmp/why" 2>&1
+	result "$1: every row of the list" "$tmp/why"
+}
+if [ -f "$list" ]; then
+	real_traces against_list
+else
+	skip "real traces" "NOT TESTED: ../shared/golden is not there"
+fi
+
+# FLOPs as torch's own profiler counts them where it does
+"$mktrace" --steps 3 | sed '0,/"schemaVersion"/s//"with_flops": 1, &/' \
+	>"$tmp/training.json"
+ingested training "$tmp/training.json" || tap_done
+"$profan" query -q "$tmp/t.db" -f csv "SELECT sum(flops) AS n FROM average
+	WHERE grouping = 0 AND name IN ('aten::mm', 'aten::addmm', 'aten::bmm')" |
+	tail -1 >"$tmp/want"
+ask -f json | "$PYTHON" -c 'import json, sys
+t = json.load(sys.stdin)["tables"]["calls"]
+print(sum(r["matrix_flops"] for r in t
+          if r["op"] in ("aten::mm", "aten::addmm", "aten::bmm")))' >"$tmp/got"
+grep -q '^[1-9]' "$tmp/want" || echo "torch counts none" >"$tmp/want"
+same "as many FLOPs as torch counts" "$tmp/want" "$tmp/got"
+
+# however it is grouped, the sums are the same
+for group in op op,shape kernel; do
+	ask -g $group -f json | "$PYTHON" -c 'import json, sys
+d = json.load(sys.stdin)
+t, f = d["tables"]["calls"], d["tables"]["families"]
+for key in "calls", "kernel_ns", "matrix_flops", "vector_flops", "least_bytes":
+    print(key, sum(r[key] for r in t), sum(r[key] for r in f))
+r = d["tables"]["not_modelled"]
+s = d["scalars"]
+print(s["gpu_ns"], s["modelled_ns"] + sum(x["gpu_ns"] for x in r))' \
+		>"$tmp/$group.sums" 2>&1
+done
+awk 'NR < 6 && $2 != $3 || NR == 6 && $1 != $2 { bad = 1 }
+	END { exit bad || NR != 6 }' "$tmp/op.sums"
+result "rows add up to families, and with the rest to all" "$tmp/op.sums"
+same "by shape: the same sums" "$tmp/op.sums" "$tmp/op,shape.sums"
+same "by kernel: the same sums" "$tmp/op.sums" "$tmp/kernel.sums"
+
+# two windows are the whole: each call counts once
+for key in gpu_ns modelled_ns matrix_flops least_bytes; do
+	figure $key >"$tmp/want"
+	echo $(($(figure $key --to 3ms) + $(figure $key --from 3ms))) >"$tmp/got"
+	same "$key: two windows are the whole" "$tmp/want" "$tmp/got"
+done
+
+# no peak, no roof; a peak of one's own; no such GPU
+{
+	figure roof_ns --gpu 'T4' --peak gbps=1e12,fp16=1e12,bf16=1e12,fp32=1e12
+	ask --gpu H100 >/dev/null 2>&1
+	echo $?
+	ask --peak bf16=fast >/dev/null 2>&1
+	echo $?
+} >"$tmp/got"
+printf '0\n2\n2\n' >"$tmp/want"
+same "peaks that are asked for, and wrong ones" "$tmp/want" "$tmp/got"
+
+# old convolutions say no stride: a backward call of the same input and weight
+# does, unless two say different things; hostile sizes are no sizes
+cat >"$tmp/old.py" <<'END'
+import json, sys
+outs = json.loads(sys.argv[1])
+n, events = 0, []
+def call(op, dims, types):
+    global n
+    n += 1
+    t = n * 10
+    args = {"Input Dims": dims, "Input type": types}
+    events.append({"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1,
+                   "ts": t, "dur": 8, "args": args})
+    events.append({"ph": "X", "cat": "cuda_runtime", "pid": 1, "tid": 1,
+                   "name": "cudaLaunchKernel", "ts": t + 1, "dur": 2,
+                   "args": {"correlation": n}})
+    events.append({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7,
+                   "ts": t + 2, "dur": 4,
+                   "args": {"device": 0, "stream": 7, "correlation": n}})
+x, w = [1, 4, 8, 8], [6, 4, 3, 3]
+call("aten::convolution", [x, w], ["float", "float"])
+for o in outs:
+    call("aten::cudnn_convolution_backward", [x, o, w], ["float"] * 3)
+call("aten::mm", [[1 << 40, 1 << 40], [1 << 40, 1 << 40]], ["float"] * 2)
+call("aten::mm", "\"[[2", ["float"] * 2)
+json.dump({"schemaVersion": 1, "traceEvents": events}, sys.stdout)
+END
+: >"$tmp/got"
+for outs in '[]' '[[1,6,4,4]]' '[[1,6,4,4],[1,6,8,8]]'; do
+	"$PYTHON" "$tmp/old.py" "$outs" >"$tmp/old.json"
+	ingested old "$tmp/old.json" || continue
+	figure matrix_flops >>"$tmp/got"
+done
+# 2 * 6*4*4 places * 4*3*3
+printf '\n6912\n\n' >"$tmp/want"
+same "old convolutions learn their result, or have none" "$tmp/want" "$tmp/got"
+tap_done

@@ -145,8 +145,10 @@ def check_seen(program, folder, brief, a, b, *databases):
             record = {**seen, **record}
             write(path, record)
         bad = list(compare(name, record, seen))
-        if not seen and not record:
-            print(f"ok - documents of {name} # SKIP none was seen here")
+        if not seen or not record:
+            # its schema is open: nothing is promised of it yet
+            print(f"ok - documents of {name} # SKIP NOT TESTED: "
+                  f"{'nobody wrote them down' if seen else 'none was seen'}")
             continue
         print("not ok" if bad else "ok", "-", f"documents of {name}")
         for line in bad:

@@ -14,7 +14,9 @@ has() {
 if ! has && [ -n "${LONG-}" ]; then
 	"$PYTHON" -m venv venv >log 2>&1 &&
 		timeout 120 venv/bin/pip install -q adbc-driver-sqlite \
-			adbc-driver-manager pyarrow duckdb >>log 2>&1 &&
+			adbc-driver-manager pyarrow 'duckdb==1.5.5' \
+			duckdb-extensions==1.5.5 \
+			duckdb-extension-sqlite-scanner==1.5.5 >>log 2>&1 &&
 		python=$tmp/venv/bin/python
 fi
 has || skip_all "NOT TESTED: adbc-driver-sqlite and pyarrow are not there (PyPI)"
@@ -76,7 +78,7 @@ if "$python" -c 'import duckdb' 2>/dev/null; then
 import duckdb
 for sql in ("SELECT sum(total_ns), sum(calls) FROM 'fleet/kernel/*/*.parquet'",
             "SELECT sum(dur_ns), count(*) FROM 'rank/event.parquet'"):
-    print(",".join(map(str, duckdb.sql(sql).fetchone())))
+    print(",".join(map(str, duckdb.sql(sql).fetchall()[0])))
 END
 	{
 		ask fleet.db "SELECT sum(total_ns), sum(calls) FROM kernel"
@@ -86,10 +88,15 @@ END
 	"$python" - >got 2>err <<'END'
 import duckdb
 c = duckdb.connect()
-c.sql("LOAD sqlite")
+try: # from PyPI, too
+    from duckdb_extensions import import_extension
+    import_extension("sqlite_scanner")
+except ImportError:
+    pass
+c.sql("LOAD sqlite_scanner")
 c.sql("ATTACH 'fleet.db' AS f (TYPE sqlite, READ_ONLY)")
 for t in ("rank", "step", "kernel", "op", "idle", "device", "finding"):
-    print(c.sql("SELECT count(*) FROM f." + t).fetchone()[0])
+    print(c.sql("SELECT count(*) FROM f." + t).fetchall()[0][0])
 END
 	if grep -q 'LOAD\|INSTALL\|not found\|Extension' err; then
 		skip "DuckDB reads the file" \

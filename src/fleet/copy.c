@@ -115,20 +115,28 @@ static int prepare_rows(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
 		     struct pf_err *err)
 {
-	int rc = 0;
-
 	if (!p->given && pf_db_open_kind(&p->own, p->path, &pf_fleet_kind, err))
 		return -1;
 	p->is_open = true;
 	c->open_count += !p->given;
 	pf_map_init(&p->texts);
-	p->text = pf_db_prepare(db_of(p),
-				"SELECT text FROM string WHERE id = ?1", err);
-	if (!p->text)
-		rc = -1;
+	return 0;
+}
+
+/* Only of parts that are copied from: they are listed first. */
+static int prepare_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+			struct pf_err *err)
+{
+	int rc = 0;
+
+	if (p->text)
+		return 0;
 	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
 		rc = prepare_rows(c, p, t, err);
-	return rc;
+	if (!rc)
+		p->text = pf_db_prepare(
+			db_of(p), "SELECT text FROM string WHERE id = ?1", err);
+	return p->text ? 0 : -1;
 }
 
 /* The one that was not asked for longest. */
@@ -240,6 +248,8 @@ int pf_fleet_copy_rank(struct pf_fleet_copy *c, size_t part, int64_t rank_id,
 	if (!rc && (rank_id < 1 || rank_id >> (62 - PF_FLEET_SHIFT)))
 		rc = pf_fail(err, PF_EDB, "rank %lld is damaged",
 			     (long long)rank_id);
+	if (!rc)
+		rc = prepare_part(c, p, err);
 	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
 		rc = copy_table(c, p, t, rank_id, err);
 	return rc && p->path ? pf_while(err, "'%s'", p->path) : rc;

@@ -31,6 +31,7 @@ struct path_edge *path_edge(struct path_graph *g, uint32_t to, uint32_t from,
 		.what = what,
 		.kind = (uint8_t)kind,
 	};
+	g->order_edges += kind == PATH_ORDER;
 	g->nodes[to].first = g->edge_count++;
 	g->nodes[to].count++;
 	return e;

@@ -143,6 +143,7 @@ struct path_graph {
 	size_t edge_cap;
 	uint32_t *order; /* of nodes: what they need comes before them */
 	uint32_t order_count;
+	uint32_t order_edges; /* PATH_ORDER: none change no answer */
 };
 
 struct path {

@@ -73,19 +73,36 @@ static int ask_usual(struct path *p, const struct path_rows *rows,
 	return rc;
 }
 
+static bool makes_slower(const struct path_change *q)
+{
+	bool slower = q->work_factor > 1 || q->host_factor > 1;
+
+	for (size_t i = 0; i < PF_GPU_CLASSES; i++)
+		slower |= q->by_class[i] > 1;
+	return slower;
+}
+
+/*
+ * What takes nothing off the path and makes nothing slower leaves the window
+ * as it is: most questions of most traces need no replay.
+ */
 static void answer(struct path *p, const struct path_change *q,
 		   struct pf_path_answer *out)
 {
 	const int64_t window = p->out->window_ns;
 	int64_t bound = path_bound(p, q);
+	bool is_moot = !bound && !makes_slower(q);
 
 	*out = (struct pf_path_answer){
 		.question = pf_arena_string(&p->out->texts, q->text),
-		.ns = path_answer(p, q, false),
-		.pessimistic_ns =
-			p->with_order ? path_answer(p, q, true) : PF_NO_INT,
+		.ns = is_moot ? window : path_answer(p, q, false),
+		.pessimistic_ns = PF_NO_INT,
 		.bound_ns = bound < 0 ? PF_NO_INT : bound,
 	};
+	if (p->with_order)
+		out->pessimistic_ns = is_moot || !p->graph.order_edges
+					      ? out->ns
+					      : path_answer(p, q, true);
 	out->saved_ns = window - out->ns;
 	out->saved_share = pf_ratio((double)out->saved_ns, window);
 	out->least_ns = out->pessimistic_ns == PF_NO_INT

@@ -29,6 +29,15 @@ CREATE TABLE trace (
 	span INTEGER
 ) STRICT;
 
+-- Files that ingest --keep-going left out; id: the trace that it would be.
+CREATE TABLE unread (
+	id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL,
+	file_bytes INTEGER,
+	rank INTEGER,
+	why TEXT NOT NULL
+) STRICT;
+
 -- Every top-level key of the file but the event list, as JSON text.
 CREATE TABLE trace_meta (
 	trace_id INTEGER NOT NULL,

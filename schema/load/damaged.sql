@@ -9,7 +9,7 @@ WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('gpu_config'), ('annotation'), ('step'), ('comm_event'), ('average'),
 	('repair'), ('segment'), ('mem_block'), ('stack_frame'), ('stack'),
 	('mem_setting'), ('mem_history'), ('train_row'), ('train_memory'),
-	('train_fact'), ('sample')),
+	('train_fact'), ('sample'), ('unread')),
 time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns
 	FROM track
 	WHERE event_count > 0

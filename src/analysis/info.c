@@ -37,6 +37,12 @@ static const struct pf_field trace_fields[] = {
 };
 #undef FIELD
 
+static const struct pf_col unread_cols[] = {
+	{ "trace_id", "Trace", PF_INT }, { "rank", "Rank", PF_INT },
+	{ "path", "Path", PF_PATH },     { "file_bytes", "File", PF_BYTES },
+	{ "why", "Why", PF_TEXT },
+};
+
 static const struct pf_col account_cols[] = {
 	{ "trace_id", "Trace", PF_INT },
 	{ "event_count", "Events", PF_COUNT },
@@ -134,9 +140,12 @@ static int add_before(struct pf_db *db, struct pf_info *info,
 	info->traces = take(db, "info_traces", "traces", "Traces",
 			    PF_FIELDS(trace_fields), info, &info->trace_count,
 			    doc, err);
-	if (!info->traces || fill(db, "info_accounts", "accounts",
-				  "Where the events of each file went",
-				  COLS(account_cols), doc, err) < 0)
+	if (!info->traces ||
+	    fill(db, "info_unread", "unread", "Files that could not be read",
+		 COLS(unread_cols), doc, err) < 0 ||
+	    fill(db, "info_accounts", "accounts",
+		 "Where the events of each file went", COLS(account_cols), doc,
+		 err) < 0)
 		return -1;
 	info->devices = take(db, "info_devices", "devices", "Devices",
 			     PF_FIELDS(device_fields), info,

@@ -30,6 +30,13 @@ static int open_and_unlink(const char *dir, struct pf_err *err)
 	return fd;
 }
 
+const char *pf_temp_dir_asked(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir && !access(dir, W_OK | X_OK) ? dir : NULL;
+}
+
 const char *pf_temp_dir(void)
 {
 	const char *dir = getenv("TMPDIR");

@@ -14,6 +14,9 @@
 /* Where what does not fit in memory goes: $TMPDIR or /tmp. */
 const char *pf_temp_dir(void);
 
+/* $TMPDIR if files can be made there, else NULL. */
+const char *pf_temp_dir_asked(void);
+
 /* A descriptor of a new file in dir without a name; -1 on failure. */
 int pf_tempfile_open(const char *dir, struct pf_err *err);
 int pf_tempfile_write(int fd, const void *data, size_t len, uint64_t offset,

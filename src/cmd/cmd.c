@@ -16,6 +16,7 @@
 #include "cmd/fleets.h"
 #include "cmd/tables.h"
 #include "fleet/fleet.h"
+#include "table/fold.h"
 #include "ingest/choose.h"
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
@@ -290,6 +291,8 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
+	if (rc >= 0 && !cx->wide && common->limit != -1 && !common->table)
+		pf_doc_fold(&doc);
 	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc, err) < 0)
 		rc = -1;
 	pf_doc_release(&doc);

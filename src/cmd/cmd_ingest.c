@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/progress.h"
+#include "base/tempfile.h"
 #include "cmd/cmd.h"
 #include "process/timings.h"
 #include "ingest/choose.h"
@@ -21,7 +22,8 @@
 
 struct ingest_args {
 	const char *out;
-	bool strict, no_python, timings, os_calls, dry_run;
+	const char *tmp;
+	bool strict, no_python, timings, os_calls, dry_run, keep_going;
 	int64_t rank, threads;
 	struct pf_tele_options telemetry;
 };
@@ -35,6 +37,12 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_STRING, offsetof(struct ingest_args, out), 0, 0 },
 	{ 0, "strict", NULL, "refuse a trace that needs any repair",
 	  PF_OPT_FLAG, offsetof(struct ingest_args, strict), 0, 0 },
+	{ 0, "keep-going", NULL,
+	  "leave out files that cannot be read, say so, and exit with 1",
+	  PF_OPT_FLAG, offsetof(struct ingest_args, keep_going), 0, 0 },
+	{ 0, "tmp", "DIR",
+	  "temporary files go here (default $TMPDIR, else beside DB)",
+	  PF_OPT_STRING, offsetof(struct ingest_args, tmp), 0, 0 },
 	{ 0, "no-python-functions", NULL,
 	  "leave out python_function events (counted)", PF_OPT_FLAG,
 	  offsetof(struct ingest_args, no_python), 0, 0 },
@@ -71,14 +79,23 @@ static void enter_phase(const char *name)
 	pf_timings_phase(name);
 }
 
-/*
- * One line per kind of repair: what, how often, where first.  *arg is set if
- * the trace went over a limit, so that threads of it are missing.
- */
+/* What is not in the database, though the files may have it. */
+struct missing {
+	bool is_over; /* threads past a limit */
+	size_t unread_count;
+};
+
+static void show_unread(const char *path, const char *why, void *arg)
+{
+	((struct missing *)arg)->unread_count++;
+	pf_log_warn("'%s': %s; left out", path, why);
+}
+
+/* One line per kind of repair: what, how often, where first. */
 static void show_repairs(const struct pf_ingest_report *r, void *arg)
 {
 	if (r->repairs->of[PF_SKIP_TRACKS].count)
-		*(bool *)arg = true;
+		((struct missing *)arg)->is_over = true;
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		const int64_t count = r->repairs->of[k].count;
 		const int64_t at = r->repairs->of[k].first_offset;
@@ -136,15 +153,16 @@ static int warn_of_mixed(const char *path, struct pf_err *err)
 	return st && rc >= 0 ? 0 : -1;
 }
 
-/* 1: threads are missing, which the database counts. */
+/* 1: something is missing, which the database counts. */
 static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 {
-	bool is_over = false;
+	struct missing missing = { 0 };
 	int rc;
 
 	o->extra = &pf_averages_extra;
 	o->report = show_repairs;
-	o->report_arg = &is_over;
+	o->report_arg = &missing;
+	o->unread = show_unread;
 	o->progress = pf_progress_set;
 	o->phase = enter_phase;
 	read_hooks(o);
@@ -154,7 +172,11 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	pf_progress_stop();
 	if (!rc && o->path_count > 1)
 		rc = warn_of_mixed(o->out, err);
-	return !rc && is_over ? 1 : rc;
+	if (!rc && missing.unread_count)
+		pf_log_warn("%zu of %zu files could not be read; 'profan info' "
+			    "lists them",
+			    missing.unread_count, o->path_count);
+	return !rc && (missing.is_over || missing.unread_count) ? 1 : rc;
 }
 
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
@@ -212,6 +234,7 @@ static int read_run(const struct ingest_args *a, const struct pf_paths *list,
 		.path_count = list->count,
 		.out = out,
 		.strict = a->strict,
+		.keep_going = a->keep_going,
 		.skip_python = a->no_python,
 		.os_calls = a->os_calls,
 		.telemetry = a->telemetry,
@@ -290,10 +313,21 @@ static int follow(struct pf_ctx *cx, const struct ingest_args *a,
 	return rc;
 }
 
+/* Of all that makes temporary files, SQLite too. */
+static int use_folder(const char *dir, struct pf_err *err)
+{
+	if (!pf_is_folder(dir) || setenv("TMPDIR", dir, 1) ||
+	    !pf_temp_dir_asked())
+		return pf_fail(err, PF_EUSAGE,
+			       "--tmp '%s' is no folder that can be written to",
+			       dir);
+	return 0;
+}
+
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct ingest_args *a = p;
-	struct pf_selection choice = { 0 };
+	struct pf_selection choice = { .keep_going = a->keep_going };
 	struct pf_err none = { 0 };
 	int rc;
 
@@ -301,6 +335,11 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		return pf_fail(err, PF_EUSAGE,
 			       "a database cannot be written to standard "
 			       "output; name a file");
+	if (a->keep_going && a->strict)
+		return pf_fail(err, PF_EUSAGE,
+			       "--keep-going goes without --strict");
+	if (a->tmp && use_folder(a->tmp, err))
+		return -1;
 	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, err))
 		return -1;
 	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice, err);
@@ -339,22 +378,26 @@ PF_COMMAND(10, ingest) = {
 		"\n"
 		"Damaged input is mended: every whole event is kept, and one "
 		"line per kind of repair says how often and where first. With "
-		"--strict any repair is an error.",
+		"--strict any repair is an error. A file that cannot be read "
+		"at all ends the whole; with --keep-going it is left out, "
+		"and the exit code is 1.",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
 	.args_bytes = sizeof(struct ingest_args),
 	.defaults = &defaults,
-	.examples = "profan ingest trace.json.gz\n"
-		    "profan ingest profan-*.pfr -o run.db\n"
-		    "profan ingest plugins/profile/*/*.xplane.pb -o jax.db\n"
-		    "profan ingest rank*.json -o job.db\n"
-		    "profan ingest report1.sqlite -o nsys.db\n"
-		    "profan ingest 4711_results.db -o rocm.db\n"
-		    "profan ingest runs/bert -o bert.db\n"
-		    "profan ingest --dry-run runs\n"
-		    "profan ingest runs -o databases/\n"
-		    "zcat trace.json.gz | profan ingest - -o t.db\n",
+	.examples =
+		"profan ingest trace.json.gz\n"
+		"profan ingest profan-*.pfr -o run.db\n"
+		"profan ingest plugins/profile/*/*.xplane.pb -o jax.db\n"
+		"profan ingest rank*.json -o job.db\n"
+		"profan ingest --keep-going --tmp /dev/shm ranks -o job.db\n"
+		"profan ingest report1.sqlite -o nsys.db\n"
+		"profan ingest 4711_results.db -o rocm.db\n"
+		"profan ingest runs/bert -o bert.db\n"
+		"profan ingest --dry-run runs\n"
+		"profan ingest runs -o databases/\n"
+		"zcat trace.json.gz | profan ingest - -o t.db\n",
 	.run = run,
 };

@@ -295,7 +295,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 				       .page.timeline = PF_TIMELINE_NONE };
 	struct pf_report report = { 0 };
 	struct pf_doc doc = { 0 };
-	char step[PF_NUM_MAX];
+	char step[PF_NUM_MAX], rank[PF_NUM_MAX];
 	int rc;
 
 	if (check_verdict_options(a, err))
@@ -304,7 +304,10 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 		snprintf(step, sizeof(step), "%" PRId64, a->step);
 		args.window.step = step;
 	}
-	args.window.rank = a->rank;
+	if (a->rank >= 0) {
+		snprintf(rank, sizeof(rank), "%" PRId64, a->rank);
+		args.window.rank = rank;
+	}
 	args.window.trace = a->trace;
 	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report,
 			    err);

@@ -6,6 +6,7 @@
 
 #include "cmd/fleets.h"
 #include "fleet/fleet.h"
+#include "events/window.h"
 #include "fleet/show.h"
 
 #define LIMIT_TEXT 10 /* people read a page, however many ranks there are */
@@ -59,6 +60,27 @@ static int64_t value_of(const struct pf_opt *o, const void *args)
 	return value;
 }
 
+/* The one that --rank names, as a number or as a list of numbers. */
+static int rank_of(const struct pf_opt *o, const void *args, int64_t *rank,
+		   struct pf_err *err)
+{
+	const char *list, *at;
+	int64_t last;
+
+	if (o->kind == PF_OPT_INT) {
+		*rank = value_of(o, args);
+		return 0;
+	}
+	memcpy(&list, (const char *)args + o->off, sizeof(list));
+	at = list;
+	if (pf_window_range(&at, rank, &last) != 1 || *rank != last || *at)
+		return pf_fail(err, PF_EUSAGE,
+			       "'--rank %s': of a fleet name one rank, whose "
+			       "database is read",
+			       list);
+	return 0;
+}
+
 static int check_options(const struct pf_cmd *cmd, const void *args,
 			 struct pf_err *err)
 {
@@ -90,10 +112,12 @@ int pf_fleet_choose(const struct pf_cmd *cmd, const void *args, char **path,
 		    struct pf_err *err)
 {
 	const struct pf_opt *rank = find_opt(cmd, "rank");
+	int64_t number;
 	char *own;
 
-	if (rank && rank->kind == PF_OPT_INT && is_set(cmd, rank, args)) {
-		if (pf_fleet_rank_take(*path, value_of(rank, args), &own, err))
+	if (rank && is_set(cmd, rank, args)) {
+		if (rank_of(rank, args, &number, err) ||
+		    pf_fleet_rank_take(*path, number, &own, err))
 			return -1;
 		free(*path);
 		*path = own;

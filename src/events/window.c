@@ -16,42 +16,77 @@
 #include "store/named.h"
 #include "table/rows.h"
 
-/* "3" or "3..8". */
+/* "3" or "3..8" of len bytes. */
+static bool parse_range(const char *text, size_t len, int64_t *first,
+			int64_t *last)
+{
+	char *own = pf_memdup0(text, len), *dots = strstr(own, "..");
+	bool bad;
+
+	if (dots)
+		*dots = '\0';
+	bad = pf_num_int(own, first) || pf_num_int(dots ? dots + 2 : own, last);
+	free(own);
+	return !bad && *first <= *last;
+}
+
 static int parse_steps(const char *text, int64_t *first, int64_t *last,
 		       struct pf_err *err)
 {
-	const char *dots = strstr(text, "..");
-	char *head;
-	int bad;
-
-	if (!dots) {
-		bad = pf_num_int(text, first);
-		*last = *first;
-	} else {
-		head = pf_memdup0(text, (size_t)(dots - text));
-		bad = pf_num_int(head, first) || pf_num_int(dots + 2, last);
-		free(head);
-	}
-	if (bad || *first > *last)
+	if (!parse_range(text, strlen(text), first, last))
 		return pf_fail(err, PF_EUSAGE,
 			       "'%s' names no steps; say '3' or '3..8'", text);
 	return 0;
 }
 
+int pf_window_range(const char **list, int64_t *first, int64_t *last)
+{
+	const char *from = *list;
+	size_t len = strcspn(from, ",");
+
+	if (!*from)
+		return 0;
+	*list = from + len + (from[len] == ',' && from[len + 1]);
+	return parse_range(from, len, first, last) && *first >= 0 ? 1 : -1;
+}
+
+static int check_ranks(const char *list, struct pf_err *err)
+{
+	const char *at = list;
+	int64_t first, last;
+	int rc = list ? -1 : 0;
+
+	while (at && (rc = pf_window_range(&at, &first, &last)) == 1)
+		;
+	return !rc ? 0
+		   : pf_fail(err, PF_EUSAGE,
+			     "'%s' names no ranks; say '3' or '0..7,64'", list);
+}
+
+static bool names_rank(const char *list, int64_t rank)
+{
+	int64_t first, last;
+
+	while (pf_window_range(&list, &first, &last) == 1)
+		if (rank >= first && rank <= last)
+			return true;
+	return false;
+}
+
 static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
 {
-	if (args->trace >= 0 && args->rank >= 0)
+	if (args->trace >= 0 && args->rank)
 		return pf_fail(err, PF_EDATA,
-			       "there is no trace %lld of rank %lld",
-			       (long long)args->trace, (long long)args->rank);
+			       "there is no trace %lld of rank %s",
+			       (long long)args->trace, args->rank);
 	if (args->trace >= 0)
 		return pf_fail(err, PF_EDATA,
 			       "there is no trace %lld; 'profan info' lists "
 			       "them",
 			       (long long)args->trace);
-	if (args->rank >= 0)
-		return pf_fail(err, PF_EDATA, "there is no trace of rank %lld",
-			       (long long)args->rank);
+	if (args->rank)
+		return pf_fail(err, PF_EDATA, "there is no trace of rank %s",
+			       args->rank);
 	return pf_fail(err, PF_EDATA, "there is no trace");
 }
 
@@ -70,7 +105,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 
 		if ((sqlite3_column_int(stmt, 7) && !args->beside &&
 		     args->trace < 0) ||
-		    (args->rank >= 0 && own != args->rank) ||
+		    (args->rank && (own < 0 || !names_rank(args->rank, own))) ||
 		    (args->trace >= 0 &&
 		     sqlite3_column_int64(stmt, 0) != args->trace))
 			continue;
@@ -206,6 +241,8 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 	    args->from_ns >= args->to_ns)
 		return pf_fail(err, PF_EUSAGE,
 			       "--from must be earlier than --to");
+	if (check_ranks(args->rank, err) < 0)
+		return -1;
 	if (args->steps && check_pattern(args->steps, err) < 0)
 		return -1;
 	if (load_traces(db, args, out, err) < 0)

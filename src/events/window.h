@@ -34,7 +34,8 @@ struct pf_window_args {
 	int64_t skip_first;     /* steps of each trace */
 	bool whole;             /* not only steps where that is the default */
 	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
-	int64_t rank, device;   /* or -1 */
+	const char *rank;       /* "3", "0..7,64", or NULL */
+	int64_t device;         /* or -1 */
 	int64_t trace;          /* number of the only one, or -1 */
 	/*
 	 * Set by analyses of these: also snapshots and logs that are beside the
@@ -45,8 +46,7 @@ struct pf_window_args {
 
 #define PF_WINDOW_DEFAULTS                                                     \
 	{                                                                      \
-		.from_ns = -1, .to_ns = -1, .rank = -1, .device = -1,          \
-		.trace = -1                                                    \
+		.from_ns = -1, .to_ns = -1, .device = -1, .trace = -1          \
 	}
 
 /* Rows for a table of options; "field" is a struct pf_window_args of type. */
@@ -83,10 +83,14 @@ struct pf_window_args {
 		  "TIME",    "only up to this time after the first event",      \
 		  PF_OPT_NS, offsetof(type, field.to_ns),                       \
 		  0,         0 },                                               \
-		{ 0,          "rank",                                           \
-		  "N",        "only the trace of this rank",                    \
-		  PF_OPT_INT, offsetof(type, field.rank),                       \
-		  0,          0 },                                              \
+		{ 0,                                                            \
+		  "rank",                                                       \
+		  "LIST",                                                       \
+		  "only traces of these ranks: 3 or 0..7,64",                   \
+		  PF_OPT_STRING,                                                \
+		  offsetof(type, field.rank),                                   \
+		  0,                                                            \
+		  0 },                                                          \
 		{ 0,          "trace",                                          \
 		  "N",        "only this trace, as 'profan info' numbers them", \
 		  PF_OPT_INT, offsetof(type, field.trace),                      \
@@ -95,6 +99,12 @@ struct pf_window_args {
 		0, "device", "N", "only this GPU", PF_OPT_INT,                  \
 			offsetof(type, field.device), 0, 0                      \
 	}
+
+/*
+ * The next numbers of a list ("0..7,64") from *list on, which moves behind
+ * them: 1, 0 at the end, -1 if there are none that can be read.
+ */
+int pf_window_range(const char **list, int64_t *first, int64_t *last);
 
 struct pf_window_trace {
 	int64_t trace_id;

@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
+#include "ingest/source_name.h"
 
 #define NAMED 3 /* of the files that are passed over */
 
@@ -275,13 +276,29 @@ void pf_selection_release(struct pf_selection *choice)
 	*choice = (struct pf_selection){ 0 };
 }
 
-static int look_at(struct pf_chosen *c, struct pf_err *err)
+static bool is_of_rank(const char *path)
+{
+	struct pf_source_name name;
+
+	pf_source_name_read(&name, path);
+	free(name.worker);
+	return name.rank >= 0;
+}
+
+static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
+		   struct pf_err *err)
 {
 	struct pf_seen seen;
 	int rc = pf_ingest_probe(c->path, &seen, err);
 
+	if (rc < 0 && choice->keep_going && err->code == PF_EIO) {
+		memset(err, 0, sizeof(*err));
+		return 0;
+	}
 	if (rc < 0)
 		return pf_while(err, "'%s'", c->path);
+	if (!rc && choice->keep_going && seen.is_broken && is_of_rank(c->path))
+		return 0;
 	c->file_bytes = seen.file_bytes;
 	c->rank = seen.rank;
 	c->world_size = seen.world_size;
@@ -353,7 +370,7 @@ static int add_folder(struct pf_selection *out, const char *folder,
 		if (out->items[i].why)
 			continue;
 		looked++;
-		if (look_at(&out->items[i], err))
+		if (look_at(out, &out->items[i], err))
 			return -1;
 		read += !out->items[i].why;
 	}
@@ -374,7 +391,7 @@ static int add_file(struct pf_selection *out, const char *path, bool look,
 {
 	struct pf_chosen *c = add(out, path, path);
 
-	if (look && strcmp(path, "-") != 0 && look_at(c, err))
+	if (look && strcmp(path, "-") != 0 && look_at(out, c, err))
 		return -1;
 	out->read_count += !c->why;
 	return 0;

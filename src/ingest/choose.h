@@ -55,6 +55,11 @@ struct pf_selection {
 	size_t count, cap;
 	size_t read_count; /* of them, those that are not passed over */
 	size_t others;     /* files in folders that are not called as traces */
+	/*
+	 * Set by who asks: files that cannot be read, and broken ones called as
+	 * those of a rank, are chosen too, so that whoever reads says why not.
+	 */
+	bool keep_going;
 };
 
 void pf_selection_release(struct pf_selection *choice);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 
 #define CALLS_BYTES (8u << 20)
@@ -21,6 +22,8 @@ struct making {
 	struct pf_db db;
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
+	size_t unread_count;  /* files that could not be read */
+	struct pf_err first;  /* why the first of them could not be */
 };
 
 /* ---- one trace ---- */
@@ -95,16 +98,43 @@ static void enter(const struct pf_ingest *in, const char *phase)
 		in->options->phase(phase);
 }
 
-static int read_trace(struct pf_ingest *in, size_t i, struct pf_err *err)
+/* Of a file, and not of all: what was written before it is whole. */
+static bool is_of_file(const struct making *m, struct pf_ingest *in,
+		       const struct pf_err *err)
+{
+	return m->options->keep_going && err->code != PF_ESTOP &&
+	       err->code != PF_EBUSY && !pf_lane_failed(in->lane);
+}
+
+static int give_up(struct making *m, struct pf_ingest *in, struct pf_err *err)
+{
+	const struct pf_ingest_options *o = m->options;
+	struct pf_err why = *err;
+	struct pf_ingest *job;
+
+	memset(err, 0, sizeof(*err));
+	if (o->unread)
+		o->unread(in->path, why.text, o->report_arg);
+	job = pf_ingest_give_up(in, why.text);
+	if (!m->unread_count++) {
+		m->first = why;
+		pf_while(&m->first, "'%s'", job->path);
+	}
+	return pf_lane_put(in->lane, job);
+}
+
+static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
+		      struct pf_err *err)
 {
 	in->trace_id = (int64_t)i + 1;
 	in->path = in->options->paths[i];
 	in->is_last = i + 1 == in->options->path_count;
 	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
 		return -1;
-	if (pf_ingest_read(in, err) || check_read(in, err))
-		return pf_while(err, "'%s'", in->path);
-	return 0;
+	if (!pf_ingest_read(in, err) && !check_read(in, err))
+		return pf_lane_put(in->lane, pf_ingest_split(in));
+	return is_of_file(m, in, err) ? give_up(m, in, err)
+				      : pf_while(err, "'%s'", in->path);
 }
 
 /*
@@ -166,6 +196,18 @@ static int finish_before(struct making *m, struct pf_err *err)
 	return rc;
 }
 
+/* Behind those before it; what a format wrote of it while reading goes. */
+static int put_unread(struct making *m, struct pf_ingest *in,
+		      struct pf_err *err)
+{
+	int rc = finish_before(m, err);
+
+	if (!rc)
+		rc = pf_ingest_unread_row(in, err);
+	pf_ingest_drop(in);
+	return rc;
+}
+
 /* What is written when blocks are; the extra work is left in m->before. */
 static int write_rows(struct making *m, struct pf_ingest *in,
 		      struct pf_err *err)
@@ -207,8 +249,11 @@ static int finish_trace(void *arg, struct pf_ingest *in, struct pf_err *err)
 {
 	struct making *m = arg;
 	struct pf_err earlier = { 0 };
-	int rc = merge(in, err);
+	int rc;
 
+	if (in->unread)
+		return put_unread(m, in, err);
+	rc = merge(in, err);
 	if (finish_before(m, &earlier)) {
 		*err = earlier;
 		rc = -1;
@@ -239,7 +284,7 @@ static struct pf_ingest *new_reading(struct making *m,
 	in->db = &m->db;
 	in->directory = m->directory;
 	in->lane = lane;
-	in->empty_name = PF_ID_NONE;
+	in->empty_name = in->mark.empty_name = PF_ID_NONE;
 	return in;
 }
 
@@ -255,16 +300,19 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	lane = pf_lane_new(finish_trace, m,
 			   o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
-	for (size_t i = 0; i < o->path_count && !rc; i++) {
-		rc = read_trace(in, i, err);
-		if (!rc)
-			rc = pf_lane_put(lane, pf_ingest_split(in));
-	}
+	for (size_t i = 0; i < o->path_count && !rc; i++)
+		rc = read_trace(m, in, i, err);
 	if (pf_lane_finish(lane, &earlier) || finish_before(m, &earlier)) {
 		*err = earlier;
 		rc = -1;
 	}
 	pf_ingest_drop(in);
+	if (!rc && m->unread_count == o->path_count) {
+		*err = m->first;
+		rc = o->path_count == 1
+			     ? -1
+			     : pf_while(err, "no file could be read");
+	}
 	return rc;
 }
 
@@ -278,9 +326,10 @@ static int set_up(struct making *m, struct pf_err *err)
 		.is_database = true,
 	};
 
-	m->directory = slash == out ? pf_strdup("/")
-		       : slash      ? pf_memdup0(out, (size_t)(slash - out))
-				    : pf_strdup(".");
+	m->directory = pf_temp_dir_asked() ? pf_strdup(pf_temp_dir_asked())
+		       : slash == out      ? pf_strdup("/")
+		       : slash ? pf_memdup0(out, (size_t)(slash - out))
+			       : pf_strdup(".");
 	if (pf_outplace_open(&m->place, out, &rule, err))
 		return -1;
 	return pf_db_create(&m->db, m->place.partial, err);

@@ -50,6 +50,7 @@ struct pf_ingest_options {
 	size_t path_count;
 	const char *out;
 	bool strict;      /* any repair or skip is an error */
+	bool keep_going;  /* a file that cannot be read is a row of "unread" */
 	bool skip_python; /* leave out python_function events, counted */
 	bool os_calls;    /* nsys: keep calls of the system's libraries */
 	struct pf_tele_options telemetry; /* what logs do not say */
@@ -62,6 +63,8 @@ struct pf_ingest_options {
 	/* called once per trace, when it has been read */
 	void (*report)(const struct pf_ingest_report *report, void *arg);
 	void *report_arg;
+	/* with keep_going, of each such file, with report_arg */
+	void (*unread)(const char *path, const char *why, void *arg);
 	/* called by the readers with bytes of the file and events so far */
 	void (*progress)(int64_t bytes, int64_t events);
 	/* called when what follows the reading of a trace begins, by its name;
@@ -69,6 +72,7 @@ struct pf_ingest_options {
 	void (*phase)(const char *name);
 };
 
+/* Fails also with keep_going if not one file could be read. */
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);
 
 /* What the beginning of a file says of it. */
@@ -76,6 +80,7 @@ struct pf_seen {
 	const char *format;                   /* trace.format; NULL: no trace */
 	char why[1024];                       /* not: "is empty" */
 	int64_t rank, world_size, file_bytes; /* -1: it does not say */
+	bool is_broken; /* no trace, and nothing else that is whole */
 };
 
 /*

@@ -110,8 +110,17 @@ struct pf_ingest {
 	size_t comm_name_count, comm_names_cap;
 	struct pf_later later[PF_LATER_LISTS];
 	sqlite3_stmt *put_config;
+	/* what a file that cannot be read must not leave behind */
+	struct pf_ingest_mark {
+		size_t strings, argsets, types, metadata_texts;
+		size_t step_names, comm_names;
+		uint32_t empty_name;
+		bool has_stacks; /* the format writes while it reads: */
+		int64_t stack, stack_frame; /* last ids before that */
+	} mark;
 	/* the trace at hand */
 	int64_t trace_id;
+	char *unread; /* why it is none: the file could not be read; or NULL */
 	const char *path;
 	bool is_last;
 	int64_t bytes_before, events_before; /* of earlier traces */
@@ -211,6 +220,12 @@ struct pf_ingest_format {
  * frees what a finished one has left.
  */
 struct pf_ingest *pf_ingest_split(struct pf_ingest *in);
+
+/*
+ * The same of a file that could not be read: what is left of it is that it
+ * could not be, and why; "in" is as if it had never been looked at.
+ */
+struct pf_ingest *pf_ingest_give_up(struct pf_ingest *in, const char *why);
 void pf_ingest_drop(struct pf_ingest *job);
 
 /* ingest_read.c: how many threads read a trace; what they keep. */
@@ -323,6 +338,12 @@ int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err);
 
 /* ingest_rows.c: tracks, steps, facts, repairs, the trace itself. */
 int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err);
+/*
+ * Of a file that could not be read: its row, after all that a format wrote of
+ * it, which began behind the mark.
+ */
+int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err);
+int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err);
 
 /*
  * ingest_open.c: what readers of formats share that take their input byte by

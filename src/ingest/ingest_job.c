@@ -31,6 +31,15 @@ static void begin_next(struct pf_ingest *in)
 	in->tracks_cap = 0;
 	in->first_track = in->track_count;
 	pf_ids_release(&in->track_names); /* those of the trace before */
+	in->mark = (struct pf_ingest_mark){
+		.strings = in->strings.count,
+		.argsets = in->argsets.count,
+		.types = in->types.count,
+		.metadata_texts = in->metadata_texts.count,
+		.step_names = in->step_name_count,
+		.comm_names = in->comm_name_count,
+		.empty_name = in->empty_name,
+	};
 	memset(&in->runs, 0, sizeof(in->runs));
 	in->runs_total = 0;
 	memset(&in->repairs, 0, sizeof(in->repairs));
@@ -77,10 +86,10 @@ struct pf_ingest *pf_ingest_split(struct pf_ingest *in)
 	return job;
 }
 
-void pf_ingest_drop(struct pf_ingest *in)
+/* What is of the trace at hand alone. */
+static void drop_trace(struct pf_ingest *in)
 {
 	pf_scratch_close(&in->runs);
-	pf_sorter_free(in->calls);
 	for (int i = 0; i < PF_LATER_LISTS; i++)
 		pf_later_release(&in->later[i]);
 	for (size_t i = in->first_track; i < in->track_count; i++) {
@@ -92,10 +101,46 @@ void pf_ingest_drop(struct pf_ingest *in)
 		free(t->runs);
 	}
 	free(in->tracks);
-	free(in->type);
 	for (size_t i = 0; i < in->extra_fact_count; i++)
 		free(in->extra_facts[i].key);
 	free(in->extra_facts);
+}
+
+struct pf_ingest *pf_ingest_give_up(struct pf_ingest *in, const char *why)
+{
+	struct pf_ingest *job = pf_calloc(1, sizeof(*job));
+	const struct pf_ingest_mark mark = in->mark;
+
+	job->options = in->options;
+	job->db = in->db;
+	job->trace_id = in->trace_id;
+	job->path = in->path;
+	job->is_last = in->is_last;
+	job->file_bytes = in->file_bytes;
+	job->mark = mark;
+	job->unread = pf_strdup(why);
+	drop_trace(in);
+	/* readers know names by ids that are given anew now */
+	pf_ingest_workers_free(in->workers);
+	in->workers = NULL;
+	pf_ids_cut(&in->strings, mark.strings);
+	pf_ids_cut(&in->argsets, mark.argsets);
+	pf_ids_cut(&in->types, mark.types);
+	pf_ids_cut(&in->metadata_texts, mark.metadata_texts);
+	in->step_name_count = mark.step_names;
+	in->comm_name_count = mark.comm_names;
+	in->empty_name = mark.empty_name;
+	in->track_count = in->first_track;
+	begin_next(in);
+	return job;
+}
+
+void pf_ingest_drop(struct pf_ingest *in)
+{
+	drop_trace(in);
+	pf_sorter_free(in->calls);
+	free(in->type);
+	free(in->unread);
 	for (size_t i = 0; i < in->boot_count; i++)
 		free(in->boots[i].id);
 	free(in->boots);

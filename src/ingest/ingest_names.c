@@ -23,15 +23,27 @@ static void put(struct pf_ids *n, size_t id)
 	n->table[at] = (uint32_t)id + 1;
 }
 
-static void grow(struct pf_ids *n)
+static void fill(struct pf_ids *n, size_t table_size)
 {
-	if (n->table_size > n->count * 2 + 2)
-		return;
 	free(n->table);
-	n->table_size = n->table_size ? n->table_size * 2 : 1024;
+	n->table_size = table_size;
 	n->table = pf_calloc(n->table_size, sizeof(*n->table));
 	for (size_t id = 0; id < n->count; id++)
 		put(n, id);
+}
+
+static void grow(struct pf_ids *n)
+{
+	if (n->table_size <= n->count * 2 + 2)
+		fill(n, n->table_size ? n->table_size * 2 : 1024);
+}
+
+void pf_ids_cut(struct pf_ids *n, size_t count)
+{
+	if (count >= n->count)
+		return;
+	n->count = count;
+	fill(n, n->table_size);
 }
 
 uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,

@@ -22,6 +22,9 @@ struct pf_ids {
 
 void pf_ids_release(struct pf_ids *n);
 
+/* Forget all but the first "count" ids, which may then be given again. */
+void pf_ids_cut(struct pf_ids *n, size_t count);
+
 /*
  * The id of a text: an old one, or a new one (*is_new), or PF_ID_INLINE when
  * the dictionary is full.  "max" ids at most.

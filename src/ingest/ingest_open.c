@@ -63,17 +63,23 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	int64_t n;
 	int rc = -1;
 
-	if (!input)
+	if (!input) {
+		in->file_bytes = -1;
 		return -1;
+	}
 	pf_buf_reserve(&head, PF_INGEST_HEAD_BYTES);
 	n = pf_input_read(input, head.data, PF_INGEST_HEAD_BYTES, err);
 	if (n >= 0) {
 		head.len = (size_t)n;
 		format = pf_ingest_find_format(head.data, head.len);
 		in->format_name = format->name;
-		if (format->writes)
+		rc = 0;
+		if (format->writes) {
 			pf_lane_wait(in->lane);
-		rc = format->read(in, input, &head, err);
+			rc = pf_ingest_mark_stacks(in, err);
+		}
+		if (!rc)
+			rc = format->read(in, input, &head, err);
 	}
 	if (!rc)
 		rc = pf_input_finish(input, err);

@@ -117,6 +117,12 @@ static bool has_events(const struct probe *p)
 				    &p->repairs);
 }
 
+static void say_broken(struct pf_seen *seen, const char *why)
+{
+	say(seen, why);
+	seen->is_broken = true;
+}
+
 static int say_none(const struct probe *p, struct pf_seen *seen)
 {
 	if (!p->state.found_list)
@@ -124,7 +130,7 @@ static int say_none(const struct probe *p, struct pf_seen *seen)
 	else if (p->event_count)
 		say(seen, "is a list of other things than trace events");
 	else if (p->repairs.of[PF_REPAIR_CUT_OFF].count)
-		say(seen, "has no complete event");
+		say_broken(seen, "has no complete event");
 	else
 		return 1;
 	return 0;
@@ -146,7 +152,8 @@ static int probe_json(struct probe *p, struct pf_input *input,
 		p->text.len += (size_t)n;
 		if (parse_piece(p, n < (int64_t)piece, &parse) ||
 		    p->text.len > PF_INGEST_CARRY_MAX) {
-			say(seen, parse.code ? parse.text : "is no trace");
+			say_broken(seen,
+				   parse.code ? parse.text : "is no trace");
 			return 0;
 		}
 		read_members(&p->chrome.out.batch.members, seen);
@@ -192,7 +199,7 @@ static int look(struct pf_input *input, struct pf_seen *seen,
 		else if (!seen->format)
 			seen->format = format->name;
 	} else {
-		say(seen, "is empty");
+		say_broken(seen, "is empty");
 		rc = (int)n;
 	}
 	pf_buf_release(&head);
@@ -217,7 +224,7 @@ int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err)
 	rc = look(input, seen, &failed);
 	pf_input_close(input);
 	if (rc < 0 && failed.code == PF_EDATA) {
-		say(seen, failed.text); /* packed, and gives not a byte */
+		say_broken(seen, failed.text); /* packed, and gives not a byte */
 		return 0;
 	}
 	if (rc < 0)

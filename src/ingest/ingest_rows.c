@@ -170,26 +170,28 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 }
 
 /*
- * Statements of schema/ingest.sql, each with the trace's id as ?1: names of
- * processes and threads from metadata events, base time and rank from the
- * members of the top object.
+ * The statements of a file, each with the trace's id as ?1, those behind it
+ * if it has them.
  */
-static int run_script(struct pf_ingest *in, struct pf_err *err)
+static int run_script(struct pf_ingest *in, const char *name,
+		      const int64_t more[2], struct pf_err *err)
 {
 	size_t len;
-	const char *sql = pf_asset("schema/ingest.sql", &len);
+	const char *sql = pf_asset(name, &len);
 
 	if (!sql)
-		return pf_fail(err, PF_EDB, "schema/ingest.sql is missing");
+		return pf_fail(err, PF_EDB, "%s is missing", name);
 	while (*sql) {
 		sqlite3_stmt *st;
 		int rc;
 
 		if (sqlite3_prepare_v2(in->db->sql, sql, -1, &st, &sql))
-			return pf_db_fail(in->db, "schema/ingest.sql", err);
+			return pf_db_fail(in->db, name, err);
 		if (!st)
 			continue;
 		sqlite3_bind_int64(st, 1, in->trace_id);
+		for (int i = 2; i <= sqlite3_bind_parameter_count(st); i++)
+			sqlite3_bind_int64(st, i, more[i - 2]);
 		rc = pf_db_step(in->db, st, err);
 		sqlite3_finalize(st);
 		if (rc < 0)
@@ -203,5 +205,52 @@ int pf_ingest_trace_rows(struct pf_ingest *in, struct pf_err *err)
 	if (put_trace(in, err) || put_tracks(in, err) || put_repairs(in, err) ||
 	    put_facts(in, err))
 		return -1;
-	return run_script(in, err);
+	/* names of processes and threads, base time, rank */
+	return run_script(in, "schema/ingest.sql", NULL, err);
+}
+
+/* ---- files that could not be read ---- */
+
+int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
+{
+	sqlite3_stmt *st =
+		pf_db_prepare(in->db,
+			      "SELECT (SELECT coalesce(max(id), 0) FROM stack),"
+			      " (SELECT coalesce(max(id), 0) FROM stack_frame)",
+			      err);
+	int rc = st ? pf_db_step(in->db, st, err) : -1;
+
+	if (rc == 1) {
+		in->mark.stack = sqlite3_column_int64(st, 0);
+		in->mark.stack_frame = sqlite3_column_int64(st, 1);
+		in->mark.has_stacks = true;
+	}
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
+{
+	const int64_t last[2] = { in->mark.stack, in->mark.stack_frame };
+	struct pf_source_name name;
+	sqlite3_stmt *st;
+	int rc = -1;
+
+	if (in->mark.has_stacks &&
+	    run_script(in, "schema/unread.sql", last, err))
+		return -1;
+	st = pf_db_prepare(in->db, "INSERT INTO unread VALUES(?1,?2,?3,?4,?5)",
+			   err);
+	if (!st)
+		return -1;
+	pf_source_name_read(&name, in->path);
+	sqlite3_bind_int64(st, 1, in->trace_id);
+	sqlite3_bind_text(st, 2, in->path, -1, SQLITE_STATIC);
+	bind_known(st, 3, in->file_bytes, in->file_bytes >= 0);
+	bind_known(st, 4, name.rank, name.rank >= 0);
+	sqlite3_bind_text(st, 5, in->unread, -1, SQLITE_STATIC);
+	rc = put(in, st, err);
+	sqlite3_finalize(st);
+	free(name.worker);
+	return rc;
 }

@@ -287,8 +287,10 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 		pf_buf_addf(out, " --from %" PRId64 "ns", w->from_ns);
 	if (w->to_ns >= 0)
 		pf_buf_addf(out, " --to %" PRId64 "ns", w->to_ns);
-	if (w->rank >= 0)
-		pf_buf_addf(out, " --rank %" PRId64, w->rank);
+	if (w->rank) {
+		pf_buf_adds(out, " --rank ");
+		pf_shell_word(out, w->rank);
+	}
 	if (w->trace >= 0)
 		pf_buf_addf(out, " --trace %" PRId64, w->trace);
 	if (w->device >= 0)

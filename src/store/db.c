@@ -255,7 +255,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		return pf_fail(err, PF_EIO, "cannot open '%s': is a directory",
 			       path);
 	if (open_sqlite(db, path, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
-			NULL, err)) {
+			"unix-none", err)) {
 		pf_db_close(db);
 		return pf_while(err, "'%s'", path);
 	}

@@ -9,6 +9,7 @@
 
 #include "torch/engine.h"
 #include "base/mem.h"
+#include "base/tempfile.h"
 
 #define WAITING_MAX 65536 /* events that wait for an earlier one */
 
@@ -403,8 +404,9 @@ static int finish(struct pf_engine *e, struct pf_err *err)
 static char *choose_temp_dir(const struct pf_db *db)
 {
 	const char *slash = db->path ? strrchr(db->path, '/') : NULL;
-	const char *other = getenv("TMPDIR");
-	char *dir = !slash ? pf_strdup(".")
+	const char *asked = pf_temp_dir_asked();
+	char *dir = asked    ? pf_strdup(asked)
+		    : !slash ? pf_strdup(".")
 		    : slash == db->path
 			    ? pf_strdup("/")
 			    : pf_memdup0(db->path, (size_t)(slash - db->path));
@@ -412,7 +414,7 @@ static char *choose_temp_dir(const struct pf_db *db)
 	if (!access(dir, W_OK))
 		return dir;
 	free(dir);
-	return pf_strdup(other && *other ? other : "/tmp");
+	return pf_strdup(pf_temp_dir());
 }
 
 int pf_averages(struct pf_db *db, const struct pf_averages_args *args,

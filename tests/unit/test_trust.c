@@ -61,7 +61,7 @@ static void check_all(struct asked *a)
 	       "launch call");
 	expect(a, PF_TRUST_WORK, NULL);
 	expect(a, 0, NULL);
-	a->args.rank = 0;
+	a->args.rank = "0";
 	expect(a, PF_TRUST_LINKS,
 	       "2 GPU events (70.00 % of GPU time in the capture) have no "
 	       "launch call");
@@ -71,14 +71,14 @@ static void check_all(struct asked *a)
 	a->args.device = 1;
 	expect(a, PF_TRUST_LINKS | PF_TRUST_WORK,
 	       "1 GPU event (100.00 % of GPU time) has no launch call");
-	a->args.rank = 1;
+	a->args.rank = "1";
 	expect(a, PF_TRUST_LINKS | PF_TRUST_WORK,
 	       "no GPU work on GPU 1; there is some on 0, 1");
 	a->args.device = -1;
 	expect(a, PF_TRUST_LINKS | PF_TRUST_WORK, NULL);
 	/* to is not in the window, from is: work starts at 10, 20 and 50 */
 	a->args = all;
-	a->args.rank = 0;
+	a->args.rank = "0";
 	a->args.to_ns = 20000;
 	expect(a, PF_TRUST_LINKS, NULL);
 	a->args.to_ns = 20001;

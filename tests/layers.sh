@@ -29,7 +29,7 @@ check() { # FOLDER ALLOWED...
 }
 
 # who reads events, and so may know what one is (trace/event.h)
-events_readers=" events torch idle memory path analysis roofline graphs diff export timeline report "
+events_readers=" events torch idle memory path ranks analysis roofline graphs diff export timeline report "
 rooms='base table store embed events'
 check base
 check table base
@@ -48,6 +48,7 @@ check ingest base trace pfr xspace memsnap telemetry foreign nsys rocm table emb
 check events base table store embed
 check torch base table store embed ingest events
 check idle $rooms
+check ranks $rooms
 check memory $rooms
 check path $rooms
 check training $rooms
@@ -60,7 +61,7 @@ check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis roofline diff timeline render
 check fleet $rooms ingest torch idle memory analysis
-check cmd $rooms process trace ingest fleet torch idle memory path training analysis \
+check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \
 	roofline graphs diff \
 	export timeline render report
 

@@ -31,9 +31,10 @@ tests_gen_mktrace_SOURCES = \
 	tests/gen/model.c \
 	tests/gen/model.h \
 	tests/gen/plant.c \
+	tests/gen/ranks.c \
 	tests/gen/tables.h \
 	tests/gen/truth.c
-tests_gen_mktrace_LDADD =
+tests_gen_mktrace_LDADD = -lm
 
 check_PROGRAMS += tests/gen/mkpfr
 tests_gen_mkpfr_SOURCES = tests/gen/mkpfr.c tests/gen/pfrw.c tests/gen/pfrw.h

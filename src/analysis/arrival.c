@@ -344,12 +344,12 @@ static int meet_all(struct arrivals *a, struct pf_err *err)
 
 static int find_hosts(struct arrivals *a, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(a->db, "arrival_traces", err);
+	sqlite3_stmt *st = pf_named_prepare(a->db, "rank_traces", err);
 	int rc = -1;
 
 	while (st && (rc = pf_db_step(a->db, st, err)) == 1) {
 		int64_t id = sqlite3_column_int64(st, 0);
-		const char *host = (const char *)sqlite3_column_text(st, 2);
+		const char *host = (const char *)sqlite3_column_text(st, 3);
 
 		for (size_t i = 0; i < a->rank_count; i++) {
 			if (a->ranks[i].trace_id != id)

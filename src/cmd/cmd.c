@@ -162,6 +162,13 @@ struct source {
 	char *one[1];
 };
 
+const char *pf_cmd_default_db(void)
+{
+	const char *path = getenv("PROFAN_DB");
+
+	return path && *path ? path : default_path;
+}
+
 /*
  * Take it from the arguments if it is there; more than one only if all are
  * traces.
@@ -169,7 +176,6 @@ struct source {
 static void take_source(const struct pf_cmd *cmd, struct pf_ctx *cx,
 			struct source *s)
 {
-	char *path = getenv("PROFAN_DB");
 	int extra = cmd->max_args < 0 ? 0 : cx->argc - cmd->max_args;
 
 	for (int i = 0; i < extra; i++)
@@ -185,7 +191,7 @@ static void take_source(const struct pf_cmd *cmd, struct pf_ctx *cx,
 		cx->argv += extra;
 		cx->is_db_given = true;
 	} else {
-		s->one[0] = path && *path ? path : default_path;
+		s->one[0] = (char *)pf_cmd_default_db();
 		s->items = s->one;
 		s->count = 1;
 	}
@@ -401,6 +407,7 @@ static void set_up(struct pf_ctx *cx, const struct pf_cmd *cmd,
 		common->width < 0 ? find_width(cx->out) : (int)common->width;
 	cx->wide = format->flags & PF_WIDE;
 	rows = format->flags & PF_SHORT ? cmd->text_rows : cmd->data_rows;
+	cx->is_limit_given = common->limit != LIMIT_UNSET;
 	cx->limit = common->limit != LIMIT_UNSET ? common->limit
 		    : rows                       ? rows
 						 : -1;

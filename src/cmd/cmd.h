@@ -76,6 +76,7 @@ struct pf_ctx {
 	FILE *out;             /* where output goes */
 	bool quiet;            /* -q */
 	int64_t limit;         /* of rows in lists; -1: all */
+	bool is_limit_given;   /* with --limit */
 	bool wide;             /* the format shows every column */
 };
 
@@ -149,7 +150,19 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 			const char *cache, struct pf_err *err);
 
+/* Where no database is named: $PROFAN_DB, else "profan.db". */
+const char *pf_cmd_default_db(void);
+
 /* Print help for everything (cmd NULL) or one command, for 80 columns. */
 void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
+
+/*
+ * completion.c: completion scripts, printed from the tables of commands and options, so
+ * that they cannot differ from what the program takes.
+ */
+#define PF_SHELL_WORDS "bash|zsh|fish"
+enum pf_shell { PF_SHELL_BASH, PF_SHELL_ZSH, PF_SHELL_FISH };
+
+void pf_completion_print(enum pf_shell shell, FILE *out);
 
 #endif

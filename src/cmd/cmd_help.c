@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
-#include "cmd/completion.h"
 #include "cmd/describe.h"
 
 struct help_args {

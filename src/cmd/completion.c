@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/completion.h"
 
 static void for_opts(const struct pf_cmd *cmd,
 		     void (*call)(const struct pf_cmd *cmd,

@@ -6,7 +6,7 @@
  *
  * model.c makes the events of a step from the parts of machine.c, plant.c adds
  * faults, emit.c writes all as Kineto does, chrome.c makes other Chrome traces,
- * truth.c counts what was written.
+ * truth.c counts what was written; ranks.c makes jobs of several ranks.
  */
 #ifndef PF_TESTS_GEN_H
 #define PF_TESTS_GEN_H
@@ -40,6 +40,10 @@ struct gen_opts {
 	int gpus;
 	const struct gen_plant *plant; /* or NULL */
 	const char *truth_path, *planted_path;
+	/* of a job; ranks 0: a trace */
+	int ranks, hosts;
+	int64_t straggler, skew_ns, drift_ppm, scatter_ns;
+	const char *late_cause;
 };
 
 /* The arguments that torch records for the inputs of an operator: JSON. */
@@ -113,6 +117,9 @@ int64_t gen_model_clock(const struct gen_model *m);
 const struct gen_plant *gen_plant_find(const char *name); /* or NULL */
 /* What the model's fault has cost, and how it must be named: csv. */
 int gen_plant_write(struct gen_model *m, const char *path);
+
+/* ---- a folder: a file a rank, and what is planted ---- */
+int gen_ranks(const struct gen_opts *opts, const char *folder);
 
 /* ---- a whole file ---- */
 int gen_kineto(const struct gen_opts *opts, struct gen_out *out,

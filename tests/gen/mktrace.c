@@ -30,7 +30,17 @@ static const char usage[] =
 	"                   graph, garbage, module, or none: a good program\n"
 	"  --planted FILE   write what the fault costs as csv\n"
 	"  --truth FILE     write what the trace holds as csv\n"
-	"  --out FILE       write there, not to standard output\n";
+	"  --out FILE       write there, not to standard output\n"
+	"\n"
+	"A job of several ranks, into the folder --out: a trace a rank, and\n"
+	"truth.csv with what is planted.\n"
+	"  --ranks N        even; with --steps, --layers and --seed\n"
+	"  --hosts N        machines, each with a clock of its own (1)\n"
+	"  --straggler R    rank that is late\n"
+	"  --late WHY       slow, loader or garbage\n"
+	"  --clock-skew NS  clocks differ by up to so much (0)\n"
+	"  --drift PPM      and drift by up to so much (0)\n"
+	"  --scatter NS     ends of a collective differ so much (3000)\n";
 
 /* ---- output ---- */
 
@@ -146,6 +156,36 @@ static const struct gen_plant *fault(const char *name)
 	exit(2);
 }
 
+/* Options of --ranks: is it one? */
+static bool parse_job(struct gen_opts *o, int c, const char *name)
+{
+	switch (c) {
+	case 'R':
+		o->ranks = (int)number(optarg, name) & ~1;
+		return true;
+	case 'H':
+		o->hosts = (int)number(optarg, name);
+		return true;
+	case 'S':
+		o->straggler = strtoll(optarg, NULL, 10);
+		return true;
+	case 'L':
+		o->late_cause = optarg;
+		return true;
+	case 'K':
+		o->skew_ns = number(optarg, name);
+		return true;
+	case 'D':
+		o->drift_ppm = number(optarg, name);
+		return true;
+	case 'C':
+		o->scatter_ns = number(optarg, name);
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 {
 	static const struct option longs[] = {
@@ -165,6 +205,13 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 		{ "planted", required_argument, NULL, 'd' },
 		{ "truth", required_argument, NULL, 't' },
 		{ "out", required_argument, NULL, 'w' },
+		{ "ranks", required_argument, NULL, 'R' },
+		{ "hosts", required_argument, NULL, 'H' },
+		{ "straggler", required_argument, NULL, 'S' },
+		{ "late", required_argument, NULL, 'L' },
+		{ "clock-skew", required_argument, NULL, 'K' },
+		{ "drift", required_argument, NULL, 'D' },
+		{ "scatter", required_argument, NULL, 'C' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -203,7 +250,7 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 			o->truth_path = optarg;
 		else if (c == 'w')
 			*out_path = optarg;
-		else {
+		else if (!parse_job(o, c, longs[at].name)) {
 			fputs(usage, c == 'h' ? stdout : stderr);
 			exit(c == 'h' ? 0 : 2);
 		}
@@ -213,9 +260,15 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 int main(int argc, char **argv)
 {
 	static struct gen_out out;
-	struct gen_opts opts = {
-		.steps = 3, .seed = 1, .layers = 6, .stacks = true, .gpus = 1
-	};
+	struct gen_opts opts = { .steps = 3,
+				 .seed = 1,
+				 .layers = 6,
+				 .stacks = true,
+				 .gpus = 1,
+				 .hosts = 1,
+				 .late_cause = "slow",
+				 .straggler = -1,
+				 .scatter_ns = 3000 };
 	struct gen_truth *truth = gen_truth_new();
 	char *out_path = NULL;
 	int rc;
@@ -225,6 +278,15 @@ int main(int argc, char **argv)
 		opts.layers = 64;
 	if (opts.gpus > 2)
 		opts.gpus = 2;
+	if (opts.ranks) {
+		gen_truth_free(truth);
+		if (!out_path || gen_ranks(&opts, out_path)) {
+			fputs("mktrace: cannot write into the folder --out\n",
+			      stderr);
+			return 3;
+		}
+		return 0;
+	}
 	out.file = out_path ? fopen(out_path, "wb") : stdout;
 	if (!out.file || !truth) {
 		fprintf(stderr, "mktrace: '%s': %s\n", out_path,

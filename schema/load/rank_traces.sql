@@ -1,7 +1,8 @@
 -- What tells whether times of traces are on one clock: the time that theirs
 -- count from, and the machine, if it is recorded.  Parameters: none.
 -- Order: id.
-SELECT t.id, coalesce(t.base_ns, 0) AS base_ns, (
+SELECT t.id, coalesce(t.base_ns, 0) AS base_ns,
+	coalesce(t.world_size, -1) AS world_size, (
 	SELECT CASE WHEN m.key = 'distributedInfo' THEN m.value ->> '$.host'
 		ELSE m.value ->> '$' END
 	FROM trace_meta AS m

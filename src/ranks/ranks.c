@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Digests come in any order and are kept as bytes; ranks are in their order. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sat.h"
+#include "base/stats.h"
+#include "ranks/digest_make.h"
+#include "ranks/ranks_impl.h"
+
+const char *pf_late_cause_name(unsigned cause)
+{
+	static const char *const names[PF_LATE_BY_HOST] = {
+		[PF_LATE_COMPUTATION] = "computation",
+		[PF_LATE_COMMUNICATION] = "other communication",
+		[PF_LATE_COPY] = "copies",
+		[PF_LATE_HOST] = "host",
+		[PF_LATE_BEFORE] = "late before",
+		[PF_LATE_UNKNOWN] = "unknown",
+	};
+
+	if (cause < PF_LATE_BY_HOST)
+		return names[cause];
+	return pf_digest_host_name(
+		(enum pf_digest_host)(cause - PF_LATE_BY_HOST));
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double pf_ranks_median(double *values, size_t count)
+{
+	if (!count)
+		return 0;
+	qsort(values, count, sizeof(*values), by_value);
+	if (count % 2)
+		return values[count / 2];
+	return (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+int64_t pf_ranks_median_ns(int64_t *values, size_t count)
+{
+	if (count)
+		qsort(values, count, sizeof(*values), pf_stats_compare);
+	return pf_stats_quantile(values, count, 50);
+}
+
+uint32_t pf_ranks_of(const struct pf_ranks_job *job, uint32_t op)
+{
+	size_t low = 0, high = job->rank_count;
+
+	while (high - low > 1) {
+		size_t mid = low + (high - low) / 2;
+
+		if (job->ranks[mid].from <= op)
+			low = mid;
+		else
+			high = mid;
+	}
+	return (uint32_t)low;
+}
+
+/* ---- digests ---- */
+
+struct pf_ranks_job *pf_ranks_new(const struct pf_ranks_args *args)
+{
+	struct pf_ranks_job *job = pf_calloc(1, sizeof(*job));
+
+	job->args = *args;
+	pf_intern_init(&job->groups);
+	return job;
+}
+
+void pf_ranks_free(struct pf_ranks_job *job)
+{
+	if (!job)
+		return;
+	for (size_t i = 0; i < job->rank_count; i++) {
+		free(job->ranks[i].host);
+		pf_buf_release(&job->ranks[i].bytes);
+	}
+	pf_intern_release(&job->groups);
+	pf_buf_release(&job->why);
+	pf_buf_release(&job->partly);
+	free(job->ranks);
+	free(job->ops);
+	free(job->members);
+	free(job->listed);
+	free(job->meetings);
+	free(job->parts);
+	free(job->sorted);
+	free(job);
+}
+
+static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
+		struct pf_err *err)
+{
+	struct rank *r;
+
+	if (d->op_count > OPS_MAX - job->op_count)
+		return pf_fail(err, PF_ELIMIT,
+			       "more than %u collectives of ranks cannot be "
+			       "compared at once; choose steps with --step",
+			       OPS_MAX);
+	job->op_count += (uint32_t)d->op_count;
+	job->ranks = pf_grow(job->ranks, &job->rank_cap, job->rank_count + 1,
+			     sizeof(*job->ranks));
+	r = &job->ranks[job->rank_count++];
+	*r = (struct rank){ .rank = d->rank,
+			    .trace_id = d->trace_id,
+			    .world = d->world,
+			    .host = d->host ? pf_strdup(d->host) : NULL,
+			    .count = (uint32_t)d->op_count,
+			    .start_ns = d->start_ns,
+			    .end_ns = d->end_ns };
+	pf_digest_put(d, &r->bytes);
+	return 0;
+}
+
+static int take(void *context, struct pf_digest *d, struct pf_err *err)
+{
+	return keep(context, d, err);
+}
+
+int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
+		 const struct pf_window *window, struct pf_err *err)
+{
+	const struct pf_digest_sink sink = { take, job };
+
+	return pf_digests_make(db, window, &sink, err);
+}
+
+int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
+		       struct pf_err *err)
+{
+	struct pf_digest d;
+	int rc = pf_digest_get(data, len, &d, err);
+
+	if (!rc)
+		rc = keep(job, &d, err);
+	pf_digest_release(&d);
+	return rc;
+}
+
+/* ---- into memory ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
+}
+
+static bool check_ranks(struct pf_ranks_job *job)
+{
+	for (size_t i = 0; i < job->rank_count && !job->why.len; i++) {
+		if (job->ranks[i].rank < 0)
+			pf_buf_adds(&job->why,
+				    "not every trace says which rank it is "
+				    "of");
+		else if (i && job->ranks[i].rank == job->ranks[i - 1].rank)
+			pf_buf_addf(&job->why,
+				    "two traces are of rank %" PRId64,
+				    job->ranks[i].rank);
+	}
+	return !job->why.len;
+}
+
+/* A group without a name is its stream. */
+static uint32_t group_of(struct pf_ranks_job *job, const struct pf_digest *d,
+			 const struct pf_digest_op *op)
+{
+	const char *name = d->groups[op->group];
+	struct pf_buf text = { 0 };
+	uint32_t group;
+
+	if (*name)
+		pf_buf_addf(&text, "=%s", name);
+	else
+		pf_buf_addf(&text, "@%" PRId64, op->stream);
+	group = pf_intern_add(&job->groups, text.data, text.len);
+	pf_buf_release(&text);
+	return group;
+}
+
+static void load_op(struct pf_ranks_job *job, const struct pf_digest *d,
+		    const struct pf_digest_op *from, struct op *op)
+{
+	*op = (struct op){
+		.start_ns = from->start_ns,
+		.end_ns = from->end_ns,
+		.ready_ns = from->ready_ns,
+		.step = from->step,
+		.stream = from->stream,
+		.bytes = from->bytes,
+		.meeting = NONE,
+		.before = NONE,
+		.group = group_of(job, d, from),
+		.size = from->size > INT32_MAX ? -1 : (int32_t)from->size,
+		.kind = (uint8_t)from->kind,
+		.gates = from->gates,
+		.has_since = from->has_since,
+	};
+	memcpy(op->since_ns, from->since_ns, sizeof(op->since_ns));
+	for (size_t i = 0; i < PF_HOST_CAUSES; i++) {
+		int64_t us = from->host_ns[i] / 1000;
+
+		op->host_us[i] = us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
+	}
+}
+
+static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
+{
+	uint32_t at = 0;
+
+	job->ops = pf_calloc(job->op_count + 1, sizeof(*job->ops));
+	for (size_t i = 0; i < job->rank_count; i++) {
+		struct rank *r = &job->ranks[i];
+		struct pf_digest d;
+
+		r->from = at;
+		if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
+			return -1;
+		for (size_t k = 0; k < d.op_count; k++)
+			load_op(job, &d, &d.ops[k], &job->ops[at++]);
+		pf_digest_release(&d);
+	}
+	return 0;
+}
+
+int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
+		  struct pf_err *err)
+{
+	*out = (struct pf_ranks){ .straggler = -1,
+				  .total_ns = PF_NO_INT,
+				  .ideal_ns = PF_NO_INT,
+				  .slowdown = NAN };
+	if (!job->rank_count)
+		return 0;
+	qsort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
+	if (load_ops(job, err) < 0)
+		return -1;
+	if (check_ranks(job))
+		pf_ranks_meet(job);
+	if (!job->why.len)
+		pf_ranks_align(job);
+	if (!job->why.len)
+		pf_ranks_blame(job);
+	if (job->why.len)
+		out->withheld = pf_strdup(job->why.data);
+	if (job->partly.len)
+		out->partly = pf_strdup(job->partly.data);
+	if (pf_ranks_rows(job, out, err) < 0)
+		return -1;
+	if (!job->why.len && !job->args.is_brief)
+		pf_ranks_replay(job, out);
+	return 0;
+}
+
+void pf_ranks_release(struct pf_ranks *r)
+{
+	free(r->ranks);
+	free(r->kinds);
+	free(r->steps);
+	free(r->meetings);
+	free(r->withheld);
+	free(r->partly);
+	pf_arena_release(&r->texts);
+	*r = (struct pf_ranks){ 0 };
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Several ranks on one clock: who is late to collectives, why, and what it
+ * costs.  Works on digests alone (digest.h), so the traces may be in one
+ * database, in several, or elsewhere.
+ *
+ *	struct pf_ranks_job *job = pf_ranks_new(&args);
+ *	rc = pf_ranks_add(job, db, &window, err);	(any number of times)
+ *	rc = pf_ranks_find(job, &found, err);
+ *	pf_ranks_free(job);
+ *
+ * Meetings.  The n-th collective of a process group on one rank meets the n-th
+ * on the others.  Where ranks have unlike numbers of them, they are matched
+ * from the end of the captures, as long as kind, bytes and step agree.
+ *
+ * Clocks.  A collective ends on all its ranks at nearly one time; that gives
+ * each rank an offset and, if the ends show one, a drift against the lowest
+ * rank that it is connected with.  Nothing may end on one rank before it has
+ * begun on another: where it does, ranks are not compared.
+ *
+ * Waiting.  A rank waits from its own start to the latest one; what follows is
+ * transfer.  The late rank is compared with the middle one: the time since the
+ * collective before in the group is split on both, without remainder, into
+ * computation, communication, copies and idle time; the differences and how
+ * much later it left the one before add up to the lateness.
+ *
+ * Cost.  Replaying the collectives with the gaps that ranks took between them
+ * gives the measured time again; with the median gap of all ranks, the time of
+ * a job without stragglers (skeleton.c).
+ *
+ * Memory is about 200 bytes a collective of a rank; time grows linearly.
+ */
+#ifndef PF_RANKS_RANKS_H
+#define PF_RANKS_RANKS_H
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "events/window.h"
+#include "ranks/digest.h"
+#include "store/db.h"
+
+/* Why a rank is late; the parts of its lateness come first. */
+enum pf_late_cause {
+	PF_LATE_COMPUTATION = PF_DOING_COMPUTATION,
+	PF_LATE_COMMUNICATION = PF_DOING_COMMUNICATION, /* it waited, too */
+	PF_LATE_COPY = PF_DOING_COPY,
+	PF_LATE_HOST = PF_DOING_IDLE, /* its GPU was idle */
+	PF_LATE_BEFORE,               /* it left the collective before later */
+	PF_LATE_PARTS,
+	PF_LATE_UNKNOWN = PF_LATE_PARTS, /* the first of its group */
+	PF_LATE_BY_HOST,                 /* + enum pf_digest_host */
+	PF_LATE_CAUSES = PF_LATE_BY_HOST + PF_HOST_CAUSES
+};
+
+/* "computation", "data loading", ... */
+const char *pf_late_cause_name(unsigned cause);
+
+#define PF_RANKS_EVEN 1.01 /* slowdown below which no rank is named */
+
+struct pf_ranks_rank {
+	int64_t rank, trace_id, reference; /* rank whose clock it is on */
+	const char *host;                  /* NULL: not recorded */
+	/* its clock is ahead by offset_ns at the first end, and drifts */
+	int64_t offset_ns;
+	double drift_ppm;       /* 0: the ends show none */
+	double drift_bound_ppm; /* of a drift that they do not show */
+	double scatter_ns;      /* of its ends about the line */
+	double error_ns;        /* of the offset */
+	int64_t seen_count;     /* ends that the line is through */
+	/* at collectives */
+	int64_t count, last_count;
+	int64_t late_ns;   /* the longest wait of another for it, summed */
+	int64_t gain_ns;   /* of it until the last but one had come */
+	int64_t waited_ns; /* for others */
+	int64_t root_ns;   /* others wait, and it is where that begins */
+	const char *cause; /* of most of that; NULL: nobody waits */
+	/* what its GPU did, all of its window */
+	int64_t window_ns, computation_ns, wait_ns, transfer_ns;
+	int64_t other_comm_ns; /* exposed, and in no meeting */
+	int64_t copy_ns, idle_ns;
+	/* the job would be faster by this if it alone took median gaps */
+	int64_t saved_ns; /* PF_NO_INT: not worked out */
+};
+
+/* Meetings of one kind. */
+struct pf_ranks_kind {
+	const char *kind;
+	int64_t size, bytes; /* -1: unknown */
+	const char *across;  /* several machines: "yes", "no", NULL: unknown */
+	int64_t count, spread_ns;
+	int64_t transfer_ns;             /* median */
+	double algorithm_rate, bus_rate; /* bytes per ns, medians; or NAN */
+};
+
+/* A collective of several ranks.  PF_NO_INT: unknown, as ranks of nobody. */
+struct pf_ranks_meeting {
+	const char *group, *kind;
+	int64_t number, step, count;
+	int64_t last_rank, middle_rank;
+	int64_t spread_ns, gain_ns, transfer_ns;
+	/* of the last against the middle; they add up to late_ns */
+	int64_t late_ns, why_ns[PF_LATE_PARTS];
+	const char *cause;
+	int64_t root_rank;
+	const char *root_cause;
+};
+
+struct pf_ranks_step {
+	int64_t step;
+	int64_t count;  /* of meetings */
+	int64_t dur_ns; /* mean of ranks; PF_NO_INT: no steps */
+	int64_t spread_ns;
+	int64_t late_rank; /* whom others wait for most; PF_NO_INT: nobody */
+	int64_t late_ns;
+	const char *cause;
+};
+
+struct pf_ranks {
+	struct pf_ranks_rank *ranks; /* by rank */
+	struct pf_ranks_kind *kinds;
+	struct pf_ranks_step *steps;
+	struct pf_ranks_meeting *meetings; /* in order of time */
+	size_t rank_count, kind_count, step_count, meeting_count;
+	char *withheld;     /* why nothing is compared; NULL: it is */
+	char *partly;       /* what is not compared; NULL: nothing */
+	int64_t met_count;  /* collectives of several ranks, compared */
+	int64_t left_count; /* without one to meet */
+	int64_t early_count;
+	int64_t residual_ns;     /* the largest scatter of a rank's ends */
+	int64_t clock_ns;        /* the largest offset */
+	int64_t component_count; /* clocks that nothing connects */
+	/* the replay; total_ns PF_NO_INT: not known */
+	int64_t total_ns, ideal_ns;
+	double slowdown;
+	/* whom it pays most to repair; < 0: nobody */
+	int64_t straggler; /* index of ranks */
+	struct pf_arena texts;
+};
+
+enum pf_ranks_clock {
+	PF_CLOCK_ALIGNED,
+	PF_CLOCK_DRIFTING, /* with any drift that the ends may show */
+	PF_CLOCK_AS_IS,    /* as the traces have it */
+};
+
+struct pf_ranks_args {
+	enum pf_ranks_clock clock;
+	bool is_brief; /* without the replay and the meetings one by one */
+};
+
+struct pf_ranks_job;
+struct pf_ranks_job *pf_ranks_new(const struct pf_ranks_args *args);
+void pf_ranks_free(struct pf_ranks_job *job);
+
+/* All traces of a window. */
+int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
+		 const struct pf_window *window, struct pf_err *err);
+/* A digest as bytes. */
+int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
+		       struct pf_err *err);
+
+int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
+		  struct pf_err *err);
+void pf_ranks_release(struct pf_ranks *r);
+
+#endif

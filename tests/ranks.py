@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""What 'profan ranks --format json' says against figures that are known.
+
+usage: ranks.py golden RANKS.json FOLDER CASE   FOLDER: ranks_*.csv
+       ranks.py better RANKS.json FOLDER CASE   clocks nearer to the truth
+       ranks.py truth RANKS.json TRUTH.csv      what mktrace --ranks planted
+       ranks.py laws RANKS.json                 sums that must hold
+"""
+import csv
+import json
+import sys
+
+CAUSES = {"compute": "computation", "copy": "copies"}
+bad = []
+
+
+def near(what, got, want, within):
+    if got is None or abs(float(got) - float(want)) > within:
+        bad.append(f"{what}: {got}, not {want}")
+
+
+def same(what, got, want):
+    if str(got) != str(want):
+        bad.append(f"{what}: {got}, not {want}")
+
+
+def load(path):
+    with open(path, encoding="utf-8") as f:
+        d = json.load(f)
+    figures = {k: v for k, v in d.items() if not isinstance(v, (list, dict))}
+    figures.update(d.get("scalars", {}))
+    tables = d.get("tables", d)
+    return figures, tables
+
+
+def rows_of(folder, name, case):
+    with open(f"{folder}/ranks_{name}.csv", encoding="utf-8") as f:
+        return [r for r in csv.DictReader(f) if r["case"] == case]
+
+
+def check_golden(path, folder, case):
+    figures, t = load(path)
+    clocks = {r["rank"]: r for r in t["clocks"]}
+    for r in rows_of(folder, "clock", case):
+        c, name = clocks[int(r["rank"])], f"clock of {r['rank']}"
+        near(name, c["offset_ns"], r["offset_ns"], 2)
+        near(name + ": drift", c["drift_ppm"], r["drift_ppm"], 0.01)
+        near(name + ": scatter", c["scatter_ns"], r["scatter_ns"], 2)
+        same(name + ": ends", c["seen_count"], r["observations"])
+    met = {(r["group"], r["number"]): r for r in t["meetings"]}
+    for r in rows_of(folder, "collectives", case):
+        m, name = met[r["group"], int(r["n"])], f"{r['group']} {r['n']}"
+        for key in ("kind", "step", "ranks", "last_rank"):
+            same(f"{name}: {key}", m[key], r[key])
+        for key in ("spread_ns", "gain_ns", "transfer_ns"):
+            near(f"{name}: {key}", m[key], r[key], 2)
+        for ours, key in (("computation_ns", "why_compute"),
+                          ("communication_ns", "why_communication"),
+                          ("copy_ns", "why_copy"), ("idle_ns", "why_idle"),
+                          ("before_ns", "why_earlier")):
+            if r[key]:
+                near(f"{name}: {key}", m[ours], r[key],
+                     2 if ours == "before_ns" else 0)
+        # there meetings are followed in the order of clocks that differ, so
+        # that a search may stop at a rank which itself waited for another
+        if r["root_cause"] == "other communication":
+            continue
+        same(f"{name}: root", m["root_rank"], r["root_rank"])
+        same(f"{name}: cause", m["root_cause"],
+             CAUSES.get(r["root_cause"], r["root_cause"]))
+    ranks = {r["rank"]: r for r in t["ranks"]}
+    for r in rows_of(folder, "ranks", case):
+        c, name = ranks[int(r["rank"])], f"rank {r['rank']}"
+        same(name, c["count"], r["collectives"])
+        same(name + ": last", c["last_count"], r["last"])
+        for ours, key in (("late_ns", "others_wait_ns"),
+                          ("gain_ns", "gain_ns"), ("waited_ns", "waited_ns")):
+            near(f"{name}: {key}", c[ours], r[key], 300)
+        if r["root_cause"] not in ("", "other communication"):
+            same(name + ": cause", c["cause"],
+                 CAUSES.get(r["root_cause"], r["root_cause"]))
+    for r in rows_of(folder, "slowdown", case):
+        near("total", figures["total_ns"], r["T_ns"], 3)
+        near("ideal", figures["ideal_ns"], r["ideal_ns"], 100)
+        near("slowdown", figures["slowdown"], r["slowdown"], 0.0001)
+        near(f"saved by {r['rank']}", ranks[int(r["rank"])]["saved_ns"],
+             int(r["T_ns"]) - int(r["T_if_median_ns"]), 100)
+    kinds = {(r["kind"], r["group_size"], r["bytes"]): r
+             for r in t["collectives"]}
+    for r in rows_of(folder, "bandwidth", case):
+        k = kinds[r["kind"], int(r["group_size"]), int(r["bytes"])]
+        same(r["kind"], k["count"], r["count"])
+        near(r["kind"], k["algorithm_gb_per_s"], r["algorithm_gbps"], 0.01)
+        near(r["kind"], k["bus_gb_per_s"], r["bus_gbps"], 0.01)
+
+
+def check_better(path, folder, case):
+    _, t = load(path)
+    clocks = {r["rank"]: r["offset_ns"] for r in t["clocks"]}
+    known = rows_of(folder, "clock", case)
+    ours = max(abs(clocks[int(r["rank"])] - float(r["true_offset_ns"]))
+               for r in known)
+    theirs = max(abs(float(r["offset_ns"]) - float(r["true_offset_ns"]))
+                 for r in known)
+    if ours > theirs or ours > 1500:
+        bad.append(f"offsets are {ours} wrong, elsewhere {theirs}")
+
+
+def check_laws(path):
+    figures, t = load(path)
+    for r in t["ranks"]:
+        parts = ("computation_ns", "exposed_wait_ns", "exposed_transfer_ns",
+                 "exposed_other_ns", "exposed_copy_ns", "idle_ns")
+        same(f"rank {r['rank']}: sum", sum(r[p] for p in parts),
+             r["window_ns"])
+        for p in parts:
+            if r[p] < 0:
+                bad.append(f"rank {r['rank']}: {p} is {r[p]}")
+    for m in t["meetings"]:
+        if m["computation_ns"] is None:
+            continue
+        parts = ("computation_ns", "communication_ns", "copy_ns", "idle_ns",
+                 "before_ns")
+        same(f"{m['group']} {m['number']}: sum", sum(m[p] for p in parts),
+             m["late_ns"])
+    same("last", sum(r["last_count"] for r in t["ranks"]),
+         sum(m["last_rank"] is not None for m in t["meetings"]))
+    same("spread", sum(s["spread_ns"] for s in t["collectives"]),
+         sum(m["spread_ns"] for m in t["meetings"]))
+    if figures["slowdown"] < 0.995:
+        bad.append(f"slowdown {figures['slowdown']}")
+
+
+def check_truth(path, truth):
+    figures, t = load(path)
+    with open(truth, encoding="utf-8") as f:
+        want = {r["key"]: r["value"] for r in csv.DictReader(f)}
+    late = [r for r in csv.DictReader(open(truth + ".ranks",
+                                           encoding="utf-8"))]
+    ranks = {r["rank"]: r for r in t["ranks"]}
+    first = float(want["zero_ns"])
+    for c in t["clocks"]:
+        r = late[c["rank"]]
+        base = late[c["reference_rank"]]
+        at = (float(r["offset_ns"]) - float(base["offset_ns"]) +
+              (float(r["drift_ppm"]) - float(base["drift_ppm"])) * first / 1e6)
+        near(f"clock of {c['rank']}", c["offset_ns"], at, 5000)
+    if figures["residual_ns"] > 5000:
+        bad.append(f"residual {figures['residual_ns']}")
+    straggler = int(want["straggler"])
+    if straggler < 0:
+        if figures["slowdown"] >= 1.01:
+            bad.append(f"not even: {figures['slowdown']}")
+        return
+    cost = float(want["total_ns"]) - float(want["without_ns"])
+    worst = max(t["ranks"], key=lambda r: r["saved_ns"] or 0)
+    same("straggler", worst["rank"], straggler)
+    same("cause", ranks[straggler]["cause"], want["cause"])
+    near("total", figures["total_ns"], want["total_ns"], 0.001 *
+         float(want["total_ns"]))
+    near("cost", worst["saved_ns"], cost, 0.01 * float(want["total_ns"]))
+    near("cost of cost", worst["saved_ns"], cost, 0.05 * cost)
+
+
+if __name__ == "__main__":
+    {"golden": check_golden, "better": check_better, "truth": check_truth,
+     "laws": check_laws}[sys.argv[1]](*sys.argv[2:])
+    for line in bad[:20]:
+        print(line)
+    if bad:
+        print(len(bad), "differ")
+    sys.exit(bool(bad))

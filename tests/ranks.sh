@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+# Ranks on clocks of their own: 'profan ranks' against jobs whose stragglers,
+# clocks and costs mktrace planted, laws that its sums keep, and, where they
+# are at hand, figures that were computed without profan.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+helper=$top_srcdir/tests/ranks.py
+
+ranks() { # ARGUMENT...: $tmp/ranks.json
+	run 0 "$profan" ranks "$@" --format json || return 1
+	cp "$tmp/out" "$tmp/ranks.json"
+}
+
+planted() { # NAME OPTION...: $tmp/job and $tmp/job.db
+	name=$1
+	shift
+	rm -rf "$tmp/job" "$tmp/job.db"
+	"$mktrace" "$@" --out "$tmp/job" || exit 99
+	if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+		ranks "$tmp/job.db" &&
+		run 0 "$PYTHON" "$helper" truth "$tmp/ranks.json" \
+			"$tmp/job/truth.csv" &&
+		run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json"; then
+		ok "$name"
+	else
+		not_ok "$name" "$tmp/out" "$tmp/err"
+	fi
+}
+
+skewed='--clock-skew 2000000 --drift 20'
+planted 'even ranks' --ranks 8 --steps 4
+# shellcheck disable=SC2086
+planted 'even ranks of two machines' --ranks 8 --hosts 2 $skewed --steps 4
+# shellcheck disable=SC2086
+planted 'garbage collection' --ranks 16 --hosts 4 $skewed --straggler 6 \
+	--late garbage --steps 4
+# shellcheck disable=SC2086
+planted 'data loading' --ranks 16 --hosts 4 $skewed --straggler 9 \
+	--late loader --steps 4
+# shellcheck disable=SC2086
+planted 'a slow rank' --ranks 16 --hosts 4 $skewed --straggler 9 --steps 3
+run 0 "$profan" ranks "$tmp/job.db"
+grep -q '^Rank 9 computes longer than others; were it like' "$tmp/out"
+result 'the sentence' "$tmp/out"
+run 0 "$profan" ranks "$tmp/job.db" --clock as-is
+grep -q '^Ranks are not compared: .* end on one rank' "$tmp/out"
+result 'as they are: withheld' "$tmp/out"
+if run 0 "$profan" ranks "$tmp/job.db" --fail-on 'straggler>30%' &&
+	run 1 "$profan" ranks "$tmp/job.db" --fail-on 'straggler>2%' &&
+	run 1 "$profan" ranks "$tmp/job.db" --fail-on 'waste>2%' &&
+	run 1 "$profan" ranks "$tmp/job.db" --clock as-is \
+		--fail-on 'straggler>90%' &&
+	run 2 "$profan" ranks "$tmp/job.db" --fail-on 'straggler>x' &&
+	run 2 "$profan" ranks "$tmp/job.db" --fail-on 'slow>2%'; then
+	ok 'checks'
+else
+	not_ok 'checks' "$tmp/out" "$tmp/err"
+fi
+
+# a database a rank, in any order: the same but for numbers of traces
+ranks "$tmp/job.db"
+sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/one.json"
+set --
+for f in "$tmp"/job/rank-*.json; do
+	"$profan" ingest -q "$f" -o "$f.db" || exit 99
+	set -- "$f.db" "$@"
+done
+ranks "$@"
+sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/other.json"
+same 'databases of a rank each' "$tmp/one.json" "$tmp/other.json"
+run 0 "$profan" ranks "$1" && grep -q 'There is one rank' "$tmp/out"
+result 'one rank' "$tmp/out"
+run 0 "$profan" ranks "$@" "$1" &&
+	grep -q 'not compared: two traces are of rank' "$tmp/out"
+result 'a rank twice' "$tmp/out"
+rm -rf "$tmp/job"
+
+# a capture that began later: matched from its end
+"$mktrace" --ranks 4 --hosts 2 --clock-skew 2000000 --steps 4 --layers 2 \
+	--out "$tmp/job"
+"$PYTHON" - "$tmp/job/rank-1.json" <<'EOP'
+import json, sys
+d = json.load(open(sys.argv[1]))
+steps = [e for e in d["traceEvents"] if e["name"] == "ProfilerStep#1"]
+d["traceEvents"] = [e for e in d["traceEvents"]
+                    if e["ts"] >= steps[0]["ts"] or e["ph"] == "M"]
+json.dump(d, open(sys.argv[1], "w"))
+EOP
+if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	ranks "$tmp/job.db" &&
+	run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json" &&
+	grep -q '"left_count": 6,' "$tmp/ranks.json" &&
+	grep -q 'ranks are even' "$tmp/ranks.json"; then
+	ok 'a capture that began later'
+else
+	not_ok 'a capture that began later' "$tmp/ranks.json"
+fi
+
+# 256 ranks on 8 machines; text stays short
+# shellcheck disable=SC2086
+[ -z "$LONG" ] || {
+	planted '256 ranks' --ranks 256 --hosts 8 $skewed --straggler 77 \
+		--steps 4
+	planted 'clocks that drift' --ranks 8 --hosts 4 $skewed --drift 50 \
+		--straggler 2 --steps 200 --layers 2
+}
+"$mktrace" --ranks 64 --hosts 8 --clock-skew 2000000 --straggler 33 --steps 2 \
+	--layers 2 --out "$tmp/many"
+run 0 "$profan" ingest -q "$tmp/many" -o "$tmp/many.db"
+run 0 "$profan" ranks "$tmp/many.db"
+awk 'length($0) > 80 { bad = 1 } END { exit bad || NR > 60 }' "$tmp/out" &&
+	grep -q '^Rank 33 computes longer' "$tmp/out"
+result '64 ranks on a page' "$tmp/out"
+
+# ---- figures of another program ----
+golden=$shared/golden/insight
+if [ -d "$golden/ranks_planted" ]; then
+	for case in "$golden"/ranks_planted/*/; do
+		case=${case%/} case=${case##*/}
+		if run 0 "$profan" ingest -q "$golden/ranks_planted/$case" \
+			-o "$tmp/$case.db" &&
+			ranks "$tmp/$case.db" --clock drifting &&
+			run 0 "$PYTHON" "$helper" golden "$tmp/ranks.json" \
+				"$golden" "$case" &&
+			ranks "$tmp/$case.db" &&
+			run 0 "$PYTHON" "$helper" better "$tmp/ranks.json" \
+				"$golden" "$case" &&
+			run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json"; then
+			ok "known figures: $case"
+		else
+			not_ok "known figures: $case" "$tmp/out" "$tmp/err"
+		fi
+	done
+else
+	skip 'known figures' 'they are not here'
+fi
+if [ -f "$shared/traces/two_ranks_rank-0.json.gz" ]; then
+	run 0 "$profan" ingest -q "$shared"/traces/two_ranks_rank-[01].json.gz \
+		-o "$tmp/two.db"
+	run 0 "$profan" ranks "$tmp/two.db" &&
+		grep -q '^Ranks are not compared: the traces do not name' \
+			"$tmp/out"
+	result 'two real ranks' "$tmp/out"
+else
+	skip 'two real ranks' 'they are not here'
+fi
+tap_done

@@ -71,15 +71,6 @@ struct merging {
 
 /* ---- which ranks there are ---- */
 
-static int insert_entry(struct merging *g, sqlite3_stmt *to, struct pf_err *err)
-{
-	int rc = pf_db_step(&g->scratch, to, err);
-
-	sqlite3_reset(to);
-	sqlite3_clear_bindings(to);
-	return rc < 0 ? -1 : 0;
-}
-
 /* What is relative is so to the folder of the part. */
 static void bind_db(sqlite3_stmt *to, sqlite3_stmt *from, const char *folder)
 {
@@ -105,7 +96,7 @@ static int list_rows(struct merging *g, size_t part, struct pf_db *db,
 			sqlite3_bind_value(to, i + 1,
 					   sqlite3_column_value(from, i - 1));
 		bind_db(to, from, folder);
-		rc = insert_entry(g, to, err);
+		rc = pf_db_put(&g->scratch, to, err);
 	}
 	sqlite3_finalize(from);
 	return rc;
@@ -128,7 +119,7 @@ static int list_failed(struct merging *g, size_t part, const char *why,
 	sqlite3_bind_text(to, ENTRY_COLUMNS, PACKAGE_VERSION, -1,
 			  SQLITE_STATIC);
 	free(name);
-	return insert_entry(g, to, err);
+	return pf_db_put(&g->scratch, to, err);
 }
 
 /*

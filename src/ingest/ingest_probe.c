@@ -224,7 +224,8 @@ int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err)
 	rc = look(input, seen, &failed);
 	pf_input_close(input);
 	if (rc < 0 && failed.code == PF_EDATA) {
-		say_broken(seen, failed.text); /* packed, and gives not a byte */
+		/* packed, and gives not a byte */
+		say_broken(seen, failed.text);
 		return 0;
 	}
 	if (rc < 0)

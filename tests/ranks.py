@@ -44,7 +44,7 @@ def check_golden(path, folder, case):
     for r in rows_of(folder, "clock", case):
         c, name = clocks[int(r["rank"])], f"clock of {r['rank']}"
         near(name, c["offset_ns"], r["offset_ns"], 2)
-        near(name + ": drift", c["drift_ppm"], r["drift_ppm"], 0.01)
+        near(name + ": drift", c["drift_ppm"] or 0, r["drift_ppm"], 0.01)
         near(name + ": scatter", c["scatter_ns"], r["scatter_ns"], 2)
         same(name + ": ends", c["seen_count"], r["observations"])
     met = {(r["group"], r["number"]): r for r in t["meetings"]}

@@ -62,10 +62,10 @@ struct pf_ranks_rank {
 	const char *host;                  /* NULL: not recorded */
 	/* its clock is ahead by offset_ns at the first end, and drifts */
 	int64_t offset_ns;
-	double drift_ppm;       /* 0: the ends show none */
+	double drift_ppm;       /* not a number: the ends show none */
 	double drift_bound_ppm; /* of a drift that they do not show */
-	double scatter_ns;      /* of its ends about the line */
-	double error_ns;        /* of the offset */
+	int64_t scatter_ns;     /* of its ends about the line */
+	int64_t error_ns;       /* of the offset; -1: not known */
 	int64_t seen_count;     /* ends that the line is through */
 	/* at collectives */
 	int64_t count, last_count;

@@ -149,10 +149,10 @@ static const struct pf_field clock_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(host, "host", "Machine", PF_TEXT),
 	FIELD(offset_ns, "offset_ns", "Ahead by", PF_NS),
-	FIELD(error_ns, "error_ns", "Within", PF_NS),
+	FIELD(error_ns, "error_ns", "Within", PF_NS | PF_KNOWN),
 	FIELD(scatter_ns, "scatter_ns", "Ends scatter", PF_NS),
 	FIELD(drift_ppm, "drift_ppm", "Drift ppm", PF_REAL),
-	FIELD(drift_bound_ppm, "drift_bound_ppm", "Seen from", PF_REAL),
+	FIELD(drift_bound_ppm, "drift_bound_ppm", "Seen from ppm", PF_REAL),
 	FIELD(seen_count, "seen_count", "Ends", PF_COUNT),
 	FIELD(reference, "reference_rank", "Against", PF_INT | PF_FULL),
 };

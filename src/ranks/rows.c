@@ -102,12 +102,14 @@ static void show_clock(const struct pf_ranks_job *job, size_t index,
 
 	row->reference = job->ranks[r->reference].rank;
 	row->offset_ns = llround(r->offset_ns);
-	row->drift_ppm = r->drift * 1e6;
+	row->drift_ppm =
+		r->drift != 0 || r->reference == index ? r->drift * 1e6 : NAN;
 	row->drift_bound_ppm = r->slope_bound * 1e6;
-	row->scatter_ns = r->scatter_ns;
+	row->scatter_ns = llround(r->scatter_ns);
 	row->seen_count = r->seen_count;
-	row->error_ns =
-		r->seen_count ? r->scatter_ns / sqrt(r->seen_count) : NAN;
+	row->error_ns = r->seen_count
+				? llround(r->scatter_ns / sqrt(r->seen_count))
+				: -1;
 	away = row->offset_ns < 0 ? -row->offset_ns : row->offset_ns;
 	if (away > out->clock_ns)
 		out->clock_ns = away;

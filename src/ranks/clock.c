@@ -21,13 +21,14 @@
 #define SAMPLE       200
 #define ROUNDS       30
 #define MOVE_NS      0.5
-#define LINE_LEAST   8     /* ends for a drift */
-#define EARLY_MAX    0.01  /* of meetings */
-#define ERROR_MAX    0.01  /* of the window: what offsets may add up to */
-#define MACHINE_NS   20000 /* clocks of one machine differ by less */
-#define ERRORS_SHOWN 3     /* standard errors that show a drift, */
-#define ERRORS_SURE  10    /* and that chance does not show */
-#define SEEN_LEAST   4     /* ends for an offset */
+#define LINE_LEAST   24 /* ends for a drift: of fewer their scatter is a guess */
+#define EARLY_MAX    0.01   /* of meetings */
+#define ERROR_MAX    0.01   /* of the window: what offsets may add up to */
+#define MACHINE_NS   20000  /* clocks of one machine differ by less */
+#define ERRORS_SHOWN 3      /* standard errors that show a drift, */
+#define ERRORS_SURE  10     /* and that chance does not show */
+#define DRIFT_MOST   500e-6 /* no clock that is set runs faster */
+#define SEEN_LEAST   4      /* ends for an offset */
 
 /* An end that is looked at. */
 struct seen {
@@ -434,7 +435,9 @@ static void drop_drifts(struct clocks *c, double errors)
 		rank->slope_bound = width > 0 ? bound / width : NAN;
 		offsets[r] = rank->offset_ns;
 		drifts[r] = rank->drift - shared;
-		if (fabs(drifts[r]) * width >= bound || n < 1)
+		if ((fabs(drifts[r]) * width >= bound && n >= LINE_LEAST &&
+		     fabs(drifts[r]) <= DRIFT_MOST) ||
+		    n < 1)
 			continue;
 		c->is_steady[r] = true;
 		if (errors > ERRORS_SHOWN)

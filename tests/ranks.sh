@@ -101,6 +101,9 @@ fi
 [ -z "$LONG" ] || {
 	planted '256 ranks' --ranks 256 --hosts 8 $skewed --straggler 77 \
 		--steps 4
+	run 0 "$profan" ranks "$tmp/job.db" --clock as-is
+	grep -q '^Ranks are not compared: .* end on one rank' "$tmp/out"
+	result '256 ranks, most groups of one machine: withheld' "$tmp/out"
 	planted 'clocks that drift' --ranks 8 --hosts 4 $skewed --drift 50 \
 		--straggler 2 --steps 200 --layers 2
 }

@@ -11,12 +11,12 @@
  *	idle			nothing
  *
  * Figures of all are sums over devices: what runs on one hides nothing on
- * another.  Of several traces also who waits for whom (analysis/arrival.h).
+ * another.  Of several traces also who waits for whom (ranks/arrival.h).
  */
 #ifndef PF_ANALYSIS_OVERLAP_H
 #define PF_ANALYSIS_OVERLAP_H
 
-#include "analysis/arrival.h"
+#include "ranks/arrival.h"
 #include "analysis/comm_table.h"
 #include "base/err.h"
 #include "base/mem.h"

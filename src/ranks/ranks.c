@@ -120,7 +120,8 @@ static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
 			    .host = d->host ? pf_strdup(d->host) : NULL,
 			    .count = (uint32_t)d->op_count,
 			    .start_ns = d->start_ns,
-			    .end_ns = d->end_ns };
+			    .end_ns = d->end_ns,
+			    .first_ns = d->first_ns };
 	pf_digest_put(d, &r->bytes);
 	return 0;
 }

@@ -134,6 +134,9 @@ struct pf_ranks {
 	double slowdown;
 	/* whom it pays most to repair; < 0: nobody */
 	int64_t straggler; /* index of ranks */
+	/* of one rank (an index) for another, and when after its first event */
+	int64_t longest_wait_ns, longest_wait_start_ns;
+	size_t longest_wait_rank;
 	struct pf_arena texts;
 };
 

@@ -55,6 +55,7 @@ struct rank {
 	uint32_t from, count; /* of job.ops */
 	uint32_t member_from, member_count;
 	int64_t start_ns, end_ns;
+	int64_t first_ns;        /* event of the trace, local */
 	uint32_t reference;      /* rank that its clock is measured by */
 	double offset_ns, drift; /* true = local - offset - drift * local */
 	double scatter_ns, slope_bound;

@@ -119,6 +119,33 @@ static void show_clock(const struct pf_ranks_job *job, size_t index,
 		out->component_count++;
 }
 
+/* The longest wait for a rank that alone is late, by the first that came. */
+static void find_longest(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const struct meeting *worst = NULL;
+
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[job->sorted[i]];
+
+		if (m->last == NONE ||
+		    m->last_ns - m->first_ns <= out->longest_wait_ns)
+			continue;
+		worst = m;
+		out->longest_wait_ns = m->last_ns - m->first_ns;
+	}
+	for (uint32_t k = 0; worst && k < worst->count; k++) {
+		uint32_t op = job->parts[worst->from + k];
+		const struct rank *r = &job->ranks[pf_ranks_of(job, op)];
+
+		if (job->ops[op].start_ns != worst->first_ns)
+			continue;
+		out->longest_wait_rank = (size_t)(r - job->ranks);
+		out->longest_wait_start_ns = pf_sat_sub(
+			worst->first_ns, pf_ranks_time(job, r, r->first_ns));
+		return;
+	}
+}
+
 static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err)
 {
@@ -470,6 +497,7 @@ int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 	out->met_count = job->meeting_count;
 	out->left_count = job->left_count;
 	out->early_count = job->early_count;
+	find_longest(job, out);
 	make_kinds(job, out);
 	make_steps(job, out);
 	if (!job->args.is_brief)

@@ -52,7 +52,7 @@ check ranks $rooms
 check memory $rooms
 check path $rooms
 check training $rooms
-check analysis $rooms torch idle
+check analysis $rooms torch idle ranks
 check roofline $rooms analysis
 check graphs $rooms
 check diff $rooms torch idle analysis

@@ -118,11 +118,11 @@ static const struct pf_field rank_fields[] = {
 	FIELD(host, "host", "Machine", PF_TEXT | PF_FULL),
 	FIELD(last_count, "last_count", "Last", PF_COUNT),
 	FIELD(count, "count", "Of", PF_COUNT),
-	FIELD(root_ns, "root_ns", "Others wait", PF_NS),
+	FIELD(root_ns, "root_ns", "Waits it began", PF_NS),
 	FIELD(cause, "cause", "Because of", PF_TEXT),
 	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
 	FIELD(saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
-	FIELD(late_ns, "late_ns", "Others wait as it is last", PF_NS | PF_FULL),
+	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS | PF_FULL),
 	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
 	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
 	FIELD(computation_ns, "computation_ns", "Computation", PF_NS | PF_FULL),
@@ -165,7 +165,7 @@ static const struct pf_field step_fields[] = {
 	FIELD(count, "count", "Collectives", PF_COUNT),
 	FIELD(spread_ns, "spread_ns", "First to last", PF_NS),
 	FIELD(late_rank, "late_rank", "Late rank", PF_INT | PF_MAYBE),
-	FIELD(late_ns, "late_ns", "Others wait", PF_NS),
+	FIELD(late_ns, "late_ns", "Waits it began", PF_NS),
 	FIELD(cause, "cause", "Because of", PF_TEXT),
 };
 #undef FIELD
@@ -242,7 +242,7 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 		{ "exposed transfer",
 		  offsetof(struct pf_ranks_rank, transfer_ns) },
 		{ "idle", offsetof(struct pf_ranks_rank, idle_ns) },
-		{ "others wait", offsetof(struct pf_ranks_rank, root_ns) },
+		{ "waits it began", offsetof(struct pf_ranks_rank, root_ns) },
 	};
 	struct pf_table *t = pf_doc_fields(doc, "spread", "Spread over ranks",
 					   PF_FIELDS(spread_fields));

@@ -143,13 +143,16 @@ static int end_call(struct find *f, struct pf_err *err)
 	struct pf_roofline *o = f->out;
 	const struct now *n = &f->now;
 	const struct pf_window_trace *t = &o->walk.window.traces[n->of.trace];
-	const struct pf_roof_shape *shape = &o->walk.shapes[n->of.shape];
-	struct pf_roof_call call = { &shape->work, n->ns.covered_ns, n->works,
+	const struct pf_roof_shape *shape;
+	struct pf_roof_call call = { NULL, n->ns.covered_ns, n->works,
 				     n->is_tf32, n->is_host };
 	struct pf_roof_sums *kernel;
 
+	/* Without work there may be no shapes at all. */
 	if (!n->works || n->first_ns < t->from_ns || n->first_ns >= t->to_ns)
 		return 0;
+	shape = &o->walk.shapes[n->of.shape];
+	call.work = &shape->work;
 	if (!shape->is_modelled) {
 		pf_roof_walk_rest(&o->walk, shape->op,
 				  shape->dims ? PF_ROOF_ODD : PF_ROOF_NO_SHAPES,

@@ -31,8 +31,12 @@ VALUES = {"baseline": "{b}", "points": "3", "group-by-stack": "5"}
 def run(program, *args):
     done = subprocess.run([program, *args], stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
-    if done.returncode < 0 or done.returncode > 3:
+    if not 0 <= done.returncode <= 3 or (done.returncode == 1 and
+                                         not done.stdout):
         print(f"not ok - {' '.join(args)}: exit code {done.returncode}")
+        for line in done.stderr.decode(errors="replace").split("\n")[:9]:
+            print("#", line)
+        return None
     return done.stdout if done.returncode in (0, 1) else None
 
 

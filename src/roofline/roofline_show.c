@@ -271,7 +271,8 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 		pf_doc_fields(doc, "not_modelled", "GPU time without a roof",
 			      PF_FIELDS(rest_fields));
 
-	memcpy(rest, r->walk.rest, count * sizeof(*rest));
+	if (count)
+		memcpy(rest, r->walk.rest, count * sizeof(*rest));
 	qsort(rest, count, sizeof(*rest), by_time);
 	for (size_t i = 0; i < count; i++) {
 		struct rest_row row = {

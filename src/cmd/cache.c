@@ -334,15 +334,10 @@ int pf_cache_find(const char *path, struct pf_paths *out, struct pf_err *err)
 
 /* ---- each for itself ---- */
 
-int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
-		   struct pf_err *err)
+static int open_each(struct pf_inputs *in, char *const *arguments,
+		     struct pf_err *err)
 {
-	*in = (struct pf_inputs){
-		.items = pf_calloc(count + 1, sizeof(*in->items)),
-		.paths = pf_calloc(count + 1, sizeof(*in->paths)),
-		.count = count,
-	};
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < in->count; i++) {
 		if (pf_is_fleet(arguments[i]))
 			return pf_fail(err, PF_EUSAGE,
 				       "'%s' is a fleet database, which has no "
@@ -353,6 +348,22 @@ int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 		in->paths[i] = in->items[i].path;
 	}
 	return 0;
+}
+
+int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
+		   struct pf_err *err)
+{
+	int rc;
+
+	*in = (struct pf_inputs){
+		.items = pf_calloc(count + 1, sizeof(*in->items)),
+		.paths = pf_calloc(count + 1, sizeof(*in->paths)),
+		.count = count,
+	};
+	rc = open_each(in, arguments, err);
+	if (rc)
+		pf_inputs_close(in);
+	return rc;
 }
 
 void pf_inputs_close(struct pf_inputs *in)

@@ -58,11 +58,7 @@ job() { # STYLE RANKS GPUS
 	done
 }
 
-if [ -n "${LONG-}" ]; then
-	job cuda 1 8
-else
-	job cuda 1 3
-fi
+[ -z "${LONG-}" ] || job cuda 1 8
 job cuda 2 2
 job hip 1 2
 job graph 1 2

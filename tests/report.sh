@@ -541,7 +541,6 @@ make_ranks() { # NAME LATER FIRST: rank 2 waits for data
 	run 0 "$profan" ingest -q "$tmp/r0.json" "$tmp/r1.json" \
 		"$tmp/r2.json" "$tmp/r3.json" -o "$tmp/$1.db" ||
 		not_ok "$1: ingest" "$tmp/err"
-	check "$1"
 }
 says() { # NAME TEXT WHAT
 	if grep -q "$2" "$tmp/$1.html"; then
@@ -552,6 +551,7 @@ says() { # NAME TEXT WHAT
 	fi
 }
 make_ranks ranks 0 0
+check ranks
 says ranks 'rank 0, the first of 4 traces, and rank 2, of the others the one' \
 	"the page says which ranks it shows"
 says ranks 'clock that they were recorded with' "the clock is the traces' own"
@@ -578,8 +578,10 @@ fi
 page ranks --max-html $((bytes >> 10))K
 says ranks 'Not in the timeline.*of rank 2' "what is left out is said by rank"
 make_ranks later 60000000 0
+page later
 says later 'moved so that a step begins in both' "ranks of another minute"
 make_ranks other-steps 60000000 1000
+page other-steps
 says other-steps 'moved so that both begin' "ranks without a step in common"
 
 # ---- real traces, where they are ----

@@ -261,17 +261,19 @@ linear() { # FEW MANY COMMAND...: four times the ranks, at most five the work
 	[ ! -s bad ]
 	result "$1: four times the ranks, at most five times the work ($few)" bad
 }
+ranks_few=32
+[ -z "${LONG-}" ] || ranks_few=128
 ranks r16 16
-threads t128 128 13
-threads t512 512 13
-for name in r16 t128 t512; do
+threads few $ranks_few 13
+threads many $((ranks_few * 4)) 13
+for name in r16 few many; do
 	database $name
 done
 for command in steps syncs overlap gaps kernels launches calls modules memory \
 	doctor info; do
 	linear r16.db r64.db $command
-	linear t128.db t512.db $command
+	linear few.db many.db $command
 done
 linear r16.db r64.db report --force -o page.html
-linear t128 t512 ingest -q --output x.db
+linear few many ingest -q --output x.db
 tap_done

@@ -11,7 +11,7 @@
 #   ingested NAME FILE                into $tmp/t.db; false and not_ok if it fails
 #   real_traces COMMAND...            runs it with NAME and FILE for each trace
 #                                     of ../shared; skipped where it is not, and
-#                                     those of 100 KB and more without LONG=1
+#                                     those of 50 KB and more without LONG=1
 #   is_quick FILE                     is it small, or does LONG=1 take all? (but
 #                                     those of $TRACE_BYTES_MAX and more)
 #   tap_done                          last line of every script
@@ -112,7 +112,7 @@ ingested() {
 
 is_quick() {
 	tap_most=${TRACE_BYTES_MAX-}
-	[ -n "${LONG-}" ] || tap_most=100000
+	[ -n "${LONG-}" ] || tap_most=50000
 	[ -z "$tap_most" ] || [ "$(wc -c <"$1")" -lt "$tap_most" ]
 }
 

@@ -10,7 +10,7 @@ export TMPDIR
 truth=$top_srcdir/tests/truth
 if [ -n "${LONG-}" ]; then
 	set -- "$truth"/*/*/
-else # the first and the last release, and one between
-	set -- "$truth"/2.3.*/*/ "$truth"/2.6.*/*/ "$truth"/2.15.*/*/
+else # the first and the last release
+	set -- "$truth"/2.3.*/*/ "$truth"/2.15.*/*/
 fi
 "$PYTHON" "$truth/check.py" "$profan" "$@"

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define DAMAGED        16
+#define DAMAGED        5
 #define SIZE_MAX_BYTES (1u << 20)
 
 static uint64_t next(uint64_t *state)
@@ -37,7 +37,7 @@ static void run(const uint8_t *data, size_t size)
 static void run_damaged(uint8_t *data, size_t size)
 {
 	const char *is_long = getenv("LONG");
-	int count = is_long && *is_long ? 2 * DAMAGED : DAMAGED;
+	int count = is_long && *is_long ? 6 * DAMAGED : DAMAGED;
 	uint64_t random = 88172645463325252u;
 	int i, j;
 

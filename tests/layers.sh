@@ -60,7 +60,7 @@ check export $rooms idle memory
 check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis roofline diff timeline render
-check fleet $rooms ingest torch idle memory analysis
+check fleet $rooms ingest torch idle memory analysis diff
 check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \
 	roofline graphs diff \
 	export timeline render report

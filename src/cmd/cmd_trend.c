@@ -9,38 +9,80 @@
 #include "cmd/cache.h"
 #include "cmd/fleets.h"
 #include "fleet/fleet.h"
-#include "fleet/show.h"
+#include "fleet/trend.h"
 
-static const struct pf_trend_args defaults = { .window = PF_WINDOW_DEFAULTS };
+#define FLEET_ROWS 10 /* people read a page, however many nights there are */
+
+struct args {
+	struct pf_trend_args trend;
+	struct pf_opt_list checks;
+};
+
+static const struct args defaults = { .trend = { .window =
+							 PF_WINDOW_DEFAULTS } };
 
 static const struct pf_opt opts[] = {
 	{ 0, "samples-per-step", "N|N,N...",
 	  "how many samples a step works on, of all captures or each",
-	  PF_OPT_STRING, offsetof(struct pf_trend_args, samples_per_step), 0,
-	  0 },
-	PF_WINDOW_OPTS(struct pf_trend_args, window),
+	  PF_OPT_STRING, offsetof(struct args, trend.samples_per_step), 0, 0 },
+	{ 0, "fail-on", "CHECK",
+	  "of a fleet: exit with 1 if the last change is such: 'kernel>1%'",
+	  PF_OPT_LIST, offsetof(struct args, checks), 0, 0 },
+	PF_WINDOW_OPTS(struct args, trend.window),
 	{ 0 },
 };
 
+static int check(const struct args *args, const struct pf_fleet_trend *t,
+		 struct pf_doc *doc, struct pf_err *err)
+{
+	bool is_failed = false;
+
+	for (size_t i = 0; i < args->checks.count; i++)
+		if (pf_fleet_gate(args->checks.items[i], t, doc, &is_failed,
+				  err) < 0)
+			return -1;
+	return is_failed;
+}
+
+static int show_fleet(struct pf_ctx *cx, const struct args *args,
+		      struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_fleet_trend t = { 0 };
+	int rc = pf_fleet_trend_find(db, &t, err);
+
+	if (!rc) {
+		if (!cx->wide && !cx->is_limit_given)
+			doc->order.limit = FLEET_ROWS;
+		doc->lists = "changes";
+		pf_fleet_trend_show(&t, doc->order.limit, doc);
+		rc = check(args, &t, doc, err);
+	}
+	pf_fleet_trend_release(&t);
+	return rc;
+}
+
 /* Captures of a fleet are in it. */
-static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
+static int answer_of_fleet(struct pf_ctx *cx, const struct args *args,
 			   struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_db db = { 0 };
-	int rc;
+	int rc = 0;
 
 	if (cx->argc > 1)
 		return pf_fail(err, PF_EUSAGE,
 			       "'%s' is a fleet database, of which 'trend' "
 			       "shows one: 'profan merge' makes one of several",
 			       cx->argv[0]);
-	if (memcmp(args, &defaults, sizeof(defaults)) != 0)
+	if (memcmp(&args->trend, &defaults.trend, sizeof(defaults.trend)) != 0)
 		return pf_fail(err, PF_EUSAGE,
 			       "a fleet has no events, and 'trend' of it no "
 			       "options that choose some");
-	rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, err);
+	for (size_t i = 0; !rc && i < args->checks.count; i++)
+		rc = pf_fleet_gate_parse(args->checks.items[i], err);
 	if (!rc)
-		rc = pf_fleet_trend(&db, doc, err);
+		rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, err);
+	if (!rc)
+		rc = show_fleet(cx, args, &db, doc, err);
 	pf_db_close(&db);
 	return rc;
 }
@@ -48,13 +90,19 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct pf_trend_args *args,
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	struct pf_trend_args *args = argv;
+	const struct args *given = argv;
+	struct pf_trend_args *args = &((struct args *)argv)->trend;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
 	int rc;
 
 	if (pf_is_fleet(cx->argv[0]))
-		return answer_of_fleet(cx, args, doc, err);
+		return answer_of_fleet(cx, given, doc, err);
+	if (given->checks.count)
+		return pf_fail(err, PF_EUSAGE,
+			       "--fail-on is of the captures of a fleet, which "
+			       "'profan merge' makes; 'profan diff' checks two "
+			       "databases");
 	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	args->wide = cx->wide;
 	if (!rc)
@@ -77,16 +125,23 @@ PF_COMMAND(120, trend) = {
 		"per step and memory, in the order given: commits, releases "
 		"or configurations of one program.  The arguments are "
 		"databases or traces, as in 'profan diff'.  Csv and json "
-		"have every figure.",
+		"have every figure.\n"
+		"\n"
+		"Of one fleet database ('profan merge'): its captures in "
+		"order of time, and since when which figure of a step or "
+		"time of a kernel is another, with a test that is wrong about "
+		"at most 1 in 100 fleets that did not change.",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_trend_args),
+	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
 	.lists = "trend",
 	.examples = "profan trend v1.db v2.db v3.db\n"
 		    "profan trend bs16.db bs32.db --samples-per-step 16,32\n"
-		    "profan trend nightly/*.db --format csv\n",
+		    "profan trend nightly/*.db --format csv\n"
+		    "profan trend nights.db --fail-on 'step_time>1%'\n"
+		    "profan trend nights.db --table trend --format csv\n",
 	.answer = answer,
 };

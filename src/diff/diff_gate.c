@@ -66,9 +66,11 @@ static enum pf_col_kind kind_of(enum pf_step_count count)
 }
 
 /* Figure n of those that can be checked; false past the last. */
-static bool figure_at(const struct pf_side *a, const struct pf_side *b,
-		      size_t n, struct pf_gate_figure *out)
+static bool figure_at(const void *of, size_t n, struct pf_gate_figure *out)
 {
+	const struct pf_gate_sides *sides = of;
+	const struct pf_side *a = sides->a, *b = sides->b;
+
 	*out = (struct pf_gate_figure){ .a_steps = a->steps,
 					.b_steps = b->steps };
 	if (n < OWN)
@@ -98,13 +100,6 @@ static bool figure_at(const struct pf_side *a, const struct pf_side *b,
 
 /* ---- expressions ---- */
 
-struct gate {
-	char name[32];
-	bool is_less, or_equal, is_percent;
-	int64_t limit; /* in units of 1 / scale */
-	int64_t scale;
-};
-
 static int bad(const char *expression, const char *why, struct pf_err *err)
 {
 	return pf_fail(err, PF_EUSAGE,
@@ -113,24 +108,23 @@ static int bad(const char *expression, const char *why, struct pf_err *err)
 		       expression, why);
 }
 
-static bool find_figure(const char *name, const struct pf_side *a,
-			const struct pf_side *b, struct pf_gate_figure *out)
+static bool find_figure(const char *name, const struct pf_gate_figures *all,
+			struct pf_gate_figure *out)
 {
-	for (size_t n = 0; figure_at(a, b, n, out); n++)
+	for (size_t n = 0; all->at(all->of, n, out); n++)
 		if (!strcmp(out->key, name))
 			return true;
 	return false;
 }
 
 static int no_figure(const char *expression, const char *name,
-		     struct pf_err *err)
+		     const struct pf_gate_figures *figures, struct pf_err *err)
 {
-	static const struct pf_side none;
 	struct pf_suggest s = { .word = name };
 	struct pf_gate_figure f;
 	struct pf_buf all = { 0 };
 
-	for (size_t n = 0; figure_at(&none, &none, n, &f); n++) {
+	for (size_t n = 0; figures->at(figures->of, n, &f); n++) {
 		pf_suggest_offer(&s, f.key);
 		pf_buf_addf(&all, "%s%s", n ? ", " : "", f.key);
 	}
@@ -169,7 +163,7 @@ static int64_t factor_of(const char *unit, enum pf_col_kind kind)
 }
 
 /* "+1.5" into limit and scale: at most six digits after the point. */
-static const char *read_number(const char *s, struct gate *g)
+static const char *read_number(const char *s, struct pf_gate *g)
 {
 	bool is_negative = *s == '-', has_digit = false;
 	int64_t n = 0;
@@ -194,20 +188,20 @@ static const char *read_number(const char *s, struct gate *g)
 	return has_digit ? s : NULL;
 }
 
-static int parse(const char *expression, struct gate *g, struct pf_err *err)
+int pf_gate_read(const char *expression, const struct pf_gate_figures *figures,
+		 struct pf_gate *g, struct pf_gate_figure *f,
+		 struct pf_err *err)
 {
-	static const struct pf_side none;
 	size_t len = strcspn(expression, "<>= ");
 	const char *s = expression + len;
-	struct pf_gate_figure f;
 	int64_t factor;
 
-	*g = (struct gate){ 0 };
+	*g = (struct pf_gate){ 0 };
 	if (!len || len >= sizeof(g->name))
 		return bad(expression, "a name of a figure comes first", err);
 	memcpy(g->name, expression, len);
-	if (!find_figure(g->name, &none, &none, &f))
-		return no_figure(expression, g->name, err);
+	if (!find_figure(g->name, figures, f))
+		return no_figure(expression, g->name, figures, err);
 	s += strspn(s, " ");
 	if (*s != '<' && *s != '>')
 		return bad(expression, "'>' or '<' follows the name", err);
@@ -222,22 +216,34 @@ static int parse(const char *expression, struct gate *g, struct pf_err *err)
 	g->is_percent = !strcmp(s, "%");
 	if (g->is_percent || !*s)
 		return 0;
-	factor = factor_of(s, f.kind);
+	factor = factor_of(s, f->kind);
 	if (!factor || __builtin_mul_overflow(g->limit, factor, &g->limit))
 		return bad(expression, "the unit does not fit", err);
 	return 0;
 }
 
+static int parse(const char *expression, const struct pf_gate_sides *sides,
+		 struct pf_gate *g, struct pf_gate_figure *f,
+		 struct pf_err *err)
+{
+	const struct pf_gate_figures figures = { figure_at, sides };
+
+	return pf_gate_read(expression, &figures, g, f, err);
+}
+
 int pf_gate_parse(const char *expression, struct pf_err *err)
 {
-	struct gate g;
+	static const struct pf_side none;
+	static const struct pf_gate_sides nothing = { .a = &none, .b = &none };
+	struct pf_gate_figure f;
+	struct pf_gate g;
 
-	return parse(expression, &g, err);
+	return parse(expression, &nothing, &g, &f, err);
 }
 
 /* ---- checks ---- */
 
-static bool holds(const struct gate *g, const struct pf_gate_figure *f)
+bool pf_gate_holds(const struct pf_gate *g, const struct pf_gate_figure *f)
 {
 	__int128_t a = (__int128_t)f->a * f->b_steps;
 	__int128_t b = (__int128_t)f->b * f->a_steps;
@@ -272,8 +278,7 @@ static void show(char out[PF_NUM_MAX], const struct pf_gate_figure *f,
 	}
 }
 
-/* "step_time was 4 ms and is 5 ms per step (+25 %)" */
-static void say_change(struct pf_buf *out, const struct pf_gate_figure *f)
+void pf_gate_say_change(struct pf_buf *out, const struct pf_gate_figure *f)
 {
 	char from[PF_NUM_MAX], to[PF_NUM_MAX], share[PF_NUM_MAX];
 	double a = (double)f->a / (double)f->a_steps;
@@ -317,7 +322,7 @@ static void judge(const struct pf_gate_times *times, struct pf_gate_figure *f,
 	f->a_steps = f->b_steps = 1;
 }
 
-static void check_time(const char *expression, const struct gate *g,
+static void check_time(const char *expression, const struct pf_gate *g,
 		       struct pf_gate_figure *f,
 		       const struct pf_gate_times *times, struct pf_doc *doc,
 		       bool *is_failed)
@@ -326,8 +331,8 @@ static void check_time(const char *expression, const struct gate *g,
 	struct pf_judged judged;
 
 	judge(times, f, &judged);
-	if (holds(g, f)) {
-		say_change(&text, f);
+	if (pf_gate_holds(g, f)) {
+		pf_gate_say_change(&text, f);
 		if (judged.grade >= PF_GRADE_LIKELY) {
 			*is_failed = true;
 			pf_doc_failed(doc, "%s: %s", expression, text.data);
@@ -353,11 +358,10 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 	const struct pf_gate_times *times = sides->times;
 	struct pf_gate_figure f;
 	struct pf_buf text = { 0 };
-	struct gate g;
+	struct pf_gate g;
 
-	if (parse(expression, &g, err) < 0)
+	if (parse(expression, sides, &g, &f, err) < 0)
 		return -1;
-	find_figure(g.name, sides->a, sides->b, &f);
 	if (sides->is_cut) {
 		*is_failed = true;
 		pf_doc_failed(doc,
@@ -376,9 +380,9 @@ int pf_gate_check(const char *expression, const struct pf_gate_sides *sides,
 			      expression);
 	} else if (f.kind == PF_NS) {
 		check_time(expression, &g, &f, times, doc, is_failed);
-	} else if (holds(&g, &f)) {
+	} else if (pf_gate_holds(&g, &f)) {
 		*is_failed = true;
-		say_change(&text, &f);
+		pf_gate_say_change(&text, &f);
 		pf_doc_failed(doc, "%s: %s", expression, text.data);
 	}
 	pf_buf_release(&text);

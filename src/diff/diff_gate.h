@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "diff/diff_judge.h"
 #include "table/doc.h"
 
@@ -33,6 +34,35 @@ struct pf_gate_sides {
 	const struct pf_gate_times *times; /* NULL: not comparable */
 	bool is_cut;                       /* nothing is */
 };
+
+/* A check that was read: what it is of, and the limit. */
+struct pf_gate {
+	char name[32];
+	bool is_less, or_equal, is_percent;
+	int64_t limit; /* in units of 1 / scale */
+	int64_t scale;
+};
+
+/* Figures that a check may be of, in order. */
+struct pf_gate_figures {
+	/* false past the last */
+	bool (*at)(const void *of, size_t n, struct pf_gate_figure *out);
+	const void *of;
+};
+
+/*
+ * Read a check of one of these figures; PF_EUSAGE if it is none.  "figure" is
+ * what "at" says of it.
+ */
+int pf_gate_read(const char *expression, const struct pf_gate_figures *figures,
+		 struct pf_gate *gate, struct pf_gate_figure *figure,
+		 struct pf_err *err);
+
+/* Is the change from a to b beyond the limit? */
+bool pf_gate_holds(const struct pf_gate *gate, const struct pf_gate_figure *f);
+
+/* "step_time was 4 ms and is 5 ms per step (+25 %)" */
+void pf_gate_say_change(struct pf_buf *out, const struct pf_gate_figure *f);
 
 /* PF_EUSAGE if the expression is none. */
 int pf_gate_parse(const char *expression, struct pf_err *err);

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,11 @@ static int64_t difference(const struct sides *s, size_t k)
 /* p, the confidence, and how many differences are dropped at each end. */
 static size_t test_exactly(const struct sides *s, double u, struct pf_rank *out)
 {
-	double *shares = shares_take(s->a_count, s->b_count), sum = 0;
+	bool is_less = s->b_count < s->a_count;
+	/* the same either way, and smaller in memory */
+	double *shares = is_less ? shares_take(s->a_count, s->b_count)
+				 : shares_take(s->b_count, s->a_count);
+	double sum = 0;
 	size_t cut = 0, pairs = s->a_count * s->b_count;
 
 	out->p = 2 * tail(shares, u);
@@ -124,6 +129,14 @@ static size_t test_many(const struct sides *s, double u, struct pf_rank *out)
 	return cut > 1 ? (size_t)cut - 1 : 0;
 }
 
+static bool is_exact(size_t m, size_t n)
+{
+	size_t few = m < n ? m : n;
+
+	return few <= PF_RANK_FEW ? m * n <= PF_RANK_PAIRS
+				  : m <= PF_RANK_MAX && n <= PF_RANK_MAX;
+}
+
 void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
 		     size_t b_count, struct pf_rank *out)
 {
@@ -138,9 +151,8 @@ void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
 
 	if (u > (double)pairs - u)
 		u = (double)pairs - u;
-	cut = a_count <= PF_RANK_MAX && b_count <= PF_RANK_MAX
-		      ? test_exactly(&s, u, out)
-		      : test_many(&s, u, out);
+	cut = is_exact(a_count, b_count) ? test_exactly(&s, u, out)
+					 : test_many(&s, u, out);
 	if (out->p > 1)
 		out->p = 1;
 	out->shift = pf_stats_quantile(middle, 2, 50);

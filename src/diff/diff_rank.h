@@ -15,10 +15,12 @@
 #include <stdint.h>
 
 /*
- * Up to so many values per side U's distribution is exact, beyond it is taken
- * as normal.
+ * Up to so many values per side U's distribution is exact, and where one side
+ * has few up to so many pairs; beyond it is taken as normal.
  */
-#define PF_RANK_MAX 24
+#define PF_RANK_MAX   24
+#define PF_RANK_FEW   8
+#define PF_RANK_PAIRS 4096
 
 #define PF_RANK_SIGNIFICANT 0.05
 

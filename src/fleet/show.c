@@ -265,29 +265,3 @@ int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 		return -1;
 	return 0;
 }
-
-/* ---- captures, one after the other ---- */
-
-static const struct pf_col trend_cols[] = {
-	{ "capture", "Capture", PF_TEXT },
-	{ "taken", "Taken", PF_TEXT },
-	{ "rank_count", "Ranks", PF_COUNT },
-	{ "step_count", "Steps", PF_COUNT | PF_FULL },
-	{ "step_ns", "Step", PF_NS },
-	{ "kernel_ns", "Kernel", PF_NS },
-	{ "comm_ns", "Comm", PF_NS },
-	{ "copy_ns", "Copy", PF_NS | PF_FULL },
-	{ "runtime_ns", "Runtime", PF_NS | PF_FULL },
-	{ "cpu_ns", "CPU", PF_NS | PF_FULL },
-	{ "other_ns", "Other", PF_NS },
-	{ "busy_ns", "Busy", PF_NS | PF_FULL },
-};
-
-int pf_fleet_trend(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
-{
-	doc->lists = "trend";
-	if (read_captures(db, doc, err))
-		return -1;
-	return FILL(doc, db, "trend", "Means of whole steps of all ranks",
-		    trend_cols, err);
-}

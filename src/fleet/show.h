@@ -17,7 +17,6 @@ int pf_fleet_table(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
-int pf_fleet_trend(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 
 /*
  * The database of a rank, which the caller frees: it is there, and of the

@@ -165,4 +165,35 @@ if [ -s "$tmp/bad" ]; then
 else
 	ok "damaged databases are refused"
 fi
+
+# ---- what is removed for a database was read back from it ----
+run 0 "$profan" info --check "$db" --table figures -f csv &&
+	tr -d '\r' <"$tmp/out" | sed -n 's/^checked_count,//p' >"$tmp/got"
+"$profan" query "$db" 'SELECT count(*) AS n FROM event' -f csv |
+	sed -n 2p | tr -d '\r' >"$tmp/want"
+same "info --check reads every event" "$tmp/want" "$tmp/got"
+# damaged TEXT SQL: the statement damages a copy, the check says so
+damaged() {
+	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "$2" 2>"$tmp/err"
+	refused "info --check: $2" "damaged: .*$1" "$profan" info --check \
+		"$tmp/broken.db"
+}
+if [ -n "$SQLITE3" ]; then
+	damaged "holds .* of .* events" \
+		"DELETE FROM block WHERE id = (SELECT min(id) FROM block)"
+	damaged "trace 1 holds" "DELETE FROM track WHERE id = 1"
+	damaged "trace 1 holds" "UPDATE trace SET stored_count = stored_count + 1"
+	cp "$db" "$tmp/broken.db"
+	"$SQLITE3" "$tmp/broken.db" "UPDATE block_column SET
+		data = CAST(substr(data, 1, length(data) - 1) || x'5a' AS BLOB)
+		WHERE column_id = 2" 2>"$tmp/err"
+	refused "info --check: a block that was changed" "checksum" "$profan" \
+		info --check "$tmp/broken.db"
+fi
+cp "$db" "$tmp/broken.db"
+head -c 64 /dev/zero | tr '\0' '\377' | dd of="$tmp/broken.db" bs=1 \
+	seek=$((size - 100)) conv=notrunc 2>/dev/null
+run 3 "$profan" info --check "$tmp/broken.db"
+result "info --check: a page that was changed" "$tmp/err"
 tap_done

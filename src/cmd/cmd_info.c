@@ -1,17 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "analysis/check.h"
 #include "analysis/info.h"
 #include "cmd/cmd.h"
 #include "fleet/show.h"
 #include "training/training.h"
 
+struct info_args {
+	bool check;
+};
+
+static const struct pf_opt opts[] = {
+	{ 0, "check", NULL, "read everything back first, and refuse damage",
+	  PF_OPT_FLAG, offsetof(struct info_args, check), 0, 0 },
+	{ 0 },
+};
+
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	(void)args;
+	const struct info_args *a = args;
+	int64_t checked;
+
+	if (a->check && pf_check(cx->db, &checked, err))
+		return -1;
 	if (pf_info(cx->db, NULL, doc, err))
 		return -1;
+	if (a->check)
+		pf_doc_int(doc, "checked_count", "Events read back", PF_COUNT,
+			   checked);
 	return pf_training_summary(cx->db, doc, err);
 }
 
@@ -23,7 +41,10 @@ PF_COMMAND(160, info) = {
 		   "profiler steps, tracks, events by category, what was "
 		   "mended or skipped, profiler options and storage.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct info_args),
 	.examples = "profan info job.db\n"
+		    "profan info job.db --check\n"
 		    "profan info job.db --format json\n"
 		    "profan info job.db --table repairs -f csv\n",
 	.lists = "storage",

@@ -10,6 +10,8 @@ PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
 result "the module is made"
 mkdir inside outside inside/linked
 "$mktrace" --steps 3 --layers 1 >inside/t.json
+"$mktrace" --ranks 2 --steps 4 --layers 2 --straggler 1 --late slow \
+	--out inside/job
 cp inside/t.json outside/t.json
 cp inside/t.json inside/linked/t.json
 ln -s "$tmp/outside/t.json" inside/link.json

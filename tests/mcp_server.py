@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The server for agents: mcp_server.py FOLDER OUTSIDE, with FOLDER/t.json and
-OUTSIDE/t.json.  By the SDK's client if there is one, else what it calls."""
+"""The server for agents: mcp_server.py FOLDER OUTSIDE, with FOLDER/t.json,
+two ranks in FOLDER/job and OUTSIDE/t.json.  By the SDK's client if there is one, else what it calls."""
 import asyncio
 import json
 import os
@@ -9,7 +9,7 @@ import traceback
 
 sys.path.pop(0)  # the scripts beside this one have names of modules
 
-from profan import Error
+from profan import Error, _program
 from profan.mcp import Server
 
 FOLDER, OUTSIDE = sys.argv[1:]
@@ -33,7 +33,12 @@ def refused(call):
 def every_analysis_is_a_tool():
     server = Server([FOLDER])
     names = {name for name, _, _ in server.tools()}
-    assert {"gaps", "kernels", "steps", "doctor", "diff"} <= names, names
+    assert {"gaps", "kernels", "steps", "doctor", "diff", "path", "roofline",
+            "graphs", "ranks", "trend"} <= names, names
+    helped = json.loads(_program.run(["help", "--format", "json"])[0])
+    # what shows a document and writes nothing; others have names of their own
+    assert {c["name"] for c in helped["commands"] if c["shows_document"]} - {
+        "query", "report", "table", "summary", "info", "ingest"} == names
     assert not names & {"ingest", "report", "export", "clean", "capture"}
     for _, _, tool in server.tools():
         for name in tool.__signature__.parameters:
@@ -48,6 +53,21 @@ def answers_are_small_and_the_command_s():
     assert json.loads(text)["command"] == "gaps"
     text = tools["diff"](before="t.json", after="t.json")
     assert json.loads(text)["scalars"]["verdict"] == "no change"
+
+
+@test
+def ranks_are_one_folder_or_a_path_each():
+    tools = {name: tool for name, _, tool in Server([FOLDER]).tools()}
+    one = json.loads(tools["ranks"](paths=["job"]))
+    each = json.loads(tools["ranks"](paths=["job/rank-0.json", "job/rank-1.json"],
+                                     budget=4000))
+    assert one["scalars"]["finding"] == each["scalars"]["finding"], each
+    assert one["command"] == "ranks" and one["tables"], one
+    assert "not in the folders" in refused(
+        lambda: tools["ranks"](paths=["job/rank-0.json", "/etc/passwd"]))
+    assert "no path" in refused(lambda: tools["ranks"](paths=[]))
+    text = tools["trend"](paths=["job/rank-0.json", "t.json"])
+    assert json.loads(text)["command"] == "trend"
 
 
 @test
@@ -107,6 +127,8 @@ async def by_the_client():
                 "gaps", {"path": "t.json", "budget": 6000})
             text = answer.content[0].text
             assert json.loads(text)["command"] == "gaps", text
+            answer = await session.call_tool("ranks", {"paths": ["job"]})
+            assert json.loads(answer.content[0].text)["command"] == "ranks"
             answer = await session.call_tool("open", {"path": "/etc/passwd"})
             failed = getattr(answer, "isError", None)
             if failed is None:

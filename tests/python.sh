@@ -34,21 +34,80 @@ fi
 
 # the handler without torch: what a profiler does is to write the trace
 cat >handler.py <<'END'
-import glob, shutil, sys
+import os, shutil, sys, time
 import profan.torch
 
 class Prof:
     def export_chrome_trace(self, path):
-        shutil.copy("t.json", path)
+        shutil.copy(source, path)
 
-handle = profan.torch.handler("runs", "worker", report=True, keep_trace=False)
+source, options = sys.argv[1], eval(sys.argv[2])
+handle = profan.torch.handler("runs", "worker", **options)
+begin = time.perf_counter()
 handle(Prof())
 handle(Prof())
+print("%.3f s" % (time.perf_counter() - begin))
 END
-PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
-	handler.py >out 2>err && [ ! -s err ] &&
-	[ "$(ls runs/worker.*.pt.trace.json.db | wc -l)" = 2 ] &&
-	[ "$(ls runs/worker.*.pt.trace.json.html | wc -l)" = 2 ] &&
-	! ls runs/worker.*.pt.trace.json 2>/dev/null
-result "the handler leaves databases and pages" err
+# handled TRACE OPTIONS PROGRAM: by a new process
+handled() {
+	rm -rf runs
+	PROFAN_PROGRAM=$3 PYTHONPATH=$tmp/lib "$PYTHON" handler.py "$1" "$2" \
+		>out 2>err
+}
+count() { # HOW-MANY SUFFIX
+	[ "$(find runs -name "worker.*.pt.trace.$2" | wc -l)" = "$1" ] &&
+		ls -A runs >>out
+}
+handled t.json 'dict(report=True, keep_trace=False)' "$(realpath "$profan")" &&
+	[ ! -s err ] && count 2 json.db && count 2 json.html && count 0 json &&
+	[ "$(ls -A runs | wc -l)" = 4 ]
+result "the handler leaves databases and pages" err out
+handled t.json 'dict(use_gzip=True)' "$(realpath "$profan")" &&
+	[ ! -s err ] && count 2 json.gz && count 2 json.gz.db && count 0 json &&
+	[ "$(ls -A runs | wc -l)" = 4 ]
+result "traces are compressed by the process that reads them" err out
+for trace in runs/*.json.gz; do
+	run 0 "$profan" ingest -q "$trace" -o again.db &&
+		cmp again.db "$trace.db" 2>>err && zcat "$trace" | cmp - t.json
+	result "the database of a trace is that of 'profan ingest'" err
+done
+
+# a trace of which anything is lost stays, and so does one without a database
+"$PYTHON" -c '
+import json
+t = json.load(open("t.json"))
+t["traceEvents"].append({"ph": "?", "name": "odd", "pid": 1, "tid": 1, "ts": 1})
+json.dump(t, open("odd.json", "w"))'
+handled odd.json 'dict(keep_trace=False)' "$(realpath "$profan")"
+count 2 json.db && count 2 json &&
+	[ "$(grep -c "is kept: 1 of its events" err)" = 2 ]
+result "a trace is kept if the database lacks an event" err out
+cat >slow <<END
+#!/bin/sh
+echo "begin \$(nice) \$1" >>log
+case \$1 in info) kill -9 \$\$ ;; esac
+sleep 0.4
+"$(realpath "$profan")" "\$@"
+echo end >>log
+END
+chmod +x slow
+rm -f log
+handled t.json 'dict(keep_trace=False)' "$tmp/slow"
+count 2 json.db && count 2 json &&
+	[ "$(grep -c "is kept: its database could not" err)" = 2 ]
+result "a trace is kept if its database cannot be read back" err out
+awk -v nice="$(($(nice) + 10))" '
+	/^begin/ { if (is_open) exit 1; if ($2 != (nice > 19 ? 19 : nice)) exit 1
+		is_open = $3 == "ingest"; n += is_open }
+	/^end/ { is_open = 0 }
+	END { exit n != 2 }' log
+result "they are read one after the other, niced" log
+[ "$(sed 's/\..*//' out | head -1)" = 0 ]
+result "training does not wait for it" out
+handled t.json 'dict(wait=0)' "$tmp/slow" &&
+	[ "$(grep -c "is still being read by process [0-9]" err)" = 2 ]
+result "the end of the process says what is still read" err
+handled t.json 'dict(report=True)' "$tmp/slow" # waits for the lock of its own
+count 2 json.db && count 2 json.html && count 2 json
+result "and waits otherwise" err
 tap_done

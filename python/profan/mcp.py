@@ -35,6 +35,11 @@ _LEFT_OUT = {"help", "quiet", "format", "width", "table", "output-dir",
              "budget", "force", "overwrite", "redact"}
 # These have tools of their own, or show what another one does.
 _NO_TOOL = {"query", "report", "table", "summary", "info", "help"}
+# What commands are given instead of one database.
+_OF_SEVERAL: Dict[str, Dict[str, Any]] = {
+    "diff": {"before": str, "after": str},
+    "ranks": {"paths": List[str]},
+    "trend": {"paths": List[str]}}
 
 
 class Server:
@@ -174,11 +179,11 @@ class Server:
             if command["name"] in _NO_TOOL or not command["shows_document"]:
                 continue
             if command["reads_database"] and not command["min_arguments"]:
-                yield self._tool(command, ["path"])
-            elif command["name"] == "diff":
-                yield self._tool(command, ["before", "after"])
+                yield self._tool(command, {"path": str})
+            elif command["name"] in _OF_SEVERAL:
+                yield self._tool(command, _OF_SEVERAL[command["name"]])
 
-    def _tool(self, command: Dict[str, Any], paths: List[str]
+    def _tool(self, command: Dict[str, Any], paths: Dict[str, Any]
               ) -> Tuple[str, str, Callable[..., str]]:
         options = [o for o in command["options"]
                    if o["name"] not in _LEFT_OUT and o["value"] not in _PATHS
@@ -188,14 +193,19 @@ class Server:
 
         def tool(**given: Any) -> str:
             budget = given.pop("budget", None)
-            where = [given.pop(p) for p in paths]
+            where: List[str] = []
+            for name in paths:
+                one = given.pop(name)
+                where += [one] if isinstance(one, str) else one
+            if not where:
+                raise _program.Error("no path was named", 2)
             return self.answer(command["name"], where,
                                {names[k]: v for k, v in given.items()},
                                budget)
 
         kind = inspect.Parameter.KEYWORD_ONLY
-        parameters = [inspect.Parameter(p, kind, annotation=str)
-                      for p in paths]
+        parameters = [inspect.Parameter(p, kind, annotation=annotation)
+                      for p, annotation in paths.items()]
         parameters += [inspect.Parameter(_name(o["name"]), kind,
                                          default=None, annotation=_type(o))
                        for o in options]

@@ -13,53 +13,41 @@ and a profiler with the settings that make analyses complete.
 >>> print(prof.finding)
 """
 import atexit
-import gzip
+import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from typing import Any, Callable, List, Optional
+from typing import IO, Any, Callable, List, Optional
 
 from . import _program
 from ._capture import Capture
 from ._result import Result
 
-_LATER = """
-import fcntl, os, subprocess, sys
-program, trace, database, report, keep = sys.argv[1:]
-os.nice(10)
-lock = open(os.path.join(os.path.dirname(os.path.abspath(trace)),
-                         ".profan.lock"), "a")
-fcntl.flock(lock, fcntl.LOCK_EX)
-done = subprocess.run([program, "ingest", "-q", "--threads", "1", trace,
-                       "-o", database])
-if not done.returncode and report:
-    done = subprocess.run([program, "report", "-q", database, "-o", report])
-if not done.returncode and keep == "0":
-    checked = subprocess.run([program, "info", database, "--table",
-                              "figures"], stdout=subprocess.DEVNULL)
-    if not checked.returncode:
-        os.remove(trace)
-sys.exit(done.returncode)
-"""
-
-
 class _Children:
-    """What is being read; waited for at the end of the process."""
+    """What is being read, one trace after the other; waited for at the end of
+    the process."""
 
     def __init__(self) -> None:
         self.running: List["tuple[subprocess.Popen[bytes], str, float]"] = []
-        self.is_registered = False
+        # held by the child whose turn it is; gone with the last of them
+        self.lock: Optional[IO[bytes]] = None
 
-    def add(self, child: "subprocess.Popen[bytes]", trace: str,
-            wait: float) -> None:
+    def start(self, trace: str, wait: float, **order: Any) -> None:
+        if self.lock is None:
+            self.lock = tempfile.TemporaryFile()
+            atexit.register(self.finish)
+        lock = self.lock.fileno()
+        order.update(trace=trace, lock=lock)
+        later = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                             "_later.py")
+        child = subprocess.Popen(
+            [sys.executable, "-I", later, json.dumps(order)],
+            stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[lock])
         self.running = [c for c in self.running if c[0].poll() is None]
         self.running.append((child, trace, wait))
-        if not self.is_registered:
-            atexit.register(self.finish)
-            self.is_registered = True
 
     def finish(self) -> None:
         begin = time.monotonic()
@@ -75,23 +63,23 @@ class _Children:
 _children = _Children()
 
 
-def _worker_name() -> str:
-    return f"{socket.gethostname()}_{os.getpid()}"
-
-
 def handler(dir_name: str, worker_name: Optional[str] = None,
             use_gzip: bool = False, *, report: bool = False,
             keep_trace: bool = True, wait: float = 60.0
             ) -> Callable[[Any], None]:
     """For ``on_trace_ready``: writes WORKER.TIME.pt.trace.json as
     ``tensorboard_trace_handler`` does, and lets a process of its own (nice
-    10, one thread, one at a time in a folder) read it into a database beside
+    10, one thread, one trace at a time) make WORKER.TIME.pt.trace.json.db of
     it, so that training goes on.
 
+    use_gzip
+        that process makes ....json.gz of the trace first, and ....json.gz.db
+        of this
     report
-        also write the page beside it
+        also write the page beside it (....html)
     keep_trace
-        False: remove the trace once the database was made and read back
+        False: remove the trace once the database was read back and found to
+        have every event; it is not compressed before
     wait
         seconds that the end of the process waits for what is still read
     """
@@ -99,22 +87,16 @@ def handler(dir_name: str, worker_name: Optional[str] = None,
 
     def handle(prof: Any) -> None:
         os.makedirs(dir_name, exist_ok=True)
-        name = worker_name or _worker_name()
+        name = worker_name or f"{socket.gethostname()}_{os.getpid()}"
         trace = os.path.join(
             dir_name, f"{name}.{time.time_ns()}.pt.trace.json")
         prof.export_chrome_trace(trace)
-        if use_gzip:
-            with open(trace, "rb") as source, \
-                    gzip.open(trace + ".gz", "wb") as target:
-                shutil.copyfileobj(source, target)
-            os.remove(trace)
-            trace += ".gz"
-        child = subprocess.Popen(
-            [sys.executable, "-I", "-c", _LATER, program, trace,
-             trace + ".db", trace + ".html" if report else "",
-             "1" if keep_trace else "0"],
-            stdin=subprocess.DEVNULL, start_new_session=True)
-        _children.add(child, trace, wait)
+        try:
+            _children.start(trace, wait, program=program, gzip=use_gzip,
+                            report=report, keep=keep_trace)
+        except OSError as error:
+            # the trace is there; training is not ended for its database
+            print(f"profan: '{trace}' is not read: {error}", file=sys.stderr)
 
     return handle
 
@@ -132,8 +114,6 @@ class profile:
                  path: Optional[str] = None, shapes: bool = True,
                  memory: bool = True, stacks: bool = True,
                  **more: Any) -> None:
-        import tempfile
-
         import torch  # type: ignore[import-not-found,unused-ignore]
 
         self._folder = None

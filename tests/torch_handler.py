@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""profan.torch with torch: torch_handler.py PROFAN, in an empty folder."""
+import glob
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+
+sys.path.pop(0)  # scripts beside this one have names of modules
+
+import torch
+
+import profan
+import profan.torch
+
+PROGRAM, = sys.argv[1:]
+TESTS = []
+ROUNDS = 7
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = torch.nn.Sequential(
+            *[torch.nn.Linear(64, 64) for _ in range(20)])
+
+    def forward(self, x):
+        return self.parts(x).square().mean()
+
+
+MODEL = Net()
+OPTIMIZER = torch.optim.SGD(MODEL.parameters(), lr=0.01)
+
+
+def train(profiler, steps):
+    for _ in range(steps):
+        OPTIMIZER.zero_grad()
+        MODEL(torch.randn(32, 64)).backward()
+        OPTIMIZER.step()
+        profiler.step()
+
+
+def profiled(handle, steps=8, **options):
+    """Seconds that the thread that trains spends in the handler."""
+    spent = []
+
+    def timed(prof):
+        begin = time.perf_counter()
+        handle(prof)
+        spent.append(time.perf_counter() - begin)
+
+    with torch.profiler.profile(
+            activities=[torch.profiler.ProfilerActivity.CPU],
+            schedule=torch.profiler.schedule(wait=0, warmup=1, active=steps,
+                                             repeat=1),
+            record_shapes=True, on_trace_ready=timed, **options) as profiler:
+        train(profiler, steps + 1)
+    assert len(spent) == 1, spent
+    return spent[0]
+
+
+def finished():
+    """All that the handlers started is done."""
+    for child, _, _ in profan.torch._children.running:
+        child.wait()
+
+
+def same_as_ingest(trace):
+    subprocess.run([PROGRAM, "ingest", "-q", trace, "-o", "again.db"],
+                   check=True)
+    with open("again.db", "rb") as one, open(trace + ".db", "rb") as other:
+        assert one.read() == other.read(), trace
+
+
+@test
+def names_are_those_of_torch_s_own_handler():
+    profiled(torch.profiler.tensorboard_trace_handler("theirs", "rank0"))
+    profiled(profan.torch.handler("ours", "rank0"))
+    profiled(torch.profiler.tensorboard_trace_handler("theirs"))
+    profiled(profan.torch.handler("ours"))
+    finished()
+
+    def shapes(folder):
+        return sorted(re.sub(r"\.\d+\.", ".N.", os.path.basename(name))
+                      for name in glob.glob(folder + "/*.json"))
+
+    assert shapes("ours") == shapes("theirs") and len(shapes("ours")) == 2, (
+        shapes("ours"), shapes("theirs"))
+
+
+@test
+def databases_are_those_of_ingest():
+    traces = glob.glob("ours/*.json")
+    assert len(traces) == 2
+    for trace in traces:
+        same_as_ingest(trace)
+        averages = profan.open(trace + ".db").table()
+        assert "aten::addmm" in str(averages) or "aten::linear" in str(
+            averages), averages
+
+
+@test
+def traces_go_when_their_database_was_checked():
+    profiled(profan.torch.handler("gone", "w", keep_trace=False, report=True),
+             profile_memory=True, with_stack=True)
+    finished()
+    names = [re.sub(r"\.\d+\.", ".N.", n) for n in sorted(os.listdir("gone"))]
+    assert names == ["w.N.pt.trace.json.db", "w.N.pt.trace.json.html"], names
+    database, = glob.glob("gone/*.db")
+    info = profan.open(database).info(check=True)
+    assert info.scalars["checked_count"] > 100, info.scalars
+
+
+@test
+def training_loses_no_more_than_with_torch_s_own():
+    make = {"plain": lambda gz: torch.profiler.tensorboard_trace_handler(
+                "time-theirs", "w", use_gzip=gz),
+            "ours": lambda gz: profan.torch.handler("time-ours", "w", gz)}
+    for gz in (False, True):
+        spent = {name: [] for name in make}
+        for _ in range(ROUNDS):
+            for name, factory in make.items():
+                spent[name].append(profiled(factory(gz), steps=40))
+                finished()
+        theirs, ours = (statistics.median(spent[n]) for n in ("plain", "ours"))
+        size = max(map(os.path.getsize, glob.glob("time-theirs/*.json")))
+        print(f"# torch {torch.__version__}, a trace of {size / 1e6:.1f} MB"
+              f"{', as .gz' if gz else ''}: the training thread loses "
+              f"{ours * 1000:.1f} ms, with tensorboard_trace_handler "
+              f"{theirs * 1000:.1f} ms: {ours / theirs:.2f} of it")
+        # starting a process may cost; reading a trace may not
+        assert ours < theirs * 1.25 + 0.05, (gz, spent)
+
+
+@test
+def compressed_traces_are_whole():
+    trace = glob.glob("time-ours/*.json.gz")[0]
+    same_as_ingest(trace)
+    assert not glob.glob("time-ours/.*")
+
+
+@test
+def the_profiler_has_all_that_analyses_need():
+    with profan.torch.profile(steps=3) as prof:
+        train(prof, 5)
+    assert prof.finding and "step" in prof.finding, prof.finding
+    steps = prof.capture.info()["steps"].rows
+    assert steps[0]["step_count"] == 3, steps
+    checks = {row["check"]: row["verdict"]
+              for row in prof.capture.doctor(all=True)["checks"]}
+    assert not [n for n, v in checks.items() if v == "bad"], checks
+    assert prof.capture.memory().document["tables"]["devices"]
+    assert prof.capture.sql("SELECT count(*) AS n FROM frame")[0]["n"] > 0
+    rows = prof.capture.table(group_by_input_shape=True)["key_averages"].rows
+    assert any(row["input_shapes"] not in (None, "[]") for row in rows)
+
+
+@test
+def too_few_steps_are_said():
+    with profan.torch.profile(steps=3, wait=5) as prof:
+        train(prof, 2)
+    try:
+        prof.finding
+    except profan.Error as error:
+        assert "nothing was recorded" in str(error)
+    else:
+        raise AssertionError("no error")
+
+
+@test
+def a_path_keeps_the_trace():
+    with profan.torch.profile(steps=2, path="kept.json", wait=0,
+                              stacks=False) as prof:
+        train(prof, 3)
+    assert json.load(open("kept.json", encoding="utf-8"))["traceEvents"]
+    assert prof.capture.gaps().finding
+
+
+for function in TESTS:
+    try:
+        function()
+    except Exception:
+        print("not ok -", re.sub("_", " ", function.__name__))
+        print("# " + traceback.format_exc().replace("\n", "\n# "))
+    else:
+        print("ok -", re.sub("_", " ", function.__name__))

@@ -21,7 +21,8 @@ def main(page, folder):
                                   stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, check=False)
             print(line)
-            print(done.stdout.decode().rstrip("\n"))
+            if done.stdout:
+                print(done.stdout.decode().rstrip("\n"))
             if done.returncode not in (0, 1):
                 sys.exit(f"exit code {done.returncode}: {line}")
         print("```")

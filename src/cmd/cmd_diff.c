@@ -13,8 +13,8 @@
 #include "report/page_opts.h"
 #include "events/hints.h"
 #include "memory/snap_diff.h"
-#include "report/diff_page.h"
-#include "report/diff_timeline.h"
+#include "compare/diff_page.h"
+#include "compare/diff_timeline.h"
 #include "report/gather.h"
 #include "timeline/redact.h"
 

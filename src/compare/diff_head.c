@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "events/gpu.h"
 #include "events/names.h"
-#include "report/diff_head.h"
+#include "compare/diff_head.h"
 #include "report/figure.h"
 #include "report/html.h"
 #include "table/find.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "events/step.h"
-#include "report/diff_timeline.h"
+#include "compare/diff_timeline.h"
 #include "store/db.h"
 
 #define SLICE_BYTES 8 /* of the largest page for each slice */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "report/columns.h"
-#include "report/diff_head.h"
-#include "report/diff_page.h"
+#include "compare/diff_head.h"
+#include "compare/diff_page.h"
 #include "report/figure.h"
 #include "report/fill.h"
 #include "report/html.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A comparison (diff/diff.h) as a page of HTML. */
-#ifndef PF_REPORT_DIFF_PAGE_H
-#define PF_REPORT_DIFF_PAGE_H
+#ifndef PF_COMPARE_DIFF_PAGE_H
+#define PF_COMPARE_DIFF_PAGE_H
 
 #include "base/buf.h"
 #include "base/err.h"

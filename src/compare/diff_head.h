@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The top of the page of a comparison; each appends HTML. */
-#ifndef PF_REPORT_DIFF_HEAD_H
-#define PF_REPORT_DIFF_HEAD_H
+#ifndef PF_COMPARE_DIFF_HEAD_H
+#define PF_COMPARE_DIFF_HEAD_H
 
 #include "base/buf.h"
 #include "diff/diff.h"

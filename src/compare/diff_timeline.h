@@ -3,8 +3,8 @@
  * Both sides of a comparison as one timeline: the first trace of the first
  * capture of each, moved so that their first full steps begin together.
  */
-#ifndef PF_REPORT_DIFF_TIMELINE_H
-#define PF_REPORT_DIFF_TIMELINE_H
+#ifndef PF_COMPARE_DIFF_TIMELINE_H
+#define PF_COMPARE_DIFF_TIMELINE_H
 
 #include "events/window.h"
 #include "base/err.h"

@@ -468,6 +468,24 @@ static int add_works(struct walk *w, int64_t event_id, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
+/*
+ * Nothing is in it, it launched nothing and teaches nothing: most events are
+ * so, and pass by.
+ */
+static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
+		   int64_t event_id, struct pf_err *err)
+{
+	const struct work *work = pf_by_event_peek(w->works, err);
+	const struct meaning *m;
+
+	if (i + 1 == b->count || b->parent[i + 1] == 1 ||
+	    (work && work->op_id == event_id))
+		return err->code ? -1 : 0;
+	if (mean(w, b->name[i], &m, err) < 0)
+		return -1;
+	return !m->model || m->model->teaches[0] < 0;
+}
+
 static int take(void *context, const struct pf_block *b, uint32_t i,
 		int64_t event_id, struct pf_err *err)
 {
@@ -477,7 +495,10 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 	struct open o = { b->start_ns[i], seq,  b->name[i],       b->args[i],
 			  NONE,           NULL, PF_RECOMPUTE_NONE };
 	const struct meaning *m;
+	int rc = is_leaf(w, b, i, event_id, err);
 
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	while (w->depth && (!b->parent[i] ||
 			    w->open[w->depth - 1].seq > seq - b->parent[i]))
 		w->depth--;

@@ -52,8 +52,8 @@ check ranks $rooms
 check memory $rooms
 check path $rooms
 check training $rooms
-check analysis $rooms torch idle ranks
-check roofline $rooms analysis
+check analysis $rooms torch idle ranks graphs
+check roofline $rooms analysis ranks
 check graphs $rooms
 check diff $rooms torch idle analysis
 check export $rooms idle memory

@@ -19,6 +19,7 @@
 #include "events/by_event.h"
 #include "events/gpu.h"
 #include "events/trust.h"
+#include "graphs/graphs.h"
 #include "store/named.h"
 #include "table/rows.h"
 #include "trace/event.h"
@@ -31,6 +32,7 @@
 struct item {
 	int64_t op_id, order, dur_ns, config, device, stream;
 	uint32_t name, is_comm;
+	uint32_t replayed, zero; /* text of the operator that a graph has */
 };
 
 /* Nearest ranks of durations. */
@@ -47,6 +49,7 @@ struct group {
 	struct pf_kernel_kind kind; /* of its first, if it has one name */
 	int64_t grid, block, registers, shared, device, stream;
 	struct weighted blocks_per_sm, occupancy;
+	int64_t replayed;
 };
 
 struct tally {
@@ -57,6 +60,7 @@ struct kernels {
 	struct pf_db *db;
 	struct pf_kernels *out;
 	struct pf_gpu *gpu;
+	struct pf_graphs *graphs;
 	sqlite3_stmt *shapes;
 	struct pf_tensor *tensor;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
@@ -234,6 +238,7 @@ static int add_to_group(struct kernels *k, const struct item *item,
 		geometry_texts(k, c, &grid, &block);
 	g = &k->groups[*place];
 	pf_stats_add(&g->stats, item->dur_ns);
+	g->replayed += item->replayed != 0;
 	note_same(&g->grid, grid, is_new);
 	note_same(&g->block, block, is_new);
 	note_same(&g->registers, c ? c->registers : NONE, is_new);
@@ -280,6 +285,19 @@ static int put_kernel(struct kernels *k, const struct item *item,
 	return add_to_group(k, item, name, second, err);
 }
 
+/* The operator that a graph has for the work, as a text; or 0. */
+static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
+{
+	const struct pf_graph_node *n;
+	const char *op;
+
+	if (!k->graphs || !is_by_op(k) || !ev->launch_id)
+		return 0;
+	n = pf_graphs_next(k->graphs, ev->launch_id);
+	op = n ? pf_graphs_op(k->graphs, n) : NULL;
+	return op && *op ? add_text(k, op) : 0;
+}
+
 /* What does not depend on groups. */
 static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
 			struct pf_err *err)
@@ -323,7 +341,7 @@ static int gather(struct kernels *k, struct pf_err *err)
 	int rc;
 
 	while ((rc = pf_gpu_next(k->gpu, &ev, err)) == 1) {
-		struct item item = { 0 };
+		struct item item = { .replayed = replayed_op(k, ev) };
 
 		if (ev->kind != PF_KIND_KERNEL)
 			continue;
@@ -351,7 +369,10 @@ static int resolve_op(struct kernels *k, const struct item *item,
 	const struct pf_gpu_config *c =
 		pf_gpu_find_config(k->gpu, (int64_t)item->config);
 
-	if (!block && c && c->op_name) {
+	if (item->replayed) {
+		op = item->replayed;
+		block = NULL; /* that of the launch */
+	} else if (!block && c && c->op_name) {
 		op = add_text(k, c->op_name);
 	} else if (!block) {
 		k->out->without_op++;
@@ -510,6 +531,7 @@ static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
 		.first = text_of(k, g->first),
 		.second = text_of(k, g->second),
 		.calls = g->stats.count,
+		.replayed = g->replayed,
 		.total_ns = g->stats.sum,
 		.share = share_of(k, g->stats.sum),
 		.mean_ns = pf_stats_mean(&g->stats),
@@ -668,6 +690,7 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 	struct kernels k = { .db = db, .out = out };
 
 	out->group = (enum pf_kernels_group)args->group;
+	out->graphs = k.graphs = args->graphs;
 	pf_intern_init(&out->names);
 	if (pf_window_resolve(db, &args->window, &out->window, err))
 		return -1;

@@ -18,6 +18,8 @@
 #include "store/db.h"
 #include "table/doc.h"
 
+struct pf_graphs; /* graphs/graphs.h */
+
 /* What a group is; the order of PF_KERNELS_GROUPS. */
 enum pf_kernels_group {
 	PF_KERNELS_BY_NAME,
@@ -31,6 +33,8 @@ enum pf_kernels_group {
 struct pf_kernels_args {
 	struct pf_window_args window;
 	int group; /* enum pf_kernels_group */
+	/* Operators of replayed kernels, explained; or NULL. */
+	struct pf_graphs *graphs;
 };
 
 /*
@@ -42,6 +46,7 @@ struct pf_kernel_row {
 	const char *short_name; /* of the kernel */
 	const char *second;     /* operator, geometry or shapes */
 	int64_t calls, total_ns, mean_ns, median_ns, p90_ns, p99_ns;
+	int64_t replayed; /* of the calls, whose operator a graph has */
 	int64_t max_ns, min_ns;
 	double sd_ns;
 	double share, cumulative_share; /* of the time of all kernels */
@@ -84,7 +89,8 @@ struct pf_kernels {
 	struct pf_kernel_stream *streams;
 	size_t stream_count, stream_cap;
 	int64_t without_op, without_op_ns;
-	struct pf_intern names; /* own texts, as: */
+	const struct pf_graphs *graphs; /* borrowed: of the arguments */
+	struct pf_intern names;         /* own texts, as: */
 	struct pf_arena texts;
 };
 

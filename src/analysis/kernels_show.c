@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/utf8.h"
+#include "graphs/graphs.h"
 #include "table/rows.h"
 
 #define LONG_NAME 120 /* in a sentence */
@@ -147,6 +148,8 @@ static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
 		FIELD(second, second[k->group][0], second[k->group][1],
 		      is_one ? PF_ABSENT : PF_TEXT),
 		FIELD(calls, "calls", "Calls", PF_COUNT),
+		FIELD(replayed, "replayed_calls", "Replayed",
+		      k->graphs ? PF_COUNT : PF_ABSENT),
 		FIELD(total_ns, "total_ns", "Total", PF_NS),
 		FIELD(share, "share", "Share", PF_RATIO),
 		FIELD(cumulative_share, "cumulative_share", "Cumulative",
@@ -221,6 +224,8 @@ void pf_kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
 		k->classes, k->class_count);
 	PF_WINDOW_ROWS(&k->window, doc, "streams", "By stream", stream_fields,
 		       k->streams, k->stream_count);
+	if (k->graphs)
+		pf_graphs_note(k->graphs, doc);
 	if (k->without_op)
 		pf_doc_note(
 			doc, "%s kernel%s (%s of kernel time) %s no operator",

@@ -15,6 +15,7 @@
 #include "events/track_read.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "graphs/graphs.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
 #include "trace/event.h"
@@ -34,13 +35,17 @@ struct modules {
 	struct pf_window window;
 	struct pf_names *names;
 	struct pf_module_tree tree;
-	struct pf_map children; /* parent and name -> node */
+	struct pf_map children; /* parent and text -> node */
 	struct pf_map known;    /* name -> text + 1, 0: no module */
-	char **texts;
+	struct pf_intern numbers;
+	char **texts; /* the same; they stay where they are */
 	size_t text_count, text_cap;
 	struct pf_nest nest; /* struct open */
 	uint32_t depth_max;
 	const struct pf_window_trace *trace; /* NULL: no weights */
+	const struct pf_graphs *graphs;      /* or NULL */
+	int64_t *now;                        /* work of one launch */
+	size_t now_count, now_cap;
 	struct pf_by_event *works;
 };
 
@@ -56,8 +61,22 @@ static size_t cut(const char *s)
 	return len;
 }
 
-/* *text: the module's name, or NULL if it is none. */
-static int module_name(struct modules *m, uint32_t name, const char **text,
+/* The number of a module's name. */
+static uint32_t add_text(struct modules *m, const char *s)
+{
+	size_t len = cut(s);
+	uint32_t n = pf_intern_add(&m->numbers, s, len);
+
+	if (n == m->text_count) {
+		m->texts = pf_grow(m->texts, &m->text_cap, m->text_count + 1,
+				   sizeof(*m->texts));
+		m->texts[m->text_count++] = pf_memdup0(s, len);
+	}
+	return n;
+}
+
+/* *text: the number of the module's name + 1, or 0 if it is none. */
+static int module_name(struct modules *m, uint32_t name, uint64_t *text,
 		       struct pf_err *err)
 {
 	uint64_t *known = pf_map_at(&m->known, name);
@@ -69,17 +88,11 @@ static int module_name(struct modules *m, uint32_t name, const char **text,
 		if (!s)
 			return -1;
 		*known = 0;
-		if (!strncmp(s, PREFIX, len)) {
-			m->texts =
-				pf_grow(m->texts, &m->text_cap,
-					m->text_count + 1, sizeof(*m->texts));
-			m->texts[m->text_count++] =
-				pf_memdup0(s + len, cut(s + len));
-			*known = m->text_count;
-		}
+		if (!strncmp(s, PREFIX, len))
+			*known = 1 + add_text(m, s + len);
 		free(s);
 	}
-	*text = *known ? m->texts[*known - 1] : NULL;
+	*text = *known;
 	return 0;
 }
 
@@ -91,8 +104,7 @@ static uint32_t add_node(struct pf_module_tree *t, struct pf_module node)
 }
 
 /* The node of a module inside a node: that itself if there is no room. */
-static uint32_t child(struct modules *m, uint32_t parent, uint32_t name,
-		      const char *text)
+static uint32_t child(struct modules *m, uint32_t parent, uint32_t text)
 {
 	struct pf_module_tree *t = &m->tree;
 	uint32_t depth = t->nodes[parent].depth + 1;
@@ -102,13 +114,14 @@ static uint32_t child(struct modules *m, uint32_t parent, uint32_t name,
 		t->folded++;
 		return parent;
 	}
-	at = pf_map_at(&m->children, (uint64_t)parent << 32 | name);
+	at = pf_map_at(&m->children, (uint64_t)parent << 32 | text);
 	if (*at == UINT64_MAX)
 		*at = t->count < MAX_NODES
 			      ? add_node(t,
-					 (struct pf_module){ .parent = parent,
-							     .depth = depth,
-							     .name = text })
+					 (struct pf_module){
+						 .parent = parent,
+						 .depth = depth,
+						 .name = m->texts[text] })
 			      : parent;
 	if (*at == parent)
 		t->folded++;
@@ -142,7 +155,7 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 	bool counts = m->trace && b->start_ns[i] >= m->trace->from_ns &&
 		      b->start_ns[i] < m->trace->to_ns;
 	int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
-	const char *text = NULL;
+	uint64_t text = 0;
 
 	go_to(m, b->start_ns[i]);
 	if (kind > PF_KIND_OVERHEAD)
@@ -155,7 +168,7 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 	    module_name(m, b->name[i], &text, err) < 0)
 		return -1;
 	if (text) {
-		uint32_t node = child(m, o->node, b->name[i], text);
+		uint32_t node = child(m, o->node, (uint32_t)(text - 1));
 
 		if (node != o->node) {
 			m->tree.nodes[node].calls += counts;
@@ -171,30 +184,65 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 
 /* ---- GPU work ---- */
 
-static int take_work(struct modules *m, int64_t *ns, struct pf_err *err)
+/* The module that work was captured in, by lines of names. */
+static uint32_t captured_in(struct modules *m, const char *path)
 {
-	const struct pf_block *none;
-	uint32_t ignored;
-	const struct pf_event_work *w =
-		pf_by_event_next(m->works, &none, &ignored, err);
+	uint32_t node = PF_MODULE_ROOT;
 
-	if (w)
-		pf_sat_sum(ns, w->dur_ns);
-	return w ? 0 : -1;
+	while (*path) {
+		size_t len = strcspn(path, "\n");
+		char *name = pf_memdup0(path, len);
+
+		node = child(m, node, add_text(m, name));
+		free(name);
+		path += len;
+		path += *path == '\n';
+	}
+	return node;
+}
+
+/* The works of one launch, which is in a module. */
+static void add_launch(struct modules *m, int64_t launch_id, uint32_t node)
+{
+	const struct pf_graph *g =
+		m->graphs ? pf_graphs_of(m->graphs, launch_id) : NULL;
+
+	/* Works that the window cuts are no whole replay. */
+	if (g && g->count != m->now_count)
+		g = NULL;
+	for (size_t i = 0; i < m->now_count; i++) {
+		const char *path =
+			g ? pf_graphs_text(m->graphs, g->nodes[i].path) : NULL;
+		uint32_t at = path ? captured_in(m, path) : node;
+
+		pf_sat_sum(&m->tree.nodes[at].gpu_ns, m->now[i]);
+		if (path)
+			pf_sat_sum(&m->tree.nodes[at].replayed_ns, m->now[i]);
+	}
 }
 
 /* All work that this event of the track launched; of 0: that nothing did. */
 static int add_launched(struct modules *m, int64_t event_id, struct pf_err *err)
 {
 	const struct open *o = pf_nest_top(&m->nest);
-	uint32_t node = o ? o->node : PF_MODULE_ROOT;
-	int64_t *ns =
-		event_id ? &m->tree.nodes[node].gpu_ns : &m->tree.unlaunched_ns;
 	const struct pf_event_work *w;
+	const struct pf_block *none;
+	uint32_t ignored;
 
+	m->now_count = 0;
 	while ((w = pf_by_event_peek(m->works, err)) &&
-	       w->launch_id == event_id)
-		take_work(m, ns, err);
+	       w->launch_id == event_id) {
+		if (event_id) {
+			m->now = pf_grow(m->now, &m->now_cap, m->now_count + 1,
+					 sizeof(*m->now));
+			m->now[m->now_count++] = w->dur_ns;
+		} else {
+			pf_sat_sum(&m->tree.unlaunched_ns, w->dur_ns);
+		}
+		pf_by_event_next(m->works, &none, &ignored, err);
+	}
+	if (m->now_count)
+		add_launch(m, event_id, o ? o->node : PF_MODULE_ROOT);
 	return err->code ? -1 : 0;
 }
 
@@ -262,8 +310,10 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	if (pf_window_resolve(db, &args->window, &m.window, err) < 0)
 		return -1;
 	m.depth_max = (uint32_t)args->depth;
+	m.graphs = m.tree.graphs = args->graphs;
 	pf_map_init(&m.children);
 	pf_map_init(&m.known);
+	pf_intern_init(&m.numbers);
 	add_node(&m.tree, (struct pf_module){ .name = "" });
 	m.names = pf_names_new(db, err);
 	m.tree.scope = pf_window_scope(&m.window);
@@ -277,6 +327,8 @@ int pf_modules(struct pf_db *db, const struct pf_modules_args *args,
 	pf_names_free(m.names);
 	pf_map_release(&m.children);
 	pf_map_release(&m.known);
+	pf_intern_release(&m.numbers);
+	free(m.now);
 	for (size_t i = 0; i < m.text_count; i++)
 		free(m.texts[i]);
 	free(m.texts);

@@ -13,6 +13,9 @@
  * Self times of all rows, of "outside any module" and of work without a
  * launch call add up to the totals exactly.  What runs backward is outside:
  * its calls are not in those of modules.
+ *
+ * What graphs replay belongs to the module that launched them, or, where
+ * evidence is given, to those in which it was captured (graphs/graphs.h).
  */
 #ifndef PF_ANALYSIS_MODULES_H
 #define PF_ANALYSIS_MODULES_H
@@ -24,9 +27,13 @@
 
 #define PF_MODULES_DEPTH 8 /* proposed */
 
+struct pf_graphs; /* graphs/graphs.h */
+
 struct pf_modules_args {
 	struct pf_window_args window;
 	int64_t depth; /* deeper modules are part of the one there; 1..1000 */
+	/* Modules of replayed work, explained; or NULL. */
+	const struct pf_graphs *graphs;
 };
 
 /* A document without rows if the trace has no modules. */

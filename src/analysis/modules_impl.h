@@ -16,7 +16,8 @@ struct pf_module {
 	uint32_t parent, depth; /* depth of the root: 0 */
 	const char *name;       /* without "nn.Module: "; "" of the root */
 	int64_t calls, ops;
-	int64_t gpu_ns, host_ns;             /* self */
+	int64_t gpu_ns, host_ns; /* self */
+	int64_t replayed_ns; /* of gpu_ns, by graphs whose modules are known */
 	int64_t gpu_total_ns, host_total_ns; /* with all inside: show */
 };
 
@@ -25,8 +26,9 @@ struct pf_module_tree {
 	size_t count, cap;
 	int64_t unlaunched_ns; /* GPU work without a launch call */
 	enum pf_producer producer;
-	const char *scope; /* pf_window_scope() */
-	uint64_t folded;   /* calls that are part of the module around */
+	const char *scope;              /* pf_window_scope() */
+	const struct pf_graphs *graphs; /* or NULL */
+	uint64_t folded; /* calls that are part of the module around */
 };
 
 /* Work out the totals and fill in the document. */

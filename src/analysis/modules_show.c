@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "graphs/graphs.h"
 #include "table/rows.h"
 
 #define OUTSIDE    "(outside any module)"
@@ -20,6 +21,7 @@
 struct row {
 	const char *shown, *path, *name;
 	int64_t depth, calls, ops, gpu_total_ns, gpu_ns, host_total_ns, host_ns;
+	int64_t replayed_ns;
 	double share; /* of all GPU work */
 };
 
@@ -34,10 +36,13 @@ static const struct pf_field module_fields[] = {
 	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_SPARE),
 	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS),
 	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
+	FIELD(replayed_ns, "replayed_ns", "Replayed", PF_NS),
 	FIELD(share, "share", "Of GPU", PF_RATIO | PF_FULL),
 	FIELD(host_total_ns, "host_total_ns", "Host total", PF_NS),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_FULL),
 };
+
+#define FIELD_COUNT (sizeof(module_fields) / sizeof(*module_fields))
 
 static const struct pf_field class_fields[] = {
 	FIELD(name, "class", "Class", PF_TEXT),
@@ -145,13 +150,14 @@ static struct row row_of(const struct pf_module_tree *t,
 			     .ops = n->ops,
 			     .gpu_total_ns = n->gpu_total_ns,
 			     .gpu_ns = n->gpu_ns,
+			     .replayed_ns = n->replayed_ns,
 			     .host_total_ns = n->host_total_ns,
 			     .host_ns = n->host_ns,
 			     .share = pf_num_share(n->gpu_ns, gpu_total(t)) };
 }
 
 static void add_row(const struct pf_module_tree *t, uint32_t node,
-		    struct pf_table *out)
+		    const struct pf_field *fields, struct pf_table *out)
 {
 	const struct pf_module *n = &t->nodes[node];
 	struct row row = row_of(t, n, n->name);
@@ -163,13 +169,14 @@ static void add_row(const struct pf_module_tree *t, uint32_t node,
 	add_path(t, node, &path);
 	row.shown = shown.data;
 	row.path = path.data;
-	PF_PUT(out, module_fields, row);
+	pf_table_put(out, fields, FIELD_COUNT, &row, sizeof(row));
 	pf_buf_release(&shown);
 	pf_buf_release(&path);
 }
 
 /* Each after what it is in; nodes that the window leaves empty are not. */
-static void add_modules(const struct pf_module_tree *t, struct pf_table *out)
+static void add_modules(const struct pf_module_tree *t,
+			const struct pf_field *fields, struct pf_table *out)
 {
 	struct order o;
 	uint32_t node;
@@ -178,7 +185,7 @@ static void add_modules(const struct pf_module_tree *t, struct pf_table *out)
 	node = o.inside[PF_MODULE_ROOT];
 	while (node != PF_MODULE_ROOT) {
 		if (!is_empty(&t->nodes[node]))
-			add_row(t, node, out);
+			add_row(t, node, fields, out);
 		if (o.inside[node]) {
 			node = o.inside[node];
 			continue;
@@ -282,13 +289,14 @@ static void add_finding(const struct pf_module_tree *t, struct pf_doc *doc)
 		pf_doc_finding(doc, "There are no calls of modules; %s",
 			       pf_hint(t->producer, PF_HINT_MODULES));
 	else if (gpu)
-		pf_doc_finding(doc,
-			       "%s of %s of GPU work%s is launched in modules",
-			       pf_num_show_ratio(
-				       part, pf_num_share(root->gpu_total_ns -
-								  root->gpu_ns,
-							  gpu)),
-			       pf_num_show_ns(time, gpu), t->scope);
+		pf_doc_finding(
+			doc, "%s of %s of GPU work%s is launched %sin modules",
+			pf_num_show_ratio(
+				part,
+				pf_num_share(root->gpu_total_ns - root->gpu_ns,
+					     gpu)),
+			pf_num_show_ns(time, gpu), t->scope,
+			t->graphs ? "or replayed " : "");
 	else
 		pf_doc_finding(
 			doc, "%s of %s of host time is in modules",
@@ -334,17 +342,26 @@ static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
 
 void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
 {
+	struct pf_field shown[FIELD_COUNT];
+
 	add_totals(t);
 	add_finding(t, doc);
 	add_figures(t, doc);
-	add_modules(t, pf_doc_fields(doc, "modules", "Modules, as they call",
-				     PF_FIELDS(module_fields)));
+	memcpy(shown, module_fields, sizeof(shown));
+	for (size_t i = 0; !t->graphs && i < FIELD_COUNT; i++)
+		if (!strcmp(shown[i].col.key, "replayed_ns"))
+			shown[i].col.kind |= PF_ABSENT;
+	add_modules(t, shown,
+		    pf_doc_fields(doc, "modules", "Modules, as they call",
+				  shown, FIELD_COUNT));
 	add_classes(t, pf_doc_fields(doc, "classes", "Self time by class",
 				     PF_FIELDS(class_fields)));
 	if (t->count > 1 && t->nodes[PF_MODULE_ROOT].gpu_ns)
 		pf_doc_note(doc,
 			    "outside is what no call of a module launches, "
 			    "as backward and optimizers");
+	if (t->graphs)
+		pf_graphs_note(t->graphs, doc);
 	if (t->folded)
 		pf_doc_note(doc,
 			    "%" PRIu64 " calls of modules deeper than --depth "

@@ -150,6 +150,18 @@ int pf_cmd_run(const struct pf_cmd *cmd, int argc, char **argv, FILE *out,
 int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 			const char *cache, struct pf_err *err);
 
+/*
+ * cmd_graphs.c: what graphs replay, named by what was asked for; nothing is
+ * read if nothing was.  *out is to be released also after an error.
+ */
+struct pf_graph_evidence;
+struct pf_graphs;
+struct pf_window_args;
+int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
+		       const struct pf_window_args *window,
+		       struct pf_graphs *out, bool *is_named,
+		       struct pf_err *err);
+
 /* Where no database is named: $PROFAN_DB, else "profan.db". */
 const char *pf_cmd_default_db(void);
 

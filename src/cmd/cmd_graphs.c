@@ -47,22 +47,46 @@ static int read_other(const char *path, const struct pf_graphs_args *args,
 	return rc;
 }
 
+static int find(struct pf_db *db, const struct pf_graphs_args *args,
+		struct pf_graphs *g, struct pf_err *err)
+{
+	int rc;
+
+	pf_graphs_init(g);
+	rc = pf_graphs_read(db, args, PF_GRAPHS_OWN, g, err);
+	for (size_t i = 0; !rc && i < args->captures.count; i++)
+		rc = read_other(args->captures.items[i], args,
+				PF_GRAPHS_CAPTURE, g, err);
+	if (!rc && args->with)
+		rc = read_other(args->with, args, PF_GRAPHS_EAGER, g, err);
+	if (!rc)
+		pf_graphs_explain(g);
+	return rc;
+}
+
+int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
+		       const struct pf_window_args *window,
+		       struct pf_graphs *out, bool *is_named,
+		       struct pf_err *err)
+{
+	const struct pf_graphs_args args = { .window = *window,
+					     .captures = e->captures,
+					     .with = e->with,
+					     .is_brief = true };
+
+	*out = (struct pf_graphs){ 0 };
+	*is_named = e->is_wanted || e->captures.count || e->with;
+	return *is_named ? find(db, &args, out, err) : 0;
+}
+
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 		  struct pf_err *err)
 {
 	const struct pf_graphs_args *args = p;
 	struct pf_graphs g;
-	int rc;
+	int rc = find(cx->db, args, &g, err);
 
-	pf_graphs_init(&g);
-	rc = pf_graphs_read(cx->db, args, PF_GRAPHS_OWN, &g, err);
-	for (size_t i = 0; !rc && i < args->captures.count; i++)
-		rc = read_other(args->captures.items[i], args,
-				PF_GRAPHS_CAPTURE, &g, err);
-	if (!rc && args->with)
-		rc = read_other(args->with, args, PF_GRAPHS_EAGER, &g, err);
 	if (!rc) {
-		pf_graphs_explain(&g);
 		pf_graphs_show(&g, args, doc);
 		rc = pf_trust_note(cx->db, &g.window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);

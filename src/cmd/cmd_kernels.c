@@ -4,20 +4,41 @@
 #include "analysis/kernels.h"
 #include "cmd/cmd.h"
 #include "fleet/show.h"
+#include "graphs/graphs.h"
 
-static const struct pf_kernels_args defaults = { .window = PF_WINDOW_DEFAULTS };
+struct args {
+	struct pf_kernels_args kernels;
+	struct pf_graph_evidence evidence;
+};
+
+static const struct args defaults = {
+	.kernels.window = PF_WINDOW_DEFAULTS,
+};
 
 static const struct pf_opt opts[] = {
 	{ 'g', "group", PF_KERNELS_GROUPS, "a row for each of these",
-	  PF_OPT_CHOICE, offsetof(struct pf_kernels_args, group), 0, 0 },
-	PF_WINDOW_OPTS(struct pf_kernels_args, window),
+	  PF_OPT_CHOICE, offsetof(struct args, kernels.group), 0, 0 },
+	PF_GRAPH_OPTS(struct args, evidence),
+	PF_WINDOW_OPTS(struct args, kernels.window),
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_kernels(cx->db, args, NULL, doc, err);
+	struct args *args = p;
+	struct pf_graphs graphs;
+	bool is_named;
+	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
+				    &args->kernels.window, &graphs, &is_named,
+				    err);
+
+	if (is_named)
+		args->kernels.graphs = &graphs;
+	if (!rc)
+		rc = pf_kernels(cx->db, &args->kernels, NULL, doc, err);
+	pf_graphs_release(&graphs);
+	return rc;
 }
 
 PF_COMMAND(50, kernels) = {
@@ -32,13 +53,15 @@ PF_COMMAND(50, kernels) = {
 		   "say).",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_kernels_args),
+	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
 	.lists = "kernels",
 	.sorts = "total_ns|calls|mean_ns|max_ns",
 	.text_rows = 20,
 	.examples = "profan kernels job.db\n"
-		    "profan kernels job.db --group name,op --format csv\n",
+		    "profan kernels job.db --group name,op --format csv\n"
+		    "profan kernels decode.db --group op --capture "
+		    "capture.json.gz\n",
 	.answer = answer,
 	.fleet = pf_fleet_kernels,
 };

@@ -3,21 +3,41 @@
 
 #include "analysis/modules.h"
 #include "cmd/cmd.h"
+#include "graphs/graphs.h"
 
-static const struct pf_modules_args defaults = { PF_WINDOW_DEFAULTS,
-						 PF_MODULES_DEPTH };
+struct args {
+	struct pf_modules_args modules;
+	struct pf_graph_evidence evidence;
+};
+
+static const struct args defaults = {
+	.modules = { .window = PF_WINDOW_DEFAULTS, .depth = PF_MODULES_DEPTH },
+};
 
 static const struct pf_opt opts[] = {
 	{ 0, "depth", "N", "deeper modules are part of the one at depth N",
-	  PF_OPT_INT, offsetof(struct pf_modules_args, depth), 1, 1000 },
-	PF_WINDOW_OPTS(struct pf_modules_args, window),
+	  PF_OPT_INT, offsetof(struct args, modules.depth), 1, 1000 },
+	PF_GRAPH_OPTS(struct args, evidence),
+	PF_WINDOW_OPTS(struct args, modules.window),
 	{ 0 },
 };
 
-static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
+static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_modules(cx->db, args, doc, err);
+	struct args *args = p;
+	struct pf_graphs graphs;
+	bool is_named;
+	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
+				    &args->modules.window, &graphs, &is_named,
+				    err);
+
+	if (is_named)
+		args->modules.graphs = &graphs;
+	if (!rc)
+		rc = pf_modules(cx->db, &args->modules, doc, err);
+	pf_graphs_release(&graphs);
+	return rc;
 }
 
 PF_COMMAND(60, modules) = {
@@ -32,12 +52,13 @@ PF_COMMAND(60, modules) = {
 		   "(with_stack=True).",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_modules_args),
+	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
 	.lists = "modules classes",
 	.sorts = "gpu_total_ns|gpu_self_ns|host_total_ns|host_self_ns|calls",
 	.text_rows = 20,
 	.examples = "profan modules job.db\n"
-		    "profan modules job.db --step 3 --sort gpu_self\n",
+		    "profan modules job.db --step 3 --sort gpu_self\n"
+		    "profan modules decode.db --capture capture.json.gz\n",
 	.answer = answer,
 };

@@ -126,13 +126,12 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 	int rc = -1;
 
 	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
-		struct pf_event_work w = { ev->launch_id,
-					   ev->event_id,
-					   ev->trace->trace_id,
-					   ev->end_ns,
-					   ev->end_ns - ev->start_ns,
-					   ev->name,
-					   0 };
+		struct pf_event_work w = {
+			ev->launch_id, ev->start_ns,
+			ev->event_id,  ev->trace->trace_id,
+			ev->end_ns,    ev->end_ns - ev->start_ns,
+			ev->name,      0
+		};
 
 		if (pf_by_event_add(e, &w, err) < 0) {
 			rc = -1;

@@ -46,10 +46,10 @@ const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err);
 bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
 		       struct pf_err *err);
 
-/* GPU work by its launch call; what has none comes first. */
+/* GPU work by its launch call, in order of time; what has none comes first. */
 struct pf_event_work {
-	int64_t launch_id, event_id;
-	int64_t trace_id, end_ns, dur_ns; /* in the window */
+	int64_t launch_id, start_ns;
+	int64_t event_id, trace_id, end_ns, dur_ns; /* in the window */
 	uint32_t name, zero;
 };
 

@@ -30,6 +30,7 @@ static void claim(struct pf_graph_node *n, const struct pf_graph_call *c,
 {
 	n->op = c->op;
 	n->module = c->module;
+	n->path = c->path;
 	n->how = how;
 }
 
@@ -170,6 +171,7 @@ static void claim_eager(struct pf_graph_node *n, const struct pf_graph_eager *e,
 	if (value < 1)
 		return;
 	n->module = e->module;
+	n->path = e->path;
 	/* Its place is known; what computes there may be another operator. */
 	n->op = value > 1 ? e->op : PF_NO_TEXT;
 	n->how = value == 4   ? PF_HOW_ALIGNED

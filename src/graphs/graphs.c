@@ -28,6 +28,7 @@ void pf_graphs_release(struct pf_graphs *g)
 	free(g->iterations);
 	free(g->captures);
 	free(g->eager);
+	free(g->launches_by_id);
 	*g = (struct pf_graphs){ 0 };
 }
 
@@ -103,14 +104,38 @@ static int by_first(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
+static int by_launch(const void *a, const void *b)
+{
+	const struct pf_graph_launch *x = a, *y = b;
+
+	return x->launch_id < y->launch_id ? -1 : x->launch_id > y->launch_id;
+}
+
+/* Graphs got their order: launches know them by index. */
+static void settle_launches(struct pf_graphs *g)
+{
+	uint32_t *at = pf_calloc(g->count + 1, sizeof(*at));
+
+	for (size_t i = 0; i < g->count; i++)
+		at[g->graphs[i].number] = (uint32_t)i;
+	for (size_t i = 0; i < g->launch_count; i++)
+		g->launches_by_id[i].graph = at[g->launches_by_id[i].graph];
+	if (g->launch_count)
+		qsort(g->launches_by_id, g->launch_count,
+		      sizeof(*g->launches_by_id), by_launch);
+	free(at);
+}
+
 void pf_graphs_explain(struct pf_graphs *g)
 {
 	if (g->count)
 		qsort(g->graphs, g->count, sizeof(*g->graphs), by_first);
+	settle_launches(g);
 	for (size_t i = 0; i < g->count; i++) {
 		struct pf_graph *graph = &g->graphs[i];
 
-		find_layers(graph);
+		if (!g->is_brief)
+			find_layers(graph);
 		if (!match(g, graph))
 			pf_graph_align(g, graph);
 		for (size_t j = 0; j < graph->count; j++)

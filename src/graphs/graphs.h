@@ -41,17 +41,26 @@ const char *pf_graph_how_word(enum pf_graph_how how);
 struct pf_graph_node {
 	struct pf_layer_node in; /* name: in texts */
 	uint32_t op, module;     /* in texts, or PF_NO_TEXT */
+	uint32_t path;           /* of modules, a line each; the same */
 	enum pf_graph_how how;
 	int64_t stream, min_ns, max_ns;
 };
 
 struct pf_graph {
 	int64_t trace_id, first_ns, replays, ns;
-	int64_t place; /* of its first launch among all of its trace */
+	int64_t place;   /* of its first launch among all of its trace */
+	uint32_t number; /* that launches know it by */
 	struct pf_graph_node *nodes;
 	size_t count;
 	int64_t layers, layer_ns;
 	int64_t how_ns[PF_HOWS];
+};
+
+/* A replay. */
+struct pf_graph_launch {
+	int64_t launch_id;
+	uint32_t graph; /* its number, then its index (pf_graphs_explain()) */
+	uint32_t next;  /* node that pf_graphs_next() gives next */
 };
 
 /* Work by the outermost range of an iteration around its launch. */
@@ -64,7 +73,7 @@ struct pf_graph_iteration {
 /* A call that was made while a graph was captured. */
 struct pf_graph_call {
 	uint32_t kernel; /* in texts; PF_NO_TEXT: not recorded */
-	uint32_t op, module;
+	uint32_t op, module, path;
 	bool is_copy;
 };
 struct pf_graph_capture {
@@ -75,7 +84,7 @@ struct pf_graph_capture {
 /* A kernel with an operator that its own call launched. */
 struct pf_graph_eager {
 	int64_t start_ns;
-	uint32_t name, op, module;
+	uint32_t name, op, module, path;
 	enum pf_role role;
 };
 
@@ -85,9 +94,36 @@ struct pf_graphs_args {
 	const char *with;            /* a trace or a database, or NULL */
 	const char *iteration;       /* regex, or NULL: the usual names */
 	bool has_layers, has_nodes;  /* these tables are wanted */
+	bool is_brief; /* operators alone: no layers, no iterations */
 };
 
+/* What other commands take to name what graphs replay. */
+struct pf_graph_evidence {
+	bool is_wanted; /* by captures in the trace itself */
+	struct pf_opt_list captures;
+	const char *with;
+};
+
+#define PF_GRAPH_OPTS(type, member)                                            \
+	{ 0,           "graphs",                                               \
+	  NULL,        "name what graphs replay, by captures in the trace",    \
+	  PF_OPT_FLAG, offsetof(type, member.is_wanted),                       \
+	  0,           0 },                                                    \
+		{ 0,                                                           \
+		  "capture",                                                   \
+		  "FILE",                                                      \
+		  "the same by a trace of the capture; may be repeated",       \
+		  PF_OPT_LIST,                                                 \
+		  offsetof(type, member.captures),                             \
+		  0,                                                           \
+		  0 },                                                         \
+	{                                                                      \
+		0, "with", "FILE", "the same by a trace without graphs",       \
+			PF_OPT_STRING, offsetof(type, member.with), 0, 0       \
+	}
+
 struct pf_graphs {
+	bool is_brief;
 	struct pf_window window;
 	struct pf_intern texts; /* names of kernels, operators, modules */
 	struct pf_roles *roles;
@@ -95,6 +131,8 @@ struct pf_graphs {
 	size_t role_cap;
 	struct pf_graph *graphs; /* by trace and first launch */
 	size_t count, cap, node_count;
+	struct pf_graph_launch *launches_by_id;
+	size_t launch_count, launch_cap;
 	struct pf_graph_iteration *iterations;
 	size_t iteration_count, iteration_cap;
 	struct pf_graph_capture *captures;
@@ -120,6 +158,21 @@ void pf_graphs_show(const struct pf_graphs *g,
 		    const struct pf_graphs_args *args, struct pf_doc *doc);
 void pf_graphs_init(struct pf_graphs *g);
 void pf_graphs_release(struct pf_graphs *g);
+
+/*
+ * Names for other analyses of the same window, once all is explained.  The
+ * graph that a call launched, all of whose work starts in the window; or NULL.
+ */
+const struct pf_graph *pf_graphs_of(const struct pf_graphs *g,
+				    int64_t launch_id);
+/* The node of the next work of a call, in order of time; or NULL. */
+const struct pf_graph_node *pf_graphs_next(struct pf_graphs *g,
+					   int64_t launch_id);
+/* Its operator, if what says it does say operators; or NULL. */
+const char *pf_graphs_op(const struct pf_graphs *g,
+			 const struct pf_graph_node *n);
+/* How much is replayed, and how that is known; nothing without graphs. */
+void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc);
 
 /* The text of a number, or NULL of PF_NO_TEXT. */
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);

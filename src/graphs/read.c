@@ -47,6 +47,7 @@ struct open {
 	uint32_t root_name; /* in texts */
 	int64_t root;       /* event id of an iteration, or 0 */
 	int64_t root_ns;
+	bool is_module; /* itself */
 };
 
 /* GPU work by its launch call; sorted by the first two. */
@@ -164,7 +165,7 @@ static int make_graph(struct read *r, struct pf_graph *g, struct pf_err *err)
 				     ? pf_intern_add(&r->out->texts, "", 0)
 				     : m->text;
 		n->in.role = role_of(r, m->text, w->is_comm, w->is_copy);
-		n->op = n->module = PF_NO_TEXT;
+		n->op = n->module = n->path = PF_NO_TEXT;
 		n->how = n->in.role == PF_ROLE_OTHER ? PF_HOW_NONE
 						     : PF_HOW_CLASS;
 		n->stream = w->stream;
@@ -198,7 +199,8 @@ static struct pf_graph *find_graph(struct read *r, struct pf_err *err)
 	o->graphs[o->count++] =
 		(struct pf_graph){ .trace_id = r->track->trace_id,
 				   .first_ns = r->now[0].start_ns,
-				   .place = o->launches };
+				   .place = o->launches,
+				   .number = n };
 	return make_graph(r, &o->graphs[n], err) < 0 ? NULL : &o->graphs[n];
 }
 
@@ -227,12 +229,34 @@ static int add_replay(struct read *r, struct pf_err *err)
 			g->nodes[i].max_ns = ns;
 	}
 	o->launches++;
-	if (g)
-		g->replays++;
+	if (!g)
+		return 0;
+	g->replays++;
+	o->launches_by_id =
+		pf_grow(o->launches_by_id, &o->launch_cap, o->launch_count + 1,
+			sizeof(*o->launches_by_id));
+	o->launches_by_id[o->launch_count++] =
+		(struct pf_graph_launch){ r->now[0].launch_id, g->number, 0 };
 	return 0;
 }
 
 /* ---- what is not replayed ---- */
+
+/* The modules that are open, a line each. */
+static uint32_t open_path(struct read *r)
+{
+	struct pf_buf path = { 0 };
+	uint32_t text = PF_NO_TEXT;
+
+	for (size_t i = 0; i < r->depth; i++)
+		if (r->open[i].is_module)
+			pf_buf_addf(&path, "%s%s", path.len ? "\n" : "",
+				    pf_graphs_text(r->out, r->open[i].module));
+	if (path.len)
+		text = pf_intern_add(&r->out->texts, path.data, path.len);
+	pf_buf_release(&path);
+	return text;
+}
 
 static int add_eager(struct read *r, const struct work *w,
 		     const struct open *in, struct pf_err *err)
@@ -249,8 +273,9 @@ static int add_eager(struct read *r, const struct work *w,
 	o->eager = pf_grow(o->eager, &o->eager_cap, o->eager_count + 1,
 			   sizeof(*o->eager));
 	o->eager[o->eager_count++] = (struct pf_graph_eager){
-		w->start_ns, m->text, in->op, in->module,
-		role_of(r, m->text, w->is_comm, w->is_copy)
+		w->start_ns,  m->text,
+		in->op,       in->module,
+		open_path(r), role_of(r, m->text, w->is_comm, w->is_copy)
 	};
 	return 0;
 }
@@ -266,7 +291,7 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 			  .is_copy = w->is_copy,
 			  .is_replayed = is_replayed };
 
-	if (!in || !in->root)
+	if (!in || !in->root || r->out->is_brief)
 		return 0;
 	p.root = in->root;
 	p.root_ns = in->root_ns;
@@ -324,7 +349,7 @@ static int capture(struct read *r, const struct meaning *m,
 	const struct open *in = r->depth ? &r->open[r->depth - 1] : NULL;
 	struct pf_graphs *o = r->out;
 	struct pf_graph_call call = { PF_NO_TEXT, PF_NO_TEXT, PF_NO_TEXT,
-				      m->is_copy };
+				      PF_NO_TEXT, m->is_copy };
 	struct pf_graph_capture *c;
 
 	if (m->is_begin) {
@@ -349,6 +374,7 @@ static int capture(struct read *r, const struct meaning *m,
 	if (in) {
 		call.op = in->op;
 		call.module = in->module;
+		call.path = open_path(r);
 	}
 	c = &o->captures[o->capture_count - 1];
 	if (c->count == LAUNCH_MAX)
@@ -368,7 +394,8 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 			  PF_NO_TEXT,
 			  PF_NO_TEXT,
 			  0,
-			  0 };
+			  0,
+			  false };
 
 	while (r->depth &&
 	       (!parent || r->open[r->depth - 1].seq > o.seq - parent))
@@ -378,11 +405,14 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 
 		o = r->open[r->depth - 1];
 		o.seq = seq;
+		o.is_module = false;
 	}
 	if (kind == PF_KIND_CPU_OP)
 		o.op = m->text;
-	if (kind == PF_KIND_PYTHON && m->module != PF_NO_TEXT)
+	if (kind == PF_KIND_PYTHON && m->module != PF_NO_TEXT) {
 		o.module = m->module;
+		o.is_module = true;
+	}
 	if (kind == PF_KIND_ANNOTATION && m->is_root && !o.root) {
 		o.root = event_id;
 		o.root_ns = start_ns;
@@ -653,6 +683,7 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 	int rc = pf_window_resolve(
 		db, what == PF_GRAPHS_OWN ? &args->window : &all, window, err);
 
+	out->is_brief = args->is_brief;
 	pf_intern_init(&r.sequences);
 	r.parts = pf_sorter_temp(sizeof(struct part));
 	r.iteration = pf_step_regex_new(
@@ -666,7 +697,7 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 		rc = gather(&r, window, err);
 	if (!rc)
 		rc = read_tracks(&r, err);
-	if (!rc && what == PF_GRAPHS_OWN)
+	if (!rc && what == PF_GRAPHS_OWN && !args->is_brief)
 		rc = read_iterations(&r, err);
 	if (!rc && out->eager_count)
 		qsort(out->eager, out->eager_count, sizeof(*out->eager),

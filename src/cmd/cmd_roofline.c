@@ -7,6 +7,7 @@
 static const struct pf_roofline_args defaults = {
 	.window = PF_WINDOW_DEFAULTS,
 	.group = PF_ROOFLINE_BY_OP,
+	.has_links = true,
 };
 
 static const struct pf_opt opts[] = {
@@ -43,7 +44,7 @@ PF_COMMAND(56, roofline) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_roofline_args),
 	.defaults = &defaults,
-	.lists = "calls steps not_modelled",
+	.lists = "calls steps links not_modelled",
 	.sorts = "kernel_ns|above_roof_ns|calls|matrix_flops",
 	.text_rows = 12,
 	.examples =

@@ -194,9 +194,12 @@ static const char *kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "other";
 }
 
-/* On several machines?  NULL: not every rank says where it ran. */
+/*
+ * On several machines?  NULL: not every rank says where it ran, as those do
+ * not that were not traced.
+ */
 static const char *across(const struct pf_ranks_job *job,
-			  const struct meeting *m)
+			  const struct meeting *m, int64_t size)
 {
 	const char *first = NULL;
 	bool is_one = true;
@@ -211,7 +214,9 @@ static const char *across(const struct pf_ranks_job *job,
 			first = host;
 		is_one &= !strcmp(first, host);
 	}
-	return is_one ? "no" : "yes";
+	if (!is_one)
+		return "yes";
+	return m->count == size ? "no" : NULL;
 }
 
 static size_t find_kind(struct pf_ranks *out, struct pf_intern *keys,
@@ -302,7 +307,7 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 			.kind = kind_name(op->kind),
 			.size = op->size,
 			.bytes = op->bytes,
-			.across = across(job, m),
+			.across = across(job, m, op->size),
 		};
 		size_t n = find_kind(out, &keys, &cap, &like);
 

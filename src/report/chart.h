@@ -13,6 +13,9 @@ void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page);
 /* Memory of each GPU over time. */
 void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page);
 
+/* Calls against what the GPU can do; nothing where nothing is known. */
+void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page);
+
 /*
  * Tenths of a percent that sum to 1000 if the values sum to "whole": the
  * largest remainders are rounded up.

@@ -104,6 +104,21 @@ static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return pf_modules(db, &args, &p->doc[PF_PART_MODULES], err);
 }
 
+/* Where most time is above its roof comes first. */
+static int run_roofline(struct pf_db *db, struct pf_parts *p,
+			struct pf_err *err)
+{
+	const struct pf_roofline_args args = { .window = p->window,
+					       .group = PF_ROOFLINE_BY_SHAPE };
+	struct pf_doc *doc = &p->doc[PF_PART_ROOFLINE];
+
+	doc->lists = "calls";
+	doc->order = (struct pf_order){ "above_roof_ns", -1 };
+	if (pf_roofline_answer(db, &args, &p->roofline, doc, err) < 0)
+		return -1;
+	return pf_doc_settle(doc, err);
+}
+
 static int run_doctor(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_doctor_args args = { .fail_on = -1 };
@@ -170,6 +185,9 @@ static const struct part {
 			     run_doctor },
 	[PF_PART_OPS] = { "table", " --sort self_device_time_total", NULL,
 			  false, run_ops },
+	[PF_PART_ROOFLINE] = { "roofline",
+			       " --group op,shape --sort above_roof_ns", NULL,
+			       true, run_roofline },
 };
 
 /* ---- the window ---- */
@@ -303,9 +321,9 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 
 /* Parts by the time they take, so that the last is a short one. */
 static const enum pf_part order[] = {
-	PF_PART_SYNCS,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_CALLERS,
-	PF_PART_STEPS,   PF_PART_MODULES, PF_PART_MEMORY,   PF_PART_KERNELS,
-	PF_PART_OVERLAP, PF_PART_OPS,
+	PF_PART_SYNCS,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_ROOFLINE,
+	PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES,  PF_PART_MEMORY,
+	PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
 };
 
 _Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 2,
@@ -446,6 +464,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_usage_release(&p->memory);
 	pf_averages_release(&p->averages);
 	pf_doctor_release(&p->doctor);
+	pf_roofline_release(&p->roofline);
 	for (int i = 0; i < PF_REPORT_THREADS; i++)
 		pf_db_close(&p->beside[i]);
 	pf_window_release(&p->traces);

@@ -21,6 +21,7 @@
 #include "idle/syncs.h"
 #include "memory/usage.h"
 #include "torch/averages.h"
+#include "roofline/roofline.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "timeline/redact.h"
@@ -37,6 +38,7 @@ enum pf_part {
 	PF_PART_KERNELS,
 	PF_PART_CALLERS, /* kernels by operator */
 	PF_PART_OPS,
+	PF_PART_ROOFLINE,
 	PF_PART_MEMORY,
 	PF_PART_MODULES,
 	PF_PART_DOCTOR,
@@ -60,6 +62,7 @@ struct pf_parts {
 	struct pf_usage memory;
 	struct pf_averages averages; /* of the first trace */
 	struct pf_doctor doctor;
+	struct pf_roofline roofline;            /* by operator and shapes */
 	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
 	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */
 	struct pf_window_args window;   /* what was asked for */

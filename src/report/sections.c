@@ -306,6 +306,52 @@ static const struct pf_html_col class_cols[] = { COL("class"),
 						 COL("host_self_ns"),
 						 END };
 
+static const struct pf_html_col roof_cols[] = {
+	COL_AS("op", "Operator"),
+	COL_AS("input_shapes", "Shapes"),
+	COL("calls"),
+	COL("kernel_ns"),
+	COL_AS("tflop_per_s", "TFLOP/s"),
+	COL_AS("gb_per_s", "GB/s"),
+	COL("flop_per_byte"),
+	COL("bound"),
+	BAR("roof_share", "Of roof"),
+	COL_AS("above_roof_ns", "Above the roof"),
+	COL_AS("input_types", "Types"),
+	END
+};
+
+static const struct pf_html_col family_cols[] = {
+	COL("family"),
+	COL("calls"),
+	COL("kernel_ns"),
+	BAR("share", "Of GPU time"),
+	COL_AS("tflop_per_s", "TFLOP/s"),
+	COL_AS("gb_per_s", "GB/s"),
+	COL("bound"),
+	BAR("roof_share", "Of roof"),
+	COL_AS("above_roof_ns", "Above the roof"),
+	END
+};
+
+static const struct pf_html_col use_cols[] = { COL("rank"),
+					       COL("step"),
+					       COL("time_ns"),
+					       COL_AS("gpu_count", "GPUs"),
+					       COL("matrix_flops"),
+					       COL_AS("recomputed_flops",
+						      "Recomputed"),
+					       BAR("mfu", "MFU"),
+					       BAR("hfu", "HFU"),
+					       END };
+
+static const struct pf_html_col rest_cols[] = { COL("op"),
+						COL("why"),
+						COL("work_count"),
+						COL("gpu_ns"),
+						BAR("share", "Of GPU time"),
+						END };
+
 static const struct pf_html_col check_cols[] = { COL("check"), COL("verdict"),
 						 COL("count"), COL("gpu_ns"),
 						 COL("share"), END };
@@ -368,6 +414,18 @@ static const struct section {
 	  PF_PART_OPS,
 	  { { "averages", "By name, as key_averages()", PF_PART_OPS,
 	      "key_averages", op_cols, 120, NULL, is_op } } },
+	{ "roofline",
+	  "Roofline",
+	  NULL,
+	  PF_PART_ROOFLINE,
+	  { { "roof-calls", "Calls by time above their roofs", PF_PART_ROOFLINE,
+	      "calls", roof_cols, 60, "share", NULL },
+	    { "roof-families", "By family", PF_PART_ROOFLINE, "families",
+	      family_cols, 40, NULL, NULL },
+	    { "roof-steps", "Steps against the peak", PF_PART_ROOFLINE, "steps",
+	      use_cols, 40, NULL, NULL },
+	    { "roof-rest", "GPU time without a roof", PF_PART_ROOFLINE,
+	      "not_modelled", rest_cols, 40, "share", NULL } } },
 	{ "comm",
 	  "Communication",
 	  "there is no communication",
@@ -446,6 +504,8 @@ static bool has_section(const struct pf_parts *p, const struct section *s)
 
 	if (!is_possible(p, s))
 		return false;
+	if (s->part == PF_PART_ROOFLINE && !p->roofline.modelled_ns)
+		return false; /* a list of what is not known is no part */
 	for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 		count += pf_html_count(p, &s->tables[k]);
 	return count;
@@ -480,6 +540,8 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 		}
 		if (s->part == PF_PART_MEMORY)
 			pf_chart_memory(out, page);
+		if (s->part == PF_PART_ROOFLINE)
+			pf_chart_roof(out, page);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			pf_html_table(out, page, &s->tables[k]);
 		pf_buf_adds(out, "</section>\n");

@@ -16,6 +16,7 @@
 #include "events/interval.h"
 #include "events/kernel_name.h"
 #include "events/names.h"
+#include "roofline/links.h"
 #include "roofline/sums.h"
 #include "store/named.h"
 #include "table/rows.h"
@@ -32,6 +33,11 @@ struct now {
 	bool is_tf32, is_host;
 };
 
+/* Work of calls whose arguments their model is not for. */
+struct unlike {
+	int64_t works, ns;
+};
+
 struct find {
 	struct pf_db *db;
 	struct pf_roofline *out;
@@ -40,6 +46,7 @@ struct find {
 	uint8_t *precision; /* by string.id: enum pf_precision + 1 */
 	size_t precision_count;
 	struct pf_roof_sums *by_shape;
+	struct unlike *unlike; /* by shape, too */
 	struct pf_map by_kernel;
 	struct pf_roofline_row *kernels;
 	size_t kernel_count, kernel_cap;
@@ -123,8 +130,10 @@ static void use_call(struct find *f, const struct now *n,
 	int64_t matrix =
 		work->matrix > INT64_MAX ? INT64_MAX : (int64_t)work->matrix;
 
-	if (n->is_tf32)
+	if (n->is_tf32) {
 		at = PF_PEAK_TF32;
+		o->has_tf32 = true;
+	}
 	pf_sat_sum(&f->matrix[at], matrix);
 	if (n->of.is_recomputed)
 		pf_sat_sum(&o->recomputed, matrix);
@@ -154,9 +163,8 @@ static int end_call(struct find *f, struct pf_err *err)
 	shape = &o->walk.shapes[n->of.shape];
 	call.work = &shape->work;
 	if (!shape->is_modelled) {
-		pf_roof_walk_rest(&o->walk, shape->op,
-				  shape->dims ? PF_ROOF_ODD : PF_ROOF_NO_SHAPES,
-				  n->works, n->sum_ns);
+		f->unlike[n->of.shape].works += n->works;
+		pf_sat_sum(&f->unlike[n->of.shape].ns, n->sum_ns);
 		return 0;
 	}
 	/* Rounding is of products of fp32 alone. */
@@ -207,6 +215,18 @@ static int add_works(struct find *f, struct pf_err *err)
 		if (add_work(f, w, err) < 0)
 			return -1;
 	return err->code ? -1 : end_call(f, err);
+}
+
+static void add_unlike(struct find *f)
+{
+	struct pf_roof_walk *w = &f->out->walk;
+
+	for (size_t i = 0; i < w->shape_count; i++)
+		if (f->unlike[i].works)
+			pf_roof_walk_rest(w, w->shapes[i].op,
+					  w->shapes[i].dims ? PF_ROOF_ODD
+							    : PF_ROOF_NO_SHAPES,
+					  f->unlike[i].works, f->unlike[i].ns);
 }
 
 /* ---- rows ---- */
@@ -482,12 +502,16 @@ static int find_all(struct find *f, const struct pf_roofline_args *args,
 	f->names = pf_names_new(f->db, err);
 	f->tensor = f->names ? pf_tensor_new(err) : NULL;
 	f->by_shape = pf_calloc(o->walk.shape_count + 1, sizeof(*f->by_shape));
+	f->unlike = pf_calloc(o->walk.shape_count + 1, sizeof(*f->unlike));
 	prepare_uses(o);
 	if (!f->tensor || add_works(f, err) < 0)
 		return -1;
+	add_unlike(f);
 	make_rows(f, o);
 	rate_uses(f, o);
-	return 0;
+	if (!args->has_links)
+		return 0;
+	return pf_roof_links_find(f->db, &args->window, o, err);
 }
 
 int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
@@ -504,6 +528,7 @@ int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
 	pf_tensor_free(f.tensor);
 	free(f.precision);
 	free(f.by_shape);
+	free(f.unlike);
 	free(f.kernels);
 	return rc;
 }
@@ -518,5 +543,6 @@ void pf_roofline_release(struct pf_roofline *r)
 	free(r->shapes);
 	free(r->steps);
 	free(r->traces);
+	free(r->links);
 	*r = (struct pf_roofline){ 0 };
 }

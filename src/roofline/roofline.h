@@ -32,6 +32,7 @@ struct pf_roofline_args {
 	const char *gpu;  /* a name of data/gpus.csv, or NULL */
 	const char *peak; /* "bf16=989.4,gbps=3352", or NULL */
 	bool is_dense;    /* causal attention counts as a whole */
+	bool has_links;   /* collectives against the link, too */
 };
 
 /* What keeps a call from being faster. */
@@ -71,11 +72,14 @@ struct pf_roofline_use {
 	double mfu, hfu;
 };
 
+struct pf_roof_link; /* roofline/links.h */
+
 struct pf_roofline {
 	struct pf_roof_walk walk;
 	struct pf_gpu_peaks peaks;
 	const char *device; /* what the trace calls it, or NULL */
 	bool has_several;   /* kinds of GPUs: no roofs */
+	bool has_tf32;      /* products that kernels round to it */
 	enum pf_roofline_group group;
 	struct pf_roof_sums all;
 	int64_t gpu_ns, modelled_ns, comm_ns, rest_ns;
@@ -89,6 +93,9 @@ struct pf_roofline {
 	size_t step_count, trace_count;
 	int64_t use_ns; /* time of steps, or of GPU activity, times GPUs */
 	double mfu, hfu;
+	struct pf_roof_link *links; /* of collectives, if asked for */
+	size_t link_count;
+	int64_t fast_links; /* that are faster than the link */
 	struct pf_gpus *gpus;
 	struct pf_arena texts;
 };
@@ -98,7 +105,14 @@ int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
 void pf_roofline_release(struct pf_roofline *r);
 void pf_roofline_show(const struct pf_roofline *r, struct pf_doc *doc);
 
-/* Both, and what of the trace is not to be trusted. */
+/*
+ * Both, and what of the trace is not to be trusted; what was found stays in
+ * *out, which is released also after an error.
+ */
+int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
+		       struct pf_roofline *out, struct pf_doc *doc,
+		       struct pf_err *err);
+/* The same, and nothing is kept. */
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
 		struct pf_doc *doc, struct pf_err *err);
 

@@ -7,6 +7,7 @@
 
 #include "base/num.h"
 #include "events/trust.h"
+#include "roofline/links.h"
 #include "roofline/sums.h"
 #include "table/rows.h"
 
@@ -61,6 +62,23 @@ static const struct pf_field use_fields[] = {
 };
 #undef FIELD
 #define USE_COUNT (sizeof(use_fields) / sizeof(*use_fields))
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_roof_link, member, key, title, kind)
+static const struct pf_field link_fields[] = {
+	FIELD(collective, "collective", "Collective", PF_TEXT),
+	FIELD(group, "group", "Group", PF_TEXT | PF_FULL),
+	FIELD(group_size, "group_size", "Ranks", PF_INT | PF_KNOWN),
+	FIELD(is_within, "one_machine", "One machine", PF_TEXT | PF_OURS),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(timed, "timed", "Time of", PF_TEXT | PF_OURS),
+	FIELD(ns, "time_ns", "Time", PF_NS),
+	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
+	FIELD(link_rate, "link_gb_per_s", "Link GB/s", PF_REAL),
+	FIELD(share, "link_share", "Of link", PF_RATIO),
+};
+#undef FIELD
 
 struct rest_row {
 	const char *op, *why;
@@ -245,6 +263,13 @@ static void add_uses(const struct pf_roofline *r, struct pf_doc *doc)
 	}
 }
 
+static void add_links(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	if (r->link_count)
+		PF_ROWS(doc, "links", "Collectives against the link",
+			link_fields, r->links, r->link_count);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct pf_roof_rest *x = a, *y = b;
@@ -316,6 +341,11 @@ static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 			    "the GPU's memory does not bound: they have no "
 			    "roof",
 			    pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_HOST]));
+	if (r->fast_links)
+		pf_doc_note(doc,
+			    "%s of collectives were faster than the link that "
+			    "data/gpus.csv has for this GPU: theirs is another",
+			    pf_num_show_count(ns, r->fast_links));
 	if (!isnan(r->mfu) && r->rest_ns)
 		pf_doc_note(doc,
 			    "MFU and HFU are of what has a model: whatever "
@@ -334,23 +364,29 @@ void pf_roofline_show(const struct pf_roofline *r, struct pf_doc *doc)
 	add_rows(r, doc);
 	add_families(r, doc);
 	add_uses(r, doc);
+	add_links(r, doc);
 	add_rest(r, doc);
 	add_notes(r, doc);
+}
+
+int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
+		       struct pf_roofline *out, struct pf_doc *doc,
+		       struct pf_err *err)
+{
+	if (pf_roofline_find(db, args, out, err) < 0)
+		return -1;
+	pf_roofline_show(out, doc);
+	return pf_trust_note(db, &out->walk.window,
+			     PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_SHAPES,
+			     doc, err);
 }
 
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
 		struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_roofline r = { .group = PF_ROOFLINE_BY_OP };
-	int rc = pf_roofline_find(db, args, &r, err);
+	int rc = pf_roofline_answer(db, args, &r, doc, err);
 
-	if (!rc) {
-		pf_roofline_show(&r, doc);
-		rc = pf_trust_note(db, &r.walk.window,
-				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   PF_TRUST_SHAPES,
-				   doc, err);
-	}
 	pf_roofline_release(&r);
 	return rc;
 }

@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import html.parser
 import json
+import math
 import os
 import re
 import struct
@@ -23,11 +24,12 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
 caption thead tbody tfoot tr th td details summary noscript script footer b
-small pre i""".split())
+small pre i circle text""".split())
 ATTRS = set("""lang charset http-equiv content name class href id aria-label
 aria-labelledby scope data-k data-v data-q data-t0 data-t1 title viewbox role
 aria-hidden preserveaspectratio x y width height rx fill fill-opacity stroke
-stroke-dasharray vector-effect d colspan start type rel""".split())
+stroke-dasharray vector-effect d colspan start type rel cx cy r text-anchor font-size
+stroke-opacity""".split())
 
 
 def say(name, why):
@@ -42,6 +44,7 @@ class Page(html.parser.HTMLParser):
         self.scripts, self.styles, self.policy = [], [], None
         self.table = self.row = self.cell = self.inside = None
         self.links = []
+        self.circles, self.titled = [], None
 
     def handle_starttag(self, tag, attrs):
         d = dict(attrs)
@@ -62,6 +65,11 @@ class Page(html.parser.HTMLParser):
             self.tiles[d["data-k"]] = d["data-v"]
         if tag in ("script", "style"):
             self.inside = [tag, d, ""]
+        if tag == "circle":
+            self.circles.append([float(d["cx"]), float(d["cy"]),
+                                 float(d["r"]), ""])
+        if tag == "title" and self.circles:
+            self.titled = self.circles[-1]
         if tag == "table":
             self.table = {"keys": [], "rows": [], "foot": False}
             self.tables[d.get("id")] = self.table
@@ -79,6 +87,8 @@ class Page(html.parser.HTMLParser):
                     self.table["keys"].append(d["data-k"])
 
     def handle_endtag(self, tag):
+        if tag == "title":
+            self.titled = None
         if tag == "table":
             self.table = self.row = self.cell = None
         if self.inside and tag == self.inside[0]:
@@ -89,6 +99,9 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.inside:
             self.inside[2] += data
+            return
+        if self.titled:
+            self.titled[3] += data
             return
         self.text.append(data)
         if self.cell is not None:
@@ -156,6 +169,10 @@ TABLES = {
     "by-op": ("kernels --group name,op", "kernels", None),
     "averages": ("table", "key_averages",
                  lambda r: r["device_type"] == "CPU"),
+    "roof-calls": ("roofline", "calls", None),
+    "roof-families": ("roofline", "families", None),
+    "roof-steps": ("roofline", "steps", None),
+    "roof-rest": ("roofline", "not_modelled", None),
     "collectives": ("overlap", "collectives", None),
     "arrivals": ("overlap", "arrivals", None),
     "overlap": ("overlap", "devices", None),
@@ -175,7 +192,7 @@ def commands(page):
     found = {}
     for line in re.findall(r"^profan (\w+) (\S+)(.*)$", text, re.M):
         found[(line[0] + (" --group name,op"
-                          if "--group" in line[2] else ""))] = line
+                          if "name,op" in line[2] else ""))] = line
     return found
 
 
@@ -216,6 +233,34 @@ def check_tables(page):
                     return "%s: %s is '%s', not '%s'" % (name, k, cell[2],
                                                          theirs[k])
     return None if cells > 5 else "only %d numbers" % cells
+
+
+def check_roofs(page):
+    """A circle for every call that computes, where the figures put it."""
+    if "roof-calls" not in page.tables:
+        return "there are circles" if page.circles else None
+    line = commands(page)["roofline"]
+    rows = document([line[0], DB] + line[2].split())["tables"]["calls"]
+    rows = [r for r in rows if r["flop_per_byte"] and r["tflop_per_s"]]
+    rows.sort(key=lambda r: -r["kernel_ns"])
+    want = sorted((float("%.4g" % r["tflop_per_s"]),
+                   float("%.4g" % r["flop_per_byte"])) for r in rows[:200])
+    found = [tuple(map(float, re.search(
+        r"([-.\de+]+) TFLOP/s, ([-.\de+]+) FLOP/byte", c[3]).groups()))
+        for c in page.circles]
+    if sorted(found) != want and (
+            len(found) >= len(want) or set(found) - set(want)):
+        return "%d circles, not %d" % (len(found), len(want))
+    for axis, at in (0, 1), (1, 0):
+        places = sorted((math.log10(f[at]), c[axis])
+                        for f, c in zip(found, page.circles))
+        if len(places) < 2 or places[-1][0] - places[0][0] < 0.01:
+            continue
+        slope = (places[-1][1] - places[0][1]) / (places[-1][0] - places[0][0])
+        for value, place in places:
+            if abs(places[0][1] + slope * (value - places[0][0]) - place) > 1:
+                return "a circle is at %s, not %s" % (place, value)
+    return None
 
 
 def is_single(r):
@@ -533,6 +578,7 @@ def main():
     say("verdicts", check_verdicts(page))
     if "classes" in page.tables:
         say("shares sum to 100.0 %", check_shares(page))
+    say("calls below their roofs", check_roofs(page))
     say("timeline holds every event", check_timeline(page))
 
 

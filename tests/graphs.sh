@@ -92,6 +92,43 @@ same "sums, a slow layer, iterations" "$tmp/want" "$tmp/got"
 echo 3 >"$tmp/want"
 same "graph id and graph node id are kept" "$tmp/want" "$tmp/got"
 
+# other commands take the names: the same sums by operator and by module, in a
+# part of the time too, and no others without evidence
+names() { # OPTION...
+	for command in 'kernels --group op' modules 'graphs --nodes'; do
+		# shellcheck disable=SC2086
+		"$profan" $command -q "$tmp/graph.db" -n -1 -f json "$@" \
+			>"$tmp/${command%% *}.json" || return
+	done
+	"$PYTHON" -c 'import json, sys
+t = {}
+for c in "kernels", "modules", "graphs":
+    t[c] = json.load(open("%s/%s.json" % (sys.argv[1], c)))["tables"]
+ops, modules = {}, {}
+for n in t["graphs"]["nodes"]:
+    ns = n["replay_ns"] * t["graphs"]["graphs"][n["graph"]]["replays"]
+    for sums, key in (ops, n["op"]), (modules, n["module"]):
+        if key:
+            sums[key] = sums.get(key, 0) + ns
+print(ops and ops == {r["op"]: r["total_ns"] for r in t["kernels"]["kernels"]
+                      if r["replayed_calls"] == r["calls"]})
+print(modules and modules == {r["name"]: r["replayed_ns"]
+                              for r in t["modules"]["modules"]})' "$tmp" 2>&1
+}
+names --capture "$tmp/capture.json" >"$tmp/got"
+names --with "$tmp/eager.json" >>"$tmp/got"
+names --capture "$tmp/capture.json" --from 50us >>"$tmp/got"
+printf 'True\nTrue\nTrue\nTrue\nTrue\nTrue\n' >"$tmp/want"
+same "kernels and modules by these names" "$tmp/want" "$tmp/got"
+run 0 "$profan" kernels -q "$tmp/graph.db" --group op --graphs &&
+	grep -q '^(none)  *174 ' "$tmp/out" &&
+	grep -q 'replayed by graphs: class 100' "$tmp/out" &&
+	run 0 "$profan" modules -q "$tmp/graph.db" --capture "$tmp/other.json" &&
+	grep -q '^There are no calls of modules' "$tmp/out"
+result "no evidence, no names"
+run 3 "$profan" kernels -q "$tmp/graph.db" --with "$tmp/none.json"
+result "evidence that is not there"
+
 # no graphs, and files that are none
 "$mktrace" --steps 2 --layers 1 >"$tmp/plain.json"
 ingested plain "$tmp/plain.json" && run 0 "$profan" graphs -q "$tmp/t.db" &&

@@ -6,7 +6,7 @@
 
 list=$shared/golden/insight/roofline_calls.csv
 ask() { # OPTION...
-	"$profan" roofline -q "$tmp/t.db" -n -1 "$@"
+	"$profan" roofline -q "${db:-$tmp/t.db}" -n -1 "$@"
 }
 figure() { # KEY OPTION...
 	key=$1
@@ -21,6 +21,11 @@ against_list() { # NAME FILE
 	"$PYTHON" "$top_srcdir/tests/roofline.py" "$1" "$list" "$tmp/answer" \
 		>"$tmp/why" 2>&1
 	result "$1: every row of the list" "$tmp/why"
+	peers=${list%calls.csv}tracelens.csv
+	grep -qs "^$1," "$peers" || return 0
+	"$PYTHON" "$top_srcdir/tests/tracelens.py" "$1" "$peers" \
+		"$tmp/answer" >"$tmp/why" 2>&1
+	result "$1: as TraceLens reports it, or it is known why not" "$tmp/why"
 }
 if [ -f "$list" ]; then
 	real_traces against_list
@@ -114,4 +119,33 @@ done
 # 2 * 6*4*4 places * 4*3*3
 printf '\n6912\n\n' >"$tmp/want"
 same "old convolutions learn their result, or have none" "$tmp/want" "$tmp/got"
+
+# collectives against the link: the transfer of ranks of one machine, shares
+# where all are known to be on it; whole kernels of a single rank
+"$mktrace" --ranks 4 --steps 3 --out "$tmp/job"
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/t.db" || not_ok "job" "$tmp/err"
+"$profan" ranks -q "$tmp/t.db" -f json >"$tmp/ranks.json"
+ask --peak link_gbps=1000 -f json >"$tmp/within.json"
+ask --peak link_gbps=0.001 -f json >"$tmp/fast.json"
+ask --rank 1 --peak link_gbps=1000 -f json >"$tmp/one.json"
+"$PYTHON" - "$tmp" >"$tmp/got" 2>&1 <<'END'
+import json, sys
+def tables(name):
+    return json.load(open("%s/%s.json" % (sys.argv[1], name)))["tables"]
+kinds = [[k["kind"], k["count"], k["transfer_ns"], k["bus_gb_per_s"]]
+         for k in tables("ranks")["collectives"]]
+links = tables("within")["links"]
+print(kinds and kinds == [[r["collective"], r["count"], r["time_ns"],
+                           r["bus_gb_per_s"]] for r in links])
+print(all(r["one_machine"] == "yes" and r["timed"] == "transfer" and
+          (r["link_share"] or 0) == (r["bus_gb_per_s"] or 0) / 1000
+          for r in links))
+print(any(r["link_share"] for r in links))
+print(any(r["link_share"] for r in tables("fast")["links"]))
+one = tables("one")["links"]
+print(len(one) > 0, all(r["timed"] == "kernel" and r["link_share"] is None
+                        for r in one))
+END
+printf 'True\nTrue\nTrue\nFalse\nTrue True\n' >"$tmp/want"
+same "collectives against the link" "$tmp/want" "$tmp/got"
 tap_done

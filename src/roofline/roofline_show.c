@@ -69,13 +69,14 @@ static const struct pf_field link_fields[] = {
 	FIELD(collective, "collective", "Collective", PF_TEXT),
 	FIELD(group, "group", "Group", PF_TEXT | PF_FULL),
 	FIELD(group_size, "group_size", "Ranks", PF_INT | PF_KNOWN),
-	FIELD(is_within, "one_machine", "One machine", PF_TEXT | PF_OURS),
+	FIELD(is_within, "one_machine", "One machine",
+	      PF_TEXT | PF_OURS | PF_FULL),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
-	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(count, "count", "Count", PF_COUNT | PF_SPARE),
 	FIELD(timed, "timed", "Time of", PF_TEXT | PF_OURS),
 	FIELD(ns, "time_ns", "Time", PF_NS),
 	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
-	FIELD(link_rate, "link_gb_per_s", "Link GB/s", PF_REAL),
+	FIELD(link_rate, "link_gb_per_s", "Link", PF_REAL),
 	FIELD(share, "link_share", "Of link", PF_RATIO),
 };
 #undef FIELD

@@ -92,6 +92,34 @@ same "sums, a slow layer, iterations" "$tmp/want" "$tmp/got"
 echo 3 >"$tmp/want"
 same "graph id and graph node id are kept" "$tmp/want" "$tmp/got"
 
+# nodes as a table: of every launch, beside its rows in order of time
+run 0 "$profan" graphs -q "$tmp/graph.db" --capture "$tmp/capture.json" \
+	--store "$tmp/nodes.db" &&
+	"$PYTHON" -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("ATTACH ? AS nodes", (sys.argv[2],))
+rows = db.execute("""SELECT s.text, n.op_name, n.module, n.layer, n.how
+    FROM (SELECT *, row_number() OVER (PARTITION BY launch_id
+            ORDER BY start_ns, id) - 1 AS position FROM gpu_event) AS g
+    JOIN nodes.graph_node AS n USING (launch_id, position)
+    JOIN string AS s ON s.id = g.name_id
+    ORDER BY launch_id, position""").fetchall()
+print(len(rows), rows[1 + 3 * 9 + 6], rows[-1])' "$tmp/graph.db" \
+	"$tmp/nodes.db" >"$tmp/got" 2>&1
+cat >"$tmp/want" <<'END'
+174 ('gemm_up_256x64', 'aten::linear', 'Layer_3', 3, 'exact') ('argmax_kernel', 'sample', 'Model_0', None, 'exact')
+END
+same "nodes as a table" "$tmp/want" "$tmp/got"
+cp "$tmp/nodes.db" "$tmp/before"
+if run 3 "$profan" graphs -q "$tmp/graph.db" --store "$tmp/nodes.db" &&
+	cmp "$tmp/before" "$tmp/nodes.db" &&
+	run 3 "$profan" graphs -q "$tmp/graph.db" --store "$tmp/graph.db" &&
+	run 0 "$profan" info -q "$tmp/graph.db"; then
+	ok "nothing that is there is overwritten"
+else
+	not_ok "nothing that is there is overwritten" "$tmp/err"
+fi
+
 # other commands take the names: the same sums by operator and by module, in a
 # part of the time too, and no others without evidence
 names() { # OPTION...

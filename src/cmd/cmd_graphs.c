@@ -22,6 +22,8 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_graphs_args, has_layers), 0, 0 },
 	{ 0, "nodes", NULL, "list the nodes of each graph", PF_OPT_FLAG,
 	  offsetof(struct pf_graphs_args, has_nodes), 0, 0 },
+	{ 0, "store", "FILE", "write the nodes to a new SQLite file, too",
+	  PF_OPT_STRING, offsetof(struct pf_graphs_args, store), 0, 0 },
 	PF_WINDOW_OPTS(struct pf_graphs_args, window),
 	{ 0 },
 };
@@ -86,6 +88,8 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	struct pf_graphs g;
 	int rc = find(cx->db, args, &g, err);
 
+	if (!rc && args->store)
+		rc = pf_graphs_store(&g, cx->db, args->store, err);
 	if (!rc) {
 		pf_graphs_show(&g, args, doc);
 		rc = pf_trust_note(cx->db, &g.window,
@@ -114,6 +118,8 @@ PF_COMMAND(57, graphs) = {
 		"profan graphs decode.db\n"
 		"profan graphs decode.db --layers --limit -1\n"
 		"profan graphs decode.db --capture capture.json.gz --nodes\n"
-		"profan graphs decode.db --with prefill.db\n",
+		"profan graphs decode.db --with prefill.db\n"
+		"profan graphs decode.db --capture capture.db --store "
+		"nodes.db\n",
 	.answer = answer,
 };

@@ -94,6 +94,7 @@ struct pf_graphs_args {
 	const char *with;            /* a trace or a database, or NULL */
 	const char *iteration;       /* regex, or NULL: the usual names */
 	bool has_layers, has_nodes;  /* these tables are wanted */
+	const char *store;           /* a file to write nodes to, or NULL */
 	bool is_brief; /* operators alone: no layers, no iterations */
 };
 
@@ -173,6 +174,13 @@ const char *pf_graphs_op(const struct pf_graphs *g,
 			 const struct pf_graph_node *n);
 /* How much is replayed, and how that is known; nothing without graphs. */
 void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc);
+
+/*
+ * Write the nodes of all launches to a new file, as the table graph_node
+ * (schema/graph_node.sql).  What is there already is not replaced.
+ */
+int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
+		    const char *path, struct pf_err *err);
 
 /* The text of a number, or NULL of PF_NO_TEXT. */
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/chart.h"
 #include "report/figure.h"
 
@@ -251,18 +252,18 @@ static enum pf_roof_bound bound_of(const struct pf_roofline_row *row)
 static void add_title(struct pf_buf *out, const struct pf_html_page *page,
 		      const struct pf_roofline_row *row)
 {
-	struct pf_buf text = { 0 };
+	struct pf_buf whole = { 0 }, text = { 0 };
+	size_t len;
 
+	pf_buf_adds(&whole, row->op);
+	if (row->shapes)
+		pf_buf_addf(&whole, " %s", row->shapes);
+	pf_parts_text(page->parts, whole.data, &text);
+	len = pf_utf8_head(text.data, text.len, TITLE_MAX);
 	pf_buf_adds(out, "<title>");
-	pf_html_text(out, pf_parts_text(page->parts, row->op, &text));
-	if (row->shapes) {
-		size_t len = strlen(row->shapes);
-
-		pf_buf_addc(out, ' ');
-		pf_html_bytes(out, row->shapes,
-			      len < TITLE_MAX ? len : TITLE_MAX);
-		pf_buf_adds(out, len < TITLE_MAX ? "" : "…");
-	}
+	pf_html_bytes(out, text.data, len);
+	pf_buf_adds(out, len < text.len ? "…" : "");
+	pf_buf_release(&whole);
 	pf_buf_adds(out, ": ");
 	pf_figure_ns(out, row->s.kernel_ns);
 	pf_buf_addf(out, ", %.4g TFLOP/s, %.4g FLOP/byte", row->tflops,

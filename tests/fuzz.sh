@@ -26,5 +26,10 @@ replay fuzz_pfr "$corpus"/pfr/*
 replay fuzz_memsnap "$corpus"/memsnap/*
 replay fuzz_block "$corpus"/block/*
 replay fuzz_xspace "$corpus"/xspace/*
+for file in "$corpus"/tables/*; do
+	run 0 "$profan" ingest -q "$file" -o "$tmp/t.db"
+	result "${file##*/} is read"
+done
+replay fuzz_tables "$corpus"/tables/*
 replay fuzz_words "$corpus"/words/*
 tap_done

@@ -51,24 +51,30 @@ FUZZ_TARGETS = \
 	tests/fuzz/fuzz_memsnap \
 	tests/fuzz/fuzz_pfr \
 	tests/fuzz/fuzz_scanner \
+	tests/fuzz/fuzz_tables \
 	tests/fuzz/fuzz_words \
 	tests/fuzz/fuzz_xspace
 check_PROGRAMS += $(FUZZ_TARGETS)
 tests_fuzz_fuzz_block_SOURCES = tests/fuzz/fuzz_block.c tests/fuzz/fuzz.h
-tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_ingest_SOURCES = tests/fuzz/fuzz_ingest.c tests/fuzz/fuzz.h \
+	tests/fuzz/path.c tests/fuzz/path.h
 tests_fuzz_fuzz_memsnap_SOURCES = tests/fuzz/fuzz_memsnap.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_pfr_SOURCES = tests/fuzz/fuzz_pfr.c tests/fuzz/fuzz.h \
 	tests/gen/pfrread.c tests/gen/pfrread.h tests/gen/pfrw.c \
 	tests/gen/pfrw.h
 tests_fuzz_fuzz_scanner_SOURCES = tests/fuzz/fuzz_scanner.c tests/fuzz/fuzz.h
+FUZZ_EVENTS = tests/fuzz/events.c tests/fuzz/events.h tests/fuzz/fuzz.h
+tests_fuzz_fuzz_tables_SOURCES = tests/fuzz/fuzz_tables.c $(FUZZ_EVENTS) \
+	tests/fuzz/path.c tests/fuzz/path.h
 tests_fuzz_fuzz_words_SOURCES = tests/fuzz/fuzz_words.c tests/fuzz/fuzz.h
-tests_fuzz_fuzz_xspace_SOURCES = tests/fuzz/fuzz_xspace.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_xspace_SOURCES = tests/fuzz/fuzz_xspace.c $(FUZZ_EVENTS)
 FUZZ_LIBS = libprofan.a $(PROFAN_LIBS)
 tests_fuzz_fuzz_block_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_ingest_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_memsnap_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_pfr_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scanner_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_tables_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_words_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_xspace_LDADD = $(FUZZ_LIBS)
 if FUZZERS
@@ -78,6 +84,7 @@ tests_fuzz_fuzz_ingest_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_memsnap_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_pfr_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_scanner_LDFLAGS = $(FUZZ_LINK)
+tests_fuzz_fuzz_tables_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_words_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_xspace_LDFLAGS = $(FUZZ_LINK)
 else
@@ -88,6 +95,7 @@ tests_fuzz_fuzz_ingest_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_memsnap_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_pfr_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_scanner_LDADD += tests/fuzz/libreplay.a
+tests_fuzz_fuzz_tables_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_words_LDADD += tests/fuzz/libreplay.a
 tests_fuzz_fuzz_xspace_LDADD += tests/fuzz/libreplay.a
 endif
@@ -95,9 +103,10 @@ endif
 # ---- 10^8 executions of each target, or FUZZ_RUNS, one after the other ----
 FUZZ_RUNS = 100000000
 fuzz-long: $(FUZZ_TARGETS)
-	for t in scanner words block pfr ingest; do \
+	for t in $(FUZZ_TARGETS:tests/fuzz/fuzz_%=%); do \
+		most=2048; test $$t != tables || most=32768; \
 		mkdir -p found/$$t && tests/fuzz/fuzz_$$t \
-			-runs=$(FUZZ_RUNS) -max_len=2048 -timeout=20 \
+			-runs=$(FUZZ_RUNS) -max_len=$$most -timeout=20 \
 			-print_final_stats=1 -artifact_prefix=found/ \
 			found/$$t $(srcdir)/tests/fuzz/corpus/$$t || exit 1; \
 	done

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "fuzz/fuzz.h"
+#include "fuzz/path.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -13,35 +14,6 @@
 
 #include "store/db.h"
 #include "ingest/ingest.h"
-
-static char folder[64];
-
-static void remove_folder(void)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "%s/t.db", folder);
-	unlink(path);
-	rmdir(folder);
-}
-
-static const char *output(void)
-{
-	static char path[96];
-
-	if (!folder[0]) {
-		/* in memory where there is such a place: it syncs each time */
-		snprintf(folder, sizeof(folder), "/dev/shm/profan-fuzz-XXXXXX");
-		if (!mkdtemp(folder)) {
-			snprintf(folder, sizeof(folder),
-				 "/tmp/profan-fuzz-XXXXXX");
-			FUZZ_CHECK(mkdtemp(folder));
-		}
-		atexit(remove_folder);
-		snprintf(path, sizeof(path), "%s/t.db", folder);
-	}
-	return path;
-}
 
 static void check_database(const char *path)
 {
@@ -67,7 +39,7 @@ static void check_database(const char *path)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct pf_err err = { 0 };
-	const char *path = output(), *in[1];
+	const char *path = fuzz_path(), *in[1];
 	struct pf_ingest_options options = { .paths = in,
 					     .path_count = 1,
 					     .out = path,

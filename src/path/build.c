@@ -8,37 +8,27 @@
 
 #include "base/search.h"
 
-/* A thread that woke another: it stopped when the other had done nothing. */
-struct handoff {
-	uint32_t to, from;               /* threads */
-	int64_t at_ns, from_ns, idle_ns; /* idle since */
-	uint32_t from_node, to_node;
-};
-
-enum point { FROM, CALL, WAKE };
-
 struct point_at {
 	int64_t at_ns;
 	uint32_t what; /* hand-off or call */
 	uint32_t turn; /* of equals, the order of finding */
-	uint8_t kind;  /* enum point */
+	uint8_t kind;  /* enum path_point_kind */
 };
 
 struct builder {
 	struct path *p;
-	struct handoff *handoffs;
-	uint32_t handoff_count;
-	size_t handoff_cap;
 	struct point_at *points;
 	uint32_t point_count;
 	size_t point_cap;
+	/* hand-offs by thread that wakes, and by thread that is woken */
+	uint32_t *first_of[2], *next_of[2];
 };
 
 /* ---- hand-offs ---- */
 
 /* The thread of the same process that stopped last, after "since". */
 static bool find_waker(const struct path *p, uint32_t thread, int64_t at_ns,
-		       int64_t since_ns, struct handoff *out)
+		       int64_t since_ns, struct path_handoff *out)
 {
 	const struct path_thread *t = &p->threads[thread];
 	bool found = false;
@@ -59,45 +49,65 @@ static bool find_waker(const struct path *p, uint32_t thread, int64_t at_ns,
 		if (end <= since_ns || (found && end <= out->from_ns))
 			continue;
 		found = true;
-		*out = (struct handoff){
+		*out = (struct path_handoff){
 			.to = thread,
 			.from = i,
 			.at_ns = at_ns,
 			.from_ns = end,
 			.idle_ns = since_ns,
-			.from_node = PF_PATH_NONE,
-			.to_node = PF_PATH_NONE,
+			.from_point = PF_PATH_NONE,
+			.to_point = PF_PATH_NONE,
 		};
 	}
 	return found;
 }
 
-static void find_handoffs(struct builder *x, uint32_t thread)
+static void find_handoffs(struct path *p, uint32_t thread)
 {
-	struct path *p = x->p;
+	struct path_graph *g = &p->graph;
 	const struct path_thread *t = &p->threads[thread];
 	int64_t last = p->w0_ns;
 
 	for (uint32_t i = 0; i < t->busy_count; i++) {
 		const struct path_busy *b = &p->busy[t->first_busy + i];
-		struct handoff h;
+		struct path_handoff h;
 
 		if (b->start_ns - last >= PF_PATH_HANDOFF_NS &&
 		    b->start_ns < p->h_ns && b->can_wake &&
 		    find_waker(p, thread, b->start_ns, last, &h)) {
-			x->handoffs = pf_grow(x->handoffs, &x->handoff_cap,
-					      (size_t)x->handoff_count + 1,
-					      sizeof(*x->handoffs));
-			x->handoffs[x->handoff_count++] = h;
+			g->handoffs = pf_grow(g->handoffs, &g->handoff_cap,
+					      (size_t)g->handoff_count + 1,
+					      sizeof(*g->handoffs));
+			g->handoffs[g->handoff_count++] = h;
 		}
 		last = b->end_ns > last ? b->end_ns : last;
 	}
 }
 
+/* The hand-offs of each thread, as lists in the order of finding. */
+static void list_handoffs(struct builder *x)
+{
+	const struct path *p = x->p;
+	const struct path_graph *g = &p->graph;
+
+	for (unsigned k = 0; k < 2; k++) {
+		x->first_of[k] = pf_alloc(((size_t)p->thread_count + 1) * 4);
+		x->next_of[k] = pf_alloc(((size_t)g->handoff_count + 1) * 4);
+		memset(x->first_of[k], 0xff, (size_t)p->thread_count * 4);
+		for (uint32_t i = g->handoff_count; i-- > 0;) {
+			const struct path_handoff *h = &g->handoffs[i];
+			uint32_t *first = &x->first_of[k][k ? h->to : h->from];
+
+			x->next_of[k][i] = *first;
+			*first = i;
+		}
+	}
+}
+
 /* ---- points ---- */
 
-static void add_point(struct builder *x, int64_t at_ns, enum point kind,
-		      uint32_t what)
+static void add_point(struct builder *x, int64_t at_ns,
+		      enum path_point_kind kind, uint32_t what)
 {
 	x->points = pf_grow(x->points, &x->point_cap,
 			    (size_t)x->point_count + 1, sizeof(*x->points));
@@ -120,6 +130,7 @@ static int by_time(const void *a, const void *b)
 static void find_points(struct builder *x, uint32_t thread)
 {
 	const struct path *p = x->p;
+	const struct path_graph *g = &p->graph;
 	const struct path_thread *t = &p->threads[thread];
 
 	x->point_count = 0;
@@ -129,45 +140,43 @@ static void find_points(struct builder *x, uint32_t thread)
 
 		if (c->start_ns >= p->w0_ns && c->start_ns < p->h_ns &&
 		    (c->work_count || c->waits_for != PF_PATH_NONE))
-			add_point(x, c->start_ns, CALL, i);
+			add_point(x, c->start_ns, PATH_AT_CALL, i);
 	}
-	for (uint32_t i = 0; i < x->handoff_count; i++) {
-		const struct handoff *h = &x->handoffs[i];
-
-		if (h->from == thread)
-			add_point(x, h->from_ns, FROM, i);
-		if (h->to == thread)
-			add_point(x, h->at_ns, WAKE, i);
-	}
-	if (x->point_count)
-		qsort(x->points, x->point_count, sizeof(*x->points), by_time);
+	for (uint32_t i = x->first_of[0][thread]; i != PF_PATH_NONE;
+	     i = x->next_of[0][i])
+		add_point(x, g->handoffs[i].from_ns, PATH_AT_FROM, i);
+	for (uint32_t i = x->first_of[1][thread]; i != PF_PATH_NONE;
+	     i = x->next_of[1][i])
+		add_point(x, g->handoffs[i].at_ns, PATH_AT_WAKE, i);
+	path_sort(x->points, x->point_count, sizeof(*x->points), by_time);
 }
 
-/* ---- nodes ---- */
-
-/* A point of a thread, later than all so far, and the time up to it. */
-static uint32_t step_to(struct path *p, uint32_t thread, uint32_t from,
-			int64_t at_ns)
+/* A point of a thread, not before the one before it. */
+static uint32_t step_to(struct path *p, int64_t at_ns,
+			enum path_point_kind kind, uint32_t what)
 {
 	struct path_graph *g = &p->graph;
-	uint32_t to;
 
-	if (at_ns < g->nodes[from].at_ns)
-		at_ns = g->nodes[from].at_ns;
-	to = path_node(g, at_ns, thread);
-	path_edge(g, to, from, PATH_HOST, PATH_RIGID, thread)->is_binding =
-		true;
-	return to;
+	if (kind != PATH_AT_FIRST &&
+	    at_ns < g->points[g->point_count - 1].at_ns)
+		at_ns = g->points[g->point_count - 1].at_ns;
+	g->points = pf_grow(g->points, &g->point_cap,
+			    (size_t)g->point_count + 1, sizeof(*g->points));
+	g->points[g->point_count] = (struct path_point){ .at_ns = at_ns,
+							 .what = what,
+							 .kind = kind & 7 };
+	return g->point_count++;
 }
 
-static uint32_t add_call(struct path *p, uint32_t thread, uint32_t at,
-			 struct path_call *c)
+static void step_to_call(struct path *p, uint32_t call, uint32_t point)
 {
-	c->node = at;
+	struct path_call *c = &p->calls[call];
+
+	c->point = point;
 	if (c->waits_for == PF_PATH_NONE && c->queued_for == PF_PATH_NONE)
-		return at;
-	c->end_node = step_to(p, thread, at, c->end_ns);
-	return c->end_node;
+		return;
+	c->has_end = true;
+	step_to(p, c->end_ns, PATH_AT_RETURN, call);
 }
 
 static void add_thread(struct builder *x, uint32_t thread)
@@ -175,114 +184,85 @@ static void add_thread(struct builder *x, uint32_t thread)
 	struct path *p = x->p;
 	struct path_graph *g = &p->graph;
 	struct path_thread *t = &p->threads[thread];
-	uint32_t at;
 
 	if (!t->has_op && !t->has_call && t->track_id != p->main_track)
 		return;
 	find_points(x, thread);
-	at = path_node(g, p->w0_ns, thread);
-	t->first_node = at;
-	path_edge(g, at, PATH_ORIGIN, PATH_START, PATH_RIGID, PF_PATH_NONE)
-		->is_binding = true;
+	t->first_point = step_to(p, p->w0_ns, PATH_AT_FIRST, thread);
 	for (uint32_t i = 0; i < x->point_count; i++) {
 		const struct point_at *pt = &x->points[i];
+		uint32_t at = step_to(p, pt->at_ns,
+				      (enum path_point_kind)pt->kind, pt->what);
 
-		at = step_to(p, thread, at, pt->at_ns);
-		if (pt->kind == CALL)
-			at = add_call(p, thread, at, &p->calls[pt->what]);
-		else if (pt->kind == WAKE)
-			x->handoffs[pt->what].to_node = at;
-		else if (g->nodes[at].at_ns == pt->at_ns)
-			x->handoffs[pt->what].from_node = at;
+		if (pt->kind == PATH_AT_CALL)
+			step_to_call(p, pt->what, at);
+		else if (pt->kind == PATH_AT_WAKE)
+			g->handoffs[pt->what].to_point = at;
+		else if (g->points[at].at_ns == pt->at_ns)
+			g->handoffs[pt->what].from_point = at;
 	}
-	t->end_node = at;
+	if (thread == p->main && path_is_compute(p, t) &&
+	    g->points[g->point_count - 1].at_ns <= p->h_ns)
+		g->tail = step_to(p, p->h_ns, PATH_AT_LAST, PF_PATH_NONE);
+	t->end_point = g->point_count;
 }
 
-/* The edge of the thread's own time to a point; it was added first. */
-static struct path_edge *host_edge(struct path_graph *g, uint32_t node)
+/* ---- what else than the thread's own time leads to points ---- */
+
+static void bind_handoffs(struct path *p)
 {
-	uint32_t e = g->nodes[node].first;
+	struct path_graph *g = &p->graph;
 
-	while (g->edges[e].next != PF_PATH_NONE)
-		e = g->edges[e].next;
-	return &g->edges[e];
-}
+	for (uint32_t i = 0; i < g->handoff_count; i++) {
+		const struct path_handoff *h = &g->handoffs[i];
+		struct path_point *to;
 
-/* Something else bound the point: the thread's own time is its least. */
-static void release_host(struct path_graph *g, uint32_t node, int64_t least_ns)
-{
-	struct path_edge *e = host_edge(g, node);
-	int64_t measured = g->nodes[node].at_ns - g->nodes[e->from].at_ns;
-
-	e->is_binding = false;
-	e->floor_ns = least_ns < measured ? least_ns : measured;
-}
-
-static void bind_handoffs(struct builder *x)
-{
-	struct path_graph *g = &x->p->graph;
-
-	for (uint32_t i = 0; i < x->handoff_count; i++) {
-		const struct handoff *h = &x->handoffs[i];
-		int64_t before, since;
-
-		if (h->from_node == PF_PATH_NONE ||
-		    h->to_node == PF_PATH_NONE ||
-		    g->nodes[h->from_node].at_ns > g->nodes[h->to_node].at_ns)
+		if (h->from_point == PF_PATH_NONE ||
+		    h->to_point == PF_PATH_NONE)
 			continue;
-		before = g->nodes[host_edge(g, h->to_node)->from].at_ns;
-		since = h->idle_ns < g->nodes[h->to_node].at_ns
-				? h->idle_ns
-				: g->nodes[h->to_node].at_ns;
-		release_host(g, h->to_node,
-			     since > before ? since - before : 0);
-		path_edge(g, h->to_node, h->from_node, PATH_HANDOFF, PATH_RIGID,
-			  PF_PATH_NONE)
-			->is_binding = true;
+		to = &g->points[h->to_point];
+		to->has_other = to->is_bound =
+			g->points[h->from_point].at_ns <= to->at_ns;
 	}
 }
 
-static void bind_wait(struct path *p, uint32_t call)
+static void bind_wait(struct path *p, struct path_point *end)
 {
-	struct path_graph *g = &p->graph;
-	struct path_call *c = &p->calls[call];
-	uint32_t w = c->waits_for, from, began;
+	const struct path_call *c = &p->calls[end->what];
+	const struct path_work *w = &p->works[c->waits_for];
+	int64_t from = w->end_ns <= end->at_ns ? w->end_ns : w->start_ns;
 
-	if (w == PF_PATH_NONE || c->end_node == PF_PATH_NONE)
-		return;
-	from = p->works[w].end_ns <= g->nodes[c->end_node].at_ns
-		       ? PATH_END_OF(w)
-		       : PATH_START_OF(w);
-	began = host_edge(g, c->end_node)->from;
-	if (g->nodes[from].at_ns <= g->nodes[began].at_ns &&
-	    p->works[w].call != call)
-		return;
-	release_host(g, c->end_node, path_phi(p, c->name));
-	path_edge(g, c->end_node, from, PATH_RETURN, PATH_RIGID, call)
-		->is_binding = true;
+	if (from > end[-1].at_ns || w->call == end->what)
+		end->has_other = end->is_bound = true;
 }
 
-static void bind_queued(struct path *p, uint32_t call)
+static void bind_queued(struct path *p, struct path_point *end)
+{
+	const struct path_call *c = &p->calls[end->what];
+	const struct path_work *w = &p->works[c->queued_for];
+
+	if (!w->is_in || w->end_ns > end->at_ns)
+		return;
+	end->has_other = true;
+	end->is_bound =
+		w->end_ns > c->start_ns &&
+		c->end_ns - c->start_ns > 2 * (int64_t)PF_PATH_HANDOFF_NS;
+}
+
+static void bind_returns(struct path *p)
 {
 	struct path_graph *g = &p->graph;
-	struct path_call *c = &p->calls[call];
-	uint32_t w = c->queued_for;
-	int64_t ns;
-	bool is_full;
 
-	if (w == PF_PATH_NONE || c->waits_for != PF_PATH_NONE ||
-	    c->end_node == PF_PATH_NONE || !path_is_in(p, w))
-		return;
-	ns = g->nodes[c->end_node].at_ns - p->works[w].end_ns;
-	if (ns < 0)
-		return;
-	is_full = p->works[w].end_ns > c->start_ns &&
-		  c->end_ns - c->start_ns > 2 * (int64_t)PF_PATH_HANDOFF_NS;
-	if (is_full)
-		release_host(g, c->end_node, p->queue_call_ns);
-	path_edge(g, c->end_node, PATH_END_OF(w), PATH_QUEUE,
-		  ns < p->queue_floor_ns ? ns : p->queue_floor_ns, call)
-		->is_binding = is_full;
+	for (uint32_t i = 0; i < g->point_count; i++) {
+		struct path_point *end = &g->points[i];
+
+		if (end->kind != PATH_AT_RETURN)
+			continue;
+		if (p->calls[end->what].waits_for != PF_PATH_NONE)
+			bind_wait(p, end);
+		else
+			bind_queued(p, end);
+	}
 }
 
 /* ---- the end ---- */
@@ -307,56 +287,54 @@ static void find_main(struct path *p)
 	}
 }
 
-/*
- * What ends last is the sink's cause; of equals the host.  A replay asks for
- * the ends of all work, so these need no edges.
- */
+/* What ends last is the sink's cause; of equals the host. */
 static void add_sink(struct path *p)
 {
 	struct path_graph *g = &p->graph;
-	uint32_t last = PATH_ORIGIN, host = PATH_ORIGIN, tail = PF_PATH_NONE;
+	uint32_t last = PATH_ORIGIN;
+	int64_t last_ns = p->w0_ns;
 
-	find_main(p);
-	if (p->main != PF_PATH_NONE)
-		tail = p->threads[p->main].end_node;
-	if (tail != PF_PATH_NONE && g->nodes[tail].at_ns <= p->h_ns &&
-	    path_is_compute(p, &p->threads[p->main]))
-		host = last = step_to(p, p->main, tail, p->h_ns);
+	if (g->tail != PF_PATH_NONE) {
+		last = g->host_first + g->tail;
+		last_ns = g->points[g->tail].at_ns;
+	}
 	for (uint32_t i = 0; i < p->work_count; i++)
-		if (p->works[i].is_in &&
-		    g->nodes[PATH_END_OF(i)].at_ns > g->nodes[last].at_ns)
+		if (p->works[i].is_in && p->works[i].end_ns > last_ns) {
 			last = PATH_END_OF(i);
-	g->sink = path_node(g, g->nodes[last].at_ns, PF_PATH_NONE);
-	if (host != last)
-		path_edge(g, g->sink, host, PATH_END, 0, PF_PATH_NONE);
-	path_edge(g, g->sink, last, PATH_END, 0, PF_PATH_NONE)->is_binding =
-		true;
+			last_ns = p->works[i].end_ns;
+		}
+	g->last = last;
+	g->sink = g->host_first + g->point_count;
+}
+
+static void add_host(struct path *p)
+{
+	struct builder x = { .p = p };
+
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (path_is_compute(p, &p->threads[i]))
+			find_handoffs(p, i);
+	list_handoffs(&x);
+	find_main(p);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		add_thread(&x, i);
+	bind_handoffs(p);
+	bind_returns(p);
+	for (unsigned k = 0; k < 2; k++) {
+		free(x.first_of[k]);
+		free(x.next_of[k]);
+	}
+	free(x.points);
 }
 
 void path_build(struct path *p)
 {
-	struct builder x = { .p = p };
 	struct path_graph *g = &p->graph;
 
-	path_node(g, p->w0_ns, PF_PATH_NONE);
-	for (uint32_t i = 0; i < p->work_count; i++) {
-		path_node(g, p->works[i].start_ns, PF_PATH_NONE);
-		path_node(g, p->works[i].end_ns, PF_PATH_NONE);
-	}
-	g->host_first = g->node_count;
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		if (path_is_compute(p, &p->threads[i]))
-			find_handoffs(&x, i);
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		add_thread(&x, i);
-	bind_handoffs(&x);
-	for (uint32_t i = 0; i < p->call_count; i++) {
-		bind_wait(p, i);
-		bind_queued(p, i);
-	}
+	g->host_first = 1 + 2 * p->work_count;
+	g->tail = PF_PATH_NONE;
+	add_host(p);
 	path_add_works(p);
 	add_sink(p);
-	path_settle(g);
-	free(x.handoffs);
-	free(x.points);
+	path_settle(p);
 }

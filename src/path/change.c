@@ -18,7 +18,7 @@ struct path_change *path_change_add(struct path_changes *c, const char *text)
 	q = &c->items[c->count++];
 	*q = (struct path_change){ .text = text,
 				   .work_name = PF_ID_NONE,
-				   .op_name = PF_ID_NONE,
+				   .key = PF_PATH_NONE,
 				   .work_factor = 1,
 				   .host_factor = 1 };
 	for (size_t i = 0; i < PF_GPU_CLASSES; i++)
@@ -294,7 +294,6 @@ void path_changes_release(struct path_changes *c)
 			regfree(&q->host_regex);
 		if (q->has_op_regex)
 			regfree(&q->op_regex);
-		free(q->host_ns);
 		free(q->below);
 		free(q->names);
 	}

@@ -26,15 +26,13 @@ struct path_change {
 	double work_factor;              /* or of those that the regex fits */
 	regex_t work_regex, host_regex, op_regex;
 	bool has_work_regex, has_host_regex, has_op_regex;
-	uint32_t op_name; /* innermost, of operators: host_factor */
 	unsigned host_kinds;
 	double host_factor;
 	bool has_gpu, has_host; /* does it change such time? */
 	bool no_waits;          /* calls do not wait, but for own copies */
 	bool least_launch;      /* launches take their least */
 	bool no_comm;           /* only its stream waits for communication */
-	/* filled in by folding: of each host edge what is changed of it */
-	int64_t *host_ns;
+	uint32_t key;         /* of entries of the ledger: of the host's time */
 	unsigned char *below; /* calls in operators that the regex fits */
 	unsigned char *names; /* by string.id: fits (1 work, 2 host, 4 op) */
 };
@@ -54,17 +52,77 @@ void path_change_standard(struct path_changes *c);
 void path_changes_release(struct path_changes *c);
 
 /* ---- fold.c ---- */
-/* What the questions change of each host edge, in one walk over the host. */
-int path_fold(struct path *p, struct path_changes *c, struct pf_err *err);
+
+/*
+ * What may be changed of the host's own time: for each edge of a thread, and
+ * again for those of the path, how much of it has which key.  A key is one
+ * of the questions that were known before, or (by_op) an innermost operator.
+ * Entries are bytes in the order of the points.
+ */
+struct path_ledger {
+	struct path *p;
+	struct path_changes *changes;
+	uint32_t asked; /* keys of questions; behind them operators' */
+	bool is_on;     /* is there a question of the host's time at all? */
+	bool by_op;
+	bool has_ops; /* a question asks for enclosing operators */
+	size_t name_count;
+	uint32_t *op_keys; /* by string.id: key, 0: none yet */
+	uint32_t key_count;
+	/* the edge at hand */
+	int64_t *sums; /* by key */
+	uint32_t *touched;
+	uint32_t touched_count;
+	size_t sum_cap, touched_cap;
+	struct path_entries {
+		unsigned char *bytes;
+		size_t len, cap;
+	} * threads, chain;
+};
+
+/* Call it when the questions that are asked for are known. */
+int path_ledger_init(struct path_ledger *l, struct path *p,
+		     struct path_changes *c, bool by_op, struct pf_err *err);
+void path_ledger_release(struct path_ledger *l);
+/* A piece of the edge at hand; then the edge, of a point of a thread. */
+int path_ledger_add(struct path_ledger *l, const struct pf_walk *w,
+		    const struct pf_place *place, int64_t ns,
+		    struct pf_err *err);
+void path_ledger_close(struct path_ledger *l, uint32_t thread, bool is_on_path);
+/* Is what a call launched below an operator that is asked for? */
+int path_ledger_look(struct path_ledger *l, struct pf_walk *w, uint32_t call,
+		     struct pf_err *err);
+/* The key of an operator; PF_PATH_NONE: the host had none of its time. */
+uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 
 /* ---- replay.c ---- */
-/*
- * How long the window would take.  Pessimistic: work of other streams that
- * had ended before work began has ended before it begins then, too.
- */
-int64_t path_answer(const struct path *p, const struct path_change *c,
-		    bool is_pessimistic);
-/* The most that it can save: what it takes off the path; -1: not bounded. */
-int64_t path_bound(const struct path *p, const struct path_change *c);
+
+/* So many questions are answered in one pass over the graph. */
+#define PATH_LANES 8
+
+struct path_lane {
+	const struct path_change *change; /* NULL: nothing */
+	/*
+	 * Work of other streams that had ended before work began has ended
+	 * before it begins then, too.
+	 */
+	bool is_pessimistic;
+	int64_t ns;   /* out */
+	bool is_open; /* of bounds: a cause is taken away */
+};
+
+/* How long the window would take, of any number of questions. */
+void path_answer(const struct path *p, const struct path_ledger *l,
+		 struct path_lane *lanes, size_t count);
+/* The most that each can save: what it takes off the path; -1: not bounded. */
+void path_bound(const struct path *p, const struct path_ledger *l,
+		struct path_lane *lanes, size_t count);
+
+/* ---- whatif.c ---- */
+/* The questions that are known before the path is. */
+int path_ask(struct path *p, struct path_changes *c, struct pf_err *err);
+int path_what_if(struct path *p, const struct path_rows *rows,
+		 struct path_changes *c, const struct path_ledger *l,
+		 struct pf_err *err);
 
 #endif

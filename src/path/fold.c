@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Host time is cut into pieces by what runs there, far more than there are
- * edges: one walk adds up, for each edge and question, what is changed of it.
+ * edges: one walk adds up, for each edge, what of it a question may change.
  */
 #include "path/change_impl.h"
+
+#include "store/varint.h"
 
 #define FITS_WORK 1
 #define FITS_HOST 2
@@ -12,19 +14,9 @@
 
 #define OPS_MAX 256 /* of a stack of operators */
 
-struct folder {
-	struct path *p;
-	struct path_changes *changes;
-	size_t name_count;
-	bool has_ops; /* does a question ask for enclosing operators? */
-	struct pf_pageable pageable;
-	struct pf_walk *walk; /* over the thread at hand */
-	uint32_t next_call;
-};
-
 /* ---- names ---- */
 
-static int fits(struct folder *f, struct path_change *q, uint32_t name,
+static int fits(struct path_ledger *f, struct path_change *q, uint32_t name,
 		unsigned *out, struct pf_err *err)
 {
 	const char *text;
@@ -54,7 +46,7 @@ static int fits(struct folder *f, struct path_change *q, uint32_t name,
 }
 
 /* Does one of these operators fit? */
-static int any_fits(struct folder *f, struct path_change *q,
+static int any_fits(struct path_ledger *f, struct path_change *q,
 		    const uint32_t *ops, size_t count, bool *out,
 		    struct pf_err *err)
 {
@@ -69,7 +61,7 @@ static int any_fits(struct folder *f, struct path_change *q,
 	return 0;
 }
 
-static int find_works(struct folder *f, struct path_change *q,
+static int find_works(struct path_ledger *f, struct path_change *q,
 		      struct pf_err *err)
 {
 	const struct path *p = f->p;
@@ -103,15 +95,62 @@ static unsigned kinds_of(const struct pf_place *place,
 	return kinds;
 }
 
-static int add_piece(struct folder *f, uint32_t node,
-		     const struct pf_place *place, int64_t ns,
-		     struct pf_err *err)
+/* Has it time of the host that is not all of it? */
+static bool is_folded(const struct path_change *q)
 {
-	struct pf_inner inner = pf_walk_inner(f->walk);
+	return q->has_host && !(q->host_kinds & PATH_IS_ANY);
+}
+
+static void touch(struct path_ledger *f, uint32_t key, int64_t ns)
+{
+	if (!f->sums[key])
+		f->touched[f->touched_count++] = key;
+	f->sums[key] += ns;
+}
+
+static uint32_t key_of_op(struct path_ledger *f, uint32_t name)
+{
+	uint32_t *key = &f->op_keys[name];
+	size_t cap = f->sum_cap;
+
+	if (*key)
+		return *key;
+	*key = f->key_count++;
+	f->sums = pf_grow(f->sums, &f->sum_cap, f->key_count, sizeof(*f->sums));
+	if (f->sum_cap > cap)
+		memset(f->sums + cap, 0, (f->sum_cap - cap) * sizeof(*f->sums));
+	f->touched = pf_grow(f->touched, &f->touched_cap, f->key_count,
+			     sizeof(*f->touched));
+	return *key;
+}
+
+/* Is a piece of what the question changes?  Its operators where it asks. */
+static int hits(struct path_ledger *f, struct path_change *q, unsigned kinds,
+		uint32_t name, const uint32_t *ops, size_t count, bool *out,
+		struct pf_err *err)
+{
+	unsigned bits;
+
+	*out = q->host_kinds & kinds;
+	if (!*out && q->has_host_regex) {
+		if (fits(f, q, name, &bits, err) < 0)
+			return -1;
+		*out = bits & FITS_HOST;
+	}
+	if (!*out && q->has_op_regex)
+		return any_fits(f, q, ops, count, out, err);
+	return 0;
+}
+
+int path_ledger_add(struct path_ledger *f, const struct pf_walk *w,
+		    const struct pf_place *place, int64_t ns,
+		    struct pf_err *err)
+{
+	struct pf_inner inner = pf_walk_inner(w);
 	const struct pf_name_class *class = NULL;
 	uint32_t ops[OPS_MAX];
-	size_t count = f->has_ops ? pf_walk_ops(f->walk, ops, OPS_MAX) : 0;
-	unsigned kinds, bits;
+	size_t count = f->has_ops ? pf_walk_ops(w, ops, OPS_MAX) : 0;
+	unsigned kinds;
 
 	if (inner.name != PF_ID_NONE) {
 		class = pf_names_class(f->p->names, inner.name, err);
@@ -119,78 +158,61 @@ static int add_piece(struct folder *f, uint32_t node,
 			return -1;
 	}
 	kinds = kinds_of(place, &inner, class);
-	for (size_t i = 0; i < f->changes->count; i++) {
+	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &f->changes->items[i];
-		bool hit =
-			q->host_kinds & kinds || (q->op_name == inner.name &&
-						  inner.kind == PF_KIND_CPU_OP);
+		bool hit;
 
-		if (!q->host_ns)
+		if (!is_folded(q))
 			continue;
-		if (!hit && q->has_host_regex) {
-			if (fits(f, q, inner.name, &bits, err) < 0)
-				return -1;
-			hit = bits & FITS_HOST;
-		}
-		if (!hit && q->has_op_regex &&
-		    any_fits(f, q, ops, count, &hit, err) < 0)
+		if (hits(f, q, kinds, inner.name, ops, count, &hit, err) < 0)
 			return -1;
 		if (hit)
-			q->host_ns[node - f->p->graph.host_first] += ns;
+			touch(f, i, ns);
 	}
+	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
+	    inner.name < f->name_count)
+		touch(f, key_of_op(f, inner.name), ns);
 	return 0;
 }
 
 /* ---- edges ---- */
 
-static const struct path_edge *host_edge(const struct path_graph *g,
-					 uint32_t node)
+static void put(struct path_ledger *f, struct path_entries *e)
 {
-	const struct path_node *n = &g->nodes[node];
+	unsigned char *at;
 
-	for (uint32_t i = 0; i < n->count; i++)
-		if (g->edges[n->first + i].kind == PATH_HOST)
-			return &g->edges[n->first + i];
-	return NULL;
-}
-
-static int fold_edge(struct folder *f, uint32_t node, struct pf_err *err)
-{
-	const struct path_graph *g = &f->p->graph;
-	const struct path_edge *e = host_edge(g, node);
-	int64_t at, end, to;
-
-	if (!e)
-		return 0;
-	at = g->nodes[e->from].at_ns;
-	to = at + path_weight(g, node, e);
-	if (at < to && pf_walk_to(f->walk, at, err) < 0)
-		return -1;
-	while (at < to) {
-		struct pf_place place;
-
-		if (pf_walk_piece(f->walk, at, UINT32_MAX, to, &place, &end,
-				  err) < 0)
-			return -1;
-		end = end > at ? end : to;
-		if (add_piece(f, node, &place, end - at, err) < 0)
-			return -1;
-		at = end;
+	e->bytes = pf_grow(
+		e->bytes, &e->cap,
+		e->len + (2 * (size_t)f->touched_count + 2) * PF_VARINT_MAX, 1);
+	at = pf_varint_put(e->bytes + e->len, f->touched_count);
+	for (uint32_t i = 0; i < f->touched_count; i++) {
+		at = pf_varint_put(at, f->touched[i]);
+		at = pf_varint_put(at, (uint64_t)f->sums[f->touched[i]]);
 	}
-	return 0;
+	e->len = (size_t)(at - e->bytes);
 }
 
-/* Is what the call launched below such an operator? */
-static int look_above(struct folder *f, uint32_t call, struct pf_err *err)
+void path_ledger_close(struct path_ledger *f, uint32_t thread, bool is_on_path)
+{
+	put(f, &f->threads[thread]);
+	if (is_on_path)
+		put(f, &f->chain);
+	for (uint32_t i = 0; i < f->touched_count; i++)
+		f->sums[f->touched[i]] = 0;
+	f->touched_count = 0;
+}
+
+int path_ledger_look(struct path_ledger *f, struct pf_walk *w, uint32_t call,
+		     struct pf_err *err)
 {
 	uint32_t ops[OPS_MAX];
 	size_t count;
 	bool hit;
 
-	if (pf_walk_to(f->walk, f->p->calls[call].start_ns, err) < 0)
+	if (pf_walk_to(w, f->p->calls[call].start_ns, err) < 0)
 		return -1;
-	count = pf_walk_ops(f->walk, ops, OPS_MAX);
-	for (size_t i = 0; i < f->changes->count; i++) {
+	count = pf_walk_ops(w, ops, OPS_MAX);
+	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &f->changes->items[i];
 
 		if (!q->below)
@@ -202,77 +224,65 @@ static int look_above(struct folder *f, uint32_t call, struct pf_err *err)
 	return 0;
 }
 
-static int fold_node(struct folder *f, const struct path_thread *t,
-		     uint32_t node, struct pf_err *err)
+uint32_t path_ledger_key(const struct path_ledger *f, uint32_t op)
 {
-	const struct path *p = f->p;
-	const int64_t at = p->graph.nodes[node].at_ns;
-
-	if (fold_edge(f, node, err) < 0)
-		return -1;
-	while (f->has_ops && f->next_call < t->first_call + t->call_count &&
-	       p->calls[f->next_call].start_ns <= at)
-		if (look_above(f, f->next_call++, err) < 0)
-			return -1;
-	return 0;
+	if (!f->by_op || op >= f->name_count || !f->op_keys[op])
+		return PF_PATH_NONE;
+	return f->op_keys[op];
 }
 
-static int fold_thread(struct folder *f, uint32_t thread, struct pf_err *err)
+/* ---- all of it ---- */
+
+static void make_room(struct path_ledger *f, struct path_change *q)
 {
-	struct path *p = f->p;
-	const struct path_graph *g = &p->graph;
-	const struct path_thread *t = &p->threads[thread];
-	uint32_t end = g->sink - 1;
-	int rc = 0;
-
-	if (t->first_node == PF_PATH_NONE)
-		return 0;
-	f->next_call = t->first_call;
-	f->walk = pf_walk_new(p->db, p->names, &f->pageable, t->track_id, err);
-	if (!f->walk)
-		return -1;
-	for (uint32_t n = t->first_node; !rc && n <= t->end_node; n++)
-		rc = fold_node(f, t, n, err);
-	/* the window's end is a node behind all others */
-	if (!rc && end > t->end_node && g->nodes[end].thread == thread)
-		rc = fold_node(f, t, end, err);
-	pf_walk_free(f->walk);
-	return rc;
-}
-
-static void make_room(struct folder *f, struct path_change *q)
-{
-	const struct path *p = f->p;
-	const struct path_graph *g = &p->graph;
-
-	if (q->has_host)
-		q->host_ns =
-			pf_calloc((size_t)(g->node_count - g->host_first) + 1,
-				  sizeof(*q->host_ns));
 	if (q->has_op_regex)
-		q->below = pf_calloc((size_t)p->call_count + 1, 1);
+		q->below = pf_calloc((size_t)f->p->call_count + 1, 1);
 	if (q->has_op_regex || q->has_host_regex || q->has_work_regex)
 		q->names = pf_calloc(f->name_count + 1, 1);
 }
 
-int path_fold(struct path *p, struct path_changes *c, struct pf_err *err)
+int path_ledger_init(struct path_ledger *f, struct path *p,
+		     struct path_changes *c, bool by_op, struct pf_err *err)
 {
-	struct folder f = { .p = p,
-			    .changes = c,
-			    .name_count = pf_names_count(p->names) };
-	bool has_host = false;
-	int rc = 0;
+	*f = (struct path_ledger){
+		.p = p,
+		.changes = c,
+		.asked = (uint32_t)c->count,
+		.is_on = by_op,
+		.by_op = by_op,
+		.name_count = pf_names_count(p->names),
+		.key_count = (uint32_t)c->count + 1,
+		.sum_cap = c->count + 1,
+		.touched_cap = c->count + 1,
+	};
+	f->sums = pf_calloc(f->sum_cap, sizeof(*f->sums));
+	f->touched = pf_calloc(f->touched_cap, sizeof(*f->touched));
+	f->threads =
+		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
+	if (by_op)
+		f->op_keys = pf_calloc(f->name_count + 1, sizeof(*f->op_keys));
+	for (uint32_t i = 0; i < f->asked; i++) {
+		struct path_change *q = &c->items[i];
 
-	for (size_t i = 0; !rc && i < c->count; i++) {
-		make_room(&f, &c->items[i]);
-		f.has_ops |= c->items[i].has_op_regex;
-		has_host |= c->items[i].has_host;
-		rc = find_works(&f, &c->items[i], err);
+		make_room(f, q);
+		f->has_ops |= q->has_op_regex;
+		f->is_on |= is_folded(q) || q->has_op_regex;
+		if (is_folded(q))
+			q->key = i;
+		if (find_works(f, q, err) < 0)
+			return -1;
 	}
-	if (!rc && has_host)
-		rc = pf_pageable_load(p->db, &f.pageable, err);
-	for (uint32_t i = 0; !rc && has_host && i < p->thread_count; i++)
-		rc = fold_thread(&f, i, err);
-	pf_pageable_release(&f.pageable);
-	return rc;
+	return 0;
+}
+
+void path_ledger_release(struct path_ledger *f)
+{
+	for (uint32_t i = 0; f->threads && i < f->p->thread_count; i++)
+		free(f->threads[i].bytes);
+	free(f->threads);
+	free(f->chain.bytes);
+	free(f->op_keys);
+	free(f->sums);
+	free(f->touched);
+	*f = (struct path_ledger){ 0 };
 }

@@ -1,162 +1,256 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes and edges, and the order in which a replay can work them out.  Edges
- * to a node are a list while the graph is built; settling lays them beside
- * each other in the order of the nodes, so that a replay reads on and on.
+ * What leads to a node, what that takes, and the order in which a replay can
+ * work them out.  No edge but those of extras is stored: calls know their
+ * work, work knows what is before it on its stream, points of a thread follow
+ * each other.
  */
 #include "path/path_impl.h"
 
-uint32_t path_node(struct path_graph *g, int64_t at_ns, uint32_t thread)
+/* ---- edges ---- */
+
+int64_t path_at(const struct path *p, uint32_t node)
 {
-	g->nodes = pf_grow(g->nodes, &g->node_cap, (size_t)g->node_count + 1,
-			   sizeof(*g->nodes));
-	g->nodes[g->node_count] =
-		(struct path_node){ at_ns, PF_PATH_NONE, 0, thread };
-	return g->node_count++;
+	const struct path_graph *g = &p->graph;
+
+	if (node == g->sink)
+		node = g->last;
+	if (node == PATH_ORIGIN)
+		return p->w0_ns;
+	if (node >= g->host_first)
+		return g->points[node - g->host_first].at_ns;
+	return PATH_IS_END(g, node) ? p->works[PATH_WORK_OF(node)].end_ns
+				    : p->works[PATH_WORK_OF(node)].start_ns;
 }
 
-struct path_edge *path_edge(struct path_graph *g, uint32_t to, uint32_t from,
-			    enum path_kind kind, int64_t floor_ns,
-			    uint32_t what)
+uint32_t path_thread_of(const struct path *p, uint32_t point)
 {
-	struct path_edge *e;
+	const struct path_graph *g = &p->graph;
+	const struct path_point *pt = &g->points[point];
 
-	g->edges = pf_grow(g->edges, &g->edge_cap, (size_t)g->edge_count + 1,
-			   sizeof(*g->edges));
-	e = &g->edges[g->edge_count];
-	*e = (struct path_edge){
-		.from = from,
-		.next = g->nodes[to].first,
-		.floor_ns = floor_ns,
-		.what = what,
-		.kind = (uint8_t)kind,
+	switch ((enum path_point_kind)pt->kind) {
+	case PATH_AT_FROM:
+		return g->handoffs[pt->what].from;
+	case PATH_AT_WAKE:
+		return g->handoffs[pt->what].to;
+	case PATH_AT_LAST:
+		return p->main;
+	case PATH_AT_FIRST:
+		break;
+	default:
+		return p->calls[pt->what].thread;
+	}
+	return pt->what;
+}
+
+static bool launch_edge(const struct path *p, uint32_t work,
+			struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+	const struct path_work *w = &p->works[work];
+	uint32_t point;
+
+	if (w->call == PF_PATH_NONE || w->no_launch)
+		return false;
+	point = p->calls[w->call].point;
+	if (point == PF_PATH_NONE || g->points[point].at_ns > w->start_ns)
+		return false;
+	*out = (struct path_edge){ .from = g->host_first + point,
+				   .what = work,
+				   .floor_ns = p->launch_floor_ns,
+				   .kind = PATH_LAUNCH,
+				   .is_binding = w->bound == PATH_LAUNCH };
+	return true;
+}
+
+static bool stream_edge(const struct path *p, uint32_t work,
+			struct path_edge *out)
+{
+	const struct path_work *w = &p->works[work];
+	bool is_gap;
+
+	if (w->prev == PF_PATH_NONE || w->no_prev)
+		return false;
+	is_gap = p->works[w->prev].end_ns <= w->start_ns;
+	*out = (struct path_edge){
+		.from = is_gap ? PATH_END_OF(w->prev) : PATH_START_OF(w->prev),
+		.what = work,
+		.floor_ns = is_gap ? p->gap_floor_ns : 0,
+		.kind = is_gap ? PATH_GAP : PATH_OVERLAP,
 	};
-	g->order_edges += kind == PATH_ORDER;
-	g->nodes[to].first = g->edge_count++;
-	g->nodes[to].count++;
-	return e;
+	out->is_binding = w->bound == out->kind;
+	return true;
 }
 
-/* ---- order ---- */
-
-enum { UNSEEN, OPEN, DONE };
-
-struct visit {
-	uint32_t node, edge; /* the next edge to follow */
-};
-
-/* It would close a circle: what bound the node is then where time began. */
-static void cut(struct path_edge *e)
+unsigned path_work_edges(const struct path *p, uint32_t work,
+			 struct path_edge out[2])
 {
-	if (e->is_binding) {
-		e->from = PATH_ORIGIN;
-		e->kind = PATH_START;
-		e->floor_ns = PATH_RIGID;
-	} else {
-		e->kind = PATH_GONE;
+	unsigned n = launch_edge(p, work, out);
+
+	return n + stream_edge(p, work, out + n);
+}
+
+struct path_edge path_extra_edge(const struct path *p, uint32_t work,
+				 uint32_t extra)
+{
+	const struct path_extra *x = &p->graph.extras[extra];
+
+	return (struct path_edge){
+		.from = x->from,
+		.what = work,
+		.floor_ns = x->kind == PATH_WAIT ? p->gap_floor_ns : 0,
+		.kind = x->kind,
+		.is_binding = x->is_binding,
+	};
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the thread's own time takes at least, where something else bound. */
+static int64_t host_floor(const struct path *p, uint32_t point)
+{
+	const struct path_point *pt = &p->graph.points[point];
+	int64_t before = pt[-1].at_ns, since;
+	const struct path_call *c;
+
+	if (pt->kind == PATH_AT_WAKE) {
+		since = least(p->graph.handoffs[pt->what].idle_ns, pt->at_ns);
+		return since > before ? since - before : 0;
 	}
+	c = &p->calls[pt->what];
+	return least(c->waits_for == PF_PATH_NONE ? p->queue_call_ns
+						  : path_phi(p, c->name),
+		     pt->at_ns - before);
 }
 
-struct sort {
-	struct path_graph *g;
-	unsigned char *state;
-	struct visit *stack;
-	size_t depth, cap;
-};
-
-static void push(struct sort *s, uint32_t node)
+static bool host_edge(const struct path *p, uint32_t point,
+		      struct path_edge *out)
 {
-	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
-	s->stack[s->depth++] = (struct visit){ node, s->g->nodes[node].first };
-	s->state[node] = OPEN;
+	const struct path_point *pt = &p->graph.points[point];
+
+	if (pt->kind == PATH_AT_FIRST || pt->no_host)
+		return false;
+	*out = (struct path_edge){
+		.from = p->graph.host_first + point - 1,
+		.what = point,
+		.floor_ns = pt->is_bound ? host_floor(p, point) : PATH_RIGID,
+		.kind = PATH_HOST,
+		.is_binding = !pt->is_bound && !pt->is_start
+	};
+	return true;
 }
 
-static void visit(struct sort *s, uint32_t node)
+static bool other_edge(const struct path *p, uint32_t point,
+		       struct path_edge *out)
 {
-	struct path_graph *g = s->g;
+	const struct path_graph *g = &p->graph;
+	const struct path_point *pt = &g->points[point];
+	const struct path_call *c;
+	bool is_wait;
+	uint32_t w;
 
-	if (s->state[node] != UNSEEN)
+	if (!pt->has_other || pt->no_other)
+		return false;
+	*out = (struct path_edge){ .what = pt->what,
+				   .floor_ns = PATH_RIGID,
+				   .kind = PATH_HANDOFF,
+				   .is_binding = pt->is_bound };
+	if (pt->kind == PATH_AT_WAKE) {
+		out->from = g->host_first + g->handoffs[pt->what].from_point;
+		return true;
+	}
+	c = &p->calls[pt->what];
+	is_wait = c->waits_for != PF_PATH_NONE;
+	w = is_wait ? c->waits_for : c->queued_for;
+	out->kind = is_wait ? PATH_RETURN : PATH_QUEUE;
+	out->from = PATH_END_OF(w);
+	if (is_wait && p->works[w].end_ns > pt->at_ns)
+		out->from = PATH_START_OF(w);
+	if (!is_wait)
+		out->floor_ns = least(pt->at_ns - p->works[w].end_ns,
+				      p->queue_floor_ns);
+	return true;
+}
+
+unsigned path_point_edges(const struct path *p, uint32_t point,
+			  struct path_edge out[2])
+{
+	unsigned n = host_edge(p, point, out);
+
+	return n + other_edge(p, point, out + n);
+}
+
+static void binding_of_work(const struct path *p, uint32_t work,
+			    struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+
+	switch (p->works[work].bound) {
+	case PATH_LAUNCH:
+		launch_edge(p, work, out);
 		return;
-	push(s, node);
-	while (s->depth) {
-		struct visit *v = &s->stack[s->depth - 1];
-		struct path_edge *e;
+	case PATH_GAP:
+	case PATH_OVERLAP:
+		stream_edge(p, work, out);
+		return;
+	case PATH_START:
+		return;
+	default:
+		for (uint32_t i = g->first_extra[work];
+		     i < g->first_extra[work + 1]; i++)
+			if (g->extras[i].is_binding) {
+				*out = path_extra_edge(p, work, i);
+				return;
+			}
+	}
+}
 
-		if (v->edge == PF_PATH_NONE) {
-			s->state[v->node] = DONE;
-			g->order[g->order_count++] = v->node;
-			s->depth--;
-			continue;
+bool path_binding(const struct path *p, uint32_t node, struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+	const struct path_edge start = { .from = PATH_ORIGIN,
+					 .what = PF_PATH_NONE,
+					 .floor_ns = PATH_RIGID,
+					 .kind = PATH_START,
+					 .is_binding = true };
+	const struct path_point *pt;
+
+	*out = start;
+	if (node == PATH_ORIGIN)
+		return false;
+	if (node == g->sink) {
+		out->from = g->last;
+		out->kind = PATH_END;
+		return true;
+	}
+	if (PATH_IS_WORK(g, node)) {
+		out->what = PATH_WORK_OF(node);
+		if (!PATH_IS_END(g, node)) {
+			binding_of_work(p, PATH_WORK_OF(node), out);
+		} else {
+			out->from = node - 1;
+			out->kind = PATH_DUR;
 		}
-		e = &g->edges[v->edge];
-		v->edge = e->next;
-		if (e->kind == PATH_GONE)
-			continue;
-		if (s->state[e->from] == OPEN)
-			cut(e);
-		if (e->kind != PATH_GONE && s->state[e->from] == UNSEEN)
-			push(s, e->from);
+		return true;
 	}
+	pt = &g->points[node - g->host_first];
+	if (pt->kind != PATH_AT_FIRST && !pt->is_start)
+		(pt->is_bound ? other_edge : host_edge)(p, node - g->host_first,
+							out);
+	return true;
 }
 
-/* Lay edges beside each other, in the order in which they were added. */
-static void lay_out(struct path_graph *g)
-{
-	struct path_edge *out =
-		pf_calloc((size_t)g->edge_count + 1, sizeof(*out));
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < g->order_count; i++) {
-		struct path_node *n = &g->nodes[g->order[i]];
-		uint32_t k = n->count, e = n->first;
-
-		n->first = at;
-		for (; e != PF_PATH_NONE; e = g->edges[e].next)
-			out[at + --k] = g->edges[e];
-		at += n->count;
-	}
-	free(g->edges);
-	g->edges = out;
-	g->edge_count = at;
-}
-
-void path_settle(struct path_graph *g)
-{
-	struct sort s = { .g = g };
-
-	s.state = pf_calloc((size_t)g->node_count + 1, 1);
-	g->order = pf_calloc((size_t)g->node_count + 1, sizeof(*g->order));
-	g->order_count = 0;
-	visit(&s, PATH_ORIGIN);
-	for (uint32_t n = 0; n < g->node_count; n++)
-		visit(&s, n);
-	lay_out(g);
-	free(s.state);
-	free(s.stack);
-}
-
-/* ---- what bound a node, and what edges take ---- */
-
-const struct path_edge *path_binding(const struct path_graph *g, uint32_t node)
-{
-	const struct path_node *n = &g->nodes[node];
-
-	for (uint32_t i = 0; i < n->count; i++)
-		if (g->edges[n->first + i].is_binding)
-			return &g->edges[n->first + i];
-	return NULL;
-}
-
-int64_t path_weight(const struct path_graph *g, uint32_t to,
+int64_t path_weight(const struct path *p, uint32_t to,
 		    const struct path_edge *e)
 {
-	int64_t measured = g->nodes[to].at_ns - g->nodes[e->from].at_ns;
+	int64_t measured = path_at(p, to) - path_at(p, e->from);
 
 	switch ((enum path_kind)e->kind) {
 	case PATH_END:
 		return 0;
-	case PATH_START:
-		return e->is_binding ? measured : 0;
 	case PATH_HOST:
 	case PATH_QUEUE:
 		if (!e->is_binding && e->floor_ns != PATH_RIGID)
@@ -176,10 +270,141 @@ int64_t path_weight(const struct path_graph *g, uint32_t to,
 	}
 }
 
+/* ---- order ---- */
+
+enum { UNSEEN, OPEN, DONE };
+
+struct visit {
+	uint32_t item, left; /* edges to follow, the last first */
+};
+
+struct sort {
+	struct path *p;
+	unsigned char *state;
+	struct visit *stack;
+	size_t depth, cap;
+};
+
+/* Two that items of the kind may have, and their extras. */
+static uint32_t edges_of(const struct path *p, uint32_t item)
+{
+	const struct path_graph *g = &p->graph;
+
+	if (item >= p->work_count || !g->first_extra)
+		return 2;
+	return 2 + g->first_extra[item + 1] - g->first_extra[item];
+}
+
+static bool edge_of(const struct path *p, uint32_t item, uint32_t k,
+		    struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+
+	if (item >= p->work_count) {
+		item -= p->work_count;
+		return k ? other_edge(p, item, out) : host_edge(p, item, out);
+	}
+	if (k < 2)
+		return k ? stream_edge(p, item, out)
+			 : launch_edge(p, item, out);
+	*out = path_extra_edge(p, item, g->first_extra[item] + k - 2);
+	return out->kind != PATH_GONE;
+}
+
+/* It would close a circle: what bound the node is then where time began. */
+static void cut(struct path *p, uint32_t item, uint32_t k, bool is_binding)
+{
+	struct path_graph *g = &p->graph;
+
+	if (item >= p->work_count) {
+		struct path_point *pt = &g->points[item - p->work_count];
+
+		if (k)
+			pt->no_other = true;
+		else
+			pt->no_host = true;
+		if (is_binding)
+			pt->is_start = true;
+		return;
+	}
+	if (k == 0)
+		p->works[item].no_launch = true;
+	else if (k == 1)
+		p->works[item].no_prev = true;
+	else
+		g->extras[g->first_extra[item] + k - 2].kind = PATH_GONE;
+	if (is_binding)
+		p->works[item].bound = PATH_START;
+}
+
+static void push(struct sort *s, uint32_t item)
+{
+	s->stack = pf_grow(s->stack, &s->cap, s->depth + 1, sizeof(*s->stack));
+	s->stack[s->depth++] = (struct visit){ item, edges_of(s->p, item) };
+	s->state[item] = OPEN;
+}
+
+static uint32_t item_of(const struct path *p, uint32_t node)
+{
+	return node < p->graph.host_first
+		       ? PATH_WORK_OF(node)
+		       : p->work_count + (node - p->graph.host_first);
+}
+
+static void visit(struct sort *s, uint32_t item)
+{
+	struct path *p = s->p;
+	struct path_graph *g = &p->graph;
+
+	if (s->state[item] != UNSEEN)
+		return;
+	push(s, item);
+	while (s->depth) {
+		struct visit *v = &s->stack[s->depth - 1];
+		struct path_edge e;
+		uint32_t from;
+
+		if (!v->left) {
+			s->state[v->item] = DONE;
+			g->order[g->order_count++] = v->item;
+			s->depth--;
+			continue;
+		}
+		v->left--;
+		if (!edge_of(p, v->item, v->left, &e) || e.from == PATH_ORIGIN)
+			continue;
+		from = item_of(p, e.from);
+		if (s->state[from] == OPEN)
+			cut(p, v->item, v->left, e.is_binding);
+		else if (s->state[from] == UNSEEN)
+			push(s, from);
+	}
+}
+
+void path_settle(struct path *p)
+{
+	struct path_graph *g = &p->graph;
+	const size_t items = (size_t)p->work_count + g->point_count;
+	struct sort s = { .p = p };
+
+	s.state = pf_calloc(items + 1, 1);
+	g->order = pf_alloc((items + 1) * sizeof(*g->order));
+	g->order_count = 0;
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].is_in)
+			visit(&s, i);
+	for (uint32_t i = 0; i < g->point_count; i++)
+		visit(&s, p->work_count + i);
+	free(s.state);
+	free(s.stack);
+}
+
 void path_graph_release(struct path_graph *g)
 {
-	free(g->nodes);
-	free(g->edges);
+	free(g->points);
+	free(g->handoffs);
+	free(g->extras);
+	free(g->first_extra);
 	free(g->order);
 	*g = (struct path_graph){ 0 };
 }

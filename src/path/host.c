@@ -29,6 +29,9 @@ struct reader {
 	struct pf_nest open;
 	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
 	bool was_asleep; /* just before that instant */
+	bool has_around;
+	struct path_around around; /* of the last call, and its number */
+	uint32_t around_number;
 	bool has_correlation;
 	const struct pf_block *block;
 	uint32_t corr_at, corr_event; /* in the dense column, and its event */
@@ -40,11 +43,10 @@ static uint32_t works_of(struct reader *r, int64_t event_id, uint32_t *first)
 	struct path *p = r->p;
 	uint32_t i = r->by_call;
 
-	while (i < p->with_call && p->works[p->by_call[i]].launch_id < event_id)
+	while (i < p->with_call && p->launched[i].launch_id < event_id)
 		i++;
 	*first = i;
-	while (i < p->with_call &&
-	       p->works[p->by_call[i]].launch_id == event_id)
+	while (i < p->with_call && p->launched[i].launch_id == event_id)
 		i++;
 	r->by_call = i;
 	return i - *first;
@@ -62,6 +64,35 @@ static int64_t correlation_of(struct reader *r, const struct pf_block *b,
 	for (; r->corr_event < i; r->corr_event++)
 		r->corr_at += (b->mask[r->corr_event] & bit) != 0;
 	return b->mask[i] & bit ? b->slot[PF_SLOT_CORRELATION][r->corr_at] : -1;
+}
+
+/* Places are few, and calls of one follow each other. */
+static uint32_t around_of(struct reader *r, const struct frame *f)
+{
+	const struct path_around around = { f->op, f->frame, f->module };
+
+	if (!r->has_around || memcmp(&around, &r->around, sizeof(around)) != 0)
+		r->around_number = pf_intern_add(
+			&r->p->arounds, (const char *)&around, sizeof(around));
+	r->has_around = true;
+	r->around = around;
+	return r->around_number;
+}
+
+static void add_correlation(struct reader *r, int64_t correlation,
+			    const struct path_call *c)
+{
+	struct path *p = r->p;
+
+	p->correlations =
+		pf_grow(p->correlations, &p->correlation_cap,
+			(size_t)p->call_count + 1, sizeof(*p->correlations));
+	p->correlations[p->call_count] = correlation;
+	if (c->is_record)
+		*pf_map_at(&p->record_at, (uint64_t)correlation) =
+			p->call_count;
+	if (c->is_stream_wait)
+		*pf_map_at(&p->wait_at, (uint64_t)correlation) = p->call_count;
 }
 
 static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
@@ -82,31 +113,22 @@ static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 	*c = (struct path_call){
 		.start_ns = b->start_ns[i],
 		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
-		.correlation =
-			r->has_correlation ? correlation_of(r, b, i) : -1,
-		.thread = r->number,
 		.name = b->name[i],
-		.op = f->op,
-		.frame = f->frame,
-		.module = f->module,
+		.around = around_of(r, f),
 		.first_work = first,
 		.work_count = count,
-		.node = PF_PATH_NONE,
-		.end_node = PF_PATH_NONE,
+		.point = PF_PATH_NONE,
 		.waits_for = PF_PATH_NONE,
 		.queued_for = PF_PATH_NONE,
-		.waits = class->waits,
+		.thread = r->number & (PATH_THREADS_MAX - 1),
+		.waits = class->waits & 7,
 		.is_record = class->is_record,
 		.is_stream_wait = class->is_stream_wait,
 	};
+	if (r->has_correlation)
+		add_correlation(r, correlation_of(r, b, i), c);
 	for (uint32_t k = first; k < first + count; k++)
 		p->works[p->by_call[k]].call = p->call_count;
-	if (class->is_record)
-		*pf_map_at(&p->record_at, (uint64_t)c->correlation) =
-			p->call_count;
-	if (class->is_stream_wait)
-		*pf_map_at(&p->wait_at, (uint64_t)c->correlation) =
-			p->call_count;
 	r->thread->launch_count += count > 0;
 	p->call_count++;
 }
@@ -231,6 +253,8 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
 	int rc;
 
+	if (p->thread_count >= PATH_THREADS_MAX)
+		return pf_fail(err, PF_EDATA, "too many threads");
 	r->number = p->thread_count++;
 	r->thread = &p->threads[r->number];
 	*r->thread = (struct path_thread){
@@ -239,10 +263,10 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 		.last_ns = INT64_MIN,
 		.first_call = p->call_count,
 		.first_busy = p->busy_count,
-		.first_node = PF_PATH_NONE,
+		.first_point = PF_PATH_NONE,
 	};
-	r->by_call = (uint32_t)PF_SEARCH(
-		i, p->with_call, p->works[p->by_call[i]].launch_id < first_id);
+	r->by_call = (uint32_t)PF_SEARCH(i, p->with_call,
+					 p->launched[i].launch_id < first_id);
 	r->at_ns = INT64_MIN;
 	pf_nest_clear(&r->open);
 	rc = read_track(r, t, err);
@@ -251,14 +275,9 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 	return rc;
 }
 
-struct launched {
-	int64_t launch_id;
-	uint32_t work;
-};
-
 static int by_launch(const void *a, const void *b)
 {
-	const struct launched *x = a, *y = b;
+	const struct path_launched *x = a, *y = b;
 
 	if (x->launch_id != y->launch_id)
 		return x->launch_id < y->launch_id ? -1 : 1;
@@ -267,21 +286,10 @@ static int by_launch(const void *a, const void *b)
 
 static void order_by_call(struct path *p)
 {
-	struct launched *all =
-		pf_calloc((size_t)p->work_count + 1, sizeof(*all));
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < p->work_count; i++)
-		if (p->works[i].launch_id)
-			all[count++] =
-				(struct launched){ p->works[i].launch_id, i };
-	if (count)
-		qsort(all, count, sizeof(*all), by_launch);
-	p->by_call = pf_calloc((size_t)count + 1, sizeof(*p->by_call));
-	for (uint32_t i = 0; i < count; i++)
-		p->by_call[i] = all[i].work;
-	p->with_call = count;
-	free(all);
+	path_sort(p->launched, p->with_call, sizeof(*p->launched), by_launch);
+	p->by_call = pf_alloc(((size_t)p->with_call + 1) * sizeof(*p->by_call));
+	for (uint32_t i = 0; i < p->with_call; i++)
+		p->by_call[i] = p->launched[i].work;
 }
 
 int path_load_host(struct path *p, struct pf_err *err)
@@ -298,15 +306,15 @@ int path_load_host(struct path *p, struct pf_err *err)
 		if (!strcmp(p->tracks[i].class_name, "host"))
 			rc = read_thread(&r, &p->tracks[i], err);
 	pf_nest_release(&r.open);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		p->has_ops |= p->threads[i].has_op;
+	free(p->launched);
+	p->launched = NULL;
 	return rc;
 }
 
 bool path_is_compute(const struct path *p, const struct path_thread *t)
 {
-	bool has_ops = false;
-
-	for (uint32_t i = 0; i < p->thread_count; i++)
-		has_ops |= p->threads[i].has_op;
-	return has_ops ? t->has_op
-		       : t->has_call || t->track_id == p->main_track;
+	return p->has_ops ? t->has_op
+			  : t->has_call || t->track_id == p->main_track;
 }

@@ -49,6 +49,16 @@ static uint32_t stream_of(struct path *p, struct pf_map *at,
 	return i;
 }
 
+static void add_launched(struct path *p, int64_t launch_id)
+{
+	if (!launch_id)
+		return;
+	p->launched = pf_grow(p->launched, &p->launched_cap,
+			      (size_t)p->with_call + 1, sizeof(*p->launched));
+	p->launched[p->with_call++] =
+		(struct path_launched){ launch_id, p->work_count };
+}
+
 int path_load_works(struct path *p, struct pf_err *err)
 {
 	struct pf_window_trace whole = *p->trace;
@@ -68,24 +78,28 @@ int path_load_works(struct path *p, struct pf_err *err)
 		return -1;
 	pf_map_init(&at);
 	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		uint32_t stream = stream_of(p, &at, ev);
+
 		if ((rc = path_check_time(ev->start_ns, ev->end_ns, err)) < 0)
 			break;
-		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
-				   sizeof(*p->works));
-		p->works[p->work_count++] = (struct path_work){
-			.start_ns = ev->start_ns,
-			.end_ns = ev->end_ns,
-			.launch_id = ev->launch_id,
-			.name = ev->name,
-			.stream = stream_of(p, &at, ev),
-			.call = PF_PATH_NONE,
-			.prev = PF_PATH_NONE,
-			.class = (uint8_t)ev->class,
-		};
-		if (p->work_count >= PF_PATH_NONE / 4) {
+		if (p->work_count >= PATH_WORKS_MAX ||
+		    stream >= PATH_STREAMS_MAX) {
 			rc = pf_fail(err, PF_EDATA, "too much GPU work");
 			break;
 		}
+		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
+				   sizeof(*p->works));
+		p->works[p->work_count] = (struct path_work){
+			.start_ns = ev->start_ns,
+			.end_ns = ev->end_ns,
+			.name = ev->name,
+			.call = PF_PATH_NONE,
+			.prev = PF_PATH_NONE,
+			.stream = stream & (PATH_STREAMS_MAX - 1),
+			.class = ev->class & 3,
+		};
+		add_launched(p, ev->launch_id);
+		p->work_count++;
 	}
 	pf_map_release(&at);
 	pf_gpu_free(gpu);

@@ -145,8 +145,7 @@ static void tell(const struct path *p)
 	struct pf_path *out = p->out;
 
 	out->start_ns = p->w0_ns - p->trace->first_ns;
-	out->window_ns = p->graph.nodes[p->graph.sink].at_ns - p->w0_ns;
-	out->replay_ns = path_answer(p, NULL, false) - out->window_ns;
+	out->window_ns = path_at(p, p->graph.sink) - p->w0_ns;
 	out->launch_floor_ns = out->work_count ? p->launch_floor_ns : PF_NO_INT;
 	out->gap_floor_ns = out->work_count ? p->gap_floor_ns : PF_NO_INT;
 	out->queue_length = p->queue_length ? p->queue_length : PF_NO_INT;
@@ -162,32 +161,51 @@ static void release(struct path *p)
 	pf_tracks_free(p->tracks, p->track_count);
 	free(p->steps);
 	free(p->works);
+	free(p->launched);
 	free(p->by_call);
 	free(p->streams);
 	free(p->orders);
 	free(p->syncs);
 	free(p->threads);
 	free(p->calls);
+	free(p->correlations);
+	pf_intern_release(&p->arounds);
 	free(p->busy);
 	free(p->phi);
+	free(p->chain);
+}
+
+static int follow(struct path *p, struct path_rows *rows,
+		  struct path_changes *c, struct path_ledger *ledger,
+		  struct pf_err *err)
+{
+	bool by_op = !p->args->is_bare && !p->args->what_if.count;
+
+	if (path_ledger_init(ledger, p, c, by_op, err) < 0 ||
+	    path_find_tiles(p, path_rows_add, rows, ledger, err) < 0 ||
+	    path_rows_finish(rows, err) < 0)
+		return -1;
+	return path_what_if(p, rows, c, ledger, err);
 }
 
 static int find(struct path *p, struct pf_err *err)
 {
+	struct path_changes changes = { 0 };
+	struct path_ledger ledger = { 0 };
 	struct path_rows *rows;
-	int rc = load(p, err);
+	int rc = p->args->is_bare ? 0 : path_ask(p, &changes, err);
 
-	if (rc < 0)
-		return -1;
-	build(p);
-	tell(p);
-	rows = path_rows_new(p);
-	rc = path_find_tiles(p, path_rows_add, rows, err);
 	if (!rc)
-		rc = path_rows_finish(rows, err);
-	if (!rc && !p->args->is_bare && p->out->category_count)
-		rc = path_what_if(p, rows, err);
-	path_rows_free(rows);
+		rc = load(p, err);
+	if (!rc) {
+		build(p);
+		tell(p);
+		rows = path_rows_new(p);
+		rc = follow(p, rows, &changes, &ledger, err);
+		path_rows_free(rows);
+	}
+	path_ledger_release(&ledger);
+	path_changes_release(&changes);
 	return rc;
 }
 
@@ -203,6 +221,7 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 	pf_map_init(&p.sync_at);
 	pf_map_init(&p.record_at);
 	pf_map_init(&p.wait_at);
+	pf_intern_init(&p.arounds);
 	rc = pf_window_resolve(db, &args->window, &out->window, err);
 	if (!rc)
 		p.names = out->names = pf_names_new(db, err);

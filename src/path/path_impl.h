@@ -34,19 +34,30 @@
 /* Far from where a sum of two times would not fit. */
 #define PF_PATH_TIME_MAX_NS (INT64_C(1) << 61)
 
+/* So many at most: their numbers fit their bits. */
+#define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
+#define PATH_STREAMS_MAX (1u << 22)
+#define PATH_THREADS_MAX (1u << 24)
+
 /* A kernel, copy or fill. */
 struct path_work {
 	int64_t start_ns, end_ns;
-	int64_t launch_id; /* 0: none */
-	uint32_t name;     /* string.id or PF_ID_INLINE */
-	uint32_t stream;   /* of streams */
-	uint32_t call;     /* that launched it */
-	uint32_t prev;     /* before it on its stream */
-	uint8_t class;     /* enum pf_gpu_class */
-	bool is_in;        /* part of the graph */
+	uint32_t name;        /* string.id or PF_ID_INLINE */
+	uint32_t call;        /* that launched it */
+	uint32_t prev;        /* before it on its stream */
+	uint32_t stream : 22; /* of streams */
+	uint32_t class : 2;   /* enum pf_gpu_class */
+	uint32_t is_in : 1;   /* part of the graph */
+	uint32_t bound : 4;   /* by an edge of this kind */
+	/* such an edge is none: it would have closed a circle */
+	uint32_t no_launch : 1, no_prev : 1;
 };
 
-/* A stream and its work that is in, in three orders (of path_load.orders). */
+/*
+ * A stream and its work that is in, in three orders (of path_load.orders):
+ * where all work began, ended and was launched one after the other they are
+ * one.
+ */
 struct path_stream {
 	int64_t device, stream;
 	uint32_t *by_start, *by_end; /* "count" each */
@@ -55,15 +66,22 @@ struct path_stream {
 	uint32_t orphan; /* the last work without a call */
 };
 
+/* What is around a call: names. */
+struct path_around {
+	uint32_t op, frame, module;
+};
+
 /* A call that launches, waits, or marks a place of a stream. */
 struct path_call {
-	int64_t start_ns, end_ns, correlation; /* -1: none */
-	uint32_t thread, name, op, frame, module;
+	int64_t start_ns, end_ns;
+	uint32_t name;
+	uint32_t around;                 /* of arounds */
 	uint32_t first_work, work_count; /* of by_call */
-	uint32_t node, end_node;         /* of the graph */
-	uint32_t waits_for, queued_for;  /* work */
-	uint8_t waits;                   /* enum pf_wait_for */
-	bool is_record, is_stream_wait;
+	uint32_t point; /* where it begins; it ends at the next, if has_end */
+	uint32_t waits_for, queued_for; /* work */
+	uint32_t thread : 24;
+	uint32_t waits : 3; /* enum pf_wait_for */
+	uint32_t is_record : 1, is_stream_wait : 1, has_end : 1;
 };
 
 /* A time in which a thread works, and may have been woken for. */
@@ -79,7 +97,7 @@ struct path_thread {
 	int64_t first_ns, last_ns; /* of operators and calls */
 	uint32_t first_call, call_count, launch_count;
 	uint32_t first_busy, busy_count;
-	uint32_t first_node, end_node; /* [first, end) */
+	uint32_t first_point, end_point; /* [first, end) */
 };
 
 /* A record of what a stream or call waited for. */
@@ -109,23 +127,56 @@ enum path_kind {
 
 #define PATH_RIGID INT64_MIN /* a floor: all that was measured */
 
+/* As it is asked for; edges are not kept one by one. */
 struct path_edge {
 	uint32_t from;
-	uint32_t next; /* the next edge to the same node; until settled */
+	uint32_t what; /* work; of RETURN and QUEUE the call; HOST: the point */
 	int64_t floor_ns;
-	uint32_t what; /* work, of RETURN and QUEUE the call */
-	uint8_t kind;  /* enum path_kind */
+	uint8_t kind; /* enum path_kind */
 	bool is_binding;
 };
 
-struct path_node {
-	int64_t at_ns;
-	uint32_t first; /* edge to it; settled: of these, "count" */
-	uint32_t count;
-	uint32_t thread; /* of host nodes */
+/* An edge to the start of work that is not of its launch nor its stream. */
+struct path_extra {
+	uint32_t from; /* node */
+	uint8_t kind;
+	bool is_binding;
 };
 
-/* Node 0 is where the window begins; then two of each work; then the host's. */
+/* Where something of the host begins or ends. */
+enum path_point_kind {
+	PATH_AT_FIRST,  /* where the window begins; what: the thread */
+	PATH_AT_FROM,   /* it wakes another; what: a hand-off */
+	PATH_AT_CALL,   /* what: the call */
+	PATH_AT_WAKE,   /* it is woken; what: a hand-off */
+	PATH_AT_RETURN, /* the end of a call that may have waited */
+	PATH_AT_LAST,   /* the window's end */
+};
+
+struct path_point {
+	int64_t at_ns;
+	uint32_t what;
+	uint32_t kind : 3;
+	/* something else than the thread's own time leads here, and binds */
+	uint32_t has_other : 1, is_bound : 1;
+	/* such an edge is none: it would have closed a circle */
+	uint32_t no_host : 1, no_other : 1;
+	uint32_t is_start : 1; /* bound by where the window begins instead */
+};
+
+/* A thread that woke another: it stopped when the other had done nothing. */
+struct path_handoff {
+	uint32_t to, from; /* threads */
+	int64_t at_ns, from_ns;
+	int64_t idle_ns; /* idle since */
+	uint32_t from_point, to_point;
+};
+
+/*
+ * Nodes have numbers: 0 is where the window begins; then two of each work;
+ * then the host's points; then the sink.  What leads to a node is worked out
+ * when it is asked for, so that memory is works and points.
+ */
 #define PATH_ORIGIN        0u
 #define PATH_START_OF(i)   (1u + 2u * (i))
 #define PATH_END_OF(i)     (2u + 2u * (i))
@@ -135,15 +186,27 @@ struct path_node {
 #define PATH_IS_WORK(g, n) ((n) != PATH_ORIGIN && (n) < (g)->host_first)
 
 struct path_graph {
-	struct path_node *nodes;
-	uint32_t node_count, host_first, sink;
-	size_t node_cap;
-	struct path_edge *edges;
-	uint32_t edge_count;
-	size_t edge_cap;
-	uint32_t *order; /* of nodes: what they need comes before them */
-	uint32_t order_count;
+	uint32_t host_first, sink;
+	struct path_point *points; /* thread by thread */
+	uint32_t point_count;
+	size_t point_cap;
+	struct path_handoff *handoffs;
+	uint32_t handoff_count;
+	size_t handoff_cap;
+	/* of work i: extras[first_extra[i]] up to first_extra[i + 1] */
+	struct path_extra *extras;
+	uint32_t *first_extra; /* NULL: there are none */
+	uint32_t extra_count;
+	size_t extra_cap;
 	uint32_t order_edges; /* PATH_ORDER: none change no answer */
+	uint32_t last;        /* node that ends last: it binds the sink */
+	uint32_t tail;        /* point of the window's end, or none */
+	/*
+	 * Work (its number) and points (theirs behind all work): what they
+	 * need comes before them.
+	 */
+	uint32_t *order;
+	uint32_t order_count;
 };
 
 struct path {
@@ -161,11 +224,17 @@ struct path {
 	size_t step_count;
 	struct path_work *works; /* by start, then place in the file */
 	uint32_t work_count;
+	struct path_launched {
+		int64_t launch_id;
+		uint32_t work;
+	} * launched; /* until the host has been read */
+	size_t launched_cap;
 	uint32_t *by_call; /* works in order of their launch calls */
 	uint32_t with_call;
 	struct path_stream *streams;
 	uint32_t stream_count;
 	uint32_t *orders; /* of streams, one block */
+	size_t order_count;
 	struct path_sync *syncs;
 	size_t sync_count, sync_cap;
 	struct pf_map sync_at, record_at, wait_at; /* correlation -> index */
@@ -174,9 +243,13 @@ struct path {
 	struct path_thread *threads;
 	uint32_t thread_count;
 	uint32_t main; /* thread, or none */
+	bool has_ops;  /* of any thread */
 	struct path_call *calls;
 	uint32_t call_count;
 	size_t call_cap;
+	int64_t *correlations; /* of calls, -1: none; NULL: no records */
+	size_t correlation_cap;
+	struct pf_intern arounds; /* struct path_around */
 	struct path_busy *busy;
 	uint32_t busy_count;
 	size_t busy_cap;
@@ -188,6 +261,8 @@ struct path {
 	int64_t launch_floor_ns, gap_floor_ns;
 	int64_t queue_floor_ns, queue_length, queue_call_ns;
 	struct path_graph graph;
+	uint32_t *chain; /* the nodes of the path, the last first */
+	uint32_t chain_count;
 };
 
 /* ---- load.c ---- */
@@ -213,11 +288,17 @@ uint32_t path_last_ended(const struct path *p, const struct path_stream *s,
 /* The stream of these numbers that has work, or NULL; device -1: any. */
 const struct path_stream *path_find_stream(const struct path *p, int64_t device,
 					   int64_t stream);
-/* Nearest rank; the values are put in order.  0 of none. */
+/* qsort(), but for what is in order, as most is. */
+void path_sort(void *items, size_t count, size_t bytes,
+	       int (*compare)(const void *a, const void *b));
+/* Nearest rank; the values are moved about.  0 of none. */
 int64_t path_quantile(int64_t *values, size_t count, unsigned percent);
 
 /* ---- waits.c, queue.c ---- */
 void path_find_waits(struct path *p);
+/* What was recorded of what a call waited for, or NULL. */
+const struct path_sync *path_record_of(const struct path *p,
+				       const struct path_call *c);
 int64_t path_phi(const struct path *p, uint32_t name);
 void path_find_queue(struct path *p);
 
@@ -226,15 +307,25 @@ void path_build(struct path *p);
 void path_add_works(struct path *p);
 
 /* ---- graph.c ---- */
-uint32_t path_node(struct path_graph *g, int64_t at_ns, uint32_t thread);
-struct path_edge *path_edge(struct path_graph *g, uint32_t to, uint32_t from,
-			    enum path_kind kind, int64_t floor_ns,
-			    uint32_t what);
-/* Puts nodes in order and the edges beside each other. */
-void path_settle(struct path_graph *g);
-const struct path_edge *path_binding(const struct path_graph *g, uint32_t node);
+/* Puts work and points in order. */
+void path_settle(struct path *p);
+int64_t path_at(const struct path *p, uint32_t node);
+uint32_t path_thread_of(const struct path *p, uint32_t point);
+/* What leads to a point: at most two, the thread's own time first. */
+unsigned path_point_edges(const struct path *p, uint32_t point,
+			  struct path_edge out[2]);
+/*
+ * What leads to the start of work: those of its launch and its stream, which
+ * are at most two; behind them come its extras.
+ */
+unsigned path_work_edges(const struct path *p, uint32_t work,
+			 struct path_edge out[2]);
+struct path_edge path_extra_edge(const struct path *p, uint32_t work,
+				 uint32_t extra);
+/* What bound a node; false: nothing did, it is the origin. */
+bool path_binding(const struct path *p, uint32_t node, struct path_edge *out);
 /* What an edge takes when nothing is changed. */
-int64_t path_weight(const struct path_graph *g, uint32_t to,
+int64_t path_weight(const struct path *p, uint32_t to,
 		    const struct path_edge *e);
 void path_graph_release(struct path_graph *g);
 
@@ -242,8 +333,10 @@ void path_graph_release(struct path_graph *g);
 /* Every tile of the path, in order of time, to add(). */
 typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 			  struct pf_err *err);
+struct path_ledger;
+/* What is to be known of the host's time is written into the ledger. */
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct pf_err *err);
+		    struct path_ledger *ledger, struct pf_err *err);
 
 /* ---- rows.c ---- */
 struct path_rows;
@@ -255,10 +348,6 @@ void path_rows_free(struct path_rows *r);
 size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
 		     size_t max);
 
-/* ---- whatif.c ---- */
-int path_what_if(struct path *p, const struct path_rows *rows,
-		 struct pf_err *err);
-
 static inline bool path_is_in(const struct path *p, uint32_t work)
 {
 	return work != PF_PATH_NONE && p->works[work].is_in;
@@ -268,6 +357,15 @@ static inline int64_t path_launched_ns(const struct path *p,
 				       const struct path_work *w)
 {
 	return p->calls[w->call].start_ns;
+}
+
+static inline struct path_around path_around(const struct path *p,
+					     const struct path_call *c)
+{
+	struct path_around out;
+
+	memcpy(&out, pf_intern_text(&p->arounds, c->around, NULL), sizeof(out));
+	return out;
 }
 
 #endif

@@ -64,7 +64,7 @@ static void list_calls(struct queue *q, const struct path_stream *s)
 			(struct end){ p->works[last].end_ns, q->count };
 		q->calls[q->count++] = (struct entry){ call, last };
 	}
-	qsort(q->ends, q->count, sizeof(*q->ends), by_end);
+	path_sort(q->ends, q->count, sizeof(*q->ends), by_end);
 }
 
 static size_t ended(const struct queue *q, int64_t at_ns)

@@ -22,18 +22,37 @@ static int by_time(const void *a, const void *b)
 	return x->work < y->work ? -1 : x->work > y->work;
 }
 
-static void sort(struct placed *items, uint32_t count)
+void path_sort(void *items, size_t count, size_t bytes,
+	       int (*compare)(const void *a, const void *b))
 {
-	for (uint32_t i = 1; i < count; i++)
-		if (by_time(&items[i - 1], &items[i]) > 0) {
-			qsort(items, count, sizeof(*items), by_time);
+	const char *at = items;
+
+	for (size_t i = 1; i < count; i++, at += bytes)
+		if (compare(at, at + bytes) > 0) {
+			qsort(items, count, bytes, compare);
 			return;
 		}
 }
 
-/* The second and third order keep the first where times are equal. */
-static void order_stream(struct path *p, struct path_stream *s,
-			 struct placed *tmp)
+/* The order of "items": that of by_start itself where it is the same. */
+static uint32_t *take_order(struct path *p, const struct path_stream *s,
+			    const struct placed *items, uint32_t count)
+{
+	uint32_t *out = p->orders + p->order_count;
+	bool is_same = count == s->count;
+
+	for (uint32_t i = 0; is_same && i < count; i++)
+		is_same = s->by_start[i] == items[i].work;
+	if (is_same)
+		return s->by_start;
+	for (uint32_t i = 0; i < count; i++)
+		out[i] = items[i].work;
+	p->order_count += count;
+	return out;
+}
+
+static void order_by_start(struct path *p, struct path_stream *s,
+			   struct placed *tmp)
 {
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct path_work *w = &p->works[s->by_start[i]];
@@ -41,19 +60,24 @@ static void order_stream(struct path *p, struct path_stream *s,
 		tmp[i] = (struct placed){ w->start_ns, w->end_ns,
 					  s->by_start[i] };
 	}
-	sort(tmp, s->count);
+	path_sort(tmp, s->count, sizeof(*tmp), by_time);
 	for (uint32_t i = 0; i < s->count; i++) {
-		struct path_work *w = &p->works[tmp[i].work];
-
 		s->by_start[i] = tmp[i].work;
-		w->prev = i ? s->by_start[i - 1] : PF_PATH_NONE;
+		p->works[tmp[i].work].prev =
+			i ? s->by_start[i - 1] : PF_PATH_NONE;
 	}
+}
+
+/* The second and third order keep the first where times are equal. */
+static void order_stream(struct path *p, struct path_stream *s,
+			 struct placed *tmp)
+{
+	order_by_start(p, s, tmp);
 	for (uint32_t i = 0; i < s->count; i++)
 		tmp[i] = (struct placed){ p->works[s->by_start[i]].end_ns, i,
 					  s->by_start[i] };
-	sort(tmp, s->count);
-	for (uint32_t i = 0; i < s->count; i++)
-		s->by_end[i] = tmp[i].work;
+	path_sort(tmp, s->count, sizeof(*tmp), by_time);
+	s->by_end = take_order(p, s, tmp, s->count);
 	for (uint32_t i = 0; i < s->count; i++) {
 		uint32_t w = s->by_start[i];
 
@@ -64,27 +88,25 @@ static void order_stream(struct path *p, struct path_stream *s,
 				path_launched_ns(p, &p->works[w]), i, w
 			};
 	}
-	sort(tmp, s->launched_count);
-	for (uint32_t i = 0; i < s->launched_count; i++)
-		s->by_launch[i] = tmp[i].work;
+	path_sort(tmp, s->launched_count, sizeof(*tmp), by_time);
+	s->by_launch = take_order(p, s, tmp, s->launched_count);
 }
 
 void path_order_streams(struct path *p)
 {
-	uint32_t most = 0, *at;
+	uint32_t most = 0;
 	struct placed *tmp;
 
 	for (uint32_t i = 0; i < p->work_count; i++)
 		p->streams[p->works[i].stream].count += p->works[i].is_in;
-	p->orders = pf_calloc(3 * (size_t)p->work_count + 1, sizeof(*at));
-	at = p->orders;
+	/* what is not written to takes no memory */
+	p->orders =
+		pf_alloc((3 * (size_t)p->work_count + 1) * sizeof(*p->orders));
 	for (uint32_t i = 0; i < p->stream_count; i++) {
 		struct path_stream *s = &p->streams[i];
 
-		s->by_start = at;
-		s->by_end = at + s->count;
-		s->by_launch = at + 2 * (size_t)s->count;
-		at += 3 * (size_t)s->count;
+		s->by_start = p->orders + p->order_count;
+		p->order_count += s->count;
 		most = s->count > most ? s->count : most;
 		s->count = 0;
 	}
@@ -94,7 +116,7 @@ void path_order_streams(struct path *p)
 		if (p->works[i].is_in)
 			s->by_start[s->count++] = i;
 	}
-	tmp = pf_calloc((size_t)most + 1, sizeof(*tmp));
+	tmp = pf_alloc(((size_t)most + 1) * sizeof(*tmp));
 	for (uint32_t i = 0; i < p->stream_count; i++)
 		order_stream(p, &p->streams[i], tmp);
 	free(tmp);
@@ -133,49 +155,101 @@ const struct path_stream *path_find_stream(const struct path *p, int64_t device,
 
 /* ---- floors ---- */
 
+/* Everything before items[place] is at most, all behind at least it. */
+static void put_in_place(int64_t *items, size_t count, size_t place)
+{
+	size_t low = 0, high = count, turns = 0;
+
+	while (high - low > 16 && turns++ < 64) {
+		int64_t mid = items[low + (high - low) / 2];
+		size_t i = low, k = high - 1;
+
+		for (;; i++, k--) {
+			int64_t swap;
+
+			while (items[i] < mid)
+				i++;
+			while (items[k] > mid)
+				k--;
+			if (i >= k)
+				break;
+			swap = items[i];
+			items[i] = items[k];
+			items[k] = swap;
+		}
+		if (place <= k)
+			high = k + 1;
+		else
+			low = k + 1;
+	}
+	qsort(items + low, high - low, sizeof(*items), pf_stats_compare);
+}
+
 int64_t path_quantile(int64_t *values, size_t count, unsigned percent)
 {
 	size_t place = (count * percent + 99) / 100;
 
 	if (!count)
 		return 0;
-	qsort(values, count, sizeof(*values), pf_stats_compare);
-	return values[place ? place - 1 : 0];
+	place = place ? place - 1 : 0;
+	put_in_place(values, count, place);
+	return values[place];
 }
 
-void path_measure_floors(struct path *p)
+/* From the call's begin to the work's, where the stream had nothing to do. */
+static void measure_launches(struct path *p, int64_t *ns)
 {
-	int64_t *lat = pf_calloc((size_t)p->work_count + 1, sizeof(*lat));
-	int64_t *gap = pf_calloc((size_t)p->work_count + 1, sizeof(*gap));
-	size_t lats = 0, gaps = 0;
 	int64_t least = INT64_MAX;
+	size_t count = 0;
 
 	for (uint32_t i = 0; i < p->work_count; i++) {
 		const struct path_work *w = &p->works[i];
-		const struct path_work *prev;
 		const struct path_call *c;
 
 		if (!w->is_in || w->call == PF_PATH_NONE)
 			continue;
 		c = &p->calls[w->call];
-		prev = w->prev == PF_PATH_NONE ? NULL : &p->works[w->prev];
 		if (w->start_ns - c->start_ns < least)
 			least = w->start_ns - c->start_ns;
 		if (c->work_count == 1 &&
-		    (!prev || prev->end_ns <= c->start_ns))
-			lat[lats++] = w->start_ns - c->start_ns;
-		if (prev && c->end_ns <= prev->start_ns &&
-		    w->start_ns >= prev->end_ns)
-			gap[gaps++] = w->start_ns - prev->end_ns;
+		    (w->prev == PF_PATH_NONE ||
+		     p->works[w->prev].end_ns <= c->start_ns))
+			ns[count++] = w->start_ns - c->start_ns;
 	}
-	if (lats < 5) {
-		lats = least != INT64_MAX;
-		lat[0] = least;
+	if (count < 5) {
+		count = least != INT64_MAX;
+		ns[0] = least;
 	}
-	p->launch_floor_ns = path_quantile(lat, lats, 10);
+	p->launch_floor_ns = path_quantile(ns, count, 10);
 	if (p->launch_floor_ns > PF_PATH_LAUNCH_NS)
 		p->launch_floor_ns = PF_PATH_LAUNCH_NS;
-	p->gap_floor_ns = path_quantile(gap, gaps, 10);
-	free(lat);
-	free(gap);
+}
+
+/* From work to the next of its stream that had long been launched. */
+static void measure_gaps(struct path *p, int64_t *ns)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		const struct path_work *w = &p->works[i];
+		const struct path_work *prev;
+
+		if (!w->is_in || w->call == PF_PATH_NONE ||
+		    w->prev == PF_PATH_NONE)
+			continue;
+		prev = &p->works[w->prev];
+		if (p->calls[w->call].end_ns <= prev->start_ns &&
+		    w->start_ns >= prev->end_ns)
+			ns[count++] = w->start_ns - prev->end_ns;
+	}
+	p->gap_floor_ns = path_quantile(ns, count, 10);
+}
+
+void path_measure_floors(struct path *p)
+{
+	int64_t *ns = pf_alloc(((size_t)p->work_count + 1) * sizeof(*ns));
+
+	measure_launches(p, ns);
+	measure_gaps(p, ns);
+	free(ns);
 }

@@ -4,15 +4,25 @@
  * tiles.  The host's are cut where what runs there changes, in one walk over
  * each thread.
  */
-#include "path/path_impl.h"
+#include "path/change_impl.h"
+
+#include "base/search.h"
+
+/* Where the walk over a thread stands. */
+struct stand {
+	struct pf_walk *walk; /* or NULL: it has not begun */
+	uint32_t point;       /* up to it edges have been taken in */
+	uint32_t call;        /* the next to be looked at */
+};
 
 struct tiler {
 	struct path *p;
 	path_add_tile *add;
 	void *context;
+	struct path_ledger *ledger; /* or NULL: no question is of the host */
 	struct pf_pageable pageable;
-	struct pf_walk **walks; /* by thread, or NULL */
-	bool is_inferred;       /* the edge at hand */
+	struct stand *stands; /* by thread */
+	bool is_inferred;     /* the edge at hand */
 };
 
 const char *pf_path_category_name(enum pf_path_category category)
@@ -83,36 +93,110 @@ static int put_piece(struct tiler *t, const struct pf_walk *w,
 	return put(t, tile, err);
 }
 
-static int put_host(struct tiler *t, uint32_t thread, int64_t from_ns,
-		    int64_t to_ns, struct pf_err *err)
+static int put_at(struct tiler *t, uint32_t thread,
+		  const struct pf_place *place, int64_t from_ns, int64_t to_ns,
+		  struct pf_err *err)
+{
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.track_id = t->p->threads[thread].track_id,
+		.device = -1,
+		.stream = -1,
+	};
+
+	return put_piece(t, t->stands[thread].walk, place, &tile, err);
+}
+
+/* The thread's time up to a point: pieces for the ledger, and as tiles. */
+static int walk_edge(struct tiler *t, uint32_t thread, uint32_t point,
+		     bool is_on_path, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	struct pf_walk *w = t->stands[thread].walk;
+	struct path_edge edges[2];
+	int64_t at, to, end;
+
+	if (!path_point_edges(p, point, edges) || edges[0].kind != PATH_HOST)
+		return 0;
+	at = path_at(p, edges[0].from);
+	to = at + path_weight(p, p->graph.host_first + point, &edges[0]);
+	if (at < to && pf_walk_to(w, at, err) < 0)
+		return -1;
+	for (; at < to; at = end) {
+		struct pf_place place;
+
+		if (pf_walk_piece(w, at, UINT32_MAX, to, &place, &end, err) < 0)
+			return -1;
+		end = end > at ? end : to;
+		if (is_on_path && put_at(t, thread, &place, at, end, err) < 0)
+			return -1;
+		if (t->ledger &&
+		    path_ledger_add(t->ledger, w, &place, end - at, err) < 0)
+			return -1;
+	}
+	if (t->ledger)
+		path_ledger_close(t->ledger, thread, is_on_path);
+	return 0;
+}
+
+static int look_at_calls(struct tiler *t, uint32_t thread, int64_t at_ns,
+			 struct pf_err *err)
+{
+	const struct path_thread *th = &t->p->threads[thread];
+	struct stand *s = &t->stands[thread];
+
+	while (s->call < th->first_call + th->call_count &&
+	       t->p->calls[s->call].start_ns <= at_ns)
+		if (path_ledger_look(t->ledger, s->walk, s->call++, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int begin(struct tiler *t, uint32_t thread, struct pf_err *err)
 {
 	struct path *p = t->p;
-	struct pf_walk *w = t->walks[thread];
-	int64_t at = from_ns, end;
+	struct stand *s = &t->stands[thread];
 
-	if (!w)
-		w = t->walks[thread] =
-			pf_walk_new(p->db, p->names, &t->pageable,
-				    p->threads[thread].track_id, err);
-	if (!w || pf_walk_to(w, at, err) < 0)
-		return -1;
-	while (at < to_ns) {
-		struct pf_place place;
-		struct pf_path_tile tile = {
-			.start_ns = at,
-			.track_id = p->threads[thread].track_id,
-			.device = -1,
-			.stream = -1,
-		};
+	if (s->walk)
+		return 0;
+	s->walk = pf_walk_new(p->db, p->names, &t->pageable,
+			      p->threads[thread].track_id, err);
+	s->point = p->threads[thread].first_point;
+	s->call = p->threads[thread].first_call;
+	return s->walk ? 0 : -1;
+}
 
-		if (pf_walk_piece(w, at, UINT32_MAX, to_ns, &place, &end, err) <
-		    0)
-			return -1;
-		tile.end_ns = end > at ? end : to_ns;
-		if (put_piece(t, w, &place, &tile, err) < 0)
-			return -1;
-		at = tile.end_ns;
+/* Points before one, which are not on the path, if there are questions. */
+static int pass(struct tiler *t, uint32_t thread, uint32_t end,
+		struct pf_err *err)
+{
+	struct stand *s = &t->stands[thread];
+	int rc = 0;
+
+	if (!t->ledger)
+		return 0;
+	for (; !rc && s->point < end; s->point++) {
+		rc = walk_edge(t, thread, s->point, false, err);
+		if (!rc && t->ledger->has_ops)
+			rc = look_at_calls(t, thread,
+					   t->p->graph.points[s->point].at_ns,
+					   err);
 	}
+	return rc;
+}
+
+static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
+{
+	uint32_t thread = path_thread_of(t->p, point);
+
+	if (begin(t, thread, err) < 0 || pass(t, thread, point, err) < 0 ||
+	    walk_edge(t, thread, point, true, err) < 0)
+		return -1;
+	t->stands[thread].point = point + 1;
+	if (t->ledger && t->ledger->has_ops)
+		return look_at_calls(t, thread, t->p->graph.points[point].at_ns,
+				     err);
 	return 0;
 }
 
@@ -134,9 +218,11 @@ static struct pf_path_tile of_work(const struct path *p, uint32_t work,
 	};
 
 	if (w->call != PF_PATH_NONE) {
-		tile.op = p->calls[w->call].op;
-		tile.frame = p->calls[w->call].frame;
-		tile.module = p->calls[w->call].module;
+		struct path_around a = path_around(p, &p->calls[w->call]);
+
+		tile.op = a.op;
+		tile.frame = a.frame;
+		tile.module = a.module;
 	}
 	return tile;
 }
@@ -201,14 +287,15 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 {
 	const struct path *p = t->p;
 	const struct path_call *c = &p->calls[e->what];
+	const struct path_around a = path_around(p, c);
 	struct pf_path_tile tile = {
 		.start_ns = from_ns,
 		.end_ns = to_ns,
 		.category = category,
 		.name = c->name,
-		.op = c->op,
-		.frame = c->frame,
-		.module = c->module,
+		.op = a.op,
+		.frame = a.frame,
+		.module = a.module,
 		.track_id = p->threads[c->thread].track_id,
 		.device = -1,
 		.stream = -1,
@@ -223,9 +310,10 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 	return put(t, &tile, err);
 }
 
-static int put_handoff(struct tiler *t, uint32_t thread, int64_t from_ns,
+static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
 		       int64_t to_ns, struct pf_err *err)
 {
+	uint32_t thread = path_thread_of(t->p, to - t->p->graph.host_first);
 	struct pf_path_tile tile = {
 		.start_ns = from_ns,
 		.end_ns = to_ns,
@@ -257,8 +345,7 @@ static bool is_inferred(const struct path *p, const struct path_edge *e)
 	case PATH_RETURN:
 		c = &p->calls[e->what];
 		return p->works[c->waits_for].call != e->what &&
-		       (c->correlation < 0 ||
-			!pf_map_has(&p->sync_at, (uint64_t)c->correlation));
+		       !path_record_of(p, c);
 	default:
 		return false;
 	}
@@ -269,7 +356,7 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 {
 	struct path *p = t->p;
 	const struct path_graph *g = &p->graph;
-	int64_t a = g->nodes[e->from].at_ns, z = g->nodes[to].at_ns;
+	int64_t a = path_at(p, e->from), z = path_at(p, to);
 	uint32_t other = PATH_WORK_OF(e->from);
 
 	a = a > p->w0_ns ? a : p->w0_ns;
@@ -284,7 +371,7 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 		return 0;
 	switch ((enum path_kind)e->kind) {
 	case PATH_HOST:
-		return put_host(t, e->what, a, z, err);
+		return put_host(t, e->what, err);
 	case PATH_DUR:
 		return put_work(t, e->what, class_of(p, e->what), a, z, err);
 	case PATH_OVERLAP:
@@ -303,55 +390,73 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 	case PATH_QUEUE:
 		return put_return(t, e, PF_PATH_QUEUE, a, z, err);
 	case PATH_HANDOFF:
-		return put_handoff(t, g->nodes[to].thread, a, z, err);
+		return put_handoff(t, to, a, z, err);
 	case PATH_START:
 		if (PATH_IS_WORK(g, to))
 			return put_work(t, PATH_WORK_OF(to), PF_PATH_NO_LAUNCH,
 					a, z, err);
-		return put_handoff(t, g->nodes[to].thread, a, z, err);
+		return put_handoff(t, to, a, z, err);
 	default:
 		return 0;
 	}
 }
 
 /* The nodes of the path, the sink first. */
-static uint32_t *list_nodes(const struct path *p, uint32_t *count)
+static void list_nodes(struct path *p)
 {
-	const struct path_graph *g = &p->graph;
-	const struct path_edge *e;
-	uint32_t *nodes = NULL, n = g->sink;
+	struct path_edge e;
+	uint32_t n = p->graph.sink;
 	size_t cap = 0;
 
-	*count = 0;
+	p->chain_count = 0;
 	for (;;) {
-		nodes = pf_grow(nodes, &cap, (size_t)*count + 1,
-				sizeof(*nodes));
-		nodes[(*count)++] = n;
-		e = path_binding(g, n);
-		if (!e)
-			return nodes;
-		n = e->from;
+		p->chain = pf_grow(p->chain, &cap, (size_t)p->chain_count + 1,
+				   sizeof(*p->chain));
+		p->chain[p->chain_count++] = n;
+		if (!path_binding(p, n, &e))
+			return;
+		n = e.from;
 	}
 }
 
-int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct pf_err *err)
+/* What is left of each thread behind the path, for questions. */
+static int pass_rest(struct tiler *t, struct pf_err *err)
 {
-	struct tiler t = { .p = p, .add = add_tile, .context = context };
-	uint32_t count, *nodes = list_nodes(p, &count);
+	const struct path *p = t->p;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && t->ledger && i < p->thread_count; i++) {
+		if (p->threads[i].first_point == PF_PATH_NONE)
+			continue;
+		rc = begin(t, i, err);
+		if (!rc)
+			rc = pass(t, i, p->threads[i].end_point, err);
+	}
+	return rc;
+}
+
+int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
+		    struct path_ledger *ledger, struct pf_err *err)
+{
+	struct tiler t = { .p = p,
+			   .add = add_tile,
+			   .context = context,
+			   .ledger = ledger->is_on ? ledger : NULL };
 	int rc = pf_pageable_load(p->db, &t.pageable, err);
 
-	t.walks = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.walks));
-	for (uint32_t i = count; !rc && i-- > 0;) {
-		const struct path_edge *e = path_binding(&p->graph, nodes[i]);
+	list_nodes(p);
+	t.stands = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.stands));
+	for (uint32_t i = p->chain_count; !rc && i-- > 0;) {
+		struct path_edge e;
 
-		if (e)
-			rc = put_edge(&t, nodes[i], e, err);
+		if (path_binding(p, p->chain[i], &e))
+			rc = put_edge(&t, p->chain[i], &e, err);
 	}
+	if (!rc)
+		rc = pass_rest(&t, err);
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		pf_walk_free(t.walks[i]);
-	free(t.walks);
-	free(nodes);
+		pf_walk_free(t.stands[i].walk);
+	free(t.stands);
 	pf_pageable_release(&t.pageable);
 	return rc;
 }

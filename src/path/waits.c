@@ -5,6 +5,8 @@
  */
 #include "path/path_impl.h"
 
+#include "base/search.h"
+
 /* The stream of the thread's last launch so far. */
 struct turn {
 	struct path *p;
@@ -50,14 +52,15 @@ static bool find_own(struct turn *t)
 	return t->has_own;
 }
 
-static const struct path_sync *record_of(const struct path *p,
-					 const struct path_call *c)
+const struct path_sync *path_record_of(const struct path *p,
+				       const struct path_call *c)
 {
-	uint64_t key = (uint64_t)c->correlation;
+	int64_t key = p->correlations ? p->correlations[c - p->calls] : -1;
 
-	if (c->correlation < 0 || !pf_map_has(&p->sync_at, key))
+	if (key < 0 || !pf_map_has(&p->sync_at, (uint64_t)key))
 		return NULL;
-	return &p->syncs[*pf_map_at((struct pf_map *)&p->sync_at, key)];
+	return &p->syncs[*pf_map_at((struct pf_map *)&p->sync_at,
+				    (uint64_t)key)];
 }
 
 static void of_all(struct turn *t)
@@ -76,7 +79,7 @@ static void of_stream(struct turn *t)
 {
 	struct path *p = t->p;
 	const struct path_call *c = &p->calls[t->call];
-	const struct path_sync *s = record_of(p, c);
+	const struct path_sync *s = path_record_of(p, c);
 	const struct path_stream *on =
 		s ? path_find_stream(p, s->device, s->stream) : NULL;
 	uint32_t w = PF_PATH_NONE;
@@ -102,7 +105,7 @@ static void of_event(struct turn *t)
 {
 	struct path *p = t->p;
 	const struct path_call *c = &p->calls[t->call];
-	const struct path_sync *s = record_of(p, c);
+	const struct path_sync *s = path_record_of(p, c);
 	const struct path_stream *on;
 
 	if (s && pf_map_has(&p->record_at, (uint64_t)s->on_record)) {
@@ -157,10 +160,9 @@ static void measure_phi(struct path *p, struct short_call *all, size_t count)
 
 int64_t path_phi(const struct path *p, uint32_t name)
 {
-	for (size_t i = 0; i < p->phi_count; i++)
-		if (p->phi[i].name == name)
-			return p->phi[i].ns;
-	return 0;
+	size_t i = PF_SEARCH(k, p->phi_count, p->phi[k].name < name);
+
+	return i < p->phi_count && p->phi[i].name == name ? p->phi[i].ns : 0;
 }
 
 /* ---- calls ---- */

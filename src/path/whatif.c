@@ -25,8 +25,9 @@ static const char *say(struct path *p, uint32_t name, bool is_work,
 }
 
 /* Of a name that holds much of the path: gone, and in half the time. */
-static int ask_of(struct path *p, struct path_changes *c, uint32_t name,
-		  bool is_work, struct pf_err *err)
+static int ask_of(struct path *p, struct path_changes *c,
+		  const struct path_ledger *l, uint32_t name, bool is_work,
+		  struct pf_err *err)
 {
 	static const struct {
 		const char *work, *op;
@@ -49,27 +50,40 @@ static int ask_of(struct path *p, struct path_changes *c, uint32_t name,
 			q->work_factor = asked[i].factor;
 		} else {
 			q->has_host = true;
-			q->op_name = name;
+			q->key = path_ledger_key(l, name);
 			q->host_factor = asked[i].factor;
 		}
 	}
 	return 0;
 }
 
-static int ask_usual(struct path *p, const struct path_rows *rows,
-		     struct path_changes *c, struct pf_err *err)
+/* Those that hold most of the path. */
+static int ask_of_top(struct path *p, const struct path_rows *rows,
+		      struct path_changes *c, const struct path_ledger *l,
+		      struct pf_err *err)
 {
 	uint32_t names[TOP];
 	int rc = 0;
 
-	path_change_standard(c);
 	for (unsigned i = 0; i < 2; i++) {
 		bool is_work = !i;
 		size_t count = path_rows_top(rows, is_work, names, TOP);
 
 		for (size_t k = 0; !rc && k < count; k++)
-			rc = ask_of(p, c, names[k], is_work, err);
+			rc = ask_of(p, c, l, names[k], is_work, err);
 	}
+	return rc;
+}
+
+int path_ask(struct path *p, struct path_changes *c, struct pf_err *err)
+{
+	const struct pf_opt_list *asked = &p->args->what_if;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < asked->count; i++)
+		rc = path_change_parse(c, asked->items[i], err);
+	if (!rc && !asked->count)
+		path_change_standard(c);
 	return rc;
 }
 
@@ -82,54 +96,105 @@ static bool makes_slower(const struct path_change *q)
 	return slower;
 }
 
+/* What the answers are worked out of: bounds first, then lanes. */
+struct answers {
+	struct path *p;
+	struct path_changes *changes;
+	size_t count;             /* of questions */
+	struct path_lane *bounds; /* by question */
+	struct path_lane *lanes;
+	uint32_t *plain, *pessimistic; /* lanes by question, or none */
+	size_t lane_count;
+};
+
+static uint32_t add_lane(struct answers *a, const struct path_change *q,
+			 bool is_pessimistic)
+{
+	a->lanes[a->lane_count] =
+		(struct path_lane){ .change = q,
+				    .is_pessimistic = is_pessimistic };
+	return (uint32_t)a->lane_count++;
+}
+
 /*
  * What takes nothing off the path and makes nothing slower leaves the window
  * as it is: most questions of most traces need no replay.
  */
-static void answer(struct path *p, const struct path_change *q,
-		   struct pf_path_answer *out)
+static void choose_lanes(struct answers *a)
 {
-	const int64_t window = p->out->window_ns;
-	int64_t bound = path_bound(p, q);
-	bool is_moot = !bound && !makes_slower(q);
+	add_lane(a, NULL, false);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct path_change *q = &a->changes->items[i];
+		bool is_moot = !a->bounds[i].ns && !makes_slower(q);
+
+		a->plain[i] = a->pessimistic[i] = PF_PATH_NONE;
+		if (is_moot)
+			continue;
+		a->plain[i] = add_lane(a, q, false);
+		if (a->p->with_order && a->p->graph.order_edges)
+			a->pessimistic[i] = add_lane(a, q, true);
+	}
+}
+
+static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
+{
+	struct path *p = a->p;
+	const int64_t window = p->out->window_ns, bound = a->bounds[i].ns;
 
 	*out = (struct pf_path_answer){
-		.question = pf_arena_string(&p->out->texts, q->text),
-		.ns = is_moot ? window : path_answer(p, q, false),
+		.question = pf_arena_string(&p->out->texts,
+					    a->changes->items[i].text),
+		.ns = a->plain[i] == PF_PATH_NONE ? window
+						  : a->lanes[a->plain[i]].ns,
 		.pessimistic_ns = PF_NO_INT,
+		.least_ns = PF_NO_INT,
 		.bound_ns = bound < 0 ? PF_NO_INT : bound,
 	};
-	if (p->with_order)
-		out->pessimistic_ns = is_moot || !p->graph.order_edges
-					      ? out->ns
-					      : path_answer(p, q, true);
 	out->saved_ns = window - out->ns;
 	out->saved_share = pf_ratio((double)out->saved_ns, window);
-	out->least_ns = out->pessimistic_ns == PF_NO_INT
-				? PF_NO_INT
-				: window - out->pessimistic_ns;
+	if (!p->with_order)
+		return;
+	out->pessimistic_ns = a->pessimistic[i] == PF_PATH_NONE
+				      ? out->ns
+				      : a->lanes[a->pessimistic[i]].ns;
+	out->least_ns = window - out->pessimistic_ns;
+}
+
+static void find_answers(struct path *p, struct path_changes *c,
+			 const struct path_ledger *l, size_t count)
+{
+	struct pf_path *out = p->out;
+	struct answers a = { .p = p, .changes = c, .count = count };
+
+	a.bounds = pf_calloc(count + 1, sizeof(*a.bounds));
+	a.lanes = pf_calloc(2 * count + 1, sizeof(*a.lanes));
+	a.plain = pf_calloc(count + 1, sizeof(*a.plain));
+	a.pessimistic = pf_calloc(count + 1, sizeof(*a.pessimistic));
+	for (size_t i = 0; i < count; i++)
+		a.bounds[i].change = &c->items[i];
+	path_bound(p, l, a.bounds, count);
+	choose_lanes(&a);
+	path_answer(p, l, a.lanes, a.lane_count);
+	out->replay_ns = a.lanes[0].ns - out->window_ns;
+	out->answers = pf_calloc(count + 1, sizeof(*out->answers));
+	for (size_t i = 0; i < count; i++)
+		tell(&a, i, &out->answers[i]);
+	out->answer_count = count;
+	free(a.bounds);
+	free(a.lanes);
+	free(a.plain);
+	free(a.pessimistic);
 }
 
 int path_what_if(struct path *p, const struct path_rows *rows,
+		 struct path_changes *c, const struct path_ledger *l,
 		 struct pf_err *err)
 {
-	const struct pf_opt_list *asked = &p->args->what_if;
-	struct pf_path *out = p->out;
-	struct path_changes c = { 0 };
-	int rc = 0;
+	bool has_path = p->out->category_count > 0;
 
-	for (size_t i = 0; !rc && i < asked->count; i++)
-		rc = path_change_parse(&c, asked->items[i], err);
-	if (!rc && !asked->count)
-		rc = ask_usual(p, rows, &c, err);
-	if (!rc)
-		rc = path_fold(p, &c, err);
-	if (!rc) {
-		out->answers = pf_calloc(c.count + 1, sizeof(*out->answers));
-		for (size_t i = 0; i < c.count; i++)
-			answer(p, &c.items[i], &out->answers[i]);
-		out->answer_count = c.count;
-	}
-	path_changes_release(&c);
-	return rc;
+	if (has_path && !p->args->is_bare && !p->args->what_if.count &&
+	    ask_of_top(p, rows, c, l, err) < 0)
+		return -1;
+	find_answers(p, c, l, has_path ? c->count : 0);
+	return 0;
 }

@@ -87,48 +87,66 @@ static int by_work(const void *a, const void *b)
 /* ---- edges ---- */
 
 static void add(struct path *p, uint32_t work, uint32_t from,
-		enum path_kind kind, int64_t floor_ns)
+		enum path_kind kind)
 {
-	path_edge(&p->graph, PATH_START_OF(work), from, kind, floor_ns, work);
+	struct path_graph *g = &p->graph;
+
+	if (!g->first_extra) {
+		g->first_extra = pf_alloc(((size_t)p->work_count + 1) *
+					  sizeof(*g->first_extra));
+		memset(g->first_extra, 0,
+		       ((size_t)work + 1) * sizeof(*g->first_extra));
+	}
+	g->extras = pf_grow(g->extras, &g->extra_cap,
+			    (size_t)g->extra_count + 1, sizeof(*g->extras));
+	g->extras[g->extra_count++] =
+		(struct path_extra){ .from = from, .kind = (uint8_t)kind };
+	g->order_edges += kind == PATH_ORDER;
 }
 
-static void add_known(struct adder *a, uint32_t i, size_t *wait)
+static void add_waits(struct adder *a, uint32_t i, size_t *wait)
 {
 	struct path *p = a->p;
-	const struct path_work *w = &p->works[i];
-	const struct path_graph *g = &p->graph;
-	uint32_t call =
-		w->call == PF_PATH_NONE ? PF_PATH_NONE : p->calls[w->call].node;
 
-	if (call != PF_PATH_NONE && g->nodes[call].at_ns <= w->start_ns)
-		add(p, i, call, PATH_LAUNCH, p->launch_floor_ns);
-	if (w->prev != PF_PATH_NONE && p->works[w->prev].end_ns <= w->start_ns)
-		add(p, i, PATH_END_OF(w->prev), PATH_GAP, p->gap_floor_ns);
-	else if (w->prev != PF_PATH_NONE)
-		add(p, i, PATH_START_OF(w->prev), PATH_OVERLAP, 0);
 	while (*wait < a->wait_count && a->waits[*wait].work < i)
 		(*wait)++;
 	for (; *wait < a->wait_count && a->waits[*wait].work == i; (*wait)++)
-		if (p->works[a->waits[*wait].on].end_ns <= w->start_ns)
-			add(p, i, PATH_END_OF(a->waits[*wait].on), PATH_WAIT,
-			    p->gap_floor_ns);
+		if (p->works[a->waits[*wait].on].end_ns <= p->works[i].start_ns)
+			add(p, i, PATH_END_OF(a->waits[*wait].on), PATH_WAIT);
+}
+
+/* All edges to the start of work so far, one after the other; n from 0. */
+static bool edge(const struct path *p, uint32_t i, uint32_t n,
+		 struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+	struct path_edge known[2];
+	unsigned count = path_work_edges(p, i, known);
+
+	if (n < count) {
+		*out = known[n];
+		return true;
+	}
+	n -= count;
+	if (!g->first_extra || n >= g->extra_count - g->first_extra[i])
+		return false;
+	*out = path_extra_edge(p, i, g->first_extra[i] + n);
+	return true;
 }
 
 /* When the known causes would have let it start; false: there is none. */
-static bool known_ns(const struct path_graph *g, uint32_t node, int64_t *out)
+static bool known_ns(const struct path *p, uint32_t i, int64_t *out)
 {
-	bool any = false;
+	struct path_edge e;
+	uint32_t n = 0;
 
-	for (uint32_t e = g->nodes[node].first; e != PF_PATH_NONE;
-	     e = g->edges[e].next) {
-		int64_t at =
-			g->nodes[g->edges[e].from].at_ns + g->edges[e].floor_ns;
+	for (; edge(p, i, n, &e); n++) {
+		int64_t at = path_at(p, e.from) + e.floor_ns;
 
-		if (!any || at > *out)
+		if (!n || at > *out)
 			*out = at;
-		any = true;
 	}
-	return any;
+	return n > 0;
 }
 
 /*
@@ -205,32 +223,40 @@ static void add_inferred(struct path *p, uint32_t i)
 			running = x;
 	}
 	if (ended != PF_PATH_NONE)
-		add(p, i, PATH_END_OF(ended), PATH_INFERRED, 0);
+		add(p, i, PATH_END_OF(ended), PATH_INFERRED);
 	else if (running != PF_PATH_NONE)
-		add(p, i, PATH_START_OF(running), PATH_CONTENDED, 0);
+		add(p, i, PATH_START_OF(running), PATH_CONTENDED);
 }
 
-static void bind(struct path_graph *g, uint32_t node)
+/* Of equals the later source, of these the one that was added first. */
+static void bind(struct path *p, uint32_t i)
 {
-	const int64_t at_ns = g->nodes[node].at_ns;
-	struct path_edge *best = NULL;
-	int64_t best_ns = 0;
+	struct path_graph *g = &p->graph;
+	struct path_work *w = &p->works[i];
+	struct path_edge e, best = { .kind = PATH_START };
+	uint32_t best_n = 0;
+	int64_t best_ns = 0, best_from = 0;
 
-	/* the list is in reverse: of equals the one that was added first */
-	for (uint32_t i = g->nodes[node].first; i != PF_PATH_NONE;
-	     i = g->edges[i].next) {
-		struct path_edge *e = &g->edges[i];
-		int64_t from = g->nodes[e->from].at_ns;
-		int64_t ns = from + e->floor_ns;
+	for (uint32_t n = 0; edge(p, i, n, &e); n++) {
+		int64_t from = path_at(p, e.from);
+		int64_t ns = from + e.floor_ns;
 
-		ns = ns < at_ns ? ns : at_ns;
-		if (!best || ns > best_ns ||
-		    (ns == best_ns && from >= g->nodes[best->from].at_ns)) {
-			best = e;
-			best_ns = ns;
-		}
+		ns = ns < w->start_ns ? ns : w->start_ns;
+		if (n && (ns < best_ns || (ns == best_ns && from <= best_from)))
+			continue;
+		best = e;
+		best_n = n;
+		best_ns = ns;
+		best_from = from;
 	}
-	best->is_binding = true;
+	w->bound = best.kind & 15;
+	if (best.kind == PATH_WAIT || best.kind == PATH_INFERRED ||
+	    best.kind == PATH_CONTENDED) {
+		struct path_edge known[2];
+
+		best_n -= path_work_edges(p, i, known);
+		g->extras[g->first_extra[i] + best_n].is_binding = true;
+	}
 }
 
 /*
@@ -254,7 +280,7 @@ static void add_order(struct adder *a, uint32_t i)
 			continue;
 		x = ended_before(p, s, w, INT64_MIN);
 		if (x != PF_PATH_NONE && (x != *last || !is_said))
-			add(p, i, PATH_END_OF(x), PATH_ORDER, 0);
+			add(p, i, PATH_END_OF(x), PATH_ORDER);
 		*last = x;
 	}
 }
@@ -262,24 +288,19 @@ static void add_order(struct adder *a, uint32_t i)
 static void add_work(struct adder *a, uint32_t i, size_t *wait)
 {
 	struct path *p = a->p;
-	struct path_graph *g = &p->graph;
-	uint32_t node = PATH_START_OF(i);
 	int64_t known = 0;
 
-	path_edge(g, PATH_END_OF(i), node, PATH_DUR, PATH_RIGID, i)
-		->is_binding = true;
-	add_known(a, i, wait);
-	if (!known_ns(g, node, &known))
-		add(p, i, PATH_ORIGIN, PATH_START, 0);
-	else if (p->works[i].start_ns - known > LATE_NS)
+	add_waits(a, i, wait);
+	if (known_ns(p, i, &known) && p->works[i].start_ns - known > LATE_NS)
 		add_inferred(p, i);
-	bind(g, node);
+	bind(p, i);
 	if (a->seen)
 		add_order(a, i);
 }
 
 void path_add_works(struct path *p)
 {
+	struct path_graph *g = &p->graph;
 	struct adder a = { .p = p };
 	size_t wait = 0;
 
@@ -295,9 +316,14 @@ void path_add_works(struct path *p)
 		add_wait(&a, &p->syncs[i]);
 	if (a.wait_count)
 		qsort(a.waits, a.wait_count, sizeof(*a.waits), by_work);
-	for (uint32_t i = 0; i < p->work_count; i++)
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		if (g->first_extra)
+			g->first_extra[i] = g->extra_count;
 		if (p->works[i].is_in)
 			add_work(&a, i, &wait);
+	}
+	if (g->first_extra)
+		g->first_extra[p->work_count] = g->extra_count;
 	free(a.waits);
 	free(a.seen);
 }

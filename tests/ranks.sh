@@ -104,6 +104,23 @@ fi
 	run 0 "$profan" ranks "$tmp/job.db" --clock as-is
 	grep -q '^Ranks are not compared: .* end on one rank' "$tmp/out"
 	result '256 ranks, most groups of one machine: withheld' "$tmp/out"
+	# four times as many take about four times as long
+	"$mktrace" --ranks 1024 --hosts 32 --clock-skew 2000000 --straggler 77 \
+		--steps 4 --out "$tmp/job" && run 0 "$profan" ingest -q \
+		"$tmp/job" -o "$tmp/job4.db" && "$PYTHON" - "$profan" \
+		"$tmp/job.db" "$tmp/job4.db" >"$tmp/out" 2>&1 <<'EOP'
+import resource, subprocess, sys
+def cpu(db):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    subprocess.run([sys.argv[1], "ranks", db], stdout=subprocess.DEVNULL,
+                   check=True)
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+few, many = (min(cpu(db) for i in range(3)) for db in sys.argv[2:])
+print("256 ranks: %.2f s, 1,024: %.2f s" % (few, many))
+sys.exit(many > 7 * few)
+EOP
+	result '1,024 ranks are four times 256' "$tmp/out"
+	rm -f "$tmp/job4.db"
 	planted 'clocks that drift' --ranks 8 --hosts 4 $skewed --drift 50 \
 		--straggler 2 --steps 200 --layers 2
 }

@@ -106,13 +106,17 @@ void pf_sweep_finish(struct pf_sweep *s)
 int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
 		      unsigned none)
 {
+	/* of all masks only those with "all" and without "none" */
+	unsigned rest = ((1u << PF_SWEEP_SETS) - 1) & ~(all | none);
+	unsigned some = rest;
 	int64_t total = 0;
 
-	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
-		if ((any && !(mask & any)) || (mask & all) != all ||
-		    (mask & none))
-			continue;
-		pf_sat_sum(&total, s->by_mask[mask]);
+	for (bool is_last = all & none; !is_last; some = (some - 1) & rest) {
+		unsigned mask = some | all;
+
+		if (!any || mask & any)
+			pf_sat_sum(&total, s->by_mask[mask]);
+		is_last = !some;
 	}
 	return total;
 }

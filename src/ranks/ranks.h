@@ -26,9 +26,10 @@
  *
  * Cost.  Replaying the collectives with the gaps that ranks took between them
  * gives the measured time again; with the median gap of all ranks, the time of
- * a job without stragglers (skeleton.c).
+ * a job without stragglers (skeleton.c), and of one in which a rank alone is
+ * like the others (alone.c).
  *
- * Memory is about 200 bytes a collective of a rank; time grows linearly.
+ * Memory is about 400 bytes a collective of a rank; time grows linearly.
  */
 #ifndef PF_RANKS_RANKS_H
 #define PF_RANKS_RANKS_H
@@ -149,6 +150,8 @@ enum pf_ranks_clock {
 struct pf_ranks_args {
 	enum pf_ranks_clock clock;
 	bool is_brief; /* without the replay and the meetings one by one */
+	/* ranks are replayed one after the other: for tests, the same figures */
+	bool is_plain;
 };
 
 struct pf_ranks_job;

@@ -19,32 +19,12 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ranks/ranks_impl.h"
+#include "ranks/skeleton.h"
 
 #define REST_NS   5000  /* of a start that gap and stream do not explain */
 #define BEHIND_NS 10000 /* after the end of what it stood behind */
 #define LEAST     0.99  /* of a slowdown; below, the model does not hold */
-#define WORK_MAX  (UINT64_C(1) << 28) /* collectives that are replayed */
-#define RANKS_MAX 16 /* that are replayed alone where this is too much */
-
-/* How a collective came to start when it did. */
-struct step {
-	uint32_t gate, behind; /* collectives, or NONE */
-	uint32_t role;
-	bool is_own; /* its gate is not in the capture */
-	int64_t gap_ns, rest_ns;
-};
-
-struct skeleton {
-	struct pf_ranks_job *job;
-	struct step *steps; /* as the collectives */
-	uint32_t role_count;
-	uint32_t *at;      /* collective of a rank in a role, or NONE */
-	uint32_t *gates;   /* role of the gate of a role, or NONE */
-	double *median_ns; /* of the gaps of a role */
-	double *start_ns;  /* of ranks */
-	double *end_ns;    /* of collectives, replayed */
-};
+#define RANKS_MAX 16    /* that are replayed alone where all are too much */
 
 static bool is_met(const struct skeleton *s, uint32_t op)
 {
@@ -380,7 +360,8 @@ static int by_root(const void *a, const void *b)
 }
 
 /* What each rank alone costs; of very many, those that others wait for. */
-static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
+static void replay_each(struct skeleton *s, const struct pf_ranks *out,
+			double *length)
 {
 	size_t count = out->rank_count;
 	struct pf_ranks_rank **ranks = pf_calloc(count + 1, sizeof(*ranks));
@@ -388,18 +369,49 @@ static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
 	for (size_t i = 0; i < count; i++)
 		ranks[i] = &out->ranks[i];
 	qsort(ranks, count, sizeof(*ranks), by_root);
-	if ((uint64_t)s->job->op_count * count > WORK_MAX && count > RANKS_MAX)
+	if (!s->job->args.is_plain && count > RANKS_MAX)
 		count = RANKS_MAX;
 	for (size_t i = 0; i < count; i++) {
 		int64_t index = ranks[i] - out->ranks;
 
-		ranks[i]->saved_ns = out->total_ns - llround(replay(s, index));
-		if (out->slowdown >= PF_RANKS_EVEN && ranks[i]->saved_ns > 0 &&
-		    (out->straggler < 0 ||
-		     ranks[i]->saved_ns > out->ranks[out->straggler].saved_ns))
-			out->straggler = index;
+		length[index] = replay(s, index);
 	}
 	free(ranks);
+}
+
+static void name_straggler(struct pf_ranks *out)
+{
+	const struct pf_ranks_rank *most = NULL;
+
+	for (size_t i = 0; i < out->rank_count; i++) {
+		const struct pf_ranks_rank *r = &out->ranks[i];
+
+		if (r->saved_ns <= 0)
+			continue; /* also what is not worked out */
+		if (!most || r->saved_ns > most->saved_ns ||
+		    (r->saved_ns == most->saved_ns &&
+		     (r->root_ns > most->root_ns ||
+		      (r->root_ns == most->root_ns && r->rank < most->rank))))
+			most = r;
+	}
+	if (most && out->slowdown >= PF_RANKS_EVEN)
+		out->straggler = most - out->ranks;
+}
+
+static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
+{
+	double *length = pf_calloc(out->rank_count + 1, sizeof(*length));
+
+	for (size_t i = 0; i < out->rank_count; i++)
+		length[i] = NAN;
+	if (s->job->args.is_plain || !pf_skeleton_alone(s, length))
+		replay_each(s, out, length);
+	for (size_t i = 0; i < out->rank_count; i++)
+		if (!isnan(length[i]))
+			out->ranks[i].saved_ns =
+				out->total_ns - llround(length[i]);
+	name_straggler(out);
+	free(length);
 }
 
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)

@@ -58,7 +58,7 @@ static void take_kinds(struct pf_roofline *o, const struct pf_ranks *found)
 static int find_meetings(struct pf_db *db, const struct pf_window_args *args,
 			 struct pf_roofline *o, struct pf_err *err)
 {
-	const struct pf_ranks_args brief = { PF_CLOCK_ALIGNED, true };
+	const struct pf_ranks_args brief = { .is_brief = true };
 	struct pf_ranks_job *job = pf_ranks_new(&brief);
 	struct pf_window window = { 0 };
 	struct pf_ranks found = { 0 };

@@ -61,7 +61,7 @@ check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis roofline diff timeline render
 check compare $rooms analysis diff timeline render report
-check fleet $rooms ingest torch idle memory analysis diff
+check fleet $rooms ingest torch idle memory ranks analysis diff
 check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \
 	roofline graphs diff \
 	export timeline render report compare

@@ -68,6 +68,60 @@ done
 ranks "$@"
 sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/other.json"
 same 'databases of a rank each' "$tmp/one.json" "$tmp/other.json"
+
+# a fleet has what is compared: the same again
+run 0 "$profan" merge -q "$@" -o "$tmp/fleet.db" && ranks "$tmp/fleet.db"
+sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/fleet.json"
+same 'a fleet of them' "$tmp/one.json" "$tmp/fleet.json"
+awk 'BEGIN { print "rank,rack"
+	for (i = 0; i < 16; i++) print i ",r" int(i / 8) }' >"$tmp/racks.csv"
+"$profan" merge -q "$tmp/fleet.db" --labels "$tmp/racks.csv" \
+	-o "$tmp/racks.db" && ranks "$tmp/racks.db" --by rack &&
+	"$PYTHON" - "$tmp/ranks.json" >"$tmp/err" 2>&1 <<'EOP'
+import json, sys
+tables = json.load(open(sys.argv[1]))["tables"]
+for by in tables["by"]:
+    own = [r for r in tables["ranks"] if r["rank"] // 8 == int(by["value"][1])]
+    assert by["rank_count"] == len(own) == 8
+    for key in ("root_ns", "last_count"):
+        assert by[key] == sum(r[key] for r in own), key
+    for key in ("computation_ns", "exposed_wait_ns", "idle_ns"):
+        assert abs(by[key] - sum(r[key] for r in own) / 8) <= .5, key
+    most = max(own, key=lambda r: r["saved_ns"])
+    assert (by["saved_ns"], by["worst_rank"]) in (
+        (most["saved_ns"], most["rank"]), (most["saved_ns"], None))
+assert [b["value"] for b in tables["by"]] == ["r0", "r1"]
+EOP
+result 'by a label of a fleet' "$tmp/err"
+run 0 "$profan" ranks "$tmp/job.db" --by host --table by -f csv &&
+	[ "$(wc -l <"$tmp/out")" = 5 ] && grep -q '^node2,4,' "$tmp/out" &&
+	run 2 "$profan" ranks "$tmp/job.db" --by rack &&
+	run 2 "$profan" ranks "$tmp/fleet.db" --by rack
+result 'by machine, and by what no rank says' "$tmp/out" "$tmp/err"
+"$profan" merge -q "$1" --capture other -o "$tmp/part.db" &&
+	"$profan" merge -q "$tmp/part.db" "$tmp/fleet.db" -o "$tmp/pair.db"
+run 2 "$profan" ranks "$tmp/pair.db" && grep -q 'has 2 captures' "$tmp/err" &&
+	run 2 "$profan" ranks "$tmp/pair.db" --capture none &&
+	run 2 "$profan" ranks "$tmp/job.db" --capture other &&
+	run 2 "$profan" ranks "$tmp/fleet.db" --step 1 &&
+	run 0 "$profan" ranks "$tmp/pair.db" --capture other &&
+	grep -q 'There is one rank' "$tmp/out"
+result 'one capture of a fleet' "$tmp/out" "$tmp/err"
+[ -z "$SQLITE3" ] || {
+	: >"$tmp/bad"
+	for data in "x''" "x'00'" "zeroblob(100)" "substr(data, 1, 40)" \
+		"x'28b52ffde0ffffffffffffff7f010000'" \
+		"CAST(substr(data, 1, 60) || zeroblob(30) || data AS BLOB)"; do
+		cp "$tmp/fleet.db" "$tmp/hurt.db"
+		"$SQLITE3" "$tmp/hurt.db" "UPDATE digest SET data = $data"
+		run 3 "$profan" ranks "$tmp/hurt.db" &&
+			[ "$(wc -l <"$tmp/err")" = 1 ] &&
+			grep -q 'hurt.db.*digest' "$tmp/err" ||
+			cat "$tmp/err" >>"$tmp/bad"
+	done
+	[ ! -s "$tmp/bad" ]
+	result 'damaged digests' "$tmp/bad"
+}
 run 0 "$profan" ranks "$1" && grep -q 'There is one rank' "$tmp/out"
 result 'one rank' "$tmp/out"
 run 0 "$profan" ranks "$@" "$1" &&

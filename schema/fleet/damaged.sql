@@ -3,7 +3,7 @@
 -- nothing found.  Parameters: none.  Whoever asks reads one row.
 WITH ours(name) AS (VALUES ('string'), ('capture'), ('rank'), ('step'),
 	('kernel'), ('op'), ('idle'), ('idle_site'), ('device'), ('collective'),
-	('finding'), ('memory'))
+	('finding'), ('memory'), ('digest'))
 SELECT 'table ' || name AS name
 FROM ours
 WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s

@@ -190,3 +190,11 @@ CREATE TABLE memory (
 	kept_bytes INTEGER,
 	oom_count INTEGER
 ) STRICT;
+
+-- "profan ranks": what is compared of a rank, its collectives and the work
+-- between them (src/ranks/digest.h), as a zstd frame.
+CREATE TABLE digest (
+	id INTEGER PRIMARY KEY,
+	rank_id INTEGER NOT NULL,
+	data BLOB NOT NULL
+) STRICT;

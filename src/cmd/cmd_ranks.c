@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
+#include "cmd/fleets.h"
+#include "fleet/digests.h"
 #include "ranks/ranks_show.h"
 
 struct args {
 	struct pf_window_args window;
 	int clock;
 	struct pf_opt_list checks;
+	const char *capture, *by;
 };
 
 static const struct args defaults = { .window = PF_WINDOW_DEFAULTS };
@@ -20,6 +26,11 @@ static const struct pf_opt opts[] = {
 	{ 0, "fail-on", "CHECK",
 	  "exit with 1 if 'straggler>2%' or 'waste>5%' of the time",
 	  PF_OPT_LIST, offsetof(struct args, checks), 0, 0 },
+	{ 0, "by", "host|LABEL",
+	  "also as groups: machines, or what a label of a fleet says",
+	  PF_OPT_STRING, offsetof(struct args, by), 0, 0 },
+	{ 0, "capture", "NAME", "this capture of a fleet that has several",
+	  PF_OPT_STRING, offsetof(struct args, capture), 0, 0 },
 	PF_WINDOW_OPTS(struct args, window),
 	{ 0 },
 };
@@ -73,6 +84,97 @@ static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
 	return rc;
 }
 
+/* ---- fleets ---- */
+
+static int take(void *context, const void *data, size_t len, struct pf_err *err)
+{
+	return pf_ranks_add_bytes(context, data, len, err);
+}
+
+static int open_fleet(struct pf_ctx *cx, const struct args *args,
+		      struct pf_db *db, struct pf_err *err)
+{
+	if (cx->argc > 1)
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' is a fleet database, of which 'ranks' "
+			       "reads one: 'profan merge' makes one of several",
+			       cx->argv[0]);
+	if (memcmp(&args->window, &defaults.window, sizeof(args->window)) != 0)
+		return pf_fail(err, PF_EUSAGE,
+			       "a fleet has no events, and 'ranks' of it no "
+			       "options that choose some");
+	return pf_db_open_kind(db, cx->argv[0], &pf_fleet_kind, err);
+}
+
+static int add_fleet(struct pf_ranks_job *job, struct pf_ctx *cx,
+		     const struct args *args, struct pf_err *err)
+{
+	const struct pf_fleet_digest_sink sink = { take, job };
+	struct pf_db db = { 0 };
+	int rc = open_fleet(cx, args, &db, err);
+
+	if (!rc)
+		rc = pf_fleet_digests_read(&db, args->capture, &sink, err);
+	pf_db_close(&db);
+	return rc;
+}
+
+static bool is_of_fleet(const struct pf_ctx *cx)
+{
+	return cx->argc && pf_is_fleet(cx->argv[0]);
+}
+
+/* ---- groups of ranks ---- */
+
+/* Labels of a fleet; without one, and of databases, what traces say. */
+static int find_values(struct pf_ctx *cx, const struct args *args,
+		       const struct pf_ranks *found, const char **values,
+		       struct pf_arena *texts, struct pf_err *err)
+{
+	int64_t *ranks = pf_calloc(found->rank_count + 1, sizeof(*ranks));
+	struct pf_db db = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < found->rank_count; i++)
+		ranks[i] = found->ranks[i].rank;
+	if (is_of_fleet(cx)) {
+		rc = open_fleet(cx, args, &db, err);
+		if (!rc)
+			rc = pf_fleet_label_of(&db, args->capture, args->by,
+					       ranks, found->rank_count, values,
+					       texts, err);
+		pf_db_close(&db);
+	}
+	for (size_t i = 0; i < found->rank_count; i++)
+		if (!values[i] && !strcmp(args->by, "host"))
+			values[i] = found->ranks[i].host;
+	free(ranks);
+	return rc;
+}
+
+static int show_by(struct pf_ctx *cx, const struct args *args,
+		   const struct pf_ranks *found, struct pf_doc *doc,
+		   struct pf_err *err)
+{
+	const char **values = pf_calloc(found->rank_count + 1, sizeof(*values));
+	struct pf_arena texts = { 0 };
+	bool has_any = false;
+	int rc = find_values(cx, args, found, values, &texts, err);
+
+	for (size_t i = 0; i < found->rank_count; i++)
+		has_any |= values[i] != NULL;
+	if (!rc && !has_any && found->rank_count)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "--by '%s': no rank says it; 'profan merge "
+			     "--labels' gives ranks of a fleet labels",
+			     args->by);
+	if (!rc)
+		pf_ranks_show_by(found, args->by, values, cx->wide, doc);
+	free(values);
+	pf_arena_release(&texts);
+	return rc;
+}
+
 static int check(const struct args *args, const struct pf_ranks *found,
 		 struct pf_doc *doc, struct pf_err *err)
 {
@@ -98,8 +200,12 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 
 	for (size_t i = 0; !rc && i < args->checks.count; i++)
 		rc = pf_ranks_gate_parse(args->checks.items[i], err);
+	if (!rc && !is_of_fleet(cx) && args->capture)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "--capture is of a fleet database");
 	if (!rc)
-		rc = add_all(job, cx, args, err);
+		rc = is_of_fleet(cx) ? add_fleet(job, cx, args, err)
+				     : add_all(job, cx, args, err);
 	if (!rc)
 		rc = pf_ranks_find(job, &found, err);
 	if (!rc) {
@@ -108,7 +214,10 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 						   ? PF_RANKS_OUTER
 						   : PF_RANKS_FEW;
 		pf_ranks_show(&found, cx->wide, doc);
-		rc = check(args, &found, doc, err);
+		if (args->by && !doc->is_nothing)
+			rc = show_by(cx, args, &found, doc, err);
+		if (!rc)
+			rc = check(args, &found, doc, err);
 	}
 	pf_ranks_release(&found);
 	pf_ranks_free(job);
@@ -126,17 +235,20 @@ PF_COMMAND(85, ranks) = {
 		"transfer, the late rank is compared with the middle one, and "
 		"the collectives are replayed without its delays.  Where "
 		"clocks cannot be aligned a sentence says so, and nothing is "
-		"compared.",
+		"compared.  A fleet database ('profan merge') holds what is "
+		"compared of each rank, so its answer is that of the ranks' "
+		"databases.",
 	.needs = PF_SHOWS_DOC,
 	.max_args = -1,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
-	.lists = "ranks times steps clocks collectives",
+	.lists = "ranks by times steps clocks collectives",
 	.sorts = "root_ns|waited_ns|saved_ns|rank",
 	.examples = "profan ranks job.db\n"
 		    "profan ranks rank0.db rank1.db rank2.db\n"
 		    "profan ranks job.db --step 3..8 --format json\n"
-		    "profan ranks job.db --fail-on 'straggler>2%'\n",
+		    "profan ranks job.db --fail-on 'straggler>2%'\n"
+		    "profan ranks fleet.db --by rack\n",
 	.answer = answer,
 };

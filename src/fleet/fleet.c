@@ -18,7 +18,7 @@ const struct pf_db_kind pf_fleet_kind = {
 
 const char *const pf_fleet_tables[PF_FLEET_TABLES] = {
 	"step",   "kernel",     "op",      "idle",   "idle_site",
-	"device", "collective", "finding", "memory",
+	"device", "collective", "finding", "memory", "digest",
 };
 
 bool pf_fleet_is(const char *path)

@@ -15,7 +15,7 @@
 #include "table/rows.h"
 
 #define PF_FLEET_APPLICATION_ID 0x70664602 /* "pfF\2" */
-#define PF_FLEET_VERSION        1
+#define PF_FLEET_VERSION        2
 
 /* id = rank_id << PF_FLEET_SHIFT | number of the row in the rank */
 #define PF_FLEET_SHIFT 24
@@ -24,7 +24,7 @@ extern const struct pf_db_kind pf_fleet_kind;
 
 /* Tables of what is of one rank, in the order in which they are written. */
 extern const char *const pf_fleet_tables[];
-#define PF_FLEET_TABLES 9
+#define PF_FLEET_TABLES 10
 
 /* Is this file a fleet database, which a merge may replace? */
 bool pf_fleet_is(const char *path);

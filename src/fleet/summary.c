@@ -13,6 +13,7 @@
 #include "analysis/overlap.h"
 #include "analysis/steps.h"
 #include "base/mem.h"
+#include "fleet/digests.h"
 #include "fleet/summary.h"
 #include "idle/gaps.h"
 #include "ingest/source_name.h"
@@ -198,6 +199,7 @@ struct found {
 	struct pf_overlap overlap;
 	struct pf_doctor doctor;
 	struct pf_usage usage;
+	struct pf_buf digest;
 };
 
 static int find_trace(struct pf_db *db, struct found *f, struct pf_err *err)
@@ -255,7 +257,8 @@ static int find(struct pf_db *db, struct found *f, struct pf_err *err)
 	    pf_gaps_find(db, &gaps, &f->gaps, err) ||
 	    pf_overlap_find(db, &overlap, &f->overlap, err) ||
 	    pf_doctor_find(db, &f->doctor, err) ||
-	    pf_usage_find(db, &usage, NULL, &f->usage, err))
+	    pf_usage_find(db, &usage, NULL, &f->usage, err) ||
+	    pf_fleet_digest_make(db, &f->digest, err))
 		return -1;
 	return 0;
 }
@@ -270,6 +273,7 @@ static void release(struct found *f)
 	pf_overlap_release(&f->overlap);
 	pf_doctor_release(&f->doctor);
 	pf_usage_release(&f->usage);
+	pf_buf_release(&f->digest);
 	pf_arena_release(&f->texts);
 }
 
@@ -333,7 +337,8 @@ static int put(struct pf_fleet_out *out, const struct found *f,
 			 err) ||
 	    put_findings(out, &f->doctor, err) ||
 	    PF_FLEET_PUT(out, "memory", memory_fields, f->usage.devices,
-			 f->usage.device_count, err))
+			 f->usage.device_count, err) ||
+	    pf_fleet_digest_put(out, &f->digest, err))
 		return -1;
 	return 0;
 }

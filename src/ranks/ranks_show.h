@@ -18,6 +18,14 @@
  */
 void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc);
 
+/*
+ * The table "by": ranks as groups of those with one value under a key, such as
+ * "host" or a label.  values[i] is that of ranks[i], or NULL.
+ */
+void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
+		      const char *const *values, bool is_wide,
+		      struct pf_doc *doc);
+
 /* Without a full stop: who is slow, why and what it costs, or that none is. */
 void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out);
 

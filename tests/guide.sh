@@ -20,6 +20,20 @@ for page in "$top_srcdir"/docs/guide/*.md; do
 	same "$name" "$page" "$tmp/want"
 done
 
+# what the pictures show is what is printed now
+place=$tmp/pictures
+pictures() { # make|check
+	"$PYTHON" "$top_srcdir/docs/guide/pictures.py" "$1" \
+		"$top_srcdir/docs/guide/pictures" "$place" 2>"$tmp/err"
+}
+sh "$top_srcdir/docs/guide/files.sh" "$place"
+if [ "${UPDATE-}" = 1 ] && ! pictures check; then
+	command -v chromium >/dev/null && pictures make ||
+		skip "pictures" "NOT MADE: chromium is missing"
+fi
+pictures check
+result "pictures show what is printed" "$tmp/err"
+
 # the recipe for CI, as its runners call it
 cd "$tmp" || exit 99
 recipe=$top_srcdir/contrib/ci/profile.sh

@@ -49,4 +49,30 @@ result "CI: no change" err profile.md
 run 1 env PROFAN_CHECKS='step_time>5% syncs>0' \
 	sh "$recipe" "$before" main.db && grep -q 'failed' profile.md
 result "CI: slower than the main branch fails" err profile.md
+
+# the shell commands of the files for runners, on the main branch and another;
+# what they start is what a runner has: pip, and a training script
+mkdir bin
+printf '#!/bin/sh\necho "$@" >pip.log\n' >bin/pip
+printf '#!/bin/sh\n[ "$4" = --trace ] && cp "$TRACE" "$5"\n' >bin/python
+chmod +x bin/*
+job() { # FILE BRANCH TRACE: one run of a pipeline, in the folder "checkout"
+	"$PYTHON" "$top_srcdir/tests/ci_steps.py" \
+		"$top_srcdir/contrib/ci/$1.yml" "$2" >"$tmp/script.sh" || return
+	(cd checkout && rm -f profile.* && cp "$recipe" . &&
+		PATH=$tmp/bin:$PATH TRACE=$3 sh "$tmp/script.sh")
+}
+for file in github gitlab; do
+	rm -rf checkout
+	mkdir checkout
+	run 0 job $file main "$after" && [ -s checkout/main.db ] &&
+		grep -q whl checkout/pip.log
+	result "$file.yml: the main branch leaves its database" err out
+	cp checkout/main.db kept.db
+	run 0 job $file work "$after" && grep -q 'No change' checkout/profile.md
+	result "$file.yml: another branch without a change" err out
+	run 1 job $file work "$before" && grep -q failed checkout/profile.md &&
+		cmp checkout/main.db kept.db && [ -s checkout/profile.db ]
+	result "$file.yml: a slower one fails, and leaves its database" err out
+done
 tap_done

@@ -58,6 +58,13 @@ sed -n 's/^\.BR profan\\-\([a-z]*\) (1)/\1/p' "$man" | sort >"$tmp/got"
 sort "$tmp/commands" >"$tmp/want"
 same "commands of the man page" "$tmp/want" "$tmp/got"
 
+# what whatis(1) shows
+for page in "$man" "${man%.1}"-*.1; do
+	grep -qE '^profan.* [\\]- [a-z]' "$page" || echo "$page"
+done >"$tmp/bad"
+[ ! -s "$tmp/bad" ]
+result "the man pages say in a line what they are of" "$tmp/bad"
+
 if command -v man >/dev/null 2>&1 && man --version 2>/dev/null |
 	grep -q '^man '; then
 	for page in "$man" "${man%.1}"-*.1; do

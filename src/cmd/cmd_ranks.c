@@ -227,8 +227,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 PF_COMMAND(85, ranks) = {
 	.name = "ranks",
 	.args = "[DB...]",
-	.summary = "show which rank is late to collectives, why and what it "
-		   "costs",
+	.summary = "show which rank is late to collectives, why, and its cost",
 	.details =
 		"Of several ranks, in one database or in one each: clocks are "
 		"aligned by the ends of collectives, waiting is told from "

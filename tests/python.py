@@ -191,18 +191,46 @@ def pages_and_files_are_written():
     assert profan.open(made).info()["traces"].rows
 
 
+def frame_of(table, name):
+    """Its rows, as the frame gives them; None if Python has no such library."""
+    try:
+        __import__(name)
+    except ImportError:
+        print("# frames: Python has no", name)
+        return None
+    frame = getattr(table, "to_" + name.replace("pyarrow", "arrow"))()
+    if name == "pandas":
+        import pandas
+        return [{k: None if pandas.isna(v) else v for k, v in row.items()}
+                for row in frame.astype(object).to_dict("records")]
+    return frame.to_pylist() if name == "pyarrow" else frame.to_dicts()
+
+
 @test
-def frames():
+def frames_hold_what_rows_hold():
     cap = profan.open(DB)
+    tables = [t for result in (cap.gaps(), cap.info(), cap.doctor(all=True))
+              for t in result.tables.values()]
+    # no double holds these; one column is of numbers and texts
+    tables.append(cap.sql(
+        "SELECT 9007199254740993 AS n, 1 AS x, 0.5 AS r "
+        "UNION ALL SELECT NULL, 'a', NULL UNION ALL SELECT -1, NULL, 2"))
     for name in ("pandas", "polars", "pyarrow"):
-        try:
-            __import__(name)
-        except ImportError:
-            print("# frames: Python has no", name)
-            continue
-        table = cap.gaps()["causes"]
-        frame = getattr(table, "to_" + name.replace("pyarrow", "arrow"))()
-        assert len(frame) == len(table), name
+        for table in tables:
+            got = frame_of(table, name)
+            if got is None:
+                break
+            want = [dict(row) for row in table.rows]
+            for column in table.columns:
+                kinds = {type(r[column]) for r in want} - {type(None)}
+                if str in kinds and len(kinds) > 1:
+                    for row in want:
+                        if row[column] is not None:
+                            row[column] = str(row[column])
+            assert got == want, (name, table.name)
+            assert all(isinstance(g[k], int) for g, w in zip(got, want)
+                       for k in w if type(w[k]) is int and
+                       not any(type(x[k]) is float for x in want)), table.name
 
 
 @test

@@ -51,16 +51,30 @@ class Table:
         return f"<profan.Table {self.name}: {len(self)} rows>"
 
     def _by_column(self) -> Dict[str, List[Any]]:
+        """Columns by name.  One of SQL may hold numbers and texts: then all
+        of it is text, since frames have one type a column."""
         rows = self.rows
-        return {c: [row[c] for row in rows] for c in self.columns}
+        found = {c: [row[c] for row in rows] for c in self.columns}
+        for name, values in found.items():
+            if len({isinstance(v, str) for v in values if v is not None}) > 1:
+                found[name] = [v if v is None else str(v) for v in values]
+        return found
 
     def to_pandas(self) -> Any:
+        """Whole numbers stay whole where some are unknown (Int64)."""
         import pandas  # type: ignore[import,unused-ignore]
-        return pandas.DataFrame(self._by_column(), columns=self.columns)
+        columns = self._by_column()
+        frame = pandas.DataFrame(columns, columns=self.columns)
+        for name, values in columns.items():
+            if None in values and all(
+                    v is None or type(v) is int for v in values):
+                frame[name] = pandas.array(values, dtype="Int64")
+        return frame
 
     def to_polars(self) -> Any:
         import polars  # type: ignore[import,unused-ignore]
-        return polars.DataFrame(self._by_column(), infer_schema_length=None)
+        return polars.DataFrame(self._by_column(), infer_schema_length=None,
+                                strict=False)
 
     def to_arrow(self) -> Any:
         import pyarrow  # type: ignore[import,unused-ignore]

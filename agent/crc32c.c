@@ -6,6 +6,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* clang 14 takes neither the attribute nor the names */
+#if defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#define ARM_CRC 1
+#endif
+
 static uint32_t tables[8][256];
 static bool have_instruction;
 
@@ -24,8 +31,8 @@ void pf_crc32c_init(void)
 #ifdef __x86_64__
 	__builtin_cpu_init();
 	have_instruction = __builtin_cpu_supports("sse4.2");
-#elif defined(__ARM_FEATURE_CRC32)
-	have_instruction = true;
+#elif defined(ARM_CRC)
+	have_instruction = getauxval(AT_HWCAP) & HWCAP_CRC32;
 #endif
 }
 
@@ -60,16 +67,18 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(
 		c = __builtin_ia32_crc32qi(c, *p++);
 	return c;
 }
-#elif defined(__ARM_FEATURE_CRC32)
-static uint32_t by_instruction(uint32_t c, const uint8_t *p, size_t len)
+#elif defined(ARM_CRC)
+__attribute__((target("+crc"))) static uint32_t by_instruction(uint32_t c,
+							       const uint8_t *p,
+							       size_t len)
 {
 	for (; len >= 8; len -= 8, p += 8) {
 		uint64_t v;
 		memcpy(&v, p, 8);
-		c = __builtin_aarch64_crc32cx(c, v);
+		c = __crc32cd(c, v);
 	}
 	for (; len; len--)
-		c = __builtin_aarch64_crc32cb(c, *p++);
+		c = __crc32cb(c, *p++);
 	return c;
 }
 #else

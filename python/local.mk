@@ -13,7 +13,8 @@ EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/docs/guide/*)
 
 # make python: the module, to be named in PYTHONPATH as python/lib
 python: profan$(EXEEXT)
-	$(AM_V_GEN)PYTHON='$(PYTHON)' $(SHELL) $(srcdir)/python/assemble.sh \
+	$(AM_V_GEN)PYTHON='$(PYTHON)' EMULATOR='$(EMULATOR)' \
+		$(SHELL) $(srcdir)/python/assemble.sh \
 		./profan$(EXEEXT) $(srcdir)/python python/lib
 
 # make wheel: dist/profan-VERSION-py3-none-PLATFORM.whl, for every Python.  The
@@ -33,10 +34,14 @@ wheel/profan_sqlite.so: profan_sqlite.la
 EXTENSION_OBJECTS = $(join $(dir $(am_profan_sqlite_la_OBJECTS) \
 	$(nodist_profan_sqlite_la_OBJECTS)),$(patsubst %.lo,.libs/%.o,$(notdir \
 	$(am_profan_sqlite_la_OBJECTS) $(nodist_profan_sqlite_la_OBJECTS))))
-wheel: all python wheel/profan wheel/profan_sqlite.so
+# One make after the other: both build the program.
+wheel: all
+	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) wheel-file
+wheel-file: python wheel/profan wheel/profan_sqlite.so
 	$(AM_V_GEN)$(PYTHON) $(srcdir)/python/wheel.py --source $(srcdir) \
-		--version $(VERSION) --strip '$(STRIP)' --into dist
+		--version $(VERSION) --machine $(host_cpu) --strip '$(STRIP)' \
+		--into dist
 clean-local: clean-python
 clean-python:
 	rm -rf python/lib wheel dist
-.PHONY: python wheel clean-python
+.PHONY: python wheel wheel-file clean-python

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""usage: wheel.py --source DIR --version X.Y.Z --strip PROGRAM --into DIR
+"""usage: wheel.py --source DIR --version X.Y.Z --machine CPU --strip PROGRAM
+                --into DIR
 
 Run in a build folder after "make wheel" built wheel/: puts the program, agent,
 extension, man pages, completions and the Python module into a wheel.  The same
@@ -10,7 +11,6 @@ import base64
 import glob
 import hashlib
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -83,7 +83,7 @@ def read(path):
         return file.read()
 
 
-def files(source, version, strip):
+def files(source, version, machine, strip):
     """(name in the wheel, bytes, is it a program)"""
     data = f"profan-{version}.data"
     info = f"profan-{version}.dist-info"
@@ -111,15 +111,10 @@ def files(source, version, strip):
         path = f"/usr/share/doc/{package}/copyright"
         if os.path.exists(path):
             yield f"{info}/licenses/{package}.txt", read(path), False
-    tag = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine()}"
+    tag = f"py3-none-manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
     yield info + "/WHEEL", WHEEL.format(tag=tag).encode(), False
     yield (info + "/METADATA", METADATA.format(version=version).encode() +
            read(source + "/python/README.md"), False)
-
-
-def machine():
-    name = os.path.basename(os.environ.get("WHEEL_MACHINE", ""))
-    return name or platform.machine()
 
 
 def when():
@@ -142,17 +137,18 @@ def add(archive, name, data, is_program):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("source", "version", "strip", "into"):
+    for name in ("source", "version", "machine", "strip", "into"):
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
     os.makedirs(args.into, exist_ok=True)
     record = f"profan-{args.version}.dist-info/RECORD"
     name = (f"{args.into}/profan-{args.version}-py3-none-manylinux_"
-            f"{GLIBC[0]}_{GLIBC[1]}_{machine()}.whl")
+            f"{GLIBC[0]}_{GLIBC[1]}_{args.machine}.whl")
     lines = []
     with zipfile.ZipFile(name + ".tmp", "w") as archive:
         for path, data, is_program in sorted(
-                files(args.source, args.version, args.strip)):
+                files(args.source, args.version, args.machine,
+                      args.strip)):
             add(archive, path, data, is_program)
             lines.append(f"{path},sha256={digest(data)},{len(data)}\n")
         lines.append(record + ",,\n")

@@ -158,6 +158,7 @@ bench: profan tests/gen/mktrace tests/measure
 # ---- how they run: everything speaks TAP ----
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
+LOG_COMPILER = $(EMULATOR)
 SH_LOG_DRIVER = $(LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 TEST_EXTENSIONS = .sh
@@ -177,7 +178,9 @@ TESTS = $(SHELL_TESTS) tests/agent/test_parts
 if CMOCKA
 TESTS += $(UNIT_TESTS)
 endif
-EXTRA_DIST += tests/unit
+# not the folder: programs are built there
+EXTRA_DIST += $(patsubst $(srcdir)/%,%,$(sort $(wildcard \
+	$(srcdir)/tests/unit/*.[ch])))
 
 # ---- the program, telling which keys of documents it asks for ----
 check_PROGRAMS += tests/profan_keys

@@ -25,21 +25,23 @@ STEP_TARGET static inline uint32_t step1(uint32_t crc, unsigned char v)
 {
 	return _mm_crc32_u8(crc, v);
 }
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+/* clang 14 takes neither the attribute nor the names */
+#elif defined(__aarch64__) && defined(__GNUC__) && !defined(__clang__)
 #include <arm_acle.h>
-#define STEP_TARGET
+#include <sys/auxv.h>
+#define STEP_TARGET __attribute__((target("+crc")))
 
 static bool processor_can(void)
 {
-	return true;
+	return getauxval(AT_HWCAP) & HWCAP_CRC32;
 }
 
-static inline uint64_t step8(uint64_t crc, uint64_t v)
+STEP_TARGET static inline uint64_t step8(uint64_t crc, uint64_t v)
 {
 	return __crc32cd((uint32_t)crc, v);
 }
 
-static inline uint32_t step1(uint32_t crc, unsigned char v)
+STEP_TARGET static inline uint32_t step1(uint32_t crc, unsigned char v)
 {
 	return __crc32cb(crc, v);
 }

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# usage: arm64.sh SOURCE [SUITE...]; run by "make check-arm64" in a build folder.
+# Builds for arm64 with Debian's cross compiler, makes the wheel, and runs unit
+# tests and suites under qemu-user.  Needs apt and the packages
+#	gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+# The folder arm64 stays: libraries of Debian in root/, the program in build/.
+# Nothing says how fast arm64 is: qemu is not.
+set -eu
+source=$1
+shift
+folder=$PWD/arm64
+build=$folder/build root=$folder/root
+host=aarch64-linux-gnu
+emulator="qemu-aarch64 -L $root"
+for tool in $host-gcc $host-g++ qemu-aarch64 apt-get; do
+	command -v "$tool" >/dev/null || {
+		echo "check-arm64: NOT TESTED: $tool is missing" >&2
+		exit 77
+	}
+done
+cc=$host-gcc
+! command -v ccache >/dev/null || cc="ccache $cc"
+[ -d "$root/usr/lib/$host" ] ||
+	sh "$source/packaging/sysroot.sh" arm64 "$root"
+mkdir -p "$build"
+cd "$build"
+[ -f config.status ] || PKG_CONFIG_LIBDIR=$root/usr/lib/$host/pkgconfig \
+	PKG_CONFIG_SYSROOT_DIR=$root "$source/configure" -q --host=$host \
+	--enable-werror CC="$cc" EMULATOR="$emulator" \
+	CPPFLAGS="-idirafter $root/usr/include" \
+	LDFLAGS="-L$root/usr/lib/$host -Wl,-rpath-link,$root/usr/lib/$host"
+make -s -j"$(nproc)"
+make -s -j"$(nproc)" check TESTS=
+make -s wheel
+
+# what the extractor and checksums are made of
+uses() { # INSTRUCTION FILE
+	$host-objdump -d "$2" | grep -q "$1" || {
+		echo "check-arm64: $2 has no $1" >&2
+		exit 1
+	}
+}
+uses 'cmeq.*16b' src/trace/extract_simd.o
+uses 'crc32cx' src/pfr/crc32c.o
+
+# Suites start programs by their names: here are scripts that have them.
+run=$folder/run
+rm -rf "$run"
+mkdir -p "$run/tests"
+for program in profan tests/gen/* tests/fuzz/fuzz_* tests/profan_keys; do
+	[ -f "$program" ] && [ -x "$program" ] || continue
+	mkdir -p "$run/$(dirname "$program")"
+	printf '#!/bin/sh\nexec %s -0 %s %s "$@"\n' "$emulator" \
+		"$run/$program" "$build/$program" >"$run/$program"
+	chmod +x "$run/$program"
+done
+cp config.h "$run/"
+[ $# -gt 0 ] || set -- golden traces chunks keys fuzz
+suites=
+for suite; do
+	suites="$suites tests/$suite.sh"
+done
+make -s check TESTS="\$(UNIT_TESTS) $suites" VERBOSE=1 \
+	TESTS_ENVIRONMENT="top_builddir=$run; export top_builddir;"

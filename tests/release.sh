@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+# The version in every place that says it; with LONG what "make release" makes:
+# debs without a complaint of lintian, which work unpacked, the archive, the
+# wheel, digests and the list of what is in them.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+tap_shown=out
+version=$("$profan" --version | awk '{ print $2; exit }')
+sed -n 's/^## //p' "$top_srcdir/NEWS.md" | head -1 >"$tmp/out"
+grep -qE "^$version( |\$)" "$tmp/out"
+result "NEWS.md begins with this version"
+head -1 "$top_srcdir/debian/changelog" >"$tmp/out"
+grep -qF "profan ($version-" "$tmp/out"
+result "debian/changelog begins with this version"
+if [ -z "${LONG-}" ]; then
+	skip "make release" "NOT TESTED: make check-long does"
+	tap_done
+fi
+for tool in dpkg-buildpackage dh dh_python3 lintian; do
+	command -v $tool >/dev/null || {
+		skip "make release" "NOT TESTED: $tool is missing"
+		tap_done
+	}
+done
+if ldd "$profan" | grep -q 'lib[atu]*san'; then
+	skip "make release" "not built with sanitizers"
+	tap_done
+fi
+unset MAKEFLAGS MAKELEVEL MFLAGS TESTS_ENVIRONMENT PROFAN_AGENT PROFAN_PROGRAM \
+	PYTHONPATH CC LONG
+cd "$tmp" || exit 99
+cp -r "$top_srcdir" source 2>/dev/null
+rm -rf source/build*
+mkdir build
+(cd build && "../source/configure" -q) >out 2>&1 &&
+	(cd build && make -s release) >>out 2>&1
+[ $? != 0 ] && grep -q SNAPSHOT out
+result "what is not released is no release"
+(cd build && SNAPSHOT=1 make -s release) >out 2>&1
+result "make release"
+[ -f build/release/SHA256SUMS ] || tap_done
+cd build/release || exit 99
+sha256sum -c SHA256SUMS >"$tmp/out" 2>&1 &&
+	[ "$(wc -l <SHA256SUMS)" = "$(($(ls | wc -l) - 1))" ]
+result "digests of every file"
+ls "profan-$version.tar.xz" profan-"$version"-py3-none-manylinux_2_*.whl \
+	profan_"$version"-*.deb profan-agent_"$version"-*.deb \
+	python3-profan_"$version"-*_all.deb "profan-$version.spdx.json" \
+	>"$tmp/out" 2>&1
+result "archive, wheel, three packages, list"
+"$PYTHON" - "profan-$version.spdx.json" >"$tmp/out" 2>&1 <<'END'
+import hashlib, json, sys
+doc = json.load(open(sys.argv[1]))
+assert doc["spdxVersion"] == "SPDX-2.3" and doc["dataLicense"] == "CC0-1.0"
+ids = {p["SPDXID"] for p in doc["packages"]} | {doc["SPDXID"]}
+assert len(ids) == len(doc["packages"]) + 1
+for r in doc["relationships"]:
+    assert r["spdxElementId"] in ids and r["relatedSpdxElement"] in ids, r
+names = {p["name"] for p in doc["packages"]}
+assert {"libsqlite3-dev", "libzstd-dev", "libc6"} <= names, names
+for p in doc["packages"]:
+    for key in ("name", "versionInfo", "downloadLocation", "licenseDeclared",
+                "licenseConcluded", "copyrightText"):
+        assert p[key], (p, key)
+    for check in p.get("checksums", []):
+        data = open(p["packageFileName"], "rb").read()
+        assert check["checksumValue"] == hashlib.sha256(data).hexdigest()
+END
+result "the list names what is in it"
+lintian --fail-on warning,error --allow-root ../release-work/*.changes \
+	>"$tmp/out" 2>&1 && ! grep -v '^N:' "$tmp/out"
+result "lintian says nothing"
+mkdir "$tmp/root"
+for deb in *.deb; do
+	dpkg-deb -x "$deb" "$tmp/root"
+done
+(cd "$tmp/source" && PATH=$tmp/root/usr/bin:$PATH LIB=$tmp/root/usr/lib \
+	PYTHONPATH=$tmp/root/usr/lib/python3/dist-packages \
+	AUTOPKGTEST_TMP='' PROFAN_PROGRAM=$tmp/root/usr/bin/profan \
+	sh debian/tests/quickstart) >"$tmp/out" 2>&1
+result "what autopkgtest runs"
+tap_done

@@ -13,6 +13,8 @@ import threading
 import time
 import traceback
 
+sys.path.pop(0)  # the scripts beside this one have names of modules
+
 import profan
 
 PROGRAM, DB, TRACE, FOLDER = sys.argv[1:]

@@ -219,7 +219,7 @@ static void add_line(const struct trust *t, unsigned needs, const char *scope,
 	pf_buf_release(&text);
 }
 
-static int has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
+int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "doctor_shapes", err);
 	int rc = st ? pf_db_step(db, st, err) : -1;
@@ -309,7 +309,8 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 		note_hint(doc, from, PF_HINT_STACKS);
 	if (needs & PF_TRUST_STEPS)
 		note_hint(doc, from, PF_HINT_STEPS);
-	if ((needs & PF_TRUST_SHAPES) && has_shapes(db, &shapes, err) < 0)
+	if ((needs & PF_TRUST_SHAPES) &&
+	    pf_trust_has_shapes(db, &shapes, err) < 0)
 		return -1;
 	if (!shapes)
 		note_hint(doc, from, PF_HINT_SHAPES);

@@ -10,6 +10,7 @@
 #ifndef PF_ANALYSIS_TRUST_H
 #define PF_ANALYSIS_TRUST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "events/window.h"
@@ -43,5 +44,8 @@ struct pf_trust_lost {
 };
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 		  struct pf_trust_lost *out, struct pf_err *err);
+
+/* Does any operator name the shapes of its inputs? */
+int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err);
 
 #endif

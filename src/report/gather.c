@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "events/gpu.h"
 #include "events/step.h"
+#include "events/trust.h"
 #include "report/gather.h"
 #include "store/ints.h"
 #include "store/kept.h"
@@ -104,14 +105,21 @@ static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return pf_modules(db, &args, &p->doc[PF_PART_MODULES], err);
 }
 
-/* Where most time is above its roof comes first. */
+/* Where most time is above its roof comes first; nothing without shapes. */
 static int run_roofline(struct pf_db *db, struct pf_parts *p,
 			struct pf_err *err)
 {
 	const struct pf_roofline_args args = { .window = p->window,
 					       .group = PF_ROOFLINE_BY_SHAPE };
 	struct pf_doc *doc = &p->doc[PF_PART_ROOFLINE];
+	bool has_shapes;
 
+	if (pf_trust_has_shapes(db, &has_shapes, err) < 0)
+		return -1;
+	if (!has_shapes) {
+		pf_doc_finding(doc, "no operator has the shapes of its inputs");
+		return 0;
+	}
 	doc->lists = "calls";
 	doc->order = (struct pf_order){ "above_roof_ns", -1 };
 	if (pf_roofline_answer(db, &args, &p->roofline, doc, err) < 0)

@@ -16,11 +16,7 @@
 #include "report/figure.h"
 
 #define WIDTH       1000
-#define HEIGHT      440
-#define LEFT        60
-#define RIGHT       (WIDTH - 20)
-#define TOP         24
-#define BOTTOM      (HEIGHT - 40)
+#define HEIGHT      500
 #define POINTS_MAX  200
 #define RADIUS_MAX  18
 #define RADIUS_MIN  2
@@ -153,48 +149,36 @@ static void find_range(struct picture *p)
 
 static double x_of(const struct picture *p, double decade)
 {
-	return LEFT + (RIGHT - LEFT) * (decade - p->x0) / (p->x1 - p->x0);
+	return WIDTH * (decade - p->x0) / (p->x1 - p->x0);
 }
 
 static double y_of(const struct picture *p, double decade)
 {
-	return BOTTOM - (BOTTOM - TOP) * (decade - p->y0) / (p->y1 - p->y0);
+	return HEIGHT - HEIGHT * (decade - p->y0) / (p->y1 - p->y0);
 }
 
 /* ---- axes and roofs ---- */
 
-static void add_label(struct pf_buf *out, double x, double y,
-		      const char *anchor, const char *text)
+/* A word for each decade, at the line that it begins with. */
+static void add_decades(struct pf_buf *out, double from, double to)
 {
-	pf_buf_addf(out,
-		    "<text x=\"%.1f\" y=\"%.1f\" text-anchor=%s "
-		    "fill=\"currentColor\" font-size=\"13\">",
-		    x, y, anchor);
-	pf_html_text(out, text);
-	pf_buf_adds(out, "</text>");
+	double by = from < to ? 1 : -1;
+
+	pf_buf_adds(out, "<p>");
+	for (double d = from; d != to; d += by)
+		pf_buf_addf(out, "<span>%g</span>", pow(10, d));
+	pf_buf_adds(out, "</p>");
 }
 
-static void add_axes(struct pf_buf *out, const struct picture *p)
+static void add_grid(struct pf_buf *out, const struct picture *p)
 {
-	char label[LABEL_MAX];
-
 	pf_buf_adds(out, "<path fill=none stroke=\"currentColor\" "
 			 "stroke-opacity=\"0.15\" d=\"");
 	for (double d = p->x0; d <= p->x1; d++)
-		pf_buf_addf(out, "M%.1f %dV%d", x_of(p, d), TOP, BOTTOM);
+		pf_buf_addf(out, "M%.1f 0V%d", x_of(p, d), HEIGHT);
 	for (double d = p->y0; d <= p->y1; d++)
-		pf_buf_addf(out, "M%d %.1fH%d", LEFT, y_of(p, d), RIGHT);
+		pf_buf_addf(out, "M0 %.1fH%d", y_of(p, d), WIDTH);
 	pf_buf_adds(out, "\"/>");
-	for (double d = p->x0; d <= p->x1; d++) {
-		snprintf(label, sizeof(label), "%g", pow(10, d));
-		add_label(out, x_of(p, d), BOTTOM + 17, "middle", label);
-	}
-	for (double d = p->y0; d <= p->y1; d++) {
-		snprintf(label, sizeof(label), "%g", pow(10, d));
-		add_label(out, LEFT - 6, y_of(p, d) + 4, "end", label);
-	}
-	add_label(out, LEFT, TOP - 10, "start", "TFLOP/s");
-	add_label(out, RIGHT, HEIGHT - 6, "end", "FLOP/byte");
 }
 
 /* The rate of the memory, as far as the highest level. */
@@ -202,37 +186,43 @@ static void add_slope(struct pf_buf *out, const struct picture *p, double top)
 {
 	double up = log10(p->slope), from = fmax(p->x0, p->y0 - up);
 	double to = fmin(top - up, p->x1);
-	char label[LABEL_MAX];
 
-	if (to <= from)
-		return;
-	pf_buf_addf(out, ROOF "M%.1f %.1fL%.1f %.1f\"/>", x_of(p, from),
-		    y_of(p, from + up), x_of(p, to), y_of(p, to + up));
-	snprintf(label, sizeof(label), "%.4g GB/s", p->slope * 1e3);
-	from += (to - from) / 4;
-	add_label(out, x_of(p, from) - 4, y_of(p, from + up) - 6, "end", label);
+	if (to > from)
+		pf_buf_addf(out, ROOF "M%.1f %.1fL%.1f %.1f\"/>", x_of(p, from),
+			    y_of(p, from + up), x_of(p, to), y_of(p, to + up));
 }
 
 static void add_roofs(struct pf_buf *out, const struct picture *p)
 {
 	double top = p->level_count ? -INFINITY : p->y1;
-	char label[2 * LABEL_MAX];
 
 	for (size_t i = 0; i < p->level_count; i++) {
-		const struct level *l = &p->levels[i];
-		double at = log10(l->tflops), from = p->x0;
+		double at = log10(p->levels[i].tflops), from = p->x0;
 
 		top = fmax(top, at);
 		if (p->slope > 0)
 			from = fmax(from, at - log10(p->slope));
 		pf_buf_addf(out, ROOF "M%.1f %.1fH%d\"/>", x_of(p, from),
-			    y_of(p, at), RIGHT);
-		snprintf(label, sizeof(label), "%s: %.4g TFLOP/s", l->label,
-			 l->tflops);
-		add_label(out, RIGHT - 4, y_of(p, at) - 5, "end", label);
+			    y_of(p, at), WIDTH);
 	}
 	if (p->slope > 0)
 		add_slope(out, p, top);
+}
+
+/* What the lines are. */
+static void say_roofs(struct pf_buf *out, const struct picture *p)
+{
+	const char *between = "; lines: ";
+
+	if (p->slope > 0) {
+		pf_buf_addf(out, "%smemory %.4g GB/s", between, p->slope * 1e3);
+		between = ", ";
+	}
+	for (size_t i = 0; i < p->level_count; i++) {
+		pf_buf_addf(out, "%s%s %.4g TFLOP/s", between,
+			    p->levels[i].label, p->levels[i].tflops);
+		between = ", ";
+	}
 }
 
 /* ---- points ---- */
@@ -326,8 +316,10 @@ static void add_caption(struct pf_buf *out, const struct picture *p,
 {
 	const struct pf_roofline *r = p->r;
 
-	pf_buf_adds(out, "<figcaption>A circle is an operator with one set of "
-			 "shapes, its area the GPU time; bound by");
+	pf_buf_adds(out,
+		    "<figcaption>Up TFLOP/s, right FLOP/byte. A circle is an "
+		    "operator with one set of shapes, its area the GPU "
+		    "time; bound by");
 	for (int i = 0; i < PF_ROOF_BOUNDS; i++) {
 		const char *word = pf_roof_bound_word((enum pf_roof_bound)i);
 
@@ -339,6 +331,7 @@ static void add_caption(struct pf_buf *out, const struct picture *p,
 				    "</svg>%s",
 				    colours[i], word ? word : "no roof");
 	}
+	say_roofs(out, p);
 	if (p->drawn < r->shape_count) {
 		pf_buf_adds(out, "; ");
 		pf_figure_count(out, (int64_t)(r->shape_count - p->drawn));
@@ -360,9 +353,9 @@ void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page)
 	if (isinf(p.x0))
 		return;
 	add_points(&points, page, &p, has_bound);
-	pf_buf_addf(out,
-		    "<figure><svg class=roof viewBox=\"0 0 %d %d\" role=img "
-		    "aria-label=\"",
+	pf_buf_adds(out, "<figure><div class=plot>");
+	add_decades(out, p.y1, p.y0);
+	pf_buf_addf(out, "<svg viewBox=\"0 0 %d %d\" role=img aria-label=\"",
 		    WIDTH, HEIGHT);
 	pf_figure_count(out, (int64_t)p.drawn);
 	pf_buf_addf(out,
@@ -374,11 +367,13 @@ void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page)
 		pf_html_text(out, p.r->peaks.name);
 	}
 	pf_buf_adds(out, "\">");
-	add_axes(out, &p);
+	add_grid(out, &p);
 	if (points.len)
 		pf_buf_add(out, points.data, points.len);
 	add_roofs(out, &p);
-	pf_buf_adds(out, "</svg>\n");
+	pf_buf_adds(out, "</svg>");
+	add_decades(out, p.x0, p.x1);
+	pf_buf_adds(out, "</div>\n");
 	add_caption(out, &p, has_bound);
 	pf_buf_release(&points);
 }

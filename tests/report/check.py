@@ -24,11 +24,11 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "rect"}
 TAGS = set("""html head meta title style body a header h1 h2 dl div dt dd nav ul
 li main section ol p strong span code svg rect path figure figcaption table
 caption thead tbody tfoot tr th td details summary noscript script footer b
-small pre i circle text""".split())
+small pre i circle""".split())
 ATTRS = set("""lang charset http-equiv content name class href id aria-label
 aria-labelledby scope data-k data-v data-q data-t0 data-t1 title viewbox role
 aria-hidden preserveaspectratio x y width height rx fill fill-opacity stroke
-stroke-dasharray vector-effect d colspan start type rel cx cy r text-anchor font-size
+stroke-dasharray vector-effect d colspan start type rel cx cy r
 stroke-opacity""".split())
 
 

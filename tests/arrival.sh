@@ -58,8 +58,23 @@ says 'above 15 %: severe' 'V6,stragglers,fired,severe,0.150004,' late=37501
 says 'the sentence' "$(printf '%s' 'Rank 2 is the straggler: others wait ' \
 	'80.0 us per step for it (8.0 %); it comes last to 16 collectives of ' \
 	16,)" late=20000 ranks=3
+# nothing in these jobs is later because a collective was, so nothing is won
 says 'what can be won, what is affected and where' \
-	',308000,320000,,10000,30000,1,' late=20000 ranks=3 jitter=3000
+	',0,320000,,10000,30000,1,' late=20000 ranks=3 jitter=3000
+rm -rf "$tmp/job"
+"$mktrace" --ranks 4 --steps 3 --layers 2 --straggler 2 --out "$tmp/job" &&
+	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	run 0 "$profan" table verdicts "$tmp/job.db" --format csv &&
+	cp "$tmp/out" "$tmp/row" &&
+	run 0 "$profan" ranks "$tmp/job.db" --table ranks --format csv &&
+	"$PYTHON" - "$tmp/row" "$tmp/out" >"$tmp/err" 2>&1 <<'EOP'
+import csv, sys
+verdicts, ranks = (list(csv.DictReader(open(p))) for p in sys.argv[1:])
+v = next(v for v in verdicts if next(iter(v.values())) == "V6")
+saved = next(r["saved_ns"] for r in ranks if r["rank"] == "2")
+assert int(saved) > 0 and v["recoverable_ns"] == saved, (v, saved)
+EOP
+result "what can be won is what 'profan ranks' says" "$tmp/row" "$tmp/err"
 says 'nobody is late' 'V6,stragglers,fine,,0,' late=0
 
 # ---- withheld ----

@@ -43,6 +43,7 @@ static void take_ranks(struct pf_arrivals *a, const struct pf_ranks *r,
 			.waited_ns = from->waited_ns,
 			.late_ns = from->late_ns,
 			.gain_ns = from->gain_ns,
+			.saved_ns = from->saved_ns,
 		};
 		pf_sat_sum(&sum, a->ranks[i].window_ns);
 	}
@@ -73,6 +74,7 @@ static void find_straggler(struct pf_arrivals *a)
 	a->straggler_trace_id = s->trace_id;
 	a->straggler_ns = s->late_ns;
 	a->straggler_gain_ns = s->gain_ns;
+	a->straggler_saved_ns = s->saved_ns;
 	a->straggler_share = pf_num_share(s->late_ns, a->window_ns);
 }
 
@@ -101,7 +103,7 @@ static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
 int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
 		     struct pf_arrivals *out, struct pf_err *err)
 {
-	const struct pf_ranks_args args = { .is_brief = true };
+	const struct pf_ranks_args args = { 0 };
 	struct pf_ranks_job *job;
 	struct pf_ranks found = { 0 };
 	int rc;

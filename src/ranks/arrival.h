@@ -19,6 +19,8 @@ struct pf_arrival_rank {
 	int64_t waited_ns; /* for others */
 	int64_t late_ns; /* the longest wait of another for this one, summed */
 	int64_t gain_ns; /* of it until the last but one had come */
+	/* what the job would take less; PF_NO_INT: not known (ranks.h) */
+	int64_t saved_ns;
 };
 
 /* A zero-initialised struct is an empty result; it owns its arrays. */
@@ -33,7 +35,7 @@ struct pf_arrivals {
 	const char *machine;
 	/* Whom others wait for most; straggler_ns 0: nobody waits. */
 	int64_t straggler_rank, straggler_trace_id;
-	int64_t straggler_ns, straggler_gain_ns;
+	int64_t straggler_ns, straggler_gain_ns, straggler_saved_ns;
 	double straggler_share; /* of window_ns */
 	int64_t longest_wait_ns, longest_wait_trace_id;
 	int64_t longest_wait_start_ns; /* from the trace's first event */

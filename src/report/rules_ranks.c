@@ -47,6 +47,19 @@ static void withhold(const struct pf_parts *p, struct pf_verdict *v)
 	pf_buf_release(&text);
 }
 
+/*
+ * What 'profan ranks' says: less than what others wait for it where they wait
+ * in several groups at one time, or nothing then waits for them.  Where that
+ * is not known, until the next rank had come, and no more than there is.
+ */
+static int64_t can_be_won(const struct pf_arrivals *a)
+{
+	if (a->straggler_saved_ns != PF_NO_INT)
+		return a->straggler_saved_ns > 0 ? a->straggler_saved_ns : 0;
+	return a->straggler_gain_ns < a->window_ns ? a->straggler_gain_ns
+						   : a->window_ns;
+}
+
 static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_arrivals *a = &p->overlap.arrivals;
@@ -65,9 +78,7 @@ static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	v->measured = a->straggler_share;
 	v->affected_ns = a->straggler_ns;
-	v->recoverable_ns = a->straggler_gain_ns;
-	if (v->recoverable_ns > a->window_ns) /* groups may wait at one time */
-		v->recoverable_ns = a->window_ns;
+	v->recoverable_ns = can_be_won(a);
 	pf_buf_addf(&v->sentence, "Rank %" PRId64 " is the straggler",
 		    a->straggler_rank);
 	pf_say(v, ": others wait ");

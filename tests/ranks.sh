@@ -158,6 +158,12 @@ fi
 	run 0 "$profan" ranks "$tmp/job.db" --clock as-is
 	grep -q '^Ranks are not compared: .* end on one rank' "$tmp/out"
 	result '256 ranks, most groups of one machine: withheld' "$tmp/out"
+	for c in info gaps steps launches overlap; do
+		"$profan" "$c" "$tmp/job.db" 2>"$tmp/err" | wc -l
+	done >"$tmp/out"
+	awk '$1 < 10 || $1 > 100 { bad = 1 } END { exit bad || NR != 5 }' \
+		"$tmp/out"
+	result '256 ranks: at most 100 lines' "$tmp/out" "$tmp/err"
 	# four times as many take about four times as long
 	"$mktrace" --ranks 1024 --hosts 32 --clock-skew 2000000 --straggler 77 \
 		--steps 4 --out "$tmp/job" && run 0 "$profan" ingest -q \

@@ -14,6 +14,7 @@
 #include "table/fold.h"
 
 #define FIRST_ROWS 10 /* of rows that have no quantiles */
+#define MANY_ROWS  40 /* of a table that no rank is in, beside folded ones */
 
 static const struct {
 	const char *name;
@@ -337,6 +338,12 @@ static void note(struct pf_doc *doc, const struct fold *f, size_t measure)
 	pf_buf_release(&of);
 }
 
+static void note_rest(struct pf_doc *doc, const struct fold *f)
+{
+	pf_doc_note(doc, "%zu more rows of '%s'; --format csv has each",
+		    f->row_count - FIRST_ROWS, pf_table_name(f->from));
+}
+
 static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 {
 	struct pf_table *to = new_table(f);
@@ -346,8 +353,7 @@ static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 	if (is_mixed(f)) {
 		for (size_t r = 0; r < FIRST_ROWS; r++)
 			put_row(f, r, to);
-		pf_doc_note(doc, "%zu more rows of '%s'; --format csv has each",
-			    f->row_count - FIRST_ROWS, pf_table_name(f->from));
+		note_rest(doc, f);
 		return to;
 	}
 	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
@@ -359,14 +365,42 @@ static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 	return to;
 }
 
-void pf_doc_fold(struct pf_doc *doc)
+static struct fold fold_of(const struct pf_table *t)
+{
+	return (struct fold){ .from = t,
+			      .cols = pf_table_cols(t),
+			      .col_count = pf_table_col_count(t),
+			      .row_count = pf_table_row_count(t) };
+}
+
+/* Groups of ranks are as many as ranks are: the first of them stay. */
+static void cut_tables(struct pf_doc *doc)
 {
 	for (size_t i = 0; i < doc->table_count; i++) {
+		struct fold f = fold_of(doc->tables[i]);
+		struct pf_table *to;
+
+		if (f.row_count <= MANY_ROWS ||
+		    is_list(doc, pf_table_name(f.from)))
+			continue;
+		to = pf_table_new(pf_table_name(f.from), pf_table_title(f.from),
+				  f.cols, f.col_count);
+		for (size_t r = 0; r < FIRST_ROWS; r++)
+			for (size_t c = 0; c < f.col_count; c++)
+				pf_table_cell(to, cell(&f, r, c));
+		note_rest(doc, &f);
+		pf_table_free(doc->tables[i]);
+		doc->tables[i] = to;
+	}
+}
+
+void pf_doc_fold(struct pf_doc *doc)
+{
+	bool is_folded = false;
+
+	for (size_t i = 0; i < doc->table_count; i++) {
 		struct pf_table *t = doc->tables[i], *folded;
-		struct fold f = { .from = t,
-				  .cols = pf_table_cols(t),
-				  .col_count = pf_table_col_count(t),
-				  .row_count = pf_table_row_count(t) };
+		struct fold f = fold_of(t);
 
 		if (f.row_count <= PF_FOLD_RANKS ||
 		    is_list(doc, pf_table_name(t)))
@@ -377,5 +411,8 @@ void pf_doc_fold(struct pf_doc *doc)
 		folded = fold_table(doc, &f);
 		pf_table_free(t);
 		doc->tables[i] = folded;
+		is_folded = true;
 	}
+	if (is_folded)
+		cut_tables(doc);
 }

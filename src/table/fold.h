@@ -20,7 +20,8 @@
  * same in every row.  The rows that stay are those farthest from p50 in the
  * time that varies most in proportion, or else in another measure.  Of rows
  * of different things (several of a rank that a text tells apart) there are no
- * quantiles: the first of them stay.
+ * quantiles: the first of them stay, as of long
+ * tables of groups of ranks beside folded ones.
  */
 void pf_doc_fold(struct pf_doc *doc);
 

@@ -102,6 +102,19 @@ assert "1 capture has no whole step" in doc["notes"]
 ' >>bad 2>&1
 result "new and gone kernels, and a night without steps" bad
 
+# ---- numbers that no merge wrote ----
+[ -z "$SQLITE3" ] || {
+	"$SQLITE3" nights.db "UPDATE kernel SET calls = 1 << 62,
+		total_ns = 9223372036854775807 WHERE id % 3 = 0;
+		UPDATE kernel SET total_ns = -total_ns * 1000000000
+		WHERE id % 7 = 0 AND id % 3;
+		UPDATE step SET dur_ns = 9223372036854775807,
+		kernel_ns = -9223372036854775807, sync_count = 1 << 62
+		WHERE rank_id % 2"
+	run 0 "$profan" trend nights.db && run 0 "$profan" trend nights.db -f json
+	result "numbers that cannot be are not known" out err
+}
+
 # ---- nights that were traces ----
 [ -z "$LONG" ] || {
 	mkdir nights

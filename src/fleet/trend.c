@@ -13,6 +13,8 @@
 #include "fleet/trend.h"
 #include "store/named.h"
 
+#define COUNT_MAX 1e12 /* of a step; more is damage */
+
 const struct pf_night_figure pf_night_figures[PF_NIGHT_FIGURES] = {
 	{ "step_time", "Step", PF_NS, 0 },
 	{ "kernel", "Kernel", PF_NS, 1 },
@@ -34,12 +36,13 @@ int64_t pf_night_value(const struct pf_night *night, size_t figure)
 {
 	const struct pf_night_figure *f = &pf_night_figures[figure];
 
+	/* no comparison holds of what is not known */
 	if (f->kind != PF_NS)
-		return isnan(night->count[f->n])
-			       ? PF_NO_INT
-			       : llround(night->count[f->n] * PF_NIGHT_FINE);
+		return night->count[f->n] >= 0 && night->count[f->n] < COUNT_MAX
+			       ? llround(night->count[f->n] * PF_NIGHT_FINE)
+			       : PF_NO_INT;
 	/* a step is less than a month, so that this fits */
-	return night->ns[f->n] == PF_NO_INT ||
+	return night->ns[f->n] < 0 ||
 			       night->ns[f->n] > INT64_MAX / 4 / PF_NIGHT_FINE
 		       ? PF_NO_INT
 		       : night->ns[f->n] * PF_NIGHT_FINE;
@@ -127,6 +130,11 @@ static void put(struct series *s, size_t night, int64_t value, int64_t calls)
 	s->nights[s->count++] = night;
 }
 
+static int64_t weight_of(double sum)
+{
+	return sum < 9e18 ? (int64_t)sum : INT64_MAX;
+}
+
 /* What it comes to in the nights after it, fine. */
 static int64_t weigh(const struct series *s, const struct pf_change *c)
 {
@@ -134,8 +142,7 @@ static int64_t weigh(const struct series *s, const struct pf_change *c)
 
 	for (size_t i = c->at; i < c->to; i++)
 		sum += (double)s->calls[i] * (double)c->rank.shift;
-	sum = fabs(sum) / (double)(c->to - c->at);
-	return sum < 9e18 ? (int64_t)sum : INT64_MAX;
+	return weight_of(fabs(sum) / (double)(c->to - c->at));
 }
 
 static void find_changes(struct pf_fleet_trend *t, const struct series *s)
@@ -195,7 +202,8 @@ static int64_t per_call(int64_t total_ns, int64_t calls)
 	__int128 fine = (__int128)total_ns * PF_NIGHT_FINE;
 
 	fine = (fine + calls / 2) / calls;
-	return fine < INT64_MAX / 4 ? (int64_t)fine : PF_NO_INT;
+	return total_ns >= 0 && fine < INT64_MAX / 4 ? (int64_t)fine
+						     : PF_NO_INT;
 }
 
 /*
@@ -234,7 +242,7 @@ static void find_new(struct pf_fleet_trend *t, const struct series *s)
 		.p = NAN,
 		.before_count = (int64_t)(is_new ? before : inside),
 		.after_count = (int64_t)(is_new ? inside : after),
-		.weight = s->calls[0] * (s->values[0] / PF_NIGHT_FINE),
+		.weight = weight_of((double)s->calls[0] * (double)s->values[0]),
 	};
 }
 

@@ -28,10 +28,8 @@ fi
 unset MAKEFLAGS MAKELEVEL MFLAGS TESTS_ENVIRONMENT PROFAN_AGENT PROFAN_PROGRAM \
 	PYTHONPATH CC LONG
 cd "$tmp" || exit 99
-cp -r "$top_srcdir" source 2>/dev/null
-rm -rf source/build*
 mkdir build
-(cd build && "../source/configure" -q) >out 2>&1 &&
+(cd build && "$top_srcdir/configure" -q) >out 2>&1 &&
 	(cd build && make -s release) >>out 2>&1
 [ $? != 0 ] && grep -q SNAPSHOT out
 result "what is not released is no release"
@@ -73,7 +71,7 @@ mkdir "$tmp/root"
 for deb in *.deb; do
 	dpkg-deb -x "$deb" "$tmp/root"
 done
-(cd "$tmp/source" && PATH=$tmp/root/usr/bin:$PATH LIB=$tmp/root/usr/lib \
+(cd "$top_srcdir" && PATH=$tmp/root/usr/bin:$PATH LIB=$tmp/root/usr/lib \
 	PYTHONPATH=$tmp/root/usr/lib/python3/dist-packages \
 	AUTOPKGTEST_TMP='' PROFAN_PROGRAM=$tmp/root/usr/bin/profan \
 	sh debian/tests/quickstart) >"$tmp/out" 2>&1

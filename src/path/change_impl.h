@@ -97,9 +97,7 @@ uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 
 /* ---- replay.c ---- */
 
-/* So many questions are answered in one pass over the graph. */
-#define PATH_LANES 8
-
+/* A question that is answered, with others beside it in one pass. */
 struct path_lane {
 	const struct path_change *change; /* NULL: nothing */
 	/*

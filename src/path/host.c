@@ -284,8 +284,34 @@ static int by_launch(const void *a, const void *b)
 	return x->work < y->work ? -1 : x->work > y->work;
 }
 
+static size_t track_at(const struct path *p, int64_t launch_id)
+{
+	return PF_SEARCH(k, p->track_count,
+			 p->tracks[k].id < pf_track_of(launch_id));
+}
+
+/* Those of one track beside each other: there they are nearly in order. */
+static void gather_by_track(struct path *p)
+{
+	struct path_launched *out =
+		pf_alloc(((size_t)p->with_call + 1) * sizeof(*out));
+	uint32_t *at = pf_calloc(p->track_count + 2, sizeof(*at));
+
+	for (uint32_t i = 0; i < p->with_call; i++)
+		at[track_at(p, p->launched[i].launch_id) + 1]++;
+	for (size_t k = 0; k < p->track_count; k++)
+		at[k + 1] += at[k];
+	for (uint32_t i = 0; i < p->with_call; i++)
+		out[at[track_at(p, p->launched[i].launch_id)]++] =
+			p->launched[i];
+	free(at);
+	free(p->launched);
+	p->launched = out;
+}
+
 static void order_by_call(struct path *p)
 {
+	gather_by_track(p);
 	path_sort(p->launched, p->with_call, sizeof(*p->launched), by_launch);
 	p->by_call = pf_alloc(((size_t)p->with_call + 1) * sizeof(*p->by_call));
 	for (uint32_t i = 0; i < p->with_call; i++)

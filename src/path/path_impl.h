@@ -147,8 +147,8 @@ struct path_extra {
 enum path_point_kind {
 	PATH_AT_FIRST,  /* where the window begins; what: the thread */
 	PATH_AT_FROM,   /* it wakes another; what: a hand-off */
-	PATH_AT_CALL,   /* what: the call */
 	PATH_AT_WAKE,   /* it is woken; what: a hand-off */
+	PATH_AT_CALL,   /* what: the call */
 	PATH_AT_RETURN, /* the end of a call that may have waited */
 	PATH_AT_LAST,   /* the window's end */
 };

@@ -55,8 +55,8 @@ check training $rooms
 check analysis $rooms torch idle ranks graphs
 check roofline $rooms analysis ranks
 check graphs $rooms
-check diff $rooms torch idle analysis
-check export $rooms idle memory
+check diff $rooms torch idle path analysis
+check export $rooms idle memory path
 check render base table embed
 check timeline $rooms analysis render
 check report $rooms torch idle memory analysis roofline diff timeline render

@@ -3,6 +3,7 @@
 and equals figures that were worked out without profan."""
 import collections
 import csv
+import decimal
 import json
 import statistics
 import sys
@@ -119,6 +120,19 @@ def planted(name, path, table):
     print(f"{error:+.2f} points off the truth")
 
 
+def program(path, truth, points):
+    """A program of tests/gen/mkpath.py, whose changed run is known."""
+    doc, known = json.load(open(path)), json.load(open(truth))
+    check_sums(doc)
+    check_answers(doc)
+    window = doc["scalars"]["window_ns"]
+    assert window == known["ns"], (window, known)
+    said = doc["tables"]["what_if"][0]["ns"]
+    error = 100 * (said - known["true_ns"]) / window
+    assert abs(error) <= float(points), (said, known)
+    print(f"{error:+.2f} points off the truth")
+
+
 def check_golden(doc, name, folder):
     scalars, tiles = doc["scalars"], doc["tables"]["tiles"]
     window = golden(folder, "window", name)
@@ -167,9 +181,56 @@ def pair(path, steps):
     print(f"{error:+.1f} % off the step with workers")
 
 
+def change(diff, before, after):
+    """What paths are made of adds up, and so does what changed of it."""
+    doc = json.load(open(diff))
+    rows = doc["tables"]["path"]
+    parts, whole = rows[:-1], rows[-1]
+    for k in "a_ns", "b_ns", "delta_ns", "a_sum_ns", "b_sum_ns":
+        assert sum(r[k] for r in parts) == whole[k], (k, rows)
+    for side, path in ("a", before), ("b", after):
+        path = json.load(open(path))
+        assert whole[side + "_sum_ns"] == path["scalars"]["window_ns"]
+        want = {r["category"]: r["ns"] for r in path["tables"]["categories"]}
+        got = {r["category"]: r[side + "_sum_ns"] for r in parts}
+        assert {k: v for k, v in got.items() if v} == want, (got, want)
+    assert abs(parts[0]["delta_ns"]) >= abs(parts[-1]["delta_ns"])
+    print(f"{whole['delta_ns']} ns")
+
+
+def track(slice_json, path):
+    """The track of a slice is the path, tile by tile."""
+    with open(slice_json) as f:
+        doc = json.load(f, parse_float=decimal.Decimal)
+    events = [e for e in doc["traceEvents"]
+              if e.get("cat") == "critical_path"]
+    held = doc["profan_slice"]
+    tiles = [t for t in json.load(open(path))["tables"]["tiles"]
+             if t["start_ns"] < held["to_ns"] and
+             t["start_ns"] + t["ns"] > held["from_ns"]]
+    assert len(events) == len(tiles) > 0, (len(events), len(tiles))
+    shift = int(events[0]["ts"] * 1000) - tiles[0]["start_ns"]
+    for e, t in zip(events, tiles):
+        assert int(e["ts"] * 1000) == t["start_ns"] + shift, (e, t)
+        assert int(e["dur"] * 1000) == t["ns"], (e, t)
+        assert e["name"] == (t["name"] or t["category"]), (e, t)
+        assert e["args"]["on the path"] == t["category"], (e, t)
+        assert e["args"].get("op") == t["op"], (e, t)
+    print(f"{len(tiles)} pieces")
+
+
 def main():
+    if sys.argv[1] == "--change":
+        change(*sys.argv[2:])
+        return
+    if sys.argv[1] == "--track":
+        track(*sys.argv[2:])
+        return
     if sys.argv[1] == "--pair":
         pair(*sys.argv[2:])
+        return
+    if sys.argv[1] == "--program":
+        program(*sys.argv[2:])
         return
     if sys.argv[1] == "--planted":
         planted(*(sys.argv[2:] + [None, None])[:3])

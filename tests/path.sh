@@ -8,6 +8,13 @@
 insight=$shared/golden/insight
 tap_shown='out err'
 
+# result, with what was printed; a substitution in its words would lose $?
+told() { # NAME
+	told_status=$? told_said=$(cat "$tmp/out")
+	(exit $told_status)
+	result "$1: $told_said"
+}
+
 follows() { # NAME FILE OPTIONS...
 	name=$1
 	ingested "$name" "$2" || return
@@ -16,7 +23,7 @@ follows() { # NAME FILE OPTIONS...
 		cp "$tmp/out" "$tmp/path.json" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/path.py" "$tmp/path.json" \
 			"$name" "$insight"
-	result "$name $*: $(cat "$tmp/out")"
+	told "$name $*"
 }
 
 grouped() { # NAME FILE
@@ -37,7 +44,25 @@ answers() { # NAME FILE: of a program whose changed run is known
 		cp "$tmp/out" "$tmp/path.json" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --planted "$1" \
 			"$tmp/path.json" "$insight/path_planted.csv"
-	result "$1 $asked: $(cat "$tmp/out")"
+	told "$1 $asked"
+}
+
+# a program that is run twice, before and after a change
+program() { # NAME POINTS OPTION...
+	name=$1 points=$2
+	shift 2
+	rm -f "$tmp/program.db"
+	run 0 "$PYTHON" "$top_srcdir/tests/gen/mkpath.py" "$name" \
+		"$tmp/program.json" "$@" && cp "$tmp/out" "$tmp/truth.json" &&
+		run 0 "$profan" ingest -q "$tmp/program.json" \
+			-o "$tmp/program.db" &&
+		asked=$(sed 's/.*"question": "\([^"]*\)".*/\1/' \
+			"$tmp/truth.json") &&
+		run 0 "$profan" path "$tmp/program.db" --what-if "$asked" \
+			--limit -1 -f json && cp "$tmp/out" "$tmp/path.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --program \
+			"$tmp/path.json" "$tmp/truth.json" "$points"
+	told "$name $* $asked"
 }
 
 "$mktrace" --steps 4 --layers 2 >"$tmp/plain.json"
@@ -65,6 +90,49 @@ else
 	skip 'planted programs' 'not at hand'
 fi
 
+program backward_gpu 0.2
+program comm_shows 0.2 records
+program data_half 0.8 records jitter
+if [ -n "${LONG-}" ]; then
+	for name in $("$PYTHON" "$top_srcdir/tests/gen/mkpath.py" --list); do
+		program "$name" 0.2
+		program "$name" 0.2 records
+		program "$name" 0.8 records jitter
+	done
+else
+	skip 'all programs, with jitter' 'LONG=1 is needed'
+fi
+
+# as a track of a slice, which is read again without a repair
+"$mktrace" --steps 3 --layers 2 >"$tmp/track.json"
+run 0 "$profan" ingest -q "$tmp/track.json" -o "$tmp/track.db"
+for options in '' '--step 1' '--from 1ms --to 2ms'; do
+	rm -f "$tmp/s.json" "$tmp/s.db"
+	# shellcheck disable=SC2086
+	run 0 "$profan" path "$tmp/track.db" --list --limit -1 -f json \
+		$options && cp "$tmp/out" "$tmp/path.json" &&
+		run 0 "$profan" slice -q "$tmp/track.db" --path --whole \
+			-o "$tmp/s.json" $options &&
+		run 0 "$profan" ingest -q --strict "$tmp/s.json" \
+			-o "$tmp/s.db" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --track \
+			"$tmp/s.json" "$tmp/path.json"
+	told "slice --path $options"
+done
+
+# two paths: the changes add up
+"$mktrace" --steps 4 --layers 3 >"$tmp/more.json"
+run 0 "$profan" ingest -q "$tmp/more.json" -o "$tmp/more.db" &&
+	run 0 "$profan" path "$tmp/track.db" -f json --limit -1 &&
+	cp "$tmp/out" "$tmp/before.json" &&
+	run 0 "$profan" path "$tmp/more.db" -f json --limit -1 &&
+	cp "$tmp/out" "$tmp/after.json" &&
+	run 0 "$profan" diff "$tmp/track.db" "$tmp/more.db" --path -f json \
+		--limit -1 && cp "$tmp/out" "$tmp/diff.json" &&
+	run 0 "$PYTHON" "$top_srcdir/tests/path.py" --change \
+		"$tmp/diff.json" "$tmp/before.json" "$tmp/after.json"
+told "diff --path"
+
 for scale in 9e14 4.6e15; do
 	"$PYTHON" "$top_srcdir/tests/extremes.py" $scale >"$tmp/far.json"
 	run 0 "$profan" ingest -q "$tmp/far.json" -o "$tmp/far-$scale.db"
@@ -87,7 +155,7 @@ pair() { # WITHOUT WITH
 		cp "$tmp/out" "$tmp/steps.json" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --pair \
 			"$tmp/path.json" "$tmp/steps.json"
-	result "$1: $(cat "$tmp/out")"
+	told "$1"
 }
 if [ -n "${LONG-}" ] && [ -f "$shared/traces/v100_resnet50_workers4.json.gz" ]; then
 	pair v100_resnet50_workers0 v100_resnet50_workers4

@@ -47,6 +47,8 @@ static const struct pf_opt opts[] = {
 	{ 0, "columns", "LIST",
 	  "also key_averages(): 'self_cpu,cuda_total' and so on", PF_OPT_STRING,
 	  offsetof(struct pf_diff_args, columns), 0, 0 },
+	{ 0, "path", NULL, "also the critical paths, by what they are made of",
+	  PF_OPT_FLAG, offsetof(struct pf_diff_args, path), 0, 0 },
 	{ 'o', "output", "FILE", "write the page here (diff.html)",
 	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
 	{ 0, "overwrite", NULL,
@@ -137,8 +139,9 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 			 const struct pf_inputs *inputs, size_t a_count,
 			 struct pf_captures *captures, struct pf_err *err)
 {
-	unsigned want =
-		PF_CAPTURE_ALL | (a->diff.columns ? PF_CAPTURE_AVERAGES : 0);
+	unsigned want = PF_CAPTURE_ALL |
+			(a->diff.columns ? PF_CAPTURE_AVERAGES : 0) |
+			(a->diff.path ? PF_CAPTURE_PATH : 0);
 	char **names = pf_calloc(inputs->count + 1, sizeof(*names));
 	int rc;
 
@@ -326,6 +329,8 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 		pf_buf_adds(out, " --columns ");
 		pf_shell_word(out, a->diff.columns);
 	}
+	if (a->diff.path)
+		pf_buf_adds(out, " --path");
 	if (a->page.redact)
 		pf_buf_adds(out, " --redact");
 	if (a->page.redact && a->page.names == PF_NAMES_SHORT)

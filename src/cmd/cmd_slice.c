@@ -18,6 +18,8 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, offsetof(struct pf_slice_args, gap), 1, 100000 },
 	{ 0, "margin", "TIME", "and so much before and after it", PF_OPT_NS,
 	  offsetof(struct pf_slice_args, margin_ns), 0, 0 },
+	{ 0, "path", NULL, "the critical path as a track, too", PF_OPT_FLAG,
+	  offsetof(struct pf_slice_args, path), 0, 0 },
 	{ 0, "whole", NULL, "do not cut what reaches over the edges",
 	  PF_OPT_FLAG, offsetof(struct pf_slice_args, whole), 0, 0 },
 	{ 0, "force", NULL, "replace FILE if it exists", PF_OPT_FLAG,
@@ -29,12 +31,16 @@ static const struct pf_opt opts[] = {
 static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 {
 	char events[PF_NUM_MAX], moved[PF_NUM_MAX], time[PF_NUM_MAX];
-	char arrows[PF_NUM_MAX];
+	char arrows[PF_NUM_MAX], tiles[PF_NUM_MAX];
 
 	pf_log_note("wrote %s event%s of %s to '%s'",
 		    pf_num_show_count(events, r->event_count),
 		    r->event_count == 1 ? "" : "s",
 		    pf_num_show_ns(time, r->to_ns - r->from_ns), a->out);
+	if (a->path)
+		pf_log_note("%s piece%s of the critical path beside them",
+			    pf_num_show_count(tiles, r->tile_count),
+			    r->tile_count == 1 ? "" : "s");
 	if (r->moved_count)
 		pf_log_note("%s %s of %s own",
 			    pf_num_show_count(moved, r->moved_count),
@@ -82,6 +88,7 @@ PF_COMMAND(190, slice) = {
 	.defaults = &defaults,
 	.examples = "profan slice --step 3 -o step.json.gz\n"
 		    "profan slice --gap 1 -o gap.json job.db\n"
+		    "profan slice --step 3 --path -o path.json.gz\n"
 		    "profan slice --from 1s --to 1.2s -o part.json.gz job.db\n",
 	.run = run,
 };

@@ -27,6 +27,7 @@ struct pf_diff_args {
 	int by;                       /* enum pf_diff_by, or -1: all */
 	int64_t min_delta_ns;         /* smaller rows are one */
 	bool force;                   /* judge times that are not comparable */
+	bool path;                    /* captures were loaded with it */
 	bool wide;                    /* also what did not change */
 	struct pf_opt_list fail_on;
 	const char *columns; /* of key_averages(), with a comma, or NULL */
@@ -197,6 +198,9 @@ struct pf_diff {
 	struct pf_diff_check checks[PF_CHECKS];
 	struct pf_diff_time causes[PF_CAUSE_COUNT]; /* that idle time has */
 	size_t cause_count;
+	/* The critical path, most change first; the last is its window. */
+	struct pf_diff_time path[PF_PATH_CATEGORIES + 1];
+	size_t path_count;
 	/* Those of most change first. */
 	struct pf_diff_work *rows;
 	struct pf_diff_op *ops;

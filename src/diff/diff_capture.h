@@ -26,6 +26,7 @@
 #include "events/names.h"
 #include "events/trust.h"
 #include "events/window.h"
+#include "path/path.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -134,8 +135,10 @@ struct pf_capture {
 	double busy_share; /* of the window, as steps has it; -1: unknown */
 	int64_t count[PF_COUNT_COUNTS];
 	int64_t cause_ns[PF_CAUSE_COUNT];
-	int64_t device_count; /* that have work */
-	int64_t gpu_events;   /* of the whole capture */
+	int64_t path_ns[PF_PATH_CATEGORIES]; /* of the critical path */
+	int64_t path_window_ns, path_steps;  /* its window; 0: not asked for */
+	int64_t device_count;                /* that have work */
+	int64_t gpu_events;                  /* of the whole capture */
 	/* Of them: launched before it began, and without a call otherwise. */
 	int64_t before_count, without_launch;
 	int64_t outside_count;              /* GPU events in no full step */
@@ -161,6 +164,7 @@ enum pf_capture_want {
 	PF_CAPTURE_WAITS = 2, /* idle, sites */
 	PF_CAPTURE_ALL = 3,
 	PF_CAPTURE_AVERAGES = 4, /* key_averages(), beside these */
+	PF_CAPTURE_PATH = 8,     /* the critical path */
 };
 
 /* Zero *out first, but for its filter.  On an error it can and must be released as well. */
@@ -182,6 +186,9 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
 
 /* ---- the passes; for diff_capture.c only ---- */
 
+int pf_capture_path(struct pf_db *db, const struct pf_window_args *args,
+		    const struct pf_window *window, struct pf_capture *c,
+		    struct pf_err *err);
 /* The step on the host in which an instant lies, or NULL. */
 struct pf_capture_step *pf_capture_step_at(struct pf_capture *c,
 					   int64_t trace_id, int64_t at_ns);

@@ -106,6 +106,9 @@ void pf_diff_find_ops(struct pf_diff_run *d);
 /* Are the operators and their shapes per step equal? */
 bool pf_diff_same_ops(const struct pf_diff_run *d);
 
+/* diff_path.c */
+void pf_diff_find_path(struct pf_diff_run *d);
+
 /* diff_averages.c */
 void pf_diff_find_averages(struct pf_diff_run *d);
 void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);

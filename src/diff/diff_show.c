@@ -337,6 +337,26 @@ static const struct pf_field cause_fields[] = {
 		PF_NS | PF_FULL),
 };
 
+static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
+{
+	static const struct pf_field fields[] = {
+		PF_FIELD(struct pf_diff_time, name, "category", "On the path",
+			 PF_TEXT | PF_OURS),
+		PF_BOTH(struct pf_diff_time, ns, "ns", "", PF_NS),
+		PF_DELTA(struct pf_diff_time, ns, "ns", "Change",
+			 PF_NS | PF_SIGNED),
+		PF_FIELD(struct pf_diff_time, ns.share, "delta_share", "of A",
+			 PF_RATIO | PF_SIGNED),
+		PF_BOTH(struct pf_diff_time, sum_ns, "sum_ns", ", all steps",
+			PF_NS | PF_FULL),
+	};
+	char text[64];
+
+	if (diff->path_count)
+		PF_ROWS(doc, "path", title(text, diff, "The critical path"),
+			fields, diff->path, diff->path_count);
+}
+
 #define WAIT(member, key, title, kind)                                         \
 	PF_FIELD(struct pf_diff_wait, member, key, title, kind)
 #define WAITS(member, key, title, kind)                                        \
@@ -469,6 +489,7 @@ void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc)
 	show_rows(diff, doc);
 	show_counts(diff, doc);
 	show_changes(diff, doc);
+	show_path(diff, doc);
 	show_waits(diff, doc);
 	if (has_gpu)
 		show_ops(diff, doc);

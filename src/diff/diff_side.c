@@ -181,6 +181,10 @@ static void pool_sums(struct pf_side *s, const struct pf_capture *c)
 		s->count[i] += c->count[i];
 	for (size_t i = 0; i < PF_CAUSE_COUNT; i++)
 		s->cause_ns[i] += c->cause_ns[i];
+	for (size_t i = 0; i < PF_PATH_CATEGORIES; i++)
+		s->path_ns[i] += c->path_ns[i];
+	s->path_window_ns += c->path_window_ns;
+	s->path_steps += c->path_steps;
 	s->gpu_events += c->gpu_events;
 	s->before_count += c->before_count;
 	s->without_launch += c->without_launch;

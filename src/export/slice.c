@@ -387,6 +387,8 @@ static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 		    write_track(s, &s->tracks[i], err) < 0)
 			return -1;
 	if (write_flows(s, err) < 0 ||
+	    (s->args->path &&
+	     pf_slice_path(&s->writer, s->db, s->args, s->result, err) < 0) ||
 	    pf_slice_metadata(&s->writer, s->db, trace_id, &s->used, err) < 0)
 		return -1;
 	if (!s->result->event_count)

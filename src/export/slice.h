@@ -13,8 +13,11 @@
  * hold microseconds in a double get every ns; one that they would cut to the
  * ns before has 1 ps more ("0.289001"), which profan reads without rounding.
  *
+ * The critical path is that of the window that was asked for, without gap and
+ * margin: a process "critical path", of events that the trace does not have.
+ *
  * Memory does not grow with the trace, but with ranges that were moved, and
- * threads.  Only blocks that overlap the window are read.
+ * threads, and with the path where that is asked for.  Only blocks that overlap the window are read.
  */
 #ifndef PF_ANALYSIS_SLICE_H
 #define PF_ANALYSIS_SLICE_H
@@ -32,6 +35,7 @@ struct pf_slice_args {
 	int64_t gap;                  /* the n-th longest gap, from 1; or 0 */
 	int64_t margin_ns;            /* around the window; -1: by itself */
 	bool whole;                   /* do not cut ranges */
+	bool path;                    /* the critical path as a track, too */
 	bool force;                   /* replace what is there */
 	const char *out;              /* FILE, FILE.gz or "-" */
 };
@@ -41,6 +45,7 @@ struct pf_slice_result {
 	int64_t cut_count;      /* of them, cut to the window */
 	int64_t moved_count;    /* of them, put on a thread of their own */
 	int64_t arrow_count;    /* flow events without a partner: left out */
+	int64_t tile_count;     /* pieces of the critical path, beside events */
 	int64_t from_ns, to_ns; /* after the trace's first event */
 };
 

@@ -88,6 +88,12 @@ int pf_slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
 int pf_slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
 		   size_t lanes, struct pf_err *err);
 
+/* ---- slice_path.c ---- */
+/* The tiles of the critical path that the slice holds. */
+int pf_slice_path(struct pf_slice_writer *w, struct pf_db *db,
+		  const struct pf_slice_args *args, struct pf_slice_result *r,
+		  struct pf_err *err);
+
 /* ---- slice_flows.c ---- */
 
 struct pf_slice_flows;

@@ -64,6 +64,18 @@ run 0 "$profan" report -q "$tmp/t.db" -o "$tmp/page.html" &&
 	grep -q 'id=module-tree' "$tmp/page.html" &&
 	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html"
 result "hostile: text on a page"
+# names that are alike as far as they are shown
+long=$(printf '%0250d' 0)
+cat >"$tmp/long.json" <<END
+[{"ph":"X","cat":"python_function","name":"nn.Module: L${long}_0","pid":1,"tid":1,"ts":0,"dur":10},
+{"ph":"X","cat":"python_function","name":"nn.Module: L${long}_1","pid":1,"tid":1,"ts":20,"dur":30},
+{"ph":"X","cat":"python_function","name":"nn.Module: L${long}_0","pid":1,"tid":1,"ts":60,"dur":5}]
+END
+ingested long "$tmp/long.json"
+"$profan" modules -q "$tmp/t.db" -f csv --table modules >"$tmp/out"
+grep -c '^L000' "$tmp/out" >"$tmp/got"
+echo 2 >"$tmp/want"
+same "long names that end otherwise are two modules" "$tmp/want" "$tmp/got"
 run 2 "$profan" modules "$tmp/t.db" --depth 0
 result "no depth 0"
 

@@ -61,16 +61,15 @@ static size_t cut(const char *s)
 	return len;
 }
 
-/* The number of a module's name. */
+/* The number of a module's name: names that begin alike are two. */
 static uint32_t add_text(struct modules *m, const char *s)
 {
-	size_t len = cut(s);
-	uint32_t n = pf_intern_add(&m->numbers, s, len);
+	uint32_t n = pf_intern_add(&m->numbers, s, strlen(s));
 
 	if (n == m->text_count) {
 		m->texts = pf_grow(m->texts, &m->text_cap, m->text_count + 1,
 				   sizeof(*m->texts));
-		m->texts[m->text_count++] = pf_memdup0(s, len);
+		m->texts[m->text_count++] = pf_memdup0(s, cut(s));
 	}
 	return n;
 }

@@ -59,7 +59,7 @@ check diff $rooms torch idle path analysis
 check export $rooms idle memory path
 check render base table embed
 check timeline $rooms analysis render
-check report $rooms torch idle memory analysis roofline diff timeline render
+check report $rooms torch idle memory path analysis roofline diff timeline render
 check compare $rooms analysis diff timeline render report
 check fleet $rooms ingest torch idle memory ranks analysis diff
 check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \

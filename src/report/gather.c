@@ -63,6 +63,28 @@ static int run_overlap(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 			  err);
 }
 
+/* A path is one trace's; of times that it cannot count it says so. */
+static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	const struct pf_path_args args = { .window = p->window };
+	struct pf_doc *doc = &p->doc[PF_PART_PATH];
+
+	if (p->traces.count > 1) {
+		pf_doc_finding(doc,
+			       "a critical path is one trace's, and there are "
+			       "%zu; --rank or --trace chooses one",
+			       p->traces.count);
+		return 0;
+	}
+	if (!pf_path(db, &args, &p->path, doc, err))
+		return 0;
+	if (err->code != PF_EDATA)
+		return -1;
+	pf_doc_finding(doc, "%s", err->text);
+	*err = (struct pf_err){ 0 };
+	return 0;
+}
+
 static int run_launches(struct pf_db *db, struct pf_parts *p,
 			struct pf_err *err)
 {
@@ -179,6 +201,7 @@ static const struct part {
 	[PF_PART_STEPS] = { "steps", "", "step_classes", true, run_steps },
 	[PF_PART_GAPS] = { "gaps", "", "idle_gaps", true, NULL },
 	[PF_PART_SYNCS] = { "syncs", "", "sync_blocked", true, run_syncs },
+	[PF_PART_PATH] = { "path", "", NULL, true, run_path },
 	[PF_PART_OVERLAP] = { "overlap", "", "comm_overlap", true,
 			      run_overlap },
 	[PF_PART_LAUNCHES] = { "launches", "", "launch_delay", true,
@@ -329,9 +352,9 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 
 /* Parts by the time they take, so that the last is a short one. */
 static const enum pf_part order[] = {
-	PF_PART_SYNCS,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_ROOFLINE,
-	PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES,  PF_PART_MEMORY,
-	PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
+	PF_PART_SYNCS,    PF_PART_PATH,    PF_PART_DOCTOR,  PF_PART_LAUNCHES,
+	PF_PART_ROOFLINE, PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES,
+	PF_PART_MEMORY,   PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
 };
 
 _Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 2,
@@ -465,6 +488,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_step_times_release(&p->steps);
 	pf_gaps_release(&p->gaps);
 	pf_syncs_release(&p->syncs);
+	pf_path_release(&p->path);
 	pf_overlap_release(&p->overlap);
 	pf_launches_release(&p->launches);
 	pf_kernels_release(&p->kernels);

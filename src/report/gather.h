@@ -20,6 +20,7 @@
 #include "idle/gaps.h"
 #include "idle/syncs.h"
 #include "memory/usage.h"
+#include "path/path.h"
 #include "torch/averages.h"
 #include "roofline/roofline.h"
 #include "base/buf.h"
@@ -33,6 +34,7 @@ enum pf_part {
 	PF_PART_STEPS,
 	PF_PART_GAPS,
 	PF_PART_SYNCS,
+	PF_PART_PATH,
 	PF_PART_OVERLAP,
 	PF_PART_LAUNCHES,
 	PF_PART_KERNELS,
@@ -56,6 +58,7 @@ struct pf_parts {
 	struct pf_step_times steps;
 	struct pf_gaps gaps;
 	struct pf_syncs syncs;
+	struct pf_path path; /* of a single trace */
 	struct pf_overlap overlap;
 	struct pf_launches launches;
 	struct pf_kernels kernels, callers;

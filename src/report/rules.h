@@ -19,7 +19,7 @@ struct pf_report_rule {
 extern const struct pf_report_rule pf_rule_idle, pf_rule_sync, pf_rule_input,
 	pf_rule_launch, pf_rule_comm, pf_rule_straggler, pf_rule_copies,
 	pf_rule_memory, pf_rule_trust, pf_rule_precision, pf_rule_warm_up,
-	pf_rule_operators, pf_rule_host_data, pf_rule_host_comm;
+	pf_rule_operators, pf_rule_host_data, pf_rule_host_comm, pf_rule_path;
 
 /*
  * Where the verdict on idle time names a cause, the verdict on that cause

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules about the trace itself: what to trust, and its first steps. */
+/*
+ * The rules about the trace as a whole: what to trust, its first steps, what
+ * decides how long it takes.
+ */
 #include "config.h"
 
 #include <inttypes.h>
@@ -12,7 +15,8 @@
 #include "report/rules.h"
 #include "report/say.h"
 
-#define TRUST_NAMED 3
+#define TRUST_NAMED       3
+#define PATH_WORTH_SAYING 0.5 /* of it the host's */
 
 static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
 {
@@ -132,4 +136,52 @@ static void apply_warm_up(const struct pf_parts *p, struct pf_verdict *v)
 const struct pf_report_rule pf_rule_warm_up = {
 	"V11", "warm-up",    "breakdown", PF_PART_STEPS, PF_WARM_UP_TIMES,
 	0,     apply_warm_up
+};
+
+/* Of the usual questions the one that saves most. */
+static const struct pf_path_answer *best_answer(const struct pf_path *path)
+{
+	const struct pf_path_answer *best = NULL;
+
+	for (size_t i = 0; i < path->answer_count; i++)
+		if (!best || path->answers[i].saved_ns > best->saved_ns)
+			best = &path->answers[i];
+	return best;
+}
+
+/* A fact, no fault: where the host decides, faster GPU work changes little. */
+static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_path *path = &p->path;
+	const struct pf_path_answer *best = best_answer(path);
+
+	if (!path->category_count || !path->work_count) {
+		pf_rule_withhold(v, p->traces.count > 1
+					    ? "a critical path is one trace's"
+					    : "there is no GPU work on a path");
+		return;
+	}
+	v->measured = (double)path->host_ns / (double)path->window_ns;
+	v->is_note = v->measured > PATH_WORTH_SAYING;
+	v->affected_ns = path->host_ns;
+	pf_say(v, "On the critical path ");
+	pf_say_ratio(v, v->measured);
+	pf_say(v, " is time of the host and ");
+	pf_say_ratio(v, (double)path->gpu_ns / (double)path->window_ns);
+	pf_say(v, " is GPU work; most is ");
+	pf_say(v, path->categories[0].category);
+	pf_say(v, " (");
+	pf_say_ratio(v, path->categories[0].share);
+	pf_say(v, ")");
+	if (!best || best->saved_ns <= 0)
+		return;
+	pf_say(v, "; of the usual questions \"");
+	pf_say_text(p, v, best->question, NULL);
+	pf_say(v, "\" would save most (");
+	pf_say_ratio(v, best->saved_share);
+	pf_say(v, ")");
+}
+
+const struct pf_report_rule pf_rule_path = {
+	"V15", "critical path", "path", PF_PART_PATH, 0, 0, apply_path
 };

@@ -67,6 +67,25 @@ static const struct pf_html_col gap_cols[] = {
 	END
 };
 
+static const struct pf_html_col part_cols[] = {
+	COL("category"), COL("ns"),         BAR("share", "Of the window"),
+	COL("count"),    COL("longest_ns"), END
+};
+
+static const struct pf_html_col on_path_cols[] = { COL("category"),
+						   KERNEL("name", "Name"),
+						   COL("ns"),
+						   BAR("share",
+						       "Of the window"),
+						   COL("count"),
+						   COL("longest_ns"),
+						   END };
+
+static const struct pf_html_col answer_cols[] = {
+	COL("question"), COL("saved_ns"), BAR("saved_share", "Of the window"),
+	COL("least_ns"), COL("bound_ns"), END
+};
+
 static const struct pf_html_col site_cols[] = {
 	COL("call"),
 	COL("op"),
@@ -386,6 +405,16 @@ static const struct section {
 	      culprit_cols, 100, "idle_share", NULL },
 	    { "gaps", "The longest gaps", PF_PART_GAPS, "gaps", gap_cols, 100,
 	      NULL, NULL } } },
+	{ "path",
+	  "Critical path",
+	  NULL,
+	  PF_PART_PATH,
+	  { { "path-parts", "What decides how long the window takes",
+	      PF_PART_PATH, "categories", part_cols, 20, NULL, NULL },
+	    { "path-rows", "By name", PF_PART_PATH, "rows", on_path_cols, 60,
+	      "share", NULL },
+	    { "path-answers", "What it would save", PF_PART_PATH, "what_if",
+	      answer_cols, 40, NULL, NULL } } },
 	{ "syncs",
 	  "Synchronizations",
 	  "no call waits for the GPU",

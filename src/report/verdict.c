@@ -28,7 +28,7 @@ static const struct pf_report_rule *const rules[] = {
 	&pf_rule_launch,    &pf_rule_comm,      &pf_rule_straggler,
 	&pf_rule_copies,    &pf_rule_memory,    &pf_rule_trust,
 	&pf_rule_precision, &pf_rule_warm_up,   &pf_rule_operators,
-	&pf_rule_host_data, &pf_rule_host_comm,
+	&pf_rule_host_data, &pf_rule_host_comm, &pf_rule_path,
 };
 
 _Static_assert(sizeof(rules) / sizeof(*rules) < PF_VERDICTS, "one for V0");

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -51,4 +52,23 @@ void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
 	vsnprintf(b->data + b->len, (size_t)len + 1, fmt, ap);
 	va_end(ap);
 	b->len += (size_t)len;
+}
+
+void pf_shell_word(struct pf_buf *out, const char *word)
+{
+	static const char harmless[] = "abcdefghijklmnopqrstuvwxyz"
+				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				       "0123456789._-/+=:,@%";
+
+	if (*word && *word != '-' && strspn(word, harmless) == strlen(word)) {
+		pf_buf_adds(out, word);
+		return;
+	}
+	pf_buf_addc(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			pf_buf_adds(out, "'\\''");
+		else
+			pf_buf_addc(out, *word);
+	pf_buf_addc(out, '\'');
 }

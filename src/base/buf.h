@@ -24,6 +24,8 @@ void pf_buf_addc(struct pf_buf *b, char c);
 void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Append a word as a shell would have to read it. */
+void pf_shell_word(struct pf_buf *b, const char *word);
 static inline void pf_buf_clear(struct pf_buf *b)
 {
 	b->len = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -555,4 +556,32 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 			row_bytes);
 	free(shown);
 	return t;
+}
+
+void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
+{
+	if (w->steps) {
+		pf_buf_adds(out, " --steps ");
+		pf_shell_word(out, w->steps);
+	}
+	if (w->step) {
+		pf_buf_adds(out, " --step ");
+		pf_shell_word(out, w->step);
+	}
+	if (w->whole)
+		pf_buf_adds(out, " --whole-capture");
+	if (w->skip_first)
+		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
+	if (w->from_ns >= 0)
+		pf_buf_addf(out, " --from %" PRId64 "ns", w->from_ns);
+	if (w->to_ns >= 0)
+		pf_buf_addf(out, " --to %" PRId64 "ns", w->to_ns);
+	if (w->rank) {
+		pf_buf_adds(out, " --rank ");
+		pf_shell_word(out, w->rank);
+	}
+	if (w->trace >= 0)
+		pf_buf_addf(out, " --trace %" PRId64, w->trace);
+	if (w->device >= 0)
+		pf_buf_addf(out, " --device %" PRId64, w->device);
 }

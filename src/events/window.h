@@ -100,6 +100,9 @@ struct pf_window_args {
 			offsetof(type, field.device), 0, 0                      \
 	}
 
+/* Append a window as options: " --step 5..10". */
+void pf_window_options(const struct pf_window_args *w, struct pf_buf *out);
+
 /*
  * The next numbers of a list ("0..7,64") from *list on, which moves behind
  * them: 1, 0 at the end, -1 if there are none that can be read.

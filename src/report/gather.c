@@ -288,25 +288,6 @@ static int find_window(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return 0;
 }
 
-void pf_shell_word(struct pf_buf *out, const char *word)
-{
-	static const char harmless[] = "abcdefghijklmnopqrstuvwxyz"
-				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				       "0123456789._-/+=:,@%";
-
-	if (*word && *word != '-' && strspn(word, harmless) == strlen(word)) {
-		pf_buf_adds(out, word);
-		return;
-	}
-	pf_buf_addc(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			pf_buf_adds(out, "'\\''");
-		else
-			pf_buf_addc(out, *word);
-	pf_buf_addc(out, '\'');
-}
-
 /* Steps that --steps names: their numbers. */
 static void find_named_steps(struct pf_parts *p)
 {
@@ -316,34 +297,6 @@ static void find_named_steps(struct pf_parts *p)
 	if (p->steps_text.len || !n || steps->step < 0)
 		return;
 	say_steps(&p->steps_text, steps->step, steps[n - 1].step);
-}
-
-void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
-{
-	if (w->steps) {
-		pf_buf_adds(out, " --steps ");
-		pf_shell_word(out, w->steps);
-	}
-	if (w->step) {
-		pf_buf_adds(out, " --step ");
-		pf_shell_word(out, w->step);
-	}
-	if (w->whole)
-		pf_buf_adds(out, " --whole-capture");
-	if (w->skip_first)
-		pf_buf_addf(out, " --skip-first %" PRId64, w->skip_first);
-	if (w->from_ns >= 0)
-		pf_buf_addf(out, " --from %" PRId64 "ns", w->from_ns);
-	if (w->to_ns >= 0)
-		pf_buf_addf(out, " --to %" PRId64 "ns", w->to_ns);
-	if (w->rank) {
-		pf_buf_adds(out, " --rank ");
-		pf_shell_word(out, w->rank);
-	}
-	if (w->trace >= 0)
-		pf_buf_addf(out, " --trace %" PRId64, w->trace);
-	if (w->device >= 0)
-		pf_buf_addf(out, " --device %" PRId64, w->device);
 }
 
 /* ---- two at a time ---- */

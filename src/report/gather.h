@@ -108,10 +108,4 @@ void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 /* The schema/query/NAME.sql that defines the figures of a part, or NULL. */
 const char *pf_parts_query(enum pf_part part);
 
-/* Append a window as options: " --step 5..10". */
-void pf_window_options(const struct pf_window_args *w, struct pf_buf *out);
-
-/* Append a word as a shell would have to read it. */
-void pf_shell_word(struct pf_buf *out, const char *word);
-
 #endif

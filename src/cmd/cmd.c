@@ -14,7 +14,7 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "cmd/fleets.h"
-#include "cmd/tables.h"
+#include "cmd/output.h"
 #include "fleet/fleet.h"
 #include "table/fold.h"
 #include "ingest/choose.h"

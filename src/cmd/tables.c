@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/outfile.h"
-#include "cmd/tables.h"
+#include "cmd/output.h"
 #include "table/find.h"
 
 #define FIGURES "figures"

@@ -76,6 +76,9 @@ struct pf_path_tile {
 	uint32_t op, frame, module; /* around it, or around its launch */
 	uint32_t track_id;          /* of a thread; 0: on the GPU */
 	int64_t device, stream;     /* on the GPU; -1: unknown */
+	/* Of GPU work: when its launch call began, and on which thread. */
+	int64_t called_ns; /* PF_NO_INT: it is not known */
+	uint32_t called_track;
 	const char *kind; /* what the innermost range is, or as category */
 	bool is_inferred;
 	bool is_op; /* the innermost range is an operator */

@@ -103,6 +103,7 @@ static int put_at(struct tiler *t, uint32_t thread,
 		.track_id = t->p->threads[thread].track_id,
 		.device = -1,
 		.stream = -1,
+		.called_ns = PF_NO_INT,
 	};
 
 	return put_piece(t, t->stands[thread].walk, place, &tile, err);
@@ -215,11 +216,15 @@ static struct pf_path_tile of_work(const struct path *p, uint32_t work,
 		.module = PF_ID_NONE,
 		.device = s->device,
 		.stream = s->stream,
+		.called_ns = PF_NO_INT,
 	};
 
 	if (w->call != PF_PATH_NONE) {
 		struct path_around a = path_around(p, &p->calls[w->call]);
 
+		tile.called_ns = p->calls[w->call].start_ns;
+		tile.called_track =
+			p->threads[p->calls[w->call].thread].track_id;
 		tile.op = a.op;
 		tile.frame = a.frame;
 		tile.module = a.module;
@@ -299,6 +304,7 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 		.track_id = p->threads[c->thread].track_id,
 		.device = -1,
 		.stream = -1,
+		.called_ns = PF_NO_INT,
 	};
 
 	if (!PATH_IS_END(&p->graph, e->from)) {
@@ -325,6 +331,7 @@ static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
 		.track_id = t->p->threads[thread].track_id,
 		.device = -1,
 		.stream = -1,
+		.called_ns = PF_NO_INT,
 	};
 
 	return put(t, &tile, err);

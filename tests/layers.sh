@@ -29,7 +29,7 @@ check() { # FOLDER ALLOWED...
 }
 
 # who reads events, and so may know what one is (trace/event.h)
-events_readers=" events torch idle memory path ranks analysis roofline graphs diff export timeline report "
+events_readers=" events torch idle memory path ranks analysis roofline graphs advise diff export timeline report "
 rooms='base table store embed events'
 check base
 check table base
@@ -55,15 +55,16 @@ check training $rooms
 check analysis $rooms torch idle ranks graphs
 check roofline $rooms analysis ranks
 check graphs $rooms
+check advise $rooms torch idle memory path ranks analysis roofline
 check diff $rooms torch idle path analysis
 check export $rooms idle memory path
 check render base table embed
 check timeline $rooms analysis render
-check report $rooms torch idle memory path analysis roofline diff timeline render
+check report $rooms torch idle memory path analysis roofline advise diff timeline render
 check compare $rooms analysis diff timeline render report
 check fleet $rooms ingest torch idle memory ranks analysis diff
 check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \
-	roofline graphs diff \
+	roofline graphs advise diff \
 	export timeline render report compare
 
 # a room that nobody can oversee any more is two rooms

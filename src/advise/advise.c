@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The analyses that advice rests on, beside the path. */
+#include "advise/advise_impl.h"
+
+#include <pthread.h>
+
+#include "events/trust.h"
+
+struct beside {
+	struct pf_db db;
+	const struct pf_window_args *window;
+	struct pf_kernels callers;
+	struct pf_launches launches;
+	struct pf_overlap overlap;
+	struct pf_step_times steps;
+	struct pf_usage memory;
+	struct pf_info info;
+	int rc;
+	struct pf_err err;
+};
+
+static int find_all(struct beside *b, struct pf_err *err)
+{
+	const struct pf_kernels_args kernels = {
+		.window = *b->window, .group = PF_KERNELS_BY_NAME_OP
+	};
+	const struct pf_launches_args launches = { .window = *b->window };
+	const struct pf_overlap_args overlap = { .window = *b->window };
+	const struct pf_steps_args steps = { .window = *b->window };
+	const struct pf_usage_args memory = { .window = *b->window };
+	struct pf_doc doc = { 0 };
+	int rc;
+
+	if (pf_kernels_find(&b->db, &kernels, &b->callers, err) < 0 ||
+	    pf_launches_find(&b->db, &launches, 0, &b->launches, err) < 0 ||
+	    pf_overlap_find(&b->db, &overlap, &b->overlap, err) < 0 ||
+	    pf_step_times_find(&b->db, &steps, &b->steps, err) < 0 ||
+	    pf_usage_find(&b->db, &memory, NULL, &b->memory, err) < 0)
+		return -1;
+	rc = pf_info(&b->db, &b->info, &doc, err);
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static void *run_beside(void *p)
+{
+	struct beside *b = p;
+
+	b->rc = find_all(b, &b->err);
+	return NULL;
+}
+
+static void release(struct beside *b)
+{
+	pf_kernels_release(&b->callers);
+	pf_launches_release(&b->launches);
+	pf_overlap_release(&b->overlap);
+	pf_step_times_release(&b->steps);
+	pf_usage_release(&b->memory);
+	pf_info_release(&b->info);
+	pf_db_close(&b->db);
+}
+
+static int gather(struct pf_db *db, const struct pf_advise_args *args,
+		  struct beside *b, struct pf_advise *a, struct pf_err *err)
+{
+	bool has_thread;
+	pthread_t thread;
+	int rc;
+
+	if (pf_db_open_beside(&b->db, db, err) < 0)
+		return -1;
+	has_thread = !pthread_create(&thread, NULL, run_beside, b);
+	rc = pf_advise_read(db, args, a, err);
+	if (has_thread)
+		pthread_join(thread, NULL);
+	else
+		run_beside(b);
+	if (!rc && b->rc) {
+		*err = b->err;
+		rc = -1;
+	}
+	return rc;
+}
+
+int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
+	      struct pf_doc *doc, struct pf_err *err)
+{
+	struct beside *b = pf_calloc(1, sizeof(*b));
+	const struct pf_advise_from from = { &b->callers, &b->launches,
+					     &b->overlap, &b->steps,
+					     &b->memory,  &b->info };
+	struct pf_advise a = { 0 };
+	int rc;
+
+	b->window = &args->window;
+	rc = gather(db, args, b, &a, err);
+	if (!rc)
+		rc = pf_advise_judge(&a, args, &from, err);
+	if (!rc) {
+		pf_advise_show(&a, doc);
+		rc = pf_trust_note(db, &a.tiles->path.window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+	}
+	pf_advise_release(&a);
+	release(b);
+	free(b);
+	return rc;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What to do, in words of the reader's framework. */
+#include "advise/advise_impl.h"
+
+#define TORCH "PyTorch"
+
+/* Framework NULL: any.  Of a rule the first that fits counts. */
+static const struct {
+	const char *id, *framework, *variant, *remedy, *code;
+} remedies[] = {
+	{ "A1", TORCH, "no workers",
+	  "the loader runs in the training thread: give it processes of its "
+	  "own, as many as there are CPU cores to spare",
+	  "DataLoader(dataset, num_workers=4, persistent_workers=True,\n"
+	  "           pin_memory=True)" },
+	{ "A1", TORCH, "workers",
+	  "the workers do not keep up: more of them, more batches ahead, or "
+	  "cheaper transforms",
+	  "DataLoader(dataset, num_workers=8, prefetch_factor=4,\n"
+	  "           persistent_workers=True)" },
+	{ "A1", NULL, NULL,
+	  "load the next batch in another thread or process while the GPU "
+	  "works on this one",
+	  NULL },
+	{ "A2", TORCH, NULL,
+	  "let the loader pin its batches, and copy without waiting",
+	  "DataLoader(dataset, pin_memory=True)\n"
+	  "batch = batch.to(device, non_blocking=True)" },
+	{ "A2", NULL, NULL,
+	  "allocate host buffers with cudaMallocHost and copy with "
+	  "cudaMemcpyAsync on a stream of its own",
+	  NULL },
+	{ "A3", TORCH, "item",
+	  "keep results on the GPU and read them every so many steps, not in "
+	  "each; boolean indexing and nonzero() wait for a size: use where()",
+	  "total += loss.detach()      # no .item() here\n"
+	  "if step % 100 == 0:\n"
+	  "    print(total.item())" },
+	{ "A3", TORCH, "explicit",
+	  "the script itself waits, as for timing: leave it out, or time with "
+	  "events",
+	  "start.record(); ...; end.record()\n"
+	  "# later: start.elapsed_time(end)" },
+	{ "A3", TORCH, NULL,
+	  "copy results back without waiting, and read them a step later",
+	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", NULL, NULL,
+	  "wait later, and for an event instead of the device", NULL },
+	{ "A4", TORCH, "compiled",
+	  "parts are compiled already: look for graph breaks, and let CUDA "
+	  "graphs launch what is left",
+	  "TORCH_LOGS=graph_breaks python train.py\n"
+	  "torch.compile(model, mode='reduce-overhead', fullgraph=True)" },
+	{ "A4", TORCH, NULL,
+	  "compile the model, which fuses kernels, and replay the step as a "
+	  "CUDA graph where its shapes do not change",
+	  "model = torch.compile(model, mode='reduce-overhead')" },
+	{ "A4", NULL, NULL,
+	  "fuse small kernels, and launch those that repeat as one CUDA graph",
+	  NULL },
+	{ "A5", TORCH, NULL,
+	  "find what changes from call to call (shapes, Python values) and "
+	  "makes it compile again",
+	  "TORCH_LOGS=recompiles python train.py\n"
+	  "torch.compile(model, dynamic=True)" },
+	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
+	  NULL },
+	{ "A6", TORCH, NULL,
+	  "let products round to TF32, or run them in bfloat16 where the model "
+	  "allows it",
+	  "torch.set_float32_matmul_precision('high')\n"
+	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
+	{ "A6", NULL, NULL, "store what is multiplied in bf16 or fp16", NULL },
+	{ "A7", TORCH, NULL,
+	  "call the fused kernel instead of product, softmax and product",
+	  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)" },
+	{ "A8", TORCH, "foreach",
+	  "one kernel for all parameters instead of one an operation",
+	  "torch.optim.AdamW(params, fused=True)" },
+	{ "A8", TORCH, NULL,
+	  "update all parameters together instead of one after the other",
+	  "torch.optim.AdamW(params, fused=True)   # or foreach=True" },
+	{ "A9", TORCH, NULL, "keep images with channels last",
+	  "model = model.to(memory_format=torch.channels_last)\n"
+	  "x = x.to(memory_format=torch.channels_last)" },
+	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
+	  NULL },
+	{ "A10", TORCH, NULL,
+	  "make tensors in the type, on the device and in the layout in which "
+	  "they are used; avoid contiguous() and clone() on the way",
+	  "torch.ones(n, device=x.device, dtype=x.dtype)" },
+	{ "A11", TORCH, NULL,
+	  "give each step more samples: the GPU and its memory have room",
+	  "DataLoader(dataset, batch_size=2 * batch_size)" },
+	{ "A12", TORCH, NULL,
+	  "let segments grow instead of allocating new ones, drop what is not "
+	  "needed, or compute activations again",
+	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
+	  "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" },
+	{ "A13", TORCH, "small",
+	  "many small messages: put gradients into larger buckets",
+	  "DistributedDataParallel(model, bucket_cap_mb=100)" },
+	{ "A13", TORCH, NULL,
+	  "start communication earlier and let it run beside computation",
+	  "DistributedDataParallel(model, gradient_as_bucket_view=True)\n"
+	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()" },
+	{ "A13", NULL, NULL,
+	  "start communication earlier, on a stream of its own", NULL },
+	{ "A14", NULL, NULL,
+	  "freeze what lives on, and collect by hand between steps",
+	  "gc.freeze(); gc.disable()\n"
+	  "if step % 1000 == 0: gc.collect()" },
+	{ "A15", TORCH, NULL, "drop gradients instead of filling them with 0",
+	  "optimizer.zero_grad(set_to_none=True)" },
+	{ "A16", TORCH, "steps", "tell the profiler where a step ends",
+	  "prof.step()   # at the end of each step" },
+	{ "A16", TORCH, "warm-up", "leave warm-up out",
+	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
+	{ "A16", TORCH, "stacks", "record functions",
+	  "profile(with_stack=True, ...)" },
+	{ "A16", NULL, "steps", "name the ranges that are steps",
+	  "--steps REGEX" },
+	{ "A16", NULL, "warm-up", "leave warm-up out", "--skip-first 1" },
+	{ "A17", TORCH, NULL,
+	  "sort once, sum by segments, or give the rows as one product; "
+	  "sparse=True for an embedding of which few rows are used",
+	  "nn.Embedding(n, d, sparse=True)" },
+	{ "A18", NULL, NULL, "do it every so many steps, or in another thread",
+	  "if step % 100 == 0: log(...)" },
+	{ "A19", TORCH, NULL, "compile the function that holds them",
+	  "@torch.compile\ndef activation(x): ..." },
+	{ "A19", NULL, NULL, "write them as one kernel", NULL },
+};
+
+void advise_remedy(struct pf_advice *a, const char *framework,
+		   const char *variant)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
+		if (strcmp(remedies[i].id, a->id) != 0 ||
+		    (remedies[i].framework &&
+		     (!framework ||
+		      strcmp(remedies[i].framework, framework) != 0)) ||
+		    (remedies[i].variant &&
+		     strcmp(remedies[i].variant, variant) != 0))
+			continue;
+		a->remedy = remedies[i].remedy;
+		a->code = remedies[i].code;
+		return;
+	}
+}

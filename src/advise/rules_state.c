@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Advice about the GPU, its memory, the job, and the capture itself. */
+#include "advise/advise_impl.h"
+
+#include "roofline/gpus.h"
+
+/* ---- A6 ---- */
+
+#define TINY_NS 20000 /* a kernel so short is bound by its launch */
+
+static bool owns_single(const struct advise_row *r)
+{
+	return r->flags & ADVISE_FP32 && r->count > 0 &&
+	       r->ns / r->count >= TINY_NS;
+}
+
+/* The fastest that products of reduced precision can be, over fp32. */
+static double matrix_gain(const struct pf_gpu_peaks *p)
+{
+	static const enum pf_peak reduced[] = { PF_PEAK_TF32, PF_PEAK_FP16,
+						PF_PEAK_BF16 };
+	double best = NAN;
+
+	for (size_t i = 0; i < sizeof(reduced) / sizeof(*reduced); i++) {
+		double gain = p->rate[reduced[i]] / p->rate[PF_PEAK_FP32];
+
+		if (!isnan(gain) && !(gain <= best))
+			best = gain;
+	}
+	return best;
+}
+
+/* Of the GPUs, all of one kind; NAN: not known. */
+static double find_gain(const struct pf_info *info, struct pf_err *err)
+{
+	struct pf_gpus *gpus = pf_gpus_new(err);
+	double gain = NAN;
+
+	for (size_t i = 0; gpus && i < info->device_count; i++) {
+		const struct pf_info_device *d = &info->devices[i];
+		struct pf_gpu_about about = { d->name, d->sm_count,
+					      d->memory_bytes };
+		struct pf_gpu_peaks peaks;
+		double mine = pf_gpus_match(gpus, &about, &peaks)
+				      ? matrix_gain(&peaks)
+				      : NAN;
+
+		if (i && !(mine == gain)) {
+			gain = NAN;
+			break;
+		}
+		gain = mine;
+	}
+	pf_gpus_free(gpus);
+	return gain;
+}
+
+static void judge_single(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 struct pf_advice *out)
+{
+	struct pf_err err = { 0 };
+	char share[PF_NUM_MAX];
+	double gain;
+
+	(void)a;
+	if (!from->callers || !from->callers->product_ns) {
+		advise_fine(out, "no kernel is known to be a matrix product "
+				 "or a convolution");
+		return;
+	}
+	if (out->at_most_ns <= 0 && !from->callers->product_fp32_ns) {
+		if (from->callers->product_unknown_ns >
+		    from->callers->product_ns / 2)
+			advise_not_judged(out,
+					  "the names of kernels do not say in "
+					  "which precision products are");
+		return;
+	}
+	gain = find_gain(from->info, &err);
+	if (isnan(gain)) {
+		advise_not_judged(out, "the GPU, or its rate for products of "
+				       "reduced precision, is not known");
+		return;
+	}
+	if (gain <= 1) {
+		advise_fine(out, "the GPU multiplies no faster in reduced "
+				 "precision");
+		return;
+	}
+	pf_buf_addf(&out->sentence,
+		    "; %s of the time in products is in fp32, and the GPU's "
+		    "peak in reduced precision is %.1f times as high",
+		    pf_num_show_ratio(
+			    share, pf_num_share(from->callers->product_fp32_ns,
+						from->callers->product_ns)),
+		    gain);
+}
+
+/* ---- A11 ---- */
+
+#define ROOM        0.6 /* of the memory: below, there is room */
+#define SMALL_SHARE 0.5 /* of kernel time, in grids that leave SMs without */
+
+/* The accelerator whose peak is closest to its capacity; or NULL. */
+static const struct pf_usage_device *fullest(const struct pf_usage *u)
+{
+	const struct pf_usage_device *best = NULL;
+
+	for (size_t i = 0; u && i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
+		    (!best || d->capacity_share > best->capacity_share))
+			best = d;
+	}
+	return best;
+}
+
+/* Of kernels with a known grid: time in those with less blocks than SMs. */
+static double small_share(const struct pf_kernels *k)
+{
+	int64_t few = 0, known = 0;
+
+	for (int64_t i = 0; i < k->row_count; i++) {
+		if (isnan(k->rows[i].blocks_per_sm) ||
+		    k->rows[i].blocks_per_sm < 0)
+			continue;
+		known += k->rows[i].total_ns;
+		if (k->rows[i].blocks_per_sm < 1)
+			few += k->rows[i].total_ns;
+	}
+	if (known * 2 < k->total_ns)
+		return NAN;
+	return pf_num_share(few, known);
+}
+
+static void judge_batch(const struct pf_advise *a,
+			const struct pf_advise_from *from,
+			struct pf_advice *out)
+{
+	const struct pf_usage_device *d = fullest(from->memory);
+	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
+	double small;
+
+	(void)a;
+	out->at_most_ns = PF_NO_INT;
+	out->measured = NAN;
+	if (!from->callers || !from->callers->total_ns) {
+		advise_not_judged(out, "there are no kernels in this trace");
+		return;
+	}
+	if (!d) {
+		advise_not_judged(out, "how much memory is used, of how much, "
+				       "is not known: record "
+				       "profile_memory=True");
+		return;
+	}
+	small = small_share(from->callers);
+	if (isnan(small)) {
+		advise_not_judged(out, "the grids of most kernels, or the "
+				       "number of multiprocessors, are not "
+				       "known");
+		return;
+	}
+	out->measured = small;
+	if (d->capacity_share >= ROOM) {
+		advise_fine(out, "the memory has no room for much more");
+		return;
+	}
+	if (small < SMALL_SHARE) {
+		advise_fine(out, "most of the time in kernels is in those that "
+				 "have a block for every multiprocessor");
+		return;
+	}
+	pf_buf_clear(&out->sentence);
+	pf_buf_addf(&out->sentence,
+		    "%s of the time in kernels is in those with fewer blocks "
+		    "than the GPU has multiprocessors, and the memory's peak "
+		    "is %s of %s",
+		    pf_num_show_ratio(share, small),
+		    pf_num_show_bytes(peak, d->peak),
+		    pf_num_show_bytes(of, d->capacity));
+}
+
+/* ---- A12 ---- */
+
+#define EDGE     0.90 /* of the memory */
+#define UNUSED   0.15 /* of the memory: reserved, and not allocated */
+#define WORTH_IT 0.01 /* of the window, in the allocator */
+
+static bool owns_allocator(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_ALLOCATOR;
+}
+
+static bool is_late(const struct pf_advise *a)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_allocator(&t->rows[i]) &&
+		    t->rows[i].flags & ADVISE_LATE)
+			return true;
+	return false;
+}
+
+static const char *memory_trouble(const struct pf_usage *u)
+{
+	const struct pf_usage_device *d = fullest(u);
+
+	if (u && u->oom_count)
+		return "memory ran out";
+	if (!d)
+		return NULL;
+	if (d->capacity_share >= EDGE)
+		return "the peak is 90 % of the memory or more";
+	if (d->unused_at_peak != PF_NO_INT && d->capacity > 0 &&
+	    (double)d->unused_at_peak >= UNUSED * (double)d->capacity)
+		return "15 % of the memory or more is reserved and not "
+		       "allocated at the peak";
+	return NULL;
+}
+
+static void judge_memory(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 struct pf_advice *out)
+{
+	const char *trouble = memory_trouble(from->memory);
+	bool is_slow = out->measured >= WORTH_IT;
+
+	if (trouble) {
+		pf_buf_addf(&out->sentence, "; %s", trouble);
+		return;
+	}
+	if (is_slow && !is_late(a)) {
+		advise_fine(out, "memory is allocated from the driver in the "
+				 "first step alone");
+		return;
+	}
+	if (is_slow)
+		return;
+	if (!fullest(from->memory)) {
+		advise_not_judged(out, "how much memory is used, of how much, "
+				       "is not known: record "
+				       "profile_memory=True");
+		return;
+	}
+	advise_fine(out, "memory has room, and the allocator takes next to "
+			 "nothing of the critical path");
+}
+
+/* ---- A13 ---- */
+
+#define SMALL_MESSAGE (1 << 20) /* bytes */
+
+static bool owns_comm(const struct advise_row *r)
+{
+	return r->category == PF_PATH_COMM;
+}
+
+/* Of collectives whose data are known, how large is the usual one? */
+static int64_t mean_message(const struct pf_overlap *o)
+{
+	int64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < o->collective_count; i++) {
+		bytes += o->collectives[i].rated_bytes;
+		count += o->collectives[i].rated_count;
+	}
+	return count ? bytes / count : -1;
+}
+
+static void judge_comm(const struct pf_advise *a,
+		       const struct pf_advise_from *from, struct pf_advice *out)
+{
+	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
+	const struct pf_overlap *o = from->overlap;
+
+	(void)a;
+	if (!o || !o->all.comm_ns) {
+		advise_fine(out, "there is no communication in this trace");
+		return;
+	}
+	pf_buf_addf(&out->sentence, "; %s of %s of communication is exposed",
+		    pf_num_show_ns(exposed, o->all.exposed_comm_ns),
+		    pf_num_show_ns(all, o->all.comm_ns));
+	if (mean_message(o) >= 0)
+		pf_buf_addf(&out->sentence, ", in messages of %s in the mean",
+			    pf_num_show_bytes(size, mean_message(o)));
+}
+
+static const char *comm_variant(const struct pf_advise *a,
+				const struct pf_advise_from *from,
+				const struct pf_advice *out)
+{
+	int64_t mean = from->overlap ? mean_message(from->overlap) : -1;
+
+	(void)a;
+	(void)out;
+	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
+}
+
+/* ---- A16 ---- */
+
+#define SLOW_FIRST 1.5 /* times the median */
+
+static void judge_capture(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	const struct pf_step_times *s = from->steps;
+	char first[PF_NUM_MAX], median[PF_NUM_MAX];
+
+	out->at_most_ns = PF_NO_INT;
+	out->measured = NAN;
+	if (!s || !s->count) {
+		advise_not_judged(out, "there is no time to speak of");
+		return;
+	}
+	pf_buf_clear(&out->sentence);
+	if (!s->has_steps) {
+		pf_buf_adds(&out->sentence,
+			    "the trace does not say where a step begins and "
+			    "ends");
+	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
+		   (double)s->steps[0].dur_ns >
+			   SLOW_FIRST * (double)s->dur.p50_ns) {
+		pf_buf_addf(&out->sentence,
+			    "the first step takes %s, the median %s, and it is "
+			    "part of all figures",
+			    pf_num_show_ns(first, s->steps[0].dur_ns),
+			    pf_num_show_ns(median, s->dur.p50_ns));
+	} else if (!a->tiles->has_functions) {
+		pf_buf_adds(&out->sentence,
+			    "the trace has no Python functions, so that no "
+			    "advice can name a line");
+	} else {
+		advise_fine(out, "it has steps, functions, and no warm-up");
+	}
+}
+
+static const char *capture_variant(const struct pf_advise *a,
+				   const struct pf_advise_from *from,
+				   const struct pf_advice *out)
+{
+	(void)a;
+	(void)out;
+	if (!from->steps->has_steps)
+		return "steps";
+	return strstr(out->sentence.data, "first step") ? "warm-up" : "stacks";
+}
+
+const struct advise_rule advise_state_rules[] = {
+	{ "A6", "TF32 or mixed precision for products",
+	  "Matrix products and convolutions in fp32 hold", 0.10, "sure",
+	  "kernels", " --group name,op", NULL, ADVISE_NEEDS_GPU, owns_single,
+	  judge_single, NULL },
+	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL,
+	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
+	{ "A12", "less memory, or memory in larger pieces",
+	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
+	  ADVISE_NEEDS_GPU, owns_allocator, judge_memory, NULL },
+	{ "A13", "hide communication", "If nothing waited for communication",
+	  0.05, "model", "path", " --what-if comm=hidden", "comm=hidden",
+	  ADVISE_NEEDS_GPU, owns_comm, judge_comm, comm_variant },
+	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
+	  "hint", "doctor", "", NULL, ADVISE_NEEDS_PATH, NULL, judge_capture,
+	  capture_variant },
+};
+const size_t advise_state_rule_count =
+	sizeof(advise_state_rules) / sizeof(*advise_state_rules);

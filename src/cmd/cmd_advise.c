@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "advise/advise.h"
+#include "base/path.h"
+#include "cmd/cmd.h"
+
+static const struct pf_advise_args defaults = { .window = PF_WINDOW_DEFAULTS };
+
+static const struct pf_opt opts[] = {
+	PF_WINDOW_OPTS(struct pf_advise_args, window),
+	{ 0 },
+};
+
+static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
+		  struct pf_err *err)
+{
+	struct pf_advise_args *args = argv;
+
+	args->db_name = cx->db_name;
+	return pf_advise(cx->db, args, doc, err);
+}
+
+PF_COMMAND(97, advise) = {
+	.name = "advise",
+	.args = "[DB]",
+	.summary = "say what to change next, and what it brings at most",
+	.details =
+		"Each advice with where it is from, what it saves at most "
+		"(what "
+		"the change takes off the critical path of 'profan path', or "
+		"what that path saves when it is worked out anew), what to "
+		"write, and the command that shows it.  What the trace does "
+		"not say enough about is listed with the reason.",
+	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
+	.opts = opts,
+	.args_bytes = sizeof(struct pf_advise_args),
+	.defaults = &defaults,
+	.lists = "advice",
+	.sorts = "at_most_ns|share",
+	.examples = "profan advise job.db\n"
+		    "profan advise trace.json.gz --step 3..8\n"
+		    "profan advise job.db --rank 0 --format md\n",
+	.answer = answer,
+};

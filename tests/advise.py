@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: MIT
+"""Programs with one cause planted, and what advice says of them.
+
+usage: advise.py --make NAME >TRACE.json    advise.py --check NAME ADVICE.json
+       advise.py --names                    advise.py --sums ADVICE.json
+
+A program has STEPS steps of one thread and one stream.  NAME is an advice (it
+must come first, with exactly the ns that were planted) or its counter-test,
+"A1-not": the same program where it must not be given.
+"""
+import json
+import sys
+
+STEPS = 4
+US = 1000
+QUICK, SLOW = 30, 400  # us of a kernel
+RETURN = 2  # us from the end of what a call waits for to that of the call
+# us of an op before its call, of the call, and until its kernel starts: what
+# the path of a step begins with
+HOST, CALL, DELAY = 4, 8, 2
+FIRST = HOST + CALL + DELAY
+V100 = {"id": 0, "name": "Tesla V100-SXM2-16GB", "computeMajor": 7,
+        "computeMinor": 0, "numSms": 80, "totalGlobalMem": 16945512448}
+
+
+class Program:
+    def __init__(self):
+        self.events, self.at, self.free, self.number = [], 100, 0, 0
+
+    def event(self, name, cat, ts, dur, tid=1, **args):
+        self.events.append({"ph": "X", "name": name, "cat": cat, "pid": 1,
+                            "tid": tid, "ts": ts, "dur": dur, "args": args})
+        return self.events[-1]
+
+    def range(self, name, cat="user_annotation"):
+        return Range(self, name, cat)
+
+    def pause(self, us):
+        self.at += us
+
+    def python(self, name, us):
+        with self.range(name, "python_function"):
+            self.pause(us)
+
+    def work(self, name, us, call="cudaLaunchKernel", cat="kernel",
+             waits=False, **args):
+        """A call of 8 us, and its work 2 us later at the earliest."""
+        self.number += 1
+        begin = self.at
+        start = max(begin + 10, self.free)
+        self.free = start + us
+        tid = args.pop("stream", 7)
+        e = self.event(call, "cuda_runtime", begin, 8,
+                       correlation=self.number)
+        if waits:
+            e["dur"] = self.free + 2 - begin
+        self.event(name, cat, start, us, tid=tid, correlation=self.number,
+                   device=0, stream=tid, **args)
+        self.events[-1]["pid"] = 0
+        self.at = begin + e["dur"]
+
+    def op(self, name, us, kernel, host=40, **args):
+        with self.range(name, "cpu_op"):
+            self.pause(host)
+            self.work(kernel, us, **args)
+            self.pause(2)
+
+    def wait(self):
+        begin = self.at
+        self.number += 1
+        self.at = max(self.at, self.free) + 2
+        self.event("cudaDeviceSynchronize", "cuda_runtime", begin,
+                   self.at - begin, correlation=self.number)
+
+
+class Range:
+    def __init__(self, program, name, cat):
+        self.p, self.name, self.cat = program, name, cat
+
+    def __enter__(self):
+        self.begin = self.p.at
+        self.index = len(self.p.events)
+
+    def __exit__(self, *_):
+        p = self.p
+        p.event(self.name, self.cat, self.begin, p.at - self.begin)
+        p.events.insert(self.index, p.events.pop())
+
+
+# ---- what is in a step; each returns the ns that the advice is about ----
+
+def usual(p, count=6, us=QUICK):
+    for _ in range(count):
+        p.op("aten::linalg", us, "a_kernel")
+    return 0
+
+
+def loader(p, us):
+    with p.range("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"):
+        p.pause(us)
+    usual(p)
+    return us * US
+
+
+def pageable(p, us):
+    with p.range("aten::copy_", "cpu_op"):
+        p.work("Memcpy HtoD (Pageable -> Device)", us, "cudaMemcpyAsync",
+               "gpu_memcpy", waits=True, bytes=us * 1000)
+    usual(p)
+    return (us + RETURN) * US
+
+
+def launching(p, us):
+    usual(p, 30, us)
+
+
+def compiling(p, us, step):
+    if us and step:
+        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", us)
+    elif not us and not step:
+        p.python("torch/_dynamo/convert_frame.py(10): entire_frame_compile", 900)
+    usual(p)
+    return us * US if step else 0
+
+
+def ahead(p, parts):
+    """Work that the host launches far ahead of the GPU."""
+    ns = 0
+    for op, kernel, us, counts in parts:
+        p.op(op, us, kernel, host=HOST)
+        ns += us * US * counts
+    return ns
+
+
+def attention(p, second):
+    products = "aten::bmm" if second else "aten::linalg"
+    parts = [("aten::bmm", "gemm_tn", SLOW, second),
+             ("aten::div", "elementwise_kernel", SLOW, second),
+             ("aten::_softmax", "softmax_warp_forward", SLOW, second),
+             (products, "gemm_nn", SLOW, second),
+             ("aten::linalg", "a_kernel", QUICK, 0)]
+    return ahead(p, parts) + second * FIRST * US
+
+
+def optimizer(p, fused, share):
+    usual(p)
+    begin = p.at
+    with p.range("Optimizer.step#Adam.step"):
+        for _ in range(share):
+            p.op("aten::_fused_adam_" if fused else "aten::addcdiv_", QUICK,
+                 "FusedAdamMathFunctor" if fused else "adam_kernel")
+    return (p.at - begin + QUICK) * US
+
+
+def same(p, op, kernel, host=0):
+    """Three works of an op, of three; host: us of it before the first."""
+    return host * US + ahead(p, [(op, kernel, SLOW, 1)] * 3 +
+                 [("aten::linalg", "a_kernel", SLOW, 0)] * 3)
+
+
+def alternating(p):
+    for _ in range(3):
+        p.op("aten::mul", SLOW, "elementwise_kernel", host=HOST)
+        p.op("aten::linalg", SLOW, "a_kernel", host=HOST)
+
+
+def allocating(p, us, late, step):
+    if us and (step or not late):
+        with p.range("aten::empty", "cpu_op"):
+            if late or not step:
+                p.event("cudaMalloc", "cuda_runtime", p.at, us,
+                        correlation=90000 + p.at)
+                p.pause(us)
+    usual(p)
+    return us * US if step else 0
+
+
+def printing(p, us):
+    p.python("<built-in function print>", us)
+    usual(p)
+    return us * US
+
+
+def collecting(p, us):
+    p.python("Python GC", us)
+    usual(p)
+    return us * US
+
+
+def communicating(p, us):
+    usual(p, 3)
+    p.op("c10d::allreduce_", us, "ncclDevKernel_AllReduce_Sum_f32", host=HOST)
+    usual(p, 3)
+
+
+def reading(p, us, step):
+    """Four kernels, a result is read, the host works on for us."""
+    ahead(p, [("aten::linalg", "a_kernel", SLOW, 0)] * 4)
+    if us:
+        with p.range("aten::item", "cpu_op"):
+            with p.range("aten::_local_scalar_dense", "cpu_op"):
+                p.wait()
+    p.python("train.py(7): think", 1000)
+    # the first launch is all that the host has to be ahead of
+    return (1000 + 2 * RETURN + (FIRST if step else 0)) * US
+
+
+PROGRAMS = {
+    "A1": lambda p, step: loader(p, 600),
+    "A1-not": lambda p, step: loader(p, 5),
+    "A2": lambda p, step: pageable(p, 300),
+    "A3": lambda p, step: reading(p, 1, step),
+    "A4": lambda p, step: launching(p, 4),
+    "A4-not": lambda p, step: launching(p, 200),
+    "A5": lambda p, step: compiling(p, 800, step),
+    "A5-not": lambda p, step: compiling(p, 0, step),
+    "A6": lambda p, step: ahead(p, [
+        ("aten::mm", "volta_sgemm_128x64_tn", SLOW, 1)] * 4),
+    "A6-not": lambda p, step: ahead(p, [
+        ("aten::mm", "volta_h884gemm_128x64_tn", SLOW, 0)] * 4),
+    "A7": lambda p, step: attention(p, 1),
+    "A7-not": lambda p, step: attention(p, 0),
+    "A8": lambda p, step: optimizer(p, False, 12),
+    "A8-not": lambda p, step: optimizer(p, True, 12),
+    "A9": lambda p, step: same(p, "aten::cudnn_convolution",
+                                "void cudnn::ops::nchwToNhwcKernel"),
+    "A9-not": lambda p, step: same(p, "aten::linalg", "transpose_kernel"),
+    "A10": lambda p, step: same(p, "aten::copy_", "elementwise_kernel"),
+    "A10-not": lambda p, step: same(p, "aten::linalg", "elementwise_kernel"),
+    "A12": lambda p, step: allocating(p, 700, True, step),
+    "A12-not": lambda p, step: allocating(p, 700, False, step),
+    "A13": lambda p, step: communicating(p, 900),
+    "A14": lambda p, step: collecting(p, 700),
+    "A17": lambda p, step: same(p, "aten::embedding_dense_backward",
+                                "compute_grad_weight", FIRST),
+    "A18": lambda p, step: printing(p, 700),
+    "A18-not": lambda p, step: printing(p, 1),
+    "A19": lambda p, step: same(p, "aten::mul", "elementwise_kernel",
+                                CALL + DELAY),
+    "A19-not": lambda p, step: alternating(p),
+}
+
+
+def make(name):
+    p, ns = Program(), 0
+    for step in range(STEPS):
+        with p.range(f"ProfilerStep#{step}"):
+            ns += PROGRAMS[name](p, step) or 0
+            p.wait()
+    return {"schemaVersion": 1, "deviceProperties": [V100],
+            "traceEvents": p.events}, ns
+
+
+def check(name, doc):
+    _, ns = make(name)
+    rule = name.split("-")[0]
+    given = doc["tables"]["advice"]
+    ids = [row["id"] for row in given]
+    if name.endswith("-not"):
+        return [f"{rule} was given: {given}"] if rule in ids else []
+    if not ids or ids[0] != rule:
+        return [f"the first is {ids}, not {rule}"]
+    if ns and given[0]["at_most_ns"] != ns:
+        return [f"at most {given[0]['at_most_ns']}, not {ns}"]
+    bad = [] if given[0]["remedy"] else ["there is no remedy"]
+    if rule not in [row["id"] for row in doc["tables"]["evidence"]]:
+        bad.append("there is no evidence")
+    return bad
+
+
+def sums(doc):
+    """Every rule once; what is said fits the figures."""
+    bad, tables, window = [], doc["tables"], doc["scalars"]["window_ns"]
+    ids = [row["id"] for t in ("advice", "not_judged", "fine")
+           for row in tables[t]]
+    if len(ids) != len(set(ids)) or len(ids) != 19:
+        bad.append(f"not every advice once: {sorted(ids)}")
+    for row in tables["advice"]:
+        most = row["at_most_ns"]
+        if most is not None and not 0 <= most <= window:
+            bad.append(f"{row['id']}: at most {most} of {window}")
+        held = sum(e["ns"] for e in tables["evidence"]
+                   if e["id"] == row["id"])
+        if row["on_path_ns"] is not None and held > row["on_path_ns"]:
+            bad.append(f"{row['id']}: evidence of {held} ns")
+        if not row["sentence"] or not row["command"]:
+            bad.append(f"{row['id']}: no sentence or no command")
+    if not 0 <= doc["scalars"]["together_ns"] <= window:
+        bad.append("together more than the window")
+    return bad + [f"{row['id']}: no reason" for row in tables["not_judged"]
+                  if not row["reason"]]
+
+
+def main():
+    if sys.argv[1] == "--names":
+        print("\n".join(PROGRAMS))
+        return 0
+    if sys.argv[1] == "--make":
+        json.dump(make(sys.argv[2])[0], sys.stdout)
+        return 0
+    if sys.argv[1] == "--check":
+        bad = check(sys.argv[2], json.load(open(sys.argv[3])))
+    else:
+        bad = sums(json.load(open(sys.argv[2])))
+    print("\n".join(bad) or "ok")
+    return 1 if bad else 0
+
+
+sys.exit(main())

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Advice on programs with one cause planted (tests/advise.py): it comes first
+# with exactly what was planted, and is not given in its counter-test.  Every
+# rule is given, fine or not judged, once, also of the real traces.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "$PYTHON" ] || skip_all "python3 is missing"
+tap_shown='out err'
+
+advised() { # NAME FILE
+	ingested "$1" "$2" || return
+	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
+	result "$1: every advice once"
+}
+
+for name in $("$PYTHON" "$top_srcdir/tests/advise.py" --names); do
+	"$PYTHON" "$top_srcdir/tests/advise.py" --make "$name" >"$tmp/t.json"
+	ingested "$name" "$tmp/t.json" || continue
+	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --check "$name" \
+			"$tmp/a.json" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
+	result "planted $name"
+done
+"$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
+advised mktrace "$tmp/m.json"
+"$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"
+advised 'mktrace without steps' "$tmp/m.json"
+for file in "$top_srcdir"/tests/traces/good-*.json; do
+	is_quick "$file" || continue
+	[ -n "${LONG-}" ] || case $file in
+	*good-kineto* | *good-memory* | *good-no-events*) ;;
+	*) continue ;;
+	esac
+	name=${file##*/}
+	advised "${name%.json}" "$file"
+done
+real_traces advised
+"$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
+"$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"
+run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&
+	run 2 "$profan" advise "$tmp/two.db" && grep -q -- --trace "$tmp/err"
+result 'several traces: one is chosen'
+tap_done

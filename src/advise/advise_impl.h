@@ -56,8 +56,12 @@ enum {
 	ADVISE_SEQUENCE = ADVISE_DATA << 2, /* of attention */
 	ADVISE_CHAIN = ADVISE_DATA << 3,    /* of pointwise work */
 	ADVISE_AWAITED = ADVISE_DATA << 4,  /* return of a copy's call */
-	ADVISE_FP32 = ADVISE_DATA << 5      /* a product that could be faster */
+	ADVISE_FP32 = ADVISE_DATA << 5,     /* a product that could be faster */
+	ADVISE_LONG = ADVISE_DATA << 6      /* ADVISE_LONG_NS or more */
 };
+
+/* What launches takes less: in longer pieces other things are done. */
+#define ADVISE_LONG_NS 1000000
 
 struct advise_row {
 	enum pf_path_category category;
@@ -78,6 +82,7 @@ struct advise_tiles {
 	int64_t sequence_count; /* of attention */
 	int64_t chain_count;
 	bool has_functions; /* is any piece in a function of Python's? */
+	bool has_late;      /* are there steps after the first? */
 	struct pf_arena texts;
 };
 
@@ -160,6 +165,10 @@ extern const size_t advise_host_rule_count, advise_gpu_rule_count,
 /* It is fine, or cannot be judged: the reason instead of a sentence. */
 void advise_fine(struct pf_advice *a, const char *why);
 void advise_not_judged(struct pf_advice *a, const char *why);
+/* What is in the first step alone, or may be, is warm-up. */
+void advise_first_alone(const struct pf_advise *a,
+			bool (*owns)(const struct advise_row *r),
+			struct pf_advice *out);
 bool advise_is_one_of(const char *s, const char *const *list);
 bool advise_has_one_of(const char *s, const char *const *list);
 /* Is it left as given? */

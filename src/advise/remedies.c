@@ -65,21 +65,33 @@ static const struct {
 	  "torch.compile(model, dynamic=True)" },
 	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
 	  NULL },
-	{ "A6", TORCH, NULL,
+	{ "A6", TORCH, "tf32",
 	  "let products round to TF32, or run them in bfloat16 where the model "
 	  "allows it",
 	  "torch.set_float32_matmul_precision('high')\n"
 	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
-	{ "A6", NULL, NULL, "store what is multiplied in bf16 or fp16", NULL },
+	{ "A6", TORCH, "bf16",
+	  "run products in bfloat16 where the model allows it",
+	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
+	{ "A6", TORCH, "fp16",
+	  "run products in half precision where the model allows it, and scale "
+	  "the loss; this GPU has neither TF32 nor bfloat16",
+	  "with torch.autocast('cuda', dtype=torch.float16): ...\n"
+	  "scaler = torch.amp.GradScaler()" },
+	{ "A6", NULL, NULL, "multiply in reduced precision", NULL },
 	{ "A7", TORCH, NULL,
 	  "call the fused kernel instead of product, softmax and product",
 	  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)" },
+	{ "A8", TORCH, "other",
+	  "torch has no fused kernel for this optimizer: compile its step",
+	  "step = torch.compile(optimizer.step)" },
 	{ "A8", TORCH, "foreach",
 	  "one kernel for all parameters instead of one an operation",
-	  "torch.optim.AdamW(params, fused=True)" },
+	  "torch.optim.AdamW(params, fused=True)   # or SGD, Adam, Adagrad" },
 	{ "A8", TORCH, NULL,
 	  "update all parameters together instead of one after the other",
-	  "torch.optim.AdamW(params, fused=True)   # or foreach=True" },
+	  "torch.optim.SGD(params, lr, fused=True) # or AdamW; or "
+	  "foreach=True" },
 	{ "A9", TORCH, NULL, "keep images with channels last",
 	  "model = model.to(memory_format=torch.channels_last)\n"
 	  "x = x.to(memory_format=torch.channels_last)" },

@@ -54,6 +54,26 @@ void advise_not_judged(struct pf_advice *a, const char *why)
 	say_why(a, PF_ADVICE_NOT_JUDGED, why);
 }
 
+void advise_first_alone(const struct pf_advise *a,
+			bool (*owns)(const struct advise_row *r),
+			struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	if (out->on_path_ns <= 0)
+		return;
+	if (!t->has_late) {
+		advise_not_judged(out, "whether it is the warm-up alone shows "
+				       "only in several steps");
+		return;
+	}
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns(&t->rows[i]) && t->rows[i].flags & ADVISE_LATE)
+			return;
+	advise_fine(out, "it is in the first step alone, which --skip-first 1 "
+			 "leaves out");
+}
+
 /* ---- places ---- */
 
 /* What rows of a place have in common; padding is zero. */
@@ -188,8 +208,11 @@ static void take_answer(const struct pf_advise *a, const char *question,
 
 		if (strcmp(w->question, question) != 0)
 			continue;
-		out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
-		out->likely_ns = w->least_ns;
+		/* less than all that the question is about may be its own */
+		if (w->bound_ns == PF_NO_INT || w->saved_ns < out->on_path_ns)
+			out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
+		if (w->least_ns <= out->at_most_ns)
+			out->likely_ns = w->least_ns;
 	}
 }
 

@@ -52,6 +52,12 @@ static const char *const fused_ops[] = { "aten::_fused_adam_",
 					 "aten::_fused_sgd_",
 					 "aten::_fused_adagrad_", NULL };
 
+/* Optimizers of torch that have a fused kernel. */
+static const char *const with_fused[] = { "Optimizer.step#Adam.step",
+					  "Optimizer.step#AdamW.step",
+					  "Optimizer.step#SGD.step",
+					  "Optimizer.step#Adagrad.step", NULL };
+
 static bool owns_optimizer(const struct advise_row *r)
 {
 	return r->flags & (1u << ADVISE_MARK_OPTIMIZER) &&
@@ -90,13 +96,20 @@ static const char *optimizer_variant(const struct pf_advise *a,
 				     const struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
+	bool is_other = false, is_many = false;
 
 	(void)from;
 	(void)out;
-	for (size_t i = 0; i < t->row_count; i++)
-		if (owns_optimizer(&t->rows[i]) && is_foreach(&t->rows[i]))
-			return "foreach";
-	return "";
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (!owns_optimizer(r))
+			continue;
+		is_other |= !strncmp(r->name, "Optimizer.step#", 15) &&
+			    !advise_is_one_of(r->name, with_fused);
+		is_many |= is_foreach(r);
+	}
+	return is_other ? "other" : is_many ? "foreach" : "";
 }
 
 static const char *const zeroing[] = { "aten::zero_", "aten::fill_",

@@ -145,12 +145,14 @@ static const char *wait_variant(const struct pf_advise *a,
 
 /* ---- A4 ---- */
 
-#define SHORT_SHARE 0.5 /* of kernels that are to be short */
-#define GRAPH_SHARE 0.5 /* of GPU time under graph launches */
+#define KERNELS_LEAST 32
+#define SHORT_SHARE   0.5 /* of kernels that are to be short */
+#define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
 
 static bool owns_launching(const struct advise_row *r)
 {
-	return is_launching(r) && !(r->flags & (1u << ADVISE_MARK_LOG));
+	return is_launching(r) &&
+	       !(r->flags & (ADVISE_LONG | 1u << ADVISE_MARK_LOG));
 }
 
 static double graph_share(const struct pf_launches *l)
@@ -181,6 +183,10 @@ static void judge_launching(const struct pf_advise *a,
 				       "its kernels");
 		return;
 	}
+	if (l->kernel_count < KERNELS_LEAST) {
+		advise_fine(out, "there are but a few kernels");
+		return;
+	}
 	if (graph_share(l) >= GRAPH_SHARE) {
 		advise_fine(out, "most of the GPU work is launched by graphs "
 				 "already");
@@ -203,8 +209,12 @@ static void judge_launching(const struct pf_advise *a,
 }
 
 static const char *const compiled[] = { "Torch-Compiled Region",
-					"CompiledFunction", "CompiledFxGraph",
-					"triton_", NULL };
+					"CompiledFunction",
+					"CompiledFxGraph",
+					"triton_poi_fused",
+					"triton_red_fused",
+					"triton_per_fused",
+					NULL };
 
 static const char *launch_variant(const struct pf_advise *a,
 				  const struct pf_advise_from *from,
@@ -226,16 +236,8 @@ static void judge_compile(const struct pf_advise *a,
 			  const struct pf_advise_from *from,
 			  struct pf_advice *out)
 {
-	const struct advise_tiles *t = a->tiles;
-	bool is_late = false;
-
 	(void)from;
-	for (size_t i = 0; i < t->row_count; i++)
-		is_late |= owns_compile(&t->rows[i]) &&
-			   t->rows[i].flags & ADVISE_LATE;
-	if (!is_late && out->on_path_ns > 0)
-		advise_fine(out, "it compiles in the first step alone: leave "
-				 "that out with --skip-first 1");
+	advise_first_alone(a, owns_compile, out);
 }
 
 /* ---- A14, A18 ---- */

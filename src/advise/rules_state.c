@@ -14,11 +14,12 @@ static bool owns_single(const struct advise_row *r)
 	       r->ns / r->count >= TINY_NS;
 }
 
+static const enum pf_peak reduced[] = { PF_PEAK_TF32, PF_PEAK_BF16,
+					PF_PEAK_FP16 };
+
 /* The fastest that products of reduced precision can be, over fp32. */
 static double matrix_gain(const struct pf_gpu_peaks *p)
 {
-	static const enum pf_peak reduced[] = { PF_PEAK_TF32, PF_PEAK_FP16,
-						PF_PEAK_BF16 };
 	double best = NAN;
 
 	for (size_t i = 0; i < sizeof(reduced) / sizeof(*reduced); i++) {
@@ -30,36 +31,32 @@ static double matrix_gain(const struct pf_gpu_peaks *p)
 	return best;
 }
 
-/* Of the GPUs, all of one kind; NAN: not known. */
-static double find_gain(const struct pf_info *info, struct pf_err *err)
+/* Of the GPUs, if the table has all of them in one row. */
+static bool find_peaks(const struct pf_info *info, struct pf_gpu_peaks *out)
 {
-	struct pf_gpus *gpus = pf_gpus_new(err);
-	double gain = NAN;
+	struct pf_err err = { 0 };
+	struct pf_gpus *gpus = pf_gpus_new(&err);
+	bool is_known = gpus && info->device_count;
 
-	for (size_t i = 0; gpus && i < info->device_count; i++) {
+	for (size_t i = 0; is_known && i < info->device_count; i++) {
 		const struct pf_info_device *d = &info->devices[i];
 		struct pf_gpu_about about = { d->name, d->sm_count,
 					      d->memory_bytes };
-		struct pf_gpu_peaks peaks;
-		double mine = pf_gpus_match(gpus, &about, &peaks)
-				      ? matrix_gain(&peaks)
-				      : NAN;
+		struct pf_gpu_peaks mine;
 
-		if (i && !(mine == gain)) {
-			gain = NAN;
-			break;
-		}
-		gain = mine;
+		is_known = pf_gpus_match(gpus, &about, &mine) &&
+			   (!i || !strcmp(mine.name, out->name));
+		*out = mine;
 	}
 	pf_gpus_free(gpus);
-	return gain;
+	return is_known;
 }
 
 static void judge_single(const struct pf_advise *a,
 			 const struct pf_advise_from *from,
 			 struct pf_advice *out)
 {
-	struct pf_err err = { 0 };
+	struct pf_gpu_peaks peaks;
 	char share[PF_NUM_MAX];
 	double gain;
 
@@ -77,7 +74,7 @@ static void judge_single(const struct pf_advise *a,
 					  "which precision products are");
 		return;
 	}
-	gain = find_gain(from->info, &err);
+	gain = find_peaks(from->info, &peaks) ? matrix_gain(&peaks) : NAN;
 	if (isnan(gain)) {
 		advise_not_judged(out, "the GPU, or its rate for products of "
 				       "reduced precision, is not known");
@@ -95,6 +92,21 @@ static void judge_single(const struct pf_advise *a,
 			    share, pf_num_share(from->callers->product_fp32_ns,
 						from->callers->product_ns)),
 		    gain);
+}
+
+static const char *single_variant(const struct pf_advise *a,
+				  const struct pf_advise_from *from,
+				  const struct pf_advice *out)
+{
+	struct pf_gpu_peaks peaks;
+
+	(void)a;
+	(void)out;
+	if (!find_peaks(from->info, &peaks))
+		return "";
+	if (!isnan(peaks.rate[PF_PEAK_TF32]))
+		return "tf32";
+	return isnan(peaks.rate[PF_PEAK_BF16]) ? "fp16" : "bf16";
 }
 
 /* ---- A11 ---- */
@@ -194,17 +206,6 @@ static bool owns_allocator(const struct advise_row *r)
 	return (unsigned)r->category == PF_CAUSE_ALLOCATOR;
 }
 
-static bool is_late(const struct pf_advise *a)
-{
-	const struct advise_tiles *t = a->tiles;
-
-	for (size_t i = 0; i < t->row_count; i++)
-		if (owns_allocator(&t->rows[i]) &&
-		    t->rows[i].flags & ADVISE_LATE)
-			return true;
-	return false;
-}
-
 static const char *memory_trouble(const struct pf_usage *u)
 {
 	const struct pf_usage_device *d = fullest(u);
@@ -233,13 +234,10 @@ static void judge_memory(const struct pf_advise *a,
 		pf_buf_addf(&out->sentence, "; %s", trouble);
 		return;
 	}
-	if (is_slow && !is_late(a)) {
-		advise_fine(out, "memory is allocated from the driver in the "
-				 "first step alone");
+	if (is_slow) {
+		advise_first_alone(a, owns_allocator, out);
 		return;
 	}
-	if (is_slow)
-		return;
 	if (!fullest(from->memory)) {
 		advise_not_judged(out, "how much memory is used, of how much, "
 				       "is not known: record "
@@ -304,6 +302,7 @@ static const char *comm_variant(const struct pf_advise *a,
 /* ---- A16 ---- */
 
 #define SLOW_FIRST 1.5 /* times the median */
+#define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
 
 static void judge_capture(const struct pf_advise *a,
 			  const struct pf_advise_from *from,
@@ -331,12 +330,14 @@ static void judge_capture(const struct pf_advise *a,
 			    "part of all figures",
 			    pf_num_show_ns(first, s->steps[0].dur_ns),
 			    pf_num_show_ns(median, s->dur.p50_ns));
-	} else if (!a->tiles->has_functions) {
+	} else if (!a->tiles->has_functions && a->framework &&
+		   (double)a->tiles->path.host_ns >=
+			   HOST_SHARE * (double)a->window_ns) {
 		pf_buf_adds(&out->sentence,
 			    "the trace has no Python functions, so that no "
 			    "advice can name a line");
 	} else {
-		advise_fine(out, "it has steps, functions, and no warm-up");
+		advise_fine(out, "nothing that advice needs is missing");
 	}
 }
 
@@ -355,7 +356,7 @@ const struct advise_rule advise_state_rules[] = {
 	{ "A6", "TF32 or mixed precision for products",
 	  "Matrix products and convolutions in fp32 hold", 0.10, "sure",
 	  "kernels", " --group name,op", NULL, ADVISE_NEEDS_GPU, owns_single,
-	  judge_single, NULL },
+	  judge_single, single_variant },
 	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL,
 	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
 	{ "A12", "less memory, or memory in larger pieces",

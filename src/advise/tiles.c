@@ -198,6 +198,8 @@ static uint32_t flags_of(const struct taker *t, const struct pf_path_tile *tile)
 
 	if (!strcmp(tile->kind, "data loading"))
 		flags |= ADVISE_DATA;
+	if (tile->end_ns - tile->start_ns >= ADVISE_LONG_NS)
+		flags |= ADVISE_LONG;
 	if (tile->start_ns >= t->late_ns)
 		flags |= ADVISE_LATE;
 	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
@@ -357,8 +359,10 @@ static int prepare(struct taker *t, const struct pf_window_args *args,
 		rc = pf_window_steps(t->db, &window, &t->out->steps, err);
 	if (!rc) {
 		first = pf_steps_first(&t->out->steps, trace_id);
-		if (pf_steps_is_of(&t->out->steps, first + 1, trace_id))
+		if (pf_steps_is_of(&t->out->steps, first + 1, trace_id)) {
+			t->out->has_late = true;
 			t->late_ns = t->out->steps.items[first].host_end_ns;
+		}
 	}
 	pf_window_release(&window);
 	return rc;

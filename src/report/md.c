@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/escape.h"
+#include "report/advice.h"
 #include "report/figure.h"
 #include "report/report.h"
 
@@ -91,6 +92,7 @@ void pf_report_md(const struct pf_report *r, const char *html_name,
 	pf_escape_md_sentence(out, title.data, title.len);
 	pf_buf_adds(out, "\n\n");
 	add_verdicts(out, r);
+	pf_report_advice_md(r, out);
 	add_classes(out, &r->parts);
 	add_tiles(out, &r->tiles);
 	if (html_name) {

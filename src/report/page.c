@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "embed/asset.h"
+#include "report/advice.h"
 #include "report/chart.h"
 #include "report/figure.h"
 #include "report/fill.h"
@@ -400,6 +401,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
 	pf_buf_adds(&s.verdicts_title, "Verdicts");
 	add_verdicts(&s.verdicts, r, &page);
+	pf_report_advice_html(r, &s.verdicts);
 	add_tiles(&s.tiles, &r->tiles);
 	pf_buf_adds(&s.breakdown_title, "Where the time goes");
 	if (r->parts.steps.is_untimed)

@@ -5,20 +5,26 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "report/advice.h"
 #include "report/ranks.h"
 #include "report/report.h"
 
-static int load_timeline(struct pf_db *db, const struct pf_parts *p,
-			 void *context, struct pf_err *err)
+static int load_beside(struct pf_db *db, const struct pf_parts *p,
+		       void *context, struct pf_err *err)
 {
-	return pf_ranks_load_first(db, p, context, err);
+	struct pf_report *r = context;
+
+	if (r->args.page.timeline != PF_TIMELINE_NONE &&
+	    pf_ranks_load_first(db, p, r, err) < 0)
+		return -1;
+	return pf_report_advise(db, p, r, err);
 }
 
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   const char *db_name, struct pf_report *out,
 		   struct pf_err *err)
 {
-	const struct pf_parts_beside beside = { load_timeline, out };
+	const struct pf_parts_beside beside = { load_beside, out };
 
 	memset(out, 0, sizeof(*out));
 	out->db = db;
@@ -29,9 +35,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	if (!out->redact ||
 	    pf_parts_gather(db, &args->window,
 			    args->page.redact ? "DB" : db_name, out->redact,
-			    args->page.timeline == PF_TIMELINE_NONE ? NULL
-								    : &beside,
-			    &out->parts, err))
+			    &beside, &out->parts, err) ||
+	    pf_report_judge(out, err))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
 	pf_tiles_find(&out->parts, &out->tiles);
@@ -45,6 +50,7 @@ void pf_report_release(struct pf_report *r)
 	pf_verdicts_release(&r->verdicts);
 	pf_tiles_release(&r->tiles);
 	pf_timelines_release(&r->timelines);
+	pf_advise_release(&r->advise);
 	pf_parts_release(&r->parts);
 	pf_redact_free(r->redact);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "advise/advise.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "report/gather.h"
@@ -22,6 +23,7 @@
 struct pf_report_args {
 	struct pf_window_args window;
 	struct pf_page_args page;
+	bool with_advice; /* what to try, too */
 };
 
 struct pf_report {
@@ -32,6 +34,8 @@ struct pf_report {
 	struct pf_verdicts verdicts;
 	struct pf_tiles tiles;
 	struct pf_timelines timelines; /* if wanted */
+	struct pf_advise advise;       /* if wanted, of one trace: */
+	bool has_advice;
 };
 
 /* Gather everything; db_name is how commands of the page name the file. */

@@ -277,7 +277,7 @@ for i, r in enumerate(got[:-1]):
         w = want[what]
         assert r[key] == w.get(r["category"], w.get(str(i), 0)), r
 END
-		result "$(basename "$f")" out err
+		result "${f##*/}" out err
 	done
 	for f in torch215_verbose_cpu torch_old_gpt2_cpu; do
 		file=$shared/inputs/folded/$f.txt

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What to try, under the verdicts.  Its sentences hold no name of a trace: the
- * places, which do, are left to 'profan advise'.
+ * What to try, after where the time goes.  Its sentences hold no name of a
+ * trace: the places, which do, are left to 'profan advise'.
  */
 #include "config.h"
 
@@ -76,7 +76,8 @@ void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out)
 
 	if (!r->has_advice || !r->advise.given)
 		return;
-	pf_buf_adds(out, "<p class=lead>What to try:</p>\n"
+	pf_buf_adds(out, "<section id=try aria-labelledby=h-try>\n"
+			 "<h2 id=h-try>What to try</h2>\n"
 			 "<ol class=verdicts>\n");
 	for (size_t i = 0; i < r->advise.given && i < ON_PAGE; i++)
 		add_item(out, &r->advise.all[i]);
@@ -84,7 +85,7 @@ void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out)
 	pf_buf_adds(out, "</ol>\n<p class=lead>Where it is, what to write, and "
 			 "what could not be judged: <code>");
 	pf_html_text(out, command.data);
-	pf_buf_adds(out, "</code></p>\n");
+	pf_buf_adds(out, "</code></p>\n</section>\n");
 	pf_buf_release(&command);
 }
 

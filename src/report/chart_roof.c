@@ -17,7 +17,7 @@
 
 #define WIDTH       1000
 #define HEIGHT      500
-#define POINTS_MAX  200
+#define POINTS_MAX  80
 #define RADIUS_MAX  18
 #define RADIUS_MIN  2
 #define DECADES_MAX 8 /* of an axis; what is further down is left out */

@@ -397,11 +397,12 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	pf_report_title(r, &title);
 	pf_html_text(&s.title, title.data);
 	add_header(&s.header, r);
+	if (r->has_advice && r->advise.given)
+		pf_buf_adds(&s.nav, "<li><a href=\"#try\">To try</a>\n");
 	pf_sections_links(&s.nav, &r->parts);
 	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
 	pf_buf_adds(&s.verdicts_title, "Verdicts");
 	add_verdicts(&s.verdicts, r, &page);
-	pf_report_advice_html(r, &s.verdicts);
 	add_tiles(&s.tiles, &r->tiles);
 	pf_buf_adds(&s.breakdown_title, "Where the time goes");
 	if (r->parts.steps.is_untimed)
@@ -409,6 +410,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 					  "no times.</p>\n");
 	pf_chart_steps(&s.breakdown, &page);
 	pf_sections_steps(&s.breakdown, &page);
+	pf_report_advice_html(r, &s.sections);
 	pf_sections_add(&s.sections, &page);
 	add_checks(&s.fine, &r->verdicts);
 	add_method(&s.method, &r->parts);

@@ -247,7 +247,7 @@ def check_roofs(page):
     rows = [r for r in rows if r["flop_per_byte"] and r["tflop_per_s"]]
     rows.sort(key=lambda r: -r["kernel_ns"])
     want = sorted((float("%.4g" % r["tflop_per_s"]),
-                   float("%.4g" % r["flop_per_byte"])) for r in rows[:200])
+                   float("%.4g" % r["flop_per_byte"])) for r in rows[:80])
     found = [tuple(map(float, re.search(
         r"([-.\de+]+) TFLOP/s, ([-.\de+]+) FLOP/byte", c[3]).groups()))
         for c in page.circles]

@@ -391,12 +391,14 @@ static const struct pf_html_col step_cols[] = {
 
 static const struct section {
 	const char *id, *title;
+	const char *link;   /* the title in the row of links, which is narrow */
 	const char *absent; /* why; NULL: as the part's finding says */
 	enum pf_part part;  /* whose finding stands above */
 	struct pf_html_table tables[TABLES_MAX];
 } sections[] = {
 	{ "idle",
 	  "Idle gaps",
+	  "Idle",
 	  "the GPU is never idle, or there is no GPU work",
 	  PF_PART_GAPS,
 	  { { "causes", "Idle time of the GPU by cause", PF_PART_GAPS, "causes",
@@ -407,6 +409,7 @@ static const struct section {
 	      NULL, NULL } } },
 	{ "path",
 	  "Critical path",
+	  "Path",
 	  NULL,
 	  PF_PART_PATH,
 	  { { "path-parts", "What decides how long the window takes",
@@ -417,11 +420,13 @@ static const struct section {
 	      answer_cols, 20, NULL, NULL } } },
 	{ "syncs",
 	  "Synchronizations",
+	  "Syncs",
 	  "no call waits for the GPU",
 	  PF_PART_SYNCS,
 	  { { "sites", "Calls that wait for the GPU, by site", PF_PART_SYNCS,
 	      "sites", site_cols, 100, NULL, NULL } } },
 	{ "launches",
+	  "Launches",
 	  "Launches",
 	  "no GPU work has a launch call",
 	  PF_PART_LAUNCHES,
@@ -431,6 +436,7 @@ static const struct section {
 	      "streams", stream_cols, 20, NULL, NULL } } },
 	{ "kernels",
 	  "Kernels",
+	  "Kernels",
 	  "there are no kernels",
 	  PF_PART_KERNELS,
 	  { { "by-name", "By name", PF_PART_KERNELS, "kernels", kernel_cols,
@@ -439,11 +445,13 @@ static const struct section {
 	      caller_cols, 100, "share", NULL } } },
 	{ "ops",
 	  "Operators",
+	  "Operators",
 	  "there are no operators",
 	  PF_PART_OPS,
 	  { { "averages", "By name, as key_averages()", PF_PART_OPS,
 	      "key_averages", op_cols, 120, NULL, is_op } } },
 	{ "roofline",
+	  "Roofline",
 	  "Roofline",
 	  NULL,
 	  PF_PART_ROOFLINE,
@@ -457,6 +465,7 @@ static const struct section {
 	      "not_modelled", rest_cols, 20, "share", NULL } } },
 	{ "comm",
 	  "Communication",
+	  "Communication",
 	  "there is no communication",
 	  PF_PART_OVERLAP,
 	  { { "collectives", "Collectives", PF_PART_OVERLAP, "collectives",
@@ -466,6 +475,7 @@ static const struct section {
 	    { "overlap", "What hides behind what", PF_PART_OVERLAP, "devices",
 	      overlap_cols, 40, NULL, NULL } } },
 	{ "memory",
+	  "Memory",
 	  "Memory",
 	  NULL,
 	  PF_PART_MEMORY,
@@ -478,6 +488,7 @@ static const struct section {
 	    { "kept", "Allocated and not freed", PF_PART_MEMORY, "kept",
 	      kept_cols, 40, NULL, NULL } } },
 	{ "memory",
+	  "Memory",
 	  "Memory",
 	  NULL,
 	  PF_PART_MEMORY,
@@ -495,11 +506,13 @@ static const struct section {
 	      stack_cols, 80, NULL, NULL } } },
 	{ "input",
 	  "Input",
+	  "Input",
 	  "no idle time of the GPU comes from loading data",
 	  PF_PART_COUNT,
 	  { { "loading", "Idle time of the GPU while data is loaded",
 	      PF_PART_GAPS, "culprits", input_cols, 40, NULL, is_loading } } },
 	{ "modules",
+	  "Modules",
 	  "Modules",
 	  NULL,
 	  PF_PART_MODULES,
@@ -509,6 +522,7 @@ static const struct section {
 	      "classes", class_cols, 40, "share", NULL } } },
 	{ "quality",
 	  "Trace quality",
+	  "Quality",
 	  "every check of the trace says ok",
 	  PF_PART_DOCTOR,
 	  { { "quality-checks", "Checks that found something", PF_PART_DOCTOR,
@@ -582,7 +596,7 @@ void pf_sections_links(struct pf_buf *out, const struct pf_parts *p)
 	for (size_t i = 0; i < SECTIONS; i++)
 		if (has_section(p, &sections[i]))
 			pf_buf_addf(out, "<li><a href=\"#%s\">%s</a>\n",
-				    sections[i].id, sections[i].title);
+				    sections[i].id, sections[i].link);
 }
 
 static const char *why_absent(const struct pf_parts *p, const struct section *s)

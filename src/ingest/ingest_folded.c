@@ -202,8 +202,7 @@ static int put_frames(struct reading *r, sqlite3_stmt *st, uint32_t from,
 
 		entries[i - from] = pf_dict_find(names, text, len, 0);
 	}
-	if (pf_ingest_settle(r->in, &r->sink.parsed, &r->sink.type_ids,
-			     &r->sink.type_ids_cap, err))
+	if (pf_ingest_batcher_settle(&r->sink.batcher, &r->sink.parsed, err))
 		return -1;
 	for (uint32_t i = from; i < to; i++) {
 		sqlite3_bind_int64(st, 1, r->frame_base + i + 1);

@@ -256,7 +256,30 @@ void pf_ingest_count(struct pf_ingest *in, const struct pf_batch *b);
 /* Remember a row of trace_fact; the key is copied. */
 void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value);
 
-/* ingest_reader.c: all that a reader gives, written as runs. */
+/*
+ * ingest_reader.c: what becomes of batches that are made one after the other
+ * in one thread.
+ */
+struct pf_ingest_batcher {
+	struct pf_ingest *in;
+	/* the rest is its own */
+	pthread_mutex_t lock; /* of the runs; nobody else wants it */
+	struct pf_ingest_sorter *sorter;
+	uint32_t *type_ids;
+	size_t type_ids_cap;
+};
+void pf_ingest_batcher_init(struct pf_ingest_batcher *b, struct pf_ingest *in);
+void pf_ingest_batcher_release(struct pf_ingest_batcher *b);
+/* Its texts get their ids. */
+int pf_ingest_batcher_settle(struct pf_ingest_batcher *b, struct pf_parsed *p,
+			     struct pf_err *err);
+/* It is counted, settled and written as runs in the order of the file. */
+int pf_ingest_batcher_put(struct pf_ingest_batcher *b, struct pf_parsed *p,
+			  struct pf_err *err);
+/* Most events of a batch: few if small chunks are asked for, as tests do. */
+size_t pf_ingest_batch_events(const struct pf_ingest *in);
+
+/* All that a reader gives, written as runs. */
 int pf_ingest_drain(struct pf_ingest *in, struct pf_reader *reader,
 		    struct pf_err *err);
 
@@ -352,13 +375,10 @@ int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err);
 struct pf_ingest_sink {
 	struct pf_ingest *in;
 	struct pf_parsed parsed;
+	struct pf_ingest_batcher batcher;
 	/* the rest is its own */
 	struct pf_headed from;
 	size_t most;
-	pthread_mutex_t lock; /* of the runs; nobody else wants it */
-	struct pf_ingest_sorter *sorter;
-	uint32_t *type_ids;
-	size_t type_ids_cap;
 };
 
 void pf_ingest_sink_init(struct pf_ingest_sink *s, struct pf_ingest *in,

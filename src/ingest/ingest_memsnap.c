@@ -15,9 +15,8 @@
 #include "base/sat.h"
 #include "ingest/ingest_memsnap.h"
 
-#define BATCH_EVENTS 32768u
-#define DEVICE_CUDA  1 /* c10::DeviceType */
-#define LOOK_BYTES   4096u
+#define DEVICE_CUDA 1 /* c10::DeviceType */
+#define LOOK_BYTES  4096u
 
 /* ---- bytes ---- */
 
@@ -38,16 +37,7 @@ static int64_t read_input(void *arg, void *buf, size_t len, struct pf_err *err)
 
 int pf_ingest_snap_flush(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	struct pf_ingest *in = r->in;
-	int64_t first_order = in->event_count;
-
-	pf_ingest_count(in, &r->parsed.batch);
-	if (pf_ingest_settle(in, &r->parsed, &r->type_ids, &r->type_ids_cap,
-			     err) ||
-	    pf_ingest_write_runs(in, r->sorter, &r->parsed, r->type_ids,
-				 first_order, &r->lock, err))
-		return -1;
-	return 0;
+	return pf_ingest_batcher_put(&r->batcher, &r->parsed, err);
 }
 
 static uint32_t find_text(struct pf_dict *d, const char *text)
@@ -334,12 +324,9 @@ static void describe(struct pf_ingest_snap *r)
 
 static int write_all(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	size_t most = r->in->options->chunk_bytes;
+	size_t most = pf_ingest_batch_events(r->in);
 	int64_t skipped;
 
-	/* Tests choose small chunks: then batches are small too. */
-	if (!most || most > BATCH_EVENTS)
-		most = BATCH_EVENTS;
 	describe(r);
 	if (pf_ingest_snap_rows(r, err) || put_entries(r, most, err) ||
 	    put_annotations(r, err))
@@ -359,16 +346,13 @@ static int read_snapshot(struct pf_ingest *in, struct pf_input *input,
 	int rc;
 
 	pf_parsed_init(&r.parsed);
-	r.sorter = pf_ingest_sorter_new();
-	pthread_mutex_init(&r.lock, NULL);
+	pf_ingest_batcher_init(&r.batcher, in);
 	rc = pf_snap_load(&r.snap, in->directory, read_input, &r, err);
 	if (!rc)
 		rc = write_all(&r, err);
 	pf_snap_release(&r.snap);
-	pthread_mutex_destroy(&r.lock);
-	pf_ingest_sorter_free(r.sorter);
+	pf_ingest_batcher_release(&r.batcher);
 	pf_parsed_release(&r.parsed);
-	free(r.type_ids);
 	return rc;
 }
 

@@ -11,10 +11,7 @@ struct pf_ingest_snap {
 	struct pf_headed from;
 	struct pf_snap snap;
 	struct pf_parsed parsed;
-	pthread_mutex_t lock; /* of the runs; nobody else wants it */
-	struct pf_ingest_sorter *sorter;
-	uint32_t *type_ids;
-	size_t type_ids_cap;
+	struct pf_ingest_batcher batcher;
 	int64_t stack_base; /* ids of this trace's stacks come after it */
 	int64_t frame_base;
 };

@@ -8,8 +8,6 @@
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
 
-#define BATCH_EVENTS 32768u
-
 #define PF_ENTRY(name) extern const struct pf_ingest_format pf_ingest_##name;
 #include "ingest/formats.inc"
 #undef PF_ENTRY
@@ -100,22 +98,16 @@ void pf_ingest_sink_init(struct pf_ingest_sink *s, struct pf_ingest *in,
 			 struct pf_input *input, const struct pf_buf *head)
 {
 	*s = (struct pf_ingest_sink){ .in = in, .from = { input, head, 0 } };
-	/* Tests choose small chunks: then batches are small too. */
-	s->most = in->options->chunk_bytes;
-	if (!s->most || s->most > BATCH_EVENTS)
-		s->most = BATCH_EVENTS;
+	s->most = pf_ingest_batch_events(in);
 	pf_parsed_init(&s->parsed);
-	s->sorter = pf_ingest_sorter_new();
-	pthread_mutex_init(&s->lock, NULL);
+	pf_ingest_batcher_init(&s->batcher, in);
 	in->found_list = true;
 }
 
 void pf_ingest_sink_release(struct pf_ingest_sink *s)
 {
-	pthread_mutex_destroy(&s->lock);
-	pf_ingest_sorter_free(s->sorter);
+	pf_ingest_batcher_release(&s->batcher);
 	pf_parsed_release(&s->parsed);
-	free(s->type_ids);
 }
 
 int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
@@ -137,14 +129,7 @@ int64_t pf_ingest_sink_read(void *sink, void *buf, size_t len,
 
 int pf_ingest_sink_flush(struct pf_ingest_sink *s, struct pf_err *err)
 {
-	struct pf_ingest *in = s->in;
-	int64_t first_order = in->event_count;
-
-	pf_ingest_count(in, &s->parsed.batch);
-	if (pf_ingest_settle(in, &s->parsed, &s->type_ids, &s->type_ids_cap,
-			     err) ||
-	    pf_ingest_write_runs(in, s->sorter, &s->parsed, s->type_ids,
-				 first_order, &s->lock, err))
+	if (pf_ingest_batcher_put(&s->batcher, &s->parsed, err))
 		return -1;
 	return pf_parsed_begin(&s->parsed);
 }

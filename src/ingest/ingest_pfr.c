@@ -18,9 +18,7 @@
 #include "ingest/ingest_impl.h"
 #include "base/sat.h"
 
-#define BATCH_EVENTS   32768u
-#define INDEX_BYTES    (4u << 20)
-#define METADATA_BYTES (1u << 20)
+#define INDEX_BYTES (4u << 20)
 
 /* An EVENTS frame for the second pass. */
 struct kept {
@@ -38,10 +36,7 @@ struct reading {
 	struct pf_spool *index;
 	int fd, temp_fd; /* what to read again; ours to close, or -1 */
 	uint64_t kept_bytes;
-	pthread_mutex_t lock; /* of the runs; nobody else wants it */
-	struct pf_ingest_sorter *sorter;
-	uint32_t *type_ids;
-	size_t type_ids_cap;
+	struct pf_ingest_batcher batcher;
 };
 
 /* ---- the first pass ---- */
@@ -191,14 +186,7 @@ static void share_base(struct reading *r)
 
 static int settle(struct reading *r, struct pf_err *err)
 {
-	struct pf_ingest *in = r->in;
-	int64_t first_order = in->event_count;
-
-	pf_ingest_count(in, &r->map.parsed.batch);
-	if (pf_ingest_settle(in, &r->map.parsed, &r->type_ids, &r->type_ids_cap,
-			     err) ||
-	    pf_ingest_write_runs(in, r->sorter, &r->map.parsed, r->type_ids,
-				 first_order, &r->lock, err))
+	if (pf_ingest_batcher_put(&r->batcher, &r->map.sink.parsed, err))
 		return -1;
 	pf_pfr_map_begin(&r->map);
 	return 0;
@@ -226,33 +214,20 @@ static int map_frame(struct reading *r, const struct kept *k,
 	return 0;
 }
 
-/* Enough for a batch: events, or texts that go with them. */
-static bool is_full(const struct reading *r, size_t most)
-{
-	const struct pf_parsed *p = &r->map.parsed;
-
-	return p->batch.count >= most ||
-	       p->batch.metadata.len > METADATA_BYTES ||
-	       pf_dict_is_large(&p->args) || pf_dict_is_large(&p->names);
-}
-
 static int map_all(struct reading *r, struct pf_err *err)
 {
-	size_t most = r->in->options->chunk_bytes;
+	size_t most = pf_ingest_batch_events(r->in);
 	struct pf_buf payload = { 0 };
 	int rc = 0;
 
-	/* Tests choose small chunks: then batches are small too. */
-	if (!most || most > BATCH_EVENTS)
-		most = BATCH_EVENTS;
 	pf_buf_reserve(&payload, PF_PFR_EVENTS_MAX);
 	pf_pfr_map_begin(&r->map);
-	pf_pfr_file_describe(&r->file, &r->map.parsed.batch);
+	pf_pfr_file_describe(&r->file, &r->map.sink.parsed.batch);
 	for (uint64_t i = 0; i < pf_spool_count(r->index) && !rc; i++) {
 		const struct kept *k = pf_spool_at(r->index, i, err);
 
 		rc = k ? map_frame(r, k, &payload, err) : -1;
-		if (!rc && is_full(r, most))
+		if (!rc && pf_sink_is_full(&r->map.sink, most))
 			rc = settle(r, err);
 	}
 	if (!rc) {
@@ -287,8 +262,7 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 	    open_again(&r, err))
 		return -1;
 	r.index = pf_spool_new(sizeof(struct kept), INDEX_BYTES, in->directory);
-	r.sorter = pf_ingest_sorter_new();
-	pthread_mutex_init(&r.lock, NULL);
+	pf_ingest_batcher_init(&r.batcher, in);
 	pf_pfr_scan_init(&s, pf_headed_read, &r.from, in->options->chunk_bytes);
 	if (!scan(&r, &s, err)) {
 		share_base(&r);
@@ -300,11 +274,9 @@ static int read_pfr(struct pf_ingest *in, struct pf_input *input,
 		pf_pfr_map_release(&r.map);
 	}
 	pf_pfr_scan_release(&s);
-	pthread_mutex_destroy(&r.lock);
-	pf_ingest_sorter_free(r.sorter);
+	pf_ingest_batcher_release(&r.batcher);
 	pf_spool_free(r.index);
 	pf_pfr_file_release(&r.file);
-	free(r.type_ids);
 	if (r.temp_fd >= 0)
 		close(r.temp_fd);
 	return rc;

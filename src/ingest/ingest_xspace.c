@@ -14,7 +14,6 @@
 #include "ingest/ingest_impl.h"
 #include "xspace/map.h"
 
-#define BATCH_EVENTS 32768u
 #define PIECE_BYTES  (256u << 10)
 #define WINDOW_BYTES (512u << 10)
 
@@ -22,10 +21,7 @@ struct reading {
 	struct pf_ingest *in;
 	struct pf_xs_space space;
 	struct pf_xs_map map;
-	pthread_mutex_t lock; /* of the runs; nobody else wants it */
-	struct pf_ingest_sorter *sorter;
-	uint32_t *type_ids;
-	size_t type_ids_cap;
+	struct pf_ingest_batcher batcher;
 	int64_t at; /* where the plane at hand ends */
 };
 
@@ -33,13 +29,8 @@ static int settle(void *arg, struct pf_err *err)
 {
 	struct reading *r = arg;
 	struct pf_ingest *in = r->in;
-	int64_t first_order = in->event_count;
 
-	pf_ingest_count(in, &r->map.parsed.batch);
-	if (pf_ingest_settle(in, &r->map.parsed, &r->type_ids, &r->type_ids_cap,
-			     err) ||
-	    pf_ingest_write_runs(in, r->sorter, &r->map.parsed, r->type_ids,
-				 first_order, &r->lock, err))
+	if (pf_ingest_batcher_put(&r->batcher, &r->map.parsed, err))
 		return -1;
 	pf_xs_map_begin(&r->map);
 	if (in->options->progress)
@@ -50,12 +41,10 @@ static int settle(void *arg, struct pf_err *err)
 
 static int map_planes(struct reading *r, struct pf_err *err)
 {
-	size_t most = r->in->options->chunk_bytes;
 	struct pf_xs_map *m = &r->map;
 	int rc;
 
-	/* Tests choose small chunks: then batches are small too. */
-	m->batch_events = !most || most > BATCH_EVENTS ? BATCH_EVENTS : most;
+	m->batch_events = pf_ingest_batch_events(r->in);
 	m->settle = settle;
 	m->settle_arg = r;
 	pf_xs_map_begin(m);
@@ -117,16 +106,13 @@ static int read_xspace(struct pf_ingest *in, struct pf_input *input,
 	}
 	if (size >= 0) {
 		pf_xs_bytes_init(&bytes, fd, size, WINDOW_BYTES);
-		r.sorter = pf_ingest_sorter_new();
-		pthread_mutex_init(&r.lock, NULL);
+		pf_ingest_batcher_init(&r.batcher, in);
 		in->json_bytes = size;
 		in->found_list = true;
 		rc = read_space(&r, &bytes, err);
-		pthread_mutex_destroy(&r.lock);
-		pf_ingest_sorter_free(r.sorter);
+		pf_ingest_batcher_release(&r.batcher);
 		pf_xs_bytes_release(&bytes);
 	}
-	free(r.type_ids);
 	if (temp_fd >= 0)
 		close(temp_fd);
 	return rc;

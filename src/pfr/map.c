@@ -38,10 +38,8 @@ void pf_pfr_map_init(struct pf_pfr_map *m, struct pf_pfr_file *file)
 
 	memset(m, 0, sizeof(*m));
 	m->file = file;
-	pf_parsed_init(&m->parsed);
+	pf_sink_init(&m->sink, categories, PF_PFR_CATEGORIES);
 	pf_dict_init(&m->mangled, pf_dict_no_text);
-	m->memos.items =
-		pf_calloc((size_t)1 << PF_MEMO_BITS, sizeof(*m->memos.items));
 	m->ranges = pf_pfr_ranges_new();
 	if (pid && pf_pfr_line_int(&file->meta, "pid", &number))
 		snprintf(m->pid, sizeof(m->pid), "%" PRId64, number);
@@ -59,40 +57,32 @@ void pf_pfr_map_release(struct pf_pfr_map *m)
 	forget_mangled(m);
 	free(m->demangled);
 	pf_dict_release(&m->mangled);
-	pf_parsed_release(&m->parsed);
+	pf_sink_release(&m->sink);
 	pf_pfr_ranges_free(m->ranges);
-	free(m->memos.items);
-	pf_argline_release(&m->args);
 	pf_buf_release(&m->clean);
 }
 
 void pf_pfr_map_begin(struct pf_pfr_map *m)
 {
-	m->events_before += m->parsed.batch.event_count;
-	if (!pf_parsed_begin(&m->parsed) && m->memos.generation)
-		return;
-	m->memos.generation++;
-	for (int i = 0; i < PF_PFR_CATEGORIES; i++)
-		m->category[i] =
-			pf_dict_find(&m->parsed.categories, categories[i],
-				     strlen(categories[i]), 0);
+	m->events_before += m->sink.parsed.batch.event_count;
+	pf_sink_begin(&m->sink);
 }
 
 void pf_pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind)
 {
-	pf_repair_note(&m->parsed.batch.repairs, kind, 1, m->frame_offset);
+	pf_sink_note(&m->sink, kind);
 }
 
 bool pf_pfr_memo(struct pf_pfr_map *m, uint64_t a, uint64_t b, uint32_t **entry)
 {
-	return pf_memo_find(&m->memos, a, b, entry);
+	return pf_memo_find(&m->sink.memos, a, b, entry);
 }
 
 /* ---- texts ---- */
 
 uint32_t pf_pfr_find_text(struct pf_pfr_map *m, const char *text, size_t len)
 {
-	return pf_dict_find(&m->parsed.names, text, len, 0);
+	return pf_sink_text(&m->sink, text, len);
 }
 
 uint32_t pf_pfr_find_lost(struct pf_pfr_map *m, uint64_t id)
@@ -190,7 +180,7 @@ uint32_t pf_pfr_find_kernel(struct pf_pfr_map *m,
 uint32_t pf_pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
 			   int64_t tid, const char *tid_text)
 {
-	char head[24], device[24] = "", number[24];
+	char device[24] = "", number[24];
 	const char *owner = m->pid;
 
 	if (letter != 'h' && letter != 'a') {
@@ -199,12 +189,8 @@ uint32_t pf_pfr_find_track(struct pf_pfr_map *m, char letter, uint64_t pid,
 		owner = device;
 	}
 	snprintf(number, sizeof(number), "%" PRId64, tid);
-	snprintf(head, sizeof(head), "%c%08zx", letter, strlen(owner));
-	pf_buf_clear(&m->clean);
-	pf_buf_adds(&m->clean, head);
-	pf_buf_adds(&m->clean, owner);
-	pf_buf_adds(&m->clean, tid_text ? tid_text : number);
-	return pf_dict_find(&m->parsed.tracks, m->clean.data, m->clean.len, 0);
+	return pf_sink_track(&m->sink, letter, owner,
+			     tid_text ? tid_text : number);
 }
 
 uint32_t pf_pfr_host_track(struct pf_pfr_map *m, uint64_t tid)
@@ -246,29 +232,29 @@ uint64_t pf_pfr_device_of(struct pf_pfr_map *m, uint64_t context)
 
 void pf_pfr_open_args(struct pf_pfr_map *m)
 {
-	pf_argline_open(&m->args);
+	pf_argline_open(&m->sink.args);
 }
 
 void pf_pfr_arg_slot(struct pf_pfr_map *m, const char *name, enum pf_slot slot,
 		     int64_t value)
 {
-	pf_argline_slot(&m->args, name, slot, value);
+	pf_argline_slot(&m->sink.args, name, slot, value);
 }
 
 void pf_pfr_arg_number(struct pf_pfr_map *m, const char *name, uint64_t value)
 {
-	pf_argline_number(&m->args, name, value);
+	pf_argline_number(&m->sink.args, name, value);
 }
 
 void pf_pfr_arg_fixed(struct pf_pfr_map *m, const char *name, int64_t value)
 {
-	pf_argline_fixed(&m->args, name, value);
+	pf_argline_fixed(&m->sink.args, name, value);
 }
 
 void pf_pfr_arg_text(struct pf_pfr_map *m, const char *name, const char *text,
 		     size_t len)
 {
-	pf_argline_text(&m->args, name, text, len);
+	pf_argline_text(&m->sink.args, name, text, len);
 }
 
 void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,
@@ -290,57 +276,21 @@ void pf_pfr_arg_name(struct pf_pfr_map *m, const char *name,
 
 uint32_t pf_pfr_close_args(struct pf_pfr_map *m)
 {
-	return pf_argline_close(&m->args, &m->parsed.args);
+	return pf_argline_close(&m->sink.args, &m->sink.parsed.args);
 }
 
 /* ---- events ---- */
 
 bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		  struct pf_pfr_put *put)
+		  struct pf_sink_put *put)
 {
 	int64_t start = ev->start_ns, end = ev->end_ns;
 
-	put->order = -1;
 	if (m->is_realtime) {
 		start = pf_pfr_clock_monotonic(&m->file->clock, start);
 		end = pf_pfr_clock_monotonic(&m->file->clock, end);
 	}
-	if (end < start) {
-		pf_pfr_note(m, PF_REPAIR_NEGATIVE_DURATION);
-		end = start;
-	}
-	put->start_ns = start;
-	if (start < 0 || end > PF_TIME_MAX_NS) {
-		pf_pfr_note(m, PF_SKIP_TIME_RANGE);
-		return false;
-	}
-	put->dur_ns = end - start;
-	if (!m->has_last || end > m->last_ns)
-		m->last_ns = end;
-	m->has_last = true;
-	return true;
-}
-
-void pf_pfr_store(struct pf_pfr_map *m, const struct pf_pfr_put *put)
-{
-	struct pf_batch *b = &m->parsed.batch;
-	int64_t order = put->order >= 0 ? put->order - m->events_before
-					: b->event_count;
-	struct pf_event ev = {
-		.start_ns = put->start_ns,
-		.dur_ns = put->dur_ns,
-		.name = put->name,
-		.args = put->args,
-		.track = put->track,
-		.type = pf_batch_type(b, m->category[put->category], put->ph,
-				      put->kind),
-		.order = order < INT32_MIN ? INT32_MIN : (int32_t)order,
-		.ph = (uint8_t)put->ph,
-		.kind = (uint8_t)put->kind,
-	};
-
-	b->kind_count[put->kind]++;
-	pf_batch_put(b, &ev, m->args.mask, m->args.slots);
+	return pf_sink_times(&m->sink, start, end, put);
 }
 
 static void skip_type(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
@@ -379,9 +329,8 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 	struct pf_pfr_body body;
 	enum pf_pfr_got got;
 
-	m->frame_offset = frame->offset;
+	m->sink.offset = frame->offset;
 	m->is_realtime = frame->flags & PF_PFR_IS_REALTIME;
-	m->parsed.batch.ts_fraction_digits = 3;
 	if (frame->after_a_gap)
 		pf_pfr_ranges_tear(m);
 	if (m->is_realtime && !m->file->clock.count)
@@ -399,7 +348,7 @@ void pf_pfr_map_frame(struct pf_pfr_map *m, const struct pf_pfr_frame *frame)
 			pf_pfr_note(m, PF_SKIP_RECORD_TYPE);
 		else
 			pf_pfr_note(m, PF_SKIP_MALFORMED);
-		m->parsed.batch.event_count++;
+		m->sink.parsed.batch.event_count++;
 		if (got == PF_PFR_GOT_CUT)
 			break;
 	}

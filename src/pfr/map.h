@@ -13,11 +13,9 @@
 
 #include "pfr/body.h"
 #include "pfr/file.h"
-#include "trace/argline.h"
-#include "trace/batch.h"
-#include "trace/memo.h"
+#include "trace/sink.h"
 
-/* Categories in use; their dictionary entries are kept. */
+/* Categories in use. */
 enum pf_pfr_category {
 	PF_PFR_CAT_KERNEL,
 	PF_PFR_CAT_MEMCPY,
@@ -39,7 +37,7 @@ enum pf_pfr_category {
 struct pf_pfr_ranges; /* ranges.c: what is open */
 
 struct pf_pfr_map {
-	struct pf_parsed parsed; /* what frames became */
+	struct pf_sink sink; /* what frames became */
 	/* the rest is private to src/pfr */
 	struct pf_pfr_file *file;
 	struct pf_pfr_ranges *ranges;
@@ -47,18 +45,11 @@ struct pf_pfr_map {
 	char **demangled;       /* by entry; NULL: stays as it is */
 	size_t demangled_cap;
 	int64_t left_mangled; /* how many of them stay as they are */
-	/* entries found before, valid in this generation only */
-	struct pf_memos memos;
-	uint32_t category[PF_PFR_CATEGORIES];
 	char pid[24];
 	bool is_realtime;      /* the frame at hand */
-	int64_t frame_offset;  /* of it in the file */
 	int64_t untimed;       /* kept as metadata */
 	int64_t events_before; /* in earlier batches */
 	int64_t next_range_id; /* external ids of ranges */
-	int64_t last_ns;       /* of all events so far */
-	bool has_last;
-	struct pf_argline args; /* of the event at hand */
 	struct pf_buf clean;
 };
 

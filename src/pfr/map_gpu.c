@@ -44,7 +44,7 @@ static void arg_launch(struct pf_pfr_map *m, const struct pf_pfr_launch *l,
 		.warp = pf_pfr_info_int(m->file, "device", device, "warp"),
 	};
 
-	pf_kineto_launch(&m->args, l, &about);
+	pf_kineto_launch(&m->sink.args, l, &about);
 }
 
 /* place: device, context, stream, graph node, graph, channel, queued, ... */
@@ -98,16 +98,16 @@ static void set_kernel_slots(struct pf_pfr_map *m,
 {
 	const uint64_t numbers[] = { place[4], place[3] };
 
-	m->args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	m->sink.args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->sink.args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
 	for (int i = 0; i < 2; i++) {
-		int slot = PF_SLOT_GENERIC + m->args.generic;
+		int slot = PF_SLOT_GENERIC + m->sink.args.generic;
 
 		if (!numbers[i])
 			continue;
-		m->args.slots[slot] = (int64_t)(numbers[i] << 4);
-		m->args.mask |= UINT32_C(1) << slot;
-		m->args.generic++;
+		m->sink.args.slots[slot] = (int64_t)(numbers[i] << 4);
+		m->sink.args.mask |= UINT32_C(1) << slot;
+		m->sink.args.generic++;
 	}
 }
 
@@ -118,9 +118,9 @@ void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	const struct pf_pfr_launch *l =
 		is_inline ? &ev->launch
 			  : pf_pfr_launch_of(&m->file->defs, ev->v[0]);
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_KERNEL,
-				  .kind = PF_KIND_KERNEL,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_KERNEL,
+				   .kind = PF_KIND_KERNEL,
+				   .ph = 'X' };
 	uint32_t *memo;
 
 	if (!pf_pfr_times(m, ev, &put))
@@ -132,7 +132,7 @@ void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	if (kernel_memo(m, ev, place, &memo)) {
 		set_kernel_slots(m, ev, place);
 		put.args = *memo;
-		pf_pfr_store(m, &put);
+		pf_sink_store(&m->sink, &put);
 		return;
 	}
 	arg_place(m, ev, place);
@@ -142,14 +142,14 @@ void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.args = pf_pfr_close_args(m);
 	if (memo)
 		*memo = put.args;
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 void pf_pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_KERNEL,
-				  .kind = PF_KIND_KERNEL,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_KERNEL,
+				   .kind = PF_KIND_KERNEL,
+				   .ph = 'X' };
 	char name[40];
 	int n;
 
@@ -161,9 +161,9 @@ void pf_pfr_map_graph(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_pfr_open_args(m);
 	arg_place(m, ev, ev->v + 1);
 	pf_pfr_arg_number(m, "graph id", ev->v[0]);
-	pf_buf_adds(&m->args.text, ",\"whole graph\":true");
+	pf_buf_adds(&m->sink.args.text, ",\"whole graph\":true");
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* ---- copies and fills ---- */
@@ -196,9 +196,9 @@ static uint32_t copy_name(struct pf_pfr_map *m, uint64_t kind, uint64_t places)
 /* bytes, kind, places, flags, device, context, stream, node, peers, graph */
 void pf_pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_MEMCPY,
-				  .kind = PF_KIND_MEMCPY,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_MEMCPY,
+				   .kind = PF_KIND_MEMCPY,
+				   .ph = 'X' };
 	const uint64_t *v = ev->v;
 
 	if (!pf_pfr_times(m, ev, &put))
@@ -207,22 +207,22 @@ void pf_pfr_map_copy(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.track = pf_pfr_gpu_track(m, v[4], v[6]);
 	pf_pfr_open_args(m);
 	arg_place(m, ev, v + 4);
-	pf_kineto_bytes(&m->args, v[0], put.dur_ns);
+	pf_kineto_bytes(&m->sink.args, v[0], put.dur_ns);
 	if (ev->count >= 10 && v[8] != v[9]) {
 		pf_pfr_arg_fixed(m, "fromDevice", (int64_t)(uint32_t)v[8]);
 		pf_pfr_arg_fixed(m, "toDevice", (int64_t)(uint32_t)v[9]);
 	}
 	arg_graph(m, v[7], v[10]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* bytes, value, memory kind, device, context, stream, node, graph */
 void pf_pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_MEMSET,
-				  .kind = PF_KIND_MEMSET,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_MEMSET,
+				   .kind = PF_KIND_MEMSET,
+				   .ph = 'X' };
 	const uint64_t *v = ev->v;
 	char text[64];
 	int n;
@@ -235,19 +235,19 @@ void pf_pfr_map_fill(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.track = pf_pfr_gpu_track(m, v[3], v[5]);
 	pf_pfr_open_args(m);
 	arg_place(m, ev, v + 3);
-	pf_kineto_bytes(&m->args, v[0], put.dur_ns);
+	pf_kineto_bytes(&m->sink.args, v[0], put.dur_ns);
 	arg_graph(m, v[6], v[7]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* ---- synchronisation: type, context, stream, event, sync id, result ---- */
 
 void pf_pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_SYNC,
-				  .kind = PF_KIND_GPU_SYNC,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_SYNC,
+				   .kind = PF_KIND_GPU_SYNC,
+				   .ph = 'X' };
 	const char *word = pf_pfr_sync_word(ev->v[0]);
 	uint64_t device = pf_pfr_device_of(m, ev->v[1]);
 
@@ -268,5 +268,5 @@ void pf_pfr_map_sync(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		pf_pfr_arg_fixed(m, "return value",
 				 (int64_t)(uint32_t)ev->v[5]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }

@@ -40,7 +40,7 @@ static uint32_t call_name(struct pf_pfr_map *m, uint64_t call)
 void pf_pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	bool driver = ev->v[0] & 1;
-	struct pf_pfr_put put = {
+	struct pf_sink_put put = {
 		.category = driver ? PF_PFR_CAT_DRIVER : PF_PFR_CAT_RUNTIME,
 		.kind = driver ? PF_KIND_DRIVER : PF_KIND_RUNTIME,
 		.ph = 'X',
@@ -52,8 +52,8 @@ void pf_pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.name = call_name(m, ev->v[0]);
 	put.track = pf_pfr_host_track(m, ev->v[1]);
 	pf_pfr_open_args(m);
-	m->args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
-	m->args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
+	m->sink.args.slots[PF_SLOT_CORRELATION] = (int64_t)ev->correlation;
+	m->sink.args.mask = UINT32_C(1) << PF_SLOT_CORRELATION;
 	if (!pf_pfr_memo(m,
 			 PF_PFR_MEMO_KEY(PF_PFR_MEMO_CALL_ARGS,
 					 ev->v[2] & UINT32_MAX),
@@ -66,7 +66,7 @@ void pf_pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		*memo = pf_pfr_close_args(m);
 	}
 	put.args = *memo;
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* ---- overhead ---- */
@@ -74,9 +74,9 @@ void pf_pfr_map_call(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 static void put_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 			 const char *word, uint64_t tid)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_OVERHEAD,
-				  .kind = PF_KIND_OVERHEAD,
-				  .ph = 'X' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_OVERHEAD,
+				   .kind = PF_KIND_OVERHEAD,
+				   .ph = 'X' };
 
 	if (!pf_pfr_times(m, ev, &put))
 		return;
@@ -86,7 +86,7 @@ static void put_overhead(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	if (ev->correlation)
 		arg_correlation(m, ev);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* kind, object kind (2: a thread), its ids */
@@ -121,9 +121,9 @@ static uint32_t mark_track(struct pf_pfr_map *m, uint64_t device,
 /* event, context, stream, device, sync id */
 void pf_pfr_map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_CUDA_EVENT,
-				  .kind = PF_KIND_CUDA_EVENT,
-				  .ph = 'i' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_CUDA_EVENT,
+				   .kind = PF_KIND_CUDA_EVENT,
+				   .ph = 'i' };
 
 	if (!pf_pfr_times(m, ev, &put))
 		return;
@@ -135,7 +135,7 @@ void pf_pfr_map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
 	pf_pfr_arg_fixed(m, "on stream", (int64_t)(uint32_t)ev->v[2]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /*
@@ -145,9 +145,9 @@ void pf_pfr_map_event(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 void pf_pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
 	static const char *const words[] = { "Memory", "Allocate", "Free" };
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_CUDA_MEMORY,
-				  .kind = PF_KIND_INSTANT,
-				  .ph = 'i' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_CUDA_MEMORY,
+				   .kind = PF_KIND_INSTANT,
+				   .ph = 'i' };
 	const uint64_t *v = ev->v;
 	char text[64];
 	int n;
@@ -172,15 +172,15 @@ void pf_pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		pf_pfr_arg_number(m, "pool", v[9]);
 	pf_pfr_arg_name(m, "name", &ev->name);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* kind, value, address, source, destination */
 void pf_pfr_map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_UVM,
-				  .kind = PF_KIND_INSTANT,
-				  .ph = 'i' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_UVM,
+				   .kind = PF_KIND_INSTANT,
+				   .ph = 'i' };
 
 	if (!pf_pfr_times(m, ev, &put))
 		return;
@@ -194,7 +194,7 @@ void pf_pfr_map_uvm(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	put.dur_ns = 0;
 	pf_pfr_arg_fixed(m, "source", (int64_t)(uint32_t)ev->v[3]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* device, kind, four words of data */
@@ -204,9 +204,9 @@ void pf_pfr_map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 					     "Temperature", "Power", "Fan" };
 	static const char *const keys[] = { "data0", "data1", "data2",
 					    "data3" };
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_ENVIRONMENT,
-				  .kind = PF_KIND_COUNTER,
-				  .ph = 'C' };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_ENVIRONMENT,
+				   .kind = PF_KIND_COUNTER,
+				   .ph = 'C' };
 
 	if (!pf_pfr_times(m, ev, &put))
 		return;
@@ -216,7 +216,7 @@ void pf_pfr_map_environment(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	for (int i = 0; i < 4; i++)
 		pf_pfr_arg_number(m, keys[i], ev->v[2 + i]);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* ---- events without times ---- */
@@ -279,12 +279,12 @@ static void untimed_args(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 		pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)ev->v[1]);
 		pf_pfr_arg_fixed(m, "stream", (int64_t)(uint32_t)ev->v[2]);
 	}
-	pf_buf_addc(&m->args.text, '}');
+	pf_buf_addc(&m->sink.args.text, '}');
 }
 
 void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_batch *b = &m->parsed.batch;
+	struct pf_batch *b = &m->sink.parsed.batch;
 
 	if (ev->type >= PF_PFR_PUSH || m->untimed >= UNTIMED_MAX) {
 		pf_pfr_note(m, PF_SKIP_UNTIMED);
@@ -298,6 +298,6 @@ void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_buf_clear(&m->clean);
 	pf_buf_addf(&m->clean,
 		    "{\"name\":\"%s\",\"ph\":\"M\",\"pid\":\"%s\",\"args\":%s}",
-		    untimed_word(ev->type), m->pid, m->args.text.data);
+		    untimed_word(ev->type), m->pid, m->sink.args.text.data);
 	pf_batch_metadata(b, &m->clean);
 }

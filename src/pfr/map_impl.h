@@ -7,16 +7,6 @@
 
 #define PF_PFR_NOWHERE UINT64_MAX /* a device or stream that is not known */
 
-/* Where an event goes and what it is; slots are in the map. */
-struct pf_pfr_put {
-	enum pf_pfr_category category;
-	enum pf_kind kind;
-	char ph;
-	uint32_t name, args, track;
-	int64_t start_ns, dur_ns;
-	int64_t order; /* among all events; -1: the next */
-};
-
 /* Count what was lost, at the frame at hand. */
 void pf_pfr_note(struct pf_pfr_map *m, enum pf_repair_kind kind);
 
@@ -80,14 +70,12 @@ uint64_t pf_pfr_device_of(struct pf_pfr_map *m, uint64_t context);
  * then it has been counted as skipped.
  */
 bool pf_pfr_times(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
-		  struct pf_pfr_put *put);
+		  struct pf_sink_put *put);
 /*
  * An event whose times were not collected has no place in time: it is kept as
  * a metadata event, so that no figure holds it; past a limit it is skipped.
  */
 void pf_pfr_map_untimed(struct pf_pfr_map *m, const struct pf_pfr_event *ev);
-/* Append to the batch; counted by the caller (pf_pfr_map_frame). */
-void pf_pfr_store(struct pf_pfr_map *m, const struct pf_pfr_put *put);
 
 /* map_gpu.c, map_host.c: one event each. */
 void pf_pfr_map_kernel(struct pf_pfr_map *m, const struct pf_pfr_event *ev);

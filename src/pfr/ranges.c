@@ -126,7 +126,7 @@ static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 		break;
 	case 3:
 		memcpy(&real, &o->payload, sizeof(real));
-		pf_argline_real(&m->args, "payload", real);
+		pf_argline_real(&m->sink.args, "payload", real);
 		break;
 	case 4:
 		pf_pfr_arg_number(m, "payload", low);
@@ -136,7 +136,7 @@ static void arg_payload(struct pf_pfr_map *m, const struct open_range *o)
 		break;
 	case 6:
 		memcpy(&half, &low, sizeof(half));
-		pf_argline_real(&m->args, "payload", (double)half);
+		pf_argline_real(&m->sink.args, "payload", (double)half);
 		break;
 	}
 }
@@ -146,8 +146,9 @@ static void arg_common(struct pf_pfr_map *m, const struct open_range *o)
 	arg_domain(m, o->domain);
 	arg_category(m, o->domain, o->category);
 	if (o->colour)
-		pf_buf_addf(&m->args.text, "%s\"color\":\"#%08" PRIx32 "\"",
-			    m->args.text.len ? "," : "{", (uint32_t)o->colour);
+		pf_buf_addf(
+			&m->sink.args.text, "%s\"color\":\"#%08" PRIx32 "\"",
+			m->sink.args.text.len ? "," : "{", (uint32_t)o->colour);
 	arg_payload(m, o);
 }
 
@@ -178,8 +179,8 @@ static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
 
 	pf_pfr_open_args(m);
 	if (!o->range_id) {
-		m->args.slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
-		m->args.mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
+		m->sink.args.slots[PF_SLOT_EXTERNAL_ID] = o->external_id;
+		m->sink.args.mask = UINT32_C(1) << PF_SLOT_EXTERNAL_ID;
 		if (is_bare(o) && !torch && !how_it_ended &&
 		    pf_pfr_memo(m, PF_PFR_MEMO_KEY(PF_PFR_MEMO_RANGE_ARGS, 0),
 				0, &memo))
@@ -188,7 +189,7 @@ static uint32_t range_args(struct pf_pfr_map *m, const struct open_range *o,
 				o->external_id);
 	}
 	if (torch)
-		pf_kineto_torch(&m->args, torch);
+		pf_kineto_torch(&m->sink.args, torch);
 	arg_common(m, o);
 	if (how_it_ended)
 		pf_pfr_arg_text(m, "end", how_it_ended, strlen(how_it_ended));
@@ -201,12 +202,14 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 			int64_t end_ns, const char *how_it_ended)
 {
 	struct pf_pfr_text text = text_of(m, &o->name);
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_NVTX,
-				  .kind = PF_KIND_CPU_OP,
-				  .ph = 'X',
-				  .start_ns = o->start_ns,
-				  .dur_ns = end_ns - o->start_ns,
-				  .order = o->order };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_NVTX,
+				   .kind = PF_KIND_CPU_OP,
+				   .ph = 'X',
+				   .start_ns = o->start_ns,
+				   .dur_ns = end_ns - o->start_ns,
+				   .back = m->events_before +
+					   m->sink.parsed.batch.event_count -
+					   o->order };
 	struct pf_pfr_torch_name torch;
 	bool split =
 		text.p && pf_pfr_split_torch_name(text.p, text.len, &torch);
@@ -226,7 +229,7 @@ static void store_range(struct pf_pfr_map *m, const struct open_range *o,
 	put.name = split ? pf_pfr_find_text(m, text.p, torch.name_len)
 			 : pf_pfr_find_name(m, &o->name);
 	put.args = range_args(m, o, split ? &torch : NULL, how_it_ended);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
@@ -239,18 +242,17 @@ static void store_mark(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 		.payload_type = ev->v[5],
 		.payload = ev->payload,
 	};
-	struct pf_pfr_put put = { .category = PF_PFR_CAT_NVTX,
-				  .kind = PF_KIND_INSTANT,
-				  .ph = 'i',
-				  .start_ns = ns,
-				  .order = -1 };
+	struct pf_sink_put put = { .category = PF_PFR_CAT_NVTX,
+				   .kind = PF_KIND_INSTANT,
+				   .ph = 'i',
+				   .start_ns = ns };
 
 	put.track = pf_pfr_host_track(m, ev->v[0]);
 	put.name = pf_pfr_find_name(m, &ev->name);
 	pf_pfr_open_args(m);
 	arg_common(m, &o);
 	put.args = pf_pfr_close_args(m);
-	pf_pfr_store(m, &put);
+	pf_sink_store(&m->sink, &put);
 }
 
 /* ---- the pool ---- */
@@ -274,8 +276,8 @@ static uint32_t open_one(struct pf_pfr_map *m, const struct pf_pfr_event *ev,
 	}
 	r->pool[i] = (struct open_range){
 		.start_ns = start_ns,
-		.order = m->events_before + m->parsed.batch.event_count,
-		.offset = m->frame_offset,
+		.order = m->events_before + m->sink.parsed.batch.event_count,
+		.offset = m->sink.offset,
 		.external_id = ++m->next_range_id,
 		.tid = ev->v[0],
 		.domain = ev->v[1],
@@ -371,7 +373,7 @@ static void pop(struct pf_pfr_map *m, struct lane *lane, int64_t ns)
 		pf_pfr_note(m, PF_SKIP_TOO_LARGE);
 	} else if (lane && lane->top != NONE) {
 		lane->top = close_one(m, lane->top, ns, NULL);
-		m->parsed.batch.paired_count++;
+		m->sink.parsed.batch.paired_count++;
 	} else {
 		pf_pfr_note(m, PF_SKIP_LONE_END);
 	}
@@ -409,12 +411,12 @@ static void end(struct pf_pfr_map *m, const struct pf_pfr_event *ev, int64_t ns)
 	}
 	*link = close_one(m, i, ns, NULL);
 	r->start_count[bucket]--;
-	m->parsed.batch.paired_count++;
+	m->sink.parsed.batch.paired_count++;
 }
 
 void pf_pfr_map_nvtx(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 {
-	struct pf_pfr_put put;
+	struct pf_sink_put put;
 	struct lane *lane = NULL;
 
 	if (!pf_pfr_times(m, ev, &put))
@@ -447,7 +449,7 @@ static void close_lane(struct pf_pfr_map *m, struct lane *lane, int64_t end_ns,
 		       enum pf_repair_kind kind, const char *how_it_ended)
 {
 	while (lane->top != NONE) {
-		pf_repair_note(&m->parsed.batch.repairs, kind, 1,
+		pf_repair_note(&m->sink.parsed.batch.repairs, kind, 1,
 			       m->ranges->pool[lane->top].offset);
 		lane->top = close_one(m, lane->top, end_ns, how_it_ended);
 	}
@@ -469,14 +471,14 @@ void pf_pfr_ranges_close(struct pf_pfr_map *m)
 	struct pf_pfr_ranges *r = m->ranges;
 
 	for (size_t i = 0; i < r->lane_count; i++)
-		close_lane(m, &r->lanes[i], m->last_ns, PF_REPAIR_OPEN_RANGE,
-			   "open");
+		close_lane(m, &r->lanes[i], m->sink.last_ns,
+			   PF_REPAIR_OPEN_RANGE, "open");
 	for (size_t b = 0; b < BUCKETS; b++)
 		while (r->starts[b] != NONE) {
-			pf_repair_note(&m->parsed.batch.repairs,
+			pf_repair_note(&m->sink.parsed.batch.repairs,
 				       PF_REPAIR_OPEN_RANGE, 1,
 				       r->pool[r->starts[b]].offset);
-			r->starts[b] =
-				close_one(m, r->starts[b], m->last_ns, "open");
+			r->starts[b] = close_one(m, r->starts[b],
+						 m->sink.last_ns, "open");
 		}
 }

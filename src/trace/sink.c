@@ -13,7 +13,8 @@ void pf_sink_init(struct pf_sink *s, const char *const *categories,
 		  size_t count)
 {
 	*s = (struct pf_sink){ .categories = categories,
-			       .category_count = count };
+			       .category_count = count,
+			       .offset = PF_OFFSET_UNKNOWN };
 	pf_parsed_init(&s->parsed);
 	s->memos.items =
 		pf_calloc((size_t)1 << PF_MEMO_BITS, sizeof(*s->memos.items));
@@ -49,7 +50,7 @@ bool pf_sink_is_full(const struct pf_sink *s, size_t most)
 
 void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind)
 {
-	pf_repair_note(&s->parsed.batch.repairs, kind, 1, PF_OFFSET_UNKNOWN);
+	pf_repair_note(&s->parsed.batch.repairs, kind, 1, s->offset);
 }
 
 bool pf_sink_times(struct pf_sink *s, int64_t start_ns, int64_t end_ns,
@@ -77,6 +78,7 @@ bool pf_sink_times(struct pf_sink *s, int64_t start_ns, int64_t end_ns,
 void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put)
 {
 	struct pf_batch *b = &s->parsed.batch;
+	int64_t order = b->event_count - put->back;
 	struct pf_event ev = {
 		.start_ns = put->start_ns,
 		.dur_ns = put->dur_ns,
@@ -85,7 +87,7 @@ void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put)
 		.track = put->track,
 		.type = pf_batch_type(b, s->category[put->category], put->ph,
 				      put->kind),
-		.order = (int32_t)b->event_count,
+		.order = order < INT32_MIN ? INT32_MIN : (int32_t)order,
 		.ph = (uint8_t)put->ph,
 		.kind = (uint8_t)put->kind,
 	};

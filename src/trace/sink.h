@@ -24,6 +24,7 @@ struct pf_sink {
 	uint32_t category[PF_SINK_CATEGORIES_MAX];
 	int64_t last_ns; /* the end of all events so far */
 	bool has_last;
+	int64_t offset; /* what is noted lies there; PF_OFFSET_UNKNOWN */
 	/* who used a device's number first */
 	struct pf_sink_user {
 		int64_t device, process;
@@ -38,6 +39,7 @@ struct pf_sink_put {       /* where an event goes and what it is */
 	char ph;
 	uint32_t name, args, track;
 	int64_t start_ns, dur_ns;
+	int64_t back; /* by so many events it stands earlier in the file */
 };
 
 /* The list of categories is borrowed. */

@@ -40,7 +40,7 @@ static void log_text(struct pf_buf *log, const struct pf_dict *d, uint32_t i)
 /* What the store does with a batch, as text. */
 static void settle(struct pf_pfr_map *m, struct pfrread *r, bool last)
 {
-	struct pf_parsed *p = &m->parsed;
+	struct pf_parsed *p = &m->sink.parsed;
 	struct pf_batch *b = &p->batch;
 
 	for (size_t i = 0; i < b->count; i++) {
@@ -85,10 +85,10 @@ static void map_all(struct pf_pfr_file *file, struct kept *kept, size_t count,
 
 	pf_pfr_map_init(&m, file);
 	pf_pfr_map_begin(&m);
-	pf_pfr_file_describe(file, &m.parsed.batch);
+	pf_pfr_file_describe(file, &m.sink.parsed.batch);
 	for (size_t i = 0; i < count; i++) {
 		pf_pfr_map_frame(&m, &kept[i].frame);
-		if (m.parsed.batch.count >= batch_events)
+		if (m.sink.parsed.batch.count >= batch_events)
 			settle(&m, r, false);
 		free(kept[i].payload);
 	}

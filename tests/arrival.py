@@ -147,7 +147,7 @@ def starts(trace):
     return found
 
 
-def check(path, folder):
+def check(path, folder, ranks):
     doc = json.load(open(path))
     traces = [json.load(open(f"{folder}/{name}"))
               for name in sorted(os.listdir(folder))]
@@ -169,10 +169,18 @@ def check(path, folder):
                 gain[r] += last - sorted(at)[-2]
     got = doc["scalars"]
     want = {"arrival_count": count, "arrival_spread_ns": spread}
-    if max(late):
-        want |= {"straggler_rank": late.index(max(late)),
-                 "straggler_ns": max(late),
-                 "straggler_gain_ns": gain[late.index(max(late))]}
+    named = [r for r in json.load(open(ranks))["tables"]["ranks"]
+             if r["saved_ns"] and r["saved_ns"] > 0]
+    finding = json.load(open(ranks))["scalars"]["finding"]
+    if finding.startswith("Rank "):
+        worst = max(named, key=lambda r: r["saved_ns"])
+        assert finding.startswith(f"Rank {worst['rank']} "), finding
+        want |= {"straggler_rank": worst["rank"],
+                 "straggler_ns": late[worst["rank"]],
+                 "straggler_gain_ns": gain[worst["rank"]],
+                 "straggler_saved_ns": worst["saved_ns"]}
+    else:
+        want |= {"straggler_rank": None, "straggler_saved_ns": None}
     bad = {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
     for r, row in enumerate(doc["tables"].get("arrivals", [])):
         mine = (r, count, lasts[r], late[r], waited[r], gain[r])

@@ -43,7 +43,6 @@ static void take_ranks(struct pf_arrivals *a, const struct pf_ranks *r,
 			.waited_ns = from->waited_ns,
 			.late_ns = from->late_ns,
 			.gain_ns = from->gain_ns,
-			.saved_ns = from->saved_ns,
 		};
 		pf_sat_sum(&sum, a->ranks[i].window_ns);
 	}
@@ -63,19 +62,23 @@ static const char *machine_of(const struct pf_ranks *r)
 	return is_one ? "yes" : "no";
 }
 
-static void find_straggler(struct pf_arrivals *a)
+/* Others may wait for a rank and lose nothing by it: ranks.h says who costs. */
+static void take_straggler(struct pf_arrivals *a, const struct pf_ranks *r)
 {
-	const struct pf_arrival_rank *s = a->ranks;
+	const struct pf_ranks_rank *s;
 
-	for (size_t i = 1; i < a->rank_count; i++)
-		if (a->ranks[i].late_ns > s->late_ns)
-			s = &a->ranks[i];
+	a->total_ns = r->total_ns;
+	if (r->straggler < 0)
+		return;
+	s = &r->ranks[r->straggler];
+	a->has_straggler = true;
 	a->straggler_rank = s->rank;
 	a->straggler_trace_id = s->trace_id;
 	a->straggler_ns = s->late_ns;
 	a->straggler_gain_ns = s->gain_ns;
-	a->straggler_saved_ns = s->saved_ns;
 	a->straggler_share = pf_num_share(s->late_ns, a->window_ns);
+	a->straggler_saved_ns = s->saved_ns;
+	a->straggler_saved_share = pf_num_share(s->saved_ns, r->total_ns);
 }
 
 static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
@@ -94,7 +97,7 @@ static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
 	a->machine = machine_of(r);
 	for (size_t i = 0; i < r->kind_count; i++)
 		pf_sat_sum(&a->spread_ns, r->kinds[i].spread_ns);
-	find_straggler(a);
+	take_straggler(a, r);
 	a->longest_wait_ns = r->longest_wait_ns;
 	a->longest_wait_trace_id = a->ranks[r->longest_wait_rank].trace_id;
 	a->longest_wait_start_ns = r->longest_wait_start_ns;
@@ -147,6 +150,10 @@ static const struct pf_field straggler[] = {
 	FIELD(straggler_share, "straggler_share", "  of the time", PF_RATIO),
 	FIELD(straggler_gain_ns, "straggler_gain_ns",
 	      "  less with the next one", PF_NS),
+	FIELD(straggler_saved_ns, "straggler_saved_ns",
+	      "  like the others it would save", PF_NS),
+};
+static const struct pf_field longest[] = {
 	FIELD(longest_wait_ns, "longest_wait_ns", "Longest wait", PF_NS),
 	FIELD(longest_wait_trace_id, "longest_wait_trace_id", "  in trace",
 	      PF_INT),
@@ -175,8 +182,10 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 	if (a->withheld || !a->rank_count)
 		return;
 	PF_SCALARS(doc, figures, *a);
-	if (a->straggler_ns)
+	if (a->has_straggler)
 		PF_SCALARS(doc, straggler, *a);
+	if (a->longest_wait_ns)
+		PF_SCALARS(doc, longest, *a);
 	PF_ROWS(doc, "arrivals", "Arrival of ranks at collectives", rank_fields,
 		a->ranks, a->rank_count);
 }

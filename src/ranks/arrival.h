@@ -19,8 +19,6 @@ struct pf_arrival_rank {
 	int64_t waited_ns; /* for others */
 	int64_t late_ns; /* the longest wait of another for this one, summed */
 	int64_t gain_ns; /* of it until the last but one had come */
-	/* what the job would take less; PF_NO_INT: not known (ranks.h) */
-	int64_t saved_ns;
 };
 
 /* A zero-initialised struct is an empty result; it owns its arrays. */
@@ -33,10 +31,15 @@ struct pf_arrivals {
 	int64_t spread_ns, window_ns;
 	int64_t clock_ns; /* the largest difference of clocks */
 	const char *machine;
-	/* Whom others wait for most; straggler_ns 0: nobody waits. */
+	/* The straggler of ranks.h, if it names one, and what it costs. */
+	bool has_straggler;
 	int64_t straggler_rank, straggler_trace_id;
-	int64_t straggler_ns, straggler_gain_ns, straggler_saved_ns;
-	double straggler_share; /* of window_ns */
+	int64_t straggler_ns, straggler_gain_ns;
+	double straggler_share; /* of window_ns that others wait for it */
+	int64_t straggler_saved_ns;
+	double straggler_saved_share; /* of total_ns */
+	int64_t total_ns; /* PF_NO_INT: what ranks cost is not known */
+	/* for the straggler, or of all where there is none */
 	int64_t longest_wait_ns, longest_wait_trace_id;
 	int64_t longest_wait_start_ns; /* from the trace's first event */
 };

@@ -265,6 +265,8 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		return -1;
 	if (!job->why.len && !job->args.is_brief)
 		pf_ranks_replay(job, out);
+	if (!job->why.len)
+		pf_ranks_longest(job, out);
 	return 0;
 }
 

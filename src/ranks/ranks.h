@@ -135,7 +135,10 @@ struct pf_ranks {
 	double slowdown;
 	/* whom it pays most to repair; < 0: nobody */
 	int64_t straggler; /* index of ranks */
-	/* of one rank (an index) for another, and when after its first event */
+	/*
+	 * Of one rank (an index) for the straggler, or where there is none for
+	 * another; and when, after its first event.
+	 */
 	int64_t longest_wait_ns, longest_wait_start_ns;
 	size_t longest_wait_rank;
 	struct pf_arena texts;

@@ -105,6 +105,9 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err);
 
+/* The longest wait, once the straggler is known. */
+void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
+
 /* Of values that are put in order. */
 double pf_ranks_median(double *values, size_t count);
 int64_t pf_ranks_median_ns(int64_t *values, size_t count);

@@ -119,8 +119,16 @@ static void show_clock(const struct pf_ranks_job *job, size_t index,
 		out->component_count++;
 }
 
+/* Is it a wait for the straggler, or is there none? */
+static bool is_for(const struct pf_ranks_job *job, const struct meeting *m,
+		   int64_t straggler)
+{
+	return straggler < 0 || m->root == straggler ||
+	       pf_ranks_of(job, m->last) == straggler;
+}
+
 /* The longest wait for a rank that alone is late, by the first that came. */
-static void find_longest(struct pf_ranks_job *job, struct pf_ranks *out)
+void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out)
 {
 	const struct meeting *worst = NULL;
 
@@ -128,7 +136,8 @@ static void find_longest(struct pf_ranks_job *job, struct pf_ranks *out)
 		const struct meeting *m = &job->meetings[job->sorted[i]];
 
 		if (m->last == NONE ||
-		    m->last_ns - m->first_ns <= out->longest_wait_ns)
+		    m->last_ns - m->first_ns <= out->longest_wait_ns ||
+		    !is_for(job, m, out->straggler))
 			continue;
 		worst = m;
 		out->longest_wait_ns = m->last_ns - m->first_ns;
@@ -502,7 +511,6 @@ int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 	out->met_count = job->meeting_count;
 	out->left_count = job->left_count;
 	out->early_count = job->early_count;
-	find_longest(job, out);
 	make_kinds(job, out);
 	make_steps(job, out);
 	if (!job->args.is_brief)

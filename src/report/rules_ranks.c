@@ -47,19 +47,23 @@ static void withhold(const struct pf_parts *p, struct pf_verdict *v)
 	pf_buf_release(&text);
 }
 
-/*
- * What 'profan ranks' says: less than what others wait for it where they wait
- * in several groups at one time, or nothing then waits for them.  Where that
- * is not known, until the next rank had come, and no more than there is.
- */
-static int64_t can_be_won(const struct pf_arrivals *a)
+/* "; others wait 80 us per step for it" */
+static void say_waits(const struct pf_parts *p, const struct pf_arrivals *a,
+		      struct pf_verdict *v)
 {
-	if (a->straggler_saved_ns != PF_NO_INT)
-		return a->straggler_saved_ns > 0 ? a->straggler_saved_ns : 0;
-	return a->straggler_gain_ns < a->window_ns ? a->straggler_gain_ns
-						   : a->window_ns;
+	if (!a->straggler_ns)
+		return;
+	pf_say(v, "; others wait ");
+	pf_say_ns(v, a->straggler_ns / steps_of(p, a->straggler_trace_id));
+	pf_say(v, pf_rule_each(p));
+	pf_say(v, " for it");
 }
 
+/*
+ * Whom 'profan ranks' names, by what it would save: others may wait for a rank
+ * and lose nothing, where they wait in several groups at one time, or nothing
+ * then waits for them.
+ */
 static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 {
 	const struct pf_arrivals *a = &p->overlap.arrivals;
@@ -74,19 +78,26 @@ static void apply_straggler(const struct pf_parts *p, struct pf_verdict *v)
 		pf_rule_withhold(v, "needs traces of several ranks");
 		return;
 	}
-	if (!a->straggler_ns) /* nobody waits */
+	if (a->total_ns == PF_NO_INT) {
+		pf_rule_withhold(v, "what differences of ranks cost is not "
+				    "known");
 		return;
-	v->measured = a->straggler_share;
+	}
+	if (!a->has_straggler)
+		return;
+	v->measured = a->straggler_saved_share;
 	v->affected_ns = a->straggler_ns;
-	v->recoverable_ns = can_be_won(a);
+	v->recoverable_ns = a->straggler_saved_ns;
 	pf_buf_addf(&v->sentence, "Rank %" PRId64 " is the straggler",
 		    a->straggler_rank);
-	pf_say(v, ": others wait ");
-	pf_say_ns(v, a->straggler_ns / steps_of(p, a->straggler_trace_id));
-	pf_say(v, pf_rule_each(p));
-	pf_say(v, " for it (");
+	pf_say(v, ": like the others it would save ");
+	pf_say_ns(v, a->straggler_saved_ns);
+	pf_say(v, " of ");
+	pf_say_ns(v, a->total_ns);
+	pf_say(v, " (");
 	pf_say_ratio(v, v->measured);
 	pf_say(v, ")");
+	say_waits(p, a, v);
 	say_last(a, v);
 	v->trace_id = a->longest_wait_trace_id;
 	v->from_ns = a->longest_wait_start_ns;

@@ -40,6 +40,7 @@ struct common {
 };
 
 #define LIMIT_UNSET (-2)
+#define PAGE_LINES  60 /* of many ranks, however many they are */
 
 static const struct common common_defaults = { .width = -1,
 					       .limit = LIMIT_UNSET };
@@ -255,6 +256,9 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	if (common->budget)
 		return pf_render_budget(&cx->style, doc, cx->out,
 					(size_t)common->budget, err);
+	if (cx->is_page)
+		return pf_render_lines(&cx->style, doc, cx->out, PAGE_LINES,
+				       err);
 	return pf_render_doc(&cx->style, doc, cx->out, err);
 }
 
@@ -280,6 +284,7 @@ static int answer_of_fleet(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	};
 	int rc = cmd->fleet(cx->db, &doc, err);
 
+	cx->is_page = !is_limited && cx->style.format->flags & PF_SHORT;
 	if (!rc)
 		rc = settle_and_print(cmd, cx, args, common, &doc, err);
 	pf_doc_release(&doc);
@@ -298,7 +303,8 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
 	if (rc >= 0 && !cx->wide && common->limit != -1 && !common->table)
-		pf_doc_fold(&doc);
+		cx->is_page = pf_doc_fold(&doc) && !cx->is_limit_given &&
+			      cx->style.format->flags & PF_SHORT;
 	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc, err) < 0)
 		rc = -1;
 	pf_doc_release(&doc);

@@ -77,6 +77,7 @@ struct pf_ctx {
 	bool quiet;            /* -q */
 	int64_t limit;         /* of rows in lists; -1: all */
 	bool is_limit_given;   /* with --limit */
+	bool is_page;          /* of many ranks, for people: no longer */
 	bool wide;             /* the format shows every column */
 };
 

@@ -145,11 +145,12 @@ static const struct pf_field figures[] = {
 };
 static const struct pf_field straggler[] = {
 	FIELD(straggler_rank, "straggler_rank", "Straggler", PF_INT),
-	FIELD(straggler_trace_id, "straggler_trace_id", "  its trace", PF_INT),
+	FIELD(straggler_trace_id, "straggler_trace_id", "  its trace",
+	      PF_INT | PF_FULL),
 	FIELD(straggler_ns, "straggler_ns", "  others wait for it", PF_NS),
 	FIELD(straggler_share, "straggler_share", "  of the time", PF_RATIO),
 	FIELD(straggler_gain_ns, "straggler_gain_ns",
-	      "  less with the next one", PF_NS),
+	      "  less with the next one", PF_NS | PF_FULL),
 	FIELD(straggler_saved_ns, "straggler_saved_ns",
 	      "  like the others it would save", PF_NS),
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every table keeps its first N rows, with the largest N that fits; it is
- * looked for by printing into memory.  What is left out is said in notes, which
- * count as well.
+ * In so many bytes every table keeps its first N rows, with the largest N that
+ * fits; in so many lines tables give rows one by one.  Both are found by
+ * printing into memory.  What is left out is said in notes, which count as
+ * well.
  */
 #include "config.h"
 
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "render/render.h"
 
@@ -39,28 +41,46 @@ static void drop_notes(struct pf_doc *doc, size_t before)
 		free(doc->notes[--doc->note_count]);
 }
 
+/* The document as a text, which the caller frees. */
+static char *text_take(const struct pf_style *style, const struct pf_doc *doc,
+		       size_t *bytes, struct pf_err *err)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, bytes);
+	int rc = -1;
+
+	if (!f)
+		pf_fail_errno(err, "cannot write output");
+	else
+		rc = pf_render_doc(style, doc, f, err);
+	if (f && fclose(f) && !rc)
+		rc = pf_fail_errno(err, "cannot write output");
+	if (!rc)
+		return text;
+	free(text);
+	return NULL;
+}
+
 /* Print with at most so many rows a table; out NULL: only count the bytes. */
 static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
 		 FILE *out, size_t *bytes, struct pf_err *err)
 {
-	char *text = NULL;
+	size_t *each = pf_calloc(doc->table_count + 1, sizeof(*each));
 	size_t before = add_notes(doc, rows);
-	FILE *f = open_memstream(&text, bytes);
-	int rc = -1;
+	char *text;
 
-	style.has_rows = true;
-	style.rows = rows;
-	if (!f)
-		pf_fail_errno(err, "cannot write output");
-	else
-		rc = pf_render_doc(&style, doc, f, err);
-	if (f && fclose(f) && !rc)
-		rc = pf_fail_errno(err, "cannot write output");
-	if (!rc && out)
+	for (size_t i = 0; i < doc->table_count; i++)
+		each[i] = rows;
+	style.rows = each;
+	text = text_take(&style, doc, bytes, err);
+	if (text && out)
 		fwrite(text, 1, *bytes, out);
-	free(text);
 	drop_notes(doc, before);
-	return rc;
+	free(each);
+	if (!text)
+		return -1;
+	free(text);
+	return 0;
 }
 
 static size_t most_rows(const struct pf_doc *doc)
@@ -101,4 +121,103 @@ int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
 			high = middle;
 	}
 	return print(*style, doc, low, out, &bytes, err);
+}
+
+/* ---- lines ---- */
+
+struct page {
+	const struct pf_style *style;
+	struct pf_doc *doc;
+	size_t *rows; /* of each table */
+	size_t left;  /* rows that are left out */
+};
+
+/* "out" NULL: only count. */
+static int print_page(const struct page *p, FILE *out, size_t *lines,
+		      struct pf_err *err)
+{
+	struct pf_style style = *p->style;
+	size_t before = p->doc->note_count, bytes;
+	char *text, number[PF_NUM_MAX];
+
+	style.rows = p->rows;
+	style.is_page = true;
+	if (p->left)
+		pf_doc_note(p->doc,
+			    "%s row%s of tables left out, to be a page; "
+			    "--limit -1 shows all",
+			    pf_num_show_count(number, (int64_t)p->left),
+			    p->left == 1 ? "" : "s");
+	text = text_take(&style, p->doc, &bytes, err);
+	drop_notes(p->doc, before);
+	if (!text)
+		return -1;
+	*lines = 0;
+	for (size_t i = 0; i < bytes; i++)
+		*lines += text[i] == '\n';
+	if (out)
+		fwrite(text, 1, bytes, out);
+	free(text);
+	return 0;
+}
+
+/* The last small table but the first goes; 1: there is none. */
+static int leave_out(struct page *p)
+{
+	for (size_t i = p->doc->table_count; i-- > 1;) {
+		if (p->rows[i] != 1)
+			continue;
+		p->rows[i] = 0;
+		p->left++;
+		return 0;
+	}
+	return 1;
+}
+
+/* A row less of the table with the most lines to give; 1: none has any. */
+static int shorten(struct page *p, size_t lines, struct pf_err *err)
+{
+	size_t best = 0, most = 0;
+
+	for (size_t i = 0; i < p->doc->table_count; i++) {
+		size_t least = pf_table_least(p->doc->tables[i]), fewer, gain;
+
+		if (p->rows[i] <= least)
+			continue;
+		p->rows[i]--;
+		if (print_page(p, NULL, &fewer, err) < 0)
+			return -1;
+		p->rows[i]++;
+		/* at least something: a row may share its lines */
+		gain = (p->rows[i] - least) *
+		       (fewer < lines ? lines - fewer : 1);
+		if (gain >= most) {
+			most = gain;
+			best = i;
+		}
+	}
+	if (!most)
+		return leave_out(p);
+	p->rows[best]--;
+	p->left++;
+	return 0;
+}
+
+int pf_render_lines(const struct pf_style *style, struct pf_doc *doc, FILE *out,
+		    size_t lines, struct pf_err *err)
+{
+	struct page p = { .style = style, .doc = doc };
+	size_t count;
+	int rc;
+
+	p.rows = pf_calloc(doc->table_count + 1, sizeof(*p.rows));
+	for (size_t i = 0; i < doc->table_count; i++)
+		p.rows[i] = pf_table_row_count(doc->tables[i]);
+	rc = print_page(&p, NULL, &count, err);
+	while (!rc && count > lines && !(rc = shorten(&p, count, err)))
+		rc = print_page(&p, NULL, &count, err);
+	if (rc >= 0)
+		rc = print_page(&p, out, &count, err);
+	free(p.rows);
+	return rc;
 }

@@ -190,15 +190,14 @@ static struct pf_printer *printer_new(const struct pf_style *style, FILE *out)
 }
 
 static int print_table(struct pf_printer *p, const struct pf_table *t,
-		       struct pf_err *err)
+		       size_t most, struct pf_err *err)
 {
 	size_t rows = pf_table_row_count(t);
 	struct pf_choice c;
 	struct pf_cell *cells;
 	int rc;
 
-	if (p->style.has_rows && rows > p->style.rows)
-		rows = p->style.rows;
+	rows = rows < most ? rows : most;
 	pf_choice_make(&c, t, p->style.format->flags & PF_WIDE);
 	cells = pf_calloc(c.count + 1, sizeof(*cells));
 	p->is_spare = c.is_spare;
@@ -242,9 +241,13 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 	p->ops->scalars(p, figures, is_brief ? 1 : figure_count);
 	free(figures);
 	for (size_t i = 0; !rc && i < tables; i++) {
+		if (style->is_page && !style->rows[i] &&
+		    pf_table_row_count(doc->tables[i]))
+			continue;
 		if (folds && i == doc->main_tables)
 			p->ops->fold(p, true);
-		rc = print_table(p, doc->tables[i], err);
+		rc = print_table(p, doc->tables[i],
+				 style->rows ? style->rows[i] : SIZE_MAX, err);
 	}
 	if (folds)
 		p->ops->fold(p, false);

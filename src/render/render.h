@@ -61,8 +61,8 @@ struct pf_style {
 	const struct pf_format *format;
 	int width;           /* columns of text output; 0 = no limit */
 	const char *command; /* for json; not NULL */
-	bool has_rows;       /* no more than "rows" of a table are printed */
-	size_t rows;
+	const size_t *rows;  /* of each table, at most; NULL: all */
+	bool is_page;        /* tables without a row are left out */
 };
 
 /* Print the whole document.  Write errors are found by the final check. */
@@ -75,6 +75,14 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
  */
 int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
 		     FILE *out, size_t budget, struct pf_err *err);
+
+/*
+ * The same in at most "lines" lines of text, if fewer rows do: one after the
+ * other the table that has most lines to give gives a row, then the last ones
+ * of one row go, and a note says how many are left out.
+ */
+int pf_render_lines(const struct pf_style *style, struct pf_doc *doc, FILE *out,
+		    size_t lines, struct pf_err *err);
 
 /*
  * A sink that prints one table called "name" as its rows come.  finish() ends

@@ -358,6 +358,8 @@ static struct pf_table *fold_table(struct pf_doc *doc, const struct fold *f)
 	}
 	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
 		put_quantile(f, q, to);
+	/* and the outermost rank */
+	pf_table_keep(to, sizeof(quantiles) / sizeof(*quantiles) + 1);
 	measure = find_measure(f, &middle);
 	if (measure < f->col_count)
 		put_outer(f, measure, middle, to);
@@ -394,7 +396,7 @@ static void cut_tables(struct pf_doc *doc)
 	}
 }
 
-void pf_doc_fold(struct pf_doc *doc)
+bool pf_doc_fold(struct pf_doc *doc)
 {
 	bool is_folded = false;
 
@@ -415,4 +417,5 @@ void pf_doc_fold(struct pf_doc *doc)
 	}
 	if (is_folded)
 		cut_tables(doc);
+	return is_folded;
 }

@@ -14,7 +14,7 @@
 #define PF_FOLD_OUTER 5  /* rows that stay */
 
 /*
- * Fold each table but the lists whose column "rank", or else "trace_id", has
+ * False: there is none.  Fold each table but the lists whose column "rank", or else "trace_id", has
  * more than PF_FOLD_RANKS values, and note what was done.  Rows min, p50, p90
  * and max hold quantiles of each measured column, and of others what is the
  * same in every row.  The rows that stay are those farthest from p50 in the
@@ -23,6 +23,6 @@
  * quantiles: the first of them stay, as of long
  * tables of groups of ranks beside folded ones.
  */
-void pf_doc_fold(struct pf_doc *doc);
+bool pf_doc_fold(struct pf_doc *doc);
 
 #endif

@@ -22,6 +22,7 @@ struct pf_table {
 	struct pf_arena texts;
 	int64_t limit; /* rows that stay, or -1 */
 	int64_t dropped;
+	size_t least;    /* rows of a page; 0: nothing was said */
 	int order;       /* column to order by, or -1 */
 	bool is_turned;  /* the other way round */
 	bool is_settled; /* in order, nothing added since */
@@ -176,6 +177,16 @@ bool pf_table_is_absent(const struct pf_table *t, const char *key)
 }
 
 /* Cells that do not fill their row are a bug of who added them. */
+void pf_table_keep(struct pf_table *t, size_t rows)
+{
+	t->least = rows;
+}
+
+size_t pf_table_least(const struct pf_table *t)
+{
+	return t->least ? t->least : 1;
+}
+
 size_t pf_table_row_count(const struct pf_table *t)
 {
 	if (t->col_count ? t->cell_count % t->col_count : t->cell_count)

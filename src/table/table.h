@@ -151,6 +151,9 @@ size_t pf_table_declared(const struct pf_table *t);
 bool pf_table_is_absent(const struct pf_table *t, const char *key);
 /* Ends the program if the cells do not fill their rows: that is a bug. */
 size_t pf_table_row_count(const struct pf_table *t);
+/* The first "rows" stay when a page is made of it; 1 if nothing is said. */
+void pf_table_keep(struct pf_table *t, size_t rows);
+size_t pf_table_least(const struct pf_table *t);
 /* The cells of row r; borrowed until the next cell is added. */
 const struct pf_cell *pf_table_row(const struct pf_table *t, size_t r);
 

@@ -143,11 +143,16 @@ def function(command):
 
 
 HEAD = '''# Made by generate.py of "profan help --format json"; do not edit.
-import pathlib
-from typing import Any, Dict, List, Literal, Optional, Sequence, Union
+from __future__ import annotations
+
+from typing import (TYPE_CHECKING, Any, Dict, List, Literal, Optional,
+                    Sequence, Union)
 
 from ._call import Path, call
 from ._result import Result
+
+if TYPE_CHECKING:
+    import pathlib
 
 PROGRAM_VERSION = {version!r}
 DOCUMENT_VERSION = {document!r}

@@ -297,9 +297,11 @@ def little_is_added_to_the_command_s_time():
 @test
 def nothing_is_imported_that_was_not_asked_for():
     done = subprocess.run(
-        [sys.executable, "-c", "import sys, profan; "
-         "print([m for m in ('numpy', 'pandas', 'torch', 'polars') "
-         "if m in sys.modules])"], stdout=subprocess.PIPE, check=True)
+        [sys.executable, "-S", "-c", "import sys, profan; "
+         f"text = str(profan.open({DB!r}).table()); "
+         "print([m for m in ('numpy', 'pandas', 'torch', 'polars', 'html', "
+         "'pathlib', 'sqlite3', 'tempfile') if m in sys.modules])"],
+        stdout=subprocess.PIPE, check=True)
     assert done.stdout.strip() == b"[]"
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From parameters to arguments; used by what is generated (_commands.py)."""
 import os
-import pathlib
 from typing import Any, Dict, List, Sequence, Union
 
 from . import _program
@@ -49,5 +48,6 @@ def call(command: str, kinds: Dict[str, str], values: Dict[str, Any],
         return Result([command, *names], options)
     out, _, _ = _program.run([command, *names, *options])
     if output is not None:
+        import pathlib
         return pathlib.Path(output)
     return out.decode("utf-8", "replace")

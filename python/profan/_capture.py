@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What one opens."""
-import json
 import os
-import sqlite3
-import tempfile
-from typing import Any, Dict, Iterator, List, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Union
 
 from . import _call, _program
 from ._commands import Commands
 from ._result import Row, Table, lines_of_rows
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 class Capture(Commands):
@@ -21,9 +21,8 @@ class Capture(Commands):
         #: what was opened
         self.sources: List[str] = [os.fspath(s) for s in sources]
         # reads traces into a database, or says why it cannot
-        out, _, self.messages = _program.run(
-            ["info", *self._names(), "--format", "json"])
-        self._info: Dict[str, Any] = json.loads(out)
+        _, _, self.messages = _program.run(
+            ["query", *self._names(), "--format", "json", "--", "SELECT 1"])
 
     def _names(self) -> List[str]:
         return ["./" + s if s.startswith("-") else s for s in self.sources]
@@ -51,6 +50,7 @@ class Capture(Commands):
         return Table("rows", _after(first, rows), list(first))
 
     def _stream(self, statement: str) -> Iterator[Row]:
+        import tempfile
         with tempfile.TemporaryFile() as errors:
             child = _program.start(
                 ["query", *self._names(), "--format", "json", "--",
@@ -70,9 +70,10 @@ class Capture(Commands):
                     child.returncode, _program._messages(
                         errors.read().decode("utf-8", "replace")))
 
-    def connect(self) -> sqlite3.Connection:
+    def connect(self) -> "sqlite3.Connection":
         """A read-only connection of Python's ``sqlite3`` with profan's
         tables, for many statements.  What was opened must be a database."""
+        import sqlite3
         if len(self.sources) != 1 or not _is_database(self.sources[0]):
             raise _program.Error(
                 "connect() is of a database: profan.ingest() makes one", 2)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Finding the program and running it."""
+"""Finding the program and running it.
+
+As in all of the module, what few calls need is imported by these: a script
+that prints one table waits for nothing else.
+"""
 import os
-import shutil
 import subprocess
 import sys
-import sysconfig
 from typing import IO, Iterator, List, Optional, Sequence, Tuple
 
 _NAME = "profan"
@@ -26,6 +28,9 @@ def _candidates() -> Iterator[str]:
     here = os.path.dirname(os.path.abspath(__file__))
     # pip install --target puts it here, or beside the package
     yield os.path.join(os.path.dirname(here), "bin", _NAME)
+    if sys.prefix != sys.base_prefix:
+        yield os.path.join(sys.prefix, "bin", _NAME)
+    import sysconfig
     yield os.path.join(sysconfig.get_path("scripts"), _NAME)
     yield os.path.join(os.path.dirname(sys.executable), _NAME)
     if hasattr(sysconfig, "get_preferred_scheme"):
@@ -34,6 +39,7 @@ def _candidates() -> Iterator[str]:
         user = "posix_user"
     if user in sysconfig.get_scheme_names():
         yield os.path.join(sysconfig.get_path("scripts", user), _NAME)
+    import shutil
     found = shutil.which(_NAME)
     if found:
         yield found

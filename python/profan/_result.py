@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What commands answer."""
-import html
 import json
 import re
 from typing import (Any, Dict, Iterable, Iterator, List, Mapping,
@@ -174,6 +173,7 @@ _SPAN = re.compile(r"(`+)(.*?[^`])\1(?!`)|\\(.)", re.S)
 
 def _inline(text: str) -> str:
     """Code spans, and letters behind a backslash, as HTML."""
+    import html
     parts: List[str] = []
     at = 0
     for match in _SPAN.finditer(text):

@@ -20,6 +20,7 @@ from . import _program
 from ._result import lines_of_rows
 
 BUDGET = 20000  # bytes of an answer, unless another number is asked for
+ROWS = 20  # of what takes no budget
 MAX_ROWS = 1000
 SECONDS = 60
 
@@ -34,7 +35,7 @@ _PATHS = {"FILE", "DB", "DIR", "PATTERN", "FLEET", "SIZE", "URL", "FILE.csv"}
 _LEFT_OUT = {"help", "quiet", "format", "width", "table", "output-dir",
              "budget", "force", "overwrite", "redact"}
 # These have tools of their own, or show what another one does.
-_NO_TOOL = {"query", "report", "table", "summary", "info", "help"}
+_NO_TOOL = {"query", "report", "summary", "info", "help"}
 # What commands are given instead of one database.
 _OF_SEVERAL: Dict[str, Dict[str, Any]] = {
     "diff": {"before": str, "after": str},
@@ -206,9 +207,10 @@ class Server:
         kind = inspect.Parameter.KEYWORD_ONLY
         parameters = [inspect.Parameter(p, kind, annotation=annotation)
                       for p, annotation in paths.items()]
-        parameters += [inspect.Parameter(_name(o["name"]), kind,
-                                         default=None, annotation=_type(o))
-                       for o in options]
+        parameters += [inspect.Parameter(
+            _name(o["name"]), kind, annotation=_type(o),
+            default=ROWS if o["name"] == "limit" and not has_budget else None)
+            for o in options]
         if has_budget:
             parameters.append(inspect.Parameter(
                 "budget", kind, default=BUDGET, annotation=int))

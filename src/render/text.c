@@ -330,13 +330,14 @@ static void print_cells(struct pf_printer *p, size_t line)
 static void set_cell(struct pf_printer *p, size_t col, const char *s,
 		     size_t len)
 {
+	const struct pf_place *place = &p->text->layout.places[col];
 	struct text_cell *c = &p->text->cells[col];
 
 	pf_buf_clear(&c->text);
 	pf_buf_add(&c->text, s, len);
 	c->at = 0;
-	c->is_loose =
-		pf_fit_is_loose(s, len, p->text->layout.places[col].width);
+	/* what has as many lines as it needs ends them between words */
+	c->is_loose = place->is_whole || pf_fit_is_loose(s, len, place->width);
 }
 
 static void print_heading(struct pf_printer *p)

@@ -3,8 +3,9 @@
 
 The shell commands that contrib/ci/github.yml or gitlab.yml runs on a branch, as
 one script: each "run" whose "if" holds, with its "env", or each line of
-"script" with "variables".  Reads what these two files are made of, not all of
-YAML; a line that it does not know ends it.
+"script" and "after_script" with "variables".  A branch that is not "main" has a
+merge request.  After a step that failed only those run that always do.  Reads what
+these two files are made of, not all of YAML; a line that it does not know ends it.
 """
 import re
 import shlex
@@ -29,6 +30,12 @@ def pairs(lines):
             for line in lines if line.strip()]
 
 
+# of steps: whether they are of the main branch, and run after a failure
+CONDITIONS = {"": ("", False), "always()": ("", True),
+              "github.ref == 'refs/heads/main'": (True, False),
+              "always() && github.event_name == 'pull_request'": (False, True)}
+
+
 def github(lines, branch):
     start = next(i for i, line in enumerate(lines)
                  if line.strip() == "steps:")
@@ -48,25 +55,24 @@ def github(lines, branch):
         unknown = set(said) - {"uses", "run", "with", "env", "if"}
         if unknown:
             sys.exit(f"unknown: {unknown}")
-        condition = said.get("if", ("", []))[0]
-        if condition not in ("", "always()",
-                             "github.ref == 'refs/heads/main'"):
-            sys.exit(f"unknown: if: {condition}")
-        if "run" not in said or ("==" in condition and branch != "main"):
-            continue
-        env = pairs(said.get("env", ("", []))[1])
-        yield env, said["run"][0]
+        holds, is_last = CONDITIONS[said.get("if", ("",))[0]]
+        if "run" in said and holds in ("", branch == "main"):
+            yield pairs(said.get("env", ("", []))[1]), said["run"][0], is_last
 
 
 def gitlab(lines, branch):
-    env = [("CI_COMMIT_BRANCH", branch), ("CI_DEFAULT_BRANCH", "main")]
+    env = [("CI_DEFAULT_BRANCH", "main")]
+    if branch == "main":
+        env += [("CI_COMMIT_BRANCH", branch)]
+    else:
+        env += [("CI_MERGE_REQUEST_IID", "7"), ("CI_API_V4_URL", "http://api")]
     for i, line in enumerate(lines):
         if line.strip() == "variables:":
             env += pairs(below(lines, i)[0])
     for i, line in enumerate(lines):
-        if line.strip() == "script:":
+        if line.strip() in ("script:", "after_script:"):
             for command in below(lines, i)[0]:
-                yield env, command.strip()[2:]
+                yield env, command.strip()[2:], line.strip() != "script:"
 
 
 def main(path, branch):
@@ -75,10 +81,12 @@ def main(path, branch):
                  if not line.startswith("#")]
     read = gitlab if any(line.strip() == "script:" for line in lines) \
         else github
-    print("set -e")
-    for env, command in read(lines, branch):
+    print("rc=0")
+    for env, command, is_last in read(lines, branch):
         given = "".join(f"export {k}={shlex.quote(v)}; " for k, v in env)
-        print(f"( {given}{command} )")
+        print(f"{'' if is_last else '[ $rc != 0 ] || '}( {given}{command} ) || "
+              "rc=$?")
+    print("exit $rc")
 
 
 main(*sys.argv[1:])

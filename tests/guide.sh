@@ -55,24 +55,38 @@ result "CI: slower than the main branch fails" err profile.md
 mkdir bin
 printf '#!/bin/sh\necho "$@" >pip.log\n' >bin/pip
 printf '#!/bin/sh\n[ "$4" = --trace ] && cp "$TRACE" "$5"\n' >bin/python
+# gh has no comment to edit; each says what it posts
+cat >bin/gh <<'END'
+#!/bin/sh
+[ "$6" != --edit-last ] && [ "$4" = --body-file ] && cp "$5" posted
+END
+cat >bin/curl <<'END'
+#!/bin/sh
+for file; do
+	case $file in body@*) cp "${file#body@}" posted ;; esac
+done
+END
 chmod +x bin/*
 job() { # FILE BRANCH TRACE: one run of a pipeline, in the folder "checkout"
 	"$PYTHON" "$top_srcdir/tests/ci_steps.py" \
 		"$top_srcdir/contrib/ci/$1.yml" "$2" >"$tmp/script.sh" || return
-	(cd checkout && rm -f profile.* && cp "$recipe" . &&
+	(cd checkout && rm -f profile.* posted && cp "$recipe" . &&
 		PATH=$tmp/bin:$PATH TRACE=$3 sh "$tmp/script.sh")
 }
 for file in github gitlab; do
 	rm -rf checkout
 	mkdir checkout
 	run 0 job $file main "$after" && [ -s checkout/main.db ] &&
-		grep -q whl checkout/pip.log
+		grep -q whl checkout/pip.log && [ ! -e checkout/posted ]
 	result "$file.yml: the main branch leaves its database" err out
 	cp checkout/main.db kept.db
-	run 0 job $file work "$after" && grep -q 'No change' checkout/profile.md
+	run 0 job $file work "$after" && grep -q 'No change' checkout/profile.md &&
+		cmp checkout/posted checkout/profile.md
 	result "$file.yml: another branch without a change" err out
 	run 1 job $file work "$before" && grep -q failed checkout/profile.md &&
-		cmp checkout/main.db kept.db && [ -s checkout/profile.db ]
-	result "$file.yml: a slower one fails, and leaves its database" err out
+		cmp checkout/main.db kept.db && [ -s checkout/profile.db ] &&
+		cmp checkout/posted checkout/profile.md
+	result "$file.yml: a slower one fails, leaves its database, is posted" \
+		err out
 done
 tap_done

@@ -21,7 +21,17 @@ for name in $("$PYTHON" "$top_srcdir/tests/advise.py" --names); do
 			"$tmp/a.json" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
 	result "planted $name"
+	[ "$name" != A1 ] || { cp "$tmp/t.db" "$tmp/before.db"; cp "$tmp/a.json" "$tmp/before.json"; }
+	[ "$name" != A1-not ] || { cp "$tmp/t.db" "$tmp/after.db"; cp "$tmp/a.json" "$tmp/after.json"; }
 done
+run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
+	cp "$tmp/out" "$tmp/diff.json" && grep -q 'done: A1' "$tmp/out" &&
+	run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --diff \
+		"$tmp/before.json" "$tmp/after.json" "$tmp/diff.json" &&
+	run 0 "$profan" diff "$tmp/after.db" "$tmp/before.db" --advice &&
+	grep -q 'new: A1' "$tmp/out" &&
+	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
+result 'diff says what is done'
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
 advised mktrace "$tmp/m.json"
 "$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"

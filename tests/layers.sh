@@ -56,7 +56,7 @@ check analysis $rooms torch idle ranks graphs
 check roofline $rooms analysis ranks
 check graphs $rooms
 check advise $rooms torch idle memory path ranks analysis roofline
-check diff $rooms torch idle path analysis
+check diff $rooms torch idle path analysis advise
 check export $rooms idle memory path
 check render base table embed
 check timeline $rooms analysis render

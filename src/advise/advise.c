@@ -15,9 +15,22 @@ struct beside {
 	struct pf_step_times steps;
 	struct pf_usage memory;
 	struct pf_info info;
+	struct pf_roofline roofline;
 	int rc;
 	struct pf_err err;
 };
+
+static int find_roofs(struct beside *b, struct pf_err *err)
+{
+	const struct pf_roofline_args args = { .window = *b->window,
+					       .group = PF_ROOFLINE_BY_OP };
+	bool has_shapes;
+
+	if (pf_trust_has_shapes(&b->db, &has_shapes, err) < 0)
+		return -1;
+	return has_shapes ? pf_roofline_find(&b->db, &args, &b->roofline, err)
+			  : 0;
+}
 
 static int find_all(struct beside *b, struct pf_err *err)
 {
@@ -39,7 +52,7 @@ static int find_all(struct beside *b, struct pf_err *err)
 		return -1;
 	rc = pf_info(&b->db, &b->info, &doc, err);
 	pf_doc_release(&doc);
-	return rc;
+	return rc ? rc : find_roofs(b, err);
 }
 
 static void *run_beside(void *p)
@@ -58,6 +71,7 @@ static void release(struct beside *b)
 	pf_step_times_release(&b->steps);
 	pf_usage_release(&b->memory);
 	pf_info_release(&b->info);
+	pf_roofline_release(&b->roofline);
 	pf_db_close(&b->db);
 }
 
@@ -83,27 +97,36 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
-int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
-	      struct pf_doc *doc, struct pf_err *err)
+int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out, struct pf_err *err)
 {
 	struct beside *b = pf_calloc(1, sizeof(*b));
 	const struct pf_advise_from from = { &b->callers, &b->launches,
 					     &b->overlap, &b->steps,
-					     &b->memory,  &b->info };
-	struct pf_advise a = { 0 };
+					     &b->memory,  &b->info,
+					     &b->roofline };
 	int rc;
 
 	b->window = &args->window;
-	rc = gather(db, args, b, &a, err);
+	rc = gather(db, args, b, out, err);
 	if (!rc)
-		rc = pf_advise_judge(&a, args, &from, err);
+		rc = pf_advise_judge(out, args, &from, err);
+	release(b);
+	free(b);
+	return rc;
+}
+
+int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
+	      struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_advise a = { 0 };
+	int rc = pf_advise_find(db, args, &a, err);
+
 	if (!rc) {
 		pf_advise_show(&a, doc);
 		rc = pf_trust_note(db, &a.tiles->path.window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
 	}
 	pf_advise_release(&a);
-	release(b);
-	free(b);
 	return rc;
 }

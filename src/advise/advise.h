@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "events/window.h"
 #include "memory/usage.h"
+#include "roofline/roofline.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -41,6 +42,7 @@ struct pf_advise_from {
 	const struct pf_step_times *steps;
 	const struct pf_usage *memory;
 	const struct pf_info *info;
+	const struct pf_roofline *roofline; /* empty: there are no shapes */
 };
 
 enum pf_advice_state {
@@ -96,6 +98,9 @@ int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		    const struct pf_advise_from *from, struct pf_err *err);
 void pf_advise_release(struct pf_advise *a);
+/* Both, with all that others find; release it also after an error. */
+int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out, struct pf_err *err);
 void pf_advise_show(const struct pf_advise *a, struct pf_doc *doc);
 
 /* All of it, and what of the trace is not to be trusted. */

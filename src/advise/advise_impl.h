@@ -24,7 +24,10 @@ enum advise_mark {
 	ADVISE_MARK_OPTIMIZER = 1,
 	ADVISE_MARK_ZERO_GRAD,
 	ADVISE_MARK_LOG,
-	ADVISE_MARKS
+	ADVISE_MARKS,
+	/* no ranges, but names that only these frameworks have */
+	ADVISE_NAMES_JAX = 10,
+	ADVISE_NAMES_TENSORFLOW
 };
 
 struct advise_span {
@@ -38,6 +41,7 @@ struct advise_marks {
 	size_t count;
 	size_t first[ADVISE_MARKS + 1]; /* of a mark in spans */
 	int64_t calls[ADVISE_MARKS];    /* ranges, before they were united */
+	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
 };
 
 int advise_marks_load(struct pf_db *db, int64_t trace_id,
@@ -176,6 +180,22 @@ static inline bool advise_is_open(const struct pf_advice *a)
 {
 	return a->state == PF_ADVICE_GIVEN;
 }
+
+/* ---- room.c: what stays ---- */
+
+enum advise_least {
+	ADVISE_LEAST_ROOF,     /* the same operations and bytes */
+	ADVISE_LEAST_PRODUCTS, /* products alone, in their precision */
+	ADVISE_LEAST_REDUCED   /* the same in reduced precision */
+};
+
+/*
+ * Where shapes and the GPU's peak rates say that some of what the rows hold
+ * stays, that is no longer part of at_most_ns, and the sentence says so.
+ */
+void advise_bound(const struct pf_advise *a, const struct pf_advise_from *from,
+		  bool (*owns)(const struct advise_row *r),
+		  enum advise_least least, struct pf_advice *out);
 
 /* ---- remedies.c ---- */
 void advise_remedy(struct pf_advice *a, const char *framework,

@@ -123,6 +123,26 @@ static int read_threads(struct pf_db *db, int64_t trace_id, struct reader *r,
 	return rc;
 }
 
+static void find_framework(struct advise_marks *m, const struct named *names,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (names[i].mark == ADVISE_NAMES_JAX)
+			m->framework = "JAX";
+		else if (names[i].mark == ADVISE_NAMES_TENSORFLOW &&
+			 !m->framework)
+			m->framework = "TensorFlow";
+	}
+}
+
+static bool has_ranges(const struct named *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].mark < ADVISE_MARKS)
+			return true;
+	return false;
+}
+
 int advise_marks_load(struct pf_db *db, int64_t trace_id,
 		      struct advise_marks *out, struct pf_err *err)
 {
@@ -134,7 +154,9 @@ int advise_marks_load(struct pf_db *db, int64_t trace_id,
 	int rc = names ? 0 : -1;
 
 	r.names = names;
-	if (!rc && r.name_count)
+	if (!rc)
+		find_framework(out, names, r.name_count);
+	if (!rc && has_ranges(names, r.name_count))
 		rc = read_threads(db, trace_id, &r, err);
 	unite(out);
 	free(names);

@@ -3,6 +3,8 @@
 #include "advise/advise_impl.h"
 
 #define TORCH "PyTorch"
+#define JAX   "JAX"
+#define TF    "TensorFlow"
 
 /* Framework NULL: any.  Of a rule the first that fits counts. */
 static const struct {
@@ -18,6 +20,15 @@ static const struct {
 	  "cheaper transforms",
 	  "DataLoader(dataset, num_workers=8, prefetch_factor=4,\n"
 	  "           persistent_workers=True)" },
+	{ "A1", TF, NULL,
+	  "read and transform in parallel, and prepare batches ahead",
+	  "ds = ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)\n"
+	  "ds = ds.batch(n).prefetch(tf.data.AUTOTUNE)" },
+	{ "A1", JAX, NULL,
+	  "load the next batch in another thread, and put it on the device "
+	  "while this one is computed",
+	  "grain.MapDataset.source(data).to_iter_dataset(\n"
+	  "    grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" },
 	{ "A1", NULL, NULL,
 	  "load the next batch in another thread or process while the GPU "
 	  "works on this one",
@@ -26,6 +37,12 @@ static const struct {
 	  "let the loader pin its batches, and copy without waiting",
 	  "DataLoader(dataset, pin_memory=True)\n"
 	  "batch = batch.to(device, non_blocking=True)" },
+	{ "A2", JAX, NULL,
+	  "put the next batch on the device before this step is waited for: "
+	  "device_put does not wait",
+	  "following = jax.device_put(next(batches))" },
+	{ "A2", TF, NULL, "let the dataset copy batches ahead",
+	  "ds = ds.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))" },
 	{ "A2", NULL, NULL,
 	  "allocate host buffers with cudaMallocHost and copy with "
 	  "cudaMemcpyAsync on a stream of its own",
@@ -44,6 +61,15 @@ static const struct {
 	{ "A3", TORCH, NULL,
 	  "copy results back without waiting, and read them a step later",
 	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", JAX, NULL,
+	  "keep results on the device: float(), np.asarray() and "
+	  "block_until_ready() wait for all before them",
+	  "if step % 100 == 0:\n"
+	  "    print(float(loss))" },
+	{ "A3", TF, NULL,
+	  "keep results as tensors: numpy() and print() of one wait for it",
+	  "if step % 100 == 0:\n"
+	  "    print(loss.numpy())" },
 	{ "A3", NULL, NULL,
 	  "wait later, and for an event instead of the device", NULL },
 	{ "A4", TORCH, "compiled",
@@ -55,6 +81,12 @@ static const struct {
 	  "compile the model, which fuses kernels, and replay the step as a "
 	  "CUDA graph where its shapes do not change",
 	  "model = torch.compile(model, mode='reduce-overhead')" },
+	{ "A4", JAX, NULL,
+	  "compile the whole step as one function, and let loops run in it",
+	  "step = jax.jit(step, donate_argnums=0)\n"
+	  "state, losses = jax.lax.scan(step, state, batches)" },
+	{ "A4", TF, NULL, "compile the whole step, which fuses kernels",
+	  "@tf.function(jit_compile=True)\ndef step(batch): ..." },
 	{ "A4", NULL, NULL,
 	  "fuse small kernels, and launch those that repeat as one CUDA graph",
 	  NULL },
@@ -63,6 +95,13 @@ static const struct {
 	  "makes it compile again",
 	  "TORCH_LOGS=recompiles python train.py\n"
 	  "torch.compile(model, dynamic=True)" },
+	{ "A5", JAX, NULL,
+	  "keep shapes and static arguments the same, or keep what was "
+	  "compiled",
+	  "jax.config.update('jax_explain_cache_misses', True)\n"
+	  "jax.config.update('jax_compilation_cache_dir', folder)" },
+	{ "A5", TF, NULL, "pass tensors of one signature, not Python values",
+	  "@tf.function(reduce_retracing=True)\ndef step(batch): ..." },
 	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
 	  NULL },
 	{ "A6", TORCH, "tf32",
@@ -78,6 +117,11 @@ static const struct {
 	  "the loss; this GPU has neither TF32 nor bfloat16",
 	  "with torch.autocast('cuda', dtype=torch.float16): ...\n"
 	  "scaler = torch.amp.GradScaler()" },
+	{ "A6", JAX, NULL, "let products round, or compute in bfloat16",
+	  "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')\n"
+	  "x.astype(jnp.bfloat16)" },
+	{ "A6", TF, NULL, "compute in mixed precision",
+	  "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" },
 	{ "A6", NULL, NULL, "multiply in reduced precision", NULL },
 	{ "A7", TORCH, NULL,
 	  "call the fused kernel instead of product, softmax and product",
@@ -116,6 +160,9 @@ static const struct {
 	  "start communication earlier and let it run beside computation",
 	  "DistributedDataParallel(model, gradient_as_bucket_view=True)\n"
 	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()" },
+	{ "A13", JAX, NULL,
+	  "let the compiler run collectives beside computation",
+	  "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true" },
 	{ "A13", NULL, NULL,
 	  "start communication earlier, on a stream of its own", NULL },
 	{ "A14", NULL, NULL,
@@ -142,6 +189,10 @@ static const struct {
 	{ "A19", TORCH, NULL, "compile the function that holds them",
 	  "@torch.compile\ndef activation(x): ..." },
 	{ "A19", NULL, NULL, "write them as one kernel", NULL },
+	{ "A20", TORCH, NULL,
+	  "decode for many requests at once, so that reading the weights once "
+	  "serves all of them, and replay the step as a CUDA graph",
+	  "decode = torch.compile(decode, mode='reduce-overhead')" },
 };
 
 void advise_remedy(struct pf_advice *a, const char *framework,

@@ -184,7 +184,9 @@ static void say_share(const struct pf_advise *a, const struct advise_rule *rule,
 		return;
 	pf_buf_adds(&all, rule->subject);
 	pf_buf_adds(&all, rule->question ? ", " : " ");
-	pf_window_say_part(&all, out->at_most_ns, a->window_ns, a->step_count);
+	pf_window_say_part(&all,
+			   rule->question ? out->at_most_ns : out->on_path_ns,
+			   a->window_ns, a->step_count);
 	pf_buf_adds(&all, rule->question ? " would be saved"
 					 : " on the critical path");
 	if (rule->question && out->on_path_ns > out->at_most_ns)
@@ -226,7 +228,8 @@ static bool is_judgeable(const struct pf_advise *a,
 				       "explained");
 	else if (!p->work_count && rule->needs != ADVISE_NEEDS_PATH)
 		advise_not_judged(out, "there is no GPU work in this trace");
-	else if (!a->framework && rule->needs == ADVISE_NEEDS_TORCH)
+	else if (rule->needs == ADVISE_NEEDS_TORCH &&
+		 (!a->framework || strcmp(a->framework, "PyTorch") != 0))
 		advise_not_judged(out, "there are no operators of PyTorch in "
 				       "this trace");
 	else
@@ -311,7 +314,7 @@ static const char *find_framework(const struct pf_kernels *k,
 	for (size_t i = 0; i < t->row_count; i++)
 		if (!strncmp(t->rows[i].op, "aten::", 6))
 			return "PyTorch";
-	return NULL;
+	return t->marks.framework;
 }
 
 int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,

@@ -14,16 +14,22 @@ static bool owns_attention(const struct advise_row *r)
 	return r->flags & ADVISE_SEQUENCE;
 }
 
+static bool owns_product(const struct advise_row *r)
+{
+	return owns_attention(r) &&
+	       advise_role_of(r->op) == ADVISE_ROLE_PRODUCT;
+}
+
 static void judge_attention(const struct pf_advise *a,
 			    const struct pf_advise_from *from,
 			    struct pf_advice *out)
 {
 	char count[PF_NUM_MAX];
 
-	(void)from;
 	pf_buf_addf(&out->sentence,
 		    ", as %s sequences of a product, a softmax and a product",
 		    pf_num_show_count(count, a->tiles->sequence_count));
+	advise_bound(a, from, owns_product, ADVISE_LEAST_PRODUCTS, out);
 }
 
 static bool owns_chain(const struct advise_row *r)
@@ -180,6 +186,13 @@ static bool owns_indexed(const struct advise_row *r)
 	       (unsigned)r->category != PF_CAUSE_SYNC;
 }
 
+static void judge_indexed(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	advise_bound(a, from, owns_indexed, ADVISE_LEAST_ROOF, out);
+}
+
 const struct advise_rule advise_gpu_rules[] = {
 	{ "A7", "fused attention", "Attention in single operators holds", 0.05,
 	  "sure", "path", " --group op", NULL, ADVISE_NEEDS_TORCH,
@@ -199,7 +212,7 @@ const struct advise_rule advise_gpu_rules[] = {
 	{ "A17", "another way to add up by index",
 	  "Adding up by index, as in embedding's backward holds", 0.03, "sure",
 	  "kernels", " --group op", NULL, ADVISE_NEEDS_TORCH, owns_indexed,
-	  NULL, NULL },
+	  judge_indexed, NULL },
 	{ "A19", "fuse pointwise operators",
 	  "Pointwise operators one after the other hold", 0.10, "hint", "path",
 	  " --group op", NULL, ADVISE_NEEDS_TORCH, owns_chain, judge_chain,

@@ -60,7 +60,6 @@ static void judge_single(const struct pf_advise *a,
 	char share[PF_NUM_MAX];
 	double gain;
 
-	(void)a;
 	if (!from->callers || !from->callers->product_ns) {
 		advise_fine(out, "no kernel is known to be a matrix product "
 				 "or a convolution");
@@ -92,6 +91,7 @@ static void judge_single(const struct pf_advise *a,
 			    share, pf_num_share(from->callers->product_fp32_ns,
 						from->callers->product_ns)),
 		    gain);
+	advise_bound(a, from, owns_single, ADVISE_LEAST_REDUCED, out);
 }
 
 static const char *single_variant(const struct pf_advise *a,
@@ -352,6 +352,134 @@ static const char *capture_variant(const struct pf_advise *a,
 	return strstr(out->sentence.data, "first step") ? "warm-up" : "stacks";
 }
 
+/* ---- A20 ---- */
+
+#define FEW_ROWS    16  /* of a product: tokens that are decoded at once */
+#define READ_SHARE  0.5 /* of the window: from there on, memory bounds it */
+#define KNOWN_SHARE 0.5 /* of GPU time, in calls with shapes */
+
+static const char *const dense_products[] = { "aten::mm", "aten::addmm",
+					      "aten::_scaled_mm", NULL };
+
+static bool owns_dense(const struct advise_row *r)
+{
+	return r->category == PF_PATH_KERNEL &&
+	       advise_is_one_of(r->op, dense_products);
+}
+
+/* Products of the window: with few rows, and all. */
+struct decoding {
+	int64_t few_ns, all_ns, calls, kinds;
+	double weight_bytes;
+};
+
+static struct decoding find_decoding(const struct pf_roofline *r)
+{
+	struct decoding d = { 0 };
+
+	for (size_t i = 0; i < r->shape_count; i++) {
+		const struct pf_roofline_row *row = &r->shapes[i];
+
+		if (!row->work->matrix)
+			continue;
+		d.all_ns += row->s.kernel_ns;
+		if (!row->work->rows || row->work->rows > FEW_ROWS)
+			continue;
+		d.few_ns += row->s.kernel_ns;
+		d.calls += row->s.calls;
+		d.kinds++;
+		d.weight_bytes +=
+			(double)row->work->weights * (double)row->s.calls;
+	}
+	return d;
+}
+
+static bool is_training(const struct pf_advise *a,
+			const struct pf_advise_from *from)
+{
+	const struct pf_kernels *k = from->callers;
+
+	if (a->tiles->marks.calls[ADVISE_MARK_OPTIMIZER])
+		return true;
+	for (int64_t i = 0; k && i < k->row_count; i++)
+		if (k->rows[i].second && strstr(k->rows[i].second, "ackward"))
+			return true;
+	return false;
+}
+
+/* Of the GPUs together; NAN: unknown. */
+static double read_ns(const struct pf_roofline *r, const struct decoding *d)
+{
+	int64_t devices = r->trace_count ? r->traces->device_count : 0;
+
+	if (devices <= 0)
+		return NAN;
+	return d->weight_bytes / r->peaks.rate[PF_PEAK_BYTES] / (double)devices;
+}
+
+/* Why it is no decoding, or NULL. */
+static const char *why_no_decoding(const struct pf_advise *a,
+				   const struct pf_advise_from *from,
+				   const struct decoding *d)
+{
+	if (is_training(a, from))
+		return "the program trains";
+	if (d->few_ns * 2 < d->all_ns || !d->few_ns)
+		return "most of the time in products is in those of more than "
+		       "16 rows, as no decoding has";
+	if (d->calls < 2 * d->kinds)
+		return "products with few rows do not repeat";
+	return NULL;
+}
+
+static void judge_decoding(const struct pf_advise *a,
+			   const struct pf_advise_from *from,
+			   struct pf_advice *out)
+{
+	const struct pf_roofline *r = from->roofline;
+	char share[PF_NUM_MAX], read[PF_NUM_MAX];
+	struct decoding d = { 0 };
+	const char *why;
+	double ns;
+
+	if (is_training(a, from)) {
+		advise_fine(out, "the program trains");
+		return;
+	}
+	if (!r || (double)r->modelled_ns < KNOWN_SHARE * (double)r->gpu_ns ||
+	    !r->gpu_ns) {
+		advise_not_judged(out, "the shapes of most GPU work are not "
+				       "known: record_shapes=True, and what "
+				       "graphs replay has none");
+		return;
+	}
+	d = find_decoding(r);
+	why = why_no_decoding(a, from, &d);
+	ns = read_ns(r, &d);
+	if (why) {
+		advise_fine(out, why);
+		return;
+	}
+	if (isnan(ns)) {
+		advise_not_judged(out, "how fast the memory of the GPU is, is "
+				       "not known");
+		return;
+	}
+	if (ns >= READ_SHARE * (double)a->window_ns) {
+		advise_fine(out, "reading the weights takes half of the time "
+				 "or more");
+		return;
+	}
+	out->at_most_ns = a->window_ns - (int64_t)ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	pf_buf_clear(&out->sentence);
+	pf_buf_addf(&out->sentence,
+		    "products of at most %d rows, as in decoding, read weights "
+		    "that the memory gives in %s, %s of the window",
+		    FEW_ROWS, pf_num_show_ns(read, (int64_t)ns),
+		    pf_num_show_ratio(share, ns / (double)a->window_ns));
+}
+
 const struct advise_rule advise_state_rules[] = {
 	{ "A6", "TF32 or mixed precision for products",
 	  "Matrix products and convolutions in fp32 hold", 0.10, "sure",
@@ -368,6 +496,9 @@ const struct advise_rule advise_state_rules[] = {
 	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
 	  "hint", "doctor", "", NULL, ADVISE_NEEDS_PATH, NULL, judge_capture,
 	  capture_variant },
+	{ "A20", "batch requests, and replay decoding as a CUDA graph", NULL, 0,
+	  "model", "roofline", "", NULL, ADVISE_NEEDS_TORCH, owns_dense,
+	  judge_decoding, NULL },
 };
 const size_t advise_state_rule_count =
 	sizeof(advise_state_rules) / sizeof(*advise_state_rules);

@@ -49,6 +49,9 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_diff_args, columns), 0, 0 },
 	{ 0, "path", NULL, "also the critical paths, by what they are made of",
 	  PF_OPT_FLAG, offsetof(struct pf_diff_args, path), 0, 0 },
+	{ 0, "advice", NULL,
+	  "also which advice is done, new or still open; of one capture a side",
+	  PF_OPT_FLAG, offsetof(struct pf_diff_args, advice), 0, 0 },
 	{ 'o', "output", "FILE", "write the page here (diff.html)",
 	  PF_OPT_STRING, offsetof(struct diff_args, out), 0, 0 },
 	{ 0, "overwrite", NULL,
@@ -141,7 +144,8 @@ static int load_captures(struct pf_ctx *cx, struct diff_args *a,
 {
 	unsigned want = PF_CAPTURE_ALL |
 			(a->diff.columns ? PF_CAPTURE_AVERAGES : 0) |
-			(a->diff.path ? PF_CAPTURE_PATH : 0);
+			(a->diff.path ? PF_CAPTURE_PATH : 0) |
+			(a->diff.advice ? PF_CAPTURE_ADVICE : 0);
 	char **names = pf_calloc(inputs->count + 1, sizeof(*names));
 	int rc;
 
@@ -178,6 +182,9 @@ static int check_args(const struct pf_ctx *cx, struct diff_args *a,
 	if (a->out && cx->style.format != &pf_format_page)
 		return pf_fail(err, PF_EUSAGE,
 			       "'--output' goes with '--format html'");
+	if (a->diff.advice && cx->argc != 2)
+		return pf_fail(err, PF_EUSAGE,
+			       "'--advice' compares one capture with one");
 	if (pf_page_args_read(&a->page, err))
 		return -1;
 	for (size_t i = 0; i < a->diff.fail_on.count; i++)
@@ -331,6 +338,8 @@ static void show_command(const struct pf_ctx *cx, const struct diff_args *a,
 	}
 	if (a->diff.path)
 		pf_buf_adds(out, " --path");
+	if (a->diff.advice)
+		pf_buf_adds(out, " --advice");
 	if (a->page.redact)
 		pf_buf_adds(out, " --redact");
 	if (a->page.redact && a->page.names == PF_NAMES_SHORT)
@@ -392,6 +401,7 @@ PF_COMMAND(110, diff) = {
 	.examples = "profan diff before.db after.db\n"
 		    "profan diff main.db change.db --format md "
 		    "--fail-on 'step_time>5%'\n"
+		    "profan diff main.db change.db --advice\n"
 		    "profan diff main.db change.db --format html -o diff.html\n"
 		    "profan diff a1.db a2.db a3.db a4.db -- b1.db b2.db b3.db "
 		    "b4.db\n",

@@ -211,6 +211,7 @@ static void find(struct pf_diff_run *d)
 	pf_diff_find_changes(d);
 	pf_diff_find_waits(d);
 	pf_diff_find_path(d);
+	pf_diff_find_advice(d);
 	pf_diff_find_averages(d);
 	pf_diff_find_bytes(d);
 	pf_diff_find_captures(d);

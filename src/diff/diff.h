@@ -28,6 +28,7 @@ struct pf_diff_args {
 	int64_t min_delta_ns;         /* smaller rows are one */
 	bool force;                   /* judge times that are not comparable */
 	bool path;                    /* captures were loaded with it */
+	bool advice;                  /* and with it, one a side */
 	bool wide;                    /* also what did not change */
 	struct pf_opt_list fail_on;
 	const char *columns; /* of key_averages(), with a comma, or NULL */
@@ -130,6 +131,15 @@ struct pf_diff_average {
 	int64_t a[PF_AVERAGE_VALUES], b[PF_AVERAGE_VALUES];
 };
 
+/* Advice that a side is given; figures per step of its window. */
+struct pf_diff_advice {
+	const char *change; /* "done", "new", "open", "not judged" */
+	const char *id, *title;
+	int64_t a_at_most_ns, b_at_most_ns; /* PF_NO_INT: not given, no bound */
+	double a_share, b_share;            /* of its window */
+	const char *reason; /* why it is not given in the one; or NULL */
+};
+
 /* Bytes -1 and change PF_NO_INT: not known. */
 struct pf_diff_bytes {
 	const char *what;
@@ -201,6 +211,9 @@ struct pf_diff {
 	/* The critical path, most change first; the last is its window. */
 	struct pf_diff_time path[PF_PATH_CATEGORIES + 1];
 	size_t path_count;
+	/* "done" first, then "new", in the order of gain. */
+	struct pf_diff_advice advice[PF_ADVICE_MAX];
+	size_t advice_count;
 	/* Those of most change first. */
 	struct pf_diff_work *rows;
 	struct pf_diff_op *ops;

@@ -213,6 +213,8 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 		rc = pf_capture_averages(db, &window, c, err);
 	if (!rc && (want & PF_CAPTURE_PATH))
 		rc = pf_capture_path(db, args, &window, c, err);
+	if (!rc && (want & PF_CAPTURE_ADVICE))
+		rc = pf_capture_advise(db, args, c, err);
 	if (!rc)
 		add_up(c);
 	if (!rc)

@@ -21,6 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "advise/advise.h"
 #include "analysis/steps.h"
 #include "base/intern.h"
 #include "events/names.h"
@@ -121,6 +122,14 @@ struct pf_text_filter {
 	const void *context;
 };
 
+/* A rule of advice; its sentences name nothing of the trace. */
+struct pf_capture_advice {
+	const char *id, *title;
+	enum pf_advice_state state;
+	int64_t at_most_ns; /* PF_NO_INT: it is not given, or has no bound */
+	uint32_t reason;    /* number of a text */
+};
+
 struct pf_capture {
 	char *path;
 	struct pf_text_filter filter; /* set before it is loaded */
@@ -137,8 +146,11 @@ struct pf_capture {
 	int64_t cause_ns[PF_CAUSE_COUNT];
 	int64_t path_ns[PF_PATH_CATEGORIES]; /* of the critical path */
 	int64_t path_window_ns, path_steps;  /* its window; 0: not asked for */
-	int64_t device_count;                /* that have work */
-	int64_t gpu_events;                  /* of the whole capture */
+	struct pf_capture_advice advice[PF_ADVICE_MAX]; /* if asked for */
+	size_t advice_count;
+	int64_t advice_window_ns, advice_steps;
+	int64_t device_count; /* that have work */
+	int64_t gpu_events;   /* of the whole capture */
 	/* Of them: launched before it began, and without a call otherwise. */
 	int64_t before_count, without_launch;
 	int64_t outside_count;              /* GPU events in no full step */
@@ -165,6 +177,7 @@ enum pf_capture_want {
 	PF_CAPTURE_ALL = 3,
 	PF_CAPTURE_AVERAGES = 4, /* key_averages(), beside these */
 	PF_CAPTURE_PATH = 8,     /* the critical path */
+	PF_CAPTURE_ADVICE = 16,  /* what to try */
 };
 
 /* Zero *out first, but for its filter.  On an error it can and must be released as well. */
@@ -189,6 +202,8 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
 int pf_capture_path(struct pf_db *db, const struct pf_window_args *args,
 		    const struct pf_window *window, struct pf_capture *c,
 		    struct pf_err *err);
+int pf_capture_advise(struct pf_db *db, const struct pf_window_args *args,
+		      struct pf_capture *c, struct pf_err *err);
 /* The step on the host in which an instant lies, or NULL. */
 struct pf_capture_step *pf_capture_step_at(struct pf_capture *c,
 					   int64_t trace_id, int64_t at_ns);

@@ -109,6 +109,9 @@ bool pf_diff_same_ops(const struct pf_diff_run *d);
 /* diff_path.c */
 void pf_diff_find_path(struct pf_diff_run *d);
 
+/* diff_advice.c */
+void pf_diff_find_advice(struct pf_diff_run *d);
+
 /* diff_averages.c */
 void pf_diff_find_averages(struct pf_diff_run *d);
 void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);

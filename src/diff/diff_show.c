@@ -357,6 +357,31 @@ static void show_path(const struct pf_diff *diff, struct pf_doc *doc)
 			fields, diff->path, diff->path_count);
 }
 
+static void show_advice(const struct pf_diff *diff, struct pf_doc *doc)
+{
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_diff_advice, member, key, title, kind)
+	static const struct pf_field fields[] = {
+		FIELD(change, "change", "Change", PF_TEXT | PF_OURS),
+		FIELD(id, "id", "Advice", PF_TEXT | PF_OURS),
+		FIELD(title, "title", "What to change",
+		      PF_TEXT | PF_OURS | PF_WHOLE),
+		FIELD(a_at_most_ns, "a_at_most_ns", "A at most",
+		      PF_NS | PF_MAYBE),
+		FIELD(a_share, "a_share", "of A", PF_RATIO),
+		FIELD(b_at_most_ns, "b_at_most_ns", "B at most",
+		      PF_NS | PF_MAYBE),
+		FIELD(b_share, "b_share", "of B", PF_RATIO),
+		FIELD(reason, "reason", "Not given, as", PF_TEXT | PF_FULL),
+	};
+#undef FIELD
+	char text[64];
+
+	if (diff->args.advice)
+		PF_ROWS(doc, "advice", title(text, diff, "What to try,"),
+			fields, diff->advice, diff->advice_count);
+}
+
 #define WAIT(member, key, title, kind)                                         \
 	PF_FIELD(struct pf_diff_wait, member, key, title, kind)
 #define WAITS(member, key, title, kind)                                        \
@@ -490,6 +515,7 @@ void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc)
 	show_counts(diff, doc);
 	show_changes(diff, doc);
 	show_path(diff, doc);
+	show_advice(diff, doc);
 	show_waits(diff, doc);
 	if (has_gpu)
 		show_ops(diff, doc);

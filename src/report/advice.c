@@ -36,7 +36,8 @@ int pf_report_judge(struct pf_report *r, struct pf_err *err)
 	const struct pf_advise_args args = { r->args.window, p->db_name };
 	const struct pf_advise_from from = { &p->callers, &p->launches,
 					     &p->overlap, &p->steps,
-					     &p->memory,  &p->info };
+					     &p->memory,  &p->info,
+					     &p->roofline };
 
 	return r->has_advice ? pf_advise_judge(&r->advise, &args, &from, err)
 			     : 0;

@@ -81,6 +81,14 @@ static bool has(const struct calc *c, int at)
 
 /* ---- products of matrices ---- */
 
+/* y, which has the weights of a layer, is read for each few rows of x. */
+static void say_weights(struct calc *c, const struct tensor *x,
+			const struct tensor *y, struct pf_op_work *out)
+{
+	out->rows = x->dims.size[0];
+	out->weights = bytes_of(c, y);
+}
+
 /* extra: what is added, or none. */
 static void gemm_of(struct calc *c, size_t rank, struct pf_op_work *out)
 {
@@ -100,6 +108,8 @@ static void gemm_of(struct calc *c, size_t rank, struct pf_op_work *out)
 	out->bytes = add(c, add(c, bytes_of(c, &x), bytes_of(c, &y)),
 			 mul(c, mn, x.size));
 	out->precision = x.peak;
+	if (rank == 2)
+		say_weights(c, &x, &y, out);
 	if (c->m->extra < 0)
 		return;
 	out->vector = mn;
@@ -144,6 +154,7 @@ static bool gemm_scaled(const struct pf_op_call *call,
 	out->bytes = add(&c, add(&c, bytes_of(&c, &x), bytes_of(&c, &y)),
 			 mul(&c, mn, 2));
 	out->precision = x.peak;
+	say_weights(&c, &x, &y, out);
 	return !c.is_bad;
 }
 

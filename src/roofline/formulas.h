@@ -16,6 +16,8 @@
 
 struct pf_op_work {
 	uint64_t matrix, vector, bytes;
+	/* Of one product: rows of its first matrix, bytes of its second. */
+	uint64_t rows, weights; /* 0: it is no such thing */
 	enum pf_peak precision; /* of its first tensor */
 };
 

@@ -270,6 +270,7 @@ static void shape_rows(const struct find *f, struct pf_roofline *o)
 			.types = s->types,
 			.values = s->values,
 			.precision = pf_peak_word(s->work.precision),
+			.work = &s->work,
 			.s = f->by_shape[i],
 		};
 		pf_roof_merge(&o->all, &f->by_shape[i]);

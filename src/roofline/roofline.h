@@ -58,6 +58,7 @@ struct pf_roof_sums {
 struct pf_roofline_row {
 	const char *op, *family, *shapes, *types, *values, *kernel;
 	const char *short_kernel, *precision, *bound;
+	const struct pf_op_work *work; /* of one call; of calls alike only */
 	struct pf_roof_sums s;
 	int64_t roof_ns, above_ns;             /* PF_NO_INT: unknown */
 	double tflops, gbps, intensity, share; /* of the roof */

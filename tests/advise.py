@@ -4,6 +4,7 @@
 usage: advise.py --make NAME >TRACE.json    advise.py --check NAME ADVICE.json
        advise.py --names                    advise.py --sums ADVICE.json
        advise.py --diff A.json B.json DIFF.json
+       advise.py --real NAME ADVICE.json
 
 A program has STEPS steps of one thread and one stream.  NAME is an advice (it
 must come first, with exactly the ns that were planted) or its counter-test,
@@ -335,6 +336,34 @@ def sums(doc):
                   if not row["reason"]]
 
 
+# What traces of programs give, as people have read it.
+REAL = {
+    "a100_diff_control": "A13 A16", "a100_diff_test": "A6 A10",
+    "alexnet_cold_start": "A16", "b200_vllm_eager": "A4 A16",
+    "cpu_only_rank34": "", "cuda_event_sync": "A3 A16",
+    "cuda_event_sync_multi_stream": "A16", "cuda_sync_simple_add": "A16",
+    "h100_bert_small": "A4 A11", "h100_nsfw_vit": "A4 A11",
+    "h100_owlv2": "A1 A7", "h100_timesformer": "A7",
+    "hip_normalization": "A16", "hip_sglang_decode": "A16",
+    "mi250_minitoy": "A16", "mi300_bert_small": "A4", "mi300_qwen": "A3 A10",
+    "mi300_resnet_act_checkpoint": "A9 A16", "mi300_triton_compile": "A16 A3",
+    "mi300_vllm_graph_decode": "A16",
+    "mi300_vllm_graph_decode_capture": "A12 A16", "mtia_single_rank": "A8 A16",
+    "triton_example": "", "two_ranks_rank-0": "A8 A16",
+    "two_ranks_rank-1": "A8 A16", "v100_ns_resolution": "A6",
+    "v100_resnet50_workers0": "A1 A8 A15 A2 A16",
+    "v100_resnet50_workers0_second": "A1 A8 A15 A2 A16",
+    "v100_resnet50_workers4": "A8 A15 A2 A16",
+    "v100_resnet50_workers4_second": "A6 A8 A15 A2 A16",
+}
+
+
+def real(name, doc):
+    said = " ".join(row["id"] for row in doc["tables"]["advice"])
+    want = REAL.get(name, said)
+    return [] if said == want else [f"{said}, not {want}"]
+
+
 def changes(a, b, doc):
     """What diff says of two pieces of advice, by the two alone."""
     def states(d):
@@ -366,7 +395,9 @@ def main():
     if sys.argv[1] == "--make":
         json.dump(make(sys.argv[2])[0], sys.stdout)
         return 0
-    if sys.argv[1] == "--diff":
+    if sys.argv[1] == "--real":
+        bad = real(sys.argv[2], json.load(open(sys.argv[3])))
+    elif sys.argv[1] == "--diff":
         bad = changes(*(json.load(open(f)) for f in sys.argv[2:]))
     elif sys.argv[1] == "--check":
         bad = check(sys.argv[2], json.load(open(sys.argv[3])))

@@ -11,6 +11,8 @@ advised() { # NAME FILE
 	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
 		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
 	result "$1: every advice once"
+	run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --real "$1" "$tmp/a.json"
+	result "$1: what is given"
 }
 
 for name in $("$PYTHON" "$top_srcdir/tests/advise.py" --names); do
@@ -46,6 +48,20 @@ for file in "$top_srcdir"/tests/traces/good-*.json; do
 	advised "${name%.json}" "$file"
 done
 real_traces advised
+# what more workers brought is no more than A1 said
+pair=$shared/traces/v100_resnet50_workers
+if [ -n "${LONG-}" ] && [ -f "${pair}0.json.gz" ]; then
+	"$profan" ingest -q "${pair}0.json.gz" -o "$tmp/w0.db"
+	"$profan" ingest -q "${pair}4.json.gz" -o "$tmp/w4.db"
+	run 0 "$profan" diff "$tmp/w0.db" "$tmp/w4.db" --advice -f json &&
+		grep -q 'advice: done: A1;' "$tmp/out" &&
+		"$PYTHON" -c 'import json, sys
+rows = json.load(sys.stdin)["tables"]["advice"]
+sys.exit(rows[0]["id"] != "A1" or rows[0]["a_at_most_ns"] < 58076000)' <"$tmp/out"
+	result 'workers: A1 is done, and said enough'
+else
+	skip 'workers: A1 is done' 'NOT TESTED: make check-long does, with ../shared'
+fi
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"
 run 0 "$profan" ingest -q "$tmp/a.json" "$tmp/b.json" -o "$tmp/two.db" &&

@@ -442,6 +442,7 @@ static void judge_decoding(const struct pf_advise *a,
 	const char *why;
 	double ns;
 
+	out->measured = NAN;
 	if (is_training(a, from)) {
 		advise_fine(out, "the program trains");
 		return;

@@ -38,7 +38,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct pf_op_work none = { 0, 0, 0, PF_PEAK_NONE };
+static struct pf_op_work none = { .precision = PF_PEAK_NONE };
 
 /* Sizes, types and values as a trace has them; NULL: not there. */
 static bool work_of(void **state, const char *op, const char *dims,
@@ -107,6 +107,25 @@ static void products(void **state)
 	check(state, "aten::_scaled_mm", "[[2,3],[3,4]]",
 	      "[\"c10::Float4_e2m1fn_x2\",\"c10::Float4_e2m1fn_x2\"]", NULL, 96,
 	      0, 6 + 12 + 16);
+}
+
+/* Of one product: rows of what comes in, and bytes of the weights. */
+static void weights(void **state)
+{
+	struct pf_op_work w;
+
+	assert_true(work_of(state, "aten::addmm", "[[4],[2,3],[3,4],[],[]]",
+			    ADDS, NULL, &w));
+	assert_int_equal(w.rows, 2);
+	assert_int_equal(w.weights, 4 * 12);
+	assert_true(work_of(state, "aten::_scaled_mm", "[[2,3],[3,4]]",
+			    "[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\"]",
+			    NULL, &w));
+	assert_int_equal(w.rows, 2);
+	assert_int_equal(w.weights, 12);
+	assert_true(
+		work_of(state, "aten::bmm", "[[5,2,3],[5,3,4]]", F2, NULL, &w));
+	assert_int_equal(w.rows, 0);
 }
 
 static void refusals(void **state)
@@ -333,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(products),
+		cmocka_unit_test(weights),
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(convolutions),
 		cmocka_unit_test(convolution_gradients),

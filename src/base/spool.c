@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/tempfile.h"
 
 #define PIECE_BYTES 65536
@@ -33,8 +34,10 @@ struct pf_spool {
 	struct place *place;
 	uint64_t count;
 	uint64_t last_bound; /* where the last lower bound was */
-	char *tail;          /* where the next record goes, or NULL */
-	size_t tail_room;    /* records that still fit behind tail */
+	int64_t *first;      /* leading number of each piece */
+	size_t first_cap;
+	char *tail;       /* where the next record goes, or NULL */
+	size_t tail_room; /* records that still fit behind tail */
 	int fd;
 	char *dir;
 };
@@ -65,6 +68,7 @@ void pf_spool_free(struct pf_spool *s)
 	for (size_t i = 0; i < s->places; i++)
 		free(s->place[i].data);
 	free(s->place);
+	free(s->first);
 	free(s->dir);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -134,10 +138,24 @@ static int open_tail(struct pf_spool *s, struct pf_err *err)
 	return 0;
 }
 
+/* Of each piece, so that most searches touch one. */
+static void note_first(struct pf_spool *s, const void *record)
+{
+	uint64_t piece = s->count / s->per_piece;
+
+	s->first =
+		pf_grow(s->first, &s->first_cap, piece + 1, sizeof(*s->first));
+	s->first[piece] = 0;
+	memcpy(&s->first[piece], record,
+	       s->record_bytes < 8 ? s->record_bytes : 8);
+}
+
 int pf_spool_add(struct pf_spool *s, const void *record, struct pf_err *err)
 {
 	if (!s->tail && open_tail(s, err))
 		return -1;
+	if (s->tail_room == s->per_piece)
+		note_first(s, record);
 	memcpy(s->tail, record, s->record_bytes);
 	s->tail += s->record_bytes;
 	s->count++;
@@ -175,46 +193,62 @@ static int is_below(struct pf_spool *s, uint64_t i, int64_t key,
 	return value < key;
 }
 
+/* Find the piece that holds the last record below key, if any does. */
+static void find_piece(struct pf_spool *s, int64_t key, uint64_t *low,
+		       uint64_t *high)
+{
+	uint64_t pieces = (s->count + s->per_piece - 1) / s->per_piece;
+	uint64_t p = s->last_bound / s->per_piece;
+
+	if (p >= pieces || s->first[p] >= key ||
+	    (p + 1 < pieces && s->first[p + 1] < key))
+		p = PF_SEARCH(i, pieces, s->first[i] < key) - 1;
+	if (p == UINT64_MAX) {
+		*low = *high = 0;
+		return;
+	}
+	*low = p * s->per_piece + 1;
+	*high = (p + 1) * s->per_piece;
+	if (*high > s->count)
+		*high = s->count;
+}
+
 /*
- * Double the distance from the last answer until [*low, *high] surely holds
- * the new one: records before *low are below key, record *high is not (or is
- * the end).
+ * Double the distance from the last answer, if it lies between *low and
+ * *high, until these are near: records before *low are below key, record
+ * *high is not (or is the end).
  */
 static int gallop(struct pf_spool *s, int64_t key, uint64_t *low,
 		  uint64_t *high, struct pf_err *err)
 {
-	uint64_t from = s->last_bound, step = 1;
-	int below = from < s->count ? is_below(s, from, key, err) : 0;
+	uint64_t from = s->last_bound, at;
+	int below = 1;
 
-	if (below < 0)
-		return -1;
-	*low = 0;
-	*high = s->count;
-	if (below) {
-		*low = from + 1;
-		while (from + step < s->count) {
-			below = is_below(s, from + step, key, err);
-			if (below < 0)
-				return -1;
-			if (!below) {
-				*high = from + step;
-				break;
-			}
-			*low = from + step + 1;
-			step *= 2;
-		}
+	if (from < *low || from >= *high)
 		return 0;
-	}
-	*high = from;
-	for (; step <= from; step *= 2) {
-		below = is_below(s, from - step, key, err);
+	for (uint64_t step = 0; below && *low < *high; step = 2 * step + 1) {
+		at = from + step < *high ? from + step : *high - 1;
+		below = is_below(s, at, key, err);
 		if (below < 0)
 			return -1;
-		if (below) {
-			*low = from - step + 1;
-			break;
+		if (below)
+			*low = at + 1;
+		else
+			*high = at;
+	}
+	if (from != *high)
+		return 0;
+	for (uint64_t step = 1; *low < *high; step *= 2) {
+		at = step <= from - *low ? from - step : *low;
+		below = is_below(s, at, key, err);
+		if (below < 0)
+			return -1;
+		if (!below) {
+			*high = at;
+			continue;
 		}
-		*high = from - step;
+		*low = at + 1;
+		break;
 	}
 	return 0;
 }
@@ -224,6 +258,7 @@ uint64_t pf_spool_lower_bound(struct pf_spool *s, int64_t key,
 {
 	uint64_t low, high;
 
+	find_piece(s, key, &low, &high);
 	if (gallop(s, key, &low, &high, err))
 		return UINT64_MAX;
 	while (low < high) {

@@ -37,8 +37,6 @@ static int open_table(struct pf_reading *g, struct pf_err *err)
 
 	if (!name || (t->wanted && !t->wanted(g->reader)))
 		return 0;
-	if (t->begin && t->begin(g->reader, err))
-		return -1;
 	if (pf_rows_open(&g->rows, g->f, name, t->columns, t->column_count,
 			 t->where, err)) {
 		pf_rows_close(&g->rows);

@@ -20,8 +20,7 @@ struct pf_reading_table {
 	size_t column_count;
 	const char *where; /* only of these rows, which are no new ones */
 	int (*map)(void *reader, const struct pf_rows *r, struct pf_err *err);
-	/* before the first row and behind the last, or NULL */
-	int (*begin)(void *reader, struct pf_err *err);
+	/* behind the last row, or NULL */
 	int (*end)(void *reader, struct pf_err *err);
 	bool (*wanted)(const void *reader); /* NULL: yes */
 };

@@ -77,6 +77,7 @@ struct pf_nsys {
 	struct pf_keys graphs; /* kernels that are nodes of a graph */
 	struct pf_buf labels, label_text; /* of NVTX's domains and categories */
 	size_t label_count;
+	bool has_labels;
 	int64_t range_count; /* external ids */
 	int64_t open_count;  /* ranges without an end */
 	/* counts that facts tell */

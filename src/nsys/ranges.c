@@ -107,14 +107,18 @@ static int add_label(struct pf_nsys *n, const struct pf_rows *r,
 	return 0;
 }
 
-static int read_labels(void *reader, struct pf_err *err)
+/* They may stand behind the first range that has one. */
+static int read_labels(struct pf_nsys *n, struct pf_err *err)
 {
-	struct pf_nsys *n = reader;
 	struct pf_rows r;
-	int rc = pf_rows_open(
-		&r, n->f, pf_foreign_table(n->f, pf_nsys_ranges.name),
-		PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)", err);
+	int rc;
 
+	if (n->has_labels)
+		return 0;
+	n->has_labels = true;
+	rc = pf_rows_open(&r, n->f, pf_foreign_table(n->f, pf_nsys_ranges.name),
+			  PF_COLUMNS(range_columns),
+			  "\"eventType\" IN (33, 75)", err);
 	if (!rc)
 		while ((rc = pf_rows_next(&r, err)) == 1) {
 			int64_t type = pf_rows_int_or(&r, TYPE, 0);
@@ -185,6 +189,8 @@ static int arg_common(struct pf_nsys *n, const struct pf_rows *r,
 	int64_t category = pf_rows_int_or(r, CATEGORY, 0);
 	int64_t color = pf_rows_int_or(r, COLOR, 0);
 
+	if ((domain || category > 0) && read_labels(n, err))
+		return -1;
 	if (domain)
 		arg_label(n, "domain", process_of(n, r), domain, -1);
 	if (category > 0)
@@ -409,7 +415,6 @@ const struct pf_reading_table pf_nsys_ranges = {
 	.name = "NVTX_EVENTS",
 	PF_COLUMNS(range_columns),
 	.map = map_nvtx,
-	.begin = read_labels,
 };
 
 /* ---- those that stayed open end with the file ---- */

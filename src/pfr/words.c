@@ -162,28 +162,35 @@ static bool take_part(struct cursor *c, struct pf_pfr_torch_name *out)
 	return !memchr(out->sizes, '(', out->sizes_len);
 }
 
-bool pf_pfr_split_torch_name(const char *text, size_t len,
-			     struct pf_pfr_torch_name *out)
+/* Where the first of the parts behind a name begins; NULL: it has none. */
+static const char *first_part(const struct cursor *c)
 {
 	static const char *const first[] = { ", seq = ", ", op_id = ",
 					     ", sizes = " };
+	struct cursor at = *c;
+
+	while (at.p < c->end &&
+	       (at.p = memchr(at.p, ',', (size_t)(c->end - at.p)))) {
+		const char *comma = at.p;
+
+		for (size_t i = 0; i < COUNT(first); i++)
+			if (take(&at, first[i]))
+				return comma;
+		at.p++;
+	}
+	return NULL;
+}
+
+bool pf_pfr_split_torch_name(const char *text, size_t len,
+			     struct pf_pfr_torch_name *out)
+{
 	struct cursor c = { text, text + len };
 
 	memset(out, 0, sizeof(*out));
-	if (!len || !memchr(text, ',', len))
+	c.p = first_part(&c);
+	if (!c.p || c.p == text)
 		return false;
-	for (size_t i = 0; i < COUNT(first); i++) {
-		const char *at = memmem(text, (size_t)(c.end - text), first[i],
-					strlen(first[i]));
-
-		/* only the part in front of what was found before */
-		if (at)
-			c.end = at;
-	}
-	if (c.end == text + len || c.end == text)
-		return false;
-	out->name_len = (size_t)(c.end - text);
-	c = (struct cursor){ c.end, text + len };
+	out->name_len = (size_t)(c.p - text);
 	while (c.p < c.end)
 		if (!take_part(&c, out))
 			return false;

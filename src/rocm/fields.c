@@ -12,6 +12,8 @@ void pf_json_fields_init(struct pf_json_fields *f,
 			 const struct pf_json_field *list, unsigned count)
 {
 	*f = (struct pf_json_fields){ .list = list, .count = count };
+	for (unsigned i = 0; i < count; i++)
+		f->key_len[i] = (uint8_t)strlen(list[i].key);
 }
 
 void pf_json_fields_release(struct pf_json_fields *f)
@@ -19,10 +21,12 @@ void pf_json_fields_release(struct pf_json_fields *f)
 	pf_buf_release(&f->texts);
 }
 
-static bool is_field(const struct pf_json_field *field, const char *under,
-		     const char *key, size_t len)
+static bool is_field(const struct pf_json_fields *f, unsigned i,
+		     const char *under, const char *key, size_t len)
 {
-	return !strncmp(field->key, key, len) && !field->key[len] &&
+	const struct pf_json_field *field = &f->list[i];
+
+	return f->key_len[i] == len && !memcmp(field->key, key, len) &&
 	       !strcmp(field->under ? field->under : "", under);
 }
 
@@ -32,10 +36,10 @@ static unsigned find_field(struct pf_json_fields *f, unsigned last,
 {
 	unsigned i = f->behind[last];
 
-	if (i < f->count && is_field(&f->list[i], under, key, len))
+	if (i < f->count && is_field(f, i, under, key, len))
 		return i;
 	for (i = 0; i < f->count; i++)
-		if (is_field(&f->list[i], under, key, len)) {
+		if (is_field(f, i, under, key, len)) {
 			f->behind[last] = (uint8_t)i;
 			return i;
 		}

@@ -19,6 +19,7 @@ struct pf_json_field {
 struct pf_json_fields {
 	const struct pf_json_field *list;
 	unsigned count;
+	uint8_t key_len[PF_FIELDS_MAX];
 	/* what the object read last had */
 	struct pf_json_value {
 		enum {

@@ -216,7 +216,7 @@ static int read_run(struct pf_rocpd *r, size_t most, struct pf_err *err)
 	/* What was found of this run's numbers is void. */
 	r->map.sink.memos.generation++;
 	r->has_pid = r->has_tid = false;
-	r->domain = NULL;
+	memset(r->domains, 0, sizeof(r->domains));
 	r->agent = NULL;
 	return 0;
 }

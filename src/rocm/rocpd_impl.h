@@ -18,6 +18,7 @@ enum pf_rocpd_lookup {
 };
 
 #define PF_ROCPD_REST_MAX 64u
+#define PF_ROCPD_DOMAINS  8u
 
 struct pf_rocpd {
 	struct pf_reader base;
@@ -32,11 +33,13 @@ struct pf_rocpd {
 	/* threads that have events, by process and thread */
 	struct pf_map threads;
 	struct pf_buf text;
-	/* found last: a process, a thread, a domain, an agent */
+	/* found last: a process, a thread, an agent, a few domains */
 	bool has_pid, has_tid;
 	int64_t last_id, last_pid, last_of, last_thread, last_tid;
-	int64_t last_category;
-	const struct pf_rocm_domain *domain;
+	struct pf_rocpd_domain {
+		int64_t category;
+		const struct pf_rocm_domain *domain; /* NULL: none yet */
+	} domains[PF_ROCPD_DOMAINS];
 	const struct pf_rocm_agent *agent;
 	/* rows that are not read, by kind of table */
 	struct pf_rocpd_rest {

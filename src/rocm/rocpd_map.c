@@ -161,20 +161,21 @@ static const char *const region_columns[] = { PLACE, "name_id" };
 static int domain_of(struct pf_rocpd *r, int64_t category,
 		     const struct pf_rocm_domain **domain, struct pf_err *err)
 {
+	struct pf_rocpd_domain *d =
+		&r->domains[(uint64_t)category % PF_ROCPD_DOMAINS];
 	const char *text;
 	size_t len;
 	int rc;
 
-	if (r->domain && category == r->last_category) {
-		*domain = r->domain;
+	if (d->domain && category == d->category) {
+		*domain = d->domain;
 		return 0;
 	}
 	rc = category < 0 ? 0 : pf_rocpd_text(r, category, &text, &len, err);
 	if (rc < 0)
 		return -1;
 	*domain = rc ? pf_rocm_domain(text, len) : pf_rocm_domain("", 0);
-	r->domain = *domain;
-	r->last_category = category;
+	*d = (struct pf_rocpd_domain){ category, *domain };
 	return 0;
 }
 

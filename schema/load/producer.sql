@@ -1,7 +1,9 @@
 -- Which profiler wrote the traces, for what can be said of its options: 0
 -- PyTorch's (if any of them is), 1 profan's own agent (if all are), 3 memory
 -- snapshots of PyTorch (if all are), 4 Nsight Systems (if all are), 5 rocprofv3
--- or rocmProfileData (if all are), 2 another.
+-- or rocmProfileData (if all are), 6 what stands beside traces (memory
+-- timelines, folded stacks, rows of training scripts, logs of GPUs, if all are),
+-- 2 another.
 -- Parameters: none.  One row.
 SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM trace)
@@ -17,6 +19,11 @@ SELECT CASE
 		AND NOT EXISTS (SELECT 1 FROM trace
 			WHERE format NOT IN ('rocpd', 'rpd', 'rocprofv3'))
 	THEN 5
+	WHEN EXISTS (SELECT 1 FROM trace)
+		AND NOT EXISTS (SELECT 1 FROM trace
+			WHERE format NOT IN ('memtimeline', 'folded', 'rave',
+				'smi', 'dmon', 'dcgmi'))
+	THEN 6
 	WHEN NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'xspace')
 	THEN 2
 	WHEN EXISTS (SELECT 1 FROM trace_meta WHERE key = 'schemaVersion')

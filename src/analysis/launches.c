@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -425,7 +426,8 @@ static void take_calls(struct launches *l, struct pf_launches *out,
 		all->delayed_count += c->delayed;
 		all->early_count += c->early;
 	}
-	out->short_share = pf_num_share(all->short_count, all->count);
+	out->short_share =
+		all->count ? pf_num_share(all->short_count, all->count) : NAN;
 	out->short_kernel_share = pf_num_share(l->brief_ns, l->kernel_ns);
 }
 

@@ -4,6 +4,9 @@
 #include "events/hints.h"
 #include "store/named.h"
 
+/* Of tables, logs, stacks and timelines that stand beside traces. */
+#define NO_TRACE "only a trace has that: record one, too, with torch.profiler"
+
 static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 	[PF_HINT_WORK] = {
 		"record GPU work with activities=[ProfilerActivity.CPU, "
@@ -17,6 +20,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"(not under WSL, nor without the rights that it asks for)",
 		"record GPU work with rocprofv3 --kernel-trace "
 		"--memory-copy-trace",
+		NO_TRACE,
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "
@@ -26,6 +30,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"record launch calls with nsys profile -t cuda",
 		"record launch calls with rocprofv3 --hip-trace",
+		NO_TRACE,
 	},
 	[PF_HINT_STACKS] = {
 		"record lines of Python with with_stack=True",
@@ -37,6 +42,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"ranges name places of the program",
 		"AMD's profilers do not record lines of Python; roctx ranges "
 		"name places of the program (rocprofv3 --marker-trace)",
+		NO_TRACE,
 	},
 	[PF_HINT_SHAPES] = {
 		"record shapes with record_shapes=True",
@@ -49,6 +55,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"name operators with "
 		"torch.autograd.profiler.emit_nvtx(record_shapes=True) and "
 		"trace with rocprofv3 --marker-trace",
+		NO_TRACE,
 	},
 	[PF_HINT_MEMORY] = {
 		"record allocations with profile_memory=True",
@@ -59,6 +66,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"exports of Nsight Systems do not have the allocations of "
 		"tensors",
 		"AMD's profilers do not record the allocations of tensors",
+		NO_TRACE,
 	},
 	[PF_HINT_STEPS] = {
 		"mark steps with step() of torch.profiler's profile, or name "
@@ -71,6 +79,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"ranges with --steps",
 		"mark steps with roctx ranges ProfilerStep#N, or name other "
 		"ranges with --steps",
+		NO_TRACE,
 	},
 	[PF_HINT_MODULES] = {
 		"record them with with_stack=True",
@@ -79,6 +88,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"only traces of PyTorch have them",
 		"only traces of PyTorch have them",
+		NO_TRACE,
 	},
 	[PF_HINT_HEAD] = {
 		"warm up in a schedule, and synchronize before the capture",
@@ -88,6 +98,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"synchronize before the capture begins; an export that was cut "
 		"lacks the calls of its first work",
 		"synchronize before the capture begins",
+		NO_TRACE,
 	},
 	[PF_HINT_NO_OP] = {
 		"as in compiled code, graphs and libraries",
@@ -98,6 +109,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"launches it",
 		"roctx ranges around the calls, as those of emit_nvtx(), name "
 		"what launches it (rocprofv3 --marker-trace)",
+		NO_TRACE,
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",
@@ -106,6 +118,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"exports have nanoseconds",
 		"AMD's profilers write nanoseconds",
+		NO_TRACE,
 	},
 	[PF_HINT_WAITS] = {
 		"record what streams wait for with "
@@ -116,6 +129,7 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"a memory snapshot has none: record a trace, too",
 		"nsys records what streams wait for with -t cuda",
 		"AMD's profilers do not record what streams wait for",
+		NO_TRACE,
 	},
 };
 

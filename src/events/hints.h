@@ -16,6 +16,7 @@ enum pf_producer {
 	PF_FROM_SNAPSHOT, /* of torch's allocator: nothing else is in it */
 	PF_FROM_NSYS,     /* exports of Nsight Systems */
 	PF_FROM_ROCM,     /* rocprofv3, rocmProfileData */
+	PF_FROM_TABLES,   /* what stands beside traces, and no trace */
 	PF_PRODUCERS
 };
 

@@ -245,7 +245,8 @@ static void take_before(const struct usage *u, struct pf_usage *out)
 			continue;
 		out->alive[out->alive_count++] = (struct pf_usage_group){
 			.at = d->at,
-			.site.outer_op = "(before capture)",
+			.site.outer_op = bytes < 0 ? "(freed, not recorded)"
+						   : "(before capture)",
 			.site.stack = -1,
 			.bytes = bytes,
 			.peak_share = pf_ratio((double)bytes, d->peak),

@@ -309,7 +309,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	const struct pf_usage_device *d = main_device(u);
 	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
 	char time[PF_NUM_MAX];
-	bool has_blocks = d && d->before != PF_NO_INT;
+	bool has_blocks = d && d->before >= 0;
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
 	if (pf_usage_told_oom(u)) {

@@ -182,6 +182,13 @@ cat >want <<'EOF'
 1000000000,GPU 0,"{""GRACT"":0.200,""SMACT"":0.512,""POWER"":73.500}"
 EOF
 same "dcgmi dmon" want got
+run 0 "$profan" ingest dcgmi.txt --interval 1s \
+	--start 2026-11-23T12:00:00+01:00 -o start.db && base start.db >got &&
+	rows start.db >>got && sed -i 1i1795431600000000000 want
+same "dcgmi dmon from --start on" want got
+run 2 "$profan" ingest dcgmi.txt --interval 1s --start noon -o no.db &&
+	grep -q "'noon' is no instant" err
+result "--start that is no instant" err
 
 # ---- one result however it is cut ----
 for chunk in 1 7 100; do

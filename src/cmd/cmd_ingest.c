@@ -63,6 +63,8 @@ static const struct pf_opt opts[] = {
 	{ 0, "interval", "TIME", "between rows of a log that has no times",
 	  PF_OPT_NS, offsetof(struct ingest_args, telemetry.interval_ns), 0,
 	  0 },
+	{ 0, "start", "TIME", "when the first row of such a log was written",
+	  PF_OPT_STRING, offsetof(struct ingest_args, telemetry.start), 0, 0 },
 	{ 'j', "threads", "N", "readers to use (default: one per processor)",
 	  PF_OPT_INT, offsetof(struct ingest_args, threads), 1, 16 },
 	{ 0, "dry-run", NULL,
@@ -341,6 +343,8 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	if (a->tmp && use_folder(a->tmp, err))
 		return -1;
 	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, err))
+		return -1;
+	if (a->telemetry.start && pf_tele_check_start(a->telemetry.start, err))
 		return -1;
 	rc = pf_choose(cx->argv, (size_t)cx->argc, a->dry_run, &choice, err);
 	if (!rc && !a->dry_run)

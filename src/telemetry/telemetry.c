@@ -61,6 +61,18 @@ int pf_tele_check_zone(const char *zone, struct pf_err *err)
 		       "'%s' is no zone: as +02:00, -07:00 or Z", zone);
 }
 
+int pf_tele_check_start(const char *start, struct pf_err *err)
+{
+	int64_t ns, zone_ns;
+	bool has_zone;
+
+	if (pf_tele_stamp(start, &ns, &has_zone, &zone_ns))
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "'%s' is no instant: as 2026-11-23T12:00:00+01:00",
+		       start);
+}
+
 /* ---- which GPU ---- */
 
 /* "GPU 0"; what a row says itself, else its turn, else nothing. */
@@ -148,6 +160,21 @@ static bool clock_time(struct pf_tele *t, int64_t *ns)
 	return true;
 }
 
+static void add_start(struct pf_tele *t, int64_t *ns)
+{
+	int64_t start_ns, zone_ns;
+	bool has_zone;
+
+	if (!t->options->start ||
+	    !pf_tele_stamp(t->options->start, &start_ns, &has_zone, &zone_ns))
+		return;
+	*ns += start_ns;
+	if (!has_zone)
+		return;
+	t->has_zone = true;
+	t->zone_ns = zone_ns;
+}
+
 /* A tick ends where the GPU comes again that it began with. */
 static void tick_time(struct pf_tele *t, const char *device, int64_t *ns)
 {
@@ -159,6 +186,7 @@ static void tick_time(struct pf_tele *t, const char *device, int64_t *ns)
 	*ns = t->tick > PF_TIME_MAX_NS / t->options->interval_ns
 		      ? PF_TIME_MAX_NS
 		      : t->tick * t->options->interval_ns;
+	add_start(t, ns);
 }
 
 static bool find_time(struct pf_tele *t, const char *device, int64_t *ns)
@@ -393,8 +421,10 @@ int pf_tele_line(struct pf_tele *t, const struct pf_text_line *line,
 
 int pf_tele_finish(struct pf_tele *t, struct pf_parsed *out, struct pf_err *err)
 {
-	bool is_dated = t->kind == PF_TELE_SMI ||
-			t->place[PF_TELE_DATE] != PF_TELE_NONE;
+	bool is_dated =
+		t->kind == PF_TELE_SMI ||
+		t->place[PF_TELE_DATE] != PF_TELE_NONE ||
+		(t->options->start && t->place[PF_TELE_CLOCK] == PF_TELE_NONE);
 	struct pf_buf text = { 0 };
 
 	if (!t->header)

@@ -25,6 +25,7 @@ struct pf_tele_options {
 	const char *zone;    /* "+02:00", "Z" */
 	int64_t gpus;        /* rows of a tick, where none names its GPU */
 	int64_t interval_ns; /* between rows that have no time */
+	const char *start;   /* when the first of these was written */
 };
 
 /* Does a text begin as one of these, or as another that is refused by name? */
@@ -32,6 +33,8 @@ bool pf_tele_claims(enum pf_tele_kind kind, const char *head, size_t len);
 
 /* PF_EUSAGE: the zone is none. */
 int pf_tele_check_zone(const char *zone, struct pf_err *err);
+/* PF_EUSAGE: it is no instant. */
+int pf_tele_check_start(const char *start, struct pf_err *err);
 
 struct pf_tele;
 struct pf_tele *pf_tele_new(enum pf_tele_kind kind,

@@ -62,9 +62,32 @@ for command in kernels launches gaps steps overlap syncs calls modules ranges \
 		cat "$tmp/out" "$tmp/err" | grep -q .
 	result "$command of a snapshot: answers"
 done
-run 3 "$profan" trend "$tmp/list.db" "$tmp/two.db" &&
+# dumps in a row: the rows of both answers of memory, and what they differ by
+run 0 "$profan" memory -q -f json "$tmp/two.db" && mv "$tmp/out" "$tmp/a.json" &&
+	run 0 "$profan" memory -q -f json "$tmp/oom.db" &&
+	mv "$tmp/out" "$tmp/b.json" &&
+	run 0 "$profan" trend -f json "$tmp/two.db" "$tmp/oom.db" &&
+	"$PYTHON" - "$tmp" <<'END' >"$tmp/why" 2>&1
+import json, sys
+a, b, t = (json.load(open(sys.argv[1] + "/" + n))["tables"]
+           for n in ("a.json", "b.json", "out"))
+want, last = [], {}
+for d in (a, b):
+    for r in d["now"]:
+        gpu, n = r["device"], r["allocated_bytes"]
+        want.append((gpu, n, n - last[gpu] if gpu in last else None,
+                     r["reserved_bytes"], r["split_bytes"]))
+        last[gpu] = n
+got = [(r["device"], r["allocated_bytes"], r["change_bytes"],
+        r["reserved_bytes"], r["split_bytes"]) for r in t["dumps"]]
+assert got == want and any(r[2] for r in want), (got, want)
+END
+result "trend of snapshots: what memory says of each, and the change" "$tmp/why"
+"$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/steps.json"
+run 3 "$profan" trend "$tmp/steps.json" "$tmp/two.db" &&
 	grep -q 'is a memory snapshot, which has no times' "$tmp/err"
-result "trend of snapshots: says why not" "$tmp/err"
+result "trend of a trace and a snapshot: says why not" "$tmp/err"
+"$profan" clean -q "$tmp" >"$tmp/out" 2>&1
 
 # two snapshots: the lines of a GPU add up to its change, which is that of the
 # two answers of memory

@@ -101,6 +101,22 @@ run 0 "$profan" ingest -q $v/timing_profile.json -o rows.db &&
 	run 0 "$profan" steps rows.db && run 0 "$profan" doctor rows.db &&
 	run 0 "$profan" report rows.db -o rows.html
 result "rows alone" err
+run 0 "$profan" steps rows.db && tr '\n' ' ' <out |
+	grep -q 'no steps of a trace; batches .* 300.000 ms in the median'
+result "rows alone: steps says what a batch takes" out
+run 0 "$profan" trend rows.db rows.db -f json && "$PYTHON" -c '
+import json
+t = json.load(open("out"))
+a, b = t["tables"]["training_trend"]
+assert a == b and (a["row_count"], a["first_ns"], a["mean_ns"], a["median_ns"],
+                   a["longest_ns"]) == (3, 5e8, 2e8, 3e8, 5e8), t'
+result "rows alone: trend has the batches of each" out
+run 0 "$profan" kernels rows.db && grep -q 'only a trace has that' out
+result "rows alone: kernels says that only a trace has them" out
+"$profan" ingest -q $v/memory_profile.json -o rows.db
+run 0 "$profan" memory rows.db && tr '\n' ' ' <out |
+	grep -q 'at most 1.50 GiB of the GPU allocated and 1.00 GiB reserved'
+result "rows alone: memory says what the script saw" out
 for n in $(seq 0 $([ -n "$LONG" ] && echo 1 || echo 23) 400); do
 	for f in timing_profile memory_profile training_summary; do
 		head -c "$n" $v/$f.json >part.json

@@ -366,6 +366,25 @@ int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 	return rc;
 }
 
+int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,
+		  struct pf_err *err)
+{
+	int is = 1;
+
+	for (size_t i = 0; i < in->count && is == 1; i++) {
+		enum pf_producer own = PF_FROM_OTHERS;
+		struct pf_db db = { 0 };
+
+		if (pf_db_open(&db, in->paths[i], false, err) ||
+		    pf_hint_producer(&db, &own, err))
+			is = -1;
+		else
+			is = own == producer;
+		pf_db_close(&db);
+	}
+	return is;
+}
+
 void pf_inputs_close(struct pf_inputs *in)
 {
 	for (size_t i = 0; i < in->count; i++)

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "events/hints.h"
 
 struct pf_cached {
 	char *path;   /* of the database */
@@ -57,5 +58,8 @@ struct pf_inputs {
 int pf_inputs_open(struct pf_inputs *in, char *const *arguments, size_t count,
 		   struct pf_err *err);
 void pf_inputs_close(struct pf_inputs *in);
+/* Are all of one producer?  1 yes, 0 no. */
+int pf_inputs_are(const struct pf_inputs *in, enum pf_producer producer,
+		  struct pf_err *err);
 
 #endif

@@ -205,25 +205,6 @@ static void release(void *args)
 
 /* ---- memory snapshots ---- */
 
-/* 1: all are, so there are no times to compare. */
-static int are_snapshots(const struct pf_inputs *inputs, struct pf_err *err)
-{
-	int is = 1;
-
-	for (size_t i = 0; i < inputs->count && is == 1; i++) {
-		enum pf_producer producer = PF_FROM_OTHERS;
-		struct pf_db db = { 0 };
-
-		if (pf_db_open(&db, inputs->paths[i], false, err) ||
-		    pf_hint_producer(&db, &producer, err))
-			is = -1;
-		else
-			is = producer == PF_FROM_SNAPSHOT;
-		pf_db_close(&db);
-	}
-	return is;
-}
-
 static int check_snapshots(const struct pf_ctx *cx, const struct diff_args *a,
 			   const struct pf_inputs *inputs, struct pf_err *err)
 {
@@ -288,7 +269,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc)
 		rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	if (!rc)
-		snapshots = are_snapshots(&inputs, err);
+		snapshots = pf_inputs_are(&inputs, PF_FROM_SNAPSHOT, err);
 	if (!rc && snapshots)
 		rc = snapshots < 0 ? -1
 				   : check_snapshots(cx, args, &inputs, err);

@@ -10,6 +10,8 @@
 #include "cmd/fleets.h"
 #include "fleet/fleet.h"
 #include "fleet/trend.h"
+#include "memory/snap_trend.h"
+#include "training/training.h"
 
 #define FLEET_ROWS 10 /* people read a page, however many nights there are */
 
@@ -87,6 +89,26 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct args *args,
 	return rc;
 }
 
+/* What has no steps, but a course of its own: 1 if all are such. */
+static int beside_traces(struct pf_ctx *cx, const struct pf_trend_args *args,
+			 const struct pf_inputs *in, struct pf_doc *doc,
+			 struct pf_err *err)
+{
+	int is = pf_inputs_are(in, PF_FROM_SNAPSHOT, err);
+
+	if (is < 0)
+		return -1;
+	if (is && pf_snap_trend(in->paths, cx->argv, in->count, &args->window,
+				doc, err))
+		return -1;
+	if (is)
+		return 1;
+	is = pf_inputs_are(in, PF_FROM_TABLES, err);
+	return is == 1 ? pf_training_trend(in->paths, cx->argv, in->count, doc,
+					   err)
+		       : is;
+}
+
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
@@ -94,6 +116,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct pf_trend_args *args = &((struct args *)argv)->trend;
 	struct pf_captures captures = { 0 };
 	struct pf_inputs inputs = { 0 };
+	bool is_captures;
 	int rc;
 
 	if (pf_is_fleet(cx->argv[0]))
@@ -106,14 +129,17 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	args->wide = cx->wide;
 	if (!rc)
+		rc = beside_traces(cx, args, &inputs, doc, err);
+	is_captures = !rc;
+	if (is_captures)
 		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
 				      &args->window, PF_CAPTURE_ALL, &captures,
 				      err);
-	if (!rc)
+	if (is_captures && !rc)
 		rc = pf_trend(captures.items, captures.count, args, doc, err);
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 PF_COMMAND(120, trend) = {
@@ -126,6 +152,10 @@ PF_COMMAND(120, trend) = {
 		"or configurations of one program.  The arguments are "
 		"databases or traces, as in 'profan diff'.  Csv and json "
 		"have every figure.\n"
+		"\n"
+		"Of memory snapshots: what each dump had allocated, reserved "
+		"and free between blocks.  Of rows of a training script "
+		"alone: the times of its batches.\n"
 		"\n"
 		"Of one fleet database ('profan merge'): its captures in "
 		"order of time, and since when which figure of a step or "
@@ -141,6 +171,7 @@ PF_COMMAND(120, trend) = {
 	.examples = "profan trend v1.db v2.db v3.db\n"
 		    "profan trend bs16.db bs32.db --samples-per-step 16,32\n"
 		    "profan trend nightly/*.db --format csv\n"
+		    "profan trend snapshot_*.pickle\n"
 		    "profan trend nights.db --fail-on 'step_time>1%'\n"
 		    "profan trend nights.db --table trend --format csv\n",
 	.answer = answer,

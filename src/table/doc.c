@@ -90,6 +90,17 @@ void pf_doc_finding(struct pf_doc *doc, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	for (size_t i = 0; i < doc->scalar_count; i++) {
+		struct pf_scalar *s = &doc->scalars[i];
+
+		if (strcmp(s->col.key, PF_DOC_FINDING) != 0 ||
+		    s->cell.type != PF_CELL_TEXT)
+			continue;
+		free((char *)s->cell.v.text.s);
+		s->cell.v.text.s = pf_strdup(text);
+		s->cell.v.text.len = strlen(text);
+		return;
+	}
 	pf_doc_string(doc, PF_DOC_FINDING, "Finding", text);
 }
 

@@ -2,7 +2,9 @@
 #include "config.h"
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "store/named.h"
+#include "table/find.h"
 #include "table/rows.h"
 #include "training/training.h"
 
@@ -71,9 +73,69 @@ static int add(struct pf_db *db, const char *query, const char *name,
 		pf_table_free(t);
 		return 0;
 	}
-	doc->is_nothing = false;
 	pf_doc_adopt(doc, t);
 	return 1;
+}
+
+/* The largest of a column, in the words of its units. */
+static const char *most(const struct pf_doc *doc, const char *table,
+			const char *key, char text[PF_NUM_MAX])
+{
+	const struct pf_table *t = pf_doc_find_table(doc, table);
+	int64_t value = 0;
+
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		int64_t at = pf_table_int_at(t, i, key);
+
+		if (at > value)
+			value = at;
+	}
+	return pf_num_show_bytes(text, value);
+}
+
+/* In place of a sentence that there is nothing. */
+static void say_times(struct pf_doc *doc)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "training_times");
+	const struct pf_cell *median = pf_table_at(t, 0, "median_ns");
+	const struct pf_scalar *steps = pf_doc_find(doc, "step_count");
+	char text[PF_NUM_MAX];
+
+	if (median && (!steps || !steps->cell.v.i))
+		pf_doc_finding(doc,
+			       "There are no steps of a trace; batches that "
+			       "the training script timed take %s in the "
+			       "median",
+			       pf_num_show_ns(text, median->v.i));
+	doc->is_nothing = false;
+}
+
+static void say_categories(struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	if (doc->is_nothing)
+		pf_doc_finding(doc,
+			       "Tensors of all categories hold at most %s "
+			       "together; there are no records of single "
+			       "allocations",
+			       most(doc, "categories", "peak_bytes", text));
+	doc->is_nothing = false;
+}
+
+static void say_memory(struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX], more[PF_NUM_MAX];
+
+	if (doc->is_nothing)
+		pf_doc_finding(
+			doc,
+			"The training script saw at most %s of the GPU "
+			"allocated and %s reserved; there are no "
+			"records of single allocations",
+			most(doc, "training_memory", "allocated_bytes", text),
+			most(doc, "training_memory", "reserved_bytes", more));
+	doc->is_nothing = false;
 }
 
 int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
@@ -84,6 +146,7 @@ int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 
 	if (rc <= 0)
 		return rc;
+	say_times(doc);
 	pf_doc_note(doc, "the rate of these batches is the length of the first "
 			 "tensor's first item over the time, as the script "
 			 "computes it: it need not be samples");
@@ -100,12 +163,16 @@ int pf_training_memory(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 
 	if (rc < 0)
 		return -1;
+	if (rc)
+		say_categories(doc);
 	rc = add(db, "training_memory", "training_memory",
 		 "Memory of the GPU as the training script saw it",
 		 COLS(memory_cols), doc, err);
-	if (rc == 1)
+	if (rc == 1) {
+		say_memory(doc);
 		pf_doc_note(doc, "slack is what is reserved and not allocated: "
 				 "cache as well as fragmentation");
+	}
 	return rc < 0 ? -1 : 0;
 }
 
@@ -125,10 +192,13 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
 	struct check *checks;
 	size_t count;
 
-	if (add(db, "training_summary", "training_summary",
-		"What the training script says of itself", COLS(summary_cols),
-		doc, err) < 0)
+	int rc = add(db, "training_summary", "training_summary",
+		     "What the training script says of itself",
+		     COLS(summary_cols), doc, err);
+
+	if (rc < 0)
 		return -1;
+	doc->is_nothing = doc->is_nothing && !rc;
 	checks = pf_named_rows_take(db, "training_check",
 				    PF_FIELDS(check_fields), &texts, &count,
 				    err);
@@ -142,4 +212,84 @@ int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
 	free(checks);
 	pf_arena_release(&texts);
 	return checks ? 0 : -1;
+}
+
+/* ---- several ---- */
+
+struct times {
+	const char *capture;
+	int64_t trace_id, row_count, first_ns, mean_ns, median_ns;
+	int64_t p90_ns, p99_ns, longest_ns;
+};
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct times, member, #member, title, kind)
+static const struct pf_field times_fields[] = {
+	FIELD(capture, "Capture", PF_PATH),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(row_count, "Rows", PF_COUNT),
+	FIELD(first_ns, "First", PF_NS | PF_MAYBE),
+	FIELD(mean_ns, "Mean of others", PF_NS | PF_MAYBE),
+	FIELD(median_ns, "Median", PF_NS | PF_MAYBE),
+	FIELD(p90_ns, "90 %", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(p99_ns, "99 %", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(longest_ns, "Longest", PF_NS | PF_MAYBE),
+};
+#undef FIELD
+
+/* Rows of one database; the last one's median goes to *median_ns. */
+static int add_times(const char *path, const char *name, struct pf_table *t,
+		     int64_t *median_ns, struct pf_err *err)
+{
+	struct pf_arena texts = { 0 };
+	struct pf_db db = { 0 };
+	struct times *rows = NULL;
+	size_t count = 0;
+	int rc = pf_db_open(&db, path, false, err);
+
+	if (!rc) {
+		/* all but the capture are columns of the query */
+		rows = pf_named_rows_take(
+			&db, "training_times", times_fields + 1,
+			sizeof(times_fields) / sizeof(*times_fields) - 1,
+			&texts, &count, err);
+		rc = rows ? 0 : -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		rows[i].capture = name;
+		*median_ns = rows[i].median_ns;
+		PF_PUT(t, times_fields, rows[i]);
+	}
+	free(rows);
+	pf_arena_release(&texts);
+	pf_db_close(&db);
+	return rc;
+}
+
+int pf_training_trend(const char *const *paths, char *const *names,
+		      size_t count, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_table *t = pf_fields_table(
+		"training_trend", "Batches that training scripts timed",
+		PF_FIELDS(times_fields));
+	char first_text[PF_NUM_MAX], last_text[PF_NUM_MAX];
+	int64_t first_ns = PF_NO_INT, last_ns = PF_NO_INT;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		rc = add_times(paths[i], names[i], t, &last_ns, err);
+		if (first_ns == PF_NO_INT)
+			first_ns = last_ns;
+	}
+	if (rc || first_ns == PF_NO_INT) {
+		pf_table_free(t);
+		return rc;
+	}
+	pf_doc_finding(doc,
+		       "The median batch that the training script timed takes "
+		       "%s in the first and %s in the last",
+		       pf_num_show_ns(first_text, first_ns),
+		       pf_num_show_ns(last_text, last_ns));
+	pf_doc_adopt(doc, t);
+	return 1;
 }

@@ -18,6 +18,13 @@ int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 int pf_training_memory(struct pf_db *db, struct pf_doc *doc,
 		       struct pf_err *err);
 
+/*
+ * Times of batches of databases without a trace, by path and as they are
+ * called, in the order given: 1, or 0 if none has any.
+ */
+int pf_training_trend(const char *const *paths, char *const *names,
+		      size_t count, struct pf_doc *doc, struct pf_err *err);
+
 /* The summary, and how it agrees with the rows. */
 int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
 			struct pf_err *err);

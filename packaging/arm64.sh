@@ -44,6 +44,21 @@ uses() { # INSTRUCTION FILE
 uses 'cmeq.*16b' src/trace/extract_simd.o
 uses 'crc32cx' src/pfr/crc32c.o
 
+# The wheel's own program, unpacked, makes the bytes that this machine's makes.
+trace=$source/tests/truth/2.10.0/training/trace.json.gz
+rm -rf unpacked
+"${PYTHON:-python3}" -m zipfile -e dist/profan-*_aarch64.whl unpacked
+chmod +x unpacked/profan-*.data/scripts/profan
+# shellcheck disable=SC2086  # a command with its arguments
+$emulator unpacked/profan-*.data/scripts/profan ingest -q "$trace" \
+	-o unpacked/arm64.db
+if [ -x "$folder/../profan" ]; then
+	"$folder/../profan" ingest -q "$trace" -o unpacked/here.db
+	cmp unpacked/arm64.db unpacked/here.db
+else
+	echo "check-arm64: NOT COMPARED: no profan of this machine is built" >&2
+fi
+
 # Suites start programs by their names: here are scripts that have them.
 run=$folder/run
 rm -rf "$run"

@@ -29,6 +29,7 @@ mkdir -p build
 cd build
 # shellcheck disable=SC2086  # several words are meant
 [ -f Makefile ] || ../configure -q ${CONFIGURE_ARGUMENTS:-}
+echo "building in $PWD: a minute or two"
 make -s -j"$(nproc)" >/dev/null
 if [ "${1:-}" = check ]; then
 	exec make -s -j"$(nproc)" check

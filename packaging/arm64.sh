@@ -76,5 +76,5 @@ suites=
 for suite; do
 	suites="$suites tests/$suite.sh"
 done
-make -s check TESTS="\$(UNIT_TESTS) $suites" VERBOSE=1 \
+make -s check TESTS="\$(UNIT_TESTS) tests/agent/test_parts $suites" VERBOSE=1 \
 	TESTS_ENVIRONMENT="top_builddir=$run; export top_builddir;"

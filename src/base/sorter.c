@@ -4,9 +4,10 @@
  *
  * Records gather in a buffer of half the budget; a full buffer is sorted (a
  * merge of the natural runs found in it, nothing is moved when it is sorted
- * already; where runs are many, by the bytes in which keys differ) and appended to one temporary file.  A buffer that starts at or
- * after the end of the last run makes that run longer, so nearly sorted input
- * gives very few runs.  Reading merges the runs with a heap.
+ * already; where runs are many, by the bytes in which keys differ) and appended
+ * to one temporary file, packed (tempfile.h).  A buffer that starts at or after
+ * the end of the last run makes that run longer, so nearly sorted input gives
+ * very few runs.  Reading merges the runs with a heap.
  *
  * Invariants: runs lie in the file in the order of adding and without gaps,
  * so "lower run number first" among equal keys is stability.
@@ -28,22 +29,34 @@
 #define RADIX_MIN      1024  /* fewer records, or longer runs, are merged */
 #define MIN_READ_BYTES 16384 /* of a run's read buffer */
 #define MAX_READ_BYTES 262144
+#define WRITE_BYTES    262144
 
 struct key {
 	int64_t first, second;
 };
 
 struct run {
-	uint64_t first, count; /* in records from the start of the file */
+	uint64_t at, bytes, count; /* in the file; records */
 	struct key last;
 };
 
 /* The reading side of one run. */
 struct source {
-	struct key key; /* of the record at "at" */
-	char *buffer;
+	struct key key; /* of the record */
+	char *record;   /* the current one, which the next needs */
+	char *buffer;   /* packed ones */
 	const char *at, *end;
-	uint64_t next, left; /* what is still in the file */
+	uint64_t next, left_bytes; /* what is still in the file */
+	uint64_t left;             /* records behind the current one */
+};
+
+/* The writing side: records that go behind each other into a file. */
+struct packer {
+	int fd;
+	char *last;   /* record of the run, zeros at first */
+	char *buffer; /* WRITE_BYTES and room for one more */
+	size_t len;
+	uint64_t at; /* where the buffer goes */
 };
 
 struct pf_sorter {
@@ -57,7 +70,7 @@ struct pf_sorter {
 	struct source *source;
 	struct source **heap; /* least first */
 	size_t source_count, heap_count;
-	int fd;
+	struct packer out; /* to the temporary file */
 	char *dir;
 };
 
@@ -94,15 +107,17 @@ struct pf_sorter *pf_sorter_new(size_t record_bytes, size_t budget_bytes,
 	if (s->capacity < 2 * MIN_RUN)
 		s->capacity = 2 * MIN_RUN;
 	s->is_sorted = true;
-	s->fd = -1;
+	s->out.fd = -1;
 	s->dir = pf_strdup(dir ? dir : ".");
 	return s;
 }
 
 static void free_sources(struct pf_sorter *s)
 {
-	for (size_t i = 0; i < s->source_count; i++)
+	for (size_t i = 0; i < s->source_count; i++) {
 		free(s->source[i].buffer);
+		free(s->source[i].record);
+	}
 	free(s->source);
 	free(s->heap);
 	s->source = NULL;
@@ -115,6 +130,15 @@ struct pf_sorter *pf_sorter_temp(size_t record_bytes)
 	return pf_sorter_new(record_bytes, 16u << 20, pf_temp_dir());
 }
 
+static void packer_close(struct packer *p)
+{
+	free(p->buffer);
+	free(p->last);
+	if (p->fd >= 0)
+		close(p->fd);
+	*p = (struct packer){ .fd = -1 };
+}
+
 void pf_sorter_free(struct pf_sorter *s)
 {
 	if (!s)
@@ -124,8 +148,7 @@ void pf_sorter_free(struct pf_sorter *s)
 	free(s->scratch);
 	free(s->run);
 	free(s->dir);
-	if (s->fd >= 0)
-		close(s->fd);
+	packer_close(&s->out);
 	free(s);
 }
 
@@ -317,15 +340,46 @@ static void sort_records(struct pf_sorter *s)
 
 /* ---- to the file ---- */
 
-static struct run *add_run(struct pf_sorter *s, uint64_t first)
+static int packer_open(struct packer *p, const struct pf_sorter *s,
+		       struct pf_err *err)
+{
+	*p = (struct packer){ .fd = pf_tempfile_open(s->dir, err) };
+	if (p->fd < 0)
+		return -1;
+	p->last = pf_calloc(1, s->record_bytes);
+	p->buffer = pf_alloc(WRITE_BYTES + PF_PACK_MAX(s->record_bytes) +
+			     PF_PACK_SLACK);
+	return 0;
+}
+
+static int packer_flush(struct packer *p, struct pf_err *err)
+{
+	size_t len = p->len;
+	uint64_t at = p->at;
+
+	p->len = 0;
+	p->at += len;
+	return len ? pf_tempfile_write(p->fd, p->buffer, len, at, err) : 0;
+}
+
+static inline int packer_put(struct packer *p, const char *record, size_t bytes,
+			     struct pf_err *err)
+{
+	char *end = pf_pack_put(p->buffer + p->len, p->last, record, bytes);
+
+	p->len = (size_t)(end - p->buffer);
+	return p->len < WRITE_BYTES ? 0 : packer_flush(p, err);
+}
+
+static struct run *add_run(struct pf_sorter *s)
 {
 	struct run *r;
 
 	s->run =
 		pf_grow(s->run, &s->run_cap, s->run_count + 1, sizeof(*s->run));
 	r = s->run + s->run_count++;
-	memset(r, 0, sizeof(*r));
-	r->first = first;
+	*r = (struct run){ .at = s->out.at };
+	memset(s->out.last, 0, s->record_bytes);
 	return r;
 }
 
@@ -333,24 +387,24 @@ static int spill(struct pf_sorter *s, struct pf_err *err)
 {
 	size_t w = s->record_bytes;
 	struct run *r = s->run_count ? s->run + s->run_count - 1 : NULL;
-	uint64_t at = r ? r->first + r->count : 0;
+	const char *end;
 
 	if (!s->count)
 		return 0;
 	sort_records(s);
-	if (s->fd < 0) {
-		s->fd = pf_tempfile_open(s->dir, err);
-		if (s->fd < 0)
-			return -1;
-	}
-	if (at > (uint64_t)INT64_MAX / w - s->count)
-		return pf_fail(err, PF_ELIMIT, "too many records to sort");
-	if (pf_tempfile_write(s->fd, s->records, s->count * w, at * w, err))
+	if (s->out.fd < 0 && packer_open(&s->out, s, err))
 		return -1;
 	if (!r || is_less(key_of(s->records), r->last))
-		r = add_run(s, at);
+		r = add_run(s);
+	end = s->records + s->count * w;
+	for (const char *at = s->records; at < end; at += w)
+		if (packer_put(&s->out, at, w, err))
+			return -1;
+	if (packer_flush(&s->out, err))
+		return -1;
+	r->bytes = s->out.at - r->at;
 	r->count += s->count;
-	r->last = key_of(s->records + (s->count - 1) * w);
+	r->last = key_of(end - w);
 	s->count = 0;
 	s->is_sorted = true;
 	return 0;
@@ -401,54 +455,74 @@ static bool source_is_less(const void *a, const void *b)
 	return x < y;
 }
 
-/* Read the next piece of a run: 1 more, 0 end, -1 error. */
+/* The next packed bytes of a run, behind those that are left. */
 static int refill(struct pf_sorter *s, struct source *src, size_t room,
 		  struct pf_err *err)
 {
-	size_t w = s->record_bytes;
-	size_t n = src->left < room ? (size_t)src->left : room;
+	size_t rest = (size_t)(src->end - src->at), n = room - rest;
 
-	if (!n)
-		return 0;
-	if (pf_tempfile_read(s->fd, src->buffer, n * w, src->next * w, err))
+	if (n > src->left_bytes)
+		n = (size_t)src->left_bytes;
+	memmove(src->buffer, src->at, rest);
+	if (pf_tempfile_read(s->out.fd, src->buffer + rest, n, src->next, err))
 		return -1;
 	src->next += n;
-	src->left -= n;
+	src->left_bytes -= n;
 	src->at = src->buffer;
-	src->end = src->buffer + n * w;
-	src->key = key_of(src->at);
-	return 1;
+	src->end = src->buffer + rest + n;
+	return 0;
 }
 
-static size_t read_records(const struct pf_sorter *s, size_t sources)
+/* Bytes that are read of a run at a time, at least one record. */
+static size_t read_bytes(const struct pf_sorter *s, size_t sources)
 {
 	size_t bytes = s->budget_bytes / (sources ? sources : 1);
-	size_t n;
+	size_t least = PF_PACK_MAX(s->record_bytes);
 
 	if (bytes > MAX_READ_BYTES)
 		bytes = MAX_READ_BYTES;
 	if (bytes < MIN_READ_BYTES)
 		bytes = MIN_READ_BYTES;
-	n = bytes / s->record_bytes;
-	return n ? n : 1;
+	return bytes < least ? least : bytes;
+}
+
+/* The next record of a run: 1 there is one, 0 end, -1 error. */
+static inline int next_record(struct pf_sorter *s, struct source *src,
+			      struct pf_err *err)
+{
+	size_t w = s->record_bytes;
+
+	if (!src->left)
+		return 0;
+	if ((size_t)(src->end - src->at) < PF_PACK_MAX(w) && src->left_bytes &&
+	    refill(s, src, read_bytes(s, s->source_count), err))
+		return -1;
+	src->left--;
+	src->at = pf_pack_get(src->at, src->record, w);
+	src->key = key_of(src->record);
+	return 1;
 }
 
 /* Open runs [from, to) for merging. */
 static int open_sources(struct pf_sorter *s, size_t from, size_t to,
 			struct pf_err *err)
 {
-	size_t room = read_records(s, to - from);
+	size_t room = read_bytes(s, to - from);
 
 	s->source = pf_calloc(to - from, sizeof(*s->source));
 	s->heap = pf_calloc(to - from, sizeof(struct source *));
 	s->source_count = to - from;
 	for (size_t i = 0; i < s->source_count; i++) {
+		const struct run *r = &s->run[from + i];
 		struct source *src = s->source + i;
 
-		src->buffer = pf_alloc(room * s->record_bytes);
-		src->next = s->run[from + i].first;
-		src->left = s->run[from + i].count;
-		if (refill(s, src, room, err) < 0)
+		src->buffer = pf_calloc(1, room + PF_PACK_SLACK);
+		src->record = pf_calloc(1, s->record_bytes);
+		src->at = src->end = src->buffer;
+		src->next = r->at;
+		src->left_bytes = r->bytes;
+		src->left = r->count;
+		if (next_record(s, src, err) < 0)
 			return -1;
 		s->heap[s->heap_count++] = src;
 	}
@@ -460,47 +534,35 @@ static int open_sources(struct pf_sorter *s, size_t from, size_t to,
 /* Leave the least record behind. */
 static int advance(struct pf_sorter *s, struct pf_err *err)
 {
-	struct source *src = s->heap[0];
+	int more = next_record(s, s->heap[0], err);
 
-	src->at += s->record_bytes;
-	if (src->at < src->end) {
-		src->key = key_of(src->at);
-	} else {
-		int more =
-			refill(s, src, read_records(s, s->source_count), err);
-
-		if (more < 0)
-			return -1;
-		if (!more)
-			s->heap[0] = s->heap[--s->heap_count];
-	}
+	if (more < 0)
+		return -1;
+	if (!more)
+		s->heap[0] = s->heap[--s->heap_count];
 	pf_heap_sink(s->heap, sizeof(struct source *), s->heap_count, 0,
 		     source_is_less);
 	return 0;
 }
 
 /* Merge runs [from, to) into one run of another file. */
-static int merge_group(struct pf_sorter *s, size_t from, size_t to, int fd,
+static int merge_group(struct pf_sorter *s, size_t from, size_t to,
+		       struct packer *out, struct run *merged,
 		       struct pf_err *err)
 {
-	size_t w = s->record_bytes, room = MAX_READ_BYTES / w + 1, n = 0;
-	uint64_t at = s->run[from].first;
-	char *out = pf_alloc(room * w);
 	int rc = open_sources(s, from, to, err);
 
+	*merged = (struct run){ .at = out->at };
+	memset(out->last, 0, s->record_bytes);
 	while (!rc && s->heap_count) {
-		copy(out + n++ * w, s->heap[0]->at, w);
-		if (n == room) {
-			rc = pf_tempfile_write(fd, out, n * w, at * w, err);
-			at += n;
-			n = 0;
-		}
+		rc = packer_put(out, s->heap[0]->record, s->record_bytes, err);
+		merged->count++;
 		if (!rc)
 			rc = advance(s, err);
 	}
-	if (!rc && n)
-		rc = pf_tempfile_write(fd, out, n * w, at * w, err);
-	free(out);
+	if (!rc)
+		rc = packer_flush(out, err);
+	merged->bytes = out->at - merged->at;
 	free_sources(s);
 	return rc;
 }
@@ -508,27 +570,25 @@ static int merge_group(struct pf_sorter *s, size_t from, size_t to, int fd,
 /* One pass over all runs that makes "fan" runs one. */
 static int merge_pass(struct pf_sorter *s, size_t fan, struct pf_err *err)
 {
-	int fd = pf_tempfile_open(s->dir, err);
+	struct packer packer;
 	size_t out = 0;
 
-	if (fd < 0)
+	if (packer_open(&packer, s, err))
 		return -1;
 	for (size_t from = 0; from < s->run_count; from += fan) {
 		size_t to =
 			s->run_count - from < fan ? s->run_count : from + fan;
-		struct run r = s->run[from];
+		struct run merged;
 
-		if (merge_group(s, from, to, fd, err)) {
-			close(fd);
+		if (merge_group(s, from, to, &packer, &merged, err)) {
+			packer_close(&packer);
 			return -1;
 		}
-		for (size_t i = from + 1; i < to; i++)
-			r.count += s->run[i].count;
-		s->run[out++] = r;
+		s->run[out++] = merged;
 	}
 	s->run_count = out;
-	close(s->fd);
-	s->fd = fd;
+	packer_close(&s->out);
+	s->out = packer;
 	return 0;
 }
 
@@ -566,5 +626,5 @@ const void *pf_sorter_next(struct pf_sorter *s, struct pf_err *err)
 	if (s->is_started && s->heap_count && advance(s, err))
 		return NULL;
 	s->is_started = true;
-	return s->heap_count ? s->heap[0]->at : NULL;
+	return s->heap_count ? s->heap[0]->record : NULL;
 }

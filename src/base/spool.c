@@ -2,7 +2,9 @@
 /*
  * The spool: records lie in pieces of equal size.  Piece k lives in cache
  * place k % places, and goes to the file when another piece needs its place:
- * while everything fits in the budget there is no file at all.
+ * while everything fits in the budget there is no file at all.  There it is
+ * packed (tempfile.h), so that its length varies; one that was only partly
+ * used goes behind the others when it is full.
  *
  * Invariants: a piece that is in no place is in the file in full; only the
  * piece of the last record can be partly used; "tail" points behind the last
@@ -23,6 +25,12 @@
 
 #define PIECE_BYTES 65536
 
+/* Where a piece lies in the file. */
+struct packed {
+	uint64_t at;
+	size_t bytes;
+};
+
 struct place {
 	char *data;
 	uint64_t piece;
@@ -36,8 +44,12 @@ struct pf_spool {
 	uint64_t last_bound; /* where the last lower bound was */
 	int64_t *first;      /* leading number of each piece */
 	size_t first_cap;
-	char *tail;       /* where the next record goes, or NULL */
-	size_t tail_room; /* records that still fit behind tail */
+	char *tail;            /* where the next record goes, or NULL */
+	size_t tail_room;      /* records that still fit behind tail */
+	struct packed *packed; /* of each piece that has been in the file */
+	size_t packed_cap;
+	uint64_t file_bytes;
+	char *bytes, *last; /* a piece packed, a record */
 	int fd;
 	char *dir;
 };
@@ -69,6 +81,9 @@ void pf_spool_free(struct pf_spool *s)
 		free(s->place[i].data);
 	free(s->place);
 	free(s->first);
+	free(s->packed);
+	free(s->bytes);
+	free(s->last);
 	free(s->dir);
 	if (s->fd >= 0)
 		close(s->fd);
@@ -80,6 +95,54 @@ uint64_t pf_spool_count(const struct pf_spool *s)
 	return s->count;
 }
 
+/* The first piece that leaves brings the file and what packing needs. */
+static int open_file(struct pf_spool *s, struct pf_err *err)
+{
+	if (s->fd >= 0)
+		return 0;
+	s->fd = pf_tempfile_open(s->dir, err);
+	if (s->fd < 0)
+		return -1;
+	s->bytes = pf_calloc(1, s->per_piece * PF_PACK_MAX(s->record_bytes) +
+					PF_PACK_SLACK);
+	s->last = pf_alloc(s->record_bytes);
+	return 0;
+}
+
+static int write_piece(struct pf_spool *s, const struct place *p,
+		       struct pf_err *err)
+{
+	const char *end = p->data + s->piece_bytes;
+	char *to = s->bytes;
+
+	memset(s->last, 0, s->record_bytes);
+	for (const char *r = p->data; r < end; r += s->record_bytes)
+		to = pf_pack_put(to, s->last, r, s->record_bytes);
+	s->packed = pf_grow(s->packed, &s->packed_cap, p->piece + 1,
+			    sizeof(*s->packed));
+	s->packed[p->piece] =
+		(struct packed){ s->file_bytes, (size_t)(to - s->bytes) };
+	s->file_bytes += (size_t)(to - s->bytes);
+	return pf_tempfile_write(s->fd, s->bytes, (size_t)(to - s->bytes),
+				 s->packed[p->piece].at, err);
+}
+
+static int read_piece(struct pf_spool *s, char *to, uint64_t piece,
+		      struct pf_err *err)
+{
+	const struct packed *packed = &s->packed[piece];
+	const char *from = s->bytes, *end = to + s->piece_bytes;
+
+	if (pf_tempfile_read(s->fd, s->bytes, packed->bytes, packed->at, err))
+		return -1;
+	memset(s->last, 0, s->record_bytes);
+	for (; to < end; to += s->record_bytes) {
+		from = pf_pack_get(from, s->last, s->record_bytes);
+		memcpy(to, s->last, s->record_bytes);
+	}
+	return 0;
+}
+
 /* Empty a place for another piece. */
 static int evict(struct pf_spool *s, struct place *p, struct pf_err *err)
 {
@@ -87,13 +150,7 @@ static int evict(struct pf_spool *s, struct place *p, struct pf_err *err)
 		s->tail = NULL;
 	if (!p->used || !p->dirty)
 		return 0;
-	if (s->fd < 0) {
-		s->fd = pf_tempfile_open(s->dir, err);
-		if (s->fd < 0)
-			return -1;
-	}
-	if (pf_tempfile_write(s->fd, p->data, s->piece_bytes,
-			      p->piece * s->piece_bytes, err))
+	if (open_file(s, err) || write_piece(s, p, err))
 		return -1;
 	p->dirty = false;
 	return 0;
@@ -112,8 +169,7 @@ static struct place *load(struct pf_spool *s, uint64_t piece, bool fresh,
 	if (!p->data)
 		p->data = pf_calloc(1, s->piece_bytes);
 	p->used = false;
-	if (!fresh && pf_tempfile_read(s->fd, p->data, s->piece_bytes,
-				       piece * s->piece_bytes, err))
+	if (!fresh && read_piece(s, p->data, piece, err))
 		return NULL;
 	p->used = true;
 	p->dirty = false;

@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/search.h"
@@ -48,9 +47,9 @@ struct pf_spool {
 	size_t tail_room;      /* records that still fit behind tail */
 	struct packed *packed; /* of each piece that has been in the file */
 	size_t packed_cap;
-	uint64_t file_bytes;
 	char *bytes, *last; /* a piece packed, a record */
-	int fd;
+	struct pf_scratch file;
+	size_t room; /* of the file's bytes in memory */
 	char *dir;
 };
 
@@ -68,9 +67,13 @@ struct pf_spool *pf_spool_new(size_t record_bytes, size_t budget_bytes,
 	if (s->places < 2)
 		s->places = 2;
 	s->place = pf_calloc(s->places, sizeof(*s->place));
-	s->fd = -1;
 	s->dir = pf_strdup(dir ? dir : ".");
 	return s;
+}
+
+void pf_spool_keep(struct pf_spool *s, size_t bytes)
+{
+	s->room = bytes;
 }
 
 void pf_spool_free(struct pf_spool *s)
@@ -85,8 +88,7 @@ void pf_spool_free(struct pf_spool *s)
 	free(s->bytes);
 	free(s->last);
 	free(s->dir);
-	if (s->fd >= 0)
-		close(s->fd);
+	pf_scratch_close(&s->file);
 	free(s);
 }
 
@@ -98,10 +100,9 @@ uint64_t pf_spool_count(const struct pf_spool *s)
 /* The first piece that leaves brings the file and what packing needs. */
 static int open_file(struct pf_spool *s, struct pf_err *err)
 {
-	if (s->fd >= 0)
+	if (s->bytes)
 		return 0;
-	s->fd = pf_tempfile_open(s->dir, err);
-	if (s->fd < 0)
+	if (pf_scratch_open(&s->file, s->room, s->dir, err))
 		return -1;
 	s->bytes = pf_calloc(1, s->per_piece * PF_PACK_MAX(s->record_bytes) +
 					PF_PACK_SLACK);
@@ -113,6 +114,7 @@ static int write_piece(struct pf_spool *s, const struct place *p,
 		       struct pf_err *err)
 {
 	const char *end = p->data + s->piece_bytes;
+	struct packed *packed;
 	char *to = s->bytes;
 
 	memset(s->last, 0, s->record_bytes);
@@ -120,11 +122,10 @@ static int write_piece(struct pf_spool *s, const struct place *p,
 		to = pf_pack_put(to, s->last, r, s->record_bytes);
 	s->packed = pf_grow(s->packed, &s->packed_cap, p->piece + 1,
 			    sizeof(*s->packed));
-	s->packed[p->piece] =
-		(struct packed){ s->file_bytes, (size_t)(to - s->bytes) };
-	s->file_bytes += (size_t)(to - s->bytes);
-	return pf_tempfile_write(s->fd, s->bytes, (size_t)(to - s->bytes),
-				 s->packed[p->piece].at, err);
+	packed = &s->packed[p->piece];
+	packed->bytes = (size_t)(to - s->bytes);
+	return pf_scratch_add(&s->file, s->bytes, packed->bytes, &packed->at,
+			      err);
 }
 
 static int read_piece(struct pf_spool *s, char *to, uint64_t piece,
@@ -133,7 +134,7 @@ static int read_piece(struct pf_spool *s, char *to, uint64_t piece,
 	const struct packed *packed = &s->packed[piece];
 	const char *from = s->bytes, *end = to + s->piece_bytes;
 
-	if (pf_tempfile_read(s->fd, s->bytes, packed->bytes, packed->at, err))
+	if (pf_scratch_read(&s->file, s->bytes, packed->bytes, packed->at, err))
 		return -1;
 	memset(s->last, 0, s->record_bytes);
 	for (; to < end; to += s->record_bytes) {

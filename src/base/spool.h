@@ -16,6 +16,11 @@
 struct pf_spool;
 struct pf_spool *pf_spool_new(size_t record_bytes, size_t budget_bytes,
 			      const char *dir);
+/*
+ * Of what the budget does not hold, keep so many bytes in memory all the same,
+ * packed to a quarter or so.  Before the first record.
+ */
+void pf_spool_keep(struct pf_spool *s, size_t bytes);
 void pf_spool_free(struct pf_spool *s);
 int pf_spool_add(struct pf_spool *s, const void *record, struct pf_err *err);
 uint64_t pf_spool_count(const struct pf_spool *s);

@@ -17,6 +17,8 @@
 
 #define ROWS_AT_ONCE 32
 #define ROW_COLUMNS  13
+#define CALLS_BYTES  (4u << 20)
+#define CALLS_ROOM   (16u << 20) /* that of the runs, which are gone */
 
 struct work {
 	int64_t event_id;
@@ -40,7 +42,8 @@ static int gather_calls(struct gpu_rows *g, struct pf_err *err)
 	const struct pf_ingest_call *call;
 	int64_t last = 0;
 
-	g->calls = pf_spool_new(sizeof(*call), 4u << 20, g->in->directory);
+	g->calls = pf_spool_new(sizeof(*call), CALLS_BYTES, g->in->directory);
+	pf_spool_keep(g->calls, CALLS_ROOM);
 	if (pf_sorter_finish(g->in->calls, err))
 		return -1;
 	while ((call = pf_sorter_next(g->in->calls, err))) {

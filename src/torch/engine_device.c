@@ -11,7 +11,8 @@
 
 #include "base/mem.h"
 
-#define TIES_MAX 64
+#define TIES_MAX   64
+#define SUMS_BYTES (1u << 20) /* in memory, and as much again packed */
 
 /* For the sorter: by link, then start. */
 struct launched {
@@ -153,15 +154,22 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
 	return 0;
 }
 
+static struct pf_spool *new_sums(const struct pf_engine *e)
+{
+	struct pf_spool *s = pf_spool_new(sizeof(struct pf_kernel_sum),
+					  SUMS_BYTES, e->temp_dir);
+
+	pf_spool_keep(s, SUMS_BYTES);
+	return s;
+}
+
 static void open_sums(struct pf_engine *e)
 {
-	size_t bytes = sizeof(struct pf_kernel_sum);
-
-	e->op_kernels = pf_spool_new(bytes, 1u << 20, e->temp_dir);
+	e->op_kernels = new_sums(e);
 	/* Calls have numbers of their own: another place in the spool. */
 	if (e->rules.candidates == PF_CANDIDATES_ALL ||
 	    e->rules.unlinked_claims)
-		e->call_kernels = pf_spool_new(bytes, 1u << 20, e->temp_dir);
+		e->call_kernels = new_sums(e);
 	for (size_t i = 0; i < e->track_count; i++) {
 		pf_lookup_init(&e->host[i].op_kernels, e->op_kernels);
 		pf_lookup_init(&e->host[i].call_kernels, e->call_kernels);

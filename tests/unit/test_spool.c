@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/spool.h"
+#include "base/tempfile.h"
 
 struct record {
 	int64_t first, second, serial;
@@ -43,6 +44,7 @@ static void spool_returns_what_was_added(void **state)
 		struct pf_spool *s =
 			pf_spool_new(sizeof(*all), budgets[b], dir);
 
+		pf_spool_keep(s, b == 1 ? 300000 : 0);
 		add_random(s, all, count, &seed);
 		assert_int_equal(pf_spool_count(s), count);
 		for (size_t i = 0; i < count; i++)
@@ -156,6 +158,36 @@ static void sorter_sorts_every_shape(void **state)
 	support_tmp_release(dir);
 }
 
+/* Words of any size, and bytes behind the last whole word. */
+static void packed_records_come_back(void **state)
+{
+	char last[43] = { 0 }, got[43] = { 0 }, record[43], bytes[64];
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t width = 0; width <= sizeof(record); width++) {
+		memset(last, 0, sizeof(last));
+		memset(got, 0, sizeof(got));
+		for (int i = 0; i < 500; i++) {
+			for (size_t k = 0; k + 8 <= width; k += 8) {
+				uint64_t v = support_random(&seed);
+
+				v >>= support_random(&seed) % 65 % 64;
+				v *= support_random(&seed) % 3;
+				memcpy(record + k, &v, 8);
+			}
+			for (size_t k = width / 8 * 8; k < width; k++)
+				record[k] = (char)support_random(&seed);
+			const char *end =
+				pf_pack_put(bytes, last, record, width);
+
+			assert_in_range(end - bytes, 0, PF_PACK_MAX(width));
+			assert_ptr_equal(pf_pack_get(bytes, got, width), end);
+			assert_memory_equal(got, record, width);
+		}
+	}
+}
+
 static void a_missing_folder_is_an_error(void **state)
 {
 	struct pf_spool *s = pf_spool_new(8, 0, "/nonexistent/folder");
@@ -177,6 +209,7 @@ int main(void)
 		cmocka_unit_test(spool_returns_what_was_added),
 		cmocka_unit_test(spool_lower_bound_is_exact),
 		cmocka_unit_test(sorter_sorts_every_shape),
+		cmocka_unit_test(packed_records_come_back),
 		cmocka_unit_test(a_missing_folder_is_an_error),
 	};
 

@@ -319,8 +319,20 @@ static size_t write_plain(unsigned char *to, const uint64_t *number,
 			  uint32_t values)
 {
 	unsigned char *p = to;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < values; i++)
+	/* Small numbers come in long stretches: eight at once. */
+	for (uint64_t all; i + 8 <= values; i += 8) {
+		all = 0;
+		for (int k = 0; k < 8; k++)
+			all |= number[i + k];
+		for (int k = 0; k < 8; k++)
+			if (all < 0x80)
+				*p++ = (unsigned char)number[i + k];
+			else
+				p = pf_varint_put(p, number[i + k]);
+	}
+	for (; i < values; i++)
 		p = pf_varint_put(p, number[i]);
 	return (size_t)(p - to);
 }

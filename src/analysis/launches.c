@@ -98,6 +98,7 @@ struct launches {
 	size_t call_count, call_cap;
 	struct stream *streams;
 	size_t stream_count, stream_cap;
+	uint32_t last_stream; /* that was asked for */
 	struct pf_intern stream_keys;
 	struct pf_by_event *works, *caused;
 	struct pf_sorter *changes, *delays;
@@ -106,9 +107,17 @@ struct launches {
 static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
 {
 	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
-	uint32_t n =
-		pf_intern_add(&l->stream_keys, (const char *)key, sizeof(key));
+	const struct stream *last;
+	uint32_t n;
 
+	if (l->stream_count) {
+		last = &l->streams[l->last_stream];
+		if (last->trace_id == key[0] && last->device == key[1] &&
+		    last->stream == key[2])
+			return l->last_stream;
+	}
+	n = pf_intern_add(&l->stream_keys, (const char *)key, sizeof(key));
+	l->last_stream = n;
 	if (n < l->stream_count)
 		return n;
 	l->streams = pf_grow(l->streams, &l->stream_cap, n + 1u,

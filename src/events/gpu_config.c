@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "events/gpu_config.h"
+#include "base/sat.h"
 #include "base/search.h"
 #include "store/named.h"
 
@@ -56,12 +57,25 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
 	return rc;
 }
 
+/* Ids ascend with few gaps, so there are few places where one can be. */
 const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
 						int64_t id)
 {
-	size_t low = PF_SEARCH(i, c->count, c->items[i].id < id);
+	int64_t first, last, top = (int64_t)c->count - 1;
+	const struct pf_gpu_config *items;
+	size_t at;
 
-	return low < c->count && c->items[low].id == id ? &c->items[low] : NULL;
+	if (!c->count || id < c->items[0].id || id > c->items[top].id)
+		return NULL;
+	first = top - pf_sat_sub(c->items[top].id, id);
+	last = pf_sat_sub(id, c->items[0].id);
+	first = first > 0 ? first : 0;
+	last = last < top ? last : top;
+	if (first > last) /* they do not ascend */
+		return NULL;
+	items = c->items + first;
+	at = PF_SEARCH(i, (size_t)(last - first), items[i].id < id);
+	return items[at].id == id ? &items[at] : NULL;
 }
 
 void pf_gpu_configs_release(struct pf_gpu_configs *c)

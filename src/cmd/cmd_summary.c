@@ -22,6 +22,7 @@
 static const struct pf_report_args defaults = {
 	.window = PF_WINDOW_DEFAULTS,
 	.page = { .timeline = PF_TIMELINE_NONE },
+	.no_page = true,
 };
 
 static const struct pf_opt opts[] = {

@@ -292,7 +292,8 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 			 struct pf_err *err)
 {
 	struct pf_report_args args = { .window = PF_WINDOW_DEFAULTS,
-				       .page.timeline = PF_TIMELINE_NONE };
+				       .page.timeline = PF_TIMELINE_NONE,
+				       .no_page = true };
 	struct pf_report report = { 0 };
 	struct pf_doc doc = { 0 };
 	char step[PF_NUM_MAX], rank[PF_NUM_MAX];

@@ -196,6 +196,7 @@ static const struct part {
 	const char *command, *options, *query;
 	bool has_window;
 	int (*run)(struct pf_db *db, struct pf_parts *p, struct pf_err *err);
+	bool of_page; /* no verdict reads it */
 } parts[PF_PART_COUNT] = {
 	[PF_PART_INFO] = { "info", "", NULL, false, NULL },
 	[PF_PART_STEPS] = { "steps", "", "step_classes", true, run_steps },
@@ -211,14 +212,14 @@ static const struct part {
 	[PF_PART_CALLERS] = { "kernels", " --group name,op", NULL, true,
 			      run_callers },
 	[PF_PART_MEMORY] = { "memory", "", NULL, true, run_memory },
-	[PF_PART_MODULES] = { "modules", "", NULL, true, run_modules },
+	[PF_PART_MODULES] = { "modules", "", NULL, true, run_modules, true },
 	[PF_PART_DOCTOR] = { "doctor", "", "launched_before", false,
 			     run_doctor },
 	[PF_PART_OPS] = { "table", " --sort self_device_time_total", NULL,
 			  false, run_ops },
 	[PF_PART_ROOFLINE] = { "roofline",
 			       " --group op,shape --sort above_roof_ns", NULL,
-			       true, run_roofline },
+			       true, run_roofline, true },
 };
 
 /* ---- the window ---- */
@@ -325,6 +326,8 @@ struct queue {
 
 static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 {
+	if (parts[part].of_page && q->beside && q->beside->no_page)
+		return;
 	q->rc[part] = parts[part].run(db, q->parts, &q->err[part]);
 	if (q->rc[part])
 		pf_while(&q->err[part], "%s", parts[part].command);

@@ -79,15 +79,16 @@ struct pf_parts {
 	struct pf_window traces;   /* resolved */
 };
 
-/* Other work on the same database, done beside the parts. */
+/* Other work on the same database, done beside the parts, and what of them. */
 struct pf_parts_beside {
+	bool no_page; /* parts that no verdict reads are left out */
 	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context,
 		   struct pf_err *err);
 	void *context;
 };
 
 /*
- * Run every analysis; texts go through "redact"; beside may be NULL.  Without
+ * Run the analyses; texts go through "redact"; beside may be NULL.  Without
  * options of a window, the profiler steps are the window; without steps it is
  * from the first to the last GPU work.
  */

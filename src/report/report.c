@@ -24,7 +24,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   const char *db_name, struct pf_report *out,
 		   struct pf_err *err)
 {
-	const struct pf_parts_beside beside = { load_beside, out };
+	const struct pf_parts_beside beside = { args->no_page, load_beside,
+						out };
 
 	memset(out, 0, sizeof(*out));
 	out->db = db;

@@ -24,6 +24,7 @@ struct pf_report_args {
 	struct pf_window_args window;
 	struct pf_page_args page;
 	bool with_advice; /* what to try, too */
+	bool no_page;     /* verdicts are all that is wanted */
 };
 
 struct pf_report {

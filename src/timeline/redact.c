@@ -242,6 +242,10 @@ static void redact_text(const struct pf_redact *r, const char *s, size_t len,
 		s += file;
 		len -= file;
 	}
+	if (!memchr(s, '/', len) && !memchr(s, '\\', len)) {
+		pf_buf_add(out, s, len); /* no path is in it */
+		return;
+	}
 	while (len) {
 		size_t n = is_start && is_absolute(s, len) ? word_length(s, len)
 							   : 0;

@@ -4,7 +4,7 @@ EXTRA_DIST += packaging/arm64.sh packaging/release.sh packaging/sbom.py \
 	packaging/sysroot.sh \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/debian/*.*) \
 	$(addprefix $(srcdir)/debian/,changelog control copyright rules \
-	source/format tests/control tests/quickstart)))
+	source/format source/lintian-overrides tests/control tests/quickstart)))
 
 # make release: what a release consists of, in release/
 release:

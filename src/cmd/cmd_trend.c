@@ -28,8 +28,8 @@ static const struct pf_opt opts[] = {
 	  "how many samples a step works on, of all captures or each",
 	  PF_OPT_STRING, offsetof(struct args, trend.samples_per_step), 0, 0 },
 	{ 0, "fail-on", "CHECK",
-	  "of a fleet: exit with 1 if the last change is such: 'kernel>1%'",
-	  PF_OPT_LIST, offsetof(struct args, checks), 0, 0 },
+	  "exit with 1 if the last change is such: 'kernel>1%'", PF_OPT_LIST,
+	  offsetof(struct args, checks), 0, 0 },
 	PF_WINDOW_OPTS(struct args, trend.window),
 	{ 0 },
 };
@@ -44,6 +44,15 @@ static int check(const struct args *args, const struct pf_fleet_trend *t,
 				  err) < 0)
 			return -1;
 	return is_failed;
+}
+
+static int parse_checks(const struct args *args, struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < args->checks.count; i++)
+		rc = pf_fleet_gate_parse(args->checks.items[i], err);
+	return rc;
 }
 
 static int show_fleet(struct pf_ctx *cx, const struct args *args,
@@ -68,7 +77,7 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct args *args,
 			   struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_db db = { 0 };
-	int rc = 0;
+	int rc;
 
 	if (cx->argc > 1)
 		return pf_fail(err, PF_EUSAGE,
@@ -79,8 +88,7 @@ static int answer_of_fleet(struct pf_ctx *cx, const struct args *args,
 		return pf_fail(err, PF_EUSAGE,
 			       "a fleet has no events, and 'trend' of it no "
 			       "options that choose some");
-	for (size_t i = 0; !rc && i < args->checks.count; i++)
-		rc = pf_fleet_gate_parse(args->checks.items[i], err);
+	rc = parse_checks(args, err);
 	if (!rc)
 		rc = pf_db_open_kind(&db, cx->argv[0], &pf_fleet_kind, err);
 	if (!rc)
@@ -109,6 +117,31 @@ static int beside_traces(struct pf_ctx *cx, const struct pf_trend_args *args,
 		       : is;
 }
 
+/* How they changed from the first to the last, and since when. */
+static int show_captures(struct pf_ctx *cx, const struct args *args,
+			 const struct pf_captures *captures, struct pf_doc *doc,
+			 struct pf_err *err)
+{
+	struct pf_fleet_trend changes = { 0 };
+	struct pf_buf since = { 0 };
+	struct pf_trend trend = { 0 };
+	int rc = pf_trend_find(captures->items, captures->count, &args->trend,
+			       &trend, err);
+
+	if (!rc) {
+		pf_fleet_trend_of(&trend, captures->items, &changes);
+		pf_fleet_changes_say(&changes, &since);
+		pf_trend_show(&trend, since.data, cx->wide, doc);
+		pf_fleet_changes_show(&changes, cx->wide ? -1 : FLEET_ROWS,
+				      doc);
+		rc = check(args, &changes, doc, err);
+	}
+	pf_fleet_trend_release(&changes);
+	pf_trend_release(&trend);
+	pf_buf_release(&since);
+	return rc;
+}
+
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 		  struct pf_err *err)
 {
@@ -121,25 +154,25 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 
 	if (pf_is_fleet(cx->argv[0]))
 		return answer_of_fleet(cx, given, doc, err);
-	if (given->checks.count)
-		return pf_fail(err, PF_EUSAGE,
-			       "--fail-on is of the captures of a fleet, which "
-			       "'profan merge' makes; 'profan diff' checks two "
-			       "databases");
+	if (parse_checks(given, err))
+		return -1;
 	rc = pf_inputs_open(&inputs, cx->argv, (size_t)cx->argc, err);
 	args->wide = cx->wide;
 	if (!rc)
 		rc = beside_traces(cx, args, &inputs, doc, err);
 	is_captures = !rc;
+	if (rc == 1 && given->checks.count)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "--fail-on is of captures with steps");
 	if (is_captures)
 		rc = pf_captures_load(inputs.paths, cx->argv, inputs.count,
 				      &args->window, PF_CAPTURE_ALL, &captures,
 				      err);
 	if (is_captures && !rc)
-		rc = pf_trend(captures.items, captures.count, args, doc, err);
+		rc = show_captures(cx, given, &captures, doc, err);
 	pf_captures_release(&captures);
 	pf_inputs_close(&inputs);
-	return rc < 0 ? -1 : 0;
+	return is_captures || rc < 0 ? rc : 0;
 }
 
 PF_COMMAND(120, trend) = {
@@ -158,9 +191,12 @@ PF_COMMAND(120, trend) = {
 		"alone: the times of its batches.\n"
 		"\n"
 		"Of one fleet database ('profan merge'): its captures in "
-		"order of time, and since when which figure of a step or "
-		"time of a kernel is another, with a test that is wrong about "
-		"at most 1 in 100 fleets that did not change.",
+		"order of time.\n"
+		"\n"
+		"Of 18 captures and more also since when which figure of a "
+		"step or time of a kernel is another, with a test that is "
+		"wrong about at most 1 in 100 series of captures that did not "
+		"change.",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,

@@ -409,7 +409,8 @@ static void add_shift(struct pf_buf *out, const struct pf_trend *trend)
 							    (double)first_ns));
 }
 
-static void show_finding(const struct pf_trend *trend, struct pf_doc *doc)
+static void show_finding(const struct pf_trend *trend, const char *since,
+			 struct pf_doc *doc)
 {
 	const struct pf_trend_row *first = trend->rows;
 	const struct pf_trend_row *last = &trend->rows[trend->count - 1];
@@ -434,8 +435,10 @@ static void show_finding(const struct pf_trend *trend, struct pf_doc *doc)
 		    from, to);
 	add_shift(&text, trend);
 	pf_judge_say_warm_up(&text, trend->warm_up);
-	pf_doc_finding(doc, "%s; least %s, in '%s'", text.data, best,
-		       least->path);
+	pf_buf_addf(&text, "; least %s, in '%s'", best, least->path);
+	if (since && *since)
+		pf_buf_addf(&text, "; since %s", since);
+	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }
 
@@ -478,25 +481,13 @@ static void show_notes(const struct pf_trend *trend, bool wide,
 			    "'profan diff A B' says what changed between two");
 }
 
-void pf_trend_show(const struct pf_trend *trend, bool wide, struct pf_doc *doc)
+void pf_trend_show(const struct pf_trend *trend, const char *since, bool wide,
+		   struct pf_doc *doc)
 {
-	show_finding(trend, doc);
+	show_finding(trend, since, doc);
 	show_figures(trend, doc);
 	show_rows(trend, doc);
 	if (!wide)
 		show_lines(trend, doc);
 	show_notes(trend, wide, doc);
-}
-
-int pf_trend(const struct pf_capture *const *captures, size_t count,
-	     const struct pf_trend_args *args, struct pf_doc *doc,
-	     struct pf_err *err)
-{
-	struct pf_trend trend = { 0 };
-	int rc = pf_trend_find(captures, count, args, &trend, err);
-
-	if (!rc)
-		pf_trend_show(&trend, args->wide, doc);
-	pf_trend_release(&trend);
-	return rc;
 }

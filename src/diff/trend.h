@@ -56,12 +56,11 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 		  const struct pf_trend_args *args, struct pf_trend *out,
 		  struct pf_err *err);
 void pf_trend_release(struct pf_trend *trend);
-/* Wide: no lines of bars. */
-void pf_trend_show(const struct pf_trend *trend, bool wide, struct pf_doc *doc);
-
-/* Both. */
-int pf_trend(const struct pf_capture *const *captures, size_t count,
-	     const struct pf_trend_args *args, struct pf_doc *doc,
-	     struct pf_err *err);
+/*
+ * Wide: no lines of bars.  "since" is what changed and when, for the finding;
+ * "" or NULL: nothing is said.
+ */
+void pf_trend_show(const struct pf_trend *trend, const char *since, bool wide,
+		   struct pf_doc *doc);
 
 #endif

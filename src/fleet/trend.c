@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "diff/change.h"
+#include "events/gpu.h"
 #include "fleet/trend.h"
+#include "trace/event.h"
 #include "store/named.h"
 
 #define COUNT_MAX 1e12 /* of a step; more is damage */
@@ -332,6 +335,13 @@ static int by_night(const void *a, const void *b)
 	return strcmp(x->kernel, y->kernel);
 }
 
+static void put_in_order(struct pf_fleet_trend *t)
+{
+	if (t->change_count)
+		qsort(t->changes, t->change_count, sizeof(*t->changes),
+		      by_night);
+}
+
 int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,
 			struct pf_err *err)
 {
@@ -341,10 +351,118 @@ int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,
 	find_of_steps(t);
 	if (find_of_kernels(db, t, err))
 		return -1;
-	if (t->change_count)
-		qsort(t->changes, t->change_count, sizeof(*t->changes),
-		      by_night);
+	put_in_order(t);
 	return 0;
+}
+
+/* ---- captures that are in no fleet ---- */
+
+static struct pf_night night_of(const struct pf_trend_row *row, size_t number,
+				bool has_steps)
+{
+	struct pf_night night = {
+		.capture_id = (int64_t)number,
+		.capture = row->path,
+		.rank_count = 1,
+		.step_count = has_steps ? row->steps : 0,
+		.ns = { row->step_ns },
+		.count = { row->count[PF_COUNT_KERNELS], 0,
+			   row->count[PF_COUNT_LAUNCHES],
+			   row->count[PF_COUNT_SYNCS] },
+	};
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		night.ns[1 + i] = row->class_ns[i];
+	night.ns[PF_NIGHT_TIMES - 1] = row->busy_ns;
+	for (size_t i = PF_COUNT_HTOD; i <= PF_COUNT_OTHER_COPIES; i++)
+		night.count[1] += row->count[i];
+	for (size_t i = 0; !has_steps && i < PF_NIGHT_TIMES; i++)
+		night.ns[i] = PF_NO_INT;
+	for (size_t i = 0; !has_steps && i < PF_NIGHT_COUNTS; i++)
+		night.count[i] = -1;
+	return night;
+}
+
+/* A kernel's calls in a capture, and their time. */
+struct called {
+	int64_t calls, ns;
+};
+
+static void add_kernels(const struct pf_capture *c, size_t number,
+			size_t captures, struct pf_intern *names,
+			struct called **all, size_t *cap)
+{
+	for (size_t i = 0; i < c->work_count; i++) {
+		const struct pf_work_row *row = &c->work[i];
+		const char *name =
+			pf_intern_text(&c->texts, row->key.kernel, NULL);
+		size_t before = *cap, n;
+		struct called *one;
+
+		if (row->key.kind != PF_KIND_KERNEL)
+			continue;
+		n = pf_intern_add(names, name, strlen(name));
+		*all = pf_grow(*all, cap, (n + 1) * captures, sizeof(**all));
+		if (*cap > before)
+			memset(*all + before, 0,
+			       (*cap - before) * sizeof(**all));
+		one = &(*all)[n * captures + number];
+		one->calls += row->count;
+		one->ns += row->ns;
+	}
+}
+
+static void find_of_calls(struct pf_fleet_trend *t,
+			  const struct pf_intern *names,
+			  const struct called *all)
+{
+	struct series s;
+
+	t->kernel_count = names->count;
+	if (!names->count)
+		return;
+	set_up(&s, t->count);
+	s.rate = PF_CHANGE_RATE / 2 / (double)t->kernel_count;
+	t->least_kernels = pf_changes_least(s.rate);
+	for (size_t i = 0; i < names->count * t->count; i++)
+		t->nights[i % t->count].name_count += all[i].calls > 0;
+	for (uint32_t k = 0; k < names->count; k++) {
+		s.kernel = pf_intern_text(names, k, NULL);
+		for (size_t i = 0; i < t->count; i++) {
+			const struct called *c = &all[k * t->count + i];
+			int64_t value = c->calls > 0 ? per_call(c->ns, c->calls)
+						     : PF_NO_INT;
+
+			if (value != PF_NO_INT)
+				put(&s, i, value, c->calls);
+		}
+		end_kernel(t, &s);
+	}
+	release(&s);
+}
+
+void pf_fleet_trend_of(const struct pf_trend *trend,
+		       const struct pf_capture *const *captures,
+		       struct pf_fleet_trend *t)
+{
+	struct pf_intern names;
+	struct called *all = NULL;
+	size_t cap = 0;
+
+	*t = (struct pf_fleet_trend){ .count = trend->count };
+	pf_intern_init(&names);
+	t->nights = pf_calloc(trend->count + 1, sizeof(*t->nights));
+	for (size_t i = 0; i < trend->count; i++) {
+		t->nights[i] =
+			night_of(&trend->rows[i], i, captures[i]->has_steps);
+		t->without_steps += !captures[i]->has_steps;
+		add_kernels(captures[i], i, trend->count, &names, &all, &cap);
+	}
+	find_of_steps(t);
+	find_of_calls(t, &names, all);
+	put_in_order(t);
+	pf_intern_release(&names);
+	free(all);
 }
 
 void pf_fleet_trend_release(struct pf_fleet_trend *t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Captures of a fleet one after the other ("nights"), and since when they are
+ * Captures one after the other, of a fleet or as they are given ("nights"), and since when they are
  * not what they were before: change points (diff/change.h) of the figures of
  * a step and of each kernel's time per call.
  *
@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "diff/diff_gate.h"
+#include "diff/trend.h"
 #include "store/db.h"
 #include "table/doc.h"
 
@@ -76,11 +77,27 @@ struct pf_fleet_trend {
 
 int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,
 			struct pf_err *err);
+/*
+ * The same of captures that are in no fleet, in the order given, by the means
+ * of their full steps as "trend" has them, and the kernels in these.
+ */
+void pf_fleet_trend_of(const struct pf_trend *trend,
+		       const struct pf_capture *const *captures,
+		       struct pf_fleet_trend *t);
 void pf_fleet_trend_release(struct pf_fleet_trend *t);
 
 /* limit: of nights for people, the last ones; -1: all. */
 void pf_fleet_trend_show(const struct pf_fleet_trend *t, int64_t limit,
 			 struct pf_doc *doc);
+
+/*
+ * Only the table of what changed, if captures are enough to tell; at most so
+ * many rows, -1: all.
+ */
+void pf_fleet_changes_show(const struct pf_fleet_trend *t, int64_t limit,
+			   struct pf_doc *doc);
+/* "2026-10-11 (night 40): step +2 % ..."; nothing if nothing changed. */
+void pf_fleet_changes_say(const struct pf_fleet_trend *t, struct pf_buf *out);
 
 /* PF_EUSAGE if the expression is no check of a figure. */
 int pf_fleet_gate_parse(const char *expression, struct pf_err *err);

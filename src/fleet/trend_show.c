@@ -153,23 +153,31 @@ static void say_counts(struct pf_buf *out, const struct pf_fleet_change *c,
 		    gone);
 }
 
-static void say_latest(const struct pf_fleet_trend *t, struct pf_doc *doc)
+void pf_fleet_changes_say(const struct pf_fleet_trend *t, struct pf_buf *out)
 {
 	size_t count = count_latest(t), before = 0, length;
-	struct pf_buf out = { 0 };
 
+	if (!count)
+		return;
 	for (size_t i = count; i < t->change_count; i++)
 		before += i == count ||
 			  t->changes[i].night != t->changes[i - 1].night;
-	say_night(&out, &t->nights[t->changes[0].night]);
-	length = out.len;
-	say_steps(&out, t->changes, count);
-	say_kernels(&out, t->changes, count, out.len == length);
-	if (out.len == length)
-		say_counts(&out, t->changes, count);
+	say_night(out, &t->nights[t->changes[0].night]);
+	length = out->len;
+	say_steps(out, t->changes, count);
+	say_kernels(out, t->changes, count, out->len == length);
+	if (out->len == length)
+		say_counts(out, t->changes, count);
 	if (before)
-		pf_buf_addf(&out, "; %zu earlier capture%s changed something",
+		pf_buf_addf(out, "; %zu earlier capture%s changed something",
 			    before, plural(before));
+}
+
+static void say_latest(const struct pf_fleet_trend *t, struct pf_doc *doc)
+{
+	struct pf_buf out = { 0 };
+
+	pf_fleet_changes_say(t, &out);
 	pf_doc_finding(doc, "Since %s", out.data);
 	pf_buf_release(&out);
 }
@@ -311,16 +319,21 @@ static void show_nights(const struct pf_fleet_trend *t, size_t first,
 		    sizeof(*t->nights));
 }
 
-static void show_notes(const struct pf_fleet_trend *t, size_t first,
-		       struct pf_doc *doc)
+static void show_changes(const struct pf_fleet_trend *t, size_t count,
+			 struct pf_doc *doc)
 {
-	if (first)
-		pf_doc_note(doc, "%zu earlier capture%s; --limit -1 shows all",
-			    first, plural(first));
-	if (t->without_steps)
-		pf_doc_note(doc, "%zu capture%s no whole step",
-			    t->without_steps,
-			    t->without_steps == 1 ? " has" : "s have");
+	struct pf_table *table =
+		pf_doc_fields(doc, "changes",
+			      "What changed, of a step or per call of a kernel",
+			      PF_FIELDS(change_fields));
+
+	for (size_t i = 0; i < count; i++)
+		add_change(t, &t->changes[i], table);
+}
+
+/* How far what is said can be trusted. */
+static void show_chances(const struct pf_fleet_trend *t, struct pf_doc *doc)
+{
 	if (t->count >= t->least && t->count < t->least_kernels)
 		pf_doc_note(doc,
 			    "a change of one of %" PRId64 " kernels would take "
@@ -333,13 +346,43 @@ static void show_notes(const struct pf_fleet_trend *t, size_t first,
 			    1 / PF_CHANGE_RATE);
 }
 
+void pf_fleet_changes_show(const struct pf_fleet_trend *t, int64_t limit,
+			   struct pf_doc *doc)
+{
+	size_t count = t->change_count;
+
+	if (t->count < t->least)
+		return;
+	if (limit >= 0 && count > (size_t)limit)
+		count = (size_t)limit;
+	show_changes(t, count, doc);
+	if (count < t->change_count)
+		pf_doc_note(doc,
+			    "%zu more rows of 'changes'; --format csv has "
+			    "each",
+			    t->change_count - count);
+	show_chances(t, doc);
+}
+
+static void show_notes(const struct pf_fleet_trend *t, size_t first,
+		       struct pf_doc *doc)
+{
+	if (first)
+		pf_doc_note(doc, "%zu earlier capture%s; --limit -1 shows all",
+			    first, plural(first));
+	if (t->without_steps)
+		pf_doc_note(doc, "%zu capture%s no whole step",
+			    t->without_steps,
+			    t->without_steps == 1 ? " has" : "s have");
+	show_chances(t, doc);
+}
+
 void pf_fleet_trend_show(const struct pf_fleet_trend *t, int64_t limit,
 			 struct pf_doc *doc)
 {
 	size_t first = limit >= 0 && (size_t)limit < t->count
 			       ? t->count - (size_t)limit
 			       : 0;
-	struct pf_table *table;
 
 	if (t->change_count)
 		say_latest(t, doc);
@@ -351,11 +394,7 @@ void pf_fleet_trend_show(const struct pf_fleet_trend *t, int64_t limit,
 		   t->kernel_count);
 	pf_doc_int(doc, "least_captures", "Captures that a change takes",
 		   PF_COUNT | PF_FULL, (int64_t)t->least);
-	table = pf_doc_fields(doc, "changes",
-			      "What changed, of a step or per call of a kernel",
-			      PF_FIELDS(change_fields));
-	for (size_t i = 0; i < t->change_count; i++)
-		add_change(t, &t->changes[i], table);
+	show_changes(t, t->change_count, doc);
 	show_nights(t, first, doc);
 	show_notes(t, first, doc);
 }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # 'profan trend' of a fleet of nights: since when what is another, by planted
 # changes; nothing in nights that only vary; the check on the last change; one
-# flat table that other programs read.  With LONG=1 more seeds, and nights that
-# were traces.
+# flat table that other programs read; nights that were traces, with and without
+# a fleet.  With LONG=1 more seeds and nights.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 helper=$top_srcdir/tests/nights.py
@@ -44,8 +44,8 @@ result "not more than 3 %, and what did not change"
 run 2 "$profan" trend nights.db --fail-on 'kernal>3%' &&
 	grep -q "did you mean 'kernel'" err
 result "a figure that is none"
-run 2 "$profan" trend base.json --fail-on 'kernel>3%'
-result "captures of no fleet"
+run 2 "$profan" trend base.json --fail-on 'kernal>3%'
+result "nor of captures of no fleet"
 nights 1 12 6 0.5
 run 0 "$profan" trend nights.db --fail-on 'kernel>1%' &&
 	grep -q 'are too few' out && grep -q 'not failed: kernel>1%' out
@@ -115,16 +115,18 @@ result "new and gone kernels, and a night without steps" bad
 	result "numbers that cannot be are not known" out err
 }
 
-# ---- nights that were traces ----
-[ -z "$LONG" ] || {
+# ---- nights that were traces, in a fleet and in none ----
+traces() { # NIGHTS AT: nights/*.json, 2 % more from one on
+	rm -rf nights
 	mkdir nights
-	"$PYTHON" - base.json >bad 2>&1 <<'END'
+	"$PYTHON" - base.json "$@" >bad 2>&1 <<'END'
 import json, random, sys
 base = json.load(open(sys.argv[1]))
-for n in range(40):
+nights, at = map(int, sys.argv[2:])
+for n in range(nights):
     rnd = random.Random(n)
     doc = json.loads(json.dumps(base))
-    factor = (1 + rnd.gauss(0, 0.002)) * (1.02 if n >= 25 else 1)
+    factor = (1 + rnd.gauss(0, 0.002)) * (1.02 if n >= at else 1)
     for e in doc["traceEvents"]:
         if e.get("cat") == "kernel":
             e["dur"] = round(e["dur"] * 0.9 * factor, 3)
@@ -138,15 +140,47 @@ END
 			cat err >>bad
 	done
 	"$profan" merge -q nights/*.db -o all.db
-	run 0 "$profan" trend all.db -f json
-	"$PYTHON" -c '
-import json
-doc = json.load(open("out"))
-kernel = [c for c in doc["tables"]["changes"] if c["of"] == "kernel"]
-assert kernel and all(c["capture"] == "n25" for c in kernel), kernel
-assert all(abs(c["change"] - .02) < .01 for c in kernel), kernel
-assert "commit n25" in doc["scalars"]["finding"]
-' >>bad 2>&1
-	result "40 nights of traces, +2 % from the 25th on" bad
 }
+nights=24 at=12
+[ -z "$LONG" ] || nights=40 at=25
+traces $nights $at
+run 0 "$profan" trend all.db -f json
+mv out fleet.json
+"$PYTHON" -c '
+import json, sys
+doc, at = json.load(open("fleet.json")), "n" + sys.argv[1]
+kernel = [c for c in doc["tables"]["changes"] if c["of"] == "kernel"]
+assert kernel and all(c["capture"] == at for c in kernel), kernel
+assert all(abs(c["change"] - .02) < .01 for c in kernel), kernel
+assert "commit " + at in doc["scalars"]["finding"]
+' $at >>bad 2>&1
+result "nights of traces, +2 % from the ${at}th on" bad
+run 0 "$profan" trend nights/n??.json -f json
+mv out plain.json
+"$PYTHON" -c '
+import json
+plain, fleet = (json.load(open(f)) for f in ("plain.json", "fleet.json"))
+def of(doc):
+    out = {}
+    for c in doc["tables"]["changes"]:
+        if c["of"] == "step":
+            name = c["capture"].split("/")[-1].split(".")[0]
+            out[name, c["name"]] = [c[k] for k in (
+                "before", "after", "shift", "shift_low", "shift_high", "p",
+                "before_count", "after_count")]
+    return out
+assert of(plain) == of(fleet) != {}, (of(plain), of(fleet))
+a, b = ({c["name"] for c in d["tables"]["changes"] if c["of"] == "kernel"}
+        for d in (plain, fleet))
+assert a == b != set(), (a, b)
+assert "; since nights/n" in plain["scalars"]["finding"], plain["scalars"]
+' >bad 2>&1
+result "the same figures and kernels of the traces themselves" bad
+run 1 "$profan" trend nights/n??.json --fail-on 'kernel>1%' &&
+	grep -q "failed: kernel>1%: kernel was .* since nights/n$at" err &&
+	run 0 "$profan" trend nights/n??.json --fail-on 'kernel>3%'
+result "and the check" out err
+run 0 "$profan" trend nights/n0?.json -f json --fail-on 'kernel>1%' &&
+	! grep -q '"changes"' out && grep -q 'not failed: kernel>1%' out
+result "ten are too few, and say so if asked" out err
 tap_done

@@ -274,6 +274,14 @@ for command in steps syncs overlap gaps kernels launches calls modules memory \
 	linear r16.db r64.db $command
 	linear few.db many.db $command
 done
+# with collectives of several ranks
+for n in 16 64; do
+	"$mktrace" --ranks $n --steps 2 --layers 1 --out c$n
+	database c$n
+done
+for command in summary steps overlap gaps kernels roofline ranks trend; do
+	linear c16.db c64.db $command
+done
 linear r16.db r64.db report --force -o page.html
 linear few many ingest -q --output x.db
 tap_done

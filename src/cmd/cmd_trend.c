@@ -130,7 +130,8 @@ static int show_captures(struct pf_ctx *cx, const struct args *args,
 
 	if (!rc) {
 		pf_fleet_trend_of(&trend, captures->items, &changes);
-		pf_fleet_changes_say(&changes, &since);
+		if (changes.count >= changes.least)
+			pf_fleet_changes_say(&changes, &since);
 		pf_trend_show(&trend, since.data, cx->wide, doc);
 		pf_fleet_changes_show(&changes, cx->wide ? -1 : FLEET_ROWS,
 				      doc);

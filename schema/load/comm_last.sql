@@ -1,3 +1,6 @@
--- The number of the last row of comm_event; 0: there is none.  Parameters: none.
-SELECT coalesce(max(id), 0) AS id
-FROM comm_event;
+-- The number of the last row of comm_event; no row: there is none.
+-- Parameters: none.
+SELECT id
+FROM comm_event
+ORDER BY id DESC
+LIMIT 1;

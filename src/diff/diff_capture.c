@@ -18,6 +18,7 @@
 #include "base/sat.h"
 #include "base/search.h"
 #include "store/named.h"
+#include "trace/event.h"
 
 static const struct {
 	const char *key, *title;
@@ -221,6 +222,11 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 		rc = check_sums(c, err);
 	pf_window_release(&window);
 	return rc < 0 ? pf_while(err, "'%s'", db->path) : 0;
+}
+
+bool pf_capture_is_kernel(const struct pf_work_row *row)
+{
+	return row->key.kind == PF_KIND_KERNEL;
 }
 
 void pf_capture_release(struct pf_capture *c)

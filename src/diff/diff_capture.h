@@ -180,6 +180,9 @@ enum pf_capture_want {
 	PF_CAPTURE_ADVICE = 16,  /* what to try */
 };
 
+/* Of a kernel of whatever class? */
+bool pf_capture_is_kernel(const struct pf_work_row *row);
+
 /* Zero *out first, but for its filter.  On an error it can and must be released as well. */
 int pf_capture_load(struct pf_db *db, const struct pf_window_args *window,
 		    unsigned want, struct pf_capture *out, struct pf_err *err);

@@ -11,9 +11,7 @@
 
 #include "base/intern.h"
 #include "diff/change.h"
-#include "events/gpu.h"
 #include "fleet/trend.h"
-#include "trace/event.h"
 #include "store/named.h"
 
 #define COUNT_MAX 1e12 /* of a step; more is damage */
@@ -399,7 +397,7 @@ static void add_kernels(const struct pf_capture *c, size_t number,
 		size_t before = *cap, n;
 		struct called *one;
 
-		if (row->key.kind != PF_KIND_KERNEL)
+		if (!pf_capture_is_kernel(row))
 			continue;
 		n = pf_intern_add(names, name, strlen(name));
 		*all = pf_grow(*all, cap, (n + 1) * captures, sizeof(**all));

@@ -124,7 +124,7 @@ int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 
 	if (!rc) {
 		pf_advise_show(&a, doc);
-		rc = pf_trust_note(db, &a.tiles->path.window,
+		rc = pf_trust_note(db, &a.tiles->path->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
 	}
 	pf_advise_release(&a);

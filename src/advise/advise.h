@@ -25,6 +25,7 @@
 #include "base/err.h"
 #include "events/window.h"
 #include "memory/usage.h"
+#include "path/path.h"
 #include "roofline/roofline.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -91,6 +92,15 @@ struct pf_advise {
 /* The time that the first of what is given touch together. */
 int64_t pf_advise_union(const struct pf_advise *a, size_t first);
 
+/*
+ * Where the path is read for others, too: begin, before it is read, adds to
+ * what is asked of it; end, when it was read, keeps "path" borrowed.  Release
+ * it also after an error.
+ */
+int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
+		    struct pf_advise *out, struct pf_err *err);
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
+		  struct pf_err *err);
 /* The path of a trace.  PF_EUSAGE if there are several. */
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out, struct pf_err *err);

@@ -77,7 +77,9 @@ struct advise_row {
 };
 
 struct advise_tiles {
-	struct pf_path path;
+	const struct pf_path *path; /* own_path, or another's */
+	struct pf_path own_path;
+	struct advise_taker *taker; /* between begin and end */
 	struct advise_marks marks;
 	struct pf_steps steps;
 	struct advise_row *rows; /* the most time first */

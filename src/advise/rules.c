@@ -203,10 +203,10 @@ static void say_share(const struct pf_advise *a, const struct advise_rule *rule,
 static void take_answer(const struct pf_advise *a, const char *question,
 			struct pf_advice *out)
 {
-	const struct pf_path *p = &a->tiles->path;
+	const struct pf_path *p = a->tiles->path;
 
-	for (size_t i = 0; question && i < p->answer_count; i++) {
-		const struct pf_path_answer *w = &p->answers[i];
+	for (size_t i = 0; question && i < p->beside_count; i++) {
+		const struct pf_path_answer *w = &p->beside[i];
 
 		if (strcmp(w->question, question) != 0)
 			continue;
@@ -221,7 +221,7 @@ static void take_answer(const struct pf_advise *a, const char *question,
 static bool is_judgeable(const struct pf_advise *a,
 			 const struct advise_rule *rule, struct pf_advice *out)
 {
-	const struct pf_path *p = &a->tiles->path;
+	const struct pf_path *p = a->tiles->path;
 
 	if (!p->category_count)
 		advise_not_judged(out, "there is nothing whose end could be "

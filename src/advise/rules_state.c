@@ -331,7 +331,7 @@ static void judge_capture(const struct pf_advise *a,
 			    pf_num_show_ns(first, s->steps[0].dur_ns),
 			    pf_num_show_ns(median, s->dur.p50_ns));
 	} else if (!a->tiles->has_functions && a->framework &&
-		   (double)a->tiles->path.host_ns >=
+		   (double)a->tiles->path->host_ns >=
 			   HOST_SHARE * (double)a->window_ns) {
 		pf_buf_adds(&out->sentence,
 			    "the trace has no Python functions, so that no "

@@ -25,7 +25,7 @@ struct piece {
 	int64_t start_ns, end_ns;
 };
 
-struct taker {
+struct advise_taker {
 	struct pf_path_sink sink;
 	struct advise_tiles *out;
 	struct pf_db *db;
@@ -45,7 +45,7 @@ struct taker {
 	bool was_launch;    /* ... the call that launched what comes next */
 };
 
-static void add(struct taker *t, const struct piece *p)
+static void add(struct advise_taker *t, const struct piece *p)
 {
 	int64_t ns = p->end_ns - p->start_ns;
 	uint32_t known = t->keys.count, n;
@@ -63,20 +63,21 @@ static void add(struct taker *t, const struct piece *p)
 	}
 }
 
-static void flush(struct taker *t)
+static void flush(struct advise_taker *t)
 {
 	for (size_t i = 0; i < t->pending_count; i++)
 		add(t, &t->pending[i]);
 	t->pending_count = 0;
 }
 
-static void set_flag(struct taker *t, size_t from, size_t last, uint32_t flag)
+static void set_flag(struct advise_taker *t, size_t from, size_t last,
+		     uint32_t flag)
 {
 	for (size_t i = from; i <= last && i < t->pending_count; i++)
 		t->pending[i].key.flags |= flag;
 }
 
-static int role_of(struct taker *t, uint32_t op, enum advise_role *out,
+static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out,
 		   struct pf_err *err)
 {
 	char *text;
@@ -117,7 +118,7 @@ static enum advise_role role_in(const struct pf_path_tile *tile,
 }
 
 /* Does a kernel, or its launch if the path goes on from there, count here? */
-static int find_work(struct taker *t, const struct pf_path_tile *tile,
+static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
 		     bool *out, struct pf_err *err)
 {
 	const struct pf_name_class *class;
@@ -138,7 +139,8 @@ static int find_work(struct taker *t, const struct pf_path_tile *tile,
 }
 
 /* The piece that was put last may go on with what is pending. */
-static void follow(struct taker *t, enum advise_role role, bool is_of_work)
+static void follow(struct advise_taker *t, enum advise_role role,
+		   bool is_of_work)
 {
 	size_t at = t->pending_count - 1;
 	bool done;
@@ -170,7 +172,7 @@ static void follow(struct taker *t, enum advise_role role, bool is_of_work)
 }
 
 /* The end of all. */
-static void finish(struct taker *t)
+static void finish(struct advise_taker *t)
 {
 	bool done;
 
@@ -188,7 +190,8 @@ static void finish(struct taker *t)
 	flush(t);
 }
 
-static uint32_t flags_of(const struct taker *t, const struct pf_path_tile *tile)
+static uint32_t flags_of(const struct advise_taker *t,
+			 const struct pf_path_tile *tile)
 {
 	bool is_of_work = tile->called_ns != PF_NO_INT;
 	uint32_t flags = advise_marks_at(
@@ -207,7 +210,7 @@ static uint32_t flags_of(const struct taker *t, const struct pf_path_tile *tile)
 	return flags;
 }
 
-static int find_copy(struct taker *t, const struct pf_path_tile *tile,
+static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile,
 		     struct pf_err *err)
 {
 	char *text;
@@ -226,7 +229,7 @@ static int find_copy(struct taker *t, const struct pf_path_tile *tile,
 static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 		struct pf_err *err)
 {
-	struct taker *t = (struct taker *)s;
+	struct advise_taker *t = (struct advise_taker *)s;
 	struct piece p = {
 		.key = { .category = tile->category,
 			 .flags = flags_of(t, tile),
@@ -267,9 +270,10 @@ static int by_time(const void *a, const void *b)
 	return (x->flags > y->flags) - (x->flags < y->flags);
 }
 
-static const char *text_of(struct taker *t, uint32_t id, struct pf_err *err)
+static const char *text_of(struct advise_taker *t, uint32_t id,
+			   struct pf_err *err)
 {
-	const char *text = pf_names_frame(t->out->path.names, id, err);
+	const char *text = pf_names_frame(t->out->path->names, id, err);
 
 	return text ? text : "";
 }
@@ -289,7 +293,7 @@ static bool is_single(const struct pf_tensor *tensor,
 		pf_tensor_op(tensor, r->op));
 }
 
-static int make_rows(struct taker *t, struct pf_err *err)
+static int make_rows(struct advise_taker *t, struct pf_err *err)
 {
 	struct advise_tiles *out = t->out;
 	struct pf_tensor *tensor = pf_tensor_new(err);
@@ -340,7 +344,7 @@ static int choose_trace(const struct pf_window *w, struct pf_err *err)
 }
 
 /* Marks and steps of the trace, before its path is read. */
-static int prepare(struct taker *t, const struct pf_window_args *args,
+static int prepare(struct advise_taker *t, const struct pf_window_args *args,
 		   struct pf_err *err)
 {
 	struct pf_window window;
@@ -368,53 +372,74 @@ static int prepare(struct taker *t, const struct pf_window_args *args,
 	return rc;
 }
 
-static int read_path(struct taker *t, const struct pf_window_args *args,
-		     struct pf_err *err)
+static void free_taker(struct advise_taker *t)
 {
-	struct pf_path_args asked = {
-		.window = *args,
-		.group = PF_PATH_BY_CATEGORY,
-		.what_if = { advise_questions, advise_question_count,
-			     advise_question_count },
-		.also = &t->sink,
-	};
+	if (!t)
+		return;
+	pf_names_free(t->texts);
+	pf_intern_release(&t->keys);
+	free(t->sums);
+	free(t->pending);
+	free(t->roles);
+	free(t);
+}
 
-	return pf_path_find(t->db, &asked, &t->out->path, err);
+int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
+		    struct pf_advise *out, struct pf_err *err)
+{
+	struct advise_taker *t = pf_calloc(1, sizeof(*t));
+
+	*out = (struct pf_advise){ 0 };
+	t->sink.tile = take;
+	t->db = db;
+	t->late_ns = INT64_MIN;
+	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
+	t->out->taker = t;
+	pf_intern_init(&t->keys);
+	t->texts = pf_names_new(db, err);
+	if (!t->texts)
+		return -1;
+	t->role_count = pf_names_count(t->texts);
+	t->roles = pf_calloc(t->role_count + 1, 1);
+	path->also = &t->sink;
+	path->beside =
+		(struct pf_opt_list){ advise_questions, advise_question_count,
+				      advise_question_count };
+	return prepare(t, &path->window, err);
+}
+
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
+		  struct pf_err *err)
+{
+	struct advise_taker *t = a->tiles->taker;
+	int rc;
+
+	a->tiles->path = path;
+	a->window_ns = path->window_ns;
+	a->step_count = path->step_count;
+	finish(t);
+	rc = make_rows(t, err);
+	free_taker(t);
+	a->tiles->taker = NULL;
+	return rc;
 }
 
 int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out, struct pf_err *err)
 {
-	struct taker t = { .sink = { take }, .db = db, .late_ns = INT64_MIN };
-	int rc = 0;
+	struct pf_path_args asked = {
+		.window = args->window,
+		.group = PF_PATH_BY_CATEGORY,
+		.is_bare = true,
+	};
+	struct pf_path *path;
 
-	*out = (struct pf_advise){ 0 };
-	t.out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
-	pf_intern_init(&t.keys);
-	t.texts = pf_names_new(db, err);
-	if (!t.texts)
-		rc = -1;
-	if (!rc) {
-		t.role_count = pf_names_count(t.texts);
-		t.roles = pf_calloc(t.role_count + 1, 1);
-		rc = prepare(&t, &args->window, err);
-	}
-	if (!rc)
-		rc = read_path(&t, &args->window, err);
-	if (!rc) {
-		finish(&t);
-		rc = make_rows(&t, err);
-	}
-	if (!rc) {
-		out->window_ns = t.out->path.window_ns;
-		out->step_count = t.out->path.step_count;
-	}
-	pf_names_free(t.texts);
-	pf_intern_release(&t.keys);
-	free(t.sums);
-	free(t.pending);
-	free(t.roles);
-	return rc;
+	if (pf_advise_begin(db, &asked, out, err) < 0)
+		return -1;
+	path = &out->tiles->own_path;
+	if (pf_path_find(db, &asked, path, err) < 0)
+		return -1;
+	return pf_advise_end(out, path, err);
 }
 
 void pf_advise_release(struct pf_advise *a)
@@ -426,7 +451,8 @@ void pf_advise_release(struct pf_advise *a)
 		pf_buf_release(&a->all[i].command);
 	}
 	if (t) {
-		pf_path_release(&t->path);
+		free_taker(t->taker);
+		pf_path_release(&t->own_path);
 		advise_marks_release(&t->marks);
 		pf_steps_release(&t->steps);
 		free(t->rows);

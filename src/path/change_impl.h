@@ -40,6 +40,7 @@ struct path_change {
 struct path_changes {
 	struct path_change *items;
 	size_t count, cap;
+	size_t own_count; /* before those that are answered beside */
 };
 
 /* One that changes nothing. */

@@ -193,7 +193,7 @@ static int find(struct path *p, struct pf_err *err)
 	struct path_changes changes = { 0 };
 	struct path_ledger ledger = { 0 };
 	struct path_rows *rows;
-	int rc = p->args->is_bare ? 0 : path_ask(p, &changes, err);
+	int rc = path_ask(p, &changes, err);
 
 	if (!rc)
 		rc = load(p, err);
@@ -213,7 +213,10 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 		 struct pf_path *out, struct pf_err *err)
 {
 	struct path p = {
-		.db = db, .args = args, .out = out, .with_order = !args->is_bare
+		.db = db,
+		.args = args,
+		.out = out,
+		.with_order = !args->is_bare || args->beside.count,
 	};
 	int rc;
 

@@ -95,7 +95,8 @@ struct pf_path_args {
 	int group;                  /* enum pf_path_group */
 	bool list;                  /* the tiles, too */
 	struct pf_opt_list what_if; /* questions; none: the usual ones */
-	bool is_bare;               /* no questions at all */
+	bool is_bare;               /* none of these */
+	struct pf_opt_list beside;  /* more, answered apart from them */
 	struct pf_path_sink *also;  /* or NULL */
 };
 
@@ -145,6 +146,8 @@ struct pf_path {
 	size_t item_count;
 	struct pf_path_answer *answers;
 	size_t answer_count;
+	const struct pf_path_answer *beside; /* behind them */
+	size_t beside_count;
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
 	int64_t work_count;

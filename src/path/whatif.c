@@ -77,13 +77,17 @@ static int ask_of_top(struct path *p, const struct path_rows *rows,
 
 int path_ask(struct path *p, struct path_changes *c, struct pf_err *err)
 {
-	const struct pf_opt_list *asked = &p->args->what_if;
+	const struct pf_opt_list *asked = &p->args->what_if,
+				 *beside = &p->args->beside;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < asked->count; i++)
 		rc = path_change_parse(c, asked->items[i], err);
-	if (!rc && !asked->count)
+	if (!rc && !asked->count && !p->args->is_bare)
 		path_change_standard(c);
+	c->own_count = c->count;
+	for (size_t i = 0; !rc && i < beside->count; i++)
+		rc = path_change_parse(c, beside->items[i], err);
 	return rc;
 }
 
@@ -160,6 +164,18 @@ static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
 	out->least_ns = window - out->pessimistic_ns;
 }
 
+/* Where the answer of a question stands: those beside come last. */
+static size_t place_of(const struct path *p, const struct path_changes *c,
+		       size_t i, size_t count)
+{
+	const size_t beside = p->args->beside.count;
+
+	if (i < c->own_count)
+		return i;
+	return i < c->own_count + beside ? i - c->own_count + count - beside
+					 : i - beside;
+}
+
 static void find_answers(struct path *p, struct path_changes *c,
 			 const struct path_ledger *l, size_t count)
 {
@@ -178,8 +194,12 @@ static void find_answers(struct path *p, struct path_changes *c,
 	out->replay_ns = a.lanes[0].ns - out->window_ns;
 	out->answers = pf_calloc(count + 1, sizeof(*out->answers));
 	for (size_t i = 0; i < count; i++)
-		tell(&a, i, &out->answers[i]);
-	out->answer_count = count;
+		tell(&a, i, &out->answers[place_of(p, c, i, count)]);
+	if (count) {
+		out->beside_count = p->args->beside.count;
+		out->answer_count = count - out->beside_count;
+		out->beside = out->answers + out->answer_count;
+	}
 	free(a.bounds);
 	free(a.lanes);
 	free(a.plain);

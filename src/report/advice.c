@@ -15,30 +15,17 @@
 #define ON_PAGE    5
 #define IN_SUMMARY 3
 
-int pf_report_advise(struct pf_db *db, const struct pf_parts *p,
-		     struct pf_report *r, struct pf_err *err)
-{
-	const struct pf_advise_args args = { r->args.window, p->db_name };
-
-	if (!r->args.with_advice || p->traces.count > 1)
-		return 0;
-	r->has_advice = !pf_advise_read(db, &args, &r->advise, err);
-	if (r->has_advice || err->code != PF_EDATA)
-		return r->has_advice ? 0 : -1;
-	/* a trace that has no path may have all else */
-	*err = (struct pf_err){ 0 };
-	return 0;
-}
-
 int pf_report_judge(struct pf_report *r, struct pf_err *err)
 {
 	const struct pf_parts *p = &r->parts;
-	const struct pf_advise_args args = { r->args.window, p->db_name };
+	const struct pf_advise_args args = { p->window, p->db_name };
 	const struct pf_advise_from from = { &p->callers, &p->launches,
 					     &p->overlap, &p->steps,
 					     &p->memory,  &p->info,
 					     &p->roofline };
 
+	/* several traces, or one that has no path, have all else */
+	r->has_advice = r->advise.tiles != NULL;
 	return r->has_advice ? pf_advise_judge(&r->advise, &args, &from, err)
 			     : 0;
 }
@@ -48,7 +35,7 @@ static void add_command(const struct pf_report *r, struct pf_buf *out)
 {
 	pf_buf_adds(out, "profan advise ");
 	pf_shell_word(out, r->parts.db_name);
-	pf_window_options(&r->args.window, out);
+	pf_window_options(&r->parts.window, out);
 }
 
 static void add_item(struct pf_buf *out, const struct pf_advice *v)

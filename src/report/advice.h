@@ -5,9 +5,6 @@
 
 #include "report/report.h"
 
-/* The path, if advice is wanted and there is one trace; beside the parts. */
-int pf_report_advise(struct pf_db *db, const struct pf_parts *p,
-		     struct pf_report *r, struct pf_err *err);
 /* The advice, of the path and the parts. */
 int pf_report_judge(struct pf_report *r, struct pf_err *err);
 

@@ -66,8 +66,9 @@ static int run_overlap(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 /* A path is one trace's; of times that it cannot count it says so. */
 static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
-	const struct pf_path_args args = { .window = p->window };
+	struct pf_path_args args = { .window = p->window };
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
+	int rc = 0;
 
 	if (p->traces.count > 1) {
 		pf_doc_finding(doc,
@@ -76,8 +77,16 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 			       p->traces.count);
 		return 0;
 	}
-	if (!pf_path(db, &args, &p->path, doc, err))
+	if (p->advise)
+		rc = pf_advise_begin(db, &args, p->advise, err);
+	if (!rc)
+		rc = pf_path(db, &args, &p->path, doc, err);
+	if (!rc && p->advise)
+		rc = pf_advise_end(p->advise, &p->path, err);
+	if (!rc)
 		return 0;
+	if (p->advise)
+		pf_advise_release(p->advise);
 	if (err->code != PF_EDATA)
 		return -1;
 	pf_doc_finding(doc, "%s", err->text);
@@ -418,7 +427,8 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 {
 	*out = (struct pf_parts){ .window = *window,
 				  .db_name = db_name,
-				  .redact = redact };
+				  .redact = redact,
+				  .advise = beside ? beside->advise : NULL };
 	pf_kept_start(db, KEPT_BYTES);
 	if (keep_links(db, err) ||
 	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "advise/advise.h"
 #include "analysis/doctor.h"
 #include "analysis/info.h"
 #include "analysis/kernels.h"
@@ -58,7 +59,8 @@ struct pf_parts {
 	struct pf_step_times steps;
 	struct pf_gaps gaps;
 	struct pf_syncs syncs;
-	struct pf_path path; /* of a single trace */
+	struct pf_path path;      /* of a single trace */
+	struct pf_advise *advise; /* of it, borrowed; or NULL */
 	struct pf_overlap overlap;
 	struct pf_launches launches;
 	struct pf_kernels kernels, callers;
@@ -85,6 +87,7 @@ struct pf_parts_beside {
 	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context,
 		   struct pf_err *err);
 	void *context;
+	struct pf_advise *advise; /* is begun of the same path; or NULL */
 };
 
 /*

@@ -17,15 +17,16 @@ static int load_beside(struct pf_db *db, const struct pf_parts *p,
 	if (r->args.page.timeline != PF_TIMELINE_NONE &&
 	    pf_ranks_load_first(db, p, r, err) < 0)
 		return -1;
-	return pf_report_advise(db, p, r, err);
+	return 0;
 }
 
 int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   const char *db_name, struct pf_report *out,
 		   struct pf_err *err)
 {
-	const struct pf_parts_beside beside = { args->no_page, load_beside,
-						out };
+	const struct pf_parts_beside beside = { args->no_page, load_beside, out,
+						args->with_advice ? &out->advise
+								  : NULL };
 
 	memset(out, 0, sizeof(*out));
 	out->db = db;

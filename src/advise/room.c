@@ -7,6 +7,7 @@
  */
 #include "advise/advise_impl.h"
 
+#include "base/sat.h"
 #include "roofline/roofline.h"
 
 /* Operations in a nanosecond, the most of some precisions; or NAN. */
@@ -81,18 +82,18 @@ static struct room room_of(const struct pf_roofline *r, const char *op,
 		if (strcmp(row->op, op) != 0)
 			continue;
 		ns = least_ns(r, row, least);
-		room.all_ns += row->s.kernel_ns;
+		pf_sat_sum(&room.all_ns, row->s.kernel_ns);
 		room.is_modelled = true;
 		if (ns < (double)row->s.kernel_ns)
-			room.ns += row->s.kernel_ns - (int64_t)ns;
+			pf_sat_sum(&room.ns, row->s.kernel_ns - (int64_t)ns);
 	}
 	for (size_t i = 0; i < r->walk.rest_count; i++) {
 		const struct pf_roof_rest *rest = &r->walk.rest[i];
 
 		if (!rest->op || strcmp(rest->op, op) != 0)
 			continue;
-		room.all_ns += rest->ns;
-		room.ns += rest->ns;
+		pf_sat_sum(&room.all_ns, rest->ns);
+		pf_sat_sum(&room.ns, rest->ns);
 	}
 	return room;
 }

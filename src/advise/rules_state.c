@@ -2,6 +2,7 @@
 /* Advice about the GPU, its memory, the job, and the capture itself. */
 #include "advise/advise_impl.h"
 
+#include "base/sat.h"
 #include "roofline/gpus.h"
 
 /* ---- A6 ---- */
@@ -382,10 +383,10 @@ static struct decoding find_decoding(const struct pf_roofline *r)
 
 		if (!row->work->matrix)
 			continue;
-		d.all_ns += row->s.kernel_ns;
+		pf_sat_sum(&d.all_ns, row->s.kernel_ns);
 		if (!row->work->rows || row->work->rows > FEW_ROWS)
 			continue;
-		d.few_ns += row->s.kernel_ns;
+		pf_sat_sum(&d.few_ns, row->s.kernel_ns);
 		d.calls += row->s.calls;
 		d.kinds++;
 		d.weight_bytes +=
@@ -424,7 +425,7 @@ static const char *why_no_decoding(const struct pf_advise *a,
 {
 	if (is_training(a, from))
 		return "the program trains";
-	if (d->few_ns * 2 < d->all_ns || !d->few_ns)
+	if (d->few_ns < d->all_ns - d->few_ns || !d->few_ns)
 		return "most of the time in products is in those of more than "
 		       "16 rows, as no decoding has";
 	if (d->calls < 2 * d->kinds)

@@ -32,6 +32,9 @@ run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 		"$tmp/before.json" "$tmp/after.json" "$tmp/diff.json" &&
 	run 0 "$profan" diff "$tmp/after.db" "$tmp/before.db" --advice &&
 	grep -q 'new: A1' "$tmp/out" &&
+	run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice --path \
+		-f html -o - && grep -q '<table id=path-parts' "$tmp/out" &&
+	grep -q '^<tbody><tr><th scope=row>done<td>A1<' "$tmp/out" &&
 	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
 result 'diff says what is done'
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"

@@ -111,6 +111,25 @@ static const struct pf_html_col op_cols[] = {
 	END
 };
 
+static const struct pf_html_col path_cols[] = { COL("category"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						END };
+
+static const struct pf_html_col advice_cols[] = {
+	COL("change"),
+	COL("id"),
+	COL("title"),
+	COL_AS("a_at_most_ns", "A at most"),
+	COL_AS("a_share", "of A"),
+	COL_AS("b_at_most_ns", "B at most"),
+	COL_AS("b_share", "of B"),
+	COL("reason"),
+	END
+};
+
 static const struct pf_html_col memory_cols[] = {
 	COL_AS("what", "Memory"),      COL_AS("a_bytes", "A"),
 	COL_AS("b_bytes", "B"),        CHANGE("delta_bytes", "Change"),
@@ -201,6 +220,18 @@ static const struct section {
 	      row_cols, 80, NULL, is_less },
 	    { "rows-only", "What only one side has, per step", PART, "rows",
 	      only_cols, 40, NULL, is_single } },
+	  NULL,
+	  false },
+	{ "path",
+	  "Critical path",
+	  { { "path-parts", "What it is made of, per step", PART, "path",
+	      path_cols, 40, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "try",
+	  "What to try",
+	  { { "advice", "What is done, new and open, per step", PART, "advice",
+	      advice_cols, 40, NULL, NULL } },
 	  NULL,
 	  false },
 	{ "idle",

@@ -242,9 +242,12 @@ static void say_below(const struct advise_rule *rule, struct pf_advice *out)
 	char share[PF_NUM_MAX], least[PF_NUM_MAX];
 	struct pf_buf why = { 0 };
 
-	pf_buf_addf(&why, "it would save %s, and is given from %s on",
-		    pf_num_show_ratio(share, out->measured),
-		    pf_num_show_ratio(least, rule->threshold));
+	if (out->measured != 0)
+		pf_buf_addf(&why, "it would save %s, less than %s",
+			    pf_num_show_ratio(share, out->measured),
+			    pf_num_show_ratio(least, rule->threshold));
+	else
+		pf_buf_adds(&why, "it would save nothing");
 	advise_fine(out, why.data);
 	pf_buf_release(&why);
 }

@@ -321,13 +321,13 @@ static void judge_capture(const struct pf_advise *a,
 	pf_buf_clear(&out->sentence);
 	if (!s->has_steps) {
 		pf_buf_adds(&out->sentence,
-			    "the trace does not say where a step begins and "
+			    "The trace does not say where a step begins and "
 			    "ends");
 	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
 		   (double)s->steps[0].dur_ns >
 			   SLOW_FIRST * (double)s->dur.p50_ns) {
 		pf_buf_addf(&out->sentence,
-			    "the first step takes %s, the median %s, and it is "
+			    "The first step takes %s, the median %s, and it is "
 			    "part of all figures",
 			    pf_num_show_ns(first, s->steps[0].dur_ns),
 			    pf_num_show_ns(median, s->dur.p50_ns));
@@ -335,7 +335,7 @@ static void judge_capture(const struct pf_advise *a,
 		   (double)a->tiles->path->host_ns >=
 			   HOST_SHARE * (double)a->window_ns) {
 		pf_buf_adds(&out->sentence,
-			    "the trace has no Python functions, so that no "
+			    "The trace has no Python functions, so that no "
 			    "advice can name a line");
 	} else {
 		advise_fine(out, "nothing that advice needs is missing");

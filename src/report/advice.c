@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 
 #include "render/escape.h"
@@ -38,10 +39,22 @@ static void add_command(const struct pf_report *r, struct pf_buf *out)
 	pf_window_options(&r->parts.window, out);
 }
 
+/* It begins a line here; in a sentence it does not. */
+static const char *as_heading(struct pf_buf *text, const char *title)
+{
+	pf_buf_clear(text);
+	pf_buf_adds(text, title);
+	text->data[0] = (char)toupper((unsigned char)text->data[0]);
+	return text->data;
+}
+
 static void add_item(struct pf_buf *out, const struct pf_advice *v)
 {
+	struct pf_buf title = { 0 };
+
 	pf_buf_addf(out, "<li class=note id=%s><p><strong>", v->id);
-	pf_html_text(out, v->title);
+	pf_html_text(out, as_heading(&title, v->title));
+	pf_buf_release(&title);
 	pf_buf_adds(out, "</strong> ");
 	pf_html_text(out, v->sentence.data);
 	pf_buf_adds(out, ".</p>\n<p class=how>");
@@ -79,7 +92,7 @@ void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out)
 
 void pf_report_advice_md(const struct pf_report *r, struct pf_buf *out)
 {
-	struct pf_buf command = { 0 };
+	struct pf_buf command = { 0 }, title = { 0 };
 
 	if (!r->has_advice || !r->advise.given)
 		return;
@@ -87,7 +100,8 @@ void pf_report_advice_md(const struct pf_report *r, struct pf_buf *out)
 	for (size_t i = 0; i < r->advise.given && i < IN_SUMMARY; i++) {
 		const struct pf_advice *v = &r->advise.all[i];
 
-		pf_buf_addf(out, "- **%s:** %s", v->title, v->sentence.data);
+		pf_buf_addf(out, "- **%s:** %s", as_heading(&title, v->title),
+			    v->sentence.data);
 		if (v->remedy)
 			pf_buf_addf(out, "; %s", v->remedy);
 		pf_buf_adds(out, ".\n");
@@ -96,5 +110,6 @@ void pf_report_advice_md(const struct pf_report *r, struct pf_buf *out)
 	pf_buf_adds(out, "\nWhere it is, and what to write: ");
 	pf_escape_md_line(out, command.data, command.len);
 	pf_buf_adds(out, "\n");
+	pf_buf_release(&title);
 	pf_buf_release(&command);
 }

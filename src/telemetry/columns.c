@@ -123,70 +123,72 @@ bool pf_tele_split(struct pf_tele *t, const struct pf_text_line *line)
 
 /* ---- names ---- */
 
-/* What nvidia-smi --help-query-gpu lists begins with one of these. */
+/* What nvidia-smi --help-query-gpu lists is one of these, or begins so. */
+static const char *const smi_columns[] = {
+	"name",
+	"gpu_name",
+	"index",
+	"uuid",
+	"gpu_uuid",
+	"serial",
+	"gpu_serial",
+	"count",
+	"pstate",
+	"fan.speed",
+	"gom.current",
+	"gom.pending",
+	"compute_mode",
+	"compute_cap",
+	"vbios_version",
+	"driver_version",
+	"persistence_mode",
+	"display_mode",
+	"display_active",
+	"display_attached",
+	"reset_status",
+	"addressing_mode",
+	"gpu_recovery_action",
+};
+static const char *const smi_starts[] = {
+	"pci.",
+	"pcie.",
+	"memory.",
+	"utilization.",
+	"power.",
+	"clocks.",
+	"temperature.",
+	"enforced.",
+	"encoder.",
+	"ecc.",
+	"mig.",
+	"clocks_throttle_reasons.",
+	"clocks_event_reasons",
+	"retired_pages.",
+	"accounting.",
+	"inforom.",
+	"protected_memory.",
+	"fabric.",
+	"driver_model.",
+	"module.",
+	"total_energy_consumption",
+	"gpu_operation_mode.",
+	"dramEncryption.",
+	"platform.",
+	"hostname",
+	"remapped_rows.",
+	"row_remapper.",
+};
+
 static bool is_of_smi(const char *name)
 {
-	static const char *const whole[] = {
-		"name",
-		"gpu_name",
-		"index",
-		"uuid",
-		"gpu_uuid",
-		"serial",
-		"gpu_serial",
-		"count",
-		"pstate",
-		"fan.speed",
-		"gom.current",
-		"gom.pending",
-		"compute_mode",
-		"compute_cap",
-		"vbios_version",
-		"driver_version",
-		"persistence_mode",
-		"display_mode",
-		"display_active",
-		"display_attached",
-		"reset_status",
-		"addressing_mode",
-		"gpu_recovery_action",
-	};
-	static const char *const starts[] = {
-		"pci.",
-		"pcie.",
-		"memory.",
-		"utilization.",
-		"power.",
-		"clocks.",
-		"temperature.",
-		"enforced.",
-		"encoder.",
-		"ecc.",
-		"mig.",
-		"clocks_throttle_reasons.",
-		"clocks_event_reasons",
-		"retired_pages.",
-		"accounting.",
-		"inforom.",
-		"protected_memory.",
-		"fabric.",
-		"driver_model.",
-		"module.",
-		"total_energy_consumption",
-		"gpu_operation_mode.",
-		"dramEncryption.",
-		"platform.",
-		"hostname",
-		"remapped_rows.",
-		"row_remapper.",
-	};
 	size_t n = strcspn(name, " [");
 
-	for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); i++)
-		if (n == strlen(whole[i]) && !memcmp(name, whole[i], n))
+	for (size_t i = 0; i < sizeof(smi_columns) / sizeof(*smi_columns); i++)
+		if (n == strlen(smi_columns[i]) &&
+		    !memcmp(name, smi_columns[i], n))
 			return true;
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		if (!strncmp(name, starts[i], strlen(starts[i])))
+	for (size_t i = 0; i < sizeof(smi_starts) / sizeof(*smi_starts); i++)
+		if (!strncmp(name, smi_starts[i], strlen(smi_starts[i])))
 			return true;
 	return false;
 }

@@ -39,7 +39,8 @@ pages host "$tmp/host.json"
 mkdir "$tmp/snapshots"
 "$PYTHON" "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
 pages snapshot "$tmp/snapshots/good-oom.pickle"
-page diff -q "$tmp/train.db" "$tmp/loader.db" --format html -o "$tmp/diff.html"
+page diff -q "$tmp/train.db" "$tmp/loader.db" --path --advice --format html \
+	-o "$tmp/diff.html"
 page diff -q "$tmp/job.db" "$tmp/job.db" --format html -o "$tmp/diff.html"
 
 sort -u "$tmp/asked" >"$tmp/places"

@@ -646,19 +646,20 @@ static const struct pf_field op_fields[] = {
 	PF_FIELD(struct pf_launches, member, key, title, kind)
 static const struct pf_field figures[] = {
 	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
-	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS),
+	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),
 	FIELD(short_share, "short_share", "GPU work shorter than call",
 	      PF_RATIO),
-	FIELD(all.slow_count, "slow_count", "Calls over 50 us", PF_COUNT),
+	FIELD(all.slow_count, "slow_count", "Calls over 50 us",
+	      PF_COUNT | PF_KNOWN),
 	FIELD(all.delayed_count, "delayed_count", "Delays over 100 us",
-	      PF_COUNT),
+	      PF_COUNT | PF_KNOWN),
 	FIELD(kernel_count, "kernel_count", "Kernels", PF_COUNT),
 	FIELD(short_kernel_count, "short_kernel_count", "Kernels under 10 us",
 	      PF_COUNT),
 	FIELD(short_kernel_share, "short_kernel_share",
 	      "  their share of kernel time", PF_RATIO),
 	FIELD(all.early_count, "early_count", "GPU work before the call's end",
-	      PF_COUNT),
+	      PF_COUNT | PF_KNOWN),
 	FIELD(orphan_count, "orphan_count", "GPU events without a call",
 	      PF_COUNT),
 };
@@ -720,10 +721,21 @@ static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
 			    dropped);
 }
 
+/* Where GPU work is, and none has a call, nothing is known of calls. */
+static void add_figures(const struct pf_launches *l, struct pf_doc *doc)
+{
+	struct pf_launches shown = *l;
+
+	if (!l->all.count && l->orphan_count)
+		shown.all.cpu_ns = shown.all.slow_count =
+			shown.all.delayed_count = shown.all.early_count = -1;
+	PF_SCALARS(doc, figures, shown);
+}
+
 void pf_launches_show(const struct pf_launches *l, struct pf_doc *doc)
 {
 	add_finding(l, doc);
-	PF_SCALARS(doc, figures, *l);
+	add_figures(l, doc);
 	PF_ROWS(doc, "calls", "Launch calls", call_fields, l->calls,
 		l->call_count);
 	PF_ROWS(doc, "delays", "Delay from call to GPU work", delay_fields,

@@ -2,6 +2,7 @@
 /* Advice about time of the host: loading, copying, waiting, launching. */
 #include "advise/advise_impl.h"
 
+#include "base/sat.h"
 #include "events/words.h"
 
 static const char *const multi_loader[] = { "_MultiProcessingDataLoaderIter",
@@ -162,9 +163,9 @@ static double graph_share(const struct pf_launches *l)
 	for (size_t i = 0; i < l->call_count; i++) {
 		const struct pf_launch_call *c = &l->calls[i];
 
-		all += c->gpu_ns;
+		pf_sat_sum(&all, c->gpu_ns);
 		if (pf_word(PF_WORD_CALL_GRAPH, c->name))
-			graph += c->gpu_ns;
+			pf_sat_sum(&graph, c->gpu_ns);
 	}
 	return pf_num_share(graph, all);
 }

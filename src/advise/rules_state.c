@@ -139,11 +139,11 @@ static double small_share(const struct pf_kernels *k)
 		if (isnan(k->rows[i].blocks_per_sm) ||
 		    k->rows[i].blocks_per_sm < 0)
 			continue;
-		known += k->rows[i].total_ns;
+		pf_sat_sum(&known, k->rows[i].total_ns);
 		if (k->rows[i].blocks_per_sm < 1)
-			few += k->rows[i].total_ns;
+			pf_sat_sum(&few, k->rows[i].total_ns);
 	}
-	if (known * 2 < k->total_ns)
+	if (known < k->total_ns - known)
 		return NAN;
 	return pf_num_share(few, known);
 }

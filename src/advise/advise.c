@@ -97,6 +97,19 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
+/* Before all of several ranks is read, to be refused. */
+static int check_window(struct pf_db *db, const struct pf_window_args *args,
+			struct pf_err *err)
+{
+	struct pf_window window = { 0 };
+	int rc = pf_window_resolve(db, args, &window, err);
+
+	if (!rc)
+		rc = pf_path_check(&window, err);
+	pf_window_release(&window);
+	return rc;
+}
+
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out, struct pf_err *err)
 {
@@ -108,7 +121,9 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 	int rc;
 
 	b->window = &args->window;
-	rc = gather(db, args, b, out, err);
+	rc = check_window(db, &args->window, err);
+	if (!rc)
+		rc = gather(db, args, b, out, err);
 	if (!rc)
 		rc = pf_advise_judge(out, args, &from, err);
 	release(b);

@@ -303,7 +303,8 @@ static int answer_and_print(const struct pf_cmd *cmd, struct pf_ctx *cx,
 	for (size_t i = 0; rc >= 0 && i < doc.failed_count; i++)
 		pf_log(PF_LOG_ERROR, "%s: %s", cmd->name, doc.notes[i]);
 	if (rc >= 0 && !cx->wide && common->limit != -1 && !common->table)
-		cx->is_page = pf_doc_fold(&doc) && !cx->is_limit_given &&
+		cx->is_page = (pf_doc_fold(&doc) || doc.is_of_many) &&
+			      !cx->is_limit_given &&
 			      cx->style.format->flags & PF_SHORT;
 	if (rc >= 0 && settle_and_print(cmd, cx, args, common, &doc, err) < 0)
 		rc = -1;

@@ -7,6 +7,7 @@
 
 #include "diff/diff_impl.h"
 #include "base/mem.h"
+#include "table/fold.h"
 
 #define NOTE_MAX 1024 /* as a document cuts them */
 
@@ -239,6 +240,8 @@ static int answer(struct pf_diff_run *d, struct pf_doc *doc, bool *is_failed,
 {
 	find(d);
 	pf_diff_show(d->out, doc);
+	doc->is_of_many = d->a.trace_count > PF_FOLD_RANKS ||
+			  d->b.trace_count > PF_FOLD_RANKS;
 	if (check_gates(d, doc, is_failed, err))
 		return -1;
 	for (size_t i = 0; i < d->out->note_count; i++)

@@ -39,11 +39,8 @@ int pf_capture_path(struct pf_db *db, const struct pf_window_args *args,
 	struct pf_path path = { 0 };
 	int rc;
 
-	if (window->count != 1)
-		return pf_fail(err, PF_EUSAGE,
-			       "a path is one trace's, and there are %zu: "
-			       "choose one with --rank or --trace",
-			       window->count);
+	if (pf_path_check(window, err) < 0)
+		return -1;
 	rc = pf_path_find(db, &asked, &path, err);
 	c->path_steps = path.step_count > 0 ? path.step_count : 1;
 	c->path_window_ns = path.window_ns;

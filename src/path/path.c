@@ -7,16 +7,23 @@
 
 /* ---- the window ---- */
 
+int pf_path_check(const struct pf_window *window, struct pf_err *err)
+{
+	if (window->count == 1)
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "a path is one trace's, and there are %zu: choose one "
+		       "with --rank or --trace",
+		       window->count);
+}
+
 static int choose_trace(struct path *p, struct pf_err *err)
 {
 	struct pf_window *w = &p->out->window;
 
+	if (pf_path_check(w, err) < 0)
+		return -1;
 	p->trace = &w->traces[0];
-	if (w->count > 1)
-		return pf_fail(err, PF_EUSAGE,
-			       "a path is one trace's, and there are %zu: "
-			       "choose one with --rank or --trace",
-			       w->count);
 	p->out->trace_id = p->trace->trace_id;
 	p->out->rank = p->trace->rank;
 	return path_check_time(p->trace->first_ns, p->trace->last_ns, err);

@@ -157,6 +157,8 @@ struct pf_path {
 	int64_t replay_ns; /* of the unchanged graph, less the window: 0 */
 };
 
+/* PF_EUSAGE: a window of several traces, whose path nobody knows. */
+int pf_path_check(const struct pf_window *window, struct pf_err *err);
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 		 struct pf_path *out, struct pf_err *err);
 void pf_path_release(struct pf_path *path);

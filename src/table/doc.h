@@ -26,6 +26,8 @@ struct pf_doc {
 	size_t table_count, table_cap;
 	/* The finding is all there is to say: no empty tables for people. */
 	bool is_nothing;
+	/* Of many ranks: people get a page of it, as of folded tables. */
+	bool is_of_many;
 	/* Tables after these may be folded away; 0: none. */
 	size_t main_tables;
 	char **notes;

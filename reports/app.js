@@ -301,8 +301,8 @@ const load = async (group, side, names) => {
 const COLOURS = ['#3f84c8', '#c26f1f', '#3f9a4a', '#c75d68', '#8a70c0',
 	'#9c7350', '#b866a4', '#7d7d7d'];
 const ROW = 14, HEAD = 18, GAP = 6, RULER = 24, STRIP = 20, LEAST = 50;
-const SHOWN = { gpu: 255, ops: 12, python: 16 };
-const FEW = { gpu: 255, ops: 6, python: 10 }; /* of each of two traces */
+const SHOWN = { ops: 12, python: 16 };
+const FEW = { ops: 6, python: 10 }; /* of each of two traces */
 const FONT = '11px ' + getComputedStyle(document.body).fontFamily;
 
 /* Names cut to what matters in a narrow place. */
@@ -371,7 +371,7 @@ const timeline = (T) => {
 
 	const rowsShown = (t) => t.isOpen
 		? Math.min(t.rows.length - t.skip,
-			t.isAll ? 255 : (isStacked ? FEW : SHOWN)[t.g.kind])
+			!t.isAll && (isStacked ? FEW : SHOWN)[t.g.kind] || 255)
 		: 0;
 
 	const layout = () => {
@@ -417,6 +417,7 @@ const timeline = (T) => {
 				{ numeric: true }));
 		const shut = new Set(ops.slice(isStacked ? 2 : ops.length)
 			.map((t) => t.id));
+		list.unshift(...get('path'));
 		for (const t of ops)
 			list.push(t, ...py.filter((p) => p.id === t.id));
 		list.push(...py.filter((p) => !list.includes(p)));
@@ -476,46 +477,39 @@ const timeline = (T) => {
 		return n > 1 ? s.slice(0, n) + '…' : '';
 	};
 
-	/* The first of idx whose slice ends at or after ns. */
-	const firstEnd = (g, idx, ns) => {
-		let a = 0, b = idx.length;
-		while (a < b) {
-			const m = (a + b) >> 1, i = idx[m];
-			if (g.start[i] + g.dur[i] < ns)
-				a = m + 1;
-			else
-				b = m;
-		}
-		return a;
-	};
-	const firstStart = (g, idx, from, ns) => {
-		let a = from, b = idx.length;
+	/* The first of idx, from a on, that is not before something. */
+	const bisect = (idx, a, isBefore) => {
+		let b = idx.length;
 		while (a < b) {
 			const m = (a + b) >> 1;
-			if (g.start[idx[m]] < ns)
+			if (isBefore(idx[m]))
 				a = m + 1;
 			else
 				b = m;
 		}
 		return a;
 	};
+	const firstEnd = (g, idx, ns) =>
+		bisect(idx, 0, (i) => g.start[i] + g.dur[i] < ns);
 
-	/* Slices of one depth; m grows in every turn, so it ends. */
+	/* Slices of one depth; m grows in every turn, so it ends.  What shares
+	 * a pixel has the colour of the longest. */
 	const paintRow = (g, idx, y) => {
-		const k = plot() / (v1 - v0), right = width, len = idx.length;
+		const k = plot() / (v1 - v0);
 		let m = firstEnd(g, idx, v0), colour = -1;
-		while (m < len) {
+		const use = (i) => {
+			if (g.cat[i] !== colour)
+				ctx.fillStyle = COLOURS[colour = g.cat[i]];
+		};
+		while (m < idx.length) {
 			const i = idx[m], s = g.start[i], w = g.dur[i] * k;
 			if (s >= v1)
 				return;
-			if (g.cat[i] !== colour) {
-				colour = g.cat[i];
-				ctx.fillStyle = COLOURS[colour] || COLOURS[7];
-			}
 			const x = gutter + (s - v0) * k;
 			if (w >= 0.75) {
+				use(i);
 				const a = Math.max(x, gutter);
-				const b = Math.min(x + w, right);
+				const b = Math.min(x + w, width);
 				const d = b - a;
 				ctx.fillRect(a, y, d > 3 ? d - 1 : Math.max(d, 1),
 					ROW - 1);
@@ -529,24 +523,24 @@ const timeline = (T) => {
 				continue;
 			}
 			const px = Math.max(Math.floor(x), gutter);
-			ctx.fillRect(px, y, 1, ROW - 1);
 			const next = v0 + (px + 1 - gutter) / k;
-			let j = firstStart(g, idx, m + 1, next);
+			let j = bisect(idx, m + 1, (i) => g.start[i] < next);
 			const p = idx[j - 1];
 			if (j - 1 > m && g.dur[p] * k >= 0.75 &&
 			    g.start[p] + g.dur[p] > next)
 				j--;
+			use(idx.subarray(m, Math.min(j, m + 99)).reduce((a, b) =>
+				g.dur[b] > g.dur[a] ? b : a));
+			ctx.fillRect(px, y, 1, ROW - 1);
 			m = j;
 		}
 	};
 
 	const hits = (t, depth) => {
-		if (!t.hits || t.hits.query !== match)
+		if (t.hits?.query !== match)
 			t.hits = { query: match, rows: [] };
-		if (!t.hits.rows[depth])
-			t.hits.rows[depth] = t.rows[depth].filter((i) =>
-				match[t.g.name[i]]);
-		return t.hits.rows[depth];
+		return t.hits.rows[depth] ||= t.rows[depth].filter((i) =>
+			match[t.g.name[i]]);
 	};
 
 	const outline = (slice, colour, top) => {
@@ -752,8 +746,7 @@ const timeline = (T) => {
 		return null;
 	};
 
-	const trackOf = ({ g, i }) => g.tracks.find((t) => i >= t.from &&
-		i < t.from + t.n);
+	const trackOf = ({ g, i }) => g.tracks.findLast((t) => i >= t.from);
 
 	const words = ({ g, i }) => (T.names[g.name[i]] || '') + '\n' +
 		T.cats[g.cat[i]] + ', ' + time(g.dur[i]) + ' from ' +
@@ -854,9 +847,9 @@ const timeline = (T) => {
 		if (query) {
 			match = Uint8Array.from(T.names, (s) =>
 				s.toLowerCase().includes(query) ? 1 : 0);
-			for (const g of groups.values())
-				for (let i = 0; i < g.n; i++)
-					n += match[g.name[i]];
+			for (const { kind, name } of groups.values())
+				for (const k of kind === 'path' ? [] : name)
+					n += match[k];
 		}
 		found.textContent = query && count(n) + ' found' +
 			(T.groups.every((g) => groups.has(g.key)) ? ''

@@ -59,7 +59,7 @@ check advise $rooms torch idle memory path ranks analysis roofline
 check diff $rooms torch idle path analysis advise
 check export $rooms idle memory path
 check render base table embed
-check timeline $rooms analysis render
+check timeline $rooms path analysis render
 check report $rooms torch idle memory path analysis roofline advise diff timeline render
 check compare $rooms analysis diff timeline render report
 check fleet $rooms ingest torch idle memory ranks analysis diff

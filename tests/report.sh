@@ -273,7 +273,7 @@ else
 	ok "--timeline none"
 fi
 page train --timeline gpu
-if [ "$(payloads "$tmp/train.html")" = 1 ]; then
+if [ "$(payloads "$tmp/train.html")" = 2 ]; then # with the path
 	ok "--timeline gpu"
 else
 	not_ok "--timeline gpu"
@@ -562,7 +562,7 @@ want='"key":"r0.gpu""key":"r0.ops""key":"r0.python"'
 want=$want'"key":"r2.gpu""key":"r2.ops""key":"r2.python"'
 [ "$keys" = "$want" ] && ok "ranks: groups" || not_ok "ranks: groups" "$keys"
 page ranks --rank 3
-if [ "$(payloads "$tmp/ranks.html")" = 3 ] &&
+if [ "$(payloads "$tmp/ranks.html")" = 4 ] &&
 	! grep -q 'The timeline shows' "$tmp/ranks.html"; then
 	ok "ranks: --rank shows one"
 else

@@ -79,12 +79,15 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	}
 	if (p->advise)
 		rc = pf_advise_begin(db, &args, p->advise, err);
+	if (p->track.most)
+		pf_path_track_begin(&p->track, &args);
 	if (!rc)
 		rc = pf_path(db, &args, &p->path, doc, err);
 	if (!rc && p->advise)
 		rc = pf_advise_end(p->advise, &p->path, err);
 	if (!rc)
 		return 0;
+	pf_path_track_release(&p->track);
 	if (p->advise)
 		pf_advise_release(p->advise);
 	if (err->code != PF_EDATA)
@@ -428,7 +431,9 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 	*out = (struct pf_parts){ .window = *window,
 				  .db_name = db_name,
 				  .redact = redact,
-				  .advise = beside ? beside->advise : NULL };
+				  .advise = beside ? beside->advise : NULL,
+				  .track.most =
+					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
 	if (keep_links(db, err) ||
 	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
@@ -455,6 +460,7 @@ void pf_parts_release(struct pf_parts *p)
 	pf_gaps_release(&p->gaps);
 	pf_syncs_release(&p->syncs);
 	pf_path_release(&p->path);
+	pf_path_track_release(&p->track);
 	pf_overlap_release(&p->overlap);
 	pf_launches_release(&p->launches);
 	pf_kernels_release(&p->kernels);

@@ -26,6 +26,7 @@
 #include "roofline/roofline.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "timeline/path_track.h"
 #include "timeline/redact.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -60,6 +61,7 @@ struct pf_parts {
 	struct pf_gaps gaps;
 	struct pf_syncs syncs;
 	struct pf_path path;      /* of a single trace */
+	struct pf_path_track track;
 	struct pf_advise *advise; /* of it, borrowed; or NULL */
 	struct pf_overlap overlap;
 	struct pf_launches launches;
@@ -88,6 +90,7 @@ struct pf_parts_beside {
 		   struct pf_err *err);
 	void *context;
 	struct pf_advise *advise; /* is begun of the same path; or NULL */
+	size_t path_pieces;       /* are taken at most; 0: there is no page */
 };
 
 /*

@@ -16,10 +16,17 @@ enum clock {
 	CLOCK_FIRST /* their first events */
 };
 
+int64_t pf_ranks_slices(const struct pf_page_args *page)
+{
+	return page->timeline == PF_TIMELINE_NONE
+		       ? 0
+		       : page->max_html_bytes / SLICE_BYTES;
+}
+
 static int load(struct pf_db *db, const struct pf_window *w, size_t which,
 		struct pf_report *r, size_t side, struct pf_err *err)
 {
-	int64_t slices = r->args.page.max_html_bytes / SLICE_BYTES;
+	int64_t slices = pf_ranks_slices(&r->args.page);
 
 	if (w->count > 1)
 		slices /= PF_TIMELINE_SIDES;
@@ -219,6 +226,9 @@ int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
 	double share = 0;
 	size_t other = find_idle(r, &share);
 
+	if (pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
+			      &all->side[0].slices, err) < 0)
+		return -1;
 	if (other) {
 		if (load(r->db, &r->parts.traces, other, r, 1, err))
 			return -1;

@@ -8,11 +8,14 @@
 
 #include "report/report.h"
 
+/* How many slices a page has room for. */
+int64_t pf_ranks_slices(const struct pf_page_args *page);
+
 /* Load the first trace, which needs no other part of the report. */
 int pf_ranks_load_first(struct pf_db *db, const struct pf_parts *p,
 			struct pf_report *r, struct pf_err *err);
 
-/* With all parts there: the other trace, the clock, steps and marks. */
+/* With all parts there: the path, the other trace, the clock, steps, marks. */
 int pf_ranks_finish(struct pf_report *r, struct pf_err *err);
 
 #endif

@@ -24,9 +24,15 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		   const char *db_name, struct pf_report *out,
 		   struct pf_err *err)
 {
-	const struct pf_parts_beside beside = { args->no_page, load_beside, out,
-						args->with_advice ? &out->advise
-								  : NULL };
+	const struct pf_parts_beside beside = {
+		.no_page = args->no_page,
+		.run = load_beside,
+		.context = out,
+		.advise = args->with_advice ? &out->advise : NULL,
+		.path_pieces = args->no_page ? 0
+					     : (size_t)pf_ranks_slices(
+						       &args->page),
+	};
 
 	memset(out, 0, sizeof(*out));
 	out->db = db;

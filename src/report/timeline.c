@@ -336,8 +336,12 @@ static void add_missing(struct pf_buf *out, const struct pf_timelines *all,
 			const struct pf_timeline_side *s,
 			enum pf_slice_group which)
 {
-	static const char *const what[] = { "GPU work", "operators and calls",
-					    "Python functions" };
+	static const char *const what[] = {
+		[PF_SLICES_GPU] = "GPU work",
+		[PF_SLICES_PATH] = "pieces of the critical path",
+		[PF_SLICES_OPS] = "operators and calls",
+		[PF_SLICES_PYTHON] = "Python functions",
+	};
 	const struct pf_slices *g = &s->slices.group[which];
 	int64_t missing = g->all - g->count;
 

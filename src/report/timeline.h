@@ -63,9 +63,9 @@ void pf_timeline_add_span(struct pf_timeline_spans *spans, int64_t from_ns,
 
 /*
  * Append the section's HTML and the data blocks of at most "room" bytes; what
- * does not fit is left out and named: Python of all sides first, the GPU's
- * last.  Without events there is only a line that says so.  Once: the names
- * of the slices are numbered anew.
+ * does not fit is left out and named: Python of all sides first, the path and
+ * the GPU's last.  Without events there is only a line that says so.  Once: the
+ * names of the slices are numbered anew.
  */
 int pf_timeline_html(struct pf_timelines *all, int64_t room,
 		     struct pf_buf *section, struct pf_buf *data,

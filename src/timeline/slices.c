@@ -35,7 +35,8 @@
 
 const char *pf_slice_group_key(enum pf_slice_group g)
 {
-	static const char *const keys[] = { "gpu", "ops", "python" };
+	static const char *const keys[] = { "gpu", "path", "ops",
+					    "python" };
 
 	return keys[g];
 }
@@ -85,20 +86,28 @@ struct depths {
 
 /* ---- names ---- */
 
-static uint32_t add_name(struct loader *l, const char *s, size_t len)
+void pf_timeline_show_name(const struct pf_redact *redact, const char *s,
+			   size_t len, struct pf_buf *out)
 {
-	struct pf_buf shown = { 0 }, text = { 0 };
+	struct pf_buf text = { 0 };
 	size_t cut;
-	uint32_t n;
 
 	pf_buf_reserve(&text, len);
-	pf_redact_text(l->redact, s, len, &text);
+	pf_redact_text(redact, s, len, &text);
 	cut = pf_utf8_head(text.data, text.len, NAME_MAX_CHARS);
-	pf_buf_reserve(&shown, cut);
-	pf_escape_visible(&shown, text.data, cut);
+	pf_buf_reserve(out, cut);
+	pf_escape_visible(out, text.data, cut);
 	if (cut < text.len)
-		pf_buf_addf(&shown, "… (%zu bytes)", text.len);
+		pf_buf_addf(out, "… (%zu bytes)", text.len);
 	pf_buf_release(&text);
+}
+
+static uint32_t add_name(struct loader *l, const char *s, size_t len)
+{
+	struct pf_buf shown = { 0 };
+	uint32_t n;
+
+	pf_timeline_show_name(l->redact, s, len, &shown);
 	n = pf_intern_add(&l->texts, shown.data, shown.len);
 	pf_buf_release(&shown);
 	return n;

@@ -28,11 +28,12 @@ enum pf_timeline_want {
 
 enum pf_slice_group {
 	PF_SLICES_GPU,
+	PF_SLICES_PATH, /* not of the trace: see path_track.h */
 	PF_SLICES_OPS,
 	PF_SLICES_PYTHON,
 	PF_SLICE_GROUPS
 };
-/* "gpu", "ops", "python". */
+/* "gpu", "path", "ops", "python". */
 const char *pf_slice_group_key(enum pf_slice_group g);
 
 enum pf_slice_cat {
@@ -97,5 +98,9 @@ int pf_timeline_load(struct pf_db *db, const struct pf_window_trace *trace,
 		     int64_t slices, struct pf_timeline *out,
 		     struct pf_err *err);
 void pf_timeline_release(struct pf_timeline *t);
+
+/* Append a name as slices show it. */
+void pf_timeline_show_name(const struct pf_redact *redact, const char *s,
+			   size_t len, struct pf_buf *out);
 
 #endif

@@ -482,6 +482,31 @@ def check_launches(db, linked, calls):
     return None
 
 
+def check_path(page, columns, start, dur, names):
+    """The track of the path is the tiles that the command lists."""
+    line = commands(page)["path"]
+    doc = document([line[0], DB, "--list"] + line[2].split())
+    tiles = doc["tables"]["tiles"]
+    if list(zip(start, dur)) != [(t["start_ns"], t["ns"]) for t in tiles]:
+        return "the path has %d pieces, not these %d" % (len(start),
+                                                         len(tiles))
+    if sum(dur) != doc["scalars"]["window_ns"]:
+        return "the path adds up to %d" % sum(dur)
+    cats = ("kernel", "communication", "copy")
+    for i, t in enumerate(tiles):
+        name, cat = names[columns[2][i]], columns[4][i]
+        if t["category"] in cats and cats[cat] != t["category"] or \
+                t["category"] not in cats + ("memset",) and cat < 3:
+            return "%s is drawn as %d" % (t["category"], cat)
+        wanted = t["name"] if t["category"] in cats or t["kind"] == "op" \
+            and ".py:" not in t["name"] else t["category"] if t["device"] is not None and \
+            t["category"] != "memset" else name
+        if wanted[:1] != "/" and wanted.isascii() and \
+                wanted.isprintable() and len(wanted) < 2000 and name != wanted:
+            return "piece %d is called '%s', not '%s'" % (i, name, wanted)
+    return None
+
+
 def check_timeline(page):
     islands = {d["id"]: s for d, s in page.scripts if d.get("type")}
     if "tl" not in islands:
@@ -507,6 +532,11 @@ def check_timeline(page):
         starts = []
         raw = gzip.decompress(base64.b64decode(islands[g["id"]]))
         columns, sizes, start, dur = unpack(raw, g["tracks"])
+        if kind == "path":
+            why = check_path(page, columns, start, dur, names)
+            if why:
+                return why
+            continue
         i = 0
         for k, track in enumerate(g["tracks"]):
             rows = document(["query", db, """SELECT id, start_ns, dur_ns, name

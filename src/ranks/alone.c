@@ -5,7 +5,7 @@
  * collective starts, for its collectives end a constant after that.
  *
  * Of the collectives of a meeting those with gates in one meeting, and behind
- * one, are a bundle: in every lane but their own ranks' the latest of them is
+ * the same, are a bundle: in every lane but their own ranks' the latest of them is
  * one maximum, found once.  In a lane of one of them it takes the median gap,
  * and the latest of the others is the largest or the second.  So work grows
  * with bundles times lanes, most of it in loops over neighbouring numbers, and
@@ -28,10 +28,12 @@
 
 /* Collectives of a meeting that start after the same meetings. */
 struct bundle {
-	uint32_t gate, behind;      /* places of meetings, or NONE */
+	/* places of meetings, or NONE */
+	uint32_t gate, behind[PF_BEHIND];
 	uint32_t first_rank;        /* of the first */
 	double first_ns, second_ns; /* from the gate to the start; the latest */
-	double behind_ns; /* from what it stands behind to the start */
+	/* from what it stands behind to the start */
+	double behind_ns[PF_BEHIND];
 };
 
 /* A collective, as its rank's own lane has it. */
@@ -75,19 +77,24 @@ static uint32_t place_of(const struct lanes *l, uint32_t op)
 }
 
 static struct bundle *find_bundle(struct lanes *l, struct place *p,
-				  uint32_t gate, uint32_t behind)
+				  const struct step *step)
 {
+	struct bundle like = { .gate = place_of(l, step->gate),
+			       .first_rank = NONE,
+			       .first_ns = -INFINITY,
+			       .second_ns = -INFINITY };
+
+	for (size_t k = 0; k < PF_BEHIND; k++) {
+		like.behind[k] = place_of(l, step->behind[k]);
+		like.behind_ns[k] = -INFINITY;
+	}
 	/* neighbours are alike, so the newest is looked at first */
 	for (size_t i = l->bundle_count; i-- > p->bundle_from;)
-		if (l->bundles[i].gate == gate &&
-		    l->bundles[i].behind == behind)
+		if (l->bundles[i].gate == like.gate &&
+		    !memcmp(l->bundles[i].behind, like.behind,
+			    sizeof(like.behind)))
 			return &l->bundles[i];
-	l->bundles[l->bundle_count] = (struct bundle){ .gate = gate,
-						       .behind = behind,
-						       .first_rank = NONE,
-						       .first_ns = -INFINITY,
-						       .second_ns = -INFINITY,
-						       .behind_ns = -INFINITY };
+	l->bundles[l->bundle_count] = like;
 	return &l->bundles[l->bundle_count++];
 }
 
@@ -96,8 +103,7 @@ static void put(struct lanes *l, struct place *p, uint32_t op)
 	const struct skeleton *s = l->s;
 	const struct step *step = &s->steps[op];
 	uint32_t rank = pf_ranks_of(s->job, op);
-	struct bundle *b = find_bundle(l, p, place_of(l, step->gate),
-				       place_of(l, step->behind));
+	struct bundle *b = find_bundle(l, p, step);
 	double from = step->gate == NONE ? s->start_ns[rank]
 					 : after_last(s, step->gate);
 	double rest = (double)step->rest_ns;
@@ -112,9 +118,11 @@ static void put(struct lanes *l, struct place *p, uint32_t op)
 	} else if (gap > b->second_ns) {
 		b->second_ns = gap;
 	}
-	if (step->behind != NONE)
-		b->behind_ns =
-			fmax(b->behind_ns, after_last(s, step->behind) + rest);
+	for (size_t k = 0; k < PF_BEHIND; k++)
+		if (step->behind[k] != NONE)
+			b->behind_ns[k] =
+				fmax(b->behind_ns[k],
+				     after_last(s, step->behind[k]) + rest);
 	l->alone[l->alone_count++] = (struct alone){
 		.rank = rank,
 		.bundle = (uint32_t)(b - l->bundles),
@@ -177,15 +185,13 @@ static void set_up(struct lanes *l)
 
 /* ---- lanes ---- */
 
-/* to[i] = max(to[i], gate[i] + a, behind[i] + b) */
-static void later(double *restrict to, const double *restrict gate, double a,
-		  const double *restrict behind, double b)
+/* to[i] = max(to[i], from[i] + ns) */
+static void later(double *restrict to, const double *restrict from, double ns)
 {
 	for (size_t i = 0; i < LANES; i++) {
-		double x = gate[i] + a, y = behind[i] + b;
+		double at = from[i] + ns;
 
-		x = x > y ? x : y;
-		to[i] = to[i] > x ? to[i] : x;
+		to[i] = to[i] > at ? to[i] : at;
 	}
 }
 
@@ -201,9 +207,11 @@ static double start_of(const struct lanes *l, const struct bundle *b,
 		       double gap_ns, size_t lane)
 {
 	double at = lanes_of(l, b->gate)[lane] + gap_ns;
-	double behind = lanes_of(l, b->behind)[lane] + b->behind_ns;
 
-	return at > behind ? at : behind;
+	for (size_t k = 0; k < PF_BEHIND; k++)
+		at = fmax(at,
+			  lanes_of(l, b->behind[k])[lane] + b->behind_ns[k]);
+	return at;
 }
 
 /* The lane of a rank that is in the meeting. */
@@ -234,8 +242,11 @@ static void replay_place(struct lanes *l, struct place *p, uint32_t rank)
 	for (uint32_t i = p->bundle_from; i < p->bundle_to; i++) {
 		const struct bundle *b = &l->bundles[i];
 
-		later(last, lanes_of(l, b->gate), b->first_ns,
-		      lanes_of(l, b->behind), b->behind_ns);
+		later(last, lanes_of(l, b->gate), b->first_ns);
+		for (size_t k = 0; k < PF_BEHIND; k++)
+			if (b->behind[k] != NONE)
+				later(last, lanes_of(l, b->behind[k]),
+				      b->behind_ns[k]);
 	}
 	for (; p->next < p->alone_to; p->next++) {
 		const struct alone *a = &l->alone[p->next];

@@ -10,7 +10,14 @@
  * A role is a place on a stream, counted from the end of the captures, the same
  * on all ranks: its gap is compared with the median of the ranks, and its gate
  * is the one that most ranks show.  Where a rank's capture began after that,
- * its gap is its own.
+ * its gap is its own.  What has no gate has its gap from the first start of
+ * all on its clock, so that a rank may be late from the start.
+ *
+ * A start that gap and stream do not explain may follow the end of a third
+ * collective, as the stream of computation hands on what it waited for.  Ranks
+ * that wait for a straggler do not show it: their streams are full.  So what
+ * one rank shows of a role holds for the others, unless one of them started
+ * before such an end.
  */
 #include "config.h"
 
@@ -162,11 +169,26 @@ static void vote(struct votes *v, uint32_t role, uint32_t gate)
 	v->items[*place].count++;
 }
 
+/* The gate, or what else, that most voted for; "out" of roles. */
+static void count_votes(struct votes *v, uint32_t role_count, uint32_t *out)
+{
+	uint32_t *most = pf_calloc(role_count + 1, sizeof(*most));
+
+	for (size_t i = 0; i < v->count; i++) {
+		if (v->items[i].count <= most[v->items[i].role])
+			continue;
+		most[v->items[i].role] = v->items[i].count;
+		out[v->items[i].role] = v->items[i].gate;
+	}
+	pf_map_release(&v->places);
+	free(v->items);
+	free(most);
+}
+
 static void find_gates(struct skeleton *s)
 {
 	struct pf_ranks_job *job = s->job;
 	struct ended *open = pf_calloc(job->op_count + 1, sizeof(*open));
-	uint32_t *most = pf_calloc(s->role_count + 1, sizeof(*most));
 	struct votes v = { 0 };
 
 	pf_map_init(&v.places);
@@ -187,16 +209,8 @@ static void find_gates(struct skeleton *s)
 							  op });
 		}
 	}
-	for (size_t i = 0; i < v.count; i++) {
-		if (v.items[i].count <= most[v.items[i].role])
-			continue;
-		most[v.items[i].role] = v.items[i].count;
-		s->gates[v.items[i].role] = v.items[i].gate;
-	}
-	pf_map_release(&v.places);
-	free(v.items);
+	count_votes(&v, s->role_count, s->gates);
 	free(open);
-	free(most);
 }
 
 /* ---- gaps ---- */
@@ -221,32 +235,77 @@ static int by_end(const void *a, const void *b)
 	return (x->op > y->op) - (x->op < y->op);
 }
 
-static void take_gap(struct skeleton *s, size_t r, uint32_t op, uint32_t behind,
+static bool has_gates(const struct skeleton *s)
+{
+	for (uint32_t i = 0; i < s->role_count; i++)
+		if (s->gates[i] != NONE)
+			return true;
+	return false;
+}
+
+/*
+ * The first start of all ranks on each clock.  Where no computation waits for
+ * a collective nothing tells what starts wait for: a rank that begins later
+ * than others is as it is.
+ */
+static void find_starts(struct skeleton *s)
+{
+	const struct pf_ranks_job *job = s->job;
+	double *first = pf_calloc(job->rank_count + 1, sizeof(*first));
+	bool is_one = has_gates(s);
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		first[r] = INFINITY;
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+			double *at =
+				&first[is_one ? job->ranks[r].reference : r];
+
+			if (is_met(s, op))
+				*at = fmin(*at, (double)job->ops[op].start_ns);
+		}
+	for (size_t r = 0; r < job->rank_count; r++)
+		s->start_ns[r] = first[is_one ? job->ranks[r].reference : r];
+	free(first);
+}
+
+/* What is left of a start once all that it waited for is there. */
+static void take_rest(const struct pf_ranks_job *job, struct step *step,
+		      const struct op *o)
+{
+	int64_t could_ns = o->ready_ns;
+
+	for (size_t i = 0; i < PF_BEHIND; i++)
+		if (step->behind[i] != NONE &&
+		    job->ops[step->behind[i]].end_ns > could_ns)
+			could_ns = job->ops[step->behind[i]].end_ns;
+	step->rest_ns = o->start_ns - could_ns;
+}
+
+static void take_gap(struct skeleton *s, size_t r, uint32_t op, uint32_t before,
 		     const struct ended *ended, size_t count)
 {
 	const struct op *ops = s->job->ops, *o = &ops[op];
 	struct step *step = &s->steps[op];
 	uint32_t gate = s->gates[step->role], other;
-	int64_t could_ns = o->ready_ns;
 
 	step->gate = gate == NONE ? NONE : *place_of(s, r, gate);
+	step->is_own = gate != NONE && step->gate == NONE;
 	step->gap_ns =
 		o->ready_ns - (step->gate == NONE ? (int64_t)s->start_ns[r]
 						  : ops[step->gate].end_ns);
-	step->behind = behind;
-	if (behind != NONE && ops[behind].end_ns > could_ns)
-		could_ns = ops[behind].end_ns;
-	step->rest_ns = o->start_ns - could_ns;
+	step->behind[0] = before;
+	step->behind[1] = NONE;
+	take_rest(s->job, step, o);
 	if (step->rest_ns <= REST_NS)
 		return;
 	other = last_by(ended, count, o->start_ns);
 	if (other == NONE || other == op ||
 	    o->start_ns - ops[other].end_ns > BEHIND_NS)
 		return;
-	step->behind = other;
-	could_ns = o->ready_ns > ops[other].end_ns ? o->ready_ns
-						   : ops[other].end_ns;
-	step->rest_ns = o->start_ns - could_ns;
+	step->behind[1] = other;
+	take_rest(s->job, step, o);
 }
 
 static void take_gaps(struct skeleton *s)
@@ -261,12 +320,10 @@ static void take_gaps(struct skeleton *s)
 		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
 			uint32_t op = job->ranks[r].from + i;
 
-			if (!is_met(s, op))
-				continue;
-			if (!count)
-				s->start_ns[r] = (double)job->ops[op].start_ns;
-			ended[count++] =
-				(struct ended){ job->ops[op].end_ns, op };
+			if (is_met(s, op))
+				ended[count++] =
+					(struct ended){ job->ops[op].end_ns,
+							op };
 		}
 		if (count)
 			qsort(ended, count, sizeof(*ended), by_end);
@@ -281,6 +338,69 @@ static void take_gaps(struct skeleton *s)
 		pf_map_release(&streams);
 	}
 	free(ended);
+}
+
+/* ---- what ranks do not show ---- */
+
+/* Of each role, that of what it waits for beside its gate and its stream. */
+static void find_others(const struct skeleton *s, uint32_t *others)
+{
+	struct votes v = { 0 };
+
+	pf_map_init(&v.places);
+	for (uint32_t i = 0; i < s->job->op_count; i++)
+		if (is_met(s, i) && s->steps[i].behind[1] != NONE)
+			vote(&v, s->steps[i].role,
+			     s->steps[s->steps[i].behind[1]].role);
+	count_votes(&v, s->role_count, others);
+}
+
+/* The collective that a rank's would then wait for, or NONE. */
+static uint32_t other_of(const struct skeleton *s, size_t r, uint32_t op,
+			 const uint32_t *others)
+{
+	uint32_t role = others[s->steps[op].role];
+
+	return role == NONE ? NONE : *place_of(s, r, role);
+}
+
+/* A rank that started before such an end did not wait for it. */
+static void drop_others(const struct skeleton *s, uint32_t *others)
+{
+	const struct pf_ranks_job *job = s->job;
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i, other;
+
+			if (!is_met(s, op))
+				continue;
+			other = other_of(s, r, op, others);
+			if (other != NONE &&
+			    job->ops[other].end_ns > job->ops[op].start_ns)
+				others[s->steps[op].role] = NONE;
+		}
+}
+
+static void share_others(struct skeleton *s)
+{
+	const struct pf_ranks_job *job = s->job;
+	uint32_t *others = pf_calloc(s->role_count + 1, sizeof(*others));
+
+	memset(others, 0xff, (s->role_count + 1) * sizeof(*others));
+	find_others(s, others);
+	drop_others(s, others);
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+			struct step *step = &s->steps[op];
+
+			if (!is_met(s, op) || step->behind[1] != NONE)
+				continue;
+			step->behind[1] = other_of(s, r, op, others);
+			take_rest(job, step, &job->ops[op]);
+		}
+	free(others);
 }
 
 static void find_medians(struct skeleton *s)
@@ -334,8 +454,10 @@ static double replay(struct skeleton *s, int64_t repaired)
 			at += is_median && !step->is_own
 				      ? s->median_ns[step->role]
 				      : (double)step->gap_ns;
-			if (step->behind != NONE)
-				at = fmax(at, s->end_ns[step->behind]);
+			for (size_t b = 0; b < PF_BEHIND; b++)
+				if (step->behind[b] != NONE)
+					at = fmax(at,
+						  s->end_ns[step->behind[b]]);
 			last = fmax(last, at + (double)step->rest_ns);
 		}
 		for (uint32_t k = 0; k < m->count; k++) {
@@ -427,10 +549,10 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)
 	s.median_ns = pf_calloc(s.role_count + 1, sizeof(*s.median_ns));
 	s.start_ns = pf_calloc(job->rank_count + 1, sizeof(*s.start_ns));
 	s.end_ns = pf_calloc(job->op_count + 1, sizeof(*s.end_ns));
-	for (size_t r = 0; r < job->rank_count; r++)
-		s.start_ns[r] = INFINITY;
 	find_gates(&s);
+	find_starts(&s);
 	take_gaps(&s);
+	share_others(&s);
 	find_medians(&s);
 	total = replay(&s, NOBODY);
 	ideal = replay(&s, EVERYBODY);

@@ -5,9 +5,13 @@
 
 #include "ranks/ranks_impl.h"
 
+#define PF_BEHIND 2
+
 /* How a collective came to start when it did. */
 struct step {
-	uint32_t gate, behind; /* collectives, or NONE */
+	uint32_t gate; /* a collective, or NONE, as these: */
+	/* the one before it on its stream, and another that it waits for */
+	uint32_t behind[PF_BEHIND];
 	uint32_t role;
 	bool is_own; /* its gate is not in the capture */
 	int64_t gap_ns, rest_ns;
@@ -20,7 +24,7 @@ struct skeleton {
 	uint32_t *at;      /* collective of a rank in a role, or NONE */
 	uint32_t *gates;   /* role of the gate of a role, or NONE */
 	double *median_ns; /* of the gaps of a role */
-	double *start_ns;  /* of ranks */
+	double *start_ns;  /* of ranks: the first start on their clock */
 	double *end_ns;    /* of collectives, replayed */
 };
 

@@ -5,6 +5,7 @@
 # SBOM (SPDX) and SHA256SUMS.  All is built from the archive alone, and the same
 # tree gives the same bytes.  SNAPSHOT=1: also if NEWS.md says "not released".
 # Wheels for other machines that are in wheels/ are taken along.
+# DEB_BUILD_OPTIONS is added to what the packages are built with.
 set -eu
 source=$1 version=$2
 folder=$PWD/release work=$PWD/release-work
@@ -39,8 +40,8 @@ tar -xf "profan_$version.orig.tar.xz"
 jobs=$(nproc)
 (
 	cd "profan-$version"
-	DEB_BUILD_OPTIONS="nocheck parallel=$jobs" dpkg-buildpackage -us -uc \
-		>>../log 2>&1
+	DEB_BUILD_OPTIONS="nocheck parallel=$jobs ${DEB_BUILD_OPTIONS-}" \
+		dpkg-buildpackage -us -uc >>../log 2>&1
 ) || { tail -20 log; die "the debs were not built"; }
 # of the same objects
 make -s -C "profan-$version" wheel PYTHON="${PYTHON:-python3}" >>log 2>&1 ||

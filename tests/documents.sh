@@ -64,6 +64,7 @@ else
 fi
 if [ -n "${LONG-}" ] && [ -d "$shared/traces" ]; then
 	for trace in "$shared"/traces/*.json.gz; do
+		is_quick "$trace" || continue
 		made=${trace##*/}
 		take "real_${made%%.*}" "$trace"
 	done

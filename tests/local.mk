@@ -127,6 +127,11 @@ check-long:
 	LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
 .PHONY: check-long
 
+# ---- that, and every cut, every call that fails, every seed: hours ----
+check-every:
+	EVERY=1 LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
+.PHONY: check-every
+
 # ---- all but suites that only hold figures of commands against a second count
 # in Python: under sanitizers they run no line that the others do not ----
 COUNTS = agree csv doctor hta laws_sql peers precision

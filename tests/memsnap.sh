@@ -193,16 +193,16 @@ says other 'no "segments"'
 
 # every cut of a small one, and many with bytes changed
 small=$tmp/made/small.pickle
-size=$(wc -c <"$small") at=3 cuts=0
+size=$(wc -c <"$small") at=3 cuts=0 step=$(amount 29 7 1)
 : >"$tmp/why"
 while [ $at -lt "$size" ]; do
 	head -c $at "$small" >"$tmp/cut.pickle"
 	refused "$tmp/cut.pickle" || echo "cut at $at" >>"$tmp/why"
-	at=$((at + ${CUT_STEP:-$((LONG ? 1 : 29))})) cuts=$((cuts + 1))
+	at=$((at + step)) cuts=$((cuts + 1))
 done
 [ ! -s "$tmp/why" ]
 result "$cuts cuts of a small snapshot are refused" "$tmp/why"
-mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" $((LONG ? 2000 : 100))
+mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 100 300 2000)"
 for file in "$tmp"/damaged/*; do
 	rm -f "$tmp/x.db"
 	code=0

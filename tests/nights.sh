@@ -2,7 +2,7 @@
 # 'profan trend' of a fleet of nights: since when what is another, by planted
 # changes; nothing in nights that only vary; the check on the last change; one
 # flat table that other programs read; nights that were traces, with and without
-# a fleet.  With LONG=1 more seeds and nights.
+# a fleet.  With LONG=1 more seeds, with EVERY=1 more nights.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 helper=$top_srcdir/tests/nights.py
@@ -23,9 +23,7 @@ judged() { # NAME
 	fi
 }
 
-seeds="1 2"
-[ -z "$LONG" ] || seeds="1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20"
-for seed in $seeds; do
+for seed in $(seq "$(amount 2 4 20)"); do
 	nights "$seed" 60 -1 0
 	judged "60 nights without a change, seed $seed"
 	nights "$seed" 60 40 0.02
@@ -141,8 +139,7 @@ END
 	done
 	"$profan" merge -q nights/*.db -o all.db
 }
-nights=24 at=12
-[ -z "$LONG" ] || nights=40 at=25
+nights=$(amount 24 24 40) at=$(amount 12 12 25)
 traces $nights $at
 run 0 "$profan" trend all.db -f json
 mv out fleet.json

@@ -184,8 +184,7 @@ cat "$made/plain.sqlite" | "$profan" ingest - -o "$tmp/refused.db" \
 result "a pipe is refused"
 
 # ---- damage: an answer or one sentence, and nothing left behind ----
-seeds=16
-[ "${LONG:-0}" = 1 ] && seeds=400
+seeds=$(amount 16 64 400)
 mkdir "$tmp/damaged"
 "$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.sqlite" \
 	"$made/several.sqlite" "$made/graphs.sqlite" >"$tmp/why" 2>&1

@@ -192,8 +192,7 @@ for file in plain.db plain.rpd runs.db odd.json v3_kernel_trace.csv; do
 done
 
 # ---- cut at every size step ----
-cuts=11
-[ "${LONG:-0}" = 1 ] && cuts=300
+cuts=$(amount 11 40 300)
 for file in v3.json v3_hip_api_trace.csv; do
 	size=$(wc -c <"$made/$file") i=1 bad=0
 	while [ $i -lt $cuts ]; do
@@ -245,8 +244,7 @@ refuses "$made/bad_cut_plain.db" 'SQLITE_CORRUPT'
 refuses "$made/bad_cut_plain.rpd" 'SQLITE_CORRUPT'
 
 # ---- damage: an answer or one sentence, and nothing left behind ----
-seeds=16
-[ "${LONG:-0}" = 1 ] && seeds=400
+seeds=$(amount 16 64 400)
 mkdir "$tmp/damaged"
 "$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.db" \
 	"$made/runs.db" "$made/plain.rpd" "$made/v3.json" \

@@ -124,9 +124,7 @@ check_real() { # NAME FILE
 	span=$("$profan" query "$tmp/t.db" -f csv \
 		'SELECT last_ns - first_ns AS n FROM trace' | tail -1)
 	slice part "$2" --from $((span / 3))ns --to $((span / 2))ns
-	most=30000
-	[ -z "${LONG-}" ] || most=200000
-	[ "$(wc -c <"$2")" -lt $most ] || return
+	[ "$(wc -c <"$2")" -lt "$(amount 30000 60000 200000)" ] || return
 	slice all "$2" && same_answer "$1" kernels -n -1 &&
 		same_answer "$1" overlap -f csv
 	"$profan" gaps -q "$tmp/t.db" -f csv | grep -q '^gap_count,[1-9]' &&

@@ -14,6 +14,8 @@
 #                                     those of 50 KB and more without LONG=1
 #   is_quick FILE                     is it small, or does LONG=1 take all? (but
 #                                     those of $TRACE_BYTES_MAX and more)
+#   amount QUICK LONG EVERY           prints the one that this run is: make check,
+#                                     check-long (LONG=1), check-every (EVERY=1)
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -114,6 +116,16 @@ is_quick() {
 	tap_most=${TRACE_BYTES_MAX-}
 	[ -n "${LONG-}" ] || tap_most=50000
 	[ -z "$tap_most" ] || [ "$(wc -c <"$1")" -lt "$tap_most" ]
+}
+
+amount() {
+	if [ -n "${EVERY-}" ]; then
+		echo "$3"
+	elif [ -n "${LONG-}" ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
 }
 
 real_traces() {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a fuzz target over files, and over damaged copies of each: cut, and
- * bytes turned over, by a fixed random sequence; twice as many if LONG is
- * set.  usage: fuzz_X FILE...
+ * bytes turned over, by a fixed random sequence; more if LONG is set, and
+ * most if EVERY is.  usage: fuzz_X FILE...
  */
 #include "config.h"
 
 #include "fuzz/fuzz.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
-#define DAMAGED        5
 #define SIZE_MAX_BYTES (1u << 20)
 
 static uint64_t next(uint64_t *state)
@@ -34,10 +34,16 @@ static void run(const uint8_t *data, size_t size)
 	free(copy);
 }
 
+static bool is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
 static void run_damaged(uint8_t *data, size_t size)
 {
-	const char *is_long = getenv("LONG");
-	int count = is_long && *is_long ? 6 * DAMAGED : DAMAGED;
+	int count = is_set("EVERY") ? 30 : is_set("LONG") ? 8 : 4;
 	uint64_t random = 88172645463325252u;
 	int i, j;
 

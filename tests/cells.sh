@@ -2,7 +2,7 @@
 # Databases in which single cells were changed: no command crashes on one.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
-count=$(amount 16 50 200)
+count=$(amount 8 50 200)
 "$mktrace" --steps 2 --layers 1 >"$tmp/t.json"
 run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" || {
 	cat "$tmp/err"

@@ -45,7 +45,7 @@ compare() { # NAME FILE CHUNK...
 	fi
 }
 
-for file in "$traces"/good-*.json "$traces"/odd-*.json; do
+for file in $(sampled "$traces"/good-*.json "$traces"/odd-*.json); do
 	compare "${file##*/}" "$file" 1 61
 done
 "$mktrace" --steps 1 --layers 2 >"$tmp/a.json"

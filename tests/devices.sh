@@ -58,9 +58,11 @@ job() { # STYLE RANKS GPUS
 	done
 }
 
-[ -z "${LONG-}" ] || job cuda 1 8
+if [ -n "${LONG-}" ]; then
+	job cuda 1 8
+	job hip 1 2
+fi
 job cuda 2 2
-job hip 1 2
 job graph 1 2
 
 # says NAME TEXT COMMAND...: the note is among what the command prints

@@ -24,7 +24,7 @@ looks() { # NAME FILE
 	result "$1"
 }
 
-for file in "$top_srcdir"/tests/traces/good-*.json; do
+for file in $(sampled "$top_srcdir"/tests/traces/good-*.json); do
 	name=${file##*/good-}
 	name=${name%.json}
 	case $name in

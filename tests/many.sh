@@ -25,8 +25,7 @@ ingest() { # OUT THREADS PATH...
 	echo "exit $?" >>"$tmp/said"
 }
 
-counts="2 4"
-[ -z "${LONG-}" ] || counts="2 3 4 8 2 4"
+counts=$(amount 4 "2 3 4 8" "2 3 4 8 2 4")
 alike() { # NAME PATH...: whatever the number of threads
 	name=$1
 	shift
@@ -159,8 +158,10 @@ export PROFAN_CHUNK_BYTES=997
 alike "the same in small batches" "$tmp"/mixed/*
 unset PROFAN_CHUNK_BYTES
 # a damaged one of each, behind a good one and before others
-for file in "$tmp"/mixed/b.pfr "$tmp"/mixed/c.xplane.pb \
-	"$tmp"/mixed/b2.pickle "$tmp"/mixed/c2.sqlite "$tmp"/mixed/g.json.gz; do
+for file in $(amount "c2.sqlite g.json.gz" \
+	"b.pfr c.xplane.pb b2.pickle c2.sqlite g.json.gz" \
+	"b.pfr c.xplane.pb b2.pickle c2.sqlite g.json.gz"); do
+	file=$tmp/mixed/$file
 	[ -f "$file" ] || continue
 	head -c $(($(wc -c <"$file") * 2 / 3)) "$file" >"$tmp/cut.${file##*.}"
 	alike "a cut .${file##*.} in the middle" "$tmp/mixed/e.json" \

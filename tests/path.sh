@@ -76,13 +76,13 @@ for options in '--amd' '--no-stacks --no-steps' '--gpus 2 --inference'; do
 	"$mktrace" --steps 3 --layers 2 $options >"$tmp/other.json"
 	follows "mktrace $options" "$tmp/other.json"
 done
-for file in "$top_srcdir"/tests/traces/good-*.json; do
+for file in $(sampled "$top_srcdir"/tests/traces/good-*.json); do
 	name=${file##*/}
 	follows "${name%.json}" "$file"
 done
 real_traces follows
 if [ -d "$insight/path_planted" ]; then
-	for file in "$insight"/path_planted/*.json.gz; do
+	for file in $(sampled "$insight"/path_planted/*.json.gz); do
 		name=${file##*/}
 		answers "${name%.json.gz}" "$file"
 	done

@@ -520,24 +520,27 @@ fi
 # ---- several ranks: the first, and of the others the most idle ----
 cat >"$tmp/rank.py" <<'EOF'
 import json, sys
-rank, later, first = (int(a) for a in sys.argv[2:5])
-t = json.load(open(sys.argv[1]))
-t["distributedInfo"] = {"rank": rank, "world_size": 4}
-for e in t["traceEvents"]:
-    if "ts" in e:
-        e["ts"] = float(e["ts"]) + later
-    if e.get("name", "").startswith("ProfilerStep#"):
-        e["name"] = "ProfilerStep#%d" % (int(e["name"][13:]) + first)
-json.dump(t, sys.stdout)
+folder, later, first = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+
+def write(source, ranks, later, first):
+    t = json.load(open(folder + source))
+    for e in t["traceEvents"]:
+        if "ts" in e:
+            e["ts"] = float(e["ts"]) + later
+        if e.get("name", "").startswith("ProfilerStep#"):
+            e["name"] = "ProfilerStep#%d" % (int(e["name"][13:]) + first)
+    t["distributedInfo"] = {"rank": "RANK", "world_size": 4}
+    text = json.dumps(t)
+    for rank in ranks:
+        with open(folder + "/r%d.json" % rank, "w") as f:
+            f.write(text.replace('"RANK"', str(rank)))
+
+write("/train.json", (0, 1, 3), 0, 0)
+write("/idle.json", (2,), later, first)
 EOF
 "$mktrace" --steps 5 --layers 2 --plant loader >"$tmp/idle.json"
 make_ranks() { # NAME LATER FIRST: rank 2 waits for data
-	for rank in 0 1 2 3; do
-		from=train.json by=0 first=0
-		[ $rank != 2 ] || from=idle.json by=$2 first=$3
-		"$PYTHON" "$tmp/rank.py" "$tmp/$from" $rank $by $first \
-			>"$tmp/r$rank.json"
-	done
+	"$PYTHON" "$tmp/rank.py" "$tmp" "$2" "$3"
 	run 0 "$profan" ingest -q "$tmp/r0.json" "$tmp/r1.json" \
 		"$tmp/r2.json" "$tmp/r3.json" -o "$tmp/$1.db" ||
 		not_ok "$1: ingest" "$tmp/err"

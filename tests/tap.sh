@@ -11,11 +11,12 @@
 #   ingested NAME FILE                into $tmp/t.db; false and not_ok if it fails
 #   real_traces COMMAND...            runs it with NAME and FILE for each trace
 #                                     of ../shared; skipped where it is not, and
-#                                     those of 50 KB and more without LONG=1
+#                                     those of 10 KB and more without LONG=1
 #   is_quick FILE                     is it small, or does LONG=1 take all? (but
 #                                     those of $TRACE_BYTES_MAX and more)
 #   amount QUICK LONG EVERY           prints the one that this run is: make check,
 #                                     check-long (LONG=1), check-every (EVERY=1)
+#   sampled FILE...                   prints a third of them; with LONG=1, all
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -114,7 +115,7 @@ ingested() {
 
 is_quick() {
 	tap_most=${TRACE_BYTES_MAX-}
-	[ -n "${LONG-}" ] || tap_most=50000
+	[ -n "${LONG-}" ] || tap_most=10000
 	[ -z "$tap_most" ] || [ "$(wc -c <"$1")" -lt "$tap_most" ]
 }
 
@@ -126,6 +127,14 @@ amount() {
 	else
 		echo "$1"
 	fi
+}
+
+sampled() {
+	tap_turn=0
+	for tap_file; do
+		tap_turn=$((tap_turn + 1))
+		[ $((tap_turn % $(amount 3 1 1))) != 0 ] || echo "$tap_file"
+	done
 }
 
 real_traces() {

@@ -157,6 +157,52 @@ result "no evidence, no names"
 run 3 "$profan" kernels -q "$tmp/graph.db" --with "$tmp/none.json"
 result "evidence that is not there"
 
+# the table by these names: the same sums, all of the GPU's time, and of the host
+# what torch's table says
+named() { # OPTION...
+	"$profan" table -q "$tmp/graph.db" -f json >"$tmp/plain.json" &&
+		"$profan" table -q "$tmp/graph.db" --graphs -f json "$@" \
+			>"$tmp/table.json" &&
+		"$profan" graphs -q "$tmp/graph.db" -n -1 --nodes -f json "$@" \
+			>"$tmp/graphs.json" || return
+	"$PYTHON" -c 'import json, sys
+t, g, torch = (json.load(open("%s/%s.json" % (sys.argv[1], f)))
+               for f in ("table", "graphs", "plain"))
+ops = {}
+for n in g["tables"]["nodes"]:
+    ns = n["replay_ns"] * g["tables"]["graphs"][n["graph"]]["replays"]
+    if n["op"] and n["how"] in ("exact", "order", "aligned", "family"):
+        ops[n["op"]] = ops.get(n["op"], 0) + ns
+rows = t["tables"]["operators"]
+print(ops == {r["name"]: r["replayed_ns"] for r in rows if r["replayed_ns"]},
+      sum(r["gpu_ns"] for r in rows) == t["scalars"]["gpu_ns"] ==
+      g["scalars"]["gpu_ns"] > 0,
+      all(r["gpu_ns"] == r["launched_ns"] + r["replayed_ns"] for r in rows))
+host = {r["name"]: (r["count"], r["self_cpu_ns"])
+        for r in torch["tables"]["key_averages"]
+        if r["device_type"] == "CPU" and not r["is_user_annotation"]}
+print(host == {r["name"]: (r["calls"], r["self_cpu_ns"]) for r in rows
+               if r["calls"] is not None} != {}, len(ops))' "$tmp" 2>&1
+}
+{ named --capture "$tmp/capture.json" && named --with "$tmp/eager.json" &&
+	named; } >"$tmp/got"
+cat >"$tmp/want" <<'END'
+True True True
+True 7
+True True True
+True 7
+True True True
+True 0
+END
+same "the table by these names" "$tmp/want" "$tmp/got"
+if run 2 "$profan" table "$tmp/graph.db" --graphs --sort count &&
+	run 0 "$profan" table -q "$tmp/graph.db" --graphs --limit 1 &&
+	grep -q 'more rows of .operators' "$tmp/out"; then
+	ok "which has no options of torch's"
+else
+	not_ok "which has no options of torch's" "$tmp/out" "$tmp/err"
+fi
+
 # no graphs, and files that are none
 "$mktrace" --steps 2 --layers 1 >"$tmp/plain.json"
 ingested plain "$tmp/plain.json" && run 0 "$profan" graphs -q "$tmp/t.db" &&

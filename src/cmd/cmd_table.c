@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/named_work.h"
 #include "analysis/operators.h"
 #include "torch/averages_doc.h"
 #include "torch/torch_table.h"
@@ -28,6 +29,7 @@ struct table_args {
 		trace;
 	bool by_shape, by_overload, top_level;
 	int unit;
+	struct pf_graph_evidence evidence;
 };
 
 #define LIMIT_UNSET -2 /* 100 in torch's text, everything elsewhere */
@@ -77,6 +79,7 @@ static const struct pf_opt opts[] = {
 	  FIELD(max_source), 0, 100000 },
 	{ 0, "max-shapes-width", "N", "cut shapes (default 80)", PF_OPT_INT,
 	  FIELD(max_shapes), 0, 100000 },
+	PF_GRAPH_OPTS(struct table_args, evidence),
 	{ 0 }
 };
 
@@ -219,10 +222,13 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	return rc;
 }
 
-/* ---- traces that torch's profiler did not write ---- */
+/* ---- tables of our own ---- */
 
-/* Only what says how much of which trace is an option of them. */
-static int check_other_options(const struct table_args *a, struct pf_err *err)
+/*
+ * Only what says how much of which trace is an option of them: is the rest as
+ * it was?
+ */
+static bool is_plain(const struct table_args *a)
 {
 	struct table_args rest;
 
@@ -230,7 +236,33 @@ static int check_other_options(const struct table_args *a, struct pf_err *err)
 	rest.limit = defaults.limit;
 	rest.rank = defaults.rank;
 	rest.trace = defaults.trace;
-	if (!memcmp(&rest, &defaults, sizeof(rest)))
+	return !memcmp(&rest, &defaults, sizeof(rest));
+}
+
+static struct pf_doc begin_list(const struct pf_ctx *cx,
+				const struct table_args *a)
+{
+	bool is_text = cx->style.format == &pf_format_text;
+	struct pf_doc doc = { .lists = "operators" };
+
+	doc.order.limit = a->limit != LIMIT_UNSET ? a->limit
+			  : is_text               ? LIMIT_TEXT
+						  : -1;
+	return doc;
+}
+
+static int end_list(struct pf_ctx *cx, struct pf_doc *doc, struct pf_err *err)
+{
+	if (pf_doc_settle(doc, err) < 0)
+		return -1;
+	return pf_render_doc(&cx->style, doc, cx->out, err);
+}
+
+/* ---- traces that torch's profiler did not write ---- */
+
+static int check_other_options(const struct table_args *a, struct pf_err *err)
+{
+	if (is_plain(a))
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
 		       "this trace is no PyTorch profile: 'table' of it has "
@@ -255,20 +287,58 @@ static int is_xspace(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 static int show_operators(struct pf_ctx *cx, const struct table_args *a,
 			  int64_t trace_id, struct pf_err *err)
 {
-	bool is_text = cx->style.format == &pf_format_text;
-	struct pf_doc doc = { .lists = "operators" };
+	struct pf_doc doc = begin_list(cx, a);
 	int rc = check_other_options(a, err);
 
-	doc.order.limit = a->limit != LIMIT_UNSET ? a->limit
-			  : is_text               ? LIMIT_TEXT
-						  : -1;
 	if (!rc)
 		rc = pf_operators(cx->db, trace_id, &doc, err);
 	if (!rc)
-		rc = pf_doc_settle(&doc, err);
-	if (!rc)
-		rc = pf_render_doc(&cx->style, &doc, cx->out, err);
+		rc = end_list(cx, &doc, err);
 	pf_doc_release(&doc);
+	return rc;
+}
+
+/* ---- with what graphs replay under its operators ---- */
+
+static int check_graph_options(const struct table_args *a, struct pf_err *err)
+{
+	struct table_args rest;
+
+	memcpy(&rest, a, sizeof(rest));
+	memcpy(&rest.evidence, &defaults.evidence, sizeof(rest.evidence));
+	if (is_plain(&rest))
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "'table' with --graphs, --capture or --with is not "
+		       "torch's: it has no other options but --limit, --rank "
+		       "and --trace");
+}
+
+static int show_named(struct pf_ctx *cx, const struct table_args *a,
+		      const struct pf_averages *averages, int64_t trace_id,
+		      struct pf_err *err)
+{
+	struct pf_window_args asked = PF_WINDOW_DEFAULTS;
+	struct pf_doc doc = begin_list(cx, a);
+	struct pf_graphs graphs;
+	bool is_named;
+	int rc;
+
+	asked.trace = trace_id;
+	asked.whole = true;
+	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs,
+				&is_named, err);
+	if (!rc) {
+		const struct pf_named_work_args args = { &graphs.window,
+							 &graphs,
+							 &averages->list[0] };
+
+		rc = pf_named_work(cx->db, &args, &doc, err);
+	}
+	if (!rc)
+		rc = end_list(cx, &doc, err);
+	pf_doc_release(&doc);
+	pf_graphs_release(&graphs);
 	return rc;
 }
 
@@ -335,10 +405,14 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 				.stack = (unsigned)a->stack } },
 		.grouping_count = 1,
 	};
+	bool is_named = a->evidence.is_wanted || a->evidence.captures.count ||
+			a->evidence.with;
 	int rc;
 
 	if (cx->word == VERDICTS)
 		return show_verdicts(cx, a, err);
+	if (is_named && check_graph_options(a, err))
+		return -1;
 	if (a->sort && pf_torch_sort_key(a->sort, &sort, err))
 		return -1;
 	if (a->torch &&
@@ -354,8 +428,10 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		rc = 1;
 	if (rc != 1)
 		return -1;
-	rc = show(cx, a, &averages, sort, err);
-	show_trust(&averages.trust);
+	rc = is_named ? show_named(cx, a, &averages, args.trace_id, err)
+		      : show(cx, a, &averages, sort, err);
+	if (!is_named) /* whose rows say what has no operator */
+		show_trust(&averages.trust);
 	pf_averages_release(&averages);
 	return rc;
 }
@@ -376,6 +452,10 @@ PF_COMMAND(30, table) = {
 		"Of profiles of TensorFlow, JAX and PyTorch/XLA: operators "
 		"by name with their calls, host time and GPU work, which is "
 		"not torch's table and has no sort keys.\n"
+		"With --graphs, --capture or --with: operators by name with "
+		"what the host did and all GPU work, where kernels that "
+		"graphs replay count under the operators that 'profan graphs' "
+		"names.\n"
 		"With the word verdicts: the rules of 'profan report', a "
 		"row each, whether they fired or not, with what they "
 		"measured and where they fire, or why they could not be "
@@ -393,6 +473,7 @@ PF_COMMAND(30, table) = {
 		    "profan table job.db --group-by-input-shape\n"
 		    "profan table --format csv --limit -1\n"
 		    "profan table --torch 2.4 --step 12\n"
+		    "profan table decode.db --capture capture.json.gz\n"
 		    "profan table verdicts job.db --format json\n",
 	.run = run,
 	.fleet = pf_fleet_table,

@@ -129,6 +129,17 @@ def check_laws(path):
         for p in parts:
             if r[p] < 0:
                 bad.append(f"rank {r['rank']}: {p} is {r[p]}")
+    for w in t["work"]:
+        if w["kernel_ns"] is not None:
+            same(f"work of {w['rank']}: sum", w["middle_ns"] + w["more_ns"] +
+                 w["slower_ns"] + w["some_ns"], w["kernel_ns"])
+    for s in t["spread"][:4]:
+        key = s["figure"].replace(" ", "_") + "_ns"
+        values = [r[key] for r in t["ranks"]]
+        same(f"spread of {key}", max(values), s["max_ns"])
+        if s["max_ns"]:
+            near(f"imbalance of {key}", s["imbalance"],
+                 1 - sum(values) / len(values) / max(values), 1e-9)
     for m in t["meetings"]:
         if m["computation_ns"] is None:
             continue
@@ -161,6 +172,9 @@ def check_truth(path, truth):
     if figures["residual_ns"] > 5000:
         bad.append(f"residual {figures['residual_ns']}")
     straggler = int(want["straggler"])
+    for w in t["work"]:
+        same(f"work of {w['rank']}", w["why"],
+             want["work"] if w["rank"] == straggler else "as others")
     if straggler < 0:
         if figures["slowdown"] >= 1.01:
             bad.append(f"not even: {figures['slowdown']}")

@@ -37,10 +37,15 @@ planted 'garbage collection' --ranks 16 --hosts 4 $skewed --straggler 6 \
 # shellcheck disable=SC2086
 planted 'data loading' --ranks 16 --hosts 4 $skewed --straggler 9 \
 	--late loader --steps 4
+for late in more some; do
+	planted "a slow rank: $late kernels" --ranks 8 --straggler 5 \
+		--late $late --steps 4
+done
 # shellcheck disable=SC2086
 planted 'a slow rank' --ranks 16 --hosts 4 $skewed --straggler 9 --steps 3
 run 0 "$profan" ranks "$tmp/job.db"
-grep -q '^Rank 9 computes longer than others; were it like' "$tmp/out"
+grep -q '^Rank 9 computes longer than others (the same kernels take 1.25 times' \
+	"$tmp/out"
 result 'the sentence' "$tmp/out"
 run 0 "$profan" ranks "$tmp/job.db" --clock as-is
 grep -q '^Ranks are not compared: .* end on one rank' "$tmp/out"
@@ -144,6 +149,7 @@ if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 	ranks "$tmp/job.db" &&
 	run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json" &&
 	grep -q '"left_count": 6,' "$tmp/ranks.json" &&
+	! grep -q '"kernel_ns": [0-9]' "$tmp/ranks.json" &&
 	grep -q 'ranks are even' "$tmp/ranks.json"; then
 	ok 'a capture that began later'
 else

@@ -242,7 +242,7 @@ PF_COMMAND(85, ranks) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
-	.lists = "ranks by times steps clocks collectives",
+	.lists = "ranks by times work steps clocks collectives",
 	.sorts = "root_ns|waited_ns|saved_ns|rank",
 	.examples = "profan ranks job.db\n"
 		    "profan ranks rank0.db rank1.db rank2.db\n"

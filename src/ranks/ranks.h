@@ -56,6 +56,18 @@ enum pf_late_cause {
 /* "computation", "data loading", ... */
 const char *pf_late_cause_name(unsigned cause);
 
+/* Why a rank's computation takes longer than that of the middle one. */
+enum pf_rank_work {
+	PF_WORK_UNKNOWN,
+	PF_WORK_ALIKE,  /* it does not, or by no more than 1 % */
+	PF_WORK_MORE,   /* it runs more kernels, or others */
+	PF_WORK_SLOWER, /* all of its kernels are longer by a factor */
+	PF_WORK_SOME,   /* some of them are */
+};
+
+/* "same kernels slower", ...; NULL: unknown. */
+const char *pf_rank_work_name(enum pf_rank_work work);
+
 #define PF_RANKS_EVEN 1.01 /* slowdown below which no rank is named */
 
 struct pf_ranks_rank {
@@ -79,6 +91,16 @@ struct pf_ranks_rank {
 	int64_t window_ns, computation_ns, wait_ns, transfer_ns;
 	int64_t other_comm_ns; /* exposed, and in no meeting */
 	int64_t copy_ns, idle_ns;
+	/*
+	 * Kernels of computation: their lengths summed, which are what those of
+	 * the middle rank would take, what more or other kernels take, what
+	 * all take longer by the factor, and what is left; PF_NO_INT: captures
+	 * hold unlike work.
+	 */
+	int64_t kernel_ns, middle_ns, more_ns, slower_ns, some_ns;
+	double factor;
+	enum pf_rank_work work;
+	const char *why_longer; /* its name */
 	/* the job would be faster by this if it alone took median gaps */
 	int64_t saved_ns; /* PF_NO_INT: not worked out */
 };

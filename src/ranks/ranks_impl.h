@@ -105,6 +105,18 @@ void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err);
 
+/*
+ * work.c: kernels of ranks against a middle one's, of which the digests are
+ * handed over one by one.
+ */
+struct pf_ranks_works;
+struct pf_ranks_works *pf_ranks_works_new(void);
+void pf_ranks_works_free(struct pf_ranks_works *w);
+void pf_ranks_works_take(struct pf_ranks_works *w, size_t rank,
+			 const struct pf_digest *d);
+void pf_ranks_works_find(struct pf_ranks_works *w,
+			 const struct pf_ranks_job *job, struct pf_ranks *out);
+
 /* The longest wait, once the straggler is known. */
 void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,10 +36,25 @@ static const char *doing_of(const char *cause)
 	return NULL;
 }
 
+/* Why its computation is longer, if that is known. */
+static void say_work(const struct pf_ranks_rank *s, struct pf_buf *out)
+{
+	if (s->work == PF_WORK_MORE)
+		pf_buf_adds(out, " (it runs more or other kernels)");
+	else if (s->work == PF_WORK_SOME)
+		pf_buf_adds(out, " (some of its kernels are slower)");
+	else if (s->work == PF_WORK_SLOWER)
+		pf_buf_addf(out, " (the same kernels take %.2f times as long)",
+			    s->factor);
+}
+
 static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 {
 	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
 	const char *words = doing_of(s->cause);
+	bool computes =
+		s->cause &&
+		!strcmp(s->cause, pf_late_cause_name(PF_LATE_COMPUTATION));
 	char saved[PF_NUM_MAX], share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
@@ -48,6 +64,8 @@ static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
 		pf_buf_addf(out, "is late: its GPU waits for %s", s->cause);
 	else
 		pf_buf_adds(out, "is slow");
+	if (computes)
+		say_work(s, out);
 	pf_buf_addf(out,
 		    "; were it like the others, %s of %s (%s) would be saved",
 		    pf_num_show_ns(saved, s->saved_ns),
@@ -145,6 +163,16 @@ static const struct pf_field time_fields[] = {
 	FIELD(copy_ns, "exposed_copy_ns", "Copies", PF_NS),
 	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
 };
+static const struct pf_field work_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(kernel_ns, "kernel_ns", "It takes", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(middle_ns, "middle_ns", "Middle", PF_NS | PF_MAYBE),
+	FIELD(more_ns, "more_ns", "More", PF_NS | PF_MAYBE),
+	FIELD(slower_ns, "slower_ns", "All slower", PF_NS | PF_MAYBE),
+	FIELD(factor, "factor", "By", PF_REAL | PF_FULL),
+	FIELD(some_ns, "some_ns", "Some", PF_NS | PF_MAYBE),
+	FIELD(why_longer, "why", "That is", PF_TEXT),
+};
 static const struct pf_field clock_fields[] = {
 	FIELD(rank, "rank", "Rank", PF_INT),
 	FIELD(host, "host", "Machine", PF_TEXT),
@@ -212,10 +240,11 @@ static const struct pf_field meeting_fields[] = {
 };
 #undef FIELD
 
-/* How a figure is spread over ranks. */
+/* How a figure is spread over ranks; imbalance is (max - mean) / max. */
 struct spread {
 	const char *figure;
-	int64_t min_ns, low_ns, median_ns, high_ns, max_ns;
+	int64_t min_ns, low_ns, median_ns, high_ns, max_ns, mean_ns, max_rank;
+	double imbalance;
 };
 
 #define FIELD(member, key, title, kind)                                        \
@@ -223,12 +252,39 @@ struct spread {
 static const struct pf_field spread_fields[] = {
 	FIELD(figure, "figure", "Of a rank", PF_TEXT),
 	FIELD(min_ns, "min_ns", "Least", PF_NS),
-	FIELD(low_ns, "p25_ns", "25 %", PF_NS),
+	FIELD(low_ns, "p25_ns", "25 %", PF_NS | PF_FULL),
 	FIELD(median_ns, "median_ns", "Median", PF_NS),
-	FIELD(high_ns, "p75_ns", "75 %", PF_NS),
+	FIELD(high_ns, "p75_ns", "75 %", PF_NS | PF_FULL),
 	FIELD(max_ns, "max_ns", "Most", PF_NS),
+	FIELD(max_rank, "max_rank", "By rank", PF_INT),
+	FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_FULL),
+	FIELD(imbalance, "imbalance", "Imbalance", PF_RATIO),
 };
 #undef FIELD
+
+static void take_spread(const struct pf_ranks *r, size_t at, int64_t *values,
+			struct spread *row)
+{
+	size_t n = r->rank_count;
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&values[i], (const char *)&r->ranks[i] + at,
+		       sizeof(*values));
+		if (!i || values[i] > row->max_ns) {
+			row->max_ns = values[i];
+			row->max_rank = r->ranks[i].rank;
+		}
+		mean += (double)values[i] / (double)n;
+	}
+	qsort(values, n, sizeof(*values), pf_stats_compare);
+	row->min_ns = values[0];
+	row->low_ns = pf_stats_quantile(values, n, 25);
+	row->median_ns = pf_stats_quantile(values, n, 50);
+	row->high_ns = pf_stats_quantile(values, n, 75);
+	row->mean_ns = llround(mean);
+	row->imbalance = row->max_ns > 0 ? 1 - mean / (double)row->max_ns : NAN;
+}
 
 static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 {
@@ -250,18 +306,8 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 
 	for (size_t f = 0; f < sizeof(figures_of) / sizeof(*figures_of); f++) {
 		struct spread row = { .figure = figures_of[f].name };
-		size_t n = r->rank_count;
 
-		for (size_t i = 0; i < n; i++)
-			memcpy(&values[i],
-			       (const char *)&r->ranks[i] + figures_of[f].at,
-			       sizeof(*values));
-		qsort(values, n, sizeof(*values), pf_stats_compare);
-		row.min_ns = values[0];
-		row.low_ns = pf_stats_quantile(values, n, 25);
-		row.median_ns = pf_stats_quantile(values, n, 50);
-		row.high_ns = pf_stats_quantile(values, n, 75);
-		row.max_ns = values[n - 1];
+		take_spread(r, figures_of[f].at, values, &row);
 		PF_PUT(t, spread_fields, row);
 	}
 	free(values);
@@ -311,6 +357,25 @@ static void *sorted(const void *rows, size_t count, size_t bytes, bool is_so,
 	return copy;
 }
 
+/* People see ranks that compute longer than others. */
+static void show_work(const struct pf_ranks *r,
+		      const struct pf_ranks_rank *ranks, bool is_wide,
+		      struct pf_doc *doc)
+{
+	struct pf_ranks_rank *shown =
+		pf_calloc(r->rank_count + 1, sizeof(*shown));
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->rank_count; i++)
+		if (is_wide || ranks[i].work > PF_WORK_ALIKE)
+			shown[count++] = ranks[i];
+	if (is_wide || count)
+		PF_ROWS(doc, "work",
+			"Kernels of computation, against a middle rank",
+			work_fields, shown, count);
+	free(shown);
+}
+
 static void show_tables(const struct pf_ranks *r, bool is_wide,
 			struct pf_doc *doc)
 {
@@ -324,11 +389,11 @@ static void show_tables(const struct pf_ranks *r, bool is_wide,
 
 	PF_ROWS(doc, "ranks", "Late at collectives", rank_fields, ranks,
 		r->rank_count);
-	if (is_many)
-		show_spread(r, doc);
-	else if (!is_wide)
+	show_spread(r, doc);
+	if (!is_many && !is_wide)
 		PF_ROWS(doc, "times", "What GPUs do, each instant once",
 			time_fields, ranks, r->rank_count);
+	show_work(r, ranks, is_wide, doc);
 	PF_ROWS(doc, "steps", "By step", step_fields, steps, r->step_count);
 	PF_ROWS(doc, "clocks", "Clocks, by the ends of collectives",
 		clock_fields, clocks, r->rank_count);

@@ -69,7 +69,8 @@ static void split(const struct pf_digest *d, const struct pf_digest_op *op,
 }
 
 static int split_rank(struct pf_ranks_job *job, size_t index,
-		      struct pf_ranks_rank *out, struct pf_err *err)
+		      struct pf_ranks_works *works, struct pf_ranks_rank *out,
+		      struct pf_err *err)
 {
 	const struct rank *r = &job->ranks[index];
 	struct pf_digest d;
@@ -89,6 +90,7 @@ static int split_rank(struct pf_ranks_job *job, size_t index,
 	out->idle_ns = d.ns[PF_DOING_IDLE];
 	out->other_comm_ns =
 		d.ns[PF_DOING_COMMUNICATION] - out->wait_ns - out->transfer_ns;
+	pf_ranks_works_take(works, index, &d);
 	pf_digest_release(&d);
 	return 0;
 }
@@ -159,6 +161,7 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err)
 {
 	struct blamed *blamed = pf_calloc(job->rank_count + 1, sizeof(*blamed));
+	struct pf_ranks_works *works = pf_ranks_works_new();
 	int rc = 0;
 
 	out->rank_count = job->rank_count;
@@ -172,6 +175,12 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 			.window_ns =
 				job->ranks[i].end_ns - job->ranks[i].start_ns,
 			.saved_ns = PF_NO_INT,
+			.kernel_ns = PF_NO_INT,
+			.middle_ns = PF_NO_INT,
+			.more_ns = PF_NO_INT,
+			.slower_ns = PF_NO_INT,
+			.some_ns = PF_NO_INT,
+			.factor = NAN,
 		};
 		if (!job->why.len)
 			show_clock(job, i, out);
@@ -181,8 +190,11 @@ static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
 	for (size_t i = 0; i < job->rank_count; i++) {
 		out->ranks[i].cause = most_of(&blamed[i]);
 		if (!rc)
-			rc = split_rank(job, i, &out->ranks[i], err);
+			rc = split_rank(job, i, works, &out->ranks[i], err);
 	}
+	if (!rc && !job->why.len)
+		pf_ranks_works_find(works, job, out);
+	pf_ranks_works_free(works);
 	free(blamed);
 	return rc;
 }

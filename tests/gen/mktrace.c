@@ -37,7 +37,8 @@ static const char usage[] =
 	"  --ranks N        even; with --steps, --layers and --seed\n"
 	"  --hosts N        machines, each with a clock of its own (1)\n"
 	"  --straggler R    rank that is late\n"
-	"  --late WHY       slow, loader or garbage\n"
+	"  --late WHY       slow, more, some (of its kernels), loader or "
+	"garbage\n"
 	"  --clock-skew NS  clocks differ by up to so much (0)\n"
 	"  --drift PPM      and drift by up to so much (0)\n"
 	"  --scatter NS     ends of a collective differ so much (3000)\n";

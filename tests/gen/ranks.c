@@ -18,7 +18,7 @@
 #define PAIR 2
 #define ZERO INT64_C(1700000000000000000)
 
-enum kind { LOADER, STEP, GARBAGE, MM, OPTIMIZER, GATHER, REDUCE, SYNC };
+enum kind { LOADER, STEP, GARBAGE, MM, MORE, OPTIMIZER, GATHER, REDUCE, SYNC };
 enum { COMPUTE = 7, GATHERS = 20, REDUCES = 24 }; /* streams */
 
 struct event {
@@ -184,6 +184,8 @@ static void run_layer(struct job *j, int64_t step, int layer)
 		for (int k = 0; k < 3; k++)
 			compute(j, r, MM,
 				is_late(j, i, "slow") ? 150000 * 1.25 : 150000);
+		if (is_late(j, i, "more"))
+			compute(j, r, MORE, 112500);
 	}
 	for (int i = 0; i < o->ranks; i += PAIR)
 		meet(j, GATHER, i, PAIR, 1);
@@ -199,7 +201,8 @@ static void end_step(struct job *j)
 
 		r->compute_ns =
 			later(r->compute_ns, later(r->gather_ns, r->reduce_ns));
-		compute(j, r, OPTIMIZER, 200000);
+		compute(j, r, OPTIMIZER,
+			is_late(j, i, "some") ? 200000 * 7.5 : 200000);
 		from = r->host_ns;
 		r->host_ns = later(from + 5000, r->compute_ns + 6000);
 		add(r, SYNC, from, r->host_ns);
@@ -303,6 +306,8 @@ static void put_launched(struct gen_out *out, const struct job *j,
 		int stream;
 	} words[] = {
 		[MM] = { "aten::mm", "ampere_bf16_gemm", COMPUTE },
+		[MORE] = { "aten::add", "vectorized_elementwise_kernel",
+			   COMPUTE },
 		[OPTIMIZER] = { "Optimizer.step#AdamW.step",
 				"multi_tensor_apply_kernel", COMPUTE },
 		[GATHER] = { "record_param_comms",
@@ -403,9 +408,18 @@ static int write_rank(const struct job *j, int rank, const char *folder)
 /* What a word of --late is called by 'profan ranks'. */
 static const char *cause_of(const struct gen_opts *o)
 {
-	return !strcmp(o->late_cause, "slow")     ? "computation"
-	       : !strcmp(o->late_cause, "loader") ? "data loading"
-						  : "garbage collection";
+	return !strcmp(o->late_cause, "loader")    ? "data loading"
+	       : !strcmp(o->late_cause, "garbage") ? "garbage collection"
+						   : "computation";
+}
+
+/* Why its computation is longer. */
+static const char *work_of(const struct gen_opts *o)
+{
+	return !strcmp(o->late_cause, "slow")   ? "same kernels slower"
+	       : !strcmp(o->late_cause, "more") ? "more or other kernels"
+	       : !strcmp(o->late_cause, "some") ? "some kernels slower"
+						: "as others";
 }
 
 static int64_t first_end(const struct job *j)
@@ -432,10 +446,10 @@ static int write_truth(const struct job *j, const struct job *without,
 	if (!f)
 		return -1;
 	fprintf(f,
-		"key,value\nstraggler,%lld\ncause,%s\ntotal_ns,%lld\n"
+		"key,value\nstraggler,%lld\ncause,%s\nwork,%s\ntotal_ns,%lld\n"
 		"without_ns,%lld\nzero_ns,%lld\n",
 		has_one ? (long long)j->o->straggler : -1LL,
-		has_one ? cause_of(j->o) : "",
+		has_one ? cause_of(j->o) : "", has_one ? work_of(j->o) : "",
 		(long long)(j->last_ns - j->first_ns),
 		(long long)(without->last_ns - without->first_ns),
 		(long long)first_end(j));

@@ -24,6 +24,20 @@ run 0 "$mktrace" --out "$tmp/t.json" &&
 	run 0 "$PYTHON" "$tmp/one.py" "$tmp/doc"
 result "one stream"
 
+# what HTA 0.5.0 says of each of two real ranks: the temporal breakdown, how
+# much communication computation hides, idle time of streams, kernels
+pair=$shared/traces/two_ranks_rank
+if [ -f "$pair-0.json.gz" ]; then
+	run 0 "$profan" ingest -q "$pair-0.json.gz" "$pair-1.json.gz" \
+		-o "$tmp/two.db" &&
+		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" --ranks \
+			"$top_srcdir/tests/hta_two_ranks.csv" "$profan" \
+			"$tmp/two.db"
+	result 'two ranks: 61 figures'
+else
+	skip 'two ranks' 'NOT TESTED: ../shared is not there'
+fi
+
 [ -f "$golden" ] || {
 	skip "real traces" "NOT TESTED: ../shared is not there"
 	tap_done

@@ -120,7 +120,7 @@ EXTRA_DIST += $(SHELL_TESTS) tests/bench.sh tests/tap.sh \
 	tests/faults_preload.c tests/scale_steps.c \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/tests/*.py))) \
 	tests/fuzz/corpus tests/fuzz/README.md tests/golden tests/traces \
-	tests/gen/mkpath.py tests/gen/mkxspace.py tests/others tests/report tests/truth
+	tests/gen/mkpath.py tests/gen/mkxspace.py tests/hta_two_ranks.csv tests/others tests/report tests/truth
 
 # ---- with every real trace and every made one; check has the quick ones ----
 check-long:

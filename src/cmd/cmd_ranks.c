@@ -209,6 +209,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc)
 		rc = pf_ranks_find(job, &found, err);
 	if (!rc) {
+		doc->is_of_many = found.rank_count > PF_RANKS_FEW;
 		if (!cx->wide && !cx->is_limit_given)
 			doc->order.limit = found.rank_count > PF_RANKS_FEW
 						   ? PF_RANKS_OUTER

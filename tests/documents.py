@@ -25,7 +25,7 @@ OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
 
 
 # Options with a value that show more; b is the second database.
-VALUES = {"baseline": "{b}", "points": "3", "group-by-stack": "5"}
+VALUES = {"by": "host", "baseline": "{b}", "points": "3", "group-by-stack": "5"}
 
 
 def run(program, *args):
@@ -55,6 +55,8 @@ def inputs(command, brief, a, b, databases):
         return [(m + [d] if m and not command["min_arguments"] else [d] + m,
                  not brief and d in databases[:7])
                 for d in databases for m in more]
+    if command["name"] == "ranks":  # of one database as well
+        return [([d], not brief and d in databases[:7]) for d in databases]
     found = [([a, b], not brief), ([a, a], False)]
     return found + [([d, d], False) for d in databases]
 

@@ -315,7 +315,8 @@ def check(name, doc):
 
 def sums(doc):
     """Every rule once; what is said fits the figures."""
-    bad, tables, window = [], doc["tables"], doc["scalars"]["window_ns"]
+    bad, tables = [], doc["tables"]
+    window = doc["scalars"]["window_ns"] or 0
     ids = [row["id"] for t in ("advice", "not_judged", "fine")
            for row in tables[t]]
     if len(ids) != len(set(ids)) or len(ids) != 20:
@@ -330,7 +331,7 @@ def sums(doc):
             bad.append(f"{row['id']}: evidence of {held} ns")
         if not row["sentence"] or not row["command"]:
             bad.append(f"{row['id']}: no sentence or no command")
-    if not 0 <= doc["scalars"]["together_ns"] <= window:
+    if not 0 <= (doc["scalars"]["together_ns"] or 0) <= window:
         bad.append("together more than the window")
     return bad + [f"{row['id']}: no reason" for row in tables["not_judged"]
                   if not row["reason"]]

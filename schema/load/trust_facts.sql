@@ -12,7 +12,10 @@ WITH fact AS (
 			AS any_work,
 		sum(value) FILTER (WHERE key IN ('kind_4', 'kind_5'))
 			AS any_call,
-		sum(value) FILTER (WHERE key = 'kind_3') AS any_stack
+		sum(value) FILTER (WHERE key = 'kind_3') AS any_stack,
+		sum(value) FILTER (WHERE key IN ('kind_1', 'kind_2', 'kind_3'))
+			AS any_op,
+		sum(value) FILTER (WHERE key = 'kind_0') AS any_range
 	FROM trace_fact
 	GROUP BY trace_id),
 fault AS (
@@ -36,7 +39,9 @@ SELECT t.id AS trace_id, f.work_count, f.work_ns, f.orphan_count, f.orphan_ns,
 	coalesce(r.dropped_count, 0) AS dropped_count,
 	coalesce(r.skipped_count, 0) AS skipped_count,
 	coalesce(r.left_out_count, 0) AS left_out_count,
-	t.stored_count = 1000000 AS is_capped
+	t.stored_count = 1000000 AS is_capped,
+	coalesce(f.any_op, 0) AS any_op,
+	coalesce(f.any_range, 0) AS any_range
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 LEFT JOIN fault AS r ON r.trace_id = t.id

@@ -216,6 +216,21 @@ static void add_rest(const struct pf_advise *a, enum pf_advice_state state,
 	}
 }
 
+/* Without a path, and of no advice, there is no time to speak of. */
+static void add_times(const struct pf_advise *a, size_t first,
+		      struct pf_doc *doc)
+{
+	if (a->window_ns)
+		pf_doc_int(doc, "window_ns", "Window", PF_NS, a->window_ns);
+	else
+		pf_doc_null(doc, "window_ns", "Window", PF_NS);
+	if (pf_advise_union(a, first))
+		pf_doc_int(doc, "together_ns", "The first together", PF_NS,
+			   pf_advise_union(a, first));
+	else
+		pf_doc_null(doc, "together_ns", "The first together", PF_NS);
+}
+
 void pf_advise_show(const struct pf_advise *a, struct pf_doc *doc)
 {
 	char all[PF_NUM_MAX], window[PF_NUM_MAX];
@@ -223,9 +238,7 @@ void pf_advise_show(const struct pf_advise *a, struct pf_doc *doc)
 	struct pf_table *t;
 
 	add_finding(a, doc);
-	pf_doc_int(doc, "window_ns", "Window", PF_NS, a->window_ns);
-	pf_doc_int(doc, "together_ns", "The first together", PF_NS,
-		   pf_advise_union(a, first));
+	add_times(a, first, doc);
 	add_advice(a, doc);
 	add_how(a, doc);
 	add_evidence(a, doc);

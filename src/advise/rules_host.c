@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice about time of the host: loading, copying, waiting, launching. */
+#include <string.h>
+
 #include "advise/advise_impl.h"
 
 #include "base/sat.h"
@@ -254,6 +256,15 @@ static bool owns_log(const struct advise_row *r)
 	       !(r->flags & ADVISE_DATA) && !advise_is_gpu(r);
 }
 
+/* Whose profiler has the option is told of it. */
+static void no_functions(const struct pf_advise *a, struct pf_advice *out)
+{
+	advise_not_judged(out, a->framework && !strcmp(a->framework, "PyTorch")
+				       ? "the trace has no Python functions: "
+					 "record with_stack=True"
+				       : "the trace has no Python functions");
+}
+
 static void judge_gc(const struct pf_advise *a,
 		     const struct pf_advise_from *from, struct pf_advice *out)
 {
@@ -261,8 +272,7 @@ static void judge_gc(const struct pf_advise *a,
 	if (out->on_path_ns > 0)
 		return;
 	if (!a->tiles->has_functions)
-		advise_not_judged(out, "the trace has no Python functions: "
-				       "record with_stack=True");
+		no_functions(a, out);
 	else
 		advise_fine(out, "no recorded collection of garbage is on the "
 				 "critical path");
@@ -278,8 +288,7 @@ static void judge_log(const struct pf_advise *a,
 	if (t->marks.calls[ADVISE_MARK_LOG])
 		return;
 	if (!t->has_functions)
-		advise_not_judged(out, "the trace has no Python functions: "
-				       "record with_stack=True");
+		no_functions(a, out);
 }
 
 const struct advise_rule advise_host_rules[] = {

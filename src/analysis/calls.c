@@ -287,8 +287,15 @@ static void add_finding(const struct pf_calls *c, struct pf_doc *doc)
 
 	doc->is_nothing = !c->item_count;
 	if (!c->item_count) {
-		pf_doc_finding(doc, "There are no calls of a GPU's runtime or "
-				    "driver");
+		pf_doc_finding(
+			doc,
+			"There are no calls of a GPU's runtime or "
+			"driver%s%s",
+			c->recorded.has_calls ? pf_window_scope(&c->window)
+					      : "; ",
+			c->recorded.has_calls
+				? ""
+				: pf_hint(c->recorded.producer, PF_HINT_CALLS));
 		return;
 	}
 	pf_doc_finding(doc, "%s takes %s of the time in calls%s (%s of %s)",

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "events/trust.h"
 #include "events/window.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -38,6 +39,7 @@ struct pf_calls {
 	struct pf_call *items; /* by total time, the longest first */
 	size_t item_count;
 	int64_t count, total_ns, self_ns;
+	struct pf_recorded recorded; /* set before it is shown */
 };
 
 int pf_calls_find(struct pf_db *db, const struct pf_calls_args *args,

@@ -34,9 +34,9 @@ static const struct pf_field module_fields[] = {
 	FIELD(depth, "depth", "Depth", PF_INT | PF_FULL),
 	FIELD(calls, "calls", "Calls", PF_COUNT),
 	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_SPARE),
-	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS),
-	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
-	FIELD(replayed_ns, "replayed_ns", "Replayed", PF_NS),
+	FIELD(gpu_total_ns, "gpu_total_ns", "GPU total", PF_NS | PF_KNOWN),
+	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
+	FIELD(replayed_ns, "replayed_ns", "Replayed", PF_NS | PF_KNOWN),
 	FIELD(share, "share", "Of GPU", PF_RATIO | PF_FULL),
 	FIELD(host_total_ns, "host_total_ns", "Host total", PF_NS),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_FULL),
@@ -48,7 +48,7 @@ static const struct pf_field class_fields[] = {
 	FIELD(name, "class", "Class", PF_TEXT),
 	FIELD(calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
 	FIELD(ops, "op_count", "Ops", PF_COUNT | PF_KNOWN),
-	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS),
+	FIELD(gpu_ns, "gpu_self_ns", "GPU self", PF_NS | PF_KNOWN),
 	FIELD(share, "share", "Of GPU", PF_RATIO),
 	FIELD(host_ns, "host_self_ns", "Host self", PF_NS | PF_KNOWN),
 };
@@ -144,13 +144,15 @@ static bool is_empty(const struct pf_module *n)
 static struct row row_of(const struct pf_module_tree *t,
 			 const struct pf_module *n, const char *name)
 {
+	const bool has_gpu = gpu_total(t) > 0;
+
 	return (struct row){ .name = name,
 			     .depth = n->depth,
 			     .calls = n->calls,
 			     .ops = n->ops,
-			     .gpu_total_ns = n->gpu_total_ns,
-			     .gpu_ns = n->gpu_ns,
-			     .replayed_ns = n->replayed_ns,
+			     .gpu_total_ns = has_gpu ? n->gpu_total_ns : -1,
+			     .gpu_ns = has_gpu ? n->gpu_ns : -1,
+			     .replayed_ns = has_gpu ? n->replayed_ns : -1,
 			     .host_total_ns = n->host_total_ns,
 			     .host_ns = n->host_ns,
 			     .share = pf_num_share(n->gpu_ns, gpu_total(t)) };
@@ -273,7 +275,7 @@ static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 	row = row_of(t, &(struct pf_module){ .gpu_ns = t->unlaunched_ns },
 		     UNLAUNCHED);
 	row.calls = row.ops = row.host_ns = -1;
-	if (row.gpu_ns)
+	if (row.gpu_ns > 0)
 		PF_PUT(out, class_fields, row);
 }
 
@@ -312,6 +314,8 @@ struct figures {
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct figures, member, key, title, kind)
+
+/* Without calls of modules it is not known what would be in them. */
 static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
 {
 	const struct pf_module *root = &t->nodes[PF_MODULE_ROOT];
@@ -319,24 +323,29 @@ static void add_figures(const struct pf_module_tree *t, struct pf_doc *doc)
 	const struct pf_field figure_fields[] = {
 		FIELD(gpu_ns, "gpu_ns", "GPU work", of_gpu),
 		FIELD(gpu_inside_ns, "gpu_in_modules_ns",
-		      "GPU work, in modules", of_gpu),
+		      "GPU work, in modules", of_gpu | PF_KNOWN),
 		FIELD(gpu_outside_ns, "gpu_outside_ns", "GPU work, outside",
-		      of_gpu),
+		      of_gpu | PF_KNOWN),
 		FIELD(unlaunched_ns, "gpu_no_launch_ns",
 		      "GPU work, no launch call", of_gpu),
-		FIELD(host_ns, "host_ns", "Host time", PF_NS),
+		FIELD(host_ns, "host_ns", "Host time", PF_NS | PF_KNOWN),
 		FIELD(host_inside_ns, "host_in_modules_ns",
-		      "Host time, in modules", PF_NS),
+		      "Host time, in modules", PF_NS | PF_KNOWN),
 		FIELD(host_outside_ns, "host_outside_ns", "Host time, outside",
-		      PF_NS),
+		      PF_NS | PF_KNOWN),
 	};
-	const struct figures f = {
+	struct figures f = {
 		gpu_total(t),        root->gpu_total_ns - root->gpu_ns,
 		root->gpu_ns,        t->unlaunched_ns,
 		root->host_total_ns, root->host_total_ns - root->host_ns,
 		root->host_ns
 	};
 
+	if (t->count == 1)
+		f.gpu_inside_ns = f.gpu_outside_ns = f.host_inside_ns =
+			f.host_outside_ns = -1;
+	if (t->count == 1 && !f.host_ns)
+		f.host_ns = -1;
 	PF_SCALARS(doc, figure_fields, f);
 }
 
@@ -345,6 +354,7 @@ void pf_modules_show(struct pf_module_tree *t, struct pf_doc *doc)
 	struct pf_field shown[FIELD_COUNT];
 
 	add_totals(t);
+	doc->is_nothing = t->count == 1;
 	add_finding(t, doc);
 	add_figures(t, doc);
 	memcpy(shown, module_fields, sizeof(shown));

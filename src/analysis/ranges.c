@@ -604,8 +604,8 @@ static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
 
 	doc->is_nothing = !r->item_count;
 	if (!r->item_count) {
-		pf_doc_finding(doc, "There are no ranges; mark parts of the "
-				    "program with record_function or NVTX");
+		pf_doc_finding(doc, "There are no ranges; %s",
+			       pf_hint(r->producer, PF_HINT_RANGES));
 		return;
 	}
 	for (size_t i = 0; i < r->item_count; i++) {

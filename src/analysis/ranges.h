@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "events/hints.h"
 #include "events/window.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -50,6 +51,7 @@ struct pf_range {
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_ranges {
 	struct pf_window window;
+	enum pf_producer producer; /* set before it is shown */
 	struct pf_arena texts;
 	struct pf_range *items; /* by total time, the longest first */
 	size_t item_count;

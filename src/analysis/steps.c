@@ -516,12 +516,12 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out, struct pf_err *err)
 {
 	struct steps s = { .db = db, .out = out };
-	enum pf_producer from;
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	out->copies = pf_copies_new();
-	if (!rc && !(rc = pf_hint_producer(db, &from, err)))
-		out->is_untimed = from == PF_FROM_SNAPSHOT;
+	if (!rc)
+		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
+	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;
 	if (!rc && (choose_steps(db, out, err) < 0 || sweep_all(&s, err) < 0))
 		rc = -1;
 	if (!rc) {

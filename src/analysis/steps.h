@@ -11,6 +11,7 @@
 
 #include "analysis/copies.h"
 #include "analysis/sm.h"
+#include "events/trust.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -104,6 +105,7 @@ struct pf_step_times {
 	double steps_per_second;
 	double samples_per_second;     /* not a number: not known */
 	bool has_steps, has_many_gpus; /* a trace of several GPUs */
+	struct pf_recorded recorded;
 	bool is_untimed; /* only memory was recorded: its span is no step */
 };
 

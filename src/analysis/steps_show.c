@@ -2,8 +2,11 @@
 /* Means are over whole steps; the list has all of them. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "analysis/steps.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "table/rows.h"
 
@@ -43,6 +46,53 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 				    : " from first to last GPU work");
 }
 
+static const char *why_none(const struct pf_step_times *s)
+{
+	if (s->is_untimed && !s->count)
+		return "There are no steps: a memory snapshot says what was "
+		       "allocated, not what took time; 'profan memory' shows "
+		       "it";
+	if (s->recorded.producer == PF_FROM_TABLES && !s->count)
+		return "There are no steps: there is no trace, only what "
+		       "stands beside one";
+	return "There are no complete steps";
+}
+
+/* What is in none of the classes is outside of what was recorded. */
+static const char *outside(const struct pf_recorded *r, bool has_gpu)
+{
+	if (r->has_ops && r->has_calls)
+		return classes[PF_STEP_OTHER].words;
+	if (r->has_ops)
+		return "outside of operators and ranges";
+	if (r->has_calls)
+		return "outside of calls of the runtime; operators are not "
+		       "recorded";
+	return has_gpu ? "without GPU work; what the host did is not recorded "
+			 "by kind"
+		       : "in what has no kind that profan knows";
+}
+
+/* Is the time in a class known, if it is 0? */
+static bool is_known(const struct pf_step_times *s, enum pf_step_class c)
+{
+	const struct pf_recorded *r = &s->recorded;
+
+	switch (c) {
+	case PF_STEP_RUNTIME:
+		return r->has_calls;
+	case PF_STEP_DATA:
+	case PF_STEP_CPU:
+		return r->has_ops;
+	case PF_STEP_COMM:
+		return s->device_count || r->has_ops;
+	case PF_STEP_OTHER:
+		return true;
+	default:
+		return s->device_count > 0;
+	}
+}
+
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
@@ -51,12 +101,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	const char *words;
 
 	if (!s->full_count) {
-		pf_doc_finding(doc, s->is_untimed && !s->count
-					    ? "There are no steps: a memory "
-					      "snapshot says what was "
-					      "allocated, not what took time; "
-					      "'profan memory' shows it"
-					    : "There are no complete steps");
+		pf_doc_finding(doc, "%s", why_none(s));
 		return;
 	}
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
@@ -71,7 +116,8 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		pf_buf_addf(&text, ":");
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
-							: classes[top].words;
+		: top == PF_STEP_OTHER ? outside(&s->recorded, s->device_count)
+				       : classes[top].words;
 	pf_doc_finding(doc, "%.*s %s, %s, %s", (int)text.len, text.data,
 		       s->classes[top].share < 0.5 ? "the largest part"
 						   : "most of the time",
@@ -162,24 +208,26 @@ static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
 		pf_doc_fields(doc, "classes", "Where the time of a step goes",
 			      PF_FIELDS(fields));
 
-	/* without a GPU there is nothing to say of what it did */
+	/* of what was not recorded there is nothing to say */
 	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
-		if (s->full_count && (s->device_count || s->classes[c].sum_ns ||
-				      c >= PF_STEP_DATA))
+		if (s->full_count && (s->classes[c].sum_ns ||
+				      is_known(s, (enum pf_step_class)c)))
 			PF_PUT(t, fields, s->classes[c]);
 }
 #undef FIELD
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
-#define CLASS_NS(c, key, title) FIELD(class_ns[c], key "_ns", title, PF_NS)
+#define CLASS_NS(c, key, title)                                                \
+	FIELD(class_ns[c], key "_ns", title, PF_NS | PF_KNOWN)
 #define CLASS_SHARE(c, key, title)                                             \
 	PF_FIELD(struct pf_step_time, class_share[c], key "_share", title,     \
 		 PF_RATIO | PF_BRIEF)
 #define COPIES(way, key, title)                                                \
-	FIELD(ways[way].count, key "_count", title, PF_COUNT),                 \
-		FIELD(ways[way].bytes, key "_bytes", title, PF_BYTES),         \
-		FIELD(ways[way].ns, key "_ns", title, PF_NS)
+	FIELD(ways[way].count, key "_count", title, PF_COUNT | PF_KNOWN),      \
+		FIELD(ways[way].bytes, key "_bytes", title,                    \
+		      PF_BYTES | PF_KNOWN),                                    \
+		FIELD(ways[way].ns, key "_ns", title, PF_NS | PF_KNOWN)
 static const struct pf_field step_fields[] = {
 	PF_FIELD(struct pf_step_time, step, "step", "Step", PF_INT | PF_KNOWN),
 	FIELD(start_ns, "start_ns", "Start", PF_INT),
@@ -192,17 +240,20 @@ static const struct pf_field step_fields[] = {
 	CLASS_NS(PF_STEP_DATA, "data", "Data"),
 	CLASS_NS(PF_STEP_CPU, "cpu", "CPU"),
 	CLASS_NS(PF_STEP_OTHER, "other", "Other"),
-	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS),
-	FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels", PF_NS),
+	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
+	FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
+	      PF_NS | PF_KNOWN),
 	FIELD(use.utilization_share, "utilization_share", "Utilization",
 	      PF_RATIO),
-	FIELD(kernels, "kernel_count", "Kernels", PF_COUNT),
-	FIELD(copies, "copy_count", "Copies", PF_COUNT),
-	FIELD(memsets, "memset_count", "Memsets", PF_COUNT),
-	FIELD(launches, "launch_count", "Calls that launch", PF_COUNT),
+	FIELD(kernels, "kernel_count", "Kernels", PF_COUNT | PF_KNOWN),
+	FIELD(copies, "copy_count", "Copies", PF_COUNT | PF_KNOWN),
+	FIELD(memsets, "memset_count", "Memsets", PF_COUNT | PF_KNOWN),
+	FIELD(launches, "launch_count", "Calls that launch",
+	      PF_COUNT | PF_KNOWN),
 	FIELD(kernel_launches, "kernel_launch_count",
-	      "Calls that launch kernels", PF_COUNT),
-	FIELD(syncs, "synchronize_count", "Synchronize calls", PF_COUNT),
+	      "Calls that launch kernels", PF_COUNT | PF_KNOWN),
+	FIELD(syncs, "synchronize_count", "Synchronize calls",
+	      PF_COUNT | PF_KNOWN),
 	FIELD(use.sm_efficiency_share, "sm_efficiency_share", "SM efficiency",
 	      PF_RATIO),
 	FIELD(use.occupancy_percent, "occupancy_percent", "Occupancy %",
@@ -225,23 +276,60 @@ static const struct pf_field step_fields[] = {
 	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
 };
 
-/* Columns that say nothing without a GPU. */
-static const char *const gpu_shares[] = { "kernel_share", "copy_share",
-					  "runtime_share" };
+/* Columns that say nothing where nothing of their kind was recorded. */
+static const struct {
+	enum pf_step_class class;
+	const char *key;
+} shares[] = {
+	{ PF_STEP_KERNEL, "kernel_share" },   { PF_STEP_COPY, "copy_share" },
+	{ PF_STEP_COMM, "comm_share" },       { PF_STEP_DATA, "data_share" },
+	{ PF_STEP_RUNTIME, "runtime_share" }, { PF_STEP_CPU, "cpu_share" },
+};
+
+static bool has_any(const struct pf_step_times *s, enum pf_step_class c)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].class_ns[c])
+			return true;
+	return is_known(s, c);
+}
+
+static void hide_unknown(const struct pf_step_times *s,
+			 struct pf_step_time *row)
+{
+	for (int c = 0; c < PF_STEP_CLASSES; c++)
+		if (!row->class_ns[c] && !is_known(s, (enum pf_step_class)c))
+			row->class_ns[c] = -1;
+	if (!s->recorded.has_calls)
+		row->launches = row->kernel_launches = row->syncs = -1;
+	if (s->recorded.has_work)
+		return;
+	row->busy_ns = row->kernel_union_ns = row->kernels = row->copies =
+		row->memsets = -1;
+	row->use.utilization_share = NAN;
+	for (int w = 0; w < PF_COPY_WAYS; w++)
+		row->ways[w].count = row->ways[w].bytes = row->ways[w].ns = -1;
+}
 
 static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
+	const size_t count = sizeof(fields) / sizeof(*fields);
+	struct pf_step_time *rows = pf_calloc(s->count + 1, sizeof(*rows));
 
 	memcpy(fields, step_fields, sizeof(fields));
-	for (size_t i = 0; i < sizeof(gpu_shares) / sizeof(*gpu_shares); i++)
-		for (size_t f = 0;
-		     !s->device_count && f < sizeof(fields) / sizeof(*fields);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		for (size_t f = 0; !has_any(s, shares[i].class) && f < count;
 		     f++)
-			if (!strcmp(fields[f].col.key, gpu_shares[i]))
+			if (!strcmp(fields[f].col.key, shares[i].key))
 				fields[f].col.kind |= PF_ABSENT;
-	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, s->steps,
+	for (size_t i = 0; i < s->count; i++) {
+		rows[i] = s->steps[i];
+		hide_unknown(s, &rows[i]);
+	}
+	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, rows,
 		       s->count);
+	free(rows);
 }
 
 void pf_step_times_show(const struct pf_step_times *s, struct pf_doc *doc)

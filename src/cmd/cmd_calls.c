@@ -25,6 +25,9 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	int rc = pf_calls_find(cx->db, args, &calls, err);
 
 	if (!rc)
+		rc = pf_trust_recorded(cx->db, &calls.window, &calls.recorded,
+				       err);
+	if (!rc)
 		pf_calls_show(&calls, args->by, doc);
 	pf_calls_release(&calls);
 	return rc;

@@ -88,6 +88,8 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	struct pf_graphs g;
 	int rc = find(cx->db, args, &g, err);
 
+	if (!rc)
+		rc = pf_trust_recorded(cx->db, &g.window, &g.recorded, err);
 	if (!rc && args->store)
 		rc = pf_graphs_store(&g, cx->db, args->store, err);
 	if (!rc) {

@@ -18,6 +18,8 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	int rc = pf_ranges_find(cx->db, args, &ranges, err);
 
 	if (!rc)
+		rc = pf_hint_producer(cx->db, &ranges.producer, err);
+	if (!rc)
 		pf_ranges_show(&ranges, doc);
 	pf_ranges_release(&ranges);
 	return rc;

@@ -71,6 +71,7 @@ static int load_steps(struct pf_db *db,
 	c->step_count = rc ? 0 : times.count;
 	c->has_steps = times.has_steps;
 	c->is_untimed = times.is_untimed;
+	c->recorded = times.recorded;
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
 	for (size_t i = 0; i < c->step_count; i++)
 		c->steps[i].time = times.steps[i];

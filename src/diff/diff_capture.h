@@ -167,6 +167,7 @@ struct pf_capture {
 	uint32_t device_name, hardware, platform, versions, options, xxh128;
 	int64_t trace_count, world_size; /* -1: unknown */
 	struct pf_trust_lost lost;
+	struct pf_recorded recorded;
 	bool has_shapes;
 };
 

@@ -64,6 +64,27 @@ static int find_samples(const char *words, struct pf_trend *out,
 	return 0;
 }
 
+/* Of what was not recorded at all nothing is known. */
+static bool is_unknown(const struct pf_capture *c, enum pf_step_count count)
+{
+	if (c->count[count])
+		return false;
+	switch (count) {
+	case PF_COUNT_LAUNCHES:
+	case PF_COUNT_GRAPHS:
+	case PF_COUNT_SYNCS:
+	case PF_COUNT_ALLOCATIONS:
+	case PF_COUNT_CALLS:
+		return !c->recorded.has_calls;
+	case PF_COUNT_TENSORS:
+		return c->peak_bytes < 0;
+	case PF_COUNT_OPS:
+		return !c->recorded.has_ops;
+	default:
+		return !c->recorded.has_work;
+	}
+}
+
 static void find_row(const struct pf_capture *c, size_t warm_up,
 		     struct pf_trend_row *row)
 {
@@ -93,7 +114,9 @@ static void find_row(const struct pf_capture *c, size_t warm_up,
 	pf_mean_parts(c->class_ns, PF_STEP_CLASSES, steps, row->class_ns);
 	pf_mean_parts(c->cause_ns, PF_CAUSE_COUNT, steps, row->cause_ns);
 	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
-		row->count[i] = pf_ratio((double)c->count[i], steps);
+		row->count[i] = is_unknown(c, (enum pf_step_count)i)
+					? NAN
+					: pf_ratio((double)c->count[i], steps);
 }
 
 /* Two texts that are known and different. */

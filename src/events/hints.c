@@ -131,6 +131,16 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"AMD's profilers do not record what streams wait for",
 		NO_TRACE,
 	},
+	[PF_HINT_RANGES] = {
+		"mark parts of the program with record_function or NVTX",
+		"mark parts of the program with NVTX",
+		"mark parts of the program with annotations of its profiler",
+		"a memory snapshot has those of torch alone",
+		"mark parts of the program with NVTX, and trace with -t nvtx",
+		"mark parts of the program with roctx ranges (rocprofv3 "
+		"--marker-trace)",
+		NO_TRACE,
+	},
 };
 
 int pf_hint_producer(struct pf_db *db, enum pf_producer *out,

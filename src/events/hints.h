@@ -34,6 +34,7 @@ enum pf_hint {
 	PF_HINT_NO_OP,   /* launches that are in no operator or range */
 	PF_HINT_COARSE,  /* whole microseconds */
 	PF_HINT_WAITS,   /* what streams wait for */
+	PF_HINT_RANGES,  /* ranges that the program marks */
 	PF_HINTS
 };
 

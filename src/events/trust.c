@@ -18,7 +18,7 @@
 
 struct trust {
 	int64_t work_count, work_ns, orphan_count, orphan_ns;
-	bool any_work, any_call, any_stack;
+	bool any_work, any_call, any_stack, any_op, any_range;
 	int64_t cut_count, dropped_count, skipped_count, left_out_count;
 	bool is_capped;
 	bool is_known; /* ingest counted the first four */
@@ -37,7 +37,9 @@ enum column {
 	C_DROPPED,
 	C_SKIPPED,
 	C_LEFT_OUT,
-	C_CAPPED
+	C_CAPPED,
+	C_ANY_OP,
+	C_ANY_RANGE
 };
 
 static void add_work(struct trust *t, sqlite3_stmt *st, int first)
@@ -56,6 +58,8 @@ static void add_facts(struct trust *t, sqlite3_stmt *st)
 	t->any_work |= sqlite3_column_int64(st, C_ANY_WORK) > 0;
 	t->any_call |= sqlite3_column_int64(st, C_ANY_CALL) > 0;
 	t->any_stack |= sqlite3_column_int64(st, C_ANY_STACK) > 0;
+	t->any_op |= sqlite3_column_int64(st, C_ANY_OP) > 0;
+	t->any_range |= sqlite3_column_int64(st, C_ANY_RANGE) > 0;
 	t->cut_count += sqlite3_column_int64(st, C_CUT) > 0;
 	t->dropped_count += sqlite3_column_int64(st, C_DROPPED);
 	t->skipped_count += sqlite3_column_int64(st, C_SKIPPED);
@@ -90,6 +94,20 @@ int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 	if (t.is_capped && !out->cut_count)
 		out->cut_count = 1;
 	return rc;
+}
+
+int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
+		      struct pf_recorded *out, struct pf_err *err)
+{
+	struct trust t = { 0 };
+	int rc = read_facts(db, window, &t, err);
+
+	*out = (struct pf_recorded){ .has_work = t.any_work,
+				     .has_calls = t.any_call,
+				     .has_ops = t.any_op,
+				     .has_ranges = t.any_range,
+				     .has_stacks = t.any_stack };
+	return rc < 0 ? -1 : pf_hint_producer(db, &out->producer, err);
 }
 
 /* ---- the work of a window ---- */

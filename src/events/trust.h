@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "events/hints.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -44,6 +45,21 @@ struct pf_trust_lost {
 };
 int pf_trust_lost(struct pf_db *db, const struct pf_window *window,
 		  struct pf_trust_lost *out, struct pf_err *err);
+
+/*
+ * What the traces of a window recorded at all, anywhere in them: what none of
+ * them recorded is not known, and never 0.
+ */
+struct pf_recorded {
+	bool has_work;   /* GPU work */
+	bool has_calls;  /* of the runtime or the driver */
+	bool has_ops;    /* operators, annotations, Python */
+	bool has_ranges; /* of the host, of no category that is known */
+	bool has_stacks; /* Python */
+	enum pf_producer producer;
+};
+int pf_trust_recorded(struct pf_db *db, const struct pf_window *window,
+		      struct pf_recorded *out, struct pf_err *err);
 
 /* Does any operator name the shapes of its inputs? */
 int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err);

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/opt.h"
+#include "events/trust.h"
 #include "events/window.h"
 #include "graphs/layers.h"
 #include "store/db.h"
@@ -126,7 +127,8 @@ struct pf_graph_evidence {
 struct pf_graphs {
 	bool is_brief;
 	struct pf_window window;
-	struct pf_intern texts; /* names of kernels, operators, modules */
+	struct pf_recorded recorded; /* set before it is shown */
+	struct pf_intern texts;      /* names of kernels, operators, modules */
 	struct pf_roles *roles;
 	uint8_t *role_of; /* by text: enum pf_role + 1, 0: not asked */
 	size_t role_cap;

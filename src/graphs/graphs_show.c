@@ -138,6 +138,18 @@ static const struct pf_field iteration_fields[] = {
 
 /* ---- the sentence and the figures ---- */
 
+static void add_none(const struct pf_graphs *g, struct pf_doc *doc)
+{
+	if (!g->recorded.has_work)
+		pf_doc_finding(doc, "%s", pf_window_no_work(&g->window));
+	else if (!g->recorded.has_calls)
+		pf_doc_finding(doc, "There are no launch calls: whether graphs "
+				    "replay GPU work is not known");
+	else
+		pf_doc_finding(doc, "No GPU work%s is replayed by a graph",
+			       pf_window_scope(&g->window));
+}
+
 static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 			struct pf_doc *doc)
 {
@@ -148,8 +160,7 @@ static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 
 	doc->is_nothing = !g->launches && !g->iteration_count;
 	if (!g->launches) {
-		pf_doc_finding(doc, "No GPU work%s is replayed by a graph",
-			       pf_window_scope(&g->window));
+		add_none(g, doc);
 		return;
 	}
 	pf_doc_finding(

@@ -669,6 +669,8 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	int rc = pf_gaps_find(db, args, g, err);
 
 	if (!rc)
+		rc = pf_trust_recorded(db, &g->window, &g->recorded, err);
+	if (!rc)
 		pf_gaps_show(g, doc);
 	if (!rc && (args->per_stream || args->hta))
 		rc = pf_gap_streams(db, &g->window, args->hta, doc, err);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "events/names.h"
+#include "events/trust.h"
 #include "events/walk.h"
 #include "events/window.h"
 #include "idle/gap_find.h"
@@ -86,6 +87,7 @@ struct pf_gaps {
 	struct pf_gap_length lengths[PF_GAP_LENGTHS]; /* those with gaps */
 	size_t length_count;
 	int64_t drained_count, drained_ns; /* gaps after a blocking call */
+	struct pf_recorded recorded;       /* by pf_gaps() */
 	struct pf_gap_culprit drain; /* the call that explains most of that */
 	/*
 	 * The host got on with launching, and not fast enough: launch calls,

@@ -96,9 +96,13 @@ static const struct pf_field figures[] = {
 	FIELD(all.idle_ns, "idle_ns", "Idle", PF_NS),
 	FIELD(all.idle_share, "idle_share", "Idle share", PF_RATIO),
 	FIELD(all.gap_count, "gap_count", "Gaps", PF_COUNT),
+};
+
+/* Not known where no call was recorded. */
+static const struct pf_field drained[] = {
 	FIELD(drained_count, "drained_count", "Gaps after a blocking call",
-	      PF_COUNT),
-	FIELD(drained_ns, "drained_ns", "Idle in them", PF_NS),
+	      PF_COUNT | PF_KNOWN),
+	FIELD(drained_ns, "drained_ns", "Idle in them", PF_NS | PF_KNOWN),
 };
 
 #undef FIELD
@@ -420,10 +424,20 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 			    g->device_count);
 }
 
+static void add_figures(const struct pf_gaps *g, struct pf_doc *doc)
+{
+	struct pf_gaps shown = *g;
+
+	if (!g->recorded.has_calls && !g->drained_count)
+		shown.drained_count = shown.drained_ns = -1;
+	PF_SCALARS(doc, figures, shown);
+	PF_SCALARS(doc, drained, shown);
+}
+
 void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 {
 	add_finding(g, doc);
-	PF_SCALARS(doc, figures, *g);
+	add_figures(g, doc);
 	if (g->head_wait_ns)
 		PF_SCALARS(doc, head_wait, *g);
 	if (g->before)

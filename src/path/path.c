@@ -259,6 +259,8 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	struct pf_path own = { 0 }, *out = kept ? kept : &own;
 	int rc = pf_path_find(db, args, out, err);
 
+	if (!rc)
+		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
 	if (!rc) {
 		pf_path_show(out, args, doc);
 		rc = pf_trust_note(db, &out->window,

@@ -32,6 +32,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "events/names.h"
+#include "events/trust.h"
 #include "events/window.h"
 #include "store/db.h"
 #include "table/doc.h"
@@ -127,6 +128,7 @@ struct pf_path_answer {
 	int64_t pessimistic_ns, least_ns; /* PF_NO_INT: not known */
 	int64_t bound_ns;
 	double saved_share;
+	bool of_host; /* it changes nothing but what the host does */
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */
@@ -155,6 +157,7 @@ struct pf_path {
 	int64_t queue_length, queue_floor_ns;  /* PF_NO_INT: none was full */
 	int64_t return_count, handoff_count;   /* on the path */
 	int64_t replay_ns; /* of the unchanged graph, less the window: 0 */
+	struct pf_recorded recorded; /* by pf_path() */
 };
 
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */

@@ -54,7 +54,8 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	struct pf_buf text = { 0 };
 	char share[PF_NUM_MAX];
 
-	if (!p->category_count) {
+	doc->is_nothing = !p->category_count;
+	if (doc->is_nothing) {
 		pf_doc_finding(doc, "There is nothing whose end could be "
 				    "explained");
 		return;
@@ -99,12 +100,12 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 #define ANSWER(member, key, title, kind)                                       \
 	PF_FIELD(struct pf_path_answer, member, key, title, kind)
 static const struct pf_field answer_fields[] = {
-	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS),
+	ANSWER(saved_ns, "saved_ns", "Saving", PF_NS | PF_MAYBE),
 	ANSWER(saved_share, "saved_share", "Of all", PF_RATIO),
 	ANSWER(least_ns, "least_ns", "At least", PF_NS | PF_MAYBE),
 	ANSWER(bound_ns, "bound_ns", "On path", PF_NS | PF_MAYBE),
 	ANSWER(question, "question", "What if", PF_TEXT),
-	ANSWER(ns, "ns", "Window", PF_NS | PF_FULL),
+	ANSWER(ns, "ns", "Window", PF_NS | PF_MAYBE | PF_FULL),
 	ANSWER(pessimistic_ns, "pessimistic_ns", "Window at most",
 	       PF_NS | PF_MAYBE | PF_FULL),
 };
@@ -169,16 +170,34 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 	PF_ROWS(doc, "rows", titles[group], fields, p->rows, p->row_count);
 }
 
+/* Without a path, and of what nobody recorded, times are not known. */
+static void hide_unknown(struct pf_path *p)
+{
+	const struct pf_recorded *r = &p->recorded;
+
+	if (!p->category_count)
+		p->window_ns = p->unexplained_ns = -1;
+	if (!p->host_ns && !(p->category_count &&
+			     (r->has_calls || r->has_ops || r->has_ranges)))
+		p->host_ns = -1;
+	if (!p->gpu_ns && !(p->category_count && r->has_work))
+		p->gpu_ns = -1;
+	if (!p->between_ns && !(p->category_count && r->has_work))
+		p->between_ns = -1;
+}
+
 static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 {
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct pf_path, member, key, title, kind)
 	static const struct pf_field fields[] = {
-		FIELD(window_ns, "window_ns", "Window", PF_NS),
-		FIELD(host_ns, "host_ns", "Host", PF_NS),
-		FIELD(gpu_ns, "gpu_ns", "GPU work", PF_NS),
-		FIELD(between_ns, "between_ns", "Launches and waits", PF_NS),
-		FIELD(unexplained_ns, "unexplained_ns", "Unexplained", PF_NS),
+		FIELD(window_ns, "window_ns", "Window", PF_NS | PF_KNOWN),
+		FIELD(host_ns, "host_ns", "Host", PF_NS | PF_KNOWN),
+		FIELD(gpu_ns, "gpu_ns", "GPU work", PF_NS | PF_KNOWN),
+		FIELD(between_ns, "between_ns", "Launches and waits",
+		      PF_NS | PF_KNOWN),
+		FIELD(unexplained_ns, "unexplained_ns", "Unexplained",
+		      PF_NS | PF_KNOWN),
 		FIELD(start_ns, "start_ns", "Begin", PF_NS | PF_FULL),
 		FIELD(inferred_ns, "inferred_ns", "Inferred", PF_NS | PF_FULL),
 		FIELD(inferred_count, "inferred_count", "Inferred links",
@@ -201,8 +220,30 @@ static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 		      PF_NS | PF_SIGNED | PF_FULL),
 	};
 #undef FIELD
+	struct pf_path shown = *p;
 
-	PF_SCALARS(doc, fields, *p);
+	hide_unknown(&shown);
+	PF_SCALARS(doc, fields, shown);
+}
+
+/* Of a host that nobody recorded it is not known what it would save. */
+static void add_answers(const struct pf_path *p, struct pf_doc *doc)
+{
+	const struct pf_recorded *r = &p->recorded;
+	const bool has_host = r->has_calls || r->has_ops || r->has_ranges;
+	struct pf_table *t = pf_doc_fields(doc, "what_if", "What it would save",
+					   PF_FIELDS(answer_fields));
+
+	for (size_t i = 0; i < p->answer_count; i++) {
+		struct pf_path_answer a = p->answers[i];
+
+		if (!has_host && a.of_host && !a.saved_ns) {
+			a.ns = a.saved_ns = a.bound_ns = PF_NO_INT;
+			a.pessimistic_ns = a.least_ns = PF_NO_INT;
+			a.saved_share = NAN;
+		}
+		PF_PUT(t, answer_fields, a);
+	}
 }
 
 void pf_path_show(const struct pf_path *p, const struct pf_path_args *args,
@@ -217,9 +258,9 @@ void pf_path_show(const struct pf_path *p, const struct pf_path_args *args,
 		p->categories, p->category_count);
 	add_rows(p, args->group, doc);
 	if (!args->is_bare)
-		PF_ROWS(doc, "what_if", "What it would save", answer_fields,
-			p->answers, p->answer_count);
-	add_doubt(p, doc);
+		add_answers(p, doc);
+	if (p->category_count)
+		add_doubt(p, doc);
 	if (p->answer_count)
 		pf_doc_note(doc,
 			    "savings do not know of contention for "

@@ -140,6 +140,11 @@ static void choose_lanes(struct answers *a)
 	}
 }
 
+static bool changes_host_alone(const struct path_change *q)
+{
+	return (q->has_host || q->no_waits) && !q->has_gpu && !q->no_comm;
+}
+
 static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
 {
 	struct path *p = a->p;
@@ -152,6 +157,7 @@ static void tell(const struct answers *a, size_t i, struct pf_path_answer *out)
 						  : a->lanes[a->plain[i]].ns,
 		.pessimistic_ns = PF_NO_INT,
 		.least_ns = PF_NO_INT,
+		.of_host = changes_host_alone(&a->changes->items[i]),
 		.bound_ns = bound < 0 ? PF_NO_INT : bound,
 	};
 	out->saved_ns = window - out->ns;

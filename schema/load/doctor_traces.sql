@@ -1,6 +1,6 @@
 -- What each trace holds and lacks, from what ingest counted.  Counts of events
--- by kind are facts "kind_N"; a fact that is missing is 0.  Parameters: none.
--- Order: trace_id.
+-- by kind are facts "kind_N"; a fact that is missing is 0.  is_beside, is_side: as
+-- in window_traces.sql.  Parameters: none.  Order: trace_id.
 WITH fact AS (
 	SELECT trace_id,
 		sum(value) FILTER (WHERE key IN ('kind_7', 'kind_8', 'kind_9'))
@@ -35,7 +35,13 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 	t.format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
 		'memtimeline', 'folded') AND (
 		t.worker IS NULL OR t.id = min(t.id) OVER (
-			PARTITION BY t.worker, t.rank)) AS is_first_span
+			PARTITION BY t.worker, t.rank)) AS is_first_span,
+	t.format IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
+		'memtimeline', 'folded') AND EXISTS (SELECT 1 FROM trace
+		WHERE format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
+		'memtimeline', 'folded')) AS is_beside,
+	t.format IN ('smi', 'dmon', 'dcgmi', 'rave', 'memtimeline', 'folded')
+		AS is_side
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

@@ -24,7 +24,7 @@ SELECT CASE
 			WHERE format NOT IN ('memtimeline', 'folded', 'rave',
 				'smi', 'dmon', 'dcgmi'))
 	THEN 6
-	WHEN NOT EXISTS (SELECT 1 FROM trace WHERE format <> 'xspace')
+	WHEN NOT EXISTS (SELECT 1 FROM trace WHERE format NOT IN ('xspace', 'tf-json'))
 	THEN 2
 	WHEN EXISTS (SELECT 1 FROM trace_meta WHERE key = 'schemaVersion')
 		OR EXISTS (SELECT 1 FROM event_type WHERE category IN (

@@ -268,6 +268,8 @@ enum trace_column {
 	T_DEEP,
 	T_STEPS,
 	T_FIRST_SPAN,
+	T_BESIDE,
+	T_SIDE,
 	T_COUNT
 };
 
@@ -277,6 +279,17 @@ struct ranks {
 	int64_t world;
 };
 
+/* What a trace does not have; of what stands beside one none is expected. */
+static void add_lacks(struct result *r, const int64_t *v)
+{
+	r[NO_GPU].count += !v[T_WORK];
+	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
+	r[NO_STACKS].count += !v[T_PYTHON];
+	r[NO_MEMORY].count += !v[T_MEMORY];
+	r[NO_STEPS].count += !v[T_STEPS];
+	r[COARSE].count += !v[T_DIGITS] && !v[T_SIDE];
+}
+
 static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 {
 	int64_t v[T_COUNT];
@@ -284,19 +297,15 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 
 	for (int i = 0; i < T_COUNT; i++)
 		v[i] = sqlite3_column_int64(st, i);
-	d->trace_count++;
+	d->trace_count += !v[T_BESIDE];
 	d->event_count += v[T_EVENTS];
 	d->stored_count += v[T_STORED];
 	pf_sat_sum(&d->span_ns, v[T_SPAN]);
 	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
 	r[TOO_DEEP].count += v[T_DEEP];
-	r[NO_GPU].count += !v[T_WORK];
-	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
-	r[NO_STACKS].count += !v[T_PYTHON];
-	r[NO_MEMORY].count += !v[T_MEMORY];
-	r[NO_STEPS].count += !v[T_STEPS];
-	r[COARSE].count += !v[T_DIGITS];
+	if (!v[T_BESIDE])
+		add_lacks(r, v);
 	r[NOT_IN_TABLE].count += v[T_UNLINKED];
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)

@@ -271,9 +271,10 @@ static int check_other_options(const struct table_args *a, struct pf_err *err)
 
 static int is_xspace(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		db, "SELECT 1 FROM trace WHERE id = ?1 AND format = 'xspace'",
-		err);
+	sqlite3_stmt *st = pf_db_prepare(db,
+					 "SELECT 1 FROM trace WHERE id = ?1 "
+					 "AND format IN ('xspace', 'tf-json')",
+					 err);
 	int rc = -1;
 
 	if (st) {

@@ -16,6 +16,8 @@ enum pf_device_line {
 	PF_LINE_STREAM,   /* "Stream #7(Kernel)": GPU work */
 	PF_LINE_DERIVED,  /* "XLA Modules": the time of others again */
 	PF_LINE_OTHER,    /* of a TPU: what it runs, as no stream of a GPU */
+	PF_LINE_THREAD,   /* of the process "/host:CPU": no device at all */
+	PF_LINE_STEPS,    /* "Steps": as derived, and its names are numbers */
 };
 
 struct pf_device_place {
@@ -27,11 +29,16 @@ struct pf_device_place {
 struct pf_device_place pf_device_place(const char *process, const char *line);
 
 /*
- * The kind (enum pf_kind) of a range on such a line by its name and the text
- * of its arguments (JSON, or names of stats): kernel, copy or fill on a
- * stream, never work on another line.
+ * What a range on such a line is by its name and the text of its arguments
+ * (JSON, whose values are texts).
  */
-unsigned pf_device_kind(enum pf_device_line line, const char *name,
-			size_t name_len, const char *args, size_t args_len);
+struct pf_device_event {
+	unsigned kind; /* enum pf_kind: work on a stream, and never elsewhere */
+	int64_t correlation; /* of a call or its work, or 0 */
+	int64_t step;        /* that it is, or -1 */
+};
+struct pf_device_event pf_device_event(enum pf_device_line line,
+				       const char *name, size_t name_len,
+				       const char *args, size_t args_len);
 
 #endif

@@ -309,6 +309,32 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 	return rc < 0 ? -1 : 0;
 }
 
+/* Devices that have steps of their own: only one's are the steps. */
+static int add_step_device(struct pf_db *db, const struct pf_window *w,
+			   struct pf_doc *doc, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_steps", err);
+	int64_t others;
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		if (!pf_window_find(w, sqlite3_column_int64(st, 0)))
+			continue;
+		others = sqlite3_column_int64(st, 2);
+		pf_doc_note(doc,
+			    "steps are those of the line 'Steps' of GPU %s; "
+			    "%" PRId64 " other GPU%s steps of %s own, at "
+			    "other times",
+			    (const char *)sqlite3_column_text(st, 1), others,
+			    others == 1 ? " has" : "s have",
+			    others == 1 ? "its" : "their");
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 static int add_needs(struct pf_db *db, const struct trust *t,
 		     const struct pf_window *w, unsigned needs,
 		     struct pf_doc *doc, struct pf_err *err)
@@ -320,6 +346,9 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 		return -1;
 	if ((needs & PF_TRUST_WORK) &&
 	    add_no_work(db, t, from, w, doc, err) < 0)
+		return -1;
+	if ((needs & PF_TRUST_WORK) && t->any_work &&
+	    add_step_device(db, w, doc, err) < 0)
 		return -1;
 	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call)
 		note_hint(doc, from, PF_HINT_CALLS);

@@ -15,6 +15,7 @@
 #include "export/stacks_impl.h"
 #include "events/nest.h"
 #include "events/track_read.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
@@ -395,8 +396,20 @@ static int check(const struct stacks *s, struct pf_err *err)
 		"the folded stacks count nothing",
 	};
 
-	return s->tree.total ? 0
-			     : pf_fail(err, PF_EDATA, "%s", nothing[s->weight]);
+	struct pf_recorded has;
+
+	if (s->tree.total)
+		return 0;
+	if (pf_trust_recorded(s->db, &s->window, &has, err))
+		return -1;
+	if (has.producer == PF_FROM_SNAPSHOT)
+		return pf_fail(err, PF_EDATA,
+			       "a memory snapshot has no time in stacks; "
+			       "--weight memory shows what is allocated");
+	if (has.producer == PF_FROM_TABLES)
+		return pf_fail(err, PF_EDATA, "there are no stacks; %s",
+			       pf_hint(has.producer, PF_HINT_STACKS));
+	return pf_fail(err, PF_EDATA, "%s", nothing[s->weight]);
 }
 
 static int weigh_samples(struct stacks *s, struct pf_err *err)

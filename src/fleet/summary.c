@@ -231,7 +231,8 @@ static int find_averages(struct pf_db *db, struct found *f, struct pf_err *err)
 	};
 	int rc;
 
-	if (f->rank.format && !strcmp(f->rank.format, "xspace"))
+	if (f->rank.format && (!strcmp(f->rank.format, "xspace") ||
+			       !strcmp(f->rank.format, "tf-json")))
 		return 0;
 	rc = pf_averages_load(db, &args, &f->averages, err);
 	if (!rc)

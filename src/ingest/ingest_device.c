@@ -40,6 +40,10 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
 	struct pf_ingest_track *t = find_track(in, pid, tid, 'h');
 	const char *new_tid = *place.tid ? place.tid : line;
 
+	if (t && place.line == PF_LINE_THREAD) {
+		t->line = (uint8_t)place.line;
+		return;
+	}
 	/* Two of one place stay what the file says. */
 	if (!place.line || !t || find_track(in, place.pid, new_tid, 'g'))
 		return;
@@ -52,10 +56,25 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
 	t->name = pf_strdup(line);
 }
 
+/*
+ * How those write it is no damage: times with 17 digits, and an empty object
+ * at the end.
+ */
+static void take_planes(struct pf_ingest *in)
+{
+	in->format_name = "tf-json";
+	in->repairs.of[PF_REPAIR_ROUNDED_TIME].count = 0;
+	if (in->repairs.of[PF_SKIP_EMPTY].count == 1) {
+		in->repairs.of[PF_SKIP_EMPTY].count = 0;
+		in->metadata_count++;
+	}
+}
+
 int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_named_prepare(in->db, "device_lines", err);
 	const char *text[4];
+	bool is_of_planes = false;
 	int rc;
 
 	if (!st)
@@ -67,8 +86,11 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 			text[i] = text[i] ? text[i] : "";
 		}
 		move_track(in, text[0], text[1], text[2], text[3]);
+		is_of_planes = true;
 	}
 	sqlite3_finalize(st);
+	if (is_of_planes)
+		take_planes(in);
 	return rc;
 }
 
@@ -76,9 +98,12 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 
 struct pf_ingest_device {
 	struct pf_texts texts;
-	struct pf_map kinds; /* name and arguments -> kind, by line */
+	struct pf_map places; /* name and arguments -> found, by line */
+	struct pf_device_event *found;
+	size_t count, cap;
 	enum pf_device_line line;
 	bool has_type[PF_KIND_COUNT]; /* an event has it */
+	int64_t slots[PF_SLOT_COUNT]; /* of the last event */
 };
 
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
@@ -86,7 +111,7 @@ struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
 	struct pf_ingest_device *d = pf_calloc(1, sizeof(*d));
 
 	d->texts.db = in->db;
-	pf_map_init(&d->kinds);
+	pf_map_init(&d->places);
 	return d;
 }
 
@@ -95,13 +120,13 @@ void pf_ingest_device_free(struct pf_ingest_device *d)
 	if (!d)
 		return;
 	pf_texts_release(&d->texts);
-	pf_map_release(&d->kinds);
+	free(d->found);
+	pf_map_release(&d->places);
 	free(d);
 }
 
-static int judge(struct pf_ingest_device *d, enum pf_device_line line,
-		 const struct pf_run_event *ev, unsigned *kind,
-		 struct pf_err *err)
+static int judge(struct pf_ingest_device *d, const struct pf_run_event *ev,
+		 struct pf_device_event *out, struct pf_err *err)
 {
 	const char *name = ev->inline_name, *args = ev->inline_args;
 	size_t name_len = ev->inline_name_len, args_len = ev->inline_args_len;
@@ -116,26 +141,27 @@ static int judge(struct pf_ingest_device *d, enum pf_device_line line,
 		 pf_texts_get(&d->texts, PF_TEXT_ARGS, ev->args, &args,
 			      &args_len, err) < 0)
 		return -1;
-	*kind = pf_device_kind(line, name, name_len, args_len ? args : "",
+	*out = pf_device_event(d->line, name, name_len, args_len ? args : "",
 			       args_len);
 	return 0;
 }
 
-static int find_kind(struct pf_ingest_device *d, enum pf_device_line line,
-		     const struct pf_run_event *ev, unsigned *kind,
-		     struct pf_err *err)
+static int find(struct pf_ingest_device *d, const struct pf_run_event *ev,
+		struct pf_device_event *out, struct pf_err *err)
 {
 	uint64_t *place;
 
 	if (ev->name == PF_ID_INLINE || ev->args == PF_ID_INLINE)
-		return judge(d, line, ev, kind, err);
-	place = pf_map_at(&d->kinds, (uint64_t)ev->name << 32 | ev->args);
+		return judge(d, ev, out, err);
+	place = pf_map_at(&d->places, (uint64_t)ev->name << 32 | ev->args);
 	if (*place == UINT64_MAX) {
-		if (judge(d, line, ev, kind, err))
+		d->found = pf_grow(d->found, &d->cap, d->count + 1,
+				   sizeof(*d->found));
+		if (judge(d, ev, &d->found[d->count], err))
 			return -1;
-		*place = *kind;
+		*place = d->count++;
 	}
-	*kind = (unsigned)*place;
+	*out = d->found[*place];
 	return 0;
 }
 
@@ -197,26 +223,47 @@ int pf_ingest_device_types(struct pf_ingest *in,
 	return st && rc >= 0 ? 0 : -1;
 }
 
-int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
-			  const struct pf_ingest_track *t,
-			  const struct pf_run_event *ev, uint32_t *type,
-			  struct pf_err *err)
+/* A number that the arguments say as text becomes a slot, too. */
+static void add_slot(struct pf_ingest_device *d, struct pf_run_event *ev,
+		     enum pf_slot slot, int64_t value)
+{
+	const uint32_t bit = UINT32_C(1) << slot;
+	const size_t count = (size_t)__builtin_popcount(ev->mask);
+	const size_t at = (size_t)__builtin_popcount(ev->mask & (bit - 1));
+
+	if (ev->mask & bit)
+		return;
+	memmove(d->slots + at + 1, ev->slots + at,
+		(count - at) * sizeof(*d->slots));
+	if (ev->slots != d->slots)
+		memcpy(d->slots, ev->slots, at * sizeof(*d->slots));
+	d->slots[at] = value;
+	ev->slots = d->slots;
+	ev->mask |= bit;
+}
+
+int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
+			   const struct pf_ingest_track *t,
+			   struct pf_run_event *ev, struct pf_err *err)
 {
 	enum pf_device_line line = (enum pf_device_line)t->line;
-	unsigned kind;
+	struct pf_device_event found;
 
-	*type = ev->type;
-	if (in->type[ev->type].kind != PF_KIND_HOST)
-		return 0;
-	if (ev->type != in->plain_type)
+	if (in->type[ev->type].kind != PF_KIND_HOST ||
+	    ev->type != in->plain_type)
 		return 0;
 	if (line != d->line) {
-		pf_map_release(&d->kinds);
-		pf_map_init(&d->kinds);
+		pf_map_release(&d->places);
+		pf_map_init(&d->places);
+		d->count = 0;
 		d->line = line;
 	}
-	if (find_kind(d, line, ev, &kind, err))
+	if (find(d, ev, &found, err))
 		return -1;
-	*type = find_type(in, d, kind);
+	ev->type = find_type(in, d, found.kind);
+	if (found.correlation)
+		add_slot(d, ev, PF_SLOT_CORRELATION, found.correlation);
+	if (found.step >= 0)
+		add_slot(d, ev, PF_SLOT_STEP, found.step * 16);
 	return 0;
 }

@@ -317,14 +317,13 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err);
  * in the order of the files, and the next is read while this one is merged.
  */
 void pf_ingest_device_reserve(struct pf_ingest *in);
-/* The type of an event on such a track. */
+/* An event on such a track: its type there, and numbers that are texts. */
 struct pf_ingest_device;
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in);
 void pf_ingest_device_free(struct pf_ingest_device *d);
-int pf_ingest_device_type(struct pf_ingest *in, struct pf_ingest_device *d,
-			  const struct pf_ingest_track *t,
-			  const struct pf_run_event *ev, uint32_t *type,
-			  struct pf_err *err);
+int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
+			   const struct pf_ingest_track *t,
+			   struct pf_run_event *ev, struct pf_err *err);
 /* Rows of those that were given; when all blocks are written. */
 int pf_ingest_device_types(struct pf_ingest *in,
 			   const struct pf_ingest_device *d,

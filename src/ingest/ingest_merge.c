@@ -304,7 +304,7 @@ static int device_event(struct merging *m, const struct pf_ingest_track *t,
 	if (!m->device)
 		m->device = pf_ingest_device_new(m->in);
 	*own = **ev;
-	if (pf_ingest_device_type(m->in, m->device, t, own, &own->type, err))
+	if (pf_ingest_device_event(m->in, m->device, t, own, err))
 		return -1;
 	m->in->kind_count[m->in->type[(*ev)->type].kind]--;
 	m->in->kind_count[m->in->type[own->type].kind]++;

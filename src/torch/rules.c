@@ -383,7 +383,8 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      trace_id, host_row, out, err) ||
 	    read_rows(db,
 		      "SELECT base_ns, format IN ('pfr', 'nsys', 'rocpd',"
-		      " 'rpd', 'rocprofv3'), format IN ('xspace', 'memsnap')"
+		      " 'rpd', 'rocprofv3'), format IN ('xspace', 'tf-json', "
+		      "'memsnap')"
 		      " OR format IN ('nsys', 'rocpd', 'rpd', 'rocprofv3') AND"
 		      " NOT EXISTS(SELECT 1 FROM event_type"
 		      " WHERE category = 'cpu_op')"

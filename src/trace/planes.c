@@ -99,7 +99,27 @@ bool pf_line_has_steps(const char *name, size_t len)
 	return is(name, len, "Steps");
 }
 
+bool pf_step_of(const char *text, size_t len, int64_t *out)
+{
+	*out = 0;
+	for (size_t i = 0; i < len && len <= 15; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		*out = *out * 10 + (text[i] - '0');
+	}
+	return len > 0 && len <= 15;
+}
+
 /* ---- events ---- */
+
+bool pf_is_operator(const char *name, size_t len, const char *shown,
+		    size_t shown_len)
+{
+	return shown_len && len > shown_len + 1 &&
+	       name[len - shown_len - 1] == ':' && name[0] != '$' &&
+	       !memchr(shown, ':', shown_len) &&
+	       !memcmp(name + len - shown_len, shown, shown_len);
+}
 
 static bool upper_after(const char *p, size_t len, const char *word)
 {

@@ -45,6 +45,12 @@ struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
 
 /* The line "Steps" of a device: named by number. */
 bool pf_line_has_steps(const char *name, size_t len);
+/* The number of a step, of at most 15 digits and nothing else. */
+bool pf_step_of(const char *text, size_t len, int64_t *out);
+
+/* "dense/MatMul:MatMul", which is shown as "MatMul". */
+bool pf_is_operator(const char *name, size_t len, const char *shown,
+		    size_t shown_len);
 
 /*
  * What a host event is by its name: PF_KIND_PYTHON, _RUNTIME, _DRIVER, _MEMORY

@@ -114,27 +114,6 @@ const struct pf_xs_key *pf_xs_find_key(struct pf_xs_map *m, int64_t id,
 
 /* ---- events ---- */
 
-static bool read_number(const struct pf_buf *name, int64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < name->len; i++) {
-		if (name->data[i] < '0' || name->data[i] > '9')
-			return false;
-		*out = *out * 10 + (name->data[i] - '0');
-	}
-	return name->len > 0;
-}
-
-/* "dense/MatMul:MatMul", which is shown as "MatMul". */
-static bool is_operator(const struct pf_buf *name, const struct pf_buf *shown)
-{
-	return shown->len && name->len > shown->len + 1 &&
-	       name->data[name->len - shown->len - 1] == ':' &&
-	       name->data[0] != '$' && !memchr(shown->data, ':', shown->len) &&
-	       !memcmp(name->data + name->len - shown->len, shown->data,
-		       shown->len);
-}
-
 static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 		     const struct pf_buf *shown)
 {
@@ -147,8 +126,9 @@ static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 			memmem(name->data, name->len, "Deallocation", 12);
 	out->is_copy = work == PF_KIND_MEMCPY;
 	out->is_fill = work == PF_KIND_MEMSET;
-	out->is_operator = is_operator(name, shown);
-	out->has_number = name->len <= 15 && read_number(name, &out->number);
+	out->is_operator =
+		pf_is_operator(name->data, name->len, shown->data, shown->len);
+	out->has_number = pf_step_of(name->data, name->len, &out->number);
 }
 
 /* The statistics of the metadata itself, as pieces of arguments. */

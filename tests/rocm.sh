@@ -191,6 +191,42 @@ for file in plain.db plain.rpd runs.db odd.json v3_kernel_trace.csv; do
 	done
 done
 
+# what nobody recorded is not 0
+alone=$tmp/v3_kernel_trace.csv.o
+{
+	"$profan" path "$alone" -f json && "$profan" modules "$alone" -f json &&
+		"$profan" gaps "$alone" -f json &&
+		"$profan" steps "$alone" -f json &&
+		"$profan" trend "$alone" -f json
+} >"$tmp/got" 2>&1
+"$PYTHON" - "$tmp/got" >"$tmp/err" 2>&1 <<'EOF'
+import json, sys
+text, docs, at = open(sys.argv[1]).read(), [], 0
+while text[at:].strip():
+    at += len(text[at:]) - len(text[at:].lstrip())
+    doc, at = json.JSONDecoder().raw_decode(text, at)
+    docs.append(doc)
+path, modules, gaps, steps, trend = docs
+assert path["scalars"]["host_ns"] is None, path["scalars"]
+assert path["tables"]["what_if"][0]["saved_ns"] is None
+assert modules["scalars"]["host_ns"] is None, modules["scalars"]
+assert modules["scalars"]["gpu_outside_ns"] is None, modules["scalars"]
+assert gaps["scalars"]["drained_count"] is None, gaps["scalars"]
+step = steps["tables"]["steps"][0]
+assert step["runtime_ns"] is step["cpu_ns"] is step["launch_count"] is None
+assert step["kernel_ns"] > 0, step
+assert "operators and calls" not in steps["scalars"]["finding"], steps
+row = trend["tables"]["trend"][0]
+assert row["syncs"] is row["ops"] is None and row["kernels"] > 0, row
+EOF
+result "of a host that nobody recorded nothing is said" "$tmp/err"
+for answer in 'calls|rocprofv3 --hip-trace' 'ranges|--marker-trace' \
+	'graphs|not known'; do
+	"$profan" "${answer%%|*}" "$alone" 2>&1 | tr '\n' ' ' >"$tmp/got"
+	grep -q -e "${answer#*|}" "$tmp/got"
+	result "${answer%%|*}: why, and what records it" "$tmp/got"
+done
+
 # ---- cut at every size step ----
 cuts=$(amount 11 40 300)
 for file in v3.json v3_hip_api_trace.csv; do

@@ -36,7 +36,7 @@ for key in "idle_ns", "drained_ns":
     total = sum(row.get(key, 0) for row in syncs["tables"]["sites"])
     assert total == syncs["scalars"].get(key, 0), (key, total)
     assert (key in syncs["scalars"]) == bool(devices), key
-assert total == gaps["scalars"]["drained_ns"], total
+assert total == (gaps["scalars"]["drained_ns"] or 0), total
 assert syncs["scalars"].get("idle_ns", 0) <= total, total
 for row in syncs["tables"]["sites"]:
     if devices:

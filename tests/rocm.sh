@@ -227,6 +227,35 @@ for answer in 'calls|rocprofv3 --hip-trace' 'ranges|--marker-trace' \
 	result "${answer%%|*}: why, and what records it" "$tmp/got"
 done
 
+# ---- the CSVs of a run are one trace ----
+csvs="$made/v3_hip_api_trace.csv $made/v3_kernel_trace.csv
+	$made/v3_memory_copy_trace.csv $made/v3_marker_api_trace.csv"
+# shellcheck disable=SC2086
+"$profan" ingest -q $csvs -o "$tmp/joined.o" 2>"$tmp/err"
+query joined "SELECT count(*) AS a, sum(event_count = (SELECT count(*) FROM event)
+	+ skipped_count + metadata_count) AS b,
+	sum(file_bytes = $(cat $csvs | wc -c)) AS c
+	FROM trace" '1,1,1' "CSVs of a run are one trace"
+linked="SELECT kind, count(*), count(launch_id) FROM gpu_event GROUP BY 1"
+query joined "$linked" "$("$SQLITE3" -separator , "$tmp/v3.json.o" "$linked")" \
+	"CSVs of a run: work has its calls, as in its JSON"
+mkdir -p "$tmp/csvs"
+# shellcheck disable=SC2086
+cp $csvs "$tmp/csvs"
+cp "$made/v3_kernel_trace.csv" "$tmp/csvs/other_kernel_trace.csv"
+printf '"Node_Id","Logical_Node_Id"\n0,0\n' >"$tmp/csvs/v3_agent_info.csv"
+PROFAN_CHUNK_BYTES=7 "$profan" ingest -q "$tmp/csvs" -o "$tmp/csvs.o" 2>"$tmp/err"
+query csvs "SELECT count(*), min(event_count) FROM trace" \
+	"2,20" "a folder of CSVs: a trace for each run"
+"$profan" ingest --dry-run "$tmp/csvs" -f json >"$tmp/got" 2>"$tmp/err"
+grep -q '"trace_count": 2' "$tmp/got" && grep -q '2 traces of 1 run' "$tmp/got"
+result "--dry-run counts them so" "$tmp/got"
+echo '{"traceEvents":[]}' >"$tmp/csvs/v3_hip_api_trace.csv"
+run 3 "$profan" ingest -q "$tmp/csvs/v3_hip_api_trace.csv" \
+	"$tmp/csvs/v3_kernel_trace.csv" -o "$tmp/odd_join.o" &&
+	grep -q 'is no CSV of rocprofv3' "$tmp/err" && [ ! -e "$tmp/odd_join.o" ]
+result "one that is none of them is refused by name" "$tmp/err"
+
 # ---- cut at every size step ----
 cuts=$(amount 11 40 300)
 for file in v3.json v3_hip_api_trace.csv; do

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Advice about time of the host: loading, copying, waiting, launching. */
-#include <string.h>
-
 #include "advise/advise_impl.h"
 
 #include "base/sat.h"

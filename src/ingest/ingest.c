@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
+#include "ingest/source_name.h"
 
 #define CALLS_BYTES (8u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
@@ -22,7 +23,8 @@ struct making {
 	struct pf_db db;
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
-	size_t unread_count;  /* files that could not be read */
+	size_t *joins;        /* of each path the first of its trace */
+	size_t unread_count;  /* traces that could not be read */
 	struct pf_err first;  /* why the first of them could not be */
 };
 
@@ -123,12 +125,31 @@ static int give_up(struct making *m, struct pf_ingest *in, struct pf_err *err)
 	return pf_lane_put(in->lane, job);
 }
 
+/* What is read behind the first file, and whether any trace is behind it. */
+static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
+{
+	const struct pf_ingest_options *o = m->options;
+
+	in->part_count = in->parts_read = 0;
+	in->part_bytes = 0;
+	in->is_last = true;
+	for (size_t k = i + 1; k < o->path_count; k++) {
+		if (m->joins[k] == k)
+			in->is_last = false;
+		if (m->joins[k] != i)
+			continue;
+		in->parts = pf_grow(in->parts, &in->parts_cap,
+				    in->part_count + 1, sizeof(*in->parts));
+		in->parts[in->part_count++] = o->paths[k];
+	}
+}
+
 static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 		      struct pf_err *err)
 {
-	in->trace_id = (int64_t)i + 1;
+	in->trace_id++;
 	in->path = in->options->paths[i];
-	in->is_last = i + 1 == in->options->path_count;
+	find_parts(m, in, i);
 	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
 		return -1;
 	if (!pf_ingest_read(in, err) && !check_read(in, err))
@@ -295,23 +316,28 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	struct pf_ingest_lane *lane;
 	struct pf_err earlier = { 0 };
 	struct pf_ingest *in;
+	size_t traces = 0;
 	int rc = 0;
 
+	m->joins = pf_source_joins(o->paths, o->path_count);
 	lane = pf_lane_new(finish_trace, m,
 			   o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
-	for (size_t i = 0; i < o->path_count && !rc; i++)
+	for (size_t i = 0; i < o->path_count && !rc; i++) {
+		if (m->joins[i] != i)
+			continue;
+		traces++;
 		rc = read_trace(m, in, i, err);
+	}
 	if (pf_lane_finish(lane, &earlier) || finish_before(m, &earlier)) {
 		*err = earlier;
 		rc = -1;
 	}
+	free(in->parts);
 	pf_ingest_drop(in);
-	if (!rc && m->unread_count == o->path_count) {
+	if (!rc && m->unread_count == traces) {
 		*err = m->first;
-		rc = o->path_count == 1
-			     ? -1
-			     : pf_while(err, "no file could be read");
+		rc = traces == 1 ? -1 : pf_while(err, "no file could be read");
 	}
 	return rc;
 }
@@ -372,6 +398,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	pf_db_close(&m.db);
 	pf_outplace_release(&m.place);
 	free(m.directory);
+	free(m.joins);
 	return rc;
 }
 

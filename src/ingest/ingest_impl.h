@@ -132,6 +132,12 @@ struct pf_ingest {
 	int64_t event_count, metadata_count, json_bytes;
 	int64_t file_bytes, stored_count, paired_count, no_phase_count;
 	int64_t first_ns, last_ns;
+	/* files that are one trace with that of the path, read behind it */
+	const char **parts;
+	size_t part_count, parts_cap;
+	size_t parts_read;
+	int64_t part_bytes;
+	struct pf_buf part_digests;
 	const char *format_name; /* trace.format */
 	const char *compression;
 	char digest[PF_XXH128_TEXT]; /* of the file as it is stored */
@@ -232,6 +238,10 @@ void pf_ingest_drop(struct pf_ingest *job);
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
 struct pf_ingest_workers;
 void pf_ingest_workers_free(struct pf_ingest_workers *all);
+
+/* ingest_open.c: a file of this trace, behind the first, was read. */
+int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
+		       struct pf_err *err);
 
 /* ingest_open.c: the whole file into sorted runs, by its format. */
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err);

@@ -53,6 +53,44 @@ void pf_ingest_note_fact(struct pf_ingest *in, const char *key, int64_t value)
 	in->extra_facts[in->extra_fact_count++].value = value;
 }
 
+int pf_ingest_add_part(struct pf_ingest *in, struct pf_input *part,
+		       struct pf_err *err)
+{
+	char digest[PF_XXH128_TEXT];
+
+	if (pf_input_finish(part, err))
+		return -1;
+	pf_input_digest(part, digest);
+	pf_buf_adds(&in->part_digests, digest);
+	in->part_bytes += pf_input_size(part);
+	in->parts_read++;
+	if (pf_input_damaged(part))
+		pf_repair_note(&in->repairs, PF_REPAIR_COMPRESSION, 1,
+			       in->json_bytes);
+	return 0;
+}
+
+/* The digest of several files is that of their digests. */
+static int add_parts(struct pf_ingest *in, struct pf_err *err)
+{
+	struct pf_xxh128 *all;
+
+	if (in->parts_read != in->part_count)
+		return pf_fail(err, PF_EDATA,
+			       "is no CSV of rocprofv3, as its name and '%s' "
+			       "beside it say",
+			       in->parts[in->parts_read]);
+	if (!in->part_count)
+		return 0;
+	all = pf_xxh128_new();
+	pf_xxh128_add(all, in->digest, strlen(in->digest));
+	pf_xxh128_add(all, in->part_digests.data, in->part_digests.len);
+	pf_xxh128_text(all, in->digest);
+	pf_xxh128_free(all);
+	in->file_bytes += in->part_bytes;
+	return 0;
+}
+
 int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 {
 	struct pf_input *input = pf_input_open(in->path, err);
@@ -87,6 +125,9 @@ int pf_ingest_read(struct pf_ingest *in, struct pf_err *err)
 	if (pf_input_damaged(input))
 		pf_repair_note(&in->repairs, PF_REPAIR_COMPRESSION, 1,
 			       in->json_bytes);
+	if (!rc)
+		rc = add_parts(in, err);
+	pf_buf_release(&in->part_digests);
 	pf_buf_release(&head);
 	pf_input_close(input);
 	return rc;

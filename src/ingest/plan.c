@@ -64,6 +64,25 @@ static void find_runs(struct pf_plan *plan)
 	pf_intern_release(&names);
 }
 
+/* Files of one trace have one number. */
+static void find_joins(struct pf_plan *plan)
+{
+	const struct pf_selection *choice = plan->choice;
+	const char **paths = pf_calloc(choice->count + 1, sizeof(*paths));
+	size_t *joins;
+
+	for (size_t i = 0; i < choice->count; i++)
+		paths[i] = choice->items[i].why ? "" : choice->items[i].path;
+	joins = pf_source_joins(paths, choice->count);
+	for (size_t i = 0; i < choice->count; i++) {
+		plan->files[i].first = joins[i];
+		if (!choice->items[i].why && joins[i] == i)
+			plan->runs[plan->files[i].run].trace_count++;
+	}
+	free(joins);
+	free(paths);
+}
+
 /* ---- ranks and cycles ---- */
 
 struct span {
@@ -136,6 +155,7 @@ void pf_plan_make(struct pf_plan *plan, const struct pf_selection *choice)
 	for (size_t i = 0; i < choice->count; i++)
 		plan->files[i].rank = plan->files[i].cycle = -1;
 	find_runs(plan);
+	find_joins(plan);
 	read_names(plan);
 }
 
@@ -275,7 +295,10 @@ static void show_files(const struct pf_plan *plan, struct pf_doc *doc)
 			continue;
 		row.run = (int64_t)f->run + 1;
 		row.run_path = run->name;
-		row.number = run->database ? ++counts[f->run] : ++all;
+		if (plan->files[i].first == i)
+			plan->files[i].number =
+				run->database ? ++counts[f->run] : ++all;
+		row.number = plan->files[plan->files[i].first].number;
 		PF_PUT(t, file_fields, row);
 	}
 	free(counts);
@@ -304,8 +327,8 @@ static void show_runs(const struct pf_plan *plan, const char *out,
 
 	for (size_t i = 0; i < plan->run_count; i++) {
 		const struct pf_plan_run *run = &plan->runs[i];
-		struct run_row row = { (int64_t)i + 1,
-				       (int64_t)run->traces.count, run->name,
+		struct run_row row = { (int64_t)i + 1, run->trace_count,
+				       run->name,
 				       run->database ? run->database : out };
 
 		PF_PUT(t, run_fields, row);
@@ -321,14 +344,17 @@ void pf_plan_show(const struct pf_plan *plan, const char *out,
 		  struct pf_doc *doc)
 {
 	const struct pf_selection *choice = plan->choice;
-	size_t passed = choice->count - choice->read_count;
+	size_t passed = choice->count - choice->read_count, traces = 0;
+
+	for (size_t i = 0; i < plan->run_count; i++)
+		traces += (size_t)plan->runs[i].trace_count;
 
 	pf_doc_finding(doc,
 		       "%zu trace%s of %zu run%s; %zu file%s %s passed over; "
 		       "nothing is written",
-		       choice->read_count, plural(choice->read_count),
-		       plan->run_count, plural(plan->run_count), passed,
-		       plural(passed), passed == 1 ? "is" : "are");
+		       traces, plural(traces), plan->run_count,
+		       plural(plan->run_count), passed, plural(passed),
+		       passed == 1 ? "is" : "are");
 	show_runs(plan, out, doc);
 	show_files(plan, doc);
 	show_passed(plan, doc);

@@ -16,6 +16,7 @@ struct pf_plan_run {
 	char *name;     /* owned; its folder */
 	char *database; /* owned; NULL: all are one, which is named */
 	struct pf_paths traces;
+	int64_t trace_count; /* of several files some are one */
 };
 
 struct pf_plan {
@@ -25,6 +26,8 @@ struct pf_plan {
 	struct pf_plan_file {
 		size_t run;          /* of the files that are not passed over */
 		int64_t rank, cycle; /* -1: not known; the only one */
+		size_t first;        /* file that it is one trace with */
+		int64_t number;      /* of the trace, once it is shown */
 	} * files;                   /* as those of the choice */
 };
 

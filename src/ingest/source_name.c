@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "ingest/source_name.h"
@@ -205,4 +207,72 @@ char *pf_source_run(const char *path)
 		end = from;
 	}
 	return end ? pf_memdup0(path, end) : pf_strdup(".");
+}
+
+/* The length of a path up to the domain of rocprofv3's CSV; 0: none is said. */
+static size_t csv_stem(const char *path)
+{
+	static const char *const domains[] = {
+		"_kernel",
+		"_memory_copy",
+		"_memory_allocation",
+		"_hip",
+		"_hip_api",
+		"_hip_runtime_api",
+		"_hsa",
+		"_hsa_api",
+		"_hip_compiler_api",
+		"_marker",
+		"_marker_api",
+		"_hsa_core_api",
+		"_rccl",
+		"_rccl_api",
+		"_hsa_amd_ext_api",
+		"_hsa_image",
+		"_hsa_finalize_ext_api",
+		"_scratch_memory",
+		"_hip_runtime",
+		"_hsa_image_ext_api",
+		"_hip_compiler",
+	};
+	static const char tail[] = "_trace.csv";
+	const size_t base = (size_t)(pf_path_base(path) - path);
+	size_t len = strlen(path), most = 0;
+
+	if (len < sizeof(tail) || strcmp(path + len - sizeof(tail) + 1, tail))
+		return 0;
+	len -= sizeof(tail) - 1;
+	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
+		size_t n = strlen(domains[i]);
+
+		if (n > most && len > base + n &&
+		    !memcmp(path + len - n, domains[i], n))
+			most = n;
+	}
+	return most ? len - most : 0;
+}
+
+size_t *pf_source_joins(const char *const *paths, size_t count)
+{
+	size_t *joins = pf_calloc(count + 1, sizeof(*joins));
+	size_t *first = pf_calloc(count + 1, sizeof(*first));
+	struct pf_intern stems;
+
+	pf_intern_init(&stems);
+	for (size_t i = 0; i < count; i++) {
+		const size_t len = csv_stem(paths[i]);
+		const size_t before = stems.count;
+		uint32_t stem = 0;
+
+		joins[i] = i;
+		if (!len)
+			continue;
+		stem = pf_intern_add(&stems, paths[i], len);
+		if (stem == before)
+			first[stem] = i;
+		joins[i] = first[stem];
+	}
+	pf_intern_release(&stems);
+	free(first);
+	return joins;
 }

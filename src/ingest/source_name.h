@@ -32,4 +32,13 @@ void pf_source_name_read(struct pf_source_name *out, const char *path);
  */
 char *pf_source_run(const char *path);
 
+/*
+ * rocprofv3 writes a CSV for each domain of one run, STEM_kernel_trace.csv and
+ * STEM_hip_api_trace.csv: files of one folder and STEM are one trace.
+ *
+ * For each path the first of the list that it is one trace with, which is
+ * itself of all others; the caller frees it.
+ */
+size_t *pf_source_joins(const char *const *paths, size_t count);
+
 #endif

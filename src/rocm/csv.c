@@ -164,7 +164,8 @@ static void note(struct csv *r, enum pf_repair_kind kind)
 
 static int64_t process_of(struct csv *r)
 {
-	const int64_t pid = number(r, PROCESS);
+	/* kernels do not say it; files of one run are of one process */
+	const int64_t pid = r->from.has_next ? 0 : number(r, PROCESS);
 	size_t len;
 	const char *guid = cell(r, GUID, &len);
 
@@ -356,14 +357,22 @@ static void end_row(int c, void *arg)
 
 /* ---- reading ---- */
 
-/* A last line without an end may be part of one, and its numbers, too. */
-static void finish(struct csv *r)
+/*
+ * A last line without an end may be part of one, and its numbers, too.  Behind
+ * a file may be another, with a first line of its own.
+ */
+static int finish(struct csv *r, struct pf_err *err)
 {
-	r->is_end = true;
+	int rc;
+
 	r->is_cut = r->last_byte != '\n';
 	if (r->is_cut)
 		note(r, PF_REPAIR_CUT_OFF);
 	csv_fini(&r->parser, take_cell, end_row, r);
+	rc = r->from.has_next ? r->from.next(r->from.arg, err) : 0;
+	r->is_end = !rc;
+	r->is_cut = r->has_header = false;
+	return rc < 0 ? -1 : 0;
 }
 
 static int read_piece(struct csv *r, size_t len, struct pf_err *err)
@@ -384,9 +393,7 @@ static int read_piece(struct csv *r, size_t len, struct pf_err *err)
 			       "has a cell of more than 1 MB before byte "
 			       "%" PRId64,
 			       r->offset);
-	if (n < (int64_t)len)
-		finish(r);
-	return 0;
+	return n < (int64_t)len ? finish(r, err) : 0;
 }
 
 static int fill(struct pf_reader *base, size_t most, struct pf_err *err)

@@ -31,6 +31,9 @@ struct pf_reader *pf_rpd_new(struct pf_foreign *f,
 /* Bytes of a file, as pf_input_read() gives them. */
 struct pf_rocm_stream {
 	int64_t (*read)(void *arg, void *buf, size_t len, struct pf_err *err);
+	/* at the end of a file: 1, the next of the same trace; 0, no more */
+	int (*next)(void *arg, struct pf_err *err);
+	bool has_next; /* there are several, of one process */
 	void *arg;
 };
 

@@ -4,7 +4,12 @@
 
 #include <pthread.h>
 
+#include "events/gpu.h"
 #include "events/trust.h"
+#include "store/ints.h"
+#include "store/kept.h"
+
+#define KEPT_BYTES (32u << 20) /* of blocks that several read */
 
 struct beside {
 	struct pf_db db;
@@ -35,11 +40,15 @@ static int find_roofs(struct beside *b, struct pf_err *err)
 static int find_all(struct beside *b, struct pf_err *err)
 {
 	const struct pf_kernels_args kernels = {
-		.window = *b->window, .group = PF_KERNELS_BY_NAME_OP
+		.window = *b->window,
+		.group = PF_KERNELS_BY_NAME_OP,
+		.no_ranks = true,
 	};
-	const struct pf_launches_args launches = { .window = *b->window };
+	const struct pf_launches_args launches = { .window = *b->window,
+						   .only_counts = true };
 	const struct pf_overlap_args overlap = { .window = *b->window };
-	const struct pf_steps_args steps = { .window = *b->window };
+	const struct pf_steps_args steps = { .window = *b->window,
+					     .only_times = true };
 	const struct pf_usage_args memory = { .window = *b->window };
 	struct pf_doc doc = { 0 };
 	int rc;
@@ -75,6 +84,15 @@ static void release(struct beside *b)
 	pf_db_close(&b->db);
 }
 
+/* Most of them read these rows: they come before blocks take the room. */
+static int keep_links(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_ints *links = pf_gpu_links_new(db, true, err);
+
+	pf_ints_free(links);
+	return links ? 0 : -1;
+}
+
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
 		  struct beside *b, struct pf_advise *a, struct pf_err *err)
 {
@@ -82,7 +100,8 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	pthread_t thread;
 	int rc;
 
-	if (pf_db_open_beside(&b->db, db, err) < 0)
+	pf_kept_start(db, KEPT_BYTES);
+	if (keep_links(db, err) < 0 || pf_db_open_beside(&b->db, db, err) < 0)
 		return -1;
 	has_thread = !pthread_create(&thread, NULL, run_beside, b);
 	rc = pf_advise_read(db, args, a, err);

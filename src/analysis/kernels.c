@@ -61,6 +61,7 @@ struct kernels {
 	struct pf_kernels *out;
 	struct pf_gpu *gpu;
 	struct pf_graphs *graphs;
+	bool no_ranks;
 	sqlite3_stmt *shapes;
 	struct pf_tensor *tensor;
 	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
@@ -229,7 +230,9 @@ static int add_to_group(struct kernels *k, const struct item *item,
 		k->groups = pf_grow(k->groups, &k->group_cap, k->group_count,
 				    sizeof(*k->groups));
 		k->groups[*place] =
-			(struct group){ .first = first, .second = second };
+			(struct group){ .first = first,
+					.second = second,
+					.ranks = { NONE, NONE, NONE } };
 		if (has_name(k) && find_kind(k, item->name, item->is_comm,
 					     &k->groups[*place].kind, err) < 0)
 			return -1;
@@ -248,6 +251,8 @@ static int add_to_group(struct kernels *k, const struct item *item,
 	add_weighted(&g->blocks_per_sm, c ? c->blocks_per_sm : NONE,
 		     item->dur_ns);
 	add_weighted(&g->occupancy, c ? c->occupancy : NONE, item->dur_ns);
+	if (k->no_ranks)
+		return 0;
 	record[0] = (int64_t)*place;
 	record[1] = item->dur_ns;
 	return pf_sorter_add(k->by_group, record, err);
@@ -687,7 +692,7 @@ static unsigned needs(const struct pf_kernels_args *args)
 int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 		    struct pf_kernels *out, struct pf_err *err)
 {
-	struct kernels k = { .db = db, .out = out };
+	struct kernels k = { .db = db, .out = out, .no_ranks = args->no_ranks };
 
 	out->group = (enum pf_kernels_group)args->group;
 	out->graphs = k.graphs = args->graphs;

@@ -35,6 +35,7 @@ struct pf_kernels_args {
 	int group; /* enum pf_kernels_group */
 	/* Operators of replayed kernels, explained; or NULL. */
 	struct pf_graphs *graphs;
+	bool no_ranks; /* of durations: no median nor others */
 };
 
 /*

@@ -88,6 +88,7 @@ _Static_assert(sizeof(delay_from_ns) / sizeof(*delay_from_ns) ==
 struct launches {
 	struct pf_db *db;
 	struct pf_gpu *gpu;
+	bool only_counts;
 	struct pf_map by_name, op_by_name;
 	struct op *ops;
 	size_t op_count, op_cap;
@@ -143,6 +144,8 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		return 0;
 	l->out->short_kernel_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
+	if (l->only_counts)
+		return 0;
 	return pf_by_event_add(l->caused, &brief, err);
 }
 
@@ -173,7 +176,9 @@ static size_t find_call(struct launches *l, uint32_t name)
 	if (*place == UINT64_MAX) {
 		l->calls = pf_grow(l->calls, &l->call_cap, l->call_count + 1,
 				   sizeof(*l->calls));
-		l->calls[l->call_count] = (struct call){ .name = name };
+		l->calls[l->call_count] =
+			(struct call){ .name = name,
+				       .median_delay = PF_NO_INT };
 		*place = l->call_count++;
 	}
 	return (size_t)*place;
@@ -235,6 +240,8 @@ static int end_call(struct launches *l, const struct launch *at,
 	c->short_work += at->gpu_ns < at->cpu_ns;
 	pf_stats_add(&c->delay, d.delay_ns);
 	note_delay(l, d.delay_ns);
+	if (l->only_counts)
+		return 0;
 	if (at->cpu_ns > SLOW_CALL_NS) {
 		struct caused slow = { at->op_id,
 				       at->id,
@@ -556,7 +563,9 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 		     int64_t limit, struct pf_launches *out, struct pf_err *err)
 {
 	const struct pf_order order = { "cpu_ns", limit };
-	struct launches l = { .db = db, .out = out };
+	struct launches l = { .db = db,
+			      .out = out,
+			      .only_counts = args->only_counts };
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	if (rc)

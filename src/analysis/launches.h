@@ -16,6 +16,7 @@
 
 struct pf_launches_args {
 	struct pf_window_args window;
+	bool only_counts; /* no medians, queues, operators nor slow calls */
 };
 
 struct pf_launch_call {

@@ -522,7 +522,8 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	if (!rc)
 		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
 	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;
-	if (!rc && (choose_steps(db, out, err) < 0 || sweep_all(&s, err) < 0))
+	if (!rc && (choose_steps(db, out, err) < 0 ||
+		    (!args->only_times && sweep_all(&s, err) < 0)))
 		rc = -1;
 	if (!rc) {
 		out->busy_ns = s.between.busy_ns;

@@ -21,6 +21,7 @@ struct pf_steps_args {
 	struct pf_window_args window;
 	int64_t samples_per_step; /* 0: not known */
 	bool by_range;            /* also by range (step_ranges.h) */
+	bool only_times;          /* of steps; not what they are made of */
 };
 
 /* What a step's time goes to, in order of precedence. */

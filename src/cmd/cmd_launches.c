@@ -4,7 +4,9 @@
 #include "analysis/launches.h"
 #include "cmd/cmd.h"
 
-static const struct pf_launches_args defaults = { PF_WINDOW_DEFAULTS };
+static const struct pf_launches_args defaults = {
+	.window = PF_WINDOW_DEFAULTS,
+};
 
 static const struct pf_opt opts[] = {
 	PF_WINDOW_OPTS(struct pf_launches_args, window),

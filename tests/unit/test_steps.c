@@ -284,7 +284,9 @@ static void test_input_ops(void **state)
 
 static void test_launches(void **state)
 {
-	static const struct pf_launches_args args = { PF_WINDOW_DEFAULTS };
+	static const struct pf_launches_args args = {
+		.window = PF_WINDOW_DEFAULTS,
+	};
 	const struct pf_cell *row;
 	struct pf_err err = { 0 };
 	struct scene s;
@@ -328,7 +330,9 @@ static void test_launches(void **state)
 /* Kernels of less than 10 us go to the operators that launched them. */
 static void test_short_kernels(void **state)
 {
-	static const struct pf_launches_args args = { PF_WINDOW_DEFAULTS };
+	static const struct pf_launches_args args = {
+		.window = PF_WINDOW_DEFAULTS,
+	};
 	struct pf_err err = { 0 };
 	struct scene s;
 

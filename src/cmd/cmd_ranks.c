@@ -232,7 +232,8 @@ PF_COMMAND(85, ranks) = {
 	.details =
 		"Of several ranks, in one database or in one each: clocks are "
 		"aligned by the ends of collectives, waiting is told from "
-		"transfer, the late rank is compared with the middle one, and "
+		"transfer, the late rank is compared with the middle one, its "
+		"kernels too (more of them, all slower, or some), and "
 		"the collectives are replayed without its delays.  Where "
 		"clocks cannot be aligned a sentence says so, and nothing is "
 		"compared.  A fleet database ('profan merge') holds what is "

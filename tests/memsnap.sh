@@ -90,6 +90,36 @@ result "trend of a trace and a snapshot: says why not" "$tmp/err"
 "$profan" clean -q "$tmp" >"$tmp/out" 2>&1
 
 # two snapshots: the lines of a GPU add up to its change, which is that of the
+# one call stack: all its lines, and what it holds is part of what is allocated
+cat >"$tmp/stack.py" <<'EOF'
+import json, subprocess, sys
+profan, db = sys.argv[1:]
+
+def answer(*args):
+    return json.loads(subprocess.run(
+        [profan, "memory", "-q", "-f", "json", *args, db], check=True,
+        capture_output=True).stdout)
+
+whole = answer("-n", "-1")["tables"]
+held, stacks = 0, {r["stack"]: r for r in whole["stacks"] if r["stack"]}
+assert len(stacks) > 1, whole["stacks"]
+for number, row in stacks.items():
+    one = answer("--stack", str(number))
+    frames = one["tables"]["frames"]
+    lines = ["%s:%s:%s" % (f["file"], f["line"], f["function"])
+             for f in frames]
+    assert any(line.endswith(row["frame"]) for line in lines), (row, lines)
+    assert [f["depth"] for f in frames] == list(range(len(frames)))
+    held += one["scalars"]["held_bytes"]
+live = sum(r["allocated_bytes"] for r in whole["now"])
+assert 0 < held <= live, (held, live)
+EOF
+run 0 "$PYTHON" "$tmp/stack.py" "$profan" "$tmp/two.db"
+result "--stack: the lines of one, and what it holds"
+run 2 "$profan" memory "$tmp/two.db" --stack 999999 &&
+	grep -q 'no call stack 999999' "$tmp/err"
+result "--stack: one that is not there"
+
 # two answers of memory
 for pair in 'two oom' 'oom two' 'list two' 'two two'; do
 	# shellcheck disable=SC2086  # two words are meant

@@ -16,6 +16,8 @@ static const struct pf_opt opts[] = {
 	  offsetof(struct pf_usage_args, points), 0, 1000000 },
 	{ 0, "events", NULL, "a row for each allocation, the largest first",
 	  PF_OPT_FLAG, offsetof(struct pf_usage_args, events), 0, 0 },
+	{ 0, "stack", "ID", "only this call stack of a snapshot, line by line",
+	  PF_OPT_INT, offsetof(struct pf_usage_args, stack), 1, INT64_MAX },
 	PF_WINDOW_OPTS(struct pf_usage_args, window),
 	{ 0 },
 };
@@ -25,6 +27,8 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 {
 	struct pf_usage_args *args = argv;
 
+	if (args->stack)
+		return pf_stack_show(cx->db, args->stack, doc, err);
 	if (args->points == POINTS_UNSET)
 		args->points = cx->wide ? PF_USAGE_POINTS : 0;
 	if (args->events) {
@@ -58,6 +62,7 @@ PF_COMMAND(130, memory) = {
 	.text_rows = 10,
 	.examples = "profan memory job.db\n"
 		    "profan memory oom.pickle\n"
+		    "profan memory oom.pickle --stack 241\n"
 		    "profan memory job.db --step 3 --format json\n"
 		    "profan memory --events --sort lifetime -n 20\n",
 	.answer = answer,

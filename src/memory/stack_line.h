@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "store/db.h"
 #include "store/texts.h"
+#include "table/doc.h"
 
 /* A zero-initialised struct but for db is ready. */
 struct pf_stack_lines {
@@ -32,5 +33,12 @@ struct pf_stack_lines {
 const char *pf_stack_line(struct pf_stack_lines *l, int64_t stack,
 			  struct pf_err *err);
 void pf_stack_lines_release(struct pf_stack_lines *l);
+
+/*
+ * All lines of one stack, the innermost first, and what it holds when the
+ * snapshot was taken, into a document.  PF_EUSAGE: there is no such stack.
+ */
+int pf_stack_show(struct pf_db *db, int64_t stack, struct pf_doc *doc,
+		  struct pf_err *err);
 
 #endif

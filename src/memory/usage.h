@@ -39,6 +39,7 @@ struct pf_usage_args {
 	struct pf_window_args window;
 	int64_t points; /* of the curve of each device, at most; 0: no curve */
 	bool events;    /* a row for each allocation */
+	int64_t stack;  /* this one alone, with all its lines; 0: none */
 };
 
 /* Enough for a picture. */

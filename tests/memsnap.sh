@@ -142,6 +142,19 @@ for row in diff["devices"]:
     name = row["device"]
     assert row["allocated_change_bytes"] == want[name] == lines[name], row
 assert set(want) == {r["device"] for r in diff["devices"]}
+peak = [{r["device"]: r["peak_bytes"] for r in side["devices"]}
+        for side in (a, b)]
+lines = collections.Counter()
+for row in diff["peak_lines"]:
+    assert row["change_bytes"] == row["b_bytes"] - row["a_bytes"], row
+    for key in "ab":
+        lines[row["device"], key] += row[key + "_bytes"]
+for row in diff["peaks"]:
+    name = row["device"]
+    got = row["a_peak_bytes"], row["b_peak_bytes"]
+    assert got == tuple(p[name] for p in peak), (row, peak)
+    assert got == (lines[name, "a"], lines[name, "b"]), (row, lines)
+assert {r["device"] for r in diff["peaks"]} == set(peak[0]) & set(peak[1])
 EOF
 	result "diff of snapshots ($pair): lines add up to the change" "$tmp/why"
 done

@@ -237,6 +237,7 @@ static int compare_snapshots(const struct diff_args *a,
 		rc = pf_snap_diff_find(&before, &after, &a->diff.window, &found,
 				       err);
 	if (!rc) {
+		doc->lists = "lines peak_lines";
 		pf_snap_diff_show(&found, doc);
 		if (a->redact)
 			pf_redact_doc(a->redact, doc);

@@ -10,6 +10,7 @@
 #include "memory/snap_diff.h"
 #include "memory/snap_state.h"
 #include "memory/stack_line.h"
+#include "memory/usage.h"
 #include "store/named.h"
 #include "table/rows.h"
 
@@ -19,6 +20,7 @@ struct finder {
 	struct pf_snap_diff *out;
 	struct pf_intern gpus,
 		lines; /* names; names and lines: numbers of rows */
+	struct pf_intern peaks, peak_lines; /* the same of peaks */
 };
 
 /* One of the two snapshots. */
@@ -30,40 +32,44 @@ struct side {
 	struct pf_stack_lines lines;
 };
 
+/* Rows that are found by a key, which are made as they are asked for. */
+static struct pf_snap_change *find_row(struct pf_intern *keys,
+				       struct pf_snap_change **rows,
+				       size_t *count, size_t *cap,
+				       struct pf_arena *texts, const char *name,
+				       const char *frame)
+{
+	struct pf_buf key = { 0 };
+	uint32_t at;
+
+	pf_buf_addf(&key, "%s\n%s", name, frame ? frame : "");
+	at = pf_intern_add(keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (at == *count) {
+		*rows = pf_grow(*rows, cap, *count + 1, sizeof(**rows));
+		(*rows)[(*count)++] = (struct pf_snap_change){
+			.name = pf_arena_string(texts, name),
+			.frame = frame ? pf_arena_string(texts, frame) : NULL
+		};
+	}
+	return &(*rows)[at];
+}
+
 static struct pf_snap_change *find_gpu(struct finder *f, const char *name)
 {
 	struct pf_snap_diff *d = f->out;
-	uint32_t at = pf_intern_add(&f->gpus, name, strlen(name));
 
-	if (at == d->gpu_count) {
-		d->gpus = pf_grow(d->gpus, &d->gpu_cap, d->gpu_count + 1,
-				  sizeof(*d->gpus));
-		d->gpus[d->gpu_count++] = (struct pf_snap_change){
-			.name = pf_arena_string(&d->texts, name)
-		};
-	}
-	return &d->gpus[at];
+	return find_row(&f->gpus, &d->gpus, &d->gpu_count, &d->gpu_cap,
+			&d->texts, name, NULL);
 }
 
 static struct pf_snap_change *find_line(struct finder *f, const char *name,
 					const char *frame)
 {
 	struct pf_snap_diff *d = f->out;
-	struct pf_buf key = { 0 };
-	uint32_t at;
 
-	pf_buf_addf(&key, "%s\n%s", name, frame);
-	at = pf_intern_add(&f->lines, key.data, key.len);
-	pf_buf_release(&key);
-	if (at == d->line_count) {
-		d->lines = pf_grow(d->lines, &d->line_cap, d->line_count + 1,
-				   sizeof(*d->lines));
-		d->lines[d->line_count++] = (struct pf_snap_change){
-			.name = pf_arena_string(&d->texts, name),
-			.frame = pf_arena_string(&d->texts, frame)
-		};
-	}
-	return &d->lines[at];
+	return find_row(&f->lines, &d->lines, &d->line_count, &d->line_cap,
+			&d->texts, name, frame);
 }
 
 static void add_block(struct pf_snap_change *c, bool is_b, int64_t bytes)
@@ -132,6 +138,83 @@ static int read_side(struct finder *f, struct side *s,
 	return rc;
 }
 
+/* ---- peaks ---- */
+
+#define BEFORE "(before the history)"
+
+static void add_peak_line(struct finder *f, const struct side *s,
+			  const char *name, const char *frame, int64_t bytes)
+{
+	struct pf_snap_diff *d = f->out;
+	struct pf_snap_change *line = find_row(
+		&f->peak_lines, &d->peak_lines, &d->peak_line_count,
+		&d->peak_line_cap, &d->texts, name, frame ? frame : BEFORE);
+
+	pf_sat_sum(s->is_b ? &line->b_bytes : &line->a_bytes, bytes);
+}
+
+/* What was alive at the peak of a GPU; the rest was there before. */
+static void read_peak(struct finder *f, const struct side *s,
+		      const struct pf_usage *u, const struct pf_usage_device *p)
+{
+	struct pf_snap_diff *d = f->out;
+	struct pf_snap_change *gpu =
+		find_row(&f->peaks, &d->peaks, &d->peak_count, &d->peak_cap,
+			 &d->texts, p->at.device, NULL);
+	int64_t rest = p->peak;
+
+	*(s->is_b ? &gpu->b_bytes : &gpu->a_bytes) = p->peak;
+	*(s->is_b ? &gpu->b_count : &gpu->a_count) = 1; /* it is known */
+	for (size_t i = 0; i < u->alive_count; i++) {
+		const struct pf_usage_group *g = &u->alive[i];
+
+		if (strcmp(g->at.device, p->at.device) != 0 || !g->site.frame)
+			continue;
+		add_peak_line(f, s, p->at.device, g->site.frame, g->bytes);
+		rest = pf_sat_sub(rest, g->bytes);
+	}
+	if (rest)
+		add_peak_line(f, s, p->at.device, NULL, rest);
+}
+
+static int read_peaks(struct finder *f, const struct side *s,
+		      const struct pf_window_args *window, struct pf_err *err)
+{
+	const struct pf_usage_args args = { .window = *window };
+	struct pf_usage u = { 0 };
+	int rc = pf_usage_find(s->db, &args, NULL, &u, err);
+
+	for (size_t i = 0; !rc && i < u.device_count; i++)
+		if (u.devices[i].peak != PF_NO_INT)
+			read_peak(f, s, &u, &u.devices[i]);
+	pf_usage_release(&u);
+	return rc;
+}
+
+static bool is_of_both(const struct pf_snap_diff *d, const char *name)
+{
+	for (size_t i = 0; i < d->peak_count; i++)
+		if (!strcmp(d->peaks[i].name, name))
+			return d->peaks[i].a_count && d->peaks[i].b_count;
+	return false;
+}
+
+/* A peak that one of the two did not record cannot be compared. */
+static void drop_unknown(struct pf_snap_diff *d)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->peak_line_count; i++)
+		if (is_of_both(d, d->peak_lines[i].name))
+			d->peak_lines[kept++] = d->peak_lines[i];
+	d->peak_line_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < d->peak_count; i++)
+		if (d->peaks[i].a_count && d->peaks[i].b_count)
+			d->peaks[kept++] = d->peaks[i];
+	d->peak_count = kept;
+}
+
 static void subtract(struct pf_snap_change *c, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -169,6 +252,14 @@ static void put_in_order(struct pf_snap_diff *d)
 		qsort(d->gpus, d->gpu_count, sizeof(*d->gpus), by_name);
 	if (d->line_count)
 		qsort(d->lines, d->line_count, sizeof(*d->lines), by_change);
+	drop_unknown(d);
+	subtract(d->peaks, d->peak_count);
+	subtract(d->peak_lines, d->peak_line_count);
+	if (d->peak_count)
+		qsort(d->peaks, d->peak_count, sizeof(*d->peaks), by_name);
+	if (d->peak_line_count)
+		qsort(d->peak_lines, d->peak_line_count, sizeof(*d->peak_lines),
+		      by_change);
 }
 
 int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
@@ -181,13 +272,19 @@ int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
 
 	pf_intern_init(&f.gpus);
 	pf_intern_init(&f.lines);
+	pf_intern_init(&f.peaks);
+	pf_intern_init(&f.peak_lines);
 	rc = read_side(&f, &sides[0], window, err);
 	if (!rc)
 		rc = read_side(&f, &sides[1], window, err);
+	for (size_t i = 0; !rc && i < 2; i++)
+		rc = read_peaks(&f, &sides[i], window, err);
 	if (!rc)
 		put_in_order(out);
 	pf_intern_release(&f.gpus);
 	pf_intern_release(&f.lines);
+	pf_intern_release(&f.peaks);
+	pf_intern_release(&f.peak_lines);
 	return rc;
 }
 
@@ -195,6 +292,8 @@ void pf_snap_diff_release(struct pf_snap_diff *d)
 {
 	free(d->gpus);
 	free(d->lines);
+	free(d->peaks);
+	free(d->peak_lines);
 	pf_arena_release(&d->texts);
 	*d = (struct pf_snap_diff){ 0 };
 }
@@ -225,6 +324,19 @@ static const struct pf_field line_fields[] = {
 	FIELD(frame, "frame", "Line", PF_PATH),
 	FIELD(a_count, "a_block_count", "A blocks", PF_COUNT | PF_FULL),
 	FIELD(b_count, "b_block_count", "B blocks", PF_COUNT | PF_FULL),
+};
+static const struct pf_field peak_fields[] = {
+	FIELD(name, "device", "Device", PF_TEXT),
+	FIELD(bytes, "change_bytes", "Change", PF_BYTES | PF_SIGNED),
+	FIELD(a_bytes, "a_peak_bytes", "A peak", PF_BYTES),
+	FIELD(b_bytes, "b_peak_bytes", "B peak", PF_BYTES),
+};
+static const struct pf_field peak_line_fields[] = {
+	FIELD(name, "device", "Device", PF_TEXT),
+	FIELD(bytes, "change_bytes", "Change", PF_BYTES | PF_SIGNED),
+	FIELD(a_bytes, "a_bytes", "A", PF_BYTES),
+	FIELD(b_bytes, "b_bytes", "B", PF_BYTES),
+	FIELD(frame, "frame", "Line", PF_PATH),
 };
 #undef FIELD
 
@@ -306,6 +418,9 @@ void pf_snap_diff_show(const struct pf_snap_diff *d, struct pf_doc *doc)
 		gpu_fields, d->gpus, d->gpu_count);
 	PF_ROWS(doc, "lines", "By line of the program", line_fields, d->lines,
 		d->line_count);
+	PF_ROWS(doc, "peaks", "Peaks", peak_fields, d->peaks, d->peak_count);
+	PF_ROWS(doc, "peak_lines", "Alive at the peak, by line",
+		peak_line_fields, d->peak_lines, d->peak_line_count);
 	pf_doc_note(doc, "where both were taken at the same point of a step, "
 			 "what B has more of may be a leak");
 }

@@ -3,7 +3,8 @@
  * Two memory snapshots of one program: what is allocated in the second and not
  * in the first, by GPU and by line of the program (memory/stack_line.h), as
  * torch's _memory_viz.compare() by stack.  Bytes are what was asked for, of
- * blocks that are in use, so the lines of a GPU add up to its change.
+ * blocks that are in use, so the lines of a GPU add up to its change.  The same
+ * of what was alive at the peak of each, where both have a history.
  */
 #ifndef PF_MEMORY_SNAP_DIFF_H
 #define PF_MEMORY_SNAP_DIFF_H
@@ -28,6 +29,9 @@ struct pf_snap_diff {
 	size_t gpu_count, gpu_cap;
 	struct pf_snap_change *lines; /* the largest change first */
 	size_t line_count, line_cap;
+	/* The same of peaks, of GPUs whose history both have: bytes alone. */
+	struct pf_snap_change *peaks, *peak_lines;
+	size_t peak_count, peak_cap, peak_line_count, peak_line_cap;
 	struct pf_arena texts;
 };
 

@@ -25,7 +25,8 @@ OTHER = {"help", "quiet", "format", "width", "sort", "limit", "table",
 
 
 # Options with a value that show more; b is the second database.
-VALUES = {"by": "host", "baseline": "{b}", "points": "3", "group-by-stack": "5"}
+VALUES = {"by": "host", "baseline": "{b}", "points": "3", "group-by-stack": "5",
+          "stack": "1"}
 
 
 def run(program, *args):

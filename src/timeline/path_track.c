@@ -152,6 +152,7 @@ static struct pf_slices *open_group(const struct pf_path_track *t,
 {
 	struct pf_slices *g = &out->group[PF_SLICES_PATH];
 
+	free(g->tracks); /* room for those of threads, of which it has none */
 	*g = (struct pf_slices){ .all = t->all, .until_ns = INT64_MAX };
 	out->is_wanted[PF_SLICES_PATH] = true;
 	g->tracks = pf_calloc(1, sizeof(*g->tracks));

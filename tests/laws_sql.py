@@ -65,7 +65,9 @@ def check_steps(db):
           sums(doc["copies"], "direction", "count", "total_ns", "bytes"))
     key = ("trace_id", "step", "start_ns")
     classes = ("dur_ns", "kernel_ns", "copy_ns", "memset_ns", "comm_ns")
-    steps = [s for s in doc["steps"]
+    # what nobody recorded is null, and no row of it is there to be added up
+    steps = [{k: 0 if v is None and k in classes else v for k, v in s.items()}
+             for s in doc["steps"]
              if s["step"] is not None and not s["is_partial"]]
     check(db, "classes of steps",
           keyed(law(db, "step_classes"), key, *classes),

@@ -3,7 +3,7 @@
 there is one message and exit status 3; what was there before stays, and no
 half file is left.
 
-usage: faults_preload.py PROFAN LIBRARY FOLDER [long|all]
+usage: faults_preload.py PROFAN LIBRARY FOLDER [all]
 """
 import hashlib
 import os
@@ -13,7 +13,6 @@ import sys
 
 profan, library, folder = sys.argv[1:4]
 is_all = "all" in sys.argv[4:]
-is_long = is_all or "long" in sys.argv[4:]
 FAULTS = {
     "read": ["EIO", "EINTR", "short"], "pread": ["EIO", "EINTR", "short"],
     "write": ["EIO", "ENOSPC", "EINTR", "short"],
@@ -35,7 +34,7 @@ COMMANDS = [  # words, files that it writes
     (["query", "t.db", "SELECT count(*), sum(dur_ns) FROM event"], []),
     (["diff", "t.db", "t.db", "-f", "csv"], []),
 ]
-if not is_long:
+if not is_all:
     COMMANDS = COMMANDS[:2] + COMMANDS[4:6]
 hit = os.path.join(folder, "hit")
 ours = set(os.listdir(folder)) | {"hit"}
@@ -123,12 +122,12 @@ for words, files in COMMANDS:
             f.write(b"\n")
         ours.add("old." + name)
     for name, hows in FAULTS.items():
-        for how in hows if is_long else hows[-2:]:
+        for how in hows if is_all else hows[-2:]:
             n = 1
             while judge(words, files, f"{name}:{n}:{how}", out, want):
                 runs += 1
                 # ever further apart, unless every one is asked for
-                n += 1 if is_all else max(1, n // 16 if is_long else n)
+                n += 1 if is_all else n
     clean()
 print(f"# {runs} faults")
 sys.exit(bad > 0)

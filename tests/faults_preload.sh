@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Calls to the system that fail, one at a time (LONG=1: more; EVERY=1: each).
+# Calls to the system that fail, one at a time (EVERY=1: each).
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 grep -aq __asan_init "$profan" &&
@@ -17,6 +17,6 @@ run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
 	exit 99
 }
 run 0 "$PYTHON" "$top_srcdir/tests/faults_preload.py" "$profan" \
-	"$tmp/faults.so" "$tmp/place" ${EVERY:+all} ${LONG:+long}
+	"$tmp/faults.so" "$tmp/place" ${EVERY:+all}
 result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
 tap_done

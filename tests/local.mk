@@ -132,9 +132,10 @@ check-every:
 	EVERY=1 LONG=1 $(MAKE) $(AM_MAKEFLAGS) check
 .PHONY: check-every
 
-# ---- all but suites that only hold figures of commands against a second count
-# in Python: under sanitizers they run no line that the others do not ----
-COUNTS = agree csv doctor hta laws_sql peers precision
+# ---- all but suites that only hold figures against a second count, most of them
+# in Python: their commands run in the other suites, too ----
+COUNTS = agree arrival csv devices doctor first_sight guide hta key_averages \
+	laws_sql nights peers planted precision truth_versions
 check-code:
 	$(MAKE) $(AM_MAKEFLAGS) check \
 		TESTS='$(filter-out $(COUNTS:%=tests/%.sh),$(TESTS))'

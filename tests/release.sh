@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The version in every place that says it; with LONG what "make release" makes:
+# The version in every place that says it; with EVERY=1 what "make release" makes:
 # debs without a complaint of lintian, which work unpacked, the archive, the
 # wheel, digests and the list of what is in them.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
@@ -11,8 +11,8 @@ result "NEWS.md begins with this version"
 head -1 "$top_srcdir/debian/changelog" >"$tmp/out"
 grep -qF "profan ($version-" "$tmp/out"
 result "debian/changelog begins with this version"
-if [ -z "${LONG-}" ]; then
-	skip "make release" "NOT TESTED: make check-long does"
+if [ -z "${EVERY-}" ]; then
+	skip "make release" "NOT TESTED: make check-every does"
 	tap_done
 fi
 for tool in dpkg-buildpackage dh dh_python3 lintian; do
@@ -26,7 +26,7 @@ if ldd "$profan" | grep -q 'lib[atu]*san'; then
 	tap_done
 fi
 unset MAKEFLAGS MAKELEVEL MFLAGS TESTS_ENVIRONMENT PROFAN_AGENT PROFAN_PROGRAM \
-	PYTHONPATH CC LONG
+	PYTHONPATH CC LONG EVERY
 cd "$tmp" || exit 99
 mkdir build
 (cd build && "$top_srcdir/configure" -q) >out 2>&1 &&

@@ -60,7 +60,7 @@ struct pf_parts {
 	struct pf_step_times steps;
 	struct pf_gaps gaps;
 	struct pf_syncs syncs;
-	struct pf_path path;      /* of a single trace */
+	struct pf_path path; /* of a single trace */
 	struct pf_path_track track;
 	struct pf_advise *advise; /* of it, borrowed; or NULL */
 	struct pf_overlap overlap;

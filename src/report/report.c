@@ -29,9 +29,9 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		.run = load_beside,
 		.context = out,
 		.advise = args->with_advice ? &out->advise : NULL,
-		.path_pieces = args->no_page ? 0
-					     : (size_t)pf_ranks_slices(
-						       &args->page),
+		.path_pieces = args->no_page
+				       ? 0
+				       : (size_t)pf_ranks_slices(&args->page),
 	};
 
 	memset(out, 0, sizeof(*out));

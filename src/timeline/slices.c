@@ -35,8 +35,7 @@
 
 const char *pf_slice_group_key(enum pf_slice_group g)
 {
-	static const char *const keys[] = { "gpu", "path", "ops",
-					    "python" };
+	static const char *const keys[] = { "gpu", "path", "ops", "python" };
 
 	return keys[g];
 }

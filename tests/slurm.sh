@@ -4,6 +4,7 @@
 # bad, one element of it killed and run again; the same parts by GNU parallel
 # and xargs, to the same bytes.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+[ -n "${LONG-}" ] || skip_all "NOT TESTED: make check-long does"
 cd "$tmp" || exit 99
 contrib=$top_srcdir/contrib/slurm
 mkdir in direct direct/ranks

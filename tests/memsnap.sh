@@ -236,7 +236,7 @@ says other 'no "segments"'
 
 # every cut of a small one, and many with bytes changed
 small=$tmp/made/small.pickle
-size=$(wc -c <"$small") at=3 cuts=0 step=$(amount 29 7 1)
+size=$(wc -c <"$small") at=3 cuts=0 step=$(amount 61 7 1)
 : >"$tmp/why"
 while [ $at -lt "$size" ]; do
 	head -c $at "$small" >"$tmp/cut.pickle"
@@ -245,7 +245,7 @@ while [ $at -lt "$size" ]; do
 done
 [ ! -s "$tmp/why" ]
 result "$cuts cuts of a small snapshot are refused" "$tmp/why"
-mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 100 300 2000)"
+mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 40 300 2000)"
 for file in "$tmp"/damaged/*; do
 	rm -f "$tmp/x.db"
 	code=0

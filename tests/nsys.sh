@@ -184,7 +184,7 @@ cat "$made/plain.sqlite" | "$profan" ingest - -o "$tmp/refused.db" \
 result "a pipe is refused"
 
 # ---- damage: an answer or one sentence, and nothing left behind ----
-seeds=$(amount 16 64 400)
+seeds=$(amount 6 64 400)
 mkdir "$tmp/damaged"
 "$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.sqlite" \
 	"$made/several.sqlite" "$made/graphs.sqlite" >"$tmp/why" 2>&1

@@ -257,7 +257,7 @@ run 3 "$profan" ingest -q "$tmp/csvs/v3_hip_api_trace.csv" \
 result "one that is none of them is refused by name" "$tmp/err"
 
 # ---- cut at every size step ----
-cuts=$(amount 11 40 300)
+cuts=$(amount 5 40 300)
 for file in v3.json v3_hip_api_trace.csv; do
 	size=$(wc -c <"$made/$file") i=1 bad=0
 	while [ $i -lt $cuts ]; do
@@ -309,7 +309,7 @@ refuses "$made/bad_cut_plain.db" 'SQLITE_CORRUPT'
 refuses "$made/bad_cut_plain.rpd" 'SQLITE_CORRUPT'
 
 # ---- damage: an answer or one sentence, and nothing left behind ----
-seeds=$(amount 16 64 400)
+seeds=$(amount 6 64 400)
 mkdir "$tmp/damaged"
 "$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.db" \
 	"$made/runs.db" "$made/plain.rpd" "$made/v3.json" \

@@ -204,7 +204,7 @@ run 0 sh -c "'$profan' ingest -q --gpus 4 - -o pipe.db <turns.csv" &&
 	rows pipe.db | cmp -s - got
 result "from a pipe"
 size=$(wc -c <smi.csv)
-for n in $(seq 0 "$(amount 17 5 1)" "$size"); do
+for n in $(seq 0 "$(amount 41 5 1)" "$size"); do
 	head -c "$n" smi.csv >part.csv
 	"$profan" ingest -q part.csv -o part.db >out 2>err
 	rc=$?

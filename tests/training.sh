@@ -117,7 +117,7 @@ result "rows alone: kernels says that only a trace has them" out
 run 0 "$profan" memory rows.db && tr '\n' ' ' <out |
 	grep -q 'at most 1.50 GiB of the GPU allocated and 1.00 GiB reserved'
 result "rows alone: memory says what the script saw" out
-for n in $(seq 0 "$(amount 23 7 1)" 400); do
+for n in $(seq 0 "$(amount 61 7 1)" 400); do
 	for f in timing_profile memory_profile training_summary; do
 		head -c "$n" $v/$f.json >part.json
 		"$profan" ingest -q part.json -o part.db >out 2>err
@@ -263,7 +263,7 @@ run 0 "$profan" ingest odd.folded -o odd.db && accounts odd.db &&
 	! grep -q "$(printf '\033')" out
 result "deep, long and hostile ones"
 size=$(wc -c <f.folded)
-for n in $(seq 1 "$(amount 9 3 1)" "$size"); do
+for n in $(seq 1 "$(amount 19 3 1)" "$size"); do
 	head -c "$n" f.folded >part.folded
 	"$profan" ingest -q part.folded -o part.db >out 2>err
 	rc=$?

@@ -253,7 +253,7 @@ while at < len(data):
 bad = 0
 last = -1
 step = (1 if os.environ.get("EVERY") else
-        7 if os.environ.get("LONG") else 37)
+        7 if os.environ.get("LONG") else 97)
 for n in list(range(0, len(data), step)) + [len(data)]:
     open(out + ".pb", "wb").write(data[:n])
     if os.path.exists(out):

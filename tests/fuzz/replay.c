@@ -43,7 +43,7 @@ static bool is_set(const char *variable)
 
 static void run_damaged(uint8_t *data, size_t size)
 {
-	int count = is_set("EVERY") ? 30 : is_set("LONG") ? 8 : 4;
+	int count = is_set("EVERY") ? 30 : is_set("LONG") ? 8 : 2;
 	uint64_t random = 88172645463325252u;
 	int i, j;
 

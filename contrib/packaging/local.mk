@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Debian packages and releases.
-EXTRA_DIST += packaging/arm64.sh packaging/release.sh packaging/sbom.py \
-	packaging/sysroot.sh \
+EXTRA_DIST += contrib/packaging/arm64.sh contrib/packaging/release.sh \
+	contrib/packaging/sbom.py contrib/packaging/sysroot.sh \
 	$(patsubst $(srcdir)/%,%,$(sort $(wildcard $(srcdir)/debian/*.*) \
 	$(addprefix $(srcdir)/debian/,changelog control copyright rules \
 	source/format source/lintian-overrides tests/control tests/quickstart)))
@@ -9,7 +9,7 @@ EXTRA_DIST += packaging/arm64.sh packaging/release.sh packaging/sbom.py \
 # make release: what a release consists of, in release/
 release:
 	$(AM_V_GEN)PYTHON='$(PYTHON)' $(SHELL) \
-		$(abs_srcdir)/packaging/release.sh $(abs_srcdir) $(VERSION)
+		$(abs_srcdir)/contrib/packaging/release.sh $(abs_srcdir) $(VERSION)
 clean-local: clean-release
 clean-release:
 	rm -rf arm64 release release-work
@@ -18,5 +18,5 @@ clean-release:
 # make check-arm64: cross built, under qemu; takes many minutes, so it is no part
 # of check
 check-arm64:
-	$(SHELL) $(abs_srcdir)/packaging/arm64.sh $(abs_srcdir) $(SUITES)
+	$(SHELL) $(abs_srcdir)/contrib/packaging/arm64.sh $(abs_srcdir) $(SUITES)
 .PHONY: check-arm64

@@ -22,7 +22,7 @@ done
 cc=$host-gcc
 ! command -v ccache >/dev/null || cc="ccache $cc"
 [ -d "$root/usr/lib/$host" ] ||
-	sh "$source/packaging/sysroot.sh" arm64 "$root"
+	sh "$source/contrib/packaging/sysroot.sh" arm64 "$root"
 mkdir -p "$build"
 cd "$build"
 [ -f config.status ] || PKG_CONFIG_LIBDIR=$root/usr/lib/$host/pkgconfig \

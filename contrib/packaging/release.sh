@@ -55,7 +55,7 @@ for deb in *.deb; do
 done
 
 cd "$folder"
-"${PYTHON:-python3}" "$source/packaging/sbom.py" "$source" "$version" . \
+"${PYTHON:-python3}" "$source/contrib/packaging/sbom.py" "$source" "$version" . \
 	>"profan-$version.spdx.json"
 sha256sum -- *.* >SHA256SUMS.tmp
 mv SHA256SUMS.tmp SHA256SUMS

@@ -9,26 +9,26 @@ tap_shown='out err'
 advised() { # NAME FILE
 	ingested "$1" "$2" || return
 	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
+		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
 	result "$1: every advice once"
-	run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --real "$1" "$tmp/a.json"
+	run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --real "$1" "$tmp/a.json"
 	result "$1: what is given"
 }
 
-for name in $("$PYTHON" "$top_srcdir/tests/advise.py" --names); do
-	"$PYTHON" "$top_srcdir/tests/advise.py" --make "$name" >"$tmp/t.json"
+for name in $("$PYTHON" -S "$top_srcdir/tests/advise.py" --names); do
+	"$PYTHON" -S "$top_srcdir/tests/advise.py" --make "$name" >"$tmp/t.json"
 	ingested "$name" "$tmp/t.json" || continue
 	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --check "$name" \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --check "$name" \
 			"$tmp/a.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
+		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
 	result "planted $name"
 	[ "$name" != A1 ] || { cp "$tmp/t.db" "$tmp/before.db"; cp "$tmp/a.json" "$tmp/before.json"; }
 	[ "$name" != A1-not ] || { cp "$tmp/t.db" "$tmp/after.db"; cp "$tmp/a.json" "$tmp/after.json"; }
 done
 run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	cp "$tmp/out" "$tmp/diff.json" && grep -q 'done: A1' "$tmp/out" &&
-	run 0 "$PYTHON" "$top_srcdir/tests/advise.py" --diff \
+	run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --diff \
 		"$tmp/before.json" "$tmp/after.json" "$tmp/diff.json" &&
 	run 0 "$profan" diff "$tmp/after.db" "$tmp/before.db" --advice &&
 	grep -q 'new: A1' "$tmp/out" &&
@@ -58,7 +58,7 @@ if [ -n "${LONG-}" ] && [ -f "${pair}0.json.gz" ]; then
 	"$profan" ingest -q "${pair}4.json.gz" -o "$tmp/w4.db"
 	run 0 "$profan" diff "$tmp/w0.db" "$tmp/w4.db" --advice -f json &&
 		grep -q 'advice: done: A1;' "$tmp/out" &&
-		"$PYTHON" -c 'import json, sys
+		"$PYTHON" -S -c 'import json, sys
 rows = json.load(sys.stdin)["tables"]["advice"]
 sys.exit(rows[0]["id"] != "A1" or rows[0]["a_at_most_ns"] < 58076000)' <"$tmp/out"
 	result 'workers: A1 is done, and said enough'

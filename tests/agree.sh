@@ -15,7 +15,7 @@ agrees() { # NAME FILE
 	done
 	"$profan" diff "$tmp/t.db" "$tmp/t.db" --format json \
 		>"$tmp/said/diff.json" 2>"$tmp/err" || :
-	run 0 "$PYTHON" "$top_srcdir/tests/agree.py" "$1" "$tmp/said"
+	run 0 "$PYTHON" -S "$top_srcdir/tests/agree.py" "$1" "$tmp/said"
 	result "$1"
 }
 

@@ -8,7 +8,7 @@ helper=$top_srcdir/tests/arrival.py
 
 job() { # KEY=VALUE...: $tmp/job, $tmp/job.db
 	rm -rf "$tmp/job"
-	"$PYTHON" "$helper" make "$tmp/job" "$@" || exit 99
+	"$PYTHON" -S "$helper" make "$tmp/job" "$@" || exit 99
 	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" || cat "$tmp/err"
 }
 
@@ -18,7 +18,7 @@ exact() { # KEY=VALUE...
 		cp "$tmp/out" "$tmp/overlap.json" &&
 		run 0 "$profan" ranks "$tmp/job.db" --format json &&
 		cp "$tmp/out" "$tmp/ranks.json" &&
-		run 0 "$PYTHON" "$helper" check "$tmp/overlap.json" \
+		run 0 "$PYTHON" -S "$helper" check "$tmp/overlap.json" \
 			"$tmp/job" "$tmp/ranks.json"; then
 		ok "exact: $*"
 	else
@@ -73,7 +73,7 @@ agrees() { # NAME OPTION...
 		run 0 "$profan" overlap "$tmp/job.db" --format json &&
 		cp "$tmp/out" "$tmp/overlap.json" &&
 		run 0 "$profan" ranks "$tmp/job.db" --format json &&
-		"$PYTHON" - "$tmp/row" "$tmp/overlap.json" "$tmp/out" \
+		"$PYTHON" -S - "$tmp/row" "$tmp/overlap.json" "$tmp/out" \
 			>"$tmp/err" 2>&1 <<'EOP'
 import csv, json, re, sys
 verdicts = list(csv.DictReader(open(sys.argv[1])))
@@ -176,7 +176,7 @@ rm -rf "$tmp/job"
 "$mktrace" --ranks 4 --steps 3 --layers 2 --straggler 2 --out "$tmp/job"
 run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
 run 0 "$profan" report -q "$tmp/job.db" -o "$tmp/job.html"
-if run 0 "$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" \
+if run 0 "$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" \
 	"$tmp/job.db" "$tmp/job.html" && ! grep '^not ok' "$tmp/out" &&
 	grep -q 'Rank 2 is the straggler' "$tmp/job.html"; then
 	ok 'the page'

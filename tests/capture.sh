@@ -101,7 +101,7 @@ for signal in TERM INT USR1; do
 			signal.signal(signal.SIGINT, signal.SIG_DFL)
 			os.execv(sys.argv[1], sys.argv[1:])
 		EOF
-		"$PYTHON" start.py "$profan" capture sh victim >out 2>err &
+		"$PYTHON" -S start.py "$profan" capture sh victim >out 2>err &
 	else
 		"$profan" capture sh victim >out 2>err &
 	fi
@@ -240,7 +240,7 @@ fi
 captures 0 "a program with CUDA" --cupti "$fake" --ingest cuda.db \
 	-o 'run/cuda-%p.pfr' "$drive" init launch:5000 nvtx:100 exit
 says "kernels are in the table" "vecadd(float const\*, float const\*" err
-"$PYTHON" "$top_srcdir/tests/agent/pfr.py" --check run/cuda-*.pfr >look 2>&1 ||
+"$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" --check run/cuda-*.pfr >look 2>&1 ||
 	not_ok "the file is whole" look
 {
 	for key in API KERNEL MEMCPY PUSH RSTART MARK; do
@@ -311,7 +311,7 @@ same "and their durations" want got
 
 captures 0 "records without times" --cupti "$fake" --ingest zero.db \
 	-o 'run/zero-%p.pfr' "$drive" init launch:32 zero
-"$PYTHON" "$top_srcdir/tests/agent/pfr.py" --events run/zero-*.pfr |
+"$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" --events run/zero-*.pfr |
 	grep -c 'untimed=1' >want
 "$profan" query zero.db --format csv "SELECT count(*) AS n
 	FROM metadata_event WHERE json LIKE '%untimed%'" | tail -n +2 |

@@ -9,7 +9,7 @@ run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" || {
 	exit 99
 }
 mkdir "$tmp/work"
-run 0 "$PYTHON" "$top_srcdir/tests/cells.py" "$profan" "$tmp/t.db" "$tmp/work" \
+run 0 "$PYTHON" -S "$top_srcdir/tests/cells.py" "$profan" "$tmp/t.db" "$tmp/work" \
 	$count "${PROFAN_TEST_SEED:-1}"
 result "$count databases with other cells" "$tmp/out"
 tap_done

@@ -18,7 +18,7 @@ run 0 "$profan" kernels t.db --limit -1 --table kernels --format csv &&
 	cmp -s out kernels/kernels.csv
 result "--table prints what --output-dir writes"
 run 0 "$profan" kernels t.db --limit 1 --table classes --format json &&
-	"$PYTHON" -c 'import json; d = json.load(open("out"))
+	"$PYTHON" -S -c 'import json; d = json.load(open("out"))
 assert list(d["tables"]) == ["classes"] and not d["scalars"] and not d["notes"]'
 result "--table of json"
 run 2 "$profan" kernels t.db --table kernel &&

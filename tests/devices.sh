@@ -16,12 +16,12 @@ one() {
 	# shellcheck disable=SC2086
 	run 0 "$profan" $arguments || return 1
 	cp "$tmp/out" "$5"
-	run 0 "$PYTHON" "$helper" check "$tmp/job" "$3" "$4" "$1" "$5"
+	run 0 "$PYTHON" -S "$helper" check "$tmp/job" "$3" "$4" "$1" "$5"
 }
 
 job() { # STYLE RANKS GPUS
 	rm -rf "$tmp/job"
-	"$PYTHON" "$helper" make "$tmp/job" "$2" "$3" "$1" || exit 99
+	"$PYTHON" -S "$helper" make "$tmp/job" "$2" "$3" "$1" || exit 99
 	run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" ||
 		cat "$tmp/err"
 	for command in overlap gaps kernels launches syncs steps; do
@@ -49,7 +49,7 @@ job() { # STYLE RANKS GPUS
 			continue
 		fi
 		# shellcheck disable=SC2086
-		if run 0 "$PYTHON" "$helper" sum $command \
+		if run 0 "$PYTHON" -S "$helper" sum $command \
 			"$tmp/$command-all-all" $parts; then
 			ok "$name"
 		else

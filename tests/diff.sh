@@ -8,7 +8,7 @@ py="$top_srcdir/tests/diff.py"
 
 # each line "ok NAME" or "not ok NAME: WHY" of a command is a result
 results() {
-	"$PYTHON" "$py" "$@" >"$tmp/results" 2>"$tmp/err" ||
+	"$PYTHON" -S "$py" "$@" >"$tmp/results" 2>"$tmp/err" ||
 		echo "not ok $1: it failed" >>"$tmp/results"
 	while read -r word rest; do
 		case $word in
@@ -200,8 +200,8 @@ for i, name in enumerate(names):
          "args": {"correlation": i + 1, "device": 0, "stream": 7}}]
 json.dump({"traceEvents": events}, open(sys.argv[2], "w"))
 END
-"$PYTHON" "$tmp/hostile.py" 1 "$tmp/h1.json"
-"$PYTHON" "$tmp/hostile.py" 4 "$tmp/h2.json"
+"$PYTHON" -S "$tmp/hostile.py" 1 "$tmp/h1.json"
+"$PYTHON" -S "$tmp/hostile.py" 4 "$tmp/h2.json"
 cat >"$tmp/comment.py" <<'END'
 import re, sys
 text = open(sys.argv[1]).read()
@@ -228,7 +228,7 @@ assert len(text) < 65536, len(text)
 END
 run 0 "$profan" diff "$tmp/h1.json" "$tmp/h2.json" --format md &&
 	cp "$tmp/out" "$tmp/comment" &&
-	"$PYTHON" "$tmp/comment.py" "$tmp/comment" >"$tmp/err" 2>&1
+	"$PYTHON" -S "$tmp/comment.py" "$tmp/comment" >"$tmp/err" 2>&1
 result "hostile names in a comment" "$tmp/err" "$tmp/comment"
 
 # ---- real pairs ----

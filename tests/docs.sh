@@ -143,7 +143,7 @@ EOF
 "$mktrace" --steps 2 --layers 1 >"$tmp/t.json" &&
 	run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" &&
 	run 0 "$profan" info "$tmp/t.db" --format json &&
-	"$PYTHON" "$tmp/keys.py" <"$tmp/out" >"$tmp/keys" 2>"$tmp/err" ||
+	"$PYTHON" -S "$tmp/keys.py" <"$tmp/out" >"$tmp/keys" 2>"$tmp/err" ||
 	not_ok "JSON of info" "$tmp/err"
 awk '/^The tables of/ { on = 1 } /^\.SH/ { on = 0 }
 	on && /^\.TP/ { if (line) print line; line = ""; head = 1; next }

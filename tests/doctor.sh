@@ -11,7 +11,7 @@ check() { # NAME TRACE
 		return
 	fi
 	cp "$tmp/out" "$tmp/csv"
-	if run 0 "$PYTHON" "$top_srcdir/tests/doctor.py" "$2" "$tmp/csv"; then
+	if run 0 "$PYTHON" -S "$top_srcdir/tests/doctor.py" "$2" "$tmp/csv"; then
 		ok "$1: $(grep -c '^ok' "$tmp/out") checks"
 	else
 		grep -v '^ok' "$tmp/out" >"$tmp/bad"

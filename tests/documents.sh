@@ -26,14 +26,14 @@ take() {
 	>gpus.json
 take gpus gpus.json
 take train train.json
-"$PYTHON" "$top_srcdir/tests/arrival.py" make job late=2000 ranks=3 >/dev/null
+"$PYTHON" -S "$top_srcdir/tests/arrival.py" make job late=2000 ranks=3 >/dev/null
 take ranks job
 if run 0 "$profan" merge -q job -o fleet.db; then
 	databases="$databases fleet.db"
 else
 	not_ok "merge" err
 fi
-mkdir made && "$PYTHON" "$top_srcdir/tests/memsnap.py" make made >/dev/null
+mkdir made && "$PYTHON" -S "$top_srcdir/tests/memsnap.py" make made >/dev/null
 take snap made/good-two.pickle
 cat >smi.csv <<'END'
 timestamp, index, name, power.draw [W], clocks.sm [MHz], memory.used [MiB]
@@ -42,7 +42,7 @@ timestamp, index, name, power.draw [W], clocks.sm [MHz], memory.used [MiB]
 END
 take smi train.json smi.csv
 for made in whole ${full:+tpu device_steps}; do
-	"$PYTHON" "$top_srcdir/tests/gen/mkxspace.py" "$made" \
+	"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" "$made" \
 		>"$made.xplane.pb" && take "$made" "$made.xplane.pb"
 done
 if [ -n "$full" ]; then
@@ -89,7 +89,7 @@ results() {
 # shellcheck disable=SC2086  # several are meant
 results seen "$profan" "$records" "$brief" gpus.db train.db $databases
 for db in gpus.db snap.db; do
-	"$PYTHON" - "$profan" "$db" >>all.txt 2>>err <<'END'
+	"$PYTHON" -S - "$profan" "$db" >>all.txt 2>>err <<'END'
 import json, subprocess, sys
 listed = json.loads(subprocess.check_output([sys.argv[1], "help", "-f", "json"]))
 for c in listed["commands"]:

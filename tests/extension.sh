@@ -29,9 +29,9 @@ if [ -n "$SQLITE3" ]; then
 else
 	skip sqlite3 "sqlite3 is missing"
 fi
-if "$PYTHON" -c 'import sqlite3; sqlite3.connect(":memory:"
+if "$PYTHON" -S -c 'import sqlite3; sqlite3.connect(":memory:"
 	).enable_load_extension(True)' 2>/dev/null; then
-	"$PYTHON" - "$module" "$db" >"$tmp/got" 2>&1 <<'END'
+	"$PYTHON" -S - "$module" "$db" >"$tmp/got" 2>&1 <<'END'
 import sqlite3, sys
 c = sqlite3.connect(sys.argv[2])
 c.enable_load_extension(True)

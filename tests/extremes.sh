@@ -6,7 +6,7 @@
 
 for scale in 4.6e15 2e15 9e14; do
 	cd "$tmp" || exit 99
-	"$PYTHON" "$top_srcdir/tests/extremes.py" $scale >trace.json
+	"$PYTHON" -S "$top_srcdir/tests/extremes.py" $scale >trace.json
 	run 0 "$profan" ingest trace.json -o trace.db
 	result "$scale: ingest"
 	while read -r command; do

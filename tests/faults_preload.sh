@@ -16,7 +16,7 @@ run 0 "$profan" ingest -q "$tmp/place/t.json" -o "$tmp/place/t.db" || {
 	cat "$tmp/err"
 	exit 99
 }
-run 0 "$PYTHON" "$top_srcdir/tests/faults_preload.py" "$profan" \
+run 0 "$PYTHON" -S "$top_srcdir/tests/faults_preload.py" "$profan" \
 	"$tmp/faults.so" "$tmp/place" ${EVERY:+all}
 result "an answer or a message, and all files whole" "$tmp/out" "$tmp/err"
 tap_done

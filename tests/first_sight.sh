@@ -19,7 +19,7 @@ looks() { # NAME FILE
 	done
 	"$profan" diff "$tmp/t.db" "${before:-$tmp/t.db}" >"$tmp/said/diff" \
 		2>"$tmp/err" || :
-	run 0 "$PYTHON" "$top_srcdir/tests/first_sight.py" "$1" 80 \
+	run 0 "$PYTHON" -S "$top_srcdir/tests/first_sight.py" "$1" 80 \
 		"$tmp/said"/*
 	result "$1"
 }

@@ -13,7 +13,7 @@ done
 run 1 "$profan" merge -q in -o fleet.db --keep keep
 result "a fleet of five ranks and one that failed"
 
-"$PYTHON" - "$profan" keep >bad 2>&1 <<'END'
+"$PYTHON" -S - "$profan" keep >bad 2>&1 <<'END'
 import glob, json, subprocess, sys
 profan, keep = sys.argv[1:]
 
@@ -83,7 +83,7 @@ END
 result "sums of a fleet are those of its ranks" bad
 
 # ---- a page ----
-"$PYTHON" - fleet.db "$profan" >bad 2>&1 <<'END'
+"$PYTHON" -S - fleet.db "$profan" >bad 2>&1 <<'END'
 import os, shutil, sqlite3, subprocess, sys
 base, profan = sys.argv[1:]
 os.mkdir("many")

@@ -93,7 +93,7 @@ result "a folder of other files"
 # ---- what would be read ----
 plan() { # NAME TABLE COLUMN... -- ARGUMENT...: those columns of a plan into got
 	name=$1
-	run 0 "$profan" ingest -q -f json --dry-run $4 && "$PYTHON" -c '
+	run 0 "$profan" ingest -q -f json --dry-run $4 && "$PYTHON" -S -c '
 import json, sys
 t = json.load(open(sys.argv[1]))["tables"][sys.argv[2]]
 for r in t:
@@ -105,7 +105,7 @@ mkdir -p job/bert/profiler_logs job/tt/profile_trace/iteration_10 \
 	job/tt/profile_trace/iteration_20 job/tt/memory_snapshot/iteration_20 \
 	job/jax/plugins/profile/r1 job/sgl job/vllm job/empty
 ranked() { # RANK FILE
-	"$PYTHON" -c '
+	"$PYTHON" -S -c '
 import json, sys
 t = json.load(open("one.json"))
 t["distributedInfo"] = {"backend": "nccl", "rank": int(sys.argv[1]),
@@ -126,7 +126,7 @@ cp two.json.gz job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000001.pt.trace.json.g
 cp one.json job/vllm/dp0_pp0_tp0_dcp0_ep0_rank0.1700000000000.pt.trace.json
 cp one.json job/vllm/copy_r3.json
 gzip -nc one.json >job/vllm/copy_r3.json.gz
-"$PYTHON" - job/tt/memory_snapshot/iteration_20 <<'END'
+"$PYTHON" -S - job/tt/memory_snapshot/iteration_20 <<'END'
 import pickle, sys
 at = sys.argv[1] + "/"
 snap = {"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096,
@@ -220,7 +220,7 @@ if [ -d "$shared/inputs/folders" ]; then
 		tar xzf "$f"
 		name=$(basename "$f" .tar.gz)
 		run 0 "$profan" ingest -q -f json --dry-run "$name" &&
-			"$PYTHON" - "${f%.tar.gz}.golden.json" out <<'END'
+			"$PYTHON" -S - "${f%.tar.gz}.golden.json" out <<'END'
 import json, sys
 want, got = (json.load(open(p)) for p in sys.argv[1:])
 key = lambda t: t[0]

@@ -20,7 +20,7 @@ against_list() { # NAME FILE
 	shift
 	"$profan" graphs -q "$tmp/t.db" -n -1 --layers --nodes -f json "$@" \
 		>"$tmp/answer" 2>&1
-	"$PYTHON" "$top_srcdir/tests/graphs.py" "$name" "$lists" \
+	"$PYTHON" -S "$top_srcdir/tests/graphs.py" "$name" "$lists" \
 		"$tmp/answer" >"$tmp/why" 2>&1
 	result "$name: every node, layer and iteration" "$tmp/why"
 }
@@ -31,16 +31,16 @@ else
 fi
 
 for what in graph eager capture order; do
-	"$PYTHON" "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"
+	"$PYTHON" -S "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"
 done
-"$PYTHON" "$top_srcdir/tests/graphs_make.py" capture 7 >"$tmp/other.json"
+"$PYTHON" -S "$top_srcdir/tests/graphs_make.py" capture 7 >"$tmp/other.json"
 ingested "a known model" "$tmp/graph.json" || tap_done
 mv "$tmp/t.db" "$tmp/graph.db"
 
 # shares of evidence, layers, and what is said of one node of layer 3
 ask() { # OPTION...
 	"$profan" graphs -q "$tmp/graph.db" -n -1 --nodes --layers -f json "$@" |
-		"$PYTHON" -c 'import json, sys
+		"$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)
 t = d["tables"]
 n = t["nodes"][1 + 3 * 9 + 6]
@@ -75,7 +75,7 @@ check "an eager run, whose products have other tiles" \
 
 # parts add up; a slow layer is seen; other numbers of the trace are kept
 "$profan" graphs -q "$tmp/graph.db" -n -1 --layers --nodes -f json |
-	"$PYTHON" -c 'import json, sys
+	"$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)
 t, s = d["tables"], d["scalars"]
 print(sum(r["gpu_ns"] for r in t["evidence"]) == s["replayed_ns"],
@@ -95,7 +95,7 @@ same "graph id and graph node id are kept" "$tmp/want" "$tmp/got"
 # nodes as a table: of every launch, beside its rows in order of time
 run 0 "$profan" graphs -q "$tmp/graph.db" --capture "$tmp/capture.json" \
 	--store "$tmp/nodes.db" &&
-	"$PYTHON" -c 'import sqlite3, sys
+	"$PYTHON" -S -c 'import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 db.execute("ATTACH ? AS nodes", (sys.argv[2],))
 rows = db.execute("""SELECT s.text, n.op_name, n.module, n.layer, n.how
@@ -128,7 +128,7 @@ names() { # OPTION...
 		"$profan" $command -q "$tmp/graph.db" -n -1 -f json "$@" \
 			>"$tmp/${command%% *}.json" || return
 	done
-	"$PYTHON" -c 'import json, sys
+	"$PYTHON" -S -c 'import json, sys
 t = {}
 for c in "kernels", "modules", "graphs":
     t[c] = json.load(open("%s/%s.json" % (sys.argv[1], c)))["tables"]
@@ -165,7 +165,7 @@ named() { # OPTION...
 			>"$tmp/table.json" &&
 		"$profan" graphs -q "$tmp/graph.db" -n -1 --nodes -f json "$@" \
 			>"$tmp/graphs.json" || return
-	"$PYTHON" -c 'import json, sys
+	"$PYTHON" -S -c 'import json, sys
 t, g, torch = (json.load(open("%s/%s.json" % (sys.argv[1], f)))
                for f in ("table", "graphs", "plain"))
 ops = {}

@@ -15,7 +15,7 @@ for page in $pages; do
 	esac
 	rm -rf "$tmp/place"
 	sh "$top_srcdir/docs/guide/files.sh" "$tmp/place"
-	"$PYTHON" "$top_srcdir/tests/guide.py" "$page" "$tmp/place" \
+	"$PYTHON" -S "$top_srcdir/tests/guide.py" "$page" "$tmp/place" \
 		>"$tmp/made" 2>"$tmp/err" || { not_ok "$name" "$tmp/err"; continue; }
 	# without the newline that print adds at the end
 	printf '%s\n' "$(cat "$tmp/made")" >"$tmp/want"
@@ -26,7 +26,7 @@ done
 # what the pictures show is what is printed now
 place=$tmp/pictures
 pictures() { # make|check
-	"$PYTHON" "$top_srcdir/docs/guide/pictures.py" "$1" \
+	"$PYTHON" -S "$top_srcdir/docs/guide/pictures.py" "$1" \
 		"$top_srcdir/docs/guide/pictures" "$place" 2>"$tmp/err"
 }
 sh "$top_srcdir/docs/guide/files.sh" "$place"
@@ -71,7 +71,7 @@ done
 END
 chmod +x bin/*
 job() { # FILE BRANCH TRACE: one run of a pipeline, in the folder "checkout"
-	"$PYTHON" "$top_srcdir/tests/ci_steps.py" \
+	"$PYTHON" -S "$top_srcdir/tests/ci_steps.py" \
 		"$top_srcdir/contrib/ci/$1.yml" "$2" >"$tmp/script.sh" || return
 	(cd checkout && rm -f profile.* posted && cp "$recipe" . &&
 		PATH=$tmp/bin:$PATH TRACE=$3 sh "$tmp/script.sh")

@@ -21,7 +21,7 @@ run 0 "$mktrace" --out "$tmp/t.json" &&
 	run 0 "$profan" ingest -q "$tmp/t.json" -o "$tmp/t.db" &&
 	run 0 "$profan" gaps "$tmp/t.db" --hta -f json &&
 	cp "$tmp/out" "$tmp/doc" &&
-	run 0 "$PYTHON" "$tmp/one.py" "$tmp/doc"
+	run 0 "$PYTHON" -S "$tmp/one.py" "$tmp/doc"
 result "one stream"
 
 # what HTA 0.5.0 says of each of two real ranks: the temporal breakdown, how
@@ -30,7 +30,7 @@ pair=$shared/traces/two_ranks_rank
 if [ -f "$pair-0.json.gz" ]; then
 	run 0 "$profan" ingest -q "$pair-0.json.gz" "$pair-1.json.gz" \
 		-o "$tmp/two.db" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" --ranks \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/hta.py" --ranks \
 			"$top_srcdir/tests/hta_two_ranks.csv" "$profan" \
 			"$tmp/two.db"
 	result 'two ranks: 61 figures'
@@ -47,7 +47,7 @@ check() { # NAME FILE
 	if ingested "$1" "$2" &&
 		run 0 "$profan" gaps "$tmp/t.db" --whole-capture --hta -f json &&
 		cp "$tmp/out" "$tmp/doc" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/hta.py" "$golden" "$1" \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/hta.py" "$golden" "$1" \
 			"$tmp/doc"; then
 		ok "$1: $(cat "$tmp/out")"
 	else

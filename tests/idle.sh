@@ -60,7 +60,7 @@ check() { # NAME FILE
 		cp "$tmp/out" "$tmp/gaps" &&
 		run 0 "$profan" syncs "$tmp/t.db" -f json &&
 		cp "$tmp/out" "$tmp/syncs" &&
-		run 0 "$PYTHON" "$tmp/check.py" "$tmp/gaps" \
+		run 0 "$PYTHON" -S "$tmp/check.py" "$tmp/gaps" \
 			"$tmp/overlap" "$tmp/syncs" "$tmp/steps"
 	result "$1: causes add up to the idle time"
 }

@@ -25,8 +25,8 @@ pages() { # NAME FILE...
 
 "$mktrace" --steps 5 --layers 2 >"$tmp/train.json"
 "$mktrace" --steps 5 --layers 3 --seed 2 --plant loader >"$tmp/loader.json"
-"$PYTHON" "$top_srcdir/tests/arrival.py" make "$tmp/job" late=20000 ranks=3
-"$PYTHON" "$top_srcdir/tests/arrival.py" make "$tmp/even" late=20000 ranks=3
+"$PYTHON" -S "$top_srcdir/tests/arrival.py" make "$tmp/job" late=20000 ranks=3
+"$PYTHON" -S "$top_srcdir/tests/arrival.py" make "$tmp/even" late=20000 ranks=3
 pages train "$tmp/train.json"
 pages loader "$tmp/loader.json"
 pages job "$tmp/job"
@@ -37,7 +37,7 @@ cat >"$tmp/host.json" <<'EOF'
 EOF
 pages host "$tmp/host.json"
 mkdir "$tmp/snapshots"
-"$PYTHON" "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
+"$PYTHON" -S "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
 pages snapshot "$tmp/snapshots/good-oom.pickle"
 page diff -q "$tmp/train.db" "$tmp/loader.db" --path --advice --format html \
 	-o "$tmp/diff.html"

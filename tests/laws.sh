@@ -8,7 +8,7 @@
 db=$tmp/t.db
 
 count_events() { # FILE
-	"$PYTHON" - "$1" <<'END'
+	"$PYTHON" -S - "$1" <<'END'
 import gzip, json, sys
 path = sys.argv[1]
 opener = gzip.open if path.endswith(".gz") else open

@@ -15,7 +15,7 @@ done
 
 compare() { # NAME FILE
 	ingested "$1" "$2" || return
-	if "$PYTHON" "$top_srcdir/tests/laws_sql.py" "$profan" \
+	if "$PYTHON" -S "$top_srcdir/tests/laws_sql.py" "$profan" \
 		"$top_srcdir/schema/query" "$tmp/t.db" >"$tmp/differ" \
 		2>"$tmp/err" && [ ! -s "$tmp/differ" ]; then
 		ok "$1"

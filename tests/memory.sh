@@ -8,7 +8,7 @@
 check() { # NAME FILE
 	ingested "$1" "$2" || return
 	"$profan" memory -q "$tmp/t.db" -f json -n -1 >"$tmp/answer" 2>&1
-	"$PYTHON" "$top_srcdir/tests/memory.py" "$2" "$tmp/answer" \
+	"$PYTHON" -S "$top_srcdir/tests/memory.py" "$2" "$tmp/answer" \
 		>"$tmp/why" 2>&1
 	result "$1: every figure" "$tmp/why"
 }

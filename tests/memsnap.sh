@@ -4,7 +4,7 @@
 # they are; hostile and damaged pickles; a secret that is not copied.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
-memsnap="$PYTHON $top_srcdir/tests/memsnap.py"
+memsnap="$PYTHON -S $top_srcdir/tests/memsnap.py"
 mkdir "$tmp/made" && $memsnap make "$tmp/made" || exit 99
 
 answer() { # FILE: into $tmp/t.db, and $tmp/answer
@@ -67,7 +67,7 @@ run 0 "$profan" memory -q -f json "$tmp/two.db" && mv "$tmp/out" "$tmp/a.json" &
 	run 0 "$profan" memory -q -f json "$tmp/oom.db" &&
 	mv "$tmp/out" "$tmp/b.json" &&
 	run 0 "$profan" trend -f json "$tmp/two.db" "$tmp/oom.db" &&
-	"$PYTHON" - "$tmp" <<'END' >"$tmp/why" 2>&1
+	"$PYTHON" -S - "$tmp" <<'END' >"$tmp/why" 2>&1
 import json, sys
 a, b, t = (json.load(open(sys.argv[1] + "/" + n))["tables"]
            for n in ("a.json", "b.json", "out"))
@@ -114,7 +114,7 @@ for number, row in stacks.items():
 live = sum(r["allocated_bytes"] for r in whole["now"])
 assert 0 < held <= live, (held, live)
 EOF
-run 0 "$PYTHON" "$tmp/stack.py" "$profan" "$tmp/two.db"
+run 0 "$PYTHON" -S "$tmp/stack.py" "$profan" "$tmp/two.db"
 result "--stack: the lines of one, and what it holds"
 run 2 "$profan" memory "$tmp/two.db" --stack 999999 &&
 	grep -q 'no call stack 999999' "$tmp/err"
@@ -128,7 +128,7 @@ for pair in 'two oom' 'oom two' 'list two' 'two two'; do
 		"$profan" memory -q -f json -n -1 "$tmp/$name.db" >"$tmp/$name.json"
 	done
 	run 0 "$profan" diff -q -f json -n -1 "$tmp/$1.db" "$tmp/$2.db"
-	"$PYTHON" - "$tmp/out" "$tmp/$1.json" "$tmp/$2.json" >"$tmp/why" 2>&1 <<'EOF'
+	"$PYTHON" -S - "$tmp/out" "$tmp/$1.json" "$tmp/$2.json" >"$tmp/why" 2>&1 <<'EOF'
 import collections, json, sys
 diff, a, b = (json.load(open(p))["tables"] for p in sys.argv[1:])
 want, lines = collections.Counter(), collections.Counter()

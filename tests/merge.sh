@@ -71,7 +71,7 @@ ls tmpdir >got
 same "nothing is left in the temporary folder" want got
 
 # ---- one home for each number ----
-"$PYTHON" - "$profan" all.db keep >bad 2>&1 <<'END'
+"$PYTHON" -S - "$profan" all.db keep >bad 2>&1 <<'END'
 import json, sqlite3, subprocess, sys
 profan, fleet, keep = sys.argv[1:]
 db = sqlite3.connect("file:%s?mode=ro" % fleet, uri=True)
@@ -254,7 +254,7 @@ result "a database of two traces is no rank"
 if grep -aq __asan_init "$profan"; then
 	skip "memory" "NOT TESTED: a sanitizer keeps what was freed"
 else
-"$PYTHON" - all.db "$profan" >bad 2>&1 <<'END'
+"$PYTHON" -S - all.db "$profan" >bad 2>&1 <<'END'
 import os, resource, shutil, sqlite3, subprocess, sys
 base, profan = sys.argv[1:]
 

@@ -9,7 +9,7 @@ check() { # NAME FILE
 		"$profan" modules -q "$tmp/t.db" --depth $depth -f json -n -1 \
 			>"$tmp/answer$depth" 2>&1
 	done
-	"$PYTHON" "$top_srcdir/tests/modules.py" "$2" 8 "$tmp/answer8" \
+	"$PYTHON" -S "$top_srcdir/tests/modules.py" "$2" 8 "$tmp/answer8" \
 		2 "$tmp/answer2" >"$tmp/why" 2>&1
 	result "$1: every figure, 8 and 2 deep" "$tmp/why"
 }

@@ -11,12 +11,12 @@ cd "$tmp" || exit 99
 	"$profan" merge -q base.json -o base.db || exit 99
 
 nights() { # SEED NIGHTS AT PART: nights.db
-	"$PYTHON" "$helper" plant base.db nights.db "$@" || exit 99
+	"$PYTHON" -S "$helper" plant base.db nights.db "$@" || exit 99
 }
 judged() { # NAME
 	name=$1
 	if run 0 "$profan" trend nights.db -f json && cp out trend.json &&
-		run 0 "$PYTHON" "$helper" check trend.json nights.db.json; then
+		run 0 "$PYTHON" -S "$helper" check trend.json nights.db.json; then
 		ok "$name"
 	else
 		not_ok "$name" out err
@@ -56,7 +56,7 @@ awk 'length($0) > 80 { bad = 1 } END { exit bad || NR > 60 }' out &&
 	grep -q '80 earlier captures' out && grep -q 'night 89' out
 result "90 nights are a page, the last ones" out
 run 0 "$profan" trend nights.db --table trend -f csv
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import csv, json, sys
 rows = list(csv.DictReader(open("out")))
 want = json.load(open("nights.db.json"))["nights"]
@@ -72,7 +72,7 @@ assert json.loads(rows[0]["labels"]) == {"commit": "c0000", "n": "0"}
 result "a flat table: the time first, a row each, parts that add up" bad
 
 # ---- kernels that come and go; captures without steps ----
-"$PYTHON" - >bad 2>&1 <<'END'
+"$PYTHON" -S - >bad 2>&1 <<'END'
 import sqlite3
 db = sqlite3.connect("nights.db")
 night = {n: i for i, n in db.execute("SELECT id, name FROM capture")}
@@ -89,7 +89,7 @@ for n in range(90):
 db.execute("DELETE FROM step WHERE rank_id = ?", (night["night 3"],))
 db.commit()
 END
-run 0 "$profan" trend nights.db -f json && "$PYTHON" -c '
+run 0 "$profan" trend nights.db -f json && "$PYTHON" -S -c '
 import json
 doc = json.load(open("out"))
 rows = [c for c in doc["tables"]["changes"] if c["change"] is None]
@@ -117,7 +117,7 @@ result "new and gone kernels, and a night without steps" bad
 traces() { # NIGHTS AT: nights/*.json, 2 % more from one on
 	rm -rf nights
 	mkdir nights
-	"$PYTHON" - base.json "$@" >bad 2>&1 <<'END'
+	"$PYTHON" -S - base.json "$@" >bad 2>&1 <<'END'
 import json, random, sys
 base = json.load(open(sys.argv[1]))
 nights, at = map(int, sys.argv[2:])
@@ -143,7 +143,7 @@ nights=$(amount 24 24 40) at=$(amount 12 12 25)
 traces $nights $at
 run 0 "$profan" trend all.db -f json
 mv out fleet.json
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json, sys
 doc, at = json.load(open("fleet.json")), "n" + sys.argv[1]
 kernel = [c for c in doc["tables"]["changes"] if c["of"] == "kernel"]
@@ -154,7 +154,7 @@ assert "commit " + at in doc["scalars"]["finding"]
 result "nights of traces, +2 % from the ${at}th on" bad
 run 0 "$profan" trend nights/n??.json -f json
 mv out plain.json
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json
 plain, fleet = (json.load(open(f)) for f in ("plain.json", "fleet.json"))
 def of(doc):

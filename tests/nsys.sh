@@ -4,7 +4,7 @@
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "no Python"
 nsys() {
-	"$PYTHON" "$top_srcdir/tests/nsys.py" "$@"
+	"$PYTHON" -S "$top_srcdir/tests/nsys.py" "$@"
 }
 made=$tmp/made
 mkdir "$made"
@@ -91,7 +91,7 @@ nsys kineto "$made/twin.sqlite" >"$tmp/twin.json"
 "$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.db" ||
 	not_ok "ingest twin.json"
 figures() {
-	"$PYTHON" -c 'import json, sys
+	"$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)
 print(json.dumps([d["scalars"], d["tables"]], indent=1))'
 }
@@ -186,7 +186,7 @@ result "a pipe is refused"
 # ---- damage: an answer or one sentence, and nothing left behind ----
 seeds=$(amount 6 64 400)
 mkdir "$tmp/damaged"
-"$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.sqlite" \
+"$PYTHON" -S "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.sqlite" \
 	"$made/several.sqlite" "$made/graphs.sqlite" >"$tmp/why" 2>&1
 result "$seeds damaged databases: read or refused" "$tmp/why"
 

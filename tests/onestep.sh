@@ -238,7 +238,7 @@ result "which are there" got
 
 # ---- on a terminal ----
 terminal() { # COMMAND...: its output and messages, as a terminal gets them
-	"$PYTHON" - "$@" <<'EOF'
+	"$PYTHON" -S - "$@" <<'EOF'
 import os, pty, sys
 def read(fd):
     data = os.read(fd, 4096)
@@ -254,7 +254,7 @@ if [ -n "$PYTHON" ]; then
 	[ ! -s out ]
 	result "not with -q" out
 	[ -p pipe ] || mkfifo pipe
-	"$PYTHON" - "$profan" >got 2>&1 <<'EOF'
+	"$PYTHON" -S - "$profan" >got 2>&1 <<'EOF'
 import os, pty, signal, subprocess, sys, time
 ours, theirs = pty.openpty()
 # of a job in the background it would be ignored

@@ -6,7 +6,7 @@
 
 # events with a duration, by name
 wanted() { # TRACE
-	"$PYTHON" - "$1" <<'END'
+	"$PYTHON" -S - "$1" <<'END'
 import collections, csv, gzip, json, sys
 events = json.load(gzip.open(sys.argv[1]))["traceEvents"]
 count = collections.Counter(e["name"] for e in events if e.get("ph") == "X")
@@ -15,7 +15,7 @@ END
 }
 
 plain() {
-	"$PYTHON" -c 'import csv, sys
+	"$PYTHON" -S -c 'import csv, sys
 rows = list(csv.reader(sys.stdin))[1:]
 csv.writer(sys.stdout, lineterminator="\n").writerows(sorted(rows))'
 }
@@ -38,7 +38,7 @@ for folder in "$top_srcdir"/tests/others/*/; do
 	same "$name: events by name" "$tmp/want" "$tmp/got"
 done
 
-calls=$("$PYTHON" -c 'import json, sys
+calls=$("$PYTHON" -S -c 'import json, sys
 print(json.load(open(sys.argv[1]))["fibonacci"])' \
 	"$top_srcdir/tests/others/viztracer/truth.json")
 rm -f "$tmp/t.db"

@@ -140,7 +140,7 @@ result "and the first one ends well" first.err
 for signal in INT TERM HUP; do
 	cp two.db old.db
 	# in the background of a script INT is ignored, under nohup HUP
-	"$PYTHON" -c 'import os, signal, sys
+	"$PYTHON" -S -c 'import os, signal, sys
 for s in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
     signal.signal(s, signal.SIG_DFL)
 os.execv(sys.argv[1], sys.argv[1:])' "$profan" ingest -q slow -o two.db 2>stop.err &

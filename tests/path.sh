@@ -21,7 +21,7 @@ follows() { # NAME FILE OPTIONS...
 	shift 2
 	run 0 "$profan" path "$tmp/t.db" --list --limit -1 -f json "$@" &&
 		cp "$tmp/out" "$tmp/path.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/path.py" "$tmp/path.json" \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" "$tmp/path.json" \
 			"$name" "$insight"
 	told "$name $*"
 }
@@ -31,7 +31,7 @@ grouped() { # NAME FILE
 	for group in op kernel module line step category; do
 		run 0 "$profan" path "$tmp/t.db" --group $group --limit -1 \
 			-f json && cp "$tmp/out" "$tmp/path.json" &&
-			run 0 "$PYTHON" "$top_srcdir/tests/path.py" \
+			run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" \
 				"$tmp/path.json"
 		result "$1: --group $group adds up"
 	done
@@ -39,10 +39,10 @@ grouped() { # NAME FILE
 
 answers() { # NAME FILE: of a program whose changed run is known
 	ingested "$1" "$2" || return
-	asked=$("$PYTHON" "$top_srcdir/tests/path.py" --planted "$1")
+	asked=$("$PYTHON" -S "$top_srcdir/tests/path.py" --planted "$1")
 	run 0 "$profan" path "$tmp/t.db" --what-if "$asked" --limit -1 -f json &&
 		cp "$tmp/out" "$tmp/path.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --planted "$1" \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --planted "$1" \
 			"$tmp/path.json" "$insight/path_planted.csv"
 	told "$1 $asked"
 }
@@ -52,7 +52,7 @@ program() { # NAME POINTS OPTION...
 	name=$1 points=$2
 	shift 2
 	rm -f "$tmp/program.db"
-	run 0 "$PYTHON" "$top_srcdir/tests/gen/mkpath.py" "$name" \
+	run 0 "$PYTHON" -S "$top_srcdir/tests/gen/mkpath.py" "$name" \
 		"$tmp/program.json" "$@" && cp "$tmp/out" "$tmp/truth.json" &&
 		run 0 "$profan" ingest -q "$tmp/program.json" \
 			-o "$tmp/program.db" &&
@@ -60,7 +60,7 @@ program() { # NAME POINTS OPTION...
 			"$tmp/truth.json") &&
 		run 0 "$profan" path "$tmp/program.db" --what-if "$asked" \
 			--limit -1 -f json && cp "$tmp/out" "$tmp/path.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --program \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --program \
 			"$tmp/path.json" "$tmp/truth.json" "$points"
 	told "$name $* $asked"
 }
@@ -94,7 +94,7 @@ program backward_gpu 0.2
 program comm_shows 0.2 records
 program data_half 0.8 records jitter
 if [ -n "${LONG-}" ]; then
-	for name in $("$PYTHON" "$top_srcdir/tests/gen/mkpath.py" --list); do
+	for name in $("$PYTHON" -S "$top_srcdir/tests/gen/mkpath.py" --list); do
 		program "$name" 0.2
 		program "$name" 0.2 records
 		program "$name" 0.8 records jitter
@@ -115,7 +115,7 @@ for options in '' '--step 1' '--from 1ms --to 2ms'; do
 			-o "$tmp/s.json" $options &&
 		run 0 "$profan" ingest -q --strict "$tmp/s.json" \
 			-o "$tmp/s.db" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --track \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --track \
 			"$tmp/s.json" "$tmp/path.json"
 	told "slice --path $options"
 done
@@ -129,12 +129,12 @@ run 0 "$profan" ingest -q "$tmp/more.json" -o "$tmp/more.db" &&
 	cp "$tmp/out" "$tmp/after.json" &&
 	run 0 "$profan" diff "$tmp/track.db" "$tmp/more.db" --path -f json \
 		--limit -1 && cp "$tmp/out" "$tmp/diff.json" &&
-	run 0 "$PYTHON" "$top_srcdir/tests/path.py" --change \
+	run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --change \
 		"$tmp/diff.json" "$tmp/before.json" "$tmp/after.json"
 told "diff --path"
 
 for scale in 9e14 4.6e15; do
-	"$PYTHON" "$top_srcdir/tests/extremes.py" $scale >"$tmp/far.json"
+	"$PYTHON" -S "$top_srcdir/tests/extremes.py" $scale >"$tmp/far.json"
 	run 0 "$profan" ingest -q "$tmp/far.json" -o "$tmp/far-$scale.db"
 done
 run 0 "$profan" path "$tmp/far-9e14.db"
@@ -153,7 +153,7 @@ pair() { # WITHOUT WITH
 		cp "$tmp/out" "$tmp/path.json" &&
 		run 0 "$profan" steps "$tmp/w4.db" -f json --limit -1 &&
 		cp "$tmp/out" "$tmp/steps.json" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/path.py" --pair \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --pair \
 			"$tmp/path.json" "$tmp/steps.json"
 	told "$1"
 }

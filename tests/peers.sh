@@ -30,7 +30,7 @@ check() { # NAME FILE
 		if ! run 0 "$profan" "$@" --format json; then
 			not_ok "$trace: $command" "$tmp/err"
 		elif cp "$tmp/out" "$tmp/json" &&
-			run 0 "$PYTHON" "$top_srcdir/tests/peers.py" "$peers" \
+			run 0 "$PYTHON" -S "$top_srcdir/tests/peers.py" "$peers" \
 				$command "$tmp/json" "$trace" &&
 			! grep -q '^not ok' "$tmp/out"; then
 			ok "$trace: $command: $(grep -c '^ok' "$tmp/out") figures"

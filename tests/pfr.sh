@@ -99,7 +99,7 @@ same "GPU work, calls, operators, steps: as from JSON" "$tmp/want" "$tmp/got"
 ingest crossing "$tmp/crossing.pfr"
 same "crossing ranges need no repair" "$tmp/nothing" "$tmp/crossing.said"
 "$profan" table "$tmp/crossing.db" --format csv --sort none 2>"$tmp/err" |
-	"$PYTHON" -c '
+	"$PYTHON" -S -c '
 import csv, sys
 for r in csv.DictReader(sys.stdin):
     if r["device_type"] == "CPU":

@@ -18,7 +18,7 @@ check() { # FAULT WORDS OPTIONS...: words for planted.py
 		cp "$tmp/out" "$tmp/gaps" &&
 		run 0 "$profan" syncs "$tmp/t.db" -f json --limit -1 &&
 		cp "$tmp/out" "$tmp/syncs" &&
-		run 0 "$PYTHON" "$top_srcdir/tests/planted.py" "$tmp/planted" \
+		run 0 "$PYTHON" -S "$top_srcdir/tests/planted.py" "$tmp/planted" \
 			"$tmp/gaps" "$tmp/syncs" $words; then
 		ok "$name: $(cat "$tmp/out")"
 	else

@@ -7,7 +7,7 @@
 compare() { # NAME FILE AT-LEAST: kernels compared
 	run 0 "$profan" ingest -q "$2" -o "$tmp/$1.db" ||
 		not_ok "$1: ingest" "$tmp/err"
-	if run 0 "$PYTHON" "$top_srcdir/tests/precision.py" "$profan" \
+	if run 0 "$PYTHON" -S "$top_srcdir/tests/precision.py" "$profan" \
 		"$tmp/$1.db" "$2" "$top_srcdir/data/matrix_ops.csv" &&
 		[ "$(cat "$tmp/out")" -ge "$3" ]; then
 		ok "$1: $(cat "$tmp/out") names against types of operators"
@@ -50,7 +50,7 @@ json.dump({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "A",
           sys.stdout)
 PLANT
 planted() { # FP32-US UNKNOWN-US WANTED
-	"$PYTHON" "$tmp/plant.py" "$1" "$2" >"$tmp/planted.json"
+	"$PYTHON" -S "$tmp/plant.py" "$1" "$2" >"$tmp/planted.json"
 	compare "planted-$1-$2" "$tmp/planted.json" 3
 	got=$(verdict "$tmp/planted-$1-$2.db")
 	case $got in
@@ -69,7 +69,7 @@ planted 500 251 withheld,,
 sed 's/nvjet_tst_128x64_TNT/nvjet_hsh_128x64_TNT/' "$tmp/planted.json" \
 	>"$tmp/other.json"
 run 0 "$profan" ingest -q "$tmp/other.json" -o "$tmp/other.db"
-if run 1 "$PYTHON" "$top_srcdir/tests/precision.py" "$profan" \
+if run 1 "$PYTHON" -S "$top_srcdir/tests/precision.py" "$profan" \
 	"$tmp/other.db" "$tmp/other.json" "$top_srcdir/data/matrix_ops.csv" &&
 	grep -q 'fp16, but its operator works on c10::BFloat16' "$tmp/err"; then
 	ok "a name against its operator's type"

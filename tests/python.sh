@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The Python module: made of help's JSON, and every method against the command.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
-"$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+"$PYTHON" -S -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
 	skip_all "python3 of 3.9 or newer is missing"
 cd "$tmp" || exit 99
 
@@ -51,7 +51,7 @@ END
 # handled TRACE OPTIONS PROGRAM: by a new process
 handled() {
 	rm -rf runs
-	PROFAN_PROGRAM=$3 PYTHONPATH=$tmp/lib "$PYTHON" handler.py "$1" "$2" \
+	PROFAN_PROGRAM=$3 PYTHONPATH=$tmp/lib "$PYTHON" -S handler.py "$1" "$2" \
 		>out 2>err
 }
 count() { # HOW-MANY SUFFIX
@@ -73,7 +73,7 @@ for trace in runs/*.json.gz; do
 done
 
 # a trace of which anything is lost stays, and so does one without a database
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json
 t = json.load(open("t.json"))
 t["traceEvents"].append({"ph": "?", "name": "odd", "pid": 1, "tid": 1, "ts": 1})

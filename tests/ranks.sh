@@ -18,9 +18,9 @@ planted() { # NAME OPTION...: $tmp/job and $tmp/job.db
 	"$mktrace" "$@" --out "$tmp/job" || exit 99
 	if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 		ranks "$tmp/job.db" &&
-		run 0 "$PYTHON" "$helper" truth "$tmp/ranks.json" \
+		run 0 "$PYTHON" -S "$helper" truth "$tmp/ranks.json" \
 			"$tmp/job/truth.csv" &&
-		run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json"; then
+		run 0 "$PYTHON" -S "$helper" laws "$tmp/ranks.json"; then
 		ok "$name"
 	else
 		not_ok "$name" "$tmp/out" "$tmp/err"
@@ -82,7 +82,7 @@ awk 'BEGIN { print "rank,rack"
 	for (i = 0; i < 16; i++) print i ",r" int(i / 8) }' >"$tmp/racks.csv"
 "$profan" merge -q "$tmp/fleet.db" --labels "$tmp/racks.csv" \
 	-o "$tmp/racks.db" && ranks "$tmp/racks.db" --by rack &&
-	"$PYTHON" - "$tmp/ranks.json" >"$tmp/err" 2>&1 <<'EOP'
+	"$PYTHON" -S - "$tmp/ranks.json" >"$tmp/err" 2>&1 <<'EOP'
 import json, sys
 tables = json.load(open(sys.argv[1]))["tables"]
 for by in tables["by"]:
@@ -137,7 +137,7 @@ rm -rf "$tmp/job"
 # a capture that began later: matched from its end
 "$mktrace" --ranks 4 --hosts 2 --clock-skew 2000000 --steps 4 --layers 2 \
 	--out "$tmp/job"
-"$PYTHON" - "$tmp/job/rank-1.json" <<'EOP'
+"$PYTHON" -S - "$tmp/job/rank-1.json" <<'EOP'
 import json, sys
 d = json.load(open(sys.argv[1]))
 steps = [e for e in d["traceEvents"] if e["name"] == "ProfilerStep#1"]
@@ -147,7 +147,7 @@ json.dump(d, open(sys.argv[1], "w"))
 EOP
 if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 	ranks "$tmp/job.db" &&
-	run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json" &&
+	run 0 "$PYTHON" -S "$helper" laws "$tmp/ranks.json" &&
 	grep -q '"left_count": 6,' "$tmp/ranks.json" &&
 	! grep -q '"kernel_ns": [0-9]' "$tmp/ranks.json" &&
 	grep -q 'ranks are even' "$tmp/ranks.json"; then
@@ -173,7 +173,7 @@ fi
 	# four times as many take about four times as long
 	"$mktrace" --ranks 1024 --hosts 32 --clock-skew 2000000 --straggler 77 \
 		--steps 4 --out "$tmp/job" && run 0 "$profan" ingest -q \
-		"$tmp/job" -o "$tmp/job4.db" && "$PYTHON" - "$profan" \
+		"$tmp/job" -o "$tmp/job4.db" && "$PYTHON" -S - "$profan" \
 		"$tmp/job.db" "$tmp/job4.db" >"$tmp/out" 2>&1 <<'EOP'
 import resource, subprocess, sys
 def cpu(db):
@@ -211,7 +211,7 @@ run 0 "$profan" diff "$tmp/many.db" "$tmp/more.db" --limit -1 &&
 result 'and of a comparison' "$tmp/out" "$tmp/err"
 run 2 "$profan" advise "$tmp/many.db" &&
 	grep -q "a path is one trace's, and there are 64" "$tmp/err" &&
-	"$PYTHON" - "$profan" "$tmp/many.db" >"$tmp/out" 2>&1 <<'EOP'
+	"$PYTHON" -S - "$profan" "$tmp/many.db" >"$tmp/out" 2>&1 <<'EOP'
 import resource, subprocess, sys
 def cpu(command):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -239,12 +239,12 @@ if [ -d "$golden/ranks_planted" ]; then
 		if run 0 "$profan" ingest -q "$golden/ranks_planted/$case" \
 			-o "$tmp/$case.db" &&
 			ranks "$tmp/$case.db" --clock drifting &&
-			run 0 "$PYTHON" "$helper" golden "$tmp/ranks.json" \
+			run 0 "$PYTHON" -S "$helper" golden "$tmp/ranks.json" \
 				"$golden" "$case" &&
 			ranks "$tmp/$case.db" &&
-			run 0 "$PYTHON" "$helper" better "$tmp/ranks.json" \
+			run 0 "$PYTHON" -S "$helper" better "$tmp/ranks.json" \
 				"$golden" "$case" &&
-			run 0 "$PYTHON" "$helper" laws "$tmp/ranks.json"; then
+			run 0 "$PYTHON" -S "$helper" laws "$tmp/ranks.json"; then
 			ok "known figures: $case"
 		else
 			not_ok "known figures: $case" "$tmp/out" "$tmp/err"

@@ -17,7 +17,7 @@ check() { # NAME: every promise of its page
 		not_ok "$1: page" "$tmp/err"
 		return
 	fi
-	"$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
+	"$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
 		"$tmp/$1.html" >"$tmp/checks" 2>"$tmp/err" ||
 		not_ok "$1: check.py" "$tmp/err"
 	while IFS= read -r line; do
@@ -43,7 +43,7 @@ check chrome
 "$mktrace" --steps 3 --layers 1 --no-stacks --inference >"$tmp/plain.json"
 ingest plain "$tmp/plain.json"
 check plain
-"$PYTHON" "$top_srcdir/tests/report/hostile.py" >"$tmp/hostile.json"
+"$PYTHON" -S "$top_srcdir/tests/report/hostile.py" >"$tmp/hostile.json"
 ingest hostile "$tmp/hostile.json"
 check hostile
 echo '{"traceEvents": []}' >"$tmp/empty.json"
@@ -81,7 +81,7 @@ ingest other "$tmp/other.json"
 compare() { # A B
 	run 0 "$profan" diff -q "$tmp/$1.db" "$tmp/$2.db" --format html \
 		-o "$tmp/diff.html" || not_ok "diff $1 $2: page" "$tmp/err"
-	"$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
+	"$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
 		"$tmp/diff.html" "$tmp/$2.db" >"$tmp/checks" 2>"$tmp/err" ||
 		not_ok "diff $1 $2: check.py" "$tmp/err"
 	while IFS= read -r line; do
@@ -95,7 +95,7 @@ compare train other
 compare train train
 compare hostile hostile
 # B begins with something before its steps
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json, sys
 t = json.load(sys.stdin)
 first = min(float(e["ts"]) for e in t["traceEvents"] if "ts" in e)
@@ -214,7 +214,7 @@ fi
 
 # ---- the commands that it names ----
 run 0 "$profan" report "$tmp/train.db" --format json
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json, sys
 for v in json.load(sys.stdin)["tables"]["verdicts"]:
     print(v["command"])' <"$tmp/out" >"$tmp/commands"
@@ -330,7 +330,7 @@ for part in (text, titles, packed):
 print(len(tails))
 EOF
 templates() { # DB PAGE: counts in text, titles and timeline; names
-	"$PYTHON" "$tmp/templates.py" "$profan" "$tmp/$1" "$tmp/$2" |
+	"$PYTHON" -S "$tmp/templates.py" "$profan" "$tmp/$1" "$tmp/$2" |
 		tr '\n' ' '
 }
 check_names() { # WHAT COUNTS WANTED: "some" or "none"
@@ -351,7 +351,7 @@ if grep -q 'vectorized_elementwise_kernel' "$tmp/train.html"; then
 else
 	not_ok "--names short leaves the rest of names"
 fi
-NAMES=short "$PYTHON" "$top_srcdir/tests/report/check.py" "$profan" \
+NAMES=short "$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" \
 	"$tmp/train.db" "$tmp/train.html" >"$tmp/checks" 2>"$tmp/err"
 if grep -q '^ok figures' "$tmp/checks" && ! grep '^not ok' "$tmp/checks"; then
 	ok "--names short: tables, sentences and timeline"
@@ -453,10 +453,10 @@ for data in re.findall(rb'octet-stream" id="p.">([^<]*)', text):
 sys.stdout.buffer.write(text)
 EOF
 mkdir "$tmp/planted"
-"$PYTHON" "$tmp/private.py" >"$tmp/planted/private.json"
+"$PYTHON" -S "$tmp/private.py" >"$tmp/planted/private.json"
 ingest private "$tmp/planted/private.json"
 page private --redact
-"$PYTHON" "$tmp/open.py" "$tmp/private.html" >"$tmp/all"
+"$PYTHON" -S "$tmp/open.py" "$tmp/private.html" >"$tmp/all"
 for format in md text csv json; do
 	run 0 "$profan" report "$tmp/private.db" --redact --format $format ||
 		not_ok "--redact --format $format" "$tmp/err"
@@ -473,13 +473,13 @@ else
 fi
 # the annotation of the other one counts
 sed 's/planted-run", 1/planted-step %d" % n, 1/; s/gemm/planted-gemm/' \
-	"$tmp/private.py" | "$PYTHON" - >"$tmp/planted/counts.json"
+	"$tmp/private.py" | "$PYTHON" -S - >"$tmp/planted/counts.json"
 ingest counts "$tmp/planted/counts.json"
 : >"$tmp/all"
 for pair in private:counts counts:counts; do
 	a=${pair%:*} b=${pair#*:}
 	diff_page "$a" "$b" --redact
-	"$PYTHON" "$tmp/open.py" "$tmp/diff.html" >>"$tmp/all"
+	"$PYTHON" -S "$tmp/open.py" "$tmp/diff.html" >>"$tmp/all"
 	for format in md text csv json; do
 		run 0 "$profan" diff "$tmp/$a.db" "$tmp/$b.db" --redact \
 			--columns count --format $format ||
@@ -500,17 +500,17 @@ else
 	not_ok "diff --redact numbers annotations" "$tmp/diff.html"
 fi
 run 0 "$profan" diff "$tmp/private.db" "$tmp/counts.db" --format json
-"$PYTHON" -c 'import json, sys
+"$PYTHON" -S -c 'import json, sys
 print(json.dumps(json.load(sys.stdin)["tables"]["waterfall"]))' \
 	<"$tmp/out" >"$tmp/open-figures"
 run 0 "$profan" diff "$tmp/private.db" "$tmp/counts.db" --format json --redact
-"$PYTHON" -c 'import json, sys
+"$PYTHON" -S -c 'import json, sys
 print(json.dumps(json.load(sys.stdin)["tables"]["waterfall"]))' \
 	<"$tmp/out" >"$tmp/redacted-figures"
 same "diff: figures stay what they are" "$tmp/open-figures" \
 	"$tmp/redacted-figures"
 page private
-"$PYTHON" "$tmp/open.py" "$tmp/private.html" >"$tmp/all"
+"$PYTHON" -S "$tmp/open.py" "$tmp/private.html" >"$tmp/all"
 if grep -aq 'lib/x.py' "$tmp/all" && ! grep -aq 'site-packages' "$tmp/all"; then
 	ok "paths begin with their package"
 else
@@ -540,7 +540,7 @@ write("/idle.json", (2,), later, first)
 EOF
 "$mktrace" --steps 5 --layers 2 --plant loader >"$tmp/idle.json"
 make_ranks() { # NAME LATER FIRST: rank 2 waits for data
-	"$PYTHON" "$tmp/rank.py" "$tmp" "$2" "$3"
+	"$PYTHON" -S "$tmp/rank.py" "$tmp" "$2" "$3"
 	run 0 "$profan" ingest -q "$tmp/r0.json" "$tmp/r1.json" \
 		"$tmp/r2.json" "$tmp/r3.json" -o "$tmp/$1.db" ||
 		not_ok "$1: ingest" "$tmp/err"

@@ -4,7 +4,7 @@
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "no Python"
 rocm() {
-	PROFAN=$profan "$PYTHON" "$top_srcdir/tests/rocm.py" "$@"
+	PROFAN=$profan "$PYTHON" -S "$top_srcdir/tests/rocm.py" "$@"
 }
 made=$tmp/made
 mkdir "$made"
@@ -118,7 +118,7 @@ for like in db rpd; do
 		not_ok "ingest twin.json"
 done
 figures() {
-	"$PYTHON" -c 'import json, sys
+	"$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)
 print(json.dumps([d["scalars"], d["tables"]], indent=1))'
 }
@@ -199,7 +199,7 @@ alone=$tmp/v3_kernel_trace.csv.o
 		"$profan" steps "$alone" -f json &&
 		"$profan" trend "$alone" -f json
 } >"$tmp/got" 2>&1
-"$PYTHON" - "$tmp/got" >"$tmp/err" 2>&1 <<'EOF'
+"$PYTHON" -S - "$tmp/got" >"$tmp/err" 2>&1 <<'EOF'
 import json, sys
 text, docs, at = open(sys.argv[1]).read(), [], 0
 while text[at:].strip():
@@ -311,7 +311,7 @@ refuses "$made/bad_cut_plain.rpd" 'SQLITE_CORRUPT'
 # ---- damage: an answer or one sentence, and nothing left behind ----
 seeds=$(amount 6 64 400)
 mkdir "$tmp/damaged"
-"$PYTHON" "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.db" \
+"$PYTHON" -S "$top_srcdir/tests/damage.py" "$profan" "$tmp/damaged" $seeds "$made/plain.db" \
 	"$made/runs.db" "$made/plain.rpd" "$made/v3.json" \
 	"$made/v3_kernel_trace.csv" >"$tmp/why" 2>&1
 result "$seeds damaged captures: read or refused" "$tmp/why"

@@ -18,12 +18,12 @@ against_list() { # NAME FILE
 	grep -q "^$1," "$list" || return 0
 	ingested "$1" "$2" || return
 	ask -g op,shape -f json >"$tmp/answer" 2>&1
-	"$PYTHON" "$top_srcdir/tests/roofline.py" "$1" "$list" "$tmp/answer" \
+	"$PYTHON" -S "$top_srcdir/tests/roofline.py" "$1" "$list" "$tmp/answer" \
 		>"$tmp/why" 2>&1
 	result "$1: every row of the list" "$tmp/why"
 	peers=${list%calls.csv}tracelens.csv
 	grep -qs "^$1," "$peers" || return 0
-	"$PYTHON" "$top_srcdir/tests/tracelens.py" "$1" "$peers" \
+	"$PYTHON" -S "$top_srcdir/tests/tracelens.py" "$1" "$peers" \
 		"$tmp/answer" >"$tmp/why" 2>&1
 	result "$1: as TraceLens reports it, or it is known why not" "$tmp/why"
 }
@@ -40,7 +40,7 @@ ingested training "$tmp/training.json" || tap_done
 "$profan" query -q "$tmp/t.db" -f csv "SELECT sum(flops) AS n FROM average
 	WHERE grouping = 0 AND name IN ('aten::mm', 'aten::addmm', 'aten::bmm')" |
 	tail -1 >"$tmp/want"
-ask -f json | "$PYTHON" -c 'import json, sys
+ask -f json | "$PYTHON" -S -c 'import json, sys
 t = json.load(sys.stdin)["tables"]["calls"]
 print(sum(r["matrix_flops"] for r in t
           if r["op"] in ("aten::mm", "aten::addmm", "aten::bmm")))' >"$tmp/got"
@@ -49,7 +49,7 @@ same "as many FLOPs as torch counts" "$tmp/want" "$tmp/got"
 
 # however it is grouped, the sums are the same
 for group in op op,shape kernel; do
-	ask -g $group -f json | "$PYTHON" -c 'import json, sys
+	ask -g $group -f json | "$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)
 t, f = d["tables"]["calls"], d["tables"]["families"]
 for key in "calls", "kernel_ns", "matrix_flops", "vector_flops", "least_bytes":
@@ -112,7 +112,7 @@ json.dump({"schemaVersion": 1, "traceEvents": events}, sys.stdout)
 END
 : >"$tmp/got"
 for outs in '[]' '[[1,6,4,4]]' '[[1,6,4,4],[1,6,8,8]]'; do
-	"$PYTHON" "$tmp/old.py" "$outs" >"$tmp/old.json"
+	"$PYTHON" -S "$tmp/old.py" "$outs" >"$tmp/old.json"
 	ingested old "$tmp/old.json" || continue
 	figure matrix_flops >>"$tmp/got"
 done
@@ -128,7 +128,7 @@ run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/t.db" || not_ok "job" "$tmp/err"
 ask --peak link_gbps=1000 -f json >"$tmp/within.json"
 ask --peak link_gbps=0.001 -f json >"$tmp/fast.json"
 ask --rank 1 --peak link_gbps=1000 -f json >"$tmp/one.json"
-"$PYTHON" - "$tmp" >"$tmp/got" 2>&1 <<'END'
+"$PYTHON" -S - "$tmp" >"$tmp/got" 2>&1 <<'END'
 import json, sys
 def tables(name):
     return json.load(open("%s/%s.json" % (sys.argv[1], name)))["tables"]

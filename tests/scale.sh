@@ -61,7 +61,7 @@ mkdir others
 echo 'junk' >others/rank4.json
 : >others/rank5.json
 gzip -nc one.json | head -c 20 >others/rank6.json.gz
-"$PYTHON" - others/rank7.pickle <<'EOF'
+"$PYTHON" -S - others/rank7.pickle <<'EOF'
 import pickle, sys
 frames = [{"filename": "bad.py", "line": n, "name": "only_in_bad"}
           for n in range(50)]
@@ -174,7 +174,7 @@ table() { # COMMAND TITLE: the table of that title, and the notes about it
 }
 table gaps 'By GPU'
 "$profan" gaps mixed.db -f csv --table devices |
-	"$PYTHON" -c 'import csv, sys
+	"$PYTHON" -S -c 'import csv, sys
 rows = list(csv.DictReader(sys.stdin))
 busy = sorted(int(r["busy_ns"]) for r in rows)
 at = 0.9 * (len(busy) - 1)
@@ -206,7 +206,7 @@ result "64 ranks take no more lines than 20" bad
 # ---- some of the ranks ----
 which() { # LIST: the ranks of the rows
 	run 0 "$profan" overlap r64.db --rank "$1" -f csv --table devices &&
-		sed 1d out | "$PYTHON" -c 'import csv, sys
+		sed 1d out | "$PYTHON" -S -c 'import csv, sys
 print(*[r[0] for r in csv.reader(sys.stdin)])'
 }
 : >got

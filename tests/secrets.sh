@@ -3,7 +3,7 @@
 # it says it keeps, in any output.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
-secrets="$PYTHON $top_srcdir/tests/secrets.py"
+secrets="$PYTHON -S $top_srcdir/tests/secrets.py"
 $secrets make "$tmp" >"$tmp/names" || exit 99
 {
 	read -r rank0 && read -r rank1 && read -r one && read -r two

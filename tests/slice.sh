@@ -16,7 +16,7 @@ slice() {
 		not_ok "$name: is written" "$tmp/err"
 		return 1
 	}
-	"$PYTHON" "$top_srcdir/tests/slice.py" "$trace" "$tmp/s.json" \
+	"$PYTHON" -S "$top_srcdir/tests/slice.py" "$trace" "$tmp/s.json" \
 		$whole >"$tmp/why" 2>&1
 	result "$name: every event, nested, arrows bound" "$tmp/why"
 	run 0 "$profan" ingest -q --strict "$tmp/s.json" -o "$tmp/s.db"
@@ -71,7 +71,7 @@ echo ' 1f 8b 08 00 00 00 00 00 00 ff' >"$tmp/want"
 same "the header of gzip" "$tmp/want" "$tmp/got"
 
 # numbers of threads that the viewer would take for the main thread's
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 import json, sys
 t = json.load(sys.stdin)
 t["traceEvents"] += [dict(e, tid=tid, ts=float(e["ts"]) + 0.5)

@@ -18,7 +18,7 @@ check() { # NAME FILE
 				not_ok "$1: $weight" "$tmp/err"
 			continue
 		}
-		"$PYTHON" "$top_srcdir/tests/stacks.py" "$2" $weight \
+		"$PYTHON" -S "$top_srcdir/tests/stacks.py" "$2" $weight \
 			"$tmp/lines" >"$tmp/why" 2>&1
 		result "$1: $weight: every line" "$tmp/why"
 	done

@@ -31,6 +31,8 @@ shared=$top_srcdir/../shared
 PATH=$top_builddir:$top_builddir/tests/gen:$PATH
 export PATH
 # The interpreter itself: launchers that choose one cost ten times a start.
+# Programs that import nothing from elsewhere run as "$PYTHON" -S: what a site
+# loads by itself can cost more than the check.
 : "${PYTHON:=$(command -v python3)}"
 case $PYTHON in
 '' | /usr/bin/*) ;;

@@ -60,7 +60,7 @@ sed 's/ index,/ uuid,/; s/, \([01]\), NV/, GPU-aa0\1-1, NV/' smi.csv >uuid.csv
 run 0 "$profan" ingest uuid.csv -o uuid.db && rows uuid.db | cut -d, -f2 >got
 printf '%s\n' GPU-aa00-1 GPU-aa01-1 GPU-aa00-1 GPU-aa01-1 >want
 same "by uuid" want got
-"$PYTHON" - <<'END'
+"$PYTHON" -S - <<'END'
 with open("turns.csv", "w") as f:
     f.write("timestamp, power.draw [W]\n")
     for i in range(50):
@@ -75,7 +75,7 @@ run 3 "$profan" ingest turns.csv -o no.db && [ ! -e no.db ] &&
 	grep -q -e '--gpus' err
 result "rows of several GPUs that none names are not guessed at"
 run 0 "$profan" ingest turns.csv --gpus 4 -o turns.db &&
-	"$profan" counters turns.db -f json >out && "$PYTHON" -c '
+	"$profan" counters turns.db -f json >out && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]["counters"]
 assert [(r["track"], r["sample_count"], r["mean"]) for r in t] == [
@@ -222,7 +222,7 @@ result "cut anywhere: an answer or one sentence" got
 # ---- beside a trace ----
 "$mktrace" --steps 3 --layers 1 --seed 1 >one.json
 run 0 "$profan" ingest one.json -o one.db
-"$PYTHON" - "$SQLITE3" <<'END'
+"$PYTHON" -S - "$SQLITE3" <<'END'
 import datetime, json, sqlite3
 c = sqlite3.connect("one.db")
 base, first, last = c.execute("SELECT base_ns, first_ns, last_ns FROM trace"
@@ -245,7 +245,7 @@ json.dump([[s, len(v), sum(v) / len(v)] for s, v in sums.items()],
           open("sums", "w"))
 END
 run 0 "$profan" ingest one.json beside.csv --tz=+01:00 -o both.db &&
-	[ ! -s err ] && "$profan" counters both.db -f json >out && "$PYTHON" -c '
+	[ ! -s err ] && "$profan" counters both.db -f json >out && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]["steps"]
 want = json.load(open("sums"))
@@ -266,7 +266,7 @@ run 0 "$profan" counters one.db && grep -q 'nvidia-smi' out
 result "a trace without counters says what would have some" out
 mkdir run && cp one.json beside.csv run/ && echo 'a,b' >run/table.csv
 printf 'timestamp, loss\n1,2\n' >run/loss.csv
-run 0 "$profan" ingest --dry-run run -f json && "$PYTHON" -c '
+run 0 "$profan" ingest --dry-run run -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]
 assert [(r["path"], r["format"]) for r in t["files"]] == [
@@ -278,7 +278,7 @@ result "logs in folders are read, other tables are not" out
 if [ -d "$shared/inputs/telemetry" ]; then
 	for f in "$shared"/inputs/telemetry/nvidia_*.csv; do
 		run 0 "$profan" ingest -q "$f" -o real.db &&
-			"$profan" counters real.db -f json >out && "$PYTHON" - \
+			"$profan" counters real.db -f json >out && "$PYTHON" -S - \
 			"${f%.csv}.golden.json" <<'END'
 import json, sys
 want = {k: v for k, v in json.load(open(sys.argv[1]))["columns"].items()

@@ -45,7 +45,7 @@ cat >$v/training_summary.json <<'EOF'
 EOF
 "$mktrace" --steps 2 --layers 1 --seed 1 >job/profiler_output/profile_step_20.json
 : >job/profiler_output/profile_step_20_stacks.txt
-run 0 "$profan" ingest --dry-run job -f json && "$PYTHON" -c '
+run 0 "$profan" ingest --dry-run job -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]
 assert len(t["runs"]) == 1 and not t["passed"], t
@@ -72,7 +72,7 @@ sql job.db "SELECT kind, is_skip, count FROM repair" >got
 printf 'malformed_event,1,2\nmalformed_event,1,1\n' | sort >want
 sort -o got got
 same "rows without a step, facts without a value are counted" want got
-run 0 "$profan" steps job.db -f json && "$PYTHON" -c '
+run 0 "$profan" steps job.db -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]
 r, = t["training_times"]
@@ -89,7 +89,7 @@ for command in steps gaps overlap launches; do
 	run 0 "$profan" $command job/profiler_output/profile_step_20.json -f json
 	mv out want
 	run 0 "$profan" $command job.db -f json
-	"$PYTHON" - <<'END'
+	"$PYTHON" -S - <<'END'
 import json, sys
 a, b = (json.load(open(p)) for p in ("want", "out"))
 sys.exit(a["scalars"] != b["scalars"])
@@ -104,7 +104,7 @@ result "rows alone" err
 run 0 "$profan" steps rows.db && tr '\n' ' ' <out |
 	grep -q 'no steps of a trace; batches .* 300.000 ms in the median'
 result "rows alone: steps says what a batch takes" out
-run 0 "$profan" trend rows.db rows.db -f json && "$PYTHON" -c '
+run 0 "$profan" trend rows.db rows.db -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))
 a, b = t["tables"]["training_trend"]
@@ -142,7 +142,7 @@ refused "something else than a row" "something else" five.json
 refused "torch's empty stacks say why" "verbose=True" x_stacks.txt
 
 # ---- memory timelines ----
-"$PYTHON" - <<'END'
+"$PYTHON" -S - <<'END'
 import gzip, json, random
 random.seed(3)
 t0 = 1795326270770494079
@@ -172,14 +172,14 @@ json.dump([best[1], level, sum(best[1]), sum(level)], open("figures", "w"))
 END
 for f in raw.json m.json m.raw.json.gz; do
 	run 0 "$profan" ingest -q $f -o m.db && accounts m.db &&
-		run 0 "$profan" memory m.db -f json && "$PYTHON" -c '
+		run 0 "$profan" memory m.db -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]["categories"]
 peak, end, all_peak, all_end = json.load(open("figures"))
 assert [r["peak_bytes"] for r in t] == peak + [all_peak]
 assert [r["end_bytes"] for r in t] == end + [all_end]'
 	result "$f: by category at the peak and at the end" out
-	run 0 "$profan" counters m.db -f json && "$PYTHON" -c '
+	run 0 "$profan" counters m.db -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]["counters"]
 assert len(t) == 8 and all(r["sample_count"] == 4018 for r in t)
@@ -187,7 +187,7 @@ assert [r["last"] for r in t] == json.load(open("figures"))[1]'
 	result "$f: counters"
 done
 sql m.db 'SELECT base_ns, first_ns FROM trace' >got
-"$PYTHON" -c 'import json
+"$PYTHON" -S -c 'import json
 print(json.load(open("raw.json"))[18][0], 0, sep=",")' >want
 same "its time of day" want got
 "$profan" ingest -q raw.json -o one.db
@@ -197,7 +197,7 @@ for chunk in 1 100; do
 	result "batches of $chunk give the same bytes"
 done
 mkdir tl && cp m.json m.raw.json.gz tl && echo '[[0, 1], [2, 3]]' >tl/x.json &&
-	run 0 "$profan" ingest --dry-run tl -f json && "$PYTHON" -c '
+	run 0 "$profan" ingest --dry-run tl -f json && "$PYTHON" -S -c '
 import json
 t = json.load(open("out"))["tables"]
 assert [r["path"] for r in t["files"]] == ["tl/m.raw.json.gz"], t
@@ -236,7 +236,7 @@ main.py(3):_<module>;f 5
 main.py(3):_<module>;f;g 17
 EOF
 same "stacks: equal ones are one, and the sum is that of the lines" want got
-"$PYTHON" - <<'END'
+"$PYTHON" -S - <<'END'
 with open("f.folded") as f, open("leaf.folded", "w") as out:
     for line in f.read().split("\n")[:4]:
         stack, n = line.rsplit(" ", 1)
@@ -254,7 +254,7 @@ run 0 "$profan" stacks --weight cpu both.db && ! grep -q 'main.py(3)' out
 result "and not part of it"
 run 3 "$profan" stacks --weight samples job.db
 result "a database without any says so"
-"$PYTHON" -c '
+"$PYTHON" -S -c '
 print(";".join("f%d" % i for i in range(100000)), 3)
 print("x" * (2 << 20) + ";y 4")
 print("\033[31m;\u202e\"<b>", 5)' >odd.folded
@@ -282,7 +282,7 @@ if [ -d "$shared/inputs/memory_timeline" ]; then
 		g=${f%.json*}.golden.json
 		case $f in *golden*) continue ;; esac
 		run 0 "$profan" ingest -q "$f" -o real.db &&
-			run 0 "$profan" memory real.db -f json && "$PYTHON" - \
+			run 0 "$profan" memory real.db -f json && "$PYTHON" -S - \
 			"$g" <<'END'
 import json, sys
 want = json.load(open(sys.argv[1]))
@@ -299,7 +299,7 @@ END
 		file=$shared/inputs/folded/$f.txt
 		[ -e "$file" ] || file=$file.gz
 		run 0 "$profan" ingest -q "$file" -o real.db && accounts real.db &&
-			run 0 "$profan" stacks real.db && "$PYTHON" - \
+			run 0 "$profan" stacks real.db && "$PYTHON" -S - \
 			"$shared/inputs/folded/$f.golden.json" <<'END'
 import json, sys
 want = json.load(open(sys.argv[1]))
@@ -312,7 +312,7 @@ END
 	done
 	for name in rave_run rave_no_profiler_steps; do
 		tar xzf "$shared/inputs/folders/$name.tar.gz"
-		run 0 "$profan" ingest -q $name -o real.db && "$PYTHON" - \
+		run 0 "$profan" ingest -q $name -o real.db && "$PYTHON" -S - \
 			"$shared/inputs/folders/$name.golden.json" <<'END'
 import json, sqlite3, sys
 want = json.load(open(sys.argv[1]))["rave"]

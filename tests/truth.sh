@@ -9,7 +9,7 @@ query() { # FILE SQL
 }
 
 wanted() { # WHAT FILE: rows of the truth without the first column
-	"$PYTHON" - "$1" "$tmp/truth.csv" >"$2" <<'END'
+	"$PYTHON" -S - "$1" "$tmp/truth.csv" >"$2" <<'END'
 import csv, sys
 rows = [r[1:] for r in csv.reader(open(sys.argv[2])) if r[0] == sys.argv[1]]
 csv.writer(sys.stdout, lineterminator="\n").writerows(sorted(rows))
@@ -17,7 +17,7 @@ END
 }
 
 plain() { # FILE: sorted, without the header, one way of quoting
-	"$PYTHON" - "$1" >"$1.plain" <<'END'
+	"$PYTHON" -S - "$1" >"$1.plain" <<'END'
 import csv, sys
 rows = list(csv.reader(open(sys.argv[1])))[1:]
 csv.writer(sys.stdout, lineterminator="\n").writerows(sorted(rows))

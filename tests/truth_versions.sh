@@ -13,4 +13,4 @@ set --
 for release in $(amount 2.15 "2.3 2.4 2.6 2.11 2.12 2.15" "2"); do
 	set -- "$@" "$truth/$release".*/*/
 done
-"$PYTHON" "$truth/check.py" "$profan" "$@"
+"$PYTHON" -S "$truth/check.py" "$profan" "$@"

@@ -5,7 +5,7 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 make_case() { # CASE: into $tmp/CASE.xplane.pb
-	"$PYTHON" "$top_srcdir/tests/gen/mkxspace.py" "$1" >"$tmp/$1.xplane.pb"
+	"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" "$1" >"$tmp/$1.xplane.pb"
 }
 read_case() { # CASE [ENV=VALUE...]: into $tmp/CASE.db, words into $tmp/said
 	name=$1
@@ -277,14 +277,14 @@ for n in list(range(0, len(data), step)) + [len(data)]:
     last = e
 print("%d of %d" % (bad, len(data)))
 EOF
-"$PYTHON" "$tmp/cut.py" "$profan" "$tmp/whole.xplane.pb" "$tmp/cut.db" \
+"$PYTHON" -S "$tmp/cut.py" "$profan" "$tmp/whole.xplane.pb" "$tmp/cut.db" \
 	>"$tmp/got" 2>&1
 grep -q '^0 of' "$tmp/got"
 result "cut anywhere: an answer or one sentence" "$tmp/got"
 
 # ---- real ones ----
 if [ -f "$shared/tools/inputs/check_goldens.py" ]; then
-	"$PYTHON" "$shared/tools/inputs/check_goldens.py" "$profan" \
+	"$PYTHON" -S "$shared/tools/inputs/check_goldens.py" "$profan" \
 		"$shared/inputs" xplane >"$tmp/got" 2>&1
 	grep -q ', 0 failed$' "$tmp/got"
 	result "real files: kernels, devices, steps, accounts" "$tmp/got"
@@ -330,7 +330,7 @@ for name in ("jax_mi300_attention", "jax_mi300_8gpu_2025",
         assert abs(a[i] - b[i]) <= a[4], (name, i, a[i], b[i])
 EOF
 if [ -d "$shared/inputs/xplane" ]; then
-	"$PYTHON" "$tmp/twins.py" "$profan" "$shared/inputs/xplane" "$tmp" \
+	"$PYTHON" -S "$tmp/twins.py" "$profan" "$shared/inputs/xplane" "$tmp" \
 		>"$tmp/got" 2>&1
 	result "a profile and its JSON: the same kernels, calls and busy time" "$tmp/got"
 else

@@ -56,10 +56,10 @@ play() {
 
 # look [--check|--crash] FILE: what is in it into $tmp/look; false if wrong
 look() {
-	"$PYTHON" "$top_srcdir/tests/agent/pfr.py" "$@" >"$tmp/look" 2>&1
+	"$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" "$@" >"$tmp/look" 2>&1
 }
 events() {
-	"$PYTHON" "$top_srcdir/tests/agent/pfr.py" --events "$1" \
+	"$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" --events "$1" \
 		>"$tmp/events" 2>&1
 }
 

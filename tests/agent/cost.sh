@@ -18,7 +18,7 @@ said() {
 }
 
 play 0 -- init cost rate:"$n" flush cost || cat "$tmp/err"
-"$PYTHON" - "$tmp/0.pfr" >"$tmp/stat" <<'EOP'
+"$PYTHON" -S - "$tmp/0.pfr" >"$tmp/stat" <<'EOP'
 import struct, sys
 data = open(sys.argv[1], "rb").read()
 at, kinds, stat = 16, {}, b""

@@ -194,7 +194,7 @@ play 0 PROFAN_OUT="$tmp/fifo" PROFAN_EXIT_MS=60000 -- init launch:800000 \
 	touch:"$tmp/go"
 wait $!
 result "a slow disk: the program runs on"
-"$PYTHON" - "$tmp/slow" "$top_srcdir/tests/agent" >"$tmp/look" 2>&1 <<'EOP'
+"$PYTHON" -S - "$tmp/slow" "$top_srcdir/tests/agent" >"$tmp/look" 2>&1 <<'EOP'
 import sys
 sys.path.insert(0, sys.argv[2])
 import pfr

@@ -73,7 +73,7 @@ if [ "$sanitized" ]; then
 	skip "late attach from Python" "sanitizers"
 else
 	rm -f "$tmp"/*.pfr
-	run 0 "$PYTHON" -c "
+	run 0 "$PYTHON" -S -c "
 import ctypes, sys
 lib = ctypes.CDLL(sys.argv[1])
 assert lib.profan_start() == 1

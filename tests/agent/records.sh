@@ -7,7 +7,7 @@ normal() { # FILE
 	events "$1"
 	time=$(sed -n 's/^time=//p' "$tmp/out")
 	tid=$(sed -n 's/^tid=//p' "$tmp/out")
-	"$PYTHON" - "$time" "$tid" "$tmp/events" <<'EOP'
+	"$PYTHON" -S - "$time" "$tid" "$tmp/events" <<'EOP'
 import re, sys
 time, tid = int(sys.argv[1]), sys.argv[2]
 for line in open(sys.argv[3]):

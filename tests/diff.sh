@@ -23,7 +23,7 @@ results() {
 
 mkdir "$tmp/pairs"
 results planted "$tmp/pairs"
-label="no claim between captures of one program, ${NOISE_PAIRS:=60} pairs"
+label="no claim between captures of one program, ${NOISE_PAIRS:=$(amount 20 60 60)} pairs"
 results noise "$tmp/pairs" "$NOISE_PAIRS"
 label=
 

@@ -117,25 +117,32 @@ for like in db rpd; do
 	"$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.$like.o" ||
 		not_ok "ingest twin.json"
 done
-figures() {
-	"$PYTHON" -S -c 'import json, sys
-d = json.load(sys.stdin)
-print(json.dumps([d["scalars"], d["tables"]], indent=1))'
-}
-for file in twin.db twin.rpd v3.json; do
-	like=db
-	[ $file = twin.rpd ] && like=rpd
+answers() { # DATABASE: what each command says of it, into DATABASE.d/
+	mkdir "$1.d"
 	for command in kernels launches overlap gaps calls ranges steps \
 		syncs "steps --steps ^forward" trend; do
-		"$profan" $command "$tmp/json.$like.o" --format json 2>"$tmp/err" |
-			figures >"$tmp/want"
-		"$profan" $command "$tmp/$file.o" --format json 2>"$tmp/err" |
-			figures >"$tmp/got"
-		sed -i "s,$tmp/$file.o,X,; s,$tmp/json.$like.o,X," "$tmp/want" \
-			"$tmp/got"
-		[ -s "$tmp/want" ] &&
-			same "$file, $command: as from Kineto's JSON" \
-				"$tmp/want" "$tmp/got"
+		"$profan" $command "$1" --format json 2>"$tmp/err" |
+			sed "s,$1,X," >"$1.d/$command"
+	done
+	"$PYTHON" -S - "$1.d" <<'EOF'
+import json, os, sys
+for name in os.listdir(sys.argv[1]):
+    with open(os.path.join(sys.argv[1], name), "r+") as f:
+        d = json.load(f)
+        f.seek(0)
+        f.truncate()
+        json.dump([d["scalars"], d["tables"]], f, indent=1)
+EOF
+}
+for file in json.db json.rpd twin.db twin.rpd v3.json; do
+	answers "$tmp/$file.o"
+done
+for file in twin.db twin.rpd v3.json; do
+	like=json.db
+	[ $file = twin.rpd ] && like=json.rpd
+	for want in "$tmp/$like.o.d"/*; do
+		same "$file, ${want##*/}: as from Kineto's JSON" "$want" \
+			"$tmp/$file.o.d/${want##*/}"
 	done
 done
 

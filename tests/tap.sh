@@ -34,10 +34,8 @@ export PATH
 # Programs that import nothing from elsewhere run as "$PYTHON" -S: what a site
 # loads by itself can cost more than the check.
 : "${PYTHON:=$(command -v python3)}"
-case $PYTHON in
-'' | /usr/bin/*) ;;
-*) PYTHON=$("$PYTHON" -c 'import sys; print(sys.executable)') ;;
-esac
+[ -z "$PYTHON" ] || [ "$(head -c 2 "$PYTHON")" != '#!' ] ||
+	PYTHON=$("$PYTHON" -c 'import sys; print(sys.executable)')
 : "${SQLITE3:=$(command -v sqlite3)}"
 
 tap_count=0

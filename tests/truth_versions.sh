@@ -8,9 +8,9 @@
 TMPDIR=$tmp
 export TMPDIR
 truth=$top_srcdir/tests/truth
-# the last release; where rules changed; or all
+# some of the last release; all where rules changed; or all
 set --
 for release in $(amount 2.15 "2.3 2.4 2.6 2.11 2.12 2.15" "2"); do
 	set -- "$@" "$truth/$release".*/*/
 done
-"$PYTHON" -S "$truth/check.py" "$profan" "$@"
+"$PYTHON" -S "$truth/check.py" "$profan" $(sampled "$@")

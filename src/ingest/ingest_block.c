@@ -13,6 +13,9 @@
 
 #define RING 3
 
+/* Handing over costs more than inserting as many events as these. */
+#define SMALL_EVENTS 64
+
 struct pf_block_writer {
 	struct pf_ingest *in;
 	pthread_t thread;
@@ -25,6 +28,8 @@ struct pf_block_writer {
 	} ring[RING];
 	uint64_t put, written; /* how many so far */
 	bool closing, failed;
+	bool after_small; /* the last one put was small */
+	bool is_inline;	  /* its own thread inserts the one that was put */
 	struct pf_err err;
 	sqlite3_stmt *put_block, *put_column;
 	struct pf_buf bytes;
@@ -132,30 +137,36 @@ static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
 
 /* ---- the ring ---- */
 
+/* The oldest that waits; the lock is held, and not while it is inserted. */
+static void write_next(struct pf_block_writer *w)
+{
+	size_t at = w->written % RING;
+	struct pf_err err = { 0 };
+
+	pthread_mutex_unlock(&w->lock);
+	if (!w->failed && insert_block(w, &w->ring[at].block,
+				       w->ring[at].track_id,
+				       w->ring[at].block_no, &err))
+		w->failed = true;
+	pthread_mutex_lock(&w->lock);
+	if (w->failed && !w->err.code)
+		w->err = err;
+	w->written++;
+}
+
 static void *write_blocks(void *arg)
 {
 	struct pf_block_writer *w = arg;
-	struct pf_err err = { 0 };
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		size_t at = w->written % RING;
-
-		if (w->written == w->put) {
+		if (w->written == w->put || w->is_inline) {
 			if (w->closing)
 				break;
 			pthread_cond_wait(&w->changed, &w->lock);
 			continue;
 		}
-		pthread_mutex_unlock(&w->lock);
-		if (!w->failed &&
-		    insert_block(w, &w->ring[at].block, w->ring[at].track_id,
-				 w->ring[at].block_no, &err))
-			w->failed = true;
-		pthread_mutex_lock(&w->lock);
-		if (w->failed && !w->err.code)
-			w->err = err;
-		w->written++;
+		write_next(w);
 		pthread_cond_signal(&w->changed);
 	}
 	pthread_mutex_unlock(&w->lock);
@@ -211,12 +222,21 @@ struct pf_block *pf_block_writer_take(struct pf_block_writer *w)
 void pf_block_writer_put(struct pf_block_writer *w, struct pf_block *b,
 			 uint32_t track_id, uint32_t block_no)
 {
-	(void)b; /* always the one taken last */
+	bool small = b->count < SMALL_EVENTS; /* b: the one taken last */
+
 	pthread_mutex_lock(&w->lock);
+	while (small && w->after_small && w->written != w->put)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->is_inline = small && w->after_small;
+	w->after_small = small;
 	w->ring[w->put % RING].track_id = track_id;
 	w->ring[w->put % RING].block_no = block_no;
 	w->put++;
-	pthread_cond_signal(&w->changed);
+	if (w->is_inline)
+		write_next(w);
+	else
+		pthread_cond_signal(&w->changed);
+	w->is_inline = false;
 	pthread_mutex_unlock(&w->lock);
 }
 

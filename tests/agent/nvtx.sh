@@ -26,9 +26,10 @@ play 0 -- nvtxdeep:300 && look --check 0.pfr && has events.PUSH 256 &&
 	grep -qxF depth=299 "$tmp/out" && grep -qxF last=0 "$tmp/out" &&
 	grep -qxF below=-1 "$tmp/out"
 result "ranges nested deeper than is kept: pairs stay pairs, the rest counted"
-play 0 -- nvtxthreads:8:3000 && look --check 0.pfr &&
+each=$(amount 600 3000 3000)
+play 0 -- nvtxthreads:8:$each && look --check 0.pfr &&
 	[ "$(($(num events.PUSH) + $(num events.MARK) + $(num events.RSTART) +
-		$(num stat.dropped_nvtx)))" = 120000 ]
+		$(num stat.dropped_nvtx)))" = $((40 * each)) ]
 result "eight threads: each call is written or counted, pairs stay pairs"
 play 0 -- unique:70000 && look --check 0.pfr &&
 	[ "$(($(num events.PUSH) + $(num stat.dropped_nvtx)))" = 70000 ]

@@ -55,16 +55,11 @@ JOIN event AS e ON e.id = g.op_id
 LEFT JOIN string AS s ON s.id = g.name_id
 WHERE g.op_id IS NOT NULL;
 
--- Profiler steps, on the thread that has most of them.  A step ends with the
+-- Profiler steps, on the thread whose steps count.  A step ends with the
 -- last GPU work that was launched in it and begins where the one before ends.
 -- The last is partial if it has less than 0.8 times the work of the one before.
 CREATE TEMP VIEW steps AS
-WITH host AS (
-	SELECT s.*, first_value(track_id) OVER (PARTITION BY trace_id
-		ORDER BY n DESC, track_id) AS main
-	FROM (SELECT *, count(*) OVER (PARTITION BY trace_id, track_id) AS n
-		FROM step) AS s),
-launched AS (
+WITH launched AS (
 	SELECT trace_id, step, count(*) AS work_count,
 		max(start_ns + dur_ns) AS end_ns
 	FROM gpu_event
@@ -75,9 +70,10 @@ ends AS (
 		coalesce(l.work_count, 0) AS work_count,
 		max(max(h.start_ns + h.dur_ns, coalesce(l.end_ns, h.start_ns)))
 			OVER w AS end_ns
-	FROM host AS h
+	FROM step AS h
+	JOIN step_threads AS t USING (trace_id, track_id)
 	LEFT JOIN launched AS l USING (trace_id, step)
-	WHERE h.track_id = h.main
+	WHERE t.place = 1
 	WINDOW w AS (PARTITION BY h.trace_id ORDER BY h.start_ns, h.event_id))
 SELECT trace_id, step, event_id,
 	max(start_ns, coalesce(lag(end_ns) OVER w, start_ns)) AS start_ns,

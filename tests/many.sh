@@ -158,9 +158,8 @@ export PROFAN_CHUNK_BYTES=997
 alike "the same in small batches" "$tmp"/mixed/*
 unset PROFAN_CHUNK_BYTES
 # a damaged one of each, behind a good one and before others
-for file in $(amount "c2.sqlite g.json.gz" \
-	"b.pfr c.xplane.pb b2.pickle c2.sqlite g.json.gz" \
-	"b.pfr c.xplane.pb b2.pickle c2.sqlite g.json.gz"); do
+for file in c2.sqlite g.json.gz $(amount "" "b.pfr c.xplane.pb b2.pickle" \
+	"b.pfr c.xplane.pb b2.pickle"); do
 	file=$tmp/mixed/$file
 	[ -f "$file" ] || continue
 	head -c $(($(wc -c <"$file") * 2 / 3)) "$file" >"$tmp/cut.${file##*.}"

@@ -259,6 +259,11 @@ linear() { # FEW MANY COMMAND...: four times the ranks, at most five the work
 	[ ! -s bad ]
 	result "$1: four times the ranks, at most five times the work ($few)" bad
 }
+rm -f n
+run 2 env LD_PRELOAD="$tmp/steps.so" PROFAN_SQL_STEPS="$tmp/n" "$profan" \
+	advise r64.db && refused=$(cat n) && steps "$profan" gaps r64.db &&
+	[ "$refused" -lt $((n / 10)) ]
+result "several ranks are refused before they are read" n out err
 ranks_few=32
 [ -z "${LONG-}" ] || ranks_few=128
 ranks r16 16

@@ -1,15 +1,9 @@
 -- The profiler steps of each trace on the thread that has most of them, then
 -- those of other threads that launched GPU work.
 -- Parameters: none.  Order: trace_id, start_ns, event_id of each of the two.
-WITH thread AS (
-	SELECT trace_id, track_id, row_number() OVER (
-			PARTITION BY trace_id
-			ORDER BY count(*) DESC, track_id) AS place
-	FROM step
-	GROUP BY trace_id, track_id)
 SELECT s.trace_id, s.step, s.start_ns, s.dur_ns, s.gpu_count, s.gpu_end_ns,
 	t.place = 1 AS is_listed, s.track_id
 FROM step AS s
-JOIN thread AS t ON t.trace_id = s.trace_id AND t.track_id = s.track_id
+JOIN step_threads AS t ON t.trace_id = s.trace_id AND t.track_id = s.track_id
 WHERE t.place = 1 OR s.gpu_count
 ORDER BY is_listed DESC, s.trace_id, s.start_ns, s.event_id;

@@ -1,8 +1,6 @@
--- The thread that has most of a trace's profiler steps.  Parameters: 1 trace.
--- Order: steps, track_id.
+-- The thread whose profiler steps are the trace's.  Parameters: 1 trace.
+-- Order: track_id.
 SELECT track_id
-FROM step
-WHERE trace_id = ?1
-GROUP BY track_id
-ORDER BY count(*) DESC, track_id
-LIMIT 1;
+FROM step_threads
+WHERE trace_id = ?1 AND place = 1
+ORDER BY track_id;

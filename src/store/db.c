@@ -27,6 +27,7 @@ const struct pf_db_kind pf_db_of_traces = {
 	.other = "ingest the trace again",
 	.schemas = schemas_of_traces,
 	.damaged = "schema/load/damaged.sql",
+	.views = "schema/views_read.sql",
 };
 
 /* ---- errors ---- */
@@ -232,10 +233,12 @@ static int check_damage(struct pf_db *db, const struct pf_db_kind *kind,
  * What is read after is one transaction: else SQLite locks the file and looks
  * for a journal anew for every block and every text.
  */
-static int set_up_reading(struct pf_db *db, bool with_tables,
-			  struct pf_err *err)
+static int set_up_reading(struct pf_db *db, const struct pf_db_kind *kind,
+			  bool with_tables, struct pf_err *err)
 {
 	if (set_limits(db, err) ||
+	    (kind->views &&
+	     pf_db_exec(db, pf_asset(kind->views, NULL), err)) ||
 	    (with_tables && pf_vtab_register(db->sql, err)) ||
 	    pf_db_exec(db, "PRAGMA query_only=1; BEGIN;", err))
 		return pf_while(err, "'%s'", db->path);
@@ -260,7 +263,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		return pf_while(err, "'%s'", path);
 	}
 	if (check_identity(db, kind, err) || check_damage(db, kind, err) ||
-	    set_up_reading(db, with_tables, err)) {
+	    set_up_reading(db, kind, with_tables, err)) {
 		pf_db_close(db);
 		return -1;
 	}

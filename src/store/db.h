@@ -34,6 +34,7 @@ struct pf_db_kind {
 	const char *other;          /* what to do if it is of an older schema */
 	const char *const *schemas; /* files of schema/; ends with NULL */
 	const char *damaged;        /* the one that finds what is not ours */
+	const char *views;          /* the one of each connection, or NULL */
 };
 
 /* That of traces: schema/tables.sql. */

@@ -232,8 +232,11 @@ int pf_vtab_register_with(sqlite3 *sql, size_t group_bytes, struct pf_err *err)
 					     free_module))
 			rc = SQLITE_ERROR;
 	}
-	if (rc || sqlite3_exec(sql, pf_asset("schema/views_event.sql", NULL),
-			       NULL, NULL, NULL))
+	if (rc ||
+	    sqlite3_exec(sql, pf_asset("schema/views_read.sql", NULL), NULL,
+			 NULL, NULL) ||
+	    sqlite3_exec(sql, pf_asset("schema/views_event.sql", NULL), NULL,
+			 NULL, NULL))
 		return pf_fail(err, PF_EDB, "cannot register tables: %s",
 			       sqlite3_errmsg(sql));
 	return 0;

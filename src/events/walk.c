@@ -62,7 +62,9 @@ static const struct frame outermost = {
 	.inherited = PF_CAUSE_UNRECORDED,
 	.place = { PF_CAUSE_UNRECORDED, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
 		   PF_ID_NONE, PF_ID_NONE },
-	.inner = { .name = PF_ID_NONE, .module = PF_ID_NONE },
+	.inner = { .op_seq = UINT32_MAX,
+		   .name = PF_ID_NONE,
+		   .module = PF_ID_NONE },
 };
 
 /* ---- copies from pageable memory ---- */
@@ -312,6 +314,8 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	f->inner.seq = w->first_seq + i;
 	f->inner.name = name;
 	f->inner.kind = (uint8_t)kind;
+	if (kind == PF_KIND_CPU_OP)
+		f->inner.op_seq = f->inner.seq;
 	if (kind == PF_KIND_PYTHON && class->is_module)
 		f->inner.module = name;
 	f->inner.is_in_data |=

@@ -44,6 +44,7 @@ void pf_pageable_release(struct pf_pageable *p);
 /* The innermost range at an instant itself. */
 struct pf_inner {
 	uint32_t seq;
+	uint32_t op_seq; /* of the innermost operator, steps too; UINT32_MAX */
 	uint32_t name;   /* PF_ID_NONE: nothing is open */
 	uint32_t module; /* the innermost call of nn.Module, or PF_ID_NONE */
 	uint8_t kind;    /* enum pf_kind */

@@ -66,7 +66,13 @@ struct path_ledger {
 	uint32_t asked; /* keys of questions; behind them operators' */
 	bool is_on;     /* is there a question of the host's time at all? */
 	bool by_op;
-	bool has_ops; /* a question asks for enclosing operators */
+	bool has_ops;     /* a question asks for enclosing operators */
+	uint32_t *folded; /* questions of host time that is not all of it */
+	uint32_t folded_count;
+	/* do the operators open there, the innermost of them this event, fit? */
+	bool *op_fits;
+	const struct pf_walk *ops_of; /* NULL: not looked at yet */
+	uint32_t op_seq;
 	size_t name_count;
 	uint32_t *op_keys; /* by string.id: key, 0: none yet */
 	uint32_t key_count;

@@ -124,21 +124,39 @@ static uint32_t key_of_op(struct path_ledger *f, uint32_t name)
 	return *key;
 }
 
-/* Is a piece of what the question changes?  Its operators where it asks. */
-static int hits(struct path_ledger *f, struct path_change *q, unsigned kinds,
-		uint32_t name, const uint32_t *ops, size_t count, bool *out,
-		struct pf_err *err)
+/* Do the operators that are open fit?  They are as long as the last one is. */
+static int look_at_ops(struct path_ledger *f, const struct pf_walk *w,
+		       uint32_t op_seq, struct pf_err *err)
 {
+	uint32_t ops[OPS_MAX];
+	size_t count;
+
+	if (f->ops_of == w && f->op_seq == op_seq)
+		return 0;
+	count = pf_walk_ops(w, ops, OPS_MAX);
+	for (uint32_t i = 0; i < f->asked; i++)
+		if (f->changes->items[i].has_op_regex &&
+		    any_fits(f, &f->changes->items[i], ops, count,
+			     &f->op_fits[i], err) < 0)
+			return -1;
+	f->ops_of = w;
+	f->op_seq = op_seq;
+	return 0;
+}
+
+/* Is a piece of what a question changes? */
+static int hits(struct path_ledger *f, uint32_t question, unsigned kinds,
+		uint32_t name, bool *out, struct pf_err *err)
+{
+	struct path_change *q = &f->changes->items[question];
 	unsigned bits;
 
-	*out = q->host_kinds & kinds;
-	if (!*out && q->has_host_regex) {
-		if (fits(f, q, name, &bits, err) < 0)
-			return -1;
-		*out = bits & FITS_HOST;
-	}
-	if (!*out && q->has_op_regex)
-		return any_fits(f, q, ops, count, out, err);
+	*out = (q->host_kinds & kinds) || f->op_fits[question];
+	if (*out || !q->has_host_regex)
+		return 0;
+	if (fits(f, q, name, &bits, err) < 0)
+		return -1;
+	*out = bits & FITS_HOST;
 	return 0;
 }
 
@@ -148,26 +166,23 @@ int path_ledger_add(struct path_ledger *f, const struct pf_walk *w,
 {
 	struct pf_inner inner = pf_walk_inner(w);
 	const struct pf_name_class *class = NULL;
-	uint32_t ops[OPS_MAX];
-	size_t count = f->has_ops ? pf_walk_ops(w, ops, OPS_MAX) : 0;
 	unsigned kinds;
 
+	if (f->has_ops && look_at_ops(f, w, inner.op_seq, err) < 0)
+		return -1;
 	if (inner.name != PF_ID_NONE) {
 		class = pf_names_class(f->p->names, inner.name, err);
 		if (!class)
 			return -1;
 	}
 	kinds = kinds_of(place, &inner, class);
-	for (uint32_t i = 0; i < f->asked; i++) {
-		struct path_change *q = &f->changes->items[i];
+	for (uint32_t i = 0; i < f->folded_count; i++) {
 		bool hit;
 
-		if (!is_folded(q))
-			continue;
-		if (hits(f, q, kinds, inner.name, ops, count, &hit, err) < 0)
+		if (hits(f, f->folded[i], kinds, inner.name, &hit, err) < 0)
 			return -1;
 		if (hit)
-			touch(f, i, ns);
+			touch(f, f->folded[i], ns);
 	}
 	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
 	    inner.name < f->name_count)
@@ -205,22 +220,12 @@ void path_ledger_close(struct path_ledger *f, uint32_t thread, bool is_on_path)
 int path_ledger_look(struct path_ledger *f, struct pf_walk *w, uint32_t call,
 		     struct pf_err *err)
 {
-	uint32_t ops[OPS_MAX];
-	size_t count;
-	bool hit;
-
-	if (pf_walk_to(w, f->p->calls[call].start_ns, err) < 0)
+	if (pf_walk_to(w, f->p->calls[call].start_ns, err) < 0 ||
+	    look_at_ops(f, w, pf_walk_inner(w).op_seq, err) < 0)
 		return -1;
-	count = pf_walk_ops(w, ops, OPS_MAX);
-	for (uint32_t i = 0; i < f->asked; i++) {
-		struct path_change *q = &f->changes->items[i];
-
-		if (!q->below)
-			continue;
-		if (any_fits(f, q, ops, count, &hit, err) < 0)
-			return -1;
-		q->below[call] = hit;
-	}
+	for (uint32_t i = 0; i < f->asked; i++)
+		if (f->changes->items[i].below)
+			f->changes->items[i].below[call] = f->op_fits[i];
 	return 0;
 }
 
@@ -259,6 +264,8 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 	f->touched = pf_calloc(f->touched_cap, sizeof(*f->touched));
 	f->threads =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
+	f->folded = pf_calloc(c->count + 1, sizeof(*f->folded));
+	f->op_fits = pf_calloc(c->count + 1, sizeof(*f->op_fits));
 	if (by_op)
 		f->op_keys = pf_calloc(f->name_count + 1, sizeof(*f->op_keys));
 	for (uint32_t i = 0; i < f->asked; i++) {
@@ -268,7 +275,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		f->has_ops |= q->has_op_regex;
 		f->is_on |= is_folded(q) || q->has_op_regex;
 		if (is_folded(q))
-			q->key = i;
+			f->folded[f->folded_count++] = q->key = i;
 		if (find_works(f, q, err) < 0)
 			return -1;
 	}
@@ -282,6 +289,8 @@ void path_ledger_release(struct path_ledger *f)
 	free(f->threads);
 	free(f->chain.bytes);
 	free(f->op_keys);
+	free(f->folded);
+	free(f->op_fits);
 	free(f->sums);
 	free(f->touched);
 	*f = (struct path_ledger){ 0 };

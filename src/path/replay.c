@@ -189,10 +189,15 @@ static void reach(const struct path_groups *s, size_t group,
 static void follow(const struct path_groups *s, const struct path_leg *leg,
 		   int64_t *t)
 {
+	const uint64_t differ = path_differing(s, &leg->edge);
 	size_t plain = 0; /* the first of groups that nothing changes */
 
+	if (!differ) {
+		path_reach(t, leg->from, leg->ns, s->width);
+		return;
+	}
 	for (size_t i = 0; i <= s->count; i++) {
-		if (i < s->count && !path_may_differ(s, i, &leg->edge))
+		if (i < s->count && !(differ & path_group_bit(i)))
 			continue;
 		if (i > plain)
 			path_reach(t + plain * LANES, leg->from + plain * LANES,
@@ -208,9 +213,10 @@ static void add_duration(const struct path_groups *s, uint32_t work, int64_t *t)
 	const struct path_work *w = &s->p->works[work];
 	const int64_t ns = w->end_ns - w->start_ns;
 
-	for (size_t i = 0; i < s->width; i++)
-		t[i] += ns;
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < s->width; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			t[i + k] += ns;
+	for (size_t i = 0; s->of_class[w->class] && i < s->count; i++) {
 		const struct path_group *g = &s->items[i];
 		struct path_load dur;
 
@@ -261,8 +267,9 @@ static void work_out(struct replay *r, uint32_t item, int64_t *t)
 			   : pt->kind == PATH_AT_FIRST || pt->is_start;
 	find_legs(r, item, to);
 	at = at < p->w0_ns || is_start ? at : p->w0_ns;
-	for (size_t i = 0; i < r->groups.width; i++)
-		t[i] = at;
+	for (size_t i = 0; i < r->groups.width; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			t[i + k] = at;
 	for (size_t i = 0; i < r->leg_count; i++)
 		follow(&r->groups, &r->legs[i], t);
 	if (is_work)
@@ -345,11 +352,13 @@ void path_answer(const struct path *p, const struct path_ledger *l,
 
 static void take_off(const struct path_groups *s, const struct path_leg *leg)
 {
-	for (size_t i = 0; i < s->count; i++) {
+	const uint64_t differ = path_differing(s, &leg->edge);
+
+	for (size_t i = 0; differ && i < s->count; i++) {
 		struct path_group *g = &s->items[i];
 		struct path_load w;
 
-		if (!path_may_differ(s, i, &leg->edge))
+		if (!(differ & path_group_bit(i)))
 			continue;
 		path_weigh(s, g, leg, &w);
 		for (unsigned m = w.own, k = 0; path_next_lane(&m, &k);)

@@ -44,7 +44,9 @@ struct path_groups {
 	size_t name_count;
 	struct path_group *items;
 	size_t count, width; /* lanes in all */
-	uint64_t *of_key;    /* groups (the 64th and later are one bit) */
+	/* groups that may differ, by what an edge is: path_group_bit() each */
+	uint64_t *of_key, of_class[PF_GPU_CLASSES];
+	uint64_t any_host, no_waits, least_launch, no_comm;
 	/* of the edge of the host at hand, what questions ask for */
 	struct path_part {
 		uint64_t key, ns;
@@ -68,6 +70,12 @@ struct path_load {
 	path_lanes_ns own_ns;
 };
 
+/* A group among others: the 64th and all behind it are one bit. */
+static inline uint64_t path_group_bit(size_t group)
+{
+	return UINT64_C(1) << (group < 63 ? group : 63);
+}
+
 /* ---- weigh.c ---- */
 void path_groups_init(struct path_groups *s, const struct path *p,
 		      const struct path_ledger *ledger, struct path_lane *lanes,
@@ -75,9 +83,8 @@ void path_groups_init(struct path_groups *s, const struct path *p,
 void path_groups_release(struct path_groups *s);
 /* What of an edge of the host may be changed: the next entries. */
 void path_read_parts(struct path_groups *s, struct path_reader *from);
-/* May a group change what an edge takes, or when its source is? */
-bool path_may_differ(const struct path_groups *s, size_t group,
-		     const struct path_edge *e);
+/* The groups that may change what an edge takes, or when its source is. */
+uint64_t path_differing(const struct path_groups *s, const struct path_edge *e);
 void path_weigh(const struct path_groups *s, const struct path_group *g,
 		const struct path_leg *leg, struct path_load *out);
 /* Time of work, in each lane. */

@@ -18,10 +18,17 @@ struct sum {
 	int64_t ns, count, longest_ns;
 };
 
+#define RECENT 64 /* a power of 2 */
+
 struct sums {
 	struct pf_intern keys;
 	struct sum *items;
 	size_t cap;
+	/* keys that came of late, by their bits: tiles of few follow others */
+	struct recent {
+		struct key key;
+		uint32_t number; /* of the key, and 1; 0: none */
+	} recent[RECENT];
 };
 
 struct path_rows {
@@ -31,14 +38,28 @@ struct path_rows {
 	size_t item_cap, step; /* the step at hand */
 };
 
-static void add_sum(struct sums *s, struct key key, int64_t ns)
+/* The sum of a key that has none at hand: its number. */
+static uint32_t find_sum(struct sums *s, const struct key *key)
 {
 	uint32_t n, known = s->keys.count;
 
-	n = pf_intern_add(&s->keys, (const char *)&key, sizeof(key));
+	n = pf_intern_add(&s->keys, (const char *)key, sizeof(*key));
 	s->items = pf_grow(s->items, &s->cap, (size_t)n + 1, sizeof(*s->items));
 	if (n == known)
 		s->items[n] = (struct sum){ 0 };
+	return n;
+}
+
+static void add_sum(struct sums *s, struct key key, int64_t ns)
+{
+	struct recent *r = &s->recent[(key.name ^ (uint32_t)key.category * 7 ^
+				       (uint32_t)key.step * 13) &
+				      (RECENT - 1)];
+	uint32_t n;
+
+	if (!r->number || memcmp(&r->key, &key, sizeof(key)) != 0)
+		*r = (struct recent){ key, find_sum(s, &key) + 1 };
+	n = r->number - 1;
 	s->items[n].ns += ns;
 	s->items[n].count++;
 	if (ns > s->items[n].longest_ns)

@@ -70,9 +70,21 @@ static void prepare_group(const struct path_groups *s, struct path_group *g,
 	}
 }
 
-static uint64_t bit_of(size_t group)
+/* Which edges the lanes of a group may change. */
+static void note_group(struct path_groups *s, size_t group)
 {
-	return UINT64_C(1) << (group < 63 ? group : 63);
+	const struct path_group *g = &s->items[group];
+	const uint64_t bit = path_group_bit(group);
+
+	for (uint32_t k = 0; k < s->ledger->key_count; k++)
+		s->of_key[k] |= g->of_key[k] ? bit : 0;
+	for (unsigned i = 0; i < PF_GPU_CLASSES; i++)
+		if (g->by_name | g->below | g->of_class[i])
+			s->of_class[i] |= bit;
+	s->any_host |= g->any_host ? bit : 0;
+	s->no_waits |= g->no_waits ? bit : 0;
+	s->least_launch |= g->least_launch ? bit : 0;
+	s->no_comm |= g->no_comm ? bit : 0;
 }
 
 void path_groups_init(struct path_groups *s, const struct path *p,
@@ -93,9 +105,7 @@ void path_groups_init(struct path_groups *s, const struct path *p,
 
 		prepare_group(s, g, lanes + i * LANES,
 			      left < LANES ? left : LANES);
-		for (uint32_t k = 0; k < ledger->key_count; k++)
-			if (g->of_key[k])
-				s->of_key[k] |= bit_of(i);
+		note_group(s, i);
 	}
 }
 
@@ -171,26 +181,30 @@ void path_read_parts(struct path_groups *s, struct path_reader *from)
 	}
 }
 
-bool path_may_differ(const struct path_groups *s, size_t group,
-		     const struct path_edge *e)
+uint64_t path_differing(const struct path_groups *s, const struct path_edge *e)
 {
-	const struct path_group *g = &s->items[group];
+	const struct path *p = s->p;
 
 	switch ((enum path_kind)e->kind) {
 	case PATH_HOST:
-		return g->any_host || (s->part_groups & bit_of(group));
+		return s->any_host | s->part_groups;
 	case PATH_LAUNCH:
-		return g->least_launch;
+		return s->least_launch;
 	case PATH_GAP:
 	case PATH_WAIT:
 	case PATH_INFERRED:
-		return g->no_comm;
+		return s->no_comm;
+	case PATH_RETURN:
+		return PATH_IS_END(&p->graph, e->from) ? s->no_waits
+						       : UINT64_MAX;
+	case PATH_DUR:
+		return s->of_class[p->works[e->what].class];
 	case PATH_QUEUE:
 	case PATH_HANDOFF:
 	case PATH_START:
-		return false;
+		return 0;
 	default:
-		return true;
+		return UINT64_MAX;
 	}
 }
 

@@ -135,9 +135,14 @@ static void choose_lanes(struct answers *a)
 		if (is_moot)
 			continue;
 		a->plain[i] = add_lane(a, q, false);
-		if (a->p->with_order && a->p->graph.order_edges)
-			a->pessimistic[i] = add_lane(a, q, true);
 	}
+	if (!a->p->with_order || !a->p->graph.order_edges)
+		return;
+	/* beside each other: edges of order are of few groups then */
+	for (size_t i = 0; i < a->count; i++)
+		if (a->plain[i] != PF_PATH_NONE)
+			a->pessimistic[i] =
+				add_lane(a, &a->changes->items[i], true);
 }
 
 static bool changes_host_alone(const struct path_change *q)

@@ -31,6 +31,16 @@ query() { # DB SQL WANT NAME
 	printf '%s\n' "$3" >"$tmp/want"
 	same "$4" "$tmp/want" "$tmp/got"
 }
+cp "$made/plain.sqlite" "$tmp/calls.sqlite"
+for table in KERNEL MEMCPY MEMSET; do
+	"$SQLITE3" "$tmp/calls.sqlite" "DROP TABLE IF EXISTS
+		CUPTI_ACTIVITY_KIND_$table"
+done
+run 0 "$profan" ingest -q "$tmp/calls.sqlite" -o "$tmp/calls.db" &&
+	run 0 "$profan" path "$tmp/calls.db" -f json &&
+	grep -q 'No GPU work was recorded' "$tmp/out" &&
+	grep -q '"window_ns": null' "$tmp/out"
+result "path: without GPU rows nobody knows what decides" "$tmp/out"
 query plain "SELECT s.text, count(*) FROM gpu_event JOIN string AS s
 	ON s.id = name_id WHERE kind = 11 GROUP BY 1 ORDER BY 1" \
 	"Context Sync,3

@@ -262,8 +262,17 @@ run 0 "$profan" ingest -q one.json beside.csv -o both.db &&
 	run 0 "$profan" counters both.db && grep -q -e '--tz' out err &&
 	! grep -q '^Means' out
 result "without a zone, no step has samples" out
-run 0 "$profan" counters one.db && grep -q 'nvidia-smi' out
+run 0 "$profan" counters one.db && grep -q '^There are no .*nvidia-smi' out
 result "a trace without counters says what would have some" out
+run 0 "$profan" trend smi.db && grep -q 'no complete steps' out &&
+	run 0 "$profan" trend one.db smi.db && [ "$(grep -c "so it has no row" out)" = 1 ] &&
+	run 3 "$profan" trend smi.db --fail-on 'step_time>1%'
+result "trend says what has no steps, and does not pass a check of it" err
+for weight in gpu cpu idle memory samples; do
+	run 0 "$profan" stacks --weight $weight smi.db && [ ! -s out ] &&
+		[ "$(wc -l <err)" = 1 ]
+	result "stacks --weight $weight of a log: none, and a word" err
+done
 mkdir run && cp one.json beside.csv run/ && echo 'a,b' >run/table.csv
 printf 'timestamp, loss\n1,2\n' >run/loss.csv
 run 0 "$profan" ingest --dry-run run -f json && "$PYTHON" -S -c '

@@ -93,6 +93,9 @@ read_case device_steps
 "$profan" kernels "$tmp/device_steps.db" --group op >"$tmp/got" 2>&1
 grep -q '^jit(f)/dot_general .* 3 ' "$tmp/got"
 result "kernels by operator without launch calls" "$tmp/got"
+run 0 "$profan" path "$tmp/device_steps.db" -f json &&
+	grep -q '"host_ns": null' "$tmp/out" && ! grep -q 'host decides' "$tmp/out"
+result "path: steps of a GPU are no time of the host" "$tmp/out"
 for command in launches doctor steps modules syncs; do
 	"$profan" $command "$tmp/device_steps.db" 2>&1 | tr '\n' ' ' >"$tmp/got"
 	if grep -qE 'torch.profiler|ProfilerActivity|with_stack|key_averages' \
@@ -113,6 +116,23 @@ gives "a folder: the JSON beside an XSpace is not read again" logs \
 	"SELECT count(*), max(format) FROM trace" "1,xspace"
 grep -q '1 file tells what the \*.xplane.pb' "$tmp/said"
 result "and one line says so" "$tmp/said"
+
+echo '{"traceEvents": [
+	{"ph": "M", "pid": 701, "name": "process_name", "args": {"name": "/host:CPU"}},
+	{"ph": "M", "pid": 701, "tid": 1, "name": "thread_name", "args": {"name": "t"}},
+	{"ph": "X", "name": "a", "pid": 701, "tid": 1, "ts": 1, "dur": 5}]}' \
+	>"$tmp/bare.trace.json"
+run 0 "$profan" ingest --dry-run -q -f csv "$tmp/bare.trace.json" &&
+	grep -q ',tf-json,' "$tmp/out" &&
+	run 0 "$profan" ingest -q "$tmp/bare.trace.json" -o "$tmp/bare.db" &&
+	[ "$(sql bare "SELECT format FROM trace")" = tf-json ]
+result "its JSON alone: --dry-run says the format that the database says" \
+	"$tmp/out"
+run 0 "$profan" table "$tmp/bare.db" &&
+	grep -q '^No operators were recorded, and no GPU work' "$tmp/out" &&
+	run 0 "$profan" table "$tmp/bare.db" -f json &&
+	grep -q '"gpu_ns": null' "$tmp/out"
+result "table without operators: unknown is not 0" "$tmp/out"
 
 # ---- there and back: JSON of it gives the same kernels ----
 "$profan" slice "$tmp/whole.db" -o "$tmp/slice.json" >"$tmp/got" 2>&1 &&

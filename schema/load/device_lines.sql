@@ -1,5 +1,6 @@
--- Lines of processes that are devices or the host (TensorFlow, JAX): pid and tid
--- as text, the names of process and line; the last metadata event of each counts.
+-- Lines of processes, which may be devices or the host (TensorFlow, JAX): pid and
+-- tid as text, the names of process and line; the last metadata event of each
+-- counts.
 -- Parameter 1: trace.id.  Order: pid, tid.
 WITH process AS (
 	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
@@ -7,8 +8,7 @@ WITH process AS (
 		max(file_order)
 	FROM metadata_event
 	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_name'
-	GROUP BY 1
-	HAVING name GLOB '/device:*' OR name = '/host:CPU'),
+	GROUP BY 1),
 line AS (
 	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
 		coalesce(CAST(json_extract(json, '$.tid') AS TEXT), '') AS tid,

@@ -17,13 +17,23 @@ static const struct pf_field fields[] = {
 	PF_FIELD(struct row, name, "name", "Operator", PF_TEXT),
 	PF_FIELD(struct row, calls, "calls", "Calls", PF_COUNT | PF_KNOWN),
 	PF_FIELD(struct row, cpu_ns, "cpu_ns", "CPU", PF_NS | PF_KNOWN),
-	PF_FIELD(struct row, work_count, "work_count", "GPU events", PF_COUNT),
-	PF_FIELD(struct row, gpu_ns, "gpu_ns", "GPU", PF_NS),
+	PF_FIELD(struct row, work_count, "work_count", "GPU events",
+		 PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct row, gpu_ns, "gpu_ns", "GPU", PF_NS | PF_KNOWN),
 	PF_FIELD(struct row, share, "share", "Share", PF_RATIO),
 };
 
 struct sums {
 	int64_t operators, work_count, gpu_ns, none_count, none_ns;
+};
+
+static const struct pf_field sum_fields[] = {
+	PF_FIELD(struct sums, operators, "operators", "Operators",
+		 PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct sums, work_count, "work_count", "GPU events",
+		 PF_COUNT | PF_KNOWN),
+	PF_FIELD(struct sums, gpu_ns, "gpu_ns", "GPU time, summed",
+		 PF_NS | PF_KNOWN),
 };
 
 static sqlite3_stmt *prepare(struct pf_db *db, int64_t trace_id,
@@ -75,21 +85,29 @@ static int add_up(struct pf_db *db, int64_t trace_id, struct sums *sums,
 static void show_sums(const struct sums *sums, struct pf_doc *doc)
 {
 	char ns[PF_NUM_MAX], count[PF_NUM_MAX];
+	struct sums shown = *sums; /* what nobody recorded is not known */
 
-	pf_doc_finding(doc,
-		       "Operators by name; this is not torch's table, whose "
-		       "profiler did not write this trace");
-	pf_doc_int(doc, "operators", "Operators", PF_COUNT, sums->operators);
-	pf_doc_int(doc, "work_count", "GPU events", PF_COUNT, sums->work_count);
-	pf_doc_int(doc, "gpu_ns", "GPU time, summed", PF_NS, sums->gpu_ns);
+	pf_doc_finding(
+		doc, "%s",
+		sums->operators
+			? "Operators by name; this is not torch's table, "
+			  "whose profiler did not write this trace"
+		: sums->work_count
+			? "No operators were recorded; all GPU work is "
+			  "of no operator"
+			: "No operators were recorded, and no GPU work");
+	doc->is_nothing = !sums->operators && !sums->work_count;
+	if (!sums->operators)
+		shown.operators = -1;
+	if (!sums->work_count)
+		shown.work_count = shown.gpu_ns = -1;
+	PF_SCALARS(doc, sum_fields, shown);
 	if (sums->none_count)
 		pf_doc_note(doc,
 			    "%s GPU events (%s) say no operator, and their "
 			    "launch calls are in none",
 			    pf_num_show_count(count, sums->none_count),
 			    pf_num_show_ns(ns, sums->none_ns));
-	if (!sums->operators && !sums->work_count)
-		pf_doc_note(doc, "this trace has no operators and no GPU work");
 }
 
 int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
@@ -115,6 +133,8 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
 		/* Not recorded on the host: unknown. */
 		if (!row.calls)
 			row.calls = row.cpu_ns = -1;
+		if (!sums.work_count)
+			row.work_count = row.gpu_ns = -1;
 		row.share = sums.gpu_ns > 0
 				    ? (double)row.gpu_ns / (double)sums.gpu_ns
 				    : NAN;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "events/hints.h"
 #include "export/stacks.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/cmd.h"
+#include "events/hints.h"
 
 static const struct pf_stacks_args defaults = { .window = PF_WINDOW_DEFAULTS,
 						.out = "-" };
@@ -27,6 +27,26 @@ static const struct pf_opt opts[] = {
 	{ 0 },
 };
 
+/* Nothing at all, or no lines of Python, and what would record them. */
+static int note_missing(struct pf_ctx *cx, const struct pf_stacks_result *r,
+			struct pf_err *err)
+{
+	const char *what = r->nothing ? r->nothing : "no Python functions";
+	enum pf_hint hint = r->nothing ? r->hint : PF_HINT_STACKS;
+	enum pf_producer from;
+
+	if (!r->nothing && r->has_python)
+		return 0;
+	if (pf_hint_producer(cx->db, &from, err))
+		return -1;
+	if (hint == PF_HINT_NONE)
+		pf_log_note("%s", what);
+	else
+		pf_log_note("%s%s %s", what, r->nothing ? ";" : ":",
+			    pf_hint(from, hint));
+	return 0;
+}
+
 static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 {
 	static const char *const what[] = { "GPU work", "host time",
@@ -34,10 +54,11 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	const struct pf_stacks_args *args = argv;
 	char lines[PF_NUM_MAX], time[PF_NUM_MAX];
 	struct pf_stacks_result r;
-	enum pf_producer from;
 
 	if (pf_stacks(cx->db, args, cx->out, &r, err) < 0)
 		return -1;
+	if (r.nothing)
+		return note_missing(cx, &r, err);
 	if (args->weight == PF_STACKS_MEMORY)
 		pf_num_show_bytes(time, r.total_ns);
 	else if (r.is_samples)
@@ -51,12 +72,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	else
 		pf_log_note("%s of %s in %s stacks", time, what[args->weight],
 			    lines);
-	if (!r.has_python && pf_hint_producer(cx->db, &from, err))
-		return -1;
-	if (!r.has_python)
-		pf_log_note("no Python functions: %s",
-			    pf_hint(from, PF_HINT_STACKS));
-	return 0;
+	return note_missing(cx, &r, err);
 }
 
 PF_COMMAND(180, stacks) = {

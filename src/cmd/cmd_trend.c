@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "diff/diff.h"
@@ -118,9 +119,9 @@ static int beside_traces(struct pf_ctx *cx, const struct pf_trend_args *args,
 }
 
 /* How they changed from the first to the last, and since when. */
-static int show_captures(struct pf_ctx *cx, const struct args *args,
-			 const struct pf_captures *captures, struct pf_doc *doc,
-			 struct pf_err *err)
+static int show_rows(struct pf_ctx *cx, const struct args *args,
+		     const struct pf_captures *captures, struct pf_doc *doc,
+		     struct pf_err *err)
 {
 	struct pf_fleet_trend changes = { 0 };
 	struct pf_buf since = { 0 };
@@ -140,6 +141,50 @@ static int show_captures(struct pf_ctx *cx, const struct args *args,
 	pf_fleet_trend_release(&changes);
 	pf_trend_release(&trend);
 	pf_buf_release(&since);
+	return rc;
+}
+
+/* A check of nothing is not passed. */
+static int say_nothing(const struct args *args,
+		       const struct pf_captures *captures, struct pf_doc *doc,
+		       struct pf_err *err)
+{
+	const struct pf_capture *first = captures->items[0];
+
+	if (args->checks.count)
+		return pf_fail(err, PF_EDATA, "'%s' %s", first->path,
+			       pf_capture_no_step(first));
+	pf_doc_finding(doc, "There are no complete steps");
+	doc->is_nothing = true;
+	if (!first->has_steps)
+		pf_doc_note(doc, "%s",
+			    pf_hint(first->recorded.producer, PF_HINT_STEPS));
+	return 0;
+}
+
+/* What has no complete step has no row, but a word. */
+static int show_captures(struct pf_ctx *cx, const struct args *args,
+			 const struct pf_captures *captures, struct pf_doc *doc,
+			 struct pf_err *err)
+{
+	const struct pf_capture **items =
+		pf_calloc(captures->count + 1, sizeof(*items));
+	struct pf_captures with = { .items = items };
+	int rc = 0;
+
+	for (size_t i = 0; i < captures->count; i++)
+		if (captures->items[i]->full_count)
+			items[with.count++] = captures->items[i];
+	if (with.count)
+		rc = show_rows(cx, args, &with, doc, err);
+	else
+		rc = say_nothing(args, captures, doc, err);
+	for (size_t i = 0; i < captures->count && !rc; i++)
+		if (!captures->items[i]->full_count)
+			pf_doc_note(doc, "'%s' %s, so it has no row",
+				    captures->items[i]->path,
+				    pf_capture_no_step(captures->items[i]));
+	free(items);
 	return rc;
 }
 

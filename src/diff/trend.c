@@ -58,7 +58,7 @@ static int find_samples(const char *words, struct pf_trend *out,
 	if (given != 1 && given != out->count)
 		return pf_fail(err, PF_EUSAGE,
 			       "--samples-per-step '%s': write one number, or "
-			       "%zu: one for each capture",
+			       "%zu: one for each capture with steps",
 			       words, out->count);
 	out->has_samples = true;
 	return 0;
@@ -150,11 +150,6 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 	struct pf_judge judge = { .a = &first, .b = &last };
 	struct pf_judged shift;
 
-	for (size_t i = 0; i < count; i++)
-		if (!captures[i]->full_count)
-			return pf_fail(err, PF_EDATA, "'%s' %s",
-				       captures[i]->path,
-				       pf_capture_no_step(captures[i]));
 	judge.warm_up = pf_judge_warm_up(&args->window, &all, &all);
 	pf_judge_figure(&judge, &step_figure, &shift);
 	*out = (struct pf_trend){

@@ -49,8 +49,8 @@ struct pf_trend {
 };
 
 /*
- * Captures loaded with PF_CAPTURE_ALL.  PF_EDATA if one has no full step;
- * PF_EUSAGE for numbers of samples that make no sense.
+ * Captures loaded with PF_CAPTURE_ALL, each with a full step.  PF_EUSAGE for
+ * numbers of samples that make no sense.
  */
 int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 		  const struct pf_trend_args *args, struct pf_trend *out,

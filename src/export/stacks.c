@@ -39,6 +39,7 @@ struct stacks {
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
 	uint32_t root;                       /* of the track */
 	bool has_python;
+	bool has_samples;   /* folded stacks */
 	struct pf_err *err; /* of the sink */
 };
 
@@ -386,30 +387,63 @@ static int weigh_idle(struct stacks *s, struct pf_err *err)
 
 /* ---- the whole ---- */
 
-static int check(const struct stacks *s, struct pf_err *err)
+/* What a capture of this kind could not have, whatever is asked of it. */
+static bool say_other(const struct pf_recorded *has, struct pf_stacks_result *r)
 {
-	static const char *const nothing[] = {
-		"there is no GPU work; --weight cpu shows the host",
-		"there are no ranges on the host",
-		"no GPU is idle",
-		NULL,
-		"the folded stacks count nothing",
-	};
+	if (has->producer == PF_FROM_SNAPSHOT)
+		r->nothing = "a memory snapshot has no time in stacks; "
+			     "--weight memory shows what is allocated";
+	else if (has->producer == PF_FROM_TABLES)
+		r->nothing = "there are no stacks";
+	if (has->producer == PF_FROM_TABLES)
+		r->hint = PF_HINT_STACKS;
+	return r->nothing != NULL;
+}
 
+static void say_work(const struct stacks *s, const struct pf_recorded *has,
+		     struct pf_stacks_result *r)
+{
+	bool is_idle = s->weight == PF_STACKS_IDLE;
+
+	if (has->has_work) {
+		r->nothing = is_idle ? "no GPU is idle"
+				     : "there is no GPU work in the window";
+		return;
+	}
+	r->nothing = s->window.tpu_count
+			     ? "there is no GPU work, but that of TPUs, which "
+			       "is not looked into; --weight cpu shows the host"
+		     : is_idle ? "there is no GPU work, so when a GPU is idle "
+				 "is not known"
+			       : "there is no GPU work; --weight cpu shows the "
+				 "host";
+	if (!s->window.tpu_count)
+		r->hint = PF_HINT_WORK;
+}
+
+/* Why there are no stacks, and what would record some. */
+static int say_nothing(const struct stacks *s, struct pf_stacks_result *r,
+		       struct pf_err *err)
+{
 	struct pf_recorded has;
+	bool has_host;
 
-	if (s->tree.total)
-		return 0;
 	if (pf_trust_recorded(s->db, &s->window, &has, err))
 		return -1;
-	if (has.producer == PF_FROM_SNAPSHOT)
-		return pf_fail(err, PF_EDATA,
-			       "a memory snapshot has no time in stacks; "
-			       "--weight memory shows what is allocated");
-	if (has.producer == PF_FROM_TABLES)
-		return pf_fail(err, PF_EDATA, "there are no stacks; %s",
-			       pf_hint(has.producer, PF_HINT_STACKS));
-	return pf_fail(err, PF_EDATA, "%s", nothing[s->weight]);
+	if (s->weight == PF_STACKS_SAMPLES) {
+		r->nothing = s->has_samples ? "the folded stacks count nothing"
+					    : "there are no folded stacks";
+	} else if (s->weight != PF_STACKS_CPU) {
+		if (!say_other(&has, r))
+			say_work(s, &has, r);
+	} else if (!say_other(&has, r)) {
+		has_host = has.has_calls || has.has_ops || has.has_ranges;
+		r->nothing = has_host ? "there are no ranges on the host in "
+					"the window"
+				      : "there are no ranges on the host";
+		r->hint = has_host ? PF_HINT_NONE : PF_HINT_CALLS;
+	}
+	return 0;
 }
 
 static int weigh_samples(struct stacks *s, struct pf_err *err)
@@ -417,9 +451,7 @@ static int weigh_samples(struct stacks *s, struct pf_err *err)
 	int rc = pf_stacks_samples(s->db, &s->window, &s->tree, err);
 
 	s->has_python = true; /* nothing is missing */
-	if (!rc)
-		return pf_fail(err, PF_EDATA,
-			       "there are no folded stacks in this database");
+	s->has_samples = rc == 1;
 	return rc < 0 ? -1 : 0;
 }
 
@@ -473,16 +505,15 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	if (s.names)
 		rc = weigh[s.weight](&s, err);
 	if (!rc)
-		rc = check(&s, err);
-	if (!rc)
 		rc = print(&s, out, err);
 	*result = (struct pf_stacks_result){
 		.total_ns = s.tree.total,
 		.line_count = s.tree.line_count,
-
 		.is_samples = s.weight == PF_STACKS_SAMPLES,
 		.has_python = s.has_python,
 	};
+	if (!rc && !s.tree.total)
+		rc = say_nothing(&s, result, err);
 	pf_names_free(s.names);
 	pf_map_release(&s.frames);
 	pf_stack_tree_release(&s.tree);

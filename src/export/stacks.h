@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "events/hints.h"
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
@@ -55,10 +56,12 @@ struct pf_stacks_result {
 	int64_t total_ns, line_count; /* of memory: bytes; of samples: what
 				       * their file counts */
 	bool is_samples;
-	bool has_python; /* some stack has a Python function */
+	bool has_python;     /* some stack has a Python function */
+	const char *nothing; /* why there are no stacks, or NULL */
+	enum pf_hint hint;   /* what to do then, or PF_HINT_NONE */
 };
 
-/* PF_EDATA if there is nothing to write. */
+/* Where there are no stacks the output is empty, and the result says why. */
 int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 	      struct pf_stacks_result *result, struct pf_err *err);
 

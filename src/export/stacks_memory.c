@@ -215,12 +215,16 @@ static int write_all(struct writer *w, FILE *out, struct pf_err *err)
 	if (!w->out)
 		return -1;
 	rc = w->args->at_peak ? at_peak(w, err) : at_end(w, err);
-	if (!rc && !w->result->line_count)
-		rc = pf_fail(err, PF_EDATA, "%s",
-			     w->args->at_peak
-				     ? "there are no allocations"
-				     : "there are no blocks of a memory "
-				       "snapshot; --at peak takes allocations");
+	if (!w->result->line_count) {
+		w->result->nothing =
+			w->args->at_peak
+				? "there are no allocations"
+				: "there are no blocks of a memory snapshot, "
+				  "which torch.cuda.memory._dump_snapshot() "
+				  "writes; --at peak takes allocations";
+		w->result->hint =
+			w->args->at_peak ? PF_HINT_MEMORY : PF_HINT_NONE;
+	}
 	if (!rc)
 		rc = pf_outfile_commit(w->out, err);
 	pf_outfile_free(w->out);

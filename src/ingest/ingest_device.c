@@ -17,6 +17,7 @@
 #include "ingest/ingest_impl.h"
 #include "store/named.h"
 #include "store/texts.h"
+#include "trace/planes.h"
 
 /* ---- tracks ---- */
 
@@ -62,7 +63,7 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
  */
 static void take_planes(struct pf_ingest *in)
 {
-	in->format_name = "tf-json";
+	in->format_name = PF_INGEST_PLANES_NAME;
 	in->repairs.of[PF_REPAIR_ROUNDED_TIME].count = 0;
 	if (in->repairs.of[PF_SKIP_EMPTY].count == 1) {
 		in->repairs.of[PF_SKIP_EMPTY].count = 0;
@@ -85,6 +86,8 @@ int pf_ingest_device_tracks(struct pf_ingest *in, struct pf_err *err)
 			text[i] = (const char *)sqlite3_column_text(st, i);
 			text[i] = text[i] ? text[i] : "";
 		}
+		if (!pf_is_plane(text[2], strlen(text[2])))
+			continue;
 		move_track(in, text[0], text[1], text[2], text[3]);
 		is_of_planes = true;
 	}

@@ -211,6 +211,8 @@ struct pf_ingest_format {
 	/* It writes into the database: when earlier traces are finished. */
 	bool writes;
 };
+/* trace.format of JSON of which pf_is_plane() knows a process. */
+#define PF_INGEST_PLANES_NAME "tf-json"
 #define PF_INGEST_HEAD_BYTES 512 /* less only if the file is shorter */
 
 /*

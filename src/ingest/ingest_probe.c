@@ -12,6 +12,7 @@
 #include "ingest/ingest_impl.h"
 #include "store/argtext.h"
 #include "trace/chrome.h"
+#include "trace/planes.h"
 
 /* Most say in the first piece what they are; the rest is read by larger ones. */
 #define PIECE_LEAST (8u << 10)
@@ -104,6 +105,50 @@ static void read_members(const struct pf_buf *members, struct pf_seen *seen)
 	}
 }
 
+/* ---- what it says of its processes ---- */
+
+static bool is_text(const struct pf_arg *a, const char *text)
+{
+	return a->value_len == strlen(text) + 2 && *a->value == '"' &&
+	       !memcmp(a->value + 1, text, a->value_len - 2);
+}
+
+/* {"name":"process_name","args":{"name":"/host:CPU"}} */
+static bool names_plane(const char *json, size_t len)
+{
+	struct pf_argtext it = { .text = json, .len = len };
+	struct pf_arg a, args = { 0 };
+	bool is_name = false;
+
+	while (pf_argtext_next(&it, &a)) {
+		is_name |= is_key(&a, "name") && is_text(&a, "process_name");
+		if (is_key(&a, "args"))
+			args = a;
+	}
+	it = (struct pf_argtext){ .text = args.value, .len = args.value_len };
+	while (is_name && args.value && pf_argtext_next(&it, &a))
+		if (is_key(&a, "name") && a.value_len > 2 &&
+		    pf_is_plane(a.value + 1, a.value_len - 2))
+			return true;
+	return false;
+}
+
+/* Metadata events that came before the first other event. */
+static void read_processes(const struct pf_buf *metadata, struct pf_seen *seen)
+{
+	size_t at = 0;
+
+	while (at < metadata->len) {
+		uint32_t head[2]; /* order, length */
+
+		memcpy(head, metadata->data + at, sizeof(head));
+		at += sizeof(head);
+		if (names_plane(metadata->data + at, head[1]))
+			seen->format = PF_INGEST_PLANES_NAME;
+		at += head[1];
+	}
+}
+
 /* ---- JSON ---- */
 
 static void say(struct pf_seen *seen, const char *why)
@@ -157,6 +202,7 @@ static int probe_json(struct probe *p, struct pf_input *input,
 			return 0;
 		}
 		read_members(&p->chrome.out.batch.members, seen);
+		read_processes(&p->chrome.out.batch.metadata, seen);
 		if (p->event_count && has_events(p))
 			return 1;
 		if (n < (int64_t)piece)

@@ -179,6 +179,21 @@ static void step_to_call(struct path *p, uint32_t call, uint32_t point)
 	step_to(p, c->end_ns, PATH_AT_RETURN, call);
 }
 
+/*
+ * May the window end with this thread?  Not if its steps are not the host's,
+ * nor where the GPU was used and what it did is not known.
+ */
+static bool is_end(const struct path *p, const struct path_thread *t)
+{
+	const struct pf_recorded *r = &p->out->recorded;
+
+	if (!r->has_work && r->has_calls)
+		return false;
+	if (p->step_count && t->track_id != p->main_track)
+		return false;
+	return path_is_compute(p, t);
+}
+
 static void add_thread(struct builder *x, uint32_t thread)
 {
 	struct path *p = x->p;
@@ -201,7 +216,7 @@ static void add_thread(struct builder *x, uint32_t thread)
 		else if (g->points[at].at_ns == pt->at_ns)
 			g->handoffs[pt->what].from_point = at;
 	}
-	if (thread == p->main && path_is_compute(p, t) &&
+	if (thread == p->main && is_end(p, t) &&
 	    g->points[g->point_count - 1].at_ns <= p->h_ns)
 		g->tail = step_to(p, p->h_ns, PATH_AT_LAST, PF_PATH_NONE);
 	t->end_point = g->point_count;

@@ -234,6 +234,8 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 	pf_intern_init(&p.arounds);
 	rc = pf_window_resolve(db, &args->window, &out->window, err);
 	if (!rc)
+		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
+	if (!rc)
 		p.names = out->names = pf_names_new(db, err);
 	if (!rc)
 		rc = p.names ? find(&p, err) : -1;
@@ -259,8 +261,6 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	struct pf_path own = { 0 }, *out = kept ? kept : &own;
 	int rc = pf_path_find(db, args, out, err);
 
-	if (!rc)
-		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
 	if (!rc) {
 		pf_path_show(out, args, doc);
 		rc = pf_trust_note(db, &out->window,

@@ -11,7 +11,11 @@
  *
  * The window begins where the first step does, and ends with the last step on
  * the host, or with the last GPU work that was launched before that, if this
- * ends later.  Without steps: first to last operator, call or GPU work.
+ * ends later.  Without steps: first to last operator, call or GPU work.  Steps
+ * that are a line of a GPU end with GPU work.
+ *
+ * Where calls of the runtime were recorded and no GPU work, nothing is known
+ * of what ended when: there is no path.
  *
  * Ask several questions in one call: all of args.what_if are answered in one
  * pass over the trace and one over the graph, so that each but the first costs
@@ -157,7 +161,7 @@ struct pf_path {
 	int64_t queue_length, queue_floor_ns;  /* PF_NO_INT: none was full */
 	int64_t return_count, handoff_count;   /* on the path */
 	int64_t replay_ns; /* of the unchanged graph, less the window: 0 */
-	struct pf_recorded recorded; /* by pf_path() */
+	struct pf_recorded recorded;
 };
 
 /* PF_EUSAGE: a window of several traces, whose path nobody knows. */

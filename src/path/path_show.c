@@ -56,12 +56,20 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 
 	doc->is_nothing = !p->category_count;
 	if (doc->is_nothing) {
-		pf_doc_finding(doc, "There is nothing whose end could be "
-				    "explained");
+		pf_doc_finding(
+			doc, "%s",
+			!p->recorded.has_work && p->recorded.has_calls
+				? "No GPU work was recorded, so what "
+				  "decides how long it takes is not known"
+				: "There is nothing whose end could be "
+				  "explained");
 		return;
 	}
 	qsort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
-	pf_buf_addf(&text, "%s", parts[0].is);
+	/* a GPU that nobody recorded may decide, too */
+	pf_buf_adds(&text, p->recorded.has_work
+				   ? parts[0].is
+				   : "No GPU work was recorded; the host has ");
 	pf_window_say_part(&text, parts[0].ns, p->window_ns, p->step_count);
 	if (parts[1].ns)
 		pf_buf_addf(
@@ -170,6 +178,12 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 	PF_ROWS(doc, "rows", titles[group], fields, p->rows, p->row_count);
 }
 
+/* Was the host recorded, and what leads from it to the GPU? */
+static bool has_host(const struct pf_recorded *r)
+{
+	return r->has_calls || ((r->has_ops || r->has_ranges) && !r->has_work);
+}
+
 /* Without a path, and of what nobody recorded, times are not known. */
 static void hide_unknown(struct pf_path *p)
 {
@@ -177,8 +191,7 @@ static void hide_unknown(struct pf_path *p)
 
 	if (!p->category_count)
 		p->window_ns = p->unexplained_ns = -1;
-	if (!p->host_ns && !(p->category_count &&
-			     (r->has_calls || r->has_ops || r->has_ranges)))
+	if (!p->host_ns && !(p->category_count && has_host(r)))
 		p->host_ns = -1;
 	if (!p->gpu_ns && !(p->category_count && r->has_work))
 		p->gpu_ns = -1;
@@ -226,18 +239,17 @@ static void add_scalars(const struct pf_path *p, struct pf_doc *doc)
 	PF_SCALARS(doc, fields, shown);
 }
 
-/* Of a host that nobody recorded it is not known what it would save. */
+/* Of a host that nobody recorded, or its calls, it is not known what it would save. */
 static void add_answers(const struct pf_path *p, struct pf_doc *doc)
 {
-	const struct pf_recorded *r = &p->recorded;
-	const bool has_host = r->has_calls || r->has_ops || r->has_ranges;
+	const bool is_known = has_host(&p->recorded);
 	struct pf_table *t = pf_doc_fields(doc, "what_if", "What it would save",
 					   PF_FIELDS(answer_fields));
 
 	for (size_t i = 0; i < p->answer_count; i++) {
 		struct pf_path_answer a = p->answers[i];
 
-		if (!has_host && a.of_host && !a.saved_ns) {
+		if (!is_known && a.of_host && !a.saved_ns) {
 			a.ns = a.saved_ns = a.bound_ns = PF_NO_INT;
 			a.pessimistic_ns = a.least_ns = PF_NO_INT;
 			a.saved_share = NAN;

@@ -51,6 +51,12 @@ struct pf_plane pf_plane_of(const char *name, size_t len)
 	return plane;
 }
 
+bool pf_is_plane(const char *name, size_t len)
+{
+	return starts(&name, &len, "/device:") ||
+	       (starts(&name, &len, "/host:CPU") && !len);
+}
+
 /* ---- lines ---- */
 
 static struct pf_line gpu_line(const char *name, size_t len)

@@ -27,6 +27,12 @@ struct pf_plane {
 
 struct pf_plane pf_plane_of(const char *name, size_t len);
 
+/*
+ * Is it the name of a process in JSON that was made of planes?  A trace that
+ * has such a process is one of TensorFlow or JAX, whatever else is in it.
+ */
+bool pf_is_plane(const char *name, size_t len);
+
 enum pf_row_kind {
 	PF_ROW_HOST,   /* a thread */
 	PF_ROW_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */

@@ -146,11 +146,22 @@ static void hostile_names(void **state)
 
 static void nothing(void **state)
 {
+	struct pf_stacks_args args = gpu;
+	struct pf_stacks_result result;
 	struct pf_err err = { 0 };
+	struct scene s;
+	char *out;
 
 	(void)state;
-	assert_null(stacks_take(TRACE(MAIN("cpu_op", "a", 0, 1)), &gpu, &err));
-	support_error(&err, PF_EDATA, "there is no GPU work");
+	scene_open(&s, TRACE(MAIN("cpu_op", "a", 0, 1)));
+	args.out = out = support_path_take(s.dir, "out");
+	assert_int_equal(pf_stacks(&s.db, &args, stdout, &result, &err), 0);
+	assert_string_equal(result.nothing, "there is no GPU work; --weight "
+					    "cpu shows the host");
+	assert_int_equal(result.hint, PF_HINT_WORK);
+	assert_int_equal(result.line_count, 0);
+	free(out);
+	scene_close(&s);
 }
 
 /* Sums of a tree of random stacks against those of its lines. */

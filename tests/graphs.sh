@@ -203,6 +203,38 @@ else
 	not_ok "which has no options of torch's" "$tmp/out" "$tmp/err"
 fi
 
+# the path by these names: its rows add up to the window, each piece is under the
+# operator of its kernel, and a question about an operator is one of its kernels
+cat >"$tmp/path.py" <<'END'
+import json, sys
+d = json.load(sys.stdin)
+t, s = d["tables"], d["scalars"]
+rows, replayed, kernels = {}, {}, {}
+for p in t["tiles"]:
+    rows[p["op"]] = rows.get(p["op"], 0) + p["ns"]
+    if p["category"] == "kernel":
+        is_same = kernels.setdefault(p["name"], p["op"]) == p["op"]
+        replayed[p["op"]] = replayed.get(p["op"], 0) + p["ns"] * is_same
+print(rows == {r["name"]: r["ns"] for r in t["rows"]},
+      sum(rows.values()) == s["window_ns"] > 0,
+      sum(r["replayed_ns"] for r in t["rows"]),
+      replayed.get("aten::linear"), [a["saved_ns"] for a in t["what_if"]],
+      kernels["flash_fwd_kernel"])
+END
+path() { # OPTION...
+	"$profan" path -q "$tmp/graph.db" --group op --list -n -1 -f json \
+		--what-if op:linear=0 --what-if 'op:^at.*d$=0' "$@" |
+		"$PYTHON" -S "$tmp/path.py" 2>&1
+}
+{ path --capture "$tmp/capture.json" && path --with "$tmp/eager.json" \
+	--from 150ms && path --graphs; } >"$tmp/got"
+cat >"$tmp/want" <<'END'
+True True 1160000 250000 [250000, 69000] attend
+True True 1160000 250000 [250000, 69000] attend
+True True 0 None [0, 0] None
+END
+same "the path by these names" "$tmp/want" "$tmp/got"
+
 # no graphs, and files that are none
 "$mktrace" --steps 2 --layers 1 >"$tmp/plain.json"
 ingested plain "$tmp/plain.json" && run 0 "$profan" graphs -q "$tmp/t.db" &&

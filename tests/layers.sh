@@ -50,7 +50,7 @@ check torch base table store embed ingest events
 check idle $rooms
 check ranks $rooms
 check memory $rooms
-check path $rooms
+check path $rooms graphs
 check training $rooms
 check analysis $rooms torch idle ranks graphs
 check roofline $rooms analysis ranks

@@ -2,25 +2,50 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
+#include "graphs/graphs.h"
 #include "path/path.h"
 
-static const struct pf_path_args defaults = { .window = PF_WINDOW_DEFAULTS };
+struct args {
+	struct pf_path_args path;
+	struct pf_graph_evidence evidence;
+};
+
+static const struct args defaults = { .path.window = PF_WINDOW_DEFAULTS };
 
 static const struct pf_opt opts[] = {
-	PF_WINDOW_OPTS(struct pf_path_args, window),
+	PF_WINDOW_OPTS(struct args, path.window),
+	PF_GRAPH_OPTS(struct args, evidence),
 	{ 0, "group", PF_PATH_GROUPS, "sum the path by this", PF_OPT_CHOICE,
-	  offsetof(struct pf_path_args, group), 0, 0 },
+	  offsetof(struct args, path.group), 0, 0 },
 	{ 0, "what-if", "CHANGE", "what would be saved; may be repeated",
-	  PF_OPT_LIST, offsetof(struct pf_path_args, what_if), 0, 0 },
+	  PF_OPT_LIST, offsetof(struct args, path.what_if), 0, 0 },
 	{ 0, "list", NULL, "list the path piece by piece, too", PF_OPT_FLAG,
-	  offsetof(struct pf_path_args, list), 0, 0 },
+	  offsetof(struct args, path.list), 0, 0 },
 	{ 0 },
 };
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_path(cx->db, args, NULL, doc, err);
+	struct args *a = args;
+	struct pf_window_args window = a->path.window;
+	struct pf_graphs graphs;
+	bool is_named;
+	int rc;
+
+	/* work of all of the trace may bind what is in the window */
+	window.whole = true;
+	window.step = NULL;
+	window.skip_first = 0;
+	window.from_ns = window.to_ns = -1;
+	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &window, &graphs,
+				&is_named, err);
+	if (is_named)
+		a->path.graphs = &graphs;
+	if (!rc)
+		rc = pf_path(cx->db, &a->path, NULL, doc, err);
+	pf_graphs_release(&graphs);
+	return rc;
 }
 
 PF_COMMAND(95, path) = {
@@ -37,7 +62,7 @@ PF_COMMAND(95, path) = {
 		   "Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_path_args),
+	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
 	.lists = "rows tiles what_if",
 	.sorts = "ns|count|longest_ns",
@@ -46,6 +71,8 @@ PF_COMMAND(95, path) = {
 		    "profan path job.db --step 3 --group op\n"
 		    "profan path job.db --what-if data=0 "
 		    "--what-if 'gpu:attention=0.5'\n"
-		    "profan path job.db --list --format csv\n",
+		    "profan path job.db --list --format csv\n"
+		    "profan path decode.db --group op --capture "
+		    "capture.json.gz\n",
 	.answer = answer,
 };

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/opt.h"
@@ -174,6 +175,9 @@ const struct pf_graph_node *pf_graphs_next(struct pf_graphs *g,
 /* Its operator, if what says it does say operators; or NULL. */
 const char *pf_graphs_op(const struct pf_graphs *g,
 			 const struct pf_graph_node *n);
+/* "exact 97.1 %, class 2.9 %": how much of a time is known how (PF_HOWS). */
+void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns,
+		       struct pf_buf *out);
 /* How much is replayed, and how that is known; nothing without graphs. */
 void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc);
 

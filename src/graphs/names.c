@@ -53,6 +53,22 @@ const char *pf_graphs_op(const struct pf_graphs *g,
 	return pf_graphs_text(g, n->op);
 }
 
+void pf_graphs_say_how(const int64_t *how_ns, int64_t of_ns, struct pf_buf *out)
+{
+	char share[PF_NUM_MAX];
+	const char *before = "";
+
+	for (size_t h = 0; h < PF_HOWS; h++) {
+		if (!how_ns[h])
+			continue;
+		pf_buf_addf(out, "%s%s %s", before,
+			    pf_graph_how_word((enum pf_graph_how)h),
+			    pf_num_show_ratio(share,
+					      pf_num_share(how_ns[h], of_ns)));
+		before = ", ";
+	}
+}
+
 void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 {
 	int64_t how_ns[PF_HOWS] = { 0 };
@@ -65,14 +81,7 @@ void pf_graphs_note(const struct pf_graphs *g, struct pf_doc *doc)
 		for (size_t h = 0; h < PF_HOWS; h++)
 			how_ns[h] += g->graphs[i].how_ns[h];
 	how_ns[PF_HOW_NONE] += g->past_ns;
-	for (size_t h = 0; h < PF_HOWS; h++)
-		if (how_ns[h])
-			pf_buf_addf(
-				&parts, "%s%s %s", parts.len ? ", " : "",
-				pf_graph_how_word((enum pf_graph_how)h),
-				pf_num_show_ratio(
-					share, pf_num_share(how_ns[h],
-							    g->replayed_ns)));
+	pf_graphs_say_how(how_ns, g->replayed_ns, &parts);
 	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
 		    pf_num_show_ratio(share,
 				      pf_num_share(g->replayed_ns, g->gpu_ns)),

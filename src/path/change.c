@@ -295,6 +295,7 @@ void path_changes_release(struct path_changes *c)
 		if (q->has_op_regex)
 			regfree(&q->op_regex);
 		free(q->below);
+		free(q->graph_ops);
 		free(q->names);
 	}
 	free(c->items);

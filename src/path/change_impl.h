@@ -34,6 +34,7 @@ struct path_change {
 	bool no_comm;           /* only its stream waits for communication */
 	uint32_t key;         /* of entries of the ledger: of the host's time */
 	unsigned char *below; /* calls in operators that the regex fits */
+	bool *graph_ops;      /* by text of graphs: the same of replayed work */
 	unsigned char *names; /* by string.id: fits (1 work, 2 host, 4 op) */
 };
 

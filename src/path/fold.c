@@ -61,6 +61,25 @@ static int any_fits(struct path_ledger *f, struct path_change *q,
 	return 0;
 }
 
+/* Operators that graphs have; those of other work are met on the way. */
+static void find_graph_ops(const struct path *p, struct path_change *q)
+{
+	const struct pf_graphs *g = p->args->graphs;
+
+	if (!g || !q->has_op_regex)
+		return;
+	q->graph_ops =
+		pf_calloc((size_t)g->texts.count + 1, sizeof(*q->graph_ops));
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		uint32_t op = path_replayed_op(p, p->nodes[i]);
+
+		if (op != PF_NO_TEXT && !q->graph_ops[op])
+			q->graph_ops[op] =
+				!regexec(&q->op_regex, pf_graphs_text(g, op), 0,
+					 NULL, 0);
+	}
+}
+
 static int find_works(struct path_ledger *f, struct path_change *q,
 		      struct pf_err *err)
 {
@@ -272,6 +291,7 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		struct path_change *q = &c->items[i];
 
 		make_room(f, q);
+		find_graph_ops(p, q);
 		f->has_ops |= q->has_op_regex;
 		f->is_on |= is_folded(q) || q->has_op_regex;
 		if (is_folded(q))

@@ -59,6 +59,15 @@ static void add_launched(struct path *p, int64_t launch_id)
 		(struct path_launched){ launch_id, p->work_count };
 }
 
+/* Works of a call come in the order of its graph's nodes. */
+static void add_node(struct path *p, int64_t launch_id, size_t *cap)
+{
+	p->nodes = pf_grow(p->nodes, cap, (size_t)p->work_count + 1,
+			   sizeof(*p->nodes));
+	p->nodes[p->work_count] =
+		launch_id ? pf_graphs_next(p->args->graphs, launch_id) : NULL;
+}
+
 int path_load_works(struct path *p, struct pf_err *err)
 {
 	struct pf_window_trace whole = *p->trace;
@@ -68,7 +77,7 @@ int path_load_works(struct path *p, struct pf_err *err)
 	const struct pf_gpu_event *ev;
 	struct pf_gpu *gpu;
 	struct pf_map at;
-	size_t cap = 0;
+	size_t cap = 0, node_cap = 0;
 	int rc;
 
 	whole.from_ns = INT64_MIN;
@@ -99,6 +108,8 @@ int path_load_works(struct path *p, struct pf_err *err)
 			.class = ev->class & 3,
 		};
 		add_launched(p, ev->launch_id);
+		if (p->args->graphs)
+			add_node(p, ev->launch_id, &node_cap);
 		p->work_count++;
 	}
 	pf_map_release(&at);

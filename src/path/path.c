@@ -168,6 +168,7 @@ static void release(struct path *p)
 	pf_tracks_free(p->tracks, p->track_count);
 	free(p->steps);
 	free(p->works);
+	free(p->nodes);
 	free(p->launched);
 	free(p->by_call);
 	free(p->streams);
@@ -227,7 +228,9 @@ int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 	};
 	int rc;
 
-	*out = (struct pf_path){ 0 };
+	*out = (struct pf_path){ .graphs = args->graphs };
+	if (args->graphs)
+		out->how_ns = pf_calloc(PF_HOWS, sizeof(*out->how_ns));
 	pf_map_init(&p.sync_at);
 	pf_map_init(&p.record_at);
 	pf_map_init(&p.wait_at);
@@ -252,6 +255,7 @@ void pf_path_release(struct pf_path *path)
 	free(path->rows);
 	free(path->items);
 	free(path->answers);
+	free(path->how_ns);
 	*path = (struct pf_path){ 0 };
 }
 

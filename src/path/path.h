@@ -60,6 +60,9 @@ enum pf_path_category {
 	PF_PATH_CATEGORIES
 };
 
+struct pf_graphs;     /* graphs/graphs.h */
+struct pf_graph_node; /* the same */
+
 const char *pf_path_category_name(enum pf_path_category category);
 
 enum pf_path_group {
@@ -80,7 +83,9 @@ struct pf_path_tile {
 	uint32_t name; /* of the innermost range, the work or the call */
 	uint32_t op, frame, module; /* around it, or around its launch */
 	uint32_t track_id;          /* of a thread; 0: on the GPU */
-	int64_t device, stream;     /* on the GPU; -1: unknown */
+	/* Of GPU work that a graph replays; NULL: of other, or not asked. */
+	const struct pf_graph_node *node;
+	int64_t device, stream; /* on the GPU; -1: unknown */
 	/* Of GPU work: when its launch call began, and on which thread. */
 	int64_t called_ns; /* PF_NO_INT: it is not known */
 	uint32_t called_track;
@@ -103,6 +108,11 @@ struct pf_path_args {
 	bool is_bare;               /* none of these */
 	struct pf_opt_list beside;  /* more, answered apart from them */
 	struct pf_path_sink *also;  /* or NULL */
+	/*
+	 * What graphs replay, of all of the trace and this device, explained:
+	 * GPU work has the operators that it names.  Or NULL.
+	 */
+	struct pf_graphs *graphs;
 };
 
 /* A category, or what is on the path.  Texts NULL: none. */
@@ -110,6 +120,7 @@ struct pf_path_row {
 	const char *category, *name, *short_name;
 	int64_t step; /* PF_NO_INT: none */
 	int64_t ns, count, longest_ns;
+	int64_t replayed_ns; /* whose operator a graph has */
 	double share;
 };
 
@@ -156,6 +167,8 @@ struct pf_path {
 	size_t beside_count;
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
+	const struct pf_graphs *graphs; /* borrowed: of the arguments */
+	int64_t *how_ns;                /* of replayed work: by pf_graph_how */
 	int64_t work_count;
 	int64_t launch_floor_ns, gap_floor_ns; /* PF_NO_INT: no work */
 	int64_t queue_length, queue_floor_ns;  /* PF_NO_INT: none was full */

@@ -19,6 +19,7 @@
 #include "events/names.h"
 #include "events/step.h"
 #include "events/walk.h"
+#include "graphs/graphs.h"
 #include "path/path.h"
 #include "store/cursor.h"
 
@@ -224,6 +225,8 @@ struct path {
 	size_t step_count;
 	struct path_work *works; /* by start, then place in the file */
 	uint32_t work_count;
+	/* by work: what a graph replays; NULL: nobody asked for it */
+	const struct pf_graph_node **nodes;
 	struct path_launched {
 		int64_t launch_id;
 		uint32_t work;
@@ -347,6 +350,14 @@ void path_rows_free(struct path_rows *r);
 /* Operators, or GPU work, that hold most of the path: how many of at most max. */
 size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
 		     size_t max);
+
+/* The operator that a graph has for work, as its text; or PF_NO_TEXT. */
+static inline uint32_t path_replayed_op(const struct path *p,
+					const struct pf_graph_node *node)
+{
+	return node && pf_graphs_op(p->args->graphs, node) ? node->op
+							   : PF_NO_TEXT;
+}
 
 static inline bool path_is_in(const struct path *p, uint32_t work)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
+#include "graphs/graphs.h"
 #include "path/path.h"
 #include "table/rows.h"
 
@@ -103,6 +104,33 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 			    pf_num_show_count(of, p->queue_length));
 }
 
+/* Whose operators evidence names, and how sure those are. */
+static void add_replayed(const struct pf_path *p, struct pf_doc *doc)
+{
+	char share[PF_NUM_MAX], all[PF_NUM_MAX];
+	struct pf_buf parts = { 0 };
+	int64_t ns = 0;
+
+	for (size_t h = 0; h < PF_HOWS; h++)
+		ns += p->how_ns[h];
+	pf_graphs_say_how(p->how_ns, ns, &parts);
+	if (ns)
+		pf_doc_note(doc,
+			    "%s of the path is GPU work that graphs replay: %s",
+			    pf_num_show_ratio(share,
+					      pf_num_share(ns, p->window_ns)),
+			    parts.data);
+	else if (p->category_count)
+		pf_doc_note(doc, "no GPU work on the path is replayed by "
+				 "graphs");
+	if (p->graphs->past_count)
+		pf_doc_note(doc,
+			    "%s GPU events of graphs are past the limit of "
+			    "nodes, and are not looked at",
+			    pf_num_show_count(all, p->graphs->past_count));
+	pf_buf_release(&parts);
+}
+
 /* ---- tables ---- */
 
 #define ANSWER(member, key, title, kind)                                       \
@@ -165,6 +193,8 @@ static void add_rows(const struct pf_path *p, int group, struct pf_doc *doc)
 		ROW(share, "share", "Of all", PF_RATIO),
 		ROW(count, "count", "Times", PF_COUNT),
 		ROW(longest_ns, "longest_ns", "Longest", PF_NS),
+		ROW(replayed_ns, "replayed_ns", "Replayed",
+		    p->graphs ? PF_NS : PF_ABSENT),
 		ROW(category, "category", "On the path",
 		    has_category ? PF_TEXT | PF_OURS : PF_ABSENT),
 		ROW(short_name, "short_name", "Name",
@@ -273,6 +303,8 @@ void pf_path_show(const struct pf_path *p, const struct pf_path_args *args,
 		add_answers(p, doc);
 	if (p->category_count)
 		add_doubt(p, doc);
+	if (p->graphs)
+		add_replayed(p, doc);
 	if (p->answer_count)
 		pf_doc_note(doc,
 			    "savings do not know of contention for "

@@ -14,8 +14,10 @@ struct key {
 	int64_t step; /* number in the window; -1: none */
 };
 
+#define OF_GRAPH (-2) /* as a step: the name is a text of graphs */
+
 struct sum {
-	int64_t ns, count, longest_ns;
+	int64_t ns, count, longest_ns, replayed_ns;
 };
 
 #define RECENT 64 /* a power of 2 */
@@ -36,6 +38,7 @@ struct path_rows {
 	struct sums categories, rows;
 	struct sums tops[2];   /* of operators; of GPU work */
 	size_t item_cap, step; /* the step at hand */
+	bool is_replayed;      /* has a graph the operator of the tile? */
 };
 
 /* The sum of a key that has none at hand: its number. */
@@ -50,7 +53,7 @@ static uint32_t find_sum(struct sums *s, const struct key *key)
 	return n;
 }
 
-static void add_sum(struct sums *s, struct key key, int64_t ns)
+static struct sum *add_sum(struct sums *s, struct key key, int64_t ns)
 {
 	struct recent *r = &s->recent[(key.name ^ (uint32_t)key.category * 7 ^
 				       (uint32_t)key.step * 13) &
@@ -64,6 +67,16 @@ static void add_sum(struct sums *s, struct key key, int64_t ns)
 	s->items[n].count++;
 	if (ns > s->items[n].longest_ns)
 		s->items[n].longest_ns = ns;
+	return &s->items[n];
+}
+
+/* To what was asked for. */
+static void add_row(struct path_rows *r, struct key key, int64_t ns)
+{
+	struct sum *sum = add_sum(&r->rows, key, ns);
+
+	if (r->is_replayed)
+		sum->replayed_ns += ns;
 }
 
 static bool is_of_gpu(enum pf_path_category category)
@@ -89,7 +102,11 @@ static struct key key_of(const struct path_rows *r,
 		key.name = tile->name;
 		break;
 	case PF_PATH_BY_OP:
-		key.name = tile->op;
+		key.name = path_replayed_op(r->p, tile->node);
+		if (key.name == PF_NO_TEXT)
+			key.name = tile->op;
+		else
+			key.step = OF_GRAPH;
 		break;
 	case PF_PATH_BY_KERNEL:
 		key.category = tile->category;
@@ -128,7 +145,7 @@ static void add_by_step(struct path_rows *r, const struct pf_path_tile *tile)
 		if (r->step + 1 < p->step_count &&
 		    p->steps[r->step + 1].host_start_ns < end)
 			end = p->steps[r->step + 1].host_start_ns;
-		add_sum(&r->rows, key, end - at);
+		add_row(r, key, end - at);
 		at = end;
 	}
 }
@@ -140,6 +157,17 @@ static const char *thread_name(const struct path *p, uint32_t track_id)
 	return track_id && i < p->track_count && p->tracks[i].id == track_id
 		       ? p->tracks[i].tid
 		       : NULL;
+}
+
+static const char *op_of(const struct path_rows *r,
+			 const struct pf_path_tile *tile, struct pf_err *err)
+{
+	struct path *p = r->p;
+	uint32_t text = path_replayed_op(p, tile->node);
+
+	if (text == PF_NO_TEXT)
+		return pf_names_frame(p->names, tile->op, err);
+	return pf_graphs_text(p->args->graphs, text);
 }
 
 static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
@@ -162,7 +190,7 @@ static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
 		.short_name = is_work(tile->category)
 				      ? pf_kernel_short_kept(&out->texts, name)
 				      : name,
-		.op = pf_names_frame(p->names, tile->op, err),
+		.op = op_of(r, tile, err),
 		.frame = pf_names_frame(p->names, tile->frame, err),
 		.module = pf_names_frame(p->names, tile->module, err),
 		.thread = pf_arena_string(&out->texts,
@@ -180,6 +208,7 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	int64_t ns = tile->end_ns - tile->start_ns;
 	struct key key = { (int32_t)tile->category, PF_ID_NONE, -1 };
 
+	r->is_replayed = path_replayed_op(p, tile->node) != PF_NO_TEXT;
 	add_sum(&r->categories, key, ns);
 	key = (struct key){ -1, tile->name, -1 };
 	if (is_of_gpu(tile->category))
@@ -189,7 +218,9 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	if (p->args->group == PF_PATH_BY_STEP)
 		add_by_step(r, tile);
 	else
-		add_sum(&r->rows, key_of(r, tile), ns);
+		add_row(r, key_of(r, tile), ns);
+	if (is_of_gpu(tile->category) && tile->node)
+		out->how_ns[tile->node->how] += ns;
 	if (is_of_gpu(tile->category))
 		out->gpu_ns += ns;
 	else if (tile->category <= PF_PATH_LAUNCH_CALL)
@@ -222,6 +253,48 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct pf_path_row *x = a, *y = b;
+
+	if (!x->name || !y->name)
+		return !x->name - !y->name;
+	return strcmp(x->name, y->name);
+}
+
+/* Operators that both calls and graphs have are one row. */
+static size_t merge_names(const struct path *p, struct pf_path_row *rows,
+			  size_t count)
+{
+	size_t n = 0;
+
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_name);
+	for (size_t i = 0; i < count; i++) {
+		struct pf_path_row *to = n ? &rows[n - 1] : NULL;
+
+		if (!to || by_name(to, &rows[i]) != 0) {
+			rows[n++] = rows[i];
+			continue;
+		}
+		to->ns += rows[i].ns;
+		to->count += rows[i].count;
+		to->replayed_ns += rows[i].replayed_ns;
+		if (rows[i].longest_ns > to->longest_ns)
+			to->longest_ns = rows[i].longest_ns;
+		to->share = pf_ratio((double)to->ns, p->out->window_ns);
+	}
+	return n;
+}
+
+static const char *name_of(const struct path *p, const struct key *key,
+			   struct pf_err *err)
+{
+	return key->step == OF_GRAPH
+		       ? pf_graphs_text(p->args->graphs, key->name)
+		       : pf_names_frame(p->names, key->name, err);
+}
+
 static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 		size_t *count, struct pf_err *err)
 {
@@ -234,12 +307,13 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 
 		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
 		*row = (struct pf_path_row){
-			.name = pf_names_frame(p->names, key.name, err),
+			.name = name_of(p, &key, err),
 			.step = key.step < 0 ? PF_NO_INT
 					     : p->steps[key.step].step,
 			.ns = s->items[i].ns,
 			.count = s->items[i].count,
 			.longest_ns = s->items[i].longest_ns,
+			.replayed_ns = s->items[i].replayed_ns,
 			.share = pf_ratio((double)s->items[i].ns,
 					  p->out->window_ns),
 		};
@@ -251,6 +325,8 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 			row->category = pf_path_category_name(
 				(enum pf_path_category)key.category);
 	}
+	if (p->args->graphs && p->args->group == PF_PATH_BY_OP && s == &r->rows)
+		*count = merge_names(p, *rows, *count);
 	if (*count)
 		qsort(*rows, *count, sizeof(**rows), by_time);
 	return err->code ? -1 : 0;

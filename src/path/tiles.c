@@ -219,6 +219,8 @@ static struct pf_path_tile of_work(const struct path *p, uint32_t work,
 		.called_ns = PF_NO_INT,
 	};
 
+	if (p->nodes)
+		tile.node = p->nodes[work];
 	if (w->call != PF_PATH_NONE) {
 		struct path_around a = path_around(p, &p->calls[w->call]);
 
@@ -269,6 +271,7 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 	tile.name = c->name;
 	tile.track_id = p->threads[c->thread].track_id;
 	tile.device = tile.stream = -1;
+	tile.node = NULL;
 	if (put(t, &tile, err) < 0 ||
 	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual, err) < 0)
 		return -1;

@@ -127,6 +127,17 @@ static int64_t scaled(int64_t ns, double factor)
 	return (int64_t)rint((double)ns * factor);
 }
 
+/* Is work below an operator: of its launch, or that a graph has for it? */
+static bool is_below(const struct path *p, const struct path_change *q,
+		     const struct path_work *w)
+{
+	uint32_t op = PF_NO_TEXT;
+
+	if (q->graph_ops)
+		op = path_replayed_op(p, p->nodes[w - p->works]);
+	return q->below[w->call] || (op != PF_NO_TEXT && q->graph_ops[op]);
+}
+
 /* Lanes that change this work by its name, or by what is around its launch. */
 static unsigned named(const struct path_groups *s, const struct path_group *g,
 		      const struct path_work *w)
@@ -141,7 +152,7 @@ static unsigned named(const struct path_groups *s, const struct path_group *g,
 				hit |= 1u << i;
 	if (g->below && w->call != PF_PATH_NONE)
 		for (unsigned m = g->below, i = 0; path_next_lane(&m, &i);)
-			if (g->lanes[i].change->below[w->call])
+			if (is_below(s->p, g->lanes[i].change, w))
 				hit |= 1u << i;
 	return hit;
 }

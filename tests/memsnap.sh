@@ -246,6 +246,83 @@ while [ $at -lt "$size" ]; do
 done
 [ ! -s "$tmp/why" ]
 result "$cuts cuts of a small snapshot are refused" "$tmp/why"
+# --salvage: what is kept is what the whole has, in its order; totals are those
+# of the whole, or there are none; nothing is lost uncounted
+cat >"$tmp/salvage.py" <<'EOF'
+import json, os, subprocess, sys
+profan, whole, out, count = sys.argv[1:4] + [int(sys.argv[4])]
+TOTALS = ("Total Allocated", "Total Reserved")
+
+def rows(db, sql):
+    return json.loads(subprocess.run(
+        [profan, "query", "-q", "-f", "json", db, sql], check=True,
+        capture_output=True).stdout)["tables"]["rows"]
+
+def read(db):
+    sql = ("SELECT k.pid, e.name, t.base_ns + e.start_ns AS at, e.args"
+           " FROM event AS e JOIN trace AS t ON t.id = 1 JOIN track AS k"
+           " ON k.id = e.track_id WHERE e.category = 'allocator' ORDER BY e.id")
+    by = {}
+    for r in rows(db, sql):
+        args = json.loads(r["args"])
+        totals = [args.pop(k, None) for k in TOTALS]
+        args.pop("stack", None)
+        by.setdefault(r["pid"], []).append(((r["name"], r["at"], args), totals))
+    state = rows(db, "SELECT count(*) AS n, sum(size_bytes) AS b FROM mem_block")
+    return by, state[0], rows(db, "SELECT event_count - stored_count -"
+                              " metadata_count - paired_count - skipped_count"
+                              " AS lost FROM trace")[0]["lost"]
+
+data = open(whole, "rb").read()
+subprocess.run([profan, "ingest", "-q", whole, "-o", out], check=True)
+want, full, _ = read(out)
+kept = bare = 0
+for n in range(count):
+    at = len(data) * (n + 1) // (count + 1)
+    open(out + ".cut", "wb").write(data[:at])
+    plain = subprocess.run([profan, "ingest", out + ".cut", "-o", out + ".no"],
+                           capture_output=True, text=True)
+    assert plain.returncode == 3 and not os.path.exists(out + ".no"), at
+    r = subprocess.run([profan, "ingest", "--salvage", out + ".cut", "-o", out],
+                       capture_output=True, text=True)
+    assert ("--salvage" in plain.stderr) == (r.returncode == 1), (at, plain)
+    if r.returncode == 3:
+        assert r.stderr.count("\n") == 1, r
+        continue
+    assert r.returncode == 1 and "first at byte %d" % at in r.stderr, (at, r)
+    got, state, lost = read(out)
+    assert lost == 0 and state in (full, {"n": 0, "b": None}), (at, state)
+    for pid, events in got.items():
+        part = want[pid][:len(events)]
+        assert [e[0] for e in events] == [e[0] for e in part], (at, pid)
+        known = [e for e in events if e[1][0] is not None]
+        assert not known or events == part, (at, pid, "totals")
+        bare += not known
+        kept += len(events)
+    said = subprocess.run([profan, "memory", out], capture_output=True, text=True)
+    doctor = subprocess.run([profan, "doctor", out], capture_output=True, text=True)
+    assert "cut off" in said.stdout, said
+    assert "ends at byte %d" % at in doctor.stdout, doctor
+assert kept and bare, (kept, bare)
+EOF
+for name in $(amount two "two small oom" "two small oom"); do
+	whole=$tmp/made/good-$name.pickle
+	[ -f "$whole" ] || whole=$tmp/made/$name.pickle
+	run 0 "$PYTHON" -S "$tmp/salvage.py" "$profan" "$whole" "$tmp/salved.db" \
+		"$(amount 5 40 400)"
+	result "$name: --salvage keeps what is before a cut, and counts the rest"
+done
+run 2 "$profan" ingest --salvage --strict "$small" -o "$tmp/x.db"
+result "--salvage goes without --strict"
+mkdir "$tmp/killed" && "$mktrace" --steps 1 --layers 1 >"$tmp/killed/a.json" &&
+	cp "$tmp/killed/a.json" "$tmp/killed/a.json.tmp" &&
+	head -c 20000 "$tmp/killed/a.json" >"$tmp/killed/b_rank3.pt.trace.json.tmp"
+run 0 "$profan" ingest --dry-run -q -f csv "$tmp/killed" && ! grep -q b_rank3 "$tmp/out" &&
+	run 0 "$profan" ingest --salvage --dry-run -q -f csv "$tmp/killed" &&
+	grep -q '^1,2,3,.*b_rank3.pt.trace.json.tmp' "$tmp/out" &&
+	grep -q 'a.json.tmp.*unfinished copy' "$tmp/out"
+result "--salvage reads unfinished files of folders" "$tmp/out"
+
 mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 40 300 2000)"
 for file in "$tmp"/damaged/*; do
 	rm -f "$tmp/x.db"

@@ -21,7 +21,7 @@ WITH fact AS (
 fault AS (
 	SELECT trace_id,
 		sum(kind IN ('cut_off', 'compression', 'no_end', 'stopped',
-			'bad_frame', 'missing_frames')) AS cut_count,
+			'bad_frame', 'missing_frames', 'cut_snapshot')) AS cut_count,
 		sum(count) FILTER (WHERE kind IN ('not_recorded',
 			'lost_events'))
 			AS dropped_count,

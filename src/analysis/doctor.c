@@ -387,7 +387,7 @@ static const struct {
 	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
 	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
 	{ "empty", REPAIRED },       { "rounded_time", CHECKS },
-	{ "unread_table", UNREAD },
+	{ "unread_table", UNREAD },  { "cut_snapshot", CUT_OFF },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)

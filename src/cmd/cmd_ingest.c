@@ -23,7 +23,7 @@
 struct ingest_args {
 	const char *out;
 	const char *tmp;
-	bool strict, no_python, timings, os_calls, dry_run, keep_going;
+	bool strict, no_python, timings, os_calls, dry_run, keep_going, salvage;
 	int64_t rank, threads;
 	struct pf_tele_options telemetry;
 };
@@ -40,6 +40,10 @@ static const struct pf_opt opts[] = {
 	{ 0, "keep-going", NULL,
 	  "leave out files that cannot be read, say so, and exit with 1",
 	  PF_OPT_FLAG, offsetof(struct ingest_args, keep_going), 0, 0 },
+	{ 0, "salvage", NULL,
+	  "keep what is before the cut of a memory snapshot, and read *.tmp of "
+	  "folders; exit with 1 if a snapshot is cut",
+	  PF_OPT_FLAG, offsetof(struct ingest_args, salvage), 0, 0 },
 	{ 0, "tmp", "DIR",
 	  "temporary files go here (default $TMPDIR, else beside DB)",
 	  PF_OPT_STRING, offsetof(struct ingest_args, tmp), 0, 0 },
@@ -83,7 +87,7 @@ static void enter_phase(const char *name)
 
 /* What is not in the database, though the files may have it. */
 struct missing {
-	bool is_over; /* threads past a limit */
+	bool is_over; /* threads past a limit, or a snapshot that is cut */
 	size_t unread_count;
 };
 
@@ -96,7 +100,8 @@ static void show_unread(const char *path, const char *why, void *arg)
 /* One line per kind of repair: what, how often, where first. */
 static void show_repairs(const struct pf_ingest_report *r, void *arg)
 {
-	if (r->repairs->of[PF_SKIP_TRACKS].count)
+	if (r->repairs->of[PF_SKIP_TRACKS].count ||
+	    r->repairs->of[PF_REPAIR_CUT_SNAPSHOT].count)
 		((struct missing *)arg)->is_over = true;
 	for (int k = 0; k < PF_REPAIR_KINDS; k++) {
 		const int64_t count = r->repairs->of[k].count;
@@ -237,6 +242,7 @@ static int read_run(const struct ingest_args *a, const struct pf_paths *list,
 		.out = out,
 		.strict = a->strict,
 		.keep_going = a->keep_going,
+		.salvage = a->salvage,
 		.skip_python = a->no_python,
 		.os_calls = a->os_calls,
 		.telemetry = a->telemetry,
@@ -329,7 +335,8 @@ static int use_folder(const char *dir, struct pf_err *err)
 static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct ingest_args *a = p;
-	struct pf_selection choice = { .keep_going = a->keep_going };
+	struct pf_selection choice = { .keep_going = a->keep_going,
+				       .salvage = a->salvage };
 	struct pf_err none = { 0 };
 	int rc;
 
@@ -337,9 +344,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		return pf_fail(err, PF_EUSAGE,
 			       "a database cannot be written to standard "
 			       "output; name a file");
-	if (a->keep_going && a->strict)
-		return pf_fail(err, PF_EUSAGE,
-			       "--keep-going goes without --strict");
+	if ((a->keep_going || a->salvage) && a->strict)
+		return pf_fail(err, PF_EUSAGE, "%s goes without --strict",
+			       a->salvage ? "--salvage" : "--keep-going");
 	if (a->tmp && use_folder(a->tmp, err))
 		return -1;
 	if (a->telemetry.zone && pf_tele_check_zone(a->telemetry.zone, err))
@@ -384,7 +391,13 @@ PF_COMMAND(10, ingest) = {
 		"line per kind of repair says how often and where first. With "
 		"--strict any repair is an error. A file that cannot be read "
 		"at all ends the whole; with --keep-going it is left out, "
-		"and the exit code is 1.",
+		"and the exit code is 1.  A memory snapshot that is cut off "
+		"or damaged is refused, because its levels are known at its "
+		"end alone; --salvage keeps the entries before that place, "
+		"without totals where these are not known, and its segments "
+		"if all of them are there, and exits with 1.  It also reads "
+		"files NAME.tmp of folders, which a profiler that was killed "
+		"leaves.",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,
@@ -397,6 +410,7 @@ PF_COMMAND(10, ingest) = {
 		"profan ingest plugins/profile/*/*.xplane.pb -o jax.db\n"
 		"profan ingest rank*.json -o job.db\n"
 		"profan ingest --keep-going --tmp /dev/shm ranks -o job.db\n"
+		"profan ingest --salvage oom.pickle -o oom.db\n"
 		"profan ingest report1.sqlite -o nsys.db\n"
 		"profan ingest 4711_results.db -o rocm.db\n"
 		"profan ingest runs/bert -o bert.db\n"

@@ -65,6 +65,26 @@ static bool is_named_as_trace(const char *name)
 	return false;
 }
 
+/* Kineto writes NAME.tmp, and renames it when it is complete. */
+static bool is_unfinished(const char *name)
+{
+	char *finished;
+	bool is = has_suffix(name, ".tmp");
+
+	if (!is)
+		return false;
+	finished = pf_strdup(name);
+	finished[strlen(name) - 4] = '\0';
+	is = is_named_as_trace(finished);
+	free(finished);
+	return is;
+}
+
+static bool is_named_as_any(const char *name)
+{
+	return is_named_as_trace(name) || is_unfinished(name);
+}
+
 static int is_shown(const struct dirent *entry)
 {
 	return entry->d_name[0] != '.';
@@ -151,12 +171,21 @@ int pf_walk_folder(const char *folder, bool (*wanted)(const char *name),
 /* ---- what is told twice ---- */
 
 /* Why a file is passed over, by what is beside it. */
-enum again { NOT_AGAIN, BY_XPLANE, BY_PLAIN, BY_RANKS, BY_RAW, AGAIN_REASONS };
+enum again {
+	NOT_AGAIN,
+	BY_XPLANE,
+	BY_PLAIN,
+	BY_RANKS,
+	BY_RAW,
+	BY_WHOLE,
+	AGAIN_REASONS
+};
 
 static const char *const again_texts[AGAIN_REASONS] = {
 	[BY_XPLANE] = "tells what the *.xplane.pb beside it tells",
 	[BY_PLAIN] = "is the packed copy of the file beside it",
 	[BY_RANKS] = "is made of the files of ranks beside it",
+	[BY_WHOLE] = "is the unfinished copy of the file beside it",
 	[BY_RAW] = "tells what the *.raw.json.gz beside it tells",
 };
 
@@ -245,6 +274,8 @@ static enum again is_told_again(struct beside *b, const char *path)
 		return BY_RANKS;
 	if (is_level_form(b, path))
 		return BY_RAW;
+	if (has_suffix(path, ".tmp") && has_key(b, 'f', path, strlen(path) - 4))
+		return BY_WHOLE;
 	return NOT_AGAIN;
 }
 
@@ -329,8 +360,9 @@ static int find_named(const char *folder, struct pf_selection *out,
 {
 	struct pf_paths found = { 0 };
 	struct beside b = { 0 };
-	int rc = pf_walk_folder(folder, is_named_as_trace, &found, &out->others,
-				err);
+	int rc = pf_walk_folder(
+		folder, out->salvage ? is_named_as_any : is_named_as_trace,
+		&found, &out->others, err);
 
 	if (!rc && found.count > PF_CHOOSE_FILES)
 		rc = pf_fail(err, PF_ELIMIT,

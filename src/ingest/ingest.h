@@ -51,6 +51,7 @@ struct pf_ingest_options {
 	const char *out;
 	bool strict;      /* any repair or skip is an error */
 	bool keep_going;  /* a file that cannot be read is a row of "unread" */
+	bool salvage;     /* keep what is before the cut of a snapshot */
 	bool skip_python; /* leave out python_function events, counted */
 	bool os_calls;    /* nsys: keep calls of the system's libraries */
 	struct pf_tele_options telemetry; /* what logs do not say */

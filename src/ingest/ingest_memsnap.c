@@ -156,8 +156,9 @@ static void make_args(const struct pf_ingest_snap *r, struct args *a,
 	add(a, BYTES, e->action == PF_SNAP_FREE ? -e->size : e->size);
 	if (e->has_address)
 		add(a, ADDR, e->address);
-	if (e->action == PF_SNAP_OOM || e->action == PF_SNAP_ALLOC ||
-	    e->action == PF_SNAP_FREE)
+	if (!d->is_cut &&
+	    (e->action == PF_SNAP_OOM || e->action == PF_SNAP_ALLOC ||
+	     e->action == PF_SNAP_FREE))
 		add(a, ALLOCATED, pf_sat_add(d->base, e->level));
 	if (d->has_reserved_base)
 		add(a, RESERVED, pf_sat_add(d->reserved_base, e->reserved));
@@ -347,7 +348,8 @@ static int read_snapshot(struct pf_ingest *in, struct pf_input *input,
 
 	pf_parsed_init(&r.parsed);
 	pf_ingest_batcher_init(&r.batcher, in);
-	rc = pf_snap_load(&r.snap, in->directory, read_input, &r, err);
+	rc = pf_snap_load(&r.snap, in->directory, in->options->salvage,
+			  read_input, &r, err);
 	if (!rc)
 		rc = write_all(&r, err);
 	pf_snap_release(&r.snap);

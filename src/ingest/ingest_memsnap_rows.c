@@ -262,6 +262,8 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 			d->late_count,   d->has_reserved_base,
 		};
 
+		if (d->is_cut)
+			continue;
 		for (size_t c = 0; c < sizeof(columns) / sizeof(*columns); c++)
 			sqlite3_bind_int64(st, (int)c + 1, columns[c]);
 		rc = pf_db_put(r->in->db, st, err);
@@ -270,8 +272,22 @@ static int put_history(struct pf_ingest_snap *r, struct pf_err *err)
 	return rc;
 }
 
+/* What is kept of a history; it is compared with nothing (mem_history). */
+static void note_cut(struct pf_ingest_snap *r)
+{
+	for (size_t i = 0; i < r->snap.device_count; i++) {
+		const struct pf_snap_device *d = &r->snap.devices[i];
+		char key[48];
+
+		snprintf(key, sizeof(key), "snap_cut_%" PRId64, d->number);
+		if (d->is_cut && d->has_history)
+			pf_ingest_note_fact(r->in, key, d->entry_count);
+	}
+}
+
 static void note_facts(struct pf_ingest_snap *r)
 {
+	note_cut(r);
 	pf_ingest_note_fact(r->in, "snap_is_list", r->snap.is_list);
 	pf_ingest_note_fact(r->in, "snap_bad_sums", r->snap.bad_sum_count);
 	pf_ingest_note_fact(r->in, "snap_bad_order", r->snap.bad_order_count);

@@ -37,7 +37,8 @@ static bool read_number(const char *path, size_t at, struct number *n)
 /* The length of a path without what says how it is stored. */
 static size_t stem_length(const char *path, bool *is_torch)
 {
-	static const char *const tails[] = { ".gz", ".zst", ".json", ".pfr" };
+	static const char *const tails[] = { ".tmp", ".gz", ".zst", ".json",
+					     ".pfr" };
 	static const char torch[] = ".pt.trace";
 	size_t len = strlen(path);
 

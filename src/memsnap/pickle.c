@@ -19,8 +19,16 @@
 #define FOLD_KEPT   16u
 #define OPERAND_MAX 16u /* bytes of an opcode and what has a fixed size */
 
+/* Of what fails from here on, what comes before may be good. */
+static void tear(struct pf_pickle *p)
+{
+	p->is_torn = true;
+	p->end = pf_pickle_offset(p);
+}
+
 static int fail_at(struct pf_pickle *p, const char *what)
 {
+	tear(p);
 	return pf_fail(p->err, PF_EDATA,
 		       "is a pickle that is damaged or no memory snapshot: %s "
 		       "at byte %lld",
@@ -29,10 +37,12 @@ static int fail_at(struct pf_pickle *p, const char *what)
 
 static int fail_cut(struct pf_pickle *p)
 {
+	tear(p);
+	p->end = p->base + (int64_t)p->len;
 	return pf_fail(p->err, PF_EDATA,
 		       "ends inside its pickle, at byte %lld: its end, which "
 		       "holds what all of it is, is missing",
-		       (long long)(p->base + (int64_t)p->len));
+		       (long long)p->end);
 }
 
 /* ---- bytes ---- */
@@ -522,6 +532,8 @@ static int refuse(struct pf_pickle *p, unsigned char op)
 
 	if (op == 'c')
 		return refuse_global(p);
+	if (!name)
+		tear(p);
 	if (!name)
 		return pf_fail(p->err, PF_EDATA,
 			       "is a damaged pickle: byte %lld (0x%02x) is no "

@@ -92,7 +92,8 @@ struct pf_pickle {
 	struct pf_intern texts;
 	int64_t bytes;    /* read */
 	int64_t trailing; /* bytes after the end, of those */
-	int64_t end;      /* where STOP is */
+	int64_t end;      /* where STOP is, or where reading ended */
+	bool is_torn;     /* it failed because bytes are missing or damaged */
 	/* the rest is private */
 	struct pf_pickle_val *stack;
 	size_t stack_cap;

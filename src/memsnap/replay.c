@@ -125,7 +125,8 @@ static int meet_all(struct pf_snap *s, struct pf_err *err)
 		if (!g)
 			return -1;
 		device = pf_snap_device(s, g->device);
-		if (device >= 0 && block.is_active && block.has_address)
+		if (device >= 0 && block.is_active && block.has_address &&
+		    !s->devices[device].is_cut)
 			meet(&s->devices[device], &block);
 	}
 	return 0;
@@ -138,6 +139,8 @@ int pf_snap_settle(struct pf_snap *s, struct pf_err *err)
 	for (size_t i = 0; i < s->device_count; i++) {
 		struct pf_snap_device *d = &s->devices[i];
 
+		if (d->is_cut)
+			continue;
 		d->no_block_count = d->open_count;
 		d->reserved_base = pf_sat_sub(d->segment_total, d->reserved);
 		d->has_reserved_base = true;
@@ -158,5 +161,5 @@ int pf_snap_settle(struct pf_snap *s, struct pf_err *err)
 int64_t pf_snap_exceptions(const struct pf_snap_device *d)
 {
 	return d->twice_count + d->differ_count + d->no_block_count +
-	       d->late_count + !d->has_reserved_base;
+	       d->late_count + (!d->has_reserved_base && !d->is_cut);
 }

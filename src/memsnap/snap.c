@@ -13,8 +13,6 @@
 #include "base/sat.h"
 #include "memsnap/snap_impl.h"
 
-#define SPOOL_BYTES (8u << 20)
-
 enum role {
 	NOTHING,
 	TOP,
@@ -666,8 +664,29 @@ int pf_snap_device(struct pf_snap *s, int64_t number)
 	return (int)s->device_count++;
 }
 
-int pf_snap_load(struct pf_snap *s, const char *dir, pf_pickle_read_fn *read,
-		 void *arg, struct pf_err *err)
+/* Is a container of this role not complete?  Its record, or NULL. */
+static const struct record *open_of(struct pf_snap *s, enum role role)
+{
+	for (uint32_t i = 0; i < s->pickle.open_count; i++)
+		if (s->pickle.open[i].role == role)
+			return record_of(s, &s->pickle.open[i]);
+	return NULL;
+}
+
+bool pf_snap_in_segments(struct pf_snap *s)
+{
+	return open_of(s, SEGMENTS) != NULL;
+}
+
+int64_t pf_snap_in_history(struct pf_snap *s)
+{
+	const struct record *r = open_of(s, TRACE);
+
+	return r ? (int64_t)r->device : -1;
+}
+
+int pf_snap_load(struct pf_snap *s, const char *dir, bool salvage,
+		 pf_pickle_read_fn *read, void *arg, struct pf_err *err)
 {
 	const struct pf_pickle_handler handler = {
 		.arg = s,
@@ -684,15 +703,13 @@ int pf_snap_load(struct pf_snap *s, const char *dir, pf_pickle_read_fn *read,
 	memset(s, 0, sizeof(*s));
 	s->work = pf_calloc(1, sizeof(*s->work));
 	pf_snap_stacks_init(&s->stacks);
-	s->entries =
-		pf_spool_new(sizeof(struct pf_snap_entry), SPOOL_BYTES, dir);
-	s->segments =
-		pf_spool_new(sizeof(struct pf_snap_segment), SPOOL_BYTES, dir);
-	s->blocks =
-		pf_spool_new(sizeof(struct pf_snap_block), SPOOL_BYTES, dir);
-	s->marks = pf_spool_new(sizeof(struct pf_snap_mark), SPOOL_BYTES, dir);
+	s->entries = pf_spool_new(sizeof(struct pf_snap_entry),
+				  PF_SNAP_SPOOL_BYTES, dir);
+	pf_snap_new_state(s, dir);
+	s->marks = pf_spool_new(sizeof(struct pf_snap_mark),
+				PF_SNAP_SPOOL_BYTES, dir);
 	if (pf_pickle_load(&s->pickle, &handler, read, arg, &top, err))
-		return -1;
+		return pf_snap_keep(s, dir, salvage, err);
 	s->is_list = top.type == PF_PICKLE_THING && top.role == SEGMENTS;
 	if (!s->is_list && !s->work->has_segments)
 		return pf_fail(err, PF_EDATA,

@@ -80,6 +80,7 @@ struct pf_snap_mark { /* an annotation */
 struct pf_snap_device {
 	int64_t number;
 	bool has_history; /* it has a list of its own */
+	bool is_cut;      /* what follows of it, or the final state, is lost */
 	int64_t entry_count, timed_count, first_us, last_us;
 	int64_t level, reserved; /* while reading, relative */
 	int64_t base, reserved_base;
@@ -121,9 +122,14 @@ struct pf_snap {
 /*
  * Read all.  dir: for what does not fit into memory.  PF_EDATA if it is no
  * snapshot, or cut off.  Release *s after an error too.
+ *
+ * salvage: of one that is cut off or damaged, keep the entries before that
+ * place, and the segments if all of them are.  Levels of a device are not
+ * known then, unless its history and the segments are whole (is_cut): it has
+ * neither base nor reserved_base.
  */
-int pf_snap_load(struct pf_snap *s, const char *dir, pf_pickle_read_fn *read,
-		 void *arg, struct pf_err *err);
+int pf_snap_load(struct pf_snap *s, const char *dir, bool salvage,
+		 pf_pickle_read_fn *read, void *arg, struct pf_err *err);
 void pf_snap_release(struct pf_snap *s);
 
 /* How many exceptions from the laws a device has. */

@@ -88,6 +88,9 @@ static const struct {
 				"do not agree" },
 	[PF_REPAIR_LATE] = { "late", "times that go back held at the one "
 				     "before" },
+	[PF_REPAIR_CUT_SNAPSHOT] = { "cut_snapshot",
+				     "snapshot cut off or damaged there: what "
+				     "follows is lost" },
 	[PF_SKIP_MALFORMED] = { "malformed_event", "malformed events skipped" },
 	[PF_SKIP_NO_TIME] = { "no_time", "events without a time skipped" },
 	[PF_SKIP_TIME_RANGE] = { "time_range",

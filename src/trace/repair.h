@@ -48,6 +48,7 @@ enum pf_repair_kind {
 	PF_REPAIR_BAD_PART,          /* snapshot: segment, block or frame */
 	PF_REPAIR_HISTORY,           /* snapshot: history is not the state */
 	PF_REPAIR_LATE,              /* snapshot: a time that goes back */
+	PF_REPAIR_CUT_SNAPSHOT,      /* snapshot: cut off, and salvaged */
 	/* From here on an event (or value) was lost, and is counted. */
 	PF_SKIP_MALFORMED,    /* an event that no repair could save */
 	PF_SKIP_NO_TIME,      /* no usable ts */

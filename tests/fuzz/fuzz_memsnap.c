@@ -35,7 +35,7 @@ static int load(struct pf_snap *s, const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
 	struct pf_err err = { 0 };
-	int rc = pf_snap_load(s, ".", read_bytes, &b, &err);
+	int rc = pf_snap_load(s, ".", size & 1, read_bytes, &b, &err);
 
 	FUZZ_CHECK((rc == 0) == (err.code == PF_OK));
 	FUZZ_CHECK(rc == 0 || err.text[0]);

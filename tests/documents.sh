@@ -55,6 +55,8 @@ if [ -n "$full" ]; then
 		"$mktrace" --steps 2 --layers 1 "--$made" >"$made.json"
 		take "$made" "$made.json"
 	done
+	"$mktrace" --ranks 4 --stages 2 --steps 2 --out pipeline
+	take pipeline pipeline
 	for trace in "$top_srcdir"/tests/truth/2.10.0/*/trace.json.gz; do
 		made=${trace%/*}
 		take "truth_${made##*/}" "$trace"

@@ -30,8 +30,10 @@ tests_gen_mktrace_SOURCES = \
 	tests/gen/mktrace.c \
 	tests/gen/model.c \
 	tests/gen/model.h \
+	tests/gen/pipeline.c \
 	tests/gen/plant.c \
 	tests/gen/ranks.c \
+	tests/gen/ranks.h \
 	tests/gen/tables.h \
 	tests/gen/truth.c
 tests_gen_mktrace_LDADD = -lm

@@ -5,6 +5,8 @@ usage: ranks.py golden RANKS.json FOLDER CASE   FOLDER: ranks_*.csv
        ranks.py better RANKS.json FOLDER CASE   clocks nearer to the truth
        ranks.py truth RANKS.json TRUTH.csv      what mktrace --ranks planted
        ranks.py laws RANKS.json                 sums that must hold
+       ranks.py pipeline RANKS.json TRUTH.csv.pipeline MICROBATCHES SLOWER
+                                                bubbles that it planted
 """
 import csv
 import json
@@ -189,9 +191,48 @@ def check_truth(path, truth):
     near("cost of cost", worst["saved_ns"], cost, 0.01 * cost)
 
 
+def check_pipeline(path, truth, microbatches, slower):
+    figures, t = load(path)
+    with open(truth, encoding="utf-8") as f:
+        want = list(csv.DictReader(f))
+    ranks = {r["rank"]: r for r in t["receives"]}
+    stages = 1 + max(int(w["stage"]) for w in want)
+    ideal = (stages - 1) / (int(microbatches) + stages - 1)
+    same("ranks", sorted(ranks), [int(w["rank"]) for w in want])
+    same("what ranks cost", [r["saved_ns"] for r in t["ranks"]],
+         [None] * len(want))
+    for w in want:
+        r, name = ranks[int(w["rank"])], f"rank {w['rank']}"
+        step = float(w["step_ns"])
+        same(f"{name}: stage", r["stage"], w["stage"])
+        same(f"{name}: stages", r["stage_count"], stages)
+        same(f"{name}: microbatches", r["microbatches"], microbatches)
+        near(f"{name}: computation", r["computation_ns"],
+             w["computation_ns"], 1e-4 * step)
+        near(f"{name}: steps", r["step_ns"], step, 0.001 * step)
+        near(f"{name}: bubble", r["bubble_ns"], w["bubble_ns"],
+             0.01 * float(w["bubble_ns"]))
+        near(f"{name}: waits", r["receive_wait_ns"], w["receive_wait_ns"],
+             0.01 * float(w["receive_wait_ns"]))
+        same(f"{name}: sum", r["input_ns"] + r["drain_ns"], r["bubble_ns"])
+        near(f"{name}: share", r["bubble"], r["bubble_ns"] / r["step_ns"],
+             1e-9)
+        near(f"{name}: ideal", r["ideal_bubble"], ideal, 1e-9)
+        same(f"{name}: sends", r["left_count"], 0)
+    slow = [s["stage"] for s in t["stages"] if s["factor"] > 1.1]
+    same("stages", [s["stage"] for s in t["stages"]], list(range(stages)))
+    same("slow stage", slow, [int(slower)] if slower != "-" else [])
+    for s in t["stages"]:
+        own = [w for w in want if int(w["stage"]) == s["stage"]]
+        steps = s["step_count"] / len(own)
+        for key in ("computation_ns", "bubble_ns"):
+            mean = sum(float(w[key]) for w in own) / len(own) / steps
+            near(f"stage {s['stage']}: {key}", s[key], mean, 0.01 * mean)
+
+
 if __name__ == "__main__":
     {"golden": check_golden, "better": check_better, "truth": check_truth,
-     "laws": check_laws}[sys.argv[1]](*sys.argv[2:])
+     "laws": check_laws, "pipeline": check_pipeline}[sys.argv[1]](*sys.argv[2:])
     for line in bad[:20]:
         print(line)
     if bad:

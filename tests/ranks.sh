@@ -134,6 +134,55 @@ run 0 "$profan" ranks "$@" "$1" &&
 result 'a rank twice' "$tmp/out"
 rm -rf "$tmp/job"
 
+# pipelines: what each stage waits for
+pipeline() { # NAME MICROBATCHES SLOWER OPTION...: $tmp/job and $tmp/job.db
+	name=$1 microbatches=$2 slower=$3
+	shift 3
+	rm -rf "$tmp/job" "$tmp/job.db"
+	"$mktrace" --microbatches "$microbatches" "$@" --out "$tmp/job" ||
+		exit 99
+	if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+		ranks "$tmp/job.db" &&
+		run 0 "$PYTHON" -S "$helper" pipeline "$tmp/ranks.json" \
+			"$tmp/job/truth.csv.pipeline" "$microbatches" \
+			"$slower"; then
+		ok "$name"
+	else
+		not_ok "$name" "$tmp/out" "$tmp/err"
+	fi
+}
+! grep -qi 'bubble\|receive' "$tmp/one.json" &&
+	run 0 "$profan" ranks "$tmp/fleet.db" &&
+	! grep -qi 'bubble\|receive' "$tmp/out"
+result 'without messages nothing is said of bubbles' "$tmp/out"
+pipeline 'a pipeline, messages without kernels of their own' 4 - --ranks 4 \
+	--stages 4 --steps 4 --batched
+# shellcheck disable=SC2086
+pipeline 'a slow stage' 8 2 --ranks 8 --hosts 2 $skewed --stages 4 --steps 3 \
+	--straggler 2
+sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/one.json"
+run 0 "$profan" ranks "$tmp/job.db"
+tr '\n' ' ' <"$tmp/out" | grep -q '^3[0-9.]* % of the steps are bubbles of 4 st'"\
+ages (1F1B of even stages: 27.27 %); stage 2 computes longest, 1.[45][0-9] time"
+result 'its sentence' "$tmp/out"
+run 0 "$profan" merge -q "$tmp/job" -o "$tmp/fleet.db" && ranks "$tmp/fleet.db"
+sed 's/, "trace_id": [0-9]*//' "$tmp/ranks.json" >"$tmp/fleet.json"
+same 'a fleet of a pipeline' "$tmp/one.json" "$tmp/fleet.json"
+rm "$tmp/job/rank-3.json" && "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	ranks "$tmp/job.db" && "$PYTHON" -S - "$tmp/ranks.json" >"$tmp/err" \
+	2>&1 <<'EOP'
+import json, sys
+tables = json.load(open(sys.argv[1]))["tables"]
+for r in tables["receives"]:
+    # 1 and 5 send to or receive from 3, which nobody traced
+    assert (r["bubble_ns"] is None) == (r["rank"] in (1, 5)), r
+    assert (r["left_count"] > 0) == (r["rank"] in (1, 5)), r
+    # nor how many stages there are of them
+    assert (r["stage"] is None) == (r["rank"] in (1, 5, 7)), r
+EOP
+result 'what met nothing is not known' "$tmp/err"
+rm -rf "$tmp/job"
+
 # a capture that began later: matched from its end
 "$mktrace" --ranks 4 --hosts 2 --clock-skew 2000000 --steps 4 --layers 2 \
 	--out "$tmp/job"

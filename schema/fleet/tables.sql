@@ -191,8 +191,8 @@ CREATE TABLE memory (
 	oom_count INTEGER
 ) STRICT;
 
--- "profan ranks": what is compared of a rank, its collectives and the work
--- between them (src/ranks/digest.h), as a zstd frame.
+-- "profan ranks": what is compared of a rank, its collectives, sends and
+-- receives, and the work between them (src/ranks/digest.h), as a zstd frame.
 CREATE TABLE digest (
 	id INTEGER PRIMARY KEY,
 	rank_id INTEGER NOT NULL,

@@ -234,7 +234,9 @@ PF_COMMAND(85, ranks) = {
 		"aligned by the ends of collectives, waiting is told from "
 		"transfer, the late rank is compared with the middle one, its "
 		"kernels too (more of them, all slower, or some), and "
-		"the collectives are replayed without its delays.  Where "
+		"the collectives are replayed without its delays.  Of "
+		"pipelines it shows waits in receives, and bubbles by rank and "
+		"stage.  Where "
 		"clocks cannot be aligned a sentence says so, and nothing is "
 		"compared.  A fleet database ('profan merge') holds what is "
 		"compared of each rank, so its answer is that of the ranks' "
@@ -244,7 +246,7 @@ PF_COMMAND(85, ranks) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
-	.lists = "ranks by times work steps clocks collectives",
+	.lists = "stages receives ranks by times work steps clocks collectives",
 	.sorts = "root_ns|waited_ns|saved_ns|rank",
 	.examples = "profan ranks job.db\n"
 		    "profan ranks rank0.db rank1.db rank2.db\n"

@@ -168,3 +168,43 @@ enum pf_sync pf_collective_sync(struct pf_json name)
 	pf_buf_release(&text);
 	return sync;
 }
+
+enum pf_p2p pf_collective_p2p(struct pf_json name)
+{
+	static const struct {
+		const char *part;
+		enum pf_p2p way;
+	} known[] = {
+		/* in this order */
+		{ "sendrecv", PF_P2P_SEVERAL }, { "coalesc", PF_P2P_SEVERAL },
+		{ "send", PF_P2P_SEND },        { "recv", PF_P2P_RECEIVE },
+		{ "receive", PF_P2P_RECEIVE },
+	};
+	struct pf_buf text = { 0 };
+	enum pf_p2p way = PF_P2P_NONE;
+
+	plain_name(name, &text);
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !way; i++)
+		if (strstr(text.data, known[i].part))
+			way = known[i].way;
+	pf_buf_release(&text);
+	return way;
+}
+
+/* "Rank" is the other one's place among the ranks of the group. */
+int64_t pf_collective_peer(const char *args, size_t len, enum pf_p2p way)
+{
+	struct pf_json object = { args, len };
+	struct pf_json direct = pf_json_get(
+		object, way == PF_P2P_SEND ? "Dst Rank" : "Src Rank");
+	struct pf_dims ranks;
+	int64_t place, peer;
+
+	if (direct.p && pf_json_int(direct, &peer))
+		return peer < 0 ? -1 : peer;
+	if (!pf_json_int(pf_json_get(object, "Rank"), &place) || place < 0 ||
+	    !pf_json_dims(pf_json_get(object, "Process Group Ranks"), &ranks) ||
+	    (uint64_t)place >= ranks.count || ranks.size[place] > INT32_MAX)
+		return -1;
+	return (int64_t)ranks.size[place];
+}

@@ -54,4 +54,22 @@ enum pf_sync {
 /* By the name of a collective, a range ("nccl:all_reduce") or a kernel. */
 enum pf_sync pf_collective_sync(struct pf_json name);
 
+/* What goes from one rank to another, not between all of a group. */
+enum pf_p2p {
+	PF_P2P_NONE,
+	PF_P2P_SEND,
+	PF_P2P_RECEIVE,
+	/* several at once; collectives are made of such kernels, too */
+	PF_P2P_SEVERAL
+};
+
+/* By the name of an operation ("send"), a range ("nccl:recv 0<-1") or kernel. */
+enum pf_p2p pf_collective_p2p(struct pf_json name);
+
+/*
+ * The rank of the job that a send goes to or a receive is from, by the same
+ * arguments; -1: they do not say it.
+ */
+int64_t pf_collective_peer(const char *args, size_t len, enum pf_p2p way);
+
 #endif

@@ -10,7 +10,8 @@
 #include "ranks/digest.h"
 
 #define MAGIC     "PFRK"
-#define FORMAT    1
+#define FORMAT    2
+#define FORMAT_1  1 /* without sends and receives */
 #define SUM_BYTES 8
 #define TIME_MAX  (INT64_C(1) << 61) /* so that differences are numbers */
 
@@ -48,6 +49,9 @@ void pf_digest_release(struct pf_digest *d)
 	free(d->pieces);
 	free(d->steps);
 	free(d->kernels);
+	free(d->p2ps);
+	free(d->messages);
+	free(d->quiets);
 	*d = (struct pf_digest){ 0 };
 }
 
@@ -140,6 +144,39 @@ static void put_rest(struct pf_buf *out, const struct pf_digest *d)
 	}
 }
 
+static void put_p2p(struct pf_buf *out, const struct pf_digest *d,
+		    const struct pf_digest_p2p *p, int64_t *at_ns)
+{
+	put_i(out, p->start_ns - *at_ns);
+	put_i(out, p->end_ns - p->start_ns);
+	put_u(out, p->message_count);
+	for (size_t i = 0; i < p->message_count; i++) {
+		const struct pf_digest_message *m =
+			&d->messages[p->message_from + i];
+
+		put_i(out, m->peer);
+		put_i(out, m->bytes);
+		put_u(out, (uint64_t)m->group << 1 | m->is_receive);
+	}
+	put_u(out, p->quiet_count);
+	for (size_t i = 0; i < p->quiet_count; i++) {
+		put_i(out, d->quiets[p->quiet_from + i].after_ns);
+		put_i(out, d->quiets[p->quiet_from + i].ns);
+	}
+	put_i(out, p->unsplit_ns);
+	*at_ns = p->start_ns;
+}
+
+static void put_p2ps(struct pf_buf *out, const struct pf_digest *d)
+{
+	int64_t at_ns = d->start_ns;
+
+	put_u(out, d->knows_p2p);
+	put_u(out, d->p2p_count);
+	for (size_t i = 0; i < d->p2p_count; i++)
+		put_p2p(out, d, &d->p2ps[i], &at_ns);
+}
+
 void pf_digest_put(const struct pf_digest *d, struct pf_buf *out)
 {
 	size_t from = out->len;
@@ -164,6 +201,7 @@ void pf_digest_put(const struct pf_digest *d, struct pf_buf *out)
 	for (size_t i = 0; i < d->op_count; i++)
 		put_op(out, d, &d->ops[i], &at_ns);
 	put_rest(out, d);
+	put_p2ps(out, d);
 	sum = pf_digest_hash(out->data + from, out->len - from);
 	for (unsigned i = 0; i < 64; i += 8)
 		pf_buf_addc(out, (char)(sum >> i));
@@ -348,6 +386,63 @@ static void get_rest(struct reader *r, struct pf_digest *d)
 	}
 }
 
+static void get_messages(struct reader *r, struct pf_digest *d,
+			 struct pf_digest_p2p *p)
+{
+	p->message_from = d->message_count;
+	p->message_count = get_count(r, 3);
+	d->messages = pf_grow(d->messages, &d->message_cap,
+			      d->message_count + p->message_count + 1,
+			      sizeof(*d->messages));
+	for (size_t i = 0; i < p->message_count; i++) {
+		struct pf_digest_message *m = &d->messages[d->message_count++];
+		uint64_t bits;
+
+		m->peer = get_i(r);
+		m->bytes = get_i(r);
+		bits = get_u(r);
+		r->is_bad |= bits >> 1 >= d->group_count;
+		m->group = (uint32_t)(bits >> 1);
+		m->is_receive = bits & 1;
+	}
+}
+
+static void get_p2p(struct reader *r, struct pf_digest *d, int64_t *at_ns)
+{
+	struct pf_digest_p2p *p = &d->p2ps[d->p2p_count++];
+
+	*p = (struct pf_digest_p2p){ .start_ns = get_after(r, *at_ns) };
+	p->end_ns = get_after(r, p->start_ns);
+	get_messages(r, d, p);
+	p->quiet_from = d->quiet_count;
+	p->quiet_count = get_count(r, 2);
+	d->quiets = pf_grow(d->quiets, &d->quiet_cap,
+			    d->quiet_count + p->quiet_count + 1,
+			    sizeof(*d->quiets));
+	for (size_t i = 0; i < p->quiet_count; i++) {
+		struct pf_digest_piece *q = &d->quiets[d->quiet_count++];
+
+		q->after_ns = get_ns(r);
+		q->ns = get_ns(r);
+	}
+	p->unsplit_ns = get_ns(r);
+	*at_ns = p->start_ns;
+}
+
+#define P2P_BYTES 5 /* at least */
+
+static void get_p2ps(struct reader *r, struct pf_digest *d)
+{
+	int64_t at_ns = d->start_ns;
+	size_t count;
+
+	d->knows_p2p = get_u(r);
+	count = get_count(r, P2P_BYTES);
+	d->p2ps = pf_calloc(count + 1, sizeof(*d->p2ps));
+	while (!r->is_bad && d->p2p_count < count)
+		get_p2p(r, d, &at_ns);
+}
+
 static void get_head(struct reader *r, struct pf_digest *d)
 {
 	bool has_host;
@@ -394,17 +489,19 @@ int pf_digest_get(const void *data, size_t len, struct pf_digest *out,
 			       "a rank's digest is damaged: its checksum "
 			       "differs");
 	version = get_u(&r);
-	if (version != FORMAT)
+	if (version != FORMAT && version != FORMAT_1)
 		return pf_fail(err, PF_EDATA,
 			       "a rank's digest is of version %llu; this "
-			       "profan reads %d",
-			       (unsigned long long)version, FORMAT);
+			       "profan reads %d and %d",
+			       (unsigned long long)version, FORMAT_1, FORMAT);
 	get_head(&r, out);
 	get_groups(&r, out);
 	if (!r.is_bad)
 		get_ops(&r, out);
 	if (!r.is_bad)
 		get_rest(&r, out);
+	if (!r.is_bad && version == FORMAT)
+		get_p2ps(&r, out);
 	if (!r.is_bad && r.p == r.end)
 		return 0;
 	pf_digest_release(out);

@@ -9,6 +9,9 @@
  * Digests hold names of process groups, of the machine, and nothing else of
  * the program: kernels are hashes of their names.
  *
+ * Sends and receives are beside the collectives: they end on two ranks at
+ * unlike times, and so align nothing, but ranks wait for each other in them.
+ *
  * Bytes: "PFRK", a version, LEB128 numbers (signed ones in zigzag, times as
  * differences), and a 64-bit checksum of all before it.  The same digest
  * gives the same bytes.  Nothing is trusted when they are read.
@@ -73,6 +76,27 @@ struct pf_digest_op {
 	int64_t unsplit_ns; /* exposed, in pieces too many to keep */
 };
 
+/* A kernel of sends and receives; times as of collectives. */
+struct pf_digest_p2p {
+	int64_t start_ns, end_ns;
+	/* Of messages of the digest; none: what it moves is not recorded. */
+	size_t message_from, message_count;
+	/*
+	 * Of quiets: computation began as it ended; the time since computation
+	 * had ended before, but for other work than sends and receives.  Pieces
+	 * are from its start on, most of them before it.
+	 */
+	size_t quiet_from, quiet_count;
+	int64_t unsplit_ns; /* in pieces too many to keep */
+};
+
+struct pf_digest_message {
+	int64_t peer;  /* rank of the job; -1: not recorded */
+	int64_t bytes; /* -1: not recorded */
+	uint32_t group;
+	bool is_receive;
+};
+
 struct pf_digest_step {
 	int64_t step, start_ns, end_ns; /* extended, as events/step.h has it */
 	int64_t ns[PF_DOING_COUNT];     /* that sum up to its length */
@@ -98,6 +122,13 @@ struct pf_digest {
 	struct pf_digest_kernel *kernels; /* computation, by hash */
 	size_t group_count, op_count, piece_count, step_count, kernel_count;
 	size_t group_cap, op_cap, piece_cap, step_cap, kernel_cap;
+	/* Digests of version 1 do not know of sends and receives. */
+	bool knows_p2p;
+	struct pf_digest_p2p *p2ps; /* by start */
+	struct pf_digest_message *messages;
+	struct pf_digest_piece *quiets;
+	size_t p2p_count, message_count, quiet_count;
+	size_t p2p_cap, message_cap, quiet_cap;
 };
 
 /* What kernels' names become. */

@@ -64,14 +64,23 @@ struct host_span {
 struct what {
 	size_t group; /* of the digest */
 	enum pf_sync sync;
+	enum pf_p2p p2p; /* if sync is NONE */
 	int64_t bytes, size;
+	int64_t peer; /* of a send or receive; or -1 */
+};
+
+/* A kernel of messages that it does not say. */
+struct unsaid {
+	int64_t launch_id;
+	size_t p2p;
 };
 
 /* The same of arguments, of all traces. */
 struct said {
 	uint32_t group; /* of the texts */
 	enum pf_sync sync;
-	int64_t bytes, size;
+	enum pf_p2p p2p;
+	int64_t bytes, size, peer;
 };
 
 struct source {
@@ -88,7 +97,7 @@ struct making {
 	const struct pf_steps *steps;
 	struct pf_intern groups; /* texts */
 	struct pf_map argsets;   /* argset.id -> said */
-	struct pf_map syncs;     /* string.id -> enum pf_sync */
+	struct pf_map syncs;     /* string.id -> pf_p2p << 8 | pf_sync */
 	struct pf_map hashes;    /* string.id -> place of the hash */
 	struct said *said;
 	uint64_t *hash;
@@ -121,6 +130,15 @@ struct making {
 	struct pf_sorter *hosts;
 	const struct host_span *host; /* the next one */
 	struct pf_map kernel_places;  /* string.id -> kernel of the digest */
+	/* sends and receives */
+	struct pf_map p2p_records; /* record_param_comms -> one of them */
+	struct unsaid *unsaid;
+	size_t unsaid_count, unsaid_cap;
+	size_t *received; /* that no computation has followed */
+	size_t received_count, received_cap;
+	int64_t busy_ns;                /* other work ran up to here */
+	struct pf_digest_piece *quiets; /* since computation; from 0 on */
+	size_t quiet_count, quiet_cap;
 };
 
 /* digest_what.c */
@@ -128,6 +146,9 @@ void pf_digest_init_words(struct making *m);
 void pf_digest_release_words(struct making *m);
 int pf_digest_find_what(struct making *m, const struct pf_gpu_event *ev,
 			struct what *out, struct pf_err *err);
+/* 1: what the arguments of a record say is a send or a receive; 0, -1. */
+int pf_digest_find_message(struct making *m, uint32_t args, struct what *out,
+			   struct pf_err *err);
 int pf_digest_load_sources(struct making *m, struct pf_err *err);
 const struct source *pf_digest_source(const struct making *m);
 
@@ -137,5 +158,16 @@ int pf_digest_count_kernel(struct making *m, const struct pf_gpu_event *ev,
 			   struct pf_err *err);
 void pf_digest_settle_kernels(struct making *m);
 int pf_digest_settle_launches(struct making *m, struct pf_err *err);
+
+/* digest_p2p.c: sends and receives */
+void pf_digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
+			const struct what *what, int64_t end_ns);
+void pf_digest_end_quiet(struct making *m, int64_t start_ns, int64_t end_ns,
+			 bool is_computation);
+int pf_digest_settle_p2p(struct making *m, struct pf_err *err);
+void pf_digest_end_p2p(struct making *m);
+
+/* digest_make.c: does computation that starts wait for what ended? */
+bool pf_digest_gates(const struct making *m, int64_t end_ns, int64_t start_ns);
 
 #endif

@@ -170,6 +170,12 @@ static int pass_to(struct making *m, int64_t to_ns, struct pf_err *err)
 	return 0;
 }
 
+bool pf_digest_gates(const struct making *m, int64_t end_ns, int64_t start_ns)
+{
+	return start_ns - end_ns <= GATE_NS &&
+	       (!m->has_computed || m->computed_ns <= end_ns - BEFORE_NS);
+}
+
 /* Computation begins: which collectives that have ended did it wait for? */
 static void open_gates(struct making *m, int64_t start_ns)
 {
@@ -183,9 +189,7 @@ static void open_gates(struct making *m, int64_t start_ns)
 			m->closed[kept++] = op;
 			continue;
 		}
-		m->d.ops[op].gates = start_ns - end_ns <= GATE_NS &&
-				     (!m->has_computed ||
-				      m->computed_ns <= end_ns - BEFORE_NS);
+		m->d.ops[op].gates = pf_digest_gates(m, end_ns, start_ns);
 	}
 	m->closed_count = kept;
 }
@@ -277,6 +281,7 @@ static int take_computation(struct making *m, const struct pf_gpu_event *ev,
 			    int64_t end_ns, struct pf_err *err)
 {
 	open_gates(m, ev->start_ns);
+	pf_digest_end_quiet(m, ev->start_ns, end_ns, true);
 	if (!m->has_computed || end_ns > m->computed_ns)
 		m->computed_ns = end_ns;
 	m->has_computed = true;
@@ -294,6 +299,10 @@ static int take_communication(struct making *m, const struct pf_gpu_event *ev,
 	if (pf_digest_find_what(m, ev, &what, err) < 0)
 		return -1;
 	op = take_comm(m, ev, &what, end_ns);
+	if (what.p2p)
+		pf_digest_take_p2p(m, ev, &what, end_ns);
+	else
+		pf_digest_end_quiet(m, ev->start_ns, end_ns, false);
 	m->running = pf_grow(m->running, &m->running_cap, m->running_count + 1,
 			     sizeof(*m->running));
 	m->running[m->running_count++] = (struct running){ op, end_ns };
@@ -321,6 +330,7 @@ static int take(struct making *m, const struct pf_gpu_event *ev,
 		m->d.end_ns = m->d.start_ns;
 		m->exposed_ns = ev->start_ns;
 		m->computed_ns = INT64_MIN;
+		m->busy_ns = m->d.start_ns;
 		pf_sweep_begin(&m->sweep, m->d.start_ns);
 	}
 	if (end_ns > m->d.end_ns)
@@ -334,6 +344,8 @@ static int take(struct making *m, const struct pf_gpu_event *ev,
 	if (ev->class == PF_GPU_COMM &&
 	    take_communication(m, ev, end_ns, err) < 0)
 		return -1;
+	if (sets[ev->class] == PF_DOING_COPY)
+		pf_digest_end_quiet(m, ev->start_ns, end_ns, false);
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
 	return 0;
 }
@@ -383,6 +395,12 @@ static void add_base(struct pf_digest *d, int64_t base_ns)
 		op->end_ns = absolute(op->end_ns, base_ns);
 		op->ready_ns = absolute(op->ready_ns, base_ns);
 	}
+	for (size_t i = 0; i < d->p2p_count; i++) {
+		struct pf_digest_p2p *p = &d->p2ps[i];
+
+		p->start_ns = absolute(p->start_ns, base_ns);
+		p->end_ns = absolute(p->end_ns, base_ns);
+	}
 	for (size_t i = 0; i < d->step_count; i++) {
 		d->steps[i].start_ns = absolute(d->steps[i].start_ns, base_ns);
 		d->steps[i].end_ns = absolute(d->steps[i].end_ns, base_ns);
@@ -407,7 +425,8 @@ static int finish(struct making *m, struct pf_err *err)
 			return -1;
 	}
 	settle_pieces(m);
-	if (pf_digest_settle_launches(m, err) < 0)
+	if (pf_digest_settle_launches(m, err) < 0 ||
+	    pf_digest_settle_p2p(m, err) < 0)
 		return -1;
 	pf_digest_settle_kernels(m);
 	return 0;
@@ -452,6 +471,7 @@ static int begin(struct making *m, const struct pf_window_trace *trace,
 	pf_map_init(&m->records);
 	pf_map_init(&m->kernel_places);
 	pf_map_init(&m->group_places);
+	pf_map_init(&m->p2p_records);
 	m->launches = pf_by_event_new(m->db, sizeof(struct launched),
 				      PF_COLBIT(PF_COL_START));
 	take_steps(m);
@@ -473,6 +493,7 @@ static void end(struct making *m)
 	free(m->running);
 	free(m->closed);
 	free(m->lasts);
+	pf_digest_end_p2p(m);
 	memset(&m->trace, 0, sizeof(*m) - offsetof(struct making, trace));
 }
 

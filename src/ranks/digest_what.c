@@ -31,17 +31,28 @@ void pf_digest_release_words(struct making *m)
 	free(m->hash);
 }
 
-static void read_said(struct making *m, const struct pf_collective *c,
-		      struct said *out)
+/* What it is, if it is no collective of all. */
+static enum pf_p2p p2p_of(enum pf_sync sync, struct pf_json name)
 {
+	return sync == PF_SYNC_NONE ? pf_collective_p2p(name) : PF_P2P_NONE;
+}
+
+static void read_said(struct making *m, const struct pf_collective *c,
+		      const char *text, size_t len, struct said *out)
+{
+	enum pf_sync sync = pf_collective_sync(c->name);
+	enum pf_p2p p2p = p2p_of(sync, c->name);
 	struct pf_buf group = { 0 };
 
 	pf_buf_adds(&group, "");
 	if (c->group.p)
 		pf_json_text(c->group, &group);
 	*out = (struct said){ pf_intern_add(&m->groups, group.data, group.len),
-			      pf_collective_sync(c->name),
-			      pf_collective_bytes(c), c->group_size };
+			      sync,
+			      p2p,
+			      pf_collective_bytes(c),
+			      c->group_size,
+			      pf_collective_peer(text, len, p2p) };
 	pf_buf_release(&group);
 }
 
@@ -68,7 +79,7 @@ static int read_args(struct making *m, uint32_t args, const struct said **out,
 		if (rc == 1 && pf_collective_read(text, len, &c)) {
 			m->said = pf_grow(m->said, &m->said_cap,
 					  m->said_count + 1, sizeof(*m->said));
-			read_said(m, &c, &m->said[m->said_count]);
+			read_said(m, &c, text, len, &m->said[m->said_count]);
 			*place = ++m->said_count;
 		}
 	}
@@ -78,7 +89,7 @@ static int read_args(struct making *m, uint32_t args, const struct said **out,
 }
 
 /* By the range around its launch, or by its own name. */
-static int read_name(struct making *m, uint32_t name, enum pf_sync *out,
+static int read_name(struct making *m, uint32_t name, struct what *out,
 		     struct pf_err *err)
 {
 	uint64_t *place = pf_map_at(&m->syncs, name);
@@ -88,10 +99,14 @@ static int read_name(struct making *m, uint32_t name, enum pf_sync *out,
 		text = pf_gpu_name(m->gpu, name, err);
 		if (!text)
 			return -1;
-		*place = pf_collective_sync(
+		out->sync = pf_collective_sync(
 			(struct pf_json){ text, strlen(text) });
+		out->p2p = p2p_of(out->sync,
+				  (struct pf_json){ text, strlen(text) });
+		*place = (uint64_t)out->p2p << 8 | out->sync;
 	}
-	*out = (enum pf_sync)(*place);
+	out->sync = (enum pf_sync)(*place & 0xff);
+	out->p2p = (enum pf_p2p)(*place >> 8);
 	return 0;
 }
 
@@ -111,6 +126,45 @@ static size_t find_group(struct making *m, uint32_t text)
 	return (size_t)*place;
 }
 
+static void take_said(struct making *m, const struct said *said,
+		      struct what *out)
+{
+	*out = (struct what){ .sync = said->sync,
+			      .p2p = said->p2p,
+			      .bytes = said->bytes,
+			      .size = said->size,
+			      .peer = said->peer };
+	if (out->sync != PF_SYNC_NONE || out->p2p)
+		out->group = find_group(m, said->group);
+}
+
+int pf_digest_find_message(struct making *m, uint32_t args, struct what *out,
+			   struct pf_err *err)
+{
+	const struct said *said;
+
+	if (read_args(m, args, &said, err) < 0)
+		return -1;
+	if (!said || (said->p2p != PF_P2P_SEND && said->p2p != PF_P2P_RECEIVE))
+		return 0;
+	take_said(m, said, out);
+	return 1;
+}
+
+/* Several messages, or of what else is made of such kernels? */
+static int check_kernel(struct making *m, uint32_t name, struct what *out,
+			struct pf_err *err)
+{
+	struct what own;
+
+	if (out->p2p != PF_P2P_SEVERAL)
+		return 0;
+	if (read_name(m, name, &own, err) < 0)
+		return -1;
+	out->p2p = own.p2p;
+	return 0;
+}
+
 int pf_digest_find_what(struct making *m, const struct pf_gpu_event *ev,
 			struct what *out, struct pf_err *err)
 {
@@ -122,18 +176,16 @@ int pf_digest_find_what(struct making *m, const struct pf_gpu_event *ev,
 	    read_args(m, ev->comm.record_args, &said, err) < 0)
 		return -1;
 	if (said) {
-		*out = (struct what){ 0, said->sync, said->bytes, said->size };
-		if (out->sync != PF_SYNC_NONE)
-			out->group = find_group(m, said->group);
-		return 0;
+		take_said(m, said, out);
+		return check_kernel(m, ev->name, out, err);
 	}
-	*out = (struct what){ .bytes = -1, .size = -1 };
+	*out = (struct what){ .bytes = -1, .size = -1, .peer = -1 };
 	if (read_name(m, ev->comm.name == PF_ID_NONE ? ev->name : ev->comm.name,
-		      &out->sync, err) < 0)
+		      out, err) < 0)
 		return -1;
-	if (out->sync != PF_SYNC_NONE)
+	if (out->sync != PF_SYNC_NONE || out->p2p)
 		out->group = find_group(m, pf_intern_add(&m->groups, "", 0));
-	return 0;
+	return check_kernel(m, ev->name, out, err);
 }
 
 /* ---- where traces are from ---- */

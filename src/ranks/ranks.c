@@ -121,7 +121,11 @@ static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
 			    .count = (uint32_t)d->op_count,
 			    .start_ns = d->start_ns,
 			    .end_ns = d->end_ns,
-			    .first_ns = d->first_ns };
+			    .first_ns = d->first_ns,
+			    .knows_p2p = d->knows_p2p,
+			    .has_p2p = d->message_count > 0 };
+	for (size_t i = 0; i < d->message_count; i++)
+		r->receives |= d->messages[i].is_receive;
 	pf_digest_put(d, &r->bytes);
 	return 0;
 }
@@ -263,7 +267,9 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		out->partly = pf_strdup(job->partly.data);
 	if (pf_ranks_rows(job, out, err) < 0)
 		return -1;
-	if (!job->why.len && !job->args.is_brief)
+	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
+		return -1;
+	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
 		pf_ranks_longest(job, out);
@@ -276,6 +282,8 @@ void pf_ranks_release(struct pf_ranks *r)
 	free(r->kinds);
 	free(r->steps);
 	free(r->meetings);
+	free(r->pipes);
+	free(r->stages);
 	free(r->withheld);
 	free(r->partly);
 	pf_arena_release(&r->texts);

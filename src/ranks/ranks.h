@@ -29,6 +29,15 @@
  * a job without stragglers (skeleton.c), and of one in which a rank alone is
  * like the others (alone.c).
  *
+ * Sends and receives.  The n-th send from a rank to another in a group meets
+ * the n-th receive of it there.  A rank waits in a receive until the send has
+ * begun.  A bubble of a pipeline is the time in a step in which a GPU computes
+ * nothing, and moves nothing, because what it needs of another stage is not
+ * sent yet: the computation that ends it begins as a receive ends
+ * (pipeline.c); or, behind the last message of a step, the collective that it
+ * waits in is one with other stages.  Ranks that wait in receives for more than
+ * 1 % of the time are not replayed: collectives do not say what they wait for.
+ *
  * Memory is about 400 bytes a collective of a rank; time grows linearly.
  */
 #ifndef PF_RANKS_RANKS_H
@@ -128,6 +137,28 @@ struct pf_ranks_meeting {
 	const char *root_cause;
 };
 
+/* A rank that sends or receives; PF_NO_INT and not a number: unknown. */
+struct pf_ranks_pipe {
+	int64_t rank, stage, stage_count; /* of its pipeline; or unknown */
+	int64_t microbatches;             /* in a step */
+	/* kernels that receive, and those whose send is not known */
+	int64_t receive_count, left_count;
+	int64_t receive_wait_ns, receive_transfer_ns; /* of the others */
+	/* in steps in which all its messages met theirs */
+	int64_t step_count, step_ns, computation_ns;
+	int64_t input_ns, drain_ns, bubble_ns; /* waiting; its end; the sum */
+	double bubble, ideal;                  /* shares of the steps */
+};
+
+/* A stage of all pipelines with as many; times are means of steps. */
+struct pf_ranks_stage {
+	int64_t stage, stage_count, rank_count, step_count;
+	int64_t step_ns, computation_ns, bubble_ns;
+	int64_t receive_wait_ns; /* all of it */
+	double factor;           /* computation against the median stage */
+	double bubble, ideal;
+};
+
 struct pf_ranks_step {
 	int64_t step;
 	int64_t count;  /* of meetings */
@@ -144,10 +175,18 @@ struct pf_ranks {
 	struct pf_ranks_step *steps;
 	struct pf_ranks_meeting *meetings; /* in order of time */
 	size_t rank_count, kind_count, step_count, meeting_count;
-	char *withheld;     /* why nothing is compared; NULL: it is */
-	char *partly;       /* what is not compared; NULL: nothing */
-	int64_t met_count;  /* collectives of several ranks, compared */
-	int64_t left_count; /* without one to meet */
+	bool has_pipes; /* ranks receive */
+	/* for more than 1 % of the time, or who knows how long: no replay */
+	bool waits_to_receive;
+	struct pf_ranks_pipe *pipes;   /* ranks that do, by rank */
+	struct pf_ranks_stage *stages; /* in order */
+	size_t pipe_count, stage_count;
+	const char *pipes_withheld; /* why nothing is known of them, or NULL */
+	int64_t unknown_pipe_count; /* ranks that do not say if they do */
+	char *withheld;             /* why nothing is compared; NULL: it is */
+	char *partly;               /* what is not compared; NULL: nothing */
+	int64_t met_count;          /* collectives of several ranks, compared */
+	int64_t left_count;         /* without one to meet */
 	int64_t early_count;
 	int64_t residual_ns;     /* the largest scatter of a rank's ends */
 	int64_t clock_ns;        /* the largest offset */

@@ -60,6 +60,8 @@ struct rank {
 	double offset_ns, drift; /* true = local - offset - drift * local */
 	double scatter_ns, slope_bound;
 	uint32_t seen_count;
+	bool knows_p2p, has_p2p; /* messages that it sends or receives */
+	bool receives;
 };
 
 struct pf_ranks_job {
@@ -100,6 +102,10 @@ void pf_ranks_blame(struct pf_ranks_job *job);
 
 /* skeleton.c: what gaps cost. */
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
+
+/* pipeline.c: sends and receives, once all is aligned. */
+int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
+		      struct pf_err *err);
 
 /* rows.c: what is shown. */
 int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,

@@ -95,6 +95,8 @@ void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 		pf_buf_adds(out, "There is one rank: nothing to compare");
 	else if (r->withheld)
 		pf_buf_addf(out, "Ranks are not compared: %s", r->withheld);
+	else if (pf_pipeline_finding(r, out))
+		return;
 	else if (r->straggler >= 0)
 		say_straggler(r, out);
 	else if (r->total_ns != PF_NO_INT)
@@ -425,6 +427,7 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 	PF_SCALARS(doc, figures, *r);
 	if (r->total_ns != PF_NO_INT)
 		PF_SCALARS(doc, costs, *r);
+	pf_pipeline_show(r, doc);
 	show_tables(r, is_wide, doc);
 	if (r->partly)
 		pf_doc_note(doc, "left out: %s", r->partly);
@@ -482,7 +485,11 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 	if (parse(expression, &gate, err) < 0)
 		return -1;
 	if (r->total_ns == PF_NO_INT) {
-		pf_doc_failed(doc, "%s: ranks are not compared", expression);
+		pf_doc_failed(doc,
+			      r->waits_to_receive && !r->withheld
+				      ? "%s: what ranks cost is not known"
+				      : "%s: ranks are not compared",
+			      expression);
 		*is_failed = true;
 		return 0;
 	}

@@ -26,6 +26,10 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 		      const char *const *values, bool is_wide,
 		      struct pf_doc *doc);
 
+/* pipeline_show.c: bubbles in a sentence, if they are known; tables; notes. */
+bool pf_pipeline_finding(const struct pf_ranks *r, struct pf_buf *out);
+void pf_pipeline_show(const struct pf_ranks *r, struct pf_doc *doc);
+
 /* Without a full stop: who is slow, why and what it costs, or that none is. */
 void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out);
 

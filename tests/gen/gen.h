@@ -6,7 +6,8 @@
  *
  * model.c makes the events of a step from the parts of machine.c, plant.c adds
  * faults, emit.c writes all as Kineto does, chrome.c makes other Chrome traces,
- * truth.c counts what was written; ranks.c makes jobs of several ranks.
+ * truth.c counts what was written; ranks.c and
+ * pipeline.c make jobs of several ranks.
  */
 #ifndef PF_TESTS_GEN_H
 #define PF_TESTS_GEN_H
@@ -44,6 +45,8 @@ struct gen_opts {
 	int ranks, hosts;
 	int64_t straggler, skew_ns, drift_ppm, scatter_ns;
 	const char *late_cause;
+	int stages, microbatches; /* of a pipeline; 0: there is none */
+	bool batched; /* messages of a kernel that does not say them */
 };
 
 /* The arguments that torch records for the inputs of an operator: JSON. */

@@ -41,7 +41,11 @@ static const char usage[] =
 	"garbage\n"
 	"  --clock-skew NS  clocks differ by up to so much (0)\n"
 	"  --drift PPM      and drift by up to so much (0)\n"
-	"  --scatter NS     ends of a collective differ so much (3000)\n";
+	"  --scatter NS     ends of a collective differ so much (3000)\n"
+	"  --stages N       a pipeline, 1F1B; --straggler is a stage, --late "
+	"slow\n"
+	"  --microbatches N of a step (8)\n"
+	"  --batched        kernels of messages do not say which\n";
 
 /* ---- output ---- */
 
@@ -182,6 +186,15 @@ static bool parse_job(struct gen_opts *o, int c, const char *name)
 	case 'C':
 		o->scatter_ns = number(optarg, name);
 		return true;
+	case 'P':
+		o->stages = (int)number(optarg, name);
+		return true;
+	case 'M':
+		o->microbatches = (int)number(optarg, name);
+		return true;
+	case 'B':
+		o->batched = true;
+		return true;
 	default:
 		return false;
 	}
@@ -213,6 +226,9 @@ static void parse(struct gen_opts *o, int argc, char **argv, char **out_path)
 		{ "clock-skew", required_argument, NULL, 'K' },
 		{ "drift", required_argument, NULL, 'D' },
 		{ "scatter", required_argument, NULL, 'C' },
+		{ "stages", required_argument, NULL, 'P' },
+		{ "microbatches", required_argument, NULL, 'M' },
+		{ "batched", no_argument, NULL, 'B' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -269,7 +285,8 @@ int main(int argc, char **argv)
 				 .hosts = 1,
 				 .late_cause = "slow",
 				 .straggler = -1,
-				 .scatter_ns = 3000 };
+				 .scatter_ns = 3000,
+				 .microbatches = 8 };
 	struct gen_truth *truth = gen_truth_new();
 	char *out_path = NULL;
 	int rc;
@@ -279,6 +296,10 @@ int main(int argc, char **argv)
 		opts.layers = 64;
 	if (opts.gpus > 2)
 		opts.gpus = 2;
+	if (opts.stages && opts.ranks % opts.stages) {
+		fputs("mktrace: --ranks is a multiple of --stages\n", stderr);
+		return 2;
+	}
 	if (opts.ranks) {
 		gen_truth_free(truth);
 		if (!out_path || gen_ranks(&opts, out_path)) {

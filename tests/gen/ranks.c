@@ -7,7 +7,7 @@
  */
 #include "config.h"
 
-#include "gen/gen.h"
+#include "gen/ranks.h"
 
 #include <errno.h>
 #include <math.h>
@@ -18,34 +18,7 @@
 #define PAIR 2
 #define ZERO INT64_C(1700000000000000000)
 
-enum kind { LOADER, STEP, GARBAGE, MM, MORE, OPTIMIZER, GATHER, REDUCE, SYNC };
-enum { COMPUTE = 7, GATHERS = 20, REDUCES = 24 }; /* streams */
-
-struct event {
-	uint8_t kind;
-	int32_t corr, group;
-	int64_t host_ns, host_dur_ns; /* of the operator or range */
-	int64_t start_ns, dur_ns;     /* of the kernel */
-};
-
-struct rank {
-	int64_t host_ns;                          /* its thread is here */
-	int64_t compute_ns, gather_ns, reduce_ns; /* streams end */
-	int64_t offset_ns;
-	double drift;
-	int32_t corr;
-	struct event *events;
-	size_t count, cap;
-};
-
-struct job {
-	const struct gen_opts *o;
-	struct rank *ranks;
-	uint64_t random;
-	bool is_planted;
-	int64_t first_ns, last_ns; /* of collectives */
-	int64_t *starts;
-};
+enum { COMPUTE = 7, GATHERS = 20, REDUCES = 24, NORMS = 28, P2P = 32 };
 
 /* ---- chance ---- */
 
@@ -60,14 +33,14 @@ static double normal(struct job *j)
 	return (uniform(j) + uniform(j) + uniform(j) + uniform(j)) / 1.1547;
 }
 
-static int64_t jitter(struct job *j, int64_t mean)
+int64_t gen_jitter(struct job *j, int64_t mean)
 {
 	return (int64_t)((double)mean * (1 + 0.02 * normal(j)));
 }
 
 /* ---- what happens ---- */
 
-static struct event *add(struct rank *r, enum kind kind, int64_t from,
+struct event *gen_happen(struct rank *r, enum gen_rank_kind kind, int64_t from,
 			 int64_t to)
 {
 	struct event *e;
@@ -85,37 +58,40 @@ static struct event *add(struct rank *r, enum kind kind, int64_t from,
 	return e;
 }
 
-static int64_t later(int64_t a, int64_t b)
+int64_t gen_later(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
 
 /* The host launches; the kernel could start so early. */
-static struct event *launch(struct job *j, struct rank *r, enum kind kind,
-			    int64_t free_ns)
+struct event *gen_start(struct job *j, struct rank *r, enum gen_rank_kind kind,
+			int64_t free_ns)
 {
 	int64_t at = r->host_ns;
 	struct event *e;
 
-	r->host_ns += jitter(j, 9000);
-	e = add(r, kind, at, r->host_ns);
+	r->host_ns += gen_jitter(j, 9000);
+	e = gen_happen(r, kind, at, r->host_ns);
 	e->corr = ++r->corr;
-	e->start_ns = later(at + 7000, free_ns + 800);
+	e->start_ns = gen_later(at + 7000, free_ns + 800);
 	return e;
 }
 
-static void compute(struct job *j, struct rank *r, enum kind kind, double ns)
+void gen_compute(struct job *j, struct rank *r, enum gen_rank_kind kind,
+		 double ns)
 {
-	struct event *e = launch(j, r, kind, r->compute_ns);
+	struct event *e = gen_start(j, r, kind, r->compute_ns);
 
-	e->dur_ns = jitter(j, (int64_t)ns);
+	e->dur_ns = gen_jitter(j, (int64_t)ns);
 	r->compute_ns = e->start_ns + e->dur_ns;
+	r->computation_ns += e->dur_ns;
 }
 
 /* A collective of ranks first, first + every, ...: where each starts. */
-static void meet(struct job *j, enum kind kind, int first, int count, int every)
+void gen_meet(struct job *j, enum gen_rank_kind kind, int first, int count,
+	      int every)
 {
-	double bytes = kind == GATHER ? 4 << 20 : 32 << 20;
+	double bytes = kind == GATHER ? 4 << 20 : kind == NORM ? 4 : 32 << 20;
 	double factor = (kind == GATHER ? 1 : 2) * (count - 1.0) / count;
 	double rate = kind == GATHER ? 200 : 150;
 	int64_t last = INT64_MIN, transfer;
@@ -124,15 +100,16 @@ static void meet(struct job *j, enum kind kind, int first, int count, int every)
 		struct rank *r = &j->ranks[first + i * every];
 		int64_t *stream =
 			kind == GATHER ? &r->gather_ns : &r->reduce_ns;
-		struct event *e = launch(j, r, kind, *stream);
+		struct event *e = gen_start(j, r, kind, *stream);
 
 		e->group = first;
-		e->start_ns = later(e->start_ns, r->compute_ns);
-		last = later(last, e->start_ns);
+		e->size = count;
+		e->start_ns = gen_later(e->start_ns, r->compute_ns);
+		last = gen_later(last, e->start_ns);
 		if (e->start_ns < j->first_ns)
 			j->first_ns = e->start_ns;
 	}
-	transfer = jitter(j, 15000 + (int64_t)(bytes * factor / rate));
+	transfer = gen_jitter(j, 15000 + (int64_t)(bytes * factor / rate));
 	for (int i = 0; i < count; i++) {
 		struct rank *r = &j->ranks[first + i * every];
 		struct event *e = &r->events[r->count - 1];
@@ -143,8 +120,8 @@ static void meet(struct job *j, enum kind kind, int first, int count, int every)
 		e->dur_ns = end - e->start_ns;
 		*(kind == GATHER ? &r->gather_ns : &r->reduce_ns) = end;
 		if (kind == GATHER)
-			r->compute_ns = later(r->compute_ns, end);
-		j->last_ns = later(j->last_ns, end);
+			r->compute_ns = gen_later(r->compute_ns, end);
+		j->last_ns = gen_later(j->last_ns, end);
 	}
 }
 
@@ -155,16 +132,16 @@ static bool is_late(const struct job *j, int rank, const char *cause)
 	       !strcmp(j->o->late_cause, cause);
 }
 
-static void begin_step(struct job *j, int64_t step)
+void gen_begin_step(struct job *j, int64_t step)
 {
 	for (int i = 0; i < j->o->ranks; i++) {
 		struct rank *r = &j->ranks[i];
-		int64_t from = r->host_ns, load = jitter(j, 300000);
+		int64_t from = r->host_ns, load = gen_jitter(j, 300000);
 
 		if (is_late(j, i, "loader") && step == j->o->steps / 2)
 			load += 18000000;
 		r->host_ns += load;
-		add(r, LOADER, from, r->host_ns);
+		gen_happen(r, LOADER, from, r->host_ns);
 		j->starts[i] = from;
 	}
 }
@@ -178,35 +155,38 @@ static void run_layer(struct job *j, int64_t step, int layer)
 
 		if (is_late(j, i, "garbage") && step == o->steps / 2 &&
 		    layer == o->layers / 2) {
-			add(r, GARBAGE, r->host_ns, r->host_ns + 12000000);
+			gen_happen(r, GARBAGE, r->host_ns,
+				   r->host_ns + 12000000);
 			r->host_ns += 12000000;
 		}
 		for (int k = 0; k < 3; k++)
-			compute(j, r, MM,
-				is_late(j, i, "slow") ? 150000 * 1.25 : 150000);
+			gen_compute(j, r, MM,
+				    is_late(j, i, "slow") ? 150000 * 1.25
+							  : 150000);
 		if (is_late(j, i, "more"))
-			compute(j, r, MORE, 112500);
+			gen_compute(j, r, MORE, 112500);
 	}
 	for (int i = 0; i < o->ranks; i += PAIR)
-		meet(j, GATHER, i, PAIR, 1);
+		gen_meet(j, GATHER, i, PAIR, 1);
 	for (int i = 0; i < PAIR && layer >= o->layers; i++)
-		meet(j, REDUCE, i, o->ranks / PAIR, PAIR);
+		gen_meet(j, REDUCE, i, o->ranks / PAIR, PAIR);
 }
 
-static void end_step(struct job *j)
+void gen_end_step(struct job *j)
 {
 	for (int i = 0; i < j->o->ranks; i++) {
 		struct rank *r = &j->ranks[i];
 		int64_t from;
 
-		r->compute_ns =
-			later(r->compute_ns, later(r->gather_ns, r->reduce_ns));
-		compute(j, r, OPTIMIZER,
-			is_late(j, i, "some") ? 200000 * 7.5 : 200000);
+		r->compute_ns = gen_later(
+			r->compute_ns, gen_later(r->gather_ns, r->reduce_ns));
+		gen_compute(j, r, OPTIMIZER,
+			    is_late(j, i, "some") ? 200000 * 7.5 : 200000);
 		from = r->host_ns;
-		r->host_ns = later(from + 5000, r->compute_ns + 6000);
-		add(r, SYNC, from, r->host_ns);
-		add(r, STEP, j->starts[i], r->host_ns);
+		r->host_ns = gen_later(from + 5000, r->compute_ns + 6000);
+		gen_happen(r, SYNC, from, r->host_ns);
+		gen_happen(r, STEP, j->starts[i], r->host_ns);
+		r->step_ns += r->host_ns - j->starts[i];
 	}
 }
 
@@ -237,10 +217,13 @@ static void run(struct job *j)
 		j->ranks[i].offset_ns +=
 			i % per ? (int64_t)(uniform(j) * 3000) : 0;
 	for (int64_t step = 0; step < o->steps; step++) {
-		begin_step(j, step);
-		for (int layer = 0; layer < 2 * o->layers; layer++)
+		gen_begin_step(j, step);
+		if (o->stages)
+			gen_pipeline_step(j);
+		for (int layer = 0; layer < 2 * o->layers && !o->stages;
+		     layer++)
 			run_layer(j, step, layer);
-		end_step(j);
+		gen_end_step(j);
 	}
 }
 
@@ -278,22 +261,53 @@ static void put_event(struct gen_out *out, const struct rank *r,
 	gen_puts(out, ", \"args\": {");
 }
 
-static void put_collective(struct gen_out *out, const struct job *j,
-			   const struct event *e)
+/* Ranks of a group: first, first + every, ... as torch records them. */
+static void put_ranks(struct gen_out *out, int first, int count, int every)
+{
+	gen_puts(out, ", \"Process Group Ranks\": \"[");
+	for (int i = 0; i < count; i++) {
+		gen_puts(out, i ? ", " : "");
+		gen_puti(out, first + i * every);
+	}
+	gen_puts(out, "]\"");
+}
+
+/* A message between stages; its group is those of all stages. */
+static void put_message(struct gen_out *out, const struct job *j,
+			const struct event *e)
+{
+	int per = j->o->ranks / j->o->stages;
+	bool is_sent = e->kind == SEND || e->kind == SENT;
+
+	gen_puts(out, is_sent ? "\"Collective name\": \"send\""
+			      : "\"Collective name\": \"recv\"");
+	gen_puts(out, ", \"In msg nelems\": 524288, \"Out msg nelems\": 524288"
+		      ", \"dtype\": \"BFloat16\", \"Group size\": ");
+	gen_puti(out, j->o->stages);
+	gen_puts(out, ", \"Process Group Name\": \"pp");
+	gen_puti(out, e->group);
+	gen_puts(out, "\", \"Rank\": ");
+	gen_puti(out, e->peer / per);
+	put_ranks(out, e->group, j->o->stages, per);
+	gen_puts(out, is_sent ? ", \"Dst Rank\": " : ", \"Src Rank\": ");
+	gen_puti(out, e->peer);
+}
+
+static void put_collective(struct gen_out *out, const struct event *e)
 {
 	bool is_gather = e->kind == GATHER;
-	int64_t elements = is_gather ? 2 << 20 : 16 << 20;
+	int64_t elements = is_gather ? 2 << 20 : e->kind == NORM ? 2 : 16 << 20;
 
-	gen_puts(out, is_gather ? ", \"Collective name\": \"_allgather_base\""
-				: ", \"Collective name\": \"allreduce\"");
+	gen_puts(out, is_gather ? "\"Collective name\": \"_allgather_base\""
+				: "\"Collective name\": \"allreduce\"");
 	gen_puts(out, ", \"In msg nelems\": ");
 	gen_puti(out, elements);
 	gen_puts(out, ", \"Out msg nelems\": ");
 	gen_puti(out, elements);
 	gen_puts(out, ", \"Group size\": ");
-	gen_puti(out, is_gather ? PAIR : j->o->ranks / PAIR);
+	gen_puti(out, e->size);
 	gen_puts(out, ", \"dtype\": \"BFloat16\", \"Process Group Name\": \"");
-	gen_puts(out, is_gather ? "tp" : "dp");
+	gen_puts(out, is_gather ? "tp" : e->kind == NORM ? "all" : "dp");
 	gen_puti(out, is_gather ? e->group / PAIR : e->group);
 	gen_puts(out, "\"");
 }
@@ -315,6 +329,14 @@ static void put_launched(struct gen_out *out, const struct job *j,
 		[REDUCE] = { "record_param_comms",
 			     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL",
 			     REDUCES },
+		[NORM] = { "record_param_comms",
+			   "ncclDevKernel_AllReduce_Sum_f32_RING_LL", NORMS },
+		[SEND] = { "record_param_comms", "ncclDevKernel_SendRecv",
+			   P2P },
+		[RECEIVE] = { "record_param_comms", "ncclDevKernel_SendRecv",
+			      P2P },
+		[EXCHANGE] = { "nccl:coalesced", "ncclDevKernel_SendRecv",
+			       P2P },
 	};
 	int64_t at = e->host_ns + 2000;
 
@@ -327,13 +349,19 @@ static void put_launched(struct gen_out *out, const struct job *j,
 	gen_puti(out, e->corr);
 	gen_puts(out, "}}");
 	put_event(out, r, "kernel", words[e->kind].kernel, 0,
-		  words[e->kind].stream, e->start_ns, e->start_ns + e->dur_ns);
+		  words[e->kind].stream + e->lane, e->start_ns,
+		  e->start_ns + e->dur_ns);
 	gen_puts(out, "\"device\": 0, \"stream\": ");
-	gen_puti(out, words[e->kind].stream);
+	gen_puti(out, words[e->kind].stream + e->lane);
 	gen_puts(out, ", \"correlation\": ");
 	gen_puti(out, e->corr);
-	if (e->kind == GATHER || e->kind == REDUCE)
-		put_collective(out, j, e);
+	if (e->kind == GATHER || e->kind == REDUCE || e->kind == NORM) {
+		gen_puts(out, ", ");
+		put_collective(out, e);
+	} else if (e->kind == SEND || e->kind == RECEIVE) {
+		gen_puts(out, ", ");
+		put_message(out, j, e);
+	}
 	gen_puts(out, "}}");
 }
 
@@ -353,6 +381,16 @@ static void put_host(struct gen_out *out, const struct rank *r,
 					      : "cudaStreamSynchronize");
 	put_event(out, r, e->kind == SYNC ? "cuda_runtime" : "user_annotation",
 		  name, 1, 1, e->host_ns, e->host_ns + e->host_dur_ns);
+	gen_puts(out, "}}");
+}
+
+/* A message that has no kernel of its own. */
+static void put_recorded(struct gen_out *out, const struct job *j,
+			 const struct rank *r, const struct event *e)
+{
+	put_event(out, r, "cpu_op", "record_param_comms", 1, 1, e->host_ns,
+		  e->host_ns + e->host_dur_ns);
+	put_message(out, j, e);
 	gen_puts(out, "}}");
 }
 
@@ -396,6 +434,8 @@ static int write_rank(const struct job *j, int rank, const char *folder)
 		if (e->kind == LOADER || e->kind == STEP ||
 		    e->kind == GARBAGE || e->kind == SYNC)
 			put_host(&out, r, e, step);
+		else if (e->kind == SENT || e->kind == RECEIVED)
+			put_recorded(&out, j, r, e);
 		else
 			put_launched(&out, j, r, e);
 		step += e->kind == STEP;
@@ -430,7 +470,8 @@ static int64_t first_end(const struct job *j)
 		for (size_t k = 0; k < j->ranks[i].count; k++) {
 			const struct event *e = &j->ranks[i].events[k];
 
-			if ((e->kind == GATHER || e->kind == REDUCE) &&
+			if ((e->kind == GATHER || e->kind == REDUCE ||
+			     e->kind == NORM) &&
 			    e->start_ns + e->dur_ns < first)
 				first = e->start_ns + e->dur_ns;
 		}
@@ -463,7 +504,12 @@ static int write_truth(const struct job *j, const struct job *without,
 		fprintf(f, "%d,%lld,%.6f\n", i,
 			(long long)j->ranks[i].offset_ns,
 			j->ranks[i].drift * 1e6);
-	return fclose(f) ? -1 : 0;
+	if (fclose(f))
+		return -1;
+	if (!j->o->stages)
+		return 0;
+	f = open_in(folder, "truth.csv.pipeline");
+	return !f || gen_pipeline_truth(j, f) ? -1 : 0;
 }
 
 int gen_ranks(const struct gen_opts *o, const char *folder)

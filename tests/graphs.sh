@@ -235,6 +235,31 @@ True True 0 None [0, 0] None
 END
 same "the path by these names" "$tmp/want" "$tmp/got"
 
+# roofs of captured calls, by the shapes that the capture has; what an eager run
+# names has no shapes of these kernels; all is the GPU's time
+roofs() { # OPTION...
+	"$profan" roofline -q "$tmp/graph.db" -n -1 -f json "$@" |
+		"$PYTHON" -S -c 'import json, sys
+d = json.load(sys.stdin)
+t, s = d["tables"], d["scalars"]
+calls = [[r["op"], r["calls"], r["replayed_calls"], r["kernel_ns"],
+          r["matrix_flops"]] for r in t["calls"]]
+rest = {(r["op"], r["why"]): r["gpu_ns"] for r in t["not_modelled"]}
+print(calls, s["modelled_ns"] + s["not_modelled_ns"] == s["gpu_ns"],
+      s["gpu_ns"], sum(rest.values()) == s["not_modelled_ns"], len(rest),
+      rest.get(("aten::linear", "no model")), rest.get(("norm", "no model")))' 2>&1
+}
+{ roofs --capture "$tmp/capture.json" &&
+	roofs --capture "$tmp/capture.json" --from 1100us --to 101060us &&
+	roofs --with "$tmp/eager.json" && roofs --graphs; } >"$tmp/got"
+cat >"$tmp/want" <<'END'
+[['aten::addmm', 75, 75, 750000, 76800]] True 1767000 True 6 None 390000
+[['aten::addmm', 24, 24, 240000, 24576]] True 569000 True 6 None 120000
+[] True 1767000 True 7 750000 390000
+[] True 1767000 True 1 None None
+END
+same "roofs by these names" "$tmp/want" "$tmp/got"
+
 # no graphs, and files that are none
 "$mktrace" --steps 2 --layers 1 >"$tmp/plain.json"
 ingested plain "$tmp/plain.json" && run 0 "$profan" graphs -q "$tmp/t.db" &&

@@ -10,6 +10,8 @@ LAYER = [("rms_norm_kernel", "norm"), ("gemm_qkv_128x64", "aten::linear"),
          ("gemm_out_64x64", "aten::linear"), ("rms_norm_kernel", "norm"),
          ("gemm_up_256x64", "aten::linear"), ("silu_and_mul<float>", "silu"),
          ("gemm_down_64x256", "aten::linear")]
+SHAPES = {"Input Dims": [[8], [4, 16], [16, 8], [], []],
+          "Input type": 3 * ["c10::BFloat16"] + 2 * ["Scalar"]}
 events = []
 
 
@@ -55,6 +57,8 @@ else:
         args = {"correlation": n + 100}
         if what == "capture":
             args["kernel"] = name
+            if op == "aten::linear":  # the shapes are those of what it is in
+                add("cpu_op", "aten::addmm", t + 5, 80, SHAPES)
         if module:
             add("python_function", f"nn.Module: {module}", t, 90)
         add("cpu_op", op, t + 10, 60)

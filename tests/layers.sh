@@ -53,7 +53,7 @@ check memory $rooms
 check path $rooms graphs
 check training $rooms
 check analysis $rooms torch idle ranks graphs
-check roofline $rooms analysis ranks
+check roofline $rooms analysis ranks graphs
 check graphs $rooms
 check advise $rooms torch idle memory path ranks analysis roofline
 check diff $rooms torch idle path analysis advise

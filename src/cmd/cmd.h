@@ -163,6 +163,15 @@ int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 		       struct pf_graphs *out, bool *is_named,
 		       struct pf_err *err);
 
+/*
+ * The same of all time of these traces, for who looks beyond the window, with
+ * the arguments of captured operators.
+ */
+int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
+			   const struct pf_window_args *window,
+			   struct pf_graphs *out, bool *is_named,
+			   struct pf_err *err);
+
 /* Where no database is named: $PROFAN_DB, else "profan.db". */
 const char *pf_cmd_default_db(void);
 

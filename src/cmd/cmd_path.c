@@ -28,18 +28,12 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
 	struct args *a = args;
-	struct pf_window_args window = a->path.window;
 	struct pf_graphs graphs;
 	bool is_named;
-	int rc;
-
 	/* work of all of the trace may bind what is in the window */
-	window.whole = true;
-	window.step = NULL;
-	window.skip_first = 0;
-	window.from_ns = window.to_ns = -1;
-	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &window, &graphs,
-				&is_named, err);
+	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->path.window,
+					&graphs, &is_named, err);
+
 	if (is_named)
 		a->path.graphs = &graphs;
 	if (!rc)

@@ -2,33 +2,55 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
+#include "graphs/graphs.h"
 #include "roofline/roofline.h"
 
-static const struct pf_roofline_args defaults = {
-	.window = PF_WINDOW_DEFAULTS,
-	.group = PF_ROOFLINE_BY_OP,
-	.has_links = true,
+struct args {
+	struct pf_roofline_args roofline;
+	struct pf_graph_evidence evidence;
+};
+
+static const struct args defaults = {
+	.roofline = {
+		.window = PF_WINDOW_DEFAULTS,
+		.group = PF_ROOFLINE_BY_OP,
+		.has_links = true,
+	},
 };
 
 static const struct pf_opt opts[] = {
 	{ 'g', "group", PF_ROOFLINE_GROUPS, "a row for each of these",
-	  PF_OPT_CHOICE, offsetof(struct pf_roofline_args, group), 0, 0 },
+	  PF_OPT_CHOICE, offsetof(struct args, roofline.group), 0, 0 },
 	{ 0, "gpu", "NAME", "the GPU, as data/gpus.csv names it", PF_OPT_STRING,
-	  offsetof(struct pf_roofline_args, gpu), 0, 0 },
+	  offsetof(struct args, roofline.gpu), 0, 0 },
 	{ 0, "peak", "NAME=N,...",
 	  "other peaks: bf16=989.4 (TFLOP/s), gbps=3352", PF_OPT_STRING,
-	  offsetof(struct pf_roofline_args, peak), 0, 0 },
+	  offsetof(struct args, roofline.peak), 0, 0 },
 	{ 0, "dense-attention", NULL,
 	  "count causal attention as if it were not", PF_OPT_FLAG,
-	  offsetof(struct pf_roofline_args, is_dense), 0, 0 },
-	PF_WINDOW_OPTS(struct pf_roofline_args, window),
+	  offsetof(struct args, roofline.is_dense), 0, 0 },
+	PF_GRAPH_OPTS(struct args, evidence),
+	PF_WINDOW_OPTS(struct args, roofline.window),
 	{ 0 },
 };
 
 static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		  struct pf_err *err)
 {
-	return pf_roofline(cx->db, args, doc, err);
+	struct args *a = args;
+	struct pf_graphs graphs;
+	bool is_named;
+	/* a call has all of its work, also what is beyond the window */
+	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
+					&a->roofline.window, &graphs, &is_named,
+					err);
+
+	if (is_named)
+		a->roofline.graphs = &graphs;
+	if (!rc)
+		rc = pf_roofline(cx->db, &a->roofline, doc, err);
+	pf_graphs_release(&graphs);
+	return rc;
 }
 
 PF_COMMAND(56, roofline) = {
@@ -42,7 +64,7 @@ PF_COMMAND(56, roofline) = {
 		   "and never counted as 0.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
-	.args_bytes = sizeof(struct pf_roofline_args),
+	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
 	.lists = "calls steps links not_modelled",
 	.sorts = "kernel_ns|above_roof_ns|calls|matrix_flops",
@@ -51,6 +73,7 @@ PF_COMMAND(56, roofline) = {
 		"profan roofline job.db\n"
 		"profan roofline job.db --group op,shape --sort above_roof\n"
 		"profan roofline job.db --gpu 'H100 SXM' --step 3\n"
-		"profan roofline job.db --peak bf16=800,gbps=3000\n",
+		"profan roofline job.db --peak bf16=800,gbps=3000\n"
+		"profan roofline decode.db --capture capture.json.gz\n",
 	.answer = answer,
 };

@@ -31,6 +31,7 @@ static void claim(struct pf_graph_node *n, const struct pf_graph_call *c,
 	n->op = c->op;
 	n->module = c->module;
 	n->path = c->path;
+	n->around = c->around;
 	n->how = how;
 }
 

@@ -27,6 +27,7 @@ void pf_graphs_release(struct pf_graphs *g)
 	free(g->graphs);
 	free(g->iterations);
 	free(g->captures);
+	free(g->arounds);
 	free(g->eager);
 	free(g->launches_by_id);
 	*g = (struct pf_graphs){ 0 };

@@ -44,6 +44,7 @@ struct pf_graph_node {
 	struct pf_layer_node in; /* name: in texts */
 	uint32_t op, module;     /* in texts, or PF_NO_TEXT */
 	uint32_t path;           /* of modules, a line each; the same */
+	uint32_t around;         /* of captures: in arounds; the same */
 	enum pf_graph_how how;
 	int64_t stream, min_ns, max_ns;
 };
@@ -61,8 +62,15 @@ struct pf_graph {
 /* A replay. */
 struct pf_graph_launch {
 	int64_t launch_id;
-	uint32_t graph; /* its number, then its index (pf_graphs_explain()) */
-	uint32_t next;  /* node that pf_graphs_next() gives next */
+	uint32_t graph;   /* its number, then its index (pf_graphs_explain()) */
+	uint32_t next;    /* node that pf_graphs_next() gives next */
+	int64_t start_ns; /* of the call */
+};
+
+/* A call of an operator in which others were captured. */
+struct pf_graph_around {
+	uint32_t parent;     /* that it is in: of arounds, or PF_NO_TEXT */
+	uint32_t name, args; /* in texts; of arguments PF_NO_TEXT: none */
 };
 
 /* Work by the outermost range of an iteration around its launch. */
@@ -76,6 +84,7 @@ struct pf_graph_iteration {
 struct pf_graph_call {
 	uint32_t kernel; /* in texts; PF_NO_TEXT: not recorded */
 	uint32_t op, module, path;
+	uint32_t around; /* the innermost: in arounds */
 	bool is_copy;
 };
 struct pf_graph_capture {
@@ -98,6 +107,7 @@ struct pf_graphs_args {
 	bool has_layers, has_nodes;  /* these tables are wanted */
 	const char *store;           /* a file to write nodes to, or NULL */
 	bool is_brief; /* operators alone: no layers, no iterations */
+	bool has_args; /* of captured operators, with those around them */
 };
 
 /* What other commands take to name what graphs replay. */
@@ -141,6 +151,8 @@ struct pf_graphs {
 	size_t iteration_count, iteration_cap;
 	struct pf_graph_capture *captures;
 	size_t capture_count, capture_cap;
+	struct pf_graph_around *arounds; /* parents come first */
+	size_t around_count, around_cap;
 	struct pf_graph_eager *eager; /* of the reference, by start */
 	size_t eager_count, eager_cap;
 	int64_t gpu_ns, replayed_ns, replayed_count, launches;
@@ -169,6 +181,9 @@ void pf_graphs_release(struct pf_graphs *g);
  */
 const struct pf_graph *pf_graphs_of(const struct pf_graphs *g,
 				    int64_t launch_id);
+/* When a call that launched a graph began, and its number; 0 of others. */
+int64_t pf_graphs_launch_ns(const struct pf_graphs *g, int64_t launch_id);
+int64_t pf_graphs_launch_at(const struct pf_graphs *g, int64_t launch_id);
 /* The node of the next work of a call, in order of time; or NULL. */
 const struct pf_graph_node *pf_graphs_next(struct pf_graphs *g,
 					   int64_t launch_id);

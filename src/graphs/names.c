@@ -35,6 +35,20 @@ const struct pf_graph *pf_graphs_of(const struct pf_graphs *g,
 	return l ? &g->graphs[l->graph] : NULL;
 }
 
+int64_t pf_graphs_launch_ns(const struct pf_graphs *g, int64_t launch_id)
+{
+	const struct pf_graph_launch *l = find_launch(g, launch_id);
+
+	return l ? l->start_ns : 0;
+}
+
+int64_t pf_graphs_launch_at(const struct pf_graphs *g, int64_t launch_id)
+{
+	const struct pf_graph_launch *l = find_launch(g, launch_id);
+
+	return l ? l - g->launches_by_id : 0;
+}
+
 const struct pf_graph_node *pf_graphs_next(struct pf_graphs *g,
 					   int64_t launch_id)
 {

@@ -47,7 +47,10 @@ struct open {
 	uint32_t root_name; /* in texts */
 	int64_t root;       /* event id of an iteration, or 0 */
 	int64_t root_ns;
-	bool is_module; /* itself */
+	bool is_module;      /* itself */
+	bool is_op;          /* itself: */
+	uint32_t name, args; /* string.id, argset.id */
+	uint32_t around;     /* in arounds, once something was captured */
 };
 
 /* GPU work by its launch call; sorted by the first two. */
@@ -70,6 +73,7 @@ struct read {
 	enum pf_graphs_read what;
 	struct pf_step_regex *iteration;
 	bool has_pattern; /* that was asked for */
+	bool has_args;    /* as in pf_graphs_args */
 	struct pf_kinds kinds;
 	struct pf_texts texts;
 	struct meaning *meanings;
@@ -84,6 +88,7 @@ struct read {
 	const struct pf_track *track;
 	bool is_capturing;
 	int64_t call_end_ns; /* of the last captured call */
+	int64_t call_ns;     /* when the call at hand began */
 };
 
 /* ---- names ---- */
@@ -165,7 +170,7 @@ static int make_graph(struct read *r, struct pf_graph *g, struct pf_err *err)
 				     ? pf_intern_add(&r->out->texts, "", 0)
 				     : m->text;
 		n->in.role = role_of(r, m->text, w->is_comm, w->is_copy);
-		n->op = n->module = n->path = PF_NO_TEXT;
+		n->op = n->module = n->path = n->around = PF_NO_TEXT;
 		n->how = n->in.role == PF_ROLE_OTHER ? PF_HOW_NONE
 						     : PF_HOW_CLASS;
 		n->stream = w->stream;
@@ -236,7 +241,8 @@ static int add_replay(struct read *r, struct pf_err *err)
 		pf_grow(o->launches_by_id, &o->launch_cap, o->launch_count + 1,
 			sizeof(*o->launches_by_id));
 	o->launches_by_id[o->launch_count++] =
-		(struct pf_graph_launch){ r->now[0].launch_id, g->number, 0 };
+		(struct pf_graph_launch){ r->now[0].launch_id, g->number, 0,
+					  r->call_ns };
 	return 0;
 }
 
@@ -343,13 +349,58 @@ static int kernel_of(struct read *r, uint32_t args, uint32_t *out,
 	return 0;
 }
 
+static int args_of(struct read *r, uint32_t args, uint32_t *out,
+		   struct pf_err *err)
+{
+	const char *text;
+	size_t len;
+
+	*out = PF_NO_TEXT;
+	if (args >= PF_ID_INLINE)
+		return 0;
+	if (pf_texts_get(&r->texts, PF_TEXT_ARGS, args, &text, &len, err) < 0)
+		return -1;
+	*out = pf_intern_add(&r->out->texts, text, len);
+	return 0;
+}
+
+/* The operators that are open: the innermost of them. */
+static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
+{
+	struct pf_graphs *g = r->out;
+	const struct meaning *m;
+
+	*out = PF_NO_TEXT;
+	for (size_t i = 0; i < r->depth; i++) {
+		struct open *o = &r->open[i];
+		struct pf_graph_around a = { *out, PF_NO_TEXT, PF_NO_TEXT };
+
+		if (!o->is_op)
+			continue;
+		if (o->around == PF_NO_TEXT) {
+			if (g->around_count == NODES_MAX)
+				return 0;
+			if (mean(r, o->name, &m, err) < 0 ||
+			    args_of(r, o->args, &a.args, err) < 0)
+				return -1;
+			a.name = m->text;
+			g->arounds = pf_grow(g->arounds, &g->around_cap,
+					     g->around_count + 1, sizeof(a));
+			o->around = (uint32_t)g->around_count;
+			g->arounds[g->around_count++] = a;
+		}
+		*out = o->around;
+	}
+	return 0;
+}
+
 static int capture(struct read *r, const struct meaning *m,
 		   const struct pf_block *b, uint32_t i, struct pf_err *err)
 {
 	const struct open *in = r->depth ? &r->open[r->depth - 1] : NULL;
 	struct pf_graphs *o = r->out;
 	struct pf_graph_call call = { PF_NO_TEXT, PF_NO_TEXT, PF_NO_TEXT,
-				      PF_NO_TEXT, m->is_copy };
+				      PF_NO_TEXT, PF_NO_TEXT, m->is_copy };
 	struct pf_graph_capture *c;
 
 	if (m->is_begin) {
@@ -376,6 +427,8 @@ static int capture(struct read *r, const struct meaning *m,
 		call.module = in->module;
 		call.path = open_path(r);
 	}
+	if (r->has_args && find_around(r, &call.around, err) < 0)
+		return -1;
 	c = &o->captures[o->capture_count - 1];
 	if (c->count == LAUNCH_MAX)
 		return 0;
@@ -387,15 +440,13 @@ static int capture(struct read *r, const struct meaning *m,
 /* ---- threads ---- */
 
 static void push(struct read *r, const struct meaning *m, unsigned kind,
-		 int64_t event_id, int64_t start_ns, uint32_t parent)
+		 int64_t event_id, const struct pf_block *b, uint32_t i)
 {
-	struct open o = { (uint32_t)((uint64_t)event_id & UINT32_MAX),
-			  PF_NO_TEXT,
-			  PF_NO_TEXT,
-			  PF_NO_TEXT,
-			  0,
-			  0,
-			  false };
+	const uint32_t parent = b->parent[i];
+	struct open o = { .seq = (uint32_t)((uint64_t)event_id & UINT32_MAX),
+			  .op = PF_NO_TEXT,
+			  .module = PF_NO_TEXT,
+			  .root_name = PF_NO_TEXT };
 
 	while (r->depth &&
 	       (!parent || r->open[r->depth - 1].seq > o.seq - parent))
@@ -407,6 +458,10 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 		o.seq = seq;
 		o.is_module = false;
 	}
+	o.is_op = kind == PF_KIND_CPU_OP;
+	o.name = b->name[i];
+	o.args = b->args[i];
+	o.around = PF_NO_TEXT;
 	if (kind == PF_KIND_CPU_OP)
 		o.op = m->text;
 	if (kind == PF_KIND_PYTHON && m->module != PF_NO_TEXT) {
@@ -415,7 +470,7 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 	}
 	if (kind == PF_KIND_ANNOTATION && m->is_root && !o.root) {
 		o.root = event_id;
-		o.root_ns = start_ns;
+		o.root_ns = b->start_ns[i];
 		o.root_name = m->text;
 	}
 	if (r->depth == DEPTH_MAX)
@@ -455,7 +510,8 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 
 	if (mean(r, b->name[i], &m, err) < 0)
 		return -1;
-	push(r, m, kind, event_id, b->start_ns[i], b->parent[i]);
+	push(r, m, kind, event_id, b, i);
+	r->call_ns = b->start_ns[i];
 	if ((kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER) &&
 	    capture(r, m, b, i, err) < 0)
 		return -1;
@@ -676,6 +732,7 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 			  .out = out,
 			  .what = what,
 			  .has_pattern = args->iteration,
+			  .has_args = args->has_args,
 			  .texts = { .db = db } };
 	struct pf_window other = { 0 };
 	struct pf_window *window =

@@ -153,8 +153,9 @@ static int end_call(struct find *f, struct pf_err *err)
 	const struct now *n = &f->now;
 	const struct pf_window_trace *t = &o->walk.window.traces[n->of.trace];
 	const struct pf_roof_shape *shape;
-	struct pf_roof_call call = { NULL, n->ns.covered_ns, n->works,
-				     n->is_tf32, n->is_host };
+	struct pf_roof_call call = { NULL,       n->ns.covered_ns,
+				     n->works,   n->is_tf32,
+				     n->is_host, n->call_id < 0 };
 	struct pf_roof_sums *kernel;
 
 	/* Without work there may be no shapes at all. */
@@ -496,8 +497,8 @@ static int find_all(struct find *f, const struct pf_roofline_args *args,
 {
 	struct pf_roofline *o = f->out;
 
-	if (pf_roof_walk(f->db, &args->window, args->is_dense, &o->walk, err) <
-		    0 ||
+	if (pf_roof_walk(f->db, &args->window, args->is_dense, args->graphs,
+			 &o->walk, err) < 0 ||
 	    find_peaks(f->db, args, o, err) < 0)
 		return -1;
 	f->names = pf_names_new(f->db, err);

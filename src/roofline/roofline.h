@@ -33,6 +33,11 @@ struct pf_roofline_args {
 	const char *peak; /* "bf16=989.4,gbps=3352", or NULL */
 	bool is_dense;    /* causal attention counts as a whole */
 	bool has_links;   /* collectives against the link, too */
+	/*
+	 * What graphs replay, of all time of the traces, explained, with
+	 * arguments: it has the operators that they name.  Or NULL.
+	 */
+	struct pf_graphs *graphs;
 };
 
 /* What keeps a call from being faster. */
@@ -48,7 +53,7 @@ enum pf_roof_bound {
 
 /* Sums over calls. */
 struct pf_roof_sums {
-	int64_t calls, works, kernel_ns, min_ns, max_ns;
+	int64_t calls, replayed, works, kernel_ns, min_ns, max_ns;
 	int64_t matrix, vector, bytes;    /* PF_NO_INT: too large */
 	int64_t bound_ns[PF_ROOF_BOUNDS]; /* of kernel_ns */
 	/* Of calls that have a roof: the first is the sum of the others. */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sat.h"
 #include "events/trust.h"
+#include "graphs/graphs.h"
 #include "roofline/links.h"
 #include "roofline/sums.h"
 #include "table/rows.h"
@@ -24,6 +26,7 @@ static const struct pf_field fields[] = {
 	FIELD(family, "family", "Family", PF_TEXT | PF_OURS),
 	FIELD(precision, "precision", "Precision", PF_TEXT | PF_FULL | PF_OURS),
 	FIELD(s.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
+	FIELD(s.replayed, "replayed_calls", "Replayed", PF_COUNT | PF_SPARE),
 	FIELD(s.kernel_ns, "kernel_ns", "GPU time", PF_NS),
 	FIELD(time_share, "share", "Share", PF_RATIO | PF_FULL),
 	FIELD(s.min_ns, "min_ns", "Min", PF_NS | PF_FULL),
@@ -214,6 +217,13 @@ static void add_figures(const struct pf_roofline *r, struct pf_doc *doc)
 
 /* ---- tables ---- */
 
+static void hide(struct pf_field *shown, const char *key)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++)
+		if (!strcmp(shown[i].col.key, key))
+			shown[i].col.kind |= PF_ABSENT;
+}
+
 static void add_rows(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	static const unsigned has[][FIELD_KEYS] = {
@@ -231,6 +241,8 @@ static void add_rows(const struct pf_roofline *r, struct pf_doc *doc)
 	shown[FIELD_KEYS - 1].col.kind |= PF_FULL;
 	if (r->group == PF_ROOFLINE_BY_KERNEL)
 		shown[FIELD_KEYS].col.kind |= PF_ABSENT;
+	if (!r->walk.how_ns)
+		hide(shown, "replayed_calls");
 	PF_ROWS(doc, "calls", "Calls against their roofs", shown, r->rows,
 		r->row_count);
 }
@@ -242,6 +254,8 @@ static void add_families(const struct pf_roofline *r, struct pf_doc *doc)
 	memcpy(shown, fields, sizeof(fields));
 	for (size_t i = 0; i + 1 < FIELD_KEYS; i++)
 		shown[i].col.kind |= PF_ABSENT;
+	if (!r->walk.how_ns)
+		hide(shown, "replayed_calls");
 	PF_ROWS(doc, "families", "By family", shown, r->families,
 		r->family_count);
 }
@@ -314,6 +328,24 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 	free(rest);
 }
 
+/* How much work of graphs there is, and how its operators are known. */
+static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
+{
+	struct pf_buf parts = { 0 };
+	char share[PF_NUM_MAX];
+	int64_t ns = 0;
+
+	for (size_t h = 0; w->how_ns && h < PF_HOWS; h++)
+		pf_sat_sum(&ns, w->how_ns[h]);
+	if (!ns)
+		return;
+	pf_graphs_say_how(w->how_ns, ns, &parts);
+	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
+		    pf_num_show_ratio(share, pf_num_share(ns, w->started_ns)),
+		    parts.data);
+	pf_buf_release(&parts);
+}
+
 static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
 {
 	char ns[PF_NUM_MAX];
@@ -367,19 +399,31 @@ void pf_roofline_show(const struct pf_roofline *r, struct pf_doc *doc)
 	add_uses(r, doc);
 	add_links(r, doc);
 	add_rest(r, doc);
+	add_replayed(&r->walk, doc);
 	add_notes(r, doc);
+}
+
+/* Then it does not matter that the trace itself has none. */
+static bool has_captured_shapes(const struct pf_roof_walk *w)
+{
+	for (size_t i = 0; w->how_ns && i < w->shape_count; i++)
+		if (w->shapes[i].dims)
+			return true;
+	return false;
 }
 
 int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
 		       struct pf_roofline *out, struct pf_doc *doc,
 		       struct pf_err *err)
 {
+	unsigned needs = PF_TRUST_WORK | PF_TRUST_LINKS;
+
 	if (pf_roofline_find(db, args, out, err) < 0)
 		return -1;
 	pf_roofline_show(out, doc);
-	return pf_trust_note(db, &out->walk.window,
-			     PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_SHAPES,
-			     doc, err);
+	if (!has_captured_shapes(&out->walk))
+		needs |= PF_TRUST_SHAPES;
+	return pf_trust_note(db, &out->walk.window, needs, doc, err);
 }
 
 int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,

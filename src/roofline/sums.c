@@ -67,6 +67,7 @@ void pf_roof_add(struct pf_roof_sums *s, const struct pf_gpu_peaks *peaks,
 	if (call->ns > s->max_ns)
 		s->max_ns = call->ns;
 	s->calls++;
+	s->replayed += call->is_replayed;
 	s->works += call->works;
 	pf_sat_sum(&s->kernel_ns, call->ns);
 	pf_sat_sum(&s->bound_ns[bound], call->ns);
@@ -92,6 +93,7 @@ void pf_roof_merge(struct pf_roof_sums *to, const struct pf_roof_sums *more)
 	if (more->max_ns > to->max_ns)
 		to->max_ns = more->max_ns;
 	to->calls += more->calls;
+	to->replayed += more->replayed;
 	to->works += more->works;
 	pf_sat_sum(&to->kernel_ns, more->kernel_ns);
 	for (size_t i = 0; i < PF_ROOF_BOUNDS; i++)

@@ -13,8 +13,9 @@
 struct pf_roof_call {
 	const struct pf_op_work *work;
 	int64_t ns, works;
-	bool is_tf32; /* its kernels round to it */
-	bool is_host; /* it copies from or to the host */
+	bool is_tf32;     /* its kernels round to it */
+	bool is_host;     /* it copies from or to the host */
+	bool is_replayed; /* by a graph */
 };
 
 /* The time that it needs at least, or NAN; *by: compute or memory. */

@@ -17,6 +17,7 @@
 #include "events/kinds.h"
 #include "events/track_read.h"
 #include "roofline/recompute.h"
+#include "roofline/replayed.h"
 #include "roofline/walk.h"
 #include "store/cursor.h"
 #include "store/texts.h"
@@ -67,13 +68,13 @@ struct walk {
 	struct pf_map by_args;   /* name and arguments -> shape */
 	struct pf_map by_trace;  /* the same of those that learn of a trace */
 	int64_t trace_id;        /* this one */
-	struct pf_intern keys;   /* shapes: all that tells them apart */
 	struct pf_map taught;    /* name and arguments that taught */
 	struct pf_intern places; /* of lessons: trace, input, weight */
 	struct lesson *lessons;
 	size_t lesson_cap;
 	struct pf_map rest; /* name and reason -> rest */
 	const struct pf_track *track;
+	struct pf_roof_replayed *replayed; /* or NULL */
 };
 
 /* ---- names ---- */
@@ -135,9 +136,9 @@ static int read_args(struct walk *w, uint32_t args, struct pf_json *out,
 	return 0;
 }
 
-static const char *keep(struct walk *w, struct pf_json v)
+static const char *keep(struct pf_roof_walk *w, struct pf_json v)
 {
-	return v.p ? pf_arena_text(&w->out->texts, v.p, v.len) : NULL;
+	return v.p ? pf_arena_text(&w->texts, v.p, v.len) : NULL;
 }
 
 static void add_key(struct pf_buf *key, struct pf_json v)
@@ -211,56 +212,58 @@ static int teach(struct walk *w, const struct open *o, struct pf_err *err)
 
 /* ---- shapes ---- */
 
-static uint32_t add_shape(struct walk *w, const struct pf_buf *key,
-			  struct pf_roof_shape shape)
+uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
+			    struct pf_json own, struct pf_json around)
 {
-	struct pf_roof_walk *o = w->out;
-	uint32_t n = pf_intern_add(&w->keys, key->data, key->len);
+	struct pf_op_args args = { 0 }, outer = { 0 };
+	struct pf_buf key = { 0 };
+	uint32_t n;
 
-	if (n < o->shape_count)
+	pf_op_args_read(own, &args);
+	if (!shape.model->formula->learns || args.values.p)
+		shape.trace_id = 0;
+	pf_buf_addf(&key, "%s\n%" PRId64 "\n", shape.op, shape.trace_id);
+	add_key(&key, args.dims);
+	add_key(&key, args.types);
+	add_key(&key, args.values);
+	if (around.p) {
+		pf_op_args_read(around, &outer);
+		add_key(&key, outer.dims);
+		add_key(&key, outer.types);
+	}
+	n = pf_intern_add(&w->shape_keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (n < w->shape_count)
 		return n;
-	o->shapes = pf_grow(o->shapes, &o->shape_cap, o->shape_count + 1,
-			    sizeof(*o->shapes));
-	o->shapes[o->shape_count++] = shape;
+	shape.dims = keep(w, args.dims);
+	shape.types = keep(w, args.types);
+	shape.values = keep(w, args.values);
+	shape.parent_dims = keep(w, outer.dims);
+	shape.parent_types = keep(w, outer.types);
+	w->shapes = pf_grow(w->shapes, &w->shape_cap, w->shape_count + 1,
+			    sizeof(*w->shapes));
+	w->shapes[w->shape_count++] = shape;
 	return n;
 }
 
 static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 		      uint32_t *out, struct pf_err *err)
 {
-	struct pf_op_args args = { 0 }, around = { 0 };
-	struct pf_roof_shape shape = { .model = o->model };
-	struct pf_buf key = { 0 };
-	struct pf_json object;
+	struct pf_roof_shape shape = { .op = name_text(w, o->name, err),
+				       .model = o->model,
+				       .trace_id = w->track->trace_id };
+	struct pf_json own, around = { NULL, 0 };
+	char *copy;
 
-	if (read_args(w, o->args, &object, err) < 0)
+	if (!shape.op || read_args(w, o->args, &own, err) < 0)
 		return -1;
-	pf_op_args_read(object, &args);
-	if (o->model->formula->learns && !args.values.p)
-		shape.trace_id = w->track->trace_id;
-	pf_buf_addf(&key, "%" PRIu32 "\n%" PRId64 "\n", o->name,
-		    shape.trace_id);
-	add_key(&key, args.dims);
-	add_key(&key, args.types);
-	add_key(&key, args.values);
-	shape.dims = keep(w, args.dims);
-	shape.types = keep(w, args.types);
-	shape.values = keep(w, args.values);
-	if (parent != PF_ID_NONE) {
-		if (read_args(w, parent, &object, err) < 0) {
-			pf_buf_release(&key);
-			return -1;
-		}
-		pf_op_args_read(object, &around);
-		add_key(&key, around.dims);
-		add_key(&key, around.types);
-		shape.parent_dims = keep(w, around.dims);
-		shape.parent_types = keep(w, around.types);
-	}
-	shape.op = name_text(w, o->name, err);
-	*out = add_shape(w, &key, shape);
-	pf_buf_release(&key);
-	return shape.op ? 0 : -1;
+	/* what is read next takes its place */
+	copy = pf_memdup0(own.p, own.len);
+	own.p = copy;
+	if (parent == PF_ID_NONE || !read_args(w, parent, &around, err))
+		*out = pf_roof_walk_shape(w->out, shape, own, around);
+	free(copy);
+	return err->code ? -1 : 0;
 }
 
 /* The arguments of the call around it, if it is a convolution's. */
@@ -571,6 +574,22 @@ static void count_devices(struct walk *w, const struct pf_gpu_set *set)
 						    window->traces[i].worker_id;
 }
 
+/* 1: the work is of an operator that a graph has for it. */
+static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
+			const struct work *work, struct pf_err *err)
+{
+	const struct pf_roof_work r = { .start_ns = work->start_ns,
+					.end_ns = work->end_ns,
+					.name = work->name,
+					.trace = work->trace,
+					.is_host = work->is_host };
+
+	if (!ev->launch_id)
+		return 0;
+	return pf_roof_replayed_add(w->replayed, ev->launch_id, &r,
+				    work->is_comm, err);
+}
+
 static int gather(struct walk *w, struct pf_err *err)
 {
 	struct pf_window *window = &w->out->window;
@@ -595,9 +614,14 @@ static int gather(struct walk *w, struct pf_err *err)
 				    ev->way == PF_COPY_DTOH),
 		};
 
-		if (!ev->is_outside)
+		if (!ev->is_outside) {
 			pf_gpu_set_add(&set, ev->trace, ev->device);
-		rc = pf_by_event_add(w->works, &work, err);
+			pf_sat_sum(&w->out->started_ns,
+				   work.end_ns - work.start_ns);
+		}
+		rc = w->replayed ? add_replayed(w, ev, &work, err) : 0;
+		if (!rc)
+			rc = pf_by_event_add(w->works, &work, err);
 		if (rc < 0)
 			break;
 	}
@@ -616,7 +640,6 @@ static void tear_down(struct walk *w)
 	pf_map_release(&w->by_trace);
 	pf_map_release(&w->taught);
 	pf_map_release(&w->rest);
-	pf_intern_release(&w->keys);
 	pf_intern_release(&w->places);
 	free(w->meanings);
 	free(w->lessons);
@@ -632,7 +655,7 @@ static int prepare(struct walk *w, const struct pf_window_args *args,
 	pf_map_init(&w->by_trace);
 	pf_map_init(&w->taught);
 	pf_map_init(&w->rest);
-	pf_intern_init(&w->keys);
+	pf_intern_init(&o->shape_keys);
 	pf_intern_init(&w->places);
 	if (pf_window_resolve(w->db, args, &o->window, err) < 0 ||
 	    pf_window_settle(w->db, &o->window, err) < 0 ||
@@ -648,17 +671,21 @@ static int prepare(struct walk *w, const struct pf_window_args *args,
 }
 
 int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
-		 bool is_dense, struct pf_roof_walk *out, struct pf_err *err)
+		 bool is_dense, struct pf_graphs *graphs,
+		 struct pf_roof_walk *out, struct pf_err *err)
 {
 	struct walk w = { .db = db, .out = out, .texts = { .db = db } };
 	int rc = prepare(&w, args, err);
 
+	if (!rc && graphs)
+		w.replayed = pf_roof_replayed_new(out, graphs);
 	if (!rc)
 		rc = gather(&w, err);
 	if (!rc)
 		rc = add_works(&w, 0, err);
 	if (!rc)
 		rc = read_tracks(&w, err);
+	pf_roof_replayed_close(w.replayed);
 	for (size_t i = 0; !rc && i < out->shape_count; i++)
 		work_out(&w, &out->shapes[i], is_dense);
 	if (!rc)
@@ -675,7 +702,9 @@ void pf_roof_walk_release(struct pf_roof_walk *w)
 	pf_steps_release(&w->steps);
 	pf_arena_release(&w->texts);
 	pf_window_release(&w->window);
+	pf_intern_release(&w->shape_keys);
 	free(w->shapes);
+	free(w->how_ns);
 	free(w->rest);
 	free(w->device_counts);
 	*w = (struct pf_roof_walk){ 0 };

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/spool.h"
 #include "events/step.h"
@@ -64,16 +65,33 @@ struct pf_roof_walk {
 	struct pf_op_types *types;
 	struct pf_roof_shape *shapes;
 	size_t shape_count, shape_cap;
+	struct pf_intern shape_keys; /* all that tells shapes apart */
 	struct pf_roof_rest *rest;
 	size_t rest_count, rest_cap;
-	int64_t *device_counts;  /* of GPUs that work of a trace ran on */
+	int64_t started_ns;     /* work that starts in the window */
+	int64_t *how_ns;        /* of it, of graphs: by pf_graph_how; or NULL */
+	int64_t *device_counts; /* of GPUs that work of a trace ran on */
 	struct pf_sorter *works; /* struct pf_roof_work, sorted */
 	struct pf_arena texts;
 };
 
-/* Zero *out first, and release it also after an error. */
+struct pf_graphs; /* graphs/graphs.h */
+struct pf_json;   /* events/args.h */
+
+/*
+ * Zero *out first, and release it also after an error.  graphs: of all time of
+ * the same traces and device, explained, with arguments; or NULL.
+ */
 int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
-		 bool is_dense, struct pf_roof_walk *out, struct pf_err *err);
+		 bool is_dense, struct pf_graphs *graphs,
+		 struct pf_roof_walk *out, struct pf_err *err);
+/*
+ * The number of a shape: shape has its op and model, and of what learns the
+ * trace; own are the call's arguments, around those of the call that it is in
+ * (p NULL: they do not count).
+ */
+uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
+			    struct pf_json own, struct pf_json around);
 /* Work that turned out to belong to no call, because of its shapes. */
 void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		       enum pf_roof_why why, int64_t count, int64_t ns);

@@ -314,6 +314,34 @@ do
 	result "$command --trace"
 done
 
+# ---- cycles of a schedule: captures of one process, by their files' names ----
+mkdir cycles && cp one.json cycles/host_9.1700000000100.pt.trace.json &&
+	cp two.json cycles/host_9.1700000000020.pt.trace.json &&
+	cp one.json cycles/other.json
+run 0 "$profan" ingest -q cycles/host_9.*100.pt.trace.json \
+	cycles/host_9.*020.pt.trace.json cycles/other.json -o cycles.db &&
+	run 0 "$profan" query cycles.db "SELECT trace_id, cycle FROM trace_cycle
+		JOIN trace ON id = trace_id ORDER BY span" -f csv
+sed 1d out >got
+printf '2,1\n1,2\n' >want
+same "the first cycle is that of the least number" want got
+for command in steps kernels gaps table; do
+	for n in 1 2; do
+		id=$(sed -n "s/,$n\$//p" got)
+		run 0 "$profan" $command --cycle $n cycles.db -f csv && mv out by-cycle &&
+			run 0 "$profan" $command --trace "$id" cycles.db -f csv &&
+			cmp -s out by-cycle
+		result "$command --cycle $n is that trace" err
+	done
+done
+run 3 "$profan" steps --cycle 3 cycles.db && grep -q 'no cycle 3' err
+result "a cycle that is not there" err
+run 0 "$profan" info cycles.db -f json && "$PYTHON" -S -c '
+import json
+t = json.load(open("out"))["tables"]["traces"]
+assert sorted(str(r["cycle"]) for r in t) == ["1", "2", "None"], t'
+result "info says which trace is which cycle" out
+
 # ---- several jobs in one database ----
 mixed() { # NAME WORDS FILE...
 	name=$1 words=$2

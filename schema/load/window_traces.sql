@@ -2,6 +2,7 @@
 -- of the same process, of which several captures are several traces.  tpu_count:
 -- events of TPUs, which are no GPU work.  is_side: a log or rows, no time of a
 -- program.  is_beside: that, or a snapshot, beside the trace of a program.
+-- cycle: of the captures of its process, or NULL.
 -- Parameters: none.  Order: id.
 SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 	ELSE min(id) OVER (PARTITION BY worker, rank) END AS worker_id,
@@ -13,6 +14,8 @@ SELECT id, rank, first_ns, last_ns, CASE WHEN worker IS NULL THEN id
 	format IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
 		'memtimeline', 'folded') AND EXISTS (SELECT 1 FROM trace
 		WHERE format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
-		'memtimeline', 'folded')) AS is_beside
+		'memtimeline', 'folded')) AS is_beside,
+	c.cycle
 FROM trace
+LEFT JOIN trace_cycle AS c ON c.trace_id = id
 ORDER BY id;

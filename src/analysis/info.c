@@ -34,6 +34,7 @@ static const struct pf_field trace_fields[] = {
 	FIELD(xxh128, "XXH128", PF_TEXT),
 	FIELD(worker, "Worker", PF_PATH | PF_FULL),
 	FIELD(span, "Span", PF_INT | PF_FULL | PF_MAYBE),
+	FIELD(cycle, "Cycle", PF_INT | PF_MAYBE),
 };
 #undef FIELD
 

@@ -14,7 +14,7 @@
 
 /* Texts NULL, numbers PF_NO_INT: not known. */
 struct pf_info_trace {
-	int64_t trace_id, rank, world_size, file_bytes, span_ns, span;
+	int64_t trace_id, rank, world_size, file_bytes, span_ns, span, cycle;
 	const char *path, *format, *compression, *xxh128, *worker;
 };
 

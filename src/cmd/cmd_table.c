@@ -26,7 +26,7 @@
 struct table_args {
 	const char *sort, *header, *torch;
 	int64_t limit, stack, max_name, max_source, max_shapes, step, rank,
-		trace;
+		trace, cycle;
 	bool by_shape, by_overload, top_level;
 	int unit;
 	struct pf_graph_evidence evidence;
@@ -67,6 +67,8 @@ static const struct pf_opt opts[] = {
 	  0 },
 	{ 0, "trace", "N", "the trace of this number in 'profan info'",
 	  PF_OPT_INT, FIELD(trace), 0, 0 },
+	{ 0, "cycle", "N", "the Nth capture of a process, by its file's name",
+	  PF_OPT_INT, FIELD(cycle), 1, 1000000000 },
 	{ 0, "torch", "X.Y", "as that release does (default: recognised)",
 	  PF_OPT_STRING, FIELD(torch), 0, 0 },
 	{ 0, "header", "TEXT", "print a line of text first", PF_OPT_STRING,
@@ -90,7 +92,10 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 		pf_db_prepare(db,
 			      "SELECT id, count(*) OVER () FROM trace"
 			      " WHERE (?1 < 0 OR rank = ?1)"
-			      " AND (?2 < 0 OR id = ?2) ORDER BY id LIMIT 1",
+			      " AND (?2 < 0 OR id = ?2)"
+			      " AND (?3 = 0 OR id IN (SELECT trace_id"
+			      " FROM trace_cycle WHERE cycle = ?3))"
+			      " ORDER BY id LIMIT 1",
 			      err);
 	int64_t count;
 	int rc;
@@ -99,12 +104,18 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 		return -1;
 	sqlite3_bind_int64(st, 1, a->rank);
 	sqlite3_bind_int64(st, 2, a->trace);
+	sqlite3_bind_int64(st, 3, a->cycle);
 	rc = pf_db_step(db, st, err);
 	*id = sqlite3_column_int64(st, 0);
 	count = sqlite3_column_int64(st, 1);
 	sqlite3_finalize(st);
 	if (rc < 0)
 		return -1;
+	if (!rc && a->cycle)
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no cycle %" PRId64
+			       " of such a trace; 'profan info' lists them",
+			       a->cycle);
 	if (!rc && a->trace >= 0)
 		return pf_fail(err, PF_EUSAGE,
 			       "there is no trace %" PRId64
@@ -118,7 +129,7 @@ static int find_trace(struct pf_db *db, const struct table_args *a, int64_t *id,
 	if (count > 1)
 		pf_log(PF_LOG_NOTE,
 		       "first of %" PRId64
-		       " traces (choose with --rank or --trace)",
+		       " traces (choose with --rank, --trace or --cycle)",
 		       count);
 	return 0;
 }
@@ -236,6 +247,7 @@ static bool is_plain(const struct table_args *a)
 	rest.limit = defaults.limit;
 	rest.rank = defaults.rank;
 	rest.trace = defaults.trace;
+	rest.cycle = defaults.cycle;
 	return !memcmp(&rest, &defaults, sizeof(rest));
 }
 
@@ -266,7 +278,7 @@ static int check_other_options(const struct table_args *a, struct pf_err *err)
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
 		       "this trace is no PyTorch profile: 'table' of it has "
-		       "no options but --limit, --rank and --trace");
+		       "no options but --limit, --rank, --trace and --cycle");
 }
 
 static int is_xspace(struct pf_db *db, int64_t trace_id, struct pf_err *err)
@@ -311,8 +323,8 @@ static int check_graph_options(const struct table_args *a, struct pf_err *err)
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
 		       "'table' with --graphs, --capture or --with is not "
-		       "torch's: it has no other options but --limit, --rank "
-		       "and --trace");
+		       "torch's: it has no other options but --limit, --rank, "
+		       "--trace and --cycle");
 }
 
 static int show_named(struct pf_ctx *cx, const struct table_args *a,
@@ -352,11 +364,12 @@ static int check_verdict_options(const struct table_args *a, struct pf_err *err)
 	rest.step = defaults.step;
 	rest.rank = defaults.rank;
 	rest.trace = defaults.trace;
+	rest.cycle = defaults.cycle;
 	if (!memcmp(&rest, &defaults, sizeof(rest)))
 		return 0;
 	return pf_fail(err, PF_EUSAGE,
-		       "'table verdicts' has no options but --step, --rank "
-		       "and --trace");
+		       "'table verdicts' has no options but --step, --rank, "
+		       "--trace and --cycle");
 }
 
 static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
@@ -381,6 +394,7 @@ static int show_verdicts(struct pf_ctx *cx, const struct table_args *a,
 		args.window.rank = rank;
 	}
 	args.window.trace = a->trace;
+	args.window.cycle = a->cycle;
 	rc = pf_report_make(cx->db, &args, pf_path_base(cx->db_name), &report,
 			    err);
 	if (!rc) {

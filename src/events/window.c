@@ -76,8 +76,31 @@ static bool names_rank(const char *list, int64_t rank)
 	return false;
 }
 
+/* Is a row of the traces one that is asked for? */
+static bool is_wanted(const struct pf_window_args *args, sqlite3_stmt *st)
+{
+	bool has_rank = sqlite3_column_type(st, 1) != SQLITE_NULL;
+
+	if (sqlite3_column_int(st, 7) && !args->beside && args->trace < 0)
+		return false;
+	if (args->rank &&
+	    (!has_rank || !names_rank(args->rank, sqlite3_column_int64(st, 1))))
+		return false;
+	if (args->trace >= 0 && sqlite3_column_int64(st, 0) != args->trace)
+		return false;
+	/* NULL is 0, which no cycle is */
+	return !args->cycle || sqlite3_column_int64(st, 8) == args->cycle;
+}
+
 static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
 {
+	if (args->cycle)
+		return pf_fail(
+			err, PF_EDATA,
+			"there is no cycle %lld of such a trace; 'profan "
+			"info' says which captures of a process there "
+			"are, by the numbers in the names of their files",
+			(long long)args->cycle);
 	if (args->trace >= 0 && args->rank)
 		return pf_fail(err, PF_EDATA,
 			       "there is no trace %lld of rank %s",
@@ -106,11 +129,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
 		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
 
-		if ((sqlite3_column_int(stmt, 7) && !args->beside &&
-		     args->trace < 0) ||
-		    (args->rank && (own < 0 || !names_rank(args->rank, own))) ||
-		    (args->trace >= 0 &&
-		     sqlite3_column_int64(stmt, 0) != args->trace))
+		if (!is_wanted(args, stmt))
 			continue;
 		w->traces = pf_grow(w->traces, &cap, w->count + 1,
 				    sizeof(*w->traces));
@@ -582,6 +601,8 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out)
 	}
 	if (w->trace >= 0)
 		pf_buf_addf(out, " --trace %" PRId64, w->trace);
+	if (w->cycle)
+		pf_buf_addf(out, " --cycle %" PRId64, w->cycle);
 	if (w->device >= 0)
 		pf_buf_addf(out, " --device %" PRId64, w->device);
 }

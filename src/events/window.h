@@ -37,6 +37,7 @@ struct pf_window_args {
 	const char *rank;       /* "3", "0..7,64", or NULL */
 	int64_t device;         /* or -1 */
 	int64_t trace;          /* number of the only one, or -1 */
+	int64_t cycle;          /* of the captures of each process, or 0 */
 	/*
 	 * Set by analyses of these: also snapshots and logs that are beside the
 	 * traces of programs.  Without, they are left out unless named.
@@ -95,6 +96,14 @@ struct pf_window_args {
 		  "N",        "only this trace, as 'profan info' numbers them", \
 		  PF_OPT_INT, offsetof(type, field.trace),                      \
 		  0,          0 },                                              \
+		{ 0,                                                            \
+		  "cycle",                                                      \
+		  "N",                                                          \
+		  "only the Nth capture of each process, by its file's name",   \
+		  PF_OPT_INT,                                                   \
+		  offsetof(type, field.cycle),                                  \
+		  1,                                                            \
+		  1000000000 },                                                 \
 	{                                                                       \
 		0, "device", "N", "only this GPU", PF_OPT_INT,                  \
 			offsetof(type, field.device), 0, 0                      \

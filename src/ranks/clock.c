@@ -30,7 +30,12 @@
 #define DRIFT_MOST   500e-6 /* no clock that is set runs faster */
 #define SEEN_LEAST   4      /* ends for an offset */
 
-/* An end that is looked at. */
+/* An end that is looked at, by meeting and by rank. */
+struct met {
+	uint32_t rank;
+	double at_ns; /* local */
+};
+
 struct seen {
 	uint32_t meeting; /* of clocks.met */
 	double at_ns;     /* local */
@@ -40,13 +45,14 @@ struct clocks {
 	struct pf_ranks_job *job;
 	uint32_t *met; /* meetings that are looked at, in order */
 	uint32_t met_count;
-	double *end_ns;          /* of each, true */
-	struct seen *seen;       /* by rank */
-	uint32_t *first;         /* of each rank; one more */
-	uint32_t *of_part;       /* rank of each part */
-	uint32_t *parent;        /* of ranks that are connected */
-	bool *is_steady;         /* of ranks: no drift is shown */
-	bool is_shared;          /* drifts are against what most ranks share */
+	struct met *ends;  /* of all their ranks, one meeting after the other */
+	double *end_ns;    /* of each, true */
+	struct seen *seen; /* by rank */
+	uint32_t *first;   /* of each rank; one more */
+	uint32_t *of_part; /* rank of each part */
+	uint32_t *parent;  /* of ranks that are connected */
+	bool *is_steady;   /* of ranks: no drift is shown */
+	bool is_shared;    /* drifts are against what most ranks share */
 	double *values, *slopes; /* scratch: as many as a rank or meeting has */
 };
 
@@ -131,6 +137,8 @@ static void look(struct clocks *c)
 		c->first[r + 1] += c->first[r];
 	}
 	c->seen = pf_calloc(total + 1, sizeof(*c->seen));
+	c->ends = pf_calloc(total + 1, sizeof(*c->ends));
+	total = 0;
 	for (uint32_t i = 0; i < c->met_count; i++) {
 		const struct meeting *m = &job->meetings[c->met[i]];
 
@@ -138,9 +146,12 @@ static void look(struct clocks *c)
 			uint32_t op = job->parts[m->from + k];
 			uint32_t r = c->of_part[op];
 
-			c->seen[c->first[r] + at[r]++] = (struct seen){
-				i, (double)(job->ops[op].end_ns - job->zero_ns)
-			};
+			double end =
+				(double)(job->ops[op].end_ns - job->zero_ns);
+
+			c->seen[c->first[r] + at[r]++] =
+				(struct seen){ i, end };
+			c->ends[total++] = (struct met){ r, end };
 		}
 	}
 	if (job->args.clock != PF_CLOCK_DRIFTING)
@@ -197,18 +208,15 @@ static double true_end(const struct rank *r, double at_ns)
 static void find_ends(struct clocks *c)
 {
 	struct pf_ranks_job *job = c->job;
+	const struct met *at = c->ends;
 
 	for (uint32_t i = 0; i < c->met_count; i++) {
-		const struct meeting *m = &job->meetings[c->met[i]];
+		uint32_t count = job->meetings[c->met[i]].count;
 
-		for (uint32_t k = 0; k < m->count; k++) {
-			uint32_t op = job->parts[m->from + k];
-
-			c->values[k] = true_end(
-				&job->ranks[c->of_part[op]],
-				(double)(job->ops[op].end_ns - job->zero_ns));
-		}
-		c->end_ns[i] = pf_ranks_median(c->values, m->count);
+		for (uint32_t k = 0; k < count; k++, at++)
+			c->values[k] =
+				true_end(&job->ranks[at->rank], at->at_ns);
+		c->end_ns[i] = pf_ranks_median(c->values, count);
 	}
 }
 
@@ -646,6 +654,7 @@ void pf_ranks_align(struct pf_ranks_job *job)
 	free(c.met);
 	free(c.end_ns);
 	free(c.seen);
+	free(c.ends);
 	free(c.first);
 	free(c.of_part);
 	free(c.parent);

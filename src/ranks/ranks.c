@@ -12,6 +12,8 @@
 #include "ranks/digest_make.h"
 #include "ranks/ranks_impl.h"
 
+#define ROUNDS_MAX 64 /* of a search for a median */
+
 const char *pf_late_cause_name(unsigned cause)
 {
 	static const char *const names[PF_LATE_BY_HOST] = {
@@ -36,14 +38,53 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/*
+ * The n-th smallest goes to its place, what is smaller before it: by parts, of
+ * which the one that holds the place is looked at again.  Where that takes too
+ * many rounds, as values can be made to, the rest is sorted.
+ */
+static void place_nth(double *v, int64_t count, int64_t n)
+{
+	int64_t low = 0, high = count - 1;
+
+	for (int rounds = 0; low < high; rounds++) {
+		double pivot = v[n];
+		int64_t i = low, j = high;
+
+		if (rounds == ROUNDS_MAX) {
+			qsort(v + low, (size_t)(high - low + 1), sizeof(*v),
+			      by_value);
+			return;
+		}
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (pivot < v[j])
+				j--;
+			if (i <= j) {
+				double swap = v[i];
+
+				v[i++] = v[j];
+				v[j--] = swap;
+			}
+		}
+		low = j < n ? i : low;
+		high = n < i ? j : high;
+	}
+}
+
 double pf_ranks_median(double *values, size_t count)
 {
+	double below = -INFINITY;
+
 	if (!count)
 		return 0;
-	qsort(values, count, sizeof(*values), by_value);
+	place_nth(values, (int64_t)count, (int64_t)(count / 2));
 	if (count % 2)
 		return values[count / 2];
-	return (values[count / 2 - 1] + values[count / 2]) / 2;
+	for (size_t i = 0; i < count / 2; i++)
+		below = values[i] > below ? values[i] : below;
+	return (below + values[count / 2]) / 2;
 }
 
 int64_t pf_ranks_median_ns(int64_t *values, size_t count)

@@ -126,7 +126,7 @@ void pf_ranks_works_find(struct pf_ranks_works *w,
 /* The longest wait, once the straggler is known. */
 void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 
-/* Of values that are put in order. */
+/* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);
 int64_t pf_ranks_median_ns(int64_t *values, size_t count);
 

@@ -3,11 +3,12 @@
 #include "unit/support.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "ranks/digest.h"
-#include "ranks/ranks.h"
+#include "ranks/ranks_impl.h"
 
 #define KINDS_ALL_REDUCE 1
 
@@ -170,9 +171,47 @@ static void alone(void **state)
 	assert_true(known > 200); /* they are figures, and not all nothing */
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A median is that of the values in order, of any that are alike, too. */
+static void median(void **state)
+{
+	uint64_t seed = 5;
+
+	(void)state;
+	for (size_t count = 1; count < 300; count++) {
+		double values[300], sorted[300], middle;
+
+		for (size_t i = 0; i < count; i++)
+			sorted[i] = values[i] =
+				count % 3 == 2
+					? (double)(i ^ (count & 7))
+					: (double)up_to(
+						  &seed,
+						  1 + 40 * (int64_t)(count %
+								     3));
+		qsort(sorted, count, sizeof(*sorted), by_value);
+		middle = count % 2
+				 ? sorted[count / 2]
+				 : (sorted[count / 2 - 1] + sorted[count / 2]) /
+					   2;
+		assert_true(pf_ranks_median(values, count) == middle);
+		qsort(values, count, sizeof(*values), by_value);
+		assert_memory_equal(values, sorted, count * sizeof(*values));
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(alone) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alone),
+		cmocka_unit_test(median),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,8 @@
 #define PIECES_MAX  32       /* of a collective */
 #define KERNELS_MAX 128      /* names of a trace; the rest is one */
 #define NO_OP       SIZE_MAX /* communication that is not compared */
+#define GATE_NS     10000    /* computation that waited begins so soon, */
+#define BEFORE_NS   2000     /* and none ran in so long before */
 
 /* What the GPU and its hosts have done so far. */
 struct sums {
@@ -53,7 +55,8 @@ struct running {
 struct launched {
 	int64_t launch_id, event_id;
 	int64_t start_ns, end_ns;
-	int64_t op; /* -1: computation */
+	int64_t op;   /* -1: computation */
+	int64_t gate; /* of it: what is received, if this call is later; or -1 */
 };
 
 struct host_span {
@@ -162,12 +165,13 @@ int pf_digest_settle_launches(struct making *m, struct pf_err *err);
 /* digest_p2p.c: sends and receives */
 void pf_digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
 			const struct what *what, int64_t end_ns);
-void pf_digest_end_quiet(struct making *m, int64_t start_ns, int64_t end_ns,
-			 bool is_computation);
+/* Work that is neither that nor computation. */
+void pf_digest_take_other(struct making *m, int64_t start_ns, int64_t end_ns);
+/* The receive that it waits for if its host did, or NO_OP. */
+size_t pf_digest_compute(struct making *m, int64_t start_ns, int64_t end_ns);
+void pf_digest_confirm_gate(struct making *m, size_t gate, bool has_call,
+			    int64_t call_ns);
 int pf_digest_settle_p2p(struct making *m, struct pf_err *err);
 void pf_digest_end_p2p(struct making *m);
-
-/* digest_make.c: does computation that starts wait for what ended? */
-bool pf_digest_gates(const struct making *m, int64_t end_ns, int64_t start_ns);
 
 #endif

@@ -17,9 +17,7 @@
 #include "events/by_event.h"
 #include "ranks/digest_impl.h"
 
-#define TIME_MAX  (INT64_C(1) << 61) /* so that differences are numbers */
-#define GATE_NS   10000 /* computation that waited begins so soon, */
-#define BEFORE_NS 2000  /* and none ran in so long before */
+#define TIME_MAX (INT64_C(1) << 61) /* so that differences are numbers */
 
 /* ---- marks ---- */
 
@@ -40,21 +38,29 @@ static void add_mark(struct making *m, int64_t at_ns, enum mark_kind kind,
 	pf_heap_rise(m->marks, sizeof(*m->marks), m->mark_count++, is_earlier);
 }
 
-/* What was done up to where the sweep is. */
+/*
+ * What was done up to where the sweep is, each instant by its first set; what
+ * hosts did while the GPU was idle.
+ */
 static void read_sums(const struct pf_sweep *s, struct sums *out)
 {
-	static const unsigned sets[PF_DOING_COUNT] = { 1, 2, 4, 0 };
-	unsigned above = 0;
+	const unsigned hosts = ((1u << PF_HOST_CAUSES) - 1) << PF_DOING_IDLE;
 
-	for (unsigned i = 0; i < PF_DOING_COUNT; i++) {
-		out->ns[i] = i == PF_DOING_IDLE
-				     ? pf_sweep_time(s, 0, 0, above)
-				     : pf_sweep_time(s, 0, sets[i], above);
-		above |= sets[i];
+	*out = (struct sums){ 0 };
+	for (unsigned mask = 0; mask < 1u << (PF_DOING_IDLE + PF_HOST_CAUSES);
+	     mask++) {
+		unsigned doing =
+			(unsigned)__builtin_ctz(mask | 1u << PF_DOING_IDLE);
+
+		pf_sat_sum(
+			&out->ns[doing < PF_DOING_IDLE ? doing : PF_DOING_IDLE],
+			s->by_mask[mask]);
+		for (unsigned rest = doing < PF_DOING_IDLE ? 0 : mask & hosts;
+		     rest; rest &= rest - 1)
+			pf_sat_sum(&out->host_ns[(unsigned)__builtin_ctz(rest) -
+						 PF_DOING_IDLE],
+				   s->by_mask[mask]);
 	}
-	for (unsigned i = 0; i < PF_HOST_CAUSES; i++)
-		out->host_ns[i] =
-			pf_sweep_time(s, 0, 1u << (PF_DOING_IDLE + i), above);
 }
 
 static void take_difference(const struct sums *to, const struct sums *from,
@@ -170,12 +176,6 @@ static int pass_to(struct making *m, int64_t to_ns, struct pf_err *err)
 	return 0;
 }
 
-bool pf_digest_gates(const struct making *m, int64_t end_ns, int64_t start_ns)
-{
-	return start_ns - end_ns <= GATE_NS &&
-	       (!m->has_computed || m->computed_ns <= end_ns - BEFORE_NS);
-}
-
 /* Computation begins: which collectives that have ended did it wait for? */
 static void open_gates(struct making *m, int64_t start_ns)
 {
@@ -189,7 +189,9 @@ static void open_gates(struct making *m, int64_t start_ns)
 			m->closed[kept++] = op;
 			continue;
 		}
-		m->d.ops[op].gates = pf_digest_gates(m, end_ns, start_ns);
+		m->d.ops[op].gates = start_ns - end_ns <= GATE_NS &&
+				     (!m->has_computed ||
+				      m->computed_ns <= end_ns - BEFORE_NS);
 	}
 	m->closed_count = kept;
 }
@@ -266,13 +268,15 @@ static size_t take_comm(struct making *m, const struct pf_gpu_event *ev,
 /* ---- an event ---- */
 
 static int add_launch(struct making *m, const struct pf_gpu_event *ev,
-		      int64_t end_ns, size_t op, struct pf_err *err)
+		      int64_t end_ns, size_t op, size_t gate,
+		      struct pf_err *err)
 {
 	struct launched l = { .launch_id = ev->launch_id,
 			      .event_id = ev->event_id,
 			      .start_ns = ev->start_ns,
 			      .end_ns = end_ns,
-			      .op = op == NO_OP ? -1 : (int64_t)op };
+			      .op = op == NO_OP ? -1 : (int64_t)op,
+			      .gate = gate == NO_OP ? -1 : (int64_t)gate };
 
 	return pf_by_event_add(m->launches, &l, err);
 }
@@ -280,14 +284,16 @@ static int add_launch(struct making *m, const struct pf_gpu_event *ev,
 static int take_computation(struct making *m, const struct pf_gpu_event *ev,
 			    int64_t end_ns, struct pf_err *err)
 {
+	size_t gate;
+
 	open_gates(m, ev->start_ns);
-	pf_digest_end_quiet(m, ev->start_ns, end_ns, true);
+	gate = pf_digest_compute(m, ev->start_ns, end_ns);
 	if (!m->has_computed || end_ns > m->computed_ns)
 		m->computed_ns = end_ns;
 	m->has_computed = true;
 	if (pf_digest_count_kernel(m, ev, err) < 0)
 		return -1;
-	return add_launch(m, ev, end_ns, NO_OP, err);
+	return add_launch(m, ev, end_ns, NO_OP, gate, err);
 }
 
 static int take_communication(struct making *m, const struct pf_gpu_event *ev,
@@ -302,13 +308,13 @@ static int take_communication(struct making *m, const struct pf_gpu_event *ev,
 	if (what.p2p)
 		pf_digest_take_p2p(m, ev, &what, end_ns);
 	else
-		pf_digest_end_quiet(m, ev->start_ns, end_ns, false);
+		pf_digest_take_other(m, ev->start_ns, end_ns);
 	m->running = pf_grow(m->running, &m->running_cap, m->running_count + 1,
 			     sizeof(*m->running));
 	m->running[m->running_count++] = (struct running){ op, end_ns };
 	if (op == NO_OP || m->d.op_count == count)
 		return 0;
-	return add_launch(m, ev, end_ns, op, err);
+	return add_launch(m, ev, end_ns, op, NO_OP, err);
 }
 
 static int take(struct making *m, const struct pf_gpu_event *ev,
@@ -345,7 +351,7 @@ static int take(struct making *m, const struct pf_gpu_event *ev,
 	    take_communication(m, ev, end_ns, err) < 0)
 		return -1;
 	if (sets[ev->class] == PF_DOING_COPY)
-		pf_digest_end_quiet(m, ev->start_ns, end_ns, false);
+		pf_digest_take_other(m, ev->start_ns, end_ns);
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
 	return 0;
 }

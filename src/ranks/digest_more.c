@@ -174,6 +174,9 @@ static int order_launches(struct making *m, struct pf_sorter *order,
 		struct in_order o = { b ? b->start_ns[i] : l->start_ns,
 				      l->op < 0, l->end_ns, l->op };
 
+		if (l->gate >= 0)
+			pf_digest_confirm_gate(m, (size_t)l->gate, b,
+					       b ? b->start_ns[i] : 0);
 		if (pf_sorter_add(order, &o, err) < 0)
 			return -1;
 	}

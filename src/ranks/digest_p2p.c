@@ -93,7 +93,23 @@ static void add_quiet(struct making *m, size_t p2p, struct pf_digest_piece q)
 	p->quiet_count++;
 }
 
-/* Of what has been received, what computation that begins waited for. */
+/* How long nothing ran since an instant. */
+static int64_t quiet_since(const struct making *m, int64_t at_ns)
+{
+	int64_t sum = 0;
+
+	for (size_t i = m->quiet_count; i-- > 0;) {
+		const struct pf_digest_piece *q = &m->quiets[i];
+
+		if (q->after_ns + q->ns <= at_ns)
+			break;
+		sum += q->after_ns < at_ns ? q->after_ns + q->ns - at_ns
+					   : q->ns;
+	}
+	return sum;
+}
+
+/* What was received last, since computation had ended. */
 static size_t find_gate(struct making *m, int64_t start_ns)
 {
 	size_t kept = 0, gate = NO_OP;
@@ -104,7 +120,8 @@ static size_t find_gate(struct making *m, int64_t start_ns)
 
 		if (end_ns > start_ns)
 			m->received[kept++] = n;
-		else if (pf_digest_gates(m, end_ns, start_ns) &&
+		else if ((!m->has_computed ||
+			  m->computed_ns <= end_ns - BEFORE_NS) &&
 			 (gate == NO_OP || end_ns >= m->d.p2ps[gate].end_ns))
 			gate = n;
 	}
@@ -113,11 +130,8 @@ static size_t find_gate(struct making *m, int64_t start_ns)
 }
 
 /* Work that is no send nor receive begins. */
-void pf_digest_end_quiet(struct making *m, int64_t start_ns, int64_t end_ns,
-			 bool is_computation)
+static void end_quiet(struct making *m, int64_t start_ns, int64_t end_ns)
 {
-	size_t gate;
-
 	if (start_ns > m->busy_ns) {
 		m->quiets = pf_grow(m->quiets, &m->quiet_cap,
 				    m->quiet_count + 1, sizeof(*m->quiets));
@@ -127,12 +141,42 @@ void pf_digest_end_quiet(struct making *m, int64_t start_ns, int64_t end_ns,
 	}
 	if (end_ns > m->busy_ns)
 		m->busy_ns = end_ns;
-	if (!is_computation)
-		return;
+}
+
+void pf_digest_take_other(struct making *m, int64_t start_ns, int64_t end_ns)
+{
+	end_quiet(m, start_ns, end_ns);
+}
+
+/*
+ * Computation waited for what was received if it, or other work before it,
+ * began at once.  Else its host may have waited: then it is launched later.
+ */
+size_t pf_digest_compute(struct making *m, int64_t start_ns, int64_t end_ns)
+{
+	size_t gate;
+	bool is_sure;
+
+	end_quiet(m, start_ns, end_ns);
 	gate = find_gate(m, start_ns);
+	is_sure = gate == NO_OP ||
+		  quiet_since(m, m->d.p2ps[gate].end_ns) <= GATE_NS;
 	for (size_t i = 0; gate != NO_OP && i < m->quiet_count; i++)
 		add_quiet(m, gate, m->quiets[i]);
 	m->quiet_count = 0;
+	return is_sure ? NO_OP : gate;
+}
+
+/* When the launch call of computation began; has_call: if it is known. */
+void pf_digest_confirm_gate(struct making *m, size_t gate, bool has_call,
+			    int64_t call_ns)
+{
+	struct pf_digest_p2p *p = &m->d.p2ps[gate];
+
+	if (has_call && call_ns >= p->end_ns)
+		return;
+	p->quiet_count = 0;
+	p->unsplit_ns = 0;
 }
 
 /* ---- messages without a kernel of their own ---- */

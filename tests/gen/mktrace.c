@@ -45,7 +45,9 @@ static const char usage[] =
 	"  --stages N       a pipeline, 1F1B; --straggler is a stage, --late "
 	"slow\n"
 	"  --microbatches N of a step (8)\n"
-	"  --batched        kernels of messages do not say which\n";
+	"  --batched        kernels of messages do not say which, and the "
+	"host\n"
+	"                   waits for them\n";
 
 /* ---- output ---- */
 

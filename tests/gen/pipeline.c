@@ -181,6 +181,8 @@ static bool work(struct run *p, int rank, const struct todo *t)
 			s->gaps[s->gap_count++] =
 				(struct span){ from, m->sent };
 		r->compute_ns = gen_later(r->compute_ns, m->come + 1);
+		if (j->o->batched) /* and its host waits, too */
+			r->host_ns = gen_later(r->host_ns, m->come + 20000);
 	}
 	if (j->is_planted && stage == j->o->straggler)
 		ns *= SLOWER;

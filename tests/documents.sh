@@ -80,12 +80,7 @@ results() {
 		not_ok "documents.py $1" err
 		return
 	}
-	while IFS= read -r line; do
-		case $line in
-		"not ok"*) not_ok "${line#not ok - }" said ;;
-		ok*) ok "${line#ok - }" ;;
-		esac
-	done <said
+	relay said
 }
 
 # shellcheck disable=SC2086  # several are meant

@@ -5,9 +5,7 @@
 "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
 	skip_all "python3 of 3.9 or newer is missing"
 cd "$tmp" || exit 99
-PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
-	"$top_srcdir/python" lib >out 2>err
-result "the module is made"
+python_module
 mkdir inside outside inside/linked
 "$mktrace" --steps 3 --layers 1 >inside/t.json
 "$mktrace" --ranks 2 --steps 4 --layers 2 --straggler 1 --late slow \
@@ -19,11 +17,5 @@ ln -s "$tmp/outside/t.json" inside/linked/other.json
 PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
 	"$top_srcdir/tests/mcp_server.py" "$tmp/inside" "$tmp/outside" >said 2>err ||
 	not_ok "tests/mcp_server.py" said err
-while IFS= read -r line; do
-	case $line in
-	"not ok"*) not_ok "${line#not ok - }" ;;
-	ok*) ok "${line#ok - }" ;;
-	"# "*) echo "$line" ;;
-	esac
-done <said
+relay said
 tap_done

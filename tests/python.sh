@@ -5,9 +5,7 @@
 	skip_all "python3 of 3.9 or newer is missing"
 cd "$tmp" || exit 99
 
-PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
-	"$top_srcdir/python" lib >out 2>err
-result "the module is made"
+python_module
 [ "$tap_failed" = 0 ] || tap_done
 "$mktrace" --steps 3 --layers 1 >t.json
 ingested "a database" t.json
@@ -16,13 +14,7 @@ PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib "$PYTHON" \
 	"$top_srcdir/tests/python.py" "$(realpath "$profan")" "$tmp/t.db" \
 	"$tmp/t.json" "$tmp/files" >said 2>err ||
 	not_ok "tests/python.py" said err
-while IFS= read -r line; do
-	case $line in
-	"not ok"*) not_ok "${line#not ok - }" ;;
-	ok*) ok "${line#ok - }" ;;
-	"# "*) echo "$line" ;;
-	esac
-done <said
+relay said
 
 if "$PYTHON" -m mypy --version >/dev/null 2>&1; then
 	"$PYTHON" -m mypy --strict --python-version 3.10 --cache-dir=/dev/null \

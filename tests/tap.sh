@@ -17,6 +17,8 @@
 #   amount QUICK LONG EVERY           prints the one that this run is: make check,
 #                                     check-long (LONG=1), check-every (EVERY=1)
 #   sampled FILE...                   prints a third of them; with LONG=1, all
+#   relay FILE                        results that another program printed
+#   python_module                     the Python module of this build in $tmp/lib
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
 
@@ -127,6 +129,22 @@ amount() {
 	else
 		echo "$1"
 	fi
+}
+
+relay() {
+	while IFS= read -r tap_line; do
+		case $tap_line in
+		"not ok"*) not_ok "${tap_line#not ok - }" ;;
+		ok*) ok "${tap_line#ok - }" ;;
+		"# "*) echo "$tap_line" ;;
+		esac
+	done <"$1"
+}
+
+python_module() {
+	PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
+		"$top_srcdir/python" "$tmp/lib" >"$tmp/out" 2>"$tmp/err"
+	result "the Python module is made"
 }
 
 sampled() {

@@ -6,17 +6,9 @@
 "$PYTHON" -c 'import torch' 2>/dev/null ||
 	skip_all "NOT TESTED: $PYTHON has no torch"
 cd "$tmp" || exit 99
-PYTHON=$PYTHON sh "$top_srcdir/python/assemble.sh" "$profan" \
-	"$top_srcdir/python" lib >out 2>err
-result "the module is made"
+python_module
 PROFAN_PROGRAM=$(realpath "$profan") PYTHONPATH=$tmp/lib OMP_NUM_THREADS=1 \
 	"$PYTHON" "$top_srcdir/tests/torch_handler.py" "$profan" >said 2>err ||
 	not_ok "tests/torch_handler.py" said err
-while IFS= read -r line; do
-	case $line in
-	"not ok"*) not_ok "${line#not ok - }" ;;
-	ok*) ok "${line#ok - }" ;;
-	"# "*) echo "$line" ;;
-	esac
-done <said
+relay said
 tap_done

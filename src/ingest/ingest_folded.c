@@ -20,7 +20,6 @@
 #include "trace/lines.h"
 
 #define STACK_BYTES_MAX (256u << 20) /* of different ones */
-#define FRAMES_AT_ONCE  4096u
 
 struct reading {
 	struct pf_ingest *in;
@@ -30,11 +29,8 @@ struct reading {
 	size_t sums_cap;
 	int64_t begins, ends; /* lines, with a module's own line there */
 	bool is_turned;
-	int64_t frame_base, node_base, sample_base;
-};
-
-struct node {
-	uint32_t parent, frame; /* parent: number + 1, 0: none */
+	struct pf_ingest_stacks chains; /* the nodes */
+	int64_t sample_base;
 };
 
 /* ---- lines ---- */
@@ -124,7 +120,8 @@ static int take_line(struct reading *r, const struct pf_text_line *line,
 static uint32_t add_node(struct reading *r, uint32_t parent, const char *frame,
 			 size_t len)
 {
-	struct node node = { parent, pf_intern_add(&r->frames, frame, len) };
+	struct pf_snap_stack node = { parent,
+				      pf_intern_add(&r->frames, frame, len) };
 
 	return pf_intern_add(&r->nodes, (const char *)&node, sizeof(node)) + 1;
 }
@@ -158,8 +155,8 @@ static int put_samples(struct reading *r, struct pf_err *err)
 
 		sqlite3_bind_int64(st, 1, r->sample_base + i + 1);
 		sqlite3_bind_int64(st, 2, r->in->trace_id);
-		sqlite3_bind_int64(st, 3,
-				   r->node_base + add_stack(r, text, len));
+		sqlite3_bind_int64(
+			st, 3, r->chains.stack_base + add_stack(r, text, len));
 		sqlite3_bind_int64(st, 4, r->sums[i]);
 		rc = pf_db_put(r->in->db, st, err);
 	}
@@ -167,87 +164,25 @@ static int put_samples(struct reading *r, struct pf_err *err)
 	return rc;
 }
 
-static int put_nodes(struct reading *r, struct pf_err *err)
+static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
 {
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db, "INSERT INTO stack VALUES(?1,?2,?3)", err);
-	int rc = st ? 0 : -1;
+	const struct reading *r = arg;
 
-	for (uint32_t i = 0; i < r->nodes.count && !rc; i++) {
-		struct node node;
-		size_t len;
-
-		memcpy(&node, pf_intern_text(&r->nodes, i, &len), sizeof(node));
-		sqlite3_bind_int64(st, 1, r->node_base + i + 1);
-		if (node.parent)
-			sqlite3_bind_int64(st, 2, r->node_base + node.parent);
-		sqlite3_bind_int64(st, 3, r->frame_base + node.frame + 1);
-		rc = pf_db_put(r->in->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
-/* Frames [from, to), whose texts get their ids together. */
-static int put_frames(struct reading *r, sqlite3_stmt *st, uint32_t from,
-		      uint32_t to, struct pf_err *err)
-{
-	struct pf_dict *names = &r->sink.parsed.names;
-	uint32_t entries[FRAMES_AT_ONCE], none;
-
-	none = pf_dict_find(names, "", 0, 0);
-	for (uint32_t i = from; i < to; i++) {
-		size_t len;
-		const char *text = pf_intern_text(&r->frames, i, &len);
-
-		entries[i - from] = pf_dict_find(names, text, len, 0);
-	}
-	if (pf_ingest_batcher_settle(&r->sink.batcher, &r->sink.parsed, err))
-		return -1;
-	for (uint32_t i = from; i < to; i++) {
-		sqlite3_bind_int64(st, 1, r->frame_base + i + 1);
-		sqlite3_bind_int64(st, 2, names->entries[none].gid);
-		sqlite3_bind_int64(st, 4,
-				   names->entries[entries[i - from]].gid);
-		if (pf_db_put(r->in->db, st, err))
-			return -1;
-	}
-	pf_parsed_begin(&r->sink.parsed);
-	return 0;
-}
-
-static int put_all_frames(struct reading *r, struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
-	uint32_t count = r->frames.count;
-	int rc = st ? 0 : -1;
-
-	for (uint32_t i = 0; i < count && !rc; i += FRAMES_AT_ONCE)
-		rc = put_frames(r, st, i,
-				count - i < FRAMES_AT_ONCE ? count
-							   : i + FRAMES_AT_ONCE,
-				err);
-	sqlite3_finalize(st);
-	return rc;
+	*out = (struct pf_ingest_frame){ .file = "", .line = -1 };
+	out->name = pf_intern_text(&r->frames, i, &out->name_len);
 }
 
 static int put_all(struct reading *r, struct pf_err *err)
 {
 	r->is_turned = r->ends > r->begins;
 	pf_ingest_note_fact(r->in, "folded_turned", r->is_turned);
-	if (pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM stack",
-			 &r->node_base, err) ||
-	    pf_db_number(r->in->db,
-			 "SELECT coalesce(max(id), 0) FROM stack_frame",
-			 &r->frame_base, err) ||
+	if (pf_ingest_stacks_begin(r->in, &r->chains, err) ||
 	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM sample",
-			 &r->sample_base, err))
+			 &r->sample_base, err) ||
+	    put_samples(r, err))
 		return -1;
-	return put_samples(r, err) || put_nodes(r, err) ||
-			       put_all_frames(r, err)
-		       ? -1
-		       : 0;
+	return pf_ingest_stacks_put(&r->chains, &r->sink.batcher,
+				    &r->sink.parsed, err);
 }
 
 /* ---- all of it ---- */
@@ -276,6 +211,11 @@ static int read_folded(struct pf_ingest *in, struct pf_input *input,
 {
 	struct reading r = { .in = in };
 	int rc;
+
+	r.chains = (struct pf_ingest_stacks){ .frames = &r.frames,
+					      .stacks = &r.nodes,
+					      .frame = frame_of,
+					      .arg = &r };
 
 	pf_ingest_sink_init(&r.sink, in, input, head);
 	pf_intern_init(&r.stacks);

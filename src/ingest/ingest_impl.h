@@ -8,6 +8,7 @@
 
 #include "base/outplace.h"
 #include "base/spool.h"
+#include "memsnap/stacks.h"
 #include "store/comm_rule.h"
 #include "store/block.h"
 #include "ingest/ingest.h"
@@ -213,7 +214,7 @@ struct pf_ingest_format {
 };
 /* trace.format of JSON of which pf_is_plane() knows a process. */
 #define PF_INGEST_PLANES_NAME "tf-json"
-#define PF_INGEST_HEAD_BYTES 512 /* less only if the file is shorter */
+#define PF_INGEST_HEAD_BYTES  512 /* less only if the file is shorter */
 
 /*
  * Defines a format and enters it in the list, which src/entries.sh makes; they
@@ -288,6 +289,30 @@ int pf_ingest_batcher_settle(struct pf_ingest_batcher *b, struct pf_parsed *p,
 /* It is counted, settled and written as runs in the order of the file. */
 int pf_ingest_batcher_put(struct pf_ingest_batcher *b, struct pf_parsed *p,
 			  struct pf_err *err);
+/*
+ * Stacks that are kept as chains of frames: their rows.  Stack and frame i have
+ * the id base + i + 1; ids go on from trace to trace.
+ */
+struct pf_ingest_frame {
+	const char *file, *name; /* borrowed */
+	size_t file_len, name_len;
+	int64_t line; /* -1: not said */
+};
+struct pf_ingest_stacks {
+	const struct pf_intern *frames;
+	const struct pf_intern *stacks; /* struct pf_snap_stack */
+	int64_t frame_base, stack_base;
+	/* frame i of frames */
+	void (*frame)(const void *arg, uint32_t i, struct pf_ingest_frame *out);
+	const void *arg;
+};
+/* The bases that come next. */
+int pf_ingest_stacks_begin(struct pf_ingest *in, struct pf_ingest_stacks *s,
+			   struct pf_err *err);
+/* P holds nothing that waits, and is empty again. */
+int pf_ingest_stacks_put(const struct pf_ingest_stacks *s,
+			 struct pf_ingest_batcher *b, struct pf_parsed *p,
+			 struct pf_err *err);
 /* Most events of a batch: few if small chunks are asked for, as tests do. */
 size_t pf_ingest_batch_events(const struct pf_ingest *in);
 

@@ -45,7 +45,7 @@ static uint32_t find_text(struct pf_dict *d, const char *text)
 	return pf_dict_find(d, text, strlen(text), 0);
 }
 
-static uint32_t find_name(struct pf_ingest_snap *r, uint32_t number)
+uint32_t pf_ingest_snap_name(struct pf_ingest_snap *r, uint32_t number)
 {
 	size_t len;
 	const char *text = pf_snap_text(&r->snap, number, &len);
@@ -167,7 +167,7 @@ static void make_args(const struct pf_ingest_snap *r, struct args *a,
 	if (e->device_free >= 0)
 		add(a, DEVICE_FREE, e->device_free);
 	if (e->stack)
-		add(a, STACK, r->stack_base + e->stack);
+		add(a, STACK, r->stacks.stack_base + e->stack);
 }
 
 static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
@@ -214,7 +214,7 @@ static void put_entry(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 	if (*track == UINT32_MAX)
 		*track = find_track(r, 'm', d->number, "allocator");
 	if (*name == UINT32_MAX)
-		*name = find_name(r, e->name);
+		*name = pf_ingest_snap_name(r, e->name);
 	if (*args == UINT32_MAX)
 		*args = find_args(r, &a, d);
 	ev.track = *track;
@@ -278,7 +278,7 @@ static int put_annotations(struct pf_ingest_snap *r, struct pf_err *err)
 		if (!m)
 			return -1;
 		ev.start_ns = start_of(&r->snap, NULL, m->time_us);
-		ev.name = find_name(r, m->name);
+		ev.name = pf_ingest_snap_name(r, m->name);
 		ev.ph = m->is_start ? 'B' : 'E';
 		ev.track = find_track(r, 'h', m->has_device ? m->device : -1,
 				      "annotations");

@@ -12,12 +12,14 @@ struct pf_ingest_snap {
 	struct pf_snap snap;
 	struct pf_parsed parsed;
 	struct pf_ingest_batcher batcher;
-	int64_t stack_base; /* ids of this trace's stacks come after it */
-	int64_t frame_base;
+	struct pf_ingest_stacks stacks;
 };
 
 /* The batch becomes ids and sorted runs, and is empty again. */
 int pf_ingest_snap_flush(struct pf_ingest_snap *r, struct pf_err *err);
+
+/* A text of the snapshot: its place among the names of the batch. */
+uint32_t pf_ingest_snap_name(struct pf_ingest_snap *r, uint32_t number);
 
 /* ingest_memsnap_rows.c: everything but events. */
 int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err);

@@ -12,8 +12,6 @@
 #include "base/sat.h"
 #include "ingest/ingest_memsnap.h"
 
-#define FRAMES_AT_ONCE 4096u
-
 static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
 {
 	if (is_known)
@@ -22,87 +20,16 @@ static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
 
 /* ---- frames and stacks ---- */
 
-static uint32_t text_entry(struct pf_ingest_snap *r, uint32_t number)
+static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
 {
-	size_t len;
-	const char *text = pf_snap_text(&r->snap, number, &len);
-
-	return pf_dict_find(&r->parsed.names, text, len, 0);
-}
-
-static void frame_of(const struct pf_ingest_snap *r, uint32_t i,
-		     struct pf_snap_frame *out)
-{
-	size_t len;
-
-	memcpy(out, pf_intern_text(&r->snap.stacks.frames, i, &len),
-	       sizeof(*out));
-}
-
-/* Frames [from, to), whose texts get their ids together. */
-static int put_frames(struct pf_ingest_snap *r, sqlite3_stmt *st, uint32_t from,
-		      uint32_t to, struct pf_err *err)
-{
-	uint32_t entries[FRAMES_AT_ONCE][2];
+	const struct pf_ingest_snap *r = arg;
 	struct pf_snap_frame f;
+	size_t len;
 
-	for (uint32_t i = from; i < to; i++) {
-		frame_of(r, i, &f);
-		entries[i - from][0] = text_entry(r, f.file);
-		entries[i - from][1] = text_entry(r, f.name);
-	}
-	if (pf_ingest_snap_flush(r, err))
-		return -1;
-	for (uint32_t i = from; i < to; i++) {
-		const struct pf_dict_entry *names = r->parsed.names.entries;
-
-		frame_of(r, i, &f);
-		sqlite3_bind_int64(st, 1, r->frame_base + i + 1);
-		sqlite3_bind_int64(st, 2, names[entries[i - from][0]].gid);
-		bind_if(st, 3, f.line >= 0, f.line);
-		sqlite3_bind_int64(st, 4, names[entries[i - from][1]].gid);
-		if (pf_db_put(r->in->db, st, err))
-			return -1;
-	}
-	pf_parsed_begin(&r->parsed);
-	return 0;
-}
-
-static int put_all_frames(struct pf_ingest_snap *r, struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db, "INSERT INTO stack_frame VALUES(?1,?2,?3,?4)", err);
-	uint32_t count = r->snap.stacks.frames.count;
-	int rc = st ? 0 : -1;
-
-	for (uint32_t i = 0; i < count && !rc; i += FRAMES_AT_ONCE)
-		rc = put_frames(r, st, i,
-				count - i < FRAMES_AT_ONCE ? count
-							   : i + FRAMES_AT_ONCE,
-				err);
-	sqlite3_finalize(st);
-	return rc;
-}
-
-static int put_stacks(struct pf_ingest_snap *r, struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_db_prepare(
-		r->in->db, "INSERT INTO stack VALUES(?1,?2,?3)", err);
-	const struct pf_intern *nodes = &r->snap.stacks.nodes;
-	int rc = st ? 0 : -1;
-
-	for (uint32_t i = 0; i < nodes->count && !rc; i++) {
-		struct pf_snap_stack node;
-		size_t len;
-
-		memcpy(&node, pf_intern_text(nodes, i, &len), sizeof(node));
-		sqlite3_bind_int64(st, 1, r->stack_base + i + 1);
-		bind_if(st, 2, node.parent != 0, r->stack_base + node.parent);
-		sqlite3_bind_int64(st, 3, r->frame_base + node.frame + 1);
-		rc = pf_db_put(r->in->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	memcpy(&f, pf_intern_text(&r->snap.stacks.frames, i, &len), sizeof(f));
+	out->file = pf_snap_text(&r->snap, f.file, &out->file_len);
+	out->name = pf_snap_text(&r->snap, f.name, &out->name_len);
+	out->line = f.line;
 }
 
 /* ---- segments and blocks ---- */
@@ -136,7 +63,7 @@ static int put_segments(struct pf_ingest_snap *r, int64_t base,
 			sqlite3_bind_text(st, 7, pool, -1, SQLITE_TRANSIENT);
 		bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
 		bind_if(st, 9, g->is_large >= 0, g->is_large);
-		bind_if(st, 10, g->stack != 0, r->stack_base + g->stack);
+		bind_if(st, 10, g->stack != 0, r->stacks.stack_base + g->stack);
 		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
@@ -148,7 +75,7 @@ static int bind_text(struct pf_ingest_snap *r, sqlite3_stmt *st, int i,
 		     uint32_t number)
 {
 	const struct pf_dict *d = &r->parsed.names;
-	uint32_t entry = text_entry(r, number);
+	uint32_t entry = pf_ingest_snap_name(r, number);
 	const struct pf_dict_entry *e = &d->entries[entry];
 
 	return sqlite3_bind_text(st, i,
@@ -180,7 +107,7 @@ static int put_blocks(struct pf_ingest_snap *r, int64_t base,
 		sqlite3_bind_int64(st, 3, b->size);
 		sqlite3_bind_int64(st, 4, b->requested);
 		bind_text(r, st, 5, b->state);
-		bind_if(st, 6, b->stack != 0, r->stack_base + b->stack);
+		bind_if(st, 6, b->stack != 0, r->stacks.stack_base + b->stack);
 		rc = pf_db_put(r->in->db, st, err);
 	}
 	sqlite3_finalize(st);
@@ -300,17 +227,16 @@ int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 	int64_t base = 0;
 
 	note_facts(r);
-	if (pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM stack",
-			 &r->stack_base, err) ||
-	    pf_db_number(r->in->db,
-			 "SELECT coalesce(max(id), 0) FROM stack_frame",
-			 &r->frame_base, err) ||
+	r->stacks = (struct pf_ingest_stacks){ .frames = &r->snap.stacks.frames,
+					       .stacks = &r->snap.stacks.nodes,
+					       .frame = frame_of,
+					       .arg = r };
+	if (pf_ingest_stacks_begin(r->in, &r->stacks, err) ||
 	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM segment",
-			 &base, err))
+			 &base, err) ||
+	    pf_ingest_stacks_put(&r->stacks, &r->batcher, &r->parsed, err))
 		return -1;
-	return put_all_frames(r, err) || put_stacks(r, err) ||
-			       put_segments(r, base, err) ||
-			       put_blocks(r, base, err) ||
+	return put_segments(r, base, err) || put_blocks(r, base, err) ||
 			       put_settings(r, err) || put_history(r, err)
 		       ? -1
 		       : 0;

@@ -166,7 +166,7 @@ if grep -q 'Not in the timeline\|no timeline' "$tmp/diff.html"; then
 else
 	ok "diff: --max-html 64M has all"
 fi
-for want in full:6 gpu+ops:4 gpu:2 none:0; do
+for want in full:8 gpu+ops:6 gpu:4 none:0; do
 	diff_page train other --timeline ${want%:*}
 	count=$(payloads "$tmp/diff.html")
 	[ "$count" = "${want#*:}" ] && ok "diff: --timeline ${want%:*}" ||
@@ -561,8 +561,8 @@ says ranks 'clock that they were recorded with' "the clock is the traces' own"
 says ranks 'profan report ranks.db --rank N' "and how to get others"
 keys=$(grep -o '"key": *"r[0-9]*[.][a-z]*"' "$tmp/ranks.html" |
 	tr -d ' \n')
-want='"key":"r0.gpu""key":"r0.ops""key":"r0.python"'
-want=$want'"key":"r2.gpu""key":"r2.ops""key":"r2.python"'
+want='"key":"r0.gpu""key":"r0.path""key":"r0.ops""key":"r0.python"'
+want=$want'"key":"r2.gpu""key":"r2.path""key":"r2.ops""key":"r2.python"'
 [ "$keys" = "$want" ] && ok "ranks: groups" || not_ok "ranks: groups" "$keys"
 page ranks --rank 3
 if [ "$(payloads "$tmp/ranks.html")" = 4 ] &&

@@ -6,6 +6,7 @@
 #include "events/step.h"
 #include "compare/diff_timeline.h"
 #include "store/db.h"
+#include "timeline/path_track.h"
 
 #define SLICE_BYTES 8 /* of the largest page for each slice */
 
@@ -63,6 +64,9 @@ static int load(struct pf_db *db, const struct pf_diff_timeline_args *args,
 				      slices, &s->slices, err);
 	}
 	if (!rc)
+		rc = pf_path_track_add(db, args->window, slices, args->redact,
+				       &s->slices, err);
+	if (!rc)
 		rc = add_steps(db, &w, s, f, err);
 	pf_window_release(&w);
 	return rc;
@@ -82,7 +86,8 @@ static void add_note(struct pf_buf *out, const struct found found[2],
 		pf_buf_adds(out, "A above, B below, moved so that their first "
 				 "events begin together.");
 	if (captures > 2 || a->traces > 1 || b->traces > 1)
-		pf_buf_adds(out, " Of each side it is the first trace.");
+		pf_buf_adds(out, " Of each side it is the first trace, and "
+				 "its critical path.");
 }
 
 int pf_diff_timeline(const struct pf_diff_timeline_args *args,

@@ -159,6 +159,29 @@ static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
 	}
 }
 
+/* Of several traces each has a path of its own. */
+static int add_paths(struct pf_report *r, struct pf_err *err)
+{
+	struct pf_timelines *all = &r->timelines;
+	int64_t pieces = pf_ranks_slices(&r->args.page) / PF_TIMELINE_SIDES;
+	int rc = 0;
+
+	if (r->parts.traces.count == 1)
+		return 0;
+	for (size_t i = 0; i < all->count && !rc; i++)
+		rc = pf_path_track_add(r->db, &r->parts.window, pieces,
+				       r->redact, &all->side[i].slices, err);
+	return rc;
+}
+
+static bool has_path(const struct pf_timelines *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->side[i].slices.group[PF_SLICES_PATH].count)
+			return true;
+	return false;
+}
+
 /* ---- names of sides, and the note ---- */
 
 static void name_side(const struct pf_report *r, size_t which,
@@ -210,6 +233,9 @@ static void add_note(struct pf_report *r, double share, enum clock clock)
 		add_clock(out, clock);
 	}
 	pf_buf_addc(out, '.');
+	if (has_path(all))
+		pf_buf_adds(out, " A critical path is of its trace alone: "
+				 "what other traces do is not on it.");
 	if (pf_window_has_ranks(w)) {
 		pf_shell_word(&db, r->parts.db_name);
 		pf_buf_adds(out, " One rank alone: <code>profan report ");
@@ -226,7 +252,8 @@ int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
 	double share = 0;
 	size_t other = find_idle(r, &share);
 
-	if (pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
+	if (r->parts.traces.count == 1 &&
+	    pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
 			      &all->side[0].slices, err) < 0)
 		return -1;
 	if (other) {
@@ -235,6 +262,8 @@ int pf_ranks_finish(struct pf_report *r, struct pf_err *err)
 		clock = set_clock(r);
 		name_side(r, other, &all->side[1]);
 	}
+	if (add_paths(r, err))
+		return -1;
 	name_side(r, 0, &all->side[0]);
 	all->more = PF_TIMELINE_MORE;
 	for (size_t i = 0; i < all->count; i++) {

@@ -204,3 +204,28 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 	pf_map_release(&n.known);
 	return rc;
 }
+
+int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
+		      int64_t most, const struct pf_redact *redact,
+		      struct pf_timeline *out, struct pf_err *err)
+{
+	struct pf_path_track track = { .most = most > 0 ? (size_t)most : 0 };
+	struct pf_path_args args = { .window = *window, .is_bare = true };
+	struct pf_path path = { 0 };
+	int rc;
+
+	if (!track.most)
+		return 0;
+	args.window.trace = out->trace_id;
+	args.window.rank = NULL;
+	pf_path_track_begin(&track, &args);
+	rc = pf_path_find(db, &args, &path, err);
+	if (!rc)
+		rc = pf_path_track_put(&track, path.names, redact, out, err);
+	pf_path_release(&path);
+	pf_path_track_release(&track);
+	if (rc >= 0 || err->code != PF_EDATA)
+		return rc;
+	*err = (struct pf_err){ 0 };
+	return 0;
+}

@@ -40,6 +40,14 @@ int pf_path_track_put(const struct pf_path_track *t, struct pf_names *names,
 		      const struct pf_redact *redact, struct pf_timeline *out,
 		      struct pf_err *err);
 
+/*
+ * Read the path of the trace of a timeline, and put it: at most so many
+ * pieces.  Of times that it cannot count there is none.
+ */
+int pf_path_track_add(struct pf_db *db, const struct pf_window_args *window,
+		      int64_t most, const struct pf_redact *redact,
+		      struct pf_timeline *out, struct pf_err *err);
+
 void pf_path_track_release(struct pf_path_track *t);
 
 #endif

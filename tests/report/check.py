@@ -482,10 +482,13 @@ def check_launches(db, linked, calls):
     return None
 
 
-def check_path(page, columns, start, dur, names):
+def check_path(page, db, label, columns, start, dur, names):
     """The track of the path is the tiles that the command lists."""
-    line = commands(page)["path"]
-    doc = document([line[0], DB, "--list"] + line[2].split())
+    which, _, number = label.partition(" ")
+    options = [] if OTHER else commands(page)["path"][2].split()
+    if number:  # one of several traces
+        options += ["--" + which, number]
+    doc = document(["path", db, "--list"] + options)
     tiles = doc["tables"]["tiles"]
     if list(zip(start, dur)) != [(t["start_ns"], t["ns"]) for t in tiles]:
         return "the path has %d pieces, not these %d" % (len(start),
@@ -515,6 +518,7 @@ def check_timeline(page):
     ends = None
     n = 0
     gpu_ids, linked = [], None
+    paths = 0
     names = json.loads(gzip.decompress(base64.b64decode(islands["pn"])))
     sides = tl["sides"]
     if min(s["shift_ns"] for s in sides) != 0:
@@ -533,7 +537,9 @@ def check_timeline(page):
         raw = gzip.decompress(base64.b64decode(islands[g["id"]]))
         columns, sizes, start, dur = unpack(raw, g["tracks"])
         if kind == "path":
-            why = check_path(page, columns, start, dur, names)
+            paths += 1
+            why = check_path(page, db, sides[g["side"]]["label"], columns,
+                             start, dur, names)
             if why:
                 return why
             continue
@@ -574,6 +580,8 @@ def check_timeline(page):
             why = check_launches(db, linked, starts)
             if why:
                 return why
+    if paths not in (0, len(sides)):
+        return "%d critical paths of %d traces" % (paths, len(sides))
     for a, b in page.links:
         if not 0 <= a <= b <= tl["span_ns"]:
             return "a link to %d..%d" % (a, b)

@@ -223,6 +223,9 @@ int path_what_if(struct path *p, const struct path_rows *rows,
 {
 	bool has_path = p->out->category_count > 0;
 
+	p->out->replay_ns = PF_NO_INT;
+	if (p->args->is_bare && !c->count)
+		return 0;
 	if (has_path && !p->args->is_bare && !p->args->what_if.count &&
 	    ask_of_top(p, rows, c, l, err) < 0)
 		return -1;

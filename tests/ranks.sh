@@ -177,10 +177,23 @@ for r in tables["receives"]:
     # 1 and 5 send to or receive from 3, which nobody traced
     assert (r["bubble_ns"] is None) == (r["rank"] in (1, 5)), r
     assert (r["left_count"] > 0) == (r["rank"] in (1, 5)), r
+    assert (r["receive_wait_ns"] is None) == (r["rank"] == 1), r
     # nor how many stages there are of them
     assert (r["stage"] is None) == (r["rank"] in (1, 5, 7)), r
 EOP
 result 'what met nothing is not known' "$tmp/err"
+sed -i 's/ProfilerStep#/Part /' "$tmp"/job/rank-*.json &&
+	"$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
+	ranks "$tmp/job.db" && "$PYTHON" -S - "$tmp/ranks.json" >"$tmp/err" \
+	2>&1 <<'EOP'
+import json, sys
+tables = json.load(open(sys.argv[1]))["tables"]
+for r in tables["receives"] + tables["stages"]:
+    for key in ("bubble_ns", "bubble", "step_ns", "computation_ns"):
+        assert r[key] is None, (key, r)
+assert any(r["receive_wait_ns"] for r in tables["receives"])
+EOP
+result 'without steps bubbles are not known' "$tmp/err"
 rm -rf "$tmp/job"
 
 # a capture that began later: matched from its end

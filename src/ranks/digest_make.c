@@ -52,6 +52,8 @@ static void read_sums(const struct pf_sweep *s, struct sums *out)
 		unsigned doing =
 			(unsigned)__builtin_ctz(mask | 1u << PF_DOING_IDLE);
 
+		if (!s->by_mask[mask])
+			continue;
 		pf_sat_sum(
 			&out->ns[doing < PF_DOING_IDLE ? doing : PF_DOING_IDLE],
 			s->by_mask[mask]);

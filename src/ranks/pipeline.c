@@ -254,6 +254,18 @@ static void take_step(struct view *v, const struct pf_digest *d,
 	pf_sat_sum(&out->drain_ns, drain(v, d, s, last_ns));
 }
 
+/* What nothing was seen of is not known. */
+static void settle_rank(struct pf_ranks_pipe *out)
+{
+	if (out->left_count && out->left_count == out->receive_count)
+		out->receive_wait_ns = out->receive_transfer_ns = PF_NO_INT;
+	out->bubble_ns = out->input_ns + out->drain_ns;
+	if (out->step_count)
+		return;
+	out->input_ns = out->drain_ns = out->bubble_ns = PF_NO_INT;
+	out->step_ns = out->computation_ns = PF_NO_INT;
+}
+
 static int take_rank(struct view *v, struct pf_err *err)
 {
 	const struct pipeline *p = v->p;
@@ -269,13 +281,7 @@ static int take_rank(struct view *v, struct pf_err *err)
 	pf_digest_release(&d);
 	free(v->moving.items);
 	free(v->waits.items);
-	v->out->bubble_ns = PF_NO_INT;
-	if (!v->out->step_count) {
-		v->out->input_ns = v->out->drain_ns = PF_NO_INT;
-		v->out->step_ns = v->out->computation_ns = PF_NO_INT;
-	} else {
-		v->out->bubble_ns = v->out->input_ns + v->out->drain_ns;
-	}
+	settle_rank(v->out);
 	return 0;
 }
 
@@ -373,7 +379,9 @@ static void add_to_stage(struct pf_ranks_stage *s,
 {
 	s->rank_count++;
 	s->step_count += r->step_count;
-	pf_sat_sum(&s->receive_wait_ns, r->receive_wait_ns);
+	if (r->receive_wait_ns != PF_NO_INT)
+		pf_sat_sum(&s->receive_wait_ns, r->receive_wait_ns);
+	s->unknown_count += r->receive_wait_ns == PF_NO_INT;
 	if (!r->step_count)
 		return;
 	pf_sat_sum(&s->step_ns, r->step_ns);
@@ -406,8 +414,13 @@ static void compare_stages(struct pf_ranks *out)
 
 			s->factor = NAN;
 			s->bubble = pf_ratio((double)s->bubble_ns, s->step_ns);
-			if (!s->step_count)
+			if (s->unknown_count == s->rank_count)
+				s->receive_wait_ns = PF_NO_INT;
+			if (!s->step_count) {
+				s->step_ns = s->computation_ns = PF_NO_INT;
+				s->bubble_ns = PF_NO_INT;
 				continue;
+			}
 			if (median > 0)
 				s->factor = (double)s->computation_ns /
 					    (double)s->step_count / median;

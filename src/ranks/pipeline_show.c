@@ -18,14 +18,14 @@ static const struct pf_field stage_fields[] = {
 	FIELD(stage_count, "stage_count", "Of", PF_INT),
 	FIELD(rank_count, "rank_count", "Ranks", PF_COUNT),
 	FIELD(step_count, "step_count", "Steps of ranks", PF_COUNT | PF_FULL),
-	FIELD(step_ns, "step_ns", "Step", PF_NS),
-	FIELD(computation_ns, "computation_ns", "Compute", PF_NS),
+	FIELD(step_ns, "step_ns", "Step", PF_NS | PF_MAYBE),
+	FIELD(computation_ns, "computation_ns", "Compute", PF_NS | PF_MAYBE),
 	FIELD(factor, "factor", "Of median", PF_REAL),
-	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS),
+	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS | PF_MAYBE),
 	FIELD(bubble, "bubble", "Bubble %", PF_RATIO),
 	FIELD(ideal, "ideal_bubble", "Ideal", PF_RATIO),
 	FIELD(receive_wait_ns, "receive_wait_ns", "Waits to receive",
-	      PF_NS | PF_FULL),
+	      PF_NS | PF_MAYBE | PF_FULL),
 };
 #undef FIELD
 
@@ -40,8 +40,9 @@ static const struct pf_field pipe_fields[] = {
 	FIELD(receive_count, "receive_count", "Receives", PF_COUNT),
 	FIELD(left_count, "left_count", "Whose send is unknown",
 	      PF_COUNT | PF_FULL),
-	FIELD(receive_wait_ns, "receive_wait_ns", "It waits", PF_NS),
-	FIELD(receive_transfer_ns, "receive_transfer_ns", "Transfer", PF_NS),
+	FIELD(receive_wait_ns, "receive_wait_ns", "It waits", PF_NS | PF_MAYBE),
+	FIELD(receive_transfer_ns, "receive_transfer_ns", "Transfer",
+	      PF_NS | PF_MAYBE),
 	FIELD(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
 	FIELD(step_ns, "step_ns", "In steps of", PF_NS | PF_MAYBE | PF_FULL),
 	FIELD(computation_ns, "computation_ns", "Computation",
@@ -135,8 +136,9 @@ static void show_notes(const struct pf_ranks *r, struct pf_doc *doc)
 	if (unknown)
 		pf_doc_note(doc,
 			    "bubbles of %" PRId64
-			    " ranks are not known: no step of theirs has only "
-			    "messages that met theirs",
+			    " ranks are not known: they need steps "
+			    "(ProfilerStep#N, or --steps) whose messages all "
+			    "met theirs",
 			    unknown);
 	if (r->waits_to_receive)
 		pf_doc_note(

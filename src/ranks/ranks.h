@@ -154,7 +154,8 @@ struct pf_ranks_pipe {
 struct pf_ranks_stage {
 	int64_t stage, stage_count, rank_count, step_count;
 	int64_t step_ns, computation_ns, bubble_ns;
-	int64_t receive_wait_ns; /* all of it */
+	int64_t receive_wait_ns; /* all that is known of it */
+	int64_t unknown_count;   /* ranks of which nothing is */
 	double factor;           /* computation against the median stage */
 	double bubble, ideal;
 };

@@ -256,6 +256,38 @@ for command in steps gaps overlap launches kernels; do
 		run 0 "$profan" $command both.db && cmp -s want out
 	result "$command is that of the trace alone" want out
 done
+# clocks below 90 % of the most that the log has, while the GPU has work
+"$PYTHON" -S - <<'END'
+import datetime, json, sqlite3
+c = sqlite3.connect("one.db")
+base, first = c.execute("SELECT base_ns, first_ns FROM trace").fetchone()
+work = c.execute("SELECT start_ns + base_ns, start_ns + dur_ns + base_ns FROM"
+                 " gpu_event, trace WHERE kind IN (7, 8, 9)").fetchall()
+busy = low = 0
+with open("clocks.csv", "w") as f:
+    f.write("timestamp, index, clocks.sm [MHz]\n")
+    for i in range(-20, 40):
+        ms = (base + first) // 1000000 + i
+        t = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=ms)
+        mhz = 2000 if i % 4 == 0 else 1800 if i % 4 == 1 else 1700 - abs(i)
+        f.write(t.strftime("%Y/%m/%d %H:%M:%S.") + "%03d, 0, %d MHz\n" %
+                (ms % 1000, mhz))
+        if any(s <= ms * 1000000 < e for s, e in work):
+            busy += 1
+            low += mhz < 1800
+assert 0 < low < busy < 60, (low, busy)
+json.dump([low, low / busy], open("low", "w"))
+END
+run 0 "$profan" ingest -q one.json clocks.csv --tz=Z -o slow.db &&
+	run 0 "$profan" doctor slow.db -f json && "$PYTHON" -S -c '
+import json
+rows = json.load(open("out"))["tables"]["checks"]
+got = [[r["count"], r["share"]] for r in rows if r["check"] == "slow clocks"]
+assert got == [json.load(open("low"))], got'
+result "doctor: slow clocks while the GPU works" out
+run 0 "$profan" ingest -q one.json clocks.csv -o slow.db &&
+	run 0 "$profan" doctor slow.db && ! grep -q 'slow clocks' out
+result "and none where the log has no zone" out
 run 0 "$profan" doctor both.db && ! grep -q 'ranks missing *[1-9]' out
 result "doctor misses no rank of a log" out
 run 0 "$profan" ingest -q one.json beside.csv -o both.db &&

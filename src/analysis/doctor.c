@@ -52,6 +52,7 @@ enum check_id {
 	GRAPHS,
 	EARLY,
 	CLOCK,
+	SLOW,
 	COARSE,
 	OVERLAP,
 	ZERO,
@@ -168,6 +169,12 @@ static const struct rule {
 		    "GPU work ends before its call begins: times of the host "
 		    "and the GPU cannot be compared",
 		    PF_HINT_NONE },
+	[SLOW] = { "slow clocks", 0.1, NEVER,
+		   "below 90 % of the clock's maximum a GPU takes longer for "
+		   "the "
+		   "same work: heat, its power limit, or a clock that somebody "
+		   "set",
+		   PF_HINT_NONE },
 	[COARSE] = { "whole microseconds", NEVER, NEVER,
 		     "the trace has no digits after the point",
 		     PF_HINT_COARSE },
@@ -206,7 +213,8 @@ struct doctor {
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	struct pf_buf unread;                     /* UNREAD: which */
-	bool is_rank_unsure; /* several traces, not told apart */
+	bool is_rank_unsure;            /* several traces, not told apart */
+	struct pf_doctor_clocks clocks; /* of SLOW */
 };
 
 static double part(int64_t count, int64_t whole)
@@ -495,6 +503,7 @@ static void settle(struct doctor *d)
 	set_gpu(d, BACKLOG, &g->backlog);
 	set_gpu(d, EARLY, &g->early);
 	set_gpu(d, CLOCK, &g->clock);
+	set(d, SLOW, d->clocks.low_count, d->clocks.count);
 	set_gpu(d, OVERLAP, &g->overlap);
 	set_gpu(d, NOT_IN_TABLE,
 		&(struct pf_tally){ r[NOT_IN_TABLE].count,
@@ -639,6 +648,12 @@ static void describe(const struct doctor *d, enum check_id id,
 	if (id == BACKLOG)
 		pf_buf_addf(text, "%s; ",
 			    pf_num_show_ns(time, d->gpu.least_delay_ns));
+	if (id == SLOW)
+		pf_buf_addf(text,
+			    "of %s samples that a log has while the GPU "
+			    "worked, the least %.0f MHz of at most %.0f; ",
+			    pf_num_show_count(time, d->clocks.count),
+			    d->clocks.least_mhz, d->clocks.most_mhz);
 	if (id == OVERHEAD)
 		pf_buf_addf(text, "%s; ",
 			    pf_num_show_ns(time, d->tracks.overhead.ns));
@@ -696,7 +711,8 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
 	    !read_shapes(&d, err) && !read_repairs(&d, err) &&
-	    !read_unread(&d, err) && !pf_doctor_gpu(db, &d.gpu, err) &&
+	    !read_unread(&d, err) && !pf_doctor_clocks(db, &d.clocks, err) &&
+	    !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);
 		take_checks(&d, out);

@@ -20,6 +20,8 @@
  *   whose correlation no GPU work has.
  * - work before its launch: starts before its launch call does.  Clock
  *   problems: ends before its launch call starts.
+ * - slow clocks: samples of a log of nvidia-smi or dcgmi while a GPU had work
+ *   (schema/load/doctor_clocks.sql).
  * - overlaps: GPU work that starts before the end of earlier work of its
  *   stream; the time is what both cover, so that the sum of durations less
  *   the time is the union.
@@ -41,7 +43,7 @@
 /* The words of --fail-on, in the order of enum pf_doctor_verdict from WARN on. */
 #define PF_DOCTOR_FAIL_ON "warn|bad"
 
-#define PF_DOCTOR_CHECKS 34
+#define PF_DOCTOR_CHECKS 35
 
 struct pf_doctor_args {
 	int fail_on; /* 0: from a warning on, 1: only bad; -1: never */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "events/by_event.h"
+#include "store/named.h"
 
 struct launched {
 	int64_t launch_id, start_ns, dur_ns, trace_id;
@@ -168,5 +169,44 @@ int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 	pf_map_release(&s.by_track);
 	pf_window_release(&window);
 	free(s.streams);
+	return rc;
+}
+
+/* ---- clocks ---- */
+
+static int read_samples(struct pf_db *db, struct pf_doctor_clocks *out,
+			struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "doctor_clocks", err);
+	int rc = st ? pf_db_step(db, st, err) : -1;
+
+	if (rc == 1)
+		*out = (struct pf_doctor_clocks){
+			sqlite3_column_int64(st, 0),
+			sqlite3_column_int64(st, 1),
+			sqlite3_column_double(st, 3),
+			sqlite3_column_double(st, 2),
+		};
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Their table is another connection's, which is made where there is a log. */
+int pf_doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out,
+		     struct pf_err *err)
+{
+	struct pf_db other = { 0 };
+	int64_t logs = 0;
+	int rc = pf_db_number(db,
+			      "SELECT count(*) FROM trace WHERE base_ns IS NOT "
+			      "NULL AND format IN ('smi', 'dmon', 'dcgmi')",
+			      &logs, err);
+
+	*out = (struct pf_doctor_clocks){ 0 };
+	if (!rc && logs)
+		rc = pf_db_open(&other, db->path, true, err);
+	if (!rc && logs)
+		rc = read_samples(&other, out, err);
+	pf_db_close(&other);
 	return rc;
 }

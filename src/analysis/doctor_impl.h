@@ -26,6 +26,14 @@ struct pf_doctor_gpu {
 int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
 		  struct pf_err *err);
 
+/* Samples of a log's clocks while GPUs worked (doctor_gpu.c). */
+struct pf_doctor_clocks {
+	int64_t count, low_count;
+	double least_mhz, most_mhz;
+};
+int pf_doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out,
+		     struct pf_err *err);
+
 /* What the threads and streams say (doctor_tracks.c). */
 struct pf_doctor_tracks {
 	int64_t range_count; /* host ranges that take time */

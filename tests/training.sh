@@ -111,6 +111,18 @@ a, b = t["tables"]["training_trend"]
 assert a == b and (a["row_count"], a["first_ns"], a["mean_ns"], a["median_ns"],
                    a["longest_ns"]) == (3, 5e8, 2e8, 3e8, 5e8), t'
 result "rows alone: trend has the batches of each" out
+sed 's/0\.3,/0.7,/' $v/timing_profile.json >slower.json
+run 0 "$profan" ingest -q slower.json -o slower.db
+run 0 "$profan" diff rows.db slower.db -f json && "$PYTHON" -S -c '
+import json
+t = json.load(open("out"))
+a, b = t["tables"]["training_trend"]
+assert t["scalars"]["batch_change_ns"] == b["median_ns"] - a["median_ns"], t
+assert b["longest_ns"] == 700000000 and b["capture"] == "slower.db", t'
+result "rows alone: diff says how the batches changed" out
+run 0 "$profan" diff --redact rows.db slower.db && ! grep -q 'slower' out &&
+	grep -q '^The median batch' out
+result "and names no file with --redact" out
 run 0 "$profan" kernels rows.db && grep -q 'only a trace has that' out
 result "rows alone: kernels says that only a trace has them" out
 "$profan" ingest -q $v/memory_profile.json -o rows.db

@@ -17,6 +17,7 @@
 #include "compare/diff_timeline.h"
 #include "report/gather.h"
 #include "timeline/redact.h"
+#include "training/training.h"
 
 #define MD_ROWS 10
 
@@ -248,6 +249,30 @@ static int compare_snapshots(const struct diff_args *a,
 	return rc;
 }
 
+/* ---- rows of training scripts ---- */
+
+/*
+ * 1: all inputs have nothing else, and it is said how they differ.  Of a trace
+ * the rows have nothing but numbers.
+ */
+static int compare_rows(const struct pf_ctx *cx, const struct diff_args *a,
+			const struct pf_inputs *inputs, struct pf_doc *doc,
+			struct pf_err *err)
+{
+	int is = pf_inputs_are(inputs, PF_FROM_TABLES, err);
+	char *names[2];
+
+	if (is != 1 || inputs->count != 2 || a->diff.fail_on.count ||
+	    a->diff.columns || cx->style.format == &pf_format_page)
+		return is < 0 ? -1 : 0;
+	for (size_t i = 0; i < 2; i++)
+		names[i] = name_capture(cx, a->redact != NULL, i, 1);
+	is = pf_training_trend(inputs->paths, names, 2, doc, err);
+	free(names[0]);
+	free(names[1]);
+	return is;
+}
+
 /* ---- the command ---- */
 
 static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
@@ -258,7 +283,7 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	struct pf_inputs inputs = { 0 };
 	bool is_page = cx->style.format == &pf_format_page;
 	size_t a_count = 0;
-	int rc = split(cx, &a_count, err), snapshots = 0;
+	int rc = split(cx, &a_count, err), snapshots = 0, rows = 0;
 
 	args->diff.wide = cx->wide;
 	doc->main_tables = PF_DIFF_MAIN_TABLES;
@@ -279,8 +304,12 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	if (!rc && snapshots)
 		rc = compare_snapshots(args, &inputs, doc, err);
 	if (!rc && !snapshots)
+		rows = compare_rows(cx, args, &inputs, doc, err);
+	if (rows < 0)
+		rc = -1;
+	if (!rc && !snapshots && !rows)
 		rc = load_captures(cx, args, &inputs, a_count, &captures, err);
-	if (!rc && !snapshots)
+	if (!rc && !snapshots && !rows)
 		rc = compare(args, &captures, a_count, doc, err);
 	if (rc >= 0 && is_page && load_timelines(args, &inputs, a_count, err))
 		rc = -1;

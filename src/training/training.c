@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
 #include "store/named.h"
 #include "table/find.h"
 #include "table/rows.h"
@@ -290,6 +291,9 @@ int pf_training_trend(const char *const *paths, char *const *names,
 		       "%s in the first and %s in the last",
 		       pf_num_show_ns(first_text, first_ns),
 		       pf_num_show_ns(last_text, last_ns));
+	if (count > 1 && last_ns != PF_NO_INT)
+		pf_doc_int(doc, "batch_change_ns", "Median batch, change",
+			   PF_NS | PF_SIGNED, pf_sat_sub(last_ns, first_ns));
 	pf_doc_adopt(doc, t);
 	return 1;
 }

@@ -246,7 +246,8 @@ PF_COMMAND(85, ranks) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct args),
 	.defaults = &defaults,
-	.lists = "stages receives ranks by times work steps clocks collectives",
+	.lists = "ranks by times work steps clocks collectives stages "
+		 "receives",
 	.sorts = "root_ns|waited_ns|saved_ns|rank",
 	.examples = "profan ranks job.db\n"
 		    "profan ranks rank0.db rank1.db rank2.db\n"

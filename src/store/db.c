@@ -237,8 +237,7 @@ static int set_up_reading(struct pf_db *db, const struct pf_db_kind *kind,
 			  bool with_tables, struct pf_err *err)
 {
 	if (set_limits(db, err) ||
-	    (kind->views &&
-	     pf_db_exec(db, pf_asset(kind->views, NULL), err)) ||
+	    (kind->views && pf_db_exec(db, pf_asset(kind->views, NULL), err)) ||
 	    (with_tables && pf_vtab_register(db->sql, err)) ||
 	    pf_db_exec(db, "PRAGMA query_only=1; BEGIN;", err))
 		return pf_while(err, "'%s'", db->path);

@@ -222,7 +222,8 @@ static int64_t drain(struct view *v, const struct pf_digest *d,
 			from = from < last_ns ? last_ns : from;
 			to = to > last ? last : to;
 			to = to > s->end_ns ? s->end_ns : to;
-			sum += to > from ? to - from : 0;
+			if (to > from)
+				pf_sat_sum(&sum, to - from);
 		}
 	}
 	return sum;
@@ -259,7 +260,7 @@ static void settle_rank(struct pf_ranks_pipe *out)
 {
 	if (out->left_count && out->left_count == out->receive_count)
 		out->receive_wait_ns = out->receive_transfer_ns = PF_NO_INT;
-	out->bubble_ns = out->input_ns + out->drain_ns;
+	out->bubble_ns = pf_sat_add(out->input_ns, out->drain_ns);
 	if (out->step_count)
 		return;
 	out->input_ns = out->drain_ns = out->bubble_ns = PF_NO_INT;

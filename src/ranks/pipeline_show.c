@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/sat.h"
 #include "ranks/ranks_show.h"
 #include "table/rows.h"
 
@@ -76,8 +77,8 @@ static struct whole look(const struct pf_ranks *r)
 			w.unknown_count++;
 			continue;
 		}
-		w.bubble_ns += p->bubble_ns;
-		w.step_ns += p->step_ns;
+		pf_sat_sum(&w.bubble_ns, p->bubble_ns);
+		pf_sat_sum(&w.step_ns, p->step_ns);
 	}
 	for (size_t i = 0; i < r->stage_count; i++) {
 		const struct pf_ranks_stage *s = &r->stages[i];

@@ -88,7 +88,7 @@ id,path,rank,why
 5,others/rank4.json,4,is not a JSON trace (byte 0)
 6,others/rank5.json,5,is empty
 7,others/rank6.json.gz,6,the gzip data is damaged
-8,others/rank7.pickle,7,"ends inside its pickle, at byte 40295: its end, which holds what all of it is, is missing"
+8,others/rank7.pickle,7,"ends inside its pickle, at byte 40295: its end, which holds what all of it is, is missing; --salvage keeps what is before that"
 11,gone.json,,cannot open: No such file or directory
 EOF
 same "each file that was left out is a row that says why" want got

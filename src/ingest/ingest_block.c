@@ -29,7 +29,7 @@ struct pf_block_writer {
 	uint64_t put, written; /* how many so far */
 	bool closing, failed;
 	bool after_small; /* the last one put was small */
-	bool is_inline;	  /* its own thread inserts the one that was put */
+	bool is_inline;   /* its own thread inserts the one that was put */
 	struct pf_err err;
 	sqlite3_stmt *put_block, *put_column;
 	struct pf_buf bytes;
@@ -144,9 +144,9 @@ static void write_next(struct pf_block_writer *w)
 	struct pf_err err = { 0 };
 
 	pthread_mutex_unlock(&w->lock);
-	if (!w->failed && insert_block(w, &w->ring[at].block,
-				       w->ring[at].track_id,
-				       w->ring[at].block_no, &err))
+	if (!w->failed &&
+	    insert_block(w, &w->ring[at].block, w->ring[at].track_id,
+			 w->ring[at].block_no, &err))
 		w->failed = true;
 	pthread_mutex_lock(&w->lock);
 	if (w->failed && !w->err.code)

@@ -410,7 +410,7 @@ static void damaged_files_do_no_harm(void **state)
 	char *path = support_path_take(harmed.dir, "damaged.db");
 	struct pf_buf bytes = { 0 };
 	uint64_t seed = 77;
-	int rounds = getenv("LONG") ? 60 : 6;
+	int rounds = getenv("LONG") ? 30 : 3;
 
 	(void)state;
 	support_read(harmed.path, &bytes);

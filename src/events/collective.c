@@ -146,49 +146,50 @@ double pf_collective_factor(const struct pf_collective *c)
 	}
 }
 
+/* A part of a name, and what it says; tables end with NULL. */
+struct part {
+	const char *text;
+	int means;
+};
+
+/* The first part that the name has; 0: none. */
+static int find_part(struct pf_json name, const struct part *parts)
+{
+	struct pf_buf text = { 0 };
+	int means = 0;
+
+	plain_name(name, &text);
+	for (; parts->text && !means; parts++)
+		if (strstr(text.data, parts->text))
+			means = parts->means;
+	pf_buf_release(&text);
+	return means;
+}
+
 enum pf_sync pf_collective_sync(struct pf_json name)
 {
-	static const struct {
-		const char *part;
-		enum pf_sync sync;
-	} known[] = {
+	static const struct part parts[] = {
 		{ "allreduce", PF_SYNC_ALL_REDUCE },
 		{ "allgather", PF_SYNC_ALL_GATHER },
 		{ "reducescatter", PF_SYNC_REDUCE_SCATTER },
 		{ "alltoall", PF_SYNC_ALL_TO_ALL },
 		{ "barrier", PF_SYNC_BARRIER },
+		{ 0 },
 	};
-	struct pf_buf text = { 0 };
-	enum pf_sync sync = PF_SYNC_NONE;
 
-	plain_name(name, &text);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !sync; i++)
-		if (strstr(text.data, known[i].part))
-			sync = known[i].sync;
-	pf_buf_release(&text);
-	return sync;
+	return (enum pf_sync)find_part(name, parts);
 }
 
 enum pf_p2p pf_collective_p2p(struct pf_json name)
 {
-	static const struct {
-		const char *part;
-		enum pf_p2p way;
-	} known[] = {
+	static const struct part parts[] = {
 		/* in this order */
 		{ "sendrecv", PF_P2P_SEVERAL }, { "coalesc", PF_P2P_SEVERAL },
 		{ "send", PF_P2P_SEND },        { "recv", PF_P2P_RECEIVE },
-		{ "receive", PF_P2P_RECEIVE },
+		{ "receive", PF_P2P_RECEIVE },  { 0 },
 	};
-	struct pf_buf text = { 0 };
-	enum pf_p2p way = PF_P2P_NONE;
 
-	plain_name(name, &text);
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known) && !way; i++)
-		if (strstr(text.data, known[i].part))
-			way = known[i].way;
-	pf_buf_release(&text);
-	return way;
+	return (enum pf_p2p)find_part(name, parts);
 }
 
 /* "Rank" is the other one's place among the ranks of the group. */

@@ -325,21 +325,30 @@ static int use_works(struct read *r, const struct meaning *call,
 
 /* ---- captures ---- */
 
+/* 1: a call has arguments, borrowed until the next are read. */
+static int read_args(struct read *r, uint32_t args, struct pf_json *out,
+		     struct pf_err *err)
+{
+	if (args >= PF_ID_INLINE)
+		return 0;
+	return pf_texts_get(&r->texts, PF_TEXT_ARGS, args, &out->p, &out->len,
+			    err) < 0
+		       ? -1
+		       : 1;
+}
+
 /* ROCm records which kernel a call launches. */
 static int kernel_of(struct read *r, uint32_t args, uint32_t *out,
 		     struct pf_err *err)
 {
 	struct pf_buf name = { 0 };
 	struct pf_json kernel;
-	const char *text;
-	size_t len;
+	int rc = read_args(r, args, &kernel, err);
 
 	*out = PF_NO_TEXT;
-	if (args >= PF_ID_INLINE)
-		return 0;
-	if (pf_texts_get(&r->texts, PF_TEXT_ARGS, args, &text, &len, err) < 0)
-		return -1;
-	kernel = pf_json_get((struct pf_json){ text, len }, "kernel");
+	if (rc <= 0)
+		return rc;
+	kernel = pf_json_get(kernel, "kernel");
 	if (!kernel.p)
 		return 0;
 	pf_json_text(kernel, &name);
@@ -352,15 +361,13 @@ static int kernel_of(struct read *r, uint32_t args, uint32_t *out,
 static int args_of(struct read *r, uint32_t args, uint32_t *out,
 		   struct pf_err *err)
 {
-	const char *text;
-	size_t len;
+	struct pf_json object;
+	int rc = read_args(r, args, &object, err);
 
 	*out = PF_NO_TEXT;
-	if (args >= PF_ID_INLINE)
-		return 0;
-	if (pf_texts_get(&r->texts, PF_TEXT_ARGS, args, &text, &len, err) < 0)
-		return -1;
-	*out = pf_intern_add(&r->out->texts, text, len);
+	if (rc <= 0)
+		return rc;
+	*out = pf_intern_add(&r->out->texts, object.p, object.len);
 	return 0;
 }
 

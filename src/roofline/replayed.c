@@ -82,19 +82,15 @@ static struct pf_json args_of(const struct pf_roof_replayed *r, uint32_t args)
 	return (struct pf_json){ text ? text : "", text ? strlen(text) : 0 };
 }
 
-/* Of the call around it the arguments count if it is a convolution's. */
+/* The arguments of the call around it, if they count. */
 static struct pf_json args_around(const struct pf_roof_replayed *r, uint32_t at)
 {
-	static const char end[] = "convolution_backward";
 	const struct pf_graph_around *all = r->graphs->arounds;
-	const char *text;
-	size_t len;
+	const char *text = at == PF_NO_TEXT
+				   ? NULL
+				   : pf_graphs_text(r->graphs, all[at].name);
 
-	if (at == PF_NO_TEXT)
-		return (struct pf_json){ NULL, 0 };
-	text = pf_graphs_text(r->graphs, all[at].name);
-	len = text ? strlen(text) : 0;
-	if (len < sizeof(end) - 1 || strcmp(text + len - sizeof(end) + 1, end))
+	if (!text || !pf_roof_lends_shapes(text, strlen(text)))
 		return (struct pf_json){ NULL, 0 };
 	return args_of(r, all[at].args);
 }

@@ -266,10 +266,17 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 	return err->code ? -1 : 0;
 }
 
-/* The arguments of the call around it, if it is a convolution's. */
-static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
+bool pf_roof_lends_shapes(const char *op, size_t len)
 {
 	static const char end[] = "convolution_backward";
+
+	return len >= sizeof(end) - 1 &&
+	       !memcmp(op + len - sizeof(end) + 1, end, sizeof(end) - 1);
+}
+
+/* The arguments of the call around it, if they count. */
+static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
+{
 	const struct open *o = at ? &w->open[at - 1] : NULL;
 	const char *text;
 	size_t len;
@@ -278,9 +285,7 @@ static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
 	    pf_texts_get(&w->texts, PF_TEXT_NAME, o->name, &text, &len, err) <=
 		    0)
 		return PF_ID_NONE;
-	if (len < sizeof(end) - 1 || strcmp(text + len - sizeof(end) + 1, end))
-		return PF_ID_NONE;
-	return o->args;
+	return pf_roof_lends_shapes(text, len) ? o->args : PF_ID_NONE;
 }
 
 static int find_shape(struct walk *w, uint32_t at, uint32_t *out,

@@ -92,6 +92,8 @@ int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
  */
 uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
 			    struct pf_json own, struct pf_json around);
+/* Does a call in one of this operator take the shapes of its arguments? */
+bool pf_roof_lends_shapes(const char *op, size_t len);
 /* Work that turned out to belong to no call, because of its shapes. */
 void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		       enum pf_roof_why why, int64_t count, int64_t ns);

@@ -341,6 +341,13 @@ import json
 t = json.load(open("out"))["tables"]["traces"]
 assert sorted(str(r["cycle"]) for r in t) == ["1", "2", "None"], t'
 result "info says which trace is which cycle" out
+# captures of one name by several ranks are no cycles of each other
+ranked 1 cycles/host_9.1700000000300.pt.trace.json
+plan "cycles" files "cycle path" cycles && mv got want
+run 0 "$profan" ingest -q cycles -o again.db && run 0 "$profan" query again.db -f csv \
+	"SELECT iif(cycle_count > 1, cycle, NULL) AS cycle, path FROM trace
+	LEFT JOIN trace_cycle ON trace_id = id ORDER BY id" && sed 1d out >got
+same "--dry-run counts them as the database does" want got
 
 # ---- several jobs in one database ----
 mixed() { # NAME WORDS FILE...

@@ -33,7 +33,7 @@ struct pf_modules_args {
 	struct pf_window_args window;
 	int64_t depth; /* deeper modules are part of the one there; 1..1000 */
 	/* Modules of replayed work, explained; or NULL. */
-	const struct pf_graphs *graphs;
+	struct pf_graphs *graphs;
 };
 
 /* A document without rows if the trace has no modules. */

@@ -91,6 +91,17 @@ void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes)
 	return pf_realloc(array, want, element_bytes);
 }
 
+void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes)
+{
+	size_t old = *cap;
+	char *p = pf_grow(array, cap, need, element_bytes);
+
+	if (*cap > old)
+		memset(p + old * element_bytes, 0,
+		       (*cap - old) * element_bytes);
+	return p;
+}
+
 static void *take(struct pf_arena *a, size_t size_bytes, size_t align)
 {
 	struct pf_arena_chunk *c = a->chunks;

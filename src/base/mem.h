@@ -27,6 +27,8 @@ void pf_mem_give_back(void);
  * "cap" is updated; returns the (moved) array.
  */
 void *pf_grow(void *array, size_t *cap, size_t need, size_t element_bytes);
+/* The same; what is new is zero. */
+void *pf_grow_zero(void *array, size_t *cap, size_t need, size_t element_bytes);
 
 /*
  * What is freed as one: pieces that never move.  A zero-initialised struct is

@@ -153,14 +153,15 @@ int pf_cmd_ingest_files(const char *const *paths, size_t count, const char *out,
 
 /*
  * cmd_graphs.c: what graphs replay, named by what was asked for; nothing is
- * read if nothing was.  *out is to be released also after an error.
+ * read if nothing was, and *named is NULL then.  *out is to be released also
+ * after an error.
  */
 struct pf_graph_evidence;
 struct pf_graphs;
 struct pf_window_args;
 int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 		       const struct pf_window_args *window,
-		       struct pf_graphs *out, bool *is_named,
+		       struct pf_graphs *out, struct pf_graphs **named,
 		       struct pf_err *err);
 
 /*
@@ -169,7 +170,7 @@ int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
  */
 int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 			   const struct pf_window_args *window,
-			   struct pf_graphs *out, bool *is_named,
+			   struct pf_graphs *out, struct pf_graphs **named,
 			   struct pf_err *err);
 
 /* Where no database is named: $PROFAN_DB, else "profan.db". */

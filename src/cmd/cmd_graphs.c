@@ -68,7 +68,7 @@ static int find(struct pf_db *db, const struct pf_graphs_args *args,
 
 static int name(struct pf_db *db, const struct pf_graph_evidence *e,
 		const struct pf_graphs_args *args, struct pf_graphs *out,
-		bool *is_named, struct pf_err *err)
+		struct pf_graphs **named, struct pf_err *err)
 {
 	struct pf_graphs_args all = *args;
 
@@ -76,23 +76,23 @@ static int name(struct pf_db *db, const struct pf_graph_evidence *e,
 	all.with = e->with;
 	all.is_brief = true;
 	*out = (struct pf_graphs){ 0 };
-	*is_named = e->is_wanted || e->captures.count || e->with;
-	return *is_named ? find(db, &all, out, err) : 0;
+	*named = e->is_wanted || e->captures.count || e->with ? out : NULL;
+	return *named ? find(db, &all, out, err) : 0;
 }
 
 int pf_cmd_name_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 		       const struct pf_window_args *window,
-		       struct pf_graphs *out, bool *is_named,
+		       struct pf_graphs *out, struct pf_graphs **named,
 		       struct pf_err *err)
 {
 	const struct pf_graphs_args args = { .window = *window };
 
-	return name(db, e, &args, out, is_named, err);
+	return name(db, e, &args, out, named, err);
 }
 
 int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 			   const struct pf_window_args *window,
-			   struct pf_graphs *out, bool *is_named,
+			   struct pf_graphs *out, struct pf_graphs **named,
 			   struct pf_err *err)
 {
 	struct pf_graphs_args args = { .window = *window, .has_args = true };
@@ -101,7 +101,7 @@ int pf_cmd_name_all_graphs(struct pf_db *db, const struct pf_graph_evidence *e,
 	args.window.step = NULL;
 	args.window.skip_first = 0;
 	args.window.from_ns = args.window.to_ns = -1;
-	return name(db, e, &args, out, is_named, err);
+	return name(db, e, &args, out, named, err);
 }
 
 static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,

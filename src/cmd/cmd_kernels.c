@@ -28,13 +28,10 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 {
 	struct args *args = p;
 	struct pf_graphs graphs;
-	bool is_named;
 	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
-				    &args->kernels.window, &graphs, &is_named,
-				    err);
+				    &args->kernels.window, &graphs,
+				    &args->kernels.graphs, err);
 
-	if (is_named)
-		args->kernels.graphs = &graphs;
 	if (!rc)
 		rc = pf_kernels(cx->db, &args->kernels, NULL, doc, err);
 	pf_graphs_release(&graphs);

@@ -27,13 +27,10 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 {
 	struct args *args = p;
 	struct pf_graphs graphs;
-	bool is_named;
 	int rc = pf_cmd_name_graphs(cx->db, &args->evidence,
-				    &args->modules.window, &graphs, &is_named,
-				    err);
+				    &args->modules.window, &graphs,
+				    &args->modules.graphs, err);
 
-	if (is_named)
-		args->modules.graphs = &graphs;
 	if (!rc)
 		rc = pf_modules(cx->db, &args->modules, doc, err);
 	pf_graphs_release(&graphs);

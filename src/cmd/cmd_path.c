@@ -29,13 +29,10 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 {
 	struct args *a = args;
 	struct pf_graphs graphs;
-	bool is_named;
 	/* work of all of the trace may bind what is in the window */
 	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence, &a->path.window,
-					&graphs, &is_named, err);
+					&graphs, &a->path.graphs, err);
 
-	if (is_named)
-		a->path.graphs = &graphs;
 	if (!rc)
 		rc = pf_path(cx->db, &a->path, NULL, doc, err);
 	pf_graphs_release(&graphs);

@@ -39,14 +39,11 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 {
 	struct args *a = args;
 	struct pf_graphs graphs;
-	bool is_named;
 	/* a call has all of its work, also what is beyond the window */
 	int rc = pf_cmd_name_all_graphs(cx->db, &a->evidence,
-					&a->roofline.window, &graphs, &is_named,
-					err);
+					&a->roofline.window, &graphs,
+					&a->roofline.graphs, err);
 
-	if (is_named)
-		a->roofline.graphs = &graphs;
 	if (!rc)
 		rc = pf_roofline(cx->db, &a->roofline, doc, err);
 	pf_graphs_release(&graphs);

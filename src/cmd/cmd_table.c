@@ -334,13 +334,13 @@ static int show_named(struct pf_ctx *cx, const struct table_args *a,
 	struct pf_window_args asked = PF_WINDOW_DEFAULTS;
 	struct pf_doc doc = begin_list(cx, a);
 	struct pf_graphs graphs;
-	bool is_named;
+	struct pf_graphs *named;
 	int rc;
 
 	asked.trace = trace_id;
 	asked.whole = true;
-	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs,
-				&is_named, err);
+	rc = pf_cmd_name_graphs(cx->db, &a->evidence, &asked, &graphs, &named,
+				err);
 	if (!rc) {
 		const struct pf_named_work_args args = { &graphs.window,
 							 &graphs,

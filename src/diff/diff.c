@@ -134,11 +134,8 @@ const char *pf_diff_keep_made(struct pf_diff_run *d, char *text)
 
 const char *pf_diff_keep(struct pf_diff_run *d, uint32_t n)
 {
-	size_t had = d->kept_cap;
-
-	d->kept =
-		pf_grow(d->kept, &d->kept_cap, n + (size_t)1, sizeof(*d->kept));
-	memset(d->kept + had, 0, (d->kept_cap - had) * sizeof(*d->kept));
+	d->kept = pf_grow_zero(d->kept, &d->kept_cap, n + (size_t)1,
+			       sizeof(*d->kept));
 	if (!d->kept[n])
 		d->kept[n] = pf_diff_keep_text(d, pf_diff_text(d, n));
 	return d->kept[n];

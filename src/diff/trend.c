@@ -417,8 +417,6 @@ static void add_shift(struct pf_buf *out, const struct pf_trend *trend)
 	int64_t first_ns = trend->rows[0].median_ns;
 	char text[PF_NUM_MAX];
 
-	if (trend->count < 2)
-		return;
 	pf_buf_addf(out, ", shift %s%s", trend->shift_ns > 0 ? "+" : "",
 		    pf_num_show_ns(text, trend->shift_ns));
 	if (first_ns)
@@ -439,6 +437,13 @@ static void show_finding(const struct pf_trend *trend, const char *since,
 	pf_num_show_ns(from, first->median_ns);
 	pf_num_show_ns(to, last->median_ns);
 	pf_num_show_ns(best, least->median_ns);
+	if (!trend->with_steps && trend->count == 1) {
+		pf_doc_finding(doc,
+			       "The only capture takes %s; without profiler "
+			       "steps its length says nothing of speed",
+			       from);
+		return;
+	}
 	if (!trend->with_steps) {
 		pf_doc_finding(doc,
 			       "The first capture takes %s and the last %s; "
@@ -447,13 +452,15 @@ static void show_finding(const struct pf_trend *trend, const char *since,
 			       from, to);
 		return;
 	}
-	pf_buf_addf(&text,
-		    "The median step takes %s in the first capture and %s in "
-		    "the last",
-		    from, to);
-	add_shift(&text, trend);
+	pf_buf_addf(&text, "The median step takes %s in the %s capture", from,
+		    trend->count == 1 ? "only" : "first");
+	if (trend->count > 1) {
+		pf_buf_addf(&text, " and %s in the last", to);
+		add_shift(&text, trend);
+	}
 	pf_judge_say_warm_up(&text, trend->warm_up);
-	pf_buf_addf(&text, "; least %s, in '%s'", best, least->path);
+	if (trend->count > 1)
+		pf_buf_addf(&text, "; least %s, in '%s'", best, least->path);
 	if (since && *since)
 		pf_buf_addf(&text, "; since %s", since);
 	pf_doc_finding(doc, "%s", text.data);

@@ -43,13 +43,8 @@ const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text)
 
 enum pf_role pf_graphs_role(struct pf_graphs *g, uint32_t text)
 {
-	if (text >= g->role_cap) {
-		size_t old = g->role_cap;
-
-		g->role_of =
-			pf_grow(g->role_of, &g->role_cap, (size_t)text + 1, 1);
-		memset(g->role_of + old, 0, g->role_cap - old);
-	}
+	g->role_of =
+		pf_grow_zero(g->role_of, &g->role_cap, (size_t)text + 1, 1);
 	if (!g->role_of[text])
 		g->role_of[text] =
 			(uint8_t)(1 + pf_role_of(g->roles,

@@ -123,14 +123,8 @@ static int mean(struct read *r, uint32_t name, const struct meaning **out,
 	*out = &unknown;
 	if (name >= NAMES_MAX)
 		return 0;
-	if (name >= r->meaning_count) {
-		size_t old = r->meaning_count, cap = old;
-
-		r->meanings = pf_grow(r->meanings, &cap, (size_t)name + 1,
-				      sizeof(*m));
-		memset(r->meanings + old, 0, (cap - old) * sizeof(*m));
-		r->meaning_count = cap;
-	}
+	r->meanings = pf_grow_zero(r->meanings, &r->meaning_count,
+				   (size_t)name + 1, sizeof(*m));
 	m = &r->meanings[name];
 	*out = m;
 	if (m->is_known)

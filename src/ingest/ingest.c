@@ -24,6 +24,8 @@ struct making {
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
 	size_t *joins;        /* of each path the first of its trace */
+	size_t *next;         /* and the next one of it; 0: none */
+	size_t last;          /* where the last trace begins */
 	size_t unread_count;  /* traces that could not be read */
 	struct pf_err first;  /* why the first of them could not be */
 };
@@ -125,22 +127,32 @@ static int give_up(struct making *m, struct pf_ingest *in, struct pf_err *err)
 	return pf_lane_put(in->lane, job);
 }
 
+static void join_paths(struct making *m)
+{
+	size_t count = m->options->path_count;
+
+	m->joins = pf_source_joins(m->options->paths, count);
+	m->next = pf_calloc(count + 1, sizeof(*m->next));
+	for (size_t i = count; i-- > 0;) {
+		if (m->joins[i] == i) {
+			m->last = m->last > i ? m->last : i;
+			continue;
+		}
+		m->next[i] = m->next[m->joins[i]];
+		m->next[m->joins[i]] = i;
+	}
+}
+
 /* What is read behind the first file, and whether any trace is behind it. */
 static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 {
-	const struct pf_ingest_options *o = m->options;
-
 	in->part_count = in->parts_read = 0;
 	in->part_bytes = 0;
-	in->is_last = true;
-	for (size_t k = i + 1; k < o->path_count; k++) {
-		if (m->joins[k] == k)
-			in->is_last = false;
-		if (m->joins[k] != i)
-			continue;
+	in->is_last = i == m->last;
+	for (size_t k = m->next[i]; k; k = m->next[k]) {
 		in->parts = pf_grow(in->parts, &in->parts_cap,
 				    in->part_count + 1, sizeof(*in->parts));
-		in->parts[in->part_count++] = o->paths[k];
+		in->parts[in->part_count++] = m->options->paths[k];
 	}
 }
 
@@ -319,7 +331,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	size_t traces = 0;
 	int rc = 0;
 
-	m->joins = pf_source_joins(o->paths, o->path_count);
+	join_paths(m);
 	lane = pf_lane_new(finish_trace, m,
 			   o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
@@ -399,6 +411,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	pf_outplace_release(&m.place);
 	free(m.directory);
 	free(m.joins);
+	free(m.next);
 	return rc;
 }
 

@@ -85,11 +85,17 @@ static void find_joins(struct pf_plan *plan)
 
 /* ---- ranks and cycles ---- */
 
+/* As the view trace_cycle has them, of what is not read yet. */
 struct span {
 	uint32_t worker;
-	int64_t span;
+	int64_t rank, span;
 	size_t file;
 };
+
+static bool is_of_one(const struct span *a, const struct span *b)
+{
+	return a->worker == b->worker && a->rank == b->rank;
+}
 
 static int by_worker(const void *a, const void *b)
 {
@@ -97,6 +103,8 @@ static int by_worker(const void *a, const void *b)
 
 	if (x->worker != y->worker)
 		return x->worker < y->worker ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (x->span != y->span)
 		return x->span < y->span ? -1 : 1;
 	return x->file < y->file ? -1 : x->file > y->file;
@@ -109,9 +117,9 @@ static void number_cycles(struct pf_plan *plan, struct span *spans,
 
 	qsort(spans, count, sizeof(*spans), by_worker);
 	for (size_t i = 0; i < count; i++) {
-		bool is_first = !i || spans[i - 1].worker != spans[i].worker;
-		bool is_last = i + 1 == count ||
-			       spans[i + 1].worker != spans[i].worker;
+		bool is_first = !i || !is_of_one(&spans[i - 1], &spans[i]);
+		bool is_last =
+			i + 1 == count || !is_of_one(&spans[i + 1], &spans[i]);
 
 		cycle = is_first ? 1 : cycle + 1;
 		if (!is_first || !is_last)
@@ -139,7 +147,7 @@ static void read_names(struct pf_plan *plan)
 			spans[count++] = (struct span){
 				pf_intern_add(&workers, name.worker,
 					      strlen(name.worker)),
-				name.span, i
+				plan->files[i].rank, name.span, i
 			};
 		free(name.worker);
 	}

@@ -130,14 +130,12 @@ static void touch(struct path_ledger *f, uint32_t key, int64_t ns)
 static uint32_t key_of_op(struct path_ledger *f, uint32_t name)
 {
 	uint32_t *key = &f->op_keys[name];
-	size_t cap = f->sum_cap;
 
 	if (*key)
 		return *key;
 	*key = f->key_count++;
-	f->sums = pf_grow(f->sums, &f->sum_cap, f->key_count, sizeof(*f->sums));
-	if (f->sum_cap > cap)
-		memset(f->sums + cap, 0, (f->sum_cap - cap) * sizeof(*f->sums));
+	f->sums = pf_grow_zero(f->sums, &f->sum_cap, f->key_count,
+			       sizeof(*f->sums));
 	f->touched = pf_grow(f->touched, &f->touched_cap, f->key_count,
 			     sizeof(*f->touched));
 	return *key;

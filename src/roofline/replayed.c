@@ -59,18 +59,15 @@ static const struct pf_op_model *model_of(const struct pf_roof_replayed *r,
 static uint32_t find_owner(const struct pf_roof_replayed *r, uint32_t at)
 {
 	const struct pf_graph_around *all = r->graphs->arounds;
-	const struct pf_op_model *m = NULL, *outer;
-	uint32_t found;
+	const struct pf_op_model *in = NULL, *outer;
+	uint32_t found = NONE;
 
-	while (at != PF_NO_TEXT && !(m = model_of(r, all[at].name)))
-		at = all[at].parent;
-	if (at == PF_NO_TEXT)
-		return NONE;
-	found = at;
-	while (m->is_outermost && (at = all[at].parent) != PF_NO_TEXT) {
-		outer = model_of(r, all[at].name);
-		if (outer && !strcmp(outer->family, m->family))
+	for (; at != PF_NO_TEXT; at = all[at].parent) {
+		if (!(outer = model_of(r, all[at].name)))
+			continue;
+		if (!in || pf_op_model_owns(outer, in))
 			found = at;
+		in = in ? in : outer;
 	}
 	return found;
 }

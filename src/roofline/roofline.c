@@ -66,13 +66,8 @@ static int kernel_precision(struct find *f, uint32_t name,
 	*out = PF_PRECISION_UNKNOWN;
 	if (name >= NAMES_MAX)
 		return 0;
-	if (name >= f->precision_count) {
-		size_t old = f->precision_count, cap = old;
-
-		f->precision = pf_grow(f->precision, &cap, (size_t)name + 1, 1);
-		memset(f->precision + old, 0, cap - old);
-		f->precision_count = cap;
-	}
+	f->precision = pf_grow_zero(f->precision, &f->precision_count,
+				    (size_t)name + 1, 1);
 	if (!f->precision[name]) {
 		text = pf_names_text_take(f->names, name, err);
 		if (!text)

@@ -90,14 +90,8 @@ static int mean(struct walk *w, uint32_t name, const struct meaning **out,
 	*out = &unknown;
 	if (name >= NAMES_MAX)
 		return 0;
-	if (name >= w->meaning_count) {
-		size_t old = w->meaning_count, cap = old;
-
-		w->meanings = pf_grow(w->meanings, &cap, (size_t)name + 1,
-				      sizeof(*w->meanings));
-		memset(w->meanings + old, 0, (cap - old) * sizeof(*m));
-		w->meaning_count = cap;
-	}
+	w->meanings = pf_grow_zero(w->meanings, &w->meaning_count,
+				   (size_t)name + 1, sizeof(*m));
 	m = &w->meanings[name];
 	*out = m;
 	if (m->is_known)
@@ -412,18 +406,12 @@ static int add_rest(struct walk *w, const struct work *work, uint32_t name,
 /* The call that work of the innermost range belongs to, or NONE. */
 static uint32_t find_owner(const struct walk *w)
 {
-	uint32_t at = w->depth ? w->open[w->depth - 1].modelled : NONE;
-	const struct pf_op_model *m = at == NONE ? NULL : w->open[at].model;
+	uint32_t in = w->open[w->depth - 1].modelled, at = in;
 
-	if (!m || !m->is_outermost)
-		return at;
-	for (uint32_t up = at; up;) {
-		up = w->open[up - 1].modelled;
-		if (up == NONE)
-			break;
-		if (!strcmp(w->open[up].model->family, m->family))
+	for (uint32_t up = in; up != NONE;
+	     up = up ? w->open[up - 1].modelled : NONE)
+		if (pf_op_model_owns(w->open[up].model, w->open[in].model))
 			at = up;
-	}
 	return at;
 }
 

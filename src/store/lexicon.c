@@ -70,9 +70,7 @@ static int load_types(struct pf_lexicon *d, struct pf_err *err)
 		int64_t kind = sqlite3_column_int64(st, 3);
 		int64_t rank = sqlite3_column_int64(st, 4);
 
-		d->type = pf_grow(d->type, &cap, id + 1, sizeof(*d->type));
-		memset(d->type + d->type_count, 0,
-		       (id + 1 - d->type_count) * sizeof(*d->type));
+		d->type = pf_grow_zero(d->type, &cap, id + 1, sizeof(*d->type));
 		t = d->type + id;
 		d->type_count = id + 1;
 		t->ph = pf_strdup(ph ? ph : "");

@@ -181,14 +181,8 @@ int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
 	*out = is_op ? judge_op(f, name) : judge_name(f, name);
 	if (ref.id >= ID_MAX)
 		return 0;
-	if (ref.id >= names->cap) {
-		size_t old = names->cap;
-
-		names->fact = pf_grow(names->fact, &names->cap, ref.id + 1u,
-				      sizeof(*names->fact));
-		memset(names->fact + old, 0,
-		       (names->cap - old) * sizeof(*names->fact));
-	}
+	names->fact = pf_grow_zero(names->fact, &names->cap, ref.id + 1u,
+				   sizeof(*names->fact));
 	names->fact[ref.id] = *out;
 	return 0;
 }
@@ -299,14 +293,8 @@ int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
 		judge_arg(f, key, value, out);
 	if (ref.id >= ID_MAX)
 		return 0;
-	if (ref.id >= f->args_cap) {
-		size_t old = f->args_cap;
-
-		f->args = pf_grow(f->args, &f->args_cap, ref.id + 1u,
-				  sizeof(*f->args));
-		memset(f->args + old, 0,
-		       (f->args_cap - old) * sizeof(*f->args));
-	}
+	f->args = pf_grow_zero(f->args, &f->args_cap, ref.id + 1u,
+			       sizeof(*f->args));
 	f->args[ref.id] = *out;
 	return 0;
 }

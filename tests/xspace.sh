@@ -169,12 +169,64 @@ gives "TPU: operations are no GPU work, and their names short" tpu \
 	"TPU 1,Async XLA Ops,21,add.1,1
 TPU 1,XLA Modules,10,jit_f(1),1
 TPU 1,XLA Ops,21,add.1,2"
-for command in gaps overlap syncs kernels launches; do
+for command in syncs kernels launches; do
 	"$profan" $command "$tmp/tpu.db" >"$tmp/got" 2>&1
 	grep -q '^There is no GPU work, but that of TPUs' "$tmp/got" &&
 		! grep -q 'record GPU work' "$tmp/got"
 	result "TPU: $command says that there is work of TPUs" "$tmp/got"
 done
+# Figures of a command, and the same of its devices.
+figures() { # DATABASE COMMAND KEY...
+	"$profan" "$2" "$tmp/$1.db" -f json >"$tmp/answer" 2>"$tmp/said"
+	"$PYTHON" -S -c '
+import json, sys
+answer = json.load(open(sys.argv[1]))
+for row in [answer["scalars"]] + answer["tables"]["devices"]:
+    print(*(row.get(key) for key in sys.argv[4:]))' "$tmp/answer" "$@"
+}
+# Planted in tests/gen/mkxspace.py; of the loop only what is inside of it has
+# another class, and of what is under way only what has a name that says it.
+tpu_overlap="total_ns busy_ns idle_ns computation_ns exposed_comm_ns
+	exposed_copy_ns comm_ns overlap_ns event_count"
+read_case tpu_work
+figures tpu_work overlap $tpu_overlap >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+48200 22100 26100 15000 4100 3000 8100 4000 9
+24100 18100 6000 11000 4100 3000 8100 4000 8
+24100 4000 20100 4000 0 0 0 0 1
+EOF
+same "TPU: busy time, classes and what hides behind what" "$tmp/want" "$tmp/got"
+figures tpu_work gaps window_ns busy_ns idle_ns gap_count >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+48200 22100 26100 4
+24100 18100 6000 2
+24100 4000 20100 2
+EOF
+same "TPU: gaps" "$tmp/want" "$tmp/got"
+"$profan" steps "$tmp/tpu_work.db" -f json >"$tmp/answer" 2>"$tmp/said" &&
+	"$PYTHON" -S -c '
+import json, sys
+row, = json.load(open(sys.argv[1]))["tables"]["steps"]
+print(*(row[key] for key in ("dur_ns", "kernel_ns", "copy_ns", "comm_ns",
+                             "other_ns", "busy_ns", "kernel_union_ns",
+                             "kernel_count", "copy_count")))' \
+		"$tmp/answer" >"$tmp/got"
+echo "24100 13000 3000 2100 6000 18100 13100 8 1" >"$tmp/want"
+same "TPU: what a step's time goes to" "$tmp/want" "$tmp/got"
+"$profan" report -q "$tmp/tpu_work.db" -o "$tmp/tpu.html" 2>"$tmp/said"
+grep -q 'data-k=busy_share data-v=0.4585' "$tmp/tpu.html" &&
+	grep -q '2 TPUs busy' "$tmp/tpu.html" &&
+	! grep -qE 'GPUs? (busy|idle) ' "$tmp/tpu.html"
+result "TPU: the report shows it, by its name" "$tmp/said"
+"$profan" slice "$tmp/tpu_work.db" -o "$tmp/tpu.json" >"$tmp/said" 2>&1 &&
+	"$profan" ingest -q "$tmp/tpu.json" -o "$tmp/twin.db" >"$tmp/said" 2>&1
+figures twin overlap $tpu_overlap >"$tmp/got"
+figures tpu_work overlap $tpu_overlap >"$tmp/want"
+same "TPU: the same from JSON of it" "$tmp/want" "$tmp/got"
+read_case tpu_and_gpu
+figures tpu_and_gpu overlap busy_ns event_count >"$tmp/got"
+printf '201001 2\n201001 2\n' >"$tmp/want"
+same "a TPU beside a GPU of its number is left out" "$tmp/want" "$tmp/got"
 "$profan" doctor "$tmp/tpu.db" 2>&1 | tr '\n' ' ' >"$tmp/got"
 ! grep -q 'unknown categories' "$tmp/got"
 result "TPU: doctor knows what its ranges are" "$tmp/got"

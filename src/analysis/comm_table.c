@@ -296,18 +296,21 @@ const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
 	return t->rows;
 }
 
-void pf_comm_table_show(const struct pf_comm_table *t, struct pf_doc *doc)
+void pf_comm_table_show(const struct pf_comm_table *t,
+			const struct pf_window *window, struct pf_doc *doc)
 {
 	struct pf_table *rules;
 
-	PF_ROWS(doc, "collectives", "Communication by collective and group",
-		row_fields, t->rows, t->shown_count);
+	PF_WINDOW_ROWS(window, doc, "collectives",
+		       "Communication by collective and group", row_fields,
+		       t->rows, t->shown_count);
 	rules = pf_doc_fields(doc, "comm_rules", "Why it is communication",
 			      PF_FIELDS(rule_fields));
 	for (int i = 0; i < PF_COMM_RULES; i++) {
 		struct rule rule = t->rules[i];
 
-		rule.words = pf_comm_rule_words((enum pf_comm_rule)i);
+		rule.words = pf_window_title(
+			window, pf_comm_rule_words((enum pf_comm_rule)i));
 		if (rule.count)
 			PF_PUT(rules, rule_fields, rule);
 	}

@@ -45,6 +45,7 @@ const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
 					     size_t *count);
 
 /* Add the tables "collectives" of those rows and "comm_rules". */
-void pf_comm_table_show(const struct pf_comm_table *t, struct pf_doc *doc);
+void pf_comm_table_show(const struct pf_comm_table *t,
+			const struct pf_window *window, struct pf_doc *doc);
 
 #endif

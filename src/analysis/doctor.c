@@ -606,7 +606,8 @@ static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 	else if (d->tracks.tpu_count)
 		add_note(out,
 			 "no GPU activity: %" PRId64 " events are of TPUs, "
-			 "which are not looked into",
+			 "which only 'profan overlap', 'gaps' and 'steps' look "
+			 "into",
 			 d->tracks.tpu_count);
 	else
 		add_note(out, "no GPU activity: %s",

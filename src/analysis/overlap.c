@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each device of a trace has a sweep with a set per class. */
+/*
+ * Each device of a trace has a sweep with a set per class, and for TPUs sets of
+ * operations around others and of what is under way beside them.
+ */
 #include "config.h"
 
 #include <inttypes.h>
@@ -13,8 +16,12 @@
 #include "base/sat.h"
 #include "table/rows.h"
 
-#define BIT(set) (1u << (set))
-#define ALL_BITS (BIT(PF_GPU_CLASSES) - 1)
+#define BIT(set)  (1u << (set))
+#define ALL_BITS  (BIT(PF_GPU_CLASSES) - 1)
+#define AROUND    PF_GPU_CLASSES /* a set, too, as are: */
+#define FLIGHT(c) ((c) == PF_GPU_COMM ? AROUND + 1 : AROUND + 2)
+
+_Static_assert(FLIGHT(PF_GPU_COPY) < PF_SWEEP_SETS, "a set for each");
 
 /* What is being swept. */
 struct overlap {
@@ -26,29 +33,62 @@ struct overlap {
 	size_t cap, out_cap, first;
 };
 
-static void figure(struct pf_sweep *s, int64_t count,
+/*
+ * The sets of a sweep as classes: an operation around others computes where
+ * none of them runs, and what is under way is of its class.
+ */
+static unsigned on_device(unsigned mask)
+{
+	return mask & ALL_BITS      ? mask & ALL_BITS
+	       : mask & BIT(AROUND) ? BIT(PF_GPU_COMPUTE)
+				    : 0;
+}
+
+static unsigned under_way(unsigned mask)
+{
+	return (mask & BIT(FLIGHT(PF_GPU_COMM)) ? BIT(PF_GPU_COMM) : 0) |
+	       (mask & BIT(FLIGHT(PF_GPU_COPY)) ? BIT(PF_GPU_COPY) : 0);
+}
+
+/* Time of exactly these classes: what none of those above it hides. */
+static void add_exposed(struct pf_overlap_figures *out, unsigned classes,
+			int64_t ns)
+{
+	int64_t *const parts[] = { &out->computation_ns, &out->exposed_comm_ns,
+				   &out->exposed_copy_ns,
+				   &out->exposed_memset_ns };
+	size_t top = 0;
+
+	while (top < PF_GPU_CLASSES && !(classes & BIT(top)))
+		top++;
+	pf_sat_sum(top < PF_GPU_CLASSES ? parts[top] : &out->idle_ns, ns);
+}
+
+static void figure(const struct pf_sweep *s, int64_t count,
 		   struct pf_overlap_figures *out)
 {
-	unsigned compute = BIT(PF_GPU_COMPUTE), comm = BIT(PF_GPU_COMM);
-	unsigned copy = BIT(PF_GPU_COPY), memset_bit = BIT(PF_GPU_MEMSET);
-
 	out->event_count += count;
-	pf_sat_sum(&out->total_ns, pf_sweep_time(s, 0, 0, 0));
-	pf_sat_sum(&out->busy_ns, pf_sweep_time(s, ALL_BITS, 0, 0));
-	pf_sat_sum(&out->idle_ns, pf_sweep_time(s, 0, 0, ALL_BITS));
-	pf_sat_sum(&out->computation_ns, pf_sweep_time(s, 0, compute, 0));
-	pf_sat_sum(&out->exposed_comm_ns, pf_sweep_time(s, 0, comm, compute));
-	pf_sat_sum(&out->exposed_copy_ns,
-		   pf_sweep_time(s, 0, copy, compute | comm));
-	pf_sat_sum(&out->exposed_memset_ns,
-		   pf_sweep_time(s, 0, memset_bit, compute | comm | copy));
-	pf_sat_sum(&out->comm_ns, pf_sweep_time(s, 0, comm, 0));
-	pf_sat_sum(&out->copy_ns, pf_sweep_time(s, 0, copy, 0));
-	pf_sat_sum(&out->memset_ns, pf_sweep_time(s, 0, memset_bit, 0));
-	pf_sat_sum(&out->overlap_ns, pf_sweep_time(s, 0, comm | compute, 0));
-	for (unsigned mask = 1; mask <= ALL_BITS; mask++)
-		pf_sat_sum(&out->together_ns[mask],
-			   pf_sweep_time(s, 0, mask, ALL_BITS & ~mask));
+	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
+		unsigned busy = on_device(mask), any = busy | under_way(mask);
+		int64_t ns = s->by_mask[mask];
+
+		if (!ns)
+			continue;
+		pf_sat_sum(&out->total_ns, ns);
+		add_exposed(out, busy, ns);
+		if (busy)
+			pf_sat_sum(&out->busy_ns, ns);
+		if (busy)
+			pf_sat_sum(&out->together_ns[any], ns);
+		if (any & BIT(PF_GPU_COMM))
+			pf_sat_sum(&out->comm_ns, ns);
+		if (any & BIT(PF_GPU_COPY))
+			pf_sat_sum(&out->copy_ns, ns);
+		if (any & BIT(PF_GPU_MEMSET))
+			pf_sat_sum(&out->memset_ns, ns);
+		if (any & BIT(PF_GPU_COMM) && busy & BIT(PF_GPU_COMPUTE))
+			pf_sat_sum(&out->overlap_ns, ns);
+	}
 }
 
 static void add_shares(struct pf_overlap_figures *f)
@@ -91,6 +131,13 @@ static struct device *find_device(struct overlap *o,
 	return d;
 }
 
+static unsigned set_of(const struct pf_gpu_event *ev)
+{
+	return ev->is_in_flight ? FLIGHT(ev->class)
+	       : ev->is_around  ? AROUND
+				: ev->class;
+}
+
 static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 {
 	const struct pf_gpu_event *ev;
@@ -104,9 +151,9 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 		d = find_device(o, ev);
 		if (ev->is_outside)
 			continue;
-		d->count++;
-		pf_sweep_add(&d->sweep, ev->class, ev->start_ns, ev->end_ns);
-		if (ev->class == PF_GPU_COMM &&
+		d->count += !ev->is_in_flight;
+		pf_sweep_add(&d->sweep, set_of(ev), ev->start_ns, ev->end_ns);
+		if (ev->class == PF_GPU_COMM && !ev->is_in_flight &&
 		    pf_comm_table_add(o->out->comm, gpu, ev, err) < 0)
 			return -1;
 	}
@@ -176,7 +223,8 @@ int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
 					NULL, err);
 	if (!rc) {
 		out->comm = pf_comm_table_new(db);
-		gpu = pf_gpu_new(db, &out->window, PF_GPU_OUTSIDE, err);
+		gpu = pf_gpu_new(db, &out->window, PF_GPU_OUTSIDE | PF_GPU_TPUS,
+				 err);
 		rc = gpu ? gather(gpu, &o, err) : -1;
 	}
 	if (!rc) {
@@ -205,6 +253,7 @@ void pf_overlap_release(struct pf_overlap *o)
 static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 {
 	const struct pf_overlap_figures *f = &o->all;
+	const char *device = pf_window_device(&o->window);
 	char comm[PF_NUM_MAX];
 	struct pf_buf text = { 0 };
 
@@ -214,9 +263,9 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 		return;
 	}
 	if (o->gpus.count > 1)
-		pf_buf_addf(&text, "%zu GPUs busy ", o->gpus.count);
+		pf_buf_addf(&text, "%zu %ss busy ", o->gpus.count, device);
 	else
-		pf_buf_addf(&text, "GPU busy ");
+		pf_buf_addf(&text, "%s busy ", device);
 	pf_window_say_part(&text, f->busy_ns, f->total_ns, o->step_count);
 	if (!f->comm_ns)
 		pf_buf_addf(&text, ", without any communication");
@@ -291,13 +340,13 @@ static const struct pf_field together_fields[] = {
 void pf_overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
 {
 	add_finding(doc, o);
-	PF_SCALARS(doc, figures, *o);
+	PF_WINDOW_SCALARS(&o->window, doc, figures, *o);
 	PF_WINDOW_ROWS(&o->window, doc, "devices",
 		       "By GPU, each instant counted once, from left to right",
 		       device_fields, o->devices, o->device_count);
 	PF_ROWS(doc, "together", "What runs at the same time", together_fields,
 		o->together, o->together_count);
-	pf_comm_table_show(o->comm, doc);
+	pf_comm_table_show(o->comm, &o->window, doc);
 	pf_arrivals_show(&o->arrivals, doc);
 }
 
@@ -309,7 +358,8 @@ int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
 
 	if (!rc) {
 		pf_overlap_show(o, doc);
-		rc = pf_trust_note(db, &o->window, PF_TRUST_WORK, doc, err);
+		rc = pf_trust_note(db, &o->window,
+				   PF_TRUST_WORK | PF_TRUST_TPUS, doc, err);
 	}
 	pf_overlap_release(&own);
 	return rc;

@@ -10,6 +10,10 @@
  *	exposed memset		else any fill
  *	idle			nothing
  *
+ * On TPUs these are operations of XLA, by their names and categories; what is
+ * under way between two of them (asynchronous collectives and copies) is
+ * communication or a copy, and keeps no device busy.
+ *
  * Figures of all are sums over devices: what runs on one hides nothing on
  * another.  Of several traces also who waits for whom (ranks/arrival.h).
  */

@@ -25,7 +25,7 @@
 #include "trace/event.h"
 
 /* Sets of the sweep are the classes without "other", and one more: */
-#define ANY_KERNEL 7 /* kernels of every class */
+#define ANY_KERNEL 7 /* kernels of every class; of TPUs: around others */
 #define BIT(set)   (1u << (set))
 #define GPU_BITS                                                               \
 	(BIT(PF_STEP_KERNEL) | BIT(PF_STEP_COPY) | BIT(PF_STEP_MEMSET) |       \
@@ -45,6 +45,7 @@ struct steps {
 	size_t host_at;                  /* the step that the host is in */
 	struct pf_gpu *gpu;
 	bool has_gpu; /* the trace being swept has GPU work */
+	bool is_tpu;  /* and that is a TPU's */
 };
 
 /* ---- which steps ---- */
@@ -110,12 +111,25 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 
 /* ---- the sweep ---- */
 
+/* A TPU's operation around others computes where none of them runs. */
+static unsigned settle_tpu(unsigned mask)
+{
+	const unsigned kernels = BIT(PF_STEP_KERNEL) | BIT(PF_STEP_COMM);
+	unsigned own = mask & ~BIT(ANY_KERNEL);
+
+	if (mask & kernels)
+		return own | BIT(ANY_KERNEL);
+	return own != mask && !(mask & GPU_BITS) ? own | BIT(PF_STEP_KERNEL)
+						 : own;
+}
+
 static void harvest(struct steps *s, struct pf_step_time *row)
 {
 	struct pf_sweep *sweep = &s->sweep;
 
-	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
-		int64_t ns = sweep->by_mask[mask];
+	for (unsigned swept = 0; swept < 1u << PF_SWEEP_SETS; swept++) {
+		unsigned mask = s->is_tpu ? settle_tpu(swept) : swept;
+		int64_t ns = sweep->by_mask[swept];
 		unsigned c = PF_STEP_KERNEL;
 
 		if (!ns)
@@ -210,12 +224,24 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 	return out->device_count++;
 }
 
+/* A TPU has operations in place of kernels, also such that copy. */
+static bool is_op_copy(const struct pf_gpu_event *ev)
+{
+	return ev->kind == PF_KIND_GPU_OTHER && ev->class == PF_GPU_COPY;
+}
+
+static bool is_kernel(const struct pf_gpu_event *ev)
+{
+	return ev->kind == PF_KIND_KERNEL ||
+	       (ev->kind == PF_KIND_GPU_OTHER && ev->class != PF_GPU_COPY);
+}
+
 /* Work that starts in a step is counted there, whole. */
 static int count_gpu(struct steps *s, struct pf_step_time *row,
 		     const struct pf_gpu_event *ev, struct pf_err *err)
 {
-	row->kernels += ev->kind == PF_KIND_KERNEL;
-	row->copies += ev->kind == PF_KIND_MEMCPY;
+	row->kernels += is_kernel(ev);
+	row->copies += ev->kind == PF_KIND_MEMCPY || is_op_copy(ev);
 	row->memsets += ev->kind == PF_KIND_MEMSET;
 	if (ev->class != PF_GPU_COPY || row->is_partial)
 		return 0;
@@ -241,11 +267,15 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 	size_t device = find_device(s, ev);
 	struct pf_step_time *row;
 
-	add_span(s, sets[ev->class], ev->start_ns, ev->end_ns);
+	if (ev->is_in_flight)
+		return 0;
+	add_span(s, ev->is_around ? ANY_KERNEL : sets[ev->class], ev->start_ns,
+		 ev->end_ns);
 	if (s->at == s->end)
 		return 0;
-	if (ev->kind == PF_KIND_KERNEL) {
-		add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
+	if (is_kernel(ev) && !ev->is_around) {
+		if (!s->is_tpu)
+			add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
 		pf_sm_add(&s->sms[device], ev->start_ns, ev->end_ns,
 			  c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
 	}
@@ -298,12 +328,14 @@ static int sweep_trace(struct steps *s, struct pf_window *window,
 		       struct pf_err *err)
 {
 	struct pf_host *host = NULL;
-	struct pf_gpu *gpu = pf_gpu_new(s->db, window, PF_GPU_BYTES, err);
+	struct pf_gpu *gpu =
+		pf_gpu_new(s->db, window, PF_GPU_BYTES | PF_GPU_TPUS, err);
 	const struct pf_gpu_event *ev = NULL;
 	struct pf_host_span span;
 	int more_gpu = -1, more_host = -1;
 
 	s->gpu = gpu;
+	s->is_tpu = window->traces->is_tpu;
 	if (gpu)
 		host = pf_host_new(s->db, window->traces->trace_id,
 				   s->out->window.steps, err);
@@ -552,7 +584,7 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_err *err)
 {
 	struct pf_step_times own = { 0 }, *s = kept ? kept : &own;
-	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS;
+	unsigned trust = PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_TPUS;
 	int rc = pf_step_times_find(db, args, s, err);
 
 	if (!rc) {

@@ -37,13 +37,13 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 	if (s->steps->step >= 0)
 		pf_buf_addf(out, "A step takes %s", mean);
 	else
-		pf_buf_addf(out, "%sn %s%s",
-			    s->window.is_whole ? "I"
-					       : "Without profiler steps, i",
-			    mean,
-			    s->window.is_restricted || !s->device_count
-				    ? ""
-				    : " from first to last GPU work");
+		pf_buf_addf(
+			out, "%sn %s%s",
+			s->window.is_whole ? "I" : "Without profiler steps, i",
+			mean,
+			s->window.is_restricted || !s->device_count ? ""
+			: s->window.is_tpu ? " from first to last TPU work"
+					   : " from first to last GPU work");
 }
 
 static const char *why_none(const struct pf_step_times *s)
@@ -109,8 +109,9 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 			top = c;
 	say_window(s, &text);
 	if (s->device_count)
-		pf_buf_addf(&text, ": %s busy %s, and",
-			    s->has_many_gpus ? "any GPU" : "GPU",
+		pf_buf_addf(&text, ": %s%s busy %s, and",
+			    s->has_many_gpus ? "any " : "",
+			    pf_window_device(&s->window),
 			    pf_num_show_ratio(busy, s->busy_share));
 	else
 		pf_buf_addf(&text, ":");
@@ -162,7 +163,7 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		      isnan(s->samples_per_second) ? PF_ABSENT : PF_REAL),
 	};
 
-	PF_SCALARS(doc, fields, *s);
+	PF_WINDOW_SCALARS(&s->window, doc, fields, *s);
 }
 #undef FIELD
 
@@ -302,7 +303,7 @@ static void hide_unknown(const struct pf_step_times *s,
 			row->class_ns[c] = -1;
 	if (!s->recorded.has_calls)
 		row->launches = row->kernel_launches = row->syncs = -1;
-	if (s->recorded.has_work)
+	if (s->recorded.has_work || s->device_count)
 		return;
 	row->busy_ns = row->kernel_union_ns = row->kernels = row->copies =
 		row->memsets = -1;

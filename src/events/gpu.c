@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "events/args.h"
+#include "events/device_work.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kinds.h"
 #include "events/words.h"
 #include "base/intern.h"
 #include "base/mem.h"
-#include "base/num.h"
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/named.h"
@@ -27,6 +27,11 @@
 struct stream {
 	uint32_t track_id;
 	int64_t device, stream; /* as the track says */
+	enum pf_work_row row;
+	/* Of a TPU: the same track, read up to the event after the last. */
+	struct pf_cursor *ahead;
+	struct pf_span next;
+	bool has_next;
 };
 
 struct pf_gpu {
@@ -43,6 +48,7 @@ struct pf_gpu {
 	struct pf_kinds kinds;
 	struct pf_map classes; /* name and kind -> class and way */
 	struct pf_map ways;    /* arguments -> way */
+	struct pf_map ops;     /* a TPU's name and arguments -> class */
 	struct pf_texts texts;
 	struct pf_ints *links;
 	/* Work with launch calls, read as far as was needed to know origins. */
@@ -62,6 +68,17 @@ enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name)
 	if (kind == PF_KIND_MEMSET)
 		return PF_GPU_MEMSET;
 	if (kind == PF_KIND_MEMCPY || pf_word(PF_WORD_COPY_KERNEL, name))
+		return PF_GPU_COPY;
+	return PF_GPU_COMPUTE;
+}
+
+enum pf_gpu_class pf_gpu_classify_op(const char *name, const char *category)
+{
+	if (pf_word(PF_WORD_COMM_HLO, category) ||
+	    pf_word(PF_WORD_COMM_HLO, name))
+		return PF_GPU_COMM;
+	if (pf_word(PF_WORD_COPY_HLO, category) ||
+	    pf_word(PF_WORD_COPY_HLO, name))
 		return PF_GPU_COPY;
 	return PF_GPU_COMPUTE;
 }
@@ -154,6 +171,102 @@ static int judge_args(struct pf_gpu *g, const struct pf_span *s,
 	return 0;
 }
 
+/* ---- operations of TPUs ---- */
+
+/* Of an event whose texts are in the dictionaries. */
+static int judge_texts(struct pf_gpu *g, const struct pf_span *s, uint64_t *out,
+		       struct pf_err *err)
+{
+	char *name = NULL;
+	const char *text = "";
+	struct pf_buf category = { 0 };
+	struct pf_json args = { NULL, 0 };
+	int rc = 0;
+
+	if (s->name == PF_ID_INLINE)
+		name = pf_memdup0(s->inline_name, s->inline_name_len);
+	else if ((text = pf_gpu_name(g, s->name, err)))
+		name = pf_strdup(text);
+	else
+		return -1;
+	if (s->args < PF_ID_INLINE)
+		rc = pf_texts_get(&g->texts, PF_TEXT_ARGS, s->args, &args.p,
+				  &args.len, err);
+	else if (s->args == PF_ID_INLINE)
+		args = (struct pf_json){ s->inline_args, s->inline_args_len };
+	if (rc >= 0 && args.p)
+		pf_json_text(pf_json_get(args, "hlo_category"), &category);
+	*out = pf_gpu_classify_op(name, category.len ? category.data : "");
+	pf_buf_release(&category);
+	free(name);
+	return rc < 0 ? -1 : 0;
+}
+
+static int judge_op(struct pf_gpu *g, const struct pf_span *s,
+		    struct pf_err *err)
+{
+	bool is_kept = s->name < PF_ID_INLINE && s->args != PF_ID_INLINE;
+	uint64_t found, *place = NULL;
+
+	if (is_kept) {
+		place = pf_map_at(&g->ops, (uint64_t)s->name << 32 | s->args);
+		found = *place;
+	}
+	if (!is_kept || found == UINT64_MAX) {
+		if (judge_texts(g, s, &found, err) < 0)
+			return -1;
+		if (place)
+			*place = found;
+	}
+	g->event.class = (enum pf_gpu_class)found;
+	g->event.way = PF_COPY_OTHER;
+	if (g->event.class == PF_GPU_COMM)
+		g->event.comm.rule = PF_COMM_NAME;
+	return 0;
+}
+
+/* Tracks are in nesting order: what is inside of an event follows it. */
+static int look_ahead(struct stream *on, const struct pf_span *s,
+		      bool *is_around, struct pf_err *err)
+{
+	const struct pf_span *next = &on->next;
+
+	while (on->has_next && next->seq <= s->seq) {
+		int rc = pf_cursor_next(on->ahead, &on->next, err);
+
+		if (rc < 0)
+			return -1;
+		on->has_next = rc == 1;
+	}
+	*is_around = on->has_next &&
+		     next->start_ns < pf_span_end(s->start_ns, s->dur_ns) &&
+		     pf_span_end(next->start_ns, next->dur_ns) <=
+			     pf_span_end(s->start_ns, s->dur_ns);
+	return 0;
+}
+
+static int open_ahead(struct pf_gpu *g, struct stream *on, struct pf_err *err)
+{
+	int rc;
+
+	if (on->row != PF_WORK_OPS)
+		return 0;
+	on->ahead = pf_cursor_new(
+		g->db, on->track_id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR), err);
+	rc = on->ahead ? pf_cursor_next(on->ahead, &on->next, err) : -1;
+	on->has_next = rc == 1;
+	return rc < 0 ? -1 : 0;
+}
+
+static void close_streams(struct pf_gpu *g)
+{
+	for (size_t i = 0; i < g->stream_count; i++)
+		pf_cursor_free(g->streams[i].ahead);
+	g->stream_count = 0;
+	pf_cursors_release(&g->tracks);
+}
+
 const struct pf_gpu_config *pf_gpu_find_config(const struct pf_gpu *g,
 					       int64_t id)
 {
@@ -176,11 +289,18 @@ static int open_stream(struct pf_gpu *g, const struct pf_track *track,
 			     sizeof(*g->streams));
 	g->streams[g->stream_count] = (struct stream){
 		.track_id = track->id,
-		.device = pf_num_or_none(track->pid),
-		.stream = pf_num_or_none(track->tid),
+		.device = pf_work_device(track),
+		.stream = pf_work_stream(track),
+		.row = pf_work_row(track, g->trace->is_tpu),
 	};
+	if (g->streams[g->stream_count].row != PF_WORK_GPU &&
+	    !(g->want & PF_GPU_TPUS))
+		g->streams[g->stream_count].row = PF_WORK_NONE;
+	g->stream_count++;
+	if (open_ahead(g, &g->streams[g->stream_count - 1], err))
+		return -1;
 	return pf_cursors_add(&g->tracks, g->db, track->id, columns,
-			      g->stream_count++, err);
+			      g->stream_count - 1, err);
 }
 
 static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
@@ -192,8 +312,7 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 
 	g->trace = trace;
 	g->is_first = true;
-	g->stream_count = 0;
-	pf_cursors_release(&g->tracks);
+	close_streams(g);
 	for (size_t i = 0; !rc && i < count; i++)
 		if (!strcmp(tracks[i].class_name, "gpu"))
 			rc = open_stream(g, &tracks[i], err);
@@ -349,8 +468,8 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s,
 }
 
 /* The next event: 1 if it is asked for. */
-static int take(struct pf_gpu *g, const struct stream *on,
-		const struct pf_span *s, struct pf_err *err)
+static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
+		struct pf_err *err)
 {
 	struct pf_gpu_event *ev = &g->event;
 	unsigned kind = pf_kinds_at(&g->kinds, s->type);
@@ -360,8 +479,13 @@ static int take(struct pf_gpu *g, const struct stream *on,
 	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
 		       err) < 0)
 		return -1;
-	if (!pf_kind_is_gpu_work(kind))
+	ev->is_in_flight =
+		on->row == PF_WORK_FLIGHT && kind == PF_KIND_GPU_OTHER;
+	if (!pf_is_work(on->row, kind) && !ev->is_in_flight)
 		return 0;
+	ev->is_around = false;
+	if (on->ahead && look_ahead(on, s, &ev->is_around, err) < 0)
+		return -1;
 	ev->trace = g->trace;
 	ev->kind = kind;
 	ev->name = s->name;
@@ -382,8 +506,11 @@ static int take(struct pf_gpu *g, const struct stream *on,
 		return 0;
 	if (g->links && read_links(g, ev->event_id, err) < 0)
 		return -1;
-	if (place_class(g, s, err) < 0)
+	if (on->row == PF_WORK_GPU ? place_class(g, s, err)
+				   : judge_op(g, s, err))
 		return -1;
+	if (ev->is_in_flight && ev->class == PF_GPU_COMPUTE)
+		return 0;
 	ev->is_first_of_trace = g->is_first;
 	g->is_first = false;
 	return 1;
@@ -423,6 +550,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 	g->want = want;
 	pf_map_init(&g->classes);
 	pf_map_init(&g->ways);
+	pf_map_init(&g->ops);
 	pf_map_init(&g->linked_at);
 	g->texts.db = db;
 	if (want & (PF_GPU_LINKS | PF_GPU_CALLS))
@@ -440,13 +568,14 @@ void pf_gpu_free(struct pf_gpu *g)
 {
 	if (!g)
 		return;
-	pf_cursors_release(&g->tracks);
+	close_streams(g);
 	pf_texts_release(&g->texts);
 	pf_ints_free(g->links);
 	sqlite3_finalize(g->linked);
 	pf_comm_free(g->comm);
 	pf_map_release(&g->classes);
 	pf_map_release(&g->ways);
+	pf_map_release(&g->ops);
 	pf_map_release(&g->linked_at);
 	pf_gpu_configs_release(&g->configs);
 	pf_kinds_release(&g->kinds);

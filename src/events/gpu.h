@@ -66,7 +66,12 @@ struct pf_gpu_event {
 	struct pf_comm_op comm; /* what launched it; rule: why it is COMM */
 	bool is_first_of_trace;
 	bool is_outside; /* of the window; with PF_GPU_OUTSIDE, not cut */
-	int64_t bytes;   /* with PF_GPU_BYTES; -1: unknown */
+	/*
+	 * Of TPUs: an operation in which the next one runs has its class only
+	 * where none does; what is under way keeps its device not busy.
+	 */
+	bool is_around, is_in_flight;
+	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */
 	/* With PF_GPU_LINKS, the call also with _CALLS; 0: none. */
 	int64_t launch_id, op_id;
 	enum pf_gpu_origin origin;
@@ -79,6 +84,11 @@ enum pf_gpu_want {
 	PF_GPU_CALLS = 8,  /* launch call alone: reads less of the rows */
 	/* Work outside of the window, too: its GPU was there to be used. */
 	PF_GPU_OUTSIDE = 16,
+	/*
+	 * The operations of TPUs, too, and the communication and copies that
+	 * they have under way.
+	 */
+	PF_GPU_TPUS = 32,
 };
 
 struct pf_gpu;
@@ -111,6 +121,8 @@ const char *pf_gpu_name(struct pf_gpu *g, uint32_t name, struct pf_err *err);
 
 /* The class of GPU work by its kind and name alone, and the way of a copy. */
 enum pf_gpu_class pf_gpu_classify(unsigned kind, const char *name);
+/* Of an operation of a TPU by its name and what XLA calls its category. */
+enum pf_gpu_class pf_gpu_classify_op(const char *name, const char *category);
 enum pf_copy_way pf_gpu_copy_way(const char *name);
 
 /* "computation", "communication", "copy", "memset". */

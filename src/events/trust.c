@@ -279,12 +279,14 @@ static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
 /* Why there is no GPU work, if there is none. */
 static int add_no_work(struct pf_db *db, const struct trust *t,
 		       enum pf_producer producer, const struct pf_window *w,
-		       struct pf_doc *doc, struct pf_err *err)
+		       unsigned needs, struct pf_doc *doc, struct pf_err *err)
 {
 	sqlite3_stmt *st;
 	bool is_foreign = false;
 	int rc;
 
+	if (!t->any_work && w->is_tpu && needs & PF_TRUST_TPUS)
+		return 0;
 	if (!t->any_work) {
 		rc = add_foreign(db, doc, &is_foreign, err);
 		if (!rc && !is_foreign)
@@ -345,7 +347,7 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 	if (pf_hint_producer(db, &from, err) < 0)
 		return -1;
 	if ((needs & PF_TRUST_WORK) &&
-	    add_no_work(db, t, from, w, doc, err) < 0)
+	    add_no_work(db, t, from, w, needs, doc, err) < 0)
 		return -1;
 	if ((needs & PF_TRUST_WORK) && t->any_work &&
 	    add_step_device(db, w, doc, err) < 0)

@@ -21,11 +21,12 @@
 
 /* What an analysis builds on; the note speaks of these only. */
 enum pf_trust_need {
-	PF_TRUST_WORK = 1,   /* GPU work */
-	PF_TRUST_LINKS = 2,  /* the launch call of GPU work */
-	PF_TRUST_STACKS = 4, /* Python functions */
-	PF_TRUST_STEPS = 8,  /* steps, and there are none */
-	PF_TRUST_SHAPES = 16 /* shapes of operators' inputs */
+	PF_TRUST_WORK = 1,    /* GPU work */
+	PF_TRUST_LINKS = 2,   /* the launch call of GPU work */
+	PF_TRUST_STACKS = 4,  /* Python functions */
+	PF_TRUST_STEPS = 8,   /* steps, and there are none */
+	PF_TRUST_SHAPES = 16, /* shapes of operators' inputs */
+	PF_TRUST_TPUS = 32,   /* what TPUs do is GPU work, too */
 };
 
 /*

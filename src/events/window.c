@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "events/device_work.h"
 #include "events/hints.h"
 #include "events/interval.h"
 #include "events/kinds.h"
@@ -137,6 +138,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 			.trace_id = sqlite3_column_int64(stmt, 0),
 			.rank = own,
 			.is_side = sqlite3_column_int(stmt, 6) != 0,
+			.is_tpu = sqlite3_column_int(stmt, 9) != 0,
 			.from_ns = INT64_MIN,
 			.to_ns = INT64_MAX,
 			.first_ns = sqlite3_column_int64(stmt, 2),
@@ -146,6 +148,9 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));
 	}
 	sqlite3_finalize(stmt);
+	w->is_tpu = w->tpu_count > 0;
+	for (size_t i = 0; i < w->count; i++)
+		w->is_tpu &= w->traces[i].is_tpu || w->traces[i].is_side;
 	return !rc && !w->count ? refuse_traces(args, err) : rc;
 }
 
@@ -299,9 +304,10 @@ static bool is_all_time(const struct pf_window_trace *t)
 	return t->from_ns == INT64_MIN && t->to_ns == INT64_MAX;
 }
 
-/* From the first to the last GPU work of a track. */
+/* From the first to the last work of a device's track. */
 struct extent {
 	const struct pf_kinds *kinds;
+	enum pf_work_row row;
 	int64_t lo_ns, hi_ns;
 };
 
@@ -313,7 +319,7 @@ static int widen(void *context, const struct pf_block *b, uint32_t i,
 
 	(void)event_id;
 	(void)err;
-	if (!pf_kind_is_gpu_work(pf_kinds_at(e->kinds, b->type[i])))
+	if (!pf_is_work(e->row, pf_kinds_at(e->kinds, b->type[i])))
 		return 0;
 	if (b->start_ns[i] < e->lo_ns)
 		e->lo_ns = b->start_ns[i];
@@ -327,7 +333,8 @@ static int settle_track(struct pf_db *db, const struct pf_kinds *kinds,
 			bool *has_work, struct pf_err *err)
 {
 	static const struct pf_track_reader reader = { .event = widen };
-	struct extent e = { kinds, INT64_MAX, INT64_MIN };
+	struct extent e = { kinds, pf_work_row(track, t->is_tpu), INT64_MAX,
+			    INT64_MIN };
 
 	if (pf_track_read(db, track, &reader, &e, err) < 0)
 		return -1;
@@ -356,7 +363,8 @@ static int settle_work(struct pf_db *db, struct pf_window *w,
 	for (size_t i = 0; !rc && i < count; i++) {
 		struct pf_window_trace *t = find_trace(w, tracks[i].trace_id);
 
-		if (t && is_all_time(t) && !strcmp(tracks[i].class_name, "gpu"))
+		if (t && is_all_time(t) &&
+		    pf_work_row(&tracks[i], t->is_tpu) != PF_WORK_NONE)
 			rc = settle_track(db, &kinds, &tracks[i], t,
 					  &has_work[t - w->traces], err);
 	}
@@ -524,8 +532,42 @@ void pf_gpu_set_release(struct pf_gpu_set *set)
 const char *pf_window_no_work(const struct pf_window *w)
 {
 	return w->tpu_count ? "There is no GPU work, but that of TPUs, which "
-			      "is not looked into"
+			      "only 'profan overlap', 'gaps' and 'steps' look "
+			      "into"
 			    : "There is no GPU work";
+}
+
+const char *pf_window_device(const struct pf_window *w)
+{
+	return w->is_tpu ? "TPU" : "GPU";
+}
+
+const char *pf_window_title(const struct pf_window *w, const char *title)
+{
+	static const struct {
+		const char *gpu, *tpu;
+	} titles[] = {
+		{ "GPU", "TPU" },
+		{ "GPUs", "TPUs" },
+		{ "By GPU", "By TPU" },
+		{ "By GPU, each instant counted once, from left to right",
+		  "By TPU, each instant counted once, from left to right" },
+		{ "GPU busy", "TPU busy" },
+		{ "Any GPU busy", "Any TPU busy" },
+		{ "GPU idle", "TPU idle" },
+		{ "GPU events", "TPU operations" },
+		{ "GPU in kernels", "TPU in operations without copies" },
+		{ "Kernels", "Operations" },
+		{ "name of the kernel", "name or category of the operation" },
+		{ "Kernels, summed", "Operations, summed" },
+		{ "Before the first GPU work", "Before the first TPU work" },
+	};
+
+	for (size_t i = 0; w->is_tpu && i < sizeof(titles) / sizeof(*titles);
+	     i++)
+		if (!strcmp(title, titles[i].gpu))
+			return titles[i].tpu;
+	return title;
 }
 
 bool pf_window_has_processes(const struct pf_window *w)
@@ -557,6 +599,28 @@ bool pf_window_has_ranks(const struct pf_window *w)
 	return is_good;
 }
 
+/* The same fields with titles of the window, which the caller frees. */
+static struct pf_field *retitle(const struct pf_window *w,
+				const struct pf_field *fields, size_t count)
+{
+	struct pf_field *shown = pf_calloc(count, sizeof(*shown));
+
+	memcpy(shown, fields, count * sizeof(*shown));
+	for (size_t i = 0; i < count; i++)
+		shown[i].col.title = pf_window_title(w, shown[i].col.title);
+	return shown;
+}
+
+void pf_window_put(const struct pf_window *w, struct pf_doc *doc,
+		   const struct pf_field *fields, size_t count, const void *row,
+		   size_t row_bytes)
+{
+	struct pf_field *shown = retitle(w, fields, count);
+
+	pf_doc_put(doc, shown, count, row, row_bytes);
+	free(shown);
+}
+
 struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				const char *name, const char *title,
 				const struct pf_field *fields, size_t count,
@@ -564,15 +628,14 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				size_t row_bytes)
 {
 	const char *key = pf_window_has_ranks(w) ? "rank" : "trace_id";
-	struct pf_field *shown = pf_calloc(count, sizeof(*shown));
+	struct pf_field *shown = retitle(w, fields, count);
 	struct pf_table *t;
 
-	memcpy(shown, fields, count * sizeof(*shown));
 	for (size_t i = 0; i < count && w->count > 1; i++)
 		if (!strcmp(shown[i].col.key, key))
 			shown[i].col.kind &= ~PF_FULL;
-	t = pf_doc_rows(doc, name, title, shown, count, rows, row_count,
-			row_bytes);
+	t = pf_doc_rows(doc, name, pf_window_title(w, title), shown, count,
+			rows, row_count, row_bytes);
 	free(shown);
 	return t;
 }

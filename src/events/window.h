@@ -122,6 +122,7 @@ struct pf_window_trace {
 	int64_t trace_id;
 	int64_t rank; /* or -1 */
 	bool is_side; /* a log, or rows: no time of a program */
+	bool is_tpu;  /* its devices are TPUs (events/device_work.h) */
 	/* The first trace of the same process: its captures are several. */
 	int64_t worker_id;
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
@@ -153,6 +154,7 @@ struct pf_window {
 	bool is_whole;      /* steps do not restrict it */
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 	int64_t tpu_count;  /* events of TPUs, which are no GPU work */
+	bool is_tpu;        /* every program of it ran on TPUs alone */
 };
 
 /* The trace of this number, or NULL if it is not in the window. */
@@ -165,6 +167,13 @@ const struct pf_window_trace *pf_window_find(const struct pf_window *w,
  */
 const char *pf_window_no_work(const struct pf_window *w);
 
+/*
+ * "GPU", or "TPU" where that is what all devices are; and a title that says
+ * "GPU" in the words of the window.
+ */
+const char *pf_window_device(const struct pf_window *w);
+const char *pf_window_title(const struct pf_window *w, const char *title);
+
 /* Are there traces of more than one process? */
 bool pf_window_has_processes(const struct pf_window *w);
 
@@ -174,11 +183,18 @@ bool pf_window_has_ranks(const struct pf_window *w);
 /*
  * PF_ROWS() of rows of traces: of several, the field that tells them apart is
  * shown in every format, "rank" or "trace_id", which are PF_FULL otherwise.
+ * Titles are those of pf_window_title().
  */
 #define PF_WINDOW_ROWS(w, doc, name, title, fields, rows, row_count)           \
 	pf_window_rows(w, doc, name, title, PF_FIELDS(fields), rows,           \
 		       row_count, sizeof(*(rows)))
+/* PF_SCALARS() with such titles. */
+#define PF_WINDOW_SCALARS(w, doc, fields, row)                                 \
+	pf_window_put(w, doc, PF_FIELDS(fields), &(row), sizeof(row))
 struct pf_field;
+void pf_window_put(const struct pf_window *w, struct pf_doc *doc,
+		   const struct pf_field *fields, size_t count, const void *row,
+		   size_t row_bytes);
 struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				const char *name, const char *title,
 				const struct pf_field *fields, size_t count,

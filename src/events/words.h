@@ -20,6 +20,8 @@ enum pf_word {
 	PF_WORD_DTOH,        /* enum pf_copy_way */
 	PF_WORD_DTOD,
 	PF_WORD_PTOP,
+	PF_WORD_COMM_HLO, /* operations of XLA: communication, by their */
+	PF_WORD_COPY_HLO, /* names or categories; copies and transfers */
 	/* calls of the runtime and the driver */
 	PF_WORD_VENDOR, /* how their names begin, with a capital after it */
 	PF_WORD_CALL_SYNC,

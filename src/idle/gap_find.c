@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "idle/gap_explain.h"
+#include "events/device_work.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "base/mem.h"
-#include "base/num.h"
 #include "base/sat.h"
 #include "store/cursor.h"
 #include "store/ints.h"
@@ -273,9 +273,9 @@ static void place(const struct finder *f, const struct pf_track *on,
 	e->stream = c ? c->stream : -1;
 	/* where the configuration does not say it, the track does */
 	if (e->device < 0)
-		e->device = pf_num_or_none(on->pid);
+		e->device = pf_work_device(on);
 	if (e->stream < 0)
-		e->stream = pf_num_or_none(on->tid);
+		e->stream = pf_work_stream(on);
 }
 
 static int read_work(const struct finder *f, const struct pf_track *on,
@@ -307,12 +307,15 @@ static int take(struct finder *f, const struct pf_track *on,
 {
 	const struct pf_name_class *class;
 	struct pf_gap_work e = { .kind = pf_names_kind(f->in.names, s->type) };
+	enum pf_work_row row =
+		f->trace->is_tpu ? pf_work_row(on, true) : PF_WORK_GPU;
+	bool is_work = pf_is_work(row, e.kind);
 
-	if (!pf_kind_is_gpu_work(e.kind) && e.kind != PF_KIND_GPU_SYNC)
+	if (!is_work && e.kind != PF_KIND_GPU_SYNC)
 		return 0;
 	if (read_work(f, on, s, &e, err) < 0)
 		return -1;
-	if (pf_kind_is_gpu_work(e.kind)) {
+	if (is_work) {
 		struct device *d = find_device(f, e.device);
 
 		e.is_first = pf_explain_work(d->explain, &e);

@@ -679,7 +679,7 @@ int pf_gaps(struct pf_db *db, const struct pf_gaps_args *args,
 	if (!rc)
 		rc = pf_trust_note(db, &g->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS |
-					   PF_TRUST_STACKS,
+					   PF_TRUST_STACKS | PF_TRUST_TPUS,
 				   doc, err);
 	pf_gaps_release(&own);
 	return rc;

@@ -310,10 +310,12 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 /* "GPU idle 12 % of 6 steps (1 ms of 8 ms)" */
 static void add_window(const struct pf_gaps *g, struct pf_buf *out)
 {
+	const char *device = pf_window_device(&g->window);
+
 	if (g->gpus.count > 1)
-		pf_buf_addf(out, "%zu GPUs idle ", g->gpus.count);
+		pf_buf_addf(out, "%zu %ss idle ", g->gpus.count, device);
 	else
-		pf_buf_addf(out, "GPU idle ");
+		pf_buf_addf(out, "%s idle ", device);
 	pf_window_say_part(out, g->all.idle_ns, g->all.window_ns,
 			   g->step_count);
 }
@@ -331,7 +333,8 @@ static void add_idlest(const struct pf_gaps *g, struct pf_buf *out)
 				 g->devices[i].window_ns) >
 		    pf_num_share(most->idle_ns, most->window_ns))
 			most = &g->devices[i];
-	pf_buf_addf(out, ", GPU %lld", (long long)most->device);
+	pf_buf_addf(out, ", %s %lld", pf_window_device(&g->window),
+		    (long long)most->device);
 	if (most->trace->rank >= 0)
 		pf_buf_addf(out, " of rank %lld", (long long)most->trace->rank);
 	pf_num_show_ratio(text, pf_num_share(most->idle_ns, most->window_ns));
@@ -358,7 +361,8 @@ static void add_before(const struct pf_gaps *g, struct pf_buf *out)
 	if (!before)
 		return;
 	pf_num_show_ns(time, before->all.window_ns);
-	pf_buf_addf(out, "; %s pass before the first GPU work", time);
+	pf_buf_addf(out, "; %s pass before the first %s work", time,
+		    pf_window_device(&g->window));
 	if (before->culprit_count) {
 		const struct pf_gap_culprit *most = &before->culprits[0];
 		enum pf_cause cause = (enum pf_cause)most->place.cause;
@@ -388,7 +392,8 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 	}
 	if (!g->all.idle_ns) {
 		pf_num_show_ns(time, g->all.window_ns);
-		pf_doc_finding(doc, "GPU never idle in %s", time);
+		pf_doc_finding(doc, "%s never idle in %s",
+			       pf_window_device(&g->window), time);
 		return;
 	}
 	add_window(g, &text);
@@ -402,26 +407,28 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 
 static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 {
+	const char *device = pf_window_device(&g->window);
 	char percent[PF_NUM_MAX];
 
 	if (g->all.outside_count && g->is_default)
 		pf_doc_note(
 			doc,
-			"%lld GPU events (%s of GPU time) lie outside "
+			"%lld %s events (%s of %s time) lie outside "
 			"of the steps",
-			(long long)g->all.outside_count,
+			(long long)g->all.outside_count, device,
 			pf_num_show_ratio(
 				percent,
 				pf_num_share(g->all.outside_ns,
 					     pf_sat_add(g->all.work_ns,
-							g->all.outside_ns))));
+							g->all.outside_ns))),
+			device);
 	if (g->device_count > g->gpus.count)
-		pf_doc_note(doc, "times are sums over %zu captures of %zu %s",
-			    g->window.count, g->gpus.count,
-			    g->gpus.count == 1 ? "GPU" : "GPUs");
+		pf_doc_note(doc, "times are sums over %zu captures of %zu %s%s",
+			    g->window.count, g->gpus.count, device,
+			    g->gpus.count == 1 ? "" : "s");
 	else if (g->device_count > 1)
-		pf_doc_note(doc, "times are sums over %zu GPUs",
-			    g->device_count);
+		pf_doc_note(doc, "times are sums over %zu %ss", g->device_count,
+			    device);
 }
 
 static void add_figures(const struct pf_gaps *g, struct pf_doc *doc)
@@ -441,7 +448,8 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 	if (g->head_wait_ns)
 		PF_SCALARS(doc, head_wait, *g);
 	if (g->before)
-		PF_SCALARS(doc, before_figures, g->before->all);
+		PF_WINDOW_SCALARS(&g->window, doc, before_figures,
+				  g->before->all);
 	if (g->before && g->before->culprit_count)
 		PF_SCALARS(doc, before_most, g->before->culprits[0]);
 	PF_ROWS(doc, "causes", "Idle time by cause", cause_fields, g->causes,
@@ -452,7 +460,7 @@ void pf_gaps_show(const struct pf_gaps *g, struct pf_doc *doc)
 		       g->gaps, g->gap_count);
 	PF_ROWS(doc, "lengths", "Gaps by length", length_fields, g->lengths,
 		g->length_count);
-	PF_ROWS(doc, "devices", "By GPU", device_fields, g->devices,
-		g->device_count);
+	PF_WINDOW_ROWS(&g->window, doc, "devices", "By GPU", device_fields,
+		       g->devices, g->device_count);
 	add_notes(g, doc);
 }

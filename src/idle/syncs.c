@@ -403,7 +403,7 @@ static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
 		if (s->device_count && !s->has_calls)
 			pf_doc_finding(doc, "There are no runtime calls: what "
 					    "waits for a GPU is not known");
-		else if (s->device_count)
+		else if (s->device_count && !s->window.is_tpu)
 			pf_held_say(&s->held, doc);
 		else
 			pf_doc_finding(doc, "%s, and no call waits for a GPU",

@@ -64,7 +64,7 @@ static void add_devices(struct pf_buf *out, const struct pf_parts *p)
 			pf_figure_bytes(&text, d->memory_bytes);
 		}
 	}
-	add_fact(out, "GPU", text.data);
+	add_fact(out, pf_window_device(&p->traces), text.data);
 	pf_buf_release(&text);
 }
 

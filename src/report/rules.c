@@ -29,7 +29,9 @@ static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 	int64_t n = p->gaps.step_count ? p->gaps.step_count : pf_rule_steps(p);
 
 	if (!p->steps_text.len) {
-		pf_say(v, " between the first and the last GPU work");
+		pf_buf_addf(&v->sentence,
+			    " between the first and the last %s work",
+			    pf_window_device(&p->traces));
 	} else if (n == 1) {
 		pf_say(v, " of the step");
 	} else {
@@ -125,11 +127,14 @@ static void say_worst(const struct pf_parts *p, struct pf_verdict *v)
 		if (p->gaps.devices[i].idle_share > worst->idle_share)
 			worst = &p->gaps.devices[i];
 	pf_say(v, ", sum of ");
-	pf_say_count(v, (int64_t)p->gaps.gpus.count, "GPU", "GPUs");
+	pf_say_count(v, (int64_t)p->gaps.gpus.count,
+		     pf_window_device(&p->traces),
+		     pf_window_title(&p->traces, "GPUs"));
 	pf_say(v, ", most on");
 	if (worst->rank >= 0)
 		pf_buf_addf(&v->sentence, " rank %" PRId64, worst->rank);
-	pf_buf_addf(&v->sentence, " GPU %" PRId64 " with ",
+	pf_buf_addf(&v->sentence, " %s %" PRId64 " with ",
+		    pf_window_device(&p->traces),
 		    worst->device < 0 ? 0 : worst->device);
 	pf_say_ratio(v, worst->idle_share);
 }
@@ -248,7 +253,8 @@ static void say_before(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	pf_say(v, "; ");
 	pf_say_ns(v, before->all.window_ns);
-	pf_say(v, " pass before the first GPU work");
+	pf_buf_addf(&v->sentence, " pass before the first %s work",
+		    pf_window_device(&p->traces));
 	if (!before->culprit_count)
 		return;
 	most = &before->culprits[0];
@@ -278,8 +284,9 @@ static void apply_idle_rest(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_ns(v, wait);
 	pf_buf_addf(&v->sentence,
 		    ", which --from %" PRId64 "us leaves out; in the rest the "
-		    "GPU is idle ",
-		    p->gaps.head_wait_end_ns / 1000);
+		    "%s is idle ",
+		    p->gaps.head_wait_end_ns / 1000,
+		    pf_window_device(&p->traces));
 	pf_say_ratio(v, v->measured);
 	pf_say(v, " (");
 	pf_say_ns(v, v->affected_ns);
@@ -300,7 +307,8 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	v->measured = p->gaps.all.idle_share;
 	v->affected_ns = p->gaps.all.idle_ns;
 	v->recoverable_ns = named_recoverable(p);
-	pf_say(v, "GPU idle ");
+	pf_say(v, pf_window_title(&p->traces, "GPU idle"));
+	pf_say(v, " ");
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
 	pf_say(v, " (");

@@ -166,7 +166,7 @@ static const struct pf_html_col op_cols[] = {
 
 static const struct pf_html_col overlap_cols[] = {
 	COL("rank"),
-	COL_AS("device", "GPU"),
+	COL("device"),
 	COL("total_ns"),
 	COL("computation_ns"),
 	COL("comm_ns"),
@@ -401,7 +401,7 @@ static const struct section {
 	  "Idle",
 	  "the GPU is never idle, or there is no GPU work",
 	  PF_PART_GAPS,
-	  { { "causes", "Idle time of the GPU by cause", PF_PART_GAPS, "causes",
+	  { { "causes", "Idle time by cause", PF_PART_GAPS, "causes",
 	      cause_cols, 20, NULL, NULL },
 	    { "culprits", "What holds it", PF_PART_GAPS, "culprits",
 	      culprit_cols, 50, "idle_share", NULL },

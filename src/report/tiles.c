@@ -85,12 +85,14 @@ static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 
 	if (gaps->window_ns <= 0)
 		return;
-	t = add(out, "busy_share", "GPU busy", PF_RATIO, "breakdown");
+	t = add(out, "busy_share", pf_window_title(&p->traces, "GPU busy"),
+		PF_RATIO, "breakdown");
 	set_real(t, (double)gaps->busy_ns / (double)gaps->window_ns);
 	pf_figure_ns(&t->detail, gaps->busy_ns);
 	pf_buf_adds(&t->detail, " of ");
 	pf_figure_ns(&t->detail, gaps->window_ns);
-	t = add(out, "idle_share", "GPU idle", PF_RATIO, "idle");
+	t = add(out, "idle_share", pf_window_title(&p->traces, "GPU idle"),
+		PF_RATIO, "idle");
 	set_real(t, gaps->idle_share);
 	pf_figure_ns(&t->detail, gaps->idle_ns);
 	if (!f->comm_ns || f->total_ns <= 0)

@@ -82,7 +82,8 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 				  .from_ns = -1 };
 	pf_buf_adds(&v->sentence, "Nothing is above its threshold");
 	if (p->gaps.all.window_ns) {
-		pf_buf_adds(&v->sentence, "; the GPU is busy ");
+		pf_buf_addf(&v->sentence, "; the %s is busy ",
+			    pf_window_device(&p->traces));
 		pf_figure_ratio(&v->sentence, busy);
 		pf_buf_adds(&v->sentence, " of the time");
 	} else {

@@ -82,6 +82,8 @@ static enum pf_row_kind tpu_line(const char *name, size_t len)
 
 	if (is(name, len, "XLA Ops"))
 		return PF_ROW_TPU;
+	if (is(name, len, "Async XLA Ops"))
+		return PF_ROW_FLIGHT;
 	for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++)
 		if (is(name, len, again[i]))
 			return PF_ROW_AGAIN;

@@ -37,7 +37,9 @@ enum pf_row_kind {
 	PF_ROW_HOST,   /* a thread */
 	PF_ROW_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */
 	PF_ROW_TPU,    /* "XLA Ops" of a TPU: what keeps it busy */
-	PF_ROW_BESIDE, /* other lines of a TPU, asynchronous ones: no work */
+	/* "Async XLA Ops" of a TPU: what is under way between two of them */
+	PF_ROW_FLIGHT,
+	PF_ROW_BESIDE, /* other lines of a TPU: no work */
 	PF_ROW_AGAIN,  /* "Steps", "XLA Modules": the same time once more */
 };
 

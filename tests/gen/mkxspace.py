@@ -29,7 +29,7 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "name", "step_num", "allocator_name", "allocation_bytes",
          "bytes_allocated", "addr", "peak_bytes_in_use", "profile_start_time",
          "core_count", "memory_size", "device_vendor", "secret",
-         "jit(f)/dot_general", "fraction"]
+         "jit(f)/dot_general", "fraction", "hlo_category"]
 
 
 def stat(name, value, kind=None):
@@ -128,6 +128,46 @@ def tpu():
                  names({2: "jit_f(1)"}), stat_names())
 
 
+# Operations of a TPU: number -> name, and what XLA calls its category.
+OPS = {1: ("while.1", "while"), 2: ("fusion.1", "loop fusion"),
+       3: ("all-reduce.2", None), 4: ("psum.7", "all-reduce"),
+       5: ("copy-done.3", "copy-done"), 6: ("all-gather-start.4", None),
+       7: ("all-gather-done.4", None), 8: ("custom.9", "custom-call")}
+
+
+def op(meta, start_ns, end_ns):
+    return event(meta, start_ns * 1000, (end_ns - start_ns) * 1000)
+
+
+def op_names():
+    out = b""
+    for i, (name, category) in OPS.items():
+        more = b"\x2a" + stat("hlo_category", category)[1:] if category else b""
+        out += msg(4, num(1, i), msg(2, num(1, i),
+                                     msg(2, "%%%s = f32[4] x()" % name),
+                                     msg(4, name), more))
+    return out
+
+
+def tpu_work():
+    """Two devices, whose times tests/xspace.sh knows."""
+    ops = [op(1, 1000, 11000),  # a loop, and in it:
+           op(2, 1000, 4000), op(3, 4000, 6000), op(4, 7000, 8000),
+           op(5, 15000, 18000), op(6, 20000, 20100), op(2, 20100, 24100),
+           op(7, 24100, 25100)]
+    # under way: a collective, and what nobody can tell
+    flights = [op(8, 12000, 14000), op(6, 20000, 25000)]
+    # ten microseconds before the first and behind the last operation
+    modules = [event(9, 0, 35000000)]
+    more = names({9: "jit_f(1)"})
+    return (plane("/device:TPU:0", line(3, "XLA Ops", 0, *ops),
+                  line(4, "Async XLA Ops", 0, *flights),
+                  line(2, "XLA Modules", 0, *modules), op_names(), more,
+                  stat_names()) +
+            plane("/device:TPU:1", line(3, "XLA Ops", 0, op(2, 5000, 9000)),
+                  op_names(), stat_names()))
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -141,6 +181,9 @@ SECRET = "hf_0123456789abcdefghijklmnopqrstuvwx"
 CASES = {
     "whole": whole,
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
+    "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
+    # TPUs beside a GPU, whose numbers would meet
+    "tpu_and_gpu": lambda: tpu_work() + gpu(1) + environment(),
     # only what the device says of steps
     "device_steps": lambda: gpu() + environment(),
     # a name that one plane has twice, and planes of one number

@@ -66,6 +66,34 @@ static void test_rules(void **state)
 	assert_int_equal(rule + 1, PF_COMM_RULES);
 }
 
+static void test_operations(void **state)
+{
+	static const struct {
+		const char *name, *category;
+		enum pf_gpu_class class;
+	} ops[] = {
+		{ "all-reduce.3", "", PF_GPU_COMM },
+		{ "all-gather-start", "", PF_GPU_COMM },
+		{ "collective-permute-done.1", "", PF_GPU_COMM },
+		{ "reduce-scatter.1", "async-start", PF_GPU_COMM },
+		{ "psum.7", "all-reduce", PF_GPU_COMM },
+		{ "fusion.2", "all-reduce fusion", PF_GPU_COMM },
+		{ "copy.5", "data formatting", PF_GPU_COPY },
+		{ "copy-done.4", "", PF_GPU_COPY },
+		{ "recv-done.1", "host recv", PF_GPU_COPY },
+		{ "copy_fusion.1", "loop fusion", PF_GPU_COMPUTE },
+		{ "reduce.8", "", PF_GPU_COMPUTE },
+		{ "sender.8", "custom-call", PF_GPU_COMPUTE },
+		{ "", "", PF_GPU_COMPUTE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		assert_int_equal(
+			pf_gpu_classify_op(ops[i].name, ops[i].category),
+			ops[i].class);
+}
+
 static void test_ways(void **state)
 {
 	static const struct {
@@ -93,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_matches),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_ways),
 	};
 

@@ -83,6 +83,7 @@ profan_sqlite_la_SOURCES = \
 	src/store/kept.c \
 	src/store/lexicon.c \
 	src/store/memo.c \
+	src/store/threads.c \
 	src/store/vtab.c \
 	src/store/vtab_column.c \
 	src/store/vtab_group.c \

@@ -2,12 +2,11 @@
 /* The analyses that advice rests on, beside the path. */
 #include "advise/advise_impl.h"
 
-#include <pthread.h>
-
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "store/ints.h"
 #include "store/kept.h"
+#include "store/threads.h"
 
 #define KEPT_BYTES (32u << 20) /* of blocks that several read */
 
@@ -64,12 +63,27 @@ static int find_all(struct beside *b, struct pf_err *err)
 	return rc ? rc : find_roofs(b, err);
 }
 
-static void *run_beside(void *p)
+static void run_beside(void *p)
 {
 	struct beside *b = p;
 
 	b->rc = find_all(b, &b->err);
-	return NULL;
+}
+
+/* The path and its rows. */
+struct reading {
+	struct pf_db *db;
+	const struct pf_advise_args *args;
+	struct pf_advise *out;
+	struct pf_err *err;
+	int rc;
+};
+
+static void read_path(void *p)
+{
+	struct reading *r = p;
+
+	r->rc = pf_advise_read(r->db, r->args, r->out, r->err);
 }
 
 static void release(struct beside *b)
@@ -96,24 +110,17 @@ static int keep_links(struct pf_db *db, struct pf_err *err)
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
 		  struct beside *b, struct pf_advise *a, struct pf_err *err)
 {
-	bool has_thread;
-	pthread_t thread;
-	int rc;
+	struct reading path = { db, args, a, err, 0 };
 
 	pf_kept_start(db, KEPT_BYTES);
 	if (keep_links(db, err) < 0 || pf_db_open_beside(&b->db, db, err) < 0)
 		return -1;
-	has_thread = !pthread_create(&thread, NULL, run_beside, b);
-	rc = pf_advise_read(db, args, a, err);
-	if (has_thread)
-		pthread_join(thread, NULL);
-	else
-		run_beside(b);
-	if (!rc && b->rc) {
+	pf_threads_both(read_path, &path, run_beside, b);
+	if (!path.rc && b->rc) {
 		*err = b->err;
-		rc = -1;
+		return -1;
 	}
-	return rc;
+	return path.rc;
 }
 
 /* Before all of several ranks is read, to be refused. */

@@ -2,12 +2,12 @@
 /* Each capture has a connection of its own, so two can be read at once. */
 #include "config.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "diff/diff.h"
 #include "base/mem.h"
+#include "store/threads.h"
 
 struct job {
 	const char *path;
@@ -18,7 +18,7 @@ struct job {
 	int rc;
 };
 
-static void *load(void *arg)
+static void load(void *arg)
 {
 	struct job *job = arg;
 	struct pf_db db = { 0 };
@@ -28,21 +28,6 @@ static void *load(void *arg)
 		job->rc = pf_capture_load(&db, job->window, job->want, job->out,
 					  &job->err);
 	pf_db_close(&db);
-	return NULL;
-}
-
-/* One or two at once. */
-static void run(struct job *jobs, size_t count)
-{
-	pthread_t thread;
-	bool is_beside =
-		count > 1 && !pthread_create(&thread, NULL, load, &jobs[1]);
-
-	load(&jobs[0]);
-	if (is_beside)
-		pthread_join(thread, NULL);
-	else if (count > 1)
-		load(&jobs[1]);
 }
 
 /* The first path of the same file. */
@@ -87,7 +72,10 @@ int pf_captures_load(const char *const *paths, char *const *names, size_t count,
 	for (size_t i = 0; i < files && !rc; i += 2) {
 		size_t some = files - i < 2 ? files - i : 2;
 
-		run(&jobs[i], some);
+		if (some == 2)
+			pf_threads_both(load, &jobs[i], load, &jobs[i + 1]);
+		else
+			load(&jobs[i]);
 		for (size_t k = i; k < i + some && !rc; k++) {
 			rc = jobs[k].rc;
 			if (rc)

@@ -17,12 +17,14 @@
 #include "events/words.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/named.h"
 #include "store/texts.h"
 
-#define WAY_BITS 3 /* of what is kept of a name; above them its class */
+#define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
+#define WAY_BITS     3     /* of what is kept of a name; above them its class */
 
 struct stream {
 	uint32_t track_id;
@@ -307,15 +309,22 @@ static int open_trace(struct pf_gpu *g, const struct pf_window_trace *trace,
 		      struct pf_err *err)
 {
 	struct pf_track *tracks = NULL;
+	const bool is_first = !g->trace;
+	int64_t events = 0;
 	size_t count = 0;
 	int rc = pf_tracks_load(g->db, trace->trace_id, &tracks, &count, err);
 
 	g->trace = trace;
 	g->is_first = true;
 	close_streams(g);
-	for (size_t i = 0; !rc && i < count; i++)
-		if (!strcmp(tracks[i].class_name, "gpu"))
-			rc = open_stream(g, &tracks[i], err);
+	for (size_t i = 0; !rc && i < count; i++) {
+		if (strcmp(tracks[i].class_name, "gpu") != 0)
+			continue;
+		rc = open_stream(g, &tracks[i], err);
+		events = pf_sat_add(events, tracks[i].event_count);
+	}
+	if (is_first && g->links && events >= AHEAD_EVENTS)
+		pf_ints_ahead(g->links);
 	pf_tracks_free(tracks, count);
 	return rc;
 }

@@ -30,6 +30,8 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 	if (c && reader->within)
 		pf_cursor_overlap(c, reader->within->from_ns,
 				  reader->within->to_ns);
+	if (c)
+		pf_cursor_ahead(c);
 	while (rc == 1) {
 		if (reader->wants_more && !reader->wants_more(context, t, err))
 			rc = 0;

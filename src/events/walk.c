@@ -126,8 +126,10 @@ struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
 		err);
-	if (w->cursor)
+	if (w->cursor) {
+		pf_cursor_ahead(w->cursor);
 		return w;
+	}
 	pf_walk_free(w);
 	return NULL;
 }

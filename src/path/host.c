@@ -233,6 +233,8 @@ static int read_track(struct reader *r, const struct pf_track *t,
 		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
 	c = pf_cursor_new(r->p->db, t->id, columns, err);
 	rc = c ? 0 : -1;
+	if (c)
+		pf_cursor_ahead(c);
 	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
 		rc = 0;
 		r->block = NULL;

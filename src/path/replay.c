@@ -10,6 +10,7 @@
 #include "path/replay_impl.h"
 
 #include "base/search.h"
+#include "store/threads.h"
 
 #define RING 4096 /* of each kind */
 
@@ -327,23 +328,46 @@ static void tear_down(struct replay *r)
 	free(r->readers);
 }
 
-void path_answer(const struct path *p, const struct path_ledger *l,
-		 struct path_lane *lanes, size_t count)
+/* Questions that one thread answers. */
+struct part {
+	const struct path *p;
+	const struct path_ledger *ledger;
+	const struct far *far;
+	struct path_lane *lanes;
+	size_t count;
+};
+
+static void answer(void *context)
 {
-	struct far far = { 0 };
-	struct replay r = { .p = p, .g = &p->graph, .far = &far };
+	const struct part *part = context;
+	const struct path *p = part->p;
+	struct replay r = { .p = p, .g = &p->graph, .far = part->far };
 	int64_t *end;
 
-	find_far(p, &far);
-	path_groups_init(&r.groups, p, l, lanes, count);
-	set_up(&r, l);
+	path_groups_init(&r.groups, p, part->ledger, part->lanes, part->count);
+	set_up(&r, part->ledger);
 	end = pf_alloc((r.groups.width + 1) * sizeof(*end));
 	memcpy(end, r.begin, r.groups.width * sizeof(*end));
 	run(&r, end);
-	for (size_t i = 0; i < count; i++)
-		lanes[i].ns = end[i] - p->w0_ns;
+	for (size_t i = 0; i < part->count; i++)
+		part->lanes[i].ns = end[i] - p->w0_ns;
 	free(end);
 	tear_down(&r);
+}
+
+void path_answer(const struct path *p, const struct path_ledger *l,
+		 struct path_lane *lanes, size_t count)
+{
+	const size_t half = count / LANES / 2 * LANES;
+	struct far far = { 0 };
+	struct part parts[2] = { { p, l, &far, lanes, half },
+				 { p, l, &far, lanes + half, count - half } };
+
+	find_far(p, &far);
+	if (half)
+		pf_threads_both(answer, &parts[0], answer, &parts[1]);
+	else
+		answer(&parts[1]);
 	free(far.items);
 	free(far.bits);
 }

@@ -13,6 +13,7 @@
 #include "store/block_load.h"
 #include "store/cursor.h"
 #include "store/kept.h"
+#include "store/threads.h"
 
 /* ---- tracks ---- */
 
@@ -97,6 +98,9 @@ struct pf_statements {
 	struct pf_statements *next;
 };
 
+#define AHEAD_BLOCKS 3 /* of which one is being read */
+#define AHEAD_AFTER  4 /* blocks of the track: a thread costs what these do */
+
 struct pf_cursor {
 	struct pf_db *db;
 	uint32_t track_id;
@@ -104,8 +108,10 @@ struct pf_cursor {
 	int64_t seek_ns, next_block;
 	int64_t from_ns, last_ns; /* see pf_cursor_overlap() */
 	struct pf_block own;      /* its arrays come with the first block */
-	struct pf_block block;    /* those of own, or kept ones */
+	struct pf_block block;    /* those of own, or kept or made ones */
 	uint32_t first_seq;
+	bool may_ahead;
+	struct ahead *ahead; /* or NULL: it decodes its blocks itself */
 	/* for next() */
 	bool has_block;
 	uint32_t at, slot_at[PF_SLOT_COUNT];
@@ -197,10 +203,34 @@ struct pf_cursor *pf_cursor_new(struct pf_db *db, uint32_t track_id,
 	return c;
 }
 
+/* Blocks that another thread decodes, with a connection of its own. */
+struct ahead {
+	struct pf_ahead *maker;
+	struct pf_db *db;
+	struct pf_cursor *from; /* the maker's */
+	struct made {
+		struct pf_block block;
+		uint32_t first_seq;
+	} places[AHEAD_BLOCKS];
+};
+
+static void free_ahead(struct pf_db *db, struct ahead *a)
+{
+	if (!a)
+		return;
+	pf_ahead_free(a->maker);
+	pf_cursor_free(a->from);
+	for (size_t i = 0; i < AHEAD_BLOCKS; i++)
+		pf_block_release(&a->places[i].block);
+	pf_db_give_back(db, a->db);
+	free(a);
+}
+
 void pf_cursor_free(struct pf_cursor *c)
 {
 	if (!c)
 		return;
+	free_ahead(c->db, c->ahead);
 	pf_block_release(&c->own);
 	free(c);
 }
@@ -297,13 +327,11 @@ static int read_block(struct pf_cursor *c, struct pf_statements *s,
 	return load_block(c, s->data, id, (uint32_t)count, err) ? -1 : 1;
 }
 
-int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
-		    uint32_t *first_seq, struct pf_err *err)
+static int read_next(struct pf_cursor *c, struct pf_err *err)
 {
 	struct pf_statements *s;
 	int rc;
 
-	c->has_block = false;
 	if (c->next_block >> 18)
 		return 0;
 	s = borrow(c->db, err);
@@ -312,6 +340,73 @@ int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
 	rc = read_block(c, s, err);
 	sqlite3_reset(s->block);
 	give_back(c->db, s);
+	return rc;
+}
+
+/* The arrays of a place and those of the cursor change places. */
+static int make_block(void *context, size_t place, struct pf_err *err)
+{
+	struct ahead *a = context;
+	struct made *m = &a->places[place];
+	struct pf_block spare = m->block;
+	int rc = read_next(a->from, err);
+
+	if (rc != 1)
+		return rc;
+	*m = (struct made){ a->from->own, a->from->first_seq };
+	a->from->own = spare;
+	return 1;
+}
+
+void pf_cursor_ahead(struct pf_cursor *c)
+{
+	c->may_ahead = true;
+}
+
+static void start_ahead(struct pf_cursor *c)
+{
+	struct pf_db *beside = c->db->kept ? NULL : pf_db_lend(c->db);
+	struct ahead *a;
+
+	c->may_ahead = false;
+	if (!beside)
+		return;
+	a = c->ahead = pf_calloc(1, sizeof(*a));
+	a->db = beside;
+	a->from = pf_calloc(1, sizeof(*a->from));
+	*a->from = (struct pf_cursor){ .db = beside,
+				       .track_id = c->track_id,
+				       .columns = c->columns,
+				       .seek_ns = c->seek_ns,
+				       .next_block = c->next_block,
+				       .from_ns = c->from_ns,
+				       .last_ns = c->last_ns };
+	a->maker = pf_ahead_new(make_block, a, AHEAD_BLOCKS);
+}
+
+static int take_made(struct pf_cursor *c, struct pf_err *err)
+{
+	const struct made *m;
+	size_t place;
+	int rc = pf_ahead_next(c->ahead->maker, &place, err);
+
+	if (rc != 1)
+		return rc;
+	m = &c->ahead->places[place];
+	c->block = m->block;
+	c->first_seq = m->first_seq;
+	return 1;
+}
+
+int pf_cursor_block(struct pf_cursor *c, const struct pf_block **out,
+		    uint32_t *first_seq, struct pf_err *err)
+{
+	int rc;
+
+	if (c->may_ahead && c->next_block >= AHEAD_AFTER)
+		start_ahead(c);
+	rc = c->ahead ? take_made(c, err) : read_next(c, err);
+	c->has_block = false;
 	if (rc <= 0)
 		return rc;
 	c->has_block = true;

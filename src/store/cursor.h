@@ -59,6 +59,12 @@ void pf_cursor_seek(struct pf_cursor *c, int64_t start_ns);
 void pf_cursor_overlap(struct pf_cursor *c, int64_t from_ns, int64_t to_ns);
 
 /*
+ * The track will be read to its end: if it is long, another thread decodes
+ * blocks ahead of who reads them, where there is one.  No seek after that.
+ */
+void pf_cursor_ahead(struct pf_cursor *c);
+
+/*
  * Decode the next block: 1 and *out borrowed until the next call, 0 at the
  * end, -1 on error.  *first_seq is the seq of its first event.
  */

@@ -30,6 +30,13 @@ const struct pf_db_kind pf_db_of_traces = {
 	.views = "schema/views_read.sql",
 };
 
+#define LENT_MAX 4 /* connections for threads that read ahead */
+
+struct pf_db_spare {
+	struct pf_db db; /* the first: what is lent is this */
+	struct pf_db_spare *next;
+};
+
 /* ---- errors ---- */
 
 int pf_db_fail(struct pf_db *db, const char *what, struct pf_err *err)
@@ -266,6 +273,7 @@ static int open_kind(struct pf_db *db, const char *path,
 		pf_db_close(db);
 		return -1;
 	}
+	db->is_readable = true;
 	return 0;
 }
 
@@ -281,8 +289,20 @@ int pf_db_open_kind(struct pf_db *db, const char *path,
 	return open_kind(db, path, kind, false, err);
 }
 
+static void close_spare(struct pf_db *db)
+{
+	struct pf_db_spare *next;
+
+	for (struct pf_db_spare *s = db->spare; s; s = next) {
+		next = s->next;
+		pf_db_close(&s->db);
+		free(s);
+	}
+}
+
 void pf_db_close(struct pf_db *db)
 {
+	close_spare(db);
 	pf_cursor_forget(db);
 	sqlite3_close_v2(db->sql);
 	if (!db->is_beside) {
@@ -303,6 +323,35 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 	db->kept = open->kept;
 	db->is_beside = true;
 	return 0;
+}
+
+struct pf_db *pf_db_lend(struct pf_db *db)
+{
+	struct pf_db_spare *s = db->spare;
+	struct pf_err ignored = { 0 }; /* who asks reads without */
+
+	if (!db->is_readable || db->lent == LENT_MAX)
+		return NULL;
+	if (s) {
+		db->spare = s->next;
+	} else {
+		s = pf_calloc(1, sizeof(*s));
+		if (pf_db_open_beside(&s->db, db, &ignored)) {
+			free(s);
+			return NULL;
+		}
+	}
+	db->lent++;
+	return &s->db;
+}
+
+void pf_db_give_back(struct pf_db *db, struct pf_db *beside)
+{
+	struct pf_db_spare *s = (struct pf_db_spare *)beside;
+
+	s->next = db->spare;
+	db->spare = s;
+	db->lent--;
 }
 
 /* ---- creating ---- */

@@ -43,6 +43,7 @@ extern const struct pf_db_kind pf_db_of_traces;
 struct pf_statements; /* cursor.c: statements that wait to be used again */
 struct pf_memo;       /* memo.c: what has been worked out */
 struct pf_kept;       /* kept.c: decoded blocks, or NULL */
+struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
 
 struct pf_db {
 	sqlite3 *sql;
@@ -53,7 +54,10 @@ struct pf_db {
 	_Atomic(struct pf_statements *) idle;
 	struct pf_memo *memo;
 	struct pf_kept *kept;
-	bool is_beside; /* memo and kept are another's */
+	bool is_beside;   /* memo and kept are another's */
+	bool is_readable; /* by other connections, too */
+	struct pf_db_spare *spare;
+	unsigned lent;
 };
 
 /*
@@ -75,6 +79,13 @@ int pf_db_open_kind(struct pf_db *db, const char *path,
  */
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err);
+
+/*
+ * One of these for a thread that reads ahead of this one: of those that were
+ * given back, or a new one.  NULL: there is none, or enough are lent.
+ */
+struct pf_db *pf_db_lend(struct pf_db *db);
+void pf_db_give_back(struct pf_db *db, struct pf_db *beside);
 
 /*
  * Make an empty file (base/outplace.h) a new database with the whole schema of

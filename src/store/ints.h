@@ -19,6 +19,11 @@
 struct pf_ints;
 struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
 			    struct pf_err *err);
+/*
+ * Before the first row: from now on another thread reads rows ahead of who
+ * takes them, where that helps and there is one.
+ */
+void pf_ints_ahead(struct pf_ints *s);
 void pf_ints_free(struct pf_ints *s); /* or NULL */
 /* The next row, borrowed until the next call: 1; 0 at the end; -1. */
 int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err);

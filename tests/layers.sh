@@ -60,7 +60,7 @@ check diff $rooms torch idle path analysis advise
 check export $rooms idle memory path
 check render base table embed
 check timeline $rooms path analysis render
-check report $rooms torch idle memory path analysis roofline advise diff timeline render
+check report $rooms torch idle memory path training analysis roofline advise diff timeline render
 check compare $rooms analysis diff timeline render report
 check fleet $rooms ingest torch idle memory ranks analysis diff
 check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \

@@ -85,6 +85,61 @@ result "memory has them, with what is reserved and not allocated" out
 run 0 "$profan" info job.db && grep -q 'total_steps *450' out &&
 	tr '\n' ' ' <out | grep -q '231 of the 450'
 result "info says that training ended early" out
+# The page: what the commands print, and columns as high as the rows say.
+page() { # DB
+	run 0 "$profan" report "$1.db" -o "$1.html" && "$PYTHON" -S \
+		"$top_srcdir/tests/report/check.py" "$profan" "$1.db" "$1.html" \
+		>out && ! grep -qv '^ok' out
+}
+page job && grep -q '<section id=training>' job.html &&
+	! grep -q 'timed batches in order' job.html
+result "report has a section of them, and no chart of three" out err
+mkdir many && "$PYTHON" -S -c '
+import json
+rows = range(200)
+json.dump([{"step": 1 + n, "batch_idx": n, "samples_per_second": 1.0,
+            "total_batch_time": (n * 37 % 101 + 1) / 1000 + (n == 61)}
+           for n in rows], open("many/timing_profile.json", "w"))
+json.dump([{"step": n, "batch_idx": n, "cpu_memory_percent": 5.0,
+            "gpu_memory_allocated_gb": n / 128,
+            "gpu_memory_reserved_gb": n / 64 + 1}
+           for n in rows], open("many/memory_profile.json", "w"))'
+run 0 "$profan" ingest -q many -o many.db && page many && "$PYTHON" -S - <<'END'
+import re
+page = open("many.html").read()
+section = page.partition("<section id=training>")[2].partition("</section>")[0]
+charts = re.findall("<svg class=steps.*?</svg>", section, re.S)
+
+def columns(chart, colour):
+    return [float(h) for h in re.findall(
+        'height="([0-9.]+)" fill="%s"' % colour, chart)]
+
+def want(values, top):
+    # what is lower than a line can be is not drawn
+    parts = [max(values[c * 200 // 120:(c + 1) * 200 // 120])
+             for c in range(120)]
+    return [100 * p / top for p in parts if 100 * p / top >= 0.15]
+
+times = [(n * 37 % 101 + 1) / 1000 + (n == 61) for n in range(200)]
+reserved = [n / 64 + 1 for n in range(200)]
+allocated = [n / 128 for n in range(200)]
+assert len(charts) == 2
+for chart, colour, values, top in (
+        (charts[0], "#3f84c8", times, max(times)),
+        (charts[1], "#7fbf86", reserved, max(reserved)),
+        (charts[1], "#3f9a4a", allocated, max(reserved))):
+    got, w = columns(chart, colour), want(values, top)
+    assert len(got) == len(w) and all(
+        abs(a - b) < 0.006 for a, b in zip(got, w)), (colour, got, w)
+assert "200 timed batches" in section and "longest 1.0" in section
+END
+result "report draws them: the highest of those in a column" out err
+cp many/timing_profile.json other.json
+run 0 "$profan" ingest -q many/timing_profile.json other.json -o two.db &&
+	run 0 "$profan" report two.db -o two.html &&
+	grep -q '<section id=training>' two.html &&
+	! grep -q 'timed batches in order' two.html
+result "report: rows of two scripts are no order" out err
 for command in steps gaps overlap launches; do
 	run 0 "$profan" $command job/profiler_output/profile_step_20.json -f json
 	mv out want

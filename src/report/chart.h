@@ -16,6 +16,9 @@ void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page);
 /* Calls against what the GPU can do; nothing where nothing is known. */
 void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page);
 
+/* Rows of a training script in order: times of batches, memory. */
+void pf_chart_training(struct pf_buf *out, const struct pf_html_page *page);
+
 /*
  * Tenths of a percent that sum to 1000 if the values sum to "whole": the
  * largest remainders are rounded up.

@@ -18,15 +18,18 @@
 #include "report/gather.h"
 #include "store/ints.h"
 #include "store/kept.h"
+#include "training/training.h"
 
 /* ---- one function per part ---- */
 
 static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_steps_args args = { .window = p->window };
+	struct pf_doc *doc = &p->doc[PF_PART_STEPS];
 
-	return pf_steps_answer(db, &args, &p->steps, &p->doc[PF_PART_STEPS],
-			       err);
+	if (pf_steps_answer(db, &args, &p->steps, doc, err))
+		return -1;
+	return pf_training_steps(db, doc, err);
 }
 
 /* What is shown of gaps, and told to the calls that wait. */
@@ -128,7 +131,9 @@ static int run_memory(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	const struct pf_usage_args args = { .window = p->window,
 					    .points = PF_USAGE_POINTS };
 
-	return pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY], err);
+	if (pf_usage(db, &args, &p->memory, &p->doc[PF_PART_MEMORY], err))
+		return -1;
+	return pf_training_memory(db, &p->doc[PF_PART_MEMORY], err);
 }
 
 static int run_modules(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
@@ -403,6 +408,8 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
 		struct pf_rule_facts facts = { 0 };
 
+		if (p->traces.traces[i].is_side)
+			continue;
 		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
 					&facts, err) < 0)
 			return -1;
@@ -436,7 +443,8 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
 	if (keep_links(db, err) ||
-	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err))
+	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err) ||
+	    pf_training_summary(db, &out->doc[PF_PART_INFO], err))
 		return -1;
 	find_steps(out);
 	if (find_window(db, out, err) ||
@@ -503,4 +511,9 @@ void pf_parts_command(const struct pf_parts *p, enum pf_part part,
 const char *pf_parts_query(enum pf_part part)
 {
 	return parts[part].query;
+}
+
+const char *pf_parts_query_of(enum pf_part part, const char *table)
+{
+	return strncmp(table, "training_", 9) != 0 ? parts[part].query : NULL;
 }

@@ -468,6 +468,7 @@ static void add_rows(struct pf_buf *out, const struct view *v)
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *spec)
 {
+	const char *query = pf_parts_query_of(spec->part, spec->name);
 	struct view v = { .page = page, .spec = spec };
 
 	if (!pf_html_count(page->parts, spec))
@@ -475,8 +476,8 @@ void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 	v.t = pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
 	find_columns(&v);
 	pf_buf_addf(out, "<div class=t><table id=%s", spec->id);
-	if (!page->command && pf_parts_query(spec->part))
-		pf_buf_addf(out, " data-q=%s", pf_parts_query(spec->part));
+	if (!page->command && query)
+		pf_buf_addf(out, " data-q=%s", query);
 	pf_buf_addf(out, ">\n<caption>%s</caption>\n", spec->caption);
 	add_head(out, &v);
 	add_rows(out, &v);

@@ -14,6 +14,7 @@
 #include "report/report.h"
 #include "report/sections.h"
 #include "report/timeline.h"
+#include "table/find.h"
 
 /* ---- header ---- */
 
@@ -158,12 +159,14 @@ static void add_header(struct pf_buf *out, const struct pf_report *r)
 	} else {
 		pf_buf_adds(&text, "none");
 	}
-	if (!r->parts.steps.is_untimed)
+	if (!r->parts.steps.is_untimed && r->parts.steps.count)
 		add_fact(out, strpbrk(text.data, " .,") ? "Steps" : "Step",
 			 text.data);
 	pf_buf_clear(&text);
-	pf_figure_ns(&text, info->traces->span_ns);
-	add_fact(out, "Recorded", text.data);
+	if (info->traces->span_ns != PF_NO_INT) {
+		pf_figure_ns(&text, info->traces->span_ns);
+		add_fact(out, "Recorded", text.data);
+	}
 	pf_buf_release(&text);
 }
 
@@ -378,6 +381,20 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 	pf_buf_adds(out, "</details>\n");
 }
 
+/* In place of a chart where there is no trace, only what stands beside one. */
+static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
+{
+	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
+
+	if (p->steps.is_untimed)
+		finding = "A memory snapshot has no times";
+	else if (p->steps.count || !finding)
+		return;
+	pf_buf_adds(out, "<p class=lead>");
+	pf_html_text(out, finding);
+	pf_buf_adds(out, ".</p>\n");
+}
+
 /* ---- the page ---- */
 
 int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
@@ -405,9 +422,7 @@ int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
 	add_verdicts(&s.verdicts, r, &page);
 	add_tiles(&s.tiles, &r->tiles);
 	pf_buf_adds(&s.breakdown_title, "Where the time goes");
-	if (r->parts.steps.is_untimed)
-		pf_buf_adds(&s.breakdown, "<p class=lead>A memory snapshot has "
-					  "no times.</p>\n");
+	add_no_times(&s.breakdown, &r->parts);
 	pf_chart_steps(&s.breakdown, &page);
 	pf_sections_steps(&s.breakdown, &page);
 	pf_report_advice_html(r, &s.sections);

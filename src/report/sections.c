@@ -385,15 +385,38 @@ static const struct pf_html_col step_cols[] = {
 	COL("rank"),     END
 };
 
+static const struct pf_html_col batches_cols[] = {
+	COL("row_count"),  COL_AS("first_ns", "First"),
+	COL("mean_ns"),    COL("median_ns"),
+	COL("p90_ns"),     COL("p99_ns"),
+	COL("longest_ns"), END
+};
+
+static const struct pf_html_col batch_cols[] = {
+	COL("step"), COL("batch_idx"),     COL("batch_ns"),
+	COL("rate"), COL("implied_count"), END
+};
+
+static const struct pf_html_col batch_memory_cols[] = { COL("step"),
+							COL("batch_idx"),
+							COL("allocated_bytes"),
+							COL("reserved_bytes"),
+							COL("slack_bytes"),
+							COL("host_percent"),
+							END };
+
+static const struct pf_html_col said_cols[] = { COL("key"), COL("value"), END };
+
 /* ---- sections ---- */
 
 #define TABLES_MAX 6
 
 static const struct section {
 	const char *id, *title;
-	const char *link;   /* the title in the row of links, which is narrow */
-	const char *absent; /* why; NULL: as the part's finding says */
-	enum pf_part part;  /* whose finding stands above */
+	const char *link; /* the title in the row of links, which is narrow */
+	/* why; NULL: as the part's finding says; "": not worth a word */
+	const char *absent;
+	enum pf_part part; /* whose finding stands above */
 	struct pf_html_table tables[TABLES_MAX];
 } sections[] = {
 	{ "idle",
@@ -504,6 +527,20 @@ static const struct section {
 	      kept_stack_cols, 40, NULL, NULL },
 	    { "memory-stacks", "Allocations by stack", PF_PART_MEMORY, "stacks",
 	      stack_cols, 80, NULL, NULL } } },
+	{ "training",
+	  "Training script",
+	  "Training",
+	  "",
+	  PF_PART_COUNT,
+	  { { "training-times", "Batches that it timed", PF_PART_STEPS,
+	      "training_times", batches_cols, 20, NULL, NULL },
+	    { "training-batches", "Each of them", PF_PART_STEPS,
+	      "training_batches", batch_cols, 120, NULL, NULL },
+	    { "training-memory", "Memory of the GPU as it saw it",
+	      PF_PART_MEMORY, "training_memory", batch_memory_cols, 120, NULL,
+	      NULL },
+	    { "training-summary", "What it says of itself", PF_PART_INFO,
+	      "training_summary", said_cols, 40, NULL, NULL } } },
 	{ "input",
 	  "Input",
 	  "Input",
@@ -585,6 +622,8 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 			pf_chart_memory(out, page);
 		if (s->part == PF_PART_ROOFLINE)
 			pf_chart_roof(out, page);
+		if (s->tables[0].cols == batches_cols)
+			pf_chart_training(out, page);
 		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 			pf_html_table(out, page, &s->tables[k]);
 		pf_buf_adds(out, "</section>\n");
@@ -611,13 +650,16 @@ static const char *why_absent(const struct pf_parts *p, const struct section *s)
 
 void pf_sections_absent(struct pf_buf *out, const struct pf_parts *p)
 {
-	for (size_t i = 0; i < SECTIONS; i++)
-		if (is_possible(p, &sections[i]) &&
+	for (size_t i = 0; i < SECTIONS; i++) {
+		const char *absent = sections[i].absent;
+
+		if ((!absent || *absent) && is_possible(p, &sections[i]) &&
 		    !has_section(p, &sections[i])) {
 			pf_buf_addf(out, "<li>%s: ", sections[i].title);
 			pf_html_text(out, why_absent(p, &sections[i]));
 			pf_buf_addc(out, '\n');
 		}
+	}
 }
 
 void pf_sections_steps(struct pf_buf *out, const struct pf_html_page *page)

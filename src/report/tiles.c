@@ -6,6 +6,7 @@
 
 #include "report/figure.h"
 #include "report/tiles.h"
+#include "table/find.h"
 
 static struct pf_tile *add(struct pf_tiles *out, const char *key,
 			   const char *title, enum pf_col_kind kind,
@@ -75,6 +76,24 @@ static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
 	add_range(&t->detail, least, s->dur.max_ns);
 	pf_buf_adds(&t->detail, ", n = ");
 	pf_figure_count(&t->detail, n);
+}
+
+/* What a training script timed itself, where it was one. */
+static void add_batches(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_STEPS], "training_times");
+	struct pf_tile *tile;
+
+	if (pf_table_rows(t) != 1 || !pf_table_at(t, 0, "median_ns"))
+		return;
+	tile = add(out, "batch_median_ns", "Timed batch, median", PF_NS,
+		   "training");
+	set_int(tile, pf_table_int_at(t, 0, "median_ns"));
+	pf_buf_adds(&tile->detail, "longest ");
+	pf_figure_ns(&tile->detail, pf_table_int_at(t, 0, "longest_ns"));
+	pf_buf_adds(&tile->detail, ", n = ");
+	pf_figure_count(&tile->detail, pf_table_int_at(t, 0, "row_count"));
 }
 
 static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
@@ -178,6 +197,7 @@ void pf_tiles_find(const struct pf_parts *p, struct pf_tiles *out)
 {
 	memset(out, 0, sizeof(*out));
 	add_step_time(p, out);
+	add_batches(p, out);
 	add_gpu(p, out);
 	add_counts(p, out);
 	add_memory(p, out);

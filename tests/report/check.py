@@ -185,6 +185,10 @@ TABLES = {
     "kept": ("memory", "kept", None),
     "module-tree": ("modules", "modules", None),
     "module-classes": ("modules", "classes", None),
+    "training-times": ("steps", "training_times", None),
+    "training-batches": ("steps", "training_batches", None),
+    "training-memory": ("memory", "training_memory", None),
+    "training-summary": ("info", "training_summary", None),
     "quality-checks": ("doctor", "checks", lambda r: r["verdict"] != "ok"),
 }
 

@@ -12,25 +12,19 @@
 #include "base/mem.h"
 #include "events/interval.h"
 #include "store/cursor.h"
+#include "store/feed.h"
 #include "ingest/ingest_impl.h"
 #include "base/search.h"
 
-#define ROWS_AT_ONCE 32
-#define ROW_COLUMNS  13
-#define CALLS_BYTES  (4u << 20)
-#define CALLS_ROOM   (16u << 20) /* that of the runs, which are gone */
-
-struct work {
-	int64_t event_id;
-	struct pf_span span;
-};
+#define CALLS_BYTES (4u << 20)
+#define CALLS_ROOM  (16u << 20) /* that of the runs, which are gone */
 
 struct gpu_rows {
 	struct pf_ingest *in;
 	struct pf_spool *calls;
 	struct pf_cursors tracks;
-	sqlite3_stmt *many, *one, *comm;
-	unsigned pending;
+	struct pf_feed *feed; /* rows that wait for "insert" */
+	sqlite3_stmt *insert, *comm;
 	uint64_t work_count, work_ns, orphan_count, orphan_ns;
 };
 
@@ -96,30 +90,12 @@ static struct pf_ingest_step *find_step(struct pf_ingest *in,
 
 /* ---- rows ---- */
 
-static sqlite3_stmt *prepare_rows(struct gpu_rows *g, unsigned rows,
-				  struct pf_err *err)
-{
-	struct pf_buf sql = { 0 };
-	sqlite3_stmt *st;
-
-	pf_buf_adds(&sql, "INSERT INTO gpu_event(event_id, trace_id, kind,"
-			  " start_ns, dur_ns, name_id, config_id, correlation,"
-			  " external_id, launch_id, op_id, step, bytes)"
-			  " VALUES");
-	for (unsigned i = 0; i < rows; i++)
-		pf_buf_adds(&sql, &",(?,?,?,?,?,?,?,?,?,?,?,?,?)"[!i]);
-	st = pf_db_prepare(g->in->db, sql.data, err);
-	pf_buf_release(&sql);
-	return st;
-}
-
-static void bind_known(sqlite3_stmt *st, int i, bool known, int64_t value)
-{
-	if (known)
-		sqlite3_bind_int64(st, i, value);
-	else
-		sqlite3_bind_null(st, i);
-}
+static const char insert_rows[] =
+	"INSERT INTO gpu_event(event_id, trace_id, kind, start_ns, dur_ns,"
+	" name_id, config_id, correlation, external_id, launch_id, op_id, step,"
+	" bytes)"
+	" SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12"
+	" FROM feed";
 
 static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
 {
@@ -180,10 +156,42 @@ static bool has_slot(const struct pf_span *s, int slot)
 	return s->mask >> slot & 1;
 }
 
-static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
-		    const struct work *from, struct pf_err *err)
+static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
+		     int64_t event_id, const struct pf_span *s,
+		     const struct pf_ingest_call *call,
+		     const struct pf_ingest_step *step)
 {
-	const struct pf_span *s = &from->span;
+	row->nulls = 0;
+	pf_feed_set(row, 0, true, event_id);
+	pf_feed_set(row, 1, true, g->in->trace_id);
+	pf_feed_set(row, 2, true, g->in->type[s->type].kind);
+	pf_feed_set(row, 3, true, s->start_ns);
+	pf_feed_set(row, 4, true, s->dur_ns);
+	pf_feed_set(row, 5, true, s->name);
+	pf_feed_set(row, 6, s->args < PF_ID_INLINE, s->args);
+	pf_feed_set(row, 7, has_slot(s, PF_SLOT_CORRELATION),
+		    s->slot[PF_SLOT_CORRELATION]);
+	pf_feed_set(row, 8, has_slot(s, PF_SLOT_EXTERNAL_ID),
+		    s->slot[PF_SLOT_EXTERNAL_ID]);
+	pf_feed_set(row, 9, call, call ? call->event_id : 0);
+	pf_feed_set(row, 10, call && call->op_id, call ? call->op_id : 0);
+	pf_feed_set(row, 11, step, step ? step->step : 0);
+	pf_feed_set(row, 12, has_slot(s, PF_SLOT_BYTES),
+		    s->slot[PF_SLOT_BYTES]);
+}
+
+static int flush_rows(struct gpu_rows *g, struct pf_err *err)
+{
+	int rc = step_rows(g, g->insert, err);
+
+	g->feed->count = 0;
+	return rc;
+}
+
+static int put_row(struct gpu_rows *g, size_t track, const struct pf_span *s,
+		   struct pf_err *err)
+{
+	const int64_t event_id = (int64_t)(track + 1) << 32 | s->seq;
 	const struct pf_ingest_call *call = NULL;
 	struct pf_ingest_step *step = NULL;
 
@@ -193,56 +201,12 @@ static int bind_row(struct gpu_rows *g, sqlite3_stmt *st, int at,
 	if (call)
 		step = find_step(g->in, call);
 	if (call && call->comm &&
-	    pf_ingest_comm_put(g->in, g->comm, from->event_id,
-			       (uint32_t)call->comm, err) < 0)
+	    pf_ingest_comm_put(g->in, g->comm, event_id, (uint32_t)call->comm,
+			       err) < 0)
 		return -1;
 	count_work(g, s, call != NULL, step);
-	sqlite3_bind_int64(st, at + 1, from->event_id);
-	sqlite3_bind_int64(st, at + 2, g->in->trace_id);
-	sqlite3_bind_int64(st, at + 3, g->in->type[s->type].kind);
-	sqlite3_bind_int64(st, at + 4, s->start_ns);
-	sqlite3_bind_int64(st, at + 5, s->dur_ns);
-	sqlite3_bind_int64(st, at + 6, s->name);
-	bind_known(st, at + 7, s->args < PF_ID_INLINE, s->args);
-	bind_known(st, at + 8, has_slot(s, PF_SLOT_CORRELATION),
-		   s->slot[PF_SLOT_CORRELATION]);
-	bind_known(st, at + 9, has_slot(s, PF_SLOT_EXTERNAL_ID),
-		   s->slot[PF_SLOT_EXTERNAL_ID]);
-	bind_known(st, at + 10, call != NULL, call ? call->event_id : 0);
-	bind_known(st, at + 11, call && call->op_id, call ? call->op_id : 0);
-	bind_known(st, at + 12, step != NULL, step ? step->step : 0);
-	bind_known(st, at + 13, has_slot(s, PF_SLOT_BYTES),
-		   s->slot[PF_SLOT_BYTES]);
-	return 0;
-}
-
-/*
- * Rows gather in the bindings of the statement with many; what is left at the
- * end is written one by one, in the same order, from a copy of the events.
- */
-static int put_row(struct gpu_rows *g, struct work *held, size_t track,
-		   const struct pf_span *s, struct pf_err *err)
-{
-	held[g->pending++] = (struct work){
-		.event_id = (int64_t)(track + 1) << 32 | s->seq,
-		.span = *s,
-	};
-	if (g->pending < ROWS_AT_ONCE)
-		return 0;
-	g->pending = 0;
-	for (int i = 0; i < ROWS_AT_ONCE; i++)
-		if (bind_row(g, g->many, i * ROW_COLUMNS, &held[i], err))
-			return -1;
-	return step_rows(g, g->many, err);
-}
-
-static int put_rest(struct gpu_rows *g, struct work *held, struct pf_err *err)
-{
-	for (unsigned i = 0; i < g->pending; i++)
-		if (bind_row(g, g->one, 0, &held[i], err) ||
-		    step_rows(g, g->one, err))
-			return -1;
-	return 0;
+	fill_row(g, &g->feed->row[g->feed->count++], event_id, s, call, step);
+	return g->feed->count < PF_FEED_ROWS ? 0 : flush_rows(g, err);
 }
 
 /* ---- steps ---- */
@@ -338,39 +302,44 @@ static int open_streams(struct gpu_rows *g, struct pf_err *err)
 
 static int write_rows(struct gpu_rows *g, struct pf_err *err)
 {
-	struct work *held = pf_calloc(ROWS_AT_ONCE, sizeof(*held));
 	const struct pf_span *s;
 	size_t track;
 	int rc;
 
 	while ((rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)
-		if (put_row(g, held, track, s, err)) {
-			rc = -1;
-			break;
-		}
-	if (!rc)
-		rc = put_rest(g, held, err);
-	free(held);
-	return rc;
+		if (put_row(g, track, s, err))
+			return -1;
+	return rc ? rc : flush_rows(g, err);
+}
+
+static int prepare(struct gpu_rows *g, struct pf_err *err)
+{
+	g->feed = pf_calloc(1, sizeof(*g->feed));
+	if (pf_feed_register(g->in->db, g->feed, err))
+		return -1;
+	g->insert = pf_db_prepare(g->in->db, insert_rows, err);
+	g->comm = g->insert ? pf_ingest_comm_prepare(g->in, err) : NULL;
+	return g->comm && !gather_calls(g, err) ? open_streams(g, err) : -1;
+}
+
+static void release(struct gpu_rows *g)
+{
+	pf_cursors_release(&g->tracks);
+	pf_spool_free(g->calls);
+	sqlite3_finalize(g->insert);
+	sqlite3_finalize(g->comm);
+	pf_feed_drop(g->in->db);
+	free(g->feed);
 }
 
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)
 {
 	struct gpu_rows g = { .in = in };
-	int rc = -1;
+	int rc = prepare(&g, err) || write_rows(&g, err) ||
+				 put_facts(&g, err) || complete_steps(&g, err)
+			 ? -1
+			 : 0;
 
-	g.many = prepare_rows(&g, ROWS_AT_ONCE, err);
-	g.one = g.many ? prepare_rows(&g, 1, err) : NULL;
-	g.comm = g.one ? pf_ingest_comm_prepare(in, err) : NULL;
-	if (g.comm && !gather_calls(&g, err) && !open_streams(&g, err))
-		rc = write_rows(&g, err) || put_facts(&g, err) ||
-				     complete_steps(&g, err)
-			     ? -1
-			     : 0;
-	pf_cursors_release(&g.tracks);
-	pf_spool_free(g.calls);
-	sqlite3_finalize(g.many);
-	sqlite3_finalize(g.one);
-	sqlite3_finalize(g.comm);
+	release(&g);
 	return rc;
 }

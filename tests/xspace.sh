@@ -191,16 +191,16 @@ tpu_overlap="total_ns busy_ns idle_ns computation_ns exposed_comm_ns
 read_case tpu_work
 figures tpu_work overlap $tpu_overlap >"$tmp/got"
 cat >"$tmp/want" <<'EOF'
-48200 22100 26100 15000 4100 3000 8100 4000 9
+48200 24100 24100 15500 4100 4500 8100 4000 11
 24100 18100 6000 11000 4100 3000 8100 4000 8
-24100 4000 20100 4000 0 0 0 0 1
+24100 6000 18100 4500 0 1500 0 0 3
 EOF
 same "TPU: busy time, classes and what hides behind what" "$tmp/want" "$tmp/got"
 figures tpu_work gaps window_ns busy_ns idle_ns gap_count >"$tmp/got"
 cat >"$tmp/want" <<'EOF'
-48200 22100 26100 4
+48200 24100 24100 5
 24100 18100 6000 2
-24100 4000 20100 2
+24100 6000 18100 3
 EOF
 same "TPU: gaps" "$tmp/want" "$tmp/got"
 "$profan" steps "$tmp/tpu_work.db" -f json >"$tmp/answer" 2>"$tmp/said" &&
@@ -211,10 +211,10 @@ print(*(row[key] for key in ("dur_ns", "kernel_ns", "copy_ns", "comm_ns",
                              "other_ns", "busy_ns", "kernel_union_ns",
                              "kernel_count", "copy_count")))' \
 		"$tmp/answer" >"$tmp/got"
-echo "24100 13000 3000 2100 6000 18100 13100 8 1" >"$tmp/want"
+echo "24100 13500 4500 2100 4000 20100 13600 9 2" >"$tmp/want"
 same "TPU: what a step's time goes to" "$tmp/want" "$tmp/got"
 "$profan" report -q "$tmp/tpu_work.db" -o "$tmp/tpu.html" 2>"$tmp/said"
-grep -q 'data-k=busy_share data-v=0.4585' "$tmp/tpu.html" &&
+grep -q 'data-k=busy_share data-v=0.5' "$tmp/tpu.html" &&
 	grep -q '2 TPUs busy' "$tmp/tpu.html" &&
 	! grep -qE 'GPUs? (busy|idle) ' "$tmp/tpu.html"
 result "TPU: the report shows it, by its name" "$tmp/said"

@@ -520,6 +520,8 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
 		return -1;
 	if (ev->is_in_flight && ev->class == PF_GPU_COMPUTE)
 		return 0;
+	/* what waits for a copy does that, whatever else its time holds */
+	ev->is_around &= ev->class == PF_GPU_COMPUTE;
 	ev->is_first_of_trace = g->is_first;
 	g->is_first = false;
 	return 1;

@@ -67,8 +67,8 @@ struct pf_gpu_event {
 	bool is_first_of_trace;
 	bool is_outside; /* of the window; with PF_GPU_OUTSIDE, not cut */
 	/*
-	 * Of TPUs: an operation in which the next one runs has its class only
-	 * where none does; what is under way keeps its device not busy.
+	 * Of TPUs: what computes and has others in it, such as a loop, does so
+	 * only where none of them runs; what is under way keeps nothing busy.
 	 */
 	bool is_around, is_in_flight;
 	int64_t bytes; /* with PF_GPU_BYTES; -1: unknown */

@@ -164,7 +164,10 @@ def tpu_work():
                   line(4, "Async XLA Ops", 0, *flights),
                   line(2, "XLA Modules", 0, *modules), op_names(), more,
                   stat_names()) +
-            plane("/device:TPU:1", line(3, "XLA Ops", 0, op(2, 5000, 9000)),
+            # a fusion in the time of what waits for a copy, as it occurs
+            plane("/device:TPU:1", line(3, "XLA Ops", 0, op(2, 5000, 9000),
+                                        op(5, 12000, 14000),
+                                        op(2, 12500, 13000)),
                   op_names(), stat_names()))
 
 

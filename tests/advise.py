@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Programs with one cause planted, and what advice says of them.
 
-usage: advise.py --make NAME >TRACE.json    advise.py --check NAME ADVICE.json
-       advise.py --names                    advise.py --sums ADVICE.json
+usage: advise.py --make FOLDER      writes FOLDER/NAME.json, a trace each
+       advise.py --planted FOLDER   a result for each FOLDER/NAME.json, what
+       advise.py --real FOLDER      is advised of it
        advise.py --diff A.json B.json DIFF.json
-       advise.py --real NAME ADVICE.json
 
 A program has STEPS steps of one thread and one stream.  NAME is an advice (it
 must come first, with exactly the ns that were planted) or its counter-test,
@@ -12,6 +12,7 @@ must come first, with exactly the ns that were planted) or its counter-test,
 shapes, by which some of what was planted stays.
 """
 import json
+import os
 import sys
 
 STEPS = 4
@@ -424,23 +425,31 @@ def changes(a, b, doc):
     return bad
 
 
+def say(name, bad):
+    print(f"not ok - {name}" if bad else f"ok - {name}")
+    print("".join(f"# {why}\n" for why in bad), end="")
+
+
 def main():
-    if sys.argv[1] == "--names":
-        print("\n".join(PROGRAMS))
-        return 0
-    if sys.argv[1] == "--make":
-        json.dump(make(sys.argv[2])[0], sys.stdout)
-        return 0
-    if sys.argv[1] == "--real":
-        bad = real(sys.argv[2], json.load(open(sys.argv[3])))
-    elif sys.argv[1] == "--diff":
+    how, folder = sys.argv[1:3]
+    if how == "--diff":
         bad = changes(*(json.load(open(f)) for f in sys.argv[2:]))
-    elif sys.argv[1] == "--check":
-        bad = check(sys.argv[2], json.load(open(sys.argv[3])))
-    else:
-        bad = sums(json.load(open(sys.argv[2])))
-    print("\n".join(bad) or "ok")
-    return 1 if bad else 0
+        print("\n".join(bad) or "ok")
+        return 1 if bad else 0
+    if how == "--make":
+        for name in PROGRAMS:
+            with open(f"{folder}/{name}.json", "w") as f:
+                json.dump(make(name)[0], f)
+        return 0
+    for file in sorted(os.listdir(folder)):
+        name = file.removesuffix(".json")
+        doc = json.load(open(f"{folder}/{file}"))
+        if how == "--planted":
+            say(f"planted {name}", check(name, doc) + sums(doc))
+        else:
+            say(f"{name}: every advice once", sums(doc))
+            say(f"{name}: what is given", real(name, doc))
+    return 0
 
 
 sys.exit(main())

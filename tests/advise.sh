@@ -6,30 +6,37 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 tap_shown='out err'
 
-advised() { # NAME FILE
-	ingested "$1" "$2" || return
-	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
-		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
-	result "$1: every advice once"
-	run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --real "$1" "$tmp/a.json"
-	result "$1: what is given"
+advised() { # FOLDER NAME TRACE: what is advised, into FOLDER
+	ingested "$2" "$3" || return
+	run 0 "$profan" advise "$tmp/t.db" -f json || {
+		not_ok "$2: advise" "$tmp/err"
+		return
+	}
+	mv "$tmp/out" "$tmp/$1/$2.json"
+}
+judged() { # FOLDER: a result or two for each
+	run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" "--$1" "$tmp/$1" ||
+		not_ok "$1: advise.py" "$tmp/err"
+	relay "$tmp/out"
 }
 
-for name in $("$PYTHON" -S "$top_srcdir/tests/advise.py" --names); do
-	"$PYTHON" -S "$top_srcdir/tests/advise.py" --make "$name" >"$tmp/t.json"
-	ingested "$name" "$tmp/t.json" || continue
-	run 0 "$profan" advise "$tmp/t.db" -f json && cp "$tmp/out" "$tmp/a.json" &&
-		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --check "$name" \
-			"$tmp/a.json" &&
-		run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --sums "$tmp/a.json"
-	result "planted $name"
-	[ "$name" != A1 ] || { cp "$tmp/t.db" "$tmp/before.db"; cp "$tmp/a.json" "$tmp/before.json"; }
-	[ "$name" != A1-not ] || { cp "$tmp/t.db" "$tmp/after.db"; cp "$tmp/a.json" "$tmp/after.json"; }
+mkdir "$tmp/made" "$tmp/planted" "$tmp/real"
+"$PYTHON" -S "$top_srcdir/tests/advise.py" --make "$tmp/made"
+for file in "$tmp"/made/*.json; do
+	name=${file##*/}
+	name=${name%.json}
+	advised planted "$name" "$file"
+	case $name in
+	A1) cp "$tmp/t.db" "$tmp/before.db" ;;
+	A1-not) cp "$tmp/t.db" "$tmp/after.db" ;;
+	esac
 done
+judged planted
 run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	cp "$tmp/out" "$tmp/diff.json" && grep -q 'done: A1' "$tmp/out" &&
 	run 0 "$PYTHON" -S "$top_srcdir/tests/advise.py" --diff \
-		"$tmp/before.json" "$tmp/after.json" "$tmp/diff.json" &&
+		"$tmp/planted/A1.json" "$tmp/planted/A1-not.json" \
+		"$tmp/diff.json" &&
 	run 0 "$profan" diff "$tmp/after.db" "$tmp/before.db" --advice &&
 	grep -q 'new: A1' "$tmp/out" &&
 	run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice --path \
@@ -38,9 +45,9 @@ run 0 "$profan" diff "$tmp/before.db" "$tmp/after.db" --advice -f json &&
 	run 2 "$profan" diff --advice "$tmp/before.db" -- "$tmp/after.db" "$tmp/t.db"
 result 'diff says what is done'
 "$mktrace" --steps 3 --layers 2 >"$tmp/m.json"
-advised mktrace "$tmp/m.json"
+advised real mktrace "$tmp/m.json"
 "$mktrace" --steps 3 --layers 1 --no-stacks --no-steps >"$tmp/m.json"
-advised 'mktrace without steps' "$tmp/m.json"
+advised real 'mktrace without steps' "$tmp/m.json"
 for file in "$top_srcdir"/tests/traces/good-*.json; do
 	is_quick "$file" || continue
 	[ -n "${LONG-}" ] || case $file in
@@ -48,9 +55,10 @@ for file in "$top_srcdir"/tests/traces/good-*.json; do
 	*) continue ;;
 	esac
 	name=${file##*/}
-	advised "${name%.json}" "$file"
+	advised real "${name%.json}" "$file"
 done
-real_traces advised
+real_traces advised real
+judged real
 # what more workers brought is no more than A1 said
 pair=$shared/traces/v100_resnet50_workers
 if [ -n "${LONG-}" ] && [ -f "${pair}0.json.gz" ]; then

@@ -38,6 +38,10 @@ class Body:
         self.end = len(data) if end is None else end
 
     def varint(self):
+        at = self.at
+        if at < self.end and self.data[at] < 128:  # nearly all are
+            self.at = at + 1
+            return self.data[at]
         v = shift = 0
         while True:
             if self.at >= self.end or shift > 63:
@@ -49,15 +53,26 @@ class Body:
                 return v & (1 << 64) - 1
             shift += 7
 
+    def byte(self):
+        if self.at >= self.end:
+            raise Short
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def part(self, n):
+        """The next n bytes, to be read on their own."""
+        if n > self.end - self.at:
+            raise Short
+        self.at += n
+        return Body(self.data, self.at - n, self.at)
+
     def signed(self):
         v = self.varint()
         return v >> 1 ^ -(v & 1)
 
     def bytes(self, n):
-        if n > self.end - self.at:
-            raise Short
-        self.at += n
-        return self.data[self.at - n:self.at]
+        part = self.part(n)
+        return self.data[part.at:part.end]
 
     def rest(self):
         return self.bytes(self.end - self.at)
@@ -95,6 +110,8 @@ TYPES = {
 }
 for n, t in ((17, "POP"), (18, "MARK"), (19, "RSTART"), (20, "REND")):
     TYPES[n] = (t,) + TYPES[16][1:]
+TYPES = {n: (t, fields.split(), optional.split())
+         for n, (t, fields, optional) in TYPES.items()}
 
 
 class Pfr:
@@ -169,8 +186,8 @@ class Pfr:
     def definitions(self, p):
         b = Body(p)
         while b.more():
-            table = b.bytes(1)[0]
-            e = Body(b.bytes(b.varint()))
+            table = b.byte()
+            e = b.part(b.varint())
             if table == 1:
                 self.define(self.strings, e.varint(), e.rest())
             elif table == 2:
@@ -199,11 +216,11 @@ class Pfr:
         self.start, self.corr = b.varint(), 0
         while b.more():
             try:
-                kind = b.bytes(1)[0]
-                size = b.bytes(1)[0]
+                kind = b.byte()
+                size = b.byte()
                 if size == 255:
                     size = b.varint()
-                e = Body(b.bytes(size))
+                e = b.part(size)
             except Short:
                 self.bad_events += 1
                 return
@@ -228,14 +245,14 @@ class Pfr:
                 v["end"] = v["start"] + d
         if kind < 13 or kind == 15:
             v["c"] = self.corr = self.corr + e.signed()
-        for f in fields.split():
-            v[f] = (e.name() if f == "name" else e.bytes(1)[0]
+        for f in fields:
+            v[f] = (e.name() if f == "name" else e.byte()
                     if f == "places" else e.varint())
         if kind >= 16:
             if v["ptype"]:
                 v["payload"] = struct.unpack("<Q", e.bytes(8))[0]
         else:
-            for f in optional.split():
+            for f in optional:
                 if not e.more():
                     break
                 v[f] = (e.signed() if f in ("queued", "submitted")
@@ -276,7 +293,10 @@ class Pfr:
             out.append("sequence numbers")
         if not self.end:
             out.append("no END")
-        if any(b"(lost)" in x for v in self.events
+        # what refers to definitions, each once
+        refer = {(v["ev"], v.get("name"), v.get("launch"), v.get("call")): v
+                 for v in self.events}
+        if any(b"(lost)" in x for v in refer.values()
                for x in self.show(v).values() if isinstance(x, bytes)):
             out.append("lost definitions")
         s = lambda k: int(self.stat.get(k, b"0"))

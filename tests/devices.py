@@ -3,12 +3,14 @@
 analyses must say about each GPU and rank.
 
 usage: devices.py make FOLDER RANKS GPUS STYLE   writes FOLDER/rank-N.json
-       devices.py check FOLDER DEVICE RANK COMMAND JSON
-       devices.py sum COMMAND WHOLE.json PART.json...
+       devices.py check FOLDER SAID COMMAND GPUS RANKS
 
-DEVICE and RANK: a number or "all".  Styles: cuda, hip (AMD's names), graph
-(one call launches several kernels).
+SAID/COMMAND-GPU-RANK is what a command printed as JSON; a GPU or rank is a
+number or "all".  Each is held against the traces of FOLDER, and those of GPUS
+with RANKS "all", or those of RANKS, add up to that of all.  Styles: cuda, hip
+(AMD's names), graph (one call launches several kernels).
 """
+import functools
 import json
 import os
 import random
@@ -86,6 +88,7 @@ def ns(value):
     return round(value * 1000)
 
 
+@functools.cache
 def read_work(folder, device, rank):
     """GPU work by (rank, device), calls of each rank, times of waits."""
     work, calls, waits = {}, {}, []
@@ -166,15 +169,15 @@ def check_rows(folder, rows):
     return bad
 
 
-def check(folder, device, rank, command, path):
-    doc = json.load(open(path))
+def check_one(folder, command, device, rank, doc):
     got = doc["scalars"]
     want = figures(command, folder, device, rank)
     bad = {}
     if command in ("overlap", "gaps"):
         bad = check_rows(folder, doc["tables"]["devices"])
     bad |= {k: (v, got.get(k)) for k, v in want.items() if got.get(k) != v}
-    print("\n".join(f"{k}: {w} wanted, {g} got" for k, (w, g) in bad.items()))
+    for k, (w, g) in bad.items():
+        print(f"GPU {device}, rank {rank}: {k}: {w} wanted, {g} got")
     return bool(bad)
 
 
@@ -188,18 +191,29 @@ SUMS = {"overlap": ("busy_ns", "idle_ns", "total_ns", "computation_ns",
 
 
 def sums(command, whole, parts):
-    whole = json.load(open(whole))["scalars"]
-    parts = [json.load(open(p))["scalars"] for p in parts]
     bad = [k for k in SUMS[command]
            if whole[k] != sum(p[k] for p in parts)]
     for k in bad:
-        print(k, whole[k], [p[k] for p in parts])
+        print("parts do not add up:", k, whole[k], [p[k] for p in parts])
     return bool(bad)
+
+
+def check(folder, said, command, gpus, ranks):
+    docs = {}
+    for name in os.listdir(said):
+        own, device, rank = name.split("-")
+        if own == command:
+            docs[device, rank] = json.load(open(f"{said}/{name}"))
+    bad = sum(check_one(folder, command, *key, docs[key])
+              for key in sorted(docs))
+    parts = ([(gpu, "all") for gpu in gpus.split()] or
+             [("all", rank) for rank in ranks.split()] or [("all", "all")])
+    figures_of = {key: docs[key]["scalars"] for key in docs}
+    return sums(command, figures_of["all", "all"],
+                [figures_of[part] for part in parts]) or bool(bad)
 
 
 if sys.argv[1] == "make":
     make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
-elif sys.argv[1] == "check":
-    sys.exit(check(*sys.argv[2:]))
 else:
-    sys.exit(sums(sys.argv[2], sys.argv[3], sys.argv[4:]))
+    sys.exit(check(*sys.argv[2:]))

@@ -74,6 +74,8 @@ class Maker:
         if os.path.exists(path):
             os.unlink(path)
         self.db = sqlite3.connect(path)
+        self.db.execute("PRAGMA synchronous = OFF")
+        self.db.execute("BEGIN")
         self.without = set(without)
         self.texts = {}
         self.schema = schema

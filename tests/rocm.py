@@ -57,6 +57,8 @@ class Rocpd:
 
     def __init__(self, path, run=0, pid=15, suffix=None, gpu=0, node=77):
         self.db = sqlite3.connect(path)
+        self.db.execute("PRAGMA synchronous = OFF")
+        self.db.execute("BEGIN")
         self.pid, self.node, self.link, self.gpu = pid, node, 0, gpu
         self.guid = GUID % run
         self.suffix = ("_" + self.guid.replace("-", "_") if suffix is None
@@ -171,6 +173,8 @@ class Rpd:
 
     def __init__(self, path, pid=15):
         self.db = sqlite3.connect(path)
+        self.db.execute("PRAGMA synchronous = OFF")
+        self.db.execute("BEGIN")
         self.texts = {}
         self.pid = pid
         for name, columns in self.TABLES.items():

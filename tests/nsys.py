@@ -8,6 +8,8 @@ nsys.py golden OUT.db IN.json   what profan stored against figures made apart
 nsys.py kineto IN.sqlite        the same events as Kineto's JSON, to stdout
 """
 import collections
+import contextlib
+import io
 import json
 import os
 import re
@@ -523,6 +525,17 @@ def kineto(source):
                events}, sys.stdout)
 
 
+def judge(files):
+    """A result for each file and its database."""
+    for source, stored in zip(files[::2], files[1::2]):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            bad = agree(source, stored)
+        print(f"{'not ok' if bad else 'ok'} - {os.path.basename(source)}:"
+              " as the rows say")
+        print("".join(f"# {line}\n" for line in said.getvalue().split("\n")
+                      if line), end="")
+
+
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
@@ -530,7 +543,7 @@ def main():
     elif what == "kineto":
         kineto(*rest)
     else:
-        sys.exit(1 if {"agree": agree, "golden": golden}[what](*rest) else 0)
+        judge(rest) if what == "agree" else sys.exit(golden(*rest) > 0)
 
 
 main()

@@ -11,12 +11,14 @@ mkdir "$made"
 nsys make "$made" || not_ok "the databases are made"
 
 # ---- what is stored is what the rows say ----
+set --
 for name in plain old negative several twin graphs nodes copied wal; do
 	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" \
-		2>"$tmp/err" && nsys agree "$made/$name.sqlite" "$tmp/$name.db" \
-		>>"$tmp/err" 2>&1
-	result "$name: as the rows say"
+		2>"$tmp/err" || not_ok "$name is read" "$tmp/err"
+	set -- "$@" "$made/$name.sqlite" "$tmp/$name.db"
 done
+run 0 nsys agree "$@" || not_ok "what is stored is what the rows say" "$tmp/err"
+relay "$tmp/out"
 for name in hostile nostrings columns two_gpus; do
 	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" \
 		>"$tmp/err" 2>&1 &&
@@ -100,20 +102,13 @@ query osrt "SELECT name, dur_ns FROM event WHERE category = 'osrt'" 'poll,49' \
 nsys kineto "$made/twin.sqlite" >"$tmp/twin.json"
 "$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.db" ||
 	not_ok "ingest twin.json"
-figures() {
-	"$PYTHON" -S -c 'import json, sys
-d = json.load(sys.stdin)
-print(json.dumps([d["scalars"], d["tables"]], indent=1))'
-}
-for command in kernels launches overlap gaps calls ranges steps \
-	"steps --steps ^forward" "ranges --steps ^forward" trend; do
-	"$profan" $command "$tmp/json.db" --format json 2>"$tmp/err" |
-		figures >"$tmp/want"
-	"$profan" $command "$tmp/twin.db" --format json 2>"$tmp/err" |
-		figures >"$tmp/got"
-	sed -i "s,$tmp/twin.db,X,; s,$tmp/json.db,X," "$tmp/want" "$tmp/got"
-	[ -s "$tmp/want" ] && same "$command: as from Kineto's JSON" \
-		"$tmp/want" "$tmp/got"
+for db in json twin; do
+	figures "$tmp/$db.db" "$tmp/$db.d" kernels launches overlap gaps calls \
+		ranges steps "steps --steps ^forward" "ranges --steps ^forward" \
+		trend
+done
+for want in "$tmp/json.d"/*; do
+	same "${want##*/}: as from Kineto's JSON" "$want" "$tmp/twin.d/${want##*/}"
 done
 
 # ---- every command ----
@@ -209,6 +204,7 @@ if [ -d "$shared/inputs/nsys" ]; then
 			>"$tmp/err" 2>&1 &&
 			nsys agree "$tmp/real.sqlite" "$tmp/real.db" \
 				>>"$tmp/err" 2>&1 &&
+			! grep -q '^not ok' "$tmp/err" &&
 			nsys golden "$tmp/real.db" "${file%.sqlite.gz}.golden.json" \
 				>>"$tmp/err" 2>&1 &&
 			! grep -q PROFAN_CANARY "$tmp/real.db" &&

@@ -8,7 +8,9 @@ rocm.py golden OUT.db JSON   what profan stored against figures made apart
 rocm.py kineto db|rpd        the events of twin.* as Kineto's JSON, to stdout
 """
 import collections
+import contextlib
 import csv
+import io
 import json
 import os
 import sqlite3
@@ -759,6 +761,17 @@ def golden(stored, figures):
     return c.failed
 
 
+def judge(files):
+    """A result for each file and its database."""
+    for source, stored in zip(files[::2], files[1::2]):
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            bad = agree(source, stored)
+        print(f"{'not ok' if bad else 'ok'} - {os.path.basename(source)}:"
+              " as the records say")
+        print("".join(f"# {line}\n" for line in said.getvalue().split("\n")
+                      if line), end="")
+
+
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
@@ -766,7 +779,7 @@ def main():
     elif what == "kineto":
         twin(Kineto(*rest))
     else:
-        sys.exit(1 if {"agree": agree, "golden": golden}[what](*rest) else 0)
+        judge(rest) if what == "agree" else sys.exit(golden(*rest) > 0)
 
 
 main()

@@ -11,13 +11,16 @@ mkdir "$made"
 rocm make "$made" || not_ok "the captures are made"
 
 # ---- what is stored is what the records say ----
+set --
 for file in twin.db plain.db bare.db copied.db runs.db nodes.db twin.rpd \
 	plain.rpd copied.rpd v3.json v3_kernel_trace.csv v3_hip_api_trace.csv \
 	v3_memory_copy_trace.csv v3_marker_api_trace.csv; do
-	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" 2>"$tmp/err" &&
-		rocm agree "$made/$file" "$tmp/$file.o" >>"$tmp/err" 2>&1
-	result "$file: as the records say"
+	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" 2>"$tmp/err" ||
+		not_ok "$file is read" "$tmp/err"
+	set -- "$@" "$made/$file" "$tmp/$file.o"
 done
+run 0 rocm agree "$@" || not_ok "what is stored is what the records say" "$tmp/err"
+relay "$tmp/out"
 for file in hostile.db hostile.rpd odd.json odd.csv; do
 	"$profan" ingest -q "$made/$file" -o "$tmp/$file.o" >"$tmp/err" 2>&1 &&
 		[ "$("$SQLITE3" "$tmp/$file.o" "SELECT event_count
@@ -117,25 +120,9 @@ for like in db rpd; do
 	"$profan" ingest -q "$tmp/twin.json" -o "$tmp/json.$like.o" ||
 		not_ok "ingest twin.json"
 done
-answers() { # DATABASE: what each command says of it, into DATABASE.d/
-	mkdir "$1.d"
-	for command in kernels launches overlap gaps calls ranges steps \
-		syncs "steps --steps ^forward" trend; do
-		"$profan" $command "$1" --format json 2>"$tmp/err" |
-			sed "s,$1,X," >"$1.d/$command"
-	done
-	"$PYTHON" -S - "$1.d" <<'EOF'
-import json, os, sys
-for name in os.listdir(sys.argv[1]):
-    with open(os.path.join(sys.argv[1], name), "r+") as f:
-        d = json.load(f)
-        f.seek(0)
-        f.truncate()
-        json.dump([d["scalars"], d["tables"]], f, indent=1)
-EOF
-}
 for file in json.db json.rpd twin.db twin.rpd v3.json; do
-	answers "$tmp/$file.o"
+	figures "$tmp/$file.o" "$tmp/$file.o.d" kernels launches overlap gaps \
+		calls ranges steps syncs "steps --steps ^forward" trend
 done
 for file in twin.db twin.rpd v3.json; do
 	like=json.db

@@ -18,6 +18,8 @@
 #                                     check-long (LONG=1), check-every (EVERY=1)
 #   sampled FILE...                   prints a third of them; with LONG=1, all
 #   relay FILE                        results that another program printed
+#   figures DB FOLDER COMMAND...      what each command says of a database, without
+#                                     its name, into FOLDER/COMMAND
 #   python_module                     the Python module of this build in $tmp/lib
 #   tap_done                          last line of every script
 #   $tmp                              a folder of its own, removed at the end
@@ -139,6 +141,26 @@ relay() {
 		"# "*) echo "$tap_line" ;;
 		esac
 	done <"$1"
+}
+
+figures() {
+	tap_db=$1 tap_folder=$2
+	mkdir "$2"
+	shift 2
+	for tap_command; do
+		# shellcheck disable=SC2086  # several words are meant
+		"$profan" $tap_command "$tap_db" --format json 2>"$tmp/err" |
+			sed "s,$tap_db,X," >"$tap_folder/$tap_command"
+	done
+	"$PYTHON" -S - "$tap_folder" <<'EOF' || not_ok "figures of $tap_db"
+import json, os, sys
+for name in os.listdir(sys.argv[1]):
+    with open(os.path.join(sys.argv[1], name), "r+") as f:
+        d = json.load(f)
+        f.seek(0)
+        f.truncate()
+        json.dump([d["scalars"], d["tables"]], f, indent=1)
+EOF
 }
 
 python_module() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Is a slice what it should be?
+"""Are slices what they should be?
 
-usage: slice.py TRACE SLICE [whole]    what is wrong on stdout, exit status 1
+usage: slice.py LIST    a result for each line of it, "SLICE|TRACE|whole|NAME"
 
 Works out from TRACE which events belong to the window that SLICE names, and
 compares; then loads SLICE by the rules of Perfetto's trace processor: ids are
@@ -10,12 +10,19 @@ and one that ends after the one around it is dropped; an arrow is bound to the
 innermost open range of its thread.
 """
 import collections
+import functools
 import json
 import sys
 
-from tracefile import load, ns
+import tracefile
+from tracefile import ns
 
 LIMIT = 20
+
+
+@functools.lru_cache(3)  # several slices of a trace follow each other
+def load(path, parse_float=tracefile.Decimal):
+    return tracefile.load(path, parse_float)
 
 
 def track(e):
@@ -85,7 +92,7 @@ def describe(e, a, b):
             b, str(e.get("id", "")), str(e.get("bp", "")), args_key(e))
 
 
-def same_events(trace, piece, bad):
+def same_events(trace, piece, whole, bad):
     _, events = load(trace)
     head, cut = load(piece)
     window = head["profan_slice"]
@@ -96,7 +103,7 @@ def same_events(trace, piece, bad):
     start, end = first + window["from_ns"], first + window["to_ns"]
     want = collections.Counter(
         describe(e, a, b)
-        for e, a, b in expected(events, start, end, "whole" in sys.argv[3:]))
+        for e, a, b in expected(events, start, end, whole))
     got = collections.Counter(
         describe(e, ns(e["ts"]) + shift,
                  ns(e["ts"]) + shift + ns(e.get("dur", 0)))
@@ -167,11 +174,13 @@ def trace_processor(piece, trace, bad):
                 bad.append(f"arrow is bound elsewhere: {e}")
 
 
-bad = []
-count = same_events(sys.argv[1], sys.argv[2], bad)
-trace_processor(sys.argv[2], sys.argv[1], bad)
-for line in bad[:LIMIT]:
-    print(line)
-if not count:
-    print("no events")
-sys.exit(1 if bad or not count else 0)
+for line in open(sys.argv[1]):
+    piece, trace, whole, name = line.rstrip("\n").split("|", 3)
+    bad = []
+    if not same_events(trace, piece, whole, bad):
+        bad.append("no events")
+    trace_processor(piece, trace, bad)
+    print(f"{'not ok' if bad else 'ok'} - {name}: every event, nested, arrows"
+          " bound")
+    for why in bad[:LIMIT]:
+        print("#", why)

@@ -57,14 +57,17 @@ section() { # FILE SORT
 	on' "$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
 }
 
-check_sort() { # NAME GROUP SORT RULES
+check_sort() { # NAME GROUP SORT RULES: under those, and those recognised
 	section "$want/$1.$2.txt" "$3" >"$tmp/want"
 	limit=$(sed -n "s/^### sort_by=$3 row_limit=\([0-9]*\) .*/\1/p" \
 		"$want/$1.$2.txt")
 	by=
 	[ "$2" = shape ] && by=--group-by-input-shape
-	run 0 "$profan" table "$tmp/t.db" --sort "$3" --limit "$limit" $by $4
-	same "$1 $2 $3 $4" "$tmp/want" "$tmp/out"
+	for rules in "--torch $4" ''; do
+		run 0 "$profan" table "$tmp/t.db" --sort "$3" --limit "$limit" \
+			$by $rules
+		same "$1 $2 $3 $rules" "$tmp/want" "$tmp/out"
+	done
 }
 
 check_csv() { # NAME GROUP RULES
@@ -89,13 +92,12 @@ for file in "$want"/*.none.txt; do
 		continue
 	fi
 	for group in none shape; do
-		rules=$(rules_of "$want/$name.$group.txt")
+		release=$(rules_of "$want/$name.$group.txt")
 		for sort in $(sed -n 's/^### sort_by=\([^ ]*\) .*/\1/p' \
 			"$want/$name.$group.txt"); do
-			check_sort "$name" "$group" "$sort" "--torch $rules"
-			check_sort "$name" "$group" "$sort" ""
+			check_sort "$name" "$group" "$sort" "$release"
 		done
-		check_csv "$name" "$group" "$rules"
+		check_csv "$name" "$group" "$release"
 	done
 done
 tap_done

@@ -168,7 +168,8 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) \
 	$(top_srcdir)/build-aux/tap-driver.sh
 LOG_COMPILER = $(EMULATOR)
 SH_LOG_DRIVER = $(LOG_DRIVER)
-SH_LOG_COMPILER = $(SHELL)
+# not $(SHELL), which may be one that takes longer to start and to fork
+SH_LOG_COMPILER = sh
 TEST_EXTENSIONS = .sh
 AM_TESTS_ENVIRONMENT = \
 	LC_ALL=C; export LC_ALL; \

@@ -6,16 +6,14 @@ db=$tmp/t.db
 
 fits() { # FILE: the database is whole and its counts add up
 	[ -n "$SQLITE3" ] || return 0
-	"$SQLITE3" "$db" 'PRAGMA integrity_check' >"$tmp/check" 2>&1
-	grep -qx ok "$tmp/check" || return 1
-	"$SQLITE3" "$db" "SELECT 'counts do not add up', * FROM trace WHERE
+	"$SQLITE3" "$db" "PRAGMA integrity_check;
+		SELECT 'counts do not add up', * FROM trace WHERE
 		event_count <> stored_count + metadata_count + paired_count
-			+ skipped_count" >"$tmp/check" 2>&1
-	[ ! -s "$tmp/check" ] || return 1
-	"$SQLITE3" "$db" "SELECT 'tracks hold', sum(event_count) AS n
+			+ skipped_count;
+		SELECT 'tracks hold', sum(event_count) AS n
 		FROM track HAVING n <> (SELECT sum(stored_count) FROM trace)" \
 		>"$tmp/check" 2>&1
-	[ ! -s "$tmp/check" ]
+	[ "$(cat "$tmp/check")" = ok ]
 }
 
 one_sentence() {

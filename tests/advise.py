@@ -439,7 +439,7 @@ def main():
     if how == "--make":
         for name in PROGRAMS:
             with open(f"{folder}/{name}.json", "w") as f:
-                json.dump(make(name)[0], f)
+                f.write(json.dumps(make(name)[0]))
         return 0
     for file in sorted(os.listdir(folder)):
         name = file.removesuffix(".json")

@@ -49,6 +49,6 @@ for i in range(4):
                    "args": {"Bytes": 2**62, "Addr": i, "Device Type": 1,
                             "Device Id": 0, "Total Allocated": 2**62,
                             "Total Reserved": 2**63 - 1}})
-json.dump({"traceEvents": events,
-           "baseTimeNanoseconds": 2**63 - 1 if SCALE > 1e15 else 1},
-          sys.stdout)
+sys.stdout.write(json.dumps({
+    "traceEvents": events,
+    "baseTimeNanoseconds": 2**63 - 1 if SCALE > 1e15 else 1}))

@@ -110,8 +110,8 @@ import json, sys
 t = json.load(open("one.json"))
 t["distributedInfo"] = {"backend": "nccl", "rank": int(sys.argv[1]),
                         "world_size": 2}
-json.dump({k: t[k] for k in sorted(t, key=lambda k: k == "traceEvents")},
-          open(sys.argv[2], "w"))' "$@"
+open(sys.argv[2], "w").write(json.dumps(
+    {k: t[k] for k in sorted(t, key=lambda k: k == "traceEvents")}))' "$@"
 }
 for r in 0 1; do
 	ranked $r job/bert/profiler_logs/vm_$r.179532584646762183$r.pt.trace.json

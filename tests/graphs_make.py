@@ -70,4 +70,4 @@ else:
         t += 100
     if what != "eager":
         add("cuda_runtime", "cudaStreamEndCapture", t, 5)
-json.dump({"schemaVersion": 1, "traceEvents": events}, sys.stdout)
+sys.stdout.write(json.dumps({"schemaVersion": 1, "traceEvents": events}))

@@ -129,7 +129,7 @@ for n in range(nights):
         if e.get("cat") == "kernel":
             e["dur"] = round(e["dur"] * 0.9 * factor, 3)
     doc["baseTimeNanoseconds"] = (1790000000 + 86400 * n) * 10**9
-    json.dump(doc, open("nights/n%02d.json" % n, "w"))
+    open("nights/n%02d.json" % n, "w").write(json.dumps(doc))
 END
 	for n in nights/*.json; do
 		n=${n#nights/}

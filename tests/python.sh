@@ -69,7 +69,7 @@ done
 import json
 t = json.load(open("t.json"))
 t["traceEvents"].append({"ph": "?", "name": "odd", "pid": 1, "tid": 1, "ts": 1})
-json.dump(t, open("odd.json", "w"))'
+open("odd.json", "w").write(json.dumps(t))'
 handled odd.json 'dict(keep_trace=False)' "$(realpath "$profan")"
 count 2 json.db && count 2 json &&
 	[ "$(grep -c "is kept: 1 of its events" err)" = 2 ]

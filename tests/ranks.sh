@@ -205,7 +205,7 @@ d = json.load(open(sys.argv[1]))
 steps = [e for e in d["traceEvents"] if e["name"] == "ProfilerStep#1"]
 d["traceEvents"] = [e for e in d["traceEvents"]
                     if e["ts"] >= steps[0]["ts"] or e["ph"] == "M"]
-json.dump(d, open(sys.argv[1], "w"))
+open(sys.argv[1], "w").write(json.dumps(d))
 EOP
 if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 	ranks "$tmp/job.db" &&

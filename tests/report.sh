@@ -101,7 +101,7 @@ t = json.load(sys.stdin)
 first = min(float(e["ts"]) for e in t["traceEvents"] if "ts" in e)
 t["traceEvents"].append({"ph": "X", "cat": "cpu_op", "name": "aten::early",
     "pid": 1, "tid": 77, "ts": first - 7000, "dur": 3, "args": {}})
-json.dump(t, sys.stdout)' <"$tmp/other.json" >"$tmp/early.json"
+sys.stdout.write(json.dumps(t))' <"$tmp/other.json" >"$tmp/early.json"
 ingest early "$tmp/early.json"
 compare train early
 if grep -q '"shift_ns": *[1-9]' "$tmp/diff.html"; then

@@ -165,7 +165,7 @@ def make(folder):
     for rank in range(2):
         name = s("host in the file's name") + "_%d.pt.trace.json" % rank
         with open(os.path.join(inside, name), "w") as f:
-            json.dump(trace(s, rank), f)
+            f.write(json.dumps(trace(s, rank)))
         print(os.path.join(inside, name))
     inside = os.path.join(folder, s("folder of the database"))
     os.makedirs(inside)

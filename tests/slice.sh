@@ -88,7 +88,7 @@ t["traceEvents"] += [dict(e, tid=tid, ts=float(e["ts"]) + 0.5)
 t["traceEvents"].append({"ph": "M", "name": "thread_name", "pid": next(
     e["pid"] for e in t["traceEvents"] if e.get("cat") == "cpu_op"),
     "tid": -1029147072, "args": {"name": "autograd"}})
-json.dump(t, sys.stdout)' >"$tmp/negative.json"
+sys.stdout.write(json.dumps(t))' >"$tmp/negative.json"
 ingest "$tmp/negative.json"
 slice negative "$tmp/negative.json"
 grep -q '"tid":"-1029147072","args":{"name":"autograd"}' "$tmp/s.json"

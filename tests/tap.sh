@@ -36,7 +36,8 @@ PATH=$top_builddir:$top_builddir/tests/gen:$PATH
 export PATH
 # The interpreter itself: launchers that choose one cost ten times a start.
 # Programs that import nothing from elsewhere run as "$PYTHON" -S: what a site
-# loads by itself can cost more than the check.
+# loads by itself can cost more than the check.  json.dumps() takes a fifth of the
+# time of json.dump().
 : "${PYTHON:=$(command -v python3)}"
 [ -z "$PYTHON" ] || [ "$(head -c 2 "$PYTHON")" != '#!' ] ||
 	PYTHON=$("$PYTHON" -c 'import sys; print(sys.executable)')

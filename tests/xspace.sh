@@ -216,7 +216,7 @@ same "TPU: what a step's time goes to" "$tmp/want" "$tmp/got"
 "$profan" report -q "$tmp/tpu_work.db" -o "$tmp/tpu.html" 2>"$tmp/said"
 grep -q 'data-k=busy_share data-v=0.5' "$tmp/tpu.html" &&
 	grep -q '2 TPUs busy' "$tmp/tpu.html" &&
-	! grep -qE 'GPUs? (busy|idle) ' "$tmp/tpu.html"
+	! grep -qE 'GPUs? (busy|idle) |data-q=' "$tmp/tpu.html"
 result "TPU: the report shows it, by its name" "$tmp/said"
 "$profan" slice "$tmp/tpu_work.db" -o "$tmp/tpu.json" >"$tmp/said" 2>&1 &&
 	"$profan" ingest -q "$tmp/tpu.json" -o "$tmp/twin.db" >"$tmp/said" 2>&1

@@ -204,12 +204,13 @@ static void add_classes(struct pf_buf *out, const struct pf_step_times *s,
 	size_t columns = columns_shown(s);
 
 	pf_buf_addf(out,
-		    "<div class=t><table id=classes data-q=step_classes>"
+		    "<div class=t><table id=classes%s>"
 		    "<caption class=h>Time of a step by class</caption><thead>"
 		    "<tr><th scope=col data-k=class>Class</th>"
 		    "<th scope=col class=n data-k=mean_ns>%s</th>"
 		    "<th scope=col class=n data-k=share>Share</th>%s"
 		    "</tr></thead>\n<tbody>",
+		    s->window.is_tpu ? "" : " data-q=step_classes",
 		    columns > 2 ? "Mean" : "Time",
 		    columns > 2 ? "<th scope=col class=n data-k=p50_ns>Median"
 				  "</th><th scope=col class=n data-k=max_ns>"

@@ -513,7 +513,10 @@ const char *pf_parts_query(enum pf_part part)
 	return parts[part].query;
 }
 
-const char *pf_parts_query_of(enum pf_part part, const char *table)
+const char *pf_parts_query_of(const struct pf_parts *p, enum pf_part part,
+			      const char *table)
 {
-	return strncmp(table, "training_", 9) != 0 ? parts[part].query : NULL;
+	return strncmp(table, "training_", 9) != 0 && !p->traces.is_tpu
+		       ? parts[part].query
+		       : NULL;
 }

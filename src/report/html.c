@@ -468,7 +468,8 @@ static void add_rows(struct pf_buf *out, const struct view *v)
 void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
 		   const struct pf_html_table *spec)
 {
-	const char *query = pf_parts_query_of(spec->part, spec->name);
+	const char *query =
+		pf_parts_query_of(page->parts, spec->part, spec->name);
 	struct view v = { .page = page, .spec = spec };
 
 	if (!pf_html_count(page->parts, spec))

@@ -340,6 +340,14 @@ static void add_sql(struct pf_buf *out, const char *query)
 	pf_buf_release(&name);
 }
 
+static void add_definitions(struct pf_buf *out)
+{
+	pf_buf_adds(out, "<p>What figures of them are, in plain SQL for "
+			 "<code>profan query</code>:</p>\n");
+	for (int i = 0; i < PF_PART_COUNT; i++)
+		add_sql(out, pf_parts_query((enum pf_part)i));
+}
+
 static void add_method(struct pf_buf *out, const struct pf_parts *p)
 {
 	struct pf_buf absent = { 0 };
@@ -359,10 +367,9 @@ static void add_method(struct pf_buf *out, const struct pf_parts *p)
 		pf_buf_adds(out, "</code>\n");
 		pf_buf_release(&command);
 	}
-	pf_buf_adds(out, "</ul>\n<p>What figures of them are, in plain SQL for "
-			 "<code>profan query</code>:</p>\n");
-	for (int i = 0; i < PF_PART_COUNT; i++)
-		add_sql(out, pf_parts_query((enum pf_part)i));
+	pf_buf_adds(out, "</ul>\n");
+	if (!p->traces.is_tpu)
+		add_definitions(out);
 	pf_sections_absent(&absent, p);
 	if (absent.len)
 		pf_buf_addf(out,

@@ -127,21 +127,12 @@ static int by_time(const void *a, const void *b)
 	return x->turn < y->turn ? -1 : x->turn > y->turn;
 }
 
+/* Of hand-offs: calls are in order. */
 static void find_points(struct builder *x, uint32_t thread)
 {
-	const struct path *p = x->p;
-	const struct path_graph *g = &p->graph;
-	const struct path_thread *t = &p->threads[thread];
+	const struct path_graph *g = &x->p->graph;
 
 	x->point_count = 0;
-	for (uint32_t i = t->first_call; i < t->first_call + t->call_count;
-	     i++) {
-		const struct path_call *c = &p->calls[i];
-
-		if (c->start_ns >= p->w0_ns && c->start_ns < p->h_ns &&
-		    (c->work_count || c->waits_for != PF_PATH_NONE))
-			add_point(x, c->start_ns, PATH_AT_CALL, i);
-	}
 	for (uint32_t i = x->first_of[0][thread]; i != PF_PATH_NONE;
 	     i = x->next_of[0][i])
 		add_point(x, g->handoffs[i].from_ns, PATH_AT_FROM, i);
@@ -173,10 +164,42 @@ static void step_to_call(struct path *p, uint32_t call, uint32_t point)
 	struct path_call *c = &p->calls[call];
 
 	c->point = point;
-	if (c->waits_for == PF_PATH_NONE && c->queued_for == PF_PATH_NONE)
-		return;
-	c->has_end = true;
-	step_to(p, c->end_ns, PATH_AT_RETURN, call);
+	if (c->needs != PF_PATH_NONE)
+		step_to(p, c->end_ns, PATH_AT_RETURN, call);
+}
+
+static void step_to_handoff(struct path *p, const struct point_at *pt)
+{
+	struct path_graph *g = &p->graph;
+	uint32_t at =
+		step_to(p, pt->at_ns, (enum path_point_kind)pt->kind, pt->what);
+
+	if (pt->kind == PATH_AT_WAKE)
+		g->handoffs[pt->what].to_point = at;
+	else if (g->points[at].at_ns == pt->at_ns)
+		g->handoffs[pt->what].from_point = at;
+}
+
+/* Calls that launch or wait, and between them, before equals, hand-offs. */
+static void step_to_all(struct builder *x, const struct path_thread *t)
+{
+	struct path *p = x->p;
+	uint32_t next = 0;
+
+	for (uint32_t i = t->first_call; i < t->first_call + t->call_count;
+	     i++) {
+		const struct path_call *c = &p->calls[i];
+
+		if (c->start_ns < p->w0_ns || c->start_ns >= p->h_ns ||
+		    (!c->work_count && path_waits_for(c) == PF_PATH_NONE))
+			continue;
+		while (next < x->point_count &&
+		       x->points[next].at_ns <= c->start_ns)
+			step_to_handoff(p, &x->points[next++]);
+		step_to_call(p, i, step_to(p, c->start_ns, PATH_AT_CALL, i));
+	}
+	while (next < x->point_count)
+		step_to_handoff(p, &x->points[next++]);
 }
 
 /*
@@ -204,18 +227,7 @@ static void add_thread(struct builder *x, uint32_t thread)
 		return;
 	find_points(x, thread);
 	t->first_point = step_to(p, p->w0_ns, PATH_AT_FIRST, thread);
-	for (uint32_t i = 0; i < x->point_count; i++) {
-		const struct point_at *pt = &x->points[i];
-		uint32_t at = step_to(p, pt->at_ns,
-				      (enum path_point_kind)pt->kind, pt->what);
-
-		if (pt->kind == PATH_AT_CALL)
-			step_to_call(p, pt->what, at);
-		else if (pt->kind == PATH_AT_WAKE)
-			g->handoffs[pt->what].to_point = at;
-		else if (g->points[at].at_ns == pt->at_ns)
-			g->handoffs[pt->what].from_point = at;
-	}
+	step_to_all(x, t);
 	if (thread == p->main && is_end(p, t) &&
 	    g->points[g->point_count - 1].at_ns <= p->h_ns)
 		g->tail = step_to(p, p->h_ns, PATH_AT_LAST, PF_PATH_NONE);
@@ -244,7 +256,7 @@ static void bind_handoffs(struct path *p)
 static void bind_wait(struct path *p, struct path_point *end)
 {
 	const struct path_call *c = &p->calls[end->what];
-	const struct path_work *w = &p->works[c->waits_for];
+	const struct path_work *w = &p->works[c->needs];
 	int64_t from = w->end_ns <= end->at_ns ? w->end_ns : w->start_ns;
 
 	if (from > end[-1].at_ns || w->call == end->what)
@@ -254,7 +266,7 @@ static void bind_wait(struct path *p, struct path_point *end)
 static void bind_queued(struct path *p, struct path_point *end)
 {
 	const struct path_call *c = &p->calls[end->what];
-	const struct path_work *w = &p->works[c->queued_for];
+	const struct path_work *w = &p->works[c->needs];
 
 	if (!w->is_in || w->end_ns > end->at_ns)
 		return;
@@ -273,10 +285,10 @@ static void bind_returns(struct path *p)
 
 		if (end->kind != PATH_AT_RETURN)
 			continue;
-		if (p->calls[end->what].waits_for != PF_PATH_NONE)
-			bind_wait(p, end);
-		else
+		if (p->calls[end->what].is_queued)
 			bind_queued(p, end);
+		else
+			bind_wait(p, end);
 	}
 }
 
@@ -348,8 +360,14 @@ void path_build(struct path *p)
 
 	g->host_first = 1 + 2 * p->work_count;
 	g->tail = PF_PATH_NONE;
+	free(p->by_call);
+	p->by_call = NULL;
+	for (uint32_t i = 0; i < p->call_count; i++)
+		p->calls[i].point = PF_PATH_NONE;
 	add_host(p);
 	path_add_works(p);
 	add_sink(p);
+	free(p->orders);
+	p->orders = NULL;
 	path_settle(p);
 }

@@ -35,7 +35,8 @@ struct path_change {
 	uint32_t key;         /* of entries of the ledger: of the host's time */
 	unsigned char *below; /* calls in operators that the regex fits */
 	bool *graph_ops;      /* by text of graphs: the same of replayed work */
-	unsigned char *names; /* by string.id: fits (1 work, 2 host, 4 op) */
+	/* by string.id: fits (1 work, 2 host, 4 op); 0: not known yet */
+	_Atomic unsigned char *names;
 };
 
 struct path_changes {
@@ -56,51 +57,37 @@ void path_changes_release(struct path_changes *c);
 /* ---- fold.c ---- */
 
 /*
- * What may be changed of the host's own time: for each edge of a thread, and
- * again for those of the path, how much of it has which key.  A key is one
- * of the questions that were known before, or (by_op) an innermost operator.
- * Entries are bytes in the order of the points.
+ * What may be changed of the host's own time: for each edge of a thread, in
+ * the order of its points, how much of it has which key, as bytes.  A key is
+ * one of the questions that were known before, or (by_op) an innermost
+ * operator.
  */
 struct path_ledger {
 	struct path *p;
 	struct path_changes *changes;
 	uint32_t asked; /* keys of questions; behind them operators' */
-	bool is_on;     /* is there a question of the host's time at all? */
+	uint32_t key_count;
+	bool is_on; /* is there a question of the host's time at all? */
 	bool by_op;
 	bool has_ops;     /* a question asks for enclosing operators */
 	uint32_t *folded; /* questions of host time that is not all of it */
 	uint32_t folded_count;
-	/* do the operators open there, the innermost of them this event, fit? */
-	bool *op_fits;
-	const struct pf_walk *ops_of; /* NULL: not looked at yet */
-	uint32_t op_seq;
 	size_t name_count;
-	uint32_t *op_keys; /* by string.id: key, 0: none yet */
-	uint32_t key_count;
-	/* the edge at hand */
-	int64_t *sums; /* by key */
-	uint32_t *touched;
-	uint32_t touched_count;
-	size_t sum_cap, touched_cap;
 	struct path_entries {
 		unsigned char *bytes;
 		size_t len, cap;
-	} * threads, chain;
+	} * threads;
 };
 
 /* Call it when the questions that are asked for are known. */
 int path_ledger_init(struct path_ledger *l, struct path *p,
 		     struct path_changes *c, bool by_op, struct pf_err *err);
 void path_ledger_release(struct path_ledger *l);
-/* A piece of the edge at hand; then the edge, of a point of a thread. */
-int path_ledger_add(struct path_ledger *l, const struct pf_walk *w,
-		    const struct pf_place *place, int64_t ns,
-		    struct pf_err *err);
-void path_ledger_close(struct path_ledger *l, uint32_t thread, bool is_on_path);
-/* Is what a call launched below an operator that is asked for? */
-int path_ledger_look(struct path_ledger *l, struct pf_walk *w, uint32_t call,
-		     struct pf_err *err);
-/* The key of an operator; PF_PATH_NONE: the host had none of its time. */
+/* Fill it in, and do something beside that changes nothing it reads. */
+int path_ledger_read(struct path_ledger *l,
+		     int (*also)(void *context, struct pf_err *err),
+		     void *context, struct pf_err *err);
+/* The key of an operator, or PF_PATH_NONE. */
 uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 
 /* ---- replay.c ---- */
@@ -117,9 +104,20 @@ struct path_lane {
 	bool is_open; /* of bounds: a cause is taken away */
 };
 
+/* What a replay asks for again long after it was worked out. */
+struct path_far {
+	uint32_t *items; /* ascending */
+	size_t count, cap;
+	unsigned char *bits; /* is it one?  By item */
+};
+
+void path_far_find(const struct path *p, struct path_far *out);
+void path_far_release(struct path_far *f);
+
 /* How long the window would take, of any number of questions. */
-void path_answer(const struct path *p, const struct path_ledger *l,
-		 struct path_lane *lanes, size_t count);
+void path_answer(const struct path *p, const struct path_far *far,
+		 const struct path_ledger *l, struct path_lane *lanes,
+		 size_t count);
 /* The most that each can save: what it takes off the path; -1: not bounded. */
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count);

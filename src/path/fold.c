@@ -2,9 +2,15 @@
 /*
  * Host time is cut into pieces by what runs there, far more than there are
  * edges: one walk adds up, for each edge, what of it a question may change.
+ * Threads of the host have nothing to do with each other, so two are walked
+ * at a time.
  */
 #include "path/change_impl.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/threads.h"
 #include "store/varint.h"
 
 #define FITS_WORK 1
@@ -16,37 +22,59 @@
 
 /* ---- names ---- */
 
-static int fits(struct path_ledger *f, struct path_change *q, uint32_t name,
-		unsigned *out, struct pf_err *err)
+/* Who reads one thread of the host after the other. */
+struct folder {
+	struct path_ledger *f;
+	struct pf_db *db;
+	struct pf_names *names;
+	struct pf_walk *walk;
+	/* do the operators open there, the innermost of them this event, fit? */
+	bool *op_fits, has_looked;
+	uint32_t op_seq;
+	/* the edge at hand */
+	int64_t *sums; /* by key */
+	uint32_t *touched;
+	uint32_t touched_count;
+};
+
+static unsigned match(const struct path_change *q, const char *text)
 {
-	const char *text;
-	char *own;
+	unsigned bits = IS_KNOWN;
+
+	if (q->has_work_regex && !regexec(&q->work_regex, text, 0, NULL, 0))
+		bits |= FITS_WORK;
+	if (q->has_host_regex && !regexec(&q->host_regex, text, 0, NULL, 0))
+		bits |= FITS_HOST;
+	if (q->has_op_regex && !regexec(&q->op_regex, text, 0, NULL, 0))
+		bits |= FITS_OP;
+	return bits;
+}
+
+/* Two threads may find out the same: it is the same. */
+static int fits(struct path_ledger *f, struct pf_names *names,
+		struct path_change *q, uint32_t name, unsigned *out,
+		struct pf_err *err)
+{
+	char *text;
 
 	*out = 0;
 	if (name >= f->name_count || !q->names)
 		return 0;
-	if (!q->names[name]) {
-		own = pf_names_text_take(f->p->names, name, err);
-		if (!own)
-			return -1;
-		text = own;
-		q->names[name] = IS_KNOWN;
-		if (q->has_work_regex &&
-		    !regexec(&q->work_regex, text, 0, NULL, 0))
-			q->names[name] |= FITS_WORK;
-		if (q->has_host_regex &&
-		    !regexec(&q->host_regex, text, 0, NULL, 0))
-			q->names[name] |= FITS_HOST;
-		if (q->has_op_regex && !regexec(&q->op_regex, text, 0, NULL, 0))
-			q->names[name] |= FITS_OP;
-		free(own);
-	}
-	*out = q->names[name];
+	*out = atomic_load_explicit(&q->names[name], memory_order_relaxed);
+	if (*out)
+		return 0;
+	text = pf_names_text_take(names, name, err);
+	if (!text)
+		return -1;
+	*out = match(q, text);
+	atomic_store_explicit(&q->names[name], (unsigned char)*out,
+			      memory_order_relaxed);
+	free(text);
 	return 0;
 }
 
 /* Does one of these operators fit? */
-static int any_fits(struct path_ledger *f, struct path_change *q,
+static int any_fits(struct folder *w, struct path_change *q,
 		    const uint32_t *ops, size_t count, bool *out,
 		    struct pf_err *err)
 {
@@ -54,7 +82,7 @@ static int any_fits(struct path_ledger *f, struct path_change *q,
 
 	*out = false;
 	for (size_t i = 0; i < count && !*out; i++) {
-		if (fits(f, q, ops[i], &bits, err) < 0)
+		if (fits(w->f, w->names, q, ops[i], &bits, err) < 0)
 			return -1;
 		*out = bits & FITS_OP;
 	}
@@ -88,7 +116,7 @@ static int find_works(struct path_ledger *f, struct path_change *q,
 
 	for (uint32_t i = 0; q->has_work_regex && i < p->work_count; i++)
 		if (p->works[i].is_in &&
-		    fits(f, q, p->works[i].name, &bits, err) < 0)
+		    fits(f, p->names, q, p->works[i].name, &bits, err) < 0)
 			return -1;
 	return 0;
 }
@@ -120,75 +148,61 @@ static bool is_folded(const struct path_change *q)
 	return q->has_host && !(q->host_kinds & PATH_IS_ANY);
 }
 
-static void touch(struct path_ledger *f, uint32_t key, int64_t ns)
+static void touch(struct folder *w, uint32_t key, int64_t ns)
 {
-	if (!f->sums[key])
-		f->touched[f->touched_count++] = key;
-	f->sums[key] += ns;
-}
-
-static uint32_t key_of_op(struct path_ledger *f, uint32_t name)
-{
-	uint32_t *key = &f->op_keys[name];
-
-	if (*key)
-		return *key;
-	*key = f->key_count++;
-	f->sums = pf_grow_zero(f->sums, &f->sum_cap, f->key_count,
-			       sizeof(*f->sums));
-	f->touched = pf_grow(f->touched, &f->touched_cap, f->key_count,
-			     sizeof(*f->touched));
-	return *key;
+	if (!w->sums[key])
+		w->touched[w->touched_count++] = key;
+	w->sums[key] += ns;
 }
 
 /* Do the operators that are open fit?  They are as long as the last one is. */
-static int look_at_ops(struct path_ledger *f, const struct pf_walk *w,
-		       uint32_t op_seq, struct pf_err *err)
+static int look_at_ops(struct folder *w, uint32_t op_seq, struct pf_err *err)
 {
+	const struct path_ledger *f = w->f;
 	uint32_t ops[OPS_MAX];
 	size_t count;
 
-	if (f->ops_of == w && f->op_seq == op_seq)
+	if (w->has_looked && w->op_seq == op_seq)
 		return 0;
-	count = pf_walk_ops(w, ops, OPS_MAX);
+	count = pf_walk_ops(w->walk, ops, OPS_MAX);
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].has_op_regex &&
-		    any_fits(f, &f->changes->items[i], ops, count,
-			     &f->op_fits[i], err) < 0)
+		    any_fits(w, &f->changes->items[i], ops, count,
+			     &w->op_fits[i], err) < 0)
 			return -1;
-	f->ops_of = w;
-	f->op_seq = op_seq;
+	w->has_looked = true;
+	w->op_seq = op_seq;
 	return 0;
 }
 
 /* Is a piece of what a question changes? */
-static int hits(struct path_ledger *f, uint32_t question, unsigned kinds,
+static int hits(struct folder *w, uint32_t question, unsigned kinds,
 		uint32_t name, bool *out, struct pf_err *err)
 {
-	struct path_change *q = &f->changes->items[question];
+	struct path_change *q = &w->f->changes->items[question];
 	unsigned bits;
 
-	*out = (q->host_kinds & kinds) || f->op_fits[question];
+	*out = (q->host_kinds & kinds) || w->op_fits[question];
 	if (*out || !q->has_host_regex)
 		return 0;
-	if (fits(f, q, name, &bits, err) < 0)
+	if (fits(w->f, w->names, q, name, &bits, err) < 0)
 		return -1;
 	*out = bits & FITS_HOST;
 	return 0;
 }
 
-int path_ledger_add(struct path_ledger *f, const struct pf_walk *w,
-		    const struct pf_place *place, int64_t ns,
-		    struct pf_err *err)
+static int add_piece(struct folder *w, const struct pf_place *place, int64_t ns,
+		     struct pf_err *err)
 {
-	struct pf_inner inner = pf_walk_inner(w);
+	const struct path_ledger *f = w->f;
+	struct pf_inner inner = pf_walk_inner(w->walk);
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
 
-	if (f->has_ops && look_at_ops(f, w, inner.op_seq, err) < 0)
+	if (f->has_ops && look_at_ops(w, inner.op_seq, err) < 0)
 		return -1;
 	if (inner.name != PF_ID_NONE) {
-		class = pf_names_class(f->p->names, inner.name, err);
+		class = pf_names_class(w->names, inner.name, err);
 		if (!class)
 			return -1;
 	}
@@ -196,61 +210,211 @@ int path_ledger_add(struct path_ledger *f, const struct pf_walk *w,
 	for (uint32_t i = 0; i < f->folded_count; i++) {
 		bool hit;
 
-		if (hits(f, f->folded[i], kinds, inner.name, &hit, err) < 0)
+		if (hits(w, f->folded[i], kinds, inner.name, &hit, err) < 0)
 			return -1;
 		if (hit)
-			touch(f, f->folded[i], ns);
+			touch(w, f->folded[i], ns);
 	}
 	if (f->by_op && inner.kind == PF_KIND_CPU_OP &&
 	    inner.name < f->name_count)
-		touch(f, key_of_op(f, inner.name), ns);
+		touch(w, f->asked + inner.name, ns);
 	return 0;
 }
 
 /* ---- edges ---- */
 
-static void put(struct path_ledger *f, struct path_entries *e)
+/* 0 stands for all of the edge. */
+static void put(struct folder *w, struct path_entries *e, int64_t all_ns)
 {
 	unsigned char *at;
 
 	e->bytes = pf_grow(
 		e->bytes, &e->cap,
-		e->len + (2 * (size_t)f->touched_count + 2) * PF_VARINT_MAX, 1);
-	at = pf_varint_put(e->bytes + e->len, f->touched_count);
-	for (uint32_t i = 0; i < f->touched_count; i++) {
-		at = pf_varint_put(at, f->touched[i]);
-		at = pf_varint_put(at, (uint64_t)f->sums[f->touched[i]]);
+		e->len + (2 * (size_t)w->touched_count + 2) * PF_VARINT_MAX, 1);
+	at = pf_varint_put(e->bytes + e->len, w->touched_count);
+	for (uint32_t i = 0; i < w->touched_count; i++) {
+		int64_t *ns = &w->sums[w->touched[i]];
+
+		at = pf_varint_put(at, w->touched[i]);
+		at = pf_varint_put(at, *ns == all_ns ? 0 : (uint64_t)*ns);
+		*ns = 0;
 	}
+	w->touched_count = 0;
 	e->len = (size_t)(at - e->bytes);
 }
 
-void path_ledger_close(struct path_ledger *f, uint32_t thread, bool is_on_path)
+/* The thread's time up to a point. */
+static int add_edge(struct folder *w, uint32_t thread, uint32_t point,
+		    struct pf_err *err)
 {
-	put(f, &f->threads[thread]);
-	if (is_on_path)
-		put(f, &f->chain);
-	for (uint32_t i = 0; i < f->touched_count; i++)
-		f->sums[f->touched[i]] = 0;
-	f->touched_count = 0;
+	const struct path *p = w->f->p;
+	struct path_edge edge;
+	int64_t from, at, to, end;
+
+	if (!path_host_edge(p, point, &edge))
+		return 0;
+	from = at = path_at(p, edge.from);
+	to = at + path_weight(p, p->graph.host_first + point, &edge);
+	if (at < to && pf_walk_to(w->walk, at, err) < 0)
+		return -1;
+	for (; at < to; at = end) {
+		struct pf_place place;
+
+		if (pf_walk_piece(w->walk, at, UINT32_MAX, to, &place, &end,
+				  err) < 0)
+			return -1;
+		end = end > at ? end : to;
+		if (add_piece(w, &place, end - at, err) < 0)
+			return -1;
+	}
+	put(w, &w->f->threads[thread], to - from);
+	return 0;
 }
 
-int path_ledger_look(struct path_ledger *f, struct pf_walk *w, uint32_t call,
-		     struct pf_err *err)
+/* Is what a call launched below an operator that is asked for? */
+static int look_at_call(struct folder *w, uint32_t call, struct pf_err *err)
 {
-	if (pf_walk_to(w, f->p->calls[call].start_ns, err) < 0 ||
-	    look_at_ops(f, w, pf_walk_inner(w).op_seq, err) < 0)
+	const struct path_ledger *f = w->f;
+
+	if (pf_walk_to(w->walk, f->p->calls[call].start_ns, err) < 0 ||
+	    look_at_ops(w, pf_walk_inner(w->walk).op_seq, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].below)
-			f->changes->items[i].below[call] = f->op_fits[i];
+			f->changes->items[i].below[call] = w->op_fits[i];
 	return 0;
+}
+
+static int add_thread(struct folder *w, uint32_t thread, struct pf_err *err)
+{
+	const struct path *p = w->f->p;
+	const struct path_thread *th = &p->threads[thread];
+	uint32_t call = th->first_call;
+	int rc = 0;
+
+	if (th->first_point == PF_PATH_NONE)
+		return 0;
+	w->has_looked = false;
+	w->walk = pf_walk_new(w->db, w->names, &p->pageable, th->track_id, err);
+	if (!w->walk)
+		return -1;
+	for (uint32_t i = th->first_point; !rc && i < th->end_point; i++) {
+		rc = add_edge(w, thread, i, err);
+		while (!rc && w->f->has_ops &&
+		       call < th->first_call + th->call_count &&
+		       p->calls[call].start_ns <= p->graph.points[i].at_ns)
+			rc = look_at_call(w, call++, err);
+	}
+	pf_walk_free(w->walk);
+	return rc;
 }
 
 uint32_t path_ledger_key(const struct path_ledger *f, uint32_t op)
 {
-	if (!f->by_op || op >= f->name_count || !f->op_keys[op])
-		return PF_PATH_NONE;
-	return f->op_keys[op];
+	return f->by_op && op < f->name_count ? f->asked + op : PF_PATH_NONE;
+}
+
+/* ---- two threads ---- */
+
+/* Threads of the host are taken in their order, by whoever has time. */
+struct fold {
+	struct path_ledger *f;
+	int (*also)(void *context, struct pf_err *err);
+	void *context;
+	int also_rc, rc;
+	struct pf_err also_err, err; /* that of the first thread that failed */
+	pthread_mutex_t lock;        /* of the next */
+	uint32_t next, failed;
+	struct pf_db *beside;
+};
+
+static bool take_thread(struct fold *x, uint32_t *thread)
+{
+	bool is_one;
+
+	pthread_mutex_lock(&x->lock);
+	is_one = !x->rc && x->f->is_on && x->next < x->f->p->thread_count;
+	*thread = x->next;
+	x->next += is_one;
+	pthread_mutex_unlock(&x->lock);
+	return is_one;
+}
+
+static void tell_failed(struct fold *x, uint32_t thread,
+			const struct pf_err *err)
+{
+	pthread_mutex_lock(&x->lock);
+	if (!x->rc || thread < x->failed) {
+		x->rc = -1;
+		x->err = *err;
+		x->failed = thread;
+	}
+	pthread_mutex_unlock(&x->lock);
+}
+
+static void take_threads(struct fold *x, struct pf_db *db,
+			 struct pf_names *names)
+{
+	struct path_ledger *f = x->f;
+	struct folder w = { .f = f, .db = db, .names = names };
+	uint32_t thread;
+
+	w.sums = pf_calloc((size_t)f->key_count + 1, sizeof(*w.sums));
+	w.touched = pf_calloc((size_t)f->key_count + 1, sizeof(*w.touched));
+	w.op_fits = pf_calloc((size_t)f->asked + 1, sizeof(*w.op_fits));
+	while (take_thread(x, &thread)) {
+		struct pf_err err = { 0 };
+
+		if (add_thread(&w, thread, &err) < 0)
+			tell_failed(x, thread, &err);
+	}
+	free(w.sums);
+	free(w.touched);
+	free(w.op_fits);
+}
+
+static void run_here(void *p)
+{
+	struct fold *x = p;
+
+	x->also_rc = x->also(x->context, &x->also_err);
+	if (!x->also_rc)
+		take_threads(x, x->f->p->db, x->f->p->names);
+}
+
+/* Names that cannot be read are met by the other thread, too. */
+static void run_beside(void *p)
+{
+	struct fold *x = p;
+	struct pf_err ignored = { 0 };
+	struct pf_names *names = pf_names_new(x->beside, &ignored);
+
+	if (names)
+		take_threads(x, x->beside, names);
+	pf_names_free(names);
+}
+
+int path_ledger_read(struct path_ledger *f,
+		     int (*also)(void *context, struct pf_err *err),
+		     void *context, struct pf_err *err)
+{
+	struct pf_db *db = f->p->db;
+	struct fold x = { .f = f, .also = also, .context = context };
+
+	pthread_mutex_init(&x.lock, NULL);
+	x.beside = f->is_on ? pf_db_lend(db) : NULL;
+	if (x.beside) {
+		pf_threads_both(run_here, &x, run_beside, &x);
+		pf_db_give_back(db, x.beside);
+	} else {
+		run_here(&x);
+	}
+	pthread_mutex_destroy(&x.lock);
+	if (x.also_rc || x.rc) {
+		*err = x.also_rc ? x.also_err : x.err;
+		return -1;
+	}
+	return 0;
 }
 
 /* ---- all of it ---- */
@@ -273,18 +437,11 @@ int path_ledger_init(struct path_ledger *f, struct path *p,
 		.is_on = by_op,
 		.by_op = by_op,
 		.name_count = pf_names_count(p->names),
-		.key_count = (uint32_t)c->count + 1,
-		.sum_cap = c->count + 1,
-		.touched_cap = c->count + 1,
 	};
-	f->sums = pf_calloc(f->sum_cap, sizeof(*f->sums));
-	f->touched = pf_calloc(f->touched_cap, sizeof(*f->touched));
+	f->key_count = f->asked + (by_op ? (uint32_t)f->name_count : 0);
 	f->threads =
 		pf_calloc((size_t)p->thread_count + 1, sizeof(*f->threads));
 	f->folded = pf_calloc(c->count + 1, sizeof(*f->folded));
-	f->op_fits = pf_calloc(c->count + 1, sizeof(*f->op_fits));
-	if (by_op)
-		f->op_keys = pf_calloc(f->name_count + 1, sizeof(*f->op_keys));
 	for (uint32_t i = 0; i < f->asked; i++) {
 		struct path_change *q = &c->items[i];
 
@@ -305,11 +462,6 @@ void path_ledger_release(struct path_ledger *f)
 	for (uint32_t i = 0; f->threads && i < f->p->thread_count; i++)
 		free(f->threads[i].bytes);
 	free(f->threads);
-	free(f->chain.bytes);
-	free(f->op_keys);
 	free(f->folded);
-	free(f->op_fits);
-	free(f->sums);
-	free(f->touched);
 	*f = (struct path_ledger){ 0 };
 }

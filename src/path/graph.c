@@ -121,13 +121,11 @@ static int64_t host_floor(const struct path *p, uint32_t point)
 		return since > before ? since - before : 0;
 	}
 	c = &p->calls[pt->what];
-	return least(c->waits_for == PF_PATH_NONE ? p->queue_call_ns
-						  : path_phi(p, c->name),
+	return least(c->is_queued ? p->queue_call_ns : path_phi(p, c->name),
 		     pt->at_ns - before);
 }
 
-static bool host_edge(const struct path *p, uint32_t point,
-		      struct path_edge *out)
+bool path_host_edge(const struct path *p, uint32_t point, struct path_edge *out)
 {
 	const struct path_point *pt = &p->graph.points[point];
 
@@ -163,8 +161,8 @@ static bool other_edge(const struct path *p, uint32_t point,
 		return true;
 	}
 	c = &p->calls[pt->what];
-	is_wait = c->waits_for != PF_PATH_NONE;
-	w = is_wait ? c->waits_for : c->queued_for;
+	is_wait = !c->is_queued;
+	w = c->needs;
 	out->kind = is_wait ? PATH_RETURN : PATH_QUEUE;
 	out->from = PATH_END_OF(w);
 	if (is_wait && p->works[w].end_ns > pt->at_ns)
@@ -178,7 +176,7 @@ static bool other_edge(const struct path *p, uint32_t point,
 unsigned path_point_edges(const struct path *p, uint32_t point,
 			  struct path_edge out[2])
 {
-	unsigned n = host_edge(p, point, out);
+	unsigned n = path_host_edge(p, point, out);
 
 	return n + other_edge(p, point, out + n);
 }
@@ -238,8 +236,8 @@ bool path_binding(const struct path *p, uint32_t node, struct path_edge *out)
 	}
 	pt = &g->points[node - g->host_first];
 	if (pt->kind != PATH_AT_FIRST && !pt->is_start)
-		(pt->is_bound ? other_edge : host_edge)(p, node - g->host_first,
-							out);
+		(pt->is_bound ? other_edge
+			      : path_host_edge)(p, node - g->host_first, out);
 	return true;
 }
 
@@ -302,7 +300,8 @@ static bool edge_of(const struct path *p, uint32_t item, uint32_t k,
 
 	if (item >= p->work_count) {
 		item -= p->work_count;
-		return k ? other_edge(p, item, out) : host_edge(p, item, out);
+		return k ? other_edge(p, item, out)
+			 : path_host_edge(p, item, out);
 	}
 	if (k < 2)
 		return k ? stream_edge(p, item, out)

@@ -180,7 +180,20 @@ static void release(struct path *p)
 	pf_intern_release(&p->arounds);
 	free(p->busy);
 	free(p->phi);
+	pf_pageable_release(&p->pageable);
 	free(p->chain);
+}
+
+struct rows_of {
+	struct path *p;
+	struct path_rows *rows;
+};
+
+static int find_rows(void *context, struct pf_err *err)
+{
+	const struct rows_of *of = context;
+
+	return path_find_tiles(of->p, path_rows_add, of->rows, err);
 }
 
 static int follow(struct path *p, struct path_rows *rows,
@@ -188,9 +201,11 @@ static int follow(struct path *p, struct path_rows *rows,
 		  struct pf_err *err)
 {
 	bool by_op = !p->args->is_bare && !p->args->what_if.count;
+	struct rows_of of = { p, rows };
 
-	if (path_ledger_init(ledger, p, c, by_op, err) < 0 ||
-	    path_find_tiles(p, path_rows_add, rows, ledger, err) < 0 ||
+	if (pf_pageable_load(p->db, &p->pageable, err) < 0 ||
+	    path_ledger_init(ledger, p, c, by_op, err) < 0 ||
+	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||
 	    path_rows_finish(rows, err) < 0)
 		return -1;
 	return path_what_if(p, rows, c, ledger, err);

@@ -76,13 +76,16 @@ struct path_around {
 struct path_call {
 	int64_t start_ns, end_ns;
 	uint32_t name;
-	uint32_t around;                 /* of arounds */
-	uint32_t first_work, work_count; /* of by_call */
-	uint32_t point; /* where it begins; it ends at the next, if has_end */
-	uint32_t waits_for, queued_for; /* work */
+	uint32_t around; /* of arounds */
+	union {
+		uint32_t first_work; /* of by_call; until the graph is built: */
+		uint32_t point;      /* where it begins; it ends at the next */
+	};
+	uint32_t work_count;
+	uint32_t needs; /* work that it waits for, or is queued for */
 	uint32_t thread : 24;
 	uint32_t waits : 3; /* enum pf_wait_for */
-	uint32_t is_record : 1, is_stream_wait : 1, has_end : 1;
+	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
 };
 
 /* A time in which a thread works, and may have been woken for. */
@@ -232,11 +235,12 @@ struct path {
 		uint32_t work;
 	} * launched; /* until the host has been read */
 	size_t launched_cap;
-	uint32_t *by_call; /* works in order of their launch calls */
+	/* works in order of their launch calls; until the graph is built */
+	uint32_t *by_call;
 	uint32_t with_call;
 	struct path_stream *streams;
 	uint32_t stream_count;
-	uint32_t *orders; /* of streams, one block */
+	uint32_t *orders; /* of streams, one block; the same */
 	size_t order_count;
 	struct path_sync *syncs;
 	size_t sync_count, sync_cap;
@@ -247,6 +251,7 @@ struct path {
 	uint32_t thread_count;
 	uint32_t main; /* thread, or none */
 	bool has_ops;  /* of any thread */
+	struct pf_pageable pageable;
 	struct path_call *calls;
 	uint32_t call_count;
 	size_t call_cap;
@@ -291,7 +296,7 @@ uint32_t path_last_ended(const struct path *p, const struct path_stream *s,
 /* The stream of these numbers that has work, or NULL; device -1: any. */
 const struct path_stream *path_find_stream(const struct path *p, int64_t device,
 					   int64_t stream);
-/* qsort(), but for what is in order, as most is. */
+/* qsort(), faster for what is nearly in order, as most is. */
 void path_sort(void *items, size_t count, size_t bytes,
 	       int (*compare)(const void *a, const void *b));
 /* Nearest rank; the values are moved about.  0 of none. */
@@ -317,6 +322,9 @@ uint32_t path_thread_of(const struct path *p, uint32_t point);
 /* What leads to a point: at most two, the thread's own time first. */
 unsigned path_point_edges(const struct path *p, uint32_t point,
 			  struct path_edge out[2]);
+/* The thread's own time; false: that does not lead here. */
+bool path_host_edge(const struct path *p, uint32_t point,
+		    struct path_edge *out);
 /*
  * What leads to the start of work: those of its launch and its stream, which
  * are at most two; behind them come its extras.
@@ -336,10 +344,8 @@ void path_graph_release(struct path_graph *g);
 /* Every tile of the path, in order of time, to add(). */
 typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 			  struct pf_err *err);
-struct path_ledger;
-/* What is to be known of the host's time is written into the ledger. */
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct path_ledger *ledger, struct pf_err *err);
+		    struct pf_err *err);
 
 /* ---- rows.c ---- */
 struct path_rows;
@@ -368,6 +374,12 @@ static inline int64_t path_launched_ns(const struct path *p,
 				       const struct path_work *w)
 {
 	return p->calls[w->call].start_ns;
+}
+
+/* What a call waits for; else the launch queue may have held it back. */
+static inline uint32_t path_waits_for(const struct path_call *c)
+{
+	return c->is_queued ? PF_PATH_NONE : c->needs;
 }
 
 static inline struct path_around path_around(const struct path *p,

@@ -25,6 +25,7 @@ struct queue {
 		uint32_t at, distance;
 	} * full;
 	uint32_t count, full_count;
+	uint32_t *queued; /* by call: the work whose end lets it return */
 };
 
 static int by_end(const void *a, const void *b)
@@ -124,17 +125,16 @@ static void take_stream(struct queue *q, const struct path_stream *s)
 		return;
 	length = length_of(q);
 	for (uint32_t i = length; i < q->count; i++)
-		p->calls[q->calls[i].call].queued_for =
-			q->calls[i - length].last;
+		q->queued[q->calls[i].call] = q->calls[i - length].last;
 	returns = pf_calloc(q->full_count, sizeof(*returns));
 	for (uint32_t i = 0; i < q->full_count; i++) {
-		const struct path_call *c =
-			&p->calls[q->calls[q->full[i].at].call];
+		const uint32_t call = q->calls[q->full[i].at].call;
+		const struct path_call *c = &p->calls[call];
 		int64_t end;
 
-		if (c->queued_for == PF_PATH_NONE)
+		if (q->queued[call] == PF_PATH_NONE)
 			continue;
-		end = p->works[c->queued_for].end_ns;
+		end = p->works[q->queued[call]].end_ns;
 		if (c->start_ns < end && end <= c->end_ns)
 			returns[n++] = c->end_ns - end;
 	}
@@ -144,37 +144,55 @@ static void take_stream(struct queue *q, const struct path_stream *s)
 }
 
 /* What launch calls of such streams usually take. */
-static void measure_calls(struct path *p)
+static void measure_calls(const struct queue *q)
 {
+	struct path *p = q->p;
 	int64_t *ns = pf_calloc((size_t)p->call_count + 1, sizeof(*ns));
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < p->call_count; i++)
-		if (p->calls[i].queued_for != PF_PATH_NONE)
+		if (q->queued[i] != PF_PATH_NONE)
 			ns[n++] = dur_of(&p->calls[i]);
 	p->queue_call_ns = path_quantile(ns, n, 50);
 	free(ns);
 }
 
-void path_find_queue(struct path *p)
+static uint32_t longest(const struct path *p)
 {
-	struct queue q = { .p = p };
 	uint32_t most = 0;
 
 	for (uint32_t i = 0; i < p->stream_count; i++)
 		if (p->streams[i].launched_count > most)
 			most = p->streams[i].launched_count;
+	return most;
+}
+
+void path_find_queue(struct path *p)
+{
+	const uint32_t most = longest(p);
+	struct queue q = { .p = p };
+
 	if (most < DEEP)
 		return;
 	q.calls = pf_calloc(most, sizeof(*q.calls));
 	q.ends = pf_calloc(most, sizeof(*q.ends));
 	q.full = pf_calloc(most, sizeof(*q.full));
+	q.queued = pf_alloc(((size_t)p->call_count + 1) * sizeof(*q.queued));
+	memset(q.queued, 0xff, p->call_count * sizeof(*q.queued));
 	for (uint32_t i = 0; i < p->stream_count; i++)
 		if (p->streams[i].launched_count >= DEEP)
 			take_stream(&q, &p->streams[i]);
+	if (p->queue_length)
+		measure_calls(&q);
+	for (uint32_t i = 0; i < p->call_count; i++) {
+		struct path_call *c = &p->calls[i];
+
+		c->is_queued =
+			c->needs == PF_PATH_NONE && q.queued[i] != PF_PATH_NONE;
+		c->needs = c->is_queued ? q.queued[i] : c->needs;
+	}
 	free(q.calls);
 	free(q.ends);
 	free(q.full);
-	if (p->queue_length)
-		measure_calls(p);
+	free(q.queued);
 }

@@ -4,7 +4,7 @@
  * A question changes what edges take, or takes some away; where the window
  * begins stays.  Several questions are answered in one pass, side by side as
  * lanes.  Of what has been worked out the latest is kept in two rings, of work
- * and of points; what is asked for later than that is found once (find_far())
+ * and of points; what is asked for later than that is found once (path_far_find())
  * and kept beside.
  */
 #include "path/replay_impl.h"
@@ -14,13 +14,6 @@
 
 #define RING 4096 /* of each kind */
 
-/* Items whose times are asked for when the ring has passed them by. */
-struct far {
-	uint32_t *items; /* ascending */
-	size_t count, cap;
-	unsigned char *bits; /* is it one?  By item */
-};
-
 struct replay {
 	const struct path *p;
 	const struct path_graph *g;
@@ -28,7 +21,7 @@ struct replay {
 	/* what has been worked out, in rows of all lanes */
 	int64_t *ring, *kept, *begin;
 	uint32_t *tags;
-	const struct far *far;
+	const struct path_far *far;
 	struct path_reader *readers; /* by thread */
 	/* edges to the item at hand */
 	struct path_leg *legs;
@@ -49,7 +42,7 @@ static uint32_t item_of(const struct path *p, uint32_t node)
 		       : p->work_count + (node - p->graph.host_first);
 }
 
-static size_t place_of(const struct far *f, uint32_t item)
+static size_t place_of(const struct path_far *f, uint32_t item)
 {
 	return PF_SEARCH(i, f->count, f->items[i] < item);
 }
@@ -107,11 +100,12 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void find_far(const struct path *p, struct far *f)
+void path_far_find(const struct path *p, struct path_far *f)
 {
 	const struct path_graph *g = &p->graph;
 	uint32_t *tags = pf_alloc(2 * RING * sizeof(*tags));
 
+	*f = (struct path_far){ 0 };
 	memset(tags, 0xff, 2 * RING * sizeof(*tags));
 	f->bits =
 		pf_calloc(((size_t)p->work_count + g->point_count) / 8 + 1, 1);
@@ -137,6 +131,12 @@ static void find_far(const struct path *p, struct far *f)
 	}
 	path_sort(f->items, f->count, sizeof(*f->items), ascending);
 	free(tags);
+}
+
+void path_far_release(struct path_far *f)
+{
+	free(f->items);
+	free(f->bits);
 }
 
 /* ---- one pass ---- */
@@ -250,7 +250,8 @@ static void find_legs(struct replay *r, uint32_t item, uint32_t to)
 		if (e.kind == PATH_HOST && r->groups.ledger->is_on)
 			path_read_parts(&r->groups,
 					&r->readers[path_thread_of(
-						p, item - p->work_count)]);
+						p, item - p->work_count)],
+					r->legs[r->leg_count - 1].ns);
 	}
 }
 
@@ -332,7 +333,7 @@ static void tear_down(struct replay *r)
 struct part {
 	const struct path *p;
 	const struct path_ledger *ledger;
-	const struct far *far;
+	const struct path_far *far;
 	struct path_lane *lanes;
 	size_t count;
 };
@@ -355,21 +356,18 @@ static void answer(void *context)
 	tear_down(&r);
 }
 
-void path_answer(const struct path *p, const struct path_ledger *l,
-		 struct path_lane *lanes, size_t count)
+void path_answer(const struct path *p, const struct path_far *far,
+		 const struct path_ledger *l, struct path_lane *lanes,
+		 size_t count)
 {
 	const size_t half = count / LANES / 2 * LANES;
-	struct far far = { 0 };
-	struct part parts[2] = { { p, l, &far, lanes, half },
-				 { p, l, &far, lanes + half, count - half } };
+	struct part parts[2] = { { p, l, far, lanes, half },
+				 { p, l, far, lanes + half, count - half } };
 
-	find_far(p, &far);
 	if (half)
 		pf_threads_both(answer, &parts[0], answer, &parts[1]);
 	else
 		answer(&parts[1]);
-	free(far.items);
-	free(far.bits);
 }
 
 /* ---- bounds ---- */
@@ -392,10 +390,30 @@ static void take_off(const struct path_groups *s, const struct path_leg *leg)
 	}
 }
 
+/* Entries of a point: those of the thread's before it are passed by. */
+static void read_parts(struct path_groups *s, struct path_reader *readers,
+		       uint32_t point, int64_t ns)
+{
+	const struct path *p = s->p;
+	const uint32_t thread = path_thread_of(p, point);
+	struct path_reader *r = &readers[thread];
+	struct path_edge edge;
+
+	if (!r->at || r->point > point)
+		*r = (struct path_reader){ s->ledger->threads[thread].bytes,
+					   p->threads[thread].first_point };
+	for (; r->point < point; r->point++)
+		if (path_host_edge(p, r->point, &edge))
+			path_read_parts(s, r, 0);
+	path_read_parts(s, r, ns);
+	r->point++;
+}
+
 void path_bound(const struct path *p, const struct path_ledger *l,
 		struct path_lane *lanes, size_t count)
 {
-	struct path_reader entries = { l->chain.bytes };
+	struct path_reader *readers =
+		pf_calloc((size_t)p->thread_count + 1, sizeof(*readers));
 	struct path_groups groups;
 
 	path_groups_init(&groups, p, l, lanes, count);
@@ -409,13 +427,13 @@ void path_bound(const struct path *p, const struct path_ledger *l,
 		leg.ns = path_weight(p, leg.to, &leg.edge);
 		groups.part_count = 0;
 		groups.part_groups = 0;
-		/* an edge that takes nothing is not in the ledger */
-		if (leg.edge.kind == PATH_HOST && leg.ns > 0 && l->is_on)
-			path_read_parts(&groups, &entries);
+		if (leg.edge.kind == PATH_HOST && l->is_on)
+			read_parts(&groups, readers, leg.edge.what, leg.ns);
 		take_off(&groups, &leg);
 	}
 	for (size_t i = 0; i < count; i++)
 		if (lanes[i].is_open)
 			lanes[i].ns = -1;
 	path_groups_release(&groups);
+	free(readers);
 }

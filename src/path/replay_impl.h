@@ -33,9 +33,10 @@ struct path_group {
 	unsigned char *of_name, *of_key; /* lanes, or NULL */
 };
 
-/* Entries of the ledger, read on. */
+/* Entries of a thread, read on; those before a point have been. */
 struct path_reader {
 	const unsigned char *at;
+	uint32_t point;
 };
 
 struct path_groups {
@@ -81,8 +82,12 @@ void path_groups_init(struct path_groups *s, const struct path *p,
 		      const struct path_ledger *ledger, struct path_lane *lanes,
 		      size_t count);
 void path_groups_release(struct path_groups *s);
-/* What of an edge of the host may be changed: the next entries. */
-void path_read_parts(struct path_groups *s, struct path_reader *from);
+/*
+ * What of an edge of the host, which takes so long, may be changed: the next
+ * entries.
+ */
+void path_read_parts(struct path_groups *s, struct path_reader *from,
+		     int64_t ns);
 /* The groups that may change what an edge takes, or when its source is. */
 uint64_t path_differing(const struct path_groups *s, const struct path_edge *e);
 void path_weigh(const struct path_groups *s, const struct path_group *g,

@@ -5,6 +5,8 @@
 #include "base/search.h"
 #include "base/stats.h"
 
+#define SORT_ITEM_MAX 64 /* bytes */
+
 /* Orders of work by a time, then by place; "at" runs beside. */
 struct placed {
 	int64_t at_ns, then_ns;
@@ -22,16 +24,34 @@ static int by_time(const void *a, const void *b)
 	return x->work < y->work ? -1 : x->work > y->work;
 }
 
+/* By insertion, as long as that takes few moves; what is left is the same. */
+static bool sort_nearly(char *items, size_t count, size_t bytes,
+			int (*compare)(const void *a, const void *b))
+{
+	size_t left = 4 * count;
+	char item[SORT_ITEM_MAX];
+
+	for (size_t i = 1; i < count; i++) {
+		char *at = items + i * bytes, *to = at;
+
+		if (compare(at - bytes, at) <= 0)
+			continue;
+		memcpy(item, at, bytes);
+		for (; to > items && compare(to - bytes, item) > 0; to -= bytes)
+			if (!left--)
+				return false;
+		memmove(to + bytes, to, (size_t)(at - to));
+		memcpy(to, item, bytes);
+	}
+	return true;
+}
+
 void path_sort(void *items, size_t count, size_t bytes,
 	       int (*compare)(const void *a, const void *b))
 {
-	const char *at = items;
-
-	for (size_t i = 1; i < count; i++, at += bytes)
-		if (compare(at, at + bytes) > 0) {
-			qsort(items, count, bytes, compare);
-			return;
-		}
+	if (count > 1 && (bytes > SORT_ITEM_MAX ||
+			  !sort_nearly(items, count, bytes, compare)))
+		qsort(items, count, bytes, compare);
 }
 
 /* The order of "items": that of by_start itself where it is the same. */

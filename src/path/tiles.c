@@ -4,25 +4,16 @@
  * tiles.  The host's are cut where what runs there changes, in one walk over
  * each thread.
  */
-#include "path/change_impl.h"
+#include "path/path_impl.h"
 
 #include "base/search.h"
-
-/* Where the walk over a thread stands. */
-struct stand {
-	struct pf_walk *walk; /* or NULL: it has not begun */
-	uint32_t point;       /* up to it edges have been taken in */
-	uint32_t call;        /* the next to be looked at */
-};
 
 struct tiler {
 	struct path *p;
 	path_add_tile *add;
 	void *context;
-	struct path_ledger *ledger; /* or NULL: no question is of the host */
-	struct pf_pageable pageable;
-	struct stand *stands; /* by thread */
-	bool is_inferred;     /* the edge at hand */
+	struct pf_walk **walks; /* by thread; NULL: it has not begun */
+	bool is_inferred;       /* the edge at hand */
 };
 
 const char *pf_path_category_name(enum pf_path_category category)
@@ -106,98 +97,37 @@ static int put_at(struct tiler *t, uint32_t thread,
 		.called_ns = PF_NO_INT,
 	};
 
-	return put_piece(t, t->stands[thread].walk, place, &tile, err);
+	return put_piece(t, t->walks[thread], place, &tile, err);
 }
 
-/* The thread's time up to a point: pieces for the ledger, and as tiles. */
-static int walk_edge(struct tiler *t, uint32_t thread, uint32_t point,
-		     bool is_on_path, struct pf_err *err)
+/* The thread's time up to a point. */
+static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
 {
-	const struct path *p = t->p;
-	struct pf_walk *w = t->stands[thread].walk;
-	struct path_edge edges[2];
+	struct path *p = t->p;
+	uint32_t thread = path_thread_of(p, point);
+	struct pf_walk **w = &t->walks[thread];
+	struct path_edge edge;
 	int64_t at, to, end;
 
-	if (!path_point_edges(p, point, edges) || edges[0].kind != PATH_HOST)
+	if (!path_host_edge(p, point, &edge))
 		return 0;
-	at = path_at(p, edges[0].from);
-	to = at + path_weight(p, p->graph.host_first + point, &edges[0]);
-	if (at < to && pf_walk_to(w, at, err) < 0)
+	if (!*w)
+		*w = pf_walk_new(p->db, p->names, &p->pageable,
+				 p->threads[thread].track_id, err);
+	at = path_at(p, edge.from);
+	to = at + path_weight(p, p->graph.host_first + point, &edge);
+	if (!*w || (at < to && pf_walk_to(*w, at, err) < 0))
 		return -1;
 	for (; at < to; at = end) {
 		struct pf_place place;
 
-		if (pf_walk_piece(w, at, UINT32_MAX, to, &place, &end, err) < 0)
+		if (pf_walk_piece(*w, at, UINT32_MAX, to, &place, &end, err) <
+		    0)
 			return -1;
 		end = end > at ? end : to;
-		if (is_on_path && put_at(t, thread, &place, at, end, err) < 0)
-			return -1;
-		if (t->ledger &&
-		    path_ledger_add(t->ledger, w, &place, end - at, err) < 0)
+		if (put_at(t, thread, &place, at, end, err) < 0)
 			return -1;
 	}
-	if (t->ledger)
-		path_ledger_close(t->ledger, thread, is_on_path);
-	return 0;
-}
-
-static int look_at_calls(struct tiler *t, uint32_t thread, int64_t at_ns,
-			 struct pf_err *err)
-{
-	const struct path_thread *th = &t->p->threads[thread];
-	struct stand *s = &t->stands[thread];
-
-	while (s->call < th->first_call + th->call_count &&
-	       t->p->calls[s->call].start_ns <= at_ns)
-		if (path_ledger_look(t->ledger, s->walk, s->call++, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int begin(struct tiler *t, uint32_t thread, struct pf_err *err)
-{
-	struct path *p = t->p;
-	struct stand *s = &t->stands[thread];
-
-	if (s->walk)
-		return 0;
-	s->walk = pf_walk_new(p->db, p->names, &t->pageable,
-			      p->threads[thread].track_id, err);
-	s->point = p->threads[thread].first_point;
-	s->call = p->threads[thread].first_call;
-	return s->walk ? 0 : -1;
-}
-
-/* Points before one, which are not on the path, if there are questions. */
-static int pass(struct tiler *t, uint32_t thread, uint32_t end,
-		struct pf_err *err)
-{
-	struct stand *s = &t->stands[thread];
-	int rc = 0;
-
-	if (!t->ledger)
-		return 0;
-	for (; !rc && s->point < end; s->point++) {
-		rc = walk_edge(t, thread, s->point, false, err);
-		if (!rc && t->ledger->has_ops)
-			rc = look_at_calls(t, thread,
-					   t->p->graph.points[s->point].at_ns,
-					   err);
-	}
-	return rc;
-}
-
-static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
-{
-	uint32_t thread = path_thread_of(t->p, point);
-
-	if (begin(t, thread, err) < 0 || pass(t, thread, point, err) < 0 ||
-	    walk_edge(t, thread, point, true, err) < 0)
-		return -1;
-	t->stands[thread].point = point + 1;
-	if (t->ledger && t->ledger->has_ops)
-		return look_at_calls(t, thread, t->p->graph.points[point].at_ns,
-				     err);
 	return 0;
 }
 
@@ -354,7 +284,7 @@ static bool is_inferred(const struct path *p, const struct path_edge *e)
 		return true;
 	case PATH_RETURN:
 		c = &p->calls[e->what];
-		return p->works[c->waits_for].call != e->what &&
+		return p->works[c->needs].call != e->what &&
 		       !path_record_of(p, c);
 	default:
 		return false;
@@ -429,44 +359,22 @@ static void list_nodes(struct path *p)
 	}
 }
 
-/* What is left of each thread behind the path, for questions. */
-static int pass_rest(struct tiler *t, struct pf_err *err)
+int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
+		    struct pf_err *err)
 {
-	const struct path *p = t->p;
+	struct tiler t = { .p = p, .add = add_tile, .context = context };
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && t->ledger && i < p->thread_count; i++) {
-		if (p->threads[i].first_point == PF_PATH_NONE)
-			continue;
-		rc = begin(t, i, err);
-		if (!rc)
-			rc = pass(t, i, p->threads[i].end_point, err);
-	}
-	return rc;
-}
-
-int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct path_ledger *ledger, struct pf_err *err)
-{
-	struct tiler t = { .p = p,
-			   .add = add_tile,
-			   .context = context,
-			   .ledger = ledger->is_on ? ledger : NULL };
-	int rc = pf_pageable_load(p->db, &t.pageable, err);
-
 	list_nodes(p);
-	t.stands = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.stands));
+	t.walks = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.walks));
 	for (uint32_t i = p->chain_count; !rc && i-- > 0;) {
 		struct path_edge e;
 
 		if (path_binding(p, p->chain[i], &e))
 			rc = put_edge(&t, p->chain[i], &e, err);
 	}
-	if (!rc)
-		rc = pass_rest(&t, err);
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		pf_walk_free(t.stands[i].walk);
-	free(t.stands);
-	pf_pageable_release(&t.pageable);
+		pf_walk_free(t.walks[i]);
+	free(t.walks);
 	return rc;
 }

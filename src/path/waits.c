@@ -181,7 +181,7 @@ static void find(struct turn *t)
 	t->has_own = false;
 	if (!find_own(t) && c->waits)
 		of[c->waits](t);
-	c->waits_for = t->best;
+	c->needs = t->best;
 }
 
 void path_find_waits(struct path *p)

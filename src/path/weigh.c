@@ -172,7 +172,8 @@ void path_scale(const struct path_groups *s, const struct path_group *g,
 						: g->by_class[w->class][i]);
 }
 
-void path_read_parts(struct path_groups *s, struct path_reader *from)
+void path_read_parts(struct path_groups *s, struct path_reader *from,
+		     int64_t ns)
 {
 	uint64_t count = 0;
 
@@ -183,6 +184,7 @@ void path_read_parts(struct path_groups *s, struct path_reader *from)
 
 		from->at = pf_varint_get(from->at, &part.key);
 		from->at = pf_varint_get(from->at, &part.ns);
+		part.ns = part.ns ? part.ns : (uint64_t)ns;
 		if (!s->of_key[part.key])
 			continue;
 		s->part_groups |= s->of_key[part.key];

@@ -4,6 +4,7 @@
 
 #include "base/stats.h"
 #include "events/kernel_name.h"
+#include "store/threads.h"
 #include "table/rows.h"
 
 #define TOP 10 /* names of which "gone" and "2x as fast" are asked */
@@ -104,6 +105,8 @@ static bool makes_slower(const struct path_change *q)
 struct answers {
 	struct path *p;
 	struct path_changes *changes;
+	const struct path_ledger *ledger;
+	struct path_far far;
 	size_t count;             /* of questions */
 	struct path_lane *bounds; /* by question */
 	struct path_lane *lanes;
@@ -187,11 +190,27 @@ static size_t place_of(const struct path *p, const struct path_changes *c,
 					 : i - beside;
 }
 
+static void find_bounds(void *context)
+{
+	struct answers *a = context;
+
+	path_bound(a->p, a->ledger, a->bounds, a->count);
+}
+
+static void find_far(void *context)
+{
+	struct answers *a = context;
+
+	path_far_find(a->p, &a->far);
+}
+
 static void find_answers(struct path *p, struct path_changes *c,
 			 const struct path_ledger *l, size_t count)
 {
 	struct pf_path *out = p->out;
-	struct answers a = { .p = p, .changes = c, .count = count };
+	struct answers a = {
+		.p = p, .changes = c, .ledger = l, .count = count
+	};
 
 	a.bounds = pf_calloc(count + 1, sizeof(*a.bounds));
 	a.lanes = pf_calloc(2 * count + 1, sizeof(*a.lanes));
@@ -199,9 +218,13 @@ static void find_answers(struct path *p, struct path_changes *c,
 	a.pessimistic = pf_calloc(count + 1, sizeof(*a.pessimistic));
 	for (size_t i = 0; i < count; i++)
 		a.bounds[i].change = &c->items[i];
-	path_bound(p, l, a.bounds, count);
+	pf_threads_both(find_bounds, &a, find_far, &a);
+	/* nobody follows the path again: what is next takes the room */
+	free(p->chain);
+	p->chain = NULL;
 	choose_lanes(&a);
-	path_answer(p, l, a.lanes, a.lane_count);
+	path_answer(p, &a.far, l, a.lanes, a.lane_count);
+	path_far_release(&a.far);
 	out->replay_ns = a.lanes[0].ns - out->window_ns;
 	out->answers = pf_calloc(count + 1, sizeof(*out->answers));
 	for (size_t i = 0; i < count; i++)

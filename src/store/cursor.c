@@ -98,7 +98,7 @@ struct pf_statements {
 	struct pf_statements *next;
 };
 
-#define AHEAD_BLOCKS 3 /* of which one is being read */
+#define AHEAD_BLOCKS 2 /* of which one is being read */
 #define AHEAD_AFTER  4 /* blocks of the track: a thread costs what these do */
 
 struct pf_cursor {
@@ -380,7 +380,9 @@ static void start_ahead(struct pf_cursor *c)
 				       .seek_ns = c->seek_ns,
 				       .next_block = c->next_block,
 				       .from_ns = c->from_ns,
-				       .last_ns = c->last_ns };
+				       .last_ns = c->last_ns,
+				       .own = c->own };
+	c->own = (struct pf_block){ 0 };
 	a->maker = pf_ahead_new(make_block, a, AHEAD_BLOCKS);
 }
 

@@ -336,7 +336,10 @@ struct pf_db *pf_db_lend(struct pf_db *db)
 		db->spare = s->next;
 	} else {
 		s = pf_calloc(1, sizeof(*s));
-		if (pf_db_open_beside(&s->db, db, &ignored)) {
+		/* what is read once needs no pages kept */
+		if (pf_db_open_beside(&s->db, db, &ignored) ||
+		    pf_db_exec(&s->db, "PRAGMA cache_size=-256", &ignored)) {
+			pf_db_close(&s->db);
 			free(s);
 			return NULL;
 		}

@@ -47,11 +47,11 @@ struct scan {
 	struct pf_allocs *out;
 	struct pf_map devices_by_args; /* of the trace */
 	struct pf_map ops_by_key;      /* device and name -> op */
-	struct pf_sorter *sorter;
+	struct pf_sorter *sorter;      /* NULL as long as nothing needs it */
+	int64_t last_ns, last_order;   /* of the last record */
 	struct pf_texts texts;
 	struct pf_nest nest; /* struct open */
 	uint64_t record_count;
-	uint32_t track;
 };
 
 struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site)
@@ -292,6 +292,48 @@ static uint32_t find_site(struct scan *s, uint32_t op, uint32_t stack)
 	return pf_intern_add(&s->out->sites, (const char *)&site, sizeof(site));
 }
 
+static struct pf_spool *new_records(void)
+{
+	return pf_spool_new(sizeof(struct pf_alloc), SPOOL_BYTES,
+			    pf_temp_dir());
+}
+
+static int use_sorter(struct scan *s, struct pf_err *err)
+{
+	struct pf_spool *records = s->out->records;
+
+	s->sorter = pf_sorter_temp(sizeof(struct pf_alloc));
+	for (uint64_t i = 0; i < pf_spool_count(records); i++) {
+		const void *record = pf_spool_at(records, i, err);
+
+		if (!record || pf_sorter_add(s->sorter, record, err))
+			return -1;
+	}
+	pf_spool_free(records);
+	s->out->records = new_records();
+	return 0;
+}
+
+/*
+ * Records that come in order of time, and whose totals are the allocator's
+ * alone, as those of a snapshot, stay as they come; the first other one takes
+ * those before it to the sorter.
+ */
+static int put_record(struct scan *s, const struct pf_alloc *r,
+		      struct pf_err *err)
+{
+	bool is_behind = r->time_ns > s->last_ns || (r->time_ns == s->last_ns &&
+						     r->order >= s->last_order);
+
+	if (!s->sorter && (!is_behind || !s->out->devices[r->device].type) &&
+	    use_sorter(s, err))
+		return -1;
+	s->last_ns = r->time_ns;
+	s->last_order = r->order;
+	return s->sorter ? pf_sorter_add(s->sorter, r, err)
+			 : pf_spool_add(s->out->records, r, err);
+}
+
 static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		      struct pf_err *err)
 {
@@ -302,7 +344,6 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 		.address = e->slot[PF_SLOT_ADDR],
 		.total = e->slot[PF_SLOT_ALLOCATED],
 		.reserved = e->slot[PF_SLOT_RESERVED],
-		.track = s->track,
 		.device = device_of(s, e, err),
 	};
 	uint32_t op, stack = PF_ID_NONE;
@@ -332,7 +373,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 	s->record_count++;
 	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
 		add_to_ops(s, &r, op, stack);
-	return pf_sorter_add(s->sorter, &r, err);
+	return put_record(s, &r, err);
 }
 
 /* ---- tracks ---- */
@@ -383,7 +424,6 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 
 	if (!c)
 		return -1;
-	s->track = track;
 	pf_nest_clear(&s->nest);
 	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
 		unsigned kind = pf_names_kind(s->out->names, e.type);
@@ -499,11 +539,11 @@ static int spool_sorted(struct scan *s, struct pf_err *err)
 int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 		   struct pf_allocs *out, struct pf_err *err)
 {
-	const char *dir = pf_temp_dir();
 	struct scan s = { .db = db,
 			  .texts = { .db = db },
 			  .window = window,
 			  .out = out,
+			  .last_ns = INT64_MIN,
 			  .nest = { .width = sizeof(outermost),
 				    .outermost = &outermost } };
 	int rc = -1;
@@ -512,8 +552,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->sites);
 	pf_map_init(&out->calls);
 	pf_map_init(&s.ops_by_key);
-	out->records = pf_spool_new(sizeof(struct pf_alloc), SPOOL_BYTES, dir);
-	s.sorter = pf_sorter_temp(sizeof(struct pf_alloc));
+	out->records = new_records();
 	out->names = pf_names_new(db, err);
 	if (out->names)
 		rc = 0;
@@ -523,7 +562,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 		if (rc == 1)
 			rc = read_trace(&s, err);
 	}
-	if (!rc)
+	if (!rc && s.sorter)
 		rc = spool_sorted(&s, err);
 	pf_texts_release(&s.texts);
 	pf_sorter_free(s.sorter);

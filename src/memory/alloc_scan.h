@@ -79,7 +79,6 @@ struct pf_alloc {
 	uint32_t device;     /* in devices */
 	uint32_t site;       /* in sites */
 	uint32_t flags;      /* enum pf_alloc_flag */
-	uint32_t track;
 };
 
 struct pf_allocs {

@@ -391,6 +391,49 @@ static void out_of_memory(void **state)
 	scene_close(&s);
 }
 
+/* Threads are read one after the other, and free what another allocated. */
+static void order_of_threads(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		GPU(1, 50, 300, 4096, 300, 5000)
+		GPU(1, 150, 400, 8192, 400, 5000)
+		GPU(2, 100, -300, 4096, 0, 5000));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	usage(&s, json, &all);
+	scene_int(&s, "devices", 0, "jump_count", 0);
+	scene_int(&s, "devices", 0, "peak_bytes", 400);
+	scene_int(&s, "devices", 0, "alive_count", 1);
+	scene_close(&s);
+}
+
+/* Tensors of workers are no part of the allocator's total, which they say 0. */
+static void shared_memory(void **state)
+{
+	/* clang-format off */
+	static const char json[] = TRACE(
+		GPU(1, 50, 300, 4096, 300, 5000)
+		GPU(1, 60, 200, 64, 500, 5000)
+		CPU(1, 100, 50, 4096, 50)
+		CPU(1, 110, 1000, 8192, 0)
+		CPU(1, 120, 20, 512, 70)
+		CPU(1, 130, -1000, 8192, 0));
+	/* clang-format on */
+	struct scene s;
+
+	(void)state;
+	usage(&s, json, &all);
+	scene_int(&s, "devices", 0, "peak_bytes", 500);
+	scene_int(&s, "devices", 0, "allocation_count", 2);
+	scene_int(&s, "devices", 1, "peak_bytes", 1070);
+	scene_int(&s, "devices", 1, "end_bytes", 70);
+	scene_int(&s, "devices", 1, "jump_count", 0);
+	scene_close(&s);
+}
+
 static void nothing(void **state)
 {
 	struct scene s;
@@ -421,6 +464,8 @@ int main(void)
 		cmocka_unit_test(threads),
 		cmocka_unit_test(two_traces),
 		cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(order_of_threads),
+		cmocka_unit_test(shared_memory),
 		cmocka_unit_test(nothing),
 	};
 

@@ -67,6 +67,25 @@ gives "arguments: texts, references, decimals without loss" whole \
 	"SELECT args FROM event WHERE name = 'MemoryAllocation'
 	ORDER BY id LIMIT 1" \
 	'"{""allocator_name"":""GPU_0_bfc"",""Device Type"":1,""Device Id"":0,""Bytes"":1024,""Total Allocated"":1024,""Addr"":4096,""fraction"":0.25}"'
+read_case alike
+gives "events that are alike have their own numbers" alike \
+	"SELECT replace(replace(replace(args, char(34), ''), ',', ' '),
+	'core_count', 'n') AS said FROM event ORDER BY id" \
+	"{Bytes:16 Total Allocated:32}
+{Bytes:32 Total Allocated:64}
+{Bytes:-32 Total Allocated:64}
+{Bytes:-16 Total Allocated:32}
+{Bytes:16 Total Allocated:-1 Total Allocated:-1}
+{Bytes:64 Total Allocated:-1 Total Allocated:-1}
+{Bytes:16 Total Allocated:7 Total Allocated:7 Addr:1}
+{Bytes:64 Total Allocated:9 Total Allocated:9 Addr:2}
+{Bytes:16 Total Allocated:32 fraction:0.5}
+{Bytes:64 Total Allocated:128 fraction:0.25}
+{n:0 n:1 n:2 n:3 n:4 n:5 n:6 n:7 n:8 n:9 n:10}
+{n:1 n:2 n:3 n:4 n:5 n:6 n:7 n:8 n:9 n:10 n:11}
+{n:1 name:a}
+{n:2 name:b}
+{n:3 name:a}"
 "$profan" info "$tmp/whole.db" >"$tmp/got" 2>&1
 grep -q '^Ours .* 80 *16.00 GiB' "$tmp/got"
 result "info: what the file says of its device" "$tmp/got"

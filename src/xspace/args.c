@@ -11,7 +11,6 @@
 #include "base/num.h"
 #include "xspace/args.h"
 
-#define SLOT_LIMIT    (INT64_C(1) << 58) /* of a number with its digits */
 #define DECIMALS_MAX  15
 #define NO_ID         INT64_MIN
 #define REGISTERS_MAX 1024 /* no GPU has more for a thread */
@@ -35,7 +34,7 @@ void pf_xs_quote(struct pf_buf *out, const char *text, size_t len)
 void pf_xs_open_args(struct pf_xs_map *m, const struct pf_buf *prefix)
 {
 	m->mask = 0;
-	m->generic = 0;
+	m->generic = m->filled = 0;
 	pf_buf_clear(&m->text);
 	if (prefix->len)
 		pf_buf_add(&m->text, prefix->data, prefix->len);
@@ -62,6 +61,7 @@ static void add_holder(struct pf_xs_map *m, enum pf_slot slot, int64_t value)
 	pf_buf_add(&m->text, holder, 2);
 	m->mask |= UINT32_C(1) << slot;
 	m->slots[slot] = value;
+	m->filled++;
 }
 
 void pf_xs_arg_slot(struct pf_xs_map *m, const char *name, enum pf_slot slot,
@@ -99,8 +99,8 @@ void pf_xs_arg_fixed(struct pf_xs_map *m, const char *name, int64_t value)
 /* A number with so many digits behind the point, which differs by event. */
 static bool add_generic(struct pf_xs_map *m, int64_t digits, int decimals)
 {
-	if (m->generic == PF_SLOT_GENERIC_COUNT || digits >= SLOT_LIMIT ||
-	    digits <= -SLOT_LIMIT)
+	if (m->generic == PF_SLOT_GENERIC_COUNT || digits >= PF_XS_SLOT_LIMIT ||
+	    digits <= -PF_XS_SLOT_LIMIT)
 		return false;
 	add_holder(m, (enum pf_slot)(PF_SLOT_GENERIC + m->generic++),
 		   digits * 16 + decimals);
@@ -131,7 +131,8 @@ static bool split_decimal(const char *text, int64_t *digits, int *decimals)
 			has_point = true;
 			continue;
 		}
-		if (*text < '0' || *text > '9' || *digits >= SLOT_LIMIT / 10)
+		if (*text < '0' || *text > '9' ||
+		    *digits >= PF_XS_SLOT_LIMIT / 10)
 			return false;
 		*digits = *digits * 10 + (*text - '0');
 		*decimals += has_point;
@@ -144,26 +145,45 @@ static bool split_decimal(const char *text, int64_t *digits, int *decimals)
 	return true;
 }
 
-static void add_real(struct pf_xs_map *m, uint64_t bits)
+/* Many are whole. */
+static bool is_whole(double d)
+{
+	return d >= 0 && d < (double)PF_XS_SLOT_LIMIT &&
+	       d == (double)(int64_t)d && !signbit(d);
+}
+
+bool pf_xs_decimal(uint64_t bits, int64_t *value)
 {
 	char text[PF_NUM_MAX];
-	int64_t digits;
 	int decimals;
 	double d;
 
 	memcpy(&d, &bits, sizeof(d));
-	if (!isfinite(d)) {
-		pf_buf_adds(&m->text, "null");
-		return;
+	if (is_whole(d)) {
+		*value = (int64_t)d * 16;
+		return true;
 	}
-	/* Many are whole. */
-	if (d >= 0 && d < (double)SLOT_LIMIT && d == (double)(int64_t)d &&
-	    !signbit(d) && add_generic(m, (int64_t)d, 0))
-		return;
-	pf_num_exact(text, d);
-	if (!split_decimal(text, &digits, &decimals) ||
-	    !add_generic(m, digits, decimals))
-		pf_buf_adds(&m->text, text);
+	if (!isfinite(d) ||
+	    !split_decimal(pf_num_exact(text, d), value, &decimals))
+		return false;
+	if (*value >= PF_XS_SLOT_LIMIT || *value <= -PF_XS_SLOT_LIMIT)
+		return false;
+	*value = *value * 16 + decimals;
+	return true;
+}
+
+static void add_real(struct pf_xs_map *m, uint64_t bits)
+{
+	char text[PF_NUM_MAX];
+	int64_t value;
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	if (!isfinite(d))
+		pf_buf_adds(&m->text, "null");
+	else if (!pf_xs_decimal(bits, &value) ||
+		 !add_generic(m, value >> 4, (int)(value & 15)))
+		pf_buf_adds(&m->text, pf_num_exact(text, d));
 }
 
 uint32_t pf_xs_close_args(struct pf_xs_map *m)
@@ -290,7 +310,7 @@ static bool take_number(const char **p, const char *end, int64_t *out)
 
 	*out = 0;
 	for (; *p < end && **p >= '0' && **p <= '9'; ++*p) {
-		if (*out >= SLOT_LIMIT / 10)
+		if (*out >= PF_XS_SLOT_LIMIT / 10)
 			return false;
 		*out = *out * 10 + (**p - '0');
 	}

@@ -5,7 +5,8 @@
 
 #include "xspace/memo.h"
 
-#define PF_XS_TEXT_MAX 4096 /* a longer one is cut and ends with "..." */
+#define PF_XS_TEXT_MAX   4096 /* a longer one is cut and ends with "..." */
+#define PF_XS_SLOT_LIMIT (INT64_C(1) << 58) /* of a number with its digits */
 
 /* Append a text in quotes. */
 void pf_xs_quote(struct pf_buf *out, const char *text, size_t len);
@@ -19,6 +20,8 @@ void pf_xs_arg_fixed(struct pf_xs_map *m, const char *name, int64_t value);
 /* Any statistic; bytes and compressed texts are no arguments. */
 int pf_xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
 		   const struct pf_xs_stat *stat, struct pf_err *err);
+/* A real number (its bits) as a slot has it; false: it is none of those. */
+bool pf_xs_decimal(uint64_t bits, int64_t *value);
 /* The entry of what was written. */
 uint32_t pf_xs_close_args(struct pf_xs_map *m);
 

@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "xspace/args.h"
+#include "xspace/shape.h"
 
 #define NAMES_WINDOW    (16u << 10)
 #define LINES_NAMED_MAX 65536u
@@ -22,11 +23,6 @@ struct raw {
 	struct pf_wire stats[PF_XS_STATS_MAX];
 	size_t stat_count;
 	int64_t at; /* in the file */
-};
-
-/* What its statistics make of it. */
-struct made {
-	bool has_kernel, has_copy, has_fill, is_operator, has_step, is_freed;
 };
 
 /* ---- the batch ---- */
@@ -199,6 +195,7 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 	struct pf_xs_span f;
 	enum pf_xs_got got;
 
+	line->serial++;
 	line->id = line->timestamp_ns = 0;
 	pf_buf_clear(&line->name);
 	pf_buf_clear(&line->prefix);
@@ -284,7 +281,8 @@ static bool is_number(const struct pf_xs_stat *stat)
 
 /* What an allocation says in its own words; false: as any statistic. */
 static bool memory_stat(struct pf_xs_map *m, enum pf_xs_role role,
-			const struct pf_xs_stat *stat, const struct made *made)
+			const struct pf_xs_stat *stat,
+			const struct pf_xs_made *made)
 {
 	int64_t value = (int64_t)stat->value;
 
@@ -330,7 +328,7 @@ static int details(struct pf_xs_map *m, enum pf_xs_role role,
 }
 
 static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
-		    bool is_memory, struct made *made, struct pf_err *err)
+		    bool is_memory, struct pf_xs_made *made, struct pf_err *err)
 {
 	const struct pf_xs_key *found = pf_xs_find_key(m, stat->id, err);
 	struct pf_xs_key key;
@@ -392,36 +390,95 @@ static void add_more(struct pf_xs_map *m, const struct pf_xs_name *name,
 	}
 }
 
-static int set_args(struct pf_xs_map *m, const struct raw *raw,
-		    const struct pf_xs_name *name, struct made *made,
+/*
+ * All arguments as a text.  A shape can be made of them if each number took a
+ * slot of its own and nothing else did: 1, else 0.
+ */
+static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
+		    size_t count, const struct pf_xs_name *name,
+		    const struct pf_xs_shape_key *key,
+		    struct pf_xs_shape *shape, struct pf_xs_made *made,
 		    struct pf_err *err)
 {
 	bool is_memory = m->line.what.kind == PF_ROW_HOST &&
 			 name->host_kind == PF_KIND_MEMORY;
 	int64_t ids[PF_XS_STATS_MAX];
-	size_t count = 0;
+	unsigned numbers = 0;
+	bool is_plain = true;
 
 	pf_xs_open_args(m, &m->line.prefix);
-	for (size_t i = 0; i < raw->stat_count; i++) {
-		struct pf_xs_stat stat;
+	for (size_t i = 0; i < count; i++) {
+		const int is_number = (int)(key->numbers >> i & 1);
+		uint32_t before = m->mask, taken;
+		int filled = m->filled;
 
-		if (!pf_xs_stat_read(raw->stats[i], &stat)) {
-			note(m, PF_REPAIR_BAD_MESSAGE, raw->at);
-			continue;
-		}
-		ids[count++] = stat.id;
-		if (one_stat(m, &stat, is_memory, made, err))
+		ids[i] = stats[i].id;
+		if (one_stat(m, &stats[i], is_memory, made, err))
 			return -1;
+		taken = m->mask & ~before;
+		is_plain &= m->filled - filled == is_number &&
+			    __builtin_popcount(taken) == is_number;
+		if (is_plain && taken)
+			shape->slots[numbers++] = (uint8_t)__builtin_ctz(taken);
 	}
 	if (name->stats_len)
 		add_more(m, name, ids, count);
+	return is_plain;
+}
+
+/* Those that can be read; the others are noted. */
+static size_t read_stats(struct pf_xs_map *m, const struct raw *raw,
+			 struct pf_xs_stat *stats)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < raw->stat_count; i++)
+		if (pf_xs_stat_read(raw->stats[i], &stats[count]))
+			count++;
+		else
+			note(m, PF_REPAIR_BAD_MESSAGE, raw->at);
+	return count;
+}
+
+static int find_args(struct pf_xs_map *m, const struct raw *raw,
+		     const struct pf_xs_name *name, struct pf_xs_made *made,
+		     uint32_t *args, struct pf_err *err)
+{
+	struct pf_xs_stat stats[PF_XS_STATS_MAX];
+	size_t count = read_stats(m, raw, stats);
+	struct pf_xs_shape none, *shape = &none;
+	struct pf_xs_shape_key key;
+	bool is_known = false;
+	int rc;
+
+	if (pf_xs_shape_key(m, name, raw->meta, stats, count, &key))
+		shape = pf_xs_shape_find(m, &key, &is_known);
+	if (is_known) {
+		pf_xs_shape_slots(m, shape, &key);
+		*made = shape->made;
+		*args = shape->args;
+		return 0;
+	}
+	rc = set_args(m, stats, count, name, &key, shape, made, err);
+	if (rc < 0)
+		return -1;
+	if (m->line.has_steps && name->has_number) {
+		m->mask |= UINT32_C(1) << PF_SLOT_STEP;
+		m->slots[PF_SLOT_STEP] = name->number * 16;
+	}
+	*args = pf_xs_close_args(m);
+	shape->args = *args;
+	shape->mask = m->mask;
+	shape->made = *made;
+	shape->generation = rc ? m->generation : 0;
 	return 0;
 }
 
 /* ---- events ---- */
 
-static void host_type(const struct pf_xs_name *name, const struct made *made,
-		      struct pf_event *ev, const char **category)
+static void host_type(const struct pf_xs_name *name,
+		      const struct pf_xs_made *made, struct pf_event *ev,
+		      const char **category)
 {
 	enum pf_kind kind = name->host_kind;
 
@@ -437,7 +494,7 @@ static void host_type(const struct pf_xs_name *name, const struct made *made,
 }
 
 static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
-		     const struct made *made, struct pf_event *ev)
+		     const struct pf_xs_made *made, struct pf_event *ev)
 {
 	static const char *const work[] = { "kernel", "gpu_memcpy",
 					    "gpu_memset" };
@@ -470,7 +527,7 @@ static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
 {
 	struct pf_batch *b = &m->parsed.batch;
 	const struct pf_xs_name *name;
-	struct made made = { 0 };
+	struct pf_xs_made made = { 0 };
 	struct pf_event ev = { .order = (int32_t)b->event_count };
 
 	if (!set_times(m, raw, &ev))
@@ -482,14 +539,9 @@ static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
 	if (!name->is_known)
 		note(m, PF_REPAIR_LOST_NAME, raw->at);
 	made.is_freed = name->is_freed;
-	if (set_args(m, raw, name, &made, err))
+	if (find_args(m, raw, name, &made, &ev.args, err))
 		return -1;
-	if (m->line.has_steps && name->has_number) {
-		m->mask |= UINT32_C(1) << PF_SLOT_STEP;
-		m->slots[PF_SLOT_STEP] = name->number * 16;
-	}
 	ev.name = name->entry;
-	ev.args = pf_xs_close_args(m);
 	ev.track = find_track(m);
 	set_type(m, name, &made, &ev);
 	b->kind_count[ev.kind]++;

@@ -19,6 +19,7 @@ struct pf_xs_memos; /* memo.c: what ids of the plane at hand stand for */
 /* A line as it is read. */
 struct pf_xs_line {
 	struct pf_line what;
+	int64_t serial; /* of the file's lines */
 	int64_t id, timestamp_ns;
 	bool has_steps;
 	struct pf_buf name;   /* of the track */
@@ -49,6 +50,7 @@ struct pf_xs_map {
 	int64_t slots[PF_SLOT_COUNT];
 	uint32_t mask;
 	int generic; /* slots of that kind in use */
+	int filled;  /* slots, one that is filled twice counts twice */
 	struct pf_buf text, track_text;
 };
 

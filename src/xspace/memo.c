@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "xspace/args.h"
 #include "xspace/memo.h"
+#include "xspace/shape.h"
 
 #define SLOTS         (1u << 15)
 #define TEXT_MAX      (12u << 20)
@@ -22,6 +23,7 @@ struct pf_xs_memos *pf_xs_memos_new(void)
 
 	t->keys = pf_calloc(SLOTS, sizeof(*t->keys));
 	t->names = pf_calloc(SLOTS, sizeof(*t->names));
+	t->shapes = pf_xs_shapes_new();
 	t->text_generation = 1;
 	return t;
 }
@@ -30,6 +32,7 @@ void pf_xs_memos_free(struct pf_xs_memos *t)
 {
 	free(t->keys);
 	free(t->names);
+	free(t->shapes);
 	pf_buf_release(&t->text);
 	pf_buf_release(&t->raw);
 	pf_buf_release(&t->extra);

@@ -61,6 +61,7 @@ struct pf_xs_memos {
 		uint32_t generation, text_generation;
 		struct pf_xs_name name;
 	} * names;
+	struct pf_xs_shape *shapes; /* shape.c */
 	struct pf_buf raw, extra, pieces;
 };
 

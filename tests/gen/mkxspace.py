@@ -118,6 +118,35 @@ def gpu(steps=3):
                  b"\x32" + stat("device_vendor", "Ours")[1:])
 
 
+def alike():
+    """Statistics that differ in numbers alone, or in what one stands for."""
+    half, small = b"\0\0\0\0\0\0\xe0\x3f", b"\0\0\0\0\0\0\xd0\x3f"
+
+    def memory(meta, t, size, *more):
+        return event(meta, t * 1000, 0, stat("allocation_bytes", size),
+                     stat("bytes_allocated", size * 2), *more)
+    return plane("/host:CPU", line(
+        1, "a", 1,
+        memory(1, 0, 16), memory(1, 1, 32), memory(2, 2, 32),
+        memory(2, 3, 16),
+        # one slot twice; a number that is too small for one of its own
+        memory(1, 4, 16, stat("bytes_allocated", -1)),
+        memory(1, 5, 64, stat("bytes_allocated", -1)),
+        memory(1, 5, 16, stat("bytes_allocated", 7), stat("addr", 1)),
+        memory(1, 5, 64, stat("bytes_allocated", 9), stat("addr", 2)),
+        memory(1, 6, 16, stat("fraction", half, 2)),
+        memory(1, 7, 64, stat("fraction", small, 2)),
+        # more numbers than slots
+        event(3, 8000, 0, *[stat("core_count", i) for i in range(11)]),
+        event(3, 9000, 0, *[stat("core_count", i) for i in range(1, 12)]),
+        # a text beside the number
+        event(3, 10000, 0, stat("core_count", 1), stat("name", "a")),
+        event(3, 11000, 0, stat("core_count", 2), stat("name", "b")),
+        event(3, 12000, 0, stat("core_count", 3), stat("name", "a"))),
+        names({1: "MemoryAllocation", 2: "MemoryDeallocation", 3: "x"}),
+        stat_names())
+
+
 def tpu():
     ops = line(3, "XLA Ops", 0, event(1, 0, 5000000), event(1, 4000000, 4000000))
     beside = line(4, "Async XLA Ops", 0, event(1, 0, 90000000))
@@ -183,6 +212,7 @@ def one(*events, plane_name="/host:CPU", head=num(3, 10)):
 SECRET = "hf_0123456789abcdefghijklmnopqrstuvwx"
 CASES = {
     "whole": whole,
+    "alike": alike,
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
     # TPUs beside a GPU, whose numbers would meet

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Figures that several commands print under one meaning are equal.
 
-usage: agree.py NAME FOLDER
+usage: agree.py FOLDER
 
-FOLDER/COMMAND.json is what commands say of the trace of that name; empty if
+FOLDER/NAME/COMMAND.json is what commands say of the trace NAME; empty if
 one says nothing.  Each law names one meaning and the places where it is
 printed; None is a place that does not know.  The four traces of
 tests/traces/good-{copy-ways,communication,origins,idle-gpu} must also say what
 they were made to say.
 """
 import json
+import os
 import re
 import sys
 from fractions import Fraction
@@ -245,7 +246,7 @@ def laws(t):
         "its collectives": t.total("overlap", "collectives", "count")}
 
 
-def main(name, folder):
+def judge(name, folder):
     bad = []
     known = KNOWN.get(name, set())
     planted = PLANTED.get(name, {})
@@ -263,9 +264,10 @@ def main(name, folder):
             bad.append("  agrees now: remove it from KNOWN of agree.py")
         if meaning in planted:
             bad.append(f"  was made to be {planted[meaning]}")
-    print("\n".join(bad))
-    return bool(bad)
+    print(f"{'not ok' if bad else 'ok'} - {name}")
+    print("".join(f"# {line}\n" for line in bad), end="")
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    for name in sorted(os.listdir(sys.argv[1])):
+        judge(name, os.path.join(sys.argv[1], name))

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""path.py JSON [NAME FOLDER]: what `profan path` prints adds up,
-and equals figures that were worked out without profan."""
+"""path.py --list LIST FOLDER: what `profan path` prints adds up, and equals
+figures that were worked out without profan, those in FOLDER; LIST has a line
+"JSON|TRACE|NAME" for each."""
 import collections
 import csv
 import decimal
 import json
+import os
 import statistics
 import sys
+import traceback
 
 OTHER = {"communication": "comm", "inferred wait": "inferred",
          "no launch record": "before"}
@@ -228,6 +231,15 @@ def track(slice_json, path):
     print(f"{len(tiles)} pieces")
 
 
+def judge(path, trace, folder):
+    doc = json.load(open(path))
+    check_sums(doc)
+    check_answers(doc)
+    done = (trace and os.path.isdir(folder) and
+            check_golden(doc, trace, folder))
+    return "equal to the golden path" if done else "adds up"
+
+
 def main():
     if sys.argv[1] == "--change":
         change(*sys.argv[2:])
@@ -244,11 +256,15 @@ def main():
     if sys.argv[1] == "--planted":
         planted(*(sys.argv[2:] + [None, None])[:3])
         return
-    doc = json.load(open(sys.argv[1]))
-    check_sums(doc)
-    check_answers(doc)
-    done = len(sys.argv) > 3 and check_golden(doc, *sys.argv[2:])
-    print("equal to the golden path" if done else "adds up")
+    for line in open(sys.argv[2]):
+        path, trace, name = line.rstrip("\n").split("|", 2)
+        try:
+            said = judge(path, trace, sys.argv[3])
+            print(f"ok - {name}: {said}")
+        except Exception:  # each has its own result
+            print(f"not ok - {name}")
+            for why in traceback.format_exc().splitlines():
+                print("#", why)
 
 
 if __name__ == "__main__":

@@ -15,25 +15,38 @@ told() { # NAME
 	result "$1: $told_said"
 }
 
+# keep TRACE NAME OPTION...: a path of the database $tmp/t.db, which judge()
+# holds against that of the trace
+mkdir "$tmp/paths"
+count=0
+keep() {
+	count=$((count + 1))
+	echo "$tmp/paths/$count|$1|$2" >>"$tmp/list"
+	shift 2
+	run 0 "$profan" path "$tmp/t.db" --limit -1 -f json "$@" ||
+		cat "$tmp/err"
+	mv "$tmp/out" "$tmp/paths/$count"
+}
+
+judge() {
+	run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" --list "$tmp/list" \
+		"$insight" || not_ok "path.py" "$tmp/err"
+	relay "$tmp/out"
+	rm -f "$tmp"/paths/*
+	: >"$tmp/list"
+}
+
 follows() { # NAME FILE OPTIONS...
 	name=$1
 	ingested "$name" "$2" || return
 	shift 2
-	run 0 "$profan" path "$tmp/t.db" --list --limit -1 -f json "$@" &&
-		cp "$tmp/out" "$tmp/path.json" &&
-		run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" "$tmp/path.json" \
-			"$name" "$insight"
-	told "$name $*"
+	keep "$name" "$name $*" --list "$@"
 }
 
 grouped() { # NAME FILE
 	ingested "$1" "$2" || return
 	for group in op kernel module line step category; do
-		run 0 "$profan" path "$tmp/t.db" --group $group --limit -1 \
-			-f json && cp "$tmp/out" "$tmp/path.json" &&
-			run 0 "$PYTHON" -S "$top_srcdir/tests/path.py" \
-				"$tmp/path.json"
-		result "$1: --group $group adds up"
+		keep '' "$1: --group $group" --group $group
 	done
 }
 
@@ -80,7 +93,13 @@ for file in $(sampled "$top_srcdir"/tests/traces/good-*.json); do
 	name=${file##*/}
 	follows "${name%.json}" "$file"
 done
-real_traces follows
+judge
+followed() { # NAME FILE: large with LONG
+	follows "$@"
+	[ -z "${LONG-}" ] || judge
+}
+real_traces followed
+judge
 if [ -d "$insight/path_planted" ]; then
 	for file in $(sampled "$insight"/path_planted/*.json.gz); do
 		name=${file##*/}

@@ -4,14 +4,11 @@
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
-make_case() { # CASE: into $tmp/CASE.xplane.pb
-	"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" "$1" >"$tmp/$1.xplane.pb"
-}
+"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" --all "$tmp"
 read_case() { # CASE [ENV=VALUE...]: into $tmp/CASE.db, words into $tmp/said
 	name=$1
 	shift
 	rm -f "$tmp/$name.db"
-	[ -f "$tmp/$name.xplane.pb" ] || make_case "$name"
 	env "$@" "$profan" ingest "$tmp/$name.xplane.pb" -o "$tmp/$name.db" \
 		>"$tmp/said" 2>&1
 }
@@ -301,7 +298,6 @@ refuses other 'no XSpace'
 refuses long_varint 'cannot be read at byte 0'
 refuses past_the_end 'cut off before its first event'
 refuses filtered 'text filter'
-make_case secret
 read_case secret
 gives "bytes, compressed texts and the environment are not copied" secret \
 	"SELECT count(*) FROM event WHERE args IS NULL" "2"

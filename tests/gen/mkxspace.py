@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Writes small XSpace files (*.xplane.pb) of our own: mkxspace.py CASE > FILE.
+"""Writes small XSpace files (*.xplane.pb) of our own: mkxspace.py CASE > FILE,
+or all of them: mkxspace.py --all FOLDER.
 
 A writer of protobuf's wire format and nothing else: it knows no reader.
 """
@@ -254,4 +255,9 @@ CASES = {
 }
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(CASES[sys.argv[1]]())
+    if sys.argv[1] == "--all":
+        for name, case in CASES.items():
+            with open(f"{sys.argv[2]}/{name}.xplane.pb", "wb") as f:
+                f.write(case())
+    else:
+        sys.stdout.buffer.write(CASES[sys.argv[1]]())

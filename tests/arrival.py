@@ -2,7 +2,10 @@
 """Ranks that come late to collectives by times that are known.
 
 usage: arrival.py make FOLDER KEY=VALUE...    writes FOLDER/rank-N.json
-       arrival.py check OVERLAP.json FOLDER   works it out from the traces
+       arrival.py jobs FOLDER WORDS...        the same of each job, its keys in
+                                              one word, into FOLDER/1, 2, ...
+       arrival.py check FOLDER WORDS...       a result each: FOLDER/N.overlap and
+                                              N.ranks against the traces
 
 Keys of make: ranks, steps, late (ns that the last rank is late to each
 all-reduce), jitter (ns that the first rank is late to every other one), groups
@@ -148,6 +151,7 @@ def starts(trace):
 
 
 def check(path, folder, ranks):
+    """What is wrong, by its name."""
     doc = json.load(open(path))
     traces = [json.load(open(f"{folder}/{name}"))
               for name in sorted(os.listdir(folder))]
@@ -190,12 +194,18 @@ def check(path, folder, ranks):
             bad[f"rank {r}"] = (mine, theirs)
     if len(doc["tables"].get("arrivals", [])) != len(traces):
         bad["arrivals"] = doc["tables"].get("arrivals")
-    for k, v in bad.items():
-        print(k, v)
-    return bool(bad)
+    return bad
 
 
-if sys.argv[1] == "make":
-    make(sys.argv[2], sys.argv[3:])
-else:
-    sys.exit(check(*sys.argv[2:]))
+what, folder, *words = sys.argv[1:]
+if what == "make":
+    make(folder, words)
+for n, word in enumerate(words, 1):
+    own = f"{folder}/{n}"
+    if what == "jobs":
+        make(own, word.split())
+    elif what == "check":
+        bad = check(own + ".overlap", own, own + ".ranks")
+        print(f"{'not ok' if bad else 'ok'} - exact: {word}")
+        for k, v in bad.items():
+            print("#", k, v)

@@ -38,6 +38,21 @@ EOF
 pages host "$tmp/host.json"
 mkdir "$tmp/snapshots"
 "$PYTHON" -S "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
+mkdir "$tmp/rave"
+"$PYTHON" -S -c '
+import json, sys
+files = {
+    "timing_profile": {"total_batch_time": 0.1, "samples_per_second": 1.0},
+    "memory_profile": {"cpu_memory_percent": 5.0, "gpu_memory_allocated_gb": 1,
+                       "gpu_memory_reserved_gb": 2}}
+for name, row in files.items():
+    open(f"{sys.argv[1]}/{name}.json", "w").write(json.dumps(
+        [{"step": n, "batch_idx": n, **row} for n in range(9)]))
+open(sys.argv[1] + "/training_summary.json", "w").write(json.dumps(
+    {"total_training_time_seconds": 14.5, "total_steps": 9,
+     "average_time_per_step": 1.5, "training_start_time": 1795324315.7}))' \
+	"$tmp/rave"
+pages rave "$tmp/rave"
 pages snapshot "$tmp/snapshots/good-oom.pickle"
 page diff -q "$tmp/train.db" "$tmp/loader.db" --path --advice --format html \
 	-o "$tmp/diff.html"

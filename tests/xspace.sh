@@ -219,6 +219,21 @@ cat >"$tmp/want" <<'EOF'
 24100 6000 18100 3
 EOF
 same "TPU: gaps" "$tmp/want" "$tmp/got"
+read_case tpu_calls
+"$profan" gaps "$tmp/tpu_calls.db" -f csv --table causes 2>"$tmp/said" |
+	cut -d, -f1,2 | sort >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+annotation,190000
+cause,ns
+launch latency,50000
+no launch record,200000
+unrecorded,60000
+EOF
+same "TPU: what the host did before it brought a program" "$tmp/want" "$tmp/got"
+"$profan" report -q "$tmp/tpu_calls.db" -o "$tmp/calls.html" 2>"$tmp/said" &&
+	grep -q 'TPU idle' "$tmp/calls.html" &&
+	! grep -qE 'starves|Launch-bound' "$tmp/calls.html"
+result "TPU: no program is bound by its launch" "$tmp/said"
 "$profan" steps "$tmp/tpu_work.db" -f json >"$tmp/answer" 2>"$tmp/said" &&
 	"$PYTHON" -S -c '
 import json, sys

@@ -59,8 +59,10 @@ static const char *why_none(const struct pf_step_times *s)
 }
 
 /* What is in none of the classes is outside of what was recorded. */
-static const char *outside(const struct pf_recorded *r, bool has_gpu)
+static const char *outside(const struct pf_step_times *s)
 {
+	const struct pf_recorded *r = &s->recorded;
+
 	if (r->has_ops && r->has_calls)
 		return classes[PF_STEP_OTHER].words;
 	if (r->has_ops)
@@ -68,7 +70,11 @@ static const char *outside(const struct pf_recorded *r, bool has_gpu)
 	if (r->has_calls)
 		return "outside of calls of the runtime; operators are not "
 		       "recorded";
-	return has_gpu ? "without GPU work; what the host did is not recorded "
+	if (s->device_count && s->window.is_tpu)
+		return "without TPU work; what the host did is not recorded "
+		       "by kind";
+	return s->device_count
+		       ? "without GPU work; what the host did is not recorded "
 			 "by kind"
 		       : "in what has no kind that profan knows";
 }
@@ -117,8 +123,8 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		pf_buf_addf(&text, ":");
 	pf_num_show_ratio(most, s->classes[top].share);
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
-		: top == PF_STEP_OTHER ? outside(&s->recorded, s->device_count)
-				       : classes[top].words;
+		: top == PF_STEP_OTHER                  ? outside(s)
+							: classes[top].words;
 	pf_doc_finding(doc, "%.*s %s, %s, %s", (int)text.len, text.data,
 		       s->classes[top].share < 0.5 ? "the largest part"
 						   : "most of the time",

@@ -20,6 +20,8 @@ enum pf_work_row pf_work_row(const struct pf_track *track, bool is_tpu)
 		return PF_WORK_NONE;
 	if (!is_tpu || !is_of_tpu(track))
 		return PF_WORK_GPU;
+	if (pf_line_has_programs(track->tid, strlen(track->tid)))
+		return PF_WORK_PROGRAMS;
 	switch (pf_line_of(PF_PLANE_TPU, track->tid, strlen(track->tid)).kind) {
 	case PF_ROW_TPU:
 		return PF_WORK_OPS;

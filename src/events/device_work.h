@@ -20,9 +20,10 @@
 
 enum pf_work_row {
 	PF_WORK_NONE,
-	PF_WORK_GPU,    /* a stream: work by the kinds of its events */
-	PF_WORK_OPS,    /* the operations of a TPU */
-	PF_WORK_FLIGHT, /* what they have begun: keeps nothing busy */
+	PF_WORK_GPU,      /* a stream: work by the kinds of its events */
+	PF_WORK_OPS,      /* the operations of a TPU */
+	PF_WORK_FLIGHT,   /* what they have begun: keeps nothing busy */
+	PF_WORK_PROGRAMS, /* the programs that they are of: their time again */
 };
 
 /* is_tpu: as the window says it of the track's trace (events/window.h). */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "idle/gap_explain.h"
+#include "idle/tpu_calls.h"
 #include "events/device_work.h"
 #include "events/gpu.h"
 #include "events/interval.h"
@@ -33,6 +34,10 @@ struct device {
 	struct pf_gap_ends ends; /* what is around it */
 	struct pf_gap_work recent[RECENT];
 	size_t recent_at;
+	/* Of a TPU: the program that began last, and the call that brought it. */
+	struct program {
+		int64_t start_ns, end_ns, call;
+	} program;
 	struct pf_explain *explain;
 };
 
@@ -43,7 +48,8 @@ struct finder {
 	struct pf_track *tracks; /* of the trace: in.track_count of them */
 	struct pf_gpu_configs configs;
 	struct pf_ints *links;
-	struct device *devices; /* of the current trace */
+	struct pf_tpu_calls tpu_calls; /* of the current trace, as are: */
+	struct device *devices;
 	size_t count, cap;
 	const struct pf_window_trace *trace;
 };
@@ -235,6 +241,10 @@ static int begin_trace(struct finder *f, const struct pf_window_trace *trace,
 			   &f->in.track_count, err) < 0)
 		return -1;
 	f->in.tracks = f->tracks;
+	if (trace->is_tpu &&
+	    pf_tpu_calls_load(&f->tpu_calls, f->in.db, f->tracks,
+			      f->in.track_count, err))
+		return -1;
 	return pf_explain_open(&f->in, trace->trace_id, err);
 }
 
@@ -301,6 +311,25 @@ static int read_work(const struct finder *f, const struct pf_track *on,
 	return 0;
 }
 
+static int take_program(struct finder *f, const struct pf_track *on,
+			const struct pf_span *s, struct pf_err *err)
+{
+	struct program *p = &find_device(f, pf_work_device(on))->program;
+
+	p->start_ns = s->start_ns;
+	p->end_ns = pf_span_end(s->start_ns, s->dur_ns);
+	return pf_tpu_calls_find(&f->tpu_calls, s, &p->call, err);
+}
+
+/* All operations of a program came with it. */
+static int64_t call_of(const struct device *d, const struct pf_gap_work *e)
+{
+	const struct program *p = &d->program;
+
+	return e->start_ns >= p->start_ns && e->start_ns < p->end_ns ? p->call
+								     : 0;
+}
+
 /* What ran on a GPU, or a record of what its streams waited for. */
 static int take(struct finder *f, const struct pf_track *on,
 		const struct pf_span *s, struct pf_err *err)
@@ -311,6 +340,8 @@ static int take(struct finder *f, const struct pf_track *on,
 		f->trace->is_tpu ? pf_work_row(on, true) : PF_WORK_GPU;
 	bool is_work = pf_is_work(row, e.kind);
 
+	if (row == PF_WORK_PROGRAMS)
+		return take_program(f, on, s, err);
 	if (!is_work && e.kind != PF_KIND_GPU_SYNC)
 		return 0;
 	if (read_work(f, on, s, &e, err) < 0)
@@ -318,6 +349,8 @@ static int take(struct finder *f, const struct pf_track *on,
 	if (is_work) {
 		struct device *d = find_device(f, e.device);
 
+		if (row == PF_WORK_OPS)
+			e.launch_id = call_of(d, &e);
 		e.is_first = pf_explain_work(d->explain, &e);
 		if (!d->is_hidden && add_event(f, d, &e, err) < 0)
 			return -1;
@@ -333,17 +366,24 @@ static int take(struct finder *f, const struct pf_track *on,
 static int open_streams(struct finder *f, struct pf_cursors *streams,
 			struct pf_err *err)
 {
-	static const uint64_t columns =
+	static const uint64_t usual =
 		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 		PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
 		PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
 		PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
 
-	for (size_t i = 0; i < f->in.track_count; i++)
-		if (!strcmp(f->tracks[i].class_name, "gpu") &&
-		    pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
+	for (size_t i = 0; i < f->in.track_count; i++) {
+		uint64_t columns = usual;
+
+		if (strcmp(f->tracks[i].class_name, "gpu") != 0)
+			continue;
+		if (f->trace->is_tpu &&
+		    pf_work_row(&f->tracks[i], true) == PF_WORK_PROGRAMS)
+			columns |= PF_TPU_CALL_COLUMNS;
+		if (pf_cursors_add(streams, f->in.db, f->tracks[i].id, columns,
 				   i, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -389,5 +429,6 @@ int pf_gap_find(struct pf_db *db, const struct pf_window *window,
 	pf_explain_close(&f.in);
 	pf_tracks_free(f.tracks, f.in.track_count);
 	pf_ints_free(f.links);
+	pf_tpu_calls_release(&f.tpu_calls);
 	return rc;
 }

@@ -648,7 +648,8 @@ static int note_waits(struct pf_db *db, const struct pf_gaps *g,
 		if (g->causes[i].cause == PF_CAUSE_DEVICE ||
 		    g->causes[i].cause == PF_CAUSE_DEPENDENCY)
 			ns += g->causes[i].ns;
-	if ((double)ns < WAITS * (double)g->all.window_ns || !ns)
+	if ((double)ns < WAITS * (double)g->all.window_ns || !ns ||
+	    g->window.is_tpu)
 		return 0;
 	st = pf_named_prepare(db, "wait_records", err);
 	rc = st ? pf_db_step(db, st, err) : -1;

@@ -443,7 +443,8 @@ static void apply_input(const struct pf_parts *p, struct pf_verdict *v)
 		return;
 	v->recoverable_ns = v->affected_ns = c.ns;
 	v->measured = of_window(p, c.ns);
-	pf_say(v, "The GPU waits for data ");
+	pf_buf_addf(&v->sentence, "The %s waits for data ",
+		    pf_window_device(&p->traces));
 	pf_say_ratio(v, v->measured);
 	say_span(p, v);
 	pf_say(v, " (");
@@ -466,6 +467,10 @@ static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
+	if (p->traces.is_tpu) {
+		pf_rule_withhold(v, "TPUs are given whole programs");
+		return;
+	}
 	if ((double)orphans > ORPHANS_MAX * (double)(orphans + known)) {
 		pf_rule_withhold(
 			v, "more than a fifth of the GPU work has no launch "

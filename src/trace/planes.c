@@ -107,6 +107,11 @@ bool pf_line_has_steps(const char *name, size_t len)
 	return is(name, len, "Steps");
 }
 
+bool pf_line_has_programs(const char *name, size_t len)
+{
+	return is(name, len, "XLA Modules");
+}
+
 bool pf_step_of(const char *text, size_t len, int64_t *out)
 {
 	*out = 0;

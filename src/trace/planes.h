@@ -53,6 +53,8 @@ struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
 
 /* The line "Steps" of a device: named by number. */
 bool pf_line_has_steps(const char *name, size_t len);
+/* The line "XLA Modules" of a device: programs, and their operations' time. */
+bool pf_line_has_programs(const char *name, size_t len);
 /* The number of a step, of at most 15 digits and nothing else. */
 bool pf_step_of(const char *text, size_t len, int64_t *out);
 

@@ -30,7 +30,8 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "name", "step_num", "allocator_name", "allocation_bytes",
          "bytes_allocated", "addr", "peak_bytes_in_use", "profile_start_time",
          "core_count", "memory_size", "device_vendor", "secret",
-         "jit(f)/dot_general", "fraction", "hlo_category"]
+         "jit(f)/dot_general", "fraction", "hlo_category",
+         "_p", "_pt", "_c", "_ct"]
 
 
 def stat(name, value, kind=None):
@@ -201,6 +202,38 @@ def tpu_work():
                   op_names(), stat_names()))
 
 
+def tpu_calls():
+    """Three programs: two that the host's calls brought, by a small number and
+    a large one, and one whose number was given away as another type."""
+    large = -7553005589621818113
+
+    def call(meta, start_us, end_us, *stats):
+        return event(meta, start_us * 1000000, (end_us - start_us) * 1000000,
+                     *stats)
+
+    def gives(number, kind):
+        return stat("_p", number), stat("_pt", kind)
+
+    def takes(number, kind):
+        return stat("_c", number), stat("_ct", kind)
+
+    device = plane(
+        "/device:TPU:0",
+        line(2, "XLA Modules", 0, call(9, 100, 200, *takes(7, 12)),
+             call(9, 500, 600, *takes(large, 12)),
+             call(9, 800, 900, *takes(8, 12))),
+        line(3, "XLA Ops", 0, call(2, 100, 200), call(2, 500, 600),
+             call(2, 800, 900)),
+        op_names(), names({9: "jit_f(1)"}), stat_names())
+    return device + plane(
+        "/host:CPU",
+        line(1, "main", 0, call(1, 50, 60, *gives(7, 12))),
+        line(2, "worker", 0, call(2, 210, 400),
+             call(1, 450, 470, *gives(large, 12)),
+             call(1, 700, 710, *gives(8, 3))),
+        names({1: "DoEnqueueProgram", 2: "load a batch"}), stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -216,6 +249,7 @@ CASES = {
     "alike": alike,
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
+    "tpu_calls": lambda: tpu_calls() + environment(),
     # TPUs beside a GPU, whose numbers would meet
     "tpu_and_gpu": lambda: tpu_work() + gpu(1) + environment(),
     # only what the device says of steps

@@ -22,7 +22,7 @@ static void test_rows(void **state)
 		{ "gpu", "0", "7", false, PF_WORK_GPU },
 		{ "gpu", "TPU 0", "XLA Ops", true, PF_WORK_OPS },
 		{ "gpu", "TPU 0", "Async XLA Ops", true, PF_WORK_FLIGHT },
-		{ "gpu", "TPU 0", "XLA Modules", true, PF_WORK_NONE },
+		{ "gpu", "TPU 0", "XLA Modules", true, PF_WORK_PROGRAMS },
 		{ "gpu", "TPU 0", "XLA TraceMe", true, PF_WORK_NONE },
 		{ "gpu", "TPU 0 SparseCore 1", "XLA Ops", true, PF_WORK_OPS },
 		/* beside a GPU they are ranges as any */
@@ -49,6 +49,7 @@ static void test_kinds(void **state)
 	assert_false(pf_is_work(PF_WORK_OPS, PF_KIND_KERNEL));
 	assert_false(pf_is_work(PF_WORK_FLIGHT, PF_KIND_GPU_OTHER));
 	assert_false(pf_is_work(PF_WORK_NONE, PF_KIND_KERNEL));
+	assert_false(pf_is_work(PF_WORK_PROGRAMS, PF_KIND_GPU_ANNOTATION));
 }
 
 static void test_numbers(void **state)

@@ -41,6 +41,15 @@ timestamp, index, name, power.draw [W], clocks.sm [MHz], memory.used [MiB]
 2026/02/28 23:59:59.751, 1, NVIDIA H100, 98.25 W, 1980 MHz, 12 MiB
 END
 take smi train.json smi.csv
+mkdir script
+echo '[{"step": 1, "batch_idx": 0, "total_batch_time": 0.5, "samples_per_second": 2},
+{"step": 101, "batch_idx": 9, "total_batch_time": 0.2, "samples_per_second": 5}]' \
+	>script/timing_profile.json
+echo '[{"step": 0, "batch_idx": 0, "cpu_memory_percent": 10.5,
+"gpu_memory_allocated_gb": 1, "gpu_memory_reserved_gb": 2}]' \
+	>script/memory_profile.json
+echo '{"total_steps": 450}' >script/training_summary.json
+take script script
 for made in whole ${full:+tpu device_steps}; do
 	"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" "$made" \
 		>"$made.xplane.pb" && take "$made" "$made.xplane.pb"

@@ -482,7 +482,8 @@ def main():
                 guarded(check, name, browser, name)
             for scheme in ("light", "dark"):
                 # colours are the same on all
-                if axe and (scheme == "light" or name in ("train", "diff")):
+                if axe and (scheme == "light" or name in ("train", "diff",
+                                                        "script")):
                     guarded(check_axe, name, browser, name, scheme, axe)
         if not axe:
             print("# NOT RUN: axe is missing")

@@ -33,6 +33,17 @@ done
 "$profan" ingest -q "$tmp/rank0.json" "$tmp/rank1.json" -o "$tmp/ranks.db" &&
 	"$profan" report -q "$tmp/ranks.db" -o "$tmp/pages/ranks.html" ||
 	not_ok "ranks: no page"
+mkdir "$tmp/script"
+"$PYTHON" -c '
+import json, sys
+json.dump([{"step": n, "batch_idx": n, "total_batch_time": 0.1 + n % 7 / 100,
+            "samples_per_second": 8.0} for n in range(150)],
+          open(sys.argv[1] + "/timing_profile.json", "w"))
+json.dump([{"step": n, "batch_idx": n, "cpu_memory_percent": 5.0,
+            "gpu_memory_allocated_gb": 1 + n / 99,
+            "gpu_memory_reserved_gb": 2 + n / 80} for n in range(150)],
+          open(sys.argv[1] + "/memory_profile.json", "w"))' "$tmp/script"
+make_page script "$tmp/script"
 echo '{"traceEvents": []}' >"$tmp/empty.json"
 make_page empty "$tmp/empty.json"
 "$mktrace" --bytes 90M >"$tmp/large.json"
@@ -68,6 +79,8 @@ compare() { # A B: both looked at
 	figures "$1, $2" "$tmp/$1.db" "$tmp/pages/traces/diff_$1.html" \
 		"$tmp/$2.db"
 }
+"$PYTHON" "$top_srcdir/tests/gen/mkxspace.py" tpu_work >"$tmp/tpu.xplane.pb"
+look_at tpu "$tmp/tpu.xplane.pb"
 traces=$shared/traces
 for file in "$traces"/*.json.gz; do
 	if [ ! -f "$file" ]; then

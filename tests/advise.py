@@ -15,6 +15,8 @@ import json
 import os
 import sys
 
+from results import say
+
 STEPS = 4
 US = 1000
 QUICK, SLOW = 30, 400  # us of a kernel
@@ -423,11 +425,6 @@ def changes(a, b, doc):
         if len(note) != 1 or rule not in note[0] or change not in note[0]:
             bad.append(f"{rule} is {change}: {note}")
     return bad
-
-
-def say(name, bad):
-    print(f"not ok - {name}" if bad else f"ok - {name}")
-    print("".join(f"# {why}\n" for why in bad), end="")
 
 
 def main():

@@ -15,6 +15,8 @@ import re
 import sys
 from fractions import Fraction
 
+from results import say
+
 CLASSES = ("kernel", "copy", "memset", "comm", "runtime", "data", "cpu",
            "other")
 WAYS = ("htod", "dtoh", "dtod", "ptop")
@@ -264,8 +266,7 @@ def judge(name, folder):
             bad.append("  agrees now: remove it from KNOWN of agree.py")
         if meaning in planted:
             bad.append(f"  was made to be {planted[meaning]}")
-    print(f"{'not ok' if bad else 'ok'} - {name}")
-    print("".join(f"# {line}\n" for line in bad), end="")
+    say(name, bad)
 
 
 if __name__ == "__main__":

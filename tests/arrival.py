@@ -18,6 +18,8 @@ import json
 import os
 import sys
 
+from results import say
+
 STEP = 1000000
 DEFAULTS = {"ranks": 2, "steps": 4, "late": 0, "jitter": 0, "groups": 1,
             "host": "one", "skew": 0, "base": 0, "odd": "", "per": 1,
@@ -206,6 +208,4 @@ for n, word in enumerate(words, 1):
         make(own, word.split())
     elif what == "check":
         bad = check(own + ".overlap", own, own + ".ranks")
-        print(f"{'not ok' if bad else 'ok'} - exact: {word}")
-        for k, v in bad.items():
-            print("#", k, v)
+        say(f"exact: {word}", [f"{k} {v}" for k, v in bad.items()])

@@ -323,7 +323,7 @@ run 0 "$profan" ingest --dry-run -q -f csv "$tmp/killed" && ! grep -q b_rank3 "$
 	grep -q 'a.json.tmp.*unfinished copy' "$tmp/out"
 result "--salvage reads unfinished files of folders" "$tmp/out"
 
-mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 40 300 2000)"
+mkdir "$tmp/damaged" && $memsnap damage "$small" "$tmp/damaged" "$(amount 12 300 2000)"
 for file in "$tmp"/damaged/*; do
 	rm -f "$tmp/x.db"
 	code=0

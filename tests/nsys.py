@@ -8,13 +8,13 @@ nsys.py golden OUT.db IN.json   what profan stored against figures made apart
 nsys.py kineto IN.sqlite        the same events as Kineto's JSON, to stdout
 """
 import collections
-import contextlib
-import io
 import json
 import os
 import re
 import sqlite3
 import sys
+
+from results import judge
 
 KIND = "CUPTI_ACTIVITY_KIND_"
 SECRET = "TEST_SECRET=4f0c-must-not-be-copied"
@@ -525,25 +525,16 @@ def kineto(source):
                events}, sys.stdout)
 
 
-def judge(files):
-    """A result for each file and its database."""
-    for source, stored in zip(files[::2], files[1::2]):
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            bad = agree(source, stored)
-        print(f"{'not ok' if bad else 'ok'} - {os.path.basename(source)}:"
-              " as the rows say")
-        print("".join(f"# {line}\n" for line in said.getvalue().split("\n")
-                      if line), end="")
-
-
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
         make(*rest)
     elif what == "kineto":
         kineto(*rest)
+    elif what == "agree":
+        judge(rest, agree, "as the rows say")
     else:
-        judge(rest) if what == "agree" else sys.exit(golden(*rest) > 0)
+        sys.exit(golden(*rest) > 0)
 
 
 main()

@@ -11,6 +11,8 @@ import statistics
 import sys
 import traceback
 
+from results import say
+
 OTHER = {"communication": "comm", "inferred wait": "inferred",
          "no launch record": "before"}
 
@@ -259,12 +261,9 @@ def main():
     for line in open(sys.argv[2]):
         path, trace, name = line.rstrip("\n").split("|", 2)
         try:
-            said = judge(path, trace, sys.argv[3])
-            print(f"ok - {name}: {said}")
+            say(f"{name}: {judge(path, trace, sys.argv[3])}", [])
         except Exception:  # each has its own result
-            print(f"not ok - {name}")
-            for why in traceback.format_exc().splitlines():
-                print("#", why)
+            say(name, traceback.format_exc().splitlines())
 
 
 if __name__ == "__main__":

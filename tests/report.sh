@@ -12,6 +12,15 @@ page() { # NAME PAGE-OPTION...
 		"$@"
 }
 
+told() { # NAME: what check.py said
+	while IFS= read -r line; do
+		case $line in
+		ok\ *) ok "$1: ${line#ok }" ;;
+		*) not_ok "$1: ${line#not ok }" ;;
+		esac
+	done <"$tmp/checks"
+}
+
 check() { # NAME: every promise of its page
 	if ! page "$1"; then
 		not_ok "$1: page" "$tmp/err"
@@ -20,12 +29,7 @@ check() { # NAME: every promise of its page
 	"$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
 		"$tmp/$1.html" >"$tmp/checks" 2>"$tmp/err" ||
 		not_ok "$1: check.py" "$tmp/err"
-	while IFS= read -r line; do
-		case $line in
-		ok\ *) ok "$1: ${line#ok }" ;;
-		*) not_ok "$1: ${line#not ok }" ;;
-		esac
-	done <"$tmp/checks"
+	told "$1"
 }
 
 ingest() { # NAME FILE
@@ -84,15 +88,17 @@ compare() { # A B
 	"$PYTHON" -S "$top_srcdir/tests/report/check.py" "$profan" "$tmp/$1.db" \
 		"$tmp/diff.html" "$tmp/$2.db" >"$tmp/checks" 2>"$tmp/err" ||
 		not_ok "diff $1 $2: check.py" "$tmp/err"
-	while IFS= read -r line; do
-		case $line in
-		ok\ *) ok "diff $1 $2: ${line#ok }" ;;
-		*) not_ok "diff $1 $2: ${line#not ok }" ;;
-		esac
-	done <"$tmp/checks"
+	told "diff $1 $2"
 }
 compare train other
 compare train train
+if grep -q 'Nothing changed: all counts per step are equal' \
+	"$tmp/diff.html" && grep -q '<section id=unchanged>' "$tmp/diff.html"
+then
+	ok "diff: what is unchanged is said"
+else
+	not_ok "diff: what is unchanged is said"
+fi
 compare hostile hostile
 # B begins with something before its steps
 "$PYTHON" -S -c '
@@ -131,14 +137,6 @@ if grep -q '<div class=severe><dt>Comparable</dt> <dd><strong>no</strong>.*diffe
 	ok "diff: other GPUs are named, and times not judged"
 else
 	not_ok "diff: other GPUs are named, and times not judged"
-fi
-compare train train
-if grep -q 'Nothing changed: all counts per step are equal' \
-	"$tmp/diff.html" && grep -q '<section id=unchanged>' "$tmp/diff.html"
-then
-	ok "diff: what is unchanged is said"
-else
-	not_ok "diff: what is unchanged is said"
 fi
 diff_page() { # A B OPTION...
 	a=$1 b=$2

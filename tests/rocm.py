@@ -8,14 +8,14 @@ rocm.py golden OUT.db JSON   what profan stored against figures made apart
 rocm.py kineto db|rpd        the events of twin.* as Kineto's JSON, to stdout
 """
 import collections
-import contextlib
 import csv
-import io
 import json
 import os
 import sqlite3
 import subprocess
 import sys
+
+from results import judge
 
 SECRET = "TEST_SECRET=4f0c-must-not-be-copied"
 GUID = "0000abcd-0000-7000-8000-00000000000%d"
@@ -761,25 +761,16 @@ def golden(stored, figures):
     return c.failed
 
 
-def judge(files):
-    """A result for each file and its database."""
-    for source, stored in zip(files[::2], files[1::2]):
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            bad = agree(source, stored)
-        print(f"{'not ok' if bad else 'ok'} - {os.path.basename(source)}:"
-              " as the records say")
-        print("".join(f"# {line}\n" for line in said.getvalue().split("\n")
-                      if line), end="")
-
-
 def main():
     what, *rest = sys.argv[1:]
     if what == "make":
         make(*rest)
     elif what == "kineto":
         twin(Kineto(*rest))
+    elif what == "agree":
+        judge(rest, agree, "as the records say")
     else:
-        judge(rest) if what == "agree" else sys.exit(golden(*rest) > 0)
+        sys.exit(golden(*rest) > 0)
 
 
 main()

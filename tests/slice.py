@@ -15,6 +15,7 @@ import json
 import sys
 
 import tracefile
+from results import say
 from tracefile import ns
 
 LIMIT = 20
@@ -180,7 +181,4 @@ for line in open(sys.argv[1]):
     if not same_events(trace, piece, whole, bad):
         bad.append("no events")
     trace_processor(piece, trace, bad)
-    print(f"{'not ok' if bad else 'ok'} - {name}: every event, nested, arrows"
-          " bound")
-    for why in bad[:LIMIT]:
-        print("#", why)
+    say(f"{name}: every event, nested, arrows bound", bad[:LIMIT])

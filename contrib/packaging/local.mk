@@ -18,5 +18,6 @@ clean-release:
 # make check-arm64: cross built, under qemu; takes many minutes, so it is no part
 # of check
 check-arm64:
-	$(SHELL) $(abs_srcdir)/contrib/packaging/arm64.sh $(abs_srcdir) $(SUITES)
+	$(SHELL) $(abs_srcdir)/contrib/packaging/arm64.sh $(abs_srcdir) \
+		$(if $(filter all,$(SUITES)),$(SHELL_TESTS:tests/%.sh=%),$(SUITES))
 .PHONY: check-arm64

@@ -274,6 +274,8 @@ static int open_kind(struct pf_db *db, const char *path,
 		return -1;
 	}
 	db->is_readable = true;
+	db->device = info.st_dev;
+	db->inode = info.st_ino;
 	return 0;
 }
 
@@ -313,11 +315,27 @@ void pf_db_close(struct pf_db *db)
 	memset(db, 0, sizeof(*db));
 }
 
+/* Figures of two files must not meet.  Asked when the second is open. */
+static int check_is_same(const struct pf_db *db, struct pf_err *err)
+{
+	struct stat info;
+
+	if (!stat(db->path, &info) && info.st_dev == db->device &&
+	    info.st_ino == db->inode)
+		return 0;
+	return pf_fail(err, PF_EIO, "'%s' was replaced while it was read",
+		       db->path);
+}
+
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err)
 {
 	if (pf_db_open(db, open->path, false, err))
 		return -1;
+	if (check_is_same(open, err)) {
+		pf_db_close(db);
+		return -1;
+	}
 	pf_memo_free(db->memo);
 	db->memo = open->memo;
 	db->kept = open->kept;

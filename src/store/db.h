@@ -47,7 +47,8 @@ struct pf_db_spare;   /* db.c: connections beside that nobody uses now */
 
 struct pf_db {
 	sqlite3 *sql;
-	char *path; /* as given, for messages */
+	char *path;             /* as given, for messages */
+	uint64_t device, inode; /* of the file that was opened */
 	/* Files that no output may replace, borrowed; none: only path. */
 	const char *const *inputs;
 	size_t input_count;
@@ -75,7 +76,8 @@ int pf_db_open_kind(struct pf_db *db, const char *path,
 
 /*
  * Another connection to the file of an open database, for another thread.
- * They share what is worked out and read (memo.h, kept.h), so it is closed before that.
+ * They share what is worked out and read (memo.h, kept.h), so it is closed before
+ * that.  PF_EIO: by now another file has its name.
  */
 int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err);

@@ -165,6 +165,26 @@ static void only_our_files_may_be_replaced(void **state)
 }
 
 /* A full disk is an error of the system, not of the database. */
+/* Whoever reads with two connections reads one file, or is told. */
+static void another_file_is_not_opened_beside(void **state)
+{
+	char *path = make_database(*state, "first.db");
+	char *other = make_database(*state, "second.db");
+	struct pf_err err = { 0 };
+	struct pf_db db, beside;
+
+	assert_int_equal(pf_db_open(&db, path, true, &err), 0);
+	assert_int_equal(pf_db_open_beside(&beside, &db, &err), 0);
+	pf_db_close(&beside);
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(pf_db_open_beside(&beside, &db, &err), -1);
+	support_error(&err, PF_EIO, "was replaced while it was read");
+	assert_null(pf_db_lend(&db));
+	pf_db_close(&db);
+	free(path);
+	free(other);
+}
+
 static void a_full_file_is_an_io_error(void **state)
 {
 	char *path = support_path_take(*state, "full.db");
@@ -192,6 +212,7 @@ int main(void)
 		cmocka_unit_test(others_are_refused),
 		cmocka_unit_test(create_never_overwrites),
 		cmocka_unit_test(only_our_files_may_be_replaced),
+		cmocka_unit_test(another_file_is_not_opened_beside),
 		cmocka_unit_test(a_full_file_is_an_io_error),
 	};
 

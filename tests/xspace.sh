@@ -226,7 +226,7 @@ cat >"$tmp/want" <<'EOF'
 annotation,190000
 cause,ns
 launch latency,50000
-no launch record,200000
+no launch record,300000
 unrecorded,60000
 EOF
 same "TPU: what the host did before it brought a program" "$tmp/want" "$tmp/got"

@@ -80,8 +80,9 @@ static int load_track(struct pf_tpu_calls *c, struct pf_db *db,
 		    !number_of(text, &s, "_p", "_pt", &key))
 			continue;
 		call = pf_map_at(&c->of, key);
-		if (*call == UINT64_MAX)
-			*call = (uint64_t)track_id << 32 | s.seq;
+		/* given away twice, it is nobody's */
+		*call = *call == UINT64_MAX ? (uint64_t)track_id << 32 | s.seq
+					    : 0;
 	}
 	pf_cursor_free(cursor);
 	return rc;

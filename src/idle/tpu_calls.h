@@ -3,7 +3,7 @@
  * Which event of the host brought a program to a TPU.  The profiler of XLA
  * gives both one number, with a type: "_p" and "_pt" where it is given away,
  * "_c" and "_ct" of the program on the device's line.  What has neither, or a
- * number that nobody gave away, has no call.
+ * number that nobody gave away, or that two did, has no call.
  */
 #ifndef PF_IDLE_TPU_CALLS_H
 #define PF_IDLE_TPU_CALLS_H

@@ -203,8 +203,8 @@ def tpu_work():
 
 
 def tpu_calls():
-    """Three programs: two that the host's calls brought, by a small number and
-    a large one, and one whose number was given away as another type."""
+    """Four programs: two that the host's calls brought, by a small number and
+    a large one, and those whose number was given away as another type or twice."""
     large = -7553005589621818113
 
     def call(meta, start_us, end_us, *stats):
@@ -221,16 +221,19 @@ def tpu_calls():
         "/device:TPU:0",
         line(2, "XLA Modules", 0, call(9, 100, 200, *takes(7, 12)),
              call(9, 500, 600, *takes(large, 12)),
-             call(9, 800, 900, *takes(8, 12))),
+             call(9, 800, 900, *takes(8, 12)),
+             call(9, 1000, 1100, *takes(9, 12))),
         line(3, "XLA Ops", 0, call(2, 100, 200), call(2, 500, 600),
-             call(2, 800, 900)),
+             call(2, 800, 900), call(2, 1000, 1100)),
         op_names(), names({9: "jit_f(1)"}), stat_names())
     return device + plane(
         "/host:CPU",
         line(1, "main", 0, call(1, 50, 60, *gives(7, 12))),
         line(2, "worker", 0, call(2, 210, 400),
              call(1, 450, 470, *gives(large, 12)),
-             call(1, 700, 710, *gives(8, 3))),
+             call(1, 700, 710, *gives(8, 3)),
+             call(1, 910, 920, *gives(9, 12)),
+             call(1, 930, 940, *gives(9, 12))),
         names({1: "DoEnqueueProgram", 2: "load a batch"}), stat_names())
 
 

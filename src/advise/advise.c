@@ -2,6 +2,8 @@
 /* The analyses that advice rests on, beside the path. */
 #include "advise/advise_impl.h"
 
+#include <stdatomic.h>
+
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "store/ints.h"
@@ -11,7 +13,6 @@
 #define KEPT_BYTES (32u << 20) /* of blocks that several read */
 
 struct beside {
-	struct pf_db db;
 	const struct pf_window_args *window;
 	struct pf_kernels callers;
 	struct pf_launches launches;
@@ -20,70 +21,110 @@ struct beside {
 	struct pf_usage memory;
 	struct pf_info info;
 	struct pf_roofline roofline;
-	int rc;
-	struct pf_err err;
 };
 
-static int find_roofs(struct beside *b, struct pf_err *err)
+static int find_callers(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	const struct pf_kernels_args args = {
+		.window = *b->window,
+		.group = PF_KERNELS_BY_NAME_OP,
+		.no_ranks = true,
+	};
+
+	return pf_kernels_find(db, &args, &b->callers, err);
+}
+
+static int find_launches(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	const struct pf_launches_args args = { .window = *b->window,
+					       .only_counts = true };
+
+	return pf_launches_find(db, &args, 0, &b->launches, err);
+}
+
+static int find_overlap(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	const struct pf_overlap_args args = { .window = *b->window };
+
+	return pf_overlap_find(db, &args, &b->overlap, err);
+}
+
+static int find_steps(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	const struct pf_steps_args args = { .window = *b->window,
+					    .only_times = true };
+
+	return pf_step_times_find(db, &args, &b->steps, err);
+}
+
+static int find_memory(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	const struct pf_usage_args args = { .window = *b->window };
+
+	return pf_usage_find(db, &args, NULL, &b->memory, err);
+}
+
+static int find_info(struct pf_db *db, struct beside *b, struct pf_err *err)
+{
+	struct pf_doc doc = { 0 };
+	int rc = pf_info(db, &b->info, &doc, err);
+
+	pf_doc_release(&doc);
+	return rc;
+}
+
+static int find_roofs(struct pf_db *db, struct beside *b, struct pf_err *err)
 {
 	const struct pf_roofline_args args = { .window = *b->window,
 					       .group = PF_ROOFLINE_BY_OP };
 	bool has_shapes;
 
-	if (pf_trust_has_shapes(&b->db, &has_shapes, err) < 0)
+	if (pf_trust_has_shapes(db, &has_shapes, err) < 0)
 		return -1;
-	return has_shapes ? pf_roofline_find(&b->db, &args, &b->roofline, err)
-			  : 0;
+	return has_shapes ? pf_roofline_find(db, &args, &b->roofline, err) : 0;
 }
 
-static int find_all(struct beside *b, struct pf_err *err)
-{
-	const struct pf_kernels_args kernels = {
-		.window = *b->window,
-		.group = PF_KERNELS_BY_NAME_OP,
-		.no_ranks = true,
-	};
-	const struct pf_launches_args launches = { .window = *b->window,
-						   .only_counts = true };
-	const struct pf_overlap_args overlap = { .window = *b->window };
-	const struct pf_steps_args steps = { .window = *b->window,
-					     .only_times = true };
-	const struct pf_usage_args memory = { .window = *b->window };
-	struct pf_doc doc = { 0 };
-	int rc;
+/* By the time they take: the last are short ones. */
+static int (*const finders[])(struct pf_db *db, struct beside *b,
+			      struct pf_err *err) = {
+	find_callers, find_launches, find_roofs, find_memory,
+	find_info,    find_overlap,  find_steps,
+};
+#define FINDERS (sizeof(finders) / sizeof(*finders))
 
-	if (pf_kernels_find(&b->db, &kernels, &b->callers, err) < 0 ||
-	    pf_launches_find(&b->db, &launches, 0, &b->launches, err) < 0 ||
-	    pf_overlap_find(&b->db, &overlap, &b->overlap, err) < 0 ||
-	    pf_step_times_find(&b->db, &steps, &b->steps, err) < 0 ||
-	    pf_usage_find(&b->db, &memory, NULL, &b->memory, err) < 0)
-		return -1;
-	rc = pf_info(&b->db, &b->info, &doc, err);
-	pf_doc_release(&doc);
-	return rc ? rc : find_roofs(b, err);
-}
-
-static void run_beside(void *p)
-{
-	struct beside *b = p;
-
-	b->rc = find_all(b, &b->err);
-}
-
-/* The path and its rows. */
-struct reading {
-	struct pf_db *db;
+/* One thread begins with the path; what is left is for who has time. */
+struct gathering {
+	struct pf_db *db, other;
 	const struct pf_advise_args *args;
 	struct pf_advise *out;
-	struct pf_err *err;
-	int rc;
+	struct beside *beside;
+	atomic_size_t next;
+	int rc[1 + FINDERS]; /* the path's first */
+	struct pf_err err[1 + FINDERS];
 };
 
-static void read_path(void *p)
+static void find_on(struct gathering *g, struct pf_db *db)
 {
-	struct reading *r = p;
+	size_t n;
 
-	r->rc = pf_advise_read(r->db, r->args, r->out, r->err);
+	while ((n = atomic_fetch_add(&g->next, 1)) < FINDERS)
+		g->rc[1 + n] = finders[n](db, g->beside, &g->err[1 + n]);
+}
+
+static void find_path(void *p)
+{
+	struct gathering *g = p;
+
+	g->rc[0] = pf_advise_read(g->db, g->args, g->out, &g->err[0]);
+	if (!g->rc[0])
+		find_on(g, g->db);
+}
+
+static void find_beside(void *p)
+{
+	struct gathering *g = p;
+
+	find_on(g, &g->other);
 }
 
 static void release(struct beside *b)
@@ -95,7 +136,6 @@ static void release(struct beside *b)
 	pf_usage_release(&b->memory);
 	pf_info_release(&b->info);
 	pf_roofline_release(&b->roofline);
-	pf_db_close(&b->db);
 }
 
 /* Most of them read these rows: they come before blocks take the room. */
@@ -110,17 +150,27 @@ static int keep_links(struct pf_db *db, struct pf_err *err)
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
 		  struct beside *b, struct pf_advise *a, struct pf_err *err)
 {
-	struct reading path = { db, args, a, err, 0 };
+	struct gathering *g = pf_calloc(1, sizeof(*g));
+	int rc;
 
+	g->db = db;
+	g->args = args;
+	g->out = a;
+	g->beside = b;
 	pf_kept_start(db, KEPT_BYTES);
-	if (keep_links(db, err) < 0 || pf_db_open_beside(&b->db, db, err) < 0)
-		return -1;
-	pf_threads_both(read_path, &path, run_beside, b);
-	if (!path.rc && b->rc) {
-		*err = b->err;
-		return -1;
+	rc = keep_links(db, err);
+	if (!rc)
+		rc = pf_db_open_beside(&g->other, db, err);
+	if (!rc)
+		pf_threads_both(find_path, g, find_beside, g);
+	for (size_t i = 0; !rc && i < 1 + FINDERS; i++) {
+		rc = g->rc[i];
+		if (rc)
+			*err = g->err[i];
 	}
-	return path.rc;
+	pf_db_close(&g->other);
+	free(g);
+	return rc;
 }
 
 /* Before all of several ranks is read, to be refused. */

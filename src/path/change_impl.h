@@ -83,10 +83,43 @@ struct path_ledger {
 int path_ledger_init(struct path_ledger *l, struct path *p,
 		     struct path_changes *c, bool by_op, struct pf_err *err);
 void path_ledger_release(struct path_ledger *l);
-/* Fill it in, and do something beside that changes nothing it reads. */
-int path_ledger_read(struct path_ledger *l,
-		     int (*also)(void *context, struct pf_err *err),
-		     void *context, struct pf_err *err);
+/*
+ * Fill it in.  Follow() follows the path meanwhile, and folds what is on the
+ * threads that it is on; folder NULL: nothing is asked of the host.
+ */
+struct path_folder;
+typedef int path_follow(void *context, struct path_folder *folder,
+			struct pf_err *err);
+int path_ledger_read(struct path_ledger *l, path_follow *follow, void *context,
+		     struct pf_err *err);
+
+/* Where the walk over a thread stands. */
+struct path_stand {
+	struct pf_walk *walk; /* or NULL: it has not begun */
+	uint32_t thread;
+	uint32_t point; /* up to it edges have been taken in */
+	uint32_t call;  /* the next to be looked at */
+};
+
+int path_stand_begin(struct path_stand *s, const struct path *p,
+		     struct pf_db *db, struct pf_names *names, uint32_t thread,
+		     struct pf_err *err);
+
+/* Is told what runs on a thread, in order of time. */
+struct path_pieces {
+	int (*add)(void *context, const struct path_stand *s,
+		   const struct pf_place *place, int64_t from_ns, int64_t to_ns,
+		   struct pf_err *err);
+	void *context;
+};
+
+/* The thread's own time up to a point; folder or pieces may be NULL. */
+int path_fold_edge(const struct path *p, struct path_folder *folder,
+		   struct path_stand *s, uint32_t point,
+		   const struct path_pieces *pieces, struct pf_err *err);
+/* That of all points before "end"; of the last of them the pieces are told. */
+int path_fold_to(struct path_folder *folder, struct path_stand *s, uint32_t end,
+		 const struct path_pieces *pieces, struct pf_err *err);
 /* The key of an operator, or PF_PATH_NONE. */
 uint32_t path_ledger_key(const struct path_ledger *l, uint32_t op);
 

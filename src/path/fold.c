@@ -2,8 +2,9 @@
 /*
  * Host time is cut into pieces by what runs there, far more than there are
  * edges: one walk adds up, for each edge, what of it a question may change.
- * Threads of the host have nothing to do with each other, so two are walked
- * at a time.
+ * Those of the host that the path is on are walked where it is followed; the
+ * others have nothing to do with it, nor with each other: a second thread
+ * walks them meanwhile.
  */
 #include "path/change_impl.h"
 
@@ -22,14 +23,13 @@
 
 /* ---- names ---- */
 
-/* Who reads one thread of the host after the other. */
-struct folder {
+struct path_folder {
 	struct path_ledger *f;
 	struct pf_db *db;
 	struct pf_names *names;
-	struct pf_walk *walk;
 	/* do the operators open there, the innermost of them this event, fit? */
-	bool *op_fits, has_looked;
+	bool *op_fits;
+	const struct pf_walk *ops_of; /* NULL: not looked at yet */
 	uint32_t op_seq;
 	/* the edge at hand */
 	int64_t *sums; /* by key */
@@ -74,7 +74,7 @@ static int fits(struct path_ledger *f, struct pf_names *names,
 }
 
 /* Does one of these operators fit? */
-static int any_fits(struct folder *w, struct path_change *q,
+static int any_fits(struct path_folder *w, struct path_change *q,
 		    const uint32_t *ops, size_t count, bool *out,
 		    struct pf_err *err)
 {
@@ -148,7 +148,7 @@ static bool is_folded(const struct path_change *q)
 	return q->has_host && !(q->host_kinds & PATH_IS_ANY);
 }
 
-static void touch(struct folder *w, uint32_t key, int64_t ns)
+static void touch(struct path_folder *w, uint32_t key, int64_t ns)
 {
 	if (!w->sums[key])
 		w->touched[w->touched_count++] = key;
@@ -156,27 +156,28 @@ static void touch(struct folder *w, uint32_t key, int64_t ns)
 }
 
 /* Do the operators that are open fit?  They are as long as the last one is. */
-static int look_at_ops(struct folder *w, uint32_t op_seq, struct pf_err *err)
+static int look_at_ops(struct path_folder *w, const struct pf_walk *walk,
+		       uint32_t op_seq, struct pf_err *err)
 {
 	const struct path_ledger *f = w->f;
 	uint32_t ops[OPS_MAX];
 	size_t count;
 
-	if (w->has_looked && w->op_seq == op_seq)
+	if (w->ops_of == walk && w->op_seq == op_seq)
 		return 0;
-	count = pf_walk_ops(w->walk, ops, OPS_MAX);
+	count = pf_walk_ops(walk, ops, OPS_MAX);
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].has_op_regex &&
 		    any_fits(w, &f->changes->items[i], ops, count,
 			     &w->op_fits[i], err) < 0)
 			return -1;
-	w->has_looked = true;
+	w->ops_of = walk;
 	w->op_seq = op_seq;
 	return 0;
 }
 
 /* Is a piece of what a question changes? */
-static int hits(struct folder *w, uint32_t question, unsigned kinds,
+static int hits(struct path_folder *w, uint32_t question, unsigned kinds,
 		uint32_t name, bool *out, struct pf_err *err)
 {
 	struct path_change *q = &w->f->changes->items[question];
@@ -191,15 +192,16 @@ static int hits(struct folder *w, uint32_t question, unsigned kinds,
 	return 0;
 }
 
-static int add_piece(struct folder *w, const struct pf_place *place, int64_t ns,
+static int add_piece(struct path_folder *w, const struct pf_walk *walk,
+		     const struct pf_place *place, int64_t ns,
 		     struct pf_err *err)
 {
 	const struct path_ledger *f = w->f;
-	struct pf_inner inner = pf_walk_inner(w->walk);
+	struct pf_inner inner = pf_walk_inner(walk);
 	const struct pf_name_class *class = NULL;
 	unsigned kinds;
 
-	if (f->has_ops && look_at_ops(w, inner.op_seq, err) < 0)
+	if (f->has_ops && look_at_ops(w, walk, inner.op_seq, err) < 0)
 		return -1;
 	if (inner.name != PF_ID_NONE) {
 		class = pf_names_class(w->names, inner.name, err);
@@ -224,7 +226,7 @@ static int add_piece(struct folder *w, const struct pf_place *place, int64_t ns,
 /* ---- edges ---- */
 
 /* 0 stands for all of the edge. */
-static void put(struct folder *w, struct path_entries *e, int64_t all_ns)
+static void put(struct path_folder *w, struct path_entries *e, int64_t all_ns)
 {
 	unsigned char *at;
 
@@ -243,11 +245,10 @@ static void put(struct folder *w, struct path_entries *e, int64_t all_ns)
 	e->len = (size_t)(at - e->bytes);
 }
 
-/* The thread's time up to a point. */
-static int add_edge(struct folder *w, uint32_t thread, uint32_t point,
-		    struct pf_err *err)
+int path_fold_edge(const struct path *p, struct path_folder *w,
+		   struct path_stand *s, uint32_t point,
+		   const struct path_pieces *pieces, struct pf_err *err)
 {
-	const struct path *p = w->f->p;
 	struct path_edge edge;
 	int64_t from, at, to, end;
 
@@ -255,29 +256,34 @@ static int add_edge(struct folder *w, uint32_t thread, uint32_t point,
 		return 0;
 	from = at = path_at(p, edge.from);
 	to = at + path_weight(p, p->graph.host_first + point, &edge);
-	if (at < to && pf_walk_to(w->walk, at, err) < 0)
+	if (at < to && pf_walk_to(s->walk, at, err) < 0)
 		return -1;
 	for (; at < to; at = end) {
 		struct pf_place place;
 
-		if (pf_walk_piece(w->walk, at, UINT32_MAX, to, &place, &end,
+		if (pf_walk_piece(s->walk, at, UINT32_MAX, to, &place, &end,
 				  err) < 0)
 			return -1;
 		end = end > at ? end : to;
-		if (add_piece(w, &place, end - at, err) < 0)
+		if (pieces &&
+		    pieces->add(pieces->context, s, &place, at, end, err) < 0)
+			return -1;
+		if (w && add_piece(w, s->walk, &place, end - at, err) < 0)
 			return -1;
 	}
-	put(w, &w->f->threads[thread], to - from);
+	if (w)
+		put(w, &w->f->threads[s->thread], to - from);
 	return 0;
 }
 
 /* Is what a call launched below an operator that is asked for? */
-static int look_at_call(struct folder *w, uint32_t call, struct pf_err *err)
+static int look_at_call(struct path_folder *w, const struct path_stand *s,
+			uint32_t call, struct pf_err *err)
 {
 	const struct path_ledger *f = w->f;
 
-	if (pf_walk_to(w->walk, f->p->calls[call].start_ns, err) < 0 ||
-	    look_at_ops(w, pf_walk_inner(w->walk).op_seq, err) < 0)
+	if (pf_walk_to(s->walk, f->p->calls[call].start_ns, err) < 0 ||
+	    look_at_ops(w, s->walk, pf_walk_inner(s->walk).op_seq, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < f->asked; i++)
 		if (f->changes->items[i].below)
@@ -285,27 +291,53 @@ static int look_at_call(struct folder *w, uint32_t call, struct pf_err *err)
 	return 0;
 }
 
-static int add_thread(struct folder *w, uint32_t thread, struct pf_err *err)
+int path_fold_to(struct path_folder *w, struct path_stand *s, uint32_t end,
+		 const struct path_pieces *pieces, struct pf_err *err)
 {
 	const struct path *p = w->f->p;
-	const struct path_thread *th = &p->threads[thread];
-	uint32_t call = th->first_call;
+	const struct path_thread *th = &p->threads[s->thread];
 	int rc = 0;
 
-	if (th->first_point == PF_PATH_NONE)
-		return 0;
-	w->has_looked = false;
-	w->walk = pf_walk_new(w->db, w->names, &p->pageable, th->track_id, err);
-	if (!w->walk)
-		return -1;
-	for (uint32_t i = th->first_point; !rc && i < th->end_point; i++) {
-		rc = add_edge(w, thread, i, err);
+	for (; !rc && s->point < end; s->point++) {
+		rc = path_fold_edge(p, w, s, s->point,
+				    s->point + 1 == end ? pieces : NULL, err);
 		while (!rc && w->f->has_ops &&
-		       call < th->first_call + th->call_count &&
-		       p->calls[call].start_ns <= p->graph.points[i].at_ns)
-			rc = look_at_call(w, call++, err);
+		       s->call < th->first_call + th->call_count &&
+		       p->calls[s->call].start_ns <=
+			       p->graph.points[s->point].at_ns)
+			rc = look_at_call(w, s, s->call++, err);
 	}
-	pf_walk_free(w->walk);
+	return rc;
+}
+
+int path_stand_begin(struct path_stand *s, const struct path *p,
+		     struct pf_db *db, struct pf_names *names, uint32_t thread,
+		     struct pf_err *err)
+{
+	const struct path_thread *th = &p->threads[thread];
+
+	*s = (struct path_stand){ .thread = thread,
+				  .point = th->first_point,
+				  .call = th->first_call };
+	s->walk = pf_walk_new(db, names, &p->pageable, th->track_id, err);
+	return s->walk ? 0 : -1;
+}
+
+static int add_thread(struct path_folder *w, uint32_t thread,
+		      struct pf_err *err)
+{
+	const struct path *p = w->f->p;
+	struct path_stand s;
+	int rc;
+
+	if (p->threads[thread].first_point == PF_PATH_NONE)
+		return 0;
+	w->ops_of = NULL;
+	rc = path_stand_begin(&s, p, w->db, w->names, thread, err);
+	if (!rc)
+		rc = path_fold_to(w, &s, p->threads[thread].end_point, NULL,
+				  err);
+	pf_walk_free(s.walk);
 	return rc;
 }
 
@@ -316,24 +348,28 @@ uint32_t path_ledger_key(const struct path_ledger *f, uint32_t op)
 
 /* ---- two threads ---- */
 
-/* Threads of the host are taken in their order, by whoever has time. */
+/* Threads off the path are taken in their order, by whoever has time. */
 struct fold {
 	struct path_ledger *f;
-	int (*also)(void *context, struct pf_err *err);
+	path_follow *follow;
 	void *context;
-	int also_rc, rc;
-	struct pf_err also_err, err; /* that of the first thread that failed */
-	pthread_mutex_t lock;        /* of the next */
+	int followed, rc;
+	struct pf_err follow_err,
+		err;          /* that of the first thread that failed */
+	pthread_mutex_t lock; /* of the next */
 	uint32_t next, failed;
 	struct pf_db *beside;
 };
 
 static bool take_thread(struct fold *x, uint32_t *thread)
 {
+	const struct path *p = x->f->p;
 	bool is_one;
 
 	pthread_mutex_lock(&x->lock);
-	is_one = !x->rc && x->f->is_on && x->next < x->f->p->thread_count;
+	while (x->next < p->thread_count && p->threads[x->next].is_on_path)
+		x->next++;
+	is_one = !x->rc && x->f->is_on && x->next < p->thread_count;
 	*thread = x->next;
 	x->next += is_one;
 	pthread_mutex_unlock(&x->lock);
@@ -352,34 +388,46 @@ static void tell_failed(struct fold *x, uint32_t thread,
 	pthread_mutex_unlock(&x->lock);
 }
 
-static void take_threads(struct fold *x, struct pf_db *db,
-			 struct pf_names *names)
+static struct path_folder folder_new(struct path_ledger *f, struct pf_db *db,
+				     struct pf_names *names)
 {
-	struct path_ledger *f = x->f;
-	struct folder w = { .f = f, .db = db, .names = names };
-	uint32_t thread;
+	struct path_folder w = { .f = f, .db = db, .names = names };
 
 	w.sums = pf_calloc((size_t)f->key_count + 1, sizeof(*w.sums));
 	w.touched = pf_calloc((size_t)f->key_count + 1, sizeof(*w.touched));
 	w.op_fits = pf_calloc((size_t)f->asked + 1, sizeof(*w.op_fits));
+	return w;
+}
+
+static void folder_release(struct path_folder *w)
+{
+	free(w->sums);
+	free(w->touched);
+	free(w->op_fits);
+}
+
+static void take_threads(struct fold *x, struct path_folder *w)
+{
+	uint32_t thread;
+
 	while (take_thread(x, &thread)) {
 		struct pf_err err = { 0 };
 
-		if (add_thread(&w, thread, &err) < 0)
+		if (add_thread(w, thread, &err) < 0)
 			tell_failed(x, thread, &err);
 	}
-	free(w.sums);
-	free(w.touched);
-	free(w.op_fits);
 }
 
 static void run_here(void *p)
 {
 	struct fold *x = p;
+	struct path_folder w = folder_new(x->f, x->f->p->db, x->f->p->names);
 
-	x->also_rc = x->also(x->context, &x->also_err);
-	if (!x->also_rc)
-		take_threads(x, x->f->p->db, x->f->p->names);
+	x->followed =
+		x->follow(x->context, x->f->is_on ? &w : NULL, &x->follow_err);
+	if (!x->followed)
+		take_threads(x, &w);
+	folder_release(&w);
 }
 
 /* Names that cannot be read are met by the other thread, too. */
@@ -388,21 +436,32 @@ static void run_beside(void *p)
 	struct fold *x = p;
 	struct pf_err ignored = { 0 };
 	struct pf_names *names = pf_names_new(x->beside, &ignored);
+	struct path_folder w = folder_new(x->f, x->beside, names);
 
 	if (names)
-		take_threads(x, x->beside, names);
+		take_threads(x, &w);
+	folder_release(&w);
 	pf_names_free(names);
 }
 
-int path_ledger_read(struct path_ledger *f,
-		     int (*also)(void *context, struct pf_err *err),
-		     void *context, struct pf_err *err)
+/* Is there a thread of the host that the path is not on? */
+static bool has_others(const struct path *p)
+{
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		if (p->threads[i].first_point != PF_PATH_NONE &&
+		    !p->threads[i].is_on_path)
+			return true;
+	return false;
+}
+
+int path_ledger_read(struct path_ledger *f, path_follow *follow, void *context,
+		     struct pf_err *err)
 {
 	struct pf_db *db = f->p->db;
-	struct fold x = { .f = f, .also = also, .context = context };
+	struct fold x = { .f = f, .follow = follow, .context = context };
 
 	pthread_mutex_init(&x.lock, NULL);
-	x.beside = f->is_on ? pf_db_lend(db) : NULL;
+	x.beside = f->is_on && has_others(f->p) ? pf_db_lend(db) : NULL;
 	if (x.beside) {
 		pf_threads_both(run_here, &x, run_beside, &x);
 		pf_db_give_back(db, x.beside);
@@ -410,8 +469,8 @@ int path_ledger_read(struct path_ledger *f,
 		run_here(&x);
 	}
 	pthread_mutex_destroy(&x.lock);
-	if (x.also_rc || x.rc) {
-		*err = x.also_rc ? x.also_err : x.err;
+	if (x.followed || x.rc) {
+		*err = x.followed ? x.follow_err : x.err;
 		return -1;
 	}
 	return 0;

@@ -189,11 +189,12 @@ struct rows_of {
 	struct path_rows *rows;
 };
 
-static int find_rows(void *context, struct pf_err *err)
+static int find_rows(void *context, struct path_folder *folder,
+		     struct pf_err *err)
 {
 	const struct rows_of *of = context;
 
-	return path_find_tiles(of->p, path_rows_add, of->rows, err);
+	return path_find_tiles(of->p, path_rows_add, of->rows, folder, err);
 }
 
 static int follow(struct path *p, struct path_rows *rows,
@@ -203,6 +204,7 @@ static int follow(struct path *p, struct path_rows *rows,
 	bool by_op = !p->args->is_bare && !p->args->what_if.count;
 	struct rows_of of = { p, rows };
 
+	path_list_nodes(p);
 	if (pf_pageable_load(p->db, &p->pageable, err) < 0 ||
 	    path_ledger_init(ledger, p, c, by_op, err) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||

@@ -23,7 +23,7 @@
  * questions.  Without questions the usual ones are asked, and of the names
  * that hold most of the path; is_bare asks none.
  *
- * Memory grows with the GPU work of the trace: 150 to 180 bytes each, in all.
+ * Memory grows with the GPU work of the trace: 140 to 170 bytes each, in all.
  */
 #ifndef PF_PATH_PATH_H
 #define PF_PATH_PATH_H

@@ -97,7 +97,7 @@ struct path_busy {
 struct path_thread {
 	uint32_t track_id;
 	const char *pid; /* borrowed of tracks */
-	bool has_op, has_call;
+	bool has_op, has_call, is_on_path;
 	int64_t first_ns, last_ns; /* of operators and calls */
 	uint32_t first_call, call_count, launch_count;
 	uint32_t first_busy, busy_count;
@@ -344,8 +344,11 @@ void path_graph_release(struct path_graph *g);
 /* Every tile of the path, in order of time, to add(). */
 typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
 			  struct pf_err *err);
+struct path_folder;
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct pf_err *err);
+		    struct path_folder *folder, struct pf_err *err);
+/* Before that: the nodes of the path, the sink first. */
+void path_list_nodes(struct path *p);
 
 /* ---- rows.c ---- */
 struct path_rows;

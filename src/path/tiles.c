@@ -4,7 +4,7 @@
  * tiles.  The host's are cut where what runs there changes, in one walk over
  * each thread.
  */
-#include "path/path_impl.h"
+#include "path/change_impl.h"
 
 #include "base/search.h"
 
@@ -12,8 +12,9 @@ struct tiler {
 	struct path *p;
 	path_add_tile *add;
 	void *context;
-	struct pf_walk **walks; /* by thread; NULL: it has not begun */
-	bool is_inferred;       /* the edge at hand */
+	struct path_folder *folder; /* or NULL: no question is of the host */
+	struct path_stand *stands;  /* by thread */
+	bool is_inferred;           /* the edge at hand */
 };
 
 const char *pf_path_category_name(enum pf_path_category category)
@@ -84,51 +85,57 @@ static int put_piece(struct tiler *t, const struct pf_walk *w,
 	return put(t, tile, err);
 }
 
-static int put_at(struct tiler *t, uint32_t thread,
+static int put_at(void *context, const struct path_stand *s,
 		  const struct pf_place *place, int64_t from_ns, int64_t to_ns,
 		  struct pf_err *err)
 {
+	struct tiler *t = context;
 	struct pf_path_tile tile = {
 		.start_ns = from_ns,
 		.end_ns = to_ns,
-		.track_id = t->p->threads[thread].track_id,
+		.track_id = t->p->threads[s->thread].track_id,
 		.device = -1,
 		.stream = -1,
 		.called_ns = PF_NO_INT,
 	};
 
-	return put_piece(t, t->walks[thread], place, &tile, err);
+	return put_piece(t, s->walk, place, &tile, err);
 }
 
-/* The thread's time up to a point. */
+/* With questions, points before one that are not on the path are folded. */
 static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
 {
+	const struct path_pieces pieces = { put_at, t };
 	struct path *p = t->p;
 	uint32_t thread = path_thread_of(p, point);
-	struct pf_walk **w = &t->walks[thread];
-	struct path_edge edge;
-	int64_t at, to, end;
+	struct path_stand *s = &t->stands[thread];
 
-	if (!path_host_edge(p, point, &edge))
-		return 0;
-	if (!*w)
-		*w = pf_walk_new(p->db, p->names, &p->pageable,
-				 p->threads[thread].track_id, err);
-	at = path_at(p, edge.from);
-	to = at + path_weight(p, p->graph.host_first + point, &edge);
-	if (!*w || (at < to && pf_walk_to(*w, at, err) < 0))
+	if (!s->walk &&
+	    path_stand_begin(s, p, p->db, p->names, thread, err) < 0)
 		return -1;
-	for (; at < to; at = end) {
-		struct pf_place place;
+	return t->folder && s->point <= point
+		       ? path_fold_to(t->folder, s, point + 1, &pieces, err)
+		       : path_fold_edge(p, NULL, s, point, &pieces, err);
+}
 
-		if (pf_walk_piece(*w, at, UINT32_MAX, to, &place, &end, err) <
-		    0)
-			return -1;
-		end = end > at ? end : to;
-		if (put_at(t, thread, &place, at, end, err) < 0)
-			return -1;
+/* What is left, behind the path, of each thread that it is on. */
+static int fold_rest(struct tiler *t, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && t->folder && i < p->thread_count; i++) {
+		struct path_stand *s = &t->stands[i];
+
+		if (!p->threads[i].is_on_path)
+			continue;
+		if (!s->walk)
+			rc = path_stand_begin(s, p, p->db, p->names, i, err);
+		if (!rc)
+			rc = path_fold_to(t->folder, s, p->threads[i].end_point,
+					  NULL, err);
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- the GPU, and between ---- */
@@ -341,11 +348,11 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 	}
 }
 
-/* The nodes of the path, the sink first. */
-static void list_nodes(struct path *p)
+void path_list_nodes(struct path *p)
 {
+	const struct path_graph *g = &p->graph;
 	struct path_edge e;
-	uint32_t n = p->graph.sink;
+	uint32_t n = g->sink;
 	size_t cap = 0;
 
 	p->chain_count = 0;
@@ -353,6 +360,9 @@ static void list_nodes(struct path *p)
 		p->chain = pf_grow(p->chain, &cap, (size_t)p->chain_count + 1,
 				   sizeof(*p->chain));
 		p->chain[p->chain_count++] = n;
+		if (PATH_IS_HOST(g, n))
+			p->threads[path_thread_of(p, n - g->host_first)]
+				.is_on_path = true;
 		if (!path_binding(p, n, &e))
 			return;
 		n = e.from;
@@ -360,21 +370,24 @@ static void list_nodes(struct path *p)
 }
 
 int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
-		    struct pf_err *err)
+		    struct path_folder *folder, struct pf_err *err)
 {
-	struct tiler t = { .p = p, .add = add_tile, .context = context };
+	struct tiler t = {
+		.p = p, .add = add_tile, .context = context, .folder = folder
+	};
 	int rc = 0;
 
-	list_nodes(p);
-	t.walks = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.walks));
+	t.stands = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.stands));
 	for (uint32_t i = p->chain_count; !rc && i-- > 0;) {
 		struct path_edge e;
 
 		if (path_binding(p, p->chain[i], &e))
 			rc = put_edge(&t, p->chain[i], &e, err);
 	}
+	if (!rc)
+		rc = fold_rest(&t, err);
 	for (uint32_t i = 0; i < p->thread_count; i++)
-		pf_walk_free(t.walks[i]);
-	free(t.walks);
+		pf_walk_free(t.stands[i].walk);
+	free(t.stands);
 	return rc;
 }

@@ -118,9 +118,9 @@ ingested() {
 	return 1
 }
 
+tap_most=${TRACE_BYTES_MAX-}
+[ -n "${LONG-}" ] || tap_most=10000
 is_quick() {
-	tap_most=${TRACE_BYTES_MAX-}
-	[ -n "${LONG-}" ] || tap_most=10000
 	[ -z "$tap_most" ] || [ "$(wc -c <"$1")" -lt "$tap_most" ]
 }
 
@@ -171,10 +171,10 @@ python_module() {
 }
 
 sampled() {
-	tap_turn=0
+	tap_turn=0 tap_each=$(amount 3 1 1)
 	for tap_file; do
 		tap_turn=$((tap_turn + 1))
-		[ $((tap_turn % $(amount 3 1 1))) != 0 ] || echo "$tap_file"
+		[ $((tap_turn % tap_each)) != 0 ] || echo "$tap_file"
 	done
 }
 
@@ -183,11 +183,13 @@ real_traces() {
 		skip "real traces" "NOT TESTED: ../shared/traces is not there"
 		return
 	fi
-	for tap_trace in "$shared"/traces/*.json.gz; do
+	# shellcheck disable=SC2086  # -size and its word, or nothing
+	find "$shared/traces" -name '*.json.gz' \
+		${tap_most:+-size -${tap_most}c} | sort >"$tmp/tap.traces"
+	while IFS= read -r tap_trace <&3; do
 		tap_name=${tap_trace##*/}
-		is_quick "$tap_trace" || continue
 		"$@" "${tap_name%.json.gz}" "$tap_trace"
-	done
+	done 3<"$tmp/tap.traces"
 	{ [ -n "${LONG-}" ] && [ -z "${TRACE_BYTES_MAX-}" ]; } ||
 		skip "larger real traces" "NOT TESTED: make check-long does"
 }

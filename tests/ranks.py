@@ -2,8 +2,8 @@
 """What 'profan ranks --format json' says against figures that are known.
 
 usage: ranks.py golden RANKS.json FOLDER CASE   FOLDER: ranks_*.csv
-       ranks.py better RANKS.json FOLDER CASE   clocks nearer to the truth
-       ranks.py truth RANKS.json TRUTH.csv      what mktrace --ranks planted
+       ranks.py better RANKS.json FOLDER CASE   clocks nearer to the truth, laws
+       ranks.py truth RANKS.json TRUTH.csv      what mktrace --ranks planted, laws
        ranks.py laws RANKS.json                 sums that must hold
        ranks.py pipeline RANKS.json TRUTH.csv.pipeline MICROBATCHES SLOWER
                                                 bubbles that it planted
@@ -233,6 +233,8 @@ def check_pipeline(path, truth, microbatches, slower):
 if __name__ == "__main__":
     {"golden": check_golden, "better": check_better, "truth": check_truth,
      "laws": check_laws, "pipeline": check_pipeline}[sys.argv[1]](*sys.argv[2:])
+    if sys.argv[1] in ("better", "truth"):
+        check_laws(sys.argv[2])
     for line in bad[:20]:
         print(line)
     if bad:

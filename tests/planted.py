@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Is a planted fault named first, with its line and its cost to the ns?
 
-usage: planted.py PLANTED.csv GAPS.json SYNCS.json [stacks] [amd]
+usage: planted.py LIST    a result for each line of it, "FAULT|WORDS|FOLDER":
+                          words are stacks, amd, gpus; FOLDER/planted (csv),
+                          gaps and syncs (JSON)
 """
 import csv
 import json
 import sys
 
-planted = list(csv.DictReader(open(sys.argv[1])))[0]
-gaps, syncs = (json.load(open(path)) for path in sys.argv[2:4])
-has_stacks, is_amd = "stacks" in sys.argv, "amd" in sys.argv
-idle_ns, blocked_ns, count = (
-    int(planted[key]) for key in ("idle_ns", "blocked_ns", "count"))
-call, frame = planted["call"], planted["frame"]
-if is_amd and call.startswith("cuda"):
-    call = "hip" + call[len("cuda"):]
-failures = []
+from results import say
+
+
+def look(folder, about):
+    global planted, gaps, syncs, words, has_stacks, failures
+    global idle_ns, blocked_ns, count, call, frame
+    planted = list(csv.DictReader(open(folder + "/planted")))[0]
+    gaps, syncs = (json.load(open(f"{folder}/{name}"))
+                   for name in ("gaps", "syncs"))
+    words, failures = about.split(), []
+    has_stacks = "stacks" in words
+    idle_ns, blocked_ns, count = (
+        int(planted[key]) for key in ("idle_ns", "blocked_ns", "count"))
+    call, frame = planted["call"], planted["frame"]
+    if "amd" in words and call.startswith("cuda"):
+        call = "hip" + call[len("cuda"):]
 
 
 def check(what, got, want):
@@ -59,7 +68,7 @@ def check_gaps():
         # without frames nothing holds the time between two operators
         failures.append(f"idle time: {got_ns} of {idle_ns}")
     names(finding, frame if has_stacks else call or planted["op"])
-    if "gpus" in sys.argv:
+    if "gpus" in words:
         names(finding, "2 GPUs idle", "GPU 0 most")
         shares = {row["device"]: row["idle_share"]
                   for row in gaps["tables"]["devices"]}
@@ -89,7 +98,10 @@ def check_none():
     check("calls that wait", len(syncs["tables"]["sites"]), 0)
 
 
-{"gaps": check_gaps, "syncs": check_syncs, "": check_none}[
-    planted["command"]]()
-print("\n".join(failures) or f"idle {idle_ns} ns, blocked {blocked_ns} ns")
-sys.exit(1 if failures else 0)
+for line in open(sys.argv[1]):
+    fault, about, folder = line.rstrip("\n").split("|", 2)
+    look(folder, about)
+    {"gaps": check_gaps, "syncs": check_syncs, "": check_none}[
+        planted["command"]]()
+    say(f"{fault} ({about}): idle {idle_ns} ns, blocked {blocked_ns} ns",
+        failures)

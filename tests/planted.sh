@@ -6,23 +6,20 @@
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
 
 check() { # FAULT WORDS OPTIONS...: words for planted.py
-	name="$1 ($2)"
-	fault=$1
-	words=$2
+	fault=$1 words=$2 count=$((count + 1))
 	shift 2
 	rm -f "$tmp/t.db"
+	mkdir "$tmp/$count"
 	if run 0 "$mktrace" --steps 12 --layers 1 --plant "$fault" "$@" \
-		--planted "$tmp/planted" --out "$tmp/t.json" &&
+		--planted "$tmp/$count/planted" --out "$tmp/t.json" &&
 		run 0 "$profan" ingest -q --strict "$tmp/t.json" -o "$tmp/t.db" &&
 		run 0 "$profan" gaps "$tmp/t.db" -f json --limit -1 &&
-		cp "$tmp/out" "$tmp/gaps" &&
+		mv "$tmp/out" "$tmp/$count/gaps" &&
 		run 0 "$profan" syncs "$tmp/t.db" -f json --limit -1 &&
-		cp "$tmp/out" "$tmp/syncs" &&
-		run 0 "$PYTHON" -S "$top_srcdir/tests/planted.py" "$tmp/planted" \
-			"$tmp/gaps" "$tmp/syncs" $words; then
-		ok "$name: $(cat "$tmp/out")"
+		mv "$tmp/out" "$tmp/$count/syncs"; then
+		echo "$fault|$words|$tmp/$count" >>"$tmp/list"
 	else
-		not_ok "$name" "$tmp/out" "$tmp/err"
+		not_ok "$fault ($words)" "$tmp/out" "$tmp/err"
 	fi
 }
 
@@ -32,7 +29,7 @@ other() { # its turn comes with every fifth fault
 	check $fault "$@"
 }
 
-faults=0
+faults=0 count=0
 for fault in none sync loader pageable malloc launch collective graph \
 	garbage module; do
 	check $fault "stacks"
@@ -46,4 +43,7 @@ for fault in none sync loader pageable malloc launch collective graph \
 	*) other "no-stacks" --no-stacks ;;
 	esac
 done
+run 0 "$PYTHON" -S "$top_srcdir/tests/planted.py" "$tmp/list" ||
+	not_ok "planted.py" "$tmp/err"
+relay "$tmp/out"
 tap_done

@@ -12,7 +12,7 @@
 #include "xspace/args.h"
 #include "xspace/shape.h"
 
-#define SHAPES (1u << 14)
+#define SHAPES (1u << 15)
 
 struct pf_xs_shape *pf_xs_shapes_new(void)
 {

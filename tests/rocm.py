@@ -190,8 +190,14 @@ class Rpd:
                         list(v.values()))
         return self.db.execute("SELECT last_insert_rowid()").fetchone()[0]
 
-    text = Rocpd.text
     done = Rocpd.done
+
+    def text(self, value):
+        """Numbers far apart, as of texts of which other rows are between."""
+        if value not in self.texts:
+            self.texts[value] = self.add("string", string=value,
+                                         id=1024 * len(self.texts) + 1)
+        return self.texts[value]
 
     def call(self, start, end, name, args=""):
         return self.add("api", pid=self.pid, tid=self.pid, start=start,

@@ -18,6 +18,9 @@
 #include "rocm/map.h"
 #include "rocm/rocm.h"
 
+#define TEXTS          1024u
+#define TEXT_BYTES_MAX 4096u
+
 enum lookup { STRINGS, KERNELS, COPIES, CALLS, LOOKUPS };
 
 struct rpd {
@@ -30,6 +33,12 @@ struct rpd {
 	struct pf_keys ops_of;  /* a call's; how many */
 	bool is_described;
 	struct pf_buf type; /* of the operation at hand */
+	/* texts that were found, by their number: rows repeat few */
+	struct text {
+		bool is_known;
+		int64_t id;
+		struct pf_buf text;
+	} texts[TEXTS];
 };
 
 bool pf_rpd_claims(struct pf_foreign *f)
@@ -53,20 +62,43 @@ static bool has_prefix(const char *p, size_t len, const char *word)
 	return len >= strlen(word) && !memcmp(p, word, strlen(word));
 }
 
-/* The text of a number in a column: 1, 0 none or an empty one. */
+static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len,
+		   struct pf_err *err)
+{
+	int rc = pf_lookup_find(&r->lookups[STRINGS], id, err);
+
+	if (rc <= 0)
+		return rc;
+	return pf_rows_text(&r->lookups[STRINGS].rows, 0, text, len) && *len;
+}
+
+/*
+ * The text of a number in a column: 1 and borrowed until the next call, 0 none
+ * or an empty one.
+ */
 static int text_of(struct rpd *r, const struct pf_rows *row, int column,
 		   const char **text, size_t *len, struct pf_err *err)
 {
+	struct text *known;
 	int64_t id;
 	int rc;
 
 	*len = 0;
 	if (pf_rows_int(row, column, &id) != PF_CELL_INT)
 		return 0;
-	rc = pf_lookup_find(&r->lookups[STRINGS], id, err);
-	if (rc <= 0)
-		return rc;
-	return pf_rows_text(&r->lookups[STRINGS].rows, 0, text, len) && *len;
+	known = &r->texts[(uint64_t)id % TEXTS];
+	if (!known->is_known || known->id != id) {
+		rc = look_up(r, id, text, len, err);
+		if (rc <= 0 || *len > TEXT_BYTES_MAX)
+			return rc;
+		pf_buf_clear(&known->text);
+		pf_buf_add(&known->text, *text, *len);
+		known->id = id;
+		known->is_known = true;
+	}
+	*text = known->text.data;
+	*len = known->text.len;
+	return 1;
 }
 
 static void lost_name(struct rpd *r, const struct pf_rows *row, int column,
@@ -484,6 +516,8 @@ static void free_reader(struct pf_reader *base)
 	pf_keys_release(&r->call_of);
 	pf_keys_release(&r->ops_of);
 	pf_buf_release(&r->type);
+	for (size_t i = 0; i < TEXTS; i++)
+		pf_buf_release(&r->texts[i].text);
 	free(r);
 }
 

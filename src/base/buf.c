@@ -54,6 +54,23 @@ void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
 	b->len += (size_t)len;
 }
 
+void pf_buf_addu(struct pf_buf *b, uint64_t value)
+{
+	char text[24], *p = text + sizeof(text);
+
+	do
+		*--p = (char)('0' + value % 10);
+	while (value /= 10);
+	pf_buf_add(b, p, (size_t)(text + sizeof(text) - p));
+}
+
+void pf_buf_addi(struct pf_buf *b, int64_t value)
+{
+	if (value < 0)
+		pf_buf_addc(b, '-');
+	pf_buf_addu(b, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 void pf_shell_word(struct pf_buf *out, const char *word)
 {
 	static const char harmless[] = "abcdefghijklmnopqrstuvwxyz"

@@ -24,6 +24,10 @@ void pf_buf_addc(struct pf_buf *b, char c);
 void pf_buf_addf(struct pf_buf *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* A number in decimal, without printf(). */
+void pf_buf_addu(struct pf_buf *b, uint64_t value);
+void pf_buf_addi(struct pf_buf *b, int64_t value);
+
 /* Append a word as a shell would have to read it. */
 void pf_shell_word(struct pf_buf *b, const char *word);
 static inline void pf_buf_clear(struct pf_buf *b)

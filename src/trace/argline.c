@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #include "base/jsonw.h"
@@ -53,13 +52,13 @@ void pf_argline_number(struct pf_argline *a, const char *key, uint64_t value)
 		return;
 	}
 	pf_argline_key(a, key);
-	pf_buf_addf(&a->text, "%" PRIu64, value);
+	pf_buf_addu(&a->text, value);
 }
 
 void pf_argline_fixed(struct pf_argline *a, const char *key, int64_t value)
 {
 	pf_argline_key(a, key);
-	pf_buf_addf(&a->text, "%" PRId64, value);
+	pf_buf_addi(&a->text, value);
 }
 
 void pf_argline_real(struct pf_argline *a, const char *key, double value)

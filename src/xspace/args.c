@@ -71,29 +71,10 @@ void pf_xs_arg_slot(struct pf_xs_map *m, const char *name, enum pf_slot slot,
 	add_holder(m, slot, value);
 }
 
-/* As printf does it, which takes as long as all else of an event. */
-static void add_digits(struct pf_buf *out, uint64_t value, bool is_negative)
-{
-	char text[24], *p = text + sizeof(text);
-
-	do
-		*--p = (char)('0' + value % 10);
-	while (value /= 10);
-	if (is_negative)
-		*--p = '-';
-	pf_buf_add(out, p, (size_t)(text + sizeof(text) - p));
-}
-
-static void add_signed(struct pf_buf *out, int64_t value)
-{
-	add_digits(out, value < 0 ? -(uint64_t)value : (uint64_t)value,
-		   value < 0);
-}
-
 void pf_xs_arg_fixed(struct pf_xs_map *m, const char *name, int64_t value)
 {
 	add_name(m, name);
-	add_signed(&m->text, value);
+	pf_buf_addi(&m->text, value);
 }
 
 /* A number with so many digits behind the point, which differs by event. */
@@ -114,9 +95,9 @@ static void add_int(struct pf_xs_map *m, uint64_t value, bool is_signed)
 	if ((is_signed || number >= 0) && add_generic(m, number, 0))
 		return;
 	if (is_signed)
-		add_signed(&m->text, number);
+		pf_buf_addi(&m->text, number);
 	else
-		add_digits(&m->text, value, false);
+		pf_buf_addu(&m->text, value);
 }
 
 /* "0.0899415" as 899415 and 7; false: it is no such number. */

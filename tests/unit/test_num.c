@@ -197,6 +197,25 @@ static void known_shares_and_sums(void **state)
 	assert_int_equal(pf_num_wrap_add(INT64_MAX, 1), INT64_MIN);
 }
 
+static void decimals_of_buffers(void **state)
+{
+	struct pf_buf b = { 0 };
+
+	(void)state;
+	pf_buf_addi(&b, INT64_MIN);
+	pf_buf_addc(&b, ' ');
+	pf_buf_addi(&b, -7);
+	pf_buf_addi(&b, 0);
+	pf_buf_addc(&b, ' ');
+	pf_buf_addi(&b, INT64_MAX);
+	pf_buf_addc(&b, ' ');
+	pf_buf_addu(&b, UINT64_MAX);
+	assert_string_equal(b.data, "-9223372036854775808 -70 "
+				    "9223372036854775807 "
+				    "18446744073709551615");
+	pf_buf_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +229,7 @@ int main(void)
 		cmocka_unit_test(bytes_that_steer_are_masked),
 		cmocka_unit_test(columns_are_those_of_a_terminal),
 		cmocka_unit_test(known_shares_and_sums),
+		cmocka_unit_test(decimals_of_buffers),
 	};
 
 	return cmocka_run_group_tests_name("num", tests, NULL, NULL);

@@ -235,6 +235,25 @@ True True 0 None [0, 0] None
 END
 same "the path by these names" "$tmp/want" "$tmp/got"
 
+# an operator that a graph replays and a call launches is one row
+"$PYTHON" -S -c 'import json, sys
+d = json.load(sys.stdin)
+for cat, name, pid, tid, ts, dur, args in [
+        ("cpu_op", "aten::linear", 1, 1, 201100, 60, {}),
+        ("cuda_runtime", "cudaLaunchKernel", 1, 1, 201120, 10, {}),
+        ("kernel", "gemm", 0, 7, 202200, 40, {"device": 0, "stream": 7})]:
+    args["correlation"] = 9
+    d["traceEvents"].append({"ph": "X", "cat": cat, "name": name, "ts": ts,
+                             "pid": pid, "tid": tid, "dur": dur, "args": args})
+json.dump(d, sys.stdout)' <"$tmp/graph.json" >"$tmp/both.json"
+ingested both "$tmp/both.json" && "$profan" path -q "$tmp/t.db" --group op -n -1 \
+	-f json --capture "$tmp/capture.json" | "$PYTHON" -S -c 'import json, sys
+print([[r["ns"] - r["replayed_ns"] > 40000, r["replayed_ns"]]
+       for r in json.load(sys.stdin)["tables"]["rows"]
+       if r["name"] == "aten::linear"])' >"$tmp/got" 2>&1
+echo "[[True, 491000]]" >"$tmp/want" # kernels 250 us, gaps before them 241
+same "an operator of graphs and calls is one row" "$tmp/want" "$tmp/got"
+
 # roofs of captured calls, by the shapes that the capture has; what an eager run
 # names has no shapes of these kernels; all is the GPU's time
 roofs() { # OPTION...

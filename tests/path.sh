@@ -152,6 +152,16 @@ run 0 "$profan" ingest -q "$tmp/more.json" -o "$tmp/more.db" &&
 		"$tmp/diff.json" "$tmp/before.json" "$tmp/after.json"
 told "diff --path"
 
+# without GPU work, what a GPU's work and calls take is not asked
+run 0 "$profan" ingest -q \
+	"$top_srcdir/tests/truth/2.10.0/training/trace.json.gz" \
+	-o "$tmp/host.db" &&
+	run 0 "$profan" path "$tmp/host.db" -f json --limit -1 &&
+	grep -q 'the host is 2x as fast' "$tmp/out" &&
+	! grep -E 'wait for the GPU|CUDA graph|is hidden|and fills|kernels are' \
+		"$tmp/out" >"$tmp/err"
+result 'only the host is asked of where no GPU works'
+
 for scale in 9e14 4.6e15; do
 	"$PYTHON" -S "$top_srcdir/tests/extremes.py" $scale >"$tmp/far.json"
 	run 0 "$profan" ingest -q "$tmp/far.json" -o "$tmp/far-$scale.db"

@@ -255,14 +255,11 @@ int path_change_parse(struct path_changes *c, const char *text,
 
 /* ---- the standard ones ---- */
 
-void path_change_standard(struct path_changes *c)
+/* What a GPU's calls and work take. */
+static void ask_of_gpu(struct path_changes *c)
 {
 	struct path_change *q;
 
-	q = path_change_add(c, "data loading takes no time");
-	q->has_host = true;
-	q->host_kinds = PATH_IS_DATA;
-	q->host_factor = 0;
 	q = path_change_add(c, "calls do not wait for the GPU");
 	q->no_waits = true;
 	q = path_change_add(c, "no launch overhead, as in one CUDA graph");
@@ -277,6 +274,18 @@ void path_change_standard(struct path_changes *c)
 	q = path_change_add(c, "kernels are 2x as fast");
 	q->has_gpu = true;
 	q->by_class[PF_GPU_COMPUTE] = 0.5;
+}
+
+void path_change_standard(struct path_changes *c, bool has_gpu_work)
+{
+	struct path_change *q;
+
+	q = path_change_add(c, "data loading takes no time");
+	q->has_host = true;
+	q->host_kinds = PATH_IS_DATA;
+	q->host_factor = 0;
+	if (has_gpu_work)
+		ask_of_gpu(c);
 	q = path_change_add(c, "the host is 2x as fast");
 	q->has_host = true;
 	q->host_kinds = PATH_IS_ANY;

@@ -50,8 +50,11 @@ struct path_change *path_change_add(struct path_changes *c, const char *text);
 /* As the user wrote it: PF_EUSAGE if it makes no sense. */
 int path_change_parse(struct path_changes *c, const char *text,
 		      struct pf_err *err);
-/* The questions that are asked without being asked for. */
-void path_change_standard(struct path_changes *c);
+/*
+ * The questions that are asked without being asked for: without GPU work none
+ * of what it takes (without launch calls all host time would be "overhead").
+ */
+void path_change_standard(struct path_changes *c, bool has_gpu_work);
 void path_changes_release(struct path_changes *c);
 
 /* ---- fold.c ---- */

@@ -85,7 +85,7 @@ int path_ask(struct path *p, struct path_changes *c, struct pf_err *err)
 	for (size_t i = 0; !rc && i < asked->count; i++)
 		rc = path_change_parse(c, asked->items[i], err);
 	if (!rc && !asked->count && !p->args->is_bare)
-		path_change_standard(c);
+		path_change_standard(c, p->out->recorded.has_work);
 	c->own_count = c->count;
 	for (size_t i = 0; !rc && i < beside->count; i++)
 		rc = path_change_parse(c, beside->items[i], err);

@@ -36,19 +36,22 @@ const char *pf_track_class_name(char letter)
 static void clean(struct pf_dict *d, struct pf_dict_entry *e, const char *raw,
 		  struct pf_buf *text)
 {
-	size_t at = 0;
+	size_t at = 0, from = 0; /* what is whole begins there */
 
 	(void)d;
 	while (at < e->raw_len) {
 		uint32_t code;
 		size_t n = pf_utf8_next(raw + at, e->raw_len - at, &code);
 
-		if (code == PF_UTF8_BAD || !code)
+		if (code == PF_UTF8_BAD || !code) {
+			pf_buf_add(text, raw + from, at - from);
 			pf_buf_adds(text, "\xef\xbf\xbd");
-		else
-			pf_buf_add(text, raw + at, n);
+			from = at + n;
+		}
 		at += n;
 	}
+	if (at > from)
+		pf_buf_add(text, raw + from, at - from);
 }
 
 void pf_parsed_init(struct pf_parsed *p)

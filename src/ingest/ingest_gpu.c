@@ -16,7 +16,7 @@
 #include "ingest/ingest_impl.h"
 #include "base/search.h"
 
-#define CALLS_BYTES (4u << 20)
+#define CALLS_BYTES (2u << 20)
 #define CALLS_ROOM  (16u << 20) /* that of the runs, which are gone */
 
 struct gpu_rows {

@@ -343,18 +343,20 @@ static int read_next(struct pf_cursor *c, struct pf_err *err)
 	return rc;
 }
 
-/* The arrays of a place and those of the cursor change places. */
+/* The maker's cursor decodes into the arrays of the place. */
 static int make_block(void *context, size_t place, struct pf_err *err)
 {
 	struct ahead *a = context;
 	struct made *m = &a->places[place];
-	struct pf_block spare = m->block;
-	int rc = read_next(a->from, err);
+	int rc;
 
+	a->from->own = m->block;
+	m->block = (struct pf_block){ 0 };
+	rc = read_next(a->from, err);
 	if (rc != 1)
 		return rc;
 	*m = (struct made){ a->from->own, a->from->first_seq };
-	a->from->own = spare;
+	a->from->own = (struct pf_block){ 0 };
 	return 1;
 }
 
@@ -371,6 +373,7 @@ static void start_ahead(struct pf_cursor *c)
 	c->may_ahead = false;
 	if (!beside)
 		return;
+	pf_block_release(&c->own);
 	a = c->ahead = pf_calloc(1, sizeof(*a));
 	a->db = beside;
 	a->from = pf_calloc(1, sizeof(*a->from));

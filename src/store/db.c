@@ -343,36 +343,48 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 	return 0;
 }
 
-struct pf_db *pf_db_lend(struct pf_db *db)
+static struct pf_db *take_spare(struct pf_db *db)
 {
 	struct pf_db_spare *s = db->spare;
 	struct pf_err ignored = { 0 }; /* who asks reads without */
 
-	if (!db->is_readable || db->lent == LENT_MAX)
-		return NULL;
 	if (s) {
 		db->spare = s->next;
-	} else {
-		s = pf_calloc(1, sizeof(*s));
-		/* what is read once needs no pages kept */
-		if (pf_db_open_beside(&s->db, db, &ignored) ||
-		    pf_db_exec(&s->db, "PRAGMA cache_size=-256", &ignored)) {
-			pf_db_close(&s->db);
-			free(s);
-			return NULL;
-		}
+		return &s->db;
 	}
-	db->lent++;
-	return &s->db;
+	s = pf_calloc(1, sizeof(*s));
+	/* what is read once needs no pages kept */
+	if (!pf_db_open_beside(&s->db, db, &ignored) &&
+	    !pf_db_exec(&s->db, "PRAGMA cache_size=-256", &ignored))
+		return &s->db;
+	pf_db_close(&s->db);
+	free(s);
+	return NULL;
+}
+
+struct pf_db *pf_db_lend(struct pf_db *db)
+{
+	struct pf_db *lent = NULL;
+
+	if (db->lent == LENT_MAX)
+		return NULL;
+	if (db->is_shared)
+		lent = db;
+	else if (db->is_readable)
+		lent = take_spare(db);
+	db->lent += lent != NULL;
+	return lent;
 }
 
 void pf_db_give_back(struct pf_db *db, struct pf_db *beside)
 {
 	struct pf_db_spare *s = (struct pf_db_spare *)beside;
 
+	db->lent--;
+	if (beside == db)
+		return;
 	s->next = db->spare;
 	db->spare = s;
-	db->lent--;
 }
 
 /* ---- creating ---- */
@@ -426,6 +438,7 @@ int pf_db_create_kind(struct pf_db *db, const char *path,
 			"unix-none", err) ||
 	    create_schema(db, kind, err))
 		return pf_while(err, "'%s'", path);
+	db->is_shared = true;
 	return 0;
 }
 

@@ -57,6 +57,7 @@ struct pf_db {
 	struct pf_kept *kept;
 	bool is_beside;   /* memo and kept are another's */
 	bool is_readable; /* by other connections, too */
+	bool is_shared;   /* several threads may use this one, it locks */
 	struct pf_db_spare *spare;
 	unsigned lent;
 };
@@ -83,7 +84,8 @@ int pf_db_open_beside(struct pf_db *db, const struct pf_db *open,
 		      struct pf_err *err);
 
 /*
- * One of these for a thread that reads ahead of this one: of those that were
+ * One of these for a thread that reads ahead of this one: itself while it is
+ * made, for then it serves several threads; else of those that were
  * given back, or a new one.  NULL: there is none, or enough are lent.
  */
 struct pf_db *pf_db_lend(struct pf_db *db);

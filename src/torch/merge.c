@@ -267,6 +267,7 @@ static int open_source(struct pf_merge *m, struct pf_db *db,
 		return -1;
 	if (args->first_ns != INT64_MIN)
 		pf_cursor_seek(s->cursor, args->first_ns);
+	pf_cursor_ahead(s->cursor);
 	rc = refill(m, s, err);
 	if (rc == 1)
 		m->heap[m->live++] = s;

@@ -7,7 +7,8 @@ opinion on the agent's writer and on profan's reader.
     pfr.py --check FILE    also: exit 1 unless the file is whole and its totals
                            agree with its events
     pfr.py --crash FILE    the same for a file whose program was killed: it
-                           may be cut short, and what was flushed is right
+                           may be cut short, even to nothing, and what was
+                           flushed is right
 """
 import struct
 import sys
@@ -350,6 +351,9 @@ def main(args):
     crash = "--crash" in args
     with open(args[-1], "rb") as f:
         data = f.read()
+    if crash and not data:  # killed between the making of it and its header
+        print("bytes=0")
+        return 0
     p = Pfr(data)
     if want_events:
         for v in p.events:

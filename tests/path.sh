@@ -110,7 +110,14 @@ else
 fi
 
 program backward_gpu 0.2
+inferred() {
+	sed -n 's/.*"inferred_count": *\([0-9]*\).*/\1/p' "$tmp/path.json"
+}
+program comm_shows 0.2
+guessed=$(inferred)
 program comm_shows 0.2 records
+[ "$guessed" -gt "$(inferred)" ]
+result "what streams waited for is not inferred where records say it"
 program data_half 0.8 records jitter
 if [ -n "${LONG-}" ]; then
 	for name in $("$PYTHON" -S "$top_srcdir/tests/gen/mkpath.py" --list); do
@@ -192,6 +199,27 @@ if [ -n "${LONG-}" ] && [ -f "$shared/traces/v100_resnet50_workers4.json.gz" ]; 
 else
 	skip 'pairs of DataLoaders' 'LONG=1 and the traces are needed'
 fi
+
+# a call within one that waits: the thread goes on from where that returned
+cat >"$tmp/within.json" <<'EOF'
+[
+{"ph": "X", "cat": "cpu_op", "name": "aten::copy_", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 300},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpy", "pid": 1, "tid": 1,
+ "ts": 10, "dur": 100, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 20, "dur": 10, "args": {"correlation": 2}},
+{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7,
+ "ts": 30, "dur": 70, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "kernel", "name": "inner", "pid": 0, "tid": 7,
+ "ts": 120, "dur": 190, "args": {"correlation": 2, "device": 0, "stream": 7}}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/within.json" -o "$tmp/within.db" &&
+	run 0 "$profan" path "$tmp/within.db" --list -f csv &&
+	grep -q '^100000,10000,sync return,cudaMemcpy' "$tmp/out" &&
+	grep -q '^110000,10000,launch delay,inner' "$tmp/out"
+result 'a call within one that waits'
 
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"

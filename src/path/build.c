@@ -20,6 +20,7 @@ struct builder {
 	struct point_at *points;
 	uint32_t point_count;
 	size_t point_cap;
+	int64_t last_ns; /* of the graph's last point */
 	/* hand-offs by thread that wakes, and by thread that is woken */
 	uint32_t *first_of[2], *next_of[2];
 };
@@ -143,40 +144,46 @@ static void find_points(struct builder *x, uint32_t thread)
 }
 
 /* A point of a thread, not before the one before it. */
-static uint32_t step_to(struct path *p, int64_t at_ns,
+static uint32_t step_to(struct builder *x, int64_t at_ns,
 			enum path_point_kind kind, uint32_t what)
 {
-	struct path_graph *g = &p->graph;
+	struct path_graph *g = &x->p->graph;
+	const bool is_late = kind != PATH_AT_FIRST && at_ns < x->last_ns;
 
-	if (kind != PATH_AT_FIRST &&
-	    at_ns < g->points[g->point_count - 1].at_ns)
-		at_ns = g->points[g->point_count - 1].at_ns;
+	if (is_late) {
+		g->lates = pf_grow(g->lates, &g->late_cap, g->late_count + 1,
+				   sizeof(*g->lates));
+		g->lates[g->late_count++] =
+			(struct path_late){ g->point_count, x->last_ns };
+	} else {
+		x->last_ns = at_ns;
+	}
 	g->points = pf_grow(g->points, &g->point_cap,
 			    (size_t)g->point_count + 1, sizeof(*g->points));
-	g->points[g->point_count] = (struct path_point){ .at_ns = at_ns,
-							 .what = what,
-							 .kind = kind & 7 };
+	g->points[g->point_count] = (struct path_point){ .what = what,
+							 .kind = kind & 7,
+							 .is_late = is_late };
 	return g->point_count++;
 }
 
-static void step_to_call(struct path *p, uint32_t call, uint32_t point)
+static void step_to_call(struct builder *x, uint32_t call)
 {
-	struct path_call *c = &p->calls[call];
+	struct path_call *c = &x->p->calls[call];
 
-	c->point = point;
+	c->point = step_to(x, c->start_ns, PATH_AT_CALL, call);
 	if (c->needs != PF_PATH_NONE)
-		step_to(p, c->end_ns, PATH_AT_RETURN, call);
+		step_to(x, c->end_ns, PATH_AT_RETURN, call);
 }
 
-static void step_to_handoff(struct path *p, const struct point_at *pt)
+static void step_to_handoff(struct builder *x, const struct point_at *pt)
 {
-	struct path_graph *g = &p->graph;
+	struct path_graph *g = &x->p->graph;
 	uint32_t at =
-		step_to(p, pt->at_ns, (enum path_point_kind)pt->kind, pt->what);
+		step_to(x, pt->at_ns, (enum path_point_kind)pt->kind, pt->what);
 
 	if (pt->kind == PATH_AT_WAKE)
 		g->handoffs[pt->what].to_point = at;
-	else if (g->points[at].at_ns == pt->at_ns)
+	else if (!g->points[at].is_late)
 		g->handoffs[pt->what].from_point = at;
 }
 
@@ -195,11 +202,11 @@ static void step_to_all(struct builder *x, const struct path_thread *t)
 			continue;
 		while (next < x->point_count &&
 		       x->points[next].at_ns <= c->start_ns)
-			step_to_handoff(p, &x->points[next++]);
-		step_to_call(p, i, step_to(p, c->start_ns, PATH_AT_CALL, i));
+			step_to_handoff(x, &x->points[next++]);
+		step_to_call(x, i);
 	}
 	while (next < x->point_count)
-		step_to_handoff(p, &x->points[next++]);
+		step_to_handoff(x, &x->points[next++]);
 }
 
 /*
@@ -226,11 +233,10 @@ static void add_thread(struct builder *x, uint32_t thread)
 	if (!t->has_op && !t->has_call && t->track_id != p->main_track)
 		return;
 	find_points(x, thread);
-	t->first_point = step_to(p, p->w0_ns, PATH_AT_FIRST, thread);
+	t->first_point = step_to(x, p->w0_ns, PATH_AT_FIRST, thread);
 	step_to_all(x, t);
-	if (thread == p->main && is_end(p, t) &&
-	    g->points[g->point_count - 1].at_ns <= p->h_ns)
-		g->tail = step_to(p, p->h_ns, PATH_AT_LAST, PF_PATH_NONE);
+	if (thread == p->main && is_end(p, t) && x->last_ns <= p->h_ns)
+		g->tail = step_to(x, p->h_ns, PATH_AT_LAST, PF_PATH_NONE);
 	t->end_point = g->point_count;
 }
 
@@ -249,26 +255,30 @@ static void bind_handoffs(struct path *p)
 			continue;
 		to = &g->points[h->to_point];
 		to->has_other = to->is_bound =
-			g->points[h->from_point].at_ns <= to->at_ns;
+			path_point_ns(p, h->from_point) <=
+			path_point_ns(p, h->to_point);
 	}
 }
 
-static void bind_wait(struct path *p, struct path_point *end)
+static void bind_wait(struct path *p, uint32_t point)
 {
+	struct path_point *end = &p->graph.points[point];
 	const struct path_call *c = &p->calls[end->what];
 	const struct path_work *w = &p->works[c->needs];
-	int64_t from = w->end_ns <= end->at_ns ? w->end_ns : w->start_ns;
+	int64_t from =
+		w->end_ns <= path_point_ns(p, point) ? w->end_ns : w->start_ns;
 
-	if (from > end[-1].at_ns || w->call == end->what)
+	if (from > path_point_ns(p, point - 1) || w->call == end->what)
 		end->has_other = end->is_bound = true;
 }
 
-static void bind_queued(struct path *p, struct path_point *end)
+static void bind_queued(struct path *p, uint32_t point)
 {
+	struct path_point *end = &p->graph.points[point];
 	const struct path_call *c = &p->calls[end->what];
 	const struct path_work *w = &p->works[c->needs];
 
-	if (!w->is_in || w->end_ns > end->at_ns)
+	if (!w->is_in || w->end_ns > path_point_ns(p, point))
 		return;
 	end->has_other = true;
 	end->is_bound =
@@ -281,14 +291,14 @@ static void bind_returns(struct path *p)
 	struct path_graph *g = &p->graph;
 
 	for (uint32_t i = 0; i < g->point_count; i++) {
-		struct path_point *end = &g->points[i];
+		const struct path_point *end = &g->points[i];
 
 		if (end->kind != PATH_AT_RETURN)
 			continue;
 		if (p->calls[end->what].is_queued)
-			bind_queued(p, end);
+			bind_queued(p, i);
 		else
-			bind_wait(p, end);
+			bind_wait(p, i);
 	}
 }
 
@@ -323,7 +333,7 @@ static void add_sink(struct path *p)
 
 	if (g->tail != PF_PATH_NONE) {
 		last = g->host_first + g->tail;
-		last_ns = g->points[g->tail].at_ns;
+		last_ns = path_point_ns(p, g->tail);
 	}
 	for (uint32_t i = 0; i < p->work_count; i++)
 		if (p->works[i].is_in && p->works[i].end_ns > last_ns) {

@@ -303,8 +303,7 @@ int path_fold_to(struct path_folder *w, struct path_stand *s, uint32_t end,
 				    s->point + 1 == end ? pieces : NULL, err);
 		while (!rc && w->f->has_ops &&
 		       s->call < th->first_call + th->call_count &&
-		       p->calls[s->call].start_ns <=
-			       p->graph.points[s->point].at_ns)
+		       p->calls[s->call].start_ns <= path_point_ns(p, s->point))
 			rc = look_at_call(w, s, s->call++, err);
 	}
 	return rc;

@@ -7,7 +7,40 @@
  */
 #include "path/path_impl.h"
 
+#include "base/search.h"
+#include "store/varint.h"
+
 /* ---- edges ---- */
+
+static int64_t late_ns(const struct path_graph *g, uint32_t point)
+{
+	size_t i = PF_SEARCH(k, g->late_count, g->lates[k].point < point);
+
+	return g->lates[i].at_ns;
+}
+
+int64_t path_point_ns(const struct path *p, uint32_t point)
+{
+	const struct path_graph *g = &p->graph;
+	const struct path_point *pt = &g->points[point];
+
+	if (pt->is_late)
+		return late_ns(g, point);
+	switch ((enum path_point_kind)pt->kind) {
+	case PATH_AT_CALL:
+		return p->calls[pt->what].start_ns;
+	case PATH_AT_RETURN:
+		return p->calls[pt->what].end_ns;
+	case PATH_AT_FROM:
+		return g->handoffs[pt->what].from_ns;
+	case PATH_AT_WAKE:
+		return g->handoffs[pt->what].at_ns;
+	case PATH_AT_LAST:
+		return p->h_ns;
+	default:
+		return p->w0_ns;
+	}
+}
 
 int64_t path_at(const struct path *p, uint32_t node)
 {
@@ -18,7 +51,7 @@ int64_t path_at(const struct path *p, uint32_t node)
 	if (node == PATH_ORIGIN)
 		return p->w0_ns;
 	if (node >= g->host_first)
-		return g->points[node - g->host_first].at_ns;
+		return path_point_ns(p, node - g->host_first);
 	return PATH_IS_END(g, node) ? p->works[PATH_WORK_OF(node)].end_ns
 				    : p->works[PATH_WORK_OF(node)].start_ns;
 }
@@ -38,7 +71,7 @@ uint32_t path_thread_of(const struct path *p, uint32_t point)
 	case PATH_AT_FIRST:
 		break;
 	default:
-		return p->calls[pt->what].thread;
+		return path_around(p, &p->calls[pt->what]).thread;
 	}
 	return pt->what;
 }
@@ -53,7 +86,7 @@ static bool launch_edge(const struct path *p, uint32_t work,
 	if (w->call == PF_PATH_NONE || w->no_launch)
 		return false;
 	point = p->calls[w->call].point;
-	if (point == PF_PATH_NONE || g->points[point].at_ns > w->start_ns)
+	if (point == PF_PATH_NONE || path_point_ns(p, point) > w->start_ns)
 		return false;
 	*out = (struct path_edge){ .from = g->host_first + point,
 				   .what = work,
@@ -113,16 +146,19 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t host_floor(const struct path *p, uint32_t point)
 {
 	const struct path_point *pt = &p->graph.points[point];
-	int64_t before = pt[-1].at_ns, since;
+	const int64_t before = path_point_ns(p, point - 1);
+	const int64_t at = path_point_ns(p, point);
 	const struct path_call *c;
+	int64_t since;
 
 	if (pt->kind == PATH_AT_WAKE) {
-		since = least(p->graph.handoffs[pt->what].idle_ns, pt->at_ns);
+		since = least(p->graph.handoffs[pt->what].idle_ns, at);
 		return since > before ? since - before : 0;
 	}
 	c = &p->calls[pt->what];
-	return least(c->is_queued ? p->queue_call_ns : path_phi(p, c->name),
-		     pt->at_ns - before);
+	return least(c->is_queued ? p->queue_call_ns
+				  : path_phi(p, path_around(p, c).name),
+		     at - before);
 }
 
 bool path_host_edge(const struct path *p, uint32_t point, struct path_edge *out)
@@ -147,6 +183,7 @@ static bool other_edge(const struct path *p, uint32_t point,
 	const struct path_graph *g = &p->graph;
 	const struct path_point *pt = &g->points[point];
 	const struct path_call *c;
+	int64_t at;
 	bool is_wait;
 	uint32_t w;
 
@@ -160,16 +197,17 @@ static bool other_edge(const struct path *p, uint32_t point,
 		out->from = g->host_first + g->handoffs[pt->what].from_point;
 		return true;
 	}
+	at = path_point_ns(p, point);
 	c = &p->calls[pt->what];
 	is_wait = !c->is_queued;
 	w = c->needs;
 	out->kind = is_wait ? PATH_RETURN : PATH_QUEUE;
 	out->from = PATH_END_OF(w);
-	if (is_wait && p->works[w].end_ns > pt->at_ns)
+	if (is_wait && p->works[w].end_ns > at)
 		out->from = PATH_START_OF(w);
 	if (!is_wait)
-		out->floor_ns = least(pt->at_ns - p->works[w].end_ns,
-				      p->queue_floor_ns);
+		out->floor_ns =
+			least(at - p->works[w].end_ns, p->queue_floor_ns);
 	return true;
 }
 
@@ -281,6 +319,7 @@ struct sort {
 	unsigned char *state;
 	struct visit *stack;
 	size_t depth, cap;
+	uint32_t next[2]; /* of work, of points: behind the last in order */
 };
 
 /* Two that items of the kind may have, and their extras. */
@@ -343,6 +382,43 @@ static void push(struct sort *s, uint32_t item)
 	s->state[item] = OPEN;
 }
 
+static void take_turn(struct sort *s, uint32_t item)
+{
+	struct path_graph *g = &s->p->graph;
+	const unsigned kind = item >= s->p->work_count;
+	const uint32_t number = kind ? item - s->p->work_count : item;
+	const int64_t off = (int64_t)number - s->next[kind];
+	const uint64_t zigzag = (uint64_t)(off < 0 ? -2 * off - 1 : 2 * off);
+
+	g->order = pf_grow(g->order, &g->order_cap,
+			   g->order_len + 2 * PF_VARINT_MAX, 1);
+	g->order_len = (size_t)(pf_varint_put(g->order + g->order_len,
+					      zigzag << 1 | kind) -
+				g->order);
+	s->next[kind] = number + 1;
+}
+
+struct path_turn path_first_turn(const struct path *p)
+{
+	return (struct path_turn){ .at = p->graph.order };
+}
+
+bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item)
+{
+	const struct path_graph *g = &p->graph;
+	uint64_t v = 0;
+	unsigned kind;
+
+	if (!g->order_len || t->at == g->order + g->order_len)
+		return false;
+	t->at = pf_varint_get(t->at, &v);
+	kind = v & 1;
+	v >>= 1;
+	t->next[kind] += (uint32_t)(v & 1 ? -(v >> 1) - 1 : v >> 1);
+	*item = t->next[kind]++ + (kind ? p->work_count : 0);
+	return true;
+}
+
 static uint32_t item_of(const struct path *p, uint32_t node)
 {
 	return node < p->graph.host_first
@@ -353,7 +429,6 @@ static uint32_t item_of(const struct path *p, uint32_t node)
 static void visit(struct sort *s, uint32_t item)
 {
 	struct path *p = s->p;
-	struct path_graph *g = &p->graph;
 
 	if (s->state[item] != UNSEEN)
 		return;
@@ -365,7 +440,7 @@ static void visit(struct sort *s, uint32_t item)
 
 		if (!v->left) {
 			s->state[v->item] = DONE;
-			g->order[g->order_count++] = v->item;
+			take_turn(s, v->item);
 			s->depth--;
 			continue;
 		}
@@ -387,8 +462,6 @@ void path_settle(struct path *p)
 	struct sort s = { .p = p };
 
 	s.state = pf_calloc(items + 1, 1);
-	g->order = pf_alloc((items + 1) * sizeof(*g->order));
-	g->order_count = 0;
 	for (uint32_t i = 0; i < p->work_count; i++)
 		if (p->works[i].is_in)
 			visit(&s, i);
@@ -401,6 +474,7 @@ void path_settle(struct path *p)
 void path_graph_release(struct path_graph *g)
 {
 	free(g->points);
+	free(g->lates);
 	free(g->handoffs);
 	free(g->extras);
 	free(g->first_extra);

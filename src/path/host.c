@@ -67,9 +67,11 @@ static int64_t correlation_of(struct reader *r, const struct pf_block *b,
 }
 
 /* Places are few, and calls of one follow each other. */
-static uint32_t around_of(struct reader *r, const struct frame *f)
+static uint32_t around_of(struct reader *r, uint32_t name,
+			  const struct frame *f)
 {
-	const struct path_around around = { f->op, f->frame, f->module };
+	const struct path_around around = { name, r->number, f->op, f->frame,
+					    f->module };
 
 	if (!r->has_around || memcmp(&around, &r->around, sizeof(around)) != 0)
 		r->around_number = pf_intern_add(
@@ -95,17 +97,21 @@ static void add_correlation(struct reader *r, int64_t correlation,
 		*pf_map_at(&p->wait_at, (uint64_t)correlation) = p->call_count;
 }
 
-static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
-		     int64_t event_id, const struct pf_name_class *class)
+static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
+		    int64_t event_id, const struct pf_name_class *class,
+		    struct pf_err *err)
 {
 	struct path *p = r->p;
 	const struct frame *f = pf_nest_top(&r->open);
 	uint32_t first, count = works_of(r, event_id, &first);
 	struct path_call *c;
 
-	if (!count && !class->waits && !class->is_record &&
-	    !class->is_stream_wait)
-		return;
+	if (!count && !class->waits &&
+	    !(r->has_correlation &&
+	      (class->is_record || class->is_stream_wait)))
+		return 0;
+	if (count > PATH_OF_CALL_MAX)
+		return pf_fail(err, PF_EDATA, "too much GPU work of one call");
 	f = f ? f : &outermost;
 	p->calls = pf_grow(p->calls, &p->call_cap, (size_t)p->call_count + 1,
 			   sizeof(*p->calls));
@@ -113,12 +119,10 @@ static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 	*c = (struct path_call){
 		.start_ns = b->start_ns[i],
 		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
-		.name = b->name[i],
-		.around = around_of(r, f),
+		.around = around_of(r, b->name[i], f),
 		.first_work = first,
-		.work_count = count,
 		.needs = PF_PATH_NONE,
-		.thread = r->number & (PATH_THREADS_MAX - 1),
+		.work_count = count & PATH_OF_CALL_MAX,
 		.waits = class->waits & 7,
 		.is_record = class->is_record,
 		.is_stream_wait = class->is_stream_wait,
@@ -129,6 +133,7 @@ static void add_call(struct reader *r, const struct pf_block *b, uint32_t i,
 		p->works[p->by_call[k]].call = p->call_count;
 	r->thread->launch_count += count > 0;
 	p->call_count++;
+	return 0;
 }
 
 /* Time in which the thread works; what is close is one. */
@@ -198,8 +203,8 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 	if (!class || path_check_time(start, end, err) < 0)
 		return -1;
 	go_to(r, start);
-	if (is_call)
-		add_call(r, b, i, event_id, class);
+	if (is_call && add_call(r, b, i, event_id, class, err) < 0)
+		return -1;
 	if (is_call || kind == PF_KIND_CPU_OP) {
 		if (!t->has_op && !t->has_call)
 			t->first_ns = start;
@@ -253,8 +258,6 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
 	int rc;
 
-	if (p->thread_count >= PATH_THREADS_MAX)
-		return pf_fail(err, PF_EDATA, "too many threads");
 	r->number = p->thread_count++;
 	r->thread = &p->threads[r->number];
 	*r->thread = (struct path_thread){

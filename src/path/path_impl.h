@@ -38,7 +38,7 @@
 /* So many at most: their numbers fit their bits. */
 #define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
 #define PATH_STREAMS_MAX (1u << 22)
-#define PATH_THREADS_MAX (1u << 24)
+#define PATH_OF_CALL_MAX ((1u << 26) - 1)
 
 /* A kernel, copy or fill. */
 struct path_work {
@@ -67,23 +67,21 @@ struct path_stream {
 	uint32_t orphan; /* the last work without a call */
 };
 
-/* What is around a call: names. */
+/* What calls have in common: their name, their thread, names around them. */
 struct path_around {
-	uint32_t op, frame, module;
+	uint32_t name, thread, op, frame, module;
 };
 
 /* A call that launches, waits, or marks a place of a stream. */
 struct path_call {
 	int64_t start_ns, end_ns;
-	uint32_t name;
 	uint32_t around; /* of arounds */
 	union {
 		uint32_t first_work; /* of by_call; until the graph is built: */
 		uint32_t point;      /* where it begins; it ends at the next */
 	};
-	uint32_t work_count;
 	uint32_t needs; /* work that it waits for, or is queued for */
-	uint32_t thread : 24;
+	uint32_t work_count : 26;
 	uint32_t waits : 3; /* enum pf_wait_for */
 	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
 };
@@ -157,10 +155,16 @@ enum path_point_kind {
 	PATH_AT_LAST,   /* the window's end */
 };
 
+/* When, says what it is of; or, where that was before a point before it: */
+struct path_late {
+	uint32_t point;
+	int64_t at_ns; /* of that one */
+};
+
 struct path_point {
-	int64_t at_ns;
 	uint32_t what;
 	uint32_t kind : 3;
+	uint32_t is_late : 1; /* one of lates */
 	/* something else than the thread's own time leads here, and binds */
 	uint32_t has_other : 1, is_bound : 1;
 	/* such an edge is none: it would have closed a circle */
@@ -194,6 +198,8 @@ struct path_graph {
 	struct path_point *points; /* thread by thread */
 	uint32_t point_count;
 	size_t point_cap;
+	struct path_late *lates; /* by point */
+	size_t late_count, late_cap;
 	struct path_handoff *handoffs;
 	uint32_t handoff_count;
 	size_t handoff_cap;
@@ -207,10 +213,17 @@ struct path_graph {
 	uint32_t tail;        /* point of the window's end, or none */
 	/*
 	 * Work (its number) and points (theirs behind all work): what they
-	 * need comes before them.
+	 * need comes before them.  Of each kind mostly one after the other:
+	 * how far from that, and the kind, as varints.
 	 */
-	uint32_t *order;
-	uint32_t order_count;
+	unsigned char *order;
+	size_t order_len, order_cap;
+};
+
+/* That order, read on. */
+struct path_turn {
+	const unsigned char *at;
+	uint32_t next[2]; /* of work, of points */
 };
 
 struct path {
@@ -317,7 +330,10 @@ void path_add_works(struct path *p);
 /* ---- graph.c ---- */
 /* Puts work and points in order. */
 void path_settle(struct path *p);
+struct path_turn path_first_turn(const struct path *p);
+bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item);
 int64_t path_at(const struct path *p, uint32_t node);
+int64_t path_point_ns(const struct path *p, uint32_t point);
 uint32_t path_thread_of(const struct path *p, uint32_t point);
 /* What leads to a point: at most two, the thread's own time first. */
 unsigned path_point_edges(const struct path *p, uint32_t point,

@@ -103,14 +103,14 @@ static int ascending(const void *a, const void *b)
 void path_far_find(const struct path *p, struct path_far *f)
 {
 	const struct path_graph *g = &p->graph;
-	uint32_t *tags = pf_alloc(2 * RING * sizeof(*tags));
+	uint32_t *tags = pf_alloc(2 * RING * sizeof(*tags)), item;
+	struct path_turn turn = path_first_turn(p);
 
 	*f = (struct path_far){ 0 };
 	memset(tags, 0xff, 2 * RING * sizeof(*tags));
 	f->bits =
 		pf_calloc(((size_t)p->work_count + g->point_count) / 8 + 1, 1);
-	for (uint32_t i = 0; i < g->order_count; i++) {
-		uint32_t item = g->order[i];
+	while (path_next_turn(p, &turn, &item)) {
 		struct path_edge e, pair[2];
 		unsigned count = 0;
 
@@ -263,7 +263,7 @@ static void work_out(struct replay *r, uint32_t item, int64_t *t)
 			      : r->g->host_first + (item - p->work_count);
 	const struct path_point *pt =
 		is_work ? NULL : &r->g->points[item - p->work_count];
-	int64_t at = is_work ? p->works[item].start_ns : pt->at_ns;
+	int64_t at = path_at(p, to);
 
 	is_start = is_work ? p->works[item].bound == PATH_START
 			   : pt->kind == PATH_AT_FIRST || pt->is_start;
@@ -283,9 +283,10 @@ static void run(struct replay *r, int64_t *end)
 {
 	const struct path_graph *g = r->g;
 	int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
+	struct path_turn turn = path_first_turn(r->p);
+	uint32_t item;
 
-	for (uint32_t i = 0; i < g->order_count; i++) {
-		uint32_t item = g->order[i];
+	while (path_next_turn(r->p, &turn, &item)) {
 		size_t slot = slot_of(r->p, item);
 
 		work_out(r, item, t);

@@ -162,8 +162,7 @@ static struct pf_path_tile of_work(const struct path *p, uint32_t work,
 		struct path_around a = path_around(p, &p->calls[w->call]);
 
 		tile.called_ns = p->calls[w->call].start_ns;
-		tile.called_track =
-			p->threads[p->calls[w->call].thread].track_id;
+		tile.called_track = p->threads[a.thread].track_id;
 		tile.op = a.op;
 		tile.frame = a.frame;
 		tile.module = a.module;
@@ -198,6 +197,7 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 {
 	const struct path *p = t->p;
 	const struct path_call *c = &p->calls[p->works[work].call];
+	const struct path_around a = path_around(p, c);
 	int64_t called =
 		least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
 	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
@@ -205,8 +205,8 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 
 	tile.start_ns = from_ns;
 	tile.end_ns = called;
-	tile.name = c->name;
-	tile.track_id = p->threads[c->thread].track_id;
+	tile.name = a.name;
+	tile.track_id = p->threads[a.thread].track_id;
 	tile.device = tile.stream = -1;
 	tile.node = NULL;
 	if (put(t, &tile, err) < 0 ||
@@ -237,11 +237,11 @@ static int put_return(struct tiler *t, const struct path_edge *e,
 		.start_ns = from_ns,
 		.end_ns = to_ns,
 		.category = category,
-		.name = c->name,
+		.name = a.name,
 		.op = a.op,
 		.frame = a.frame,
 		.module = a.module,
-		.track_id = p->threads[c->thread].track_id,
+		.track_id = p->threads[a.thread].track_id,
 		.device = -1,
 		.stream = -1,
 		.called_ns = PF_NO_INT,

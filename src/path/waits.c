@@ -210,7 +210,7 @@ void path_find_waits(struct path *p)
 			shorts = pf_grow(shorts, &cap, count + 1,
 					 sizeof(*shorts));
 			shorts[count++] =
-				(struct short_call){ c->name,
+				(struct short_call){ path_around(p, c).name,
 						     c->end_ns - c->start_ns };
 		}
 	}

@@ -302,29 +302,48 @@ static int load_block(struct pf_cursor *c, sqlite3_stmt *st, int64_t id,
 	return rc;
 }
 
+struct found {
+	int64_t id, block_no, count;
+};
+
+/* What the next block is: 1, 0 at the end, or -1. */
+static int find_block(struct pf_cursor *c, sqlite3_stmt *st, struct found *f,
+		      struct pf_err *err)
+{
+	int rc;
+
+	pf_db_lock(c->db);
+	sqlite3_bind_int64(st, 1, c->track_id);
+	sqlite3_bind_int64(st, 2, c->next_block);
+	sqlite3_bind_int64(st, 3, c->seek_ns);
+	sqlite3_bind_int64(st, 4, c->last_ns);
+	sqlite3_bind_int64(st, 5, c->from_ns);
+	rc = pf_db_step(c->db, st, err);
+	if (rc == 1) {
+		f->id = sqlite3_column_int64(st, 0);
+		f->block_no = sqlite3_column_int64(st, 1);
+		f->count = sqlite3_column_int64(st, 2);
+	}
+	sqlite3_reset(st);
+	pf_db_unlock(c->db);
+	return rc;
+}
+
 static int read_block(struct pf_cursor *c, struct pf_statements *s,
 		      struct pf_err *err)
 {
-	int64_t id, block_no, count;
-	int rc;
+	struct found f = { 0 };
+	int rc = find_block(c, s->block, &f, err);
 
-	sqlite3_bind_int64(s->block, 1, c->track_id);
-	sqlite3_bind_int64(s->block, 2, c->next_block);
-	sqlite3_bind_int64(s->block, 3, c->seek_ns);
-	sqlite3_bind_int64(s->block, 4, c->last_ns);
-	sqlite3_bind_int64(s->block, 5, c->from_ns);
-	rc = pf_db_step(c->db, s->block, err);
 	if (rc <= 0)
 		return rc;
-	id = sqlite3_column_int64(s->block, 0);
-	block_no = sqlite3_column_int64(s->block, 1);
-	count = sqlite3_column_int64(s->block, 2);
-	if (count < 1 || count > PF_BLOCK_EVENTS || block_no != (id & 0x3ffff))
+	if (f.count < 1 || f.count > PF_BLOCK_EVENTS ||
+	    f.block_no != (f.id & 0x3ffff))
 		return pf_fail(err, PF_EDB, "block %lld is damaged",
-			       (long long)id);
-	c->next_block = block_no + 1;
-	c->first_seq = (uint32_t)block_no << PF_BLOCK_SHIFT;
-	return load_block(c, s->data, id, (uint32_t)count, err) ? -1 : 1;
+			       (long long)f.id);
+	c->next_block = f.block_no + 1;
+	c->first_seq = (uint32_t)f.block_no << PF_BLOCK_SHIFT;
+	return load_block(c, s->data, f.id, (uint32_t)f.count, err) ? -1 : 1;
 }
 
 static int read_next(struct pf_cursor *c, struct pf_err *err)
@@ -338,7 +357,6 @@ static int read_next(struct pf_cursor *c, struct pf_err *err)
 	if (!s)
 		return -1;
 	rc = read_block(c, s, err);
-	sqlite3_reset(s->block);
 	give_back(c->db, s);
 	return rc;
 }

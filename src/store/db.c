@@ -72,6 +72,17 @@ sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 	return st;
 }
 
+/* Of a connection for one thread the mutex is NULL, which is as well. */
+void pf_db_lock(struct pf_db *db)
+{
+	sqlite3_mutex_enter(sqlite3_db_mutex(db->sql));
+}
+
+void pf_db_unlock(struct pf_db *db)
+{
+	sqlite3_mutex_leave(sqlite3_db_mutex(db->sql));
+}
+
 int pf_db_step(struct pf_db *db, sqlite3_stmt *stmt, struct pf_err *err)
 {
 	switch (sqlite3_step(stmt)) {

@@ -138,6 +138,13 @@ char *pf_db_cache_mark(struct pf_db *db);
 /* No output may take the place of the database or of what it was made of. */
 void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule);
 
+/*
+ * Several calls in one go: where threads share a connection each call waits
+ * for it alone, and may wait each time.
+ */
+void pf_db_lock(struct pf_db *db);
+void pf_db_unlock(struct pf_db *db);
+
 /* Prepare one statement; trailing text is an error. NULL on error. */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 			    struct pf_err *err);

@@ -36,6 +36,7 @@ struct pf_merge {
 	struct source *sources;
 	struct source **heap;
 	size_t count, live;
+	int64_t rival_ns; /* the earliest start below the top of the heap */
 	uint32_t kinds, slots;
 	bool names, args, started;
 };
@@ -247,6 +248,16 @@ static bool head_is_before(const void *a, const void *b)
 	return is_before(head(*x), head(*y));
 }
 
+/* The top may be too large for its place. */
+static void settle_top(struct pf_merge *m)
+{
+	pf_heap_sink(m->heap, sizeof(*m->heap), m->live, 0, head_is_before);
+	m->rival_ns = INT64_MAX;
+	for (size_t i = 1; i < m->live && i <= 2; i++)
+		if (head(m->heap[i])->start_ns < m->rival_ns)
+			m->rival_ns = head(m->heap[i])->start_ns;
+}
+
 static int open_source(struct pf_merge *m, struct pf_db *db,
 		       const struct pf_merge_args *args, uint32_t track,
 		       struct pf_err *err)
@@ -297,6 +308,7 @@ struct pf_merge *pf_merge_new(struct pf_db *db, struct pf_facts *facts,
 		}
 	}
 	pf_heap_make(m->heap, sizeof(*m->heap), m->live, head_is_before);
+	settle_top(m);
 	return m;
 }
 
@@ -325,8 +337,11 @@ static int step(struct pf_merge *m, struct pf_err *err)
 			return -1;
 		if (rc == 0)
 			m->heap[0] = m->heap[--m->live];
+		/* one thread is mostly at work: its next event comes next */
+		else if (head(s)->start_ns < m->rival_ns)
+			return 0;
 	}
-	pf_heap_sink(m->heap, sizeof(s), m->live, 0, head_is_before);
+	settle_top(m);
 	return 0;
 }
 

@@ -98,8 +98,8 @@ static void add_finding(const struct pf_advise *a, struct pf_doc *doc)
 		pf_doc_finding(doc, "First of all: %s", best->title);
 		return;
 	}
-	pf_window_say_part(&part, best->at_most_ns, a->window_ns,
-			   a->step_count);
+	pf_window_say_part(&a->tiles->path->window, &part, best->at_most_ns,
+			   a->window_ns, a->step_count);
 	pf_doc_finding(doc, "First of all: %s, which saves at most %s",
 		       best->title, part.data);
 	pf_buf_release(&part);

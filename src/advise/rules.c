@@ -184,7 +184,7 @@ static void say_share(const struct pf_advise *a, const struct advise_rule *rule,
 		return;
 	pf_buf_adds(&all, rule->subject);
 	pf_buf_adds(&all, rule->question ? ", " : " ");
-	pf_window_say_part(&all,
+	pf_window_say_part(&a->tiles->path->window, &all,
 			   rule->question ? out->at_most_ns : out->on_path_ns,
 			   a->window_ns, a->step_count);
 	pf_buf_adds(&all, rule->question ? " would be saved"

@@ -266,7 +266,8 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 		pf_buf_addf(&text, "%zu %ss busy ", o->gpus.count, device);
 	else
 		pf_buf_addf(&text, "%s busy ", device);
-	pf_window_say_part(&text, f->busy_ns, f->total_ns, o->step_count);
+	pf_window_say_part(&o->window, &text, f->busy_ns, f->total_ns,
+			   o->step_count);
 	if (!f->comm_ns)
 		pf_buf_addf(&text, ", without any communication");
 	else

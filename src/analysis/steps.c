@@ -88,6 +88,8 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 	struct pf_steps all = { 0 };
 	int rc = pf_window_steps(db, &s->window, &all, err);
 
+	if (!rc)
+		pf_window_note_steps(&s->window, &all);
 	for (size_t i = 0; !rc && i < s->window.count; i++)
 		if (!has_steps(s, &all, s->window.traces[i].trace_id)) {
 			rc = pf_window_settle(db, &s->window, err);

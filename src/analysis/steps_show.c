@@ -99,6 +99,28 @@ static bool is_known(const struct pf_step_times *s, enum pf_step_class c)
 	}
 }
 
+static bool has_pauses(const struct pf_step_times *s)
+{
+	return s->window.between_share >= PF_WINDOW_BETWEEN;
+}
+
+/* What is between steps is in no class; a GPU may work there. */
+static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
+{
+	char between[PF_NUM_MAX], busy[PF_NUM_MAX];
+
+	pf_num_show_ratio(between, s->window.between_share);
+	pf_buf_addf(out,
+		    "; %s of the time from the first step to the last is "
+		    "between them",
+		    between);
+	if (s->device_count)
+		pf_buf_addf(out, ", and %s%s is busy %s of it all",
+			    s->has_many_gpus ? "any " : "the ",
+			    pf_window_device(&s->window),
+			    pf_num_show_ratio(busy, s->busy_share));
+}
+
 static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
@@ -114,7 +136,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		if (s->classes[c].sum_ns > s->classes[top].sum_ns)
 			top = c;
 	say_window(s, &text);
-	if (s->device_count)
+	if (s->device_count && !has_pauses(s))
 		pf_buf_addf(&text, ": %s%s busy %s, and",
 			    s->has_many_gpus ? "any " : "",
 			    pf_window_device(&s->window),
@@ -125,10 +147,13 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
 		: top == PF_STEP_OTHER                  ? outside(s)
 							: classes[top].words;
-	pf_doc_finding(doc, "%.*s %s, %s, %s", (int)text.len, text.data,
-		       s->classes[top].share < 0.5 ? "the largest part"
-						   : "most of the time",
-		       most, words);
+	pf_buf_addf(&text, " %s, %s, %s",
+		    s->classes[top].share < 0.5 ? "the largest part"
+						: "most of the time",
+		    most, words);
+	if (has_pauses(s))
+		say_pauses(s, &text);
+	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }
 
@@ -139,6 +164,9 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 {
 	const int of_gpu = s->device_count ? 0 : PF_ABSENT;
 	const int of_any = s->full_count ? 0 : PF_ABSENT;
+	const int between = s->full_count < 1 || !s->has_steps ? PF_ABSENT
+			    : has_pauses(s)                    ? 0
+							       : PF_FULL;
 	const int of_many = s->full_count > 1 ? 0 : PF_FULL | of_any;
 	const struct pf_field fields[] = {
 		FIELD(full_count, "step_count", "Steps", PF_COUNT),
@@ -151,12 +179,16 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(dur.p99_ns, "p99_ns", "99th percentile",
 		      PF_NS | PF_KNOWN | PF_QUIET),
 		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS | of_many),
+		FIELD(window.between_share, "between_share", "Between steps",
+		      PF_RATIO | between),
 		FIELD(busy_share, "busy_share",
 		      s->has_many_gpus ? "Any GPU busy" : "GPU busy",
 		      PF_RATIO | of_gpu),
 		FIELD(use.utilization_share, "utilization_share",
 		      "GPU in kernels", PF_RATIO | of_gpu),
-		FIELD(steps_per_second, "steps_per_second", "Steps per second",
+		FIELD(steps_per_second, "steps_per_second",
+		      has_pauses(s) ? "Steps per second of steps"
+				    : "Steps per second",
 		      PF_REAL | of_any),
 		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
 		      "SM efficiency, estimated", PF_RATIO | of_gpu),
@@ -165,7 +197,8 @@ static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
 		FIELD(use.occupancy_known_share, "occupancy_known_share",
 		      "  known of kernel time", PF_RATIO | of_gpu),
 		FIELD(samples_per_second, "samples_per_second",
-		      "Samples per second",
+		      has_pauses(s) ? "Samples per second of steps"
+				    : "Samples per second",
 		      isnan(s->samples_per_second) ? PF_ABSENT : PF_REAL),
 	};
 

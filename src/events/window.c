@@ -395,8 +395,8 @@ const char *pf_window_scope(const struct pf_window *w)
 	return w->is_restricted ? "" : " in the capture";
 }
 
-void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
-			int64_t step_count)
+void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
+			int64_t part_ns, int64_t window_ns, int64_t step_count)
 {
 	char share[PF_NUM_MAX], part[PF_NUM_MAX], time[PF_NUM_MAX];
 	char count[PF_NUM_MAX];
@@ -410,8 +410,12 @@ void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
 		pf_buf_addf(out, "%s of the step (%s of %s)", share, part,
 			    time);
 	else
-		pf_buf_addf(out, "%s of %s steps (%s of %s)", share,
-			    pf_num_show_count(count, step_count), part, time);
+		pf_buf_addf(out, "%s of %s steps%s (%s of %s)", share,
+			    pf_num_show_count(count, step_count),
+			    w->between_share >= PF_WINDOW_BETWEEN
+				    ? " and the time between them"
+				    : "",
+			    part, time);
 }
 
 /* ---- steps ---- */
@@ -455,6 +459,34 @@ static void cut_to_whole_steps(struct pf_window_trace *t,
 	}
 }
 
+void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps)
+{
+	int64_t between_ns = 0, all_ns = 0;
+
+	for (size_t k = 0; k < w->count; k++) {
+		const struct pf_window_trace *t = &w->traces[k];
+		size_t i = pf_steps_first(steps, t->trace_id);
+		int64_t last_ns = INT64_MAX;
+
+		for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
+			const struct pf_step *s = &steps->items[i];
+
+			if (s->is_partial || s->start_ns < t->from_ns ||
+			    s->end_ns > t->to_ns)
+				continue;
+			if (s->start_ns > last_ns)
+				pf_sat_sum(&between_ns, s->start_ns - last_ns);
+			else if (last_ns == INT64_MAX)
+				last_ns = s->start_ns;
+			if (s->end_ns <= last_ns)
+				continue;
+			pf_sat_sum(&all_ns, s->end_ns - last_ns);
+			last_ns = s->end_ns;
+		}
+	}
+	w->between_share = pf_num_share(between_ns, all_ns);
+}
+
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_steps *all,
 		       struct pf_err *err)
@@ -479,6 +511,7 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 	if (!is_all)
 		*step_count = 0;
 	w->is_restricted |= is_cut;
+	pf_window_note_steps(w, &steps);
 	if (all)
 		*all = steps;
 	else

@@ -155,7 +155,12 @@ struct pf_window {
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 	int64_t tpu_count;  /* events of TPUs, which are no GPU work */
 	bool is_tpu;        /* every program of it ran on TPUs alone */
+	/* From the first step to the last, what part is in none of them? */
+	double between_share;
 };
+
+/* Less than that between steps need not be said. */
+#define PF_WINDOW_BETWEEN 0.01
 
 /* The trace of this number, or NULL if it is not in the window. */
 const struct pf_window_trace *pf_window_find(const struct pf_window *w,
@@ -227,6 +232,8 @@ struct pf_steps;
 int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       int64_t *step_count, struct pf_steps *steps,
 		       struct pf_err *err);
+/* Set between_share: of the steps of these that are whole in the window. */
+void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps);
 void pf_window_release(struct pf_window *w);
 
 /*
@@ -236,11 +243,12 @@ void pf_window_release(struct pf_window *w);
 const char *pf_window_scope(const struct pf_window *w);
 
 /*
- * "12.00 % of 6 steps (1 ms of 8 ms)", as sentences name a window and a part
- * of it; of other time than steps (step_count 0) "12.00 % of 8 ms".
+ * "12.00 % of 6 steps (1 ms of 8 ms)", or "of 6 steps and the time between
+ * them (...)", as sentences name a window and a part of it; of other time than
+ * steps (step_count 0) "12.00 % of 8 ms".
  */
-void pf_window_say_part(struct pf_buf *out, int64_t part_ns, int64_t window_ns,
-			int64_t step_count);
+void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
+			int64_t part_ns, int64_t window_ns, int64_t step_count);
 
 /* The steps of all traces: profiler steps, or those that --steps names. */
 struct pf_steps;

@@ -316,7 +316,7 @@ static void add_window(const struct pf_gaps *g, struct pf_buf *out)
 		pf_buf_addf(out, "%zu %ss idle ", g->gpus.count, device);
 	else
 		pf_buf_addf(out, "%s idle ", device);
-	pf_window_say_part(out, g->all.idle_ns, g->all.window_ns,
+	pf_window_say_part(&g->window, out, g->all.idle_ns, g->all.window_ns,
 			   g->step_count);
 }
 
@@ -413,8 +413,8 @@ static void add_notes(const struct pf_gaps *g, struct pf_doc *doc)
 	if (g->all.outside_count && g->is_default)
 		pf_doc_note(
 			doc,
-			"%lld %s events (%s of %s time) lie outside "
-			"of the steps",
+			"%lld %s events (%s of %s time) lie before the "
+			"first step or behind the last",
 			(long long)g->all.outside_count, device,
 			pf_num_show_ratio(
 				percent,

@@ -514,8 +514,8 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 			    s->allowed_count == 1 ? "site is" : "sites are");
 	if (s->outside_count && s->is_default)
 		pf_doc_note(doc,
-			    "calls that wait for a GPU outside of the steps: "
-			    "%lld",
+			    "calls that wait for a GPU before the first step "
+			    "or behind the last: %lld",
 			    (long long)s->outside_count);
 	if (!s->device_count && s->count)
 		pf_doc_note(doc, "there is no GPU work: what the calls cost "

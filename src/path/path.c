@@ -38,6 +38,7 @@ static int find_steps(struct path *p, struct pf_err *err)
 
 	if (pf_window_steps(p->db, &p->out->window, &steps, err) < 0)
 		return -1;
+	pf_window_note_steps(&p->out->window, &steps);
 	p->steps = steps.items;
 	for (size_t i = 0; i < steps.count; i++) {
 		struct pf_step s = steps.items[i];

@@ -71,7 +71,8 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	pf_buf_adds(&text, p->recorded.has_work
 				   ? parts[0].is
 				   : "No GPU work was recorded; the host has ");
-	pf_window_say_part(&text, parts[0].ns, p->window_ns, p->step_count);
+	pf_window_say_part(&p->window, &text, parts[0].ns, p->window_ns,
+			   p->step_count);
 	if (parts[1].ns)
 		pf_buf_addf(
 			&text, ", %s %s", parts[1].others,

@@ -23,7 +23,7 @@
 #define SLOW_CALL_NS 50000.0
 #define WAITING      3 /* times longer than that: ranks wait */
 
-/* " of the step", " of 6 steps", " of the trace". */
+/* " of the step", " of 6 steps", what is between them, " of the trace". */
 static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 {
 	int64_t n = p->gaps.step_count ? p->gaps.step_count : pf_rule_steps(p);
@@ -37,6 +37,8 @@ static void say_span(const struct pf_parts *p, struct pf_verdict *v)
 	} else {
 		pf_say(v, " of ");
 		pf_say_count(v, n, "step", "steps");
+		if (p->gaps.window.between_share >= PF_WINDOW_BETWEEN)
+			pf_say(v, " and the time between them");
 	}
 }
 
@@ -366,6 +368,18 @@ static void say_dearest(const struct pf_parts *p, struct pf_verdict *v,
 	}
 }
 
+/*
+ * A host that does not wait is that much earlier in all, and no GPU can gain
+ * more by it.  Of several GPUs to a program nothing says which of them gains.
+ */
+static int64_t most_to_win(const struct pf_parts *p, const struct waits *w)
+{
+	if (p->syncs.device_count > (int64_t)p->syncs.window.count ||
+	    w->idle_ns < w->blocked_ns)
+		return w->idle_ns;
+	return w->blocked_ns;
+}
+
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
 	struct waits w = find_waits(&p->syncs);
@@ -378,7 +392,7 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 		pf_rule_withhold(v, "the trace has no runtime calls");
 		return;
 	}
-	v->recoverable_ns = w.idle_ns;
+	v->recoverable_ns = most_to_win(p, &w);
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = w.blocked_ns;
 	if (w.count < n) {
@@ -397,9 +411,9 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say(v, " the CPU for ");
 	pf_say_ns(v, v->affected_ns / n);
 	say_dearest(p, v, w.most);
-	pf_say(v, count == 1 ? "; for it the GPU is idle "
-			     : "; for them the GPU is idle ");
-	pf_say_ns(v, v->recoverable_ns / n);
+	pf_say(v, count == 1 ? "; in and after it the GPU is idle "
+			     : "; in and after them the GPU is idle ");
+	pf_say_ns(v, w.idle_ns / n);
 	pf_say(v, each);
 	point_at_gap(p, v, PF_CAUSE_SYNC);
 }

@@ -86,6 +86,7 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	if (format != &pf_format_page)
 		a->report.page.timeline = PF_TIMELINE_NONE;
 	a->report.with_advice = !is_doc;
+	a->report.no_page = is_doc;
 	pf_progress_start("report", 0);
 	pf_progress_phase("analyses");
 	rc = pf_report_make(cx->db, &a->report, pf_path_base(cx->db_name),

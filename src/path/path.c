@@ -198,6 +198,22 @@ static int find_rows(void *context, struct path_folder *folder,
 	return path_find_tiles(of->p, path_rows_add, of->rows, folder, err);
 }
 
+/* Is the host's part too small for who asks? */
+static bool is_brief(const struct path *p)
+{
+	struct pf_path *out = p->out;
+	int64_t host_ns;
+
+	if (p->args->brief_up_to <= 0 || out->window_ns <= 0)
+		return false;
+	host_ns = path_host_time(p);
+	if ((double)host_ns / (double)out->window_ns > p->args->brief_up_to)
+		return false;
+	out->host_ns = host_ns;
+	out->replay_ns = PF_NO_INT;
+	return out->is_brief = true;
+}
+
 static int follow(struct path *p, struct path_rows *rows,
 		  struct path_changes *c, struct path_ledger *ledger,
 		  struct pf_err *err)
@@ -206,6 +222,8 @@ static int follow(struct path *p, struct path_rows *rows,
 	struct rows_of of = { p, rows };
 
 	path_list_nodes(p);
+	if (is_brief(p))
+		return 0;
 	if (pf_pageable_load(p->db, &p->pageable, err) < 0 ||
 	    path_ledger_init(ledger, p, c, by_op, err) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||
@@ -283,7 +301,7 @@ int pf_path(struct pf_db *db, const struct pf_path_args *args,
 	struct pf_path own = { 0 }, *out = kept ? kept : &own;
 	int rc = pf_path_find(db, args, out, err);
 
-	if (!rc) {
+	if (!rc && !out->is_brief) {
 		pf_path_show(out, args, doc);
 		rc = pf_trust_note(db, &out->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);

@@ -106,8 +106,13 @@ struct pf_path_args {
 	bool list;                  /* the tiles, too */
 	struct pf_opt_list what_if; /* questions; none: the usual ones */
 	bool is_bare;               /* none of these */
-	struct pf_opt_list beside;  /* more, answered apart from them */
-	struct pf_path_sink *also;  /* or NULL */
+	/*
+	 * Where the host has at most this share of the path, host_ns is all
+	 * that is worked out of it (is_brief); 0: all always is.
+	 */
+	double brief_up_to;
+	struct pf_opt_list beside; /* more, answered apart from them */
+	struct pf_path_sink *also; /* or NULL */
 	/*
 	 * What graphs replay, of all of the trace and this device, explained:
 	 * GPU work has the operators that it names.  Or NULL.
@@ -165,6 +170,7 @@ struct pf_path {
 	size_t answer_count;
 	const struct pf_path_answer *beside; /* behind them */
 	size_t beside_count;
+	bool is_brief; /* window, work and: */
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */

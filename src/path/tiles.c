@@ -191,6 +191,12 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t called_at(const struct path_call *c, int64_t from_ns,
+			 int64_t to_ns)
+{
+	return least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
+}
+
 /* The call, then what a launch may take, then what nothing explains. */
 static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 		      int64_t to_ns, struct pf_err *err)
@@ -198,8 +204,7 @@ static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
 	const struct path *p = t->p;
 	const struct path_call *c = &p->calls[p->works[work].call];
 	const struct path_around a = path_around(p, c);
-	int64_t called =
-		least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
+	int64_t called = called_at(c, from_ns, to_ns);
 	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
 	struct pf_path_tile tile = of_work(p, work, PF_PATH_LAUNCH_CALL);
 
@@ -346,6 +351,29 @@ static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
 	default:
 		return 0;
 	}
+}
+
+int64_t path_host_time(const struct path *p)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = p->chain_count; i-- > 0;) {
+		uint32_t to = p->chain[i];
+		struct path_edge e;
+		int64_t a, z;
+
+		if (!path_binding(p, to, &e))
+			continue;
+		a = path_at(p, e.from);
+		a = a > p->w0_ns ? a : p->w0_ns;
+		z = path_at(p, to);
+		if (z > a && e.kind == PATH_LAUNCH)
+			z = called_at(&p->calls[p->works[e.what].call], a, z);
+		else if (e.kind != PATH_HOST)
+			continue;
+		sum += z > a ? z - a : 0;
+	}
+	return sum;
 }
 
 void path_list_nodes(struct path *p)

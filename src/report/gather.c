@@ -69,7 +69,10 @@ static int run_overlap(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 /* A path is one trace's; of times that it cannot count it says so. */
 static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
-	struct pf_path_args args = { .window = p->window };
+	struct pf_path_args args = {
+		.window = p->window,
+		.brief_up_to = p->no_page ? PF_PATH_WORTH_SAYING : 0,
+	};
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
 	int rc = 0;
 
@@ -103,7 +106,8 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 static int run_launches(struct pf_db *db, struct pf_parts *p,
 			struct pf_err *err)
 {
-	const struct pf_launches_args args = { .window = p->window };
+	const struct pf_launches_args args = { .window = p->window,
+					       .only_counts = p->no_page };
 
 	return pf_launches(db, &args, &p->launches, &p->doc[PF_PART_LAUNCHES],
 			   err);
@@ -120,7 +124,8 @@ static int run_kernels(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 static int run_callers(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_kernels_args args = { .window = p->window,
-					      .group = PF_KERNELS_BY_NAME_OP };
+					      .group = PF_KERNELS_BY_NAME_OP,
+					      .no_ranks = p->no_page };
 
 	return pf_kernels(db, &args, &p->callers, &p->doc[PF_PART_CALLERS],
 			  err);
@@ -225,7 +230,7 @@ static const struct part {
 	[PF_PART_LAUNCHES] = { "launches", "", "launch_delay", true,
 			       run_launches },
 	[PF_PART_KERNELS] = { "kernels", "", "kernels_by_name", true,
-			      run_kernels },
+			      run_kernels, true },
 	[PF_PART_CALLERS] = { "kernels", " --group name,op", NULL, true,
 			      run_callers },
 	[PF_PART_MEMORY] = { "memory", "", NULL, true, run_memory },
@@ -343,7 +348,7 @@ struct queue {
 
 static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 {
-	if (parts[part].of_page && q->beside && q->beside->no_page)
+	if (parts[part].of_page && q->parts->no_page)
 		return;
 	q->rc[part] = parts[part].run(db, q->parts, &q->err[part]);
 	if (q->rc[part])
@@ -439,6 +444,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .db_name = db_name,
 				  .redact = redact,
 				  .advise = beside ? beside->advise : NULL,
+				  .no_page = beside && beside->no_page,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);

@@ -474,7 +474,7 @@ const struct pf_report_rule pf_rule_input = { "V3",         "input", "input",
 
 static void apply_launch(const struct pf_parts *p, struct pf_verdict *v)
 {
-	int64_t count = p->kernels.calls, timed = p->launches.kernel_count;
+	int64_t count = p->callers.calls, timed = p->launches.kernel_count;
 	int64_t orphans = p->launches.orphan_count;
 	int64_t known = p->launches.all.count;
 	bool is_all;

@@ -15,8 +15,7 @@
 #include "report/rules.h"
 #include "report/say.h"
 
-#define TRUST_NAMED       3
-#define PATH_WORTH_SAYING 0.5 /* of it the host's */
+#define TRUST_NAMED 3
 
 static bool is_verdict(const struct pf_doctor_check *c, const char *verdict)
 {
@@ -155,15 +154,17 @@ static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
 	const struct pf_path *path = &p->path;
 	const struct pf_path_answer *best = best_answer(path);
 
-	if (!path->category_count || !path->work_count) {
+	if ((!path->category_count && !path->is_brief) || !path->work_count) {
 		pf_rule_withhold(v, p->traces.count > 1
 					    ? "a critical path is one trace's"
 					    : "there is no GPU work on a path");
 		return;
 	}
 	v->measured = (double)path->host_ns / (double)path->window_ns;
-	v->is_note = v->measured > PATH_WORTH_SAYING;
+	v->is_note = v->measured > PF_PATH_WORTH_SAYING;
 	v->affected_ns = path->host_ns;
+	if (path->is_brief)
+		return;
 	pf_say(v, "On the critical path ");
 	pf_say_ratio(v, v->measured);
 	pf_say(v, " is time of the host and ");

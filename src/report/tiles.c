@@ -125,7 +125,7 @@ static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 
 static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 {
-	const struct pf_kernels *k = &p->kernels;
+	const struct pf_kernels *k = &p->callers;
 	int64_t steps = p->steps.full_count, n = k->calls;
 	bool is_trace = !p->steps_text.len || steps <= 0;
 	struct pf_tile *t;

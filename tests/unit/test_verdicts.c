@@ -481,7 +481,7 @@ static void launch_bound_in_places(void **state)
 	(void)state;
 	w.launch_ns = 200000;
 	make(&w, &p);
-	p.kernels.calls = 400;
+	p.callers.calls = 400;
 	p.launches.kernel_count = 400;
 	p.launches.all.count = 400;
 	p.launches.all.delayed_count = 100;
@@ -491,7 +491,7 @@ static void launch_bound_in_places(void **state)
 		"(20.0 %)",
 		200000, 'b');
 	make(&w, &p);
-	p.kernels.calls = 400;
+	p.callers.calls = 400;
 	p.launches.kernel_count = 400;
 	p.launches.short_kernel_count = 100;
 	p.launches.all.count = 400;

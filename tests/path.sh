@@ -221,6 +221,18 @@ run 0 "$profan" ingest -q "$tmp/within.json" -o "$tmp/within.db" &&
 	grep -q '^110000,10000,launch delay,inner' "$tmp/out"
 result 'a call within one that waits'
 
+# a step of a thread that does nothing, and goes on when all is done
+{
+	sed '$d' "$tmp/within.json"
+	echo ', {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1",
+		"pid": 1, "tid": 2, "ts": 0, "dur": 9000}]'
+} >"$tmp/idle.json"
+run 0 "$profan" ingest -q "$tmp/idle.json" -o "$tmp/idle.db" &&
+	run 0 "$profan" path "$tmp/idle.db" -f csv &&
+	grep -q '^finding,.* of 310.000 us,' "$tmp/out" &&
+	grep -q 'ends 8.690 ms before the last step does' "$tmp/err"
+result 'a path that ends before its step'
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

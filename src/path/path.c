@@ -2,6 +2,7 @@
 /* The window, then the parts one after the other. */
 #include "path/change_impl.h"
 
+#include "base/num.h"
 #include "events/trust.h"
 #include "store/named.h"
 
@@ -148,9 +149,25 @@ static void build(struct path *p)
 	path_build(p);
 }
 
+/* Steps may go on where nothing that is known leads to their end. */
+static void tell_end(const struct path *p)
+{
+	const int64_t end_ns = path_at(p, p->graph.sink);
+	struct pf_path *out = p->out;
+
+	if (!p->step_count || end_ns >= p->h_ns)
+		return;
+	out->behind_ns = p->h_ns - end_ns;
+	if (pf_num_share(out->behind_ns, p->h_ns - p->w0_ns) >=
+	    PF_WINDOW_BETWEEN)
+		out->step_count = 0;
+}
+
 static void tell(const struct path *p)
 {
 	struct pf_path *out = p->out;
+
+	tell_end(p);
 
 	out->start_ns = p->w0_ns - p->trace->first_ns;
 	out->window_ns = path_at(p, p->graph.sink) - p->w0_ns;

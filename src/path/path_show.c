@@ -87,7 +87,16 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 {
 	char links[PF_NUM_MAX], inferred[PF_NUM_MAX], of[PF_NUM_MAX];
-	char share[PF_NUM_MAX], open[PF_NUM_MAX];
+	char share[PF_NUM_MAX], open[PF_NUM_MAX], behind[PF_NUM_MAX];
+
+	if (!p->step_count && p->behind_ns) {
+		pf_num_show_ns(behind, p->behind_ns);
+		pf_doc_note(doc,
+			    "the path ends %s before the last step does: "
+			    "behind it nothing is recorded that the step "
+			    "waits for",
+			    behind);
+	}
 
 	pf_doc_note(doc,
 		    "%s of the %s links of the path are inferred (%s of its "

@@ -166,6 +166,11 @@ static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
 	if (path->is_brief)
 		return;
 	pf_say(v, "On the critical path ");
+	if (!path->step_count) {
+		pf_say(v, "of ");
+		pf_say_ns(v, path->window_ns);
+		pf_say(v, " ");
+	}
 	pf_say_ratio(v, v->measured);
 	pf_say(v, " is time of the host and ");
 	pf_say_ratio(v, (double)path->gpu_ns / (double)path->window_ns);

@@ -291,13 +291,14 @@ static uint32_t load32(const unsigned char *p)
 
 /* ---- encoding ---- */
 
-static uint32_t count_runs(const uint64_t *number, uint32_t values)
+/* Are runs shorter to write?  Looks no further than the answer needs. */
+static bool has_long_runs(const uint64_t *number, uint32_t values)
 {
-	uint32_t runs = values > 0;
+	uint32_t most = values / 8 + 1, runs = values > 0;
 
-	for (uint32_t i = 1; i < values; i++)
+	for (uint32_t i = 1; i < values && runs <= most; i++)
 		runs += number[i] != number[i - 1];
-	return runs;
+	return runs <= most;
 }
 
 static size_t write_runs(unsigned char *to, const uint64_t *number,
@@ -322,15 +323,21 @@ static size_t write_plain(unsigned char *to, const uint64_t *number,
 	uint32_t i = 0;
 
 	/* Small numbers come in long stretches: eight at once. */
-	for (uint64_t all; i + 8 <= values; i += 8) {
-		all = 0;
+	for (; i + 8 <= values; i += 8) {
+		const uint64_t *n = number + i;
+		uint64_t all = (n[0] | n[1]) | (n[2] | n[3]) | (n[4] | n[5]) |
+			       (n[6] | n[7]);
+
+		if (all < 0x80) {
+			pf_store64(p, n[0] | n[1] << 8 | n[2] << 16 |
+					      n[3] << 24 | n[4] << 32 |
+					      n[5] << 40 | n[6] << 48 |
+					      n[7] << 56);
+			p += 8;
+			continue;
+		}
 		for (int k = 0; k < 8; k++)
-			all |= number[i + k];
-		for (int k = 0; k < 8; k++)
-			if (all < 0x80)
-				*p++ = (unsigned char)number[i + k];
-			else
-				p = pf_varint_put(p, number[i + k]);
+			p = pf_varint_put(p, n[k]);
 	}
 	for (; i < values; i++)
 		p = pf_varint_put(p, number[i]);
@@ -377,7 +384,7 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
 	if (!find_place(b, column, &p))
 		return;
 	turn(&p, s->number);
-	if (count_runs(s->number, p.values) <= p.values / 8 + 1) {
+	if (has_long_runs(s->number, p.values)) {
 		form = FORM_RUNS;
 		len = write_runs(s->body, s->number, p.values);
 	} else {
@@ -433,8 +440,14 @@ static bool read_plain(const unsigned char *p, const unsigned char *end,
 			return false;
 		/* Small numbers come in long stretches: eight at once. */
 		if (stop == top && end - p >= 8 && values - i >= 8) {
-			for (int k = 0; k < 8; k++)
-				number[i + k] = w >> 8 * k & 0x7f;
+			number[i] = w & 0x7f;
+			number[i + 1] = w >> 8 & 0x7f;
+			number[i + 2] = w >> 16 & 0x7f;
+			number[i + 3] = w >> 24 & 0x7f;
+			number[i + 4] = w >> 32 & 0x7f;
+			number[i + 5] = w >> 40 & 0x7f;
+			number[i + 6] = w >> 48 & 0x7f;
+			number[i + 7] = w >> 56;
 			i += 8;
 			p += 8;
 			continue;
@@ -540,6 +553,23 @@ static int decode_text(struct pf_block *b, bool is_packed,
 	return 0;
 }
 
+/* By stretches of events that have the same slots; false: there is no such. */
+static bool count_slots(struct pf_block *b)
+{
+	memset(b->slot_count, 0, sizeof(b->slot_count));
+	for (uint32_t i = 0, from; i < b->count;) {
+		uint32_t mask = b->mask[from = i];
+
+		if (mask >> PF_SLOT_COUNT)
+			return false;
+		while (i < b->count && b->mask[i] == mask)
+			i++;
+		for (; mask; mask &= mask - 1)
+			b->slot_count[__builtin_ctz(mask)] += i - from;
+	}
+	return true;
+}
+
 static int decode_numbers(struct pf_block *b, enum pf_column c,
 			  const struct place *p, unsigned form,
 			  const unsigned char *data, size_t len,
@@ -566,15 +596,8 @@ static int decode_numbers(struct pf_block *b, enum pf_column c,
 		return damaged(err, c, "wrong number of values");
 	if (!turn_back(p, s->number))
 		return damaged(err, c, "value out of range");
-	if (c == PF_COL_MASK) {
-		memset(b->slot_count, 0, sizeof(b->slot_count));
-		for (uint32_t i = 0; i < b->count; i++) {
-			if (b->mask[i] >> PF_SLOT_COUNT)
-				return damaged(err, c, "unknown slot");
-			for (uint32_t m = b->mask[i]; m; m &= m - 1)
-				b->slot_count[__builtin_ctz(m)]++;
-		}
-	}
+	if (c == PF_COL_MASK && !count_slots(b))
+		return damaged(err, c, "unknown slot");
 	return 0;
 }
 

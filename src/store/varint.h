@@ -23,6 +23,14 @@ static inline uint64_t pf_load64(const unsigned char *p)
 	return v;
 }
 
+static inline void pf_store64(unsigned char *p, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	memcpy(p, &v, 8);
+}
+
 static inline void pf_store32(unsigned char *p, uint32_t v)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

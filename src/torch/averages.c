@@ -83,7 +83,7 @@ static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
 	struct pf_args_fact args = { e->facts.no_shapes, e->facts.empty, 0 };
 	uint32_t found[PF_GROUPINGS_MAX] = { 0 };
 
-	if (row->has_args && pf_facts_args(&e->facts, row->args, &args, err))
+	if (row->has_args && pf_facts_args(&e->facts, &row->args, &args, err))
 		return -1;
 	if (row->has_stack)
 		args.stack = row->stack;

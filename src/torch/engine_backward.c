@@ -144,7 +144,7 @@ int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
 		n->has_stack = true;
 		n->stack = python_stack(e, fe, n);
 	} else if (n->is_op && fe->mask & 1u << PF_SLOT_SEQUENCE) {
-		if (pf_facts_args(&e->facts, fe->args, &args, err))
+		if (pf_facts_args(&e->facts, &fe->args, &args, err))
 			return -1;
 		stack = pf_map_at(&e->forward_stacks[fe->track],
 				  (uint64_t)fe->sequence);

@@ -28,7 +28,7 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 	struct pf_figures f = { 0 };
 	struct pf_node n = { 0 };
 
-	if (pf_facts_name(&e->facts, fe->kind, fe->name, &row.name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &row.name, err))
 		return -1;
 	if (row.name.flags & PF_NAME_DROPPED)
 		return 0;

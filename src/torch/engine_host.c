@@ -178,7 +178,7 @@ static int take_flops(struct pf_engine *e, const struct item *it,
 
 	if (!op || !it->is_op || !e->result->has_flops)
 		return 0;
-	return pf_facts_flops(&e->facts, op, it->fe->args, &n->flops, err);
+	return pf_facts_flops(&e->facts, op, &it->fe->args, &n->flops, err);
 }
 
 static int begin_row(struct pf_engine *e, const struct item *it,
@@ -257,7 +257,7 @@ static int see_op(struct host_pass *p, struct item *it, struct pf_err *err)
 	bool is_dropped = it->name.flags & PF_NAME_DROPPED;
 
 	if (p->may_be_unfinished || e->rules.hidden_events)
-		if (pf_facts_args(&e->facts, it->fe->args, &it->args, err))
+		if (pf_facts_args(&e->facts, &it->fe->args, &it->args, err))
 			return -1;
 	if (is_unfinished(p, it) && !finish_early(e, it))
 		is_dropped = true;
@@ -279,7 +279,7 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 			   .thread = fe->track,
 			   .id = fe->external_id };
 
-	if (pf_facts_name(&e->facts, fe->kind, fe->name, &it.name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, err))
 		return -1;
 	if (pf_engine_skips_python(e, fe, &it.name))
 		return 0;

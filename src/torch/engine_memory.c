@@ -16,7 +16,7 @@ static int add_record(struct pf_engine *e, const struct pf_fe *fe,
 				      .is_oom = fe->kind == PF_KIND_OOM };
 	struct pf_args_fact args;
 
-	if (pf_facts_args(&e->facts, fe->args, &args, err))
+	if (pf_facts_args(&e->facts, &fe->args, &args, err))
 		return -1;
 	if (args.flags & PF_ARGS_CPU_MEMORY)
 		r.cpu_bytes = fe->bytes;
@@ -38,11 +38,11 @@ static int see(struct pf_engine *e, const struct pf_fe *fe, uint32_t track,
 		return add_record(e, fe, track, err);
 	/* What is not finished is no event, or ends with one that is. */
 	if (e->has_finished_key && !e->rules.unfinished_kept &&
-	    pf_facts_args(&e->facts, fe->args, &args, err))
+	    pf_facts_args(&e->facts, &fe->args, &args, err))
 		return -1;
 	if (args.flags & PF_ARGS_UNFINISHED)
 		return 0;
-	if (pf_facts_name(&e->facts, fe->kind, fe->name, &name, err))
+	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, err))
 		return -1;
 	if (name.flags & PF_NAME_DROPPED ||
 	    pf_engine_skips_python(e, fe, &name))

@@ -101,7 +101,7 @@ static int find_span(struct pf_engine *e, size_t index, struct pf_err *err)
 	if (!m)
 		return -1;
 	while (!found && (fe = pf_merge_next(m, err))) {
-		if (pf_facts_name(&e->facts, fe->kind, fe->name, &name, err))
+		if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, err))
 			break;
 		if (!(name.flags & PF_NAME_SPAN))
 			continue;

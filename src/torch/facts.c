@@ -47,26 +47,26 @@ void pf_facts_release(struct pf_facts *f)
 
 /* The text of a reference; borrowed until the statement is used again. */
 static int load_text(struct pf_facts *f, enum pf_texts_of table,
-		     struct pf_text_ref ref, struct pf_json *out,
+		     const struct pf_text_ref *ref, struct pf_json *out,
 		     struct pf_err *err)
 {
 	int rc;
 
 	*out = (struct pf_json){ "", 0 };
-	if (ref.id == PF_ID_NONE)
+	if (ref->id == PF_ID_NONE)
 		return 0;
-	if (ref.id == PF_ID_INLINE) {
-		if (ref.inline_text)
-			*out = (struct pf_json){ ref.inline_text,
-						 ref.inline_len };
+	if (ref->id == PF_ID_INLINE) {
+		if (ref->inline_text)
+			*out = (struct pf_json){ ref->inline_text,
+						 ref->inline_len };
 		return 0;
 	}
-	rc = pf_texts_get(&f->by_id, table, ref.id, &out->p, &out->len, err);
+	rc = pf_texts_get(&f->by_id, table, ref->id, &out->p, &out->len, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
 		return pf_fail(err, PF_EDB, "text %" PRIu32 " is missing",
-			       ref.id);
+			       ref->id);
 	return 0;
 }
 
@@ -170,8 +170,9 @@ static struct pf_name_fact judge_op(struct pf_facts *f, struct pf_json name)
 	return fact;
 }
 
-int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
-		       struct pf_name_fact *out, struct pf_err *err)
+int pf_facts_name_slow(struct pf_facts *f, bool is_op,
+		       const struct pf_text_ref *ref, struct pf_name_fact *out,
+		       struct pf_err *err)
 {
 	struct pf_names *names = is_op ? &f->ops : &f->names;
 	struct pf_json name;
@@ -179,11 +180,11 @@ int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
 	if (load_text(f, PF_TEXT_NAME, ref, &name, err))
 		return pf_while(err, "name");
 	*out = is_op ? judge_op(f, name) : judge_name(f, name);
-	if (ref.id >= ID_MAX)
+	if (ref->id >= ID_MAX)
 		return 0;
-	names->fact = pf_grow_zero(names->fact, &names->cap, ref.id + 1u,
+	names->fact = pf_grow_zero(names->fact, &names->cap, ref->id + 1u,
 				   sizeof(*names->fact));
-	names->fact[ref.id] = *out;
+	names->fact[ref->id] = *out;
 	return 0;
 }
 
@@ -281,7 +282,7 @@ static void judge_arg(struct pf_facts *f, struct pf_json key,
 	}
 }
 
-int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
+int pf_facts_args_slow(struct pf_facts *f, const struct pf_text_ref *ref,
 		       struct pf_args_fact *out, struct pf_err *err)
 {
 	struct pf_json rest, key, value;
@@ -291,22 +292,23 @@ int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
 		return pf_while(err, "arguments");
 	while (pf_json_member(&rest, &key, &value))
 		judge_arg(f, key, value, out);
-	if (ref.id >= ID_MAX)
+	if (ref->id >= ID_MAX)
 		return 0;
-	f->args = pf_grow_zero(f->args, &f->args_cap, ref.id + 1u,
+	f->args = pf_grow_zero(f->args, &f->args_cap, ref->id + 1u,
 			       sizeof(*f->args));
-	f->args[ref.id] = *out;
+	f->args[ref->id] = *out;
 	return 0;
 }
 
 int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
-		   struct pf_text_ref args, uint64_t *out, struct pf_err *err)
+		   const struct pf_text_ref *args, uint64_t *out,
+		   struct pf_err *err)
 {
-	bool keep = args.id < ID_MAX;
+	bool keep = args->id < ID_MAX;
 	struct pf_json text;
 
 	if (keep) {
-		*out = *pf_map_at(&f->flops, (uint64_t)args.id << 3 | op);
+		*out = *pf_map_at(&f->flops, (uint64_t)args->id << 3 | op);
 		if (*out != UINT64_MAX)
 			return 0;
 	}
@@ -314,6 +316,6 @@ int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
 		return pf_while(err, "arguments");
 	*out = pf_flops(op, text);
 	if (keep)
-		*pf_map_at(&f->flops, (uint64_t)args.id << 3 | op) = *out;
+		*pf_map_at(&f->flops, (uint64_t)args->id << 3 | op) = *out;
 	return 0;
 }

@@ -84,34 +84,40 @@ static inline unsigned pf_facts_kind(const struct pf_facts *f, uint32_t type)
 	return kind < PF_KIND_COUNT ? kind : (unsigned)PF_KIND_HOST;
 }
 
-int pf_facts_name_slow(struct pf_facts *f, bool is_op, struct pf_text_ref ref,
-		       struct pf_name_fact *out, struct pf_err *err);
-int pf_facts_args_slow(struct pf_facts *f, struct pf_text_ref ref,
+int pf_facts_name_slow(struct pf_facts *f, bool is_op,
+		       const struct pf_text_ref *ref, struct pf_name_fact *out,
+		       struct pf_err *err);
+int pf_facts_args_slow(struct pf_facts *f, const struct pf_text_ref *ref,
 		       struct pf_args_fact *out, struct pf_err *err);
 
-/* What an event of a kind is called. */
+/*
+ * What an event of a kind is called.  References come by pointer: a copy of one
+ * that was just written would wait for the writes.
+ */
 static inline int pf_facts_name(struct pf_facts *f, unsigned kind,
-				struct pf_text_ref ref,
+				const struct pf_text_ref *ref,
 				struct pf_name_fact *out, struct pf_err *err)
 {
 	bool is_op = kind == PF_KIND_CPU_OP && f->has_overloads;
 	const struct pf_names *names = is_op ? &f->ops : &f->names;
 
-	if (ref.id < names->cap && names->fact[ref.id].flags & PF_NAME_KNOWN) {
-		*out = names->fact[ref.id];
+	if (ref->id < names->cap &&
+	    names->fact[ref->id].flags & PF_NAME_KNOWN) {
+		*out = names->fact[ref->id];
 		return 0;
 	}
 	return pf_facts_name_slow(f, is_op, ref, out, err);
 }
 
-static inline int pf_facts_args(struct pf_facts *f, struct pf_text_ref ref,
+static inline int pf_facts_args(struct pf_facts *f,
+				const struct pf_text_ref *ref,
 				struct pf_args_fact *out, struct pf_err *err)
 {
-	if (ref.id < f->args_cap && f->args[ref.id].flags & PF_ARGS_KNOWN) {
-		*out = f->args[ref.id];
+	if (ref->id < f->args_cap && f->args[ref->id].flags & PF_ARGS_KNOWN) {
+		*out = f->args[ref->id];
 		return 0;
 	}
-	if (ref.id == PF_ID_NONE) {
+	if (ref->id == PF_ID_NONE) {
 		*out = (struct pf_args_fact){ f->no_shapes, f->empty, 0 };
 		return 0;
 	}
@@ -120,7 +126,8 @@ static inline int pf_facts_args(struct pf_facts *f, struct pf_text_ref ref,
 
 /* FLOPs of a call whose name has a formula (name flags, top three bits). */
 int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
-		   struct pf_text_ref args, uint64_t *out, struct pf_err *err);
+		   const struct pf_text_ref *args, uint64_t *out,
+		   struct pf_err *err);
 
 /*
  * "Input Dims" as Python prints the list: tensor lists become [].  Appended.

@@ -559,7 +559,26 @@ static enum pf_extract_result skip(struct pf_chrome *c,
 
 static bool phase_is_stored(char ph)
 {
-	return ph && strchr("XBEiIbneSTpFstfC", ph);
+	switch (ph) {
+	case 'X':
+	case 'B':
+	case 'E':
+	case 'i':
+	case 'I':
+	case 'b':
+	case 'n':
+	case 'e':
+	case 'S':
+	case 'T':
+	case 'p':
+	case 'F':
+	case 's':
+	case 't':
+	case 'f':
+	case 'C':
+		return true;
+	}
+	return false;
 }
 
 /* Times as they are stored; each oddity is counted. */

@@ -38,6 +38,7 @@ struct place {
 
 struct pf_spool {
 	size_t record_bytes, per_piece, piece_bytes, places;
+	unsigned shift; /* per_piece is 1 << shift: nothing is divided by it */
 	struct place *place;
 	uint64_t count;
 	uint64_t last_bound; /* where the last lower bound was */
@@ -59,9 +60,9 @@ struct pf_spool *pf_spool_new(size_t record_bytes, size_t budget_bytes,
 	struct pf_spool *s = pf_calloc(1, sizeof(*s));
 
 	s->record_bytes = record_bytes ? record_bytes : 1;
-	s->per_piece = PIECE_BYTES / s->record_bytes;
-	if (!s->per_piece)
-		s->per_piece = 1;
+	while (s->record_bytes << (s->shift + 1) <= PIECE_BYTES)
+		s->shift++;
+	s->per_piece = (size_t)1 << s->shift;
 	s->piece_bytes = s->per_piece * s->record_bytes;
 	s->places = budget_bytes / s->piece_bytes;
 	if (s->places < 2)
@@ -147,7 +148,7 @@ static int read_piece(struct pf_spool *s, char *to, uint64_t piece,
 /* Empty a place for another piece. */
 static int evict(struct pf_spool *s, struct place *p, struct pf_err *err)
 {
-	if (s->tail && s->place + s->count / s->per_piece % s->places == p)
+	if (s->tail && s->place + (s->count >> s->shift) % s->places == p)
 		s->tail = NULL;
 	if (!p->used || !p->dirty)
 		return 0;
@@ -181,12 +182,12 @@ static struct place *load(struct pf_spool *s, uint64_t piece, bool fresh,
 /* Find the place of the next record. */
 static int open_tail(struct pf_spool *s, struct pf_err *err)
 {
-	size_t in_piece = s->count % s->per_piece;
+	size_t in_piece = s->count & (s->per_piece - 1);
 	struct place *p;
 
 	if (s->count >= UINT64_MAX / 2 / s->record_bytes)
 		return pf_fail(err, PF_ELIMIT, "too many records to spool");
-	p = load(s, s->count / s->per_piece, in_piece == 0, err);
+	p = load(s, s->count >> s->shift, in_piece == 0, err);
 	if (!p)
 		return -1;
 	p->dirty = true;
@@ -198,7 +199,7 @@ static int open_tail(struct pf_spool *s, struct pf_err *err)
 /* Of each piece, so that most searches touch one. */
 static void note_first(struct pf_spool *s, const void *record)
 {
-	uint64_t piece = s->count / s->per_piece;
+	uint64_t piece = s->count >> s->shift;
 
 	s->first =
 		pf_grow(s->first, &s->first_cap, piece + 1, sizeof(*s->first));
@@ -223,7 +224,7 @@ int pf_spool_add(struct pf_spool *s, const void *record, struct pf_err *err)
 
 const void *pf_spool_at(struct pf_spool *s, uint64_t i, struct pf_err *err)
 {
-	uint64_t piece = i / s->per_piece;
+	uint64_t piece = i >> s->shift;
 	struct place *p = s->place + piece % s->places;
 
 	if (i >= s->count) {
@@ -234,7 +235,7 @@ const void *pf_spool_at(struct pf_spool *s, uint64_t i, struct pf_err *err)
 		p = load(s, piece, false, err);
 	if (!p)
 		return NULL;
-	return p->data + i % s->per_piece * s->record_bytes;
+	return p->data + (i & (s->per_piece - 1)) * s->record_bytes;
 }
 
 /* Is record i below key?  1 yes, 0 no, -1 error. */
@@ -254,8 +255,8 @@ static int is_below(struct pf_spool *s, uint64_t i, int64_t key,
 static void find_piece(struct pf_spool *s, int64_t key, uint64_t *low,
 		       uint64_t *high)
 {
-	uint64_t pieces = (s->count + s->per_piece - 1) / s->per_piece;
-	uint64_t p = s->last_bound / s->per_piece;
+	uint64_t pieces = (s->count + s->per_piece - 1) >> s->shift;
+	uint64_t p = s->last_bound >> s->shift;
 
 	if (p >= pieces || s->first[p] >= key ||
 	    (p + 1 < pieces && s->first[p + 1] < key))

@@ -24,7 +24,7 @@
 #define PF_INGEST_TRACK_IDS    0x7ffffffeu /* of all: ids are 31 bits */
 #define PF_INGEST_TYPES_MAX    65536u
 #define PF_INGEST_METADATA_MAX (1u << 16)
-#define PF_INGEST_RUNS_MAX     (1u << 20)
+#define PF_INGEST_RUNS_MAX     (1u << 21)
 #define PF_INGEST_CARRY_MAX    (64u << 20)
 
 /* A track as it grows; its id in the database is index + 1. */

@@ -22,7 +22,7 @@
 #include "ingest/ingest_impl.h"
 #include "trace/chrome.h"
 
-#define CHUNK_BYTES (4u << 20)
+#define CHUNK_BYTES (2u << 20)
 #define WORKERS_MAX 16
 
 struct chunk {

@@ -16,9 +16,7 @@
 
 /* For the sorter: by link, then start. */
 struct launched {
-	int64_t link, start_ns, order;
-	double us;
-	int64_t ns;
+	int64_t link, start_ns, order, ns;
 };
 
 static int add_row(struct pf_engine *e, const struct pf_fe *fe,
@@ -87,7 +85,6 @@ static int see(struct pf_engine *e, struct pf_sorter *sorter,
 	l.link = link;
 	l.start_ns = start_ns;
 	l.order = fe->position;
-	l.us = pf_engine_dur_us(e, start_ns, end_ns);
 	l.ns = end_ns - start_ns;
 	return pf_sorter_add(sorter, &l, err);
 }
@@ -100,10 +97,16 @@ struct ties {
 	size_t count;
 };
 
-static void flush(struct ties *t, struct pf_fsum *us, bool compensated)
+static void flush(const struct pf_engine *e, struct ties *t, struct pf_fsum *us)
 {
-	for (size_t i = 0; i < t->count; i++)
-		pf_fsum_add(us, t->item[i].us, compensated);
+	for (size_t i = 0; i < t->count; i++) {
+		int64_t start_ns = t->item[i].start_ns;
+
+		pf_fsum_add(
+			us,
+			pf_engine_dur_us(e, start_ns, start_ns + t->item[i].ns),
+			e->rules.compensated);
+	}
 	t->count = 0;
 }
 
@@ -138,7 +141,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
 
 		if (is_new || ties.count == TIES_MAX ||
 		    (ties.count && ties.item[0].start_ns != l->start_ns))
-			flush(&ties, &us, e->rules.compensated);
+			flush(e, &ties, &us);
 		if (is_new) {
 			if (sum.link && put_sum(e, &sum, &us, err))
 				return -1;
@@ -148,7 +151,7 @@ static int sum_links(struct pf_engine *e, struct pf_sorter *sorter,
 		add_tie(&ties, l);
 		add_wrapping(&sum.ns, l->ns);
 	}
-	flush(&ties, &us, e->rules.compensated);
+	flush(e, &ties, &us);
 	if (err->code || (sum.link && put_sum(e, &sum, &us, err)))
 		return -1;
 	return 0;

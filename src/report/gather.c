@@ -18,6 +18,7 @@
 #include "report/gather.h"
 #include "store/ints.h"
 #include "store/kept.h"
+#include "store/threads.h"
 #include "training/training.h"
 
 /* ---- one function per part ---- */
@@ -326,14 +327,18 @@ static void find_named_steps(struct pf_parts *p)
 
 #define KEPT_BYTES (64u << 20) /* of blocks that several parts read */
 
-/* Parts by the time they take, so that the last is a short one. */
+#define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
+
+/* Parts by the time they can take, so that the last is a short one. */
 static const enum pf_part order[] = {
-	PF_PART_SYNCS,    PF_PART_PATH,    PF_PART_DOCTOR,  PF_PART_LAUNCHES,
-	PF_PART_ROOFLINE, PF_PART_CALLERS, PF_PART_STEPS,   PF_PART_MODULES,
-	PF_PART_MEMORY,   PF_PART_KERNELS, PF_PART_OVERLAP, PF_PART_OPS,
+	PF_PART_PATH,     BESIDE,          PF_PART_SYNCS,   PF_PART_DOCTOR,
+	PF_PART_LAUNCHES, PF_PART_MEMORY,  PF_PART_MODULES, PF_PART_ROOFLINE,
+	PF_PART_STEPS,    PF_PART_CALLERS, PF_PART_KERNELS, PF_PART_OVERLAP,
+	PF_PART_OPS,
 };
 
-_Static_assert(sizeof(order) / sizeof(*order) == PF_PART_COUNT - 2,
+#define ORDERED (sizeof(order) / sizeof(*order))
+_Static_assert(ORDERED == PF_PART_COUNT - 1,
 	       "every part but info, and gaps, which come with syncs");
 
 /* What threads share: the parts are theirs alone, one each. */
@@ -348,6 +353,14 @@ struct queue {
 
 static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 {
+	const struct pf_parts_beside *beside = q->beside;
+
+	if (part == BESIDE) {
+		if (beside)
+			q->rc[part] = beside->run(db, q->parts, beside->context,
+						  &q->err[part]);
+		return;
+	}
 	if (parts[part].of_page && q->parts->no_page)
 		return;
 	q->rc[part] = parts[part].run(db, q->parts, &q->err[part]);
@@ -363,19 +376,13 @@ static void *run_queue(void *p)
 	bool is_open = !pf_db_open_beside(db, q->db, &err);
 	unsigned n;
 
-	/* info's place takes the trouble of opening, the last the work beside */
-	while ((n = atomic_fetch_add(&q->next, 1)) < PF_PART_COUNT - 1) {
-		int at = n ? (int)order[n - 1] : PF_PART_COUNT;
-
-		if (!is_open) {
-			q->rc[at] = -1;
-			q->err[at] = err;
-		} else if (n) {
-			run_part(q, db, order[n - 1]);
-		} else if (q->beside) {
-			q->rc[at] = q->beside->run(
-				db, q->parts, q->beside->context, &q->err[at]);
+	while ((n = atomic_fetch_add(&q->next, 1)) < ORDERED) {
+		if (is_open) {
+			run_part(q, db, order[n]);
+			continue;
 		}
+		q->rc[order[n]] = -1;
+		q->err[order[n]] = err;
 	}
 	return NULL;
 }
@@ -426,13 +433,59 @@ static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	return 0;
 }
 
+/* What comes before the parts: two things that have nothing to do with it. */
+struct first {
+	struct pf_db *db, *lent;
+	struct pf_parts *parts;
+	int links_rc, window_rc;
+	struct pf_err links_err, window_err;
+};
+
 /* Half of the parts read these rows: they come before blocks take the room. */
-static int keep_links(struct pf_db *db, struct pf_err *err)
+static void keep_links(void *context)
 {
-	struct pf_ints *links = pf_gpu_links_new(db, true, err);
+	struct first *f = context;
+	struct pf_ints *links = pf_gpu_links_new(f->lent ? f->lent : f->db,
+						 true, &f->links_err);
 
 	pf_ints_free(links);
-	return links ? 0 : -1;
+	f->links_rc = links ? 0 : -1;
+}
+
+static int find_about(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO], err) ||
+	    pf_training_summary(db, &p->doc[PF_PART_INFO], err))
+		return -1;
+	find_steps(p);
+	if (find_window(db, p, err) ||
+	    pf_window_resolve(db, &p->window, &p->traces, err))
+		return -1;
+	pf_window_options(&p->window, &p->window_text);
+	return find_torch(db, p, err);
+}
+
+static void begin(void *context)
+{
+	struct first *f = context;
+
+	f->window_rc = find_about(f->db, f->parts, &f->window_err);
+}
+
+static int find_first(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	struct first f = { .db = db, .lent = pf_db_lend(db), .parts = p };
+
+	if (f.lent) {
+		pf_threads_both(begin, &f, keep_links, &f);
+		pf_db_give_back(db, f.lent);
+	} else {
+		keep_links(&f);
+		begin(&f);
+	}
+	if (f.links_rc || f.window_rc)
+		*err = f.links_rc ? f.links_err : f.window_err;
+	return f.links_rc ? f.links_rc : f.window_rc;
 }
 
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
@@ -448,17 +501,9 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
-	if (keep_links(db, err) ||
-	    pf_info(db, &out->info, &out->doc[PF_PART_INFO], err) ||
-	    pf_training_summary(db, &out->doc[PF_PART_INFO], err))
+	if (find_first(db, out, err) || run_all(db, out, beside, err))
 		return -1;
-	find_steps(out);
-	if (find_window(db, out, err) ||
-	    pf_window_resolve(db, &out->window, &out->traces, err))
-		return -1;
-	pf_window_options(&out->window, &out->window_text);
-	if (find_torch(db, out, err) || run_all(db, out, beside, err))
-		return -1;
+	pf_kept_stop(db);
 	find_named_steps(out);
 	for (int i = 0; i < PF_PART_COUNT; i++)
 		pf_redact_doc(redact, &out->doc[i]);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "report/figure.h"
 #include "report/html.h"
+#include "store/threads.h"
 #include "timeline/payload.h"
 #include "report/timeline.h"
 #include "base/sat.h"
@@ -410,28 +412,77 @@ static int add_names(struct pf_buf *out, const struct names *names,
 	return rc;
 }
 
-/* One payload; left out if it does not fit. */
-static int add_payload(struct pf_timelines *all, size_t side,
-		       enum pf_slice_group which, unsigned name_bytes,
-		       int64_t room, struct pf_buf *data, struct pf_err *err)
-{
-	struct pf_slices *g = &all->side[side].slices.group[which];
-	struct pf_buf raw = { 0 };
-	size_t before = data->len;
-	char id[24];
-	int rc;
+/* Payloads in the order of the page; whoever has time makes the next. */
+struct payloads {
+	unsigned name_bytes;
+	struct payload {
+		struct pf_slices *slices;
+		char id[24];
+		struct pf_buf block;
+		int rc;
+		struct pf_err err;
+	} items[PF_TIMELINE_SIDES * PF_SLICE_GROUPS];
+	size_t count;
+	atomic_size_t next;
+};
 
-	if (!g->count)
-		return 0;
-	block_id(id, sizeof(id), side, which);
-	pf_payload_encode(g, name_bytes, &raw);
-	rc = add_block(data, id, &raw, err);
-	pf_buf_release(&raw);
-	if (!rc && (int64_t)data->len > room) {
-		data->len = before;
-		g->count = 0;
-		g->until_ns = INT64_MAX;
+static void make_payloads(void *context)
+{
+	struct payloads *all = context;
+	size_t n;
+
+	while ((n = atomic_fetch_add(&all->next, 1)) < all->count) {
+		struct payload *p = &all->items[n];
+		struct pf_buf raw = { 0 };
+
+		pf_payload_encode(p->slices, all->name_bytes, &raw);
+		p->rc = add_block(&p->block, p->id, &raw, &p->err);
+		pf_buf_release(&raw);
 	}
+}
+
+static void list_payloads(struct pf_timelines *all, struct payloads *out)
+{
+	for (int g = 0; g < PF_SLICE_GROUPS; g++)
+		for (size_t i = 0; i < all->count; i++) {
+			struct pf_slices *s = &all->side[i].slices.group[g];
+			struct payload *p = &out->items[out->count];
+
+			if (!s->count)
+				continue;
+			out->count++;
+			p->slices = s;
+			block_id(p->id, sizeof(p->id), i,
+				 (enum pf_slice_group)g);
+		}
+}
+
+/* Those that do not fit are left out. */
+static int add_payloads(struct pf_timelines *all, unsigned name_bytes,
+			int64_t room, struct pf_buf *data, struct pf_err *err)
+{
+	struct payloads *list = pf_calloc(1, sizeof(*list));
+	int rc = 0;
+
+	list->name_bytes = name_bytes;
+	list_payloads(all, list);
+	pf_threads_both(make_payloads, list, make_payloads, list);
+	for (size_t i = 0; i < list->count; i++) {
+		struct payload *p = &list->items[i];
+
+		if (!rc && p->rc) {
+			rc = p->rc;
+			*err = p->err;
+		}
+		if ((int64_t)(data->len + p->block.len) > room) {
+			p->slices->count = 0;
+			p->slices->until_ns = INT64_MAX;
+		} else {
+			pf_buf_add(data, p->block.data, p->block.len);
+		}
+		pf_buf_release(&p->block);
+	}
+	free(list);
 	return rc;
 }
 
@@ -469,11 +520,9 @@ int pf_timeline_html(struct pf_timelines *all, int64_t room,
 
 	number_names(&names, all, room > 0 ? room : 0);
 	rc = add_names(&payloads, &names, err);
-	for (int g = 0; g < PF_SLICE_GROUPS; g++)
-		for (size_t i = 0; i < all->count && !rc; i++)
-			rc = add_payload(all, i, (enum pf_slice_group)g,
-					 names.kept < 65535 ? 2 : 4, room,
-					 &payloads, err);
+	if (!rc)
+		rc = add_payloads(all, names.kept < 65535 ? 2 : 4, room,
+				  &payloads, err);
 	if (!rc && pf_timelines_have(all)) {
 		add_section(section, all);
 		write_island(data, all);

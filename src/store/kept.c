@@ -40,15 +40,33 @@ void pf_kept_start(struct pf_db *db, size_t max_bytes)
 	db->kept = k;
 }
 
+static void drop_blocks(struct pf_kept *k)
+{
+	for (size_t i = 0; i < k->count; i++)
+		pf_buf_release(&k->entries[i].block.inline_text);
+	free(k->entries);
+	k->entries = NULL;
+	k->count = k->cap = 0;
+	pf_arena_release(&k->arrays);
+	pf_map_release(&k->places);
+}
+
+void pf_kept_stop(struct pf_db *db)
+{
+	struct pf_kept *k = db->kept;
+
+	pthread_mutex_lock(&k->lock);
+	drop_blocks(k);
+	pf_map_init(&k->places);
+	k->max_bytes = 0;
+	pthread_mutex_unlock(&k->lock);
+}
+
 void pf_kept_free(struct pf_kept *k)
 {
 	if (!k)
 		return;
-	for (size_t i = 0; i < k->count; i++)
-		pf_buf_release(&k->entries[i].block.inline_text);
-	free(k->entries);
-	pf_arena_release(&k->arrays);
-	pf_map_release(&k->places);
+	drop_blocks(k);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }

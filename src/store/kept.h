@@ -16,6 +16,8 @@
 
 /* From now on keep up to so many bytes, until the database is closed. */
 void pf_kept_start(struct pf_db *db, size_t max_bytes);
+/* Drop the columns of blocks, which nobody reads any more, and keep none. */
+void pf_kept_stop(struct pf_db *db);
 void pf_kept_free(struct pf_kept *k); /* or NULL */
 
 /* Room for something else that is kept as long; false: there is not so much. */
@@ -24,7 +26,7 @@ void pf_kept_give_back(struct pf_db *db, size_t bytes);
 
 /*
  * These columns of a block, as pf_block_load() would decode them: 1 and *out,
- * whose arrays live as long as the database is open; what was not asked for
+ * whose arrays live until pf_kept_stop() or the end; what was not asked for
  * is NULL.  0: there is no room for them.  -1: an error.
  */
 int pf_kept_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <zlib.h>
 
@@ -14,15 +15,23 @@
 #define MEMORY_LEVEL 8
 #define OS_UNKNOWN   255
 
-static void add_u32(struct pf_buf *out, uint32_t n)
+static void put_u32(char *to, uint32_t n)
 {
 	const uint8_t bytes[4] = { (uint8_t)n, (uint8_t)(n >> 8),
 				   (uint8_t)(n >> 16), (uint8_t)(n >> 24) };
 
-	pf_buf_add(out, bytes, 4);
+	memcpy(to, bytes, sizeof(bytes));
 }
 
-/* "width" planes of n bytes each; returns the first. */
+static void add_u32(struct pf_buf *out, uint32_t n)
+{
+	char bytes[4];
+
+	put_u32(bytes, n);
+	pf_buf_add(out, bytes, sizeof(bytes));
+}
+
+/* "width" planes of n bytes each; the first, up to what is added next. */
 static uint8_t *add_planes(struct pf_buf *out, uint32_t n, unsigned width)
 {
 	uint8_t *p;
@@ -162,32 +171,34 @@ static void add_gaps_and_tails(const struct pf_slices *g, struct pf_buf *out,
 void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
 		       struct pf_buf *out)
 {
-	struct pf_buf list = { 0 }, columns = { 0 };
+	struct pf_buf list = { 0 };
 	uint8_t kind[4] = { (uint8_t)name_bytes, 0, 0, 0 };
 	uint32_t escapes[2];
+	size_t at;
 
 	kind[1] = (uint8_t)((g->cat ? 1 : 0) | (g->link ? 2 : 0));
-	add_column(&columns, g->name, g->count, name_bytes);
-	pf_buf_add(&columns, g->depth, g->count);
-	add_gaps_and_tails(g, &columns, &list, escapes);
-	if (g->cat)
-		pf_buf_add(&columns, g->cat, g->count);
-	if (g->link)
-		add_links(g, &columns);
 	pf_buf_add(out, "PFT2", 4);
 	add_u32(out, g->count);
 	add_u32(out, (uint32_t)g->track_count);
 	pf_buf_add(out, kind, 4);
-	add_u32(out, escapes[0]);
-	add_u32(out, escapes[1]);
+	at = out->len; /* of escapes, which are counted on the way */
+	add_u32(out, 0);
+	add_u32(out, 0);
 	for (size_t t = 0; t < g->track_count; t++) {
 		add_u32(out, g->tracks[t].count);
 		add_u32(out, g->tracks[t].depths);
 	}
-	pf_buf_add(out, columns.data, columns.len);
+	add_column(out, g->name, g->count, name_bytes);
+	pf_buf_add(out, g->depth, g->count);
+	add_gaps_and_tails(g, out, &list, escapes);
+	if (g->cat)
+		pf_buf_add(out, g->cat, g->count);
+	if (g->link)
+		add_links(g, out);
 	if (list.len)
 		pf_buf_add(out, list.data, list.len);
-	pf_buf_release(&columns);
+	put_u32(out->data + at, escapes[0]);
+	put_u32(out->data + at + 4, escapes[1]);
 	pf_buf_release(&list);
 }
 

@@ -90,7 +90,7 @@ static void read_all(struct pf_db *db, struct pf_buf *out)
 	read_links(db, out);
 }
 
-/* By the connection, again, and by one beside it. */
+/* By the connection, by one beside it, and when no more is kept. */
 static void same_with_room(const char *want, size_t bytes)
 {
 	struct scene s;
@@ -102,6 +102,8 @@ static void same_with_room(const char *want, size_t bytes)
 	pf_kept_start(&s.db, bytes);
 	assert_int_equal(pf_db_open_beside(&beside, &s.db, &err), 0);
 	for (int i = 0; i < 3; i++) {
+		if (i == 2)
+			pf_kept_stop(&beside);
 		pf_buf_clear(&text);
 		read_all(i == 1 ? &beside : &s.db, &text);
 		assert_string_equal(text.data, want);

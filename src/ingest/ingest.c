@@ -256,6 +256,7 @@ static int write_rows(struct making *m, struct pf_ingest *in,
 	x->started = !pthread_create(&x->thread, NULL, prepare_extra, x);
 	if (pf_ingest_gpu_rows(in, err))
 		return finish_extra(x, -1, err);
+	pf_db_start_sync(in->db);
 	if (!x->started)
 		prepare_extra(x);
 	pf_sorter_free(in->calls);
@@ -275,6 +276,7 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 	    pf_ingest_merge(in, err))
 		return -1;
 	pf_scratch_close(&in->runs); /* its memory and its place on the disk */
+	pf_db_start_sync(in->db);
 	return 0;
 }
 

@@ -469,6 +469,16 @@ static int sync_file(const char *path, struct pf_err *err)
 	return rc;
 }
 
+void pf_db_start_sync(const struct pf_db *db)
+{
+	int fd = open(db->path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	close(fd);
+}
+
 int pf_db_finish_with(struct pf_db *db, const char *indexes, struct pf_err *err)
 {
 	int rc = 0;

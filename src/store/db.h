@@ -120,6 +120,12 @@ int pf_db_finish_with(struct pf_db *db, const char *indexes,
 		      struct pf_err *err);
 int pf_db_finish(struct pf_db *db, struct pf_err *err);
 
+/*
+ * What is in the file by now goes to the disk while more is made: there is
+ * less to wait for at the end.
+ */
+void pf_db_start_sync(const struct pf_db *db);
+
 void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
 
 /* Is this file a profan database, which an ingest may replace? */

@@ -88,7 +88,7 @@ _Static_assert(sizeof(delay_from_ns) / sizeof(*delay_from_ns) ==
 struct launches {
 	struct pf_db *db;
 	struct pf_gpu *gpu;
-	bool only_counts;
+	bool only_counts, no_causes;
 	struct pf_map by_name, op_by_name;
 	struct op *ops;
 	size_t op_count, op_cap;
@@ -144,7 +144,7 @@ static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
 		return 0;
 	l->out->short_kernel_count++;
 	pf_sat_sum(&l->brief_ns, ev->dur_ns);
-	if (l->only_counts)
+	if (l->no_causes)
 		return 0;
 	return pf_by_event_add(l->caused, &brief, err);
 }
@@ -242,7 +242,7 @@ static int end_call(struct launches *l, const struct launch *at,
 	note_delay(l, d.delay_ns);
 	if (l->only_counts)
 		return 0;
-	if (at->cpu_ns > SLOW_CALL_NS) {
+	if (at->cpu_ns > SLOW_CALL_NS && !l->no_causes) {
 		struct caused slow = { at->op_id,
 				       at->id,
 				       at->gpu_ns,
@@ -565,7 +565,9 @@ int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
 	const struct pf_order order = { "cpu_ns", limit };
 	struct launches l = { .db = db,
 			      .out = out,
-			      .only_counts = args->only_counts };
+			      .only_counts = args->only_counts,
+			      .no_causes =
+				      args->only_counts || args->no_causes };
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	if (rc)

@@ -16,7 +16,8 @@
 
 struct pf_launches_args {
 	struct pf_window_args window;
-	bool only_counts; /* no medians, queues, operators nor slow calls */
+	bool only_counts; /* no medians nor queues, and: */
+	bool no_causes; /* neither operators of short kernels nor slow calls */
 };
 
 struct pf_launch_call {

@@ -108,7 +108,8 @@ static int run_launches(struct pf_db *db, struct pf_parts *p,
 			struct pf_err *err)
 {
 	const struct pf_launches_args args = { .window = p->window,
-					       .only_counts = p->no_page };
+					       .only_counts = p->no_page,
+					       .no_causes = true };
 
 	return pf_launches(db, &args, &p->launches, &p->doc[PF_PART_LAUNCHES],
 			   err);
@@ -325,7 +326,7 @@ static void find_named_steps(struct pf_parts *p)
 
 /* ---- two at a time ---- */
 
-#define KEPT_BYTES (64u << 20) /* of blocks that several parts read */
+#define KEPT_BYTES (96u << 20) /* of blocks that several parts read */
 
 #define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
 

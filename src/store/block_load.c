@@ -15,7 +15,7 @@ sqlite3_stmt *pf_block_statement(struct pf_db *db, struct pf_err *err)
 			     err);
 }
 
-#define FIRST_BYTES (128u << 10) /* few blocks are larger */
+#define FIRST_BYTES (64u << 10) /* few blocks are larger */
 
 /* Where a column's bytes lie among those that were fetched. */
 struct packed {

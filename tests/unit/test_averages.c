@@ -11,6 +11,7 @@
 #include "torch/averages.h"
 #include "torch/groups.h"
 #include "torch/memory.h"
+#include "torch/merge.h"
 
 /* ---- events of a trace; times in us ---- */
 
@@ -389,6 +390,54 @@ static void one_step(void **state)
 	scene_close(&s);
 }
 
+#define OP_ON(tid, name, ts, dur, id)                                          \
+	RANGE("cpu_op", name, ts, dur, tid,                                    \
+	      "\"External id\": " #id ", \"Ev Idx\": " #id)
+
+/* Whichever thread had the last event: of equal starts the longest is first. */
+static void threads_in_order(void **state)
+{
+	static const char *const want[] = { "a", "c", "d", "x", "y", "z" };
+	struct pf_merge_args args = {
+		.kinds = 1u << PF_KIND_CPU_OP,
+		.columns = PF_COLBIT(PF_COL_NAME) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX),
+		.first_ns = INT64_MIN,
+	};
+	struct pf_err err = { 0 };
+	struct pf_name_fact name;
+	struct pf_track *tracks;
+	struct pf_facts facts;
+	struct pf_merge *m;
+	struct scene s;
+
+	(void)state;
+	open_stored(&s,
+		    MODERN(OP_ON(1, "a", 1, 1, 1) OP_ON(1, "d", 12, 5, 2) OP_ON(
+			    1, "y", 25, 1, 3) OP_ON(2, "z", 30, 1, 4)
+				   OP_ON(3, "c", 12, 9, 5)
+					   OP_ON(3, "x", 20, 1, 6)));
+	pf_facts_init(&facts, &s.db, &err);
+	pf_tracks_load(&s.db, 1, &tracks, &args.count, &err);
+	args.tracks = tracks;
+	m = pf_merge_new(&s.db, &facts, &args, &err);
+	support_no_error(&err);
+	for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		const struct pf_fe *fe = pf_merge_next(m, &err);
+
+		assert_non_null(fe);
+		pf_facts_name(&facts, fe->kind, &fe->name, &name, &err);
+		assert_string_equal(
+			pf_intern_text(&facts.texts, name.text, NULL), want[i]);
+	}
+	assert_null(pf_merge_next(m, &err));
+	support_no_error(&err);
+	pf_merge_free(m);
+	pf_tracks_free(tracks, args.count);
+	pf_facts_release(&facts);
+	scene_close(&s);
+}
+
 /* What ingest stored is what a computation gives, bit by bit. */
 static void stored(void **state)
 {
@@ -515,6 +564,7 @@ int main(void)
 		cmocka_unit_test(lost_links),
 		cmocka_unit_test(one_step),
 		cmocka_unit_test(stored),
+		cmocka_unit_test(threads_in_order),
 		cmocka_unit_test(order_of_sums),
 		cmocka_unit_test(rounding),
 	};

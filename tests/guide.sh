@@ -2,17 +2,8 @@
 # Every command of docs/guide prints what the page says, and contrib/ci works.
 . "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
 [ -n "$PYTHON" ] || skip_all "python3 is missing"
-pages=$top_srcdir/docs/guide/*.md
-# shellcheck disable=SC2086  # a page a word
-[ "${UPDATE-}" = 1 ] || pages=$(sampled $pages)
-for page in $pages; do
+for page in "$top_srcdir"/docs/guide/*.md; do
 	name=${page##*/}
-	case ${LONG-}${UPDATE-}$name in
-	fleet* | rave* | nsight* | tensorflow* | speechbrain* | faster*)
-		skip "$name" "NOT TESTED: make check-long does"
-		continue
-		;;
-	esac
 	rm -rf "$tmp/place"
 	sh "$top_srcdir/docs/guide/files.sh" "$tmp/place"
 	"$PYTHON" -S "$top_srcdir/tests/guide.py" "$page" "$tmp/place" \

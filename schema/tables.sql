@@ -143,6 +143,10 @@ CREATE TABLE gpu_event (
 	bytes INTEGER
 ) STRICT;
 
+-- What streams and events were waited for.  Few rows are of it: with them it
+-- costs nothing, at the end all of gpu_event would be read again.
+CREATE INDEX gpu_event_wait ON gpu_event(trace_id, start_ns) WHERE kind = 11;
+
 CREATE TABLE gpu_config (
 	id INTEGER PRIMARY KEY,
 	device INTEGER,

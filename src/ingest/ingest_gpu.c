@@ -3,6 +3,9 @@
  * Rows of the events on GPU tracks, in order of their start, each joined to
  * its launch call (same correlation, first in the file), to the operator
  * around that call, and to the profiler step that holds the whole call.
+ *
+ * One thread makes them and another inserts them: until the last is made, all
+ * but "feed", "insert" and "comm" is the maker's.
  */
 #include "config.h"
 
@@ -13,19 +16,33 @@
 #include "events/interval.h"
 #include "store/cursor.h"
 #include "store/feed.h"
+#include "store/threads.h"
 #include "ingest/ingest_impl.h"
 #include "base/search.h"
 
 #define CALLS_BYTES (2u << 20)
 #define CALLS_ROOM  (16u << 20) /* that of the runs, which are gone */
 
+#define BATCHES 4 /* of which one is being inserted */
+
+/* Rows that go in together, and which of them are communication. */
+struct batch {
+	size_t count, comm_count;
+	struct pf_feed_row rows[PF_FEED_ROWS];
+	struct {
+		int64_t event_id;
+		uint32_t comm;
+	} comms[PF_FEED_ROWS];
+};
+
 struct gpu_rows {
 	struct pf_ingest *in;
-	struct pf_spool *calls;
+	struct pf_spool *calls; /* NULL: nothing is made yet */
 	struct pf_cursors tracks;
-	struct pf_feed *feed; /* rows that wait for "insert" */
-	sqlite3_stmt *insert, *comm;
 	uint64_t work_count, work_ns, orphan_count, orphan_ns;
+	struct batch *batches;
+	struct pf_feed feed;
+	sqlite3_stmt *insert, *comm;
 };
 
 /* ---- launch calls ---- */
@@ -90,11 +107,12 @@ static struct pf_ingest_step *find_step(struct pf_ingest *in,
 
 /* ---- rows ---- */
 
+/* All columns in their order: SQLite makes no copy of the cells then. */
 static const char insert_rows[] =
-	"INSERT INTO gpu_event(event_id, trace_id, kind, start_ns, dur_ns,"
+	"INSERT INTO gpu_event(id, event_id, trace_id, kind, start_ns, dur_ns,"
 	" name_id, config_id, correlation, external_id, launch_id, op_id, step,"
 	" bytes)"
-	" SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12"
+	" SELECT NULL, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12"
 	" FROM feed";
 
 static int step_rows(struct gpu_rows *g, sqlite3_stmt *st, struct pf_err *err)
@@ -180,16 +198,8 @@ static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
 		    s->slot[PF_SLOT_BYTES]);
 }
 
-static int flush_rows(struct gpu_rows *g, struct pf_err *err)
-{
-	int rc = step_rows(g, g->insert, err);
-
-	g->feed->count = 0;
-	return rc;
-}
-
-static int put_row(struct gpu_rows *g, size_t track, const struct pf_span *s,
-		   struct pf_err *err)
+static int add_row(struct gpu_rows *g, struct batch *b, size_t track,
+		   const struct pf_span *s, struct pf_err *err)
 {
 	const int64_t event_id = (int64_t)(track + 1) << 32 | s->seq;
 	const struct pf_ingest_call *call = NULL;
@@ -200,13 +210,13 @@ static int put_row(struct gpu_rows *g, size_t track, const struct pf_span *s,
 		return -1;
 	if (call)
 		step = find_step(g->in, call);
-	if (call && call->comm &&
-	    pf_ingest_comm_put(g->in, g->comm, event_id, (uint32_t)call->comm,
-			       err) < 0)
-		return -1;
+	if (call && call->comm) {
+		b->comms[b->comm_count].event_id = event_id;
+		b->comms[b->comm_count++].comm = (uint32_t)call->comm;
+	}
 	count_work(g, s, call != NULL, step);
-	fill_row(g, &g->feed->row[g->feed->count++], event_id, s, call, step);
-	return g->feed->count < PF_FEED_ROWS ? 0 : flush_rows(g, err);
+	fill_row(g, &b->rows[b->count++], event_id, s, call, step);
+	return 0;
 }
 
 /* ---- steps ---- */
@@ -300,26 +310,60 @@ static int open_streams(struct gpu_rows *g, struct pf_err *err)
 	return 0;
 }
 
-static int write_rows(struct gpu_rows *g, struct pf_err *err)
+/* The maker: 1, 0 behind the last, or -1. */
+static int make_batch(void *context, size_t place, struct pf_err *err)
 {
+	struct gpu_rows *g = context;
+	struct batch *b = &g->batches[place];
 	const struct pf_span *s;
 	size_t track;
+	int rc = 1;
+
+	if (!g->calls && (gather_calls(g, err) || open_streams(g, err)))
+		return -1;
+	b->count = b->comm_count = 0;
+	while (b->count < PF_FEED_ROWS &&
+	       (rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)
+		if (add_row(g, b, track, s, err))
+			return -1;
+	return rc < 0 ? -1 : b->count > 0;
+}
+
+static int put_batch(struct gpu_rows *g, const struct batch *b,
+		     struct pf_err *err)
+{
+	pf_db_give_way(g->in->db); /* averages read it meanwhile */
+	for (size_t i = 0; i < b->comm_count; i++)
+		if (pf_ingest_comm_put(g->in, g->comm, b->comms[i].event_id,
+				       b->comms[i].comm, err))
+			return -1;
+	g->feed = (struct pf_feed){ b->count, b->rows };
+	return step_rows(g, g->insert, err);
+}
+
+static int write_rows(struct gpu_rows *g, struct pf_err *err)
+{
+	/* averages keep another thread busy meanwhile */
+	bool beside = pf_ingest_threads(g->in->options) > 2;
+	struct pf_ahead *maker = pf_ahead_new(make_batch, g, BATCHES, beside);
+	size_t place;
 	int rc;
 
-	while ((rc = pf_cursors_next(&g->tracks, &track, &s, err)) > 0)
-		if (put_row(g, track, s, err))
-			return -1;
-	return rc ? rc : flush_rows(g, err);
+	while ((rc = pf_ahead_next(maker, &place, err)) > 0 &&
+	       !put_batch(g, &g->batches[place], err))
+		;
+	pf_ahead_free(maker);
+	return rc ? -1 : 0;
 }
 
 static int prepare(struct gpu_rows *g, struct pf_err *err)
 {
-	g->feed = pf_calloc(1, sizeof(*g->feed));
-	if (pf_feed_register(g->in->db, g->feed, err))
+	g->batches = pf_calloc(BATCHES, sizeof(*g->batches));
+	if (pf_feed_register(g->in->db, &g->feed, err))
 		return -1;
 	g->insert = pf_db_prepare(g->in->db, insert_rows, err);
 	g->comm = g->insert ? pf_ingest_comm_prepare(g->in, err) : NULL;
-	return g->comm && !gather_calls(g, err) ? open_streams(g, err) : -1;
+	return g->comm ? 0 : -1;
 }
 
 static void release(struct gpu_rows *g)
@@ -329,7 +373,7 @@ static void release(struct gpu_rows *g)
 	sqlite3_finalize(g->insert);
 	sqlite3_finalize(g->comm);
 	pf_feed_drop(g->in->db);
-	free(g->feed);
+	free(g->batches);
 }
 
 int pf_ingest_gpu_rows(struct pf_ingest *in, struct pf_err *err)

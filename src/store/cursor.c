@@ -404,7 +404,7 @@ static void start_ahead(struct pf_cursor *c)
 				       .last_ns = c->last_ns,
 				       .own = c->own };
 	c->own = (struct pf_block){ 0 };
-	a->maker = pf_ahead_new(make_block, a, AHEAD_BLOCKS);
+	a->maker = pf_ahead_new(make_block, a, AHEAD_BLOCKS, true);
 }
 
 static int take_made(struct pf_cursor *c, struct pf_err *err)

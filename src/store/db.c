@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,10 +73,44 @@ sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,
 	return st;
 }
 
+/*
+ * SQLite's mutex goes to whoever comes first, most often the one that has just
+ * left it.  Who waits for it in pf_db_lock() holds the gate.
+ */
+struct pf_db_gate {
+	pthread_mutex_t lock;
+};
+
+static void add_gate(struct pf_db *db)
+{
+	db->gate = pf_calloc(1, sizeof(*db->gate));
+	pthread_mutex_init(&db->gate->lock, NULL);
+}
+
+static void free_gate(struct pf_db_gate *gate)
+{
+	if (!gate)
+		return;
+	pthread_mutex_destroy(&gate->lock);
+	free(gate);
+}
+
 /* Of a connection for one thread the mutex is NULL, which is as well. */
 void pf_db_lock(struct pf_db *db)
 {
+	if (db->gate)
+		pthread_mutex_lock(&db->gate->lock);
 	sqlite3_mutex_enter(sqlite3_db_mutex(db->sql));
+	if (db->gate)
+		pthread_mutex_unlock(&db->gate->lock);
+}
+
+void pf_db_give_way(struct pf_db *db)
+{
+	if (!db->gate)
+		return;
+	pthread_mutex_lock(&db->gate->lock);
+	pthread_mutex_unlock(&db->gate->lock);
 }
 
 void pf_db_unlock(struct pf_db *db)
@@ -322,6 +357,7 @@ void pf_db_close(struct pf_db *db)
 		pf_memo_free(db->memo);
 		pf_kept_free(db->kept);
 	}
+	free_gate(db->gate);
 	free(db->path);
 	memset(db, 0, sizeof(*db));
 }
@@ -379,7 +415,7 @@ struct pf_db *pf_db_lend(struct pf_db *db)
 
 	if (db->lent == LENT_MAX)
 		return NULL;
-	if (db->is_shared)
+	if (db->gate)
 		lent = db;
 	else if (db->is_readable)
 		lent = take_spare(db);
@@ -449,7 +485,7 @@ int pf_db_create_kind(struct pf_db *db, const char *path,
 			"unix-none", err) ||
 	    create_schema(db, kind, err))
 		return pf_while(err, "'%s'", path);
-	db->is_shared = true;
+	add_gate(db);
 	return 0;
 }
 

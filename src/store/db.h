@@ -55,9 +55,9 @@ struct pf_db {
 	_Atomic(struct pf_statements *) idle;
 	struct pf_memo *memo;
 	struct pf_kept *kept;
-	bool is_beside;   /* memo and kept are another's */
-	bool is_readable; /* by other connections, too */
-	bool is_shared;   /* several threads may use this one, it locks */
+	bool is_beside;          /* memo and kept are another's */
+	bool is_readable;        /* by other connections, too */
+	struct pf_db_gate *gate; /* several threads may use this one; or NULL */
 	struct pf_db_spare *spare;
 	unsigned lent;
 };
@@ -150,6 +150,8 @@ void pf_db_protect(const struct pf_db *db, struct pf_outrule *rule);
  */
 void pf_db_lock(struct pf_db *db);
 void pf_db_unlock(struct pf_db *db);
+/* Whoever waits in pf_db_lock() goes first, also before who never pauses. */
+void pf_db_give_way(struct pf_db *db);
 
 /* Prepare one statement; trailing text is an error. NULL on error. */
 sqlite3_stmt *pf_db_prepare(struct pf_db *db, const char *sql,

@@ -98,7 +98,7 @@ static int is_end(sqlite3_vtab_cursor *base)
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i)
 {
 	const struct feed_cursor *c = (struct feed_cursor *)base;
-	const struct pf_feed_row *row = &c->feed->row[c->at];
+	const struct pf_feed_row *row = &c->feed->rows[c->at];
 
 	if (!(row->nulls >> i & 1))
 		sqlite3_result_int64(out, row->cell[i]);

@@ -25,10 +25,10 @@ struct pf_feed_row {
 	int64_t cell[PF_FEED_COLUMNS];
 };
 
-/* What stands in it when the statement is stepped is what it reads. */
+/* What it names when the statement is stepped is what that reads. */
 struct pf_feed {
-	size_t count;
-	struct pf_feed_row row[PF_FEED_ROWS];
+	size_t count; /* PF_FEED_ROWS at most */
+	const struct pf_feed_row *rows;
 };
 
 /* Borrowed until pf_feed_drop(); statements that read it go before that. */

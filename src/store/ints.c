@@ -173,7 +173,7 @@ void pf_ints_ahead(struct pf_ints *s)
 		return;
 	}
 	s->ahead = a;
-	a->maker = pf_ahead_new(make_chunk, a, AHEAD_CHUNKS);
+	a->maker = pf_ahead_new(make_chunk, a, AHEAD_CHUNKS, true);
 }
 
 static int take_made(struct ahead *a, const int64_t **row, struct pf_err *err)

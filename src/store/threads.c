@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -92,7 +91,8 @@ static void *run_ahead(void *p)
 	return NULL;
 }
 
-struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context, size_t places)
+struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context, size_t places,
+			      bool beside)
 {
 	struct pf_ahead *a = pf_calloc(1, sizeof(*a));
 
@@ -102,7 +102,8 @@ struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context, size_t places)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->made, NULL);
 	pthread_cond_init(&a->taken, NULL);
-	a->has_thread = !pthread_create(&a->thread, NULL, run_ahead, a);
+	a->has_thread =
+		beside && !pthread_create(&a->thread, NULL, run_ahead, a);
 	return a;
 }
 

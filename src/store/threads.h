@@ -6,6 +6,7 @@
 #ifndef PF_STORE_THREADS_H
 #define PF_STORE_THREADS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -23,9 +24,12 @@ struct pf_ahead;
 /* Make the next item in a place that is free: 1, 0 at the end, or -1. */
 typedef int pf_ahead_make(void *context, size_t place, struct pf_err *err);
 
-/* From now on make() runs in a thread of its own, where there is one. */
-struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context,
-			      size_t places);
+/*
+ * From now on make() runs in a thread of its own; where there is none, or not
+ * "beside", pf_ahead_next() calls it.
+ */
+struct pf_ahead *pf_ahead_new(pf_ahead_make *make, void *context, size_t places,
+			      bool beside);
 /* The place of the next item, which is the caller's until the next call. */
 int pf_ahead_next(struct pf_ahead *a, size_t *place, struct pf_err *err);
 /* Also before the end: make() runs no more after that. */

@@ -31,14 +31,16 @@ static void count_is(struct pf_db *db, const char *sql, int64_t expected)
 /* Row r: its number, a number that is not known in odd rows, the last cell. */
 static void fill(struct pf_feed *feed, size_t count, int64_t from)
 {
-	feed->count = count;
+	static struct pf_feed_row rows[PF_FEED_ROWS];
+
+	*feed = (struct pf_feed){ count, rows };
 	for (size_t r = 0; r < count; r++) {
 		int64_t number = from + (int64_t)r;
 
-		feed->row[r].nulls = 0;
-		pf_feed_set(&feed->row[r], 0, true, number);
-		pf_feed_set(&feed->row[r], 1, number % 2 == 0, -number);
-		pf_feed_set(&feed->row[r], PF_FEED_COLUMNS - 1, true,
+		rows[r].nulls = 0;
+		pf_feed_set(&rows[r], 0, true, number);
+		pf_feed_set(&rows[r], 1, number % 2 == 0, -number);
+		pf_feed_set(&rows[r], PF_FEED_COLUMNS - 1, true,
 			    INT64_MIN + number);
 	}
 }

@@ -32,9 +32,11 @@ static int count_on(void *context, size_t place, struct pf_err *err)
 static void in_their_order_then_the_end(void **state)
 {
 	(void)state;
-	for (int rc = -1; rc <= 0; rc++) {
+	for (int way = 0; way < 4; way++) {
+		int rc = -(way & 1);
 		struct counter c = { .last = 1000, .rc = rc };
-		struct pf_ahead *a = pf_ahead_new(count_on, &c, PLACES);
+		struct pf_ahead *a =
+			pf_ahead_new(count_on, &c, PLACES, way & 2);
 		struct pf_err err = { 0 };
 		size_t place;
 
@@ -55,7 +57,7 @@ static void left_before_the_end(void **state)
 	(void)state;
 	for (int taken = 0; taken < 3 * PLACES; taken++) {
 		struct counter c = { .last = 1 << 30 };
-		struct pf_ahead *a = pf_ahead_new(count_on, &c, PLACES);
+		struct pf_ahead *a = pf_ahead_new(count_on, &c, PLACES, true);
 		struct pf_err err = { 0 };
 		size_t place;
 
@@ -64,6 +66,21 @@ static void left_before_the_end(void **state)
 		pf_ahead_free(a);
 		assert_in_range(c.made, taken, taken + PLACES);
 	}
+}
+
+static void nothing_ahead_without_a_thread(void **state)
+{
+	struct counter c = { .last = 1000 };
+	struct pf_ahead *a = pf_ahead_new(count_on, &c, PLACES, false);
+	struct pf_err err = { 0 };
+	size_t place;
+
+	(void)state;
+	for (int i = 1; i <= 1000; i++) {
+		assert_int_equal(pf_ahead_next(a, &place, &err), 1);
+		assert_int_equal(c.made, i);
+	}
+	pf_ahead_free(a);
 }
 
 static void add_one(void *p)
@@ -217,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_their_order_then_the_end),
 		cmocka_unit_test(left_before_the_end),
+		cmocka_unit_test(nothing_ahead_without_a_thread),
 		cmocka_unit_test(both_are_done),
 		cmocka_unit_test(ahead_is_what_is_read),
 		cmocka_unit_test(damage_is_told),

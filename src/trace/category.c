@@ -68,35 +68,42 @@ static bool is(const char *text, size_t len, const char *word)
 	return strlen(word) == len && !memcmp(text, word, len);
 }
 
+const unsigned char pf_phases[256] = {
+	['X'] = PF_PHASE_SPAN,    ['B'] = PF_PHASE_SPAN,
+	['E'] = PF_PHASE_SPAN,    ['i'] = PF_PHASE_INSTANT,
+	['I'] = PF_PHASE_INSTANT, ['R'] = PF_PHASE_INSTANT,
+	['C'] = PF_PHASE_COUNTER, ['s'] = PF_PHASE_FLOW,
+	['t'] = PF_PHASE_FLOW,    ['f'] = PF_PHASE_FLOW,
+	['b'] = PF_PHASE_ASYNC,   ['n'] = PF_PHASE_ASYNC,
+	['e'] = PF_PHASE_ASYNC,   ['S'] = PF_PHASE_ASYNC,
+	['T'] = PF_PHASE_ASYNC,   ['p'] = PF_PHASE_ASYNC,
+	['F'] = PF_PHASE_ASYNC,
+};
+
 enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 			   size_t name_len, bool on_device)
 {
+	enum pf_phase phase = pf_phase_of(ph);
+
 	/* torch 2.14's exporter in Python gives instants a duration. */
 	if (ph == 'X' && category == PF_KIND_INSTANT)
-		ph = 'i';
-	switch (ph) {
-	case 'i':
-	case 'I':
-	case 'R':
+		phase = PF_PHASE_INSTANT;
+	switch (phase) {
+	case PF_PHASE_INSTANT:
 		if (is(name, name_len, "[memory]"))
 			return PF_KIND_MEMORY;
 		if (is(name, name_len, "[OutOfMemory]"))
 			return PF_KIND_OOM;
 		return PF_KIND_INSTANT;
-	case 'C':
+	case PF_PHASE_COUNTER:
 		return PF_KIND_COUNTER;
-	case 's':
-	case 't':
-	case 'f':
+	case PF_PHASE_FLOW:
 		return PF_KIND_FLOW;
-	case 'b':
-	case 'n':
-	case 'e':
-	case 'S':
-	case 'T':
-	case 'p':
-	case 'F':
+	case PF_PHASE_ASYNC:
 		return PF_KIND_ASYNC;
+	case PF_PHASE_NONE:
+	case PF_PHASE_SPAN:
+		break;
 	}
 	/* MTIA's copies have the category of all its work. */
 	if (category == PF_KIND_KERNEL && is(name, name_len, "dma_request"))

@@ -61,6 +61,25 @@ enum pf_kind {
 	PF_KIND_COUNT
 };
 
+/*
+ * What an event is by its "ph" (Trace Event Format; 'R' is a mark, as those of
+ * user timing in browsers).
+ */
+enum pf_phase {
+	PF_PHASE_NONE, /* such events are counted, not stored */
+	PF_PHASE_SPAN, /* X; B and E, which are paired */
+	PF_PHASE_INSTANT,
+	PF_PHASE_COUNTER,
+	PF_PHASE_FLOW,
+	PF_PHASE_ASYNC,
+};
+extern const unsigned char pf_phases[256];
+
+static inline enum pf_phase pf_phase_of(char ph)
+{
+	return (enum pf_phase)pf_phases[(unsigned char)ph];
+}
+
 /* GPU work proper: what counts as busy. */
 static inline bool pf_kind_is_gpu_work(unsigned kind)
 {

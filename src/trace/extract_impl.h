@@ -557,30 +557,6 @@ static enum pf_extract_result skip(struct pf_chrome *c,
 	return PF_EXTRACT_SKIP;
 }
 
-static bool phase_is_stored(char ph)
-{
-	switch (ph) {
-	case 'X':
-	case 'B':
-	case 'E':
-	case 'i':
-	case 'I':
-	case 'b':
-	case 'n':
-	case 'e':
-	case 'S':
-	case 'T':
-	case 'p':
-	case 'F':
-	case 's':
-	case 't':
-	case 'f':
-	case 'C':
-		return true;
-	}
-	return false;
-}
-
 /* Times as they are stored; each oddity is counted. */
 static void settle_times(struct pf_chrome *c, struct fields *f, int64_t offset)
 {
@@ -714,7 +690,7 @@ enum pf_extract_result PF_EXTRACT(struct pf_chrome *c, const char *p,
 	*next = q;
 	if (!f.ph && is_empty_object(p, q))
 		return skip(c, PF_SKIP_EMPTY, offset);
-	if (!phase_is_stored(f.ph)) {
+	if (!pf_phase_of(f.ph)) {
 		c->out.batch.no_phase_count +=
 			c->mended && !f.ph && !has_escaped_keys(p, q);
 		return skip(c, PF_SKIP_PHASE, offset);

@@ -6,6 +6,7 @@
 #include "unit/support.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -346,6 +347,41 @@ static void test_damaged_events(void **state)
 	pf_buf_release(&log);
 }
 
+/* What each letter stands for; all others are counted. */
+static void test_phases(void **state)
+{
+	static const struct {
+		const char *letters;
+		enum pf_kind kind;
+	} of[] = {
+		{ "XBE", PF_KIND_HOST },      { "iIR", PF_KIND_INSTANT },
+		{ "C", PF_KIND_COUNTER },     { "stf", PF_KIND_FLOW },
+		{ "bneSTpF", PF_KIND_ASYNC },
+	};
+	struct pf_buf log = { 0 };
+	char text[99], line[32];
+
+	(void)state;
+	for (char ph = ' '; ph < 127; ph++) {
+		if (strchr("M\"\\", ph))
+			continue;
+		int n = snprintf(text, sizeof(text),
+				 "[{\"ph\":\"%c\",\"ts\":1,\"dur\":2,"
+				 "\"name\":\"n\",\"pid\":1,\"tid\":1}]",
+				 ph);
+
+		snprintf(line, sizeof(line), "phase 1 at");
+		for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+			if (strchr(of[i].letters, ph))
+				snprintf(line, sizeof(line), "0 %c kind %d ",
+					 ph, of[i].kind);
+		pf_buf_clear(&log);
+		feed(text, (size_t)n, (size_t)n, PF_SCANNER_BEST, &log);
+		expect(&log, line);
+	}
+	pf_buf_release(&log);
+}
+
 static void test_not_json(void **state)
 {
 	struct pf_buf log = { 0 };
@@ -375,6 +411,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_events),
 		cmocka_unit_test(test_every_piece_size),
 		cmocka_unit_test(test_every_cut),
+		cmocka_unit_test(test_phases),
 		cmocka_unit_test(test_not_json),
 		cmocka_unit_test(test_cut),
 	};

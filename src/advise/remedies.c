@@ -88,7 +88,8 @@ static const struct {
 	{ "A4", TF, NULL, "compile the whole step, which fuses kernels",
 	  "@tf.function(jit_compile=True)\ndef step(batch): ..." },
 	{ "A4", NULL, NULL,
-	  "fuse small kernels, and launch those that repeat as one CUDA graph",
+	  "fuse small kernels, and launch those that repeat as one CUDA or "
+	  "HIP graph",
 	  NULL },
 	{ "A5", TORCH, NULL,
 	  "find what changes from call to call (shapes, Python values) and "

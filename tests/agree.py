@@ -180,6 +180,9 @@ def laws(t):
     yield "busy share of steps", {
         "steps": t.scalar("steps", "busy_share"),
         "trend": t.trend("busy_share", None, float)}
+    yield "share of the time between steps", {
+        "steps": t.scalar("steps", "between_share"),
+        "trend": t.trend("between_share", None, float)}
     for name in CLASSES:
         steps = t.total("steps", "classes", "mean_ns",
                         lambda r, name=name: r["class"] == name)

@@ -73,6 +73,7 @@ static int load_steps(struct pf_db *db,
 	c->is_untimed = times.is_untimed;
 	c->recorded = times.recorded;
 	c->busy_share = isnan(times.busy_share) ? -1 : times.busy_share;
+	c->between_share = times.window.between_share;
 	for (size_t i = 0; i < c->step_count; i++)
 		c->steps[i].time = times.steps[i];
 	pf_step_times_release(&times);

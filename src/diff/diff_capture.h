@@ -141,7 +141,8 @@ struct pf_capture {
 	bool is_untimed;   /* there is not even that */
 	/* sums over full steps */
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
-	double busy_share; /* of the window, as steps has it; -1: unknown */
+	double busy_share;    /* of the window, as steps has it; -1: unknown */
+	double between_share; /* of it, the time between steps */
 	int64_t count[PF_COUNT_COUNTS];
 	int64_t cause_ns[PF_CAUSE_COUNT];
 	int64_t path_ns[PF_PATH_CATEGORIES]; /* of the critical path */

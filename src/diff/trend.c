@@ -107,6 +107,7 @@ static void find_row(const struct pf_capture *c, size_t warm_up,
 		.peak_bytes = c->peak_bytes,
 		.reserved_bytes = c->reserved_bytes,
 		.busy_share = c->busy_share < 0 ? NAN : c->busy_share,
+		.between_share = c->has_steps ? c->between_share : NAN,
 		.steps_per_second = seconds > 0 ? (double)steps / seconds : 0,
 		.samples_per_second = NAN,
 	};
@@ -161,6 +162,8 @@ int pf_trend_find(const struct pf_capture *const *captures, size_t count,
 	for (size_t i = 0; i < count; i++) {
 		find_row(captures[i], judge.warm_up, &out->rows[i]);
 		out->with_steps += captures[i]->has_steps;
+		out->has_pauses |=
+			out->rows[i].between_share >= PF_WINDOW_BETWEEN;
 		out->has_other_device |=
 			is_other_device(captures[0], captures[i]);
 		if (out->rows[i].median_ns < out->rows[out->least].median_ns)
@@ -188,6 +191,7 @@ static const struct pf_field fixed_fields[] = {
 	FIELD(median_ns, "median_ns", "Median", PF_NS),
 	FIELD(step_ns, "step_ns", "Mean", PF_NS | PF_FULL),
 	FIELD(busy_share, "busy_share", "GPU busy", PF_RATIO),
+	FIELD(between_share, "between_share", "Between", PF_RATIO),
 	FIELD(count[PF_COUNT_KERNELS], "kernels", "Kernels", PF_REAL),
 	FIELD(count[PF_COUNT_SYNCS], "syncs", "Syncs", PF_REAL),
 	FIELD(peak_bytes, "peak_bytes", "Peak", PF_BYTES | PF_KNOWN),
@@ -207,7 +211,8 @@ static const struct pf_field fixed_fields[] = {
 };
 #define FIXED   (sizeof(fixed_fields) / sizeof(*fixed_fields))
 #define MEDIAN  2
-#define SAMPLES 12 /* the column that needs --samples-per-step */
+#define BETWEEN 5  /* shown where it says something */
+#define SAMPLES 13 /* the column that needs --samples-per-step */
 
 /* For csv and json: the parts of a step and counts, with keys of their own. */
 struct part_fields {
@@ -272,6 +277,8 @@ static void show_rows(const struct pf_trend *trend, struct pf_doc *doc)
 	memcpy(f.fields, fixed_fields, sizeof(fixed_fields));
 	if (!trend->has_samples)
 		f.fields[SAMPLES].col.kind |= PF_FULL;
+	if (!trend->has_pauses)
+		f.fields[BETWEEN].col.kind |= PF_FULL;
 	if (!trend->with_steps)
 		f.fields[MEDIAN].col.title = "Capture takes";
 	add_parts(&f);
@@ -499,6 +506,11 @@ static void show_notes(const struct pf_trend *trend, bool wide,
 								  : "have",
 			    trend->count - trend->with_steps == 1 ? "its"
 								  : "their");
+	if (trend->has_pauses)
+		pf_doc_note(doc,
+			    "GPU busy is of the steps and the time between "
+			    "them, whatever else is per step is of the steps "
+			    "alone");
 	if (trend->has_other_device)
 		pf_doc_note(doc, "not all captures are of the same GPU");
 	if (!wide)

@@ -32,6 +32,7 @@ struct pf_trend_row {
 	int64_t p50_ns, min_ns, max_ns, step_sum_ns; /* of all full steps */
 	int64_t peak_bytes, reserved_bytes;          /* -1: unknown */
 	double busy_share;                           /* not a number: unknown */
+	double between_share; /* of that window, the time between steps */
 	double steps_per_second, samples_per_second; /* likewise */
 	int64_t class_ns[PF_STEP_CLASSES], cause_ns[PF_CAUSE_COUNT]; /* means */
 	double count[PF_COUNT_COUNTS];
@@ -46,6 +47,7 @@ struct pf_trend {
 	size_t warm_up;    /* leading steps of each that are not judged */
 	int64_t shift_ns;  /* from the first to the last */
 	bool has_samples, has_other_device;
+	bool has_pauses; /* some row's steps do not follow each other */
 };
 
 /*

@@ -235,6 +235,30 @@ True True 0 None [0, 0] None
 END
 same "the path by these names" "$tmp/want" "$tmp/got"
 
+# by modules: each kernel is in the module in which its call was captured
+"$profan" graphs -q "$tmp/graph.db" --capture "$tmp/capture.json" --nodes -n -1 \
+	-f json >"$tmp/nodes.json" &&
+	"$profan" path -q "$tmp/graph.db" --capture "$tmp/capture.json" \
+		--group module --list -n -1 -f json >"$tmp/path.json"
+"$PYTHON" -S - "$tmp/nodes.json" "$tmp/path.json" >"$tmp/got" 2>&1 <<'END'
+import json, sys
+nodes, path = (json.load(open(f))["tables"] for f in sys.argv[1:])
+first = "nn.Module: "
+captured = {(n["name"], n["module"] and first + n["module"])
+            for n in nodes["nodes"]}
+rows, met, replayed = {}, set(), 0
+for p in path["tiles"]:
+    rows[p["module"]] = rows.get(p["module"], 0) + p["ns"]
+    if p["category"] == "kernel":
+        met.add((p["name"], p["module"]))
+        replayed += p["ns"] if p["module"] else 0
+print(rows == {r["name"]: r["ns"] for r in path["rows"]}, met == captured,
+      0 < replayed <= sum(r["replayed_ns"] for r in path["rows"]),
+      len(rows), rows[first + "Model_0"])
+END
+echo "True True True 8 60000" >"$tmp/want" # six layers, the head, and none
+same "the path by modules of a capture" "$tmp/want" "$tmp/got"
+
 # an operator that a graph replays and a call launches is one row
 "$PYTHON" -S -c 'import json, sys
 d = json.load(sys.stdin)

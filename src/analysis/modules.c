@@ -22,7 +22,6 @@
 
 #define MAX_NODES  131072 /* further modules, as part of what they are in */
 #define NAME_BYTES 200    /* of a module that are kept */
-#define PREFIX     "nn.Module: "
 
 struct open {
 	int64_t end_ns;
@@ -79,7 +78,7 @@ static int module_name(struct modules *m, uint32_t name, uint64_t *text,
 		       struct pf_err *err)
 {
 	uint64_t *known = pf_map_at(&m->known, name);
-	size_t len = strlen(PREFIX);
+	size_t len = strlen(PF_MODULE_PREFIX);
 	char *s;
 
 	if (*known == UINT64_MAX) {
@@ -87,7 +86,7 @@ static int module_name(struct modules *m, uint32_t name, uint64_t *text,
 		if (!s)
 			return -1;
 		*known = 0;
-		if (!strncmp(s, PREFIX, len))
+		if (!strncmp(s, PF_MODULE_PREFIX, len))
 			*known = 1 + add_text(m, s + len);
 		free(s);
 	}

@@ -27,7 +27,7 @@ static void describe_name(struct pf_work *w, struct pf_work_name *n,
 
 	n->text = pf_capture_text(w->c, text);
 	n->is_step = class.is_step;
-	n->is_module = !strncmp(text, "nn.Module: ", 11);
+	n->is_module = class.is_module;
 	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
 	n->is_graph = class.is_graph;
 	n->is_launch = class.launches == PF_LAUNCHES_KERNEL;

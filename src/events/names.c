@@ -16,7 +16,6 @@
 #include "store/texts.h"
 
 #define DENSE_IDS (1u << 24)
-#define MODULE    "nn.Module: " /* how torch names calls of modules */
 
 struct slot {
 	bool is_known;
@@ -190,7 +189,8 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_user_python = find_line(name) && !pf_word(PF_WORD_LIBRARY, name);
 	c.is_step = pf_word(PF_WORD_STEP, name);
 	c.is_optimizer = pf_word(PF_WORD_OPTIMIZER, name);
-	c.is_module = !strncmp(name, MODULE, sizeof(MODULE) - 1);
+	c.is_module =
+		!strncmp(name, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX));
 	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);
 	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&
 		       c.range != PF_CAUSE_DATA;

@@ -69,6 +69,8 @@ enum pf_wait_for {
 	PF_WAITS_EVENT
 };
 
+#define PF_MODULE_PREFIX "nn.Module: " /* how torch names calls of modules */
+
 struct pf_name_class {
 	uint8_t call;     /* enum pf_cause of a runtime or driver call */
 	uint8_t range;    /* of any other range: UNRECORDED if it says none */

@@ -29,7 +29,6 @@
 #define NODES_MAX  (1u << 20) /* of all graphs */
 #define LAUNCH_MAX (1u << 16) /* works of one launch that are nodes */
 #define EAGER_MAX  20000
-#define MODULE     "nn.Module: "
 /* Ranges that serving and training put around an iteration. */
 #define ITERATION "^(execute_|step\\[|ProfilerStep#|vllm::|forward$|run_batch)"
 #define STEP      "ProfilerStep#"
@@ -98,9 +97,10 @@ static void classify(struct read *r, const char *text, size_t len,
 {
 	m->text = pf_intern_add(&r->out->texts, text, len);
 	m->module = PF_NO_TEXT;
-	if (!strncmp(text, MODULE, strlen(MODULE)))
-		m->module = pf_intern_add(&r->out->texts, text + strlen(MODULE),
-					  len - strlen(MODULE));
+	if (!strncmp(text, PF_MODULE_PREFIX, strlen(PF_MODULE_PREFIX)))
+		m->module = pf_intern_add(&r->out->texts,
+					  text + strlen(PF_MODULE_PREFIX),
+					  len - strlen(PF_MODULE_PREFIX));
 	m->is_graph = pf_name_classify(text).is_graph;
 	m->is_begin = strstr(text, "StreamBeginCapture") != NULL;
 	m->is_end = strstr(text, "StreamEndCapture") != NULL;

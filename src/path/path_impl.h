@@ -386,6 +386,12 @@ static inline uint32_t path_replayed_op(const struct path *p,
 							   : PF_NO_TEXT;
 }
 
+/* The module in which the call of a replayed kernel was captured; likewise. */
+static inline uint32_t path_replayed_module(const struct pf_graph_node *node)
+{
+	return node ? node->module : PF_NO_TEXT;
+}
+
 static inline bool path_is_in(const struct path *p, uint32_t work)
 {
 	return work != PF_PATH_NONE && p->works[work].is_in;

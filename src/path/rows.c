@@ -38,7 +38,8 @@ struct path_rows {
 	struct sums categories, rows;
 	struct sums tops[2];   /* of operators; of GPU work */
 	size_t item_cap, step; /* the step at hand */
-	bool is_replayed;      /* has a graph the operator of the tile? */
+	bool is_replayed;      /* does the name of the tile come of a graph? */
+	struct pf_map modules; /* text of graphs -> name in texts of "out" */
 };
 
 /* The sum of a key that has none at hand: its number. */
@@ -114,7 +115,11 @@ static struct key key_of(const struct path_rows *r,
 			key.name = tile->name;
 		break;
 	case PF_PATH_BY_MODULE:
-		key.name = tile->module;
+		key.name = path_replayed_module(tile->node);
+		if (key.name == PF_NO_TEXT)
+			key.name = tile->module;
+		else
+			key.step = OF_GRAPH;
 		break;
 	case PF_PATH_BY_LINE:
 		key.name = tile->frame;
@@ -170,6 +175,32 @@ static const char *op_of(const struct path_rows *r,
 	return pf_graphs_text(p->args->graphs, text);
 }
 
+/* As torch names its call. */
+static const char *replayed_module(struct path_rows *r, uint32_t text)
+{
+	uint64_t *at = pf_map_at(&r->modules, text);
+	struct pf_buf name = { 0 };
+
+	if (*at == UINT64_MAX) {
+		pf_buf_addf(&name, PF_MODULE_PREFIX "%s",
+			    pf_graphs_text(r->p->args->graphs, text));
+		*at = (uintptr_t)pf_arena_string(&r->p->out->texts, name.data);
+		pf_buf_release(&name);
+	}
+	return (const char *)(uintptr_t)*at;
+}
+
+static const char *module_of(struct path_rows *r,
+			     const struct pf_path_tile *tile,
+			     struct pf_err *err)
+{
+	uint32_t text = path_replayed_module(tile->node);
+
+	return text == PF_NO_TEXT
+		       ? pf_names_frame(r->p->names, tile->module, err)
+		       : replayed_module(r, text);
+}
+
 static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
 		     struct pf_err *err)
 {
@@ -192,7 +223,7 @@ static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
 				      : name,
 		.op = op_of(r, tile, err),
 		.frame = pf_names_frame(p->names, tile->frame, err),
-		.module = pf_names_frame(p->names, tile->module, err),
+		.module = module_of(r, tile, err),
 		.thread = pf_arena_string(&out->texts,
 					  thread_name(p, tile->track_id)),
 		.is_inferred = tile->is_inferred,
@@ -208,7 +239,10 @@ int path_rows_add(void *context, const struct pf_path_tile *tile,
 	int64_t ns = tile->end_ns - tile->start_ns;
 	struct key key = { (int32_t)tile->category, PF_ID_NONE, -1 };
 
-	r->is_replayed = path_replayed_op(p, tile->node) != PF_NO_TEXT;
+	r->is_replayed =
+		(p->args->group == PF_PATH_BY_MODULE
+			 ? path_replayed_module(tile->node)
+			 : path_replayed_op(p, tile->node)) != PF_NO_TEXT;
 	add_sum(&r->categories, key, ns);
 	key = (struct key){ -1, tile->name, -1 };
 	if (is_of_gpu(tile->category))
@@ -262,7 +296,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Operators that both calls and graphs have are one row. */
+/* Operators and modules that both calls and graphs have are one row. */
 static size_t merge_names(const struct path *p, struct pf_path_row *rows,
 			  size_t count)
 {
@@ -287,12 +321,16 @@ static size_t merge_names(const struct path *p, struct pf_path_row *rows,
 	return n;
 }
 
-static const char *name_of(const struct path *p, const struct key *key,
+static const char *name_of(struct path_rows *r, const struct key *key,
 			   struct pf_err *err)
 {
-	return key->step == OF_GRAPH
-		       ? pf_graphs_text(p->args->graphs, key->name)
-		       : pf_names_frame(p->names, key->name, err);
+	const struct path *p = r->p;
+
+	if (key->step != OF_GRAPH)
+		return pf_names_frame(p->names, key->name, err);
+	return p->args->group == PF_PATH_BY_MODULE
+		       ? replayed_module(r, key->name)
+		       : pf_graphs_text(p->args->graphs, key->name);
 }
 
 static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
@@ -307,7 +345,7 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 
 		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
 		*row = (struct pf_path_row){
-			.name = name_of(p, &key, err),
+			.name = name_of(r, &key, err),
 			.step = key.step < 0 ? PF_NO_INT
 					     : p->steps[key.step].step,
 			.ns = s->items[i].ns,
@@ -325,7 +363,9 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 			row->category = pf_path_category_name(
 				(enum pf_path_category)key.category);
 	}
-	if (p->args->graphs && p->args->group == PF_PATH_BY_OP && s == &r->rows)
+	if (p->args->graphs && s == &r->rows &&
+	    (p->args->group == PF_PATH_BY_OP ||
+	     p->args->group == PF_PATH_BY_MODULE))
 		*count = merge_names(p, *rows, *count);
 	if (*count)
 		qsort(*rows, *count, sizeof(**rows), by_time);
@@ -367,6 +407,7 @@ struct path_rows *path_rows_new(struct path *p)
 	pf_intern_init(&r->rows.keys);
 	pf_intern_init(&r->tops[0].keys);
 	pf_intern_init(&r->tops[1].keys);
+	pf_map_init(&r->modules);
 	return r;
 }
 
@@ -386,6 +427,7 @@ void path_rows_free(struct path_rows *r)
 		return;
 	pf_intern_release(&r->categories.keys);
 	pf_intern_release(&r->rows.keys);
+	pf_map_release(&r->modules);
 	free(r->categories.items);
 	free(r->rows.items);
 	for (size_t i = 0; i < 2; i++) {

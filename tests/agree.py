@@ -136,9 +136,12 @@ def waits(t):
     per_step = t.scalar("report", "syncs_per_step")
     whole = len([r for r in t.rows("steps", "steps") or []
                  if not r["is_partial"]])
+    in_steps = t.scalar("syncs", "in_steps_count")
+    if per_step is not None:
+        per_step = round(per_step * whole)
     yield "calls that wait, in the window", {
         "syncs": t.scalar("syncs", "count"),
-        "report": None if per_step is None else round(per_step * whole),
+        "report": per_step if in_steps is None else None,
         "its sites": t.total("syncs", "sites", "count")}
     yield "host blocked, in the window", {
         "syncs": t.scalar("syncs", "blocked_ns"),
@@ -147,7 +150,7 @@ def waits(t):
                  if not r["is_partial"]])
     blocked = t.scalar("syncs", "in_steps_ns")
     yield "calls that wait, of whole steps", {
-        "syncs": t.scalar("syncs", "in_steps_count"),
+        "syncs": in_steps, "report": None if in_steps is None else per_step,
         "trend": t.trend("syncs"), "diff A": t.diff("syncs"),
         "diff's sites": t.total("diff", "sync_sites", "a_calls")}
     yield "host blocked, mean of whole steps", {

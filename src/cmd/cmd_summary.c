@@ -119,9 +119,9 @@ static void add_verdict(struct pf_buf *out, const struct pf_verdict *v,
 
 	pf_say_plain(&text, &v->sentence);
 	if (v->recoverable_ns > 0) {
-		pf_buf_adds(&text, " (up to ");
-		pf_figure_ns(&text, v->recoverable_ns);
-		pf_buf_adds(&text, " to win)");
+		pf_buf_adds(&text, " (");
+		pf_verdict_stake(&text, v);
+		pf_buf_addc(&text, ')');
 	}
 	pf_buf_addc(&text, '.');
 	add_line(out, pf_severity_word(v->severity), text.data, width);

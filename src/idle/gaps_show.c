@@ -299,7 +299,7 @@ static void add_reason(const struct pf_gaps *g, struct pf_buf *out)
 	if (!where.len || top->cause > PF_CAUSE_GRAPH ||
 	    top->cause == PF_CAUSE_PROFILER)
 		pf_buf_addf(out, "; %s of that idle is %s", part, what);
-	else if (most->ns >= top->ns / 2)
+	else if (most->ns >= top->ns - top->ns / 10) /* as good as all */
 		pf_buf_addf(out, "; %s of that idle is %s, %s", most_part, what,
 			    where.data);
 	else

@@ -226,11 +226,13 @@ static void count_in_steps(struct syncs *s)
 		out->in_steps_count = out->in_steps_ns = PF_NO_INT;
 	for (size_t i = 0; steps->count && i < s->sites.call_count; i++) {
 		const struct pf_site_call *c = &s->sites.calls[i];
+		struct pf_sync_site *site = &out->all[c->site];
 
 		if (c->step == steps->count ||
-		    steps->items[c->step].is_partial ||
-		    out->all[c->site].is_stream_wait)
+		    steps->items[c->step].is_partial || site->is_stream_wait)
 			continue;
+		site->in_steps_count++;
+		pf_sat_sum(&site->in_steps_ns, c->ns);
 		out->in_steps_count++;
 		pf_sat_sum(&out->in_steps_ns, c->ns);
 	}

@@ -45,15 +45,16 @@ struct pf_sync_site {
 	const char *call, *op, *outer_op, *frame; /* NULL: none */
 	const char *kind, *source;
 	int64_t count, blocked_ns, median_ns, max_ns;
-	int64_t useful_ns;                 /* a GPU was busy meanwhile */
-	int64_t idle_ns;                   /* of a GPU, due to the calls */
-	int64_t drained_count, drained_ns; /* gaps that they began, whole */
-	int64_t step_count;                /* that have it; -1: no steps */
-	int64_t is_every_step, is_new;     /* 0, 1 or (not known) -1 */
-	double per_step;                   /* not a number: no steps */
-	double idle_share;                 /* of the time of all GPUs */
-	size_t n;                          /* in the order of finding */
-	bool is_stream_wait;               /* streams wait, not the host */
+	int64_t useful_ns;                   /* a GPU was busy meanwhile */
+	int64_t idle_ns;                     /* of a GPU, due to the calls */
+	int64_t drained_count, drained_ns;   /* gaps that they began, whole */
+	int64_t step_count;                  /* that have it; -1: no steps */
+	int64_t is_every_step, is_new;       /* 0, 1 or (not known) -1 */
+	double per_step;                     /* not a number: no steps */
+	int64_t in_steps_count, in_steps_ns; /* in whole steps on the host */
+	double idle_share;                   /* of the time of all GPUs */
+	size_t n;                            /* in the order of finding */
+	bool is_stream_wait;                 /* streams wait, not the host */
 	bool is_allowed;
 };
 

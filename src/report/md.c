@@ -37,9 +37,9 @@ static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
 			    pf_severity_word(v->all[i].severity));
 		add_sentence(out, &v->all[i].sentence);
 		if (v->all[i].recoverable_ns > 0) {
-			pf_buf_adds(out, " (up to ");
-			pf_figure_ns(out, v->all[i].recoverable_ns);
-			pf_buf_adds(out, " to win)");
+			pf_buf_adds(out, " (");
+			pf_verdict_stake(out, &v->all[i]);
+			pf_buf_addc(out, ')');
 		}
 		pf_buf_adds(out, ".\n");
 	}

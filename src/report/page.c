@@ -183,10 +183,10 @@ static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
 	pf_html_sentence(out, &v->sentence);
 	pf_buf_adds(out, ".</p>\n<p class=how>");
 	if (v->recoverable_ns > 0) {
-		pf_buf_addf(out, "<span data-v=%" PRId64 ">up to ",
+		pf_buf_addf(out, "<span data-v=%" PRId64 ">",
 			    v->recoverable_ns);
-		pf_figure_ns(out, v->recoverable_ns);
-		pf_buf_adds(out, " to win</span> ");
+		pf_verdict_stake(out, v);
+		pf_buf_adds(out, "</span> ");
 	}
 	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
 	if (v->from_ns >= 0 && pf_html_side(page, v->trace_id))

@@ -334,6 +334,7 @@ const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",
 /* Calls that wait, and idle time due to them, but for copies: V7's. */
 struct waits {
 	int64_t count, blocked_ns, idle_ns;
+	int64_t in_steps_count, in_steps_ns; /* calls between steps left out */
 	const struct pf_sync_site *most;
 };
 
@@ -351,6 +352,8 @@ static struct waits find_waits(const struct pf_syncs *syncs)
 		w.count += site->count;
 		w.blocked_ns += site->blocked_ns;
 		w.idle_ns += site->idle_ns;
+		w.in_steps_count += site->in_steps_count;
+		w.in_steps_ns += site->in_steps_ns;
 	}
 	return w;
 }
@@ -359,11 +362,11 @@ static void say_dearest(const struct pf_parts *p, struct pf_verdict *v,
 			const struct pf_sync_site *most)
 {
 	if (most && most->op) {
-		pf_say(v, "; most costly from ");
+		pf_say(v, ", most from ");
 		pf_say_text(p, v, most->op, NULL);
 	}
 	if (most && most->frame) {
-		pf_say(v, most->op ? " at " : "; most costly at ");
+		pf_say(v, most->op ? " at " : ", most at ");
 		say_frame(p, v, most->frame);
 	}
 }
@@ -380,11 +383,40 @@ static int64_t most_to_win(const struct pf_parts *p, const struct waits *w)
 	return w->blocked_ns;
 }
 
+/* "4 synchronizations per step block the CPU for 2 ms per step" */
+static void say_waits(const struct pf_parts *p, struct pf_verdict *v,
+		      const struct waits *w)
+{
+	int64_t n = pf_rule_steps(p), ns = w->blocked_ns, count = w->count;
+	int64_t idle_ns = w->idle_ns, few = 0;
+	const char *each = pf_rule_each(p);
+
+	if (p->steps_text.len && w->in_steps_count < n) {
+		few = n; /* less than one a step: of all of them */
+		each = "";
+	} else if (p->steps_text.len) {
+		count = (w->in_steps_count + n / 2) / n;
+		ns = w->in_steps_ns / n;
+		idle_ns /= n;
+	}
+	pf_say_count(v, count, "synchronization", "synchronizations");
+	if (w->count < p->syncs.count)
+		pf_say(v, " besides copies");
+	if (few)
+		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
+	pf_say(v, each);
+	pf_say(v, count == 1 ? " blocks" : " block");
+	pf_say(v, " the CPU for ");
+	pf_say_ns(v, ns);
+	pf_say(v, count == 1 ? "; it leaves the GPU idle "
+			     : "; they leave the GPU idle ");
+	pf_say_ns(v, idle_ns);
+	pf_say(v, each);
+}
+
 static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 {
 	struct waits w = find_waits(&p->syncs);
-	int64_t n = pf_rule_steps(p), few = 0, count;
-	const char *each;
 
 	if (!pf_rule_has_gpu(p, v))
 		return;
@@ -395,26 +427,8 @@ static void apply_sync(const struct pf_parts *p, struct pf_verdict *v)
 	v->recoverable_ns = most_to_win(p, &w);
 	v->measured = of_window(p, v->recoverable_ns);
 	v->affected_ns = w.blocked_ns;
-	if (w.count < n) {
-		few = n; /* less than one a step: of all of them */
-		n = 1;
-	}
-	count = (w.count + n / 2) / n;
-	each = few ? "" : pf_rule_each(p);
-	pf_say_count(v, count, "synchronization", "synchronizations");
-	if (w.count < p->syncs.count)
-		pf_say(v, " besides copies");
-	if (few)
-		pf_buf_addf(&v->sentence, " in %" PRId64 " steps", few);
-	pf_say(v, each);
-	pf_say(v, count == 1 ? " blocks" : " block");
-	pf_say(v, " the CPU for ");
-	pf_say_ns(v, v->affected_ns / n);
+	say_waits(p, v, &w);
 	say_dearest(p, v, w.most);
-	pf_say(v, count == 1 ? "; in and after it the GPU is idle "
-			     : "; in and after them the GPU is idle ");
-	pf_say_ns(v, w.idle_ns / n);
-	pf_say(v, each);
 	point_at_gap(p, v, PF_CAUSE_SYNC);
 }
 

@@ -123,6 +123,22 @@ static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
 	pf_figure_ns(&t->detail, f->comm_ns);
 }
 
+/* Per step those in them, as in "syncs"; 0 steps: of the whole. */
+static void add_syncs(const struct pf_parts *p, int64_t steps,
+		      struct pf_tiles *out)
+{
+	const struct pf_syncs *s = &p->syncs;
+	struct pf_tile *t =
+		add(out, "syncs_per_step", steps ? "Syncs per step" : "Syncs",
+		    PF_REAL, "syncs");
+
+	set_real(t, steps ? (double)s->in_steps_count / (double)steps
+			  : (double)s->count);
+	pf_buf_adds(&t->detail, "CPU blocked ");
+	pf_figure_ns(&t->detail,
+		     steps ? s->in_steps_ns / steps : s->blocked_ns);
+}
+
 static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 {
 	const struct pf_kernels *k = &p->callers;
@@ -134,14 +150,8 @@ static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
 		return;
 	if (is_trace)
 		steps = 1;
-	if (p->syncs.has_calls) {
-		t = add(out, "syncs_per_step",
-			is_trace ? "Syncs" : "Syncs per step", PF_REAL,
-			"syncs");
-		set_real(t, (double)p->syncs.count / (double)steps);
-		pf_buf_adds(&t->detail, "CPU blocked ");
-		pf_figure_ns(&t->detail, p->syncs.blocked_ns / steps);
-	}
+	if (p->syncs.has_calls)
+		add_syncs(p, is_trace ? 0 : steps, out);
 	t = add(out, "kernels_per_step",
 		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
 	set_real(t, (double)n / (double)steps);

@@ -23,6 +23,12 @@ const char *pf_severity_word(enum pf_severity s)
 	return words[s];
 }
 
+void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v)
+{
+	pf_figure_ns(out, v->recoverable_ns);
+	pf_buf_adds(out, " at stake");
+}
+
 static const struct pf_report_rule *const rules[] = {
 	&pf_rule_idle,      &pf_rule_sync,      &pf_rule_input,
 	&pf_rule_launch,    &pf_rule_comm,      &pf_rule_straggler,

@@ -62,6 +62,12 @@ void pf_verdicts_release(struct pf_verdicts *v);
 void pf_verdict_command(const struct pf_verdict *v, const struct pf_parts *p,
 			struct pf_buf *out);
 
+/*
+ * Append "352 ms at stake": time that what it names holds, if any.  It bounds
+ * nothing: with that gone, other things may come earlier and overlap.
+ */
+void pf_verdict_stake(struct pf_buf *out, const struct pf_verdict *v);
+
 /* Append a sentence without its marks. */
 void pf_say_plain(struct pf_buf *out, const struct pf_buf *sentence);
 

@@ -517,8 +517,8 @@ static void few_synchronizations(void **state)
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
-		"1 synchronization in 4 steps blocks the CPU for 80.0 us; in "
-		"and after it the GPU is idle 90.0 us",
+		"1 synchronization in 4 steps blocks the CPU for 80.0 us; it "
+		"leaves the GPU idle 90.0 us",
 		80000, 'f');
 	/* each of two GPUs may win what the host no longer waits */
 	make(&w, &p);
@@ -529,8 +529,8 @@ static void few_synchronizations(void **state)
 	p.syncs.all[0].count = 1;
 	p.syncs.all[0].blocked_ns = 80000;
 	changed(&p, "V2",
-		"1 synchronization in 4 steps blocks the CPU for 80.0 us; in "
-		"and after it the GPU is idle 90.0 us",
+		"1 synchronization in 4 steps blocks the CPU for 80.0 us; it "
+		"leaves the GPU idle 90.0 us",
 		90000, 'f');
 	/* copies are not of them, be they the dearest */
 	make(&w, &p);
@@ -544,15 +544,17 @@ static void few_synchronizations(void **state)
 	p.syncs.all[1] = (struct pf_sync_site){
 		.kind = pf_cause_name(PF_CAUSE_SYNC),
 		.op = "aten::wait",
-		.count = 8,
+		.count = 9, /* one of them behind the last step */
 		.blocked_ns = 40000,
+		.in_steps_count = 8,
+		.in_steps_ns = 24000,
 		.idle_ns = 60000,
 	};
-	p.syncs.count = 16;
+	p.syncs.count = 17;
 	changed(&p, "V2",
 		"2 synchronizations besides copies per step block the CPU for "
-		"10.0 us; most costly from aten::wait; in and after them the "
-		"GPU is idle 15.0 us per step",
+		"6.00 us; they leave the GPU idle 15.0 us per step, most from "
+		"aten::wait",
 		40000, 'f');
 }
 

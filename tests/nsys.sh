@@ -91,6 +91,31 @@ query nodes "SELECT what, name, count(*) FROM gpu_work GROUP BY 1, 2" \
 "$profan" doctor "$tmp/graphs.db" | tr '\n' ' ' >"$tmp/got"
 grep -q 'cuda-graph-trace=node' "$tmp/got"
 result "doctor: how to record their kernels" "$tmp/got"
+for name in graphs plain; do
+	cp "$made/$name.sqlite" "$tmp/uncalled.sqlite"
+	"$SQLITE3" "$tmp/uncalled.sqlite" \
+		"DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME"
+	"$profan" ingest -q "$tmp/uncalled.sqlite" -o "$tmp/$name.uncalled.db" \
+		2>"$tmp/err" || not_ok "$name without calls is read" "$tmp/err"
+done
+"$PYTHON" -S -c 'import json, subprocess, sys
+for db in sys.argv[2:]:
+    d = json.loads(subprocess.check_output([sys.argv[1], "graphs", db, "-f",
+                                            "json"]))
+    s = d["scalars"]
+    print([s[k] for k in ("gpu_ns", "replayed_ns", "replayed_count",
+                          "launch_count", "whole_count", "graph_count")],
+          s["finding"][:24], ["=node" in n for n in d["notes"] if "whole" in n])' "$profan" \
+	"$tmp/graphs.db" "$tmp/plain.db" "$tmp/graphs.uncalled.db" \
+	"$tmp/plain.uncalled.db" >"$tmp/got" 2>&1
+cat >"$tmp/want" <<'END'
+[51000, 51000, None, 3, 3, None] Graphs were recorded as  [True]
+[97500, 0, 0, 0, 0, 0] No GPU work in the captu []
+[51000, None, None, None, 3, None] Graphs were recorded as  [True]
+[97500, None, None, None, 0, None] There are no launch call []
+END
+same "graphs: whole ones are replayed, and what they replay is not known" \
+	"$tmp/want" "$tmp/got"
 "$profan" doctor "$tmp/plain.db" | tr '\n' ' ' >"$tmp/got"
 grep -q 'tables not read: OSRT_API 1, SCHED_EVENTS 1; ' "$tmp/got"
 result "doctor: what is not read" "$tmp/got"

@@ -158,9 +158,7 @@ static const struct rule {
 		      "before the capture, and was busy while no work is shown",
 		      PF_HINT_HEAD },
 	[GRAPHS] = { "whole graphs", NEVER, NEVER,
-		     "each is one event of GPU work; nsys profile "
-		     "--cuda-graph-trace=node records its kernels",
-		     PF_HINT_NONE },
+		     "each is one event of GPU work", PF_HINT_GRAPHS },
 	[EARLY] = { "work before its launch", 0, 0.01,
 		    "the clocks of host and GPU differ: delays and gaps are "
 		    "off by as much",

@@ -141,6 +141,15 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"--marker-trace)",
 		NO_TRACE,
 	},
+	[PF_HINT_GRAPHS] = {
+		"record the kernels of graphs",
+		"profan capture --graph node records their kernels",
+		"record the kernels of graphs",
+		"a memory snapshot has none: record a trace, too",
+		"nsys profile --cuda-graph-trace=node records their kernels",
+		"record the kernels of graphs",
+		NO_TRACE,
+	},
 };
 
 int pf_hint_producer(struct pf_db *db, enum pf_producer *out,

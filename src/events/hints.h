@@ -35,6 +35,7 @@ enum pf_hint {
 	PF_HINT_COARSE,  /* whole microseconds */
 	PF_HINT_WAITS,   /* what streams wait for */
 	PF_HINT_RANGES,  /* ranges that the program marks */
+	PF_HINT_GRAPHS,  /* kernels of graphs that are one record */
 	PF_HINTS
 };
 

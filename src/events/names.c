@@ -372,3 +372,13 @@ void pf_name_without_counts(const char *s, struct pf_buf *out)
 			pf_buf_add(out, s, digits ? digits : 1);
 	}
 }
+
+bool pf_name_is_whole_graph(const char *name)
+{
+	if (!strncmp(name, "CUDA ", 5))
+		name += 5;
+	if (strncmp(name, "graph ", 6) != 0)
+		return false;
+	name += 6;
+	return *name && !name[strspn(name, "0123456789")];
+}

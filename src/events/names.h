@@ -126,6 +126,12 @@ const char *pf_names_frame(struct pf_names *n, uint32_t name,
  */
 void pf_name_without_counts(const char *s, struct pf_buf *out);
 
+/*
+ * Is a kernel's name that of a graph which was recorded as a whole?  Nsight
+ * Systems' are "CUDA graph N", the agent's "graph N" (nsys/, pfr/).
+ */
+bool pf_name_is_whole_graph(const char *name);
+
 /* Classify a text; pf_names_class() without a database. */
 struct pf_name_class pf_name_classify(const char *name);
 

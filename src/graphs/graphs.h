@@ -157,6 +157,8 @@ struct pf_graphs {
 	size_t eager_count, eager_cap;
 	int64_t gpu_ns, replayed_ns, replayed_count, launches;
 	int64_t past_ns, past_count; /* of replays past the limit of nodes */
+	/* Graphs of which one record says all: a launch each, of no kernels. */
+	int64_t whole_ns, whole_count;
 };
 
 /*

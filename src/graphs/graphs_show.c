@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "events/hints.h"
 #include "graphs/graphs.h"
 #include "table/rows.h"
 
@@ -138,10 +139,34 @@ static const struct pf_field iteration_fields[] = {
 
 /* ---- the sentence and the figures ---- */
 
+/* What is replayed of all that was recorded, by kernels or as a whole. */
+static int64_t replayed(const struct pf_graphs *g)
+{
+	return pf_sat_add(g->replayed_ns, g->whole_ns);
+}
+
+static void find_whole(const struct pf_graphs *g, struct pf_doc *doc)
+{
+	char count[PF_NUM_MAX], ns[PF_NUM_MAX], part[PF_NUM_MAX];
+
+	pf_doc_finding(
+		doc,
+		"Graphs were recorded as a whole, without their "
+		"kernels: what %s launch%s of them replay%s is not "
+		"known (%s, %s of the GPU time%s)",
+		pf_num_show_count(count, g->whole_count),
+		g->whole_count == 1 ? "" : "es", g->whole_count == 1 ? "s" : "",
+		pf_num_show_ns(ns, g->whole_ns),
+		pf_num_show_ratio(part, pf_num_share(g->whole_ns, g->gpu_ns)),
+		pf_window_scope(&g->window));
+}
+
 static void add_none(const struct pf_graphs *g, struct pf_doc *doc)
 {
 	if (!g->recorded.has_work)
 		pf_doc_finding(doc, "%s", pf_window_no_work(&g->window));
+	else if (g->whole_count)
+		find_whole(g, doc);
 	else if (!g->recorded.has_calls)
 		pf_doc_finding(doc, "There are no launch calls: whether graphs "
 				    "replay GPU work is not known");
@@ -167,24 +192,40 @@ static void add_finding(const struct pf_graphs *g, const int64_t *how_ns,
 		doc,
 		"%s of the GPU time%s is replayed by graphs (%s of %s); the "
 		"operator is known of %s of that",
-		pf_num_show_ratio(part,
-				  pf_num_share(g->replayed_ns, g->gpu_ns)),
-		pf_window_scope(&g->window), pf_num_show_ns(ns, g->replayed_ns),
+		pf_num_show_ratio(part, pf_num_share(replayed(g), g->gpu_ns)),
+		pf_window_scope(&g->window), pf_num_show_ns(ns, replayed(g)),
 		pf_num_show_ns(all, g->gpu_ns),
-		pf_num_show_ratio(known, pf_num_share(ops, g->replayed_ns)));
+		pf_num_show_ratio(known, pf_num_share(ops, replayed(g))));
 }
 
+static void add_figure(struct pf_doc *doc, const char *key, const char *title,
+		       enum pf_col_kind kind, bool is_known, int64_t value)
+{
+	if (is_known)
+		pf_doc_int(doc, key, title, kind, value);
+	else
+		pf_doc_null(doc, key, title, kind);
+}
+
+/* Launches are told by calls, graphs and what they replay by kernels. */
 static void add_figures(const struct pf_graphs *g, struct pf_doc *doc)
 {
+	bool has_calls = g->recorded.has_calls || !g->recorded.has_work;
+	bool has_kernels = has_calls && !g->whole_count;
+
 	pf_doc_int(doc, "gpu_ns", "GPU time, summed", PF_NS, g->gpu_ns);
-	pf_doc_int(doc, "replayed_ns", "  replayed by graphs", PF_NS,
-		   g->replayed_ns);
-	pf_doc_int(doc, "replayed_count", "GPU events replayed", PF_COUNT,
-		   g->replayed_count);
-	pf_doc_int(doc, "launch_count", "Launches of graphs", PF_COUNT,
-		   g->launches);
-	pf_doc_int(doc, "graph_count", "  different graphs", PF_COUNT,
-		   (int64_t)g->count);
+	add_figure(doc, "replayed_ns", "  replayed by graphs", PF_NS, has_calls,
+		   replayed(g));
+	pf_doc_int(doc, "whole_ns", "    recorded as a whole", PF_NS | PF_QUIET,
+		   g->whole_ns);
+	add_figure(doc, "replayed_count", "GPU events replayed", PF_COUNT,
+		   has_kernels, g->replayed_count);
+	add_figure(doc, "launch_count", "Launches of graphs", PF_COUNT,
+		   has_calls, pf_sat_add(g->launches, g->whole_count));
+	pf_doc_int(doc, "whole_count", "  recorded as a whole",
+		   PF_COUNT | PF_QUIET, g->whole_count);
+	add_figure(doc, "graph_count", "  different graphs", PF_COUNT,
+		   has_kernels, (int64_t)g->count);
 	pf_doc_int(doc, "capture_count", "Captures", PF_COUNT | PF_QUIET,
 		   (int64_t)g->capture_count);
 	pf_doc_int(doc, "past_ns", "Replayed, not looked at", PF_NS | PF_QUIET,
@@ -481,4 +522,7 @@ void pf_graphs_show(const struct pf_graphs *g,
 	if (args->has_nodes)
 		add_nodes(g, doc);
 	add_iterations(g, doc);
+	if (g->whole_count)
+		pf_doc_note(doc, "graphs recorded as a whole: %s",
+			    pf_hint(g->recorded.producer, PF_HINT_GRAPHS));
 }

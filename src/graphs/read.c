@@ -39,6 +39,7 @@ struct meaning {
 	uint32_t text, module; /* in texts, or PF_NO_TEXT */
 	bool is_known, is_graph, is_begin, is_end, is_launch, is_copy;
 	bool is_root;
+	bool is_whole; /* the record of a whole graph */
 };
 
 struct open {
@@ -63,7 +64,7 @@ struct work {
 struct part {
 	int64_t root, start_ns, dur_ns, root_ns, trace_id;
 	uint32_t name, root_name;
-	bool is_comm, is_copy, is_replayed;
+	bool is_comm, is_copy, is_replayed, is_whole;
 };
 
 struct read {
@@ -92,6 +93,9 @@ struct read {
 
 /* ---- names ---- */
 
+static const struct meaning no_meaning = { .text = PF_NO_TEXT,
+					   .module = PF_NO_TEXT };
+
 static void classify(struct read *r, const char *text, size_t len,
 		     struct meaning *m)
 {
@@ -107,6 +111,7 @@ static void classify(struct read *r, const char *text, size_t len,
 	m->is_copy = strstr(text, "Memcpy") || strstr(text, "Memset");
 	m->is_launch = m->is_copy || (strstr(text, "Launch") &&
 				      !strstr(text, "LaunchHostFunc"));
+	m->is_whole = pf_name_is_whole_graph(text);
 	m->is_root = pf_step_regex_matches(r->iteration, text, len);
 	m->is_known = true;
 }
@@ -114,13 +119,11 @@ static void classify(struct read *r, const char *text, size_t len,
 static int mean(struct read *r, uint32_t name, const struct meaning **out,
 		struct pf_err *err)
 {
-	static const struct meaning unknown = { .text = PF_NO_TEXT,
-						.module = PF_NO_TEXT };
 	const char *text;
 	struct meaning *m;
 	size_t len;
 
-	*out = &unknown;
+	*out = &no_meaning;
 	if (name >= NAMES_MAX)
 		return 0;
 	r->meanings = pf_grow_zero(r->meanings, &r->meaning_count,
@@ -290,9 +293,14 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 			  .is_comm = w->is_comm,
 			  .is_copy = w->is_copy,
 			  .is_replayed = is_replayed };
+	const struct meaning *m;
 
 	if (!in || !in->root || r->out->is_brief)
 		return 0;
+	if (mean(r, w->name, &m, err) < 0)
+		return -1;
+	p.is_whole = m->is_whole;
+	p.is_replayed |= m->is_whole;
 	p.root = in->root;
 	p.root_ns = in->root_ns;
 	p.root_name = in->root_name;
@@ -525,15 +533,13 @@ static int read_tracks(struct read *r, struct pf_err *err)
 		.event = take,
 		.columns = PF_COLBIT(PF_COL_PARENT) | PF_COLBIT(PF_COL_ARGS),
 	};
-	static const struct meaning none = { .text = PF_NO_TEXT,
-					     .module = PF_NO_TEXT };
 	struct pf_track *tracks;
 	size_t count;
 	int rc = pf_tracks_load(r->db, 0, &tracks, &count, err);
 
 	if (rc < 0)
 		return -1;
-	rc = take_works(r, 0, &none, err);
+	rc = take_works(r, 0, &no_meaning, err);
 	for (size_t i = 0; !rc && i < count; i++) {
 		r->track = &tracks[i];
 		r->depth = 0;
@@ -544,6 +550,23 @@ static int read_tracks(struct read *r, struct pf_err *err)
 	}
 	pf_tracks_free(tracks, count);
 	return rc || err->code ? -1 : 0;
+}
+
+static int count_work(struct read *r, const struct pf_gpu_event *ev,
+		      struct pf_err *err)
+{
+	const struct meaning *m;
+
+	pf_sat_sum(&r->out->gpu_ns, ev->dur_ns);
+	if (ev->kind != PF_KIND_KERNEL)
+		return 0;
+	if (mean(r, ev->name, &m, err) < 0)
+		return -1;
+	if (m->is_whole) {
+		pf_sat_sum(&r->out->whole_ns, ev->dur_ns);
+		r->out->whole_count++;
+	}
+	return 0;
 }
 
 static int gather(struct read *r, const struct pf_window *window,
@@ -567,9 +590,9 @@ static int gather(struct read *r, const struct pf_window *window,
 				   ev->class == PF_GPU_MEMSET,
 		};
 
-		if (r->what == PF_GRAPHS_OWN)
-			pf_sat_sum(&r->out->gpu_ns, ev->dur_ns);
-		rc = pf_by_event_add(r->works, &w, err);
+		rc = r->what == PF_GRAPHS_OWN ? count_work(r, ev, err) : 0;
+		if (!rc)
+			rc = pf_by_event_add(r->works, &w, err);
 		if (rc < 0)
 			break;
 	}
@@ -588,7 +611,8 @@ struct sequence {
 		uint8_t *is_in;
 	} * found;
 	size_t found_cap;
-	int64_t left; /* of the comparisons */
+	int64_t left;   /* of the comparisons */
+	bool has_whole; /* graphs of unknown kernels */
 };
 
 /*
@@ -614,7 +638,7 @@ static void end_iteration(struct read *r, struct sequence *s,
 		r->out->iteration_count--;
 		return;
 	}
-	if (!s->count || s->count > PF_LAYERS_MAX_KERNELS)
+	if (!s->count || s->has_whole || s->count > PF_LAYERS_MAX_KERNELS)
 		return;
 	for (size_t i = 0; i < s->count; i++)
 		pf_buf_add(&key, &s->nodes[i].name, sizeof(uint32_t));
@@ -687,7 +711,9 @@ static int add_iterations(struct read *r, struct sequence *s,
 			};
 			root = p->root;
 			s->count = 0;
+			s->has_whole = false;
 		}
+		s->has_whole |= p->is_whole;
 		it->kernels++;
 		pf_sat_sum(&it->ns, p->dur_ns);
 		if (p->is_replayed)

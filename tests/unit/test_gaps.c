@@ -697,6 +697,11 @@ static void test_names(void **state)
 	assert_true(pf_name_classify("a/b.py(1): f").is_user_python);
 	assert_false(pf_name_classify("torch/a.py(1): f").is_user_python);
 	assert_false(pf_name_classify("nn.Module: Linear_0").is_user_python);
+	assert_true(pf_name_is_whole_graph("CUDA graph 12"));
+	assert_true(pf_name_is_whole_graph("graph 3"));
+	assert_false(pf_name_is_whole_graph("graph "));
+	assert_false(pf_name_is_whole_graph("graph 3d kernel"));
+	assert_false(pf_name_is_whole_graph("CUDA kernel 3"));
 }
 
 int main(void)

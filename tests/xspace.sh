@@ -98,6 +98,57 @@ result "diff answers" "$tmp/got"
 "$profan" memory "$tmp/whole.db" >"$tmp/got" 2>&1
 grep -q 'GPU 0: at most 3.00 KiB' "$tmp/got"
 result "memory: what allocators say" "$tmp/got"
+# Columns of a table of memory: null is what nobody knows.
+memory_of() { # DATABASE TABLE "KEY..." [OPTION]...
+	db=$1 table=$2 keys=$3
+	shift 3
+	"$profan" memory "$db" -f json "$@" >"$tmp/answer" 2>"$tmp/said"
+	"$PYTHON" -S -c '
+import json, sys
+for row in json.load(open(sys.argv[1]))["tables"][sys.argv[2]]:
+    print(*(row[key] for key in sys.argv[3].split()))' \
+		"$tmp/answer" "$table" "$keys"
+}
+read_case frees
+memory_of "$tmp/frees.db" devices "device peak_bytes alive_bytes start_bytes
+	allocated_bytes freed_count freed_bytes kept_bytes early_count
+	early_bytes freed_twice_count reused_count jump_count unsized_count" \
+	>"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+XLA 0 1160 160 1000 224 2 192 32 0 0 0 0 0 0
+XLA 1 516 16 500 16 2 None 16 1 None 1 0 0 2
+XLA 2 300 0 300 0 1 None 0 1 None 0 0 0 1
+XLA 3 32 32 0 32 2 None 0 0 0 1 0 0 1
+EOF
+same "a free without a size frees what is open at its address" \
+	"$tmp/want" "$tmp/got"
+grep -q '4 frees say no size' "$tmp/answer"
+result "and those of what nobody saw allocated are counted" "$tmp/answer"
+memory_of "$tmp/frees.db" ops "device op self_increase_bytes increase_bytes
+	self_freed_count self_freed_bytes" | sort >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+XLA 0 (outside of ops) 128 128 0 0
+XLA 0 f:Drop -64 -64 1 64
+XLA 0 f:Make 96 96 0 0
+XLA 0 f:Use -128 -192 1 128
+XLA 1 f:Make 16 16 0 0
+XLA 1 f:Use None None 2 None
+XLA 2 f:Use None None 1 None
+XLA 3 f:Use None None 2 None
+EOF
+same "it belongs to the ops of the thread that frees" "$tmp/want" "$tmp/got"
+memory_of "$tmp/frees.db" devices "device allocated_bytes freed_bytes" \
+	--from 0.05ms --to 0.1ms >"$tmp/got"
+echo "XLA 0 0 64" >"$tmp/want"
+same "also of what was allocated before a window" "$tmp/want" "$tmp/got"
+memory_of "$tmp/frees.db" devices "device allocated_bytes freed_bytes" \
+	--from 0.19ms --to 0.205ms >"$tmp/got"
+echo "XLA 0 0 128" >"$tmp/want"
+same "and frees before a window are none of it" "$tmp/want" "$tmp/got"
+read_case frees_in_order
+memory_of "$tmp/frees_in_order.db" devices "freed_bytes kept_count" >"$tmp/got"
+echo "8 0" >"$tmp/want"
+same "and where one thread has all in order" "$tmp/want" "$tmp/got"
 "$profan" table "$tmp/whole.db" >"$tmp/got" 2>&1
 grep -q "not torch's" "$tmp/got"
 result "table says that it is not torch's" "$tmp/got"
@@ -392,6 +443,26 @@ if [ -f "$shared/tools/inputs/check_goldens.py" ]; then
 	result "real files: kernels, devices, steps, accounts" "$tmp/got"
 else
 	skip "real files" "../shared/tools/inputs is not there"
+fi
+
+# By its raw bytes each free has an allocation at its address, and none is left.
+tpu_real="$shared/inputs/xplane/tpu_v6e_inference.xplane.pb.gz"
+if [ -f "$tpu_real" ]; then
+	"$profan" ingest -q "$tpu_real" -o "$tmp/real.db"
+	memory_of "$tmp/real.db" devices "device peak_bytes before_bytes
+		freed_count freed_bytes kept_count early_count
+		freed_twice_count reused_count jump_count unsized_count" \
+		>"$tmp/got"
+	cat >"$tmp/want" <<-'EOF'
+		XLA 0 16106341504 0 117 37582013696 0 0 0 0 0 0
+		XLA 1 10737555584 0 112 32213226752 0 0 0 0 0 0
+		XLA 2 10737555584 0 112 32213226752 0 0 0 0 0 0
+		XLA 3 10737555584 0 112 32213226752 0 0 0 0 0 0
+	EOF
+	same "a real TPU's frees, none of which says a size" \
+		"$tmp/want" "$tmp/got"
+else
+	skip "a real TPU's frees" "../shared/inputs/xplane is not there"
 fi
 
 # The same run by two formats: the events of the .pb that xprof printed as JSON,

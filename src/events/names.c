@@ -194,6 +194,7 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_asleep = pf_word(PF_WORD_ASLEEP, name);
 	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&
 		       c.range != PF_CAUSE_DATA;
+	c.is_free = pf_word(PF_WORD_FREE, name);
 	c.is_wait = strstr(name, "Stream Wait") != NULL;
 	return c;
 }

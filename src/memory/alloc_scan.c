@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "memory/alloc_scan.h"
+#include "memory/alloc_sizes.h"
 #include "events/args.h"
 #include "events/interval.h"
 #include "events/nest.h"
@@ -52,6 +53,9 @@ struct scan {
 	struct pf_texts texts;
 	struct pf_nest nest; /* struct open */
 	uint64_t record_count;
+	struct pf_alloc_sizes sizes;
+	uint32_t *around; /* the ops around a record */
+	size_t around_count, around_cap;
 };
 
 struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site)
@@ -135,8 +139,8 @@ static bool is_wanted(const struct scan *s, uint32_t device)
 /* ---- sums ---- */
 
 /* By the name of an op, or by the number of a stack. */
-static struct pf_alloc_op *find_op(struct scan *s, uint32_t device,
-				   uint32_t name, uint32_t stack)
+static uint32_t find_op(struct scan *s, uint32_t device, uint32_t name,
+			uint32_t stack)
 {
 	const uint64_t by_stack = UINT64_C(1) << 63;
 	struct pf_allocs *a = s->out;
@@ -153,18 +157,7 @@ static struct pf_alloc_op *find_op(struct scan *s, uint32_t device,
 							    .stack = stack };
 		*place = a->op_count++;
 	}
-	return &a->ops[*place];
-}
-
-static void add_sums(struct pf_alloc_sums *to, int64_t bytes)
-{
-	if (bytes > 0) {
-		to->count++;
-		pf_sat_sum(&to->bytes, bytes);
-	} else if (bytes < 0) {
-		to->freed_count++;
-		to->freed_bytes = pf_sat_sub(to->freed_bytes, bytes);
-	}
+	return (uint32_t)*place;
 }
 
 /* The nearest op around the range at a place. */
@@ -175,32 +168,32 @@ static uint32_t op_around(const struct scan *s, uint32_t at)
 	return o->op;
 }
 
+static void put_around(struct scan *s, uint32_t op)
+{
+	if (s->out->ops[op].last == s->record_count)
+		return;
+	s->out->ops[op].last = s->record_count;
+	s->around = pf_grow(s->around, &s->around_cap, s->around_count + 1,
+			    sizeof(*s->around));
+	s->around[s->around_count++] = op;
+}
+
 /* To every op that is open, once for each name. */
-static void add_to_ops(struct scan *s, const struct pf_alloc *r, uint32_t at,
+static void add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
 		       uint32_t stack)
 {
-	struct pf_alloc_op *op;
-	bool is_self = true;
-
+	s->around_count = 0;
 	while (at != NO_OP) {
 		const struct open *o = pf_nest_at(&s->nest, at);
 
-		if (o->end_ns > r->time_ns) {
-			op = find_op(s, r->device, o->site.op, PF_ID_NONE);
-			if (is_self)
-				add_sums(&op->self, r->bytes);
-			is_self = false;
-			if (op->last != s->record_count)
-				add_sums(&op->total, r->bytes);
-			op->last = s->record_count;
-		}
+		if (o->end_ns > r->time_ns)
+			put_around(s, find_op(s, r->device, o->site.op,
+					      PF_ID_NONE));
 		at = op_around(s, at);
 	}
-	if (is_self) {
-		op = find_op(s, r->device, PF_ID_NONE, stack);
-		add_sums(&op->self, r->bytes);
-		add_sums(&op->total, r->bytes);
-	}
+	if (!s->around_count)
+		put_around(s, find_op(s, r->device, PF_ID_NONE, stack));
+	pf_alloc_sizes_sum(&s->sizes, s->out, r, s->around, s->around_count);
 }
 
 /* ---- events ---- */
@@ -316,8 +309,8 @@ static int use_sorter(struct scan *s, struct pf_err *err)
 
 /*
  * Records that come in order of time, and whose totals are the allocator's
- * alone, as those of a snapshot, stay as they come; the first other one takes
- * those before it to the sorter.
+ * alone, as those of a snapshot, stay as they come; the first other one, or
+ * one whose size follows from others, takes those before it to the sorter.
  */
 static int put_record(struct scan *s, const struct pf_alloc *r,
 		      struct pf_err *err)
@@ -325,13 +318,34 @@ static int put_record(struct scan *s, const struct pf_alloc *r,
 	bool is_behind = r->time_ns > s->last_ns || (r->time_ns == s->last_ns &&
 						     r->order >= s->last_order);
 
-	if (!s->sorter && (!is_behind || !s->out->devices[r->device].type) &&
+	if (!s->sorter &&
+	    (!is_behind || !s->out->devices[r->device].type ||
+	     r->flags & PF_ALLOC_UNSIZED) &&
 	    use_sorter(s, err))
 		return -1;
 	s->last_ns = r->time_ns;
 	s->last_order = r->order;
 	return s->sorter ? pf_sorter_add(s->sorter, r, err)
 			 : pf_spool_add(s->out->records, r, err);
+}
+
+/* Frees of some programs, TPUs' among them, say no size. */
+static int set_unsized(struct scan *s, const struct pf_span *e,
+		       struct pf_alloc *r, struct pf_err *err)
+{
+	const struct pf_name_class *class;
+
+	if (e->mask >> PF_SLOT_BYTES & 1)
+		return 0;
+	class = pf_names_class(s->out->names, e->name, err);
+	if (!class)
+		return -1;
+	r->bytes = 0;
+	if (!class->is_free)
+		return 0;
+	r->flags |= PF_ALLOC_UNSIZED;
+	s->out->devices[r->device].has_unsized = true;
+	return 0;
 }
 
 static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
@@ -367,6 +381,8 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 	r.device_free = -1;
 	if (is_oom && e->mask >> SLOT_DEVICE_FREE & 1)
 		r.device_free = e->slot[SLOT_DEVICE_FREE] / 16;
+	if (!is_oom && set_unsized(s, e, &r, err) < 0)
+		return -1;
 	pf_nest_drop(&s->nest, e->start_ns);
 	op = open_op(s, e->start_ns);
 	r.site = find_site(s, op, stack);
@@ -486,7 +502,7 @@ static int has_any(struct scan *s, int64_t trace_id, struct pf_err *err)
 static bool is_shared(const struct pf_alloc_device *d, const struct pf_alloc *r)
 {
 	if (d->type || !(r->flags & PF_ALLOC_TOTAL) || r->total ||
-	    r->flags & PF_ALLOC_OOM)
+	    r->flags & (PF_ALLOC_OOM | PF_ALLOC_UNSIZED))
 		return false;
 	return d->has_own ? pf_sat_add(d->own, r->bytes) != 0 : r->bytes > 0;
 }
@@ -529,6 +545,7 @@ static int spool_sorted(struct scan *s, struct pf_err *err)
 	pf_map_init(&mapped);
 	while (!rc && (record = pf_sorter_next(s->sorter, err))) {
 		memcpy(&r, record, sizeof(r));
+		pf_alloc_sizes_settle(&s->sizes, s->out, &r);
 		settle_total(s, &mapped, &r);
 		rc = pf_spool_add(s->out->records, &r, err);
 	}
@@ -552,6 +569,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->sites);
 	pf_map_init(&out->calls);
 	pf_map_init(&s.ops_by_key);
+	pf_alloc_sizes_init(&s.sizes);
 	out->records = new_records();
 	out->names = pf_names_new(db, err);
 	if (out->names)
@@ -568,6 +586,8 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
 	pf_nest_release(&s.nest);
+	pf_alloc_sizes_release(&s.sizes);
+	free(s.around);
 	return rc;
 }
 

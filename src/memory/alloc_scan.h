@@ -39,6 +39,7 @@ struct pf_alloc_device {
 	/* Private to the scan: what is allocated, whether anything was seen. */
 	int64_t own, shared;
 	bool has_own;
+	bool has_unsized; /* frees that say no size */
 	/* Shared memory that was freed and dates from before the records. */
 	int64_t shared_before;
 };
@@ -47,6 +48,8 @@ struct pf_alloc_device {
 struct pf_alloc_sums {
 	int64_t count, bytes;             /* of allocations */
 	int64_t freed_count, freed_bytes; /* bytes >= 0 */
+	/* Of those freed: nobody knows their size, freed_bytes lack it. */
+	int64_t unsized_count;
 };
 
 struct pf_alloc_op {
@@ -61,8 +64,9 @@ enum pf_alloc_flag {
 	PF_ALLOC_ADDRESS = 1, /* address is set, and so on */
 	PF_ALLOC_TOTAL = 2,
 	PF_ALLOC_RESERVED = 4,
-	PF_ALLOC_OOM = 8,     /* bytes were asked for in vain */
-	PF_ALLOC_INSIDE = 16, /* the window */
+	PF_ALLOC_OOM = 8,      /* bytes were asked for in vain */
+	PF_ALLOC_INSIDE = 16,  /* the window */
+	PF_ALLOC_UNSIZED = 32, /* a free, nobody knows of what size: bytes 0 */
 };
 
 struct pf_alloc {
@@ -79,6 +83,7 @@ struct pf_alloc {
 	uint32_t device;     /* in devices */
 	uint32_t site;       /* in sites */
 	uint32_t flags;      /* enum pf_alloc_flag */
+	uint32_t ops;        /* private: alloc_sizes.h */
 };
 
 struct pf_allocs {

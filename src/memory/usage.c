@@ -146,11 +146,14 @@ static void take_churn(const struct usage_device *d, bool has_blocks,
 	row->allocation_count = d->sums.count;
 	row->allocated = d->sums.bytes;
 	row->freed_count = d->sums.freed_count;
-	row->freed = d->sums.freed_bytes;
+	row->unsized_count = d->sums.unsized_count;
+	row->freed =
+		pf_usage_maybe(d->sums.freed_bytes, !d->sums.unsized_count);
 	row->kept_count = pf_usage_maybe(d->kept_count, has_blocks);
 	row->kept = pf_usage_maybe(d->kept_bytes, has_blocks);
 	row->early_count = pf_usage_maybe(d->early_count, has_blocks);
-	row->early = pf_usage_maybe(d->early_bytes, has_blocks);
+	row->early = pf_usage_maybe(d->early_bytes,
+				    has_blocks && !d->has_early_unsized);
 	row->twice_count = pf_usage_maybe(d->twice_count, has_blocks);
 	row->reused_count = pf_usage_maybe(d->reused_count, has_blocks);
 	row->jump_count = pf_usage_maybe(d->jump_count, d->is_absolute);
@@ -303,7 +306,8 @@ static int by_allocated(const void *a, const void *b)
 
 static int64_t increase(const struct pf_alloc_sums *s)
 {
-	return s->bytes - s->freed_bytes; /* neither is negative */
+	/* neither is negative */
+	return pf_usage_maybe(s->bytes - s->freed_bytes, !s->unsized_count);
 }
 
 static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op,
@@ -341,7 +345,8 @@ static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
 			.increase = increase(&op->total),
 			.count = op->total.count,
 			.self_freed_count = op->self.freed_count,
-			.self_freed = op->self.freed_bytes
+			.self_freed = pf_usage_maybe(op->self.freed_bytes,
+						     !op->self.unsized_count)
 		};
 	}
 	return err->code ? -1 : 0;

@@ -8,6 +8,10 @@
  * is that record's total less its bytes.  The peak is the largest level in
  * the window, the one at its start included; the first of several.
  *
+ * A free that says no size frees what was allocated at its address; of what the
+ * capture did not see allocated the size is not known, nor then what the device
+ * freed.  If such a free is the first record, levels begin with its total.
+ *
  * Alive at the peak are the allocations, also those before the window, whose
  * address was not freed by then.  They and what was allocated before the
  * capture add up to the peak exactly.
@@ -78,6 +82,7 @@ struct pf_usage_device {
 	int64_t twice_count;        /* freed although it was */
 	int64_t reused_count;       /* allocated although it was */
 	int64_t jump_count, jump;   /* totals that do not continue */
+	int64_t unsized_count;      /* of the frees, of unknown size */
 	int64_t no_address_count, oom_count;
 };
 

@@ -168,6 +168,7 @@ static int release(struct usage *u, const struct pf_alloc *r,
 		d->twice_count += is_inside;
 	} else if (*known == UNSEEN) {
 		d->early_count += is_inside;
+		d->has_early_unsized |= is_inside && !r->bytes;
 		if (is_inside)
 			d->early_bytes = pf_sat_sub(d->early_bytes, r->bytes);
 	} else {
@@ -291,7 +292,7 @@ static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at,
 		return 0;
 	if (r->bytes > 0)
 		rc = allocate(u, r, err);
-	else if (r->bytes < 0)
+	else if (r->bytes < 0 || r->flags & PF_ALLOC_UNSIZED)
 		rc = release(u, r, err);
 	return rc;
 }

@@ -42,6 +42,7 @@ struct usage_device {
 	bool is_settled; /* the peak was passed */
 	int64_t alive, alive_count;
 	int64_t early_count, early_bytes; /* freed, allocated before */
+	bool has_early_unsized;           /* some of unknown size */
 	int64_t twice_count;              /* freed although it was */
 	int64_t reused_count;             /* allocated although it was */
 	int64_t kept_count, kept_bytes;

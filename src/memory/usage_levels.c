@@ -42,7 +42,7 @@ static void step(struct usage_device *d, const struct pf_alloc *r,
 	if (!d->is_absolute || !(r->flags & PF_ALLOC_TOTAL))
 		return;
 	d->level = total;
-	if (total == expected)
+	if (total == expected || r->flags & PF_ALLOC_UNSIZED)
 		return;
 	d->jump_count++;
 	pf_sat_sum(&d->jump_bytes, pf_sat_sub(total, expected));
@@ -102,6 +102,7 @@ static void add_sums(struct usage *u)
 
 		to->count += op->self.count;
 		to->freed_count += op->self.freed_count;
+		to->unsized_count += op->self.unsized_count;
 		pf_sat_sum(&to->bytes, op->self.bytes);
 		pf_sat_sum(&to->freed_bytes, op->self.freed_bytes);
 	}

@@ -58,7 +58,7 @@ static const struct pf_field device_fields[] = {
 	      PF_COUNT | PF_FULL),
 	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES),
 	FIELD(freed_count, "freed_count", "Frees", PF_COUNT | PF_FULL),
-	FIELD(freed, "freed_bytes", "Freed", PF_BYTES),
+	FIELD(freed, "freed_bytes", "Freed", PF_BYTES | PF_MAYBE),
 	FIELD(kept_count, "kept_count", "Kept", PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(kept, "kept_bytes", "Kept", PF_BYTES | PF_FULL | PF_MAYBE),
 	FIELD(early_count, "early_count", "Frees of earlier",
@@ -71,6 +71,8 @@ static const struct pf_field device_fields[] = {
 	      PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(jump_count, "jump_count", "Jumps", PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(jump, "jump_bytes", "Jumped", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(unsized_count, "unsized_count", "Of unknown size",
+	      PF_COUNT | PF_FULL),
 	FIELD(no_address_count, "no_address_count", "No address",
 	      PF_COUNT | PF_FULL),
 	FIELD(oom_count, "oom_count", "Out of memory", PF_COUNT | PF_FULL),
@@ -131,15 +133,17 @@ static const struct pf_field op_fields[] = {
 	FIELD(calls, "calls", "Calls", PF_COUNT | PF_MAYBE),
 	FIELD(self_count, "self_allocation_count", "Allocs", PF_COUNT),
 	FIELD(self_bytes, "self_allocated_bytes", "Allocated", PF_BYTES),
-	FIELD(self_increase, "self_increase_bytes", "Increase", PF_BYTES),
+	FIELD(self_increase, "self_increase_bytes", "Increase",
+	      PF_BYTES | PF_MAYBE),
 	FIELD(bytes, "allocated_bytes", "With inner", PF_BYTES),
 	FIELD(increase, "increase_bytes", "Increase with inner",
-	      PF_BYTES | PF_FULL),
+	      PF_BYTES | PF_FULL | PF_MAYBE),
 	FIELD(count, "allocation_count", "Total allocations",
 	      PF_COUNT | PF_FULL),
 	FIELD(self_freed_count, "self_freed_count", "Self frees",
 	      PF_COUNT | PF_FULL),
-	FIELD(self_freed, "self_freed_bytes", "Self freed", PF_BYTES | PF_FULL),
+	FIELD(self_freed, "self_freed_bytes", "Self freed",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
 	IDS(struct pf_usage_op),
 };
 #undef FIELD
@@ -354,12 +358,14 @@ static void add_known(int64_t *sum, int64_t n)
 static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 {
 	int64_t no_address = 0, jumps = 0, twice = 0, reused = 0, relative = 0;
+	int64_t unsized = 0;
 	char text[PF_NUM_MAX];
 
 	for (size_t i = 0; i < u->device_count; i++) {
 		const struct pf_usage_device *d = &u->devices[i];
 
 		no_address += d->no_address_count;
+		unsized += d->unsized_count;
 		add_known(&jumps, d->jump_count);
 		add_known(&twice, d->twice_count);
 		add_known(&reused, d->reused_count);
@@ -368,6 +374,11 @@ static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 	if (relative)
 		pf_doc_note(doc, "records without totals: what was allocated "
 				 "before the capture is not known");
+	if (unsized)
+		pf_doc_note(doc,
+			    "%s frees say no size, and what they free was "
+			    "not seen to be allocated: how much is not known",
+			    pf_num_show_count(text, unsized));
 	if (no_address)
 		pf_doc_note(doc,
 			    "%s records have no address: what is alive and "

@@ -31,7 +31,7 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "bytes_allocated", "addr", "peak_bytes_in_use", "profile_start_time",
          "core_count", "memory_size", "device_vendor", "secret",
          "jit(f)/dot_general", "fraction", "hlo_category",
-         "_p", "_pt", "_c", "_ct"]
+         "_p", "_pt", "_c", "_ct", "index_on_host"]
 
 
 def stat(name, value, kind=None):
@@ -149,6 +149,46 @@ def alike():
         stat_names())
 
 
+def frees():
+    """Frees without a size, as TPUs have them: figures in tests/xspace.sh.
+    The thread that frees stands before the one that allocates."""
+    def record(meta, at_us, device, addr, total, *more):
+        return event(meta, at_us * 1000000, 0, stat("index_on_host", device),
+                     stat("bytes_allocated", total), stat("addr", addr), *more)
+
+    def got(at_us, device, addr, total, size):
+        return record(1, at_us, device, addr, total,
+                      stat("allocation_bytes", size))
+
+    def op(meta, start_us, end_us):
+        return event(meta, start_us * 1000000, (end_us - start_us) * 1000000,
+                     stat("tf_op", "x"))
+    return plane("/host:CPU", line(
+        1, "worker", 1, op(4, 50, 300), op(5, 55, 70),
+        record(2, 60, 0, 4096, 1032),
+        # twice what nobody saw allocated, and a device that begins so
+        record(2, 150, 1, 12288, 416), record(2, 160, 1, 12288, 416),
+        record(2, 180, 2, 4096, 300), record(2, 200, 0, 4096, 1032),
+        # what was seen, and once more
+        got(210, 3, 8192, 32, 32), record(2, 220, 3, 8192, 0),
+        record(2, 230, 3, 8192, 0)),
+        line(2, "main", 1, op(3, 0, 100),
+             got(10, 0, 4096, 1064, 64), got(20, 0, 8192, 1096, 32),
+             got(30, 1, 4096, 516, 16), got(170, 0, 4096, 1160, 128)),
+        names({1: "MemoryAllocation", 2: "MemoryDeallocation", 3: "f:Make",
+               4: "f:Use", 5: "f:Drop"}), stat_names())
+
+
+def frees_in_order():
+    """The same of one thread, whose records need no sorting."""
+    return one(
+        event(1, 1000, 0, stat("index_on_host", 0), stat("addr", 64),
+              stat("allocation_bytes", 8), stat("bytes_allocated", 8)),
+        event(2, 2000, 0, stat("index_on_host", 0), stat("addr", 64),
+              stat("bytes_allocated", 0)),
+        more=names({1: "MemoryAllocation", 2: "MemoryDeallocation"}))
+
+
 def tpu():
     ops = line(3, "XLA Ops", 0, event(1, 0, 5000000), event(1, 4000000, 4000000))
     beside = line(4, "Async XLA Ops", 0, event(1, 0, 90000000))
@@ -241,15 +281,18 @@ def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
 
-def one(*events, plane_name="/host:CPU", head=num(3, 10)):
-    return plane(plane_name, msg(3, msg(2, "python"), head, *events),
-                 names({1: "x"}), stat_names())
+def one(*events, plane_name="/host:CPU", head=num(3, 10),
+        more=names({1: "x"})):
+    return plane(plane_name, msg(3, msg(2, "python"), head, *events), more,
+                 stat_names())
 
 
 SECRET = "hf_0123456789abcdefghijklmnopqrstuvwx"
 CASES = {
     "whole": whole,
     "alike": alike,
+    "frees": frees,
+    "frees_in_order": frees_in_order,
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
     "tpu_calls": lambda: tpu_calls() + environment(),

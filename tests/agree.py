@@ -204,7 +204,11 @@ def laws(t):
         "doctor": t.check("no launch call"),
         "diff": t.note("diff", r"A, ([\d,]+) GPU events? "
                        r"(?:has|have) no launch call")}
-    orphans = (t.check("head orphans"), t.check("no launch call"))
+    yield "GPU work that moves pages of unified memory", {
+        "doctor": t.check("unified memory"),
+        "diff": t.note("diff", r"A, ([\d,]+) GPU events? moves? pages")}
+    orphans = [t.check(name) for name in ("head orphans", "unified memory",
+                                          "no launch call")]
     yield "all GPU work without a launch call", {
         "doctor": None if None in orphans else sum(orphans),
         "launches": t.scalar("launches", "orphan_count")}

@@ -109,10 +109,12 @@ def check_calls(db):
                 "median_delay_ns", "max_delay_ns"))
     without = law(db, "launched_before")
     check(db, "without a launch call",
-          {(): sum(t["before_count"] + t["no_call_count"] for t in without)},
+          {(): sum(t["before_count"] + t["migrated_count"] + t["no_call_count"]
+                   for t in without)},
           {(): launches["scalars"]["orphan_count"]})
     checks = {c["check"]: c for c in document(db, "doctor")["tables"]["checks"]}
     for column, name in (("before", "head orphans"),
+                         ("migrated", "unified memory"),
                          ("no_call", "no launch call")):
         check(db, name, {(): (sum(t[column + "_count"] for t in without),
                               sum(t[column + "_ns"] for t in without))},

@@ -235,6 +235,23 @@ def graphs(path, nodes):
     m.done()
 
 
+def unified(path):
+    """A kernel that waits 6 ms until its pages have come."""
+    m = Maker(path)
+    m.gpu(0)
+    m.process(1000)
+    m.call(1000, 1000, 20000, "cudaMemPrefetchAsync_v8000", 1)
+    m.call(1000, 21000, 23000, "cudaLaunchKernel_v7000", 2)
+    for i in range(3):
+        at = 10000 + i * 2000000
+        m.copy(1000, at, at + 1900000, 11, 0, 4096)
+    m.kernel(1000, 6000000, 6500000, "void add()", 2)
+    for i in range(2):
+        at = 7000000 + i * 1000
+        m.copy(1000, at, at + 500, 12, 0, 4096)
+    m.done()
+
+
 def hostile(path):
     m = Maker(path)
     m.gpu(0)
@@ -278,6 +295,7 @@ def make(folder):
     m.done()
     graphs(at("graphs.sqlite"), False)
     graphs(at("nodes.sqlite"), True)
+    unified(at("unified.sqlite"))
     hostile(at("hostile.sqlite"))
     plain(at("nostrings.sqlite"), without=("StringIds",))
     # a database whose rows were copied: no keys, no types

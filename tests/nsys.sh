@@ -12,7 +12,7 @@ nsys make "$made" || not_ok "the databases are made"
 
 # ---- what is stored is what the rows say ----
 set --
-for name in plain old negative several twin graphs nodes copied wal; do
+for name in plain old negative several twin graphs nodes unified copied wal; do
 	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" \
 		2>"$tmp/err" || not_ok "$name is read" "$tmp/err"
 	set -- "$@" "$made/$name.sqlite" "$tmp/$name.db"
@@ -116,6 +116,25 @@ cat >"$tmp/want" <<'END'
 END
 same "graphs: whole ones are replayed, and what they replay is not known" \
 	"$tmp/want" "$tmp/got"
+{
+	"$profan" doctor "$tmp/unified.db" --all -f csv 2>"$tmp/err" | grep -E \
+		'^(head orphans|unified memory|no launch call|backlog)'
+	"$profan" diff "$tmp/unified.db" "$tmp/unified.db" -f json |
+		grep -oE 'A, [0-9]+ GPU events? (move|was|were|ha).* launches'
+	"$profan" launches "$tmp/unified.db" -f json | grep orphan_count
+	"$SQLITE3" "$tmp/unified.db" \
+		<"$top_srcdir/schema/query/launched_before.sql"
+} >"$tmp/got" 2>&1
+cat >"$tmp/want" <<'END'
+head orphans,0,0,0,ok
+unified memory,5,5701000,0.9193678438961458,note
+no launch call,0,0,0,ok
+backlog before the capture,0,0,0,ok
+A, 5 GPU events move pages of unified memory, which no call launches
+		"orphan_count": 5
+1|6|0|0|5|5701000|0|0
+END
+same "pages of unified memory move without a call" "$tmp/want" "$tmp/got"
 "$profan" doctor "$tmp/plain.db" | tr '\n' ' ' >"$tmp/got"
 grep -q 'tables not read: OSRT_API 1, SCHED_EVENTS 1; ' "$tmp/got"
 result "doctor: what is not read" "$tmp/got"

@@ -43,6 +43,7 @@ enum check_id {
 	NO_MEMORY,
 	NO_STEPS,
 	HEAD,
+	MIGRATED,
 	ORPHAN,
 	IDLE_LAUNCHES,
 	IDLE_COPIES,
@@ -133,6 +134,10 @@ static const struct rule {
 		   "GPU work launched before the capture began; it counts as "
 		   "busy, but has no call, operator or step",
 		   PF_HINT_HEAD },
+	[MIGRATED] = { "unified memory", NEVER, NEVER,
+		       "GPU work that moves its pages: no call launches that, "
+		       "and it has no operator and no step",
+		       PF_HINT_NONE },
 	[ORPHAN] = { "no launch call", 0.01, 0.1,
 		     "GPU work whose call was not recorded has no operator and "
 		     "no step",
@@ -496,6 +501,7 @@ static void settle(struct doctor *d)
 	set_alone(d, CAPTURE, r[CAPTURE].count);
 	set_alone(d, REPAIRED, r[REPAIRED].count);
 	set_gpu(d, HEAD, &g->head);
+	set_gpu(d, MIGRATED, &g->migrated);
 	set_gpu(d, ORPHAN, &g->orphan);
 	set_gpu(d, NO_OP, &g->no_op);
 	set_gpu(d, BACKLOG, &g->backlog);

@@ -18,6 +18,7 @@
 
 struct launched {
 	int64_t launch_id, start_ns, dur_ns, trace_id;
+	int64_t migrated_ns; /* when the migrations before it had ended */
 };
 
 /* The launches of one trace so far. */
@@ -32,6 +33,7 @@ struct scan {
 	struct pf_map by_track;
 	struct pf_union *streams;
 	size_t count, cap;
+	int64_t migrated_trace, migrated_ns; /* the latest end of them */
 };
 
 static void tally(struct pf_tally *t, int64_t ns)
@@ -56,12 +58,23 @@ static struct pf_union *find_stream(struct scan *s, int64_t event_id)
 static int take_linked(struct scan *s, const struct pf_gpu_event *ev,
 		       struct pf_err *err)
 {
-	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns,
-			      ev->trace->trace_id };
+	int64_t trace_id = ev->trace->trace_id;
+	struct launched l = { ev->launch_id, ev->start_ns, ev->dur_ns, trace_id,
+			      s->migrated_trace == trace_id ? s->migrated_ns
+							    : INT64_MIN };
 
 	if (!ev->op_id)
 		tally(&s->out->no_op, ev->dur_ns);
 	return pf_by_event_add(s->launched, &l, err);
+}
+
+static void note_migration(struct scan *s, const struct pf_gpu_event *ev)
+{
+	if (s->migrated_trace != ev->trace->trace_id)
+		s->migrated_ns = INT64_MIN;
+	s->migrated_trace = ev->trace->trace_id;
+	if (ev->end_ns > s->migrated_ns)
+		s->migrated_ns = ev->end_ns;
 }
 
 static int take(struct scan *s, const struct pf_gpu_event *ev,
@@ -79,8 +92,12 @@ static int take(struct scan *s, const struct pf_gpu_event *ev,
 		tally(&s->out->overlap, ev->end_ns - ev->start_ns - covered);
 	if (ev->origin == PF_GPU_LAUNCHED)
 		return take_linked(s, ev, err);
-	tally(ev->origin == PF_GPU_BEFORE ? &s->out->head : &s->out->orphan,
+	tally(ev->origin == PF_GPU_BEFORE     ? &s->out->head
+	      : ev->origin == PF_GPU_MIGRATED ? &s->out->migrated
+					      : &s->out->orphan,
 	      ev->dur_ns);
+	if (ev->origin == PF_GPU_MIGRATED)
+		note_migration(s, ev);
 	return 0;
 }
 
@@ -102,7 +119,7 @@ static void compare(struct pf_doctor_gpu *out, const struct launched *l,
 /* Did no work of the trace begin soon after its call? */
 static void end_queue(struct pf_doctor_gpu *out, const struct queue *q)
 {
-	if (!q->work.count || q->least_ns <= PF_DOCTOR_BACKLOG_NS)
+	if (q->least_ns == INT64_MAX || q->least_ns <= PF_DOCTOR_BACKLOG_NS)
 		return;
 	out->backlog.count += q->work.count;
 	pf_sat_sum(&out->backlog.ns, q->work.ns);
@@ -120,7 +137,8 @@ static void queue_up(struct pf_doctor_gpu *out, struct queue *q,
 		end_queue(out, q);
 		*q = (struct queue){ l->trace_id, INT64_MAX, { 0 } };
 	}
-	if (delay_ns < q->least_ns)
+	/* what waited for pages says nothing of other work */
+	if (l->migrated_ns < call_end_ns && delay_ns < q->least_ns)
 		q->least_ns = delay_ns;
 	tally(&q->work, l->dur_ns);
 }

@@ -16,7 +16,8 @@ struct pf_tally {
 
 /* What GPU work says (doctor_gpu.c). */
 struct pf_doctor_gpu {
-	struct pf_tally work, head, orphan, no_op, early, clock, overlap, zero;
+	struct pf_tally work, head, migrated, orphan, no_op, early, clock,
+		overlap, zero;
 	int64_t most_early_ns;   /* the longest time before a launch call */
 	struct pf_tally backlog; /* of traces where all work waited so long */
 	int64_t least_delay_ns;  /* the shortest wait of it */

@@ -152,8 +152,11 @@ struct pf_capture {
 	int64_t advice_window_ns, advice_steps;
 	int64_t device_count; /* that have work */
 	int64_t gpu_events;   /* of the whole capture */
-	/* Of them: launched before it began, and without a call otherwise. */
-	int64_t before_count, without_launch;
+	/*
+	 * Of them: launched before it began, pages of unified memory, and
+	 * without a call otherwise.
+	 */
+	int64_t before_count, migrated_count, without_launch;
 	int64_t outside_count;              /* GPU events in no full step */
 	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
 	struct pf_work_row *work;

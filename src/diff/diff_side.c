@@ -187,6 +187,7 @@ static void pool_sums(struct pf_side *s, const struct pf_capture *c)
 	s->path_steps += c->path_steps;
 	s->gpu_events += c->gpu_events;
 	s->before_count += c->before_count;
+	s->migrated_count += c->migrated_count;
 	s->without_launch += c->without_launch;
 	s->outside_count += c->outside_count;
 	s->lost.cut_count += c->lost.cut_count;

@@ -30,7 +30,8 @@ struct pf_side {
 	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
 	int64_t count[PF_COUNT_COUNTS], cause_ns[PF_CAUSE_COUNT];
 	int64_t path_ns[PF_PATH_CATEGORIES], path_window_ns, path_steps;
-	int64_t gpu_events, before_count, without_launch, outside_count;
+	int64_t gpu_events, before_count, migrated_count, without_launch;
+	int64_t outside_count;
 	int64_t device_count, world_size, trace_count; /* of the first */
 	int64_t peak_bytes, reserved_bytes; /* the most; -1 unknown */
 	struct pf_trust_lost lost;          /* of all */

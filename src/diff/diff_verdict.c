@@ -454,6 +454,11 @@ static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
 		    "the step it ran in",
 		    "GPU events were launched before the capture and count for "
 		    "the step they ran in");
+	note_events(d, name, s->migrated_count,
+		    "GPU event moves pages of unified memory, which no call "
+		    "launches, and counts for the step it ran in",
+		    "GPU events move pages of unified memory, which no call "
+		    "launches, and count for the step they ran in");
 	note_events(d, name, s->without_launch,
 		    "GPU event has no launch call and counts for the step it "
 		    "ran in",

@@ -16,6 +16,7 @@
 #define NO_NAME   "(name not listed)"
 #define NO_LAUNCH "(no launch record)"
 #define BEFORE    "(launched before the capture)"
+#define MIGRATED  "(unified memory)"
 #define OTHER     "(other)"
 
 /* ---- names ---- */
@@ -290,15 +291,17 @@ int pf_work_add_orphan(struct pf_work *w, const struct pf_launched *l,
 		       struct pf_err *err)
 {
 	bool is_before = l->origin == PF_GPU_BEFORE;
+	bool is_migrated = l->origin == PF_GPU_MIGRATED;
 	uint32_t node = pf_work_node(
 		w, PF_NODE_ROOT,
-		pf_capture_own_text(w->c, is_before ? BEFORE : NO_LAUNCH),
+		pf_capture_own_text(w->c, is_before     ? BEFORE
+					  : is_migrated ? MIGRATED
+							: NO_LAUNCH),
 		PF_KIND_CPU_OP);
 
-	if (is_before)
-		w->c->before_count++;
-	else
-		w->c->without_launch++;
+	w->c->before_count += is_before;
+	w->c->migrated_count += is_migrated;
+	w->c->without_launch += !is_before && !is_migrated;
 	return pf_work_add(w, l, node, w->none, w->none,
 			   pf_capture_step_over(w->c, l->trace_id, l->start_ns),
 			   err);

@@ -24,7 +24,10 @@
 #include "store/texts.h"
 
 #define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
-#define WAY_BITS     3     /* of what is kept of a name; above them its class */
+/* What is kept of a name: its way, whether it is a migration, its class. */
+#define WAY_BITS   3
+#define MIGRATION  (1u << WAY_BITS)
+#define CLASS_FROM (WAY_BITS + 1)
 
 struct stream {
 	uint32_t track_id;
@@ -124,8 +127,11 @@ static uint64_t judge(unsigned kind, const char *name)
 	enum pf_gpu_class cls = pf_gpu_classify(kind, name);
 	enum pf_copy_way way =
 		cls == PF_GPU_COPY ? pf_gpu_copy_way(name) : PF_COPY_OTHER;
+	unsigned is_migration = 0;
 
-	return (uint64_t)cls << WAY_BITS | way;
+	if (kind == PF_KIND_MEMCPY && pf_word(PF_WORD_MIGRATION, name))
+		is_migration = MIGRATION;
+	return (uint64_t)cls << CLASS_FROM | is_migration | way;
 }
 
 /* Its class and way by its name. */
@@ -462,7 +468,9 @@ static int place_class(struct pf_gpu *g, const struct pf_span *s,
 
 	if (judge_event(g, s, ev->kind, &found, err) < 0)
 		return -1;
-	ev->class = (enum pf_gpu_class)(found >> WAY_BITS);
+	if (found & MIGRATION && ev->origin != PF_GPU_LAUNCHED)
+		ev->origin = PF_GPU_MIGRATED;
+	ev->class = (enum pf_gpu_class)(found >> CLASS_FROM);
 	ev->way = (enum pf_copy_way)(found & ((1u << WAY_BITS) - 1));
 	if (ev->class == PF_GPU_COMM) {
 		ev->comm.rule = PF_COMM_NAME;

@@ -48,7 +48,8 @@ enum pf_gpu_origin {
 	 * first work with a launch call comes later.
 	 */
 	PF_GPU_BEFORE,
-	PF_GPU_NO_CALL, /* and it is not known why */
+	PF_GPU_MIGRATED, /* pages of unified memory, which no call launches */
+	PF_GPU_NO_CALL,  /* and it is not known why */
 };
 
 struct pf_gpu_event {

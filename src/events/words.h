@@ -16,6 +16,7 @@ enum pf_word {
 	/* GPU work */
 	PF_WORD_COMM_KERNEL, /* communication by its own name */
 	PF_WORD_COPY_KERNEL, /* copies that are recorded as kernels */
+	PF_WORD_MIGRATION,   /* copies that no call launches */
 	PF_WORD_HTOD,        /* ways of copies; in the order of */
 	PF_WORD_DTOH,        /* enum pf_copy_way */
 	PF_WORD_DTOD,

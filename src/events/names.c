@@ -89,10 +89,12 @@ static void classify_call(const char *name, struct pf_name_class *c)
 		c->call = PF_CAUSE_SYNC;
 		c->is_sync = c->is_blocking = true;
 	} else if (pf_word(PF_WORD_CALL_COPY, name)) {
-		c->is_async_copy = strstr(name, "Async") != NULL;
-		c->is_blocking = !c->is_async_copy;
+		c->waits_by_memory = strstr(name, "Async") != NULL;
+		c->is_blocking = !c->waits_by_memory;
 		if (c->is_blocking)
 			c->call = PF_CAUSE_COPY;
+	} else if (pf_word(PF_WORD_CALL_FILL, name)) {
+		c->waits_by_memory = strstr(name, "Async") == NULL;
 	} else if (pf_word(PF_WORD_CALL_BLOCKING, name)) {
 		c->call = PF_CAUSE_ALLOCATOR;
 		c->is_blocking = !strstr(name, "Async");

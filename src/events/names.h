@@ -87,7 +87,11 @@ struct pf_name_class {
 	bool is_stream_wait; /* a call that makes a stream wait, not the host */
 	bool is_graph;       /* a call that launches a graph */
 	bool is_blocking;    /* a call that waits for the GPU */
-	bool is_async_copy;  /* waits if its copy is from pageable memory */
+	/*
+	 * It waits if its memory is such (struct pf_pageable): asynchronous
+	 * copies, and fills, which return before the fill of a GPU's own memory.
+	 */
+	bool waits_by_memory;
 	bool is_user_python; /* not torch, a library or Python's own */
 	bool is_step;        /* ProfilerStep#N */
 	bool is_optimizer;   /* a range that torch puts around one */

@@ -229,7 +229,7 @@ static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
 	bool is_blocking = class->is_blocking;
 	uint32_t cause = class->call;
 
-	if (class->is_async_copy && is_pageable(w, seq)) {
+	if (class->waits_by_memory && is_pageable(w, seq)) {
 		is_blocking = true;
 		cause = PF_CAUSE_COPY;
 	}

@@ -32,7 +32,10 @@ struct pf_block_call {
 	bool is_stream_wait;   /* a stream waits, not the host */
 };
 
-/* Ids of the calls whose copies are from or to pageable memory, ascending. */
+/*
+ * Ids of the calls whose copies are from or to pageable memory, or whose fills
+ * are of memory that the host sees (pinned, managed), ascending.
+ */
 struct pf_pageable {
 	int64_t *ids;
 	size_t count;

@@ -27,6 +27,7 @@ enum pf_word {
 	PF_WORD_VENDOR, /* how their names begin, with a capital after it */
 	PF_WORD_CALL_SYNC,
 	PF_WORD_CALL_COPY,
+	PF_WORD_CALL_FILL,
 	PF_WORD_CALL_BLOCKING, /* of the allocator, and wait for the GPU */
 	PF_WORD_CALL_ALLOCATOR,
 	PF_WORD_CALL_MODULE, /* load code */

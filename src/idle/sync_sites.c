@@ -94,7 +94,7 @@ static bool is_blocking_call(struct loader *l, const struct pf_place *place)
 	    place->name == PF_ID_NONE || l->err->code)
 		return false;
 	class = pf_names_class(l->out->names, place->name, l->err);
-	return class && (class->is_blocking || class->is_async_copy);
+	return class && (class->is_blocking || class->waits_by_memory);
 }
 
 static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,

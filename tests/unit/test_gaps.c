@@ -687,7 +687,11 @@ static void test_names(void **state)
 	assert_true(pf_name_classify("hipFree").is_blocking);
 	assert_false(pf_name_classify("cudaFreeAsync").is_blocking);
 	assert_false(pf_name_classify("cudaMemGetInfo").is_blocking);
-	assert_true(pf_name_classify("hipMemcpyAsync").is_async_copy);
+	assert_true(pf_name_classify("hipMemcpyAsync").waits_by_memory);
+	assert_true(pf_name_classify("hipMemcpy").is_blocking);
+	assert_true(pf_name_classify("cudaMemset").waits_by_memory);
+	assert_false(pf_name_classify("hipMemset").is_blocking);
+	assert_false(pf_name_classify("cuMemsetD8Async").waits_by_memory);
 	assert_int_equal(pf_name_classify("customSync").call, PF_CAUSE_RUNTIME);
 	assert_int_equal(
 		pf_name_classify(

@@ -80,6 +80,14 @@ static void test_no_idle(void **state)
 	static const char no_gpu[] =
 		TRACE(CALL("cudaDeviceSynchronize", 60, 100, 0));
 	static const char no_calls[] = TRACE(KERNEL("k", 20, 10, 7, 1));
+	/* of fills those wait, by their calls, that the host sees */
+	static const char fills[] = TRACE(
+		CALL("cudaMemset", 10, 5, 1) CALL("cudaMemset", 20, 30, 2) CALL(
+			"cudaMemsetAsync", 60, 30,
+			3) WORK("gpu_memset", "Memset (Device)", 16, 4, 7, 1)
+			WORK("gpu_memset", "Memset (Pinned)", 25, 20, 7, 2)
+				WORK("gpu_memset", "Memset (Managed)", 65, 20,
+				     7, 3));
 	static const struct {
 		const char *trace, *finding;
 	} cases[] = {
@@ -92,6 +100,10 @@ static void test_no_idle(void **state)
 		  "1 call waits for a GPU and blocks the host for 100.000 us; "
 		  "a GPU works for 100.000 us of that, and the call does not "
 		  "let it run dry; it is cudaDeviceSynchronize" },
+		{ fills,
+		  "1 call waits for a GPU and blocks the host for 30.000 us; "
+		  "it leaves the GPU idle for 20.000 us (28.99 % of its time), "
+		  "most in or after cudaMemset" },
 		{ no_gpu,
 		  "1 call waits for a GPU and blocks the host for 100.000 us; "
 		  "it is cudaDeviceSynchronize" },

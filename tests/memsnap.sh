@@ -85,7 +85,7 @@ END
 result "trend of snapshots: what memory says of each, and the change" "$tmp/why"
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/steps.json"
 run 0 "$profan" trend "$tmp/steps.json" "$tmp/two.db" -f json &&
-	grep -q 'is a memory snapshot, which has no times, so it has no row' \
+	grep -q 'is a memory snapshot, which has no GPU work, so it has no row' \
 		"$tmp/out"
 result "trend of a trace and a snapshot: says why not" "$tmp/out"
 "$profan" clean -q "$tmp" >"$tmp/out" 2>&1

@@ -148,6 +148,15 @@ static double small_share(const struct pf_kernels *k)
 	return pf_num_share(few, known);
 }
 
+static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
+{
+	advise_not_judged(out, u && u->device_count
+				       ? "how much memory is allocated in all, "
+					 "or how much there is, is not recorded"
+				       : "how much memory is used is not "
+					 "known: record profile_memory=True");
+}
+
 static void judge_batch(const struct pf_advise *a,
 			const struct pf_advise_from *from,
 			struct pf_advice *out)
@@ -164,16 +173,13 @@ static void judge_batch(const struct pf_advise *a,
 		return;
 	}
 	if (!d) {
-		advise_not_judged(out, "how much memory is used, of how much, "
-				       "is not known: record "
-				       "profile_memory=True");
+		memory_is_unknown(from->memory, out);
 		return;
 	}
 	small = small_share(from->callers);
 	if (isnan(small)) {
-		advise_not_judged(out, "the grids of most kernels, or the "
-				       "number of multiprocessors, are not "
-				       "known");
+		advise_not_judged(out, "how many blocks most kernels have for "
+				       "each multiprocessor is not recorded");
 		return;
 	}
 	out->measured = small;
@@ -240,9 +246,7 @@ static void judge_memory(const struct pf_advise *a,
 		return;
 	}
 	if (!fullest(from->memory)) {
-		advise_not_judged(out, "how much memory is used, of how much, "
-				       "is not known: record "
-				       "profile_memory=True");
+		memory_is_unknown(from->memory, out);
 		return;
 	}
 	advise_fine(out, "memory has room, and the allocator takes next to "
@@ -278,7 +282,7 @@ static void judge_comm(const struct pf_advise *a,
 
 	(void)a;
 	if (!o || !o->all.comm_ns) {
-		advise_fine(out, "there is no communication in this trace");
+		advise_fine(out, "no GPU work of this trace is communication");
 		return;
 	}
 	pf_buf_addf(&out->sentence, "; %s of %s of communication is exposed",
@@ -338,7 +342,8 @@ static void judge_capture(const struct pf_advise *a,
 			    "The trace has no Python functions, so that no "
 			    "advice can name a line");
 	} else {
-		advise_fine(out, "nothing that advice needs is missing");
+		advise_fine(out, "steps are marked, the first is not slow, and "
+				 "functions are recorded or would say little");
 	}
 }
 

@@ -271,6 +271,6 @@ int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent)
 
 const char *pf_capture_no_step(const struct pf_capture *c)
 {
-	return c->is_untimed ? "is a memory snapshot, which has no times"
+	return c->is_untimed ? "is a memory snapshot, which has no GPU work"
 			     : "has no complete step";
 }

@@ -394,7 +394,7 @@ static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
 	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
 
 	if (p->steps.is_untimed)
-		finding = "A memory snapshot has no times";
+		finding = "A memory snapshot has no GPU work";
 	else if (p->steps.count || !finding)
 		return;
 	pf_buf_adds(out, "<p class=lead>");

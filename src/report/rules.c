@@ -597,7 +597,8 @@ static void apply_comm(const struct pf_parts *p, struct pf_verdict *v)
 	if (!pf_rule_has_gpu(p, v))
 		return;
 	if (!comm) {
-		pf_rule_withhold(v, "there is no communication in this trace");
+		pf_rule_withhold(v,
+				 "no GPU work of this trace is communication");
 		return;
 	}
 	v->measured = pf_num_share(exposed, all->total_ns);
@@ -688,7 +689,8 @@ static void apply_memory(const struct pf_parts *p, struct pf_verdict *v)
 	if (!d) {
 		pf_rule_withhold(
 			v, p->memory.device_count
-				   ? "the memory of the GPU is not known"
+				   ? "how much is allocated in all, or how "
+				     "much there is, is not recorded"
 				   : "there are no memory events; record with "
 				     "profile_memory=True");
 		return;

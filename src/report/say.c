@@ -68,7 +68,7 @@ void pf_rule_withhold(struct pf_verdict *v, const char *why)
 
 const char *pf_rule_no_gpu(const struct pf_parts *p)
 {
-	return p->steps.is_untimed ? "a memory snapshot has no times"
+	return p->steps.is_untimed ? "a memory snapshot has no GPU work"
 				   : "there is no GPU activity in this trace";
 }
 

@@ -280,7 +280,9 @@ PROGRAMS = {
     "A5": lambda p, step: compiling(p, 800, step),
     "A5-not": lambda p, step: compiling(p, 0, step),
     "A6": lambda p, step: ahead(p, [
-        ("aten::mm", "volta_sgemm_128x64_tn", SLOW, 1)] * 4),
+        # the host of the other three stays, which no kernel hides then
+        ("aten::mm", "volta_sgemm_128x64_tn", SLOW, 1)] * 4) -
+    3 * (HOST + CALL + 2) * US,
     "A6-not": lambda p, step: ahead(p, [
         ("aten::mm", "volta_h884gemm_128x64_tn", SLOW, 0)] * 4),
     "A6-roof": lambda p, step: (lambda ns, stays, _: ns - stays)(
@@ -393,7 +395,7 @@ REAL = {
     "v100_resnet50_workers0": "A1 A8 A15 A2 A16",
     "v100_resnet50_workers0_second": "A1 A8 A15 A2 A16",
     "v100_resnet50_workers4": "A8 A15 A2 A16",
-    "v100_resnet50_workers4_second": "A6 A8 A15 A2 A16",
+    "v100_resnet50_workers4_second": "A8 A15 A2 A16",
 }
 
 

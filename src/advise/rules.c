@@ -6,8 +6,11 @@
  */
 #include "advise/advise_impl.h"
 
-const char *advise_questions[] = { "data=0", "sync=off",    "launch=0",
-				   "gc=0",   "comm=hidden", "alloc=0" };
+#define NO_KERNELS "class:compute=0"
+
+const char *advise_questions[] = { "data=0",  "sync=off",    "launch=0",
+				   "gc=0",    "comm=hidden", "alloc=0",
+				   NO_KERNELS };
 const size_t advise_question_count =
 	sizeof(advise_questions) / sizeof(*advise_questions);
 
@@ -199,23 +202,54 @@ static void say_share(const struct pf_advise *a, const struct advise_rule *rule,
 	out->sentence = all;
 }
 
+static const struct pf_path_answer *find_answer(const struct pf_path *p,
+						const char *question)
+{
+	for (size_t i = 0; i < p->beside_count; i++)
+		if (!strcmp(p->beside[i].question, question))
+			return &p->beside[i];
+	return NULL;
+}
+
 /* A change that the path was worked out with saves what that says. */
 static void take_answer(const struct pf_advise *a, const char *question,
 			struct pf_advice *out)
 {
-	const struct pf_path *p = a->tiles->path;
+	const struct pf_path_answer *w =
+		question ? find_answer(a->tiles->path, question) : NULL;
 
-	for (size_t i = 0; question && i < p->beside_count; i++) {
-		const struct pf_path_answer *w = &p->beside[i];
+	if (!w)
+		return;
+	/* less than all that the question is about may be its own */
+	if (w->bound_ns == PF_NO_INT || w->saved_ns < out->on_path_ns)
+		out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
+	if (w->least_ns <= out->at_most_ns)
+		out->likely_ns = w->least_ns;
+}
 
-		if (strcmp(w->question, question) != 0)
-			continue;
-		/* less than all that the question is about may be its own */
-		if (w->bound_ns == PF_NO_INT || w->saved_ns < out->on_path_ns)
-			out->at_most_ns = w->saved_ns > 0 ? w->saved_ns : 0;
-		if (w->least_ns <= out->at_most_ns)
-			out->likely_ns = w->least_ns;
-	}
+/*
+ * Faster kernels save no more than none would: the host that launches them may
+ * be hardly ahead of them.
+ */
+static void cap_kernels(const struct pf_advise *a,
+			const struct advise_rule *rule, struct pf_advice *out)
+{
+	const struct pf_path_answer *none =
+		find_answer(a->tiles->path, NO_KERNELS);
+	char saved[PF_NUM_MAX];
+
+	for (size_t i = 0; i < a->tiles->row_count; i++)
+		if (a->tiles->rows[i].advice & out->bit &&
+		    a->tiles->rows[i].category != PF_PATH_KERNEL)
+			return;
+	if (rule->question || !rule->subject || !none || !out->on_path_ns ||
+	    none->saved_ns >= out->at_most_ns)
+		return;
+	out->at_most_ns = none->saved_ns > 0 ? none->saved_ns : 0;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+	pf_buf_addf(&out->sentence, "; without any kernel %s would be saved",
+		    pf_num_show_ns(saved, out->at_most_ns));
 }
 
 static bool is_judgeable(const struct pf_advise *a,
@@ -280,6 +314,7 @@ static void apply(struct pf_advise *a, const struct pf_advise_args *args,
 		rule->judge(a, from, out);
 	if (!advise_is_open(out))
 		return;
+	cap_kernels(a, rule, out);
 	if (out->measured < rule->threshold) {
 		say_below(rule, out);
 		return;

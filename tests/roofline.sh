@@ -148,4 +148,24 @@ print(len(one) > 0, all(r["timed"] == "kernel" and r["link_share"] is None
 END
 printf 'True\nTrue\nTrue\nFalse\nTrue True\n' >"$tmp/want"
 same "collectives against the link" "$tmp/want" "$tmp/got"
+# a product without shapes has no model: how much is in products is not known
+call() { # OP KERNEL TS CORRELATION MORE
+	cat <<END
+{"ph":"X","cat":"cpu_op","name":"$1","pid":1,"tid":1,"ts":$3,"dur":9,"args":{$5}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,
+"ts":$3,"dur":2,"args":{"correlation":$4}},
+{"ph":"X","cat":"kernel","name":"$2","pid":0,"tid":7,"ts":$((${3} + 20)),"dur":5,
+"args":{"device":0,"stream":7,"correlation":$4}}
+END
+}
+{ echo '{"traceEvents":['
+	call aten::neg neg 100 1 '"Input Dims":[[64]],"Input type":["float"]'
+	echo ,
+	call aten::mm gemm 200 2
+	echo ']}'; } >"$tmp/shapeless.json"
+ingested shapeless "$tmp/shapeless.json" &&
+	[ "$(figure modelled_ns) $(figure matrix_flops) $(figure vector_flops)" = \
+		"5000  64" ]
+result "products without a model are not 0" "$tmp/err"
+
 tap_done

@@ -193,8 +193,9 @@ static void add_figures(const struct pf_roofline *r, struct pf_doc *doc)
 	pf_doc_int(doc, "comm_ns", "  communication", PF_NS | PF_QUIET,
 		   r->comm_ns);
 	pf_doc_int(doc, "not_modelled_ns", "  has none", PF_NS, r->rest_ns);
+	/* products may be in what has no model: 0 is said where there is none */
 	add_sum(doc, "matrix_flops", "FLOPs of products", PF_COUNT,
-		r->all.matrix, r->all.calls);
+		r->all.matrix, r->all.calls && (r->all.matrix || !r->rest_ns));
 	pf_doc_int(doc, "recomputed_flops", "  done again in backward",
 		   PF_COUNT | PF_QUIET, r->recomputed);
 	add_sum(doc, "vector_flops", "  of other arithmetic", PF_COUNT,

@@ -505,10 +505,11 @@ static int sync_file(const char *path, struct pf_err *err)
 	return rc;
 }
 
-void pf_db_start_sync(const struct pf_db *db)
+void pf_db_start_sync(struct pf_db *db)
 {
 	int fd = open(db->path, O_RDWR | O_CLOEXEC);
 
+	sqlite3_db_cacheflush(db->sql); /* a failure shows when it ends */
 	if (fd < 0)
 		return;
 	sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);

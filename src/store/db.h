@@ -121,10 +121,10 @@ int pf_db_finish_with(struct pf_db *db, const char *indexes,
 int pf_db_finish(struct pf_db *db, struct pf_err *err);
 
 /*
- * What is in the file by now goes to the disk while more is made: there is
- * less to wait for at the end.
+ * What is in memory goes to the file, and what is in the file to the disk,
+ * while more is made: there is less to wait for at the end.
  */
-void pf_db_start_sync(const struct pf_db *db);
+void pf_db_start_sync(struct pf_db *db);
 
 void pf_db_close(struct pf_db *db); /* safe on a zero-initialised struct */
 

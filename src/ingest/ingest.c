@@ -176,19 +176,59 @@ static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 
 struct extra {
 	struct pf_ingest *in;
+	struct pf_lane_task task;
 	pthread_t thread;
-	bool started;
+	enum { NOT_YET, ON_THREAD, OFFERED, DONE } how;
 	void *prepared;
 	struct pf_err err;
 };
 
-static void *prepare_extra(void *arg)
+static void prepare_extra(void *arg)
 {
 	struct extra *x = arg;
 
 	x->prepared = x->in->options->extra->prepare(x->in->db, x->in->trace_id,
 						     &x->err);
+}
+
+static void *prepare_on_thread(void *arg)
+{
+	prepare_extra(arg);
 	return NULL;
+}
+
+/* Of two threads none is left for it alone. */
+static struct extra *begin_extra(struct pf_ingest *in)
+{
+	struct extra *x = pf_calloc(1, sizeof(*x));
+
+	x->in = in;
+	x->task = (struct pf_lane_task){ .run = prepare_extra, .arg = x };
+	if (pf_ingest_is_pair(in)) {
+		x->how = OFFERED;
+		pf_lane_offer(in->lane, &x->task);
+	} else if (!pthread_create(&x->thread, NULL, prepare_on_thread, x)) {
+		x->how = ON_THREAD;
+	}
+	return x;
+}
+
+static void end_extra(struct extra *x)
+{
+	switch (x->how) {
+	case NOT_YET:
+		prepare_extra(x);
+		break;
+	case ON_THREAD:
+		pthread_join(x->thread, NULL);
+		break;
+	case OFFERED:
+		pf_lane_collect(x->in->lane, &x->task);
+		break;
+	case DONE:
+		break;
+	}
+	x->how = DONE;
 }
 
 /* "rc" is what came of the trace so far. */
@@ -196,8 +236,7 @@ static int finish_extra(struct extra *x, int rc, struct pf_err *err)
 {
 	const struct pf_ingest_extra *e = x->in->options->extra;
 
-	if (x->started)
-		pthread_join(x->thread, NULL);
+	end_extra(x);
 	if (!rc && !x->prepared) {
 		*err = x->err;
 		rc = -1;
@@ -251,14 +290,12 @@ static int write_rows(struct making *m, struct pf_ingest *in,
 		return -1;
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);
-	x = pf_calloc(1, sizeof(*x));
-	x->in = in;
-	x->started = !pthread_create(&x->thread, NULL, prepare_extra, x);
+	x = begin_extra(in);
 	if (pf_ingest_gpu_rows(in, err))
 		return finish_extra(x, -1, err);
 	pf_db_start_sync(in->db);
-	if (!x->started)
-		prepare_extra(x);
+	if (x->how == NOT_YET)
+		end_extra(x);
 	pf_sorter_free(in->calls);
 	in->calls = NULL;
 	m->before = x;
@@ -337,6 +374,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 	lane = pf_lane_new(finish_trace, m,
 			   o->path_count > 1 && pf_ingest_threads(o) > 1);
 	in = new_reading(m, lane);
+	m->db.is_for_one = pf_ingest_is_pair(in);
 	for (size_t i = 0; i < o->path_count && !rc; i++) {
 		if (m->joins[i] != i)
 			continue;
@@ -347,6 +385,7 @@ static int ingest_traces(struct making *m, struct pf_err *err)
 		*err = earlier;
 		rc = -1;
 	}
+	pf_lane_free(lane);
 	free(in->parts);
 	pf_ingest_drop(in);
 	if (!rc && m->unread_count == traces) {

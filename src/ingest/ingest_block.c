@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Blocks are filled by one thread and encoded and inserted by another, in the
- * order in which they were put, through a ring of a few.
+ * order in which they were put, through a ring of a few; without another by
+ * the one that fills them.
  */
 #include "config.h"
 
@@ -192,10 +193,9 @@ struct pf_block_writer *pf_block_writer_new(struct pf_ingest *in)
 		in->db, "INSERT INTO block_column VALUES(?1,?2,?3)", &w->err);
 	if (!w->put_block || !w->put_column)
 		w->failed = true;
-	else if (pthread_create(&w->thread, NULL, write_blocks, w))
-		w->failed = pf_fail(&w->err, PF_EIO, "cannot start a thread");
-	else
-		w->started = true;
+	else if (!pf_ingest_is_pair(in))
+		w->started =
+			!pthread_create(&w->thread, NULL, write_blocks, w);
 	return w;
 }
 
@@ -203,8 +203,6 @@ struct pf_block *pf_block_writer_take(struct pf_block_writer *w)
 {
 	struct pf_block *b = NULL;
 
-	if (!w->started)
-		return NULL;
 	pthread_mutex_lock(&w->lock);
 	while (w->put - w->written == RING)
 		pthread_cond_wait(&w->changed, &w->lock);
@@ -227,7 +225,7 @@ void pf_block_writer_put(struct pf_block_writer *w, struct pf_block *b,
 	pthread_mutex_lock(&w->lock);
 	while (small && w->after_small && w->written != w->put)
 		pthread_cond_wait(&w->changed, &w->lock);
-	w->is_inline = small && w->after_small;
+	w->is_inline = !w->started || (small && w->after_small);
 	w->after_small = small;
 	w->ring[w->put % RING].track_id = track_id;
 	w->ring[w->put % RING].block_no = block_no;

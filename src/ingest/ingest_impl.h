@@ -239,6 +239,8 @@ void pf_ingest_drop(struct pf_ingest *job);
 
 /* ingest_read.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);
+/* Two threads, of which one reads and the other finishes what was read? */
+bool pf_ingest_is_pair(const struct pf_ingest *in);
 struct pf_ingest_workers;
 void pf_ingest_workers_free(struct pf_ingest_workers *all);
 

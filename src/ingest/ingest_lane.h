@@ -8,6 +8,7 @@
  *	struct pf_ingest_lane *lane = pf_lane_new(finish, arg, true);
  *	for each trace: read it; pf_lane_put(lane, job, &err);
  *	pf_lane_finish(lane, &err);
+ *	pf_lane_free(lane);
  */
 #ifndef PF_INGEST_LANE_H
 #define PF_INGEST_LANE_H
@@ -36,6 +37,15 @@ bool pf_lane_failed(const struct pf_ingest_lane *lane);
 void pf_lane_wait(struct pf_ingest_lane *lane);
 
 /*
+ * While the lane's thread has nothing to finish it helps to read: it calls
+ * "help" until that says that there is no more.  When pf_lane_thank() returns
+ * it does so no longer.
+ */
+typedef bool pf_lane_help(void *arg);
+void pf_lane_ask(struct pf_ingest_lane *lane, pf_lane_help *help, void *arg);
+void pf_lane_thank(struct pf_ingest_lane *lane);
+
+/*
  * The lane takes the job over; waits while PF_LANE_WAITING of them wait.
  * -1: this or an earlier trace failed, of which pf_lane_finish() tells.
  */
@@ -43,9 +53,27 @@ void pf_lane_wait(struct pf_ingest_lane *lane);
 int pf_lane_put(struct pf_ingest_lane *lane, struct pf_ingest *job);
 
 /*
- * Wait until all are finished, and free the lane.  The first that failed is
- * the one that the error is of; those behind it were not finished.
+ * A part of finishing that is done by who waits for the lane, or in the end by
+ * who wants it: two threads have no need of a third.
+ */
+struct pf_lane_task {
+	void (*run)(void *arg);
+	void *arg;
+	bool is_taken, is_done; /* the lane's */
+};
+
+/* Are there others who could wait?  If not, nothing is to be offered. */
+bool pf_lane_is_beside(const struct pf_ingest_lane *lane);
+/* One at a time; it is the lane's until it is collected. */
+void pf_lane_offer(struct pf_ingest_lane *lane, struct pf_lane_task *task);
+void pf_lane_collect(struct pf_ingest_lane *lane, struct pf_lane_task *task);
+
+/*
+ * Wait until all are finished.  The first that failed is the one that the
+ * error is of; those behind it were not finished.  What is still offered can be
+ * collected until the lane is freed.
  */
 int pf_lane_finish(struct pf_ingest_lane *lane, struct pf_err *err);
+void pf_lane_free(struct pf_ingest_lane *lane);
 
 #endif

@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
+#include "ingest/ingest_lane.h"
 #include "trace/chrome.h"
 
 #define CHUNK_BYTES (2u << 20)
@@ -239,24 +240,30 @@ static int do_chunk(struct worker *w, struct pf_err *err)
 	return rc;
 }
 
-static void *work(void *arg)
+/* A chunk; false: there is no more to do. */
+static bool work_once(void *arg)
 {
 	struct worker *w = arg;
 	struct reading *r = w->r;
 	struct pf_err err = { 0 };
 	int rc;
 
-	do {
-		pthread_mutex_lock(&r->input_lock);
-		rc = read_chunk(r, &w->chunk, &err);
-		if (rc < 0)
-			r->at_end = true;
-		pthread_mutex_unlock(&r->input_lock);
-		if (rc == 1)
-			rc = do_chunk(w, &err);
-	} while (rc == 1);
+	pthread_mutex_lock(&r->input_lock);
+	rc = read_chunk(r, &w->chunk, &err);
+	if (rc < 0)
+		r->at_end = true;
+	pthread_mutex_unlock(&r->input_lock);
+	if (rc == 1)
+		rc = do_chunk(w, &err);
 	if (rc < 0)
 		fail(r, &err);
+	return rc == 1;
+}
+
+static void *work(void *arg)
+{
+	while (work_once(arg))
+		;
 	return NULL;
 }
 
@@ -266,6 +273,12 @@ unsigned pf_ingest_threads(const struct pf_ingest_options *o)
 	long most = o->threads ? WORKERS_MAX : 4;
 
 	return (unsigned)(n < 1 ? 1 : n > most ? most : n);
+}
+
+bool pf_ingest_is_pair(const struct pf_ingest *in)
+{
+	return pf_lane_is_beside(in->lane) &&
+	       pf_ingest_threads(in->options) == 2;
 }
 
 static struct pf_ingest_workers *new_workers(const struct pf_ingest_options *o)
@@ -297,8 +310,10 @@ void pf_ingest_workers_free(struct pf_ingest_workers *all)
 	free(all);
 }
 
+/* One of them is the lane's thread, if it has one. */
 static void run_workers(struct reading *r, struct pf_ingest_workers *all)
 {
+	const unsigned count = all->count - pf_lane_is_beside(r->in->lane);
 	unsigned started = 1;
 
 	for (unsigned i = 0; i < all->count; i++) {
@@ -306,13 +321,16 @@ static void run_workers(struct reading *r, struct pf_ingest_workers *all)
 		/* Names and arguments are the same in all traces. */
 		pf_dict_clear(&all->of[i].chrome.out.tracks);
 	}
-	while (started < all->count &&
+	if (count < all->count)
+		pf_lane_ask(r->in->lane, work_once, &all->of[count]);
+	while (started < count &&
 	       !pthread_create(&all->of[started].thread, NULL, work,
 			       &all->of[started]))
 		started++;
 	work(&all->of[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(all->of[i].thread, NULL);
+	pf_lane_thank(r->in->lane);
 }
 
 static int read_chrome(struct pf_ingest *in, struct pf_input *input,

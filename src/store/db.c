@@ -413,7 +413,7 @@ struct pf_db *pf_db_lend(struct pf_db *db)
 {
 	struct pf_db *lent = NULL;
 
-	if (db->lent == LENT_MAX)
+	if (db->is_for_one || db->lent == LENT_MAX)
 		return NULL;
 	if (db->gate)
 		lent = db;

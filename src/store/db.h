@@ -60,6 +60,7 @@ struct pf_db {
 	struct pf_db_gate *gate; /* several threads may use this one; or NULL */
 	struct pf_db_spare *spare;
 	unsigned lent;
+	bool is_for_one; /* nobody reads ahead: it lends nothing */
 };
 
 /*

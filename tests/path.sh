@@ -233,6 +233,47 @@ run 0 "$profan" ingest -q "$tmp/idle.json" -o "$tmp/idle.db" &&
 	grep -q 'ends 8.690 ms before the last step does' "$tmp/err"
 result 'a path that ends before its step'
 
+# much passes before the first work, and then it idles before a call that waits
+cat >"$tmp/cold.json" <<'EOF'
+{"displayTimeUnit": "ms", "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 20000},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceGetAttribute", "pid": 1,
+ "tid": 1, "ts": 10, "dur": 19000, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
+ "ts": 20100, "dur": 9900},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 20110, "dur": 10, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20130,
+ "dur": 20, "args": {"correlation": 2, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaFree", "pid": 1, "tid": 1,
+ "ts": 20200, "dur": 9000, "args": {"correlation": 3}},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1,
+ "tid": 1, "ts": 29300, "dur": 10, "args": {"correlation": 4}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 29320,
+ "dur": 20, "args": {"correlation": 4, "device": 0, "stream": 7}}
+]}
+EOF
+run 0 "$profan" ingest -q "$tmp/cold.json" -o "$tmp/cold.db" &&
+	run 0 "$profan" path "$tmp/cold.db" -f csv &&
+	grep -q 'what runs before the first GPU work' "$tmp/err" &&
+	run 0 "$profan" path "$tmp/cold.db" --from 20ms -f csv &&
+	! grep -q 'what runs before the first GPU work' "$tmp/err" &&
+	run 0 "$profan" path "$tmp/cold.db" --what-if gpu:k=0.5 -f csv &&
+	! grep -q 'what runs before the first GPU work' "$tmp/err"
+result 'what no graph makes shorter'
+run 0 "$profan" summary "$tmp/cold.db" &&
+	tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line" &&
+	grep -q 'severe 20.1 ms pass before .*; GPU idle .* at stake)' \
+		"$tmp/line" &&
+	grep -q 'would save most (.*), also of what runs before' "$tmp/line"
+result 'what is at stake is behind what it is of'
+run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
+	grep -q 'if the GPU idled before it, profan gaps' "$tmp/err" &&
+	run 0 "$profan" syncs "$tmp/within.db" -f csv &&
+	! grep -q 'if the GPU idled before it' "$tmp/err"
+result 'idle time that calls only met'
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

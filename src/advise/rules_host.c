@@ -194,8 +194,8 @@ static void judge_launching(const struct pf_advise *a,
 		return;
 	}
 	if (pf_launches_late(l) >= PF_LAUNCHES_AHEAD) {
-		advise_fine(out, "most GPU work waits for the GPU, not for its "
-				 "launch");
+		advise_fine(out, "most GPU work is launched ahead; where it "
+				 "is not: profan gaps");
 		return;
 	}
 	part = pf_num_share(l->short_kernel_count, l->kernel_count);

@@ -489,6 +489,19 @@ static void add_waits(const struct pf_syncs *s, struct pf_doc *doc)
 		PF_PUT(t, wait_fields, s->records[i]);
 }
 
+#define MUCH 0.5 /* of the time in which calls block */
+
+/* Gaps say of which cause the idle time is that calls only met. */
+static void tell_other_idle(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	const int64_t rest = s->blocked_ns - s->useful_ns - s->idle_ns;
+
+	if (s->device_count && pf_num_share(rest, s->blocked_ns) >= MUCH)
+		pf_doc_note(doc, "idle time due to a call is that of gaps "
+				 "which begin in it: if the GPU idled before "
+				 "it, profan gaps tells why");
+}
+
 static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 		  struct pf_doc *doc)
 {
@@ -519,6 +532,7 @@ static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
 			    "calls that wait for a GPU before the first step "
 			    "or behind the last: %lld",
 			    (long long)s->outside_count);
+	tell_other_idle(s, doc);
 	if (!s->device_count && s->count)
 		pf_doc_note(doc, "there is no GPU work: what the calls cost "
 				 "a GPU is not known");

@@ -163,6 +163,21 @@ static void tell_end(const struct path *p)
 		out->step_count = 0;
 }
 
+#define MUCH 0.1 /* of the window */
+
+static void tell_begin(const struct path *p)
+{
+	struct pf_path *out = p->out;
+	int64_t first_ns = INT64_MAX;
+
+	for (uint32_t i = 0; i < p->work_count; i++)
+		if (p->works[i].is_in && p->works[i].start_ns < first_ns)
+			first_ns = p->works[i].start_ns;
+	out->begins_cold =
+		!p->step_count && out->work_count &&
+		pf_num_share(first_ns - p->w0_ns, out->window_ns) >= MUCH;
+}
+
 static void tell(const struct path *p)
 {
 	struct pf_path *out = p->out;
@@ -171,6 +186,7 @@ static void tell(const struct path *p)
 
 	out->start_ns = p->w0_ns - p->trace->first_ns;
 	out->window_ns = path_at(p, p->graph.sink) - p->w0_ns;
+	tell_begin(p);
 	out->launch_floor_ns = out->work_count ? p->launch_floor_ns : PF_NO_INT;
 	out->gap_floor_ns = out->work_count ? p->gap_floor_ns : PF_NO_INT;
 	out->queue_length = p->queue_length ? p->queue_length : PF_NO_INT;

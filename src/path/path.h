@@ -180,6 +180,7 @@ struct pf_path {
 	int64_t launch_floor_ns, gap_floor_ns; /* PF_NO_INT: no work */
 	int64_t queue_length, queue_floor_ns;  /* PF_NO_INT: none was full */
 	int64_t return_count, handoff_count;   /* on the path */
+	bool begins_cold; /* no steps, and much of it is before GPU work */
 	/* of the unchanged graph, less the window: 0; PF_NO_INT: is_bare */
 	int64_t replay_ns;
 	struct pf_recorded recorded;

@@ -244,32 +244,38 @@ static int64_t named_recoverable(const struct pf_parts *p)
 		       : p->gaps.culprits[0].ns;
 }
 
-/* Of the time before the first GPU work, which is no part of idle time. */
-static void say_before(const struct pf_parts *p, struct pf_verdict *v)
+static void say_before_most(const struct pf_parts *p, struct pf_verdict *v,
+			    const struct pf_gap_culprit *most)
 {
-	const struct pf_gaps *before = p->gaps.before;
-	const struct pf_gap_culprit *most;
-	const char *queued;
+	const enum pf_cause cause = (enum pf_cause)most->place.cause;
+	const char *queued = pf_gap_queued(cause);
 
-	if (!before)
-		return;
-	pf_say(v, "; ");
-	pf_say_ns(v, before->all.window_ns);
-	pf_buf_addf(&v->sentence, " pass before the first %s work",
-		    pf_window_device(&p->traces));
-	if (!before->culprit_count)
-		return;
-	most = &before->culprits[0];
-	queued = pf_gap_queued((enum pf_cause)most->place.cause);
 	pf_say(v, ", ");
 	pf_say_ratio(v, most->idle_share);
 	pf_say(v, " of it ");
-	pf_say(v, queued ? queued
-			 : pf_gap_phrase((enum pf_cause)most->place.cause));
+	pf_say(v, queued ? queued : pf_gap_phrase(cause));
 	if (queued || !most->name)
 		return;
 	pf_say(v, ", ");
 	pf_say_text(p, v, most->name, NULL);
+}
+
+/*
+ * Of the time before the first GPU work, which is no part of idle time: first,
+ * for what is at stake is of what is said last.
+ */
+static void say_before(const struct pf_parts *p, struct pf_verdict *v)
+{
+	const struct pf_gaps *before = p->gaps.before;
+
+	if (!before)
+		return;
+	pf_say_ns(v, before->all.window_ns);
+	pf_buf_addf(&v->sentence, " pass before the first %s work",
+		    pf_window_device(&p->traces));
+	if (before->culprit_count)
+		say_before_most(p, v, &before->culprits[0]);
+	pf_say(v, "; ");
 }
 
 /* The capture began in the middle of a wait: that is left out. */
@@ -309,6 +315,7 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	v->measured = p->gaps.all.idle_share;
 	v->affected_ns = p->gaps.all.idle_ns;
 	v->recoverable_ns = named_recoverable(p);
+	say_before(p, v);
 	pf_say(v, pf_window_title(&p->traces, "GPU idle"));
 	pf_say(v, " ");
 	pf_say_ratio(v, v->measured);
@@ -322,7 +329,6 @@ static void apply_idle(const struct pf_parts *p, struct pf_verdict *v)
 	say_long_gaps(p, v);
 	say_largest(p, v);
 	say_unknown(p, v);
-	say_before(p, v);
 }
 
 const struct pf_report_rule pf_rule_idle = { "V1",         "idle time", "idle",

@@ -185,7 +185,9 @@ static void apply_path(const struct pf_parts *p, struct pf_verdict *v)
 	pf_say_text(p, v, best->question, NULL);
 	pf_say(v, "\" would save most (");
 	pf_say_ratio(v, best->saved_share);
-	pf_say(v, ")");
+	pf_say(v, path->begins_cold && best->of_host
+			  ? "), also of what runs before the first GPU work"
+			  : ")");
 }
 
 const struct pf_report_rule pf_rule_path = {

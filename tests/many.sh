@@ -193,8 +193,9 @@ cp "$tmp/kept.db" "$tmp/before.db"
 mkfifo "$tmp/pipe"
 for signal in HUP TERM KILL; do
 	# under nohup HUP is ignored
-	env --default-signal=HUP,TERM "$profan" ingest -j 4 "$tmp/many" "$tmp/pipe" -o "$tmp/kept.db" \
-		>/dev/null 2>&1 &
+	[ $signal = TERM ] && threads=2 || threads=4
+	env --default-signal=HUP,TERM "$profan" ingest -j $threads \
+		"$tmp/many" "$tmp/pipe" -o "$tmp/kept.db" >/dev/null 2>&1 &
 	pid=$!
 	exec 9>"$tmp/pipe"
 	head -c 30000 "$a" >&9
@@ -204,13 +205,16 @@ for signal in HUP TERM KILL; do
 	same "the database after SIG$signal" "$tmp/before.db" "$tmp/kept.db"
 done
 # ---- the disk is full: now while reading, now while writing, now at the end ----
-for blocks in 4 8 60 400 1200; do
-	sh -c "trap '' XFSZ; ulimit -f $blocks; exec '$profan' ingest -q -j 4 \
-		'$tmp/many' -o '$tmp/kept.db'" >"$tmp/said.one" 2>&1
+for most in "4 2" "4 4" "8 2" "8 4" "60 2" "60 4" "400 2" "400 4" "1200 2" \
+	"1200 4"; do
+	blocks=${most% *} threads=${most#* }
+	sh -c "trap '' XFSZ; ulimit -f $blocks; exec '$profan' ingest -q \
+		-j $threads '$tmp/many' -o '$tmp/kept.db'" >"$tmp/said.one" 2>&1
 	code=$?
-	same "the database after $blocks blocks" "$tmp/before.db" "$tmp/kept.db"
+	same "the database after $blocks blocks, -j $threads" \
+		"$tmp/before.db" "$tmp/kept.db"
 	[ $code = 3 ] && [ "$(wc -l <"$tmp/said.one")" = 1 ]
-	result "$blocks blocks: one sentence" "$tmp/said.one"
+	result "$blocks blocks, -j $threads: one sentence" "$tmp/said.one"
 done
 ingest "$tmp/kept.db" 4 "$tmp/many"
 ls "$tmp"/kept.db.* "$tmp"/.profan-* >"$tmp/left" 2>/dev/null

@@ -49,7 +49,7 @@ def check_sums(doc):
 STANDARD = {
     "data loading takes 0": "data loading takes no time",
     "calls do not wait": "calls do not wait for the GPU",
-    "no launch overhead": "no launch overhead, as in one GPU graph",
+    "no launch overhead": "operators, calls and Python take no time, as in one GPU graph",
     "communication hidden": "communication is hidden",
     "copies take 0": "copies and fills take no time",
     "kernels 2x faster": "kernels are 2x as fast",

@@ -317,9 +317,9 @@ void pf_path_show(const struct pf_path *p, const struct pf_path_args *args,
 		add_replayed(p, doc);
 	if (p->answer_count && p->begins_cold && !args->what_if.count)
 		pf_doc_note(doc,
-			    "no launch overhead: that takes with it what runs "
-			    "before the first GPU work, which no graph makes "
-			    "shorter");
+			    "\"as in one GPU graph\" takes with it what "
+			    "runs before the first GPU work, which no graph "
+			    "makes shorter");
 	if (p->answer_count)
 		pf_doc_note(doc,
 			    "savings do not know of contention for "

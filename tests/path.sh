@@ -274,6 +274,29 @@ run 0 "$profan" syncs "$tmp/cold.db" -f csv &&
 	! grep -q 'if the GPU idled before it' "$tmp/err"
 result 'idle time that calls only met'
 
+# the step's thread waits for those of gloo, which overlap; not for those of
+# another process, nor while it works
+gloo='"ph": "X", "cat": "user_annotation", "name": "gloo:all_reduce"'
+cat >"$tmp/gloo.json" <<EOF
+[
+{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#7", "pid": 1,
+ "tid": 1, "ts": 0, "dur": 1000},
+{"ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 1, "tid": 1,
+ "ts": 200, "dur": 100},
+{$gloo, "pid": 1, "tid": 2, "ts": 100, "dur": 300},
+{$gloo, "pid": 1, "tid": 3, "ts": 150, "dur": 350},
+{$gloo, "pid": 1, "tid": 2, "ts": 900, "dur": 300},
+{$gloo, "pid": 2, "tid": 4, "ts": 600, "dur": 100}
+]
+EOF
+run 0 "$profan" ingest -q "$tmp/gloo.json" -o "$tmp/gloo.db" &&
+	run 0 "$profan" path "$tmp/gloo.db" -f csv &&
+	grep -q '^communication wait,400000,0.4,3,' "$tmp/out" &&
+	grep -q '^annotation,500000,' "$tmp/out" &&
+	grep -q '^op overhead,100000,' "$tmp/out" &&
+	grep -q '^profan: 400.000 us of it .* threads that communicate' "$tmp/err"
+result 'threads that communicate are waited for'
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

@@ -185,6 +185,14 @@ static void go_to(struct reader *r, int64_t at_ns)
 	pf_nest_drop(&r->open, at_ns);
 }
 
+/* As steps count it: by its name, where no GPU works. */
+static bool is_comm(const struct path *p, unsigned kind,
+		    const struct pf_name_class *class)
+{
+	return !p->work_count && class->range == PF_CAUSE_COMM &&
+	       (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION);
+}
+
 static int event(void *context, const struct pf_block *b, uint32_t i,
 		 int64_t event_id, struct pf_err *err)
 {
@@ -215,6 +223,8 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 	if ((is_call || (kind == PF_KIND_CPU_OP && !class->is_wrapper)) &&
 	    (!p->has_bounds || end > p->w0_ns))
 		add_busy(r, start, end);
+	if (is_comm(p, kind, class))
+		path_comms_add(p, t->pid, b->name[i], start, end);
 	f = pf_nest_push(&r->open, end);
 	if (f)
 		add_range(f, kind, b->name[i], class);
@@ -335,6 +345,7 @@ int path_load_host(struct path *p, struct pf_err *err)
 		if (!strcmp(p->tracks[i].class_name, "host"))
 			rc = read_thread(&r, &p->tracks[i], err);
 	pf_nest_release(&r.open);
+	path_comms_settle(p);
 	for (uint32_t i = 0; i < p->thread_count; i++)
 		p->has_ops |= p->threads[i].has_op;
 	free(p->launched);

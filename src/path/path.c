@@ -213,6 +213,7 @@ static void release(struct path *p)
 	free(p->correlations);
 	pf_intern_release(&p->arounds);
 	free(p->busy);
+	free(p->comms);
 	free(p->phi);
 	pf_pageable_release(&p->pageable);
 	free(p->chain);

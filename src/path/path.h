@@ -14,6 +14,9 @@
  * ends later.  Without steps: first to last operator, call or GPU work.  Steps
  * that are a line of a GPU end with GPU work.
  *
+ * Where no GPU works, a thread of which nothing but its step is recorded waits
+ * for those of its process that communicate (gloo): that is inferred.
+ *
  * Where calls of the runtime were recorded and no GPU work, nothing is known
  * of what ended when: there is no path.
  *
@@ -174,6 +177,7 @@ struct pf_path {
 	bool is_brief; /* window, work and: */
 	int64_t host_ns, gpu_ns, between_ns, unexplained_ns; /* the window */
 	int64_t inferred_ns, inferred_count, link_count;
+	int64_t others_ns; /* inferred: other threads communicate meanwhile */
 	const struct pf_graphs *graphs; /* borrowed: of the arguments */
 	int64_t *how_ns;                /* of replayed work: by pf_graph_how */
 	int64_t work_count;

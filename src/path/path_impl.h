@@ -102,6 +102,13 @@ struct path_thread {
 	uint32_t first_point, end_point; /* [first, end) */
 };
 
+/* A time in which a thread of a process communicates. */
+struct path_comm {
+	int64_t start_ns, end_ns;
+	const char *pid; /* borrowed of tracks */
+	uint32_t name;
+};
+
 /* A record of what a stream or call waited for. */
 struct path_sync {
 	int64_t correlation, device, stream;
@@ -274,6 +281,8 @@ struct path {
 	struct path_busy *busy;
 	uint32_t busy_count;
 	size_t busy_cap;
+	struct path_comm *comms; /* where no GPU works */
+	size_t comm_count, comm_cap;
 	struct path_phi {
 		uint32_t name;
 		int64_t ns;
@@ -296,6 +305,14 @@ int path_load_syncs(struct path *p, struct pf_err *err);
 int path_load_host(struct path *p, struct pf_err *err);
 /* Does the thread take part in hand-offs and the end? */
 bool path_is_compute(const struct path *p, const struct path_thread *t);
+
+/* ---- comms.c ---- */
+void path_comms_add(struct path *p, const char *pid, uint32_t name,
+		    int64_t start_ns, int64_t end_ns);
+void path_comms_settle(struct path *p);
+/* The first of a process that ends after an instant, or NULL. */
+const struct path_comm *path_comm_after(const struct path *p, const char *pid,
+					int64_t at_ns);
 
 /* ---- streams.c: work that is in, by stream ---- */
 void path_order_streams(struct path *p);

@@ -88,6 +88,7 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 {
 	char links[PF_NUM_MAX], inferred[PF_NUM_MAX], of[PF_NUM_MAX];
 	char share[PF_NUM_MAX], open[PF_NUM_MAX], behind[PF_NUM_MAX];
+	char others[PF_NUM_MAX];
 
 	if (!p->step_count && p->behind_ns) {
 		pf_num_show_ns(behind, p->behind_ns);
@@ -104,9 +105,16 @@ static void add_doubt(const struct pf_path *p, struct pf_doc *doc)
 		    pf_num_show_count(inferred, p->inferred_count),
 		    pf_num_show_count(links, p->link_count),
 		    pf_num_show_ratio(
-			    share, pf_num_share(p->inferred_ns, p->window_ns)),
+			    share, pf_num_share(p->inferred_ns - p->others_ns,
+						p->window_ns)),
 		    pf_num_show_ratio(open, pf_num_share(p->unexplained_ns,
 							 p->window_ns)));
+	if (p->others_ns)
+		pf_doc_note(doc,
+			    "%s of it are taken for a wait for threads that "
+			    "communicate: nothing else is recorded of the "
+			    "thread then",
+			    pf_num_show_ns(others, p->others_ns));
 	if (p->queue_length != PF_NO_INT)
 		pf_doc_note(doc,
 			    "the launch queue was full at times: it holds %s "

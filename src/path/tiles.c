@@ -32,13 +32,18 @@ const char *pf_path_category_name(enum pf_path_category category)
 	return names[category - PF_PATH_KERNEL];
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static int put(struct tiler *t, struct pf_path_tile *tile, struct pf_err *err)
 {
 	if (tile->end_ns <= tile->start_ns)
 		return 0;
 	if (!tile->kind)
 		tile->kind = pf_path_category_name(tile->category);
-	tile->is_inferred = t->is_inferred;
+	tile->is_inferred |= t->is_inferred;
 	return t->add(t->context, tile, err);
 }
 
@@ -62,12 +67,45 @@ static const char *kind_of(const struct pf_inner *inner,
 	}
 }
 
-static int put_piece(struct tiler *t, const struct pf_walk *w,
+/* A thread does nothing that is known, others communicate: it waits for them. */
+static int put_idle(struct tiler *t, const struct path_stand *s,
+		    struct pf_path_tile tile, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const char *pid = p->threads[s->thread].pid;
+	const int64_t to_ns = tile.end_ns;
+
+	while (tile.start_ns < to_ns) {
+		const struct path_comm *c =
+			path_comm_after(p, pid, tile.start_ns);
+		struct pf_path_tile wait = tile;
+
+		tile.end_ns = !c ? to_ns : least(c->start_ns, to_ns);
+		if (put(t, &tile, err) < 0)
+			return -1;
+		if (!c || c->start_ns >= to_ns)
+			return 0;
+		if (c->start_ns > wait.start_ns)
+			wait.start_ns = c->start_ns;
+		wait.end_ns = least(c->end_ns, to_ns);
+		wait.category = (enum pf_path_category)PF_CAUSE_COMM;
+		wait.kind = NULL;
+		wait.name = c->name;
+		wait.is_inferred = true;
+		t->p->out->others_ns += wait.end_ns - wait.start_ns;
+		if (put(t, &wait, err) < 0)
+			return -1;
+		tile.start_ns = wait.end_ns;
+	}
+	return 0;
+}
+
+static int put_piece(struct tiler *t, const struct path_stand *s,
 		     const struct pf_place *place, struct pf_path_tile *tile,
 		     struct pf_err *err)
 {
-	struct pf_inner inner = pf_walk_inner(w);
-	const struct pf_name_class *class;
+	struct pf_inner inner = pf_walk_inner(s->walk);
+	const struct pf_name_class *class = NULL;
 
 	tile->category = (enum pf_path_category)place->cause;
 	tile->name = inner.name;
@@ -82,6 +120,8 @@ static int put_piece(struct tiler *t, const struct pf_walk *w,
 		tile->kind = kind_of(&inner, class);
 		tile->is_op = inner.kind == PF_KIND_CPU_OP;
 	}
+	if (t->p->comm_count && (!class || class->is_step))
+		return put_idle(t, s, *tile, err);
 	return put(t, tile, err);
 }
 
@@ -99,7 +139,7 @@ static int put_at(void *context, const struct path_stand *s,
 		.called_ns = PF_NO_INT,
 	};
 
-	return put_piece(t, s->walk, place, &tile, err);
+	return put_piece(t, s, place, &tile, err);
 }
 
 /* With questions, points before one that are not on the path are folded. */
@@ -184,11 +224,6 @@ static int put_work(struct tiler *t, uint32_t work,
 static enum pf_path_category class_of(const struct path *p, uint32_t work)
 {
 	return PF_PATH_KERNEL + p->works[work].class;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }
 
 static int64_t called_at(const struct path_call *c, int64_t from_ns,

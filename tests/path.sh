@@ -297,6 +297,49 @@ run 0 "$profan" ingest -q "$tmp/gloo.json" -o "$tmp/gloo.db" &&
 	grep -q '^profan: 400.000 us of it .* threads that communicate' "$tmp/err"
 result 'threads that communicate are waited for'
 
+# calls that hold the host until their work is done, as syncs says of them; a
+# copy that none of them launched holds up nothing
+held() { # a call more, or nothing
+	cat <<EOF
+[
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 1000},
+{"ph": "X", "cat": "mtia_runtime", "name": "runFunction", "pid": 1, "tid": 1,
+ "ts": 100, "dur": 300, "args": {"correlation": 1}},
+{"ph": "X", "cat": "mtia_runtime", "name": "runFunction", "pid": 1, "tid": 1,
+ "ts": 500, "dur": 400, "args": {"correlation": 2}}, $1
+{"ph": "X", "cat": "mtia_ccp_events", "name": "fc", "pid": 0, "tid": 7,
+ "ts": 150, "dur": 240, "args": {"correlation": 1, "device": 0, "stream": 7}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "dma_request", "pid": 0,
+ "tid": 7, "ts": 510, "dur": 20, "args": {"device": 0, "stream": 7}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "dma_request", "pid": 0,
+ "tid": 9, "ts": 10, "dur": 5, "args": {"device": 0, "stream": 9}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "dma_request", "pid": 0,
+ "tid": 9, "ts": 980, "dur": 5, "args": {"device": 0, "stream": 9}},
+{"ph": "X", "cat": "mtia_ccp_events", "name": "fc", "pid": 0, "tid": 7,
+ "ts": 540, "dur": 350, "args": {"correlation": 2, "device": 0, "stream": 7}}
+]
+EOF
+}
+held '' >"$tmp/held.json"
+run 0 "$profan" ingest -q "$tmp/held.json" -o "$tmp/held.db" &&
+	run 0 "$profan" syncs "$tmp/held.db" -f csv &&
+	grep -q 'hold the host until it is done' "$tmp/out" &&
+	run 0 "$profan" path "$tmp/held.db" --what-if gpu=0.5 -f csv &&
+	grep -q '^kernel,590000,' "$tmp/out" &&
+	grep -q '^sync return,20000,' "$tmp/out" &&
+	grep -q '^launch call,90000,' "$tmp/out" &&
+	grep -q '^op overhead,300000,' "$tmp/out" &&
+	grep -q '^295000,' "$tmp/out"
+result 'calls that hold the host wait for their work'
+held '{"ph": "X", "cat": "cuda_runtime", "name": "cudaStreamSynchronize",
+	"pid": 1, "tid": 1, "ts": 950, "dur": 10, "args": {"correlation": 3}},' \
+	>"$tmp/named.json"
+run 0 "$profan" ingest -q "$tmp/named.json" -o "$tmp/named.db" &&
+	run 0 "$profan" path "$tmp/named.db" -f csv &&
+	! grep -q '^kernel,' "$tmp/out"
+result 'where calls wait by their names, others do not'
+
 # two ranks: one has to be chosen
 "$mktrace" --steps 2 --layers 1 --seed 1 >"$tmp/a.json"
 "$mktrace" --steps 2 --layers 1 --seed 2 >"$tmp/b.json"

@@ -7,6 +7,7 @@
 #include "events/by_event.h"
 #include "events/gpu.h"
 #include "base/mem.h"
+#include "base/sat.h"
 #include "base/spool.h"
 #include "store/cursor.h"
 
@@ -143,4 +144,21 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 		return e;
 	pf_by_event_free(e);
 	return NULL;
+}
+
+void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
+		 int64_t call_start_ns, int64_t call_end_ns)
+{
+	pf_sat_sum(&h->work_ns, pf_sat_sub(end_ns, start_ns));
+	if (start_ns < call_start_ns)
+		start_ns = call_start_ns;
+	if (end_ns > call_end_ns)
+		end_ns = call_end_ns;
+	if (start_ns < end_ns)
+		pf_sat_sum(&h->inside_ns, pf_sat_sub(end_ns, start_ns));
+}
+
+bool pf_held_is(const struct pf_held *h)
+{
+	return h->inside_ns > h->work_ns / 2;
 }

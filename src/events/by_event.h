@@ -58,4 +58,18 @@ struct pf_by_event *pf_by_event_work(struct pf_db *db,
 				     const struct pf_window *window,
 				     uint64_t columns, struct pf_err *err);
 
+/* ---- do calls that launch GPU work return only when it is done? ---- */
+
+struct pf_held {
+	int64_t call_count, call_ns; /* that launched work of the window */
+	int64_t work_ns;             /* their work, summed up */
+	int64_t inside_ns; /* of it while the call that launched it ran */
+};
+
+/* Work, and the call that launched it. */
+void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
+		 int64_t call_start_ns, int64_t call_end_ns);
+/* They do.  Ask it only where no call waits by its name. */
+bool pf_held_is(const struct pf_held *h);
+
 #endif

@@ -7,20 +7,6 @@
 #include "events/interval.h"
 #include "idle/held.h"
 
-/* The part of work that ran while its call did. */
-static int64_t inside(const struct pf_event_work *w, const struct pf_block *b,
-		      uint32_t place)
-{
-	int64_t from = w->end_ns - w->dur_ns, to = w->end_ns;
-	int64_t end_ns = pf_span_end(b->start_ns[place], b->dur_ns[place]);
-
-	if (from < b->start_ns[place])
-		from = b->start_ns[place];
-	if (to > end_ns)
-		to = end_ns;
-	return to > from ? to - from : 0;
-}
-
 int pf_held_find(struct pf_db *db, const struct pf_window *window,
 		 struct pf_held *out, struct pf_err *err)
 {
@@ -43,8 +29,9 @@ int pf_held_find(struct pf_db *db, const struct pf_window *window,
 			pf_sat_sum(&out->call_ns, b->dur_ns[place]);
 		}
 		last = w->launch_id;
-		pf_sat_sum(&out->work_ns, w->dur_ns);
-		pf_sat_sum(&out->inside_ns, inside(w, b, place));
+		pf_held_add(out, w->end_ns - w->dur_ns, w->end_ns,
+			    b->start_ns[place],
+			    pf_span_end(b->start_ns[place], b->dur_ns[place]));
 	}
 	pf_by_event_free(works);
 	return err->code ? -1 : 0;
@@ -54,7 +41,7 @@ void pf_held_say(const struct pf_held *h, struct pf_doc *doc)
 {
 	char calls[PF_NUM_MAX], took[PF_NUM_MAX], share[PF_NUM_MAX];
 
-	if (h->inside_ns <= h->work_ns / 2) {
+	if (!pf_held_is(h)) {
 		pf_doc_finding(doc, "No call waits for a GPU");
 		return;
 	}

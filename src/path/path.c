@@ -3,6 +3,7 @@
 #include "path/change_impl.h"
 
 #include "base/num.h"
+#include "events/by_event.h"
 #include "events/trust.h"
 #include "store/named.h"
 
@@ -106,9 +107,37 @@ static void bound_by_events(struct path *p)
 		p->h_ns = p->w0_ns;
 }
 
-/* Work that ends in the window, and was launched before that ends. */
+/* Without a call that waits by its name: do those that launch wait? */
+static bool is_held(const struct path *p)
+{
+	struct pf_held held = { 0 };
+
+	for (uint32_t i = 0; i < p->call_count; i++) {
+		const struct path_call *c = &p->calls[i];
+
+		if (c->start_ns < p->w0_ns || c->start_ns >= p->h_ns)
+			continue;
+		if (c->waits)
+			return false;
+		for (uint32_t k = 0; k < c->work_count; k++) {
+			const struct path_work *w =
+				&p->works[p->by_call[c->first_work + k]];
+
+			pf_held_add(&held, w->start_ns, w->end_ns, c->start_ns,
+				    c->end_ns);
+		}
+	}
+	return pf_held_is(&held);
+}
+
+/*
+ * Work that ends in the window, and was launched before that ends.  Where
+ * calls hold the host, what none of them launched is nobody's cause: a GPU
+ * that asks for news again and again would hold up all that is asked about.
+ */
 static void choose_works(struct path *p)
 {
+	p->is_held = is_held(p);
 	for (uint32_t i = 0; i < p->work_count; i++) {
 		struct path_work *w = &p->works[i];
 		int64_t launched = w->call == PF_PATH_NONE
@@ -116,7 +145,8 @@ static void choose_works(struct path *p)
 					   : path_launched_ns(p, w);
 
 		w->is_in = w->end_ns > p->w0_ns &&
-			   (launched < p->h_ns || !p->has_bounds);
+			   (launched < p->h_ns || !p->has_bounds) &&
+			   !(p->is_held && w->call == PF_PATH_NONE);
 		p->out->work_count += w->is_in;
 	}
 }

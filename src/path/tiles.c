@@ -331,8 +331,9 @@ static bool is_inferred(const struct path *p, const struct path_edge *e)
 		return true;
 	case PATH_RETURN:
 		c = &p->calls[e->what];
-		return p->works[c->needs].call != e->what &&
-		       !path_record_of(p, c);
+		return p->works[c->needs].call != e->what
+			       ? !path_record_of(p, c)
+			       : p->works[c->needs].class != PF_GPU_COPY;
 	default:
 		return false;
 	}

@@ -12,7 +12,7 @@ struct turn {
 	struct path *p;
 	const struct path_stream *last;
 	uint32_t call, best;
-	bool has_own; /* copies that the call itself launched */
+	bool has_own; /* work of its own that the call waits for */
 };
 
 /* Could the call have waited for it?  Of several, what ends last. */
@@ -43,7 +43,7 @@ static bool find_own(struct turn *t)
 		uint32_t i = p->by_call[k];
 		const struct path_work *w = &p->works[i];
 
-		if (w->class != PF_GPU_COPY || !w->is_in ||
+		if ((w->class != PF_GPU_COPY && !p->is_held) || !w->is_in ||
 		    w->end_ns > c->end_ns + PF_PATH_CLOCK_NS)
 			continue;
 		t->has_own = true;

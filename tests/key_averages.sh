@@ -107,4 +107,31 @@ for file in "$want"/*.none.txt; do
 		check_csv "$name" "$group" "$release"
 	done
 done
+# devices that are not CUDA's have their names over their columns
+headed() { # NAME CATEGORY RUNTIME OPTION...
+	name=$1
+	cat >"$tmp/device.json" <<EOF
+[
+{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1,
+ "ts": 0, "dur": 100, "args": {"External id": 1}},
+{"ph": "X", "cat": "$3", "name": "run", "pid": 1, "tid": 1, "ts": 10,
+ "dur": 10, "args": {"External id": 1, "correlation": 2}},
+{"ph": "X", "cat": "$2", "name": "k", "pid": 0, "tid": 7, "ts": 30,
+ "dur": 40, "args": {"External id": 1, "correlation": 2, "device": 0,
+ "stream": 7}}
+]
+EOF
+	shift 3
+	run 0 "$profan" ingest -q "$tmp/device.json" -o "$tmp/device.db" &&
+		run 0 "$profan" table "$tmp/device.db" "$@" &&
+		grep -q " Self $name   *Self $name %" "$tmp/out" &&
+		grep -q "^Self $name time total" "$tmp/out"
+	result "a table of $name" "$tmp/out" "$tmp/err"
+}
+headed MTIA mtia_ccp_events mtia_runtime --torch 2.5
+headed XPU kernel xpu_runtime --torch 2.5
+headed HPU hpu_op cpu_op --torch 2.5
+headed CUDA kernel cuda_runtime --torch 2.5
+headed CUDA mtia_ccp_events mtia_runtime --torch 2.3
+
 tap_done

@@ -34,8 +34,10 @@ static void from_2_3(struct pf_rules *r)
 	r->stack_limit = false;
 }
 
+/* Before, tables knew of CUDA, and of devices of plug-ins. */
 static void from_2_4(struct pf_rules *r)
 {
+	r->names_device = true;
 	r->candidates = PF_CANDIDATES_UNLINKED;
 	if (!r->is_us)
 		r->border = PF_BORDER_DOUBLE;
@@ -187,6 +189,7 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 			history[i].apply(&r);
 	if (facts->is_capture)
 		for_capture(&r);
+	r.device = r.names_device && facts->device ? facts->device : "CUDA";
 	if (python)
 		r.compensated = python >= 12;
 	return r;
@@ -338,6 +341,14 @@ static int text_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	return 0;
 }
 
+static int device_row(sqlite3_stmt *st, struct pf_rule_facts *f)
+{
+	static const char *const devices[] = { NULL, "MTIA", "XPU", "HPU" };
+
+	f->device = devices[sqlite3_column_int(st, 0) & 3];
+	return 0;
+}
+
 static int base_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 {
 	f->has_base = sqlite3_column_type(st, 0) != SQLITE_NULL;
@@ -374,6 +385,14 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      " EXISTS(SELECT 1 FROM string WHERE text = 'Python GC'),"
 		      " ?1",
 		      trace_id, text_row, out, err) ||
+	    read_rows(db,
+		      "SELECT CASE WHEN max(category GLOB 'cuda_*'"
+		      " OR category = 'Runtime') THEN 0"
+		      " WHEN max(category GLOB 'mtia_*') THEN 1"
+		      " WHEN max(category GLOB 'xpu_*') THEN 2"
+		      " WHEN max(category = 'hpu_op') THEN 3 ELSE 0 END"
+		      " FROM event_type WHERE ?1",
+		      trace_id, device_row, out, err) ||
 	    read_rows(db,
 		      "SELECT key, value FROM trace_fact WHERE trace_id = ?1",
 		      trace_id, fact_row, out, err) ||

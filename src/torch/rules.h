@@ -34,9 +34,10 @@ enum pf_memory_border {
 };
 
 struct pf_rules {
-	int torch;  /* major * 100 + minor: 206 is 2.6 */
-	int python; /* minor of Python 3 */
-	bool is_us; /* integer microseconds in the file */
+	int torch;          /* major * 100 + minor: 206 is 2.6 */
+	int python;         /* minor of Python 3 */
+	bool is_us;         /* integer microseconds in the file */
+	const char *device; /* as the table calls it: "CUDA", AMD's too */
 	enum pf_link_mode links;
 	enum pf_candidates candidates;
 	enum pf_memory_border border;
@@ -58,6 +59,7 @@ struct pf_rules {
 	 * only "_Z..." is taken for a mangled name.
 	 */
 	bool is_capture;
+	bool names_device; /* the table is headed by its device's name */
 	int64_t narrow_start_ns, narrow_end_ns; /* GPU annotations */
 };
 
@@ -71,8 +73,10 @@ struct pf_rule_facts {
 	bool has_base, has_host_name, has_trace_id;
 	bool has_overloads;   /* operators like "aten::add.Tensor" */
 	bool has_collections; /* "Python GC" */
-	bool is_capture;   /* .pfr, nsys, AMD's: no ids link calls, operators */
-	bool is_foreign;   /* torch was not there, and has no table */
+	bool is_capture; /* .pfr, nsys, AMD's: no ids link calls, operators */
+	bool is_foreign; /* torch was not there, and has no table */
+	/* "MTIA", "XPU", "HPU", by the categories of events; NULL: other */
+	const char *device;
 	int torch, python; /* from the trace's own metadata, 0 = not said */
 };
 

@@ -222,6 +222,8 @@ static void add_share(struct pf_buf *out, double us, double total)
 
 /* ---- layout ---- */
 
+#define DEVICE_TITLES 6 /* four of time, two of memory */
+
 struct layout {
 	const struct pf_torch_table *t;
 	struct pf_buf *out;
@@ -237,6 +239,7 @@ struct layout {
 	double cpu_total_us, device_total_us;
 	double flop_scale; /* 0: no column */
 	char flop_title[24];
+	char device_title[DEVICE_TITLES][24];
 };
 
 static void add_column(struct layout *l, const char *title, size_t width)
@@ -372,6 +375,19 @@ static void scale_flops(struct layout *l, uint64_t least)
 	pf_buf_release(&title);
 }
 
+static void name_device_columns(struct layout *l)
+{
+	static const char *const around[DEVICE_TITLES][2] = {
+		{ "Self ", "" },     { "Self ", " %" }, { "", " total" },
+		{ "", " time avg" }, { "", " Mem" },    { "Self ", " Mem" },
+	};
+
+	for (size_t i = 0; i < DEVICE_TITLES; i++)
+		snprintf(l->device_title[i], sizeof(l->device_title[i]),
+			 "%s%s%s", around[i][0], l->t->rules->device,
+			 around[i][1]);
+}
+
 static void add_time_columns(struct layout *l)
 {
 	add_column(l, "Self CPU %", COLUMN_WIDTH);
@@ -381,10 +397,8 @@ static void add_time_columns(struct layout *l)
 	add_column(l, "CPU time avg", COLUMN_WIDTH);
 	if (!l->has_device_time)
 		return;
-	add_column(l, "Self CUDA", COLUMN_WIDTH);
-	add_column(l, "Self CUDA %", COLUMN_WIDTH);
-	add_column(l, "CUDA total", COLUMN_WIDTH);
-	add_column(l, "CUDA time avg", COLUMN_WIDTH);
+	for (size_t i = 0; i < 4; i++)
+		add_column(l, l->device_title[i], COLUMN_WIDTH);
 }
 
 static void lay_out(struct layout *l)
@@ -399,6 +413,7 @@ static void lay_out(struct layout *l)
 		if (t->rows[i]->sum.flops && t->rows[i]->sum.flops < least)
 			least = t->rows[i]->sum.flops;
 	}
+	name_device_columns(l);
 	add_column(l, "Name", width_for(max.name, t->max_name));
 	if (l->has_overloads) /* as wide as that of names */
 		add_column(l, "Overload Name", l->column[0].width);
@@ -409,8 +424,8 @@ static void lay_out(struct layout *l)
 	}
 	l->has_device_memory &= t->has_memory;
 	if (l->has_device_memory) {
-		add_column(l, "CUDA Mem", COLUMN_WIDTH);
-		add_column(l, "Self CUDA Mem", COLUMN_WIDTH);
+		add_column(l, l->device_title[4], COLUMN_WIDTH);
+		add_column(l, l->device_title[5], COLUMN_WIDTH);
 	}
 	add_column(l, "# of Calls", COLUMN_WIDTH);
 	if (l->has_shapes)
@@ -587,7 +602,7 @@ void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out)
 	pf_torch_time(out, l.cpu_total_us, t->unit);
 	pf_buf_addc(out, '\n');
 	if (l.has_device_time) {
-		pf_buf_adds(out, "Self CUDA time total: ");
+		pf_buf_addf(out, "Self %s time total: ", t->rules->device);
 		pf_torch_time(out, l.device_total_us, t->unit);
 		pf_buf_addc(out, '\n');
 	}

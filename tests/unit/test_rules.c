@@ -29,6 +29,17 @@ static void recognises_modern(void **state)
 	assert_false(r.python_in_tree || r.python_rows || r.stack_limit);
 }
 
+static void names_devices(void **state)
+{
+	struct pf_rule_facts f = modern;
+
+	(void)state;
+	assert_string_equal(pf_rules_for(&f, 0, 0).device, "CUDA");
+	f.device = "MTIA";
+	assert_string_equal(pf_rules_for(&f, 0, 0).device, "MTIA");
+	assert_string_equal(pf_rules_for(&f, 203, 0).device, "CUDA");
+}
+
 static void recognises_old(void **state)
 {
 	struct pf_rule_facts f = { .link_equal = 10,
@@ -192,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recognises_modern),
+		cmocka_unit_test(names_devices),
 		cmocka_unit_test(recognises_old),
 		cmocka_unit_test(knows_captures),
 		cmocka_unit_test(recognises_between),

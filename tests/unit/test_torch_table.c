@@ -69,12 +69,14 @@ static struct pf_average row(const char *name, double self_cpu, double device)
 static void print(const struct pf_average *rows, size_t count,
 		  struct pf_torch_table *t, struct pf_buf *out)
 {
-	static const struct pf_rules rules = { .annotations_apart = true,
-					       .byte_units = true };
+	static const struct pf_rules plain = { .annotations_apart = true,
+					       .byte_units = true,
+					       .device = "CUDA" };
 	const struct pf_average **sorted =
 		pf_torch_sorted(rows, count, PF_SORT_SELF_CPU);
 
-	t->rules = &rules;
+	if (!t->rules)
+		t->rules = &plain;
 	t->rows = sorted;
 	t->count = count;
 	if (!t->limit)
@@ -153,6 +155,26 @@ static void device_columns(void **state)
 	assert_non_null(strstr(out.data, "Self CPU Mem"));
 	/* Nothing allocates more than it frees: no device memory. */
 	assert_null(strstr(out.data, "CUDA Mem"));
+	pf_buf_release(&out);
+}
+
+/* What is no GPU of CUDA's has its own name over its columns. */
+static void other_devices(void **state)
+{
+	static const struct pf_rules rules = { .device = "MTIA" };
+	struct pf_average rows[] = { row("k", 0, 4) };
+	struct pf_torch_table t = { .rules = &rules, .has_memory = true };
+	struct pf_buf out = { 0 };
+
+	(void)state;
+	rows[0].is_device = true;
+	rows[0].sum.bytes[PF_FIG_SELF_DEVICE] = 1;
+	print(rows, 1, &t, &out);
+	assert_non_null(strstr(out.data, "     Self MTIA   Self MTIA %    "
+					 "MTIA total  MTIA time avg  "));
+	assert_non_null(strstr(out.data, "      MTIA Mem  Self MTIA Mem  "));
+	assert_non_null(strstr(out.data, "Self MTIA time total: 4.000us\n"));
+	assert_null(strstr(out.data, "CUDA"));
 	pf_buf_release(&out);
 }
 
@@ -249,6 +271,7 @@ int main(void)
 		cmocka_unit_test(plain_table),
 		cmocka_unit_test(swapped_columns),
 		cmocka_unit_test(device_columns),
+		cmocka_unit_test(other_devices),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(top_level),
 		cmocka_unit_test(no_rows),

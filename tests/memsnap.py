@@ -191,6 +191,19 @@ def odd():
     d["device_traces"][0][5]["time_us"] -= 1000
     yield "late", d
     d = snapshot([run(0, 10)])
+    del d["device_traces"][0][0]["time_us"]
+    yield "first", d
+    d = snapshot([run(0, 10)])
+    d["segments"][0]["total_size"] += 512
+    yield "sums", d
+    d = snapshot([run(0, 10)])
+    for e in d["device_traces"][0]:
+        del e["frames"]
+    for s in d["segments"]:
+        for b in s["blocks"]:
+            del b["frames"]
+    yield "bare", d
+    d = snapshot([run(0, 10)])
     d["device_traces"][0][4]["size"] = "many"
     d["device_traces"][0].append(17)
     d["device_traces"][0].append({"size": -1, "action": "alloc", "addr": 1})
@@ -358,6 +371,34 @@ def lines(groups):
     return out
 
 
+def check_times(bad, d, i, tables):
+    """Entries without times: no time is said; the peak is told by its entry."""
+    events, gpu = d["device_traces"][i], f"GPU {i}"
+    row = [r for r in tables["devices"] if r["device"] == gpu][0]
+    is_timed = any("time_us" in e for e in events)
+    times = [r[key] for name, keys in (("devices", ("peak_ns",)),
+                                       ("alive", ("age_ns",)),
+                                       ("oom", ("time_ns",)))
+             for r in tables[name] if r["device"] == gpu
+             and r.get("count", 0) is not None for key in keys]
+    if is_timed:
+        same(bad, f"{gpu} times", [], [t for t in times if t is None])
+        return same(bad, f"{gpu} entry of the peak", None, row["peak_entry"])
+    level, best, entry, live = 0, 0, 0, {}
+    for n, e in enumerate(events, 1):
+        if e["action"] == "alloc":
+            live[e["addr"]] = e["size"]
+            level += e["size"]
+        elif e["action"] == "free_completed":
+            level -= live.pop(e["addr"], e["size"])
+        if level > best:
+            best, entry = level, n
+    same(bad, f"{gpu} times", [], [t for t in times if t is not None])
+    if best:
+        same(bad, f"{gpu} entry of the peak", entry, row["peak_entry"])
+    return None
+
+
 def check_device(bad, d, i, tables):
     before, peak, end, alive, never = replay(
         d["device_traces"][i], d["segments"], i)
@@ -369,6 +410,7 @@ def check_device(bad, d, i, tables):
     same(bad, f"GPU {i} before", before, row["start_bytes"])
     same(bad, f"GPU {i} peak", peak, row["peak_bytes"])
     same(bad, f"GPU {i} end", end, row["end_bytes"])
+    check_times(bad, d, i, tables)
     mine = [r for r in tables["alive"] if r["device"] == f"GPU {i}"]
     same(bad, f"GPU {i} alive and before", peak,
          sum(r["bytes"] for r in mine))

@@ -199,7 +199,7 @@ tr -d '\r' <"$tmp/out" >"$tmp/got"
 same "two snapshots in one database" "$tmp/want" "$tmp/got"
 
 # ---- what does not agree ----
-for name in disagrees late types; do
+for name in disagrees late types first sums bare; do
 	answer "$tmp/made/odd-$name.pickle"
 	result "$name: is read"
 done
@@ -210,8 +210,57 @@ warns() { # NAME WORDS
 	result "$1: warns"
 }
 warns disagrees 'history and the final state do not agree: 1'
+warns sums 'segments whose blocks do not add up, or do not follow each other: 1'
 warns late 'times that go back held at the one before: 1'
 warns types 'malformed events skipped: 3'
+
+# doctor says what they are, and of stacks what memory shows
+doctor() { # FILE PATTERN [PATTERN-THAT-IS-NOT-THERE]
+	rm -f "$tmp/t.db"
+	"$profan" ingest -q "$tmp/made/$1.pickle" -o "$tmp/t.db" >"$tmp/why" 2>&1
+	run 0 "$profan" doctor "$tmp/t.db" && grep -q "$2" "$tmp/out" &&
+		{ [ -z "$3" ] || ! grep -qE "$3" "$tmp/out"; }
+	result "$1: doctor says $2${3:+, not $3}" "$tmp/out"
+}
+doctor odd-disagrees '^snapshot disagrees  *1 ' 'mended'
+doctor odd-sums '^snapshot disagrees  *1 ' 'mended'
+doctor odd-late '^repairs  *1 ' 'disagrees'
+doctor odd-bare '^no stacks  *1 .*note' 'a memory snapshot has none.*stacks'
+doctor good-two '^whole microseconds  *1 ' 'no stacks'
+doctor good-untimed '^no shapes' 'no stacks|whole microseconds'
+
+# ---- entries without times: their number is no time ----
+time_like='[0-9] ([nmu]|&micro;|µ)?s\b'
+said() { # COMMAND
+	tr '\n' ' ' <"$tmp/out" | grep -q 'after [0-9]* entries of its history' &&
+		! grep -qE "$time_like" "$tmp/out"
+	result "no times: $1 says after how many entries" "$tmp/out"
+}
+for command in memory 'memory --events' summary; do
+	# shellcheck disable=SC2086  # two words are meant
+	run 0 "$profan" $command "$tmp/untimed.db"
+	said "$command"
+done
+run 0 "$profan" memory "$tmp/untimed.db" --events -f json &&
+	! grep -qE '"(allocated|freed|lifetime|peak|unused|age)_ns": [0-9]' "$tmp/out"
+result "no times: memory has none as json" "$tmp/out"
+run 0 "$profan" info "$tmp/untimed.db" -f json &&
+	grep -q '"span_ns": null' "$tmp/out"
+result "no times: info has no span" "$tmp/out"
+for name in untimed two; do
+	run 0 "$profan" report --force -o "$tmp/p.html" "$tmp/$name.db"
+	grep -oE '<dt>Recorded.*|<figcaption>.*</figcaption>|<p class=lead>.*|aria-label="GPU[^"]*"' \
+		"$tmp/p.html" >"$tmp/out"
+	[ $name = two ] || said report
+done
+grep -q '<dt>Recorded' "$tmp/out" && grep -qE "$time_like" "$tmp/out"
+result "with times: the page has them" "$tmp/out"
+rm -f "$tmp/t.db"
+run 0 "$profan" ingest -q "$tmp/made/odd-first.pickle" -o "$tmp/t.db" &&
+	run 0 "$profan" query "$tmp/t.db" -f csv \
+		'SELECT min(start_ns) AS n FROM event' &&
+	[ "$(tr -d '\r' <"$tmp/out" | tail -n 1)" = 0 ]
+result "a first entry without a time is held at the next" "$tmp/out"
 
 # ---- what is refused ----
 refused() { # FILE

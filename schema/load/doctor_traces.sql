@@ -1,13 +1,14 @@
 -- What each trace holds and lacks, from what ingest counted.  Counts of events
--- by kind are facts "kind_N"; a fact that is missing is 0.  is_beside, is_side: as
--- in window_traces.sql.  Parameters: none.  Order: trace_id.
+-- by kind are facts "kind_N"; a fact that is missing is 0.  is_beside: as in
+-- window_traces.sql.  has_no_time: no time of a program is in it.  Parameters: none.  Order: trace_id.
 WITH fact AS (
 	SELECT trace_id,
 		sum(value) FILTER (WHERE key IN ('kind_7', 'kind_8', 'kind_9'))
 			AS work_count,
 		sum(value) FILTER (WHERE key IN ('kind_4', 'kind_5'))
 			AS call_count,
-		sum(value) FILTER (WHERE key = 'kind_3') AS python_count,
+		sum(value) FILTER (WHERE key IN ('kind_3', 'snap_stacks'))
+			AS stack_count,
 		sum(value) FILTER (WHERE key = 'kind_14') AS memory_count,
 		sum(value) FILTER (WHERE key = 'ts_fraction_digits')
 			AS fraction_digits,
@@ -25,7 +26,7 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 	coalesce(t.last_ns - t.first_ns, 0) AS span_ns,
 	coalesce(f.work_count, 0) AS work_count,
 	coalesce(f.call_count, 0) AS call_count,
-	coalesce(f.python_count, 0) AS python_count,
+	coalesce(f.stack_count, 0) AS stack_count,
 	coalesce(f.memory_count, 0) AS memory_count,
 	coalesce(f.fraction_digits, 0) AS fraction_digits,
 	coalesce(f.unlinked_count, 0) AS unlinked_count,
@@ -41,7 +42,7 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 		WHERE format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
 		'memtimeline', 'folded')) AS is_beside,
 	t.format IN ('smi', 'dmon', 'dcgmi', 'rave', 'memtimeline', 'folded')
-		AS is_side
+		OR t.format = 'memsnap' AND t.base_ns IS NULL AS has_no_time
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

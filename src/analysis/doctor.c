@@ -29,6 +29,7 @@ enum check_id {
 	CAPTURE,
 	SKIPPED,
 	REPAIRED,
+	DISAGREES,
 	NEGATIVE,
 	LEFT_OUT,
 	UNREAD,
@@ -100,6 +101,11 @@ static const struct rule {
 		       "the text of the trace was mended; 'profan info' lists "
 		       "how, and where first",
 		       PF_HINT_NONE },
+	[DISAGREES] = { "snapshot disagrees", NEVER, NEVER,
+			"figures of the snapshot contradict each other: its "
+			"history and its final state, or a segment's size and "
+			"its blocks; 'profan info' says which",
+			PF_HINT_NONE },
 	[NEGATIVE] = { "negative durations", 0, 0.01,
 		       "events without a duration or with a negative one count "
 		       "as 0",
@@ -271,7 +277,7 @@ enum trace_column {
 	T_SPAN,
 	T_WORK,
 	T_CALLS,
-	T_PYTHON,
+	T_STACKS,
 	T_MEMORY,
 	T_DIGITS,
 	T_UNLINKED,
@@ -280,7 +286,7 @@ enum trace_column {
 	T_STEPS,
 	T_FIRST_SPAN,
 	T_BESIDE,
-	T_SIDE,
+	T_TIMELESS,
 	T_COUNT
 };
 
@@ -295,10 +301,10 @@ static void add_lacks(struct result *r, const int64_t *v)
 {
 	r[NO_GPU].count += !v[T_WORK];
 	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
-	r[NO_STACKS].count += !v[T_PYTHON];
+	r[NO_STACKS].count += !v[T_STACKS];
 	r[NO_MEMORY].count += !v[T_MEMORY];
 	r[NO_STEPS].count += !v[T_STEPS];
-	r[COARSE].count += !v[T_DIGITS] && !v[T_SIDE];
+	r[COARSE].count += !v[T_DIGITS] && !v[T_TIMELESS];
 }
 
 static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
@@ -397,6 +403,7 @@ static const struct {
 	{ "stopped", CAPTURE },      { "not_recorded", CAPTURE },
 	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
 	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
+	{ "history", DISAGREES },    { "sums", DISAGREES },
 	{ "empty", REPAIRED },       { "rounded_time", CHECKS },
 	{ "unread_table", UNREAD },  { "cut_snapshot", CUT_OFF },
 };
@@ -500,6 +507,7 @@ static void settle(struct doctor *d)
 	set_alone(d, LOST, r[LOST].count);
 	set_alone(d, CAPTURE, r[CAPTURE].count);
 	set_alone(d, REPAIRED, r[REPAIRED].count);
+	set_alone(d, DISAGREES, r[DISAGREES].count);
 	set_gpu(d, HEAD, &g->head);
 	set_gpu(d, MIGRATED, &g->migrated);
 	set_gpu(d, ORPHAN, &g->orphan);

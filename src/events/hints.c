@@ -37,7 +37,8 @@ static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
 		"captures have no lines of Python; NVTX ranges name places of "
 		"the program",
 		"record lines of Python, too",
-		"a memory snapshot has none: record a trace, too",
+		"call torch.cuda.memory._record_memory_history() before the "
+		"model is built",
 		"exports of Nsight Systems have no lines of Python here; NVTX "
 		"ranges name places of the program",
 		"AMD's profilers do not record lines of Python; roctx ranges "

@@ -141,10 +141,18 @@ static void add(struct args *a, enum argument which, int64_t value)
 	a->slots[slot] = slot < PF_SLOT_FRACTION ? value : value * 16;
 }
 
+/*
+ * Without times their number in the list, for events have an order.  An entry
+ * without a time before the first that has one is held at that.
+ */
 static int64_t start_of(const struct pf_snap *s, const struct pf_snap_device *d,
 			int64_t time_us)
 {
-	return d && !d->timed_count ? time_us : (time_us - s->first_us) * 1000;
+	if (d && !d->timed_count)
+		return time_us;
+	if (d && time_us < d->first_us)
+		time_us = d->first_us;
+	return (time_us - s->first_us) * 1000;
 }
 
 /* Bytes as they change what is allocated, and the levels after it. */
@@ -312,7 +320,7 @@ static void describe(struct pf_ingest_snap *r)
 				       d->late_count, PF_OFFSET_UNKNOWN);
 	}
 	if (s->bad_sum_count + s->bad_order_count)
-		pf_repair_note(&s->repairs, PF_REPAIR_HISTORY,
+		pf_repair_note(&s->repairs, PF_REPAIR_SUMS,
 			       s->bad_sum_count + s->bad_order_count,
 			       PF_OFFSET_UNKNOWN);
 	pf_repairs_add(&in->repairs, &s->repairs);

@@ -212,10 +212,25 @@ static void note_cut(struct pf_ingest_snap *r)
 	}
 }
 
+/* Of a GPU whose entries have no times: their order stands for these. */
+static void note_untimed(struct pf_ingest_snap *r)
+{
+	for (size_t i = 0; i < r->snap.device_count; i++) {
+		const struct pf_snap_device *d = &r->snap.devices[i];
+		char key[48];
+
+		snprintf(key, sizeof(key), "snap_untimed_%" PRId64, d->number);
+		if (d->entry_count && !d->timed_count)
+			pf_ingest_note_fact(r->in, key, d->entry_count);
+	}
+}
+
 static void note_facts(struct pf_ingest_snap *r)
 {
 	note_cut(r);
+	note_untimed(r);
 	pf_ingest_note_fact(r->in, "snap_is_list", r->snap.is_list);
+	pf_ingest_note_fact(r->in, "snap_stacks", r->snap.stacks.nodes.count);
 	pf_ingest_note_fact(r->in, "snap_bad_sums", r->snap.bad_sum_count);
 	pf_ingest_note_fact(r->in, "snap_bad_order", r->snap.bad_order_count);
 	pf_ingest_note_fact(r->in, "snap_dropped_frames",

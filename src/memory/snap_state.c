@@ -63,7 +63,6 @@ static const struct pf_field past_fields[] = {
 	FIELD(trace_id, "trace_id"),
 	FIELD(device, "device"),
 	FIELD(entry_count, "entry_count"),
-	FIELD(timed_count, "timed_count"),
 	FIELD(before, "before_bytes"),
 	FIELD(before_count, "before_count"),
 	FIELD(early_count, "early_count"),
@@ -72,6 +71,7 @@ static const struct pf_field past_fields[] = {
 	FIELD(odd_count, "odd_count"),
 	FIELD(late_count, "late_count"),
 	FIELD(fits_reserved, "fits_reserved"),
+	FIELD(is_untimed, "is_untimed"),
 };
 #undef FIELD
 
@@ -159,6 +159,16 @@ const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 	return NULL;
 }
 
+bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
+			int64_t device)
+{
+	for (size_t i = 0; i < s->past_count; i++)
+		if (s->past[i].trace_id == trace_id &&
+		    s->past[i].device == device)
+			return s->past[i].is_untimed;
+	return false;
+}
+
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	if (pf_snap_state_is(s))
@@ -168,13 +178,14 @@ void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
 
 void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 {
-	int64_t odd = 0, before = 0, bytes = 0, entries = 0;
+	int64_t odd = 0, before = 0, bytes = 0, entries = 0, untimed = 0;
 	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
 
 	for (size_t i = 0; i < s->past_count; i++) {
 		const struct pf_snap_past *p = &s->past[i];
 
 		entries += p->entry_count > 1;
+		untimed += p->is_untimed && p->entry_count > 1;
 		odd += p->entry_count ? p->odd_count : 0;
 		before += p->entry_count ? p->before_count : 0;
 		bytes = pf_sat_add(bytes, p->entry_count ? p->before : 0);
@@ -189,6 +200,10 @@ void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 			    "of the history",
 			    pf_num_show_count(text, before),
 			    pf_num_show_bytes(sum, bytes));
+	if (untimed)
+		pf_doc_note(doc, "entries of the history have no times, as "
+				 "older versions of torch write them: when "
+				 "something was, is said by their number");
 	if (odd)
 		pf_doc_note(doc,
 			    "%s entries of the history do not agree with it or "

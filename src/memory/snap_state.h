@@ -24,9 +24,10 @@ struct pf_snap_now {
 };
 
 struct pf_snap_past {
-	int64_t trace_id, device, entry_count, timed_count;
+	int64_t trace_id, device, entry_count;
 	int64_t before, before_count, early_count, end, in_use;
 	int64_t odd_count, late_count, fits_reserved;
+	int64_t is_untimed; /* entries have no times, only an order */
 };
 
 /* A zero-initialised struct is an empty result. */
@@ -55,6 +56,13 @@ const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s);
 /* The row of a device, or NULL. */
 const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
 					 int64_t trace_id, int64_t device);
+
+/*
+ * Has the history of a device no times?  Then times of its records are the
+ * numbers of entries, from 0.
+ */
+bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
+			int64_t device);
 
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc);
 /* What a reader must know: notes, each only where it holds. */

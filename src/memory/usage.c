@@ -84,10 +84,14 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 	else
 		snprintf(label, NAME_MAX, "trace %" PRId64 " %.36s",
 			 d->trace->trace_id, name);
-	u->devices[device].at =
-		(struct pf_usage_where){ pf_arena_string(&u->out->texts, label),
-					 d->type, d->number, d->trace->rank,
-					 d->trace->trace_id };
+	u->devices[device].at = (struct pf_usage_where){
+		pf_arena_string(&u->out->texts, label),
+		d->type,
+		d->number,
+		d->trace->rank,
+		d->trace->trace_id,
+		pf_snap_is_untimed(&u->out->snap, d->trace->trace_id, d->number)
+	};
 }
 
 int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
@@ -180,15 +184,21 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 				? pf_ratio((double)d->peak, d->capacity)
 				: NAN,
 		.growth = pf_sat_sub(d->peak, d->start_level),
-		.peak_ns = pf_sat_sub(d->peak_ns, first_ns),
+		.peak_ns = pf_usage_since(&d->at, d->peak_ns, first_ns),
+		/* the entry that reaches it included */
+		.peak_entry = pf_usage_entries(
+			&d->at,
+			pf_sat_add(d->peak_ns, d->peak > d->start_level),
+			first_ns),
 		.peak_reserved = pf_usage_maybe(d->peak_reserved, has_kept),
 		.reserved_at_peak =
 			pf_usage_maybe(d->reserved_at_peak, has_kept),
 		.unused_at_peak = pf_usage_maybe(
 			pf_sat_sub(d->reserved_at_peak, d->peak), has_kept),
 		.unused = pf_usage_maybe(d->unused, has_kept),
-		.unused_ns = pf_usage_maybe(pf_sat_sub(d->unused_ns, first_ns),
-					    has_kept && d->unused),
+		.unused_ns = pf_usage_maybe(
+			pf_usage_since(&d->at, d->unused_ns, first_ns),
+			has_kept && d->unused),
 		.alive = pf_usage_maybe(d->alive, has_blocks),
 		.alive_count = pf_usage_maybe(d->alive_count, has_blocks),
 		.before = pf_usage_maybe(pf_sat_sub(d->peak, d->alive),
@@ -276,7 +286,8 @@ static int take_groups(struct usage *u, struct usage_groups *g,
 			.count = from->count,
 			.size = from->key.size,
 			.largest = from->largest,
-			.age_ns = pf_sat_sub(d->peak_ns, from->oldest_ns),
+			.age_ns = pf_usage_since(&d->at, d->peak_ns,
+						 from->oldest_ns),
 			.peak_share =
 				pf_ratio((double)from->bytes,
 					 d->is_absolute ? d->peak : d->alive)

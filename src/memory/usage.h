@@ -56,6 +56,7 @@ struct pf_usage_where {
 	const char
 		*device; /* "CPU", "GPU 0"; of several traces "rank 1 GPU 0" */
 	int64_t device_type, device_number, rank, trace_id;
+	bool is_untimed; /* what stands for times counts entries */
 };
 
 /* Who asked for it.  Texts NULL: there is none. */
@@ -66,12 +67,16 @@ struct pf_usage_site {
 	int64_t stack;     /* stack.id, of snapshots; or -1 */
 };
 
-/* PF_NO_INT: not known.  Times are from the trace's first event. */
+/*
+ * PF_NO_INT: not known.  Times are from the trace's first event.  Where there
+ * are none (is_untimed) entries of the history are counted instead.
+ */
 struct pf_usage_device {
 	struct pf_usage_where at;
 	bool is_absolute;   /* records say totals: */
 	int64_t level_peak; /* else from the capture's start on */
 	int64_t peak, capacity, growth, peak_ns;
+	int64_t peak_entry;    /* so many until the peak */
 	double capacity_share; /* not a number: not known */
 	int64_t peak_reserved, reserved_at_peak, unused_at_peak;
 	int64_t unused, unused_ns; /* most reserved, not allocated */
@@ -105,6 +110,7 @@ struct pf_usage_op {
 struct pf_usage_point {
 	struct pf_usage_where at;
 	int64_t time_ns, low, high, high_ns, last, reserved;
+	int64_t entry; /* so many before it */
 };
 
 /* Bytes that were asked for in vain. */
@@ -144,6 +150,10 @@ struct pf_usage {
 /* Of a snapshot, the first out-of-memory error whose cause is known, or NULL;
  * the finding tells it. */
 const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u);
+
+/* What comes after "after": "1.2 ms" or "3,698 entries of its history". */
+#define PF_USAGE_WHEN_MAX 80
+char *pf_usage_when(char *out, const struct pf_usage_device *d);
 
 /* Events are put in "order" (NULL: all, as they end). */
 int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,

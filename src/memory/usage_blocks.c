@@ -71,18 +71,20 @@ static int put_event(struct usage *u, uint32_t device,
 		     bool is_freed, struct pf_err *err)
 {
 	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
-	struct usage_event event = {
-		.at = u->devices[device].at,
-		.bytes = b->bytes,
-		.allocated_ns = pf_sat_sub(b->time_ns, first_ns),
-		.freed_ns = pf_usage_maybe(pf_sat_sub(freed_ns, first_ns),
-					   is_freed),
-		.lifetime_ns = pf_usage_maybe(pf_sat_sub(freed_ns, b->time_ns),
-					      is_freed)
-	};
+	struct usage_event event = { .at = u->devices[device].at,
+				     .bytes = b->bytes,
+				     .freed_ns = PF_NO_INT,
+				     .lifetime_ns = PF_NO_INT };
+	const struct pf_usage_where *at = &event.at;
 
 	if (!u->out->events || !b->is_inside)
 		return 0;
+	event.allocated_ns = pf_usage_since(at, b->time_ns, first_ns);
+	if (is_freed) {
+		event.freed_ns = pf_usage_since(at, freed_ns, first_ns);
+		event.lifetime_ns = pf_usage_since(at, freed_ns, b->time_ns);
+	}
+
 	if (pf_usage_site(u, b->site, &event.site, err) < 0)
 		return -1;
 	pf_usage_events_add(u->out->events, &event,
@@ -194,18 +196,20 @@ static void end_part(struct usage *u, uint32_t device)
 	struct usage_device *d = &u->devices[device];
 	struct pf_usage *out = u->out;
 	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
-	int64_t width = part_width(u, d);
+	int64_t from;
 
 	if (d->part < 0)
 		return;
+	from = d->first_ns + d->part * part_width(u, d);
 	out->curve = pf_grow(out->curve, &out->point_cap, out->point_count + 1,
 			     sizeof(*out->curve));
 	out->curve[out->point_count++] = (struct pf_usage_point){
 		.at = d->at,
-		.time_ns = pf_sat_sub(d->first_ns + d->part * width, first_ns),
+		.time_ns = pf_usage_since(&d->at, from, first_ns),
+		.entry = pf_usage_entries(&d->at, from, first_ns),
 		.low = d->low,
 		.high = d->high,
-		.high_ns = pf_sat_sub(d->high_ns, first_ns),
+		.high_ns = pf_usage_since(&d->at, d->high_ns, first_ns),
 		.last = d->last,
 		.reserved = pf_usage_maybe(d->high_reserved, d->has_reserved)
 	};
@@ -251,9 +255,10 @@ static int put_oom(struct usage *u, const struct pf_alloc *r,
 {
 	int64_t first_ns = u->allocs.devices[r->device].trace->first_ns;
 	struct pf_usage *out = u->out;
+	const struct pf_usage_where *at = &u->devices[r->device].at;
 	struct pf_usage_oom oom = {
-		.at = u->devices[r->device].at,
-		.time_ns = pf_sat_sub(r->time_ns, first_ns),
+		.at = *at,
+		.time_ns = pf_usage_since(at, r->time_ns, first_ns),
 		.bytes = r->bytes,
 		.allocated = pf_usage_maybe(pf_allocs_total(&u->allocs, r),
 					    r->flags & PF_ALLOC_TOTAL),

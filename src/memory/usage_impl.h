@@ -6,6 +6,7 @@
 #ifndef PF_ANALYSIS_USAGE_IMPL_H
 #define PF_ANALYSIS_USAGE_IMPL_H
 
+#include "base/sat.h"
 #include "memory/alloc_scan.h"
 #include "table/rows.h"
 #include "memory/usage.h"
@@ -105,6 +106,20 @@ int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
 static inline int64_t pf_usage_maybe(int64_t n, bool is_known)
 {
 	return is_known ? n : PF_NO_INT;
+}
+
+/* The time between two records of a device, if they have any. */
+static inline int64_t pf_usage_since(const struct pf_usage_where *at,
+				     int64_t ns, int64_t from_ns)
+{
+	return pf_usage_maybe(pf_sat_sub(ns, from_ns), !at->is_untimed);
+}
+
+/* The entries between them, if these stand for times. */
+static inline int64_t pf_usage_entries(const struct pf_usage_where *at,
+				       int64_t n, int64_t from)
+{
+	return pf_usage_maybe(pf_sat_sub(n, from), at->is_untimed);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdio.h>
+
 #include "base/num.h"
 #include "base/sat.h"
 #include "memory/usage_impl.h"
@@ -36,7 +38,9 @@ static const struct pf_field device_fields[] = {
 	FIELD(capacity, "capacity_bytes", "Of", PF_BYTES | PF_FULL | PF_MAYBE),
 	FIELD(capacity_share, "capacity_share", "Share", PF_RATIO | PF_FULL),
 	FIELD(growth, "peak_growth_bytes", "Growth", PF_BYTES),
-	FIELD(peak_ns, "peak_ns", "At", PF_NS),
+	FIELD(peak_ns, "peak_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(peak_entry, "peak_entry", "After entries",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(peak_reserved, "peak_reserved_bytes", "Reserved",
 	      PF_BYTES | PF_MAYBE),
 	FIELD(reserved_at_peak, "reserved_at_peak_bytes", "Reserved then",
@@ -165,10 +169,11 @@ static const struct pf_field stack_fields[] = {
 	PF_FIELD(struct pf_usage_point, member, key, title, kind)
 static const struct pf_field curve_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
-	FIELD(time_ns, "time_ns", "From", PF_NS),
+	FIELD(time_ns, "time_ns", "From", PF_NS | PF_MAYBE),
+	FIELD(entry, "entry", "After entries", PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(low, "low_bytes", "Lowest", PF_BYTES),
 	FIELD(high, "high_bytes", "Highest", PF_BYTES),
-	FIELD(high_ns, "high_ns", "Highest at", PF_NS),
+	FIELD(high_ns, "high_ns", "Highest at", PF_NS | PF_MAYBE),
 	FIELD(last, "last_bytes", "Last", PF_BYTES),
 	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
 	IDS(struct pf_usage_point),
@@ -180,7 +185,7 @@ static const struct pf_field curve_fields[] = {
 static const struct pf_field event_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
-	FIELD(allocated_ns, "allocated_ns", "At", PF_NS),
+	FIELD(allocated_ns, "allocated_ns", "At", PF_NS | PF_MAYBE),
 	FIELD(freed_ns, "freed_ns", "Freed", PF_NS | PF_FULL | PF_MAYBE),
 	FIELD(lifetime_ns, "lifetime_ns", "Lifetime", PF_NS | PF_MAYBE),
 	SITE(struct usage_event),
@@ -189,7 +194,7 @@ static const struct pf_field event_fields[] = {
 static const struct pf_field event_stack_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
 	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
-	FIELD(allocated_ns, "allocated_ns", "At", PF_NS),
+	FIELD(allocated_ns, "allocated_ns", "At", PF_NS | PF_MAYBE),
 	FIELD(freed_ns, "freed_ns", "Freed", PF_NS | PF_FULL | PF_MAYBE),
 	FIELD(lifetime_ns, "lifetime_ns", "Lifetime", PF_NS | PF_MAYBE),
 	STACK(struct usage_event),
@@ -201,7 +206,7 @@ static const struct pf_field event_stack_fields[] = {
 	PF_FIELD(struct pf_usage_oom, member, key, title, kind)
 static const struct pf_field oom_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
-	FIELD(time_ns, "time_ns", "At", PF_NS),
+	FIELD(time_ns, "time_ns", "At", PF_NS | PF_MAYBE),
 	FIELD(bytes, "bytes", "Asked for", PF_BYTES),
 	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES | PF_MAYBE),
 	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
@@ -210,7 +215,7 @@ static const struct pf_field oom_fields[] = {
 };
 static const struct pf_field oom_stack_fields[] = {
 	FIELD(at.device, "device", "Device", PF_TEXT),
-	FIELD(time_ns, "time_ns", "At", PF_NS),
+	FIELD(time_ns, "time_ns", "At", PF_NS | PF_MAYBE),
 	FIELD(bytes, "bytes", "Asked for", PF_BYTES),
 	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES | PF_MAYBE),
 	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
@@ -308,11 +313,23 @@ static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 		       pf_num_show_bytes(split, best->split));
 }
 
+char *pf_usage_when(char *out, const struct pf_usage_device *d)
+{
+	char count[PF_NUM_MAX];
+
+	if (!d->at.is_untimed)
+		return pf_num_show_ns(out, d->peak_ns);
+	snprintf(out, PF_USAGE_WHEN_MAX, "%s %s of its history",
+		 pf_num_show_count(count, d->peak_entry),
+		 d->peak_entry == 1 ? "entry" : "entries");
+	return out;
+}
+
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
 	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
-	char time[PF_NUM_MAX];
+	char time[PF_USAGE_WHEN_MAX];
 	bool has_blocks = d && d->before >= 0;
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
@@ -329,7 +346,7 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 			       pf_hint(u->producer, PF_HINT_MEMORY));
 		return;
 	}
-	pf_num_show_ns(time, d->peak_ns);
+	pf_usage_when(time, d);
 	if (!d->is_absolute) {
 		pf_doc_finding(doc,
 			       "%s: at most %s more than at the start, after "

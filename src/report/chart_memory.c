@@ -18,7 +18,7 @@
 struct curve {
 	const struct pf_usage *usage;
 	const struct pf_usage_device *device;
-	int64_t from_ns, to_ns, top_bytes;
+	int64_t from, to, top_bytes; /* times, or entries (usage.h) */
 	size_t count;
 };
 
@@ -35,19 +35,24 @@ static bool is_mine(const struct curve *c, const struct pf_usage_point *point)
 	return point->at.device == c->device->at.device;
 }
 
+static int64_t place_of(const struct pf_usage_point *point)
+{
+	return point->at.is_untimed ? point->entry : point->time_ns;
+}
+
 static void measure(struct curve *c)
 {
-	c->from_ns = INT64_MAX;
-	c->to_ns = INT64_MIN;
+	c->from = INT64_MAX;
+	c->to = INT64_MIN;
 	for (size_t i = 0; i < c->usage->point_count; i++) {
 		const struct pf_usage_point *point = &c->usage->curve[i];
 
 		if (!is_mine(c, point))
 			continue;
-		if (point->time_ns < c->from_ns)
-			c->from_ns = point->time_ns;
-		if (point->time_ns > c->to_ns)
-			c->to_ns = point->time_ns;
+		if (place_of(point) < c->from)
+			c->from = place_of(point);
+		if (place_of(point) > c->to)
+			c->to = place_of(point);
 		if (point->high > c->top_bytes)
 			c->top_bytes = point->high;
 		if (point->reserved > c->top_bytes)
@@ -56,10 +61,10 @@ static void measure(struct curve *c)
 	}
 }
 
-static int x_of(const struct curve *c, int64_t ns)
+static int x_of(const struct curve *c, int64_t at)
 {
-	return (int)(WIDTH * (double)(ns - c->from_ns) /
-			     (double)(c->to_ns - c->from_ns) +
+	return (int)(WIDTH * (double)(at - c->from) /
+			     (double)(c->to - c->from) +
 		     0.5);
 }
 
@@ -114,7 +119,7 @@ static struct pen add_steps(struct pf_buf *out, const struct curve *c,
 		y = y_of(c, member(point, at));
 		if (!p.out)
 			p = pen_at(out, 0, y);
-		p.x = x_of(c, point->time_ns);
+		p.x = x_of(c, place_of(point));
 		pen_y(&p, y);
 	}
 	return p;
@@ -129,7 +134,7 @@ static void add_steps_back(struct pen *p, const struct curve *c)
 		if (!is_mine(c, point))
 			continue;
 		pen_y(p, y_of(c, point->low));
-		p->x = x_of(c, point->time_ns);
+		p->x = x_of(c, place_of(point));
 	}
 	pen_end(p);
 }
@@ -145,7 +150,7 @@ static void add_peak(struct pf_buf *out, const struct pf_usage_device *d)
 static void add_picture(struct pf_buf *out, const struct curve *c)
 {
 	const struct pf_usage_device *d = c->device;
-	int64_t peak_ns = d->peak_ns;
+	int64_t peak = d->at.is_untimed ? d->peak_entry - 1 : d->peak_ns;
 	struct pen pen;
 
 	pf_buf_addf(out,
@@ -153,7 +158,8 @@ static void add_picture(struct pf_buf *out, const struct curve *c)
 		    "preserveAspectRatio=none role=img aria-label=\"",
 		    WIDTH, HEIGHT);
 	pf_html_text(out, d->at.device);
-	pf_buf_adds(out, ": memory over time");
+	pf_buf_adds(out, d->at.is_untimed ? ": memory by entry of the history"
+					  : ": memory over time");
 	add_peak(out, d);
 	pf_buf_adds(out, "\"><path fill=\"#3f84c8\" fill-opacity=\"0.25\" "
 			 "d=\"");
@@ -171,28 +177,46 @@ static void add_picture(struct pf_buf *out, const struct curve *c)
 		    "\"/><path fill=\"none\" stroke=\"#c75d68\" "
 		    "stroke-dasharray=\"3 3\" vector-effect=\"non-scaling-"
 		    "stroke\" d=\"M%d 0V%d\"/></svg>\n",
-		    x_of(c, peak_ns < c->from_ns ? c->from_ns
-			    : peak_ns > c->to_ns ? c->to_ns
-						 : peak_ns),
+		    x_of(c, peak < c->from ? c->from
+			    : peak > c->to ? c->to
+					   : peak),
 		    HEIGHT);
+}
+
+/* From where to where the picture goes. */
+static void add_extent(struct pf_buf *out, const struct curve *c)
+{
+	if (c->device->at.is_untimed) {
+		pf_buf_adds(out, "entries ");
+		pf_figure_count(out, c->from + 1);
+		pf_buf_adds(out, " to ");
+		pf_figure_count(out, c->to + 1);
+		pf_buf_adds(out, " of the history, which have no times");
+		return;
+	}
+	pf_figure_ns(out, c->from);
+	pf_buf_adds(out, " to ");
+	pf_figure_ns(out, c->to);
 }
 
 static void add_caption(struct pf_buf *out, const struct curve *c)
 {
 	const struct pf_usage_device *d = c->device;
+	char when[PF_USAGE_WHEN_MAX];
 
 	pf_buf_adds(out, "<figcaption>");
 	pf_html_text(out, d->at.device);
 	pf_buf_adds(out, ", ");
-	pf_figure_ns(out, c->from_ns);
-	pf_buf_adds(out, " to ");
-	pf_figure_ns(out, c->to_ns);
+	add_extent(out, c);
 	pf_buf_adds(out, ": allocated (blue)");
 	if (d->peak_reserved != PF_NO_INT)
 		pf_buf_adds(out, ", reserved (orange line)");
 	add_peak(out, d);
 	pf_buf_adds(out, d->is_absolute ? " after " : ", after ");
-	pf_figure_ns(out, d->peak_ns);
+	if (d->at.is_untimed)
+		pf_buf_adds(out, pf_usage_when(when, d));
+	else
+		pf_figure_ns(out, d->peak_ns);
 	pf_buf_adds(out, " (dashed); the top is ");
 	pf_figure_bytes(out, c->top_bytes);
 	pf_buf_adds(out, "</figcaption></figure>\n");
@@ -209,7 +233,7 @@ void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page)
 		if (c.device->at.device_type <= 0)
 			continue;
 		measure(&c);
-		if (c.count < 2 || c.to_ns <= c.from_ns || c.top_bytes <= 0)
+		if (c.count < 2 || c.to <= c.from || c.top_bytes <= 0)
 			continue;
 		drawn++;
 		pf_buf_adds(out, "<figure>");

@@ -86,6 +86,8 @@ static const struct {
 	[PF_REPAIR_HISTORY] = { "history",
 				"points where the history and the final state "
 				"do not agree" },
+	[PF_REPAIR_SUMS] = { "sums", "segments whose blocks do not add up, or "
+				     "do not follow each other" },
 	[PF_REPAIR_LATE] = { "late", "times that go back held at the one "
 				     "before" },
 	[PF_REPAIR_CUT_SNAPSHOT] = { "cut_snapshot",

@@ -47,6 +47,7 @@ enum pf_repair_kind {
 	PF_REPAIR_BAD_MESSAGE,       /* protobuf: one that cannot be read */
 	PF_REPAIR_BAD_PART,          /* snapshot: segment, block or frame */
 	PF_REPAIR_HISTORY,           /* snapshot: history is not the state */
+	PF_REPAIR_SUMS,              /* snapshot: sizes that do not add up */
 	PF_REPAIR_LATE,              /* snapshot: a time that goes back */
 	PF_REPAIR_CUT_SNAPSHOT,      /* snapshot: cut off, and salvaged */
 	/* From here on an event (or value) was lost, and is counted. */

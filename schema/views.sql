@@ -1,8 +1,9 @@
 -- Views in plain words over the row tables; any SQLite tool can read them.
 -- The views that need the virtual tables are in views_event.sql.
 
--- GPU kernels with their launch configuration; no whole CUDA graphs, of which
--- Nsight Systems records one event each unless it is asked for their nodes.
+-- GPU kernels with their launch configuration; no whole graphs, of which
+-- Nsight Systems ("CUDA graph 3") and the agent ("graph 3") record one event
+-- each unless they are asked for their nodes (pf_name_is_whole_graph()).
 CREATE VIEW kernels AS
 SELECT
 	g.event_id AS id,
@@ -27,7 +28,8 @@ SELECT
 FROM gpu_event AS g
 LEFT JOIN string AS s ON s.id = g.name_id
 LEFT JOIN gpu_config AS c ON c.id = g.config_id
-WHERE g.kind = 7 AND (s.text IS NULL OR s.text NOT GLOB 'CUDA graph [0-9]*');
+WHERE g.kind = 7 AND (s.text IS NULL OR s.text GLOB '*graph *[^0-9]*'
+	OR NOT (s.text GLOB 'CUDA graph [0-9]*' OR s.text GLOB 'graph [0-9]*'));
 
 -- Copies between memories, and fills of memory (memset).
 CREATE VIEW copies AS
@@ -58,7 +60,9 @@ SELECT
 	g.event_id AS id,
 	g.trace_id,
 	CASE WHEN g.kind = 8 THEN 'copy' WHEN g.kind = 9 THEN 'fill'
-		WHEN s.text GLOB 'CUDA graph [0-9]*' THEN 'graph'
+		WHEN s.text NOT GLOB '*graph *[^0-9]*'
+			AND (s.text GLOB 'CUDA graph [0-9]*'
+				OR s.text GLOB 'graph [0-9]*') THEN 'graph'
 		ELSE 'kernel' END AS what,
 	s.text AS name,
 	g.start_ns,

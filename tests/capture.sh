@@ -309,6 +309,17 @@ vecadd(float const*, float const*, float*, int),1000
 EOF
 same "and their durations" want got
 
+"$profan" query all.db --format csv "SELECT what, name FROM gpu_work
+	WHERE name LIKE '%graph%' UNION ALL
+	SELECT 'kernel', name FROM kernels WHERE name LIKE '%graph%'" |
+	tr -d '\r' >got
+printf 'what,name\ngraph,graph 3\n' >want
+same "a whole graph is no kernel" want got
+run 0 "$profan" doctor all.db --all --format csv &&
+	grep -q '^whole graphs,1,' "$tmp/out" &&
+	grep -q 'profan capture --graph node' "$tmp/err"
+result "doctor: how to record what a graph runs" "$tmp/out" "$tmp/err"
+
 captures 0 "records without times" --cupti "$fake" --ingest zero.db \
 	-o 'run/zero-%p.pfr' "$drive" init launch:32 zero
 "$PYTHON" -S "$top_srcdir/tests/agent/pfr.py" --events run/zero-*.pfr |

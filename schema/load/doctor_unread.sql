@@ -1,11 +1,21 @@
--- What ingest counted of databases of other programs: rows of tables that are
--- not read, by table, and whole CUDA graphs (table NULL).  Parameters: none.
--- Order: count falling, table.
-SELECT CASE WHEN key <> 'nsys_whole_graphs'
-		THEN substr(key, instr(key, '_unread_') + 8) END AS table_name,
-	sum(value) AS count
-FROM trace_fact
-WHERE key GLOB '*_unread_*' OR key = 'nsys_whole_graphs'
+-- Rows of other programs' tables that are not read, by table, as ingest counted
+-- them; and (table NULL) graphs that are one event each, whoever recorded them.
+-- Where no name is such a graph's, nothing is read but names.
+-- Parameters: none.  Order: count falling, table.
+WITH graph(id) AS MATERIALIZED (SELECT id FROM string
+	WHERE (text GLOB 'CUDA graph [0-9]*' OR text GLOB 'graph [0-9]*')
+		AND text NOT GLOB '*graph *[^0-9]*'),
+counted(table_name, count) AS (
+	SELECT substr(key, instr(key, '_unread_') + 8), value
+	FROM trace_fact
+	WHERE key GLOB '*_unread_*'
+	UNION ALL
+	SELECT NULL, (SELECT count(*) FROM gpu_event
+		WHERE kind = 7 AND name_id IN (SELECT id FROM graph))
+	WHERE EXISTS (SELECT 1 FROM graph)
+)
+SELECT table_name, sum(count) AS count
+FROM counted
 GROUP BY 1
-HAVING sum(value) > 0
+HAVING sum(count) > 0
 ORDER BY 2 DESC, 1;

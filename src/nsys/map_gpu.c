@@ -243,7 +243,6 @@ static int map_graph(void *reader, const struct pf_rows *r, struct pf_err *err)
 		put.kind = PF_KIND_GPU_ANNOTATION;
 		put.category = PF_NSYS_CAT_GRAPH_RANGE;
 	}
-	n->graph_count += !rc;
 	graph = pf_rows_int_or(r, REST, 0);
 	exec = pf_rows_int_or(r, REST + 1, 0);
 	snprintf(name, sizeof(name), "CUDA graph %" PRId64, graph);

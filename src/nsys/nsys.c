@@ -75,16 +75,10 @@ static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
 {
 	struct pf_nsys *n = (struct pf_nsys *)base;
 
-	if (!i) {
-		snprintf(key, key_size, "nsys_whole_graphs");
-		*value = n->graph_count;
-		return true;
-	}
-	if (i > n->reading.rest_count)
+	if (i >= n->reading.rest_count)
 		return false;
-	snprintf(key, key_size, "nsys_unread_%.80s",
-		 n->reading.rest[i - 1].table);
-	*value = n->reading.rest[i - 1].rows;
+	snprintf(key, key_size, "nsys_unread_%.80s", n->reading.rest[i].table);
+	*value = n->reading.rest[i].rows;
 	return true;
 }
 

@@ -80,8 +80,6 @@ struct pf_nsys {
 	bool has_labels;
 	int64_t range_count; /* external ids */
 	int64_t open_count;  /* ranges without an end */
-	/* counts that facts tell */
-	int64_t graph_count;
 	struct pf_buf clean;
 };
 

@@ -204,6 +204,9 @@ def odd():
             del b["frames"]
     yield "bare", d
     d = snapshot([run(0, 10)])
+    del d["device_traces"][0][:-1]
+    yield "one", d
+    d = snapshot([run(0, 10)])
     d["device_traces"][0][4]["size"] = "many"
     d["device_traces"][0].append(17)
     d["device_traces"][0].append({"size": -1, "action": "alloc", "addr": 1})

@@ -199,7 +199,7 @@ tr -d '\r' <"$tmp/out" >"$tmp/got"
 same "two snapshots in one database" "$tmp/want" "$tmp/got"
 
 # ---- what does not agree ----
-for name in disagrees late types first sums bare; do
+for name in disagrees late types first sums bare one; do
 	answer "$tmp/made/odd-$name.pickle"
 	result "$name: is read"
 done
@@ -228,6 +228,22 @@ doctor odd-late '^repairs  *1 ' 'disagrees'
 doctor odd-bare '^no stacks  *1 .*note' 'a memory snapshot has none.*stacks'
 doctor good-two '^whole microseconds  *1 ' 'no stacks'
 doctor good-untimed '^no shapes' 'no stacks|whole microseconds'
+
+# memory and info say of it what is so
+says_of() { # FILE COMMAND PATTERN [PATTERN-THAT-IS-NOT-THERE]
+	rm -f "$tmp/t.db"
+	"$profan" ingest -q "$tmp/made/$1.pickle" -o "$tmp/t.db" >"$tmp/why" 2>&1
+	run 0 "$profan" "$2" "$tmp/t.db" && tr '\n' ' ' <"$tmp/out" >"$tmp/line" &&
+		grep -q "$3" "$tmp/line" &&
+		{ [ -z "$4" ] || ! grep -qE "$4" "$tmp/line"; }
+	result "$1: $2 says $3${4:+, not $4}" "$tmp/out"
+}
+says_of odd-sums memory 'GPU 0: its segments are 18.00 MiB, and the blocks'
+says_of good-two memory 'Allocations by stack' 'contradicts itself|outside of'
+says_of odd-bare memory '(no stack)' 'outside of ops'
+says_of odd-one memory 'has no history but for one entry of a GPU: call'
+says_of good-list memory 'has no history: call'
+says_of good-two info 'Stored events' 'averages'
 
 # ---- entries without times: their number is no time ----
 time_like='[0-9] ([nmu]|&micro;|µ)?s\b'

@@ -424,9 +424,13 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 
 	if (pf_hint_producer(db, &producer, err))
 		return -1;
-	if (producer == PF_FROM_OTHERS)
+	if (producer == PF_FROM_OTHERS || producer == PF_FROM_SNAPSHOT ||
+	    producer == PF_FROM_TABLES)
 		return 0;
-	stmt = pf_db_prepare(db, "SELECT id FROM trace ORDER BY id", err);
+	stmt = pf_db_prepare(db,
+			     "SELECT id FROM trace WHERE format != 'memsnap'"
+			     " ORDER BY id",
+			     err);
 	if (!stmt)
 		return -1;
 	while ((rc = pf_db_step(db, stmt, err)) == 1) {
@@ -438,7 +442,7 @@ static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 		if (rc < 0)
 			break;
 		own = pf_rules_for(&facts, 0, 0).torch;
-		if (own != torch) {
+		if (own != torch || id != last + 1) {
 			note_rules(doc, torch, first, last);
 			torch = own;
 			first = id;

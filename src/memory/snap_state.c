@@ -176,24 +176,51 @@ void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
 			s->now, s->now_count);
 }
 
+/* Where the columns of a GPU do not add up, what they are short of. */
+static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	char blocks[PF_NUM_MAX], whole[PF_NUM_MAX];
+
+	for (size_t i = 0; i < s->now_count; i++) {
+		const struct pf_snap_now *n = &s->now[i];
+		int64_t sum =
+			pf_sat_add(pf_sat_add(n->active, n->rounding), n->free);
+
+		if (sum != n->reserved)
+			pf_doc_note(doc,
+				    "%s: its segments are %s, and the blocks "
+				    "in them %s: the snapshot contradicts "
+				    "itself",
+				    n->name,
+				    pf_num_show_bytes(whole, n->reserved),
+				    pf_num_show_bytes(blocks, sum));
+	}
+}
+
 void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 {
-	int64_t odd = 0, before = 0, bytes = 0, entries = 0, untimed = 0;
+	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
+	int64_t entries = 0, most = 0; /* of one GPU */
 	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
 
 	for (size_t i = 0; i < s->past_count; i++) {
 		const struct pf_snap_past *p = &s->past[i];
 
-		entries += p->entry_count > 1;
+		entries += p->entry_count;
+		if (p->entry_count > most)
+			most = p->entry_count;
 		untimed += p->is_untimed && p->entry_count > 1;
 		odd += p->entry_count ? p->odd_count : 0;
 		before += p->entry_count ? p->before_count : 0;
 		bytes = pf_sat_add(bytes, p->entry_count ? p->before : 0);
 	}
-	if (pf_snap_state_is(s) && !entries)
-		pf_doc_note(doc, "the snapshot has no history: call "
-				 "torch.cuda.memory._record_memory_history() "
-				 "before the model is built");
+	/* torch writes one entry even if none were asked for */
+	if (pf_snap_state_is(s) && most <= 1)
+		pf_doc_note(doc,
+			    "the snapshot has no history%s: call "
+			    "torch.cuda.memory._record_memory_history() before "
+			    "the model is built",
+			    entries ? " but for one entry of a GPU" : "");
 	else if (before)
 		pf_doc_note(doc,
 			    "%s blocks of %s were there before the first entry "
@@ -204,6 +231,7 @@ void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 		pf_doc_note(doc, "entries of the history have no times, as "
 				 "older versions of torch write them: when "
 				 "something was, is said by their number");
+	note_sums(s, doc);
 	if (odd)
 		pf_doc_note(doc,
 			    "%s entries of the history do not agree with it or "

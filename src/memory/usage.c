@@ -326,6 +326,8 @@ static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op,
 {
 	if (op->stack != PF_ID_NONE)
 		return pf_stack_line(&out->lines, op->stack, err);
+	if (pf_snap_state_is(&out->snap))
+		return "(no stack)";
 	return op->name == PF_ID_NONE
 		       ? "(outside of ops)"
 		       : pf_names_frame(out->names, op->name, err);

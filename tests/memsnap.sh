@@ -271,6 +271,14 @@ for name in untimed two; do
 done
 grep -q '<dt>Recorded' "$tmp/out" && grep -qE "$time_like" "$tmp/out"
 result "with times: the page has them" "$tmp/out"
+run 0 "$profan" slice "$tmp/untimed.db" -o "$tmp/s.json" &&
+	grep -q 'no times: in their place' "$tmp/err" &&
+	! grep -q 'events of' "$tmp/err"
+result "no times: slice says what it wrote instead" "$tmp/err"
+run 0 "$profan" slice "$tmp/two.db" -o "$tmp/s2.json" &&
+	grep -qE 'events of [0-9.]+ .?s to' "$tmp/err" &&
+	! grep -q 'no times' "$tmp/err"
+result "with times: slice says how long" "$tmp/err"
 rm -f "$tmp/t.db"
 run 0 "$profan" ingest -q "$tmp/made/odd-first.pickle" -o "$tmp/t.db" &&
 	run 0 "$profan" query "$tmp/t.db" -f csv \

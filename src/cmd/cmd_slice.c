@@ -33,10 +33,14 @@ static void say(const struct pf_slice_args *a, const struct pf_slice_result *r)
 	char events[PF_NUM_MAX], moved[PF_NUM_MAX], time[PF_NUM_MAX];
 	char arrows[PF_NUM_MAX], tiles[PF_NUM_MAX];
 
-	pf_log_note("wrote %s event%s of %s to '%s'",
+	pf_num_show_ns(time, r->to_ns - r->from_ns);
+	pf_log_note("wrote %s event%s%s%s to '%s'",
 		    pf_num_show_count(events, r->event_count),
-		    r->event_count == 1 ? "" : "s",
-		    pf_num_show_ns(time, r->to_ns - r->from_ns), a->out);
+		    r->event_count == 1 ? "" : "s", r->is_untimed ? "" : " of ",
+		    r->is_untimed ? "" : time, a->out);
+	if (r->is_untimed)
+		pf_log_note("the snapshot has no times: in their place is the "
+			    "number of each entry");
 	if (a->path)
 		pf_log_note("%s piece%s of the critical path beside them",
 			    pf_num_show_count(tiles, r->tile_count),

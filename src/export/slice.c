@@ -396,21 +396,24 @@ static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 	return pf_slice_end(&s->writer, err);
 }
 
-static int has_whole_us(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+/* Is there a count above 0 of a key like this?  Or -1. */
+static int has_fact(struct pf_db *db, int64_t trace_id, const char *key,
+		    struct pf_err *err)
 {
 	sqlite3_stmt *stmt =
 		pf_db_prepare(db,
 			      "SELECT 1 FROM trace_fact WHERE trace_id = ?1"
-			      " AND key = 'ts_fraction_digits' AND value > 0",
+			      " AND key GLOB ?2 AND value > 0",
 			      err);
 	int rc;
 
 	if (!stmt)
 		return -1;
 	sqlite3_bind_int64(stmt, 1, trace_id);
+	sqlite3_bind_text(stmt, 2, key, -1, SQLITE_STATIC);
 	rc = pf_db_step(db, stmt, err);
 	sqlite3_finalize(stmt);
-	return rc < 0 ? -1 : !rc;
+	return rc;
 }
 
 /* Which are of another GPU is asked before they get the file's numbers. */
@@ -437,10 +440,14 @@ static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
 	if (rc < 0)
 		return -1;
 	trace_id = window->traces->trace_id;
-	rc = has_whole_us(s->db, trace_id, err);
+	rc = has_fact(s->db, trace_id, "ts_fraction_digits", err);
 	if (rc < 0)
 		return -1;
-	s->writer.is_whole_us = rc;
+	s->writer.is_whole_us = !rc;
+	rc = has_fact(s->db, trace_id, "snap_untimed_*", err);
+	if (rc < 0)
+		return -1;
+	s->result->is_untimed = rc;
 	s->writer.lexicon = pf_lexicon_open(s->db->sql, LEXICON_BYTES);
 	return pf_lexicon_load(s->writer.lexicon, err) < 0
 		       ? -1

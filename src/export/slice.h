@@ -47,6 +47,7 @@ struct pf_slice_result {
 	int64_t arrow_count;    /* flow events without a partner: left out */
 	int64_t tile_count;     /* pieces of the critical path, beside events */
 	int64_t from_ns, to_ns; /* after the trace's first event */
+	bool is_untimed;        /* these are numbers of entries */
 };
 
 int pf_slice(struct pf_db *db, const struct pf_slice_args *args, FILE *out,

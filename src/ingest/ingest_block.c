@@ -194,8 +194,7 @@ struct pf_block_writer *pf_block_writer_new(struct pf_ingest *in)
 	if (!w->put_block || !w->put_column)
 		w->failed = true;
 	else if (!pf_ingest_is_pair(in))
-		w->started =
-			!pthread_create(&w->thread, NULL, write_blocks, w);
+		w->started = !pthread_create(&w->thread, NULL, write_blocks, w);
 	return w;
 }
 

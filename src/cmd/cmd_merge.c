@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "fleet/merge.h"
+#include "store/threads.h"
 
 struct merge_args {
 	const char *out, *shard, *keep, *capture, *label_file;
@@ -41,9 +41,9 @@ static const struct pf_opt opts[] = {
 
 static size_t default_threads(void)
 {
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t n = pf_threads_processors();
 
-	return n < 1 ? 1 : n > 4 ? 4 : (size_t)n;
+	return n > 4 ? 4 : n;
 }
 
 static void say(const struct pf_fleet_merge *m)

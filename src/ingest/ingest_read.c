@@ -16,11 +16,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "ingest/ingest_impl.h"
 #include "ingest/ingest_lane.h"
+#include "store/threads.h"
 #include "trace/chrome.h"
 
 #define CHUNK_BYTES (2u << 20)
@@ -269,10 +269,10 @@ static void *work(void *arg)
 
 unsigned pf_ingest_threads(const struct pf_ingest_options *o)
 {
-	long n = o->threads ? (long)o->threads : sysconf(_SC_NPROCESSORS_ONLN);
-	long most = o->threads ? WORKERS_MAX : 4;
+	size_t n = o->threads ? o->threads : pf_threads_processors();
+	size_t most = o->threads ? WORKERS_MAX : 4;
 
-	return (unsigned)(n < 1 ? 1 : n > most ? most : n);
+	return (unsigned)(n > most ? most : n);
 }
 
 bool pf_ingest_is_pair(const struct pf_ingest *in)

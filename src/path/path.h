@@ -118,6 +118,8 @@ struct pf_path_args {
 	 * that is worked out of it (is_brief); 0: all always is.
 	 */
 	double brief_up_to;
+	/* Others use the processors: nothing is done twice to use one more. */
+	bool is_among_others;
 	struct pf_opt_list beside; /* more, answered apart from them */
 	struct pf_path_sink *also; /* or NULL */
 	/*

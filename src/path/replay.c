@@ -361,7 +361,9 @@ void path_answer(const struct path *p, const struct path_far *far,
 		 const struct path_ledger *l, struct path_lane *lanes,
 		 size_t count)
 {
-	const size_t half = count / LANES / 2 * LANES;
+	/* each thread reads the graph anew */
+	const size_t half =
+		p->args->is_among_others ? 0 : count / LANES / 2 * LANES;
 	struct part parts[2] = { { p, l, far, lanes, half },
 				 { p, l, far, lanes + half, count - half } };
 

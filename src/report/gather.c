@@ -73,6 +73,7 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	struct pf_path_args args = {
 		.window = p->window,
 		.brief_up_to = p->no_page ? PF_PATH_WORTH_SAYING : 0,
+		.is_among_others = pf_threads_processors() <= PF_REPORT_THREADS,
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
 	int rc = 0;

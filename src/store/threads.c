@@ -8,9 +8,17 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "store/threads.h"
+
+size_t pf_threads_processors(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < 1 ? 1 : (size_t)n;
+}
 
 struct job {
 	void (*run)(void *);

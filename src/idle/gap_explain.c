@@ -267,8 +267,9 @@ static int split(struct pf_explain *x, const struct pf_gap *gap, size_t level,
 
 		if (rc < 0)
 			return -1;
+		/* the count is no more than CHAIN_MAX: said for compilers */
 		if (place->cause != PF_CAUSE_UNRECORDED ||
-		    level + 1 == x->chain_count) {
+		    level + 1 == x->chain_count || level + 1 == CHAIN_MAX) {
 			x->at = w;
 			emit_host(x, gap, place, *at, end);
 			x->at = NULL;

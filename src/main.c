@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	hold_standard_files();
-	pf_mem_give_back();
+	pf_mem_keep_below(PF_MEM_KEEP_MUCH);
 	rc = run_main(argc, argv, &err);
 	if (finish_output(&output) < 0 && rc >= 0) {
 		err = output;

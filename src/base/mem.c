@@ -14,7 +14,6 @@
 #include "base/mem.h"
 
 #define CHUNK_BYTES 65536
-#define LARGE_BYTES (1 << 20)
 
 struct pf_arena_chunk {
 	struct pf_arena_chunk *next;
@@ -39,11 +38,13 @@ static size_t product(size_t count, size_t size_bytes)
 	return total;
 }
 
-void pf_mem_give_back(void)
+void pf_mem_keep_below(int size_bytes)
 {
 #ifdef __GLIBC__
-	mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
-	mallopt(M_TRIM_THRESHOLD, 4 * LARGE_BYTES);
+	mallopt(M_MMAP_THRESHOLD, size_bytes);
+	mallopt(M_TRIM_THRESHOLD, 4 * size_bytes);
+#else
+	(void)size_bytes;
 #endif
 }
 

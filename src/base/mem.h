@@ -17,10 +17,15 @@ char *pf_strdup(const char *s);
 char *pf_memdup0(const void *p, size_t len); /* copy with a NUL added */
 
 /*
- * Once, at the start: what is large goes back to the system when it is freed.
- * Else threads that come and go would each keep some of it.
+ * Pieces of at least this size go back to the system when they are freed, and
+ * what is free at the end of a heap once it is four times that.  A command
+ * that reads one database keeps more for what it does next (fresh pages were
+ * a tenth of the time of a report); where memory is bounded, or threads come
+ * and go, which would each keep some, it is little.
  */
-void pf_mem_give_back(void);
+#define PF_MEM_KEEP_MUCH   (16 << 20)
+#define PF_MEM_KEEP_LITTLE (1 << 20)
+void pf_mem_keep_below(int size_bytes);
 
 /*
  * Make room for one more element in an array that grows by doubling.

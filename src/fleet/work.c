@@ -306,6 +306,7 @@ static int run_workers(struct worker *workers, size_t count, struct pf_err *err)
 	size_t started = 1;
 	int rc = 0;
 
+	pf_mem_keep_below(PF_MEM_KEEP_LITTLE);
 	while (started < count &&
 	       !pthread_create(&workers[started].thread, NULL, work_off,
 			       &workers[started]))

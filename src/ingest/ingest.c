@@ -442,8 +442,10 @@ static int finish(struct making *m, struct pf_err *err)
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 {
 	struct making m = { .options = options };
-	int rc = set_up(&m, err);
+	int rc;
 
+	pf_mem_keep_below(PF_MEM_KEEP_LITTLE);
+	rc = set_up(&m, err);
 	if (!rc)
 		rc = ingest_traces(&m, err);
 	if (!rc)

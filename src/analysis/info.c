@@ -176,8 +176,11 @@ static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc,
 			     "What the traces say about themselves",
 			     PF_FIELDS(option_fields), info,
 			     &info->option_count, doc, err);
-	if (!info->options)
-		return -1;
+	return info->options ? 0 : -1;
+}
+
+int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
 	return fill(db, "info_storage", "storage", "Storage",
 		    COLS(storage_cols), doc, err);
 }

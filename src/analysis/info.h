@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is in a database: its traces and where every event of them went,
- * devices, what the profiler was told, steps, events by category, repairs,
+ * devices, what the profiler was told, steps, events by category, repairs;
  * storage.
  */
 #ifndef PF_ANALYSIS_INFO_H
@@ -59,5 +59,11 @@ void pf_info_release(struct pf_info *info);
 /* The document; what others read of it stays in "kept", or NULL. */
 int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
 	    struct pf_err *err);
+
+/*
+ * What the tables of the database take, as one more of the document: it reads
+ * every page.
+ */
+int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 
 #endif

@@ -25,7 +25,8 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 
 	if (a->check && pf_check(cx->db, &checked, err))
 		return -1;
-	if (pf_info(cx->db, NULL, doc, err))
+	if (pf_info(cx->db, NULL, doc, err) ||
+	    pf_info_storage(cx->db, doc, err))
 		return -1;
 	if (a->check)
 		pf_doc_int(doc, "checked_count", "Events read back", PF_COUNT,

@@ -273,7 +273,7 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 	struct pf_window_trace *traces =
 		pf_calloc(window->count + 1, sizeof(*traces));
 	struct pf_window own = *window;
-	struct pf_pageable pageable = { 0 };
+	const struct pf_pageable *pageable = pf_pageable(db, err);
 	int rc;
 
 	pf_intern_init(&w.idle_keys);
@@ -282,14 +282,12 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 	own.traces = traces;
 	narrow(&own, c);
 	w.names = pf_names_new(db, err);
-	rc = w.names ? pf_window_settle(db, &own, err) : -1;
+	rc = w.names && pageable ? pf_window_settle(db, &own, err) : -1;
 	if (!rc)
-		rc = pf_pageable_load(db, &pageable, err);
-	if (!rc)
-		rc = pf_gap_find(db, &own, w.names, &pageable, PF_GAPS_MICRO_NS,
+		rc = pf_gap_find(db, &own, w.names, pageable, PF_GAPS_MICRO_NS,
 				 &w.sink, err);
 	if (!rc)
-		rc = walk_tracks(&w, &pageable, window, err);
+		rc = walk_tracks(&w, pageable, window, err);
 	if (!rc)
 		rc = take_names(&w, c->idle, w.idle_places, c->idle_count, err);
 	if (!rc)
@@ -297,7 +295,6 @@ int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
 				err);
 	pf_names_free(w.names);
 	pf_gpu_set_release(&w.gpus);
-	pf_pageable_release(&pageable);
 	pf_intern_release(&w.idle_keys);
 	pf_intern_release(&w.site_keys);
 	free(w.idle_places);

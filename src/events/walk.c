@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "store/cursor.h"
+#include "store/memo.h"
 #include "store/named.h"
 
 /* Calls of a kind that are remembered: more than wait in a queue. */
@@ -69,29 +70,35 @@ static const struct frame outermost = {
 
 /* ---- copies from pageable memory ---- */
 
-int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
-		     struct pf_err *err)
+static void free_pageable(void *p)
 {
-	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
-	size_t cap = 0;
-	int rc;
-
-	*out = (struct pf_pageable){ 0 };
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
-		out->ids = pf_grow(out->ids, &cap, out->count + 1,
-				   sizeof(*out->ids));
-		out->ids[out->count++] = sqlite3_column_int64(stmt, 0);
-	}
-	sqlite3_finalize(stmt);
-	return rc;
+	free(((struct pf_pageable *)p)->ids);
+	free(p);
 }
 
-void pf_pageable_release(struct pf_pageable *p)
+static void *read_pageable(struct pf_db *db, const char *ignored,
+			   struct pf_err *err)
 {
-	free(p->ids);
-	*p = (struct pf_pageable){ 0 };
+	struct pf_pageable *p = pf_calloc(1, sizeof(*p));
+	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
+	size_t cap = 0;
+	int rc = stmt ? 1 : -1;
+
+	(void)ignored;
+	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
+		p->ids = pf_grow(p->ids, &cap, p->count + 1, sizeof(*p->ids));
+		p->ids[p->count++] = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	if (!rc)
+		return p;
+	free_pageable(p);
+	return NULL;
+}
+
+const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err)
+{
+	return pf_memo_get(db, read_pageable, free_pageable, NULL, err);
 }
 
 static bool is_pageable(struct pf_walk *w, uint32_t seq)

@@ -40,9 +40,8 @@ struct pf_pageable {
 	int64_t *ids;
 	size_t count;
 };
-int pf_pageable_load(struct pf_db *db, struct pf_pageable *out,
-		     struct pf_err *err);
-void pf_pageable_release(struct pf_pageable *p);
+/* Read once, and the database's until it is closed; NULL on error. */
+const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err);
 
 /* The innermost range at an instant itself. */
 struct pf_inner {

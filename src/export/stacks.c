@@ -370,18 +370,17 @@ static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
 
 static int weigh_idle(struct stacks *s, struct pf_err *err)
 {
-	struct pf_pageable pageable = { 0 };
+	const struct pf_pageable *pageable = pf_pageable(s->db, err);
 	int64_t ignored;
-	int rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL, err);
+	int rc = pageable ? pf_window_to_steps(s->db, &s->window, &ignored,
+					       NULL, err)
+			  : -1;
 
 	s->sink.piece = on_piece;
 	s->err = err;
 	if (!rc)
-		rc = pf_pageable_load(s->db, &pageable, err);
-	if (!rc)
-		rc = pf_gap_find(s->db, &s->window, s->names, &pageable,
+		rc = pf_gap_find(s->db, &s->window, s->names, pageable,
 				 PF_GAPS_MICRO_NS, &s->sink, err);
-	pf_pageable_release(&pageable);
 	return rc < 0 || err->code ? -1 : 0;
 }
 

@@ -533,13 +533,13 @@ static void take_lengths(const struct gaps *g, struct pf_gaps *out)
 static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
 {
 	struct pf_gaps *out = g->out;
-	struct pf_pageable pageable = { 0 };
-	int rc = pf_pageable_load(db, &pageable, err);
+	const struct pf_pageable *pageable = pf_pageable(db, err);
+	int rc = pageable ? 0 : -1;
 
 	if (!rc && !(out->names = pf_names_new(db, err)))
 		rc = -1;
 	if (!rc)
-		rc = pf_gap_find(db, &out->window, out->names, &pageable,
+		rc = pf_gap_find(db, &out->window, out->names, pageable,
 				 out->micro_ns, &g->sink, err);
 	if (!rc) {
 		take_causes(g, out);
@@ -549,7 +549,6 @@ static int find(struct gaps *g, struct pf_db *db, struct pf_err *err)
 		take_lengths(g, out);
 		take_devices(out);
 	}
-	pf_pageable_release(&pageable);
 	return rc || err->code ? -1 : 0;
 }
 

@@ -314,7 +314,7 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 {
 	struct loader l = { .sink = { on_piece, on_gap, on_device },
 			    .out = out };
-	struct pf_pageable pageable = { 0 };
+	const struct pf_pageable *pageable = pf_pageable(db, err);
 	int rc;
 
 	*out = (struct pf_sites){ .steps = *steps };
@@ -322,13 +322,13 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->keys);
 	out->names = pf_names_new(db, err);
 	l.err = err;
-	rc = out->names ? pf_pageable_load(db, &pageable, err) : -1;
+	rc = out->names && pageable ? 0 : -1;
 	if (!rc && with_idle)
-		rc = find_gaps(db, window, gaps, &pageable, &l, err);
+		rc = find_gaps(db, window, gaps, pageable, &l, err);
 	if (err->code)
 		rc = -1;
 	for (size_t i = 0; !rc && i < window->count; i++)
-		rc = walk_trace(db, &l, &pageable, &window->traces[i], err);
+		rc = walk_trace(db, &l, pageable, &window->traces[i], err);
 	for (size_t i = 0; !rc && i < window->count; i++)
 		count_steps(out, &window->traces[i]);
 	if (!rc)
@@ -337,7 +337,6 @@ int pf_sites_load(struct pf_db *db, const struct pf_window *window,
 		free(l.devices[i].gaps);
 	free(l.devices);
 	free(l.own);
-	pf_pageable_release(&pageable);
 	return rc;
 }
 

@@ -318,7 +318,7 @@ int path_stand_begin(struct path_stand *s, const struct path *p,
 	*s = (struct path_stand){ .thread = thread,
 				  .point = th->first_point,
 				  .call = th->first_call };
-	s->walk = pf_walk_new(db, names, &p->pageable, th->track_id, err);
+	s->walk = pf_walk_new(db, names, p->pageable, th->track_id, err);
 	return s->walk ? 0 : -1;
 }
 

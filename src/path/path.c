@@ -245,7 +245,6 @@ static void release(struct path *p)
 	free(p->busy);
 	free(p->comms);
 	free(p->phi);
-	pf_pageable_release(&p->pageable);
 	free(p->chain);
 }
 
@@ -288,7 +287,8 @@ static int follow(struct path *p, struct path_rows *rows,
 	path_list_nodes(p);
 	if (is_brief(p))
 		return 0;
-	if (pf_pageable_load(p->db, &p->pageable, err) < 0 ||
+	p->pageable = pf_pageable(p->db, err);
+	if (!p->pageable ||
 	    path_ledger_init(ledger, p, c, by_op, err) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||
 	    path_rows_finish(rows, err) < 0)

@@ -2,12 +2,14 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "events/gpu_config.h"
 #include "base/sat.h"
 #include "base/search.h"
 #include "store/named.h"
 
+#define GAPS_MOST      16    /* ids a configuration, in a table of them */
 #define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
 
 /* -1 also for what no device reports. */
@@ -37,6 +39,25 @@ static void read_row(sqlite3_stmt *stmt, struct pf_gpu_config *c)
 		c->occupancy = -1;
 }
 
+/*
+ * Ids ascend with few gaps: a table of them is small.  It is found once per
+ * event, where steps of a search that go this way and that are slow.
+ */
+static void list_places(struct pf_gpu_configs *c)
+{
+	const int64_t first = c->count ? c->items[0].id : 0;
+	const int64_t last = c->count ? c->items[c->count - 1].id : -1;
+	const int64_t range = pf_sat_sub(last, first);
+
+	if (range < 0 || range / GAPS_MOST > (int64_t)c->count)
+		return;
+	c->places = pf_alloc(((size_t)range + 1) * sizeof(*c->places));
+	memset(c->places, 0xff, ((size_t)range + 1) * sizeof(*c->places));
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].id >= first && c->items[i].id <= last)
+			c->places[c->items[i].id - first] = (uint32_t)i;
+}
+
 int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
 			struct pf_err *err)
 {
@@ -54,33 +75,31 @@ int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
 			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
 	}
 	sqlite3_finalize(stmt);
+	if (!rc)
+		list_places(c);
 	return rc;
 }
 
-/* Ids ascend with few gaps, so there are few places where one can be. */
 const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
 						int64_t id)
 {
-	int64_t first, last, top = (int64_t)c->count - 1;
-	const struct pf_gpu_config *items;
-	size_t at;
+	const struct pf_gpu_config *items = c->items;
+	size_t at, top = c->count - 1;
 
-	if (!c->count || id < c->items[0].id || id > c->items[top].id)
+	if (!c->count || id < items[0].id || id > items[top].id)
 		return NULL;
-	first = top - pf_sat_sub(c->items[top].id, id);
-	last = pf_sat_sub(id, c->items[0].id);
-	first = first > 0 ? first : 0;
-	last = last < top ? last : top;
-	if (first > last) /* they do not ascend */
-		return NULL;
-	items = c->items + first;
-	at = PF_SEARCH(i, (size_t)(last - first), items[i].id < id);
+	if (c->places) {
+		at = c->places[id - items[0].id];
+		return at < c->count ? &items[at] : NULL;
+	}
+	at = PF_SEARCH(i, top, items[i].id < id);
 	return items[at].id == id ? &items[at] : NULL;
 }
 
 void pf_gpu_configs_release(struct pf_gpu_configs *c)
 {
 	free(c->items);
+	free(c->places);
 	pf_arena_release(&c->texts);
 	*c = (struct pf_gpu_configs){ 0 };
 }

@@ -27,6 +27,8 @@ struct pf_gpu_config {
 struct pf_gpu_configs {
 	struct pf_gpu_config *items; /* by id */
 	size_t count;
+	/* By id from the first one's: of the items; NULL: ids are far apart. */
+	uint32_t *places;
 	struct pf_arena texts;
 };
 

@@ -331,11 +331,14 @@ static void find_named_steps(struct pf_parts *p)
 
 #define BESIDE PF_PART_COUNT /* the work beside, where parts are counted */
 
-/* Parts by the time they can take, so that the last is a short one. */
+/*
+ * Steps need no row that is still being read when the first part begins; then
+ * parts by the time they can take, so that the last is a short one.
+ */
 static const enum pf_part order[] = {
-	PF_PART_PATH,     BESIDE,          PF_PART_SYNCS,   PF_PART_DOCTOR,
-	PF_PART_LAUNCHES, PF_PART_MEMORY,  PF_PART_MODULES, PF_PART_ROOFLINE,
-	PF_PART_STEPS,    PF_PART_CALLERS, PF_PART_KERNELS, PF_PART_OVERLAP,
+	PF_PART_STEPS,    PF_PART_PATH,    BESIDE,           PF_PART_SYNCS,
+	PF_PART_MEMORY,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_MODULES,
+	PF_PART_ROOFLINE, PF_PART_CALLERS, PF_PART_KERNELS,  PF_PART_OVERLAP,
 	PF_PART_OPS,
 };
 
@@ -343,12 +346,53 @@ static const enum pf_part order[] = {
 _Static_assert(ORDERED == PF_PART_COUNT - 1,
 	       "every part but info, and gaps, which come with syncs");
 
-/* What threads share: the parts are theirs alone, one each. */
+/* The first release of torch whose rules a trace follows; 0: none does. */
+static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
+		struct pf_rule_facts facts = { 0 };
+
+		if (p->traces.traces[i].is_side)
+			continue;
+		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
+					&facts, err) < 0)
+			return -1;
+		if (facts.is_foreign)
+			continue;
+		p->torch = pf_rules_for(&facts, 0, 0).torch;
+		p->is_torch_said = facts.torch > 0;
+	}
+	return 0;
+}
+
+static int find_about(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
+{
+	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO], err) ||
+	    pf_training_summary(db, &p->doc[PF_PART_INFO], err))
+		return -1;
+	find_steps(p);
+	if (find_window(db, p, err) ||
+	    pf_window_resolve(db, &p->window, &p->traces, err))
+		return -1;
+	pf_window_options(&p->window, &p->window_text);
+	return find_torch(db, p, err);
+}
+
+/*
+ * What threads share.  One begins with what the parts are about, the other
+ * with rows that half of the parts read, which come before blocks take the
+ * room; each then takes parts, which are its alone.
+ */
 struct queue {
-	const struct pf_db *db;
+	struct pf_db *db;
 	struct pf_parts *parts;
 	const struct pf_parts_beside *beside;
-	atomic_uint started, next;
+	pthread_mutex_t lock;
+	pthread_cond_t known; /* what the parts are about: */
+	bool is_known;
+	int about_rc, links_rc;
+	struct pf_err about_err, links_err;
+	atomic_uint next;
 	int rc[PF_PART_COUNT + 1];
 	struct pf_err err[PF_PART_COUNT + 1];
 };
@@ -370,124 +414,101 @@ static void run_part(struct queue *q, struct pf_db *db, enum pf_part part)
 		pf_while(&q->err[part], "%s", parts[part].command);
 }
 
-static void *run_queue(void *p)
+static void run_parts(struct queue *q, struct pf_db *db)
 {
-	struct queue *q = p;
-	struct pf_db *db = &q->parts->beside[atomic_fetch_add(&q->started, 1)];
-	struct pf_err err = { 0 };
-	bool is_open = !pf_db_open_beside(db, q->db, &err);
 	unsigned n;
 
-	while ((n = atomic_fetch_add(&q->next, 1)) < ORDERED) {
-		if (is_open) {
-			run_part(q, db, order[n]);
-			continue;
-		}
-		q->rc[order[n]] = -1;
-		q->err[order[n]] = err;
-	}
+	while ((n = atomic_fetch_add(&q->next, 1)) < ORDERED)
+		run_part(q, db, order[n]);
+}
+
+static void keep_links(struct queue *q, struct pf_db *db)
+{
+	struct pf_ints *links = pf_gpu_links_new(db, true, &q->links_err);
+
+	pf_ints_free(links);
+	q->links_rc = links ? 0 : -1;
+}
+
+/* false: there is nothing to be known. */
+static bool wait_for_about(struct queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	while (!q->is_known)
+		pthread_cond_wait(&q->known, &q->lock);
+	pthread_mutex_unlock(&q->lock);
+	return !q->about_rc;
+}
+
+static void *run_other(void *p)
+{
+	struct queue *q = p;
+	struct pf_db *db = &q->parts->beside[1];
+
+	q->links_rc = pf_db_open_beside(db, q->db, &q->links_err);
+	if (!q->links_rc)
+		keep_links(q, db);
+	if (!q->links_rc && wait_for_about(q))
+		run_parts(q, db);
 	return NULL;
 }
 
+static void run_first(struct queue *q)
+{
+	struct pf_db *db = &q->parts->beside[0];
+	int rc = pf_db_open_beside(db, q->db, &q->about_err);
+
+	if (!rc)
+		rc = find_about(q->db, q->parts, &q->about_err);
+	pthread_mutex_lock(&q->lock);
+	q->about_rc = rc;
+	q->is_known = true;
+	pthread_cond_signal(&q->known);
+	pthread_mutex_unlock(&q->lock);
+	if (!rc)
+		run_parts(q, db);
+}
+
 /* The first error in the order of parts, whichever thread met it first. */
+static int first_error(const struct queue *q, struct pf_err *err)
+{
+	if (q->links_rc || q->about_rc) {
+		*err = q->links_rc ? q->links_err : q->about_err;
+		return -1;
+	}
+	for (int i = 0; i <= PF_PART_COUNT; i++)
+		if (q->rc[i]) {
+			*err = q->err[i];
+			return q->rc[i];
+		}
+	return 0;
+}
+
 static int run_all(struct pf_db *db, struct pf_parts *p,
 		   const struct pf_parts_beside *beside, struct pf_err *err)
 {
 	struct queue *q = pf_calloc(1, sizeof(*q));
-	pthread_t threads[PF_REPORT_THREADS - 1];
-	size_t started = 0;
-	int rc = 0;
+	pthread_t other;
+	bool has_other;
+	int rc;
 
 	q->db = db;
 	q->parts = p;
 	q->beside = beside;
-	while (started < PF_REPORT_THREADS - 1 &&
-	       !pthread_create(&threads[started], NULL, run_queue, q))
-		started++;
-	run_queue(q);
-	while (started > 0)
-		pthread_join(threads[--started], NULL);
-	for (int i = 0; i <= PF_PART_COUNT && !rc; i++) {
-		rc = q->rc[i];
-		if (rc)
-			*err = q->err[i];
-	}
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_cond_init(&q->known, NULL);
+	has_other = !pthread_create(&other, NULL, run_other, q);
+	if (!has_other)
+		keep_links(q, db);
+	if (has_other || !q->links_rc)
+		run_first(q);
+	if (has_other)
+		pthread_join(other, NULL);
+	rc = first_error(q, err);
+	pthread_cond_destroy(&q->known);
+	pthread_mutex_destroy(&q->lock);
 	free(q);
 	return rc;
-}
-
-/* The first release of torch whose rules a trace follows; 0: none does. */
-static int find_torch(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
-{
-	for (size_t i = 0; i < p->traces.count && !p->torch; i++) {
-		struct pf_rule_facts facts = { 0 };
-
-		if (p->traces.traces[i].is_side)
-			continue;
-		if (pf_rules_read_facts(db, p->traces.traces[i].trace_id,
-					&facts, err) < 0)
-			return -1;
-		if (facts.is_foreign)
-			continue;
-		p->torch = pf_rules_for(&facts, 0, 0).torch;
-		p->is_torch_said = facts.torch > 0;
-	}
-	return 0;
-}
-
-/* What comes before the parts: two things that have nothing to do with it. */
-struct first {
-	struct pf_db *db, *lent;
-	struct pf_parts *parts;
-	int links_rc, window_rc;
-	struct pf_err links_err, window_err;
-};
-
-/* Half of the parts read these rows: they come before blocks take the room. */
-static void keep_links(void *context)
-{
-	struct first *f = context;
-	struct pf_ints *links = pf_gpu_links_new(f->lent ? f->lent : f->db,
-						 true, &f->links_err);
-
-	pf_ints_free(links);
-	f->links_rc = links ? 0 : -1;
-}
-
-static int find_about(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
-{
-	if (pf_info(db, &p->info, &p->doc[PF_PART_INFO], err) ||
-	    pf_training_summary(db, &p->doc[PF_PART_INFO], err))
-		return -1;
-	find_steps(p);
-	if (find_window(db, p, err) ||
-	    pf_window_resolve(db, &p->window, &p->traces, err))
-		return -1;
-	pf_window_options(&p->window, &p->window_text);
-	return find_torch(db, p, err);
-}
-
-static void begin(void *context)
-{
-	struct first *f = context;
-
-	f->window_rc = find_about(f->db, f->parts, &f->window_err);
-}
-
-static int find_first(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
-{
-	struct first f = { .db = db, .lent = pf_db_lend(db), .parts = p };
-
-	if (f.lent) {
-		pf_threads_both(begin, &f, keep_links, &f);
-		pf_db_give_back(db, f.lent);
-	} else {
-		keep_links(&f);
-		begin(&f);
-	}
-	if (f.links_rc || f.window_rc)
-		*err = f.links_rc ? f.links_err : f.window_err;
-	return f.links_rc ? f.links_rc : f.window_rc;
 }
 
 int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
@@ -503,7 +524,7 @@ int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
 				  .track.most =
 					  beside ? beside->path_pieces : 0 };
 	pf_kept_start(db, KEPT_BYTES);
-	if (find_first(db, out, err) || run_all(db, out, beside, err))
+	if (run_all(db, out, beside, err))
 		return -1;
 	pf_kept_stop(db);
 	find_named_steps(out);

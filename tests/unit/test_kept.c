@@ -2,10 +2,15 @@
 /* What is kept of a database is what is read from it, with room and without. */
 #include "unit/scene.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "store/cursor.h"
 #include "store/ints.h"
 #include "store/kept.h"
@@ -161,11 +166,119 @@ static void made_once(void **state)
 	scene_close(&s);
 }
 
+/*
+ * A thing that is being made waits for another one that another thread makes:
+ * both would wait for ever if one lock were held all the while.
+ */
+struct meeting {
+	pthread_barrier_t both;
+	struct pf_db *db;
+	atomic_int made;
+};
+
+static struct meeting *meeting; /* make() has no context but its argument */
+
+static void *meet(struct pf_db *db, const char *arg, struct pf_err *err)
+{
+	(void)db;
+	(void)err;
+	atomic_fetch_add(&meeting->made, 1);
+	pthread_barrier_wait(&meeting->both);
+	return pf_strdup(arg);
+}
+
+static void *ask_for_two(void *p)
+{
+	struct pf_err err = { 0 };
+	const char *other = p, *first = other[0] == 'a' ? "b" : "a";
+
+	assert_string_equal(pf_memo_get(meeting->db, meet, free, first, &err),
+			    first);
+	return (void *)pf_memo_get(meeting->db, meet, free, other, &err);
+}
+
+static void made_at_once(void **state)
+{
+	struct scene s;
+	pthread_t thread;
+	void *other;
+	const void *own;
+
+	(void)state;
+	open_calls(&s);
+	alarm(60); /* both wait for ever where it fails */
+	meeting = pf_calloc(1, sizeof(*meeting));
+	meeting->db = &s.db;
+	pthread_barrier_init(&meeting->both, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, ask_for_two, "a"), 0);
+	own = ask_for_two("b");
+	assert_int_equal(pthread_join(thread, &other), 0);
+	assert_string_equal(own, "b");
+	assert_string_equal(other, "a");
+	assert_int_equal(meeting->made, 2);
+	alarm(0);
+	pthread_barrier_destroy(&meeting->both);
+	free(meeting);
+	scene_close(&s);
+}
+
+/* Who asks for what another makes waits, and makes it if that fails. */
+#define ASKING 8
+
+static atomic_int tries;
+
+static void *fail_at_first(struct pf_db *db, const char *arg,
+			   struct pf_err *err)
+{
+	struct timespec ms = { .tv_nsec = 1000000 };
+
+	(void)db;
+	nanosleep(&ms, NULL);
+	if (!atomic_fetch_add(&tries, 1)) {
+		pf_fail(err, PF_EDATA, "not yet");
+		return NULL;
+	}
+	return pf_strdup(arg);
+}
+
+static void *ask_for_one(void *db)
+{
+	struct pf_err err = { 0 };
+
+	return (void *)pf_memo_get(db, fail_at_first, free, "one", &err);
+}
+
+static void made_after_failing(void **state)
+{
+	struct scene s;
+	pthread_t threads[ASKING];
+	void *got, *first = NULL;
+	int failed = 0;
+
+	(void)state;
+	open_calls(&s);
+	for (int i = 0; i < ASKING; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, ask_for_one, &s.db),
+			0);
+	for (int i = 0; i < ASKING; i++) {
+		assert_int_equal(pthread_join(threads[i], &got), 0);
+		failed += !got;
+		assert_true(!got || !first || got == first);
+		first = got ? got : first;
+	}
+	assert_int_equal(failed, 1);
+	assert_int_equal(tries, 2);
+	scene_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kept_is_what_is_read),
 		cmocka_unit_test(made_once),
+		cmocka_unit_test(made_at_once),
+		cmocka_unit_test(made_after_failing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,8 @@ static void read_row(sqlite3_stmt *stmt, struct pf_gpu_config *c)
 }
 
 /*
- * Ids ascend with few gaps: a table of them is small.  It is found once per
- * event, where steps of a search that go this way and that are slow.
+ * Ids ascend with few gaps: a table of them is small.  One is looked up for
+ * each event, and no processor foresees which way a search goes.
  */
 static void list_places(struct pf_gpu_configs *c)
 {

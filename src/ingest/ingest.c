@@ -444,7 +444,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	struct making m = { .options = options };
 	int rc;
 
-	pf_mem_keep_below(PF_MEM_KEEP_LITTLE);
+	pf_mem_keep_below(PF_MEM_KEEP_LITTLE); /* bounded: invariant I5 */
 	rc = set_up(&m, err);
 	if (!rc)
 		rc = ingest_traces(&m, err);

@@ -217,6 +217,36 @@ def check_fold(browser, name):
     w.close()
 
 
+# The time that a window took, whether any of the picture before it is left (it
+# was made all magenta), and the window that is shown.
+SWEEP = """(windows) => {
+    const line = document.documentElement.timeline;
+    const canvas = document.querySelector('#view canvas');
+    const ctx = canvas.getContext('2d'), side = 64;
+    const copy = new OffscreenCanvas(side, side)
+        .getContext('2d', { willReadFrequently: true });
+    copy.imageSmoothingEnabled = false;
+    const spoil = () => {
+        ctx.save();
+        ctx.setTransform(1, 0, 0, 1, 0, 0);
+        ctx.fillStyle = '#f0f';
+        ctx.fillRect(0, 0, canvas.width, canvas.height);
+        ctx.restore();
+    };
+    const isSpoilt = () => {
+        copy.drawImage(canvas, 0, 0, side, side);
+        const d = copy.getImageData(0, 0, side, side).data.buffer;
+        return new Uint32Array(d).includes(0xffff00ff);
+    };
+    return windows.map(([a, b]) => {
+        spoil();
+        const t = performance.now();
+        line.setView(a, b);
+        return [performance.now() - t, isSpoilt(), ...line.view()];
+    });
+}"""
+
+
 def check_sweep(browser, name):
     """400 windows of all widths, and the edges: none slow, all terminate."""
     w = Watched(browser, name)
@@ -228,18 +258,14 @@ def check_sweep(browser, name):
         width = math.exp(rng.uniform(math.log(50), math.log(span)))
         at = rng.uniform(0, span - width)
         windows.append((at, at + width))
-    drawn = p.evaluate("""(windows) => windows.map(([a, b]) => {
-        const t = performance.now(), line = document.documentElement.timeline;
-        line.setView(a, b);
-        return [performance.now() - t, ...line.view()];
-    })""", windows)
+    drawn = p.evaluate(SWEEP, windows)
     times = [d[0] for d in drawn]
     print("# %s: worst redraw %.0f ms, median %.1f ms" % (
         name, max(times), statistics.median(times)))
     say(name + ": every window is drawn, inside the trace", "\n".join(
-        "%s: %s" % (asked, (start, end))
-        for asked, (_, start, end) in zip(windows, drawn)
-        if not 0 <= start < end <= span))
+        "%s: %s%s" % (asked, (start, end), ", not drawn" if is_old else "")
+        for asked, (_, is_old, start, end) in zip(windows, drawn)
+        if is_old or not 0 <= start < end <= span))
     w.close()
 
 

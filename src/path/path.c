@@ -288,8 +288,7 @@ static int follow(struct path *p, struct path_rows *rows,
 	if (is_brief(p))
 		return 0;
 	p->pageable = pf_pageable(p->db, err);
-	if (!p->pageable ||
-	    path_ledger_init(ledger, p, c, by_op, err) < 0 ||
+	if (!p->pageable || path_ledger_init(ledger, p, c, by_op, err) < 0 ||
 	    path_ledger_read(ledger, find_rows, &of, err) < 0 ||
 	    path_rows_finish(rows, err) < 0)
 		return -1;

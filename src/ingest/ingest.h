@@ -58,7 +58,7 @@ struct pf_ingest_options {
 	int64_t rank;       /* of the first trace, -1 = as the trace says */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
 	const char *cache;  /* mark it as a cache of this; NULL: it is none */
-	unsigned threads;   /* 0 = as many as processors, at most 4 */
+	unsigned threads;   /* 0: one for each processor, at most 4 */
 	enum pf_scanner scanner;
 	const struct pf_ingest_extra *extra;
 	/* called once per trace, when it has been read */

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,8 +16,12 @@
 
 size_t pf_threads_processors(void)
 {
-	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t mine;
+	long n;
 
+	if (!sched_getaffinity(0, sizeof(mine), &mine) && CPU_COUNT(&mine) > 0)
+		return (size_t)CPU_COUNT(&mine);
+	n = sysconf(_SC_NPROCESSORS_ONLN); /* more than the set has room for */
 	return n < 1 ? 1 : (size_t)n;
 }
 

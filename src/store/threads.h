@@ -11,7 +11,8 @@
 
 #include "base/err.h"
 
-size_t pf_threads_processors(void); /* that the machine has; at least 1 */
+/* Those that this process may use (taskset, a job's share); at least 1. */
+size_t pf_threads_processors(void);
 
 /* Two things at once, or one after the other; returns when both are done. */
 void pf_threads_both(void (*one)(void *), void *of_one, void (*other)(void *),

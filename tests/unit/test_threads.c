@@ -2,6 +2,7 @@
 /* What threads read ahead is what would have been read without them. */
 #include "unit/scene.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,6 +230,26 @@ static void damage_is_told(void **state)
 	scene_close(&s);
 }
 
+/* ---- processors ---- */
+
+static void processors_that_may_be_used(void **state)
+{
+	cpu_set_t all, one;
+	int first = 0;
+
+	(void)state;
+	if (sched_getaffinity(0, sizeof(all), &all))
+		skip();
+	assert_int_equal(pf_threads_processors(), CPU_COUNT(&all));
+	while (!CPU_ISSET(first, &all))
+		first++;
+	CPU_ZERO(&one);
+	CPU_SET(first, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(pf_threads_processors(), 1);
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +259,7 @@ int main(void)
 		cmocka_unit_test(both_are_done),
 		cmocka_unit_test(ahead_is_what_is_read),
 		cmocka_unit_test(damage_is_told),
+		cmocka_unit_test(processors_that_may_be_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 
 #include "events/gpu.h"
 #include "events/trust.h"
-#include "store/ints.h"
 #include "store/kept.h"
 #include "store/threads.h"
 
@@ -138,15 +137,6 @@ static void release(struct beside *b)
 	pf_roofline_release(&b->roofline);
 }
 
-/* Most of them read these rows: they come before blocks take the room. */
-static int keep_links(struct pf_db *db, struct pf_err *err)
-{
-	struct pf_ints *links = pf_gpu_links_new(db, true, err);
-
-	pf_ints_free(links);
-	return links ? 0 : -1;
-}
-
 static int gather(struct pf_db *db, const struct pf_advise_args *args,
 		  struct beside *b, struct pf_advise *a, struct pf_err *err)
 {
@@ -158,7 +148,8 @@ static int gather(struct pf_db *db, const struct pf_advise_args *args,
 	g->out = a;
 	g->beside = b;
 	pf_kept_start(db, KEPT_BYTES);
-	rc = keep_links(db, err);
+	/* most read these rows: they come before blocks take the room */
+	rc = pf_gpu_links_keep(db, err);
 	if (!rc)
 		rc = pf_db_open_beside(&g->other, db, err);
 	if (!rc)

@@ -17,11 +17,11 @@ char *pf_strdup(const char *s);
 char *pf_memdup0(const void *p, size_t len); /* copy with a NUL added */
 
 /*
- * Pieces of at least this size go back to the system when they are freed, and
- * what is free at the end of a heap once it is four times that.  A command
- * that reads one database keeps more for what it does next (fresh pages were
- * a tenth of the time of a report); where memory is bounded, or threads come
- * and go, which would each keep some, it is little.
+ * From now on, of all threads: pieces of at least this size go back to the
+ * system when they are freed, and what is free at the end of a heap once it is
+ * four times that.  A command that reads one database keeps more for what it
+ * does next (fresh pages were a tenth of the time of a report); where memory is
+ * bounded, or threads come and go, which would each keep some, it is little.
  */
 #define PF_MEM_KEEP_MUCH   (16 << 20)
 #define PF_MEM_KEEP_LITTLE (1 << 20)

@@ -39,13 +39,6 @@ static const struct pf_opt opts[] = {
 	{ 0 }
 };
 
-static size_t default_threads(void)
-{
-	size_t n = pf_threads_processors();
-
-	return n > 4 ? 4 : n;
-}
-
 static void say(const struct pf_fleet_merge *m)
 {
 	const struct pf_fleet_count *made = &m->made;
@@ -80,7 +73,8 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		.label_file = a->label_file,
 		.labels = a->labels.items,
 		.label_count = a->labels.count,
-		.threads = a->threads ? (size_t)a->threads : default_threads(),
+		.threads =
+			a->threads ? (size_t)a->threads : pf_threads_default(),
 	};
 
 	if (!a->out)

@@ -405,6 +405,14 @@ struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
 			   err);
 }
 
+int pf_gpu_links_keep(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_ints *links = pf_gpu_links_new(db, true, err);
+
+	pf_ints_free(links);
+	return links ? 0 : -1;
+}
+
 int pf_gpu_links_next(struct pf_ints *links, int64_t event_id,
 		      const int64_t **row, struct pf_err *err)
 {

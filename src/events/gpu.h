@@ -107,6 +107,8 @@ int pf_gpu_next(struct pf_gpu *g, const struct pf_gpu_event **out,
 struct pf_ints;
 struct pf_ints *pf_gpu_links_new(struct pf_db *db, bool with_all,
 				 struct pf_err *err);
+/* Read all of them once, for all who read them after this (store/kept.h). */
+int pf_gpu_links_keep(struct pf_db *db, struct pf_err *err);
 /* The row of the next event; those of others before it are passed by. */
 int pf_gpu_links_next(struct pf_ints *links, int64_t event_id,
 		      const int64_t **row, struct pf_err *err);

@@ -372,12 +372,12 @@ static int weigh_idle(struct stacks *s, struct pf_err *err)
 {
 	const struct pf_pageable *pageable = pf_pageable(s->db, err);
 	int64_t ignored;
-	int rc = pageable ? pf_window_to_steps(s->db, &s->window, &ignored,
-					       NULL, err)
-			  : -1;
+	int rc = pageable ? 0 : -1;
 
 	s->sink.piece = on_piece;
 	s->err = err;
+	if (!rc)
+		rc = pf_window_to_steps(s->db, &s->window, &ignored, NULL, err);
 	if (!rc)
 		rc = pf_gap_find(s->db, &s->window, s->names, pageable,
 				 PF_GAPS_MICRO_NS, &s->sink, err);

@@ -269,10 +269,9 @@ static void *work(void *arg)
 
 unsigned pf_ingest_threads(const struct pf_ingest_options *o)
 {
-	size_t n = o->threads ? o->threads : pf_threads_processors();
-	size_t most = o->threads ? WORKERS_MAX : 4;
+	size_t n = o->threads ? o->threads : pf_threads_default();
 
-	return (unsigned)(n > most ? most : n);
+	return (unsigned)(n > WORKERS_MAX ? WORKERS_MAX : n);
 }
 
 bool pf_ingest_is_pair(const struct pf_ingest *in)

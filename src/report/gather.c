@@ -16,7 +16,6 @@
 #include "events/step.h"
 #include "events/trust.h"
 #include "report/gather.h"
-#include "store/ints.h"
 #include "store/kept.h"
 #include "store/threads.h"
 #include "training/training.h"
@@ -73,7 +72,7 @@ static int run_path(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 	struct pf_path_args args = {
 		.window = p->window,
 		.brief_up_to = p->no_page ? PF_PATH_WORTH_SAYING : 0,
-		.is_among_others = pf_threads_processors() <= PF_REPORT_THREADS,
+		.is_among_others = pf_threads_default() <= PF_REPORT_THREADS,
 	};
 	struct pf_doc *doc = &p->doc[PF_PART_PATH];
 	int rc = 0;
@@ -422,13 +421,7 @@ static void run_parts(struct queue *q, struct pf_db *db)
 		run_part(q, db, order[n]);
 }
 
-static void keep_links(struct queue *q, struct pf_db *db)
-{
-	struct pf_ints *links = pf_gpu_links_new(db, true, &q->links_err);
-
-	pf_ints_free(links);
-	q->links_rc = links ? 0 : -1;
-}
+_Static_assert(PF_REPORT_THREADS == 2, "run_first() and run_other()");
 
 /* false: there is nothing to be known. */
 static bool wait_for_about(struct queue *q)
@@ -447,7 +440,7 @@ static void *run_other(void *p)
 
 	q->links_rc = pf_db_open_beside(db, q->db, &q->links_err);
 	if (!q->links_rc)
-		keep_links(q, db);
+		q->links_rc = pf_gpu_links_keep(db, &q->links_err);
 	if (!q->links_rc && wait_for_about(q))
 		run_parts(q, db);
 	return NULL;
@@ -499,7 +492,7 @@ static int run_all(struct pf_db *db, struct pf_parts *p,
 	pthread_cond_init(&q->known, NULL);
 	has_other = !pthread_create(&other, NULL, run_other, q);
 	if (!has_other)
-		keep_links(q, db);
+		q->links_rc = pf_gpu_links_keep(db, &q->links_err);
 	if (has_other || !q->links_rc)
 		run_first(q);
 	if (has_other)

@@ -14,15 +14,18 @@
 #include "base/mem.h"
 #include "store/threads.h"
 
-size_t pf_threads_processors(void)
+#define DEFAULT_MOST 4
+
+size_t pf_threads_default(void)
 {
 	cpu_set_t mine;
 	long n;
 
-	if (!sched_getaffinity(0, sizeof(mine), &mine) && CPU_COUNT(&mine) > 0)
-		return (size_t)CPU_COUNT(&mine);
-	n = sysconf(_SC_NPROCESSORS_ONLN); /* more than the set has room for */
-	return n < 1 ? 1 : (size_t)n;
+	if (!sched_getaffinity(0, sizeof(mine), &mine))
+		n = CPU_COUNT(&mine);
+	else /* more than the set has room for */
+		n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : n > DEFAULT_MOST ? DEFAULT_MOST : (size_t)n;
 }
 
 struct job {

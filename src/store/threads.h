@@ -11,8 +11,11 @@
 
 #include "base/err.h"
 
-/* Those that this process may use (taskset, a job's share); at least 1. */
-size_t pf_threads_processors(void);
+/*
+ * How many threads a command uses where nobody says: one for each processor
+ * that the process may use (taskset, a job's share), at most 4.
+ */
+size_t pf_threads_default(void);
 
 /* Two things at once, or one after the other; returns when both are done. */
 void pf_threads_both(void (*one)(void *), void *of_one, void (*other)(void *),

@@ -2,6 +2,8 @@
 /* Classes of GPU work, and what a window leaves of a span. */
 #include "unit/support.h"
 
+#include <inttypes.h>
+
 #include "events/gpu.h"
 #include "analysis/kernels.h"
 #include "events/window.h"
@@ -124,6 +126,61 @@ static void test_without_templates(void **state)
 	is_without("a<b<c<d>", "a<b<c");
 }
 
+#define NO_ROOM 3 /* cases from here on have no table */
+
+/* Ids beside each other, with gaps, and so far apart that no table has room. */
+static const struct {
+	int64_t ids[3], absent[3];
+} id_cases[] = {
+	{ { 1, 2, 3 }, { 0, 4, INT64_MAX } },
+	{ { 12, 13, 40 }, { 11, 14, 41 } },
+	{ { -7, 0, 9 }, { INT64_MIN, -1, 10 } },
+	{ { 1, 1000, 1000000000000 }, { 0, 2, 1000000000001 } },
+	{ { INT64_MIN, 0, INT64_MAX }, { -1, 1, INT64_MAX - 1 } },
+};
+
+static void open_configs(struct pf_db *db, const int64_t ids[3])
+{
+	struct pf_buf sql = { 0 };
+
+	pf_buf_adds(&sql,
+		    "CREATE TABLE gpu_config(id INTEGER PRIMARY KEY, device,"
+		    "stream, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+		    "registers_per_thread, shared_memory_bytes, blocks_per_sm,"
+		    "occupancy_percent, op_name);");
+	for (int i = 0; i < 3; i++)
+		pf_buf_addf(&sql,
+			    "INSERT INTO gpu_config(id) VALUES (%" PRId64 ");",
+			    ids[i]);
+	assert_int_equal(sqlite3_open(":memory:", &db->sql), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db->sql, sql.data, NULL, NULL, NULL),
+			 SQLITE_OK);
+	pf_buf_release(&sql);
+}
+
+static void configs_by_id(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(id_cases) / sizeof(*id_cases); i++) {
+		struct pf_gpu_configs c = { 0 };
+		struct pf_db db = { 0 };
+		struct pf_err err = { 0 };
+
+		open_configs(&db, id_cases[i].ids);
+		assert_int_equal(pf_gpu_configs_load(&c, &db, &err), 0);
+		assert_true(!c.places == (i >= NO_ROOM));
+		for (int k = 0; k < 3; k++) {
+			assert_ptr_equal(
+				pf_gpu_configs_find(&c, id_cases[i].ids[k]),
+				&c.items[k]);
+			assert_null(
+				pf_gpu_configs_find(&c, id_cases[i].absent[k]));
+		}
+		pf_gpu_configs_release(&c);
+		sqlite3_close(db.sql);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_window_cuts),
 		cmocka_unit_test(test_short_names),
 		cmocka_unit_test(test_without_templates),
+		cmocka_unit_test(configs_by_id),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,12 +9,16 @@ UPDATE trace SET base_ns = (
 WHERE id = ?1;
 
 -- Rank and world size: distributedInfo; what the file itself says wins over
--- its name and the command line.
+-- its name and the command line.  In a file of several processes it is the
+-- word of one of them, which does not say of which.
 UPDATE trace SET
 	rank = coalesce((
 		SELECT json_extract(value, '$.rank') FROM trace_meta
 		WHERE trace_id = ?1 AND key = 'distributedInfo'
-			AND json_type(value, '$.rank') = 'integer'), rank),
+			AND json_type(value, '$.rank') = 'integer'
+			AND NOT EXISTS (SELECT 1 FROM trace_fact AS f
+				WHERE f.trace_id = ?1
+					AND f.key = 'merged_count')), rank),
 	world_size = (
 		SELECT json_extract(value, '$.world_size') FROM trace_meta
 		WHERE trace_id = ?1 AND key = 'distributedInfo'

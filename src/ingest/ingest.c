@@ -156,16 +156,48 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 	}
 }
 
+/* What was read is one trace, or one of each process (ingest_merged.c). */
+static int put_traces(struct pf_ingest *in,
+		      const struct pf_ingest_owners *owners, struct pf_err *err)
+{
+	struct pf_ingest *job = pf_ingest_split(in);
+	struct pf_ingest_shares *shares;
+	int rc = 0;
+
+	if (owners->count == 1)
+		return pf_lane_put(in->lane, job);
+	shares = pf_ingest_share(job, owners, err);
+	for (size_t i = 0; i < owners->count && shares && !rc; i++) {
+		job = pf_ingest_share_next(shares, err);
+		rc = job ? pf_lane_put(in->lane, job) : -1;
+	}
+	in->trace_id += (int64_t)owners->count - 1;
+	if (!shares)
+		return -1;
+	pf_lane_wait(in->lane); /* nobody has the runs any more */
+	pf_ingest_shares_free(shares);
+	return rc;
+}
+
 static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 		      struct pf_err *err)
 {
+	struct pf_ingest_owners owners = { 0 };
+	int rc;
+
 	in->trace_id++;
 	in->path = in->options->paths[i];
 	find_parts(m, in, i);
-	if (pf_scratch_open(&in->runs, RUNS_ROOM, in->directory, err))
+	in->runs = pf_calloc(1, sizeof(*in->runs));
+	if (pf_scratch_open(in->runs, RUNS_ROOM, in->directory, err))
 		return -1;
-	if (!pf_ingest_read(in, err) && !check_read(in, err))
-		return pf_lane_put(in->lane, pf_ingest_split(in));
+	rc = pf_ingest_read(in, err) || check_read(in, err) ||
+			     pf_ingest_owners_find(in, &owners, err)
+		     ? -1
+		     : put_traces(in, &owners, err);
+	pf_ingest_owners_release(&owners);
+	if (!rc || pf_lane_failed(in->lane))
+		return rc;
 	return is_of_file(m, in, err) ? give_up(m, in, err)
 				      : pf_while(err, "'%s'", in->path);
 }
@@ -312,7 +344,7 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 	if (pf_ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
 	    pf_ingest_merge(in, err))
 		return -1;
-	pf_scratch_close(&in->runs); /* its memory and its place on the disk */
+	pf_ingest_close_runs(in); /* their memory and place on the disk */
 	pf_db_start_sync(in->db);
 	return 0;
 }
@@ -356,7 +388,9 @@ static struct pf_ingest *new_reading(struct making *m,
 	in->db = &m->db;
 	in->directory = m->directory;
 	in->lane = lane;
+	in->owner_rank = -1;
 	in->empty_name = in->mark.empty_name = PF_ID_NONE;
+	in->window_end_name = in->mark.window_end_name = PF_ID_NONE;
 	return in;
 }
 

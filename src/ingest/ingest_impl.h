@@ -36,6 +36,8 @@ struct pf_ingest_track {
 	bool has_begin_end; /* B and E events: pair them first */
 	struct pf_run *runs;
 	size_t run_count, runs_cap;
+	uint32_t kinds;        /* a bit for each kind that was read on it */
+	uint32_t owner, place; /* of ingest_merged.c */
 	int64_t event_count, first_ns, last_ns; /* as stored */
 };
 
@@ -101,7 +103,9 @@ struct pf_ingest {
 		uint32_t id;
 		int64_t step;
 	} * step_names;
-	uint32_t empty_name; /* string id of "", PF_ID_NONE if none */
+	uint32_t empty_name;         /* string id of "", PF_ID_NONE if none */
+	uint32_t window_end_name;    /* of "Record Window End", likewise */
+	struct pf_buf process_names; /* of this trace: ingest_merged.c */
 	size_t step_name_count, step_names_cap;
 	/* string ids of communication operators, ascending */
 	struct {
@@ -115,19 +119,21 @@ struct pf_ingest {
 	struct pf_ingest_mark {
 		size_t strings, argsets, types, metadata_texts;
 		size_t step_names, comm_names;
-		uint32_t empty_name;
+		uint32_t empty_name, window_end_name;
 		bool has_stacks; /* the format writes while it reads: */
 		int64_t stack, stack_frame; /* last ids before that */
 	} mark;
 	/* the trace at hand */
 	int64_t trace_id;
+	int64_t owner_rank; /* of one of several that a file had; -1: of none */
 	char *unread; /* why it is none: the file could not be read; or NULL */
 	const char *path;
 	bool is_last;
 	int64_t bytes_before, events_before; /* of earlier traces */
 	struct pf_ingest_track *tracks;      /* of this one: ids as below */
 	size_t track_count, tracks_cap, first_track; /* counts all traces' */
-	struct pf_scratch runs;
+	struct pf_scratch *runs;                     /* NULL: none is open */
+	bool runs_lent; /* another trace of the file, finished later, has them */
 	size_t runs_total;
 	struct pf_repairs repairs;
 	int64_t event_count, metadata_count, json_bytes;
@@ -212,6 +218,8 @@ struct pf_ingest_format {
 	/* It writes into the database: when earlier traces are finished. */
 	bool writes;
 };
+/* trace.format of JSON, which one of several processes may be. */
+#define PF_INGEST_CHROME_NAME "chrome"
 /* trace.format of JSON of which pf_is_plane() knows a process. */
 #define PF_INGEST_PLANES_NAME "tf-json"
 #define PF_INGEST_HEAD_BYTES  512 /* less only if the file is shorter */
@@ -231,11 +239,65 @@ struct pf_ingest_format {
 struct pf_ingest *pf_ingest_split(struct pf_ingest *in);
 
 /*
+ * ingest_merged.c: the traces of one process each that the file was made of.
+ * Events are owned by labels before the number of a pid, by their part of the
+ * file or, if by_track, by their track.
+ */
+struct pf_ingest_owners {
+	size_t count;   /* 1: it is one trace, and there is nothing else here */
+	int64_t *ranks; /* of each */
+	struct pf_ingest_label {
+		char *text;
+		uint32_t owner;
+		int64_t rank;
+	} * labels, *pids; /* sorted; pids: whose all tracks are */
+	size_t label_count, pid_count;
+	struct pf_ingest_part {
+		int64_t begin; /* place in the file */
+		uint32_t owner;
+	} * parts; /* in order */
+	size_t part_count, parts_cap;
+	bool by_track;
+};
+/*
+ * Of a file that has been read and not split off.  Its tracks are in the order
+ * of their owners then, and each has one.
+ */
+int pf_ingest_owners_find(struct pf_ingest *in, struct pf_ingest_owners *o,
+			  struct pf_err *err);
+/* A metadata event, as it is read: it may say what a process is called. */
+void pf_ingest_note_process(struct pf_ingest *in, const char *json, size_t len,
+			    int64_t order);
+void pf_ingest_owners_release(struct pf_ingest_owners *o);
+/* Of equal ones that were counted; each may have as many of them. */
+#define PF_INGEST_EACH_OWNER UINT32_MAX
+uint32_t pf_ingest_owner_of_metadata(const struct pf_ingest_owners *o,
+				     const char *json, size_t len,
+				     int64_t order, int64_t count);
+/*
+ * ingest_job.c: the trace of each owner, in their order, from the one of all,
+ * which it takes over.  What the file says once of all is said of each; what
+ * was mended, and the bytes, are the first's.  They are put into the lane in
+ * this order: the last has the runs.
+ */
+struct pf_ingest_shares;
+struct pf_ingest_shares *pf_ingest_share(struct pf_ingest *all,
+					 const struct pf_ingest_owners *o,
+					 struct pf_err *err);
+/* As many as there are owners; NULL on an error. */
+struct pf_ingest *pf_ingest_share_next(struct pf_ingest_shares *s,
+				       struct pf_err *err);
+void pf_ingest_shares_free(struct pf_ingest_shares *s); /* and what is left */
+
+/*
  * The same of a file that could not be read: what is left of it is that it
  * could not be, and why; "in" is as if it had never been looked at.
  */
 struct pf_ingest *pf_ingest_give_up(struct pf_ingest *in, const char *why);
 void pf_ingest_drop(struct pf_ingest *job);
+
+/* Once its runs have been merged. */
+void pf_ingest_close_runs(struct pf_ingest *in);
 
 /* ingest_read.c: how many threads read a trace; what they keep. */
 unsigned pf_ingest_threads(const struct pf_ingest_options *o);

@@ -355,7 +355,7 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 	m->seq = m->block_no = 0;
 	m->host = t->class_letter == 'h';
 	m->open_count = 0;
-	heap = pf_run_heap_new(&m->in->runs, t->runs, t->run_count);
+	heap = pf_run_heap_new(m->in->runs, t->runs, t->run_count);
 	while ((rc = pf_run_heap_next(heap, &ev, err)) > 0)
 		if (one_event(m, t, ev, err)) {
 			rc = -1;

@@ -89,7 +89,7 @@ static int flush(struct pairing *p, struct pf_err *err)
 	}
 	p->done_count = p->done_bytes = 0;
 	run.bytes = (uint32_t)bytes.len;
-	rc = pf_scratch_add(&p->in->runs, bytes.data, bytes.len, &run.offset,
+	rc = pf_scratch_add(p->in->runs, bytes.data, bytes.len, &run.offset,
 			    err);
 	pf_buf_release(&bytes);
 	p->runs = pf_grow(p->runs, &p->runs_cap, p->run_count + 1,
@@ -179,7 +179,7 @@ int pf_ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
 {
 	struct pairing p = { .in = in, .last_ns = INT64_MIN };
 	struct pf_run_heap *m =
-		pf_run_heap_new(&in->runs, t->runs, t->run_count);
+		pf_run_heap_new(in->runs, t->runs, t->run_count);
 	const struct pf_run_event *ev;
 	int rc;
 

@@ -368,5 +368,5 @@ static bool claims(const char *head, size_t len)
 	return true;
 }
 
-PF_INGEST_FORMAT(90, chrome) = { "chrome", claims, read_chrome,
+PF_INGEST_FORMAT(90, chrome) = { PF_INGEST_CHROME_NAME, claims, read_chrome,
 				 pf_ingest_look_json, false };

@@ -142,8 +142,9 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 		return -1;
 	pf_source_name_read(&name, in->path);
 	/* Before the file's own word (schema/ingest.sql): the user's. */
-	rank = in->options->rank < 0 ? name.rank
-				     : in->options->rank + in->trace_id - 1;
+	rank = in->options->rank >= 0
+		       ? in->options->rank + in->trace_id - 1
+		       : (in->owner_rank >= 0 ? in->owner_rank : name.rank);
 	for (int k = PF_REPAIR_FIRST_SKIP; k < PF_REPAIR_KINDS; k++)
 		skipped += in->repairs.of[k].count;
 	sqlite3_bind_int64(st, 1, in->trace_id);

@@ -197,3 +197,22 @@ int pf_run_next(struct pf_run_reader *r, struct pf_err *err)
 	return read_inline(r, (uint32_t)name_len, (uint32_t)args_len, err) ? -1
 									   : 1;
 }
+
+#define EACH_BYTES (64u << 10)
+
+int pf_run_each(const struct pf_scratch *from, const struct pf_run *runs,
+		size_t count,
+		void (*visit)(void *arg, const struct pf_run_event *ev),
+		void *arg, struct pf_err *err)
+{
+	struct pf_run_reader reader;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		pf_run_open(&reader, from, &runs[i], EACH_BYTES);
+		while ((rc = pf_run_next(&reader, err)) > 0)
+			visit(arg, &reader.event);
+		pf_run_close(&reader);
+	}
+	return rc;
+}

@@ -59,6 +59,12 @@ void pf_run_close(struct pf_run_reader *r);
 /* Move to the next event: 1, 0 at the end, -1 on a read error. */
 int pf_run_next(struct pf_run_reader *r, struct pf_err *err);
 
+/* Each event of runs, one run after the other. */
+int pf_run_each(const struct pf_scratch *from, const struct pf_run *runs,
+		size_t count,
+		void (*visit)(void *arg, const struct pf_run_event *ev),
+		void *arg, struct pf_err *err);
+
 /* The stored order: start, then longer first, then as in the file. */
 static inline int pf_run_compare(const struct pf_run_event *a,
 				 const struct pf_run_event *b)

@@ -160,17 +160,20 @@ static void put_event(struct pf_run_memory *memory, const struct pf_parsed *p,
 /* One track's events: sort, then append to s->bytes. */
 static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
 		    const uint32_t *type_ids, int64_t first_order, size_t from,
-		    size_t to, struct pf_run *run, bool *begin_end)
+		    size_t to, struct pf_run *run, bool *begin_end,
+		    uint32_t *kinds)
 {
 	struct pf_run_memory memory = { 0 };
 	size_t begin = s->bytes.len;
 
 	sort_keys(s, s->keys + from, to - from);
 	*begin_end = false;
+	*kinds = 0;
 	for (size_t i = from; i < to; i++) {
 		const struct pf_event *ev = &p->batch.events[s->keys[i].index];
 
 		*begin_end |= ev->ph == 'B' || ev->ph == 'E';
+		*kinds |= UINT32_C(1) << ev->kind;
 		put_event(&memory, p, ev, type_ids, first_order, &s->bytes);
 	}
 	run->offset = begin;
@@ -197,6 +200,7 @@ static int add_run(struct pf_ingest *in, struct pf_ingest_track *t,
 struct written {
 	struct pf_run run;
 	uint32_t track; /* global */
+	uint32_t kinds;
 	bool begin_end;
 };
 
@@ -211,6 +215,7 @@ static int register_runs(struct pf_ingest *in, struct written *list,
 		struct pf_ingest_track *t = pf_ingest_track(in, list[i].track);
 
 		t->has_begin_end |= list[i].begin_end;
+		t->kinds |= list[i].kinds;
 		rc = add_run(in, t, &list[i].run, err);
 	}
 	pthread_mutex_unlock(lock);
@@ -251,11 +256,10 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 		list = pf_grow(list, &cap, count + 1, sizeof(*list));
 		list[count].track = p->tracks.entries[t].gid;
 		put_run(s, p, type_ids, first_order, from, to, &list[count].run,
-			&list[count].begin_end);
+			&list[count].begin_end, &list[count].kinds);
 		count++;
 	}
-	if (pf_scratch_add(&in->runs, s->bytes.data, s->bytes.len, &offset,
-			   err))
+	if (pf_scratch_add(in->runs, s->bytes.data, s->bytes.len, &offset, err))
 		goto out;
 	for (size_t i = 0; i < count; i++)
 		list[i].run.offset += offset;

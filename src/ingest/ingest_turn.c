@@ -51,6 +51,9 @@ static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
 	in->step_names[in->step_name_count++].step = step;
 }
 
+/* The last event that Kineto writes into a file. */
+static const char window_end[] = "Record Window End";
+
 static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 		       struct pf_dict_entry *e, struct pf_err *err)
 {
@@ -63,6 +66,9 @@ static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
 		return 0;
 	if (e->text_len == 0)
 		in->empty_name = e->gid;
+	if (e->text_len == sizeof(window_end) - 1 &&
+	    !memcmp(text, window_end, e->text_len))
+		in->window_end_name = e->gid;
 	note_step_name(in, e->gid, text, e->text_len);
 	pf_ingest_comm_note_name(in, e->gid, text, e->text_len);
 	return later(in, PF_LATER_STRING, e->gid, 0, text, e->text_len, NULL, 0,
@@ -220,6 +226,7 @@ static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
 		memcpy(head, p, sizeof(head));
 		p += sizeof(head);
 		order = first_order + head[0];
+		pf_ingest_note_process(in, p, head[1], order);
 		row = count_metadata(in, p, head[1], order, &is_new);
 		if (is_new && later(in, PF_LATER_METADATA, order, row, p,
 				    head[1], NULL, 0, err))

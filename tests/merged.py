@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Traces of ranks, made into one file as people do, against their folder.
+
+usage: merged.py merge HOW IDS FOLDER OUT   write the file
+       merged.py same NAME FOLDER MERGED    two folders of documents (JSON)
+
+HOW: sglang  a label before each pid, one list behind the other
+     sorted  the same, in order of time
+     jq      one list behind the other, as they are
+     marked  the same, with the end that Kineto writes in each
+     named   the same without it, names of processes behind the rest
+     fused   pids and ids of calls made other ones, those of operators not
+     pids    pids and ids made other ones, in order of time
+IDS: equal, shifted, wrapped: what ids of the ranks have in common
+"""
+import glob
+import json
+import os
+import re
+import sys
+
+from results import say
+from tracefile import load
+
+NUMBERS = ("correlation", "External id", "Ev Idx", "Sequence number")
+
+
+def renumber(events, rank, how):
+    for e in events:
+        for key in NUMBERS:
+            n = e.get("args", {}).get(key)
+            if n is None or how == "equal":
+                continue
+            if how == "shifted":
+                e["args"][key] = n + 7 * rank
+            else:
+                e["args"][key] = (n + 2**32 - 20 - 3 * rank) % 2**32 or 2**32
+
+
+def moved(events, rank, ids):
+    """What TraceFusion does, with or without ids of operators."""
+    for e in events:
+        if isinstance(e.get("pid"), int):
+            e["pid"] += 1000 * rank
+        for key in ids:
+            if key in e.get("args", {}):
+                e["args"][key] += rank << 20
+
+
+def change(how, events, rank):
+    if how in ("sglang", "sorted"):
+        for e in events:
+            e["pid"] = f"[TP{rank:02d}] {e['pid']}"
+    if how == "fused":
+        moved(events, rank, ("correlation",))
+    if how == "pids":
+        moved(events, rank, ("correlation", "External id"))
+    if how == "named":
+        events.sort(key=lambda e: e["ph"] == "M")
+    if how == "marked":
+        end = max(e["ts"] for e in events if "ts" in e)
+        events.append({"name": "Record Window End", "ph": "i", "s": "g",
+                       "pid": "", "tid": "", "ts": end})
+
+
+def merge(how, ids, folder, out):
+    merged, every = {}, []
+    for rank, path in enumerate(sorted(glob.glob(folder + "/rank*.json"))):
+        top, events = load(path, parse_float=float)
+        renumber(events, rank, ids)
+        # the folder gets what the file is made of
+        with open(path, "w") as f:
+            json.dump(dict(top, traceEvents=events), f)
+        change(how, events, rank)
+        every += events
+        for key, value in top.items():
+            merged.setdefault(key, value)
+    if how in ("sorted", "pids"):
+        every.sort(key=lambda e: e.get("ts", 0))
+    with open(out, "w") as f:
+        json.dump(dict(merged, traceEvents=every), f)
+
+
+def plain(value, key=""):
+    """A document without what says which file it is of."""
+    if isinstance(value, dict):
+        return {k: plain(v, k) for k, v in value.items()
+                if k not in ("path", "xxh128", "file_bytes", "json_bytes",
+                             "name", "title", "capture", "world_size")}
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, float):
+        return round(value, 9)  # sums in another order
+    if isinstance(value, str):
+        return re.sub(r"\[TP\d\d\] ", "", value)
+    return value
+
+
+def differences(a, b, where=""):
+    if type(a) is not type(b):
+        yield f"{where}: {a!r}, merged {b!r}"
+    elif isinstance(a, dict):
+        for key in sorted(set(a) | set(b)):
+            yield from differences(a.get(key), b.get(key), f"{where}.{key}")
+    elif isinstance(a, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{where}[{i}]")
+    elif a != b:
+        yield f"{where}: {a!r}, merged {b!r}"
+
+
+def same(name, folder, merged):
+    bad = []
+    for path in sorted(glob.glob(folder + "/*.json")):
+        command = os.path.basename(path)
+        docs = [plain(json.load(open(f"{d}/{command}")))
+                for d in (folder, merged)]
+        bad += [f"{command}{d}" for d in differences(*docs)][:8]
+    say(name, bad)
+
+
+if __name__ == "__main__":
+    {"merge": merge, "same": same}[sys.argv[1]](*sys.argv[2:])

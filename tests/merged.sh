@@ -42,4 +42,29 @@ for how in sglang sorted jq marked named fused pids; do
 	merged 3 $how shifted
 	merged 8 $how wrapped
 done
+
+# ---- one process whose ids are given twice ----
+query() { # SQL WANTED
+	run 0 "$profan" query "$tmp/c.db" "$1" --format csv &&
+		[ "$(tail -n 1 "$tmp/out")" = "$2" ]
+}
+"$mktrace" --steps 3 --layers 1 --out "$tmp/one.json"
+run 0 "$PYTHON" -S "$helper" cycles "$tmp/one.json" "$tmp/cycles.json"
+run 0 "$profan" ingest -q "$tmp/cycles.json" -o "$tmp/c.db" &&
+	query 'SELECT count(*) FROM trace' 1
+result 'one process stays one trace' "$tmp/out"
+query "SELECT count(*) FROM gpu_work AS g LEFT JOIN event AS c
+	ON c.id = g.launch_id WHERE c.start_ns > g.start_ns
+	OR g.start_ns - c.start_ns > 500000000" 0
+result 'each call has its own work' "$tmp/out"
+query "SELECT count(*) = 0 FROM gpu_work WHERE launch_id IN (SELECT launch_id
+	FROM gpu_work GROUP BY 1 HAVING count(*) > 1)" 1
+result 'none has that of two' "$tmp/out"
+run 0 "$profan" gaps "$tmp/c.db"
+! grep -q graph "$tmp/out"
+result 'no graphs where there are none' "$tmp/out"
+run 0 "$profan" doctor "$tmp/c.db"
+grep -q '^ids of several calls  .* warn$' "$tmp/out"
+result 'doctor says that ids are given twice' "$tmp/out"
+
 tap_done

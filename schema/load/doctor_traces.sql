@@ -17,7 +17,10 @@ WITH fact AS (
 		sum(value) FILTER (WHERE key = 'averages_unlinked_ns')
 			AS unlinked_ns,
 		sum(value) FILTER (WHERE key = 'averages_too_deep')
-			AS deep_count
+			AS deep_count,
+		sum(value) FILTER (WHERE key = 'merged_count') AS merged_count,
+		sum(value) FILTER (WHERE key = 'shared_work_count')
+			AS shared_count
 	FROM trace_fact
 	GROUP BY trace_id)
 SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
@@ -42,7 +45,9 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 		WHERE format NOT IN ('memsnap', 'smi', 'dmon', 'dcgmi', 'rave',
 		'memtimeline', 'folded')) AS is_beside,
 	t.format IN ('smi', 'dmon', 'dcgmi', 'rave', 'memtimeline', 'folded')
-		OR t.format = 'memsnap' AND t.base_ns IS NULL AS has_no_time
+		OR t.format = 'memsnap' AND t.base_ns IS NULL AS has_no_time,
+	coalesce(f.merged_count, 0) AS merged_count,
+	coalesce(f.shared_count, 0) AS shared_count
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

@@ -37,6 +37,8 @@ enum check_id {
 	UNKNOWN,
 	TOO_DEEP,
 	RANKS,
+	MERGED,
+	SHARED_IDS,
 	NO_GPU,
 	NO_CALLS,
 	NO_STACKS,
@@ -129,6 +131,16 @@ static const struct rule {
 		    "ingest the traces of all ranks into one database; --rank "
 		    "numbers files that do not say",
 		    PF_HINT_NONE },
+	[MERGED] = { "several processes", NEVER, NEVER,
+		     "their traces were made into one file, and each is a "
+		     "trace again; ranks are what labels of pids say, else "
+		     "numbers in the order of the file",
+		     PF_HINT_NONE },
+	[SHARED_IDS] = { "ids of several calls", 0.01, NEVER,
+			 "GPU work whose id several calls of its process have; "
+			 "each is held to be launched by the last of them that "
+			 "began before it",
+			 PF_HINT_NONE },
 	[NO_GPU] = { "no GPU activity", 0, 0, NULL, PF_HINT_WORK },
 	[NO_CALLS] = { "no runtime calls", 0, NEVER,
 		       "GPU work has no launch calls", PF_HINT_CALLS },
@@ -287,6 +299,8 @@ enum trace_column {
 	T_FIRST_SPAN,
 	T_BESIDE,
 	T_TIMELESS,
+	T_MERGED,
+	T_SHARED,
 	T_COUNT
 };
 
@@ -323,6 +337,8 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	r[TOO_DEEP].count += v[T_DEEP];
 	if (!v[T_BESIDE])
 		add_lacks(r, v);
+	r[MERGED].count += v[T_MERGED] > 0;
+	r[SHARED_IDS].count += v[T_SHARED];
 	r[NOT_IN_TABLE].count += v[T_UNLINKED];
 	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
 	if (v[T_WORLD] > ranks->world)
@@ -508,6 +524,8 @@ static void settle(struct doctor *d)
 	set_alone(d, CAPTURE, r[CAPTURE].count);
 	set_alone(d, REPAIRED, r[REPAIRED].count);
 	set_alone(d, DISAGREES, r[DISAGREES].count);
+	set_alone(d, MERGED, r[MERGED].count);
+	set(d, SHARED_IDS, r[SHARED_IDS].count, g->work.count);
 	set_gpu(d, HEAD, &g->head);
 	set_gpu(d, MIGRATED, &g->migrated);
 	set_gpu(d, ORPHAN, &g->orphan);

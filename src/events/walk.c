@@ -198,13 +198,15 @@ static const struct past_call *last_before(const struct calls *c, uint32_t seq)
 	return NULL;
 }
 
-void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
+bool pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
 {
 	const struct past_call *p =
 		seq < UINT32_MAX ? last_before(&w->graphs, seq + 1) : NULL;
 
-	if (p && p->seq == seq)
-		*out = p->place;
+	if (!p || p->seq != seq)
+		return false;
+	*out = p->place;
+	return true;
 }
 
 bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,

@@ -95,10 +95,10 @@ size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max);
 int64_t pf_walk_stop_end(const struct pf_walk *w);
 
 /*
- * The place of a call that launched a graph and was taken in: *out is set if
- * it is one of the last that were.
+ * The place of a call that launched a graph and was taken in: false if it is
+ * none, or not one of the last that were.
  */
-void pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
+bool pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
 
 /*
  * Of the calls between two events that made a stream wait, and were taken in:

@@ -374,10 +374,10 @@ static struct pf_place queued_place(const struct pf_explain *x,
 		    w->start_ns < gap->end_ns && w->end_ns >= gap->start_ns)
 			return gpu_place(PF_CAUSE_DEPENDENCY, w->name);
 	}
-	if (ends->is_graph) {
-		place = gpu_place(PF_CAUSE_GRAPH, gap->after);
-		pf_walk_graph(x->chain[0], (uint32_t)ends->next.launch_id,
-			      &place);
+	/* other calls whose id is that of several works launched but one */
+	if (ends->launched_before &&
+	    pf_walk_graph(x->chain[0], (uint32_t)ends->next.launch_id,
+			  &place)) {
 		place.cause = PF_CAUSE_GRAPH;
 		return place;
 	}

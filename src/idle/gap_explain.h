@@ -32,7 +32,7 @@ struct pf_gap_work {
 struct pf_gap_ends {
 	struct pf_gap_work before; /* that ended last before it */
 	struct pf_gap_work next;   /* that ended it */
-	bool is_graph; /* next's call launched work before the gap, too */
+	bool launched_before; /* next's call launched work before the gap, too */
 	/* Launched the work before next on its stream; 0: none is known. */
 	int64_t stream_launch_id;
 	bool is_stream_first;     /* there was none */

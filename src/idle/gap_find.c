@@ -131,7 +131,7 @@ static void look_back(struct device *d, const struct pf_gap_work *e,
 
 	if (pf_sat_sub(e->start_ns, d->from_ns) < micro_ns)
 		return; /* nothing will ask */
-	d->ends.is_graph = false;
+	d->ends.launched_before = false;
 	d->ends.stream_launch_id = 0;
 	d->ends.is_stream_first = known == d->recent_at;
 	for (size_t i = 1; i <= known; i++) {
@@ -140,7 +140,7 @@ static void look_back(struct device *d, const struct pf_gap_work *e,
 
 		if (r->start_ns == e->start_ns)
 			continue;
-		d->ends.is_graph |= r->launch_id == e->launch_id;
+		d->ends.launched_before |= r->launch_id == e->launch_id;
 		if (r->stream != e->stream || has_stream)
 			continue;
 		has_stream = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows of the events on GPU tracks, in order of their start, each joined to
- * its launch call (same correlation, first in the file), to the operator
+ * its launch call (same correlation; of several such calls the last that began
+ * before it, else the first), to the operator
  * around that call, and to the profiler step that holds the whole call.
  *
  * One thread makes them and another inserts them: until the last is made, all
@@ -40,52 +41,105 @@ struct gpu_rows {
 	struct pf_spool *calls; /* NULL: nothing is made yet */
 	struct pf_cursors tracks;
 	uint64_t work_count, work_ns, orphan_count, orphan_ns;
+	/* calls with another's id, and work that has it */
+	uint64_t shared_call_count, shared_work_count;
 	struct batch *batches;
 	struct pf_feed feed;
 	sqlite3_stmt *insert, *comm;
 };
 
+static bool has_slot(const struct pf_span *s, int slot)
+{
+	return s->mask >> slot & 1;
+}
+
 /* ---- launch calls ---- */
 
-/* Calls in order of correlation, the first of each only. */
+/*
+ * Calls in order of correlation and time.  One inside another (of the driver,
+ * in one of the runtime) is no other call.
+ */
 static int gather_calls(struct gpu_rows *g, struct pf_err *err)
 {
 	const struct pf_ingest_call *call;
-	int64_t last = 0;
+	int64_t last = 0, end_ns = 0;
+	bool is_shared = false;
 
 	g->calls = pf_spool_new(sizeof(*call), CALLS_BYTES, g->in->directory);
 	pf_spool_keep(g->calls, CALLS_ROOM);
 	if (pf_sorter_finish(g->in->calls, err))
 		return -1;
 	while ((call = pf_sorter_next(g->in->calls, err))) {
-		if (call->correlation == last)
+		bool is_same = call->correlation == last;
+
+		if (is_same && call->start_ns < end_ns)
 			continue;
+		g->shared_call_count += is_same ? 1 + !is_shared : 0;
+		is_shared = is_same;
 		last = call->correlation;
+		end_ns = pf_span_end(call->start_ns, call->dur_ns);
 		if (pf_spool_add(g->calls, call, err))
 			return -1;
 	}
 	return err->code ? -1 : 0;
 }
 
-static int find_call(struct gpu_rows *g, int64_t correlation,
-		     const struct pf_ingest_call **call, struct pf_err *err)
+/* Is record i a call of this id?  1, 0, or -1. */
+static int is_call_at(struct gpu_rows *g, uint64_t i, int64_t correlation,
+		      const struct pf_ingest_call **call, struct pf_err *err)
 {
-	uint64_t i;
-
-	*call = NULL;
-	if (correlation <= 0)
-		return 0;
-	i = pf_spool_lower_bound(g->calls, correlation, err);
-	if (i == UINT64_MAX)
-		return -1;
-	if (i == pf_spool_count(g->calls))
+	if (i >= pf_spool_count(g->calls))
 		return 0;
 	*call = pf_spool_at(g->calls, i, err);
 	if (!*call)
 		return -1;
-	if ((*call)->correlation != correlation)
+	return (*call)->correlation == correlation;
+}
+
+/* Of the calls from i on that have one id: the last that began by then. */
+static int choose_call(struct gpu_rows *g, uint64_t i,
+		       const struct pf_span *work,
+		       const struct pf_ingest_call **call, struct pf_err *err)
+{
+	const int64_t correlation = work->slot[PF_SLOT_CORRELATION];
+	uint64_t low = i + 1, high = pf_spool_count(g->calls);
+	int rc = 0;
+
+	g->shared_work_count++;
+	while (low < high && rc >= 0) {
+		uint64_t mid = low + (high - low) / 2;
+
+		rc = is_call_at(g, mid, correlation, call, err);
+		if (rc == 1 && (*call)->start_ns <= work->start_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return rc < 0 ? -1 : is_call_at(g, low - 1, correlation, call, err);
+}
+
+static int find_call(struct gpu_rows *g, const struct pf_span *work,
+		     const struct pf_ingest_call **call, struct pf_err *err)
+{
+	const int64_t correlation = work->slot[PF_SLOT_CORRELATION];
+	uint64_t i;
+	int rc;
+
+	*call = NULL;
+	if (!has_slot(work, PF_SLOT_CORRELATION) || correlation <= 0)
+		return 0;
+	i = pf_spool_lower_bound(g->calls, correlation, err);
+	if (i == UINT64_MAX)
+		return -1;
+	rc = g->shared_call_count ? is_call_at(g, i + 1, correlation, call, err)
+				  : 0;
+	if (rc == 1)
+		rc = choose_call(g, i, work, call, err);
+	else if (rc == 0)
+		rc = is_call_at(g, i, correlation, call, err);
+	if (rc != 1)
 		*call = NULL;
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 /* The step that holds all of a call; steps are sorted by start. */
@@ -151,12 +205,17 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 		{ "gpu_work_ns", g->work_ns },
 		{ "gpu_orphan_count", g->orphan_count },
 		{ "gpu_orphan_ns", g->orphan_ns },
+		/* only where there are some: */
+		{ "shared_call_count", g->shared_call_count },
+		{ "shared_work_count", g->shared_work_count },
 	};
 	sqlite3_stmt *st = pf_db_prepare(
 		g->in->db, "INSERT INTO trace_fact VALUES(?1, ?2, ?3)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts) && !rc; i++) {
+		if (i > 3 && !facts[i].value)
+			continue;
 		sqlite3_bind_int64(st, 1, g->in->trace_id);
 		sqlite3_bind_text(st, 2, facts[i].key, -1, SQLITE_STATIC);
 		sqlite3_bind_int64(st, 3,
@@ -167,11 +226,6 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 	}
 	sqlite3_finalize(st);
 	return rc;
-}
-
-static bool has_slot(const struct pf_span *s, int slot)
-{
-	return s->mask >> slot & 1;
 }
 
 static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
@@ -205,8 +259,7 @@ static int add_row(struct gpu_rows *g, struct batch *b, size_t track,
 	const struct pf_ingest_call *call = NULL;
 	struct pf_ingest_step *step = NULL;
 
-	if (has_slot(s, PF_SLOT_CORRELATION) &&
-	    find_call(g, s->slot[PF_SLOT_CORRELATION], &call, err))
+	if (find_call(g, s, &call, err))
 		return -1;
 	if (call)
 		step = find_step(g->in, call);

@@ -53,8 +53,8 @@ struct pf_ingest_step {
 
 /* A launch call, by correlation. */
 struct pf_ingest_call {
-	int64_t correlation, order; /* leading: the sorter's keys */
-	int64_t event_id, op_id, start_ns, dur_ns;
+	int64_t correlation, start_ns; /* leading: the sorter's keys */
+	int64_t event_id, op_id, dur_ns;
 	int64_t comm; /* number of the communication around it, or 0 */
 };
 

@@ -105,10 +105,9 @@ static int note_call(struct merging *m, const struct pf_run_event *ev,
 		     int64_t op_id, uint32_t comm, struct pf_err *err)
 {
 	struct pf_ingest_call call = {
-		.order = ev->order,
+		.start_ns = ev->start_ns,
 		.event_id = event_id(m),
 		.op_id = op_id,
-		.start_ns = ev->start_ns,
 		.dur_ns = ev->dur_ns,
 		.comm = comm,
 	};

@@ -749,6 +749,34 @@ static uint32_t owner_of_host(struct finding *f, struct threads *threads,
 	return n < known && n < threads->owner_cap ? threads->owner[n] : 0;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+	size_t n = strlen(x->pid), m = strlen(y->pid);
+
+	return n != m ? (n > m) - (n < m) : strcmp(x->pid, y->pid);
+}
+
+/* Events in order of time say nothing of that of ranks, pids may. */
+static void number_pids(struct finding *f)
+{
+	struct pf_ingest *in = f->in;
+	uint32_t *place = pf_calloc(f->process_count, sizeof(*place));
+
+	for (size_t i = 0; i < f->process_count; i++)
+		f->processes[i].first = (int64_t)i;
+	qsort(f->processes, f->process_count, sizeof(*f->processes),
+	      compare_numbers);
+	for (size_t i = 0; i < f->process_count; i++)
+		place[f->processes[i].first] = (uint32_t)i;
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		struct pf_ingest_track *t = pf_ingest_track(in, i);
+
+		t->owner = place[t->owner];
+	}
+	free(place);
+}
+
 static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 {
 	struct finding *f = t->calls->f;
@@ -773,6 +801,8 @@ static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 		*found = !rc && track->owner != NOBODY;
 	}
 	f->out->by_track = *found;
+	if (*found)
+		number_pids(f);
 	pf_intern_release(&threads.tids);
 	free(threads.owner);
 	return rc;

@@ -59,6 +59,7 @@ def change(how, events, rank):
     if how == "named":
         events.sort(key=lambda e: e["ph"] == "M")
     if how == "marked":
+        events[:] = [e for e in events if e["ph"] != "M"]
         end = max(e["ts"] for e in events if "ts" in e)
         events.append({"name": "Record Window End", "ph": "i", "s": "g",
                        "pid": "", "tid": "", "ts": end})
@@ -69,10 +70,13 @@ def merge(how, ids, folder, out):
     for rank, path in enumerate(sorted(glob.glob(folder + "/rank*.json"))):
         top, events = load(path, parse_float=float)
         renumber(events, rank, ids)
+        own = json.loads(json.dumps(events))
+        change(how, events, rank)
+        if how == "marked":  # names of processes are not in it
+            own = [e for e in own if e["ph"] != "M"]
         # the folder gets what the file is made of
         with open(path, "w") as f:
-            json.dump(dict(top, traceEvents=events), f)
-        change(how, events, rank)
+            json.dump(dict(top, traceEvents=own), f)
         every += events
         for key, value in top.items():
             merged.setdefault(key, value)

@@ -319,8 +319,7 @@ static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (!*t->pid && t->class_letter != 'h' &&
-		    each_event(f->in, t, note_mark, m, err))
+		if (!*t->pid && each_event(f->in, t, note_mark, m, err))
 			return -1;
 	}
 	if (m->count)

@@ -713,8 +713,9 @@ static uint32_t launcher(const struct tally *t)
 /* Threads by their number, for events whose pid is none of a process. */
 struct threads {
 	struct pf_intern tids;
-	uint32_t *owner; /* by number in tids */
+	uint32_t *owner; /* by number in tids, of those below count */
 	size_t owner_cap;
+	uint32_t count;
 };
 
 static void find_threads(struct finding *f, struct threads *threads)
@@ -733,19 +734,19 @@ static void find_threads(struct finding *f, struct threads *threads)
 				(size_t)n + 1, sizeof(*threads->owner));
 		threads->owner[n] = find_process(f, t->pid);
 	}
+	threads->count = threads->tids.count;
 }
 
 /* Python frames of a thread may have another pid than its operators. */
 static uint32_t owner_of_host(struct finding *f, struct threads *threads,
 			      const struct pf_ingest_track *t)
 {
-	const uint32_t known = threads->tids.count;
 	uint32_t owner = find_process(f, t->pid), n;
 
 	if (owner != NOBODY)
 		return owner;
 	n = pf_intern_add(&threads->tids, t->tid, strlen(t->tid));
-	return n < known && n < threads->owner_cap ? threads->owner[n] : 0;
+	return n < threads->count ? threads->owner[n] : 0;
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -165,17 +165,19 @@ static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
 {
 	struct pf_run_memory memory = { 0 };
 	size_t begin = s->bytes.len;
+	bool any = false;
+	uint32_t seen = 0;
 
 	sort_keys(s, s->keys + from, to - from);
-	*begin_end = false;
-	*kinds = 0;
 	for (size_t i = from; i < to; i++) {
 		const struct pf_event *ev = &p->batch.events[s->keys[i].index];
 
-		*begin_end |= ev->ph == 'B' || ev->ph == 'E';
-		*kinds |= UINT32_C(1) << ev->kind;
+		any |= ev->ph == 'B' || ev->ph == 'E';
+		seen |= UINT32_C(1) << ev->kind;
 		put_event(&memory, p, ev, type_ids, first_order, &s->bytes);
 	}
+	*begin_end = any;
+	*kinds = seen;
 	run->offset = begin;
 	run->bytes = (uint32_t)(s->bytes.len - begin);
 	run->count = (uint32_t)(to - from);

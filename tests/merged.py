@@ -4,6 +4,7 @@
 usage: merged.py merge HOW IDS FOLDER OUT   write the file
        merged.py same NAME FOLDER MERGED    two folders of documents (JSON)
        merged.py cycles TRACE OUT           one process twice
+       merged.py crowd TRACE OUT            three kernels of one id
 
 HOW: sglang  a label before each pid, one list behind the other
      sorted  the same, in order of time
@@ -135,6 +136,16 @@ def same(name, folder, merged):
     say(name, bad)
 
 
+def crowd(path, out):
+    """The work of two calls has the id of the first, whose is a third."""
+    top, events = load(path, parse_float=float)
+    works = [e for e in events if e.get("cat") == "kernel"][:3]
+    for e in works:
+        e["args"]["correlation"] = works[0]["args"]["correlation"]
+    with open(out, "w") as f:
+        json.dump(dict(top, traceEvents=events), f)
+
+
 def cycles(path, out):
     """One process, profiled twice: ids begin anew, a second later."""
     top, events = load(path, parse_float=float)
@@ -147,4 +158,5 @@ def cycles(path, out):
 
 
 if __name__ == "__main__":
-    {"merge": merge, "same": same, "cycles": cycles}[sys.argv[1]](*sys.argv[2:])
+    {"merge": merge, "same": same, "cycles": cycles,
+     "crowd": crowd}[sys.argv[1]](*sys.argv[2:])

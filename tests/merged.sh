@@ -67,4 +67,13 @@ run 0 "$profan" doctor "$tmp/c.db"
 grep -q '^ids of several calls  .* warn$' "$tmp/out"
 result 'doctor says that ids are given twice' "$tmp/out"
 
+run 0 "$PYTHON" -S "$helper" crowd "$tmp/one.json" "$tmp/crowd.json"
+run 0 "$profan" ingest -q "$tmp/crowd.json" -o "$tmp/w.db" &&
+	run 0 "$profan" doctor "$tmp/w.db" --all
+grep -q '^ids of several works  *3 ' "$tmp/out"
+result 'doctor counts work of one id' "$tmp/out"
+run 0 "$profan" gaps "$tmp/w.db"
+! grep -q graph "$tmp/out"
+result 'which makes no graph' "$tmp/out"
+
 tap_done

@@ -39,6 +39,7 @@ enum check_id {
 	RANKS,
 	MERGED,
 	SHARED_IDS,
+	CROWDED,
 	NO_GPU,
 	NO_CALLS,
 	NO_STACKS,
@@ -141,6 +142,10 @@ static const struct rule {
 			 "each is held to be launched by the last of them that "
 			 "began before it",
 			 PF_HINT_NONE },
+	[CROWDED] = { "ids of several works", NEVER, NEVER,
+		      "GPU work of one id and a call that launches no graph: "
+		      "all of it counts as launched by that call",
+		      PF_HINT_NONE },
 	[NO_GPU] = { "no GPU activity", 0, 0, NULL, PF_HINT_WORK },
 	[NO_CALLS] = { "no runtime calls", 0, NEVER,
 		       "GPU work has no launch calls", PF_HINT_CALLS },
@@ -526,6 +531,7 @@ static void settle(struct doctor *d)
 	set_alone(d, DISAGREES, r[DISAGREES].count);
 	set_alone(d, MERGED, r[MERGED].count);
 	set(d, SHARED_IDS, r[SHARED_IDS].count, g->work.count);
+	set(d, CROWDED, t->crowded_count, g->work.count);
 	set_gpu(d, HEAD, &g->head);
 	set_gpu(d, MIGRATED, &g->migrated);
 	set_gpu(d, ORPHAN, &g->orphan);

@@ -49,6 +49,7 @@ struct pf_doctor_tracks {
 	/* Calls, and those of them without GPU work. */
 	int64_t launch_count, idle_launch_count;
 	int64_t copy_count, idle_copy_count; /* fills too */
+	int64_t crowded_count;      /* work of calls that launch but one */
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
 };
 

@@ -45,6 +45,7 @@ struct twin {
 struct link {
 	int64_t trace_id, correlation;
 	int64_t launches; /* enum pf_launch_kind; NONE: work */
+	bool is_graph;    /* which launches several at once */
 };
 
 struct walk {
@@ -225,7 +226,7 @@ static int check_twin(struct walk *w, uint32_t seq, int64_t start_ns,
 static int check_link(struct walk *w, unsigned kind, uint32_t name,
 		      int64_t correlation, struct pf_err *err)
 {
-	struct link l = { w->track->trace_id, correlation, 0 };
+	struct link l = { w->track->trace_id, correlation, 0, false };
 	const struct pf_name_class *class;
 
 	if (correlation <= 0)
@@ -240,6 +241,7 @@ static int check_link(struct walk *w, unsigned kind, uint32_t name,
 	if (!class)
 		return -1;
 	l.launches = class->launches;
+	l.is_graph = class->is_graph;
 	return l.launches ? pf_sorter_add(w->links, &l, err) : 0;
 }
 
@@ -254,8 +256,34 @@ static void count_call(struct pf_doctor_tracks *out, int64_t call, bool is_idle)
 	}
 }
 
+/* Work and calls of one id. */
+struct group {
+	int64_t trace_id, correlation, work_count, call_count;
+	bool has_graph;
+};
+
+static void add_to_group(struct pf_doctor_tracks *out, struct group *g,
+			 const struct link *l)
+{
+	if (!l || l->trace_id != g->trace_id ||
+	    l->correlation != g->correlation) {
+		if (g->call_count && g->work_count > g->call_count &&
+		    !g->has_graph)
+			out->crowded_count += g->work_count;
+		*g = (struct group){ 0 };
+	}
+	if (!l)
+		return;
+	g->trace_id = l->trace_id;
+	g->correlation = l->correlation;
+	g->work_count += l->launches == PF_LAUNCHES_NONE;
+	g->call_count += l->launches != PF_LAUNCHES_NONE;
+	g->has_graph |= l->is_graph;
+}
+
 static int count_idle(struct walk *w, struct pf_err *err)
 {
+	struct group group = { 0 };
 	const struct link *l;
 	int64_t trace_id = -1, correlation = -1; /* of work */
 	int64_t silent_id = -1; /* the last trace that was found silent */
@@ -263,6 +291,7 @@ static int count_idle(struct walk *w, struct pf_err *err)
 	if (pf_sorter_finish(w->links, err) < 0)
 		return -1;
 	while ((l = pf_sorter_next(w->links, err))) {
+		add_to_group(w->out, &group, l);
 		if (l->launches == PF_LAUNCHES_NONE) {
 			w->out->silent_trace_count -= silent_id == l->trace_id;
 			silent_id = -1;
@@ -279,6 +308,7 @@ static int count_idle(struct walk *w, struct pf_err *err)
 			w->out->silent_trace_count++;
 		}
 	}
+	add_to_group(w->out, &group, NULL);
 	return err->code ? -1 : 0;
 }
 

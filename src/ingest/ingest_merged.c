@@ -40,11 +40,9 @@
 #define CALLS_MAX   65536 /* that are held against GPU work */
 #define NOBODY      PF_INGEST_EACH_OWNER
 
-#define CODE_KINDS                                                             \
-	(1u << PF_KIND_CPU_OP | 1u << PF_KIND_RUNTIME | 1u << PF_KIND_DRIVER)
 #define CALL_KINDS (1u << PF_KIND_RUNTIME | 1u << PF_KIND_DRIVER)
 
-/* A process that runs code, by its pid. */
+/* A process that has operators or, where none has, calls; by its pid. */
 struct process {
 	const char *pid;
 	int64_t first, last; /* places in the file of its threads */
@@ -53,15 +51,11 @@ struct process {
 struct finding {
 	struct pf_ingest *in;
 	struct pf_ingest_owners *out;
+	uint32_t code;         /* kinds that processes have */
 	struct pf_intern pids; /* of processes, then of others */
 	struct process *processes;
 	size_t process_count, processes_cap;
 };
-
-static bool has_code(const struct pf_ingest_track *t)
-{
-	return t->class_letter == 'h' && t->kinds & CODE_KINDS;
-}
 
 static bool is_kind(const struct pf_ingest *in, const struct pf_run_event *ev,
 		    uint32_t kinds)
@@ -90,20 +84,32 @@ static bool find_processes(struct finding *f)
 {
 	const struct pf_ingest *in = f->in;
 
+	f->code = CALL_KINDS;
+	for (size_t i = in->first_track; i < in->track_count; i++)
+		if (pf_ingest_track(in, i)->kinds >> PF_KIND_CPU_OP & 1)
+			f->code = UINT32_C(1) << PF_KIND_CPU_OP;
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (!has_code(t) || find_process(f, t->pid) != NOBODY)
+		if (t->class_letter != 'h' || !(t->kinds & f->code) ||
+		    find_process(f, t->pid) != NOBODY)
 			continue;
 		if (f->process_count == OWNERS_MAX)
 			return false;
 		f->processes =
 			pf_grow(f->processes, &f->processes_cap,
 				f->process_count + 1, sizeof(*f->processes));
+		/* its number is that of its pid, as no other is there yet */
 		f->processes[f->process_count++] =
 			(struct process){ t->pid, INT64_MAX, -1 };
 	}
 	return true;
+}
+
+/* The process of a thread of the host; NOBODY: it is of none. */
+static uint32_t process_of(struct finding *f, const struct pf_ingest_track *t)
+{
+	return t->class_letter == 'h' ? find_process(f, t->pid) : NOBODY;
 }
 
 static void add_part(struct pf_ingest_owners *o, int64_t begin, uint32_t owner)
@@ -390,7 +396,7 @@ static void see_piece(void *arg, const struct pf_run_event *ev)
 
 	if (ev->order < p->first)
 		p->first = ev->order;
-	if (!is_kind(s->f->in, ev, CODE_KINDS))
+	if (!is_kind(s->f->in, ev, s->f->code))
 		return;
 	if (p->process == NOBODY) {
 		p->process = s->process;
@@ -415,10 +421,9 @@ static int see_pieces(struct finding *f, struct piece *pieces,
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (!has_code(t))
-			continue;
-		s.process = find_process(f, t->pid);
-		if (each_event(f->in, t, see_piece, &s, err))
+		s.process = process_of(f, t);
+		if (s.process != NOBODY &&
+		    each_event(f->in, t, see_piece, &s, err))
 			return -1;
 	}
 	return 0;
@@ -593,10 +598,9 @@ static int gather_calls(struct calls *c, struct pf_err *err)
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
-		if (!has_code(t))
-			continue;
-		c->process = find_process(c->f, t->pid);
-		if (each_event(in, t, note_call, c, err))
+		c->process = process_of(c->f, t);
+		if (c->process != NOBODY &&
+		    each_event(in, t, note_call, c, err))
 			return -1;
 	}
 	if (c->count)
@@ -726,7 +730,7 @@ static void find_threads(struct finding *f, struct threads *threads)
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 		uint32_t n;
 
-		if (!has_code(t))
+		if (process_of(f, t) == NOBODY)
 			continue;
 		n = pf_intern_add(&threads->tids, t->tid, strlen(t->tid));
 		threads->owner =

@@ -128,11 +128,13 @@ def same(name, folder, merged):
         docs = [plain(json.load(open(f"{d}/{command}")))
                 for d in (folder, merged)]
         bad += [f"{command}{d}" for d in differences(*docs)][:8]
-    checks = json.load(open(merged + "/doctor.json"))["tables"]["checks"]
-    ranks = {row["rank"] for row in json.load(
-        open(merged + "/ranks.json"))["tables"].get("ranks", [])}
-    if [c["count"] for c in checks if is_of_file(c)] != [len(ranks)]:
-        bad.append("doctor does not say of how many processes the file is")
+    if os.path.exists(merged + "/doctor.json"):
+        checks, ranks = (
+            json.load(open(f"{merged}/{name}.json"))["tables"].get(table, [])
+            for name, table in (("doctor", "checks"), ("ranks", "ranks")))
+        if [c["count"] for c in checks if is_of_file(c)] != [
+                len({row["rank"] for row in ranks})]:
+            bad.append("doctor does not say of how many processes it is")
     say(name, bad)
 
 

@@ -43,6 +43,18 @@ for how in sglang sorted jq marked named fused pids; do
 	merged 8 $how wrapped
 done
 
+# the last of them once more, as a fleet
+rm -rf "$tmp"/[fm]
+run 0 "$profan" merge "$tmp/job" -o "$tmp/ff.db" &&
+	run 0 "$profan" merge "$tmp/merged.json" -o "$tmp/fm.db" &&
+	mkdir "$tmp/f" "$tmp/m" &&
+	for command in steps kernels ranks gaps overlap; do
+		"$profan" $command "$tmp/ff.db" -f json >"$tmp/f/$command.json"
+		"$profan" $command "$tmp/fm.db" -f json >"$tmp/m/$command.json"
+	done
+run 0 "$PYTHON" -S "$helper" same 'a fleet of 8 ranks in one file' \
+	"$tmp/f" "$tmp/m" && relay "$tmp/out" || not_ok fleet "$tmp/err"
+
 # ---- one process whose ids are given twice ----
 query() { # SQL WANTED
 	run 0 "$profan" query "$tmp/c.db" "$1" --format csv &&

@@ -100,14 +100,16 @@ static bool is_made(const char *path, const char *digest)
 	       pf_fleet_is_of_trace(path, digest, &ignored);
 }
 
-static int ingest(const struct worker *w, const char *trace, const char *out,
-		  struct pf_err *err)
+/* process: of a file that was made of several, from 1; 0: all of it */
+static int ingest(const struct worker *w, const char *trace, unsigned process,
+		  const char *out, struct pf_err *err)
 {
 	const struct pf_ingest_options options = {
 		.paths = &trace,
 		.path_count = 1,
 		.out = out,
 		.rank = -1,
+		.process = process,
 		.threads = w->shared->work->threads > 1 ? 1 : 0,
 		.extra = &pf_averages_extra,
 	};
@@ -115,17 +117,42 @@ static int ingest(const struct worker *w, const char *trace, const char *out,
 	return pf_ingest(&options, err);
 }
 
-static int make_database(struct worker *w, const char *trace,
+static int make_database(struct worker *w, const char *trace, unsigned process,
 			 const char *digest, char **path, struct pf_err *err)
 {
 	const struct pf_fleet_work *work = w->shared->work;
 
 	if (!work->keep) {
 		*path = pf_strdup(w->temporary);
-		return ingest(w, trace, *path, err);
+		return ingest(w, trace, process, *path, err);
 	}
 	*path = kept_path(work, trace, digest);
-	return is_made(*path, digest) ? 0 : ingest(w, trace, *path, err);
+	return is_made(*path, digest) ? 0
+				      : ingest(w, trace, process, *path, err);
+}
+
+/* Of how many processes the traces were made into one that is read: or 1. */
+static int count_processes(const char *path, unsigned *count,
+			   struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	sqlite3_stmt *st;
+	int rc;
+
+	*count = 1;
+	if (pf_db_open(&db, path, false, err))
+		return -1;
+	st = pf_db_prepare(&db,
+			   "SELECT max(value) FROM trace_fact"
+			   " WHERE key = 'merged_count'"
+			   " AND (SELECT count(*) FROM trace) = value",
+			   err);
+	rc = st ? pf_db_step(&db, st, err) : -1;
+	if (rc == 1 && sqlite3_column_type(st, 0) == SQLITE_INTEGER)
+		*count = (unsigned)sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- its summary ---- */
@@ -153,17 +180,42 @@ static int summarise(struct worker *w, const char *path, bool is_kept,
 	return rc;
 }
 
+static int add_process(struct worker *w, const char *trace, unsigned process,
+		       const char *file, bool *is_fatal, struct pf_err *err)
+{
+	char digest[PF_XXH128_TEXT], *path = NULL;
+	bool is_kept = w->shared->work->keep;
+	int rc;
+
+	pf_ingest_process_digest(file, process, digest);
+	rc = make_database(w, trace, process, digest, &path, err);
+	if (!rc)
+		rc = summarise(w, path, is_kept, is_fatal, err);
+	if (!is_kept)
+		unlink(w->temporary);
+	free(path);
+	return rc;
+}
+
+/* A file that was made of those of several ranks is read again for each. */
 static int add_trace(struct worker *w, const char *trace, const char *digest,
 		     bool *is_fatal, struct pf_err *err)
 {
 	char *path = NULL;
 	bool is_kept = w->shared->work->keep;
-	int rc = make_database(w, trace, digest, &path, err);
+	unsigned count = 1;
+	int rc = make_database(w, trace, 0, digest, &path, err);
 
 	if (!rc)
+		rc = count_processes(path, &count, err);
+	if (!rc && count == 1)
 		rc = summarise(w, path, is_kept, is_fatal, err);
+	if (!rc && count > 1 && is_kept)
+		unlink(path);
 	if (!is_kept)
 		unlink(w->temporary);
+	for (unsigned i = 1; count > 1 && i <= count && !rc; i++)
+		rc = add_process(w, trace, i, digest, is_fatal, err);
 	free(path);
 	return rc;
 }

@@ -160,6 +160,7 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 static int put_traces(struct pf_ingest *in,
 		      const struct pf_ingest_owners *owners, struct pf_err *err)
 {
+	const size_t count = in->options->process ? 1 : owners->count;
 	struct pf_ingest *job = pf_ingest_split(in);
 	struct pf_ingest_shares *shares;
 	int rc = 0;
@@ -167,11 +168,11 @@ static int put_traces(struct pf_ingest *in,
 	if (owners->count == 1)
 		return pf_lane_put(in->lane, job);
 	shares = pf_ingest_share(job, owners, err);
-	for (size_t i = 0; i < owners->count && shares && !rc; i++) {
+	for (size_t i = 0; i < count && shares && !rc; i++) {
 		job = pf_ingest_share_next(shares, err);
 		rc = job ? pf_lane_put(in->lane, job) : -1;
 	}
-	in->trace_id += (int64_t)owners->count - 1;
+	in->trace_id += (int64_t)count - 1;
 	if (!shares)
 		return -1;
 	pf_lane_wait(in->lane); /* nobody has the runs any more */

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/xxh128.h"
 #include "store/db.h"
 #include "telemetry/telemetry.h"
 #include "trace/chrome.h"
@@ -56,6 +57,8 @@ struct pf_ingest_options {
 	bool os_calls;    /* nsys: keep calls of the system's libraries */
 	struct pf_tele_options telemetry; /* what logs do not say */
 	int64_t rank;       /* of the first trace, -1 = as the trace says */
+	unsigned process;   /* of one file that was made of the traces of
+			       several: of this alone, from 1; 0: of all */
 	size_t chunk_bytes; /* 0 = default; content does not depend on it */
 	const char *cache;  /* mark it as a cache of this; NULL: it is none */
 	unsigned threads;   /* 0: one for each processor, at most 4 */
@@ -72,6 +75,10 @@ struct pf_ingest_options {
 	 * NULL: the next is read */
 	void (*phase)(const char *name);
 };
+
+/* The digest of a process's trace, from that of the file that has it. */
+void pf_ingest_process_digest(const char *file, size_t process,
+			      char out[PF_XXH128_TEXT]);
 
 /* Fails also with keep_going if not one file could be read. */
 int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err);

@@ -106,6 +106,16 @@ void pf_ingest_close_runs(struct pf_ingest *in)
 	in->runs = NULL;
 }
 
+static void drop_tracks(struct pf_ingest_track *tracks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(tracks[i].pid);
+		free(tracks[i].tid);
+		free(tracks[i].name);
+		free(tracks[i].runs);
+	}
+}
+
 /* What is of the trace at hand alone. */
 static void drop_trace(struct pf_ingest *in)
 {
@@ -113,14 +123,7 @@ static void drop_trace(struct pf_ingest *in)
 	pf_buf_release(&in->process_names);
 	for (int i = 0; i < PF_LATER_LISTS; i++)
 		pf_later_release(&in->later[i]);
-	for (size_t i = in->first_track; i < in->track_count; i++) {
-		struct pf_ingest_track *t = pf_ingest_track(in, i);
-
-		free(t->pid);
-		free(t->tid);
-		free(t->name);
-		free(t->runs);
-	}
+	drop_tracks(in->tracks, in->track_count - in->first_track);
 	free(in->tracks);
 	for (size_t i = 0; i < in->extra_fact_count; i++)
 		free(in->extra_facts[i].key);
@@ -194,6 +197,7 @@ struct pf_ingest_shares {
 	const struct pf_ingest_owners *o;
 	struct share *of;
 	size_t next;
+	bool is_only; /* the next is all that is wanted */
 };
 
 static int share_member(void *arg, const struct pf_later_row *row,
@@ -265,7 +269,10 @@ struct pf_ingest_shares *pf_ingest_share(struct pf_ingest *all,
 					 struct pf_err *err)
 {
 	struct pf_ingest_shares *s = pf_calloc(1, sizeof(*s));
+	const unsigned only = all->options->process;
 
+	s->is_only = only > 0;
+	s->next = only ? only - 1 : 0;
 	s->all = all;
 	s->o = o;
 	s->of = pf_calloc(o->count, sizeof(*s->of));
@@ -286,7 +293,14 @@ static void count_kind(void *arg, const struct pf_run_event *ev)
 	job->kind_count[job->type[ev->type].kind]++;
 }
 
-/* What the file said once of all, or of the first. */
+/* What is the first's alone. */
+static void forget_first(struct pf_ingest *all)
+{
+	memset(&all->repairs, 0, sizeof(all->repairs));
+	all->json_bytes = all->paired_count = all->no_phase_count = 0;
+	all->file_bytes = -1;
+}
+
 static struct pf_ingest *new_share(struct pf_ingest_shares *s, size_t n)
 {
 	struct pf_ingest *all = s->all, *job = copy_job(all);
@@ -302,9 +316,7 @@ static struct pf_ingest *new_share(struct pf_ingest_shares *s, size_t n)
 	if (n)
 		return job;
 	memset(all->later, 0, sizeof(all->later));
-	memset(&all->repairs, 0, sizeof(all->repairs));
-	all->json_bytes = all->paired_count = all->no_phase_count = 0;
-	all->file_bytes = -1;
+	forget_first(all);
 	return job;
 }
 
@@ -313,21 +325,40 @@ static struct pf_ingest *last_share(struct pf_ingest_shares *s)
 {
 	struct pf_ingest *all = s->all;
 	const struct share *own = &s->of[s->next];
+	const size_t from = own->first - all->first_track;
+	const size_t to = own->behind - all->first_track;
 
-	memmove(all->tracks, &all->tracks[own->first - all->first_track],
-		(own->behind - own->first) * sizeof(*all->tracks));
+	if (s->is_only) {
+		drop_tracks(all->tracks, from);
+		drop_tracks(all->tracks + to, all->track_count - own->behind);
+		if (s->next)
+			forget_first(all);
+	}
+	memmove(all->tracks, all->tracks + from,
+		(to - from) * sizeof(*all->tracks));
 	s->all = NULL;
 	return all;
+}
+
+void pf_ingest_process_digest(const char *file, size_t process,
+			      char out[PF_XXH128_TEXT])
+{
+	struct pf_xxh128 *digest = pf_xxh128_new();
+	char number[24];
+
+	snprintf(number, sizeof(number), " %zu", process);
+	pf_xxh128_add(digest, file, strlen(file));
+	pf_xxh128_add(digest, number, strlen(number));
+	pf_xxh128_text(digest, out);
+	pf_xxh128_free(digest);
 }
 
 struct pf_ingest *pf_ingest_share_next(struct pf_ingest_shares *s,
 				       struct pf_err *err)
 {
-	const bool is_last = s->next + 1 == s->o->count;
+	const bool is_last = s->is_only || s->next + 1 == s->o->count;
 	struct share *own = &s->of[s->next];
-	struct pf_xxh128 *digest;
 	struct pf_ingest *job;
-	char place[24];
 
 	job = is_last ? last_share(s) : new_share(s, s->next);
 	job->later[PF_LATER_MEMBER] = own->members;
@@ -338,15 +369,11 @@ struct pf_ingest *pf_ingest_share_next(struct pf_ingest_shares *s,
 	job->first_track = own->first;
 	job->track_count = own->behind;
 	job->is_last &= is_last;
-	job->trace_id += (int64_t)s->next;
+	if (!s->is_only)
+		job->trace_id += (int64_t)s->next;
 	job->owner_rank = s->o->ranks[s->next];
 	pf_ingest_note_fact(job, "merged_count", (int64_t)s->o->count);
-	snprintf(place, sizeof(place), " %zu", s->next++);
-	digest = pf_xxh128_new();
-	pf_xxh128_add(digest, job->digest, strlen(job->digest));
-	pf_xxh128_add(digest, place, strlen(place));
-	pf_xxh128_text(digest, job->digest);
-	pf_xxh128_free(digest);
+	pf_ingest_process_digest(job->digest, ++s->next, job->digest);
 	memset(job->kind_count, 0, sizeof(job->kind_count));
 	for (size_t i = job->first_track; i < job->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(job, i);

@@ -33,7 +33,134 @@ struct merging {
 	struct pf_later annotations;
 	sqlite3_stmt *put_annotation;
 	struct pf_ingest_device *device; /* made for the first line of one */
+	/* what has a time begins in between; see find_times() */
+	int64_t first_ns, last_ns;
+	bool is_unset; /* what says 0 has none either */
 };
+
+/* ---- events without a time ---- */
+
+/*
+ * Who does not know when an event was writes 0 or -1 for it (a torch that lost
+ * half of its times did), or a time of another clock; and one such event would
+ * make the window hours or decades long.  So 0 is no time where all others are
+ * an hour and ten times their own span away; and what is half a year and more
+ * from where most events are is on no clock of theirs.  Times that do begin at
+ * 0 pass: others follow them, or reach back to them.
+ */
+#define FAR_NS     (INT64_C(3600) * 1000000000)
+#define FAR_TIMES  10
+#define ERA_BITS   54 /* 2^54 ns are 208 days */
+#define ERAS       ((size_t)1 << (63 - ERA_BITS))
+#define READ_BYTES (64u << 10)
+
+struct era {
+	int64_t count, first_ns, last_ns;
+};
+
+static bool is_unset(int64_t start_ns)
+{
+	return start_ns == 0 || start_ns == -1 || start_ns == -1000;
+}
+
+static size_t era_of(int64_t start_ns)
+{
+	return (size_t)((start_ns + PF_TIME_MAX_NS + 1) >> ERA_BITS);
+}
+
+static void add_to_era(struct era *eras, int64_t count, int64_t first_ns,
+		       int64_t last_ns)
+{
+	struct era *e = &eras[era_of(first_ns)];
+
+	if (!e->count || first_ns < e->first_ns)
+		e->first_ns = first_ns;
+	if (!e->count || last_ns > e->last_ns)
+		e->last_ns = last_ns;
+	e->count += count;
+}
+
+/* A run is read only if its ends do not say where all of it is. */
+static int add_run(const struct pf_ingest *in, const struct pf_run *run,
+		   struct era *eras, struct pf_err *err)
+{
+	struct pf_run_reader r;
+	int rc;
+
+	if ((run->first_start_ns > 0 || run->last_start_ns < -1000) &&
+	    era_of(run->first_start_ns) == era_of(run->last_start_ns)) {
+		add_to_era(eras, run->count, run->first_start_ns,
+			   run->last_start_ns);
+		return 0;
+	}
+	pf_run_open(&r, &in->runs, run, READ_BYTES);
+	while ((rc = pf_run_next(&r, err)) == 1)
+		if (!is_unset(r.event.start_ns))
+			add_to_era(eras, 1, r.event.start_ns, r.event.start_ns);
+	pf_run_close(&r);
+	return rc;
+}
+
+/* Where most events are, and whether 0 is far from there. */
+static void choose_era(struct merging *m, const struct era *eras)
+{
+	int64_t all = 0, most = 0;
+
+	for (size_t i = 0; i < ERAS; i++) {
+		size_t first = i;
+		int64_t count = 0;
+
+		for (; i < ERAS && eras[i].count; i++)
+			count += eras[i].count;
+		all += count;
+		if (count <= most)
+			continue;
+		most = count;
+		m->first_ns = eras[first].first_ns;
+		m->last_ns = eras[i - 1].last_ns;
+	}
+	m->is_unset = most && m->first_ns >= FAR_NS &&
+		      m->first_ns / FAR_TIMES >= m->last_ns - m->first_ns;
+	if (most > all / 2)
+		return;
+	m->first_ns = INT64_MIN;
+	m->last_ns = INT64_MAX;
+	m->is_unset = false;
+}
+
+static int find_times(struct merging *m, struct pf_err *err)
+{
+	struct pf_ingest *in = m->in;
+	struct era *eras = pf_calloc(ERAS, sizeof(*eras));
+	int rc = 0;
+
+	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+
+		for (size_t k = 0; k < t->run_count && !rc; k++)
+			rc = add_run(in, &t->runs[k], eras, err);
+	}
+	choose_era(m, eras);
+	free(eras);
+	return rc;
+}
+
+/* A range may last from 0 to the others; work of a GPU does not take hours. */
+static bool has_time(const struct merging *m, const struct pf_ingest_track *t,
+		     const struct pf_run_event *ev)
+{
+	if (!is_unset(ev->start_ns))
+		return ev->start_ns >= m->first_ns &&
+		       ev->start_ns <= m->last_ns;
+	return !m->is_unset || (t->class_letter != 'g' &&
+				ev->start_ns + ev->dur_ns >= m->first_ns);
+}
+
+static void leave_out(struct merging *m, const struct pf_run_event *ev)
+{
+	pf_repair_note(&m->in->repairs, PF_SKIP_NO_TIME, 1, PF_OFFSET_UNKNOWN);
+	m->in->kind_count[m->in->type[ev->type].kind]--;
+}
 
 /* ---- the tree ---- */
 
@@ -356,7 +483,9 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 	m->open_count = 0;
 	heap = pf_run_heap_new(m->in->runs, t->runs, t->run_count);
 	while ((rc = pf_run_heap_next(heap, &ev, err)) > 0)
-		if (one_event(m, t, ev, err)) {
+		if (!has_time(m, t, ev)) {
+			leave_out(m, ev);
+		} else if (one_event(m, t, ev, err)) {
 			rc = -1;
 			break;
 		}
@@ -384,7 +513,7 @@ int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
 {
 	struct merging m = { .in = in, .writer = pf_block_writer_new(in) };
 	struct pf_err later = { 0 };
-	int rc = 0;
+	int rc = find_times(&m, err);
 
 	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
 		rc = merge_track(&m, pf_ingest_track(in, i), err);

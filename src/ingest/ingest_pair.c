@@ -82,6 +82,7 @@ static int flush(struct pairing *p, struct pf_err *err)
 		return 0;
 	qsort(p->done, p->done_count, sizeof(struct held *), compare_held);
 	run.first_start_ns = p->done[0]->ev.start_ns;
+	run.last_start_ns = p->done[p->done_count - 1]->ev.start_ns;
 	run.count = (uint32_t)p->done_count;
 	for (size_t i = 0; i < p->done_count; i++) {
 		pf_run_put(&memory, &p->done[i]->ev, &bytes);

@@ -27,7 +27,7 @@ struct pf_run_event {
 struct pf_run {
 	uint64_t offset;
 	uint32_t bytes, count;
-	int64_t first_start_ns;
+	int64_t first_start_ns, last_start_ns;
 };
 
 /* What writer and reader remember from event to event. */

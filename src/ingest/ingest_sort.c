@@ -182,6 +182,7 @@ static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
 	run->bytes = (uint32_t)(s->bytes.len - begin);
 	run->count = (uint32_t)(to - from);
 	run->first_start_ns = s->keys[from].start_ns;
+	run->last_start_ns = s->keys[to - 1].start_ns;
 }
 
 /* Remember a run that was written (lock held if there is one to hold). */

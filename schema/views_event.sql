@@ -58,6 +58,8 @@ WHERE g.op_id IS NOT NULL;
 -- Profiler steps, on the thread whose steps count.  A step ends with the
 -- last GPU work that was launched in it and begins where the one before ends.
 -- The last is partial if it has less than 0.8 times the work of the one before.
+-- One is empty, and partial too, if no operator begins in it, no GPU work was
+-- launched in it and it lasts less than 1/100 of the median of the others.
 CREATE TEMP VIEW steps AS
 WITH launched AS (
 	SELECT trace_id, step, count(*) AS work_count,
@@ -67,6 +69,7 @@ WITH launched AS (
 	GROUP BY trace_id, step),
 ends AS (
 	SELECT h.trace_id, h.step, h.start_ns, h.event_id,
+		h.start_ns AS host_start_ns, h.start_ns + h.dur_ns AS host_end_ns,
 		coalesce(l.work_count, 0) AS work_count,
 		max(max(h.start_ns + h.dur_ns, coalesce(l.end_ns, h.start_ns)))
 			OVER w AS end_ns
@@ -74,16 +77,41 @@ ends AS (
 	JOIN step_threads AS t USING (trace_id, track_id)
 	LEFT JOIN launched AS l USING (trace_id, step)
 	WHERE t.place = 1
-	WINDOW w AS (PARTITION BY h.trace_id ORDER BY h.start_ns, h.event_id))
-SELECT trace_id, step, event_id,
-	max(start_ns, coalesce(lag(end_ns) OVER w, start_ns)) AS start_ns,
-	end_ns, work_count,
-	lead(step) OVER w IS NULL AND lag(step) OVER w IS NOT NULL
-		AND (work_count = 0 OR work_count < 0.8 * lag(work_count) OVER w)
-		AND sum(work_count) OVER (PARTITION BY trace_id) > 0
-		AS is_partial
-FROM ends
-WINDOW w AS (PARTITION BY trace_id ORDER BY start_ns, event_id);
+	WINDOW w AS (PARTITION BY h.trace_id ORDER BY h.start_ns, h.event_id)),
+timed AS (
+	SELECT *, max(start_ns, coalesce(lag(end_ns) OVER w, start_ns))
+			AS from_ns,
+		lead(step) OVER w IS NULL AND lag(step) OVER w IS NOT NULL
+			AND (work_count = 0
+				OR work_count < 0.8 * lag(work_count) OVER w)
+			AND sum(work_count) OVER (PARTITION BY trace_id) > 0
+			AS is_cut,
+		sum(work_count) OVER (PARTITION BY trace_id) AS all_work_count
+	FROM ends
+	WINDOW w AS (PARTITION BY trace_id ORDER BY start_ns, event_id)),
+placed AS (
+	SELECT trace_id, end_ns - from_ns AS dur_ns,
+		row_number() OVER (PARTITION BY trace_id
+			ORDER BY end_ns - from_ns, event_id) AS place,
+		count(*) OVER (PARTITION BY trace_id) AS step_count
+	FROM timed),
+judged AS (
+	SELECT s.*, CASE WHEN s.work_count = 0
+			AND s.end_ns - s.from_ns < m.dur_ns / 100
+		THEN NOT EXISTS (SELECT 1 FROM event AS o
+				WHERE o.trace_id = s.trace_id AND o.kind = 1
+				AND o.start_ns >= s.host_start_ns
+				AND o.start_ns < s.host_end_ns)
+			AND (s.all_work_count > 0 OR EXISTS (
+				SELECT 1 FROM event AS o
+				WHERE o.trace_id = s.trace_id AND o.kind = 1))
+		ELSE 0 END AS is_empty
+	FROM timed AS s
+	JOIN placed AS m ON m.trace_id = s.trace_id
+		AND m.place = m.step_count / 2 + 1)
+SELECT trace_id, step, event_id, from_ns AS start_ns, end_ns, work_count,
+	is_cut OR is_empty AS is_partial, is_empty
+FROM judged;
 
 -- What times are shares of: the whole steps of a trace; if it has none, from
 -- its first GPU work to the end of its last.

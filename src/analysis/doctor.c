@@ -15,6 +15,7 @@
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
 #include "events/hints.h"
+#include "events/step.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -28,6 +29,7 @@ enum check_id {
 	LOST,
 	CAPTURE,
 	SKIPPED,
+	NO_TIME,
 	REPAIRED,
 	DISAGREES,
 	NEGATIVE,
@@ -36,6 +38,7 @@ enum check_id {
 	EVENT_LIMIT,
 	UNKNOWN,
 	TOO_DEEP,
+	NO_EVENTS,
 	RANKS,
 	MERGED,
 	SHARED_IDS,
@@ -46,6 +49,7 @@ enum check_id {
 	NO_SHAPES,
 	NO_MEMORY,
 	NO_STEPS,
+	EMPTY_STEPS,
 	HEAD,
 	MIGRATED,
 	ORPHAN,
@@ -100,6 +104,10 @@ static const struct rule {
 		      "they could not be read and are in no figure; "
 		      "'profan info' lists them by kind",
 		      PF_HINT_NONE },
+	[NO_TIME] = { "events without a time", 0, 0.01,
+		      "they have none, or 0, or one of another clock, far from "
+		      "all others, and are in no figure",
+		      PF_HINT_NONE },
 	[REPAIRED] = { "repairs", NEVER, NEVER,
 		       "the text of the trace was mended; 'profan info' lists "
 		       "how, and where first",
@@ -128,6 +136,10 @@ static const struct rule {
 		      PF_HINT_NONE },
 	[TOO_DEEP] = { "nested too deep", 0, 0.01,
 		       "'profan table' leaves them out", PF_HINT_NONE },
+	[NO_EVENTS] = { "no events", 0, 0,
+			"nothing was recorded but what things are called, or "
+			"all events were skipped",
+			PF_HINT_NONE },
 	[RANKS] = { "ranks missing", NEVER, NEVER,
 		    "ingest the traces of all ranks into one database; --rank "
 		    "numbers files that do not say",
@@ -153,6 +165,11 @@ static const struct rule {
 	[NO_SHAPES] = { "no shapes", NEVER, NEVER, NULL, PF_HINT_SHAPES },
 	[NO_MEMORY] = { "no memory", NEVER, NEVER, NULL, PF_HINT_MEMORY },
 	[NO_STEPS] = { "no steps", NEVER, NEVER, NULL, PF_HINT_STEPS },
+	[EMPTY_STEPS] = { "empty steps", NEVER, NEVER,
+			  "no operator and no GPU work in less than 1/100 of "
+			  "the other steps' median: prof.step() right before "
+			  "the end makes one; means and windows leave it out",
+			  PF_HINT_NONE },
 	[HEAD] = { "head orphans", 0.01, 0.1,
 		   "GPU work launched before the capture began; it counts as "
 		   "busy, but has no call, operator or step",
@@ -234,7 +251,7 @@ struct doctor {
 	struct result results[CHECKS];
 	struct pf_doctor_gpu gpu;
 	struct pf_doctor_tracks tracks;
-	int64_t trace_count, event_count, stored_count, span_ns;
+	int64_t trace_count, event_count, stored_count, span_ns, step_count;
 	int64_t worker_count; /* traces, of several of one process the first */
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
@@ -306,6 +323,7 @@ enum trace_column {
 	T_TIMELESS,
 	T_MERGED,
 	T_SHARED,
+	T_EMPTY,
 	T_COUNT
 };
 
@@ -340,7 +358,8 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
 	r[TOO_DEEP].count += v[T_DEEP];
-	if (!v[T_BESIDE])
+	r[NO_EVENTS].count += v[T_EMPTY];
+	if (!v[T_BESIDE] && !v[T_EMPTY])
 		add_lacks(r, v);
 	r[MERGED].count += v[T_MERGED] > 0;
 	r[SHARED_IDS].count += v[T_SHARED];
@@ -401,6 +420,18 @@ static int read_traces(struct doctor *d, struct pf_err *err)
 	return rc;
 }
 
+static int read_steps(struct doctor *d, struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	int rc = pf_steps_load(d->db, NULL, &steps, err);
+
+	d->step_count = (int64_t)steps.count;
+	for (size_t i = 0; i < steps.count; i++)
+		d->results[EMPTY_STEPS].count += steps.items[i].is_empty;
+	pf_steps_release(&steps);
+	return rc;
+}
+
 static int read_shapes(struct doctor *d, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_shapes", err);
@@ -417,16 +448,18 @@ static const struct {
 	const char *kind;
 	enum check_id id;
 } repair_checks[] = {
-	{ "cut_off", CUT_OFF },      { "compression", CUT_OFF },
-	{ "no_duration", NEGATIVE }, { "negative_duration", NEGATIVE },
-	{ "python", LEFT_OUT },      { "no_end", CUT_OFF },
-	{ "bad_frame", CAPTURE },    { "missing_frames", CAPTURE },
-	{ "stopped", CAPTURE },      { "not_recorded", CAPTURE },
-	{ "torn_range", CAPTURE },   { "skipped_bytes", CHECKS },
-	{ "lost_events", CAPTURE },  { "untimed", CAPTURE },
-	{ "history", DISAGREES },    { "sums", DISAGREES },
-	{ "empty", REPAIRED },       { "rounded_time", CHECKS },
-	{ "unread_table", UNREAD },  { "cut_snapshot", CUT_OFF },
+	{ "cut_off", CUT_OFF },         { "compression", CUT_OFF },
+	{ "no_duration", NEGATIVE },    { "negative_duration", NEGATIVE },
+	{ "python", LEFT_OUT },         { "no_end", CUT_OFF },
+	{ "bad_frame", CAPTURE },       { "missing_frames", CAPTURE },
+	{ "stopped", CAPTURE },         { "not_recorded", CAPTURE },
+	{ "torn_range", CAPTURE },      { "skipped_bytes", CHECKS },
+	{ "lost_events", CAPTURE },     { "untimed", CAPTURE },
+	{ "history", DISAGREES },       { "sums", DISAGREES },
+	{ "empty", REPAIRED },          { "rounded_time", CHECKS },
+	{ "unread_table", UNREAD },     { "cut_snapshot", CUT_OFF },
+	{ "no_time", NO_TIME },         { "time_range", NO_TIME },
+	{ "untimed_skipped", NO_TIME },
 };
 
 static enum check_id repair_check(const char *kind, const char *action)
@@ -508,12 +541,12 @@ static int read_unread(struct doctor *d, struct pf_err *err)
 
 static void settle(struct doctor *d)
 {
-	static const enum check_id of_events[] = { SKIPPED, LEFT_OUT, UNREAD,
-						   NEGATIVE };
-	static const enum check_id of_traces[] = { EVENT_LIMIT, NO_GPU,
-						   NO_CALLS,    NO_STACKS,
-						   NO_SHAPES,   NO_MEMORY,
-						   NO_STEPS,    COARSE };
+	static const enum check_id of_events[] = { SKIPPED, NO_TIME, LEFT_OUT,
+						   UNREAD, NEGATIVE };
+	static const enum check_id of_traces[] = {
+		EVENT_LIMIT, NO_EVENTS, NO_GPU,   NO_CALLS, NO_STACKS,
+		NO_SHAPES,   NO_MEMORY, NO_STEPS, COARSE
+	};
 	const struct pf_doctor_gpu *g = &d->gpu;
 	const struct pf_doctor_tracks *t = &d->tracks;
 	struct result *r = d->results;
@@ -524,6 +557,7 @@ static void settle(struct doctor *d)
 		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
 	set(d, UNKNOWN, t->unknown_count, d->stored_count);
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
+	set(d, EMPTY_STEPS, r[EMPTY_STEPS].count, d->step_count);
 	set_alone(d, CUT_OFF, r[CUT_OFF].count);
 	set_alone(d, LOST, r[LOST].count);
 	set_alone(d, CAPTURE, r[CAPTURE].count);
@@ -747,8 +781,9 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 	int rc = -1;
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
-	    !read_shapes(&d, err) && !read_repairs(&d, err) &&
-	    !read_unread(&d, err) && !pf_doctor_clocks(db, &d.clocks, err) &&
+	    !read_steps(&d, err) && !read_shapes(&d, err) &&
+	    !read_repairs(&d, err) && !read_unread(&d, err) &&
+	    !pf_doctor_clocks(db, &d.clocks, err) &&
 	    !pf_doctor_gpu(db, &d.gpu, err) &&
 	    !pf_doctor_tracks(db, &d.tracks, err)) {
 		settle(&d);

@@ -72,6 +72,7 @@ static void add_step(struct pf_step_times *s,
 		.end_ns = end,
 		.dur_ns = pf_sat_sub(end, start),
 		.is_partial = step && step->is_partial,
+		.is_empty = step && step->is_empty,
 	};
 }
 
@@ -99,8 +100,13 @@ static int choose_steps(struct pf_db *db, struct pf_step_times *s,
 		const struct pf_window_trace *trace = &s->window.traces[i];
 
 		if (!has_steps(s, &all, trace->trace_id)) {
-			if (!s->is_untimed && !trace->is_side)
+			if (s->is_untimed || trace->is_side)
+				continue;
+			/* of no time there are no shares */
+			if (trace->hi_ns > trace->lo_ns)
 				add_step(s, trace, NULL);
+			else
+				s->is_instant |= !trace->is_empty;
 			continue;
 		}
 		for (size_t k = 0; k < all.count; k++)
@@ -486,7 +492,8 @@ static void add_up_steps(struct pf_step_times *s)
 		if (!i || s->steps[i - 1].trace_id != s->steps[i].trace_id)
 			last_ns = s->steps[i].start_ns;
 		if (s->steps[i].is_partial) {
-			s->partial_count++;
+			s->partial_count += !s->steps[i].is_empty;
+			s->empty_count += s->steps[i].is_empty;
 			continue;
 		}
 		pf_sat_sum(&s->window_ns, s->steps[i].end_ns - last_ns);
@@ -553,6 +560,7 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
 	out->copies = pf_copies_new();
+	out->empty_count = args->empty_count;
 	if (!rc)
 		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
 	out->is_untimed = out->recorded.producer == PF_FROM_SNAPSHOT;

@@ -22,6 +22,7 @@ struct pf_steps_args {
 	int64_t samples_per_step; /* 0: not known */
 	bool by_range;            /* also by range (step_ranges.h) */
 	bool only_times;          /* of steps; not what they are made of */
+	int64_t empty_count;      /* left out already, by who set the window */
 };
 
 /* What a step's time goes to, in order of precedence. */
@@ -67,7 +68,8 @@ struct pf_step_time {
 	int64_t gpu_ns;       /* its duration times the number of GPUs */
 	struct pf_sm_sums sm; /* of all GPUs */
 	struct pf_step_use use;
-	bool is_partial; /* the capture ended within it */
+	bool is_partial; /* the capture ended within it, or: */
+	bool is_empty;   /* as in events/step.h */
 };
 
 /* Over whole steps; a percentile is -1 where they are too few for it. */
@@ -93,7 +95,7 @@ struct pf_step_times {
 	struct pf_step_device *devices;
 	size_t device_count, device_cap;
 	struct pf_copies *copies;
-	int64_t full_count, partial_count;
+	int64_t full_count, partial_count, empty_count; /* disjoint */
 	/*
 	 * Of each trace from its first to its last whole step, summed: as in
 	 * all commands.  Without a GPU the shares are not known.
@@ -108,6 +110,7 @@ struct pf_step_times {
 	bool has_steps, has_many_gpus; /* a trace of several GPUs */
 	struct pf_recorded recorded;
 	bool is_untimed; /* only memory was recorded: its span is no step */
+	bool is_instant; /* a trace's window takes no time: it is no step */
 };
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,

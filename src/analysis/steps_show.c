@@ -46,6 +46,28 @@ static void say_window(const struct pf_step_times *s, struct pf_buf *out)
 					   : " from first to last GPU work");
 }
 
+/* Nobody did anything in them, so that they are no measure of a step. */
+static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
+{
+	char count[PF_NUM_MAX];
+
+	if (s->empty_count)
+		pf_buf_addf(out, "; %s %s left out",
+			    pf_num_show_count(count, s->empty_count),
+			    s->empty_count == 1
+				    ? "step that holds nothing is"
+				    : "steps that hold nothing are");
+}
+
+/* Has any trace of the window an event? */
+static bool has_events(const struct pf_step_times *s)
+{
+	for (size_t i = 0; i < s->window.count; i++)
+		if (!s->window.traces[i].is_empty)
+			return true;
+	return false;
+}
+
 static const char *why_none(const struct pf_step_times *s)
 {
 	if (s->is_untimed && !s->count)
@@ -55,6 +77,14 @@ static const char *why_none(const struct pf_step_times *s)
 	if (s->recorded.producer == PF_FROM_TABLES && !s->count)
 		return "There are no steps: there is no trace, only what "
 		       "stands beside one";
+	if (!has_events(s))
+		return "There are no events";
+	if (!s->count && s->is_instant)
+		return "There are no steps, and no time that could be divided: "
+		       "all that was recorded is at one instant";
+	if (s->count && s->empty_count == (int64_t)s->count)
+		return "There are no steps that hold anything: no operator and "
+		       "no GPU work";
 	return "There are no complete steps";
 }
 
@@ -153,6 +183,7 @@ static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
 		    most, words);
 	if (has_pauses(s))
 		say_pauses(s, &text);
+	say_empty(s, &text);
 	pf_doc_finding(doc, "%s", text.data);
 	pf_buf_release(&text);
 }
@@ -305,6 +336,7 @@ static const struct pf_field step_fields[] = {
 	COPIES(PF_COPY_DTOD, "dtod", "DtoD"),
 	COPIES(PF_COPY_PTOP, "ptop", "PtoP"),
 	FIELD(is_partial, "is_partial", "Partial", PF_INT),
+	FIELD(is_empty, "is_empty", "Empty", PF_INT),
 	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
 	FIELD(trace_id, "trace_id", "Trace", PF_INT),
 	CLASS_SHARE(PF_STEP_KERNEL, "kernel", "Kernel"),

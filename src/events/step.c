@@ -11,11 +11,14 @@
 
 #include "events/gpu.h"
 #include "events/interval.h"
+#include "events/kinds.h"
 #include "events/step.h"
 #include "events/step_names.h"
+#include "events/track_read.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/spool.h"
+#include "base/stats.h"
 #include "events/by_event.h"
 #include "store/memo.h"
 #include "store/named.h"
@@ -164,6 +167,132 @@ static void settle(struct pf_step *steps, size_t count)
 				0.8 * (double)steps[count - 2].gpu_count;
 }
 
+/* ---- steps that hold nothing ---- */
+
+#define EMPTY_PART 100
+
+/* Of all but one, which is in the shorter half. */
+static int64_t median_of_others(const struct pf_step *steps, size_t count)
+{
+	int64_t *list = pf_calloc(count, sizeof(*list)), median;
+
+	for (size_t i = 0; i < count; i++)
+		list[i] = steps[i].end_ns - steps[i].start_ns;
+	qsort(list, count, sizeof(*list), pf_stats_compare);
+	median = list[count / 2];
+	free(list);
+	return median;
+}
+
+/* Operators of a trace, and the steps that they begin in. */
+struct operators {
+	struct pf_db *db;
+	struct pf_kinds kinds;
+	struct pf_track *tracks;
+	size_t track_count;
+	const struct pf_step *steps; /* of this trace, by start */
+	size_t count;
+	bool *hold; /* of each of them */
+	bool is_any, is_enough;
+};
+
+static int note_operator(void *context, const struct pf_block *b, uint32_t i,
+			 int64_t event_id, struct pf_err *err)
+{
+	struct operators *o = context;
+	const struct pf_step *s = o->steps;
+	int64_t at_ns = b->start_ns[i];
+	size_t n;
+
+	(void)event_id;
+	(void)err;
+	if (pf_kinds_at(&o->kinds, b->type[i]) != PF_KIND_CPU_OP)
+		return 0;
+	o->is_any = true;
+	n = PF_SEARCH(k, o->count, s[k].host_start_ns <= at_ns);
+	if (n && at_ns < s[n - 1].host_end_ns)
+		o->hold[n - 1] = true;
+	return 0;
+}
+
+static bool is_more_wanted(void *context, const struct pf_track *t,
+			   struct pf_err *err)
+{
+	const struct operators *o = context;
+
+	(void)t;
+	(void)err;
+	return !o->is_enough || !o->is_any;
+}
+
+/* On all threads; within NULL: until the first is found. */
+static int find_operators(struct operators *o,
+			  const struct pf_window_trace *within,
+			  struct pf_err *err)
+{
+	const struct pf_track_reader reader = { .event = note_operator,
+						.wants_more = is_more_wanted,
+						.within = within };
+	int rc = 0;
+
+	o->is_enough = !within;
+	for (size_t i = 0; i < o->track_count && rc >= 0; i++)
+		if (!strcmp(o->tracks[i].class_name, "host"))
+			rc = pf_track_read(o->db, &o->tracks[i], &reader, o,
+					   err);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Of those that may be empty, where the first begins and the last ends. */
+static int read_operators(struct operators *o,
+			  const struct pf_window_trace *within, bool is_known,
+			  struct pf_err *err)
+{
+	if (pf_kinds_load(&o->kinds, o->db, err) < 0 ||
+	    pf_tracks_load(o->db, within->trace_id, &o->tracks, &o->track_count,
+			   err) < 0 ||
+	    find_operators(o, within, err) < 0)
+		return -1;
+	return is_known || o->is_any ? 0 : find_operators(o, NULL, err);
+}
+
+static bool may_be_empty(const struct pf_step *s, int64_t median_ns)
+{
+	return !s->gpu_count &&
+	       s->end_ns - s->start_ns < median_ns / EMPTY_PART;
+}
+
+/* Steps of one trace: where it has neither operators nor work, who knows? */
+static int mark_empty(struct pf_db *db, struct pf_step *steps, size_t count,
+		      struct pf_err *err)
+{
+	struct operators o = { .db = db, .steps = steps, .count = count };
+	struct pf_window_trace within = { .trace_id = steps->trace_id,
+					  .from_ns = INT64_MAX };
+	int64_t median_ns = median_of_others(steps, count), launched = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		launched += steps[i].gpu_count;
+		if (!may_be_empty(&steps[i], median_ns))
+			continue;
+		if (within.from_ns == INT64_MAX)
+			within.from_ns = steps[i].host_start_ns;
+		within.to_ns = steps[i].host_end_ns;
+	}
+	if (within.from_ns == INT64_MAX)
+		return 0;
+	o.hold = pf_calloc(count, sizeof(*o.hold));
+	rc = read_operators(&o, &within, launched > 0, err);
+	for (size_t i = 0; !rc && (launched || o.is_any) && i < count; i++)
+		if (may_be_empty(&steps[i], median_ns) && !o.hold[i])
+			steps[i].is_empty = steps[i].is_partial = true;
+	pf_tracks_free(o.tracks, o.track_count);
+	pf_kinds_release(&o.kinds);
+	free(o.hold);
+	return rc;
+}
+
 static int load(struct pf_db *db, const char *regex, struct pf_steps *out,
 		struct pf_err *err)
 {
@@ -194,6 +323,10 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 		     s->items[end].trace_id == s->items[i].trace_id;)
 			end++;
 		settle(&s->items[i], end - i);
+		if (mark_empty(db, &s->items[i], end - i, err) < 0) {
+			free_steps(s);
+			return NULL;
+		}
 	}
 	return s;
 }

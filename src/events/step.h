@@ -29,6 +29,14 @@ struct pf_step {
 	 * 0.8 times that of the step before: the capture ended within it.
 	 */
 	bool is_partial;
+	/*
+	 * It holds nothing of what the trace records: no operator begins in it,
+	 * no GPU work was launched in it, and it lasts less than 1/100 of the
+	 * median of the others.  prof.step() before the end of a capture begins
+	 * such a one, at any place if a trace has several captures.  Then it is
+	 * partial, too; who asks for it by its number gets it.
+	 */
+	bool is_empty;
 };
 
 struct pf_steps {

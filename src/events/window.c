@@ -139,6 +139,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 			.rank = own,
 			.is_side = sqlite3_column_int(stmt, 6) != 0,
 			.is_tpu = sqlite3_column_int(stmt, 9) != 0,
+			.is_empty = sqlite3_column_type(stmt, 2) == SQLITE_NULL,
 			.from_ns = INT64_MIN,
 			.to_ns = INT64_MAX,
 			.first_ns = sqlite3_column_int64(stmt, 2),
@@ -420,7 +421,10 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 
 /* ---- steps ---- */
 
-/* Steps from the window's start to its end; 0 if it does not end with them. */
+/*
+ * Steps that hold something, from the window's start to its end; 0 if it does
+ * not end with steps.
+ */
 static int64_t count_steps(const struct pf_window_trace *t,
 			   const struct pf_steps *steps)
 {
@@ -435,7 +439,7 @@ static int64_t count_steps(const struct pf_window_trace *t,
 			continue;
 		is_first |= s->start_ns == t->from_ns;
 		is_last |= s->end_ns == t->to_ns;
-		count++;
+		count += !s->is_empty;
 	}
 	return is_first && is_last ? count : 0;
 }
@@ -450,7 +454,7 @@ static void cut_to_whole_steps(struct pf_window_trace *t,
 	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
 		const struct pf_step *s = &steps->items[i];
 
-		if (any && s->is_partial)
+		if (s->is_empty || (any && s->is_partial))
 			continue;
 		if (!any)
 			t->from_ns = s->start_ns;

@@ -120,9 +120,10 @@ int pf_window_range(const char **list, int64_t *first, int64_t *last);
 
 struct pf_window_trace {
 	int64_t trace_id;
-	int64_t rank; /* or -1 */
-	bool is_side; /* a log, or rows: no time of a program */
-	bool is_tpu;  /* its devices are TPUs (events/device_work.h) */
+	int64_t rank;  /* or -1 */
+	bool is_side;  /* a log, or rows: no time of a program */
+	bool is_tpu;   /* its devices are TPUs (events/device_work.h) */
+	bool is_empty; /* it has no event */
 	/* The first trace of the same process: its captures are several. */
 	int64_t worker_id;
 	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */

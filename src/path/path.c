@@ -48,6 +48,11 @@ static int find_steps(struct path *p, struct pf_err *err)
 		if (s.trace_id != t->trace_id)
 			continue;
 		p->main_track = (uint32_t)s.track_id;
+		/* what holds nothing only where nothing else was asked for */
+		if (s.is_empty && (!a->step || p->step_count))
+			continue;
+		if (p->step_count && p->steps[0].is_empty)
+			p->step_count = 0;
 		if (s.start_ns >= t->from_ns && s.end_ns <= t->to_ns)
 			p->steps[p->step_count++] = s;
 	}

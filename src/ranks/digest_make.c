@@ -449,7 +449,7 @@ static void take_steps(struct making *m)
 	for (size_t i = 0; i < m->steps->count; i++) {
 		const struct pf_step *s = &m->steps->items[i];
 
-		if (s->trace_id != m->trace->trace_id ||
+		if (s->trace_id != m->trace->trace_id || s->is_empty ||
 		    s->end_ns <= m->trace->from_ns ||
 		    s->start_ns >= m->trace->to_ns)
 			continue;

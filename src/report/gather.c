@@ -24,7 +24,10 @@
 
 static int run_steps(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
-	const struct pf_steps_args args = { .window = p->window };
+	const struct pf_steps_args args = {
+		.window = p->window,
+		.empty_count = p->empty_step_count,
+	};
 	struct pf_doc *doc = &p->doc[PF_PART_STEPS];
 
 	if (pf_steps_answer(db, &args, &p->steps, doc, err))
@@ -305,6 +308,10 @@ static int find_window(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 		if (s->step > last)
 			last = s->step;
 	}
+	for (size_t i = 0; i < steps.count && first <= last; i++)
+		if (steps.items[i].is_empty &&
+		    (steps.items[i].step < first || steps.items[i].step > last))
+			p->empty_step_count++;
 	pf_steps_release(&steps);
 	if (first > last)
 		return 0;

@@ -30,6 +30,8 @@ enum pf_word {
 	PF_WORD_CALL_FILL,
 	PF_WORD_CALL_BLOCKING, /* of the allocator, and wait for the GPU */
 	PF_WORD_CALL_ALLOCATOR,
+	PF_WORD_DEVICE_ALLOC, /* memory of a GPU, one block a call */
+	PF_WORD_DEVICE_FREE,
 	PF_WORD_CALL_MODULE, /* load code */
 	PF_WORD_CALL_GRAPH,  /* launch graphs */
 	PF_WORD_CALL_STREAM_WAIT,

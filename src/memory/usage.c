@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sat.h"
+#include "events/track_read.h"
 #include "events/trust.h"
+#include "events/words.h"
 #include "memory/usage_impl.h"
 #include "store/named.h"
 #include "trace/event.h"
@@ -381,6 +384,97 @@ static int take_all(struct usage *u, struct pf_usage *out, struct pf_err *err)
 	return take_ops(u, out, err);
 }
 
+/* ---- without torch's allocator ---- */
+
+/* So many allocations and frees are no start of a program. */
+#define DIRECT_CALLS_LEAST 100
+
+struct direct_calls {
+	struct pf_names *names;
+	const struct pf_window_trace *trace;
+	struct pf_map words; /* name -> which of these + 1 */
+	struct {
+		int64_t count;
+		uint32_t name; /* of the first */
+	} of[2];               /* allocations, frees */
+};
+
+static int word_of(struct direct_calls *c, uint32_t name, uint64_t *word,
+		   struct pf_err *err)
+{
+	char *text = pf_names_text_take(c->names, name, err);
+
+	if (!text)
+		return -1;
+	*word = pf_word(PF_WORD_DEVICE_ALLOC, text)  ? 2
+		: pf_word(PF_WORD_DEVICE_FREE, text) ? 3
+						     : 1;
+	free(text);
+	return 0;
+}
+
+static int note_direct(void *context, const struct pf_block *b, uint32_t i,
+		       int64_t event_id, struct pf_err *err)
+{
+	struct direct_calls *c = context;
+	unsigned kind = pf_names_kind(c->names, b->type[i]);
+	int64_t start_ns = b->start_ns[i];
+	uint64_t *word;
+
+	(void)event_id;
+	if ((kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER) ||
+	    b->name[i] == PF_ID_INLINE || start_ns < c->trace->from_ns ||
+	    start_ns >= c->trace->to_ns)
+		return 0;
+	word = pf_map_at(&c->words, b->name[i]);
+	if (*word == UINT64_MAX && word_of(c, b->name[i], word, err) < 0)
+		return -1;
+	if (*word < 2)
+		return 0;
+	if (!c->of[*word - 2].count++)
+		c->of[*word - 2].name = b->name[i];
+	return 0;
+}
+
+/*
+ * With its caching allocator off torch records no memory of GPUs: a peak of
+ * the CPU would pass for all there is.
+ */
+static int find_direct(struct usage *u, struct pf_db *db, struct pf_err *err)
+{
+	const struct pf_track_reader reader = { .event = note_direct };
+	struct pf_usage *out = u->out;
+	struct direct_calls c = { .names = u->allocs.names };
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < out->device_count; i++)
+		if (out->devices[i].at.device_type > 0)
+			return 0;
+	if (!out->device_count)
+		return 0;
+	pf_map_init(&c.words);
+	if (pf_tracks_load(db, 0, &tracks, &count, err) < 0)
+		rc = -1;
+	for (size_t i = 0; i < count && rc >= 0; i++) {
+		c.trace = pf_window_find(&out->window, tracks[i].trace_id);
+		if (c.trace && !strcmp(tracks[i].class_name, "host"))
+			rc = pf_track_read(db, &tracks[i], &reader, &c, err);
+	}
+	if (rc >= 0 && c.of[0].count >= DIRECT_CALLS_LEAST &&
+	    c.of[1].count >= DIRECT_CALLS_LEAST) {
+		out->alloc_calls = c.of[0].count;
+		out->free_calls = c.of[1].count;
+		out->alloc_call = pf_names_frame(c.names, c.of[0].name, err);
+		out->free_call = pf_names_frame(c.names, c.of[1].name, err);
+		rc = out->alloc_call && out->free_call ? 0 : -1;
+	}
+	pf_tracks_free(tracks, count);
+	pf_map_release(&c.words);
+	return rc < 0 ? -1 : 0;
+}
+
 static void tear_down(struct usage *u)
 {
 	for (uint32_t i = 0; u->devices && i < u->allocs.device_count; i++) {
@@ -437,7 +531,8 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		pf_table_order(out->events, order);
 	if (!set_up(&u, db, err) && !pf_usage_levels(&u, err) &&
 	    !pf_usage_blocks(&u, err))
-		rc = take_all(&u, out, err);
+		rc = take_all(&u, out, err) || find_direct(&u, db, err) ? -1
+									: 0;
 	out->names = u.allocs.names;
 	u.allocs.names = NULL;
 	tear_down(&u);

@@ -136,6 +136,12 @@ struct pf_usage {
 	size_t alive_count;
 	struct pf_usage_group *kept; /* not freed, the largest first */
 	size_t kept_count;
+	/*
+	 * Each block of a GPU is a call to its runtime and none is recorded:
+	 * how often, and the first calls' names.  NULL: that is not so.
+	 */
+	const char *alloc_call, *free_call;
+	int64_t alloc_calls, free_calls;
 	struct pf_usage_op *ops; /* the most bytes first */
 	size_t op_count;
 	struct pf_usage_oom *ooms;

@@ -325,12 +325,31 @@ char *pf_usage_when(char *out, const struct pf_usage_device *d)
 	return out;
 }
 
+/* Whose memory the peak is not. */
+static void say_direct(const struct pf_usage *u, struct pf_buf *out)
+{
+	char allocs[PF_NUM_MAX], frees[PF_NUM_MAX];
+
+	if (u->alloc_calls)
+		pf_buf_addf(out,
+			    "No memory of a GPU is recorded, as where torch's "
+			    "caching allocator is off: %s was called %s times, "
+			    "%s %s times; ",
+			    u->alloc_call,
+			    pf_num_show_count(allocs, u->alloc_calls),
+			    u->free_call,
+			    pf_num_show_count(frees, u->free_calls));
+	else
+		pf_buf_adds(out, "");
+}
+
 static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 {
 	const struct pf_usage_device *d = main_device(u);
 	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
 	char time[PF_USAGE_WHEN_MAX];
 	bool has_blocks = d && d->before >= 0;
+	struct pf_buf direct = { 0 };
 
 	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
 	if (pf_usage_told_oom(u)) {
@@ -347,24 +366,27 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 		return;
 	}
 	pf_usage_when(time, d);
+	say_direct(u, &direct);
 	if (!d->is_absolute) {
 		pf_doc_finding(doc,
-			       "%s: at most %s more than at the start, after "
+			       "%s%s: at most %s more than at the start, after "
 			       "%s; this trace has no totals",
-			       d->at.device, pf_num_show_bytes(peak, d->growth),
-			       time);
+			       direct.data, d->at.device,
+			       pf_num_show_bytes(peak, d->growth), time);
+		pf_buf_release(&direct);
 		return;
 	}
 	pf_num_show_bytes(peak, d->peak);
 	pf_num_show_bytes(of, d->capacity);
 	if (has_blocks)
 		pf_num_show_ratio(part, pf_num_share(d->before, d->peak));
-	pf_doc_finding(doc, "%s: at most %s%s%s allocated, after %s%s%s%s",
-		       d->at.device, peak, d->capacity > 0 ? " of " : "",
-		       d->capacity > 0 ? of : "", time, has_blocks ? "; " : "",
-		       has_blocks ? part : "",
+	pf_doc_finding(doc, "%s%s: at most %s%s%s allocated, after %s%s%s%s",
+		       direct.data, d->at.device, peak,
+		       d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "",
+		       time, has_blocks ? "; " : "", has_blocks ? part : "",
 		       has_blocks ? " of it dates from before the capture"
 				  : "");
+	pf_buf_release(&direct);
 }
 
 static void add_known(int64_t *sum, int64_t n)
@@ -388,6 +410,11 @@ static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
 		add_known(&reused, d->reused_count);
 		relative += !d->is_absolute;
 	}
+	if (u->alloc_calls)
+		pf_doc_note(doc, "PYTORCH_NO_HIP_MEMORY_CACHING and "
+				 "PYTORCH_NO_CUDA_MEMORY_CACHING turn torch's "
+				 "caching allocator off: each block is then a "
+				 "call, and a free waits for the GPU");
 	if (relative)
 		pf_doc_note(doc, "records without totals: what was allocated "
 				 "before the capture is not known");

@@ -15,10 +15,11 @@
 #include "analysis/doctor.h"
 #include "analysis/doctor_impl.h"
 #include "events/hints.h"
-#include "events/step.h"
+#include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "base/stats.h"
 #include "store/named.h"
 #include "table/rows.h"
 
@@ -105,8 +106,8 @@ static const struct rule {
 		      "'profan info' lists them by kind",
 		      PF_HINT_NONE },
 	[NO_TIME] = { "events without a time", 0, 0.01,
-		      "they have none, or 0, or one of another clock, far from "
-		      "all others, and are in no figure",
+		      "they have none, or 0 or one of another clock far from "
+		      "all others: they are in no figure",
 		      PF_HINT_NONE },
 	[REPAIRED] = { "repairs", NEVER, NEVER,
 		       "the text of the trace was mended; 'profan info' lists "
@@ -137,8 +138,7 @@ static const struct rule {
 	[TOO_DEEP] = { "nested too deep", 0, 0.01,
 		       "'profan table' leaves them out", PF_HINT_NONE },
 	[NO_EVENTS] = { "no events", 0, 0,
-			"nothing was recorded but what things are called, or "
-			"all events were skipped",
+			"none was recorded, or all were skipped",
 			PF_HINT_NONE },
 	[RANKS] = { "ranks missing", NEVER, NEVER,
 		    "ingest the traces of all ranks into one database; --rank "
@@ -166,9 +166,9 @@ static const struct rule {
 	[NO_MEMORY] = { "no memory", NEVER, NEVER, NULL, PF_HINT_MEMORY },
 	[NO_STEPS] = { "no steps", NEVER, NEVER, NULL, PF_HINT_STEPS },
 	[EMPTY_STEPS] = { "empty steps", NEVER, NEVER,
-			  "no operator and no GPU work in less than 1/100 of "
-			  "the other steps' median: prof.step() right before "
-			  "the end makes one; means and windows leave it out",
+			  "no operator, no GPU work, and below 1/100 of the "
+			  "others' median, as after a last prof.step(): in no "
+			  "mean",
 			  PF_HINT_NONE },
 	[HEAD] = { "head orphans", 0.01, 0.1,
 		   "GPU work launched before the capture began; it counts as "
@@ -251,11 +251,12 @@ struct doctor {
 	struct result results[CHECKS];
 	struct pf_doctor_gpu gpu;
 	struct pf_doctor_tracks tracks;
-	int64_t trace_count, event_count, stored_count, span_ns, step_count;
+	int64_t trace_count, event_count, stored_count, span_ns;
 	int64_t worker_count; /* traces, of several of one process the first */
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	struct pf_buf unread;                     /* UNREAD: which */
+	bool has_shapes;                          /* an operator */
 	bool is_rank_unsure;            /* several traces, not told apart */
 	struct pf_doctor_clocks clocks; /* of SLOW */
 };
@@ -358,7 +359,7 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
 	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
 	r[TOO_DEEP].count += v[T_DEEP];
-	r[NO_EVENTS].count += v[T_EMPTY];
+	r[NO_EVENTS].count += !v[T_BESIDE] && v[T_EMPTY];
 	if (!v[T_BESIDE] && !v[T_EMPTY])
 		add_lacks(r, v);
 	r[MERGED].count += v[T_MERGED] > 0;
@@ -379,20 +380,13 @@ static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
 	ranks->items[ranks->count++] = v[T_RANK];
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 {
 	int64_t known;
 
 	if (ranks->count)
 		qsort(ranks->items, ranks->count, sizeof(*ranks->items),
-		      compare_numbers);
+		      pf_stats_compare);
 	for (size_t i = 1; i < ranks->count; i++)
 		d->same_rank += ranks->items[i] == ranks->items[i - 1];
 	known = (int64_t)ranks->count - d->same_rank;
@@ -418,29 +412,6 @@ static int read_traces(struct doctor *d, struct pf_err *err)
 	judge_ranks(d, &ranks);
 	free(ranks.items);
 	return rc;
-}
-
-static int read_steps(struct doctor *d, struct pf_err *err)
-{
-	struct pf_steps steps = { 0 };
-	int rc = pf_steps_load(d->db, NULL, &steps, err);
-
-	d->step_count = (int64_t)steps.count;
-	for (size_t i = 0; i < steps.count; i++)
-		d->results[EMPTY_STEPS].count += steps.items[i].is_empty;
-	pf_steps_release(&steps);
-	return rc;
-}
-
-static int read_shapes(struct doctor *d, struct pf_err *err)
-{
-	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_shapes", err);
-	int rc = st ? pf_db_step(d->db, st, err) : -1;
-
-	if (rc == 1 && !sqlite3_column_int64(st, 0))
-		d->results[NO_SHAPES].count = d->trace_count;
-	sqlite3_finalize(st);
-	return rc < 0 ? -1 : 0;
 }
 
 /* Which check a kind of repair belongs to; else SKIPPED or REPAIRED. */
@@ -551,13 +522,15 @@ static void settle(struct doctor *d)
 	const struct pf_doctor_tracks *t = &d->tracks;
 	struct result *r = d->results;
 
+	if (!d->has_shapes)
+		r[NO_SHAPES].count = d->trace_count - r[NO_EVENTS].count;
 	for (size_t i = 0; i < sizeof(of_events) / sizeof(*of_events); i++)
 		set(d, of_events[i], r[of_events[i]].count, d->event_count);
 	for (size_t i = 0; i < sizeof(of_traces) / sizeof(*of_traces); i++)
 		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
 	set(d, UNKNOWN, t->unknown_count, d->stored_count);
 	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
-	set(d, EMPTY_STEPS, r[EMPTY_STEPS].count, d->step_count);
+	set(d, EMPTY_STEPS, t->empty_step_count, t->step_count);
 	set_alone(d, CUT_OFF, r[CUT_OFF].count);
 	set_alone(d, LOST, r[LOST].count);
 	set_alone(d, CAPTURE, r[CAPTURE].count);
@@ -781,7 +754,7 @@ int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
 	int rc = -1;
 
 	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
-	    !read_steps(&d, err) && !read_shapes(&d, err) &&
+	    !pf_trust_has_shapes(db, &d.has_shapes, err) &&
 	    !read_repairs(&d, err) && !read_unread(&d, err) &&
 	    !pf_doctor_clocks(db, &d.clocks, err) &&
 	    !pf_doctor_gpu(db, &d.gpu, err) &&

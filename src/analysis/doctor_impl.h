@@ -51,6 +51,7 @@ struct pf_doctor_tracks {
 	int64_t copy_count, idle_copy_count; /* fills too */
 	int64_t crowded_count;      /* work of calls that launch but one */
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
+	int64_t step_count, empty_step_count; /* events/step.h */
 };
 
 int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,

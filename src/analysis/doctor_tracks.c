@@ -19,6 +19,7 @@
 #include "base/intern.h"
 #include "events/interval.h"
 #include "events/names.h"
+#include "events/step.h"
 #include "base/heap.h"
 #include "base/mem.h"
 #include "base/sat.h"
@@ -409,6 +410,19 @@ static int walk_tracks(struct walk *w, struct pf_err *err)
 	return rc;
 }
 
+static int count_steps(struct pf_db *db, struct pf_doctor_tracks *out,
+		       struct pf_err *err)
+{
+	struct pf_steps steps = { 0 };
+	int rc = pf_steps_load(db, NULL, &steps, err);
+
+	out->step_count = (int64_t)steps.count;
+	for (size_t i = 0; i < steps.count; i++)
+		out->empty_step_count += steps.items[i].is_empty;
+	pf_steps_release(&steps);
+	return rc;
+}
+
 int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 		     struct pf_err *err)
 {
@@ -421,6 +435,8 @@ int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
 	w.ask_categories = pf_named_prepare(db, "trace_has_no_categories", err);
 	if (w.names && w.ask_categories && !walk_tracks(&w, err))
 		rc = count_idle(&w, err);
+	if (!rc)
+		rc = count_steps(db, out, err);
 	pf_sorter_free(w.links);
 	sqlite3_finalize(w.ask_categories);
 	pf_names_free(w.names);

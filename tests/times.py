@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: MIT
+"""What has no time or holds nothing is counted, said and in no figure."""
+import json
+import os
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), d) for d in ("", "gen")]
+import mkxspace  # noqa: E402
+import results  # noqa: E402
+
+PROFAN, TMP = sys.argv[1:]
+os.chdir(TMP)
+HOUR = 3600e6  # us
+
+
+def run(*args, env=None, code=0):
+    done = subprocess.run([PROFAN, *args], capture_output=True, text=True,
+                          env=dict(os.environ, **(env or {})))
+    assert done.returncode == code, (args, done.returncode, done.stderr)
+    return done.stdout
+
+
+def ask(command, db, *more, code=0):
+    return json.loads(run(command, db, "-f", "json", "--limit", "-1", *more,
+                          code=code))
+
+
+def query(db, sql):
+    rows = run("query", db, sql, "--format", "csv").splitlines()[1:]
+    return [[int(v) if v.lstrip("-").isdigit() else v for v in r.split(",")]
+            for r in rows]
+
+
+def ingest(name, trace, env=None, suffix=".json"):
+    data = trace if isinstance(trace, (bytes, str)) else json.dumps(trace)
+    with open(name + suffix, "wb") as out:
+        out.write(data if isinstance(data, bytes) else data.encode())
+    run("ingest", "-q", name + suffix, "-o", name + ".db", env=env)
+    return name + ".db"
+
+
+def judged(check):
+    bad = []
+    try:
+        check(bad)
+    except (AssertionError, KeyError, IndexError, ValueError) as e:
+        bad.append(f"{type(e).__name__}: {e}")
+    results.say(check.__doc__, bad)
+
+
+def differs(bad, what, got, want):
+    if got != want:
+        bad.append(f"{what}: {got}, not {want}")
+
+
+# ---- traces ----
+
+
+def event(name, cat, ts, dur, pid=1, tid=1, ph="X", **args):
+    e = {"ph": ph, "name": name, "cat": cat, "pid": pid, "tid": tid, "ts": ts}
+    if ph == "X":
+        e["dur"] = dur
+    if args:
+        e["args"] = args
+    return e
+
+
+def launch(at, number):
+    """An operator, its call, and the kernel, 500 us long."""
+    return [
+        event("aten::mm", "cpu_op", at, 60, **{"External id": number}),
+        event("cudaLaunchKernel", "cuda_runtime", at + 20, 10,
+              correlation=number),
+        event("gemm", "kernel", at + 50, 500, pid=0, tid=7, device=0, stream=7,
+              correlation=number)]
+
+
+def step(number, at, dur):
+    return [event(f"ProfilerStep#{number}", "user_annotation", at, dur)]
+
+
+def work(base, steps=3, length=10000):
+    events = []
+    for s in range(steps):
+        at = base + s * length
+        events += step(s, at, length - 100)
+        for k in range(4):
+            events += launch(at + 100 + 2000 * k, 100 * s + k + 1)
+    return events
+
+
+def trace(events):
+    return {"schemaVersion": 1, "baseTimeNanoseconds": 1750000000000000000,
+            "traceEvents": events}
+
+
+# ---- events without a time ----
+
+FIGURES = ("steps", "gaps", "overlap", "path", "kernels", "launches", "syncs",
+           "roofline")
+
+
+def figures(db):
+    said = {}
+    for command in FIGURES:
+        doc = ask(command, db)
+        said[command] = doc["scalars"], doc["tables"]
+    said["table"] = run("table", db)
+    return said
+
+
+def counts(db):
+    return query(db, "SELECT event_count, stored_count, skipped_count,"
+                 " event_count - stored_count - paired_count - metadata_count"
+                 " - skipped_count, last_ns - first_ns FROM trace")[0]
+
+
+def untimed(name, base, real, planted, count):
+    """Planted events are counted, and figures those of the rest alone."""
+    bad = []
+    try:
+        clean = ingest(name + "0", trace(real))
+        # between the others, so that several chunks have some
+        both = [e for i, r in enumerate(real)
+                for e in [r] + planted[i::len(real)]]
+        db = ingest(name, trace(both))
+        total, stored, skipped, lost, span = counts(db)
+        was = counts(clean)
+        differs(bad, "skipped", skipped, count)
+        differs(bad, "stored", stored, was[1] + len(planted) - count)
+        differs(bad, "lost", lost, 0)
+        if count == len(planted):
+            differs(bad, "span", span, was[4])
+            a, b = figures(clean), figures(db)
+            for command in a:
+                differs(bad, command, b[command], a[command])
+        rows = [c for c in ask("doctor", db)["tables"]["checks"]
+                if c["check"] == "events without a time"]
+        differs(bad, "doctor", [(c["count"], c["verdict"]) for c in rows],
+                [(count, "bad" if count / total >= .01 else
+                  "warn" if count else "ok")])
+        with open(db, "rb") as f:
+            want = f.read()
+        for env in ({"PROFAN_CHUNK_BYTES": "700", "PROFAN_THREADS": "3"},
+                    {"PROFAN_CHUNK_BYTES": "4096", "PROFAN_THREADS": "2"},
+                    {"PROFAN_THREADS": "1"}):
+            ingest(name, trace(both), env)
+            with open(db, "rb") as f:
+                if f.read() != want:
+                    bad.append(f"other bytes with {env}")
+    except (AssertionError, KeyError, IndexError, ValueError) as e:
+        bad.append(f"{type(e).__name__}: {e}")
+    results.say(f"without a time: {name}", bad)
+
+
+def at(ts, dur=0, gpu_dur=None):
+    """One of each kind of event, all at one time."""
+    events = launch(ts, 9000) + step(9, ts, dur)
+    for e in events:
+        e["ts"], e["dur"] = ts, dur
+    events[2]["dur"] = dur if gpu_dur is None else gpu_dur
+    return events + [event("mark", "x", ts, 0, ph="i", tid=3),
+                     event("flow", "ac2g", ts, 0, ph="s", id=77, tid=3)]
+
+
+def judge_untimed():
+    base = 7000e6
+    real = work(base)
+    untimed("zeros", base, real, at(0) * 5, 30)
+    untimed("one zero among many", base, work(base, 40), at(0)[:1], 1)
+    untimed("zeros that last", base, real, at(0, 5), 6)
+    untimed("work that lasts from 0 to the others", base, real,
+            at(0, 0, base + 5000), 6)
+    untimed("minus one", base, real, at(-1), 6)
+    untimed("zeros where times are of this century", 1.75e15, work(1.75e15),
+            at(0, 3), 6)
+    untimed("a clock that counts from the start of the machine", 1.75e15,
+            work(1.75e15), at(5e9, 3), 6)
+    untimed("times of this century among those from the start", 0, work(0.0),
+            at(1.75e15, 3), 6)
+    untimed("a range from 0 to the others is one", base, real,
+            [event("main", "x", 0, base + 30000)], 0)
+    untimed("zeros that are followed at once", 0, work(0), at(0) * 5, 0)
+    untimed("zero half an hour before the others", 0, work(HOUR / 2), at(0), 0)
+    untimed("zero before what lasts long itself", 0,
+            work(2 * HOUR, 3, HOUR / 10), at(0), 0)
+    untimed("two halves that are years apart", 0, work(1e9),
+            work(1.75e15), 0)
+
+
+def pairs(bad):
+    """without a time: a begin and an end are one range"""
+    both = [event("b", "x", 0, 0, ph=ph, tid=4) for ph in "BE"]
+    db = ingest("pairs", trace(work(7000e6) + both))
+    total, stored, skipped, lost, span = counts(db)
+    differs(bad, "skipped, lost, span", (skipped, lost, span),
+            (1, 0, 29900000))
+    # one that lasts until the others is a range of the program
+    both[1]["ts"] = 7000e6 + 10
+    differs(bad, "long", counts(ingest("pairs", trace(work(7000e6) + both)))[2],
+            0)
+
+
+def all_zero(bad):
+    """without a time: where nothing else is, 0 is a time"""
+    db = ingest("allzero", trace(at(0) * 3))
+    differs(bad, "skipped", counts(db)[2:4], [0, 0])
+
+
+def strict(bad):
+    """without a time: --strict refuses, and a warning says how many"""
+    ingest("strict", trace(work(7000e6) + at(0)))
+    done = subprocess.run([PROFAN, "ingest", "strict.json", "-o", "s.db"],
+                          capture_output=True, text=True)
+    if "events without a time skipped: 6" not in done.stderr:
+        bad.append(done.stderr)
+    run("ingest", "-q", "--strict", "strict.json", "-o", "t.db", code=3)
+
+
+def amd_csv(bad):
+    """without a time: rows of rocprofv3 whose start is 0"""
+    head = ('"Kind","Agent_Id","Queue_Id","Kernel_Name","Correlation_Id",'
+            '"Start_Timestamp","End_Timestamp"\n')
+    first = 5 * 10**14
+    rows = [(first + i * 10**6, first + i * 10**6 + 10**5) for i in range(9)]
+    text = head + "".join(
+        f'"KERNEL_DISPATCH","Agent 1",1,"k",{i},{a},{b}\n'
+        for i, (a, b) in enumerate(rows + [(0, 0), (0, first + 10)]))
+    db = ingest("v3_kernel_trace", text, suffix=".csv")
+    differs(bad, "counts", counts(db), [11, 9, 2, 0, 8100000])
+
+
+def xspace(bad):
+    """without a time: a line of an XSpace that is on another clock"""
+    lines = [mkxspace.line(n, str(n), ts, *[
+        mkxspace.event(1, i * 10**9, 10**8) for i in range(count)])
+             for n, ts, count in ((1, 1750000000 * 10**9, 9), (2, 1000, 2))]
+    db = ingest("clock", mkxspace.plane(
+        "/host:CPU", *lines, mkxspace.names({1: "x"})), suffix=".xplane.pb")
+    differs(bad, "counts", counts(db), [11, 9, 2, 0, 8100000])
+
+
+def nvidia_smi(bad):
+    """without a time: samples before a log's clock was set"""
+    text = "timestamp, utilization.gpu [%]\n" + "".join(
+        f"{day} 00:00:0{i}.000, 5 %\n" for day, count in
+        (("2000/01/01", 2), ("2026/01/01", 9)) for i in range(count))
+    db = ingest("log", text, suffix=".csv")
+    differs(bad, "counts", counts(db), [11, 9, 2, 0, 8000000000])
+
+
+# ---- steps that hold nothing ----
+
+
+def cpu_steps(*durs, empty=(), first=5, gap=30):
+    events, now = [], 1000.0
+    for i, dur in enumerate(durs):
+        events += step(first + i, now, dur)
+        if i not in empty:
+            events.append(event("aten::mm", "cpu_op", now + dur * .01,
+                                dur * .98, **{"External id": i + 1}))
+        now += dur + gap
+    return events
+
+
+def steps_of(db, *more):
+    doc = ask("steps", db, *more)
+    return (doc["scalars"]["step_count"], doc["scalars"].get("mean_ns"),
+            [s["step"] for s in doc["tables"]["steps"] if s["is_empty"]])
+
+
+def empty_case(name, events, want):
+    bad = []
+    try:
+        db = ingest("stub", trace(events))
+        differs(bad, "steps", steps_of(db), want)
+        view = query(db, "SELECT step FROM steps WHERE is_empty")
+        differs(bad, "view", [r[0] for r in view], want[2])
+        rows = {c["check"]: c["count"]
+                for c in ask("doctor", db)["tables"]["checks"]}
+        differs(bad, "doctor", rows["empty steps"], len(want[2]))
+        said = "left out" in ask("steps", db)["scalars"]["finding"]
+        differs(bad, "said", said, bool(want[2]))
+        differs(bad, "summary", "left out" in run("summary", db), said)
+        # torch's own table counts all of them
+        table = ask("table", db)["tables"]["averages"] \
+            if "averages" in ask("table", db)["tables"] else None
+        if table:
+            own = [r for r in table if r["name"] == "ProfilerStep*"]
+            differs(bad, "table", own[0]["calls"], sum(
+                e["name"].startswith("ProfilerStep") for e in events))
+    except (AssertionError, KeyError, IndexError, ValueError) as e:
+        bad.append(f"{type(e).__name__}: {e}")
+    results.say(f"steps that hold nothing: {name}", bad)
+
+
+def judge_steps():
+    five = [25000] * 5
+    whole = 25000000
+    empty_case("the last", cpu_steps(*five, 37.3, empty=[5]), (5, whole, [10]))
+    empty_case("the first", cpu_steps(40, *five, empty=[0]), (5, whole, [5]))
+    empty_case("of two", cpu_steps(25000, 53, empty=[1]), (1, whole, [6]))
+    empty_case("of each cycle", cpu_steps(
+        25000, 40, 25000, 40, 25000, 40, empty=[1, 3, 5]),
+        (3, whole, [6, 8, 10]))
+    empty_case("an operator is something", cpu_steps(*five, 37.3),
+               (6, (5 * whole + 37300) // 6, []))
+    empty_case("on another thread, too", cpu_steps(*five, 37.3, empty=[5]) + [
+        event("aten::add", "cpu_op", 126160, 5, tid=2)],
+        (6, (5 * whole + 37300) // 6, []))
+    empty_case("a hundredth is a step", cpu_steps(*five, 250, empty=[5]),
+               (6, (5 * whole + 250000) // 6, []))
+    empty_case("one alone is compared with none", cpu_steps(37, empty=[0]),
+               (1, 37000, []))
+    empty_case("where no operators are recorded, who knows", cpu_steps(
+        *five, 37.3, empty=range(6)), (6, (5 * whole + 37300) // 6, []))
+    empty_case("beside GPU work", work(0) + step(3, 30000, 40),
+               (3, 9900000, [3]))
+
+
+def asked(bad):
+    """steps that hold nothing: who asks for one gets it"""
+    db = ingest("asked", trace(cpu_steps(*[25000] * 5, 37.3, empty=[5])))
+    doc = ask("steps", db, "--step", "10")
+    differs(bad, "steps", [s["dur_ns"] for s in doc["tables"]["steps"]],
+            [37300])
+    differs(bad, "path", ask("path", db, "--step", "10")["scalars"]
+            ["window_ns"], 37300)
+    differs(bad, "path of all", ask("path", db)["scalars"]["window_ns"],
+            125120000)
+
+
+def captures(bad):
+    """steps that hold nothing: diff, trend and fleets"""
+    plain = ingest("plain", trace(cpu_steps(*[25000] * 5)))
+    stub = ingest("tail", trace(cpu_steps(*[25000] * 5, 37.3, empty=[5])))
+    doc = run("diff", plain, stub)
+    if "25.000 ms" not in doc or "20.8" in doc:
+        bad.append(doc)
+    fleet = "fleet.db"
+    run("merge", "tail.json", "-o", fleet)
+    mean = query(fleet, "SELECT sum(dur_ns) / count(*), count(*) FROM step"
+                 " WHERE is_partial = 0")
+    differs(bad, "fleet", mean, [[25000000, 5]])
+
+
+# ---- traces that hold nothing ----
+
+
+def nothing(name, data, suffix):
+    bad = []
+    try:
+        db = ingest("nothing", data, suffix=suffix)
+        for command in "steps", "summary":
+            text = run(command, db)
+            if "There are no events" not in text or "0 ns" in text or \
+                    "%" in text.replace("no events (100.00 %)", ""):
+                bad += text.splitlines()
+        doc = ask("doctor", db)
+        found = [c["check"] for c in doc["tables"]["checks"]
+                 if c["verdict"] == "bad"]
+        differs(bad, "doctor", found, ["no events"])
+        for command in FIGURES + ("memory", "table", "modules", "stacks"):
+            text = run(command, db)
+            if "%" in text.replace("Self CPU %", "").replace("CPU total %", ""):
+                bad += [command] + text.splitlines()
+    except (AssertionError, KeyError, IndexError, ValueError) as e:
+        bad.append(f"{type(e).__name__}: {e}")
+    results.say(f"no events: {name}", bad)
+
+
+def judge_nothing():
+    named = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0,
+             "ts": 17e14, "args": {"name": "python"}}
+    nothing("metadata alone", trace([named]), ".json")
+    nothing("an empty list", "[]", ".json")
+    nothing("a plane without lines", mkxspace.plane("/host:CPU"), ".xplane.pb")
+    nothing("a table without rows", '"Kind","Agent_Id","Kernel_Name",'
+            '"Start_Timestamp","End_Timestamp"\n', "_kernel_trace.csv")
+
+
+def instant(bad):
+    """no time: all at one instant has no shares"""
+    db = ingest("instant", trace([event("i", "x", 5, 0, ph="i")] * 3))
+    text = run("steps", db)
+    if "%" in text or "no time that could be divided" not in text:
+        bad += text.splitlines()
+
+
+# ---- memory ----
+
+
+def memory(calls, gpu):
+    events, now = [], 1000
+    for i in range(calls):
+        for name in "hipMalloc", "hipFree":
+            events.append(event(name, "cuda_runtime", now, 5,
+                                correlation=len(events) + 1))
+            now += 10
+    for device in (0,) + (1,) * gpu:
+        events.append(event("[memory]", "cpu_instant_event", now, 0, ph="i", **{
+            "Device Type": device, "Device Id": device - 1, "Addr": 64,
+            "Bytes": 8, "Total Allocated": 8, "Total Reserved": 0}))
+    return trace(events)
+
+
+def direct(bad):
+    """memory: a GPU without records, whose blocks are calls each"""
+    said = "hipMalloc was called 120 times, hipFree 120 times"
+    for calls, gpu, want in (120, 0, True), (120, 1, False), (99, 0, False):
+        doc = ask("memory", ingest("memory", memory(calls, gpu)))
+        differs(bad, (calls, gpu), said in doc["scalars"]["finding"], want)
+
+
+judge_untimed()
+judge_steps()
+judge_nothing()
+for check in (pairs, all_zero, strict, amd_csv, xspace, nvidia_smi, asked, captures, instant,
+              direct):
+    judged(check)

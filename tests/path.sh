@@ -40,6 +40,8 @@ follows() { # NAME FILE OPTIONS...
 	name=$1
 	ingested "$name" "$2" || return
 	shift 2
+	# its last step holds nothing, which the golden path has all the same
+	[ "$name$*" != mi250_minitoy ] || set -- --step 1..2
 	keep "$name" "$name $*" --list "$@"
 }
 

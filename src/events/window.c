@@ -155,10 +155,13 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 	return !rc && !w->count ? refuse_traces(args, err) : rc;
 }
 
-/* The steps of a trace that are asked for: from the first to the last. */
+/*
+ * The steps of a trace that are asked for: from the first to the last.  Those
+ * that hold nothing are steps for who asks for their number.
+ */
 static bool cut_to_steps(struct pf_window_trace *t,
-			 const struct pf_steps *steps, int64_t skip,
-			 int64_t first, int64_t last)
+			 const struct pf_steps *steps, bool is_by_number,
+			 int64_t skip, int64_t first, int64_t last)
 {
 	size_t i = pf_steps_first(steps, t->trace_id);
 	bool any = false;
@@ -166,7 +169,8 @@ static bool cut_to_steps(struct pf_window_trace *t,
 	for (; pf_steps_is_of(steps, i, t->trace_id); i++) {
 		const struct pf_step *s = &steps->items[i];
 
-		if (skip-- > 0 || s->step < first || s->step > last)
+		if ((s->is_empty && !is_by_number) || skip-- > 0 ||
+		    s->step < first || s->step > last)
 			continue;
 		if (!any)
 			t->from_ns = s->start_ns;
@@ -216,8 +220,8 @@ static int apply_steps(struct pf_db *db, const struct pf_window_args *args,
 		return -1;
 	rc = pf_steps_load(db, args->steps, &steps, err);
 	for (size_t i = 0; !rc && i < w->count; i++) {
-		if (cut_to_steps(&w->traces[i], &steps, args->skip_first, first,
-				 last))
+		if (cut_to_steps(&w->traces[i], &steps, args->step != NULL,
+				 args->skip_first, first, last))
 			w->traces[kept++] = w->traces[i];
 	}
 	if (!rc && !steps.count)

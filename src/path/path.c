@@ -48,11 +48,9 @@ static int find_steps(struct path *p, struct pf_err *err)
 		if (s.trace_id != t->trace_id)
 			continue;
 		p->main_track = (uint32_t)s.track_id;
-		/* what holds nothing only where nothing else was asked for */
-		if (s.is_empty && (!a->step || p->step_count))
+		/* one that holds nothing only where it is asked for */
+		if (s.is_empty && !a->step)
 			continue;
-		if (p->step_count && p->steps[0].is_empty)
-			p->step_count = 0;
 		if (s.start_ns >= t->from_ns && s.end_ns <= t->to_ns)
 			p->steps[p->step_count++] = s;
 	}
@@ -66,7 +64,10 @@ static void bound_by_steps(struct path *p)
 	p->w0_ns = p->steps[0].host_start_ns;
 	p->h_ns = p->steps[p->step_count - 1].host_end_ns;
 	p->has_bounds = true;
-	p->out->step_count = (int64_t)p->step_count;
+	for (size_t i = 0; i < p->step_count; i++)
+		p->out->step_count += !p->steps[i].is_empty;
+	if (!p->out->step_count)
+		p->out->step_count = (int64_t)p->step_count;
 }
 
 static int64_t held(int64_t ns)

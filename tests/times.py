@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What has no time or holds nothing is counted, said and in no figure."""
+import contextlib
 import json
 import os
+import pickle
+import sqlite3
 import subprocess
 import sys
 
@@ -284,12 +287,10 @@ def empty_case(name, events, want):
         differs(bad, "said", said, bool(want[2]))
         differs(bad, "summary", "left out" in run("summary", db), said)
         # torch's own table counts all of them
-        table = ask("table", db)["tables"]["averages"] \
-            if "averages" in ask("table", db)["tables"] else None
-        if table:
-            own = [r for r in table if r["name"] == "ProfilerStep*"]
-            differs(bad, "table", own[0]["calls"], sum(
-                e["name"].startswith("ProfilerStep") for e in events))
+        own = [r["count"] for r in ask("table", db)["tables"]["key_averages"]
+               if r["name"] == "ProfilerStep*"]
+        differs(bad, "table", own, [sum(
+            e["name"].startswith("ProfilerStep") for e in events)])
     except (AssertionError, KeyError, IndexError, ValueError) as e:
         bad.append(f"{type(e).__name__}: {e}")
     results.say(f"steps that hold nothing: {name}", bad)
@@ -329,6 +330,14 @@ def asked(bad):
             ["window_ns"], 37300)
     differs(bad, "path of all", ask("path", db)["scalars"]["window_ns"],
             125120000)
+    for more, want in (("--skip-first", "4"), (1, 25000000)), \
+            (("--step", "9..10"), (1, 25000000)):
+        differs(bad, more, steps_of(db, *more)[:2], want)
+    differs(bad, "skipped", ask("path", db, "--skip-first", "4")["scalars"]
+            ["window_ns"], 25000000)
+    # an empty one is none of those that are left out
+    db = ingest("asked", trace(cpu_steps(40, *[25000] * 5, empty=[0])))
+    differs(bad, "the first", steps_of(db, "--skip-first", "4")[0], 1)
 
 
 def captures(bad):
@@ -338,6 +347,9 @@ def captures(bad):
     doc = run("diff", plain, stub)
     if "25.000 ms" not in doc or "20.8" in doc:
         bad.append(doc)
+    sums = [(r["steps"], r["step_sum_ns"])
+            for r in ask("trend", plain, stub)["tables"]["trend"]]
+    differs(bad, "trend", sums, [(5, 125000000)] * 2)
     fleet = "fleet.db"
     run("merge", "tail.json", "-o", fleet)
     mean = query(fleet, "SELECT sum(dur_ns) / count(*), count(*) FROM step"
@@ -370,14 +382,53 @@ def nothing(name, data, suffix):
     results.say(f"no events: {name}", bad)
 
 
+EXPORTS = {
+    "an export of nsys without rows": (
+        "StringIds(id INTEGER, value TEXT)",
+        "CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER,"
+        " deviceId INTEGER, contextId INTEGER, streamId INTEGER,"
+        " correlationId INTEGER, globalPid INTEGER, demangledName INTEGER,"
+        " shortName INTEGER)"),
+    "an RPD without rows": (
+        "rocpd_string(id INTEGER PRIMARY KEY, string TEXT)",
+        "rocpd_op(id INTEGER PRIMARY KEY, gpuId INTEGER, queueId INTEGER,"
+        " sequenceId INTEGER, completionSignal TEXT, start INTEGER,"
+        " end INTEGER, description_id INTEGER, opType_id INTEGER)",
+        "rocpd_api(id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER,"
+        " start INTEGER, end INTEGER, apiName_id INTEGER, args_id INTEGER)"),
+}
+
+
 def judge_nothing():
     named = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0,
              "ts": 17e14, "args": {"name": "python"}}
     nothing("metadata alone", trace([named]), ".json")
     nothing("an empty list", "[]", ".json")
     nothing("a plane without lines", mkxspace.plane("/host:CPU"), ".xplane.pb")
+    for name, tables in EXPORTS.items():
+        if os.path.exists("export"):
+            os.remove("export")
+        with contextlib.closing(sqlite3.connect("export")) as export:
+            for table in tables:
+                export.execute("CREATE TABLE " + table)
+        with open("export", "rb") as f:
+            nothing(name, f.read(), ".sqlite")
     nothing("a table without rows", '"Kind","Agent_Id","Kernel_Name",'
             '"Start_Timestamp","End_Timestamp"\n', "_kernel_trace.csv")
+
+
+def snapshot(bad):
+    """no events: a snapshot of memory without segments"""
+    for segments, want in ([], "bad"), ([{
+            "device": 0, "address": 4096, "total_size": 512, "blocks": [{
+                "size": 512, "address": 4096, "state": "inactive"}]}], "ok"):
+        db = ingest("snapshot", pickle.dumps({
+            "segments": segments, "device_traces": [[]]}), suffix=".pickle")
+        found = [c["verdict"] for c in ask("doctor", db)["tables"]["checks"]
+                 if c["check"] == "no events"]
+        differs(bad, segments, found, [want])
+    if "%" in run("summary", db):
+        bad.append(run("summary", db))
 
 
 def instant(bad):
@@ -416,6 +467,6 @@ def direct(bad):
 judge_untimed()
 judge_steps()
 judge_nothing()
-for check in (pairs, all_zero, strict, amd_csv, xspace, nvidia_smi, asked, captures, instant,
-              direct):
+for check in (pairs, all_zero, strict, amd_csv, xspace, nvidia_smi, asked,
+              captures, snapshot, instant, direct):
     judged(check)

@@ -1,7 +1,8 @@
 -- What each trace holds and lacks, from what ingest counted.  Counts of events
 -- by kind are facts "kind_N"; a fact that is missing is 0.  is_beside: as in
 -- window_traces.sql.  has_no_time: no time of a program is in it.  has_no_event:
--- it says nothing at all; what these formats say is no events.  Parameters: none.  Order: trace_id.
+-- it says nothing at all, as a snapshot without segments; what these formats
+-- say is no events.  Parameters: none.  Order: trace_id.
 WITH fact AS (
 	SELECT trace_id,
 		sum(value) FILTER (WHERE key IN ('kind_7', 'kind_8', 'kind_9'))
@@ -49,8 +50,9 @@ SELECT t.id AS trace_id, t.rank, t.world_size, t.event_count, t.stored_count,
 		OR t.format = 'memsnap' AND t.base_ns IS NULL AS has_no_time,
 	coalesce(f.merged_count, 0) AS merged_count,
 	coalesce(f.shared_count, 0) AS shared_count,
-	t.stored_count = 0 AND t.format NOT IN ('memsnap', 'rave', 'folded')
-		AS has_no_event
+	t.stored_count = 0 AND t.format NOT IN ('rave', 'folded')
+		AND NOT EXISTS (SELECT 1 FROM segment AS s
+			WHERE s.trace_id = t.id) AS has_no_event
 FROM trace AS t
 LEFT JOIN fact AS f ON f.trace_id = t.id
 ORDER BY t.id;

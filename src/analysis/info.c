@@ -154,7 +154,7 @@ static int add_before(struct pf_db *db, struct pf_info *info,
 	if (!info->devices)
 		return -1;
 	info->steps =
-		take(db, "info_steps", "steps", "Profiler steps",
+		take(db, "info_steps", "steps", "Profiler steps as recorded",
 		     PF_FIELDS(step_fields), info, &info->step_count, doc, err);
 	if (!info->steps)
 		return -1;

@@ -338,6 +338,16 @@ def asked(bad):
     # an empty one is none of those that are left out
     db = ingest("asked", trace(cpu_steps(40, *[25000] * 5, empty=[0])))
     differs(bad, "the first", steps_of(db, "--skip-first", "4")[0], 1)
+    db = ingest("asked", trace(step(7, -90, 40) + work(0) + step(8, 29990, 40)))
+    for command, name in ("gaps", "window_ns"), ("overlap", "total_ns"), \
+            ("path", "window_ns"):
+        differs(bad, command, ask(command, db)["scalars"].get(name), 29900000)
+    # between two others it is in their window, and no step of it
+    db = ingest("asked", trace(work(0, 2) + step(8, 9910, 40)))
+    for command in "gaps", "overlap", "path":
+        finding = ask(command, db)["scalars"]["finding"]
+        if " of 2 steps" not in finding:
+            bad.append(f"{command}: {finding}")
 
 
 def captures(bad):
@@ -458,9 +468,9 @@ def memory(calls, gpu):
 
 def direct(bad):
     """memory: a GPU without records, whose blocks are calls each"""
-    said = "hipMalloc was called 120 times, hipFree 120 times"
     for calls, gpu, want in (120, 0, True), (120, 1, False), (99, 0, False):
         doc = ask("memory", ingest("memory", memory(calls, gpu)))
+        said = f"hipMalloc was called {calls} times, hipFree {calls} times"
         differs(bad, (calls, gpu), said in doc["scalars"]["finding"], want)
 
 

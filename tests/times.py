@@ -345,9 +345,10 @@ def asked(bad):
     # between two others it is in their window, and no step of it
     db = ingest("asked", trace(work(0, 2) + step(8, 9910, 40)))
     for command in "gaps", "overlap", "path":
-        finding = ask(command, db)["scalars"]["finding"]
-        if " of 2 steps" not in finding:
-            bad.append(f"{command}: {finding}")
+        for more in (), ("--step", "0..8"):
+            finding = ask(command, db, *more)["scalars"]["finding"]
+            if " of 2 steps" not in finding:
+                bad.append(f"{command} {more}: {finding}")
 
 
 def captures(bad):

@@ -444,10 +444,18 @@ def snapshot(bad):
 
 def instant(bad):
     """no time: all at one instant has no shares"""
-    db = ingest("instant", trace([event("i", "x", 5, 0, ph="i")] * 3))
-    text = run("steps", db)
-    if "%" in text or "no time that could be divided" not in text:
-        bad += text.splitlines()
+    events = [event("cudaLaunchKernel", "cuda_runtime", 5, 0, correlation=1),
+              event("gemm", "kernel", 5, 0, pid=0, tid=7, device=0, stream=7,
+                    correlation=1)]
+    for planted in [event("i", "x", 5, 0, ph="i")] * 3, events:
+        db = ingest("instant", trace(planted))
+        for command in "steps", "gaps", "overlap", "path", "kernels", "calls":
+            text = run(command, db)
+            if "%" in text:
+                bad += [command] + text.splitlines()
+        text = run("steps", db)
+        if "no time that could be divided" not in " ".join(text.split()):
+            bad += text.splitlines()
 
 
 # ---- memory ----

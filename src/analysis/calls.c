@@ -199,7 +199,7 @@ static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
 			.max_ns = g->stats.max,
 			.mean_ns = pf_stats_mean(&g->stats),
 			.sd_ns = pf_stats_sd(&g->stats),
-			.share = pf_num_share(g->stats.sum, out->total_ns),
+			.share = pf_ratio((double)g->stats.sum, out->total_ns),
 		};
 		rc = err->code ? -1 : 0;
 	}
@@ -296,6 +296,11 @@ static void add_finding(const struct pf_calls *c, struct pf_doc *doc)
 			c->recorded.has_calls
 				? ""
 				: pf_hint(c->recorded.producer, PF_HINT_CALLS));
+		return;
+	}
+	if (!c->total_ns) {
+		pf_doc_finding(doc, "Calls take no time%s",
+			       pf_window_scope(&c->window));
 		return;
 	}
 	pf_doc_finding(doc, "%s takes %s of the time in calls%s (%s of %s)",

@@ -454,7 +454,7 @@ static int64_t carried_rank(const struct group *g, size_t i)
 
 static double share_of(const struct kernels *k, int64_t ns)
 {
-	return pf_num_share(ns, k->out->total_ns);
+	return pf_ratio((double)ns, k->out->total_ns);
 }
 
 static const char *text_of(const struct kernels *k, int64_t number)

@@ -69,6 +69,11 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 		doc->is_nothing = true;
 		return;
 	}
+	if (!k->total_ns) {
+		pf_doc_finding(doc, "Kernels take no time%s",
+			       pf_window_scope(&k->window));
+		return;
+	}
 	pf_buf_adds(&name, top->short_name ? top->short_name : top->first);
 	if (name.len > LONG_NAME) {
 		name.len = pf_utf8_head(name.data, LONG_NAME, LONG_NAME - 3);

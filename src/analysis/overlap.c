@@ -262,6 +262,10 @@ static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
 		pf_doc_finding(doc, "%s", pf_window_no_work(&o->window));
 		return;
 	}
+	if (!f->total_ns) {
+		pf_doc_finding(doc, "%s work takes no time", device);
+		return;
+	}
 	if (o->gpus.count > 1)
 		pf_buf_addf(&text, "%zu %ss busy ", o->gpus.count, device);
 	else

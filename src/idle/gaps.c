@@ -21,6 +21,7 @@
 #include "idle/gap_streams.h"
 #include "idle/gaps.h"
 #include "store/named.h"
+#include "table/rows.h"
 
 #define HEAD_WAIT 0.9  /* of a capture: it began in the middle of a wait */
 #define BEFORE    0.1  /* of a capture, before GPU work: worth a word */
@@ -306,11 +307,11 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 	pf_gpu_set_add(&out->gpus, d->trace, d->device);
 	out->devices[out->device_count] = *d;
 	out->devices[out->device_count++].idle_share =
-		pf_num_share(d->idle_ns, d->window_ns);
+		pf_ratio((double)d->idle_ns, d->window_ns);
 	pf_sat_sum(&all->window_ns, d->window_ns);
 	pf_sat_sum(&all->busy_ns, d->busy_ns);
 	pf_sat_sum(&all->idle_ns, d->idle_ns);
-	all->idle_share = pf_num_share(all->idle_ns, all->window_ns);
+	all->idle_share = pf_ratio((double)all->idle_ns, all->window_ns);
 	all->gap_count += d->gap_count;
 	all->event_count += d->event_count;
 	pf_sat_sum(&all->work_ns, d->work_ns);

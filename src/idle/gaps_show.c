@@ -390,6 +390,11 @@ static void add_finding(const struct pf_gaps *g, struct pf_doc *doc)
 		doc->is_nothing = true;
 		return;
 	}
+	if (!g->all.window_ns) {
+		pf_doc_finding(doc, "%s work takes no time, so no gaps in it",
+			       pf_window_device(&g->window));
+		return;
+	}
 	if (!g->all.idle_ns) {
 		pf_num_show_ns(time, g->all.window_ns);
 		pf_doc_finding(doc, "%s never idle in %s",

@@ -335,6 +335,8 @@ def asked(bad):
         differs(bad, more, steps_of(db, *more)[:2], want)
     differs(bad, "skipped", ask("path", db, "--skip-first", "4")["scalars"]
             ["window_ns"], 25000000)
+    doc = ask("steps", db, "--steps", "ProfilerStep")
+    differs(bad, "by name", doc["scalars"]["step_count"], 6)
     # an empty one is none of those that are left out
     db = ingest("asked", trace(cpu_steps(40, *[25000] * 5, empty=[0])))
     differs(bad, "the first", steps_of(db, "--skip-first", "4")[0], 1)

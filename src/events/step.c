@@ -323,7 +323,7 @@ static void *make_steps(struct pf_db *db, const char *regex, struct pf_err *err)
 		     s->items[end].trace_id == s->items[i].trace_id;)
 			end++;
 		settle(&s->items[i], end - i);
-		if (mark_empty(db, &s->items[i], end - i, err) < 0) {
+		if (!regex && mark_empty(db, &s->items[i], end - i, err) < 0) {
 			free_steps(s);
 			return NULL;
 		}

@@ -34,7 +34,8 @@ struct pf_step {
 	 * no GPU work was launched in it, and it lasts less than 1/100 of the
 	 * median of the others.  prof.step() before the end of a capture begins
 	 * such a one, at any place if a trace has several captures.  Then it is
-	 * partial, too; who asks for it by its number gets it.
+	 * partial, too.  Who asks for it by its number, or for ranges of other
+	 * names, gets it.
 	 */
 	bool is_empty;
 };

@@ -67,17 +67,6 @@ check cmd $rooms process trace ingest fleet torch idle memory path training rank
 	roofline graphs advise diff \
 	export timeline render report compare
 
-# a room that nobody can oversee any more is two rooms
-for d in src/*/; do
-	set -- "$d"*.[ch]
-	[ $# -le 45 ] || echo "$d has $# files"
-done >"$tmp/bad"
-if [ -s "$tmp/bad" ]; then
-	not_ok "at most 45 files in a folder" "$tmp/bad"
-else
-	ok "at most 45 files in a folder"
-fi
-
 grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*.c 2>/dev/null |
 	grep -v '^src/store/\|^src/foreign/' >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then

@@ -93,7 +93,7 @@ static int add_run(const struct pf_ingest *in, const struct pf_run *run,
 			   run->last_start_ns);
 		return 0;
 	}
-	pf_run_open(&r, &in->runs, run, READ_BYTES);
+	pf_run_open(&r, in->runs, run, READ_BYTES);
 	while ((rc = pf_run_next(&r, err)) == 1)
 		if (!is_unset(r.event.start_ns))
 			add_to_era(eras, 1, r.event.start_ns, r.event.start_ns);

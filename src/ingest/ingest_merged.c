@@ -888,6 +888,7 @@ static void take_share(void *arg, const struct pf_run_event *ev)
 		to->memory = (struct pf_run_memory){ 0 };
 		pf_buf_clear(&to->bytes);
 	}
+	to->run.last_start_ns = ev->start_ns;
 	pf_run_put(&to->memory, ev, &to->bytes);
 }
 

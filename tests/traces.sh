@@ -90,6 +90,10 @@ good-merged-labels|SELECT group_concat(printf('%d:%d:%d', rank, event_count, met
 good-merged-labels|SELECT sum((launch_id >> 32) IN (SELECT id FROM track AS k WHERE k.trace_id = g.trace_id)) AS own FROM gpu_event AS g|6
 good-merged-lists|SELECT group_concat(printf('%d:%d:%d', rank, event_count, metadata_count)) AS n FROM trace|"0:42:8,1:21:4"
 good-merged-lists|SELECT group_concat(DISTINCT dur_ns) AS ns FROM gpu_event WHERE trace_id = 2|51000
+odd-quote-in-name|SELECT group_concat(name, ';') AS n FROM event|"say ""hi"" now;b"
+odd-quote-in-stack|SELECT json_extract(args, '$.Call stack') AS s FROM event WHERE category = 'cpu_op'|"run ""final""/train.py(3): step;a'b""c.py(1): f"
+odd-quote-in-stack|SELECT group_concat(name, ';') AS n FROM event WHERE category = 'python_function'|"run ""final""/train.py(3): step"
+odd-quote-in-stack|SELECT group_concat(kind) AS k FROM repair|bare_quote
 odd-duplicate-nested|SELECT json_extract(args, '$.a.b[1].c') AS c FROM event|2
 END
 

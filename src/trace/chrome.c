@@ -194,13 +194,13 @@ static bool starts_event(const char *p, const char *end)
 }
 
 /*
- * After something that cannot be read at x->p: go on at the next thing that
- * looks like an event behind a comma.  Looks no further than the text, and
- * leaves enough for a start that the end may have cut.
+ * The next thing behind x->p that looks like an event behind a comma, or NULL.
+ * Looks no further than the text, and leaves enough for a start that the end
+ * may have cut.
  */
-static void resync(struct parse *x)
+static const char *next_event(const struct parse *x)
 {
-	const char *start = x->p, *q = x->p + 1, *comma;
+	const char *q = x->p + 1, *comma;
 
 	for (; (comma = memchr(q, ',', (size_t)(x->end - q))); q = comma + 1) {
 		const char *brace = pf_skip_blanks(comma + 1, x->end);
@@ -208,19 +208,25 @@ static void resync(struct parse *x)
 		if (x->end - brace < 64 && !x->final)
 			break;
 		if (brace < x->end && *brace == '{' &&
-		    starts_event(brace, x->end)) {
-			note(x, PF_SKIP_MALFORMED, start);
-			x->c->out.batch.event_count++;
-			x->p = brace;
-			x->state->want_comma = false;
-			return;
-		}
+		    starts_event(brace, x->end))
+			return brace;
 	}
-	if (x->final) {
+	return NULL;
+}
+
+/* After something that cannot be read at x->p: go on at the next event. */
+static void resync(struct parse *x, const char *next)
+{
+	if (next || x->final) {
+		note(x, PF_SKIP_MALFORMED, x->p);
 		x->c->out.batch.event_count++;
-		note(x, PF_SKIP_MALFORMED, start);
 	}
-	incomplete(x, start);
+	if (!next) {
+		incomplete(x, x->p);
+		return;
+	}
+	x->p = next;
+	x->state->want_comma = false;
 }
 
 /* ---- events ---- */
@@ -247,17 +253,15 @@ static bool is_metadata(const struct pf_buf *clean)
 	return false;
 }
 
-/* The event as canonical text in c->clean, padded for scanning. */
-static enum pf_mend_result mend_event(struct parse *x, const char **next,
-				      struct pf_repairs *repairs)
+static enum pf_mend_result mend(struct parse *x, struct pf_mend m,
+				const char **next, struct pf_repairs *repairs)
 {
-	struct pf_mend m = { .p = x->p,
-			     .end = x->end,
-			     .repairs = repairs,
-			     .offset = offset_of(x, x->p) };
 	struct pf_buf *clean = &x->c->clean;
 	enum pf_mend_result r;
 
+	m.p = x->p;
+	m.repairs = repairs;
+	m.offset = offset_of(x, x->p);
 	pf_buf_clear(clean);
 	r = pf_mend_value(&m, clean);
 	pf_buf_reserve(clean, PF_SCAN_PAD);
@@ -266,20 +270,57 @@ static enum pf_mend_result mend_event(struct parse *x, const char **next,
 	return r;
 }
 
+/* The event as canonical text in c->clean, padded for scanning. */
+static enum pf_mend_result mend_event(struct parse *x, const char **next,
+				      struct pf_repairs *repairs)
+{
+	const struct pf_mend m = { .end = x->end };
+
+	return mend(x, m, next, repairs);
+}
+
+/*
+ * The same where that was bad: with quotes in its strings that nobody escaped
+ * it is whole before "end", behind which the next thing begins (NULL: that is
+ * not known yet).  So what is mended does not depend on how the text is cut,
+ * and nothing is looked at twice.
+ */
+static bool mend_quotes(struct parse *x, const char *end, const char **next,
+			struct pf_repairs *repairs)
+{
+	const struct pf_mend m = { .end = end, .bare_quotes = true };
+	struct pf_repairs mended = { 0 };
+	const char *p, *behind;
+
+	if (!end || mend(x, m, &p, &mended) != PF_MEND_OK)
+		return false;
+	behind = pf_skip_blanks(p, end);
+	if (behind < end && *behind != ',' && *behind != ']' && *behind != '}')
+		return false;
+	*next = p;
+	*repairs = mended;
+	return true;
+}
+
 static void slow_event(struct parse *x)
 {
 	struct pf_buf *clean = &x->c->clean;
 	struct pf_repairs repairs = { 0 };
 	enum pf_extract_result r;
-	const char *next, *ignored;
+	const char *next, *ignored, *other;
 
 	switch (mend_event(x, &next, &repairs)) {
 	case PF_MEND_INCOMPLETE:
 		incomplete(x, x->p);
 		return;
 	case PF_MEND_BAD:
-		resync(x);
-		return;
+		other = next_event(x);
+		if (!mend_quotes(x, other || !x->final ? other : x->end, &next,
+				 &repairs)) {
+			resync(x, other);
+			return;
+		}
+		break;
 	case PF_MEND_OK:
 		break;
 	}
@@ -326,7 +367,7 @@ static void odd_element(struct parse *x)
 	const char *next;
 
 	if (x->state->want_comma) {
-		resync(x);
+		resync(x, next_event(x));
 		return;
 	}
 	switch (mend_event(x, &next, &repairs)) {
@@ -334,7 +375,7 @@ static void odd_element(struct parse *x)
 		incomplete(x, x->p);
 		return;
 	case PF_MEND_BAD:
-		resync(x);
+		resync(x, next_event(x));
 		return;
 	case PF_MEND_OK:
 		break;
@@ -402,12 +443,30 @@ static void step_events(struct parse *x)
 
 /* ---- the top object ---- */
 
+#define LIST "\"traceEvents\""
+
+static const char *next_list(const struct parse *x)
+{
+	return memmem(x->p + 1, (size_t)(x->end - x->p - 1), LIST,
+		      sizeof(LIST) - 1);
+}
+
+/* Where the member at x->p must have ended; NULL: that is not known yet. */
+static const char *member_limit(const struct parse *x)
+{
+	const char *q = next_list(x);
+
+	if (q)
+		q = pf_skip_blanks(q + sizeof(LIST) - 1, x->end);
+	if (q && q < x->end)
+		return q + 1;
+	return x->final ? x->end : NULL;
+}
+
 /* A member that cannot be read: the event list is what matters. */
 static void resync_object(struct parse *x)
 {
-	static const char list[] = "\"traceEvents\"";
-	const char *q = memmem(x->p + 1, (size_t)(x->end - x->p - 1), list,
-			       sizeof(list) - 1);
+	const char *q = next_list(x);
 
 	if (!q) {
 		incomplete(x, x->p);
@@ -455,6 +514,13 @@ static void enter_list(struct parse *x, const char *value)
 	s->in_object = s->found_list = true;
 }
 
+/* A member's value is behind us: is what follows as it should be? */
+static bool is_followed(const struct parse *x, const char *p)
+{
+	p = pf_skip_blanks(p, x->end);
+	return p < x->end && (*p == ',' || *p == '}');
+}
+
 static void step_member(struct parse *x)
 {
 	const char *start = x->p, *key_end, *value, *next;
@@ -481,6 +547,14 @@ static void step_member(struct parse *x)
 	}
 	x->p = value;
 	r = mend_event(x, &next, &repairs);
+	if (r == PF_MEND_BAD || (r == PF_MEND_OK && !is_followed(x, next))) {
+		const char *limit = member_limit(x);
+
+		if (mend_quotes(x, limit, &next, &repairs))
+			r = PF_MEND_OK;
+		else if (!limit)
+			r = PF_MEND_INCOMPLETE;
+	}
 	x->p = start;
 	if (r == PF_MEND_INCOMPLETE || next == x->end) {
 		incomplete(x, start);

@@ -112,11 +112,17 @@ static const char *mend_escape(struct work *w, const char *p, const char *end)
 	return p + 6;
 }
 
-/* A byte below 0x20 or above 0x7f. */
+/* A byte below 0x20 or above 0x7f, or a quote. */
 static const char *mend_byte(struct work *w, const char *p, const char *end)
 {
 	size_t len;
 
+	if (*p == '"') {
+		if (!tolerate(w, PF_REPAIR_BARE_QUOTE, p))
+			return NULL;
+		pf_buf_adds(w->out, "\\\"");
+		return p + 1;
+	}
 	if ((unsigned char)*p < 0x20) {
 		if (!tolerate(w, PF_REPAIR_CONTROL_BYTE, p))
 			return NULL;
@@ -134,11 +140,49 @@ static const char *mend_byte(struct work *w, const char *p, const char *end)
 	return p + 1;
 }
 
-/* m->p is at the opening quote. */
-static enum pf_mend_result mend_string(struct work *w, size_t limit)
+/* Behind a quote: is what follows the next member, or does its object end? */
+static bool ends_member(const char *p, const char *end)
 {
+	p = pf_skip_blanks(p, end);
+	if (p < end && *p == '}') {
+		p = pf_skip_blanks(p + 1, end);
+		return p == end || *p == ',' || *p == '}' || *p == ']';
+	}
+	if (p == end || *p != ',')
+		return false;
+	p = pf_skip_blanks(p + 1, end);
+	if (p == end || *p != '"')
+		return false;
+	p = pf_string_end(p + 1, end);
+	p = p ? pf_skip_blanks(p + 1, end) : end;
+	return p < end && *p == ':';
+}
+
+/*
+ * The closing quote of a member's string that may hold bare ones.  Linear:
+ * what is looked at behind a quote has two quotes at most.
+ */
+static const char *bare_end(const char *p, const char *end)
+{
+	for (; (p = pf_string_end(p, end)); p++)
+		if (ends_member(p + 1, end))
+			return p;
+	return NULL;
+}
+
+static bool is_member(const struct work *w)
+{
+	return !w->depth || w->closer[w->depth - 1] == '}';
+}
+
+/* m->p is at the opening quote. */
+static enum pf_mend_result mend_string(struct work *w, bool is_key)
+{
+	const size_t limit = is_key ? PF_JSON_MAX_KEY : PF_JSON_MAX_STRING;
 	const char *p = w->m->p + 1;
-	const char *end = pf_string_end(p, w->m->end);
+	const char *end = w->m->bare_quotes && !is_key && is_member(w)
+				  ? bare_end(p, w->m->end)
+				  : pf_string_end(p, w->m->end);
 
 	if (!end)
 		return (size_t)(w->m->end - p) > limit ? PF_MEND_BAD
@@ -149,7 +193,8 @@ static enum pf_mend_result mend_string(struct work *w, size_t limit)
 	while (p < end) {
 		const char *run = p;
 
-		while (p < end && *p != '\\' && (signed char)*p >= 0x20)
+		while (p < end && *p != '\\' && *p != '"' &&
+		       (signed char)*p >= 0x20)
 			p++;
 		pf_buf_add(w->out, run, (size_t)(p - run));
 		if (p < end)
@@ -260,6 +305,8 @@ static enum pf_mend_result mend_scalar(struct work *w)
 	if (q > p && looks_numeric(p, q) && !is_word(p, q, "...") &&
 	    digits(p, q) != p)
 		return replace(w, PF_REPAIR_BAD_NUMBER, p);
+	if (w->m->bare_quotes)
+		return PF_MEND_BAD;
 	return replace(w, PF_REPAIR_UNQUOTED, p);
 }
 
@@ -340,7 +387,7 @@ static enum pf_mend_result step_value(struct work *w, enum state *state)
 		return open_nested(w, state);
 	case '"':
 		*state = AFTER;
-		return mend_string(w, PF_JSON_MAX_STRING);
+		return mend_string(w, false);
 	case '}':
 	case ']':
 	case ',':
@@ -359,7 +406,7 @@ static enum pf_mend_result step_key(struct work *w, enum state *state)
 
 	if (*w->m->p != '"')
 		return PF_MEND_BAD;
-	r = mend_string(w, PF_JSON_MAX_KEY);
+	r = mend_string(w, true);
 	if (r != PF_MEND_OK)
 		return r;
 	w->m->p = pf_skip_blanks(w->m->p, w->m->end);

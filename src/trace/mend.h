@@ -6,6 +6,10 @@
  * Strict (repairs == NULL): anything odd is PF_MEND_BAD.  Tolerant: what can
  * be mended is mended and counted.  Not recursive; depth, string, key and
  * number lengths are limited (formats specification, section 3).
+ *
+ * Bare quotes are looked for on request alone, in a value that cannot be read
+ * otherwise: a member's string then ends where the next member or the end of
+ * the object follows, and words without quotes are bad.
  */
 #ifndef PF_TRACE_MEND_H
 #define PF_TRACE_MEND_H
@@ -27,6 +31,7 @@ struct pf_mend {
 	const char *p, *end;        /* in: the text; out: p behind the value */
 	struct pf_repairs *repairs; /* NULL: strict */
 	int64_t offset;             /* of p in the whole input, for repairs */
+	bool bare_quotes;           /* strings may hold them (tolerant) */
 	bool placeholders;          /* accept $a..$z as values (strict) */
 	uint32_t mask;              /* out: which placeholders there were */
 	bool twice;                 /* out: a placeholder stood there twice */

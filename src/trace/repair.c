@@ -10,6 +10,9 @@ static const struct {
 				     "control bytes inside strings kept" },
 	[PF_REPAIR_BAD_ESCAPE] = { "bad_escape",
 				   "bad escapes kept as backslashes" },
+	[PF_REPAIR_BARE_QUOTE] = { "bare_quote",
+				   "quotes inside strings kept that are not "
+				   "escaped" },
 	[PF_REPAIR_BAD_UTF8] = { "bad_utf8", "invalid UTF-8 bytes replaced" },
 	[PF_REPAIR_LONE_SURROGATE] = { "lone_surrogate",
 				       "lone surrogates replaced" },

@@ -12,6 +12,7 @@
 enum pf_repair_kind {
 	PF_REPAIR_CONTROL_BYTE,      /* raw control byte inside a string */
 	PF_REPAIR_BAD_ESCAPE,        /* backslash kept as itself */
+	PF_REPAIR_BARE_QUOTE,        /* a quote that nobody escaped: kept */
 	PF_REPAIR_BAD_UTF8,          /* byte replaced by U+FFFD */
 	PF_REPAIR_LONE_SURROGATE,    /* \uD8xx alone: U+FFFD */
 	PF_REPAIR_NOT_A_NUMBER,      /* NaN, Infinity: null */

@@ -35,7 +35,7 @@ static const char damaged_text[] =
 	"\xef\xbb\xbf{\"a\": [1,2,...], \"traceEvents\": [,"
 	"{\"ph\":\"X\",\"name\":\"C:\\Temp\",\"ts\":1,\"dur\":2,\"pid\":1,"
 	"\"tid\":1},"
-	"{\"ph\":\"X\",\"name\":\"bad \"quote\" here\",\"ts\":2,\"dur\":1,"
+	"{\"ph\":\"X\",\"name\":\"bad \"quote\" here\" \"ts\":2,\"dur\":1,"
 	"\"pid\":1,\"tid\":1},"
 	"{\"ph\":\"X\",\"name\":\"t\tb\",\"ts\":3,\"dur\":NaN,\"pid\":1,"
 	"\"tid\":1,\"args\":{\"a\":1,\"a\":2,}},"
@@ -45,6 +45,22 @@ static const char damaged_text[] =
 	"{\"ph\":\"X\",\"name\":\"x\",\"ts\":99999999999999999,\"dur\":1},"
 	"{\"ph\":\"X\",\"name\":\"end\",\"ts\":7,\"dur\":1,\"pid\":1,"
 	"\"tid\":1,\"args\":{\"$a\":1,\"b\":$a}},]}trailing";
+
+/* Quotes that nobody escaped, where it is known where their string ends. */
+static const char quotes_text[] =
+	"{\"distributedInfo\":{\"backend\":\"n\"c\"},\"traceEvents\": [\n"
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"a\",\"pid\":1,\"tid\":1,"
+	"\"ts\":1,\"dur\":2,\"args\":{\"Call stack\":\"x \"y\"/t.py(1): f;"
+	"a'b\"c.py(2): g\" , \"Input Dims\":[[1]],\"last\":\"p \"q\"\"}},\n"
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\"{\"k\": \"v\"}\"\", "
+	"\"pid\":1,\"tid\":1,\"ts\":2,\"dur\":2},\n"
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"lost \"z\", \"x\": y\", "
+	"\"pid\":1,\"tid\":1,\"ts\":3,\"dur\":2},\n"
+	"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"list\",\"args\":{\"l\":"
+	"[\"a\"b\"]},\"pid\":1,\"tid\":1,\"ts\":4,\"dur\":2},\n"
+	"{\"ph\":\"X\",\"name\":\"t.py(1): \"f\"\",\"pid\":1,\"tid\":1,"
+	"\"ts\":5,\"dur\":2,\"args\":{\"m\":\"\"M\"\"}}\n"
+	"], \"traceName\": \"run \"final\"/t.json\"\n}\n";
 
 static const char array_text[] =
 	"[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":2}"
@@ -141,6 +157,7 @@ static const struct {
 	{ plain_text, sizeof(plain_text) - 1 },
 	{ damaged_text, sizeof(damaged_text) - 1 },
 	{ array_text, sizeof(array_text) - 1 },
+	{ quotes_text, sizeof(quotes_text) - 1 },
 	{ shapes_text, sizeof(shapes_text) - 1 },
 };
 #define TEXTS (sizeof(texts) / sizeof(*texts))
@@ -347,6 +364,60 @@ static void test_damaged_events(void **state)
 	pf_buf_release(&log);
 }
 
+/*
+ * The longest reading that the rest bears out, and what else there is: bare
+ * words behind a quote and lists stay lost, and are counted.
+ */
+static void test_bare_quotes(void **state)
+{
+	static const char *const lines[] = {
+		" <{\"Call stack\":\"x \\\"y\\\"/t.py(1): f;a'b\\\"c.py(2): "
+		"g\","
+		"\"Input Dims\":[[1]],\"last\":\"p \\\"q\\\"\"}>",
+		" <\"{\"k\": \"v\"}\"> ",
+		" <t.py(1): \"f\"> ",
+		" <{\"m\":\"\\\"M\\\"\"}>",
+		"member traceName\"run \\\"final\\\"/t.json\"\n",
+		"member distributedInfo{\"backend\":\"n\\\"c\"}\n",
+		"bare_quote 18 at ",
+		"malformed_event 2 at ",
+		"\n5 events, place 3\n",
+	};
+	struct pf_buf log = { 0 };
+
+	(void)state;
+	feed(quotes_text, sizeof(quotes_text) - 1, sizeof(quotes_text) - 1,
+	     PF_SCANNER_BEST, &log);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		expect(&log, lines[i]);
+	assert_null(strstr(log.data, "cut_off"));
+	pf_buf_release(&log);
+}
+
+/* Quotes without end: each byte is looked at a few times, not once a quote. */
+static void test_many_quotes(void **state)
+{
+	static const char *const pieces[] = { "\"",       "\" ", "\",",
+					      "\",\"k\"", "\"}", "\" , \"" };
+	const size_t len = 4u << 20;
+	struct pf_buf text = { 0 }, log = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+		pf_buf_clear(&text);
+		pf_buf_clear(&log);
+		pf_buf_adds(&text, "[{\"name\":\"a\" b");
+		while (text.len < len)
+			pf_buf_adds(&text, pieces[i]);
+		pf_buf_adds(&text, "x");
+		feed(text.data, text.len, text.len, PF_SCANNER_BEST, &log);
+		expect(&log, "malformed_event 1 at 1\n");
+		expect(&log, "cut_off 1 at 1\n");
+	}
+	pf_buf_release(&text);
+	pf_buf_release(&log);
+}
+
 /* What each letter stands for; all others are counted. */
 static void test_phases(void **state)
 {
@@ -409,6 +480,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain_events),
 		cmocka_unit_test(test_damaged_events),
+		cmocka_unit_test(test_bare_quotes),
+		cmocka_unit_test(test_many_quotes),
 		cmocka_unit_test(test_every_piece_size),
 		cmocka_unit_test(test_every_cut),
 		cmocka_unit_test(test_phases),

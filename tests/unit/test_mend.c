@@ -104,6 +104,48 @@ static void test_output_is_strict(void **state)
 	pf_buf_release(&again);
 }
 
+/* Only on request, and only in members: where such a string ends. */
+static void test_bare_quotes(void **state)
+{
+	static const char *const members[][2] = {
+		{ "{\"a\":\"x\"y\",\"b\":1}", "{\"a\":\"x\\\"y\",\"b\":1}" },
+		{ "{\"a\":\"\"\"}", "{\"a\":\"\\\"\"}" },
+		{ "{\"a\":\"\\\"x\"\"}", "{\"a\":\"\\\"x\\\"\"}" },
+		{ "{\"a\":\"x\" , y\" , \"b\" :\"\"}",
+		  "{\"a\":\"x\\\" , y\",\"b\":\"\"}" },
+		{ "{\"a\":\"x\"} y\"}", "{\"a\":\"x\\\"} y\"}" },
+		{ "[{\"a\":\"x\"y\"},\"b\"]", "[{\"a\":\"x\\\"y\"},\"b\"]" },
+		{ "{\"a\":[\"x\"y\"]}", NULL },
+		{ "{\"a\"b\":1}", NULL },
+		{ "{\"a\":\"x\"y\",\"b\":z\"}", NULL },
+	};
+	struct pf_buf out = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++) {
+		const char *in = members[i][0], *want = members[i][1];
+		struct pf_repairs repairs = { 0 }, none = { 0 };
+		struct pf_mend m = { .p = in,
+				     .end = in + strlen(in),
+				     .repairs = &repairs,
+				     .bare_quotes = true };
+
+		/* the fifth ends early */
+		if (i != 4)
+			assert_int_equal(mend(in, strlen(in), &none, &out),
+					 PF_MEND_BAD);
+		pf_buf_clear(&out);
+		assert_int_equal(pf_mend_value(&m, &out),
+				 want ? PF_MEND_OK : PF_MEND_BAD);
+		if (!want)
+			continue;
+		assert_string_equal(out.data, want);
+		assert_ptr_equal(m.p, m.end);
+		assert_int_equal(repairs.of[PF_REPAIR_BARE_QUOTE].count, 1);
+	}
+	pf_buf_release(&out);
+}
+
 /* A text cut anywhere is incomplete, never bad, never accepted. */
 static void test_cut_is_incomplete(void **state)
 {
@@ -157,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_output_is_strict),
+		cmocka_unit_test(test_bare_quotes),
 		cmocka_unit_test(test_cut_is_incomplete),
 		cmocka_unit_test(test_depth),
 		cmocka_unit_test(test_placeholders),

@@ -220,7 +220,7 @@ CREATE TABLE average (
 	cpu_mem_bytes INTEGER NOT NULL,
 	self_device_mem_bytes INTEGER NOT NULL,
 	device_mem_bytes INTEGER NOT NULL,
-	flops INTEGER NOT NULL,
+	flops INTEGER,
 	PRIMARY KEY (trace_id, grouping, position)
 ) STRICT, WITHOUT ROWID;
 

@@ -7,7 +7,7 @@ SELECT s.text AS name,
 	sum(o.device_total_ns) AS device_total_ns,
 	sum(o.self_cpu_mem_bytes) AS self_cpu_mem_bytes,
 	sum(o.self_device_mem_bytes) AS self_device_mem_bytes,
-	sum(o.flops) AS flops
+	CASE WHEN count(o.flops) = count(*) THEN sum(o.flops) END AS flops
 FROM op AS o
 JOIN string AS s ON s.id = o.name_id
 GROUP BY o.name_id, o.is_device

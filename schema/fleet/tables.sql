@@ -100,7 +100,7 @@ CREATE TABLE op (
 	cpu_mem_bytes INTEGER NOT NULL,
 	self_device_mem_bytes INTEGER NOT NULL,
 	device_mem_bytes INTEGER NOT NULL,
-	flops INTEGER NOT NULL
+	flops INTEGER
 ) STRICT;
 
 -- "profan gaps": idle time by cause, and the 64 largest places of it.

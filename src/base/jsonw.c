@@ -158,6 +158,12 @@ void pf_jsonw_int(struct pf_jsonw *w, int64_t n)
 	pf_buf_addf(w->out, "%" PRId64, n);
 }
 
+void pf_jsonw_digits(struct pf_jsonw *w, const char *digits)
+{
+	separate(w);
+	pf_buf_adds(w->out, digits);
+}
+
 void pf_jsonw_real(struct pf_jsonw *w, double d)
 {
 	char text[PF_NUM_MAX];

@@ -37,6 +37,8 @@ void pf_jsonw_key(struct pf_jsonw *w, const char *key);
 
 void pf_jsonw_string(struct pf_jsonw *w, const char *s, size_t len);
 void pf_jsonw_int(struct pf_jsonw *w, int64_t n);
+/* A whole number of any size, by its digits. */
+void pf_jsonw_digits(struct pf_jsonw *w, const char *digits);
 void pf_jsonw_real(struct pf_jsonw *w, double d); /* reads back the same */
 void pf_jsonw_bool(struct pf_jsonw *w, bool is_true);
 void pf_jsonw_null(struct pf_jsonw *w);

@@ -27,7 +27,7 @@ struct table_args {
 	const char *sort, *header, *torch;
 	int64_t limit, stack, max_name, max_source, max_shapes, step, rank,
 		trace, cycle;
-	bool by_shape, by_overload, top_level;
+	bool by_shape, by_overload, top_level, with_flops;
 	int unit;
 	struct pf_graph_evidence evidence;
 };
@@ -61,6 +61,9 @@ static const struct pf_opt opts[] = {
 	  PF_OPT_INT, FIELD(stack), 0, 1000 },
 	{ 0, "top-level", NULL, "leave out what other events contain",
 	  PF_OPT_FLAG, FIELD(top_level), 0, 0 },
+	{ 0, "with-flops", NULL,
+	  "FLOPs, too, where the trace does not say that they were asked for",
+	  PF_OPT_FLAG, FIELD(with_flops), 0, 0 },
 	{ 0, "step", "N", "only what begins inside ProfilerStep#N", PF_OPT_INT,
 	  FIELD(step), 0, 0 },
 	{ 0, "rank", "N", "the trace of this rank", PF_OPT_INT, FIELD(rank), 0,
@@ -159,13 +162,28 @@ static void show_trust(const struct pf_averages_trust *t)
 	pf_buf_release(&line);
 }
 
-static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
-		    bool by_overload, struct pf_err *err)
+/* Where the trace tells less than torch knew, what of the table is affected. */
+static void note_limits(const struct pf_averages *a, struct pf_doc *doc)
 {
-	struct pf_doc doc = { 0 };
-	struct pf_table *t = pf_averages_table(&doc, by_overload);
+	int64_t calls = (int64_t)a->trust.flops_unknown_count;
+	char shown[PF_NUM_MAX];
+
+	if (a->rules.is_rounded && a->list[0].count)
+		pf_doc_note(doc, "%s", PF_RULES_ROUNDED);
+	if (a->has_flops && calls)
+		pf_doc_note(doc,
+			    "FLOPs of %s operator%s are unknown, and of rows "
+			    "with them: their shapes are not in the trace "
+			    "(symbolic sizes have none)",
+			    pf_num_show_count(shown, calls),
+			    calls == 1 ? "" : "s");
+}
+
+static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
+		    bool by_overload, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_table *t = pf_averages_table(doc, by_overload);
 	int64_t printed = 0;
-	int rc;
 
 	for (size_t i = 0; i < tt->count && printed != tt->limit; i++) {
 		if (tt->top_level && tt->rows[i]->has_parent)
@@ -173,9 +191,7 @@ static int show_doc(struct pf_ctx *cx, const struct pf_torch_table *tt,
 		printed++;
 		pf_averages_add(t, tt->rows[i]);
 	}
-	rc = pf_render_doc(&cx->style, &doc, cx->out, err);
-	pf_doc_release(&doc);
-	return rc;
+	return pf_render_doc(&cx->style, doc, cx->out, err);
 }
 
 /* Byte for byte as torch prints it, but a terminal is not steered by names. */
@@ -217,17 +233,22 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 		.unit = (enum pf_torch_unit)a->unit,
 	};
 	struct pf_buf text = { 0 };
+	struct pf_doc doc = { 0 };
 	int rc = 0;
 
+	note_limits(averages, &doc);
 	if (!list->count)
 		pf_log_note("no operators of torch in this trace: its table "
 			    "has no rows");
 	if (is_text) {
 		pf_torch_print(&t, &text);
 		write_text(&text, cx->out);
+		for (size_t i = 0; i < doc.note_count; i++)
+			pf_log_note("%s", doc.notes[i]);
 	} else {
-		rc = show_doc(cx, &t, a->by_overload, err);
+		rc = show_doc(cx, &t, a->by_overload, &doc, err);
 	}
+	pf_doc_release(&doc);
 	pf_buf_release(&text);
 	free(rows);
 	return rc;
@@ -415,6 +436,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	struct pf_averages averages;
 	struct pf_averages_args args = {
 		.step = a->step,
+		.with_flops = a->with_flops,
 		.grouping = { { .by_shape = a->by_shape,
 				.by_overload = a->by_overload,
 				.stack = (unsigned)a->stack } },
@@ -463,7 +485,7 @@ PF_COMMAND(30, table) = {
 		"torch's, with cuda_ or device_: self_cuda_time_total, "
 		"cuda_time_total, cuda_time, self_cuda_memory_usage, "
 		"cuda_memory_usage, the same with cpu_, count, flops, key and "
-		"none.\n"
+		"none.\n" PF_RULES_ROUNDED ".\n"
 		"Of profiles of TensorFlow, JAX and PyTorch/XLA: operators "
 		"by name with their calls, host time and GPU work, which is "
 		"not torch's table and has no sort keys.\n"

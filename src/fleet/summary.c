@@ -81,7 +81,7 @@ static const struct pf_field op_fields[] = {
 	F(struct op, sum.bytes[PF_FIG_CPU], "cpu_mem_bytes"),
 	F(struct op, sum.bytes[PF_FIG_SELF_DEVICE], "self_device_mem_bytes"),
 	F(struct op, sum.bytes[PF_FIG_DEVICE], "device_mem_bytes"),
-	F(struct op, flops, "flops"),
+	F_KNOWN(struct op, flops, "flops"),
 };
 
 static const struct pf_field idle_fields[] = {
@@ -292,7 +292,7 @@ static int put_ops(struct pf_fleet_out *out, const struct pf_averages *a,
 
 		ops[i] = (struct op){ .name = from->name,
 				      .calls = (int64_t)from->count,
-				      .flops = (int64_t)from->sum.flops,
+				      .flops = pf_flops_known(&from->sum.flops),
 				      .is_device = from->is_device,
 				      .is_annotation = from->is_annotation,
 				      .sum = from->sum };

@@ -57,12 +57,21 @@ static void head(struct pf_printer *p)
 	pf_jsonw_array(&p->json);
 }
 
+/* A number that 64 bits cannot hold (pf_table_digits()). */
+static bool is_digits(enum pf_col_kind kind, const struct pf_cell *cell)
+{
+	return PF_COL_KIND(kind) == PF_COUNT && cell->type == PF_CELL_TEXT;
+}
+
 static void row(struct pf_printer *p, const struct pf_cell *cells)
 {
 	pf_jsonw_object(&p->json);
 	for (size_t i = 0; i < p->col_count; i++) {
 		pf_jsonw_key(&p->json, p->cols[i].key);
-		add_cell(&p->json, &cells[i]);
+		if (is_digits(p->cols[i].kind, &cells[i]))
+			pf_jsonw_digits(&p->json, cells[i].v.text.s);
+		else
+			add_cell(&p->json, &cells[i]);
 	}
 	pf_jsonw_end(&p->json);
 }

@@ -480,7 +480,7 @@ static bool broadcast(struct pf_dims *to, const struct pf_dims *more)
 	return true;
 }
 
-/* Those of the operands that are tensors. */
+/* Those of the operands that are tensors; all are there. */
 static bool several(const struct pf_op_call *call, const struct pf_op_model *m,
 		    uint64_t out_bytes, struct pf_op_work *out)
 {
@@ -491,8 +491,11 @@ static bool several(const struct pf_op_call *call, const struct pf_op_model *m,
 	out->precision = PF_PEAK_NONE;
 	for (size_t i = 0; i < PF_MODEL_TENSORS; i++) {
 		struct tensor t;
+		int at = m->tensors[i];
 
-		if (!has(&c, m->tensors[i]))
+		if (at >= 0 && pf_op_is_untyped(&call->args, (size_t)at))
+			return false;
+		if (!has(&c, at))
 			continue;
 		t = tensor(&c, i);
 		if (c.is_bad || !broadcast(&result, &t.dims))

@@ -72,6 +72,13 @@ bool pf_op_is_tensor(const struct pf_op_args *a, size_t n)
 	return true;
 }
 
+bool pf_op_is_untyped(const struct pf_op_args *a, size_t n)
+{
+	struct pf_json type = bare(pf_json_at(a->types, n));
+
+	return type.p && !type.len;
+}
+
 bool pf_op_dims(const struct pf_op_args *a, size_t n, struct pf_dims *out)
 {
 	struct pf_json v = bare(pf_json_at(a->dims, n));

@@ -29,6 +29,11 @@ bool pf_op_args_read(struct pf_json object, struct pf_op_args *out);
 
 /* Is argument n a tensor, as its type says? */
 bool pf_op_is_tensor(const struct pf_op_args *a, size_t n);
+/*
+ * Has argument n no type at all?  So are tensors recorded whose sizes are
+ * symbolic, and those that the caller left out.
+ */
+bool pf_op_is_untyped(const struct pf_op_args *a, size_t n);
 /* The sizes of argument n, also of a scalar, which has none. */
 bool pf_op_dims(const struct pf_op_args *a, size_t n, struct pf_dims *out);
 /* Bytes of an element, and the precision that products of it have. */

@@ -25,7 +25,7 @@ SQLITE_EXTENSION_INIT3
 #include "base/outplace.h"
 
 #define PF_APPLICATION_ID 0x70664e01 /* "pfN\1": PRAGMA application_id */
-#define PF_SCHEMA_VERSION 6          /* PRAGMA user_version */
+#define PF_SCHEMA_VERSION 7          /* PRAGMA user_version */
 
 /* What a database is: that of traces, or one of another kind of ours. */
 struct pf_db_kind {

@@ -114,6 +114,11 @@ void pf_table_string(struct pf_table *t, const char *s)
 		pf_table_null(t);
 }
 
+void pf_table_digits(struct pf_table *t, const char *digits)
+{
+	pf_table_text(t, digits, strlen(digits));
+}
+
 void pf_table_null(struct pf_table *t)
 {
 	*next_cell(t) = (struct pf_cell){ .type = PF_CELL_NULL };

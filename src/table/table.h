@@ -110,6 +110,11 @@ void pf_table_real(struct pf_table *t, double value);
 void pf_table_text(struct pf_table *t, const char *s, size_t len);
 void pf_table_string(struct pf_table *t, const char *s); /* NULL: null */
 void pf_table_null(struct pf_table *t);
+/*
+ * A whole number that 64 bits cannot hold, in a column of numbers: a text to
+ * renderers, but JSON has it as the number that it is.
+ */
+void pf_table_digits(struct pf_table *t, const char *digits);
 /* Null if negative: not known. */
 void pf_table_known(struct pf_table *t, int64_t value);
 /* A share or a mean; null if there is no whole. */

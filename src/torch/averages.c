@@ -246,6 +246,7 @@ static int read_trace(struct pf_engine *e, struct pf_err *err)
 	e->result->has_memory =
 		meta_is_set(e->db, e->args->trace_id, "profile_memory", err);
 	e->result->has_flops =
+		e->args->with_flops ||
 		meta_is_set(e->db, e->args->trace_id, "with_flops", err);
 	return err->code ? -1 : 0;
 }
@@ -394,6 +395,9 @@ static int finish(struct pf_engine *e, struct pf_err *err)
 	if (pf_engine_has(e, PF_KINDS_MEMORY))
 		e->result->has_memory = true;
 	e->result->trust.too_deep = e->tree.too_deep;
+	for (size_t i = 0; i < e->result->list[0].count; i++)
+		e->result->trust.flops_unknown_count +=
+			e->result->list[0].rows[i].sum.flops.unknown_count;
 	/* The rows point into these bytes: they move to the result. */
 	e->result->text = e->facts.texts.bytes;
 	e->facts.texts.bytes = NULL;

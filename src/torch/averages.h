@@ -25,6 +25,7 @@
 struct pf_averages_args {
 	int64_t trace_id;
 	int torch, python; /* 0: recognise */
+	bool with_flops;   /* although the trace does not say so */
 	int64_t step;      /* only events that begin in this step; -1: all */
 	size_t groups_max; /* more groups are PF_ELIMIT; 0: no limit */
 	/*
@@ -51,13 +52,14 @@ struct pf_average {
 struct pf_averages_trust {
 	int64_t device_ns, unlinked_ns; /* GPU work; of it, without an op */
 	uint64_t unlinked_count, too_deep;
-	int64_t skipped, repaired; /* events, by ingest */
+	uint64_t flops_unknown_count; /* calls with a formula */
+	int64_t skipped, repaired;    /* events, by ingest */
 };
 
 struct pf_averages {
 	struct pf_rules rules;
 	bool has_memory, has_flops; /* the profiler's options */
-	bool is_left_out;           /* too many groups to be stored */
+	bool is_left_out;           /* not to be stored: see averages_store.c */
 	struct pf_averages_trust trust;
 	struct pf_average_list {
 		struct pf_average *rows;

@@ -30,6 +30,16 @@ struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload)
 			    COLUMNS - !by_overload);
 }
 
+static void put_flops(struct pf_table *t, const struct pf_flops_sum *flops)
+{
+	char digits[PF_FLOPS_DIGITS];
+
+	if (!flops->unknown_count && pf_flops_known(flops) < 0)
+		pf_table_digits(t, pf_flops_digits(digits, flops));
+	else
+		pf_table_known(t, pf_flops_known(flops));
+}
+
 void pf_averages_add(struct pf_table *t, const struct pf_average *row)
 {
 	const struct pf_figures *f = &row->sum;
@@ -44,10 +54,7 @@ void pf_averages_add(struct pf_table *t, const struct pf_average *row)
 		pf_table_int(t, f->ns[i]);
 	for (int i = 0; i < PF_FIG_COUNT; i++)
 		pf_table_int(t, f->bytes[i]);
-	if (f->flops > INT64_MAX)
-		pf_table_real(t, (double)f->flops);
-	else
-		pf_table_int(t, (int64_t)f->flops);
+	put_flops(t, &f->flops);
 	if (pf_table_col_count(t) == COLUMNS)
 		pf_table_string(t, row->overload);
 }

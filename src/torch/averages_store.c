@@ -15,7 +15,8 @@
 
 /*
  * Ingest takes no more memory than this many groups need.  A trace with more
- * (an address in every name) has no stored averages: "table" works them out.
+ * (an address in every name) has no stored averages: "table" works them out,
+ * as it does where FLOPs are more than a column holds.
  */
 #define STORED_GROUPS_MAX 65536
 
@@ -44,7 +45,10 @@ static int insert_row(struct pf_db *db, sqlite3_stmt *st,
 		sqlite3_bind_double(st, at++, r->sum.us[i]);
 	for (int i = 0; i < PF_FIG_COUNT; i++)
 		sqlite3_bind_int64(st, at++, r->sum.bytes[i]);
-	sqlite3_bind_int64(st, at++, (int64_t)r->sum.flops);
+	if (r->sum.flops.unknown_count)
+		sqlite3_bind_null(st, at++);
+	else
+		sqlite3_bind_int64(st, at++, pf_flops_known(&r->sum.flops));
 	if (pf_db_step(db, st, err) < 0)
 		return -1;
 	sqlite3_reset(st);
@@ -80,6 +84,8 @@ static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
 			{ "averages_unlinked_count",                           \
 			  (int64_t)(a)->trust.unlinked_count },                \
 			{ "averages_too_deep", (int64_t)(a)->trust.too_deep }, \
+			{ "averages_flops_unknown",                            \
+			  (int64_t)(a)->trust.flops_unknown_count },           \
 			{ "averages_has_memory", (a)->has_memory },            \
 			{ "averages_has_flops", (a)->has_flops },              \
 	}
@@ -107,6 +113,20 @@ static int insert_facts(struct pf_db *db, int64_t trace_id,
 	return rc;
 }
 
+/* Columns hold FLOPs below 2^63, and NULL where they are not known. */
+static bool has_large_flops(const struct pf_averages *a)
+{
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < a->list[i].count; k++) {
+			const struct pf_flops_sum *f =
+				&a->list[i].rows[k].sum.flops;
+
+			if (!f->unknown_count && pf_flops_known(f) < 0)
+				return true;
+		}
+	return false;
+}
+
 static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
 		    struct pf_err *err)
 {
@@ -118,8 +138,10 @@ static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
 		.grouping_count = 2,
 	};
 
-	if (!pf_averages(db, &args, out, err))
+	if (!pf_averages(db, &args, out, err)) {
+		out->is_left_out = has_large_flops(out);
 		return 0;
+	}
 	if (err->code != PF_ELIMIT)
 		return pf_while(err, "averages");
 	memset(err, 0, sizeof(*err));
@@ -198,7 +220,8 @@ static void read_row(sqlite3_stmt *st, struct texts *texts,
 		r->sum.us[i] = sqlite3_column_double(st, at++);
 	for (int i = 0; i < PF_FIG_COUNT; i++)
 		r->sum.bytes[i] = sqlite3_column_int64(st, at++);
-	r->sum.flops = (uint64_t)sqlite3_column_int64(st, at++);
+	r->sum.flops.unknown_count = sqlite3_column_type(st, at) == SQLITE_NULL;
+	r->sum.flops.low = (uint64_t)sqlite3_column_int64(st, at++);
 }
 
 static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
@@ -251,6 +274,8 @@ static void set_fact(struct pf_averages *out, const char *key, int64_t v)
 		out->trust.unlinked_count = (uint64_t)v;
 	else if (!strcmp(key, "averages_too_deep"))
 		out->trust.too_deep = (uint64_t)v;
+	else if (!strcmp(key, "averages_flops_unknown"))
+		out->trust.flops_unknown_count = (uint64_t)v;
 	else if (!strcmp(key, "averages_has_memory"))
 		out->has_memory = v;
 	else if (!strcmp(key, "averages_has_flops"))
@@ -306,6 +331,10 @@ int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
 	if (!rc)
 		rc = read_list(db, args->trace_id, args->grouping[0].by_shape,
 			       out, err);
+	if (!rc && args->with_flops && !out->has_flops) {
+		pf_averages_release(out);
+		return 0;
+	}
 	if (!rc)
 		return 1;
 	pf_averages_release(out);

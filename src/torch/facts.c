@@ -300,22 +300,42 @@ int pf_facts_args_slow(struct pf_facts *f, const struct pf_text_ref *ref,
 	return 0;
 }
 
+/* The map has nothing yet, or what is not known: no FLOPs to be kept there. */
+#define NO_FLOPS      UINT64_MAX
+#define UNKNOWN_FLOPS (UINT64_MAX - 1)
+
 int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
-		   const struct pf_text_ref *args, uint64_t *out,
+		   const struct pf_text_ref *args, struct pf_flops_sum *out,
 		   struct pf_err *err)
 {
 	bool keep = args->id < ID_MAX;
+	uint64_t flops = NO_FLOPS;
 	struct pf_json text;
 
-	if (keep) {
-		*out = *pf_map_at(&f->flops, (uint64_t)args->id << 3 | op);
-		if (*out != UINT64_MAX)
-			return 0;
+	*out = (struct pf_flops_sum){ 0 };
+	if (args->id == PF_ID_NONE) {
+		out->unknown_count = 1;
+		return 0;
 	}
-	if (load_text(f, PF_TEXT_ARGS, args, &text, err))
-		return pf_while(err, "arguments");
-	*out = pf_flops(op, text);
 	if (keep)
-		*pf_map_at(&f->flops, (uint64_t)args->id << 3 | op) = *out;
+		flops = *pf_map_at(&f->flops, (uint64_t)args->id << 3 | op);
+	if (flops < UNKNOWN_FLOPS) {
+		out->low = flops;
+		return 0;
+	}
+	if (flops == NO_FLOPS) {
+		if (load_text(f, PF_TEXT_ARGS, args, &text, err))
+			return pf_while(err, "arguments");
+		if (pf_flops(op, text, &out->low)) {
+			if (keep && out->low < UNKNOWN_FLOPS)
+				*pf_map_at(&f->flops, (uint64_t)args->id << 3 |
+							      op) = out->low;
+			return 0;
+		}
+		if (keep)
+			*pf_map_at(&f->flops, (uint64_t)args->id << 3 | op) =
+				UNKNOWN_FLOPS;
+	}
+	out->unknown_count = 1;
 	return 0;
 }

@@ -126,7 +126,7 @@ static inline int pf_facts_args(struct pf_facts *f,
 
 /* FLOPs of a call whose name has a formula (name flags, top three bits). */
 int pf_facts_flops(struct pf_facts *f, enum pf_flop_op op,
-		   const struct pf_text_ref *args, uint64_t *out,
+		   const struct pf_text_ref *args, struct pf_flops_sum *out,
 		   struct pf_err *err);
 
 /*

@@ -171,7 +171,7 @@ static void add_figures(struct pf_figures *sum, const struct pf_figures *f)
 		sum->bytes[i] = (int64_t)((uint64_t)sum->bytes[i] +
 					  (uint64_t)f->bytes[i]);
 	}
-	sum->flops += f->flops;
+	pf_flops_add(&sum->flops, &f->flops);
 }
 
 static void see_first(struct pf_group *group, const struct pf_fe_place *place,

@@ -16,6 +16,7 @@
 #include "base/intern.h"
 #include "base/err.h"
 #include "base/spool.h"
+#include "torch/flops.h"
 
 enum pf_figure {
 	PF_FIG_SELF_CPU,
@@ -30,7 +31,7 @@ struct pf_figures {
 	int64_t ns[PF_FIG_COUNT];
 	double us[PF_FIG_COUNT];
 	int64_t bytes[PF_FIG_COUNT]; /* memory of CPU and device, alike */
-	uint64_t flops;
+	struct pf_flops_sum flops;
 };
 
 /* Where an event stands in torch's list. */

@@ -190,6 +190,7 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 	if (facts->is_capture)
 		for_capture(&r);
 	r.device = r.names_device && facts->device ? facts->device : "CUDA";
+	r.is_rounded = r.is_us && torch >= 113 && torch < 204;
 	if (python)
 		r.compensated = python >= 12;
 	return r;

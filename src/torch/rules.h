@@ -13,6 +13,15 @@
 #include "base/err.h"
 #include "store/db.h"
 
+/*
+ * In process a duration is the floor of end - start, in those files floor(end) -
+ * floor(start): nothing tells the two from each other.  Earlier releases had
+ * whole microseconds in process, too.
+ */
+#define PF_RULES_ROUNDED                                                       \
+	"torch 1.13 to 2.3 wrote whole microseconds: a call on the CPU is up " \
+	"to 1 us longer in such a trace than in torch's own table"
+
 /* How the kernels' "External id" relates to the operator they belong to. */
 enum pf_link_mode {
 	PF_LINK_LOST,  /* own correlation everywhere: rebuilt by containment */
@@ -37,6 +46,7 @@ struct pf_rules {
 	int torch;          /* major * 100 + minor: 206 is 2.6 */
 	int python;         /* minor of Python 3 */
 	bool is_us;         /* integer microseconds in the file */
+	bool is_rounded;    /* PF_RULES_ROUNDED is true of it */
 	const char *device; /* as the table calls it: "CUDA", AMD's too */
 	enum pf_link_mode links;
 	enum pf_candidates candidates;

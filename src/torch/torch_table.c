@@ -114,8 +114,6 @@ static int64_t sort_number(const struct pf_average *r, enum pf_torch_sort key)
 		return r->sum.bytes[PF_FIG_DEVICE];
 	case PF_SORT_COUNT:
 		return (int64_t)r->count;
-	case PF_SORT_FLOPS:
-		return (int64_t)(r->sum.flops ^ UINT64_C(1) << 63);
 	default:
 		return 0;
 	}
@@ -127,7 +125,11 @@ static int compare(const void *a, const void *b, void *key_p)
 	enum pf_torch_sort key = *(const enum pf_torch_sort *)key_p;
 	double tx = sort_time(x->row, key), ty = sort_time(y->row, key);
 	int64_t nx = sort_number(x->row, key), ny = sort_number(y->row, key);
-	int order = key == PF_SORT_KEY ? strcmp(y->row->name, x->row->name) : 0;
+	int order = key == PF_SORT_KEY ? strcmp(y->row->name, x->row->name)
+		    : key == PF_SORT_FLOPS
+			    ? pf_flops_compare(&y->row->sum.flops,
+					       &x->row->sum.flops)
+			    : 0;
 
 	if (tx != ty)
 		return tx > ty ? -1 : 1;
@@ -361,11 +363,11 @@ static void add_totals(struct layout *l, const struct pf_average *r)
 }
 
 /* The FLOPs column is scaled by the smallest row that has any. */
-static void scale_flops(struct layout *l, uint64_t least)
+static void scale_flops(struct layout *l, double least)
 {
 	static const char *const units[] = { "FLOPs",  "KFLOPs", "MFLOPs",
 					     "GFLOPs", "TFLOPs", "PFLOPs" };
-	double thirds = log10((double)least) / 3;
+	double thirds = log10(least) / 3;
 	int step = thirds < 0 ? 0 : thirds > 5 ? 5 : (int)thirds;
 	struct pf_buf title = { 0 };
 
@@ -401,17 +403,34 @@ static void add_time_columns(struct layout *l)
 		add_column(l, l->device_title[i], COLUMN_WIDTH);
 }
 
+/* The FLOPs column, if a row has any or is not known. */
+static void add_flops_column(struct layout *l)
+{
+	const struct pf_flops_sum *least = NULL;
+	bool is_any_unknown = false;
+
+	for (size_t i = 0; i < l->t->count; i++) {
+		const struct pf_flops_sum *f = &l->t->rows[i]->sum.flops;
+
+		is_any_unknown |= f->unknown_count != 0;
+		if (!f->unknown_count && (f->low || f->high) &&
+		    (!least || pf_flops_compare(f, least) < 0))
+			least = f;
+	}
+	if (!least && !is_any_unknown)
+		return;
+	scale_flops(l, least ? pf_flops_double(least) : 1);
+	add_column(l, l->flop_title, COLUMN_WIDTH);
+}
+
 static void lay_out(struct layout *l)
 {
 	const struct pf_torch_table *t = l->t;
 	struct extent max = { 0 };
-	uint64_t least = UINT64_MAX;
 
 	for (size_t i = 0; i < t->count; i++) {
 		measure(l, t->rows[i], &max);
 		add_totals(l, t->rows[i]);
-		if (t->rows[i]->sum.flops && t->rows[i]->sum.flops < least)
-			least = t->rows[i]->sum.flops;
 	}
 	name_device_columns(l);
 	add_column(l, "Name", width_for(max.name, t->max_name));
@@ -436,10 +455,8 @@ static void lay_out(struct layout *l)
 			   width_for(max.source, t->max_source));
 		l->column[l->columns - 1].is_left = true;
 	}
-	if (t->has_flops && least != UINT64_MAX) {
-		scale_flops(l, least);
-		add_column(l, l->flop_title, COLUMN_WIDTH);
-	}
+	if (t->has_flops)
+		add_flops_column(l);
 }
 
 /* ---- rows ---- */
@@ -534,6 +551,18 @@ static void stack_rows(struct layout *l, const char *stack)
 	while (l->at);
 }
 
+static void flops_cell(struct layout *l, const struct pf_flops_sum *f)
+{
+	if (f->unknown_count)
+		pf_buf_adds(&l->cell, "unknown");
+	else if (f->low || f->high)
+		pf_buf_addf(&l->cell, "%8.3f",
+			    pf_flops_double(f) * l->flop_scale);
+	else
+		pf_buf_adds(&l->cell, "--");
+	end_cell(l);
+}
+
 static void print_row(struct layout *l, const struct pf_average *r)
 {
 	const int64_t *bytes = r->sum.bytes;
@@ -559,14 +588,8 @@ static void print_row(struct layout *l, const struct pf_average *r)
 		end_cell(l);
 	}
 	/* torch has these two the other way round than their headers. */
-	if (l->flop_scale > 0) {
-		if (r->sum.flops)
-			pf_buf_addf(&l->cell, "%8.3f",
-				    (double)r->sum.flops * l->flop_scale);
-		else
-			pf_buf_adds(&l->cell, "--");
-		end_cell(l);
-	}
+	if (l->flop_scale > 0)
+		flops_cell(l, &r->sum.flops);
 	if (l->has_source) {
 		source_cell(l, r->stack, strcspn(r->stack, "\n"),
 			    source_width(l));

@@ -56,7 +56,7 @@ struct pf_node {
 	uint32_t stack;
 	double cpu_us, kernel_us;
 	int64_t kernel_ns, cpu_bytes, device_bytes;
-	uint64_t flops;
+	struct pf_flops_sum flops;
 	uint32_t group[PF_GROUPINGS_MAX];
 	uint64_t ticket[PF_GROUPINGS_MAX];
 	/* Of its children, kept by the tree. */

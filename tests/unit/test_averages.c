@@ -298,12 +298,12 @@ static void shapes_and_flops(void **state)
 	assert_int_equal(a.list[0].count, 2);
 	assert_string_equal(a.list[0].rows[0].shapes, "[[2, 3], [3, 4]]");
 	assert_int_equal(a.list[0].rows[0].count, 2);
-	assert_int_equal(a.list[0].rows[0].sum.flops, 96);
-	assert_int_equal(a.list[0].rows[1].sum.flops, 2);
+	assert_int_equal(a.list[0].rows[0].sum.flops.low, 96);
+	assert_int_equal(a.list[0].rows[1].sum.flops.low, 2);
 	pf_averages_release(&a);
 	averages(&s, 0, false, &a);
 	assert_int_equal(a.list[0].count, 1);
-	assert_int_equal(a.list[0].rows[0].sum.flops, 98);
+	assert_int_equal(a.list[0].rows[0].sum.flops.low, 98);
 	assert_string_equal(a.list[0].rows[0].shapes, "");
 	pf_averages_release(&a);
 	scene_close(&s);

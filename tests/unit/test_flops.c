@@ -8,11 +8,16 @@
 #include "torch/facts.h"
 #include "torch/flops.h"
 
+#define UNKNOWN UINT64_MAX
+
 static uint64_t count(const char *op, const char *args)
 {
 	struct pf_json json = { args, strlen(args) };
+	uint64_t flops;
 
-	return pf_flops(pf_flops_op(op, strlen(op)), json);
+	if (!pf_flops(pf_flops_op(op, strlen(op)), json, &flops))
+		return UNKNOWN;
+	return flops;
 }
 
 static void matmul(void **state)
@@ -50,8 +55,113 @@ static void matmul_without_dims(void **state)
 			       "{\"Input Dims\": [[2, 0], [0, 4]],"
 			       " \"Input type\": [\"float\", \"float\"]}"),
 			 0);
-	assert_int_equal(count("aten::mm", "{}"), 0);
-	assert_int_equal(count("aten::mm", "{\"Input Dims\": [[2, 3"), 0);
+}
+
+/* No shapes, none of a symbolic tensor, no values of a convolution. */
+static void unknown_shapes(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "aten::mm", "{}" },
+		{ "aten::mm", "{\"Input Dims\": [[2, 3" },
+		{ "aten::mm", "{\"Input Dims\": [[], [3, 4]],"
+			      " \"Input type\": [\"\", \"float\"]}" },
+		{ "aten::mm", "{\"Input Dims\": [[2, 3], []],"
+			      " \"Input type\": [\"float\", \"\"]}" },
+		{ "aten::addmm", "{\"Input Dims\": [[4], [], [3, 4], [], []],"
+				 " \"Input type\": [\"float\", \"\", \"float\","
+				 " \"Scalar\", \"Scalar\"]}" },
+		{ "aten::bmm", "{\"Input Dims\": [[], []],"
+			       " \"Input type\": [\"\", \"\"]}" },
+		{ "aten::baddbmm", "{\"Input Dims\": [[1], [], [5, 3, 4]],"
+				   " \"Input type\": [\"float\", \"\","
+				   " \"float\"]}" },
+		{ "aten::add", "{\"Input Dims\": [[], [4]],"
+			       " \"Input type\": [\"\", \"float\"]}" },
+		{ "aten::conv2d",
+		  "{\"Input Dims\": [[2, 4, 8, 10], [6, 2, 3, 3]],"
+		  " \"Input type\": [\"float\", \"float\"]}" },
+		{ "aten::conv2d", "{\"Input Dims\": [[], [6, 2, 3, 3]],"
+				  " \"Input type\": [\"\", \"float\"]}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_true(count(cases[i][0], cases[i][1]) == UNKNOWN);
+	/* what is not read has no need to be known */
+	assert_int_equal(
+		count("aten::addmm",
+		      "{\"Input Dims\": [[], [2, 3], [3, 4]],"
+		      " \"Input type\": [\"\", \"float\", \"float\"]}"),
+		48);
+	assert_int_equal(count("aten::add",
+			       "{\"Input Dims\": [[4], []],"
+			       " \"Input type\": [\"float\", \"\"]}"),
+			 4);
+	/* a convolution of three dimensions is one that torch does not count */
+	assert_int_equal(count("aten::conv2d",
+			       "{\"Input Dims\": [[4, 8, 10], [6, 2, 3, 3]],"
+			       " \"Input type\": [\"float\", \"float\"]}"),
+			 0);
+}
+
+/* Sums against Python's integers and float(). */
+static void sums(void **state)
+{
+	static const struct {
+		uint64_t part[3];
+		const char *digits;
+		double real;
+		int64_t known;
+	} cases[] = {
+		{ { 0, 0, 0 }, "0", 0, 0 },
+		{ { 1, 2, 3 }, "6", 6, 6 },
+		{ { INT64_MAX, 0, 0 },
+		  "9223372036854775807",
+		  0x1p63,
+		  INT64_MAX },
+		{ { INT64_MAX, 1, 0 }, "9223372036854775808", 0x1p63, -1 },
+		{ { 16000000000000000000u, 16000000000000000000u, 2000000000u },
+		  "32000000002000000000",
+		  32000000002000000000.,
+		  -1 },
+		{ { UINT64_MAX, UINT64_MAX, UINT64_MAX },
+		  "55340232221128654845",
+		  55340232221128654845.,
+		  -1 },
+		/* half way between two doubles, and one above that */
+		{ { UINT64_C(1) << 63, UINT64_C(1) << 63, 2048 },
+		  "18446744073709553664",
+		  18446744073709551616.,
+		  -1 },
+		{ { UINT64_C(1) << 63, UINT64_C(1) << 63, 2049 },
+		  "18446744073709553665",
+		  18446744073709555712.,
+		  -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct pf_flops_sum sum = { 0 }, before;
+		char digits[PF_FLOPS_DIGITS];
+
+		for (size_t k = 0; k < 3; k++) {
+			before = sum;
+			pf_flops_add(&sum, &(struct pf_flops_sum){
+						   .low = cases[i].part[k] });
+			assert_int_equal(pf_flops_compare(&before, &sum),
+					 cases[i].part[k] ? -1 : 0);
+		}
+		assert_string_equal(pf_flops_digits(digits, &sum),
+				    cases[i].digits);
+		assert_true(pf_flops_double(&sum) == cases[i].real);
+		assert_int_equal(pf_flops_known(&sum), cases[i].known);
+		before = sum;
+		pf_flops_add(&sum,
+			     &(struct pf_flops_sum){ .unknown_count = 1 });
+		assert_int_equal(pf_flops_known(&sum), -1);
+		assert_int_equal(pf_flops_compare(&sum, &before), -1);
+		assert_int_equal(pf_flops_compare(&before, &sum), 1);
+	}
 }
 
 static void pointwise(void **state)
@@ -137,6 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matmul),
 		cmocka_unit_test(matmul_without_dims),
+		cmocka_unit_test(unknown_shapes),
+		cmocka_unit_test(sums),
 		cmocka_unit_test(pointwise),
 		cmocka_unit_test(convolution),
 		cmocka_unit_test(unknown_operators),

@@ -126,7 +126,7 @@ static void swapped_columns(void **state)
 
 	(void)state;
 	rows[0].stack = "a.py(1): f\nb.py(2): g";
-	rows[0].sum.flops = 2500;
+	rows[0].sum.flops.low = 2500;
 	rows[0].shapes = "[[1]]";
 	print(rows, 1, &t, &out);
 	assert_non_null(strstr(out.data, "Input Shapes  Source Location  "

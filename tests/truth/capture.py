@@ -342,6 +342,21 @@ def overloads(prof):
             (a * 2).sum() + (a * a).sum(dim=1) + (a @ a.t()).pow(2).sum(dim=0)
 
 
+@workload(record_shapes=True)
+def futures(prof):
+    """A range whose end a Future decides, on another thread."""
+    for _ in range(2):
+        future = torch.futures.Future()
+        with record_function("request") as waits:
+            torch.ones(4).sin()
+            last = waits._call_end_callbacks_on_future(future)
+        torch.ones(8, 8).sin()
+        thread = threading.Thread(target=future.set_result, args=(None,))
+        thread.start()
+        thread.join()
+        last.wait()
+
+
 @workload(record_shapes=True, with_stack=True, collects=True)
 def collecting(prof):
     for _ in range(2):

@@ -3,7 +3,8 @@
 -- snapshots of PyTorch (if all are), 4 Nsight Systems (if all are), 5 rocprofv3
 -- or rocmProfileData (if all are), 6 what stands beside traces (memory
 -- timelines, folded stacks, rows of training scripts, logs of GPUs, if all are),
--- 2 another.
+-- 7 PyTorch's before Kineto (its processes have these names and no numbers, its
+-- events no categories), 2 another.
 -- Parameters: none.  One row.
 SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM trace)
@@ -31,4 +32,7 @@ SELECT CASE
 			'cpu_op', 'Operator', 'python_function', 'kernel',
 			'Kernel', 'cuda_runtime', 'cuda_driver', 'Runtime'))
 	THEN 0
+	WHEN EXISTS (SELECT 1 FROM track
+		WHERE pid IN ('CPU functions', 'CUDA functions'))
+	THEN 7
 	ELSE 2 END AS producer;

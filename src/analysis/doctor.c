@@ -293,6 +293,8 @@ static enum pf_doctor_verdict judge(const struct doctor *d, enum check_id id)
 	if (id == NO_GPU)
 		return d->tracks.silent_trace_count ? PF_DOCTOR_BAD
 						    : PF_DOCTOR_NOTE;
+	if (id == UNKNOWN && d->producer == PF_FROM_LEGACY)
+		return PF_DOCTOR_WARN;
 	if (id == RANKS)
 		return d->is_rank_unsure ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
 	if (share >= rules[id].bad)

@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
+#include "events/hints.h"
 #include "fleet/show.h"
 #include "cmd/output.h"
 #include "render/escape.h"
@@ -234,18 +235,24 @@ static int show(struct pf_ctx *cx, const struct table_args *a,
 	};
 	struct pf_buf text = { 0 };
 	struct pf_doc doc = { 0 };
+	enum pf_producer from = PF_FROM_TORCH;
 	int rc = 0;
 
 	note_limits(averages, &doc);
-	if (!list->count)
+	if (!list->count && pf_hint_producer(cx->db, &from, err))
+		rc = -1;
+	else if (!list->count)
 		pf_log_note("no operators of torch in this trace: its table "
-			    "has no rows");
-	if (is_text) {
+			    "has no rows%s%s",
+			    from == PF_FROM_LEGACY ? "; " : "",
+			    from == PF_FROM_LEGACY ? pf_hint(from, PF_HINT_WORK)
+						   : "");
+	if (!rc && is_text) {
 		pf_torch_print(&t, &text);
 		write_text(&text, cx->out);
 		for (size_t i = 0; i < doc.note_count; i++)
 			pf_log_note("%s", doc.notes[i]);
-	} else {
+	} else if (!rc) {
 		rc = show_doc(cx, &t, a->by_overload, &doc, err);
 	}
 	pf_doc_release(&doc);

@@ -7,7 +7,12 @@
 /* Of tables, logs, stacks and timelines that stand beside traces. */
 #define NO_TRACE "only a trace has that: record one, too, with torch.profiler"
 
-static const char *const hints[PF_HINTS][PF_PRODUCERS] = {
+#define LEGACY                                                                 \
+	"what torch's profiler before Kineto exported (CPU functions, CUDA "   \
+	"functions) is kept, but not read as operators and GPU work: record "  \
+	"with torch.profiler"
+
+static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	[PF_HINT_WORK] = {
 		"record GPU work with activities=[ProfilerActivity.CPU, "
 		"ProfilerActivity.CUDA]",
@@ -168,5 +173,5 @@ int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
 
 const char *pf_hint(enum pf_producer producer, enum pf_hint hint)
 {
-	return hints[hint][producer];
+	return producer == PF_FROM_LEGACY ? LEGACY : hints[hint][producer];
 }

@@ -17,6 +17,12 @@ enum pf_producer {
 	PF_FROM_NSYS,     /* exports of Nsight Systems */
 	PF_FROM_ROCM,     /* rocprofv3, rocmProfileData */
 	PF_FROM_TABLES,   /* what stands beside traces, and no trace */
+	/*
+	 * torch's before Kineto.  Its "CUDA functions" are spans between two
+	 * events on a stream, around whatever ran there, once for each operator
+	 * that is open: no GPU work, of which sums could be made.
+	 */
+	PF_FROM_LEGACY,
 	PF_PRODUCERS
 };
 

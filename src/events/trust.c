@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "events/hints.h"
 #include "events/trust.h"
@@ -250,7 +251,12 @@ int pf_trust_has_shapes(struct pf_db *db, bool *yes, struct pf_err *err)
 static void note_hint(struct pf_doc *doc, enum pf_producer producer,
 		      enum pf_hint hint)
 {
-	pf_doc_note(doc, "%s", pf_hint(producer, hint));
+	const char *text = pf_hint(producer, hint);
+
+	/* some say the same of all that is missing */
+	if (doc->note_count && !strcmp(doc->notes[doc->note_count - 1], text))
+		return;
+	pf_doc_note(doc, "%s", text);
 }
 
 /* Is there work that is not recognised as such? */

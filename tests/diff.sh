@@ -58,7 +58,7 @@ mkdir "$tmp/bare"
 fails "a folder without traces" "'$tmp/bare'" "$tmp/g1.db" "$tmp/bare"
 if [ -n "$SQLITE3" ]; then
 	"$SQLITE3" "$tmp/foreign.db" 'CREATE TABLE t (a)'
-	fails "a foreign database" "is not a profan database" \
+	fails "a foreign database" "is an SQLite database without a trace" \
 		"$tmp/foreign.db" "$tmp/g1.db"
 	cp "$tmp/g1.db" "$tmp/newer.db"
 	"$SQLITE3" "$tmp/newer.db" 'PRAGMA user_version = 99'

@@ -4,6 +4,7 @@
 usage: merged.py merge HOW IDS FOLDER OUT   write the file
        merged.py same NAME FOLDER MERGED    two folders of documents (JSON)
        merged.py cycles TRACE OUT           one process twice
+       merged.py small labels|lists OUT     a small file of two ranks
        merged.py crowd TRACE OUT            three kernels of one id
 
 HOW: sglang  a label before each pid, one list behind the other
@@ -138,6 +139,43 @@ def same(name, folder, merged):
     say(name, bad)
 
 
+def small(rank, begin=1000.0, label=""):
+    """As Kineto writes it, ids the same in each."""
+    events = []
+
+    def add(ph, name, pid, tid, ts, **more):
+        events.append(dict(ph=ph, name=name, pid=f"{label}{pid}" if label
+                           else pid, tid=tid, ts=ts, **more))
+
+    for i in range(3):
+        add("X", "aten::mm", 700, 700, begin + 100 * i + 3 * rank, dur=40.0,
+            cat="cpu_op", args={"External id": i + 1})
+    for i in range(3):
+        ts, ids = begin + 100 * i + 3 * rank, {"External id": i + 1,
+                                               "correlation": i + 11}
+        add("X", "cudaLaunchKernel", 700, 700, ts + 10, dur=8.0,
+            cat="cuda_runtime", args=ids)
+        add("s", "ac2g", 700, 700, ts + 10, cat="ac2g", id=i + 11)
+        add("X", "gemm", 0, 7, ts + 30, dur=50.0 + rank, cat="kernel",
+            args=dict(ids, device=0, stream=7))
+        add("f", "ac2g", 0, 7, ts + 30, cat="ac2g", id=i + 11, bp="e")
+    for pid, labels in ((700, "CPU"), (0, "GPU 0")):
+        add("M", "process_name", pid, 0, begin, args={"name": "python"})
+        add("M", "process_labels", pid, 0, begin, args={"labels": labels})
+    add("X", "PyTorch Profiler (0)", "Spans", "PyTorch Profiler", begin,
+        dur=400.0, cat="Trace")
+    add("i", "Record Window End", "", "", begin + 400, s="g")
+    return events
+
+
+def write_small(how, out):
+    """Two ranks with labels; or two of one pid, and a later cycle of one."""
+    events = small(0, label="[TP00] ") + small(1, label="[TP01] ") \
+        if how == "labels" else small(0) + small(1) + small(0, 5000.0)
+    with open(out, "w") as f:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, f)
+
+
 def crowd(path, out):
     """The work of two calls has the id of the first, whose is a third."""
     top, events = load(path, parse_float=float)
@@ -161,4 +199,4 @@ def cycles(path, out):
 
 if __name__ == "__main__":
     {"merge": merge, "same": same, "cycles": cycles,
-     "crowd": crowd}[sys.argv[1]](*sys.argv[2:])
+     "crowd": crowd, "small": write_small}[sys.argv[1]](*sys.argv[2:])

@@ -55,11 +55,37 @@ run 0 "$profan" merge "$tmp/job" -o "$tmp/ff.db" &&
 run 0 "$PYTHON" -S "$helper" same 'a fleet of 8 ranks in one file' \
 	"$tmp/f" "$tmp/m" && relay "$tmp/out" || not_ok fleet "$tmp/err"
 
-# ---- one process whose ids are given twice ----
 query() { # SQL WANTED
 	run 0 "$profan" query "$tmp/c.db" "$1" --format csv &&
 		[ "$(tail -n 1 "$tmp/out")" = "$2" ]
 }
+
+# ---- small ones: what is whose, however the file is cut ----
+small() { # HOW RANKS:EVENTS:METADATA NS_OF_THE_SECOND
+	rm -f "$tmp/c.db"
+	run 0 "$PYTHON" -S "$helper" small "$1" "$tmp/small.json" &&
+		run 0 "$profan" ingest --strict "$tmp/small.json" -o "$tmp/c.db" &&
+		query "SELECT group_concat(printf('%d:%d:%d', rank, event_count,
+			metadata_count)) FROM trace" "$2" &&
+		query "SELECT group_concat(DISTINCT dur_ns) FROM gpu_event
+			WHERE trace_id = 2" "$3" &&
+		query "SELECT count(*) FROM gpu_event AS g JOIN track AS k
+			ON k.id = g.launch_id >> 32
+			WHERE k.trace_id <> g.trace_id" 0 &&
+		query "SELECT count(DISTINCT trace_id || labels) FROM process
+			WHERE labels IS NOT NULL" 4
+	result "small, $1" "$tmp/out"
+	for how in 1:1 1:3 61:1 61:3 1000:3; do
+		PROFAN_CHUNK_BYTES=${how%:*} PROFAN_THREADS=${how#*:} run 0 \
+			"$profan" ingest --strict "$tmp/small.json" \
+			-o "$tmp/d.db" && cmp "$tmp/c.db" "$tmp/d.db" >"$tmp/out"
+		result "small, $1, chunks and threads $how" "$tmp/out"
+	done
+}
+small labels '"0:21:4,1:21:4"' 51000
+small lists '"0:42:8,1:21:4"' 51000
+
+# ---- one process whose ids are given twice ----
 "$mktrace" --steps 3 --layers 1 --out "$tmp/one.json"
 run 0 "$PYTHON" -S "$helper" cycles "$tmp/one.json" "$tmp/cycles.json"
 run 0 "$profan" ingest -q "$tmp/cycles.json" -o "$tmp/c.db" &&

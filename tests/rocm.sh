@@ -263,7 +263,7 @@ for file in v3.json v3_hip_api_trace.csv; do
 			- stored_count - metadata_count - paired_count
 			- skipped_count FROM trace")" = 0 ] ||
 			bad=$((bad + 1)) ;;
-		3) grep -q 'has no complete event\|is not a JSON trace' \
+		3) grep -q 'has no complete event\|no JSON at byte' \
 			"$tmp/err" &&
 			[ ! -e "$tmp/cut.o" ] || bad=$((bad + 1)) ;;
 		*) bad=$((bad + 1)) ;;

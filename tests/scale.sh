@@ -85,7 +85,7 @@ result "with it, the others are read, and the exit code is 1"
 	"SELECT id, path, rank, why FROM unread ORDER BY id" >got
 cat >want <<'EOF'
 id,path,rank,why
-5,others/rank4.json,4,is not a JSON trace (byte 0)
+5,others/rank4.json,4,is neither a profan database nor a trace (no JSON at byte 0)
 6,others/rank5.json,5,is empty
 7,others/rank6.json.gz,6,the gzip data is damaged
 8,others/rank7.pickle,7,"ends inside its pickle, at byte 40295: its end, which holds what all of it is, is missing; --salvage keeps what is before that"
@@ -119,7 +119,7 @@ run 1 "$profan" ingest -q --keep-going job others -o folders.db &&
 	tail -1 >out && grep -qx 4 out
 result "in folders files called as a rank's are not passed over" out err
 run 3 "$profan" ingest --keep-going others/rank[45].json -o none.db &&
-	grep -q "no file could be read: 'others/rank4.json': is not" err &&
+	grep -q "no file could be read: 'others/rank4.json': is neither" err &&
 	[ ! -e none.db ]
 result "if no file can be read there is no database"
 run 2 "$profan" ingest --keep-going --strict job -o none.db

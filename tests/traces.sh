@@ -86,10 +86,6 @@ good-devices|SELECT group_concat(x) AS kinds FROM (SELECT g.kind * 1000 + count(
 good-devices|SELECT group_concat(pid + 0) AS pids FROM (SELECT DISTINCT pid FROM process ORDER BY pid)|"0,1,701,0"
 good-metadata-again|SELECT group_concat(bytes) AS bytes FROM gpu_event|"480,481,482"
 good-own-ranges|SELECT group_concat(s.text, ' ') AS names FROM comm_event AS c JOIN gpu_event AS g USING (event_id) JOIN string AS s ON s.id = g.name_id|two_shot cat
-good-merged-labels|SELECT group_concat(printf('%d:%d:%d', rank, event_count, metadata_count)) AS n FROM trace|"0:21:4,1:21:4"
-good-merged-labels|SELECT sum((launch_id >> 32) IN (SELECT id FROM track AS k WHERE k.trace_id = g.trace_id)) AS own FROM gpu_event AS g|6
-good-merged-lists|SELECT group_concat(printf('%d:%d:%d', rank, event_count, metadata_count)) AS n FROM trace|"0:42:8,1:21:4"
-good-merged-lists|SELECT group_concat(DISTINCT dur_ns) AS ns FROM gpu_event WHERE trace_id = 2|51000
 odd-quote-in-name|SELECT group_concat(name, ';') AS n FROM event|"say ""hi"" now;b"
 odd-quote-in-stack|SELECT json_extract(args, '$.Call stack') AS s FROM event WHERE category = 'cpu_op'|"run ""final""/train.py(3): step;a'b""c.py(1): f"
 odd-quote-in-stack|SELECT group_concat(name, ';') AS n FROM event WHERE category = 'python_function'|"run ""final""/train.py(3): step"

@@ -18,6 +18,7 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "cmd/fleets.h"
+#include "fleet/fleet.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "store/db.h"
@@ -30,28 +31,9 @@
 
 bool pf_cache_is_database(const char *path)
 {
-	char head[16];
-	struct stat info;
-	size_t have = 0;
-	ssize_t n = 1;
-	bool is;
-	int fd;
+	int64_t id = pf_db_peek(path);
 
-	if (stat(path, &info) || !S_ISREG(info.st_mode))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (have < sizeof(head) && n) {
-		n = read(fd, head + have, sizeof(head) - have);
-		if (n > 0)
-			have += (size_t)n;
-		else if (n < 0 && errno != EINTR)
-			break;
-	}
-	is = pf_ingest_is_sqlite(head, have) && !pf_ingest_is_foreign(fd);
-	close(fd);
-	return is;
+	return id == PF_APPLICATION_ID || id == PF_FLEET_APPLICATION_ID;
 }
 
 /* ---- what it is of ---- */
@@ -153,8 +135,10 @@ static int make_temporary(struct pf_cached *c, struct pf_err *err)
 
 /* ---- making it ---- */
 
+/* What is refused, and why, is said as ingest says it. */
 static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 {
+	struct pf_seen seen;
 	struct stat info;
 
 	for (size_t i = 0; i < count; i++) {
@@ -165,14 +149,12 @@ static int check_traces(char *const *sources, size_t count, struct pf_err *err)
 				       "'%s' is a database, which cannot be "
 				       "read with others as one",
 				       sources[i]);
-		switch (pf_ingest_probe(sources[i], NULL, err)) {
+		switch (pf_ingest_probe(sources[i], &seen, err)) {
 		case -1:
 			return -1;
 		case 0:
-			return pf_fail(err, PF_EDATA,
-				       "'%s' is neither a profan database nor "
-				       "a trace",
-				       sources[i]);
+			return pf_fail(err, PF_EDATA, "'%s' %s", sources[i],
+				       seen.why);
 		}
 	}
 	return 0;

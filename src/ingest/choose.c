@@ -17,6 +17,7 @@
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
+#include "trace/refusal.h"
 
 #define NAMED 3 /* of the files that are passed over */
 
@@ -391,6 +392,31 @@ static int find_named(const char *folder, struct pf_selection *out,
 	return rc;
 }
 
+/* Files of which another program makes traces may be what was meant. */
+static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
+{
+	struct pf_err ignored = { 0 };
+	struct pf_paths found = { 0 };
+
+	if (!pf_walk_folder(folder, pf_refusal_is_named, &found, NULL,
+			    &ignored) &&
+	    found.count)
+		pf_fail(err, PF_EDATA,
+			"folder '%s' has no traces, but '%s'%s, which %s",
+			folder, pf_path_base(found.items[0]),
+			found.count > 1 ? " and others" : "",
+			pf_refusal_of_name(found.items[0]));
+	else
+		pf_fail(err, PF_EDATA,
+			"folder '%s' has no traces: looked %d folders deep for "
+			"*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
+			".zst, and *.sqlite, *.db and *.rpd; %zu such files, "
+			"none of them a trace",
+			folder, PF_CHOOSE_DEPTH, looked);
+	pf_paths_release(&found);
+	return -1;
+}
+
 static int add_folder(struct pf_selection *out, const char *folder,
 		      struct pf_err *err)
 {
@@ -409,13 +435,7 @@ static int add_folder(struct pf_selection *out, const char *folder,
 	out->read_count += read;
 	if (read)
 		return 0;
-	return pf_fail(
-		err, PF_EDATA,
-		"folder '%s' has no traces: looked %d folders deep for "
-		"*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
-		".zst, and *.sqlite, *.db and *.rpd; %zu such files, none of "
-		"them a trace",
-		folder, PF_CHOOSE_DEPTH, looked);
+	return fail_empty(folder, looked, err);
 }
 
 static int add_file(struct pf_selection *out, const char *path, bool look,

@@ -12,6 +12,7 @@
 #include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 #include "ingest/source_name.h"
+#include "trace/refusal.h"
 
 #define CALLS_BYTES (8u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */
@@ -32,26 +33,11 @@ struct making {
 
 /* ---- one trace ---- */
 
-/* "profile_step_10_stacks.txt", as export_stacks() is told to write. */
-static bool is_stacks_file(const char *path)
-{
-	static const char tail[] = "stacks.txt";
-	size_t n = strlen(path);
-
-	return n >= sizeof(tail) - 1 &&
-	       !strcmp(path + n - (sizeof(tail) - 1), tail);
-}
-
 static int check_read(struct pf_ingest *in, struct pf_err *err)
 {
-	if (!in->json_bytes && is_stacks_file(in->path))
-		return pf_fail(err, PF_EDATA,
-			       "is empty: torch writes stacks only with "
-			       "experimental_config=_ExperimentalConfig("
-			       "verbose=True); the trace beside it has them: "
-			       "profan stacks");
 	if (!in->json_bytes)
-		return pf_fail(err, PF_EDATA, "is empty");
+		return pf_fail(err, PF_EDATA, "%s",
+			       pf_refusal_of_empty(in->path));
 	if (!in->found_list)
 		return pf_fail(err, PF_EDATA,
 			       "is JSON without a list of trace events");
@@ -199,6 +185,9 @@ static int read_trace(struct making *m, struct pf_ingest *in, size_t i,
 	pf_ingest_owners_release(&owners);
 	if (!rc || pf_lane_failed(in->lane))
 		return rc;
+	if (err->code == PF_EDATA && in->json_bytes &&
+	    pf_refusal_of_name(in->path))
+		pf_fail(err, PF_EDATA, "%s", pf_refusal_of_name(in->path));
 	return is_of_file(m, in, err) ? give_up(m, in, err)
 				      : pf_while(err, "'%s'", in->path);
 }

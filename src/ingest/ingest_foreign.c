@@ -67,11 +67,13 @@ static int refuse(const struct pf_foreign *f, struct pf_err *err)
 		return pf_fail(err, PF_EDATA,
 			       "is a database of DLProf, which has no trace; "
 			       "the report of Nsight Systems that it was made "
-			       "of has");
+			       "of has: 'nsys export --type sqlite REPORT'");
 	if (pf_foreign_table(f, "KERN"))
 		return pf_fail(err, PF_EDATA,
 			       "is a database of rocprof (version 1), which "
-			       "profan does not read");
+			       "profan does not read: trace with 'rocprofv3 "
+			       "--runtime-trace --output-format rocpd -- "
+			       "PROGRAM'");
 	return refuse_unknown(f, err);
 }
 

@@ -13,6 +13,7 @@
 #include "store/argtext.h"
 #include "trace/chrome.h"
 #include "trace/planes.h"
+#include "trace/refusal.h"
 
 /* Most say in the first piece what they are; the rest is read by larger ones. */
 #define PIECE_LEAST (8u << 10)
@@ -226,7 +227,7 @@ int pf_ingest_look_json(struct pf_input *input, struct pf_buf *head,
 
 /* ---- any file ---- */
 
-static int look(struct pf_input *input, struct pf_seen *seen,
+static int look(struct pf_input *input, const char *path, struct pf_seen *seen,
 		struct pf_err *err)
 {
 	const struct pf_ingest_format *format;
@@ -245,7 +246,7 @@ static int look(struct pf_input *input, struct pf_seen *seen,
 		else if (!seen->format)
 			seen->format = format->name;
 	} else {
-		say_broken(seen, "is empty");
+		say_broken(seen, pf_refusal_of_empty(path));
 		rc = (int)n;
 	}
 	pf_buf_release(&head);
@@ -267,13 +268,15 @@ int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err)
 	if (!input)
 		return -1;
 	seen->file_bytes = pf_input_size(input);
-	rc = look(input, seen, &failed);
+	rc = look(input, path, seen, &failed);
 	pf_input_close(input);
 	if (rc < 0 && failed.code == PF_EDATA) {
 		/* packed, and gives not a byte */
 		say_broken(seen, failed.text);
-		return 0;
+		rc = 0;
 	}
+	if (!rc && seen->file_bytes && pf_refusal_of_name(path))
+		say(seen, pf_refusal_of_name(path));
 	if (rc < 0)
 		*err = failed;
 	return rc;

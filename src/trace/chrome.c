@@ -16,6 +16,7 @@
 #include "trace/chrome.h"
 #include "trace/mend.h"
 #include "trace/redact.h"
+#include "trace/refusal.h"
 #include "trace/scan.h"
 #include "trace/shape.h"
 
@@ -609,35 +610,18 @@ static void ignore_rest(struct parse *x)
 	x->p = x->end;
 }
 
-/* Files that people take for traces, by their first bytes. */
-static const struct {
-	const char *bytes;
-	size_t len;
-	const char *what;
-} foreign[] = {
-	{ "SQLite format 3", 16, "is an SQLite database, not a JSON trace" },
-	{ "\x80", 1, "is a pickle, not a JSON trace" },
-	{ "PK\x03\x04", 4,
-	  "is a ZIP archive (as torch.save writes them), not a trace" },
-	{ "version https://git-lfs", 23,
-	  "is a Git LFS pointer, not the file itself; fetch it with 'git lfs "
-	  "pull'" },
-	{ "\xfd"
-	  "7zXZ",
-	  5, "is xz data: use 'xz -dc FILE | profan ingest -'" },
-	{ "BZh", 3, "is bzip2 data: use 'bzip2 -dc FILE | profan ingest -'" },
-	{ "<", 1, "is markup, not a JSON trace" },
-};
-
 static int not_json(struct parse *x)
 {
-	size_t len = (size_t)(x->end - x->text);
+	const char *what =
+		x->offset ? NULL
+			  : pf_refusal_of_bytes(x->text,
+						(size_t)(x->end - x->text));
 
-	for (size_t i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
-		if (x->offset == 0 && len >= foreign[i].len &&
-		    !memcmp(x->text, foreign[i].bytes, foreign[i].len))
-			return pf_fail(x->err, PF_EDATA, "%s", foreign[i].what);
-	return pf_fail(x->err, PF_EDATA, "is not a JSON trace (byte %lld)",
+	if (what)
+		return pf_fail(x->err, PF_EDATA, "%s", what);
+	return pf_fail(x->err, PF_EDATA,
+		       "is neither a profan database nor a trace (no JSON at "
+		       "byte %lld)",
 		       (long long)offset_of(x, x->p));
 }
 

@@ -459,7 +459,8 @@ static void test_not_json(void **state)
 
 	(void)state;
 	feed("hello", 5, 5, PF_SCANNER_BEST, &log);
-	expect(&log, "error is not a JSON trace (byte 0)\n");
+	expect(&log, "error is neither a profan database nor "
+		     "a trace (no JSON at byte 0)\n");
 	pf_buf_release(&log);
 }
 

@@ -234,13 +234,14 @@ CREATE TABLE repair (
 ) STRICT;
 
 -- Of memory snapshots: what the allocator of each GPU held when they were taken.
+-- Addresses and streams are integers, and texts of digits from 2^63 on.
 CREATE TABLE segment (
 	id INTEGER PRIMARY KEY,
 	trace_id INTEGER NOT NULL,
 	device INTEGER NOT NULL,
-	address INTEGER,
+	address ANY,
 	total_bytes INTEGER NOT NULL,
-	stream INTEGER,
+	stream ANY,
 	pool TEXT,
 	is_expandable INTEGER,
 	is_large INTEGER,
@@ -250,7 +251,7 @@ CREATE TABLE segment (
 CREATE TABLE mem_block (
 	id INTEGER PRIMARY KEY,
 	segment_id INTEGER NOT NULL,
-	address INTEGER,
+	address ANY,
 	size_bytes INTEGER NOT NULL,
 	requested_bytes INTEGER NOT NULL,
 	state TEXT NOT NULL,

@@ -5,6 +5,7 @@ profan must say of one, worked out from the pickle alone.
 usage: memsnap.py make DIR              good-*.pickle, odd-*.pickle, bad-*.pickle
        memsnap.py check PICKLE DB ANSWER  differences on stdout, exit status 1
        memsnap.py golden GOLDEN DB ANSWER   the same against a golden file
+       memsnap.py keys PICKLE EVENTS      the same: arguments of events, as json
        memsnap.py damage PICKLE DIR N     N copies with bytes changed
 """
 import collections
@@ -43,14 +44,15 @@ OTHER = [frame("aten/Empty.cpp", 0, "at::empty"),
 class Allocator:
     """Segments of one device, and the history of what happens in them."""
 
-    def __init__(self, device, timed=True):
+    def __init__(self, device, timed=True, base=None, stream=0):
         self.device, self.timed, self.now = device, timed, 1700000000000000
-        self.base = (device + 1) << 40
+        self.base = (device + 1) << 40 if base is None else base
+        self.stream = stream
         self.events, self.live, self.segments, self.at = [], {}, [], {}
 
     def note(self, action, addr, size, frames=(), **more):
-        e = {"action": action, "addr": addr, "size": size, "stream": 0,
-             "frames": list(frames), **more}
+        e = {"action": action, "addr": addr, "size": size,
+             "stream": self.stream, "frames": list(frames), **more}
         self.now += 10
         if self.timed:
             e["time_us"] = self.now
@@ -98,15 +100,15 @@ class Allocator:
                                "frames": []})
             out.append({"device": self.device, "address": address,
                         "total_size": total, "allocated_size": 0,
-                        "active_size": 0, "stream": 0, "frames": [],
+                        "active_size": 0, "stream": self.stream, "frames": [],
                         "segment_type": "large" if total > 1 << 21 else "small",
                         "segment_pool_id": (0, 0), "is_expandable": False,
                         "blocks": blocks})
         return out
 
 
-def run(device, rounds, timed=True):
-    a = Allocator(device, timed)
+def run(device, rounds, timed=True, base=None, stream=0):
+    a = Allocator(device, timed, base, stream)
     big, small = a.segment(1 << 24), a.segment(1 << 21)
     kept = [a.alloc(big, 100000 + i, BASE) for i in range(3)]
     for i in range(rounds):
@@ -145,6 +147,39 @@ def as_torch20(d):
     return d
 
 
+def as_texts(d, form):
+    for s in d["segments"]:
+        for e in (s, *s["blocks"]):
+            e["address"] = form(e["address"])
+        s["stream"] = form(s["stream"])
+    for e in d["device_traces"][0]:
+        e["addr"], e["stream"] = form(e["addr"]), form(e["stream"])
+    return d
+
+
+def number(key):
+    return int(key, 0) if isinstance(key, str) else key
+
+
+def seen_first(d):
+    """Every file and function is a text that nobody asks for before it is
+    one: in the entries' metadata, under unknown keys, in lists and tuples."""
+    texts = [t for f in BASE + OTHER for t in (f["filename"], f["name"])]
+    d["device_traces"][0][0]["user_metadata"] = texts[0]
+    d["device_traces"][0][0]["future"] = (texts[1], texts[2])
+    return {"future": [texts[3:6], {"x": texts[6:]}],
+            "device_traces": d["device_traces"], **d}
+
+
+# Pointers of some accelerators are 2^63 and more; keys are signed or unsigned.
+KEYS = {
+    "unsigned": ((1 << 64) - (1 << 40), (1 << 64) - 1),
+    "around": ((1 << 63) - (1 << 20), (1 << 60) + 1),
+    "negative": (-(1 << 40), -1),
+    "least": (-(1 << 63), -(1 << 63)),
+}
+
+
 def good():
     two = [run(0, 40), run(1, 7)]
     yield "two", 4, snapshot(two)
@@ -175,6 +210,14 @@ def good():
     d["device_traces"][0][0]["user_metadata"] = SECRET
     d["device_traces"][0][1]["compile_context"] = {}
     yield "secret", 4, d
+    for name, (base, stream) in KEYS.items():
+        yield name, 4, snapshot([run(0, 5, base=base, stream=stream)])
+    base, stream = KEYS["unsigned"]
+    d = snapshot([run(0, 5, base=base, stream=stream)])
+    yield "hex", 4, as_texts(d, hex)
+    d = snapshot([run(0, 5, base=base, stream=stream)])
+    yield "digits", 2, as_texts(d, str)
+    yield "seen-first", 4, seen_first(snapshot([run(0, 5)]))
     # a list of one item, and of many more than one batch
     a = Allocator(0)
     s = a.segment(1 << 27)
@@ -211,6 +254,15 @@ def odd():
     d["device_traces"][0].append(17)
     d["device_traces"][0].append({"size": -1, "action": "alloc", "addr": 1})
     yield "types", d
+    # keys beyond 64 bits, and what is none
+    for name, key in (("keys", 1 << 64), ("low", -(1 << 63) - 1),
+                      ("words", "18446744073709551616")):
+        d = snapshot([run(0, 10)])
+        for s in d["segments"]:
+            s["address"] = key
+        for e in d["device_traces"][0]:
+            e["addr"] = key
+        yield name, d
 
 
 class Evil:
@@ -228,6 +280,19 @@ def make(folder):
         write(folder, f"good-{name}.pickle", pickle.dumps(d, protocol))
     for name, d in odd():
         write(folder, f"odd-{name}.pickle", pickle.dumps(d, 4))
+    # LONG4, and more bytes than needed, in place of LONG1
+    base, stream = KEYS["unsigned"]
+    d = snapshot([run(0, 5, base=base, stream=stream)])
+    data = pickle.dumps(d, 2)
+    for at in range(len(data) - 11, 0, -1):
+        if data[at:at + 2] == b"\x8a\x09" and data[at + 10] == 0:
+            data = (data[:at] + b"\x8b" + struct.pack("<I", 12) +
+                    data[at + 2:at + 11] + bytes(3) + data[at + 11:])
+    assert pickle.loads(data) == d and b"\x8a\x09" not in data
+    write(folder, "good-long4.pickle", data)
+    # every entry of the memo a million after the last one
+    write(folder, "bad-memo-steps.pickle", b"\x80\x04]" + b"".join(
+        b"r" + struct.pack("<I", i << 20) for i in range(1, 4000)) + b".")
     small = pickle.dumps(snapshot([run(0, 1)]), 4)
     write(folder, "small.pickle", small)
     for protocol in (2, 4):
@@ -282,7 +347,7 @@ def line_of(key):
 
 
 def blocks_of(s):
-    at = s["address"]
+    at = number(s["address"])
     for b in s["blocks"]:
         past = (b.get("history") or [{}])[0]
         asked = b.get("requested_size", past.get("real_size", b["size"]))
@@ -297,10 +362,10 @@ def replay(events, segments, device):
     levels = []
     for e in events:
         if e["action"] == "alloc":
-            open_at[e["addr"]] = e
+            open_at[number(e["addr"])] = e
             level += e["size"]
         elif e["action"] == "free_completed":
-            was = open_at.pop(e["addr"], None)
+            was = open_at.pop(number(e["addr"]), None)
             if not was:
                 before += e["size"]
             level -= was["size"] if was else e["size"]
@@ -431,8 +496,13 @@ def check_db(bad, d, db):
          c.execute("SELECT count(*) FROM mem_setting").fetchone()[0])
     blocks = [b for s in d["segments"] for b in blocks_of(s)]
     same(bad, "blocks", [b[:4] for b in blocks],
-         c.execute("SELECT address, size_bytes, requested_bytes, state"
-                   " FROM mem_block ORDER BY id").fetchall())
+         [(number(at), *rest) for at, *rest in c.execute(
+             "SELECT address, size_bytes, requested_bytes, state"
+             " FROM mem_block ORDER BY id")])
+    same(bad, "segments", [(number(s["address"]), number(s["stream"]))
+                           for s in d["segments"]],
+         [tuple(map(number, row)) for row in c.execute(
+             "SELECT address, stream FROM segment ORDER BY id")])
     of = {}
     for id_, parent, file, line, name in c.execute(
             "SELECT s.id, s.parent_id, f.text, frame.line, n.text FROM stack s"
@@ -483,6 +553,18 @@ STATE = {"segments": "segment_count", "reserved": "reserved_bytes",
 SHARES = {"fragmentation_viz": "viz_share",
           "external_fragmentation": "external_share",
           "reserved_unused_share": "free_share"}
+
+
+def keys(path, events):
+    with open(path, "rb") as f:
+        d = pickle.load(f)
+    with open(events) as f:
+        rows = [json.loads(r["args"]) for r in json.load(f)["tables"]["rows"]]
+    bad = []
+    same(bad, "keys", [(number(e["addr"]), number(e["stream"]))
+                       for t in d["device_traces"] for e in t],
+         [(r["Addr"], r["stream"]) for r in rows])
+    return bad
 
 
 def golden_state(bad, want, row):
@@ -554,6 +636,10 @@ def main(what, *args):
     if what == "make":
         make(*args)
         return 0
+    if what == "keys":
+        bad = keys(*args)
+        print("\n".join(bad))
+        return bool(bad)
     if what == "damage":
         damage(args[0], args[1], int(args[2]))
         return 0

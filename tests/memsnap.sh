@@ -30,6 +30,25 @@ for file in "$tmp"/made/good-*.pickle; do
 	done
 done
 
+# addresses and streams as SQL and the arguments of events have them, and as
+# lines of stacks do
+for name in unsigned around negative least hex digits long4; do
+	run 0 "$profan" query -q "$tmp/$name.db" -f json "SELECT args FROM event
+		WHERE category = 'allocator' ORDER BY id"
+	$memsnap keys "$tmp/made/good-$name.pickle" "$tmp/out" >"$tmp/why" 2>&1
+	result "$name: keys of events are those of the pickle" "$tmp/why"
+done
+run 0 "$profan" stacks -q --weight memory "$tmp/unsigned.db"
+grep -q '^stream_18446744073709551615;active_allocated;' "$tmp/out"
+result "a stream of 64 bits in lines of stacks" "$tmp/out"
+run 0 "$profan" query -q -f csv "$tmp/unsigned.db" \
+	'SELECT address FROM segment ORDER BY id LIMIT 1'
+[ "$(tr -d '\r' <"$tmp/out" | tail -n 1)" = 18446742974197923840 ]
+result "an address of 64 bits in SQL" "$tmp/out"
+"$profan" diff -q "$tmp/unsigned.db" "$tmp/negative.db" |
+	grep -q '^As much is allocated'
+result "the same with signed and with unsigned keys: no change"
+
 # protocols and compression change nothing
 tables='SELECT * FROM segment; SELECT * FROM mem_block; SELECT * FROM stack_frame;
 SELECT * FROM stack; SELECT * FROM mem_history; SELECT * FROM block_column;
@@ -243,6 +262,19 @@ says_of good-two memory 'Allocations by stack' 'contradicts itself|outside of'
 says_of odd-bare memory '(no stack)' 'outside of ops'
 says_of odd-one memory 'has no history but for one entry of a GPU: call'
 says_of good-list memory 'has no history: call'
+# what was left out is not what was not there
+for name in keys low words; do
+	says_of odd-$name memory '^No segment could be read' 'no (segments|history)'
+	says_of odd-$name memory '59 of 59 entries of the history could not'
+	says_of odd-$name summary 'No segment could be read' 'nothing was reserved'
+	says_of odd-$name doctor 'skipped events' '_record_memory_history'
+done
+"$profan" diff "$tmp/t.db" "$tmp/t.db" >"$tmp/out" && head -n 1 "$tmp/out" |
+	grep -q '^No segment could be read' && grep -q '4 segments could' "$tmp/out"
+result "diff of what was left out" "$tmp/out"
+run 0 "$profan" trend "$tmp/t.db" "$tmp/t.db" &&
+	grep -q '^No segment could be read' "$tmp/out"
+result "trend of what was left out" "$tmp/out"
 says_of good-two info 'Stored events' 'averages'
 
 # ---- entries without times: their number is no time ----
@@ -304,6 +336,7 @@ says() { # NAME WORDS
 }
 says object-2 'opcode GLOBAL ([a-z]*.system) at byte'
 says object-4 'opcode STACK_GLOBAL at byte'
+says memo-steps 'a memo index out of order at byte'
 says zip 'torch.save'
 says lfs 'git lfs'
 says other 'no "segments"'

@@ -11,7 +11,8 @@ WITH fact AS (
 			AS call_count,
 		sum(value) FILTER (WHERE key IN ('kind_3', 'snap_stacks'))
 			AS stack_count,
-		sum(value) FILTER (WHERE key = 'kind_14') AS memory_count,
+		sum(value) FILTER (WHERE key IN ('kind_14',
+			'snap_lost_entries')) AS memory_count,
 		sum(value) FILTER (WHERE key = 'ts_fraction_digits')
 			AS fraction_digits,
 		sum(value) FILTER (WHERE key = 'averages_unlinked_count')

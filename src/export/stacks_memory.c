@@ -122,10 +122,11 @@ static void begin_block(struct writer *w, sqlite3_stmt *st)
 {
 	const char *state = (const char *)sqlite3_column_text(st, 3);
 	uint32_t frame = pf_stack_frame(&w->masked, state, strlen(state));
+	const char *stream = (const char *)sqlite3_column_text(st, 2);
 	size_t len;
 
 	pf_buf_clear(&w->line);
-	pf_buf_addf(&w->line, "stream_%" PRId64 ";", pf_db_int_or(st, 2, 0));
+	pf_buf_addf(&w->line, "stream_%s;", stream ? stream : "0");
 	state = pf_intern_text(&w->masked.frames, frame, &len);
 	pf_buf_add(&w->line, state, len);
 	pf_buf_addc(&w->line, ';');

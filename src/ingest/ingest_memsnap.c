@@ -93,6 +93,8 @@ enum argument {
 	STACK,
 	ARGUMENTS
 };
+#define ADDR_IS_UNSIGNED ARGUMENTS /* a bit beside theirs */
+#define FORMS            (1u << (ARGUMENTS + 1))
 static const struct {
 	const char *key;
 	int slot;
@@ -107,7 +109,8 @@ static const struct {
 };
 
 struct args {
-	unsigned has; /* bits of enum argument */
+	unsigned has;  /* bits of enum argument, and ADDR_IS_UNSIGNED */
+	bool is_apart; /* a stream that no slot can hold is in its text */
 	uint32_t mask;
 	int64_t slots[PF_SLOT_COUNT];
 };
@@ -129,7 +132,7 @@ static void forget(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f)
 	f->category = find_text(&r->parsed.categories, "allocator");
 	memset(f->names, 0xff, f->name_count * sizeof(*f->names));
 	memset(f->tracks, 0xff, f->track_count * sizeof(*f->tracks));
-	memset(f->args, 0xff, (f->track_count << ARGUMENTS) * sizeof(*f->args));
+	memset(f->args, 0xff, f->track_count * FORMS * sizeof(*f->args));
 }
 
 static void add(struct args *a, enum argument which, int64_t value)
@@ -139,6 +142,16 @@ static void add(struct args *a, enum argument which, int64_t value)
 	a->has |= 1u << which;
 	a->mask |= UINT32_C(1) << slot;
 	a->slots[slot] = slot < PF_SLOT_FRACTION ? value : value * 16;
+}
+
+/* A decimal slot has 60 bits: streams are small numbers, or pointers. */
+static void add_stream(struct args *a, const struct pf_snap_entry *e)
+{
+	a->is_apart = e->stream < 0 || e->stream >> 59;
+	if (a->is_apart)
+		a->has |= 1u << STREAM;
+	else
+		add(a, STREAM, e->stream);
 }
 
 /*
@@ -161,25 +174,43 @@ static void make_args(const struct pf_ingest_snap *r, struct args *a,
 		      const struct pf_snap_entry *e)
 {
 	a->mask = a->has = 0;
+	a->is_apart = false;
 	add(a, BYTES, e->action == PF_SNAP_FREE ? -e->size : e->size);
-	if (e->has_address)
+	if (e->address_is)
 		add(a, ADDR, e->address);
+	if (e->address_is & PF_SNAP_UNSIGNED)
+		a->has |= 1u << ADDR_IS_UNSIGNED;
 	if (!d->is_cut &&
 	    (e->action == PF_SNAP_OOM || e->action == PF_SNAP_ALLOC ||
 	     e->action == PF_SNAP_FREE))
 		add(a, ALLOCATED, pf_sat_add(d->base, e->level));
 	if (d->has_reserved_base)
 		add(a, RESERVED, pf_sat_add(d->reserved_base, e->reserved));
-	if (e->has_stream)
-		add(a, STREAM, e->stream);
+	if (e->stream_is)
+		add_stream(a, e);
 	if (e->device_free >= 0)
 		add(a, DEVICE_FREE, e->device_free);
 	if (e->stack)
 		add(a, STACK, r->stacks.stack_base + e->stack);
 }
 
+static void write_argument(struct pf_buf *text, int i, const struct args *a,
+			   const struct pf_snap_entry *e)
+{
+	char letter = i == ADDR && a->has >> ADDR_IS_UNSIGNED & 1 ? 'A' : 'a';
+
+	pf_buf_addf(text, ",\"%s\":", arguments[i].key);
+	if (i != STREAM || !a->is_apart)
+		pf_buf_addf(text, "$%c", letter + arguments[i].slot);
+	else if (e->stream_is & PF_SNAP_UNSIGNED)
+		pf_buf_addu(text, (uint64_t)e->stream);
+	else
+		pf_buf_addi(text, e->stream);
+}
+
 static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
-			  const struct pf_snap_device *d)
+			  const struct pf_snap_device *d,
+			  const struct pf_snap_entry *e)
 {
 	struct pf_buf text = { 0 };
 	uint32_t found;
@@ -188,8 +219,7 @@ static uint32_t find_args(struct pf_ingest_snap *r, const struct args *a,
 		    DEVICE_CUDA, d->number);
 	for (int i = 0; i < ARGUMENTS; i++)
 		if (a->has >> i & 1)
-			pf_buf_addf(&text, ",\"%s\":$%c", arguments[i].key,
-				    'a' + arguments[i].slot);
+			write_argument(&text, i, a, e);
 	pf_buf_addc(&text, '}');
 	found = pf_dict_find(&r->parsed.args, text.data, text.len, a->mask);
 	pf_buf_release(&text);
@@ -218,13 +248,13 @@ static void put_entry(struct pf_ingest_snap *r, struct pf_ingest_snap_found *f,
 	};
 
 	make_args(r, &a, d, e);
-	args = &f->args[((size_t)e->device << ARGUMENTS) + a.has];
+	args = &f->args[(size_t)e->device * FORMS + a.has];
 	if (*track == UINT32_MAX)
 		*track = find_track(r, 'm', d->number, "allocator");
 	if (*name == UINT32_MAX)
 		*name = pf_ingest_snap_name(r, e->name);
-	if (*args == UINT32_MAX)
-		*args = find_args(r, &a, d);
+	if (*args == UINT32_MAX || a.is_apart)
+		*args = find_args(r, &a, d, e);
 	ev.track = *track;
 	ev.name = *name;
 	ev.args = *args;
@@ -264,7 +294,7 @@ static int put_entries(struct pf_ingest_snap *r, size_t most,
 
 	f.names = pf_calloc(f.name_count + 1, sizeof(*f.names));
 	f.tracks = pf_calloc(f.track_count + 1, sizeof(*f.tracks));
-	f.args = pf_calloc((f.track_count << ARGUMENTS) + 1, sizeof(*f.args));
+	f.args = pf_calloc(f.track_count * FORMS + 1, sizeof(*f.args));
 	forget(r, &f);
 	rc = put_all(r, &f, most, err);
 	free(f.names);

@@ -18,6 +18,19 @@ static void bind_if(sqlite3_stmt *st, int i, bool is_known, int64_t value)
 		sqlite3_bind_int64(st, i, value);
 }
 
+/* Integers of SQL are signed: a key of 2^63 and more is the text of its digits. */
+static void bind_key(sqlite3_stmt *st, int i, int64_t key, unsigned is)
+{
+	char text[24];
+
+	if (!(is & PF_SNAP_UNSIGNED)) {
+		bind_if(st, i, is != 0, key);
+		return;
+	}
+	snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)key);
+	sqlite3_bind_text(st, i, text, -1, SQLITE_TRANSIENT);
+}
+
 /* ---- frames and stacks ---- */
 
 static void frame_of(const void *arg, uint32_t i, struct pf_ingest_frame *out)
@@ -56,9 +69,9 @@ static int put_segments(struct pf_ingest_snap *r, int64_t base,
 		sqlite3_bind_int64(st, 1, base + (int64_t)i + 1);
 		sqlite3_bind_int64(st, 2, r->in->trace_id);
 		sqlite3_bind_int64(st, 3, g->device);
-		bind_if(st, 4, g->has_address, g->address);
+		bind_key(st, 4, g->address, g->address_is);
 		sqlite3_bind_int64(st, 5, g->total);
-		bind_if(st, 6, g->has_stream, g->stream);
+		bind_key(st, 6, g->stream, g->stream_is);
 		if (g->pool_a != PF_SNAP_NO_TEXT)
 			sqlite3_bind_text(st, 7, pool, -1, SQLITE_TRANSIENT);
 		bind_if(st, 8, g->is_expandable >= 0, g->is_expandable);
@@ -103,7 +116,7 @@ static int put_blocks(struct pf_ingest_snap *r, int64_t base,
 			break;
 		}
 		sqlite3_bind_int64(st, 1, base + b->segment + 1);
-		bind_if(st, 2, b->has_address, b->address);
+		bind_key(st, 2, b->address, b->address_is);
 		sqlite3_bind_int64(st, 3, b->size);
 		sqlite3_bind_int64(st, 4, b->requested);
 		bind_text(r, st, 5, b->state);
@@ -132,6 +145,9 @@ static void bind_value(struct pf_ingest_snap *r, sqlite3_stmt *st,
 		break;
 	case PF_PICKLE_INT:
 		snprintf(text, sizeof(text), "%" PRId64, v->v);
+		break;
+	case PF_PICKLE_UINT:
+		snprintf(text, sizeof(text), "%" PRIu64, (uint64_t)v->v);
 		break;
 	case PF_PICKLE_REAL:
 		snprintf(text, sizeof(text), "%.17g", real);
@@ -231,6 +247,10 @@ static void note_facts(struct pf_ingest_snap *r)
 	note_untimed(r);
 	pf_ingest_note_fact(r->in, "snap_is_list", r->snap.is_list);
 	pf_ingest_note_fact(r->in, "snap_stacks", r->snap.stacks.nodes.count);
+	pf_ingest_note_fact(r->in, "snap_lost_segments", r->snap.lost_count);
+	pf_ingest_note_fact(r->in, "snap_lost_entries",
+			    r->snap.entry_count -
+				    (int64_t)pf_spool_count(r->snap.entries));
 	pf_ingest_note_fact(r->in, "snap_bad_sums", r->snap.bad_sum_count);
 	pf_ingest_note_fact(r->in, "snap_bad_order", r->snap.bad_order_count);
 	pf_ingest_note_fact(r->in, "snap_dropped_frames",

@@ -123,6 +123,7 @@ static int read_side(struct finder *f, struct side *s,
 		return -1;
 	s->lines.db = s->db;
 	rc = pf_snap_state_find(s->db, &s->window, &s->state, err);
+	pf_sat_sum(&f->out->lost_segments, s->state.lost_segments);
 	for (size_t i = 0; !rc && i < s->state.now_count; i++) {
 		const struct pf_snap_now *now = &s->state.now[i];
 		struct pf_snap_change *gpu = find_gpu(f, now->name);
@@ -388,7 +389,10 @@ static void add_finding(const struct pf_snap_diff *d, struct pf_doc *doc)
 	struct pf_buf line = { 0 };
 
 	if (!gpu) {
-		pf_doc_finding(doc, "Neither snapshot has any segments");
+		pf_doc_finding(doc, "%s",
+			       d->lost_segments
+				       ? PF_SNAP_ALL_LOST
+				       : "Neither snapshot has any segments");
 		return;
 	}
 	pf_num_show_bytes(a, gpu->a_bytes);
@@ -421,6 +425,7 @@ void pf_snap_diff_show(const struct pf_snap_diff *d, struct pf_doc *doc)
 	PF_ROWS(doc, "peaks", "Peaks", peak_fields, d->peaks, d->peak_count);
 	PF_ROWS(doc, "peak_lines", "Alive at the peak, by line",
 		peak_line_fields, d->peak_lines, d->peak_line_count);
+	pf_snap_note_lost(d->lost_segments, doc);
 	pf_doc_note(doc, "where both were taken at the same point of a step, "
 			 "what B has more of may be a leak");
 }

@@ -32,6 +32,7 @@ struct pf_snap_diff {
 	/* The same of peaks, of GPUs whose history both have: bytes alone. */
 	struct pf_snap_change *peaks, *peak_lines;
 	size_t peak_count, peak_cap, peak_line_count, peak_line_cap;
+	int64_t lost_segments; /* of both, which could not be read */
 	struct pf_arena texts;
 };
 

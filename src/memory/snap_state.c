@@ -75,6 +75,17 @@ static const struct pf_field past_fields[] = {
 };
 #undef FIELD
 
+struct lost {
+	int64_t trace_id, segment_count, entry_count;
+};
+#define FIELD(member, key) PF_FIELD(struct lost, member, key, NULL, PF_INT)
+static const struct pf_field lost_fields[] = {
+	FIELD(trace_id, "trace_id"),
+	FIELD(segment_count, "segment_count"),
+	FIELD(entry_count, "entry_count"),
+};
+#undef FIELD
+
 static bool is_wanted(const struct pf_window *w, int64_t trace_id,
 		      int64_t device)
 {
@@ -97,6 +108,26 @@ static const char *name_of(struct pf_snap_state *s, const struct pf_window *w,
 		snprintf(text, sizeof(text), "trace %" PRId64 " GPU %" PRId64,
 			 n->trace_id, n->device);
 	return pf_arena_string(&s->texts, text);
+}
+
+/* Of what device they were is not known either. */
+static int find_lost(struct pf_db *db, const struct pf_window *window,
+		     struct pf_snap_state *out, struct pf_err *err)
+{
+	size_t count;
+	struct lost *lost =
+		pf_named_rows_take(db, "snap_lost", PF_FIELDS(lost_fields),
+				   &out->texts, &count, err);
+
+	if (!lost)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (pf_window_find(window, lost[i].trace_id)) {
+			pf_sat_sum(&out->lost_segments, lost[i].segment_count);
+			pf_sat_sum(&out->lost_entries, lost[i].entry_count);
+		}
+	free(lost);
+	return 0;
 }
 
 int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
@@ -128,7 +159,7 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 			      out->past[i].device))
 			out->past[kept++] = out->past[i];
 	out->past_count = kept;
-	return 0;
+	return find_lost(db, window, out, err);
 }
 
 void pf_snap_state_release(struct pf_snap_state *s)
@@ -197,6 +228,18 @@ static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
 	}
 }
 
+void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	if (segment_count)
+		pf_doc_note(doc,
+			    "%s segment%s could not be read: more was reserved "
+			    "than is said, and more may have been allocated",
+			    pf_num_show_count(text, segment_count),
+			    segment_count == 1 ? "" : "s");
+}
+
 void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 {
 	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
@@ -215,7 +258,14 @@ void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
 		bytes = pf_sat_add(bytes, p->entry_count ? p->before : 0);
 	}
 	/* torch writes one entry even if none were asked for */
-	if (pf_snap_state_is(s) && most <= 1)
+	pf_snap_note_lost(s->lost_segments, doc);
+	if (s->lost_entries && most <= 1)
+		pf_doc_note(doc,
+			    "%s of %s entries of the history could not be read",
+			    pf_num_show_count(text, s->lost_entries),
+			    pf_num_show_count(
+				    sum, pf_sat_add(entries, s->lost_entries)));
+	else if (pf_snap_state_is(s) && most <= 1)
 		pf_doc_note(doc,
 			    "the snapshot has no history%s: call "
 			    "torch.cuda.memory._record_memory_history() before "

@@ -36,6 +36,7 @@ struct pf_snap_state {
 	size_t now_count;
 	struct pf_snap_past *past;
 	size_t past_count;
+	int64_t lost_segments, lost_entries; /* could not be read */
 	struct pf_arena texts;
 };
 
@@ -44,10 +45,10 @@ int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
 		       struct pf_snap_state *out, struct pf_err *err);
 void pf_snap_state_release(struct pf_snap_state *s);
 
-/* Is there any snapshot?  Then it has a row of now or of past. */
+/* Is there any snapshot?  It has a row of now or of past, or all is lost. */
 static inline bool pf_snap_state_is(const struct pf_snap_state *s)
 {
-	return s->now_count || s->past_count;
+	return s->now_count || s->past_count || s->lost_segments;
 }
 
 /* The row of the GPU with the most reserved, or NULL. */
@@ -63,6 +64,11 @@ const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
  */
 bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
 			int64_t device);
+
+/* Of a snapshot or several: why figures of segments are too low, or none. */
+#define PF_SNAP_ALL_LOST                                                       \
+	"No segment could be read: what was reserved is not known"
+void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc);
 
 void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc);
 /* What a reader must know: notes, each only where it holds. */

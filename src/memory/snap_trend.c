@@ -37,6 +37,7 @@ static const struct pf_field fields[] = {
 struct dumps {
 	struct row *rows;
 	size_t count, cap;
+	int64_t lost_segments;
 };
 
 /* The row of the same device in the dump before, or NULL. */
@@ -86,6 +87,7 @@ static int add_database(struct dumps *d, const char *path, const char *name,
 		rc = pf_snap_state_find(&db, &window, &state, err);
 	for (size_t i = 0; !rc && i < state.now_count; i++)
 		add(d, name, &state.now[i]);
+	pf_sat_sum(&d->lost_segments, state.lost_segments);
 	pf_snap_state_release(&state);
 	pf_window_release(&window);
 	pf_db_close(&db);
@@ -137,14 +139,19 @@ int pf_snap_trend(const char *const *paths, char *const *names, size_t count,
 	for (size_t i = 0; !rc && i < count; i++)
 		rc = add_database(&d, paths[i], names[i], window, err);
 	if (!rc && !d.count) {
-		pf_doc_finding(doc, "These snapshots have no segments: nothing "
-				    "was reserved when they were taken");
+		pf_doc_finding(doc, "%s",
+			       d.lost_segments
+				       ? PF_SNAP_ALL_LOST
+				       : "These snapshots have no segments: "
+					 "nothing was reserved when they were "
+					 "taken");
 		doc->is_nothing = true;
 	} else if (!rc) {
 		say(&d, doc);
 		PF_ROWS(doc, "dumps", "Memory in each dump", fields, d.rows,
 			d.count);
 	}
+	pf_snap_note_lost(d.lost_segments, doc);
 	free(d.rows);
 	return rc;
 }

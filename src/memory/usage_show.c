@@ -300,8 +300,12 @@ static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
 	char split[PF_NUM_MAX];
 
 	if (!best) {
-		pf_doc_finding(doc, "The snapshot has no segments: nothing was "
-				    "reserved when it was taken");
+		pf_doc_finding(doc, "%s",
+			       s->lost_segments
+				       ? PF_SNAP_ALL_LOST
+				       : "The snapshot has no segments: "
+					 "nothing was reserved when it was "
+					 "taken");
 		return;
 	}
 	pf_doc_finding(doc,

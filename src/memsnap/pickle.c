@@ -395,8 +395,10 @@ static int pop(struct pf_pickle *p)
 
 /* ---- the memo ---- */
 
-/* type 8, role 8, 48 bits of v; what does not fit is nothing to anyone. */
-static uint64_t pack(const struct pf_pickle *p, const struct pf_pickle_val *v)
+#define WIDE 0x80u /* of the type: v is a place in wide[] */
+
+/* type 8, role 8, 48 bits of v */
+static uint64_t pack(struct pf_pickle *p, const struct pf_pickle_val *v)
 {
 	struct pf_pickle_val x = *v;
 
@@ -404,8 +406,13 @@ static uint64_t pack(const struct pf_pickle *p, const struct pf_pickle_val *v)
 		x = (struct pf_pickle_val){ .type = PF_PICKLE_THING,
 					    .role = p->open[v->at].role,
 					    .v = p->open[v->at].number };
-	if (x.v < 0 || x.v >> 48)
-		x = (struct pf_pickle_val){ .type = PF_PICKLE_OTHER };
+	if (x.v < 0 || x.v >> 48) {
+		p->wide = pf_grow(p->wide, &p->wide_cap, p->wide_count + 1,
+				  sizeof(*p->wide));
+		p->wide[p->wide_count] = x.v;
+		x.type |= WIDE;
+		x.v = (int64_t)p->wide_count++;
+	}
 	return (uint64_t)x.type << 56 | (uint64_t)x.role << 48 | (uint64_t)x.v;
 }
 
@@ -413,7 +420,9 @@ static int put_memo(struct pf_pickle *p, uint64_t i)
 {
 	if (!p->depth || p->stack[p->depth - 1].type == PF_PICKLE_MARK)
 		return fail_at(p, "nothing to remember");
-	if (i > p->memo_count + PF_PICKLE_MEMO_STEP)
+	/* Writers number entries one by one, and none is alone in its bytes. */
+	if (i > PF_PICKLE_MEMO_FREE +
+			(uint64_t)pf_pickle_offset(p) / PF_PICKLE_MEMO_SIZE)
 		return fail_at(p, "a memo index out of order");
 	if (i >= p->memo_count) {
 		p->memo =
@@ -429,13 +438,17 @@ static int put_memo(struct pf_pickle *p, uint64_t i)
 static int get_memo(struct pf_pickle *p, uint64_t i)
 {
 	uint64_t m = i < p->memo_count ? p->memo[i] : 0;
+	struct pf_pickle_val v = { .type = (uint8_t)(m >> 56),
+				   .role = (uint8_t)(m >> 48),
+				   .v = (int64_t)(m & 0xffffffffffff) };
 
 	if (!m)
 		return fail_at(p, "a memo entry that was never set");
-	return push(p, (struct pf_pickle_val){
-			       .type = (uint8_t)(m >> 56),
-			       .role = (uint8_t)(m >> 48),
-			       .v = (int64_t)(m & 0xffffffffffff) });
+	if (v.type & WIDE) {
+		v.type &= (uint8_t)~WIDE;
+		v.v = p->wide[v.v];
+	}
+	return push(p, v);
 }
 
 /* ---- values ---- */
@@ -445,20 +458,38 @@ static int push_int(struct pf_pickle *p, int64_t n)
 	return push(p, (struct pf_pickle_val){ .type = PF_PICKLE_INT, .v = n });
 }
 
+/* Little-endian, in two's complement. */
 static int push_long(struct pf_pickle *p, const unsigned char *b, size_t n)
 {
-	uint64_t v;
 	bool is_negative = n && b[n - 1] & 0x80;
+	struct pf_pickle_val out = { .type = PF_PICKLE_INT };
+	uint64_t v = little(b, n > 8 ? 8 : n);
 
-	if (n > 9)
-		return push(p, (struct pf_pickle_val){ .type = PF_PICKLE_BIG });
-	v = little(b, n > 8 ? 8 : n);
 	if (n < 8 && is_negative)
 		v |= UINT64_MAX << (8 * n);
-	/* 9 bytes: only a sign may follow that says the same */
-	if (n == 9 && b[8] != ((v >> 63) ? 0xff : 0))
-		return push(p, (struct pf_pickle_val){ .type = PF_PICKLE_BIG });
-	return push_int(p, (int64_t)v);
+	out.v = (int64_t)v;
+	if (is_negative && !(v >> 63))
+		out.type = PF_PICKLE_BIG;
+	else if (!is_negative && v >> 63)
+		out.type = PF_PICKLE_UINT;
+	/* beyond 8 bytes only the sign may follow */
+	for (size_t i = 8; i < n; i++)
+		if (b[i] != (is_negative ? 0xff : 0))
+			out.type = PF_PICKLE_BIG;
+	return push(p, out);
+}
+
+/* LONG1, LONG4: the length, then the number.  Adds its bytes to *size. */
+static int run_long(struct pf_pickle *p, size_t *size)
+{
+	size_t n = (size_t)little(p->buf + p->at + 1, *size - 1);
+
+	if (n > PF_PICKLE_TEXT_MAX)
+		return fail_at(p, "a number of more than 16 MiB");
+	if (want(p, *size + n) || push_long(p, p->buf + p->at + *size, n))
+		return -1;
+	*size += n;
+	return 0;
 }
 
 /* Is it the value of a key that nobody asks for? */
@@ -486,7 +517,11 @@ static int push_text(struct pf_pickle *p, size_t head, uint64_t len)
 	if (want(p, head + (size_t)len))
 		return -1;
 	text = (const char *)p->buf + p->at + head;
-	if (is_ignored(p)) {
+	/*
+	 * The memo may give it back where it is asked for (a file name that
+	 * user_metadata had first), so it is a text as long as there is room.
+	 */
+	if (is_ignored(p) && p->texts.bytes_len + len > PF_PICKLE_IDLE_MAX) {
 		if (push(p, (struct pf_pickle_val){ .type = PF_PICKLE_OTHER }))
 			return -1;
 		p->at += head + (size_t)len;
@@ -551,11 +586,11 @@ static int refuse(struct pf_pickle *p, unsigned char op)
 /* Bytes of an opcode and its fixed operands. */
 static const uint8_t sizes[256] = {
 	[0x80] = 2, [0x95] = 9, ['h'] = 2, ['q'] = 2,  ['j'] = 5,  ['r'] = 5,
-	['J'] = 5,  ['K'] = 2,  ['M'] = 3, [0x8a] = 2, [0x8c] = 2, ['X'] = 5,
-	[0x8d] = 9, ['G'] = 9,  ['('] = 1, ['}'] = 1,  [']'] = 1,  ['u'] = 1,
-	['s'] = 1,  ['e'] = 1,  ['a'] = 1, [0x94] = 1, [0x88] = 1, [0x89] = 1,
-	['N'] = 1,  [')'] = 1,  ['t'] = 1, [0x85] = 1, [0x86] = 1, [0x87] = 1,
-	['0'] = 1,  ['.'] = 1,
+	['J'] = 5,  ['K'] = 2,  ['M'] = 3, [0x8a] = 2, [0x8b] = 5, [0x8c] = 2,
+	['X'] = 5,  [0x8d] = 9, ['G'] = 9, ['('] = 1,  ['}'] = 1,  [']'] = 1,
+	['u'] = 1,  ['s'] = 1,  ['e'] = 1, ['a'] = 1,  [0x94] = 1, [0x88] = 1,
+	[0x89] = 1, ['N'] = 1,  [')'] = 1, ['t'] = 1,  [0x85] = 1, [0x86] = 1,
+	[0x87] = 1, ['0'] = 1,  ['.'] = 1,
 };
 
 static int push_real(struct pf_pickle *p, const unsigned char *b)
@@ -661,15 +696,9 @@ static int next(struct pf_pickle *p)
 		return 1;
 	if (op == 0x8c || op == 'X' || op == 0x8d)
 		return push_text(p, size, little(p->buf + p->at + 1, size - 1));
-	if (op == 0x8a) {
-		size_t n = p->buf[p->at + 1];
-
-		if (want(p, size + n) || push_long(p, p->buf + p->at + size, n))
-			return -1;
-		size += n;
-	} else if (run(p, op, p->buf + p->at + 1)) {
+	if (op == 0x8a || op == 0x8b ? run_long(p, &size)
+				     : run(p, op, p->buf + p->at + 1))
 		return -1;
-	}
 	p->at += size;
 	return 0;
 }
@@ -718,6 +747,7 @@ void pf_pickle_release(struct pf_pickle *p)
 	free(p->stack);
 	free(p->marks);
 	free(p->memo);
+	free(p->wide);
 	free(p->buf);
 	pf_intern_release(&p->texts);
 	memset(p, 0, sizeof(*p));

@@ -6,8 +6,9 @@
  *
  * What a container is for (its role) is asked when it begins; its items are
  * handed over as soon as they are complete, and dropped.  So memory is the
- * depth of the file, its distinct texts and 8 bytes for each memo entry.  No
- * recursion; no length of the file is trusted.
+ * depth of the file, its distinct texts and 8 bytes for each memo entry, of
+ * which there are fewer than one for 16 bytes and a million.  No recursion; no
+ * length of the file is trusted.
  */
 #ifndef PF_MEMSNAP_PICKLE_H
 #define PF_MEMSNAP_PICKLE_H
@@ -23,7 +24,9 @@
 #define PF_PICKLE_STACK_MAX (1u << 16)   /* values in wait */
 #define PF_PICKLE_TEXT_MAX  (16u << 20)  /* bytes of one text */
 #define PF_PICKLE_TEXTS_MAX (256u << 20) /* of all distinct ones */
-#define PF_PICKLE_MEMO_STEP (1u << 20)   /* an index beyond the last one */
+#define PF_PICKLE_IDLE_MAX  (64u << 20)  /* of those nobody asked for yet */
+#define PF_PICKLE_MEMO_FREE (1u << 20)   /* entries of any file, and */
+#define PF_PICKLE_MEMO_SIZE 16u          /* bytes for each more */
 
 enum pf_pickle_type {
 	PF_PICKLE_MARK, /* never handed over */
@@ -31,7 +34,8 @@ enum pf_pickle_type {
 	PF_PICKLE_NONE,
 	PF_PICKLE_BOOL,
 	PF_PICKLE_INT,
-	PF_PICKLE_BIG,   /* an integer beyond int64 */
+	PF_PICKLE_UINT,  /* one of 2^63 to 2^64 - 1: its bits in v */
+	PF_PICKLE_BIG,   /* an integer beyond both */
 	PF_PICKLE_REAL,  /* the bits of a double in v */
 	PF_PICKLE_TEXT,  /* v: number in texts */
 	PF_PICKLE_PAIR,  /* two integers below 2^31 in v */
@@ -79,7 +83,7 @@ struct pf_pickle_handler {
 	int (*end)(void *arg, struct pf_pickle_open *open, struct pf_err *err);
 	/* Every texts entry, once, in order. */
 	void (*text)(void *arg, uint32_t number, const char *p, size_t len);
-	/* Is a value under this key of no use, so that no text is kept? */
+	/* Is a value under this key of no use, unless the memo gives it back? */
 	bool (*ignores)(void *arg, uint32_t key);
 };
 
@@ -104,6 +108,8 @@ struct pf_pickle {
 	uint32_t open_count;
 	uint64_t *memo;
 	size_t memo_count, memo_cap;
+	int64_t *wide; /* values of entries that do not fit into one */
+	size_t wide_count, wide_cap;
 	pf_pickle_read_fn *read;
 	void *read_arg;
 	unsigned char *buf;

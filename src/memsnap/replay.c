@@ -94,6 +94,21 @@ int pf_snap_replay(struct pf_snap *s, struct pf_snap_entry *e, bool has_time,
 
 /* ---- the final state ---- */
 
+void pf_snap_place_block(struct pf_snap_block *b,
+			 const struct pf_snap_segment *g, int64_t at)
+{
+	uint64_t from = (uint64_t)g->address, to = from + (uint64_t)at;
+
+	b->address_is = g->address_is;
+	if (g->address < 0 && !(g->address_is & PF_SNAP_UNSIGNED)) {
+		b->address = g->address + at;
+		return;
+	}
+	b->address = (int64_t)(to < from ? UINT64_MAX : to);
+	if (b->address < 0)
+		b->address_is |= PF_SNAP_UNSIGNED;
+}
+
 static void meet(struct pf_snap_device *d, const struct pf_snap_block *b)
 {
 	uint64_t *size = pf_map_at(&d->open, (uint64_t)b->address);
@@ -125,7 +140,7 @@ static int meet_all(struct pf_snap *s, struct pf_err *err)
 		if (!g)
 			return -1;
 		device = pf_snap_device(s, g->device);
-		if (device >= 0 && block.is_active && block.has_address &&
+		if (device >= 0 && block.is_active && block.address_is &&
 		    !s->devices[device].is_cut)
 			meet(&s->devices[device], &block);
 	}

@@ -23,6 +23,7 @@ static void drop_segments(struct pf_snap *s, const char *dir)
 {
 	int64_t count = (int64_t)pf_spool_count(s->segments);
 
+	s->lost_count += count + 1; /* the one at hand, or to come */
 	if (count)
 		pf_repair_note(&s->repairs, PF_REPAIR_BAD_PART, count,
 			       PF_OFFSET_UNKNOWN);

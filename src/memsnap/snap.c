@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ enum member {
 #define BIT(type)   (1u << (type))
 #define INT         BIT(PF_PICKLE_INT)
 #define TEXT        BIT(PF_PICKLE_TEXT)
+#define KEY         (INT | BIT(PF_PICKLE_UINT)) /* or a text of digits */
 #define HOLDS(role) ((unsigned)(role) << 16)
 
 static const struct {
@@ -82,18 +84,18 @@ static const struct {
 	[M_HISTORY] = { "history", HOLDS(HISTORY) },
 	[M_FRAMES] = { "frames", HOLDS(FRAMES) },
 	[M_DEVICE] = { "device", INT },
-	[M_ADDRESS] = { "address", INT },
+	[M_ADDRESS] = { "address", KEY },
 	[M_TOTAL] = { "total_size", INT },
 	[M_SIZE] = { "size", INT },
 	[M_REQUESTED] = { "requested_size", INT },
 	[M_REAL_SIZE] = { "real_size", INT },
-	[M_STREAM] = { "stream", INT },
+	[M_STREAM] = { "stream", KEY },
 	[M_TYPE] = { "segment_type", TEXT },
 	[M_POOL] = { "segment_pool_id", BIT(PF_PICKLE_PAIR) },
 	[M_EXPANDABLE] = { "is_expandable", BIT(PF_PICKLE_BOOL) },
 	[M_STATE] = { "state", TEXT },
 	[M_ACTION] = { "action", TEXT },
-	[M_ADDR] = { "addr", INT },
+	[M_ADDR] = { "addr", KEY },
 	[M_DEVICE_FREE] = { "device_free", INT },
 	[M_TIME] = { "time_us", INT },
 	[M_FILENAME] = { "filename", TEXT },
@@ -117,7 +119,8 @@ static const char *const actions[] = {
 struct record {
 	int64_t of[MEMBERS];
 	uint32_t has, bad; /* by member */
-	uint32_t device;   /* of a trace or an entry */
+	uint32_t is_unsigned;
+	uint32_t device; /* of a trace or an entry */
 };
 
 /* A place in the list of blocks that goes to the spool with its segment. */
@@ -139,6 +142,15 @@ struct pf_snap_work {
 static bool has(const struct record *r, enum member m)
 {
 	return (r->has & ~r->bad) >> m & 1;
+}
+
+/* enum pf_snap_is of a key */
+static uint8_t key_is(const struct record *r, enum member m)
+{
+	if (!has(r, m))
+		return 0;
+	return r->is_unsigned >> m & 1 ? PF_SNAP_KNOWN | PF_SNAP_UNSIGNED
+				       : PF_SNAP_KNOWN;
 }
 
 static void count(struct pf_snap *s, enum pf_repair_kind kind,
@@ -285,7 +297,7 @@ static int begin(void *arg, struct pf_pickle_open *c,
 
 	c->record = s->pickle.open_count;
 	r = record_of(s, c);
-	r->has = r->bad = 0;
+	r->has = r->bad = r->is_unsigned = 0;
 	switch ((enum role)c->role) {
 	case FRAMES:
 		w->in_frames = true;
@@ -351,6 +363,30 @@ static bool is_allowed(enum member m, const struct pf_pickle_val *v)
 	return types >> v->type & 1;
 }
 
+/* A key that is a text: decimal digits, or hexadecimal ones behind 0x. */
+static struct pf_pickle_val key_of_text(const struct pf_snap *s,
+					const struct pf_pickle_val *v)
+{
+	size_t len;
+	const char *p = pf_snap_text(s, (uint32_t)v->v, &len);
+	bool is_hex = len > 2 && p[0] == '0' && p[1] == 'x';
+	const char *digits = is_hex ? "0123456789abcdefABCDEF" : "0123456789";
+	struct pf_pickle_val out = *v;
+	uint64_t n;
+
+	p += is_hex ? 2 : 0;
+	len -= is_hex ? 2 : 0;
+	if (!len || strspn(p, digits) != len)
+		return out;
+	errno = 0;
+	n = strtoull(p, NULL, is_hex ? 16 : 10);
+	if (errno)
+		return out;
+	out.type = n >> 63 ? PF_PICKLE_UINT : PF_PICKLE_INT;
+	out.v = (int64_t)n;
+	return out;
+}
+
 static int set(void *arg, struct pf_pickle_open *c,
 	       const struct pf_pickle_val *key,
 	       const struct pf_pickle_val *value, struct pf_err *err)
@@ -358,6 +394,7 @@ static int set(void *arg, struct pf_pickle_open *c,
 	struct pf_snap *s = arg;
 	struct record *r = record_of(s, c);
 	enum member m = member_of(s, key);
+	struct pf_pickle_val number;
 
 	if (c->role == SETTINGS) {
 		add_setting(s, c, key, value);
@@ -369,7 +406,13 @@ static int set(void *arg, struct pf_pickle_open *c,
 		return pf_fail(err, PF_EDATA,
 			       "is no memory snapshot: its segments are no "
 			       "list");
+	if (members[m].types == KEY && value->type == PF_PICKLE_TEXT) {
+		number = key_of_text(s, value);
+		value = &number;
+	}
 	r->has |= 1u << m;
+	if (value->type == PF_PICKLE_UINT)
+		r->is_unsigned |= 1u << m;
 	if (!is_allowed(m, value))
 		r->bad |= 1u << m;
 	r->of[m] = value->v;
@@ -400,6 +443,7 @@ static int add(void *arg, struct pf_pickle_open *c,
 			s->entry_count++;
 			count(s, PF_SKIP_MALFORMED, c);
 		} else {
+			s->lost_count += c->role == SEGMENTS;
 			count(s, PF_REPAIR_BAD_PART, c);
 		}
 	} else if (c->role == FRAMES) {
@@ -477,7 +521,7 @@ static void end_block(struct pf_snap *s, const struct pf_pickle_open *c,
 		.size = r->of[M_SIZE],
 		.state = (uint32_t)r->of[M_STATE],
 		.stack = stack_of(s, r),
-		.has_address = has(r, M_ADDRESS),
+		.address_is = key_is(r, M_ADDRESS),
 		.is_active = !is_inactive,
 		.is_in_use = says(s, r->of[M_STATE], "active_allocated"),
 	};
@@ -496,13 +540,13 @@ static int put_blocks(struct pf_snap *s, const struct pf_snap_segment *g,
 	for (size_t i = 0; i < w->block_count; i++) {
 		struct pf_snap_block *b = &w->blocks[i];
 
+		int64_t said = b->address;
+		bool is_said = g->address_is && b->address_is;
+
 		b->segment = (int64_t)pf_spool_count(s->segments);
-		if (g->has_address && b->has_address)
-			s->bad_order_count +=
-				b->address != pf_sat_add(g->address, at);
 		/* as memory_viz has it: by the sizes before it */
-		b->address = pf_sat_add(g->address, at);
-		b->has_address = g->has_address;
+		pf_snap_place_block(b, g, at);
+		s->bad_order_count += is_said && said != b->address;
 		at = pf_sat_add(at, b->size);
 		if (b->is_active)
 			d->active = pf_sat_add(d->active, b->requested);
@@ -530,14 +574,15 @@ static int end_segment(struct pf_snap *s, const struct pf_pickle_open *c,
 		.stack = stack_of(s, r),
 		.is_expandable = -1,
 		.is_large = -1,
-		.has_address = has(r, M_ADDRESS),
-		.has_stream = has(r, M_STREAM),
+		.address_is = key_is(r, M_ADDRESS),
+		.stream_is = key_is(r, M_STREAM),
 	};
 	int device = has(r, M_DEVICE) ? pf_snap_device(s, g.device) : -1;
 
 	/* SnapViewer writes pools as lists */
 	if (device < 0 || !is_size(r, M_TOTAL) || r->bad & ~(1u << M_POOL)) {
 		count(s, PF_REPAIR_BAD_PART, c);
+		s->lost_count++;
 		w->block_count = 0;
 		return 0;
 	}
@@ -572,15 +617,15 @@ static int end_entry(struct pf_snap *s, const struct pf_pickle_open *c,
 		.stack = stack_of(s, r),
 		.name = (uint32_t)r->of[M_ACTION],
 		.device = (uint16_t)r->device,
-		.has_address = has(r, M_ADDR),
-		.has_stream = has(r, M_STREAM),
+		.address_is = key_is(r, M_ADDR),
+		.stream_is = key_is(r, M_STREAM),
 	};
 	const int64_t last_us = PF_SNAP_TIME_MAX_US;
 
 	e.action = has(r, M_ACTION) ? s->work->action_of[r->of[M_ACTION]] : 0;
 	if (!has(r, M_ACTION) || r->bad || !is_size(r, M_SIZE) ||
 	    ((e.action == PF_SNAP_ALLOC || e.action == PF_SNAP_FREE) &&
-	     !e.has_address)) {
+	     !e.address_is)) {
 		count(s, PF_SKIP_MALFORMED, c);
 		return 0;
 	}

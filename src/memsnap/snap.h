@@ -10,6 +10,9 @@
  * in use without an allocation, were there before.  So levels are relative
  * until all has been read; base is what to add.
  *
+ * Addresses and streams are keys of 64 bits, which writers have as signed or as
+ * unsigned numbers: the bits tell them apart.
+ *
  * Texts are numbers of pickle.texts.  Sizes are 0 to PF_SNAP_SIZE_MAX; what has
  * others, or members of other types, is left out and counted.
  */
@@ -39,6 +42,12 @@ enum pf_snap_action {
 	PF_SNAP_OTHER_ACTION,
 };
 
+/* What is known of a key, as bits. */
+enum pf_snap_is {
+	PF_SNAP_KNOWN = 1,
+	PF_SNAP_UNSIGNED = 2, /* it is 2^63 or more */
+};
+
 /* An entry of the history. */
 struct pf_snap_entry {
 	int64_t time_us; /* or its number in the list, without times */
@@ -49,8 +58,8 @@ struct pf_snap_entry {
 	uint32_t stack;          /* 0: none */
 	uint32_t name;           /* text of the action */
 	uint16_t device;         /* in devices */
-	uint8_t action, has_address;
-	uint32_t has_stream;
+	uint8_t action;
+	uint8_t address_is, stream_is; /* enum pf_snap_is */
 };
 
 struct pf_snap_segment {
@@ -59,7 +68,7 @@ struct pf_snap_segment {
 	uint32_t pool_a, pool_b; /* PF_SNAP_NO_TEXT: not said */
 	uint32_t stack;
 	int8_t is_expandable, is_large; /* -1: not said */
-	bool has_address, has_stream;
+	uint8_t address_is, stream_is;  /* enum pf_snap_is */
 };
 
 struct pf_snap_block {
@@ -67,7 +76,8 @@ struct pf_snap_block {
 	int64_t address, size, requested;
 	uint32_t state; /* text */
 	uint32_t stack;
-	uint8_t has_address, is_active, is_in_use; /* active_allocated */
+	uint8_t address_is;           /* enum pf_snap_is */
+	uint8_t is_active, is_in_use; /* active_allocated */
 };
 
 struct pf_snap_mark { /* an annotation */
@@ -114,6 +124,7 @@ struct pf_snap {
 	bool is_list;                    /* of segments: memory_snapshot() */
 	int64_t entry_count, mark_count; /* also those left out */
 	struct pf_repairs repairs;
+	int64_t lost_count;    /* segments that were left out */
 	int64_t bad_sum_count; /* segments whose blocks do not add up */
 	int64_t bad_order_count;
 	struct pf_snap_work *work; /* private */

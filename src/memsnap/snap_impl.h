@@ -27,6 +27,10 @@ int pf_snap_keep(struct pf_snap *s, const char *dir, bool salvage,
 int pf_snap_replay(struct pf_snap *s, struct pf_snap_entry *e, bool has_time,
 		   struct pf_err *err);
 
+/* A block's address: "at" bytes, 0 or more, behind that of its segment. */
+void pf_snap_place_block(struct pf_snap_block *b,
+			 const struct pf_snap_segment *g, int64_t at);
+
 /* All has been read: bases, and what does not agree. */
 int pf_snap_settle(struct pf_snap *s, struct pf_err *err);
 

@@ -161,8 +161,7 @@ void pf_pfr_map_memory(struct pf_pfr_map *m, const struct pf_pfr_event *ev)
 	pf_pfr_open_args(m);
 	if (v[3] <= INT64_MAX)
 		pf_pfr_arg_slot(m, "bytes", PF_SLOT_BYTES, (int64_t)v[3]);
-	if (v[2] <= INT64_MAX)
-		pf_pfr_arg_slot(m, "ptr", PF_SLOT_ADDR, (int64_t)v[2]);
+	pf_argline_address(&m->sink.args, "ptr", v[2]);
 	arg_correlation(m, ev);
 	pf_pfr_arg_fixed(m, "context", (int64_t)(uint32_t)v[5]);
 	pf_pfr_arg_fixed(m, "on stream",

@@ -127,9 +127,8 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *c,
 		pf_argline_fixed(a, "device", memory->device);
 	if (memory->bytes >= 0)
 		pf_argline_slot(a, "bytes", PF_SLOT_BYTES, memory->bytes);
-	if (memory->address && memory->address <= INT64_MAX)
-		pf_argline_slot(a, "ptr", PF_SLOT_ADDR,
-				(int64_t)memory->address);
+	if (memory->address)
+		pf_argline_address(a, "ptr", memory->address);
 	arg_link(m, c->process, c->id);
 	put->args = pf_argline_close(a, &m->sink.parsed.args);
 	pf_sink_store(&m->sink, put);

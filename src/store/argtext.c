@@ -28,13 +28,18 @@ size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT])
 				digits + whole);
 }
 
-/* The slot that text[at] names when it stands outside strings, or -1. */
-static int slot_of(const char *text, size_t len)
+/* The slot that text names when it stands outside strings, or -1. */
+static int slot_of(const char *text, size_t len, bool *is_unsigned)
 {
-	if (len < 2 || text[0] != '$' || text[1] < 'a' ||
-	    text[1] >= 'a' + PF_SLOT_COUNT)
+	char first;
+
+	if (len < 2 || text[0] != '$')
 		return -1;
-	return text[1] - 'a';
+	*is_unsigned = text[1] < 'a';
+	first = *is_unsigned ? 'A' : 'a';
+	return text[1] >= first && text[1] < first + PF_SLOT_COUNT
+		       ? text[1] - first
+		       : -1;
 }
 
 /* The end of the string whose opening quote is at p. */
@@ -53,19 +58,25 @@ void pf_argtext_build(const char *text, size_t len, uint32_t mask,
 	char number[PF_SLOT_TEXT];
 
 	while (mask && p < end) {
+		bool is_unsigned = false;
 		int s;
 
 		if (*p == '"') {
 			p = string_end(p, end);
 			continue;
 		}
-		s = *p == '$' ? slot_of(p, (size_t)(end - p)) : -1;
+		s = *p == '$' ? slot_of(p, (size_t)(end - p), &is_unsigned)
+			      : -1;
 		if (s < 0 || !(mask >> s & 1)) {
 			p++;
 			continue;
 		}
 		pf_buf_add(out, copied, (size_t)(p - copied));
-		pf_buf_add(out, number, pf_slot_text(s, slot[s], number));
+		if (is_unsigned)
+			pf_buf_addu(out, (uint64_t)slot[s]);
+		else
+			pf_buf_add(out, number,
+				   pf_slot_text(s, slot[s], number));
 		p += 2;
 		copied = p;
 	}

@@ -42,6 +42,16 @@ void pf_argline_slot(struct pf_argline *a, const char *key, enum pf_slot slot,
 	pf_argline_set(a, slot, value);
 }
 
+void pf_argline_address(struct pf_argline *a, const char *key, uint64_t value)
+{
+	char first = value > INT64_MAX ? 'A' : 'a';
+	char holder[3] = { '$', (char)(first + PF_SLOT_ADDR), '\0' };
+
+	pf_argline_key(a, key);
+	pf_buf_adds(&a->text, holder);
+	pf_argline_set(a, PF_SLOT_ADDR, (int64_t)value);
+}
+
 void pf_argline_number(struct pf_argline *a, const char *key, uint64_t value)
 {
 	if (a->generic < PF_SLOT_GENERIC_COUNT && value < UINT64_C(1) << 58) {

@@ -28,6 +28,8 @@ void pf_argline_set(struct pf_argline *a, enum pf_slot slot, int64_t value);
 void pf_argline_key(struct pf_argline *a, const char *key);
 void pf_argline_slot(struct pf_argline *a, const char *key, enum pf_slot slot,
 		     int64_t value);
+/* An address: all 64 bits are its number. */
+void pf_argline_address(struct pf_argline *a, const char *key, uint64_t value);
 /* A number that differs from event to event but has no slot of its own. */
 void pf_argline_number(struct pf_argline *a, const char *key, uint64_t value);
 void pf_argline_fixed(struct pf_argline *a, const char *key, int64_t value);

@@ -100,6 +100,7 @@ static inline bool pf_kind_is_gpu_track(unsigned kind)
  * argument text and kept as integers, a "slot" each; the text keeps "$a" for
  * slot 0, "$b" for slot 1 and so on in their place (a bare $ occurs nowhere
  * else outside strings in JSON), so that the text repeats and is stored once.
+ * A capital letter, "$A", says that the slot's bits are an unsigned number.
  * Slot numbers are stored: append only, at most 26.
  */
 enum pf_slot {

@@ -35,14 +35,16 @@ static void slots_are_written_as_they_were(void **state)
 static void build_fills_slots_outside_strings(void **state)
 {
 	static const char text[] =
-		"{\"a\":$a,\"$a\\\"$a\":\"$b\",\"c\":[$b],\"d\":$z$}";
-	int64_t slots[PF_SLOT_COUNT] = { 5, 6 };
+		"{\"a\":$a,\"$a\\\"$a\":\"$b\",\"c\":[$b],\"d\":$z$,"
+		"\"e\":[$c,$C,$D]}";
+	int64_t slots[PF_SLOT_COUNT] = { 5, 6, -1 };
 	struct pf_buf out = { 0 };
 
 	(void)state;
-	pf_argtext_build(text, strlen(text), 3, slots, &out);
+	pf_argtext_build(text, strlen(text), 7, slots, &out);
 	assert_string_equal(
-		out.data, "{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$}");
+		out.data, "{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$,"
+			  "\"e\":[-1,18446744073709551615,$D]}");
 	pf_buf_release(&out);
 }
 

@@ -219,6 +219,24 @@ def plain(path, schema="3.25.0", without=(), processes=1, shift=0):
     m.done()
 
 
+def spans(path, cross=False):
+    """Start/end ranges of two processes, which cross and change threads."""
+    m = Maker(path)
+    m.gpu(0)
+    for pid in (1000, 1001):
+        m.process(pid)
+    for n in range(6):
+        at = n * 100000
+        m.range(1000, at, at + 90000, f"iteration {n}", 60)
+        m.range(1001, at + 50000, at + 150000 + n, "request", 60)
+        m.call(1000, at + 1000, at + 3000, "cudaLaunchKernel", n + 1)
+        m.kernel(1000, at + 4000, at + 44000, "void k()", n + 1)
+    m.range(1001, 5, None, "request", 60)
+    if cross:
+        m.range(1000, 45000, 95000, "iteration 9", 60)
+    m.done()
+
+
 def graphs(path, nodes):
     m = Maker(path)
     m.gpu(0)
@@ -293,6 +311,8 @@ def make(folder):
     for n in range(5):
         m.step(1000, n * 100000 + n * n, n)
     m.done()
+    spans(at("spans.sqlite"))
+    spans(at("spans_cross.sqlite"), True)
     graphs(at("graphs.sqlite"), False)
     graphs(at("nodes.sqlite"), True)
     unified(at("unified.sqlite"))

@@ -64,6 +64,47 @@ query plain "SELECT args ->> '\$.end', end_ns = (SELECT last_ns FROM trace)
 query plain "SELECT kind, count(*) FROM event WHERE name IN ('over threads',
 	'a mark') GROUP BY 1" '16,1
 19,1' "ranges of processes, and marks"
+# start/end ranges: as nsys' nvtx_startend_sum has them, as steps, as slices
+for name in spans spans_cross; do
+	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" 2>"$tmp/err"
+done
+ranges_of() { # DB: text of the finding and rows of its start/end ranges
+	run 0 "$profan" ranges -q -f json "$1" && "$PYTHON" -S - "$tmp/out" <<-'END'
+		import json, sys
+		d = json.load(open(sys.argv[1]))
+		print(d["scalars"]["finding"])
+		for r in d["tables"]["spans"]:
+		    print(*(r[k] for k in ("range", "count", "total_ns",
+		            "median_ns", "min_ns", "max_ns")))
+		assert abs(sum(r["share"] for r in d["tables"]["spans"]) - 1) < 1e-9
+	END
+}
+ranges_of "$tmp/spans.db" >"$tmp/got" 2>&1
+cat >"$tmp/want" <<'END'
+Of 13 start/end ranges in the capture those of request last longest: 1.250 ms in all, 7 of them
+request 7 1250015 100003 100000 650000
+iteration 0 1 90000 90000 90000 90000
+iteration 1 1 90000 90000 90000 90000
+iteration 2 1 90000 90000 90000 90000
+iteration 3 1 90000 90000 90000 90000
+iteration 4 1 90000 90000 90000 90000
+iteration 5 1 90000 90000 90000 90000
+END
+same "ranges: start/end ranges by name, and that they are there" "$tmp/want" \
+	"$tmp/got"
+run 0 "$profan" steps -q --steps '^iteration' --by-range -f json "$tmp/spans.db" &&
+	grep -q '"step_count": 6' "$tmp/out" &&
+	grep -q '"range": "request", "count": 7, "total_ns": 1250015' "$tmp/out"
+result "steps are start/end ranges, and others begin in them" "$tmp/out"
+run 0 "$profan" path -q --steps '^iteration' "$tmp/spans.db"
+result "path: steps of no thread" "$tmp/err"
+run 3 "$profan" steps -q --steps '^iteration' "$tmp/spans_cross.db" &&
+	grep -q 'cross each other' "$tmp/err"
+result "start/end ranges that cross are no steps" "$tmp/err"
+run 0 "$profan" report -q --force -o "$tmp/p.html" "$tmp/spans.db" &&
+	[ "$(grep -o 'start/end ranges of process 100[01]' "$tmp/p.html" |
+		sort -u | wc -l)" = 2 ]
+result "the timeline has a lane of each process' start/end ranges"
 query plain "SELECT step, count(*) FROM gpu_event WHERE step IS NOT NULL
 	AND kind = 7 GROUP BY 1" '0,4
 1,4

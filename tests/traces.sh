@@ -114,4 +114,46 @@ if [ -s "$tmp/bad" ]; then
 else
 	ok "a trace cut anywhere"
 fi
+
+# asynchronous events are ranges of no thread: by category, id and scope the last
+# begin that is open ends first, wherever it began
+cat >"$tmp/async.json" <<'END'
+[{"ph":"X","name":"op","cat":"cpu_op","pid":1,"tid":1,"ts":0,"dur":1000},
+{"ph":"e","name":"lone","cat":"c","id":9,"pid":1,"tid":1,"ts":1},
+{"ph":"b","name":"lone","cat":"c","id":9,"pid":1,"tid":1,"ts":2},
+{"ph":"e","name":"lone","cat":"c","id":9,"pid":1,"tid":1,"ts":5},
+{"ph":"b","name":"out","cat":"c","id":"0x1","pid":1,"tid":1,"ts":10},
+{"ph":"b","name":"in","cat":"c","id":"0x1","pid":1,"tid":2,"ts":20},
+{"ph":"n","name":"in","cat":"c","id":"0x1","pid":1,"tid":2,"ts":21},
+{"ph":"e","name":"in","cat":"c","id":"0x1","pid":1,"tid":1,"ts":27},
+{"ph":"b","name":"other","cat":"d","id":"0x1","pid":1,"tid":1,"ts":30},
+{"ph":"e","name":"out","cat":"c","id":"0x1","pid":1,"tid":3,"ts":110},
+{"ph":"e","name":"other","cat":"d","id":"0x1","pid":1,"tid":1,"ts":230},
+{"ph":"b","name":"local","cat":"c","id2":{"local":"7"},"pid":1,"tid":1,"ts":300},
+{"ph":"b","name":"local","cat":"c","id2":{"local":"7"},"pid":2,"tid":1,"ts":310},
+{"ph":"e","name":"local","cat":"c","id2":{"local":"7"},"pid":1,"tid":1,"ts":320},
+{"ph":"e","name":"local","cat":"c","id2":{"local":"7"},"pid":2,"tid":1,"ts":335},
+{"ph":"S","name":"old","cat":"c","id":7,"pid":1,"tid":1,"ts":400},
+{"ph":"S","name":"new","cat":"c","id":"7","pid":1,"tid":1,"ts":401},
+{"ph":"F","name":"old","cat":"c","id":"7","pid":1,"tid":1,"ts":404},
+{"ph":"F","name":"new","cat":"c","id":7,"pid":1,"tid":1,"ts":409},
+{"ph":"b","name":"open","cat":"c","id":8,"pid":1,"tid":1,"ts":500}]
+END
+rm -f "$db"
+run 0 "$profan" ingest -q "$tmp/async.json" -o "$db" &&
+	run 0 "$profan" ranges -f json "$db" &&
+	grep -o '"range": "[a-z]*", "count": [0-9]*, "total_ns": [0-9]*' \
+		"$tmp/out" | tr -d '",' | cut -d ' ' -f 2,4,6 >"$tmp/got"
+cat >"$tmp/want" <<'END'
+other 1 200000
+out 1 100000
+local 2 45000
+new 1 8000
+in 1 7000
+old 1 4000
+lone 1 3000
+END
+same "asynchronous events: ranges of no thread" "$tmp/want" "$tmp/got"
+grep -q '"2 asynchronous events begin or end a range' "$tmp/out"
+result "asynchronous events without the other half are counted" "$tmp/out"
 tap_done

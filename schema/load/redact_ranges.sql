@@ -3,7 +3,7 @@
 -- profiler's steps.  Parameters: none.
 SELECT DISTINCT name
 FROM event
-WHERE kind IN (0, 2, 10, 12, 21)
+WHERE (kind IN (0, 2, 10, 12, 19, 21) OR category = 'nvtx')
 	AND name IS NOT NULL
 	AND name NOT LIKE 'ProfilerStep#%'
 ORDER BY name;

@@ -518,6 +518,119 @@ static int take_items(struct ranges *r, struct pf_ranges *out,
 	return 0;
 }
 
+/* ---- ranges of no thread ---- */
+
+struct spans {
+	struct ranges *r;
+	struct pf_intern names;
+	struct pf_stats *stats; /* by name, whose values are a group */
+	size_t cap;
+};
+
+/* A step that is such a range itself is not in itself. */
+static bool is_step_span(struct ranges *r, const struct pf_async_range *a)
+{
+	const struct pf_step_time *s =
+		r->step_names ? pf_step_walk_at(&r->walk, a->start_ns) : NULL;
+
+	return s && s->host_start_ns == a->start_ns &&
+	       s->host_end_ns == pf_span_end(a->start_ns, a->dur_ns) &&
+	       pf_step_regex_matches(r->step_names, a->name, strlen(a->name));
+}
+
+static int add_span(struct spans *s, const struct pf_async_range *a,
+		    struct pf_err *err)
+{
+	uint32_t known = s->names.count, n;
+
+	if (!is_counted(s->r, a->start_ns) || is_step_span(s->r, a))
+		return 0;
+	n = pf_intern_add(&s->names, a->name, strlen(a->name));
+	s->stats = pf_grow(s->stats, &s->cap, (size_t)n + 1, sizeof(*s->stats));
+	if (n == known)
+		s->stats[n] = (struct pf_stats){ 0 };
+	pf_stats_add(&s->stats[n], a->dur_ns);
+	return pf_medians_add(s->r->values, n, a->dur_ns, err);
+}
+
+static int read_spans(struct spans *s, struct pf_err *err)
+{
+	struct ranges *r = s->r;
+	struct pf_async_range a;
+	struct pf_async all;
+	uint32_t lane = 0;
+	int rc = pf_async_open(&all, r->db, r->trace->trace_id, err);
+
+	while (!rc && (rc = pf_async_next(&all, &a, err)) == 1) {
+		if (r->steps && a.track_id != lane)
+			r->walk = pf_step_walk_begin(r->steps,
+						     r->trace->trace_id);
+		lane = a.track_id;
+		rc = add_span(s, &a, err);
+	}
+	r->out->half_count += all.half_count;
+	pf_async_close(&all);
+	return rc;
+}
+
+static int take_spans(struct spans *s, struct pf_ranges *out,
+		      struct pf_err *err)
+{
+	uint32_t count = s->names.count;
+	int64_t *counts = pf_calloc(count + 1, sizeof(*counts));
+	int64_t *medians = pf_calloc(count + 1, sizeof(*medians));
+	int rc;
+
+	for (uint32_t i = 0; i < count; i++)
+		counts[i] = s->stats[i].count;
+	rc = pf_medians_find(s->r->values, counts, medians, err);
+	out->spans = pf_calloc(count + 1, sizeof(*out->spans));
+	for (uint32_t i = 0; i < count && !rc; i++) {
+		const struct pf_stats *v = &s->stats[i];
+
+		out->spans[out->span_count++] = (struct pf_range){
+			.name = pf_arena_string(
+				&out->texts,
+				pf_intern_text(&s->names, i, NULL)),
+			.count = v->count,
+			.total_ns = v->sum,
+			.median_ns = medians[i],
+			.min_ns = v->min,
+			.max_ns = v->max,
+		};
+		pf_sat_sum(&out->span_ns, v->sum);
+		out->spans_all += v->count;
+	}
+	for (size_t i = 0; i < out->span_count; i++)
+		out->spans[i].share =
+			pf_num_share(out->spans[i].total_ns, out->span_ns);
+	free(counts);
+	free(medians);
+	return rc;
+}
+
+static int find_spans(struct ranges *r, struct pf_err *err)
+{
+	struct spans s = { .r = r };
+	int rc = 0;
+
+	pf_sorter_free(r->values);
+	r->values = pf_sorter_temp(sizeof(struct pf_group_value));
+	pf_intern_init(&s.names);
+	for (size_t i = 0; !rc && i < r->window->count; i++) {
+		r->trace = &r->window->traces[i];
+		rc = read_spans(&s, err);
+	}
+	if (!rc)
+		rc = take_spans(&s, r->out, err);
+	if (!rc)
+		qsort(r->out->spans, r->out->span_count, sizeof(*r->out->spans),
+		      by_total);
+	free(s.stats);
+	pf_intern_release(&s.names);
+	return rc;
+}
+
 static void tear_down(struct ranges *r)
 {
 	pf_by_event_free(r->works);
@@ -560,6 +673,8 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		rc = project(&r, err);
 	if (!rc)
 		rc = take_items(&r, out, err);
+	if (!rc)
+		rc = find_spans(&r, err);
 	tear_down(&r);
 	return rc;
 }
@@ -570,70 +685,6 @@ void pf_ranges_release(struct pf_ranges *r)
 	pf_window_release(&r->window);
 	free(r->items);
 	free(r->gpu);
+	free(r->spans);
 	*r = (struct pf_ranges){ 0 };
-}
-
-/* ---- how it is said ---- */
-
-#define FIELD(member, key, title, kind)                                        \
-	PF_FIELD(struct pf_range, member, key, title, kind)
-static const struct pf_field host_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(count, "count", "Count", PF_COUNT),
-	FIELD(total_ns, "total_ns", "Total", PF_NS),
-	FIELD(self_ns, "self_ns", "Self", PF_NS),
-	FIELD(share, "self_share", "Share", PF_RATIO),
-	FIELD(median_ns, "median_ns", "Median", PF_NS),
-	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
-	FIELD(max_ns, "max_ns", "Max", PF_NS),
-};
-static const struct pf_field gpu_fields[] = {
-	FIELD(name, "range", "Range", PF_TEXT),
-	FIELD(gpu_count, "count", "Count", PF_COUNT),
-	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
-	FIELD(projected_ns, "projected_ns", "First to last", PF_NS),
-	FIELD(projected_median_ns, "projected_median_ns", "Median", PF_NS),
-	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
-};
-#undef FIELD
-
-static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
-	const struct pf_range *most = NULL;
-
-	doc->is_nothing = !r->item_count;
-	if (!r->item_count) {
-		pf_doc_finding(doc, "There are no ranges; %s",
-			       pf_hint(r->producer, PF_HINT_RANGES));
-		return;
-	}
-	for (size_t i = 0; i < r->item_count; i++) {
-		const struct pf_range *item = &r->items[i];
-
-		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
-			continue;
-		if (!most || item->self_ns > most->self_ns)
-			most = item;
-	}
-	pf_doc_finding(doc,
-		       "%s itself takes %s of the time in ranges%s (%s of %s)",
-		       most->name, pf_num_show_ratio(part, most->share),
-		       pf_window_scope(&r->window),
-		       pf_num_show_ns(time, most->self_ns),
-		       pf_num_show_ns(all, r->self_ns));
-}
-
-void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
-{
-	add_finding(r, doc);
-	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->count);
-	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
-	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
-		r->item_count);
-	if (r->has_plain)
-		pf_doc_note(doc, "without operators and annotations all ranges "
-				 "of threads count");
-	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
-		r->gpu_count);
 }

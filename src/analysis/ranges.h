@@ -16,6 +16,9 @@
  * a range reaches from the first start to the last end of its work; busy is
  * the time in which any of it ran (its union).  Work that autograd launches
  * from a thread of its own is in no range of the forward thread.
+ *
+ * Ranges that are no thread's (events/track_read.h) are a list of their own, as in
+ * nsys' nvtx_startend_sum: with what they last, and neither self time nor work.
  */
 #ifndef PF_ANALYSIS_RANGES_H
 #define PF_ANALYSIS_RANGES_H
@@ -57,6 +60,14 @@ struct pf_ranges {
 	size_t item_count;
 	struct pf_range *gpu; /* of them with GPU work, by projection */
 	size_t gpu_count;
+	/*
+	 * Of no thread; share: of the sum of their times.  With steps: those
+	 * that begin in a whole one.
+	 */
+	struct pf_range *spans;
+	size_t span_count;
+	int64_t span_ns, spans_all; /* their sum and number */
+	int64_t half_count;         /* begins or ends without the other */
 	int64_t count;
 	int64_t self_ns;    /* of all: each instant of a thread once */
 	bool has_user_self; /* of others than ProfilerStep* */
@@ -67,5 +78,7 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		   struct pf_ranges *out, struct pf_err *err);
 void pf_ranges_release(struct pf_ranges *ranges);
 void pf_ranges_show(const struct pf_ranges *ranges, struct pf_doc *doc);
+/* The list of those of no thread, and what must be known of it. */
+void pf_ranges_show_spans(const struct pf_ranges *ranges, struct pf_doc *doc);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in no range is the rest: what ranges hold is walked in ranges.c. */
+/*
+ * How ranges are shown, alone and as parts of steps, where what is in no range
+ * is the rest.  What they hold is found in ranges.c.
+ */
 #include "config.h"
 
 #include <stdlib.h>
@@ -172,7 +175,8 @@ static void show(const struct pf_ranges *ranges,
 	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range", own,
 		parts, count);
 	free(parts);
-	if (!ranges->count)
+	pf_ranges_show_spans(ranges, doc);
+	if (!ranges->count && !ranges->span_count)
 		pf_doc_note(doc, "no range begins in the steps on their "
 				 "thread; mark parts of the program with "
 				 "record_function or NVTX");
@@ -196,4 +200,119 @@ int pf_step_ranges(struct pf_db *db, const struct pf_window_args *args,
 	}
 	pf_ranges_release(&ranges);
 	return rc;
+}
+
+/* ---- ranges alone ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_range, member, key, title, kind)
+static const struct pf_field host_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(share, "self_share", "Share", PF_RATIO),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Max", PF_NS),
+};
+static const struct pf_field gpu_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(gpu_count, "count", "Count", PF_COUNT),
+	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
+	FIELD(projected_ns, "projected_ns", "First to last", PF_NS),
+	FIELD(projected_median_ns, "projected_median_ns", "Median", PF_NS),
+	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
+};
+static const struct pf_field span_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Max", PF_NS),
+};
+#undef FIELD
+
+static void find_no_thread(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
+	const struct pf_range *most = &r->spans[0];
+
+	pf_num_show_ns(time, most->total_ns);
+	if (r->spans_all == 1)
+		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
+			       pf_window_scope(&r->window), most->name, time);
+	else
+		pf_doc_finding(doc,
+			       "Of %s start/end ranges%s those of %s last "
+			       "longest: %s in all, %s of them",
+			       pf_num_show_count(all, r->spans_all),
+			       pf_window_scope(&r->window), most->name, time,
+			       pf_num_show_count(text, most->count));
+}
+
+static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
+	const struct pf_range *most = NULL;
+
+	doc->is_nothing = !r->item_count && !r->span_count;
+	if (!r->item_count && r->span_count) {
+		find_no_thread(r, doc);
+		return;
+	}
+	if (!r->item_count) {
+		pf_doc_finding(doc, "There are no ranges; %s",
+			       pf_hint(r->producer, PF_HINT_RANGES));
+		return;
+	}
+	for (size_t i = 0; i < r->item_count; i++) {
+		const struct pf_range *item = &r->items[i];
+
+		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
+			continue;
+		if (!most || item->self_ns > most->self_ns)
+			most = item;
+	}
+	pf_doc_finding(doc,
+		       "%s itself takes %s of the time in ranges%s (%s of %s)",
+		       most->name, pf_num_show_ratio(part, most->share),
+		       pf_window_scope(&r->window),
+		       pf_num_show_ns(time, most->self_ns),
+		       pf_num_show_ns(all, r->self_ns));
+}
+
+void pf_ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
+		r->spans, r->span_count);
+	if (r->span_count)
+		pf_doc_note(doc,
+			    "start/end ranges may overlap, cross and end on "
+			    "another thread: none is inside of another, and "
+			    "their times do not add up to any other");
+	if (r->half_count)
+		pf_doc_note(doc,
+			    "%s asynchronous events begin or end a range whose "
+			    "other end is not there",
+			    pf_num_show_count(text, r->half_count));
+}
+
+void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	add_finding(r, doc);
+	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->count);
+	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
+	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
+		r->item_count);
+	if (r->has_plain)
+		pf_doc_note(doc, "without operators and annotations all ranges "
+				 "of threads count");
+	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
+		r->gpu_count);
+	pf_ranges_show_spans(r, doc);
 }

@@ -20,7 +20,7 @@
 
 struct pf_step {
 	int64_t trace_id, step;
-	int64_t track_id; /* its thread */
+	int64_t track_id; /* its thread; 0: it is none's */
 	int64_t host_start_ns, host_end_ns;
 	int64_t start_ns, end_ns; /* extended */
 	int64_t gpu_count;        /* GPU events launched in it */

@@ -13,6 +13,7 @@
 #include "base/intern.h"
 #include "events/interval.h"
 #include "events/step_names.h"
+#include "events/track_read.h"
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"
@@ -180,15 +181,15 @@ static bool find_number(struct finder *f, const struct pf_span *s,
 
 /* ---- threads ---- */
 
-static int add_range(struct finder *f, size_t first,
-		     const struct pf_track *track, const struct pf_span *s,
+static int add_range(struct finder *f, size_t first, int64_t trace_id,
+		     uint32_t track_id, int64_t start_ns, int64_t dur_ns,
 		     int64_t number, struct pf_err *err)
 {
 	struct pf_steps *out = f->out;
-	int64_t end = pf_span_end(s->start_ns, s->dur_ns);
+	int64_t end = pf_span_end(start_ns, dur_ns);
 
 	if (out->count > first &&
-	    s->start_ns < out->items[out->count - 1].host_end_ns)
+	    start_ns < out->items[out->count - 1].host_end_ns)
 		return 0;
 	if (out->count == RANGES_MAX)
 		return pf_fail(err, PF_ELIMIT,
@@ -196,12 +197,12 @@ static int add_range(struct finder *f, size_t first,
 	out->items = pf_grow(out->items, &f->cap, out->count + 1,
 			     sizeof(*out->items));
 	out->items[out->count++] = (struct pf_step){
-		.trace_id = track->trace_id,
-		.track_id = track->id,
+		.trace_id = trace_id,
+		.track_id = track_id,
 		.step = number,
-		.host_start_ns = s->start_ns,
+		.host_start_ns = start_ns,
 		.host_end_ns = end,
-		.start_ns = s->start_ns,
+		.start_ns = start_ns,
 		.end_ns = end,
 	};
 	return 0;
@@ -223,9 +224,74 @@ static int read_thread(struct finder *f, const struct pf_track *track,
 		return -1;
 	while ((rc = pf_cursor_next(c, &s, err)) == 1)
 		if (s.dur_ns > 0 && find_number(f, &s, &number) &&
-		    (rc = add_range(f, first, track, &s, number, err)) < 0)
+		    (rc = add_range(f, first, track->trace_id, track->id,
+				    s.start_ns, s.dur_ns, number, err)) < 0)
 			break;
 	pf_cursor_free(c);
+	return rc;
+}
+
+static bool is_more(const struct pf_steps *out, size_t first, size_t best)
+{
+	return out->count - best > best - first;
+}
+
+/*
+ * The ranges from "best" on stay if they are more than those before, from
+ * "first" on.  Returns where the next ones go.
+ */
+static size_t keep_more(struct pf_steps *out, size_t first, size_t best)
+{
+	size_t own = out->count - best;
+
+	if (is_more(out, first, best)) {
+		memmove(&out->items[first], &out->items[best],
+			own * sizeof(*out->items));
+		best = first + own;
+	}
+	out->count = best;
+	return best;
+}
+
+/* The same of ranges that are no thread's, lane by lane. */
+static int read_lanes(struct finder *f, int64_t trace_id, size_t first,
+		      size_t best, struct pf_err *err)
+{
+	struct pf_async_range a;
+	struct pf_async all;
+	uint32_t lane = 0;
+	bool cross = false, best_cross = false;
+	int rc = pf_async_open(&all, f->db, trace_id, err);
+
+	while (!rc && (rc = pf_async_next(&all, &a, err)) == 1) {
+		size_t len = strlen(a.name);
+
+		if (a.track_id != lane) {
+			best_cross = is_more(f->out, first, best) ? cross
+								  : best_cross;
+			best = keep_more(f->out, first, best);
+			cross = false;
+		}
+		lane = a.track_id;
+		rc = 0;
+		if (a.dur_ns <= 0 ||
+		    !pf_step_regex_matches(f->regex, a.name, len))
+			continue;
+		cross |= f->out->count > best &&
+			 a.start_ns <
+				 f->out->items[f->out->count - 1].host_end_ns &&
+			 pf_span_end(a.start_ns, a.dur_ns) >
+				 f->out->items[f->out->count - 1].host_end_ns;
+		rc = add_range(f, best, trace_id, 0, a.start_ns, a.dur_ns,
+			       number_of(a.name, len), err);
+	}
+	best_cross = is_more(f->out, first, best) ? cross : best_cross;
+	keep_more(f->out, first, best);
+	pf_async_close(&all);
+	if (!rc && best_cross)
+		rc = pf_fail(err, PF_EDATA,
+			     "start/end ranges that match --steps cross each "
+			     "other: which of them is a step cannot be told");
 	return rc;
 }
 
@@ -249,20 +315,14 @@ static int read_trace(struct finder *f, const struct pf_track *tracks,
 	size_t first = out->count, best = out->count;
 
 	for (size_t i = 0; i < count; i++) {
-		size_t own;
-
 		if (strcmp(tracks[i].class_name, "host") != 0)
 			continue;
 		if (read_thread(f, &tracks[i], err) < 0)
 			return -1;
-		own = out->count - best;
-		if (own > best - first) {
-			memmove(&out->items[first], &out->items[best],
-				own * sizeof(*out->items));
-			best = first + own;
-		}
-		out->count = best;
+		best = keep_more(out, first, best);
 	}
+	if (read_lanes(f, tracks->trace_id, first, best, err))
+		return -1;
 	number_steps(out, first);
 	return 0;
 }

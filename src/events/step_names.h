@@ -4,8 +4,9 @@
  * POSIX extended regular expression (--steps), as Lightning, Megatron, JAX and
  * others mark them.
  *
- * Per trace, the thread with most of them counts, and of ranges within each
- * other the outermost.  The number of a step is the one that its name ends in
+ * Per trace, the thread with most of them counts, or the lane of ranges that are
+ * no thread's (track_read.h) where that has more; and of ranges within each other, or
+ * across, the first.  The number of a step is the one that its name ends in
  * ("train 7" is 7), if all do and the numbers ascend; else steps are counted
  * from 0.
  *

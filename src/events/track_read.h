@@ -29,4 +29,32 @@ int pf_track_read(struct pf_db *db, const struct pf_track *t,
 		  const struct pf_track_reader *reader, void *context,
 		  struct pf_err *err);
 
+/* ---- ranges of no thread ---- */
+
+/*
+ * Ranges that are no thread's: start/end ranges of NVTX and roctx, and paired
+ * asynchronous events of Chrome traces (schema/load/async_ranges.sql says how).
+ * They may begin on one thread and end on another, overlap and cross: none is
+ * inside of another, and none has a time of its own.
+ */
+struct pf_async_range {
+	uint32_t track_id; /* of its lane, no thread's */
+	const char *name;  /* until the next one */
+	int64_t start_ns, dur_ns;
+};
+
+struct pf_async {
+	struct pf_db db;
+	sqlite3_stmt *st;
+	int64_t half_count; /* begins and ends without the other, so far */
+};
+
+/* Those of a trace, by lane and start.  Close it after an error, too. */
+int pf_async_open(struct pf_async *a, struct pf_db *db, int64_t trace_id,
+		  struct pf_err *err);
+/* 1, 0 at the end, -1 on an error. */
+int pf_async_next(struct pf_async *a, struct pf_async_range *out,
+		  struct pf_err *err);
+void pf_async_close(struct pf_async *a);
+
 #endif

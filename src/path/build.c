@@ -219,7 +219,7 @@ static bool is_end(const struct path *p, const struct path_thread *t)
 
 	if (!r->has_work && r->has_calls)
 		return false;
-	if (p->step_count && t->track_id != p->main_track)
+	if (p->step_count && p->main_track && t->track_id != p->main_track)
 		return false;
 	return path_is_compute(p, t);
 }

@@ -14,10 +14,12 @@
 #include "events/gpu.h"
 #include "base/intern.h"
 #include "events/names.h"
+#include "events/track_read.h"
 #include "events/nest.h"
 #include "events/words.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "base/utf8.h"
 #include "render/escape.h"
 #include "timeline/slices.h"
@@ -286,6 +288,17 @@ static void place(struct placed *p, uint32_t seq, uint32_t slice)
 	p->slice[seq] = slice;
 }
 
+/* Does it end, and begin where slices of the group do?  Where it ends. */
+static bool is_inside(const struct loader *l, const struct pf_slices *g,
+		      int64_t start_ns, int64_t dur_ns, int64_t *end_ns)
+{
+	int64_t at;
+
+	return !__builtin_sub_overflow(start_ns, l->t->first_ns, &at) &&
+	       at >= 0 && at < g->until_ns && dur_ns >= 0 &&
+	       !__builtin_add_overflow(start_ns, dur_ns, end_ns);
+}
+
 static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 		     struct track_state *state, struct placed *placed)
 {
@@ -293,16 +306,14 @@ static int add_event(struct loader *l, const struct pf_span *s, bool is_gpu,
 	int group = group_of(kind, is_gpu), depth;
 	struct pf_slices *g;
 	struct pf_slice_track *track;
-	int64_t at, end;
+	int64_t end;
 	uint32_t name;
 	uint8_t sort;
 
 	if (group < 0 || !l->t->is_wanted[group])
 		return 0;
 	g = &l->t->group[group];
-	if (__builtin_sub_overflow(s->start_ns, l->t->first_ns, &at) ||
-	    at < 0 || at >= g->until_ns || s->dur_ns < 0 ||
-	    __builtin_add_overflow(s->start_ns, s->dur_ns, &end))
+	if (!is_inside(l, g, s->start_ns, s->dur_ns, &end))
 		return 0;
 	if (find_name(l, s, kind, &name, &sort))
 		return -1;
@@ -422,6 +433,86 @@ static int load_track(struct loader *l, const struct pf_track *track)
 	return rc;
 }
 
+/* ---- ranges of no thread ---- */
+
+static const struct pf_track *track_of(const struct pf_track *tracks,
+				       size_t count, uint32_t id)
+{
+	return &tracks[PF_SEARCH(i, count, tracks[i].id < id)];
+}
+
+/* A lane of them, whose ranges may cross: each has a row until it ends. */
+static void open_lane(struct loader *l, const struct pf_track *track,
+		      struct depths *d)
+{
+	struct pf_slices *g = &l->t->group[PF_SLICES_OPS];
+	struct pf_slice_track *t;
+
+	g->tracks = pf_grow(g->tracks, &g->track_cap, g->track_count + 1,
+			    sizeof(*g->tracks));
+	t = &g->tracks[g->track_count];
+	*t = (struct pf_slice_track){ .track_id = track->id };
+	if (pf_redact_is_strict(l->redact))
+		pf_buf_addf(&t->label, "start/end ranges %u", track->id);
+	else
+		pf_buf_addf(&t->label, "start/end ranges of process %s",
+			    track->pid);
+	*d = (struct depths){ .nest = { .width = sizeof(outermost),
+					.outermost = &outermost } };
+}
+
+static void add_lane_slice(struct loader *l, struct depths *d,
+			   const struct pf_async_range *a)
+{
+	struct pf_slices *g = &l->t->group[PF_SLICES_OPS];
+	struct pf_slice_track *track = &g->tracks[g->track_count];
+	const struct pf_span s = { .start_ns = a->start_ns,
+				   .dur_ns = a->dur_ns };
+	int64_t end_ns;
+	int depth;
+
+	if (!is_inside(l, g, a->start_ns, a->dur_ns, &end_ns))
+		return;
+	depth = push(d, a->start_ns, end_ns, false);
+	if (depth < 0) {
+		g->too_deep++;
+		return;
+	}
+	track->count++;
+	if ((uint32_t)depth + 1 > track->depths)
+		track->depths = (uint32_t)depth + 1;
+	add_slice(g, &s, l->t->first_ns, add_name(l, a->name, strlen(a->name)),
+		  PF_CAT_OTHER, depth);
+}
+
+static int load_lanes(struct loader *l, const struct pf_track *tracks,
+		      size_t count)
+{
+	struct pf_slices *g = &l->t->group[PF_SLICES_OPS];
+	struct pf_async_range a;
+	struct pf_async all;
+	struct depths d = { 0 };
+	uint32_t lane = 0;
+	int rc;
+
+	if (!l->t->is_wanted[PF_SLICES_OPS])
+		return 0;
+	rc = pf_async_open(&all, l->db, l->t->trace_id, l->err);
+	while (!rc && (rc = pf_async_next(&all, &a, l->err)) == 1) {
+		if (lane && a.track_id != lane)
+			close_track(g, &d, false);
+		if (a.track_id != lane)
+			open_lane(l, track_of(tracks, count, a.track_id), &d);
+		lane = a.track_id;
+		add_lane_slice(l, &d, &a);
+		rc = 0;
+	}
+	if (lane)
+		close_track(g, &d, false);
+	pf_async_close(&all);
+	return rc;
+}
+
 /* ---- links ---- */
 
 static int by_track_id(const void *a, const void *b)
@@ -511,8 +602,12 @@ static int count_groups(struct loader *l)
 		if (!key || pf_num_int(key + strlen("kind_"), &kind) ||
 		    kind < 0 || kind >= PF_KIND_COUNT)
 			continue;
-		group = group_of((unsigned)kind,
-				 pf_kind_is_gpu_track((unsigned)kind));
+		/* of those that are halves there are fewer slices */
+		group = kind == PF_KIND_ASYNC
+				? PF_SLICES_OPS
+				: group_of(
+					  (unsigned)kind,
+					  pf_kind_is_gpu_track((unsigned)kind));
 		if (group >= 0)
 			l->t->group[group].all += sqlite3_column_int64(st, 1);
 	}
@@ -556,6 +651,8 @@ static int load_tracks(struct loader *l)
 		if (!strcmp(tracks[i].class_name, "host") ||
 		    !strcmp(tracks[i].class_name, "gpu"))
 			rc = load_track(l, &tracks[i]);
+	if (!rc)
+		rc = load_lanes(l, tracks, count);
 	pf_tracks_free(tracks, count);
 	if (l->placed_count)
 		qsort(l->placed, l->placed_count, sizeof(*l->placed),

@@ -315,6 +315,81 @@ assert [(r["path"], r["format"]) for r in t["files"]] == [
 assert [r["path"] for r in t["passed"]] == ["run/loss.csv", "run/table.csv"]'
 result "logs in folders are read, other tables are not" out
 
+# ---- states: which, how long, what the bits of a mask mean ----
+"$PYTHON" -S - <<'END'
+rows = [("0x0000000000000004", "P0"), ("0x0000000000000004", "P0"),
+        ("0x0000000000000024", "P2"), ("[N/A]", "P2"),
+        ("0x0000000000000001", "P2"), ("0x0000000000000000", "P8"),
+        ("0x0000000100000080", "P8"), ("0x0000000000000001", "P8")]
+with open("states.csv", "w") as f:
+    f.write("timestamp, index, power.draw [W], "
+            "clocks_throttle_reasons.active, pstate, "
+            "clocks_throttle_reasons.sw_power_cap\n")
+    for i, (mask, pstate) in enumerate(rows):
+        for gpu in (0, 1):
+            f.write("2026/01/01 00:00:%02d.00%d, %d, 5 W, %s, %s, %s\n" % (
+                i * i, gpu, gpu, mask, "P0" if gpu else pstate,
+                "Active" if i < 3 else "Not Active"))
+with open("many.csv", "w") as f:
+    f.write("timestamp, index, gom.current\n")
+    for i in range(3000):
+        f.write("2026/01/01 00:%02d:%02d.000, 0, text %d\n" % (
+            i // 60, i % 60, i))
+END
+run 0 "$profan" ingest -q states.csv -o states.db &&
+	"$profan" counters states.db -f json >out && "$PYTHON" -S - >got 2>&1 <<'END'
+import json
+d = json.load(open("out"))
+print(d["scalars"]["finding"])
+for r in d["tables"]["states"]:
+    if r["track"] == "GPU 0" or r["key"] == "pstate":
+        print(r["track"], r["key"].split(".")[-1], r["value"], r["meaning"],
+              r["sample_count"], r["time_ns"] // 10 ** 9)
+keys = {(r["track"], r["key"]) for r in d["tables"]["states"]}
+for k in keys:
+    assert abs(sum(r["share"] for r in d["tables"]["states"]
+                   if (r["track"], r["key"]) == k) - 1) < 1e-9, k
+END
+cat >want <<'END'
+2 series of counters with 16 samples; clocks of GPU 0 are held down 35.14 % of the time by power brake (hardware), bits 0x100000000, which are not known
+GPU 0 active 0x0000000100000080 power brake (hardware), bits 0x100000000, which are not known 1 13
+GPU 0 active 0x0000000000000000 nothing 1 11
+GPU 0 active 0x0000000000000001 nothing runs 2 9
+GPU 0 active 0x0000000000000004 power cap (software) 2 4
+GPU 0 active 0x0000000000000024 power cap (software), temperature (software) 1 0
+GPU 0 pstate P8 None 3 24
+GPU 0 pstate P2 None 3 21
+GPU 0 pstate P0 None 2 4
+GPU 0 sw_power_cap Not Active None 5 40
+GPU 0 sw_power_cap Active None 3 9
+GPU 1 pstate P0 None 8 49
+END
+same "states: how long each, and what the bits of a mask mean" want got
+run 0 "$profan" ingest -q many.csv -o many.db &&
+	"$profan" counters many.db -f json >out && "$PYTHON" -S -c '
+import json
+t = json.load(open("out"))["tables"]["states"]
+assert len(t) == 65 and sum(r["sample_count"] for r in t) == 3000, len(t)
+assert {r["value"]: r["sample_count"] for r in t}["(other texts)"] == 2936'
+result "states: texts without end are one state, and counted" out
+
+# ---- a file that ends without the end of its line ----
+printf '%s' "$(cat smi.csv)" >endless.csv
+run 0 "$profan" ingest endless.csv -o endless.db && [ ! -s err ] &&
+	rows endless.db >got && rows smi.db >want
+same "the last row counts without an end of its line" want got
+size=$(wc -c <endless.csv) at=$(sed '$d' smi.csv | wc -c)
+: >why
+while [ $((at += 1)) -lt "$size" ]; do
+	head -c "$at" endless.csv >cut.csv
+	rm -f cut.db
+	"$profan" ingest -q cut.csv -o cut.db 2>err && [ "$("$profan" query cut.db \
+		'SELECT event_count * 10 + stored_count + skipped_count FROM trace' \
+		-f csv | tail -n 1)" = 44 ] || echo "cut at $at" >>why
+done
+[ ! -s why ]
+result "a last row that is cut is stored or counted" why
+
 # ---- real ones ----
 if [ -d "$shared/inputs/telemetry" ]; then
 	for f in "$shared"/inputs/telemetry/nvidia_*.csv; do

@@ -12,6 +12,9 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/sat.h"
+#include "embed/data.h"
+#include "events/args.h"
 #include "events/step.h"
 #include "store/argtext.h"
 #include "store/cursor.h"
@@ -65,6 +68,45 @@ static const struct pf_field step_fields[] = {
 };
 #undef FIELD
 
+/*
+ * A value that is a text (a performance state, a mask of reasons): it holds
+ * from its sample to the next one of its GPU.
+ */
+struct state {
+	int64_t trace_id, rank, sample_count, time_ns;
+	double share; /* of the time between the samples of the value */
+	const char *track, *name, *key, *value;
+	const char *meaning; /* or NULL */
+	bool holds;          /* work is slower for it */
+	uint32_t of;         /* which value, and in which order it came */
+	uint32_t number;
+};
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct state, member, #member, title, kind)
+static const struct pf_field state_fields[] = {
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(rank, "Rank", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(track, "Of", PF_TEXT),
+	FIELD(name, "Counter", PF_TEXT | PF_FULL),
+	FIELD(key, "Value", PF_TEXT),
+	FIELD(value, "State", PF_TEXT),
+	FIELD(meaning, "Meaning", PF_TEXT),
+	FIELD(sample_count, "Samples", PF_COUNT),
+	FIELD(time_ns, "Time", PF_NS),
+	FIELD(share, "Share", PF_RATIO),
+};
+#undef FIELD
+
+/* A value that has states. */
+struct stateful {
+	int64_t at_ns, time_ns; /* of its last sample; between all */
+	int64_t row;            /* of its last sample */
+	uint32_t state;         /* at that */
+	uint32_t count;         /* distinct ones */
+};
+#define STATES_MAX 64u /* of a value; others are one */
+#define OTHERS     "(other texts)"
+
 struct base {
 	int64_t trace_id, base_ns;
 };
@@ -79,6 +121,12 @@ struct counters {
 	struct pf_intern keys;
 	struct series *series;
 	size_t series_cap;
+	struct pf_intern values, state_keys; /* numbers of the next two */
+	struct stateful *stateful;
+	struct state *states;
+	size_t stateful_cap, states_cap;
+	struct pf_data *reasons;
+	int64_t row;                /* events so far */
 	struct pf_map cells_by_key; /* series and step -> cell */
 	struct in_step *cells;
 	size_t cell_count, cells_cap;
@@ -114,18 +162,23 @@ static void start_series(struct counters *c, const char *name,
 	};
 }
 
-/* UINT32_MAX on an error. */
-static uint32_t find_series(struct counters *c, const char *name,
-			    const struct pf_arg *a, struct pf_err *err)
+static uint32_t find_value(struct counters *c, struct pf_intern *in,
+			   const char *name, const struct pf_arg *a)
 {
-	uint32_t before = c->keys.count, n;
-
 	pf_buf_clear(&c->key);
 	pf_buf_addf(&c->key, "%u", c->track->id);
 	pf_buf_addc(&c->key, '\0');
 	pf_buf_add(&c->key, name, strlen(name) + 1);
 	pf_buf_add(&c->key, a->key, a->key_len);
-	n = pf_intern_add(&c->keys, c->key.data, c->key.len);
+	return pf_intern_add(in, c->key.data, c->key.len);
+}
+
+/* UINT32_MAX on an error. */
+static uint32_t find_series(struct counters *c, const char *name,
+			    const struct pf_arg *a, struct pf_err *err)
+{
+	uint32_t before = c->keys.count, n = find_value(c, &c->keys, name, a);
+
 	if (n < before)
 		return n;
 	if (n >= SERIES_MAX) {
@@ -200,18 +253,168 @@ static void add_to_steps(struct counters *c, uint32_t n, int64_t at_ns,
 
 /* ---- samples ---- */
 
-/* A number of JSON: a text, or null, is none. */
+/* A number, also as the text of one. */
 static bool number_of(const struct pf_arg *a, double *value)
 {
 	char text[64], *end;
 
-	if (!a->value_len || a->value_len >= sizeof(text) ||
-	    !strchr("-0123456789", a->value[0]))
+	const char *p = a->value;
+	size_t len = a->value_len;
+
+	if (len > 2 && *p == '"') {
+		p++;
+		len -= 2;
+	}
+	if (!len || len >= sizeof(text) || !strchr("-0123456789", *p) ||
+	    memchr(p, 'x', len))
 		return false;
-	memcpy(text, a->value, a->value_len);
-	text[a->value_len] = '\0';
+	memcpy(text, p, len);
+	text[len] = '\0';
 	*value = strtod(text, &end);
 	return !*end && isfinite(*value);
+}
+
+/* ---- states ---- */
+
+/* What the bits of a mask of clocks' reasons mean; NULL of another value. */
+static const char *mask_meaning(struct counters *c, const char *key,
+				const char *value, bool *holds)
+{
+	struct pf_buf text = { 0 };
+	unsigned long long bits;
+	const char *kept;
+	char *end;
+
+	if (strncmp(key, "clocks_throttle_reasons.active", 30) != 0 &&
+	    strncmp(key, "clocks_event_reasons.active", 27) != 0)
+		return NULL;
+	bits = strtoull(value, &end, 16);
+	if (strncmp(value, "0x", 2) != 0 || *end)
+		return NULL;
+	for (size_t i = 0; i < pf_data_rows(c->reasons); i++) {
+		int64_t bit = pf_num_or_none(pf_data_cell(c->reasons, i, 0));
+
+		if (bit < 0 || bit > 63 || !(bits >> bit & 1))
+			continue;
+		bits &= ~(1ull << bit);
+		*holds |= *pf_data_cell(c->reasons, i, 1) == '1';
+		pf_buf_addf(&text, "%s%s", text.len ? ", " : "",
+			    pf_data_cell(c->reasons, i, 2));
+	}
+	if (bits)
+		pf_buf_addf(&text, "%sbits 0x%llx, which are not known",
+			    text.len ? ", " : "", bits);
+	kept = pf_arena_string(&c->arena, text.len ? text.data : "nothing");
+	pf_buf_release(&text);
+	return kept;
+}
+
+static void start_state(struct counters *c, uint32_t of, const char *name,
+			const struct pf_arg *a, const char *value)
+{
+	const struct pf_track *t = c->track;
+	struct state *s;
+
+	c->states = pf_grow(c->states, &c->states_cap, c->state_keys.count,
+			    sizeof(*c->states));
+	s = &c->states[c->state_keys.count - 1];
+	*s = (struct state){
+		.trace_id = t->trace_id,
+		.rank = c->trace->rank,
+		.track = pf_arena_string(&c->arena, *t->pid ? t->pid : t->tid),
+		.name = pf_arena_string(&c->arena, name),
+		.key = pf_arena_text(&c->arena, a->key, a->key_len),
+		.value = pf_arena_string(&c->arena, value),
+		.of = of,
+		.number = c->state_keys.count - 1,
+	};
+	s->meaning = mask_meaning(c, s->key, value, &s->holds);
+}
+
+static uint32_t find_state(struct counters *c, uint32_t of, const char *name,
+			   const struct pf_arg *a, const char *value)
+{
+	uint32_t before = c->state_keys.count, n;
+
+	if (c->stateful[of].count == STATES_MAX)
+		value = OTHERS;
+	pf_buf_clear(&c->key);
+	pf_buf_addf(&c->key, "%u %s", of, value);
+	n = pf_intern_add(&c->state_keys, c->key.data, c->key.len);
+	if (n < before)
+		return n;
+	start_state(c, of, name, a, value);
+	if (c->stateful[of].count < STATES_MAX)
+		c->stateful[of].count++;
+	return n;
+}
+
+static int add_state(struct counters *c, int64_t at_ns, const char *name,
+		     const struct pf_arg *a, struct pf_err *err)
+{
+	uint32_t before = c->values.count,
+		 of = find_value(c, &c->values, name, a);
+	struct pf_buf value = { 0 };
+	struct stateful *v;
+
+	if (of >= SERIES_MAX)
+		return pf_fail(err, PF_ELIMIT,
+			       "more than %u series of counters", SERIES_MAX);
+	c->stateful = pf_grow(c->stateful, &c->stateful_cap, (size_t)of + 1,
+			      sizeof(*c->stateful));
+	v = &c->stateful[of];
+	if (of == before) {
+		*v = (struct stateful){ .at_ns = at_ns };
+	} else if (v->row + 1 == c->row) { /* else it was not known between */
+		int64_t ns = pf_sat_sub(at_ns, v->at_ns);
+
+		pf_sat_sum(&c->states[v->state].time_ns, ns);
+		pf_sat_sum(&v->time_ns, ns);
+	}
+	pf_json_text((struct pf_json){ a->value, a->value_len }, &value);
+	pf_buf_addc(&value, '\0');
+	v->state = find_state(c, of, name, a, value.data);
+	v->at_ns = at_ns;
+	v->row = c->row;
+	c->states[v->state].sample_count++;
+	pf_buf_release(&value);
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct state *x = a, *y = b;
+
+	if (x->of != y->of)
+		return x->of < y->of ? -1 : 1;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void settle_states(struct counters *c)
+{
+	for (uint32_t i = 0; i < c->state_keys.count; i++) {
+		struct state *s = &c->states[i];
+		int64_t all_ns = c->stateful[s->of].time_ns;
+
+		s->share = all_ns > 0 ? pf_num_share(s->time_ns, all_ns) : NAN;
+	}
+	if (c->state_keys.count)
+		qsort(c->states, c->state_keys.count, sizeof(*c->states),
+		      by_value);
+}
+
+/* What holds down clocks of a GPU longest. */
+static const struct state *most_held(const struct counters *c)
+{
+	const struct state *most = NULL;
+
+	for (uint32_t i = 0; i < c->state_keys.count; i++)
+		if (c->states[i].holds && c->states[i].time_ns > 0 &&
+		    (!most || c->states[i].time_ns > most->time_ns))
+			most = &c->states[i];
+	return most;
 }
 
 static int add_event(struct counters *c, const struct pf_span *e,
@@ -225,8 +428,12 @@ static int add_event(struct counters *c, const struct pf_span *e,
 		struct series *s;
 		uint32_t n;
 
-		if (!number_of(&a, &value))
+		if (!number_of(&a, &value)) {
+			if (a.value_len && *a.value == '"' && *a.key != '@' &&
+			    add_state(c, e->start_ns, name, &a, err))
+				return -1;
 			continue;
+		}
 		n = find_series(c, name, &a, err);
 		if (n == UINT32_MAX)
 			return -1;
@@ -249,6 +456,7 @@ static int read_event(struct counters *c, const struct pf_span *e,
 	const char *name = e->inline_name, *args = e->inline_args;
 	size_t len = e->inline_args_len;
 
+	c->row++;
 	if (e->args == PF_ID_NONE || e->start_ns < c->trace->from_ns ||
 	    e->start_ns >= c->trace->to_ns)
 		return 0;
@@ -333,8 +541,12 @@ static int by_step(const void *a, const void *b)
 
 static void show(struct counters *c, struct pf_doc *doc)
 {
-	char count[PF_NUM_MAX];
+	char count[PF_NUM_MAX], part[PF_NUM_MAX];
+	const struct state *held;
 	int64_t samples = 0;
+
+	settle_states(c);
+	held = most_held(c);
 
 	for (uint32_t i = 0; i < c->keys.count; i++) {
 		struct series *s = &c->series[i];
@@ -347,7 +559,7 @@ static void show(struct counters *c, struct pf_doc *doc)
 			c->cells[i].sum / (double)c->cells[i].sample_count;
 	if (c->cell_count)
 		qsort(c->cells, c->cell_count, sizeof(*c->cells), by_step);
-	doc->is_nothing = !c->keys.count;
+	doc->is_nothing = !c->keys.count && !c->state_keys.count;
 	if (doc->is_nothing)
 		pf_doc_finding(doc,
 			       "There are no counters; nvidia-smi "
@@ -357,11 +569,19 @@ static void show(struct counters *c, struct pf_doc *doc)
 			       "utilization while a program runs, and profan "
 			       "reads that log beside its trace");
 	else
-		pf_doc_finding(doc, "%u series of counters with %s sample%s",
-			       c->keys.count, pf_num_show_count(count, samples),
-			       samples == 1 ? "" : "s");
+		pf_doc_finding(
+			doc,
+			"%u series of counters with %s sample%s%s%s%s%s%s%s",
+			c->keys.count, pf_num_show_count(count, samples),
+			samples == 1 ? "" : "s", held ? "; clocks of " : "",
+			held ? held->track : "", held ? " are held down " : "",
+			held ? pf_num_show_ratio(part, held->share) : "",
+			held ? " of the time by " : "",
+			held ? held->meaning : "");
 	PF_WINDOW_ROWS(c->window, doc, "counters", "Counters", series_fields,
 		       c->series, c->keys.count);
+	PF_WINDOW_ROWS(c->window, doc, "states", "States, and how long each",
+		       state_fields, c->states, c->state_keys.count);
 	PF_ROWS(doc, "steps", "Means by step", step_fields, c->cells,
 		c->cell_count);
 }
@@ -388,7 +608,10 @@ static int fill(struct counters *c, struct pf_doc *doc, struct pf_err *err)
 	c->bases = pf_named_rows_take(c->db, "counter_bases",
 				      PF_FIELDS(base_fields), &c->arena,
 				      &c->base_count, err);
-	if (!c->bases || pf_window_steps(c->db, c->window, &c->steps, err))
+	c->reasons =
+		pf_data_new("data/clock_reasons.csv", "bit,holds,reason", err);
+	if (!c->reasons || !c->bases ||
+	    pf_window_steps(c->db, c->window, &c->steps, err))
 		return -1;
 	for (size_t i = 0; i < c->window->count; i++) {
 		c->trace = &c->window->traces[i];
@@ -413,9 +636,14 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 		return -1;
 	c.texts.db = db;
 	pf_intern_init(&c.keys);
+	pf_intern_init(&c.values);
+	pf_intern_init(&c.state_keys);
 	pf_map_init(&c.cells_by_key);
 	rc = fill(&c, doc, err);
 	pf_intern_release(&c.keys);
+	pf_intern_release(&c.values);
+	pf_intern_release(&c.state_keys);
+	pf_data_free(c.reasons);
 	pf_map_release(&c.cells_by_key);
 	pf_texts_release(&c.texts);
 	pf_arena_release(&c.arena);
@@ -423,6 +651,8 @@ int pf_counters(struct pf_db *db, const struct pf_counters_args *args,
 	pf_buf_release(&c.key);
 	pf_steps_release(&c.steps);
 	free(c.series);
+	free(c.stateful);
+	free(c.states);
 	free(c.cells);
 	free(c.bases);
 	pf_window_release(&window);

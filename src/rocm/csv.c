@@ -93,7 +93,8 @@ struct csv {
 	struct pf_rocm_stream from;
 	struct csv_parser parser;
 	int column_of[COLUMNS]; /* -1: the file lacks it */
-	bool has_header, is_end, is_cut;
+	bool has_header, is_end;
+	bool is_last; /* the row at hand ends with the file, without an end */
 	char last_byte;
 	/* the row at hand: its cells, each with a NUL behind it */
 	struct pf_buf text;
@@ -285,6 +286,14 @@ static void put_call(struct csv *r, struct pf_sink_put *put)
 	pf_rocm_put_call(&r->map, &c, put);
 }
 
+/* Cut off, as far as a row can show it: what it has is less, or no number. */
+static bool is_cut(const struct csv *r, int64_t start, int64_t end)
+{
+	return r->is_last &&
+	       (r->cell_count != r->header_count ||
+		!r->len[r->cell_count - 1] || (end >= 0 && end < start));
+}
+
 static void put_row(struct csv *r)
 {
 	struct pf_sink_put put = { 0 };
@@ -292,7 +301,10 @@ static void put_row(struct csv *r)
 	size_t len;
 
 	cell(r, START, &len);
-	if (r->is_cut || (start < 0 && len) || (start >= 0 && end < 0)) {
+	if (is_cut(r, start, end))
+		note(r, PF_REPAIR_CUT_OFF);
+	if (is_cut(r, start, end) || (start < 0 && len) ||
+	    (start >= 0 && end < 0)) {
 		note(r, PF_SKIP_MALFORMED);
 		return;
 	}
@@ -357,21 +369,34 @@ static void end_row(int c, void *arg)
 
 /* ---- reading ---- */
 
+/* A quoted text that the file ends in is no whole cell. */
+static void drop_row(struct csv *r)
+{
+	note(r, PF_REPAIR_CUT_OFF);
+	note(r, PF_SKIP_MALFORMED);
+	r->map.sink.parsed.batch.event_count++;
+	csv_set_opts(&r->parser, 0);
+	csv_fini(&r->parser, NULL, NULL, NULL);
+	r->cell_count = 0;
+	pf_buf_clear(&r->text);
+}
+
 /*
- * A last line without an end may be part of one, and its numbers, too.  Behind
- * a file may be another, with a first line of its own.
+ * A last line without an end is a row if it has all of its cells.  Behind a
+ * file may be another, with a first line of its own.
  */
 static int finish(struct csv *r, struct pf_err *err)
 {
 	int rc;
 
-	r->is_cut = r->last_byte != '\n';
-	if (r->is_cut)
-		note(r, PF_REPAIR_CUT_OFF);
-	csv_fini(&r->parser, take_cell, end_row, r);
+	r->is_last = r->last_byte != '\n';
+	csv_set_opts(&r->parser, CSV_STRICT | CSV_STRICT_FINI);
+	if (csv_fini(&r->parser, take_cell, end_row, r))
+		drop_row(r);
+	csv_set_opts(&r->parser, 0);
 	rc = r->from.has_next ? r->from.next(r->from.arg, err) : 0;
 	r->is_end = !rc;
-	r->is_cut = r->has_header = false;
+	r->is_last = r->has_header = false;
 	return rc < 0 ? -1 : 0;
 }
 

@@ -84,11 +84,38 @@ same "one file that is none" want err
 mkdir bare
 run 3 "$profan" ingest bare -o bare.db && [ "$(wc -l <err)" = 1 ] &&
 	grep -q "'bare' has no traces" err && grep -q '\*\.json' err &&
+	grep -q '\*\.csv' err && grep -q '_stacks\.txt' err &&
 	[ ! -e bare.db ]
 result "a folder without traces says what was looked for"
 cp runs/training_summary.json runs/timing_profile.json bare
 run 3 "$profan" ingest bare -o bare.db && grep -q '2 such files' err
 result "a folder of other files"
+
+# logs of GPUs and stacks have names of anything: what is in them says so
+mkdir texts
+printf '%s\n' '#Date       Time        gpu    pwr' '#YYYYMMDD   HH:MM:SS    Idx      W' \
+	' 20250908   14:14:37      0    100' >texts/gpu.log
+printf '# gpu pwr\n# Idx W\n 0 100\n' >texts/notime.log
+printf 'main;a;b 12\nmain;c 7\n' | tee texts/perf.folded texts/pyspy.txt \
+	texts/step_9_stacks.txt >/dev/null
+printf 'epoch: 1; loss 3\nx y z\nq\n' >texts/train_log.txt
+echo 'started' >texts/train.log
+echo '{"traceEvents":[]}' >texts/events.txt
+: >texts/step_8_stacks.txt
+run 0 "$profan" ingest --dry-run texts -f json && "$PYTHON" -S -c '
+import json
+d = json.load(open("out"))
+assert [(r["path"], r["format"]) for r in d["tables"]["files"]] == [
+    ("texts/gpu.log", "dmon"), ("texts/perf.folded", "folded"),
+    ("texts/pyspy.txt", "folded"), ("texts/step_9_stacks.txt", "folded")], d
+assert [r["path"] for r in d["tables"]["passed"]] == ["texts/notime.log"], d
+assert any(n.startswith("4 other files") for n in d["notes"]), d["notes"]'
+result "logs and stacks of a folder are found by what is in them" out
+run 0 "$profan" ingest -q texts -o texts.db &&
+	run 0 "$profan" ingest -q --interval 1s texts -o texts2.db &&
+	"$profan" query texts2.db 'SELECT count(*) FROM trace' -f csv |
+	tail -n 1 | grep -qx 5
+result "a log without times needs to be told of them, and stops no other" err
 
 # ---- what would be read ----
 plan() { # NAME TABLE COLUMN... -- ARGUMENT...: those columns of a plan into got

@@ -337,7 +337,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 {
 	const struct ingest_args *a = p;
 	struct pf_selection choice = { .keep_going = a->keep_going,
-				       .salvage = a->salvage };
+				       .salvage = a->salvage,
+				       .has_interval =
+					       a->telemetry.interval_ns > 0 };
 	struct pf_err none = { 0 };
 	int rc;
 

@@ -58,6 +58,7 @@ static bool is_named_as_trace(const char *name)
 		".json",    ".json.gz",   ".json.zst",     ".pfr",    ".pfr.gz",
 		".pfr.zst", ".xplane.pb", ".xplane.pb.gz", ".sqlite", ".pickle",
 		".pkl",     ".pickle.gz", ".db",           ".rpd",    ".csv",
+		".folded",  ".log",       ".txt",
 	};
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
@@ -317,8 +318,9 @@ static bool is_of_rank(const char *path)
 	return name.rank >= 0;
 }
 
+/* in_folder: nobody named it, so it is read only if nothing more is needed. */
 static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
-		   struct pf_err *err)
+		   bool in_folder, struct pf_err *err)
 {
 	struct pf_seen seen;
 	int rc = pf_ingest_probe(c->path, &seen, err);
@@ -335,9 +337,27 @@ static int look_at(const struct pf_selection *choice, struct pf_chosen *c,
 	c->rank = seen.rank;
 	c->world_size = seen.world_size;
 	c->format = seen.format;
-	if (!rc)
+	if (!rc || (in_folder && seen.needs_interval && !choice->has_interval))
 		c->why = pf_strdup(seen.why);
 	return 0;
+}
+
+/* Logs and texts are of anything: those of GPUs, and stacks, are ours. */
+static bool is_other_text(const char *path)
+{
+	static const char *const formats[] = { "smi", "dmon", "dcgmi",
+					       "folded" };
+	struct pf_err ignored = { 0 };
+	struct pf_seen seen;
+
+	if (!has_suffix(path, ".log") && !has_suffix(path, ".txt"))
+		return false;
+	if (pf_ingest_probe(path, &seen, &ignored) != 1)
+		return true;
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(seen.format, formats[i]))
+			return false;
+	return true;
 }
 
 /* Most files of that name are profan's own databases, or anybody's. */
@@ -355,6 +375,23 @@ static bool is_other_database(const char *path)
 	return is;
 }
 
+/* What has the name of a trace and is none that anybody means goes. */
+static void drop_others(struct pf_paths *found, size_t *others)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++) {
+		if (is_other_database(found->items[i]) ||
+		    is_other_text(found->items[i])) {
+			free(found->items[i]);
+			++*others;
+		} else {
+			found->items[kept++] = found->items[i];
+		}
+	}
+	found->count = kept;
+}
+
 /* The files of a folder that are called as traces, each run once. */
 static int find_named(const char *folder, struct pf_selection *out,
 		      struct pf_err *err)
@@ -365,6 +402,8 @@ static int find_named(const char *folder, struct pf_selection *out,
 		folder, out->salvage ? is_named_as_any : is_named_as_trace,
 		&found, &out->others, err);
 
+	if (!rc)
+		drop_others(&found, &out->others);
 	if (!rc && found.count > PF_CHOOSE_FILES)
 		rc = pf_fail(err, PF_ELIMIT,
 			     "folder '%s' has %zu files that are called as "
@@ -379,10 +418,6 @@ static int find_named(const char *folder, struct pf_selection *out,
 		enum again again = is_told_again(&b, found.items[i]);
 		struct pf_chosen *c;
 
-		if (is_other_database(found.items[i])) {
-			out->others++;
-			continue;
-		}
 		c = add(out, found.items[i], folder);
 		if (again)
 			c->why = pf_strdup(again_texts[again]);
@@ -410,8 +445,9 @@ static int fail_empty(const char *folder, size_t looked, struct pf_err *err)
 		pf_fail(err, PF_EDATA,
 			"folder '%s' has no traces: looked %d folders deep for "
 			"*.json, *.xplane.pb, *.pfr and *.pickle, also .gz and "
-			".zst, and *.sqlite, *.db and *.rpd; %zu such files, "
-			"none of them a trace",
+			".zst, *.sqlite, *.db, *.rpd and *.csv, and for logs "
+			"of GPUs (*.log) and stacks (*_stacks.txt, *.folded); "
+			"%zu such files, none of them a trace",
 			folder, PF_CHOOSE_DEPTH, looked);
 	pf_paths_release(&found);
 	return -1;
@@ -428,7 +464,7 @@ static int add_folder(struct pf_selection *out, const char *folder,
 		if (out->items[i].why)
 			continue;
 		looked++;
-		if (look_at(out, &out->items[i], err))
+		if (look_at(out, &out->items[i], true, err))
 			return -1;
 		read += !out->items[i].why;
 	}
@@ -443,7 +479,7 @@ static int add_file(struct pf_selection *out, const char *path, bool look,
 {
 	struct pf_chosen *c = add(out, path, path);
 
-	if (look && strcmp(path, "-") != 0 && look_at(out, c, err))
+	if (look && strcmp(path, "-") != 0 && look_at(out, c, false, err))
 		return -1;
 	out->read_count += !c->why;
 	return 0;

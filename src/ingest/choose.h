@@ -60,7 +60,8 @@ struct pf_selection {
 	 * those of a rank, are chosen too, so that whoever reads says why not.
 	 */
 	bool keep_going;
-	bool salvage; /* unfinished files NAME.tmp of folders, too */
+	bool salvage;      /* unfinished files NAME.tmp of folders, too */
+	bool has_interval; /* logs of folders without times, too */
 };
 
 void pf_selection_release(struct pf_selection *choice);

@@ -88,7 +88,8 @@ struct pf_seen {
 	const char *format;                   /* trace.format; NULL: no trace */
 	char why[1024];                       /* not: "is empty" */
 	int64_t rank, world_size, file_bytes; /* -1: it does not say */
-	bool is_broken; /* no trace, and nothing else that is whole */
+	bool is_broken;      /* no trace, and nothing else that is whole */
+	bool needs_interval; /* as "why" says, which is set all the same */
 };
 
 /*

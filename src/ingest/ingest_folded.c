@@ -9,6 +9,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@
 #include "trace/lines.h"
 
 #define STACK_BYTES_MAX (256u << 20) /* of different ones */
+#define LOOK_BYTES      4096u
 
 struct reading {
 	struct pf_ingest *in;
@@ -253,4 +255,40 @@ static bool claims(const char *head, size_t len)
 		memchr(head, ';', (size_t)(end - head)));
 }
 
-PF_INGEST_FORMAT(50, folded) = { "folded", claims, read_folded, NULL, true };
+/* Folders hold texts of every kind: most of the first lines are stacks. */
+static int look(struct pf_input *input, struct pf_buf *head,
+		struct pf_seen *seen, struct pf_err *err)
+{
+	struct pf_text_line line = { 0 };
+	size_t stacks = 0, lines = 0;
+	int64_t n;
+
+	pf_buf_reserve(head, head->len + LOOK_BYTES);
+	n = pf_input_read(input, head->data + head->len, LOOK_BYTES, err);
+	if (n < 0)
+		return -1;
+	head->len += (size_t)n;
+	for (size_t at = 0, next; at < head->len; at = next) {
+		const char *end;
+		size_t len;
+
+		line.text = head->data + at;
+		end = memchr(line.text, '\n', head->len - at);
+		line.len = end ? (size_t)(end - line.text) : head->len - at;
+		next = at + line.len + 1;
+		/* the last may go on */
+		if (!line.len || (!end && lines))
+			continue;
+		lines++;
+		line.len -= line.text[line.len - 1] == '\r';
+		stacks += !end || (value_of(&line, &len) >= 0 &&
+				   is_stack(line.text, len));
+	}
+	if (stacks * 2 >= lines)
+		return 1;
+	snprintf(seen->why, sizeof(seen->why),
+		 "is a text whose lines are no stacks");
+	return 0;
+}
+
+PF_INGEST_FORMAT(50, folded) = { "folded", claims, read_folded, look, true };

@@ -51,7 +51,7 @@ static int look_at(enum pf_tele_kind kind, struct pf_input *input,
 		   struct pf_buf *head, struct pf_seen *seen,
 		   struct pf_err *err)
 {
-	static const struct pf_tele_options unknown = { .interval_ns = 1 };
+	static const struct pf_tele_options unknown = { 0 };
 	struct pf_tele *t = pf_tele_new(kind, &unknown);
 	struct pf_text_line line = { 0 };
 	struct pf_err why = { 0 };
@@ -70,10 +70,11 @@ static int look_at(enum pf_tele_kind kind, struct pf_input *input,
 		line.len--;
 	if (n >= 0)
 		pf_tele_line(t, &line, &parsed, &why);
+	seen->needs_interval = why.code == PF_EUSAGE;
 	snprintf(seen->why, sizeof(seen->why), "%s", why.text);
 	pf_parsed_release(&parsed);
 	pf_tele_free(t);
-	return n < 0 ? -1 : !why.code;
+	return n < 0 ? -1 : !why.code || seen->needs_interval;
 }
 
 /* One format for each kind of log. */

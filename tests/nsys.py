@@ -237,6 +237,36 @@ def spans(path, cross=False):
     m.done()
 
 
+def versions(path, known):
+    """The tables of plain under other versions, as nsys may call them."""
+    plain(path)
+    db = sqlite3.connect(path)
+    for name, version in (("NVTX_EVENTS", 2), (KIND + "KERNEL", 3),
+                          (KIND + "RUNTIME", 2), (KIND + "MEMCPY", 12)):
+        db.execute(f'ALTER TABLE "{name}" RENAME TO "{name}_V{version}"')
+        if not known:
+            db.execute(f'ALTER TABLE "{name}_V{version}" RENAME "start"'
+                       ' TO "startNs"')
+        if known:
+            db.execute(f'CREATE TABLE "{name}_V1"(x)')
+    db.commit()
+    db.close()
+
+
+def named(path):
+    """A GPU without a compute capability; overhead on several threads."""
+    m = Maker(path)
+    m.add("TARGET_INFO_GPU", id=0, name="NVIDIA A100-SXM4-40GB", cuDevice=0,
+          smCount=108, totalMemory=40 << 30)
+    m.process(1000)
+    for n in range(3):
+        m.step(1000, n * 100000, n)
+    for tid in range(4):
+        m.add("PROFILER_OVERHEAD", start=0, end=250000,
+              globalTid=gpid(1000) + 2000 + tid, nameId=m.text("flush"))
+    m.done()
+
+
 def graphs(path, nodes):
     m = Maker(path)
     m.gpu(0)
@@ -311,6 +341,9 @@ def make(folder):
     for n in range(5):
         m.step(1000, n * 100000 + n * n, n)
     m.done()
+    versions(at("versions.sqlite"), True)
+    versions(at("unknown.sqlite"), False)
+    named(at("named.sqlite"))
     spans(at("spans.sqlite"))
     spans(at("spans_cross.sqlite"), True)
     graphs(at("graphs.sqlite"), False)

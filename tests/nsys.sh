@@ -64,6 +64,41 @@ query plain "SELECT args ->> '\$.end', end_ns = (SELECT last_ns FROM trace)
 query plain "SELECT kind, count(*) FROM event WHERE name IN ('over threads',
 	'a mark') GROUP BY 1" '16,1
 19,1' "ranges of processes, and marks"
+# tables under the names of other versions: read if their columns are there,
+# else every command that lacks them says so
+events="SELECT name, category, start_ns, dur_ns, args FROM event ORDER BY 3, 1"
+"$profan" ingest -q "$made/versions.sqlite" -o "$tmp/versions.db" 2>"$tmp/err"
+"$profan" query -f csv "$tmp/plain.db" "$events" >"$tmp/want"
+"$profan" query -f csv "$tmp/versions.db" "$events" >"$tmp/got"
+same "tables of other versions are read" "$tmp/want" "$tmp/got"
+"$profan" ingest -q "$made/unknown.sqlite" -o "$tmp/unknown.db" 2>"$tmp/err"
+query unknown "SELECT event_count - stored_count - metadata_count - skipped_count
+	FROM trace" 0 "tables of unknown versions are counted"
+for command in ranges kernels launches gaps overlap calls syncs steps; do
+	run 0 "$profan" $command "$tmp/unknown.db" && tr '\n' ' ' <"$tmp/out" |
+		grep -q 'rows of the table CUPTI_ACTIVITY_KIND_KERNEL_V3 are in no' &&
+		! grep -q 'There are no ranges\|nsys profile -t' "$tmp/out"
+	result "$command: says that tables were not read" "$tmp/out"
+done
+run 0 "$profan" doctor "$tmp/unknown.db" &&
+	grep -q '^tables not read .* warn$' "$tmp/out" &&
+	! grep -q 'call.* \(bad\|warn\)$' "$tmp/out"
+result "doctor: what was not read is no fault of the trace" "$tmp/out"
+
+# a GPU's name is enough to know of tensor cores; overhead of threads
+"$profan" ingest -q "$made/named.sqlite" -o "$tmp/named.db" 2>"$tmp/err"
+run 0 "$profan" table verdicts -f csv "$tmp/named.db" &&
+	grep '^V10,' "$tmp/out" | grep -v 'does not say what GPU' >"$tmp/got"
+result "the name of a GPU says what it can" "$tmp/out"
+run 0 "$profan" doctor -f json "$tmp/named.db" && "$PYTHON" -S - "$tmp/out" \
+	>"$tmp/why" 2>&1 <<'END'
+import json, sys
+rows = {r["check"]: r for r in json.load(open(sys.argv[1]))["tables"]["checks"]}
+r = rows["profiler overhead"]
+assert r["count"] == 4 and 0 < r["share"] <= 1, r
+END
+result "overhead of several threads is a part of their time" "$tmp/why"
+
 # start/end ranges: as nsys' nvtx_startend_sum has them, as steps, as slices
 for name in spans spans_cross; do
 	"$profan" ingest -q "$made/$name.sqlite" -o "$tmp/$name.db" 2>"$tmp/err"

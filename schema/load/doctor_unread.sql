@@ -1,5 +1,6 @@
 -- Rows of other programs' tables that are not read, by table, as ingest counted
 -- them; and (table NULL) graphs that are one event each, whoever recorded them.
+-- is_version: one whose columns are not known in this version.
 -- Where no name is such a graph's, nothing is read but names.
 -- Parameters: none.  Order: count falling, table.
 WITH graph(id) AS MATERIALIZED (SELECT id FROM string
@@ -14,7 +15,8 @@ counted(table_name, count) AS (
 		WHERE kind = 7 AND name_id IN (SELECT id FROM graph))
 	WHERE EXISTS (SELECT 1 FROM graph)
 )
-SELECT table_name, sum(count) AS count
+SELECT table_name, sum(count) AS count,
+	table_name GLOB '*_V[0-9]*' AS is_version
 FROM counted
 GROUP BY 1
 HAVING sum(count) > 0

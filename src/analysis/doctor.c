@@ -256,8 +256,9 @@ struct doctor {
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	struct pf_buf unread;                     /* UNREAD: which */
-	bool has_shapes;                          /* an operator */
-	bool is_rank_unsure;            /* several traces, not told apart */
+	bool has_shapes;     /* an operator */
+	bool has_versions;   /* some in a version that is not known */
+	bool is_rank_unsure; /* several traces, not told apart */
 	struct pf_doctor_clocks clocks; /* of SLOW */
 };
 
@@ -290,6 +291,11 @@ static enum pf_doctor_verdict judge(const struct doctor *d, enum check_id id)
 
 	if (!r->count)
 		return PF_DOCTOR_OK;
+	/* what was not read says nothing of what is missing */
+	if (d->has_versions &&
+	    (id == UNREAD || id == NO_GPU || id == NO_CALLS ||
+	     (id >= HEAD && id <= IDLE_COPIES)))
+		return id == UNREAD ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
 	if (id == NO_GPU)
 		return d->tracks.silent_trace_count ? PF_DOCTOR_BAD
 						    : PF_DOCTOR_NOTE;
@@ -499,6 +505,7 @@ static int read_unread(struct doctor *d, struct pf_err *err)
 		int64_t count = sqlite3_column_int64(st, 1);
 		char shown[PF_NUM_MAX];
 
+		d->has_versions |= sqlite3_column_int(st, 2);
 		if (!table)
 			set_alone(d, GRAPHS, count);
 		else if (d->unread.len < UNREAD_SHOWN)
@@ -562,7 +569,7 @@ static void settle(struct doctor *d)
 	set(d, DUPLICATE, t->duplicate.count, t->event_count);
 	r[DUPLICATE].gpu_ns = t->duplicate.ns;
 	set(d, OVERHEAD, t->overhead.count, 0);
-	r[OVERHEAD].share = d->span_ns ? part(t->overhead.ns, d->span_ns) : 0;
+	r[OVERHEAD].share = part(t->overhead.ns, t->overhead_of_ns);
 }
 
 /* ---- what is said of them ---- */
@@ -637,7 +644,10 @@ static void add_finding(const struct doctor *d, struct pf_doctor *out)
 
 static void note_gpu(const struct doctor *d, struct pf_doctor *out)
 {
-	if (d->tracks.silent_trace_count)
+	if (d->has_versions)
+		add_note(out, "no GPU activity: it may be in the tables that "
+			      "are not read");
+	else if (d->tracks.silent_trace_count)
 		add_note(out,
 			 "no GPU activity: %" PRId64 " %s no record of it: "
 			 "another profiler may hold the GPU, or a permission "

@@ -43,6 +43,7 @@ struct pf_doctor_tracks {
 	int64_t event_count;    /* looked at for duplicates */
 	struct pf_tally duplicate;
 	struct pf_tally overhead; /* host time, summed over threads */
+	int64_t overhead_of_ns;   /* how long these threads were recorded */
 	int64_t unknown_count;    /* host events of no known category, and
 				     work of devices that are not known */
 	int64_t tpu_count;        /* events of TPUs, which are */

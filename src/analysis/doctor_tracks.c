@@ -9,6 +9,8 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -352,6 +354,24 @@ static int take_block(struct walk *w, const struct pf_block *b, uint32_t first,
 	return 0;
 }
 
+/* A thread has as long as its trace; several have that each. */
+static int add_overhead(struct walk *w, struct pf_err *err)
+{
+	char sql[96];
+	int64_t span_ns = 0;
+
+	if (!w->overhead.covered_ns)
+		return 0;
+	pf_sat_sum(&w->out->overhead.ns, w->overhead.covered_ns);
+	snprintf(sql, sizeof(sql),
+		 "SELECT last_ns - first_ns FROM trace WHERE id = %" PRId64,
+		 w->track->trace_id);
+	if (pf_db_number(w->db, sql, &span_ns, err))
+		return -1;
+	pf_sat_sum(&w->out->overhead_of_ns, span_ns);
+	return 0;
+}
+
 static int walk_track(struct walk *w, const struct pf_track *track,
 		      struct pf_err *err)
 {
@@ -366,7 +386,8 @@ static int walk_track(struct walk *w, const struct pf_track *track,
 	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1)
 		rc = take_block(w, b, first, err);
 	settle_twins(w);
-	pf_sat_sum(&w->out->overhead.ns, w->overhead.covered_ns);
+	if (!rc)
+		rc = add_overhead(w, err);
 	pf_cursor_free(w->whole);
 	w->whole = NULL;
 	pf_cursor_free(c);

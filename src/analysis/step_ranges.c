@@ -263,6 +263,10 @@ static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
 		find_no_thread(r, doc);
 		return;
 	}
+	if (!r->item_count && r->has_unread) {
+		pf_doc_finding(doc, "No ranges could be read");
+		return;
+	}
 	if (!r->item_count) {
 		pf_doc_finding(doc, "There are no ranges; %s",
 			       pf_hint(r->producer, PF_HINT_RANGES));

@@ -28,9 +28,11 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 		rc = pf_trust_recorded(cx->db, &calls.window, &calls.recorded,
 				       err);
 	if (!rc)
+		rc = pf_trust_versions(cx->db, &calls.window, doc, err);
+	if (rc >= 0)
 		pf_calls_show(&calls, args->by, doc);
 	pf_calls_release(&calls);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 PF_COMMAND(72, calls) = {

@@ -3,6 +3,7 @@
 
 #include "analysis/ranges.h"
 #include "cmd/cmd.h"
+#include "events/trust.h"
 
 static const struct pf_ranges_args defaults = { .window = PF_WINDOW_DEFAULTS };
 
@@ -19,10 +20,14 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 
 	if (!rc)
 		rc = pf_hint_producer(cx->db, &ranges.producer, err);
-	if (!rc)
+	if (!rc) {
+		rc = pf_trust_versions(cx->db, &ranges.window, doc, err);
+		ranges.has_unread = rc == 1;
+	}
+	if (rc >= 0)
 		pf_ranges_show(&ranges, doc);
 	pf_ranges_release(&ranges);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 PF_COMMAND(65, ranges) = {
@@ -38,7 +43,7 @@ PF_COMMAND(65, ranges) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_ranges_args),
 	.defaults = &defaults,
-	.lists = "ranges gpu",
+	.lists = "ranges gpu spans",
 	.text_rows = 20,
 	.examples = "profan ranges job.db\n"
 		    "profan ranges job.db --step 3..8 --format json\n",

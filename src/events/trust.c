@@ -22,7 +22,8 @@ struct trust {
 	bool any_work, any_call, any_stack, any_op, any_range;
 	int64_t cut_count, dropped_count, skipped_count, left_out_count;
 	bool is_capped;
-	bool is_known; /* ingest counted the first four */
+	bool is_known;     /* ingest counted the first four */
+	bool has_versions; /* of tables, which are not known */
 };
 
 enum column {
@@ -259,6 +260,28 @@ static void note_hint(struct pf_doc *doc, enum pf_producer producer,
 	pf_doc_note(doc, "%s", text);
 }
 
+int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "trust_versions", err);
+	char shown[PF_NUM_MAX];
+	int rc = -1, found = 0;
+
+	while (st && (rc = pf_db_step(db, st, err)) == 1) {
+		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
+			continue;
+		found = 1;
+		pf_doc_note(
+			doc,
+			"%s rows of the table %s are in no figure: the "
+			"columns of this version are not known",
+			pf_num_show_count(shown, sqlite3_column_int64(st, 2)),
+			(const char *)sqlite3_column_text(st, 1));
+	}
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : found;
+}
+
 /* Is there work that is not recognised as such? */
 static int add_foreign(struct pf_db *db, struct pf_doc *doc, bool *found,
 		       struct pf_err *err)
@@ -295,7 +318,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		return 0;
 	if (!t->any_work) {
 		rc = add_foreign(db, doc, &is_foreign, err);
-		if (!rc && !is_foreign)
+		if (!rc && !is_foreign && !t->has_versions)
 			note_hint(doc, producer, PF_HINT_WORK);
 		return rc;
 	}
@@ -358,7 +381,8 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 	if ((needs & PF_TRUST_WORK) && t->any_work &&
 	    add_step_device(db, w, doc, err) < 0)
 		return -1;
-	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call)
+	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call &&
+	    !t->has_versions)
 		note_hint(doc, from, PF_HINT_CALLS);
 	if ((needs & PF_TRUST_STACKS) && t->any_work && !t->any_stack)
 		note_hint(doc, from, PF_HINT_STACKS);
@@ -377,6 +401,7 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 {
 	struct trust t = { 0 };
 	bool is_whole;
+	int rc;
 
 	if (read_facts(db, window, &t, err) < 0)
 		return -1;
@@ -386,5 +411,7 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		return -1;
 	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
 		 doc);
-	return add_needs(db, &t, window, needs, doc, err);
+	rc = pf_trust_versions(db, window, doc, err);
+	t.has_versions = rc == 1;
+	return rc < 0 ? -1 : add_needs(db, &t, window, needs, doc, err);
 }

@@ -30,6 +30,13 @@ enum pf_trust_need {
 };
 
 /*
+ * Says of tables in versions that are not known that they were not read: 1,
+ * 0 there are none, -1.  pf_trust_note() does so, too.
+ */
+int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
+		      struct pf_doc *doc, struct pf_err *err);
+
+/*
  * Add notes to the document: one with all that is left out (GPU work that
  * starts in the window and has no launch call, events that were skipped, a
  * file that was cut off), then one for each need that no trace of the window

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "foreign/reading.h"
 
 void pf_reading_release(struct pf_reading *g)
@@ -27,13 +28,53 @@ const char *pf_reading_find(const struct pf_reading *g, const char *name)
 	return pf_foreign_table(g->f, full);
 }
 
+/* "NVTX_EVENTS_V2" of "NVTX_EVENTS": 2; 0: it is none. */
+static int64_t version_of(const char *table, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncasecmp(table, name, n) || strncasecmp(table + n, "_V", 2)
+		       ? 0
+		       : pf_num_or_none(table + n + 2);
+}
+
+static bool has_columns(const struct pf_reading *g, const char *table,
+			const struct pf_reading_table *t)
+{
+	struct pf_err ignored = { 0 };
+	uint64_t must = (UINT64_C(1) << t->must) - 1;
+	struct pf_rows r;
+	bool has = !pf_rows_open(&r, g->f, table, t->columns, t->column_count,
+				 NULL, &ignored) &&
+		   (r.has & must) == must;
+
+	pf_rows_close(&r);
+	return has;
+}
+
+const char *pf_reading_version(const struct pf_reading *g,
+			       const struct pf_reading_table *t)
+{
+	const char *found = pf_reading_find(g, t->name);
+	int64_t last = 0;
+
+	for (size_t i = 0; !found && t->must && i < g->f->table_count; i++)
+		if (version_of(g->f->tables[i], t->name) > last &&
+		    has_columns(g, g->f->tables[i], t))
+			last = version_of(g->f->tables[i], t->name);
+	for (size_t i = 0; last > 0 && i < g->f->table_count; i++)
+		if (version_of(g->f->tables[i], t->name) == last)
+			found = g->f->tables[i];
+	return found;
+}
+
 /* ---- tables ---- */
 
 /* Open the table at hand: 1, 0 if there is none. */
 static int open_table(struct pf_reading *g, struct pf_err *err)
 {
 	const struct pf_reading_table *t = g->tables[g->at];
-	const char *name = pf_reading_find(g, t->name);
+	const char *name = pf_reading_version(g, t);
 
 	if (!name || (t->wanted && !t->wanted(g->reader)))
 		return 0;
@@ -143,7 +184,7 @@ static bool is_read(const struct pf_reading *g, const char *table)
 {
 	for (size_t i = 0; i < g->table_count; i++) {
 		const struct pf_reading_table *t = g->tables[i];
-		const char *name = pf_reading_find(g, t->name);
+		const char *name = pf_reading_version(g, t);
 
 		if (name && !strcasecmp(name, table) &&
 		    (!t->wanted || t->wanted(g->reader) || t->where))

@@ -23,6 +23,11 @@ struct pf_reading_table {
 	/* behind the last row, or NULL */
 	int (*end)(void *reader, struct pf_err *err);
 	bool (*wanted)(const void *reader); /* NULL: yes */
+	/*
+	 * Where there is no table NAME, NAME_V2 and so on are it, the latest
+	 * that has so many of the first columns; 0: no other name is.
+	 */
+	unsigned must;
 };
 #define PF_COLUMNS(list) list, sizeof(list) / sizeof(*(list))
 
@@ -51,6 +56,9 @@ int pf_reading_fill(struct pf_reading *g, size_t most, struct pf_err *err);
 
 /* The name as the file spells it; NULL: there is no such table. */
 const char *pf_reading_find(const struct pf_reading *g, const char *name);
+/* The same of a table, also of one of its versions. */
+const char *pf_reading_version(const struct pf_reading *g,
+			       const struct pf_reading_table *t);
 /* Call for each row of a table that may be missing; 1 ends the reading. */
 int pf_reading_each(struct pf_reading *g, const char *name,
 		    const char *const *columns, size_t count,

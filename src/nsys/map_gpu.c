@@ -213,6 +213,7 @@ const struct pf_reading_table pf_nsys_kernels = {
 	PF_COLUMNS(kernel_columns),
 	.map = map_kernel,
 	.end = seal_graphs,
+	.must = NODE,
 };
 
 /* ---- whole graphs ---- */
@@ -260,6 +261,7 @@ const struct pf_reading_table pf_nsys_graphs = {
 	.name = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 	PF_COLUMNS(graph_columns),
 	.map = map_graph,
+	.must = NODE,
 };
 
 /* ---- copies and fills ---- */
@@ -358,6 +360,7 @@ const struct pf_reading_table pf_nsys_copies = {
 	.name = "CUPTI_ACTIVITY_KIND_MEMCPY",
 	PF_COLUMNS(copy_columns),
 	.map = map_copy,
+	.must = NODE,
 };
 
 static const char *const fill_columns[] = { PLACE, "bytes", "memKind",
@@ -389,6 +392,7 @@ const struct pf_reading_table pf_nsys_fills = {
 	.name = "CUPTI_ACTIVITY_KIND_MEMSET",
 	PF_COLUMNS(fill_columns),
 	.map = map_fill,
+	.must = NODE,
 };
 
 /* ---- waits ---- */
@@ -445,6 +449,7 @@ const struct pf_reading_table pf_nsys_syncs = {
 	.name = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
 	PF_COLUMNS(sync_columns),
 	.map = map_sync,
+	.must = NODE,
 };
 
 /* ---- events ---- */

@@ -126,6 +126,7 @@ const struct pf_reading_table pf_nsys_calls = {
 	PF_COLUMNS(call_columns),
 	.map = map_call,
 	.end = seal_waits,
+	.must = CLASS,
 };
 
 /* ---- overhead, and calls of the system's libraries ---- */

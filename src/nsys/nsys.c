@@ -42,7 +42,7 @@ static const struct pf_reading_table *const tables[] = {
 bool pf_nsys_claims(struct pf_foreign *f)
 {
 	return pf_foreign_has_prefix(f, "CUPTI_ACTIVITY_KIND_") ||
-	       pf_foreign_table(f, "NVTX_EVENTS") ||
+	       pf_foreign_has_prefix(f, "NVTX_EVENTS") ||
 	       pf_foreign_table(f, "OSRT_API") ||
 	       (pf_foreign_table(f, "TARGET_INFO_SESSION_START_TIME") &&
 		pf_foreign_table(f, "StringIds"));

@@ -116,9 +116,9 @@ static int read_labels(struct pf_nsys *n, struct pf_err *err)
 	if (n->has_labels)
 		return 0;
 	n->has_labels = true;
-	rc = pf_rows_open(&r, n->f, pf_foreign_table(n->f, pf_nsys_ranges.name),
-			  PF_COLUMNS(range_columns),
-			  "\"eventType\" IN (33, 75)", err);
+	rc = pf_rows_open(
+		&r, n->f, pf_reading_version(&n->reading, &pf_nsys_ranges),
+		PF_COLUMNS(range_columns), "\"eventType\" IN (33, 75)", err);
 	if (!rc)
 		while ((rc = pf_rows_next(&r, err)) == 1) {
 			int64_t type = pf_rows_int_or(&r, TYPE, 0);
@@ -415,6 +415,7 @@ const struct pf_reading_table pf_nsys_ranges = {
 	.name = "NVTX_EVENTS",
 	PF_COLUMNS(range_columns),
 	.map = map_nvtx,
+	.must = TEXT,
 };
 
 /* ---- those that stayed open end with the file ---- */
@@ -450,4 +451,5 @@ const struct pf_reading_table pf_nsys_open_ranges = {
 	.where = "\"end\" IS NULL AND \"eventType\" IN (59, 60)",
 	.map = map_open,
 	.wanted = has_open,
+	.must = TEXT,
 };

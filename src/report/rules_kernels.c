@@ -2,30 +2,54 @@
 /* The rule about what kernels are made of. */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/rules.h"
 #include "report/say.h"
+#include "roofline/gpus.h"
 
 #define UNKNOWN_MAX  0.2 /* of the time in products */
 #define TENSOR_MAJOR 7   /* of compute capability: with tensor cores */
 
-/* The lowest of all GPUs; -1: not of every GPU, 0: of none. */
-static int64_t find_architecture(const struct pf_parts *p)
+enum cores { NOT_SAID, UNKNOWN_NAME, NO_CORES, HAS_CORES };
+
+/* By its compute capability, else by what the table of GPUs says of its name. */
+static enum cores find_cores(const struct pf_gpus *gpus,
+			     const struct pf_info_device *d)
 {
-	int64_t lowest = 0;
+	const struct pf_gpu_about about = { d->name, d->sm_count,
+					    d->memory_bytes };
+	int64_t major = d->compute ? strtol(d->compute, NULL, 10) : 0;
+	struct pf_gpu_peaks peaks;
+
+	if (major > 0)
+		return major < TENSOR_MAJOR ? NO_CORES : HAS_CORES;
+	if (!d->name || !*d->name)
+		return NOT_SAID;
+	if (!gpus || !pf_gpus_match(gpus, &about, &peaks))
+		return UNKNOWN_NAME;
+	return isnan(peaks.rate[PF_PEAK_FP16]) &&
+			       isnan(peaks.rate[PF_PEAK_BF16])
+		       ? NO_CORES
+		       : HAS_CORES;
+}
+
+/* The least that holds of all GPUs. */
+static enum cores find_least(const struct pf_parts *p)
+{
+	enum cores least = p->info.device_count ? HAS_CORES : NOT_SAID;
+	struct pf_err ignored = { 0 };
+	struct pf_gpus *gpus = pf_gpus_new(&ignored);
 
 	for (size_t i = 0; i < p->info.device_count; i++) {
-		const char *s = p->info.devices[i].compute;
-		int64_t major = s ? strtol(s, NULL, 10) : 0;
+		enum cores own = find_cores(gpus, &p->info.devices[i]);
 
-		if (major <= 0)
-			return -1;
-		if (!lowest || major < lowest)
-			lowest = major;
+		least = own < least ? own : least;
 	}
-	return lowest;
+	pf_gpus_free(gpus);
+	return least;
 }
 
 static bool is_one_of(const char *s, const char *a, const char *b)
@@ -56,13 +80,16 @@ static void say_fp32_kernel(const struct pf_parts *p, struct pf_verdict *v)
 static bool is_precision_known(const struct pf_parts *p, struct pf_verdict *v,
 			       int64_t all, int64_t unknown)
 {
-	int64_t major = find_architecture(p);
+	enum cores cores = find_least(p);
 	double share = all > 0 ? (double)unknown / (double)all : 0;
 
-	if (major <= 0) {
+	if (cores == NOT_SAID) {
 		pf_rule_withhold(v,
 				 "the trace does not say what GPU it is from");
-	} else if (major < TENSOR_MAJOR) {
+	} else if (cores == UNKNOWN_NAME) {
+		pf_rule_withhold(v, "it is not known whether the GPU has "
+				    "tensor cores");
+	} else if (cores == NO_CORES) {
 		pf_rule_withhold(v, "the GPU has no tensor cores");
 	} else if (all <= 0) {
 		pf_rule_withhold(

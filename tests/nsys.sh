@@ -64,6 +64,7 @@ query plain "SELECT args ->> '\$.end', end_ns = (SELECT last_ns FROM trace)
 query plain "SELECT kind, count(*) FROM event WHERE name IN ('over threads',
 	'a mark') GROUP BY 1" '16,1
 19,1' "ranges of processes, and marks"
+kind=CUPTI_ACTIVITY_KIND_
 # tables under the names of other versions: read if their columns are there,
 # else every command that lacks them says so
 events="SELECT name, category, start_ns, dur_ns, args FROM event ORDER BY 3, 1"
@@ -77,13 +78,23 @@ query unknown "SELECT event_count - stored_count - metadata_count - skipped_coun
 for command in ranges kernels launches gaps overlap calls syncs steps; do
 	run 0 "$profan" $command "$tmp/unknown.db" && tr '\n' ' ' <"$tmp/out" |
 		grep -q 'rows of the table CUPTI_ACTIVITY_KIND_KERNEL_V3 are in no' &&
-		! grep -q 'There are no ranges\|nsys profile -t' "$tmp/out"
+		! grep -q 'There are no \|nsys profile -t' "$tmp/out"
 	result "$command: says that tables were not read" "$tmp/out"
 done
 run 0 "$profan" doctor "$tmp/unknown.db" &&
 	grep -q '^tables not read .* warn$' "$tmp/out" &&
 	! grep -q 'call.* \(bad\|warn\)$' "$tmp/out"
 result "doctor: what was not read is no fault of the trace" "$tmp/out"
+
+"$SQLITE3" "$made/unknown.sqlite" "DROP TABLE ${kind}MEMSET;
+	DROP TABLE ${kind}SYNCHRONIZATION"
+"$profan" ingest -q "$made/unknown.sqlite" -o "$tmp/none.db" 2>"$tmp/err"
+for command in summary 'table verdicts' kernels; do
+	# shellcheck disable=SC2086  # two words are meant
+	run 0 "$profan" $command "$tmp/none.db" &&
+		! grep -qi 'there \(is\|are\) no \(GPU activity\|kernels\)' "$tmp/out"
+	result "$command: what was not read is not what is not there" "$tmp/out"
+done
 
 # a GPU's name is enough to know of tensor cores; overhead of threads
 "$profan" ingest -q "$made/named.sqlite" -o "$tmp/named.db" 2>"$tmp/err"

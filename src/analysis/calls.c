@@ -286,6 +286,10 @@ static void add_finding(const struct pf_calls *c, struct pf_doc *doc)
 	const struct pf_call *most = c->items;
 
 	doc->is_nothing = !c->item_count;
+	if (!c->item_count && c->window.has_unread) {
+		pf_doc_finding(doc, "No calls could be read");
+		return;
+	}
 	if (!c->item_count) {
 		pf_doc_finding(
 			doc,

@@ -62,10 +62,11 @@ static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
 	char share[PF_NUM_MAX], total[PF_NUM_MAX];
 
 	if (!k->row_count) {
-		pf_doc_finding(doc, "%s",
-			       k->window.tpu_count
-				       ? pf_window_no_work(&k->window)
-				       : "There are no kernels");
+		pf_doc_finding(
+			doc, "%s",
+			k->window.tpu_count    ? pf_window_no_work(&k->window)
+			: k->window.has_unread ? "No kernels could be read"
+					       : "There are no kernels");
 		doc->is_nothing = true;
 		return;
 	}

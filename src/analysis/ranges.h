@@ -54,8 +54,7 @@ struct pf_range {
 /* A zero-initialised struct is an empty result; it owns all it points to. */
 struct pf_ranges {
 	struct pf_window window;
-	enum pf_producer producer; /* set before it is shown, and */
-	bool has_unread;           /* tables that may have some more */
+	enum pf_producer producer; /* set before it is shown */
 	struct pf_arena texts;
 	struct pf_range *items; /* by total time, the longest first */
 	size_t item_count;

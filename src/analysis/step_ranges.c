@@ -263,7 +263,7 @@ static void add_finding(const struct pf_ranges *r, struct pf_doc *doc)
 		find_no_thread(r, doc);
 		return;
 	}
-	if (!r->item_count && r->has_unread) {
+	if (!r->item_count && r->window.has_unread) {
 		pf_doc_finding(doc, "No ranges could be read");
 		return;
 	}

@@ -29,10 +29,10 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 				       err);
 	if (!rc)
 		rc = pf_trust_versions(cx->db, &calls.window, doc, err);
-	if (rc >= 0)
+	if (!rc)
 		pf_calls_show(&calls, args->by, doc);
 	pf_calls_release(&calls);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 PF_COMMAND(72, calls) = {

@@ -20,14 +20,12 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 
 	if (!rc)
 		rc = pf_hint_producer(cx->db, &ranges.producer, err);
-	if (!rc) {
+	if (!rc)
 		rc = pf_trust_versions(cx->db, &ranges.window, doc, err);
-		ranges.has_unread = rc == 1;
-	}
-	if (rc >= 0)
+	if (!rc)
 		pf_ranges_show(&ranges, doc);
 	pf_ranges_release(&ranges);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 PF_COMMAND(65, ranges) = {

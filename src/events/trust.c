@@ -22,8 +22,7 @@ struct trust {
 	bool any_work, any_call, any_stack, any_op, any_range;
 	int64_t cut_count, dropped_count, skipped_count, left_out_count;
 	bool is_capped;
-	bool is_known;     /* ingest counted the first four */
-	bool has_versions; /* of tables, which are not known */
+	bool is_known; /* ingest counted the first four */
 };
 
 enum column {
@@ -265,12 +264,11 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 {
 	sqlite3_stmt *st = pf_named_prepare(db, "trust_versions", err);
 	char shown[PF_NUM_MAX];
-	int rc = -1, found = 0;
+	int rc = -1;
 
 	while (st && (rc = pf_db_step(db, st, err)) == 1) {
 		if (!pf_window_find(window, sqlite3_column_int64(st, 0)))
 			continue;
-		found = 1;
 		pf_doc_note(
 			doc,
 			"%s rows of the table %s are in no figure: the "
@@ -279,7 +277,7 @@ int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 			(const char *)sqlite3_column_text(st, 1));
 	}
 	sqlite3_finalize(st);
-	return rc < 0 ? -1 : found;
+	return rc;
 }
 
 /* Is there work that is not recognised as such? */
@@ -318,7 +316,7 @@ static int add_no_work(struct pf_db *db, const struct trust *t,
 		return 0;
 	if (!t->any_work) {
 		rc = add_foreign(db, doc, &is_foreign, err);
-		if (!rc && !is_foreign && !t->has_versions)
+		if (!rc && !is_foreign && !w->has_unread)
 			note_hint(doc, producer, PF_HINT_WORK);
 		return rc;
 	}
@@ -382,7 +380,7 @@ static int add_needs(struct pf_db *db, const struct trust *t,
 	    add_step_device(db, w, doc, err) < 0)
 		return -1;
 	if ((needs & PF_TRUST_LINKS) && t->any_work && !t->any_call &&
-	    !t->has_versions)
+	    !w->has_unread)
 		note_hint(doc, from, PF_HINT_CALLS);
 	if ((needs & PF_TRUST_STACKS) && t->any_work && !t->any_stack)
 		note_hint(doc, from, PF_HINT_STACKS);
@@ -401,7 +399,6 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 {
 	struct trust t = { 0 };
 	bool is_whole;
-	int rc;
 
 	if (read_facts(db, window, &t, err) < 0)
 		return -1;
@@ -411,7 +408,7 @@ int pf_trust_note(struct pf_db *db, const struct pf_window *window,
 		return -1;
 	add_line(&t, needs, window->device < 0 ? pf_window_scope(window) : "",
 		 doc);
-	rc = pf_trust_versions(db, window, doc, err);
-	t.has_versions = rc == 1;
-	return rc < 0 ? -1 : add_needs(db, &t, window, needs, doc, err);
+	if (window->has_unread && pf_trust_versions(db, window, doc, err) < 0)
+		return -1;
+	return add_needs(db, &t, window, needs, doc, err);
 }

@@ -30,8 +30,8 @@ enum pf_trust_need {
 };
 
 /*
- * Says of tables in versions that are not known that they were not read: 1,
- * 0 there are none, -1.  pf_trust_note() does so, too.
+ * Says of tables in versions that are not known that they were not read; 0 or
+ * -1.  pf_trust_note() does so, too.
  */
 int pf_trust_versions(struct pf_db *db, const struct pf_window *window,
 		      struct pf_doc *doc, struct pf_err *err);

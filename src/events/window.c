@@ -147,6 +147,7 @@ static int load_traces(struct pf_db *db, const struct pf_window_args *args,
 			.worker_id = sqlite3_column_int64(stmt, 4),
 		};
 		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));
+		w->has_unread |= sqlite3_column_int(stmt, 10) != 0;
 	}
 	sqlite3_finalize(stmt);
 	w->is_tpu = w->tpu_count > 0;
@@ -572,6 +573,8 @@ void pf_gpu_set_release(struct pf_gpu_set *set)
 
 const char *pf_window_no_work(const struct pf_window *w)
 {
+	if (w->has_unread)
+		return "No GPU work could be read";
 	return w->tpu_count ? "There is no GPU work, but that of TPUs, which "
 			      "only 'profan overlap', 'gaps' and 'steps' look "
 			      "into"

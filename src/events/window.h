@@ -156,6 +156,9 @@ struct pf_window {
 	const char *steps;  /* of the arguments, borrowed; or NULL */
 	int64_t tpu_count;  /* events of TPUs, which are no GPU work */
 	bool is_tpu;        /* every program of it ran on TPUs alone */
+	/* tables are in versions that are not known: what seems not to be there
+	 * may be in these (pf_trust_versions() names them) */
+	bool has_unread;
 	/* From the first step to the last, what part is in none of them? */
 	double between_share;
 };

@@ -59,7 +59,8 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	if (doc->is_nothing) {
 		pf_doc_finding(
 			doc, "%s",
-			!p->recorded.has_work && p->recorded.has_calls
+			p->window.has_unread ? pf_window_no_work(&p->window)
+			: !p->recorded.has_work && p->recorded.has_calls
 				? "No GPU work was recorded, so what "
 				  "decides how long it takes is not known"
 				: "There is nothing whose end could be "
@@ -68,8 +69,9 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 	}
 	qsort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
 	/* a GPU that nobody recorded may decide, too */
-	pf_buf_adds(&text, p->recorded.has_work
-				   ? parts[0].is
+	pf_buf_adds(&text, p->recorded.has_work ? parts[0].is
+			   : p->window.has_unread
+				   ? "No GPU work could be read; the host has "
 				   : "No GPU work was recorded; the host has ");
 	pf_window_say_part(&p->window, &text, parts[0].ns, p->window_ns,
 			   p->step_count);

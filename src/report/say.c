@@ -68,6 +68,8 @@ void pf_rule_withhold(struct pf_verdict *v, const char *why)
 
 const char *pf_rule_no_gpu(const struct pf_parts *p)
 {
+	if (p->steps.window.has_unread)
+		return "no GPU activity could be read";
 	return p->steps.is_untimed ? "a memory snapshot has no GPU work"
 				   : "there is no GPU activity in this trace";
 }

@@ -365,6 +365,11 @@ GPU 0 sw_power_cap Active None 3 9
 GPU 1 pstate P0 None 8 49
 END
 same "states: how long each, and what the bits of a mask mean" want got
+run 0 "$profan" report -q --force -o states.html states.db &&
+	grep -q 'power cap (software)' states.html &&
+	run 0 "$profan" report -q --force --redact -o states.html states.db &&
+	! grep -q 'power cap' states.html
+result "the page has states, and none where it hides names"
 run 0 "$profan" ingest -q many.csv -o many.db &&
 	"$profan" counters many.db -f json >out && "$PYTHON" -S -c '
 import json

@@ -9,6 +9,7 @@
 
 #include "torch/averages_doc.h"
 #include "torch/rules.h"
+#include "analysis/counters.h"
 #include "analysis/modules.h"
 #include "torch/torch_table.h"
 #include "base/mem.h"
@@ -176,6 +177,17 @@ static int run_roofline(struct pf_db *db, struct pf_parts *p,
 	return pf_doc_settle(doc, err);
 }
 
+/* What they are called, and texts of them, are the program's or a machine's. */
+static int run_counters(struct pf_db *db, struct pf_parts *p,
+			struct pf_err *err)
+{
+	const struct pf_counters_args args = { .window = p->window };
+
+	if (p->redact && pf_redact_is_strict(p->redact))
+		return 0;
+	return pf_counters(db, &args, &p->doc[PF_PART_COUNTERS], err);
+}
+
 static int run_doctor(struct pf_db *db, struct pf_parts *p, struct pf_err *err)
 {
 	const struct pf_doctor_args args = { .fail_on = -1 };
@@ -242,6 +254,7 @@ static const struct part {
 	[PF_PART_MODULES] = { "modules", "", NULL, true, run_modules, true },
 	[PF_PART_DOCTOR] = { "doctor", "", "launched_before", false,
 			     run_doctor },
+	[PF_PART_COUNTERS] = { "counters", "", NULL, true, run_counters, true },
 	[PF_PART_OPS] = { "table", " --sort self_device_time_total", NULL,
 			  false, run_ops },
 	[PF_PART_ROOFLINE] = { "roofline",
@@ -342,10 +355,10 @@ static void find_named_steps(struct pf_parts *p)
  * parts by the time they can take, so that the last is a short one.
  */
 static const enum pf_part order[] = {
-	PF_PART_STEPS,    PF_PART_PATH,    BESIDE,           PF_PART_SYNCS,
-	PF_PART_MEMORY,   PF_PART_DOCTOR,  PF_PART_LAUNCHES, PF_PART_MODULES,
-	PF_PART_ROOFLINE, PF_PART_CALLERS, PF_PART_KERNELS,  PF_PART_OVERLAP,
-	PF_PART_OPS,
+	PF_PART_STEPS,    PF_PART_PATH,     BESIDE,           PF_PART_SYNCS,
+	PF_PART_MEMORY,   PF_PART_DOCTOR,   PF_PART_LAUNCHES, PF_PART_MODULES,
+	PF_PART_ROOFLINE, PF_PART_CALLERS,  PF_PART_KERNELS,  PF_PART_OVERLAP,
+	PF_PART_OPS,      PF_PART_COUNTERS,
 };
 
 #define ORDERED (sizeof(order) / sizeof(*order))

@@ -385,6 +385,16 @@ static const struct pf_html_col step_cols[] = {
 	COL("rank"),     END
 };
 
+static const struct pf_html_col state_cols[] = {
+	COL("track"),   COL("key"),   COL("value"), COL("meaning"),
+	COL("time_ns"), COL("share"), END
+};
+
+static const struct pf_html_col counter_cols[] = {
+	COL("track"), COL("name"), COL("key"), COL("sample_count"),
+	COL("min"),   COL("mean"), COL("max"), END
+};
+
 static const struct pf_html_col batches_cols[] = {
 	COL("row_count"),  COL_AS("first_ns", "First"),
 	COL("mean_ns"),    COL("median_ns"),
@@ -527,6 +537,15 @@ static const struct section {
 	      kept_stack_cols, 40, NULL, NULL },
 	    { "memory-stacks", "Allocations by stack", PF_PART_MEMORY, "stacks",
 	      stack_cols, 80, NULL, NULL } } },
+	{ "counters",
+	  "Counters",
+	  "Counters",
+	  "",
+	  PF_PART_COUNTERS,
+	  { { "counter-states", "States, and how long each", PF_PART_COUNTERS,
+	      "states", state_cols, 60, NULL, NULL },
+	    { "counter-series", "Values", PF_PART_COUNTERS, "counters",
+	      counter_cols, 100, NULL, NULL } } },
 	{ "training",
 	  "Training script",
 	  "Training",

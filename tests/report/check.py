@@ -166,6 +166,8 @@ TABLES = {
     "path-rows": ("path", "rows", None),
     "path-answers": ("path", "what_if", None),
     "sites": ("syncs", "sites", None),
+    "counter-states": ("counters", "states", None),
+    "counter-series": ("counters", "counters", None),
     "calls": ("launches", "calls", None),
     "streams": ("launches", "streams", None),
     "by-name": ("kernels", "kernels", None),

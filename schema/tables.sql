@@ -258,6 +258,13 @@ CREATE TABLE mem_block (
 	stack_id INTEGER
 ) STRICT;
 
+-- What was in a block before what it has or last had, of snapshots of torch 2.0.
+CREATE TABLE mem_past (
+	block_id INTEGER NOT NULL,
+	size_bytes INTEGER NOT NULL,
+	stack_id INTEGER
+) STRICT;
+
 -- Lines of programs, and call stacks as a tree with the root first.
 CREATE TABLE stack_frame (
 	id INTEGER PRIMARY KEY,

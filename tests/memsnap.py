@@ -6,6 +6,7 @@ usage: memsnap.py make DIR              good-*.pickle, odd-*.pickle, bad-*.pickl
        memsnap.py check PICKLE DB ANSWER  differences on stdout, exit status 1
        memsnap.py golden GOLDEN DB ANSWER   the same against a golden file
        memsnap.py keys PICKLE EVENTS      the same: arguments of events, as json
+       memsnap.py flame PICKLE LINES      the same: lines of memory by stack
        memsnap.py damage PICKLE DIR N     N copies with bytes changed
 """
 import collections
@@ -143,6 +144,10 @@ def as_torch20(d):
                 b["history"] = [{"addr": 0, "real_size": requested,
                                  "frames": frames},
                                 {"addr": 0, "real_size": 1}]
+            else:
+                b["history"] = [{"addr": 0, "real_size": 100 + i,
+                                 "frames": f} for i, f in
+                                enumerate((OTHER, BASE, OTHER, []))]
     d["device_traces"] = [[] for _ in d["device_traces"]]
     return d
 
@@ -555,6 +560,32 @@ SHARES = {"fragmentation_viz": "viz_share",
           "reserved_unused_share": "free_share"}
 
 
+def flame(path, lines):
+    """The lines of memory_viz' memory(), which has all of a history."""
+    with open(path, "rb") as f:
+        d = pickle.load(f)
+    with open(lines) as f:
+        got = sorted(f.read().splitlines())
+    want, bad = [], []
+    for s in d["segments"]:
+        for b in s["blocks"]:
+            head = f"stream_{s['stream']};{b['state']};"
+            rest = b["size"]
+            for h in b.get("history") or [
+                    {"real_size": b.get("requested_size", b["size"]),
+                     "frames": b.get("frames")}]:
+                rest -= h["real_size"]
+                frames = ";".join(
+                    f"{os.path.basename(file)}:{line}:{name}"
+                    for file, line, name in stack_key(h.get("frames")))
+                want.append(f"{head}{frames or '<non-python>'}"
+                            f" {h['real_size']}")
+            if rest:
+                want.append(f"{head}<gaps> {rest}")
+    same(bad, "lines", sorted(want), got)
+    return bad
+
+
 def keys(path, events):
     with open(path, "rb") as f:
         d = pickle.load(f)
@@ -636,8 +667,8 @@ def main(what, *args):
     if what == "make":
         make(*args)
         return 0
-    if what == "keys":
-        bad = keys(*args)
+    if what in ("keys", "flame"):
+        bad = (keys if what == "keys" else flame)(*args)
         print("\n".join(bad))
         return bool(bad)
     if what == "damage":

@@ -38,6 +38,11 @@ for name in unsigned around negative least hex digits long4; do
 	$memsnap keys "$tmp/made/good-$name.pickle" "$tmp/out" >"$tmp/why" 2>&1
 	result "$name: keys of events are those of the pickle" "$tmp/why"
 done
+for name in two torch20 unsigned seen-first; do
+	run 0 "$profan" stacks -q --weight memory "$tmp/$name.db"
+	$memsnap flame "$tmp/made/good-$name.pickle" "$tmp/out" >"$tmp/why" 2>&1
+	result "$name: lines of stacks are those of memory_viz" "$tmp/why"
+done
 run 0 "$profan" stacks -q --weight memory "$tmp/unsigned.db"
 grep -q '^stream_18446744073709551615;active_allocated;' "$tmp/out"
 result "a stream of 64 bits in lines of stacks" "$tmp/out"

@@ -7,7 +7,7 @@ WITH ours(name) AS (VALUES ('meta'), ('trace'), ('trace_meta'), ('trace_fact'),
 	('process'), ('track'), ('metadata_event'), ('string'), ('argset'),
 	('event_type'), ('block'), ('block_column'), ('gpu_event'),
 	('gpu_config'), ('annotation'), ('step'), ('comm_event'), ('average'),
-	('repair'), ('segment'), ('mem_block'), ('stack_frame'), ('stack'),
+	('repair'), ('segment'), ('mem_block'), ('mem_past'), ('stack_frame'), ('stack'),
 	('mem_setting'), ('mem_history'), ('train_row'), ('train_memory'),
 	('train_fact'), ('sample'), ('unread')),
 time AS (SELECT trace_id, min(first_ns) AS first_ns, max(last_ns) AS last_ns

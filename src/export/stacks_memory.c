@@ -28,7 +28,8 @@ struct writer {
 	struct pf_stack_tree masked; /* frames as they are written */
 	struct pf_map lines;         /* stack.id -> text in the arena */
 	struct pf_arena arena;
-	sqlite3_stmt *frames;
+	sqlite3_stmt *frames, *pasts; /* the latter by block */
+	int64_t past_block;           /* of the row at hand; or INT64_MAX */
 	struct pf_outfile *out;
 	struct pf_buf line;
 };
@@ -132,37 +133,64 @@ static void begin_block(struct writer *w, sqlite3_stmt *st)
 	pf_buf_addc(&w->line, ';');
 }
 
-static int put_block(struct writer *w, sqlite3_stmt *st, struct pf_err *err)
+static int put_line(struct writer *w, sqlite3_stmt *st, int64_t stack,
+		    int64_t bytes, struct pf_err *err)
 {
-	int64_t size = sqlite3_column_int64(st, 4);
-	int64_t requested = sqlite3_column_int64(st, 5);
-	int64_t stack = pf_db_int_or(st, 6, 0);
 	const char *text = stack ? stack_text(w, stack, err) : "<non-python>";
 
 	if (!text)
 		return -1;
 	begin_block(w, st);
 	pf_buf_adds(&w->line, text);
-	if (put(w, requested, err))
-		return -1;
-	if (size == requested)
-		return 0;
+	return put(w, bytes, err);
+}
+
+static int next_past(struct writer *w, struct pf_err *err)
+{
+	int rc = pf_db_step(w->db, w->pasts, err);
+
+	w->past_block = rc == 1 ? sqlite3_column_int64(w->pasts, 0) : INT64_MAX;
+	return rc < 0 ? -1 : 0;
+}
+
+/* What it holds, what it held before, and what that leaves of its size. */
+static int put_block(struct writer *w, sqlite3_stmt *st, struct pf_err *err)
+{
+	int64_t id = sqlite3_column_int64(st, 7);
+	int64_t bytes = sqlite3_column_int64(st, 5);
+	int64_t rest = pf_sat_sub(sqlite3_column_int64(st, 4), bytes);
+	int rc = put_line(w, st, pf_db_int_or(st, 6, 0), bytes, err);
+
+	while (!rc && w->past_block <= id) {
+		bytes = sqlite3_column_int64(w->pasts, 1);
+		if (w->past_block == id) {
+			rest = pf_sat_sub(rest, bytes);
+			rc = put_line(w, st, pf_db_int_or(w->pasts, 2, 0),
+				      bytes, err);
+		}
+		if (!rc)
+			rc = next_past(w, err);
+	}
+	if (rc || !rest)
+		return rc;
 	begin_block(w, st);
 	pf_buf_adds(&w->line, "<gaps>");
-	return put(w, size - requested, err);
+	return put(w, rest, err);
 }
 
 static int at_end(struct writer *w, struct pf_err *err)
 {
 	struct pf_window_args args = w->args->window;
 	struct pf_window window;
-	sqlite3_stmt *st;
+	sqlite3_stmt *st = NULL;
 	int rc = -1;
 
 	args.beside = true;
 	if (pf_window_resolve(w->db, &args, &window, err))
 		return -1;
-	st = pf_named_prepare(w->db, "snap_blocks", err);
+	w->pasts = pf_named_prepare(w->db, "snap_pasts", err);
+	if (w->pasts && !next_past(w, err))
+		st = pf_named_prepare(w->db, "snap_blocks", err);
 	while (st && (rc = pf_db_step(w->db, st, err)) == 1) {
 		if (!pf_window_find(&window, sqlite3_column_int64(st, 0)) ||
 		    (window.device >= 0 &&
@@ -174,6 +202,7 @@ static int at_end(struct writer *w, struct pf_err *err)
 		}
 	}
 	sqlite3_finalize(st);
+	sqlite3_finalize(w->pasts);
 	pf_window_release(&window);
 	return rc < 0 ? -1 : 0;
 }

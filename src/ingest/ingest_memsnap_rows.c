@@ -127,6 +127,31 @@ static int put_blocks(struct pf_ingest_snap *r, int64_t base,
 	return rc;
 }
 
+/* blocks: how many there were before these. */
+static int put_pasts(struct pf_ingest_snap *r, int64_t blocks,
+		     struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		r->in->db, "INSERT INTO mem_past VALUES(?1, ?2, ?3)", err);
+	int rc = st ? 0 : -1;
+
+	for (uint64_t i = 0; i < pf_spool_count(r->snap.pasts) && !rc; i++) {
+		const struct pf_snap_past *p =
+			pf_spool_at(r->snap.pasts, i, err);
+
+		if (!p) {
+			rc = -1;
+			break;
+		}
+		sqlite3_bind_int64(st, 1, blocks + p->block + 1);
+		sqlite3_bind_int64(st, 2, p->bytes);
+		bind_if(st, 3, p->stack != 0, r->stacks.stack_base + p->stack);
+		rc = pf_db_put(r->in->db, st, err);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
 /* ---- settings and history ---- */
 
 static void bind_value(struct pf_ingest_snap *r, sqlite3_stmt *st,
@@ -259,7 +284,7 @@ static void note_facts(struct pf_ingest_snap *r)
 
 int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 {
-	int64_t base = 0;
+	int64_t base = 0, blocks = 0;
 
 	note_facts(r);
 	r->stacks = (struct pf_ingest_stacks){ .frames = &r->snap.stacks.frames,
@@ -269,9 +294,13 @@ int pf_ingest_snap_rows(struct pf_ingest_snap *r, struct pf_err *err)
 	if (pf_ingest_stacks_begin(r->in, &r->stacks, err) ||
 	    pf_db_number(r->in->db, "SELECT coalesce(max(id), 0) FROM segment",
 			 &base, err) ||
+	    pf_db_number(r->in->db,
+			 "SELECT coalesce(max(id), 0) FROM mem_block", &blocks,
+			 err) ||
 	    pf_ingest_stacks_put(&r->stacks, &r->batcher, &r->parsed, err))
 		return -1;
 	return put_segments(r, base, err) || put_blocks(r, base, err) ||
+			       put_pasts(r, blocks, err) ||
 			       put_settings(r, err) || put_history(r, err)
 		       ? -1
 		       : 0;

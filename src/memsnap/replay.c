@@ -7,11 +7,27 @@
  */
 #include "config.h"
 
+#include "base/mem.h"
 #include "base/sat.h"
 #include "memsnap/snap_impl.h"
 
 #define GONE UINT64_MAX       /* of pf_map: nothing is allocated here */
 #define SEEN (UINT64_MAX - 1) /* it is an active block of the end */
+
+int pf_snap_device(struct pf_snap *s, int64_t number)
+{
+	for (size_t i = 0; i < s->device_count; i++)
+		if (s->devices[i].number == number)
+			return (int)i;
+	if (s->device_count == PF_SNAP_DEVICES_MAX || number < 0)
+		return -1;
+	s->devices = pf_grow(s->devices, &s->device_cap, s->device_count + 1,
+			     sizeof(*s->devices));
+	s->devices[s->device_count] =
+		(struct pf_snap_device){ .number = number };
+	pf_map_init(&s->devices[s->device_count].open);
+	return (int)s->device_count++;
+}
 
 static void alloc(struct pf_snap_device *d, const struct pf_snap_entry *e)
 {

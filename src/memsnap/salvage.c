@@ -16,6 +16,8 @@ void pf_snap_new_state(struct pf_snap *s, const char *dir)
 				   PF_SNAP_SPOOL_BYTES, dir);
 	s->blocks = pf_spool_new(sizeof(struct pf_snap_block),
 				 PF_SNAP_SPOOL_BYTES, dir);
+	s->pasts = pf_spool_new(sizeof(struct pf_snap_past),
+				PF_SNAP_SPOOL_BYTES, dir);
 }
 
 /* Segments without those that are lost add up to nothing that is true. */
@@ -29,6 +31,7 @@ static void drop_segments(struct pf_snap *s, const char *dir)
 			       PF_OFFSET_UNKNOWN);
 	pf_spool_free(s->segments);
 	pf_spool_free(s->blocks);
+	pf_spool_free(s->pasts);
 	pf_snap_new_state(s, dir);
 	s->bad_sum_count = s->bad_order_count = 0;
 	for (size_t i = 0; i < s->device_count; i++)

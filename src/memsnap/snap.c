@@ -130,6 +130,8 @@ struct pf_snap_work {
 	size_t member_cap, action_cap;
 	struct pf_snap_block *blocks; /* of the segment at hand */
 	size_t block_count, block_cap;
+	struct pf_snap_past *pasts; /* of these blocks */
+	size_t past_count, past_cap;
 	int64_t past_bytes; /* of the first element; -1: none */
 	uint32_t past_frames;
 	bool has_past_frames;
@@ -308,14 +310,14 @@ static int begin(void *arg, struct pf_pickle_open *c,
 		c->number = pf_snap_new_frame(&s->stacks);
 		return 0;
 	case SEGMENT:
-		w->block_count = 0;
+		w->block_count = w->past_count = 0;
 		return 0;
 	case BLOCK:
 		w->past_bytes = -1;
 		w->has_past_frames = false;
 		return 0;
 	case PAST:
-		r->device = above > 0; /* only the first is asked for */
+		r->device = above > 0; /* the first is the block's own */
 		return 0;
 	case TRACE:
 		return begin_trace(s, r, above, err);
@@ -487,6 +489,14 @@ static void end_past(struct pf_snap *s, const struct record *r)
 {
 	struct pf_snap_work *w = s->work;
 
+	if (r->device && is_size(r, M_REAL_SIZE)) {
+		w->pasts = pf_grow(w->pasts, &w->past_cap, w->past_count + 1,
+				   sizeof(*w->pasts));
+		w->pasts[w->past_count++] =
+			(struct pf_snap_past){ (int64_t)w->block_count,
+					       r->of[M_REAL_SIZE],
+					       stack_of(s, r) };
+	}
 	if (r->device)
 		return;
 	if (is_size(r, M_REAL_SIZE))
@@ -506,6 +516,9 @@ static void end_block(struct pf_snap *s, const struct pf_pickle_open *c,
 	if (!is_size(r, M_SIZE) || !has(r, M_STATE) ||
 	    (has(r, M_REQUESTED) && !is_size(r, M_REQUESTED))) {
 		count(s, PF_REPAIR_BAD_PART, c);
+		while (w->past_count && w->pasts[w->past_count - 1].block ==
+						(int64_t)w->block_count)
+			w->past_count--;
 		return;
 	}
 	is_inactive = says(s, r->of[M_STATE], "inactive");
@@ -535,8 +548,13 @@ static int put_blocks(struct pf_snap *s, const struct pf_snap_segment *g,
 		      struct pf_snap_device *d, struct pf_err *err)
 {
 	struct pf_snap_work *w = s->work;
-	int64_t at = 0;
+	int64_t at = 0, first = (int64_t)pf_spool_count(s->blocks);
 
+	for (size_t i = 0; i < w->past_count; i++) {
+		w->pasts[i].block += first;
+		if (pf_spool_add(s->pasts, &w->pasts[i], err))
+			return -1;
+	}
 	for (size_t i = 0; i < w->block_count; i++) {
 		struct pf_snap_block *b = &w->blocks[i];
 
@@ -694,21 +712,6 @@ static int end(void *arg, struct pf_pickle_open *c, struct pf_err *err)
 
 /* ---- the whole ---- */
 
-int pf_snap_device(struct pf_snap *s, int64_t number)
-{
-	for (size_t i = 0; i < s->device_count; i++)
-		if (s->devices[i].number == number)
-			return (int)i;
-	if (s->device_count == PF_SNAP_DEVICES_MAX || number < 0)
-		return -1;
-	s->devices = pf_grow(s->devices, &s->device_cap, s->device_count + 1,
-			     sizeof(*s->devices));
-	s->devices[s->device_count] =
-		(struct pf_snap_device){ .number = number };
-	pf_map_init(&s->devices[s->device_count].open);
-	return (int)s->device_count++;
-}
-
 /* Is a container of this role not complete?  Its record, or NULL. */
 static const struct record *open_of(struct pf_snap *s, enum role role)
 {
@@ -776,12 +779,14 @@ void pf_snap_release(struct pf_snap *s)
 	pf_spool_free(s->segments);
 	pf_spool_free(s->blocks);
 	pf_spool_free(s->marks);
+	pf_spool_free(s->pasts);
 	pf_snap_stacks_release(&s->stacks);
 	pf_pickle_release(&s->pickle);
 	if (s->work) {
 		free(s->work->member_of);
 		free(s->work->action_of);
 		free(s->work->blocks);
+		free(s->work->pasts);
 		free(s->work->frames);
 	}
 	free(s->work);

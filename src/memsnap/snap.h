@@ -80,6 +80,16 @@ struct pf_snap_block {
 	uint8_t is_active, is_in_use; /* active_allocated */
 };
 
+/*
+ * What was in a block before, of torch 2.0: elements of its history behind the
+ * first one, which is the block's own.
+ */
+struct pf_snap_past {
+	int64_t block; /* from 0 */
+	int64_t bytes;
+	uint32_t stack;
+};
+
 struct pf_snap_mark { /* an annotation */
 	int64_t time_us, device;
 	uint32_t name;
@@ -115,6 +125,7 @@ struct pf_snap {
 	struct pf_pickle pickle;
 	struct pf_snap_stacks stacks;
 	struct pf_spool *entries, *segments, *blocks, *marks;
+	struct pf_spool *pasts; /* by block */
 	struct pf_snap_device *devices;
 	size_t device_count, device_cap;
 	struct pf_snap_setting *settings;

@@ -59,6 +59,15 @@ query odd.csv "SELECT name, start_ns, dur_ns FROM event ORDER BY start_ns, name"
 d",3,1
 b,5,1
 b,9,0' "CSV: only whole rows with whole numbers"
+printf '%s\n' '"Kind","Operation","Agent_Id","Allocation_Size","Address","Correlation_Id","Start_Timestamp","End_Timestamp"' \
+	'"MEMORY_ALLOCATION","MEMORY_ALLOCATION_ALLOCATE","Agent 1",4096,"0xfffffe0000000000",1,100,200' \
+	>"$tmp/high.csv"
+"$profan" ingest -q "$tmp/high.csv" -o "$tmp/high.csv.o" 2>"$tmp/err"
+query high.csv "SELECT args LIKE '%\"ptr\":18446741874686296064%' FROM event" 1 \
+	"an address of 64 bits is the number that it is"
+"$profan" ranges -q "$tmp/plain.db.o" -f json >"$tmp/got" &&
+	grep -q '"range": "over threads", "count": 1, "total_ns": 98300' "$tmp/got"
+result "ranges of processes are in the list of those of no thread" "$tmp/got"
 # the last line without its end: a row if it has all of its cells, else counted
 for file in v3_kernel_trace.csv v3_marker_api_trace.csv; do
 	sed '$d' "$made/$file" | wc -c >"$tmp/size"

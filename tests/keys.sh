@@ -36,6 +36,12 @@ cat >"$tmp/host.json" <<'EOF'
  "tid": 1, "ts": 1, "dur": 99}]}
 EOF
 pages host "$tmp/host.json"
+cat >"$tmp/gpu.csv" <<'EOF'
+timestamp, index, power.draw [W], clocks_throttle_reasons.active
+2026/01/01 00:00:00.000, 0, 5 W, 0x0000000000000004
+2026/01/01 00:00:01.000, 0, 5 W, 0x0000000000000004
+EOF
+pages gpu "$tmp/gpu.csv"
 mkdir "$tmp/snapshots"
 "$PYTHON" -S "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
 mkdir "$tmp/rave"

@@ -42,9 +42,9 @@ static void build_fills_slots_outside_strings(void **state)
 
 	(void)state;
 	pf_argtext_build(text, strlen(text), 7, slots, &out);
-	assert_string_equal(
-		out.data, "{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$,"
-			  "\"e\":[-1,18446744073709551615,$D]}");
+	assert_string_equal(out.data,
+			    "{\"a\":5,\"$a\\\"$a\":\"$b\",\"c\":[6],\"d\":$z$,"
+			    "\"e\":[-1,18446744073709551615,$D]}");
 	pf_buf_release(&out);
 }
 

@@ -40,6 +40,7 @@
 #define CALLS_MAX   65536 /* that are held against GPU work */
 #define NOBODY      PF_INGEST_EACH_OWNER
 
+#define OP_KINDS   (1u << PF_KIND_CPU_OP)
 #define CALL_KINDS (1u << PF_KIND_RUNTIME | 1u << PF_KIND_DRIVER)
 
 /* A process that has operators or, where none has, calls; by its pid. */
@@ -79,20 +80,50 @@ static uint32_t find_process(struct finding *f, const char *pid)
 	return n < f->process_count ? n : NOBODY;
 }
 
-/* False: there are more than are told apart. */
-static bool find_processes(struct finding *f)
+/* Records of in->process_names: place in the file, length of the pid, pid. */
+#define NAMES_BYTES (1u << 20)
+#define NAME_HEAD   (sizeof(int64_t) + sizeof(uint32_t))
+
+static bool next_name(const struct pf_ingest *in, size_t *at, int64_t *order,
+		      const char **pid, size_t *len)
 {
-	const struct pf_ingest *in = f->in;
+	const struct pf_buf *b = &in->process_names;
+	uint32_t n;
 
-	f->code = CALL_KINDS;
-	for (size_t i = in->first_track; i < in->track_count; i++)
-		if (pf_ingest_track(in, i)->kinds >> PF_KIND_CPU_OP & 1)
-			f->code = UINT32_C(1) << PF_KIND_CPU_OP;
-	for (size_t i = in->first_track; i < in->track_count; i++) {
-		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+	if (*at == b->len)
+		return false;
+	memcpy(order, b->data + *at, sizeof(*order));
+	memcpy(&n, b->data + *at + sizeof(*order), sizeof(n));
+	*pid = b->data + *at + NAME_HEAD;
+	*len = n;
+	*at += NAME_HEAD + n;
+	return true;
+}
 
-		if (t->class_letter != 'h' || !(t->kinds & f->code) ||
-		    find_process(f, t->pid) != NOBODY)
+/* What the threads of a pid have together. */
+struct kinds {
+	const char *pid;
+	uint32_t seen;
+	bool is_named;
+};
+
+/*
+ * Processes have operators, and calls if any has; where nothing is called they
+ * have a name.  If there are no operators it is calls alone.  False: there are
+ * more than are told apart.
+ */
+static bool choose_processes(struct finding *f, const struct kinds *of,
+			     size_t count)
+{
+	uint32_t all = 0;
+
+	for (size_t i = 0; i < count; i++)
+		all |= of[i].seen;
+	f->code = all & OP_KINDS ? OP_KINDS : CALL_KINDS;
+	for (size_t i = 0; i < count; i++) {
+		if (!(of[i].seen & f->code) ||
+		    (all & CALL_KINDS ? !(of[i].seen & CALL_KINDS)
+				      : count > 1 && !of[i].is_named))
 			continue;
 		if (f->process_count == OWNERS_MAX)
 			return false;
@@ -100,10 +131,47 @@ static bool find_processes(struct finding *f)
 			pf_grow(f->processes, &f->processes_cap,
 				f->process_count + 1, sizeof(*f->processes));
 		/* its number is that of its pid, as no other is there yet */
+		pf_intern_add(&f->pids, of[i].pid, strlen(of[i].pid));
 		f->processes[f->process_count++] =
-			(struct process){ t->pid, INT64_MAX, -1 };
+			(struct process){ of[i].pid, INT64_MAX, -1 };
 	}
 	return true;
+}
+
+static bool find_processes(struct finding *f)
+{
+	const struct pf_ingest *in = f->in;
+	const size_t count = in->track_count - in->first_track;
+	struct kinds *of = pf_calloc(count + 1, sizeof(*of));
+	struct pf_intern pids;
+	size_t at = 0, len;
+	uint32_t known;
+	int64_t order;
+	const char *pid;
+	bool fits;
+
+	pf_intern_init(&pids);
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+		uint32_t n;
+
+		if (t->class_letter != 'h')
+			continue;
+		n = pf_intern_add(&pids, t->pid, strlen(t->pid));
+		of[n].pid = t->pid;
+		of[n].seen |= t->kinds;
+	}
+	known = pids.count;
+	while (next_name(in, &at, &order, &pid, &len)) {
+		uint32_t n = pf_intern_add(&pids, pid, len);
+
+		if (n < known)
+			of[n].is_named = true;
+	}
+	fits = choose_processes(f, of, known);
+	pf_intern_release(&pids);
+	free(of);
+	return fits;
 }
 
 /* The process of a thread of the host; NOBODY: it is of none. */
@@ -333,10 +401,6 @@ static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 	return 0;
 }
 
-/* Records of in->process_names: place, length of the pid, pid. */
-#define NAMES_BYTES (1u << 20)
-#define NAME_HEAD   (sizeof(int64_t) + sizeof(uint32_t))
-
 static size_t pid_of(const char *json, size_t len, const char **pid);
 
 void pf_ingest_note_process(struct pf_ingest *in, const char *json, size_t len,
@@ -357,22 +421,15 @@ void pf_ingest_note_process(struct pf_ingest *in, const char *json, size_t len,
 
 static void find_names(struct finding *f, struct marks *m)
 {
-	const struct pf_buf *b = &f->in->process_names;
-	const char *pid = f->processes->pid;
-	size_t at = 0;
+	const char *only = f->processes->pid, *pid;
+	size_t at = 0, len;
+	int64_t order;
 
 	m->count = 0;
 	m->are_names = true;
-	while (at < b->len) {
-		int64_t order;
-		uint32_t n;
-
-		memcpy(&order, b->data + at, sizeof(order));
-		memcpy(&n, b->data + at + sizeof(order), sizeof(n));
-		at += NAME_HEAD + n;
-		if (n == strlen(pid) && !memcmp(b->data + at - n, pid, n))
+	while (next_name(f->in, &at, &order, &pid, &len))
+		if (len == strlen(only) && !memcmp(pid, only, len))
 			add_mark(m, order);
-	}
 }
 
 /* What of a part is known: where and when its code is, and whose it is. */
@@ -670,6 +727,14 @@ static void clear(struct tally *t)
 	t->any = 0;
 }
 
+static bool has_gpu(const struct pf_ingest *in)
+{
+	for (size_t i = in->first_track; i < in->track_count; i++)
+		if (is_gpu(pf_ingest_track(in, i)))
+			return true;
+	return false;
+}
+
 /* Parts of processes that follow each other in the file. */
 static int find_order(struct tally *t, bool *found, struct pf_err *err)
 {
@@ -689,7 +754,8 @@ static int find_order(struct tally *t, bool *found, struct pf_err *err)
 		if (is_gpu(pf_ingest_track(f->in, i)))
 			rc = each_event(f->in, pf_ingest_track(f->in, i),
 					note_work, t, err);
-	*found = !rc && follow && t->elsewhere <= t->here / 16;
+	*found = !rc && follow && t->elsewhere <= t->here / 16 &&
+		 (t->here || !has_gpu(f->in));
 	if (!*found)
 		o->part_count = 0;
 	return rc;
@@ -781,11 +847,13 @@ static void number_pids(struct finding *f)
 	free(place);
 }
 
+/* Who launched the work of each track; each process has launched some. */
 static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 {
 	struct finding *f = t->calls->f;
 	struct pf_ingest *in = f->in;
 	struct threads threads = { 0 };
+	bool *has_work = pf_calloc(f->process_count, sizeof(*has_work));
 	int rc = 0;
 
 	*found = true;
@@ -795,20 +863,27 @@ static int find_launchers(struct tally *t, bool *found, struct pf_err *err)
 	     i++) {
 		struct pf_ingest_track *track = pf_ingest_track(in, i);
 
+		track->owner = 0;
 		if (!is_gpu(track)) {
 			track->owner = owner_of_host(f, &threads, track);
 			continue;
 		}
 		clear(t);
 		rc = each_event(in, track, note_work, t, err);
-		track->owner = t->any ? launcher(t) : 0;
+		if (t->any)
+			track->owner = launcher(t);
 		*found = !rc && track->owner != NOBODY;
+		if (*found && t->any)
+			has_work[track->owner] = true;
 	}
+	for (size_t i = 0; i < f->process_count && has_gpu(in); i++)
+		*found &= has_work[i];
 	f->out->by_track = *found;
 	if (*found)
 		number_pids(f);
 	pf_intern_release(&threads.tids);
 	free(threads.owner);
+	free(has_work);
 	return rc;
 }
 

@@ -47,6 +47,7 @@
 struct process {
 	const char *pid;
 	int64_t first, last; /* places in the file of its threads */
+	bool is_named;
 };
 
 struct finding {
@@ -108,9 +109,8 @@ struct kinds {
 };
 
 /*
- * Processes have operators, and calls if any has; where nothing is called they
- * have a name.  If there are no operators it is calls alone.  False: there are
- * more than are told apart.
+ * Processes have operators, and calls if any has; or calls, if there are no
+ * operators.  False: there are more than are told apart.
  */
 static bool choose_processes(struct finding *f, const struct kinds *of,
 			     size_t count)
@@ -122,8 +122,7 @@ static bool choose_processes(struct finding *f, const struct kinds *of,
 	f->code = all & OP_KINDS ? OP_KINDS : CALL_KINDS;
 	for (size_t i = 0; i < count; i++) {
 		if (!(of[i].seen & f->code) ||
-		    (all & CALL_KINDS ? !(of[i].seen & CALL_KINDS)
-				      : count > 1 && !of[i].is_named))
+		    (all & CALL_KINDS && !(of[i].seen & CALL_KINDS)))
 			continue;
 		if (f->process_count == OWNERS_MAX)
 			return false;
@@ -133,7 +132,8 @@ static bool choose_processes(struct finding *f, const struct kinds *of,
 		/* its number is that of its pid, as no other is there yet */
 		pf_intern_add(&f->pids, of[i].pid, strlen(of[i].pid));
 		f->processes[f->process_count++] =
-			(struct process){ of[i].pid, INT64_MAX, -1 };
+			(struct process){ of[i].pid, INT64_MAX, -1,
+					  of[i].is_named };
 	}
 	return true;
 }
@@ -896,6 +896,9 @@ static int find_by_calls(struct finding *f, bool *found, struct pf_err *err)
 	*found = false;
 	if (f->process_count < 2)
 		return 0;
+	for (size_t i = 0; i < f->process_count && !has_gpu(f->in); i++)
+		if (!f->processes[i].is_named)
+			return 0; /* nothing tells that they are any */
 	t.found = pf_calloc(f->process_count, sizeof(*t.found));
 	t.before = pf_calloc(f->process_count, sizeof(*t.before));
 	rc = gather_calls(&c, err);

@@ -166,6 +166,75 @@ silent 'device: without it' 'no launch call' launches "$tmp/window.db" \
 says 'device: only it' '1 GPU event (100.00 % of GPU time)' \
 	launches "$tmp/window.db" --device 1
 
+# Devices of other vendors: one launch (1 us to 3 us), work from 5 us to 95 us, a
+# call that waits from 10 us to 100 us, and the same work again, so that the GPU
+# idles from 95 us to 115 us.
+# waits NAME CATEGORY LAUNCH WAIT [CATEGORY OF WORK]
+waits() {
+	{
+		range "$2" "$3" 1 2 1 '"correlation":5'
+		range "$2" "$4" 10 90 1 '"correlation":6'
+		range "${5:-kernel}" k 5 90 7 '"device":0,"stream":7,"correlation":5' 0
+		range "$2" "$3" 110 2 1 '"correlation":7'
+		range "${5:-kernel}" k 115 5 7 '"device":0,"stream":7,"correlation":7' 0
+	} | trace vendor
+	run 0 "$profan" syncs "$tmp/vendor.db" --format json &&
+		grep -q "\"blocked_ns\": 90000, \"count\": 1, \"call\": \"$4\"" \
+			"$tmp/out" &&
+		grep -q '"useful_ns": 85000,' "$tmp/out"
+	result "$1: $4 waits" "$tmp/out" "$tmp/err"
+	run 0 "$profan" gaps "$tmp/vendor.db" --format json &&
+		grep -q '"drained_ns": 20000' "$tmp/out" &&
+		grep -q '"cause": "sync", "ns": 5000,' "$tmp/out"
+	result "$1: what the GPU idles for in $4" "$tmp/out" "$tmp/err"
+	run 0 "$profan" launches "$tmp/vendor.db" --format json &&
+		grep -q '"launch_count": 2,' "$tmp/out"
+	result "$1: $3 launches" "$tmp/out" "$tmp/err"
+	run 0 "$profan" path "$tmp/vendor.db" --format json &&
+		grep -q '"sync return"' "$tmp/out"
+	result "$1: the path returns from $4" "$tmp/out" "$tmp/err"
+	# and one more, whose work is not there
+	sed 's/"correlation":7}},$/"correlation":8}},/;t' "$tmp/vendor.json" |
+		sed "/\"$3\"/s/\"correlation\":8/\"correlation\":9/" \
+			>"$tmp/lost.json"
+	run 0 "$profan" ingest -q "$tmp/lost.json" -o "$tmp/lost.db" &&
+		run 0 "$profan" doctor "$tmp/lost.db" --format json &&
+		grep -q '"check": "launches without GPU work", "count": 1,' \
+			"$tmp/out"
+	result "$1: $3 without its work" "$tmp/out" "$tmp/err"
+}
+for call in urQueueFinish urEventWait; do
+	waits XPU xpu_runtime urEnqueueKernelLaunchWithArgsExp $call
+done
+for call in zeCommandQueueSynchronize zeCommandListHostSynchronize \
+	zeEventHostSynchronize zeFenceHostSynchronize; do
+	waits XPU xpu_driver zeCommandListAppendLaunchKernel $call
+done
+for call in piQueueFinish piEventsWait; do
+	waits XPU xpu_runtime piEnqueueKernelLaunch $call
+done
+waits MTIA mtia_runtime runFunction synchronizeStream mtia_ccp_events
+for call in Stream Device Event StreamWithTimeout; do
+	waits NPU privateuse1_runtime aclrtLaunchKernel aclrtSynchronize$call
+done
+for call in Stream Device Event; do
+	waits HPU hpu_runtime synLaunch syn${call}Synchronize hpu_op
+done
+# what the streams of a MTIA wait for is no work, and lasts as long as it likes
+{
+	range mtia_runtime runFunction 1 2 1 '"correlation":5'
+	range mtia_ccp_events event_wait 3 90 7 '"stream":1,"wait_on_stream":2' 0
+	range mtia_ccp_events k 20 10 8 '"stream":2,"correlation":5' 0
+	range mtia_ccp_events event_record 31 60 8 '"stream":2' 0
+	range mtia_ccp_events dma_request 40 10 8 '"stream":2' 0
+} | trace mtia
+says 'MTIA: waits of streams keep no GPU busy' '"busy_ns": 20000,' \
+	gaps "$tmp/mtia.db"
+says 'MTIA: nor are they kernels' '"kernel_count": 1,' kernels "$tmp/mtia.db"
+says 'MTIA: they are told beside the calls' \
+	'{"name": "event_wait", "source": "record", "count": 1, "ns": 90000,' \
+	syncs "$tmp/mtia.db"
+
 # --steps with the name of profiler steps changes nothing
 "$mktrace" --steps 4 --layers 1 >"$tmp/made.json"
 run 0 "$profan" ingest -q "$tmp/made.json" -o "$tmp/made.db" || cat "$tmp/err"

@@ -54,7 +54,8 @@ static size_t find_verb(const char *name, size_t len)
 	return 0;
 }
 
-static bool fits(const struct pf_word_row *row, const char *name, size_t len)
+static bool fits(const struct pf_word_row *row, const char *name, size_t len,
+		 size_t verb)
 {
 	switch ((enum pf_word_match)row->match) {
 	case PF_MATCH_HAS:
@@ -64,27 +65,25 @@ static bool fits(const struct pf_word_row *row, const char *name, size_t len)
 	case PF_MATCH_WORD:
 		return has_word(name, len, row->text, row->len);
 	case PF_MATCH_BEGINS:
-	case PF_MATCH_VERB:
 		return begins(name, len, row->text, row->len);
+	case PF_MATCH_VERB:
+		return verb &&
+		       begins(name + verb, len - verb, row->text, row->len);
 	}
 	return false;
 }
 
 unsigned pf_word_n(enum pf_word word, const char *name, size_t len)
 {
-	size_t first = pf_word_first[word], verb;
+	size_t first = pf_word_first[word];
+	size_t verb = pf_word_rows[first].match == PF_MATCH_VERB
+			      ? find_verb(name, len)
+			      : 0;
 
-	if (pf_word_rows[first].match == PF_MATCH_VERB) {
-		verb = find_verb(name, len);
-		if (!verb)
-			return 0;
-		name += verb;
-		len -= verb;
-	}
 	for (size_t i = first;
 	     i < pf_word_row_count && pf_word_rows[i].word == (unsigned)word;
 	     i++)
-		if (fits(&pf_word_rows[i], name, len))
+		if (fits(&pf_word_rows[i], name, len, verb))
 			return (unsigned)(i - first) + 1;
 	return 0;
 }

@@ -67,7 +67,8 @@ enum pf_word_match {
 	PF_MATCH_BEGINS,
 	PF_MATCH_HAS,
 	PF_MATCH_LIKE, /* has, in any case */
-	PF_MATCH_VERB, /* begins after the vendor: "cudaMalloc" */
+	/* begins after the vendor: "cudaMalloc"; the first rows of a word */
+	PF_MATCH_VERB,
 	PF_MATCH_WORD, /* has, between what is no letter, digit or "_" */
 };
 

@@ -108,6 +108,10 @@ enum pf_kind pf_event_kind(char ph, enum pf_kind category, const char *name,
 	/* MTIA's copies have the category of all its work. */
 	if (category == PF_KIND_KERNEL && is(name, name_len, "dma_request"))
 		return PF_KIND_MEMCPY;
+	/* ... and its streams' waits for each other, which are no work. */
+	if (category == PF_KIND_KERNEL && (is(name, name_len, "event_wait") ||
+					   is(name, name_len, "event_record")))
+		return PF_KIND_GPU_SYNC;
 	if (category == PF_KIND_HOST && on_device)
 		return PF_KIND_GPU_OTHER;
 	return category;

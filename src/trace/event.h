@@ -45,7 +45,7 @@ enum pf_kind {
 	PF_KIND_MEMCPY = 8,          /* gpu_memcpy, Memcpy; MTIA's by name */
 	PF_KIND_MEMSET = 9,          /* gpu_memset, Memset */
 	PF_KIND_GPU_ANNOTATION = 10, /* gpu_user_annotation */
-	PF_KIND_GPU_SYNC = 11,       /* cuda_sync, xpu_sync */
+	PF_KIND_GPU_SYNC = 11,       /* cuda_sync, xpu_sync; MTIA's by name */
 	PF_KIND_PROFILER_RANGE = 12, /* cuda_profiler_range */
 	PF_KIND_MTIA = 13,           /* mtia_insight: remarks, no work */
 	PF_KIND_MEMORY = 14,         /* instant "[memory]" */

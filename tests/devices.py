@@ -4,6 +4,7 @@ analyses must say about each GPU and rank.
 
 usage: devices.py make FOLDER RANKS GPUS STYLE   writes FOLDER/rank-N.json
        devices.py check FOLDER SAID COMMAND GPUS RANKS
+       devices.py npu   prints a trace as torch_npu writes it
 
 SAID/COMMAND-GPU-RANK is what a command printed as JSON; a GPU or rank is a
 number or "all".  Each is held against the traces of FOLDER, and those of GPUS
@@ -82,6 +83,51 @@ def make(folder, ranks, gpus, style):
     for rank in range(ranks):
         with open(f"{folder}/rank-{rank}.json", "w") as f:
             f.write(rank_trace(rank, ranks, gpus, style))
+
+
+def npu():
+    """Four steps, each a kernel of 300 us and a collective of 100 us with their
+    calls, a copy of 20 us without one, a call that waits for 450 us, a stream
+    that waits for 400 us; what is derived from them, and parts of the
+    collective, as they stand in other processes."""
+    names, events = [], []
+    for pid, name, label in ((100, "Python", "CPU"), (101, "CANN", "CPU"),
+                             (102, "Ascend Hardware", "NPU 3"),
+                             (103, "HCCL", "NPU 3"),
+                             (104, "Overlap Analysis", "NPU 3")):
+        for what, value in (("name", name), ("labels", label)):
+            names.append({"ph": "M", "name": f"process_{what}", "pid": pid,
+                          "tid": 0, "args": {what: value}})
+    for pid, tid, name in ((102, 2, "Stream 2"), (103, 0, "Group 0 Communication"),
+                           (103, 1, "Plane 0"), (104, 0, "Computing"),
+                           (104, 1, "Communication"), (104, 2, "Free")):
+        names.append({"ph": "M", "name": "thread_name", "pid": pid, "tid": tid,
+                      "args": {"name": name}})
+    for i in range(4):
+        def add(name, pid, tid, start, dur, args=None, cat=None, i=i):
+            us = 1730000000000000 + 1000 * i + start
+            events.append({"ph": "X", "name": name, "pid": pid, "tid": tid,
+                           "ts": f"{us}.000", "dur": dur, "args": args or {}}
+                          | ({"cat": cat} if cat else {}))
+        add(f"ProfilerStep#{i}", 100, 100, 0, 990, cat="cpu_op")
+        add("aten::mm", 100, 100, 10, 60, cat="cpu_op")
+        add("AscendCL@aclnnMm", 101, 100, 20, 30, {"Mode": "ACL_OP"})
+        add("Node@launch", 101, 100, 30, 10,
+            {"item_id": "mm", "connection_id": 50 + i})
+        add("Node@launch", 101, 100, 100, 10, {"connection_id": 90 + i})
+        add("AscendCL@aclrtSynchronizeStreamWithTimeout", 101, 100, 200, 450)
+        add("mm", 102, 2, 60, 300,
+            {"Task Type": "AI_CORE", "connection_id": 50 + i})
+        add("copy", 102, 2, 400, 20, {"Task Type": "MEMCPY_ASYNC"})
+        add("none", 102, 2, 430, 20, {"Task Type": "PLACE_HOLDER_SQE"})
+        add("wait", 102, 5, 60, 400, {"Task Type": "EVENT_WAIT_SQE"})
+        add(f"hcom_allReduce__1_{i}", 103, 0, 500, 100,
+            {"connection_id": 90 + i})
+        add("Memcpy", 103, 1, 510, 50, {"transport type": "SDMA"})
+        add("Computing", 104, 0, 60, 300)
+        add("Communication", 104, 1, 500, 100)
+        add("Free", 104, 2, 360, 140)
+    return json.dumps(names + events)
 
 
 def ns(value):
@@ -215,5 +261,7 @@ def check(folder, said, command, gpus, ranks):
 
 if sys.argv[1] == "make":
     make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+elif sys.argv[1] == "npu":
+    print(npu())
 else:
     sys.exit(check(*sys.argv[2:]))

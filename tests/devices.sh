@@ -235,6 +235,41 @@ says 'MTIA: they are told beside the calls' \
 	'{"name": "event_wait", "source": "record", "count": 1, "ns": 90000,' \
 	syncs "$tmp/mtia.db"
 
+# A NPU, as torch_npu writes it (tests/devices.py npu): of each command what is
+# planted
+"$PYTHON" -S "$helper" npu >"$tmp/npu.json"
+run 0 "$profan" ingest -q "$tmp/npu.json" -o "$tmp/npu.db" || cat "$tmp/err"
+says 'NPU: kernels are tasks by their type, and collectives' \
+	'"kernel_count": 8,' kernels "$tmp/npu.db"
+says 'NPU: the time of kernels' '"kernel_ns": 1600000,' kernels "$tmp/npu.db"
+says 'NPU: nothing counts twice' '"busy_ns": 1680000,' gaps "$tmp/npu.db"
+says 'NPU: collectives are communication' '"comm_ns": 400000,' \
+	overlap "$tmp/npu.db"
+says 'NPU: copies' '"copy_ns": 80000,' overlap "$tmp/npu.db"
+says 'NPU: one device' '{"rank": null, "device": 3,' overlap "$tmp/npu.db"
+says 'NPU: calls by connection' '"launch_count": 8,' launches "$tmp/npu.db"
+says 'NPU: what has no call' '"orphan_count": 4' launches "$tmp/npu.db"
+says 'NPU: calls that wait' '"blocked_ns": 1800000, "count": 4, "call": "AscendCL@aclrtSynchronizeStreamWithTimeout"' \
+	syncs "$tmp/npu.db"
+says 'NPU: what streams wait for' \
+	'{"name": "wait", "source": "record", "count": 4, "ns": 1600000,' \
+	syncs "$tmp/npu.db"
+says 'NPU: steps' '"step_count": 4,' steps "$tmp/npu.db"
+run 0 "$profan" slice "$tmp/npu.db" -o "$tmp/part.json" &&
+	run 0 "$profan" ingest -q "$tmp/part.json" -o "$tmp/part.db" || cat "$tmp/err"
+for command in kernels overlap launches syncs; do
+	run 0 "$profan" $command "$tmp/npu.db" --format json &&
+		cp "$tmp/out" "$tmp/want" &&
+		run 0 "$profan" $command "$tmp/part.db" --format json
+	same "NPU: $command of a slice" "$tmp/want" "$tmp/out"
+done
+mkdir -p "$tmp/w_ascend_pt/ASCEND_PROFILER_OUTPUT"
+cp "$tmp/npu.json" "$tmp/w_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
+echo 'Name,Type,Start Time(us)' \
+	>"$tmp/w_ascend_pt/ASCEND_PROFILER_OUTPUT/kernel_details.csv"
+run 0 "$profan" ingest -q "$tmp/w_ascend_pt" -o "$tmp/folder.db" || cat "$tmp/err"
+says 'NPU: a folder of torch_npu' '"kernel_count": 8,' kernels "$tmp/folder.db"
+
 # --steps with the name of profiler steps changes nothing
 "$mktrace" --steps 4 --layers 1 >"$tmp/made.json"
 run 0 "$profan" ingest -q "$tmp/made.json" -o "$tmp/made.db" || cat "$tmp/err"

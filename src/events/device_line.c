@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "events/device_line.h"
+#include "events/words.h"
 #include "store/argtext.h"
 #include "trace/planes.h"
 
@@ -28,6 +29,24 @@ struct pf_device_place pf_device_place(const char *process, const char *line)
 		   : pf_line_has_steps(line, strlen(line)) ? PF_LINE_STEPS
 							   : PF_LINE_DERIVED;
 	return out;
+}
+
+enum pf_device_line pf_device_npu_line(const char *process, const char *line)
+{
+	enum pf_plane_kind plane = pf_npu_plane_of(process, strlen(process));
+
+	if (plane == PF_PLANE_OTHER)
+		return PF_LINE_HOST;
+	switch (pf_line_of(plane, line, strlen(line)).kind) {
+	case PF_ROW_TASKS:
+		return PF_LINE_TASKS;
+	case PF_ROW_COLLECTIVES:
+		return PF_LINE_COLLECTIVES;
+	case PF_ROW_AGAIN:
+		return PF_LINE_DERIVED;
+	default:
+		return PF_LINE_CALLS;
+	}
 }
 
 static bool has(const char *text, size_t len, const char *part)
@@ -92,6 +111,22 @@ static enum pf_kind thread_kind(const char *name, size_t name_len,
 	return kind;
 }
 
+/* A task of an NPU's stream by its type; of none that is known: no work. */
+static enum pf_kind task_kind(const char *args, size_t args_len)
+{
+	size_t len;
+	const char *type = text_of(args, args_len, "Task Type", &len);
+
+	if (!type)
+		return PF_KIND_GPU_OTHER;
+	if (pf_word_n(PF_WORD_NPU_WAIT, type, len))
+		return PF_KIND_GPU_SYNC;
+	if (pf_word_n(PF_WORD_NPU_COPY, type, len))
+		return PF_KIND_MEMCPY;
+	return pf_word_n(PF_WORD_NPU_KERNEL, type, len) ? PF_KIND_KERNEL
+							: PF_KIND_GPU_OTHER;
+}
+
 static enum pf_kind kind_of(enum pf_device_line line, const char *name,
 			    size_t name_len, const char *args, size_t args_len)
 {
@@ -105,6 +140,12 @@ static enum pf_kind kind_of(enum pf_device_line line, const char *name,
 				    has(args, args_len, "kernel_details"),
 				    has(args, args_len, "memcpy_details"),
 				    has(args, args_len, "memset_details"));
+	case PF_LINE_TASKS:
+		return task_kind(args, args_len);
+	case PF_LINE_COLLECTIVES:
+		return PF_KIND_KERNEL;
+	case PF_LINE_CALLS:
+		return PF_KIND_RUNTIME;
 	default:
 		return PF_KIND_GPU_ANNOTATION;
 	}

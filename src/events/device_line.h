@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the lines of a device of TensorFlow and JAX are.  Their profilers (and
- * what is made of an XSpace) have no categories: a process "/device:GPU:0" is
- * a device, and its lines are streams, or the same time again by step, module
- * or operator.  trace/planes.h says which.
+ * What the lines of a device of TensorFlow, JAX and torch_npu are.  Their
+ * profilers (and what is made of an XSpace) have no categories: a process
+ * "/device:GPU:0" or "Ascend Hardware" is a device, and its lines are streams,
+ * or the same time again by step, module or operator.  trace/planes.h says
+ * which.
  */
 #ifndef PF_EVENTS_DEVICE_LINE_H
 #define PF_EVENTS_DEVICE_LINE_H
@@ -18,6 +19,9 @@ enum pf_device_line {
 	PF_LINE_OTHER,    /* of a TPU: what it runs, as no stream of a GPU */
 	PF_LINE_THREAD,   /* of the process "/host:CPU": no device at all */
 	PF_LINE_STEPS,    /* "Steps": as derived, and its names are numbers */
+	PF_LINE_TASKS,    /* a stream of an NPU: work by "Task Type" */
+	PF_LINE_COLLECTIVES, /* of an NPU: communication */
+	PF_LINE_CALLS,       /* of the process "CANN": calls of the host */
 };
 
 struct pf_device_place {
@@ -27,6 +31,11 @@ struct pf_device_place {
 };
 
 struct pf_device_place pf_device_place(const char *process, const char *line);
+/*
+ * The same of torch_npu and msprof, whose streams have numbers alone and may
+ * have no name: what a line of a process is.
+ */
+enum pf_device_line pf_device_npu_line(const char *process, const char *line);
 
 /*
  * What a range on such a line is by its name and the text of its arguments

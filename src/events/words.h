@@ -38,6 +38,10 @@ enum pf_word {
 	PF_WORD_CALL_LAUNCH, /* launch kernels, unless ... */
 	PF_WORD_CALL_NO_LAUNCH,
 	PF_WORD_CALL_COPIES, /* launch copies or fills */
+	/* tasks of NPUs, by their type */
+	PF_WORD_NPU_KERNEL,
+	PF_WORD_NPU_COPY,
+	PF_WORD_NPU_WAIT, /* of one stream for another, or its mark: no work */
 	/* overhead records */
 	PF_WORD_OVERHEAD_MODULE,
 	PF_WORD_OVERHEAD_NONE, /* the GPU has enough to do */

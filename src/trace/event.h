@@ -105,7 +105,7 @@ static inline bool pf_kind_is_gpu_track(unsigned kind)
  */
 enum pf_slot {
 	PF_SLOT_EXTERNAL_ID = 0, /* "External id", "external id" */
-	PF_SLOT_CORRELATION = 1, /* "correlation" */
+	PF_SLOT_CORRELATION = 1, /* "correlation", "connection_id" */
 	PF_SLOT_EV_IDX = 2,      /* "Ev Idx", "Profiler Event Index" */
 	PF_SLOT_RF_ID = 3,       /* "Record function id" */
 	PF_SLOT_SEQUENCE = 4,    /* "Sequence number" */

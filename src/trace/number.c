@@ -232,6 +232,7 @@ static const struct number_key number_keys[] = {
 	{ "External id", PF_SLOT_EXTERNAL_ID },
 	{ "external id", PF_SLOT_EXTERNAL_ID },
 	{ "correlation", PF_SLOT_CORRELATION },
+	{ "connection_id", PF_SLOT_CORRELATION }, /* of torch_npu and msprof */
 	{ "Ev Idx", PF_SLOT_EV_IDX },
 	{ "Profiler Event Index", PF_SLOT_EV_IDX },
 	{ "Record function id", PF_SLOT_RF_ID },

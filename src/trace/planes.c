@@ -35,6 +35,25 @@ static bool number(const char **p, size_t *len, int64_t *value)
 	return n > 0 && n <= 9;
 }
 
+static const struct {
+	const char *name;
+	enum pf_plane_kind kind;
+} npu_planes[] = {
+	{ "Ascend Hardware", PF_PLANE_NPU },
+	{ "HCCL", PF_PLANE_NPU_COMM },
+	{ "Communication", PF_PLANE_NPU_COMM }, /* as later versions call it */
+	{ "Overlap Analysis", PF_PLANE_NPU_AGAIN },
+	{ "CANN", PF_PLANE_NPU_CALLS },
+};
+
+enum pf_plane_kind pf_npu_plane_of(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(npu_planes) / sizeof(*npu_planes); i++)
+		if (is(name, len, npu_planes[i].name))
+			return npu_planes[i].kind;
+	return PF_PLANE_OTHER;
+}
+
 struct pf_plane pf_plane_of(const char *name, size_t len)
 {
 	struct pf_plane plane = { PF_PLANE_OTHER, -1 };
@@ -70,6 +89,13 @@ static struct pf_line gpu_line(const char *name, size_t len)
 	return line;
 }
 
+/* Parts of a collective ("Plane 0") are its time again. */
+static enum pf_row_kind collectives_line(const char *name, size_t len)
+{
+	return starts(&name, &len, "Group ") ? PF_ROW_COLLECTIVES
+					     : PF_ROW_AGAIN;
+}
+
 static enum pf_row_kind tpu_line(const char *name, size_t len)
 {
 	static const char *const again[] = {
@@ -97,8 +123,22 @@ struct pf_line pf_line_of(enum pf_plane_kind plane, const char *name,
 
 	if (plane == PF_PLANE_GPU)
 		return gpu_line(name, len);
-	if (plane == PF_PLANE_TPU)
+	switch (plane) {
+	case PF_PLANE_TPU:
 		line.kind = tpu_line(name, len);
+		break;
+	case PF_PLANE_NPU:
+		line.kind = PF_ROW_TASKS;
+		break;
+	case PF_PLANE_NPU_COMM:
+		line.kind = collectives_line(name, len);
+		break;
+	case PF_PLANE_NPU_AGAIN:
+		line.kind = PF_ROW_AGAIN;
+		break;
+	default:
+		break;
+	}
 	return line;
 }
 

@@ -14,9 +14,14 @@
 #include "trace/event.h"
 
 enum pf_plane_kind {
-	PF_PLANE_HOST,  /* "/host:CPU" */
-	PF_PLANE_GPU,   /* "/device:GPU:N" */
-	PF_PLANE_TPU,   /* "/device:TPU:N", and such cores of it */
+	PF_PLANE_HOST, /* "/host:CPU" */
+	PF_PLANE_GPU,  /* "/device:GPU:N" */
+	PF_PLANE_TPU,  /* "/device:TPU:N", and such cores of it */
+	/* Of torch_npu and msprof: */
+	PF_PLANE_NPU,       /* "Ascend Hardware": streams */
+	PF_PLANE_NPU_COMM,  /* "HCCL": collectives, and planes of their parts */
+	PF_PLANE_NPU_AGAIN, /* "Overlap Analysis": the same time once more */
+	PF_PLANE_NPU_CALLS, /* "CANN": threads of the host */
 	PF_PLANE_OTHER, /* metadata, or a device that profan does not know */
 };
 
@@ -26,6 +31,8 @@ struct pf_plane {
 };
 
 struct pf_plane pf_plane_of(const char *name, size_t len);
+/* A process of torch_npu and msprof, which does not say its device. */
+enum pf_plane_kind pf_npu_plane_of(const char *name, size_t len);
 
 /*
  * Is it the name of a process in JSON that was made of planes?  A trace that
@@ -36,7 +43,9 @@ bool pf_is_plane(const char *name, size_t len);
 enum pf_row_kind {
 	PF_ROW_HOST,   /* a thread */
 	PF_ROW_STREAM, /* "Stream #S", "Stream #S(Kernel,MemcpyH2D)": work */
-	PF_ROW_TPU,    /* "XLA Ops" of a TPU: what keeps it busy */
+	PF_ROW_TASKS,  /* a stream of an NPU: work and waits */
+	PF_ROW_COLLECTIVES, /* "Group 0 Communication" of an NPU: work */
+	PF_ROW_TPU,         /* "XLA Ops" of a TPU: what keeps it busy */
 	/* "Async XLA Ops" of a TPU: what is under way between two of them */
 	PF_ROW_FLIGHT,
 	PF_ROW_BESIDE, /* other lines of a TPU: no work */

@@ -1,0 +1,36 @@
+-- Processes of torch_npu and msprof in a trace that has one called "Ascend
+-- Hardware": pid as text, name, and the device as text: the number of its label
+-- "NPU N", else that of the hardware if there is one hardware alone, else the pid;
+-- the last metadata event of each counts.
+-- Parameter 1: trace.id.  Order: pid.
+WITH process AS (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		coalesce(CAST(json_extract(json, '$.args.name') AS TEXT), '')
+			AS name,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_name'
+	GROUP BY 1),
+label AS (
+	SELECT coalesce(CAST(json_extract(json, '$.pid') AS TEXT), '') AS pid,
+		substr(CAST(json_extract(json, '$.args.labels') AS TEXT), 5)
+			AS device,
+		max(file_order)
+	FROM metadata_event
+	WHERE trace_id = ?1 AND json_extract(json, '$.name') = 'process_labels'
+		AND json_extract(json, '$.args.labels') GLOB 'NPU [0-9]*'
+		AND NOT json_extract(json, '$.args.labels') GLOB 'NPU *[^0-9]*'
+	GROUP BY 1),
+hardware AS (
+	SELECT min(coalesce(l.device, p.pid)) AS device, count(*) AS count
+	FROM process AS p
+	LEFT JOIN label AS l ON l.pid = p.pid
+	WHERE p.name = 'Ascend Hardware')
+SELECT p.pid, p.name,
+	CASE WHEN l.device IS NOT NULL THEN l.device
+		WHEN h.count = 1 THEN h.device
+		ELSE p.pid END AS device
+FROM process AS p
+JOIN hardware AS h ON h.count > 0
+LEFT JOIN label AS l ON l.pid = p.pid
+ORDER BY p.pid;

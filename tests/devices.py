@@ -4,7 +4,8 @@ analyses must say about each GPU and rank.
 
 usage: devices.py make FOLDER RANKS GPUS STYLE   writes FOLDER/rank-N.json
        devices.py check FOLDER SAID COMMAND GPUS RANKS
-       devices.py npu   prints a trace as torch_npu writes it
+       devices.py npu [host]   prints a trace as torch_npu writes it, or its
+                               processes of the host alone
 
 SAID/COMMAND-GPU-RANK is what a command printed as JSON; a GPU or rank is a
 number or "all".  Each is held against the traces of FOLDER, and those of GPUS
@@ -85,7 +86,7 @@ def make(folder, ranks, gpus, style):
             f.write(rank_trace(rank, ranks, gpus, style))
 
 
-def npu():
+def npu(host_only):
     """Four steps, each a kernel of 300 us and a collective of 100 us with their
     calls, a copy of 20 us without one, a call that waits for 450 us, a stream
     that waits for 400 us; what is derived from them, and parts of the
@@ -127,7 +128,8 @@ def npu():
         add("Computing", 104, 0, 60, 300)
         add("Communication", 104, 1, 500, 100)
         add("Free", 104, 2, 360, 140)
-    return json.dumps(names + events)
+    return json.dumps([e for e in names + events
+                       if not host_only or e["pid"] < 102])
 
 
 def ns(value):
@@ -262,6 +264,6 @@ def check(folder, said, command, gpus, ranks):
 if sys.argv[1] == "make":
     make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
 elif sys.argv[1] == "npu":
-    print(npu())
+    print(npu(len(sys.argv) > 2))
 else:
     sys.exit(check(*sys.argv[2:]))

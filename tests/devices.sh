@@ -270,6 +270,27 @@ echo 'Name,Type,Start Time(us)' \
 run 0 "$profan" ingest -q "$tmp/w_ascend_pt" -o "$tmp/folder.db" || cat "$tmp/err"
 says 'NPU: a folder of torch_npu' '"kernel_count": 8,' kernels "$tmp/folder.db"
 
+# what to record is said in the words of the device's own profiler
+# activity CATEGORY OF CALLS, ACTIVITY
+activity() {
+	{
+		range cpu_op aten::mm 1 90 1 ''
+		range "$1" synchronizeStream 5 9 1 '"correlation":5'
+	} | trace activity
+	for command in gaps overlap launches kernels steps doctor; do
+		says "$command: no work of $1" "ProfilerActivity.$2]" \
+			$command "$tmp/activity.db"
+	done
+}
+activity cuda_runtime CUDA
+activity xpu_runtime XPU
+activity mtia_runtime MTIA
+activity hpu_runtime HPU
+activity privateuse1_runtime PrivateUse1
+"$PYTHON" -S "$helper" npu host >"$tmp/host.json"
+run 0 "$profan" ingest -q "$tmp/host.json" -o "$tmp/host.db" || cat "$tmp/err"
+says 'NPU: no work' 'ProfilerActivity.NPU] of torch_npu' gaps "$tmp/host.db"
+
 # --steps with the name of profiler steps changes nothing
 "$mktrace" --steps 4 --layers 1 >"$tmp/made.json"
 run 0 "$profan" ingest -q "$tmp/made.json" -o "$tmp/made.db" || cat "$tmp/err"

@@ -3,8 +3,9 @@
 -- snapshots of PyTorch (if all are), 4 Nsight Systems (if all are), 5 rocprofv3
 -- or rocmProfileData (if all are), 6 what stands beside traces (memory
 -- timelines, folded stacks, rows of training scripts, logs of GPUs, if all are),
--- 7 PyTorch's before Kineto (its processes have these names and no numbers, its
--- events no categories), 2 another.
+-- 2 another.  PyTorch's with calls of another device than CUDA's or HIP's: 7 XPU,
+-- 8 MTIA, 9 HPU, 10 torch_npu, 11 a device that names itself.  12 PyTorch's before
+-- Kineto (its processes have these names and no numbers, its events no categories).
 -- Parameters: none.  One row.
 SELECT CASE
 	WHEN EXISTS (SELECT 1 FROM trace)
@@ -31,8 +32,24 @@ SELECT CASE
 		OR EXISTS (SELECT 1 FROM event_type WHERE category IN (
 			'cpu_op', 'Operator', 'python_function', 'kernel',
 			'Kernel', 'cuda_runtime', 'cuda_driver', 'Runtime'))
-	THEN 0
+	THEN CASE
+		WHEN EXISTS (SELECT 1 FROM event_type
+			WHERE category GLOB 'cuda_*' OR category = 'Runtime')
+		THEN 0
+		WHEN EXISTS (SELECT 1 FROM event_type WHERE category GLOB 'xpu_*')
+		THEN 7
+		WHEN EXISTS (SELECT 1 FROM event_type WHERE category GLOB 'mtia_*')
+		THEN 8
+		WHEN EXISTS (SELECT 1 FROM event_type WHERE category GLOB 'hpu_*')
+		THEN 9
+		WHEN EXISTS (SELECT 1 FROM process
+			WHERE name IN ('CANN', 'Ascend Hardware'))
+		THEN 10
+		WHEN EXISTS (SELECT 1 FROM event_type
+			WHERE category GLOB 'privateuse1_*')
+		THEN 11
+		ELSE 0 END
 	WHEN EXISTS (SELECT 1 FROM track
 		WHERE pid IN ('CPU functions', 'CUDA functions'))
-	THEN 7
+	THEN 12
 	ELSE 2 END AS producer;

@@ -12,6 +12,8 @@
 	"functions) is kept, but not read as operators and GPU work: record "  \
 	"with torch.profiler"
 
+#define NO_WAITS "what streams of this device wait for is not known"
+
 static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	[PF_HINT_WORK] = {
 		"record GPU work with activities=[ProfilerActivity.CPU, "
@@ -26,6 +28,21 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"record GPU work with rocprofv3 --kernel-trace "
 		"--memory-copy-trace",
 		NO_TRACE,
+		[PF_FROM_TORCH_XPU] =
+			"record GPU work with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.XPU]",
+		[PF_FROM_TORCH_MTIA] =
+			"record GPU work with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.MTIA]",
+		[PF_FROM_TORCH_HPU] =
+			"record GPU work with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.HPU]",
+		[PF_FROM_TORCH_NPU] =
+			"record GPU work with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.NPU] of torch_npu.profiler",
+		[PF_FROM_TORCH_OTHER] =
+			"record GPU work with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.PrivateUse1]",
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "
@@ -36,6 +53,21 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"record launch calls with nsys profile -t cuda",
 		"record launch calls with rocprofv3 --hip-trace",
 		NO_TRACE,
+		[PF_FROM_TORCH_XPU] =
+			"record launch calls with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.XPU]",
+		[PF_FROM_TORCH_MTIA] =
+			"record launch calls with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.MTIA]",
+		[PF_FROM_TORCH_HPU] =
+			"record launch calls with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.HPU]",
+		[PF_FROM_TORCH_NPU] =
+			"record launch calls with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.NPU] of torch_npu.profiler",
+		[PF_FROM_TORCH_OTHER] =
+			"record launch calls with activities=[ProfilerActivity.CPU, "
+			"ProfilerActivity.PrivateUse1]",
 	},
 	[PF_HINT_STACKS] = {
 		"record lines of Python with with_stack=True",
@@ -136,6 +168,11 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"nsys records what streams wait for with -t cuda",
 		"AMD's profilers do not record what streams wait for",
 		NO_TRACE,
+		[PF_FROM_TORCH_XPU] = NO_WAITS,
+		[PF_FROM_TORCH_MTIA] = NO_WAITS,
+		[PF_FROM_TORCH_HPU] = NO_WAITS,
+		[PF_FROM_TORCH_NPU] = NO_WAITS,
+		[PF_FROM_TORCH_OTHER] = NO_WAITS,
 	},
 	[PF_HINT_RANGES] = {
 		"mark parts of the program with record_function or NVTX",
@@ -173,5 +210,10 @@ int pf_hint_producer(struct pf_db *db, enum pf_producer *out,
 
 const char *pf_hint(enum pf_producer producer, enum pf_hint hint)
 {
-	return producer == PF_FROM_LEGACY ? LEGACY : hints[hint][producer];
+	const char *text;
+
+	if (producer == PF_FROM_LEGACY)
+		return LEGACY;
+	text = hints[hint][producer];
+	return text ? text : hints[hint][PF_FROM_TORCH];
 }

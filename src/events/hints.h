@@ -17,8 +17,14 @@ enum pf_producer {
 	PF_FROM_NSYS,     /* exports of Nsight Systems */
 	PF_FROM_ROCM,     /* rocprofv3, rocmProfileData */
 	PF_FROM_TABLES,   /* what stands beside traces, and no trace */
+	/* torch's of such a device: what is not said is as of torch's */
+	PF_FROM_TORCH_XPU,
+	PF_FROM_TORCH_MTIA,
+	PF_FROM_TORCH_HPU,
+	PF_FROM_TORCH_NPU, /* torch_npu's own profiler */
+	PF_FROM_TORCH_OTHER,
 	/*
-	 * torch's before Kineto.  Its "CUDA functions" are spans between two
+	 * The last: torch's before Kineto.  Its "CUDA functions" are spans between two
 	 * events on a stream, around whatever ran there, once for each operator
 	 * that is open: no GPU work, of which sums could be made.
 	 */

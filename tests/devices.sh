@@ -225,12 +225,16 @@ done
 	range mtia_runtime runFunction 1 2 1 '"correlation":5'
 	range mtia_ccp_events event_wait 3 90 7 '"stream":1,"wait_on_stream":2' 0
 	range mtia_ccp_events k 20 10 8 '"stream":2,"correlation":5' 0
+	range mtia_runtime runFunction 10 2 1 '"correlation":6'
+	range mtia_ccp_events k 95 10 7 '"stream":1,"correlation":6' 0
 	range mtia_ccp_events event_record 31 60 8 '"stream":2' 0
 	range mtia_ccp_events dma_request 40 10 8 '"stream":2' 0
 } | trace mtia
-says 'MTIA: waits of streams keep no GPU busy' '"busy_ns": 20000,' \
+says 'MTIA: waits of streams keep no GPU busy' '"busy_ns": 30000,' \
 	gaps "$tmp/mtia.db"
-says 'MTIA: nor are they kernels' '"kernel_count": 1,' kernels "$tmp/mtia.db"
+says 'MTIA: nor are they kernels' '"kernel_count": 2,' kernels "$tmp/mtia.db"
+says 'MTIA: what they wait for is a dependency' \
+	'{"cause": "dependency", "ns": 45000,' gaps "$tmp/mtia.db"
 says 'MTIA: they are told beside the calls' \
 	'{"name": "event_wait", "source": "record", "count": 1, "ns": 90000,' \
 	syncs "$tmp/mtia.db"
@@ -254,6 +258,8 @@ says 'NPU: calls that wait' '"blocked_ns": 1800000, "count": 4, "call": "AscendC
 says 'NPU: what streams wait for' \
 	'{"name": "wait", "source": "record", "count": 4, "ns": 1600000,' \
 	syncs "$tmp/npu.db"
+says 'NPU: why no operator' "does not follow torch_npu's flows" \
+	doctor "$tmp/npu.db"
 says 'NPU: steps' '"step_count": 4,' steps "$tmp/npu.db"
 run 0 "$profan" slice "$tmp/npu.db" -o "$tmp/part.json" &&
 	run 0 "$profan" ingest -q "$tmp/part.json" -o "$tmp/part.db" || cat "$tmp/err"

@@ -148,6 +148,9 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"roctx ranges around the calls, as those of emit_nvtx(), name "
 		"what launches it (rocprofv3 --marker-trace)",
 		NO_TRACE,
+		[PF_FROM_TORCH_NPU] =
+			"profan does not follow torch_npu's flows from "
+			"operators",
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",

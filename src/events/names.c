@@ -197,7 +197,7 @@ struct pf_name_class pf_name_classify(const char *name)
 	c.is_wrapper = !strstr(name, "::") && !strstr(name, "Backward") &&
 		       c.range != PF_CAUSE_DATA;
 	c.is_free = pf_word(PF_WORD_FREE, name);
-	c.is_wait = strstr(name, "Stream Wait") != NULL;
+	c.is_wait = pf_word(PF_WORD_WAIT_RECORD, name);
 	return c;
 }
 

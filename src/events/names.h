@@ -95,7 +95,7 @@ struct pf_name_class {
 	bool is_user_python; /* not torch, a library or Python's own */
 	bool is_step;        /* ProfilerStep#N */
 	bool is_optimizer;   /* a range that torch puts around one */
-	bool is_wait;        /* Stream Wait Event: the GPU waits */
+	bool is_wait;        /* a record, Stream Wait Event: the GPU waits */
 	bool is_free;        /* of a memory record: it frees */
 };
 

@@ -64,6 +64,7 @@ enum pf_word {
 	PF_WORD_WAIT_STREAM,  /* for one, */
 	PF_WORD_WAIT_EVENT,   /* for what an event marks */
 	PF_WORD_EVENT_RECORD, /* calls that mark it */
+	PF_WORD_WAIT_RECORD,  /* records of a stream that waits */
 	PF_WORD_COUNT
 };
 

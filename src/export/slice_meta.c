@@ -28,59 +28,45 @@ static void replace(const char **text, const char *with)
 	*text = pf_strdup(with ? with : "");
 }
 
-/* A track of an NPU is one of this process if it has such a line. */
-static int npu_id(struct pf_db *db, int64_t trace_id, sqlite3_stmt *tids,
-		  const char *pid, const char *process, struct pf_track *t,
-		  bool *is_done, struct pf_err *err)
+/* Is it this line of an NPU, or (without a tid) one of its streams? */
+static bool is_npu_line(const struct pf_track *t, const char *tid,
+			const char *process, const char *line,
+			const char *device)
 {
-	bool has_streams = pf_device_npu_line(process, "") == PF_LINE_TASKS;
-	bool is_stream = pf_num_or_none(t->tid) >= 0;
-	int rc = 0;
+	bool is_stream = pf_device_npu_line(process, line) == PF_LINE_TASKS;
 
-	if (has_streams != is_stream)
-		return 0;
-	if (!is_stream) {
-		sqlite3_bind_int64(tids, 1, trace_id);
-		sqlite3_bind_text(tids, 2, pid, -1, SQLITE_STATIC);
-		sqlite3_bind_text(tids, 3, t->tid, -1, SQLITE_STATIC);
-		rc = pf_db_step(db, tids, err);
-		if (rc == 1)
-			replace(&t->tid,
-				(const char *)sqlite3_column_text(tids, 0));
-		sqlite3_reset(tids);
-	}
-	*is_done = is_stream || rc == 1;
-	if (*is_done)
-		replace(&t->pid, pid);
-	return rc < 0 ? -1 : 0;
+	if (strcmp(t->class_name, "gpu") != 0 || strcmp(t->pid, device) != 0)
+		return false;
+	if (!tid)
+		return is_stream && pf_num_or_none(t->tid) >= 0;
+	return !strcmp(t->tid, is_stream ? tid : line);
 }
 
 static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
 		   bool *is_done, size_t count, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(db, "npu_processes", err);
-	sqlite3_stmt *tids = pf_named_prepare(db, "npu_tid", err);
-	int rc = st && tids ? 0 : -1;
+	sqlite3_stmt *st = pf_named_prepare(db, "npu_lines", err);
+	const char *text[5];
+	int rc;
 
-	if (!rc)
-		sqlite3_bind_int64(st, 1, trace_id);
-	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
-		const char *device = (const char *)sqlite3_column_text(st, 2);
-
-		rc = 0;
-		for (size_t t = 0; !rc && t < count; t++)
-			if (!is_done[t] &&
-			    !strcmp(tracks[t].class_name, "gpu") &&
-			    !strcmp(tracks[t].pid, device))
-				rc = npu_id(db, trace_id, tids,
-					    (const char *)sqlite3_column_text(
-						    st, 0),
-					    (const char *)sqlite3_column_text(
-						    st, 1),
-					    &tracks[t], &is_done[t], err);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		for (int i = 0; i < 5; i++)
+			text[i] = (const char *)sqlite3_column_text(st, i);
+		for (size_t t = 0; t < count; t++) {
+			if (is_done[t] ||
+			    !is_npu_line(&tracks[t], text[1], text[2], text[3],
+					 text[4]))
+				continue;
+			replace(&tracks[t].pid, text[0]);
+			if (text[1])
+				replace(&tracks[t].tid, text[1]);
+			is_done[t] = true;
+		}
 	}
 	sqlite3_finalize(st);
-	sqlite3_finalize(tids);
 	return rc;
 }
 

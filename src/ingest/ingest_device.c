@@ -71,26 +71,10 @@ static void take_planes(struct pf_ingest *in)
 	}
 }
 
-/* What the file calls a line; "": it does not. */
-static char *take_line(struct pf_ingest *in, sqlite3_stmt *st, const char *pid,
-		       const char *tid, struct pf_err *err)
-{
-	const char *text = NULL;
-	char *name;
-
-	sqlite3_bind_int64(st, 1, in->trace_id);
-	sqlite3_bind_text(st, 2, pid, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, tid, -1, SQLITE_STATIC);
-	if (pf_db_step(in->db, st, err) == 1)
-		text = (const char *)sqlite3_column_text(st, 0);
-	name = pf_strdup(text ? text : "");
-	sqlite3_reset(st);
-	return name;
-}
-
 /* Streams are numbers; other lines of an NPU are called what they are. */
 static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
-			   const char *process, const char *device, char *line)
+			   const char *process, const char *device,
+			   const char *line)
 {
 	enum pf_device_line kind = pf_device_npu_line(process, line);
 	char *tid = pf_strdup(kind == PF_LINE_TASKS || !*line ? t->tid : line);
@@ -101,7 +85,6 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 	if (!kind || kind == PF_LINE_CALLS ||
 	    find_track(in, device, tid, 'g')) {
 		free(tid);
-		free(line);
 		return;
 	}
 	free(t->pid);
@@ -110,35 +93,36 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 	t->line = (uint8_t)kind;
 	t->pid = pf_strdup(device);
 	t->tid = tid;
-	t->name = line;
+	t->name = pf_strdup(line);
 }
 
 /* What torch_npu and msprof write, if a process is "Ascend Hardware". */
 static int take_npu(struct pf_ingest *in, struct pf_err *err)
 {
-	sqlite3_stmt *st = pf_named_prepare(in->db, "npu_processes", err);
-	sqlite3_stmt *names = pf_named_prepare(in->db, "npu_line", err);
-	int rc = st && names ? 0 : -1;
+	sqlite3_stmt *st = pf_named_prepare(in->db, "npu_lines", err);
+	const char *text[5];
+	int rc;
 
-	if (!rc)
-		sqlite3_bind_int64(st, 1, in->trace_id);
-	while (!rc && (rc = pf_db_step(in->db, st, err)) == 1) {
-		const char *pid = (const char *)sqlite3_column_text(st, 0);
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, in->trace_id);
+	while ((rc = pf_db_step(in->db, st, err)) == 1) {
+		struct pf_ingest_track *t;
 
-		for (size_t i = in->first_track; i < in->track_count; i++) {
-			struct pf_ingest_track *t = pf_ingest_track(in, i);
-
-			if (t->class_letter != 'h' || strcmp(t->pid, pid) != 0)
-				continue;
-			move_npu_track(in, t,
-				       (const char *)sqlite3_column_text(st, 1),
-				       (const char *)sqlite3_column_text(st, 2),
-				       take_line(in, names, pid, t->tid, err));
+		for (int i = 0; i < 5; i++)
+			text[i] = (const char *)sqlite3_column_text(st, i);
+		t = text[1] ? find_track(in, text[0], text[1], 'h') : NULL;
+		if (t)
+			move_npu_track(in, t, text[2], text[4], text[3]);
+		for (size_t i = in->first_track;
+		     !text[1] && i < in->track_count; i++) {
+			t = pf_ingest_track(in, i);
+			if (t->class_letter == 'h' && !t->line &&
+			    !strcmp(t->pid, text[0]))
+				move_npu_track(in, t, text[2], text[4], "");
 		}
-		rc = err->code ? -1 : 0;
 	}
 	sqlite3_finalize(st);
-	sqlite3_finalize(names);
 	return rc;
 }
 

@@ -24,9 +24,9 @@ enum pf_producer {
 	PF_FROM_TORCH_NPU, /* torch_npu's own profiler */
 	PF_FROM_TORCH_OTHER,
 	/*
-	 * The last: torch's before Kineto.  Its "CUDA functions" are spans between two
-	 * events on a stream, around whatever ran there, once for each operator
-	 * that is open: no GPU work, of which sums could be made.
+	 * The last: torch's before Kineto.  Its "CUDA functions" are spans
+	 * between two events on a stream, around whatever ran there, once for
+	 * each operator that is open: no GPU work, of which sums could be made.
 	 */
 	PF_FROM_LEGACY,
 	PF_PRODUCERS

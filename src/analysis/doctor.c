@@ -256,7 +256,7 @@ struct doctor {
 	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
 	struct pf_buf cut;                        /* CUT_OFF: where */
 	struct pf_buf unread;                     /* UNREAD: which */
-	bool has_shapes;     /* an operator */
+	bool has_shapes;                          /* an operator */
 	bool has_versions;   /* some in a version that is not known */
 	bool is_rank_unsure; /* several traces, not told apart */
 	struct pf_doctor_clocks clocks; /* of SLOW */

@@ -268,6 +268,8 @@ static const struct number_key number_keys[] = {
 	{ "Op count", -1 },
 	{ "Group size", -1 },
 	{ "Rank", -1 },
+	{ "Src Rank", -1 },
+	{ "Dst Rank", -1 },
 	{ "fromDevice", -1 },
 	{ "inDevice", -1 },
 	{ "toDevice", -1 },

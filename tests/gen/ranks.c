@@ -272,12 +272,16 @@ static void put_ranks(struct gen_out *out, int first, int count, int every)
 	gen_puts(out, "]\"");
 }
 
-/* A message between stages; its group is those of all stages. */
+/*
+ * A message between stages; its group is those of all stages.  Records of
+ * hosts also say which of the group the other is, as "Rank"; kernels do not.
+ */
 static void put_message(struct gen_out *out, const struct job *j,
 			const struct event *e)
 {
 	int per = j->o->ranks / j->o->stages;
 	bool is_sent = e->kind == SEND || e->kind == SENT;
+	bool is_record = e->kind == SENT || e->kind == RECEIVED;
 
 	gen_puts(out, is_sent ? "\"Collective name\": \"send\""
 			      : "\"Collective name\": \"recv\"");
@@ -286,8 +290,11 @@ static void put_message(struct gen_out *out, const struct job *j,
 	gen_puti(out, j->o->stages);
 	gen_puts(out, ", \"Process Group Name\": \"pp");
 	gen_puti(out, e->group);
-	gen_puts(out, "\", \"Rank\": ");
-	gen_puti(out, e->peer / per);
+	gen_puts(out, "\"");
+	if (is_record) {
+		gen_puts(out, ", \"Rank\": ");
+		gen_puti(out, e->peer / per);
+	}
 	put_ranks(out, e->group, j->o->stages, per);
 	gen_puts(out, is_sent ? ", \"Dst Rank\": " : ", \"Src Rank\": ");
 	gen_puti(out, e->peer);

@@ -82,6 +82,15 @@ END
 [ ! -s bad ]
 result "sums of a fleet are those of its ranks" bad
 
+# ---- what is of the job, not of a rank ----
+"$mktrace" --ranks 6 --steps 2 --layers 1 --out job
+rm job/rank-3.json job/rank-5.json
+"$profan" merge -q job -o job.db
+run 0 "$profan" doctor job.db -f csv
+[ "$(grep -c 'ranks missing' out)" = 1 ] &&
+	grep -q '^ranks missing,note,,2,$' out
+result "ranks that are missing are counted once" out
+
 # ---- a page ----
 "$PYTHON" -S - fleet.db "$profan" >bad 2>&1 <<'END'
 import os, shutil, sqlite3, subprocess, sys

@@ -7,9 +7,14 @@ usage: ranks.py golden RANKS.json FOLDER CASE   FOLDER: ranks_*.csv
        ranks.py laws RANKS.json                 sums that must hold
        ranks.py pipeline RANKS.json TRUTH.csv.pipeline MICROBATCHES SLOWER
                                                 bubbles that it planted
+       ranks.py damage PROFAN MKTRACE FOLDER OPTION...
+                                                one rank of a job, damaged
 """
 import csv
 import json
+import os
+import shutil
+import subprocess
 import sys
 
 CAUSES = {"compute": "computation", "copy": "copies"}
@@ -230,9 +235,98 @@ def check_pipeline(path, truth, microbatches, slower):
             near(f"stage {s['stage']}: {key}", s[key], mean, 0.01 * mean)
 
 
+# ---- one rank whose trace is damaged ----
+ODD = 5
+
+
+def damages(doc, text):
+    """What is done to it, the text, and whether it must be left out."""
+    events = doc["traceEvents"]
+    met = [e for e in events if e.get("cat") == "kernel" and
+           "nccl" in e["name"]]
+    begins = [e["ts"] for e in events if e["name"].startswith("ProfilerStep")]
+
+    def only(keep):
+        return json.dumps({**doc, "traceEvents": [e for e in events
+                                                  if keep(e)]})
+
+    for part in range(1, 100, 7):
+        # all of them are in the first 97 %
+        yield f"cut at {part} %", text[:len(text) * part // 100], part < 97
+    last = max(met, key=lambda e: e["ts"])
+    yield "without its last", only(lambda e: e is not last), True
+    for i in (0, len(met) // 3, len(met) // 2):
+        # without its first it is as if it had begun later
+        yield f"without number {i}", only(lambda e: e is not met[i]), i > 0
+    for t in begins[1:]:
+        yield "ends early", only(lambda e: e["ph"] == "M" or e["ts"] < t), True
+        yield "begins late", only(lambda e: e["ph"] == "M" or e["ts"] >= t), \
+            False
+    yield "whole", text, False
+
+
+def check_damage(profan, mktrace, folder, *options):
+    job, path = folder + "/damaged", folder + f"/damaged/rank-{ODD}.json"
+
+    def ask(*args):
+        out = subprocess.run([profan, "ranks", *args, "--limit", "-1",
+                              "--format", "json"], capture_output=True,
+                             text=True, check=True).stdout
+        d = json.loads(out)
+        for r in d["tables"].get("ranks", []):
+            del r["trace_id"]
+        return d["scalars"], d["tables"]
+
+    def look(what, is_out, odd):
+        db, fleet = folder + "/damaged.db", folder + "/damaged.fleet"
+        for command in ("ingest", "merge"):
+            subprocess.run([profan, command, "-q", job, "-o",
+                            db if command == "ingest" else fleet],
+                           stderr=subprocess.DEVNULL, check=False)
+        (s, t), other = ask(db), ask(fleet)
+        if (s, t) != other:
+            bad.append(f"{what}: a fleet says something else")
+        if not is_out:
+            if "left_out" in s or not s["finding"].startswith("Rank 2 comp"):
+                bad.append(f"{what}: {s['finding']}, {s.get('left_out')}")
+            return
+        if not s.get("left_out", "").startswith(f"rank {odd}, "):
+            bad.append(f"{what}: {s['finding']}, {s.get('left_out')}")
+            return
+        # as if it had never been there, but what it costs is not known
+        rest = ",".join(str(r) for r in range(8) if r != odd)
+        _, want = ask(db, "--rank", rest)
+        if want != ask(fleet, "--rank", rest)[1]:
+            bad.append(f"{what}: --rank of a fleet")
+        for name in ("clocks", "meetings", "collectives", "steps"):
+            if t[name] != want[name]:
+                bad.append(f"{what}: {name} are not those of the others")
+        if "total_ns" in s or any(r["saved_ns"] is not None
+                                  for r in t["ranks"]):
+            bad.append(f"{what}: a cost")
+
+    shutil.rmtree(job, ignore_errors=True)
+    subprocess.run([mktrace, "--ranks", "8", "--steps", "4", "--layers", "2",
+                    "--straggler", "2", "--out", job, *options], check=True)
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    for what, damaged, is_out in damages(json.loads(text), text):
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(damaged)
+        look(what, is_out, ODD)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    with open(job + "/rank-3.json", encoding="utf-8") as f:
+        text = f.read()
+    with open(job + "/again-3.json", "w", encoding="utf-8") as f:
+        f.write(text[:len(text) // 2])
+    look("two traces", True, 3)
+
+
 if __name__ == "__main__":
     {"golden": check_golden, "better": check_better, "truth": check_truth,
-     "laws": check_laws, "pipeline": check_pipeline}[sys.argv[1]](*sys.argv[2:])
+     "laws": check_laws, "pipeline": check_pipeline,
+     "damage": check_damage}[sys.argv[1]](*sys.argv[2:])
     if sys.argv[1] in ("better", "truth"):
         check_laws(sys.argv[2])
     for line in bad[:20]:

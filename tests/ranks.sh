@@ -108,6 +108,8 @@ run 2 "$profan" ranks "$tmp/pair.db" && grep -q 'has 2 captures' "$tmp/err" &&
 	run 2 "$profan" ranks "$tmp/pair.db" --capture none &&
 	run 2 "$profan" ranks "$tmp/job.db" --capture other &&
 	run 2 "$profan" ranks "$tmp/fleet.db" --step 1 &&
+	run 2 "$profan" ranks "$tmp/fleet.db" --rank x &&
+	run 3 "$profan" ranks "$tmp/fleet.db" --rank 99 &&
 	run 0 "$profan" ranks "$tmp/pair.db" --capture other &&
 	grep -q 'There is one rank' "$tmp/out"
 result 'one capture of a fleet' "$tmp/out" "$tmp/err"
@@ -129,8 +131,9 @@ result 'one capture of a fleet' "$tmp/out" "$tmp/err"
 run 0 "$profan" ranks "$1" && grep -q 'There is one rank' "$tmp/out"
 result 'one rank' "$tmp/out"
 run 0 "$profan" ranks "$@" "$1" &&
-	grep -q 'not compared: two traces are of rank' "$tmp/out"
-result 'a rank twice' "$tmp/out"
+	grep -q '^Rank 9 computes longer' "$tmp/out" &&
+	! grep -q 'Left out' "$tmp/out"
+result 'a trace twice is one' "$tmp/out"
 rm -rf "$tmp/job"
 
 # pipelines: what each stage waits for
@@ -216,6 +219,13 @@ if run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db" &&
 else
 	not_ok 'a capture that began later' "$tmp/ranks.json"
 fi
+
+# one damaged rank costs itself only
+run 0 "$PYTHON" -S "$helper" damage "$profan" "$mktrace" "$tmp"
+result 'a damaged rank is left out' "$tmp/out" "$tmp/err"
+# shellcheck disable=SC2086
+run 0 "$PYTHON" -S "$helper" damage "$profan" "$mktrace" "$tmp" --hosts 4 $skewed
+result 'a damaged rank of several machines' "$tmp/out" "$tmp/err"
 
 # 256 ranks on 8 machines; text stays short
 # shellcheck disable=SC2086

@@ -86,35 +86,55 @@ static int add_all(struct pf_ranks_job *job, struct pf_ctx *cx,
 
 /* ---- fleets ---- */
 
+/* Of a fleet, those that --rank names. */
+struct chosen {
+	struct pf_ranks_job *job;
+	const char *ranks;
+	bool has_any;
+};
+
 static int take(void *context, const void *data, size_t len, struct pf_err *err)
 {
-	return pf_ranks_add_bytes(context, data, len, err);
+	struct chosen *c = context;
+	int rc = pf_ranks_add_bytes(c->job, data, len, c->ranks, err);
+
+	c->has_any |= rc == 1;
+	return rc < 0 ? -1 : 0;
 }
 
 static int open_fleet(struct pf_ctx *cx, const struct args *args,
 		      struct pf_db *db, struct pf_err *err)
 {
+	struct pf_window_args window = args->window;
+
 	if (cx->argc > 1)
 		return pf_fail(err, PF_EUSAGE,
 			       "'%s' is a fleet database, of which 'ranks' "
 			       "reads one: 'profan merge' makes one of several",
 			       cx->argv[0]);
-	if (memcmp(&args->window, &defaults.window, sizeof(args->window)) != 0)
+	window.rank = NULL;
+	if (memcmp(&window, &defaults.window, sizeof(window)) != 0)
 		return pf_fail(err, PF_EUSAGE,
 			       "a fleet has no events, and 'ranks' of it no "
-			       "options that choose some");
+			       "options that choose some, but for --rank");
 	return pf_db_open_kind(db, cx->argv[0], &pf_fleet_kind, err);
 }
 
 static int add_fleet(struct pf_ranks_job *job, struct pf_ctx *cx,
 		     const struct args *args, struct pf_err *err)
 {
-	const struct pf_fleet_digest_sink sink = { take, job };
+	struct chosen chosen = { .job = job, .ranks = args->window.rank };
+	const struct pf_fleet_digest_sink sink = { take, &chosen };
 	struct pf_db db = { 0 };
-	int rc = open_fleet(cx, args, &db, err);
+	int rc = pf_window_check_ranks(chosen.ranks, err);
 
 	if (!rc)
+		rc = open_fleet(cx, args, &db, err);
+	if (!rc)
 		rc = pf_fleet_digests_read(&db, args->capture, &sink, err);
+	if (!rc && chosen.ranks && !chosen.has_any)
+		rc = pf_fail(err, PF_EDATA, "there is no trace of rank %s",
+			     chosen.ranks);
 	pf_db_close(&db);
 	return rc;
 }

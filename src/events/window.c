@@ -54,7 +54,7 @@ int pf_window_range(const char **list, int64_t *first, int64_t *last)
 	return parse_range(from, len, first, last) && *first >= 0 ? 1 : -1;
 }
 
-static int check_ranks(const char *list, struct pf_err *err)
+int pf_window_check_ranks(const char *list, struct pf_err *err)
 {
 	const char *at = list;
 	int64_t first, last;
@@ -67,7 +67,7 @@ static int check_ranks(const char *list, struct pf_err *err)
 			     "'%s' names no ranks; say '3' or '0..7,64'", list);
 }
 
-static bool names_rank(const char *list, int64_t rank)
+bool pf_window_names_rank(const char *list, int64_t rank)
 {
 	int64_t first, last;
 
@@ -85,7 +85,8 @@ static bool is_wanted(const struct pf_window_args *args, sqlite3_stmt *st)
 	if (sqlite3_column_int(st, 7) && !args->beside && args->trace < 0)
 		return false;
 	if (args->rank &&
-	    (!has_rank || !names_rank(args->rank, sqlite3_column_int64(st, 1))))
+	    (!has_rank ||
+	     !pf_window_names_rank(args->rank, sqlite3_column_int64(st, 1))))
 		return false;
 	if (args->trace >= 0 && sqlite3_column_int64(st, 0) != args->trace)
 		return false;
@@ -274,7 +275,7 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 	    args->from_ns >= args->to_ns)
 		return pf_fail(err, PF_EUSAGE,
 			       "--from must be earlier than --to");
-	if (check_ranks(args->rank, err) < 0)
+	if (pf_window_check_ranks(args->rank, err) < 0)
 		return -1;
 	if (args->steps && check_pattern(args->steps, err) < 0)
 		return -1;

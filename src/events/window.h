@@ -118,6 +118,10 @@ void pf_window_options(const struct pf_window_args *w, struct pf_buf *out);
  */
 int pf_window_range(const char **list, int64_t *first, int64_t *last);
 
+/* Is it a list of ranks, or NULL?  PF_EUSAGE if not. */
+int pf_window_check_ranks(const char *list, struct pf_err *err);
+bool pf_window_names_rank(const char *list, int64_t rank);
+
 struct pf_window_trace {
 	int64_t trace_id;
 	int64_t rank;  /* or -1 */

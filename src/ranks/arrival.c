@@ -87,6 +87,8 @@ static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
 	if (!r->rank_count)
 		return;
 	take_ranks(a, r, window);
+	if (r->left_out)
+		a->left_out = pf_strdup(r->left_out);
 	if (r->withheld) {
 		a->withheld = pf_strdup(r->withheld);
 		return;
@@ -128,6 +130,7 @@ void pf_arrivals_release(struct pf_arrivals *a)
 {
 	free(a->ranks);
 	free(a->withheld);
+	free(a->left_out);
 	*a = (struct pf_arrivals){ 0 };
 }
 
@@ -180,6 +183,9 @@ void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
 	if (a->withheld)
 		pf_doc_string(doc, "arrival_withheld", "Ranks are not compared",
 			      a->withheld);
+	if (a->left_out)
+		pf_doc_string(doc, "arrival_left_out", "Ranks left out",
+			      a->left_out);
 	if (a->withheld || !a->rank_count)
 		return;
 	PF_SCALARS(doc, figures, *a);

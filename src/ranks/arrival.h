@@ -26,6 +26,7 @@ struct pf_arrivals {
 	struct pf_arrival_rank *ranks; /* count 0: a single trace */
 	size_t rank_count;
 	char *withheld;     /* why ranks are not compared; NULL: they are */
+	char *left_out;     /* ranks, and why; NULL: none */
 	int64_t count;      /* of collectives of several ranks */
 	int64_t left_count; /* that met no other */
 	int64_t spread_ns, window_ns;

@@ -42,6 +42,8 @@ static void list_rank(struct pf_ranks_job *job, size_t r, uint32_t *places)
 		uint32_t op = rank->from + i;
 		struct member *m = &job->members[places[job->ops[op].group]];
 
+		if (m->before_steps == m->count && job->ops[op].step < 0)
+			m->before_steps++;
 		if (m->count)
 			job->ops[op].before =
 				job->listed[m->from + m->count - 1];
@@ -88,13 +90,25 @@ static uint32_t op_at(const struct group *g, uint32_t i, uint32_t n,
 	return g->job->listed[m->from + (is_from_end ? m->count - 1 - n : n)];
 }
 
-static bool is_alike(const struct op *x, const struct op *y, bool is_strict)
+/* Has its capture begun within the step, so that it is not known which? */
+static bool is_of_any_step(const struct member *m, uint32_t n_from_end)
 {
+	return m->before_steps < m->count &&
+	       m->count - 1 - n_from_end < m->before_steps;
+}
+
+static bool is_alike(const struct group *g, uint32_t i, uint32_t n,
+		     bool is_from_end)
+{
+	const struct op *x = &g->job->ops[op_at(g, 0, n, is_from_end)];
+	const struct op *y = &g->job->ops[op_at(g, i, n, is_from_end)];
+
 	if (x->kind != y->kind)
 		return false;
-	return !is_strict ||
+	return !is_from_end ||
 	       (x->bytes == y->bytes &&
-		(x->step == y->step || x->step < 0 || y->step < 0));
+		(x->step == y->step || is_of_any_step(member_at(g, 0), n) ||
+		 is_of_any_step(member_at(g, i), n)));
 }
 
 /* How many from one end on are the same on all ranks. */
@@ -102,9 +116,7 @@ static uint32_t count_alike(const struct group *g, bool is_from_end)
 {
 	for (uint32_t n = 0; n < g->least; n++)
 		for (uint32_t i = 1; i < g->count; i++)
-			if (!is_alike(&g->job->ops[op_at(g, 0, n, is_from_end)],
-				      &g->job->ops[op_at(g, i, n, is_from_end)],
-				      is_from_end))
+			if (!is_alike(g, i, n, is_from_end))
 				return n;
 	return g->least;
 }
@@ -134,11 +146,10 @@ static void meet(const struct group *g, uint32_t n, bool is_from_end,
 	job->meeting_count++;
 }
 
-/* "the process group 'tp0'" */
-static void say_group(const struct group *g, struct pf_buf *out)
+void pf_ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
+			struct pf_buf *out)
 {
-	const char *name =
-		pf_intern_text(&g->job->groups, member_at(g, 0)->group, NULL);
+	const char *name = pf_intern_text(&job->groups, group, NULL);
 
 	if (*name == '=')
 		pf_buf_addf(out, "the process group '%s'", name + 1);
@@ -161,8 +172,45 @@ static void leave_out(const struct group *g, const char *why)
 		return;
 	if (!is_named(g))
 		pf_buf_adds(out, "the traces do not name process groups, and ");
-	say_group(g, out);
+	pf_ranks_say_group(g->job, member_at(g, 0)->group, out);
 	pf_buf_addf(out, " %s", why);
+}
+
+/* How many collectives a rank has, or of which kind the n-th is. */
+static uint32_t value_of(const struct group *g, uint32_t i, uint32_t n)
+{
+	return n == NONE ? member_at(g, i)->count
+			 : g->job->ops[op_at(g, i, n, false)].kind;
+}
+
+/* Who is not as most ranks are; where there is no most, each may be odd. */
+static void mark_odd(const struct group *g, uint32_t n)
+{
+	uint32_t most = 0, votes = 0;
+
+	for (uint32_t i = 0; i < g->count; i++) {
+		uint32_t value = value_of(g, i, n);
+
+		if (!votes)
+			most = value;
+		votes = value == most ? votes + 1 : votes - 1;
+	}
+	votes = 0;
+	for (uint32_t i = 0; i < g->count; i++)
+		votes += value_of(g, i, n) == most;
+	for (uint32_t i = 0; i < g->count; i++) {
+		struct rank *r = &g->job->ranks[member_at(g, i)->rank];
+		bool has_most = 2 * (uint64_t)votes > g->count;
+
+		if ((has_most && value_of(g, i, n) == most) ||
+		    (r->is_odd && r->most_count))
+			continue;
+		r->is_odd = true;
+		r->is_unlike = n != NONE;
+		r->odd_group = member_at(g, i)->group;
+		r->odd_count = member_at(g, i)->count;
+		r->most_count = has_most && n == NONE ? most : 0;
+	}
 }
 
 /* Ranks of a group: at most as many as it is said to have. */
@@ -185,7 +233,11 @@ static void meet_group(const struct group *g, uint32_t *part)
 		return;
 	}
 	alike = count_alike(g, is_from_end);
+	if (is_from_end)
+		mark_odd(g, NONE);
+	g->job->unlike_count += alike < g->least;
 	if (!is_from_end && alike < g->least) {
+		mark_odd(g, alike);
 		leave_out(g, "has different collectives on its ranks");
 		return;
 	}

@@ -131,6 +131,7 @@ void pf_ranks_free(struct pf_ranks_job *job)
 	pf_intern_release(&job->groups);
 	pf_buf_release(&job->why);
 	pf_buf_release(&job->partly);
+	pf_buf_release(&job->left_out);
 	free(job->ranks);
 	free(job->ops);
 	free(job->members);
@@ -139,6 +140,20 @@ void pf_ranks_free(struct pf_ranks_job *job)
 	free(job->parts);
 	free(job->sorted);
 	free(job);
+}
+
+/* Two of one content are of one trace, wherever they were read. */
+static uint64_t hash_of(const struct pf_digest *d)
+{
+	struct pf_digest copy = *d;
+	struct pf_buf bytes = { 0 };
+	uint64_t hash;
+
+	copy.trace_id = 0;
+	pf_digest_put(&copy, &bytes);
+	hash = pf_digest_hash(bytes.data, bytes.len);
+	pf_buf_release(&bytes);
+	return hash;
 }
 
 static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
@@ -164,7 +179,8 @@ static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
 			    .end_ns = d->end_ns,
 			    .first_ns = d->first_ns,
 			    .knows_p2p = d->knows_p2p,
-			    .has_p2p = d->message_count > 0 };
+			    .has_p2p = d->message_count > 0,
+			    .hash = hash_of(d) };
 	for (size_t i = 0; i < d->message_count; i++)
 		r->receives |= d->messages[i].is_receive;
 	pf_digest_put(d, &r->bytes);
@@ -185,13 +201,13 @@ int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
 }
 
 int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
-		       struct pf_err *err)
+		       const char *ranks, struct pf_err *err)
 {
 	struct pf_digest d;
 	int rc = pf_digest_get(data, len, &d, err);
 
-	if (!rc)
-		rc = keep(job, &d, err);
+	if (!rc && (!ranks || pf_window_names_rank(ranks, d.rank)))
+		rc = keep(job, &d, err) < 0 ? -1 : 1;
 	pf_digest_release(&d);
 	return rc;
 }
@@ -284,6 +300,237 @@ static int load_ops(struct pf_ranks_job *job, struct pf_err *err)
 	return 0;
 }
 
+/* ---- damaged traces ---- */
+
+#define DAMAGED_MAX 16 /* ranks that may be the one; of more, none is sought */
+
+static void drop(struct pf_ranks_job *job, size_t i)
+{
+	free(job->ranks[i].host);
+	pf_buf_release(&job->ranks[i].bytes);
+	job->rank_count--;
+	memmove(&job->ranks[i], &job->ranks[i + 1],
+		(job->rank_count - i) * sizeof(*job->ranks));
+}
+
+/* Two traces of one content are one; where they differ, if two other ranks
+ * are left, none is compared. */
+static void settle_twice(struct pf_ranks_job *job)
+{
+	size_t alone = 0, known = 0;
+
+	for (size_t i = 0; i < job->rank_count; i++)
+		known += !i || job->ranks[i].rank != job->ranks[i - 1].rank;
+	for (size_t i = 1; known > 1 && i < job->rank_count;) {
+		if (job->ranks[i].rank >= 0 &&
+		    job->ranks[i].rank == job->ranks[i - 1].rank &&
+		    job->ranks[i].hash == job->ranks[i - 1].hash)
+			drop(job, i);
+		else
+			i++;
+	}
+	for (size_t i = 0, end; i < job->rank_count; i = end) {
+		for (end = i + 1; end < job->rank_count &&
+				  job->ranks[end].rank == job->ranks[i].rank;)
+			end++;
+		alone += end == i + 1 && job->ranks[i].rank >= 0;
+	}
+	for (size_t i = 0, end; alone > 1 && i < job->rank_count;) {
+		int64_t rank = job->ranks[i].rank;
+
+		for (end = i + 1;
+		     end < job->rank_count && job->ranks[end].rank == rank;)
+			end++;
+		if (rank < 0 || end == i + 1) {
+			i = end;
+			continue;
+		}
+		pf_buf_addf(&job->left_out,
+			    "%srank %" PRId64 ", of which %zu traces differ",
+			    job->left_out.len ? "; " : "", rank, end - i);
+		for (; end > i; end--)
+			drop(job, i);
+	}
+}
+
+/* Ranks that take no part in what most of them do. */
+static void settle_silent(struct pf_ranks_job *job)
+{
+	size_t silent = 0;
+
+	for (size_t i = 0; i < job->rank_count; i++)
+		silent += !job->ranks[i].count && !job->ranks[i].has_p2p;
+	if (2 * silent >= job->rank_count || job->rank_count - silent < 2)
+		return;
+	for (size_t i = 0; silent && i < job->rank_count;) {
+		if (job->ranks[i].count || job->ranks[i].has_p2p) {
+			i++;
+			continue;
+		}
+		pf_buf_addf(&job->left_out,
+			    "%srank %" PRId64 ", whose trace has no collective",
+			    job->left_out.len ? "; " : "", job->ranks[i].rank);
+		drop(job, i);
+	}
+}
+
+/* As if nothing had been looked at. */
+static void start_anew(struct pf_ranks_job *job)
+{
+	free(job->ops);
+	free(job->members);
+	free(job->listed);
+	free(job->meetings);
+	free(job->parts);
+	job->ops = NULL;
+	job->members = NULL;
+	job->listed = job->parts = NULL;
+	job->meetings = NULL;
+	job->op_count = job->member_count = job->meeting_count = 0;
+	job->unlike_count = 0;
+	job->left_count = job->early_count = 0;
+	pf_buf_clear(&job->why);
+	pf_buf_clear(&job->partly);
+	for (size_t i = 0; i < job->rank_count; i++) {
+		struct rank *r = &job->ranks[i];
+
+		job->op_count += r->count;
+		r->reference = (uint32_t)i;
+		r->offset_ns = r->drift = r->scatter_ns = r->slope_bound = 0;
+		r->seen_count = 0;
+		r->is_odd = r->is_unlike = false;
+		r->most_count = 0;
+	}
+}
+
+/* Onto one clock, or "why" not. */
+static int align(struct pf_ranks_job *job, struct pf_err *err)
+{
+	start_anew(job);
+	if (load_ops(job, err) < 0)
+		return -1;
+	if (check_ranks(job))
+		pf_ranks_meet(job);
+	if (!job->why.len)
+		pf_ranks_align(job);
+	return 0;
+}
+
+static void say_damaged(struct pf_ranks_job *job, const struct rank *r)
+{
+	struct pf_buf *out = &job->left_out;
+
+	pf_buf_addf(out, "%srank %" PRId64 ", whose collectives of ",
+		    out->len ? "; " : "", r->rank);
+	pf_ranks_say_group(job, r->odd_group, out);
+	if (r->most_count)
+		pf_buf_addf(out, " are %u where most ranks have %u, and",
+			    r->odd_count, r->most_count);
+	pf_buf_adds(out, " do not match those of the others");
+}
+
+/* The ranks of "all" but one; its array is the job's afterwards. */
+static void put_without(struct pf_ranks_job *job, const struct rank *all,
+			size_t count, size_t but)
+{
+	job->rank_count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (i != but)
+			job->ranks[job->rank_count++] = all[i];
+}
+
+/* How many collectives most ranks have; NONE: there is no such number. */
+static uint32_t most_of(const struct rank *all, size_t count)
+{
+	uint32_t most = 0;
+	size_t votes = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!votes)
+			most = all[i].count;
+		votes = all[i].count == most ? votes + 1 : votes - 1;
+	}
+	votes = 0;
+	for (size_t i = 0; i < count; i++)
+		votes += all[i].count == most;
+	return 2 * votes > count ? most : NONE;
+}
+
+/*
+ * Is there one rank without which the others match, and only one?  Of several,
+ * such as the two of a group of two, the only one that has not as many
+ * collectives as most ranks have.
+ */
+static int try_without(struct pf_ranks_job *job, const struct rank *all,
+		       size_t count, struct pf_err *err)
+{
+	struct pf_buf who = { 0 };
+	uint32_t most = most_of(all, count);
+	size_t found = 0, damaged = count, fewer = 0, odd = count;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		if (!all[i].is_odd)
+			continue;
+		put_without(job, all, count, i);
+		rc = align(job, err);
+		if (rc || job->why.len || job->unlike_count)
+			continue;
+		pf_buf_addf(&who, "%s%" PRId64, found++ ? " or " : "",
+			    all[i].rank);
+		damaged = i;
+		if (most != NONE && all[i].count != most) {
+			odd = i;
+			fewer++;
+		}
+	}
+	if (found > 1 && fewer == 1) {
+		found = 1;
+		damaged = odd;
+	}
+	put_without(job, all, count, found == 1 ? damaged : count);
+	if (!rc)
+		rc = align(job, err);
+	if (found == 1) {
+		struct rank gone = all[damaged];
+
+		if (!rc)
+			say_damaged(job, &gone);
+		free(gone.host);
+		pf_buf_release(&gone.bytes);
+	} else if (!rc && found) {
+		if (!job->why.len)
+			pf_buf_adds(&job->why, job->partly.len
+						       ? job->partly.data
+						       : "collectives of ranks "
+							 "do not match");
+		pf_buf_addf(&job->why,
+			    "; it is not certain which trace is damaged, that "
+			    "of rank %s",
+			    who.data);
+	}
+	pf_buf_release(&who);
+	return rc;
+}
+
+static int leave_damaged_out(struct pf_ranks_job *job, struct pf_err *err)
+{
+	size_t count = job->rank_count, odd = 0;
+	struct rank *all;
+	int rc;
+
+	for (size_t i = 0; i < count; i++)
+		odd += job->ranks[i].is_odd;
+	if (!odd || odd > DAMAGED_MAX || count < 3 ||
+	    (!job->why.len && !job->unlike_count))
+		return 0;
+	all = pf_calloc(count, sizeof(*all));
+	memcpy(all, job->ranks, count * sizeof(*all));
+	rc = try_without(job, all, count, err);
+	free(all);
+	return rc;
+}
+
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err)
 {
@@ -294,14 +541,14 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	if (!job->rank_count)
 		return 0;
 	qsort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
-	if (load_ops(job, err) < 0)
+	settle_twice(job);
+	settle_silent(job);
+	if (align(job, err) < 0 || leave_damaged_out(job, err) < 0)
 		return -1;
-	if (check_ranks(job))
-		pf_ranks_meet(job);
-	if (!job->why.len)
-		pf_ranks_align(job);
 	if (!job->why.len)
 		pf_ranks_blame(job);
+	if (job->left_out.len)
+		out->left_out = pf_strdup(job->left_out.data);
 	if (job->why.len)
 		out->withheld = pf_strdup(job->why.data);
 	if (job->partly.len)
@@ -310,7 +557,8 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		return -1;
 	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
 		return -1;
-	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive)
+	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive &&
+	    !job->left_out.len)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
 		pf_ranks_longest(job, out);
@@ -327,6 +575,7 @@ void pf_ranks_release(struct pf_ranks *r)
 	free(r->stages);
 	free(r->withheld);
 	free(r->partly);
+	free(r->left_out);
 	pf_arena_release(&r->texts);
 	*r = (struct pf_ranks){ 0 };
 }

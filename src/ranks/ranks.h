@@ -13,6 +13,12 @@
  * on the others.  Where ranks have unlike numbers of them, they are matched
  * from the end of the captures, as long as kind, bytes and step agree.
  *
+ * Damage.  A trace that was cut, ends early or lacks a collective does not
+ * match the others.  Where most ranks of a group agree, and one rank without
+ * which all that are left match is the only one that can be so, it is left out
+ * and the others are compared; where it may be one or another, none is.  Of a
+ * rank with two different traces none is compared.
+ *
  * Clocks.  A collective ends on all its ranks at nearly one time; that gives
  * each rank an offset and, if the ends show one, a drift against the lowest
  * rank that it is connected with.  Nothing may end on one rank before it has
@@ -186,6 +192,7 @@ struct pf_ranks {
 	int64_t unknown_pipe_count; /* ranks that do not say if they do */
 	char *withheld;             /* why nothing is compared; NULL: it is */
 	char *partly;               /* what is not compared; NULL: nothing */
+	char *left_out;             /* ranks, and why; NULL: none */
 	int64_t met_count;          /* collectives of several ranks, compared */
 	int64_t left_count;         /* without one to meet */
 	int64_t early_count;
@@ -226,9 +233,9 @@ void pf_ranks_free(struct pf_ranks_job *job);
 /* All traces of a window. */
 int pf_ranks_add(struct pf_ranks_job *job, struct pf_db *db,
 		 const struct pf_window *window, struct pf_err *err);
-/* A digest as bytes. */
+/* A digest as bytes; 1, or 0: its rank is not of the list, NULL: of any. */
 int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
-		       struct pf_err *err);
+		       const char *ranks, struct pf_err *err);
 
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err);

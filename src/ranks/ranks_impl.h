@@ -31,6 +31,7 @@ struct op {
 struct member {
 	uint32_t group, rank;
 	uint32_t from, count;
+	uint32_t before_steps; /* at its beginning; all: it is in no steps */
 };
 
 struct meeting {
@@ -62,6 +63,11 @@ struct rank {
 	uint32_t seen_count;
 	bool knows_p2p, has_p2p; /* messages that it sends or receives */
 	bool receives;
+	uint64_t hash; /* of the digest, whatever the number of the trace */
+	/* Collectives of a group, where most ranks have another number, or
+	 * (is_unlike) others: the trace may be damaged. */
+	bool is_odd, is_unlike;
+	uint32_t odd_group, odd_count, most_count;
 };
 
 struct pf_ranks_job {
@@ -80,8 +86,10 @@ struct pf_ranks_job {
 	uint32_t *sorted; /* meetings by time, once they are aligned */
 	int64_t zero_ns;  /* the first end of a meeting, local */
 	int64_t left_count, early_count;
-	struct pf_buf why;    /* nothing can be said, and why */
-	struct pf_buf partly; /* what cannot */
+	struct pf_buf why;      /* nothing can be said, and why */
+	struct pf_buf partly;   /* what cannot */
+	struct pf_buf left_out; /* ranks, and why */
+	uint32_t unlike_count;  /* groups whose collectives do not match */
 };
 
 /* The rank (an index) of a collective. */
@@ -89,6 +97,10 @@ uint32_t pf_ranks_of(const struct pf_ranks_job *job, uint32_t op);
 
 /* meet.c: fills in what there is to meet, or "why". */
 void pf_ranks_meet(struct pf_ranks_job *job);
+
+/* "the process group 'tp0'" */
+void pf_ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
+			struct pf_buf *out);
 
 /* clock.c: brings all times onto clocks of references. */
 void pf_ranks_align(struct pf_ranks_job *job);

@@ -103,9 +103,10 @@ void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 		say_compared(r, out);
 	else
 		pf_buf_addf(out,
-			    "%zu ranks are compared; what their differences "
+			    "%zu ranks are compared%s; what their differences "
 			    "cost is not known",
-			    r->rank_count);
+			    r->rank_count,
+			    r->left_out ? ", and others left out" : "");
 }
 
 /* ---- tables ---- */
@@ -419,6 +420,8 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 	doc->is_nothing = r->rank_count < 2 || r->withheld;
 	pf_doc_int(doc, "rank_count", "Ranks", PF_COUNT,
 		   (int64_t)r->rank_count);
+	if (r->left_out)
+		pf_doc_string(doc, "left_out", "Left out", r->left_out);
 	if (r->withheld) {
 		pf_doc_string(doc, "withheld", "Ranks are not compared",
 			      r->withheld);
@@ -429,6 +432,10 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 		PF_SCALARS(doc, costs, *r);
 	pf_pipeline_show(r, doc);
 	show_tables(r, is_wide, doc);
+	if (r->left_out && r->total_ns == PF_NO_INT && !r->waits_to_receive)
+		pf_doc_note(doc, "what ranks cost is not worked out: in some "
+				 "collectives they wait for ranks that are "
+				 "left out");
 	if (r->partly)
 		pf_doc_note(doc, "left out: %s", r->partly);
 	if (r->component_count > 1)
@@ -486,9 +493,8 @@ int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
 		return -1;
 	if (r->total_ns == PF_NO_INT) {
 		pf_doc_failed(doc,
-			      r->waits_to_receive && !r->withheld
-				      ? "%s: what ranks cost is not known"
-				      : "%s: ranks are not compared",
+			      !r->withheld ? "%s: what ranks cost is not known"
+					   : "%s: ranks are not compared",
 			      expression);
 		*is_failed = true;
 		return 0;

@@ -198,6 +198,52 @@ EOP
 result 'without steps bubbles are not known' "$tmp/err"
 rm -rf "$tmp/job"
 
+# pipelines of few collectives or of none: waits in receives need one clock
+"$mktrace" --ranks 4 --stages 4 --steps 4 --out "$tmp/job"
+cat >"$tmp/fewer.py" <<'EOP'
+import glob, sys
+folder, most, host = sys.argv[1], int(sys.argv[2]), sys.argv[3] == "host"
+for path in glob.glob(folder + "/rank-*.json"):
+    kept, n = [], 0  # an event a line, as it is
+    for line in open(path):
+        is_one = '"cat": "kernel"' in line and "AllReduce" in line
+        n += is_one
+        if not is_one or n <= most:
+            kept.append(line if host else line.replace("host_name", "other"))
+    open(path, "w").writelines(kept)
+EOP
+waits() { # ARGUMENT...: waits in receives, by rank
+	run 0 "$profan" ranks "$tmp/job.db" "$@" --table receives -f json &&
+		"$PYTHON" -S -c 'import json, sys
+for r in json.load(sys.stdin)["tables"]["receives"]:
+    print(r["rank"], r["receive_count"], r["receive_wait_ns"], r["input_ns"])' \
+			<"$tmp/out"
+}
+"$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+waits --clock as-is >"$tmp/want"
+for most in 3 0; do
+	"$PYTHON" -S "$tmp/fewer.py" "$tmp/job" $most host
+	"$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+	waits --clock as-is >"$tmp/got"
+	same "waits in receives of $most collectives" "$tmp/want" "$tmp/got"
+done
+waits >"$tmp/got"
+same 'and so of one machine' "$tmp/want" "$tmp/got"
+run 0 "$profan" ranks "$tmp/job.db" &&
+	tr '\n' ' ' <"$tmp/out" |
+	grep -q 'no collective was found on several ranks: clocks are taken' &&
+	run 0 "$profan" table verdicts "$tmp/job.db" -f csv &&
+	grep -q '^V6,stragglers,withheld' "$tmp/out"
+result 'which is said, and of collectives nothing' "$tmp/out"
+"$PYTHON" -S "$tmp/fewer.py" "$tmp/job" 0 none
+"$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
+	grep -q 'not compared: no collective .* if they are one, --clock as-is'
+result 'without a machine they may not be one' "$tmp/out"
+waits --clock as-is >"$tmp/got"
+same 'unless that is said' "$tmp/want" "$tmp/got"
+rm -rf "$tmp/job"
+
 # a capture that began later: matched from its end
 "$mktrace" --ranks 4 --hosts 2 --clock-skew 2000000 --steps 4 --layers 2 \
 	--out "$tmp/job"

@@ -89,8 +89,11 @@ static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
 	take_ranks(a, r, window);
 	if (r->left_out)
 		a->left_out = pf_strdup(r->left_out);
-	if (r->withheld) {
-		a->withheld = pf_strdup(r->withheld);
+	if (r->withheld || !r->met_count) {
+		a->withheld = pf_strdup(r->withheld ? r->withheld
+					: r->partly ? r->partly
+						    : "no collective was found "
+						      "on several ranks");
 		return;
 	}
 	a->count = r->met_count;

@@ -94,6 +94,23 @@ static void find_zero(struct pf_ranks_job *job)
 				job->zero_ns = end;
 		}
 	}
+	for (size_t r = 0; !job->meeting_count && r < job->rank_count; r++)
+		if (job->ranks[r].start_ns < job->zero_ns)
+			job->zero_ns = job->ranks[r].start_ns;
+}
+
+static bool is_one_machine(const struct rank *x, const struct rank *y)
+{
+	return x->host && y->host && !strcmp(x->host, y->host);
+}
+
+bool pf_ranks_have_one_clock(const struct pf_ranks_job *job)
+{
+	bool is_one = true;
+
+	for (size_t r = 1; r < job->rank_count; r++)
+		is_one &= is_one_machine(&job->ranks[r], &job->ranks[0]);
+	return is_one || job->args.clock == PF_CLOCK_AS_IS;
 }
 
 static int by_end(const void *a, const void *b)
@@ -195,7 +212,8 @@ static void connect(struct clocks *c)
 		}
 	}
 	for (size_t r = 0; r < job->rank_count; r++)
-		job->ranks[r].reference = root_of(c, (uint32_t)r);
+		job->ranks[r].reference =
+			job->meeting_count ? root_of(c, (uint32_t)r) : 0;
 }
 
 /* ---- lines ---- */
@@ -543,11 +561,6 @@ static void count_early(struct pf_ranks_job *job)
 	}
 }
 
-static bool is_one_machine(const struct rank *x, const struct rank *y)
-{
-	return x->host && y->host && !strcmp(x->host, y->host);
-}
-
 /* Clocks of one machine are one. */
 static void check_machines(struct pf_ranks_job *job)
 {
@@ -610,13 +623,19 @@ static void check_error(struct pf_ranks_job *job)
 		    is_one_machine(r, &job->ranks[r->reference]))
 			continue;
 		window = (double)(r->end_ns - r->start_ns);
+		if (n < SEEN_LEAST && job->args.clock == PF_CLOCK_AS_IS)
+			continue;
 		if (n < SEEN_LEAST && job->partly.len)
 			pf_buf_adds(&job->why, job->partly.data);
 		else if (n < SEEN_LEAST)
 			pf_buf_addf(&job->why,
 				    "rank %" PRId64 " has %d collectives with "
-				    "others, too few to compare its clock",
-				    r->rank, (int)n);
+				    "others, too few to compare its clock%s",
+				    r->rank, (int)n,
+				    r->receives ? "; if clocks are one, "
+						  "--clock as-is shows waits "
+						  "in receives"
+						: "");
 		else if (r->scatter_ns * sqrt(n) > ERROR_MAX * window)
 			pf_buf_addf(
 				&job->why,
@@ -637,7 +656,7 @@ void pf_ranks_align(struct pf_ranks_job *job)
 	look(&c);
 	connect(&c);
 	c.is_steady = pf_calloc(job->rank_count + 1, sizeof(*c.is_steady));
-	if (job->args.clock != PF_CLOCK_AS_IS)
+	if (job->args.clock != PF_CLOCK_AS_IS && job->meeting_count)
 		fit(&c);
 	find_ends(&c);
 	for (size_t r = 0; r < job->rank_count; r++) {

@@ -290,6 +290,26 @@ static void put_in_order(struct pf_ranks_job *job)
 	}
 }
 
+/* Waits in receives need no collective, but clocks that are one. */
+static void say_nothing_met(struct pf_ranks_job *job)
+{
+	bool receives = false;
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		receives |= job->ranks[r].receives;
+	if (!job->partly.len)
+		pf_buf_adds(&job->partly,
+			    "no collective was found on several ranks");
+	if (receives && pf_ranks_have_one_clock(job))
+		return;
+	pf_buf_adds(&job->why, job->partly.data);
+	if (receives)
+		pf_buf_adds(&job->why,
+			    ", and without it clocks cannot be aligned; if "
+			    "they are one, --clock as-is shows waits in "
+			    "receives");
+}
+
 void pf_ranks_meet(struct pf_ranks_job *job)
 {
 	uint32_t *from, *by_group, *at;
@@ -314,10 +334,7 @@ void pf_ranks_meet(struct pf_ranks_job *job)
 				   sizeof(*job->meetings));
 	put_in_order(job);
 	if (!job->meeting_count)
-		pf_buf_adds(&job->why, job->partly.len
-					       ? job->partly.data
-					       : "no collective was found on "
-						 "several ranks");
+		say_nothing_met(job);
 	free(from);
 	free(by_group);
 	free(at);

@@ -558,7 +558,7 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
 		return -1;
 	if (!job->why.len && !job->args.is_brief && !out->waits_to_receive &&
-	    !job->left_out.len)
+	    !job->left_out.len && job->meeting_count)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
 		pf_ranks_longest(job, out);

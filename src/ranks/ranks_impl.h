@@ -105,6 +105,9 @@ void pf_ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
 /* clock.c: brings all times onto clocks of references. */
 void pf_ranks_align(struct pf_ranks_job *job);
 
+/* Of one machine, or taken as they are. */
+bool pf_ranks_have_one_clock(const struct pf_ranks_job *job);
+
 /* A time of a rank on its reference's clock, from the first end on. */
 int64_t pf_ranks_time(const struct pf_ranks_job *job, const struct rank *r,
 		      int64_t ns);

@@ -437,7 +437,10 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 				 "collectives they wait for ranks that are "
 				 "left out");
 	if (r->partly)
-		pf_doc_note(doc, "left out: %s", r->partly);
+		pf_doc_note(doc,
+			    r->met_count ? "left out: %s"
+					 : "%s: clocks are taken as they are",
+			    r->partly);
 	if (r->component_count > 1)
 		pf_doc_note(doc,
 			    "no collective joins all ranks: %" PRId64

@@ -162,6 +162,25 @@ run 0 "$profan" overlap "$tmp/job.db" --format json &&
 	grep -q 'no collective was found on several ranks' "$tmp/out" &&
 	ok 'no collectives' || not_ok 'no collectives' "$tmp/out"
 
+rm -rf "$tmp/job" && mkdir "$tmp/job"
+for rank in 0 1; do
+	cat >"$tmp/job/rank-$rank.json" <<EOJ
+{"distributedInfo": {"backend": "gloo", "rank": $rank, "world_size": 2},
+"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1,
+ "ts": 10, "dur": 20, "args": {"Collective name": "allreduce", "dtype": "Float",
+ "In msg nelems": 8, "Out msg nelems": 8, "Group size": 2,
+ "Process Group Name": "0"}},
+{"ph": "X", "cat": "cpu_op", "name": "gloo:all_reduce", "pid": 1, "tid": 1,
+ "ts": 12, "dur": 15}
+]}
+EOJ
+done
+run 0 "$profan" ingest -q "$tmp/job" -o "$tmp/job.db"
+run 0 "$profan" ranks "$tmp/job.db" && tr '\n' ' ' <"$tmp/out" |
+	grep -q 'not compared: there is no GPU work, and collectives that run'
+result 'collectives of hosts' "$tmp/out"
+
 # ---- the page shows what the command does ----
 rm -rf "$tmp/job"
 "$mktrace" --ranks 4 --steps 3 --layers 2 --straggler 2 --out "$tmp/job"

@@ -258,9 +258,13 @@ PF_COMMAND(85, ranks) = {
 		"pipelines it shows waits in receives, and bubbles by rank and "
 		"stage.  Where "
 		"clocks cannot be aligned a sentence says so, and nothing is "
-		"compared.  A fleet database ('profan merge') holds what is "
-		"compared of each rank, so its answer is that of the ranks' "
-		"databases.",
+		"compared.  A rank whose collectives do not match those of the "
+		"others, as of a trace that was cut or ended early, is left "
+		"out with the reason, the others are compared, and what they "
+		"cost is not worked out; where it may be one rank or another, "
+		"none is compared.  A fleet database ('profan merge') holds "
+		"what is compared of each rank, so its answer is that of the "
+		"ranks' databases, also of those that --rank names.",
 	.needs = PF_SHOWS_DOC,
 	.max_args = -1,
 	.opts = opts,

@@ -293,11 +293,17 @@ static void put_in_order(struct pf_ranks_job *job)
 /* Waits in receives need no collective, but clocks that are one. */
 static void say_nothing_met(struct pf_ranks_job *job)
 {
-	bool receives = false;
+	bool receives = false, has_work = false;
 
-	for (size_t r = 0; r < job->rank_count; r++)
+	for (size_t r = 0; r < job->rank_count; r++) {
 		receives |= job->ranks[r].receives;
-	if (!job->partly.len)
+		has_work |= job->ranks[r].has_work;
+	}
+	if (!job->partly.len && !has_work)
+		pf_buf_adds(&job->partly,
+			    "there is no GPU work, and collectives that run on "
+			    "hosts, such as those of gloo, are not compared");
+	else if (!job->partly.len)
 		pf_buf_adds(&job->partly,
 			    "no collective was found on several ranks");
 	if (receives && pf_ranks_have_one_clock(job))

@@ -181,6 +181,8 @@ static int keep(struct pf_ranks_job *job, const struct pf_digest *d,
 			    .knows_p2p = d->knows_p2p,
 			    .has_p2p = d->message_count > 0,
 			    .hash = hash_of(d) };
+	for (size_t i = 0; i < PF_DOING_IDLE; i++)
+		r->has_work |= d->ns[i] > 0;
 	for (size_t i = 0; i < d->message_count; i++)
 		r->receives |= d->messages[i].is_receive;
 	pf_digest_put(d, &r->bytes);

@@ -314,6 +314,20 @@ def check_damage(profan, mktrace, folder, *options):
         with open(path, "w", encoding="utf-8") as f:
             f.write(damaged)
         look(what, is_out, ODD)
+    # several of them: nothing is said of any
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text[:len(text) // 2])
+    with open(job + "/rank-6.json", encoding="utf-8") as f:
+        other = f.read()
+    with open(job + "/rank-6.json", "w", encoding="utf-8") as f:
+        f.write(other[:len(other) // 3])
+    subprocess.run([profan, "ingest", "-q", job, "-o", folder + "/damaged.db"],
+                   stderr=subprocess.DEVNULL, check=False)
+    said = ask(folder + "/damaged.db")[0]
+    if "withheld" not in said:
+        bad.append(f"two damaged: {said['finding']}")
+    with open(job + "/rank-6.json", "w", encoding="utf-8") as f:
+        f.write(other)
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
     with open(job + "/rank-3.json", encoding="utf-8") as f:

@@ -236,6 +236,7 @@ static void meet_group(const struct group *g, uint32_t *part)
 	if (is_from_end)
 		mark_odd(g, NONE);
 	g->job->unlike_count += alike < g->least;
+	g->job->unlike_end_count += is_from_end && alike < g->least;
 	if (!is_from_end && alike < g->least) {
 		mark_odd(g, alike);
 		leave_out(g, "has different collectives on its ranks");

@@ -389,7 +389,7 @@ static void start_anew(struct pf_ranks_job *job)
 	job->listed = job->parts = NULL;
 	job->meetings = NULL;
 	job->op_count = job->member_count = job->meeting_count = 0;
-	job->unlike_count = 0;
+	job->unlike_count = job->unlike_end_count = 0;
 	job->left_count = job->early_count = 0;
 	pf_buf_clear(&job->why);
 	pf_buf_clear(&job->partly);
@@ -547,6 +547,12 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	settle_silent(job);
 	if (align(job, err) < 0 || leave_damaged_out(job, err) < 0)
 		return -1;
+	/* of two it cannot be known */
+	if (!job->why.len && job->unlike_end_count && job->rank_count > 2)
+		pf_buf_adds(&job->why,
+			    "ranks end with different collectives, as where "
+			    "several traces are damaged; --rank leaves ranks "
+			    "out");
 	if (!job->why.len)
 		pf_ranks_blame(job);
 	if (job->left_out.len)

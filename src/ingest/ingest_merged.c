@@ -53,7 +53,6 @@ struct process {
 struct finding {
 	struct pf_ingest *in;
 	struct pf_ingest_owners *out;
-	uint32_t code;         /* kinds that processes have */
 	struct pf_intern pids; /* of processes, then of others */
 	struct process *processes;
 	size_t process_count, processes_cap;
@@ -115,13 +114,13 @@ struct kinds {
 static bool choose_processes(struct finding *f, const struct kinds *of,
 			     size_t count)
 {
-	uint32_t all = 0;
+	uint32_t all = 0, code;
 
 	for (size_t i = 0; i < count; i++)
 		all |= of[i].seen;
-	f->code = all & OP_KINDS ? OP_KINDS : CALL_KINDS;
+	code = all & OP_KINDS ? OP_KINDS : CALL_KINDS;
 	for (size_t i = 0; i < count; i++) {
-		if (!(of[i].seen & f->code) ||
+		if (!(of[i].seen & code) ||
 		    (all & CALL_KINDS && !(of[i].seen & CALL_KINDS)))
 			continue;
 		if (f->process_count == OWNERS_MAX)
@@ -445,42 +444,64 @@ struct survey {
 	uint32_t process;
 };
 
-/* "first" is of all events: a part may begin with a range. */
-static void see_piece(void *arg, const struct pf_run_event *ev)
+static void add_to_piece(struct survey *s, int64_t order, int64_t first_ns,
+			 int64_t last_ns)
 {
-	struct survey *s = arg;
-	struct piece *p = &s->pieces[part_at(s->f->out, ev->order)];
+	struct piece *p = &s->pieces[part_at(s->f->out, order)];
 
-	if (ev->order < p->first)
-		p->first = ev->order;
-	if (!is_kind(s->f->in, ev, s->f->code))
-		return;
-	if (p->process == NOBODY) {
-		p->process = s->process;
-		p->first_ns = p->last_ns = ev->start_ns;
-	}
+	if (p->process == NOBODY)
+		*p = (struct piece){ order, first_ns, last_ns, s->process,
+				     false };
 	p->is_mixed |= p->process != s->process;
-	if (ev->start_ns < p->first_ns)
-		p->first_ns = ev->start_ns;
-	if (ev->start_ns > p->last_ns)
-		p->last_ns = ev->start_ns;
+	if (order < p->first)
+		p->first = order;
+	if (first_ns < p->first_ns)
+		p->first_ns = first_ns;
+	if (last_ns > p->last_ns)
+		p->last_ns = last_ns;
 }
 
-static int see_pieces(struct finding *f, struct piece *pieces,
+static void see_piece(void *arg, const struct pf_run_event *ev)
+{
+	add_to_piece(arg, ev->order, ev->start_ns, ev->start_ns);
+}
+
+/*
+ * A run is read only if its chunk is of several parts, or it matters where in
+ * the file each event is.
+ */
+static int see_runs(struct survey *s, const struct pf_ingest_track *t,
+		    bool read_all, struct pf_err *err)
+{
+	const struct pf_ingest_owners *o = s->f->out;
+
+	for (size_t i = 0; i < t->run_count; i++) {
+		const struct pf_run *run = &t->runs[i];
+
+		if (!read_all && part_at(o, run->chunk_first) ==
+					 part_at(o, run->chunk_behind - 1))
+			add_to_piece(s, run->chunk_first, run->first_start_ns,
+				     run->last_start_ns);
+		else if (pf_run_each(s->f->in->runs, run, 1, see_piece, s, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* Code is what is on threads of processes. */
+static int see_pieces(struct finding *f, struct piece *pieces, bool read_all,
 		      struct pf_err *err)
 {
 	struct survey s = { .f = f, .pieces = pieces };
 	const struct pf_ingest *in = f->in;
 
 	for (size_t i = 0; i < f->out->part_count; i++)
-		pieces[i] =
-			(struct piece){ .first = INT64_MAX, .process = NOBODY };
+		pieces[i].process = NOBODY;
 	for (size_t i = in->first_track; i < in->track_count; i++) {
 		const struct pf_ingest_track *t = pf_ingest_track(in, i);
 
 		s.process = process_of(f, t);
-		if (s.process != NOBODY &&
-		    each_event(f->in, t, see_piece, &s, err))
+		if (s.process != NOBODY && see_runs(&s, t, read_all, err))
 			return -1;
 	}
 	return 0;
@@ -550,7 +571,7 @@ static int find_parts(struct finding *f, const struct marks *m, bool *found,
 	for (size_t i = 0; i < m->count; i++)
 		add_part(o, m->at[i] + !m->are_names, 0);
 	pieces = pf_calloc(o->part_count, sizeof(*pieces));
-	rc = see_pieces(f, pieces, err);
+	rc = see_pieces(f, pieces, m->are_names, err);
 	is_before = pieces[0].process == NOBODY;
 	join_parts(o, pieces);
 	for (size_t i = 0; i < o->part_count && m->are_names && !is_before; i++)

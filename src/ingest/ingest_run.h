@@ -28,6 +28,7 @@ struct pf_run {
 	uint64_t offset;
 	uint32_t bytes, count;
 	int64_t first_start_ns, last_start_ns;
+	int64_t chunk_first, chunk_behind; /* order: of the chunk it is from */
 };
 
 /* What writer and reader remember from event to event. */

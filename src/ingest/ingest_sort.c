@@ -264,8 +264,11 @@ int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
 	}
 	if (pf_scratch_add(in->runs, s->bytes.data, s->bytes.len, &offset, err))
 		goto out;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		list[i].run.offset += offset;
+		list[i].run.chunk_first = first_order;
+		list[i].run.chunk_behind = first_order + p->batch.event_count;
+	}
 	rc = register_runs(in, list, count, lock, err);
 out:
 	free(list);

@@ -170,6 +170,19 @@ static inline bool pf_engine_needs_calls(const struct pf_engine *e)
 	       e->rules.candidates == PF_CANDIDATES_ALL;
 }
 
+/*
+ * Before 2.12, an operator that was open when the profiler ended.  It has no
+ * function id if nothing was around it, and it ends after the profiler's span.
+ */
+static inline bool pf_engine_ends_late(const struct pf_engine *e,
+				       const struct pf_fe *fe)
+{
+	if (e->unfinished_by_rf && !(fe->mask & 1u << PF_SLOT_RF_ID))
+		return true;
+	return !e->rules.unfinished_kept && !e->rules.is_us &&
+	       fe->end_ns > e->trace_end_ns;
+}
+
 /* Is there any host event of these kinds? */
 bool pf_engine_has(const struct pf_engine *e, uint32_t kinds);
 
@@ -202,6 +215,23 @@ int pf_engine_collide(struct pf_engine *e, uint32_t track,
 /* The logical thread of a call with a link. */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 			    int64_t link, uint32_t *thread, struct pf_err *err);
+
+/* ---- engine_overhead.c: the profiler's C++ tree, of one thread ---- */
+
+/* Open events, outermost first. */
+struct pf_cxx_stack {
+	struct pf_cxx_open {
+		int64_t first_end_ns; /* least end from here down */
+		int64_t end_ns, id;
+	} * open;
+	size_t depth, cap;
+};
+
+/* What is open when an event begins, or NULL: what ended closed all in it. */
+const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns);
+/* Until closed_ns (INT64_MAX: until what is around it ends). */
+void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
+		 int64_t id);
 
 /* ---- engine_backward.c ---- */
 

@@ -7,7 +7,10 @@
 
 #include "torch/engine.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 /* How far truncation to microseconds can make a child end too late. */
 #define TRUNCATION_NS 1000
@@ -16,6 +19,7 @@ struct host_pass {
 	struct pf_engine *e;
 	uint64_t overhead_at, orphan_at;
 	bool may_be_unfinished;
+	struct pf_cxx_stack *open; /* of each thread; NULL: not needed */
 };
 
 /* One event on its way into the tree. */
@@ -117,6 +121,19 @@ static const struct pf_node *enclosing(const struct pf_engine *e,
 }
 
 /*
+ * Only a function of TorchScript may wait and go on on another thread.  What
+ * the dispatcher or autograd runs ends where it began: it crosses others when
+ * it is what ends a range (under a dispatch mode), or by adjusted times.
+ */
+static bool may_move(const struct pf_engine *e, const struct item *it)
+{
+	const char *name = pf_intern_text(&e->facts.texts, it->name.text, NULL);
+
+	return !(it->fe->mask & 1u << PF_SLOT_SEQUENCE) &&
+	       !strstr(name, "::") && strcmp(name, "PythonDispatchMode") != 0;
+}
+
+/*
  * An operator begins inside another of its thread and ends after it: it was
  * finished elsewhere, which is what torch calls asynchronous.
  */
@@ -129,37 +146,55 @@ static bool breaks_nesting(const struct pf_engine *e, const struct item *it)
 	return !e->rules.is_capture && around && around->is_op &&
 	       it->fe->kind == PF_KIND_CPU_OP &&
 	       it->end_ns > around->place.end_ns &&
-	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack;
+	       (uint64_t)it->end_ns - (uint64_t)around->place.end_ns > slack &&
+	       may_move(e, it);
 }
 
 static bool is_unfinished(const struct host_pass *p, const struct item *it)
 {
-	if (p->e->unfinished_by_rf)
-		return !(it->fe->mask & 1u << PF_SLOT_RF_ID);
-	return it->args.flags & PF_ARGS_UNFINISHED;
+	return pf_engine_ends_late(p->e, it->fe) ||
+	       it->args.flags & PF_ARGS_UNFINISHED;
 }
 
 /*
- * The profiler ended before the operator.  Since 2.12 it ends with the trace,
- * on no thread, so it is asynchronous; before, it takes its parent's end, or
- * is not there at all (false).
+ * The profiler ended before the operator, which ended on no thread and so is
+ * asynchronous: it takes the end of its parent in the C++ tree.  Without one
+ * it ends with the trace since 2.12, and is not there at all before (false).
  */
-static bool finish_early(const struct pf_engine *e, struct item *it)
+static bool finish_early(struct host_pass *p, struct item *it)
 {
-	const struct pf_node *around;
+	const struct pf_engine *e = p->e;
+	const struct pf_cxx_open *around;
 
-	if (e->rules.unfinished_kept) {
+	around = p->open ? pf_cxx_top(&p->open[it->thread], it->fe->start_ns)
+			 : NULL;
+	if (e->rules.unfinished_kept && !around) {
 		it->is_async = true;
 		if (e->trace_end_ns < it->end_ns &&
 		    e->trace_end_ns >= it->fe->start_ns)
 			it->end_ns = e->trace_end_ns;
 		return true;
 	}
-	around = enclosing(e, it->thread, it->fe->start_ns);
-	if (!around)
+	if (!around) {
+		it->end_ns = INT64_MIN;
 		return false;
-	it->end_ns = around->place.end_ns;
+	}
+	it->end_ns = around->end_ns;
+	it->is_async = true;
 	return true;
+}
+
+/* What is open in the C++ tree, for what is not finished. */
+static void open_cxx(struct host_pass *p, const struct item *it,
+		     bool is_finished)
+{
+	struct pf_cxx_stack *s;
+
+	if (!p->open || it->end_ns <= it->fe->start_ns)
+		return;
+	s = &p->open[it->thread];
+	pf_cxx_top(s, it->fe->start_ns);
+	pf_cxx_push(s, is_finished ? it->end_ns : INT64_MAX, it->end_ns, 0);
 }
 
 static int take_memory(struct pf_engine *e, const struct item *it,
@@ -255,12 +290,15 @@ static int see_op(struct host_pass *p, struct item *it, struct pf_err *err)
 {
 	struct pf_engine *e = p->e;
 	bool is_dropped = it->name.flags & PF_NAME_DROPPED;
+	bool is_finished;
 
 	if (p->may_be_unfinished || e->rules.hidden_events)
 		if (pf_facts_args(&e->facts, &it->fe->args, &it->args, err))
 			return -1;
-	if (is_unfinished(p, it) && !finish_early(e, it))
+	is_finished = !is_unfinished(p, it);
+	if (!is_finished && !finish_early(p, it))
 		is_dropped = true;
+	open_cxx(p, it, is_finished);
 	if (it->args.flags & PF_ARGS_HIDDEN && e->rules.hidden_events)
 		is_dropped = true;
 	it->is_async |= (it->fe->kind == PF_KIND_ANNOTATION &&
@@ -281,6 +319,8 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 
 	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, err))
 		return -1;
+	if (fe->kind == PF_KIND_PYTHON)
+		open_cxx(p, &it, true);
 	if (pf_engine_skips_python(e, fe, &it.name))
 		return 0;
 	if (pf_kind_in(fe->kind, PF_KINDS_OP)) {
@@ -336,12 +376,26 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before,
 	return err->code ? -1 : 0;
 }
 
-static uint32_t host_kinds(const struct pf_engine *e)
+/* May something be unfinished that ends with what is around it? */
+static bool may_need_cxx(const struct pf_engine *e)
 {
+	if (e->has_finished_key || e->unfinished_by_rf)
+		return true;
+	if (e->rules.unfinished_kept || e->rules.is_us)
+		return false;
+	for (size_t i = 0; i < e->track_count; i++)
+		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns)
+			return true;
+	return false;
+}
+
+static uint32_t host_kinds(const struct host_pass *p)
+{
+	const struct pf_engine *e = p->e;
 	uint32_t kinds =
 		PF_KINDS_OP | PF_KINDS_CALL | PF_KINDBIT(PF_KIND_OVERHEAD);
 
-	if (e->rules.python_in_tree || e->has_collections)
+	if (e->rules.python_in_tree || e->has_collections || p->open)
 		kinds |= PF_KINDBIT(PF_KIND_PYTHON);
 	return kinds;
 }
@@ -355,10 +409,11 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_PY_ID) |
 				  PF_COLBIT(PF_COL_SLOT + PF_SLOT_PY_PARENT)
 			: 0;
-	const struct pf_merge_args args = {
+	struct host_pass p = { .e = e,
+			       .may_be_unfinished = e->has_finished_key };
+	struct pf_merge_args args = {
 		.tracks = e->tracks,
 		.count = e->track_count,
-		.kinds = host_kinds(e),
 		.columns = PF_COLBIT(PF_COL_SLOT + PF_SLOT_EV_IDX) |
 			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_ARGS) |
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_EXTERNAL_ID) |
@@ -367,12 +422,15 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 		.first_ns = INT64_MIN,
 		.use = e->is_host,
 	};
-	struct host_pass p = { .e = e,
-			       .may_be_unfinished = e->has_finished_key };
-	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	struct pf_merge *m;
 	const struct pf_fe *fe;
-	int rc = m ? 0 : -1;
+	int rc;
 
+	if (may_need_cxx(e))
+		p.open = pf_calloc(e->track_count + 2, sizeof(*p.open));
+	args.kinds = host_kinds(&p);
+	m = pf_merge_new(e->db, &e->facts, &args, err);
+	rc = m ? 0 : -1;
 	while (!rc && (fe = pf_merge_next(m, err))) {
 		if (e->memory)
 			rc = see_orphans(&p, fe, err);
@@ -382,6 +440,9 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 	if (!rc && !err->code)
 		rc = see_orphans(&p, NULL, err);
 	pf_merge_free(m);
+	for (size_t i = 0; p.open && i < e->track_count + 2; i++)
+		free(p.open[i].open);
+	free(p.open);
 	if (rc || err->code)
 		return -1;
 	return pf_tree_finish(&e->tree, err);

@@ -40,7 +40,8 @@ static int see(struct pf_engine *e, const struct pf_fe *fe, uint32_t track,
 	if (e->has_finished_key && !e->rules.unfinished_kept &&
 	    pf_facts_args(&e->facts, &fe->args, &args, err))
 		return -1;
-	if (args.flags & PF_ARGS_UNFINISHED)
+	if (args.flags & PF_ARGS_UNFINISHED ||
+	    (pf_kind_in(fe->kind, PF_KINDS_OP) && pf_engine_ends_late(e, fe)))
 		return 0;
 	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &name, err))
 		return -1;

@@ -14,22 +14,22 @@
 
 #define DEPTH_MAX 16384
 
-/* Open events, outermost first; first_end_ns = least end from here down. */
-struct cxx_stack {
-	struct cxx_open {
-		int64_t first_end_ns, id;
-	} * open;
-	size_t depth, cap;
-};
+const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns)
+{
+	while (s->depth && s->open[s->depth - 1].first_end_ns < start_ns)
+		s->depth--;
+	return s->depth ? &s->open[s->depth - 1] : NULL;
+}
 
-static void push(struct cxx_stack *s, int64_t end_ns, int64_t id)
+void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
+		 int64_t id)
 {
 	if (s->depth >= DEPTH_MAX)
 		return;
 	s->open = pf_grow(s->open, &s->cap, s->depth + 1, sizeof(*s->open));
-	if (s->depth && s->open[s->depth - 1].first_end_ns < end_ns)
-		end_ns = s->open[s->depth - 1].first_end_ns;
-	s->open[s->depth++] = (struct cxx_open){ end_ns, id };
+	if (s->depth && s->open[s->depth - 1].first_end_ns < closed_ns)
+		closed_ns = s->open[s->depth - 1].first_end_ns;
+	s->open[s->depth++] = (struct pf_cxx_open){ closed_ns, end_ns, id };
 }
 
 /* The id an event of the stop thread has of its own. */
@@ -40,10 +40,11 @@ static int64_t own_id(const struct pf_fe *fe)
 	return fe->kind == PF_KIND_PYTHON ? 0 : fe->external_id;
 }
 
-static int see(struct pf_engine *e, struct cxx_stack *s, const struct pf_fe *fe,
-	       struct pf_err *err)
+static int see(struct pf_engine *e, struct pf_cxx_stack *s,
+	       const struct pf_fe *fe, struct pf_err *err)
 {
 	bool is_call = pf_kind_in(fe->kind, PF_KINDS_CALL);
+	const struct pf_cxx_open *around;
 	int64_t id;
 
 	if (fe->kind == PF_KIND_CPU_OP)
@@ -53,20 +54,19 @@ static int see(struct pf_engine *e, struct cxx_stack *s, const struct pf_fe *fe,
 	if (!is_call && fe->kind != PF_KIND_OVERHEAD &&
 	    fe->track != e->stop_track)
 		return 0;
-	while (s->depth && s->open[s->depth - 1].first_end_ns < fe->start_ns)
-		s->depth--;
+	around = pf_cxx_top(s, fe->start_ns);
 	id = own_id(fe);
 	if (fe->kind == PF_KIND_OVERHEAD) {
 		struct pf_collider c = { 0, fe->start_ns, PF_NO_TRACK };
 
-		id = s->depth ? s->open[s->depth - 1].id : 0;
+		id = around ? around->id : 0;
 		c.id = id;
 		if (pf_spool_add(e->overhead_ids, &id, err) ||
 		    pf_engine_collide(e, fe->track, &c, err))
 			return -1;
 	}
 	if (fe->end_ns > fe->start_ns)
-		push(s, fe->end_ns, id);
+		pf_cxx_push(s, fe->end_ns, fe->end_ns, id);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ int pf_engine_overhead(struct pf_engine *e, struct pf_err *err)
 			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION),
 		.first_ns = INT64_MIN,
 	};
-	struct cxx_stack stack = { 0 };
+	struct pf_cxx_stack stack = { 0 };
 	const struct pf_fe *fe;
 	struct pf_merge *m;
 	bool *use;

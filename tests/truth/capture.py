@@ -19,6 +19,7 @@ profan with all of it and needs no torch.
 """
 import contextlib
 import csv
+import functools
 import gc
 import gzip
 import io
@@ -35,6 +36,14 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.profiler import profile, record_function, schedule
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
+from torch.utils.flop_counter import FlopCounterMode
+
+try:
+    from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint_contexts
+except ImportError:  # before 2.4
+    CheckpointPolicy = None
 
 RELEASE = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
 CPU = [torch.profiler.ProfilerActivity.CPU]
@@ -79,9 +88,11 @@ def train(prof, steps, workers=0):
 # ---- workloads: name -> (function, arguments of profile()) ----------------
 
 WORKLOADS = {}
-LAST = ["unfinished", "unfinished_memory"]  # leave events open
-SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "collecting": (2, 9),
+LAST = ["unfinished", "unfinished_memory", "generators", "unfinished_stacks",
+        "threads_open"]  # leave events open
+SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "selective": (2, 4), "timestamps_adjusted": (2, 13), "collecting": (2, 9),
          "exported_by_python": (2, 14)}
+NAMED_APART = {"threads_all", "overloads", "collecting", "exported_by_python"}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
 ONE_STEP = {"schedule": schedule(wait=1, warmup=1, active=1, repeat=1)}
 
@@ -315,6 +326,147 @@ def SCRIPTED():
     return torch.jit.wait(a) + torch.jit.wait(b)
 
 
+class Passing(TorchDispatchMode):
+    """Hands every operator on, as counters of FLOPs and fake tensors do."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return function(*args, **(kwargs or {}))
+
+
+@workload(record_shapes=True)
+def modes(prof):
+    """Leaving a range runs through the mode: an operator begins inside the
+    range and ends after it."""
+    with record_function("outer"):
+        with Passing():
+            for _ in range(3):
+                with record_function("inner"):
+                    torch.ones(2)
+            with Passing(), record_function("two modes"):
+                torch.ones(2)
+
+
+@workload(record_shapes=True, with_stack=True, profile_memory=True)
+def modes_stacks(prof):
+    with FlopCounterMode(display=False):
+        with record_function("forward"):
+            loss = nn.Linear(4, 4)(torch.randn(3, 4)).sum()
+        with record_function("backward"):
+            loss.backward()
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        with record_function("attention"):
+            y = self.first(x)
+        with record_function("mlp"):
+            return self.second(y.relu())
+
+
+@workload(record_shapes=True)
+def selective(prof):
+    """Selective activation checkpointing."""
+    def policy(context, op, *args, **kwargs):
+        kept = op == torch.ops.aten.mm.default
+        return CheckpointPolicy.MUST_SAVE if kept else CheckpointPolicy.PREFER_RECOMPUTE
+    contexts = functools.partial(create_selective_checkpoint_contexts, policy)
+    block, x = Block(), torch.randn(3, 4, requires_grad=True)
+    for _ in range(2):
+        with record_function("step"):
+            checkpoint(block, x, use_reentrant=False, context_fn=contexts).sum().backward()
+
+
+@workload()
+def exporting(prof):
+    with record_function("export"):
+        torch.export.export(Block(), (torch.randn(3, 4),))
+
+
+@workload()
+def compiling(prof):
+    with record_function("compile"):
+        torch.compile(Block(), backend="aot_eager")(torch.randn(3, 4)).sum().backward()
+
+
+def ranges_in(name):
+    with record_function(name):
+        for _ in range(3):
+            torch.ones(3)
+            yield
+
+
+@workload(profile_memory=True)
+def generators(prof):
+    """Ranges of generators cross; one is never left."""
+    first, second = ranges_in("gen first"), ranges_in("gen second")
+    for _ in zip(first, second):
+        torch.zeros(5)
+    left = ranges_in("gen left open")
+    next(left)
+    third = ranges_in("gen third")
+    next(third)
+    torch.zeros(5)
+    third.close()
+    torch.zeros(7)
+    prof.kept = [left]
+
+
+@workload(profile_memory=True, with_stack=True)
+def unfinished_stacks(prof):
+    """What is never left ends with the Python function around it."""
+    left = ranges_in("left by a generator")
+    next(left)
+    torch.zeros(4)
+    first, second = ranges_in("first"), ranges_in("second")
+    for _ in zip(first, second):
+        torch.ones(2)
+    last = ranges_in("left last")
+    next(last)
+    prof.kept = [left, last]
+
+
+@workload(profile_memory=True)
+def threads_open(prof):
+    """Ranges of another thread that are open when the profile ends."""
+    entered, done = threading.Event(), threading.Event()
+
+    def work():
+        torch.ones(3)
+        with record_function("open on a thread"):
+            torch.ones(4)
+            with record_function("open inside"):
+                torch.ones(5).add(1)
+                entered.set()
+                done.wait()
+    crossing = record_function("left on the other thread")
+    crossing.__enter__()
+
+    def leave():
+        crossing.__exit__(None, None, None)
+        torch.zeros(8)
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    entered.wait()
+    torch.zeros(6)
+    other = threading.Thread(target=leave)
+    other.start()
+    other.join()
+    torch.zeros(9)
+    prof.kept = [done, thread]
+
+
+@workload(record_shapes=True, with_stack=True, adjusted=True)
+def timestamps_adjusted(prof):
+    model = ConvNet()
+    for _ in range(2):
+        with record_function("step"):
+            model(torch.randn(2, 3, 8, 8)).sum().backward()
+
+
 @workload(record_shapes=True, profile_memory=True, with_stack=True, with_flops=True,
           by_python=True)
 def exported_by_python(prof):
@@ -436,7 +588,7 @@ def write_averages(prof, name, path):
     out = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     out.writerow(["grouping"] + FIELDS)
     for grouping, (arguments, _) in GROUPINGS.items():
-        if grouping == "overload" and name not in SINCE:
+        if grouping == "overload" and name not in NAMED_APART:
             continue
         for row in prof.key_averages(**arguments):
             out.writerow([grouping] + [field(row, f) for f in FIELDS])
@@ -446,7 +598,7 @@ def write_averages(prof, name, path):
 
 def write_tables(prof, name, path):
     texts = []
-    more = (UNITS if RELEASE >= (2, 10) else []) + (OVERLOADS if name in SINCE else [])
+    more = (UNITS if RELEASE >= (2, 10) else []) + (OVERLOADS if name in NAMED_APART else [])
     for grouping, arguments, options in TABLES + more:
         how, more = GROUPINGS[grouping]
         text = prof.key_averages(**how).table(**arguments)
@@ -503,6 +655,8 @@ def profiler(asked):
         config["profile_all_threads"] = True
     if asked.pop("overloads", False):
         config["capture_overload_names"] = True
+    if asked.pop("adjusted", False):
+        config["adjust_timestamps"] = True
     if asked.pop("collects", False):
         config["record_python_gc_info"] = True
     if config:

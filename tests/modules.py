@@ -35,6 +35,7 @@ class Tree:
         self.rows = collections.defaultdict(collections.Counter)
         self.unlaunched = 0
         self.calls = {}
+        self.raw = raw_in_modules(events)
         for rows in stacks.threads_of(events).values():
             self.walk(rows)
         for e in events:
@@ -81,6 +82,24 @@ class Tree:
                         row[field + "_self_ns"]
 
 
+def raw_in_modules(events):
+    """Of GPU work: what a call launched that began within a module's range.
+
+    No stack is drawn: a range covers its thread from its start to its end."""
+    calls = {}
+    for rows in stacks.threads_of(events).values():
+        until = None
+        for start, end, _, e in rows:
+            if stacks.category(e) == "python_function" and e["name"].startswith(PREFIX):
+                until = max(until or -end, -end)
+            number = (e.get("args") or {}).get("correlation")
+            if stacks.category(e) in stacks.RUNTIME and number is not None:
+                calls.setdefault(number, until is not None and start < until)
+    return sum(max(0, ns(e.get("dur", 0))) for e in events
+               if e.get("ph") == "X" and stacks.category(e) in stacks.GPU
+               and calls.get((e.get("args") or {}).get("correlation")))
+
+
 def compare(want, tree, got):
     rows = {tuple(r["path"].split("/")): r for r in got["modules"]}
     if len(rows) != len(got["modules"]):
@@ -92,6 +111,7 @@ def compare(want, tree, got):
             yield f"{path}: {a} expected, {b} found"
     root = tree.rows[()]
     figures = {
+        "gpu_in_modules_ns": tree.raw,
         "gpu_ns": root["gpu_total_ns"] + tree.unlaunched,
         "gpu_outside_ns": root["gpu_self_ns"],
         "gpu_no_launch_ns": tree.unlaunched,
@@ -103,6 +123,7 @@ def compare(want, tree, got):
                    for k, v in figures.items()}
     if not rows:  # nor of modules, where none was recorded
         figures["gpu_outside_ns"] = figures["host_outside_ns"] = None
+        figures["gpu_in_modules_ns"] = None
     for key, value in figures.items():
         if got.get(key) != value:
             yield f"{key}: {value} expected, {got.get(key)} found"

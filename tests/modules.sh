@@ -55,7 +55,7 @@ figure gpu_in_modules_ns >"$tmp/got"
 figure gpu_no_launch_ns >>"$tmp/got"
 figure host_ns >>"$tmp/got"
 grep -c 'A_0/A_0' "$tmp/out" >>"$tmp/got"
-printf '9000\n3000\n130000\n1\n' >"$tmp/want"
+printf '9000\n3000\n130000\n2\n' >"$tmp/want"
 same "hostile: figures" "$tmp/want" "$tmp/got"
 run 0 "$profan" modules -q "$tmp/t.db" &&
 	! LC_ALL=C grep -q "$(printf '\033')" "$tmp/out"
@@ -64,6 +64,45 @@ run 0 "$profan" report -q "$tmp/t.db" -o "$tmp/page.html" &&
 	grep -q 'id=module-tree' "$tmp/page.html" &&
 	grep -q '&lt;/script&gt;&lt;script&gt;' "$tmp/page.html"
 result "hostile: text on a page"
+# a generator's frame that begins within a module and whose end was lost
+"$PYTHON" -S - >"$tmp/leaked.json" <<'END'
+import json
+events, number = [], 0
+def event(name, cat, start, end, **args):
+    events.append(dict(ph="X", cat=cat, name=name, pid=1, tid=1, ts=start, dur=end - start, args=args))
+def launch(at):
+    global number
+    number += 1
+    event("cudaLaunchKernel", "cuda_runtime", at, at + 2, correlation=number)
+    events.append(dict(ph="X", cat="kernel", name="k", pid=0, tid=7, ts=at + 5, dur=4,
+                       args={"correlation": number, "stream": 7, "device": 0}))
+def python(name, start, end, number, parent):
+    event(name, "python_function", start, end, **{"Python id": number, "Python parent id": parent})
+python("train.py(1): main", 10, 900, 1, 0)
+python("nn.Module: Model_0", 20, 500, 2, 1)
+python("<built-in function next>", 50, 700, 3, 2)
+for i in range(8):
+    at = 100 + 40 * i
+    python(f"nn.Module: Layer_{i}", at, at + 30, 4 + i, 2)
+    event("aten::mm", "cpu_op", at + 5, at + 20)
+    launch(at + 8)
+for at in (480, 600, 800):
+    launch(at)
+json.dump({"traceEvents": events}, __import__("sys").stdout)
+END
+check leaked "$tmp/leaked.json"
+figure gpu_in_modules_ns >"$tmp/got"
+echo 36000 >"$tmp/want"
+same "leaked: nine of eleven launches are in modules" "$tmp/want" "$tmp/got"
+"$profan" query -q -f csv "$tmp/t.db" "SELECT count(*) FROM event e
+ JOIN event p ON p.id = e.parent_id WHERE e.name LIKE 'nn.Module: Layer%'
+ AND p.name = 'nn.Module: Model_0'" | tail -n 1 >"$tmp/got"
+echo 8 >"$tmp/want"
+same "leaked: parents are the modules that called" "$tmp/want" "$tmp/got"
+"$profan" stacks -q --weight gpu "$tmp/t.db" |
+	grep -c 'Model_0;.*Layer\|Model_0;cuda' >"$tmp/got"
+echo 9 >"$tmp/want"
+same "leaked: stacks too" "$tmp/want" "$tmp/got"
 # names that are alike as far as they are shown
 long=$(printf '%0250d' 0)
 cat >"$tmp/long.json" <<END

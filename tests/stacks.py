@@ -47,7 +47,10 @@ def threads_of(events):
 
 
 def walk(rows, entry, on_time, on_event):
-    """Time of the innermost range, and the stack of each event, of entries."""
+    """Time of the innermost range, and the stack of each event, of entries.
+
+    Python's functions nest: what outlives the one it began in is a range that
+    __enter__() opened, or a function whose end was lost."""
     stack, at = [], None
 
     def go_to(now):
@@ -55,7 +58,7 @@ def walk(rows, entry, on_time, on_event):
         while stack:
             end = stack[-1][0] if now is None else min(stack[-1][0], now)
             if at is not None and end > at:
-                on_time([f for _, f in stack], end - at)
+                on_time(stack[-1][1], end - at)
             at = max(at, end)
             if now is not None and stack[-1][0] > now:
                 break
@@ -64,10 +67,16 @@ def walk(rows, entry, on_time, on_event):
 
     for start, end, _, e in rows:
         go_to(start)
-        while stack and stack[-1][0] < -end:
-            stack.pop()  # they cross: what comes is no part of it
-        stack.append((-end, entry(e)))
-        on_event([f for _, f in stack], e)
+        crossed = [i for i, open_range in enumerate(stack) if open_range[0] < -end]
+        functions = [i for i in crossed if stack[i][2]]
+        if functions:  # goes under what it outlives: that holds its own
+            place = functions[0]
+        else:
+            del stack[len(stack) - len(crossed):]
+            place = len(stack)
+        chain = (stack[place - 1][1] if place else []) + [entry(e)]
+        stack.insert(place, (-end, chain, category(e) == "python_function"))
+        on_event(chain, e)
     go_to(None)
 
 

@@ -24,7 +24,7 @@
 #define NAME_BYTES 200    /* of a module that are kept */
 
 struct open {
-	int64_t end_ns;
+	struct pf_nest_range range;
 	uint32_t node;
 	bool is_op; /* or inside an op of this module */
 };
@@ -158,8 +158,9 @@ static int take(struct modules *m, const struct pf_block *b, uint32_t i,
 	go_to(m, b->start_ns[i]);
 	if (kind > PF_KIND_OVERHEAD)
 		return 0;
-	pf_nest_uncross(&m->nest, end_ns);
-	o = pf_nest_push(&m->nest, end_ns);
+	o = pf_nest_enter(
+		&m->nest,
+		(struct pf_nest_range){ end_ns, kind == PF_KIND_PYTHON }, true);
 	if (!o)
 		return 0;
 	if (kind == PF_KIND_PYTHON &&

@@ -4,20 +4,24 @@
  * They come in order of their start, and of one start the longest first, as
  * tracks are stored.
  *
- * Ranges should nest.  Where two cross (the later one ends last), as what
- * __enter__() opens outlives the call of __enter__(), who draws trees takes
- * the earlier off first (pf_nest_uncross()), so that the later belongs to what
- * holds it whole; for others it counts as inside, and the earlier stays below
- * it until both have ended: who asks what holds an instant looks at the ends.
- * (PyTorch's own rule, for
- * its own tables, is torch/tree.c's; parents, which never cross, are
- * ingest_merge.c's.)
+ * Ranges should nest.  Where two cross (the later one ends last), Python
+ * decides, whose calls do nest: what outlives the function that it began in,
+ * as what __enter__() opens outlives that call, or as a generator that was
+ * dropped and never ended, goes under that function (pf_nest_enter()), which
+ * holds its own until it ends.  Where no function is crossed, who draws trees
+ * takes the earlier off first, so that the later belongs to what holds it
+ * whole; for others it counts as inside, and the earlier stays below it until
+ * both have ended: who asks what holds an instant looks at the ends.
+ * (PyTorch's own rule, for its own tables, is torch/tree.c's; parents, which
+ * never cross, are ingest_merge.c's, by the same rule.)
  *
- * An item is a struct of the caller's whose first member is int64_t end_ns.
+ * An item is a struct of the caller's whose first member is int64_t end_ns;
+ * where ranges enter by pf_nest_enter() it is struct pf_nest_range.
  */
 #ifndef PF_EVENTS_NEST_H
 #define PF_EVENTS_NEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +31,14 @@
 
 /* Of a thread; what is deeper counts as part of the range there. */
 #define PF_NEST_DEPTH 65536
+
+/* Of hostile ranges: so many are looked at. */
+#define PF_NEST_CROSSED 512
+
+struct pf_nest_range {
+	int64_t end_ns;
+	bool is_python; /* a function of Python */
+};
 
 struct pf_nest {
 	size_t width;          /* of an item */
@@ -68,15 +80,6 @@ static inline void pf_nest_drop(struct pf_nest *n, int64_t at_ns)
 		continue;
 }
 
-/* Take off all that a range which begins now, and ends then, crosses. */
-static inline void pf_nest_uncross(struct pf_nest *n, int64_t end_ns)
-{
-	const int64_t *innermost_ns;
-
-	while ((innermost_ns = pf_nest_top(n)) && *innermost_ns < end_ns)
-		n->depth--;
-}
-
 /* Put a range on: a copy of what it is in but for the end; NULL: too deep. */
 static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
 {
@@ -90,6 +93,50 @@ static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
 	memcpy(item, n->depth ? pf_nest_top(n) : n->outermost, n->width);
 	n->depth++;
 	*(int64_t *)item = end_ns;
+	return item;
+}
+
+/* The items that a range which begins now crosses, down to the last function. */
+static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
+{
+	size_t under = 0;
+
+	for (size_t i = 0; i < n->depth && i < PF_NEST_CROSSED; i++) {
+		const struct pf_nest_range *r = pf_nest_at(n, n->depth - 1 - i);
+
+		if (r->end_ns >= end_ns)
+			break;
+		if (r->is_python)
+			under = i + 1;
+	}
+	return under;
+}
+
+/*
+ * A range begins, a copy of what it is in: NULL if that is too deep.  What it
+ * outlives but is no function is taken off first where a tree is drawn.
+ */
+static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
+				  bool is_tree)
+{
+	size_t over = pf_nest_crossed(n, range.end_ns);
+	const int64_t *top_ns;
+	char *item;
+
+	while (is_tree && !over && (top_ns = pf_nest_top(n)) &&
+	       *top_ns < range.end_ns)
+		n->depth--;
+	if (!pf_nest_push(n, range.end_ns))
+		return NULL;
+	item = pf_nest_at(n, n->depth - 1 - over);
+	if (over) {
+		memmove(item + n->width, item, over * n->width);
+		memcpy(item,
+		       n->depth - 1 > over ? item - n->width
+					   : (const char *)n->outermost,
+		       n->width);
+	}
+	*(struct pf_nest_range *)item = range;
 	return item;
 }
 

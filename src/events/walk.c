@@ -21,7 +21,7 @@
 #define CALLS_MAX 2048
 
 struct frame {
-	int64_t end_ns;
+	struct pf_nest_range range;
 	bool is_user; /* place.frame is the user's */
 	bool in_block;
 	uint32_t inherited; /* cause that holds for all inside */
@@ -226,7 +226,7 @@ static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
 	return (struct pf_block_call){
 		.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq),
 		.start_ns = w->block->start_ns[w->at],
-		.end_ns = f->end_ns,
+		.end_ns = f->range.end_ns,
 		.place = f->place,
 	};
 }
@@ -321,7 +321,11 @@ static int take(struct pf_walk *w, struct pf_err *err)
 	class = pf_names_class(w->names, name, err);
 	if (!class)
 		return -1;
-	f = pf_nest_push(&w->open, pf_span_end(b->start_ns[i], b->dur_ns[i]));
+	f = pf_nest_enter(&w->open,
+			  (struct pf_nest_range){
+				  pf_span_end(b->start_ns[i], b->dur_ns[i]),
+				  kind == PF_KIND_PYTHON },
+			  false);
 	f->inner.seq = w->first_seq + i;
 	f->inner.name = name;
 	f->inner.kind = (uint8_t)kind;
@@ -369,13 +373,11 @@ bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
 	for (size_t i = w->open.depth; i-- > 0;) {
 		const struct frame *f = pf_nest_at(&w->open, i);
 
-		if (f->inner.seq == seq && f->end_ns > at_ns) {
+		if (f->inner.seq == seq && f->range.end_ns > at_ns) {
 			*out = f->place;
-			*end_ns = f->end_ns;
+			*end_ns = f->range.end_ns;
 			return true;
 		}
-		if (f->inner.seq < seq)
-			break;
 	}
 	return false;
 }
@@ -437,8 +439,8 @@ int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
 		return 0;
 	}
 	f = pf_nest_top(&w->open);
-	if (f && f->end_ns < *end_ns)
-		*end_ns = f->end_ns;
+	if (f && f->range.end_ns < *end_ns)
+		*end_ns = f->range.end_ns;
 	return 1;
 }
 

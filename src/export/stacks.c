@@ -22,7 +22,7 @@
 #include "trace/event.h"
 
 struct open {
-	int64_t end_ns;
+	struct pf_nest_range range;
 	uint32_t node;
 };
 
@@ -37,7 +37,7 @@ struct stacks {
 	struct pf_map frames;                /* name -> frame */
 	struct pf_nest nest;                 /* struct open */
 	const struct pf_window_trace *trace; /* of cpu; NULL: no weights */
-	uint32_t root;                       /* of the track */
+	struct open outside;                 /* all ranges: of the track */
 	bool has_python;
 	bool has_samples;   /* folded stacks */
 	struct pf_err *err; /* of the sink */
@@ -144,7 +144,7 @@ static uint32_t innermost(const struct stacks *s)
 {
 	const struct open *o = pf_nest_top(&s->nest);
 
-	return o ? o->node : s->root;
+	return o ? o->node : s->outside.node;
 }
 
 static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
@@ -159,11 +159,12 @@ static int take(struct stacks *s, const struct pf_block *b, uint32_t i,
 	if (kind > PF_KIND_OVERHEAD || s->nest.depth >= PF_NEST_DEPTH)
 		return 0;
 	s->has_python |= kind == PF_KIND_PYTHON;
-	pf_nest_uncross(&s->nest, end_ns);
-	node = child(s, innermost(s), b->name[i], err);
+	o = pf_nest_enter(
+		&s->nest,
+		(struct pf_nest_range){ end_ns, kind == PF_KIND_PYTHON }, true);
+	node = child(s, o->node, b->name[i], err);
 	if (node == UINT32_MAX)
 		return -1;
-	o = pf_nest_push(&s->nest, end_ns);
 	o->node = node;
 	return 0;
 }
@@ -172,8 +173,9 @@ static int begin_track(struct stacks *s, const struct pf_track *t,
 		       struct pf_err *err)
 {
 	pf_nest_clear(&s->nest);
-	s->root = thread_root(s, t, err);
-	return s->root == UINT32_MAX ? -1 : 0;
+	s->nest.outermost = &s->outside;
+	s->outside.node = thread_root(s, t, err);
+	return s->outside.node == UINT32_MAX ? -1 : 0;
 }
 
 /* ---- cpu ---- */
@@ -477,11 +479,9 @@ int pf_stacks(struct pf_db *db, const struct pf_stacks_args *args, FILE *out,
 		weigh_gpu, weigh_cpu, weigh_idle, NULL, weigh_samples
 	};
 	struct pf_window_args window = args->window;
-	static const struct open outermost;
 	struct stacks s = { .db = db,
 			    .args = args,
-			    .nest = { .width = sizeof(outermost),
-				      .outermost = &outermost } };
+			    .nest = { .width = sizeof(struct open) } };
 	int rc = -1;
 
 	if (args->weight == PF_STACKS_MEMORY)

@@ -20,6 +20,7 @@ struct open_span {
 	uint32_t seq;
 	uint32_t comm; /* innermost communication at or above it, 0 = none */
 	int64_t op_id; /* 0 = none (id 0 never exists: tracks begin at 1) */
+	bool is_python;
 };
 
 struct merging {
@@ -197,17 +198,38 @@ static void drop_ended(struct merging *m, int64_t start_ns)
 	m->open_count = kept;
 }
 
-static void open_span(struct merging *m, int64_t start_ns, int64_t end_ns,
-		      int64_t op_id, uint32_t comm)
+/*
+ * How many open spans hold what begins now before this one does: what outlives
+ * a Python function that it began in goes under that (events/nest.h).
+ */
+static size_t count_over(const struct merging *m, int64_t end_ns)
 {
+	size_t over = 0;
+
+	for (size_t i = m->open_count, n = 1; i-- > 0 && n <= SEARCH_MAX; n++) {
+		if (m->open[i].end_ns >= end_ns)
+			break;
+		if (m->open[i].is_python)
+			over = n;
+	}
+	return over;
+}
+
+static void open_span(struct merging *m, const struct open_span *span,
+		      int64_t start_ns)
+{
+	size_t over = count_over(m, span->end_ns);
+	struct open_span *at;
+
 	if (m->open_count == OPEN_MAX)
 		drop_ended(m, start_ns);
 	if (m->open_count == OPEN_MAX)
 		return;
 	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
 			  sizeof(*m->open));
-	m->open[m->open_count++] =
-		(struct open_span){ end_ns, m->seq, comm, op_id };
+	at = &m->open[m->open_count++ - over];
+	memmove(at + 1, at, over * sizeof(*at));
+	*at = *span;
 }
 
 /* ---- what falls out ---- */
@@ -357,7 +379,10 @@ static int host_event(struct merging *m, const struct pf_run_event *ev,
 	if (kind == PF_KIND_CPU_OP)
 		op_id = event_id(m);
 	if (ev->dur_ns > 0)
-		open_span(m, ev->start_ns, end_ns, op_id, comm);
+		open_span(m,
+			  &(struct open_span){ end_ns, m->seq, comm, op_id,
+					       kind == PF_KIND_PYTHON },
+			  ev->start_ns);
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
 		return note_call(m, ev, op_id, comm, err);
 	if (kind == PF_KIND_ANNOTATION || kind == PF_KIND_CPU_OP)

@@ -11,14 +11,14 @@
 
 /* What is open. */
 struct frame {
-	int64_t end_ns;
+	struct pf_nest_range range;
 	uint32_t name, op, frame, module;
 	bool is_user; /* frame is the user's */
 	bool is_asleep;
 };
 
-static const struct frame outermost = { 0,          PF_ID_NONE, PF_ID_NONE,
-					PF_ID_NONE, PF_ID_NONE, false,
+static const struct frame outermost = { { 0, false }, PF_ID_NONE, PF_ID_NONE,
+					PF_ID_NONE,   PF_ID_NONE, false,
 					true };
 
 struct reader {
@@ -225,7 +225,9 @@ static int event(void *context, const struct pf_block *b, uint32_t i,
 		add_busy(r, start, end);
 	if (is_comm(p, kind, class))
 		path_comms_add(p, t->pid, b->name[i], start, end);
-	f = pf_nest_push(&r->open, end);
+	f = pf_nest_enter(&r->open,
+			  (struct pf_nest_range){ end, kind == PF_KIND_PYTHON },
+			  false);
 	if (f)
 		add_range(f, kind, b->name[i], class);
 	return 0;

@@ -144,6 +144,23 @@ static void test_nest_passes_on_and_drops(void **state)
 	pf_nest_release(&n);
 }
 
+struct function {
+	struct pf_nest_range range;
+	char name, in;
+};
+
+/* What a range is in. */
+static char enter(struct pf_nest *n, char name, int64_t end_ns, bool is_python,
+		  bool is_tree)
+{
+	struct function *f = pf_nest_enter(
+		n, (struct pf_nest_range){ end_ns, is_python }, is_tree);
+
+	f->in = f->name;
+	f->name = name;
+	return f->in;
+}
+
 /* The range that crosses counts as inside; each instant has one holder. */
 static void test_nest_of_ranges_that_cross(void **state)
 {
@@ -190,6 +207,46 @@ static void test_nest_of_ranges_that_cross(void **state)
 	pf_nest_release(&n);
 }
 
+static char holder(struct pf_nest *n, int64_t at_ns)
+{
+	const struct function *f;
+
+	pf_nest_drop(n, at_ns);
+	f = pf_nest_top(n);
+	return f ? f->name : '-';
+}
+
+/* What outlives a Python function goes under it, and holds what comes after. */
+static void test_nest_of_functions_that_cross(void **state)
+{
+	static const struct function outermost = { .name = '-' };
+	struct pf_nest n = { .width = sizeof(outermost),
+			     .outermost = &outermost };
+	const bool trees[] = { false, true };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		pf_nest_clear(&n);
+		enter(&n, 'm', 100, true, trees[i]);
+		enter(&n, 'f', 50, true, trees[i]);
+		enter(&n, 'a', 20, false, trees[i]);
+		/* from here, over the end of f: a and f keep theirs */
+		assert_int_equal(enter(&n, 'g', 70, true, trees[i]), 'm');
+		assert_int_equal(holder(&n, 10), 'a');
+		assert_int_equal(holder(&n, 30), 'f');
+		assert_int_equal(enter(&n, 'x', 40, false, trees[i]), 'f');
+		assert_int_equal(holder(&n, 60), 'g');
+		assert_int_equal(holder(&n, 80), 'm');
+		/* no function is crossed */
+		enter(&n, 'b', 90, false, trees[i]);
+		assert_int_equal(enter(&n, 'c', 95, true, trees[i]),
+				 trees[i] ? 'm' : 'b');
+		assert_int_equal(holder(&n, 92), 'c');
+		assert_int_equal(holder(&n, 100), '-');
+	}
+	pf_nest_release(&n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_sums_stop_at_the_limits),
 		cmocka_unit_test(test_nest_passes_on_and_drops),
 		cmocka_unit_test(test_nest_of_ranges_that_cross),
+		cmocka_unit_test(test_nest_of_functions_that_cross),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -209,10 +209,18 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 			   .op = NO_PLACE,
 			   .counted = NO_PLACE,
 			   .row = NO_PLACE };
+	size_t at;
 
-	while (h->depth &&
-	       (parent == UINT32_MAX || h->stack[h->depth - 1].seq > parent))
+	while (h->depth && h->stack[h->depth - 1].end_ns <= start)
 		h->depth--;
+	for (at = h->depth;
+	     at && (parent == UINT32_MAX || h->stack[at - 1].seq > parent);
+	     at--)
+		/* A function whose end was lost holds nothing of others. */
+		if (kind == PF_KIND_PYTHON &&
+		    h->stack[at - 1].kind == PF_KIND_PYTHON)
+			return 0;
+	h->depth = at;
 	if (h->depth) {
 		e.op = h->stack[h->depth - 1].op;
 		e.counted = h->stack[h->depth - 1].counted;

@@ -43,11 +43,13 @@ struct meaning {
 };
 
 struct open {
+	int64_t end_ns;
 	uint32_t seq, op, module;
 	uint32_t root_name; /* in texts */
 	int64_t root;       /* event id of an iteration, or 0 */
 	int64_t root_ns;
 	bool is_module;      /* itself */
+	bool is_python;      /* itself */
 	bool is_op;          /* itself: */
 	uint32_t name, args; /* string.id, argset.id */
 	uint32_t around;     /* in arounds, once something was captured */
@@ -452,21 +454,26 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 		 int64_t event_id, const struct pf_block *b, uint32_t i)
 {
 	const uint32_t parent = b->parent[i];
-	struct open o = { .seq = (uint32_t)((uint64_t)event_id & UINT32_MAX),
-			  .op = PF_NO_TEXT,
+	const uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
+	size_t at;
+	struct open o = { .op = PF_NO_TEXT,
 			  .module = PF_NO_TEXT,
 			  .root_name = PF_NO_TEXT };
 
-	while (r->depth &&
-	       (!parent || r->open[r->depth - 1].seq > o.seq - parent))
+	while (r->depth && r->open[r->depth - 1].end_ns <= b->start_ns[i])
 		r->depth--;
-	if (r->depth) {
-		uint32_t seq = o.seq;
-
+	for (at = r->depth;
+	     at && (!parent || r->open[at - 1].seq > seq - parent); at--)
+		/* A function whose end was lost holds nothing of others. */
+		if (kind == PF_KIND_PYTHON && r->open[at - 1].is_python)
+			return;
+	r->depth = at;
+	if (r->depth)
 		o = r->open[r->depth - 1];
-		o.seq = seq;
-		o.is_module = false;
-	}
+	o.seq = seq;
+	o.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	o.is_module = false;
+	o.is_python = kind == PF_KIND_PYTHON;
 	o.is_op = kind == PF_KIND_CPU_OP;
 	o.name = b->name[i];
 	o.args = b->args[i];

@@ -75,7 +75,7 @@ def walk(rows, entry, on_time, on_event):
             del stack[len(stack) - len(crossed):]
             place = len(stack)
         chain = (stack[place - 1][1] if place else []) + [entry(e)]
-        stack.insert(place, (-end, chain, category(e) == "python_function"))
+        stack.insert(place, (-end, chain, category(e) == "python_function" and not functions))
         on_event(chain, e)
     go_to(None)
 

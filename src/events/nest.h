@@ -136,6 +136,8 @@ static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 					   : (const char *)n->outermost,
 		       n->width);
 	}
+	/* The end of what outlived a function is lost: it outlives others too. */
+	range.is_python = range.is_python && !over;
 	*(struct pf_nest_range *)item = range;
 	return item;
 }

@@ -230,6 +230,7 @@ static void open_span(struct merging *m, const struct open_span *span,
 	at = &m->open[m->open_count++ - over];
 	memmove(at + 1, at, over * sizeof(*at));
 	*at = *span;
+	at->is_python = span->is_python && !over; /* as pf_nest_enter() */
 }
 
 /* ---- what falls out ---- */

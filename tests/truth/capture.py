@@ -90,7 +90,7 @@ def train(prof, steps, workers=0):
 WORKLOADS = {}
 LAST = ["unfinished", "unfinished_memory", "generators", "unfinished_stacks",
         "threads_open"]  # leave events open
-SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "selective": (2, 4), "timestamps_adjusted": (2, 13), "collecting": (2, 9),
+SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "selective": (2, 4), "collecting": (2, 9),
          "exported_by_python": (2, 14)}
 NAMED_APART = {"threads_all", "overloads", "collecting", "exported_by_python"}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
@@ -459,14 +459,6 @@ def threads_open(prof):
     prof.kept = [done, thread]
 
 
-@workload(record_shapes=True, with_stack=True, adjusted=True)
-def timestamps_adjusted(prof):
-    model = ConvNet()
-    for _ in range(2):
-        with record_function("step"):
-            model(torch.randn(2, 3, 8, 8)).sum().backward()
-
-
 @workload(record_shapes=True, profile_memory=True, with_stack=True, with_flops=True,
           by_python=True)
 def exported_by_python(prof):
@@ -655,8 +647,6 @@ def profiler(asked):
         config["profile_all_threads"] = True
     if asked.pop("overloads", False):
         config["capture_overload_names"] = True
-    if asked.pop("adjusted", False):
-        config["adjust_timestamps"] = True
     if asked.pop("collects", False):
         config["record_python_gc_info"] = True
     if config:

@@ -215,11 +215,10 @@ static size_t count_over(const struct merging *m, int64_t end_ns)
 	return over;
 }
 
-static void open_span(struct merging *m, const struct open_span *span,
+static void open_span(struct merging *m, struct open_span span,
 		      int64_t start_ns)
 {
-	size_t over = count_over(m, span->end_ns);
-	struct open_span *at;
+	size_t over;
 
 	if (m->open_count == OPEN_MAX)
 		drop_ended(m, start_ns);
@@ -227,10 +226,14 @@ static void open_span(struct merging *m, const struct open_span *span,
 		return;
 	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
 			  sizeof(*m->open));
-	at = &m->open[m->open_count++ - over];
-	memmove(at + 1, at, over * sizeof(*at));
-	*at = *span;
-	at->is_python = span->is_python && !over; /* as pf_nest_enter() */
+	over = count_over(m, span.end_ns);
+	if (over) {
+		struct open_span *at = &m->open[m->open_count - over];
+
+		memmove(at + 1, at, over * sizeof(*at));
+		span.is_python = false; /* as pf_nest_enter() */
+	}
+	m->open[m->open_count++ - over] = span;
 }
 
 /* ---- what falls out ---- */
@@ -381,8 +384,8 @@ static int host_event(struct merging *m, const struct pf_run_event *ev,
 		op_id = event_id(m);
 	if (ev->dur_ns > 0)
 		open_span(m,
-			  &(struct open_span){ end_ns, m->seq, comm, op_id,
-					       kind == PF_KIND_PYTHON },
+			  (struct open_span){ end_ns, m->seq, comm, op_id,
+					      kind == PF_KIND_PYTHON },
 			  ev->start_ns);
 	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
 		return note_call(m, ev, op_id, comm, err);

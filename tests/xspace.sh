@@ -361,6 +361,14 @@ refuses() { # CASE WORDS
 }
 refuses perfetto 'a trace of Perfetto'
 refuses other 'no XSpace'
+refuses pprof 'is a pprof profile .*: read it with pprof'
+refuses overview 'no XSpace: its first field is no plane'
+refuses nameless 'no XSpace: it has no plane with a name'
+gzip -c "$tmp/pprof.xplane.pb" >"$tmp/memory.prof"
+run 3 "$profan" "$tmp/memory.prof" && grep -q 'is a pprof profile' "$tmp/err" &&
+	run 3 "$profan" table "$tmp/memory.prof" &&
+	grep -q 'is a pprof profile' "$tmp/err"
+result "a pprof profile, packed: every command refuses it by name" "$tmp/err"
 refuses long_varint 'cannot be read at byte 0'
 refuses past_the_end 'cut off before its first event'
 refuses filtered 'text filter'

@@ -7,9 +7,10 @@
 #include "base/mem.h"
 #include "xspace/space.h"
 
-#define HEAD_BYTES  4096 /* where bytes that were replaced are looked for */
-#define ENVIRONMENT "Task Environment"
-#define REPLACEMENT "\xef\xbf\xbd"
+#define HEAD_BYTES       4096 /* where bytes that were replaced are looked for */
+#define FIELDS_LOOKED_AT 8
+#define ENVIRONMENT      "Task Environment"
+#define REPLACEMENT      "\xef\xbf\xbd"
 
 /* ---- is it one? ---- */
 
@@ -67,12 +68,54 @@ static int refuse(struct pf_xs_space *s, int64_t at, const char *what,
 				   what, (long long)at);
 }
 
+/*
+ * Are the fields that a plane has those of XPlane, an id and then lengths?
+ * "is_value": no, it is a ValueType of pprof, two numbers.
+ */
+static int check_plane(struct pf_xs_space *s, const struct pf_xs_span *plane,
+		       bool *is_plane, bool *is_value, struct pf_err *err)
+{
+	struct pf_xs_cursor c = { s->bytes, plane->at, plane->end };
+	struct pf_xs_span f;
+	enum pf_xs_got got;
+
+	*is_plane = true;
+	*is_value = false;
+	for (int i = 0; i < FIELDS_LOOKED_AT && *is_plane; i++) {
+		got = pf_xs_step(&c, &f, err);
+		if (got == PF_XS_ERROR)
+			return -1;
+		if (got != PF_XS_FIELD)
+			break;
+		*is_plane =
+			f.number > 6 ||
+			f.wire == (f.number == 1 ? PF_XS_VARINT : PF_XS_LENGTH);
+		*is_value = i == 1 && f.number == 2 && f.wire == PF_XS_VARINT;
+	}
+	return 0;
+}
+
+/* A profile of pprof: the first text of its table (field 6) is empty. */
+static int is_pprof(struct pf_xs_space *s, struct pf_err *err)
+{
+	struct pf_xs_cursor c = { s->bytes, 0, s->bytes->size };
+	struct pf_xs_span f;
+	enum pf_xs_got got;
+
+	while ((got = pf_xs_step(&c, &f, err)) == PF_XS_FIELD)
+		if (f.number == 6)
+			return f.wire == PF_XS_LENGTH && f.at == f.end;
+	return got == PF_XS_ERROR ? -1 : 0;
+}
+
 /* The first field decides. */
 static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f,
 		       struct pf_err *err)
 {
+	bool is_plane = true, is_value = false;
 	const unsigned char *p;
 	unsigned char tag = 0x12; /* an empty plane is one */
+	int rc = 0;
 
 	if (f->at < f->end) {
 		p = pf_xs_bytes_at(s->bytes, f->at, 1, err);
@@ -84,12 +127,39 @@ static int check_first(struct pf_xs_space *s, const struct pf_xs_span *f,
 		return pf_fail(err, PF_EDATA,
 			       "is a trace of Perfetto (protobuf packets), "
 			       "which profan does not read");
-	if (f->number > 4 || f->wire != PF_XS_LENGTH ||
+	if (f->number == 1 && f->wire == PF_XS_LENGTH &&
+	    check_plane(s, f, &is_plane, &is_value, err))
+		return -1;
+	if (is_value)
+		rc = is_pprof(s, err);
+	if (rc < 0)
+		return -1;
+	if (rc)
+		return pf_fail(err, PF_EDATA,
+			       "is a pprof profile (of memory or processor "
+			       "time): read it with pprof");
+	if (f->number > 4 || f->wire != PF_XS_LENGTH || !is_plane ||
 	    (f->number == 1 && !begins_plane(tag)))
 		return pf_fail(err, PF_EDATA,
 			       "is a protobuf message, but no XSpace: its "
 			       "first field is no plane");
 	return 0;
+}
+
+/*
+ * A plane without a name says nothing of what it is, and other messages have
+ * fields of the same numbers.
+ */
+static int check_names(const struct pf_xs_space *s, struct pf_err *err)
+{
+	for (size_t i = 0; i < s->plane_count; i++)
+		if (*s->planes[i].name)
+			return 0;
+	return s->repairs.of[PF_REPAIR_CUT_OFF].count
+		       ? 0
+		       : pf_fail(err, PF_EDATA,
+				 "is a protobuf message, but no XSpace: it has "
+				 "no plane with a name");
 }
 
 /* ---- names ---- */
@@ -240,7 +310,7 @@ int pf_xs_space_read(struct pf_xs_space *s, struct pf_xs_bytes *bytes,
 		     const char *dir, struct pf_err *err)
 {
 	*s = (struct pf_xs_space){ .bytes = bytes, .dir = dir };
-	if (read_planes(s, err))
+	if (read_planes(s, err) || check_names(s, err))
 		return -1;
 	return read_environment(s, err);
 }

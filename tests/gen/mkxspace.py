@@ -325,6 +325,13 @@ CASES = {
               b"\x32" + stat("secret", SECRET)[1:]),
     "perfetto": lambda: msg(1, num(8, 5), num(10, 1)),
     "other": lambda: msg(1, "hello"),
+    # a profile of pprof: types of values, a sample, texts of which the first is ""
+    "pprof": lambda: msg(1, num(1, 1), num(2, 2)) +
+        msg(2, msg(1, num(1, 1)), msg(2, num(1, 9))) + msg(6) +
+        msg(6, "space") + msg(6, "bytes"),
+    # messages of xprof's tools: counts of hosts and tasks; no named plane
+    "overview": lambda: msg(1, num(1, 1), num(2, 1)) + msg(6, num(1, 5)),
+    "nameless": lambda: msg(1, num(1, 1)) + msg(1, msg(3, num(1, 1))),
     "long_varint": lambda: b"\x0a" + b"\xff" * 11 + b"\x01",
     "past_the_end": lambda: b"\x0a" + varint(1 << 40) + msg(2, "/host:CPU"),
     "filtered": lambda: whole().decode("utf-8", "replace").encode(),

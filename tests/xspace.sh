@@ -173,6 +173,33 @@ for command in launches doctor steps modules syncs; do
 	fi
 done
 
+# ---- ranges of the application ----
+read_case annotations
+ranges_of() { # DATABASE
+	"$profan" ranges "$1" -f csv --table ranges 2>"$tmp/said" |
+		cut -d, -f1-4 | sort
+}
+ranges_of "$tmp/annotations.db" >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+Iterator::Root::Prefetch,1,400000,300000
+Iterator::Root::Prefetch::Map,1,100000,100000
+evaluate,1,600000,600000
+load_batch,2,1060000,1060000
+range,count,total_ns,self_ns
+train,2,2000000,940000
+EOF
+same "ranges: the application's and tf.data's, not the runtime's" \
+	"$tmp/want" "$tmp/got"
+run 0 "$profan" "$tmp/annotations.db" &&
+	tr '\n' ' ' <"$tmp/out" | grep -q '53.00 %, loading data'
+result "and what loads data is told first" "$tmp/out"
+run 0 "$profan" table verdicts "$tmp/annotations.db" -f csv &&
+	grep -q '^V13.*53' "$tmp/out"
+result "and by the verdict" "$tmp/out"
+"$profan" report -q "$tmp/annotations.db" -o "$tmp/annotations.html" \
+	2>"$tmp/said" && grep -q load_batch "$tmp/annotations.html"
+result "and on the page" "$tmp/said"
+
 # ---- JAX tells it twice ----
 mkdir "$tmp/logs"
 cp "$tmp/whole.xplane.pb" "$tmp/logs/box.xplane.pb"
@@ -471,6 +498,24 @@ if [ -f "$tpu_real" ]; then
 		"$tmp/want" "$tmp/got"
 else
 	skip "a real TPU's frees" "../shared/inputs/xplane is not there"
+fi
+
+# All ranges of a real run are the program's own, in both of its formats.
+if [ -d "$shared/inputs/jax_0.12" ]; then
+	for format in xplane.pb trace.json.gz; do
+		"$profan" ingest -q "$shared/inputs/jax_0.12/vm.$format" \
+			-o "$tmp/real.db"
+		ranges_of "$tmp/real.db" >"$tmp/got"
+		cat >"$tmp/want" <<-'EOF'
+			forward+backward,4,425748134,425748134
+			range,count,total_ns,self_ns
+			train,4,429589705,3841571
+		EOF
+		same "ranges of a real run of JAX, $format" \
+			"$tmp/want" "$tmp/got"
+	done
+else
+	skip "ranges of a real run of JAX" "../shared/inputs is not there"
 fi
 
 # The same run by two formats: the events of the .pb that xprof printed as JSON,

@@ -17,7 +17,8 @@ struct pf_device_place pf_device_place(const char *process, const char *line)
 	struct pf_device_place out = { 0 };
 
 	if (plane.kind == PF_PLANE_HOST)
-		out.line = PF_LINE_THREAD;
+		out.line = pf_is_pool(line, strlen(line)) ? PF_LINE_POOL
+							  : PF_LINE_THREAD;
 	if (!*line || plane.device < 0)
 		return out;
 	snprintf(out.pid, sizeof(out.pid), "%s%" PRId64,
@@ -96,19 +97,33 @@ static bool is_operator(const char *name, size_t name_len, const char *args,
 	return whole && pf_is_operator(whole, len, name, name_len);
 }
 
-static enum pf_kind thread_kind(const char *name, size_t name_len,
-				const char *args, size_t args_len)
+static bool is_of_runtime(const char *args, size_t len)
+{
+	struct pf_argtext it = { args, len, 0 };
+	struct pf_arg arg;
+
+	while (pf_argtext_next(&it, &arg))
+		if (pf_is_runtime_stat(arg.key, arg.key_len))
+			return true;
+	return false;
+}
+
+static enum pf_kind thread_kind(enum pf_device_line line, const char *name,
+				size_t name_len, const char *args,
+				size_t args_len)
 {
 	enum pf_kind kind = pf_host_kind(name, name_len);
 
 	/* the JSON does not say what is allocated as numbers */
 	if (kind == PF_KIND_MEMORY)
 		return PF_KIND_HOST;
-	if (kind == PF_KIND_HOST && has(args, args_len, "\"step_num\":"))
-		return PF_KIND_ANNOTATION;
-	if (kind == PF_KIND_HOST && is_operator(name, name_len, args, args_len))
-		return PF_KIND_CPU_OP;
-	return kind;
+	if (kind != PF_KIND_HOST && kind != PF_KIND_ANNOTATION)
+		return kind;
+	return pf_range_kind(kind, pf_is_tf_data(name, name_len),
+			     has(args, args_len, "\"step_num\":"),
+			     is_operator(name, name_len, args, args_len),
+			     line == PF_LINE_POOL ||
+				     is_of_runtime(args, args_len));
 }
 
 /* A task of an NPU's stream by its type; of none that is known: no work. */
@@ -134,7 +149,8 @@ static enum pf_kind kind_of(enum pf_device_line line, const char *name,
 	case PF_LINE_OTHER:
 		return PF_KIND_GPU_OTHER;
 	case PF_LINE_THREAD:
-		return thread_kind(name, name_len, args, args_len);
+	case PF_LINE_POOL:
+		return thread_kind(line, name, name_len, args, args_len);
 	case PF_LINE_STREAM:
 		return pf_work_kind(name, name_len,
 				    has(args, args_len, "kernel_details"),
@@ -163,9 +179,10 @@ struct pf_device_event pf_device_event(enum pf_device_line line,
 	    pf_kind_is_gpu_work(out.kind))
 		out.correlation =
 			number_of(args, args_len, "correlation_id", 0);
-	if (line == PF_LINE_THREAD)
+	if (line == PF_LINE_THREAD || line == PF_LINE_POOL)
 		out.step = number_of(args, args_len, "step_num", -1);
-	else if (line == PF_LINE_STEPS && pf_step_of(name, name_len, &step))
+	out.is_sure = out.step >= 0 || pf_is_tf_data(name, name_len);
+	if (line == PF_LINE_STEPS && pf_step_of(name, name_len, &step))
 		out.step = step;
 	return out;
 }

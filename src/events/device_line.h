@@ -9,6 +9,7 @@
 #ifndef PF_EVENTS_DEVICE_LINE_H
 #define PF_EVENTS_DEVICE_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ enum pf_device_line {
 	PF_LINE_DERIVED,  /* "XLA Modules": the time of others again */
 	PF_LINE_OTHER,    /* of a TPU: what it runs, as no stream of a GPU */
 	PF_LINE_THREAD,   /* of the process "/host:CPU": no device at all */
+	PF_LINE_POOL,     /* such a thread, of the runtime's own */
 	PF_LINE_STEPS,    /* "Steps": as derived, and its names are numbers */
 	PF_LINE_TASKS,    /* a stream of an NPU: work by "Task Type" */
 	PF_LINE_COLLECTIVES, /* of an NPU: communication */
@@ -45,6 +47,7 @@ struct pf_device_event {
 	unsigned kind; /* enum pf_kind: work on a stream, and never elsewhere */
 	int64_t correlation; /* of a call or its work, or 0 */
 	int64_t step;        /* that it is, or -1 */
+	bool is_sure;        /* of an annotation: see pf_range_in() */
 };
 struct pf_device_event pf_device_event(enum pf_device_line line,
 				       const char *name, size_t name_len,

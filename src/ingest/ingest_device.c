@@ -41,7 +41,7 @@ static void move_track(struct pf_ingest *in, const char *pid, const char *tid,
 	struct pf_ingest_track *t = find_track(in, pid, tid, 'h');
 	const char *new_tid = *place.tid ? place.tid : line;
 
-	if (t && place.line == PF_LINE_THREAD) {
+	if (t && (place.line == PF_LINE_THREAD || place.line == PF_LINE_POOL)) {
 		t->line = (uint8_t)place.line;
 		return;
 	}
@@ -160,8 +160,10 @@ struct pf_ingest_device {
 	struct pf_device_event *found;
 	size_t count, cap;
 	enum pf_device_line line;
-	bool has_type[PF_KIND_COUNT]; /* an event has it */
-	int64_t slots[PF_SLOT_COUNT]; /* of the last event */
+	const struct pf_ingest_track *track; /* of the last event */
+	int64_t runtime_end_ns;              /* on it */
+	bool has_type[PF_KIND_COUNT];        /* an event has it */
+	int64_t slots[PF_SLOT_COUNT];        /* of the last event */
 };
 
 struct pf_ingest_device *pf_ingest_device_new(struct pf_ingest *in)
@@ -318,6 +320,12 @@ int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
 	}
 	if (find(d, ev, &found, err))
 		return -1;
+	if (t != d->track)
+		d->runtime_end_ns = INT64_MIN;
+	d->track = t;
+	found.kind = pf_range_in((enum pf_kind)found.kind, found.is_sure,
+				 ev->start_ns, ev->start_ns + ev->dur_ns,
+				 &d->runtime_end_ns);
 	ev->type = find_type(in, d, found.kind);
 	if (found.correlation)
 		add_slot(d, ev, PF_SLOT_CORRELATION, found.correlation);

@@ -179,6 +179,117 @@ static bool upper_after(const char *p, size_t len, const char *word)
 	return starts(&p, &len, word) && len && *p >= 'A' && *p <= 'Z';
 }
 
+static bool begins_with_one(const char *p, size_t len, const char *const *words)
+{
+	for (; *words; words++) {
+		const char *rest = p;
+		size_t left = len;
+
+		if (starts(&rest, &left, *words))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What JAX, PjRt and TensorFlow call their own ranges, where the name has no
+ * "::" that tells.  Only those that stand alone need to be here: what is in one
+ * of them is the runtime's, too.
+ */
+static bool is_of_runtime(const char *name, size_t len)
+{
+	static const char *const beginnings[] = {
+		/* the Python of JAX */
+		"PjitFunction(",
+		"DevicePut",
+		"np.asarray(jax.Array)",
+		"ArrayImpl.",
+		"ExecuteReplicated.",
+		"backend_compile",
+		"lower_sharding_computation",
+		"shard_args",
+		"batched_copy_array",
+		/* PjRt and its clients */
+		"PJRT_",
+		"ParseArguments",
+		"Wait for usage",
+		"Wait for donation",
+		"H2D Dispatch",
+		"D2H Dispatch",
+		"LoadProgram",
+		"AllocateDestinationBuffer",
+		"EnqueueContinuationProgram",
+		"DoEnqueueProgram",
+		"MapDmaBuffer",
+		"ThenExecuteCallback",
+		"ScheduleWork",
+		"CompleteCallbacks",
+		"end: ",
+		/* TensorFlow */
+		"TFE_",
+		"EagerExecute",
+		"EagerLocalExecute",
+		"EagerKernelExecute",
+		"EagerCopyToDevice",
+		"KernelAndDeviceFunc",
+		"FunctionRun",
+		"ExecutorDoneCallback",
+		"convert_to_tensor",
+		"tf.constant",
+		"RemoteCall",
+		"_send_",
+		/* work of a GPU, as the calls of its driver have it */
+		"MemcpyH2D",
+		"MemcpyD2H",
+		"MemcpyD2D",
+		"MemcpyP2P",
+		"MemCpyAsync",
+		"Memset",
+		"void ",
+		NULL,
+	};
+
+	return !len || begins_with_one(name, len, beginnings) ||
+	       memmem(name, len, "::", 2);
+}
+
+bool pf_is_tf_data(const char *name, size_t len)
+{
+	return starts(&name, &len, "Iterator::");
+}
+
+bool pf_is_pool(const char *thread, size_t len)
+{
+	static const char *const pools[] = {
+		"tf_",        "tsl",      "tfrt",  "pjrt",
+		"py_xla",     "switchto", "jax_",  "collective_ops",
+		"EventFD",    "grpc",     "Eigen", "Host Threads",
+		"EventManag", "xla",      NULL,
+	};
+
+	return begins_with_one(thread, len, pools);
+}
+
+bool pf_is_runtime_stat(const char *name, size_t len)
+{
+	static const char *const stats[] = {
+		"_src",
+		"_p",
+		"_c",
+		"_pt",
+		"_ct",
+		"run_id",
+		"correlation_id",
+		"kernel_details",
+		NULL,
+	};
+
+	for (const char *const *s = stats; *s; s++)
+		if (is(name, len, *s))
+			return true;
+	return false;
+}
+
 enum pf_kind pf_host_kind(const char *name, size_t len)
 {
 	if (len && *name == '$')
@@ -190,7 +301,30 @@ enum pf_kind pf_host_kind(const char *name, size_t len)
 	if (is(name, len, "MemoryAllocation") ||
 	    is(name, len, "MemoryDeallocation"))
 		return PF_KIND_MEMORY;
-	return PF_KIND_HOST;
+	return pf_is_tf_data(name, len) || !is_of_runtime(name, len)
+		       ? PF_KIND_ANNOTATION
+		       : PF_KIND_HOST;
+}
+
+enum pf_kind pf_range_kind(enum pf_kind kind, bool is_tf_data, bool has_step,
+			   bool is_operator, bool is_of_runtime)
+{
+	if (has_step || is_tf_data)
+		return PF_KIND_ANNOTATION;
+	if (is_operator)
+		return PF_KIND_CPU_OP;
+	return is_of_runtime ? PF_KIND_HOST : kind;
+}
+
+enum pf_kind pf_range_in(enum pf_kind kind, bool is_sure, int64_t start_ns,
+			 int64_t end_ns, int64_t *runtime_end_ns)
+{
+	if (kind == PF_KIND_ANNOTATION && !is_sure &&
+	    start_ns < *runtime_end_ns)
+		kind = PF_KIND_HOST;
+	if (kind == PF_KIND_HOST && end_ns > *runtime_end_ns)
+		*runtime_end_ns = end_ns;
+	return kind;
 }
 
 const char *pf_host_category(enum pf_kind kind, const char *name, size_t len)

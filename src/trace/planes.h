@@ -72,10 +72,31 @@ bool pf_is_operator(const char *name, size_t len, const char *shown,
 		    size_t shown_len);
 
 /*
- * What a host event is by its name: PF_KIND_PYTHON, _RUNTIME, _DRIVER, _MEMORY
- * or _HOST.
+ * What a host event is by its name: PF_KIND_PYTHON, _RUNTIME, _DRIVER, _MEMORY,
+ * _ANNOTATION or _HOST.  Nothing in a profile says whether TraceAnnotation of
+ * the application or the runtime's own TraceMe wrote an event.  What is left is
+ * an annotation: it has no name that the runtime gives (functions of C++ with
+ * "::", and the list in planes.c), no statistic that only it writes
+ * (pf_is_runtime_stat), is on no thread of its pools (pf_is_pool) and in no
+ * range of it on its thread.  Stages of tf.data ("Iterator::Root::Map") are
+ * ranges wherever they are: the application made them.
  */
 enum pf_kind pf_host_kind(const char *name, size_t len);
+bool pf_is_tf_data(const char *name, size_t len);
+/* Of these two kinds, by what is beside the name. */
+enum pf_kind pf_range_kind(enum pf_kind kind, bool is_tf_data, bool has_step,
+			   bool is_operator, bool is_of_runtime);
+/*
+ * The same by what is open on the thread, whose events come in order of their
+ * start: "runtime_end_ns" is where the runtime's ranges so far end (at first
+ * INT64_MIN); "is_sure": it is an annotation wherever it is.
+ */
+enum pf_kind pf_range_in(enum pf_kind kind, bool is_sure, int64_t start_ns,
+			 int64_t end_ns, int64_t *runtime_end_ns);
+/* A thread that the runtime made, by its name: the application has none there. */
+bool pf_is_pool(const char *thread, size_t len);
+/* "_src", "_p" and "_c": links that TraceMe of the runtime has. */
+bool pf_is_runtime_stat(const char *name, size_t len);
 /* The category that it is given: "cuda_runtime", "hip_runtime", ... */
 const char *pf_host_category(enum pf_kind kind, const char *name, size_t len);
 

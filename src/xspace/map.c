@@ -197,6 +197,7 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 
 	line->serial++;
 	line->id = line->timestamp_ns = 0;
+	line->runtime_end_ns = INT64_MIN;
 	pf_buf_clear(&line->name);
 	pf_buf_clear(&line->prefix);
 	pf_buf_adds(&line->name, "");
@@ -212,6 +213,7 @@ static int read_line_head(struct pf_xs_map *m, const struct pf_xs_piece *piece,
 				line->name.len);
 	line->has_steps = line->what.kind == PF_ROW_AGAIN &&
 			  pf_line_has_steps(line->name.data, line->name.len);
+	line->is_pool = pf_is_pool(line->name.data, line->name.len);
 	m->category_count = 0; /* one word is the line's own */
 	if (line->what.kind == PF_ROW_HOST)
 		set_thread(m);
@@ -337,6 +339,9 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 		return -1;
 	key = *found;
 	made->is_operator |= key.role == PF_XS_OPERATOR;
+	made->is_of_runtime |= key.role == PF_XS_RUNTIME ||
+			       key.role == PF_XS_CORRELATION ||
+			       key.role == PF_XS_KERNEL_DETAILS;
 	made->has_kernel |= key.role == PF_XS_KERNEL_DETAILS;
 	made->has_copy |= key.role == PF_XS_COPY_DETAILS;
 	made->has_fill |= key.role == PF_XS_FILL_DETAILS;
@@ -476,17 +481,19 @@ static int find_args(struct pf_xs_map *m, const struct raw *raw,
 
 /* ---- events ---- */
 
-static void host_type(const struct pf_xs_name *name,
+static void host_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 		      const struct pf_xs_made *made, struct pf_event *ev,
 		      const char **category)
 {
 	enum pf_kind kind = name->host_kind;
 
-	if (kind == PF_KIND_HOST && made->has_step)
-		kind = PF_KIND_ANNOTATION;
-	else if (kind == PF_KIND_HOST &&
-		 (made->is_operator || name->is_operator))
-		kind = PF_KIND_CPU_OP;
+	if (kind == PF_KIND_HOST || kind == PF_KIND_ANNOTATION)
+		kind = pf_range_kind(kind, name->is_tf_data, made->has_step,
+				     made->is_operator || name->is_operator,
+				     made->is_of_runtime || m->line.is_pool);
+	kind = pf_range_in(kind, name->is_tf_data || made->has_step,
+			   ev->start_ns, ev->start_ns + ev->dur_ns,
+			   &m->line.runtime_end_ns);
 	ev->kind = (uint8_t)kind;
 	*category = name->is_hip && kind == PF_KIND_RUNTIME
 			    ? "hip_runtime"
@@ -502,7 +509,7 @@ static void set_type(struct pf_xs_map *m, const struct pf_xs_name *name,
 
 	switch (m->line.what.kind) {
 	case PF_ROW_HOST:
-		host_type(name, made, ev, &category);
+		host_type(m, name, made, ev, &category);
 		break;
 	case PF_ROW_STREAM:
 		ev->kind = made->has_kernel                  ? PF_KIND_KERNEL

@@ -21,9 +21,10 @@ struct pf_xs_line {
 	struct pf_line what;
 	int64_t serial; /* of the file's lines */
 	int64_t id, timestamp_ns;
-	bool has_steps;
-	struct pf_buf name;   /* of the track */
-	struct pf_buf prefix; /* arguments that all its events have */
+	bool has_steps, is_pool;
+	int64_t runtime_end_ns; /* of the runtime's range that is open */
+	struct pf_buf name;     /* of the track */
+	struct pf_buf prefix;   /* arguments that all its events have */
 	char tpu_category[PF_XS_NAME_MAX + 1];
 };
 

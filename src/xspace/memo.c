@@ -78,7 +78,8 @@ static enum pf_xs_role find_role(const char *name)
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
 		if (!strcmp(roles[i].name, name))
 			return roles[i].role;
-	return PF_XS_PLAIN;
+	return pf_is_runtime_stat(name, strlen(name)) ? PF_XS_RUNTIME
+						      : PF_XS_PLAIN;
 }
 
 static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out,
@@ -127,6 +128,7 @@ static void classify(struct pf_xs_name *out, const struct pf_buf *name,
 	out->is_hip = name->len > 3 && !memcmp(name->data, "hip", 3);
 	out->is_freed = out->host_kind == PF_KIND_MEMORY &&
 			memmem(name->data, name->len, "Deallocation", 12);
+	out->is_tf_data = pf_is_tf_data(name->data, name->len);
 	out->is_copy = work == PF_KIND_MEMCPY;
 	out->is_fill = work == PF_KIND_MEMSET;
 	out->is_operator =

@@ -14,6 +14,7 @@
 enum pf_xs_role {
 	PF_XS_PLAIN,
 	PF_XS_CORRELATION,
+	PF_XS_RUNTIME, /* what only the runtime writes */
 	PF_XS_STEP,
 	PF_XS_OPERATOR, /* tf_op, kernel_name, hlo_op */
 	PF_XS_KERNEL_DETAILS,
@@ -37,6 +38,7 @@ struct pf_xs_name {
 	uint32_t entry; /* of parsed.names */
 	enum pf_kind host_kind;
 	bool is_known, is_hip, is_freed, is_copy, is_fill, is_operator;
+	bool is_tf_data;
 	bool has_number; /* the name is one: of a step */
 	int64_t number;
 	uint32_t stats_at, stats_len; /* its statistics: see pf_xs_more */

@@ -13,6 +13,7 @@
 /* What an event's statistics make of it. */
 struct pf_xs_made {
 	bool has_kernel, has_copy, has_fill, is_operator, has_step, is_freed;
+	bool is_of_runtime; /* by a statistic */
 };
 
 struct pf_xs_shape {

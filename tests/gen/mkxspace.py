@@ -277,6 +277,29 @@ def tpu_calls():
         names({1: "DoEnqueueProgram", 2: "load a batch"}), stat_names())
 
 
+def annotations():
+    """Ranges of the application between those of the runtime, on its threads,
+    by statistics, names, threads and what is around them; times in us."""
+    def span(meta, start_us, end_us, *stats):
+        return event(meta, start_us * 1000000, (end_us - start_us) * 1000000,
+                     *stats)
+    python = [
+        span(1, 0, 1000, stat("step_num", 0)), span(2, 0, 530),
+        span(3, 550, 950), span(4, 560, 600),       # its compiler's pass
+        span(5, 960, 990, stat("_c", 4)),           # linked: not its own
+        span(1, 1000, 2000, stat("step_num", 1)), span(2, 1000, 1530),
+        span(3, 1550, 1950), span(6, 1960, 1990),
+        span(7, 2000, 2600)]
+    pool = [span(8, 0, 900), span(9, 1000, 1400), span(10, 1100, 1200)]
+    return plane("/host:CPU", line(1, "python", 0, *python),
+                 line(2, "tf_data_iterator_resource/7", 0, *pool),
+                 names({1: "train", 2: "load_batch", 3: "PjitFunction(step)",
+                        4: "simplification", 5: "copy", 6: "Some::Function",
+                        7: "evaluate", 8: "refill",
+                        9: "Iterator::Root::Prefetch",
+                        10: "Iterator::Root::Prefetch::Map"}), stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -293,6 +316,7 @@ CASES = {
     "alike": alike,
     "frees": frees,
     "frees_in_order": frees_in_order,
+    "annotations": annotations,
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
     "tpu_calls": lambda: tpu_calls() + environment(),

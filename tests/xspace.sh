@@ -105,7 +105,7 @@ memory_of() { # DATABASE TABLE "KEY..." [OPTION]...
 	"$profan" memory "$db" -f json "$@" >"$tmp/answer" 2>"$tmp/said"
 	"$PYTHON" -S -c '
 import json, sys
-for row in json.load(open(sys.argv[1]))["tables"][sys.argv[2]]:
+for row in json.load(open(sys.argv[1]))["tables"].get(sys.argv[2], []):
     print(*(row[key] for key in sys.argv[3].split()))' \
 		"$tmp/answer" "$table" "$keys"
 }
@@ -172,6 +172,21 @@ for command in launches doctor steps modules syncs; do
 		ok "$command: no option of another profiler"
 	fi
 done
+
+# ---- what programs reserve ----
+read_case reserved
+memory_of "$tmp/reserved.db" devices "device peak_bytes in_use_bytes
+	peak_reserved_bytes capacity_bytes lifetime_peak_bytes unused_bytes" \
+	>"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+TPU 0 2100 3950 3950 5000 4500 None
+TPU 1 64 None None 5000 4500 None
+EOF
+same "memory: with what programs reserve, by the device's own name" \
+	"$tmp/want" "$tmp/got"
+run 0 "$profan" memory "$tmp/reserved.db" &&
+	grep -q '^TPU 0: at most 3.86 KiB of 4.88 KiB in use' "$tmp/out"
+result "memory: and it is said first" "$tmp/out"
 
 # ---- ranges of the application ----
 read_case annotations
@@ -489,12 +504,23 @@ if [ -f "$tpu_real" ]; then
 		freed_twice_count reused_count jump_count unsized_count" \
 		>"$tmp/got"
 	cat >"$tmp/want" <<-'EOF'
-		XLA 0 16106341504 0 117 37582013696 0 0 0 0 0 0
-		XLA 1 10737555584 0 112 32213226752 0 0 0 0 0 0
-		XLA 2 10737555584 0 112 32213226752 0 0 0 0 0 0
-		XLA 3 10737555584 0 112 32213226752 0 0 0 0 0 0
+		TPU 0 16106341504 0 117 37582013696 0 0 0 0 0 0
+		TPU 1 10737555584 0 112 32213226752 0 0 0 0 0 0
+		TPU 2 10737555584 0 112 32213226752 0 0 0 0 0 0
+		TPU 3 10737555584 0 112 32213226752 0 0 0 0 0 0
 	EOF
 	same "a real TPU's frees, none of which says a size" \
+		"$tmp/want" "$tmp/got"
+	# xprof's peakBytesInUse and memoryCapacity
+	memory_of "$tmp/real.db" devices "device in_use_bytes capacity_bytes" \
+		>"$tmp/got"
+	cat >"$tmp/want" <<-'EOF'
+		TPU 0 21492569216 33550237696
+		TPU 1 21492671104 33550237696
+		TPU 2 21492671104 33550237696
+		TPU 3 21492569216 33550237696
+	EOF
+	same "a real TPU's memory, with what its programs reserve" \
 		"$tmp/want" "$tmp/got"
 else
 	skip "a real TPU's frees" "../shared/inputs/xplane is not there"

@@ -28,6 +28,7 @@
 /* where a snapshot's entries of kind PF_KIND_OOM have device_free */
 #define SLOT_DEVICE_FREE (PF_SLOT_GENERIC + 1)
 #define DEVICES_MAX      (1u << 16)
+#define HAS_POOL         (UINT64_C(1) << 32) /* of devices_by_args */
 
 struct open {
 	int64_t end_ns;
@@ -69,6 +70,11 @@ struct pf_alloc_site pf_allocs_site(const struct pf_allocs *a, uint32_t site)
 
 /* ---- devices ---- */
 
+static bool is_inside(const struct scan *s, int64_t at_ns)
+{
+	return at_ns >= s->trace->from_ns && at_ns < s->trace->to_ns;
+}
+
 static uint32_t find_device(struct scan *s, int64_t type, int64_t number,
 			    struct pf_err *err)
 {
@@ -104,27 +110,90 @@ static uint32_t device_of_text(struct scan *s, struct pf_json text,
 	return find_device(s, type, number, err);
 }
 
+/* ---- what allocators say of themselves ---- */
+
+/* A number of the arguments, which may be a slot ("$n"); false: none. */
+static bool is_said(struct pf_json text, const char *key,
+		    const struct pf_span *e, double *out)
+{
+	struct pf_json v = pf_json_get(text, key);
+	int64_t whole, slot;
+	double unit = 1;
+
+	if (v.len == 2 && v.p[0] == '$') {
+		slot = v.p[1] - 'a';
+		if (slot < PF_SLOT_GENERIC || slot >= PF_SLOT_COUNT ||
+		    !(e->mask >> slot & 1))
+			return false;
+		for (int64_t i = e->slot[slot] & 15; i > 0; i--)
+			unit *= 10;
+		*out = (double)(e->slot[slot] >> 4) / unit;
+		return true;
+	}
+	if (!pf_json_int(v, &whole))
+		return false;
+	*out = (double)whole;
+	return true;
+}
+
+/* Sizes of memory are whole in a double. */
+static void take_most(int64_t *most, double bytes)
+{
+	if (bytes > (double)*most && bytes < 0x1p53)
+		*most = (int64_t)bytes;
+}
+
+static void add_pool(struct pf_alloc_device *d, struct pf_json text,
+		     const struct pf_span *e)
+{
+	double allocated = (double)e->slot[PF_SLOT_ALLOCATED];
+	double reserved, available, peak, fragmentation;
+	struct pf_alloc_pool *p = &d->pool;
+
+	if (d->type <= 0 || !(e->mask >> PF_SLOT_ALLOCATED & 1) ||
+	    !is_said(text, "bytes_reserved", e, &reserved) ||
+	    !is_said(text, "bytes_available", e, &available))
+		return;
+	p->is_said = true;
+	take_most(&p->in_use, allocated + reserved);
+	take_most(&p->reserved, reserved);
+	take_most(&p->capacity, allocated + reserved + available);
+	if (is_said(text, "peak_bytes_in_use", e, &peak))
+		take_most(&p->lifetime_peak, peak);
+	if (is_said(text, "fragmentation", e, &fragmentation) &&
+	    fragmentation > p->fragmentation)
+		p->fragmentation = fragmentation;
+}
+
 /* UINT32_MAX on an error. */
 static uint32_t device_of(struct scan *s, const struct pf_span *e,
 			  struct pf_err *err)
 {
 	struct pf_json text = { e->inline_args, e->inline_args_len };
-	uint64_t *known = NULL;
-	uint32_t device = UINT32_MAX;
+	uint64_t own = UINT64_MAX, *known = &own;
+	uint32_t device;
 
-	if (e->args == PF_ID_INLINE)
-		return device_of_text(s, text, err);
 	if (e->args == PF_ID_NONE)
 		return find_device(s, -1, -1, err);
-	known = pf_map_at(&s->devices_by_args, e->args);
-	if (*known != UINT64_MAX)
+	if (e->args != PF_ID_INLINE)
+		known = pf_map_at(&s->devices_by_args, e->args);
+	if (*known < HAS_POOL)
 		return (uint32_t)*known;
-	if (pf_texts_get(&s->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
+	if (e->args != PF_ID_INLINE &&
+	    pf_texts_get(&s->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
 			 err) < 0)
 		return UINT32_MAX;
-	device = device_of_text(s, text, err);
-	if (device != UINT32_MAX)
+	if (*known == UINT64_MAX) {
+		device = device_of_text(s, text, err);
+		if (device == UINT32_MAX)
+			return device;
 		*known = device;
+		if (pf_json_get(text, "bytes_available").p)
+			*known |= HAS_POOL;
+	}
+	device = (uint32_t)*known;
+	if (*known >= HAS_POOL && is_inside(s, e->start_ns))
+		add_pool(&s->out->devices[device], text, e);
 	return device;
 }
 
@@ -210,11 +279,6 @@ static int is_label(struct scan *s, uint32_t name, struct pf_err *err)
 	return class ? class->is_step || class->is_optimizer ||
 			       class->range == PF_CAUSE_DATA
 		     : -1;
-}
-
-static bool is_inside(const struct scan *s, int64_t at_ns)
-{
-	return at_ns >= s->trace->from_ns && at_ns < s->trace->to_ns;
 }
 
 static int push_range(struct scan *s, const struct pf_span *e, unsigned kind,
@@ -422,9 +486,16 @@ static int has_records(struct scan *s, uint32_t track, struct pf_err *err)
 
 static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 {
-	struct pf_cursor *c = pf_cursor_new(
+	uint64_t numbers = 0;
+	struct pf_cursor *c;
+	struct pf_span e;
+	int rc;
+
+	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
+		numbers |= PF_COLBIT(PF_COL_SLOT + i);
+	c = pf_cursor_new(
 		s->db, track,
-		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+		numbers | PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
 			PF_COLBIT(PF_COL_ORDER) | PF_COLBIT(PF_COL_NAME) |
 			PF_COLBIT(PF_COL_TYPE) | PF_COLBIT(PF_COL_ARGS) |
 			PF_COLBIT(PF_COL_INLINE) |
@@ -432,12 +503,8 @@ static int read_track(struct scan *s, uint32_t track, struct pf_err *err)
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ADDR) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
 			PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
-			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK) |
-			PF_COLBIT(PF_COL_SLOT + SLOT_DEVICE_FREE),
+			PF_COLBIT(PF_COL_SLOT + PF_SLOT_STACK),
 		err);
-	struct pf_span e;
-	int rc;
-
 	if (!c)
 		return -1;
 	pf_nest_clear(&s->nest);

@@ -32,10 +32,22 @@ struct pf_alloc_site {
 	uint32_t stack;    /* stack.id, of snapshots */
 };
 
+/*
+ * What an allocator of XLA or TensorFlow says of itself with each record, in
+ * the window.  Programs reserve memory beside what is allocated; what is in use
+ * is both.
+ */
+struct pf_alloc_pool {
+	bool is_said;
+	int64_t in_use, reserved, capacity, lifetime_peak; /* the largest */
+	double fragmentation; /* of what is free, 0 to 1: the largest */
+};
+
 struct pf_alloc_device {
 	const struct pf_window_trace *trace;
 	int64_t type;   /* c10::DeviceType: 0 CPU, 1 CUDA, ...; -1: not said */
 	int64_t number; /* or -1 */
+	struct pf_alloc_pool pool; /* of accelerators */
 	/* Private to the scan: what is allocated, whether anything was seen. */
 	int64_t own, shared;
 	bool has_own;

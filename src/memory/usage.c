@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,9 @@ static const char *device_name(const struct pf_alloc_device *d,
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (types[i].type == d->type)
 			name = types[i].name;
+	/* as its operations have it */
+	if (d->type == 9 && d->trace->is_tpu)
+		name = "TPU";
 	if (d->type == 0)
 		snprintf(out, NAME_MAX, "CPU");
 	else if (d->type < 0)
@@ -173,7 +177,10 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 {
 	const struct usage_device *d = &u->devices[i];
 	int64_t first_ns = u->allocs.devices[i].trace->first_ns;
-	bool is_abs = d->is_absolute, has_capacity = d->capacity > 0;
+	const struct pf_alloc_pool *pool = &u->allocs.devices[i].pool;
+	int64_t capacity = d->capacity > 0 ? d->capacity : pool->capacity;
+	bool is_abs = d->is_absolute, has_capacity = capacity > 0;
+	bool has_programs = pool->reserved > 0;
 	bool has_kept = is_abs && d->has_reserved;
 	bool has_blocks = d->no_address_count < d->record_count;
 	struct pf_usage_device row = {
@@ -181,10 +188,12 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 		.is_absolute = is_abs,
 		.level_peak = d->peak,
 		.peak = pf_usage_maybe(d->peak, is_abs),
-		.capacity = pf_usage_maybe(d->capacity, has_capacity),
+		.capacity = pf_usage_maybe(capacity, has_capacity),
 		.capacity_share =
 			is_abs && has_capacity
-				? pf_ratio((double)d->peak, d->capacity)
+				? pf_ratio((double)(has_programs ? pool->in_use
+								 : d->peak),
+					   capacity)
 				: NAN,
 		.growth = pf_sat_sub(d->peak, d->start_level),
 		.peak_ns = pf_usage_since(&d->at, d->peak_ns, first_ns),
@@ -193,7 +202,13 @@ static struct pf_usage_device device_row(const struct usage *u, uint32_t i)
 			&d->at,
 			pf_sat_add(d->peak_ns, d->peak > d->start_level),
 			first_ns),
-		.peak_reserved = pf_usage_maybe(d->peak_reserved, has_kept),
+		.peak_reserved = has_programs ? pool->in_use
+					      : pf_usage_maybe(d->peak_reserved,
+							       has_kept),
+		.in_use = pf_usage_maybe(pool->in_use, has_programs),
+		.lifetime_peak =
+			pf_usage_maybe(pool->lifetime_peak, pool->is_said),
+		.fragmentation = pool->is_said ? pool->fragmentation : NAN,
 		.reserved_at_peak =
 			pf_usage_maybe(d->reserved_at_peak, has_kept),
 		.unused_at_peak = pf_usage_maybe(

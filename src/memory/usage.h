@@ -78,6 +78,13 @@ struct pf_usage_device {
 	int64_t peak, capacity, growth, peak_ns;
 	int64_t peak_entry;    /* so many until the peak */
 	double capacity_share; /* not a number: not known */
+	/*
+	 * Of allocators of XLA: the most that was allocated or reserved by
+	 * programs, which then is peak_reserved, too; the peak since the
+	 * process began; the largest fragmentation, or not a number.
+	 */
+	int64_t in_use, lifetime_peak;
+	double fragmentation;
 	int64_t peak_reserved, reserved_at_peak, unused_at_peak;
 	int64_t unused, unused_ns; /* most reserved, not allocated */
 	int64_t alive, alive_count, before, start_level, end_level;

@@ -43,6 +43,12 @@ static const struct pf_field device_fields[] = {
 	      PF_COUNT | PF_FULL | PF_MAYBE),
 	FIELD(peak_reserved, "peak_reserved_bytes", "Reserved",
 	      PF_BYTES | PF_MAYBE),
+	FIELD(in_use, "in_use_bytes", "In use, peak",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(lifetime_peak, "lifetime_peak_bytes", "Peak of the process",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(fragmentation, "fragmentation", "Most fragmented",
+	      PF_RATIO | PF_FULL),
 	FIELD(reserved_at_peak, "reserved_at_peak_bytes", "Reserved then",
 	      PF_BYTES | PF_FULL | PF_MAYBE),
 	FIELD(unused_at_peak, "unused_at_peak_bytes", "Unused then",
@@ -382,6 +388,15 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	}
 	pf_num_show_bytes(peak, d->peak);
 	pf_num_show_bytes(of, d->capacity);
+	if (d->in_use != PF_NO_INT) {
+		pf_doc_finding(doc,
+			       "%s: at most %s%s%s in use, of which programs "
+			       "reserve a part; at most %s allocated, after %s",
+			       d->at.device, pf_num_show_bytes(part, d->in_use),
+			       d->capacity > 0 ? " of " : "",
+			       d->capacity > 0 ? of : "", peak, time);
+		return;
+	}
 	if (has_blocks)
 		pf_num_show_ratio(part, pf_num_share(d->before, d->peak));
 	pf_doc_finding(doc, "%s%s: at most %s%s%s allocated, after %s%s%s%s",

@@ -31,7 +31,8 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "bytes_allocated", "addr", "peak_bytes_in_use", "profile_start_time",
          "core_count", "memory_size", "device_vendor", "secret",
          "jit(f)/dot_general", "fraction", "hlo_category",
-         "_p", "_pt", "_c", "_ct", "index_on_host"]
+         "_p", "_pt", "_c", "_ct", "index_on_host", "bytes_reserved",
+         "bytes_available"]
 
 
 def stat(name, value, kind=None):
@@ -277,6 +278,23 @@ def tpu_calls():
         names({1: "DoEnqueueProgram", 2: "load a batch"}), stat_names())
 
 
+def reserved():
+    """Programs reserve memory beside what is allocated, on a TPU; of a host
+    that has TPUs at all."""
+    def record(at_us, allocated, reserved, size, device=0):
+        return event(1, at_us * 1000000, 0, stat("index_on_host", device),
+                     stat("allocation_bytes", size), stat("addr", at_us * 64),
+                     stat("bytes_allocated", allocated),
+                     stat("bytes_reserved", reserved),
+                     stat("bytes_available", 5000 - allocated - reserved),
+                     stat("peak_bytes_in_use", 4500),
+                     stat("fraction", b"\0\0\0\0\0\0\xd0\x3f", 2))
+    return plane("/host:CPU", line(
+        1, "worker", 0, record(1, 2000, 0, 2000), record(2, 2100, 400, 100),
+        record(3, 2050, 1900, 50), record(4, 64, 0, 64, 1)),
+        names({1: "MemoryAllocation"}), stat_names())
+
+
 def annotations():
     """Ranges of the application between those of the runtime, on its threads,
     by statistics, names, threads and what is around them; times in us."""
@@ -317,6 +335,7 @@ CASES = {
     "frees": frees,
     "frees_in_order": frees_in_order,
     "annotations": annotations,
+    "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
     "tpu_calls": lambda: tpu_calls() + environment(),

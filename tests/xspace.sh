@@ -278,7 +278,7 @@ gives "TPU: operations are no GPU work, and their names short" tpu \
 	"TPU 1,Async XLA Ops,21,add.1,1
 TPU 1,XLA Modules,10,jit_f(1),1
 TPU 1,XLA Ops,21,add.1,2"
-for command in syncs kernels launches; do
+for command in syncs launches roofline; do
 	"$profan" $command "$tmp/tpu.db" >"$tmp/got" 2>&1
 	grep -q '^There is no GPU work, but that of TPUs' "$tmp/got" &&
 		! grep -q 'record GPU work' "$tmp/got"
@@ -312,6 +312,39 @@ cat >"$tmp/want" <<'EOF'
 24100 6000 18100 3
 EOF
 same "TPU: gaps" "$tmp/want" "$tmp/got"
+# Self times: of the loop 10000 less what is in it; all are the busy time.
+ops_of() { # DATABASE [OPTION]...
+	"$profan" kernels "$@" -f csv --table operations 2>"$tmp/said" |
+		"$PYTHON" -S -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(*(row[key] or "-" for key in ("name", "calls", "self_ns",
+          "total_ns", "flops", "bytes")))'
+}
+ops_of "$tmp/tpu_work.db" >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+fusion.1 4 11500 11500 400 4000
+copy-done.3 2 4500 5000 - -
+while.1 1 4000 10000 - -
+all-reduce.2 1 2000 2000 - -
+all-gather-done.4 1 1000 1000 - -
+psum.7 1 1000 1000 - -
+all-gather-start.4 1 100 100 - -
+EOF
+same "TPU: operations by name, self and total" "$tmp/want" "$tmp/got"
+ops_of "$tmp/tpu_work.db" --group category | sed 's/ [^ ]* [^ ]* [^ ]*$//' \
+	>"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+loop fusion 4 11500
+copy-done 2 4500
+while 1 4000
+(not said) 3 3100
+all-reduce 1 1000
+EOF
+same "TPU: and by category" "$tmp/want" "$tmp/got"
+"$profan" table "$tmp/tpu_work.db" >"$tmp/out" 2>&1 &&
+	grep -q '^fusion.1 takes ' "$tmp/out"
+result "TPU: table lists them" "$tmp/out"
 read_case tpu_calls
 "$profan" gaps "$tmp/tpu_calls.db" -f csv --table causes 2>"$tmp/said" |
 	cut -d, -f1,2 | sort >"$tmp/got"
@@ -510,6 +543,18 @@ if [ -f "$tpu_real" ]; then
 		TPU 3 10737555584 0 112 32213226752 0 0 0 0 0 0
 	EOF
 	same "a real TPU's frees, none of which says a size" \
+		"$tmp/want" "$tmp/got"
+	# xprof's hlo_stats: self times in us, of the four devices
+	ops_of "$tmp/real.db" --group op | head -6 | cut -d' ' -f1-3 >"$tmp/got"
+	cat >"$tmp/want" <<-'EOF'
+		copy-done.4 400 77773215731
+		copy-done.2 400 77642772818
+		copy-done 400 75671038513
+		copy-done.5 400 72946182662
+		jit(f)/jit(main)/add 1200 9619893637
+		jit(_psum)/jit(main)/reduce_sum 12 1460345258
+	EOF
+	same "a real TPU's operations by operator, as xprof has them" \
 		"$tmp/want" "$tmp/got"
 	# xprof's peakBytesInUse and memoryCapacity
 	memory_of "$tmp/real.db" devices "device in_use_bytes capacity_bytes" \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/kernels.h"
+#include "analysis/operators.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -78,11 +79,15 @@ struct kernels {
 	struct pf_intern stream_keys;
 };
 
+static bool has_name_group(enum pf_kernels_group group)
+{
+	return group != PF_KERNELS_BY_OP_SHAPE && group != PF_KERNELS_BY_OP;
+}
+
 /* Are groups of kernels, not of operators? */
 static inline bool has_name(const struct kernels *k)
 {
-	return k->out->group != PF_KERNELS_BY_OP_SHAPE &&
-	       k->out->group != PF_KERNELS_BY_OP;
+	return has_name_group(k->out->group);
 }
 
 static const unsigned percents[RANKS] = { 50, 90, 99 };
@@ -720,16 +725,45 @@ void pf_kernels_release(struct pf_kernels *k)
 	*k = (struct pf_kernels){ 0 };
 }
 
+/* Of TPUs, which have operations: 1, 0 if there are none, or -1. */
+static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_hlo_ops ops = { 0 };
+	int rc = pf_hlo_ops_find(db, &k->window,
+				 k->group == PF_KERNELS_BY_CATEGORY
+					 ? PF_HLO_BY_CATEGORY
+				 : has_name_group(k->group) ? PF_HLO_BY_NAME
+							    : PF_HLO_BY_OP,
+				 &ops, err);
+
+	if (!rc && ops.count) {
+		pf_hlo_ops_tell(&ops, doc);
+		pf_hlo_ops_show(&ops, doc);
+		rc = pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc, err);
+		rc = rc ? rc : 1;
+	}
+	pf_hlo_ops_release(&ops);
+	return rc;
+}
+
+/* A page has tables of kernels; TPUs have none. */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
-	int rc = pf_kernels_find(db, args, k, err);
+	int rc = pf_kernels_find(db, args, k, err), shown = 0;
 
-	if (!rc) {
+	if (!rc && !kept && k->window.is_tpu)
+		shown = show_tpus(db, k, doc, err);
+	if (!rc && !shown && args->group == PF_KERNELS_BY_CATEGORY)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "--group category is of operations of TPUs, which "
+			     "this trace does not have");
+	if (!rc && !shown) {
 		pf_kernels_show(k, doc);
 		rc = pf_trust_note(db, &k->window, needs(args), doc, err);
 	}
 	pf_kernels_release(&own);
-	return rc;
+	return shown < 0 ? -1 : rc;
 }

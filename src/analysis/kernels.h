@@ -26,9 +26,10 @@ enum pf_kernels_group {
 	PF_KERNELS_BY_NAME_OP,
 	PF_KERNELS_BY_NAME_GEOMETRY,
 	PF_KERNELS_BY_OP_SHAPE,
-	PF_KERNELS_BY_OP
+	PF_KERNELS_BY_OP,
+	PF_KERNELS_BY_CATEGORY /* of XLA: operations of TPUs alone */
 };
-#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape|op"
+#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape|op|category"
 
 struct pf_kernels_args {
 	struct pf_window_args window;

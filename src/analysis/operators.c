@@ -1,11 +1,417 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/operators.h"
+#include "base/intern.h"
 #include "base/num.h"
 #include "base/sat.h"
+#include "events/args.h"
+#include "events/device_work.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/nest.h"
+#include "store/cursor.h"
 #include "store/named.h"
+#include "store/texts.h"
 #include "table/rows.h"
+
+/* ---- operations of TPUs ---- */
+
+#define NOT_COUNTED SIZE_MAX
+#define PS          1000 /* of a nanosecond */
+
+/* What the arguments of an operation say; texts are in the arena. */
+struct said {
+	const char *op, *category;
+	int64_t flops, bytes, device_from_ps, device_ps;
+};
+
+struct open {
+	int64_t end_ps;
+	size_t row; /* or NOT_COUNTED */
+	int64_t from_ps, own_ps, inner_ps;
+};
+
+static const struct open outermost = { .row = NOT_COUNTED };
+
+struct reading {
+	struct pf_hlo_ops *out;
+	struct pf_names *names;
+	struct pf_texts texts;
+	struct pf_intern keys; /* group -> row */
+	struct pf_map said_at; /* argset -> said */
+	struct said *said;
+	size_t said_count, said_cap;
+	struct pf_nest nest;
+	const struct pf_window_trace *trace;
+};
+
+/* ---- arguments ---- */
+
+/* A whole number, which may be a slot ("$n"); -1: there is none. */
+static int64_t number_of(struct pf_json text, const char *key,
+			 const struct pf_span *e)
+{
+	struct pf_json v = pf_json_get(text, key);
+	int64_t n, slot;
+
+	if (v.len == 2 && v.p[0] == '$') {
+		slot = v.p[1] - 'a';
+		return slot >= PF_SLOT_GENERIC && slot < PF_SLOT_COUNT &&
+				       e->mask >> slot & 1 &&
+				       !(e->slot[slot] & 15) &&
+				       e->slot[slot] >= 0
+			       ? e->slot[slot] >> 4
+			       : -1;
+	}
+	return pf_json_int(v, &n) && n >= 0 ? n : -1;
+}
+
+/* Without the colon behind which the type of a TensorFlow op stands. */
+static const char *text_of(struct reading *r, struct pf_json text,
+			   const char *key, bool is_op)
+{
+	struct pf_buf out = { 0 };
+	const char *kept = NULL;
+	char *colon;
+
+	pf_json_text(pf_json_get(text, key), &out);
+	colon = is_op && out.len ? memchr(out.data, ':', out.len) : NULL;
+	if (colon)
+		*colon = '\0';
+	if (out.len && *out.data)
+		kept = pf_arena_string(&r->out->texts, out.data);
+	pf_buf_release(&out);
+	return kept;
+}
+
+static struct said read_said(struct reading *r, struct pf_json text,
+			     const struct pf_span *e)
+{
+	return (struct said){
+		.op = text_of(r, text, "tf_op", true),
+		.category = text_of(r, text, "hlo_category", false),
+		.flops = number_of(text, "flops", e),
+		.bytes = number_of(text, "bytes_accessed", e),
+		.device_from_ps = number_of(text, "device_offset_ps", e),
+		.device_ps = number_of(text, "device_duration_ps", e),
+	};
+}
+
+static int find_said(struct reading *r, const struct pf_span *e,
+		     struct said *out, struct pf_err *err)
+{
+	struct pf_json text = { e->inline_args, e->inline_args_len };
+	uint64_t *at;
+
+	*out = (struct said){
+		.flops = -1, .bytes = -1, .device_from_ps = -1, .device_ps = -1
+	};
+	if (e->args == PF_ID_NONE)
+		return 0;
+	if (e->args == PF_ID_INLINE) {
+		*out = read_said(r, text, e);
+		return 0;
+	}
+	if (pf_texts_get(&r->texts, PF_TEXT_ARGS, e->args, &text.p, &text.len,
+			 err) < 0)
+		return -1;
+	at = pf_map_at(&r->said_at, e->args);
+	if (*at == UINT64_MAX) {
+		r->said = pf_grow(r->said, &r->said_cap, r->said_count + 1,
+				  sizeof(*r->said));
+		*at = r->said_count++;
+		r->said[*at] = read_said(r, text, e);
+	}
+	*out = r->said[*at];
+	out->flops = number_of(text, "flops", e);
+	out->bytes = number_of(text, "bytes_accessed", e);
+	out->device_from_ps = number_of(text, "device_offset_ps", e);
+	out->device_ps = number_of(text, "device_duration_ps", e);
+	return 0;
+}
+
+/* ---- groups ---- */
+
+static const char *differing(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b) ? a : NULL;
+}
+
+static size_t find_row(struct reading *r, const char *name,
+		       const struct said *s)
+{
+	struct pf_hlo_ops *out = r->out;
+	const char *op = s->op ? s->op : name;
+	const char *key = out->group == PF_HLO_BY_NAME ? name
+			  : out->group == PF_HLO_BY_OP ? op
+			  : s->category                ? s->category
+						       : "(not said)";
+	size_t at = pf_intern_add(&r->keys, key, strlen(key));
+
+	if (at == out->count) {
+		out->rows = pf_grow(out->rows, &out->cap, out->count + 1,
+				    sizeof(*out->rows));
+		out->rows[out->count++] = (struct pf_hlo_op){
+			.name = pf_arena_string(&out->texts, key),
+			.op = s->op,
+			.category = s->category,
+		};
+	}
+	out->rows[at].op = differing(out->rows[at].op, s->op);
+	out->rows[at].category = differing(out->rows[at].category, s->category);
+	return at;
+}
+
+/* What only begins or awaits a transfer does not run for as long as that. */
+static bool is_async(const char *category)
+{
+	return strstr(category, "-start") || strstr(category, "-done");
+}
+
+/* One of unknown size makes the sum unknown. */
+static void add_known(int64_t *sum, int64_t n)
+{
+	if (n < 0 || *sum < 0)
+		*sum = -1;
+	else
+		pf_sat_sum(sum, n);
+}
+
+/* An operation has ended: what was in it is not its own. */
+static void settle(struct reading *r, const struct open *o)
+{
+	struct pf_hlo_op *row;
+
+	if (o->row == NOT_COUNTED)
+		return;
+	row = &r->out->rows[o->row];
+	if (o->own_ps > o->inner_ps)
+		pf_sat_sum(&row->self_ns, o->own_ps - o->inner_ps);
+	pf_sat_sum(&row->total_ns, o->own_ps);
+}
+
+static void go_to(struct reading *r, int64_t at_ps)
+{
+	const struct open *o;
+
+	while ((o = pf_nest_ended(&r->nest, at_ps)))
+		settle(r, o);
+}
+
+static int64_t to_ps(int64_t ns)
+{
+	const int64_t most = INT64_MAX / PS;
+
+	return ns > most ? INT64_MAX : ns < -most ? -INT64_MAX : ns * PS;
+}
+
+static int take(struct reading *r, const struct pf_span *e, struct pf_err *err)
+{
+	struct pf_hlo_op *row;
+	struct said said;
+	struct open *o, now = { .row = NOT_COUNTED };
+	int64_t from_ps = to_ps(e->start_ns);
+	char *name;
+
+	if (find_said(r, e, &said, err))
+		return -1;
+	now.own_ps = to_ps(e->dur_ns);
+	if (said.device_from_ps >= 0 && said.device_ps >= 0) {
+		from_ps = said.device_from_ps;
+		now.own_ps = said.device_ps;
+	}
+	go_to(r, from_ps);
+	if (e->start_ns >= r->trace->from_ns && e->start_ns < r->trace->to_ns) {
+		name = e->name == PF_ID_INLINE
+			       ? pf_memdup0(e->inline_name, e->inline_name_len)
+			       : pf_names_text_take(r->names, e->name, err);
+		if (!name)
+			return -1;
+		now.row = find_row(r, *name ? name : "(unnamed)", &said);
+		free(name);
+		row = &r->out->rows[now.row];
+		row->calls++;
+		add_known(&row->flops, said.flops);
+		add_known(&row->bytes, said.bytes);
+	}
+	now.from_ps = from_ps;
+	o = pf_nest_top(&r->nest);
+	/* What is put on the host's clock may change places. */
+	if (o && from_ps >= o->from_ps)
+		pf_sat_sum(&o->inner_ps, now.own_ps);
+	o = pf_nest_push(&r->nest, pf_sat_add(from_ps, now.own_ps));
+	now.end_ps = pf_sat_add(from_ps, now.own_ps);
+	if (o)
+		*o = now;
+	else
+		settle(r, &now);
+	return 0;
+}
+
+static int read_track(struct reading *r, struct pf_db *db,
+		      const struct pf_track *t, struct pf_err *err)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
+			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE);
+	struct pf_cursor *c;
+	struct pf_span e;
+	int rc;
+
+	for (int i = PF_SLOT_GENERIC; i < PF_SLOT_COUNT; i++)
+		columns |= PF_COLBIT(PF_COL_SLOT + i);
+	c = pf_cursor_new(db, t->id, columns, err);
+	if (!c)
+		return -1;
+	pf_nest_clear(&r->nest);
+	while ((rc = pf_cursor_next(c, &e, err)) == 1) {
+		if (pf_names_kind(r->names, e.type) == PF_KIND_GPU_OTHER &&
+		    take(r, &e, err)) {
+			rc = -1;
+			break;
+		}
+	}
+	go_to(r, INT64_MAX);
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int read_trace(struct reading *r, struct pf_db *db,
+		      const struct pf_window *window, struct pf_err *err)
+{
+	struct pf_track *tracks;
+	size_t count;
+	int rc = pf_tracks_load(db, r->trace->trace_id, &tracks, &count, err);
+
+	for (size_t i = 0; !rc && i < count; i++)
+		if (pf_work_row(&tracks[i], r->trace->is_tpu) == PF_WORK_OPS &&
+		    (window->device < 0 ||
+		     pf_work_device(&tracks[i]) == window->device))
+			rc = read_track(r, db, &tracks[i], err);
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int by_self(const void *a, const void *b)
+{
+	const struct pf_hlo_op *x = a, *y = b;
+
+	if (x->self_ns != y->self_ns)
+		return x->self_ns < y->self_ns ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static void finish(struct pf_hlo_ops *out)
+{
+	for (size_t i = 0; i < out->count; i++) {
+		out->rows[i].self_ns /= PS; /* until here picoseconds */
+		out->rows[i].total_ns /= PS;
+		out->calls += out->rows[i].calls;
+		pf_sat_sum(&out->self_ns, out->rows[i].self_ns);
+	}
+	for (size_t i = 0; i < out->count; i++) {
+		struct pf_hlo_op *row = &out->rows[i];
+		bool has_rate = row->self_ns > 0 &&
+				row->self_ns == row->total_ns &&
+				row->category && !is_async(row->category);
+
+		row->share = pf_ratio((double)row->self_ns, out->self_ns);
+		row->flops_per_s = row->gb_per_s = NAN;
+		if (has_rate && row->flops >= 0)
+			row->flops_per_s =
+				(double)row->flops * 1e9 / (double)row->self_ns;
+		if (has_rate && row->bytes >= 0)
+			row->gb_per_s =
+				(double)row->bytes / (double)row->self_ns;
+	}
+	if (out->count)
+		qsort(out->rows, out->count, sizeof(*out->rows), by_self);
+}
+
+int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
+		    enum pf_hlo_group group, struct pf_hlo_ops *out,
+		    struct pf_err *err)
+{
+	struct reading r = { .out = out, .texts.db = db };
+	int rc = 0;
+
+	*out = (struct pf_hlo_ops){ .group = group };
+	r.names = pf_names_new(db, err);
+	if (!r.names)
+		return -1;
+	r.nest.width = sizeof(struct open);
+	r.nest.outermost = &outermost;
+	pf_intern_init(&r.keys);
+	pf_map_init(&r.said_at);
+	for (size_t i = 0; !rc && i < window->count; i++) {
+		r.trace = &window->traces[i];
+		if (r.trace->is_tpu)
+			rc = read_trace(&r, db, window, err);
+	}
+	finish(out);
+	pf_nest_release(&r.nest);
+	pf_map_release(&r.said_at);
+	pf_intern_release(&r.keys);
+	pf_texts_release(&r.texts);
+	pf_names_free(r.names);
+	free(r.said);
+	return rc;
+}
+
+void pf_hlo_ops_release(struct pf_hlo_ops *ops)
+{
+	free(ops->rows);
+	pf_arena_release(&ops->texts);
+	*ops = (struct pf_hlo_ops){ 0 };
+}
+
+void pf_hlo_ops_show(const struct pf_hlo_ops *ops, struct pf_doc *doc)
+{
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_hlo_op, member, key, title, kind)
+	static const struct pf_field all[] = {
+		FIELD(name, "name", "Operation", PF_TEXT),
+		FIELD(op, "op", "Operator", PF_TEXT | PF_FULL),
+		FIELD(category, "category", "Category", PF_TEXT),
+		FIELD(calls, "calls", "Calls", PF_COUNT),
+		FIELD(self_ns, "self_ns", "Self", PF_NS),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(total_ns, "total_ns", "Total", PF_NS),
+		FIELD(flops, "flops", "Operations",
+		      PF_COUNT | PF_FULL | PF_KNOWN),
+		FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+		FIELD(flops_per_s, "flops_per_s", "FLOP/s", PF_REAL | PF_FULL),
+		FIELD(gb_per_s, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
+	};
+#undef FIELD
+	struct pf_table *t = pf_doc_fields(
+		doc, "operations", "Operations of the TPUs", PF_FIELDS(all));
+
+	for (size_t i = 0; i < ops->count; i++)
+		PF_PUT(t, all, ops->rows[i]);
+}
+
+void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc)
+{
+	char share[PF_NUM_MAX], ns[PF_NUM_MAX], sum[PF_NUM_MAX];
+
+	pf_doc_finding(doc,
+		       "%s takes %s of the time of the TPUs' operations "
+		       "(%s of %s)",
+		       ops->rows[0].name,
+		       pf_num_show_ratio(share, ops->rows[0].share),
+		       pf_num_show_ns(ns, ops->rows[0].self_ns),
+		       pf_num_show_ns(sum, ops->self_ns));
+}
+
+/* ---- operators ---- */
 
 struct row {
 	const char *name;
@@ -110,6 +516,31 @@ static void show_sums(const struct sums *sums, struct pf_doc *doc)
 			    pf_num_show_ns(ns, sums->none_ns));
 }
 
+/* What TPUs ran; where there is nothing else, it is the answer. */
+static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
+		    struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_window_args args = PF_WINDOW_DEFAULTS;
+	struct pf_window window = { 0 };
+	struct pf_hlo_ops ops = { 0 };
+	int rc;
+
+	args.trace = trace_id;
+	args.whole = true;
+	rc = pf_window_resolve(db, &args, &window, err);
+	if (!rc)
+		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, &ops, err);
+	if (!rc && ops.count) {
+		if (is_alone)
+			pf_hlo_ops_tell(&ops, doc);
+		doc->is_nothing = false;
+		pf_hlo_ops_show(&ops, doc);
+	}
+	pf_hlo_ops_release(&ops);
+	pf_window_release(&window);
+	return rc;
+}
+
 int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
 		 struct pf_err *err)
 {
@@ -141,5 +572,7 @@ int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
 		PF_PUT(t, fields, row);
 	}
 	sqlite3_finalize(st);
-	return rc;
+	return rc ? rc
+		  : add_tpus(db, trace_id, !sums.operators && !sums.work_count,
+			     doc, err);
 }

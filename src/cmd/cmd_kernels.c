@@ -47,7 +47,8 @@ PF_COMMAND(50, kernels) = {
 		   "shapes of its inputs.  Text and md have short names and "
 		   "the main columns; csv and json have all.  TC: does the "
 		   "kernel use tensor cores, by its name ('-': it does not "
-		   "say).",
+		   "say).  Of TPUs: the operations of XLA, by name, by "
+		   "operator of the framework or by category.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),

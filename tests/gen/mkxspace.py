@@ -32,7 +32,7 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "core_count", "memory_size", "device_vendor", "secret",
          "jit(f)/dot_general", "fraction", "hlo_category",
          "_p", "_pt", "_c", "_ct", "index_on_host", "bytes_reserved",
-         "bytes_available"]
+         "bytes_available", "flops", "bytes_accessed"]
 
 
 def stat(name, value, kind=None):
@@ -215,6 +215,9 @@ def op_names():
     out = b""
     for i, (name, category) in OPS.items():
         more = b"\x2a" + stat("hlo_category", category)[1:] if category else b""
+        if name == "fusion.1":
+            more += (b"\x2a" + stat("flops", 100)[1:] +
+                     b"\x2a" + stat("bytes_accessed", 1000)[1:])
         out += msg(4, num(1, i), msg(2, num(1, i),
                                      msg(2, "%%%s = f32[4] x()" % name),
                                      msg(4, name), more))

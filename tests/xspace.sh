@@ -215,6 +215,12 @@ result "and by the verdict" "$tmp/out"
 	2>"$tmp/said" && grep -q load_batch "$tmp/annotations.html"
 result "and on the page" "$tmp/said"
 
+# ---- collectives of XLA on CPUs ----
+read_case cpu_comm
+run 0 "$profan" steps "$tmp/cpu_comm.db" -f json &&
+	grep -q '"comm_ns": 300000' "$tmp/out"
+result "steps: a collective on the CPU is communication" "$tmp/out"
+
 # ---- JAX tells it twice ----
 mkdir "$tmp/logs"
 cp "$tmp/whole.xplane.pb" "$tmp/logs/box.xplane.pb"

@@ -137,7 +137,9 @@ static bool is_compile(const char *name)
 
 static bool is_comm_wait(const char *name)
 {
+	/* XLA runs its collectives on the CPU under the names of operations */
 	return pf_word(PF_WORD_COMM_WAIT, name) ||
+	       pf_word(PF_WORD_COMM_HLO, name) ||
 	       (pf_word(PF_WORD_COMM_HOST, name) &&
 		(strstr(name, "wait") || strstr(name, "barrier")));
 }

@@ -321,6 +321,20 @@ def annotations():
                         10: "Iterator::Root::Prefetch::Map"}), stat_names())
 
 
+def cpu_comm():
+    """A step of 1 ms on a CPU, of which a collective of XLA takes 300 us."""
+    def span(meta, start_us, end_us, *stats):
+        return event(meta, start_us * 1000000, (end_us - start_us) * 1000000,
+                     *stats)
+    return plane("/host:CPU",
+                 line(1, "python", 0, span(1, 0, 1000, stat("step_num", 0))),
+                 line(2, "tf_XLAEigen/1", 0,
+                      span(2, 100, 300, stat("tf_op", "x")),
+                      span(3, 400, 700, stat("tf_op", "x"))),
+                 names({1: "train", 2: "dot.1", 3: "all-reduce.3"}),
+                 stat_names())
+
+
 def whole(*more):
     return gpu() + host() + b"".join(more) + environment() + msg(4, "box")
 
@@ -338,6 +352,7 @@ CASES = {
     "frees": frees,
     "frees_in_order": frees_in_order,
     "annotations": annotations,
+    "cpu_comm": cpu_comm,
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),

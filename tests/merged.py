@@ -95,11 +95,13 @@ def is_of_file(row):
 
 
 def plain(value, key=""):
-    """A document without what says which file it is of."""
+    """A document without what says which file it is of, and of which machine:
+    a merged file has that of one rank."""
     if isinstance(value, dict):
         return {k: plain(v, k) for k, v in value.items()
                 if k not in ("path", "xxh128", "file_bytes", "json_bytes",
-                             "name", "title", "capture", "world_size")}
+                             "name", "title", "capture", "world_size",
+                             "host", "across_machines", "arrival_machine")}
     if isinstance(value, list):
         return [plain(v) for v in value if not is_of_file(v)]
     if isinstance(value, float):

@@ -21,7 +21,8 @@ documents() { # DATABASE FOLDER
 
 merged() { # RANKS HOW IDS
 	rm -rf "$tmp/job" "$tmp"/[fm] "$tmp"/*.db
-	"$mktrace" --ranks "$1" --steps 3 --layers 1 --straggler 1 \
+	# shellcheck disable=SC2086  # several words are meant
+	"$mktrace" --ranks "$1" --steps 3 --layers 1 --straggler 1 $machines \
 		--out "$tmp/job" || exit 99
 	rm -f "$tmp/job"/truth*
 	if run 0 "$PYTHON" -S "$helper" merge "$2" "$3" "$tmp/job" \
@@ -43,6 +44,10 @@ for how in sglang sorted jq marked named fused pids; do
 	merged 8 $how wrapped
 done
 
+machines='--hosts 2 --clock-skew 2000000 --drift 20'
+merged 4 sglang equal
+machines=
+
 # the last of them once more, as a fleet
 rm -rf "$tmp"/[fm]
 run 0 "$profan" merge "$tmp/job" -o "$tmp/ff.db" &&
@@ -52,7 +57,7 @@ run 0 "$profan" merge "$tmp/job" -o "$tmp/ff.db" &&
 		"$profan" $command "$tmp/ff.db" -f json >"$tmp/f/$command.json"
 		"$profan" $command "$tmp/fm.db" -f json >"$tmp/m/$command.json"
 	done
-run 0 "$PYTHON" -S "$helper" same 'a fleet of 8 ranks in one file' \
+run 0 "$PYTHON" -S "$helper" same 'a fleet of ranks in one file' \
 	"$tmp/f" "$tmp/m" && relay "$tmp/out" || not_ok fleet "$tmp/err"
 
 query() { # SQL WANTED

@@ -4,7 +4,7 @@
 usage: merged.py merge HOW IDS FOLDER OUT   write the file
        merged.py same NAME FOLDER MERGED    two folders of documents (JSON)
        merged.py cycles TRACE OUT           one process twice
-       merged.py small labels|lists OUT     a small file of two ranks
+       merged.py small HOW OUT             labels, silent or lists: a small file of two ranks
        merged.py crowd TRACE OUT            three kernels of one id
 
 HOW: sglang  a label before each pid, one list behind the other
@@ -171,9 +171,13 @@ def small(rank, begin=1000.0, label=""):
 
 
 def write_small(how, out):
-    """Two ranks with labels; or two of one pid, and a later cycle of one."""
-    events = small(0, label="[TP00] ") + small(1, label="[TP01] ") \
-        if how == "labels" else small(0) + small(1) + small(0, 5000.0)
+    """Two ranks with labels, or the second without calls; or two of one pid,
+    and a later cycle of one."""
+    events = small(0) + small(1) + small(0, 5000.0)
+    if how != "lists":
+        events = small(0, label="[TP00] ") + [
+            e for e in small(1, label="[TP01] ")
+            if how == "labels" or e.get("cat") != "cuda_runtime"]
     with open(out, "w") as f:
         json.dump({"schemaVersion": 1, "traceEvents": events}, f)
 

@@ -88,6 +88,7 @@ small() { # HOW RANKS:EVENTS:METADATA NS_OF_THE_SECOND
 	done
 }
 small labels '"0:21:4,1:21:4"' 51000
+small silent '"0:21:4,1:18:4"' 51000
 small lists '"0:42:8,1:21:4"' 51000
 
 # ---- one process whose ids are given twice ----

@@ -319,34 +319,35 @@ static void number_ranks(struct pf_ingest_owners *o)
 		o->ranks[i] = (int64_t)i;
 }
 
+/* Each pid that runs something has a label, and not all the same. */
 static bool find_labels(struct finding *f)
 {
 	struct pf_ingest_owners *o = f->out;
-	size_t count = 0;
+	const struct pf_ingest *in = f->in;
+	struct pf_intern labels;
+	bool has_all = true;
 
-	if (f->process_count < 2)
-		return false;
-	for (size_t i = 0; i < f->process_count; i++)
-		if (!label_length(f->processes[i].pid))
-			return false;
-	o->labels = pf_calloc(f->process_count, sizeof(*o->labels));
-	for (size_t i = 0; i < f->process_count; i++) {
-		const char *pid = f->processes[i].pid;
-		size_t n = label_length(pid), k = 0;
+	pf_intern_init(&labels);
+	for (size_t i = in->first_track; i < in->track_count; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+		size_t n = label_length(t->pid);
 
-		while (k < count && (strncmp(o->labels[k].text, pid, n) != 0 ||
-				     o->labels[k].text[n]))
-			k++;
-		if (k < count)
+		if (t->class_letter != 'h' ||
+		    !(t->kinds & (OP_KINDS | CALL_KINDS)))
 			continue;
-		o->labels[count++].text = pf_memdup0(pid, n);
+		has_all &= n > 0;
+		pf_intern_add(&labels, t->pid, n);
 	}
-	o->label_count = count;
-	if (count < 2)
-		return false;
-	o->count = count;
-	number_labels(o);
-	return true;
+	if (has_all && labels.count > 1 && labels.count <= OWNERS_MAX) {
+		o->count = o->label_count = labels.count;
+		o->labels = pf_calloc(labels.count, sizeof(*o->labels));
+		for (uint32_t i = 0; i < labels.count; i++)
+			o->labels[i].text =
+				pf_strdup(pf_intern_text(&labels, i, NULL));
+		number_labels(o);
+	}
+	pf_intern_release(&labels);
+	return o->label_count > 0;
 }
 
 /* ---- marks ---- */

@@ -698,10 +698,14 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 		doc->is_nothing = !l->orphan_count;
 		return;
 	}
-	for (size_t i = 0; i < l->stream_count; i++)
-		/* it is in the queue itself, as HTA counts */
-		waiting += (l->streams[i].mean_length - 1) *
-			   (double)l->streams[i].launch_count;
+	for (size_t i = 0; i < l->stream_count; i++) {
+		/* it is in the queue itself, as HTA counts; work that begins
+		 * with its launch, or before it, is in none */
+		double others = l->streams[i].mean_length - 1;
+
+		if (others > 0)
+			waiting += others * (double)l->streams[i].launch_count;
+	}
 	pf_doc_finding(doc,
 		       "The CPU %s: the work of %s of the launches%s begins "
 		       "over 100 us after the call, a launch finds %.1f others "

@@ -45,7 +45,7 @@ struct pf_nest {
 	const void *outermost; /* what the first item is a copy of */
 	char *items;
 	size_t depth, cap;
-	int64_t at_ns; /* of pf_nest_pass(): what is before has been passed */
+	int64_t at_ns; /* what is before has been passed, or dropped */
 };
 
 static inline void *pf_nest_at(const struct pf_nest *n, size_t i)
@@ -78,6 +78,7 @@ static inline void pf_nest_drop(struct pf_nest *n, int64_t at_ns)
 {
 	while (pf_nest_ended(n, at_ns))
 		continue;
+	n->at_ns = at_ns;
 }
 
 /* Put a range on: a copy of what it is in but for the end; NULL: too deep. */
@@ -96,7 +97,10 @@ static inline void *pf_nest_push(struct pf_nest *n, int64_t end_ns)
 	return item;
 }
 
-/* The items that a range which begins now crosses, down to the last function. */
+/*
+ * The items that a range which begins now crosses, down to the last function
+ * that has not ended below something else.
+ */
 static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
 {
 	size_t under = 0;
@@ -106,7 +110,7 @@ static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
 
 		if (r->end_ns >= end_ns)
 			break;
-		if (r->is_python)
+		if (r->is_python && r->end_ns > n->at_ns)
 			under = i + 1;
 	}
 	return under;
@@ -114,12 +118,15 @@ static inline size_t pf_nest_crossed(const struct pf_nest *n, int64_t end_ns)
 
 /*
  * A range begins, a copy of what it is in: NULL if that is too deep.  What it
- * outlives but is no function is taken off first where a tree is drawn.
+ * outlives but is no function is taken off first where a tree is drawn; who
+ * asks for instants has what began last on top, if it is no function.
  */
 static inline void *pf_nest_enter(struct pf_nest *n, struct pf_nest_range range,
 				  bool is_tree)
 {
-	size_t over = pf_nest_crossed(n, range.end_ns);
+	size_t over = is_tree || range.is_python
+			      ? pf_nest_crossed(n, range.end_ns)
+			      : 0;
 	const int64_t *top_ns;
 	char *item;
 

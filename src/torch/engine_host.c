@@ -184,6 +184,15 @@ static bool finish_early(struct host_pass *p, struct item *it)
 	return true;
 }
 
+/*
+ * Where adjust_timestamps leaves a Python function no time, Kineto gives it the
+ * end of its own capture; no other ends after the profiler's span.
+ */
+static bool has_no_time(const struct pf_engine *e, const struct pf_fe *fe)
+{
+	return fe->kind == PF_KIND_PYTHON && fe->end_ns > e->trace_end_ns;
+}
+
 /* What is open in the C++ tree, for what is not finished. */
 static void open_cxx(struct host_pass *p, const struct item *it,
 		     bool is_finished)
@@ -319,6 +328,8 @@ static int see(struct host_pass *p, const struct pf_fe *fe, struct pf_err *err)
 
 	if (pf_facts_name(&e->facts, fe->kind, &fe->name, &it.name, err))
 		return -1;
+	if (has_no_time(e, fe))
+		it.end_ns = fe->start_ns;
 	if (fe->kind == PF_KIND_PYTHON)
 		open_cxx(p, &it, true);
 	if (pf_engine_skips_python(e, fe, &it.name))

@@ -91,7 +91,7 @@ WORKLOADS = {}
 LAST = ["unfinished", "unfinished_memory", "generators", "unfinished_stacks",
         "threads_open"]  # leave events open
 SINCE = {"threads_all": (2, 7), "overloads": (2, 7), "selective": (2, 4), "collecting": (2, 9),
-         "exported_by_python": (2, 14)}
+         "exported_by_python": (2, 14), "adjusted": (2, 15)}
 NAMED_APART = {"threads_all", "overloads", "collecting", "exported_by_python"}
 STEPPED = {"schedule": schedule(wait=1, warmup=1, active=2, repeat=1)}
 ONE_STEP = {"schedule": schedule(wait=1, warmup=1, active=1, repeat=1)}
@@ -511,6 +511,19 @@ def collecting(prof):
             gc.collect(0)
 
 
+@workload(record_shapes=True, with_stack=True, adjusts=True)
+def adjusted(prof):
+    """Times are moved so that children fit: many functions have none left."""
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        with record_function("forward_pass"):
+            loss = model(torch.randn(3, 4)).sum()
+        with record_function("backward_pass"):
+            loss.backward()
+        optimizer.step()
+
+
 @workload(profile_memory=True, **ONE_STEP)
 def memory_workers(prof):
     """Batches arrive in shared memory, which is not the allocator's."""
@@ -649,6 +662,8 @@ def profiler(asked):
         config["capture_overload_names"] = True
     if asked.pop("collects", False):
         config["record_python_gc_info"] = True
+    if asked.pop("adjusts", False):
+        config["adjust_timestamps"] = True
     if config:
         asked["experimental_config"] = torch._C._profiler._ExperimentalConfig(**config)
     return profile(activities=CPU, **asked)

@@ -253,6 +253,49 @@ else
 	not_ok "h100_bert_small -> mi300_bert_small" "$tmp/out" "$tmp/err"
 fi
 
+# ---- frames that cross: a range that __enter__() opens, a lost end ----
+cross() { # MICROSECONDS
+	"$PYTHON" -S - "$1" >"$tmp/cross$1.json" <<'END'
+import json, sys
+events = []
+def add(cat, name, start, end, pid=1, tid=1, **args):
+    events.append(dict(ph="X", cat=cat, name=name, pid=pid, tid=tid, ts=start, dur=end - start, args=args))
+def op(name, start, end, work):
+    add("cpu_op", name, start, end)
+    add("cuda_runtime", "cudaLaunchKernel", start + 1, start + 2, correlation=start)
+    add("kernel", f"k_{name}", end, end + work, 0, 7, device=0, stream=7, correlation=start)
+def python(name, start, end):
+    add("python_function", name, start, end)
+op("first", 1, 4, 1)
+python("nn.Module: Net_0", 5, 1005)
+python("__enter__", 10, 40)
+add("user_annotation", "range", 20, 900)
+op("in_enter", 30, 35, 1)
+python("<built-in function next>", 50, 3000)
+op("in_range", 100, 600, int(sys.argv[1]))
+python("nn.Module: Net_1", 1100, 1500)
+op("after", 1200, 1300, 1)
+json.dump({"traceEvents": events}, sys.stdout)
+END
+	"$profan" ingest -q "$tmp/cross$1.json" -o "$tmp/cross$1.db"
+}
+cross 5
+cross 9
+"$profan" diff -q "$tmp/cross5.db" "$tmp/cross9.db" -f json |
+	"$PYTHON" -S -c 'import json, sys
+tables = json.load(sys.stdin)["tables"]
+print(*sorted(r["path"] for r in tables["rows"]), sep="\n")
+print([r["a_self_ns"] for r in tables["ops"] if r["name"] == "range"])' \
+	>"$tmp/got" 2>&1
+cat >"$tmp/want" <<'END'
+first
+nn.Module: Net_0 > in_enter
+nn.Module: Net_0 > range > in_range
+nn.Module: Net_1 > after
+[375000]
+END
+same "what crosses takes nothing from modules and ranges" "$tmp/want" "$tmp/got"
+
 if [ -z "${LONG-}" ]; then
 	skip "larger real pairs" "NOT TESTED: make check-long does"
 	tap_done

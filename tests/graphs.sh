@@ -30,7 +30,7 @@ else
 	skip "real traces" "NOT TESTED: ../shared/golden is not there"
 fi
 
-for what in graph eager capture order; do
+for what in graph eager capture order frames lost; do
 	"$PYTHON" -S "$top_srcdir/tests/graphs_make.py" $what 6 >"$tmp/$what.json"
 done
 "$PYTHON" -S "$top_srcdir/tests/graphs_make.py" capture 7 >"$tmp/other.json"
@@ -63,6 +63,9 @@ check "a capture with names" \
 check "a capture without names: by order" \
 	"3 6 [['order', 174]] gemm up 3 order aten::linear Layer_3" \
 	--capture "$tmp/order.json"
+check "a capture in which functions never end" \
+	"3 6 [['exact', 174]] gemm up 3 exact aten::linear Layer_3" \
+	--capture "$tmp/lost.json"
 check "a capture of another model says nothing" \
 	"3 6 [['class', 174]] gemm up 3 class None None" \
 	--capture "$tmp/other.json"
@@ -86,6 +89,15 @@ print(len(t["iterations"]), [r["layers"] for r in t["iterations"]])' \
 	>"$tmp/got" 2>&1
 printf 'True True True\n[2]\n3 [6, 6, 6]\n' >"$tmp/want"
 same "sums, a slow layer, iterations" "$tmp/want" "$tmp/got"
+# a range that outlives the function that opened it is open after that, too
+iterations() { # DB
+	"$profan" graphs -q "$1" --table iterations -f csv
+}
+"$profan" ingest -q "$tmp/frames.json" -o "$tmp/frames.db"
+iterations "$tmp/graph.db" >"$tmp/want"
+iterations "$tmp/frames.db" >"$tmp/got"
+[ "$(grep -c execute_ "$tmp/want")" = 3 ] && cmp -s "$tmp/want" "$tmp/got"
+result "iterations that __enter__() opens" "$tmp/got"
 "$profan" query -q "$tmp/graph.db" -f csv "SELECT count(*) AS n FROM event
 	WHERE args ->> '\$.\"graph id\"' = 5 AND
 	args ->> '\$.\"graph node id\"' = 7" | tail -1 >"$tmp/got"

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A small model's kernels: replayed by a graph, launched one by one, or as
 they were captured.
-usage: graphs_make.py graph|eager|capture|order LAYERS [PIECES]"""
+usage: graphs_make.py graph|eager|capture|order|frames|lost LAYERS [PIECES]
+
+frames is graph, and lost is capture, with Python functions that ranges and
+lost ends cross."""
 import json
 import sys
 
@@ -38,10 +41,15 @@ def model(layers, other=False):
 
 
 what, layers = sys.argv[1], int(sys.argv[2])
+has_frames = what in ("frames", "lost")
+what = {"frames": "graph", "lost": "capture"}.get(what, what)
 if what == "graph":
     for replay in range(3):
         t = 1000 + replay * 100000
         add("user_annotation", f"execute_{replay}", t, 50)
+        if has_frames:
+            add("python_function", "profiler.py(1): __enter__", t - 5, 10)
+            add("python_function", "jit.py(1): is_scripting", t + 2, 1)
         add("cuda_runtime", "cudaGraphLaunch", t + 10, 20,
             {"correlation": replay + 1})
         for n, (name, _, _) in enumerate(model(layers)):
@@ -61,6 +69,9 @@ else:
                 add("cpu_op", "aten::addmm", t + 5, 80, SHAPES)
         if module:
             add("python_function", f"nn.Module: {module}", t, 90)
+            if has_frames:
+                add("python_function", "<built-in function next>", t + 1,
+                    200000)
         add("cpu_op", op, t + 10, 60)
         add("cuda_runtime", "cudaLaunchKernel", t + 20, 20, args)
         # the driver's call inside is the same launch

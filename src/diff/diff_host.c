@@ -34,6 +34,7 @@ struct host {
 	uint32_t track_id;
 	struct entry *stack;
 	size_t depth, cap;
+	size_t top; /* so many hold the event at hand, which is the last */
 	bool is_one_step;             /* the trace has no steps */
 	struct pf_capture_step *step; /* the last one that was found */
 	const struct pf_block *block;
@@ -92,9 +93,9 @@ static int take_launched(struct host *h, int64_t id, int64_t start_ns,
 			return -1;
 	if (!w->next || w->next->launch_id != id)
 		return 0;
-	if (h->depth && place_of(h, (uint32_t)h->depth - 1, &node, err) < 0)
+	if (h->top && place_of(h, (uint32_t)h->top - 1, &node, err) < 0)
 		return -1;
-	at = h->depth ? h->stack[h->depth - 1].op : NO_PLACE;
+	at = h->top ? h->stack[h->top - 1].op : NO_PLACE;
 	if (at != NO_PLACE) {
 		name = pf_work_name(w, h->stack[at].name, err);
 		if (!name ||
@@ -194,7 +195,38 @@ static int count_range(struct host *h, struct entry *e, int64_t start_ns,
 	return 0;
 }
 
-/* Take what ended off the stack and put the event on it. */
+/*
+ * Put an entry below those from a place on.  What they held next to it is part
+ * of it from now on.
+ */
+static void insert(struct host *h, size_t at, struct entry e)
+{
+	const uint32_t beside = e.counted;
+
+	if (e.kind == PF_KIND_CPU_OP)
+		e.op = (uint32_t)at;
+	if (e.row != NO_PLACE)
+		e.counted = (uint32_t)at;
+	h->stack = pf_grow(h->stack, &h->cap, h->depth + 1, sizeof(*h->stack));
+	memmove(&h->stack[at + 1], &h->stack[at],
+		(h->depth - at) * sizeof(*h->stack));
+	h->stack[at] = e;
+	h->depth++;
+	for (size_t i = at + 1; i < h->depth; i++) {
+		struct entry *over = &h->stack[i];
+
+		over->op += over->op != NO_PLACE && over->op >= at;
+		if (over->counted == beside)
+			over->counted = e.counted;
+		else
+			over->counted += over->counted != NO_PLACE;
+	}
+}
+
+/*
+ * Take what ended off the stack and put the event on it, under the Python
+ * functions that it outlives (events/nest.h).
+ */
 static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 		struct pf_err *err)
 {
@@ -209,35 +241,38 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 			   .op = NO_PLACE,
 			   .counted = NO_PLACE,
 			   .row = NO_PLACE };
+	bool is_under = false;
+	uint32_t ignored;
 	size_t at;
 
+	e.end_ns = pf_span_end(start, dur);
 	while (h->depth && h->stack[h->depth - 1].end_ns <= start)
 		h->depth--;
 	for (at = h->depth;
-	     at && (parent == UINT32_MAX || h->stack[at - 1].seq > parent);
+	     at && (parent == UINT32_MAX || h->stack[at - 1].seq > parent ||
+		    h->stack[at - 1].end_ns < e.end_ns);
 	     at--)
-		/* A function whose end was lost holds nothing of others. */
-		if (kind == PF_KIND_PYTHON &&
-		    h->stack[at - 1].kind == PF_KIND_PYTHON)
-			return 0;
-	h->depth = at;
-	if (h->depth) {
-		e.op = h->stack[h->depth - 1].op;
-		e.counted = h->stack[h->depth - 1].counted;
+		is_under |= h->stack[at - 1].kind == PF_KIND_PYTHON;
+	h->top = at;
+	/* A function whose end was lost holds nothing of others. */
+	if (is_under && kind == PF_KIND_PYTHON)
+		return 0;
+	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored, err) < 0)
+		return -1;
+	if (!is_under)
+		h->depth = at;
+	if (at) {
+		e.op = h->stack[at - 1].op;
+		e.counted = h->stack[at - 1].counted;
 	}
-	e.end_ns = pf_span_end(start, dur);
 	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
 	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
 		if (count_range(h, &e, start, dur, err) < 0)
 			return -1;
 	if (h->depth == DEPTH_MAX)
 		return 0;
-	if (kind == PF_KIND_CPU_OP)
-		e.op = (uint32_t)h->depth;
-	if (e.row != NO_PLACE)
-		e.counted = (uint32_t)h->depth;
-	h->stack = pf_grow(h->stack, &h->cap, h->depth + 1, sizeof(*h->stack));
-	h->stack[h->depth++] = e;
+	insert(h, at, e);
+	h->top = at + 1;
 	return 0;
 }
 
@@ -332,7 +367,7 @@ static int walk_track(struct host *h, const struct pf_track *track,
 	if (!cursor)
 		return -1;
 	h->track_id = track->id;
-	h->depth = 0;
+	h->depth = h->top = 0;
 	while ((rc = pf_cursor_block(cursor, &h->block, &first, err)) == 1)
 		if ((rc = walk_block(h, first, err)) < 0)
 			break;

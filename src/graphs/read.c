@@ -82,6 +82,7 @@ struct read {
 	size_t meaning_count;
 	struct open *open;
 	size_t depth, cap;
+	size_t top; /* so many hold the event at hand, which is the last */
 	struct pf_by_event *works;
 	struct work *now; /* of one launch */
 	size_t now_count, now_cap;
@@ -253,7 +254,7 @@ static uint32_t open_path(struct read *r)
 	struct pf_buf path = { 0 };
 	uint32_t text = PF_NO_TEXT;
 
-	for (size_t i = 0; i < r->depth; i++)
+	for (size_t i = 0; i < r->top; i++)
 		if (r->open[i].is_module)
 			pf_buf_addf(&path, "%s%s", path.len ? "\n" : "",
 				    pf_graphs_text(r->out, r->open[i].module));
@@ -312,7 +313,7 @@ static int add_part(struct read *r, const struct work *w, const struct open *in,
 static int use_works(struct read *r, const struct meaning *call,
 		     struct pf_err *err)
 {
-	const struct open *in = r->depth ? &r->open[r->depth - 1] : NULL;
+	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
 	bool is_replay = call->is_graph && r->now_count > 1;
 	int rc = 0;
 
@@ -382,7 +383,7 @@ static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
 	const struct meaning *m;
 
 	*out = PF_NO_TEXT;
-	for (size_t i = 0; i < r->depth; i++) {
+	for (size_t i = 0; i < r->top; i++) {
 		struct open *o = &r->open[i];
 		struct pf_graph_around a = { *out, PF_NO_TEXT, PF_NO_TEXT };
 
@@ -408,7 +409,7 @@ static int find_around(struct read *r, uint32_t *out, struct pf_err *err)
 static int capture(struct read *r, const struct meaning *m,
 		   const struct pf_block *b, uint32_t i, struct pf_err *err)
 {
-	const struct open *in = r->depth ? &r->open[r->depth - 1] : NULL;
+	const struct open *in = r->top ? &r->open[r->top - 1] : NULL;
 	struct pf_graphs *o = r->out;
 	struct pf_graph_call call = { PF_NO_TEXT, PF_NO_TEXT, PF_NO_TEXT,
 				      PF_NO_TEXT, PF_NO_TEXT, m->is_copy };
@@ -450,11 +451,14 @@ static int capture(struct read *r, const struct meaning *m,
 
 /* ---- threads ---- */
 
+/* Under the Python functions that it outlives (events/nest.h). */
 static void push(struct read *r, const struct meaning *m, unsigned kind,
 		 int64_t event_id, const struct pf_block *b, uint32_t i)
 {
 	const uint32_t parent = b->parent[i];
 	const uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
+	const int64_t end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	bool is_under = false;
 	size_t at;
 	struct open o = { .op = PF_NO_TEXT,
 			  .module = PF_NO_TEXT,
@@ -463,15 +467,20 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 	while (r->depth && r->open[r->depth - 1].end_ns <= b->start_ns[i])
 		r->depth--;
 	for (at = r->depth;
-	     at && (!parent || r->open[at - 1].seq > seq - parent); at--)
-		/* A function whose end was lost holds nothing of others. */
-		if (kind == PF_KIND_PYTHON && r->open[at - 1].is_python)
-			return;
-	r->depth = at;
-	if (r->depth)
-		o = r->open[r->depth - 1];
+	     at && (!parent || r->open[at - 1].seq > seq - parent ||
+		    r->open[at - 1].end_ns < end_ns);
+	     at--)
+		is_under |= r->open[at - 1].is_python;
+	r->top = at;
+	/* A function whose end was lost holds nothing of others. */
+	if (is_under && kind == PF_KIND_PYTHON)
+		return;
+	if (!is_under)
+		r->depth = at;
+	if (at)
+		o = r->open[at - 1];
 	o.seq = seq;
-	o.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	o.end_ns = end_ns;
 	o.is_module = false;
 	o.is_python = kind == PF_KIND_PYTHON;
 	o.is_op = kind == PF_KIND_CPU_OP;
@@ -492,7 +501,11 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 	if (r->depth == DEPTH_MAX)
 		return;
 	r->open = pf_grow(r->open, &r->cap, r->depth + 1, sizeof(*r->open));
-	r->open[r->depth++] = o;
+	memmove(&r->open[at + 1], &r->open[at],
+		(r->depth - at) * sizeof(*r->open));
+	r->open[at] = o;
+	r->depth++;
+	r->top = at + 1;
 }
 
 static int take_works(struct read *r, int64_t event_id, const struct meaning *m,
@@ -549,7 +562,7 @@ static int read_tracks(struct read *r, struct pf_err *err)
 	rc = take_works(r, 0, &no_meaning, err);
 	for (size_t i = 0; !rc && i < count; i++) {
 		r->track = &tracks[i];
-		r->depth = 0;
+		r->depth = r->top = 0;
 		r->is_capturing = false;
 		if (!strcmp(tracks[i].class_name, "host") ||
 		    pf_by_event_is_on(r->works, tracks[i].id, err))

@@ -168,4 +168,24 @@ ingested shapeless "$tmp/shapeless.json" &&
 		"5000  64" ]
 result "products without a model are not 0" "$tmp/err"
 
+# a function whose end was lost began in a product, which stays one
+"$PYTHON" -S - >"$tmp/lost.json" <<'END'
+import json
+events = []
+def add(cat, name, start, end, pid=1, tid=1, **args):
+    events.append(dict(ph="X", cat=cat, name=name, pid=pid, tid=tid, ts=start, dur=end - start, args=args))
+for n in range(3):
+    at = 1000 * n + 10
+    add("cpu_op", "aten::mm", at, at + 200,
+        **{"Input Dims": [[64, 128], [128, 32]], "Input type": ["float"] * 2})
+    add("python_function", "my.py(1): run", at + 3, at + 150)
+    add("python_function", "<built-in function next>", at + 5, 90000)
+    add("cpu_op", "my::op", at + 10, at + 100)
+    add("cuda_runtime", "cudaLaunchKernel", at + 20, at + 25, correlation=n + 1)
+    add("kernel", "gemm", at + 120, at + 130, 0, 7, device=0, stream=7, correlation=n + 1)
+json.dump({"traceEvents": events}, __import__("sys").stdout)
+END
+ingested lost "$tmp/lost.json" && [ "$(figure matrix_flops)" = 1572864 ]
+result "products in which a function never ends" "$tmp/err"
+
 tap_done

@@ -28,11 +28,12 @@
 
 /* What is open on the thread. */
 struct open {
-	int64_t start_ns;
+	int64_t start_ns, end_ns;
 	uint32_t seq, name, args;
 	uint32_t modelled; /* the innermost with a model, of this on; NONE */
 	const struct pf_op_model *model;
 	enum pf_recompute state;
+	bool is_python;
 };
 
 /* GPU work by its operator; sorted by the first two. */
@@ -64,6 +65,7 @@ struct walk {
 	size_t meaning_count;
 	struct open *open;
 	size_t depth, cap;
+	size_t top; /* so many hold the event at hand, which is the last */
 	struct pf_by_event *works;
 	struct pf_map by_args;   /* name and arguments -> shape */
 	struct pf_map by_trace;  /* the same of those that learn of a trace */
@@ -406,7 +408,7 @@ static int add_rest(struct walk *w, const struct work *work, uint32_t name,
 /* The call that work of the innermost range belongs to, or NONE. */
 static uint32_t find_owner(const struct walk *w)
 {
-	uint32_t in = w->open[w->depth - 1].modelled, at = in;
+	uint32_t in = w->open[w->top - 1].modelled, at = in;
 
 	for (uint32_t up = in; up != NONE;
 	     up = up ? w->open[up - 1].modelled : NONE)
@@ -417,7 +419,7 @@ static uint32_t find_owner(const struct walk *w)
 
 static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
 {
-	uint32_t at = w->depth ? find_owner(w) : NONE;
+	uint32_t at = w->top ? find_owner(w) : NONE;
 	struct pf_roof_work r = { .start_ns = work->start_ns,
 				  .end_ns = work->end_ns,
 				  .name = work->name,
@@ -425,9 +427,9 @@ static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
 				  .is_host = work->is_host };
 	const struct open *o;
 
-	if (!w->depth)
+	if (!w->top)
 		return add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP, err);
-	o = &w->open[w->depth - 1];
+	o = &w->open[w->top - 1];
 	if (work->is_comm)
 		return add_rest(w, work, o->name, PF_ROOF_COMM, err);
 	if (at == NONE)
@@ -474,7 +476,8 @@ static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
 	const struct work *work = pf_by_event_peek(w->works, err);
 	const struct meaning *m;
 
-	if (i + 1 == b->count || b->parent[i + 1] == 1 ||
+	if (i + 1 == b->count ||
+	    b->start_ns[i + 1] < pf_span_end(b->start_ns[i], b->dur_ns[i]) ||
 	    (work && work->op_id == event_id))
 		return err->code ? -1 : 0;
 	if (mean(w, b->name[i], &m, err) < 0)
@@ -482,37 +485,68 @@ static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
 	return !m->model || m->model->teaches[0] < 0;
 }
 
+/* The event at hand, below what is open from a place on. */
+static void insert(struct walk *w, size_t at, const struct open *o)
+{
+	w->open = pf_grow(w->open, &w->cap, w->depth + 1, sizeof(*w->open));
+	memmove(&w->open[at + 1], &w->open[at],
+		(w->depth - at) * sizeof(*w->open));
+	w->open[at] = *o;
+	w->depth++;
+	w->top = at + 1;
+	for (size_t i = at + 1; i < w->depth; i++)
+		w->open[i].modelled += w->open[i].modelled != NONE &&
+				       w->open[i].modelled >= at;
+}
+
+/* Under the Python functions that it outlives (events/nest.h). */
 static int take(void *context, const struct pf_block *b, uint32_t i,
 		int64_t event_id, struct pf_err *err)
 {
 	struct walk *w = context;
 	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
 	unsigned kind = pf_kinds_at(&w->kinds, b->type[i]);
-	struct open o = { b->start_ns[i], seq,  b->name[i],       b->args[i],
-			  NONE,           NULL, PF_RECOMPUTE_NONE };
+	struct open o = { .start_ns = b->start_ns[i],
+			  .end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+			  .seq = seq,
+			  .name = b->name[i],
+			  .args = b->args[i],
+			  .modelled = NONE,
+			  .state = PF_RECOMPUTE_NONE,
+			  .is_python = kind == PF_KIND_PYTHON };
 	const struct meaning *m;
+	bool is_under = false;
+	size_t at;
 	int rc = is_leaf(w, b, i, event_id, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	while (w->depth && (!b->parent[i] ||
-			    w->open[w->depth - 1].seq > seq - b->parent[i]))
+	while (w->depth && w->open[w->depth - 1].end_ns <= o.start_ns)
 		w->depth--;
+	for (at = w->depth;
+	     at && (!b->parent[i] || w->open[at - 1].seq > seq - b->parent[i] ||
+		    w->open[at - 1].end_ns < o.end_ns);
+	     at--)
+		is_under |= w->open[at - 1].is_python;
+	w->top = at;
+	/* A function whose end was lost holds nothing of others. */
+	if (is_under && o.is_python)
+		return 0;
+	if (!is_under)
+		w->depth = at;
 	if (mean(w, b->name[i], &m, err) < 0)
 		return -1;
-	if (w->depth) {
-		o.modelled = w->open[w->depth - 1].modelled;
-		o.state = w->open[w->depth - 1].state;
+	if (at) {
+		o.modelled = w->open[at - 1].modelled;
+		o.state = w->open[at - 1].state;
 	}
 	if (kind == PF_KIND_CPU_OP)
 		o.model = m->model;
 	o.state = pf_recompute_next(o.state, m->word, kind);
 	if (w->depth < DEPTH_MAX) {
 		if (o.model && o.model->formula)
-			o.modelled = (uint32_t)w->depth;
-		w->open = pf_grow(w->open, &w->cap, w->depth + 1,
-				  sizeof(*w->open));
-		w->open[w->depth++] = o;
+			o.modelled = (uint32_t)at;
+		insert(w, at, &o);
 	}
 	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o, err) < 0)
 		return -1;
@@ -543,7 +577,7 @@ static int read_tracks(struct walk *w, struct pf_err *err)
 		return -1;
 	for (size_t i = 0; !rc && i < count; i++) {
 		w->track = &tracks[i];
-		w->depth = 0;
+		w->depth = w->top = 0;
 		if (pf_by_event_is_on(w->works, tracks[i].id, err))
 			rc = pf_track_read(w->db, &tracks[i], &reader, w, err);
 	}

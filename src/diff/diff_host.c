@@ -12,6 +12,7 @@
 
 #include "diff/diff_work.h"
 #include "events/interval.h"
+#include "events/nest.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
@@ -253,6 +254,7 @@ static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
 		    h->stack[at - 1].end_ns < e.end_ns);
 	     at--)
 		is_under |= h->stack[at - 1].kind == PF_KIND_PYTHON;
+	is_under = is_under && h->depth - at <= PF_NEST_CROSSED;
 	h->top = at;
 	/* A function whose end was lost holds nothing of others. */
 	if (is_under && kind == PF_KIND_PYTHON)

@@ -17,6 +17,7 @@
 #include "events/interval.h"
 #include "events/kinds.h"
 #include "events/names.h"
+#include "events/nest.h"
 #include "events/step_names.h"
 #include "events/track_read.h"
 #include "graphs/graphs.h"
@@ -471,6 +472,7 @@ static void push(struct read *r, const struct meaning *m, unsigned kind,
 		    r->open[at - 1].end_ns < end_ns);
 	     at--)
 		is_under |= r->open[at - 1].is_python;
+	is_under = is_under && r->depth - at <= PF_NEST_CROSSED;
 	r->top = at;
 	/* A function whose end was lost holds nothing of others. */
 	if (is_under && kind == PF_KIND_PYTHON)

@@ -15,6 +15,7 @@
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kinds.h"
+#include "events/nest.h"
 #include "events/track_read.h"
 #include "roofline/recompute.h"
 #include "roofline/replayed.h"
@@ -528,6 +529,7 @@ static int take(void *context, const struct pf_block *b, uint32_t i,
 		    w->open[at - 1].end_ns < o.end_ns);
 	     at--)
 		is_under |= w->open[at - 1].is_python;
+	is_under = is_under && w->depth - at <= PF_NEST_CROSSED;
 	w->top = at;
 	/* A function whose end was lost holds nothing of others. */
 	if (is_under && o.is_python)

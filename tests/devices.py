@@ -4,8 +4,9 @@ analyses must say about each GPU and rank.
 
 usage: devices.py make FOLDER RANKS GPUS STYLE   writes FOLDER/rank-N.json
        devices.py check FOLDER SAID COMMAND GPUS RANKS
-       devices.py npu [host]   prints a trace as torch_npu writes it, or its
-                               processes of the host alone
+       devices.py npu [host] [flows]   prints a trace as torch_npu writes it,
+                               of the processes of the host alone, with
+                               arrows from operators to tasks
 
 SAID/COMMAND-GPU-RANK is what a command printed as JSON; a GPU or rank is a
 number or "all".  Each is held against the traces of FOLDER, and those of GPUS
@@ -86,7 +87,45 @@ def make(folder, ranks, gpus, style):
             f.write(rank_trace(rank, ranks, gpus, style))
 
 
-def npu(host_only):
+def npu_flows(events, i):
+    """From operators to the kernel and the collective, as torch_npu has them
+    (the id is the task's time) or as text, once with the end before the start;
+    the copy has one end alone, and what begins with the kernel on another
+    stream one of its own with the same id."""
+    step = 1730000000000000 + 1000 * i
+
+    def flow(ph, pid, tid, start, number):
+        events.append({"ph": ph, "bp": "e", "name": "torch_to_npu",
+                       "id": number, "pid": pid, "tid": tid,
+                       "ts": f"{step + start}.000", "cat": "async_npu"})
+
+    def op(name, start, dur):
+        events.append({"ph": "X", "name": name, "pid": 100, "tid": 100,
+                       "ts": f"{step + start}.000", "dur": dur,
+                       "cat": "cpu_op", "args": {}})
+
+    op("aten::linear", 5, 80)
+    op("aten::t", 6, 2)
+    op("aten::relu", 75, 5)
+    op("c10d::allreduce_", 90, 30)
+    events.append({"ph": "X", "name": "relu", "pid": 102, "tid": 7,
+                   "ts": f"{step + 60}.000", "dur": 30,
+                   "args": {"Task Type": "AI_VECTOR_CORE"}})
+    number = (step + 60) * 1000 if i % 2 else f"5_{i}_x"
+    if i == 3:
+        flow("f", 102, 2, 60, number)
+        flow("s", 100, 100, 10, number)
+    else:
+        for at, tid in ((10, 2), (75, 7)):
+            flow("s", 100, 100, at, number)
+            flow("f", 102, tid, 60, number)
+    flow("s", 100, 100, 90, f"h{i}")
+    flow("f", 103, 0, 500, f"h{i}")
+    flow("f", 102, 2, 400, f"copy{i}")
+    flow("s", 100, 100, 500, f"none{i}")
+
+
+def npu(host_only, flows):
     """Four steps, each a kernel of 300 us and a collective of 100 us with their
     calls, a copy of 20 us without one, a call that waits for 450 us, a stream
     that waits for 400 us; what is derived from them, and parts of the
@@ -128,6 +167,8 @@ def npu(host_only):
         add("Computing", 104, 0, 60, 300)
         add("Communication", 104, 1, 500, 100)
         add("Free", 104, 2, 360, 140)
+        if flows:
+            npu_flows(events, i)
     return json.dumps([e for e in names + events
                        if not host_only or e["pid"] < 102])
 
@@ -264,6 +305,6 @@ def check(folder, said, command, gpus, ranks):
 if sys.argv[1] == "make":
     make(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
 elif sys.argv[1] == "npu":
-    print(npu(len(sys.argv) > 2))
+    print(npu("host" in sys.argv, "flows" in sys.argv))
 else:
     sys.exit(check(*sys.argv[2:]))

@@ -258,7 +258,7 @@ says 'NPU: calls that wait' '"blocked_ns": 1800000, "count": 4, "call": "AscendC
 says 'NPU: what streams wait for' \
 	'{"name": "wait", "source": "record", "count": 4, "ns": 1600000,' \
 	syncs "$tmp/npu.db"
-says 'NPU: why no operator' "does not follow torch_npu's flows" \
+says 'NPU: why no operator' "no flow of torch_npu leads to it" \
 	doctor "$tmp/npu.db"
 says 'NPU: steps' '"step_count": 4,' steps "$tmp/npu.db"
 run 0 "$profan" slice "$tmp/npu.db" -o "$tmp/part.json" &&
@@ -269,6 +269,42 @@ for command in kernels overlap launches syncs; do
 		run 0 "$profan" $command "$tmp/part.db" --format json
 	same "NPU: $command of a slice" "$tmp/want" "$tmp/out"
 done
+# Arrows lead from operators to tasks, with a call or without one; where it is
+# not certain which, none does.
+"$PYTHON" -S "$helper" npu flows >"$tmp/flows.json"
+run 0 "$profan" ingest -q "$tmp/flows.json" -o "$tmp/flows.db" || cat "$tmp/err"
+for threads in 1 2; do
+	run 0 "$profan" ingest -q --threads $threads "$tmp/flows.json" \
+		-o "$tmp/flows$threads.db" || cat "$tmp/err"
+done
+same 'NPU: arrows at any number of threads' "$tmp/flows1.db" "$tmp/flows2.db"
+run 0 "$profan" slice "$tmp/flows.db" -o "$tmp/arrows.json" &&
+	run 0 "$profan" ingest -q "$tmp/arrows.json" -o "$tmp/flows_part.db" ||
+	cat "$tmp/err"
+cat >"$tmp/want" <<'END'
+gpu_name,op,count
+hcom_allReduce__1_0,c10d::allreduce_,1
+hcom_allReduce__1_1,c10d::allreduce_,1
+hcom_allReduce__1_2,c10d::allreduce_,1
+hcom_allReduce__1_3,c10d::allreduce_,1
+mm,aten::mm,4
+relu,aten::relu,3
+END
+for db in flows flows_part; do
+	run 0 "$profan" query "$tmp/$db.db" --format csv \
+		"SELECT gpu_name, op, count(*) AS count FROM gpu_ops
+		GROUP BY 1, 2 ORDER BY 1, 2"
+	same "NPU: operators of tasks in $db" "$tmp/want" "$tmp/out"
+	# a slice has all starts before all ends
+	sed -i -e /relu/d -e s/mm,4/mm,1/ "$tmp/want"
+done
+printf 'name,calls,steps\nmm,4,4\nrelu,0,3\n' >"$tmp/want"
+run 0 "$profan" query "$tmp/flows.db" --format csv \
+	"SELECT s.text AS name, count(g.launch_id) AS calls,
+		count(g.step) AS steps
+	FROM gpu_event AS g JOIN string AS s ON s.id = g.name_id
+	WHERE s.text IN ('mm', 'relu') GROUP BY 1 ORDER BY 1"
+same 'NPU: calls and steps of tasks with arrows' "$tmp/want" "$tmp/out"
 mkdir -p "$tmp/w_ascend_pt/ASCEND_PROFILER_OUTPUT"
 cp "$tmp/npu.json" "$tmp/w_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json"
 echo 'Name,Type,Start Time(us)' \

@@ -179,8 +179,9 @@ static const struct rule {
 		       "and it has no operator and no step",
 		       PF_HINT_NONE },
 	[ORPHAN] = { "no launch call", 0.01, 0.1,
-		     "GPU work whose call was not recorded has no operator and "
-		     "no step",
+		     "GPU work whose call was not recorded has an operator and "
+		     "a "
+		     "step only where the trace itself leads to it from one",
 		     PF_HINT_NONE },
 	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
 			    "their work was dropped, ran after the capture, "

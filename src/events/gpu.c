@@ -392,8 +392,10 @@ static int find_origin(struct pf_gpu *g, int64_t row, struct pf_err *err)
 	if (find_linked(g, trace_key(g->trace->trace_id), &of_trace, err) < 0 ||
 	    find_linked(g, (uint64_t)ev->event_id >> 32, &of_track, err) < 0)
 		return -1;
-	ev->origin = of_trace > row || of_track > row ? PF_GPU_BEFORE
-						      : PF_GPU_NO_CALL;
+	/* What has an operator all the same began in the capture. */
+	ev->origin = !ev->op_id && (of_trace > row || of_track > row)
+			     ? PF_GPU_BEFORE
+			     : PF_GPU_NO_CALL;
 	return 0;
 }
 

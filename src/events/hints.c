@@ -149,8 +149,7 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"what launches it (rocprofv3 --marker-trace)",
 		NO_TRACE,
 		[PF_FROM_TORCH_NPU] =
-			"profan does not follow torch_npu's flows from "
-			"operators",
+			"no flow of torch_npu leads to it from one",
 	},
 	[PF_HINT_COARSE] = {
 		"a newer torch writes nanoseconds",

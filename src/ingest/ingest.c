@@ -332,7 +332,7 @@ static int merge(struct pf_ingest *in, struct pf_err *err)
 				  in->directory);
 	enter(in, "linking");
 	if (pf_ingest_texts(in, err) || pf_ingest_device_tracks(in, err) ||
-	    pf_ingest_merge(in, err))
+	    pf_ingest_arrows_gather(in, err) || pf_ingest_merge(in, err))
 		return -1;
 	pf_ingest_close_runs(in); /* their memory and place on the disk */
 	pf_db_start_sync(in->db);

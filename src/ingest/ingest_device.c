@@ -78,6 +78,7 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 {
 	enum pf_device_line kind = pf_device_npu_line(process, line);
 	char *tid = pf_strdup(kind == PF_LINE_TASKS || !*line ? t->tid : line);
+	struct pf_ingest_track *flows;
 
 	if (kind == PF_LINE_CALLS)
 		t->line = (uint8_t)kind;
@@ -87,6 +88,11 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 		free(tid);
 		return;
 	}
+	flows = find_track(in, t->pid, t->tid, 'f');
+	if (flows)
+		flows->bound = (uint32_t)(in->first_track +
+					  (size_t)(t - in->tracks)) +
+			       1;
 	free(t->pid);
 	free(t->tid);
 	t->class_letter = 'g';

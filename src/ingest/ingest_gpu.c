@@ -2,8 +2,9 @@
 /*
  * Rows of the events on GPU tracks, in order of their start, each joined to
  * its launch call (same correlation; of several such calls the last that began
- * before it, else the first), to the operator
- * around that call, and to the profiler step that holds the whole call.
+ * before it, else the first), to the operator around that call, else that of an
+ * arrow, and to the profiler step that holds the whole call, else the arrow's
+ * start.
  *
  * One thread makes them and another inserts them: until the last is made, all
  * but "feed", "insert" and "comm" is the maker's.
@@ -230,7 +231,7 @@ static int put_facts(struct gpu_rows *g, struct pf_err *err)
 
 static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
 		     int64_t event_id, const struct pf_span *s,
-		     const struct pf_ingest_call *call,
+		     const struct pf_ingest_call *launch,
 		     const struct pf_ingest_step *step)
 {
 	row->nulls = 0;
@@ -245,8 +246,8 @@ static void fill_row(const struct gpu_rows *g, struct pf_feed_row *row,
 		    s->slot[PF_SLOT_CORRELATION]);
 	pf_feed_set(row, 8, has_slot(s, PF_SLOT_EXTERNAL_ID),
 		    s->slot[PF_SLOT_EXTERNAL_ID]);
-	pf_feed_set(row, 9, call, call ? call->event_id : 0);
-	pf_feed_set(row, 10, call && call->op_id, call ? call->op_id : 0);
+	pf_feed_set(row, 9, launch->event_id != 0, launch->event_id);
+	pf_feed_set(row, 10, launch->op_id != 0, launch->op_id);
 	pf_feed_set(row, 11, step, step ? step->step : 0);
 	pf_feed_set(row, 12, has_slot(s, PF_SLOT_BYTES),
 		    s->slot[PF_SLOT_BYTES]);
@@ -257,18 +258,29 @@ static int add_row(struct gpu_rows *g, struct batch *b, size_t track,
 {
 	const int64_t event_id = (int64_t)(track + 1) << 32 | s->seq;
 	const struct pf_ingest_call *call = NULL;
+	const struct pf_ingest_arrow *arrow;
+	struct pf_ingest_call launch = { 0 };
 	struct pf_ingest_step *step = NULL;
 
-	if (find_call(g, s, &call, err))
+	if (find_call(g, s, &call, err) ||
+	    pf_ingest_arrow_to(g->in, track, s->start_ns, &arrow, err) < 0)
 		return -1;
 	if (call)
-		step = find_step(g->in, call);
-	if (call && call->comm) {
+		launch = *call;
+	if (arrow && !launch.op_id)
+		launch.op_id = arrow->op_id;
+	if (arrow && !launch.comm)
+		launch.comm = arrow->comm;
+	if (arrow && !call)
+		launch.start_ns = arrow->start_ns;
+	if (call || arrow)
+		step = find_step(g->in, &launch);
+	if (launch.comm) {
 		b->comms[b->comm_count].event_id = event_id;
-		b->comms[b->comm_count++].comm = (uint32_t)call->comm;
+		b->comms[b->comm_count++].comm = (uint32_t)launch.comm;
 	}
 	count_work(g, s, call != NULL, step);
-	fill_row(g, &b->rows[b->count++], event_id, s, call, step);
+	fill_row(g, &b->rows[b->count++], event_id, s, &launch, step);
 	return 0;
 }
 
@@ -372,7 +384,8 @@ static int make_batch(void *context, size_t place, struct pf_err *err)
 	size_t track;
 	int rc = 1;
 
-	if (!g->calls && (gather_calls(g, err) || open_streams(g, err)))
+	if (!g->calls && (gather_calls(g, err) || open_streams(g, err) ||
+			  pf_ingest_arrows_sort(g->in, err)))
 		return -1;
 	b->count = b->comm_count = 0;
 	while (b->count < PF_FEED_ROWS &&

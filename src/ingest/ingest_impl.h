@@ -36,8 +36,9 @@ struct pf_ingest_track {
 	bool has_begin_end; /* B and E events: pair them first */
 	struct pf_run *runs;
 	size_t run_count, runs_cap;
-	uint32_t kinds;        /* a bit for each kind that was read on it */
-	uint32_t owner, place; /* of ingest_merged.c */
+	uint32_t kinds; /* a bit for each kind that was read on it */
+	uint32_t bound; /* of flows: 1 + the device's line they lead to */
+	uint32_t owner, place;                  /* of ingest_merged.c */
 	int64_t event_count, first_ns, last_ns; /* as stored */
 };
 
@@ -170,6 +171,7 @@ struct pf_ingest {
 	struct pf_ingest_comm *comms;
 	size_t comm_count, comms_cap;
 	struct pf_sorter *calls;
+	struct pf_ingest_arrows *arrows; /* NULL: there are none */
 };
 
 /* A track by its global number, first_track <= i < track_count. */
@@ -429,6 +431,32 @@ int pf_ingest_device_event(struct pf_ingest *in, struct pf_ingest_device *d,
 int pf_ingest_device_types(struct pf_ingest *in,
 			   const struct pf_ingest_device *d,
 			   struct pf_err *err);
+
+/*
+ * ingest_arrows.c: what torch_npu says which operator of the host launched.
+ * Gathered when the tracks of devices are known; those that begin on a track
+ * of the host (by its global number) are resolved in order of time, all of a
+ * track before those of the next; sorted when all are; then each task asks
+ * for its own, in order of time on its track.
+ */
+struct pf_ingest_arrows;
+struct pf_ingest_arrow {
+	int64_t gpu_track, gpu_ns; /* leading: the sorter's keys */
+	int64_t start_ns, op_id, comm;
+};
+int pf_ingest_arrows_gather(struct pf_ingest *in, struct pf_err *err);
+/* Has the next one its start on this track, before that time? */
+bool pf_ingest_arrow_begins(const struct pf_ingest_arrows *a, size_t track,
+			    int64_t before_ns, int64_t *start_ns);
+/* The operator around the start of that one; 0: it has none. */
+int pf_ingest_arrow_resolve(struct pf_ingest_arrows *a, int64_t op_id,
+			    uint32_t comm, struct pf_err *err);
+int pf_ingest_arrows_sort(struct pf_ingest *in, struct pf_err *err);
+/* To what begins then: 1, 0 (and NULL) or -1. */
+int pf_ingest_arrow_to(struct pf_ingest *in, size_t track, int64_t start_ns,
+		       const struct pf_ingest_arrow **arrow,
+		       struct pf_err *err);
+void pf_ingest_arrows_free(struct pf_ingest_arrows *a);
 
 /* ingest_merge.c: all runs of this trace's tracks into blocks. */
 int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err);

@@ -164,6 +164,7 @@ void pf_ingest_drop(struct pf_ingest *in)
 {
 	drop_trace(in);
 	pf_sorter_free(in->calls);
+	pf_ingest_arrows_free(in->arrows);
 	free(in->type);
 	free(in->unread);
 	for (size_t i = 0; i < in->boot_count; i++)

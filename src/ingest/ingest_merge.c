@@ -467,6 +467,26 @@ static int device_event(struct merging *m, const struct pf_ingest_track *t,
 	return 0;
 }
 
+/*
+ * Arrows that begin on this track before a time belong to what is innermost
+ * where they begin, whatever else begins there.
+ */
+static int resolve_arrows(struct merging *m, int64_t before_ns,
+			  struct pf_err *err)
+{
+	int64_t ns;
+
+	while (pf_ingest_arrow_begins(m->in->arrows, m->track_id - 1, before_ns,
+				      &ns)) {
+		const struct open_span *p = enclosing(m, ns, ns);
+
+		if (pf_ingest_arrow_resolve(m->in->arrows, p ? p->op_id : 0,
+					    p ? p->comm : 0, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int one_event(struct merging *m, struct pf_ingest_track *t,
 		     const struct pf_run_event *ev, struct pf_err *err)
 {
@@ -475,7 +495,8 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 
 	if (device_event(m, t, &ev, &own, err))
 		return -1;
-	if (m->host && host_event(m, ev, &parent, err))
+	if (m->host && (resolve_arrows(m, ev->start_ns, err) ||
+			host_event(m, ev, &parent, err)))
 		return -1;
 	if (m->in->type[ev->type].kind == PF_KIND_GPU_ANNOTATION)
 		note_step(m, ev);
@@ -518,6 +539,8 @@ static int merge_track(struct merging *m, struct pf_ingest_track *t,
 			rc = -1;
 			break;
 		}
+	if (!rc && m->host)
+		rc = resolve_arrows(m, INT64_MAX, err);
 	pf_run_heap_free(heap);
 	free(t->runs);
 	t->runs = NULL;

@@ -320,7 +320,7 @@ activity() {
 		range "$1" synchronizeStream 5 9 1 '"correlation":5'
 	} | trace activity
 	for command in gaps overlap launches kernels steps doctor; do
-		says "$command: no work of $1" "ProfilerActivity.$2]" \
+		says "$command: no work of $1" "ProfilerActivity.$2" \
 			$command "$tmp/activity.db"
 	done
 }
@@ -331,7 +331,29 @@ activity hpu_runtime HPU
 activity privateuse1_runtime PrivateUse1
 "$PYTHON" -S "$helper" npu host >"$tmp/host.json"
 run 0 "$profan" ingest -q "$tmp/host.json" -o "$tmp/host.db" || cat "$tmp/err"
-says 'NPU: no work' 'ProfilerActivity.NPU] of torch_npu' gaps "$tmp/host.db"
+says 'NPU: no work' 'ProfilerActivity.NPU of torch_npu.profiler recorded calls' \
+	gaps "$tmp/host.db"
+# Who recorded launches of a device is not told to record its work.
+# launched CATEGORY OF CALLS, CALL, DB
+launched() {
+	for command in gaps overlap launches kernels steps roofline graphs; do
+		silent "$command: launches in $1, but no work" \
+			'record GPU work' $command "$3"
+	done
+	says "launches: $2 is no proof of none" \
+		'so of no call is known what it launched' launches "$3"
+	says "doctor: $2 has no work" 'launches work, but has no record of it' \
+		doctor "$3"
+}
+for call in 'xpu urEnqueueKernelLaunch' 'mtia runFunction' 'hpu synLaunch' \
+	'privateuse1 aclrtLaunchKernel'; do
+	{
+		range cpu_op aten::mm 1 90 1 ''
+		range "${call% *}_runtime" "${call#* }" 5 9 1 '"correlation":5'
+	} | trace launched
+	launched "${call% *}_runtime" "${call#* }" "$tmp/launched.db"
+done
+launched CANN Node@launch "$tmp/host.db"
 
 # --steps with the name of profiler steps changes nothing
 "$mktrace" --steps 4 --layers 1 >"$tmp/made.json"

@@ -1,8 +1,8 @@
 -- Lines of the processes of torch_npu and msprof, in a trace that has a process
--- called "Ascend Hardware": pid and tid as text, the names of process and line, and
--- the device as text: the number of the process's label "NPU N", else that of the
--- hardware if there is one hardware alone, else the pid; the last metadata event of
--- each counts.  Behind them each process once more without a tid, for lines that have
+-- called "Ascend Hardware" or "CANN": pid and tid as text, the names of process and
+-- line, and the device as text: the number of the process's label "NPU N", else that
+-- of the hardware if there is one hardware alone, else the pid; the last metadata
+-- event of each counts.  Behind them each process once more without a tid, for lines that have
 -- no name.
 -- Parameter 1: trace.id.  Order: lines first; pid, tid.
 WITH process AS (
@@ -44,6 +44,7 @@ placed AS (
 			ELSE p.pid END AS device
 	FROM process AS p
 	JOIN hardware AS h ON h.count > 0
+		OR EXISTS (SELECT 1 FROM process WHERE name = 'CANN')
 	LEFT JOIN label AS l ON l.pid = p.pid)
 SELECT pid, tid, name, line, device
 FROM (

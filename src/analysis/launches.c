@@ -694,7 +694,8 @@ static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
 				       pf_window_no_work(&l->window),
 				       l->window.tpu_count
 					       ? ""
-					       : ", so nothing launched any");
+					       : ", so of no call is known "
+						 "what it launched");
 		doc->is_nothing = !l->orphan_count;
 		return;
 	}

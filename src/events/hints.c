@@ -14,6 +14,11 @@
 
 #define NO_WAITS "what streams of this device wait for is not known"
 
+/* Who has calls of the device did ask for its work. */
+#define NO_WORK(activity)                                                      \
+	activity " recorded calls, but no work: nothing was launched, or "     \
+		 "the device's profiler has no record of it"
+
 static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 	[PF_HINT_WORK] = {
 		"record GPU work with activities=[ProfilerActivity.CPU, "
@@ -28,21 +33,12 @@ static const char *const hints[PF_HINTS][PF_FROM_LEGACY] = {
 		"record GPU work with rocprofv3 --kernel-trace "
 		"--memory-copy-trace",
 		NO_TRACE,
-		[PF_FROM_TORCH_XPU] =
-			"record GPU work with activities=[ProfilerActivity.CPU, "
-			"ProfilerActivity.XPU]",
-		[PF_FROM_TORCH_MTIA] =
-			"record GPU work with activities=[ProfilerActivity.CPU, "
-			"ProfilerActivity.MTIA]",
-		[PF_FROM_TORCH_HPU] =
-			"record GPU work with activities=[ProfilerActivity.CPU, "
-			"ProfilerActivity.HPU]",
+		[PF_FROM_TORCH_XPU] = NO_WORK("ProfilerActivity.XPU"),
+		[PF_FROM_TORCH_MTIA] = NO_WORK("ProfilerActivity.MTIA"),
+		[PF_FROM_TORCH_HPU] = NO_WORK("ProfilerActivity.HPU"),
 		[PF_FROM_TORCH_NPU] =
-			"record GPU work with activities=[ProfilerActivity.CPU, "
-			"ProfilerActivity.NPU] of torch_npu.profiler",
-		[PF_FROM_TORCH_OTHER] =
-			"record GPU work with activities=[ProfilerActivity.CPU, "
-			"ProfilerActivity.PrivateUse1]",
+			NO_WORK("ProfilerActivity.NPU of torch_npu.profiler"),
+		[PF_FROM_TORCH_OTHER] = NO_WORK("ProfilerActivity.PrivateUse1"),
 	},
 	[PF_HINT_CALLS] = {
 		"record launch calls with activities=[ProfilerActivity.CPU, "

@@ -102,7 +102,7 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 	t->name = pf_strdup(line);
 }
 
-/* What torch_npu and msprof write, if a process is "Ascend Hardware". */
+/* What torch_npu and msprof write, by the names of their processes. */
 static int take_npu(struct pf_ingest *in, struct pf_err *err)
 {
 	sqlite3_stmt *st = pf_named_prepare(in->db, "npu_lines", err);

@@ -395,6 +395,23 @@ done
 [ ! -s why ]
 result "a last row that is cut is stored or counted" why
 
+# ---- what is said of a log alone ----
+printf 'main;a 5\nmain;b 7\n' >alone.folded
+printf 'timestamp, index, utilization.gpu [%%]\n%s\n%s\n' \
+	'2026/03/01 00:00:00.250, 0, 97 %' '2026/03/01 00:00:01.250, 0, 99 %' \
+	>alone.csv
+for f in alone.folded alone.csv; do
+	for command in summary report; do
+		rm -f said.html
+		set -- "$command" "$f"
+		[ "$command" = summary ] || set -- "$@" -o said.html
+		run 0 "$profan" "$@" && [ ! -e said.html ] || cat said.html >>out
+		grep -qF 'Nothing is above its threshold.' out &&
+			! grep -qF 'there is no GPU activity' out
+		result "$f: $command says nothing of a GPU's activity" out err
+	done
+done
+
 # ---- real ones ----
 if [ -d "$shared/inputs/telemetry" ]; then
 	for f in "$shared"/inputs/telemetry/nvidia_*.csv; do

@@ -70,6 +70,8 @@ const char *pf_rule_no_gpu(const struct pf_parts *p)
 {
 	if (p->steps.window.has_unread)
 		return "no GPU activity could be read";
+	if (p->steps.recorded.producer == PF_FROM_TABLES)
+		return "there is no trace, only what stands beside one";
 	return p->steps.is_untimed ? "a memory snapshot has no GPU work"
 				   : "there is no GPU activity in this trace";
 }

@@ -92,7 +92,8 @@ static void add_clean(const struct pf_parts *p, struct pf_verdicts *out)
 			    pf_window_device(&p->traces));
 		pf_figure_ratio(&v->sentence, busy);
 		pf_buf_adds(&v->sentence, " of the time");
-	} else {
+	} else if (p->steps.recorded.producer != PF_FROM_TABLES) {
+		/* That a log of a GPU has no work in it means nothing. */
 		pf_buf_adds(&v->sentence, "; ");
 		pf_buf_adds(&v->sentence, pf_rule_no_gpu(p));
 	}

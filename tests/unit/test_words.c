@@ -52,6 +52,53 @@ static void test_table(void **state)
 		assert_true(has_rows[i]);
 }
 
+/*
+ * Calls of other devices: names that their public headers have, of which some
+ * begin as another does that is something else.
+ */
+static void test_devices(void **state)
+{
+	static const struct {
+		enum pf_word word;
+		const char *is, *is_not;
+	} names[] = {
+		{ PF_WORD_CALL_ALLOCATOR, "urUSMDeviceAlloc",
+		  "urUSMGetMemAllocInfo" },
+		{ PF_WORD_CALL_ALLOCATOR, "urVirtualMemMap",
+		  "urVirtualMemGranularityGetInfo" },
+		{ PF_WORD_CALL_ALLOCATOR, "urPhysicalMemCreate",
+		  "urPhysicalMemRetain" },
+		{ PF_WORD_CALL_ALLOCATOR, "zeVirtualMemReserve",
+		  "zeVirtualMemQueryPageSize" },
+		{ PF_WORD_CALL_ALLOCATOR, "piMemRelease", "piMemRetain" },
+		{ PF_WORD_CALL_ALLOCATOR, "synHostMalloc", "synHostCopy" },
+		{ PF_WORD_CALL_ALLOCATOR, "AscendCL@aclrtUnmapMem",
+		  "AscendCL@aclrtGetMemInfo" },
+		{ PF_WORD_CALL_BLOCKING, "cudaHostFree", "synHostFree" },
+		{ PF_WORD_CALL_MODULE, "urProgramCreateWithIL",
+		  "urProgramCreateWithNativeHandle" },
+		{ PF_WORD_CALL_MODULE, "piProgramCreateWithBinary",
+		  "piProgramGetInfo" },
+		{ PF_WORD_CALL_MODULE, "synGraphCompile", "synGraphCreate" },
+		{ PF_WORD_CALL_NO_LAUNCH,
+		  "urCommandBufferAppendKernelLaunchExp",
+		  "urCommandBufferEnqueueExp" },
+		{ PF_WORD_CALL_COPIES, "zeCommandListAppendImageCopyRegion",
+		  "zeCommandListAppendBarrier" },
+		{ PF_WORD_CALL_SYNC, "synStreamSynchronize", "synStreamQuery" },
+		{ PF_WORD_CALL_FILL, "synMemsetD32Async", "synMemCopyAsync" },
+		{ PF_WORD_CALL_STREAM_WAIT, "synStreamWaitEvent",
+		  "synStreamSynchronize" },
+		{ PF_WORD_EVENT_RECORD, "synEventRecord", "synEventQuery" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		assert_true(pf_word(names[i].word, names[i].is));
+		assert_false(pf_word(names[i].word, names[i].is_not));
+	}
+}
+
 /* Rules are stored by number: rows of comm_op must keep their order. */
 static void test_rules(void **state)
 {
@@ -120,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_matches),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_devices),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_operations),
 		cmocka_unit_test(test_ways),

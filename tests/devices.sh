@@ -260,6 +260,9 @@ says 'NPU: what streams wait for' \
 	syncs "$tmp/npu.db"
 says 'NPU: why no operator' "no flow of torch_npu leads to it" \
 	doctor "$tmp/npu.db"
+run 0 "$profan" table "$tmp/npu.db" &&
+	grep -qx 'Self NPU time total: 1.680ms' "$tmp/out"
+result 'NPU: no table sums up what is derived or waits' "$tmp/out" "$tmp/err"
 says 'NPU: steps' '"step_count": 4,' steps "$tmp/npu.db"
 run 0 "$profan" slice "$tmp/npu.db" -o "$tmp/part.json" &&
 	run 0 "$profan" ingest -q "$tmp/part.json" -o "$tmp/part.db" || cat "$tmp/err"

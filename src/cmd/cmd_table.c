@@ -155,7 +155,7 @@ static void show_trust(const struct pf_averages_trust *t)
 		pf_buf_addf(&line, ", %s nested too deep",
 			    pf_num_show_count(shown, (int64_t)t->too_deep));
 	if (t->unlinked_ns > 0)
-		pf_buf_addf(&line, ", %.2f %% of GPU time belongs to no op",
+		pf_buf_addf(&line, ", %.2f %% of GPU time is given to no op",
 			    100.0 * (double)t->unlinked_ns /
 				    (double)t->device_ns);
 	if (line.len)

@@ -30,8 +30,10 @@ static int add_row(struct pf_engine *e, const struct pf_fe *fe,
 		return -1;
 	if (row.name.flags & PF_NAME_DROPPED)
 		return 0;
-	row.is_annotation = fe->kind == PF_KIND_GPU_ANNOTATION &&
-			    e->rules.annotations_apart;
+	row.is_annotation =
+		(fe->kind == PF_KIND_GPU_ANNOTATION &&
+		 e->rules.annotations_apart) ||
+		(fe->kind == PF_KIND_GPU_SYNC && e->rules.waits_apart);
 	if (pf_engine_begin(e, &row, &n, err))
 		return -1;
 	n.is_row = true;

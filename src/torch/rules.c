@@ -189,7 +189,12 @@ struct pf_rules pf_rules_for(const struct pf_rule_facts *facts, int torch,
 			history[i].apply(&r);
 	if (facts->is_capture)
 		for_capture(&r);
+	/* No table of torch has its lines of derived times and waits. */
+	r.waits_apart = facts->is_npu;
+	r.annotations_apart |= facts->is_npu;
 	r.device = r.names_device && facts->device ? facts->device : "CUDA";
+	if (facts->is_npu)
+		r.device = "NPU";
 	r.is_rounded = r.is_us && torch >= 113 && torch < 204;
 	if (python)
 		r.compensated = python >= 12;
@@ -347,6 +352,7 @@ static int device_row(sqlite3_stmt *st, struct pf_rule_facts *f)
 	static const char *const devices[] = { NULL, "MTIA", "XPU", "HPU" };
 
 	f->device = devices[sqlite3_column_int(st, 0) & 3];
+	f->is_npu = sqlite3_column_int(st, 1);
 	return 0;
 }
 
@@ -391,7 +397,9 @@ int pf_rules_read_facts(struct pf_db *db, int64_t trace_id,
 		      " OR category = 'Runtime') THEN 0"
 		      " WHEN max(category GLOB 'mtia_*') THEN 1"
 		      " WHEN max(category GLOB 'xpu_*') THEN 2"
-		      " WHEN max(category = 'hpu_op') THEN 3 ELSE 0 END"
+		      " WHEN max(category = 'hpu_op') THEN 3 ELSE 0 END,"
+		      " EXISTS(SELECT 1 FROM process WHERE trace_id = ?1"
+		      " AND name = 'Ascend Hardware')"
 		      " FROM event_type WHERE ?1",
 		      trace_id, device_row, out, err) ||
 	    read_rows(db,

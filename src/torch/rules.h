@@ -52,6 +52,7 @@ struct pf_rules {
 	enum pf_candidates candidates;
 	enum pf_memory_border border;
 	bool annotations_apart; /* in the key; not in the device total */
+	bool waits_apart;       /* the same of what streams wait for */
 	bool overhead_claims;   /* overhead events may own kernels */
 	bool unlinked_claims;   /* unlinked runtime calls may */
 	bool unlinked_in_tree;  /* they nest on the stop thread */
@@ -87,6 +88,7 @@ struct pf_rule_facts {
 	bool is_foreign; /* torch was not there, and has no table */
 	/* "MTIA", "XPU", "HPU", by the categories of events; NULL: other */
 	const char *device;
+	bool is_npu; /* of torch_npu */
 	int torch, python; /* from the trace's own metadata, 0 = not said */
 };
 

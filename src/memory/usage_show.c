@@ -390,11 +390,13 @@ static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
 	pf_num_show_bytes(of, d->capacity);
 	if (d->in_use != PF_NO_INT) {
 		pf_doc_finding(doc,
-			       "%s: at most %s%s%s in use, of which programs "
+			       "%s%s: at most %s%s%s in use, of which programs "
 			       "reserve a part; at most %s allocated, after %s",
-			       d->at.device, pf_num_show_bytes(part, d->in_use),
+			       direct.data, d->at.device,
+			       pf_num_show_bytes(part, d->in_use),
 			       d->capacity > 0 ? " of " : "",
 			       d->capacity > 0 ? of : "", peak, time);
+		pf_buf_release(&direct);
 		return;
 	}
 	if (has_blocks)

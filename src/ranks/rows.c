@@ -344,7 +344,9 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 			end++;
 		rate(&out->kinds[all[i].kind], &all[i], end - i);
 	}
-	qsort(out->kinds, out->kind_count, sizeof(*out->kinds), by_kind);
+	if (out->kind_count)
+		qsort(out->kinds, out->kind_count, sizeof(*out->kinds),
+		      by_kind);
 	pf_intern_release(&keys);
 	free(all);
 }

@@ -40,6 +40,7 @@ paths runs.db >got
 same "its traces, in the order of their names" want got
 cat >want <<'EOF'
 profan: 5 files are no traces: config.json, memory_profile.json, empty.json, ...
+profan: 2 runs are put together: 'profan ingest --dry-run' lists them, -o DIR keeps them apart
 EOF
 same "files that are none are passed over in one line" want err
 run 0 "$profan" ingest -q runs -o quiet.db && [ ! -s err ]
@@ -407,4 +408,81 @@ run 0 "$profan" ingest rank0_a.json rank1.json -o two.db && [ ! -s err ]
 result "two ranks are one job"
 run 0 "$profan" steps two.db && grep -q '^Step .*Rank' out
 result "steps of several ranks say of which" out
+
+# ---- hosts of one job ----
+"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" tpu_work >host.pb
+hosts() { # NAME RUNS "RANK..." PATH...: all ways of reading agree
+	name=$1 runs=$2 want=$3
+	shift 3
+	rm -rf hosts hosts.db
+	for f in "$@"; do
+		mkdir -p "$(dirname "hosts/$f")" && cp host.pb "hosts/$f"
+	done
+	run 0 "$profan" ingest --dry-run -f json hosts && "$PYTHON" -S -c '
+import json, sys
+d = json.load(open("out"))["tables"]
+print(len(d["runs"]), *(r["rank"] for r in d["files"]))' >got
+	echo "$runs $want" >want
+	same "$name" want got
+	run 0 "$profan" ingest hosts -o hosts.db && "$profan" query hosts.db \
+		"SELECT group_concat(coalesce(rank, 'None'), ' ') FROM (
+		SELECT rank FROM trace ORDER BY id)" -f csv | tail -n 1 |
+		tr -d '"' >got
+	echo "$want" >want
+	same "$name: the database, too" want got
+	rm -rf hosts/.profan hosts/traces.profan*
+	run 0 "$profan" hosts && if [ "$runs" = 1 ]; then
+		! grep -q 'put together: .profan' err
+	else
+		grep -q "^profan: $runs runs are put together" err
+	fi
+	result "$name: what is read as one is said"
+}
+at=plugins/profile/2025_01_01_10_00_00
+hosts "hosts of JAX" 1 "0 1" $at/host0.xplane.pb $at/host1.xplane.pb
+hosts "with a line between, not from 0" 1 "1 10" \
+	$at/host_1.xplane.pb $at/host_10.xplane.pb
+hosts "workers of a slice" 1 "0 1" \
+	$at/t1v-n-1a2b3c4d-w-0.xplane.pb $at/t1v-n-1a2b3c4d-w-1.xplane.pb
+hosts "of two slices nobody knows" 1 "None None None" \
+	$at/t1v-n-1a-w-0.xplane.pb $at/t1v-n-1a-w-1.xplane.pb \
+	$at/t1v-n-2b-w-0.xplane.pb
+hosts "GKE" 1 "0 1" $at/gke-tpu-1a2b-w-0.xplane.pb \
+	$at/gke-tpu-1a2b-w-1.xplane.pb
+hosts "Ray: the number that differs" 1 "0 1" \
+	$at/ray-node-0-0.xplane.pb $at/ray-node-0-1.xplane.pb
+hosts "Ray: two that differ" 1 "None None" \
+	$at/ray-node-0-0.xplane.pb $at/ray-node-1-1.xplane.pb
+hosts "a lone one" 1 "None" $at/host3.xplane.pb
+hosts "other machines" 1 "None None" $at/vmhost1.xplane.pb $at/vmhost2.xplane.pb
+hosts "one without a number" 1 "None None" $at/host.xplane.pb $at/host1.xplane.pb
+hosts "folders of processes" 1 "0 1" \
+	dp_rank_0/$at/vm.xplane.pb dp_rank_1/$at/vm.xplane.pb
+hosts "folders of hosts" 1 "0 1" host0/vm.xplane.pb host1/vm.xplane.pb
+hosts "folders that differ by seconds" 1 "0 1" \
+	$at/host0.xplane.pb ${at%00}02/host1.xplane.pb
+hosts "folders on both sides of a month" 1 "1 0" \
+	plugins/profile/2025_02_28_23_59_59/host1.xplane.pb \
+	plugins/profile/2025_03_01_00_00_01/host0.xplane.pb
+hosts "one host twice is two runs" 2 "None None" \
+	$at/host0.xplane.pb ${at%00}02/host0.xplane.pb
+hosts "two captures of two hosts" 2 "0 1 0 1" \
+	$at/host0.xplane.pb ${at%00}02/host1.xplane.pb \
+	${at%00}10/host0.xplane.pb ${at%00}12/host1.xplane.pb
+hosts "minutes apart" 2 "None None" \
+	$at/host0.xplane.pb ${at%00_00}05_00/host1.xplane.pb
+hosts "two jobs" 2 "0 1 0 1" \
+	a/$at/host0.xplane.pb a/$at/host1.xplane.pb \
+	b/$at/host0.xplane.pb b/$at/host1.xplane.pb
+# told by their bytes, not by their names
+hosts "processes of nsys" 1 "0 1" report.0.sqlite report.1.sqlite
+hosts "numbers of processes of the system" 1 "None None" \
+	report.4711.sqlite report.4712.sqlite
+mkdir dots && for i in 0 1; do
+	cp one.json "dots/report.$i.json"
+done
+run 0 "$profan" ingest -q dots -o dots.db &&
+	[ "$("$profan" query dots.db 'SELECT count(rank) FROM trace' -f csv |
+		tail -n 1)" = 0 ]
+result "numbers of other files count anything"
 tap_done

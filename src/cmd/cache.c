@@ -21,6 +21,7 @@
 #include "fleet/fleet.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
+#include "ingest/plan.h"
 #include "store/db.h"
 
 #define SUFFIX ".profan.db"
@@ -209,7 +210,7 @@ static int make(struct pf_cached *c, char *const *sources, size_t count,
 	if (!rc)
 		rc = check_place(c->path, err);
 	if (!rc)
-		rc = pf_choose_traces(sources, count, &traces, err);
+		rc = pf_plan_traces(sources, count, &traces, err);
 	if (!rc)
 		rc = ingest(c, sources, count, &traces, mark, err);
 	if (rc && err->code == PF_EBUSY && !c->folder) {

@@ -276,15 +276,14 @@ static int read_runs(const struct ingest_args *a, const struct pf_plan *plan,
 	return rc < 0 ? -1 : worst;
 }
 
-static int read_all(const struct ingest_args *a,
-		    const struct pf_selection *choice, struct pf_err *err)
+static int read_all(const struct ingest_args *a, const struct pf_plan *plan,
+		    struct pf_err *err)
 {
 	struct pf_paths list = { 0 };
 	int rc;
 
-	for (size_t i = 0; i < choice->count; i++)
-		if (!choice->items[i].why)
-			pf_paths_add(&list, choice->items[i].path);
+	pf_plan_say(plan);
+	pf_selection_paths(plan->choice, &list);
 	rc = read_run(a, &list, a->out, err);
 	pf_paths_release(&list);
 	return rc;
@@ -317,7 +316,7 @@ static int follow(struct pf_ctx *cx, const struct ingest_args *a,
 	else if (!rc && is_split)
 		rc = read_runs(a, &plan, err);
 	else if (!rc)
-		rc = read_all(a, choice, err);
+		rc = read_all(a, &plan, err);
 	pf_plan_release(&plan);
 	return rc;
 }

@@ -553,25 +553,11 @@ void pf_selection_say(const struct pf_selection *choice)
 
 /* ---- only paths ---- */
 
-static void keep_paths(const struct pf_selection *choice, struct pf_paths *out)
+void pf_selection_paths(const struct pf_selection *choice, struct pf_paths *out)
 {
 	for (size_t i = 0; i < choice->count; i++)
 		if (!choice->items[i].why)
 			pf_paths_add(out, choice->items[i].path);
-}
-
-int pf_choose_traces(char *const *arguments, size_t count, struct pf_paths *out,
-		     struct pf_err *err)
-{
-	struct pf_selection choice = { 0 };
-	int rc = pf_choose(arguments, count, false, &choice, err);
-
-	if (!rc) {
-		pf_selection_say(&choice);
-		keep_paths(&choice, out);
-	}
-	pf_selection_release(&choice);
-	return rc;
 }
 
 int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
@@ -585,7 +571,7 @@ int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 			     ? find_named(arguments[i], &choice, err)
 			     : add_file(&choice, arguments[i], false, err);
 	if (!rc)
-		keep_paths(&choice, out);
+		pf_selection_paths(&choice, out);
 	pf_selection_release(&choice);
 	return rc;
 }

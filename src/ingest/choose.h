@@ -74,6 +74,10 @@ void pf_selection_release(struct pf_selection *choice);
 int pf_choose(char *const *arguments, size_t count, bool look,
 	      struct pf_selection *out, struct pf_err *err);
 
+/* Add the paths of what is not passed over. */
+void pf_selection_paths(const struct pf_selection *choice,
+			struct pf_paths *out);
+
 /* One line for each reason why files are passed over. */
 void pf_selection_say(const struct pf_selection *choice);
 
@@ -83,9 +87,5 @@ void pf_selection_say(const struct pf_selection *choice);
  */
 int pf_choose_files(char *const *arguments, size_t count, struct pf_paths *out,
 		    struct pf_err *err);
-
-/* pf_choose() and pf_selection_say(): only the paths that are to be read. */
-int pf_choose_traces(char *const *arguments, size_t count, struct pf_paths *out,
-		     struct pf_err *err);
 
 #endif

@@ -25,6 +25,7 @@ struct making {
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
 	size_t *joins;        /* of each path the first of its trace */
+	int64_t *ranks;       /* of each path, by its name */
 	size_t *next;         /* and the next one of it; 0: none */
 	size_t last;          /* where the last trace begins */
 	size_t unread_count;  /* traces that could not be read */
@@ -118,6 +119,7 @@ static void join_paths(struct making *m)
 	size_t count = m->options->path_count;
 
 	m->joins = pf_source_joins(m->options->paths, count);
+	m->ranks = pf_source_ranks(m->options->paths, count);
 	m->next = pf_calloc(count + 1, sizeof(*m->next));
 	for (size_t i = count; i-- > 0;) {
 		if (m->joins[i] == i) {
@@ -135,6 +137,7 @@ static void find_parts(const struct making *m, struct pf_ingest *in, size_t i)
 	in->part_count = in->parts_read = 0;
 	in->part_bytes = 0;
 	in->is_last = i == m->last;
+	in->named_rank = m->ranks[i];
 	for (size_t k = m->next[i]; k; k = m->next[k]) {
 		in->parts = pf_grow(in->parts, &in->parts_cap,
 				    in->part_count + 1, sizeof(*in->parts));
@@ -478,6 +481,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	pf_outplace_release(&m.place);
 	free(m.directory);
 	free(m.joins);
+	free(m.ranks);
 	free(m.next);
 	return rc;
 }

@@ -126,6 +126,7 @@ struct pf_ingest {
 	} mark;
 	/* the trace at hand */
 	int64_t trace_id;
+	int64_t named_rank; /* as the name of the file says; -1: it does not */
 	int64_t owner_rank; /* of one of several that a file had; -1: of none */
 	char *unread; /* why it is none: the file could not be read; or NULL */
 	const char *path;

@@ -140,6 +140,7 @@ struct pf_ingest *pf_ingest_give_up(struct pf_ingest *in, const char *why)
 	job->trace_id = in->trace_id;
 	job->path = in->path;
 	job->is_last = in->is_last;
+	job->named_rank = in->named_rank;
 	job->file_bytes = in->file_bytes;
 	job->mark = mark;
 	job->unread = pf_strdup(why);

@@ -142,9 +142,9 @@ static int put_trace(struct pf_ingest *in, struct pf_err *err)
 		return -1;
 	pf_source_name_read(&name, in->path);
 	/* Before the file's own word (schema/ingest.sql): the user's. */
-	rank = in->options->rank >= 0
-		       ? in->options->rank + in->trace_id - 1
-		       : (in->owner_rank >= 0 ? in->owner_rank : name.rank);
+	rank = in->options->rank >= 0 ? in->options->rank + in->trace_id - 1
+				      : (in->owner_rank >= 0 ? in->owner_rank
+							     : in->named_rank);
 	for (int k = PF_REPAIR_FIRST_SKIP; k < PF_REPAIR_KINDS; k++)
 		skipped += in->repairs.of[k].count;
 	sqlite3_bind_int64(st, 1, in->trace_id);
@@ -233,7 +233,6 @@ int pf_ingest_mark_stacks(struct pf_ingest *in, struct pf_err *err)
 int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 {
 	const int64_t last[2] = { in->mark.stack, in->mark.stack_frame };
-	struct pf_source_name name;
 	sqlite3_stmt *st;
 	int rc = -1;
 
@@ -244,14 +243,12 @@ int pf_ingest_unread_row(struct pf_ingest *in, struct pf_err *err)
 			   err);
 	if (!st)
 		return -1;
-	pf_source_name_read(&name, in->path);
 	sqlite3_bind_int64(st, 1, in->trace_id);
 	sqlite3_bind_text(st, 2, in->path, -1, SQLITE_STATIC);
 	bind_known(st, 3, in->file_bytes, in->file_bytes >= 0);
-	bind_known(st, 4, name.rank, name.rank >= 0);
+	bind_known(st, 4, in->named_rank, in->named_rank >= 0);
 	sqlite3_bind_text(st, 5, in->unread, -1, SQLITE_STATIC);
 	rc = put(in, st, err);
 	sqlite3_finalize(st);
-	free(name.worker);
 	return rc;
 }

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/intern.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "ingest/plan.h"
@@ -21,18 +22,6 @@ static void add_run(struct pf_plan *plan, char *name)
 	plan->runs[plan->run_count++] = (struct pf_plan_run){ .name = name };
 }
 
-static void assign(struct pf_plan *plan, struct pf_intern *names, size_t i)
-{
-	char *name = pf_source_run(plan->choice->items[i].path);
-	uint32_t n = pf_intern_add(names, name, strlen(name));
-
-	if (n == plan->run_count)
-		add_run(plan, name);
-	else
-		free(name);
-	plan->files[i].run = n;
-}
-
 static bool is_rave(const struct pf_chosen *c)
 {
 	return c->format && !strcmp(c->format, "rave");
@@ -45,23 +34,41 @@ static bool is_rave(const struct pf_chosen *c)
 static void find_runs(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
-	struct pf_intern names;
-	bool has_one;
+	const char **paths = pf_calloc(choice->count + 1, sizeof(*paths));
+	size_t *files = pf_calloc(choice->count + 1, sizeof(*files));
+	size_t count = 0, own_count = 0, *first;
 
-	pf_intern_init(&names);
-	for (size_t i = 0; i < choice->count; i++)
-		if (!choice->items[i].why && !is_rave(&choice->items[i]))
-			assign(plan, &names, i);
-	has_one = plan->run_count == 1;
-	for (size_t i = 0; i < choice->count; i++)
-		if (!choice->items[i].why && is_rave(&choice->items[i]) &&
-		    !has_one)
-			assign(plan, &names, i);
+	for (int rave = 0; rave < 2; rave++)
+		for (size_t i = 0; i < choice->count; i++) {
+			const struct pf_chosen *c = &choice->items[i];
+
+			if (c->why || is_rave(c) != rave)
+				continue;
+			files[count] = i;
+			paths[count++] = c->path;
+		}
+	first = pf_source_runs(paths, count);
+	for (size_t i = 0; i < count; i++) {
+		struct pf_plan_file *f = &plan->files[files[i]];
+
+		if (!is_rave(&choice->items[files[i]]))
+			own_count += first[i] == i;
+		else if (own_count == 1)
+			continue; /* run 0 */
+		if (first[i] != i) {
+			f->run = plan->files[files[first[i]]].run;
+			continue;
+		}
+		f->run = plan->run_count;
+		add_run(plan, pf_source_run(paths[i]));
+	}
 	for (size_t i = 0; i < choice->count; i++)
 		if (!choice->items[i].why)
 			pf_paths_add(&plan->runs[plan->files[i].run].traces,
 				     choice->items[i].path);
-	pf_intern_release(&names);
+	free(first);
+	free(files);
+	free(paths);
 }
 
 /* Files of one trace have one number. */
@@ -131,9 +138,13 @@ static void read_names(struct pf_plan *plan)
 {
 	const struct pf_selection *choice = plan->choice;
 	struct span *spans = pf_calloc(choice->count + 1, sizeof(*spans));
+	struct pf_paths paths = { 0 };
 	struct pf_intern workers;
-	size_t count = 0;
+	size_t count = 0, read = 0;
+	int64_t *ranks;
 
+	pf_selection_paths(choice, &paths);
+	ranks = pf_source_ranks((const char *const *)paths.items, paths.count);
 	pf_intern_init(&workers);
 	for (size_t i = 0; i < choice->count; i++) {
 		const struct pf_chosen *c = &choice->items[i];
@@ -142,7 +153,10 @@ static void read_names(struct pf_plan *plan)
 		if (c->why)
 			continue;
 		pf_source_name_read(&name, c->path);
-		plan->files[i].rank = c->rank < 0 ? name.rank : c->rank;
+		plan->files[i].rank = c->rank;
+		if (c->rank < 0)
+			plan->files[i].rank = ranks[read];
+		read++;
 		if (name.worker)
 			spans[count++] = (struct span){
 				pf_intern_add(&workers, name.worker,
@@ -153,6 +167,8 @@ static void read_names(struct pf_plan *plan)
 	}
 	number_cycles(plan, spans, count);
 	pf_intern_release(&workers);
+	pf_paths_release(&paths);
+	free(ranks);
 	free(spans);
 }
 
@@ -177,6 +193,36 @@ void pf_plan_release(struct pf_plan *plan)
 	free(plan->runs);
 	free(plan->files);
 	*plan = (struct pf_plan){ 0 };
+}
+
+void pf_plan_say(const struct pf_plan *plan)
+{
+	bool has_folder = false;
+
+	for (size_t i = 0; i < plan->choice->count; i++)
+		has_folder |= pf_is_folder(plan->choice->items[i].under);
+	if (has_folder && plan->run_count > 1)
+		pf_log_note("%zu runs are put together: 'profan ingest "
+			    "--dry-run' lists them, -o DIR keeps them apart",
+			    plan->run_count);
+}
+
+int pf_plan_traces(char *const *arguments, size_t count, struct pf_paths *out,
+		   struct pf_err *err)
+{
+	struct pf_selection choice = { 0 };
+	struct pf_plan plan;
+	int rc = pf_choose(arguments, count, false, &choice, err);
+
+	if (!rc) {
+		pf_selection_say(&choice);
+		pf_plan_make(&plan, &choice);
+		pf_plan_say(&plan);
+		pf_plan_release(&plan);
+		pf_selection_paths(&choice, out);
+	}
+	pf_selection_release(&choice);
+	return rc;
 }
 
 /* ---- a database each ---- */

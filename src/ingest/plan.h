@@ -3,7 +3,7 @@
  * What ingest would do with files that were chosen, before it does it: the
  * runs that they are of, ranks and cycles, and the database of each run.
  *
- * A run is a folder (source_name.h); cycles are captures of one worker of it,
+ * A run is a folder, or several (source_name.h); cycles are captures of one worker of it,
  * in the order of the numbers in their names, from 1.
  */
 #ifndef PF_INGEST_PLAN_H
@@ -33,6 +33,13 @@ struct pf_plan {
 
 void pf_plan_make(struct pf_plan *plan, const struct pf_selection *choice);
 void pf_plan_release(struct pf_plan *plan);
+
+/* One line, if several runs of folders are to be in one database. */
+void pf_plan_say(const struct pf_plan *plan);
+
+/* pf_choose() and what is said of it: the paths that are to be read as one. */
+int pf_plan_traces(char *const *arguments, size_t count, struct pf_paths *out,
+		   struct pf_err *err);
 
 /*
  * Name a database of each run in a folder, by the folder of the run.

@@ -173,6 +173,56 @@ void pf_source_name_read(struct pf_source_name *out, const char *path)
 	out->worker = worker.data;
 }
 
+/* ---- hosts ---- */
+
+/* Do the bytes before "at" end in this word, and in no longer one? */
+static bool follows(const char *path, size_t from, size_t at, const char *word)
+{
+	const size_t n = strlen(word);
+
+	return at >= from + n && !strncasecmp(path + at - n, word, n) &&
+	       (at == from + n || !isalpha((unsigned char)path[at - n - 1]));
+}
+
+static bool is_mark(char c)
+{
+	return c == '-' || c == '_' || c == '.';
+}
+
+/*
+ * The next number of [from, to) that says which of several hosts or processes
+ * it is: "host_0", "t1v-n-1a2b-w-0", "dp_rank_0", both of "ray-node-0-1".
+ */
+static bool next_host(const char *path, size_t from, size_t to,
+		      struct number *n)
+{
+	static const char *const words[] = { "host", "node", "rank",
+					     "process" };
+	size_t at = n->end > from ? n->end : from;
+	const size_t before = n->end;
+
+	for (; at < to; at++) {
+		size_t word = at;
+		bool is;
+
+		if (!isdigit((unsigned char)path[at]) ||
+		    (at > from && isdigit((unsigned char)path[at - 1])))
+			continue;
+		word -= word > from && is_mark(path[word - 1]);
+		is = before && word == before && word < at;
+		is = is || (word < at && word > from + 2 &&
+			    !memcmp(path + word - 2, "-w", 2));
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+			is = is || follows(path, from, word, words[i]);
+		if (is && read_number(path, at, n) && n->end <= to &&
+		    (n->end == to || !isalnum((unsigned char)path[n->end]))) {
+			n->head = word;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- runs ---- */
 
 /* A folder of a run's captures, which is none of its own: "iteration_20". */
@@ -191,23 +241,406 @@ static bool is_inner(const char *path, size_t from, size_t to)
 			return true;
 	if (find_counter(path, from, to, &n) && n.end <= to)
 		return true;
-	return to - from > 4 && !strncasecmp(path + from, "rank", 4) &&
-	       find_numbered(path + from, "rank") >= 0;
+	if (to - from > 4 && !strncasecmp(path + from, "rank", 4) &&
+	    find_numbered(path + from, "rank") >= 0)
+		return true;
+	n.end = 0;
+	while (next_host(path, from, to, &n))
+		if (n.end == to)
+			return true;
+	return false;
 }
 
-char *pf_source_run(const char *path)
+/* Where the last name of a path begins that ends at "end". */
+static size_t name_start(const char *path, size_t end)
 {
-	size_t end = (size_t)(pf_path_base(path) - path), from;
+	while (end > 0 && path[end - 1] != '/')
+		end--;
+	return end;
+}
 
+/* The length of a folder, a slash at its end, without the inner ones. */
+static size_t cut_inner(const char *path, size_t end)
+{
 	while (end > 0) {
+		size_t from;
+
 		end -= end > 1; /* without the slash */
-		for (from = end; from > 0 && path[from - 1] != '/';)
-			from--;
+		from = name_start(path, end);
 		if (from == end || !is_inner(path, from, end))
 			break;
 		end = from;
 	}
+	return end;
+}
+
+char *pf_source_run(const char *path)
+{
+	size_t end = cut_inner(path, (size_t)(pf_path_base(path) - path));
+
 	return end ? pf_memdup0(path, end) : pf_strdup(".");
+}
+
+/* Seconds between what the hosts of one job call a capture by. */
+#define CAPTURE_S 30
+
+/* A file below plugins/profile/2025_01_31_10_00_00. */
+struct session {
+	uint32_t job;    /* what is above plugins, without hosts */
+	uint32_t host;   /* the path without the time */
+	int64_t start_s; /* -1: none */
+	size_t file;
+};
+
+/* Seconds since some day; -1: it is no such time. */
+static int64_t read_session(const char *path, size_t from, size_t to)
+{
+	static const int64_t most[] = { 9999, 12, 31, 23, 59, 60 };
+	int64_t v[6];
+	size_t at = from;
+	struct number n = { 0 };
+
+	for (int i = 0; i < 6; i++) {
+		if (!read_number(path, at, &n) || n.value > most[i] ||
+		    n.end - at != (i ? 2 : 4) ||
+		    (i < 5 ? path[n.end] != '_' : n.end != to))
+			return -1;
+		v[i] = n.value;
+		at = n.end + 1;
+	}
+	v[0] -= v[1] < 3; /* years begin in March */
+	v[1] = (v[1] + 9) % 12;
+	v[2] += 365 * v[0] + v[0] / 4 - v[0] / 100 + v[0] / 400 +
+		(153 * v[1] + 2) / 5;
+	return ((v[2] * 24 + v[3]) * 60 + v[4]) * 60 + v[5];
+}
+
+static struct session find_session(const char *path, struct pf_intern *jobs,
+				   struct pf_intern *hosts)
+{
+	static const char above[] = "plugins/profile/";
+	const size_t base = (size_t)(pf_path_base(path) - path);
+	const size_t from = base ? name_start(path, base - 1) : 0;
+	const size_t n = sizeof(above) - 1;
+	struct session s = { .start_s = -1 };
+	struct pf_buf host = { 0 };
+
+	if (from < n || memcmp(path + from - n, above, n) ||
+	    (from > n && path[from - n - 1] != '/'))
+		return s;
+	s.start_s = read_session(path, from, base - 1);
+	if (s.start_s < 0)
+		return s;
+	s.job = pf_intern_add(jobs, path, cut_inner(path, from - n));
+	pf_buf_add(&host, path, from);
+	pf_buf_adds(&host, path + base);
+	s.host = pf_intern_add(hosts, host.data, host.len);
+	pf_buf_release(&host);
+	return s;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct session *x = a, *y = b;
+
+	if (x->job != y->job)
+		return x->job < y->job ? -1 : 1;
+	if (x->start_s != y->start_s)
+		return x->start_s < y->start_s ? -1 : 1;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/*
+ * Each host names the folder by its own clock: folders of almost one time are
+ * of one run if no host is in two of them.
+ */
+static void join_sessions(struct session *s, size_t count, uint32_t host_count,
+			  size_t *runs)
+{
+	size_t *seen = pf_calloc(host_count + 1, sizeof(*seen));
+	size_t begin = 0, number = 0, end;
+
+	qsort(s, count, sizeof(*s), by_start);
+	for (size_t i = 0; i < count; i = end) {
+		bool is_next = number && s[i].job == s[begin].job &&
+			       s[i].start_s - s[begin].start_s <= CAPTURE_S;
+
+		for (end = i; end < count && s[end].job == s[i].job &&
+			      s[end].start_s == s[i].start_s;
+		     end++)
+			is_next = is_next && seen[s[end].host] != number;
+		if (!is_next) {
+			begin = i;
+			number++;
+		}
+		for (size_t k = i; k < end; k++) {
+			seen[s[k].host] = number;
+			runs[s[k].file] = s[begin].file;
+		}
+	}
+	free(seen);
+}
+
+/* By the first of each run in the list, and not in time. */
+static void put_first(size_t *runs, size_t count)
+{
+	size_t *first = pf_calloc(count + 1, sizeof(*first));
+
+	for (size_t i = 0; i < count; i++) {
+		size_t *f = &first[runs[i]];
+
+		if (!*f)
+			*f = i + 1;
+		runs[i] = *f - 1;
+	}
+	free(first);
+}
+
+size_t *pf_source_runs(const char *const *paths, size_t count)
+{
+	struct session *sessions = pf_calloc(count + 1, sizeof(*sessions));
+	size_t *runs = pf_calloc(count + 1, sizeof(*runs));
+	size_t *first = pf_calloc(count + 1, sizeof(*first));
+	struct pf_intern folders, jobs, hosts;
+	size_t session_count = 0;
+
+	pf_intern_init(&folders);
+	pf_intern_init(&jobs);
+	pf_intern_init(&hosts);
+	for (size_t i = 0; i < count; i++) {
+		struct session s = find_session(paths[i], &jobs, &hosts);
+		const size_t before = folders.count;
+		char *folder;
+		uint32_t n;
+
+		if (s.start_s >= 0) {
+			s.file = i;
+			sessions[session_count++] = s;
+			continue;
+		}
+		folder = pf_source_run(paths[i]);
+		n = pf_intern_add(&folders, folder, strlen(folder));
+		if (n == before)
+			first[n] = i;
+		runs[i] = first[n];
+		free(folder);
+	}
+	join_sessions(sessions, session_count, hosts.count, runs);
+	put_first(runs, count);
+	pf_intern_release(&hosts);
+	pf_intern_release(&jobs);
+	pf_intern_release(&folders);
+	free(sessions);
+	free(first);
+	return runs;
+}
+
+/* ---- ranks of the files of a run ---- */
+
+/* Files of one run and one way of storing. */
+struct peer {
+	size_t run, file;
+	const char *suffix;
+};
+
+static int by_peer(const void *a, const void *b)
+{
+	const struct peer *x = a, *y = b;
+	int order;
+
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	order = strcmp(x->suffix, y->suffix);
+	if (order)
+		return order;
+	return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Of files that are called by their hosts or processes; others say pids. */
+static const char *const host_suffixes[] = { ".xplane.pb", ".xplane.pb.gz",
+					     ".sqlite" };
+#define HOST_SUFFIXES (sizeof(host_suffixes) / sizeof(*host_suffixes))
+
+static bool is_of_host(const char *suffix)
+{
+	for (size_t i = 0; i < HOST_SUFFIXES; i++)
+		if (!strcmp(suffix, host_suffixes[i]))
+			return true;
+	return false;
+}
+
+static const char *suffix_of(const char *path)
+{
+	const char *base = pf_path_base(path), *dot = strrchr(base, '.');
+	const size_t n = strlen(base);
+
+	for (size_t i = 0; i < HOST_SUFFIXES; i++) {
+		const size_t k = strlen(host_suffixes[i]);
+
+		if (n > k && !strcmp(base + n - k, host_suffixes[i]))
+			return base + n - k;
+	}
+	return dot ? dot : base + n;
+}
+
+/* Where in its path each file of a run says which it is. */
+struct place {
+	bool is_name;  /* of the file, not of a folder */
+	bool is_plain; /* "report.0.sqlite": no word says what is counted */
+	size_t from;   /* of the folder */
+	int which;     /* of the numbers there */
+};
+
+static bool find_place(const char *path, const char *suffix,
+		       const struct place *at, struct number *n)
+{
+	const size_t base = (size_t)(pf_path_base(path) - path);
+	const size_t len = (size_t)(suffix - path);
+	size_t from = at->is_name ? base : at->from, to = from;
+
+	*n = (struct number){ 0 };
+	if (at->is_plain) {
+		for (to = len;
+		     to > base && isdigit((unsigned char)path[to - 1]);)
+			to--;
+		return to > base && path[to - 1] == '.' &&
+		       read_number(path, to, n) && n->end == len;
+	}
+	if (at->is_name) {
+		to = len;
+	} else {
+		if (from >= base || (from && path[from - 1] != '/'))
+			return false;
+		to += strcspn(path + to, "/");
+	}
+	for (int i = 0; i <= at->which; i++)
+		if (!next_host(path, from, to, n))
+			return false;
+	return true;
+}
+
+/* What must be the same of all files: it, without the number. */
+static uint32_t rest_of(struct pf_intern *rests, const char *path,
+			const char *suffix, const struct place *at,
+			const struct number *n)
+{
+	const bool is_file = at->is_name || at->is_plain;
+	const size_t from = is_file ? (size_t)(pf_path_base(path) - path) : 0;
+	size_t to = n->end;
+	struct pf_buf rest = { 0 };
+	uint32_t number;
+
+	to = is_file ? (size_t)(suffix - path) : to + strcspn(path + to, "/");
+	pf_buf_add(&rest, path + from, n->at - from);
+	pf_buf_addc(&rest, '/');
+	pf_buf_add(&rest, path + n->end, to - n->end);
+	number = pf_intern_add(rests, rest.data, rest.len);
+	pf_buf_release(&rest);
+	return number;
+}
+
+/* What the files of a run say of their ranks. */
+struct telling {
+	const char *const *paths;
+	const struct peer *peers;
+	size_t count;
+	int64_t *ranks, *found; /* of one place; NULL until there is one */
+	bool is_doubtful;       /* two places say different things */
+};
+
+/* Do all of them say a number there, each another one? */
+static bool is_told(struct telling *t, const struct place *at)
+{
+	struct pf_intern rests;
+	struct pf_map seen;
+	bool is = true;
+
+	pf_intern_init(&rests);
+	pf_map_init(&seen);
+	for (size_t i = 0; i < t->count && is; i++) {
+		const char *path = t->paths[t->peers[i].file];
+		const char *suffix = t->peers[i].suffix;
+		struct number n;
+
+		is = find_place(path, suffix, at, &n) &&
+		     !rest_of(&rests, path, suffix, at, &n) &&
+		     n.value <= INT32_MAX &&
+		     !pf_map_has(&seen, (uint64_t)n.value) &&
+		     (!at->is_plain || (uint64_t)n.value < t->count);
+		if (!is)
+			break;
+		*pf_map_at(&seen, (uint64_t)n.value) = 1;
+		t->ranks[i] = n.value;
+	}
+	pf_map_release(&seen);
+	pf_intern_release(&rests);
+	return is;
+}
+
+static void try_place(struct telling *t, struct place at)
+{
+	const struct peer *p = t->peers;
+	const size_t bytes = t->count * sizeof(*t->ranks);
+	struct number n;
+
+	for (; find_place(t->paths[p->file], p->suffix, &at, &n); at.which++) {
+		if (is_told(t, &at)) {
+			if (!t->found)
+				t->found = memcpy(pf_calloc(1, bytes), t->ranks,
+						  bytes);
+			t->is_doubtful |=
+				memcmp(t->found, t->ranks, bytes) != 0;
+		}
+		if (at.is_plain)
+			break;
+	}
+}
+
+static void rank_peers(const char *const *paths, const struct peer *p,
+		       size_t count, int64_t *out)
+{
+	const char *path = paths[p->file], *slash;
+	struct telling t = { .paths = paths, .peers = p, .count = count };
+
+	t.ranks = pf_calloc(count, sizeof(*t.ranks));
+	for (size_t from = 0; (slash = strchr(path + from, '/'));
+	     from = (size_t)(slash - path) + 1)
+		try_place(&t, (struct place){ .from = from });
+	if (is_of_host(p->suffix)) {
+		try_place(&t, (struct place){ .is_name = true });
+		try_place(&t, (struct place){ .is_plain = true });
+	}
+	for (size_t i = 0; i < count && t.found && !t.is_doubtful; i++)
+		out[p[i].file] = t.found[i];
+	free(t.found);
+	free(t.ranks);
+}
+
+int64_t *pf_source_ranks(const char *const *paths, size_t count)
+{
+	struct peer *peers = pf_calloc(count + 1, sizeof(*peers));
+	int64_t *ranks = pf_calloc(count + 1, sizeof(*ranks));
+	size_t *runs = pf_source_runs(paths, count), end;
+
+	for (size_t i = 0; i < count; i++) {
+		ranks[i] = find_rank(pf_path_base(paths[i]));
+		peers[i] = (struct peer){ runs[i], i, suffix_of(paths[i]) };
+	}
+	if (count)
+		qsort(peers, count, sizeof(*peers), by_peer);
+	for (size_t i = 0; i < count; i = end) {
+		bool is_named = false;
+
+		for (end = i; end < count && peers[end].run == peers[i].run &&
+			      !strcmp(peers[end].suffix, peers[i].suffix);
+		     end++)
+			is_named = is_named || ranks[peers[end].file] >= 0;
+		if (!is_named && end - i > 1)
+			rank_peers(paths, peers + i, end - i, ranks);
+	}
+	free(runs);
+	free(peers);
+	return ranks;
 }
 
 /* The length of a path up to the domain of rocprofv3's CSV; 0: none is said. */

@@ -284,7 +284,7 @@ gives "TPU: operations are no GPU work, and their names short" tpu \
 	"TPU 1,Async XLA Ops,21,add.1,1
 TPU 1,XLA Modules,10,jit_f(1),1
 TPU 1,XLA Ops,21,add.1,2"
-for command in syncs launches roofline; do
+for command in syncs launches; do
 	"$profan" $command "$tmp/tpu.db" >"$tmp/got" 2>&1
 	grep -q '^There is no GPU work, but that of TPUs' "$tmp/got" &&
 		! grep -q 'record GPU work' "$tmp/got"
@@ -351,6 +351,61 @@ same "TPU: and by category" "$tmp/want" "$tmp/got"
 "$profan" table "$tmp/tpu_work.db" >"$tmp/out" 2>&1 &&
 	grep -q '^fusion.1 takes ' "$tmp/out"
 result "TPU: table lists them" "$tmp/out"
+
+# ---- TPUs against their roofs ----
+read_case tpu_roof
+roofs() { # [OPTION...]
+	"$profan" roofline "$tmp/tpu_roof.db" -f csv --table operations "$@" \
+		2>"$tmp/said" | "$PYTHON" -S -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(*(row[key] or "-" for key in ("name", "self_ns", "tflop_per_s",
+          "gb_per_s", "bound", "roofed_ns", "roof_ns", "above_roof_ns",
+          "over_roof_ns")))'
+}
+roofs --group kernel >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+while.6 8000 - - - 0 - - 0
+dot.1 6000 306 0.03333333333333333 compute 6000 2000 4000 0
+bare.7 5000 - 327.6 memory 5000 1000 4000 0
+add.2 3250 6.153846153846154e-05 1008 memory 3250 2000 1250 0
+near.3 3000 0 54600 over roof 0 - - 3000
+all-reduce.4 2000 5e-05 0.819 - 0 - - 0
+copy-done.5 1000 - - - 0 - - 0
+EOF
+same "TPU: operations against their roofs" "$tmp/want" "$tmp/got"
+"$profan" roofline "$tmp/tpu_roof.db" -f json >"$tmp/answer" 2>"$tmp/said" &&
+	"$PYTHON" -S - "$tmp/answer" <<'END'
+import json, sys
+d = json.load(open(sys.argv[1]))["scalars"]
+f = {k: v for k, v in d.items() if k.startswith("tpu_")}
+assert f == {"tpu_self_ns": 28250, "tpu_roof_ns": 5000,
+             "tpu_above_roof_ns": 9250, "tpu_over_roof_ns": 3000,
+             "tpu_no_roof_ns": 11000}, f
+END
+result "TPU: the parts of its time are the whole"
+# 918e6 operations at 459e3 of them in a ns take one of the calls, too
+roofs --group kernel --gpu 'TPU v5p' | grep '^dot.1' >"$tmp/got"
+roofs --group kernel --peak bf16=1,gbps=1 --gpu 'TPU v2 (one core)' |
+	grep '^dot.1' >>"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+dot.1 6000 306 0.03333333333333333 compute 6000 4000 2000 0
+dot.1 6000 306 0.03333333333333333 over roof 0 - - 6000
+EOF
+same "TPU: other peaks" "$tmp/want" "$tmp/got"
+sed 's/TPU v6 Lite/TPU v0 Lite/' "$tmp/tpu_roof.xplane.pb" \
+	>"$tmp/tpu_roof0.xplane.pb"
+"$profan" ingest -q "$tmp/tpu_roof0.xplane.pb" -o "$tmp/tpu_roof.db"
+roofs --group kernel | sed -n 2p >"$tmp/got"
+echo "dot.1 6000 306 0.03333333333333333 - 0 - - 0" >"$tmp/want"
+same "TPU: without peaks there are rates alone" "$tmp/want" "$tmp/got"
+roofs --group kernel --peak gbps=1638 | grep -E '^(dot|bare)' >"$tmp/got"
+cat >"$tmp/want" <<'EOF'
+dot.1 6000 306 0.03333333333333333 - 0 - - 0
+bare.7 5000 - 327.6 memory 5000 1000 4000 0
+EOF
+same "TPU: with the peak of its memory alone, only what needs no other" \
+	"$tmp/want" "$tmp/got"
 read_case tpu_calls
 "$profan" gaps "$tmp/tpu_calls.db" -f csv --table causes 2>"$tmp/said" |
 	cut -d, -f1,2 | sort >"$tmp/got"

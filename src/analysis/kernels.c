@@ -735,7 +735,7 @@ static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 					 ? PF_HLO_BY_CATEGORY
 				 : has_name_group(k->group) ? PF_HLO_BY_NAME
 							    : PF_HLO_BY_OP,
-				 &ops, err);
+				 NULL, &ops, err);
 
 	if (!rc && ops.count) {
 		pf_hlo_ops_tell(&ops, doc);

@@ -11,6 +11,7 @@
 #include "base/sat.h"
 #include "events/args.h"
 #include "events/device_work.h"
+#include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
@@ -34,6 +35,7 @@ struct open {
 	int64_t end_ps;
 	size_t row; /* or NOT_COUNTED */
 	int64_t from_ps, own_ps, inner_ps;
+	double compute_ps, memory_ps; /* at the peaks; not a number: unknown */
 };
 
 static const struct open outermost = { .row = NOT_COUNTED };
@@ -182,6 +184,40 @@ static void add_known(int64_t *sum, int64_t n)
 		pf_sat_sum(sum, n);
 }
 
+static void find_roof(const struct reading *r, const char *name,
+		      const struct said *s, struct open *o)
+{
+	const struct pf_hlo_peaks *p = &r->out->peaks;
+
+	o->compute_ps = o->memory_ps = NAN;
+	if (!s->category || is_async(s->category) ||
+	    pf_gpu_classify_op(name, s->category) == PF_GPU_COMM)
+		return;
+	if (s->flops >= 0)
+		o->compute_ps = (double)s->flops / p->flops * PS;
+	if (s->bytes >= 0 && !(s->flops > 0 && isnan(p->flops)))
+		o->memory_ps = (double)s->bytes / p->bytes * PS;
+}
+
+/* One whose bytes, or operations that it has, have no peak has no roof. */
+static void hold(struct pf_hlo_op *row, const struct open *o)
+{
+	double roof_ps = fmax(o->compute_ps, o->memory_ps); /* of one known */
+	int64_t ps;
+
+	if (isnan(o->memory_ps) || !(roof_ps > 0) || o->inner_ps)
+		return;
+	if (roof_ps > (double)o->own_ps) {
+		pf_sat_sum(&row->over_ns, o->own_ps);
+		return;
+	}
+	ps = llround(roof_ps);
+	pf_sat_sum(&row->roofed_ns, o->own_ps);
+	pf_sat_sum(&row->roof_ns, ps);
+	if (o->compute_ps > o->memory_ps)
+		pf_sat_sum(&row->compute_ns, o->own_ps);
+}
+
 /* An operation has ended: what was in it is not its own. */
 static void settle(struct reading *r, const struct open *o)
 {
@@ -193,6 +229,7 @@ static void settle(struct reading *r, const struct open *o)
 	if (o->own_ps > o->inner_ps)
 		pf_sat_sum(&row->self_ns, o->own_ps - o->inner_ps);
 	pf_sat_sum(&row->total_ns, o->own_ps);
+	hold(row, o);
 }
 
 static void go_to(struct reading *r, int64_t at_ps)
@@ -233,6 +270,7 @@ static int take(struct reading *r, const struct pf_span *e, struct pf_err *err)
 		if (!name)
 			return -1;
 		now.row = find_row(r, *name ? name : "(unnamed)", &said);
+		find_roof(r, name, &said, &now);
 		free(name);
 		row = &r->out->rows[now.row];
 		row->calls++;
@@ -313,6 +351,12 @@ static void finish(struct pf_hlo_ops *out)
 	for (size_t i = 0; i < out->count; i++) {
 		out->rows[i].self_ns /= PS; /* until here picoseconds */
 		out->rows[i].total_ns /= PS;
+		out->rows[i].roofed_ns /= PS;
+		out->rows[i].roof_ns /= PS;
+		out->rows[i].over_ns /= PS;
+		out->rows[i].compute_ns /= PS;
+		out->rows[i].above_ns =
+			out->rows[i].roofed_ns - out->rows[i].roof_ns;
 		out->calls += out->rows[i].calls;
 		pf_sat_sum(&out->self_ns, out->rows[i].self_ns);
 	}
@@ -336,13 +380,15 @@ static void finish(struct pf_hlo_ops *out)
 }
 
 int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
-		    enum pf_hlo_group group, struct pf_hlo_ops *out,
-		    struct pf_err *err)
+		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
+		    struct pf_hlo_ops *out, struct pf_err *err)
 {
+	static const struct pf_hlo_peaks none = { NAN, NAN };
 	struct reading r = { .out = out, .texts.db = db };
 	int rc = 0;
 
-	*out = (struct pf_hlo_ops){ .group = group };
+	*out = (struct pf_hlo_ops){ .group = group,
+				    .peaks = peaks ? *peaks : none };
 	r.names = pf_names_new(db, err);
 	if (!r.names)
 		return -1;
@@ -409,6 +455,119 @@ void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc)
 		       pf_num_show_ratio(share, ops->rows[0].share),
 		       pf_num_show_ns(ns, ops->rows[0].self_ns),
 		       pf_num_show_ns(sum, ops->self_ns));
+}
+
+/* ---- against their roofs ---- */
+
+struct roof_row {
+	struct pf_hlo_op o;
+	const char *bound;
+	double tflops, roof_share;
+};
+
+static void sum_roofs(const struct pf_hlo_ops *ops, struct pf_hlo_op *sum)
+{
+	*sum = (struct pf_hlo_op){ .self_ns = ops->self_ns };
+	for (size_t i = 0; i < ops->count; i++) {
+		pf_sat_sum(&sum->roofed_ns, ops->rows[i].roofed_ns);
+		pf_sat_sum(&sum->roof_ns, ops->rows[i].roof_ns);
+		pf_sat_sum(&sum->above_ns, ops->rows[i].above_ns);
+		pf_sat_sum(&sum->over_ns, ops->rows[i].over_ns);
+	}
+}
+
+/* By most of the time that has a roof; without any nothing bounds it. */
+static const char *bound_of(const struct pf_hlo_op *o)
+{
+	if (!o->roofed_ns)
+		return o->over_ns ? "over roof" : NULL;
+	return o->compute_ns > o->roofed_ns - o->compute_ns ? "compute"
+							    : "memory";
+}
+
+void pf_hlo_ops_show_roofs(const struct pf_hlo_ops *ops, struct pf_doc *doc)
+{
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct roof_row, member, key, title, kind)
+	static const struct pf_field all[] = {
+		FIELD(o.name, "name", "Operation", PF_TEXT),
+		FIELD(o.category, "category", "Category", PF_TEXT | PF_FULL),
+		FIELD(o.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
+		FIELD(o.self_ns, "self_ns", "Self", PF_NS),
+		FIELD(o.share, "share", "Share", PF_RATIO | PF_FULL),
+		FIELD(o.flops, "flops", "Operations",
+		      PF_COUNT | PF_FULL | PF_KNOWN),
+		FIELD(o.bytes, "bytes", "Bytes", PF_BYTES | PF_FULL | PF_KNOWN),
+		FIELD(tflops, "tflop_per_s", "TFLOP/s", PF_REAL),
+		FIELD(o.gb_per_s, "gb_per_s", "GB/s", PF_REAL),
+		FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
+		FIELD(roof_share, "roof_share", "Of roof", PF_RATIO),
+		FIELD(o.roofed_ns, "roofed_ns", "Has a roof", PF_NS | PF_FULL),
+		FIELD(o.roof_ns, "roof_ns", "At the roof",
+		      PF_NS | PF_FULL | PF_KNOWN),
+		FIELD(o.above_ns, "above_roof_ns", "Above it",
+		      PF_NS | PF_KNOWN),
+		FIELD(o.over_ns, "over_roof_ns", "Faster than it",
+		      PF_NS | PF_FULL),
+	};
+#undef FIELD
+	struct pf_hlo_op sum;
+	struct pf_table *t;
+
+	sum_roofs(ops, &sum);
+	pf_doc_int(doc, "tpu_self_ns", "Operations of the TPUs", PF_NS,
+		   sum.self_ns);
+	if (sum.roofed_ns) {
+		pf_doc_int(doc, "tpu_roof_ns", "  at the roofs", PF_NS,
+			   sum.roof_ns);
+		pf_doc_int(doc, "tpu_above_roof_ns", "  above them", PF_NS,
+			   sum.above_ns);
+		pf_doc_int(doc, "tpu_over_roof_ns", "  faster than them",
+			   PF_NS | PF_QUIET, sum.over_ns);
+		pf_doc_int(doc, "tpu_no_roof_ns", "  without one", PF_NS,
+			   sum.self_ns - sum.roofed_ns - sum.over_ns);
+	}
+	t = pf_doc_fields(doc, "operations",
+			  "Operations of the TPUs against their roofs",
+			  PF_FIELDS(all));
+	for (size_t i = 0; i < ops->count; i++) {
+		struct roof_row row = { .o = ops->rows[i] };
+
+		row.bound = bound_of(&row.o);
+		if (!row.o.roofed_ns)
+			row.o.roof_ns = row.o.above_ns = -1;
+		row.tflops = row.o.flops_per_s / 1e12;
+		row.roof_share =
+			pf_ratio((double)row.o.roof_ns, row.o.roofed_ns);
+		PF_PUT(t, all, row);
+	}
+	if (sum.over_ns)
+		pf_doc_note(doc, "recorded bytes are of all memories of a TPU, "
+				 "and the roof is of the largest: what reads "
+				 "the nearer ones may be faster than it");
+}
+
+void pf_hlo_ops_tell_roofs(const struct pf_hlo_ops *ops, const char *peak,
+			   struct pf_doc *doc)
+{
+	char above[PF_NUM_MAX], part[PF_NUM_MAX], all[PF_NUM_MAX];
+	struct pf_hlo_op sum;
+
+	sum_roofs(ops, &sum);
+	pf_num_show_ns(all, ops->self_ns);
+	pf_num_show_ratio(part, pf_num_share(sum.roofed_ns, ops->self_ns));
+	if (sum.roofed_ns)
+		pf_doc_finding(doc,
+			       "%s of the time of the TPUs' operations are "
+			       "above the roofs of %s, which hold for %s of "
+			       "it (%s)",
+			       pf_num_show_ns(above, sum.above_ns),
+			       peak ? peak : "--peak", part, all);
+	else
+		pf_doc_finding(doc,
+			       "The TPUs' operations take %s; how fast they "
+			       "could be is not known",
+			       all);
 }
 
 /* ---- operators ---- */
@@ -529,7 +688,8 @@ static int add_tpus(struct pf_db *db, int64_t trace_id, bool is_alone,
 	args.whole = true;
 	rc = pf_window_resolve(db, &args, &window, err);
 	if (!rc)
-		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, &ops, err);
+		rc = pf_hlo_ops_find(db, &window, PF_HLO_BY_NAME, NULL, &ops,
+				     err);
 	if (!rc && ops.count) {
 		if (is_alone)
 			pf_hlo_ops_tell(&ops, doc);

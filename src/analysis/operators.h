@@ -33,6 +33,17 @@ struct pf_hlo_op {
 	int64_t calls, self_ns, total_ns, flops, bytes;
 	double share;                 /* of all self time */
 	double flops_per_s, gb_per_s; /* while it ran itself */
+	/*
+	 * Of the self time: what has a roof, which is the time at the roof and
+	 * that above it, and what was faster than its roof.
+	 */
+	int64_t roofed_ns, roof_ns, above_ns, over_ns;
+	int64_t compute_ns; /* of roofed_ns: arithmetic bounds it */
+};
+
+/* What a TPU does in a nanosecond at most; not a number: unknown. */
+struct pf_hlo_peaks {
+	double flops, bytes;
 };
 
 /* A zero-initialised struct is an empty result; it owns all it points to. */
@@ -41,15 +52,26 @@ struct pf_hlo_ops {
 	struct pf_hlo_op *rows; /* the most self time first */
 	size_t count, cap;
 	int64_t calls, self_ns;
+	struct pf_hlo_peaks peaks;
 	struct pf_arena texts;
 };
 
+/*
+ * An operation in which no other ran, and that is no begin or end of a
+ * transfer and no collective, has a roof: the time for its recorded operations and bytes at the
+ * peaks, whichever is longer.  peaks NULL: none are known.
+ */
 int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,
-		    enum pf_hlo_group group, struct pf_hlo_ops *out,
-		    struct pf_err *err);
+		    enum pf_hlo_group group, const struct pf_hlo_peaks *peaks,
+		    struct pf_hlo_ops *out, struct pf_err *err);
 void pf_hlo_ops_release(struct pf_hlo_ops *ops);
 /* The finding, where there are any; the table "operations". */
 void pf_hlo_ops_tell(const struct pf_hlo_ops *ops, struct pf_doc *doc);
 void pf_hlo_ops_show(const struct pf_hlo_ops *ops, struct pf_doc *doc);
+/* Against their roofs: figures, and the table "operations". */
+void pf_hlo_ops_show_roofs(const struct pf_hlo_ops *ops, struct pf_doc *doc);
+/* The sentence of these; peak: what the TPU is called. */
+void pf_hlo_ops_tell_roofs(const struct pf_hlo_ops *ops, const char *peak,
+			   struct pf_doc *doc);
 
 #endif

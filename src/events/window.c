@@ -577,8 +577,8 @@ const char *pf_window_no_work(const struct pf_window *w)
 	if (w->has_unread)
 		return "No GPU work could be read";
 	return w->tpu_count ? "There is no GPU work, but that of TPUs, which "
-			      "only 'profan kernels', 'table', 'overlap', "
-			      "'gaps' and 'steps' look into"
+			      "only 'profan kernels', 'table', 'roofline', "
+			      "'overlap', 'gaps' and 'steps' look into"
 			    : "There is no GPU work";
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/operators.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "events/trust.h"
@@ -413,6 +414,32 @@ static bool has_captured_shapes(const struct pf_roof_walk *w)
 	return false;
 }
 
+/* 1: there are some; where there is no GPU work, they are the answer. */
+static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_hlo_peaks peaks = { r->peaks.rate[PF_PEAK_BF16] * 1e3,
+					    r->peaks.rate[PF_PEAK_BYTES] };
+	struct pf_hlo_ops ops = { 0 };
+	int rc = pf_hlo_ops_find(db, &r->walk.window,
+				 r->group == PF_ROOFLINE_BY_OP ? PF_HLO_BY_OP
+							       : PF_HLO_BY_NAME,
+				 &peaks, &ops, err);
+
+	if (!rc && ops.count) {
+		doc->is_nothing = false;
+		pf_hlo_ops_tell_roofs(&ops, r->peaks.name, doc);
+		add_peaks(r, doc);
+		add_real(doc, "bf16_tflop_per_s", "Products in bf16, TFLOP/s",
+			 PF_REAL, r->peaks.rate[PF_PEAK_BF16]);
+		pf_hlo_ops_show_roofs(&ops, doc);
+		add_notes(r, doc);
+		rc = 1;
+	}
+	pf_hlo_ops_release(&ops);
+	return rc;
+}
+
 int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
 		       struct pf_roofline *out, struct pf_doc *doc,
 		       struct pf_err *err)
@@ -421,6 +448,14 @@ int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
 
 	if (pf_roofline_find(db, args, out, err) < 0)
 		return -1;
+	if (!out->gpu_ns) {
+		int rc = show_tpus(db, out, doc, err);
+
+		if (rc)
+			return rc < 0 ? -1
+				      : pf_trust_note(db, &out->walk.window,
+						      PF_TRUST_TPUS, doc, err);
+	}
 	pf_roofline_show(out, doc);
 	if (!has_captured_shapes(&out->walk))
 		needs |= PF_TRUST_SHAPES;

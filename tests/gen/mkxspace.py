@@ -32,7 +32,7 @@ STATS = ["", "correlation_id", "kernel_details", "memcpy_details", "tf_op",
          "core_count", "memory_size", "device_vendor", "secret",
          "jit(f)/dot_general", "fraction", "hlo_category",
          "_p", "_pt", "_c", "_ct", "index_on_host", "bytes_reserved",
-         "bytes_available", "flops", "bytes_accessed"]
+         "bytes_available", "flops", "bytes_accessed", "device_type_string"]
 
 
 def stat(name, value, kind=None):
@@ -246,6 +246,34 @@ def tpu_work():
                   op_names(), stat_names()))
 
 
+def tpu_roof():
+    """A TPU v6e whose peaks are 918e3 operations and 1638 bytes in a ns; times
+    in tests/xspace.sh."""
+    ops = {1: ("dot.1", "convolution fusion", 918000000, 100),   # 1000 ns
+           2: ("add.2", "loop fusion", 100, 1638000),            # 1000 ns
+           3: ("near.3", "loop fusion", 0, 163800000),           # 100 us
+           4: ("all-reduce.4", "all-reduce", 100, 1638),
+           5: ("copy-done.5", "copy-done", None, None),
+           6: ("while.6", "while", 918000000, 1638),
+           7: ("bare.7", "data formatting", None, 1638000)}      # 1000 ns
+    known = b""
+    for i, (name, category, flops, size) in ops.items():
+        more = b"\x2a" + stat("hlo_category", category)[1:]
+        if flops is not None:
+            more += b"\x2a" + stat("flops", flops)[1:]
+        if size is not None:
+            more += b"\x2a" + stat("bytes_accessed", size)[1:]
+        known += msg(4, num(1, i), msg(
+            2, num(1, i), msg(2, "%%%s = f32[4] x()" % name), msg(4, name),
+            more))
+    work = [op(1, 0, 4000), op(1, 4000, 6000), op(2, 10000, 11250),
+            op(3, 20000, 23000), op(4, 30000, 32000), op(5, 40000, 41000),
+            op(6, 50000, 60000), op(2, 51000, 53000), op(7, 70000, 75000)]
+    return plane("/device:TPU:0", line(3, "XLA Ops", 0, *work), known,
+                 stat_names(), b"\x32" + stat("device_type_string",
+                                              "TPU v6 Lite")[1:])
+
+
 def tpu_calls():
     """Four programs: two that the host's calls brought, by a small number and
     a large one, and those whose number was given away as another type or twice."""
@@ -356,6 +384,7 @@ CASES = {
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
+    "tpu_roof": lambda: tpu_roof() + environment(),
     "tpu_calls": lambda: tpu_calls() + environment(),
     # TPUs beside a GPU, whose numbers would meet
     "tpu_and_gpu": lambda: tpu_work() + gpu(1) + environment(),

@@ -351,6 +351,15 @@ same "TPU: and by category" "$tmp/want" "$tmp/got"
 "$profan" table "$tmp/tpu_work.db" >"$tmp/out" 2>&1 &&
 	grep -q '^fusion.1 takes ' "$tmp/out"
 result "TPU: table lists them" "$tmp/out"
+read_case tpu_long
+gives "TPU: of the text of an operation its name is what it is called" \
+	tpu_long "SELECT name, args ->> '$.long_name' FROM event ORDER BY start_ns" \
+	"add.1,%add.1 = f32[4]{0:T(256)} add.1(f32[4] %x = 3)
+all-reduce.2,%all-reduce.2 = f32[4]{0:T(256)} all-reduce.2(f32[4] %x = 3)
+% = x,"
+"$profan" overlap "$tmp/tpu_long.db" -f json 2>"$tmp/said" |
+	grep -q '"total_ns": 2000'
+result "TPU: and says that it is communication" "$tmp/said"
 
 # ---- TPUs against their roofs ----
 read_case tpu_roof
@@ -393,6 +402,29 @@ dot.1 6000 306 0.03333333333333333 compute 6000 4000 2000 0
 dot.1 6000 306 0.03333333333333333 over roof 0 - - 6000
 EOF
 same "TPU: other peaks" "$tmp/want" "$tmp/got"
+# the page has what the commands say
+"$profan" report -q "$tmp/tpu_roof.db" -o "$tmp/roof.html" 2>"$tmp/said" &&
+	"$profan" kernels "$tmp/tpu_roof.db" -f json >"$tmp/answer" &&
+	"$profan" roofline "$tmp/tpu_roof.db" -g kernel -f json \
+		>"$tmp/roofs" && "$PYTHON" -S - "$tmp" <<'END'
+import json, re, sys
+at = sys.argv[1]
+page = open(at + "/roof.html").read()
+def check(table, answer, keys):
+    rows = re.search(r"<table id=%s>.*?</table>" % table, page, re.S).group(0)
+    got = [(re.search(r"row>([^<]*)<", row).group(1),
+            [float(v) for v in re.findall(r"<td data-v=([^ >]+)", row)])
+           for row in rows.split("<tr>")[2:]]
+    want = [(row["name"], [float(row[k]) for k in keys if row[k] is not None])
+            for row in json.load(open(answer))["tables"]["operations"]]
+    assert got == want, (got, want)
+check("operations", at + "/answer",
+      ("calls", "self_ns", "share", "total_ns", "flops", "bytes"))
+check("roof-operations", at + "/roofs",
+      ("calls", "self_ns", "tflop_per_s", "gb_per_s", "roof_share",
+       "above_roof_ns"))
+END
+result "TPU: the page has the operations of the commands" "$tmp/said"
 sed 's/TPU v6 Lite/TPU v0 Lite/' "$tmp/tpu_roof.xplane.pb" \
 	>"$tmp/tpu_roof0.xplane.pb"
 "$profan" ingest -q "$tmp/tpu_roof0.xplane.pb" -o "$tmp/tpu_roof.db"

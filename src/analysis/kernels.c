@@ -747,14 +747,13 @@ static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 	return rc;
 }
 
-/* A page has tables of kernels; TPUs have none. */
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
 	int rc = pf_kernels_find(db, args, k, err), shown = 0;
 
-	if (!rc && !kept && k->window.is_tpu)
+	if (!rc && k->window.is_tpu)
 		shown = show_tpus(db, k, doc, err);
 	if (!rc && !shown && args->group == PF_KERNELS_BY_CATEGORY)
 		rc = pf_fail(err, PF_EUSAGE,

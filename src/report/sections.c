@@ -340,6 +340,30 @@ static const struct pf_html_col roof_cols[] = {
 	END
 };
 
+static const struct pf_html_col hlo_cols[] = { COL_AS("name", "Operation"),
+					       COL_AS("op", "Operator"),
+					       COL("category"),
+					       COL("calls"),
+					       COL_AS("self_ns", "Self"),
+					       BAR("share", "Share"),
+					       COL_AS("total_ns", "Total"),
+					       COL_AS("flops", "Operations"),
+					       COL_AS("bytes", "Bytes"),
+					       END };
+
+static const struct pf_html_col hlo_roof_cols[] = {
+	COL_AS("name", "Operation"),
+	COL("category"),
+	COL("calls"),
+	COL_AS("self_ns", "Self"),
+	COL_AS("tflop_per_s", "TFLOP/s"),
+	COL_AS("gb_per_s", "GB/s"),
+	COL("bound"),
+	BAR("roof_share", "Of roof"),
+	COL_AS("above_roof_ns", "Above the roof"),
+	END
+};
+
 static const struct pf_html_col family_cols[] = {
 	COL("family"),
 	COL("calls"),
@@ -475,7 +499,9 @@ static const struct section {
 	  { { "by-name", "By name", PF_PART_KERNELS, "kernels", kernel_cols,
 	      100, "share", NULL },
 	    { "by-op", "By name and operator", PF_PART_CALLERS, "kernels",
-	      caller_cols, 100, "share", NULL } } },
+	      caller_cols, 100, "share", NULL },
+	    { "operations", "Operations of the TPUs", PF_PART_KERNELS,
+	      "operations", hlo_cols, 100, "share", NULL } } },
 	{ "ops",
 	  "Operators",
 	  "Operators",
@@ -495,7 +521,9 @@ static const struct section {
 	    { "roof-steps", "Steps against the peak", PF_PART_ROOFLINE, "steps",
 	      use_cols, 40, NULL, NULL },
 	    { "roof-rest", "GPU time without a roof", PF_PART_ROOFLINE,
-	      "not_modelled", rest_cols, 20, "share", NULL } } },
+	      "not_modelled", rest_cols, 20, "share", NULL },
+	    { "roof-operations", "Operations of the TPUs", PF_PART_ROOFLINE,
+	      "operations", hlo_roof_cols, 100, NULL, NULL } } },
 	{ "comm",
 	  "Communication",
 	  "Communication",
@@ -603,7 +631,8 @@ static bool has_section(const struct pf_parts *p, const struct section *s)
 
 	if (!is_possible(p, s))
 		return false;
-	if (s->part == PF_PART_ROOFLINE && !p->roofline.modelled_ns)
+	if (s->part == PF_PART_ROOFLINE && !p->roofline.modelled_ns &&
+	    !p->traces.is_tpu)
 		return false; /* a list of what is not known is no part */
 	for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
 		count += pf_html_count(p, &s->tables[k]);
@@ -639,7 +668,8 @@ void pf_sections_add(struct pf_buf *out, const struct pf_html_page *page)
 		}
 		if (s->part == PF_PART_MEMORY)
 			pf_chart_memory(out, page);
-		if (s->part == PF_PART_ROOFLINE)
+		if (s->part == PF_PART_ROOFLINE &&
+		    page->parts->roofline.modelled_ns)
 			pf_chart_roof(out, page);
 		if (s->tables[0].cols == batches_cols)
 			pf_chart_training(out, page);

@@ -164,6 +164,15 @@ static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
 	return 0;
 }
 
+/* "%add.1 = f32[4] add(...)", the text of an operation, is "add.1". */
+static void shorten(const struct pf_buf *text, struct pf_buf *out)
+{
+	const char *end = text->len ? strstr(text->data, " = ") : NULL;
+
+	if (end && end > text->data + 1 && *text->data == '%')
+		pf_buf_add(out, text->data + 1, (size_t)(end - text->data) - 1);
+}
+
 static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
 		     struct pf_err *err)
 {
@@ -190,6 +199,8 @@ static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
 	}
 	if (!t->raw.data)
 		pf_buf_adds(&t->raw, "");
+	if (is_tpu && !shown.len)
+		shorten(&t->raw, &shown);
 	classify(out, &t->raw, &shown);
 	pf_buf_clear(&t->pieces);
 	/* The name of a TPU's operation is all of its text. */

@@ -246,6 +246,16 @@ def tpu_work():
                   op_names(), stat_names()))
 
 
+def tpu_long():
+    """Operations that say their whole text alone."""
+    known = b"".join(msg(4, num(1, i), msg(2, num(1, i), msg(
+        2, "%%%s = f32[4]{0:T(256)} %s(f32[4] %%x = 3)" % (n, n))))
+        for i, n in ((1, "add.1"), (2, "all-reduce.2")))
+    return plane("/device:TPU:0", line(3, "XLA Ops", 0, op(1, 0, 3000),
+                                       op(2, 4000, 6000), op(3, 7000, 8000)),
+                 known, names({3: "% = x"}), stat_names())
+
+
 def tpu_roof():
     """A TPU v6e whose peaks are 918e3 operations and 1638 bytes in a ns; times
     in tests/xspace.sh."""
@@ -384,6 +394,7 @@ CASES = {
     "reserved": lambda: tpu() + reserved(),
     "tpu": lambda: tpu() + host(1) + environment() + msg(4, "box"),
     "tpu_work": lambda: tpu_work() + environment() + msg(4, "box"),
+    "tpu_long": lambda: tpu_long() + environment(),
     "tpu_roof": lambda: tpu_roof() + environment(),
     "tpu_calls": lambda: tpu_calls() + environment(),
     # TPUs beside a GPU, whose numbers would meet

@@ -42,6 +42,8 @@ timestamp, index, power.draw [W], clocks_throttle_reasons.active
 2026/01/01 00:00:01.000, 0, 5 W, 0x0000000000000004
 EOF
 pages gpu "$tmp/gpu.csv"
+"$PYTHON" -S "$top_srcdir/tests/gen/mkxspace.py" tpu_roof >"$tmp/tpu.pb"
+pages tpu "$tmp/tpu.pb"
 mkdir "$tmp/snapshots"
 "$PYTHON" -S "$top_srcdir/tests/memsnap.py" make "$tmp/snapshots"
 mkdir "$tmp/rave"

@@ -478,6 +478,13 @@ hosts "two jobs" 2 "0 1 0 1" \
 hosts "processes of nsys" 1 "0 1" report.0.sqlite report.1.sqlite
 hosts "numbers of processes of the system" 1 "None None" \
 	report.4711.sqlite report.4712.sqlite
+rm -rf hosts && mkdir hosts && for i in 0 1; do
+	cp host.pb hosts/host_$i.xplane.pb
+done
+run 0 "$profan" merge hosts -o hosts.fleet && "$profan" query hosts.fleet \
+	'SELECT rank FROM rank ORDER BY id' -f csv | tail -n +2 | tr '\n' ' ' >got
+printf '0 1 ' >want
+same "a merge has the same ranks" want got
 mkdir dots && for i in 0 1; do
 	cp one.json "dots/report.$i.json"
 done

@@ -11,6 +11,7 @@
 #include "fleet/fleet.h"
 #include "fleet/inputs.h"
 #include "ingest/choose.h"
+#include "ingest/source_name.h"
 
 /* ---- shards ---- */
 
@@ -120,6 +121,20 @@ static void cut(struct pf_fleet_inputs *in, const struct pf_fleet_shard *shard)
 	in->count = kept;
 }
 
+static void find_ranks(struct pf_fleet_inputs *in)
+{
+	const char **paths = pf_calloc(in->count + 1, sizeof(*paths));
+	int64_t *ranks;
+
+	for (size_t i = 0; i < in->count; i++)
+		paths[i] = in->items[i].path;
+	ranks = pf_source_ranks(paths, in->count);
+	for (size_t i = 0; i < in->count; i++)
+		in->items[i].rank = ranks[i];
+	free(ranks);
+	free(paths);
+}
+
 int pf_fleet_inputs_find(char *const *arguments, size_t count,
 			 const struct pf_fleet_shard *shard,
 			 const char *out_path, struct pf_fleet_inputs *out,
@@ -136,6 +151,8 @@ int pf_fleet_inputs_find(char *const *arguments, size_t count,
 					err);
 		else
 			add(out, arguments[i], true);
+	if (!rc)
+		find_ranks(out);
 	if (!rc && shard->count)
 		cut(out, shard);
 	return rc;

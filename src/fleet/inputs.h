@@ -21,6 +21,7 @@ struct pf_fleet_inputs {
 	struct pf_fleet_input {
 		char *path;
 		bool is_named; /* not found in a folder */
+		int64_t rank;  /* by the names of all; -1: not said */
 		enum pf_fleet_source source;
 	} * items;
 	size_t count, cap;

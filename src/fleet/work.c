@@ -43,6 +43,7 @@ struct worker {
 	struct pf_fleet_out out;
 	char *temporary; /* database */
 	size_t slot;
+	int64_t named_rank; /* of the input at hand */
 	pthread_t thread;
 	struct pf_err err; /* that ends the merge */
 	int rc;
@@ -107,6 +108,7 @@ static int ingest(const struct worker *w, const char *trace, unsigned process,
 	const struct pf_ingest_options options = {
 		.paths = &trace,
 		.path_count = 1,
+		.ranks = &w->named_rank,
 		.out = out,
 		.rank = -1,
 		.process = process,
@@ -222,18 +224,6 @@ static int add_trace(struct worker *w, const char *trace, const char *digest,
 
 /* ---- what cannot be read ---- */
 
-/* A name that says a rank is meant for one. */
-static int64_t named_rank(const char *path)
-{
-	struct pf_source_name name;
-	int64_t rank;
-
-	pf_source_name_read(&name, path);
-	rank = name.rank;
-	free(name.worker);
-	return rank < 0 ? PF_NO_INT : rank;
-}
-
 static int put_failed(struct worker *w, const char *path, const char *digest,
 		      const char *why, struct pf_err *err)
 {
@@ -241,7 +231,7 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 	const char *capture = w->shared->work->capture;
 	struct pf_fleet_rank rank = {
 		.capture = capture ? capture : name,
-		.rank = named_rank(path),
+		.rank = w->named_rank < 0 ? PF_NO_INT : w->named_rank,
 		.world_size = PF_NO_INT,
 		.error = why,
 		.path = path,
@@ -270,13 +260,23 @@ static int put_failed(struct worker *w, const char *path, const char *digest,
 
 /* ---- one input ---- */
 
+/* A name that says a rank is meant for one. */
+static bool is_of_rank(const char *path)
+{
+	struct pf_source_name name;
+
+	pf_source_name_read(&name, path);
+	free(name.worker);
+	return name.rank >= 0;
+}
+
 /* A file of a folder that is called as traces are, and holds something else. */
 static bool is_passed(const struct pf_fleet_input *input)
 {
 	struct pf_err ignored = { 0 };
 
 	return !input->is_named && input->source == PF_SOURCE_TRACE &&
-	       named_rank(input->path) == PF_NO_INT &&
+	       !is_of_rank(input->path) &&
 	       !pf_ingest_probe(input->path, NULL, &ignored);
 }
 
@@ -292,6 +292,7 @@ static int add_input(struct worker *w, const struct pf_fleet_input *input,
 		w->shared->passed++;
 		return 0;
 	}
+	w->named_rank = input->rank;
 	rc = read_digest(input->path, digest, &why);
 	if (rc)
 		digest[0] = '\0';

@@ -25,11 +25,12 @@ struct making {
 	char *directory;
 	struct extra *before; /* of the trace that was finished last */
 	size_t *joins;        /* of each path the first of its trace */
-	int64_t *ranks;       /* of each path, by its name */
-	size_t *next;         /* and the next one of it; 0: none */
-	size_t last;          /* where the last trace begins */
-	size_t unread_count;  /* traces that could not be read */
-	struct pf_err first;  /* why the first of them could not be */
+	const int64_t *ranks; /* of each path, by its name */
+	int64_t *own_ranks;
+	size_t *next;        /* and the next one of it; 0: none */
+	size_t last;         /* where the last trace begins */
+	size_t unread_count; /* traces that could not be read */
+	struct pf_err first; /* why the first of them could not be */
 };
 
 /* ---- one trace ---- */
@@ -119,7 +120,9 @@ static void join_paths(struct making *m)
 	size_t count = m->options->path_count;
 
 	m->joins = pf_source_joins(m->options->paths, count);
-	m->ranks = pf_source_ranks(m->options->paths, count);
+	if (!m->options->ranks)
+		m->own_ranks = pf_source_ranks(m->options->paths, count);
+	m->ranks = m->own_ranks ? m->own_ranks : m->options->ranks;
 	m->next = pf_calloc(count + 1, sizeof(*m->next));
 	for (size_t i = count; i-- > 0;) {
 		if (m->joins[i] == i) {
@@ -481,7 +484,7 @@ int pf_ingest(const struct pf_ingest_options *options, struct pf_err *err)
 	pf_outplace_release(&m.place);
 	free(m.directory);
 	free(m.joins);
-	free(m.ranks);
+	free(m.own_ranks);
 	free(m.next);
 	return rc;
 }

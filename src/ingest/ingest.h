@@ -49,6 +49,8 @@ struct pf_ingest_extra {
 struct pf_ingest_options {
 	const char *const *paths;
 	size_t path_count;
+	const int64_t *ranks; /* by their names, as pf_source_ranks() has them;
+				 NULL: of these files alone */
 	const char *out;
 	bool strict;      /* any repair or skip is an error */
 	bool keep_going;  /* a file that cannot be read is a row of "unread" */

@@ -230,6 +230,17 @@ for file in plain.db plain.rpd runs.db odd.json v3_kernel_trace.csv; do
 	done
 done
 
+# the line of a row that cannot be read is named, however the file was read
+rows=$made/v3_kernel_trace.csv
+sed '3s/,[0-9]\{4,\}/,x/g' "$rows" >"$tmp/odd_row.csv"
+at=$(head -n 2 "$rows" | wc -c)
+for bytes in 1 1000000; do
+	PROFAN_CHUNK_BYTES=$bytes "$profan" ingest "$tmp/odd_row.csv" \
+		-o "$tmp/small.o" 2>"$tmp/err"
+	grep -q "malformed events skipped: 1, first at byte $((at))\$" "$tmp/err"
+	result "a row that is odd has its place (batches of $bytes)" "$tmp/err"
+done
+
 # what nobody recorded is not 0
 alone=$tmp/v3_kernel_trace.csv.o
 {

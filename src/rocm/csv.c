@@ -101,6 +101,7 @@ struct csv {
 	size_t at[COLUMNS_MAX], len[COLUMNS_MAX];
 	size_t cell_count, header_count;
 	int64_t offset, cell_offset; /* read; where the last cell ended */
+	int64_t line_offset;         /* where the line at hand begins */
 	char *piece;
 };
 
@@ -160,7 +161,7 @@ static int64_t number(const struct csv *r, unsigned column)
 static void note(struct csv *r, enum pf_repair_kind kind)
 {
 	pf_repair_note(&r->map.sink.parsed.batch.repairs, kind, 1,
-		       r->cell_offset);
+		       r->line_offset);
 }
 
 static int64_t process_of(struct csv *r)
@@ -400,19 +401,33 @@ static int finish(struct csv *r, struct pf_err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Line by line, so that it is known where each is. */
+static int parse(struct csv *r, const char *bytes, size_t len,
+		 struct pf_err *err)
+{
+	while (len) {
+		const char *end = memchr(bytes, '\n', len);
+		size_t n = end ? (size_t)(end + 1 - bytes) : len;
+
+		if (csv_parse(&r->parser, bytes, n, take_cell, end_row, r) != n)
+			return pf_fail(err, PF_EDATA, "is no CSV: %s",
+				       csv_strerror(csv_error(&r->parser)));
+		r->offset += (int64_t)n;
+		if (end)
+			r->line_offset = r->offset;
+		r->last_byte = bytes[n - 1];
+		bytes += n;
+		len -= n;
+	}
+	return 0;
+}
+
 static int read_piece(struct csv *r, size_t len, struct pf_err *err)
 {
 	int64_t n = r->from.read(r->from.arg, r->piece, len, err);
 
-	if (n < 0)
+	if (n < 0 || parse(r, r->piece, (size_t)n, err))
 		return -1;
-	r->offset += n;
-	if (n)
-		r->last_byte = r->piece[n - 1];
-	if (n && csv_parse(&r->parser, r->piece, (size_t)n, take_cell, end_row,
-			   r) != (size_t)n)
-		return pf_fail(err, PF_EDATA, "is no CSV: %s",
-			       csv_strerror(csv_error(&r->parser)));
 	if (r->offset - r->cell_offset > CELL_BYTES_MAX)
 		return pf_fail(err, PF_EDATA,
 			       "has a cell of more than 1 MB before byte "

@@ -351,7 +351,7 @@ for k in keys:
                    if (r["track"], r["key"]) == k) - 1) < 1e-9, k
 END
 cat >want <<'END'
-2 series of counters with 16 samples; clocks of GPU 0 are held down 35.14 % of the time by power brake (hardware), bits 0x100000000, which are not known
+2 series of counters with 16 samples; clocks of GPU 0 are held down 45.95 % of the time, longest by power brake (hardware), bits 0x100000000, which are not known
 GPU 0 active 0x0000000100000080 power brake (hardware), bits 0x100000000, which are not known 1 13
 GPU 0 active 0x0000000000000000 nothing 1 11
 GPU 0 active 0x0000000000000001 nothing runs 2 9

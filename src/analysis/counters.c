@@ -405,15 +405,35 @@ static void settle_states(struct counters *c)
 		      by_value);
 }
 
-/* What holds down clocks of a GPU longest. */
-static const struct state *most_held(const struct counters *c)
-{
-	const struct state *most = NULL;
+/* How long clocks of a GPU are held down, whatever for. */
+struct held {
+	const struct state *longest; /* NULL: never */
+	int64_t time_ns;
+	double share;
+	bool is_mixed; /* by other states, too */
+};
 
-	for (uint32_t i = 0; i < c->state_keys.count; i++)
-		if (c->states[i].holds && c->states[i].time_ns > 0 &&
-		    (!most || c->states[i].time_ns > most->time_ns))
-			most = &c->states[i];
+/* Of the value that says so longest; states are in order. */
+static struct held most_held(const struct counters *c)
+{
+	struct held most = { 0 }, h = { 0 };
+
+	for (uint32_t i = 0; i < c->state_keys.count; i++) {
+		const struct state *s = &c->states[i];
+
+		if (i && s->of != s[-1].of)
+			h = (struct held){ 0 };
+		if (!s->holds || s->time_ns <= 0)
+			continue;
+		h.is_mixed = h.longest;
+		h.longest = h.longest ? h.longest : s;
+		pf_sat_sum(&h.time_ns, s->time_ns);
+		if (h.time_ns > most.time_ns)
+			most = h;
+	}
+	if (most.longest)
+		most.share = pf_num_share(
+			most.time_ns, c->stateful[most.longest->of].time_ns);
 	return most;
 }
 
@@ -543,10 +563,12 @@ static void show(struct counters *c, struct pf_doc *doc)
 {
 	char count[PF_NUM_MAX], part[PF_NUM_MAX];
 	const struct state *held;
+	struct held most;
 	int64_t samples = 0;
 
 	settle_states(c);
-	held = most_held(c);
+	most = most_held(c);
+	held = most.longest;
 
 	for (uint32_t i = 0; i < c->keys.count; i++) {
 		struct series *s = &c->series[i];
@@ -575,8 +597,10 @@ static void show(struct counters *c, struct pf_doc *doc)
 			c->keys.count, pf_num_show_count(count, samples),
 			samples == 1 ? "" : "s", held ? "; clocks of " : "",
 			held ? held->track : "", held ? " are held down " : "",
-			held ? pf_num_show_ratio(part, held->share) : "",
-			held ? " of the time by " : "",
+			held ? pf_num_show_ratio(part, most.share) : "",
+			!held           ? ""
+			: most.is_mixed ? " of the time, longest by "
+					: " of the time by ",
 			held ? held->meaning : "");
 	PF_WINDOW_ROWS(c->window, doc, "counters", "Counters", series_fields,
 		       c->series, c->keys.count);

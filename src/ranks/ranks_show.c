@@ -106,7 +106,7 @@ void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 			    "%zu ranks are compared%s; what their differences "
 			    "cost is not known",
 			    r->rank_count,
-			    r->left_out ? ", and others left out" : "");
+			    r->left_out ? ", and the rest left out" : "");
 }
 
 /* ---- tables ---- */

@@ -74,6 +74,8 @@ static const struct {
 } tables[] = {
 	{ { "Total Time (ns)", "Instances", "Name" }, NSYS_TABLE },
 	{ { "Total Time (ns)", "Num Calls", "Name" }, NSYS_TABLE },
+	{ { "Total Time (ns)", "Count", "Operation" }, NSYS_TABLE },
+	{ { "Total Time (ns)", "Instances", "Range" }, NSYS_TABLE },
 	{ { "Start (ns)", "Duration (ns)", "Name" }, NSYS_TABLE },
 	{ { "Name", "Calls", "TotalDurationNs" }, ROCPROF_TABLE },
 	{ { "KernelName", "gpu-id", "queue-id" }, ROCPROF_TABLE },

@@ -90,9 +90,9 @@ static void move_npu_track(struct pf_ingest *in, struct pf_ingest_track *t,
 	}
 	flows = find_track(in, t->pid, t->tid, 'f');
 	if (flows)
-		flows->bound = (uint32_t)(in->first_track +
-					  (size_t)(t - in->tracks)) +
-			       1;
+		flows->bound =
+			(uint32_t)(in->first_track + (size_t)(t - in->tracks)) +
+			1;
 	free(t->pid);
 	free(t->tid);
 	t->class_letter = 'g';

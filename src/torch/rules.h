@@ -88,7 +88,7 @@ struct pf_rule_facts {
 	bool is_foreign; /* torch was not there, and has no table */
 	/* "MTIA", "XPU", "HPU", by the categories of events; NULL: other */
 	const char *device;
-	bool is_npu; /* of torch_npu */
+	bool is_npu;       /* of torch_npu */
 	int torch, python; /* from the trace's own metadata, 0 = not said */
 };
 

@@ -165,12 +165,9 @@ static void test_ways(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_devices),
-		cmocka_unit_test(test_rules),
-		cmocka_unit_test(test_operations),
-		cmocka_unit_test(test_ways),
+		cmocka_unit_test(test_matches),    cmocka_unit_test(test_table),
+		cmocka_unit_test(test_devices),    cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_operations), cmocka_unit_test(test_ways),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

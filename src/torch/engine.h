@@ -108,6 +108,7 @@ struct pf_engine {
 	bool has_finished_key;  /* some event has the argument */
 	bool has_collections;   /* of garbage, which are rows */
 	bool unfinished_by_rf;  /* it shows by a missing function id */
+	bool has_late_op;       /* that pf_engine_ends_late() */
 	struct pf_groups groups[PF_GROUPINGS_MAX];
 	size_t grouping_count;                  /* that are worked out */
 	struct pf_map stacks[PF_GROUPINGS_MAX]; /* text -> text of the first */

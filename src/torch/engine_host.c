@@ -387,19 +387,6 @@ static int see_orphans(struct host_pass *p, const struct pf_fe *before,
 	return err->code ? -1 : 0;
 }
 
-/* May something be unfinished that ends with what is around it? */
-static bool may_need_cxx(const struct pf_engine *e)
-{
-	if (e->has_finished_key || e->unfinished_by_rf)
-		return true;
-	if (e->rules.unfinished_kept || e->rules.is_us)
-		return false;
-	for (size_t i = 0; i < e->track_count; i++)
-		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns)
-			return true;
-	return false;
-}
-
 static uint32_t host_kinds(const struct host_pass *p)
 {
 	const struct pf_engine *e = p->e;
@@ -437,7 +424,8 @@ int pf_engine_host(struct pf_engine *e, struct pf_err *err)
 	const struct pf_fe *fe;
 	int rc;
 
-	if (may_need_cxx(e))
+	/* Python's functions are most of a trace: only where they are asked. */
+	if (e->has_finished_key || e->has_late_op)
 		p.open = pf_calloc(e->track_count + 2, sizeof(*p.open));
 	args.kinds = host_kinds(&p);
 	m = pf_merge_new(e->db, &e->facts, &args, err);

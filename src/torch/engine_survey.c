@@ -10,21 +10,35 @@
 
 #include <string.h>
 
+static bool is_without_rf(const struct pf_block *b, uint32_t i)
+{
+	return !(b->mask[i] >> PF_SLOT_RF_ID & 1);
+}
+
 static int count_kinds(struct pf_engine *e, size_t index, struct pf_err *err)
 {
+	const uint64_t columns =
+		PF_COLBIT(PF_COL_TYPE) |
+		(e->unfinished_by_rf ? PF_COLBIT(PF_COL_MASK) : 0);
 	uint64_t *count = e->host[index].kind_count;
 	const struct pf_block *block;
 	struct pf_cursor *c;
 	uint32_t first_seq;
 	int rc;
 
-	c = pf_cursor_new(e->db, e->tracks[index].id, PF_COLBIT(PF_COL_TYPE),
-			  err);
+	c = pf_cursor_new(e->db, e->tracks[index].id, columns, err);
 	if (!c)
 		return -1;
 	while ((rc = pf_cursor_block(c, &block, &first_seq, err)) == 1)
-		for (uint32_t i = 0; i < block->count; i++)
-			count[pf_facts_kind(&e->facts, block->type[i])]++;
+		for (uint32_t i = 0; i < block->count; i++) {
+			unsigned kind =
+				pf_facts_kind(&e->facts, block->type[i]);
+
+			count[kind]++;
+			if (e->unfinished_by_rf && is_without_rf(block, i) &&
+			    pf_kind_in(kind, PF_KINDS_OP))
+				e->has_late_op = true;
+		}
 	pf_cursor_free(c);
 	return rc;
 }
@@ -193,6 +207,24 @@ static int collect_numbers(struct pf_engine *e, size_t index,
 	return rc || err->code ? -1 : 0;
 }
 
+/* Operators of a track that end behind the profiler's span. */
+static int find_late_ops(struct pf_engine *e, size_t index, struct pf_err *err)
+{
+	const struct pf_merge_args args = {
+		.tracks = &e->tracks[index],
+		.count = 1,
+		.kinds = PF_KINDS_OP,
+		.first_ns = INT64_MIN,
+	};
+	struct pf_merge *m = pf_merge_new(e->db, &e->facts, &args, err);
+	const struct pf_fe *fe;
+
+	while (m && !e->has_late_op && (fe = pf_merge_next(m, err)))
+		e->has_late_op = pf_engine_ends_late(e, fe);
+	pf_merge_free(m);
+	return err->code ? -1 : 0;
+}
+
 int pf_engine_survey(struct pf_engine *e, struct pf_err *err)
 {
 	for (size_t i = 0; i < e->track_count; i++)
@@ -205,5 +237,12 @@ int pf_engine_survey(struct pf_engine *e, struct pf_err *err)
 		for (size_t i = 0; i < e->track_count; i++)
 			if (calls_on(&e->host[i]) && collect_numbers(e, i, err))
 				return -1;
-	return find_trace_start(e, err);
+	if (find_trace_start(e, err))
+		return -1;
+	for (size_t i = 0; i < e->track_count && !e->has_late_op; i++)
+		if (e->is_host[i] && e->tracks[i].last_ns > e->trace_end_ns &&
+		    !e->rules.unfinished_kept && !e->rules.is_us &&
+		    find_late_ops(e, i, err))
+			return -1;
+	return 0;
 }

@@ -495,8 +495,9 @@ static int one_event(struct merging *m, struct pf_ingest_track *t,
 
 	if (device_event(m, t, &ev, &own, err))
 		return -1;
-	if (m->host && (resolve_arrows(m, ev->start_ns, err) ||
-			host_event(m, ev, &parent, err)))
+	if (m->host &&
+	    ((m->in->arrows && resolve_arrows(m, ev->start_ns, err)) ||
+	     host_event(m, ev, &parent, err)))
 		return -1;
 	if (m->in->type[ev->type].kind == PF_KIND_GPU_ANNOTATION)
 		note_step(m, ev);

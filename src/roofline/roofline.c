@@ -308,7 +308,8 @@ static void finish_rows(struct pf_roofline_row *rows, size_t count,
 {
 	for (size_t i = 0; i < count; i++)
 		pf_roof_rate(&rows[i], gpu_ns);
-	qsort(rows, count, sizeof(*rows), by_time);
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_time);
 }
 
 static void make_rows(struct find *f, struct pf_roofline *o)

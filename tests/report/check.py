@@ -174,6 +174,8 @@ TABLES = {
     "by-op": ("kernels --group name,op", "kernels", None),
     "averages": ("table", "key_averages",
                  lambda r: r["device_type"] == "CPU"),
+    "operations": ("kernels", "operations", None),
+    "roof-operations": ("roofline", "operations", None),
     "roof-calls": ("roofline", "calls", None),
     "roof-families": ("roofline", "families", None),
     "roof-steps": ("roofline", "steps", None),

@@ -21,9 +21,9 @@ python: profan$(EXEEXT)
 # program in it has its libraries in itself and needs libc and libm alone; so
 # has the extension.  Debian has no static ISA-L, so zlib reads .gz.
 STATIC_LIBS = -l:libsqlite3.a -l:libz.a -l:libzstd.a -l:libcsv.a $(LIBS)
-wheel/input.o: src/trace/input.c src/trace/input.h config.h
+wheel/input.o: src/formats/input.c src/formats/input.h config.h
 	$(AM_V_CC)$(MKDIR_P) wheel && $(COMPILE) -DPF_NO_ISAL -c -o $@ \
-		$(srcdir)/src/trace/input.c
+		$(srcdir)/src/formats/input.c
 wheel/profan: wheel/input.o $(profan_OBJECTS) libprofan.a
 	$(AM_V_CCLD)$(CCLD) $(CFLAGS) $(LDFLAGS) -s -o $@ $(profan_OBJECTS) \
 		wheel/input.o libprofan.a $(STATIC_LIBS)

@@ -4,7 +4,7 @@
 include src/sources.mk
 EXTRA_DIST += src/sources.sh
 noinst_LIBRARIES += libprofan.a
-nodist_libprofan_a_SOURCES = src/embed/assets.c src/embed/words.c
+nodist_libprofan_a_SOURCES = src/base/assets.c src/base/words.c
 
 AM_CPPFLAGS += -DPKGLIBDIR='"$(pkglibdir)"'
 bin_PROGRAMS += profan
@@ -15,53 +15,53 @@ ENTRIES = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/src/entries.sh
 AM_CPPFLAGS += -Isrc
 src/cmd/commands.inc: $(profan_SOURCES) src/entries.sh src/sources.mk
 	$(ENTRIES) PF_COMMAND $(srcdir)/src/cmd/*.c > $@
-src/render/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
+src/show/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
 	src/sources.mk
-	$(ENTRIES) PF_FORMAT $(srcdir)/src/render/*.c > $@
+	$(ENTRIES) PF_FORMAT $(srcdir)/src/show/*.c > $@
 src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
 	src/sources.mk
 	$(ENTRIES) PF_INGEST_FORMAT $(srcdir)/src/ingest/*.c > $@
 src/cmd/cmd.o: src/cmd/commands.inc
-src/render/render.o: src/render/formats.inc
+src/show/render.o: src/show/formats.inc
 src/ingest/ingest_open.o: src/ingest/formats.inc
-CLEANFILES += src/cmd/commands.inc src/render/formats.inc \
+CLEANFILES += src/cmd/commands.inc src/show/formats.inc \
 	src/ingest/formats.inc
 
 # Man pages: profan(1) lists the commands, each has a page made of its part.
-MAN_PARTS = $(sort $(wildcard $(srcdir)/src/man/*.1))
-MAN_PAGES = $(MAN_PARTS:$(srcdir)/src/man/%=src/profan-%)
+MAN_PARTS = $(sort $(wildcard $(srcdir)/src/cmd/*.1))
+MAN_PAGES = $(MAN_PARTS:$(srcdir)/src/cmd/%=src/profan-%)
 man1_MANS += src/profan.1 $(MAN_PAGES)
 SUMMARY = sed -n 's/^\t\.summary = "\(.*\)",$$/\1/p' $(srcdir)/src/cmd/cmd_$$c.c
-src/profan.1: src/man/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
-	$(AM_V_GEN)(set -e; in=$(srcdir)/src/man/profan.1.in; \
+src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
+	$(AM_V_GEN)(set -e; in=$(srcdir)/src/cmd/profan.1.in; \
 		sed '/^@commands@/,$$d' $$in; \
 		for c in $$(sed 's/.*(\(.*\))/\1/' src/cmd/commands.inc); do \
 			printf '.TP\n.BR profan\\-%s (1)\n' $$c; \
 			$(SUMMARY); \
 		done; \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
-$(MAN_PAGES): src/profan-%.1: src/man/%.1 src/man/page.awk src/cmd/cmd_%.c
+$(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c
 	$(AM_V_GEN)c=$*; $(AWK) -v summary="$$($(SUMMARY))" \
-		-f $(srcdir)/src/man/page.awk $(srcdir)/src/man/$*.1 > $@.tmp && \
+		-f $(srcdir)/src/cmd/page.awk $(srcdir)/src/cmd/$*.1 > $@.tmp && \
 		mv $@.tmp $@
 CLEANFILES += src/profan.1 src/profan.1.tmp $(MAN_PAGES)
-EXTRA_DIST += src/entries.sh src/man/profan.1.in src/man/page.awk \
+EXTRA_DIST += src/entries.sh src/cmd/profan.1.in src/cmd/page.awk \
 	$(MAN_PARTS:$(srcdir)/%=%)
 
-src/embed/assets.c: $(EMBEDDED) src/embed/embed.sh Makefile
+src/base/assets.c: $(EMBEDDED) src/base/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \
-		$(srcdir)/src/embed/embed.sh $(srcdir) $(EMBEDDED) > $@.tmp && \
+		$(srcdir)/src/base/embed.sh $(srcdir) $(EMBEDDED) > $@.tmp && \
 		mv $@.tmp $@
-CLEANFILES += src/embed/assets.c src/embed/assets.c.tmp
-EXTRA_DIST += src/embed/embed.sh
+CLEANFILES += src/base/assets.c src/base/assets.c.tmp
+EXTRA_DIST += src/base/embed.sh
 
 # What names mean: rows of a table that is searched too often to be read.
-src/embed/words.c: $(srcdir)/data/words.csv src/embed/words.awk
+src/base/words.c: $(srcdir)/data/words.csv src/base/words.awk
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && LC_ALL=C $(AWK) \
-		-f $(srcdir)/src/embed/words.awk $(srcdir)/data/words.csv \
+		-f $(srcdir)/src/base/words.awk $(srcdir)/data/words.csv \
 		> $@.tmp && mv $@.tmp $@
-EXTRA_DIST += src/embed/words.awk
-CLEANFILES += src/embed/words.c src/embed/words.c.tmp
+EXTRA_DIST += src/base/words.awk
+CLEANFILES += src/base/words.c src/base/words.c.tmp
 
 # The virtual tables as an extension for other programs with SQLite.
 pkglib_LTLIBRARIES += profan_sqlite.la
@@ -73,7 +73,7 @@ profan_sqlite_la_SOURCES = \
 	src/base/mem.c \
 	src/base/num.c \
 	src/base/utf8.c \
-	src/embed/asset.c \
+	src/base/asset.c \
 	src/store/argtext.c \
 	src/store/block.c \
 	src/store/block_load.c \
@@ -89,7 +89,7 @@ profan_sqlite_la_SOURCES = \
 	src/store/vtab_group.c \
 	src/store/vtab_plan.c \
 	src/store/vtab_scan.c
-nodist_profan_sqlite_la_SOURCES = src/embed/assets.c
+nodist_profan_sqlite_la_SOURCES = src/base/assets.c
 profan_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -DPF_EXTENSION
 profan_sqlite_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \
 	-export-symbols-regex '^sqlite3_profansqlite_init$$'

@@ -14,11 +14,11 @@ list() {
 	printf '\n'
 }
 
-# src/FOLDER/* that are the library's: all but the commands and the extension
+# src/ROOM/* that are the library's: all but the commands and the extension
 library() {
-	for f in src/*/*.[ch]; do
+	for f in src/*/*.[ch] src/*/*/*.[ch]; do
 		case $f in
-		src/cmd/* | src/embed/assets.c | src/embed/words.c | src/store/extension.c) ;;
+		src/cmd/* | src/base/assets.c | src/base/words.c | src/store/extension.c) ;;
 		*) echo "$f" ;;
 		esac
 	done

@@ -78,13 +78,13 @@ else
 fi
 
 # the example of ARCHITECTURE.md compiles
-mkdir -p "$tmp/example/src/analysis" "$tmp/example/src/cmd"
+mkdir -p "$tmp/example/src/analysis/time" "$tmp/example/src/cmd"
 awk -v out="$tmp/example/" '
 	/^```c$/ { want = 1; next }
 	/^```$/ { file = ""; next }
 	want { file = out $2; sub(/:$/, "", file); want = 0 }
 	file { print > file }' "$top_srcdir/ARCHITECTURE.md"
-for file in "$tmp"/example/src/*/*.c; do
+for file in "$tmp"/example/src/*/*.c "$tmp"/example/src/*/*/*.c; do
 	# shellcheck disable=SC2086  # a compiler may have arguments
 	${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -fsyntax-only \
 		-I"$top_builddir" -I"$tmp/example/src" -I"$top_srcdir/src" "$file" 2>"$tmp/err"

@@ -5,7 +5,7 @@ usage: doctor.py TRACE CSV
 
 Prints one line a check: the check, count and GPU time here and in the csv
 that profan printed; exits 1 if any differs.  Written from the definitions in
-src/analysis/doctor.h, not from the code.
+src/analysis/trust/doctor.h, not from the code.
 """
 import bisect
 import collections

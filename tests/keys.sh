@@ -79,7 +79,7 @@ fi
 
 # what the sources name: a key is the last text of a call, or opens a column
 cut -d' ' -f2,3 "$tmp/places" | tr ' ' '\n' | sort -u >"$tmp/known"
-cat "$top_srcdir"/src/report/*.c | tr '\n\t' '  ' |
+cat "$top_srcdir"/src/page/*.c | tr '\n\t' '  ' |
 	grep -oE '(pf_(table|doc)_(find|need|int_at|real_at|text_at|at)[a-z_]*\([^;"]*"[a-z_0-9]+"|(COL|COL_AS|BAR|CHANGE|KERNEL|FRAME|TIME)\( *"[a-z_0-9]+")' |
 	sed 's/"$//; s/.*"//' | sort -u >"$tmp/named"
 comm -23 "$tmp/named" "$tmp/known" >"$tmp/idle"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into a copy of the program in front of table/find.c (--wrap): says
+ * Linked into a copy of the program in front of show/find.c (--wrap): says
  * which keys are asked for, from where, and whether they were there, so that
  * tests/keys.sh knows of a key that no analysis has any more.
  *
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "table/find.h"
+#include "show/find.h"
 
 extern const char __executable_start[];
 

@@ -11,13 +11,13 @@ check() { # FOLDER ALLOWED...
 		while read -r where header; do
 			[ "$header" = config.h ] && continue
 			case $header in
-			trace/event.h | trace/planes.h)
+			formats/event.h | formats/planes.h)
 				case $events_readers in
 				*" $folder "*) continue ;;
 				esac ;;
 			esac
 			case " $allowed" in
-			*" ${header%%/*} "*) ;;
+			*" ${header%/*} "*) ;;
 			*) echo "$where includes $header" ;;
 			esac
 		done >"$tmp/bad"
@@ -28,55 +28,60 @@ check() { # FOLDER ALLOWED...
 	fi
 }
 
-# who reads events, and so may know what one is (trace/event.h)
-events_readers=" events torch idle memory path ranks analysis roofline graphs advise diff export timeline report "
-rooms='base table store embed events'
-check base
-check table base
-check trace base
-check embed base
-check pfr base trace
-check xspace base trace
-check foreign base trace
-check nsys base trace pfr foreign
-check rocm base trace pfr foreign
-check store base trace pfr table embed
-check memsnap base trace
-check telemetry base trace
-check process base
-check ingest base trace pfr xspace memsnap telemetry foreign nsys rocm table embed store events
-check events base table store embed
-check torch base table store embed ingest events
-check idle $rooms
-check ranks $rooms
-check memory $rooms
-check path $rooms graphs
-check training $rooms
-check analysis $rooms torch idle ranks graphs
-check roofline $rooms analysis ranks graphs
-check graphs $rooms
-check advise $rooms torch idle memory path ranks analysis roofline
-check diff $rooms torch idle path analysis advise
-check export $rooms idle memory path
-check render base table embed
-check timeline $rooms path analysis render
-check report $rooms torch idle memory path training analysis roofline advise diff timeline render
-check compare $rooms analysis diff timeline render report
-check fleet $rooms ingest torch idle memory ranks analysis diff
-check cmd $rooms process trace ingest fleet torch idle memory path training ranks analysis \
-	roofline graphs advise diff \
-	export timeline render report compare
+# a folder of analysis/
+analysis() { # FOLDER OTHERS...
+	analyses=
+	for folder; do analyses="$analyses analysis/$folder"; done
+	# shellcheck disable=SC2086  # words
+	check $analyses $rooms torch
+}
 
-grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*.c 2>/dev/null |
-	grep -v '^src/store/\|^src/foreign/' >"$tmp/bad"
+# who reads events, and so may know what one is (formats/event.h)
+time='analysis/time analysis/trust'
+all="analysis/idle analysis/path analysis/memory analysis/ranks $time analysis/roofline analysis/advise analysis/graphs"
+events_readers=" events torch $all compare export page "
+rooms='base show store events'
+check base
+check show base
+check formats base
+for format in json pfr xspace memsnap logs sqlite; do
+	check formats/$format base formats formats/json
+done
+for format in nsys rocm; do
+	check formats/$format base formats formats/json formats/pfr formats/sqlite
+done
+check store base formats show
+check events base show store
+# shellcheck disable=SC2046  # words
+check ingest base formats $(cd src && echo formats/*/ | sed 's#/ # #g; s#/$##') show store events
+check torch $rooms ingest
+analysis idle
+analysis ranks
+analysis memory
+analysis graphs
+analysis path graphs
+analysis time trust idle ranks graphs
+analysis trust time idle ranks graphs
+analysis roofline time ranks graphs
+analysis advise time trust idle memory path ranks roofline
+# shellcheck disable=SC2086  # words
+{
+	check compare $rooms ingest torch $all
+	check export $rooms $all
+	check page $rooms torch $all compare
+	check cmd $rooms formats ingest torch $all compare export page
+}
+
+grep -ln 'sqlite3\.h\|sqlite3ext\.h' src/*/*.[ch] src/*/*/*.[ch] src/*.c 2>/dev/null |
+	grep -v '^src/store/\|^src/formats/sqlite/' >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
-	not_ok "only src/store and src/foreign include sqlite3.h" "$tmp/bad"
+	not_ok "only src/store and src/formats/sqlite include sqlite3.h" "$tmp/bad"
 else
-	ok "only src/store and src/foreign include sqlite3.h"
+	ok "only src/store and src/formats/sqlite include sqlite3.h"
 fi
 
 # "config.h" is the first include of every .c, also through an own header
-for f in src/*.c src/*/*.c; do
+for f in src/*.c src/*/*.c src/*/*/*.c; do
 	[ -f "$f" ] || continue
 	first=$(grep -m1 '^#include' "$f")
 	case $first in
@@ -92,25 +97,25 @@ fi
 
 # calls that have no place here
 words='strcpy|strcat|sprintf|strtok|atoi|atof|gets|gmtime|localtime|alloca'
-grep -nE "(^|[^A-Za-z0-9_])($words)\(" src/*.c src/*/*.[ch] tests/*/*.[ch] \
+grep -nE "(^|[^A-Za-z0-9_])($words)\(" src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] \
 	>"$tmp/bad" 2>/dev/null
-grep -niE 'select \*' src/*/*.c >>"$tmp/bad"
+grep -niE 'select \*' src/*/*.c src/*/*/*.c >>"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
 	not_ok "no banned calls" "$tmp/bad"
 else
 	ok "no banned calls"
 fi
 
-# who may end the program (jsonw, html, table/: misuse by a caller is a bug)
-grep -nE '(^|[^A-Za-z0-9_.>])(_?exit|abort|perror)\(' src/*/*.c |
-	grep -vE '^src/(base/(log|mem|jsonw)|report/html|table/(find|rows|table))\.c' >"$tmp/bad"
+# who may end the program (jsonw, html, tables: misuse by a caller is a bug)
+grep -nE '(^|[^A-Za-z0-9_.>])(_?exit|abort|perror)\(' src/*/*.c src/*/*/*.c |
+	grep -vE '^src/(base/(log|mem|jsonw)|page/html|show/(find|rows|table))\.c' >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
 	not_ok "only main, log and mem end the program, and misuse" "$tmp/bad"
 else
 	ok "only main, log and mem end the program, and misuse"
 fi
 # how a microsecond is written is said in base/num.c; what is read has both
-grep -nE "µ|xc2.xb5|\" ?us\"|' ?us'" src/*.c src/*/*.[ch] reports/* |
+grep -nE "µ|xc2.xb5|\" ?us\"|' ?us'" src/*.c src/*/*.[ch] src/*/*/*.[ch] reports/* |
 	grep -vE '^src/base/num\.[ch]:.*"us"|"us", PF_NS' |
 	grep -vE "^reports/app\.js:.*' us'" >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then

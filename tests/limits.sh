@@ -14,7 +14,7 @@ if ! ctags --version 2>/dev/null | grep -q Universal; then
 	tap_done
 fi
 ctags --languages=C --langmap=C:.c.h --kinds-C=f --fields=+ne -o - \
-	src/*.c src/*/*.[ch] tests/*/*.c 2>/dev/null |
+	src/*.c src/*/*.[ch] src/*/*/*.[ch] tests/*/*.c 2>/dev/null |
 	awk -F '\t' '{
 		line = end = 0
 		for (i = 4; i <= NF; i++) {

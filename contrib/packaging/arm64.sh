@@ -42,8 +42,8 @@ uses() { # INSTRUCTION FILE
 		exit 1
 	}
 }
-uses 'cmeq.*16b' src/trace/extract_simd.o
-uses 'crc32cx' src/pfr/crc32c.o
+uses 'cmeq.*16b' src/formats/json/extract_simd.o
+uses 'crc32cx' src/formats/pfr/crc32c.o
 
 # The wheel's own program, unpacked, makes the bytes that this machine's makes.
 trace=$source/tests/truth/2.10.0/training/trace.json.gz

@@ -192,7 +192,7 @@ CREATE TABLE memory (
 ) STRICT;
 
 -- "profan ranks": what is compared of a rank, its collectives, sends and
--- receives, and the work between them (src/ranks/digest.h), as a zstd frame.
+-- receives, and the work between them (src/analysis/ranks/digest.h), as a zstd frame.
 CREATE TABLE digest (
 	id INTEGER PRIMARY KEY,
 	rank_id INTEGER NOT NULL,

@@ -18,7 +18,7 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "cmd/fleets.h"
-#include "fleet/fleet.h"
+#include "compare/fleet.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "ingest/plan.h"

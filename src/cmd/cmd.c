@@ -15,8 +15,8 @@
 #include "cmd/cmd.h"
 #include "cmd/fleets.h"
 #include "cmd/output.h"
-#include "fleet/fleet.h"
-#include "table/fold.h"
+#include "compare/fleet.h"
+#include "show/fold.h"
 #include "ingest/choose.h"
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;

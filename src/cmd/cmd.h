@@ -8,7 +8,7 @@
  *
  * An analysis has answer(), which fills a document in: the dispatcher then
  * puts its lists in order, cuts them to --limit and prints it.  Such a
- * function adds every row and every column (table/table.h: PF_FULL and
+ * function adds every row and every column (show/table.h: PF_FULL and
  * PF_BRIEF say which formats have a column) and knows of neither format,
  * order nor limit.  Any other command has run() and prints itself.
  *
@@ -48,7 +48,7 @@
 
 #include "base/err.h"
 #include "base/opt.h"
-#include "render/render.h"
+#include "show/render.h"
 #include "store/db.h"
 
 enum pf_needs {
@@ -98,7 +98,7 @@ struct pf_cmd {
 	/* Instead of run(), with the same results: see above. */
 	int (*answer)(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 		      struct pf_err *err);
-	/* Or NULL: the same of a fleet database (fleet/show.h). */
+	/* Or NULL: the same of a fleet database (compare/fleet_show.h). */
 	int (*fleet)(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
 	/* Or NULL: --format html, of the document that answer() made. */
 	int (*page)(struct pf_ctx *cx, void *args, struct pf_doc *doc,

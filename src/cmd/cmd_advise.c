@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "advise/advise.h"
+#include "analysis/advise/advise.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
 

@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "process/capture_files.h"
-#include "process/capture_run.h"
+#include "cmd/capture_files.h"
+#include "cmd/capture_run.h"
 #include "cmd/cmd.h"
 #include "store/db.h"
 

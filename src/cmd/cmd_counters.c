@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/counters.h"
+#include "analysis/time/counters.h"
 #include "cmd/cmd.h"
 
 static const struct pf_counters_args defaults = { PF_WINDOW_DEFAULTS };

@@ -4,20 +4,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "diff/diff.h"
+#include "compare/diff.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
 #include "cmd/output.h"
-#include "report/page_opts.h"
+#include "page/page_opts.h"
 #include "events/hints.h"
-#include "memory/snap_diff.h"
-#include "compare/diff_page.h"
-#include "compare/diff_timeline.h"
-#include "report/gather.h"
-#include "timeline/redact.h"
-#include "training/training.h"
+#include "compare/snap_diff.h"
+#include "page/diff_page.h"
+#include "page/diff_timeline.h"
+#include "page/gather.h"
+#include "page/redact.h"
+#include "analysis/time/training.h"
 
 #define MD_ROWS 10
 

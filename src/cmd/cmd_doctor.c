@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/doctor.h"
+#include "analysis/trust/doctor.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
+#include "compare/fleet_show.h"
 
 static const struct pf_doctor_args defaults = { .fail_on = -1 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "idle/gaps.h"
+#include "analysis/idle/gaps.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
+#include "compare/fleet_show.h"
 
 static const struct pf_gaps_args defaults = { .window = PF_WINDOW_DEFAULTS,
 					      .micro_ns = PF_GAPS_MICRO_NS };

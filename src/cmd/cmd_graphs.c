@@ -6,7 +6,7 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "events/trust.h"
-#include "graphs/graphs.h"
+#include "analysis/graphs/graphs.h"
 
 static const struct pf_graphs_args defaults = { .window = PF_WINDOW_DEFAULTS };
 

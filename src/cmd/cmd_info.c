@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/check.h"
-#include "analysis/info.h"
+#include "analysis/trust/check.h"
+#include "analysis/trust/info.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
-#include "training/training.h"
+#include "compare/fleet_show.h"
+#include "analysis/time/training.h"
 
 struct info_args {
 	bool check;

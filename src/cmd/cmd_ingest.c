@@ -13,11 +13,11 @@
 #include "base/progress.h"
 #include "base/tempfile.h"
 #include "cmd/cmd.h"
-#include "process/timings.h"
+#include "cmd/timings.h"
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "ingest/plan.h"
-#include "render/render.h"
+#include "show/render.h"
 #include "store/named.h"
 
 struct ingest_args {

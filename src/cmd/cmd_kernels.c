@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/kernels.h"
+#include "analysis/time/kernels.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
-#include "graphs/graphs.h"
+#include "compare/fleet_show.h"
+#include "analysis/graphs/graphs.h"
 
 struct args {
 	struct pf_kernels_args kernels;

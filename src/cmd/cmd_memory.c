@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "memory/usage.h"
+#include "analysis/memory/usage.h"
 #include "cmd/cmd.h"
-#include "training/training.h"
+#include "analysis/time/training.h"
 
 #define POINTS_UNSET (-1)
 

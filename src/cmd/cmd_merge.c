@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "fleet/merge.h"
+#include "compare/merge.h"
 #include "store/threads.h"
 
 struct merge_args {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/modules.h"
+#include "analysis/time/modules.h"
 #include "cmd/cmd.h"
-#include "graphs/graphs.h"
+#include "analysis/graphs/graphs.h"
 
 struct args {
 	struct pf_modules_args modules;

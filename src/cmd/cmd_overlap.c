@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/overlap.h"
+#include "analysis/time/overlap.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
+#include "compare/fleet_show.h"
 
 static const struct pf_overlap_args defaults = { PF_WINDOW_DEFAULTS };
 

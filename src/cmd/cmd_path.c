@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
-#include "graphs/graphs.h"
-#include "path/path.h"
+#include "analysis/graphs/graphs.h"
+#include "analysis/path/path.h"
 
 struct args {
 	struct pf_path_args path;

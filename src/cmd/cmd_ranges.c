@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/ranges.h"
+#include "analysis/time/ranges.h"
 #include "cmd/cmd.h"
 #include "events/trust.h"
 

@@ -7,8 +7,8 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "cmd/fleets.h"
-#include "fleet/digests.h"
-#include "ranks/ranks_show.h"
+#include "compare/fleet_digests.h"
+#include "analysis/ranks/ranks_show.h"
 
 struct args {
 	struct pf_window_args window;

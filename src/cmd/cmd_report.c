@@ -5,8 +5,8 @@
 #include "base/progress.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
-#include "report/page_opts.h"
-#include "report/report.h"
+#include "page/page_opts.h"
+#include "page/report.h"
 
 struct report_args {
 	struct pf_report_args report;

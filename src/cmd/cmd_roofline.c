@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
-#include "graphs/graphs.h"
-#include "roofline/roofline.h"
+#include "analysis/graphs/graphs.h"
+#include "analysis/roofline/roofline.h"
 
 struct args {
 	struct pf_roofline_args roofline;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/steps.h"
+#include "analysis/time/steps.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
-#include "training/training.h"
+#include "compare/fleet_show.h"
+#include "analysis/time/training.h"
 
 static const struct pf_steps_args defaults = { .window = PF_WINDOW_DEFAULTS };
 

@@ -11,10 +11,10 @@
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
-#include "fleet/show.h"
-#include "report/figure.h"
-#include "report/report.h"
-#include "table/find.h"
+#include "compare/fleet_show.h"
+#include "page/figure.h"
+#include "page/report.h"
+#include "show/find.h"
 
 #define VERDICTS 3  /* that are shown */
 #define INDENT   10 /* columns of the words on the left */

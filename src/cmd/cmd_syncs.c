@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "idle/syncs.h"
+#include "analysis/idle/syncs.h"
 #include "cmd/cmd.h"
 
 static const struct pf_syncs_args defaults = { .window = PF_WINDOW_DEFAULTS,

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/named_work.h"
-#include "analysis/operators.h"
+#include "analysis/time/named_work.h"
+#include "analysis/time/operators.h"
 #include "torch/averages_doc.h"
 #include "torch/torch_table.h"
 #include "base/log.h"
@@ -19,10 +19,10 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "events/hints.h"
-#include "fleet/show.h"
+#include "compare/fleet_show.h"
 #include "cmd/output.h"
-#include "render/escape.h"
-#include "report/report.h"
+#include "show/escape.h"
+#include "page/report.h"
 
 struct table_args {
 	const char *sort, *header, *torch;

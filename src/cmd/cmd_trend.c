@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/diff.h"
-#include "diff/trend.h"
+#include "compare/diff.h"
+#include "compare/trend.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
 #include "cmd/fleets.h"
-#include "fleet/fleet.h"
-#include "fleet/trend.h"
-#include "memory/snap_trend.h"
-#include "training/training.h"
+#include "compare/fleet.h"
+#include "compare/fleet_trend.h"
+#include "compare/snap_trend.h"
+#include "analysis/time/training.h"
 
 #define FLEET_ROWS 10 /* people read a page, however many nights there are */
 

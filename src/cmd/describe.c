@@ -6,9 +6,9 @@
 
 #include "base/jsonw.h"
 #include "cmd/describe.h"
-#include "embed/asset.h"
-#include "embed/data.h"
-#include "render/schema.h"
+#include "base/asset.h"
+#include "base/data.h"
+#include "show/schema.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "cmd/fleets.h"
-#include "fleet/fleet.h"
+#include "compare/fleet.h"
 #include "events/window.h"
-#include "fleet/show.h"
+#include "compare/fleet_show.h"
 
 #define LIMIT_TEXT 10 /* people read a page, however many ranks there are */
 

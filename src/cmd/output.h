@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/outplace.h"
 #include "cmd/cmd.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 /*
  * Write a text to a file, under the rules of base/outplace.h, or not at all.

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/outfile.h"
 #include "cmd/output.h"
-#include "table/find.h"
+#include "show/find.h"
 
 #define FIGURES "figures"
 

@@ -12,7 +12,7 @@
 #include "events/comm.h"
 #include "base/mem.h"
 #include "store/named.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 struct pf_comm {
 	struct pf_db *db;

@@ -8,7 +8,7 @@
 #include "events/device_line.h"
 #include "events/words.h"
 #include "store/argtext.h"
-#include "trace/planes.h"
+#include "formats/planes.h"
 
 struct pf_device_place pf_device_place(const char *process, const char *line)
 {

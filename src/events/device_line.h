@@ -3,7 +3,7 @@
  * What the lines of a device of TensorFlow, JAX and torch_npu are.  Their
  * profilers (and what is made of an XSpace) have no categories: a process
  * "/device:GPU:0" or "Ascend Hardware" is a device, and its lines are streams,
- * or the same time again by step, module or operator.  trace/planes.h says
+ * or the same time again by step, module or operator.  formats/planes.h says
  * which.
  */
 #ifndef PF_EVENTS_DEVICE_LINE_H

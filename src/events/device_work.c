@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "events/device_work.h"
-#include "trace/planes.h"
+#include "formats/planes.h"
 
 #define TPU "TPU " /* of its tracks' processes: "TPU 0", "TPU 0 SparseCore 1" */
 

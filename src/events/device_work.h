@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which events of a device's tracks are its work.  Of GPUs their kinds say it
- * (trace/event.h).  Of TPUs it is the operations of XLA, which a core runs one
+ * (formats/event.h).  Of TPUs it is the operations of XLA, which a core runs one
  * after the other, some inside of others (a loop and what it repeats): the
  * device is busy while any of them runs.  Beside them stand what operations
  * have begun and others will wait for, while it is under way.
@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "store/cursor.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 enum pf_work_row {
 	PF_WORK_NONE,

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "store/cursor.h"
 #include "store/named.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 struct thread {
 	struct pf_cursor *cursor;

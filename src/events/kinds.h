@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "store/db.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 struct pf_kinds {
 	unsigned char *of; /* by event_type.id; see below */

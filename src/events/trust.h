@@ -17,7 +17,7 @@
 #include "events/window.h"
 #include "base/err.h"
 #include "store/db.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 /* What an analysis builds on; the note speaks of these only. */
 enum pf_trust_need {

@@ -14,7 +14,7 @@
 #include "events/names.h"
 #include "base/err.h"
 #include "store/db.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 /* What holds an instant, or a piece of time; ids of strings or PF_ID_NONE. */
 struct pf_place {

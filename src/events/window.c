@@ -18,7 +18,7 @@
 #include "base/num.h"
 #include "base/search.h"
 #include "store/named.h"
-#include "table/rows.h"
+#include "show/rows.h"
 
 /* "3" or "3..8" of len bytes. */
 static bool parse_range(const char *text, size_t len, int64_t *first,

@@ -26,7 +26,7 @@
 #include "base/err.h"
 #include "base/opt.h"
 #include "store/db.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 struct pf_window_args {
 	const char *steps;      /* regex of ranges that are steps, or NULL */

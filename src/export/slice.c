@@ -7,13 +7,13 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "idle/gap_find.h"
+#include "analysis/idle/gap_find.h"
 #include "events/interval.h"
 #include "export/slice_impl.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/named.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 #define LEXICON_BYTES (1u << 20)
 #define GAP_MARGIN_NS 50000 /* at least, and a tenth of the gap */

@@ -15,7 +15,7 @@
 #include "export/slice_impl.h"
 #include "base/mem.h"
 #include "base/spool.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 #define ARROW_MAX 65536u
 

@@ -8,7 +8,7 @@
 
 #include "base/jsonw.h"
 #include "export/slice_impl.h"
-#include "path/path.h"
+#include "analysis/path/path.h"
 
 #define TRACK "critical path"
 

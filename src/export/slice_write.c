@@ -12,7 +12,7 @@
 #include "base/sat.h"
 #include "store/argtext.h"
 #include "store/named.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 #define FLUSH_BYTES 65536
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idle/gap_find.h"
-#include "idle/gaps.h"
+#include "analysis/idle/gap_find.h"
+#include "analysis/idle/gaps.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "export/stack_tree.h"
@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "events/by_event.h"
 #include "store/cursor.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 struct open {
 	struct pf_nest_range range;

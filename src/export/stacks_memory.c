@@ -16,7 +16,7 @@
 #include "base/sat.h"
 #include "export/stack_tree.h"
 #include "export/stacks_impl.h"
-#include "memory/usage.h"
+#include "analysis/memory/usage.h"
 #include "store/named.h"
 #include "store/texts.h"
 

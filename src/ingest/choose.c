@@ -17,7 +17,7 @@
 #include "ingest/choose.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
-#include "trace/refusal.h"
+#include "formats/refusal.h"
 
 #define NAMED 3 /* of the files that are passed over */
 

@@ -12,7 +12,7 @@
 #include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
 #include "ingest/source_name.h"
-#include "trace/refusal.h"
+#include "formats/refusal.h"
 
 #define CALLS_BYTES (8u << 20)
 #define RUNS_ROOM   (16u << 20) /* in memory, the rest on disk */

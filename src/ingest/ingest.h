@@ -22,9 +22,9 @@
 #include "base/err.h"
 #include "base/xxh128.h"
 #include "store/db.h"
-#include "telemetry/telemetry.h"
-#include "trace/chrome.h"
-#include "trace/repair.h"
+#include "formats/logs/telemetry.h"
+#include "formats/json/chrome.h"
+#include "formats/repair.h"
 
 /* What one trace brought; the strings are borrowed for the call. */
 struct pf_ingest_report {

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "events/args.h"
 #include "ingest/ingest_impl.h"
-#include "trace/scan.h"
+#include "formats/json/scan.h"
 
 /* Column no. (1 is the id) of the value under a key of the arguments. */
 static const struct {

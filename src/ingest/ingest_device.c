@@ -17,7 +17,7 @@
 #include "ingest/ingest_impl.h"
 #include "store/named.h"
 #include "store/texts.h"
-#include "trace/planes.h"
+#include "formats/planes.h"
 
 /* ---- tracks ---- */
 

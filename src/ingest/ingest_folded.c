@@ -18,7 +18,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "ingest/ingest_impl.h"
-#include "trace/lines.h"
+#include "formats/lines.h"
 
 #define STACK_BYTES_MAX (256u << 20) /* of different ones */
 #define LOOK_BYTES      4096u

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "ingest/ingest_impl.h"
-#include "nsys/nsys.h"
-#include "rocm/rocm.h"
+#include "formats/nsys/nsys.h"
+#include "formats/rocm/rocm.h"
 #include "store/db.h"
 
 #define NAMED 10 /* tables of a database that nobody knows */

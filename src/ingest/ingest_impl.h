@@ -8,7 +8,7 @@
 
 #include "base/outplace.h"
 #include "base/spool.h"
-#include "memsnap/stacks.h"
+#include "formats/memsnap/stacks.h"
 #include "store/comm_rule.h"
 #include "store/block.h"
 #include "ingest/ingest.h"
@@ -16,9 +16,9 @@
 #include "ingest/ingest_later.h"
 #include "ingest/ingest_names.h"
 #include "ingest/ingest_run.h"
-#include "trace/batch.h"
-#include "trace/input.h"
-#include "trace/reader.h"
+#include "formats/batch.h"
+#include "formats/input.h"
+#include "formats/reader.h"
 
 #define PF_INGEST_TRACKS_MAX   65536u      /* of a trace */
 #define PF_INGEST_TRACK_IDS    0x7ffffffeu /* of all: ids are 31 bits */

@@ -53,7 +53,7 @@ uint32_t pf_ingest_snap_name(struct pf_ingest_snap *r, uint32_t number)
 	return pf_dict_find(&r->parsed.names, text, len, 0);
 }
 
-/* Track of a device; letter: a class of trace/batch.h. */
+/* Track of a device; letter: a class of formats/batch.h. */
 static uint32_t find_track(struct pf_ingest_snap *r, char letter,
 			   int64_t device, const char *tid)
 {
@@ -81,7 +81,7 @@ static void put(struct pf_ingest_snap *r, struct pf_event *ev,
 
 /*
  * Arguments of an event: which it has, and their values.  Slots stand for what
- * differs; those from PF_SLOT_FRACTION on hold decimals (trace/event.h).
+ * differs; those from PF_SLOT_FRACTION on hold decimals (formats/event.h).
  */
 enum argument {
 	BYTES,

@@ -4,7 +4,7 @@
 #define PF_STORE_INGEST_MEMSNAP_H
 
 #include "ingest/ingest_impl.h"
-#include "memsnap/snap.h"
+#include "formats/memsnap/snap.h"
 
 struct pf_ingest_snap {
 	struct pf_ingest *in;

@@ -9,8 +9,8 @@
 #define PF_STORE_INGEST_NAMES_H
 
 #include "store/db.h"
-#include "trace/chrome.h"
-#include "trace/dict.h"
+#include "formats/json/chrome.h"
+#include "formats/dict.h"
 
 #define PF_NAMES_MAX (1u << 18)
 

@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "pfr/map.h"
+#include "formats/pfr/map.h"
 #include "ingest/ingest_impl.h"
 #include "base/sat.h"
 

@@ -11,9 +11,9 @@
 #include "base/num.h"
 #include "ingest/ingest_impl.h"
 #include "store/argtext.h"
-#include "trace/chrome.h"
-#include "trace/planes.h"
-#include "trace/refusal.h"
+#include "formats/json/chrome.h"
+#include "formats/planes.h"
+#include "formats/refusal.h"
 
 /* Most say in the first piece what they are; the rest is read by larger ones. */
 #define PIECE_LEAST (8u << 10)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ingest/ingest_impl.h"
-#include "trace/lexer.h"
+#include "formats/json/lexer.h"
 
 #define GIB       1073741824.0
 #define FACTS_MAX 256

@@ -21,7 +21,7 @@
 #include "ingest/ingest_impl.h"
 #include "ingest/ingest_lane.h"
 #include "store/threads.h"
-#include "trace/chrome.h"
+#include "formats/json/chrome.h"
 
 #define CHUNK_BYTES (2u << 20)
 #define WORKERS_MAX 16

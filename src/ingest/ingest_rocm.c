@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ingest/ingest_impl.h"
-#include "rocm/rocm.h"
+#include "formats/rocm/rocm.h"
 
 /* A file, and those of the same run that are read behind it. */
 struct stream {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed/asset.h"
+#include "base/asset.h"
 #include "ingest/ingest_impl.h"
 #include "ingest/source_name.h"
 

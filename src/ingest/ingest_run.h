@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/tempfile.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 /* An event with global ids; slot values are dense, in ascending slot order. */
 struct pf_run_event {

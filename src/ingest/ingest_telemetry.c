@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ingest/ingest_impl.h"
-#include "telemetry/telemetry.h"
+#include "formats/logs/telemetry.h"
 
 #define LOOK_BYTES 8192u
 

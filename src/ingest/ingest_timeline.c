@@ -16,8 +16,8 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "ingest/ingest_impl.h"
-#include "trace/argline.h"
-#include "trace/lexer.h"
+#include "formats/argline.h"
+#include "formats/json/lexer.h"
 
 #define CATEGORIES  8
 #define COLUMNS     (CATEGORIES + 1)

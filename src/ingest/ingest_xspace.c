@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/tempfile.h"
 #include "ingest/ingest_impl.h"
-#include "xspace/map.h"
+#include "formats/xspace/map.h"
 
 #define PIECE_BYTES  (256u << 10)
 #define WINDOW_BYTES (512u << 10)

@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "ingest/plan.h"
 #include "ingest/source_name.h"
-#include "table/rows.h"
+#include "show/rows.h"
 
 /* ---- runs ---- */
 

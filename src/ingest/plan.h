@@ -10,7 +10,7 @@
 #define PF_INGEST_PLAN_H
 
 #include "ingest/choose.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 struct pf_plan_run {
 	char *name;     /* owned; its folder */

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/event.h"
+#include "formats/event.h"
 
 size_t pf_slot_text(int slot, int64_t value, char out[PF_SLOT_TEXT])
 {

@@ -2,7 +2,7 @@
 /*
  * The argument text of an event: JSON in which "$a" outside strings stands
  * for the value of slot 0, "$b" for slot 1 and so on; "$A" for that of slot 0
- * as an unsigned number (trace/event.h).
+ * as an unsigned number (formats/event.h).
  */
 #ifndef PF_STORE_ARGTEXT_H
 #define PF_STORE_ARGTEXT_H

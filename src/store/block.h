@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 #define PF_BLOCK_SHIFT  14
 #define PF_BLOCK_EVENTS (1u << PF_BLOCK_SHIFT)

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "embed/asset.h"
+#include "base/asset.h"
 #include "store/cursor.h"
 #include "store/db.h"
 #include "store/kept.h"

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/search.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 struct pf_lexicon *pf_lexicon_open(sqlite3 *sql, size_t group_bytes)
 {

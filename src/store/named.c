@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "embed/asset.h"
+#include "base/asset.h"
 #include "store/named.h"
 
 sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,

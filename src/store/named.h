@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "store/db.h"
 #include "base/mem.h"
-#include "table/rows.h"
+#include "show/rows.h"
 
 /* Prepare it; NULL on error. */
 sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,

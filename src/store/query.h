@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "store/db.h"
-#include "table/table.h"
+#include "show/table.h"
 
 /*
  * Run it and hand over the rows as they come; head() is called also when none

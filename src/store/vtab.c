@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "embed/asset.h"
+#include "base/asset.h"
 #include "store/vtab_impl.h"
 
 #define EVENT_COLUMNS                                                          \

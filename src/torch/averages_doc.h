@@ -4,7 +4,7 @@
 #define PF_ANALYSIS_AVERAGES_DOC_H
 
 #include "torch/averages.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 #define PF_AVERAGES_TABLE "key_averages"
 

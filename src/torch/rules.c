@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/event.h"
+#include "formats/event.h"
 
 #define DEFAULT_TORCH 209
 /* Releases whose tables are known. */

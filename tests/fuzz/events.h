@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "fuzz/fuzz.h"
-#include "trace/batch.h"
+#include "formats/batch.h"
 
 struct fuzz_events {
 	struct pf_buf log; /* every event */

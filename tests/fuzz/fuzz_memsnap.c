@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "memsnap/snap.h"
+#include "formats/memsnap/snap.h"
 
 struct bytes {
 	const uint8_t *data;

@@ -14,9 +14,9 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "pfr/body.h"
-#include "pfr/clock.h"
-#include "pfr/lines.h"
+#include "formats/pfr/body.h"
+#include "formats/pfr/clock.h"
+#include "formats/pfr/lines.h"
 
 static void check(const void *data, size_t len, size_t piece)
 {

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "trace/chrome.h"
+#include "formats/json/chrome.h"
 
 static void log_text(struct pf_buf *log, const struct pf_dict *d, uint32_t at)
 {

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/tempfile.h"
-#include "nsys/nsys.h"
-#include "rocm/rocm.h"
+#include "formats/nsys/nsys.h"
+#include "formats/rocm/rocm.h"
 
 static const struct source {
 	bool (*claims)(struct pf_foreign *f);

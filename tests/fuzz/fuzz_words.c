@@ -17,13 +17,13 @@
 #include "base/opt.h"
 #include "base/utf8.h"
 #include "events/names.h"
-#include "render/escape.h"
-#include "render/render.h"
+#include "show/escape.h"
+#include "show/render.h"
 #include "store/argtext.h"
-#include "timeline/redact.h"
-#include "trace/event.h"
-#include "trace/number.h"
-#include "trace/redact.h"
+#include "page/redact.h"
+#include "formats/event.h"
+#include "formats/number.h"
+#include "formats/json/redact.h"
 
 /* A NUL behind, exactly as long, so that sanitizers see every overrun. */
 static char *text_of(const uint8_t *data, size_t size)

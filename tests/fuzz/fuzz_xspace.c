@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "xspace/map.h"
+#include "formats/xspace/map.h"
 
 struct reading {
 	struct pf_xs_map map;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "gen/pfrread.h"
-#include "pfr/map.h"
+#include "formats/pfr/map.h"
 
 struct source {
 	const unsigned char *p;

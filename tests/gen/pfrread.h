@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "pfr/frame.h"
+#include "formats/pfr/frame.h"
 
 struct pfrread {
 	struct pf_pfr_loss loss;

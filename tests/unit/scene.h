@@ -10,7 +10,7 @@
 
 #include "store/db.h"
 #include "ingest/ingest.h"
-#include "table/doc.h"
+#include "show/doc.h"
 
 struct scene {
 	char *dir, *path; /* the folder, which goes at the end; the database */

@@ -5,7 +5,7 @@
 
 #include "base/jsontext.h"
 #include "store/argtext.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 static void assert_slot(int slot, int64_t value, const char *want)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "embed/asset.h"
+#include "base/asset.h"
 
 static void finds_a_file_by_name(void **state)
 {

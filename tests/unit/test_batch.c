@@ -2,7 +2,7 @@
 /* Texts of readers: what is no UTF-8, and 0, becomes U+FFFD. */
 #include "unit/support.h"
 
-#include "trace/batch.h"
+#include "formats/batch.h"
 
 #define LOST "\xef\xbf\xbd"
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "diff/change.h"
+#include "compare/change.h"
 
 #define NIGHTS 60
 

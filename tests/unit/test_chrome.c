@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "trace/chrome.h"
+#include "formats/json/chrome.h"
 
 static const char plain_text[] =
 	"{\"schemaVersion\": 1, \"traceEvents\": [\n"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "events/collective.h"
-#include "analysis/overlap.h"
+#include "analysis/time/overlap.h"
 
 /* Ranges of thread 7, where the calls are. */
 #define OP(name, ts, dur) MAIN("cpu_op", name, ts, dur)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff/diff_gate.h"
-#include "diff/diff_judge.h"
-#include "diff/diff_match.h"
-#include "diff/diff_mean.h"
-#include "diff/diff_rank.h"
-#include "diff/family.h"
-#include "trace/event.h"
+#include "compare/diff_gate.h"
+#include "compare/diff_judge.h"
+#include "compare/diff_match.h"
+#include "compare/diff_mean.h"
+#include "compare/diff_rank.h"
+#include "compare/family.h"
+#include "formats/event.h"
 
 /* ---- means ---- */
 

@@ -2,7 +2,7 @@
 #include "unit/support.h"
 
 #include "base/mem.h"
-#include "ranks/digest.h"
+#include "analysis/ranks/digest.h"
 
 static struct pf_digest make(void)
 {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "analysis/doctor.h"
-#include "analysis/doctor_impl.h"
+#include "analysis/trust/doctor.h"
+#include "analysis/trust/doctor_impl.h"
 #include "events/names.h"
 
 static bool look(struct scene *s, int fail_on)

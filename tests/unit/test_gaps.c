@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "idle/gaps.h"
-#include "analysis/overlap.h"
+#include "analysis/idle/gaps.h"
+#include "analysis/time/overlap.h"
 #include "events/names.h"
 
 static const struct pf_gaps_args all = { .window = PF_WINDOW_DEFAULTS,

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 
 #include "events/gpu.h"
-#include "analysis/kernels.h"
+#include "analysis/time/kernels.h"
 #include "events/window.h"
-#include "trace/event.h"
+#include "formats/event.h"
 
 static void test_classes(void **state)
 {

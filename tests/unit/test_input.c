@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
-#include "trace/input.h"
+#include "formats/input.h"
 
 #define TEXT_BYTES 300000u
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/mend.h"
+#include "formats/json/mend.h"
 
 struct mend_case {
 	const char *in, *out;     /* out NULL: bad even when tolerant */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "trace/event.h"
-#include "trace/number.h"
+#include "formats/event.h"
+#include "formats/number.h"
 
 /* Room to read eight bytes behind the text. */
 static const char *padded(const char *text)

@@ -2,7 +2,7 @@
 /* Order and limit of tables, and the lists of documents. */
 #include "support.h"
 
-#include "table/doc.h"
+#include "show/doc.h"
 
 static const struct pf_col cols[] = {
 	{ "name", "Name", PF_TEXT },

@@ -3,7 +3,7 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "path/path.h"
+#include "analysis/path/path.h"
 
 /* Of 1,000 us the host has 110 and 190 itself, and two calls of 10. */
 /* clang-format off */

@@ -6,11 +6,11 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "pfr/body.h"
-#include "pfr/clock.h"
-#include "pfr/crc32c.h"
-#include "pfr/lines.h"
-#include "pfr/words.h"
+#include "formats/pfr/body.h"
+#include "formats/pfr/clock.h"
+#include "formats/pfr/crc32c.h"
+#include "formats/pfr/lines.h"
+#include "formats/pfr/words.h"
 
 #define FRAMES 12
 

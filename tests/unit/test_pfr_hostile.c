@@ -10,9 +10,9 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "pfr/clock.h"
-#include "pfr/defs.h"
-#include "pfr/lines.h"
+#include "formats/pfr/clock.h"
+#include "formats/pfr/defs.h"
+#include "formats/pfr/lines.h"
 
 #define PUSH   16
 #define MARK   18

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ranks/digest.h"
-#include "ranks/ranks_impl.h"
+#include "analysis/ranks/digest.h"
+#include "analysis/ranks/ranks_impl.h"
 
 #define KINDS_ALL_REDUCE 1
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/redact.h"
+#include "formats/json/redact.h"
 
 static void check(const char *in, const char *want)
 {

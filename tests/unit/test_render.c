@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/escape.h"
-#include "render/render.h"
+#include "show/escape.h"
+#include "show/render.h"
 
 static const struct pf_col cols[] = {
 	{ "name", "Name", PF_TEXT },

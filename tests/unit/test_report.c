@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/base64.h"
-#include "render/sha256.h"
+#include "show/base64.h"
+#include "show/sha256.h"
 #include "base/utf8.h"
-#include "render/escape.h"
-#include "report/chart.h"
-#include "report/figure.h"
-#include "timeline/payload.h"
-#include "report/titles.h"
-#include "timeline/redact.h"
-#include "report/report.h"
+#include "show/escape.h"
+#include "page/chart.h"
+#include "page/figure.h"
+#include "page/payload.h"
+#include "page/titles.h"
+#include "page/redact.h"
+#include "page/report.h"
 
 /* ---- base ---- */
 

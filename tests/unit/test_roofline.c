@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "roofline/models.h"
-#include "roofline/recompute.h"
-#include "trace/event.h"
+#include "analysis/roofline/models.h"
+#include "analysis/roofline/recompute.h"
+#include "formats/event.h"
 
 struct made {
 	struct pf_op_models *models;

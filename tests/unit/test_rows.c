@@ -9,8 +9,8 @@
 
 #include "support.h"
 #include "base/mem.h"
-#include "table/find.h"
-#include "table/rows.h"
+#include "show/find.h"
+#include "show/rows.h"
 
 struct thing {
 	const char *name;

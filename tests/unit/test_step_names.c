@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "events/step_names.h"
-#include "analysis/steps.h"
+#include "analysis/time/steps.h"
 #include "events/window.h"
 
 #define NOTE(name, ts, dur, tid) HOST_ON(tid, "user_annotation", name, ts, dur)

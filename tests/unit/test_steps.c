@@ -3,9 +3,9 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "analysis/copies.h"
-#include "analysis/launches.h"
-#include "analysis/steps.h"
+#include "analysis/time/copies.h"
+#include "analysis/time/launches.h"
+#include "analysis/time/steps.h"
 
 static void steps(struct scene *s)
 {

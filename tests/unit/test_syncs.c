@@ -3,8 +3,8 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "idle/syncs.h"
-#include "table/find.h"
+#include "analysis/idle/syncs.h"
+#include "show/find.h"
 
 /*
  * Two steps.  In each, aten::item waits from 50 to 210 of the step for work

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analysis/tensor.h"
-#include "embed/data.h"
+#include "analysis/time/tensor.h"
+#include "base/data.h"
 
 static void test_names(void **state)
 {

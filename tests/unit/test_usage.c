@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "memory/usage.h"
+#include "analysis/memory/usage.h"
 
 #define RECORD(tid, ts, type, id, args)                                        \
 	"{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"s\": \"t\", "       \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "report/report.h"
+#include "page/report.h"
 
 /* Figures of our choice. */
 struct world {

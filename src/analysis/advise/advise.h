@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What to change next, and what that can bring at most.  Every piece of the
+ * critical path (analysis/path/path.h) is what some advice is about, or of no advice; a
+ * change can save no more than what it takes off the path.  Where a change
+ * takes away a wait, and so no time of its own, the path is worked out anew
+ * without it.
+ *
+ * Advice may be about the same time: how much the first of them touch
+ * together is the union.  What cannot be judged is said with its reason.
+ */
+#ifndef PF_ANALYSIS_ADVISE_ADVISE_H
+#define PF_ANALYSIS_ADVISE_ADVISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/trust/info.h"
+#include "analysis/time/kernels.h"
+#include "analysis/time/launches.h"
+#include "analysis/time/overlap.h"
+#include "analysis/time/steps.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "events/window.h"
+#include "analysis/memory/usage.h"
+#include "analysis/path/path.h"
+#include "analysis/roofline/roofline.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+struct pf_advise_args {
+	struct pf_window_args window;
+	const char *db_name; /* as commands name it; borrowed */
+};
+
+/* What other analyses found in the same window; all are borrowed. */
+struct pf_advise_from {
+	const struct pf_kernels *callers; /* by name and operator */
+	const struct pf_launches *launches;
+	const struct pf_overlap *overlap;
+	const struct pf_step_times *steps;
+	const struct pf_usage *memory;
+	const struct pf_info *info;
+	const struct pf_roofline *roofline; /* empty: there are no shapes */
+};
+
+enum pf_advice_state {
+	PF_ADVICE_GIVEN,
+	PF_ADVICE_FINE,      /* its cause is not there, or too small */
+	PF_ADVICE_NOT_JUDGED /* the trace does not say enough */
+};
+
+/* A place that the advice is about: time of the path. */
+struct pf_advice_place {
+	const char *what;            /* "data loading", "kernel" */
+	const char *name, *at;       /* of it; the line, else the operator */
+	int64_t ns, count;           /* on the path */
+	int64_t from_ns, longest_ns; /* the longest piece */
+};
+#define PF_ADVICE_PLACES 3
+
+struct pf_advice {
+	const char *id, *title;
+	enum pf_advice_state state;
+	/* PF_NO_INT: nothing bounds it; likely: no model says so. */
+	int64_t at_most_ns, likely_ns;
+	int64_t on_path_ns;         /* what is its own of the path */
+	double measured, threshold; /* shares of the window; NAN: none */
+	const char *confidence;     /* "sure", "model", "hint" */
+	struct pf_buf sentence;     /* or why it is not given */
+	struct pf_buf command;      /* that shows its figures */
+	const char *remedy, *code;  /* NULL: none for this framework */
+	struct pf_advice_place places[PF_ADVICE_PLACES];
+	size_t place_count;
+	uint32_t bit; /* of the rows of the path that are its own */
+	bool is_last; /* ranked behind all others */
+};
+
+#define PF_ADVICE_MAX 24
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_advise {
+	struct advise_tiles *tiles;
+	const char *framework; /* "PyTorch", "JAX", ... */
+	int64_t window_ns, step_count;
+	struct pf_advice all[PF_ADVICE_MAX]; /* those given first, ranked */
+	size_t count, given;
+};
+
+/* The time that the first of what is given touch together. */
+int64_t pf_advise_union(const struct pf_advise *a, size_t first);
+
+/*
+ * Where the path is read for others, too: begin, before it is read, adds to
+ * what is asked of it; end, when it was read, keeps "path" borrowed.  Release
+ * it also after an error.
+ */
+int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
+		    struct pf_advise *out, struct pf_err *err);
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
+		  struct pf_err *err);
+/* The path of a trace.  PF_EUSAGE if there are several. */
+int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out, struct pf_err *err);
+/* The advice, of what was read and of what others found. */
+int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
+		    const struct pf_advise_from *from, struct pf_err *err);
+void pf_advise_release(struct pf_advise *a);
+/* Both, with all that others find; release it also after an error. */
+int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out, struct pf_err *err);
+void pf_advise_show(const struct pf_advise *a, struct pf_doc *doc);
+
+/* All of it, and what of the trace is not to be trusted. */
+int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
+	      struct pf_doc *doc, struct pf_err *err);
+
+#endif

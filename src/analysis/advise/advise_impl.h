@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* What rules read; private to advise/. */
+#ifndef PF_ANALYSIS_ADVISE_ADVISE_IMPL_H
+#define PF_ANALYSIS_ADVISE_ADVISE_IMPL_H
+
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/advise/advise.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "events/names.h"
+#include "events/step.h"
+#include "analysis/path/path.h"
+
+/* ---- marks: ranges in which advice looks (marks.c) ---- */
+
+/* The bit of a row's flags is 1 << mark; the order of advise_marks.sql. */
+enum advise_mark {
+	ADVISE_MARK_OPTIMIZER = 1,
+	ADVISE_MARK_ZERO_GRAD,
+	ADVISE_MARK_LOG,
+	ADVISE_MARKS,
+	/* no ranges, but names that only these frameworks have */
+	ADVISE_NAMES_JAX = 10,
+	ADVISE_NAMES_TENSORFLOW
+};
+
+struct advise_span {
+	int64_t start_ns, end_ns;
+	uint32_t track_id, mark;
+};
+
+/* By mark, thread and start; those of one mark and thread do not overlap. */
+struct advise_marks {
+	struct advise_span *spans;
+	size_t count;
+	size_t first[ADVISE_MARKS + 1]; /* of a mark in spans */
+	int64_t calls[ADVISE_MARKS];    /* ranges, before they were united */
+	const char *framework;          /* "JAX", "TensorFlow"; or NULL */
+};
+
+int advise_marks_load(struct pf_db *db, int64_t trace_id,
+		      struct advise_marks *out, struct pf_err *err);
+void advise_marks_release(struct advise_marks *m);
+/* The bits of all marks in which an instant of a thread is. */
+unsigned advise_marks_at(const struct advise_marks *m, uint32_t track_id,
+			 int64_t at_ns);
+
+/* ---- rows: the path, summed by what rules ask for (tiles.c) ---- */
+
+enum {
+	/* 1 << enum advise_mark, and */
+	ADVISE_DATA = 1 << ADVISE_MARKS,    /* in what loads data */
+	ADVISE_LATE = ADVISE_DATA << 1,     /* after the first step */
+	ADVISE_SEQUENCE = ADVISE_DATA << 2, /* of attention */
+	ADVISE_CHAIN = ADVISE_DATA << 3,    /* of pointwise work */
+	ADVISE_AWAITED = ADVISE_DATA << 4,  /* return of a copy's call */
+	ADVISE_FP32 = ADVISE_DATA << 5,     /* a product that could be faster */
+	ADVISE_LONG = ADVISE_DATA << 6      /* ADVISE_LONG_NS or more */
+};
+
+/* What launches takes less: in longer pieces other things are done. */
+#define ADVISE_LONG_NS 1000000
+
+struct advise_row {
+	enum pf_path_category category;
+	unsigned flags;
+	const char *name, *short_name, *op, *frame; /* "": none */
+	int64_t ns, count, longest_ns;
+	int64_t longest_at_ns; /* of the trace's time */
+	uint32_t advice;       /* bits of the advice that it belongs to */
+};
+
+struct advise_tiles {
+	const struct pf_path *path; /* own_path, or another's */
+	struct pf_path own_path;
+	struct advise_taker *taker; /* between begin and end */
+	struct advise_marks marks;
+	struct pf_steps steps;
+	struct advise_row *rows; /* the most time first */
+	size_t row_count;
+	int64_t first_ns;       /* of the trace's events */
+	int64_t sequence_count; /* of attention */
+	int64_t chain_count;
+	bool has_functions; /* is any piece in a function of Python's? */
+	bool has_late;      /* are there steps after the first? */
+	struct pf_arena texts;
+};
+
+static inline bool advise_is_gpu(const struct advise_row *r)
+{
+	return r->category >= PF_PATH_KERNEL && r->category <= PF_PATH_MEMSET;
+}
+
+/* ---- sequence.c: work that follows each other ---- */
+
+enum advise_role {
+	ADVISE_ROLE_UNKNOWN, /* not asked yet */
+	ADVISE_ROLE_NONE,    /* no operator */
+	ADVISE_ROLE_OTHER,
+	ADVISE_ROLE_PRODUCT, /* of batches of matrices */
+	ADVISE_ROLE_SOFTMAX,
+	ADVISE_ROLE_POINTWISE,
+	ADVISE_ROLE_VIEW, /* moves nothing, or makes room */
+};
+enum advise_role advise_role_of(const char *op);
+
+/* Both begin as all zero. */
+struct advise_attention {
+	unsigned state;
+	size_t from, last; /* in what is pending */
+};
+struct advise_chain {
+	size_t from, last;
+	unsigned works;
+};
+
+/* Does what is pending up to "at" go on?  *done: [from, last] is whole. */
+bool advise_attention_step(struct advise_attention *a, enum advise_role role,
+			   size_t at, bool *done);
+bool advise_chain_step(struct advise_chain *c, enum advise_role role,
+		       bool is_work, size_t at, bool *done);
+
+/* ---- rules ---- */
+
+/* Asked of every path. */
+extern const char *advise_questions[];
+extern const size_t advise_question_count;
+
+enum advise_need {
+	ADVISE_NEEDS_PATH, /* any at all */
+	ADVISE_NEEDS_GPU,
+	ADVISE_NEEDS_TORCH /* and operators of PyTorch */
+};
+
+struct advise_rule {
+	const char *id, *title;
+	/* Begins the sentence; NULL: judge() has all of it. */
+	const char *subject;
+	double threshold; /* of the window; 0: judge() decides */
+	const char *confidence;
+	const char *command, *options; /* "path", " --what-if data=0" */
+	const char *question; /* of pf_path, which bounds it; or NULL */
+	enum advise_need needs;
+	/* Is a row of the path what it is about?  NULL: none is. */
+	bool (*owns)(const struct advise_row *r);
+	/* What the sums do not say: see below. */
+	void (*judge)(const struct pf_advise *a,
+		      const struct pf_advise_from *from, struct pf_advice *out);
+	const char *(*variant)(const struct pf_advise *a,
+			       const struct pf_advise_from *from,
+			       const struct pf_advice *out);
+};
+
+extern const struct advise_rule advise_host_rules[], advise_gpu_rules[],
+	advise_state_rules[];
+extern const size_t advise_host_rule_count, advise_gpu_rule_count,
+	advise_state_rule_count;
+
+/*
+ * judge() is called when at_most_ns and measured are the sums of the rows; it
+ * may change both, append to the sentence, or say that it is fine or cannot be
+ * judged.
+ */
+
+/* It is fine, or cannot be judged: the reason instead of a sentence. */
+void advise_fine(struct pf_advice *a, const char *why);
+void advise_not_judged(struct pf_advice *a, const char *why);
+/* What is in the first step alone, or may be, is warm-up. */
+void advise_first_alone(const struct pf_advise *a,
+			bool (*owns)(const struct advise_row *r),
+			struct pf_advice *out);
+bool advise_is_one_of(const char *s, const char *const *list);
+bool advise_has_one_of(const char *s, const char *const *list);
+/* Is it left as given? */
+static inline bool advise_is_open(const struct pf_advice *a)
+{
+	return a->state == PF_ADVICE_GIVEN;
+}
+
+/* ---- room.c: what stays ---- */
+
+enum advise_least {
+	ADVISE_LEAST_ROOF,     /* the same operations and bytes */
+	ADVISE_LEAST_PRODUCTS, /* products alone, in their precision */
+	ADVISE_LEAST_REDUCED   /* the same in reduced precision */
+};
+
+/*
+ * Where shapes and the GPU's peak rates say that some of what the rows hold
+ * stays, that is no longer part of at_most_ns, and the sentence says so.
+ */
+void advise_bound(const struct pf_advise *a, const struct pf_advise_from *from,
+		  bool (*owns)(const struct advise_row *r),
+		  enum advise_least least, struct pf_advice *out);
+
+/* ---- remedies.c ---- */
+void advise_remedy(struct pf_advice *a, const char *framework,
+		   const char *variant);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pieces of the path come in order of time.  Those that may be part of
+ * something longer wait until that is known; then each is added to its row.
+ */
+#include "analysis/advise/advise_impl.h"
+
+#include "analysis/time/tensor.h"
+#include "events/kernel_name.h"
+#include "formats/event.h"
+
+#define PENDING_MAX 4096 /* pieces; a longer sequence is none */
+
+/* What pieces of a row have in common; no padding. */
+struct key {
+	uint32_t category, flags, name, op, frame, zero;
+};
+
+struct sum {
+	int64_t ns, count, longest_ns, longest_at_ns;
+};
+
+struct piece {
+	struct key key;
+	int64_t start_ns, end_ns;
+};
+
+struct advise_taker {
+	struct pf_path_sink sink;
+	struct advise_tiles *out;
+	struct pf_db *db;
+	struct pf_names *texts; /* the path's own are not open yet */
+	struct pf_intern keys;
+	struct sum *sums;
+	size_t sum_cap;
+	struct piece *pending;
+	size_t pending_count, pending_cap;
+	struct advise_attention attention;
+	struct advise_chain chain;
+	bool has_attention, has_chain; /* does what is pending go on? */
+	uint8_t *roles;                /* by string.id: enum advise_role */
+	size_t role_count;
+	int64_t late_ns;    /* the first step's end; INT64_MIN: no steps */
+	bool is_after_copy; /* the last piece was a copy from pageable memory */
+	bool was_launch;    /* ... the call that launched what comes next */
+};
+
+static void add(struct advise_taker *t, const struct piece *p)
+{
+	int64_t ns = p->end_ns - p->start_ns;
+	uint32_t known = t->keys.count, n;
+
+	n = pf_intern_add(&t->keys, (const char *)&p->key, sizeof(p->key));
+	t->sums =
+		pf_grow(t->sums, &t->sum_cap, (size_t)n + 1, sizeof(*t->sums));
+	if (n == known)
+		t->sums[n] = (struct sum){ 0 };
+	t->sums[n].ns += ns;
+	t->sums[n].count++;
+	if (ns > t->sums[n].longest_ns) {
+		t->sums[n].longest_ns = ns;
+		t->sums[n].longest_at_ns = p->start_ns;
+	}
+}
+
+static void flush(struct advise_taker *t)
+{
+	for (size_t i = 0; i < t->pending_count; i++)
+		add(t, &t->pending[i]);
+	t->pending_count = 0;
+}
+
+static void set_flag(struct advise_taker *t, size_t from, size_t last,
+		     uint32_t flag)
+{
+	for (size_t i = from; i <= last && i < t->pending_count; i++)
+		t->pending[i].key.flags |= flag;
+}
+
+static int role_of(struct advise_taker *t, uint32_t op, enum advise_role *out,
+		   struct pf_err *err)
+{
+	char *text;
+
+	*out = op == PF_ID_NONE ? ADVISE_ROLE_NONE : ADVISE_ROLE_OTHER;
+	if (op >= t->role_count)
+		return 0;
+	if (!t->roles[op]) {
+		text = pf_names_text_take(t->texts, op, err);
+		if (!text)
+			return -1;
+		t->roles[op] = (uint8_t)advise_role_of(text);
+		free(text);
+	}
+	*out = (enum advise_role)t->roles[op];
+	return 0;
+}
+
+/* What has nothing to do with operators ends whatever went on. */
+static enum advise_role role_in(const struct pf_path_tile *tile,
+				enum advise_role role)
+{
+	switch ((unsigned)tile->category) {
+	case PF_CAUSE_SYNC:
+	case PF_CAUSE_COPY:
+	case PF_CAUSE_DATA:
+	case PF_CAUSE_COMPILE:
+	case PF_CAUSE_UNRECORDED:
+	case PF_PATH_COMM:
+	case PF_PATH_RETURN:
+	case PF_PATH_HANDOFF:
+	case PF_PATH_NO_LAUNCH:
+	case PF_PATH_UNEXPLAINED:
+		return ADVISE_ROLE_OTHER;
+	default:
+		return role;
+	}
+}
+
+/* Does a kernel, or its launch if the path goes on from there, count here? */
+static int find_work(struct advise_taker *t, const struct pf_path_tile *tile,
+		     bool *out, struct pf_err *err)
+{
+	const struct pf_name_class *class;
+	bool was_launch = t->was_launch;
+
+	t->was_launch = tile->category == PF_PATH_LAUNCH_CALL ||
+			(was_launch && tile->category == PF_PATH_LAUNCH_DELAY);
+	*out = t->was_launch ? !was_launch
+			     : tile->category == PF_PATH_KERNEL && !was_launch;
+	if ((unsigned)tile->category != PF_CAUSE_RUNTIME ||
+	    tile->name == PF_ID_NONE)
+		return 0;
+	class = pf_names_class(t->texts, tile->name, err);
+	if (!class)
+		return -1;
+	*out = class->launches == PF_LAUNCHES_KERNEL;
+	return 0;
+}
+
+/* The piece that was put last may go on with what is pending. */
+static void follow(struct advise_taker *t, enum advise_role role,
+		   bool is_of_work)
+{
+	size_t at = t->pending_count - 1;
+	bool done;
+
+	t->has_attention =
+		advise_attention_step(&t->attention, role, at, &done);
+	if (done) {
+		set_flag(t, t->attention.from, t->attention.last,
+			 ADVISE_SEQUENCE);
+		t->out->sequence_count++;
+	}
+	/* what ended one may begin the next */
+	if (!t->has_attention)
+		t->has_attention =
+			advise_attention_step(&t->attention, role, at, &done);
+	t->has_chain =
+		advise_chain_step(&t->chain, role, is_of_work, at, &done);
+	if (done) {
+		set_flag(t, t->chain.from, t->chain.last, ADVISE_CHAIN);
+		t->out->chain_count++;
+	}
+	if (t->has_attention || t->has_chain) {
+		if (t->pending_count < PENDING_MAX)
+			return;
+		t->attention = (struct advise_attention){ 0 };
+		t->chain = (struct advise_chain){ 0 };
+	}
+	flush(t);
+}
+
+/* The end of all. */
+static void finish(struct advise_taker *t)
+{
+	bool done;
+
+	advise_attention_step(&t->attention, ADVISE_ROLE_OTHER, 0, &done);
+	if (done) {
+		set_flag(t, t->attention.from, t->attention.last,
+			 ADVISE_SEQUENCE);
+		t->out->sequence_count++;
+	}
+	advise_chain_step(&t->chain, ADVISE_ROLE_OTHER, false, 0, &done);
+	if (done) {
+		set_flag(t, t->chain.from, t->chain.last, ADVISE_CHAIN);
+		t->out->chain_count++;
+	}
+	flush(t);
+}
+
+static uint32_t flags_of(const struct advise_taker *t,
+			 const struct pf_path_tile *tile)
+{
+	bool is_of_work = tile->called_ns != PF_NO_INT;
+	uint32_t flags = advise_marks_at(
+		&t->out->marks,
+		is_of_work ? tile->called_track : tile->track_id,
+		is_of_work ? tile->called_ns : tile->start_ns);
+
+	if (!strcmp(tile->kind, "data loading"))
+		flags |= ADVISE_DATA;
+	if (tile->end_ns - tile->start_ns >= ADVISE_LONG_NS)
+		flags |= ADVISE_LONG;
+	if (tile->start_ns >= t->late_ns)
+		flags |= ADVISE_LATE;
+	if (tile->category == PF_PATH_RETURN && t->is_after_copy)
+		flags |= ADVISE_AWAITED;
+	return flags;
+}
+
+static int find_copy(struct advise_taker *t, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	char *text;
+
+	t->is_after_copy = false;
+	if (tile->category != PF_PATH_COPY)
+		return 0;
+	text = pf_names_text_take(t->texts, tile->name, err);
+	if (!text)
+		return -1;
+	t->is_after_copy = strstr(text, "HtoD") && strstr(text, "Pageable");
+	free(text);
+	return 0;
+}
+
+static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
+		struct pf_err *err)
+{
+	struct advise_taker *t = (struct advise_taker *)s;
+	struct piece p = {
+		.key = { .category = tile->category,
+			 .flags = flags_of(t, tile),
+			 .name = tile->name,
+			 .op = tile->op,
+			 .frame = tile->frame },
+		.start_ns = tile->start_ns,
+		.end_ns = tile->end_ns,
+	};
+	enum advise_role role;
+	bool is_work;
+
+	if (role_of(t, tile->op, &role, err) < 0 ||
+	    find_copy(t, tile, err) < 0 ||
+	    find_work(t, tile, &is_work, err) < 0)
+		return -1;
+	t->pending = pf_grow(t->pending, &t->pending_cap, t->pending_count + 1,
+			     sizeof(*t->pending));
+	t->pending[t->pending_count++] = p;
+	follow(t, role_in(tile, role), is_work);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct advise_row *x = a, *y = b;
+	int c;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->category != y->category)
+		return x->category < y->category ? -1 : 1;
+	if ((c = strcmp(x->name, y->name)) || (c = strcmp(x->op, y->op)) ||
+	    (c = strcmp(x->frame, y->frame)))
+		return c;
+	return (x->flags > y->flags) - (x->flags < y->flags);
+}
+
+static const char *text_of(struct advise_taker *t, uint32_t id,
+			   struct pf_err *err)
+{
+	const char *text = pf_names_frame(t->out->path->names, id, err);
+
+	return text ? text : "";
+}
+
+/* A product in single precision that may run in another. */
+static bool is_single(const struct pf_tensor *tensor,
+		      const struct advise_row *r)
+{
+	struct pf_kernel_kind kind;
+
+	if (r->category != PF_PATH_KERNEL)
+		return false;
+	kind = pf_tensor_kind(tensor, r->name);
+	return (kind.class == PF_CLASS_GEMM || kind.class == PF_CLASS_CONV) &&
+	       kind.precision == PF_PRECISION_FP32 &&
+	       (strncmp(r->op, "aten::", 6) != 0 ||
+		pf_tensor_op(tensor, r->op));
+}
+
+static int make_rows(struct advise_taker *t, struct pf_err *err)
+{
+	struct advise_tiles *out = t->out;
+	struct pf_tensor *tensor = pf_tensor_new(err);
+
+	if (!tensor)
+		return -1;
+	out->rows = pf_calloc((size_t)t->keys.count + 1, sizeof(*out->rows));
+	for (uint32_t i = 0; i < t->keys.count; i++) {
+		struct advise_row *r = &out->rows[out->row_count++];
+		struct key key;
+
+		memcpy(&key, pf_intern_text(&t->keys, i, NULL), sizeof(key));
+		*r = (struct advise_row){
+			.category = (enum pf_path_category)key.category,
+			.flags = key.flags,
+			.name = text_of(t, key.name, err),
+			.op = text_of(t, key.op, err),
+			.frame = text_of(t, key.frame, err),
+			.ns = t->sums[i].ns,
+			.count = t->sums[i].count,
+			.longest_ns = t->sums[i].longest_ns,
+			.longest_at_ns = t->sums[i].longest_at_ns,
+		};
+		if (is_single(tensor, r))
+			r->flags |= ADVISE_FP32;
+		out->has_functions |= strstr(r->frame, ".py:") != NULL;
+		r->short_name =
+			advise_is_gpu(r)
+				? pf_kernel_short_kept(&out->texts, r->name)
+				: r->name;
+	}
+	if (out->row_count)
+		qsort(out->rows, out->row_count, sizeof(*out->rows), by_time);
+	pf_tensor_free(tensor);
+	return err->code ? -1 : 0;
+}
+
+/* ---- all of it ---- */
+
+static int choose_trace(const struct pf_window *w, struct pf_err *err)
+{
+	if (w->count <= 1)
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "advice is for one trace, and there are %zu: choose one "
+		       "with --rank or --trace",
+		       w->count);
+}
+
+/* Marks and steps of the trace, before its path is read. */
+static int prepare(struct advise_taker *t, const struct pf_window_args *args,
+		   struct pf_err *err)
+{
+	struct pf_window window;
+	int rc = pf_window_resolve(t->db, args, &window, err);
+	int64_t trace_id;
+	size_t first;
+
+	if (!rc)
+		rc = choose_trace(&window, err);
+	trace_id = rc ? 0 : window.traces[0].trace_id;
+	if (!rc) {
+		t->out->first_ns = window.traces[0].first_ns;
+		rc = advise_marks_load(t->db, trace_id, &t->out->marks, err);
+	}
+	if (!rc)
+		rc = pf_window_steps(t->db, &window, &t->out->steps, err);
+	if (!rc) {
+		first = pf_steps_first(&t->out->steps, trace_id);
+		if (pf_steps_is_of(&t->out->steps, first + 1, trace_id)) {
+			t->out->has_late = true;
+			t->late_ns = t->out->steps.items[first].host_end_ns;
+		}
+	}
+	pf_window_release(&window);
+	return rc;
+}
+
+static void free_taker(struct advise_taker *t)
+{
+	if (!t)
+		return;
+	pf_names_free(t->texts);
+	pf_intern_release(&t->keys);
+	free(t->sums);
+	free(t->pending);
+	free(t->roles);
+	free(t);
+}
+
+int pf_advise_begin(struct pf_db *db, struct pf_path_args *path,
+		    struct pf_advise *out, struct pf_err *err)
+{
+	struct advise_taker *t = pf_calloc(1, sizeof(*t));
+
+	*out = (struct pf_advise){ 0 };
+	t->sink.tile = take;
+	t->db = db;
+	t->late_ns = INT64_MIN;
+	t->out = out->tiles = pf_calloc(1, sizeof(*out->tiles));
+	t->out->taker = t;
+	pf_intern_init(&t->keys);
+	t->texts = pf_names_new(db, err);
+	if (!t->texts)
+		return -1;
+	t->role_count = pf_names_count(t->texts);
+	t->roles = pf_calloc(t->role_count + 1, 1);
+	path->also = &t->sink;
+	path->beside =
+		(struct pf_opt_list){ advise_questions, advise_question_count,
+				      advise_question_count };
+	return prepare(t, &path->window, err);
+}
+
+int pf_advise_end(struct pf_advise *a, const struct pf_path *path,
+		  struct pf_err *err)
+{
+	struct advise_taker *t = a->tiles->taker;
+	int rc;
+
+	a->tiles->path = path;
+	a->window_ns = path->window_ns;
+	a->step_count = path->step_count;
+	finish(t);
+	rc = make_rows(t, err);
+	free_taker(t);
+	a->tiles->taker = NULL;
+	return rc;
+}
+
+int pf_advise_read(struct pf_db *db, const struct pf_advise_args *args,
+		   struct pf_advise *out, struct pf_err *err)
+{
+	struct pf_path_args asked = {
+		.window = args->window,
+		.group = PF_PATH_BY_CATEGORY,
+		.is_bare = true,
+	};
+	struct pf_path *path;
+
+	if (pf_advise_begin(db, &asked, out, err) < 0)
+		return -1;
+	path = &out->tiles->own_path;
+	if (pf_path_find(db, &asked, path, err) < 0)
+		return -1;
+	return pf_advise_end(out, path, err);
+}
+
+void pf_advise_release(struct pf_advise *a)
+{
+	struct advise_tiles *t = a->tiles;
+
+	for (size_t i = 0; i < a->count; i++) {
+		pf_buf_release(&a->all[i].sentence);
+		pf_buf_release(&a->all[i].command);
+	}
+	if (t) {
+		free_taker(t->taker);
+		pf_path_release(&t->own_path);
+		advise_marks_release(&t->marks);
+		pf_steps_release(&t->steps);
+		free(t->rows);
+		pf_arena_release(&t->texts);
+		free(t);
+	}
+	*a = (struct pf_advise){ 0 };
+}

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/idle/sync_sites.h"
+#include "analysis/idle/syncs.h"
+#include "events/kinds.h"
+#include "events/trust.h"
+#include "base/mem.h"
+#include "base/sat.h"
+#include "base/num.h"
+#include "store/named.h"
+#include "show/rows.h"
+
+#define ALLOW_BYTES (1u << 20)
+
+struct syncs {
+	const struct pf_syncs_args *args;
+	struct pf_syncs *out;
+	struct pf_sites sites;
+	struct pf_buf allow_text; /* of the file; its lines end with NUL */
+	struct pf_opt_list allow;
+};
+
+static struct pf_sync_site site_of(const struct pf_sites *sites,
+				   const struct pf_site *s, struct pf_err *err)
+{
+	const struct pf_place *p = &s->place;
+	uint32_t frame = p->frame != PF_ID_NONE ? p->frame : p->note;
+	int64_t steps = sites->step_count;
+
+	return (struct pf_sync_site){
+		.call = pf_names_frame(sites->names, p->name, err),
+		.op = pf_names_frame(sites->names, p->op, err),
+		.outer_op = pf_names_frame(sites->names, p->outer_op, err),
+		.frame = pf_names_frame(sites->names, frame, err),
+		.kind = pf_cause_name((enum pf_cause)p->cause),
+		.source = "call",
+		.count = s->count,
+		.blocked_ns = s->blocked_ns,
+		.median_ns = s->median_ns,
+		.max_ns = s->max_ns,
+		.useful_ns = s->useful_ns,
+		.idle_ns = s->idle_ns,
+		.drained_count = s->drained_count,
+		.drained_ns = s->drained_ns,
+		.step_count = steps ? s->step_count : -1,
+		.is_every_step = steps ? s->step_count >= steps : -1,
+		.per_step = pf_ratio((double)s->count, steps),
+		.idle_share = pf_num_share(s->idle_ns, sites->window_ns),
+		.is_new = -1,
+		.is_stream_wait = s->is_stream_wait,
+	};
+}
+
+/* ---- checks ---- */
+
+static bool has(const char *text, const char *part)
+{
+	return text && strstr(text, part);
+}
+
+static bool is_listed(const struct pf_opt_list *allow,
+		      const struct pf_sync_site *t)
+{
+	for (size_t i = 0; i < allow->count; i++)
+		if (has(t->call, allow->items[i]) ||
+		    has(t->op, allow->items[i]) ||
+		    has(t->outer_op, allow->items[i]) ||
+		    has(t->frame, allow->items[i]))
+			return true;
+	return false;
+}
+
+static int read_all(FILE *f, struct pf_buf *out)
+{
+	char part[4096];
+	size_t got;
+
+	while ((got = fread(part, 1, sizeof(part), f)) > 0) {
+		if (out->len > ALLOW_BYTES)
+			return -1;
+		pf_buf_add(out, part, got);
+	}
+	pf_buf_add(out, "", 1);
+	return ferror(f) ? -1 : 0;
+}
+
+/* One part of a name a line; '#' begins a comment. */
+static int load_allowed(struct syncs *s, struct pf_err *err)
+{
+	const char *path = s->args->allow_file;
+	size_t cap = 0;
+	FILE *f;
+	int rc;
+
+	if (!path)
+		return 0;
+	f = fopen(path, "r");
+	if (!f)
+		return pf_fail_errno(err, "'%s'", path);
+	rc = read_all(f, &s->allow_text);
+	fclose(f);
+	if (rc)
+		return pf_fail(err, PF_EDATA, "'%s' cannot be read", path);
+	for (char *line = s->allow_text.data, *next; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line[strcspn(line, "#\r")] = '\0';
+		line += strspn(line, " \t");
+		for (size_t n = strlen(line);
+		     n && (line[n - 1] == ' ' || line[n - 1] == '\t'); n--)
+			line[n - 1] = '\0';
+		if (!*line)
+			continue;
+		s->allow.items =
+			pf_grow(s->allow.items, &cap, s->allow.count + 1,
+				sizeof(*s->allow.items));
+		s->allow.items[s->allow.count++] = line;
+	}
+	return 0;
+}
+
+/* What a site is called in every trace: lines move, so no line number. */
+static void add_key(struct pf_buf *key, const struct pf_sync_site *t)
+{
+	const char *frame = t->frame ? t->frame : "";
+	const char *parts[] = { t->call, t->op, t->outer_op };
+	const char *colon = strrchr(frame, ':');
+
+	for (size_t i = 0; i < 3; i++) {
+		if (parts[i])
+			pf_buf_add(key, parts[i], strlen(parts[i]));
+		pf_buf_add(key, "\n", 1);
+	}
+	if (colon) {
+		pf_buf_add(key, frame, (size_t)(colon - frame));
+		frame = colon + 1 + strspn(colon + 1, "0123456789");
+	}
+	pf_buf_add(key, frame, strlen(frame));
+}
+
+static uint32_t intern_site(struct pf_intern *known,
+			    const struct pf_sync_site *t)
+{
+	struct pf_buf key = { 0 };
+	uint32_t n;
+
+	add_key(&key, t);
+	n = pf_intern_add(known, key.data, key.len);
+	pf_buf_release(&key);
+	return n;
+}
+
+/* Every site of the other database, by its text. */
+static int load_baseline(const char *path, struct pf_intern *known,
+			 struct pf_err *err)
+{
+	static const struct pf_window_args all = PF_WINDOW_DEFAULTS;
+	struct pf_window window = { 0 };
+	struct pf_sites sites = { 0 };
+	struct pf_steps none = { 0 };
+	struct pf_db db = { 0 };
+	int rc = pf_db_open(&db, path, false, err);
+
+	if (!rc)
+		rc = pf_window_resolve(&db, &all, &window, err);
+	if (!rc)
+		rc = pf_sites_load(&db, &window, &none, false, NULL, &sites,
+				   err);
+	for (size_t i = 0; !rc && i < pf_sites_count(&sites); i++) {
+		struct pf_sync_site s = site_of(&sites, &sites.items[i], err);
+
+		rc = err->code ? -1 : 0;
+		intern_site(known, &s);
+	}
+	pf_sites_release(&sites);
+	pf_window_release(&window);
+	pf_db_close(&db);
+	return rc < 0 ? pf_while(err, "'%s'", path) : 0;
+}
+
+/* The sites with texts, and what was asked of them. */
+static int take_sites(struct syncs *s, struct pf_err *err)
+{
+	struct pf_syncs *out = s->out;
+	size_t count = pf_sites_count(&s->sites);
+	struct pf_intern known;
+	uint32_t listed;
+	int rc = 0;
+
+	pf_intern_init(&known);
+	if (s->args->baseline)
+		rc = load_baseline(s->args->baseline, &known, err);
+	listed = known.count;
+	out->all = pf_calloc(count + 1, sizeof(*out->all));
+	for (size_t i = 0; !rc && i < count; i++) {
+		struct pf_sync_site *t = &out->all[i];
+
+		*t = site_of(&s->sites, &s->sites.items[i], err);
+		rc = err->code ? -1 : 0;
+		t->is_allowed = is_listed(&s->args->allow, t) ||
+				is_listed(&s->allow, t);
+		out->allowed_count += t->is_allowed;
+		if (!s->args->baseline)
+			continue;
+		t->is_new = t->count && !t->is_stream_wait &&
+			    intern_site(&known, t) >= listed;
+		out->new_count += t->is_new && !t->is_allowed;
+	}
+	pf_intern_release(&known);
+	return rc;
+}
+
+/* In whole steps on the host, as "diff" and "trend" count them. */
+static void count_in_steps(struct syncs *s)
+{
+	const struct pf_steps *steps = &s->sites.steps;
+	struct pf_syncs *out = s->out;
+
+	if (!steps->count)
+		out->in_steps_count = out->in_steps_ns = PF_NO_INT;
+	for (size_t i = 0; steps->count && i < s->sites.call_count; i++) {
+		const struct pf_site_call *c = &s->sites.calls[i];
+		struct pf_sync_site *site = &out->all[c->site];
+
+		if (c->step == steps->count ||
+		    steps->items[c->step].is_partial || site->is_stream_wait)
+			continue;
+		site->in_steps_count++;
+		pf_sat_sum(&site->in_steps_ns, c->ns);
+		out->in_steps_count++;
+		pf_sat_sum(&out->in_steps_ns, c->ns);
+	}
+}
+
+/* The most calls in one step; without steps the whole is one. */
+static void count_per_step(struct syncs *s)
+{
+	size_t steps = s->sites.steps.count;
+	int64_t *count = pf_calloc(steps + 1, sizeof(*count));
+
+	for (size_t i = 0; i < s->sites.call_count; i++) {
+		const struct pf_site_call *c = &s->sites.calls[i];
+		const struct pf_sync_site *site = &s->out->all[c->site];
+
+		if (!site->is_allowed && !site->is_stream_wait)
+			count[c->step]++;
+	}
+	for (size_t i = 0; i < (steps ? steps : 1); i++)
+		if (count[i] > s->out->max_per_step)
+			s->out->max_per_step = count[i];
+	free(count);
+}
+
+/* Where the host waits comes first, the dearest of it at the front. */
+static int by_cost(const void *a, const void *b)
+{
+	const struct pf_sync_site *x = a, *y = b;
+
+	if (x->is_stream_wait != y->is_stream_wait)
+		return x->is_stream_wait ? 1 : -1;
+	if (x->is_stream_wait && x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	if (!x->is_stream_wait && x->idle_ns != y->idle_ns)
+		return x->idle_ns > y->idle_ns ? -1 : 1;
+	if (!x->is_stream_wait && x->blocked_ns != y->blocked_ns)
+		return x->blocked_ns > y->blocked_ns ? -1 : 1;
+	return x->n < y->n ? -1 : x->n > y->n;
+}
+
+/* Sites that were called in the window, in order, and their sums. */
+static void settle(struct pf_syncs *s, size_t all)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < all; i++) {
+		struct pf_sync_site site = s->all[i];
+
+		if (!site.is_stream_wait && !site.count &&
+		    !site.drained_count && !site.idle_ns)
+			continue;
+		site.n = i;
+		s->all[count++] = site;
+		if (site.is_stream_wait)
+			continue;
+		s->site_count++;
+		s->count += site.count;
+		s->blocked_ns += site.blocked_ns;
+		s->useful_ns += site.useful_ns;
+		s->idle_ns += site.idle_ns;
+		s->drained_ns += site.drained_ns;
+	}
+	if (count)
+		qsort(s->all, count, sizeof(*s->all), by_cost);
+	s->waits = s->all + s->site_count;
+	s->wait_count = count - s->site_count;
+}
+
+/* What cuda_sync records say of waits. */
+static int load_records(struct pf_db *db, struct pf_syncs *s,
+			struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "sync_waits", err);
+	size_t cap = 0;
+	int rc = stmt ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < s->window.count; i++) {
+		const struct pf_window_trace *w = &s->window.traces[i];
+
+		sqlite3_reset(stmt);
+		sqlite3_bind_int64(stmt, 1, w->trace_id);
+		sqlite3_bind_int64(stmt, 2, w->from_ns);
+		sqlite3_bind_int64(stmt, 3, w->to_ns);
+		while ((rc = pf_db_step(db, stmt, err)) == 1) {
+			const char *name =
+				(const char *)sqlite3_column_text(stmt, 0);
+
+			s->records =
+				pf_grow(s->records, &cap, s->record_count + 1,
+					sizeof(*s->records));
+			s->records[s->record_count++] = (struct pf_sync_site){
+				.call = pf_arena_string(&s->texts, name),
+				.source = "record",
+				.count = sqlite3_column_int64(stmt, 2),
+				.blocked_ns = sqlite3_column_int64(stmt, 3),
+			};
+		}
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+/* ---- output ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_sync_site, member, key, title, kind)
+static const struct pf_field site_fields[] = {
+	FIELD(idle_ns, "idle_ns", "GPU idle", PF_NS),
+	FIELD(blocked_ns, "blocked_ns", "Blocked", PF_NS),
+	FIELD(count, "count", "Calls", PF_COUNT),
+	FIELD(call, "call", "Call", PF_TEXT),
+	FIELD(op, "op", "Op", PF_TEXT),
+	FIELD(frame, "frame", "Line or annotation", PF_PATH),
+	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
+	FIELD(kind, "kind", "Kind", PF_TEXT | PF_OURS | PF_FULL),
+	FIELD(per_step, "per_step", "Per step", PF_REAL | PF_FULL),
+	FIELD(step_count, "step_count", "In steps",
+	      PF_COUNT | PF_FULL | PF_KNOWN),
+	FIELD(is_every_step, "is_every_step", "In every step",
+	      PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_FULL),
+	FIELD(useful_ns, "useful_ns", "GPU busy", PF_NS | PF_FULL),
+	FIELD(drained_count, "drained_count", "Gaps", PF_COUNT | PF_FULL),
+	FIELD(drained_ns, "drained_ns", "In them", PF_NS | PF_FULL),
+	FIELD(idle_share, "idle_share", "Of time", PF_RATIO | PF_FULL),
+	FIELD(is_allowed, "is_allowed", "Allowed", PF_INT | PF_FULL),
+	FIELD(is_new, "is_new", "New", PF_INT | PF_FULL | PF_KNOWN),
+};
+
+static const struct pf_field wait_fields[] = {
+	FIELD(call, "name", "Wait", PF_TEXT),
+	FIELD(source, "source", "Said by", PF_TEXT | PF_OURS),
+	FIELD(count, "count", "Times", PF_COUNT),
+	FIELD(blocked_ns, "ns", "Time", PF_NS),
+	FIELD(op, "op", "Op", PF_TEXT | PF_FULL),
+	FIELD(frame, "frame", "Line or annotation", PF_PATH),
+	FIELD(outer_op, "outer_op", "Outermost op", PF_TEXT | PF_FULL),
+};
+#undef FIELD
+
+/*
+ * No gap began with a call that waits.  GPUs that idled before may still have
+ * done so meanwhile, as with an allocation before the first work.
+ */
+static void add_no_idle(const struct pf_syncs *s, struct pf_buf *out)
+{
+	bool is_one = s->count == 1;
+	char useful[PF_NUM_MAX];
+
+	if (s->device_count && !s->useful_ns)
+		pf_buf_addf(out, "no GPU work is recorded meanwhile; ");
+	else if (s->device_count)
+		pf_buf_addf(out, "a GPU works for %s of that, and %s run dry; ",
+			    pf_num_show_ns(useful, s->useful_ns),
+			    is_one ? "the call does not let it"
+				   : "no call lets it");
+	pf_buf_addf(out, "%s", is_one ? "it is " : "the longest is ");
+}
+
+static void add_finding(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	const struct pf_sync_site *t = &s->all[0];
+	bool is_one = s->count == 1;
+	char calls[PF_NUM_MAX], blocked[PF_NUM_MAX], idle[PF_NUM_MAX];
+	char part[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
+
+	if (!s->site_count) {
+		if (s->device_count && !s->has_calls)
+			pf_doc_finding(doc, "There are no runtime calls: what "
+					    "waits for a GPU is not known");
+		else if (s->device_count && !s->window.is_tpu)
+			pf_held_say(&s->held, doc);
+		else
+			pf_doc_finding(doc, "%s, and no call waits for a GPU",
+				       pf_window_no_work(&s->window));
+		return;
+	}
+	pf_num_show_count(calls, s->count);
+	pf_num_show_ns(blocked, s->blocked_ns);
+	pf_num_show_ns(idle, s->idle_ns);
+	pf_num_show_ratio(part, pf_num_share(s->idle_ns, s->window_ns));
+	pf_buf_addf(&text, "%s %s for a GPU and block%s the host for %s; ",
+		    calls, is_one ? "call waits" : "calls wait",
+		    is_one ? "s" : "", blocked);
+	if (s->idle_ns)
+		pf_buf_addf(&text,
+			    "%s the GPU idle for %s (%s of its time), most in "
+			    "or after ",
+			    is_one ? "it leaves" : "they leave", idle, part);
+	else
+		add_no_idle(s, &text);
+	pf_buf_addf(&text, "%s%s%s%s%s", t->call, t->op ? " in " : "",
+		    t->op ? t->op : "", t->frame ? ", " : "",
+		    t->frame ? t->frame : "");
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
+}
+
+static void add_scalars(const struct pf_syncs *s,
+			const struct pf_syncs_args *args, struct pf_doc *doc)
+{
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_syncs, member, key, title, kind)
+	const int of_calls = s->has_calls ? 0 : PF_ABSENT;
+	const int of_gpu = of_calls | (s->device_count ? PF_NS : PF_ABSENT);
+	const struct pf_field fields[] = {
+		FIELD(count, "count", "Blocking calls", PF_COUNT | of_calls),
+		FIELD(blocked_ns, "blocked_ns", "Host blocked",
+		      PF_NS | of_calls),
+		FIELD(useful_ns, "useful_ns", "GPU busy meanwhile", of_gpu),
+		FIELD(idle_ns, "idle_ns", "GPU idle due to them", of_gpu),
+		FIELD(drained_ns, "drained_ns", "Gaps that they began", of_gpu),
+		FIELD(in_steps_count, "in_steps_count", "Calls in whole steps",
+		      PF_COUNT | PF_FULL | PF_MAYBE | of_calls),
+		FIELD(in_steps_ns, "in_steps_ns", "  host blocked",
+		      PF_NS | PF_FULL | PF_MAYBE | of_calls),
+		FIELD(max_per_step, "max_per_step", "Most in one step",
+		      PF_COUNT | of_calls),
+		FIELD(new_count, "new_count", "Sites not in the baseline",
+		      args->baseline ? PF_COUNT : PF_ABSENT),
+	};
+#undef FIELD
+
+	PF_SCALARS(doc, fields, *s);
+}
+
+static void add_sites(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	/* without a GPU what it did meanwhile is not known, and not 0 */
+	static const char *const of_gpu[] = { "idle_ns", "useful_ns",
+					      "drained_count", "drained_ns",
+					      "idle_share" };
+	struct pf_field fields[sizeof(site_fields) / sizeof(*site_fields)];
+
+	memcpy(fields, site_fields, sizeof(fields));
+	for (size_t i = 0;
+	     !s->device_count && i < sizeof(of_gpu) / sizeof(*of_gpu); i++)
+		for (size_t f = 0; f < sizeof(fields) / sizeof(*fields); f++)
+			if (!strcmp(fields[f].col.key, of_gpu[i]))
+				fields[f].col.kind |= PF_ABSENT;
+	PF_ROWS(doc, "sites", "Calls that wait for the GPU", fields, s->all,
+		s->site_count);
+}
+
+static void add_waits(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	struct pf_table *t =
+		PF_ROWS(doc, "waits", "Waits of streams, and recorded waits",
+			wait_fields, s->waits, s->wait_count);
+
+	for (size_t i = 0; i < s->record_count; i++)
+		PF_PUT(t, wait_fields, s->records[i]);
+}
+
+#define MUCH 0.5 /* of the time in which calls block */
+
+/* Gaps say of which cause the idle time is that calls only met. */
+static void tell_other_idle(const struct pf_syncs *s, struct pf_doc *doc)
+{
+	const int64_t rest = s->blocked_ns - s->useful_ns - s->idle_ns;
+
+	if (s->device_count && pf_num_share(rest, s->blocked_ns) >= MUCH)
+		pf_doc_note(doc, "idle time due to a call is that of gaps "
+				 "which begin in it: if the GPU idled before "
+				 "it, profan gaps tells why");
+}
+
+static bool check(const struct pf_syncs *s, const struct pf_syncs_args *a,
+		  struct pf_doc *doc)
+{
+	bool is_failed = false;
+
+	if (a->max_per_step >= 0 && s->max_per_step > a->max_per_step) {
+		is_failed = true;
+		pf_doc_failed(doc,
+			      "%lld blocking call%s in one step %s more "
+			      "than %lld",
+			      (long long)s->max_per_step,
+			      s->max_per_step == 1 ? "" : "s",
+			      s->max_per_step == 1 ? "is" : "are",
+			      (long long)a->max_per_step);
+	}
+	if (a->fail_on >= 0 && s->new_count) {
+		is_failed = true;
+		pf_doc_failed(doc, "%lld %s not in '%s'",
+			      (long long)s->new_count,
+			      s->new_count == 1 ? "site is" : "sites are",
+			      a->baseline);
+	}
+	if (s->allowed_count)
+		pf_doc_note(doc, "%lld %s allowed", (long long)s->allowed_count,
+			    s->allowed_count == 1 ? "site is" : "sites are");
+	if (s->outside_count && s->is_default)
+		pf_doc_note(doc,
+			    "calls that wait for a GPU before the first step "
+			    "or behind the last: %lld",
+			    (long long)s->outside_count);
+	tell_other_idle(s, doc);
+	if (!s->device_count && s->count)
+		pf_doc_note(doc, "there is no GPU work: what the calls cost "
+				 "a GPU is not known");
+	return is_failed;
+}
+
+void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
+		   struct pf_doc *doc, bool *is_failed)
+{
+	add_finding(s, doc);
+	add_scalars(s, args, doc);
+	add_sites(s, doc);
+	add_waits(s, doc);
+	*is_failed = check(s, args, doc);
+}
+
+/* ---- the whole ---- */
+
+/* Is there anything that could have waited? */
+static int look_for_calls(struct pf_db *db, struct pf_syncs *s,
+			  struct pf_err *err)
+{
+	struct pf_kinds kinds = { 0 };
+	int rc = pf_kinds_load(&kinds, db, err);
+
+	s->has_calls = s->site_count || s->record_count;
+	for (uint32_t i = 0; !rc && i < kinds.count; i++) {
+		unsigned kind = pf_kinds_at(&kinds, i);
+
+		s->has_calls |=
+			kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
+	}
+	pf_kinds_release(&kinds);
+	return rc;
+}
+
+int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
+		  struct pf_syncs *out, struct pf_err *err)
+{
+	struct syncs s = { .args = args, .out = out };
+	struct pf_steps steps = { 0 };
+	int rc;
+
+	if (args->fail_on >= 0 && !args->baseline)
+		return pf_fail(err, PF_EUSAGE,
+			       "--fail-on new needs --baseline");
+	rc = pf_window_resolve(db, &args->window, &out->window, err);
+	out->is_default = !out->window.is_restricted;
+	if (!rc)
+		rc = pf_window_to_steps(db, &out->window, &out->step_count,
+					&steps, err);
+	if (!rc)
+		rc = load_allowed(&s, err);
+	if (!rc)
+		rc = pf_sites_load(db, &out->window, &steps, true, args->gaps,
+				   &s.sites, err);
+	if (!rc)
+		rc = take_sites(&s, err);
+	if (!rc) {
+		count_per_step(&s);
+		count_in_steps(&s);
+		settle(out, pf_sites_count(&s.sites));
+		out->outside_count = s.sites.outside_count;
+		out->window_ns = s.sites.window_ns;
+		out->device_count = s.sites.device_count;
+		rc = load_records(db, out, err);
+	}
+	if (!rc)
+		rc = look_for_calls(db, out, err);
+	if (!rc && !out->site_count && out->device_count)
+		rc = pf_held_find(db, &out->window, &out->held, err);
+	out->names = s.sites.names;
+	s.sites.names = NULL;
+	free(s.allow.items);
+	pf_buf_release(&s.allow_text);
+	pf_sites_release(&s.sites);
+	pf_steps_release(&steps);
+	return rc;
+}
+
+void pf_syncs_release(struct pf_syncs *s)
+{
+	pf_names_free(s->names);
+	pf_arena_release(&s->texts);
+	free(s->all);
+	free(s->records);
+	pf_window_release(&s->window);
+	*s = (struct pf_syncs){ 0 };
+}
+
+int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
+	     struct pf_err *err)
+{
+	struct pf_syncs own = { 0 }, *s = kept ? kept : &own;
+	int rc = pf_syncs_find(db, args, s, err);
+
+	if (!rc) {
+		pf_syncs_show(s, args, doc, is_failed);
+		rc = pf_trust_note(db, &s->window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS |
+					   PF_TRUST_STACKS,
+				   doc, err);
+	}
+	pf_syncs_release(&own);
+	return rc;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls that wait for a GPU, by site: the call, the innermost and outermost
+ * op above it and the user's line.  Each with what it cost the host (time in
+ * the call) and the GPU: of the gaps that it drained what it took itself and
+ * what the host then needed to launch again.  Checks of them for use in CI.
+ * Waits of streams, which hold up no host, are listed apart.
+ */
+#ifndef PF_ANALYSIS_SYNCS_H
+#define PF_ANALYSIS_SYNCS_H
+
+#include <stdbool.h>
+
+#include "events/names.h"
+#include "analysis/idle/held.h"
+#include "events/window.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+/* Finds the gaps of the same window (analysis/idle/gap_find.h) for others, too. */
+struct pf_gap_sink;
+struct pf_gap_source {
+	int (*find)(struct pf_db *db, struct pf_gap_sink *sink, void *context,
+		    struct pf_err *err);
+	void *context;
+};
+
+struct pf_syncs_args {
+	struct pf_window_args window;
+	int64_t max_per_step;     /* or -1 */
+	int fail_on;              /* 0: sites that baseline lacks; or -1 */
+	const char *baseline;     /* a database, or NULL */
+	const char *allow_file;   /* with one such part a line, or NULL */
+	struct pf_opt_list allow; /* parts of names: such sites are meant */
+	const struct pf_gap_source *gaps; /* or NULL: they are looked for */
+};
+
+#define PF_SYNCS_FAIL_ON "new"
+
+/* Calls of one site, or (source "record") what records say of waits. */
+struct pf_sync_site {
+	const char *call, *op, *outer_op, *frame; /* NULL: none */
+	const char *kind, *source;
+	int64_t count, blocked_ns, median_ns, max_ns;
+	int64_t useful_ns;                   /* a GPU was busy meanwhile */
+	int64_t idle_ns;                     /* of a GPU, due to the calls */
+	int64_t drained_count, drained_ns;   /* gaps that they began, whole */
+	int64_t step_count;                  /* that have it; -1: no steps */
+	int64_t is_every_step, is_new;       /* 0, 1 or (not known) -1 */
+	double per_step;                     /* not a number: no steps */
+	int64_t in_steps_count, in_steps_ns; /* in whole steps on the host */
+	double idle_share;                   /* of the time of all GPUs */
+	size_t n;                            /* in the order of finding */
+	bool is_stream_wait;                 /* streams wait, not the host */
+	bool is_allowed;
+};
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_syncs {
+	struct pf_window window;
+	struct pf_names *names; /* own texts, as: */
+	struct pf_arena texts;
+	struct pf_sync_site *all; /* where the host waits, the dearest first */
+	size_t site_count;        /* of these */
+	struct pf_sync_site *waits; /* behind them: of streams */
+	size_t wait_count;
+	struct pf_sync_site *records;
+	size_t record_count;
+	/* Of the sites where the host waits. */
+	int64_t count, blocked_ns, useful_ns, idle_ns, drained_ns;
+	/* Of them, those in whole steps on the host; PF_NO_INT: no steps. */
+	int64_t in_steps_count, in_steps_ns;
+	int64_t max_per_step, new_count, allowed_count;
+	int64_t outside_count; /* calls that the window leaves out */
+	int64_t window_ns, device_count, step_count;
+	bool is_default; /* the window was not asked for */
+	bool has_calls;  /* of the runtime or driver; else nothing is known */
+	struct pf_held held;
+};
+
+int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
+		  struct pf_syncs *out, struct pf_err *err);
+void pf_syncs_release(struct pf_syncs *syncs);
+/* *is_failed: a check that was asked for failed. */
+void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
+		   struct pf_doc *doc, bool *is_failed);
+
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
+int pf_syncs(struct pf_db *db, const struct pf_syncs_args *args,
+	     struct pf_syncs *kept, struct pf_doc *doc, bool *is_failed,
+	     struct pf_err *err);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "analysis/memory/snap_state.h"
+#include "store/named.h"
+#include "show/rows.h"
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_snap_now, member, key, title, kind)
+#define KEYS                                                                   \
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),                \
+		FIELD(device, "device", "Number", PF_INT | PF_FULL)
+#define FIGURES                                                                \
+	FIELD(segment_count, "segment_count", "Segments", PF_COUNT),           \
+		FIELD(large_count, "large_count", "Large",                     \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(small_count, "small_count", "Small",                     \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(expandable_count, "expandable_count", "Expandable",      \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES),       \
+		FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES),    \
+		FIELD(active, "active_bytes", "Active", PF_BYTES | PF_FULL),   \
+		FIELD(rounding, "rounding_bytes", "Rounding",                  \
+		      PF_BYTES | PF_FULL),                                     \
+		FIELD(free_count, "free_count", "Free blocks",                 \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(free, "free_bytes", "Free", PF_BYTES | PF_FULL),         \
+		FIELD(whole_count, "whole_count", "Free segments",             \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(whole, "whole_bytes", "Free segments", PF_BYTES),        \
+		FIELD(split_count, "split_count", "Split blocks",              \
+		      PF_COUNT | PF_FULL),                                     \
+		FIELD(split, "split_bytes", "Free between", PF_BYTES),         \
+		FIELD(split_largest, "split_largest_bytes", "Largest between", \
+		      PF_BYTES | PF_FULL),                                     \
+		FIELD(largest, "largest_bytes", "Largest", PF_BYTES),          \
+		FIELD(free_share, "free_share", "Free of reserved",            \
+		      PF_RATIO | PF_FULL),                                     \
+		FIELD(external_share, "external_share", "Not in one piece",    \
+		      PF_RATIO | PF_FULL),                                     \
+		FIELD(viz_share, "viz_share", "Fragmentation",                 \
+		      PF_RATIO | PF_FULL)
+
+static const struct pf_field load_fields[] = { KEYS, FIGURES };
+static const struct pf_field show_fields[] = {
+	FIELD(name, "gpu", "Device", PF_TEXT), FIGURES, KEYS
+};
+#undef FIELD
+#undef KEYS
+#undef FIGURES
+
+#define FIELD(member, key)                                                     \
+	PF_FIELD(struct pf_snap_past, member, key, NULL, PF_INT)
+static const struct pf_field past_fields[] = {
+	FIELD(trace_id, "trace_id"),
+	FIELD(device, "device"),
+	FIELD(entry_count, "entry_count"),
+	FIELD(before, "before_bytes"),
+	FIELD(before_count, "before_count"),
+	FIELD(early_count, "early_count"),
+	FIELD(end, "end_bytes"),
+	FIELD(in_use, "in_use_bytes"),
+	FIELD(odd_count, "odd_count"),
+	FIELD(late_count, "late_count"),
+	FIELD(fits_reserved, "fits_reserved"),
+	FIELD(is_untimed, "is_untimed"),
+};
+#undef FIELD
+
+struct lost {
+	int64_t trace_id, segment_count, entry_count;
+};
+#define FIELD(member, key) PF_FIELD(struct lost, member, key, NULL, PF_INT)
+static const struct pf_field lost_fields[] = {
+	FIELD(trace_id, "trace_id"),
+	FIELD(segment_count, "segment_count"),
+	FIELD(entry_count, "entry_count"),
+};
+#undef FIELD
+
+static bool is_wanted(const struct pf_window *w, int64_t trace_id,
+		      int64_t device)
+{
+	return pf_window_find(w, trace_id) &&
+	       (w->device < 0 || w->device == device);
+}
+
+static const char *name_of(struct pf_snap_state *s, const struct pf_window *w,
+			   const struct pf_snap_now *n)
+{
+	const struct pf_window_trace *t = pf_window_find(w, n->trace_id);
+	char text[96];
+
+	if (w->count < 2)
+		snprintf(text, sizeof(text), "GPU %" PRId64, n->device);
+	else if (t->rank >= 0)
+		snprintf(text, sizeof(text), "rank %" PRId64 " GPU %" PRId64,
+			 t->rank, n->device);
+	else
+		snprintf(text, sizeof(text), "trace %" PRId64 " GPU %" PRId64,
+			 n->trace_id, n->device);
+	return pf_arena_string(&s->texts, text);
+}
+
+/* Of what device they were is not known either. */
+static int find_lost(struct pf_db *db, const struct pf_window *window,
+		     struct pf_snap_state *out, struct pf_err *err)
+{
+	size_t count;
+	struct lost *lost =
+		pf_named_rows_take(db, "snap_lost", PF_FIELDS(lost_fields),
+				   &out->texts, &count, err);
+
+	if (!lost)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (pf_window_find(window, lost[i].trace_id)) {
+			pf_sat_sum(&out->lost_segments, lost[i].segment_count);
+			pf_sat_sum(&out->lost_entries, lost[i].entry_count);
+		}
+	free(lost);
+	return 0;
+}
+
+int pf_snap_state_find(struct pf_db *db, const struct pf_window *window,
+		       struct pf_snap_state *out, struct pf_err *err)
+{
+	struct pf_snap_now *now;
+	size_t count, kept = 0;
+
+	now = pf_named_rows_take(db, "snap_now", PF_FIELDS(load_fields),
+				 &out->texts, &count, err);
+	if (!now)
+		return -1;
+	out->now = now;
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted(window, now[i].trace_id, now[i].device)) {
+			now[kept] = now[i];
+			now[kept].name = name_of(out, window, &now[i]);
+			kept++;
+		}
+	out->now_count = kept;
+	out->past =
+		pf_named_rows_take(db, "snap_history", PF_FIELDS(past_fields),
+				   &out->texts, &count, err);
+	if (!out->past)
+		return -1;
+	kept = 0;
+	for (size_t i = 0; i < count; i++)
+		if (is_wanted(window, out->past[i].trace_id,
+			      out->past[i].device))
+			out->past[kept++] = out->past[i];
+	out->past_count = kept;
+	return find_lost(db, window, out, err);
+}
+
+void pf_snap_state_release(struct pf_snap_state *s)
+{
+	free(s->now);
+	free(s->past);
+	pf_arena_release(&s->texts);
+	*s = (struct pf_snap_state){ 0 };
+}
+
+const struct pf_snap_now *pf_snap_fullest(const struct pf_snap_state *s)
+{
+	const struct pf_snap_now *best = NULL;
+
+	for (size_t i = 0; i < s->now_count; i++)
+		if (!best || s->now[i].reserved > best->reserved)
+			best = &s->now[i];
+	return best;
+}
+
+const struct pf_snap_now *pf_snap_now_of(const struct pf_snap_state *s,
+					 int64_t trace_id, int64_t device)
+{
+	for (size_t i = 0; i < s->now_count; i++)
+		if (s->now[i].trace_id == trace_id &&
+		    s->now[i].device == device)
+			return &s->now[i];
+	return NULL;
+}
+
+bool pf_snap_is_untimed(const struct pf_snap_state *s, int64_t trace_id,
+			int64_t device)
+{
+	for (size_t i = 0; i < s->past_count; i++)
+		if (s->past[i].trace_id == trace_id &&
+		    s->past[i].device == device)
+			return s->past[i].is_untimed;
+	return false;
+}
+
+void pf_snap_state_show(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	if (pf_snap_state_is(s))
+		PF_ROWS(doc, "now", "When the snapshot was taken", show_fields,
+			s->now, s->now_count);
+}
+
+/* Where the columns of a GPU do not add up, what they are short of. */
+static void note_sums(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	char blocks[PF_NUM_MAX], whole[PF_NUM_MAX];
+
+	for (size_t i = 0; i < s->now_count; i++) {
+		const struct pf_snap_now *n = &s->now[i];
+		int64_t sum =
+			pf_sat_add(pf_sat_add(n->active, n->rounding), n->free);
+
+		if (sum != n->reserved)
+			pf_doc_note(doc,
+				    "%s: its segments are %s, and the blocks "
+				    "in them %s: the snapshot contradicts "
+				    "itself",
+				    n->name,
+				    pf_num_show_bytes(whole, n->reserved),
+				    pf_num_show_bytes(blocks, sum));
+	}
+}
+
+void pf_snap_note_lost(int64_t segment_count, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	if (segment_count)
+		pf_doc_note(doc,
+			    "%s segment%s could not be read: more was reserved "
+			    "than is said, and more may have been allocated",
+			    pf_num_show_count(text, segment_count),
+			    segment_count == 1 ? "" : "s");
+}
+
+void pf_snap_state_note(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	int64_t odd = 0, before = 0, bytes = 0, untimed = 0;
+	int64_t entries = 0, most = 0; /* of one GPU */
+	char text[PF_NUM_MAX], sum[PF_NUM_MAX];
+
+	for (size_t i = 0; i < s->past_count; i++) {
+		const struct pf_snap_past *p = &s->past[i];
+
+		entries += p->entry_count;
+		if (p->entry_count > most)
+			most = p->entry_count;
+		untimed += p->is_untimed && p->entry_count > 1;
+		odd += p->entry_count ? p->odd_count : 0;
+		before += p->entry_count ? p->before_count : 0;
+		bytes = pf_sat_add(bytes, p->entry_count ? p->before : 0);
+	}
+	/* torch writes one entry even if none were asked for */
+	pf_snap_note_lost(s->lost_segments, doc);
+	if (s->lost_entries && most <= 1)
+		pf_doc_note(doc,
+			    "%s of %s entries of the history could not be read",
+			    pf_num_show_count(text, s->lost_entries),
+			    pf_num_show_count(
+				    sum, pf_sat_add(entries, s->lost_entries)));
+	else if (pf_snap_state_is(s) && most <= 1)
+		pf_doc_note(doc,
+			    "the snapshot has no history%s: call "
+			    "torch.cuda.memory._record_memory_history() before "
+			    "the model is built",
+			    entries ? " but for one entry of a GPU" : "");
+	else if (before)
+		pf_doc_note(doc,
+			    "%s blocks of %s were there before the first entry "
+			    "of the history",
+			    pf_num_show_count(text, before),
+			    pf_num_show_bytes(sum, bytes));
+	if (untimed)
+		pf_doc_note(doc, "entries of the history have no times, as "
+				 "older versions of torch write them: when "
+				 "something was, is said by their number");
+	note_sums(s, doc);
+	if (odd)
+		pf_doc_note(doc,
+			    "%s entries of the history do not agree with it or "
+			    "with the final state: 'profan doctor' counts them",
+			    pf_num_show_count(text, odd));
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of this room share: GPU work, the calls and threads of the
+ * host that it has to do with, and the graph of them.  Every index is one of
+ * an array here; PF_PATH_NONE is none.
+ */
+#ifndef PF_ANALYSIS_PATH_PATH_IMPL_H
+#define PF_ANALYSIS_PATH_PATH_IMPL_H
+
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "events/gpu.h"
+#include "events/names.h"
+#include "events/step.h"
+#include "events/walk.h"
+#include "analysis/graphs/graphs.h"
+#include "analysis/path/path.h"
+#include "store/cursor.h"
+
+#define PF_PATH_NONE UINT32_MAX
+
+/* A call may return so long before the recorded end of what it waited for. */
+#define PF_PATH_CLOCK_NS 20000
+/* A shorter time of nothing on a thread is the thread's own. */
+#define PF_PATH_HANDOFF_NS 20000
+/* No launch, and no gap behind work, takes longer by nature. */
+#define PF_PATH_LAUNCH_NS 50000
+
+/* Far from where a sum of two times would not fit. */
+#define PF_PATH_TIME_MAX_NS (INT64_C(1) << 61)
+
+/* So many at most: their numbers fit their bits. */
+#define PATH_WORKS_MAX   (PF_PATH_NONE / 8)
+#define PATH_STREAMS_MAX (1u << 22)
+#define PATH_OF_CALL_MAX ((1u << 26) - 1)
+
+/* A kernel, copy or fill. */
+struct path_work {
+	int64_t start_ns, end_ns;
+	uint32_t name;        /* string.id or PF_ID_INLINE */
+	uint32_t call;        /* that launched it */
+	uint32_t prev;        /* before it on its stream */
+	uint32_t stream : 22; /* of streams */
+	uint32_t class : 2;   /* enum pf_gpu_class */
+	uint32_t is_in : 1;   /* part of the graph */
+	uint32_t bound : 4;   /* by an edge of this kind */
+	/* such an edge is none: it would have closed a circle */
+	uint32_t no_launch : 1, no_prev : 1;
+};
+
+/*
+ * A stream and its work that is in, in three orders (of path_load.orders):
+ * where all work began, ended and was launched one after the other they are
+ * one.
+ */
+struct path_stream {
+	int64_t device, stream;
+	uint32_t *by_start, *by_end; /* "count" each */
+	uint32_t *by_launch;         /* with a call: launched_count */
+	uint32_t count, launched_count;
+	uint32_t orphan; /* the last work without a call */
+};
+
+/* What calls have in common: their name, their thread, names around them. */
+struct path_around {
+	uint32_t name, thread, op, frame, module;
+};
+
+/* A call that launches, waits, or marks a place of a stream. */
+struct path_call {
+	int64_t start_ns, end_ns;
+	uint32_t around; /* of arounds */
+	union {
+		uint32_t first_work; /* of by_call; until the graph is built: */
+		uint32_t point;      /* where it begins; it ends at the next */
+	};
+	uint32_t needs; /* work that it waits for, or is queued for */
+	uint32_t work_count : 26;
+	uint32_t waits : 3; /* enum pf_wait_for */
+	uint32_t is_record : 1, is_stream_wait : 1, is_queued : 1;
+};
+
+/* A time in which a thread works, and may have been woken for. */
+struct path_busy {
+	int64_t start_ns, end_ns;
+	bool can_wake; /* what was open before says that it slept */
+};
+
+struct path_thread {
+	uint32_t track_id;
+	const char *pid; /* borrowed of tracks */
+	bool has_op, has_call, is_on_path;
+	int64_t first_ns, last_ns; /* of operators and calls */
+	uint32_t first_call, call_count, launch_count;
+	uint32_t first_busy, busy_count;
+	uint32_t first_point, end_point; /* [first, end) */
+};
+
+/* A time in which a thread of a process communicates. */
+struct path_comm {
+	int64_t start_ns, end_ns;
+	const char *pid; /* borrowed of tracks */
+	uint32_t name;
+};
+
+/* A record of what a stream or call waited for. */
+struct path_sync {
+	int64_t correlation, device, stream;
+	int64_t on_stream, on_record; /* correlation of the call; or -1 */
+	bool is_stream_wait;
+};
+
+enum path_kind {
+	PATH_DUR,
+	PATH_HOST,
+	PATH_LAUNCH,
+	PATH_GAP,
+	PATH_OVERLAP,
+	PATH_WAIT,
+	PATH_INFERRED,
+	PATH_CONTENDED,
+	PATH_RETURN,
+	PATH_QUEUE,
+	PATH_HANDOFF,
+	PATH_START,
+	PATH_END,   /* to the sink, takes no time */
+	PATH_ORDER, /* as it was seen: of pessimistic answers alone */
+	PATH_GONE   /* would have closed a circle */
+};
+
+#define PATH_RIGID INT64_MIN /* a floor: all that was measured */
+
+/* As it is asked for; edges are not kept one by one. */
+struct path_edge {
+	uint32_t from;
+	uint32_t what; /* work; of RETURN and QUEUE the call; HOST: the point */
+	int64_t floor_ns;
+	uint8_t kind; /* enum path_kind */
+	bool is_binding;
+};
+
+/* An edge to the start of work that is not of its launch nor its stream. */
+struct path_extra {
+	uint32_t from; /* node */
+	uint8_t kind;
+	bool is_binding;
+};
+
+/* Where something of the host begins or ends. */
+enum path_point_kind {
+	PATH_AT_FIRST,  /* where the window begins; what: the thread */
+	PATH_AT_FROM,   /* it wakes another; what: a hand-off */
+	PATH_AT_WAKE,   /* it is woken; what: a hand-off */
+	PATH_AT_CALL,   /* what: the call */
+	PATH_AT_RETURN, /* the end of a call that may have waited */
+	PATH_AT_LAST,   /* the window's end */
+};
+
+/* When, says what it is of; or, where that was before a point before it: */
+struct path_late {
+	uint32_t point;
+	int64_t at_ns; /* of that one */
+};
+
+struct path_point {
+	uint32_t what;
+	uint32_t kind : 3;
+	uint32_t is_late : 1; /* one of lates */
+	/* something else than the thread's own time leads here, and binds */
+	uint32_t has_other : 1, is_bound : 1;
+	/* such an edge is none: it would have closed a circle */
+	uint32_t no_host : 1, no_other : 1;
+	uint32_t is_start : 1; /* bound by where the window begins instead */
+};
+
+/* A thread that woke another: it stopped when the other had done nothing. */
+struct path_handoff {
+	uint32_t to, from; /* threads */
+	int64_t at_ns, from_ns;
+	int64_t idle_ns; /* idle since */
+	uint32_t from_point, to_point;
+};
+
+/*
+ * Nodes have numbers: 0 is where the window begins; then two of each work;
+ * then the host's points; then the sink.  What leads to a node is worked out
+ * when it is asked for, so that memory is works and points.
+ */
+#define PATH_ORIGIN        0u
+#define PATH_START_OF(i)   (1u + 2u * (i))
+#define PATH_END_OF(i)     (2u + 2u * (i))
+#define PATH_WORK_OF(n)    (((n)-1u) / 2u)
+#define PATH_IS_END(g, n)  ((n) < (g)->host_first && (n) && !((n)&1u))
+#define PATH_IS_HOST(g, n) ((n) >= (g)->host_first && (n) != (g)->sink)
+#define PATH_IS_WORK(g, n) ((n) != PATH_ORIGIN && (n) < (g)->host_first)
+
+struct path_graph {
+	uint32_t host_first, sink;
+	struct path_point *points; /* thread by thread */
+	uint32_t point_count;
+	size_t point_cap;
+	struct path_late *lates; /* by point */
+	size_t late_count, late_cap;
+	struct path_handoff *handoffs;
+	uint32_t handoff_count;
+	size_t handoff_cap;
+	/* of work i: extras[first_extra[i]] up to first_extra[i + 1] */
+	struct path_extra *extras;
+	uint32_t *first_extra; /* NULL: there are none */
+	uint32_t extra_count;
+	size_t extra_cap;
+	uint32_t order_edges; /* PATH_ORDER: none change no answer */
+	uint32_t last;        /* node that ends last: it binds the sink */
+	uint32_t tail;        /* point of the window's end, or none */
+	/*
+	 * Work (its number) and points (theirs behind all work): what they
+	 * need comes before them.  Of each kind mostly one after the other:
+	 * how far from that, and the kind, as varints.
+	 */
+	unsigned char *order;
+	size_t order_len, order_cap;
+};
+
+/* That order, read on. */
+struct path_turn {
+	const unsigned char *at;
+	uint32_t next[2]; /* of work, of points */
+};
+
+struct path {
+	struct pf_db *db;
+	const struct pf_path_args *args;
+	struct pf_path *out;
+	struct pf_names *names;
+	const struct pf_window_trace *trace;
+	bool with_order; /* edges of pessimistic answers, too */
+	/* the window: from W0; H; do steps or times bound it? */
+	int64_t w0_ns, h_ns;
+	bool has_bounds;
+	uint32_t main_track;
+	struct pf_step *steps; /* that it is made of */
+	size_t step_count;
+	struct path_work *works; /* by start, then place in the file */
+	uint32_t work_count;
+	/* by work: what a graph replays; NULL: nobody asked for it */
+	const struct pf_graph_node **nodes;
+	struct path_launched {
+		int64_t launch_id;
+		uint32_t work;
+	} * launched; /* until the host has been read */
+	size_t launched_cap;
+	/* works in order of their launch calls; until the graph is built */
+	uint32_t *by_call;
+	uint32_t with_call;
+	struct path_stream *streams;
+	uint32_t stream_count;
+	uint32_t *orders; /* of streams, one block; the same */
+	size_t order_count;
+	struct path_sync *syncs;
+	size_t sync_count, sync_cap;
+	struct pf_map sync_at, record_at, wait_at; /* correlation -> index */
+	struct pf_track *tracks;
+	size_t track_count;
+	struct path_thread *threads;
+	uint32_t thread_count;
+	uint32_t main; /* thread, or none */
+	bool has_ops;  /* of any thread */
+	bool is_held; /* launch calls wait for their work (events/by_event.h) */
+	const struct pf_pageable *pageable; /* before the host is walked */
+	struct path_call *calls;
+	uint32_t call_count;
+	size_t call_cap;
+	int64_t *correlations; /* of calls, -1: none; NULL: no records */
+	size_t correlation_cap;
+	struct pf_intern arounds; /* struct path_around */
+	struct path_busy *busy;
+	uint32_t busy_count;
+	size_t busy_cap;
+	struct path_comm *comms; /* where no GPU works */
+	size_t comm_count, comm_cap;
+	struct path_phi {
+		uint32_t name;
+		int64_t ns;
+	} * phi; /* by name: what such a call takes that waits for nothing */
+	size_t phi_count, phi_cap;
+	int64_t launch_floor_ns, gap_floor_ns;
+	int64_t queue_floor_ns, queue_length, queue_call_ns;
+	struct path_graph graph;
+	uint32_t *chain; /* the nodes of the path, the last first */
+	uint32_t chain_count;
+};
+
+/* ---- load.c ---- */
+/* Times beyond that are refused: PF_EDATA. */
+int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err);
+int path_load_works(struct path *p, struct pf_err *err);
+int path_load_syncs(struct path *p, struct pf_err *err);
+
+/* ---- host.c ---- */
+int path_load_host(struct path *p, struct pf_err *err);
+/* Does the thread take part in hand-offs and the end? */
+bool path_is_compute(const struct path *p, const struct path_thread *t);
+
+/* ---- comms.c ---- */
+void path_comms_add(struct path *p, const char *pid, uint32_t name,
+		    int64_t start_ns, int64_t end_ns);
+void path_comms_settle(struct path *p);
+/* The first of a process that ends after an instant, or NULL. */
+const struct path_comm *path_comm_after(const struct path *p, const char *pid,
+					int64_t at_ns);
+
+/* ---- streams.c: work that is in, by stream ---- */
+void path_order_streams(struct path *p);
+void path_measure_floors(struct path *p);
+/* The last work of a stream that was launched before an instant, or none. */
+uint32_t path_last_launched(const struct path *p, const struct path_stream *s,
+			    int64_t at_ns);
+/* The work of a stream that ended last at or before an instant, or none. */
+uint32_t path_last_ended(const struct path *p, const struct path_stream *s,
+			 int64_t at_ns);
+/* The stream of these numbers that has work, or NULL; device -1: any. */
+const struct path_stream *path_find_stream(const struct path *p, int64_t device,
+					   int64_t stream);
+/* qsort(), faster for what is nearly in order, as most is. */
+void path_sort(void *items, size_t count, size_t bytes,
+	       int (*compare)(const void *a, const void *b));
+/* Nearest rank; the values are moved about.  0 of none. */
+int64_t path_quantile(int64_t *values, size_t count, unsigned percent);
+
+/* ---- waits.c, queue.c ---- */
+void path_find_waits(struct path *p);
+/* What was recorded of what a call waited for, or NULL. */
+const struct path_sync *path_record_of(const struct path *p,
+				       const struct path_call *c);
+int64_t path_phi(const struct path *p, uint32_t name);
+void path_find_queue(struct path *p);
+
+/* ---- build.c, works.c ---- */
+void path_build(struct path *p);
+void path_add_works(struct path *p);
+
+/* ---- graph.c ---- */
+/* Puts work and points in order. */
+void path_settle(struct path *p);
+struct path_turn path_first_turn(const struct path *p);
+bool path_next_turn(const struct path *p, struct path_turn *t, uint32_t *item);
+int64_t path_at(const struct path *p, uint32_t node);
+int64_t path_point_ns(const struct path *p, uint32_t point);
+uint32_t path_thread_of(const struct path *p, uint32_t point);
+/* What leads to a point: at most two, the thread's own time first. */
+unsigned path_point_edges(const struct path *p, uint32_t point,
+			  struct path_edge out[2]);
+/* The thread's own time; false: that does not lead here. */
+bool path_host_edge(const struct path *p, uint32_t point,
+		    struct path_edge *out);
+/*
+ * What leads to the start of work: those of its launch and its stream, which
+ * are at most two; behind them come its extras.
+ */
+unsigned path_work_edges(const struct path *p, uint32_t work,
+			 struct path_edge out[2]);
+struct path_edge path_extra_edge(const struct path *p, uint32_t work,
+				 uint32_t extra);
+/* What bound a node; false: nothing did, it is the origin. */
+bool path_binding(const struct path *p, uint32_t node, struct path_edge *out);
+/* What an edge takes when nothing is changed. */
+int64_t path_weight(const struct path *p, uint32_t to,
+		    const struct path_edge *e);
+void path_graph_release(struct path_graph *g);
+
+/* ---- tiles.c ---- */
+/* Every tile of the path, in order of time, to add(). */
+typedef int path_add_tile(void *context, const struct pf_path_tile *tile,
+			  struct pf_err *err);
+struct path_folder;
+int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
+		    struct path_folder *folder, struct pf_err *err);
+/* Before that: the nodes of the path, the sink first. */
+void path_list_nodes(struct path *p);
+/* What tiles of the host will add up to, without a look at what runs there. */
+int64_t path_host_time(const struct path *p);
+
+/* ---- rows.c ---- */
+struct path_rows;
+struct path_rows *path_rows_new(struct path *p);
+path_add_tile path_rows_add;
+int path_rows_finish(struct path_rows *r, struct pf_err *err);
+void path_rows_free(struct path_rows *r);
+/* Operators, or GPU work, that hold most of the path: how many of at most max. */
+size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
+		     size_t max);
+
+/* The operator that a graph has for work, as its text; or PF_NO_TEXT. */
+static inline uint32_t path_replayed_op(const struct path *p,
+					const struct pf_graph_node *node)
+{
+	return node && pf_graphs_op(p->args->graphs, node) ? node->op
+							   : PF_NO_TEXT;
+}
+
+/* The module in which the call of a replayed kernel was captured; likewise. */
+static inline uint32_t path_replayed_module(const struct pf_graph_node *node)
+{
+	return node ? node->module : PF_NO_TEXT;
+}
+
+static inline bool path_is_in(const struct path *p, uint32_t work)
+{
+	return work != PF_PATH_NONE && p->works[work].is_in;
+}
+
+static inline int64_t path_launched_ns(const struct path *p,
+				       const struct path_work *w)
+{
+	return p->calls[w->call].start_ns;
+}
+
+/* What a call waits for; else the launch queue may have held it back. */
+static inline uint32_t path_waits_for(const struct path_call *c)
+{
+	return c->is_queued ? PF_PATH_NONE : c->needs;
+}
+
+static inline struct path_around path_around(const struct path *p,
+					     const struct path_call *c)
+{
+	struct path_around out;
+
+	memcpy(&out, pf_intern_text(&p->arounds, c->around, NULL), sizeof(out));
+	return out;
+}
+
+#endif

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits in receives, and bubbles by rank and by stage. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sat.h"
+#include "analysis/ranks/pipeline.h"
+#include "show/rows.h"
+
+#define EARLY_MAX 0.01  /* of receives */
+#define WAIT_MAX  0.01  /* of the time, for ranks to be replayed */
+#define EARLY_NS  20000 /* clocks of one machine may differ by so much */
+
+/* ---- spans of a rank ---- */
+
+struct spans {
+	struct quiet *items;
+	size_t count, cap;
+};
+
+static void add_span(struct spans *s, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		return;
+	s->items = pf_grow(s->items, &s->cap, s->count + 1, sizeof(*s->items));
+	s->items[s->count++] = (struct quiet){ from_ns, to_ns };
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct quiet *x = a, *y = b;
+
+	if (x->from_ns != y->from_ns)
+		return x->from_ns < y->from_ns ? -1 : 1;
+	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
+}
+
+/* In order, each instant once. */
+static void join_spans(struct spans *s)
+{
+	size_t kept = 0;
+
+	if (s->count)
+		qsort(s->items, s->count, sizeof(*s->items), by_from);
+	for (size_t i = 0; i < s->count; i++) {
+		struct quiet *last = kept ? &s->items[kept - 1] : NULL;
+
+		if (last && s->items[i].from_ns <= last->to_ns) {
+			if (s->items[i].to_ns > last->to_ns)
+				last->to_ns = s->items[i].to_ns;
+			continue;
+		}
+		s->items[kept++] = s->items[i];
+	}
+	s->count = kept;
+}
+
+/* Of a time, what no span covers. */
+static int64_t outside(const struct spans *s, int64_t from_ns, int64_t to_ns)
+{
+	size_t low = 0, high = s->count;
+	int64_t sum = to_ns - from_ns;
+
+	if (sum <= 0)
+		return 0;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (s->items[mid].to_ns <= from_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < s->count && s->items[low].from_ns < to_ns; low++) {
+		const struct quiet *q = &s->items[low];
+		int64_t a = q->from_ns > from_ns ? q->from_ns : from_ns;
+		int64_t b = q->to_ns < to_ns ? q->to_ns : to_ns;
+
+		sum -= b - a;
+	}
+	return sum;
+}
+
+/* ---- a rank ---- */
+
+struct counted {
+	int64_t received; /* from the stage before, in a step; PF_NO_INT */
+	int64_t bytes;
+	bool is_none; /* steps differ, or sizes do */
+};
+
+struct view {
+	struct pipeline *p;
+	uint32_t rank;
+	struct spans moving; /* what it sends or receives is on its way */
+	struct spans waits;  /* nothing runs, for what is not sent yet */
+	struct pf_ranks_pipe *out;
+	struct counted counted;
+	/* what is before has ended before the next step begins */
+	uint32_t p2p_at, op_at;
+	size_t wait_at;
+};
+
+static void take_receives(struct view *v, const struct p2p *one)
+{
+	int64_t wait, length = one->end_ns - one->start_ns;
+
+	if (!one->receives)
+		return;
+	v->out->receive_count++;
+	if (!one->is_known) {
+		v->out->left_count++;
+		return;
+	}
+	wait = one->begun_ns - one->start_ns;
+	wait = wait < 0 ? 0 : wait > length ? length : wait;
+	pf_sat_sum(&v->out->receive_wait_ns, wait);
+	pf_sat_sum(&v->out->receive_transfer_ns, length - wait);
+}
+
+static void find_spans(struct view *v)
+{
+	const struct pipeline *p = v->p;
+
+	for (uint32_t k = p->p2p_from[v->rank]; k < p->p2p_from[v->rank + 1];
+	     k++) {
+		const struct p2p *one = &p->p2ps[k];
+		int64_t until = one->begun_ns < one->end_ns ? one->begun_ns
+							    : one->end_ns;
+
+		take_receives(v, one);
+		if (!one->is_known)
+			continue;
+		add_span(&v->moving,
+			 one->begun_ns > one->start_ns ? one->begun_ns
+						       : one->start_ns,
+			 one->end_ns);
+		for (uint32_t i = 0; one->receives && i < one->quiet_count;
+		     i++) {
+			const struct quiet *q = &p->quiets[one->quiet_from + i];
+
+			add_span(&v->waits, q->from_ns,
+				 q->to_ns < until ? q->to_ns : until);
+		}
+	}
+	join_spans(&v->moving);
+	join_spans(&v->waits);
+}
+
+/* Messages of a step: are they all known, and how many begin a microbatch? */
+static bool read_step(struct view *v, const struct pipe_step *s,
+		      int64_t *last_ns)
+{
+	const struct pipeline *p = v->p;
+	uint32_t end = p->p2p_from[v->rank + 1];
+	int64_t received = 0, seen = 0;
+	bool is_known = true;
+
+	while (v->p2p_at < end && p->p2ps[v->p2p_at].end_ns <= s->start_ns)
+		v->p2p_at++;
+	for (uint32_t k = v->p2p_at; k < end; k++) {
+		const struct p2p *one = &p->p2ps[k];
+
+		if (one->start_ns >= s->end_ns)
+			break;
+		if (one->end_ns <= s->start_ns)
+			continue;
+		seen++;
+		is_known &= one->is_known && one->is_whole;
+		*last_ns = one->end_ns > *last_ns ? one->end_ns : *last_ns;
+		for (uint32_t i = 0; is_known && i < one->message_count; i++) {
+			const struct message *m =
+				&p->messages[one->message_from + i];
+
+			if (!m->is_receive || m->from_rank > v->rank)
+				continue;
+			received++;
+			v->counted.is_none |= v->counted.bytes >= 0 &&
+					      m->bytes != v->counted.bytes;
+			v->counted.bytes = m->bytes;
+		}
+	}
+	if (!seen || !is_known)
+		return false;
+	v->counted.is_none |= v->counted.received != PF_NO_INT &&
+			      received != v->counted.received;
+	v->counted.received = received;
+	return true;
+}
+
+/* Exposed waits for other stages, behind the last message of a step. */
+static int64_t drain(struct view *v, const struct pf_digest *d,
+		     const struct pipe_step *s, int64_t last_ns)
+{
+	const struct pf_ranks_job *job = v->p->job;
+	const struct rank *r = &job->ranks[v->rank];
+	int64_t sum = 0;
+
+	while (v->op_at < r->count &&
+	       job->ops[r->from + v->op_at].end_ns <= s->start_ns)
+		v->op_at++;
+	for (uint32_t i = v->op_at; i < r->count; i++) {
+		const struct op *op = &job->ops[r->from + i];
+		const struct pf_digest_op *of = &d->ops[i];
+
+		if (op->start_ns >= s->end_ns)
+			break;
+		if (op->meeting == NONE || op->end_ns <= last_ns ||
+		    !v->p->is_across[op->meeting])
+			continue;
+		for (size_t k = 0; k < of->piece_count; k++) {
+			const struct pf_digest_piece *piece =
+				&d->pieces[of->piece_from + k];
+			int64_t from = op->start_ns + piece->after_ns;
+			int64_t to = from + piece->ns;
+			int64_t last = job->meetings[op->meeting].last_ns;
+
+			from = from < last_ns ? last_ns : from;
+			to = to > last ? last : to;
+			to = to > s->end_ns ? s->end_ns : to;
+			if (to > from)
+				pf_sat_sum(&sum, to - from);
+		}
+	}
+	return sum;
+}
+
+static void take_step(struct view *v, const struct pf_digest *d,
+		      const struct pipe_step *s)
+{
+	struct pf_ranks_pipe *out = v->out;
+	int64_t last_ns = s->start_ns;
+
+	if (!read_step(v, s, &last_ns))
+		return;
+	out->step_count++;
+	pf_sat_sum(&out->step_ns, s->end_ns - s->start_ns);
+	pf_sat_sum(&out->computation_ns, s->computation_ns);
+	while (v->wait_at < v->waits.count &&
+	       v->waits.items[v->wait_at].to_ns <= s->start_ns)
+		v->wait_at++;
+	for (size_t i = v->wait_at;
+	     i < v->waits.count && v->waits.items[i].from_ns < s->end_ns; i++) {
+		const struct quiet *q = &v->waits.items[i];
+		int64_t from = q->from_ns, to = q->to_ns;
+
+		from = from < s->start_ns ? s->start_ns : from;
+		to = to > s->end_ns ? s->end_ns : to;
+		pf_sat_sum(&out->input_ns, outside(&v->moving, from, to));
+	}
+	pf_sat_sum(&out->drain_ns, drain(v, d, s, last_ns));
+}
+
+/* What nothing was seen of is not known. */
+static void settle_rank(struct pf_ranks_pipe *out)
+{
+	if (out->left_count && out->left_count == out->receive_count)
+		out->receive_wait_ns = out->receive_transfer_ns = PF_NO_INT;
+	out->bubble_ns = pf_sat_add(out->input_ns, out->drain_ns);
+	if (out->step_count)
+		return;
+	out->input_ns = out->drain_ns = out->bubble_ns = PF_NO_INT;
+	out->step_ns = out->computation_ns = PF_NO_INT;
+}
+
+static int take_rank(struct view *v, struct pf_err *err)
+{
+	const struct pipeline *p = v->p;
+	const struct rank *r = &p->job->ranks[v->rank];
+	struct pf_digest d;
+
+	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
+		return -1;
+	find_spans(v);
+	for (uint32_t i = p->step_from[v->rank]; i < p->step_from[v->rank + 1];
+	     i++)
+		take_step(v, &d, &p->steps[i]);
+	pf_digest_release(&d);
+	free(v->moving.items);
+	free(v->waits.items);
+	settle_rank(v->out);
+	return 0;
+}
+
+/* ---- all ranks ---- */
+
+/* Of each pipeline: as many on all its stages but the first. */
+static void count_microbatches(struct pipeline *p, struct pf_ranks_pipe *pipes,
+			       const uint32_t *rank_of, size_t count,
+			       const struct counted *counted)
+{
+	int64_t *of = pf_calloc(p->job->rank_count + 1, sizeof(*of));
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t root = p->parent[rank_of[i]];
+
+		if (p->stage[rank_of[i]] == PF_NO_INT || p->is_ring[root] ||
+		    counted[i].is_none)
+			of[root] = -1;
+		else if (!p->stage[rank_of[i]] ||
+			 counted[i].received == PF_NO_INT)
+			continue;
+		else if (of[root] && of[root] != counted[i].received)
+			of[root] = -1;
+		else
+			of[root] = counted[i].received;
+	}
+	for (size_t i = 0; i < count; i++) {
+		int64_t m = of[p->parent[rank_of[i]]];
+		double stages = (double)pipes[i].stage_count;
+
+		pipes[i].microbatches = m > 0 ? m : PF_NO_INT;
+		pipes[i].ideal =
+			m > 0 ? (stages - 1) / ((double)m + stages - 1) : NAN;
+		pipes[i].bubble = pipes[i].bubble_ns == PF_NO_INT
+					  ? NAN
+					  : pf_ratio((double)pipes[i].bubble_ns,
+						     pipes[i].step_ns);
+	}
+	free(of);
+}
+
+static int make_pipes(struct pipeline *p, struct pf_ranks *out,
+		      struct pf_err *err)
+{
+	size_t ranks = p->job->rank_count, count = 0;
+	uint32_t *rank_of = pf_calloc(ranks + 1, sizeof(*rank_of));
+	struct counted *counted = pf_calloc(ranks + 1, sizeof(*counted));
+	int rc = 0;
+
+	out->pipes = pf_calloc(ranks + 1, sizeof(*out->pipes));
+	for (uint32_t r = 0; !rc && r < ranks; r++) {
+		struct view v = { .p = p,
+				  .rank = r,
+				  .out = &out->pipes[count],
+				  .counted = { PF_NO_INT, -1, false },
+				  .p2p_at = p->p2p_from[r] };
+
+		if (p->p2p_from[r] == p->p2p_from[r + 1])
+			continue;
+		*v.out = (struct pf_ranks_pipe){
+			.rank = p->job->ranks[r].rank,
+			.stage = p->stage[r],
+			.stage_count = p->stage_count[r],
+		};
+		rc = take_rank(&v, err);
+		counted[count] = v.counted;
+		rank_of[count++] = r;
+	}
+	out->pipe_count = count;
+	count_microbatches(p, out->pipes, rank_of, count, counted);
+	free(rank_of);
+	free(counted);
+	return rc;
+}
+
+/* ---- stages ---- */
+
+static int by_stage(const void *a, const void *b)
+{
+	const struct pf_ranks_stage *x = a, *y = b;
+
+	if (x->stage_count != y->stage_count)
+		return x->stage_count < y->stage_count ? -1 : 1;
+	return (x->stage > y->stage) - (x->stage < y->stage);
+}
+
+static bool is_same_stage(const struct pf_ranks_stage *s,
+			  const struct pf_ranks_pipe *r)
+{
+	return s->stage == r->stage && s->stage_count == r->stage_count;
+}
+
+static void add_to_stage(struct pf_ranks_stage *s,
+			 const struct pf_ranks_pipe *r)
+{
+	s->rank_count++;
+	s->step_count += r->step_count;
+	if (r->receive_wait_ns != PF_NO_INT)
+		pf_sat_sum(&s->receive_wait_ns, r->receive_wait_ns);
+	s->unknown_count += r->receive_wait_ns == PF_NO_INT;
+	if (!r->step_count)
+		return;
+	pf_sat_sum(&s->step_ns, r->step_ns);
+	pf_sat_sum(&s->computation_ns, r->computation_ns);
+	pf_sat_sum(&s->bubble_ns, r->bubble_ns);
+	if (!isnan(r->ideal) && isnan(s->ideal))
+		s->ideal = r->ideal;
+}
+
+/* Against the median of the stages of pipelines as long. */
+static void compare_stages(struct pf_ranks *out)
+{
+	double *of = pf_calloc(out->stage_count + 1, sizeof(*of));
+
+	for (size_t from = 0, to; from < out->stage_count; from = to) {
+		size_t known = 0;
+		double median;
+
+		for (to = from; to < out->stage_count &&
+				out->stages[to].stage_count ==
+					out->stages[from].stage_count;
+		     to++)
+			if (out->stages[to].step_count)
+				of[known++] =
+					(double)out->stages[to].computation_ns /
+					(double)out->stages[to].step_count;
+		median = pf_ranks_median(of, known);
+		for (size_t i = from; i < to; i++) {
+			struct pf_ranks_stage *s = &out->stages[i];
+
+			s->factor = NAN;
+			s->bubble = pf_ratio((double)s->bubble_ns, s->step_ns);
+			if (s->unknown_count == s->rank_count)
+				s->receive_wait_ns = PF_NO_INT;
+			if (!s->step_count) {
+				s->step_ns = s->computation_ns = PF_NO_INT;
+				s->bubble_ns = PF_NO_INT;
+				continue;
+			}
+			if (median > 0)
+				s->factor = (double)s->computation_ns /
+					    (double)s->step_count / median;
+			s->computation_ns /= s->step_count;
+			s->step_ns /= s->step_count;
+			s->bubble_ns /= s->step_count;
+		}
+	}
+	free(of);
+}
+
+static void make_stages(struct pf_ranks *out)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < out->pipe_count; i++) {
+		const struct pf_ranks_pipe *r = &out->pipes[i];
+		size_t at = 0;
+
+		if (r->stage == PF_NO_INT)
+			continue;
+		while (at < out->stage_count &&
+		       !is_same_stage(&out->stages[at], r))
+			at++;
+		if (at == out->stage_count) {
+			out->stages = pf_grow(out->stages, &cap, at + 1,
+					      sizeof(*out->stages));
+			out->stages[out->stage_count++] =
+				(struct pf_ranks_stage){
+					.stage = r->stage,
+					.stage_count = r->stage_count,
+					.ideal = NAN,
+				};
+		}
+		add_to_stage(&out->stages[at], r);
+	}
+	if (out->stage_count)
+		qsort(out->stages, out->stage_count, sizeof(*out->stages),
+		      by_stage);
+	compare_stages(out);
+}
+
+/* ---- what is not known ---- */
+
+/* Nothing is received before it is sent. */
+static int64_t count_early(const struct pipeline *p, int64_t *known)
+{
+	int64_t early = 0;
+
+	for (size_t i = 0; i < p->p2p_count; i++) {
+		const struct p2p *one = &p->p2ps[i];
+
+		if (!one->is_known || !one->receives)
+			continue;
+		++*known;
+		early += one->end_ns + EARLY_NS < one->begun_ns;
+	}
+	return early;
+}
+
+static void say_early(struct pf_ranks *out, int64_t early, int64_t known)
+{
+	struct pf_buf text = { 0 };
+
+	pf_buf_addf(&text,
+		    "waits in receives are not known: %" PRId64 " of %" PRId64
+		    " receives end before their sends begin",
+		    early, known);
+	out->pipes_withheld = pf_arena_string(&out->texts, text.data);
+	pf_buf_release(&text);
+}
+
+static bool waits_matter(const struct pf_ranks_job *job,
+			 const struct pf_ranks *out)
+{
+	for (size_t i = 0; i < out->pipe_count; i++) {
+		const struct pf_ranks_pipe *p = &out->pipes[i];
+		const struct rank *r =
+			&job->ranks[pf_pipeline_rank(job, p->rank)];
+
+		if (p->left_count ||
+		    (double)p->receive_wait_ns >
+			    WAIT_MAX * (double)(r->end_ns - r->start_ns))
+			return true;
+	}
+	return out->pipes_withheld;
+}
+
+int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
+		      struct pf_err *err)
+{
+	struct pipeline p = { .job = job };
+	int64_t known = 0, early;
+	int rc = 0;
+
+	for (size_t r = 0; r < job->rank_count; r++) {
+		out->has_pipes |= job->ranks[r].receives;
+		out->unknown_pipe_count += !job->ranks[r].knows_p2p;
+	}
+	if (!out->has_pipes || job->why.len)
+		return 0;
+	rc = pf_pipeline_load(&p, err);
+	if (!rc) {
+		pf_pipeline_match(&p);
+		pf_pipeline_stages(&p);
+		early = count_early(&p, &known);
+		if ((double)early > EARLY_MAX * (double)known)
+			say_early(out, early, known);
+		else
+			rc = make_pipes(&p, out, err);
+	}
+	if (!rc)
+		make_stages(out);
+	out->waits_to_receive = waits_matter(job, out);
+	pf_pipeline_release(&p);
+	return rc;
+}

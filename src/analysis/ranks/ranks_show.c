@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* Of few ranks all are shown, of many how they are spread and the worst. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "base/stats.h"
+#include "analysis/ranks/ranks_show.h"
+#include "show/rows.h"
+
+/* ---- in words ---- */
+
+/* What a rank does that makes it late. */
+static const char *doing_of(const char *cause)
+{
+	static const struct {
+		unsigned cause;
+		const char *words;
+	} known[] = {
+		{ PF_LATE_COMPUTATION, "computes longer than others" },
+		{ PF_LATE_COMMUNICATION,
+		  "comes late out of collectives of other groups" },
+		{ PF_LATE_COPY, "copies longer than others" },
+		{ PF_LATE_HOST, "is late: its GPU waits for its host" },
+		{ PF_LATE_BEFORE, "leaves collectives later than others" },
+		{ PF_LATE_UNKNOWN, "begins later than others" },
+	};
+
+	for (size_t i = 0; cause && i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(cause, pf_late_cause_name(known[i].cause)))
+			return known[i].words;
+	return NULL;
+}
+
+/* Why its computation is longer, if that is known. */
+static void say_work(const struct pf_ranks_rank *s, struct pf_buf *out)
+{
+	if (s->work == PF_WORK_MORE)
+		pf_buf_adds(out, " (it runs more or other kernels)");
+	else if (s->work == PF_WORK_SOME)
+		pf_buf_adds(out, " (some of its kernels are slower)");
+	else if (s->work == PF_WORK_SLOWER)
+		pf_buf_addf(out, " (the same kernels take %.2f times as long)",
+			    s->factor);
+}
+
+static void say_straggler(const struct pf_ranks *r, struct pf_buf *out)
+{
+	const struct pf_ranks_rank *s = &r->ranks[r->straggler];
+	const char *words = doing_of(s->cause);
+	bool computes =
+		s->cause &&
+		!strcmp(s->cause, pf_late_cause_name(PF_LATE_COMPUTATION));
+	char saved[PF_NUM_MAX], share[PF_NUM_MAX], total[PF_NUM_MAX];
+
+	pf_buf_addf(out, "Rank %" PRId64 " ", s->rank);
+	if (words)
+		pf_buf_adds(out, words);
+	else if (s->cause)
+		pf_buf_addf(out, "is late: its GPU waits for %s", s->cause);
+	else
+		pf_buf_adds(out, "is slow");
+	if (computes)
+		say_work(s, out);
+	pf_buf_addf(out,
+		    "; were it like the others, %s of %s (%s) would be saved",
+		    pf_num_show_ns(saved, s->saved_ns),
+		    pf_num_show_ns(total, r->total_ns),
+		    pf_num_show_ratio(share,
+				      pf_num_share(s->saved_ns, r->total_ns)));
+}
+
+static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
+{
+	int64_t ns = r->total_ns > r->ideal_ns ? r->total_ns - r->ideal_ns : 0;
+	char lost[PF_NUM_MAX];
+
+	pf_buf_addf(out,
+		    r->slowdown < PF_RANKS_EVEN
+			    ? "%zu ranks are even: were each like the median, "
+			      "%s of the time would be saved"
+			    : "No rank alone is slow; were each of %zu like "
+			      "the median, %s of the time would be saved",
+		    r->rank_count,
+		    pf_num_show_ratio(lost, pf_num_share(ns, r->total_ns)));
+}
+
+void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
+{
+	if (r->rank_count < 2)
+		pf_buf_adds(out, "There is one rank: nothing to compare");
+	else if (r->withheld)
+		pf_buf_addf(out, "Ranks are not compared: %s", r->withheld);
+	else if (pf_pipeline_finding(r, out))
+		return;
+	else if (r->straggler >= 0)
+		say_straggler(r, out);
+	else if (r->total_ns != PF_NO_INT)
+		say_compared(r, out);
+	else
+		pf_buf_addf(out,
+			    "%zu ranks are compared%s; what their differences "
+			    "cost is not known",
+			    r->rank_count,
+			    r->left_out ? ", and the rest left out" : "");
+}
+
+/* ---- tables ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks, member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(met_count, "met_count", "Collectives of several ranks", PF_COUNT),
+	FIELD(left_count, "left_count", "  and those that met no other",
+	      PF_COUNT),
+	FIELD(clock_ns, "clock_ns", "Clocks differ by up to", PF_NS),
+	FIELD(residual_ns, "residual_ns", "  and ends, once aligned, by",
+	      PF_NS),
+	FIELD(component_count, "component_count", "Clocks that nothing joins",
+	      PF_COUNT | PF_FULL),
+	FIELD(early_count, "early_count", "Ends before another start",
+	      PF_COUNT | PF_FULL),
+};
+static const struct pf_field costs[] = {
+	FIELD(total_ns, "total_ns", "First to last collective", PF_NS),
+	FIELD(ideal_ns, "ideal_ns", "  with median gaps on all ranks", PF_NS),
+	FIELD(slowdown, "slowdown", "  slower by a factor of", PF_REAL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_rank, member, key, title, kind)
+static const struct pf_field rank_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(host, "host", "Machine", PF_TEXT | PF_FULL),
+	FIELD(last_count, "last_count", "Last", PF_COUNT),
+	FIELD(count, "count", "Of", PF_COUNT),
+	FIELD(root_ns, "root_ns", "Waits it began", PF_NS),
+	FIELD(cause, "cause", "Because of", PF_TEXT),
+	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
+	FIELD(saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
+	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS | PF_FULL),
+	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
+	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
+	FIELD(computation_ns, "computation_ns", "Computation", PF_NS | PF_FULL),
+	FIELD(wait_ns, "exposed_wait_ns", "Exposed wait", PF_NS | PF_FULL),
+	FIELD(transfer_ns, "exposed_transfer_ns", "Exposed transfer",
+	      PF_NS | PF_FULL),
+	FIELD(other_comm_ns, "exposed_other_ns",
+	      "Exposed, met no other or not split", PF_NS | PF_FULL),
+	FIELD(copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS | PF_FULL),
+	FIELD(idle_ns, "idle_ns", "Idle", PF_NS | PF_FULL),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+static const struct pf_field time_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(window_ns, "window_ns", "Window", PF_NS),
+	FIELD(computation_ns, "computation_ns", "Compute", PF_NS),
+	FIELD(wait_ns, "exposed_wait_ns", "Wait", PF_NS),
+	FIELD(transfer_ns, "exposed_transfer_ns", "Transfer", PF_NS),
+	FIELD(other_comm_ns, "exposed_other_ns", "Other", PF_NS),
+	FIELD(copy_ns, "exposed_copy_ns", "Copies", PF_NS),
+	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
+};
+static const struct pf_field work_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(kernel_ns, "kernel_ns", "It takes", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(middle_ns, "middle_ns", "Middle", PF_NS | PF_MAYBE),
+	FIELD(more_ns, "more_ns", "More", PF_NS | PF_MAYBE),
+	FIELD(slower_ns, "slower_ns", "All slower", PF_NS | PF_MAYBE),
+	FIELD(factor, "factor", "By", PF_REAL | PF_FULL),
+	FIELD(some_ns, "some_ns", "Some", PF_NS | PF_MAYBE),
+	FIELD(why_longer, "why", "That is", PF_TEXT),
+};
+static const struct pf_field clock_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(host, "host", "Machine", PF_TEXT),
+	FIELD(offset_ns, "offset_ns", "Ahead by", PF_NS),
+	FIELD(error_ns, "error_ns", "Within", PF_NS | PF_KNOWN),
+	FIELD(scatter_ns, "scatter_ns", "Ends scatter", PF_NS),
+	FIELD(drift_ppm, "drift_ppm", "Drift ppm", PF_REAL),
+	FIELD(drift_bound_ppm, "drift_bound_ppm", "Seen from ppm", PF_REAL),
+	FIELD(seen_count, "seen_count", "Ends", PF_COUNT),
+	FIELD(reference, "reference_rank", "Against", PF_INT | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_step, member, key, title, kind)
+static const struct pf_field step_fields[] = {
+	FIELD(step, "step", "Step", PF_INT),
+	FIELD(count, "count", "Collectives", PF_COUNT),
+	FIELD(spread_ns, "spread_ns", "First to last", PF_NS),
+	FIELD(late_rank, "late_rank", "Late rank", PF_INT | PF_MAYBE),
+	FIELD(late_ns, "late_ns", "Waits it began", PF_NS),
+	FIELD(cause, "cause", "Because of", PF_TEXT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_kind, member, key, title, kind)
+static const struct pf_field kind_fields[] = {
+	FIELD(kind, "kind", "Collective", PF_TEXT),
+	FIELD(size, "group_size", "Ranks", PF_INT | PF_KNOWN),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
+	FIELD(across, "across_machines", "Across", PF_TEXT | PF_FULL),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(spread_ns, "spread_ns", "Spread", PF_NS),
+	FIELD(transfer_ns, "transfer_ns", "Transfer", PF_NS),
+	FIELD(algorithm_rate, "algorithm_gb_per_s", "GB/s", PF_REAL),
+	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_meeting, member, key, title, kind)
+static const struct pf_field meeting_fields[] = {
+	FIELD(group, "group", "Group", PF_TEXT),
+	FIELD(number, "number", "Number", PF_INT),
+	FIELD(kind, "kind", "Collective", PF_TEXT),
+	FIELD(step, "step", "Step", PF_INT | PF_MAYBE),
+	FIELD(count, "ranks", "Ranks", PF_INT),
+	FIELD(last_rank, "last_rank", "Last", PF_INT | PF_MAYBE),
+	FIELD(middle_rank, "middle_rank", "Middle", PF_INT | PF_MAYBE),
+	FIELD(spread_ns, "spread_ns", "Spread", PF_NS),
+	FIELD(gain_ns, "gain_ns", "Gain", PF_NS),
+	FIELD(transfer_ns, "transfer_ns", "Transfer", PF_NS),
+	FIELD(late_ns, "late_ns", "Late", PF_NS | PF_MAYBE),
+	FIELD(why_ns[PF_LATE_COMPUTATION], "computation_ns", "Computation",
+	      PF_NS | PF_MAYBE),
+	FIELD(why_ns[PF_LATE_COMMUNICATION], "communication_ns",
+	      "Communication", PF_NS | PF_MAYBE),
+	FIELD(why_ns[PF_LATE_COPY], "copy_ns", "Copies", PF_NS | PF_MAYBE),
+	FIELD(why_ns[PF_LATE_HOST], "idle_ns", "Idle", PF_NS | PF_MAYBE),
+	FIELD(why_ns[PF_LATE_BEFORE], "before_ns", "Before", PF_NS | PF_MAYBE),
+	FIELD(cause, "cause", "Because of", PF_TEXT),
+	FIELD(root_rank, "root_rank", "Root", PF_INT | PF_MAYBE),
+	FIELD(root_cause, "root_cause", "Its cause", PF_TEXT),
+};
+#undef FIELD
+
+/* How a figure is spread over ranks; imbalance is (max - mean) / max. */
+struct spread {
+	const char *figure;
+	int64_t min_ns, low_ns, median_ns, high_ns, max_ns, mean_ns, max_rank;
+	double imbalance;
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct spread, member, key, title, kind)
+static const struct pf_field spread_fields[] = {
+	FIELD(figure, "figure", "Of a rank", PF_TEXT),
+	FIELD(min_ns, "min_ns", "Least", PF_NS),
+	FIELD(low_ns, "p25_ns", "25 %", PF_NS | PF_FULL),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(high_ns, "p75_ns", "75 %", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Most", PF_NS),
+	FIELD(max_rank, "max_rank", "By rank", PF_INT),
+	FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_FULL),
+	FIELD(imbalance, "imbalance", "Imbalance", PF_RATIO),
+};
+#undef FIELD
+
+static void take_spread(const struct pf_ranks *r, size_t at, int64_t *values,
+			struct spread *row)
+{
+	size_t n = r->rank_count;
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&values[i], (const char *)&r->ranks[i] + at,
+		       sizeof(*values));
+		if (!i || values[i] > row->max_ns) {
+			row->max_ns = values[i];
+			row->max_rank = r->ranks[i].rank;
+		}
+		mean += (double)values[i] / (double)n;
+	}
+	qsort(values, n, sizeof(*values), pf_stats_compare);
+	row->min_ns = values[0];
+	row->low_ns = pf_stats_quantile(values, n, 25);
+	row->median_ns = pf_stats_quantile(values, n, 50);
+	row->high_ns = pf_stats_quantile(values, n, 75);
+	row->mean_ns = llround(mean);
+	row->imbalance = row->max_ns > 0 ? 1 - mean / (double)row->max_ns : NAN;
+}
+
+static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} figures_of[] = {
+		{ "computation",
+		  offsetof(struct pf_ranks_rank, computation_ns) },
+		{ "exposed wait", offsetof(struct pf_ranks_rank, wait_ns) },
+		{ "exposed transfer",
+		  offsetof(struct pf_ranks_rank, transfer_ns) },
+		{ "idle", offsetof(struct pf_ranks_rank, idle_ns) },
+		{ "waits it began", offsetof(struct pf_ranks_rank, root_ns) },
+	};
+	struct pf_table *t = pf_doc_fields(doc, "spread", "Spread over ranks",
+					   PF_FIELDS(spread_fields));
+	int64_t *values = pf_calloc(r->rank_count + 1, sizeof(*values));
+
+	for (size_t f = 0; f < sizeof(figures_of) / sizeof(*figures_of); f++) {
+		struct spread row = { .figure = figures_of[f].name };
+
+		take_spread(r, figures_of[f].at, values, &row);
+		PF_PUT(t, spread_fields, row);
+	}
+	free(values);
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct pf_ranks_rank *x = a, *y = b;
+
+	if (x->saved_ns != y->saved_ns)
+		return x->saved_ns < y->saved_ns ? 1 : -1;
+	if (x->root_ns != y->root_ns)
+		return x->root_ns < y->root_ns ? 1 : -1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct pf_ranks_rank *x = a, *y = b;
+	int64_t p = x->offset_ns < 0 ? -x->offset_ns : x->offset_ns;
+	int64_t q = y->offset_ns < 0 ? -y->offset_ns : y->offset_ns;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int by_late(const void *a, const void *b)
+{
+	const struct pf_ranks_step *x = a, *y = b;
+
+	if (x->late_ns != y->late_ns)
+		return x->late_ns < y->late_ns ? 1 : -1;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+/* Copies in another order: the outermost first. */
+static void *sorted(const void *rows, size_t count, size_t bytes, bool is_so,
+		    int (*order)(const void *a, const void *b))
+{
+	void *copy = pf_calloc(count + 1, bytes);
+
+	if (count)
+		memcpy(copy, rows, count * bytes);
+	if (is_so && count)
+		qsort(copy, count, bytes, order);
+	return copy;
+}
+
+/* People see ranks that compute longer than others. */
+static void show_work(const struct pf_ranks *r,
+		      const struct pf_ranks_rank *ranks, bool is_wide,
+		      struct pf_doc *doc)
+{
+	struct pf_ranks_rank *shown =
+		pf_calloc(r->rank_count + 1, sizeof(*shown));
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->rank_count; i++)
+		if (is_wide || ranks[i].work > PF_WORK_ALIKE)
+			shown[count++] = ranks[i];
+	if (is_wide || count)
+		PF_ROWS(doc, "work",
+			"Kernels of computation, against a middle rank",
+			work_fields, shown, count);
+	free(shown);
+}
+
+static void show_tables(const struct pf_ranks *r, bool is_wide,
+			struct pf_doc *doc)
+{
+	bool is_many = !is_wide && r->rank_count > PF_RANKS_FEW;
+	struct pf_ranks_rank *ranks = sorted(r->ranks, r->rank_count,
+					     sizeof(*ranks), is_many, by_cost);
+	struct pf_ranks_rank *clocks = sorted(
+		r->ranks, r->rank_count, sizeof(*clocks), is_many, by_offset);
+	struct pf_ranks_step *steps = sorted(r->steps, r->step_count,
+					     sizeof(*steps), is_many, by_late);
+
+	PF_ROWS(doc, "ranks", "Late at collectives", rank_fields, ranks,
+		r->rank_count);
+	show_spread(r, doc);
+	if (!is_many && !is_wide)
+		PF_ROWS(doc, "times", "What GPUs do, each instant once",
+			time_fields, ranks, r->rank_count);
+	show_work(r, ranks, is_wide, doc);
+	PF_ROWS(doc, "steps", "By step", step_fields, steps, r->step_count);
+	PF_ROWS(doc, "clocks", "Clocks, by the ends of collectives",
+		clock_fields, clocks, r->rank_count);
+	PF_ROWS(doc, "collectives", "Transfer, once all ranks have come",
+		kind_fields, r->kinds, r->kind_count);
+	if (is_wide)
+		PF_ROWS(doc, "meetings", "Collectives one by one",
+			meeting_fields, r->meetings, r->meeting_count);
+	free(ranks);
+	free(clocks);
+	free(steps);
+}
+
+void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
+{
+	struct pf_buf text = { 0 };
+
+	pf_ranks_finding(r, &text);
+	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
+	pf_buf_release(&text);
+	doc->is_nothing = r->rank_count < 2 || r->withheld;
+	pf_doc_int(doc, "rank_count", "Ranks", PF_COUNT,
+		   (int64_t)r->rank_count);
+	if (r->left_out)
+		pf_doc_string(doc, "left_out", "Left out", r->left_out);
+	if (r->withheld) {
+		pf_doc_string(doc, "withheld", "Ranks are not compared",
+			      r->withheld);
+		return;
+	}
+	PF_SCALARS(doc, figures, *r);
+	if (r->total_ns != PF_NO_INT)
+		PF_SCALARS(doc, costs, *r);
+	pf_pipeline_show(r, doc);
+	show_tables(r, is_wide, doc);
+	if (r->left_out && r->total_ns == PF_NO_INT && !r->waits_to_receive)
+		pf_doc_note(doc, "what ranks cost is not worked out: in some "
+				 "collectives they wait for ranks that are "
+				 "left out");
+	if (r->partly)
+		pf_doc_note(doc,
+			    r->met_count ? "left out: %s"
+					 : "%s: clocks are taken as they are",
+			    r->partly);
+	if (r->component_count > 1)
+		pf_doc_note(doc,
+			    "no collective joins all ranks: %" PRId64
+			    " parts of the job have clocks of their own",
+			    r->component_count);
+}
+
+/* ---- checks ---- */
+
+struct gate {
+	bool is_waste;
+	double limit;
+};
+
+static int parse(const char *expression, struct gate *out, struct pf_err *err)
+{
+	static const char *const names[] = { "straggler>", "waste>" };
+
+	for (int i = 0; i < 2; i++) {
+		size_t len = strlen(names[i]);
+		char *end;
+
+		if (strncmp(expression, names[i], len) != 0)
+			continue;
+		out->is_waste = i;
+		out->limit = strtod(expression + len, &end) / 100;
+		if (end != expression + len && !strcmp(end, "%") &&
+		    out->limit >= 0 && out->limit <= 1)
+			return 0;
+	}
+	return pf_fail(err, PF_EUSAGE,
+		       "'%s' is no check; write for example 'straggler>2%%' or "
+		       "'waste>5%%'",
+		       expression);
+}
+
+int pf_ranks_gate_parse(const char *expression, struct pf_err *err)
+{
+	struct gate gate;
+
+	return parse(expression, &gate, err);
+}
+
+int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
+		  struct pf_doc *doc, bool *is_failed, struct pf_err *err)
+{
+	struct gate gate;
+	int64_t lost = 0;
+	double share;
+	char shown[PF_NUM_MAX];
+
+	if (parse(expression, &gate, err) < 0)
+		return -1;
+	if (r->total_ns == PF_NO_INT) {
+		pf_doc_failed(doc,
+			      !r->withheld ? "%s: what ranks cost is not known"
+					   : "%s: ranks are not compared",
+			      expression);
+		*is_failed = true;
+		return 0;
+	}
+	if (gate.is_waste)
+		lost = r->total_ns - r->ideal_ns;
+	else if (r->straggler >= 0)
+		lost = r->ranks[r->straggler].saved_ns;
+	share = pf_num_share(lost, r->total_ns);
+	if (share > gate.limit) {
+		pf_doc_failed(doc, "%s: it is %s", expression,
+			      pf_num_show_ratio(shown, share));
+		*is_failed = true;
+	}
+	return 0;
+}

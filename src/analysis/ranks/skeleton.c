@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What gaps between collectives cost.  Each collective was launched, so it
+ * could start, once its gate had ended (the collective whose end the
+ * computation before it waited for) and a gap had passed; it stood behind the
+ * one before on its stream, and ended on all ranks when the last had come and
+ * the data were through.  Replayed with the gaps that were measured this gives
+ * the measured times, exactly; with other gaps, those of another job.
+ *
+ * A role is a place on a stream, counted from the end of the captures, the same
+ * on all ranks: its gap is compared with the median of the ranks, and its gate
+ * is the one that most ranks show.  Where a rank's capture began after that,
+ * its gap is its own.  What has no gate has its gap from the first start of
+ * all on its clock, so that a rank may be late from the start.
+ *
+ * A start that gap and stream do not explain may follow the end of a third
+ * collective, as the stream of computation hands on what it waited for.  Ranks
+ * that wait for a straggler do not show it: their streams are full.  So what
+ * one rank shows of a role holds for the others, unless one of them started
+ * before such an end.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "analysis/ranks/skeleton.h"
+
+#define REST_NS   5000  /* of a start that gap and stream do not explain */
+#define BEHIND_NS 10000 /* after the end of what it stood behind */
+#define LEAST     0.99  /* of a slowdown; below, the model does not hold */
+#define RANKS_MAX 16    /* that are replayed alone where all are too much */
+
+static bool is_met(const struct skeleton *s, uint32_t op)
+{
+	uint32_t meeting = s->job->ops[op].meeting;
+
+	return meeting != NONE && s->job->meetings[meeting].is_replayed;
+}
+
+/* Captures may begin and end at different times: what is in all of them. */
+static void choose(struct pf_ranks_job *job)
+{
+	int64_t from = INT64_MIN, to = INT64_MAX;
+
+	for (size_t r = 0; r < job->rank_count; r++) {
+		const struct rank *rank = &job->ranks[r];
+		int64_t start = pf_ranks_time(job, rank, rank->start_ns);
+		int64_t end = pf_ranks_time(job, rank, rank->end_ns);
+
+		if (!rank->count)
+			continue;
+		from = start > from ? start : from;
+		to = end < to ? end : to;
+	}
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		struct meeting *m = &job->meetings[i];
+
+		m->is_replayed = m->first_ns >= from && m->last_ns < to;
+	}
+}
+
+/* ---- roles ---- */
+
+static void find_roles(struct skeleton *s)
+{
+	struct pf_ranks_job *job = s->job;
+	struct pf_map roles;
+
+	pf_map_init(&roles);
+	for (size_t r = 0; r < job->rank_count; r++) {
+		struct pf_map numbers;
+
+		pf_map_init(&numbers);
+		for (uint32_t i = job->ranks[r].count; i-- > 0;) {
+			uint32_t op = job->ranks[r].from + i;
+			uint64_t stream = (uint64_t)job->ops[op].stream;
+			uint64_t *n, *role;
+
+			if (!is_met(s, op))
+				continue;
+			n = pf_map_at(&numbers, stream);
+			*n = *n == UINT64_MAX ? 0 : *n + 1;
+			role = pf_map_at(&roles, stream << 32 | *n);
+			if (*role == UINT64_MAX)
+				*role = s->role_count++;
+			s->steps[op].role = (uint32_t)*role;
+		}
+		pf_map_release(&numbers);
+	}
+	pf_map_release(&roles);
+}
+
+static uint32_t *place_of(const struct skeleton *s, size_t rank, uint32_t role)
+{
+	return &s->at[rank * s->role_count + role];
+}
+
+static void place_roles(struct skeleton *s)
+{
+	struct pf_ranks_job *job = s->job;
+	size_t places = job->rank_count * (s->role_count + 1);
+
+	s->at = pf_calloc(places + 1, sizeof(*s->at));
+	memset(s->at, 0xff, (places + 1) * sizeof(*s->at));
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+
+			if (is_met(s, op))
+				*place_of(s, r, s->steps[op].role) = op;
+		}
+}
+
+/* ---- gates ---- */
+
+struct ended {
+	int64_t end_ns;
+	uint32_t op;
+};
+
+/* The last of those in order of their ends that ended by then, or NONE. */
+static uint32_t last_by(const struct ended *e, size_t count, int64_t ns)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (e[mid].end_ns <= ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? e[low - 1].op : NONE;
+}
+
+static void put_ended(struct ended *e, size_t *count, struct ended one)
+{
+	size_t i = (*count)++;
+
+	for (; i && e[i - 1].end_ns > one.end_ns; i--)
+		e[i] = e[i - 1];
+	e[i] = one;
+}
+
+/* Votes for the gate of a role, the first of as many wins. */
+struct votes {
+	struct pf_map places;
+	struct vote {
+		uint32_t role, gate;
+		uint32_t count;
+	} * items;
+	size_t count, cap;
+};
+
+static void vote(struct votes *v, uint32_t role, uint32_t gate)
+{
+	uint64_t *place = pf_map_at(&v->places, (uint64_t)role << 32 | gate);
+
+	if (*place == UINT64_MAX) {
+		*place = v->count;
+		v->items = pf_grow(v->items, &v->cap, v->count + 1,
+				   sizeof(*v->items));
+		v->items[v->count++] = (struct vote){ role, gate, 0 };
+	}
+	v->items[*place].count++;
+}
+
+/* The gate, or what else, that most voted for; "out" of roles. */
+static void count_votes(struct votes *v, uint32_t role_count, uint32_t *out)
+{
+	uint32_t *most = pf_calloc(role_count + 1, sizeof(*most));
+
+	for (size_t i = 0; i < v->count; i++) {
+		if (v->items[i].count <= most[v->items[i].role])
+			continue;
+		most[v->items[i].role] = v->items[i].count;
+		out[v->items[i].role] = v->items[i].gate;
+	}
+	pf_map_release(&v->places);
+	free(v->items);
+	free(most);
+}
+
+static void find_gates(struct skeleton *s)
+{
+	struct pf_ranks_job *job = s->job;
+	struct ended *open = pf_calloc(job->op_count + 1, sizeof(*open));
+	struct votes v = { 0 };
+
+	pf_map_init(&v.places);
+	for (size_t r = 0; r < job->rank_count; r++) {
+		size_t count = 0;
+
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i, gate;
+
+			if (!is_met(s, op))
+				continue;
+			gate = last_by(open, count, job->ops[op].ready_ns);
+			vote(&v, s->steps[op].role,
+			     gate == NONE ? NONE : s->steps[gate].role);
+			if (job->ops[op].gates)
+				put_ended(open, &count,
+					  (struct ended){ job->ops[op].end_ns,
+							  op });
+		}
+	}
+	count_votes(&v, s->role_count, s->gates);
+	free(open);
+}
+
+/* ---- gaps ---- */
+
+/* The one of the same rank before it on its stream. */
+static uint32_t find_behind(const struct skeleton *s, uint32_t op,
+			    struct pf_map *streams)
+{
+	uint64_t *place = pf_map_at(streams, (uint64_t)s->job->ops[op].stream);
+	uint32_t before = *place == UINT64_MAX ? NONE : (uint32_t)*place;
+
+	*place = op;
+	return before;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ended *x = a, *y = b;
+
+	if (x->end_ns != y->end_ns)
+		return x->end_ns < y->end_ns ? -1 : 1;
+	return (x->op > y->op) - (x->op < y->op);
+}
+
+static bool has_gates(const struct skeleton *s)
+{
+	for (uint32_t i = 0; i < s->role_count; i++)
+		if (s->gates[i] != NONE)
+			return true;
+	return false;
+}
+
+/*
+ * The first start of all ranks on each clock.  Where no computation waits for
+ * a collective nothing tells what starts wait for: a rank that begins later
+ * than others is as it is.
+ */
+static void find_starts(struct skeleton *s)
+{
+	const struct pf_ranks_job *job = s->job;
+	double *first = pf_calloc(job->rank_count + 1, sizeof(*first));
+	bool is_one = has_gates(s);
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		first[r] = INFINITY;
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+			double *at =
+				&first[is_one ? job->ranks[r].reference : r];
+
+			if (is_met(s, op))
+				*at = fmin(*at, (double)job->ops[op].start_ns);
+		}
+	for (size_t r = 0; r < job->rank_count; r++)
+		s->start_ns[r] = first[is_one ? job->ranks[r].reference : r];
+	free(first);
+}
+
+/* What is left of a start once all that it waited for is there. */
+static void take_rest(const struct pf_ranks_job *job, struct step *step,
+		      const struct op *o)
+{
+	int64_t could_ns = o->ready_ns;
+
+	for (size_t i = 0; i < PF_BEHIND; i++)
+		if (step->behind[i] != NONE &&
+		    job->ops[step->behind[i]].end_ns > could_ns)
+			could_ns = job->ops[step->behind[i]].end_ns;
+	step->rest_ns = o->start_ns - could_ns;
+}
+
+static void take_gap(struct skeleton *s, size_t r, uint32_t op, uint32_t before,
+		     const struct ended *ended, size_t count)
+{
+	const struct op *ops = s->job->ops, *o = &ops[op];
+	struct step *step = &s->steps[op];
+	uint32_t gate = s->gates[step->role], other;
+
+	step->gate = gate == NONE ? NONE : *place_of(s, r, gate);
+	step->is_own = gate != NONE && step->gate == NONE;
+	step->gap_ns =
+		o->ready_ns - (step->gate == NONE ? (int64_t)s->start_ns[r]
+						  : ops[step->gate].end_ns);
+	step->behind[0] = before;
+	step->behind[1] = NONE;
+	take_rest(s->job, step, o);
+	if (step->rest_ns <= REST_NS)
+		return;
+	other = last_by(ended, count, o->start_ns);
+	if (other == NONE || other == op ||
+	    o->start_ns - ops[other].end_ns > BEHIND_NS)
+		return;
+	step->behind[1] = other;
+	take_rest(s->job, step, o);
+}
+
+static void take_gaps(struct skeleton *s)
+{
+	struct pf_ranks_job *job = s->job;
+	struct ended *ended = pf_calloc(job->op_count + 1, sizeof(*ended));
+
+	for (size_t r = 0; r < job->rank_count; r++) {
+		struct pf_map streams;
+		size_t count = 0;
+
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+
+			if (is_met(s, op))
+				ended[count++] =
+					(struct ended){ job->ops[op].end_ns,
+							op };
+		}
+		if (count)
+			qsort(ended, count, sizeof(*ended), by_end);
+		pf_map_init(&streams);
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+
+			if (is_met(s, op))
+				take_gap(s, r, op, find_behind(s, op, &streams),
+					 ended, count);
+		}
+		pf_map_release(&streams);
+	}
+	free(ended);
+}
+
+/* ---- what ranks do not show ---- */
+
+/* Of each role, that of what it waits for beside its gate and its stream. */
+static void find_others(const struct skeleton *s, uint32_t *others)
+{
+	struct votes v = { 0 };
+
+	pf_map_init(&v.places);
+	for (uint32_t i = 0; i < s->job->op_count; i++)
+		if (is_met(s, i) && s->steps[i].behind[1] != NONE)
+			vote(&v, s->steps[i].role,
+			     s->steps[s->steps[i].behind[1]].role);
+	count_votes(&v, s->role_count, others);
+}
+
+/* The collective that a rank's would then wait for, or NONE. */
+static uint32_t other_of(const struct skeleton *s, size_t r, uint32_t op,
+			 const uint32_t *others)
+{
+	uint32_t role = others[s->steps[op].role];
+
+	return role == NONE ? NONE : *place_of(s, r, role);
+}
+
+/* A rank that started before such an end did not wait for it. */
+static void drop_others(const struct skeleton *s, uint32_t *others)
+{
+	const struct pf_ranks_job *job = s->job;
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i, other;
+
+			if (!is_met(s, op))
+				continue;
+			other = other_of(s, r, op, others);
+			if (other != NONE &&
+			    job->ops[other].end_ns > job->ops[op].start_ns)
+				others[s->steps[op].role] = NONE;
+		}
+}
+
+static void share_others(struct skeleton *s)
+{
+	const struct pf_ranks_job *job = s->job;
+	uint32_t *others = pf_calloc(s->role_count + 1, sizeof(*others));
+
+	memset(others, 0xff, (s->role_count + 1) * sizeof(*others));
+	find_others(s, others);
+	drop_others(s, others);
+	for (size_t r = 0; r < job->rank_count; r++)
+		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
+			uint32_t op = job->ranks[r].from + i;
+			struct step *step = &s->steps[op];
+
+			if (!is_met(s, op) || step->behind[1] != NONE)
+				continue;
+			step->behind[1] = other_of(s, r, op, others);
+			take_rest(job, step, &job->ops[op]);
+		}
+	free(others);
+}
+
+static void find_medians(struct skeleton *s)
+{
+	struct pf_ranks_job *job = s->job;
+	double *gaps = pf_calloc(job->rank_count + 1, sizeof(*gaps));
+
+	for (uint32_t role = 0; role < s->role_count; role++) {
+		size_t count = 0;
+
+		for (size_t r = 0; r < job->rank_count; r++) {
+			uint32_t op = *place_of(s, r, role);
+
+			if (op != NONE && !s->steps[op].is_own)
+				gaps[count++] = (double)s->steps[op].gap_ns;
+		}
+		s->median_ns[role] = pf_ranks_median(gaps, count);
+	}
+	free(gaps);
+}
+
+/* ---- replay ---- */
+
+enum { NOBODY = -1, EVERYBODY = -2 };
+
+/* The length of the job where one rank, or everybody, takes median gaps. */
+static double replay(struct skeleton *s, int64_t repaired)
+{
+	struct pf_ranks_job *job = s->job;
+	double first = INFINITY, end = -INFINITY;
+
+	for (size_t r = 0; r < job->rank_count; r++)
+		first = fmin(first, s->start_ns[r]);
+	for (uint32_t i = 0; i < job->op_count; i++)
+		s->end_ns[i] = (double)job->ops[i].end_ns;
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[job->sorted[i]];
+		double last = -INFINITY;
+
+		if (!m->is_replayed)
+			continue;
+		for (uint32_t k = 0; k < m->count; k++) {
+			uint32_t op = job->parts[m->from + k];
+			const struct step *step = &s->steps[op];
+			uint32_t r = pf_ranks_of(job, op);
+			bool is_median =
+				repaired == EVERYBODY || repaired == (int64_t)r;
+			double at = step->gate == NONE ? s->start_ns[r]
+						       : s->end_ns[step->gate];
+
+			at += is_median && !step->is_own
+				      ? s->median_ns[step->role]
+				      : (double)step->gap_ns;
+			for (size_t b = 0; b < PF_BEHIND; b++)
+				if (step->behind[b] != NONE)
+					at = fmax(at,
+						  s->end_ns[step->behind[b]]);
+			last = fmax(last, at + (double)step->rest_ns);
+		}
+		for (uint32_t k = 0; k < m->count; k++) {
+			uint32_t op = job->parts[m->from + k];
+
+			s->end_ns[op] = last + (double)(job->ops[op].end_ns -
+							m->last_ns);
+			end = fmax(end, s->end_ns[op]);
+		}
+	}
+	return end - first;
+}
+
+static int by_root(const void *a, const void *b)
+{
+	const struct pf_ranks_rank *x = *(struct pf_ranks_rank *const *)a;
+	const struct pf_ranks_rank *y = *(struct pf_ranks_rank *const *)b;
+
+	if (x->root_ns != y->root_ns)
+		return x->root_ns < y->root_ns ? 1 : -1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* What each rank alone costs; of very many, those that others wait for. */
+static void replay_each(struct skeleton *s, const struct pf_ranks *out,
+			double *length)
+{
+	size_t count = out->rank_count;
+	struct pf_ranks_rank **ranks = pf_calloc(count + 1, sizeof(*ranks));
+
+	for (size_t i = 0; i < count; i++)
+		ranks[i] = &out->ranks[i];
+	qsort(ranks, count, sizeof(*ranks), by_root);
+	if (!s->job->args.is_plain && count > RANKS_MAX)
+		count = RANKS_MAX;
+	for (size_t i = 0; i < count; i++) {
+		int64_t index = ranks[i] - out->ranks;
+
+		length[index] = replay(s, index);
+	}
+	free(ranks);
+}
+
+static void name_straggler(struct pf_ranks *out)
+{
+	const struct pf_ranks_rank *most = NULL;
+
+	for (size_t i = 0; i < out->rank_count; i++) {
+		const struct pf_ranks_rank *r = &out->ranks[i];
+
+		if (r->saved_ns <= 0)
+			continue; /* also what is not worked out */
+		if (!most || r->saved_ns > most->saved_ns ||
+		    (r->saved_ns == most->saved_ns &&
+		     (r->root_ns > most->root_ns ||
+		      (r->root_ns == most->root_ns && r->rank < most->rank))))
+			most = r;
+	}
+	if (most && out->slowdown >= PF_RANKS_EVEN)
+		out->straggler = most - out->ranks;
+}
+
+static void replay_ranks(struct skeleton *s, struct pf_ranks *out)
+{
+	double *length = pf_calloc(out->rank_count + 1, sizeof(*length));
+
+	for (size_t i = 0; i < out->rank_count; i++)
+		length[i] = NAN;
+	if (s->job->args.is_plain || !pf_skeleton_alone(s, length))
+		replay_each(s, out, length);
+	for (size_t i = 0; i < out->rank_count; i++)
+		if (!isnan(length[i]))
+			out->ranks[i].saved_ns =
+				out->total_ns - llround(length[i]);
+	name_straggler(out);
+	free(length);
+}
+
+void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	struct skeleton s = { .job = job };
+	double total, ideal;
+
+	choose(job);
+	s.steps = pf_calloc(job->op_count + 1, sizeof(*s.steps));
+	find_roles(&s);
+	place_roles(&s);
+	s.gates = pf_calloc(s.role_count + 1, sizeof(*s.gates));
+	s.median_ns = pf_calloc(s.role_count + 1, sizeof(*s.median_ns));
+	s.start_ns = pf_calloc(job->rank_count + 1, sizeof(*s.start_ns));
+	s.end_ns = pf_calloc(job->op_count + 1, sizeof(*s.end_ns));
+	find_gates(&s);
+	find_starts(&s);
+	take_gaps(&s);
+	share_others(&s);
+	find_medians(&s);
+	total = replay(&s, NOBODY);
+	ideal = replay(&s, EVERYBODY);
+	if (ideal > 0 && isfinite(total) && total >= LEAST * ideal) {
+		out->total_ns = llround(total);
+		out->ideal_ns = llround(ideal);
+		out->slowdown = total / ideal;
+		replay_ranks(&s, out);
+	}
+	free(s.steps);
+	free(s.at);
+	free(s.gates);
+	free(s.median_ns);
+	free(s.start_ns);
+	free(s.end_ns);
+}

@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is open on a thread follows the parents that ingest stored, so the
+ * operator of work is the one that every other command names.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+#include "base/sat.h"
+#include "events/by_event.h"
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "events/kinds.h"
+#include "events/nest.h"
+#include "events/track_read.h"
+#include "analysis/roofline/recompute.h"
+#include "analysis/roofline/replayed.h"
+#include "analysis/roofline/walk.h"
+#include "store/cursor.h"
+#include "store/texts.h"
+
+#define DEPTH_MAX 65536
+#define NONE      UINT32_MAX
+#define NAMES_MAX (1u << 20) /* ids of a sound database are far below */
+
+/* What is open on the thread. */
+struct open {
+	int64_t start_ns, end_ns;
+	uint32_t seq, name, args;
+	uint32_t modelled; /* the innermost with a model, of this on; NONE */
+	const struct pf_op_model *model;
+	enum pf_recompute state;
+	bool is_python;
+};
+
+/* GPU work by its operator; sorted by the first two. */
+struct work {
+	int64_t op_id, start_ns, end_ns;
+	uint32_t name, trace;
+	bool is_comm, is_host;
+};
+
+/* What a name means, by string.id; asked for once. */
+struct meaning {
+	const struct pf_op_model *model;
+	struct pf_recompute_word word;
+	bool is_known;
+};
+
+/* The result of a convolution; two different ones: none. */
+struct lesson {
+	struct pf_dims out;
+	bool is_split;
+};
+
+struct walk {
+	struct pf_db *db;
+	struct pf_roof_walk *out;
+	struct pf_kinds kinds;
+	struct pf_texts texts;
+	struct meaning *meanings;
+	size_t meaning_count;
+	struct open *open;
+	size_t depth, cap;
+	size_t top; /* so many hold the event at hand, which is the last */
+	struct pf_by_event *works;
+	struct pf_map by_args;   /* name and arguments -> shape */
+	struct pf_map by_trace;  /* the same of those that learn of a trace */
+	int64_t trace_id;        /* this one */
+	struct pf_map taught;    /* name and arguments that taught */
+	struct pf_intern places; /* of lessons: trace, input, weight */
+	struct lesson *lessons;
+	size_t lesson_cap;
+	struct pf_map rest; /* name and reason -> rest */
+	const struct pf_track *track;
+	struct pf_roof_replayed *replayed; /* or NULL */
+};
+
+/* ---- names ---- */
+
+static int mean(struct walk *w, uint32_t name, const struct meaning **out,
+		struct pf_err *err)
+{
+	static const struct meaning unknown = { .is_known = true };
+	const char *text;
+	struct meaning *m;
+	size_t len;
+
+	*out = &unknown;
+	if (name >= NAMES_MAX)
+		return 0;
+	w->meanings = pf_grow_zero(w->meanings, &w->meaning_count,
+				   (size_t)name + 1, sizeof(*m));
+	m = &w->meanings[name];
+	*out = m;
+	if (m->is_known)
+		return 0;
+	if (pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, &len, err) < 0)
+		return -1;
+	m->model = pf_op_models_find(w->out->models, text);
+	m->word = pf_recompute_word(text);
+	m->is_known = true;
+	return 0;
+}
+
+/* Kept; NULL: no name, or an error. */
+static const char *name_text(struct walk *w, uint32_t name, struct pf_err *err)
+{
+	const char *text;
+
+	if (name >= PF_ID_INLINE ||
+	    pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL, err) < 0)
+		return NULL;
+	return pf_arena_string(&w->out->texts, text);
+}
+
+/* ---- arguments ---- */
+
+static int read_args(struct walk *w, uint32_t args, struct pf_json *out,
+		     struct pf_err *err)
+{
+	const char *text = "";
+	size_t len = 0;
+
+	if (args < PF_ID_INLINE &&
+	    pf_texts_get(&w->texts, PF_TEXT_ARGS, args, &text, &len, err) < 0)
+		return -1;
+	*out = (struct pf_json){ text, len };
+	return 0;
+}
+
+static const char *keep(struct pf_roof_walk *w, struct pf_json v)
+{
+	return v.p ? pf_arena_text(&w->texts, v.p, v.len) : NULL;
+}
+
+static void add_key(struct pf_buf *key, struct pf_json v)
+{
+	if (v.p)
+		pf_buf_add(key, v.p, v.len);
+	pf_buf_add(key, "\n", 1); /* no JSON has one that is not escaped */
+}
+
+/* ---- convolutions teach each other ---- */
+
+static void add_dims(struct pf_buf *key, const struct pf_dims *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		pf_buf_addf(key, "%" PRIu64 " ", d->size[i]);
+	pf_buf_adds(key, "\n");
+}
+
+static struct lesson *lesson_at(struct walk *w, int64_t trace_id,
+				const struct pf_dims *x,
+				const struct pf_dims *weight, bool *is_new)
+{
+	struct pf_buf key = { 0 };
+	uint32_t count = w->places.count, n;
+
+	pf_buf_addf(&key, "%" PRId64 "\n", trace_id);
+	add_dims(&key, x);
+	add_dims(&key, weight);
+	n = pf_intern_add(&w->places, key.data, key.len);
+	pf_buf_release(&key);
+	*is_new = n == count;
+	w->lessons = pf_grow(w->lessons, &w->lesson_cap, (size_t)n + 1,
+			     sizeof(*w->lessons));
+	return &w->lessons[n];
+}
+
+static bool same_dims(const struct pf_dims *a, const struct pf_dims *b)
+{
+	return a->count == b->count &&
+	       !memcmp(a->size, b->size, a->count * sizeof(*a->size));
+}
+
+static int teach(struct walk *w, const struct open *o, struct pf_err *err)
+{
+	struct pf_op_args args = { .known = w->out->types };
+	uint64_t *seen =
+		pf_map_at(&w->taught, (uint64_t)o->name << 32 | o->args);
+	struct pf_dims d[3];
+	struct pf_json object;
+	struct lesson *l;
+	bool is_new;
+
+	if (*seen == (uint64_t)w->track->trace_id)
+		return 0;
+	*seen = (uint64_t)w->track->trace_id;
+	if (read_args(w, o->args, &object, err) < 0)
+		return -1;
+	if (!pf_op_args_read(object, &args))
+		return 0;
+	for (size_t i = 0; i < 3; i++)
+		if (o->model->teaches[i] < 0 ||
+		    !pf_op_dims(&args, (size_t)o->model->teaches[i], &d[i]))
+			return 0;
+	l = lesson_at(w, w->track->trace_id, &d[0], &d[1], &is_new);
+	if (is_new)
+		*l = (struct lesson){ .out = d[2] };
+	else if (!same_dims(&l->out, &d[2]))
+		l->is_split = true;
+	return 0;
+}
+
+/* ---- shapes ---- */
+
+uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
+			    struct pf_json own, struct pf_json around)
+{
+	struct pf_op_args args = { 0 }, outer = { 0 };
+	struct pf_buf key = { 0 };
+	uint32_t n;
+
+	pf_op_args_read(own, &args);
+	if (!shape.model->formula->learns || args.values.p)
+		shape.trace_id = 0;
+	pf_buf_addf(&key, "%s\n%" PRId64 "\n", shape.op, shape.trace_id);
+	add_key(&key, args.dims);
+	add_key(&key, args.types);
+	add_key(&key, args.values);
+	if (around.p) {
+		pf_op_args_read(around, &outer);
+		add_key(&key, outer.dims);
+		add_key(&key, outer.types);
+	}
+	n = pf_intern_add(&w->shape_keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (n < w->shape_count)
+		return n;
+	shape.dims = keep(w, args.dims);
+	shape.types = keep(w, args.types);
+	shape.values = keep(w, args.values);
+	shape.parent_dims = keep(w, outer.dims);
+	shape.parent_types = keep(w, outer.types);
+	w->shapes = pf_grow(w->shapes, &w->shape_cap, w->shape_count + 1,
+			    sizeof(*w->shapes));
+	w->shapes[w->shape_count++] = shape;
+	return n;
+}
+
+static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
+		      uint32_t *out, struct pf_err *err)
+{
+	struct pf_roof_shape shape = { .op = name_text(w, o->name, err),
+				       .model = o->model,
+				       .trace_id = w->track->trace_id };
+	struct pf_json own, around = { NULL, 0 };
+	char *copy;
+
+	if (!shape.op || read_args(w, o->args, &own, err) < 0)
+		return -1;
+	/* what is read next takes its place */
+	copy = pf_memdup0(own.p, own.len);
+	own.p = copy;
+	if (parent == PF_ID_NONE || !read_args(w, parent, &around, err))
+		*out = pf_roof_walk_shape(w->out, shape, own, around);
+	free(copy);
+	return err->code ? -1 : 0;
+}
+
+bool pf_roof_lends_shapes(const char *op, size_t len)
+{
+	static const char end[] = "convolution_backward";
+
+	return len >= sizeof(end) - 1 &&
+	       !memcmp(op + len - sizeof(end) + 1, end, sizeof(end) - 1);
+}
+
+/* The arguments of the call around it, if they count. */
+static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
+{
+	const struct open *o = at ? &w->open[at - 1] : NULL;
+	const char *text;
+	size_t len;
+
+	if (!o || o->name >= PF_ID_INLINE ||
+	    pf_texts_get(&w->texts, PF_TEXT_NAME, o->name, &text, &len, err) <=
+		    0)
+		return PF_ID_NONE;
+	return pf_roof_lends_shapes(text, len) ? o->args : PF_ID_NONE;
+}
+
+static int find_shape(struct walk *w, uint32_t at, uint32_t *out,
+		      struct pf_err *err)
+{
+	const struct open *o = &w->open[at];
+	const struct pf_formula *f = o->model->formula;
+	uint64_t *known, key = (uint64_t)o->name << 32 | o->args;
+	uint32_t parent = PF_ID_NONE;
+	struct pf_map *map;
+
+	if (f->needs_parent) {
+		parent = parent_args(w, at, err);
+		return err->code ? -1 : make_shape(w, o, parent, out, err);
+	}
+	if (w->trace_id != w->track->trace_id) {
+		pf_map_release(&w->by_trace);
+		pf_map_init(&w->by_trace);
+		w->trace_id = w->track->trace_id;
+	}
+	map = f->learns ? &w->by_trace : &w->by_args;
+	known = pf_map_at(map, key);
+	if (*known == UINT64_MAX) {
+		if (make_shape(w, o, parent, out, err) < 0)
+			return -1;
+		*pf_map_at(map, key) = *out;
+	} else {
+		*out = (uint32_t)*known;
+	}
+	return 0;
+}
+
+static struct pf_json json_of(const char *text)
+{
+	return (struct pf_json){ text, text ? strlen(text) : 0 };
+}
+
+static void work_out(struct walk *w, struct pf_roof_shape *s, bool is_dense)
+{
+	struct pf_op_call call = {
+		.args = { json_of(s->dims), json_of(s->types),
+			  json_of(s->values), w->out->types },
+		.parent = { json_of(s->parent_dims),
+			    json_of(s->parent_types),
+			    { NULL, 0 },
+			    w->out->types },
+		.has_parent = s->parent_dims != NULL,
+		.is_dense = is_dense,
+	};
+	struct pf_dims x, weight;
+	const struct lesson *l;
+	bool is_new;
+
+	if (!s->dims)
+		return;
+	if (s->trace_id && pf_op_dims(&call.args, 0, &x) &&
+	    pf_op_dims(&call.args, 1, &weight)) {
+		l = lesson_at(w, s->trace_id, &x, &weight, &is_new);
+		if (is_new) /* nobody said: for the next who asks, too */
+			w->lessons[w->places.count - 1].is_split = true;
+		else if (!l->is_split)
+			call.out = &l->out;
+	}
+	s->is_modelled = pf_op_work(&call, s->model, &s->work);
+}
+
+/* ---- work that belongs to no call ---- */
+
+void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
+		       enum pf_roof_why why, int64_t count, int64_t ns)
+{
+	struct pf_roof_rest *r = NULL;
+
+	for (size_t i = 0; i < w->rest_count && !r; i++)
+		if (w->rest[i].why == why && w->rest[i].op && op &&
+		    !strcmp(w->rest[i].op, op))
+			r = &w->rest[i];
+	if (!r) {
+		w->rest = pf_grow(w->rest, &w->rest_cap, w->rest_count + 1,
+				  sizeof(*w->rest));
+		r = &w->rest[w->rest_count++];
+		*r = (struct pf_roof_rest){ .op = op, .why = why };
+	}
+	r->count += count;
+	pf_sat_sum(&r->ns, ns);
+}
+
+static bool is_inside(const struct walk *w, const struct work *work)
+{
+	const struct pf_window_trace *t = &w->out->window.traces[work->trace];
+
+	return work->start_ns >= t->from_ns && work->start_ns < t->to_ns;
+}
+
+static int add_rest(struct walk *w, const struct work *work, uint32_t name,
+		    enum pf_roof_why why, struct pf_err *err)
+{
+	struct pf_roof_walk *o = w->out;
+	uint64_t *at;
+
+	if (!is_inside(w, work))
+		return 0;
+	at = pf_map_at(&w->rest, (uint64_t)why << 32 | name);
+	if (*at == UINT64_MAX) {
+		const char *op = name_text(w, name, err);
+
+		if (err->code)
+			return -1;
+		*pf_map_at(&w->rest, (uint64_t)why << 32 | name) =
+			o->rest_count;
+		o->rest = pf_grow(o->rest, &o->rest_cap, o->rest_count + 1,
+				  sizeof(*o->rest));
+		o->rest[o->rest_count++] =
+			(struct pf_roof_rest){ .op = op, .why = why };
+		at = pf_map_at(&w->rest, (uint64_t)why << 32 | name);
+	}
+	o->rest[*at].count++;
+	pf_sat_sum(&o->rest[*at].ns, work->end_ns - work->start_ns);
+	return 0;
+}
+
+/* ---- threads ---- */
+
+/* The call that work of the innermost range belongs to, or NONE. */
+static uint32_t find_owner(const struct walk *w)
+{
+	uint32_t in = w->open[w->top - 1].modelled, at = in;
+
+	for (uint32_t up = in; up != NONE;
+	     up = up ? w->open[up - 1].modelled : NONE)
+		if (pf_op_model_owns(w->open[up].model, w->open[in].model))
+			at = up;
+	return at;
+}
+
+static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
+{
+	uint32_t at = w->top ? find_owner(w) : NONE;
+	struct pf_roof_work r = { .start_ns = work->start_ns,
+				  .end_ns = work->end_ns,
+				  .name = work->name,
+				  .trace = work->trace,
+				  .is_host = work->is_host };
+	const struct open *o;
+
+	if (!w->top)
+		return add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP, err);
+	o = &w->open[w->top - 1];
+	if (work->is_comm)
+		return add_rest(w, work, o->name, PF_ROOF_COMM, err);
+	if (at == NONE)
+		return add_rest(w, work, o->name, PF_ROOF_NO_MODEL, err);
+	o = &w->open[at];
+	if (find_shape(w, at, &r.shape, err) < 0)
+		return -1;
+	r.call_id = (int64_t)((uint64_t)w->track->id << 32 | o->seq);
+	r.step = (uint32_t)pf_steps_at(&w->out->steps, w->track->trace_id,
+				       o->start_ns);
+	r.is_recomputed = o->state == PF_RECOMPUTE_AGAIN;
+	return pf_sorter_add(w->out->works, &r, err);
+}
+
+/* All work of this operator; of 0: that of none. */
+static int add_works(struct walk *w, int64_t event_id, struct pf_err *err)
+{
+	const struct pf_block *none;
+	const struct work *work;
+	uint32_t ignored;
+
+	while ((work = pf_by_event_peek(w->works, err)) &&
+	       work->op_id == event_id) {
+		struct work copy = *work;
+
+		if (!pf_by_event_next(w->works, &none, &ignored, err) ||
+		    (event_id ? add_work(w, &copy, err)
+			      : add_rest(w, &copy, PF_ID_NONE,
+					 copy.is_comm ? PF_ROOF_COMM
+						      : PF_ROOF_NO_OP,
+					 err)) < 0)
+			return -1;
+	}
+	return err->code ? -1 : 0;
+}
+
+/*
+ * Nothing is in it, it launched nothing and teaches nothing: most events are
+ * so, and pass by.
+ */
+static int is_leaf(struct walk *w, const struct pf_block *b, uint32_t i,
+		   int64_t event_id, struct pf_err *err)
+{
+	const struct work *work = pf_by_event_peek(w->works, err);
+	const struct meaning *m;
+
+	if (i + 1 == b->count ||
+	    b->start_ns[i + 1] < pf_span_end(b->start_ns[i], b->dur_ns[i]) ||
+	    (work && work->op_id == event_id))
+		return err->code ? -1 : 0;
+	if (mean(w, b->name[i], &m, err) < 0)
+		return -1;
+	return !m->model || m->model->teaches[0] < 0;
+}
+
+/* The event at hand, below what is open from a place on. */
+static void insert(struct walk *w, size_t at, const struct open *o)
+{
+	w->open = pf_grow(w->open, &w->cap, w->depth + 1, sizeof(*w->open));
+	memmove(&w->open[at + 1], &w->open[at],
+		(w->depth - at) * sizeof(*w->open));
+	w->open[at] = *o;
+	w->depth++;
+	w->top = at + 1;
+	for (size_t i = at + 1; i < w->depth; i++)
+		w->open[i].modelled += w->open[i].modelled != NONE &&
+				       w->open[i].modelled >= at;
+}
+
+/* Under the Python functions that it outlives (events/nest.h). */
+static int take(void *context, const struct pf_block *b, uint32_t i,
+		int64_t event_id, struct pf_err *err)
+{
+	struct walk *w = context;
+	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
+	unsigned kind = pf_kinds_at(&w->kinds, b->type[i]);
+	struct open o = { .start_ns = b->start_ns[i],
+			  .end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+			  .seq = seq,
+			  .name = b->name[i],
+			  .args = b->args[i],
+			  .modelled = NONE,
+			  .state = PF_RECOMPUTE_NONE,
+			  .is_python = kind == PF_KIND_PYTHON };
+	const struct meaning *m;
+	bool is_under = false;
+	size_t at;
+	int rc = is_leaf(w, b, i, event_id, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	while (w->depth && w->open[w->depth - 1].end_ns <= o.start_ns)
+		w->depth--;
+	for (at = w->depth;
+	     at && (!b->parent[i] || w->open[at - 1].seq > seq - b->parent[i] ||
+		    w->open[at - 1].end_ns < o.end_ns);
+	     at--)
+		is_under |= w->open[at - 1].is_python;
+	is_under = is_under && w->depth - at <= PF_NEST_CROSSED;
+	w->top = at;
+	/* A function whose end was lost holds nothing of others. */
+	if (is_under && o.is_python)
+		return 0;
+	if (!is_under)
+		w->depth = at;
+	if (mean(w, b->name[i], &m, err) < 0)
+		return -1;
+	if (at) {
+		o.modelled = w->open[at - 1].modelled;
+		o.state = w->open[at - 1].state;
+	}
+	if (kind == PF_KIND_CPU_OP)
+		o.model = m->model;
+	o.state = pf_recompute_next(o.state, m->word, kind);
+	if (w->depth < DEPTH_MAX) {
+		if (o.model && o.model->formula)
+			o.modelled = (uint32_t)at;
+		insert(w, at, &o);
+	}
+	if (o.model && o.model->teaches[0] >= 0 && teach(w, &o, err) < 0)
+		return -1;
+	return add_works(w, event_id, err);
+}
+
+static bool wants_more(void *context, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	struct walk *w = context;
+
+	return pf_by_event_is_on(w->works, t->id, err);
+}
+
+static int read_tracks(struct walk *w, struct pf_err *err)
+{
+	static const struct pf_track_reader reader = {
+		.event = take,
+		.wants_more = wants_more,
+		.columns = PF_COLBIT(PF_COL_PARENT) | PF_COLBIT(PF_COL_ARGS),
+	};
+	struct pf_track *tracks;
+	const struct work *left;
+	size_t count;
+	int rc = pf_tracks_load(w->db, 0, &tracks, &count, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; !rc && i < count; i++) {
+		w->track = &tracks[i];
+		w->depth = w->top = 0;
+		if (pf_by_event_is_on(w->works, tracks[i].id, err))
+			rc = pf_track_read(w->db, &tracks[i], &reader, w, err);
+	}
+	pf_tracks_free(tracks, count);
+	left = rc ? NULL : pf_by_event_peek(w->works, err);
+	if (left)
+		return pf_fail(err, PF_EDB, "operator %" PRId64 " is missing",
+			       left->op_id);
+	return rc || err->code ? -1 : 0;
+}
+
+/* ---- GPU work ---- */
+
+static void count_devices(struct walk *w, const struct pf_gpu_set *set)
+{
+	const struct pf_window *window = &w->out->window;
+
+	for (size_t i = 0; i < window->count; i++)
+		for (size_t j = 0; j < set->count; j++)
+			w->out->device_counts[i] += set->items[j].worker_id ==
+						    window->traces[i].worker_id;
+}
+
+/* 1: the work is of an operator that a graph has for it. */
+static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
+			const struct work *work, struct pf_err *err)
+{
+	const struct pf_roof_work r = { .start_ns = work->start_ns,
+					.end_ns = work->end_ns,
+					.name = work->name,
+					.trace = work->trace,
+					.is_host = work->is_host };
+
+	if (!ev->launch_id)
+		return 0;
+	return pf_roof_replayed_add(w->replayed, ev->launch_id, &r,
+				    work->is_comm, err);
+}
+
+static int gather(struct walk *w, struct pf_err *err)
+{
+	struct pf_window *window = &w->out->window;
+	struct pf_gpu *gpu =
+		pf_gpu_new(w->db, window,
+			   PF_GPU_LINKS | PF_GPU_STARTS | PF_GPU_OUTSIDE, err);
+	struct pf_gpu_set set = { 0 };
+	const struct pf_gpu_event *ev;
+	int rc = -1;
+
+	w->works = pf_by_event_new(w->db, sizeof(struct work), 0);
+	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		struct work work = {
+			.op_id = ev->op_id,
+			.start_ns = ev->start_ns,
+			.end_ns = pf_span_end(ev->start_ns, ev->dur_ns),
+			.name = ev->name,
+			.trace = (uint32_t)(ev->trace - window->traces),
+			.is_comm = ev->class == PF_GPU_COMM,
+			.is_host = ev->class == PF_GPU_COPY &&
+				   (ev->way == PF_COPY_HTOD ||
+				    ev->way == PF_COPY_DTOH),
+		};
+
+		if (!ev->is_outside) {
+			pf_gpu_set_add(&set, ev->trace, ev->device);
+			pf_sat_sum(&w->out->started_ns,
+				   work.end_ns - work.start_ns);
+		}
+		rc = w->replayed ? add_replayed(w, ev, &work, err) : 0;
+		if (!rc)
+			rc = pf_by_event_add(w->works, &work, err);
+		if (rc < 0)
+			break;
+	}
+	count_devices(w, &set);
+	pf_gpu_set_release(&set);
+	pf_gpu_free(gpu);
+	return rc;
+}
+
+static void tear_down(struct walk *w)
+{
+	pf_kinds_release(&w->kinds);
+	pf_texts_release(&w->texts);
+	pf_by_event_free(w->works);
+	pf_map_release(&w->by_args);
+	pf_map_release(&w->by_trace);
+	pf_map_release(&w->taught);
+	pf_map_release(&w->rest);
+	pf_intern_release(&w->places);
+	free(w->meanings);
+	free(w->lessons);
+	free(w->open);
+}
+
+static int prepare(struct walk *w, const struct pf_window_args *args,
+		   struct pf_err *err)
+{
+	struct pf_roof_walk *o = w->out;
+
+	pf_map_init(&w->by_args);
+	pf_map_init(&w->by_trace);
+	pf_map_init(&w->taught);
+	pf_map_init(&w->rest);
+	pf_intern_init(&o->shape_keys);
+	pf_intern_init(&w->places);
+	if (pf_window_resolve(w->db, args, &o->window, err) < 0 ||
+	    pf_window_settle(w->db, &o->window, err) < 0 ||
+	    pf_window_steps(w->db, &o->window, &o->steps, err) < 0 ||
+	    pf_kinds_load(&w->kinds, w->db, err) < 0)
+		return -1;
+	o->device_counts =
+		pf_calloc(o->window.count + 1, sizeof(*o->device_counts));
+	o->works = pf_sorter_temp(sizeof(struct pf_roof_work));
+	o->models = pf_op_models_new(err);
+	o->types = o->models ? pf_op_types_new(err) : NULL;
+	return o->types ? 0 : -1;
+}
+
+int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
+		 bool is_dense, struct pf_graphs *graphs,
+		 struct pf_roof_walk *out, struct pf_err *err)
+{
+	struct walk w = { .db = db, .out = out, .texts = { .db = db } };
+	int rc = prepare(&w, args, err);
+
+	if (!rc && graphs)
+		w.replayed = pf_roof_replayed_new(out, graphs);
+	if (!rc)
+		rc = gather(&w, err);
+	if (!rc)
+		rc = add_works(&w, 0, err);
+	if (!rc)
+		rc = read_tracks(&w, err);
+	pf_roof_replayed_close(w.replayed);
+	for (size_t i = 0; !rc && i < out->shape_count; i++)
+		work_out(&w, &out->shapes[i], is_dense);
+	if (!rc)
+		rc = pf_sorter_finish(out->works, err);
+	tear_down(&w);
+	return rc;
+}
+
+void pf_roof_walk_release(struct pf_roof_walk *w)
+{
+	pf_sorter_free(w->works);
+	pf_op_types_free(w->types);
+	pf_op_models_free(w->models);
+	pf_steps_release(&w->steps);
+	pf_arena_release(&w->texts);
+	pf_window_release(&w->window);
+	pf_intern_release(&w->shape_keys);
+	free(w->shapes);
+	free(w->how_ns);
+	free(w->rest);
+	free(w->device_counts);
+	*w = (struct pf_roof_walk){ 0 };
+}

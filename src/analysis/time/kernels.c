@@ -1,0 +1,768 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two passes: GPU work in order of time gives each kernel its group (in order
+ * of its operator where groups name one), and a sort by (group, duration)
+ * gives medians.  Memory grows with the number of groups only.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/time/kernels.h"
+#include "analysis/time/operators.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "base/spool.h"
+#include "base/stats.h"
+#include "events/by_event.h"
+#include "events/gpu.h"
+#include "events/trust.h"
+#include "analysis/graphs/graphs.h"
+#include "store/named.h"
+#include "show/rows.h"
+#include "formats/event.h"
+
+/* Where calls of a group differ, and where nothing is known. */
+#define VARIES (-2)
+#define NONE   (-1)
+
+/* A kernel on its way to its group. */
+struct item {
+	int64_t op_id, order, dur_ns, config, device, stream;
+	uint32_t name, is_comm;
+	uint32_t replayed, zero; /* text of the operator that a graph has */
+};
+
+/* Nearest ranks of durations. */
+enum { MEDIAN, P90, P99, RANKS };
+
+struct weighted {
+	double sum, weight;
+};
+
+struct group {
+	uint32_t first, second; /* numbers of texts: name and op, ... */
+	struct pf_stats stats;
+	int64_t ranks[RANKS];
+	struct pf_kernel_kind kind; /* of its first, if it has one name */
+	int64_t grid, block, registers, shared, device, stream;
+	struct weighted blocks_per_sm, occupancy;
+	int64_t replayed;
+};
+
+struct tally {
+	int64_t calls, ns;
+};
+
+struct kernels {
+	struct pf_db *db;
+	struct pf_kernels *out;
+	struct pf_gpu *gpu;
+	struct pf_graphs *graphs;
+	bool no_ranks;
+	sqlite3_stmt *shapes;
+	struct pf_tensor *tensor;
+	struct pf_map configs; /* gpu_config.id -> texts of grid and block */
+	struct pf_map names;   /* string.id -> number of text */
+	struct pf_map kinds;   /* string.id, is_comm -> its kind */
+	struct pf_map argsets; /* argset.id -> number of text */
+	struct pf_map places;  /* two numbers of texts -> group */
+	struct group *groups;
+	size_t group_count, group_cap;
+	struct pf_by_event *by_op;
+	struct pf_sorter *by_group;
+	int64_t use_ns[PF_TENSOR_USES], use_calls[PF_TENSOR_USES];
+	struct tally by_kind[PF_CLASSES][PF_PRECISIONS];
+	struct pf_intern stream_keys;
+};
+
+static bool has_name_group(enum pf_kernels_group group)
+{
+	return group != PF_KERNELS_BY_OP_SHAPE && group != PF_KERNELS_BY_OP;
+}
+
+/* Are groups of kernels, not of operators? */
+static inline bool has_name(const struct kernels *k)
+{
+	return has_name_group(k->out->group);
+}
+
+static const unsigned percents[RANKS] = { 50, 90, 99 };
+
+/* ---- texts ---- */
+
+static uint32_t add_text(struct kernels *k, const char *text)
+{
+	return pf_intern_add(&k->out->names, text, strlen(text));
+}
+
+static int name_text(struct kernels *k, uint32_t name, uint32_t *out,
+		     struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&k->names, name);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(k->gpu, name, err);
+		if (!text)
+			return -1;
+		*place = add_text(k, *text ? text : "(unnamed)");
+	}
+	*out = (uint32_t)*place;
+	return 0;
+}
+
+static int shape_text(struct kernels *k, uint32_t args, uint32_t *out,
+		      struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&k->argsets, args);
+	int rc;
+
+	if (*place == UINT64_MAX) {
+		sqlite3_reset(k->shapes);
+		sqlite3_bind_int64(k->shapes, 1, args);
+		rc = pf_db_step(k->db, k->shapes, err);
+		if (rc < 0)
+			return -1;
+		*place = add_text(
+			k, rc ? (const char *)sqlite3_column_text(k->shapes, 0)
+			      : "");
+	}
+	*out = (uint32_t)*place;
+	return 0;
+}
+
+/* By its name, but for communication, which GPU work says of itself. */
+static int find_kind(struct kernels *k, uint32_t name, bool is_comm,
+		     struct pf_kernel_kind *out, struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&k->kinds, (uint64_t)name << 1 | is_comm);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		struct pf_kernel_kind kind;
+
+		text = pf_gpu_name(k->gpu, name, err);
+		if (!text)
+			return -1;
+		kind = pf_tensor_kind(k->tensor, text);
+		if (is_comm) {
+			kind.class = PF_CLASS_COMM;
+			kind.precision = PF_PRECISION_UNKNOWN;
+			if (kind.use == PF_TENSOR_UNKNOWN)
+				kind.use = PF_TENSOR_NO;
+		}
+		*place = (uint64_t)kind.use | (uint64_t)kind.class << 8 |
+			 (uint64_t)kind.precision << 16;
+	}
+	out->use = (enum pf_tensor_use)(*place & 0xff);
+	out->class = (enum pf_kernel_class)(*place >> 8 & 0xff);
+	out->precision = (enum pf_precision)(*place >> 16 & 0xff);
+	return 0;
+}
+
+/* ---- launch configurations ---- */
+
+/* "x,y,z", or no text. */
+static uint32_t dims_text(struct kernels *k, const int64_t dims[3])
+{
+	struct pf_buf text = { 0 };
+	uint32_t number;
+
+	pf_buf_adds(&text, "");
+	if (dims[0] >= 0 && dims[1] >= 0 && dims[2] >= 0)
+		pf_buf_addf(&text, "%" PRId64 ",%" PRId64 ",%" PRId64, dims[0],
+			    dims[1], dims[2]);
+	number = add_text(k, text.data);
+	pf_buf_release(&text);
+	return number;
+}
+
+static void geometry_texts(struct kernels *k, const struct pf_gpu_config *c,
+			   uint32_t *grid, uint32_t *block)
+{
+	uint64_t *place = pf_map_at(&k->configs, (uint64_t)c->id);
+
+	if (*place == UINT64_MAX)
+		*place = (uint64_t)dims_text(k, c->grid) << 32 |
+			 dims_text(k, c->block);
+	*grid = (uint32_t)(*place >> 32);
+	*block = (uint32_t)*place;
+}
+
+/* ---- groups ---- */
+
+static void note_same(int64_t *held, int64_t value, bool is_new)
+{
+	if (is_new)
+		*held = value;
+	else if (*held != value)
+		*held = VARIES;
+}
+
+static void add_weighted(struct weighted *w, double value, int64_t weight)
+{
+	if (value < 0)
+		return;
+	w->sum += value * (double)weight;
+	w->weight += (double)weight;
+}
+
+static bool is_by_op(const struct kernels *k)
+{
+	return k->out->group == PF_KERNELS_BY_NAME_OP || !has_name(k);
+}
+
+static int add_to_group(struct kernels *k, const struct item *item,
+			uint32_t first, uint32_t second, struct pf_err *err)
+{
+	bool is_comm = has_name(k) && item->is_comm;
+	uint64_t *place =
+		pf_map_at(&k->places, (uint64_t)first << 33 |
+					      (uint64_t)second << 1 | is_comm);
+	const struct pf_gpu_config *c =
+		pf_gpu_find_config(k->gpu, item->config);
+	bool is_new = *place == UINT64_MAX;
+	uint32_t grid = 0, block = 0;
+	struct group *g;
+	int64_t record[2];
+
+	if (is_new) {
+		*place = k->group_count++;
+		k->groups = pf_grow(k->groups, &k->group_cap, k->group_count,
+				    sizeof(*k->groups));
+		k->groups[*place] =
+			(struct group){ .first = first,
+					.second = second,
+					.ranks = { NONE, NONE, NONE } };
+		if (has_name(k) && find_kind(k, item->name, item->is_comm,
+					     &k->groups[*place].kind, err) < 0)
+			return -1;
+	}
+	if (c)
+		geometry_texts(k, c, &grid, &block);
+	g = &k->groups[*place];
+	pf_stats_add(&g->stats, item->dur_ns);
+	g->replayed += item->replayed != 0;
+	note_same(&g->grid, grid, is_new);
+	note_same(&g->block, block, is_new);
+	note_same(&g->registers, c ? c->registers : NONE, is_new);
+	note_same(&g->shared, c ? c->shared_bytes : NONE, is_new);
+	note_same(&g->device, item->device, is_new);
+	note_same(&g->stream, item->stream, is_new);
+	add_weighted(&g->blocks_per_sm, c ? c->blocks_per_sm : NONE,
+		     item->dur_ns);
+	add_weighted(&g->occupancy, c ? c->occupancy : NONE, item->dur_ns);
+	if (k->no_ranks)
+		return 0;
+	record[0] = (int64_t)*place;
+	record[1] = item->dur_ns;
+	return pf_sorter_add(k->by_group, record, err);
+}
+
+/* Grid and block as one text. */
+static uint32_t geometry(struct kernels *k, const struct pf_gpu_config *c)
+{
+	struct pf_buf text = { 0 };
+	uint32_t number, grid, block;
+
+	if (!c)
+		return add_text(k, "");
+	geometry_texts(k, c, &grid, &block);
+	pf_buf_addf(&text, "%s x ", pf_intern_text(&k->out->names, grid, NULL));
+	pf_buf_adds(&text, pf_intern_text(&k->out->names, block, NULL));
+	number = add_text(k, text.data);
+	pf_buf_release(&text);
+	return number;
+}
+
+static int put_kernel(struct kernels *k, const struct item *item,
+		      struct pf_err *err)
+{
+	uint32_t name, second;
+
+	if (is_by_op(k))
+		return pf_by_event_add(k->by_op, item, err);
+	if (name_text(k, item->name, &name, err) < 0)
+		return -1;
+	second =
+		k->out->group == PF_KERNELS_BY_NAME
+			? 0
+			: geometry(k, pf_gpu_find_config(k->gpu, item->config));
+	return add_to_group(k, item, name, second, err);
+}
+
+/* The operator that a graph has for the work, as a text; or 0. */
+static uint32_t replayed_op(struct kernels *k, const struct pf_gpu_event *ev)
+{
+	const struct pf_graph_node *n;
+	const char *op;
+
+	if (!k->graphs || !is_by_op(k) || !ev->launch_id)
+		return 0;
+	n = pf_graphs_next(k->graphs, ev->launch_id);
+	op = n ? pf_graphs_op(k->graphs, n) : NULL;
+	return op && *op ? add_text(k, op) : 0;
+}
+
+/* What does not depend on groups. */
+static int count_kernel(struct kernels *k, const struct pf_gpu_event *ev,
+			struct pf_err *err)
+{
+	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
+	uint32_t n =
+		pf_intern_add(&k->stream_keys, (const char *)key, sizeof(key));
+	struct pf_kernel_kind kind;
+	struct tally *tally;
+	struct pf_kernels *out = k->out;
+	struct pf_kernel_stream *s;
+
+	out->streams = pf_grow(out->streams, &out->stream_cap, n + 1u,
+			       sizeof(*out->streams));
+	s = &out->streams[n];
+	if (n + 1 > out->stream_count) {
+		out->stream_count = n + 1;
+		*s = (struct pf_kernel_stream){ .trace_id = key[0],
+						.rank = ev->trace->rank,
+						.device = key[1],
+						.stream = key[2] };
+	}
+	if (find_kind(k, ev->name, ev->class == PF_GPU_COMM, &kind, err) < 0)
+		return -1;
+	tally = &k->by_kind[kind.class][kind.precision];
+	tally->calls++;
+	pf_sat_sum(&tally->ns, ev->dur_ns);
+	s->calls++;
+	pf_sat_sum(&s->total_ns, ev->dur_ns);
+	out->calls++;
+	pf_sat_sum(&out->total_ns, ev->dur_ns);
+	k->use_calls[kind.use]++;
+	pf_sat_sum(&k->use_ns[kind.use], ev->dur_ns);
+	return 0;
+}
+
+static int gather(struct kernels *k, struct pf_err *err)
+{
+	const struct pf_gpu_event *ev;
+	int64_t order = 0;
+	int rc;
+
+	while ((rc = pf_gpu_next(k->gpu, &ev, err)) == 1) {
+		struct item item = { .replayed = replayed_op(k, ev) };
+
+		if (ev->kind != PF_KIND_KERNEL)
+			continue;
+		item.op_id = ev->op_id;
+		item.order = order++;
+		item.dur_ns = ev->dur_ns;
+		item.config = ev->config;
+		item.device = ev->device;
+		item.stream = ev->stream;
+		item.name = ev->name;
+		item.is_comm = ev->class == PF_GPU_COMM;
+		if (count_kernel(k, ev, err) < 0 ||
+		    put_kernel(k, &item, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+/* Kernels in order of their operators, to find what those are called. */
+static int resolve_op(struct kernels *k, const struct item *item,
+		      const struct pf_block *block, uint32_t place,
+		      struct pf_err *err)
+{
+	uint32_t name, op = add_text(k, "(none)"), shapes = 0;
+	const struct pf_gpu_config *c =
+		pf_gpu_find_config(k->gpu, (int64_t)item->config);
+
+	if (item->replayed) {
+		op = item->replayed;
+		block = NULL; /* that of the launch */
+	} else if (!block && c && c->op_name) {
+		op = add_text(k, c->op_name);
+	} else if (!block) {
+		k->out->without_op++;
+		k->out->without_op_ns += item->dur_ns;
+	} else if (name_text(k, block->name[place], &op, err) < 0) {
+		return -1;
+	}
+	if (k->out->group == PF_KERNELS_BY_OP)
+		return add_to_group(k, item, op, 0, err);
+	if (k->out->group == PF_KERNELS_BY_OP_SHAPE) {
+		shapes = add_text(k, "");
+		if (block && block->args[place] < PF_ID_INLINE &&
+		    shape_text(k, block->args[place], &shapes, err) < 0)
+			return -1;
+		return add_to_group(k, item, op, shapes, err);
+	}
+	if (name_text(k, item->name, &name, err) < 0)
+		return -1;
+	return add_to_group(k, item, name, op, err);
+}
+
+static int resolve_ops(struct kernels *k, struct pf_err *err)
+{
+	const struct item *item;
+	const struct pf_block *block;
+	uint32_t place;
+
+	while ((item = pf_by_event_next(k->by_op, &block, &place, err)))
+		if (resolve_op(k, item, block, place, err) < 0)
+			return -1;
+	return err->code ? -1 : 0;
+}
+
+/* The value at place "seen" of a group. */
+static void take_rank(struct group *g, size_t i, size_t seen, int64_t ns)
+{
+	unsigned rest;
+	size_t at = pf_stats_place((size_t)g->stats.count, percents[i], &rest);
+
+	if (seen == at)
+		g->ranks[i] = ns;
+	else if (rest && seen == at + 1)
+		g->ranks[i] = pf_stats_between(g->ranks[i], ns, rest);
+}
+
+static int find_ranks(struct kernels *k, struct pf_err *err)
+{
+	const int64_t *record;
+	int64_t group = -1;
+	size_t seen = 0;
+
+	if (pf_sorter_finish(k->by_group, err) < 0)
+		return -1;
+	while ((record = pf_sorter_next(k->by_group, err))) {
+		struct group *g = &k->groups[record[0]];
+
+		seen = record[0] == group ? seen + 1 : 0;
+		group = record[0];
+		for (size_t i = 0; i < RANKS; i++)
+			take_rank(g, i, seen, record[1]);
+	}
+	return err->code ? -1 : 0;
+}
+
+/* -1: the calls are too few. */
+static int64_t carried_rank(const struct group *g, size_t i)
+{
+	return pf_stats_carries((size_t)g->stats.count, percents[i])
+		       ? g->ranks[i]
+		       : -1;
+}
+
+/* ---- what was found ---- */
+
+static double share_of(const struct kernels *k, int64_t ns)
+{
+	return pf_ratio((double)ns, k->out->total_ns);
+}
+
+static const char *text_of(const struct kernels *k, int64_t number)
+{
+	return pf_intern_text(&k->out->names, (uint32_t)number, NULL);
+}
+
+/* The text that all calls have, unless it is empty. */
+static const char *same_text(const struct kernels *k, int64_t number)
+{
+	const char *text = number >= 0 ? text_of(k, number) : NULL;
+
+	return text && *text ? text : NULL;
+}
+
+/* May the products of an operator run in another precision? */
+enum op_word {
+	OP_OPEN, /* not known: no operator of PyTorch, or none at all */
+	OP_LISTED,
+	OP_FIXED
+};
+
+static enum op_word op_word(const struct kernels *k, const char *op)
+{
+	if (strncmp(op, "aten::", 6) != 0)
+		return OP_OPEN;
+	return pf_tensor_op(k->tensor, op) ? OP_LISTED : OP_FIXED;
+}
+
+/* Are there figures of a kernel of this kind and operator to add up? */
+static bool is_product(enum pf_kernel_class cls, enum op_word word)
+{
+	if (cls == PF_CLASS_GEMM || cls == PF_CLASS_CONV)
+		return word != OP_FIXED;
+	return cls == PF_CLASS_UNKNOWN && word == OP_LISTED;
+}
+
+/*
+ * Time in matrix products and convolutions that may run in another precision.
+ * A kernel of unknown purpose is one if its operator says so.
+ */
+static void add_product(struct kernels *k, struct pf_kernel_row *row)
+{
+	static const char *const words[] = { NULL, "yes", "no" };
+	enum op_word word = op_word(k, row->second);
+	struct pf_kernels *out = k->out;
+
+	row->op_eligible = words[word];
+	if (!is_product(row->kind.class, word))
+		return;
+	pf_sat_sum(&out->product_ns, row->total_ns);
+	if (row->kind.precision == PF_PRECISION_FP32)
+		pf_sat_sum(&out->product_fp32_ns, row->total_ns);
+	if (row->kind.precision == PF_PRECISION_UNKNOWN)
+		pf_sat_sum(&out->product_unknown_ns, row->total_ns);
+}
+
+static void add_kind(struct kernels *k, struct pf_kernel_row *row)
+{
+	struct pf_buf text = { 0 };
+
+	pf_kernel_short_name(&text, row->first);
+	row->short_name = pf_arena_string(&k->out->texts, text.data);
+	pf_buf_release(&text);
+	if (row->kind.use != PF_TENSOR_UNKNOWN)
+		row->tensor_cores = pf_tensor_word(row->kind.use);
+	row->class_word = pf_class_word(row->kind.class);
+	row->precision = pf_precision_word(row->kind.precision);
+}
+
+static double mean_of(const struct weighted *w)
+{
+	return w->weight > 0 ? w->sum / w->weight : NAN;
+}
+
+static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
+{
+	struct pf_kernel_row row = {
+		.first = text_of(k, g->first),
+		.second = text_of(k, g->second),
+		.calls = g->stats.count,
+		.replayed = g->replayed,
+		.total_ns = g->stats.sum,
+		.share = share_of(k, g->stats.sum),
+		.mean_ns = pf_stats_mean(&g->stats),
+		.median_ns = g->ranks[MEDIAN],
+		.p90_ns = carried_rank(g, P90),
+		.p99_ns = carried_rank(g, P99),
+		.max_ns = g->stats.max,
+		.min_ns = g->stats.min,
+		.sd_ns = pf_stats_sd(&g->stats),
+		.blocks_per_sm = mean_of(&g->blocks_per_sm),
+		.occupancy_percent = mean_of(&g->occupancy),
+		.registers = g->registers,
+		.shared_bytes = g->shared,
+		.device = g->device,
+		.stream = g->stream,
+		.grid = same_text(k, g->grid),
+		.block = same_text(k, g->block),
+		.kind = g->kind,
+	};
+
+	if (has_name(k))
+		add_kind(k, &row);
+	if (k->out->group == PF_KERNELS_BY_NAME_OP)
+		add_product(k, &row);
+	return row;
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct pf_kernel_row *x = a, *y = b;
+	int rc;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns < y->total_ns ? 1 : -1;
+	rc = strcmp(x->first, y->first);
+	if (!rc)
+		rc = strcmp(x->second, y->second);
+	return rc ? rc : (int)x->kind.class - (int)y->kind.class;
+}
+
+/* No text is added any more: pointers to them hold. */
+static void take_rows(struct kernels *k, struct pf_kernels *out)
+{
+	int64_t so_far = 0;
+
+	out->row_count = (int64_t)k->group_count;
+	out->rows = pf_calloc(k->group_count + 1, sizeof(*out->rows));
+	for (size_t i = 0; i < k->group_count; i++)
+		out->rows[i] = row_of(k, &k->groups[i]);
+	qsort(out->rows, k->group_count, sizeof(*out->rows), by_total);
+	for (size_t i = 0; i < k->group_count; i++) {
+		pf_sat_sum(&so_far, out->rows[i].total_ns);
+		out->rows[i].cumulative_share = share_of(k, so_far);
+	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pf_kernel_stream *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->stream > y->stream) - (x->stream < y->stream);
+}
+
+/* Nothing is claimed of tensor cores where much is unknown. */
+static void take_sums(struct kernels *k, struct pf_kernels *out)
+{
+	out->tensor_core_ns = k->use_ns[PF_TENSOR_YES];
+	out->tensor_unknown_ns = k->use_ns[PF_TENSOR_UNKNOWN];
+	out->tensor_unknown_calls = k->use_calls[PF_TENSOR_UNKNOWN];
+	out->tensor_core_share =
+		!out->total_ns || share_of(k, out->tensor_unknown_ns) >
+					  PF_KERNELS_MOST_UNKNOWN
+			? NAN
+			: share_of(k, out->tensor_core_ns);
+	for (int c = 0; c < PF_CLASSES; c++)
+		for (int p = 0; p < PF_PRECISIONS; p++) {
+			const struct tally *t = &k->by_kind[c][p];
+
+			if (t->calls)
+				out->classes[out->class_count++] =
+					(struct pf_kernel_class_row){
+						pf_class_word((
+							enum pf_kernel_class)c),
+						pf_precision_word(
+							(enum pf_precision)p),
+						t->calls, t->ns,
+						share_of(k, t->ns)
+					};
+		}
+	for (size_t i = 0; i < out->stream_count; i++)
+		out->streams[i].share = share_of(k, out->streams[i].total_ns);
+	if (out->stream_count)
+		qsort(out->streams, out->stream_count, sizeof(*out->streams),
+		      by_place);
+}
+
+/* ---- the whole ---- */
+
+static int set_up(struct kernels *k, const struct pf_window *window,
+		  struct pf_err *err)
+{
+	pf_intern_init(&k->stream_keys);
+	pf_map_init(&k->configs);
+	pf_map_init(&k->kinds);
+	pf_map_init(&k->names);
+	pf_map_init(&k->argsets);
+	pf_map_init(&k->places);
+	add_text(k, "");
+	k->by_group = pf_sorter_temp(2 * sizeof(int64_t));
+	k->by_op = pf_by_event_new(k->db, sizeof(struct item),
+				   PF_COLBIT(PF_COL_NAME) |
+					   PF_COLBIT(PF_COL_ARGS));
+	k->shapes = pf_named_prepare(k->db, "argset_shapes", err);
+	k->gpu = pf_gpu_new(k->db, window,
+			    PF_GPU_STARTS | (is_by_op(k) ? PF_GPU_LINKS : 0),
+			    err);
+	k->tensor = pf_tensor_new(err);
+	return k->shapes && k->gpu && k->tensor ? 0 : -1;
+}
+
+static void tear_down(struct kernels *k)
+{
+	pf_gpu_free(k->gpu);
+	sqlite3_finalize(k->shapes);
+	pf_by_event_free(k->by_op);
+	pf_sorter_free(k->by_group);
+	pf_intern_release(&k->stream_keys);
+	pf_tensor_free(k->tensor);
+	pf_map_release(&k->configs);
+	pf_map_release(&k->kinds);
+	pf_map_release(&k->names);
+	pf_map_release(&k->argsets);
+	pf_map_release(&k->places);
+	free(k->groups);
+}
+
+static unsigned needs(const struct pf_kernels_args *args)
+{
+	switch (args->group) {
+	case PF_KERNELS_BY_OP_SHAPE:
+		return PF_TRUST_WORK | PF_TRUST_LINKS | PF_TRUST_SHAPES;
+	case PF_KERNELS_BY_NAME_OP:
+		return PF_TRUST_WORK | PF_TRUST_LINKS;
+	default:
+		return PF_TRUST_WORK;
+	}
+}
+
+int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
+		    struct pf_kernels *out, struct pf_err *err)
+{
+	struct kernels k = { .db = db, .out = out, .no_ranks = args->no_ranks };
+
+	out->group = (enum pf_kernels_group)args->group;
+	out->graphs = k.graphs = args->graphs;
+	pf_intern_init(&out->names);
+	if (pf_window_resolve(db, &args->window, &out->window, err))
+		return -1;
+	if (set_up(&k, &out->window, err) < 0 || gather(&k, err) < 0 ||
+	    resolve_ops(&k, err) < 0 || find_ranks(&k, err) < 0) {
+		tear_down(&k);
+		return -1;
+	}
+	take_rows(&k, out);
+	take_sums(&k, out);
+	tear_down(&k);
+	return 0;
+}
+
+void pf_kernels_release(struct pf_kernels *k)
+{
+	pf_intern_release(&k->names);
+	pf_arena_release(&k->texts);
+	free(k->rows);
+	free(k->streams);
+	pf_window_release(&k->window);
+	*k = (struct pf_kernels){ 0 };
+}
+
+/* Of TPUs, which have operations: 1, 0 if there are none, or -1. */
+static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_hlo_ops ops = { 0 };
+	int rc = pf_hlo_ops_find(db, &k->window,
+				 k->group == PF_KERNELS_BY_CATEGORY
+					 ? PF_HLO_BY_CATEGORY
+				 : has_name_group(k->group) ? PF_HLO_BY_NAME
+							    : PF_HLO_BY_OP,
+				 NULL, &ops, err);
+
+	if (!rc && ops.count) {
+		pf_hlo_ops_tell(&ops, doc);
+		pf_hlo_ops_show(&ops, doc);
+		rc = pf_trust_note(db, &k->window, PF_TRUST_TPUS, doc, err);
+		rc = rc ? rc : 1;
+	}
+	pf_hlo_ops_release(&ops);
+	return rc;
+}
+
+int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
+	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_kernels own = { 0 }, *k = kept ? kept : &own;
+	int rc = pf_kernels_find(db, args, k, err), shown = 0;
+
+	if (!rc && k->window.is_tpu)
+		shown = show_tpus(db, k, doc, err);
+	if (!rc && !shown && args->group == PF_KERNELS_BY_CATEGORY)
+		rc = pf_fail(err, PF_EUSAGE,
+			     "--group category is of operations of TPUs, which "
+			     "this trace does not have");
+	if (!rc && !shown) {
+		pf_kernels_show(k, doc);
+		rc = pf_trust_note(db, &k->window, needs(args), doc, err);
+	}
+	pf_kernels_release(&own);
+	return shown < 0 ? -1 : rc;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels by name, by name and operator, by name and launch geometry, by
+ * operator and shapes of its inputs, or by operator; and by stream.  Figures of a launch configuration are
+ * given where they are the same for all calls, rates as means weighted by
+ * duration over the calls that have them.
+ */
+#ifndef PF_ANALYSIS_TIME_KERNELS_H
+#define PF_ANALYSIS_TIME_KERNELS_H
+
+#include "analysis/time/tensor.h"
+#include "events/kernel_name.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "events/window.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+struct pf_graphs; /* analysis/graphs/graphs.h */
+
+/* What a group is; the order of PF_KERNELS_GROUPS. */
+enum pf_kernels_group {
+	PF_KERNELS_BY_NAME,
+	PF_KERNELS_BY_NAME_OP,
+	PF_KERNELS_BY_NAME_GEOMETRY,
+	PF_KERNELS_BY_OP_SHAPE,
+	PF_KERNELS_BY_OP,
+	PF_KERNELS_BY_CATEGORY /* of XLA: operations of TPUs alone */
+};
+#define PF_KERNELS_GROUPS "name|name,op|name,grid,block|op,shape|op|category"
+
+struct pf_kernels_args {
+	struct pf_window_args window;
+	int group; /* enum pf_kernels_group */
+	/* Operators of replayed kernels, explained; or NULL. */
+	struct pf_graphs *graphs;
+	bool no_ranks; /* of durations: no median nor others */
+};
+
+/*
+ * Calls of one group.  Where calls differ, or nothing is known: a text is
+ * NULL, an integer negative, a double not a number.
+ */
+struct pf_kernel_row {
+	const char *first;      /* name of the kernel, or the operator */
+	const char *short_name; /* of the kernel */
+	const char *second;     /* operator, geometry or shapes */
+	int64_t calls, total_ns, mean_ns, median_ns, p90_ns, p99_ns;
+	int64_t replayed; /* of the calls, whose operator a graph has */
+	int64_t max_ns, min_ns;
+	double sd_ns;
+	double share, cumulative_share; /* of the time of all kernels */
+	double blocks_per_sm, occupancy_percent;
+	int64_t registers, shared_bytes, device, stream;
+	const char *grid, *block;
+	const char *tensor_cores, *class_word, *precision; /* by name */
+	const char *op_eligible; /* may the op run in another precision? */
+	struct pf_kernel_kind kind;
+};
+
+struct pf_kernel_class_row {
+	const char *class_word, *precision;
+	int64_t calls, total_ns;
+	double share;
+};
+
+struct pf_kernel_stream {
+	int64_t trace_id, rank, device, stream; /* -1: unknown */
+	int64_t calls, total_ns;
+	double share;
+};
+
+/* If more of the time is unknown, nothing is said of tensor cores. */
+#define PF_KERNELS_MOST_UNKNOWN 0.2
+
+/* A zero-initialised struct is an empty result; it owns all it points to. */
+struct pf_kernels {
+	struct pf_window window;
+	enum pf_kernels_group group;
+	int64_t total_ns, calls;
+	struct pf_kernel_row *rows; /* the most time first */
+	int64_t row_count;
+	double tensor_core_share; /* not a number: too much is unknown */
+	int64_t tensor_core_ns, tensor_unknown_ns, tensor_unknown_calls;
+	/* By name and operator: products that may run in another precision. */
+	int64_t product_ns, product_fp32_ns, product_unknown_ns;
+	struct pf_kernel_class_row classes[PF_CLASSES * PF_PRECISIONS];
+	size_t class_count;
+	struct pf_kernel_stream *streams;
+	size_t stream_count, stream_cap;
+	int64_t without_op, without_op_ns;
+	const struct pf_graphs *graphs; /* borrowed: of the arguments */
+	struct pf_intern names;         /* own texts, as: */
+	struct pf_arena texts;
+};
+
+int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
+		    struct pf_kernels *out, struct pf_err *err);
+void pf_kernels_release(struct pf_kernels *kernels);
+void pf_kernels_show(const struct pf_kernels *kernels, struct pf_doc *doc);
+
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
+int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
+	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err);
+
+#endif

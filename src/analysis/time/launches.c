@@ -1,0 +1,781 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPU work is put in order of its launch calls, which are then read in one
+ * walk over their threads.  A call with several pieces of GPU work (a graph)
+ * has the delay of the first and the duration of all.  Delays and queue
+ * lengths go through sorts of fixed memory.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events/gpu.h"
+#include "base/intern.h"
+#include "events/interval.h"
+#include "analysis/time/launches.h"
+#include "base/stats.h"
+#include "events/trust.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "base/spool.h"
+#include "show/rows.h"
+#include "events/by_event.h"
+#include "formats/event.h"
+
+#define SLOW_CALL_NS  50000
+#define LONG_DELAY_NS 100000
+#define AT_TIMES      0.1 /* of the launches are delayed */
+
+struct work {
+	int64_t launch_id, start_ns, dur_ns, stream, op_id;
+};
+
+/* A call and its work: when the first began and how long all of it took. */
+struct launch {
+	int64_t id, start_ns, cpu_ns, work_ns, gpu_ns, stream, op_id;
+	uint32_t name;
+};
+
+/* A slow call or, without one, a short kernel, on its way to its operator. */
+struct caused {
+	int64_t op_id, launch_id;
+	int64_t gpu_ns, start_ns, cpu_ns, delay_ns;
+	uint32_t stream, name;
+};
+
+/* A change of the number of launched pieces that have not begun. */
+struct change {
+	int64_t time_ns;
+	int64_t what; /* stream, above which: is it a launch? */
+};
+
+struct delay {
+	int64_t call, delay_ns;
+};
+
+struct stream {
+	int64_t trace_id, rank, device, stream;
+	int64_t first_ns; /* of the trace */
+	int64_t waiting;
+	struct pf_stats length;
+};
+
+struct call {
+	uint32_t name;
+	struct pf_stats cpu, gpu, delay;
+	int64_t median_delay, short_work, slow, delayed, early;
+};
+
+/* Short kernels of operators of one name; PF_ID_NONE: of none. */
+struct op {
+	uint32_t name;
+	int64_t count, gpu_ns;
+};
+
+/* From this delay to that of the next; the first has what is negative. */
+static const int64_t delay_from_ns[] = {
+	0,      1000,   2000,   5000,    10000,    20000,     50000,
+	100000, 200000, 500000, 1000000, 10000000, 100000000,
+};
+_Static_assert(sizeof(delay_from_ns) / sizeof(*delay_from_ns) ==
+		       PF_LAUNCH_DELAYS,
+	       "PF_LAUNCH_DELAYS");
+
+struct launches {
+	struct pf_db *db;
+	struct pf_gpu *gpu;
+	bool only_counts, no_causes;
+	struct pf_map by_name, op_by_name;
+	struct op *ops;
+	size_t op_count, op_cap;
+	struct pf_launches *out;
+	int64_t delay_counts[PF_LAUNCH_DELAYS];
+	int64_t kernel_ns, brief_ns;
+	struct call *calls;
+	size_t call_count, call_cap;
+	struct stream *streams;
+	size_t stream_count, stream_cap;
+	uint32_t last_stream; /* that was asked for */
+	struct pf_intern stream_keys;
+	struct pf_by_event *works, *caused;
+	struct pf_sorter *changes, *delays;
+};
+
+static int64_t find_stream(struct launches *l, const struct pf_gpu_event *ev)
+{
+	int64_t key[3] = { ev->trace->trace_id, ev->device, ev->stream };
+	const struct stream *last;
+	uint32_t n;
+
+	if (l->stream_count) {
+		last = &l->streams[l->last_stream];
+		if (last->trace_id == key[0] && last->device == key[1] &&
+		    last->stream == key[2])
+			return l->last_stream;
+	}
+	n = pf_intern_add(&l->stream_keys, (const char *)key, sizeof(key));
+	l->last_stream = n;
+	if (n < l->stream_count)
+		return n;
+	l->streams = pf_grow(l->streams, &l->stream_cap, n + 1u,
+			     sizeof(*l->streams));
+	l->streams[n] = (struct stream){ .trace_id = key[0],
+					 .rank = ev->trace->rank,
+					 .device = key[1],
+					 .stream = key[2],
+					 .first_ns = ev->trace->first_ns };
+	l->stream_count = n + 1u;
+	return n;
+}
+
+/* A kernel that is short goes to its operator. */
+static int note_kernel(struct launches *l, const struct pf_gpu_event *ev,
+		       struct pf_err *err)
+{
+	struct caused brief = { .op_id = ev->op_id, .gpu_ns = ev->dur_ns };
+
+	l->out->kernel_count++;
+	pf_sat_sum(&l->kernel_ns, ev->dur_ns);
+	if (ev->dur_ns >= PF_LAUNCH_SHORT_NS)
+		return 0;
+	l->out->short_kernel_count++;
+	pf_sat_sum(&l->brief_ns, ev->dur_ns);
+	if (l->no_causes)
+		return 0;
+	return pf_by_event_add(l->caused, &brief, err);
+}
+
+static int gather(struct launches *l, struct pf_err *err)
+{
+	const struct pf_gpu_event *ev;
+	int rc;
+
+	while ((rc = pf_gpu_next(l->gpu, &ev, err)) == 1) {
+		struct work w = { ev->launch_id, ev->start_ns, ev->dur_ns,
+				  find_stream(l, ev), ev->op_id };
+
+		if (ev->kind == PF_KIND_KERNEL && note_kernel(l, ev, err) < 0)
+			return -1;
+		if (!ev->launch_id) {
+			l->out->orphan_count++;
+		} else if (pf_by_event_add(l->works, &w, err) < 0) {
+			return -1;
+		}
+	}
+	return rc;
+}
+
+static size_t find_call(struct launches *l, uint32_t name)
+{
+	uint64_t *place = pf_map_at(&l->by_name, name);
+
+	if (*place == UINT64_MAX) {
+		l->calls = pf_grow(l->calls, &l->call_cap, l->call_count + 1,
+				   sizeof(*l->calls));
+		l->calls[l->call_count] =
+			(struct call){ .name = name,
+				       .median_delay = PF_NO_INT };
+		*place = l->call_count++;
+	}
+	return (size_t)*place;
+}
+
+static int put_change(struct launches *l, int64_t time, bool is_launch,
+		      int64_t stream, struct pf_err *err)
+{
+	struct change c = { time, (int64_t)is_launch << 32 | stream };
+
+	return pf_sorter_add(l->changes, &c, err);
+}
+
+static void note_delay(struct launches *l, int64_t delay_ns)
+{
+	size_t i = PF_LAUNCH_DELAYS - 1;
+
+	while (i && delay_ns < delay_from_ns[i])
+		i--;
+	l->delay_counts[i]++;
+}
+
+struct slow {
+	const char *call, *op;
+	int64_t at_ns; /* after the first event */
+	int64_t start_ns, cpu_ns, delay_ns, gpu_ns;
+	int64_t rank, trace_id;
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct slow, member, key, title, kind)
+static const struct pf_field slow_fields[] = {
+	FIELD(call, "call", "Call", PF_TEXT),
+	FIELD(at_ns, "at_ns", "From", PF_NS),
+	FIELD(start_ns, "start_ns", "Start", PF_INT | PF_FULL),
+	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
+	FIELD(delay_ns, "delay_ns", "Delay", PF_NS),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(op, "op", "Operator", PF_TEXT),
+	FIELD(rank, "rank", "Rank", PF_INT | PF_FULL | PF_KNOWN),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+#undef FIELD
+
+/* A call, all of whose work has been met. */
+static int end_call(struct launches *l, const struct launch *at,
+		    struct pf_err *err)
+{
+	struct delay d = { .call = (int64_t)find_call(l, at->name) };
+	struct call *c = &l->calls[d.call];
+
+	d.delay_ns =
+		pf_sat_sub(at->work_ns, pf_span_end(at->start_ns, at->cpu_ns));
+	pf_stats_add(&c->cpu, at->cpu_ns);
+	pf_stats_add(&c->gpu, at->gpu_ns);
+	c->early += d.delay_ns < 0;
+	c->slow += at->cpu_ns > SLOW_CALL_NS;
+	c->delayed += d.delay_ns > LONG_DELAY_NS;
+	c->short_work += at->gpu_ns < at->cpu_ns;
+	pf_stats_add(&c->delay, d.delay_ns);
+	note_delay(l, d.delay_ns);
+	if (l->only_counts)
+		return 0;
+	if (at->cpu_ns > SLOW_CALL_NS && !l->no_causes) {
+		struct caused slow = { at->op_id,
+				       at->id,
+				       at->gpu_ns,
+				       at->start_ns,
+				       at->cpu_ns,
+				       d.delay_ns,
+				       (uint32_t)at->stream,
+				       at->name };
+
+		if (pf_by_event_add(l->caused, &slow, err) < 0)
+			return -1;
+	}
+	if (put_change(l, at->start_ns, true, at->stream, err) < 0 ||
+	    put_change(l, at->work_ns, false, at->stream, err) < 0)
+		return -1;
+	return pf_sorter_add(l->delays, &d, err);
+}
+
+static int read_calls(struct launches *l, struct pf_err *err)
+{
+	const struct pf_block *b;
+	const struct work *w;
+	struct launch at = { 0 };
+	uint32_t i;
+
+	while ((w = pf_by_event_next(l->works, &b, &i, err))) {
+		if (w->launch_id == at.id) {
+			pf_sat_sum(&at.gpu_ns, w->dur_ns);
+			continue;
+		}
+		if (at.id && end_call(l, &at, err) < 0)
+			return -1;
+		at = (struct launch){ 0 };
+		if (b)
+			at = (struct launch){
+				.id = w->launch_id,
+				.name = b->name[i],
+				.start_ns = b->start_ns[i],
+				.cpu_ns = b->dur_ns[i],
+				.work_ns = w->start_ns,
+				.gpu_ns = w->dur_ns,
+				.stream = w->stream,
+				.op_id = w->op_id,
+			};
+	}
+	if (err->code)
+		return -1;
+	return at.id ? end_call(l, &at, err) : 0;
+}
+
+static int find_medians(struct launches *l, struct pf_err *err)
+{
+	const struct delay *d;
+	int64_t call = -1;
+	size_t seen = 0, at;
+	unsigned rest;
+
+	if (pf_sorter_finish(l->delays, err) < 0)
+		return -1;
+	while ((d = pf_sorter_next(l->delays, err))) {
+		struct call *c = &l->calls[d->call];
+
+		seen = d->call == call ? seen + 1 : 0;
+		call = d->call;
+		at = pf_stats_place((size_t)c->delay.count, 50, &rest);
+		if (seen == at)
+			c->median_delay = d->delay_ns;
+		else if (rest && seen == at + 1)
+			c->median_delay = pf_stats_between(c->median_delay,
+							   d->delay_ns, rest);
+	}
+	return err->code ? -1 : 0;
+}
+
+/* Op: the name of its operator, or PF_ID_NONE. */
+static int list_slow(struct launches *l, const struct caused *s, uint32_t op,
+		     struct pf_err *err)
+{
+	const struct stream *stream = &l->streams[s->stream];
+	struct pf_buf call = { 0 };
+	struct slow slow = {
+		.at_ns = s->start_ns - stream->first_ns,
+		.start_ns = s->start_ns,
+		.cpu_ns = s->cpu_ns,
+		.delay_ns = s->delay_ns,
+		.gpu_ns = s->gpu_ns,
+		.rank = stream->rank,
+		.trace_id = stream->trace_id,
+	};
+
+	if (!(slow.call = pf_gpu_name(l->gpu, s->name, err)))
+		return -1;
+	pf_buf_adds(&call, slow.call);
+	slow.call = call.data;
+	if (op != PF_ID_NONE)
+		slow.op = pf_gpu_name(l->gpu, op, err);
+	if (!err->code)
+		PF_PUT(l->out->slow, slow_fields, slow);
+	pf_buf_release(&call);
+	return err->code ? -1 : 0;
+}
+
+static void add_short(struct launches *l, uint32_t op, int64_t ns)
+{
+	uint64_t *n = pf_map_at(&l->op_by_name, op);
+
+	if (*n == UINT64_MAX) {
+		*n = l->op_count++;
+		l->ops = pf_grow(l->ops, &l->op_cap, l->op_count,
+				 sizeof(*l->ops));
+		l->ops[*n] = (struct op){ .name = op };
+	}
+	l->ops[*n].count++;
+	pf_sat_sum(&l->ops[*n].gpu_ns, ns);
+}
+
+/* Short kernels and slow calls in order of their operators. */
+static int find_ops(struct launches *l, struct pf_err *err)
+{
+	const struct pf_block *block;
+	const struct caused *c;
+	uint32_t place;
+
+	while ((c = pf_by_event_next(l->caused, &block, &place, err))) {
+		uint32_t op = block ? block->name[place] : PF_ID_NONE;
+
+		if (!c->launch_id)
+			add_short(l, op, c->gpu_ns);
+		else if (list_slow(l, c, op, err) < 0)
+			return -1;
+	}
+	return err->code ? -1 : 0;
+}
+
+/* Starts come before launches of the same time. */
+static int find_lengths(struct launches *l, struct pf_err *err)
+{
+	const struct change *c;
+
+	if (pf_sorter_finish(l->changes, err) < 0)
+		return -1;
+	while ((c = pf_sorter_next(l->changes, err))) {
+		struct stream *s = &l->streams[(uint32_t)c->what];
+		bool is_launch = c->what >> 32;
+
+		s->waiting += is_launch ? 1 : -1;
+		if (is_launch)
+			pf_stats_add(&s->length, s->waiting);
+	}
+	return err->code ? -1 : 0;
+}
+
+/* ---- what was found, in order ---- */
+
+static const char *text_of(struct launches *l, uint32_t name,
+			   struct pf_err *err)
+{
+	return pf_arena_string(&l->out->texts, pf_gpu_name(l->gpu, name, err));
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->cpu.sum != y->cpu.sum)
+		return x->cpu.sum < y->cpu.sum ? 1 : -1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void take_calls(struct launches *l, struct pf_launches *out,
+		       struct pf_err *err)
+{
+	struct pf_launch_call *all = &out->all;
+
+	if (l->call_count)
+		qsort(l->calls, l->call_count, sizeof(*l->calls), by_total);
+	out->calls = pf_calloc(l->call_count + 1, sizeof(*out->calls));
+	for (size_t i = 0; i < l->call_count; i++) {
+		const struct call *c = &l->calls[i];
+
+		out->calls[out->call_count++] =
+			(struct pf_launch_call){ text_of(l, c->name, err),
+						 c->cpu.count,
+						 c->cpu.sum,
+						 c->cpu.max,
+						 c->gpu.sum,
+						 c->median_delay,
+						 c->delay.max,
+						 c->short_work,
+						 c->slow,
+						 c->delayed,
+						 c->early };
+		all->count += c->cpu.count;
+		pf_sat_sum(&all->cpu_ns, c->cpu.sum);
+		all->short_count += c->short_work;
+		all->slow_count += c->slow;
+		all->delayed_count += c->delayed;
+		all->early_count += c->early;
+	}
+	out->short_share =
+		all->count ? pf_num_share(all->short_count, all->count) : NAN;
+	out->short_kernel_share = pf_num_share(l->brief_ns, l->kernel_ns);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pf_launch_stream *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static void take_streams(const struct launches *l, struct pf_launches *out)
+{
+	out->streams = pf_calloc(l->stream_count + 1, sizeof(*out->streams));
+	for (size_t i = 0; i < l->stream_count; i++) {
+		const struct stream *s = &l->streams[i];
+
+		if (s->length.count)
+			out->streams[out->stream_count++] =
+				(struct pf_launch_stream){
+					s->trace_id,   s->device,
+					s->stream,     s->length.count,
+					s->length.max, s->length.mean,
+				};
+	}
+	qsort(out->streams, out->stream_count, sizeof(*out->streams), by_place);
+}
+
+/* From the first to the last that is not empty. */
+static void take_delays(const struct launches *l, struct pf_launches *out)
+{
+	size_t first = 0, end = PF_LAUNCH_DELAYS;
+
+	while (first < end && !l->delay_counts[first])
+		first++;
+	while (end > first && !l->delay_counts[end - 1])
+		end--;
+	for (size_t i = first; i < end; i++)
+		out->delays[out->delay_count++] = (struct pf_launch_delay){
+			.from_ns = delay_from_ns[i],
+			.to_ns = i + 1 < PF_LAUNCH_DELAYS ? delay_from_ns[i + 1]
+							  : -1,
+			.count = l->delay_counts[i],
+			.share = pf_num_share(l->delay_counts[i],
+					      out->all.count),
+			.negative_count = i ? 0 : out->all.early_count,
+		};
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct op *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void take_ops(struct launches *l, struct pf_launches *out,
+		     struct pf_err *err)
+{
+	if (l->op_count)
+		qsort(l->ops, l->op_count, sizeof(*l->ops), by_count);
+	out->ops = pf_calloc(l->op_count + 1, sizeof(*out->ops));
+	for (size_t i = 0; i < l->op_count; i++) {
+		const struct op *op = &l->ops[i];
+
+		out->ops[out->op_count++] = (struct pf_launch_op){
+			.name = op->name == PF_ID_NONE
+					? "(none)"
+					: text_of(l, op->name, err),
+			.count = op->count,
+			.share = pf_num_share(op->count, out->kernel_count),
+			.gpu_ns = op->gpu_ns,
+			.mean_ns = op->gpu_ns / op->count,
+		};
+	}
+}
+
+static int set_up(struct launches *l, const struct pf_window *window,
+		  struct pf_err *err)
+{
+	pf_map_init(&l->by_name);
+	pf_map_init(&l->op_by_name);
+	pf_intern_init(&l->stream_keys);
+	l->caused = pf_by_event_new(l->db, sizeof(struct caused),
+				    PF_COLBIT(PF_COL_NAME));
+	l->works = pf_by_event_new(l->db, sizeof(struct work),
+				   PF_COLBIT(PF_COL_START) |
+					   PF_COLBIT(PF_COL_DUR) |
+					   PF_COLBIT(PF_COL_NAME));
+	l->changes = pf_sorter_temp(sizeof(struct change));
+	l->delays = pf_sorter_temp(sizeof(struct delay));
+	l->gpu = pf_gpu_new(l->db, window, PF_GPU_STARTS | PF_GPU_LINKS, err);
+	return l->gpu ? 0 : -1;
+}
+
+static void tear_down(struct launches *l)
+{
+	pf_gpu_free(l->gpu);
+	pf_by_event_free(l->works);
+	pf_sorter_free(l->changes);
+	pf_sorter_free(l->delays);
+	pf_by_event_free(l->caused);
+	pf_map_release(&l->by_name);
+	pf_map_release(&l->op_by_name);
+	pf_intern_release(&l->stream_keys);
+	free(l->ops);
+	free(l->calls);
+	free(l->streams);
+}
+
+int pf_launches_find(struct pf_db *db, const struct pf_launches_args *args,
+		     int64_t limit, struct pf_launches *out, struct pf_err *err)
+{
+	const struct pf_order order = { "cpu_ns", limit };
+	struct launches l = { .db = db,
+			      .out = out,
+			      .only_counts = args->only_counts,
+			      .no_causes =
+				      args->only_counts || args->no_causes };
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+
+	if (rc)
+		return -1;
+	out->slow = pf_fields_table("slow_calls", NULL, PF_FIELDS(slow_fields));
+	pf_table_order(out->slow, &order);
+	if (set_up(&l, &out->window, err) < 0 || gather(&l, err) < 0 ||
+	    read_calls(&l, err) < 0 || find_medians(&l, err) < 0 ||
+	    find_lengths(&l, err) < 0 || find_ops(&l, err) < 0) {
+		rc = -1;
+	} else {
+		take_calls(&l, out, err);
+		take_streams(&l, out);
+		take_delays(&l, out);
+		take_ops(&l, out, err);
+		rc = err->code ? -1 : 0;
+	}
+	tear_down(&l);
+	return rc;
+}
+
+void pf_launches_release(struct pf_launches *l)
+{
+	pf_table_free(l->slow);
+	pf_arena_release(&l->texts);
+	free(l->calls);
+	free(l->streams);
+	free(l->ops);
+	pf_window_release(&l->window);
+	*l = (struct pf_launches){ 0 };
+}
+
+/* ---- how it is said ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_call, member, key, title, kind)
+static const struct pf_field call_fields[] = {
+	FIELD(name, "call", "Call", PF_TEXT),
+	FIELD(count, "count", "Calls", PF_COUNT),
+	FIELD(cpu_ns, "cpu_ns", "CPU", PF_NS),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(median_delay_ns, "median_delay_ns", "Delay", PF_NS),
+	FIELD(max_delay_ns, "max_delay_ns", "Longest", PF_NS),
+	FIELD(short_count, "short_count", "Shorter", PF_COUNT),
+	FIELD(slow_count, "slow_count", "Over 50 us", PF_COUNT | PF_FULL),
+	FIELD(delayed_count, "delayed_count", "Delayed", PF_COUNT | PF_FULL),
+	FIELD(early_count, "early_count", "Early", PF_COUNT | PF_FULL),
+	FIELD(max_cpu_ns, "max_cpu_ns", "Longest call", PF_NS | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_stream, member, key, title, kind)
+static const struct pf_field stream_fields[] = {
+	FIELD(trace_id, "trace_id", "Trace", PF_INT),
+	FIELD(device, "device", "GPU", PF_INT),
+	FIELD(stream, "stream", "Stream", PF_INT),
+	FIELD(launch_count, "launch_count", "Launches", PF_COUNT),
+	FIELD(mean_length, "mean_length", "Mean queue", PF_REAL),
+	FIELD(max_length, "max_length", "Longest", PF_COUNT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_delay, member, key, title, kind)
+static const struct pf_field delay_fields[] = {
+	FIELD(from_ns, "from_ns", "From", PF_NS),
+	FIELD(to_ns, "to_ns", "To", PF_NS | PF_KNOWN),
+	FIELD(count, "count", "Launches", PF_COUNT),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(negative_count, "negative_count", "of them negative", PF_COUNT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launch_op, member, key, title, kind)
+static const struct pf_field op_fields[] = {
+	FIELD(name, "op", "Operator", PF_TEXT),
+	FIELD(count, "count", "Kernels", PF_COUNT),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(gpu_ns, "gpu_ns", "GPU", PF_NS),
+	FIELD(mean_ns, "mean_ns", "Mean", PF_NS),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_launches, member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(all.count, "launch_count", "Calls with GPU work", PF_COUNT),
+	FIELD(all.cpu_ns, "cpu_ns", "CPU time of the calls", PF_NS | PF_KNOWN),
+	FIELD(short_share, "short_share", "GPU work shorter than call",
+	      PF_RATIO),
+	FIELD(all.slow_count, "slow_count", "Calls over 50 us",
+	      PF_COUNT | PF_KNOWN),
+	FIELD(all.delayed_count, "delayed_count", "Delays over 100 us",
+	      PF_COUNT | PF_KNOWN),
+	FIELD(kernel_count, "kernel_count", "Kernels", PF_COUNT),
+	FIELD(short_kernel_count, "short_kernel_count", "Kernels under 10 us",
+	      PF_COUNT),
+	FIELD(short_kernel_share, "short_kernel_share",
+	      "  their share of kernel time", PF_RATIO),
+	FIELD(all.early_count, "early_count", "GPU work before the call's end",
+	      PF_COUNT | PF_KNOWN),
+	FIELD(orphan_count, "orphan_count", "GPU events without a call",
+	      PF_COUNT),
+};
+
+double pf_launches_late(const struct pf_launches *l)
+{
+	return pf_num_share(l->all.delayed_count, l->all.count);
+}
+
+static void add_finding(const struct pf_launches *l, struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX];
+	double late = pf_launches_late(l);
+	double waiting = 0;
+
+	if (!l->all.count) {
+		if (l->orphan_count)
+			pf_doc_finding(doc, "No GPU work has a launch call");
+		else
+			pf_doc_finding(doc, "%s%s",
+				       pf_window_no_work(&l->window),
+				       l->window.tpu_count
+					       ? ""
+					       : ", so of no call is known "
+						 "what it launched");
+		doc->is_nothing = !l->orphan_count;
+		return;
+	}
+	for (size_t i = 0; i < l->stream_count; i++) {
+		/* it is in the queue itself, as HTA counts; work that begins
+		 * with its launch, or before it, is in none */
+		double others = l->streams[i].mean_length - 1;
+
+		if (others > 0)
+			waiting += others * (double)l->streams[i].launch_count;
+	}
+	pf_doc_finding(doc,
+		       "The CPU %s: the work of %s of the launches%s begins "
+		       "over 100 us after the call, a launch finds %.1f others "
+		       "in the queue on average; the calls took %s in all",
+		       late >= PF_LAUNCHES_AHEAD ? "runs ahead"
+		       : late >= AT_TIMES        ? "runs ahead at times"
+						 : "hardly runs ahead",
+		       pf_num_show_ratio(part, late),
+		       pf_window_scope(&l->window),
+		       waiting / (double)l->all.count,
+		       pf_num_show_ns(time, l->all.cpu_ns));
+}
+
+static void add_slow(const struct pf_launches *l, struct pf_doc *doc)
+{
+	int64_t dropped = pf_table_settle(l->slow);
+	struct pf_table *t = pf_window_rows(
+		&l->window, doc, "slow_calls", "Calls over 50 us",
+		PF_FIELDS(slow_fields), NULL, 0, sizeof(struct slow));
+
+	for (size_t i = 0; i < pf_table_row_count(l->slow); i++)
+		for (size_t c = 0; c < pf_table_col_count(t); c++)
+			pf_table_cell(t, &pf_table_row(l->slow, i)[c]);
+	if (dropped)
+		pf_doc_note(doc,
+			    "%" PRId64 " more rows of 'slow_calls'; "
+			    "--limit -1 shows all",
+			    dropped);
+}
+
+/* Where GPU work is, and none has a call, nothing is known of calls. */
+static void add_figures(const struct pf_launches *l, struct pf_doc *doc)
+{
+	struct pf_launches shown = *l;
+
+	if (!l->all.count && l->orphan_count)
+		shown.all.cpu_ns = shown.all.slow_count =
+			shown.all.delayed_count = shown.all.early_count = -1;
+	PF_SCALARS(doc, figures, shown);
+}
+
+void pf_launches_show(const struct pf_launches *l, struct pf_doc *doc)
+{
+	add_finding(l, doc);
+	add_figures(l, doc);
+	PF_ROWS(doc, "calls", "Launch calls", call_fields, l->calls,
+		l->call_count);
+	PF_ROWS(doc, "delays", "Delay from call to GPU work", delay_fields,
+		l->delays, l->delay_count);
+	PF_ROWS(doc, "short_kernels", "Kernels under 10 us", op_fields, l->ops,
+		l->op_count);
+	add_slow(l, doc);
+	PF_ROWS(doc, "streams", "Queue length at the launch", stream_fields,
+		l->streams, l->stream_count);
+}
+
+int pf_launches(struct pf_db *db, const struct pf_launches_args *args,
+		struct pf_launches *kept, struct pf_doc *doc,
+		struct pf_err *err)
+{
+	int64_t limit = doc->lists ? doc->order.limit : -1;
+	struct pf_launches own = { 0 }, *l = kept ? kept : &own;
+	int rc = pf_launches_find(db, args, limit, l, err);
+
+	if (!rc) {
+		pf_launches_show(l, doc);
+		rc = pf_trust_note(db, &l->window,
+				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
+	}
+	pf_launches_release(&own);
+	return rc;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each device of a trace has a sweep with a set per class, and for TPUs sets of
+ * operations around others and of what is under way beside them.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "events/interval.h"
+#include "analysis/time/overlap.h"
+#include "events/trust.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "show/rows.h"
+
+#define BIT(set)  (1u << (set))
+#define ALL_BITS  (BIT(PF_GPU_CLASSES) - 1)
+#define AROUND    PF_GPU_CLASSES /* a set, too, as are: */
+#define FLIGHT(c) ((c) == PF_GPU_COMM ? AROUND + 1 : AROUND + 2)
+
+_Static_assert(FLIGHT(PF_GPU_COPY) < PF_SWEEP_SETS, "a set for each");
+
+/* What is being swept. */
+struct overlap {
+	struct pf_overlap *out;
+	struct device {
+		struct pf_sweep sweep;
+		int64_t count, hi_ns;
+	} * devices; /* as those of "out" */
+	size_t cap, out_cap, first;
+};
+
+/*
+ * The sets of a sweep as classes: an operation around others computes where
+ * none of them runs, and what is under way is of its class.
+ */
+static unsigned on_device(unsigned mask)
+{
+	return mask & ALL_BITS      ? mask & ALL_BITS
+	       : mask & BIT(AROUND) ? BIT(PF_GPU_COMPUTE)
+				    : 0;
+}
+
+static unsigned under_way(unsigned mask)
+{
+	return (mask & BIT(FLIGHT(PF_GPU_COMM)) ? BIT(PF_GPU_COMM) : 0) |
+	       (mask & BIT(FLIGHT(PF_GPU_COPY)) ? BIT(PF_GPU_COPY) : 0);
+}
+
+/* Time of exactly these classes: what none of those above it hides. */
+static void add_exposed(struct pf_overlap_figures *out, unsigned classes,
+			int64_t ns)
+{
+	int64_t *const parts[] = { &out->computation_ns, &out->exposed_comm_ns,
+				   &out->exposed_copy_ns,
+				   &out->exposed_memset_ns };
+	size_t top = 0;
+
+	while (top < PF_GPU_CLASSES && !(classes & BIT(top)))
+		top++;
+	pf_sat_sum(top < PF_GPU_CLASSES ? parts[top] : &out->idle_ns, ns);
+}
+
+static void figure(const struct pf_sweep *s, int64_t count,
+		   struct pf_overlap_figures *out)
+{
+	out->event_count += count;
+	for (unsigned mask = 0; mask < 1u << PF_SWEEP_SETS; mask++) {
+		unsigned busy = on_device(mask), any = busy | under_way(mask);
+		int64_t ns = s->by_mask[mask];
+
+		if (!ns)
+			continue;
+		pf_sat_sum(&out->total_ns, ns);
+		add_exposed(out, busy, ns);
+		if (busy)
+			pf_sat_sum(&out->busy_ns, ns);
+		if (busy)
+			pf_sat_sum(&out->together_ns[any], ns);
+		if (any & BIT(PF_GPU_COMM))
+			pf_sat_sum(&out->comm_ns, ns);
+		if (any & BIT(PF_GPU_COPY))
+			pf_sat_sum(&out->copy_ns, ns);
+		if (any & BIT(PF_GPU_MEMSET))
+			pf_sat_sum(&out->memset_ns, ns);
+		if (any & BIT(PF_GPU_COMM) && busy & BIT(PF_GPU_COMPUTE))
+			pf_sat_sum(&out->overlap_ns, ns);
+	}
+}
+
+static void add_shares(struct pf_overlap_figures *f)
+{
+	f->computation_share = pf_ratio((double)f->computation_ns, f->total_ns);
+	f->exposed_comm_share =
+		pf_ratio((double)f->exposed_comm_ns, f->total_ns);
+	f->exposed_copy_share =
+		pf_ratio((double)f->exposed_copy_ns, f->total_ns);
+	f->exposed_memset_share =
+		pf_ratio((double)f->exposed_memset_ns, f->total_ns);
+	f->idle_share = pf_ratio((double)f->idle_ns, f->total_ns);
+	f->overlap_share = pf_ratio((double)f->overlap_ns, f->comm_ns);
+}
+
+static struct device *find_device(struct overlap *o,
+				  const struct pf_gpu_event *ev)
+{
+	struct pf_overlap *out = o->out;
+	size_t n = out->device_count;
+	struct device *d;
+
+	for (size_t i = o->first; i < n; i++)
+		if (out->devices[i].device == ev->device)
+			return &o->devices[i];
+	out->devices = pf_grow(out->devices, &o->out_cap, n + 1,
+			       sizeof(*out->devices));
+	out->devices[n] =
+		(struct pf_overlap_device){ .trace_id = ev->trace->trace_id,
+					    .rank = ev->trace->rank,
+					    .device = ev->device };
+	o->devices = pf_grow(o->devices, &o->cap, n + 1, sizeof(*o->devices));
+	d = &o->devices[n];
+	d->count = 0;
+	d->hi_ns = ev->trace->hi_ns;
+	pf_sweep_init(&d->sweep);
+	pf_sweep_begin(&d->sweep, ev->trace->lo_ns);
+	out->device_count++;
+	pf_gpu_set_add(&out->gpus, ev->trace, ev->device);
+	return d;
+}
+
+static unsigned set_of(const struct pf_gpu_event *ev)
+{
+	return ev->is_in_flight ? FLIGHT(ev->class)
+	       : ev->is_around  ? AROUND
+				: ev->class;
+}
+
+static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
+{
+	const struct pf_gpu_event *ev;
+	int rc;
+
+	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		struct device *d;
+
+		if (ev->is_first_of_trace)
+			o->first = o->out->device_count;
+		d = find_device(o, ev);
+		if (ev->is_outside)
+			continue;
+		d->count += !ev->is_in_flight;
+		pf_sweep_add(&d->sweep, set_of(ev), ev->start_ns, ev->end_ns);
+		if (ev->class == PF_GPU_COMM && !ev->is_in_flight &&
+		    pf_comm_table_add(o->out->comm, gpu, ev, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+static int by_device(const void *a, const void *b)
+{
+	const struct pf_overlap_device *x = a, *y = b;
+
+	if (x->trace_id != y->trace_id)
+		return x->trace_id < y->trace_id ? -1 : 1;
+	return (x->device > y->device) - (x->device < y->device);
+}
+
+static void take_together(struct pf_overlap *o)
+{
+	for (unsigned mask = 1; mask <= ALL_BITS; mask++) {
+		int64_t ns = o->all.together_ns[mask];
+		struct pf_buf name = { 0 };
+
+		if (!ns)
+			continue;
+		for (unsigned c = 0; c < PF_GPU_CLASSES; c++)
+			if (mask & BIT(c))
+				pf_buf_addf(&name, "%s%s", name.len ? ", " : "",
+					    pf_gpu_class_name(c));
+		o->together[o->together_count++] = (struct pf_overlap_together){
+			pf_arena_string(&o->texts, name.data), ns,
+			pf_num_share(ns, o->all.busy_ns)
+		};
+		pf_buf_release(&name);
+	}
+}
+
+/* Time on one GPU hides nothing on another: figures of all are sums. */
+static void add_up(struct overlap *o)
+{
+	struct pf_overlap *out = o->out;
+
+	for (size_t i = 0; i < out->device_count; i++) {
+		struct device *d = &o->devices[i];
+
+		pf_sweep_to(&d->sweep, d->hi_ns);
+		figure(&d->sweep, d->count, &out->devices[i].f);
+		figure(&d->sweep, d->count, &out->all);
+		add_shares(&out->devices[i].f);
+	}
+	add_shares(&out->all);
+	take_together(out);
+	if (out->device_count)
+		qsort(out->devices, out->device_count, sizeof(*out->devices),
+		      by_device);
+}
+
+int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,
+		    struct pf_overlap *out, struct pf_err *err)
+{
+	struct overlap o = { .out = out };
+	struct pf_gpu *gpu = NULL;
+	int rc = pf_window_resolve(db, &args->window, &out->window, err);
+
+	if (!rc)
+		rc = pf_arrivals_find(db, &out->window, &out->arrivals, err);
+	if (!rc)
+		rc = pf_window_to_steps(db, &out->window, &out->step_count,
+					NULL, err);
+	if (!rc) {
+		out->comm = pf_comm_table_new(db);
+		gpu = pf_gpu_new(db, &out->window, PF_GPU_OUTSIDE | PF_GPU_TPUS,
+				 err);
+		rc = gpu ? gather(gpu, &o, err) : -1;
+	}
+	if (!rc) {
+		add_up(&o);
+		out->collectives =
+			pf_comm_table_rows(out->comm, &out->collective_count);
+	}
+	pf_gpu_free(gpu);
+	free(o.devices);
+	return rc;
+}
+
+void pf_overlap_release(struct pf_overlap *o)
+{
+	pf_comm_table_free(o->comm);
+	pf_arrivals_release(&o->arrivals);
+	pf_arena_release(&o->texts);
+	free(o->devices);
+	pf_gpu_set_release(&o->gpus);
+	pf_window_release(&o->window);
+	*o = (struct pf_overlap){ 0 };
+}
+
+/* ---- how it is said ---- */
+
+static void add_finding(struct pf_doc *doc, const struct pf_overlap *o)
+{
+	const struct pf_overlap_figures *f = &o->all;
+	const char *device = pf_window_device(&o->window);
+	char comm[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
+
+	doc->is_nothing = !o->device_count;
+	if (!o->device_count) {
+		pf_doc_finding(doc, "%s", pf_window_no_work(&o->window));
+		return;
+	}
+	if (!f->total_ns) {
+		pf_doc_finding(doc, "%s work takes no time", device);
+		return;
+	}
+	if (o->gpus.count > 1)
+		pf_buf_addf(&text, "%zu %ss busy ", o->gpus.count, device);
+	else
+		pf_buf_addf(&text, "%s busy ", device);
+	pf_window_say_part(&o->window, &text, f->busy_ns, f->total_ns,
+			   o->step_count);
+	if (!f->comm_ns)
+		pf_buf_addf(&text, ", without any communication");
+	else
+		pf_buf_addf(&text,
+			    "; %s of the communication hides behind "
+			    "computation",
+			    pf_num_show_ratio(comm, pf_num_share(f->overlap_ns,
+								 f->comm_ns)));
+	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
+	pf_buf_release(&text);
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_overlap, all.member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
+	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
+	FIELD(computation_ns, "computation_ns", "Computation", PF_NS),
+	FIELD(exposed_comm_ns, "exposed_comm_ns", "Exposed communication",
+	      PF_NS),
+	FIELD(exposed_copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS),
+	FIELD(exposed_memset_ns, "exposed_memset_ns", "Exposed memsets", PF_NS),
+	FIELD(comm_ns, "comm_ns", "Communication", PF_NS),
+	FIELD(overlap_ns, "overlap_ns", "of it behind computation", PF_NS),
+	FIELD(copy_ns, "copy_ns", "Copies", PF_NS),
+	FIELD(memset_ns, "memset_ns", "Memsets", PF_NS),
+	FIELD(event_count, "event_count", "GPU events", PF_COUNT),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_overlap_device, member, key, title, kind)
+static const struct pf_field device_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
+	FIELD(f.total_ns, "total_ns", "Total", PF_NS),
+	FIELD(f.busy_ns, "busy_ns", "Busy", PF_NS | PF_FULL),
+	FIELD(f.idle_ns, "idle_ns", "Idle", PF_NS | PF_FULL),
+	FIELD(f.computation_ns, "computation_ns", "Computation",
+	      PF_NS | PF_FULL),
+	FIELD(f.exposed_comm_ns, "exposed_comm_ns", "Comm", PF_NS | PF_FULL),
+	FIELD(f.exposed_copy_ns, "exposed_copy_ns", "Copies", PF_NS | PF_FULL),
+	FIELD(f.exposed_memset_ns, "exposed_memset_ns", "Memsets",
+	      PF_NS | PF_FULL),
+	FIELD(f.comm_ns, "comm_ns", "Communication", PF_NS | PF_FULL),
+	FIELD(f.overlap_ns, "overlap_ns", "Overlap", PF_NS | PF_FULL),
+	FIELD(f.computation_share, "computation_share", "Compute",
+	      PF_RATIO | PF_BRIEF),
+	FIELD(f.exposed_comm_share, "exposed_comm_share", "Comm",
+	      PF_RATIO | PF_BRIEF),
+	FIELD(f.exposed_copy_share, "exposed_copy_share", "Copies",
+	      PF_RATIO | PF_BRIEF),
+	FIELD(f.exposed_memset_share, "exposed_memset_share", "Memsets",
+	      PF_RATIO | PF_BRIEF),
+	FIELD(f.idle_share, "idle_share", "Idle", PF_RATIO | PF_BRIEF),
+	FIELD(f.overlap_share, "overlap_share", "Hidden", PF_RATIO),
+	FIELD(f.event_count, "event_count", "Events", PF_COUNT | PF_FULL),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_overlap_together, member, key, title, kind)
+static const struct pf_field together_fields[] = {
+	FIELD(classes, "classes", "Running together", PF_TEXT),
+	FIELD(ns, "ns", "Time", PF_NS),
+	FIELD(busy_share, "busy_share", "Of busy", PF_RATIO),
+};
+
+void pf_overlap_show(const struct pf_overlap *o, struct pf_doc *doc)
+{
+	add_finding(doc, o);
+	PF_WINDOW_SCALARS(&o->window, doc, figures, *o);
+	PF_WINDOW_ROWS(&o->window, doc, "devices",
+		       "By GPU, each instant counted once, from left to right",
+		       device_fields, o->devices, o->device_count);
+	PF_ROWS(doc, "together", "What runs at the same time", together_fields,
+		o->together, o->together_count);
+	pf_comm_table_show(o->comm, &o->window, doc);
+	pf_arrivals_show(&o->arrivals, doc);
+}
+
+int pf_overlap(struct pf_db *db, const struct pf_overlap_args *args,
+	       struct pf_overlap *kept, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_overlap own = { 0 }, *o = kept ? kept : &own;
+	int rc = pf_overlap_find(db, args, o, err);
+
+	if (!rc) {
+		pf_overlap_show(o, doc);
+		rc = pf_trust_note(db, &o->window,
+				   PF_TRUST_WORK | PF_TRUST_TPUS, doc, err);
+	}
+	pf_overlap_release(&own);
+	return rc;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long each profiler step took and what that time went to.  Each instant
+ * of a step goes to the first of these that was active, so that the classes
+ * sum to the step exactly: kernels (no communication), copies, memsets,
+ * communication, calls of the runtime or driver, loading of data, operators
+ * and annotations, other.  A trace without steps is one step.
+ */
+#ifndef PF_ANALYSIS_TIME_STEPS_H
+#define PF_ANALYSIS_TIME_STEPS_H
+
+#include "analysis/time/copies.h"
+#include "analysis/time/sm.h"
+#include "events/trust.h"
+#include "events/window.h"
+#include "base/err.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+struct pf_steps_args {
+	struct pf_window_args window;
+	int64_t samples_per_step; /* 0: not known */
+	bool by_range;            /* also by range (step_ranges.h) */
+	bool only_times;          /* of steps; not what they are made of */
+	int64_t empty_count;      /* left out already, by who set the window */
+};
+
+/* What a step's time goes to, in order of precedence. */
+enum pf_step_class {
+	PF_STEP_KERNEL,
+	PF_STEP_COPY,
+	PF_STEP_MEMSET,
+	PF_STEP_COMM,
+	PF_STEP_RUNTIME,
+	PF_STEP_DATA,
+	PF_STEP_CPU,
+	PF_STEP_OTHER, /* none of them */
+	PF_STEP_CLASSES
+};
+
+/* "kernel", "copy", ... */
+const char *pf_step_class_name(enum pf_step_class c);
+
+/* How well GPUs were used; not a number: not known, or no time. */
+struct pf_step_use {
+	double utilization_share;     /* of the time in kernels */
+	double sm_efficiency_share;   /* estimated; known of all kernels */
+	double occupancy_percent;     /* estimated, where it is known: */
+	double occupancy_known_share; /* of the kernels' time */
+};
+
+struct pf_step_time {
+	int64_t trace_id, rank, step; /* rank -1: unknown; step -1: no steps */
+	int64_t track_id;             /* its thread; 0: no steps */
+	int64_t host_start_ns, host_end_ns; /* what the host does belongs */
+	int64_t start_ns, end_ns, dur_ns;
+	int64_t class_ns[PF_STEP_CLASSES];   /* their sum is dur_ns */
+	double class_share[PF_STEP_CLASSES]; /* of dur_ns */
+	int64_t busy_ns;                     /* a GPU does anything */
+	int64_t kernel_union_ns; /* a kernel runs, communication too */
+	/* What begins in it; calls: in it on the host. */
+	int64_t kernels, copies, memsets;
+	int64_t launches, syncs; /* calls that launch work, synchronize */
+	int64_t kernel_launches; /* of the former, kernels or graphs */
+	struct {
+		int64_t count, bytes, ns;
+	} ways[PF_COPY_WAYS]; /* of a whole step only */
+	int64_t gpu_ns;       /* its duration times the number of GPUs */
+	struct pf_sm_sums sm; /* of all GPUs */
+	struct pf_step_use use;
+	bool is_partial; /* the capture ended within it, or: */
+	bool is_empty;   /* as in events/step.h */
+};
+
+/* Over whole steps; a percentile is -1 where they are too few for it. */
+struct pf_step_spread {
+	const char *name; /* of the class; NULL: of the duration */
+	int64_t sum_ns, mean_ns, min_ns, max_ns, p50_ns, p90_ns, p95_ns, p99_ns;
+	double share; /* of the time of all whole steps */
+};
+
+/* A GPU from the first to the last whole step. */
+struct pf_step_device {
+	int64_t trace_id, rank, device; /* the last two -1: unknown */
+	int64_t window_ns;
+	struct pf_sm_sums sm;
+	struct pf_step_use use;
+};
+
+/* A zero-initialised struct is an empty result; it owns its arrays. */
+struct pf_step_times {
+	struct pf_window window;
+	struct pf_step_time *steps; /* by trace, then start */
+	size_t count, cap;
+	struct pf_step_device *devices;
+	size_t device_count, device_cap;
+	struct pf_copies *copies;
+	int64_t full_count, partial_count, empty_count; /* disjoint */
+	/*
+	 * Of each trace from its first to its last whole step, summed: as in
+	 * all commands.  Without a GPU the shares are not known.
+	 */
+	int64_t window_ns, busy_ns;
+	double busy_share;
+	struct pf_step_use use;
+	/* Of whole steps only. */
+	struct pf_step_spread dur, classes[PF_STEP_CLASSES];
+	double steps_per_second;
+	double samples_per_second;     /* not a number: not known */
+	bool has_steps, has_many_gpus; /* a trace of several GPUs */
+	struct pf_recorded recorded;
+	bool is_untimed; /* only memory was recorded: its span is no step */
+	bool is_instant; /* a trace's window takes no time: it is no step */
+};
+
+int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
+		       struct pf_step_times *out, struct pf_err *err);
+void pf_step_times_release(struct pf_step_times *times);
+void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
+
+/*
+ * Warm-up: the leading steps that each take more than so many times the
+ * median of all.  What allocates, compiles and fills caches is in them.
+ */
+#define PF_WARM_UP_TIMES 1.25
+
+/* How many of the durations, in order of time, are warm-up. */
+size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count);
+
+/* The same of whole steps, by trace: start with { 0, SIZE_MAX }. */
+struct pf_steps_warm_up {
+	size_t most;  /* leading steps of a trace that are */
+	size_t least; /* steps that a trace has */
+};
+/* "first" is in the first of so many structs of stride_bytes. */
+void pf_steps_find_warm_up(const struct pf_step_time *first,
+			   size_t stride_bytes, size_t count,
+			   struct pf_steps_warm_up *out);
+
+/*
+ * Both, and what of the trace is not to be trusted.  What was found stays in
+ * "kept", or NULL.
+ */
+int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
+		    struct pf_step_times *kept, struct pf_doc *doc,
+		    struct pf_err *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "store/named.h"
+#include "show/find.h"
+#include "show/rows.h"
+#include "analysis/time/training.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const struct pf_col times_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "row_count", "Rows", PF_COUNT },
+	{ "first_ns", "First", PF_NS },
+	{ "mean_ns", "Mean of others", PF_NS },
+	{ "median_ns", "Median", PF_NS },
+	{ "p90_ns", "90 %", PF_NS },
+	{ "p99_ns", "99 %", PF_NS },
+	{ "longest_ns", "Longest", PF_NS },
+};
+
+static const struct pf_col batch_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "ordinal", "Row", PF_INT },
+	{ "step", "Step after it", PF_INT },
+	{ "batch_idx", "Batch", PF_INT },
+	{ "batch_ns", "Time", PF_NS },
+	{ "rate", "Rate", PF_REAL },
+	{ "implied_count", "Rate x time", PF_REAL },
+};
+
+static const struct pf_col memory_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "ordinal", "Row", PF_INT },
+	{ "step", "Step before it", PF_INT },
+	{ "batch_idx", "Batch", PF_INT },
+	{ "allocated_bytes", "Allocated", PF_BYTES },
+	{ "reserved_bytes", "Reserved", PF_BYTES },
+	{ "slack_bytes", "Slack", PF_BYTES },
+	{ "host_percent", "Host memory %", PF_REAL },
+};
+
+static const struct pf_col category_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "category", "Category", PF_TEXT },
+	{ "peak_bytes", "At the peak", PF_BYTES },
+	{ "end_bytes", "At the end", PF_BYTES },
+};
+
+static const struct pf_col summary_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "key", "Key", PF_TEXT },
+	{ "value", "Value", PF_REAL },
+};
+
+#define COLS(c) (c), sizeof(c) / sizeof(*(c))
+
+/* A table, if it has a row. */
+static int add(struct pf_db *db, const char *query, const char *name,
+	       const char *title, const struct pf_col *cols, size_t count,
+	       struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_table *t = pf_table_new(name, title, cols, count);
+
+	if (pf_named_fill(db, query, t, err) < 0) {
+		pf_table_free(t);
+		return -1;
+	}
+	if (!pf_table_row_count(t)) {
+		pf_table_free(t);
+		return 0;
+	}
+	pf_doc_adopt(doc, t);
+	return 1;
+}
+
+/* The largest of a column, in the words of its units. */
+static const char *most(const struct pf_doc *doc, const char *table,
+			const char *key, char text[PF_NUM_MAX])
+{
+	const struct pf_table *t = pf_doc_find_table(doc, table);
+	int64_t value = 0;
+
+	for (size_t i = 0; i < pf_table_rows(t); i++) {
+		int64_t at = pf_table_int_at(t, i, key);
+
+		if (at > value)
+			value = at;
+	}
+	return pf_num_show_bytes(text, value);
+}
+
+/* In place of a sentence that there is nothing. */
+static void say_times(struct pf_doc *doc)
+{
+	const struct pf_table *t = pf_doc_find_table(doc, "training_times");
+	const struct pf_cell *median = pf_table_at(t, 0, "median_ns");
+	const struct pf_scalar *steps = pf_doc_find(doc, "step_count");
+	char text[PF_NUM_MAX];
+
+	if (median && (!steps || !steps->cell.v.i))
+		pf_doc_finding(doc,
+			       "There are no steps of a trace; batches that "
+			       "the training script timed take %s in the "
+			       "median",
+			       pf_num_show_ns(text, median->v.i));
+	doc->is_nothing = false;
+}
+
+static void say_categories(struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	if (doc->is_nothing)
+		pf_doc_finding(doc,
+			       "Tensors of all categories hold at most %s "
+			       "together; there are no records of single "
+			       "allocations",
+			       most(doc, "categories", "peak_bytes", text));
+	doc->is_nothing = false;
+}
+
+static void say_memory(struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX], more[PF_NUM_MAX];
+
+	if (doc->is_nothing)
+		pf_doc_finding(
+			doc,
+			"The training script saw at most %s of the GPU "
+			"allocated and %s reserved; there are no "
+			"records of single allocations",
+			most(doc, "training_memory", "allocated_bytes", text),
+			most(doc, "training_memory", "reserved_bytes", more));
+	doc->is_nothing = false;
+}
+
+int pf_training_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	int rc = add(db, "training_times", "training_times",
+		     "Batches that the training script timed", COLS(times_cols),
+		     doc, err);
+
+	if (rc <= 0)
+		return rc;
+	say_times(doc);
+	pf_doc_note(doc, "the rate of these batches is the length of the first "
+			 "tensor's first item over the time, as the script "
+			 "computes it: it need not be samples");
+	return add(db, "training_batches", "training_batches", "Each of them",
+		   COLS(batch_cols), doc, err) < 0
+		       ? -1
+		       : 0;
+}
+
+int pf_training_memory(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	int rc = add(db, "memory_categories", "categories",
+		     "Memory by category", COLS(category_cols), doc, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		say_categories(doc);
+	rc = add(db, "training_memory", "training_memory",
+		 "Memory of the GPU as the training script saw it",
+		 COLS(memory_cols), doc, err);
+	if (rc == 1) {
+		say_memory(doc);
+		pf_doc_note(doc, "slack is what is reserved and not allocated: "
+				 "cache as well as fragmentation");
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+struct check {
+	int64_t trace_id, total_steps, last_step;
+};
+static const struct pf_field check_fields[] = {
+	PF_FIELD(struct check, trace_id, "trace_id", "", PF_INT),
+	PF_FIELD(struct check, total_steps, "total_steps", "", PF_INT),
+	PF_FIELD(struct check, last_step, "last_step", "", PF_INT),
+};
+
+int pf_training_summary(struct pf_db *db, struct pf_doc *doc,
+			struct pf_err *err)
+{
+	struct pf_arena texts = { 0 };
+	struct check *checks;
+	size_t count;
+
+	int rc = add(db, "training_summary", "training_summary",
+		     "What the training script says of itself",
+		     COLS(summary_cols), doc, err);
+
+	if (rc < 0)
+		return -1;
+	doc->is_nothing = doc->is_nothing && !rc;
+	checks = pf_named_rows_take(db, "training_check",
+				    PF_FIELDS(check_fields), &texts, &count,
+				    err);
+	for (size_t i = 0; checks && i < count; i++)
+		pf_doc_note(doc,
+			    "the last step that was timed is %" PRId64
+			    " of the %" PRId64 " that were asked for: where "
+			    "training stopped early, averages of the summary "
+			    "are per step that was asked for",
+			    checks[i].last_step, checks[i].total_steps);
+	free(checks);
+	pf_arena_release(&texts);
+	return checks ? 0 : -1;
+}
+
+/* ---- several ---- */
+
+struct times {
+	const char *capture;
+	int64_t trace_id, row_count, first_ns, mean_ns, median_ns;
+	int64_t p90_ns, p99_ns, longest_ns;
+};
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct times, member, #member, title, kind)
+static const struct pf_field times_fields[] = {
+	FIELD(capture, "Capture", PF_PATH),
+	FIELD(trace_id, "Trace", PF_INT | PF_FULL),
+	FIELD(row_count, "Rows", PF_COUNT),
+	FIELD(first_ns, "First", PF_NS | PF_MAYBE),
+	FIELD(mean_ns, "Mean of others", PF_NS | PF_MAYBE),
+	FIELD(median_ns, "Median", PF_NS | PF_MAYBE),
+	FIELD(p90_ns, "90 %", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(p99_ns, "99 %", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(longest_ns, "Longest", PF_NS | PF_MAYBE),
+};
+#undef FIELD
+
+/* Rows of one database; the last one's median goes to *median_ns. */
+static int add_times(const char *path, const char *name, struct pf_table *t,
+		     int64_t *median_ns, struct pf_err *err)
+{
+	struct pf_arena texts = { 0 };
+	struct pf_db db = { 0 };
+	struct times *rows = NULL;
+	size_t count = 0;
+	int rc = pf_db_open(&db, path, false, err);
+
+	if (!rc) {
+		/* all but the capture are columns of the query */
+		rows = pf_named_rows_take(
+			&db, "training_times", times_fields + 1,
+			sizeof(times_fields) / sizeof(*times_fields) - 1,
+			&texts, &count, err);
+		rc = rows ? 0 : -1;
+	}
+	for (size_t i = 0; i < count; i++) {
+		rows[i].capture = name;
+		*median_ns = rows[i].median_ns;
+		PF_PUT(t, times_fields, rows[i]);
+	}
+	free(rows);
+	pf_arena_release(&texts);
+	pf_db_close(&db);
+	return rc;
+}
+
+int pf_training_trend(const char *const *paths, char *const *names,
+		      size_t count, struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_table *t = pf_fields_table(
+		"training_trend", "Batches that training scripts timed",
+		PF_FIELDS(times_fields));
+	char first_text[PF_NUM_MAX], last_text[PF_NUM_MAX];
+	int64_t first_ns = PF_NO_INT, last_ns = PF_NO_INT;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		rc = add_times(paths[i], names[i], t, &last_ns, err);
+		if (first_ns == PF_NO_INT)
+			first_ns = last_ns;
+	}
+	if (rc || first_ns == PF_NO_INT) {
+		pf_table_free(t);
+		return rc;
+	}
+	pf_doc_finding(doc,
+		       "The median batch that the training script timed takes "
+		       "%s in the first and %s in the last",
+		       pf_num_show_ns(first_text, first_ns),
+		       pf_num_show_ns(last_text, last_ns));
+	if (count > 1 && last_ns != PF_NO_INT)
+		pf_doc_int(doc, "batch_change_ns", "Median batch, change",
+			   PF_NS | PF_SIGNED, pf_sat_sub(last_ns, first_ns));
+	pf_doc_adopt(doc, t);
+	return 1;
+}

@@ -1,0 +1,834 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three sources: what ingest counted (tables trace, trace_fact, repair), GPU
+ * work, and the threads and streams.  Each check is a row of the table below;
+ * its verdict follows from its share alone.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trust/doctor.h"
+#include "analysis/trust/doctor_impl.h"
+#include "events/hints.h"
+#include "events/trust.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/sat.h"
+#include "base/stats.h"
+#include "store/named.h"
+#include "show/rows.h"
+
+#define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */
+
+enum check_id {
+	CUT_OFF,
+	LOST,
+	CAPTURE,
+	SKIPPED,
+	NO_TIME,
+	REPAIRED,
+	DISAGREES,
+	NEGATIVE,
+	LEFT_OUT,
+	UNREAD,
+	EVENT_LIMIT,
+	UNKNOWN,
+	TOO_DEEP,
+	NO_EVENTS,
+	RANKS,
+	MERGED,
+	SHARED_IDS,
+	CROWDED,
+	NO_GPU,
+	NO_CALLS,
+	NO_STACKS,
+	NO_SHAPES,
+	NO_MEMORY,
+	NO_STEPS,
+	EMPTY_STEPS,
+	HEAD,
+	MIGRATED,
+	ORPHAN,
+	IDLE_LAUNCHES,
+	IDLE_COPIES,
+	NO_OP,
+	NOT_IN_TABLE,
+	BACKLOG,
+	GRAPHS,
+	EARLY,
+	CLOCK,
+	SLOW,
+	COARSE,
+	OVERLAP,
+	ZERO,
+	CROSSING,
+	DUPLICATE,
+	OVERHEAD,
+	CHECKS
+};
+
+_Static_assert((int)CHECKS == PF_DOCTOR_CHECKS, "PF_DOCTOR_CHECKS");
+
+static const char *const verdicts[] = { "ok", "note", "warn", "bad" };
+
+#define NEVER 2.0 /* shares are at most 1 */
+
+/*
+ * The verdict of a check that found something: bad or warn from these shares
+ * on, else note.  A check without a share has a share of 1.
+ */
+static const struct rule {
+	const char *name;
+	double warn, bad;
+	const char *advice; /* or NULL */
+	enum pf_hint hint;  /* said behind it, or NONE */
+} rules[CHECKS] = {
+	[CUT_OFF] = { "truncated", 0, 0,
+		      "what follows in the file is missing; let the program "
+		      "that writes the trace end by itself",
+		      PF_HINT_NONE },
+	[LOST] = { "lost events", 0, 0,
+		   "the counts of the database contradict each other; ingest "
+		   "the trace again",
+		   PF_HINT_NONE },
+	[CAPTURE] = { "capture incomplete", 0, NEVER,
+		      "frames of the capture are damaged or missing, or events "
+		      "were dropped while capturing; 'profan info' says "
+		      "which",
+		      PF_HINT_NONE },
+	[SKIPPED] = { "skipped events", 0, 0.01,
+		      "they could not be read and are in no figure; "
+		      "'profan info' lists them by kind",
+		      PF_HINT_NONE },
+	[NO_TIME] = { "events without a time", 0, 0.01,
+		      "they have none, or 0 or one of another clock far from "
+		      "all others: they are in no figure",
+		      PF_HINT_NONE },
+	[REPAIRED] = { "repairs", NEVER, NEVER,
+		       "the text of the trace was mended; 'profan info' lists "
+		       "how, and where first",
+		       PF_HINT_NONE },
+	[DISAGREES] = { "snapshot disagrees", NEVER, NEVER,
+			"figures of the snapshot contradict each other: its "
+			"history and its final state, or a segment's size and "
+			"its blocks; 'profan info' says which",
+			PF_HINT_NONE },
+	[NEGATIVE] = { "negative durations", 0, 0.01,
+		       "events without a duration or with a negative one count "
+		       "as 0",
+		       PF_HINT_NONE },
+	[LEFT_OUT] = { "left out on request", NEVER, NEVER,
+		       "ingest without --no-python-functions keeps them",
+		       PF_HINT_NONE },
+	[UNREAD] = { "tables not read", NEVER, NEVER, "they are in no figure",
+		     PF_HINT_NONE },
+	[EVENT_LIMIT] = { "event cap", 0, 0,
+			  "exactly 1,000,000 events: TensorFlow's trace viewer "
+			  "drops what comes later",
+			  PF_HINT_NONE },
+	[UNKNOWN] = { "unknown categories", NEVER, NEVER,
+		      "they count as ranges of the host; GPU work among them "
+		      "is not recognised",
+		      PF_HINT_NONE },
+	[TOO_DEEP] = { "nested too deep", 0, 0.01,
+		       "'profan table' leaves them out", PF_HINT_NONE },
+	[NO_EVENTS] = { "no events", 0, 0,
+			"none was recorded, or all were skipped",
+			PF_HINT_NONE },
+	[RANKS] = { "ranks missing", NEVER, NEVER,
+		    "ingest the traces of all ranks into one database; --rank "
+		    "numbers files that do not say",
+		    PF_HINT_NONE },
+	[MERGED] = { "several processes", NEVER, NEVER,
+		     "their traces were made into one file, and each is a "
+		     "trace again; ranks are what labels of pids say, else "
+		     "numbers in the order of the file",
+		     PF_HINT_NONE },
+	[SHARED_IDS] = { "ids of several calls", 0.01, NEVER,
+			 "GPU work whose id several calls of its process have; "
+			 "each is held to be launched by the last of them that "
+			 "began before it",
+			 PF_HINT_NONE },
+	[CROWDED] = { "ids of several works", NEVER, NEVER,
+		      "GPU work of one id and a call that launches no graph: "
+		      "all of it counts as launched by that call",
+		      PF_HINT_NONE },
+	[NO_GPU] = { "no GPU activity", 0, 0, NULL, PF_HINT_WORK },
+	[NO_CALLS] = { "no runtime calls", 0, NEVER,
+		       "GPU work has no launch calls", PF_HINT_CALLS },
+	[NO_STACKS] = { "no stacks", NEVER, NEVER, NULL, PF_HINT_STACKS },
+	[NO_SHAPES] = { "no shapes", NEVER, NEVER, NULL, PF_HINT_SHAPES },
+	[NO_MEMORY] = { "no memory", NEVER, NEVER, NULL, PF_HINT_MEMORY },
+	[NO_STEPS] = { "no steps", NEVER, NEVER, NULL, PF_HINT_STEPS },
+	[EMPTY_STEPS] = { "empty steps", NEVER, NEVER,
+			  "no operator, no GPU work, and below 1/100 of the "
+			  "others' median, as after a last prof.step(): in no "
+			  "mean",
+			  PF_HINT_NONE },
+	[HEAD] = { "head orphans", 0.01, 0.1,
+		   "GPU work launched before the capture began; it counts as "
+		   "busy, but has no call, operator or step",
+		   PF_HINT_HEAD },
+	[MIGRATED] = { "unified memory", NEVER, NEVER,
+		       "GPU work that moves its pages: no call launches that, "
+		       "and it has no operator and no step",
+		       PF_HINT_NONE },
+	[ORPHAN] = { "no launch call", 0.01, 0.1,
+		     "GPU work whose call was not recorded has an operator and "
+		     "a "
+		     "step only where the trace itself leads to it from one",
+		     PF_HINT_NONE },
+	[IDLE_LAUNCHES] = { "launches without GPU work", 0.01, 0.1,
+			    "their work was dropped, ran after the capture, "
+			    "or was captured into a graph",
+			    PF_HINT_NONE },
+	[IDLE_COPIES] = { "copies without GPU work", NEVER, NEVER,
+			  "calls that copy or fill and left no record; those "
+			  "of no bytes leave none",
+			  PF_HINT_NONE },
+	[NO_OP] = { "no operator", NEVER, NEVER,
+		    "the call of this GPU work is in no operator",
+		    PF_HINT_NO_OP },
+	[NOT_IN_TABLE] = { "not in key_averages", 0.01, NEVER,
+			   "torch's own table gives this GPU work to no "
+			   "operator",
+			   PF_HINT_NONE },
+	[BACKLOG] = { "backlog before the capture", 0, NEVER,
+		      "the work of every launch begins later than that after "
+		      "its call: the GPU was still at work that was launched "
+		      "before the capture, and was busy while no work is shown",
+		      PF_HINT_HEAD },
+	[GRAPHS] = { "whole graphs", NEVER, NEVER,
+		     "each is one event of GPU work", PF_HINT_GRAPHS },
+	[EARLY] = { "work before its launch", 0, 0.01,
+		    "the clocks of host and GPU differ: delays and gaps are "
+		    "off by as much",
+		    PF_HINT_NONE },
+	[CLOCK] = { "clock problems", 0, 0,
+		    "GPU work ends before its call begins: times of the host "
+		    "and the GPU cannot be compared",
+		    PF_HINT_NONE },
+	[SLOW] = { "slow clocks", 0.1, NEVER,
+		   "below 90 % of the clock's maximum a GPU takes longer for "
+		   "the "
+		   "same work: heat, its power limit, or a clock that somebody "
+		   "set",
+		   PF_HINT_NONE },
+	[COARSE] = { "whole microseconds", NEVER, NEVER,
+		     "the trace has no digits after the point",
+		     PF_HINT_COARSE },
+	[OVERLAP] = { "overlaps on one stream", 0.01, NEVER,
+		      "sums of durations count this time twice, unions do "
+		      "not; dependent launches do this, and clocks",
+		      PF_HINT_NONE },
+	[ZERO] = { "GPU work of no length", 0.01, 0.1,
+		   "it counts as an event, but takes no time", PF_HINT_NONE },
+	[CROSSING] = { "crossing slices", 0.001, 0.1,
+		       "ranges of a thread that overlap without nesting: own "
+		       "times and parents are uncertain there",
+		       PF_HINT_NONE },
+	[DUPLICATE] = { "duplicates", 0, 0.01,
+			"events that equal an earlier one count twice",
+			PF_HINT_NONE },
+	[OVERHEAD] = { "profiler overhead", 0.05, NEVER,
+		       "time of the threads that the profiler took itself",
+		       PF_HINT_NONE },
+};
+
+struct result {
+	int64_t count, gpu_ns; /* gpu_ns -1: makes no sense */
+	double share;          /* -1: there is no whole */
+	bool is_least;         /* count is a lower bound */
+};
+
+struct doctor {
+	struct pf_db *db;
+	enum pf_producer producer;
+	struct result results[CHECKS];
+	struct pf_doctor_gpu gpu;
+	struct pf_doctor_tracks tracks;
+	int64_t trace_count, event_count, stored_count, span_ns;
+	int64_t worker_count; /* traces, of several of one process the first */
+	int64_t no_rank, same_rank, absent_ranks; /* of RANKS */
+	struct pf_buf cut;                        /* CUT_OFF: where */
+	struct pf_buf unread;                     /* UNREAD: which */
+	bool has_shapes;                          /* an operator */
+	bool has_versions;   /* some in a version that is not known */
+	bool is_rank_unsure; /* several traces, not told apart */
+	struct pf_doctor_clocks clocks; /* of SLOW */
+};
+
+static double part(int64_t count, int64_t whole)
+{
+	return whole > 0 ? (double)count / (double)whole : count > 0 ? 1 : 0;
+}
+
+static void set(struct doctor *d, enum check_id id, int64_t count, int64_t of)
+{
+	d->results[id] = (struct result){ count, -1, part(count, of), false };
+}
+
+static void set_alone(struct doctor *d, enum check_id id, int64_t count)
+{
+	d->results[id] = (struct result){ count, -1, -1, false };
+}
+
+static void set_gpu(struct doctor *d, enum check_id id,
+		    const struct pf_tally *t)
+{
+	d->results[id] = (struct result){ t->count, t->ns,
+					  part(t->ns, d->gpu.work.ns), false };
+}
+
+static enum pf_doctor_verdict judge(const struct doctor *d, enum check_id id)
+{
+	const struct result *r = &d->results[id];
+	double share = r->share < 0 ? 1 : r->share;
+
+	if (!r->count)
+		return PF_DOCTOR_OK;
+	/* what was not read says nothing of what is missing */
+	if (d->has_versions &&
+	    (id == UNREAD || id == NO_GPU || id == NO_CALLS ||
+	     (id >= HEAD && id <= IDLE_COPIES)))
+		return id == UNREAD ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
+	if (id == NO_GPU)
+		return d->tracks.silent_trace_count ? PF_DOCTOR_BAD
+						    : PF_DOCTOR_NOTE;
+	if (id == UNKNOWN && d->producer == PF_FROM_LEGACY)
+		return PF_DOCTOR_WARN;
+	if (id == RANKS)
+		return d->is_rank_unsure ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
+	if (share >= rules[id].bad)
+		return PF_DOCTOR_BAD;
+	return share >= rules[id].warn ? PF_DOCTOR_WARN : PF_DOCTOR_NOTE;
+}
+
+/* ---- what ingest counted ---- */
+
+enum trace_column {
+	T_ID,
+	T_RANK,
+	T_WORLD,
+	T_EVENTS,
+	T_STORED,
+	T_LOST,
+	T_SPAN,
+	T_WORK,
+	T_CALLS,
+	T_STACKS,
+	T_MEMORY,
+	T_DIGITS,
+	T_UNLINKED,
+	T_UNLINKED_NS,
+	T_DEEP,
+	T_STEPS,
+	T_FIRST_SPAN,
+	T_BESIDE,
+	T_TIMELESS,
+	T_MERGED,
+	T_SHARED,
+	T_EMPTY,
+	T_COUNT
+};
+
+struct ranks {
+	int64_t *items;
+	size_t count, cap;
+	int64_t world;
+};
+
+/* What a trace does not have; of what stands beside one none is expected. */
+static void add_lacks(struct result *r, const int64_t *v)
+{
+	r[NO_GPU].count += !v[T_WORK];
+	r[NO_CALLS].count += v[T_WORK] && !v[T_CALLS];
+	r[NO_STACKS].count += !v[T_STACKS];
+	r[NO_MEMORY].count += !v[T_MEMORY];
+	r[NO_STEPS].count += !v[T_STEPS];
+	r[COARSE].count += !v[T_DIGITS] && !v[T_TIMELESS];
+}
+
+static void add_trace(struct doctor *d, sqlite3_stmt *st, struct ranks *ranks)
+{
+	int64_t v[T_COUNT];
+	struct result *r = d->results;
+
+	for (int i = 0; i < T_COUNT; i++)
+		v[i] = sqlite3_column_int64(st, i);
+	d->trace_count += !v[T_BESIDE];
+	d->event_count += v[T_EVENTS];
+	d->stored_count += v[T_STORED];
+	pf_sat_sum(&d->span_ns, v[T_SPAN]);
+	r[LOST].count += v[T_LOST] < 0 ? -v[T_LOST] : v[T_LOST];
+	r[EVENT_LIMIT].count += v[T_STORED] == EVENT_CAP;
+	r[TOO_DEEP].count += v[T_DEEP];
+	r[NO_EVENTS].count += !v[T_BESIDE] && v[T_EMPTY];
+	if (!v[T_BESIDE] && !v[T_EMPTY])
+		add_lacks(r, v);
+	r[MERGED].count += v[T_MERGED] > 0;
+	r[SHARED_IDS].count += v[T_SHARED];
+	r[NOT_IN_TABLE].count += v[T_UNLINKED];
+	pf_sat_sum(&r[NOT_IN_TABLE].gpu_ns, v[T_UNLINKED_NS]);
+	if (v[T_WORLD] > ranks->world)
+		ranks->world = v[T_WORLD];
+	if (!v[T_FIRST_SPAN])
+		return; /* another capture of a rank that has been counted */
+	d->worker_count++;
+	if (sqlite3_column_type(st, T_RANK) == SQLITE_NULL) {
+		d->no_rank++;
+		return;
+	}
+	ranks->items = pf_grow(ranks->items, &ranks->cap, ranks->count + 1,
+			       sizeof(*ranks->items));
+	ranks->items[ranks->count++] = v[T_RANK];
+}
+
+static void judge_ranks(struct doctor *d, const struct ranks *ranks)
+{
+	int64_t known;
+
+	if (ranks->count)
+		qsort(ranks->items, ranks->count, sizeof(*ranks->items),
+		      pf_stats_compare);
+	for (size_t i = 1; i < ranks->count; i++)
+		d->same_rank += ranks->items[i] == ranks->items[i - 1];
+	known = (int64_t)ranks->count - d->same_rank;
+	if (ranks->world > known + d->no_rank)
+		d->absent_ranks = ranks->world - known - d->no_rank;
+	if (d->worker_count < 2)
+		d->no_rank = 0;
+	d->is_rank_unsure = d->no_rank || d->same_rank;
+	set_alone(d, RANKS, d->no_rank + d->same_rank + d->absent_ranks);
+}
+
+static int read_traces(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_traces", err);
+	struct ranks ranks = { 0 };
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1)
+		add_trace(d, st, &ranks);
+	sqlite3_finalize(st);
+	judge_ranks(d, &ranks);
+	free(ranks.items);
+	return rc;
+}
+
+/* Which check a kind of repair belongs to; else SKIPPED or REPAIRED. */
+static const struct {
+	const char *kind;
+	enum check_id id;
+} repair_checks[] = {
+	{ "cut_off", CUT_OFF },         { "compression", CUT_OFF },
+	{ "no_duration", NEGATIVE },    { "negative_duration", NEGATIVE },
+	{ "python", LEFT_OUT },         { "no_end", CUT_OFF },
+	{ "bad_frame", CAPTURE },       { "missing_frames", CAPTURE },
+	{ "stopped", CAPTURE },         { "not_recorded", CAPTURE },
+	{ "torn_range", CAPTURE },      { "skipped_bytes", CHECKS },
+	{ "lost_events", CAPTURE },     { "untimed", CAPTURE },
+	{ "history", DISAGREES },       { "sums", DISAGREES },
+	{ "empty", REPAIRED },          { "rounded_time", CHECKS },
+	{ "unread_table", UNREAD },     { "cut_snapshot", CUT_OFF },
+	{ "no_time", NO_TIME },         { "time_range", NO_TIME },
+	{ "untimed_skipped", NO_TIME },
+};
+
+static enum check_id repair_check(const char *kind, const char *action)
+{
+	for (size_t i = 0; i < sizeof(repair_checks) / sizeof(*repair_checks);
+	     i++)
+		if (!strcmp(repair_checks[i].kind, kind))
+			return repair_checks[i].id;
+	return !strcmp(action, "skipped") ? SKIPPED : REPAIRED;
+}
+
+static const char *column_or_empty(sqlite3_stmt *st, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(st, i);
+
+	return text ? text : "";
+}
+
+static void note_cut(struct doctor *d, sqlite3_stmt *st)
+{
+	if (d->cut.len > 200)
+		return;
+	pf_buf_addf(&d->cut, "%strace %lld", d->cut.len ? ", " : "",
+		    (long long)sqlite3_column_int64(st, 0));
+	if (sqlite3_column_type(st, 4) != SQLITE_NULL)
+		pf_buf_addf(&d->cut, " ends at byte %lld",
+			    (long long)sqlite3_column_int64(st, 4));
+}
+
+static int read_repairs(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "info_repairs", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+		enum check_id id = repair_check(column_or_empty(st, 1),
+						column_or_empty(st, 2));
+
+		/* Bytes are no events: their frames are counted.
+		   Times below 1 ns are rounded, which mends nothing. */
+		if (id == CHECKS)
+			continue;
+		d->results[id].count += sqlite3_column_int64(st, 3);
+		if (id == CUT_OFF)
+			note_cut(d, st);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+#define UNREAD_SHOWN 200 /* bytes, about */
+
+static int read_unread(struct doctor *d, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(d->db, "doctor_unread", err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = pf_db_step(d->db, st, err)) == 1) {
+		const char *table = (const char *)sqlite3_column_text(st, 0);
+		int64_t count = sqlite3_column_int64(st, 1);
+		char shown[PF_NUM_MAX];
+
+		d->has_versions |= sqlite3_column_int(st, 2);
+		if (!table)
+			set_alone(d, GRAPHS, count);
+		else if (d->unread.len < UNREAD_SHOWN)
+			pf_buf_addf(&d->unread, "%s%s %s",
+				    d->unread.len ? ", " : "", table,
+				    pf_num_show_count(shown, count));
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* ---- all results ---- */
+
+static void settle(struct doctor *d)
+{
+	static const enum check_id of_events[] = { SKIPPED, NO_TIME, LEFT_OUT,
+						   UNREAD, NEGATIVE };
+	static const enum check_id of_traces[] = {
+		EVENT_LIMIT, NO_EVENTS, NO_GPU,   NO_CALLS, NO_STACKS,
+		NO_SHAPES,   NO_MEMORY, NO_STEPS, COARSE
+	};
+	const struct pf_doctor_gpu *g = &d->gpu;
+	const struct pf_doctor_tracks *t = &d->tracks;
+	struct result *r = d->results;
+
+	if (!d->has_shapes)
+		r[NO_SHAPES].count = d->trace_count - r[NO_EVENTS].count;
+	for (size_t i = 0; i < sizeof(of_events) / sizeof(*of_events); i++)
+		set(d, of_events[i], r[of_events[i]].count, d->event_count);
+	for (size_t i = 0; i < sizeof(of_traces) / sizeof(*of_traces); i++)
+		set(d, of_traces[i], r[of_traces[i]].count, d->trace_count);
+	set(d, UNKNOWN, t->unknown_count, d->stored_count);
+	set(d, TOO_DEEP, r[TOO_DEEP].count, d->stored_count);
+	set(d, EMPTY_STEPS, t->empty_step_count, t->step_count);
+	set_alone(d, CUT_OFF, r[CUT_OFF].count);
+	set_alone(d, LOST, r[LOST].count);
+	set_alone(d, CAPTURE, r[CAPTURE].count);
+	set_alone(d, REPAIRED, r[REPAIRED].count);
+	set_alone(d, DISAGREES, r[DISAGREES].count);
+	set_alone(d, MERGED, r[MERGED].count);
+	set(d, SHARED_IDS, r[SHARED_IDS].count, g->work.count);
+	set(d, CROWDED, t->crowded_count, g->work.count);
+	set_gpu(d, HEAD, &g->head);
+	set_gpu(d, MIGRATED, &g->migrated);
+	set_gpu(d, ORPHAN, &g->orphan);
+	set_gpu(d, NO_OP, &g->no_op);
+	set_gpu(d, BACKLOG, &g->backlog);
+	set_gpu(d, EARLY, &g->early);
+	set_gpu(d, CLOCK, &g->clock);
+	set(d, SLOW, d->clocks.low_count, d->clocks.count);
+	set_gpu(d, OVERLAP, &g->overlap);
+	set_gpu(d, NOT_IN_TABLE,
+		&(struct pf_tally){ r[NOT_IN_TABLE].count,
+				    r[NOT_IN_TABLE].gpu_ns });
+	set(d, ZERO, g->zero.count, g->work.count);
+	r[ZERO].gpu_ns = 0;
+	set(d, IDLE_LAUNCHES, t->idle_launch_count, t->launch_count);
+	set(d, IDLE_COPIES, t->idle_copy_count, t->copy_count);
+	set(d, CROSSING, t->crossing_count, t->range_count);
+	r[CROSSING].is_least = t->is_crossing_least;
+	set(d, DUPLICATE, t->duplicate.count, t->event_count);
+	r[DUPLICATE].gpu_ns = t->duplicate.ns;
+	set(d, OVERHEAD, t->overhead.count, 0);
+	r[OVERHEAD].share = part(t->overhead.ns, t->overhead_of_ns);
+}
+
+/* ---- what is said of them ---- */
+
+static void add_note(struct pf_doctor *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void add_note(struct pf_doctor *out, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	out->notes[out->note_count++] = pf_arena_string(&out->texts, text);
+}
+
+static void take_checks(const struct doctor *d, struct pf_doctor *out)
+{
+	for (int i = 0; i < CHECKS; i++) {
+		const struct result *r = &d->results[i];
+		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
+
+		if (v > out->worst)
+			out->worst = v;
+		out->checks[i] = (struct pf_doctor_check){
+			rules[i].name, verdicts[v], r->count, r->gpu_ns,
+			r->share < 0 ? NAN : r->share
+		};
+	}
+}
+
+/* Shares for comparison: a check without one comes first. */
+static double weight(const struct doctor *d, int i)
+{
+	return d->results[i].share < 0 ? 1 : d->results[i].share;
+}
+
+/* The worst check; of several the one with the largest share. */
+static void add_finding(const struct doctor *d, struct pf_doctor *out)
+{
+	int of[PF_DOCTOR_BAD + 1] = { 0 }, top = 0;
+	enum pf_doctor_verdict worst = PF_DOCTOR_OK;
+	struct pf_buf part = { 0 }, text = { 0 };
+	char share[PF_NUM_MAX];
+
+	for (int i = 0; i < CHECKS; i++) {
+		enum pf_doctor_verdict v = judge(d, (enum check_id)i);
+
+		of[v]++;
+		if (v > worst || (v == worst && weight(d, i) > weight(d, top)))
+			top = i, worst = v;
+	}
+	if (worst < PF_DOCTOR_WARN) {
+		out->finding = "Nothing makes the figures doubtful: no check "
+			       "says warn or bad";
+		return;
+	}
+	if (d->results[top].share > 0)
+		pf_buf_addf(&part, " (%s%s)",
+			    pf_num_show_ratio(share, d->results[top].share),
+			    d->results[top].gpu_ns > 0 ? " of GPU time" : "");
+	pf_buf_addf(&text,
+		    "Verdicts of %d checks: %d bad, %d warn, above all %s%s",
+		    CHECKS, of[PF_DOCTOR_BAD], of[PF_DOCTOR_WARN],
+		    rules[top].name, part.len ? part.data : "");
+	out->finding = pf_arena_string(&out->texts, text.data);
+	pf_buf_release(&text);
+	pf_buf_release(&part);
+}
+
+static void note_gpu(const struct doctor *d, struct pf_doctor *out)
+{
+	if (d->has_versions)
+		add_note(out, "no GPU activity: it may be in the tables that "
+			      "are not read");
+	else if (d->tracks.silent_trace_count)
+		add_note(out,
+			 "no GPU activity: %" PRId64 " %s no record of it: "
+			 "another profiler may hold the GPU, or a permission "
+			 "is lacking%s",
+			 d->tracks.silent_trace_count,
+			 d->tracks.silent_trace_count == 1
+				 ? "trace launches work, but has"
+				 : "traces launch work, but have",
+			 d->producer == PF_FROM_NSYS ? ", or it ran under WSL"
+						     : "");
+	else if (d->tracks.tpu_count)
+		add_note(out,
+			 "no GPU activity: %" PRId64 " events are of TPUs, "
+			 "which only 'profan overlap', 'gaps' and 'steps' look "
+			 "into",
+			 d->tracks.tpu_count);
+	else
+		add_note(out, "no GPU activity: %s",
+			 pf_hint(d->producer, PF_HINT_WORK));
+}
+
+static void note_ranks(const struct doctor *d, struct pf_doctor *out)
+{
+	struct pf_buf text = { 0 };
+
+	if (d->no_rank)
+		pf_buf_addf(&text, ", %" PRId64 " %s none", d->no_rank,
+			    d->no_rank == 1 ? "trace has" : "traces have");
+	if (d->same_rank)
+		pf_buf_addf(&text, ", %" PRId64 " %s that of another",
+			    d->same_rank, d->same_rank == 1 ? "has" : "have");
+	if (d->absent_ranks)
+		pf_buf_addf(&text, ", %" PRId64 " of the world %s in no trace",
+			    d->absent_ranks,
+			    d->absent_ranks == 1 ? "is" : "are");
+	add_note(out, "%s: %s; %s", rules[RANKS].name, text.data + 2,
+		 rules[RANKS].advice);
+	pf_buf_release(&text);
+}
+
+/* What only some checks have to say. */
+static void describe(const struct doctor *d, enum check_id id,
+		     struct pf_buf *text)
+{
+	char time[PF_NUM_MAX];
+
+	if (id == CUT_OFF && d->cut.len)
+		pf_buf_addf(text, "%s; ", d->cut.data);
+	if (id == UNREAD && d->unread.len)
+		pf_buf_addf(text, "%s; ", d->unread.data);
+	if (id == EARLY)
+		pf_buf_addf(text, "at most %s; ",
+			    pf_num_show_ns(time, d->gpu.most_early_ns));
+	if (id == BACKLOG)
+		pf_buf_addf(text, "%s; ",
+			    pf_num_show_ns(time, d->gpu.least_delay_ns));
+	if (id == SLOW)
+		pf_buf_addf(text,
+			    "of %s samples that a log has while the GPU "
+			    "worked, the least %.0f MHz of at most %.0f; ",
+			    pf_num_show_count(time, d->clocks.count),
+			    d->clocks.least_mhz, d->clocks.most_mhz);
+	if (id == OVERHEAD)
+		pf_buf_addf(text, "%s; ",
+			    pf_num_show_ns(time, d->tracks.overhead.ns));
+	if (d->results[id].is_least)
+		pf_buf_adds(text, "there are more, not all were counted; ");
+}
+
+static void add_advice(const struct doctor *d, enum check_id id,
+		       struct pf_buf *text)
+{
+	const struct rule *r = &rules[id];
+
+	if (r->advice)
+		pf_buf_adds(text, r->advice);
+	if (id == UNREAD && d->unread.len &&
+	    strstr(d->unread.data, "OSRT_API "))
+		pf_buf_adds(text, "; ingest --osrt keeps OSRT_API");
+	if (r->hint == PF_HINT_NONE)
+		return;
+	if (r->advice)
+		pf_buf_adds(text, "; ");
+	pf_buf_adds(text, pf_hint(d->producer, r->hint));
+}
+
+static void add_notes(const struct doctor *d, struct pf_doctor *out)
+{
+	struct pf_buf text = { 0 };
+
+	for (int v = PF_DOCTOR_BAD; v > PF_DOCTOR_OK; v--)
+		for (int i = 0; i < CHECKS; i++) {
+			enum check_id id = (enum check_id)i;
+
+			if ((int)judge(d, id) != v)
+				continue;
+			if (id == NO_GPU) {
+				note_gpu(d, out);
+				continue;
+			}
+			if (id == RANKS) {
+				note_ranks(d, out);
+				continue;
+			}
+			pf_buf_clear(&text);
+			describe(d, id, &text);
+			add_advice(d, id, &text);
+			add_note(out, "%s: %s", rules[i].name, text.data);
+		}
+	pf_buf_release(&text);
+}
+
+int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err)
+{
+	struct doctor d = { .db = db };
+	int rc = -1;
+
+	if (!pf_hint_producer(db, &d.producer, err) && !read_traces(&d, err) &&
+	    !pf_trust_has_shapes(db, &d.has_shapes, err) &&
+	    !read_repairs(&d, err) && !read_unread(&d, err) &&
+	    !pf_doctor_clocks(db, &d.clocks, err) &&
+	    !pf_doctor_gpu(db, &d.gpu, err) &&
+	    !pf_doctor_tracks(db, &d.tracks, err)) {
+		settle(&d);
+		take_checks(&d, out);
+		add_finding(&d, out);
+		add_notes(&d, out);
+		rc = 0;
+	}
+	pf_buf_release(&d.cut);
+	pf_buf_release(&d.unread);
+	return rc;
+}
+
+void pf_doctor_release(struct pf_doctor *d)
+{
+	pf_arena_release(&d->texts);
+	*d = (struct pf_doctor){ 0 };
+}
+
+void pf_doctor_show(const struct pf_doctor *d,
+		    const struct pf_doctor_args *args, struct pf_doc *doc)
+{
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_doctor_check, member, key, title, kind)
+	const struct pf_field fields[] = {
+		FIELD(name, "check", "Check", PF_TEXT | PF_OURS),
+		FIELD(count, "count", "Count",
+		      PF_COUNT | (args->all ? 0 : PF_QUIET)),
+		FIELD(gpu_ns, "gpu_ns", "GPU time", PF_NS | PF_KNOWN),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(verdict, "verdict", "Verdict", PF_TEXT | PF_OURS),
+	};
+#undef FIELD
+	int64_t fine = 0;
+
+	for (size_t i = 0; i < PF_DOCTOR_CHECKS; i++)
+		fine += !d->checks[i].count;
+	pf_doc_finding(doc, "%s", d->finding);
+	pf_doc_int(doc, "fine_count", "Checks that found nothing",
+		   (enum pf_col_kind)(PF_COUNT | PF_BRIEF), fine);
+	PF_ROWS(doc, "checks", NULL, fields, d->checks, PF_DOCTOR_CHECKS);
+	for (size_t i = 0; i < d->note_count; i++)
+		pf_doc_note(doc, "%s", d->notes[i]);
+}
+
+int pf_doctor(struct pf_db *db, const struct pf_doctor_args *args,
+	      struct pf_doctor *kept, struct pf_doc *doc, bool *is_failed,
+	      struct pf_err *err)
+{
+	struct pf_doctor own = { 0 }, *d = kept ? kept : &own;
+	int rc = pf_doctor_find(db, d, err);
+
+	if (!rc) {
+		pf_doctor_show(d, args, doc);
+		*is_failed = args->fail_on >= 0 &&
+			     (int)d->worst >= PF_DOCTOR_WARN + args->fail_on;
+		if (*is_failed)
+			pf_doc_failed(doc, "%s", d->finding);
+	}
+	pf_doctor_release(&own);
+	return rc;
+}

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Everything but the count of events by category comes from small tables;
+ * that one reads the TYPE column of every block, which is a pass of
+ * milliseconds.  Type ids of a damaged database may be anything: they are
+ * looked up, never used as an index.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/trust/info.h"
+#include "events/hints.h"
+#include "torch/rules.h"
+#include "base/mem.h"
+#include "base/search.h"
+#include "store/cursor.h"
+#include "store/named.h"
+#include "show/rows.h"
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_trace, member, #member, title, kind)
+static const struct pf_field trace_fields[] = {
+	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
+	FIELD(rank, "Rank", PF_INT | PF_MAYBE),
+	FIELD(world_size, "World", PF_INT | PF_MAYBE),
+	FIELD(path, "Path", PF_PATH),
+	FIELD(format, "Format", PF_TEXT),
+	FIELD(compression, "Packed", PF_TEXT),
+	FIELD(file_bytes, "File", PF_BYTES | PF_MAYBE),
+	FIELD(span_ns, "Time span", PF_NS | PF_MAYBE),
+	FIELD(xxh128, "XXH128", PF_TEXT),
+	FIELD(worker, "Worker", PF_PATH | PF_FULL),
+	FIELD(span, "Span", PF_INT | PF_FULL | PF_MAYBE),
+	FIELD(cycle, "Cycle", PF_INT | PF_MAYBE),
+};
+#undef FIELD
+
+static const struct pf_col unread_cols[] = {
+	{ "trace_id", "Trace", PF_INT }, { "rank", "Rank", PF_INT },
+	{ "path", "Path", PF_PATH },     { "file_bytes", "File", PF_BYTES },
+	{ "why", "Why", PF_TEXT },
+};
+
+static const struct pf_col account_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "event_count", "Events", PF_COUNT },
+	{ "stored_count", "Stored", PF_COUNT },
+	{ "paired_count", "Paired", PF_COUNT },
+	{ "metadata_count", "Metadata", PF_COUNT },
+	{ "skipped_count", "Skipped", PF_COUNT },
+	{ "lost_count", "Lost", PF_COUNT },
+	{ "json_bytes", "JSON", PF_BYTES },
+};
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_device, member, #member, title, kind)
+static const struct pf_field device_fields[] = {
+	FIELD(name, "Device", PF_TEXT),
+	FIELD(compute, "Compute", PF_TEXT),
+	FIELD(sm_count, "SMs", PF_INT | PF_MAYBE),
+	FIELD(memory_bytes, "Memory", PF_BYTES | PF_MAYBE),
+	FIELD(devices, "Numbers", PF_TEXT),
+};
+#undef FIELD
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_option, member, #member, title, kind)
+static const struct pf_field option_fields[] = {
+	FIELD(key, "Key", PF_TEXT),
+	FIELD(trace_count, "Traces", PF_COUNT | PF_MAYBE),
+	FIELD(value, "Value", PF_TEXT),
+};
+#undef FIELD
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_steps, member, #member, title, kind)
+static const struct pf_field step_fields[] = {
+	FIELD(trace_id, "Trace", PF_INT | PF_MAYBE),
+	FIELD(step_count, "Steps", PF_COUNT | PF_MAYBE),
+	FIELD(first_step, "First", PF_INT | PF_MAYBE),
+	FIELD(last_step, "Last", PF_INT | PF_MAYBE),
+	FIELD(min_ns, "Shortest", PF_NS | PF_MAYBE),
+	FIELD(mean_ns, "Mean", PF_NS | PF_MAYBE),
+	FIELD(max_ns, "Longest", PF_NS | PF_MAYBE),
+};
+#undef FIELD
+
+#define FIELD(member, title, kind)                                             \
+	PF_FIELD(struct pf_info_tracks, member, #member, title, kind)
+static const struct pf_field track_fields[] = {
+	FIELD(class, "Class", PF_TEXT),
+	FIELD(track_count, "Tracks", PF_COUNT | PF_MAYBE),
+	FIELD(event_count, "Events", PF_COUNT | PF_MAYBE),
+};
+#undef FIELD
+
+static const struct pf_col repair_cols[] = {
+	{ "trace_id", "Trace", PF_INT },
+	{ "kind", "What", PF_TEXT },
+	{ "action", "Done", PF_TEXT },
+	{ "count", "Times", PF_COUNT },
+	{ "first_offset", "First at byte", PF_INT },
+};
+
+static const struct pf_col storage_cols[] = {
+	{ "name", "Table", PF_TEXT },
+	{ "size_bytes", "Size", PF_BYTES },
+};
+
+#define COLS(c) c, sizeof(c) / sizeof(*(c))
+
+static int fill(struct pf_db *db, const char *query, const char *name,
+		const char *title, const struct pf_col *cols, size_t count,
+		struct pf_doc *doc, struct pf_err *err)
+{
+	return pf_named_fill(db, query,
+			     pf_doc_table(doc, name, title, cols, count), err);
+}
+
+/* The rows of a statement, in a struct and in the document. */
+static void *take(struct pf_db *db, const char *query, const char *name,
+		  const char *title, const struct pf_field *fields,
+		  size_t count, struct pf_info *info, size_t *row_count,
+		  struct pf_doc *doc, struct pf_err *err)
+{
+	void *rows = pf_named_rows_take(db, query, fields, count, &info->texts,
+					row_count, err);
+
+	if (rows)
+		pf_doc_rows(doc, name, title, fields, count, rows, *row_count,
+			    fields->row_bytes);
+	return rows;
+}
+
+static int add_before(struct pf_db *db, struct pf_info *info,
+		      struct pf_doc *doc, struct pf_err *err)
+{
+	info->traces = take(db, "info_traces", "traces", "Traces",
+			    PF_FIELDS(trace_fields), info, &info->trace_count,
+			    doc, err);
+	if (!info->traces ||
+	    fill(db, "info_unread", "unread", "Files that could not be read",
+		 COLS(unread_cols), doc, err) < 0 ||
+	    fill(db, "info_accounts", "accounts",
+		 "Where the events of each file went", COLS(account_cols), doc,
+		 err) < 0)
+		return -1;
+	info->devices = take(db, "info_devices", "devices", "Devices",
+			     PF_FIELDS(device_fields), info,
+			     &info->device_count, doc, err);
+	if (!info->devices)
+		return -1;
+	info->steps =
+		take(db, "info_steps", "steps", "Profiler steps as recorded",
+		     PF_FIELDS(step_fields), info, &info->step_count, doc, err);
+	if (!info->steps)
+		return -1;
+	info->tracks = take(db, "info_tracks", "tracks",
+			    "Threads, streams and other tracks",
+			    PF_FIELDS(track_fields), info, &info->tracks_count,
+			    doc, err);
+	return info->tracks ? 0 : -1;
+}
+
+static int add_after(struct pf_db *db, struct pf_info *info, struct pf_doc *doc,
+		     struct pf_err *err)
+{
+	if (fill(db, "info_repairs", "repairs",
+		 "Mended or skipped while reading", COLS(repair_cols), doc,
+		 err) < 0)
+		return -1;
+	info->options = take(db, "info_options", "options",
+			     "What the traces say about themselves",
+			     PF_FIELDS(option_fields), info,
+			     &info->option_count, doc, err);
+	return info->options ? 0 : -1;
+}
+
+int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	return fill(db, "info_storage", "storage", "Storage",
+		    COLS(storage_cols), doc, err);
+}
+
+/* ---- events by category ---- */
+
+struct type_count {
+	int64_t id, count;
+	char *category, *ph;
+};
+
+struct types {
+	struct type_count *items; /* by id, ascending */
+	size_t count, cap;
+};
+
+static char *column_text(sqlite3_stmt *stmt, int i)
+{
+	const void *text = sqlite3_column_blob(stmt, i);
+
+	return pf_memdup0(text, (size_t)sqlite3_column_bytes(stmt, i));
+}
+
+static int load_types(struct pf_db *db, struct types *types, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "info_types", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct type_count *t;
+
+		types->items = pf_grow(types->items, &types->cap,
+				       types->count + 1, sizeof(*types->items));
+		t = &types->items[types->count++];
+		t->id = sqlite3_column_int64(stmt, 0);
+		t->count = 0;
+		t->category = column_text(stmt, 1);
+		t->ph = column_text(stmt, 2);
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static struct type_count *find_type(const struct types *types, int64_t id)
+{
+	size_t low;
+
+	/* ids are 0, 1, 2... or 1, 2, 3... unless the database is odd */
+	if ((size_t)id < types->count && types->items[id].id == id)
+		return &types->items[id];
+	low = PF_SEARCH(i, types->count, types->items[i].id < id);
+	if (low < types->count && types->items[low].id == id)
+		return &types->items[low];
+	return NULL;
+}
+
+static int count_track(struct pf_db *db, uint32_t track_id,
+		       const struct types *types, int64_t *unknown,
+		       struct pf_err *err)
+{
+	struct pf_cursor *c =
+		pf_cursor_new(db, track_id, PF_COLBIT(PF_COL_TYPE), err);
+	const struct pf_block *block;
+	uint32_t first;
+	int rc;
+
+	if (!c)
+		return -1;
+	while ((rc = pf_cursor_block(c, &block, &first, err)) == 1) {
+		for (uint32_t i = 0; i < block->count; i++) {
+			struct type_count *t = find_type(types, block->type[i]);
+
+			*(t ? &t->count : unknown) += 1;
+		}
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int count_events(struct pf_db *db, const struct types *types,
+			int64_t *unknown, struct pf_err *err)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(db, 0, &tracks, &count, err);
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = count_track(db, tracks[i].id, types, unknown, err);
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct type_count *x = a, *y = b;
+	int c = strcmp(x->category, y->category);
+
+	if (!c)
+		c = strcmp(x->ph, y->ph);
+	return c ? c : x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Types that differ only in what their events mean are one row. */
+static void unite(struct types *types)
+{
+	struct type_count *t = types->items;
+
+	if (types->count)
+		qsort(t, types->count, sizeof(*t), by_text);
+	for (size_t i = 0, first = 0; i < types->count; i++) {
+		if (strcmp(t[i].category, t[first].category) != 0 ||
+		    strcmp(t[i].ph, t[first].ph) != 0)
+			first = i;
+		if (i == first)
+			continue;
+		t[first].count += t[i].count;
+		t[i].count = 0;
+	}
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct type_count *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void add_types(struct pf_doc *doc, struct types *types)
+{
+	static const struct pf_col cols[] = {
+		{ "category", "Category", PF_TEXT },
+		{ "ph", "Phase", PF_TEXT },
+		{ "event_count", "Events", PF_COUNT },
+		{ "share", "Share", PF_RATIO },
+	};
+	struct pf_table *t = pf_doc_table(
+		doc, "categories", "Stored events by category", COLS(cols));
+	int64_t total = 0;
+
+	for (size_t i = 0; i < types->count; i++)
+		total += types->items[i].count;
+	unite(types);
+	if (types->count)
+		qsort(types->items, types->count, sizeof(*types->items),
+		      by_count);
+	for (size_t i = 0; i < types->count; i++) {
+		const struct type_count *item = &types->items[i];
+
+		if (!item->count)
+			continue;
+		pf_table_string(t, item->category);
+		pf_table_string(t, item->ph);
+		pf_table_int(t, item->count);
+		pf_table_real(t, (double)item->count / (double)total);
+	}
+}
+
+static int add_categories(struct pf_db *db, struct pf_doc *doc,
+			  struct pf_err *err)
+{
+	struct types types = { 0 };
+	int64_t unknown = 0;
+	int rc = load_types(db, &types, err);
+
+	if (!rc)
+		rc = count_events(db, &types, &unknown, err);
+	if (!rc)
+		add_types(doc, &types);
+	if (!rc && unknown)
+		pf_doc_note(doc, "%lld %s a type that is not listed",
+			    (long long)unknown,
+			    unknown == 1 ? "event has" : "events have");
+	for (size_t i = 0; i < types.count; i++) {
+		free(types.items[i].category);
+		free(types.items[i].ph);
+	}
+	free(types.items);
+	return rc;
+}
+
+/* ---- the whole ---- */
+
+static int single_int(struct pf_db *db, const char *sql, int64_t *out,
+		      struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_db_prepare(db, sql, err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	rc = pf_db_step(db, stmt, err);
+	*out = rc == 1 ? sqlite3_column_int64(stmt, 0) : 0;
+	sqlite3_finalize(stmt);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_scalars(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	int64_t traces, pages, page_bytes, version;
+
+	if (single_int(db, "SELECT count(*) FROM trace", &traces, err) < 0 ||
+	    single_int(db, "PRAGMA page_count", &pages, err) < 0 ||
+	    single_int(db, "PRAGMA page_size", &page_bytes, err) < 0 ||
+	    single_int(db, "PRAGMA user_version", &version, err) < 0)
+		return -1;
+	pf_doc_string(doc, "database", "Database", db->path);
+	pf_doc_int(doc, "size_bytes", "Size", PF_BYTES, pages * page_bytes);
+	pf_doc_int(doc, "schema_version", "Schema version", PF_INT, version);
+	pf_doc_int(doc, "trace_count", "Traces", PF_COUNT, traces);
+	return 0;
+}
+
+/* Traces first..last, in order of id, have the rules of one torch release. */
+static void note_rules(struct pf_doc *doc, int torch, int64_t first,
+		       int64_t last)
+{
+	char which[64];
+
+	if (!torch)
+		return;
+	if (last == first)
+		snprintf(which, sizeof(which), "trace %lld", (long long)first);
+	else
+		snprintf(which, sizeof(which), "traces %lld to %lld",
+			 (long long)first, (long long)last);
+	pf_doc_note(doc, "averages of %s follow the rules of torch %d.%d",
+		    which, torch / 100, torch % 100);
+}
+
+/*
+ * One note for each run of traces with the same rules for key_averages(); what
+ * another profiler wrote has nothing that they are about.
+ */
+static int add_rules(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
+{
+	enum pf_producer producer;
+	sqlite3_stmt *stmt;
+	int64_t first = 0, last = 0;
+	int rc, torch = 0;
+
+	if (pf_hint_producer(db, &producer, err))
+		return -1;
+	if (producer == PF_FROM_OTHERS || producer == PF_FROM_SNAPSHOT ||
+	    producer == PF_FROM_TABLES)
+		return 0;
+	stmt = pf_db_prepare(db,
+			     "SELECT id FROM trace WHERE format != 'memsnap'"
+			     " ORDER BY id",
+			     err);
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+		struct pf_rule_facts facts = { 0 };
+		int own;
+
+		rc = pf_rules_read_facts(db, id, &facts, err);
+		if (rc < 0)
+			break;
+		own = pf_rules_for(&facts, 0, 0).torch;
+		if (own != torch || id != last + 1) {
+			note_rules(doc, torch, first, last);
+			torch = own;
+			first = id;
+		}
+		last = id;
+	}
+	if (!rc)
+		note_rules(doc, torch, first, last);
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+void pf_info_release(struct pf_info *info)
+{
+	free(info->traces);
+	free(info->devices);
+	free(info->steps);
+	free(info->tracks);
+	free(info->options);
+	pf_arena_release(&info->texts);
+	*info = (struct pf_info){ 0 };
+}
+
+int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
+	    struct pf_err *err)
+{
+	struct pf_info own = { 0 }, *info = kept ? kept : &own;
+	int rc = 0;
+
+	if (add_scalars(db, doc, err) < 0 ||
+	    add_before(db, info, doc, err) < 0 ||
+	    add_categories(db, doc, err) < 0 ||
+	    add_after(db, info, doc, err) < 0 || add_rules(db, doc, err) < 0)
+		rc = pf_while(err, "'%s'", db->path);
+	pf_info_release(&own);
+	return rc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Between embed.sh's output and asset.c only. */
+#ifndef PF_BASE_ASSET_TABLE_H
+#define PF_BASE_ASSET_TABLE_H
+
+#include <stddef.h>
+
+struct pf_asset_entry {
+	const char *name;
+	const char *data;
+	size_t len;
+};
+
+extern const struct pf_asset_entry pf_asset_table[]; /* sorted by name */
+extern const size_t pf_asset_count;
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one database says about its full steps, ready to be compared: the
+ * time of steps by class, exact counts per step, GPU work by where it was
+ * launched, host operators, idle time by cause, blocking calls by site and
+ * memory.  Sums are integer ns over all full steps; whoever wants a mean
+ * divides by the number of full steps and rounds when printing.
+ *
+ * A trace without profiler steps is one step.  What a host thread does and
+ * launches belongs to the step on the host in which it began.  GPU work without
+ * a launch call belongs to the step in which it ran.
+ *
+ * Memory grows with the number of steps, names and distinct keys only; past
+ * PF_CAPTURE_ROWS_MAX keys the rest is one row "(other)", so that sums hold.
+ */
+#ifndef PF_ANALYSIS_DIFF_CAPTURE_H
+#define PF_ANALYSIS_DIFF_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analysis/advise/advise.h"
+#include "analysis/time/steps.h"
+#include "base/intern.h"
+#include "events/names.h"
+#include "events/trust.h"
+#include "events/window.h"
+#include "analysis/path/path.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "store/db.h"
+
+#define PF_CAPTURE_ROWS_MAX 65536
+
+/*
+ * Sums are at most this (two years of ns), so that nothing that is worked out
+ * of those of a few captures overflows.  A capture with more is refused.
+ */
+#define PF_CAPTURE_SUM_MAX  (INT64_C(1) << 56)
+#define PF_CAPTURE_SIDE_MAX 64 /* captures of a side */
+
+/* What is counted in each step. */
+enum pf_step_count {
+	PF_COUNT_KERNELS,
+	PF_COUNT_COLLECTIVES, /* kernels of communication */
+	PF_COUNT_LAUNCHES,    /* calls that launch kernels or graphs */
+	PF_COUNT_GRAPHS,      /* of them, of graphs */
+	PF_COUNT_SYNCS,       /* blocking calls */
+	PF_COUNT_ALLOCATIONS, /* calls that allocate or free GPU memory */
+	PF_COUNT_TENSORS,     /* allocations that the profiler recorded */
+	PF_COUNT_HTOD,        /* copies in the order of enum pf_copy_way */
+	PF_COUNT_DTOH,
+	PF_COUNT_DTOD,
+	PF_COUNT_PTOP,
+	PF_COUNT_OTHER_COPIES,
+	PF_COUNT_HTOD_BYTES,
+	PF_COUNT_DTOH_BYTES,
+	PF_COUNT_DTOD_BYTES,
+	PF_COUNT_PTOP_BYTES,
+	PF_COUNT_OTHER_BYTES,
+	PF_COUNT_MEMSETS,
+	PF_COUNT_OPS,     /* operators */
+	PF_COUNT_CALLS,   /* calls of the runtime and the driver */
+	PF_COUNT_GPU_NS,  /* durations of all GPU work */
+	PF_COUNT_WORK_NS, /* of kernels */
+	PF_COUNT_COUNTS
+};
+
+struct pf_capture_step {
+	struct pf_step_time time;
+	int64_t count[PF_COUNT_COUNTS];
+};
+
+/* Where GPU work was launched from, and what it was; numbers of texts. */
+struct pf_work_key {
+	uint32_t path;   /* modules, annotations and ops from the root */
+	uint32_t region; /* the path's modules and annotations */
+	uint32_t module, annotation; /* the innermost, or "" */
+	uint32_t op, shapes;         /* that launched it, its input shapes */
+	uint32_t kernel;
+	uint32_t role;  /* 0: on its device's main stream, else 1 */
+	uint32_t class; /* enum pf_gpu_class */
+	uint32_t kind;  /* enum pf_kind */
+};
+
+struct pf_work_row {
+	struct pf_work_key key;
+	int64_t count, ns;
+	uint64_t first; /* its place in the order of launches */
+};
+
+/* A host operator, annotation or call; self: without those inside it. */
+struct pf_op_row {
+	uint32_t name, shapes; /* numbers of texts */
+	uint32_t kind;         /* enum pf_kind */
+	int64_t count, ns, self_ns;
+};
+
+/* Idle time by cause and culprit, or blocking calls by site. */
+struct pf_wait_row {
+	uint32_t cause;           /* enum pf_cause */
+	uint32_t name, op, frame; /* numbers of texts */
+	int64_t count, ns;        /* pieces or calls, and their time */
+	int64_t idle_ns;          /* of sites: idle time of gaps they drained */
+};
+
+/* A row of key_averages(): count, then times and memory (groups.h). */
+#define PF_AVERAGE_VALUES 9
+struct pf_average_row {
+	uint32_t name; /* number of a text */
+	bool is_device;
+	int64_t value[PF_AVERAGE_VALUES];
+};
+
+/* What texts of a trace are shown as. */
+struct pf_text_filter {
+	/* Append it; called by several threads at once.  NULL: as they are. */
+	void (*write)(const void *context, const char *s, size_t len,
+		      struct pf_buf *out);
+	const void *context;
+};
+
+/* A rule of advice; its sentences name nothing of the trace. */
+struct pf_capture_advice {
+	const char *id, *title;
+	enum pf_advice_state state;
+	int64_t at_most_ns; /* PF_NO_INT: it is not given, or has no bound */
+	uint32_t reason;    /* number of a text */
+};
+
+struct pf_capture {
+	char *path;
+	struct pf_text_filter filter; /* set before it is loaded */
+	struct pf_intern texts;
+	struct pf_capture_step *steps; /* by trace, then start */
+	size_t step_count, full_count;
+	bool is_too_large; /* a sum passed PF_CAPTURE_SUM_MAX */
+	bool has_steps;    /* else the window is one */
+	bool is_untimed;   /* there is not even that */
+	/* sums over full steps */
+	int64_t step_ns, busy_ns, class_ns[PF_STEP_CLASSES];
+	double busy_share;    /* of the window, as steps has it; -1: unknown */
+	double between_share; /* of it, the time between steps */
+	int64_t count[PF_COUNT_COUNTS];
+	int64_t cause_ns[PF_CAUSE_COUNT];
+	int64_t path_ns[PF_PATH_CATEGORIES]; /* of the critical path */
+	int64_t path_window_ns, path_steps;  /* its window; 0: not asked for */
+	struct pf_capture_advice advice[PF_ADVICE_MAX]; /* if asked for */
+	size_t advice_count;
+	int64_t advice_window_ns, advice_steps;
+	int64_t device_count; /* that have work */
+	int64_t gpu_events;   /* of the whole capture */
+	/*
+	 * Of them: launched before it began, pages of unified memory, and
+	 * without a call otherwise.
+	 */
+	int64_t before_count, migrated_count, without_launch;
+	int64_t outside_count;              /* GPU events in no full step */
+	int64_t peak_bytes, reserved_bytes; /* of one GPU, or -1 */
+	struct pf_work_row *work;
+	size_t work_count;
+	struct pf_op_row *ops;
+	size_t op_count;
+	struct pf_wait_row *idle, *sites;
+	size_t idle_count, site_count;
+	struct pf_average_row *averages; /* by name; of the whole capture */
+	size_t average_count;
+	/* What can be compared: numbers of texts, "" unknown. */
+	uint32_t device_name, hardware, platform, versions, options, xxh128;
+	int64_t trace_count, world_size; /* -1: unknown */
+	struct pf_trust_lost lost;
+	struct pf_recorded recorded;
+	bool has_shapes;
+};
+
+enum pf_capture_want {
+	PF_CAPTURE_STEPS = 0, /* always */
+	PF_CAPTURE_WORK = 1,  /* work, ops, counts, memory */
+	PF_CAPTURE_WAITS = 2, /* idle, sites */
+	PF_CAPTURE_ALL = 3,
+	PF_CAPTURE_AVERAGES = 4, /* key_averages(), beside these */
+	PF_CAPTURE_PATH = 8,     /* the critical path */
+	PF_CAPTURE_ADVICE = 16,  /* what to try */
+};
+
+/* Of a kernel of whatever class? */
+bool pf_capture_is_kernel(const struct pf_work_row *row);
+
+/* Zero *out first, but for its filter.  On an error it can and must be released as well. */
+int pf_capture_load(struct pf_db *db, const struct pf_window_args *window,
+		    unsigned want, struct pf_capture *out, struct pf_err *err);
+void pf_capture_release(struct pf_capture *c);
+
+/* "kernel", "copy", "memset", "comm", "runtime", "data", "cpu", "other". */
+
+/* The key and title of a count; and is it of bytes or ns? */
+const char *pf_step_count_key(enum pf_step_count count);
+const char *pf_step_count_title(enum pf_step_count count);
+
+/*
+ * Nearest rank of the durations of full steps, as base/stats.h; 0 if
+ * there are none.
+ */
+int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
+
+/* ---- the passes; for diff_capture.c only ---- */
+
+int pf_capture_path(struct pf_db *db, const struct pf_window_args *args,
+		    const struct pf_window *window, struct pf_capture *c,
+		    struct pf_err *err);
+int pf_capture_advise(struct pf_db *db, const struct pf_window_args *args,
+		      struct pf_capture *c, struct pf_err *err);
+/* The step on the host in which an instant lies, or NULL. */
+struct pf_capture_step *pf_capture_step_at(struct pf_capture *c,
+					   int64_t trace_id, int64_t at_ns);
+/* The step whose whole time an instant lies in, or NULL. */
+struct pf_capture_step *pf_capture_step_over(struct pf_capture *c,
+					     int64_t trace_id, int64_t at_ns);
+int pf_capture_work(struct pf_db *db, const struct pf_window *window,
+		    struct pf_capture *c, struct pf_err *err);
+int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
+		     struct pf_capture *c, struct pf_err *err);
+
+int pf_capture_averages(struct pf_db *db, const struct pf_window *window,
+			struct pf_capture *c, struct pf_err *err);
+
+/* A part of a sum that is refused if it is too large to be compared. */
+static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
+{
+	if (__builtin_add_overflow(*sum, n, sum) || *sum > PF_CAPTURE_SUM_MAX ||
+	    *sum < -PF_CAPTURE_SUM_MAX)
+		c->is_too_large = true;
+}
+
+/* The number of a text of the trace. */
+uint32_t pf_capture_text(struct pf_capture *c, const char *s);
+/* Of a text that is made of such, or of no trace. */
+static inline uint32_t pf_capture_own_text(struct pf_capture *c, const char *s)
+{
+	return pf_intern_add(&c->texts, s, strlen(s));
+}
+
+/* What to say of one without a full step, after its path. */
+const char *pf_capture_no_step(const struct pf_capture *c);
+
+#endif

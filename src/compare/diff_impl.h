@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of pf_diff() share.  Not for others. */
+#ifndef PF_ANALYSIS_DIFF_IMPL_H
+#define PF_ANALYSIS_DIFF_IMPL_H
+
+#include <stdio.h>
+
+#include "compare/diff.h"
+#include "compare/diff_gate.h"
+#include "compare/diff_judge.h"
+#include "compare/diff_match.h"
+#include "compare/diff_mean.h"
+#include "show/rows.h"
+
+/* A pair with its means, which add up over all pairs. */
+struct pf_diff_row {
+	const struct pf_pair *pair;
+	int64_t a_ns, b_ns;
+};
+
+struct pf_diff_run {
+	const struct pf_diff_args *args;
+	struct pf_diff *out;
+	struct pf_intern texts;
+	const char **kept; /* those of them that "out" has; by number */
+	size_t kept_cap;
+	struct pf_side a, b;
+	struct pf_pairs pairs;
+	struct pf_diff_row *rows; /* largest difference first */
+	const char **names;       /* of rows, for people: all differ */
+	int64_t a_class_ns[PF_STEP_CLASSES], b_class_ns[PF_STEP_CLASSES];
+	int64_t a_cause_ns[PF_CAUSE_COUNT], b_cause_ns[PF_CAUSE_COUNT];
+	struct pf_judge judge;
+	struct pf_judged classes[PF_STEP_CLASSES];
+	bool is_by_class; /* steps overlap, a class of them does not */
+	bool is_other;    /* not comparable because of what both sides are */
+	bool has_cut;     /* one is cut off or damaged, and not the other's */
+};
+
+/* ---- texts ---- */
+
+static inline const char *pf_diff_text(const struct pf_diff_run *d, uint32_t n)
+{
+	return pf_intern_text(&d->texts, n, NULL);
+}
+
+/* Of a row of the result. */
+const char *pf_diff_keep(struct pf_diff_run *d, uint32_t n);
+/* The same, or NULL if it is empty. */
+const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n);
+/* Of any text, of one that is freed then; NULL stays. */
+const char *pf_diff_keep_text(struct pf_diff_run *d, const char *text);
+const char *pf_diff_keep_made(struct pf_diff_run *d, char *text);
+/* Of a buffer, which is empty then. */
+const char *pf_diff_keep_buf(struct pf_diff_run *d, struct pf_buf *text);
+/* One of the sentences at the end. */
+void pf_diff_note(struct pf_diff_run *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* What figures are per: captures without steps are one of their own. */
+static inline const char *pf_diff_unit(const struct pf_diff *diff)
+{
+	return pf_diff_is_of_captures(diff) ? "capture" : "step";
+}
+
+static inline int64_t pf_diff_delta(const struct pf_diff_row *r)
+{
+	return r->b_ns - r->a_ns;
+}
+
+/* What a row is about, for people; the caller frees it. */
+char *pf_diff_key_take(const struct pf_diff_run *d, const struct pf_pair *pair);
+
+/* ---- columns of both sides ---- */
+
+static inline struct pf_both pf_both(int64_t a, int64_t b)
+{
+	return (struct pf_both){ a, b, b - a, pf_ratio((double)(b - a), a) };
+}
+
+/* Calls of each side per step. */
+static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
+						 int64_t a, int64_t b)
+{
+	return (struct pf_both_real){ pf_ratio((double)a, d->a.steps),
+				      pf_ratio((double)b, d->b.steps) };
+}
+
+/* ---- what fills in the result ---- */
+
+/* diff_tables.c */
+void pf_diff_find_classes(struct pf_diff_run *d);
+/* " 32x64x56x56 64x64x3x3": the first inputs that have dimensions. */
+void pf_diff_add_dims(struct pf_buf *out, const char *shapes);
+/* Fills in names. */
+void pf_diff_name_rows(struct pf_diff_run *d);
+void pf_diff_find_rows(struct pf_diff_run *d);
+void pf_diff_find_counts(struct pf_diff_run *d);
+void pf_diff_find_bytes(struct pf_diff_run *d);
+void pf_diff_find_captures(struct pf_diff_run *d);
+
+/* diff_lists.c */
+void pf_diff_find_changes(struct pf_diff_run *d);
+void pf_diff_find_waits(struct pf_diff_run *d);
+void pf_diff_find_ops(struct pf_diff_run *d);
+/* Are the operators and their shapes per step equal? */
+bool pf_diff_same_ops(const struct pf_diff_run *d);
+
+/* diff_path.c */
+void pf_diff_find_path(struct pf_diff_run *d);
+
+/* diff_advice.c */
+void pf_diff_find_advice(struct pf_diff_run *d);
+
+/* diff_averages.c */
+void pf_diff_find_averages(struct pf_diff_run *d);
+void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);
+
+/* diff_each.c */
+/* Sets each_share, and whether all kernels changed alike. */
+void pf_diff_find_each(struct pf_diff_run *d);
+
+/* diff_verdict.c */
+/* What is comparable is found. */
+void pf_diff_judge(struct pf_diff_run *d);
+const char *pf_diff_verdict_word(enum pf_verdict verdict);
+/* "not clear", "clear, 0.3 % of step"; NULL: there is nothing to say. */
+char *pf_diff_class_take(const struct pf_diff_run *d,
+			 const struct pf_judged *c);
+void pf_diff_find_notes(struct pf_diff_run *d);
+
+/* diff_compare.c */
+/* Sets checks, obstacle and is_comparable. */
+void pf_diff_find_checks(struct pf_diff_run *d);
+
+#endif

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is judged are medians and shifts of steps (diff_judge.h); tables show
+ * means, which add up.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/diff_impl.h"
+#include "base/mem.h"
+#include "base/num.h"
+
+#define NOT_THE_LIMIT  5    /* kernels change so many times more than steps */
+#define SOME_OF_A_STEP 0.01 /* a class that changes by less is not named */
+
+static const struct pf_step_figure step_figure = { pf_step_total, 0 };
+
+static int64_t size_of(int64_t ns)
+{
+	return ns < 0 ? -ns : ns;
+}
+
+static bool is_all_same(const struct pf_diff_run *d)
+{
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = &d->pairs.items[i];
+
+		if (p->match != PF_MATCH_EXACT ||
+		    pf_mean_compare(p->a_ns, d->a.steps, p->b_ns, d->b.steps))
+			return false;
+	}
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		if (pf_mean_compare(d->a.class_ns[i], d->a.steps,
+				    d->b.class_ns[i], d->b.steps))
+			return false;
+	for (size_t i = 0; i < PF_COUNT_COUNTS; i++)
+		if (pf_mean_compare(d->a.count[i], d->a.steps, d->b.count[i],
+				    d->b.steps))
+			return false;
+	return pf_diff_same_ops(d);
+}
+
+/* ---- judging ---- */
+
+/*
+ * Steps of which a few were disturbed may overlap although a part of them,
+ * say data loading, is far apart: then the change is as likely.
+ */
+static bool is_likely_by_class(const struct pf_diff_run *d)
+{
+	int64_t shift = d->out->total.rank.shift;
+
+	if (!pf_judge_is_large(&d->judge, &d->out->total) ||
+	    d->out->total.grade != PF_GRADE_NONE || d->out->total.is_tested)
+		return false;
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		const struct pf_judged *c = &d->classes[i];
+
+		if (c->is_wide && c->grade == PF_GRADE_LIKELY &&
+		    (c->rank.shift < 0) == (shift < 0))
+			return true;
+	}
+	return false;
+}
+
+static void judge_all(struct pf_diff_run *d)
+{
+	d->judge = (struct pf_judge){
+		.a = &d->a,
+		.b = &d->b,
+		.warm_up = pf_judge_warm_up(&d->args->window, &d->a, &d->b),
+	};
+	pf_judge_figure(&d->judge, &step_figure, &d->out->total);
+	d->judge.step_ns = d->out->total.a_ns > d->out->total.b_ns
+				   ? d->out->total.a_ns
+				   : d->out->total.b_ns;
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		pf_judge_figure(&d->judge,
+				&(struct pf_step_figure){ pf_step_class, i },
+				&d->classes[i]);
+	d->is_by_class = is_likely_by_class(d);
+	if (d->is_by_class)
+		d->out->total.grade = PF_GRADE_LIKELY;
+}
+
+static enum pf_verdict verdict_of(const struct pf_diff_run *d)
+{
+	bool is_faster = d->out->total.rank.shift < 0;
+
+	/* a capture of any length is the same as itself */
+	if (is_all_same(d) && (!d->is_other || d->args->force))
+		return PF_SAME;
+	if (!d->out->is_comparable && !d->args->force)
+		return PF_WITHHELD;
+	switch (d->out->total.grade) {
+	case PF_GRADE_UNKNOWN:
+		return PF_UNKNOWN;
+	case PF_GRADE_AS_CAPTURES:
+		return PF_AS_CAPTURES;
+	case PF_GRADE_LIKELY:
+		return is_faster ? PF_LIKELY_FASTER : PF_LIKELY_SLOWER;
+	case PF_GRADE_TESTED:
+		return is_faster ? PF_FASTER : PF_SLOWER;
+	default:
+		return PF_NO_CLAIM;
+	}
+}
+
+static const struct {
+	const char *word, *says;
+} verdicts[] = {
+	[PF_SAME] = { "no change", "No change" },
+	[PF_UNKNOWN] = { "unknown", "Not known whether it is a change" },
+	[PF_NO_CLAIM] = { "no clear change", "No clear change" },
+	[PF_AS_CAPTURES] = { "differs as captures of one program do",
+			     "Differs as captures of one program do" },
+	[PF_LIKELY_FASTER] = { "likely faster", "Likely faster" },
+	[PF_LIKELY_SLOWER] = { "likely slower", "Likely slower" },
+	[PF_FASTER] = { "faster", "Faster" },
+	[PF_SLOWER] = { "slower", "Slower" },
+	[PF_WITHHELD] = { "withheld", "" },
+};
+
+const char *pf_diff_verdict_word(enum pf_verdict verdict)
+{
+	return verdicts[verdict].word;
+}
+
+/* ---- classes ---- */
+
+/* Clear are changes that are more than noise of steps, and not tiny. */
+static bool is_clear(const struct pf_diff_run *d, const struct pf_judged *c)
+{
+	return c->grade >= PF_GRADE_AS_CAPTURES &&
+	       (double)size_of(c->rank.shift) >=
+		       SOME_OF_A_STEP * (double)d->judge.step_ns;
+}
+
+char *pf_diff_class_take(const struct pf_diff_run *d, const struct pf_judged *c)
+{
+	double share = pf_num_share(size_of(c->rank.shift), d->judge.step_ns);
+	struct pf_buf out = { 0 };
+
+	if (d->out->verdict == PF_WITHHELD || (!c->rank.shift && !c->is_wide) ||
+	    c->grade == PF_GRADE_UNKNOWN)
+		return NULL;
+	if (c->grade == PF_GRADE_NONE) {
+		pf_buf_adds(&out, "not clear");
+	} else if (!is_clear(d, c)) {
+		pf_buf_addf(&out,
+			    share < 0.001 ? "clear, <0.1 %% of step"
+					  : "clear, %.1f %% of step",
+			    100 * share);
+	} else if (c->grade == PF_GRADE_AS_CAPTURES) {
+		pf_buf_adds(&out, "as captures differ");
+	} else if (c->is_tested) {
+		pf_buf_adds(&out, "significant");
+	} else if (c->is_above || c->is_below) {
+		pf_buf_addf(&out, "clear, B %s A",
+			    c->is_above ? "above" : "below");
+	} else {
+		pf_buf_adds(&out, "clear");
+	}
+	return out.data;
+}
+
+/* The clear class that changed most; PF_STEP_CLASSES: there is none. */
+static size_t main_class(const struct pf_diff_run *d)
+{
+	size_t out = PF_STEP_CLASSES;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		int64_t size = size_of(d->classes[i].rank.shift);
+
+		if (is_clear(d, &d->classes[i]) && size > most) {
+			most = size;
+			out = i;
+		}
+	}
+	return out;
+}
+
+/* Of the classes without GPU work: the cause of idleness; or NULL. */
+static const char *main_cause(const struct pf_diff_run *d, int64_t sign)
+{
+	const char *out = NULL;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < PF_CAUSE_COUNT; i++) {
+		int64_t part = (d->b_cause_ns[i] - d->a_cause_ns[i]) * sign;
+
+		if (part > most) {
+			most = part;
+			out = pf_cause_name((enum pf_cause)i);
+		}
+	}
+	return out;
+}
+
+/* Of operators and calls on the CPU, by name: whose self time changed most. */
+static char *main_op_take(const struct pf_diff_run *d, int64_t sign)
+{
+	double *sums = pf_calloc(d->texts.count + (size_t)1, sizeof(*sums));
+	double most = 0;
+	char *out = NULL;
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < d->b.op_count; i++)
+		sums[d->b.ops[i].name] +=
+			(double)d->b.ops[i].self_ns / (double)d->b.steps;
+	for (size_t i = 0; i < d->a.op_count; i++)
+		sums[d->a.ops[i].name] -=
+			(double)d->a.ops[i].self_ns / (double)d->a.steps;
+	for (uint32_t i = 0; i < d->texts.count; i++)
+		if (sums[i] * (double)sign > most) {
+			most = sums[i] * (double)sign;
+			at = i;
+		}
+	if (most > 0)
+		out = pf_strdup(pf_diff_text(d, at));
+	free(sums);
+	return out;
+}
+
+static char *culprit_take(const struct pf_diff_run *d, size_t cls)
+{
+	int64_t sign = d->classes[cls].rank.shift < 0 ? -1 : 1;
+	const char *cause;
+
+	if (cls == PF_STEP_KERNEL) {
+		for (size_t i = 0; i < d->pairs.count; i++)
+			if (pf_diff_delta(&d->rows[i]) * sign > 0)
+				return pf_diff_key_take(d, d->rows[i].pair);
+	}
+	if (cls < PF_STEP_RUNTIME)
+		return NULL;
+	if (!d->a.gpu_events && !d->b.gpu_events)
+		return main_op_take(d, sign);
+	cause = main_cause(d, sign);
+	return cause ? pf_strdup(cause) : NULL;
+}
+
+/* ---- the sentence ---- */
+
+static void add_signed_ns(struct pf_buf *out, int64_t ns)
+{
+	char text[PF_NUM_MAX];
+
+	pf_buf_addf(out, "%s%s", ns > 0 ? "+" : "", pf_num_show_ns(text, ns));
+}
+
+/* "75.2 ms -> 26.2 ms" */
+static void add_medians(struct pf_buf *out, const struct pf_judged *j)
+{
+	char a[PF_NUM_MAX], b[PF_NUM_MAX];
+
+	pf_buf_addf(out, "%s -> %s", pf_num_show_ns(a, j->a_ns),
+		    pf_num_show_ns(b, j->b_ns));
+}
+
+/* ", shift -49 ms (-28 %; 97 %: -57 ms to -12 ms)" */
+static void add_shift(struct pf_buf *out, const struct pf_judged *j)
+{
+	const struct pf_rank *r = &j->rank;
+	char text[PF_NUM_MAX];
+
+	pf_buf_adds(out, ", shift ");
+	add_signed_ns(out, r->shift);
+	pf_buf_adds(out, " (");
+	if (j->a_ns)
+		pf_buf_addf(out, "%s%s", r->shift > 0 ? "+" : "",
+			    pf_num_show_ratio(text, (double)r->shift /
+							    (double)j->a_ns));
+	if (j->grade != PF_GRADE_UNKNOWN) {
+		pf_buf_addf(out, "%s%.0f %%: ", j->a_ns ? "; " : "",
+			    100 * r->confidence);
+		add_signed_ns(out, r->shift_low);
+		pf_buf_adds(out, " to ");
+		add_signed_ns(out, r->shift_high);
+	}
+	pf_buf_adds(out, ")");
+}
+
+/* "; clear and largest is data, 57 ms -> 0 ns (data loading)", and what the
+ * verdict is of if steps overlap. */
+static void add_class(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	size_t cls = main_class(d);
+	char *culprit;
+
+	if (cls == PF_STEP_CLASSES)
+		return;
+	culprit = culprit_take(d, cls);
+	pf_buf_addf(out, "; %s %s, ",
+		    d->is_by_class ? "steps overlap, but clear is"
+		    : d->classes[cls].grade > PF_GRADE_AS_CAPTURES
+			    ? "clear and largest is"
+			    : "largest is",
+		    pf_step_class_name((enum pf_step_class)cls));
+	add_medians(out, &d->classes[cls]);
+	if (culprit)
+		pf_buf_addf(out, " (%s)", culprit);
+	free(culprit);
+}
+
+/* "; GPU work that both have takes +4.20 % each" */
+static void add_each(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	char share[PF_NUM_MAX];
+
+	if (d->out->has_each)
+		pf_buf_addf(out,
+			    "; a call of GPU work that both have takes "
+			    "%s%s on the whole",
+			    d->out->each_share > 0 ? "+" : "",
+			    pf_num_show_ratio(share, d->out->each_share));
+}
+
+/* "; of what both hosts do aten::mm changed most: self +3.2 ms per step" */
+static void add_host(struct pf_buf *out, const struct pf_diff *diff)
+{
+	const struct pf_diff_op *op = diff->ops;
+	size_t left = diff->op_count;
+	int64_t delta;
+
+	for (; left && (!op->calls.a || !op->calls.b); op++)
+		left--;
+	if (!left)
+		return;
+	delta = diff->has_self ? op->self_ns.delta : op->ns.delta;
+	if (!delta)
+		return;
+	pf_buf_addf(out, "; of what both hosts do %s changed most: %s ",
+		    op->shown, diff->has_self ? "self" : "total");
+	add_signed_ns(out, delta);
+	pf_buf_addf(out, " per %s", pf_diff_unit(diff));
+}
+
+static void add_withheld(struct pf_buf *out, const struct pf_diff_run *d)
+{
+	pf_buf_addf(out, "Times are not compared, as %s", d->out->obstacle);
+	if (pf_diff_is_one_sided(d->out))
+		add_host(out, d->out);
+	else
+		add_each(out, d);
+	pf_buf_adds(out, d->out->is_cut
+				 ? "; what is below is of what is there"
+				 : "; what changed in structure is below");
+}
+
+/* Nothing here needs escaping in Markdown but names. */
+static void find_finding(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+	struct pf_buf text = { 0 };
+	char ns[PF_NUM_MAX];
+
+	if (out->verdict == PF_WITHHELD) {
+		add_withheld(&text, d);
+		out->finding = pf_diff_keep_buf(d, &text);
+		return;
+	}
+	pf_buf_addf(&text, "%s: median %s ", verdicts[out->verdict].says,
+		    pf_diff_unit(out));
+	if (out->verdict == PF_SAME) {
+		pf_buf_adds(&text, pf_num_show_ns(ns, out->total.a_ns));
+	} else {
+		add_medians(&text, &out->total);
+		add_shift(&text, &out->total);
+		pf_judge_say_warm_up(&text, d->judge.warm_up);
+		if (out->verdict == PF_UNKNOWN)
+			pf_buf_adds(&text, "; noise is unknown (one step)");
+		add_class(&text, d);
+	}
+	out->finding = pf_diff_keep_buf(d, &text);
+}
+
+void pf_diff_judge(struct pf_diff_run *d)
+{
+	pf_diff_find_each(d);
+	judge_all(d);
+	d->out->warm_up = d->judge.warm_up;
+	d->out->verdict = verdict_of(d);
+	find_finding(d);
+}
+
+/* ---- notes ---- */
+
+static void note_limit(struct pf_diff_run *d)
+{
+	int64_t kernel = pf_mean(d->b.count[PF_COUNT_WORK_NS], d->b.steps) -
+			 pf_mean(d->a.count[PF_COUNT_WORK_NS], d->a.steps);
+	int64_t step = d->out->b_ns - d->out->a_ns;
+	int64_t kernel_size = kernel < 0 ? -kernel : kernel;
+	int64_t step_size = step < 0 ? -step : step;
+	char k[PF_NUM_MAX], s[PF_NUM_MAX];
+
+	if (d->out->verdict == PF_WITHHELD || kernel_size < d->out->a_ns / 50 ||
+	    step_size > kernel_size / NOT_THE_LIMIT)
+		return;
+	pf_diff_note(d,
+		     "%s of kernel time %s per step, but the step changes by "
+		     "%s: the GPU is not the limit",
+		     pf_num_show_ns(k, kernel_size),
+		     kernel < 0 ? "saved" : "added", pf_num_show_ns(s, step));
+}
+
+static void note_captures(struct pf_diff_run *d)
+{
+	size_t a = d->a.capture_count, b = d->b.capture_count;
+
+	if (d->out->verdict == PF_WITHHELD || d->out->verdict == PF_SAME ||
+	    d->out->total.is_tested)
+		return;
+	if (a == 1 && b == 1)
+		pf_diff_note(d,
+			     "one capture a side: captures of one program "
+			     "differ by up to %.0f %% of the longer step; "
+			     "repeat to be sure: A1 A2 A3 A4 -- B1 B2 B3 B4",
+			     100 * PF_CAPTURES_DIFFER);
+	else
+		pf_diff_note(d,
+			     "%zu and %zu captures are too few for a test (p "
+			     "is %.2g at least); it takes %d a side",
+			     a, b, pf_rank_least_p(a, b), PF_TEST_MIN);
+}
+
+/* "A, 3 GPU events WHAT" */
+static void note_events(struct pf_diff_run *d, const char *side, int64_t count,
+			const char *one, const char *many)
+{
+	char text[PF_NUM_MAX];
+
+	if (count)
+		pf_diff_note(d, "%s, %s %s", side,
+			     pf_num_show_count(text, count),
+			     count == 1 ? one : many);
+}
+
+static void note_left_out(struct pf_diff_run *d, const struct pf_side *s,
+			  const char *name)
+{
+	if (s->outside_count)
+		pf_diff_note(d,
+			     "%s, %lld of %lld GPU events are in no full step "
+			     "and left out of counts and rows",
+			     name, (long long)s->outside_count,
+			     (long long)s->gpu_events);
+	note_events(d, name, s->before_count,
+		    "GPU event was launched before the capture and counts for "
+		    "the step it ran in",
+		    "GPU events were launched before the capture and count for "
+		    "the step they ran in");
+	note_events(d, name, s->migrated_count,
+		    "GPU event moves pages of unified memory, which no call "
+		    "launches, and counts for the step it ran in",
+		    "GPU events move pages of unified memory, which no call "
+		    "launches, and count for the step they ran in");
+	note_events(d, name, s->without_launch,
+		    "GPU event has no launch call and counts for the step it "
+		    "ran in",
+		    "GPU events have no launch call and count for the step "
+		    "they ran in");
+	note_events(d, name, s->lost.dropped_count,
+		    "event was lost while capturing",
+		    "events were lost while capturing");
+	note_events(d, name, s->lost.skipped_count, "event could not be read",
+		    "events could not be read");
+}
+
+static void note_one_sided(struct pf_diff_run *d)
+{
+	if (!pf_diff_is_one_sided(d->out) || d->out->is_cut)
+		return;
+	pf_diff_note(d,
+		     "%s has no GPU work: it ran without a GPU, or was "
+		     "recorded without ProfilerActivity.CUDA; operators and "
+		     "what else the host does are compared, GPU work, idle "
+		     "time and waits are not",
+		     d->out->a_has_gpu ? "B" : "A");
+}
+
+static void note_uniform(struct pf_diff_run *d)
+{
+	const struct pf_diff *out = d->out;
+	char share[PF_NUM_MAX], low[PF_NUM_MAX], high[PF_NUM_MAX];
+	const char *sign = out->kernels_share > 0 ? "+" : "";
+
+	if (!out->is_uniform)
+		return;
+	pf_diff_note(d,
+		     "the same kernels, launched as often, take %s%s each, and "
+		     "nearly all alike: %s%s to %s%s for 90 %% of their time; "
+		     "one factor for all fits another clock or power limit of "
+		     "the GPU",
+		     sign, pf_num_show_ratio(share, out->kernels_share), sign,
+		     pf_num_show_ratio(low, out->kernels_low), sign,
+		     pf_num_show_ratio(high, out->kernels_high));
+}
+
+void pf_diff_find_notes(struct pf_diff_run *d)
+{
+	note_limit(d);
+	note_uniform(d);
+	note_one_sided(d);
+	note_captures(d);
+	note_left_out(d, &d->a, "A");
+	note_left_out(d, &d->b, "B");
+	if (!d->a.has_shapes && !d->b.has_shapes && d->a.op_count)
+		pf_diff_note(d, "shapes are not recorded (record_shapes=True): "
+				"whether both did the same work is not known");
+}

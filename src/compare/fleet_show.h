@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What commands say of a fleet: sums over ranks, and how ranks differ.  However
+ * many ranks there are, people read a page.
+ */
+#ifndef PF_COMPARE_FLEET_SHOW_H
+#define PF_COMPARE_FLEET_SHOW_H
+
+#include "store/db.h"
+#include "show/doc.h"
+
+int pf_fleet_info(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_kernels(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_table(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_gaps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_doctor(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+
+/*
+ * The database of a rank, which the caller frees: it is there, and of the
+ * trace that was merged.  PF_EUSAGE if there is no such rank, or none of it
+ * alone; PF_EDATA if it could not be read or was not kept.
+ */
+int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
+		       struct pf_err *err);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of a trace: a file or standard input ("-"), plain, gzip or zstd, told
+ * apart by their first bytes.  Memory is fixed.  Damaged or cut compressed
+ * data ends the stream early and is remembered, not an error: what came
+ * before it is good.
+ */
+#ifndef PF_FORMATS_INPUT_H
+#define PF_FORMATS_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/xxh128.h"
+#include "base/err.h"
+
+struct pf_input;
+
+/* NULL and err on a directory, a missing or unreadable file. */
+struct pf_input *pf_input_open(const char *path, struct pf_err *err);
+void pf_input_close(struct pf_input *in);
+
+/*
+ * Fill buf with len bytes, fewer only at the end.  -1 on a read error, or if
+ * compressed data is damaged before it gave a single byte.
+ */
+int64_t pf_input_read(struct pf_input *in, void *buf, size_t len,
+		      struct pf_err *err);
+
+/*
+ * An input whose first bytes were read before, to see what it is; from
+ * head_at they come again.  Without input they are all.
+ */
+struct pf_headed {
+	struct pf_input *input; /* or NULL */
+	const struct pf_buf *head;
+	size_t head_at;
+};
+
+/* As pf_input_read(); "headed" is a struct pf_headed. */
+int64_t pf_headed_read(void *headed, void *buf, size_t len, struct pf_err *err);
+
+/*
+ * Whatever follows what was read: a file has bytes behind compressed data, or
+ * nobody asked for its end.
+ */
+int pf_input_finish(struct pf_input *in, struct pf_err *err);
+
+/* The digest (base/xxh128.h) of the file as it is stored, up to where it was
+ * read: of all of it after pf_input_finish(). */
+void pf_input_digest(const struct pf_input *in, char out[PF_XXH128_TEXT]);
+
+int64_t pf_input_size(const struct pf_input *in);     /* file, -1 unknown */
+int64_t pf_input_consumed(const struct pf_input *in); /* of the file */
+const char *pf_input_compression(const struct pf_input *in);
+/* The descriptor of a regular file that is not compressed, else -1. */
+int pf_input_plain_fd(const struct pf_input *in);
+bool pf_input_damaged(const struct pf_input *in);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the reader share.  Not for others. */
+#ifndef PF_FORMATS_NSYS_NSYS_IMPL_H
+#define PF_FORMATS_NSYS_NSYS_IMPL_H
+
+#include "base/intern.h"
+#include "formats/sqlite/keys.h"
+#include "formats/sqlite/reading.h"
+#include "formats/nsys/nsys.h"
+#include "formats/pfr/kineto.h"
+
+/* Categories in use; their dictionary entries are kept. */
+enum pf_nsys_category {
+	PF_NSYS_CAT_KERNEL,
+	PF_NSYS_CAT_GRAPH_RANGE,
+	PF_NSYS_CAT_MEMCPY,
+	PF_NSYS_CAT_MEMSET,
+	PF_NSYS_CAT_SYNC,
+	PF_NSYS_CAT_RUNTIME,
+	PF_NSYS_CAT_DRIVER,
+	PF_NSYS_CAT_OVERHEAD,
+	PF_NSYS_CAT_OP, /* that torch named */
+	PF_NSYS_CAT_NVTX,
+	PF_NSYS_CAT_STEP,
+	PF_NSYS_CAT_CUDA_EVENT,
+	PF_NSYS_CAT_OSRT,
+	PF_NSYS_CATEGORIES
+};
+
+enum pf_nsys_memo { /* the top byte of a memo's first key */
+		    PF_NSYS_MEMO_NAME = 1,
+		    PF_NSYS_MEMO_CALL_NAME,
+		    PF_NSYS_MEMO_COPY_NAME,
+		    PF_NSYS_MEMO_HOST_TRACK,
+		    PF_NSYS_MEMO_GPU_TRACK,
+		    PF_NSYS_MEMO_CALL_ARGS,
+		    PF_NSYS_MEMO_RANGE_ARGS,
+};
+#define PF_NSYS_MEMO_KEY(kind, low) ((uint64_t)(kind) << 56 | (low))
+
+#define PF_NSYS_PROCESSES_MAX 65536u
+#define PF_NSYS_THREADS_MAX   65536u
+#define PF_NSYS_DEVICES_MAX   256u
+
+/* What is known of a thread. */
+enum { PF_NSYS_SEEN, PF_NSYS_NAMED };
+
+/* What the file says of a device. */
+struct pf_nsys_device {
+	int64_t number; /* as kernels have it */
+	struct pf_kineto_device kineto;
+};
+
+struct pf_nsys {
+	struct pf_reader base;
+	struct pf_sink sink;
+	struct pf_reading reading;
+	struct pf_foreign *f;
+	struct pf_reader_options options;
+	struct pf_lookup texts; /* StringIds */
+	int schema;             /* 3025 for 3.25; 0: not known */
+	bool is_described;
+	/* processes in the order of their first event: globalPid */
+	struct pf_map processes;
+	int64_t last_pid, last_process; /* found last */
+	int64_t only_process;           /* the one with calls; -1: several */
+#define PF_NSYS_NO_PROCESS (-2)
+	int64_t machine;       /* of the first process */
+	struct pf_map threads; /* globalTid */
+	struct pf_nsys_device devices[PF_NSYS_DEVICES_MAX];
+	size_t device_count;
+	struct pf_map gpu_of; /* a process's device -> the machine's */
+	bool is_by_machine;   /* numbers of devices */
+	struct pf_sink_user gpus[PF_NSYS_DEVICES_MAX]; /* a number, a GPU */
+	size_t gpu_count;
+	struct pf_keys waits;  /* calls that wait: what for */
+	struct pf_keys graphs; /* kernels that are nodes of a graph */
+	struct pf_buf labels, label_text; /* of NVTX's domains and categories */
+	size_t label_count;
+	bool has_labels;
+	int64_t range_count; /* external ids */
+	int64_t open_count;  /* ranges without an end */
+	struct pf_buf clean;
+};
+
+/* A name of a domain (category -1) or of a category in it. */
+struct pf_nsys_label {
+	int64_t process, domain, category;
+	size_t at, len; /* in label_text */
+};
+
+extern const struct pf_reading_table pf_nsys_calls, pf_nsys_kernels,
+	pf_nsys_copies, pf_nsys_fills, pf_nsys_graphs, pf_nsys_syncs,
+	pf_nsys_events, pf_nsys_overhead, pf_nsys_own_overhead,
+	pf_nsys_os_calls, pf_nsys_ranges, pf_nsys_open_ranges;
+
+/* ---- map.c ---- */
+
+bool pf_nsys_memo(struct pf_nsys *n, enum pf_nsys_memo kind, uint64_t low,
+		  uint64_t b, uint32_t **entry);
+/* A text of StringIds: 1 and borrowed until the next call, 0: none. */
+int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
+		   size_t *len, struct pf_err *err);
+/* The entry of the text of a number in a column. */
+int pf_nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
+		 uint32_t *entry, struct pf_err *err);
+
+/*
+ * The number of a process by its globalPid or globalTid, from 0; -1: not
+ * known.
+ */
+int64_t pf_nsys_process(struct pf_nsys *n, int64_t global_id);
+/* What links a call and its work; 0: nothing. */
+int64_t pf_nsys_key(int64_t process, int64_t correlation);
+/* Take the key as the event's correlation. */
+void pf_nsys_arg_key(struct pf_nsys *n, int64_t process, int64_t correlation);
+
+uint32_t pf_nsys_host_track(struct pf_nsys *n, const struct pf_rows *r,
+			    int column);
+uint32_t pf_nsys_gpu_track(struct pf_nsys *n, int64_t device, int64_t stream,
+			   int64_t global_pid);
+/* Of a device's instants. */
+uint32_t pf_nsys_mark_track(struct pf_nsys *n, int64_t device);
+uint32_t pf_nsys_lane(struct pf_nsys *n, char letter, int64_t global_id,
+		      const char *tid);
+/* As it is shown: a process number, with the machine if there are several. */
+int64_t pf_nsys_pid(int64_t global_id);
+int64_t pf_nsys_tid(int64_t global_id);
+
+/* ---- about.c ---- */
+
+/* What the file says of itself and of devices, before the first event. */
+int pf_nsys_describe(struct pf_nsys *n, struct pf_err *err);
+/* Names of the processes and threads that have events; behind the last. */
+int pf_nsys_name_all(struct pf_nsys *n, struct pf_err *err);
+/* Does a table describe, and hold no events? */
+bool pf_nsys_describes(const char *table);
+/*
+ * A device's number: as rows have it, or, where several processes mean several
+ * GPUs by one number, that of the machine.
+ */
+int64_t pf_nsys_device_number(struct pf_nsys *n, int64_t global_pid,
+			      int64_t device);
+const struct pf_nsys_device *pf_nsys_device(const struct pf_nsys *n,
+					    int64_t number);
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Invariant: every byte in front of buf[at] has been counted, as part of a
+ * good frame or as skipped.  A header with a good checksum tells its
+ * sequence number even if its payload is damaged, so such a frame counts as
+ * bad and not as missing too.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/pfr/frame.h"
+#include "formats/wire.h"
+
+#define READ_BYTES (1u << 20)
+/* The largest frame, its padding, and the next header's first bytes. */
+#define FRAME_MAX (PF_PFR_FRAME_BYTES + PF_PFR_PAYLOAD_MAX + 8)
+
+/* Bytes that may be checked in vain: so many, and times those of the file. */
+#define VAIN_MIN   (16 << 20)
+#define VAIN_TIMES 16
+
+static const unsigned char magic[8] = { 0x89, 'P',  'F',  'R',
+					'\r', '\n', 0x1a, '\n' };
+static const char sync_word[4] = { 'P', 'F', 'R', 'M' };
+
+/* ---- the file's header ---- */
+
+bool pf_pfr_claims(const void *head, size_t len)
+{
+	const unsigned char *p = head;
+
+	return len >= 4 && (p[0] & 0x7f) == (magic[0] & 0x7f) &&
+	       !memcmp(p + 1, magic + 1, 3);
+}
+
+int pf_pfr_check_header(const void *head, size_t len, struct pf_err *err)
+{
+	const unsigned char *p = head;
+
+	if (len < sizeof(magic) && !memcmp(p, magic, len))
+		return pf_fail(err, PF_EDATA, "is cut off in its header");
+	if (len < sizeof(magic) || memcmp(p, magic, sizeof(magic)))
+		return pf_fail(err, PF_EDATA,
+			       "is a .pfr file damaged by a text-mode "
+			       "transfer: copy it in binary mode");
+	if (len < PF_PFR_HEADER_BYTES)
+		return pf_fail(err, PF_EDATA, "is cut off in its header");
+	if (pf_wire_u16(p + 8) != 1)
+		return pf_fail(err, PF_EDATA,
+			       "is a .pfr file of version %u.%u; this profan "
+			       "reads version 1",
+			       pf_wire_u16(p + 8), pf_wire_u16(p + 10));
+	return 0;
+}
+
+/* ---- the buffer ---- */
+
+void pf_pfr_scan_init(struct pf_pfr_scan *s,
+		      int64_t (*read)(void *arg, void *buf, size_t len,
+				      struct pf_err *err),
+		      void *read_arg, size_t read_bytes)
+{
+	memset(s, 0, sizeof(*s));
+	s->read = read;
+	s->read_arg = read_arg;
+	s->read_bytes = read_bytes ? read_bytes : READ_BYTES;
+	if (s->read_bytes > READ_BYTES)
+		s->read_bytes = READ_BYTES;
+	s->buf = pf_alloc(FRAME_MAX + READ_BYTES);
+	s->offset = PF_PFR_HEADER_BYTES;
+	s->loss.first_bad = s->loss.first_skipped = s->loss.first_missing = -1;
+	pf_crc32c_init(&s->crc, false);
+}
+
+void pf_pfr_scan_release(struct pf_pfr_scan *s)
+{
+	free(s->buf);
+	s->buf = NULL;
+}
+
+/* At least "need" bytes from buf[at] on, or all that there are. */
+static int fill(struct pf_pfr_scan *s, size_t need, struct pf_err *err)
+{
+	if (s->have - s->at >= need || s->at_end)
+		return 0;
+	memmove(s->buf, s->buf + s->at, s->have - s->at);
+	s->offset += (int64_t)s->at;
+	s->have -= s->at;
+	s->at = 0;
+	while (s->have < need && !s->at_end) {
+		int64_t n = s->read(s->read_arg, s->buf + s->have,
+				    s->read_bytes, err);
+
+		if (n < 0)
+			return -1;
+		s->have += (size_t)n;
+		s->at_end = (size_t)n < s->read_bytes;
+	}
+	return 0;
+}
+
+static void skip_bytes(struct pf_pfr_scan *s, size_t count)
+{
+	if (!count)
+		return;
+	if (!s->loss.skipped_bytes)
+		s->loss.first_skipped = s->offset + (int64_t)s->at;
+	s->loss.skipped_bytes += (int64_t)count;
+	s->at += count;
+}
+
+/* ---- frames ---- */
+
+/* Go to the next place where a header may be: 1, 0 at the end, -1. */
+static int find_sync(struct pf_pfr_scan *s, struct pf_err *err)
+{
+	for (;;) {
+		const unsigned char *p, *found;
+		size_t rest;
+
+		if (fill(s, PF_PFR_FRAME_BYTES, err))
+			return -1;
+		p = s->buf + s->at;
+		rest = s->have - s->at;
+		if (rest < PF_PFR_FRAME_BYTES) {
+			skip_bytes(s, rest);
+			return 0;
+		}
+		found = memmem(p, rest, sync_word, sizeof(sync_word));
+		if (found == p)
+			return 1;
+		/* Its first bytes may be at the end of the buffer. */
+		skip_bytes(s, found ? (size_t)(found - p)
+				    : rest - sizeof(sync_word) + 1);
+	}
+}
+
+static bool read_header(const struct pf_pfr_scan *s, struct pf_pfr_frame *f)
+{
+	const unsigned char *p = s->buf + s->at;
+
+	if (pf_wire_u32(p + 20) != pf_crc32c(&s->crc, p, 20))
+		return false;
+	f->type = pf_wire_u16(p + 4);
+	f->flags = pf_wire_u16(p + 6);
+	f->seq = pf_wire_u32(p + 8);
+	f->len = pf_wire_u32(p + 12);
+	f->offset = s->offset + (int64_t)s->at;
+	return f->len <= (f->type == PF_PFR_EVENTS ? PF_PFR_EVENTS_MAX
+						   : PF_PFR_PAYLOAD_MAX);
+}
+
+/* Numbers that jump forward are frames that are not there. */
+static void check_seq(struct pf_pfr_scan *s, const struct pf_pfr_frame *f)
+{
+	if (f->seq > s->next_seq) {
+		if (!s->loss.missing_frames)
+			s->loss.first_missing = f->offset;
+		s->loss.missing_frames += (int64_t)(f->seq - s->next_seq);
+		s->gap = true;
+	}
+	if (f->seq >= s->next_seq)
+		s->next_seq = (uint64_t)f->seq + 1;
+}
+
+/* Behind a payload: only zeros, and only as many as padding has. */
+static int pass_padding(struct pf_pfr_scan *s, uint32_t len, struct pf_err *err)
+{
+	size_t pad = -len & 7u;
+
+	if (fill(s, pad, err))
+		return -1;
+	while (pad && s->at < s->have && !s->buf[s->at])
+		pad--, s->at++, s->padding_bytes++;
+	return 0;
+}
+
+/*
+ * Bytes may be missing in it, so whole frames are looked for right behind its
+ * header.  But many headers, each of which claims what the next ones are in,
+ * would be checked many times over: past what damage can come to, a payload
+ * is passed over.
+ */
+static void bad_payload(struct pf_pfr_scan *s, const struct pf_pfr_frame *f,
+			bool is_whole)
+{
+	size_t count = PF_PFR_FRAME_BYTES;
+
+	if (!s->loss.bad_frames++)
+		s->loss.first_bad = f->offset;
+	/* A lost definition does not tear ranges apart. */
+	s->gap |= f->type == PF_PFR_EVENTS;
+	if (is_whole) {
+		s->in_vain += f->len;
+		if (s->in_vain > VAIN_MIN + VAIN_TIMES * f->offset)
+			count += f->len;
+	}
+	skip_bytes(s, count);
+}
+
+int pf_pfr_scan_next(struct pf_pfr_scan *s, struct pf_pfr_frame *f,
+		     struct pf_err *err)
+{
+	for (;;) {
+		int rc = pass_padding(s, s->padding_of, err);
+		const unsigned char *p;
+		bool is_whole;
+
+		s->padding_of = 0;
+		if (!rc)
+			rc = find_sync(s, err);
+		else
+			rc = -1;
+		if (rc <= 0)
+			return rc;
+		if (!read_header(s, f)) {
+			skip_bytes(s, 1);
+			continue;
+		}
+		check_seq(s, f);
+		if (fill(s, PF_PFR_FRAME_BYTES + (size_t)f->len, err))
+			return -1;
+		p = s->buf + s->at + PF_PFR_FRAME_BYTES;
+		is_whole =
+			s->have - s->at >= PF_PFR_FRAME_BYTES + (size_t)f->len;
+		if (!is_whole || pf_wire_u32(s->buf + s->at + 16) !=
+					 pf_crc32c(&s->crc, p, f->len)) {
+			bad_payload(s, f, is_whole);
+			continue;
+		}
+		f->payload = p;
+		f->after_a_gap = s->gap;
+		s->gap = false;
+		s->at += PF_PFR_FRAME_BYTES + (size_t)f->len;
+		s->padding_of = f->len;
+		s->loss.good_frames++;
+		s->loss.has_end = f->type == PF_PFR_END;
+		return 1;
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* What the readers of all formats have in common.  Not for others. */
+#ifndef PF_FORMATS_ROCM_MAP_H
+#define PF_FORMATS_ROCM_MAP_H
+
+#include "base/intern.h"
+#include "formats/pfr/kineto.h"
+#include "formats/sink.h"
+
+enum pf_rocm_category {
+	PF_ROCM_CAT_KERNEL,
+	PF_ROCM_CAT_MEMCPY,
+	PF_ROCM_CAT_MEMSET,
+	PF_ROCM_CAT_RUNTIME,
+	PF_ROCM_CAT_DRIVER,
+	PF_ROCM_CAT_OP, /* that torch named */
+	PF_ROCM_CAT_NVTX,
+	PF_ROCM_CAT_STEP,
+	PF_ROCM_CAT_RCCL,
+	PF_ROCM_CAT_MEMORY,
+	PF_ROCM_CAT_SCRATCH,
+	PF_ROCM_CAT_OVERHEAD,
+	PF_ROCM_CAT_OTHER,
+	PF_ROCM_CATEGORIES
+};
+
+enum pf_rocm_memo { /* the top byte of a memo's first key */
+		    PF_ROCM_MEMO_NAME = 1,
+		    PF_ROCM_MEMO_KERNEL,
+		    PF_ROCM_MEMO_AGENT,
+		    PF_ROCM_MEMO_DOMAIN,
+		    PF_ROCM_MEMO_HOST_TRACK,
+		    PF_ROCM_MEMO_GPU_TRACK,
+		    PF_ROCM_MEMO_CALL_ARGS,
+		    PF_ROCM_MEMO_RANGE_ARGS,
+};
+
+#define PF_ROCM_DEVICES_MAX   4096u
+#define PF_ROCM_PROCESSES_MAX 65536u
+
+/* What is said of a GPU; an agent is a processor, also of the host. */
+struct pf_rocm_agent {
+	int64_t set, id; /* as records name it: a file's part, a number */
+	int64_t node;    /* the machine */
+	int64_t ordinal; /* on its machine, as HIP counts */
+	int64_t device;  /* as events have it; -1: no GPU */
+	struct pf_kineto_device kineto;
+};
+
+struct pf_rocm {
+	struct pf_sink sink;
+	struct pf_rocm_agent *agents;
+	size_t agent_count, agents_cap;
+	struct pf_buf devices;   /* JSON of those that are known */
+	struct pf_map processes; /* as readers number them -> from 0 */
+	struct pf_map pids;      /* a pid -> the process that has it alone */
+	int64_t range_count;     /* external ids */
+};
+
+/* A domain of calls, "HIP_RUNTIME_API": what becomes of them. */
+struct pf_rocm_domain {
+	const char *prefix;
+	enum pf_rocm_category category;
+	enum pf_kind kind;
+};
+
+/* A call or range of a thread. */
+struct pf_rocm_call {
+	const struct pf_rocm_domain *domain;
+	bool has_entry; /* the name is known: no text */
+	uint32_t entry;
+	const char *name; /* of a range its text */
+	size_t name_len;
+	const char *function; /* of roctx, or NULL */
+	size_t function_len;
+	int64_t process, pid, tid;
+	int64_t id; /* what links it to what it launched; 0: nothing */
+};
+
+/* Work of a GPU. */
+struct pf_rocm_work {
+	int64_t process, pid;
+	int64_t device, queue, stream;     /* -1: not known */
+	int64_t id;                        /* of the call; 0: not known */
+	const struct pf_rocm_agent *agent; /* or NULL */
+};
+
+void pf_rocm_init(struct pf_rocm *m);
+void pf_rocm_release(struct pf_rocm *m);
+
+bool pf_rocm_memo(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
+		  int64_t b, uint32_t **entry);
+void pf_rocm_forget(struct pf_rocm *m, enum pf_rocm_memo kind, int64_t low,
+		    int64_t b);
+
+/* The number of a process, from 0, by a number of the reader's; -1: too many */
+int64_t pf_rocm_process(struct pf_rocm *m, uint64_t key);
+/* The domain of a name, never NULL. */
+const struct pf_rocm_domain *pf_rocm_domain(const char *name, size_t len);
+
+/* An agent that is new; "name" may be NULL, numbers 0: not known. */
+struct pf_rocm_gpu {
+	const char *name;
+	size_t name_len;
+	int64_t units, wave, waves_per_unit, bytes;
+};
+void pf_rocm_add_agent(struct pf_rocm *m, const struct pf_rocm_agent *agent,
+		       const struct pf_rocm_gpu *gpu);
+/* NULL: not known. */
+const struct pf_rocm_agent *pf_rocm_agent(struct pf_rocm *m, int64_t set,
+					  int64_t id);
+/* Give the list of devices to the trace; once. */
+void pf_rocm_put_devices(struct pf_rocm *m);
+
+/* Events; their times are in put, which the rest is filled in of. */
+void pf_rocm_put_call(struct pf_rocm *m, const struct pf_rocm_call *call,
+		      struct pf_sink_put *put);
+/* The launch has blocks, not work-items. */
+void pf_rocm_put_kernel(struct pf_rocm *m, const struct pf_rocm_work *work,
+			const struct pf_pfr_launch *launch,
+			struct pf_sink_put *put);
+/*
+ * A copy by its name, "MEMORY_COPY_HOST_TO_DEVICE" or "CopyHostToDevice";
+ * bytes -1: not known; from and to: GPUs, -1.
+ */
+struct pf_rocm_copy {
+	const char *name;
+	size_t name_len;
+	int64_t bytes, from, to;
+};
+void pf_rocm_put_copy(struct pf_rocm *m, const struct pf_rocm_work *work,
+		      const struct pf_rocm_copy *copy, struct pf_sink_put *put);
+void pf_rocm_put_fill(struct pf_rocm *m, const struct pf_rocm_work *work,
+		      int64_t bytes, struct pf_sink_put *put);
+/* Anything else of a queue, by its name; no work. */
+void pf_rocm_put_other(struct pf_rocm *m, const struct pf_rocm_work *work,
+		       const char *name, size_t len, struct pf_sink_put *put);
+/* A call that takes or gives back memory; address 0, bytes -1: not known. */
+struct pf_rocm_memory {
+	const char *what; /* "ALLOC" */
+	size_t what_len;
+	int64_t device, bytes;
+	uint64_t address;
+	bool is_scratch;
+};
+void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *call,
+			const struct pf_rocm_memory *memory,
+			struct pf_sink_put *put);
+
+uint32_t pf_rocm_host_track(struct pf_rocm *m, int64_t process, int64_t pid,
+			    int64_t tid);
+
+/* Blocks of work-items; unknown stays so. */
+uint32_t pf_rocm_blocks(int64_t items, int64_t group);
+/* A size of a launch: bytes, registers; what no file can mean is unknown. */
+uint32_t pf_rocm_size(int64_t v);
+
+/* How a kernel was launched, as ROCm's tools say it; -1: not said. */
+struct pf_rocm_shape {
+	int64_t group_bytes, private_bytes;
+	int64_t items[3], block[3]; /* work-items of all, of a block */
+};
+/* The same as events have it, but for registers. */
+struct pf_pfr_launch pf_rocm_launch(const struct pf_rocm_shape *shape);
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * RPD, the databases of rocmProfileData: calls, operations of GPUs, which of
+ * them belong together, and counters over time.  Texts are numbers of one
+ * table.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "formats/sqlite/keys.h"
+#include "formats/sqlite/reading.h"
+#include "formats/rocm/map.h"
+#include "formats/rocm/rocm.h"
+
+#define TEXTS          1024u
+#define TEXT_BYTES_MAX 4096u
+
+enum lookup { STRINGS, KERNELS, COPIES, CALLS, LOOKUPS };
+
+struct rpd {
+	struct pf_reader base;
+	struct pf_rocm map;
+	struct pf_foreign *f;
+	struct pf_reading reading;
+	struct pf_lookup lookups[LOOKUPS];
+	struct pf_keys call_of; /* an operation's */
+	struct pf_keys ops_of;  /* a call's; how many */
+	bool is_described;
+	struct pf_buf type; /* of the operation at hand */
+	/* texts that were found, by their number: rows repeat few */
+	struct text {
+		bool is_known;
+		int64_t id;
+		struct pf_buf text;
+	} texts[TEXTS];
+};
+
+bool pf_rpd_claims(struct pf_foreign *f)
+{
+	return pf_foreign_table(f, "rocpd_api") &&
+	       pf_foreign_table(f, "rocpd_op");
+}
+
+static void note(struct rpd *r, enum pf_repair_kind kind)
+{
+	pf_sink_note(&r->map.sink, kind);
+}
+
+static bool is_word(const char *p, size_t len, const char *word)
+{
+	return len == strlen(word) && !memcmp(p, word, len);
+}
+
+static bool has_prefix(const char *p, size_t len, const char *word)
+{
+	return len >= strlen(word) && !memcmp(p, word, strlen(word));
+}
+
+static int look_up(struct rpd *r, int64_t id, const char **text, size_t *len,
+		   struct pf_err *err)
+{
+	int rc = pf_lookup_find(&r->lookups[STRINGS], id, err);
+
+	if (rc <= 0)
+		return rc;
+	return pf_rows_text(&r->lookups[STRINGS].rows, 0, text, len) && *len;
+}
+
+/*
+ * The text of a number in a column: 1 and borrowed until the next call, 0 none
+ * or an empty one.
+ */
+static int text_of(struct rpd *r, const struct pf_rows *row, int column,
+		   const char **text, size_t *len, struct pf_err *err)
+{
+	struct text *known;
+	int64_t id;
+	int rc;
+
+	*len = 0;
+	if (pf_rows_int(row, column, &id) != PF_CELL_INT)
+		return 0;
+	known = &r->texts[(uint64_t)id % TEXTS];
+	if (!known->is_known || known->id != id) {
+		rc = look_up(r, id, text, len, err);
+		if (rc <= 0 || *len > TEXT_BYTES_MAX)
+			return rc;
+		pf_buf_clear(&known->text);
+		pf_buf_add(&known->text, *text, *len);
+		known->id = id;
+		known->is_known = true;
+	}
+	*text = known->text.data;
+	*len = known->text.len;
+	return 1;
+}
+
+static void lost_name(struct rpd *r, const struct pf_rows *row, int column,
+		      char own[48], const char **text, size_t *len)
+{
+	int64_t id;
+
+	note(r, PF_REPAIR_LOST_NAME);
+	snprintf(own, 48, "no name");
+	if (pf_rows_int(row, column, &id) == PF_CELL_INT)
+		snprintf(own, 48, "string %" PRId64, id);
+	*text = own;
+	*len = strlen(own);
+}
+
+/* ---- calls ---- */
+
+static const char *const call_columns[] = { "start",  "end", "pid",
+					    "tid",    "id",  "apiName_id",
+					    "args_id" };
+enum { PID = 2, TID, ID, API, ARGS };
+
+/* Calls have no domain: their names say it.  What RPD does itself is, too. */
+static const struct pf_rocm_domain *domain_of(const char *p, size_t len)
+{
+	static const struct {
+		const char *prefix, *domain;
+	} prefixes[] = {
+		{ "hip", "HIP_RUNTIME_API" },
+		{ "__hip", "HIP_COMPILER_API" },
+		{ "hsa_", "HSA_CORE_API" },
+		{ "nccl", "RCCL_API" },
+		{ "UserMarker", "MARKER_CORE_API" },
+		{ "hcc_activity_callback", "OVERHEAD" },
+	};
+	static const char rows[] = "Table::writeRows";
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (has_prefix(p, len, prefixes[i].prefix))
+			return pf_rocm_domain(prefixes[i].domain,
+					      strlen(prefixes[i].domain));
+	if (memmem(p, len, rows, sizeof(rows) - 1))
+		return pf_rocm_domain("OVERHEAD", 8);
+	return pf_rocm_domain("", 0);
+}
+
+static int map_call(void *reader, const struct pf_rows *row, struct pf_err *err)
+{
+	struct rpd *r = reader;
+	struct pf_sink_put put = { 0 };
+	struct pf_rocm_call call = { 0 };
+	char own[48];
+	int rc;
+
+	if (!pf_reading_times(&r->reading, row, &put))
+		return 0;
+	call.pid = pf_rows_int_or(row, PID, 0);
+	call.tid = pf_rows_int_or(row, TID, 0);
+	call.id = pf_rows_int_or(row, ID, 0);
+	rc = text_of(r, row, API, &call.name, &call.name_len, err);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		lost_name(r, row, API, own, &call.name, &call.name_len);
+	call.domain = domain_of(call.name, call.name_len);
+	/* Numbers of calls are the file's, whatever the process. */
+	if (call.domain->category == PF_ROCM_CAT_NVTX &&
+	    text_of(r, row, ARGS, &call.name, &call.name_len, err) < 0)
+		return -1;
+	pf_rocm_put_call(&r->map, &call, &put);
+	return 0;
+}
+
+static const struct pf_reading_table calls = {
+	.name = "rocpd_api",
+	PF_COLUMNS(call_columns),
+	.map = map_call,
+};
+
+/* ---- operations ---- */
+
+static const char *const op_columns[] = {
+	"start", "end", "id", "gpuId", "queueId", "opType_id", "description_id",
+};
+enum { OP = 2, GPU, QUEUE, TYPE, DESCRIPTION };
+
+static const char *const kernel_columns[] = {
+	"gridX",      "gridY",      "gridZ",         "workgroupX",
+	"workgroupY", "workgroupZ", "kernelName_id",
+};
+static const char *const copy_columns[] = { "size", "width", "height" };
+static const char *const api_columns[] = { "apiName_id" };
+static const char *const string_columns[] = { "string" };
+
+/* Those calls take a grid of work-items, all others one of blocks. */
+static int has_items(struct rpd *r, int64_t call, bool *has, struct pf_err *err)
+{
+	const char *name;
+	size_t len;
+	int rc = pf_lookup_find(&r->lookups[CALLS], call, err);
+
+	*has = false;
+	if (rc == 1)
+		rc = text_of(r, &r->lookups[CALLS].rows, 0, &name, &len, err);
+	if (rc == 1)
+		*has = is_word(name, len, "hipExtModuleLaunchKernel") ||
+		       is_word(name, len, "hipHccModuleLaunchKernel");
+	return rc < 0 ? -1 : 0;
+}
+
+static uint32_t size_of(int64_t v)
+{
+	return v > 0 && v < PF_KINETO_UNKNOWN ? (uint32_t)v : 0;
+}
+
+/* The launch of a call, if it is of this kernel. */
+static int read_launch(struct rpd *r, int64_t call, int64_t name,
+		       struct pf_pfr_launch *l, struct pf_err *err)
+{
+	const struct pf_rows *row = &r->lookups[KERNELS].rows;
+	bool items;
+	int rc;
+
+	*l = (struct pf_pfr_launch){ .grid = { PF_KINETO_UNKNOWN },
+				     .registers = PF_KINETO_UNKNOWN,
+				     .dynamic_bytes = PF_KINETO_UNKNOWN };
+	rc = call ? pf_lookup_find(&r->lookups[KERNELS], call, err) : 0;
+	if (rc <= 0)
+		return rc;
+	if (pf_rows_int_or(row, 6, -1) != name)
+		return 0;
+	if (has_items(r, call, &items, err))
+		return -1;
+	for (int i = 0; i < 3; i++) {
+		int64_t grid = pf_rows_int_or(row, i, 0);
+		int64_t group = pf_rows_int_or(row, i + 3, 0);
+
+		l->block[i] = size_of(group);
+		l->grid[i] =
+			items ? pf_rocm_blocks(grid, group) : size_of(grid);
+	}
+	if (!l->grid[0] || !l->block[0])
+		l->grid[0] = PF_KINETO_UNKNOWN;
+	return 0;
+}
+
+/* Bytes of a call that did one operation; -1: not known. */
+static int read_bytes(struct rpd *r, int64_t call, int64_t *bytes,
+		      struct pf_err *err)
+{
+	const struct pf_rows *row = &r->lookups[COPIES].rows;
+	int64_t count = 0, width, height;
+	int rc;
+
+	*bytes = -1;
+	rc = pf_keys_find(&r->ops_of, call, &count, err);
+	if (rc < 0 || count != 1)
+		return rc < 0 ? -1 : 0;
+	rc = pf_lookup_find(&r->lookups[COPIES], call, err);
+	if (rc <= 0)
+		return rc;
+	*bytes = pf_rows_int_or(row, 0, -1);
+	width = pf_rows_int_or(row, 1, 0);
+	height = pf_rows_int_or(row, 2, 0);
+	if (*bytes < 0 && width > 0 && height > 0 && width < INT64_MAX / height)
+		*bytes = width * height;
+	return 0;
+}
+
+static int put_kernel(struct rpd *r, const struct pf_rows *row,
+		      struct pf_rocm_work *work, const char *name, size_t len,
+		      struct pf_sink_put *put, struct pf_err *err)
+{
+	struct pf_pfr_launch launch;
+
+	put->name = pf_sink_text(&r->map.sink, name, len);
+	if (read_launch(r, work->id, pf_rows_int_or(row, DESCRIPTION, -2),
+			&launch, err))
+		return -1;
+	pf_rocm_put_kernel(&r->map, work, &launch, put);
+	return 0;
+}
+
+/* What it is, by its type; its description is the kernel's name. */
+static int put_op(struct rpd *r, const struct pf_rows *row,
+		  struct pf_rocm_work *work, struct pf_sink_put *put,
+		  struct pf_err *err)
+{
+	struct pf_rocm_copy copy = { .from = -1, .to = -1 };
+	struct pf_buf *type = &r->type;
+	const char *name;
+	char own[48];
+	size_t len;
+	int rc = text_of(r, row, TYPE, &name, &len, err);
+
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		lost_name(r, row, TYPE, own, &name, &len);
+	if (has_prefix(name, len, "Copy") ||
+	    has_prefix(name, len, "FillBuffer")) {
+		snprintf(own, sizeof(own), "%.*s", (int)(len < 40 ? len : 40),
+			 name);
+		copy.name = own;
+		copy.name_len = strlen(own);
+		if (read_bytes(r, work->id, &copy.bytes, err))
+			return -1;
+		if (own[0] == 'C')
+			pf_rocm_put_copy(&r->map, work, &copy, put);
+		else
+			pf_rocm_put_fill(&r->map, work, copy.bytes, put);
+		return 0;
+	}
+	pf_buf_clear(type);
+	pf_buf_add(type, name, len);
+	rc = text_of(r, row, DESCRIPTION, &name, &len, err);
+	if (rc < 0)
+		return -1;
+	if (is_word(type->data, type->len, "KernelExecution"))
+		return put_kernel(r, row, work, rc ? name : type->data,
+				  rc ? len : type->len, put, err);
+	/* Barriers and markers take no time of the GPU's. */
+	pf_rocm_put_other(&r->map, work, type->data, type->len, put);
+	return 0;
+}
+
+static int map_op(void *reader, const struct pf_rows *row, struct pf_err *err)
+{
+	struct rpd *r = reader;
+	struct pf_sink_put put = { 0 };
+	struct pf_rocm_work work = { .device = -1, .stream = -1 };
+
+	if (!pf_reading_times(&r->reading, row, &put))
+		return 0;
+	work.queue = pf_rows_int_or(row, QUEUE, -1);
+	work.device = pf_rows_int_or(row, GPU, -1);
+	if (work.device < 0)
+		work.device = -1;
+	if (pf_keys_find(&r->call_of, pf_rows_int_or(row, OP, 0), &work.id,
+			 err) < 0)
+		return -1;
+	return put_op(r, row, &work, &put, err);
+}
+
+static const struct pf_reading_table ops = {
+	.name = "rocpd_op",
+	PF_COLUMNS(op_columns),
+	.map = map_op,
+};
+
+/* ---- counters ---- */
+
+static const char *const monitor_columns[] = {
+	"start", "end", "deviceType", "deviceId", "monitorType", "value",
+};
+enum { DEVICE_TYPE = 2, DEVICE, MONITOR, VALUE };
+
+/* Values are texts, of numbers. */
+static bool read_value(const struct pf_rows *row, double *value)
+{
+	const char *text;
+	char *end, own[64];
+	size_t len;
+
+	if (pf_rows_real(row, VALUE, value))
+		return true;
+	if (!pf_rows_text(row, VALUE, &text, &len) || !len ||
+	    len >= sizeof(own))
+		return false;
+	memcpy(own, text, len);
+	own[len] = '\0';
+	*value = strtod(own, &end);
+	return end == own + len && *value > -1e300 && *value < 1e300;
+}
+
+static int map_monitor(void *reader, const struct pf_rows *row,
+		       struct pf_err *err)
+{
+	struct rpd *r = reader;
+	struct pf_sink_put put = { .category = PF_ROCM_CAT_OTHER,
+				   .kind = PF_KIND_COUNTER,
+				   .ph = 'C' };
+	const char *what, *type;
+	size_t len, type_len;
+	double value;
+	char pid[64];
+
+	(void)err;
+	if (!pf_reading_times(&r->reading, row, &put))
+		return 0;
+	if (!read_value(row, &value) ||
+	    !pf_rows_text(row, MONITOR, &what, &len)) {
+		note(r, PF_SKIP_MALFORMED);
+		return 0;
+	}
+	if (!pf_rows_text(row, DEVICE_TYPE, &type, &type_len) || type_len > 32)
+		type_len = 0;
+	snprintf(pid, sizeof(pid), "%.*s %" PRId64, (int)type_len,
+		 type_len ? type : "", pf_rows_int_or(row, DEVICE, -1));
+	put.dur_ns = 0;
+	put.name = pf_sink_text(&r->map.sink, what, len);
+	put.track = pf_sink_track(&r->map.sink, 'c', pid, "");
+	pf_argline_open(&r->map.sink.args);
+	pf_argline_real(&r->map.sink.args, "value", value);
+	put.args =
+		pf_argline_close(&r->map.sink.args, &r->map.sink.parsed.args);
+	pf_sink_store(&r->map.sink, &put);
+	return 0;
+}
+
+static const struct pf_reading_table monitors = {
+	.name = "rocpd_monitor",
+	PF_COLUMNS(monitor_columns),
+	.map = map_monitor,
+};
+
+/* ---- which call did what ---- */
+
+static const char *const link_columns[] = { "op_id", "api_id" };
+
+static int link_row(void *reader, const struct pf_rows *row, struct pf_err *err)
+{
+	struct rpd *r = reader;
+	int64_t op, call;
+
+	if (pf_rows_int(row, 0, &op) != PF_CELL_INT ||
+	    pf_rows_int(row, 1, &call) != PF_CELL_INT || op <= 0 || call <= 0)
+		return 0;
+	return pf_keys_add(&r->call_of, op, call, err) ||
+			       pf_keys_add(&r->ops_of, call, 1, err)
+		       ? -1
+		       : 0;
+}
+
+static int open_all(struct rpd *r, struct pf_err *err)
+{
+	static const struct {
+		const char *table, *key;
+		const char *const *columns;
+		size_t count;
+	} lookups[LOOKUPS] = {
+		[STRINGS] = { "rocpd_string", "id",
+			      PF_COLUMNS(string_columns) },
+		[KERNELS] = { "rocpd_kernelapi", "api_ptr_id",
+			      PF_COLUMNS(kernel_columns) },
+		[COPIES] = { "rocpd_copyapi", "api_ptr_id",
+			     PF_COLUMNS(copy_columns) },
+		[CALLS] = { "rocpd_api", "id", PF_COLUMNS(api_columns) },
+	};
+
+	for (size_t i = 0; i < LOOKUPS; i++)
+		if (pf_lookup_open(&r->lookups[i], r->f,
+				   pf_foreign_table(r->f, lookups[i].table),
+				   lookups[i].key, lookups[i].columns,
+				   lookups[i].count, err))
+			return -1;
+	return pf_reading_each(&r->reading, "rocpd_api_ops",
+			       PF_COLUMNS(link_columns), link_row, err) ||
+			       pf_keys_seal(&r->call_of, err) ||
+			       pf_keys_seal_counts(&r->ops_of, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- reading ---- */
+
+/* Tables that describe, and hold no events. */
+static bool describes(const char *name)
+{
+	static const char *const names[] = {
+		"rocpd_metadata",  "rocpd_string",  "rocpd_api_ops",
+		"rocpd_kernelapi", "rocpd_copyapi", "rocpd_kernelcodeobject",
+		"rocpd_ustring",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcasecmp(name, names[i]))
+			return true;
+	return !strncasecmp(name, "sqlite_", 7);
+}
+
+static int fill(struct pf_reader *base, size_t most, struct pf_err *err)
+{
+	struct rpd *r = (struct rpd *)base;
+	int rc;
+
+	pf_sink_begin(&r->map.sink);
+	if (!r->is_described && open_all(r, err))
+		return -1;
+	r->is_described = true;
+	rc = pf_reading_fill(&r->reading, most, err);
+	return rc ? rc : pf_reading_count_rest(&r->reading, describes, err);
+}
+
+static bool fact(struct pf_reader *base, size_t i, char *key, size_t key_size,
+		 int64_t *value)
+{
+	struct rpd *r = (struct rpd *)base;
+
+	if (i >= r->reading.rest_count)
+		return false;
+	snprintf(key, key_size, "rpd_unread_%.80s", r->reading.rest[i].table);
+	*value = r->reading.rest[i].rows;
+	return true;
+}
+
+static void free_reader(struct pf_reader *base)
+{
+	struct rpd *r = (struct rpd *)base;
+
+	for (size_t i = 0; i < LOOKUPS; i++)
+		pf_lookup_close(&r->lookups[i]);
+	pf_reading_release(&r->reading);
+	pf_rocm_release(&r->map);
+	pf_keys_release(&r->call_of);
+	pf_keys_release(&r->ops_of);
+	pf_buf_release(&r->type);
+	for (size_t i = 0; i < TEXTS; i++)
+		pf_buf_release(&r->texts[i].text);
+	free(r);
+}
+
+static const struct pf_reading_table *const tables[] = { &calls, &ops,
+							 &monitors };
+
+struct pf_reader *pf_rpd_new(struct pf_foreign *f,
+			     const struct pf_reader_options *options,
+			     struct pf_err *err)
+{
+	struct rpd *r = pf_calloc(1, sizeof(*r));
+
+	(void)err;
+	pf_rocm_init(&r->map);
+	pf_keys_init(&r->call_of, options->dir);
+	pf_keys_init(&r->ops_of, options->dir);
+	r->f = f;
+	r->base = (struct pf_reader){ &r->map.sink.parsed, fill, fact,
+				      free_reader };
+	r->reading = (struct pf_reading){
+		.f = f,
+		.sink = &r->map.sink,
+		.reader = r,
+		.tables = tables,
+		.table_count = sizeof(tables) / sizeof(*tables),
+	};
+	return &r->base;
+}

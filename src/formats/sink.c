@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/sink.h"
+
+void pf_sink_init(struct pf_sink *s, const char *const *categories,
+		  size_t count)
+{
+	*s = (struct pf_sink){ .categories = categories,
+			       .category_count = count,
+			       .offset = PF_OFFSET_UNKNOWN };
+	pf_parsed_init(&s->parsed);
+	s->memos.items =
+		pf_calloc((size_t)1 << PF_MEMO_BITS, sizeof(*s->memos.items));
+}
+
+void pf_sink_release(struct pf_sink *s)
+{
+	pf_parsed_release(&s->parsed);
+	pf_argline_release(&s->args);
+	free(s->memos.items);
+	pf_buf_release(&s->scratch);
+}
+
+void pf_sink_begin(struct pf_sink *s)
+{
+	if (pf_parsed_begin(&s->parsed) || !s->memos.generation) {
+		s->memos.generation++;
+		for (size_t i = 0; i < s->category_count; i++)
+			s->category[i] = pf_dict_find(
+				&s->parsed.categories, s->categories[i],
+				strlen(s->categories[i]), 0);
+	}
+	s->parsed.batch.ts_fraction_digits = 3;
+}
+
+bool pf_sink_is_full(const struct pf_sink *s, size_t most)
+{
+	const struct pf_parsed *p = &s->parsed;
+
+	return p->batch.count >= most || p->batch.metadata.len > 1u << 20 ||
+	       pf_dict_is_large(&p->args) || pf_dict_is_large(&p->names);
+}
+
+void pf_sink_note(struct pf_sink *s, enum pf_repair_kind kind)
+{
+	pf_repair_note(&s->parsed.batch.repairs, kind, 1, s->offset);
+}
+
+bool pf_sink_times(struct pf_sink *s, int64_t start_ns, int64_t end_ns,
+		   struct pf_sink_put *put)
+{
+	int64_t dur_ns;
+
+	if (end_ns < start_ns) {
+		pf_sink_note(s, PF_REPAIR_NEGATIVE_DURATION);
+		end_ns = start_ns;
+	}
+	if (__builtin_sub_overflow(end_ns, start_ns, &dur_ns) ||
+	    !pf_time_fits(start_ns, dur_ns)) {
+		pf_sink_note(s, PF_SKIP_TIME_RANGE);
+		return false;
+	}
+	put->start_ns = start_ns;
+	put->dur_ns = dur_ns;
+	if (!s->has_last || end_ns > s->last_ns)
+		s->last_ns = end_ns;
+	s->has_last = true;
+	return true;
+}
+
+void pf_sink_store(struct pf_sink *s, const struct pf_sink_put *put)
+{
+	struct pf_batch *b = &s->parsed.batch;
+	int64_t order = b->event_count - put->back;
+	struct pf_event ev = {
+		.start_ns = put->start_ns,
+		.dur_ns = put->dur_ns,
+		.name = put->name,
+		.args = put->args,
+		.track = put->track,
+		.type = pf_batch_type(b, s->category[put->category], put->ph,
+				      put->kind),
+		.order = order < INT32_MIN ? INT32_MIN : (int32_t)order,
+		.ph = (uint8_t)put->ph,
+		.kind = (uint8_t)put->kind,
+	};
+
+	b->kind_count[put->kind]++;
+	pf_batch_put(b, &ev, s->args.mask, s->args.slots);
+}
+
+/* ---- dictionaries ---- */
+
+uint32_t pf_sink_text(struct pf_sink *s, const char *text, size_t len)
+{
+	return pf_dict_find(&s->parsed.names, text, len, 0);
+}
+
+uint32_t pf_sink_word(struct pf_sink *s, const char *word)
+{
+	return pf_sink_text(s, word, strlen(word));
+}
+
+uint32_t pf_sink_track(struct pf_sink *s, char letter, const char *pid,
+		       const char *tid)
+{
+	char head[24];
+
+	snprintf(head, sizeof(head), "%c%08zx", letter, strlen(pid));
+	pf_buf_clear(&s->scratch);
+	pf_buf_adds(&s->scratch, head);
+	pf_buf_adds(&s->scratch, pid);
+	pf_buf_adds(&s->scratch, tid);
+	return pf_dict_find(&s->parsed.tracks, s->scratch.data, s->scratch.len,
+			    0);
+}
+
+/* The first process that uses a number has it to itself, up to a limit. */
+static bool is_own_device(struct pf_sink *s, int64_t device, int64_t process)
+{
+	for (size_t i = 0; i < s->user_count; i++)
+		if (s->users[i].device == device)
+			return s->users[i].process == process;
+	if (s->user_count == PF_SINK_DEVICES_MAX)
+		return false;
+	s->users[s->user_count++] = (struct pf_sink_user){ device, process };
+	return true;
+}
+
+uint32_t pf_sink_gpu_track(struct pf_sink *s, int64_t device, int64_t stream,
+			   int64_t process, int64_t pid)
+{
+	char text[64], tid[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, device);
+	if (!is_own_device(s, device, process))
+		snprintf(text, sizeof(text),
+			 "%" PRId64 " (process %" PRId64 ")", device, pid);
+	snprintf(tid, sizeof(tid), "%" PRId64, stream);
+	return pf_sink_track(s, 'g', text, tid);
+}

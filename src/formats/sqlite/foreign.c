@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every statement is made here, of names that are quoted; none of them is of
+ * the file.  A tree of pages that goes in circles, or in which pages occur
+ * many times, ends at as many rows as the file could hold (a cell takes at
+ * least six bytes).
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "formats/sqlite/foreign.h"
+
+#define CELL_BYTES_MIN     6
+#define OPERATIONS_AT_ONCE (1 << 20)
+#define NEAR               16 /* rows that are stepped over */
+#define TABLES_MAX         4096
+#define TEXT_BYTES_MAX     (16 << 20)
+
+static int fail(struct pf_foreign *f, const char *what, struct pf_err *err)
+{
+	int code = sqlite3_errcode(f->sql);
+
+	if (code == SQLITE_NOTADB)
+		return pf_fail(err, PF_EDATA,
+			       "is no SQLite database, though it begins as one "
+			       "(SQLITE_NOTADB)");
+	if (code == SQLITE_CORRUPT || code == SQLITE_INTERRUPT)
+		return pf_fail(err, PF_EDATA,
+			       "the SQLite database is damaged or cut off: %s "
+			       "cannot be read (SQLITE_CORRUPT)",
+			       what);
+	return pf_fail(err, PF_EDATA, "%s cannot be read: %s", what,
+		       sqlite3_errmsg(f->sql));
+}
+
+static int fail_table(struct pf_foreign *f, const char *table,
+		      struct pf_err *err)
+{
+	char what[128];
+
+	snprintf(what, sizeof(what), "table '%.100s'", table);
+	return fail(f, what, err);
+}
+
+/* ---- opening ---- */
+
+/* Its newest rows would be there, and an immutable file has none. */
+static int check_journals(const char *path, struct pf_err *err)
+{
+	static const char *const suffixes[] = { "-wal", "-journal" };
+	struct stat info;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct pf_buf name = { 0 };
+		int rc;
+
+		pf_buf_addf(&name, "%s%s", path, suffixes[i]);
+		rc = stat(name.data, &info);
+		pf_buf_release(&name);
+		if (!rc && info.st_size > 0)
+			return pf_fail(
+				err, PF_EDATA,
+				"the database is still being written, or "
+				"was not closed: there is a '%s' file "
+				"beside it",
+				suffixes[i]);
+	}
+	return 0;
+}
+
+static int add_tables(struct pf_foreign *f, struct pf_err *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(f->sql,
+				    "SELECT name FROM sqlite_schema WHERE type "
+				    "= 'table' AND rootpage > 0 ORDER BY name",
+				    -1, &st, NULL);
+
+	if (rc)
+		return fail(f, "its list of tables", err);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+
+		if (!name || f->table_count == TABLES_MAX)
+			continue;
+		f->tables = pf_grow(f->tables, &f->tables_cap,
+				    f->table_count + 1, sizeof(*f->tables));
+		f->tables[f->table_count++] = pf_strdup(name);
+	}
+	if (rc != SQLITE_DONE)
+		fail(f, "its list of tables", err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+/* Operations of SQLite's machine: more than any reading of the file takes. */
+static int is_spent(void *arg)
+{
+	struct pf_foreign *f = arg;
+
+	f->operations_left -= OPERATIONS_AT_ONCE;
+	return f->operations_left < 0;
+}
+
+static void restrict_all(sqlite3 *sql)
+{
+	static const int off[] = {
+		SQLITE_DBCONFIG_ENABLE_TRIGGER,
+		SQLITE_DBCONFIG_ENABLE_VIEW,
+		SQLITE_DBCONFIG_TRUSTED_SCHEMA,
+		SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
+	};
+
+	for (size_t i = 0; i < sizeof(off) / sizeof(*off); i++)
+		sqlite3_db_config(sql, off[i], 0, NULL);
+	sqlite3_db_config(sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_limit(sql, SQLITE_LIMIT_LENGTH, TEXT_BYTES_MAX);
+	sqlite3_exec(sql,
+		     "PRAGMA cell_size_check = 1; PRAGMA cache_size = -2048;"
+		     "PRAGMA mmap_size = 0; PRAGMA query_only = 1",
+		     NULL, NULL, NULL);
+}
+
+static int read_application_id(struct pf_foreign *f, struct pf_err *err)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(f->sql, "PRAGMA application_id", -1, &st,
+				    NULL);
+
+	if (!rc && sqlite3_step(st) == SQLITE_ROW)
+		f->application_id = sqlite3_column_int64(st, 0);
+	else
+		rc = fail(f, "its head", err);
+	sqlite3_finalize(st);
+	return rc ? -1 : 0;
+}
+
+int pf_foreign_open(struct pf_foreign *f, int fd, struct pf_err *err)
+{
+	char link[64], uri[128], path[4096];
+	struct stat info;
+	ssize_t n;
+
+	*f = (struct pf_foreign){ 0 };
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0 || fstat(fd, &info))
+		return pf_fail_errno(err, "cannot find the file");
+	path[n] = '\0';
+	if (check_journals(path, err))
+		return -1;
+	snprintf(uri, sizeof(uri), "file:%s?mode=ro&immutable=1", link);
+	if (sqlite3_open_v2(uri, &f->sql,
+			    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI |
+				    SQLITE_OPEN_NOMUTEX,
+			    NULL)) {
+		pf_fail(err, PF_EDATA, "cannot be opened as a database: %s",
+			f->sql ? sqlite3_errmsg(f->sql) : "no memory");
+		pf_foreign_close(f);
+		return -1;
+	}
+	f->rows_left = info.st_size / CELL_BYTES_MIN;
+	f->operations_left = info.st_size * 16 + 100 * OPERATIONS_AT_ONCE;
+	sqlite3_progress_handler(f->sql, OPERATIONS_AT_ONCE, is_spent, f);
+	restrict_all(f->sql);
+	if (!read_application_id(f, err) && !add_tables(f, err))
+		return 0;
+	pf_foreign_close(f);
+	return -1;
+}
+
+void pf_foreign_close(struct pf_foreign *f)
+{
+	for (size_t i = 0; i < f->table_count; i++)
+		free(f->tables[i]);
+	free(f->tables);
+	sqlite3_close(f->sql);
+	*f = (struct pf_foreign){ 0 };
+}
+
+const char *pf_foreign_table(const struct pf_foreign *f, const char *name)
+{
+	for (size_t i = 0; i < f->table_count; i++)
+		if (!strcasecmp(f->tables[i], name))
+			return f->tables[i];
+	return NULL;
+}
+
+bool pf_foreign_has_prefix(const struct pf_foreign *f, const char *prefix)
+{
+	for (size_t i = 0; i < f->table_count; i++)
+		if (!strncasecmp(f->tables[i], prefix, strlen(prefix)))
+			return true;
+	return false;
+}
+
+bool pf_foreign_has_view(struct pf_foreign *f, const char *name)
+{
+	sqlite3_stmt *st = NULL;
+	bool has = false;
+
+	if (!sqlite3_prepare_v2(f->sql,
+				"SELECT 1 FROM sqlite_schema WHERE type = "
+				"'view' AND name = ?1 COLLATE NOCASE",
+				-1, &st, NULL)) {
+		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
+		has = sqlite3_step(st) == SQLITE_ROW;
+	}
+	sqlite3_finalize(st);
+	return has;
+}
+
+/* ---- statements ---- */
+
+static void add_quoted(struct pf_buf *sql, const char *name)
+{
+	pf_buf_addc(sql, '"');
+	for (; *name; name++) {
+		if (*name == '"')
+			pf_buf_addc(sql, '"');
+		pf_buf_addc(sql, *name);
+	}
+	pf_buf_addc(sql, '"');
+}
+
+static sqlite3_stmt *prepare(struct pf_foreign *f, struct pf_buf *sql,
+			     const char *table, struct pf_err *err)
+{
+	sqlite3_stmt *st = NULL;
+
+	if (sqlite3_prepare_v2(f->sql, sql->data, (int)sql->len, &st, NULL))
+		fail_table(f, table, err);
+	pf_buf_release(sql);
+	return st;
+}
+
+/* By rows: counting by pages cannot be stopped where they go in circles. */
+int pf_foreign_count(struct pf_foreign *f, const char *table, int64_t *rows,
+		     struct pf_err *err)
+{
+	struct pf_rows r;
+	int rc = pf_rows_open(&r, f, table, NULL, 0, NULL, err);
+
+	*rows = 0;
+	if (!rc)
+		while ((rc = pf_rows_next(&r, err)) == 1)
+			++*rows;
+	pf_rows_close(&r);
+	return rc;
+}
+
+/* ---- columns ---- */
+
+/* Which columns of a list a table has; generated ones are not told. */
+static int find_columns(struct pf_foreign *f, const char *table,
+			const char *const *columns, size_t count, uint64_t *has,
+			struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+	sqlite3_stmt *st;
+	int rc;
+
+	pf_buf_adds(&sql, "PRAGMA table_info(");
+	add_quoted(&sql, table);
+	pf_buf_addc(&sql, ')');
+	st = prepare(f, &sql, table, err);
+	if (!st)
+		return -1;
+	*has = 0;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 1);
+
+		for (size_t i = 0; i < count && name; i++)
+			if (!strcasecmp(name, columns[i]))
+				*has |= UINT64_C(1) << i;
+	}
+	if (rc != SQLITE_DONE)
+		fail_table(f, table, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+/* "SELECT 1", the columns that the table has, and a key or none. */
+static void add_select(struct pf_buf *sql, uint64_t has,
+		       const char *const *columns, size_t count,
+		       const char *key)
+{
+	pf_buf_adds(sql, "SELECT 1");
+	for (size_t i = 0; i < count; i++) {
+		pf_buf_addc(sql, ',');
+		if (has >> i & 1)
+			add_quoted(sql, columns[i]);
+		else
+			pf_buf_adds(sql, "NULL");
+	}
+	if (key) {
+		pf_buf_addc(sql, ',');
+		add_quoted(sql, key);
+	}
+	pf_buf_adds(sql, " FROM ");
+}
+
+int pf_rows_open(struct pf_rows *r, struct pf_foreign *f, const char *table,
+		 const char *const *columns, size_t count, const char *where,
+		 struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+
+	*r = (struct pf_rows){ .from = f, .table = table };
+	if (find_columns(f, table, columns, count, &r->has, err))
+		return -1;
+	add_select(&sql, r->has, columns, count, NULL);
+	add_quoted(&sql, table);
+	pf_buf_adds(&sql, " NOT INDEXED");
+	if (where)
+		pf_buf_addf(&sql, " WHERE %s", where);
+	r->st = prepare(f, &sql, table, err);
+	return r->st ? 0 : -1;
+}
+
+void pf_rows_close(struct pf_rows *r)
+{
+	sqlite3_finalize(r->st);
+	*r = (struct pf_rows){ 0 };
+}
+
+int pf_rows_next(struct pf_rows *r, struct pf_err *err)
+{
+	int rc = sqlite3_step(r->st);
+
+	if (rc == SQLITE_DONE)
+		return 0;
+	if (rc != SQLITE_ROW)
+		return fail_table(r->from, r->table, err);
+	if (--r->from->rows_left < 0)
+		return pf_fail(err, PF_EDATA,
+			       "the SQLite database is damaged: table '%.100s' "
+			       "has more rows than the file can hold",
+			       r->table);
+	return 1;
+}
+
+/* The first of the statement is a constant; NULL: the table lacks it. */
+static sqlite3_value *value_of(const struct pf_rows *r, int column)
+{
+	if (!(r->has >> column & 1))
+		return NULL;
+	return sqlite3_column_value(r->st, column + 1);
+}
+
+enum pf_cell pf_rows_int(const struct pf_rows *r, int column, int64_t *value)
+{
+	sqlite3_value *v = value_of(r, column);
+	double real;
+
+	*value = 0;
+	switch (v ? sqlite3_value_type(v) : SQLITE_NULL) {
+	case SQLITE_INTEGER:
+		*value = sqlite3_value_int64(v);
+		return PF_CELL_INT;
+	case SQLITE_NULL:
+		return PF_CELL_NULL;
+	case SQLITE_FLOAT:
+		real = sqlite3_value_double(v);
+		if (!(real >= -9e15 && real <= 9e15) ||
+		    real != (double)(int64_t)real)
+			return PF_CELL_OTHER;
+		*value = (int64_t)real;
+		return PF_CELL_INT;
+	default:
+		return PF_CELL_OTHER;
+	}
+}
+
+int64_t pf_rows_int_or(const struct pf_rows *r, int column, int64_t instead)
+{
+	int64_t value;
+
+	return pf_rows_int(r, column, &value) == PF_CELL_INT ? value : instead;
+}
+
+static bool text_of(sqlite3_stmt *st, int column, const char **text,
+		    size_t *len)
+{
+	int type = sqlite3_column_type(st, column);
+
+	if (type != SQLITE_TEXT && type != SQLITE_BLOB)
+		return false;
+	*text = (const char *)sqlite3_column_text(st, column);
+	*len = (size_t)sqlite3_column_bytes(st, column);
+	if (!*text)
+		*text = "";
+	return true;
+}
+
+bool pf_rows_text(const struct pf_rows *r, int column, const char **text,
+		  size_t *len)
+{
+	return r->has >> column & 1 && text_of(r->st, column + 1, text, len);
+}
+
+bool pf_rows_real(const struct pf_rows *r, int column, double *value)
+{
+	sqlite3_value *v = value_of(r, column);
+	int type = v ? sqlite3_value_type(v) : SQLITE_NULL;
+
+	if (type != SQLITE_FLOAT && type != SQLITE_INTEGER)
+		return false;
+	*value = sqlite3_value_double(v);
+	return true;
+}
+
+/* ---- rows by number ---- */
+
+/* Is the key what the table is ordered by? */
+static bool is_keyed(struct pf_foreign *f, const char *table, const char *key)
+{
+	struct pf_buf sql = { 0 };
+	struct pf_err ignored = { 0 };
+	int keys = 0;
+	bool is = false;
+	sqlite3_stmt *st;
+
+	pf_buf_adds(&sql, "PRAGMA table_info(");
+	add_quoted(&sql, table);
+	pf_buf_addc(&sql, ')');
+	st = prepare(f, &sql, table, &ignored);
+	while (st && sqlite3_step(st) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(st, 1);
+		const char *type = (const char *)sqlite3_column_text(st, 2);
+
+		if (!sqlite3_column_int(st, 5))
+			continue;
+		keys++;
+		is = name && type && !strcasecmp(name, key) &&
+		     !strcasecmp(type, "INTEGER");
+	}
+	sqlite3_finalize(st);
+	return is && keys == 1;
+}
+
+static int run_all(struct pf_foreign *f, struct pf_buf *sql, const char *table,
+		   struct pf_err *err)
+{
+	sqlite3_stmt *st = prepare(f, sql, table, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	rc = sqlite3_step(st);
+	if (rc != SQLITE_DONE)
+		fail_table(f, table, err);
+	sqlite3_finalize(st);
+	return rc == SQLITE_DONE ? 0 : -1;
+}
+
+/*
+ * Copies made by CREATE TABLE AS have no key: one that can be searched, with
+ * the key as its rowid.
+ */
+static int make_keyed(struct pf_foreign *f, const char *table, const char *key,
+		      uint64_t has, const char *const *columns, size_t count,
+		      struct pf_err *err)
+{
+	struct pf_buf make = { 0 }, fill = { 0 };
+
+	sqlite3_exec(f->sql, "PRAGMA query_only = 0", NULL, NULL, NULL);
+	pf_buf_addf(&make, "CREATE TEMP TABLE keyed_%d(x", ++f->keyed_count);
+	pf_buf_addf(&fill, "INSERT OR IGNORE INTO temp.keyed_%d(x",
+		    f->keyed_count);
+	for (size_t i = 0; i < count; i++)
+		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
+			pf_buf_addc(&make, ',');
+			pf_buf_addc(&fill, ',');
+			add_quoted(&make, columns[i]);
+			add_quoted(&fill, columns[i]);
+		}
+	pf_buf_addc(&make, ')');
+	pf_buf_adds(&fill, ", rowid) SELECT 1");
+	for (size_t i = 0; i < count; i++)
+		if (has >> i & 1 && strcasecmp(columns[i], "x") != 0) {
+			pf_buf_addc(&fill, ',');
+			add_quoted(&fill, columns[i]);
+		}
+	pf_buf_addc(&fill, ',');
+	add_quoted(&fill, key);
+	pf_buf_adds(&fill, " FROM main.");
+	add_quoted(&fill, table);
+	pf_buf_adds(&fill, " NOT INDEXED WHERE typeof(");
+	add_quoted(&fill, key);
+	pf_buf_adds(&fill, ") = 'integer'");
+	if (run_all(f, &make, table, err)) {
+		pf_buf_release(&fill);
+		return -1;
+	}
+	return run_all(f, &fill, table, err);
+}
+
+int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
+		   const char *key, const char *const *columns, size_t count,
+		   struct pf_err *err)
+{
+	struct pf_rows *r = &l->rows;
+	struct pf_buf sql = { 0 };
+	uint64_t has_key = 0;
+
+	*l = (struct pf_lookup){ .rows = { .from = f, .table = table },
+				 .key_column = (int)count + 1 };
+	if (!table)
+		return 0;
+	if (find_columns(f, table, &key, 1, &has_key, err) ||
+	    find_columns(f, table, columns, count, &r->has, err))
+		return -1;
+	if (!has_key)
+		return 0;
+	if (is_keyed(f, table, key)) {
+		add_select(&sql, r->has, columns, count, key);
+		add_quoted(&sql, table);
+	} else {
+		if (make_keyed(f, table, key, r->has, columns, count, err))
+			return -1;
+		key = "rowid";
+		add_select(&sql, r->has, columns, count, key);
+		pf_buf_addf(&sql, "temp.keyed_%d", f->keyed_count);
+	}
+	pf_buf_adds(&sql, " WHERE ");
+	add_quoted(&sql, key);
+	pf_buf_adds(&sql, " >= ?1 ORDER BY ");
+	add_quoted(&sql, key);
+	r->st = prepare(f, &sql, table, err);
+	return r->st ? 0 : -1;
+}
+
+void pf_lookup_close(struct pf_lookup *l)
+{
+	pf_rows_close(&l->rows);
+	l->has_row = false;
+}
+
+static int step_lookup(struct pf_lookup *l, struct pf_err *err)
+{
+	int rc = sqlite3_step(l->rows.st);
+
+	l->has_row = rc == SQLITE_ROW;
+	if (l->has_row)
+		l->current = sqlite3_column_int64(l->rows.st, l->key_column);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE
+		       ? 0
+		       : fail_table(l->rows.from, l->rows.table, err);
+}
+
+/* Rows that are looked up mostly stand in the order of those that do. */
+int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err)
+{
+	sqlite3_stmt *st = l->rows.st;
+	bool is_near = l->has_row && key >= l->current &&
+		       (uint64_t)key - (uint64_t)l->current <= NEAR;
+
+	if (!st)
+		return 0;
+	while (is_near && l->has_row && l->current < key) {
+		const int64_t before = l->current;
+
+		if (step_lookup(l, err))
+			return -1;
+		if (l->has_row && l->current <= before)
+			return pf_fail(err, PF_EDATA,
+				       "the SQLite database is damaged: rows "
+				       "of table '%.100s' are out of order",
+				       l->rows.table);
+	}
+	if (is_near)
+		return l->has_row && l->current == key;
+	sqlite3_reset(st);
+	sqlite3_bind_int64(st, 1, key);
+	if (step_lookup(l, err))
+		return -1;
+	return l->has_row && l->current == key;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every table of the document is shown, in the columns below; what the
+ * columns are called and mean is the document's own.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "page/columns.h"
+#include "page/diff_head.h"
+#include "page/diff_page.h"
+#include "page/figure.h"
+#include "page/fill.h"
+#include "page/html.h"
+#include "show/find.h"
+
+/* The document takes the place of a part. */
+#define PART PF_PART_INFO
+
+static const struct pf_html_col structure_cols[] = { COL_AS("what", "Per step"),
+						     COL_AS("a", "A"),
+						     COL_AS("b", "B"),
+						     CHANGE("delta", "Change"),
+						     CHANGE("delta_share",
+							    "of A"),
+						     COL("a_range"),
+						     COL("b_range"),
+						     END };
+
+static const struct pf_html_col change_cols[] = { COL("change"), COL("what"),
+						  COL_AS("a", "A per step"),
+						  COL_AS("b", "B per step"),
+						  END };
+
+static const struct pf_html_col row_cols[] = {
+	KERNEL("key", "GPU work"),
+	COL_AS("a_ns", "A"),
+	COL_AS("b_ns", "B"),
+	CHANGE("delta_ns", "Change"),
+	CHANGE("delta_share", "of A"),
+	COL_AS("step_share", "Of a step"),
+	CHANGE("count_effect_ns", "More of it"),
+	CHANGE("duration_effect_ns", "Slower each"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	CHANGE("each_delta_ns", "Each"),
+	COL("match"),
+	COL("op"),
+	END
+};
+
+/* Of work that only one side has. */
+static const struct pf_html_col only_cols[] = {
+	KERNEL("key", "GPU work"),
+	COL_AS("a_ns", "A"),
+	COL_AS("b_ns", "B"),
+	COL_AS("step_share", "Of a step"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	COL_AS("match", "Added or removed"),
+	COL("op"),
+	END
+};
+
+static const struct pf_html_col idle_cols[] = { COL("cause"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						END };
+
+static const struct pf_html_col site_cols[] = { COL("culprit"),
+						COL_AS("op", "In operator"),
+						COL("cause"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						FRAME("frame"),
+						END };
+
+static const struct pf_html_col sync_cols[] = {
+	COL("call"),
+	COL("op"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	COL_AS("a_blocked_ns", "Blocked A"),
+	COL_AS("b_blocked_ns", "Blocked B"),
+	CHANGE("delta_blocked_ns", "Change"),
+	CHANGE("delta_blocked_share", "of A"),
+	COL_AS("a_idle_ns", "GPU idle A"),
+	COL_AS("b_idle_ns", "GPU idle B"),
+	FRAME("frame"),
+	END
+};
+
+static const struct pf_html_col op_cols[] = {
+	COL_AS("name", "Operator or call"),
+	COL("kind"),
+	COL_AS("a_count", "Calls A"),
+	COL_AS("b_count", "Calls B"),
+	COL_AS("a_self_ns", "Self A"),
+	COL_AS("b_self_ns", "Self B"),
+	CHANGE("delta_self_ns", "Change"),
+	CHANGE("delta_self_share", "of A"),
+	COL_AS("a_ns", "Total A"),
+	COL_AS("b_ns", "Total B"),
+	COL("match"),
+	END
+};
+
+static const struct pf_html_col path_cols[] = { COL("category"),
+						COL_AS("a_ns", "A"),
+						COL_AS("b_ns", "B"),
+						CHANGE("delta_ns", "Change"),
+						CHANGE("delta_share", "of A"),
+						END };
+
+static const struct pf_html_col advice_cols[] = {
+	COL("change"),
+	COL("id"),
+	COL("title"),
+	COL_AS("a_at_most_ns", "A at most"),
+	COL_AS("a_share", "of A"),
+	COL_AS("b_at_most_ns", "B at most"),
+	COL_AS("b_share", "of B"),
+	COL("reason"),
+	END
+};
+
+static const struct pf_html_col memory_cols[] = {
+	COL_AS("what", "Memory"),      COL_AS("a_bytes", "A"),
+	COL_AS("b_bytes", "B"),        CHANGE("delta_bytes", "Change"),
+	CHANGE("delta_share", "of A"), END
+};
+
+static const struct pf_html_col capture_cols[] = { COL("side"),
+						   COL("capture"),
+						   COL("steps"),
+						   COL_AS("cut_off",
+							  "Left out"),
+						   COL_AS("mean_ns", "Mean"),
+						   COL_AS("p50_ns", "Median"),
+						   COL_AS("min_ns", "Shortest"),
+						   COL_AS("max_ns", "Longest"),
+						   END };
+
+static const struct pf_html_col check_cols[] = { COL("check"), COL("result"),
+						 COL_AS("a", "A"),
+						 COL_AS("b", "B"), END };
+
+/* ---- which rows go where ---- */
+
+#define SAME_SHARE 0.001 /* of a step of A: less is no change */
+
+static bool is_single(const struct pf_table *t, size_t row)
+{
+	const char *match = pf_table_text_at(t, row, "match");
+
+	return match && (!strcmp(match, "added") || !strcmp(match, "removed"));
+}
+
+static bool is_same(const struct pf_table *t, size_t row)
+{
+	double share = pf_table_real_at(t, row, "step_share");
+
+	return !is_single(t, row) && share < SAME_SHARE &&
+	       share > -SAME_SHARE &&
+	       pf_table_real_at(t, row, "a_count") ==
+		       pf_table_real_at(t, row, "b_count");
+}
+
+static bool is_more(const struct pf_table *t, size_t row)
+{
+	return !is_single(t, row) && !is_same(t, row) &&
+	       pf_table_int_at(t, row, "delta_ns") > 0;
+}
+
+static bool is_less(const struct pf_table *t, size_t row)
+{
+	return !is_single(t, row) && !is_same(t, row) &&
+	       pf_table_int_at(t, row, "delta_ns") <= 0;
+}
+
+static bool is_other_count(const struct pf_table *t, size_t row)
+{
+	/* or not known whether */
+	return !pf_table_at(t, row, "delta") ||
+	       pf_table_real_at(t, row, "delta") != 0;
+}
+
+static bool is_same_count(const struct pf_table *t, size_t row)
+{
+	return !is_other_count(t, row);
+}
+
+#define TABLES_MAX 3
+
+static const struct section {
+	const char *id, *title;
+	struct pf_html_table tables[TABLES_MAX];
+	const char *none; /* said if there are no rows; NULL: no section */
+	bool is_folded;
+} sections[] = {
+	{ "structure",
+	  "Structure",
+	  { { "counts", "Counts per step that changed", PART, "structure",
+	      structure_cols, 40, NULL, is_other_count },
+	    { "changes", "What is new, gone or another", PART, "changes",
+	      change_cols, 150, NULL, NULL } },
+	  "Nothing changed: all counts per step are equal.",
+	  false },
+	{ "work",
+	  "GPU work",
+	  { { "rows-more", "What takes more time, per step", PART, "rows",
+	      row_cols, 80, NULL, is_more },
+	    { "rows-less", "What takes less time, per step", PART, "rows",
+	      row_cols, 80, NULL, is_less },
+	    { "rows-only", "What only one side has, per step", PART, "rows",
+	      only_cols, 40, NULL, is_single } },
+	  NULL,
+	  false },
+	{ "path",
+	  "Critical path",
+	  { { "path-parts", "What it is made of, per step", PART, "path",
+	      path_cols, 40, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "try",
+	  "What to try",
+	  { { "advice", "What is done, new and open, per step", PART, "advice",
+	      advice_cols, 40, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "idle",
+	  "Idle time",
+	  { { "causes", "By cause, per step", PART, "idle", idle_cols, 20, NULL,
+	      NULL },
+	    { "sites", "What holds it, per step", PART, "idle_sites", site_cols,
+	      100, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "syncs",
+	  "Synchronizations",
+	  { { "sync-sites", "Calls that wait for the GPU, per step", PART,
+	      "sync_sites", sync_cols, 100, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "ops",
+	  "Operators",
+	  { { "op-rows", "Operators and calls on the CPU, per step", PART,
+	      "ops", op_cols, 150, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "memory",
+	  "Memory",
+	  { { "bytes", "Memory, and what is copied per step", PART, "memory",
+	      memory_cols, 20, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "both",
+	  "Captures",
+	  { { "captures", "Time of steps", PART, "captures", capture_cols, 40,
+	      NULL, NULL },
+	    { "comparability", "What both sides have in common", PART,
+	      "comparability", check_cols, 40, NULL, NULL } },
+	  NULL,
+	  false },
+	{ "unchanged",
+	  "Unchanged",
+	  { { "counts-same", "Counts per step that are equal", PART,
+	      "structure", structure_cols, 40, NULL, is_same_count },
+	    { "rows-same",
+	      "GPU work with as many calls, and a change below 0.1 % of a step",
+	      PART, "rows", row_cols, 100, NULL, is_same } },
+	  NULL,
+	  true },
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(*sections))
+
+/* ---- from A to B ---- */
+
+struct scale {
+	int64_t low, high;
+};
+
+static double at(const struct scale *s, int64_t ns)
+{
+	return 100.0 * (double)(ns - s->low) / (double)(s->high - s->low);
+}
+
+/* A bar from one value to another. */
+static void add_bar(struct pf_buf *out, const struct scale *s, int64_t from,
+		    int64_t to, const char *colour)
+{
+	double a = at(s, from < to ? from : to);
+	double b = at(s, from < to ? to : from);
+
+	pf_buf_addf(out,
+		    "<td><svg class=fall viewBox=\"0 0 100 10\" "
+		    "preserveAspectRatio=none aria-hidden=true><rect x=\"%.2f\""
+		    " width=\"%.2f\" height=\"10\" fill=\"%s\"/></svg>",
+		    a, b - a < 0.3 ? 0.3 : b - a, colour);
+}
+
+static struct scale find_scale(const struct pf_diff *diff)
+{
+	int64_t a = diff->a_ns, b = diff->b_ns, now = a;
+	struct scale s = { a < b ? a : b, a < b ? b : a };
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++) {
+		now += diff->classes[i].ns.delta;
+		if (now < s.low)
+			s.low = now;
+		if (now > s.high)
+			s.high = now;
+	}
+	/* so that bars of the whole are seen, but changes fill the picture */
+	s.low -= (s.high - s.low) / 4;
+	if (s.low < 0)
+		s.low = 0;
+	if (s.high <= s.low)
+		s.high = s.low + 1;
+	return s;
+}
+
+static void add_cells(struct pf_buf *out, const struct pf_both *ns)
+{
+	const int64_t cells[] = { ns->a, ns->b, ns->delta };
+
+	for (size_t k = 0; k < 3; k++) {
+		pf_buf_addf(out, "<td data-v=%" PRId64 ">%s", cells[k],
+			    k == 2 && cells[k] > 0 ? "+" : "");
+		pf_figure_ns(out, cells[k]);
+	}
+}
+
+static void add_waterfall(struct pf_buf *out, const struct pf_diff *diff)
+{
+	struct scale s = find_scale(diff);
+	int64_t now = diff->a_ns;
+
+	pf_buf_addf(out,
+		    "<div class=t><table id=waterfall><caption class=h>Time of "
+		    "%s by class, before and after</caption><thead><tr>",
+		    pf_diff_is_of_captures(diff) ? "the captures" : "a step");
+	pf_buf_adds(out, "<th scope=col data-k=class>Class</th>"
+			 "<th scope=col class=n data-k=a_ns>A</th>"
+			 "<th scope=col class=n data-k=b_ns>B</th>"
+			 "<th scope=col class=n data-k=delta_ns>Change</th>"
+			 "<th scope=col data-k=verdict>Verdict</th>"
+			 "<th scope=col>From A to B</th></tr></thead>\n"
+			 "<tbody>");
+	for (size_t i = 0; i <= PF_STEP_CLASSES; i++) {
+		const struct pf_diff_class *c = &diff->classes[i];
+		int64_t delta = c->ns.delta;
+
+		pf_buf_adds(out, "<tr><th scope=row>");
+		pf_html_text(out, c->name);
+		add_cells(out, &c->ns);
+		pf_buf_adds(out, "<td>");
+		pf_html_text(out, c->verdict);
+		if (i == PF_STEP_CLASSES)
+			add_bar(out, &s, s.low, diff->b_ns, "#3f84c8");
+		else if (!delta)
+			pf_buf_adds(out, "<td>");
+		else
+			add_bar(out, &s, now, now + delta,
+				delta > 0 ? "#c75d68" : "#3f9a4a");
+		now += delta;
+		pf_buf_addc(out, '\n');
+	}
+	pf_buf_adds(out, "</tbody></table></div>\n");
+}
+
+/* ---- the page ---- */
+
+/* Titles are of steps: "Counts per step that are equal". */
+static const char *title_of(struct pf_buf *out, const struct pf_diff *diff,
+			    const char *title)
+{
+	const char *at = title ? strstr(title, "step") : NULL;
+
+	if (!at || !pf_diff_is_of_captures(diff))
+		return title;
+	pf_buf_clear(out);
+	pf_buf_addf(out, "%.*scapture%s", (int)(at - title), title,
+		    at + strlen("step"));
+	return out->data;
+}
+
+static void add_sections(struct pf_buf *out, struct pf_buf *nav,
+			 const struct pf_html_page *page,
+			 const struct pf_diff *diff)
+{
+	struct pf_buf text = { 0 };
+
+	for (size_t i = 0; i < SECTIONS; i++) {
+		const struct section *s = &sections[i];
+		size_t rows = 0;
+
+		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++)
+			rows += pf_html_count(page->parts, &s->tables[k]);
+		if (!rows && !s->none)
+			continue;
+		pf_buf_addf(nav, "<li><a href=\"#%s\">%s</a>\n", s->id,
+			    s->title);
+		pf_buf_addf(out, "<section id=%s>\n<h2>%s</h2>\n", s->id,
+			    s->title);
+		if (!rows)
+			pf_buf_addf(out, "<p>%s</p>\n",
+				    title_of(&text, diff, s->none));
+		if (s->is_folded)
+			pf_buf_addf(out, "<details><summary>%zu rows</summary>",
+				    rows);
+		for (size_t k = 0; k < TABLES_MAX && s->tables[k].id; k++) {
+			struct pf_html_table t = s->tables[k];
+
+			t.caption = title_of(&text, diff, t.caption);
+			pf_html_table(out, page, &t);
+		}
+		pf_buf_addf(out, "%s</section>\n",
+			    s->is_folded ? "</details>\n" : "");
+	}
+	pf_buf_release(&text);
+}
+
+static void add_method(struct pf_buf *out, const struct pf_doc *doc,
+		       const char *command)
+{
+	static const char *const words[] = {
+		"Figures are means over the full steps of each side, steps "
+		"that are cut off left aside, or of the whole capture if it "
+		"has no steps. Means of parts are rounded so that they add up "
+		"to the mean of the whole: in the table of classes A, B and "
+		"the change add up exactly.",
+		"A step's time goes to the first of these classes that is "
+		"active: kernel, copy, memset, comm, runtime, data, cpu, "
+		"other.",
+		"A change of GPU work is split into more of it, "
+		"(n_B − n_A) × m_A, and slower "
+		"each, n_B × (m_B − m_A), with "
+		"n the number per step and m the mean duration.",
+		"GPU work is matched by the first rule that fits: exact "
+		"(place, operator, shapes, kernel, role of the stream), "
+		"stream, shape, position (another kernel at the same place), "
+		"family (kernels that compute the same), group (all that is "
+		"left under one path); the rest is added or removed.",
+		"Times are not judged if the GPUs, their number, the world "
+		"size or more than a tenth of the shapes (by GPU time) "
+		"differ, or if there are no steps.",
+		"What is judged is the shift (Hodges–Lehmann) of the steps of "
+		"B against those of A with its interval, leading warm-up "
+		"steps left out on both sides. Steps that overlap are no "
+		"clear change; steps that are apart differ as captures of one "
+		"program do up to 15 % of the longer step, and more than that "
+		"is likely a change. With 4 and more captures per side an "
+		"exact Mann–Whitney test of their median steps decides "
+		"(p &lt; 0.05).",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		pf_buf_addf(out, "<p>%s</p>\n", words[i]);
+	pf_buf_adds(out, "<p>Every figure is one of <code>");
+	pf_html_text(out, command);
+	pf_buf_adds(out, " --format json</code>.</p>\n");
+	for (size_t i = doc->failed_count; i < doc->note_count; i++) {
+		pf_buf_adds(out, "<p class=note>");
+		pf_html_text(out, doc->notes[i]);
+		pf_buf_adds(out, ".</p>\n");
+	}
+}
+
+int pf_diff_page(const struct pf_diff *diff, const struct pf_doc *doc,
+		 const struct pf_redact *redact, const char *command,
+		 const struct pf_page_args *args,
+		 struct pf_timelines *timelines, struct pf_buf *out,
+		 struct pf_err *err)
+{
+	const struct pf_diff_view view = { diff, doc, redact };
+	struct pf_skeleton s = { 0 };
+	struct pf_parts parts = { 0 };
+	struct pf_titles titles;
+	struct pf_html_page page = { .parts = &parts,
+				     .command = command,
+				     .source_url = args->source_url,
+				     .titles = &titles };
+	int rc;
+
+	pf_titles_init(&titles);
+	parts.doc[PART] = *doc; /* borrowed */
+	pf_diff_head_title(&s.title, &view);
+	pf_diff_head_facts(&s.header, &view);
+	pf_buf_adds(&s.verdicts_title, "Verdict");
+	pf_diff_head_verdict(&s.verdicts, &view);
+	pf_diff_head_tiles(&s.tiles, &view);
+	pf_buf_adds(&s.breakdown_title, "From A to B");
+	add_waterfall(&s.breakdown, diff);
+	add_sections(&s.sections, &s.nav, &page, diff);
+	add_method(&s.method, doc, command);
+	rc = pf_timeline_html(timelines,
+			      args->max_html_bytes - pf_fill_bytes(&s),
+			      &s.timeline, &s.data, err);
+	if (!rc)
+		rc = pf_fill(&s, out, err);
+	pf_fill_release(&s);
+	pf_titles_release(&titles);
+	return rc;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a report is made of: for each part what was found, and the document
+ * that a command shows of it, so that every figure of the page is a figure of
+ * that command.
+ */
+#ifndef PF_PAGE_GATHER_H
+#define PF_PAGE_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/advise/advise.h"
+#include "analysis/trust/doctor.h"
+#include "analysis/trust/info.h"
+#include "analysis/time/kernels.h"
+#include "analysis/time/launches.h"
+#include "analysis/time/overlap.h"
+#include "analysis/time/steps.h"
+#include "events/window.h"
+#include "analysis/idle/gaps.h"
+#include "analysis/idle/syncs.h"
+#include "analysis/memory/usage.h"
+#include "analysis/path/path.h"
+#include "torch/averages.h"
+#include "analysis/roofline/roofline.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "page/path_track.h"
+#include "page/redact.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+enum pf_part {
+	PF_PART_INFO,
+	PF_PART_STEPS,
+	PF_PART_GAPS,
+	PF_PART_SYNCS,
+	PF_PART_PATH,
+	PF_PART_OVERLAP,
+	PF_PART_LAUNCHES,
+	PF_PART_KERNELS,
+	PF_PART_CALLERS, /* kernels by operator */
+	PF_PART_OPS,
+	PF_PART_ROOFLINE,
+	PF_PART_MEMORY,
+	PF_PART_MODULES,
+	PF_PART_DOCTOR,
+	PF_PART_COUNTERS,
+	PF_PART_COUNT
+};
+
+#define PF_REPORT_ROWS 1000 /* asked of an analysis that can have many */
+
+#define PF_REPORT_THREADS 2
+
+struct pf_parts {
+	/* Texts go through "redact" here, not in what was found. */
+	struct pf_doc doc[PF_PART_COUNT];
+	struct pf_info info;
+	struct pf_step_times steps;
+	struct pf_gaps gaps;
+	struct pf_syncs syncs;
+	struct pf_path path; /* of a single trace */
+	struct pf_path_track track;
+	struct pf_advise *advise; /* of it, borrowed; or NULL */
+	struct pf_overlap overlap;
+	struct pf_launches launches;
+	struct pf_kernels kernels, callers;
+	struct pf_usage memory;
+	struct pf_averages averages; /* of the first trace */
+	struct pf_doctor doctor;
+	struct pf_roofline roofline;            /* by operator and shapes */
+	struct pf_db beside[PF_REPORT_THREADS]; /* what was found is of them */
+	const struct pf_redact *redact; /* borrowed; NULL: texts as they are */
+	struct pf_window_args window;   /* what was asked for */
+	struct pf_buf window_text; /* the same as options: " --step 5..10" */
+	struct pf_buf steps_text;  /* "5..10", or empty */
+	struct pf_buf whole_text;  /* less steps that are cut off; or empty */
+	int64_t empty_step_count;  /* steps that hold nothing, around those */
+	int torch;                 /* release by whose rules: 110; or 0 */
+	bool is_torch_said;        /* the trace itself names that release */
+	bool ops_by_device;        /* operators are sorted by device time */
+	const char *db_name;       /* borrowed: for commands on the page */
+	struct pf_window traces;   /* resolved */
+	bool no_page;              /* no more is found than verdicts read */
+};
+
+#define PF_PATH_WORTH_SAYING 0.5 /* the host's share of it */
+
+/* Other work on the same database, done beside the parts, and what of them. */
+struct pf_parts_beside {
+	bool no_page; /* what no verdict reads is left out */
+	int (*run)(struct pf_db *db, const struct pf_parts *p, void *context,
+		   struct pf_err *err);
+	void *context;
+	struct pf_advise *advise; /* is begun of the same path; or NULL */
+	size_t path_pieces;       /* are taken at most; 0: there is no page */
+};
+
+/*
+ * Run the analyses; texts go through "redact"; beside may be NULL.  Without
+ * options of a window, the profiler steps are the window; without steps it is
+ * from the first to the last GPU work.
+ */
+int pf_parts_gather(struct pf_db *db, const struct pf_window_args *window,
+		    const char *db_name, const struct pf_redact *redact,
+		    const struct pf_parts_beside *beside, struct pf_parts *out,
+		    struct pf_err *err);
+void pf_parts_release(struct pf_parts *p);
+
+/* A text of what was found as it may be shown, in "out". */
+const char *pf_parts_text(const struct pf_parts *p, const char *text,
+			  struct pf_buf *out);
+
+/* Append the command line that prints a part. */
+void pf_parts_command(const struct pf_parts *p, enum pf_part part,
+		      struct pf_buf *out);
+
+/* The schema/query/NAME.sql that defines the figures of a part, or NULL. */
+const char *pf_parts_query(enum pf_part part);
+
+/*
+ * Those of a table of it: none defines what stands beside traces, and views for
+ * them have no work of TPUs.
+ */
+const char *pf_parts_query_of(const struct pf_parts *p, enum pf_part part,
+			      const char *table);
+
+#endif

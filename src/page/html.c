@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/time/kernels.h"
+#include "base/utf8.h"
+#include "show/escape.h"
+#include "page/figure.h"
+#include "page/html.h"
+#include "page/verdict.h"
+#include "show/find.h"
+
+#define CELL_MAX  160 /* characters of a name in a cell */
+#define OTHER_MAX 80  /* of a kernel in a row that is not about it */
+#define TITLE_MAX 384 /* and in its tooltip */
+#define TOP_ROWS  10  /* before "show all" */
+
+void pf_html_bytes(struct pf_buf *out, const char *s, size_t len)
+{
+	pf_escape_html(out, s, len);
+}
+
+void pf_html_text(struct pf_buf *out, const char *s)
+{
+	if (s)
+		pf_escape_html(out, s, strlen(s));
+}
+
+#define DIGEST_DIGITS 12
+
+void pf_html_digest(struct pf_buf *out, const char *digest)
+{
+	if (!digest || strspn(digest, "0123456789abcdef") != strlen(digest) ||
+	    strlen(digest) < DIGEST_DIGITS)
+		return;
+	pf_buf_addf(out, "<span title=\"%s\">xxh128 %.*s</span>", digest,
+		    DIGEST_DIGITS, digest);
+}
+
+void pf_html_cell(struct pf_buf *out, const struct pf_cell *cell,
+		  enum pf_col_kind kind)
+{
+	struct pf_buf text = { 0 };
+
+	pf_figure_cell(&text, cell, kind);
+	pf_html_text(out, text.data);
+	pf_buf_release(&text);
+}
+
+void pf_html_ratio(struct pf_buf *out, double ratio)
+{
+	struct pf_buf text = { 0 };
+
+	pf_figure_ratio(&text, ratio);
+	pf_html_text(out, text.data);
+	pf_buf_release(&text);
+}
+
+void pf_html_sentence(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	const char *s = sentence->data, *end = s + sentence->len;
+	bool is_name = false;
+
+	while (s && s < end) {
+		const char *mark = s;
+
+		while (mark < end && *mark != PF_SAY_NAME &&
+		       *mark != PF_SAY_END)
+			mark++;
+		pf_escape_html(out, s, (size_t)(mark - s));
+		if (mark < end && is_name != (*mark == PF_SAY_NAME)) {
+			is_name = !is_name;
+			pf_buf_adds(out, is_name ? "<code>" : "</code>");
+		}
+		s = mark + 1;
+	}
+	if (is_name)
+		pf_buf_adds(out, "</code>");
+}
+
+/* The first characters, escaped. */
+static void escape_head(struct pf_buf *out, const char *s, size_t len,
+			size_t max)
+{
+	size_t cut = pf_utf8_head(s, len, max);
+
+	pf_escape_html(out, s, cut);
+	if (cut < len)
+		pf_buf_adds(out, "…");
+}
+
+/* Bytes of "DIR/" in "DIR/FILE:LINE NAME", or 0. */
+static size_t folder_bytes(const char *s, size_t len)
+{
+	const char *space = memchr(s, ' ', len), *slash, *colon;
+
+	if (!space)
+		return 0;
+	slash = memrchr(s, '/', (size_t)(space - s));
+	colon = memrchr(s, ':', (size_t)(space - s));
+	if (!slash || !colon || colon < slash || colon[1] < '0' ||
+	    colon[1] > '9')
+		return 0;
+	return (size_t)(slash + 1 - s);
+}
+
+/* The folder of a line of code gives way where there is little room. */
+static size_t add_folder(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t folder = folder_bytes(s, len);
+
+	if (folder) {
+		pf_buf_adds(out, "<i>");
+		pf_escape_html(out, s, folder);
+		pf_buf_adds(out, "</i>");
+	}
+	return folder;
+}
+
+/* <td>: what is shown, and the whole as a tooltip where it differs. */
+static void add_text(struct pf_buf *out, const struct pf_html_page *page,
+		     const char *tag, const char *s, size_t len, size_t max,
+		     const struct pf_cell *whole)
+{
+	struct pf_buf shown = { 0 }, title = { 0 };
+	size_t cut = pf_utf8_head(s, len, max), folder;
+
+	escape_head(&shown, s, len, max);
+	escape_head(&title, whole->v.text.s, whole->v.text.len, TITLE_MAX);
+	pf_buf_addf(out, "<%s", tag);
+	pf_titles_add(page->titles, &shown, &title, out);
+	pf_buf_addc(out, '>');
+	folder = add_folder(out, s, cut);
+	pf_escape_html(out, s + folder, cut - folder);
+	if (cut < len)
+		pf_buf_adds(out, "…");
+	pf_buf_release(&shown);
+	pf_buf_release(&title);
+}
+
+static void add_whole(struct pf_buf *out, const struct pf_html_page *page,
+		      const char *tag, const struct pf_cell *cell)
+{
+	add_text(out, page, tag, cell->v.text.s, cell->v.text.len, CELL_MAX,
+		 cell);
+}
+
+static void add_kernel(struct pf_buf *out, const struct pf_html_page *page,
+		       const char *tag, const struct pf_cell *cell,
+		       bool is_first)
+{
+	struct pf_buf name = { 0 };
+
+	pf_kernel_short_name(&name, cell->v.text.s);
+	add_text(out, page, tag, name.data ? name.data : "", name.len,
+		 is_first ? CELL_MAX : OTHER_MAX, cell);
+	pf_buf_release(&name);
+}
+
+/* One character as it may stand in the path of a URL. */
+static void add_url_byte(struct pf_buf *out, unsigned char c)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+
+	if (c && strchr(plain, c))
+		pf_buf_addc(out, (char)c);
+	else
+		pf_buf_addf(out, "%%%02X", c);
+}
+
+/* Nothing may climb out of the folder that the pattern names. */
+static bool is_plain_path(const char *s, size_t len)
+{
+	return len && *s != '/' && !memmem(s, len, "..", 2);
+}
+
+static void add_source_url(struct pf_buf *out, const char *pattern,
+			   const char *file, size_t file_len, const char *line,
+			   size_t line_len)
+{
+	for (; *pattern; pattern++) {
+		if (pattern[0] == '%' && pattern[1] == 'f') {
+			for (size_t i = 0; i < file_len; i++)
+				add_url_byte(out, (unsigned char)file[i]);
+			pattern++;
+		} else if (pattern[0] == '%' && pattern[1] == 'l') {
+			pf_buf_add(out, line, line_len);
+			pattern++;
+		} else {
+			pf_escape_html(out, pattern, 1);
+		}
+	}
+}
+
+/* "file.py:12 f" */
+static void add_frame(struct pf_buf *out, const struct pf_html_page *page,
+		      const struct pf_cell *cell)
+{
+	const char *s = cell->v.text.s, *space = strrchr(s, ' ');
+	const char *colon = space ? memrchr(s, ':', (size_t)(space - s)) : NULL;
+	size_t line_len = colon ? (size_t)(space - colon - 1) : 0;
+
+	if (!page->source_url || !line_len ||
+	    strspn(colon + 1, "0123456789") != line_len ||
+	    !is_plain_path(s, (size_t)(colon - s))) {
+		add_whole(out, page, "td", cell);
+		return;
+	}
+	pf_buf_adds(out, "<td><a rel=noreferrer href=\"");
+	add_source_url(out, page->source_url, s, (size_t)(colon - s), colon + 1,
+		       line_len);
+	pf_buf_adds(out, "\">");
+	line_len = add_folder(out, s, cell->v.text.len);
+	pf_escape_html(out, s + line_len, (size_t)(space - s) - line_len);
+	pf_buf_adds(out, "</a>");
+	pf_escape_html(out, space,
+		       pf_utf8_head(space, strlen(space), CELL_MAX));
+}
+
+const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
+					    int64_t trace_id)
+{
+	const struct pf_timelines *all = page->timelines;
+
+	for (size_t i = 0; all && i < all->count; i++)
+		if (all->side[i].slices.trace_id == trace_id)
+			return &all->side[i];
+	return NULL;
+}
+
+void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
+		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
+		  const char *text)
+{
+	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
+
+	if (from_ns < 0 || to_ns < from_ns)
+		side = NULL;
+	if (side)
+		pf_buf_addf(out,
+			    "<a href=\"#timeline\" data-t0=%" PRId64
+			    " data-t1=%" PRId64 ">",
+			    from_ns + side->shift_ns, to_ns + side->shift_ns);
+	pf_buf_adds(out, text);
+	if (side)
+		pf_buf_adds(out, "</a>");
+}
+
+static void add_time(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_table *t, size_t row,
+		     const struct pf_html_col *col)
+{
+	int64_t at = pf_table_int_at(t, row, col->key);
+	int64_t ns = pf_table_int_at(t, row, col->span);
+	int64_t trace_id = pf_table_int_at(t, row, "trace_id");
+	const struct pf_timeline_side *side = pf_html_side(page, trace_id);
+	struct pf_buf text = { 0 };
+
+	pf_buf_addf(out, "<td data-v=%" PRId64 ">", at);
+	if (col->style == PF_HTML_STEP)
+		at -= side ? side->slices.first_ns : page->first_ns;
+	pf_figure_ns(&text, at);
+	pf_html_span(out, page, trace_id, at, at + ns, text.data);
+	pf_buf_release(&text);
+}
+
+/* A mean or a deviation of times is a time. */
+static enum pf_col_kind kind_of(const struct pf_table *t, const char *key)
+{
+	enum pf_col_kind kind =
+		PF_COL_KIND(pf_table_cols(t)[pf_table_find(t, key)].kind);
+	size_t len = strlen(key);
+
+	return kind == PF_REAL && len > 3 && !strcmp(key + len - 3, "_ns")
+		       ? PF_NS
+		       : kind;
+}
+
+static bool is_blank(const struct pf_cell *cell)
+{
+	return cell->type == PF_CELL_TEXT &&
+	       strspn(cell->v.text.s, " \t\n") == cell->v.text.len;
+}
+
+static bool is_zero(const struct pf_cell *cell)
+{
+	return cell->type != PF_CELL_TEXT && pf_cell_real(cell) == 0;
+}
+
+static void add_number(struct pf_buf *out, const struct pf_cell *cell,
+		       enum pf_col_kind kind, enum pf_html_style style)
+{
+	double share = pf_cell_real(cell);
+
+	pf_buf_adds(out, "<td data-v=");
+	pf_figure_exact(out, cell);
+	pf_buf_addc(out, '>');
+	if (style == PF_HTML_BAR && share >= 0.005 && share <= 1)
+		pf_buf_addf(out,
+			    "<svg class=b width=48 height=8 viewBox=\"0 0 "
+			    "100 8\" aria-hidden="
+			    "true><rect width=\"%.1f\" height=\"8\"/></svg>",
+			    100 * share);
+	if (style == PF_HTML_CHANGE && pf_cell_real(cell) > 0)
+		pf_buf_addc(out, '+');
+	pf_html_cell(out, cell, kind);
+}
+
+static void add_cell(struct pf_buf *out, const struct pf_html_page *page,
+		     const struct pf_table *t, size_t row,
+		     const struct pf_html_col *col, bool is_first)
+{
+	const struct pf_cell *cell = pf_table_at(t, row, col->key);
+	const char *tag =
+		is_first && cell && !is_blank(cell) ? "th scope=row" : "td";
+
+	if (!cell)
+		pf_buf_adds(out, "<td>");
+	else if (cell->type != PF_CELL_TEXT &&
+		 (col->style == PF_HTML_TIME || col->style == PF_HTML_STEP))
+		add_time(out, page, t, row, col);
+	else if (cell->type != PF_CELL_TEXT)
+		add_number(out, cell, kind_of(t, col->key), col->style);
+	else if (col->style == PF_HTML_KERNEL)
+		add_kernel(out, page, tag, cell, is_first);
+	else if (col->style == PF_HTML_FRAME && !is_first)
+		add_frame(out, page, cell);
+	else
+		add_whole(out, page, tag, cell);
+}
+
+size_t pf_html_count(const struct pf_parts *p, const struct pf_html_table *t)
+{
+	const struct pf_table *table =
+		pf_doc_find_table(&p->doc[t->part], t->name);
+	size_t n = 0;
+
+	for (size_t r = 0; r < pf_table_rows(table); r++)
+		n += !t->is_wanted || t->is_wanted(table, r);
+	return n;
+}
+
+/* ---- tables ---- */
+
+#define COLS_MAX 24
+
+/* A table and those of its columns in which something stands. */
+struct view {
+	const struct pf_html_page *page;
+	const struct pf_html_table *spec;
+	const struct pf_table *t;
+	const struct pf_html_col *cols[COLS_MAX];
+	size_t count;
+};
+
+static bool is_wanted(const struct view *v, size_t row)
+{
+	return !v->spec->is_wanted || v->spec->is_wanted(v->t, row);
+}
+
+/* Does a row that is shown have something there? */
+static bool has_content(const struct view *v, const struct pf_html_col *c)
+{
+	size_t shown = 0;
+
+	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
+		const struct pf_cell *cell = pf_table_at(v->t, r, c->key);
+
+		if (!is_wanted(v, r))
+			continue;
+		if (shown++ == v->spec->rows_max)
+			return false;
+		if (cell && !is_blank(cell) &&
+		    (c->style != PF_HTML_DEVICE || !is_zero(cell)))
+			return true;
+	}
+	return false;
+}
+
+static void find_columns(struct view *v)
+{
+	for (const struct pf_html_col *c = v->spec->cols; c->key; c++)
+		if (pf_table_need(v->t, c->key) >= 0 && has_content(v, c)) {
+			if (v->count == COLS_MAX)
+				abort(); /* of a section that is too wide */
+			v->cols[v->count++] = c;
+		}
+}
+
+static void add_head(struct pf_buf *out, const struct view *v)
+{
+	pf_buf_adds(out, "<thead><tr>");
+	for (size_t i = 0; i < v->count; i++) {
+		const struct pf_html_col *c = v->cols[i];
+		const struct pf_col *col =
+			&pf_table_cols(v->t)[pf_table_find(v->t, c->key)];
+		enum pf_col_kind kind = PF_COL_KIND(col->kind);
+
+		pf_buf_addf(out, "<th scope=col%s data-k=%s>",
+			    kind == PF_TEXT || kind == PF_PATH || kind == PF_ANY
+				    ? ""
+				    : " class=n",
+			    c->key);
+		pf_html_text(out, c->title ? c->title : col->title);
+		pf_buf_adds(out, "</th>");
+	}
+	pf_buf_adds(out, "</tr></thead>\n");
+}
+
+/* What the rows that are not here amount to, and where they are. */
+static void add_rest(struct pf_buf *out, const struct view *v, size_t left,
+		     double rest)
+{
+	struct pf_buf command = { 0 };
+
+	pf_buf_addf(out, "<tfoot><tr><td colspan=%zu>and ", v->count);
+	pf_figure_count(out, (int64_t)left);
+	pf_buf_adds(out, " more");
+	if (v->spec->share) {
+		pf_buf_adds(out, ", ");
+		pf_html_ratio(out, rest);
+		pf_buf_adds(out, " together");
+	}
+	if (v->page->command)
+		pf_buf_adds(&command, v->page->command);
+	else
+		pf_parts_command(v->page->parts, v->spec->part, &command);
+	pf_buf_adds(out, ": <code>");
+	pf_html_text(out, command.data);
+	pf_buf_adds(out, "</code></td></tr></tfoot>");
+	pf_buf_release(&command);
+}
+
+static void add_rows(struct pf_buf *out, const struct view *v)
+{
+	size_t shown = 0, left = 0;
+	double rest = 0;
+
+	for (size_t r = 0; r < pf_table_rows(v->t); r++) {
+		if (!is_wanted(v, r))
+			continue;
+		if (shown == v->spec->rows_max) {
+			left++;
+			if (v->spec->share)
+				rest += pf_table_real_at(v->t, r,
+							 v->spec->share);
+			continue;
+		}
+		if (!shown)
+			pf_buf_adds(out, "<tbody>");
+		else if (shown == TOP_ROWS)
+			pf_buf_adds(out, "</tbody><tbody class=more>");
+		shown++;
+		pf_buf_adds(out, "<tr>");
+		for (size_t i = 0; i < v->count; i++)
+			add_cell(out, v->page, v->t, r, v->cols[i], i == 0);
+		pf_buf_addc(out, '\n');
+	}
+	pf_buf_adds(out, "</tbody>");
+	if (left)
+		add_rest(out, v, left, rest);
+}
+
+void pf_html_table(struct pf_buf *out, const struct pf_html_page *page,
+		   const struct pf_html_table *spec)
+{
+	const char *query =
+		pf_parts_query_of(page->parts, spec->part, spec->name);
+	struct view v = { .page = page, .spec = spec };
+
+	if (!pf_html_count(page->parts, spec))
+		return;
+	v.t = pf_doc_find_table(&page->parts->doc[spec->part], spec->name);
+	find_columns(&v);
+	pf_buf_addf(out, "<div class=t><table id=%s", spec->id);
+	if (!page->command && query)
+		pf_buf_addf(out, " data-q=%s", query);
+	pf_buf_addf(out, ">\n<caption>%s</caption>\n", spec->caption);
+	add_head(out, &v);
+	add_rows(out, &v);
+	pf_buf_adds(out, "</table></div>\n");
+}

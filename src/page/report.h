@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The report of a database: the same verdicts and figures as a page of HTML
+ * that needs nothing but itself, as Markdown, or as a document.
+ */
+#ifndef PF_PAGE_REPORT_H
+#define PF_PAGE_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/advise/advise.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "page/gather.h"
+#include "page/page_args.h"
+#include "page/tiles.h"
+#include "page/timeline.h"
+#include "page/verdict.h"
+#include "store/db.h"
+#include "show/doc.h"
+
+struct pf_report_args {
+	struct pf_window_args window;
+	struct pf_page_args page;
+	bool with_advice; /* what to try, too */
+	bool no_page;     /* verdicts are all that is wanted */
+};
+
+struct pf_report {
+	struct pf_db *db;
+	struct pf_report_args args;
+	struct pf_redact *redact;
+	struct pf_parts parts;
+	struct pf_verdicts verdicts;
+	struct pf_tiles tiles;
+	struct pf_timelines timelines; /* if wanted */
+	struct pf_advise advise;       /* if wanted, of one trace: */
+	bool has_advice;
+};
+
+/* Gather everything; db_name is how commands of the page name the file. */
+int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
+		   const char *db_name, struct pf_report *out,
+		   struct pf_err *err);
+void pf_report_release(struct pf_report *r);
+
+/* Once: the names of the timeline are changed on the way. */
+int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err);
+/* html_name: of the page beside it, or NULL. */
+void pf_report_md(const struct pf_report *r, const char *html_name,
+		  struct pf_buf *out);
+void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
+
+/* The name of the trace, for a heading. */
+void pf_report_title(const struct pf_report *r, struct pf_buf *out);
+
+#endif

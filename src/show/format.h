@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a format implements; private to render/.  The calls come in this
+ * order: begin, scalars, for each table (head, row*, tail), notes, end.
+ */
+#ifndef PF_SHOW_FORMAT_H
+#define PF_SHOW_FORMAT_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/jsonw.h"
+#include "show/render.h"
+#include "show/doc.h"
+
+struct pf_text;
+
+struct pf_printer {
+	struct pf_row_sink sink;         /* first: a printer is a row sink */
+	const struct pf_format_ops *ops; /* of style.format */
+	struct pf_style style;
+	FILE *out;
+	struct pf_buf buf;        /* written out when it is large */
+	struct pf_jsonw json;     /* json.c */
+	bool is_terminal;         /* csv.c: mask what could steer it */
+	size_t failed_count;      /* notes of checks that failed were printed */
+	size_t section;           /* parts printed so far: csv, text, md */
+	const char *name, *title; /* of the table being printed */
+	const struct pf_col *cols; /* with keys made unique */
+	size_t col_count;
+	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */
+	const bool *is_whole;      /* the same; both of show/table.h */
+	const bool *is_spare;      /* per column, or NULL: none is */
+	struct pf_text *text;      /* text.c: how the table looks, or NULL */
+	size_t row_count;
+};
+
+struct pf_format_ops {
+	void (*begin)(struct pf_printer *p);
+	void (*scalars)(struct pf_printer *p, const struct pf_scalar *scalars,
+			size_t count);
+	void (*head)(struct pf_printer *p);
+	void (*row)(struct pf_printer *p, const struct pf_cell *cells);
+	void (*tail)(struct pf_printer *p);
+	void (*notes)(struct pf_printer *p, char *const *notes, size_t count);
+	void (*end)(struct pf_printer *p);
+	/* What is folded away begins or ends; or NULL. */
+	void (*fold)(struct pf_printer *p, bool is_begin);
+};
+
+/*
+ * Defines a format and enters it in the list, which src/entries.sh makes;
+ * options show them in the order of the numbers:
+ *
+ *	PF_FORMAT(20, csv) = { "csv", PF_WIDE, &ops };
+ */
+#define PF_FORMAT(number, name) const struct pf_format pf_format_##name
+
+/* text.c: frees how a table looks; NULL is fine. */
+void pf_text_free(struct pf_text *text);
+
+/* The value for people (units, separators), not escaped if it is a text. */
+void pf_cell_show(struct pf_buf *out, const struct pf_cell *cell,
+		  enum pf_col_kind kind);
+/* The raw value: digits that read back the same; text as it is. */
+void pf_cell_raw(struct pf_buf *out, const struct pf_cell *cell);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Printing a document, or rows as they come, in one of the formats.  Every
+ * text is escaped here, by format, and nowhere else:
+ *
+ *	text  for people: aligned, units, no line over the width: long texts
+ *	      have two lines and lose their middle, but not what tells two
+ *	      rows apart; control bytes and invalid UTF-8 as \xNN
+ *	csv   raw numbers, header of keys; several tables of a document follow
+ *	      each other after an empty line, scalars are the table "key,value"
+ *	json  {"command": C, "version": V, "scalars": {},
+ *	      "tables": {NAME: [{KEY: V}]}, "notes": []}
+ *	md    GitHub tables
+ *	schema  no figures: the JSON Schema of what json would be
+ *
+ * csv, json and md write rows as they come; text keeps the first 10,000 to
+ * find the widths and then writes on with these.
+ */
+#ifndef PF_SHOW_RENDER_H
+#define PF_SHOW_RENDER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "show/doc.h"
+
+/*
+ * The version of all documents in json.  Within it figures, tables and columns
+ * may be added; none is renamed or removed, and none changes its kind.
+ */
+#define PF_DOC_VERSION 1
+
+/* What the rest of the program may ask of a format. */
+enum pf_format_flags {
+	PF_WIDE = 1,       /* every column (PF_FULL), raw numbers */
+	PF_FOR_PEOPLE = 2, /* of a document with nothing only the finding */
+	PF_SHORT = 4,      /* lists end early */
+};
+
+struct pf_format_ops;
+struct pf_format {
+	const char *name;
+	unsigned flags;                  /* enum pf_format_flags */
+	const struct pf_format_ops *ops; /* NULL: see pf_format_page */
+};
+
+/* Every format in the order of help, then the page. */
+extern const struct pf_format *const pf_formats[];
+/* Their names as an option's words; of a command that has a page too. */
+#define PF_FORMAT_WORDS      (pf_format_names + sizeof("html"))
+#define PF_FORMAT_PAGE_WORDS (pf_format_names_page + 1)
+/* "html|text|csv|json|md", and "|text|csv|json|md|html" */
+extern const char pf_format_names[], pf_format_names_page[];
+
+/* Those that somebody names; the page, "html", is made by report/. */
+extern const struct pf_format pf_format_text, pf_format_csv, pf_format_json,
+	pf_format_md, pf_format_schema, pf_format_page;
+
+struct pf_style {
+	const struct pf_format *format;
+	int width;           /* columns of text output; 0 = no limit */
+	const char *command; /* for json; not NULL */
+	const size_t *rows;  /* of each table, at most; NULL: all */
+	bool is_page;        /* tables without a row are left out */
+};
+
+/* Print the whole document.  Write errors are found by the final check. */
+int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
+		  FILE *out, struct pf_err *err);
+
+/*
+ * The same in at most "budget" bytes: tables end early, and notes say so.
+ * PF_EUSAGE if even without rows it has more.
+ */
+int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
+		     FILE *out, size_t budget, struct pf_err *err);
+
+/*
+ * The same in at most "lines" lines of text, if fewer rows do: one after the
+ * other the table that has most lines to give gives a row, then the last ones
+ * of one row go, and a note says how many are left out.
+ */
+int pf_render_lines(const struct pf_style *style, struct pf_doc *doc, FILE *out,
+		    size_t lines, struct pf_err *err);
+
+/*
+ * A sink that prints one table called "name" as its rows come.  finish() ends
+ * the output (also when no row came) and frees the sink; free() alone drops
+ * it.
+ */
+struct pf_row_sink *pf_render_rows(const struct pf_style *style,
+				   const char *name, FILE *out);
+int pf_render_finish(struct pf_row_sink *sink, struct pf_err *err);
+void pf_render_free(struct pf_row_sink *sink);
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text for people.  The first rows are gathered to find where columns go
+ * (layout.h) and how names are cut (fit.h); then these and all later rows are
+ * printed so.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "show/escape.h"
+#include "show/fit.h"
+#include "show/format.h"
+#include "show/layout.h"
+
+#define GAP    PF_LAYOUT_GAP
+#define SAMPLE 10000 /* rows that widths are found from */
+
+/* How a table looks. */
+struct pf_text {
+	struct pf_layout layout;
+	struct pf_fit_name *names; /* long ones of the rows gathered */
+	size_t name_count, name_cap;
+	struct text_cell {
+		struct pf_buf text; /* of the row being printed */
+		size_t at;          /* printed so far */
+		bool is_loose;
+	} * cells;
+};
+
+static void begin(struct pf_printer *p)
+{
+	(void)p;
+}
+
+static void begin_section(struct pf_printer *p)
+{
+	if (p->section)
+		pf_buf_addc(&p->buf, '\n');
+}
+
+static void add_spaces(struct pf_buf *out, size_t count)
+{
+	while (count-- > 0)
+		pf_buf_addc(out, ' ');
+}
+
+/* The cell as printed, at most "columns" wide if it is a text. */
+static void show(struct pf_buf *out, const struct pf_cell *cell,
+		 enum pf_col_kind kind, size_t columns)
+{
+	if (cell->type == PF_CELL_TEXT)
+		pf_escape_text(out, cell->v.text.s, cell->v.text.len, columns,
+			       kind == PF_PATH);
+	else if (cell->type == PF_CELL_NULL)
+		pf_buf_addc(out, '-');
+	else
+		pf_cell_show(out, cell, kind);
+}
+
+static size_t title_columns(const char *title)
+{
+	struct pf_buf text = { 0 };
+	size_t columns;
+
+	pf_utf8_mask(&text, title, strlen(title));
+	columns = pf_utf8_columns(text.data, text.len);
+	pf_buf_release(&text);
+	return columns;
+}
+
+/* Wrapped at spaces, below its beginning; "limit" 0: not at all. */
+static void add_wrapped(struct pf_buf *out, const char *s, size_t limit,
+			size_t indent)
+{
+	size_t used = 0, left = indent, rest = strlen(s);
+
+	while (rest) {
+		size_t len = strcspn(s, " ");
+		size_t columns = pf_utf8_columns(s, len);
+
+		if (used && limit && left + used + 1 + columns > limit) {
+			pf_buf_addc(out, '\n');
+			add_spaces(out, indent);
+			used = 0;
+		}
+		if (used)
+			pf_buf_addc(out, ' ');
+		used += used > 0;
+		if (limit && left + columns > limit) {
+			len = pf_fit_line(s, len, limit - left, true);
+			columns = limit - left;
+		}
+		pf_buf_add(out, s, len);
+		used += columns;
+		s += len;
+		len = strspn(s, " ");
+		s += len;
+		rest = strlen(s);
+	}
+	pf_buf_addc(out, '\n');
+}
+
+/* The sentence that an answer begins with. */
+static void finding(struct pf_printer *p, const struct pf_cell *cell)
+{
+	struct pf_buf text = { 0 };
+
+	begin_section(p);
+	pf_escape_text(&text, cell->v.text.s, cell->v.text.len, 0, false);
+	pf_buf_addc(&text, '.');
+	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	pf_buf_release(&text);
+	p->section++;
+}
+
+static void scalars(struct pf_printer *p, const struct pf_scalar *s,
+		    size_t count)
+{
+	struct pf_buf text = { 0 };
+	size_t widest = 0;
+
+	if (count && !strcmp(s->col.key, PF_DOC_FINDING) &&
+	    s->cell.type == PF_CELL_TEXT) {
+		finding(p, &s->cell);
+		s++;
+		count--;
+		if (count)
+			begin_section(p);
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t columns = title_columns(s[i].col.title);
+
+		if (!(s[i].col.kind & PF_FULL) && columns > widest)
+			widest = columns;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (s[i].col.kind & PF_FULL)
+			continue;
+		pf_escape_text(&p->buf, s[i].col.title, strlen(s[i].col.title),
+			       0, false);
+		add_spaces(&p->buf,
+			   widest + GAP - title_columns(s[i].col.title));
+		pf_buf_clear(&text);
+		show(&text, &s[i].cell, s[i].col.kind, 0);
+		add_wrapped(&p->buf, text.data, (size_t)p->style.width,
+			    widest + GAP);
+	}
+	pf_buf_release(&text);
+	p->section += count > 0;
+}
+
+/* ---- tables ---- */
+
+/* An ad-hoc column is one of numbers if no text is among the first rows. */
+static bool is_number(const struct pf_printer *p, size_t col)
+{
+	size_t rows = pf_table_row_count(p->gathered);
+
+	if (p->cols[col].kind != PF_ANY)
+		return p->cols[col].kind != PF_TEXT &&
+		       p->cols[col].kind != PF_PATH;
+	for (size_t r = 0; r < rows; r++) {
+		if (pf_table_row(p->gathered, r)[col].type == PF_CELL_TEXT)
+			return false;
+	}
+	return rows > 0;
+}
+
+static size_t natural_width(const struct pf_printer *p, size_t col)
+{
+	size_t widest = title_columns(p->cols[col].title);
+	size_t rows = pf_table_row_count(p->gathered);
+	struct pf_buf text = { 0 };
+
+	for (size_t r = 0; r < rows; r++) {
+		const struct pf_cell *row = pf_table_row(p->gathered, r);
+		size_t columns;
+
+		pf_buf_clear(&text);
+		show(&text, &row[col], p->cols[col].kind, 0);
+		columns = pf_utf8_columns(text.data, text.len);
+		if (columns > widest)
+			widest = columns;
+	}
+	pf_buf_release(&text);
+	return widest;
+}
+
+static void find_layout(struct pf_printer *p)
+{
+	struct pf_layout *l = &p->text->layout;
+
+	l->count = p->col_count;
+	l->places = pf_calloc(p->col_count + 1, sizeof(*l->places));
+	for (size_t i = 0; i < p->col_count; i++) {
+		l->places[i].natural = natural_width(p, i);
+		l->places[i].is_right = is_number(p, i);
+		l->places[i].is_whole = p->is_whole && p->is_whole[i];
+		l->places[i].is_spare = p->is_spare && p->is_spare[i];
+	}
+	pf_layout_find(l,
+		       p->style.width > 0 ? (size_t)p->style.width : SIZE_MAX);
+}
+
+static struct pf_fit_name *next_name(struct pf_text *t)
+{
+	t->names = pf_grow(t->names, &t->name_cap, t->name_count + 1,
+			   sizeof(*t->names));
+	t->names[t->name_count] = (struct pf_fit_name){ 0 };
+	return &t->names[t->name_count++];
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct pf_fit_name *x = a, *y = b;
+
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->col > y->col) - (x->col < y->col);
+}
+
+/* Cut the texts of a column that are too long for it. */
+static void cut_column(struct pf_printer *p, size_t col)
+{
+	size_t rows = pf_table_row_count(p->gathered);
+	size_t first = p->text->name_count;
+	const struct pf_place *place = &p->text->layout.places[col];
+	size_t most = pf_fit_columns(place->width);
+	struct pf_buf text = { 0 };
+
+	if (place->is_hidden || place->is_right || place->is_whole ||
+	    place->natural <= most)
+		return;
+	for (size_t r = 0; r < rows; r++) {
+		const struct pf_cell *cell = &pf_table_row(p->gathered, r)[col];
+		struct pf_fit_name *name;
+
+		pf_buf_clear(&text);
+		show(&text, cell, p->cols[col].kind, 0);
+		if (pf_utf8_columns(text.data, text.len) <= most)
+			continue;
+		name = next_name(p->text);
+		*name = (struct pf_fit_name){ .whole = pf_strdup(text.data),
+					      .row = r,
+					      .col = col,
+					      .columns = most,
+					      .is_path = p->cols[col].kind ==
+							 PF_PATH };
+	}
+	pf_buf_release(&text);
+	pf_fit_names(p->text->names + first, p->text->name_count - first);
+}
+
+void pf_text_free(struct pf_text *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->name_count; i++) {
+		free(t->names[i].whole);
+		free(t->names[i].shown);
+	}
+	for (size_t i = 0; t->cells && i < t->layout.count; i++)
+		pf_buf_release(&t->cells[i].text);
+	free(t->cells);
+	free(t->names);
+	free(t->layout.places);
+	free(t);
+}
+
+static void end_line(struct pf_buf *out)
+{
+	while (out->len && out->data[out->len - 1] == ' ')
+		out->len--;
+	pf_buf_addc(out, '\n');
+}
+
+/* The next piece of a cell; returns whether more of it is to come. */
+static bool add_piece(struct pf_printer *p, size_t col)
+{
+	const struct pf_place *place = &p->text->layout.places[col];
+	struct text_cell *c = &p->text->cells[col];
+	size_t indent = c->at ? pf_fit_indent(place->width) : 0;
+	const char *s;
+	size_t rest, columns, pad;
+
+	while (c->at && c->at < c->text.len && c->text.data[c->at] == ' ')
+		c->at++;
+	s = c->text.data + c->at;
+	rest = c->text.len - c->at;
+	if (!place->is_right)
+		rest = pf_fit_line(s, rest, place->width - indent, c->is_loose);
+	columns = pf_utf8_columns(s, rest) + (rest ? indent : 0);
+	pad = place->width > columns ? place->width - columns : 0;
+	if (place->is_right)
+		add_spaces(&p->buf, pad);
+	add_spaces(&p->buf, rest ? indent : 0);
+	pf_buf_add(&p->buf, s, rest);
+	if (!place->is_right)
+		add_spaces(&p->buf, pad);
+	c->at += rest;
+	return c->at < c->text.len;
+}
+
+/* What stands on one line of the layout, on as many as its texts need. */
+static void print_cells(struct pf_printer *p, size_t line)
+{
+	const struct pf_layout *l = &p->text->layout;
+	bool is_more = true;
+
+	while (is_more) {
+		bool is_first = true;
+
+		is_more = false;
+		add_spaces(&p->buf, line ? l->indent : 0);
+		for (size_t i = 0; i < l->count; i++) {
+			if (l->places[i].is_hidden || l->places[i].line != line)
+				continue;
+			add_spaces(&p->buf, is_first ? 0 : GAP);
+			is_first = false;
+			is_more |= add_piece(p, i);
+		}
+		end_line(&p->buf);
+	}
+}
+
+static void set_cell(struct pf_printer *p, size_t col, const char *s,
+		     size_t len)
+{
+	const struct pf_place *place = &p->text->layout.places[col];
+	struct text_cell *c = &p->text->cells[col];
+
+	pf_buf_clear(&c->text);
+	pf_buf_add(&c->text, s, len);
+	c->at = 0;
+	/* what has as many lines as it needs ends them between words */
+	c->is_loose = place->is_whole || pf_fit_is_loose(s, len, place->width);
+}
+
+static void print_heading(struct pf_printer *p)
+{
+	const struct pf_layout *l = &p->text->layout;
+	struct pf_buf text = { 0 };
+
+	for (size_t i = 0; i < p->col_count; i++) {
+		pf_buf_clear(&text);
+		pf_escape_text(&text, p->cols[i].title,
+			       strlen(p->cols[i].title), l->places[i].width,
+			       false);
+		set_cell(p, i, text.data, text.len);
+	}
+	for (size_t i = 0; i < l->lines; i++)
+		print_cells(p, i);
+	for (size_t i = 0; i < p->col_count; i++) {
+		pf_buf_clear(&text);
+		for (size_t c = 0; c < l->places[i].width; c++)
+			pf_buf_addc(&text, '-');
+		set_cell(p, i, text.data, text.len);
+	}
+	for (size_t i = 0; i < l->lines; i++)
+		print_cells(p, i);
+	pf_buf_release(&text);
+}
+
+/* Is there anything on this line of the layout? */
+static bool has_cells(const struct pf_printer *p, const struct pf_cell *cells,
+		      size_t line)
+{
+	const struct pf_layout *l = &p->text->layout;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->places[i].is_hidden && l->places[i].line == line &&
+		    cells[i].type != PF_CELL_NULL &&
+		    !(cells[i].type == PF_CELL_TEXT && !cells[i].v.text.len))
+			return true;
+	return false;
+}
+
+/* "name": the first long name of this row or a later one. */
+static void print_row(struct pf_printer *p, const struct pf_cell *cells,
+		      const struct pf_fit_name *name, size_t number)
+{
+	const struct pf_text *t = p->text;
+	struct pf_buf text = { 0 };
+
+	for (size_t i = 0; i < p->col_count; i++) {
+		size_t width = t->layout.places[i].width;
+
+		pf_buf_clear(&text);
+		if (name && name < t->names + t->name_count &&
+		    name->row == number && name->col == i)
+			pf_buf_adds(&text, name++->shown);
+		else
+			show(&text, &cells[i], p->cols[i].kind,
+			     p->style.width > 0 &&
+					     !t->layout.places[i].is_right &&
+					     !t->layout.places[i].is_whole
+				     ? pf_fit_columns(width)
+				     : 0);
+		set_cell(p, i, text.data ? text.data : "", text.len);
+	}
+	for (size_t i = 0; i < t->layout.lines; i++)
+		if (!i || has_cells(p, cells, i))
+			print_cells(p, i);
+	pf_buf_release(&text);
+}
+
+/* Decide how the table looks and print what was gathered. */
+static void start_printing(struct pf_printer *p)
+{
+	size_t rows = pf_table_row_count(p->gathered), name = 0;
+	struct pf_text *t = p->text = pf_calloc(1, sizeof(*t));
+
+	t->cells = pf_calloc(p->col_count + 1, sizeof(*t->cells));
+	find_layout(p);
+	for (size_t i = 0; p->style.width > 0 && i < p->col_count; i++)
+		cut_column(p, i);
+	if (t->name_count)
+		qsort(t->names, t->name_count, sizeof(*t->names), by_place);
+	print_heading(p);
+	for (size_t r = 0; r < rows; r++) {
+		while (name < t->name_count && t->names[name].row < r)
+			name++;
+		print_row(p, pf_table_row(p->gathered, r), t->names + name, r);
+	}
+}
+
+static void print_title(struct pf_printer *p)
+{
+	struct pf_buf text = { 0 };
+
+	begin_section(p);
+	if (!p->title)
+		return;
+	pf_escape_text(&text, p->title, strlen(p->title), 0, false);
+	add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	pf_buf_release(&text);
+}
+
+/* A table without rows has no title either. */
+static void head(struct pf_printer *p)
+{
+	(void)p;
+}
+
+static void row(struct pf_printer *p, const struct pf_cell *cells)
+{
+	if (!p->row_count)
+		print_title(p);
+	if (p->text) {
+		print_row(p, cells, NULL, p->row_count);
+		return;
+	}
+	for (size_t i = 0; i < p->col_count; i++)
+		pf_table_cell(p->gathered, &cells[i]);
+	if (pf_table_row_count(p->gathered) == SAMPLE)
+		start_printing(p);
+}
+
+static void tail(struct pf_printer *p)
+{
+	if (!p->row_count && p->title)
+		return;
+	p->section++;
+	if (!p->text)
+		start_printing(p);
+	if (p->col_count && !p->row_count)
+		pf_buf_adds(&p->buf, "(no rows)\n");
+}
+
+static void notes(struct pf_printer *p, char *const *texts, size_t count)
+{
+	struct pf_buf text = { 0 };
+	bool is_first = !p->section;
+
+	if (count > p->failed_count)
+		begin_section(p);
+	for (size_t i = p->failed_count; i < count; i++) {
+		pf_buf_clear(&text);
+		pf_buf_adds(&text, is_first ? "" : "Note: ");
+		pf_escape_text(&text, texts[i], strlen(texts[i]), 0, false);
+		add_wrapped(&p->buf, text.data, (size_t)p->style.width, 0);
+	}
+	pf_buf_release(&text);
+}
+
+static void end(struct pf_printer *p)
+{
+	(void)p;
+}
+
+static const struct pf_format_ops ops = { begin, scalars, head, row,
+					  tail,  notes,   end,  NULL };
+
+PF_FORMAT(10, text) = { "text", PF_FOR_PEOPLE | PF_SHORT, &ops };

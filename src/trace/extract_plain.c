@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#define PF_SCAN_SIMD 0
-#define PF_EXTRACT   pf_extract_plain
-#include "trace/extract_impl.h"

@@ -48,7 +48,7 @@ int64_t pf_stats_between(int64_t low, int64_t high, unsigned rest);
  */
 bool pf_stats_carries(size_t count, unsigned percent);
 
-/* Ascending, for qsort() of int64_t. */
+/* Ascending, for pf_sort() of int64_t. */
 int pf_stats_compare(const void *a, const void *b);
 
 #endif

@@ -5,9 +5,9 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/progress.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
@@ -80,12 +80,7 @@ static void add_finding(struct pf_buf *out, const char *left,
 	pf_buf_release(&text);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_step_spread *x = a, *y = b;
-
-	return (x->sum_ns < y->sum_ns) - (x->sum_ns > y->sum_ns);
-}
+PF_ORDER(by_time, struct pf_step_spread, PF_DOWN(sum_ns))
 
 /* The classes of a step, the largest first. */
 static void add_split(struct pf_buf *out, const struct pf_step_times *s,
@@ -97,7 +92,7 @@ static void add_split(struct pf_buf *out, const struct pf_step_times *s,
 	if (!s->full_count)
 		return;
 	memcpy(classes, s->classes, sizeof(classes));
-	qsort(classes, PF_STEP_CLASSES, sizeof(*classes), by_time);
+	pf_sort(classes, PF_STEP_CLASSES, sizeof(*classes), by_time);
 	for (size_t i = 0; i < PF_STEP_CLASSES && classes[i].sum_ns > 0; i++) {
 		pf_buf_addf(&text, "%s%s ", i ? ", " : "", classes[i].name);
 		pf_figure_ratio(&text, classes[i].share);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/stats.h"
 #include "compare/change.h"
 
@@ -24,14 +25,7 @@ struct ranked {
 	size_t at;
 };
 
-static int by_value(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->value != y->value)
-		return x->value < y->value ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
+PF_ORDER(by_value, struct ranked, PF_UP(value) PF_UP(at))
 
 /* The rank of each value from 1 on; of equal ones their mean. */
 static double *ranks_take(const int64_t *values, size_t count)
@@ -41,7 +35,7 @@ static double *ranks_take(const int64_t *values, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct ranked){ values[i], i };
-	qsort(order, count, sizeof(*order), by_value);
+	pf_sort(order, count, sizeof(*order), by_value);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count; end++)
 			if (order[end].value != order[i].value)
@@ -93,7 +87,7 @@ static int64_t median_of(const int64_t *values, size_t count)
 	int64_t *sorted = pf_calloc(count + 1, sizeof(*sorted)), out;
 
 	memcpy(sorted, values, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), pf_stats_compare);
+	pf_sort(sorted, count, sizeof(*sorted), pf_stats_compare);
 	out = pf_stats_quantile(sorted, count, 50);
 	free(sorted);
 	return out;

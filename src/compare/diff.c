@@ -7,6 +7,7 @@
 
 #include "compare/diff_impl.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "show/fold.h"
 
 #define NOTE_MAX 1024 /* as a document cuts them */
@@ -111,8 +112,7 @@ static void make_rows(struct pf_diff_run *d)
 	for (size_t i = 0; i < count; i++)
 		d->rows[i] = (struct pf_diff_row){ &d->pairs.items[i], means[i],
 						   means[count + i] };
-	if (count)
-		qsort(d->rows, count, sizeof(*d->rows), by_delta);
+	pf_sort(d->rows, count, sizeof(*d->rows), by_delta);
 	free(sums);
 	free(means);
 }

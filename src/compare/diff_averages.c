@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "torch/averages.h"
+#include "base/order.h"
 #include "compare/diff_impl.h"
 #include "base/mem.h"
 
@@ -157,16 +158,7 @@ static void add_side(struct pf_diff_run *d, struct list *l,
 	}
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct both *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return (x->is_device > y->is_device) - (x->is_device < y->is_device);
-}
+PF_ORDER(by_weight, struct both, PF_DOWN(weight) PF_UP(name) PF_UP(is_device))
 
 static int64_t mean_of(const struct pf_diff_run *d, const struct both *x,
 		       int side, size_t v)
@@ -197,8 +189,7 @@ static void order(struct pf_diff_run *d, struct list *l, size_t column)
 
 		x->weight = change < 0 ? -change : change;
 	}
-	if (l->count)
-		qsort(l->items, l->count, sizeof(*l->items), by_weight);
+	pf_sort(l->items, l->count, sizeof(*l->items), by_weight);
 }
 
 void pf_diff_find_averages(struct pf_diff_run *d)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compare/diff_capture.h"
+#include "base/order.h"
 #include "events/interval.h"
 #include "base/stats.h"
 #include "events/step.h"
@@ -255,7 +256,7 @@ static int64_t *durations_take(const struct pf_capture *c, size_t *count)
 	for (size_t i = 0; i < c->step_count; i++)
 		if (!c->steps[i].time.is_partial)
 			list[(*count)++] = c->steps[i].time.dur_ns;
-	qsort(list, *count, sizeof(*list), pf_stats_compare);
+	pf_sort(list, *count, sizeof(*list), pf_stats_compare);
 	return list;
 }
 

@@ -7,6 +7,7 @@
 
 #include "compare/diff_impl.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "events/gpu.h"
 
 #define UNIFORM_LEAST  0.02 /* a smaller change may be noise */
@@ -76,14 +77,7 @@ static void add_pair(const struct pf_diff_run *d, const struct pf_pair *p,
 	k->items[k->count++] = (struct same){ b_ns / a_ns - 1, a_ns };
 }
 
-static int by_change(const void *a, const void *b)
-{
-	const struct same *x = a, *y = b;
-
-	if (x->change != y->change)
-		return x->change < y->change ? -1 : 1;
-	return (x->a_ns > y->a_ns) - (x->a_ns < y->a_ns);
-}
+PF_ORDER(by_change, struct same, PF_UP(change) PF_UP(a_ns))
 
 /* The change below which kernels of such a part of the time are. */
 static double quantile(const struct kernels *k, double part)
@@ -114,7 +108,7 @@ static void judge_uniform(struct kernels *k, struct pf_diff *out)
 	    k->same_a_ns < UNIFORM_COVERS * k->a_ns ||
 	    k->same_b_ns < UNIFORM_COVERS * k->b_ns || has_other_gpu(out))
 		return;
-	qsort(k->items, k->count, sizeof(*k->items), by_change);
+	pf_sort(k->items, k->count, sizeof(*k->items), by_change);
 	out->kernels_share = k->same_b_ns / k->same_a_ns - 1;
 	out->kernels_low = quantile(k, 0.05);
 	out->kernels_high = quantile(k, 0.95);

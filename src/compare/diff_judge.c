@@ -5,6 +5,7 @@
 
 #include "compare/diff_judge.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/stats.h"
 
 #define WIDE 2 /* times the spread of steps is between sides far apart */
@@ -69,7 +70,7 @@ int64_t pf_judge_median(const struct pf_capture *c, size_t warm_up,
 	size_t count;
 	int64_t *list = values_take(c, warm_up, figure, &count), out;
 
-	qsort(list, count, sizeof(*list), pf_stats_compare);
+	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	out = pf_stats_quantile(list, count, 50);
 	free(list);
 	return out;
@@ -133,7 +134,7 @@ struct range {
 static struct range sort_and_median(int64_t *list, size_t count,
 				    int64_t *median)
 {
-	qsort(list, count, sizeof(*list), pf_stats_compare);
+	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	*median = pf_stats_quantile(list, count, 50);
 	return count ? (struct range){ list[0], list[count - 1] }
 		     : (struct range){ 0 };

@@ -12,6 +12,7 @@
 
 #include "compare/diff_impl.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "formats/event.h"
 
 enum join { JOIN_EXACT, JOIN_OTHER, JOIN_ADDED, JOIN_REMOVED };
@@ -138,16 +139,7 @@ static struct joins join_take(struct pf_diff_run *d, const struct list *l)
 	return j;
 }
 
-static int by_weight(const void *a, const void *b)
-{
-	const struct joined *x = a, *y = b;
-
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->a_row != y->a_row)
-		return x->a_row < y->a_row ? -1 : 1;
-	return (x->b_row > y->b_row) - (x->b_row < y->b_row);
-}
+PF_ORDER(by_weight, struct joined, PF_DOWN(weight) PF_UP(a_row) PF_UP(b_row))
 
 /* Order by how much value k changes per step. */
 static void order(struct pf_diff_run *d, struct joins *j, size_t k)
@@ -159,8 +151,7 @@ static void order(struct pf_diff_run *d, struct joins *j, size_t k)
 
 		x->weight = change < 0 ? -change : change;
 	}
-	if (j->count)
-		qsort(j->items, j->count, sizeof(*j->items), by_weight);
+	pf_sort(j->items, j->count, sizeof(*j->items), by_weight);
 }
 
 /* Means of value k of all items, that add up. */

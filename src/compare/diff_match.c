@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "compare/diff_match.h"
+#include "base/order.h"
 #include "compare/family.h"
 #include "base/mem.h"
 #include "base/search.h"
@@ -242,16 +243,7 @@ struct place {
 	uint64_t first;
 };
 
-static int by_path(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->path != y->path)
-		return x->path < y->path ? -1 : 1;
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
+PF_ORDER(by_path, struct place, PF_UP(path) PF_UP(first) PF_UP(row))
 
 static struct place *places_take(const struct pf_side *s)
 {
@@ -260,7 +252,7 @@ static struct place *places_take(const struct pf_side *s)
 	for (size_t i = 0; i < s->work_count; i++)
 		list[i] = (struct place){ s->work[i].key.path, (uint32_t)i,
 					  s->work[i].first };
-	qsort(list, s->work_count, sizeof(*list), by_path);
+	pf_sort(list, s->work_count, sizeof(*list), by_path);
 	return list;
 }
 

@@ -5,6 +5,7 @@
 
 #include "compare/diff_mean.h"
 #include "base/mem.h"
+#include "base/order.h"
 
 static int64_t floor_div(int64_t n, int64_t d, int64_t *rest)
 {
@@ -33,14 +34,7 @@ struct part {
 	size_t place;
 };
 
-static int by_rest(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->rest != y->rest)
-		return x->rest > y->rest ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
-}
+PF_ORDER(by_rest, struct part, PF_DOWN(rest) PF_UP(place))
 
 void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
 		   int64_t *out)
@@ -57,7 +51,7 @@ void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
 				   : 0;
 		left -= out[i];
 	}
-	qsort(parts, count, sizeof(*parts), by_rest);
+	pf_sort(parts, count, sizeof(*parts), by_rest);
 	for (size_t i = 0; i < count && left > 0; i++, left--)
 		out[parts[i].place]++;
 	free(parts);

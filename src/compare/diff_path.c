@@ -10,6 +10,8 @@
 
 #include "compare/diff_impl.h"
 
+#include "base/order.h"
+
 /* ---- of a capture ---- */
 
 struct sink {
@@ -78,7 +80,7 @@ void pf_diff_find_path(struct pf_diff_run *d)
 				pf_both(a[i], b[i]),
 				pf_both(d->a.path_ns[i], d->b.path_ns[i])
 			};
-	qsort(out->path, out->path_count, sizeof(*out->path), by_change);
+	pf_sort(out->path, out->path_count, sizeof(*out->path), by_change);
 	out->path[out->path_count++] = (struct pf_diff_time){
 		"the window",
 		pf_both(pf_mean(d->a.path_window_ns, d->a.path_steps),

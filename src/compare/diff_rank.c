@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "compare/diff_rank.h"
+#include "base/order.h"
 #include "base/stats.h"
 #include "base/mem.h"
 
@@ -59,7 +60,7 @@ static int64_t *sorted_take(const int64_t *values, size_t count)
 	int64_t *out = pf_calloc(count + 1, sizeof(*out));
 
 	memcpy(out, values, count * sizeof(*out));
-	qsort(out, count, sizeof(*out), pf_stats_compare);
+	pf_sort(out, count, sizeof(*out), pf_stats_compare);
 	return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
 #include "compare/fleet_spread.h"
@@ -56,18 +57,8 @@ const struct pf_fleet_by pf_fleet_by_device = {
 
 /* ---- reading ---- */
 
-static int compare(const void *a, const void *b)
-{
-	const struct pf_fleet_one *x = a, *y = b;
-
-	if (x->value_ns[0] != y->value_ns[0])
-		return x->value_ns[0] < y->value_ns[0] ? 1 : -1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->unit != y->unit)
-		return x->unit < y->unit ? -1 : 1;
-	return strcmp(x->capture, y->capture);
-}
+PF_ORDER(compare, struct pf_fleet_one,
+	 PF_DOWN(value_ns[0]) PF_UP(rank) PF_UP(unit) PF_ALPHA(capture))
 
 static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
 {
@@ -107,8 +98,7 @@ int pf_fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
 		rc = 0;
 	}
 	sqlite3_finalize(st);
-	if (s->count)
-		qsort(s->items, s->count, sizeof(*s->items), compare);
+	pf_sort(s->items, s->count, sizeof(*s->items), compare);
 	return rc;
 }
 
@@ -128,7 +118,7 @@ static int64_t *values_take(const struct pf_fleet_spreads *s, size_t figure)
 
 	for (size_t i = 0; i < s->count; i++)
 		values[i] = s->items[i].value_ns[figure];
-	qsort(values, s->count, sizeof(*values), pf_stats_compare);
+	pf_sort(values, s->count, sizeof(*values), pf_stats_compare);
 	return values;
 }
 

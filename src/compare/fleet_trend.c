@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/order.h"
 #include "compare/change.h"
 #include "compare/fleet_trend.h"
 #include "store/named.h"
@@ -335,9 +336,7 @@ static int by_night(const void *a, const void *b)
 
 static void put_in_order(struct pf_fleet_trend *t)
 {
-	if (t->change_count)
-		qsort(t->changes, t->change_count, sizeof(*t->changes),
-		      by_night);
+	pf_sort(t->changes, t->change_count, sizeof(*t->changes), by_night);
 }
 
 int pf_fleet_trend_find(struct pf_db *db, struct pf_fleet_trend *t,

@@ -6,6 +6,7 @@
 
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "compare/snap_diff.h"
 #include "analysis/memory/snap_state.h"
@@ -225,42 +226,23 @@ static void subtract(struct pf_snap_change *c, size_t count)
 	}
 }
 
-static int by_change(const void *a, const void *b)
-{
-	const struct pf_snap_change *x = a, *y = b;
-	uint64_t i = (uint64_t)(x->bytes < 0 ? -x->bytes : x->bytes);
-	uint64_t k = (uint64_t)(y->bytes < 0 ? -y->bytes : y->bytes);
-	int names;
+PF_ORDER(by_change, struct pf_snap_change,
+	 PF_FAR(bytes) PF_ALPHA(name) PF_ALPHA(frame))
 
-	if (i != k)
-		return i > k ? -1 : 1;
-	names = strcmp(x->name, y->name);
-	return names ? names : strcmp(x->frame, y->frame);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct pf_snap_change *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
+PF_ORDER(by_name, struct pf_snap_change, PF_ALPHA(name))
 
 static void put_in_order(struct pf_snap_diff *d)
 {
 	subtract(d->gpus, d->gpu_count);
 	subtract(d->lines, d->line_count);
-	if (d->gpu_count)
-		qsort(d->gpus, d->gpu_count, sizeof(*d->gpus), by_name);
-	if (d->line_count)
-		qsort(d->lines, d->line_count, sizeof(*d->lines), by_change);
+	pf_sort(d->gpus, d->gpu_count, sizeof(*d->gpus), by_name);
+	pf_sort(d->lines, d->line_count, sizeof(*d->lines), by_change);
 	drop_unknown(d);
 	subtract(d->peaks, d->peak_count);
 	subtract(d->peak_lines, d->peak_line_count);
-	if (d->peak_count)
-		qsort(d->peaks, d->peak_count, sizeof(*d->peaks), by_name);
-	if (d->peak_line_count)
-		qsort(d->peak_lines, d->peak_line_count, sizeof(*d->peak_lines),
-		      by_change);
+	pf_sort(d->peaks, d->peak_count, sizeof(*d->peaks), by_name);
+	pf_sort(d->peak_lines, d->peak_line_count, sizeof(*d->peak_lines),
+		by_change);
 }
 
 int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,

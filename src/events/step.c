@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kinds.h"
@@ -178,7 +179,7 @@ static int64_t median_of_others(const struct pf_step *steps, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		list[i] = steps[i].end_ns - steps[i].start_ns;
-	qsort(list, count, sizeof(*list), pf_stats_compare);
+	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	median = list[count / 2];
 	free(list);
 	return median;

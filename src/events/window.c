@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "events/device_work.h"
 #include "events/hints.h"
 #include "events/interval.h"
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/search.h"
+#include "base/stats.h"
 #include "store/named.h"
 #include "show/rows.h"
 
@@ -623,13 +625,6 @@ bool pf_window_has_processes(const struct pf_window *w)
 	return false;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 bool pf_window_has_ranks(const struct pf_window *w)
 {
 	int64_t *ranks = pf_calloc(w->count, sizeof(*ranks));
@@ -637,7 +632,7 @@ bool pf_window_has_ranks(const struct pf_window *w)
 
 	for (size_t i = 0; i < w->count; i++)
 		ranks[i] = w->traces[i].rank;
-	qsort(ranks, w->count, sizeof(*ranks), by_number);
+	pf_sort(ranks, w->count, sizeof(*ranks), pf_stats_compare);
 	for (size_t i = 0; i < w->count; i++)
 		is_good &= ranks[i] >= 0 && (!i || ranks[i] != ranks[i - 1]);
 	free(ranks);

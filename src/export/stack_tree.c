@@ -8,6 +8,7 @@
 #include "export/stack_tree.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/utf8.h"
 
@@ -107,14 +108,7 @@ static int by_text(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-static int by_parent(const void *a, const void *b)
-{
-	const struct child *x = a, *y = b;
-
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
+PF_ORDER(by_parent, struct child, PF_UP(parent) PF_UP(rank))
 
 /* The place of each frame in the order of texts; to be freed. */
 static uint32_t *ranks_take(const struct pf_stack_tree *t)
@@ -127,8 +121,7 @@ static uint32_t *ranks_take(const struct pf_stack_tree *t)
 		list[i].text = pf_intern_text(&t->frames, i, &list[i].len);
 		list[i].frame = i;
 	}
-	if (count)
-		qsort(list, count, sizeof(*list), by_text);
+	pf_sort(list, count, sizeof(*list), by_text);
 	for (uint32_t i = 0; i < count; i++)
 		ranks[list[i].frame] = i;
 	free(list);
@@ -146,7 +139,7 @@ static struct child *children_take(const struct pf_stack_tree *t)
 			(struct child){ t->nodes[i].parent,
 					ranks[t->nodes[i].frame], (uint32_t)i };
 	if (t->count > 1)
-		qsort(list, t->count - 1, sizeof(*list), by_parent);
+		pf_sort(list, t->count - 1, sizeof(*list), by_parent);
 	free(ranks);
 	return list;
 }

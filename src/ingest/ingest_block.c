@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "ingest/ingest_impl.h"
 
 #define RING 3
@@ -41,12 +42,7 @@ struct pf_block_writer {
 
 /* ---- one block into the database ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
+PF_ORDER(compare_ids, uint32_t, PF_UP_VALUE)
 
 static void add_varint(struct pf_buf *out, uint32_t v)
 {
@@ -72,7 +68,7 @@ static void name_list(struct pf_block_writer *w, const struct pf_block *b)
 		else
 			w->seen[id] = 1;
 	}
-	qsort(w->names, count, sizeof(*w->names), compare_ids);
+	pf_sort(w->names, count, sizeof(*w->names), compare_ids);
 	for (size_t i = 0; i < count; i++) {
 		add_varint(&w->bytes, w->names[i] - last);
 		last = w->names[i];

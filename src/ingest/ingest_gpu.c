@@ -12,9 +12,9 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "events/interval.h"
 #include "store/cursor.h"
 #include "store/feed.h"
@@ -286,14 +286,7 @@ static int add_row(struct gpu_rows *g, struct batch *b, size_t track,
 
 /* ---- steps ---- */
 
-static int compare_steps(const void *a, const void *b)
-{
-	const struct pf_ingest_step *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->event_id > y->event_id) - (x->event_id < y->event_id);
-}
+PF_ORDER(compare_steps, struct pf_ingest_step, PF_UP(start_ns) PF_UP(event_id))
 
 int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 {
@@ -304,9 +297,7 @@ int pf_ingest_steps(struct pf_ingest *in, struct pf_err *err)
 		err);
 	int rc = st ? 0 : -1;
 
-	if (in->step_count)
-		qsort(in->steps, in->step_count, sizeof(*in->steps),
-		      compare_steps);
+	pf_sort(in->steps, in->step_count, sizeof(*in->steps), compare_steps);
 	for (size_t i = 0; i < in->step_count && !rc; i++) {
 		const struct pf_ingest_step *s = &in->steps[i];
 

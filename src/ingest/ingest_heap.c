@@ -10,9 +10,9 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "ingest/ingest_impl.h"
 #include "base/heap.h"
 
@@ -29,14 +29,7 @@ struct pf_run_heap {
 	bool advance; /* heap[0] was given out and must move on */
 };
 
-static int compare_runs(const void *a, const void *b)
-{
-	const struct pf_run *x = a, *y = b;
-
-	if (x->first_start_ns != y->first_start_ns)
-		return x->first_start_ns < y->first_start_ns ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
-}
+PF_ORDER(compare_runs, struct pf_run, PF_UP(first_start_ns) PF_UP(offset))
 
 /* How many runs may be open at once is not known before; assume all that
  * overlap in time with the widest guess, and never less than a page each. */
@@ -59,8 +52,7 @@ struct pf_run_heap *pf_run_heap_new(const struct pf_scratch *from,
 	m->count = count;
 	m->buffer_bytes = buffer_share(count);
 	m->heap = pf_alloc((count + 1) * sizeof(struct pf_run_reader *));
-	if (count)
-		qsort(runs, count, sizeof(*runs), compare_runs);
+	pf_sort(runs, count, sizeof(*runs), compare_runs);
 	return m;
 }
 

@@ -30,7 +30,9 @@
 
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/search.h"
+#include "base/stats.h"
 #include "ingest/ingest_impl.h"
 #include "store/argtext.h"
 
@@ -208,12 +210,7 @@ static size_t label_length(const char *pid)
 	return end < n && end <= LABEL_MAX && has_letter ? end : 0;
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-	const struct pf_ingest_label *x = a, *y = b;
-
-	return strcmp(x->text, y->text);
-}
+PF_ORDER(compare_labels, struct pf_ingest_label, PF_ALPHA(text))
 
 static uint32_t find_text(const struct pf_ingest_label *labels, size_t count,
 			  const char *text, size_t len)
@@ -286,29 +283,24 @@ static bool rank_by_number(struct pf_ingest_label *labels, size_t label_count)
 	return differs == 1;
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct pf_ingest_label *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+PF_ORDER(compare_ranks, struct pf_ingest_label, PF_UP(rank))
 
 /* Owners are numbered in the order of their ranks. */
 static void number_labels(struct pf_ingest_owners *o)
 {
 	const size_t count = o->label_count;
 
-	qsort(o->labels, count, sizeof(*o->labels), compare_labels);
+	pf_sort(o->labels, count, sizeof(*o->labels), compare_labels);
 	if (!rank_by_number(o->labels, count))
 		for (size_t i = 0; i < count; i++)
 			o->labels[i].rank = (int64_t)i;
-	qsort(o->labels, count, sizeof(*o->labels), compare_ranks);
+	pf_sort(o->labels, count, sizeof(*o->labels), compare_ranks);
 	o->ranks = pf_calloc(count, sizeof(*o->ranks));
 	for (size_t i = 0; i < count; i++) {
 		o->labels[i].owner = (uint32_t)i;
 		o->ranks[i] = o->labels[i].rank;
 	}
-	qsort(o->labels, count, sizeof(*o->labels), compare_labels);
+	pf_sort(o->labels, count, sizeof(*o->labels), compare_labels);
 }
 
 /* As they come, where the file does not say more. */
@@ -375,13 +367,6 @@ static void note_mark(void *arg, const struct pf_run_event *ev)
 		add_mark(m, ev->order);
 }
 
-static int compare_places(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Ends of files, which are on a track without a process. */
 static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 {
@@ -396,8 +381,7 @@ static int find_ends(struct finding *f, struct marks *m, struct pf_err *err)
 		if (!*t->pid && each_event(f->in, t, note_mark, m, err))
 			return -1;
 	}
-	if (m->count)
-		qsort(m->at, m->count, sizeof(*m->at), compare_places);
+	pf_sort(m->at, m->count, sizeof(*m->at), pf_stats_compare);
 	return 0;
 }
 
@@ -659,16 +643,7 @@ static void note_call(void *arg, const struct pf_run_event *ev)
 	c->all[c->count++] = (struct call){ id, ev->start_ns, c->process };
 }
 
-static int compare_calls(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
+PF_ORDER(compare_calls, struct call, PF_UP(id) PF_UP(process) PF_UP(start_ns))
 
 static int gather_calls(struct calls *c, struct pf_err *err)
 {
@@ -682,8 +657,7 @@ static int gather_calls(struct calls *c, struct pf_err *err)
 		    each_event(in, t, note_call, c, err))
 			return -1;
 	}
-	if (c->count)
-		qsort(c->all, c->count, sizeof(*c->all), compare_calls);
+	pf_sort(c->all, c->count, sizeof(*c->all), compare_calls);
 	return 0;
 }
 
@@ -728,12 +702,7 @@ static void note_work(void *arg, const struct pf_run_event *ev)
 	t->elsewhere += !is_here;
 }
 
-static int compare_parts(const void *a, const void *b)
-{
-	const struct pf_ingest_part *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
+PF_ORDER(compare_parts, struct pf_ingest_part, PF_UP(begin))
 
 static bool is_gpu(const struct pf_ingest_track *t)
 {
@@ -767,7 +736,7 @@ static int find_order(struct tally *t, bool *found, struct pf_err *err)
 
 	for (size_t i = 0; i < f->process_count; i++)
 		add_part(o, f->processes[i].first, (uint32_t)i);
-	qsort(o->parts, o->part_count, sizeof(*o->parts), compare_parts);
+	pf_sort(o->parts, o->part_count, sizeof(*o->parts), compare_parts);
 	for (size_t i = 1; i < o->part_count; i++)
 		follow &= f->processes[o->parts[i - 1].owner].last <
 			  o->parts[i].begin;
@@ -857,8 +826,8 @@ static void number_pids(struct finding *f)
 
 	for (size_t i = 0; i < f->process_count; i++)
 		f->processes[i].first = (int64_t)i;
-	qsort(f->processes, f->process_count, sizeof(*f->processes),
-	      compare_numbers);
+	pf_sort(f->processes, f->process_count, sizeof(*f->processes),
+		compare_numbers);
 	for (size_t i = 0; i < f->process_count; i++)
 		place[f->processes[i].first] = (uint32_t)i;
 	for (size_t i = in->first_track; i < in->track_count; i++) {
@@ -1064,14 +1033,7 @@ static int share_track(struct pf_ingest *in, const struct pf_ingest_owners *o,
 }
 
 /* By owner, else as they were. */
-static int compare_tracks(const void *a, const void *b)
-{
-	const struct pf_ingest_track *x = a, *y = b;
-
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
-}
+PF_ORDER(compare_tracks, struct pf_ingest_track, PF_UP(owner) PF_UP(place))
 
 static void drop_track(struct pf_ingest_track *t)
 {
@@ -1117,20 +1079,14 @@ static int own_tracks(struct pf_ingest *in, const struct pf_ingest_owners *o,
 			*pf_ingest_track(in, kept++) = *t;
 	}
 	in->track_count = kept;
-	qsort(in->tracks, kept - in->first_track, sizeof(*in->tracks),
-	      compare_tracks);
+	pf_sort(in->tracks, kept - in->first_track, sizeof(*in->tracks),
+		compare_tracks);
 	return 0;
 }
 
 /* ---- pids that are of one owner, for what stands beside events ---- */
 
-static int compare_pids(const void *a, const void *b)
-{
-	const struct pf_ingest_label *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
-
-	return order ? order : (x->owner > y->owner) - (x->owner < y->owner);
-}
+PF_ORDER(compare_pids, struct pf_ingest_label, PF_ALPHA(text) PF_UP(owner))
 
 static void find_pids(struct pf_ingest *in, struct pf_ingest_owners *o)
 {
@@ -1141,7 +1097,7 @@ static void find_pids(struct pf_ingest *in, struct pf_ingest_owners *o)
 	for (size_t i = 0; i < count; i++)
 		p[i] = (struct pf_ingest_label){ in->tracks[i].pid,
 						 in->tracks[i].owner, 0 };
-	qsort(p, count, sizeof(*p), compare_pids);
+	pf_sort(p, count, sizeof(*p), compare_pids);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i + 1;
 		     end < count && !strcmp(p[end].text, p[i].text);)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "ingest/ingest_impl.h"
 
 #define GATHER_EVENTS 65536u
@@ -80,7 +81,7 @@ static int flush(struct pairing *p, struct pf_err *err)
 
 	if (!p->done_count)
 		return 0;
-	qsort(p->done, p->done_count, sizeof(struct held *), compare_held);
+	pf_sort(p->done, p->done_count, sizeof(struct held *), compare_held);
 	run.first_start_ns = p->done[0]->ev.start_ns;
 	run.last_start_ns = p->done[p->done_count - 1]->ev.start_ns;
 	run.count = (uint32_t)p->done_count;

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/path.h"
 #include "ingest/plan.h"
 #include "ingest/source_name.h"
@@ -104,25 +105,15 @@ static bool is_of_one(const struct span *a, const struct span *b)
 	return a->worker == b->worker && a->rank == b->rank;
 }
 
-static int by_worker(const void *a, const void *b)
-{
-	const struct span *x = a, *y = b;
-
-	if (x->worker != y->worker)
-		return x->worker < y->worker ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->span != y->span)
-		return x->span < y->span ? -1 : 1;
-	return x->file < y->file ? -1 : x->file > y->file;
-}
+PF_ORDER(by_worker, struct span,
+	 PF_UP(worker) PF_UP(rank) PF_UP(span) PF_UP(file))
 
 static void number_cycles(struct pf_plan *plan, struct span *spans,
 			  size_t count)
 {
 	int64_t cycle = 0;
 
-	qsort(spans, count, sizeof(*spans), by_worker);
+	pf_sort(spans, count, sizeof(*spans), by_worker);
 	for (size_t i = 0; i < count; i++) {
 		bool is_first = !i || !is_of_one(&spans[i - 1], &spans[i]);
 		bool is_last =

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/path.h"
 #include "ingest/source_name.h"
 
@@ -339,16 +340,7 @@ static struct session find_session(const char *path, struct pf_intern *jobs,
 	return s;
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct session *x = a, *y = b;
-
-	if (x->job != y->job)
-		return x->job < y->job ? -1 : 1;
-	if (x->start_s != y->start_s)
-		return x->start_s < y->start_s ? -1 : 1;
-	return x->file < y->file ? -1 : x->file > y->file;
-}
+PF_ORDER(by_start, struct session, PF_UP(job) PF_UP(start_s) PF_UP(file))
 
 /*
  * Each host names the folder by its own clock: folders of almost one time are
@@ -360,7 +352,7 @@ static void join_sessions(struct session *s, size_t count, uint32_t host_count,
 	size_t *seen = pf_calloc(host_count + 1, sizeof(*seen));
 	size_t begin = 0, number = 0, end;
 
-	qsort(s, count, sizeof(*s), by_start);
+	pf_sort(s, count, sizeof(*s), by_start);
 	for (size_t i = 0; i < count; i = end) {
 		bool is_next = number && s[i].job == s[begin].job &&
 			       s[i].start_s - s[begin].start_s <= CAPTURE_S;
@@ -443,18 +435,7 @@ struct peer {
 	const char *suffix;
 };
 
-static int by_peer(const void *a, const void *b)
-{
-	const struct peer *x = a, *y = b;
-	int order;
-
-	if (x->run != y->run)
-		return x->run < y->run ? -1 : 1;
-	order = strcmp(x->suffix, y->suffix);
-	if (order)
-		return order;
-	return x->file < y->file ? -1 : x->file > y->file;
-}
+PF_ORDER(by_peer, struct peer, PF_UP(run) PF_ALPHA(suffix) PF_UP(file))
 
 /* Of files that are called by their hosts or processes; others say pids. */
 static const char *const host_suffixes[] = { ".xplane.pb", ".xplane.pb.gz",
@@ -626,8 +607,7 @@ int64_t *pf_source_ranks(const char *const *paths, size_t count)
 		ranks[i] = find_rank(pf_path_base(paths[i]));
 		peers[i] = (struct peer){ runs[i], i, suffix_of(paths[i]) };
 	}
-	if (count)
-		qsort(peers, count, sizeof(*peers), by_peer);
+	pf_sort(peers, count, sizeof(*peers), by_peer);
 	for (size_t i = 0; i < count; i = end) {
 		bool is_named = false;
 

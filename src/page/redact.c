@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/time/kernels.h"
+#include "base/order.h"
 #include "events/names.h"
 #include "base/mem.h"
 #include "page/redact.h"
@@ -375,9 +376,7 @@ static void order_private(struct pf_redact *r)
 {
 	size_t kept = 0;
 
-	if (r->private_count)
-		qsort(r->private, r->private_count, sizeof(*r->private),
-		      by_text);
+	pf_sort(r->private, r->private_count, sizeof(*r->private), by_text);
 	for (size_t i = 0; i < r->private_count; i++) {
 		char *s = r->private[i];
 

@@ -13,6 +13,7 @@
 
 #include "events/gpu.h"
 #include "base/intern.h"
+#include "base/order.h"
 #include "events/names.h"
 #include "events/track_read.h"
 #include "events/nest.h"
@@ -515,12 +516,7 @@ static int load_lanes(struct loader *l, const struct pf_track *tracks,
 
 /* ---- links ---- */
 
-static int by_track_id(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-
-	return (x->track_id > y->track_id) - (x->track_id < y->track_id);
-}
+PF_ORDER(by_track_id, struct placed, PF_UP(track_id))
 
 static uint32_t find_slice(const struct loader *l, int64_t event_id)
 {
@@ -654,9 +650,7 @@ static int load_tracks(struct loader *l)
 	if (!rc)
 		rc = load_lanes(l, tracks, count);
 	pf_tracks_free(tracks, count);
-	if (l->placed_count)
-		qsort(l->placed, l->placed_count, sizeof(*l->placed),
-		      by_track_id);
+	pf_sort(l->placed, l->placed_count, sizeof(*l->placed), by_track_id);
 	if (!rc)
 		rc = mark_comm(l);
 	if (!rc)

@@ -10,6 +10,7 @@
 #include "base/intern.h"
 #include "base/jsonw.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "page/figure.h"
 #include "page/html.h"
 #include "store/threads.h"
@@ -35,14 +36,7 @@ struct ranked {
 	int64_t time_ns;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct ranked *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
-}
+PF_ORDER(by_time, struct ranked, PF_DOWN(time_ns) PF_UP(name))
 
 /* Slices get the numbers that names have over all sides. */
 static void merge_names(struct names *n, struct pf_timeline *t)
@@ -80,7 +74,7 @@ static void choose_names(struct names *names, int64_t room)
 		r[i] = (struct ranked){ i, names->time_ns[i] };
 		map[i] = UINT32_MAX;
 	}
-	qsort(r, count, sizeof(*r), by_time);
+	pf_sort(r, count, sizeof(*r), by_time);
 	for (; n < count; n++) {
 		size_t len;
 

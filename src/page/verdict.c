@@ -8,9 +8,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "page/figure.h"
 #include "page/rules.h"
 #include "page/say.h"
@@ -128,7 +128,7 @@ void pf_verdicts_find(const struct pf_parts *p, struct pf_verdicts *out)
 		add_clean(p, out);
 		out->fired = 1;
 	}
-	qsort(out->all, out->count, sizeof(*out->all), by_rank);
+	pf_sort(out->all, out->count, sizeof(*out->all), by_rank);
 }
 
 void pf_verdicts_release(struct pf_verdicts *v)

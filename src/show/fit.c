@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/utf8.h"
 #include "show/escape.h"
 #include "show/fit.h"
@@ -57,19 +58,9 @@ bool pf_fit_is_loose(const char *s, size_t len, size_t width)
 
 /* ---- telling names apart ---- */
 
-static int by_whole(const void *a, const void *b)
-{
-	return strcmp(((const struct pf_fit_name *)a)->whole,
-		      ((const struct pf_fit_name *)b)->whole);
-}
+PF_ORDER(by_whole, struct pf_fit_name, PF_ALPHA(whole))
 
-static int by_shown(const void *a, const void *b)
-{
-	const struct pf_fit_name *x = a, *y = b;
-	int order = strcmp(x->shown, y->shown);
-
-	return order ? order : by_whole(a, b);
-}
+PF_ORDER(by_shown, struct pf_fit_name, PF_ALPHA(shown) PF_ALPHA(whole))
 
 static void show_cut(struct pf_fit_name *n)
 {
@@ -159,7 +150,7 @@ static void each_run(struct pf_fit_name *names, size_t count,
 {
 	bool differs;
 
-	qsort(names, count, sizeof(*names), by_shown);
+	pf_sort(names, count, sizeof(*names), by_shown);
 	for (size_t i = 0, n; i < count; i += n) {
 		n = run_of(names + i, count - i, &differs);
 		if (differs)

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/stats.h"
 #include "show/fold.h"
 
@@ -81,7 +82,7 @@ static size_t count_ranks(const struct fold *f)
 	for (size_t r = 0; r < f->row_count; r++)
 		if (cell(f, r, f->by)->type == PF_CELL_INT)
 			values[count++] = cell(f, r, f->by)->v.i;
-	qsort(values, count, sizeof(*values), pf_stats_compare);
+	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	for (size_t i = 0; i < count; i++)
 		distinct += !i || values[i] != values[i - 1];
 	free(values);
@@ -136,12 +137,7 @@ static bool is_mixed(const struct fold *f)
 
 /* ---- quantiles ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+PF_ORDER(by_number, double, PF_UP_VALUE)
 
 static void put_reals(const struct fold *f, size_t col, unsigned percent,
 		      struct pf_table *to)
@@ -153,7 +149,7 @@ static void put_reals(const struct fold *f, size_t col, unsigned percent,
 	for (size_t r = 0; r < f->row_count; r++)
 		if (!isnan(number(cell(f, r, col))))
 			values[count++] = number(cell(f, r, col));
-	qsort(values, count, sizeof(*values), by_number);
+	pf_sort(values, count, sizeof(*values), by_number);
 	if (!count) {
 		pf_table_null(to);
 	} else {
@@ -175,7 +171,7 @@ static void put_ints(const struct fold *f, size_t col, unsigned percent,
 	for (size_t r = 0; r < f->row_count; r++)
 		if (cell(f, r, col)->type == PF_CELL_INT)
 			values[count++] = cell(f, r, col)->v.i;
-	qsort(values, count, sizeof(*values), pf_stats_compare);
+	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	if (count)
 		pf_table_int(to, pf_stats_quantile(values, count, percent));
 	else
@@ -214,14 +210,7 @@ struct far {
 	size_t row;
 };
 
-static int by_distance(const void *a, const void *b)
-{
-	const struct far *x = a, *y = b;
-
-	if (x->away != y->away)
-		return x->away > y->away ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
+PF_ORDER(by_distance, struct far, PF_DOWN(away) PF_UP(row))
 
 /* The middle value and how far the others spread in proportion to it. */
 static double spread(const struct fold *f, size_t col, double *middle)
@@ -233,7 +222,7 @@ static double spread(const struct fold *f, size_t col, double *middle)
 	for (size_t r = 0; r < f->row_count; r++)
 		if (!isnan(number(cell(f, r, col))))
 			values[count++] = number(cell(f, r, col));
-	qsort(values, count, sizeof(*values), by_number);
+	pf_sort(values, count, sizeof(*values), by_number);
 	*middle = count ? values[(count - 1) / 2] : NAN;
 	if (count && values[count - 1] > values[0])
 		out = *middle != 0.0
@@ -293,7 +282,7 @@ static void put_outer(const struct fold *f, size_t col, double middle,
 
 		all[r] = (struct far){ isnan(away) ? -1 : away, r };
 	}
-	qsort(all, f->row_count, sizeof(*all), by_distance);
+	pf_sort(all, f->row_count, sizeof(*all), by_distance);
 	for (size_t i = 0; i < PF_FOLD_OUTER && all[i].away > 0; i++)
 		put_row(f, all[i].row, to);
 	free(all);

@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "show/table.h"
+#include "base/order.h"
 
 #define SPARE_ROWS 512 /* kept past the limit before rows are dropped */
 
@@ -305,8 +306,8 @@ static void settle(struct pf_table *t)
 	for (size_t r = 0; r < rows; r++)
 		places[r] = (struct place){ cells + r * t->col_count, t->order,
 					    t->is_turned };
-	if (t->order >= 0 && rows)
-		qsort(places, rows, sizeof(*places), compare_places);
+	if (t->order >= 0)
+		pf_sort(places, rows, sizeof(*places), compare_places);
 	t->dropped += (int64_t)(rows - keep);
 	t->cells = NULL;
 	t->texts = (struct pf_arena){ 0 };

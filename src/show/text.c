@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/utf8.h"
 #include "show/escape.h"
 #include "show/fit.h"
@@ -214,14 +215,7 @@ static struct pf_fit_name *next_name(struct pf_text *t)
 	return &t->names[t->name_count++];
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct pf_fit_name *x = a, *y = b;
-
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	return (x->col > y->col) - (x->col < y->col);
-}
+PF_ORDER(by_place, struct pf_fit_name, PF_UP(row) PF_UP(col))
 
 /* Cut the texts of a column that are too long for it. */
 static void cut_column(struct pf_printer *p, size_t col)
@@ -418,8 +412,7 @@ static void start_printing(struct pf_printer *p)
 	find_layout(p);
 	for (size_t i = 0; p->style.width > 0 && i < p->col_count; i++)
 		cut_column(p, i);
-	if (t->name_count)
-		qsort(t->names, t->name_count, sizeof(*t->names), by_place);
+	pf_sort(t->names, t->name_count, sizeof(*t->names), by_place);
 	print_heading(p);
 	for (size_t r = 0; r < rows; r++) {
 		while (name < t->name_count && t->names[name].row < r)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 
 #define SPILL_BYTES (2u << 20)
 
@@ -269,7 +270,6 @@ int pf_groups_finish(struct pf_groups *g, struct pf_err *err)
 			g->group[kept++] = g->group[i];
 	}
 	g->count = kept;
-	if (kept)
-		qsort(g->group, kept, sizeof(*g->group), compare_first);
+	pf_sort(g->group, kept, sizeof(*g->group), compare_first);
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "analysis/advise/advise_impl.h"
 
+#include "base/order.h"
 #include "events/interval.h"
 #include "events/track_read.h"
 #include "store/named.h"
@@ -26,16 +27,8 @@ struct reader {
 	uint32_t track_id;
 };
 
-static int by_place(const void *a, const void *b)
-{
-	const struct advise_span *x = a, *y = b;
-
-	if (x->mark != y->mark)
-		return x->mark < y->mark ? -1 : 1;
-	if (x->track_id != y->track_id)
-		return x->track_id < y->track_id ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
+PF_ORDER(by_place, struct advise_span,
+	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
 
 static uint32_t mark_of(const struct reader *r, uint32_t name)
 {
@@ -82,8 +75,7 @@ static void unite(struct advise_marks *m)
 {
 	size_t kept = 0;
 
-	if (m->count)
-		qsort(m->spans, m->count, sizeof(*m->spans), by_place);
+	pf_sort(m->spans, m->count, sizeof(*m->spans), by_place);
 	for (size_t i = 0; i < m->count; i++) {
 		struct advise_span *last = kept ? &m->spans[kept - 1] : NULL;
 		const struct advise_span s = m->spans[i];

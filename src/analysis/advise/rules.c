@@ -6,6 +6,8 @@
  */
 #include "analysis/advise/advise_impl.h"
 
+#include "base/order.h"
+
 #define NO_KERNELS "class:compute=0"
 
 const char *advise_questions[] = { "data=0",  "sync=off",    "launch=0",
@@ -106,14 +108,7 @@ static void add_place(struct pf_advice_place *p, const struct advise_row *r,
 	}
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_advice_place *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
-}
+PF_ORDER(by_time, struct pf_advice_place, PF_DOWN(ns) PF_UP(from_ns))
 
 /* Rows differ in more than their place: put those of one together. */
 static void find_places(const struct advise_tiles *t, struct pf_advice *a)
@@ -136,8 +131,7 @@ static void find_places(const struct advise_tiles *t, struct pf_advice *a)
 			all[n] = (struct pf_advice_place){ .longest_ns = -1 };
 		add_place(&all[n], r, t->first_ns);
 	}
-	if (keys.count)
-		qsort(all, keys.count, sizeof(*all), by_time);
+	pf_sort(all, keys.count, sizeof(*all), by_time);
 	while (a->place_count < PF_ADVICE_PLACES &&
 	       a->place_count < keys.count) {
 		a->places[a->place_count] = all[a->place_count];
@@ -363,7 +357,7 @@ int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (size_t k = 0; k < *families[i].count; k++)
 			apply(a, args, from, &families[i].rules[k]);
-	qsort(a->all, a->count, sizeof(*a->all), by_gain);
+	pf_sort(a->all, a->count, sizeof(*a->all), by_gain);
 	while (a->given < a->count && a->all[a->given].state == PF_ADVICE_GIVEN)
 		a->given++;
 	return 0;

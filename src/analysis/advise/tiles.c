@@ -6,6 +6,7 @@
 #include "analysis/advise/advise_impl.h"
 
 #include "analysis/time/tensor.h"
+#include "base/order.h"
 #include "events/kernel_name.h"
 #include "formats/event.h"
 
@@ -255,20 +256,9 @@ static int take(struct pf_path_sink *s, const struct pf_path_tile *tile,
 
 /* ---- rows ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct advise_row *x = a, *y = b;
-	int c;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	if (x->category != y->category)
-		return x->category < y->category ? -1 : 1;
-	if ((c = strcmp(x->name, y->name)) || (c = strcmp(x->op, y->op)) ||
-	    (c = strcmp(x->frame, y->frame)))
-		return c;
-	return (x->flags > y->flags) - (x->flags < y->flags);
-}
+PF_ORDER(by_time, struct advise_row,
+	 PF_DOWN(ns) PF_UP(category) PF_ALPHA(name) PF_ALPHA(op) PF_ALPHA(frame)
+		 PF_UP(flags))
 
 static const char *text_of(struct advise_taker *t, uint32_t id,
 			   struct pf_err *err)
@@ -325,8 +315,7 @@ static int make_rows(struct advise_taker *t, struct pf_err *err)
 				? pf_kernel_short_kept(&out->texts, r->name)
 				: r->name;
 	}
-	if (out->row_count)
-		qsort(out->rows, out->row_count, sizeof(*out->rows), by_time);
+	pf_sort(out->rows, out->row_count, sizeof(*out->rows), by_time);
 	pf_tensor_free(tensor);
 	return err->code ? -1 : 0;
 }

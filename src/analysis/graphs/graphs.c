@@ -2,9 +2,9 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "analysis/graphs/graphs.h"
 
@@ -89,23 +89,10 @@ static bool match(struct pf_graphs *g, struct pf_graph *graph)
 	return false;
 }
 
-static int by_first(const void *a, const void *b)
-{
-	const struct pf_graph *x = a, *y = b;
+PF_ORDER(by_first, struct pf_graph,
+	 PF_UP(trace_id) PF_UP(first_ns) PF_UP(place))
 
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	if (x->first_ns != y->first_ns)
-		return x->first_ns < y->first_ns ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static int by_launch(const void *a, const void *b)
-{
-	const struct pf_graph_launch *x = a, *y = b;
-
-	return x->launch_id < y->launch_id ? -1 : x->launch_id > y->launch_id;
-}
+PF_ORDER(by_launch, struct pf_graph_launch, PF_UP(launch_id))
 
 /* Graphs got their order: launches know them by index. */
 static void settle_launches(struct pf_graphs *g)
@@ -116,16 +103,14 @@ static void settle_launches(struct pf_graphs *g)
 		at[g->graphs[i].number] = (uint32_t)i;
 	for (size_t i = 0; i < g->launch_count; i++)
 		g->launches_by_id[i].graph = at[g->launches_by_id[i].graph];
-	if (g->launch_count)
-		qsort(g->launches_by_id, g->launch_count,
-		      sizeof(*g->launches_by_id), by_launch);
+	pf_sort(g->launches_by_id, g->launch_count, sizeof(*g->launches_by_id),
+		by_launch);
 	free(at);
 }
 
 void pf_graphs_explain(struct pf_graphs *g)
 {
-	if (g->count)
-		qsort(g->graphs, g->count, sizeof(*g->graphs), by_first);
+	pf_sort(g->graphs, g->count, sizeof(*g->graphs), by_first);
 	settle_launches(g);
 	for (size_t i = 0; i < g->count; i++) {
 		struct pf_graph *graph = &g->graphs[i];

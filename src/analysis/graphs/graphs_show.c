@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
+#include "base/stats.h"
 #include "events/hints.h"
 #include "analysis/graphs/graphs.h"
 #include "show/rows.h"
@@ -258,23 +260,13 @@ static void add_graphs(const struct pf_graphs *g, struct pf_doc *doc)
 	}
 }
 
-static int by_ns(const void *a, const void *b)
-{
-	const struct word_row *x = a, *y = b;
-	int order;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	order = strcmp(x->word, y->word);
-	return order ? order
-		     : strcmp(x->part ? x->part : "", y->part ? y->part : "");
-}
+PF_ORDER(by_ns, struct word_row, PF_DOWN(ns) PF_ALPHA(word) PF_ALPHA(part))
 
 static void put_words(const struct pf_graphs *g, struct pf_table *t,
 		      const struct pf_field *fields, size_t field_count,
 		      struct word_row *rows, size_t count)
 {
-	qsort(rows, count, sizeof(*rows), by_ns);
+	pf_sort(rows, count, sizeof(*rows), by_ns);
 	for (size_t i = 0; i < count; i++) {
 		rows[i].share = pf_ratio((double)rows[i].ns, g->replayed_ns);
 		if (rows[i].count)
@@ -370,13 +362,6 @@ static void add_ops(const struct pf_graphs *g, struct pf_doc *doc)
 }
 
 /* The median of layers with as many kernels; 0: there are no others. */
-static int by_value(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 static int64_t usual(const struct layer_row *rows, size_t count, int64_t nodes)
 {
 	int64_t *values = pf_calloc(count + 1, sizeof(*values)), middle = 0;
@@ -385,7 +370,7 @@ static int64_t usual(const struct layer_row *rows, size_t count, int64_t nodes)
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].nodes == nodes)
 			values[n++] = rows[i].ns;
-	qsort(values, n, sizeof(*values), by_value);
+	pf_sort(values, n, sizeof(*values), pf_stats_compare);
 	if (n > 2)
 		middle = values[n / 2];
 	free(values);

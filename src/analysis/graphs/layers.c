@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "analysis/graphs/layers.h"
+#include "base/order.h"
 
 #define PERIOD_MIN  5 /* shorter ones, or of fewer names, are no layer */
 #define NAMES_MIN   4
@@ -220,8 +221,7 @@ static void add_section(struct find *f, size_t from, size_t to, size_t period)
 
 static void choose(struct find *f)
 {
-	if (f->count)
-		qsort(f->all, f->count, sizeof(*f->all), by_length);
+	pf_sort(f->all, f->count, sizeof(*f->all), by_length);
 	for (size_t i = 0; i < f->count; i++) {
 		struct stretch s = f->all[i];
 
@@ -365,21 +365,14 @@ static int64_t name_section(struct find *f, const struct section *s,
 	return layer;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct section *x = a, *y = b;
-
-	return x->cuts[0] < y->cuts[0] ? -1 : x->cuts[0] > y->cuts[0];
-}
+PF_ORDER(by_place, struct section, PF_UP(cuts[0]))
 
 static int64_t name_all(struct find *f)
 {
 	double all = 0, inside = 0;
 	int64_t layers = 0;
 
-	if (f->section_count)
-		qsort(f->sections, f->section_count, sizeof(*f->sections),
-		      by_place);
+	pf_sort(f->sections, f->section_count, sizeof(*f->sections), by_place);
 	for (size_t i = 0; i < f->n; i++)
 		all += (double)f->nodes[i].ns;
 	for (size_t i = 0; i < f->section_count; i++) {

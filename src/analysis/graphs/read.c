@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "events/args.h"
@@ -765,12 +766,7 @@ static int read_iterations(struct read *r, struct pf_err *err)
 
 /* ---- the whole ---- */
 
-static int by_start(const void *a, const void *b)
-{
-	const struct pf_graph_eager *x = a, *y = b;
-
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
+PF_ORDER(by_start, struct pf_graph_eager, PF_UP(start_ns))
 
 int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 		   enum pf_graphs_read what, struct pf_graphs *out,
@@ -805,9 +801,9 @@ int pf_graphs_read(struct pf_db *db, const struct pf_graphs_args *args,
 		rc = read_tracks(&r, err);
 	if (!rc && what == PF_GRAPHS_OWN && !args->is_brief)
 		rc = read_iterations(&r, err);
-	if (!rc && out->eager_count)
-		qsort(out->eager, out->eager_count, sizeof(*out->eager),
-		      by_start);
+	if (!rc)
+		pf_sort(out->eager, out->eager_count, sizeof(*out->eager),
+			by_start);
 	pf_by_event_free(r.works);
 	pf_sorter_free(r.parts);
 	pf_step_regex_free(r.iteration);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analysis/idle/gap_streams.h"
+#include "base/order.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/step.h"
@@ -119,16 +120,8 @@ static int judge(struct streams *s, struct pf_err *err)
 	return err->code ? -1 : 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct stream *x = a, *y = b;
-
-	if (x->trace->trace_id != y->trace->trace_id)
-		return x->trace->trace_id < y->trace->trace_id ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->stream > y->stream) - (x->stream < y->stream);
-}
+PF_ORDER(by_place, struct stream,
+	 PF_UP(trace->trace_id) PF_UP(device) PF_UP(stream))
 
 static void add_table(struct streams *s, struct pf_doc *doc)
 {
@@ -153,8 +146,7 @@ static void add_table(struct streams *s, struct pf_doc *doc)
 		"Idle time of each stream, while others may work: no saving",
 		cols, s->gaps ? count : count - WAITS);
 
-	if (s->count)
-		qsort(s->items, s->count, sizeof(*s->items), by_place);
+	pf_sort(s->items, s->count, sizeof(*s->items), by_place);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct stream *x = &s->items[i];
 

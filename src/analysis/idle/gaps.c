@@ -14,6 +14,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/hints.h"
 #include "events/kernel_name.h"
@@ -321,30 +322,15 @@ static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
 
 /* ---- what was found, in order ---- */
 
-static int by_device(const void *a, const void *b)
-{
-	const struct pf_gap_device *x = a, *y = b;
-
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+PF_ORDER(by_device, struct pf_gap_device, PF_UP(trace_id) PF_UP(device))
 
 static void take_devices(struct pf_gaps *out)
 {
-	if (out->device_count)
-		qsort(out->devices, out->device_count, sizeof(*out->devices),
-		      by_device);
+	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
+		by_device);
 }
 
-static int by_cause_ns(const void *a, const void *b)
-{
-	const struct pf_gap_cause *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? -1 : 1;
-	return x->cause < y->cause ? -1 : x->cause > y->cause;
-}
+PF_ORDER(by_cause_ns, struct pf_gap_cause, PF_DOWN(ns) PF_UP(cause))
 
 /* What the host does less often or faster is won. */
 static bool is_on_host(int cause)
@@ -372,7 +358,8 @@ static void take_causes(const struct gaps *g, struct pf_gaps *out)
 			.window_share = pf_num_share(s->ns, out->all.window_ns),
 		};
 	}
-	qsort(out->causes, out->cause_count, sizeof(*out->causes), by_cause_ns);
+	pf_sort(out->causes, out->cause_count, sizeof(*out->causes),
+		by_cause_ns);
 }
 
 static int by_culprit_ns(const void *a, const void *b)
@@ -435,16 +422,15 @@ static void take_culprits(struct gaps *g, struct pf_gaps *out,
 {
 	size_t count = g->culprits.keys.count, drains = g->drains.keys.count;
 
-	if (count)
-		qsort(g->culprits.items, count, sizeof(*g->culprits.items),
-		      by_culprit_ns);
+	pf_sort(g->culprits.items, count, sizeof(*g->culprits.items),
+		by_culprit_ns);
 	out->culprits = pf_calloc(count + 1, sizeof(*out->culprits));
 	for (; out->culprit_count < count && !err->code; out->culprit_count++)
 		out->culprits[out->culprit_count] = culprit_of(
 			out, &g->culprits.items[out->culprit_count], err);
 	if (drains) {
-		qsort(g->drains.items, drains, sizeof(*g->drains.items),
-		      by_culprit_ns);
+		pf_sort(g->drains.items, drains, sizeof(*g->drains.items),
+			by_culprit_ns);
 		out->drain = culprit_of(out, g->drains.items, err);
 	}
 }
@@ -502,8 +488,7 @@ static struct pf_gap_item item_of(struct pf_gaps *out, const struct listed *l,
 
 static void take_gaps(struct gaps *g, struct pf_gaps *out, struct pf_err *err)
 {
-	if (g->listed)
-		qsort(g->list, g->listed, sizeof(*g->list), by_length);
+	pf_sort(g->list, g->listed, sizeof(*g->list), by_length);
 	out->gaps = pf_calloc(g->listed + 1, sizeof(*out->gaps));
 	for (; out->gap_count < g->listed && !err->code; out->gap_count++)
 		out->gaps[out->gap_count] =

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analysis/idle/gaps.h"
+#include "base/order.h"
 #include "base/stats.h"
 #include "events/step.h"
 #include "analysis/idle/sync_sites.h"
@@ -267,19 +268,11 @@ static void count_steps(struct pf_sites *s, const struct pf_window_trace *t)
 	}
 }
 
-static int by_site(const void *a, const void *b)
-{
-	const struct pf_site_call *x = a, *y = b;
-
-	if (x->site != y->site)
-		return x->site < y->site ? -1 : 1;
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
+PF_ORDER(by_site, struct pf_site_call, PF_UP(site) PF_UP(ns))
 
 static void find_medians(struct pf_sites *s)
 {
-	if (s->call_count)
-		qsort(s->calls, s->call_count, sizeof(*s->calls), by_site);
+	pf_sort(s->calls, s->call_count, sizeof(*s->calls), by_site);
 	for (size_t i = 0; i < s->call_count;) {
 		struct pf_site *site = &s->items[s->calls[i].site];
 		size_t count = (size_t)site->count;

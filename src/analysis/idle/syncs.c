@@ -7,6 +7,7 @@
 
 #include "analysis/idle/sync_sites.h"
 #include "analysis/idle/syncs.h"
+#include "base/order.h"
 #include "events/kinds.h"
 #include "events/trust.h"
 #include "base/mem.h"
@@ -295,8 +296,7 @@ static void settle(struct pf_syncs *s, size_t all)
 		s->idle_ns += site.idle_ns;
 		s->drained_ns += site.drained_ns;
 	}
-	if (count)
-		qsort(s->all, count, sizeof(*s->all), by_cost);
+	pf_sort(s->all, count, sizeof(*s->all), by_cost);
 	s->waits = s->all + s->site_count;
 	s->wait_count = count - s->site_count;
 }

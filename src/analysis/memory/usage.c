@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/track_read.h"
 #include "events/trust.h"
@@ -146,8 +147,7 @@ static const struct pf_alloc_device **devices_take(const struct usage *u,
 	for (uint32_t i = 0; i < u->allocs.device_count; i++)
 		if (u->devices[i].has_inside)
 			out[(*count)++] = &u->allocs.devices[i];
-	if (*count)
-		qsort(out, *count, sizeof(*out), by_device);
+	pf_sort(out, *count, sizeof(*out), by_device);
 	return out;
 }
 
@@ -243,25 +243,12 @@ static void take_devices(const struct usage *u, struct pf_usage *out)
 
 /* ---- groups ---- */
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct usage_group *x = a, *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? 1 : -1;
-	if (x->key.device != y->key.device)
-		return x->key.device < y->key.device ? -1 : 1;
-	if (x->key.site != y->key.site)
-		return x->key.site < y->key.site ? -1 : 1;
-	return x->key.size < y->key.size   ? 1
-	       : x->key.size > y->key.size ? -1
-					   : 0;
-}
+PF_ORDER(by_bytes, struct usage_group,
+	 PF_DOWN(bytes) PF_UP(key.device) PF_UP(key.site) PF_DOWN(key.size))
 
 static void sort_groups(struct usage_groups *g)
 {
-	if (g->keys.count)
-		qsort(g->items, g->keys.count, sizeof(*g->items), by_bytes);
+	pf_sort(g->items, g->keys.count, sizeof(*g->items), by_bytes);
 }
 
 /* What is not of the capture, so that a device's rows add up to its peak. */
@@ -318,20 +305,9 @@ static int take_groups(struct usage *u, struct usage_groups *g,
 
 /* ---- ops ---- */
 
-static int by_allocated(const void *a, const void *b)
-{
-	const struct pf_alloc_op *x = a, *y = b;
-
-	if (x->self.bytes != y->self.bytes)
-		return x->self.bytes < y->self.bytes ? 1 : -1;
-	if (x->total.bytes != y->total.bytes)
-		return x->total.bytes < y->total.bytes ? 1 : -1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	if (x->stack != y->stack)
-		return x->stack < y->stack ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+PF_ORDER(by_allocated, struct pf_alloc_op,
+	 PF_DOWN(self.bytes) PF_DOWN(total.bytes) PF_UP(device) PF_UP(stack)
+		 PF_UP(name))
 
 static int64_t increase(const struct pf_alloc_sums *s)
 {
@@ -353,9 +329,8 @@ static const char *op_text(struct pf_usage *out, const struct pf_alloc_op *op,
 
 static int take_ops(struct usage *u, struct pf_usage *out, struct pf_err *err)
 {
-	if (u->allocs.op_count)
-		qsort(u->allocs.ops, u->allocs.op_count, sizeof(*u->allocs.ops),
-		      by_allocated);
+	pf_sort(u->allocs.ops, u->allocs.op_count, sizeof(*u->allocs.ops),
+		by_allocated);
 	for (uint32_t i = 0; i < u->allocs.op_count; i++) {
 		const struct pf_alloc_op *op = &u->allocs.ops[i];
 		bool is_op = op->name != PF_ID_NONE;

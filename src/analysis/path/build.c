@@ -6,6 +6,7 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 
 struct point_at {
@@ -117,16 +118,7 @@ static void add_point(struct builder *x, int64_t at_ns,
 	x->point_count++;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct point_at *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->turn < y->turn ? -1 : x->turn > y->turn;
-}
+PF_ORDER(by_time, struct point_at, PF_UP(at_ns) PF_UP(kind) PF_UP(turn))
 
 /* Of hand-offs: calls are in order. */
 static void find_points(struct builder *x, uint32_t thread)

@@ -6,6 +6,8 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
+
 void path_comms_add(struct path *p, const char *pid, uint32_t name,
 		    int64_t start_ns, int64_t end_ns)
 {
@@ -15,19 +17,8 @@ void path_comms_add(struct path *p, const char *pid, uint32_t name,
 		(struct path_comm){ start_ns, end_ns, pid, name };
 }
 
-static int by_start(const void *a, const void *b)
-{
-	const struct path_comm *x = a, *y = b;
-	int order = strcmp(x->pid, y->pid);
-
-	if (order)
-		return order;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	if (x->end_ns != y->end_ns)
-		return x->end_ns > y->end_ns ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+PF_ORDER(by_start, struct path_comm,
+	 PF_ALPHA(pid) PF_UP(start_ns) PF_DOWN(end_ns) PF_UP(name))
 
 /* What reaches behind the last one: of its name it is one with it. */
 static void add_behind(struct path *p, size_t *n, struct path_comm c)

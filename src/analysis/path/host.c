@@ -5,6 +5,7 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 #include "events/interval.h"
 #include "events/nest.h"
@@ -290,14 +291,7 @@ static int read_thread(struct reader *r, const struct pf_track *t,
 	return rc;
 }
 
-static int by_launch(const void *a, const void *b)
-{
-	const struct path_launched *x = a, *y = b;
-
-	if (x->launch_id != y->launch_id)
-		return x->launch_id < y->launch_id ? -1 : 1;
-	return x->work < y->work ? -1 : x->work > y->work;
-}
+PF_ORDER(by_launch, struct path_launched, PF_UP(launch_id) PF_UP(work))
 
 static size_t track_at(const struct path *p, int64_t launch_id)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "base/num.h"
 #include "analysis/graphs/graphs.h"
 #include "analysis/path/path.h"
+#include "base/order.h"
 #include "show/rows.h"
 
 #define ROW(member, key, title, kind)                                          \
@@ -21,12 +20,7 @@ struct part {
 	int64_t ns;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
-}
+PF_ORDER(by_time, struct part, PF_DOWN(ns))
 
 static void add_most(const struct pf_path *p, struct pf_buf *out)
 {
@@ -67,7 +61,7 @@ static void add_finding(const struct pf_path *p, struct pf_doc *doc)
 				  "explained");
 		return;
 	}
-	qsort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
+	pf_sort(parts, sizeof(parts) / sizeof(*parts), sizeof(*parts), by_time);
 	/* a GPU that nobody recorded may decide, too */
 	pf_buf_adds(&text, p->recorded.has_work ? parts[0].is
 			   : p->window.has_unread

@@ -7,6 +7,7 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 
 #define DEEP    1000 /* a queue of so many calls may be full */
@@ -28,14 +29,7 @@ struct queue {
 	uint32_t *queued; /* by call: the work whose end lets it return */
 };
 
-static int by_end(const void *a, const void *b)
-{
-	const struct end *x = a, *y = b;
-
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return x->at < y->at ? -1 : x->at > y->at;
-}
+PF_ORDER(by_end, struct end, PF_UP(end_ns) PF_UP(at))
 
 static uint32_t ends_last(const struct path *p, const struct path_call *c)
 {

@@ -9,6 +9,7 @@
  */
 #include "analysis/path/replay_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 #include "store/threads.h"
 
@@ -93,12 +94,7 @@ static bool edge_of(const struct path *p, uint32_t item, uint32_t k,
 	return true;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
+PF_ORDER(ascending, uint32_t, PF_UP_VALUE)
 
 void path_far_find(const struct path *p, struct path_far *f)
 {

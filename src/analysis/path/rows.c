@@ -2,6 +2,7 @@
 /* Tiles as sums: by category, by what was asked for, and one by one. */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
 #include "events/kernel_name.h"
@@ -287,14 +288,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct pf_path_row *x = a, *y = b;
-
-	if (!x->name || !y->name)
-		return !x->name - !y->name;
-	return strcmp(x->name, y->name);
-}
+PF_ORDER(by_name, struct pf_path_row, PF_UP(name == NULL) PF_ALPHA(name))
 
 /* Operators and modules that both calls and graphs have are one row. */
 static size_t merge_names(const struct path *p, struct pf_path_row *rows,
@@ -302,8 +296,7 @@ static size_t merge_names(const struct path *p, struct pf_path_row *rows,
 {
 	size_t n = 0;
 
-	if (count)
-		qsort(rows, count, sizeof(*rows), by_name);
+	pf_sort(rows, count, sizeof(*rows), by_name);
 	for (size_t i = 0; i < count; i++) {
 		struct pf_path_row *to = n ? &rows[n - 1] : NULL;
 
@@ -367,8 +360,7 @@ static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
 	    (p->args->group == PF_PATH_BY_OP ||
 	     p->args->group == PF_PATH_BY_MODULE))
 		*count = merge_names(p, *rows, *count);
-	if (*count)
-		qsort(*rows, *count, sizeof(**rows), by_time);
+	pf_sort(*rows, *count, sizeof(**rows), by_time);
 	return err->code ? -1 : 0;
 }
 

@@ -2,6 +2,7 @@
 /* Work that is in, stream by stream, and the least that edges between take. */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 #include "base/stats.h"
 
@@ -13,16 +14,7 @@ struct placed {
 	uint32_t work;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-
-	if (x->at_ns != y->at_ns)
-		return x->at_ns < y->at_ns ? -1 : 1;
-	if (x->then_ns != y->then_ns)
-		return x->then_ns < y->then_ns ? -1 : 1;
-	return x->work < y->work ? -1 : x->work > y->work;
-}
+PF_ORDER(by_time, struct placed, PF_UP(at_ns) PF_UP(then_ns) PF_UP(work))
 
 /* By insertion, as long as that takes few moves; what is left is the same. */
 static bool sort_nearly(char *items, size_t count, size_t bytes,
@@ -51,7 +43,7 @@ void path_sort(void *items, size_t count, size_t bytes,
 {
 	if (count > 1 && (bytes > SORT_ITEM_MAX ||
 			  !sort_nearly(items, count, bytes, compare)))
-		qsort(items, count, bytes, compare);
+		pf_sort(items, count, bytes, compare);
 }
 
 /* The order of "items": that of by_start itself where it is the same. */
@@ -202,7 +194,7 @@ static void put_in_place(int64_t *items, size_t count, size_t place)
 		else
 			low = k + 1;
 	}
-	qsort(items + low, high - low, sizeof(*items), pf_stats_compare);
+	pf_sort(items + low, high - low, sizeof(*items), pf_stats_compare);
 }
 
 int64_t path_quantile(int64_t *values, size_t count, unsigned percent)

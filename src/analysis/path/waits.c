@@ -5,6 +5,7 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
 #include "base/search.h"
 
 /* The stream of the thread's last launch so far. */
@@ -134,19 +135,11 @@ struct short_call {
 	int64_t ns;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	const struct short_call *x = a, *y = b;
-
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return x->ns < y->ns ? -1 : x->ns > y->ns;
-}
+PF_ORDER(by_name, struct short_call, PF_UP(name) PF_UP(ns))
 
 static void measure_phi(struct path *p, struct short_call *all, size_t count)
 {
-	if (count)
-		qsort(all, count, sizeof(*all), by_name);
+	pf_sort(all, count, sizeof(*all), by_name);
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count && all[end].name == all[i].name;)
 			end++;

@@ -6,6 +6,8 @@
  */
 #include "analysis/path/path_impl.h"
 
+#include "base/order.h"
+
 #define LATE_NS     5000  /* later than its known causes: there is another */
 #define STREAMS_MAX 256   /* of more the order is not followed */
 #define LOOK_MAX    4096  /* pieces of work that are looked back at */
@@ -75,14 +77,7 @@ static void add_wait(struct adder *a, const struct path_sync *s)
 	a->waits[a->wait_count++] = (struct stream_wait){ to, from };
 }
 
-static int by_work(const void *a, const void *b)
-{
-	const struct stream_wait *x = a, *y = b;
-
-	if (x->work != y->work)
-		return x->work < y->work ? -1 : 1;
-	return x->on < y->on ? -1 : x->on > y->on;
-}
+PF_ORDER(by_work, struct stream_wait, PF_UP(work) PF_UP(on))
 
 /* ---- edges ---- */
 
@@ -314,8 +309,7 @@ void path_add_works(struct path *p)
 		a.seen[i] = PF_PATH_NONE;
 	for (size_t i = 0; i < p->sync_count; i++)
 		add_wait(&a, &p->syncs[i]);
-	if (a.wait_count)
-		qsort(a.waits, a.wait_count, sizeof(*a.waits), by_work);
+	pf_sort(a.waits, a.wait_count, sizeof(*a.waits), by_work);
 	for (uint32_t i = 0; i < p->work_count; i++) {
 		if (g->first_extra)
 			g->first_extra[i] = g->extra_count;

@@ -22,6 +22,7 @@
 
 #include "base/mem.h"
 #include "analysis/ranks/skeleton.h"
+#include "base/order.h"
 
 #define LANES    32                  /* at once */
 #define WORK_MAX (UINT64_C(1) << 32) /* bundles in lanes */
@@ -131,12 +132,7 @@ static void put(struct lanes *l, struct place *p, uint32_t op)
 	};
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct alone *x = a, *y = b;
-
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+PF_ORDER(by_rank, struct alone, PF_UP(rank))
 
 static void put_meeting(struct lanes *l, const struct meeting *m)
 {
@@ -156,9 +152,7 @@ static void put_meeting(struct lanes *l, const struct meeting *m)
 	}
 	p->bundle_to = (uint32_t)l->bundle_count;
 	p->alone_to = (uint32_t)l->alone_count;
-	if (m->count)
-		qsort(&l->alone[p->alone_from], m->count, sizeof(*l->alone),
-		      by_rank);
+	pf_sort(&l->alone[p->alone_from], m->count, sizeof(*l->alone), by_rank);
 }
 
 static void set_up(struct lanes *l)

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "analysis/ranks/ranks_impl.h"
 
@@ -113,21 +114,14 @@ bool pf_ranks_have_one_clock(const struct pf_ranks_job *job)
 	return is_one || job->args.clock == PF_CLOCK_AS_IS;
 }
 
-static int by_end(const void *a, const void *b)
-{
-	const struct seen *x = a, *y = b;
-
-	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
-}
+PF_ORDER(by_end, struct seen, PF_UP(at_ns))
 
 /* Slopes are taken over half of the time: in its order, group by group else. */
 static void sort_seen(struct clocks *c)
 {
 	for (size_t r = 0; r < c->job->rank_count; r++)
-		if (c->first[r + 1] > c->first[r])
-			qsort(&c->seen[c->first[r]],
-			      c->first[r + 1] - c->first[r], sizeof(*c->seen),
-			      by_end);
+		pf_sort(&c->seen[c->first[r]], c->first[r + 1] - c->first[r],
+			sizeof(*c->seen), by_end);
 }
 
 static void look(struct clocks *c)
@@ -311,14 +305,7 @@ struct guess {
 	double apart_ns;
 };
 
-static int by_guess(const void *a, const void *b)
-{
-	const struct guess *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->apart_ns > y->apart_ns) - (x->apart_ns < y->apart_ns);
-}
+PF_ORDER(by_guess, struct guess, PF_UP(rank) PF_UP(apart_ns))
 
 /* Ranks that meet this one and are not known yet: how their ends differ. */
 static size_t gather_guesses(struct clocks *c, uint32_t q, const bool *is_known,
@@ -371,8 +358,7 @@ static void guess_from(struct clocks *c, uint32_t reference, bool *is_known,
 		uint32_t q = todo[--depth];
 		size_t n = gather_guesses(c, q, is_known, is_done, &all, &cap);
 
-		if (n)
-			qsort(all, n, sizeof(*all), by_guess);
+		pf_sort(all, n, sizeof(*all), by_guess);
 		for (size_t i = 0, end; i < n; i = end) {
 			uint32_t p = all[i].rank;
 

@@ -2,10 +2,10 @@
 /* Beside the pass over GPU work: hosts, kernels by name, launches. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/track_read.h"
 #include "analysis/ranks/digest_impl.h"
@@ -118,21 +118,9 @@ int pf_digest_count_kernel(struct making *m, const struct pf_gpu_event *ev,
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_digest_kernel *x = a, *y = b;
+PF_ORDER(by_time, struct pf_digest_kernel, PF_DOWN(ns) PF_UP(name_hash))
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->name_hash > y->name_hash) - (x->name_hash < y->name_hash);
-}
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct pf_digest_kernel *x = a, *y = b;
-
-	return (x->name_hash > y->name_hash) - (x->name_hash < y->name_hash);
-}
+PF_ORDER(by_hash, struct pf_digest_kernel, PF_UP(name_hash))
 
 /* The longest, and the rest as one. */
 void pf_digest_settle_kernels(struct making *m)
@@ -141,7 +129,7 @@ void pf_digest_settle_kernels(struct making *m)
 
 	if (!d->kernel_count)
 		return;
-	qsort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_time);
+	pf_sort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_time);
 	for (size_t i = KERNELS_MAX; i < d->kernel_count; i++) {
 		struct pf_digest_kernel *rest = &d->kernels[KERNELS_MAX - 1];
 
@@ -151,7 +139,7 @@ void pf_digest_settle_kernels(struct making *m)
 	}
 	if (d->kernel_count > KERNELS_MAX)
 		d->kernel_count = KERNELS_MAX;
-	qsort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_hash);
+	pf_sort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_hash);
 }
 
 /* ---- launches ---- */

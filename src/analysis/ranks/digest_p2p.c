@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/track_read.h"
 #include "analysis/ranks/digest_impl.h"
@@ -228,21 +229,9 @@ static int take_record(void *context, const struct pf_block *b, uint32_t i,
 	return 0;
 }
 
-static int by_event(const void *a, const void *b)
-{
-	const struct recorded *x = a, *y = b;
+PF_ORDER(by_event, struct recorded, PF_UP(event_id))
 
-	return (x->event_id > y->event_id) - (x->event_id < y->event_id);
-}
-
-static int by_launch(const void *a, const void *b)
-{
-	const struct unsaid *x = a, *y = b;
-
-	if (x->launch_id != y->launch_id)
-		return x->launch_id < y->launch_id ? -1 : 1;
-	return (x->p2p > y->p2p) - (x->p2p < y->p2p);
-}
+PF_ORDER(by_launch, struct unsaid, PF_UP(launch_id) PF_UP(p2p))
 
 /* Ids of events are in the order of a thread, threads one after the other. */
 static void give_messages(struct recording *r)
@@ -250,9 +239,8 @@ static void give_messages(struct recording *r)
 	struct making *m = r->m;
 	size_t at = 0;
 
-	if (r->count)
-		qsort(r->items, r->count, sizeof(*r->items), by_event);
-	qsort(m->unsaid, m->unsaid_count, sizeof(*m->unsaid), by_launch);
+	pf_sort(r->items, r->count, sizeof(*r->items), by_event);
+	pf_sort(m->unsaid, m->unsaid_count, sizeof(*m->unsaid), by_launch);
 	for (size_t i = 0; i < m->unsaid_count; i++) {
 		const struct unsaid *u = &m->unsaid[i];
 

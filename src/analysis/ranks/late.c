@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "analysis/ranks/ranks_impl.h"
+#include "base/order.h"
 
 #define WAIT_SHARE 0.3 /* of the spread: waiting that explains being late */
 #define HOST_SHARE 0.5 /* of idle time: a cause that names it */
@@ -16,14 +17,7 @@ struct arrival {
 	uint32_t op;
 };
 
-static int by_start(const void *a, const void *b)
-{
-	const struct arrival *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
+PF_ORDER(by_start, struct arrival, PF_UP(start_ns) PF_UP(op))
 
 static void measure(struct pf_ranks_job *job, struct meeting *m,
 		    struct arrival *at, int64_t *transfers)
@@ -36,7 +30,7 @@ static void measure(struct pf_ranks_job *job, struct meeting *m,
 		if (job->ops[op].end_ns > m->end_ns)
 			m->end_ns = job->ops[op].end_ns;
 	}
-	qsort(at, m->count, sizeof(*at), by_start);
+	pf_sort(at, m->count, sizeof(*at), by_start);
 	m->first_ns = at[0].start_ns;
 	m->last_ns = at[m->count - 1].start_ns;
 	m->second_ns = at[m->count - 2].start_ns;
@@ -152,14 +146,7 @@ struct in_time {
 	uint32_t order, meeting;
 };
 
-static int by_time(const void *a, const void *b)
-{
-	const struct in_time *x = a, *y = b;
-
-	if (x->last_ns != y->last_ns)
-		return x->last_ns < y->last_ns ? -1 : 1;
-	return (x->order > y->order) - (x->order < y->order);
-}
+PF_ORDER(by_time, struct in_time, PF_UP(last_ns) PF_UP(order))
 
 static void sort_meetings(struct pf_ranks_job *job)
 {
@@ -168,7 +155,7 @@ static void sort_meetings(struct pf_ranks_job *job)
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		all[i] = (struct in_time){ last_start(job, &job->meetings[i]),
 					   job->meetings[i].order, i };
-	qsort(all, job->meeting_count, sizeof(*all), by_time);
+	pf_sort(all, job->meeting_count, sizeof(*all), by_time);
 	job->sorted = pf_calloc(job->meeting_count + 1, sizeof(*job->sorted));
 	for (uint32_t i = 0; i < job->meeting_count; i++)
 		job->sorted[i] = all[i].meeting;

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sat.h"
 #include "analysis/ranks/pipeline.h"
+#include "base/order.h"
 #include "show/rows.h"
 
 #define EARLY_MAX 0.01  /* of receives */
@@ -30,22 +30,14 @@ static void add_span(struct spans *s, int64_t from_ns, int64_t to_ns)
 	s->items[s->count++] = (struct quiet){ from_ns, to_ns };
 }
 
-static int by_from(const void *a, const void *b)
-{
-	const struct quiet *x = a, *y = b;
-
-	if (x->from_ns != y->from_ns)
-		return x->from_ns < y->from_ns ? -1 : 1;
-	return (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
-}
+PF_ORDER(by_from, struct quiet, PF_UP(from_ns) PF_UP(to_ns))
 
 /* In order, each instant once. */
 static void join_spans(struct spans *s)
 {
 	size_t kept = 0;
 
-	if (s->count)
-		qsort(s->items, s->count, sizeof(*s->items), by_from);
+	pf_sort(s->items, s->count, sizeof(*s->items), by_from);
 	for (size_t i = 0; i < s->count; i++) {
 		struct quiet *last = kept ? &s->items[kept - 1] : NULL;
 
@@ -360,14 +352,7 @@ static int make_pipes(struct pipeline *p, struct pf_ranks *out,
 
 /* ---- stages ---- */
 
-static int by_stage(const void *a, const void *b)
-{
-	const struct pf_ranks_stage *x = a, *y = b;
-
-	if (x->stage_count != y->stage_count)
-		return x->stage_count < y->stage_count ? -1 : 1;
-	return (x->stage > y->stage) - (x->stage < y->stage);
-}
+PF_ORDER(by_stage, struct pf_ranks_stage, PF_UP(stage_count) PF_UP(stage))
 
 static bool is_same_stage(const struct pf_ranks_stage *s,
 			  const struct pf_ranks_pipe *r)
@@ -458,9 +443,7 @@ static void make_stages(struct pf_ranks *out)
 		}
 		add_to_stage(&out->stages[at], r);
 	}
-	if (out->stage_count)
-		qsort(out->stages, out->stage_count, sizeof(*out->stages),
-		      by_stage);
+	pf_sort(out->stages, out->stage_count, sizeof(*out->stages), by_stage);
 	compare_stages(out);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "analysis/ranks/pipeline.h"
 
@@ -179,17 +180,9 @@ static int by_way(const struct message *x, const struct message *y)
 	return (x->to_rank > y->to_rank) - (x->to_rank < y->to_rank);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-	int rc = by_way(x->m, y->m);
-
-	if (rc)
-		return rc;
-	if (x->m->is_receive != y->m->is_receive)
-		return x->m->is_receive ? 1 : -1;
-	return (x->index > y->index) - (x->index < y->index);
-}
+PF_ORDER(by_place, struct place,
+	 PF_UP(m->group) PF_UP(m->from_rank) PF_UP(m->to_rank)
+		 PF_UP(m->is_receive) PF_UP(index))
 
 static bool is_alike(const struct message *x, const struct message *y)
 {
@@ -250,7 +243,7 @@ void pf_pipeline_match(struct pipeline *p)
 
 	for (size_t i = 0; i < p->message_count; i++)
 		at[i] = (struct place){ &p->messages[i], (uint32_t)i };
-	qsort(at, p->message_count, sizeof(*at), by_place);
+	pf_sort(at, p->message_count, sizeof(*at), by_place);
 	for (size_t from = 0, to; from < p->message_count; from = to) {
 		size_t sends = 0;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
 #include "analysis/ranks/digest_make.h"
@@ -31,12 +32,7 @@ const char *pf_late_cause_name(unsigned cause)
 		(enum pf_digest_host)(cause - PF_LATE_BY_HOST));
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
+PF_ORDER(by_value, double, PF_UP_VALUE)
 
 /*
  * The n-th smallest goes to its place, what is smaller before it: by parts, of
@@ -52,8 +48,8 @@ static void place_nth(double *v, int64_t count, int64_t n)
 		int64_t i = low, j = high;
 
 		if (rounds == ROUNDS_MAX) {
-			qsort(v + low, (size_t)(high - low + 1), sizeof(*v),
-			      by_value);
+			pf_sort(v + low, (size_t)(high - low + 1), sizeof(*v),
+				by_value);
 			return;
 		}
 		while (i <= j) {
@@ -89,8 +85,7 @@ double pf_ranks_median(double *values, size_t count)
 
 int64_t pf_ranks_median_ns(int64_t *values, size_t count)
 {
-	if (count)
-		qsort(values, count, sizeof(*values), pf_stats_compare);
+	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	return pf_stats_quantile(values, count, 50);
 }
 
@@ -216,14 +211,7 @@ int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
 
 /* ---- into memory ---- */
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct rank *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return (x->trace_id > y->trace_id) - (x->trace_id < y->trace_id);
-}
+PF_ORDER(by_rank, struct rank, PF_UP(rank) PF_UP(trace_id))
 
 static bool check_ranks(struct pf_ranks_job *job)
 {
@@ -542,7 +530,7 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 				  .slowdown = NAN };
 	if (!job->rank_count)
 		return 0;
-	qsort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
+	pf_sort(job->ranks, job->rank_count, sizeof(*job->ranks), by_rank);
 	settle_twice(job);
 	settle_silent(job);
 	if (align(job, err) < 0 || leave_damaged_out(job, err) < 0)

@@ -7,6 +7,7 @@
 
 #include "base/sat.h"
 #include "analysis/ranks/ranks_show.h"
+#include "base/order.h"
 #include "show/rows.h"
 
 struct group {
@@ -49,14 +50,7 @@ static int by_value(const void *a, const void *b)
 	return strverscmp(x, y);
 }
 
-static int by_root(const void *a, const void *b)
-{
-	const struct group *x = a, *y = b;
-
-	if (x->root_ns != y->root_ns)
-		return x->root_ns < y->root_ns ? 1 : -1;
-	return by_value(a, b);
-}
+PF_ORDER(by_root, struct group, PF_DOWN(root_ns) PF_THEN(by_value))
 
 static struct group one(const struct pf_ranks_rank *r, const char *value)
 {
@@ -116,7 +110,7 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 
 	for (size_t i = 0; i < r->rank_count; i++)
 		groups[i] = one(&r->ranks[i], values[i]);
-	qsort(groups, r->rank_count, sizeof(*groups), by_value);
+	pf_sort(groups, r->rank_count, sizeof(*groups), by_value);
 	for (size_t i = 0; i < r->rank_count; i++) {
 		if (i && !by_value(&groups[count - 1], &groups[i]))
 			add(&groups[count - 1], &groups[i]);
@@ -126,7 +120,7 @@ void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
 	for (size_t i = 0; i < count; i++)
 		divide(&groups[i]);
 	if (!is_wide)
-		qsort(groups, count, sizeof(*groups), by_root);
+		pf_sort(groups, count, sizeof(*groups), by_root);
 	pf_buf_addf(&title, "Ranks by %s, means of their times", key);
 	pf_doc_rows(doc, "by", title.data, PF_FIELDS(fields), groups, count,
 		    sizeof(*groups));

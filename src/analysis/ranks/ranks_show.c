@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "base/order.h"
 #include "base/stats.h"
 #include "analysis/ranks/ranks_show.h"
 #include "show/rows.h"
@@ -280,7 +281,7 @@ static void take_spread(const struct pf_ranks *r, size_t at, int64_t *values,
 		}
 		mean += (double)values[i] / (double)n;
 	}
-	qsort(values, n, sizeof(*values), pf_stats_compare);
+	pf_sort(values, n, sizeof(*values), pf_stats_compare);
 	row->min_ns = values[0];
 	row->low_ns = pf_stats_quantile(values, n, 25);
 	row->median_ns = pf_stats_quantile(values, n, 50);
@@ -316,36 +317,12 @@ static void show_spread(const struct pf_ranks *r, struct pf_doc *doc)
 	free(values);
 }
 
-static int by_cost(const void *a, const void *b)
-{
-	const struct pf_ranks_rank *x = a, *y = b;
+PF_ORDER(by_cost, struct pf_ranks_rank,
+	 PF_DOWN(saved_ns) PF_DOWN(root_ns) PF_UP(rank))
 
-	if (x->saved_ns != y->saved_ns)
-		return x->saved_ns < y->saved_ns ? 1 : -1;
-	if (x->root_ns != y->root_ns)
-		return x->root_ns < y->root_ns ? 1 : -1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
+PF_ORDER(by_offset, struct pf_ranks_rank, PF_FAR(offset_ns) PF_UP(rank))
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct pf_ranks_rank *x = a, *y = b;
-	int64_t p = x->offset_ns < 0 ? -x->offset_ns : x->offset_ns;
-	int64_t q = y->offset_ns < 0 ? -y->offset_ns : y->offset_ns;
-
-	if (p != q)
-		return p < q ? 1 : -1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_late(const void *a, const void *b)
-{
-	const struct pf_ranks_step *x = a, *y = b;
-
-	if (x->late_ns != y->late_ns)
-		return x->late_ns < y->late_ns ? 1 : -1;
-	return (x->step > y->step) - (x->step < y->step);
-}
+PF_ORDER(by_late, struct pf_ranks_step, PF_DOWN(late_ns) PF_UP(step))
 
 /* Copies in another order: the outermost first. */
 static void *sorted(const void *rows, size_t count, size_t bytes, bool is_so,
@@ -355,8 +332,8 @@ static void *sorted(const void *rows, size_t count, size_t bytes, bool is_so,
 
 	if (count)
 		memcpy(copy, rows, count * bytes);
-	if (is_so && count)
-		qsort(copy, count, bytes, order);
+	if (is_so)
+		pf_sort(copy, count, bytes, order);
 	return copy;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/collective.h"
 #include "analysis/ranks/ranks_impl.h"
@@ -263,14 +264,7 @@ struct transfer {
 	int64_t ns;
 };
 
-static int by_kind_of(const void *a, const void *b)
-{
-	const struct transfer *x = a, *y = b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
+PF_ORDER(by_kind_of, struct transfer, PF_UP(kind) PF_UP(ns))
 
 static double bus_factor(const struct pf_ranks_kind *k)
 {
@@ -300,19 +294,8 @@ static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
 	free(ns);
 }
 
-static int by_kind(const void *a, const void *b)
-{
-	const struct pf_ranks_kind *x = a, *y = b;
-	int rc = strcmp(x->kind, y->kind);
-
-	if (rc)
-		return rc;
-	if (x->size != y->size)
-		return x->size < y->size ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes < y->bytes ? -1 : 1;
-	return strcmp(x->across ? x->across : "", y->across ? y->across : "");
-}
+PF_ORDER(by_kind, struct pf_ranks_kind,
+	 PF_ALPHA(kind) PF_UP(size) PF_UP(bytes) PF_ALPHA(across))
 
 static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 {
@@ -337,16 +320,14 @@ static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
 		pf_sat_sum(&k->spread_ns, m->last_ns - m->first_ns);
 		all[i] = (struct transfer){ n, m->transfer_ns };
 	}
-	qsort(all, job->meeting_count, sizeof(*all), by_kind_of);
+	pf_sort(all, job->meeting_count, sizeof(*all), by_kind_of);
 	for (size_t i = 0, end; i < job->meeting_count; i = end) {
 		for (end = i + 1;
 		     end < job->meeting_count && all[end].kind == all[i].kind;)
 			end++;
 		rate(&out->kinds[all[i].kind], &all[i], end - i);
 	}
-	if (out->kind_count)
-		qsort(out->kinds, out->kind_count, sizeof(*out->kinds),
-		      by_kind);
+	pf_sort(out->kinds, out->kind_count, sizeof(*out->kinds), by_kind);
 	pf_intern_release(&keys);
 	free(all);
 }
@@ -402,12 +383,7 @@ static void blame(struct blames *b, size_t step, const struct meeting *m)
 	pf_sat_sum(&one->by.ns[m->root_cause], spread);
 }
 
-static int by_step(const void *a, const void *b)
-{
-	const struct pf_ranks_step *x = a, *y = b;
-
-	return (x->step > y->step) - (x->step < y->step);
-}
+PF_ORDER(by_step, struct pf_ranks_step, PF_UP(step))
 
 static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 {
@@ -439,9 +415,7 @@ static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
 		s->late_rank = job->ranks[b.items[i].rank].rank;
 		s->cause = most_of(&b.items[i].by);
 	}
-	if (out->step_count)
-		qsort(out->steps, out->step_count, sizeof(*out->steps),
-		      by_step);
+	pf_sort(out->steps, out->step_count, sizeof(*out->steps), by_step);
 	pf_map_release(&places);
 	pf_map_release(&b.places);
 	free(b.items);

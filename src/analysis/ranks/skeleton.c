@@ -27,6 +27,7 @@
 
 #include "base/mem.h"
 #include "analysis/ranks/skeleton.h"
+#include "base/order.h"
 
 #define REST_NS   5000  /* of a start that gap and stream do not explain */
 #define BEHIND_NS 10000 /* after the end of what it stood behind */
@@ -226,14 +227,7 @@ static uint32_t find_behind(const struct skeleton *s, uint32_t op,
 	return before;
 }
 
-static int by_end(const void *a, const void *b)
-{
-	const struct ended *x = a, *y = b;
-
-	if (x->end_ns != y->end_ns)
-		return x->end_ns < y->end_ns ? -1 : 1;
-	return (x->op > y->op) - (x->op < y->op);
-}
+PF_ORDER(by_end, struct ended, PF_UP(end_ns) PF_UP(op))
 
 static bool has_gates(const struct skeleton *s)
 {
@@ -325,8 +319,7 @@ static void take_gaps(struct skeleton *s)
 					(struct ended){ job->ops[op].end_ns,
 							op };
 		}
-		if (count)
-			qsort(ended, count, sizeof(*ended), by_end);
+		pf_sort(ended, count, sizeof(*ended), by_end);
 		pf_map_init(&streams);
 		for (uint32_t i = 0; i < job->ranks[r].count; i++) {
 			uint32_t op = job->ranks[r].from + i;
@@ -490,7 +483,7 @@ static void replay_each(struct skeleton *s, const struct pf_ranks *out,
 
 	for (size_t i = 0; i < count; i++)
 		ranks[i] = &out->ranks[i];
-	qsort(ranks, count, sizeof(*ranks), by_root);
+	pf_sort(ranks, count, sizeof(*ranks), by_root);
 	if (!s->job->args.is_plain && count > RANKS_MAX)
 		count = RANKS_MAX;
 	for (size_t i = 0; i < count; i++) {

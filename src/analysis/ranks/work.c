@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "analysis/ranks/ranks_impl.h"
 
@@ -81,26 +82,14 @@ void pf_ranks_works_take(struct pf_ranks_works *w, size_t rank,
 	}
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct kernels *x = a, *y = b;
+PF_ORDER(by_name, struct kernels, PF_UP(name_hash) PF_UP(rank))
 
-	if (x->name_hash != y->name_hash)
-		return x->name_hash < y->name_hash ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
+PF_ORDER(by_value, double, PF_UP_VALUE)
 
 /* The lower one: of two ranks it is a rank's own. */
 static double lower_median(double *values, size_t count)
 {
-	qsort(values, count, sizeof(*values), by_value);
+	pf_sort(values, count, sizeof(*values), by_value);
 	return values[(count - 1) / 2];
 }
 
@@ -139,14 +128,7 @@ static int by_ratio(const void *a, const void *b)
 	return (x->name_hash > y->name_hash) - (x->name_hash < y->name_hash);
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	const struct kernels *x = a, *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return by_ratio(a, b);
-}
+PF_ORDER(by_rank, struct kernels, PF_UP(rank) PF_THEN(by_ratio))
 
 /* Half of the time is in kernels that are longer by no more than this. */
 static double common_factor(const struct kernels *of, size_t count, double all)
@@ -211,7 +193,7 @@ static void compare_all(struct pf_ranks_works *w, struct pf_ranks *out)
 	double *values =
 		pf_calloc(w->count + out->rank_count + 1, sizeof(*values));
 
-	qsort(w->items, w->count, sizeof(*w->items), by_name);
+	pf_sort(w->items, w->count, sizeof(*w->items), by_name);
 	for (size_t i = 0, end; i < w->count; i = end) {
 		for (end = i + 1;
 		     end < w->count &&
@@ -219,7 +201,7 @@ static void compare_all(struct pf_ranks_works *w, struct pf_ranks *out)
 			end++;
 		compare_name(w, &w->items[i], end - i, out->rank_count, values);
 	}
-	qsort(w->items, w->count, sizeof(*w->items), by_rank);
+	pf_sort(w->items, w->count, sizeof(*w->items), by_rank);
 	for (size_t i = 0, end; i < w->count; i = end) {
 		for (end = i + 1;
 		     end < w->count && w->items[end].rank == w->items[i].rank;)

@@ -8,6 +8,7 @@
 #include "base/num.h"
 #include "base/data.h"
 #include "analysis/roofline/models.h"
+#include "base/order.h"
 
 #define HEADER                                                                 \
 	"op,in_place,outermost,family,formula,tensors,extra,ops,without,"      \
@@ -91,12 +92,7 @@ static int read_row(struct pf_op_models *m, size_t row, struct pf_err *err)
 	return add_model(m, model, *pf_data_cell(d, row, IN_PLACE));
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct pf_op_model *x = a, *y = b;
-
-	return strcmp(x->op, y->op);
-}
+PF_ORDER(by_name, struct pf_op_model, PF_ALPHA(op))
 
 struct pf_op_models *pf_op_models_new(struct pf_err *err)
 {
@@ -110,7 +106,7 @@ struct pf_op_models *pf_op_models_new(struct pf_err *err)
 		pf_op_models_free(m);
 		return NULL;
 	}
-	qsort(m->models, m->count, sizeof(*m->models), by_name);
+	pf_sort(m->models, m->count, sizeof(*m->models), by_name);
 	return m;
 }
 

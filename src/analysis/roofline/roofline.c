@@ -12,6 +12,7 @@
 #include "analysis/time/tensor.h"
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/interval.h"
 #include "events/kernel_name.h"
@@ -227,26 +228,10 @@ static void add_unlike(struct find *f)
 
 /* ---- rows ---- */
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_roofline_row *x = a, *y = b;
-	const char *const texts[][2] = {
-		{ x->op, y->op },         { x->family, y->family },
-		{ x->shapes, y->shapes }, { x->types, y->types },
-		{ x->values, y->values }, { x->kernel, y->kernel }
-	};
-
-	if (x->s.kernel_ns != y->s.kernel_ns)
-		return x->s.kernel_ns < y->s.kernel_ns ? 1 : -1;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		const char *s = texts[i][0] ? texts[i][0] : "";
-		int order = strcmp(s, texts[i][1] ? texts[i][1] : "");
-
-		if (order)
-			return order;
-	}
-	return x->s.roof_ns < y->s.roof_ns ? 1 : x->s.roof_ns > y->s.roof_ns;
-}
+PF_ORDER(by_time, struct pf_roofline_row,
+	 PF_DOWN(s.kernel_ns) PF_ALPHA(op) PF_ALPHA(family) PF_ALPHA(shapes)
+		 PF_ALPHA(types) PF_ALPHA(values) PF_ALPHA(kernel)
+			 PF_DOWN(s.roof_ns))
 
 /* Rows of shapes that have calls. */
 static void shape_rows(const struct find *f, struct pf_roofline *o)
@@ -308,8 +293,7 @@ static void finish_rows(struct pf_roofline_row *rows, size_t count,
 {
 	for (size_t i = 0; i < count; i++)
 		pf_roof_rate(&rows[i], gpu_ns);
-	if (count)
-		qsort(rows, count, sizeof(*rows), by_time);
+	pf_sort(rows, count, sizeof(*rows), by_time);
 }
 
 static void make_rows(struct find *f, struct pf_roofline *o)

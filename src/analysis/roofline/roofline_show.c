@@ -7,6 +7,7 @@
 
 #include "analysis/time/operators.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/trust.h"
 #include "analysis/graphs/graphs.h"
@@ -287,16 +288,7 @@ static void add_links(const struct pf_roofline *r, struct pf_doc *doc)
 			link_fields, r->links, r->link_count);
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_roof_rest *x = a, *y = b;
-	int order;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	order = strcmp(x->op ? x->op : "", y->op ? y->op : "");
-	return order ? order : (int)x->why - (int)y->why;
-}
+PF_ORDER(by_time, struct pf_roof_rest, PF_DOWN(ns) PF_ALPHA(op) PF_UP(why))
 
 static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 {
@@ -315,7 +307,7 @@ static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
 
 	if (count)
 		memcpy(rest, r->walk.rest, count * sizeof(*rest));
-	qsort(rest, count, sizeof(*rest), by_time);
+	pf_sort(rest, count, sizeof(*rest), by_time);
 	for (size_t i = 0; i < count; i++) {
 		struct rest_row row = {
 			.op = rest[i].op,

@@ -11,6 +11,7 @@
 
 #include "analysis/time/calls.h"
 #include "base/intern.h"
+#include "base/order.h"
 #include "events/medians.h"
 #include "base/num.h"
 #include "base/sat.h"
@@ -143,18 +144,8 @@ static int read_trace(struct calls *c, struct pf_err *err)
 	return rc;
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct pf_call *x = a, *y = b;
-	int order;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	order = strcmp(x->name, y->name);
-	return order ? order
-		     : strcmp(x->inside ? x->inside : "",
-			      y->inside ? y->inside : "");
-}
+PF_ORDER(by_total, struct pf_call,
+	 PF_DOWN(total_ns) PF_ALPHA(name) PF_ALPHA(inside))
 
 /* NULL: none, or an error. */
 static const char *text_of(struct calls *c, struct pf_calls *out, uint32_t name,
@@ -204,8 +195,8 @@ static int take_items(struct calls *c, struct pf_calls *out, struct pf_err *err)
 		rc = err->code ? -1 : 0;
 	}
 	if (!rc)
-		qsort(out->items, out->item_count, sizeof(*out->items),
-		      by_total);
+		pf_sort(out->items, out->item_count, sizeof(*out->items),
+			by_total);
 	free(counts);
 	free(medians);
 	return rc;

@@ -14,6 +14,7 @@
 #include "base/intern.h"
 #include "analysis/time/kernels.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "store/texts.h"
 #include "show/rows.h"
@@ -206,32 +207,10 @@ int pf_comm_table_add(struct pf_comm_table *t, struct pf_gpu *gpu,
 
 /* ---- the answer ---- */
 
-static int compare_texts(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "");
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct pf_comm_row *x = a, *y = b;
-	int rc;
-
-	if (!x->dur.count != !y->dur.count)
-		return x->dur.count ? -1 : 1;
-	if (x->dur.sum != y->dur.sum)
-		return x->dur.sum < y->dur.sum ? 1 : -1;
-	rc = compare_texts(x->collective, y->collective);
-	if (!rc)
-		rc = compare_texts(x->group, y->group);
-	if (!rc)
-		rc = compare_texts(x->description, y->description);
-	if (!rc)
-		rc = compare_texts(x->dtype, y->dtype);
-	if (!rc)
-		rc = (x->group_size > y->group_size) -
-		     (x->group_size < y->group_size);
-	return rc;
-}
+PF_ORDER(by_time, struct pf_comm_row,
+	 PF_DOWN(dur.count != 0) PF_DOWN(dur.sum) PF_ALPHA(collective)
+		 PF_ALPHA(group) PF_ALPHA(description) PF_ALPHA(dtype)
+			 PF_UP(group_size))
 
 static double rate_of(const struct pf_comm_row *row, double factor)
 {
@@ -287,8 +266,7 @@ static const struct pf_field rule_fields[] = {
 const struct pf_comm_row *pf_comm_table_rows(struct pf_comm_table *t,
 					     size_t *count)
 {
-	if (t->row_count)
-		qsort(t->rows, t->row_count, sizeof(*t->rows), by_time);
+	pf_sort(t->rows, t->row_count, sizeof(*t->rows), by_time);
 	while (t->shown_count < t->row_count &&
 	       t->rows[t->shown_count].dur.count)
 		settle(&t->rows[t->shown_count++]);

@@ -8,6 +8,7 @@
 #include "analysis/time/copies.h"
 #include "base/intern.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "show/rows.h"
 
@@ -86,16 +87,7 @@ int pf_copies_add(struct pf_copies *c, struct pf_gpu *gpu,
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	if (x->way != y->way)
-		return x->way < y->way ? -1 : 1;
-	return strcmp(x->memory ? x->memory : "", y->memory ? y->memory : "");
-}
+PF_ORDER(by_time, struct row, PF_DOWN(ns) PF_UP(way) PF_ALPHA(memory))
 
 #define FIELD(member, key, title, kind)                                        \
 	PF_FIELD(struct row, member, key, title, kind)
@@ -110,8 +102,7 @@ static const struct pf_field fields[] = {
 
 void pf_copies_show(struct pf_copies *c, struct pf_doc *doc)
 {
-	if (c->count)
-		qsort(c->rows, c->count, sizeof(*c->rows), by_time);
+	pf_sort(c->rows, c->count, sizeof(*c->rows), by_time);
 	for (size_t i = 0; i < c->count; i++)
 		c->rows[i].rate =
 			pf_ratio((double)c->rows[i].bytes, c->rows[i].sized_ns);

@@ -12,6 +12,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/data.h"
 #include "events/args.h"
@@ -381,16 +382,7 @@ static int add_state(struct counters *c, int64_t at_ns, const char *name,
 	return 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const struct state *x = a, *y = b;
-
-	if (x->of != y->of)
-		return x->of < y->of ? -1 : 1;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns > y->time_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
+PF_ORDER(by_value, struct state, PF_UP(of) PF_DOWN(time_ns) PF_UP(number))
 
 static void settle_states(struct counters *c)
 {
@@ -400,9 +392,7 @@ static void settle_states(struct counters *c)
 
 		s->share = all_ns > 0 ? pf_num_share(s->time_ns, all_ns) : NAN;
 	}
-	if (c->state_keys.count)
-		qsort(c->states, c->state_keys.count, sizeof(*c->states),
-		      by_value);
+	pf_sort(c->states, c->state_keys.count, sizeof(*c->states), by_value);
 }
 
 /* How long clocks of a GPU are held down, whatever for. */
@@ -550,14 +540,7 @@ static int read_trace(struct counters *c, struct pf_err *err)
 
 /* ---- what it is ---- */
 
-static int by_step(const void *a, const void *b)
-{
-	const struct in_step *x = a, *y = b;
-
-	if (x->place != y->place)
-		return x->place < y->place ? -1 : 1;
-	return x->series < y->series ? -1 : x->series > y->series;
-}
+PF_ORDER(by_step, struct in_step, PF_UP(place) PF_UP(series))
 
 static void show(struct counters *c, struct pf_doc *doc)
 {
@@ -579,8 +562,7 @@ static void show(struct counters *c, struct pf_doc *doc)
 	for (size_t i = 0; i < c->cell_count; i++)
 		c->cells[i].mean =
 			c->cells[i].sum / (double)c->cells[i].sample_count;
-	if (c->cell_count)
-		qsort(c->cells, c->cell_count, sizeof(*c->cells), by_step);
+	pf_sort(c->cells, c->cell_count, sizeof(*c->cells), by_step);
 	doc->is_nothing = !c->keys.count && !c->state_keys.count;
 	if (doc->is_nothing)
 		pf_doc_finding(doc,

@@ -14,6 +14,7 @@
 #include "analysis/time/operators.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
@@ -569,18 +570,8 @@ static struct pf_kernel_row row_of(struct kernels *k, const struct group *g)
 	return row;
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct pf_kernel_row *x = a, *y = b;
-	int rc;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	rc = strcmp(x->first, y->first);
-	if (!rc)
-		rc = strcmp(x->second, y->second);
-	return rc ? rc : (int)x->kind.class - (int)y->kind.class;
-}
+PF_ORDER(by_total, struct pf_kernel_row,
+	 PF_DOWN(total_ns) PF_ALPHA(first) PF_ALPHA(second) PF_UP(kind.class))
 
 /* No text is added any more: pointers to them hold. */
 static void take_rows(struct kernels *k, struct pf_kernels *out)
@@ -591,23 +582,15 @@ static void take_rows(struct kernels *k, struct pf_kernels *out)
 	out->rows = pf_calloc(k->group_count + 1, sizeof(*out->rows));
 	for (size_t i = 0; i < k->group_count; i++)
 		out->rows[i] = row_of(k, &k->groups[i]);
-	qsort(out->rows, k->group_count, sizeof(*out->rows), by_total);
+	pf_sort(out->rows, k->group_count, sizeof(*out->rows), by_total);
 	for (size_t i = 0; i < k->group_count; i++) {
 		pf_sat_sum(&so_far, out->rows[i].total_ns);
 		out->rows[i].cumulative_share = share_of(k, so_far);
 	}
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct pf_kernel_stream *x = a, *y = b;
-
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return (x->stream > y->stream) - (x->stream < y->stream);
-}
+PF_ORDER(by_place, struct pf_kernel_stream,
+	 PF_UP(trace_id) PF_UP(device) PF_UP(stream))
 
 /* Nothing is claimed of tensor cores where much is unknown. */
 static void take_sums(struct kernels *k, struct pf_kernels *out)
@@ -637,9 +620,8 @@ static void take_sums(struct kernels *k, struct pf_kernels *out)
 		}
 	for (size_t i = 0; i < out->stream_count; i++)
 		out->streams[i].share = share_of(k, out->streams[i].total_ns);
-	if (out->stream_count)
-		qsort(out->streams, out->stream_count, sizeof(*out->streams),
-		      by_place);
+	pf_sort(out->streams, out->stream_count, sizeof(*out->streams),
+		by_place);
 }
 
 /* ---- the whole ---- */

@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "events/gpu.h"
 #include "base/intern.h"
+#include "base/order.h"
 #include "events/interval.h"
 #include "analysis/time/launches.h"
 #include "base/stats.h"
@@ -403,22 +403,14 @@ static const char *text_of(struct launches *l, uint32_t name,
 	return pf_arena_string(&l->out->texts, pf_gpu_name(l->gpu, name, err));
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->cpu.sum != y->cpu.sum)
-		return x->cpu.sum < y->cpu.sum ? 1 : -1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+PF_ORDER(by_total, struct call, PF_DOWN(cpu.sum) PF_UP(name))
 
 static void take_calls(struct launches *l, struct pf_launches *out,
 		       struct pf_err *err)
 {
 	struct pf_launch_call *all = &out->all;
 
-	if (l->call_count)
-		qsort(l->calls, l->call_count, sizeof(*l->calls), by_total);
+	pf_sort(l->calls, l->call_count, sizeof(*l->calls), by_total);
 	out->calls = pf_calloc(l->call_count + 1, sizeof(*out->calls));
 	for (size_t i = 0; i < l->call_count; i++) {
 		const struct call *c = &l->calls[i];
@@ -447,16 +439,8 @@ static void take_calls(struct launches *l, struct pf_launches *out,
 	out->short_kernel_share = pf_num_share(l->brief_ns, l->kernel_ns);
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct pf_launch_stream *x = a, *y = b;
-
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->stream < y->stream ? -1 : x->stream > y->stream;
-}
+PF_ORDER(by_place, struct pf_launch_stream,
+	 PF_UP(trace_id) PF_UP(device) PF_UP(stream))
 
 static void take_streams(const struct launches *l, struct pf_launches *out)
 {
@@ -472,7 +456,8 @@ static void take_streams(const struct launches *l, struct pf_launches *out)
 					s->length.max, s->length.mean,
 				};
 	}
-	qsort(out->streams, out->stream_count, sizeof(*out->streams), by_place);
+	pf_sort(out->streams, out->stream_count, sizeof(*out->streams),
+		by_place);
 }
 
 /* From the first to the last that is not empty. */
@@ -496,20 +481,12 @@ static void take_delays(const struct launches *l, struct pf_launches *out)
 		};
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct op *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
+PF_ORDER(by_count, struct op, PF_DOWN(count) PF_UP(name))
 
 static void take_ops(struct launches *l, struct pf_launches *out,
 		     struct pf_err *err)
 {
-	if (l->op_count)
-		qsort(l->ops, l->op_count, sizeof(*l->ops), by_count);
+	pf_sort(l->ops, l->op_count, sizeof(*l->ops), by_count);
 	out->ops = pf_calloc(l->op_count + 1, sizeof(*out->ops));
 	for (size_t i = 0; i < l->op_count; i++) {
 		const struct op *op = &l->ops[i];

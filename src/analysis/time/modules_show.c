@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "analysis/graphs/graphs.h"
 #include "show/rows.h"
@@ -110,7 +111,7 @@ static void put_in_order(const struct pf_module_tree *t, struct order *o)
 	for (size_t i = 1; i < t->count; i++)
 		list[i] = &t->nodes[i];
 	if (t->count > 1)
-		qsort(list + 1, t->count - 1, sizeof(*list), compare_nodes);
+		pf_sort(list + 1, t->count - 1, sizeof(*list), compare_nodes);
 	for (size_t i = t->count; i-- > 1;) {
 		uint32_t node = (uint32_t)(list[i] - t->nodes);
 
@@ -217,15 +218,8 @@ static size_t class_len(const char *name)
 	return end > 1 && end < len && name[end - 1] == '_' ? end - 1 : len;
 }
 
-static int compare_classes(const void *pa, const void *pb)
-{
-	const struct module_class *a = pa, *b = pb;
-	int c = compare_int(b->sum.gpu_ns, a->sum.gpu_ns);
-
-	if (!c)
-		c = compare_int(b->sum.host_ns, a->sum.host_ns);
-	return c ? c : strcmp(a->name, b->name);
-}
+PF_ORDER(compare_classes, struct module_class,
+	 PF_DOWN(sum.gpu_ns) PF_DOWN(sum.host_ns) PF_ALPHA(name))
 
 static void add_class(struct module_class **list, size_t *count, size_t *cap,
 		      const char *name, size_t len, const struct pf_module *n,
@@ -258,8 +252,7 @@ static void add_classes(const struct pf_module_tree *t, struct pf_table *out)
 			add_class(&list, &count, &cap, t->nodes[i].name,
 				  class_len(t->nodes[i].name), &t->nodes[i],
 				  &known);
-	if (count)
-		qsort(list, count, sizeof(*list), compare_classes);
+	pf_sort(list, count, sizeof(*list), compare_classes);
 	for (size_t i = 0; i < count; i++) {
 		row = row_of(t, &list[i].sum, list[i].name);
 		PF_PUT(out, class_fields, row);

@@ -12,6 +12,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/by_event.h"
 #include "events/gpu.h"
@@ -151,16 +152,8 @@ static void add_host(struct walk *w, const struct pf_average_list *list)
 }
 
 /* Most of the GPU first, then most of the host. */
-static int by_time(const void *a, const void *b)
-{
-	const struct row *x = a, *y = b;
-
-	if (x->gpu_ns != y->gpu_ns)
-		return x->gpu_ns > y->gpu_ns ? -1 : 1;
-	if (x->self_cpu_ns != y->self_cpu_ns)
-		return x->self_cpu_ns > y->self_cpu_ns ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+PF_ORDER(by_time, struct row,
+	 PF_DOWN(gpu_ns) PF_DOWN(self_cpu_ns) PF_ALPHA(name))
 
 static void finish_rows(struct walk *w)
 {
@@ -172,8 +165,7 @@ static void finish_rows(struct walk *w)
 		pf_sat_sum(&row->gpu_ns, row->replayed_ns);
 		row->share = pf_num_share(row->gpu_ns, w->gpu_ns);
 	}
-	if (w->texts.count)
-		qsort(w->rows, w->texts.count, sizeof(*w->rows), by_time);
+	pf_sort(w->rows, w->texts.count, sizeof(*w->rows), by_time);
 }
 
 static void show(const struct walk *w, struct pf_doc *doc)

@@ -8,6 +8,7 @@
 #include "analysis/time/operators.h"
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "events/args.h"
 #include "events/device_work.h"
@@ -337,14 +338,7 @@ static int read_trace(struct reading *r, struct pf_db *db,
 
 /* ---- the whole ---- */
 
-static int by_self(const void *a, const void *b)
-{
-	const struct pf_hlo_op *x = a, *y = b;
-
-	if (x->self_ns != y->self_ns)
-		return x->self_ns < y->self_ns ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+PF_ORDER(by_self, struct pf_hlo_op, PF_DOWN(self_ns) PF_ALPHA(name))
 
 static void finish(struct pf_hlo_ops *out)
 {
@@ -375,8 +369,7 @@ static void finish(struct pf_hlo_ops *out)
 			row->gb_per_s =
 				(double)row->bytes / (double)row->self_ns;
 	}
-	if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), by_self);
+	pf_sort(out->rows, out->count, sizeof(*out->rows), by_self);
 }
 
 int pf_hlo_ops_find(struct pf_db *db, const struct pf_window *window,

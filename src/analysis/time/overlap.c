@@ -10,6 +10,7 @@
 
 #include "events/interval.h"
 #include "analysis/time/overlap.h"
+#include "base/order.h"
 #include "events/trust.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -160,14 +161,7 @@ static int gather(struct pf_gpu *gpu, struct overlap *o, struct pf_err *err)
 	return rc;
 }
 
-static int by_device(const void *a, const void *b)
-{
-	const struct pf_overlap_device *x = a, *y = b;
-
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+PF_ORDER(by_device, struct pf_overlap_device, PF_UP(trace_id) PF_UP(device))
 
 static void take_together(struct pf_overlap *o)
 {
@@ -204,9 +198,8 @@ static void add_up(struct overlap *o)
 	}
 	add_shares(&out->all);
 	take_together(out);
-	if (out->device_count)
-		qsort(out->devices, out->device_count, sizeof(*out->devices),
-		      by_device);
+	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
+		by_device);
 }
 
 int pf_overlap_find(struct pf_db *db, const struct pf_overlap_args *args,

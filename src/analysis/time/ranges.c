@@ -14,6 +14,7 @@
 #include "analysis/time/step_walk.h"
 #include "base/intern.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/by_event.h"
@@ -415,23 +416,9 @@ static int find_works(struct ranges *r, const struct pf_window_args *args,
 	return r->works ? 0 : -1;
 }
 
-static int by_total(const void *a, const void *b)
-{
-	const struct pf_range *x = a, *y = b;
+PF_ORDER(by_total, struct pf_range, PF_DOWN(total_ns) PF_ALPHA(name))
 
-	if (x->total_ns != y->total_ns)
-		return x->total_ns < y->total_ns ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
-
-static int by_projection(const void *a, const void *b)
-{
-	const struct pf_range *x = a, *y = b;
-
-	if (x->projected_ns != y->projected_ns)
-		return x->projected_ns < y->projected_ns ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
+PF_ORDER(by_projection, struct pf_range, PF_DOWN(projected_ns) PF_ALPHA(name))
 
 /* NULL on an error. */
 static const char *text_of(struct ranges *r, struct pf_ranges *out,
@@ -513,8 +500,8 @@ static int take_items(struct ranges *r, struct pf_ranges *out,
 	free(projected);
 	if (err->code)
 		return -1;
-	qsort(out->items, out->item_count, sizeof(*out->items), by_total);
-	qsort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
+	pf_sort(out->items, out->item_count, sizeof(*out->items), by_total);
+	pf_sort(out->gpu, out->gpu_count, sizeof(*out->gpu), by_projection);
 	return 0;
 }
 
@@ -624,8 +611,8 @@ static int find_spans(struct ranges *r, struct pf_err *err)
 	if (!rc)
 		rc = take_spans(&s, r->out, err);
 	if (!rc)
-		qsort(r->out->spans, r->out->span_count, sizeof(*r->out->spans),
-		      by_total);
+		pf_sort(r->out->spans, r->out->span_count,
+			sizeof(*r->out->spans), by_total);
 	free(s.stats);
 	pf_intern_release(&s.names);
 	return rc;

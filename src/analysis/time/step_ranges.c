@@ -12,6 +12,7 @@
 #include "analysis/time/step_ranges.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "show/rows.h"
 
@@ -55,17 +56,8 @@ static const struct pf_field fields[] = {
 static const char *const of_gpu[] = { "mean_busy_ns", "work_count",
 				      "projected_ns", "busy_ns" };
 
-static int by_step_time(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->step_ns != y->step_ns)
-		return x->step_ns < y->step_ns ? 1 : -1;
-	if (x->host_ns != y->host_ns)
-		return x->host_ns < y->host_ns ? 1 : -1;
-	return strcmp(x->kind, y->kind) ? strcmp(x->kind, y->kind)
-					: strcmp(x->name, y->name);
-}
+PF_ORDER(by_step_time, struct part,
+	 PF_DOWN(step_ns) PF_DOWN(host_ns) PF_ALPHA(kind) PF_ALPHA(name))
 
 static struct part part_of(const struct pf_range *r)
 {
@@ -152,7 +144,7 @@ static struct part *find_parts(const struct pf_ranges *ranges,
 		parts[n++] = after;
 	for (size_t i = 0; i < n; i++)
 		find_means(&parts[i], steps);
-	qsort(parts, n, sizeof(*parts), by_step_time);
+	pf_sort(parts, n, sizeof(*parts), by_step_time);
 	*count = n;
 	return parts;
 }

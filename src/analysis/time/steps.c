@@ -13,6 +13,7 @@
 #include "analysis/time/steps.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/gpu.h"
@@ -468,7 +469,7 @@ static struct pf_step_spread spread(int64_t *values, size_t count)
 
 	if (!count)
 		return s;
-	qsort(values, count, sizeof(*values), pf_stats_compare);
+	pf_sort(values, count, sizeof(*values), pf_stats_compare);
 	for (size_t i = 0; i < count; i++)
 		pf_stats_add(&stats, values[i]);
 	s.sum_ns = stats.sum;
@@ -544,14 +545,7 @@ static void add_up(struct pf_step_times *s, int64_t samples_per_step)
 				    : 0;
 }
 
-static int by_device(const void *a, const void *b)
-{
-	const struct pf_step_device *x = a, *y = b;
-
-	if (x->trace_id != y->trace_id)
-		return x->trace_id < y->trace_id ? -1 : 1;
-	return (x->device > y->device) - (x->device < y->device);
-}
+PF_ORDER(by_device, struct pf_step_device, PF_UP(trace_id) PF_UP(device))
 
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out, struct pf_err *err)
@@ -574,9 +568,8 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	for (size_t i = 0; i < out->device_count; i++)
 		pf_sm_release(&s.sms[i]);
 	free(s.sms);
-	if (out->device_count)
-		qsort(out->devices, out->device_count, sizeof(*out->devices),
-		      by_device);
+	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
+		by_device);
 	return rc;
 }
 
@@ -618,7 +611,7 @@ size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count)
 	size_t out = 0;
 
 	memcpy(list, durations_ns, count * sizeof(*list));
-	qsort(list, count, sizeof(*list), pf_stats_compare);
+	pf_sort(list, count, sizeof(*list), pf_stats_compare);
 	limit = PF_WARM_UP_TIMES * (double)pf_stats_quantile(list, count, 50);
 	while (out < count && (double)durations_ns[out] > limit)
 		out++;

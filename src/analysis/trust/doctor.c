@@ -14,6 +14,7 @@
 
 #include "analysis/trust/doctor.h"
 #include "analysis/trust/doctor_impl.h"
+#include "base/order.h"
 #include "events/hints.h"
 #include "events/trust.h"
 #include "base/mem.h"
@@ -393,9 +394,8 @@ static void judge_ranks(struct doctor *d, const struct ranks *ranks)
 {
 	int64_t known;
 
-	if (ranks->count)
-		qsort(ranks->items, ranks->count, sizeof(*ranks->items),
-		      pf_stats_compare);
+	pf_sort(ranks->items, ranks->count, sizeof(*ranks->items),
+		pf_stats_compare);
 	for (size_t i = 1; i < ranks->count; i++)
 		d->same_rank += ranks->items[i] == ranks->items[i - 1];
 	known = (int64_t)ranks->count - d->same_rank;

@@ -19,6 +19,7 @@
 
 #include "analysis/trust/doctor_impl.h"
 #include "base/intern.h"
+#include "base/order.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/step.h"
@@ -112,22 +113,13 @@ static void check_crossing(struct walk *w, int64_t start, int64_t end)
 
 /* ---- duplicates ---- */
 
-static int compare_twins(const void *a, const void *b)
-{
-	const struct twin *x = a, *y = b;
-
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return (x->high > y->high) - (x->high < y->high);
-}
+PF_ORDER(compare_twins, struct twin, PF_UP(low) PF_UP(high))
 
 static void settle_twins(struct walk *w)
 {
 	int64_t count = 0;
 
-	if (w->twin_count > 1)
-		qsort(w->twins, w->twin_count, sizeof(*w->twins),
-		      compare_twins);
+	pf_sort(w->twins, w->twin_count, sizeof(*w->twins), compare_twins);
 	for (size_t i = 1; i < w->twin_count; i++)
 		count += !compare_twins(&w->twins[i - 1], &w->twins[i]);
 	w->out->duplicate.count += count;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analysis/trust/info.h"
+#include "base/order.h"
 #include "events/hints.h"
 #include "torch/rules.h"
 #include "base/mem.h"
@@ -275,23 +276,14 @@ static int count_events(struct pf_db *db, const struct types *types,
 	return rc;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	const struct type_count *x = a, *y = b;
-	int c = strcmp(x->category, y->category);
-
-	if (!c)
-		c = strcmp(x->ph, y->ph);
-	return c ? c : x->id < y->id ? -1 : x->id > y->id;
-}
+PF_ORDER(by_text, struct type_count, PF_ALPHA(category) PF_ALPHA(ph) PF_UP(id))
 
 /* Types that differ only in what their events mean are one row. */
 static void unite(struct types *types)
 {
 	struct type_count *t = types->items;
 
-	if (types->count)
-		qsort(t, types->count, sizeof(*t), by_text);
+	pf_sort(t, types->count, sizeof(*t), by_text);
 	for (size_t i = 0, first = 0; i < types->count; i++) {
 		if (strcmp(t[i].category, t[first].category) != 0 ||
 		    strcmp(t[i].ph, t[first].ph) != 0)
@@ -303,14 +295,7 @@ static void unite(struct types *types)
 	}
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct type_count *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
+PF_ORDER(by_count, struct type_count, PF_DOWN(count) PF_UP(id))
 
 static void add_types(struct pf_doc *doc, struct types *types)
 {
@@ -327,9 +312,7 @@ static void add_types(struct pf_doc *doc, struct types *types)
 	for (size_t i = 0; i < types->count; i++)
 		total += types->items[i].count;
 	unite(types);
-	if (types->count)
-		qsort(types->items, types->count, sizeof(*types->items),
-		      by_count);
+	pf_sort(types->items, types->count, sizeof(*types->items), by_count);
 	for (size_t i = 0; i < types->count; i++) {
 		const struct type_count *item = &types->items[i];
 

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/order.h"
+#include "base/stats.h"
 #include "formats/logs/telemetry_impl.h"
 #include "formats/number.h"
 
@@ -93,13 +95,6 @@ static void name_device(const struct pf_tele *t, char out[96])
 		snprintf(out, 96, "%.90s", *own ? own : "GPU");
 }
 
-static int compare(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Rows of several GPUs that none names come close together: half of the gaps
  * and more are far shorter than the longest.
@@ -111,7 +106,7 @@ static int check_gpus(struct pf_tele *t, struct pf_err *err)
 	t->gap_count = 0;
 	if (n < 4)
 		return 0;
-	qsort(t->gaps, n, sizeof(*t->gaps), compare);
+	pf_sort(t->gaps, n, sizeof(*t->gaps), pf_stats_compare);
 	for (size_t i = 0; i < n; i++)
 		close += t->gaps[i] <= CLOSE_NS &&
 			 t->gaps[i] <= t->gaps[n - 1] / 10;

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "formats/pfr/defs.h"
+#include "base/order.h"
 #include "base/search.h"
 
 /* Several times what a writer may define (agent/FORMAT.md, section 8). */
@@ -232,21 +233,14 @@ static int compare_keys(const struct pf_pfr_keyed *x,
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const struct pf_pfr_keyed *x = a, *y = b;
-	int order = compare_keys(x, y);
-
-	return order ? order : (x->order > y->order) - (x->order < y->order);
-}
+PF_ORDER(compare, struct pf_pfr_keyed, PF_UP(table) PF_UP(key) PF_UP(order))
 
 /* Sorted, and only the last one of each key. */
 void pf_pfr_defs_seal(struct pf_pfr_defs *d)
 {
 	size_t kept = 0;
 
-	if (d->keyed_count)
-		qsort(d->keyed, d->keyed_count, sizeof(*d->keyed), compare);
+	pf_sort(d->keyed, d->keyed_count, sizeof(*d->keyed), compare);
 	for (size_t i = 0; i < d->keyed_count; i++)
 		if (i + 1 == d->keyed_count ||
 		    compare_keys(&d->keyed[i], &d->keyed[i + 1]))

@@ -3,11 +3,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/jsonw.h"
 #include "formats/pfr/file.h"
+#include "base/order.h"
 
 void pf_pfr_file_release(struct pf_pfr_file *f)
 {
@@ -190,12 +190,7 @@ static void put_device(const struct pf_pfr_file *f, uint64_t id,
 	pf_buf_addc(text, '}');
 }
 
-static int compare_ids(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
+PF_ORDER(compare_ids, uint64_t, PF_UP_VALUE)
 
 static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 {
@@ -219,7 +214,7 @@ static void put_devices(const struct pf_pfr_file *f, struct pf_batch *out)
 	}
 	if (!count)
 		return;
-	qsort(ids, count, sizeof(*ids), compare_ids);
+	pf_sort(ids, count, sizeof(*ids), compare_ids);
 	pf_buf_addc(&text, '[');
 	for (size_t i = 0; i < count; i++)
 		put_device(f, ids[i], &text);

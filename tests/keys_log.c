@@ -79,28 +79,16 @@ COLUMN(int64_t, pf_table_int_at, ROW, GIVEN)
 COLUMN(double, pf_table_real_at, ROW, GIVEN)
 COLUMN(const char *, pf_table_text_at, ROW, GIVEN)
 
-int64_t __real_pf_table_find_row(const struct pf_table *t, const char *key,
-				 const char *text);
-int64_t __wrap_pf_table_find_row(const struct pf_table *t, const char *key,
-				 const char *text);
-int64_t __wrap_pf_table_find_row(const struct pf_table *t, const char *key,
-				 const char *text)
+const struct pf_scalar *__real_pf_doc_find(const struct pf_doc *doc,
+					   const char *key);
+const struct pf_scalar *__wrap_pf_doc_find(const struct pf_doc *doc,
+					   const char *key);
+const struct pf_scalar *__wrap_pf_doc_find(const struct pf_doc *doc,
+					   const char *key)
 {
-	say_column(PLACE, t, key);
-	return __real_pf_table_find_row(t, key, text);
+	say_figure(PLACE, doc, key);
+	return __real_pf_doc_find(doc, key);
 }
-
-#define FIGURE(type, name)                                                     \
-	type __real_##name(const struct pf_doc *doc, const char *key);         \
-	type __wrap_##name(const struct pf_doc *doc, const char *key);         \
-	type __wrap_##name(const struct pf_doc *doc, const char *key)          \
-	{                                                                      \
-		say_figure(PLACE, doc, key);                                   \
-		return __real_##name(doc, key);                                \
-	}
-FIGURE(const struct pf_scalar *, pf_doc_find)
-FIGURE(int64_t, pf_doc_find_int)
-FIGURE(const char *, pf_doc_find_text)
 
 const struct pf_table *__real_pf_doc_find_table(const struct pf_doc *doc,
 						const char *name);

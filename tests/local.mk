@@ -199,5 +199,4 @@ KEYS_WRAP = -Wl,--wrap=pf_table_
 KEYS_WRAP_DOC = -Wl,--wrap=pf_doc_find
 tests_profan_keys_LDFLAGS = $(KEYS_WRAP)find $(KEYS_WRAP)need $(KEYS_WRAP)at \
 	$(KEYS_WRAP)int_at $(KEYS_WRAP)real_at $(KEYS_WRAP)text_at \
-	$(KEYS_WRAP)find_row $(KEYS_WRAP_DOC) $(KEYS_WRAP_DOC)_int \
-	$(KEYS_WRAP_DOC)_real $(KEYS_WRAP_DOC)_text $(KEYS_WRAP_DOC)_table
+	$(KEYS_WRAP_DOC) $(KEYS_WRAP_DOC)_table

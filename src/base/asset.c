@@ -18,8 +18,3 @@ const char *pf_asset(const char *name, size_t *len)
 		*len = e[at].len;
 	return e[at].data;
 }
-
-const char *pf_asset_name(size_t index)
-{
-	return index < pf_asset_count ? pf_asset_table[index].name : NULL;
-}

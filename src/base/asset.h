@@ -16,7 +16,4 @@
  */
 const char *pf_asset(const char *name, size_t *len);
 
-/* The name of file "index" in order of name; NULL past the last. */
-const char *pf_asset_name(size_t index);
-
 #endif

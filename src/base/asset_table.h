@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between embed.sh's output and asset.c only. */
+/* Between embed.sh's output, asset.c and its test only. */
 #ifndef PF_BASE_ASSET_TABLE_H
 #define PF_BASE_ASSET_TABLE_H
 

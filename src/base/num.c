@@ -130,30 +130,22 @@ char *pf_num_show_count(char out[PF_NUM_MAX], int64_t n)
 	return out;
 }
 
-/* In units that are "step" times each other; n itself is of the unit "B". */
-static char *show_scaled(char out[PF_NUM_MAX], int64_t n, int step,
-			 const char *const units[6])
-{
-	double value = fabs((double)n) / step;
-	size_t i = 0;
-
-	if (n > -step && n < step) {
-		snprintf(out, PF_NUM_MAX, "%d B", (int)n);
-		return out;
-	}
-	for (; value >= step - 0.005 && i < 5; i++)
-		value /= step;
-	snprintf(out, PF_NUM_MAX, "%s%.2f %s", n < 0 ? "-" : "", value,
-		 units[i]);
-	return out;
-}
-
 char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n)
 {
 	static const char *const units[6] = { "KiB", "MiB", "GiB",
 					      "TiB", "PiB", "EiB" };
+	double value = fabs((double)n) / 1024;
+	size_t i = 0;
 
-	return show_scaled(out, n, 1024, units);
+	if (n > -1024 && n < 1024) {
+		snprintf(out, PF_NUM_MAX, "%d B", (int)n);
+		return out;
+	}
+	for (; value >= 1024 - 0.005 && i < 5; i++)
+		value /= 1024;
+	snprintf(out, PF_NUM_MAX, "%s%.2f %s", n < 0 ? "-" : "", value,
+		 units[i]);
+	return out;
 }
 
 const char *const pf_num_time_units[PF_NUM_TIME_UNITS] = { "ns", "us", "ms",
@@ -199,23 +191,6 @@ char *pf_num_show_real(char out[PF_NUM_MAX], double d)
 {
 	/* fabs: no "-nan" */
 	snprintf(out, PF_NUM_MAX, "%.6g", isnan(d) ? fabs(d) : d);
-	return out;
-}
-
-char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns)
-{
-	static const char *const units[6] = {
-		"kB", "MB", "GB", "TB", "PB", "EB"
-	};
-	double rate;
-
-	if (ns <= 0 || bytes < 0)
-		return memcpy(out, "-", 2);
-	rate = (double)bytes * 1e9 / (double)ns;
-	if (rate >= 9e18)
-		rate = 9e18;
-	show_scaled(out, (int64_t)rate, 1000, units);
-	memcpy(out + strlen(out), "/s", 3);
 	return out;
 }
 

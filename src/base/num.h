@@ -41,8 +41,6 @@ char *pf_num_show_bytes(char out[PF_NUM_MAX], int64_t n); /* 1.50 GiB */
 char *pf_num_show_ns(char out[PF_NUM_MAX], int64_t ns);   /* 1.235 ms */
 char *pf_num_show_ratio(char out[PF_NUM_MAX], double r);  /* 12.35 %, <0.01 % */
 char *pf_num_show_real(char out[PF_NUM_MAX], double d);   /* 6 digits */
-/* 612.30 MB/s, decimal as bandwidths are given; ns <= 0: "-". */
-char *pf_num_show_rate(char out[PF_NUM_MAX], int64_t bytes, int64_t ns);
 
 /* Enough digits to read back the same double; "nan", "inf" as C prints. */
 char *pf_num_exact(char out[PF_NUM_MAX], double d);

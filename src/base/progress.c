@@ -218,13 +218,6 @@ bool pf_progress_is_watched(void)
 	return can_show();
 }
 
-void pf_progress_add(int64_t bytes, int64_t events)
-{
-	atomic_fetch_add_explicit(&state.bytes_done, bytes,
-				  memory_order_relaxed);
-	atomic_fetch_add_explicit(&state.events, events, memory_order_relaxed);
-}
-
 void pf_progress_stop(void)
 {
 	if (state.has_thread) {

@@ -22,7 +22,6 @@
 /* bytes_total 0: not known.  Title is borrowed until stop. */
 void pf_progress_start(const char *title, int64_t bytes_total);
 void pf_progress_set(int64_t bytes_done, int64_t events);
-void pf_progress_add(int64_t bytes, int64_t events); /* from several workers */
 void pf_progress_stop(void);
 
 /*

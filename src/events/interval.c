@@ -91,32 +91,3 @@ void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
 	if (end_ns > s->end_ns[set])
 		s->end_ns[set] = end_ns;
 }
-
-void pf_sweep_finish(struct pf_sweep *s)
-{
-	int64_t last = s->at_ns;
-
-	for (unsigned i = 0; i < PF_SWEEP_SETS; i++)
-		if (s->end_ns[i] > last)
-			last = s->end_ns[i];
-	if (s->any)
-		pf_sweep_to(s, last);
-}
-
-int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
-		      unsigned none)
-{
-	/* of all masks only those with "all" and without "none" */
-	unsigned rest = ((1u << PF_SWEEP_SETS) - 1) & ~(all | none);
-	unsigned some = rest;
-	int64_t total = 0;
-
-	for (bool is_last = all & none; !is_last; some = (some - 1) & rest) {
-		unsigned mask = some | all;
-
-		if (!any || mask & any)
-			pf_sat_sum(&total, s->by_mask[mask]);
-		is_last = !some;
-	}
-	return total;
-}

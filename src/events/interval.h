@@ -74,14 +74,4 @@ void pf_sweep_to(struct pf_sweep *s, int64_t at_ns);
 void pf_sweep_add(struct pf_sweep *s, unsigned set, int64_t start_ns,
 		  int64_t end_ns);
 
-/* Sweep to the end of every span. */
-void pf_sweep_finish(struct pf_sweep *s);
-
-/*
- * Time in which at least one set of "any", every set of "all" and no set of
- * "none" was active; any 0 asks for no such set.
- */
-int64_t pf_sweep_time(const struct pf_sweep *s, unsigned any, unsigned all,
-		      unsigned none);
-
 #endif

@@ -80,20 +80,6 @@ double pf_cell_real(const struct pf_cell *cell)
 	return cell->type == PF_CELL_REAL ? cell->v.d : 0;
 }
 
-static const struct pf_cell *scalar(const struct pf_doc *doc, const char *key)
-{
-	const struct pf_scalar *s = pf_doc_find(doc, key);
-
-	if (!s)
-		unknown(key);
-	return &s->cell;
-}
-
-int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key)
-{
-	return cell_int(scalar(doc, key));
-}
-
 int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key)
 {
 	return cell_int(pf_table_at(t, row, key));
@@ -115,11 +101,6 @@ const char *pf_table_text_at(const struct pf_table *t, size_t row,
 	return cell_text(pf_table_at(t, row, key));
 }
 
-const char *pf_doc_find_text(const struct pf_doc *doc, const char *key)
-{
-	return cell_text(scalar(doc, key));
-}
-
 const char *pf_doc_find_finding(const struct pf_doc *doc)
 {
 	const struct pf_scalar *s = pf_doc_find(doc, PF_DOC_FINDING);
@@ -130,16 +111,4 @@ const char *pf_doc_find_finding(const struct pf_doc *doc)
 size_t pf_table_rows(const struct pf_table *t)
 {
 	return t ? pf_table_row_count(t) : 0;
-}
-
-int64_t pf_table_find_row(const struct pf_table *t, const char *key,
-			  const char *text)
-{
-	for (size_t r = 0; r < pf_table_rows(t); r++) {
-		const char *s = pf_table_text_at(t, r, key);
-
-		if (s && !strcmp(s, text))
-			return (int64_t)r;
-	}
-	return -1;
 }

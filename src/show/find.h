@@ -32,29 +32,19 @@ int pf_table_need(const struct pf_table *t, const char *key);
 const struct pf_cell *pf_table_at(const struct pf_table *t, size_t row,
 				  const char *key);
 
-/*
- * Numbers; 0 for what is null or a text, and for a row that is not there.  A
- * figure that the document does not have is a bug of the caller and ends the
- * program, as that of a column does.
- */
+/* Numbers; 0 for what is null or a text, and for a row that is not there. */
 double pf_cell_real(const struct pf_cell *cell);
-int64_t pf_doc_find_int(const struct pf_doc *doc, const char *key);
 int64_t pf_table_int_at(const struct pf_table *t, size_t row, const char *key);
 double pf_table_real_at(const struct pf_table *t, size_t row, const char *key);
 
 /* A text; NULL for what is null or a number; the key is needed as above. */
 const char *pf_table_text_at(const struct pf_table *t, size_t row,
 			     const char *key);
-const char *pf_doc_find_text(const struct pf_doc *doc, const char *key);
 
 /* The sentence of a document, NULL if it has none. */
 const char *pf_doc_find_finding(const struct pf_doc *doc);
 
 /* Rows of a table; 0 for NULL. */
 size_t pf_table_rows(const struct pf_table *t);
-
-/* The first row whose text in a column is this one, -1 if there is none. */
-int64_t pf_table_find_row(const struct pf_table *t, const char *key,
-			  const char *text);
 
 #endif

@@ -133,14 +133,6 @@ void pf_table_known(struct pf_table *t, int64_t value)
 		pf_table_null(t);
 }
 
-void pf_table_ratio(struct pf_table *t, double part, int64_t whole)
-{
-	if (whole > 0)
-		pf_table_real(t, part / (double)whole);
-	else
-		pf_table_null(t);
-}
-
 void pf_table_cell(struct pf_table *t, const struct pf_cell *cell)
 {
 	if (cell->type == PF_CELL_TEXT)

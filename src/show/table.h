@@ -117,8 +117,6 @@ void pf_table_null(struct pf_table *t);
 void pf_table_digits(struct pf_table *t, const char *digits);
 /* Null if negative: not known. */
 void pf_table_known(struct pf_table *t, int64_t value);
-/* A share or a mean; null if there is no whole. */
-void pf_table_ratio(struct pf_table *t, double part, int64_t whole);
 void pf_table_cell(struct pf_table *t, const struct pf_cell *cell);
 
 /*

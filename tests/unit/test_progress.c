@@ -128,7 +128,7 @@ static void run_ticks(void)
 	fake_ns += 249 * MS;
 	drawn[2] = pf_progress_tick(); /* too soon again */
 	fake_ns += 1 * MS;
-	pf_progress_add(10, 1);
+	pf_progress_set(60, 8);
 	drawn[3] = pf_progress_tick();
 	pf_log_note("hello");
 	pf_progress_stop();

@@ -60,8 +60,8 @@ static void figures_are_structs(void **state)
 	(void)state;
 	PF_SCALARS(&doc, fields, things[0]);
 	assert_int_equal(doc.scalar_count, 4);
-	assert_int_equal(pf_doc_find_int(&doc, "count"), -7);
-	assert_string_equal(pf_doc_find_text(&doc, "name"), "one");
+	assert_int_equal(pf_doc_find(&doc, "count")->cell.v.i, -7);
+	assert_string_equal(pf_doc_find(&doc, "name")->cell.v.text.s, "one");
 	pf_doc_release(&doc);
 }
 

@@ -204,22 +204,6 @@ bool pf_foreign_has_prefix(const struct pf_foreign *f, const char *prefix)
 	return false;
 }
 
-bool pf_foreign_has_view(struct pf_foreign *f, const char *name)
-{
-	sqlite3_stmt *st = NULL;
-	bool has = false;
-
-	if (!sqlite3_prepare_v2(f->sql,
-				"SELECT 1 FROM sqlite_schema WHERE type = "
-				"'view' AND name = ?1 COLLATE NOCASE",
-				-1, &st, NULL)) {
-		sqlite3_bind_text(st, 1, name, -1, SQLITE_STATIC);
-		has = sqlite3_step(st) == SQLITE_ROW;
-	}
-	sqlite3_finalize(st);
-	return has;
-}
-
 /* ---- statements ---- */
 
 static void add_quoted(struct pf_buf *sql, const char *name)

@@ -41,8 +41,6 @@ void pf_foreign_close(struct pf_foreign *f);
 /* The name as the file spells it, of a table (no view); NULL: it has none. */
 const char *pf_foreign_table(const struct pf_foreign *f, const char *name);
 bool pf_foreign_has_prefix(const struct pf_foreign *f, const char *prefix);
-/* Is there a view of that name? */
-bool pf_foreign_has_view(struct pf_foreign *f, const char *name);
 int pf_foreign_count(struct pf_foreign *f, const char *table, int64_t *rows,
 		     struct pf_err *err);
 

@@ -85,7 +85,7 @@ for f in src/*.c src/*/*.c src/*/*/*.c; do
 	[ -f "$f" ] || continue
 	first=$(grep -m1 '^#include' "$f")
 	case $first in
-	'#include "config.h"' | '#include "'*_impl.h'"' | '') ;;
+	'#include "config.h"' | '#include "'*impl.h'"' | '') ;;
 	*) echo "$f: $first" ;;
 	esac
 done >"$tmp/bad"
@@ -106,9 +106,9 @@ else
 	ok "no banned calls"
 fi
 
-# who may end the program (jsonw, html, tables: misuse by a caller is a bug)
+# who may end the program (json, html, tables: misuse by a caller is a bug)
 grep -nE '(^|[^A-Za-z0-9_.>])(_?exit|abort|perror)\(' src/*/*.c src/*/*/*.c |
-	grep -vE '^src/(base/(log|mem|jsonw)|page/html|show/(find|rows|table))\.c' >"$tmp/bad"
+	grep -vE '^src/(base/(log|mem|json)|page/html|show/(find|rows|table))\.c' >"$tmp/bad"
 if [ -s "$tmp/bad" ]; then
 	not_ok "only main, log and mem end the program, and misuse" "$tmp/bad"
 else

@@ -23,7 +23,7 @@ src/ingest/formats.inc: $(libprofan_a_SOURCES) src/entries.sh \
 	$(ENTRIES) PF_INGEST_FORMAT $(srcdir)/src/ingest/*.c > $@
 src/cmd/cmd.o: src/cmd/commands.inc
 src/show/render.o: src/show/formats.inc
-src/ingest/ingest_open.o: src/ingest/formats.inc
+src/ingest/open.o: src/ingest/formats.inc
 CLEANFILES += src/cmd/commands.inc src/show/formats.inc \
 	src/ingest/formats.inc
 
@@ -69,26 +69,20 @@ profan_sqlite_la_SOURCES = \
 	src/base/buf.c \
 	src/base/err.c \
 	src/base/intern.c \
-	src/base/jsontext.c \
+	src/base/json.c \
 	src/base/mem.c \
 	src/base/num.c \
 	src/base/utf8.c \
 	src/base/asset.c \
 	src/store/argtext.c \
 	src/store/block.c \
-	src/store/block_load.c \
 	src/store/cursor.c \
 	src/store/db.c \
 	src/store/extension.c \
 	src/store/kept.c \
 	src/store/lexicon.c \
-	src/store/memo.c \
 	src/store/threads.c \
-	src/store/vtab.c \
-	src/store/vtab_column.c \
-	src/store/vtab_group.c \
-	src/store/vtab_plan.c \
-	src/store/vtab_scan.c
+	src/store/vtab.c
 nodist_profan_sqlite_la_SOURCES = src/base/assets.c
 profan_sqlite_la_CPPFLAGS = $(AM_CPPFLAGS) -DPF_EXTENSION
 profan_sqlite_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared \

@@ -13,12 +13,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 
 enum pf_log_level { PF_LOG_ERROR, PF_LOG_WARNING, PF_LOG_NOTE };
 
 /* Show levels up to this one; at first PF_LOG_NOTE, -q makes it ERROR. */
 void pf_log_set_level(enum pf_log_level level);
-enum pf_log_level pf_log_get_level(void);
 
 void pf_log(enum pf_log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -26,7 +28,51 @@ void pf_log(enum pf_log_level level, const char *fmt, ...)
 #define pf_log_warn(...) pf_log(PF_LOG_WARNING, __VA_ARGS__)
 #define pf_log_note(...) pf_log(PF_LOG_NOTE, __VA_ARGS__)
 
-/* A line on the terminal to clear before the next message; "" for none. */
-void pf_log_set_transient(const char *line);
+/*
+ * One line on the terminal while something takes long: bytes, events, rate,
+ * time left.  Shown only when stderr is a terminal, not with -q, and not in
+ * the first second; redrawn when a timer thread says so, cleared before any
+ * message and at the end.  Workers only store two counters, from any thread.
+ *
+ *	pf_progress_start("ingest 'a.json'", file_bytes);
+ *	... pf_progress_set(bytes_done, events); (any thread, cheap)
+ *	pf_progress_stop();
+ *
+ * One at a time in a process.
+ */
+
+/* bytes_total 0: not known.  Title is borrowed until stop. */
+void pf_progress_start(const char *title, int64_t bytes_total);
+void pf_progress_set(int64_t bytes_done, int64_t events);
+void pf_progress_stop(void);
+
+/*
+ * What is done now, of which no bytes are counted; NULL: bytes are.  Static
+ * text; from any thread.
+ */
+void pf_progress_phase(const char *phase);
+
+/* Is a person looking on?  Then a last line may say what came of it. */
+bool pf_progress_is_watched(void);
+
+/* What the line says: pure, for tests and the timer. */
+struct pf_progress_state {
+	const char *title, *phase; /* phase NULL: bytes are counted */
+	int64_t bytes_done, bytes_total, events;
+	int64_t elapsed_ns;
+	int columns; /* of the terminal */
+};
+void pf_progress_line(const struct pf_progress_state *s, struct pf_buf *out);
+
+/*
+ * For tests: a clock instead of the real one, and whether to show though
+ * stderr is no terminal; no timer thread then, pf_progress_tick() draws.
+ */
+struct pf_progress_test {
+	int64_t (*now_ns)(void);
+	bool is_terminal;
+};
+void pf_progress_test_with(const struct pf_progress_test *test);
+bool pf_progress_tick(void); /* draw if it is time; was it? */
 
 #endif

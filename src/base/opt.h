@@ -84,4 +84,18 @@ void pf_opt_release(const struct pf_opt_set *sets, size_t count);
 /* Length of the word no. "n" of "a|b|c" and where it begins; NULL past it. */
 const char *pf_opt_choice(const char *words, int n, size_t *len);
 
+/*
+ * "Did you mean ...?": offer candidates, keep the nearest to a word.  Words
+ * are compared by edit distance, cut to 63 bytes; nothing that differs in
+ * more than a third of its letters is suggested.
+ */
+
+struct pf_suggest {
+	const char *word; /* set by the caller, not NULL */
+	const char *best; /* borrowed from the offers, or NULL */
+	size_t distance;
+};
+
+void pf_suggest_offer(struct pf_suggest *s, const char *candidate);
+
 #endif

@@ -2,22 +2,315 @@
 /* The table of commands, and what happens around every run(). */
 #include "config.h"
 
+#include "cmd/cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/suggest.h"
+#include "base/opt.h"
+#include "base/outplace.h"
 #include "cmd/cache.h"
-#include "cmd/cmd.h"
-#include "cmd/fleets.h"
-#include "cmd/output.h"
 #include "compare/fleet.h"
+#include "ingest/files.h"
+#include "show/find.h"
 #include "show/fold.h"
-#include "ingest/choose.h"
+
+/* Does it begin as pages and summaries of ours do? */
+static bool is_our_page(const char *path)
+{
+	static const char page[] = "<meta name=\"generator\" content=\"profan ";
+	static const char summary[] = "<!-- profan:";
+	char head[2048] = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	if (n == 0)
+		return true; /* nothing is lost */
+	return n > 0 &&
+	       (!strncmp(head, summary, strlen(summary)) ||
+		(!strncmp(head, "<!DOCTYPE html>", 15) && strstr(head, page)));
+}
+
+int pf_output_write(struct pf_ctx *cx, const char *path,
+		    const struct pf_outrule *rule, const struct pf_buf *text,
+		    struct pf_err *err)
+{
+	struct pf_outrule own = *rule;
+	struct pf_outfile *f;
+	int rc;
+
+	own.is_ours = is_our_page;
+	f = pf_outfile_open(path ? path : "-", &own, cx->out, err);
+	rc = f ? pf_outfile_write(f, text->data, text->len, err) : -1;
+	if (!rc)
+		rc = pf_outfile_commit(f, err);
+	pf_outfile_free(f);
+	return rc;
+}
+
+int pf_output_page(struct pf_ctx *cx, const char *path,
+		   const struct pf_outrule *rule, const struct pf_buf *text,
+		   struct pf_err *err)
+{
+	char size[PF_NUM_MAX];
+
+	if (pf_output_write(cx, path, rule, text, err))
+		return -1;
+	if (path && strcmp(path, "-") != 0)
+		pf_log(PF_LOG_NOTE, "wrote '%s', %s", path,
+		       pf_num_show_bytes(size, (int64_t)text->len));
+	return 0;
+}
+
+/* ---- tables ---- */
+
+#define FIGURES "figures"
+
+/* The document of one table alone, borrowed; t NULL: of the figures. */
+static struct pf_doc alone(const struct pf_doc *doc, struct pf_table **t)
+{
+	if (t)
+		return (struct pf_doc){ .tables = t, .table_count = 1 };
+	return (struct pf_doc){ .scalars = doc->scalars,
+				.scalar_count = doc->scalar_count };
+}
+
+static int no_such_table(const struct pf_doc *doc, const char *name,
+			 struct pf_err *err)
+{
+	struct pf_buf names = { 0 };
+
+	pf_buf_adds(&names, FIGURES);
+	for (size_t i = 0; i < doc->table_count; i++)
+		pf_buf_addf(&names, ", %s", pf_table_name(doc->tables[i]));
+	pf_fail(err, PF_EUSAGE, "there is no table '%s'; there are: %s", name,
+		names.data);
+	pf_buf_release(&names);
+	return -1;
+}
+
+/* Print one table; PF_EUSAGE says which there are if it is none of them. */
+static int tables_print(const struct pf_ctx *cx, const struct pf_doc *doc,
+			const char *name, struct pf_err *err)
+{
+	struct pf_doc one = alone(doc, NULL);
+	size_t i = 0;
+
+	if (strcmp(name, FIGURES) != 0) {
+		while (i < doc->table_count &&
+		       strcmp(pf_table_name(doc->tables[i]), name) != 0)
+			i++;
+		if (i == doc->table_count)
+			return no_such_table(doc, name, err);
+		one = alone(doc, &doc->tables[i]);
+	}
+	return pf_render_doc(&cx->style, &one, cx->out, err);
+}
+
+/* What is printed, into a file. */
+static int write_one(const struct pf_ctx *cx, const struct pf_doc *one,
+		     const char *path, struct pf_err *err)
+{
+	const struct pf_outrule rule = {
+		.inputs = cx->db ? cx->db->inputs : NULL,
+		.input_count = cx->db ? cx->db->input_count : 0,
+	};
+	struct pf_outfile *file = pf_outfile_open(path, &rule, cx->out, err);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = file ? open_memstream(&text, &len) : NULL;
+	int rc = -1;
+
+	if (file && !f)
+		pf_fail_errno(err, "cannot write '%s'", path);
+	if (f) {
+		rc = pf_render_doc(&cx->style, one, f, err);
+		if (fclose(f) && !rc)
+			rc = pf_fail_errno(err, "cannot write '%s'", path);
+	}
+	if (!rc)
+		rc = pf_outfile_write(file, text, len, err);
+	if (!rc)
+		rc = pf_outfile_commit(file, err);
+	pf_outfile_free(file);
+	free(text);
+	return rc;
+}
+
+/*
+ * Write each into FOLDER/NAME.csv (.json, .md), and make the folder if it is
+ * not there.  Files that are there are not overwritten.
+ */
+static int tables_write(const struct pf_ctx *cx, const struct pf_doc *doc,
+			const char *folder, struct pf_err *err)
+{
+	struct pf_buf path = { 0 };
+	int rc = 0;
+
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return pf_fail_errno(err, "cannot make the folder '%s'",
+				     folder);
+	for (size_t i = 0; !rc && i <= doc->table_count; i++) {
+		struct pf_doc one = alone(doc, i ? &doc->tables[i - 1] : NULL);
+
+		if (!i && !doc->scalar_count)
+			continue;
+		pf_buf_clear(&path);
+		pf_buf_addf(&path, "%s/%s.%s", folder,
+			    i ? pf_table_name(doc->tables[i - 1]) : FIGURES,
+			    cx->style.format->name);
+		rc = write_one(cx, &one, path.data, err);
+	}
+	pf_buf_release(&path);
+	return rc;
+}
+
+/* Help texts from the tables of commands and options, for 80 columns. */
+
+#define WIDTH 80
+
+/* Words wrapped at WIDTH; "at" columns are used, lines begin at "indent". */
+static void print_wrapped(FILE *out, const char *text, int at, int indent)
+{
+	while (*text) {
+		int len = (int)strcspn(text, " \n");
+
+		if (at > indent && at + 1 + len > WIDTH) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			fputc(' ', out);
+			at++;
+		}
+		fprintf(out, "%.*s", len, text);
+		at += len;
+		text += len;
+		for (; *text == ' ' || *text == '\n'; text++) {
+			if (*text != '\n')
+				continue;
+			fprintf(out, "\n%*s", text[1] ? indent : 0, "");
+			at = indent;
+		}
+	}
+	if (at > indent)
+		fputc('\n', out);
+}
+
+static void print_row(FILE *out, const char *left, const char *right,
+		      int column)
+{
+	int at = fprintf(out, "  %s", left);
+
+	if (at + 2 > column) {
+		fputc('\n', out);
+		at = 0;
+	}
+	fprintf(out, "%*s", column - at, "");
+	print_wrapped(out, right, column, column);
+}
+
+static void print_opts(FILE *out, const struct pf_opt *opt)
+{
+	char left[128];
+
+	for (; opt && opt->name; opt++) {
+		char letter[5] = "    ";
+
+		if (opt->c)
+			snprintf(letter, sizeof(letter), "-%c, ", opt->c);
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, opt->name,
+			 opt->arg ? " " : "", opt->arg ? opt->arg : "");
+		print_row(out, left, opt->help, 28);
+	}
+}
+
+static void print_examples(FILE *out, const char *line)
+{
+	fputs("\nExamples:\n", out);
+	while (*line) {
+		int len = (int)strcspn(line, "\n");
+
+		fprintf(out, "  %.*s\n", len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
+static void print_command(const struct pf_cmd *cmd, FILE *out)
+{
+	const struct pf_opt *sets[PF_CMD_OPT_SETS];
+
+	fprintf(out, "Usage: profan %s [OPTION]... %s\n\n", cmd->name,
+		cmd->args);
+	print_wrapped(out, cmd->summary, 0, 0);
+	if (cmd->details) {
+		fputc('\n', out);
+		print_wrapped(out, cmd->details, 0, 0);
+	}
+	if (cmd->needs & PF_NEEDS_DB) {
+		fputc('\n', out);
+		print_wrapped(out,
+			      "DB is a database made by 'profan ingest', or "
+			      "traces or a folder of them, which are read into "
+			      "a database beside them ('profan clean' removes "
+			      "it); without it $PROFAN_DB is used, else "
+			      "profan.db.",
+			      0, 0);
+	}
+	fputs("\nOptions:\n", out);
+	pf_cmd_opts(cmd, sets);
+	for (size_t i = 0; i < PF_CMD_OPT_SETS; i++)
+		print_opts(out, sets[i]);
+	if (cmd->examples)
+		print_examples(out, cmd->examples);
+}
+
+static void print_overview(FILE *out)
+{
+	fputs("Usage: profan TRACE...\n"
+	      "       profan COMMAND [OPTION]... [ARGUMENT]...\n\n",
+	      out);
+	print_wrapped(out,
+		      "Put profiler traces of GPU and machine learning "
+		      "programs (PyTorch, Kineto, Chrome JSON) into one SQLite "
+		      "file, and print what is in it. Of a trace, several, a "
+		      "folder of them or such a file alone: where the time "
+		      "goes, in a few lines.",
+		      0, 0);
+	fputs("\nCommands:\n", out);
+	for (size_t i = 0; pf_cmds[i]; i++)
+		print_row(out, pf_cmds[i]->name, pf_cmds[i]->summary, 12);
+	fputs("\nOptions:\n"
+	      "  -h, --help                show this help; "
+	      "'profan help COMMAND' for a command\n"
+	      "  -V, --version             show the version\n"
+	      "\nExamples:\n"
+	      "  profan trace.json.gz\n"
+	      "  profan ingest trace.json.gz -o job.db\n"
+	      "  profan table job.db\n"
+	      "  profan query job.db "
+	      "'SELECT name, count(*) FROM event GROUP BY name'\n",
+	      out);
+}
+
+void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out)
+{
+	if (cmd)
+		print_command(cmd, out);
+	else
+		print_overview(out);
+}
 
 #define PF_ENTRY(name) extern const struct pf_cmd pf_cmd_##name;
 #include "cmd/commands.inc"
@@ -250,9 +543,9 @@ static int print_doc(const struct pf_cmd *cmd, struct pf_ctx *cx, void *args,
 	if (is_page)
 		return cmd->page(cx, args, doc, err);
 	if (common->output_dir)
-		return pf_tables_write(cx, doc, common->output_dir, err);
+		return tables_write(cx, doc, common->output_dir, err);
 	if (common->table)
-		return pf_tables_print(cx, doc, common->table, err);
+		return tables_print(cx, doc, common->table, err);
 	if (common->budget)
 		return pf_render_budget(&cx->style, doc, cx->out,
 					(size_t)common->budget, err);

@@ -46,8 +46,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/opt.h"
+#include "base/outplace.h"
+#include "show/doc.h"
 #include "show/render.h"
 #include "store/db.h"
 
@@ -186,6 +189,26 @@ void pf_cmd_usage(const struct pf_cmd *cmd, FILE *out);
 #define PF_SHELL_WORDS "bash|zsh|fish"
 enum pf_shell { PF_SHELL_BASH, PF_SHELL_ZSH, PF_SHELL_FISH };
 
-void pf_completion_print(enum pf_shell shell, FILE *out);
+/* Files that commands write besides databases. */
+
+/*
+ * Write a text to a file, under the rules of base/outplace.h, or not at all.
+ * An earlier page or summary of ours may be replaced.  A path of NULL or "-"
+ * is the standard output.
+ */
+int pf_output_write(struct pf_ctx *cx, const char *path,
+		    const struct pf_outrule *rule, const struct pf_buf *text,
+		    struct pf_err *err);
+
+/* The same, and say so. */
+int pf_output_page(struct pf_ctx *cx, const char *path,
+		   const struct pf_outrule *rule, const struct pf_buf *text,
+		   struct pf_err *err);
+
+/*
+ * tables.c: single tables of a document, one alone on the output (--table), or
+ * each in a file of its own (--output-dir), so that what reads csv can read
+ * them.  The figures of a document are its table "figures".
+ */
 
 #endif

@@ -8,22 +8,384 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/outplace.h"
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cmd/capture_files.h"
-#include "cmd/capture_run.h"
+#include "base/outplace.h"
 #include "cmd/cmd.h"
 #include "store/db.h"
+
+/*
+ * The files that a captured run leaves: the agent names them after a pattern
+ * (agent/FORMAT.md, %p %h %t %n %q{VAR} %%) in one folder.  Whatever fits the
+ * pattern and was not there before is the run's.
+ */
+
+struct pf_capture_names {
+	char **items; /* owned; in order of name, numbers by value */
+	size_t count, cap;
+};
+
+struct pf_capture_files {
+	char *pattern; /* absolute, for the agent */
+	char *folder;
+	regex_t names;
+	struct pf_capture_names before;
+};
+
+static void capture_names_release(struct pf_capture_names *n)
+{
+	for (size_t i = 0; i < n->count; i++)
+		free(n->items[i]);
+	free(n->items);
+	memset(n, 0, sizeof(*n));
+}
+
+static void add_name(struct pf_capture_names *n, char *name)
+{
+	n->items = pf_grow(n->items, &n->cap, n->count + 1, sizeof(*n->items));
+	n->items[n->count++] = name;
+}
+
+/* ---- the pattern as a regular expression for names ---- */
+
+static void add_literal(struct pf_buf *out, char c)
+{
+	if (strchr("\\^$.[]|()*+?{}", c))
+		pf_buf_addc(out, '\\');
+	pf_buf_addc(out, c);
+}
+
+/* What stands for the sequence at p (behind its %); p behind it. */
+static const char *add_sequence(struct pf_buf *out, const char *p)
+{
+	const char *end;
+
+	switch (*p) {
+	case 'p':
+	case 't':
+	case 'n':
+		pf_buf_adds(out, "[0-9]+");
+		return p + 1;
+	case 'h':
+		pf_buf_adds(out, ".*");
+		return p + 1;
+	case 'q':
+		end = p[1] == '{' ? strchr(p, '}') : NULL;
+		if (end) {
+			pf_buf_adds(out, "[A-Za-z0-9._-]*");
+			return end + 1;
+		}
+		break;
+	case '%':
+		add_literal(out, '%');
+		return p + 1;
+	}
+	/* as the agent does with what it does not know */
+	add_literal(out, '%');
+	return p;
+}
+
+static int compile(regex_t *re, const char *base, struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	int rc;
+
+	pf_buf_addc(&text, '^');
+	for (const char *p = base; *p;) {
+		if (*p == '%')
+			p = add_sequence(&text, p + 1);
+		else
+			add_literal(&text, *p++);
+	}
+	/* A name that is taken gets a number. */
+	pf_buf_adds(&text, "(\\.[0-9]{1,3})?$");
+	rc = regcomp(re, text.data, REG_EXTENDED | REG_NOSUB);
+	pf_buf_release(&text);
+	return rc ? pf_fail(err, PF_EUSAGE, "'%s' is no name for files", base)
+		  : 0;
+}
+
+/* ---- the folder ---- */
+
+static int make_folder(const char *path, struct pf_err *err)
+{
+	char *copy = pf_strdup(path);
+	int rc = 0;
+
+	for (char *p = copy + 1; !rc && *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0777) && errno != EEXIST)
+			rc = -1;
+		*p = '/';
+	}
+	if (!rc && mkdir(copy, 0777) && errno != EEXIST)
+		rc = -1;
+	if (rc)
+		pf_fail_errno(err, "cannot make folder '%s'", path);
+	free(copy);
+	return rc;
+}
+
+static int list(const struct pf_capture_files *f, struct pf_capture_names *out,
+		struct pf_err *err)
+{
+	struct dirent **found;
+	int n = scandir(f->folder, &found, NULL, versionsort);
+
+	if (n < 0)
+		return pf_fail_errno(err, "cannot read folder '%s'", f->folder);
+	for (int i = 0; i < n; i++) {
+		if (!regexec(&f->names, found[i]->d_name, 0, NULL, 0))
+			add_name(out, pf_strdup(found[i]->d_name));
+		free(found[i]);
+	}
+	free(found);
+	return 0;
+}
+
+/* A folder's name as a part of the pattern: % is %%. */
+static void add_folder(struct pf_buf *out, const char *folder)
+{
+	for (; *folder; folder++)
+		pf_buf_adds(out,
+			    *folder == '%' ? "%%" : (char[]){ *folder, '\0' });
+}
+
+static int make_absolute(struct pf_capture_files *f, const char *base,
+			 struct pf_err *err)
+{
+	char *real = realpath(f->folder, NULL);
+	struct pf_buf text = { 0 };
+
+	if (!real)
+		return pf_fail_errno(err, "cannot use folder '%s'", f->folder);
+	free(f->folder);
+	f->folder = pf_strdup(real);
+	free(real);
+	add_folder(&text, f->folder);
+	pf_buf_addc(&text, '/');
+	pf_buf_adds(&text, base);
+	f->pattern = text.data;
+	return 0;
+}
+
+static void capture_files_release(struct pf_capture_files *f);
+
+/*
+ * Make the pattern absolute, make its folder if it is missing, and see what
+ * is there.  PF_EUSAGE if the folder's part has a % sequence.
+ */
+static int capture_files_init(struct pf_capture_files *f, const char *pattern,
+			      struct pf_err *err)
+{
+	const char *slash = strrchr(pattern, '/');
+	const char *base = slash ? slash + 1 : pattern;
+
+	memset(f, 0, sizeof(*f));
+	if (slash && memchr(pattern, '%', (size_t)(slash - pattern)))
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s': only the file's name may have %% "
+			       "sequences, not its folder",
+			       pattern);
+	if (!*base)
+		return pf_fail(err, PF_EUSAGE, "'%s' names a folder", pattern);
+	if (compile(&f->names, base, err))
+		return -1;
+	f->folder = slash == pattern ? pf_strdup("/")
+		    : slash ? pf_memdup0(pattern, (size_t)(slash - pattern))
+			    : pf_strdup(".");
+	if (make_folder(f->folder, err) || make_absolute(f, base, err) ||
+	    list(f, &f->before, err)) {
+		capture_files_release(f);
+		return -1;
+	}
+	return 0;
+}
+
+static void capture_files_release(struct pf_capture_files *f)
+{
+	if (f->folder)
+		regfree(&f->names);
+	free(f->folder);
+	free(f->pattern);
+	capture_names_release(&f->before);
+	memset(f, 0, sizeof(*f));
+}
+
+static bool was_there(const struct pf_capture_files *f, const char *name)
+{
+	for (size_t i = 0; i < f->before.count; i++)
+		if (!strcmp(f->before.items[i], name))
+			return true;
+	return false;
+}
+
+/* Paths of the files that are new; released by the caller. */
+static int capture_files_new(const struct pf_capture_files *f,
+			     struct pf_capture_names *out, struct pf_err *err)
+{
+	struct pf_capture_names all = { 0 };
+	int rc = list(f, &all, err);
+
+	for (size_t i = 0; !rc && i < all.count; i++) {
+		struct pf_buf path = { 0 };
+
+		if (was_there(f, all.items[i]))
+			continue;
+		pf_buf_addf(&path, "%s/%s", f->folder, all.items[i]);
+		add_name(out, path.data);
+	}
+	capture_names_release(&all);
+	return rc;
+}
+
+/*
+ * A program as a child that does not notice: it has our standard files, our
+ * signal mask and dispositions; signals sent to us alone reach it too (those
+ * of a terminal reach it anyway).
+ */
+
+/* ---- capture run ---- */
+
+extern char **environ;
+
+static const int forwarded[] = { SIGINT,  SIGTERM, SIGHUP,
+				 SIGQUIT, SIGUSR1, SIGUSR2 };
+#define FORWARDED (sizeof(forwarded) / sizeof(*forwarded))
+
+static volatile sig_atomic_t child; /* who gets them */
+
+/* From the kernel: a terminal's key, which the child has got as well. */
+static void forward(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	if (info->si_code != SI_KERNEL && child > 0)
+		kill((pid_t)child, number);
+	errno = saved;
+}
+
+static int cannot_run(const char *program, int error, int *status,
+		      struct pf_err *err)
+{
+	*status = error == ENOENT ? 127 : 126;
+	errno = error;
+	return pf_fail_errno(err, "cannot run '%s'", program);
+}
+
+/* Become the program instead: returns only if that fails, as above. */
+static int capture_become(char *const *argv, int *status, struct pf_err *err)
+{
+	execvp(argv[0], argv);
+	return cannot_run(argv[0], errno, status, err);
+}
+
+static int start(char *const *argv, const sigset_t *mask, pid_t *pid)
+{
+	posix_spawnattr_t attr;
+	int rc = posix_spawnattr_init(&attr);
+
+	if (rc)
+		return rc;
+	posix_spawnattr_setsigmask(&attr, mask);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawnp(pid, argv[0], NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+static void catch_signals(struct sigaction old[FORWARDED])
+{
+	struct sigaction action = { .sa_sigaction = forward,
+				    .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < FORWARDED; i++) {
+		sigaction(forwarded[i], NULL, &old[i]);
+		/* What is ignored stays so, for us as for the child. */
+		if (old[i].sa_handler != SIG_IGN)
+			sigaction(forwarded[i], &action, NULL);
+	}
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status)
+				   : WEXITSTATUS(status);
+}
+
+/*
+ * Whoever started us may ignore SIGCHLD: then the kernel would forget the
+ * program's status.  It has to be so before there is a child.
+ */
+static void heed_child(struct sigaction *old)
+{
+	const struct sigaction action = { .sa_handler = SIG_DFL };
+
+	sigaction(SIGCHLD, NULL, old);
+	if (old->sa_handler == SIG_IGN || old->sa_flags & SA_NOCLDWAIT)
+		sigaction(SIGCHLD, &action, NULL);
+}
+
+/*
+ * Run argv[0], found in PATH, until it ends.  *status: its exit code, 128 + n
+ * if signal n ended it, 127 if there is no such program, 126 if it cannot be
+ * run (and then err says why and -1 is returned).
+ */
+static int capture_run(char *const *argv, int *status, struct pf_err *err)
+{
+	struct sigaction old[FORWARDED], old_child;
+	sigset_t ours, before;
+	pid_t pid = 0;
+	int error;
+
+	/* Until the handlers are there signals wait. */
+	sigemptyset(&ours);
+	for (size_t i = 0; i < FORWARDED; i++)
+		sigaddset(&ours, forwarded[i]);
+	sigprocmask(SIG_BLOCK, &ours, &before);
+	heed_child(&old_child);
+	error = start(argv, &before, &pid);
+	if (!error) {
+		child = pid;
+		catch_signals(old);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!error)
+		*status = wait_for(pid);
+	sigaction(SIGCHLD, &old_child, NULL);
+	if (error)
+		return cannot_run(argv[0], error, status, err);
+	child = 0;
+	for (size_t i = 0; i < FORWARDED; i++)
+		sigaction(forwarded[i], &old[i], NULL);
+	return 0;
+}
 
 #define AGENT   "libprofan_agent.so"
 #define PATTERN "profan-%h-%p.pfr"
@@ -327,7 +689,7 @@ static int read_files(const struct capture_args *a,
 		      struct pf_err *err)
 {
 	struct pf_capture_names names = { 0 };
-	int rc = pf_capture_files_new(files, &names, err);
+	int rc = capture_files_new(files, &names, err);
 
 	if (!rc && !names.count) {
 		pf_log_warn("capture: the program made no CUDA or NVTX call "
@@ -346,7 +708,7 @@ static int read_files(const struct capture_args *a,
 				    names.count, names.count == 1 ? "" : "s",
 				    files->folder, a->db);
 	}
-	pf_capture_names_release(&names);
+	capture_names_release(&names);
 	return rc;
 }
 
@@ -377,12 +739,12 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	/* Rather before a long run than after it. */
 	if (!a->no_ingest && pf_outplace_check(a->db, &rule, err))
 		return -1;
-	if (pf_capture_files_init(&files, pattern, err))
+	if (capture_files_init(&files, pattern, err))
 		return -1;
 	if (set_up(a, files.pattern, err))
 		goto out;
-	rc = a->no_ingest ? pf_capture_become(cx->argv, &status, err)
-			  : pf_capture_run(cx->argv, &status, err);
+	rc = a->no_ingest ? capture_become(cx->argv, &status, err)
+			  : capture_run(cx->argv, &status, err);
 	if (rc) {
 		pf_log(PF_LOG_ERROR, "capture: %s", err->text);
 		rc = status;
@@ -390,7 +752,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 		rc = finish(a, &files, cx->quiet, status, err);
 	}
 out:
-	pf_capture_files_release(&files);
+	capture_files_release(&files);
 	return rc;
 }
 

@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
-#include "ingest/choose.h"
+#include "ingest/files.h"
 
 struct clean_args {
 	bool dry_run;

@@ -9,7 +9,6 @@
 #include "base/path.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
-#include "cmd/output.h"
 #include "page/page_opts.h"
 #include "events/hints.h"
 #include "compare/snap_diff.h"

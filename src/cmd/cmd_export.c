@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "cmd/cmd.h"
-#include "store/export.h"
+#include "store/query.h"
 
 struct export_args {
 	bool rows, force;

@@ -3,22 +3,116 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "torch/averages.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/num.h"
-#include "base/progress.h"
 #include "base/tempfile.h"
 #include "cmd/cmd.h"
-#include "cmd/timings.h"
-#include "ingest/choose.h"
+#include "ingest/files.h"
 #include "ingest/ingest.h"
-#include "ingest/plan.h"
 #include "show/render.h"
-#include "store/named.h"
+#include "store/query.h"
+#include "torch/averages.h"
+
+/*
+ * Where the time of an ingest went: for each phase the time that passed, the
+ * CPU time of all threads, and that of the first of them, which is what more
+ * threads do not share.
+ */
+
+#define PHASES_MAX 8
+
+/* The last is that of the thread that starts; others ask for it, too. */
+static clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID,
+			      CLOCK_THREAD_CPUTIME_ID };
+#define CLOCKS (sizeof(clocks) / sizeof(*clocks))
+
+struct phase {
+	const char *name;
+	int64_t ns[CLOCKS];
+};
+
+/* The callback that says a phase has no argument: one ingest at a time. */
+static struct {
+	struct phase phase[PHASES_MAX];
+	size_t count, current;
+	int64_t since_ns[CLOCKS];
+} state;
+
+static size_t find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < state.count && strcmp(state.phase[i].name, name))
+		i++;
+	if (i == state.count && i < PHASES_MAX)
+		state.phase[state.count++] = (struct phase){ .name = name };
+	return i < PHASES_MAX ? i : PHASES_MAX - 1;
+}
+
+/* What passed since the last call belongs to the current phase. */
+static void add_up(void)
+{
+	for (size_t i = 0; i < CLOCKS; i++) {
+		struct timespec now;
+		int64_t ns;
+
+		clock_gettime(clocks[i], &now);
+		ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		if (state.count)
+			state.phase[state.current].ns[i] +=
+				ns - state.since_ns[i];
+		state.since_ns[i] = ns;
+	}
+}
+
+static void timings_phase(const char *name);
+
+/* The first phase begins. */
+static void timings_start(void)
+{
+	memset(&state, 0, sizeof(state));
+	pthread_getcpuclockid(pthread_self(), &clocks[CLOCKS - 1]);
+	timings_phase(NULL);
+}
+
+/* What pf_ingest_options.phase calls: a phase by name, NULL: reading. */
+static void timings_phase(const char *name)
+{
+	add_up();
+	state.current = find(name ? name : "reading");
+}
+
+static void show(FILE *f, const struct phase *p)
+{
+	fprintf(f, "%-10s", p->name);
+	for (size_t i = 0; i < CLOCKS; i++)
+		fprintf(f, " %13.1f", (double)p->ns[i] / 1e6);
+	fputc('\n', f);
+}
+
+/* The last phase has ended: a line for each. */
+static void timings_show(FILE *f)
+{
+	struct phase all = { .name = "all" };
+
+	add_up();
+	fprintf(f, "%-10s %13s %13s %13s\n", "phase", "passed (ms)", "CPU (ms)",
+		"1st thread");
+	for (size_t i = 0; i < state.count; i++) {
+		show(f, &state.phase[i]);
+		for (size_t k = 0; k < CLOCKS; k++)
+			all.ns[k] += state.phase[i].ns[k];
+	}
+	show(f, &all);
+}
 
 struct ingest_args {
 	const char *out;
@@ -83,7 +177,7 @@ static const struct pf_opt opts[] = {
 static void enter_phase(const char *name)
 {
 	pf_progress_phase(name);
-	pf_timings_phase(name);
+	timings_phase(name);
 }
 
 /* What is not in the database, though the files may have it. */
@@ -175,7 +269,7 @@ static int ingest(struct pf_ingest_options *o, struct pf_err *err)
 	o->phase = enter_phase;
 	read_hooks(o);
 	pf_progress_start("ingest", pf_ingest_total_bytes(o));
-	pf_timings_start();
+	timings_start();
 	rc = pf_ingest(o, err);
 	pf_progress_stop();
 	if (!rc && o->path_count > 1)
@@ -363,7 +457,7 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	else if (a->dry_run && choice.count) /* why there are none */
 		follow(cx, a, &choice, &none);
 	if (rc >= 0 && a->timings && !a->dry_run)
-		pf_timings_show(cx->out);
+		timings_show(cx->out);
 	pf_selection_release(&choice);
 	return rc;
 }

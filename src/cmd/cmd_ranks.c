@@ -6,7 +6,6 @@
 
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
-#include "cmd/fleets.h"
 #include "compare/fleet_digests.h"
 #include "analysis/ranks/ranks_show.h"
 

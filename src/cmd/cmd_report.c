@@ -2,9 +2,8 @@
 #include "config.h"
 
 #include "base/path.h"
-#include "base/progress.h"
+#include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/output.h"
 #include "page/page_opts.h"
 #include "page/report.h"
 

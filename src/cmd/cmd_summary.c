@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "base/progress.h"
+#include "base/log.h"
 #include "base/utf8.h"
 #include "cmd/cmd.h"
 #include "compare/fleet_show.h"

@@ -20,7 +20,6 @@
 #include "cmd/cmd.h"
 #include "events/hints.h"
 #include "compare/fleet_show.h"
-#include "cmd/output.h"
 #include "show/escape.h"
 #include "page/report.h"
 

@@ -8,7 +8,6 @@
 #include "compare/trend.h"
 #include "cmd/cmd.h"
 #include "cmd/cache.h"
-#include "cmd/fleets.h"
 #include "compare/fleet.h"
 #include "compare/fleet_trend.h"
 #include "compare/snap_trend.h"

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "base/search.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 static const struct {

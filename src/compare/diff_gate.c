@@ -7,7 +7,7 @@
 #include "compare/diff_mean.h"
 #include "base/buf.h"
 #include "base/num.h"
-#include "base/suggest.h"
+#include "base/opt.h"
 
 /* ---- figures ---- */
 

@@ -9,7 +9,7 @@
 #include "events/gpu.h"
 #include "base/mem.h"
 #include "base/spool.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define DENSE_IDS (1u << 22)
 #define NODES_MAX (1u << 18)

@@ -12,7 +12,7 @@
 
 #include "compare/fleet_digests.h"
 #include "analysis/ranks/digest_make.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define LEVEL     9 /* once a rank, and kept */
 #define BYTES_MAX (UINT64_C(1) << 31)

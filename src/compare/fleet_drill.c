@@ -10,7 +10,7 @@
 #include "compare/fleet.h"
 #include "compare/fleet_places.h"
 #include "compare/fleet_show.h"
-#include "store/named.h"
+#include "store/query.h"
 
 enum { DB, XXH128, ERROR, PATH, READ_COUNT };
 

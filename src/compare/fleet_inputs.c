@@ -10,7 +10,7 @@
 #include "base/num.h"
 #include "compare/fleet.h"
 #include "compare/fleet_inputs.h"
-#include "ingest/choose.h"
+#include "ingest/files.h"
 #include "ingest/source_name.h"
 
 /* ---- shards ---- */

@@ -11,7 +11,7 @@
 #include "compare/fleet.h"
 #include "compare/fleet_show.h"
 #include "compare/fleet_spread.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/find.h"
 
 #define SUMMARY_ROWS 5 /* of a list */

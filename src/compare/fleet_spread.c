@@ -10,7 +10,7 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "compare/fleet_spread.h"
-#include "store/named.h"
+#include "store/query.h"
 
 /* Columns of the statements: these, then the figures. */
 enum { RANK, CAPTURE, UNIT, FIGURES };

@@ -18,7 +18,7 @@
 #include "analysis/idle/gaps.h"
 #include "ingest/source_name.h"
 #include "analysis/memory/usage.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "torch/averages.h"
 
 #define F(row, member, key)       PF_FIELD(row, member, key, key, PF_INT)

@@ -13,7 +13,7 @@
 #include "base/order.h"
 #include "compare/change.h"
 #include "compare/fleet_trend.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define COUNT_MAX 1e12 /* of a step; more is damage */
 

@@ -22,10 +22,10 @@
 #include "compare/fleet_places.h"
 #include "compare/fleet_summary.h"
 #include "compare/fleet_work.h"
-#include "ingest/choose.h"
+#include "ingest/files.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "torch/averages.h"
 
 #define NAME_DIGITS 12 /* of the digest, in the name of a database */

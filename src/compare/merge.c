@@ -19,7 +19,7 @@
 #include "compare/fleet_places.h"
 #include "compare/fleet_summary.h"
 #include "compare/fleet_work.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define NAMED 8 /* failures that are told */
 

@@ -12,7 +12,7 @@
 #include "analysis/memory/snap_state.h"
 #include "analysis/memory/stack_line.h"
 #include "analysis/memory/usage.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 /* ---- finding ---- */

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "events/args.h"
-#include "base/jsontext.h"
+#include "base/json.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 
 #include "events/comm.h"
 #include "base/mem.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 struct pf_comm {

@@ -19,9 +19,8 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
-#include "store/ints.h"
-#include "store/named.h"
 #include "store/texts.h"
+#include "store/query.h"
 
 #define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
 /* What is kept of a name: its way, whether it is a migration, its class. */

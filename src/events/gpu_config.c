@@ -7,7 +7,7 @@
 #include "events/gpu_config.h"
 #include "base/sat.h"
 #include "base/search.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define GAPS_MOST      16    /* ids a configuration, in a table of them */
 #define DEFAULT_SHARED 49152 /* bytes a block may have without asking */

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "events/hints.h"
-#include "store/named.h"
+#include "store/query.h"
 
 /* Of tables, logs, stacks and timelines that stand beside traces. */
 #define NO_TRACE "only a trace has that: record one, too, with torch.profiler"

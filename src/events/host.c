@@ -17,7 +17,7 @@
 #include "base/intern.h"
 #include "base/mem.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 struct thread {

@@ -6,7 +6,7 @@
 
 #include "events/kinds.h"
 #include "base/mem.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define TYPES_MAX 65536 /* as ingest writes */
 

@@ -21,8 +21,8 @@
 #include "base/spool.h"
 #include "base/stats.h"
 #include "events/by_event.h"
-#include "store/memo.h"
-#include "store/named.h"
+#include "store/kept.h"
+#include "store/query.h"
 
 /* How many steps begin at or before an instant of a trace; all before it. */
 static size_t begun(const struct pf_steps *steps, int64_t trace_id,

@@ -16,7 +16,7 @@
 #include "events/track_read.h"
 #include "base/mem.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define PATTERN_MAX    256
 #define REPEAT_MAX     1000

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "events/track_read.h"
-#include "store/named.h"
+#include "store/query.h"
 
 static int read_block(const struct pf_track_reader *reader, void *context,
 		      const struct pf_block *b, int64_t first_id,

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/sat.h"
-#include "store/named.h"
+#include "store/query.h"
 
 struct trust {
 	int64_t work_count, work_ns, orphan_count, orphan_ns;

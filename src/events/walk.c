@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "store/cursor.h"
-#include "store/memo.h"
-#include "store/named.h"
+#include "store/kept.h"
+#include "store/query.h"
 
 /* Calls of a kind that are remembered: more than wait in a queue. */
 #define CALLS_MAX 2048

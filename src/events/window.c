@@ -19,7 +19,7 @@
 #include "base/num.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 /* "3" or "3..8" of len bytes. */

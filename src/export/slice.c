@@ -12,7 +12,7 @@
 #include "export/slice_impl.h"
 #include "base/mem.h"
 #include "base/sat.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 #define LEXICON_BYTES (1u << 20)

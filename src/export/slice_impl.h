@@ -7,7 +7,7 @@
 #include "events/nest.h"
 #include "export/slice.h"
 #include "base/buf.h"
-#include "base/outfile.h"
+#include "base/outplace.h"
 #include "store/cursor.h"
 #include "store/lexicon.h"
 

@@ -7,10 +7,10 @@
 #include "events/args.h"
 #include "events/device_line.h"
 #include "export/slice_impl.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "store/named.h"
+#include "store/query.h"
 
 /* ---- the file's own numbers ---- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "export/slice_impl.h"
 #include "analysis/path/path.h"
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "export/slice_impl.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/num.h"
 #include "base/sat.h"
 #include "store/argtext.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 #define FLUSH_BYTES 65536

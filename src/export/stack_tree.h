@@ -16,7 +16,7 @@
 
 #include "base/intern.h"
 #include "base/err.h"
-#include "base/outfile.h"
+#include "base/outplace.h"
 
 #define PF_STACK_ROOT 0
 

@@ -17,7 +17,7 @@
 #include "export/stack_tree.h"
 #include "export/stacks_impl.h"
 #include "analysis/memory/usage.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 
 struct writer {

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "export/stack_tree.h"
 #include "export/stacks_impl.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/num.h"
 #include "formats/argline.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "formats/batch.h"

@@ -100,9 +100,6 @@ struct pf_seen {
  */
 int pf_ingest_probe(const char *path, struct pf_seen *seen, struct pf_err *err);
 
-/* Does a file begin as a database of SQLite does? */
-bool pf_ingest_is_sqlite(const char *head, size_t len);
-
 /* Is an open database the trace of another program, which can be read? */
 bool pf_ingest_is_foreign(int fd);
 

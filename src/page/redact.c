@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "page/redact.h"
 #include "base/search.h"
-#include "store/named.h"
+#include "store/query.h"
 
 struct pf_redact {
 	bool is_strict, is_short;

@@ -26,9 +26,8 @@
 #include "page/slices.h"
 #include "base/sat.h"
 #include "store/cursor.h"
-#include "store/ints.h"
-#include "store/named.h"
 #include "store/texts.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 #define NAME_MAX_CHARS 2000

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "page/figure.h"

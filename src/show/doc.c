@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/suggest.h"
+#include "base/opt.h"
 #include "show/doc.h"
 
 enum list { NO_LIST, FIRST_LIST, OTHER_LIST };

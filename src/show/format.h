@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "show/render.h"
 #include "show/doc.h"
 

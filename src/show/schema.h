@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "show/table.h"
 
 /* "ns", "bytes", "ratio", ...; flags of the kind are ignored. */

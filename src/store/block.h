@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "formats/event.h"
+#include "store/db.h"
 
 #define PF_BLOCK_SHIFT  14
 #define PF_BLOCK_EVENTS (1u << PF_BLOCK_SHIFT)
@@ -85,5 +86,19 @@ void pf_column_encode(const struct pf_block *b, enum pf_column column,
  */
 int pf_column_decode(struct pf_block *b, enum pf_column column, uint32_t count,
 		     const void *data, size_t len, struct pf_err *err);
+
+/* From the table block_column into a struct pf_block; trusts nothing. */
+
+/* The statement that pf_block_load() needs; NULL on error. */
+sqlite3_stmt *pf_block_statement(struct pf_db *db, struct pf_err *err);
+
+/*
+ * Decode "columns" (bits) of the block with this id and number of events into
+ * b; others in b stay as they are.  MASK must be among them or have been
+ * decoded if a slot is.
+ */
+int pf_block_load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
+		  uint32_t count, uint64_t columns, struct pf_block *b,
+		  struct pf_err *err);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/heap.h"
 #include "base/mem.h"
-#include "store/block_load.h"
+#include "store/block.h"
 #include "store/cursor.h"
 #include "store/kept.h"
 #include "store/threads.h"

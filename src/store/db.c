@@ -15,7 +15,6 @@
 #include "store/cursor.h"
 #include "store/db.h"
 #include "store/kept.h"
-#include "store/memo.h"
 #include "store/vtab.h"
 
 static const char *const schemas_of_traces[] = { "schema/tables.sql",

@@ -5,15 +5,125 @@
  */
 #include "config.h"
 
+#include "store/kept.h"
+
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/intern.h"
 #include "base/mem.h"
-#include "store/block_load.h"
-#include "store/kept.h"
+#include "store/block.h"
+
+/*
+ * A thing that is being made has an entry already, so that two threads never
+ * make it twice; the lock is free meanwhile, for other things and for what the
+ * thing is made of.  What fails leaves no entry: who waited makes it then.
+ */
 
 struct entry {
+	struct entry *next;
+	pf_memo_make *make;
+	void (*release)(void *);
+	char *arg;  /* or NULL */
+	void *made; /* NULL: somebody is at it */
+};
+
+struct pf_memo {
+	pthread_mutex_t lock;
+	pthread_cond_t settled; /* something was made, or was not */
+	struct entry *first;
+};
+
+struct pf_memo *pf_memo_new(void)
+{
+	struct pf_memo *m = pf_calloc(1, sizeof(*m));
+
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->settled, NULL);
+	return m;
+}
+
+static struct entry *find(struct pf_memo *m, pf_memo_make *make,
+			  const char *arg)
+{
+	struct entry *e = m->first;
+
+	while (e && (e->make != make || !e->arg != !arg ||
+		     (arg && strcmp(e->arg, arg) != 0)))
+		e = e->next;
+	return e;
+}
+
+static struct entry *add(struct pf_memo *m, pf_memo_make *make,
+			 void (*release)(void *), const char *arg)
+{
+	struct entry *e = pf_calloc(1, sizeof(*e));
+
+	e->make = make;
+	e->release = release;
+	e->arg = arg ? pf_strdup(arg) : NULL;
+	e->next = m->first;
+	m->first = e;
+	return e;
+}
+
+static void drop(struct pf_memo *m, struct entry *e)
+{
+	struct entry **at = &m->first;
+
+	while (*at != e)
+		at = &(*at)->next;
+	*at = e->next;
+	free(e->arg);
+	free(e);
+}
+
+const void *pf_memo_get(struct pf_db *db, pf_memo_make *make,
+			void (*release)(void *), const char *arg,
+			struct pf_err *err)
+{
+	struct pf_memo *m = db->memo;
+	struct entry *e;
+	void *made;
+
+	pthread_mutex_lock(&m->lock);
+	while ((e = find(m, make, arg)) && !e->made)
+		pthread_cond_wait(&m->settled, &m->lock);
+	if (e) {
+		pthread_mutex_unlock(&m->lock);
+		return e->made;
+	}
+	e = add(m, make, release, arg);
+	pthread_mutex_unlock(&m->lock);
+	made = make(db, arg, err);
+	pthread_mutex_lock(&m->lock);
+	e->made = made;
+	if (!made)
+		drop(m, e);
+	pthread_cond_broadcast(&m->settled);
+	pthread_mutex_unlock(&m->lock);
+	return made;
+}
+
+void pf_memo_free(struct pf_memo *m)
+{
+	struct entry *next;
+
+	if (!m)
+		return;
+	for (struct entry *e = m->first; e; e = next) {
+		next = e->next;
+		e->release(e->made);
+		free(e->arg);
+		free(e);
+	}
+	pthread_cond_destroy(&m->settled);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}
+
+struct kept_entry {
 	struct pf_block block;
 	uint64_t columns; /* decoded */
 };
@@ -22,7 +132,7 @@ struct pf_kept {
 	pthread_mutex_t lock;
 	struct pf_map places; /* block id -> entries */
 	struct pf_arena arrays;
-	struct entry *entries;
+	struct kept_entry *entries;
 	size_t count, cap;
 	size_t used_bytes, max_bytes;
 };
@@ -91,8 +201,8 @@ void pf_kept_give_back(struct pf_db *db, size_t bytes)
 	pthread_mutex_unlock(&db->kept->lock);
 }
 
-static struct entry *find_entry(struct pf_kept *k, int64_t block_id,
-				uint32_t count)
+static struct kept_entry *find_entry(struct pf_kept *k, int64_t block_id,
+				     uint32_t count)
 {
 	uint64_t *place = pf_map_at(&k->places, (uint64_t)block_id);
 
@@ -101,8 +211,8 @@ static struct entry *find_entry(struct pf_kept *k, int64_t block_id,
 		k->entries = pf_grow(k->entries, &k->cap, k->count + 1,
 				     sizeof(*k->entries));
 		k->entries[k->count++] =
-			(struct entry){ .block = { .count = count,
-						   .capacity = count } };
+			(struct kept_entry){ .block = { .count = count,
+							.capacity = count } };
 	}
 	return &k->entries[*place];
 }
@@ -157,7 +267,8 @@ static void set_array(struct pf_block *b, int column, void *array)
 }
 
 static int add_columns(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
-		       struct entry *e, uint64_t columns, struct pf_err *err)
+		       struct kept_entry *e, uint64_t columns,
+		       struct pf_err *err)
 {
 	struct pf_block *b = &e->block;
 
@@ -178,7 +289,7 @@ static int load(struct pf_db *db, sqlite3_stmt *st, int64_t block_id,
 		struct pf_err *err)
 {
 	struct pf_kept *k = db->kept;
-	struct entry *e = find_entry(k, block_id, count);
+	struct kept_entry *e = find_entry(k, block_id, count);
 	uint64_t missing = columns & ~e->columns;
 
 	if (e->block.count != count)

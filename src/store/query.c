@@ -7,12 +7,300 @@
  */
 #include "config.h"
 
+#include "store/query.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/asset.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "store/query.h"
+#include "base/outplace.h"
+
+sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
+			       struct pf_err *err)
+{
+	char path[128];
+	const char *sql;
+	sqlite3_stmt *stmt;
+
+	snprintf(path, sizeof(path), "schema/%s%s.sql",
+		 strchr(name, '/') ? "" : "load/", name);
+	sql = pf_asset(path, NULL);
+	if (!sql) {
+		pf_fail(err, PF_EDB, "'%s' is missing", path);
+		return NULL;
+	}
+	stmt = pf_db_prepare(db, sql, err);
+	if (!stmt)
+		pf_while(err, "'%s'", path);
+	return stmt;
+}
+
+/* Has column i of the statement the name of its key? */
+static int check_column(sqlite3_stmt *stmt, const char *name, size_t i,
+			const char *key, struct pf_err *err)
+{
+	const char *have = sqlite3_column_name(stmt, (int)i);
+
+	if (have && !strcmp(have, key))
+		return 0;
+	return pf_fail(err, PF_EDB, "query '%s': column %zu is '%s', not '%s'",
+		       name, i, have ? have : "", key);
+}
+
+static int check_count(sqlite3_stmt *stmt, const char *name, size_t count,
+		       struct pf_err *err)
+{
+	if ((size_t)sqlite3_column_count(stmt) == count)
+		return 0;
+	return pf_fail(err, PF_EDB, "query '%s' has %d columns, not %zu", name,
+		       sqlite3_column_count(stmt), count);
+}
+
+static int check_columns(sqlite3_stmt *stmt, const char *name,
+			 const struct pf_table *table, struct pf_err *err)
+{
+	size_t count = pf_table_col_count(table);
+	int rc = check_count(stmt, name, count, err);
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = check_column(stmt, name, i, pf_table_cols(table)[i].key,
+				  err);
+	return rc;
+}
+
+static void add_value(sqlite3_stmt *stmt, int i, struct pf_table *table)
+{
+	switch (sqlite3_column_type(stmt, i)) {
+	case SQLITE_INTEGER:
+		pf_table_int(table, sqlite3_column_int64(stmt, i));
+		break;
+	case SQLITE_FLOAT:
+		pf_table_real(table, sqlite3_column_double(stmt, i));
+		break;
+	case SQLITE_NULL:
+		pf_table_null(table);
+		break;
+	default:
+		pf_table_text(table, sqlite3_column_blob(stmt, i),
+			      (size_t)sqlite3_column_bytes(stmt, i));
+	}
+}
+
+int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
+		  struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	rc = check_columns(stmt, name, table, err);
+	while (!rc) {
+		rc = pf_db_step(db, stmt, err);
+		if (rc <= 0)
+			break;
+		for (size_t i = 0; i < pf_table_col_count(table); i++)
+			add_value(stmt, (int)i, table);
+		rc = 0;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+static int64_t whole_of(sqlite3_stmt *stmt, int i)
+{
+	double d = sqlite3_column_double(stmt, i);
+
+	if (sqlite3_column_type(stmt, i) == SQLITE_INTEGER)
+		return sqlite3_column_int64(stmt, i);
+	return sqlite3_column_type(stmt, i) == SQLITE_FLOAT && d > -9e18 &&
+			       d < 9e18 && d == (double)(int64_t)d
+		       ? (int64_t)d
+		       : PF_NO_INT;
+}
+
+static void take_value(sqlite3_stmt *stmt, int i, const struct pf_field *field,
+		       struct pf_arena *texts, void *row)
+{
+	void *at = (char *)row + field->at;
+
+	if (field->type == PF_FIELD_INT)
+		*(int64_t *)at = whole_of(stmt, i);
+	else if (field->type == PF_FIELD_REAL)
+		*(double *)at = sqlite3_column_type(stmt, i) == SQLITE_NULL
+					? NAN
+					: sqlite3_column_double(stmt, i);
+	else
+		*(const char **)at = pf_arena_string(
+			texts, (const char *)sqlite3_column_text(stmt, i));
+}
+
+void *pf_named_rows_take(struct pf_db *db, const char *name,
+			 const struct pf_field *fields, size_t count,
+			 struct pf_arena *texts, size_t *row_count,
+			 struct pf_err *err)
+{
+	size_t size = fields->row_bytes, cap = 1;
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	char *rows = pf_calloc(1, size);
+	int rc = stmt ? check_count(stmt, name, count, err) : -1;
+
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = check_column(stmt, name, i, fields[i].col.key, err);
+	*row_count = 0;
+	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1) {
+		rows = pf_grow(rows, &cap, *row_count + 1, size);
+		for (size_t i = 0; i < count; i++)
+			take_value(stmt, (int)i, &fields[i], texts,
+				   rows + *row_count * size);
+		++*row_count;
+		rc = 0;
+	}
+	sqlite3_finalize(stmt);
+	if (!rc)
+		return rows;
+	free(rows);
+	return NULL;
+}
+
+/* ---- feed ---- */
+
+struct feed_table {
+	sqlite3_vtab base;
+	const struct pf_feed *feed;
+};
+
+struct feed_cursor {
+	sqlite3_vtab_cursor base;
+	const struct pf_feed *feed;
+	size_t at;
+};
+
+static int connect(sqlite3 *sql, void *feed, int argc, const char *const *argv,
+		   sqlite3_vtab **out, char **message)
+{
+	struct pf_buf text = { 0 };
+	struct feed_table *t;
+	int rc;
+
+	(void)argc;
+	(void)argv;
+	(void)message;
+	pf_buf_adds(&text, "CREATE TABLE feed(");
+	for (int i = 0; i < PF_FEED_COLUMNS; i++)
+		pf_buf_addf(&text, "%sc%d", i ? "," : "", i);
+	pf_buf_adds(&text, ")");
+	rc = sqlite3_declare_vtab(sql, text.data);
+	pf_buf_release(&text);
+	if (rc)
+		return rc;
+	t = pf_calloc(1, sizeof(*t));
+	t->feed = feed;
+	*out = &t->base;
+	return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
+{
+	(void)base;
+	info->estimatedRows = PF_FEED_ROWS;
+	info->estimatedCost = PF_FEED_ROWS;
+	return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+{
+	struct feed_cursor *c = pf_calloc(1, sizeof(*c));
+
+	c->feed = ((struct feed_table *)base)->feed;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base)
+{
+	free(base);
+	return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int index, const char *text,
+		  int argc, sqlite3_value **argv)
+{
+	(void)index;
+	(void)text;
+	(void)argc;
+	(void)argv;
+	((struct feed_cursor *)base)->at = 0;
+	return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base)
+{
+	((struct feed_cursor *)base)->at++;
+	return SQLITE_OK;
+}
+
+static int is_end(sqlite3_vtab_cursor *base)
+{
+	const struct feed_cursor *c = (struct feed_cursor *)base;
+
+	return c->at >= c->feed->count;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *out, int i)
+{
+	const struct feed_cursor *c = (struct feed_cursor *)base;
+	const struct pf_feed_row *row = &c->feed->rows[c->at];
+
+	if (!(row->nulls >> i & 1))
+		sqlite3_result_int64(out, row->cell[i]);
+	return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+{
+	*out = (sqlite3_int64)((struct feed_cursor *)base)->at;
+	return SQLITE_OK;
+}
+
+/* Without a way to create one it is there by its name alone. */
+static const sqlite3_module module = {
+	.xConnect = connect,
+	.xDisconnect = disconnect,
+	.xBestIndex = best_index,
+	.xOpen = open_cursor,
+	.xClose = close_cursor,
+	.xFilter = filter,
+	.xNext = next,
+	.xEof = is_end,
+	.xColumn = column,
+	.xRowid = rowid,
+};
+
+int pf_feed_register(struct pf_db *db, const struct pf_feed *feed,
+		     struct pf_err *err)
+{
+	if (sqlite3_create_module(db->sql, "feed", &module, (void *)feed))
+		return pf_db_fail(db, "cannot prepare a table", err);
+	return 0;
+}
+
+void pf_feed_drop(struct pf_db *db)
+{
+	sqlite3_create_module(db->sql, "feed", NULL, NULL);
+}
 
 static bool is_listing_pragma(const char *name)
 {
@@ -188,5 +476,140 @@ int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
 	free(hex);
 	free(cells);
 	sqlite3_finalize(stmt);
+	return rc;
+}
+
+/*
+ * Each table of the new database is filled from the table (or virtual table)
+ * of the same name; which columns it has is asked of the new database, whose
+ * schema is our own.
+ */
+
+/* ---- one table ---- */
+
+/* Both statements, from the columns of the new table. */
+static int make_sql(struct pf_db *to, const char *table, struct pf_buf *select,
+		    struct pf_buf *insert, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		to, "SELECT name FROM pragma_table_info(?1) ORDER BY cid", err);
+	struct pf_buf places = { 0 };
+	int rc, count = 0;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, table, -1, SQLITE_STATIC);
+	pf_buf_adds(select, "SELECT ");
+	pf_buf_addf(insert, "INSERT INTO \"%s\"(", table);
+	while ((rc = pf_db_step(to, st, err)) > 0) {
+		const char *comma = count++ ? ", " : "";
+		const unsigned char *name = sqlite3_column_text(st, 0);
+
+		pf_buf_addf(select, "%s\"%s\"", comma, name);
+		pf_buf_addf(insert, "%s\"%s\"", comma, name);
+		pf_buf_addf(&places, "%s?%d", comma, count);
+	}
+	sqlite3_finalize(st);
+	pf_buf_addf(select, " FROM \"%s\"", table);
+	pf_buf_addf(insert, ") VALUES(%s)", places.data);
+	pf_buf_release(&places);
+	return rc;
+}
+
+static int copy_rows(struct pf_db *from, sqlite3_stmt *get, struct pf_db *to,
+		     sqlite3_stmt *put, struct pf_err *err)
+{
+	int columns = sqlite3_column_count(get), rc;
+
+	while ((rc = pf_db_step(from, get, err)) > 0) {
+		for (int i = 0; i < columns; i++)
+			sqlite3_bind_value(put, i + 1,
+					   sqlite3_column_value(get, i));
+		rc = pf_db_step(to, put, err);
+		sqlite3_reset(put);
+		if (rc < 0)
+			return -1;
+	}
+	return rc;
+}
+
+static int copy_table(struct pf_db *from, struct pf_db *to, const char *table,
+		      struct pf_err *err)
+{
+	struct pf_buf select = { 0 }, insert = { 0 };
+	sqlite3_stmt *get = NULL, *put = NULL;
+	int rc = make_sql(to, table, &select, &insert, err);
+
+	if (!rc) {
+		get = pf_db_prepare(from, select.data, err);
+		put = get ? pf_db_prepare(to, insert.data, err) : NULL;
+		rc = put ? copy_rows(from, get, to, put, err) : -1;
+	}
+	sqlite3_finalize(get);
+	sqlite3_finalize(put);
+	pf_buf_release(&select);
+	pf_buf_release(&insert);
+	return rc ? pf_while(err, "table '%s'", table) : 0;
+}
+
+/* ---- all of them ---- */
+
+/* Names of the new tables, each followed by a NUL. */
+static int list_tables(struct pf_db *to, struct pf_buf *names,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		to,
+		"SELECT name FROM sqlite_schema WHERE type = 'table'"
+		" AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+		err);
+	int rc = st ? 0 : -1;
+
+	while (st && (rc = pf_db_step(to, st, err)) > 0)
+		pf_buf_add(names, sqlite3_column_text(st, 0),
+			   (size_t)sqlite3_column_bytes(st, 0) + 1);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int fill(struct pf_db *from, struct pf_db *to, struct pf_err *err)
+{
+	struct pf_buf names = { 0 };
+	int rc = 0;
+
+	/* It is no profan database any more: nothing of ours reads it. */
+	if (pf_db_run_file(to, "schema/export.sql", err) ||
+	    pf_db_exec(to, "PRAGMA application_id=0", err) ||
+	    list_tables(to, &names, err))
+		rc = -1;
+	for (size_t at = 0; at < names.len && !rc;
+	     at += strlen(names.data + at) + 1)
+		rc = copy_table(from, to, names.data + at, err);
+	pf_buf_release(&names);
+	return rc;
+}
+
+int pf_export_rows(struct pf_db *db, const char *out, bool replace,
+		   struct pf_err *err)
+{
+	struct pf_outrule rule = { .replace = replace,
+				   .option = "--force",
+				   .is_database = true };
+	struct pf_outplace place;
+	struct pf_db to = { 0 };
+	int rc;
+
+	pf_db_protect(db, &rule);
+	if (pf_outplace_open(&place, out, &rule, err))
+		return -1;
+	rc = pf_db_create(&to, place.partial, err);
+	if (!rc)
+		rc = fill(db, &to, err);
+	if (!rc)
+		rc = pf_db_finish_with(&to, "schema/export_indexes.sql", err);
+	if (!rc)
+		rc = pf_outplace_commit(&place, err);
+	pf_db_close(&to);
+	pf_outplace_release(&place);
 	return rc;
 }

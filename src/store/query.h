@@ -6,9 +6,76 @@
 #ifndef PF_STORE_QUERY_H
 #define PF_STORE_QUERY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/err.h"
-#include "store/db.h"
+#include "base/mem.h"
+#include "show/rows.h"
 #include "show/table.h"
+#include "store/db.h"
+
+/*
+ * Statements of schema/load/NAME.sql, or schema/DIR/NAME.sql if the name is
+ * "DIR/NAME", run into a table or structs whose
+ * columns the caller declares: a statement whose column names differ from the
+ * keys is an error, so SQL and C cannot drift apart.
+ */
+
+/* Prepare it; NULL on error. */
+sqlite3_stmt *pf_named_prepare(struct pf_db *db, const char *name,
+			       struct pf_err *err);
+
+/* Run it and add all rows to the table. */
+int pf_named_fill(struct pf_db *db, const char *name, struct pf_table *table,
+		  struct pf_err *err);
+
+/*
+ * Run it: an array of structs with these fields, to be freed; NULL on error.
+ * Texts are kept in "texts" up to a NUL.  What is null or no number is
+ * PF_NO_INT, not a number or NULL.
+ */
+void *pf_named_rows_take(struct pf_db *db, const char *name,
+			 const struct pf_field *fields, size_t count,
+			 struct pf_arena *texts, size_t *row_count,
+			 struct pf_err *err);
+
+/*
+ * Many rows of whole numbers for one INSERT: SQLite reads them as the table
+ * "feed" of this connection, whose columns are c0, c1, ...
+ *
+ *	INSERT INTO gpu_event(event_id, trace_id) SELECT c0, c1 FROM feed
+ *
+ * Bound values would cost a call and a lock each.  One feed a connection.
+ */
+
+#define PF_FEED_ROWS    128 /* others wait for the connection so long */
+#define PF_FEED_COLUMNS 13
+
+struct pf_feed_row {
+	uint32_t nulls; /* bit i: cell i is NULL, whatever it holds */
+	int64_t cell[PF_FEED_COLUMNS];
+};
+
+/* What it names when the statement is stepped is what that reads. */
+struct pf_feed {
+	size_t count; /* PF_FEED_ROWS at most */
+	const struct pf_feed_row *rows;
+};
+
+/* Borrowed until pf_feed_drop(); statements that read it go before that. */
+int pf_feed_register(struct pf_db *db, const struct pf_feed *feed,
+		     struct pf_err *err);
+void pf_feed_drop(struct pf_db *db);
+
+/* Cell i is not known unless "known". */
+static inline void pf_feed_set(struct pf_feed_row *row, int i, bool known,
+			       int64_t value)
+{
+	row->cell[i] = value;
+	row->nulls |= (uint32_t)!known << i;
+}
 
 /*
  * Run it and hand over the rows as they come; head() is called also when none
@@ -17,5 +84,18 @@
  */
 int pf_query_run(struct pf_db *db, const char *sql, struct pf_row_sink *sink,
 		 struct pf_err *err);
+
+/*
+ * A database as plain tables: everything of it, with the column blocks as the
+ * tables event and arg (schema/export.sql), for tools that have only SQLite.
+ */
+
+/*
+ * Write a database opened with tables to the new file "out".  It is built as
+ * OUT.partial and renamed when it is complete; on an error nothing is left.
+ * A file at "out" is an error unless "replace".
+ */
+int pf_export_rows(struct pf_db *db, const char *out, bool replace,
+		   struct pf_err *err);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "store/texts.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/named.h"
-#include "store/texts.h"
+#include "store/kept.h"
+#include "store/query.h"
+#include "store/threads.h"
 
 #define KEPT       256 /* a power of 2 */
 #define KEPT_BYTES 240
@@ -81,4 +85,214 @@ void pf_texts_release(struct pf_texts *t)
 		free(t->of[i].kept);
 	}
 	*t = (struct pf_texts){ 0 };
+}
+
+/* ---- ints ---- */
+
+#define CHUNK_ROWS   16384
+#define AHEAD_ROWS   4096
+#define AHEAD_CHUNKS 3 /* of which one is being read */
+
+/* All rows of a statement; is_whole: there was room for them. */
+struct kept_rows {
+	int64_t **chunks;
+	size_t count, cap, rows, bytes;
+	bool is_whole;
+};
+
+/* Rows that another thread reads, with a connection of its own. */
+struct ahead {
+	struct pf_ahead *maker;
+	struct pf_db *db;
+	sqlite3_stmt *stmt;
+	size_t columns;
+	bool is_over;
+	struct chunk {
+		size_t rows;
+		int64_t cells[AHEAD_ROWS * PF_INTS_COLUMNS];
+	} places[AHEAD_CHUNKS], *now; /* NULL: before the first */
+	size_t at;                    /* in now */
+};
+
+struct pf_ints {
+	struct pf_db *db;
+	const struct kept_rows *kept; /* or NULL: */
+	struct ahead *ahead;          /* or NULL: */
+	sqlite3_stmt *stmt;
+	size_t at, columns;
+	int64_t row[PF_INTS_COLUMNS];
+};
+
+static void read_row(sqlite3_stmt *stmt, size_t columns, int64_t *row)
+{
+	for (size_t i = 0; i < columns; i++)
+		row[i] = pf_db_int_or(stmt, (int)i, PF_INTS_NULL);
+}
+
+static void drop_rows(struct kept_rows *k)
+{
+	while (k->count)
+		free(k->chunks[--k->count]);
+	free(k->chunks);
+	k->chunks = NULL;
+}
+
+static void free_rows(void *rows)
+{
+	drop_rows(rows);
+	free(rows);
+}
+
+static int64_t *row_at(const struct kept_rows *k, size_t at, size_t columns)
+{
+	return k->chunks[at / CHUNK_ROWS] + at % CHUNK_ROWS * columns;
+}
+
+/* 1: there is a place for one more. */
+static bool make_room(struct pf_db *db, struct kept_rows *k, size_t columns)
+{
+	size_t bytes = CHUNK_ROWS * columns * sizeof(int64_t);
+
+	if (k->rows < k->count * CHUNK_ROWS)
+		return true;
+	if (!pf_kept_take(db, bytes))
+		return false;
+	k->bytes += bytes;
+	k->chunks =
+		pf_grow(k->chunks, &k->cap, k->count + 1, sizeof(*k->chunks));
+	k->chunks[k->count++] = pf_alloc(bytes);
+	return true;
+}
+
+static void *make_rows(struct pf_db *db, const char *name, struct pf_err *err)
+{
+	struct kept_rows *k = pf_calloc(1, sizeof(*k));
+	sqlite3_stmt *stmt = pf_named_prepare(db, name, err);
+	size_t columns = stmt ? (size_t)sqlite3_column_count(stmt) : 0;
+	int rc = stmt ? 1 : -1;
+
+	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1 &&
+	       make_room(db, k, columns))
+		read_row(stmt, columns, row_at(k, k->rows++, columns));
+	sqlite3_finalize(stmt);
+	k->is_whole = !rc;
+	if (!rc)
+		return k;
+	pf_kept_give_back(db, k->bytes);
+	drop_rows(k);
+	if (rc > 0)
+		return k;
+	free(k);
+	return NULL;
+}
+
+struct pf_ints *pf_ints_new(struct pf_db *db, const char *name,
+			    struct pf_err *err)
+{
+	struct pf_ints *s = pf_calloc(1, sizeof(*s));
+
+	s->db = db;
+	s->stmt = pf_named_prepare(db, name, err);
+	if (s->stmt && db->kept)
+		s->kept = pf_memo_get(db, make_rows, free_rows, name, err);
+	if (!s->stmt || (db->kept && !s->kept)) {
+		pf_ints_free(s);
+		return NULL;
+	}
+	s->columns = (size_t)sqlite3_column_count(s->stmt);
+	if (s->kept && !s->kept->is_whole)
+		s->kept = NULL;
+	return s;
+}
+
+/* ---- ahead ---- */
+
+static int make_chunk(void *context, size_t place, struct pf_err *err)
+{
+	struct ahead *a = context;
+	struct chunk *c = &a->places[place];
+	int rc = a->is_over ? 0 : 1;
+
+	for (c->rows = 0; rc == 1 && c->rows < AHEAD_ROWS;) {
+		rc = pf_db_step(a->db, a->stmt, err);
+		if (rc == 1)
+			read_row(a->stmt, a->columns,
+				 &c->cells[c->rows++ * a->columns]);
+	}
+	a->is_over = rc != 1; /* a statement that is done would begin anew */
+	return rc < 0 ? -1 : c->rows > 0;
+}
+
+static void free_ahead(struct pf_db *db, struct ahead *a)
+{
+	if (!a)
+		return;
+	pf_ahead_free(a->maker);
+	sqlite3_finalize(a->stmt);
+	pf_db_give_back(db, a->db);
+	free(a);
+}
+
+void pf_ints_ahead(struct pf_ints *s)
+{
+	struct pf_db *beside =
+		s->db->kept || s->ahead ? NULL : pf_db_lend(s->db);
+	struct pf_err ignored = { 0 };
+	struct ahead *a;
+
+	if (!beside)
+		return;
+	a = pf_calloc(1, sizeof(*a));
+	a->db = beside;
+	a->columns = s->columns;
+	a->stmt = pf_db_prepare(beside, sqlite3_sql(s->stmt), &ignored);
+	if (!a->stmt) {
+		free_ahead(s->db, a);
+		return;
+	}
+	s->ahead = a;
+	a->maker = pf_ahead_new(make_chunk, a, AHEAD_CHUNKS, true);
+}
+
+static int take_made(struct ahead *a, const int64_t **row, struct pf_err *err)
+{
+	if (!a->now || a->at == a->now->rows) {
+		size_t place;
+		int rc = pf_ahead_next(a->maker, &place, err);
+
+		if (rc != 1)
+			return rc;
+		a->now = &a->places[place];
+		a->at = 0;
+	}
+	*row = &a->now->cells[a->at++ * a->columns];
+	return 1;
+}
+
+void pf_ints_free(struct pf_ints *s)
+{
+	if (!s)
+		return;
+	free_ahead(s->db, s->ahead);
+	sqlite3_finalize(s->stmt);
+	free(s);
+}
+
+int pf_ints_next(struct pf_ints *s, const int64_t **row, struct pf_err *err)
+{
+	int rc;
+
+	if (s->kept) {
+		if (s->at == s->kept->rows)
+			return 0;
+		*row = row_at(s->kept, s->at++, s->columns);
+		return 1;
+	}
+	if (s->ahead)
+		return take_made(s->ahead, row, err);
+	rc = pf_db_step(s->db, s->stmt, err);
+	if (rc == 1)
+		read_row(s->stmt, s->columns, s->row);
+	*row = s->row;
+	return rc;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/suggest.h"
+#include "base/opt.h"
 
 #define COLUMN_WIDTH 12
 #define SPACING      2

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "base/jsontext.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/num.h"
 #include "base/opt.h"
 #include "base/utf8.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "store/argtext.h"
 #include "formats/event.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/feed.h"
+#include "store/query.h"
 
 static int set_up(void **state)
 {

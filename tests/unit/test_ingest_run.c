@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/tempfile.h"
-#include "ingest/ingest_run.h"
+#include "ingest/run.h"
 
 #define EVENTS 2000
 

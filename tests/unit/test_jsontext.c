@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontext.h"
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 #define BAD "\xef\xbf\xbd"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 
 static void quoted(const char *s, size_t len, bool markup, const char *want)
 {

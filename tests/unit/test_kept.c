@@ -12,9 +12,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "store/cursor.h"
-#include "store/ints.h"
+#include "store/texts.h"
 #include "store/kept.h"
-#include "store/memo.h"
 
 #define CALLS 50
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/utf8.h"
 
 #define MS INT64_C(1000000)

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "export/slice_impl.h"
-#include "base/outfile.h"
+#include "base/outplace.h"
 
 /* ---- times ---- */
 

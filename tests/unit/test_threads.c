@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "store/threads.h"
 #include "store/cursor.h"
-#include "store/ints.h"
+#include "store/texts.h"
 
 /* ---- items ---- */
 

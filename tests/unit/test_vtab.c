@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/export.h"
+#include "store/query.h"
 #include "store/vtab.h"
 
 #define EVENTS        40000 /* on two tracks: three full blocks at least */

@@ -8,7 +8,7 @@
 #include "base/order.h"
 #include "events/interval.h"
 #include "events/track_read.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 struct named {

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 
 #define DRAIN_SLACK_NS 20000 /* a call may return before its work ends */
 #define AFTER_NS       30000 /* work that waited for an event begins by then */

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "store/cursor.h"
-#include "store/ints.h"
+#include "store/texts.h"
 
 #define RECENT 64 /* pieces of work of a device that are remembered */
 

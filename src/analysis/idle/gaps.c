@@ -21,7 +21,7 @@
 #include "events/trust.h"
 #include "analysis/idle/gap_streams.h"
 #include "analysis/idle/gaps.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 #define HEAD_WAIT 0.9  /* of a capture: it began in the middle of a wait */

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "base/num.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 #define ALLOW_BYTES (1u << 20)

@@ -19,7 +19,7 @@
 #include "base/spool.h"
 #include "base/tempfile.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 #include "formats/event.h"
 

@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "analysis/memory/snap_state.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 #define FIELD(member, key, title, kind)                                        \

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "analysis/memory/stack_line.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 static bool is_users(const char *file, size_t len)

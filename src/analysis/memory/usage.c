@@ -13,7 +13,7 @@
 #include "events/trust.h"
 #include "events/words.h"
 #include "analysis/memory/usage_impl.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 #define NAME_MAX 64

@@ -5,7 +5,7 @@
 #include "base/search.h"
 #include "events/args.h"
 #include "store/argtext.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 
 /* What a span needs of which all of the arguments are to be read. */

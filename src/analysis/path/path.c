@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "events/by_event.h"
 #include "events/trust.h"
-#include "store/named.h"
+#include "store/query.h"
 
 /* ---- the window ---- */
 

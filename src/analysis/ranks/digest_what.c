@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "analysis/ranks/digest_impl.h"
-#include "store/named.h"
+#include "store/query.h"
 
 void pf_digest_init_words(struct making *m)
 {

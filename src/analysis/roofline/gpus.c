@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "base/suggest.h"
+#include "base/opt.h"
 #include "analysis/roofline/gpus.h"
 
 #define HEADER                                                                 \

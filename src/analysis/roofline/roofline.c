@@ -19,7 +19,7 @@
 #include "events/names.h"
 #include "analysis/roofline/links.h"
 #include "analysis/roofline/sums.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 #include "formats/event.h"
 

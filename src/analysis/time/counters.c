@@ -19,7 +19,7 @@
 #include "events/step.h"
 #include "store/argtext.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 #include "show/rows.h"
 #include "formats/event.h"

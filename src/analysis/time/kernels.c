@@ -22,7 +22,7 @@
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "analysis/graphs/graphs.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 #include "formats/event.h"
 

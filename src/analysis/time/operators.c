@@ -17,7 +17,7 @@
 #include "events/names.h"
 #include "events/nest.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "store/texts.h"
 #include "show/rows.h"
 

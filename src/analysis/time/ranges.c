@@ -25,7 +25,7 @@
 #include "events/step_names.h"
 #include "events/track_read.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 #include "formats/event.h"
 

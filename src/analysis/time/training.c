@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/find.h"
 #include "show/rows.h"
 #include "analysis/time/training.h"

@@ -21,7 +21,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/stats.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 #define EVENT_CAP 1000000 /* of TensorFlow's trace viewer */

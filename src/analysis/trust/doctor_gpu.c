@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "events/by_event.h"
-#include "store/named.h"
+#include "store/query.h"
 
 struct launched {
 	int64_t launch_id, start_ns, dur_ns, trace_id;

@@ -28,7 +28,7 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "formats/event.h"
 
 #define OPEN_MAX  65536 /* ranges of one thread at one instant */

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "store/cursor.h"
-#include "store/named.h"
+#include "store/query.h"
 #include "show/rows.h"
 
 #define FIELD(member, title, kind)                                             \

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define PF_SCAN_SIMD 1
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/category.h"
 #include "formats/json/chrome.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PF_SCAN_SIMD 0
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "formats/json/mend.h"
 #include "formats/json/scan.h"
 

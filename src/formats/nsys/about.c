@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/nsys/nsys_impl.h"
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "formats/nsys/nsys_impl.h"
 
 static const char *const range_columns[] = {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "formats/pfr/file.h"
 #include "base/order.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/rocm/map.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/rocm/rocpd_impl.h"
 

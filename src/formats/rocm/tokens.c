@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsontext.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/rocm/tokens.h"
 

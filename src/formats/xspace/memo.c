@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "formats/xspace/args.h"
 #include "formats/xspace/memo.h"

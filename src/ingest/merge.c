@@ -1,0 +1,1278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runs of one track, merged.  A run is opened when its first event may be
+ * next, so a file that is nearly in order has one or two open at a time; the
+ * memory for buffers is shared out when many must be open at once.
+ *
+ * Invariant: heap[0..open) are readers that stand on an event, the smallest
+ * first; runs[next_run..count) begin no earlier than any event given out.
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/mem.h"
+#include "base/order.h"
+#include "base/search.h"
+#include "events/words.h"
+#include "ingest/impl.h"
+
+#define BUFFERS_BYTES (16u << 20)
+#define BUFFER_MOST   (256u << 10)
+#define BUFFER_LEAST  (4u << 10)
+
+struct pf_run_heap {
+	const struct pf_scratch *from;
+	struct pf_run *runs;
+	size_t count, next_run, buffer_bytes;
+	struct pf_run_reader **heap;
+	size_t open;
+	bool advance; /* heap[0] was given out and must move on */
+};
+
+PF_ORDER(compare_runs, struct pf_run, PF_UP(first_start_ns) PF_UP(offset))
+
+/* How many runs may be open at once is not known before; assume all that
+ * overlap in time with the widest guess, and never less than a page each. */
+static size_t buffer_share(size_t count)
+{
+	size_t share = BUFFERS_BYTES / (count < 64 ? 64 : count);
+
+	return share > BUFFER_MOST    ? BUFFER_MOST
+	       : share < BUFFER_LEAST ? BUFFER_LEAST
+				      : share;
+}
+
+static struct pf_run_heap *run_heap_new(const struct pf_scratch *from,
+					struct pf_run *runs, size_t count)
+{
+	struct pf_run_heap *m = pf_calloc(1, sizeof(*m));
+
+	m->from = from;
+	m->runs = runs;
+	m->count = count;
+	m->buffer_bytes = buffer_share(count);
+	m->heap = pf_alloc((count + 1) * sizeof(struct pf_run_reader *));
+	pf_sort(runs, count, sizeof(*runs), compare_runs);
+	return m;
+}
+
+static void close_reader(struct pf_run_reader *r)
+{
+	pf_run_close(r);
+	free(r);
+}
+
+static void run_heap_free(struct pf_run_heap *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->open; i++)
+		close_reader(m->heap[i]);
+	free(m->heap);
+	free(m);
+}
+
+static bool before(const void *a, const void *b)
+{
+	const struct pf_run_reader *const *x = a, *const *y = b;
+
+	return pf_run_compare(&(*x)->event, &(*y)->event) < 0;
+}
+
+static int open_run(struct pf_run_heap *m, struct pf_err *err)
+{
+	struct pf_run_reader *r = pf_alloc(sizeof(*r));
+	int rc;
+
+	pf_run_open(r, m->from, &m->runs[m->next_run++], m->buffer_bytes);
+	rc = pf_run_next(r, err);
+	if (rc <= 0) {
+		close_reader(r);
+		return rc;
+	}
+	m->heap[m->open] = r;
+	pf_heap_rise(m->heap, sizeof(r), m->open++, before);
+	return 0;
+}
+
+static int advance(struct pf_run_heap *m, struct pf_err *err)
+{
+	int rc = pf_run_next(m->heap[0], err);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		close_reader(m->heap[0]);
+		m->heap[0] = m->heap[--m->open];
+	}
+	pf_heap_sink(m->heap, sizeof(*m->heap), m->open, 0, before);
+	return 0;
+}
+
+/* 1 and *ev borrowed until the next call, 0 at the end, -1 on an error. */
+static int run_heap_next(struct pf_run_heap *m, const struct pf_run_event **ev,
+			 struct pf_err *err)
+{
+	if (m->advance && advance(m, err))
+		return -1;
+	m->advance = false;
+	while (m->next_run < m->count &&
+	       (!m->open || m->runs[m->next_run].first_start_ns <=
+				    m->heap[0]->event.start_ns))
+		if (open_run(m, err))
+			return -1;
+	if (!m->open)
+		return 0;
+	*ev = &m->heap[0]->event;
+	m->advance = true;
+	return 1;
+}
+
+/*
+ * Begin and end events (ph B and E) of a track become spans.  In time order a
+ * stack holds the open begins; an end closes the top one whatever its name
+ * (counted if it differs); an end without a begin is dropped and counted; a
+ * begin that stays open ends with the last event of the track.  Arguments of
+ * both are kept: the end's are stored as those of the span if the begin has
+ * none.  Finished spans come in order of their ends, so they are gathered and
+ * written as new sorted runs; other events pass through.
+ */
+
+#define GATHER_EVENTS 65536u
+#define GATHER_BYTES  (8u << 20)
+
+/* An event that owns its slots and texts, as one piece of memory. */
+struct held {
+	struct pf_run_event ev;
+};
+
+struct pairing {
+	struct pf_ingest *in;
+	struct held **open;
+	size_t open_count, open_cap;
+	struct held **done;
+	size_t done_count, done_cap, done_bytes;
+	struct pf_run *runs; /* new ones */
+	size_t run_count, runs_cap;
+	int64_t last_ns;
+};
+
+static size_t held_bytes(const struct pf_run_event *ev)
+{
+	return sizeof(struct held) +
+	       (size_t)__builtin_popcount(ev->mask) * sizeof(int64_t) +
+	       ev->inline_name_len + ev->inline_args_len;
+}
+
+static struct held *hold(const struct pf_run_event *ev)
+{
+	struct held *h = pf_alloc(held_bytes(ev));
+	size_t slots = (size_t)__builtin_popcount(ev->mask);
+	int64_t *values = (int64_t *)(void *)(h + 1);
+	char *text = (char *)(values + slots);
+
+	h->ev = *ev;
+	if (slots)
+		memcpy(values, ev->slots, slots * sizeof(*values));
+	if (ev->inline_name_len)
+		memcpy(text, ev->inline_name, ev->inline_name_len);
+	if (ev->inline_args_len)
+		memcpy(text + ev->inline_name_len, ev->inline_args,
+		       ev->inline_args_len);
+	h->ev.slots = values;
+	h->ev.inline_name = text;
+	h->ev.inline_args = text + ev->inline_name_len;
+	return h;
+}
+
+static int compare_held(const void *a, const void *b)
+{
+	const struct held *const *x = a, *const *y = b;
+
+	return pf_run_compare(&(*x)->ev, &(*y)->ev);
+}
+
+/* Write what was gathered as one sorted run. */
+static int flush(struct pairing *p, struct pf_err *err)
+{
+	struct pf_run_memory memory = { 0 };
+	struct pf_buf bytes = { 0 };
+	struct pf_run run = { 0 };
+	int rc;
+
+	if (!p->done_count)
+		return 0;
+	pf_sort(p->done, p->done_count, sizeof(struct held *), compare_held);
+	run.first_start_ns = p->done[0]->ev.start_ns;
+	run.last_start_ns = p->done[p->done_count - 1]->ev.start_ns;
+	run.count = (uint32_t)p->done_count;
+	for (size_t i = 0; i < p->done_count; i++) {
+		pf_run_put(&memory, &p->done[i]->ev, &bytes);
+		free(p->done[i]);
+	}
+	p->done_count = p->done_bytes = 0;
+	run.bytes = (uint32_t)bytes.len;
+	rc = pf_scratch_add(p->in->runs, bytes.data, bytes.len, &run.offset,
+			    err);
+	pf_buf_release(&bytes);
+	p->runs = pf_grow(p->runs, &p->runs_cap, p->run_count + 1,
+			  sizeof(*p->runs));
+	p->runs[p->run_count++] = run;
+	return rc;
+}
+
+static int gather(struct pairing *p, struct held *h, struct pf_err *err)
+{
+	p->done = pf_grow(p->done, &p->done_cap, p->done_count + 1,
+			  sizeof(struct held *));
+	p->done[p->done_count++] = h;
+	p->done_bytes += held_bytes(&h->ev);
+	if (p->done_count < GATHER_EVENTS && p->done_bytes < GATHER_BYTES)
+		return 0;
+	return flush(p, err);
+}
+
+static bool same_name(const struct pf_run_event *a,
+		      const struct pf_run_event *b)
+{
+	return a->name == b->name && a->name != PF_ID_INLINE;
+}
+
+static int close_top(struct pairing *p, const struct pf_run_event *end,
+		     struct pf_err *err)
+{
+	struct held *h = p->open[--p->open_count], *with_args;
+
+	h->ev.dur_ns = end->start_ns - h->ev.start_ns;
+	if (!same_name(&h->ev, end) && end->name != p->in->empty_name)
+		pf_repair_note(&p->in->repairs, PF_REPAIR_END_MISMATCH, 1,
+			       PF_OFFSET_UNKNOWN);
+	p->in->paired_count++;
+	if (h->ev.args != PF_ID_NONE || end->args == PF_ID_NONE)
+		return gather(p, h, err);
+	h->ev.args = end->args;
+	h->ev.mask = end->mask;
+	h->ev.slots = end->slots;
+	h->ev.inline_args = end->inline_args;
+	h->ev.inline_args_len = end->inline_args_len;
+	with_args = hold(&h->ev);
+	free(h);
+	return gather(p, with_args, err);
+}
+
+static int take(struct pairing *p, const struct pf_run_event *ev,
+		struct pf_err *err)
+{
+	p->last_ns = ev->start_ns + ev->dur_ns > p->last_ns
+			     ? ev->start_ns + ev->dur_ns
+			     : p->last_ns;
+	switch (p->in->type[ev->type].ph) {
+	case 'B':
+		p->open = pf_grow(p->open, &p->open_cap, p->open_count + 1,
+				  sizeof(struct held *));
+		p->open[p->open_count++] = hold(ev);
+		return 0;
+	case 'E':
+		if (p->open_count)
+			return close_top(p, ev, err);
+		pf_repair_note(&p->in->repairs, PF_SKIP_LONE_END, 1,
+			       PF_OFFSET_UNKNOWN);
+		return 0;
+	default:
+		return gather(p, hold(ev), err);
+	}
+}
+
+static int close_rest(struct pairing *p, struct pf_err *err)
+{
+	while (p->open_count) {
+		struct held *h = p->open[--p->open_count];
+
+		h->ev.dur_ns = p->last_ns - h->ev.start_ns;
+		pf_repair_note(&p->in->repairs, PF_REPAIR_OPEN_BEGIN, 1,
+			       PF_OFFSET_UNKNOWN);
+		if (gather(p, h, err))
+			return -1;
+	}
+	return flush(p, err);
+}
+
+/* ingest_pair.c: B and E events of a track become spans in new runs. */
+static int ingest_pair(struct pf_ingest *in, struct pf_ingest_track *t,
+		       struct pf_err *err)
+{
+	struct pairing p = { .in = in, .last_ns = INT64_MIN };
+	struct pf_run_heap *m = run_heap_new(in->runs, t->runs, t->run_count);
+	const struct pf_run_event *ev;
+	int rc;
+
+	while ((rc = run_heap_next(m, &ev, err)) > 0)
+		if (take(&p, ev, err)) {
+			rc = -1;
+			break;
+		}
+	if (!rc)
+		rc = close_rest(&p, err);
+	run_heap_free(m);
+	while (p.open_count)
+		free(p.open[--p.open_count]);
+	while (p.done_count)
+		free(p.done[--p.done_count]);
+	free(p.open);
+	free(p.done);
+	free(t->runs);
+	t->runs = p.runs;
+	t->run_count = p.run_count;
+	t->runs_cap = p.runs_cap;
+	return rc;
+}
+
+/*
+ * GPU work that operators of communication launched.  While threads are
+ * merged, every range of such an operator becomes what is known inside it,
+ * taken over from the range around it; calls remember the innermost one.
+ * Numbers of ranges begin at 1, so that 0 is none.
+ */
+
+void pf_ingest_comm_note_name(struct pf_ingest *in, uint32_t id,
+			      const char *text, size_t len)
+{
+	unsigned n = pf_word_n(PF_WORD_COMM_OP, text, len);
+
+	if (!n)
+		return;
+	in->comm_names =
+		pf_grow(in->comm_names, &in->comm_names_cap,
+			in->comm_name_count + 1, sizeof(*in->comm_names));
+	in->comm_names[in->comm_name_count].id = id;
+	in->comm_names[in->comm_name_count++].rule =
+		(enum pf_comm_rule)(PF_COMM_NAME + n);
+}
+
+/*
+ * The range of a backend alone may be one of the user's own of that name, or
+ * that of a collective which ends when the collective does, long after its
+ * thread went on: an operator or a range of the user in it launches work of
+ * its own.  Operators of c10d itself hold what they launch.
+ */
+static bool is_own_work(const struct pf_ingest *in, uint32_t around,
+			const struct pf_run_event *ev)
+{
+	unsigned kind = in->type[ev->type].kind;
+
+	return around && in->comms[around - 1].rule >= PF_COMM_NCCL &&
+	       (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION);
+}
+
+/* Ids grow, so names are in their order. */
+static enum pf_comm_rule find_rule(const struct pf_ingest *in, uint32_t name)
+{
+	size_t low, count = in->comm_name_count;
+
+	if (!count || name < in->comm_names[0].id ||
+	    name > in->comm_names[count - 1].id)
+		return PF_COMM_NONE;
+	low = PF_SEARCH(i, count, in->comm_names[i].id < name);
+	return in->comm_names[low].id == name ? in->comm_names[low].rule
+					      : PF_COMM_NONE;
+}
+
+/*
+ * The number of the communication inside a host event, given that around it
+ * (0: none).  Operators in a range of a backend alone are not part of it.
+ */
+static uint32_t ingest_comm_enter(struct pf_ingest *in, uint32_t around,
+				  const struct pf_run_event *ev,
+				  int64_t event_id)
+{
+	enum pf_comm_rule rule = find_rule(in, ev->name);
+	struct pf_ingest_comm op = { .args = PF_ID_NONE, .name = PF_ID_NONE };
+
+	if (!rule)
+		return is_own_work(in, around, ev) ? 0 : around;
+	if (in->comm_count == UINT32_MAX)
+		return around;
+	if (around)
+		op = in->comms[around - 1];
+	if (!op.rule || rule < op.rule)
+		op.rule = rule;
+	if (rule == PF_COMM_RECORD) {
+		op.record_id = event_id;
+		op.args = ev->args < PF_ID_INLINE ? ev->args : PF_ID_NONE;
+	} else if (rule != PF_COMM_C10D || !op.is_named) {
+		op.name = ev->name;
+		op.is_named = rule != PF_COMM_C10D;
+	}
+	in->comms = pf_grow(in->comms, &in->comms_cap, in->comm_count + 1,
+			    sizeof(*in->comms));
+	in->comms[in->comm_count++] = op;
+	return (uint32_t)in->comm_count;
+}
+
+sqlite3_stmt *pf_ingest_comm_prepare(struct pf_ingest *in, struct pf_err *err)
+{
+	return pf_db_prepare(
+		in->db,
+		"INSERT INTO comm_event(trace_id, event_id, rule, record_id,"
+		" record_args, name_id)"
+		" VALUES(?1, ?2, ?3, nullif(?4, 0), nullif(?5, ?7),"
+		" nullif(?6, ?7))",
+		err);
+}
+
+int pf_ingest_comm_put(struct pf_ingest *in, sqlite3_stmt *st, int64_t event_id,
+		       uint32_t comm, struct pf_err *err)
+{
+	const struct pf_ingest_comm *op = &in->comms[comm - 1];
+	int rc;
+
+	sqlite3_bind_int64(st, 1, in->trace_id);
+	sqlite3_bind_int64(st, 2, event_id);
+	sqlite3_bind_int(st, 3, (int)op->rule);
+	sqlite3_bind_int64(st, 4, op->record_id);
+	sqlite3_bind_int64(st, 5, op->args);
+	sqlite3_bind_int64(st, 6, op->name);
+	sqlite3_bind_int64(st, 7, PF_ID_NONE);
+	rc = pf_db_step(in->db, st, err);
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+/*
+ * Blocks are filled by one thread and encoded and inserted by another, in the
+ * order in which they were put, through a ring of a few; without another by
+ * the one that fills them.
+ */
+
+#define RING 3
+
+/* Handing over costs more than inserting as many events as these. */
+#define SMALL_EVENTS 64
+
+struct pf_block_writer {
+	struct pf_ingest *in;
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct {
+		struct pf_block block;
+		uint32_t track_id, block_no;
+	} ring[RING];
+	uint64_t put, written; /* how many so far */
+	bool closing, failed;
+	bool after_small; /* the last one put was small */
+	bool is_inline;   /* its own thread inserts the one that was put */
+	struct pf_err err;
+	sqlite3_stmt *put_block, *put_column;
+	struct pf_buf bytes;
+	uint32_t *names; /* of the block at hand */
+	uint8_t *seen;   /* by string id */
+	size_t seen_size;
+};
+
+/* ---- one block into the database ---- */
+
+PF_ORDER(compare_ids, uint32_t, PF_UP_VALUE)
+
+static void add_varint(struct pf_buf *out, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		pf_buf_addc(out, (char)(v | 0x80));
+	pf_buf_addc(out, (char)v);
+}
+
+/* block.names: the distinct string ids, ascending, as varint differences. */
+static void name_list(struct pf_block_writer *w, const struct pf_block *b)
+{
+	size_t count = 0;
+	uint32_t last = 0;
+	bool has_inline = false;
+
+	for (uint32_t i = 0; i < b->count; i++) {
+		uint32_t id = b->name[i];
+
+		if (id >= w->seen_size)
+			has_inline = true;
+		else if (!w->seen[id]++)
+			w->names[count++] = id;
+		else
+			w->seen[id] = 1;
+	}
+	pf_sort(w->names, count, sizeof(*w->names), compare_ids);
+	for (size_t i = 0; i < count; i++) {
+		add_varint(&w->bytes, w->names[i] - last);
+		last = w->names[i];
+		w->seen[last] = 0;
+	}
+	if (has_inline)
+		add_varint(&w->bytes, PF_ID_INLINE - last);
+}
+
+static int insert_columns(struct pf_block_writer *w, const struct pf_block *b,
+			  int64_t block_id, struct pf_err *err)
+{
+	sqlite3_stmt *st = w->put_column;
+
+	for (int c = 0; c < PF_COL_COUNT; c++) {
+		int rc;
+
+		if ((c > PF_COL_INLINE && c < PF_COL_SLOT) ||
+		    (c >= PF_COL_SLOT && !b->slot_count[c - PF_COL_SLOT]) ||
+		    (c == PF_COL_INLINE && !b->inline_text.len))
+			continue;
+		pf_buf_clear(&w->bytes);
+		pf_column_encode(b, (enum pf_column)c, &w->bytes);
+		sqlite3_bind_int64(st, 1, block_id);
+		sqlite3_bind_int64(st, 2, c);
+		sqlite3_bind_blob(st, 3, w->bytes.data, (int)w->bytes.len,
+				  SQLITE_STATIC);
+		rc = pf_db_step(w->in->db, st, err);
+		sqlite3_reset(st);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int insert_block(struct pf_block_writer *w, const struct pf_block *b,
+			uint32_t track_id, uint32_t block_no,
+			struct pf_err *err)
+{
+	int64_t id = (int64_t)track_id << 18 | block_no, end = INT64_MIN;
+	sqlite3_stmt *st = w->put_block;
+	int rc;
+
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->start_ns[i] + b->dur_ns[i] > end)
+			end = b->start_ns[i] + b->dur_ns[i];
+	pf_buf_clear(&w->bytes);
+	pf_buf_reserve(&w->bytes, 1);
+	name_list(w, b);
+	sqlite3_bind_int64(st, 1, id);
+	sqlite3_bind_int64(st, 2, track_id);
+	sqlite3_bind_int64(st, 3, block_no);
+	sqlite3_bind_int64(st, 4, b->count);
+	sqlite3_bind_int64(st, 5, b->start_ns[0]);
+	sqlite3_bind_int64(st, 6, b->start_ns[b->count - 1]);
+	sqlite3_bind_int64(st, 7, end);
+	sqlite3_bind_blob(st, 8, w->bytes.data, (int)w->bytes.len,
+			  SQLITE_STATIC);
+	rc = pf_db_step(w->in->db, st, err);
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : insert_columns(w, b, id, err);
+}
+
+/* ---- the ring ---- */
+
+/* The oldest that waits; the lock is held, and not while it is inserted. */
+static void write_next(struct pf_block_writer *w)
+{
+	size_t at = w->written % RING;
+	struct pf_err err = { 0 };
+
+	pthread_mutex_unlock(&w->lock);
+	if (!w->failed &&
+	    insert_block(w, &w->ring[at].block, w->ring[at].track_id,
+			 w->ring[at].block_no, &err))
+		w->failed = true;
+	pthread_mutex_lock(&w->lock);
+	if (w->failed && !w->err.code)
+		w->err = err;
+	w->written++;
+}
+
+static void *write_blocks(void *arg)
+{
+	struct pf_block_writer *w = arg;
+
+	pthread_mutex_lock(&w->lock);
+	for (;;) {
+		if (w->written == w->put || w->is_inline) {
+			if (w->closing)
+				break;
+			pthread_cond_wait(&w->changed, &w->lock);
+			continue;
+		}
+		write_next(w);
+		pthread_cond_signal(&w->changed);
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+static struct pf_block_writer *block_writer_new(struct pf_ingest *in)
+{
+	struct pf_block_writer *w = pf_calloc(1, sizeof(*w));
+
+	w->in = in;
+	for (int i = 0; i < RING; i++)
+		pf_block_init(&w->ring[i].block);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	w->names = pf_alloc(PF_BLOCK_EVENTS * sizeof(*w->names));
+	w->seen_size = in->strings.count;
+	w->seen = pf_calloc(w->seen_size + 1, 1);
+	w->put_block = pf_db_prepare(
+		in->db, "INSERT INTO block VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
+		&w->err);
+	w->put_column = pf_db_prepare(
+		in->db, "INSERT INTO block_column VALUES(?1,?2,?3)", &w->err);
+	if (!w->put_block || !w->put_column)
+		w->failed = true;
+	else if (!pf_ingest_is_pair(in))
+		w->started = !pthread_create(&w->thread, NULL, write_blocks, w);
+	return w;
+}
+
+/* An empty block to fill (waits for one). NULL after a failure. */
+static struct pf_block *block_writer_take(struct pf_block_writer *w)
+{
+	struct pf_block *b = NULL;
+
+	pthread_mutex_lock(&w->lock);
+	while (w->put - w->written == RING)
+		pthread_cond_wait(&w->changed, &w->lock);
+	if (!w->err.code)
+		b = &w->ring[w->put % RING].block;
+	pthread_mutex_unlock(&w->lock);
+	if (b) {
+		b->count = 0;
+		memset(b->slot_count, 0, sizeof(b->slot_count));
+		pf_buf_clear(&b->inline_text);
+	}
+	return b;
+}
+
+static void block_writer_put(struct pf_block_writer *w, struct pf_block *b,
+			     uint32_t track_id, uint32_t block_no)
+{
+	bool small = b->count < SMALL_EVENTS; /* b: the one taken last */
+
+	pthread_mutex_lock(&w->lock);
+	while (small && w->after_small && w->written != w->put)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->is_inline = !w->started || (small && w->after_small);
+	w->after_small = small;
+	w->ring[w->put % RING].track_id = track_id;
+	w->ring[w->put % RING].block_no = block_no;
+	w->put++;
+	if (w->is_inline)
+		write_next(w);
+	else
+		pthread_cond_signal(&w->changed);
+	w->is_inline = false;
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Wait until all are written; frees the writer. */
+static int block_writer_finish(struct pf_block_writer *w, struct pf_err *err)
+{
+	int rc;
+
+	if (w->started) {
+		pthread_mutex_lock(&w->lock);
+		w->closing = true;
+		pthread_cond_signal(&w->changed);
+		pthread_mutex_unlock(&w->lock);
+		pthread_join(w->thread, NULL);
+	}
+	rc = w->err.code ? -1 : 0;
+	if (rc && !err->code)
+		*err = w->err;
+	for (int i = 0; i < RING; i++)
+		pf_block_release(&w->ring[i].block);
+	sqlite3_finalize(w->put_block);
+	sqlite3_finalize(w->put_column);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->changed);
+	pf_buf_release(&w->bytes);
+	free(w->names);
+	free(w->seen);
+	free(w);
+	return rc;
+}
+
+/*
+ * Each track's runs, merged into nesting order, become its blocks.  On the
+ * way, with only the open spans in memory: the parent of every host event,
+ * the launch calls by correlation with the operator around each, the
+ * profiler's steps, and the rows of annotations.
+ */
+
+/* A span that is still open, and the innermost operator at or above it. */
+struct open_span {
+	int64_t end_ns;
+	uint32_t seq;
+	uint32_t comm; /* innermost communication at or above it, 0 = none */
+	int64_t op_id; /* 0 = none (id 0 never exists: tracks begin at 1) */
+	bool is_python;
+};
+
+struct merging {
+	struct pf_ingest *in;
+	struct pf_block_writer *writer;
+	struct pf_block *block;
+	uint32_t track_id, seq, block_no;
+	bool host;
+	struct open_span *open;
+	size_t open_count, open_cap;
+	struct pf_later annotations;
+	sqlite3_stmt *put_annotation;
+	struct pf_ingest_device *device; /* made for the first line of one */
+	/* what has a time begins in between; see find_times() */
+	int64_t first_ns, last_ns;
+	bool is_unset; /* what says 0 has none either */
+};
+
+/* ---- events without a time ---- */
+
+/*
+ * Who does not know when an event was writes 0 or -1 for it (a torch that lost
+ * half of its times did), or a time of another clock; and one such event would
+ * make the window hours or decades long.  So 0 is no time where all others are
+ * an hour and ten times their own span away; and what is half a year and more
+ * from where most events are is on no clock of theirs.  Times that do begin at
+ * 0 pass: others follow them, or reach back to them.
+ */
+#define FAR_NS     (INT64_C(3600) * 1000000000)
+#define FAR_TIMES  10
+#define ERA_BITS   54 /* 2^54 ns are 208 days */
+#define ERAS       ((size_t)1 << (63 - ERA_BITS))
+#define READ_BYTES (64u << 10)
+
+struct era {
+	int64_t count, first_ns, last_ns;
+};
+
+static bool is_unset(int64_t start_ns)
+{
+	return start_ns == 0 || start_ns == -1 || start_ns == -1000;
+}
+
+static size_t era_of(int64_t start_ns)
+{
+	return (size_t)((start_ns + PF_TIME_MAX_NS + 1) >> ERA_BITS);
+}
+
+static void add_to_era(struct era *eras, int64_t count, int64_t first_ns,
+		       int64_t last_ns)
+{
+	struct era *e = &eras[era_of(first_ns)];
+
+	if (!e->count || first_ns < e->first_ns)
+		e->first_ns = first_ns;
+	if (!e->count || last_ns > e->last_ns)
+		e->last_ns = last_ns;
+	e->count += count;
+}
+
+/* A run is read only if its ends do not say where all of it is. */
+static int add_run(const struct pf_ingest *in, const struct pf_run *run,
+		   struct era *eras, struct pf_err *err)
+{
+	struct pf_run_reader r;
+	int rc;
+
+	if ((run->first_start_ns > 0 || run->last_start_ns < -1000) &&
+	    era_of(run->first_start_ns) == era_of(run->last_start_ns)) {
+		add_to_era(eras, run->count, run->first_start_ns,
+			   run->last_start_ns);
+		return 0;
+	}
+	pf_run_open(&r, in->runs, run, READ_BYTES);
+	while ((rc = pf_run_next(&r, err)) == 1)
+		if (!is_unset(r.event.start_ns))
+			add_to_era(eras, 1, r.event.start_ns, r.event.start_ns);
+	pf_run_close(&r);
+	return rc;
+}
+
+/* Where most events are, and whether 0 is far from there. */
+static void choose_era(struct merging *m, const struct era *eras)
+{
+	int64_t all = 0, most = 0;
+
+	for (size_t i = 0; i < ERAS; i++) {
+		size_t first = i;
+		int64_t count = 0;
+
+		for (; i < ERAS && eras[i].count; i++)
+			count += eras[i].count;
+		all += count;
+		if (count <= most)
+			continue;
+		most = count;
+		m->first_ns = eras[first].first_ns;
+		m->last_ns = eras[i - 1].last_ns;
+	}
+	m->is_unset = most && m->first_ns >= FAR_NS &&
+		      m->first_ns / FAR_TIMES >= m->last_ns - m->first_ns;
+	if (most > all / 2)
+		return;
+	m->first_ns = INT64_MIN;
+	m->last_ns = INT64_MAX;
+	m->is_unset = false;
+}
+
+static int find_times(struct merging *m, struct pf_err *err)
+{
+	struct pf_ingest *in = m->in;
+	struct era *eras = pf_calloc(ERAS, sizeof(*eras));
+	int rc = 0;
+
+	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
+		const struct pf_ingest_track *t = pf_ingest_track(in, i);
+
+		for (size_t k = 0; k < t->run_count && !rc; k++)
+			rc = add_run(in, &t->runs[k], eras, err);
+	}
+	choose_era(m, eras);
+	free(eras);
+	return rc;
+}
+
+/* A range may last from 0 to the others; work of a GPU does not take hours. */
+static bool has_time(const struct merging *m, const struct pf_ingest_track *t,
+		     const struct pf_run_event *ev)
+{
+	if (!is_unset(ev->start_ns))
+		return ev->start_ns >= m->first_ns &&
+		       ev->start_ns <= m->last_ns;
+	return !m->is_unset || (t->class_letter != 'g' &&
+				ev->start_ns + ev->dur_ns >= m->first_ns);
+}
+
+static void leave_out(struct merging *m, const struct pf_run_event *ev)
+{
+	pf_repair_note(&m->in->repairs, PF_SKIP_NO_TIME, 1, PF_OFFSET_UNKNOWN);
+	m->in->kind_count[m->in->type[ev->type].kind]--;
+}
+
+/* ---- the tree ---- */
+
+/*
+ * Real stacks stay far below these; they bound time and memory on a track
+ * whose spans overlap without nesting.
+ */
+#define OPEN_MAX   4096
+#define SEARCH_MAX 512
+
+/*
+ * Close what has ended, then find the innermost span that contains the event.
+ * A span that overlaps without containing it stays open but is no parent.
+ */
+static const struct open_span *enclosing(struct merging *m, int64_t start_ns,
+					 int64_t end_ns)
+{
+	while (m->open_count && m->open[m->open_count - 1].end_ns <= start_ns &&
+	       m->open[m->open_count - 1].end_ns < end_ns)
+		m->open_count--;
+	for (size_t i = m->open_count, n = 0; i-- > 0 && n < SEARCH_MAX; n++)
+		if (m->open[i].end_ns >= end_ns && m->open[i].end_ns > start_ns)
+			return &m->open[i];
+	return NULL;
+}
+
+static void drop_ended(struct merging *m, int64_t start_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->open_count; i++)
+		if (m->open[i].end_ns > start_ns)
+			m->open[kept++] = m->open[i];
+	m->open_count = kept;
+}
+
+/*
+ * How many open spans hold what begins now before this one does: what outlives
+ * a Python function that it began in goes under that (events/nest.h).
+ */
+static size_t count_over(const struct merging *m, int64_t end_ns)
+{
+	size_t over = 0;
+
+	for (size_t i = m->open_count, n = 1; i-- > 0 && n <= SEARCH_MAX; n++) {
+		if (m->open[i].end_ns >= end_ns)
+			break;
+		if (m->open[i].is_python)
+			over = n;
+	}
+	return over;
+}
+
+static void open_span(struct merging *m, struct open_span span,
+		      int64_t start_ns)
+{
+	size_t over;
+
+	if (m->open_count == OPEN_MAX)
+		drop_ended(m, start_ns);
+	if (m->open_count == OPEN_MAX)
+		return;
+	m->open = pf_grow(m->open, &m->open_cap, m->open_count + 1,
+			  sizeof(*m->open));
+	over = count_over(m, span.end_ns);
+	if (over) {
+		struct open_span *at = &m->open[m->open_count - over];
+
+		memmove(at + 1, at, over * sizeof(*at));
+		span.is_python = false; /* as pf_nest_enter() */
+	}
+	m->open[m->open_count++ - over] = span;
+}
+
+/* ---- what falls out ---- */
+
+static int64_t event_id(const struct merging *m)
+{
+	return (int64_t)m->track_id << 32 | m->seq;
+}
+
+/* The value of a slot, "none" if the event has it not. */
+static int64_t slot_of(const struct pf_run_event *ev, enum pf_slot slot,
+		       int64_t none)
+{
+	uint32_t bit = UINT32_C(1) << slot;
+
+	return ev->mask & bit
+		       ? ev->slots[__builtin_popcount(ev->mask & (bit - 1))]
+		       : none;
+}
+
+static int note_call(struct merging *m, const struct pf_run_event *ev,
+		     int64_t op_id, uint32_t comm, struct pf_err *err)
+{
+	struct pf_ingest_call call = {
+		.start_ns = ev->start_ns,
+		.event_id = event_id(m),
+		.op_id = op_id,
+		.dur_ns = ev->dur_ns,
+		.comm = comm,
+	};
+
+	call.correlation = slot_of(ev, PF_SLOT_CORRELATION, 0);
+	return call.correlation > 0 ? pf_sorter_add(m->in->calls, &call, err)
+				    : 0;
+}
+
+static int64_t step_number(const struct pf_ingest *in, uint32_t name)
+{
+	size_t low =
+		PF_SEARCH(i, in->step_name_count, in->step_names[i].id < name);
+
+	return low < in->step_name_count && in->step_names[low].id == name
+		       ? in->step_names[low].step
+		       : -1;
+}
+
+/* A step says its number in its name or in an argument. */
+static void note_step(struct merging *m, const struct pf_run_event *ev)
+{
+	struct pf_ingest *in = m->in;
+	int64_t step = slot_of(ev, PF_SLOT_STEP, -16) / 16;
+
+	if (step < 0 && m->host)
+		step = step_number(in, ev->name);
+	if (step < 0)
+		return;
+	in->steps = pf_grow(in->steps, &in->steps_cap, in->step_count + 1,
+			    sizeof(*in->steps));
+	in->steps[in->step_count++] =
+		(struct pf_ingest_step){ .step = step,
+					 .start_ns = ev->start_ns,
+					 .dur_ns = ev->dur_ns,
+					 .event_id = event_id(m),
+					 .of_device = !m->host };
+}
+
+/* Devices have steps once more: they count where the host has none. */
+static void choose_steps(struct pf_ingest *in)
+{
+	size_t kept = 0;
+	bool has_host = false;
+
+	for (size_t i = 0; i < in->step_count; i++)
+		has_host |= !in->steps[i].of_device;
+	for (size_t i = 0; i < in->step_count; i++)
+		if (!has_host || !in->steps[i].of_device)
+			in->steps[kept++] = in->steps[i];
+	in->step_count = kept;
+}
+
+struct annotation {
+	int64_t start_ns, dur_ns;
+};
+
+/*
+ * Rows of annotations wait until all blocks are written: otherwise the two
+ * threads would take turns in the file as chance has it.
+ */
+static int note_annotation(struct merging *m, const struct pf_run_event *ev,
+			   struct pf_err *err)
+{
+	const struct annotation span = { ev->start_ns, ev->dur_ns };
+	const struct pf_later_row row = { .a = event_id(m),
+					  .b = ev->name,
+					  .first = (const char *)&span,
+					  .first_len = sizeof(span) };
+
+	return pf_later_put(&m->annotations, m->in->directory, &row, err);
+}
+
+static int put_annotation(void *arg, const struct pf_later_row *row,
+			  struct pf_err *err)
+{
+	struct merging *m = arg;
+	sqlite3_stmt *st = m->put_annotation;
+	struct annotation span;
+	int rc;
+
+	memcpy(&span, row->first, sizeof(span));
+	sqlite3_bind_int64(st, 1, row->a);
+	sqlite3_bind_int64(st, 2, m->in->trace_id);
+	sqlite3_bind_int64(st, 3, span.start_ns);
+	sqlite3_bind_int64(st, 4, span.dur_ns);
+	sqlite3_bind_int64(st, 5, row->b);
+	rc = pf_db_step(m->in->db, st, err);
+	sqlite3_reset(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int put_annotations(struct merging *m, struct pf_err *err)
+{
+	int rc = -1;
+
+	m->put_annotation = pf_db_prepare(
+		m->in->db,
+		"INSERT INTO annotation(event_id, trace_id, start_ns, dur_ns,"
+		" name_id) VALUES(?1, ?2, ?3, ?4, ?5)",
+		err);
+	if (m->put_annotation)
+		rc = pf_later_each(&m->annotations, put_annotation, m, err);
+	sqlite3_finalize(m->put_annotation);
+	return rc;
+}
+
+/* A host event: parent distance in *parent, and the by-products. */
+static int host_event(struct merging *m, const struct pf_run_event *ev,
+		      uint32_t *parent, struct pf_err *err)
+{
+	int64_t end_ns = ev->start_ns + ev->dur_ns;
+	const struct open_span *p = enclosing(m, ev->start_ns, end_ns);
+	int64_t op_id = p ? p->op_id : 0;
+	uint32_t comm =
+		ingest_comm_enter(m->in, p ? p->comm : 0, ev, event_id(m));
+	unsigned kind = m->in->type[ev->type].kind;
+
+	*parent = p ? m->seq - p->seq : 0;
+	if (kind == PF_KIND_CPU_OP)
+		op_id = event_id(m);
+	if (ev->dur_ns > 0)
+		open_span(m,
+			  (struct open_span){ end_ns, m->seq, comm, op_id,
+					      kind == PF_KIND_PYTHON },
+			  ev->start_ns);
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		return note_call(m, ev, op_id, comm, err);
+	if (kind == PF_KIND_ANNOTATION || kind == PF_KIND_CPU_OP)
+		note_step(m, ev);
+	return kind == PF_KIND_ANNOTATION ? note_annotation(m, ev, err) : 0;
+}
+
+/* ---- blocks ---- */
+
+static void add_inline(struct pf_buf *out, const char *text, uint32_t len)
+{
+	unsigned char head[4] = { (unsigned char)len, (unsigned char)(len >> 8),
+				  (unsigned char)(len >> 16),
+				  (unsigned char)(len >> 24) };
+
+	pf_buf_add(out, head, sizeof(head));
+	pf_buf_add(out, text, len);
+}
+
+static void add_to_block(struct pf_block *b, const struct pf_run_event *ev,
+			 uint32_t parent)
+{
+	uint32_t i = b->count++;
+	const int64_t *value = ev->slots;
+
+	b->start_ns[i] = ev->start_ns;
+	b->dur_ns[i] = ev->dur_ns;
+	b->order[i] = ev->order;
+	b->name[i] = ev->name;
+	b->type[i] = ev->type;
+	b->args[i] = ev->args;
+	b->parent[i] = parent;
+	b->mask[i] = ev->mask;
+	for (uint32_t mask = ev->mask; mask; mask &= mask - 1) {
+		int s = __builtin_ctz(mask);
+
+		b->slot[s][b->slot_count[s]++] = *value++;
+	}
+	if (ev->name == PF_ID_INLINE)
+		add_inline(&b->inline_text, ev->inline_name,
+			   ev->inline_name_len);
+	if (ev->args == PF_ID_INLINE)
+		add_inline(&b->inline_text, ev->inline_args,
+			   ev->inline_args_len);
+}
+
+static void put_block(struct merging *m)
+{
+	block_writer_put(m->writer, m->block, m->track_id, m->block_no++);
+	m->block = NULL;
+}
+
+static void note_span(struct pf_ingest_track *t, const struct pf_run_event *ev)
+{
+	int64_t end_ns = ev->start_ns + ev->dur_ns;
+
+	if (!t->event_count++)
+		t->first_ns = ev->start_ns, t->last_ns = end_ns;
+	if (end_ns > t->last_ns)
+		t->last_ns = end_ns;
+}
+
+/* An event on a line of a device, with the type that it has there. */
+static int device_event(struct merging *m, const struct pf_ingest_track *t,
+			const struct pf_run_event **ev,
+			struct pf_run_event *own, struct pf_err *err)
+{
+	if (!t->line)
+		return 0;
+	if (!m->device)
+		m->device = pf_ingest_device_new(m->in);
+	*own = **ev;
+	if (pf_ingest_device_event(m->in, m->device, t, own, err))
+		return -1;
+	m->in->kind_count[m->in->type[(*ev)->type].kind]--;
+	m->in->kind_count[m->in->type[own->type].kind]++;
+	*ev = own;
+	return 0;
+}
+
+/*
+ * Arrows that begin on this track before a time belong to what is innermost
+ * where they begin, whatever else begins there.
+ */
+static int resolve_arrows(struct merging *m, int64_t before_ns,
+			  struct pf_err *err)
+{
+	int64_t ns;
+
+	while (pf_ingest_arrow_begins(m->in->arrows, m->track_id - 1, before_ns,
+				      &ns)) {
+		const struct open_span *p = enclosing(m, ns, ns);
+
+		if (pf_ingest_arrow_resolve(m->in->arrows, p ? p->op_id : 0,
+					    p ? p->comm : 0, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int one_event(struct merging *m, struct pf_ingest_track *t,
+		     const struct pf_run_event *ev, struct pf_err *err)
+{
+	struct pf_run_event own;
+	uint32_t parent = 0;
+
+	if (device_event(m, t, &ev, &own, err))
+		return -1;
+	if (m->host &&
+	    ((m->in->arrows && resolve_arrows(m, ev->start_ns, err)) ||
+	     host_event(m, ev, &parent, err)))
+		return -1;
+	if (m->in->type[ev->type].kind == PF_KIND_GPU_ANNOTATION)
+		note_step(m, ev);
+	if (!m->block)
+		m->block = block_writer_take(m->writer);
+	if (!m->block)
+		return pf_fail(err, PF_EDB, "cannot write blocks");
+	add_to_block(m->block, ev, parent);
+	note_span(t, ev);
+	if (m->seq == UINT32_MAX)
+		return pf_fail(err, PF_ELIMIT,
+			       "more events on one track than "
+			       "can be numbered");
+	m->seq++;
+	if (m->block->count == PF_BLOCK_EVENTS)
+		put_block(m);
+	return 0;
+}
+
+static int merge_track(struct merging *m, struct pf_ingest_track *t,
+		       struct pf_err *err)
+{
+	const struct pf_run_event *ev;
+	struct pf_run_heap *heap;
+	int rc;
+
+	if (t->has_begin_end && ingest_pair(m->in, t, err))
+		return -1;
+	m->track_id =
+		(uint32_t)(m->in->first_track + (size_t)(t - m->in->tracks)) +
+		1;
+	m->seq = m->block_no = 0;
+	m->host = t->class_letter == 'h';
+	m->open_count = 0;
+	heap = run_heap_new(m->in->runs, t->runs, t->run_count);
+	while ((rc = run_heap_next(heap, &ev, err)) > 0)
+		if (!has_time(m, t, ev)) {
+			leave_out(m, ev);
+		} else if (one_event(m, t, ev, err)) {
+			rc = -1;
+			break;
+		}
+	if (!rc && m->host)
+		rc = resolve_arrows(m, INT64_MAX, err);
+	run_heap_free(heap);
+	free(t->runs);
+	t->runs = NULL;
+	t->run_count = t->runs_cap = 0;
+	if (m->block && !rc)
+		put_block(m);
+	return rc;
+}
+
+static void add_up(struct pf_ingest *in, const struct pf_ingest_track *t)
+{
+	if (!t->event_count)
+		return;
+	if (!in->stored_count || t->first_ns < in->first_ns)
+		in->first_ns = t->first_ns;
+	if (!in->stored_count || t->last_ns > in->last_ns)
+		in->last_ns = t->last_ns;
+	in->stored_count += t->event_count;
+}
+
+int pf_ingest_merge(struct pf_ingest *in, struct pf_err *err)
+{
+	struct merging m = { .in = in, .writer = block_writer_new(in) };
+	struct pf_err later = { 0 };
+	int rc = find_times(&m, err);
+
+	for (size_t i = in->first_track; i < in->track_count && !rc; i++) {
+		rc = merge_track(&m, pf_ingest_track(in, i), err);
+		add_up(in, pf_ingest_track(in, i));
+	}
+	/* The writer's own error says more than "cannot write blocks". */
+	if (block_writer_finish(m.writer, &later)) {
+		*err = later;
+		rc = -1;
+	}
+	choose_steps(in);
+	if (!rc)
+		rc = pf_ingest_device_types(in, m.device, err);
+	if (!rc)
+		rc = put_annotations(&m, err);
+	pf_later_release(&m.annotations);
+	pf_ingest_device_free(m.device);
+	free(m.open);
+	return rc;
+}

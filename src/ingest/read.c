@@ -1,0 +1,1107 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "formats/json/chrome.h"
+#include "ingest/impl.h"
+#include "ingest/run.h"
+#include "store/threads.h"
+
+/* Most bytes that one event takes without its inline texts. */
+#define EVENT_MAX ((9 + PF_SLOT_COUNT) * 10)
+
+static inline char *put_varint(char *p, uint64_t v)
+{
+	while (v >= 0x80) {
+		*p++ = (char)(v | 0x80);
+		v >>= 7;
+	}
+	*p++ = (char)v;
+	return p;
+}
+
+static inline char *put_signed(char *p, int64_t from, int64_t to)
+{
+	int64_t d = (int64_t)((uint64_t)to - (uint64_t)from);
+
+	return put_varint(p, (uint64_t)d << 1 ^ (uint64_t)(d >> 63));
+}
+
+/* Ids next to the top mean "none" and "inline": make them small. */
+static inline uint64_t fold_id(uint32_t id)
+{
+	return (uint32_t)(id + 2);
+}
+
+void pf_run_put(struct pf_run_memory *m, const struct pf_run_event *ev,
+		struct pf_buf *out)
+{
+	const int64_t *value = ev->slots;
+	char *p;
+
+	pf_buf_reserve(out, EVENT_MAX);
+	p = out->data + out->len;
+	p = put_signed(p, m->start_ns, ev->start_ns);
+	p = put_varint(p, (uint64_t)ev->dur_ns);
+	p = put_signed(p, m->order, ev->order);
+	p = put_varint(p, fold_id(ev->name));
+	p = put_varint(p, ev->type);
+	p = put_varint(p, fold_id(ev->args));
+	p = put_varint(p, ev->mask);
+	m->start_ns = ev->start_ns;
+	m->order = ev->order;
+	for (uint32_t mask = ev->mask; mask; mask &= mask - 1) {
+		int slot = __builtin_ctz(mask);
+
+		p = put_signed(p, m->slot[slot], *value);
+		m->slot[slot] = *value++;
+	}
+	if (ev->name == PF_ID_INLINE)
+		p = put_varint(p, ev->inline_name_len);
+	if (ev->args == PF_ID_INLINE)
+		p = put_varint(p, ev->inline_args_len);
+	out->len = (size_t)(p - out->data);
+	if (ev->name == PF_ID_INLINE)
+		pf_buf_add(out, ev->inline_name, ev->inline_name_len);
+	if (ev->args == PF_ID_INLINE)
+		pf_buf_add(out, ev->inline_args, ev->inline_args_len);
+}
+
+void pf_run_open(struct pf_run_reader *r, const struct pf_scratch *from,
+		 const struct pf_run *run, size_t buffer_bytes)
+{
+	memset(r, 0, sizeof(*r));
+	r->from = from;
+	r->at = run->offset;
+	r->end = run->offset + run->bytes;
+	r->left = run->count;
+	if (buffer_bytes > run->bytes)
+		buffer_bytes = run->bytes;
+	if (buffer_bytes < EVENT_MAX)
+		buffer_bytes = EVENT_MAX;
+	r->buffer_bytes = buffer_bytes;
+	r->buffer = pf_alloc(buffer_bytes + EVENT_MAX);
+	r->event.slots = r->slots;
+}
+
+void pf_run_close(struct pf_run_reader *r)
+{
+	free(r->buffer);
+	r->buffer = NULL;
+}
+
+/* At least "need" unread bytes in the buffer, or all that the run has. */
+static int fill(struct pf_run_reader *r, size_t need, struct pf_err *err)
+{
+	size_t rest = r->have - r->used, want;
+
+	if (rest >= need || r->at == r->end)
+		return 0;
+	memmove(r->buffer, r->buffer + r->used, rest);
+	r->used = 0;
+	r->have = rest;
+	if (need > r->buffer_bytes) {
+		r->buffer_bytes = need;
+		r->buffer = pf_realloc(r->buffer, need + EVENT_MAX, 1);
+	}
+	want = r->buffer_bytes - rest;
+	if (want > r->end - r->at)
+		want = (size_t)(r->end - r->at);
+	if (pf_scratch_read(r->from, r->buffer + rest, want, r->at, err))
+		return -1;
+	r->at += want;
+	r->have += want;
+	return 0;
+}
+
+static inline const char *get_varint(const char *p, uint64_t *v)
+{
+	uint64_t x = (unsigned char)*p & 0x7f;
+	int shift = 7;
+
+	while (*p++ & 0x80) {
+		x |= (uint64_t)((unsigned char)*p & 0x7f) << shift;
+		shift += 7;
+	}
+	*v = x;
+	return p;
+}
+
+static inline const char *get_signed(const char *p, int64_t *value)
+{
+	uint64_t v;
+
+	p = get_varint(p, &v);
+	*value = (int64_t)((uint64_t)*value +
+			   (v >> 1 ^ (uint64_t)(-(int64_t)(v & 1))));
+	return p;
+}
+
+static int read_inline(struct pf_run_reader *r, uint32_t name_len,
+		       uint32_t args_len, struct pf_err *err)
+{
+	struct pf_run_event *ev = &r->event;
+
+	if (fill(r, (size_t)name_len + args_len, err))
+		return -1;
+	ev->inline_name = r->buffer + r->used;
+	ev->inline_args = ev->inline_name + name_len;
+	ev->inline_name_len = name_len;
+	ev->inline_args_len = args_len;
+	r->used += (size_t)name_len + args_len;
+	return 0;
+}
+
+int pf_run_next(struct pf_run_reader *r, struct pf_err *err)
+{
+	struct pf_run_event *ev = &r->event;
+	struct pf_run_memory *m = &r->memory;
+	uint64_t v, name_len = 0, args_len = 0;
+	int64_t *value = r->slots;
+	const char *p;
+
+	if (!r->left)
+		return 0;
+	r->left--;
+	if (fill(r, EVENT_MAX, err))
+		return -1;
+	p = r->buffer + r->used;
+	p = get_signed(p, &m->start_ns);
+	p = get_varint(p, &v);
+	ev->dur_ns = (int64_t)v;
+	p = get_signed(p, &m->order);
+	p = get_varint(p, &v);
+	ev->name = (uint32_t)v - 2;
+	p = get_varint(p, &v);
+	ev->type = (uint32_t)v;
+	p = get_varint(p, &v);
+	ev->args = (uint32_t)v - 2;
+	p = get_varint(p, &v);
+	ev->mask = (uint32_t)v;
+	ev->start_ns = m->start_ns;
+	ev->order = m->order;
+	for (uint32_t mask = ev->mask; mask; mask &= mask - 1) {
+		int slot = __builtin_ctz(mask);
+
+		p = get_signed(p, &m->slot[slot]);
+		*value++ = m->slot[slot];
+	}
+	if (ev->name == PF_ID_INLINE)
+		p = get_varint(p, &name_len);
+	if (ev->args == PF_ID_INLINE)
+		p = get_varint(p, &args_len);
+	r->used = (size_t)(p - r->buffer);
+	ev->inline_name_len = ev->inline_args_len = 0;
+	if (name_len + args_len == 0)
+		return 1;
+	return read_inline(r, (uint32_t)name_len, (uint32_t)args_len, err) ? -1
+									   : 1;
+}
+
+#define EACH_BYTES (64u << 10)
+
+int pf_run_each(const struct pf_scratch *from, const struct pf_run *runs,
+		size_t count,
+		void (*visit)(void *arg, const struct pf_run_event *ev),
+		void *arg, struct pf_err *err)
+{
+	struct pf_run_reader reader;
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		pf_run_open(&reader, from, &runs[i], EACH_BYTES);
+		while ((rc = pf_run_next(&reader, err)) > 0)
+			visit(arg, &reader.event);
+		pf_run_close(&reader);
+	}
+	return rc;
+}
+
+/* ---- sort ---- */
+
+/* What is compared, and which event of the batch it stands for. */
+struct key {
+	int64_t start_ns, dur_ns;
+	uint32_t index;
+};
+
+struct pf_ingest_sorter {
+	struct key *keys, *spare;
+	size_t keys_cap, spare_cap;
+	uint32_t *first; /* of each track's keys */
+	size_t first_cap;
+	size_t *bounds; /* of ascending stretches */
+	size_t bounds_cap;
+	struct pf_buf bytes;
+};
+
+struct pf_ingest_sorter *pf_ingest_sorter_new(void)
+{
+	return pf_calloc(1, sizeof(struct pf_ingest_sorter));
+}
+
+void pf_ingest_sorter_free(struct pf_ingest_sorter *s)
+{
+	if (!s)
+		return;
+	free(s->keys);
+	free(s->spare);
+	free(s->first);
+	free(s->bounds);
+	pf_buf_release(&s->bytes);
+	free(s);
+}
+
+/* Index breaks ties: it is the order in the file. */
+static inline bool in_order(const struct key *a, const struct key *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	if (a->dur_ns != b->dur_ns)
+		return a->dur_ns > b->dur_ns;
+	return a->index < b->index;
+}
+
+static void merge(const struct key *a, const struct key *a_end,
+		  const struct key *b, const struct key *b_end, struct key *out)
+{
+	while (a < a_end && b < b_end)
+		*out++ = in_order(b, a) ? *b++ : *a++;
+	memcpy(out, a, (size_t)(a_end - a) * sizeof(*a));
+	out += a_end - a;
+	memcpy(out, b, (size_t)(b_end - b) * sizeof(*b));
+}
+
+/*
+ * Natural merge sort: a chunk is mostly a few ascending stretches (operators,
+ * then Python functions, then runtime calls), so few passes are needed.
+ */
+static void sort_keys(struct pf_ingest_sorter *s, struct key *keys, size_t n)
+{
+	struct key *from = keys, *to = s->spare;
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i && in_order(&keys[i - 1], &keys[i]))
+			continue;
+		s->bounds = pf_grow(s->bounds, &s->bounds_cap, count + 2,
+				    sizeof(*s->bounds));
+		s->bounds[count++] = i;
+	}
+	while (count > 1) {
+		size_t merged = 0;
+
+		s->bounds[count] = n;
+		for (size_t i = 0; i < count; i += 2) {
+			size_t a = s->bounds[i], b = s->bounds[i + 1];
+			size_t end = i + 1 < count ? s->bounds[i + 2] : b;
+
+			merge(from + a, from + b, from + b, from + end, to + a);
+			s->bounds[merged++] = a;
+		}
+		count = merged;
+		keys = from;
+		from = to;
+		to = keys;
+	}
+	if (from == s->spare)
+		memcpy(to, from, n * sizeof(*to));
+}
+
+/* Keys of the batch, grouped by track: track t's begin at first[t]. */
+static void group_by_track(struct pf_ingest_sorter *s,
+			   const struct pf_parsed *p)
+{
+	const struct pf_batch *b = &p->batch;
+	size_t tracks = p->tracks.count;
+	uint32_t sum = 0;
+
+	s->first =
+		pf_grow(s->first, &s->first_cap, tracks + 2, sizeof(*s->first));
+	s->keys = pf_grow(s->keys, &s->keys_cap, b->count, sizeof(*s->keys));
+	s->spare =
+		pf_grow(s->spare, &s->spare_cap, b->count, sizeof(*s->spare));
+	memset(s->first, 0, (tracks + 2) * sizeof(*s->first));
+	for (size_t i = 0; i < b->count; i++)
+		s->first[b->events[i].track + 2]++;
+	for (size_t t = 0; t < tracks + 2; t++) {
+		sum += s->first[t];
+		s->first[t] = sum;
+	}
+	/* first[t + 1] runs from the begin to the end of track t's keys */
+	for (size_t i = 0; i < b->count; i++) {
+		const struct pf_event *ev = &b->events[i];
+
+		s->keys[s->first[ev->track + 1]++] =
+			(struct key){ ev->start_ns, ev->dur_ns, (uint32_t)i };
+	}
+}
+
+static void put_event(struct pf_run_memory *memory, const struct pf_parsed *p,
+		      const struct pf_event *ev, const uint32_t *type_ids,
+		      int64_t first_order, struct pf_buf *out)
+{
+	const struct pf_dict_entry *name = &p->names.entries[ev->name];
+	struct pf_run_event r = {
+		.start_ns = ev->start_ns,
+		.dur_ns = ev->dur_ns,
+		.order = first_order + ev->order,
+		.name = name->gid,
+		.args = PF_ID_NONE,
+		.type = type_ids[ev->type],
+		.mask = ev->mask,
+		.slots = p->batch.slots + ev->slot_at,
+	};
+
+	if (name->gid == PF_ID_INLINE) {
+		r.inline_name = p->names.text.data + name->text_at;
+		r.inline_name_len = name->text_len;
+	}
+	if (ev->args != PF_ID_NONE) {
+		const struct pf_dict_entry *args = &p->args.entries[ev->args];
+
+		r.args = args->gid;
+		if (args->gid == PF_ID_INLINE) {
+			r.inline_args = p->args.text.data + args->text_at;
+			r.inline_args_len = args->text_len;
+		}
+	}
+	pf_run_put(memory, &r, out);
+}
+
+/* One track's events: sort, then append to s->bytes. */
+static void put_run(struct pf_ingest_sorter *s, const struct pf_parsed *p,
+		    const uint32_t *type_ids, int64_t first_order, size_t from,
+		    size_t to, struct pf_run *run, bool *begin_end,
+		    uint32_t *kinds)
+{
+	struct pf_run_memory memory = { 0 };
+	size_t begin = s->bytes.len;
+	bool any = false;
+	uint32_t seen = 0;
+
+	sort_keys(s, s->keys + from, to - from);
+	for (size_t i = from; i < to; i++) {
+		const struct pf_event *ev = &p->batch.events[s->keys[i].index];
+
+		any |= ev->ph == 'B' || ev->ph == 'E';
+		seen |= UINT32_C(1) << ev->kind;
+		put_event(&memory, p, ev, type_ids, first_order, &s->bytes);
+	}
+	*begin_end = any;
+	*kinds = seen;
+	run->offset = begin;
+	run->bytes = (uint32_t)(s->bytes.len - begin);
+	run->count = (uint32_t)(to - from);
+	run->first_start_ns = s->keys[from].start_ns;
+	run->last_start_ns = s->keys[to - 1].start_ns;
+}
+
+/* Remember a run that was written (lock held if there is one to hold). */
+static int add_run(struct pf_ingest *in, struct pf_ingest_track *t,
+		   const struct pf_run *run, struct pf_err *err)
+{
+	if (++in->runs_total > PF_INGEST_RUNS_MAX)
+		return pf_fail(err, PF_ELIMIT,
+			       "too many threads and streams interleaved (more "
+			       "than %u pieces)",
+			       PF_INGEST_RUNS_MAX);
+	t->runs = pf_grow(t->runs, &t->runs_cap, t->run_count + 1,
+			  sizeof(*t->runs));
+	t->runs[t->run_count++] = *run;
+	return 0;
+}
+
+struct written {
+	struct pf_run run;
+	uint32_t track; /* global */
+	uint32_t kinds;
+	bool begin_end;
+};
+
+static int register_runs(struct pf_ingest *in, struct written *list,
+			 size_t count, pthread_mutex_t *lock,
+			 struct pf_err *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(lock);
+	for (size_t i = 0; i < count && !rc; i++) {
+		struct pf_ingest_track *t = pf_ingest_track(in, list[i].track);
+
+		t->has_begin_end |= list[i].begin_end;
+		t->kinds |= list[i].kinds;
+		rc = add_run(in, t, &list[i].run, err);
+	}
+	pthread_mutex_unlock(lock);
+	return rc;
+}
+
+static void count_lost(struct pf_ingest *in, int64_t count,
+		       pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	pf_repair_note(&in->repairs, PF_SKIP_TRACKS, count, 0);
+	pthread_mutex_unlock(lock);
+}
+
+int pf_ingest_write_runs(struct pf_ingest *in, struct pf_ingest_sorter *s,
+			 struct pf_parsed *p, const uint32_t *type_ids,
+			 int64_t first_order, pthread_mutex_t *lock,
+			 struct pf_err *err)
+{
+	struct written *list = NULL;
+	size_t count = 0, cap = 0;
+	uint64_t offset;
+	int rc = -1;
+
+	if (!p->batch.count)
+		return 0;
+	pf_buf_clear(&s->bytes);
+	group_by_track(s, p);
+	for (size_t t = 0; t < p->tracks.count; t++) {
+		size_t from = t ? s->first[t] : 0, to = s->first[t + 1];
+
+		if (from == to)
+			continue;
+		if (p->tracks.entries[t].gid == PF_ID_INLINE) {
+			count_lost(in, (int64_t)(to - from), lock);
+			continue;
+		}
+		list = pf_grow(list, &cap, count + 1, sizeof(*list));
+		list[count].track = p->tracks.entries[t].gid;
+		put_run(s, p, type_ids, first_order, from, to, &list[count].run,
+			&list[count].begin_end, &list[count].kinds);
+		count++;
+	}
+	if (pf_scratch_add(in->runs, s->bytes.data, s->bytes.len, &offset, err))
+		goto out;
+	for (size_t i = 0; i < count; i++) {
+		list[i].run.offset += offset;
+		list[i].run.chunk_first = first_order;
+		list[i].run.chunk_behind = first_order + p->batch.event_count;
+	}
+	rc = register_runs(in, list, count, lock, err);
+out:
+	free(list);
+	return rc;
+}
+
+/*
+ * Global ids, in file order.  Entries that a worker met for the first time
+ * are looked up here, in the order in which it met them; as turns follow the
+ * file, an id tells when its text first appeared, whatever the chunks were.
+ */
+
+static int later(struct pf_ingest *in, enum pf_ingest_later list, int64_t a,
+		 int64_t b, const char *first, size_t first_len,
+		 const char *second, size_t second_len, struct pf_err *err)
+{
+	const struct pf_later_row row = {
+		.a = a,
+		.b = b,
+		.first = first,
+		.first_len = (uint32_t)first_len,
+		.second = second,
+		.second_len = (uint32_t)second_len,
+	};
+
+	return pf_later_put(&in->later[list], in->directory, &row, err);
+}
+
+/* ---- strings ---- */
+
+static void note_step_name(struct pf_ingest *in, uint32_t id, const char *text,
+			   size_t len)
+{
+	static const char prefix[] = "ProfilerStep#";
+	size_t n = sizeof(prefix) - 1;
+	int64_t step = 0;
+
+	if (len <= n || len > n + 18 || memcmp(text, prefix, n))
+		return;
+	for (size_t i = n; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return;
+		step = step * 10 + (text[i] - '0');
+	}
+	in->step_names =
+		pf_grow(in->step_names, &in->step_names_cap,
+			in->step_name_count + 1, sizeof(*in->step_names));
+	in->step_names[in->step_name_count].id = id;
+	in->step_names[in->step_name_count++].step = step;
+}
+
+/* The last event that Kineto writes into a file. */
+static const char window_end[] = "Record Window End";
+
+static int settle_name(struct pf_ingest *in, const struct pf_dict *d,
+		       struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	bool is_new;
+
+	e->gid = pf_ids_find(&in->strings, text, e->text_len, 0, PF_NAMES_MAX,
+			     &is_new);
+	if (!is_new)
+		return 0;
+	if (e->text_len == 0)
+		in->empty_name = e->gid;
+	if (e->text_len == sizeof(window_end) - 1 &&
+	    !memcmp(text, window_end, e->text_len))
+		in->window_end_name = e->gid;
+	note_step_name(in, e->gid, text, e->text_len);
+	pf_ingest_comm_note_name(in, e->gid, text, e->text_len);
+	return later(in, PF_LATER_STRING, e->gid, 0, text, e->text_len, NULL, 0,
+		     err);
+}
+
+static int settle_args(struct pf_ingest *in, const struct pf_dict *d,
+		       struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	bool is_new;
+
+	e->gid = pf_ids_find(&in->argsets, text, e->text_len, e->salt,
+			     PF_NAMES_MAX, &is_new);
+	if (!is_new)
+		return 0;
+	return later(in, PF_LATER_ARGSET, e->gid, e->salt, text, e->text_len,
+		     NULL, 0, err);
+}
+
+static size_t parse_hex8(const char *p)
+{
+	size_t v = 0;
+
+	for (int i = 0; i < 8; i++)
+		v = v * 16 +
+		    (size_t)(p[i] <= '9' ? p[i] - '0' : p[i] - 'a' + 10);
+	return v;
+}
+
+/* Text: class letter, 8 hex digits of pid length, pid, tid (chrome.h). */
+static int settle_track(struct pf_ingest *in, const struct pf_dict *d,
+			struct pf_dict_entry *e, struct pf_err *err)
+{
+	const char *text = d->text.data + e->text_at;
+	size_t pid_len, max = PF_INGEST_TRACKS_MAX;
+	struct pf_ingest_track *t;
+	bool is_new;
+
+	(void)err;
+	if (max > PF_INGEST_TRACK_IDS - in->first_track)
+		max = PF_INGEST_TRACK_IDS - in->first_track;
+	e->gid = pf_ids_find(&in->track_names, text, e->text_len,
+			     (uint32_t)in->trace_id, max, &is_new);
+	if (e->gid != PF_ID_INLINE)
+		e->gid += (uint32_t)in->first_track;
+	if (!is_new)
+		return 0;
+	in->tracks = pf_grow(in->tracks, &in->tracks_cap,
+			     in->track_count + 1 - in->first_track,
+			     sizeof(*in->tracks));
+	t = pf_ingest_track(in, in->track_count++);
+	pid_len = parse_hex8(text + 1);
+	*t = (struct pf_ingest_track){
+		.class_letter = text[0],
+		.pid = pf_memdup0(text + 9, pid_len),
+		.tid = pf_memdup0(text + 9 + pid_len,
+				  e->text_len - 9 - pid_len),
+	};
+	return 0;
+}
+
+static int settle_dict(struct pf_ingest *in, struct pf_dict *d,
+		       int (*settle)(struct pf_ingest *, const struct pf_dict *,
+				     struct pf_dict_entry *, struct pf_err *),
+		       struct pf_err *err)
+{
+	for (size_t i = d->fresh; i < d->count; i++)
+		if (!(d->entries[i].flags & PF_DICT_BAD) &&
+		    settle(in, d, &d->entries[i], err))
+			return -1;
+	pf_dict_settle(d);
+	return 0;
+}
+
+/* ---- types ---- */
+
+static int settle_type(struct pf_ingest *in, const struct pf_parsed *p,
+		       const struct pf_event_type *t, uint32_t *id,
+		       struct pf_err *err)
+{
+	const struct pf_dict_entry *e = &p->categories.entries[t->category];
+	const char *text = p->categories.text.data + e->text_at;
+	char ph[2] = { (char)t->ph, '\0' };
+	size_t len = e->text_len;
+	bool is_new;
+
+	*id = pf_ids_find(&in->types, text, len,
+			  (uint32_t)(t->ph << 8 | t->kind),
+			  PF_INGEST_TYPES_MAX - 4096, &is_new);
+	if (*id == PF_ID_INLINE) {
+		/* Too many categories: the rest are stored without one. */
+		len = 0;
+		*id = pf_ids_find(&in->types, "", 0,
+				  (uint32_t)(t->ph << 8 | t->kind),
+				  PF_INGEST_TYPES_MAX, &is_new);
+	}
+	if (!is_new)
+		return 0;
+	in->type = pf_grow(in->type, &in->type_cap, (size_t)*id + 1,
+			   sizeof(*in->type));
+	in->type[*id] = (struct pf_ingest_type){ t->ph, t->kind };
+	return later(in, PF_LATER_TYPE, *id, t->kind, ph, 1, text, len, err);
+}
+
+/* ---- what is no event ---- */
+
+static int note_members(struct pf_ingest *in, const struct pf_batch *b,
+			struct pf_err *err)
+{
+	const char *p = b->members.data, *end = p + b->members.len;
+	uint32_t lens[2];
+
+	while (p < end) {
+		memcpy(lens, p, sizeof(lens));
+		p += sizeof(lens);
+		if (later(in, PF_LATER_MEMBER, 0, 0, p, lens[0], p + lens[0],
+			  lens[1], err))
+			return -1;
+		p += (size_t)lens[0] + lens[1];
+	}
+	return 0;
+}
+
+/* Its row, of which it is one more: 0 of one that has a row of its own. */
+static int64_t count_metadata(struct pf_ingest *in, const char *text,
+			      size_t len, int64_t order, bool *is_new)
+{
+	uint32_t id = pf_ids_find(&in->metadata_texts, text, len,
+				  (uint32_t)in->trace_id,
+				  PF_INGEST_METADATA_MAX, is_new);
+
+	*is_new |= id == PF_ID_INLINE;
+	if (id == PF_ID_INLINE)
+		return 0;
+	in->metadata = pf_grow(in->metadata, &in->metadata_cap, id + (size_t)1,
+			       sizeof(*in->metadata));
+	if (*is_new)
+		in->metadata[id].count = 0;
+	in->metadata[id].last_order = order;
+	in->metadata[id].count++;
+	return (int64_t)id + 1;
+}
+
+static int note_metadata(struct pf_ingest *in, const struct pf_batch *b,
+			 int64_t first_order, struct pf_err *err)
+{
+	const char *p = b->metadata.data, *end = p + b->metadata.len;
+	uint32_t head[2];
+
+	for (; p < end; p += head[1]) {
+		int64_t order, row;
+		bool is_new;
+
+		memcpy(head, p, sizeof(head));
+		p += sizeof(head);
+		order = first_order + head[0];
+		pf_ingest_note_process(in, p, head[1], order);
+		row = count_metadata(in, p, head[1], order, &is_new);
+		if (is_new && later(in, PF_LATER_METADATA, order, row, p,
+				    head[1], NULL, 0, err))
+			return -1;
+	}
+	return 0;
+}
+
+int pf_ingest_settle(struct pf_ingest *in, struct pf_parsed *p,
+		     uint32_t **type_ids, size_t *type_ids_cap,
+		     struct pf_err *err)
+{
+	struct pf_batch *b = &p->batch;
+	int64_t first_order = in->event_count - b->event_count;
+
+	if (pf_lane_failed(in->lane)) /* nobody will see this */
+		return pf_fail(err, PF_EDATA, "an earlier trace failed");
+	if (settle_dict(in, &p->names, settle_name, err) ||
+	    settle_dict(in, &p->args, settle_args, err) ||
+	    settle_dict(in, &p->tracks, settle_track, err))
+		return -1;
+	pf_dict_settle(&p->categories);
+	*type_ids = pf_grow(*type_ids, type_ids_cap, b->type_count + 1,
+			    sizeof(**type_ids));
+	for (size_t i = 0; i < b->type_count; i++)
+		if (settle_type(in, p, &b->types[i], &(*type_ids)[i], err))
+			return -1;
+	return note_members(in, b, err) ||
+			       note_metadata(in, b, first_order, err)
+		       ? -1
+		       : 0;
+}
+
+/*
+ * Equal workers.  Each in a loop: under input_lock read a chunk and cut it
+ * where an event probably ends; parse it, guessing that it begins between two
+ * events; wait for its turn; in its turn check the guess, give ids, add up;
+ * then, beside the others, sort and write.
+ *
+ * What is true in a turn (turn_lock held, turn == index):
+ *   - everything before this chunk is settled, and state says where in the
+ *     document the chunk before ended, carry holds what it did not use;
+ *   - the chunk's own parse counts only if state is what it guessed and carry
+ *     is empty; else it is parsed again, with the carry in front.
+ * So the result is that of one parser reading the file from front to back.
+ */
+
+#define CHUNK_BYTES (2u << 20)
+#define WORKERS_MAX 16
+
+struct chunk {
+	char *text;
+	size_t cap, len;
+	int64_t offset;
+	uint64_t index;
+	bool final;
+};
+
+struct reading {
+	struct pf_ingest *in;
+	struct pf_input *input;
+	size_t chunk_bytes;
+	pthread_mutex_t input_lock;
+	struct pf_buf tail; /* behind the last cut */
+	int64_t next_offset;
+	uint64_t next_index;
+	bool at_end;
+	_Atomic int64_t events; /* for the progress line */
+	pthread_mutex_t turn_lock;
+	pthread_cond_t turn_changed;
+	uint64_t turn;
+	struct pf_doc_state state;
+	struct pf_buf carry;
+	bool failed;
+	struct pf_err err;
+};
+
+struct worker {
+	struct reading *r;
+	pthread_t thread;
+	struct chunk chunk;
+	struct pf_buf joined;
+	struct pf_chrome chrome;
+	struct pf_ingest_sorter *sorter;
+	uint32_t *type_ids;
+	size_t type_ids_cap;
+	int64_t first_order;
+};
+
+struct pf_ingest_workers {
+	struct worker of[WORKERS_MAX];
+	unsigned count;
+};
+
+static void fail(struct reading *r, const struct pf_err *err)
+{
+	pthread_mutex_lock(&r->turn_lock);
+	if (!r->failed)
+		r->err = *err;
+	r->failed = true;
+	pthread_cond_broadcast(&r->turn_changed);
+	pthread_mutex_unlock(&r->turn_lock);
+}
+
+static void reserve(struct chunk *c, size_t len)
+{
+	if (c->cap >= len + PF_SCAN_PAD)
+		return;
+	c->cap = len + PF_SCAN_PAD;
+	c->text = pf_realloc(c->text, c->cap, 1);
+}
+
+/* 1 a chunk, 0 the end, -1 an error; input_lock is held. */
+static int read_chunk(struct reading *r, struct chunk *c, struct pf_err *err)
+{
+	size_t cut;
+	int64_t n;
+
+	if (r->at_end)
+		return 0;
+	reserve(c, r->tail.len + r->chunk_bytes);
+	if (r->tail.len)
+		memcpy(c->text, r->tail.data, r->tail.len);
+	n = pf_input_read(r->input, c->text + r->tail.len, r->chunk_bytes, err);
+	if (n < 0)
+		return -1;
+	c->len = r->tail.len + (size_t)n;
+	c->final = r->at_end = (size_t)n < r->chunk_bytes;
+	cut = c->final ? c->len : pf_chrome_cut(c->text, c->len);
+	pf_buf_clear(&r->tail);
+	pf_buf_add(&r->tail, c->text + cut, c->len - cut);
+	c->len = cut;
+	memset(c->text + cut, 0, PF_SCAN_PAD);
+	c->offset = r->next_offset;
+	c->index = r->next_index++;
+	r->next_offset += (int64_t)cut;
+	if (r->in->options->progress)
+		r->in->options->progress(
+			r->in->bytes_before + pf_input_consumed(r->input),
+			r->in->events_before + atomic_load(&r->events));
+	return 1;
+}
+
+/* Where a chunk probably begins: between two events of the list. */
+static struct pf_doc_state guess_state(struct reading *r, const struct chunk *c)
+{
+	struct pf_doc_state s = { 0 };
+
+	if (c->index == 0)
+		return s;
+	pthread_mutex_lock(&r->turn_lock);
+	s = r->state;
+	pthread_mutex_unlock(&r->turn_lock);
+	if (s.place == PF_DOC_START)
+		s.in_object = s.found_list = true;
+	s.place = PF_DOC_EVENTS;
+	s.want_comma = false;
+	s.after_comma = true;
+	return s;
+}
+
+static bool same_state(const struct pf_doc_state *a,
+		       const struct pf_doc_state *b)
+{
+	return a->place == b->place && a->in_object == b->in_object &&
+	       a->want_comma == b->want_comma &&
+	       (a->want_comma || a->after_comma == b->after_comma) &&
+	       a->after_comma == b->after_comma &&
+	       a->found_list == b->found_list && a->trailing == b->trailing &&
+	       a->nested == b->nested && a->documents == b->documents;
+}
+
+/* The text that counts in a turn: the chunk, or the carry and the chunk. */
+static int parse_again(struct worker *w, const char **text, size_t *len,
+		       size_t *used, struct pf_err *err)
+{
+	struct reading *r = w->r;
+	struct chunk *c = &w->chunk;
+	int64_t offset = c->offset - (int64_t)r->carry.len;
+
+	*text = c->text;
+	*len = c->len;
+	if (r->carry.len) {
+		pf_buf_clear(&w->joined);
+		pf_buf_reserve(&w->joined, r->carry.len + c->len + PF_SCAN_PAD);
+		pf_buf_add(&w->joined, r->carry.data, r->carry.len);
+		pf_buf_add(&w->joined, c->text, c->len);
+		memset(w->joined.data + w->joined.len, 0, PF_SCAN_PAD);
+		*text = w->joined.data;
+		*len = w->joined.len;
+	}
+	pf_parsed_begin(&w->chrome.out);
+	return pf_chrome_parse(&w->chrome, &r->state, *text, *len, offset,
+			       c->final, used, err);
+}
+
+/* What a chunk did not use goes in front of the next one. */
+static void keep_carry(struct worker *w, const char *text, size_t len)
+{
+	struct reading *r = w->r;
+
+	pf_buf_clear(&r->carry);
+	if (len <= PF_INGEST_CARRY_MAX) {
+		pf_buf_add(&r->carry, text, len);
+		return;
+	}
+	/* Too large to be one event: drop it and look for the next one. */
+	pf_repair_note(&w->chrome.out.batch.repairs, PF_SKIP_TOO_LARGE, 1,
+		       w->chunk.offset);
+	w->chrome.out.batch.event_count++;
+	r->state.want_comma = true;
+}
+
+/* The turn itself; turn_lock is held. */
+static int take_turn(struct worker *w, const struct pf_doc_state *guessed,
+		     const struct pf_doc_state *reached, bool parsed,
+		     size_t used, struct pf_err *err)
+{
+	struct reading *r = w->r;
+	const char *text = w->chunk.text;
+	size_t len = w->chunk.len;
+
+	if (parsed && !r->carry.len && same_state(guessed, &r->state))
+		r->state = *reached;
+	else if (parse_again(w, &text, &len, &used, err))
+		return -1;
+	keep_carry(w, text + used, len - used);
+	w->first_order = r->in->event_count;
+	pf_ingest_count(r->in, &w->chrome.out.batch);
+	atomic_store(&r->events, r->in->event_count);
+	return pf_ingest_settle(r->in, &w->chrome.out, &w->type_ids,
+				&w->type_ids_cap, err);
+}
+
+/* 1 done, 0 stop because another worker failed, -1 an error of our own. */
+static int do_chunk(struct worker *w, struct pf_err *err)
+{
+	struct reading *r = w->r;
+	struct pf_doc_state guessed = guess_state(r, &w->chunk),
+			    reached = guessed;
+	size_t used = 0;
+	bool parsed;
+	int rc = 0;
+
+	pf_parsed_begin(&w->chrome.out);
+	parsed = !pf_chrome_parse(&w->chrome, &reached, w->chunk.text,
+				  w->chunk.len, w->chunk.offset, w->chunk.final,
+				  &used, err);
+	pthread_mutex_lock(&r->turn_lock);
+	while (r->turn != w->chunk.index && !r->failed)
+		pthread_cond_wait(&r->turn_changed, &r->turn_lock);
+	if (!r->failed)
+		rc = take_turn(w, &guessed, &reached, parsed, used, err) ? -1
+									 : 1;
+	r->turn++;
+	pthread_cond_broadcast(&r->turn_changed);
+	pthread_mutex_unlock(&r->turn_lock);
+	if (rc == 1 &&
+	    pf_ingest_write_runs(r->in, w->sorter, &w->chrome.out, w->type_ids,
+				 w->first_order, &r->turn_lock, err))
+		rc = -1;
+	return rc;
+}
+
+/* A chunk; false: there is no more to do. */
+static bool work_once(void *arg)
+{
+	struct worker *w = arg;
+	struct reading *r = w->r;
+	struct pf_err err = { 0 };
+	int rc;
+
+	pthread_mutex_lock(&r->input_lock);
+	rc = read_chunk(r, &w->chunk, &err);
+	if (rc < 0)
+		r->at_end = true;
+	pthread_mutex_unlock(&r->input_lock);
+	if (rc == 1)
+		rc = do_chunk(w, &err);
+	if (rc < 0)
+		fail(r, &err);
+	return rc == 1;
+}
+
+static void *work(void *arg)
+{
+	while (work_once(arg))
+		;
+	return NULL;
+}
+
+unsigned pf_ingest_threads(const struct pf_ingest_options *o)
+{
+	size_t n = o->threads ? o->threads : pf_threads_default();
+
+	return (unsigned)(n > WORKERS_MAX ? WORKERS_MAX : n);
+}
+
+bool pf_ingest_is_pair(const struct pf_ingest *in)
+{
+	return pf_lane_is_beside(in->lane) &&
+	       pf_ingest_threads(in->options) == 2;
+}
+
+static struct pf_ingest_workers *new_workers(const struct pf_ingest_options *o)
+{
+	struct pf_ingest_workers *all = pf_calloc(1, sizeof(*all));
+
+	all->count = pf_ingest_threads(o);
+	for (unsigned i = 0; i < all->count; i++) {
+		struct worker *w = &all->of[i];
+
+		pf_chrome_init(&w->chrome, o->scanner);
+		w->chrome.skip_python = o->skip_python;
+		w->sorter = pf_ingest_sorter_new();
+	}
+	return all;
+}
+
+void pf_ingest_workers_free(struct pf_ingest_workers *all)
+{
+	for (unsigned i = 0; all && i < all->count; i++) {
+		struct worker *w = &all->of[i];
+
+		pf_chrome_release(&w->chrome);
+		pf_ingest_sorter_free(w->sorter);
+		pf_buf_release(&w->joined);
+		free(w->chunk.text);
+		free(w->type_ids);
+	}
+	free(all);
+}
+
+/* One of them is the lane's thread, if it has one. */
+static void run_workers(struct reading *r, struct pf_ingest_workers *all)
+{
+	const unsigned count = all->count - pf_lane_is_beside(r->in->lane);
+	unsigned started = 1;
+
+	for (unsigned i = 0; i < all->count; i++) {
+		all->of[i].r = r;
+		/* Names and arguments are the same in all traces. */
+		pf_dict_clear(&all->of[i].chrome.out.tracks);
+	}
+	if (count < all->count)
+		pf_lane_ask(r->in->lane, work_once, &all->of[count]);
+	while (started < count &&
+	       !pthread_create(&all->of[started].thread, NULL, work,
+			       &all->of[started]))
+		started++;
+	work(&all->of[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(all->of[i].thread, NULL);
+	pf_lane_thank(r->in->lane);
+}
+
+static int read_chrome(struct pf_ingest *in, struct pf_input *input,
+		       const struct pf_buf *head, struct pf_err *err)
+{
+	struct reading r = { .in = in, .input = input };
+	int rc = 0;
+
+	pf_buf_add(&r.tail, head->data, head->len);
+	r.chunk_bytes = in->options->chunk_bytes ? in->options->chunk_bytes
+						 : CHUNK_BYTES;
+	pthread_mutex_init(&r.input_lock, NULL);
+	pthread_mutex_init(&r.turn_lock, NULL);
+	pthread_cond_init(&r.turn_changed, NULL);
+	if (!in->workers)
+		in->workers = new_workers(in->options);
+	run_workers(&r, in->workers);
+	if (r.failed) {
+		*err = r.err;
+		rc = -1;
+	}
+	in->json_bytes = r.next_offset;
+	in->found_list = r.state.found_list;
+	pf_buf_release(&r.tail);
+	pf_buf_release(&r.carry);
+	pthread_mutex_destroy(&r.input_lock);
+	pthread_mutex_destroy(&r.turn_lock);
+	pthread_cond_destroy(&r.turn_changed);
+	return rc;
+}
+
+static bool claims(const char *head, size_t len)
+{
+	(void)head;
+	(void)len;
+	return true;
+}
+
+PF_INGEST_FORMAT(90, chrome) = { PF_INGEST_CHROME_NAME, claims, read_chrome,
+				 pf_ingest_look_json, false };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/time/calls.h"
+#include "analysis/time/launches.h"
 #include "cmd/cmd.h"
 
 static const struct pf_calls_args defaults = {

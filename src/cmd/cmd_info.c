@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "analysis/trust/check.h"
 #include "analysis/trust/info.h"
 #include "cmd/cmd.h"
 #include "compare/fleet_show.h"

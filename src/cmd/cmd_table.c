@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/time/named_work.h"
 #include "analysis/time/operators.h"
 #include "torch/averages_doc.h"
 #include "torch/torch_table.h"

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "compare/diff_capture.h"
-#include "analysis/idle/gap_find.h"
 #include "analysis/idle/gaps.h"
 #include "events/interval.h"
 #include "base/mem.h"

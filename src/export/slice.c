@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "analysis/idle/gap_find.h"
+#include "analysis/idle/gaps.h"
 #include "events/interval.h"
 #include "export/slice_impl.h"
 #include "base/mem.h"

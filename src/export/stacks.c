@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/idle/gap_find.h"
 #include "analysis/idle/gaps.h"
 #include "events/interval.h"
 #include "events/names.h"

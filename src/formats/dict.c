@@ -27,11 +27,11 @@ static uint64_t process_seed(void)
 	return seed;
 }
 
-struct pf_digest pf_digest_of(const void *p, size_t len, uint32_t salt)
+struct pf_dict_hash pf_dict_hash(const void *p, size_t len, uint32_t salt)
 {
 	XXH128_hash_t h = XXH3_128bits_withSeed(p, len, process_seed() + salt);
 
-	return (struct pf_digest){ h.low64, h.high64 };
+	return (struct pf_dict_hash){ h.low64, h.high64 };
 }
 
 static void table_reset(struct pf_dict *d, size_t size)

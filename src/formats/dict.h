@@ -78,9 +78,9 @@ uint32_t pf_dict_find(struct pf_dict *d, const char *raw, size_t len,
 		      uint32_t salt);
 
 /* 128 bits that stand for a text, seeded alike for a whole process. */
-struct pf_digest {
+struct pf_dict_hash {
 	uint64_t low, high;
 };
-struct pf_digest pf_digest_of(const void *p, size_t len, uint32_t salt);
+struct pf_dict_hash pf_dict_hash(const void *p, size_t len, uint32_t salt);
 
 #endif

@@ -114,7 +114,7 @@ int pf_later_each(struct pf_later *l,
 #define PF_NAMES_MAX (1u << 18)
 
 struct pf_ids {
-	struct pf_digest *digests; /* by id */
+	struct pf_dict_hash *digests; /* by id */
 	uint32_t *table;           /* open addressing, id + 1 */
 	size_t count, digests_cap, table_size;
 };

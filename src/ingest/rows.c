@@ -58,7 +58,7 @@ void pf_ids_cut(struct pf_ids *n, size_t count)
 uint32_t pf_ids_find(struct pf_ids *n, const void *text, size_t len,
 		     uint32_t salt, size_t max, bool *is_new)
 {
-	struct pf_digest d = pf_digest_of(text, len, salt);
+	struct pf_dict_hash d = pf_dict_hash(text, len, salt);
 	size_t at;
 
 	*is_new = false;

@@ -3,9 +3,8 @@
 #include "unit/events.h"
 #include "unit/scene.h"
 
-#include "analysis/time/copies.h"
-#include "analysis/time/launches.h"
 #include "analysis/time/steps.h"
+#include "analysis/time/launches.h"
 
 static void steps(struct scene *s)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/time/tensor.h"
+#include "analysis/time/kernels.h"
 #include "base/data.h"
 
 static void test_names(void **state)

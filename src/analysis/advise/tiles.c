@@ -5,7 +5,7 @@
  */
 #include "analysis/advise/advise_impl.h"
 
-#include "analysis/time/tensor.h"
+#include "analysis/time/kernels.h"
 #include "base/order.h"
 #include "events/kernel_name.h"
 #include "formats/event.h"

@@ -6,19 +6,19 @@
  * what the host then needed to launch again.  Checks of them for use in CI.
  * Waits of streams, which hold up no host, are listed apart.
  */
-#ifndef PF_ANALYSIS_SYNCS_H
-#define PF_ANALYSIS_SYNCS_H
+#ifndef PF_ANALYSIS_IDLE_SYNCS_H
+#define PF_ANALYSIS_IDLE_SYNCS_H
 
 #include <stdbool.h>
 
-#include "events/names.h"
-#include "analysis/idle/held.h"
-#include "events/window.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "store/db.h"
+#include "events/by_event.h"
+#include "events/names.h"
+#include "events/window.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 /* Finds the gaps of the same window (analysis/idle/gap_find.h) for others, too. */
 struct pf_gap_sink;
@@ -81,12 +81,7 @@ struct pf_syncs {
 	struct pf_held held;
 };
 
-int pf_syncs_find(struct pf_db *db, const struct pf_syncs_args *args,
-		  struct pf_syncs *out, struct pf_err *err);
 void pf_syncs_release(struct pf_syncs *syncs);
-/* *is_failed: a check that was asked for failed. */
-void pf_syncs_show(const struct pf_syncs *s, const struct pf_syncs_args *args,
-		   struct pf_doc *doc, bool *is_failed);
 
 /*
  * Both, and what of the trace is not to be trusted.  What was found stays in

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/time/comm_table.h"
+#include "analysis/time/overlap.h"
 #include "base/mem.h"
 #include "events/gpu.h"
 #include "analysis/ranks/ranks.h"

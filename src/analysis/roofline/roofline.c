@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/tensor.h"
+#include "analysis/time/kernels.h"
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/order.h"

@@ -6,25 +6,201 @@
  */
 #include "config.h"
 
+#include "analysis/time/kernels.h"
+
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/kernels.h"
+#include "analysis/graphs/graphs.h"
 #include "analysis/time/operators.h"
+#include "base/data.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
+#include "base/utf8.h"
 #include "events/by_event.h"
 #include "events/gpu.h"
 #include "events/trust.h"
-#include "analysis/graphs/graphs.h"
-#include "store/query.h"
-#include "show/rows.h"
 #include "formats/event.h"
+#include "show/rows.h"
+#include "store/query.h"
+
+enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
+
+struct row {
+	unsigned char words[COLUMNS]; /* numbers of words, each plus one */
+	char *part;                   /* the longest that has no wildcard */
+	bool is_whole;                /* the pattern is "*part*" */
+};
+
+struct pf_tensor {
+	struct pf_data *data, *ops;
+	struct row *rows; /* of data */
+};
+
+static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
+static const char *const class_words[PF_CLASSES] = { "unknown",       "gemm",
+						 "conv",          "attention",
+						 "communication", "other" };
+static const char *const precisions[PF_PRECISIONS] = {
+	"unknown", "fp64", "fp32", "tf32", "fp16",
+	"bf16",    "fp8",  "int8", "int4", "mixed"
+};
+
+/* The words of each column. */
+static const struct {
+	const char *const *words;
+	int count;
+} columns[COLUMNS] = {
+	[TENSOR_CORES] = { uses, PF_TENSOR_USES },
+	[CLASS] = { class_words, PF_CLASSES },
+	[PRECISION] = { precisions, PF_PRECISIONS },
+};
+
+const char *pf_tensor_word(enum pf_tensor_use use)
+{
+	return uses[use];
+}
+
+const char *pf_class_word(enum pf_kernel_class class)
+{
+	return class ? class_words[class] : NULL;
+}
+
+const char *pf_precision_word(enum pf_precision precision)
+{
+	return precision ? precisions[precision] : NULL;
+}
+
+/* Looking for a part first is many times faster. */
+static bool row_fits(const struct row *row, const char *pattern,
+		     const char *name)
+{
+	return strstr(name, row->part) &&
+	       (row->is_whole || !fnmatch(pattern, name, 0));
+}
+
+static void take_part(struct row *row, const char *pattern)
+{
+	const char *best = pattern;
+	size_t longest = 0, len;
+
+	for (const char *s = pattern; *s; s += len + (s[len] != '\0')) {
+		len = strcspn(s, "*?");
+		if (len > longest) {
+			longest = len;
+			best = s;
+		}
+	}
+	row->part = pf_memdup0(best, longest);
+	row->is_whole = best == pattern + 1 && *pattern == '*' &&
+			!strcmp(best + longest, "*");
+}
+
+/* The number of a word plus one; 0: no word, -1: none of these. */
+static int find_word(int column, const char *word)
+{
+	for (int i = 0; *word && i < columns[column].count; i++)
+		if (!strcmp(columns[column].words[i], word))
+			return i + 1;
+	return *word ? -1 : 0;
+}
+
+static int take_rows(struct pf_tensor *t, struct pf_err *err)
+{
+	size_t count = pf_data_rows(t->data);
+
+	t->rows = pf_calloc(count + 1, sizeof(*t->rows));
+	for (size_t i = 0; i < count; i++) {
+		take_part(&t->rows[i], pf_data_cell(t->data, i, PATTERN));
+		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
+			const char *word =
+				pf_data_cell(t->data, i, (size_t)column);
+			int n = find_word(column, word);
+
+			if (n < 0)
+				return pf_fail(err, PF_EDATA,
+					       "data/kernels.csv: '%s' is no "
+					       "word of its column",
+					       word);
+			t->rows[i].words[column] = (unsigned char)n;
+		}
+	}
+	return 0;
+}
+
+struct pf_tensor *pf_tensor_new(struct pf_err *err)
+{
+	struct pf_tensor *t = pf_calloc(1, sizeof(*t));
+
+	t->data = pf_data_new("data/kernels.csv",
+			      "pattern,tensor_cores,class,precision,what", err);
+	t->ops = t->data ? pf_data_new("data/matrix_ops.csv", "pattern,what",
+				       err)
+			 : NULL;
+	if (t->ops && !take_rows(t, err))
+		return t;
+	pf_tensor_free(t);
+	return NULL;
+}
+
+void pf_tensor_free(struct pf_tensor *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; t->rows && i < pf_data_rows(t->data); i++)
+		free(t->rows[i].part);
+	pf_data_free(t->data);
+	pf_data_free(t->ops);
+	free(t->rows);
+	free(t);
+}
+
+struct pf_kernel_kind pf_tensor_kind(const struct pf_tensor *t,
+				     const char *name)
+{
+	int found[COLUMNS] = { 0 }, missing = COLUMNS - 1;
+	struct pf_kernel_kind kind = { .use = PF_TENSOR_UNKNOWN };
+
+	for (size_t i = 0; missing && i < pf_data_rows(t->data); i++) {
+		const struct row *row = &t->rows[i];
+
+		if (!row_fits(row, pf_data_cell(t->data, i, PATTERN), name))
+			continue;
+		for (int column = TENSOR_CORES; column < COLUMNS; column++) {
+			if (found[column] || !row->words[column])
+				continue;
+			found[column] = row->words[column];
+			missing--;
+		}
+		if (found[CLASS] && !found[PRECISION] &&
+		    !pf_class_multiplies(
+			    (enum pf_kernel_class)(found[CLASS] - 1))) {
+			found[PRECISION] = PF_PRECISION_UNKNOWN + 1;
+			missing--;
+		}
+	}
+	if (found[TENSOR_CORES])
+		kind.use = (enum pf_tensor_use)(found[TENSOR_CORES] - 1);
+	if (found[CLASS])
+		kind.class = (enum pf_kernel_class)(found[CLASS] - 1);
+	if (found[PRECISION] && pf_class_multiplies(kind.class))
+		kind.precision = (enum pf_precision)(found[PRECISION] - 1);
+	return kind;
+}
+
+bool pf_tensor_op(const struct pf_tensor *t, const char *op)
+{
+	for (size_t i = 0; i < pf_data_rows(t->ops); i++)
+		if (!fnmatch(pf_data_cell(t->ops, i, PATTERN), op, 0))
+			return true;
+	return false;
+}
 
 /* Where calls of a group differ, and where nothing is known. */
 #define VARIES (-2)
@@ -574,7 +750,7 @@ PF_ORDER(by_total, struct pf_kernel_row,
 	 PF_DOWN(total_ns) PF_ALPHA(first) PF_ALPHA(second) PF_UP(kind.class))
 
 /* No text is added any more: pointers to them hold. */
-static void take_rows(struct kernels *k, struct pf_kernels *out)
+static void take_kernel_rows(struct kernels *k, struct pf_kernels *out)
 {
 	int64_t so_far = 0;
 
@@ -691,7 +867,7 @@ int pf_kernels_find(struct pf_db *db, const struct pf_kernels_args *args,
 		tear_down(&k);
 		return -1;
 	}
-	take_rows(&k, out);
+	take_kernel_rows(&k, out);
 	take_sums(&k, out);
 	tear_down(&k);
 	return 0;
@@ -729,6 +905,8 @@ static int show_tpus(struct pf_db *db, const struct pf_kernels *k,
 	return rc;
 }
 
+static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc);
+
 int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 	       struct pf_kernels *kept, struct pf_doc *doc, struct pf_err *err)
 {
@@ -742,9 +920,242 @@ int pf_kernels(struct pf_db *db, const struct pf_kernels_args *args,
 			     "--group category is of operations of TPUs, which "
 			     "this trace does not have");
 	if (!rc && !shown) {
-		pf_kernels_show(k, doc);
+		kernels_show(k, doc);
 		rc = pf_trust_note(db, &k->window, needs(args), doc, err);
 	}
 	pf_kernels_release(&own);
 	return shown < 0 ? -1 : rc;
+}
+
+/* ---- kernels show ---- */
+
+#define LONG_NAME 120 /* in a sentence */
+
+/* "matrix products 46.69 %, other kernels 53.13 %", the largest first. */
+static void say_classes(const struct pf_kernels *k, struct pf_buf *out)
+{
+	static const struct {
+		const char *word, *plain;
+	} words[] = {
+		{ "gemm", "matrix products" },
+		{ "conv", "convolutions" },
+		{ "attention", "attention" },
+		{ "communication", "communication" },
+		{ "other", "other kernels" },
+		{ NULL, "of unknown class" },
+	};
+	enum { WORDS = sizeof(words) / sizeof(*words) };
+	int64_t ns[WORDS] = { 0 };
+	char share[PF_NUM_MAX];
+
+	for (size_t i = 0; i < k->class_count; i++) {
+		const char *word = k->classes[i].class_word;
+		size_t w = 0;
+
+		while (words[w].word &&
+		       (!word || strcmp(words[w].word, word) != 0))
+			w++;
+		pf_sat_sum(&ns[w], k->classes[i].total_ns);
+	}
+	pf_buf_adds(out, "");
+	for (size_t n = 0; n < WORDS; n++) {
+		size_t most = 0;
+
+		for (size_t w = 1; w < WORDS; w++)
+			if (ns[w] > ns[most])
+				most = w;
+		if (!ns[most])
+			break;
+		pf_num_show_ratio(share, pf_num_share(ns[most], k->total_ns));
+		pf_buf_addf(out, "%s%s %s", n ? ", " : "", words[most].plain,
+			    share);
+		ns[most] = 0;
+	}
+}
+
+static void add_finding(const struct pf_kernels *k, struct pf_doc *doc)
+{
+	const struct pf_kernel_row *top = k->rows;
+	struct pf_buf name = { 0 }, classes = { 0 };
+	char share[PF_NUM_MAX], total[PF_NUM_MAX];
+
+	if (!k->row_count) {
+		pf_doc_finding(
+			doc, "%s",
+			k->window.tpu_count    ? pf_window_no_work(&k->window)
+			: k->window.has_unread ? "No kernels could be read"
+					       : "There are no kernels");
+		doc->is_nothing = true;
+		return;
+	}
+	if (!k->total_ns) {
+		pf_doc_finding(doc, "Kernels take no time%s",
+			       pf_window_scope(&k->window));
+		return;
+	}
+	pf_buf_adds(&name, top->short_name ? top->short_name : top->first);
+	if (name.len > LONG_NAME) {
+		name.len = pf_utf8_head(name.data, LONG_NAME, LONG_NAME - 3);
+		pf_buf_adds(&name, "...");
+	}
+	say_classes(k, &classes);
+	pf_doc_finding(doc, "Kernels ran %s%s: %s; the largest is %s with %s",
+		       pf_num_show_ns(total, k->total_ns),
+		       pf_window_scope(&k->window), classes.data, name.data,
+		       pf_num_show_ratio(share, top->share));
+	pf_buf_release(&classes);
+	pf_buf_release(&name);
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_kernels, member, key, title, kind)
+static void add_scalars(const struct pf_kernels *k, struct pf_doc *doc)
+{
+	int of_products = k->group == PF_KERNELS_BY_NAME_OP ? PF_NS : PF_ABSENT;
+	double unknown = pf_num_share(k->tensor_unknown_ns, k->total_ns);
+	char text[PF_NUM_MAX], count[PF_NUM_MAX];
+	const struct pf_field fields[] = {
+		FIELD(total_ns, "kernel_ns", "Kernel time, summed", PF_NS),
+		FIELD(calls, "kernel_count", "Kernels", PF_COUNT),
+		FIELD(row_count, "group_count", "Groups", PF_COUNT),
+		FIELD(tensor_core_share, "tensor_core_share", "Tensor cores",
+		      PF_RATIO),
+		FIELD(tensor_core_ns, "tensor_core_ns", "  time that uses them",
+		      PF_NS),
+		FIELD(tensor_unknown_ns, "tensor_unknown_ns",
+		      "  time that may use them", PF_NS),
+		FIELD(product_ns, "product_ns", "Matrix products, convolutions",
+		      of_products),
+		FIELD(product_fp32_ns, "product_fp32_ns",
+		      "  in single precision", of_products),
+		FIELD(product_unknown_ns, "product_unknown_ns",
+		      "  of unknown precision", of_products),
+	};
+
+	bool is_one = k->tensor_unknown_calls == 1;
+
+	PF_SCALARS(doc, fields, *k);
+	if (unknown > PF_KERNELS_MOST_UNKNOWN)
+		pf_doc_note(doc,
+			    "whether %s %s (%s of the time) use%s "
+			    "tensor cores is not known from %s",
+			    pf_num_show_count(count, k->tensor_unknown_calls),
+			    is_one ? "kernel" : "kernels",
+			    pf_num_show_ratio(text, unknown), is_one ? "s" : "",
+			    is_one ? "its name" : "their names");
+}
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_kernel_row, member, key, title, kind)
+/* The columns that name a group, then its figures. */
+static void add_rows(const struct pf_kernels *k, struct pf_doc *doc)
+{
+	static const char *const second[][2] = {
+		[PF_KERNELS_BY_NAME] = { "op", "Operator" },
+		[PF_KERNELS_BY_NAME_OP] = { "op", "Operator" },
+		[PF_KERNELS_BY_NAME_GEOMETRY] = { "geometry", "Grid x block" },
+		[PF_KERNELS_BY_OP_SHAPE] = { "input_shapes", "Input shapes" },
+		[PF_KERNELS_BY_OP] = { "input_shapes", "Input shapes" },
+	};
+	bool of_op = k->group == PF_KERNELS_BY_OP_SHAPE ||
+		     k->group == PF_KERNELS_BY_OP;
+	bool is_one =
+		k->group == PF_KERNELS_BY_NAME || k->group == PF_KERNELS_BY_OP;
+	int by_name = of_op ? PF_ABSENT : 0;
+	const struct pf_field fields[] = {
+		FIELD(first, of_op ? "op" : "name",
+		      of_op ? "Operator" : "Kernel",
+		      of_op ? PF_TEXT : PF_TEXT | PF_FULL),
+		FIELD(short_name, "short_name", "Kernel",
+		      PF_TEXT | PF_BRIEF | by_name),
+		FIELD(second, second[k->group][0], second[k->group][1],
+		      is_one ? PF_ABSENT : PF_TEXT),
+		FIELD(calls, "calls", "Calls", PF_COUNT),
+		FIELD(replayed, "replayed_calls", "Replayed",
+		      k->graphs ? PF_COUNT : PF_ABSENT),
+		FIELD(total_ns, "total_ns", "Total", PF_NS),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(cumulative_share, "cumulative_share", "Cumulative",
+		      PF_RATIO | PF_FULL),
+		FIELD(mean_ns, "mean_ns", "Mean", PF_NS | PF_SPARE),
+		FIELD(median_ns, "median_ns", "Median", PF_NS | PF_FULL),
+		FIELD(p90_ns, "p90_ns", "90th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
+		/* only without a second text is there room */
+		FIELD(max_ns, "max_ns", "Max",
+		      is_one ? PF_NS | PF_SPARE : PF_NS | PF_FULL),
+		FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+		FIELD(sd_ns, "sd_ns", "Deviation", PF_REAL | PF_FULL),
+		FIELD(blocks_per_sm, "blocks_per_sm", "Blocks per SM",
+		      PF_REAL | PF_FULL),
+		FIELD(occupancy_percent, "occupancy_percent", "Occupancy",
+		      PF_REAL | PF_FULL),
+		FIELD(registers, "registers_per_thread", "Registers",
+		      PF_INT | PF_FULL | PF_KNOWN),
+		FIELD(shared_bytes, "shared_memory_bytes", "Shared",
+		      PF_BYTES | PF_FULL | PF_KNOWN),
+		FIELD(grid, "grid", "Grid", PF_TEXT | PF_FULL),
+		FIELD(block, "block", "Block", PF_TEXT | PF_FULL),
+		FIELD(device, "device", "GPU", PF_INT | PF_FULL | PF_KNOWN),
+		FIELD(stream, "stream", "Stream", PF_INT | PF_FULL | PF_KNOWN),
+		FIELD(tensor_cores, "tensor_cores", "TC",
+		      PF_TEXT | PF_SPARE | by_name),
+		FIELD(class_word, "class", "Class",
+		      PF_TEXT | PF_OURS | PF_FULL | by_name),
+		FIELD(precision, "precision", "Precision",
+		      PF_TEXT | PF_OURS | PF_FULL | by_name),
+		FIELD(op_eligible, "op_eligible", "Eligible",
+		      k->group == PF_KERNELS_BY_NAME_OP ? PF_TEXT | PF_FULL
+							: PF_ABSENT),
+	};
+
+	PF_ROWS(doc, "kernels", NULL, fields, k->rows, (size_t)k->row_count);
+}
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_kernel_class_row, member, key, title, kind)
+static const struct pf_field class_fields[] = {
+	FIELD(class_word, "class", "Class", PF_TEXT | PF_OURS),
+	FIELD(precision, "precision", "Precision", PF_TEXT | PF_OURS),
+	FIELD(calls, "calls", "Calls", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_kernel_stream, member, key, title, kind)
+static const struct pf_field stream_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
+	FIELD(stream, "stream", "Stream", PF_INT | PF_KNOWN),
+	FIELD(calls, "calls", "Calls", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+
+static void kernels_show(const struct pf_kernels *k, struct pf_doc *doc)
+{
+	char share[PF_NUM_MAX], count[PF_NUM_MAX];
+
+	add_finding(k, doc);
+	add_scalars(k, doc);
+	add_rows(k, doc);
+	PF_ROWS(doc, "classes", "By class and precision", class_fields,
+		k->classes, k->class_count);
+	PF_WINDOW_ROWS(&k->window, doc, "streams", "By stream", stream_fields,
+		       k->streams, k->stream_count);
+	if (k->graphs)
+		pf_graphs_note(k->graphs, doc);
+	if (k->without_op)
+		pf_doc_note(
+			doc, "%s kernel%s (%s of kernel time) %s no operator",
+			pf_num_show_count(count, k->without_op),
+			k->without_op == 1 ? "" : "s",
+			pf_num_show_ratio(share, pf_num_share(k->without_op_ns,
+							      k->total_ns)),
+			k->without_op == 1 ? "has" : "have");
 }

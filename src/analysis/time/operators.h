@@ -6,10 +6,12 @@
 #ifndef PF_ANALYSIS_TIME_OPERATORS_H
 #define PF_ANALYSIS_TIME_OPERATORS_H
 
+#include "analysis/graphs/graphs.h"
 #include "base/mem.h"
 #include "events/window.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
+#include "torch/averages.h"
 
 int pf_operators(struct pf_db *db, int64_t trace_id, struct pf_doc *doc,
 		 struct pf_err *err);
@@ -73,5 +75,21 @@ void pf_hlo_ops_show_roofs(const struct pf_hlo_ops *ops, struct pf_doc *doc);
 /* The sentence of these; peak: what the TPU is called. */
 void pf_hlo_ops_tell_roofs(const struct pf_hlo_ops *ops, const char *peak,
 			   struct pf_doc *doc);
+
+/*
+ * Operators of one trace with all of its GPU work, each piece once: under the
+ * operator around its launch call, or, of what graphs replay, under the one
+ * that evidence names.  The rows add up to the GPU time of the trace.
+ */
+
+struct pf_named_work_args {
+	const struct pf_window *window; /* one trace, all of it */
+	struct pf_graphs *graphs;       /* of the same window, explained */
+	/* key_averages() of it, for what the host did */
+	const struct pf_average_list *averages;
+};
+
+int pf_named_work(struct pf_db *db, const struct pf_named_work_args *args,
+		  struct pf_doc *doc, struct pf_err *err);
 
 #endif

@@ -7,11 +7,14 @@
  */
 #include "config.h"
 
+#include "analysis/time/ranges.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/ranges.h"
-#include "analysis/time/step_walk.h"
+#include "analysis/time/steps.h"
 #include "base/intern.h"
 #include "base/num.h"
 #include "base/order.h"
@@ -24,10 +27,91 @@
 #include "events/nest.h"
 #include "events/step_names.h"
 #include "events/track_read.h"
+#include "formats/event.h"
+#include "show/rows.h"
 #include "store/cursor.h"
 #include "store/query.h"
-#include "show/rows.h"
-#include "formats/event.h"
+
+/*
+ * The whole steps of a trace, met by one of its threads in order of time: how
+ * much of what a thread does lies in them.
+ *
+ * A step lasts on the host from its start to its end there.  Its own time ends
+ * with the last of its GPU work and begins where that of the step before has
+ * ended (events/step.h): the host's part of it is what is left of its time on
+ * the host, and behind its end on the host there is only GPU work.
+ */
+
+struct pf_step_walk {
+	const struct pf_step_time *at, *end; /* steps, partial ones too */
+};
+
+/* Steps of a trace do not overlap on the host: the first that ends later
+ * than an instant is the first that matters. */
+
+/* The steps of a trace; none if it has none. */
+static struct pf_step_walk step_walk_begin(const struct pf_step_times *all,
+					   int64_t trace_id)
+{
+	struct pf_step_walk w = { .at = all->steps, .end = all->steps };
+
+	w.end += all->count;
+	while (w.at < w.end && w.at->trace_id != trace_id)
+		w.at++;
+	for (const struct pf_step_time *s = w.at; s < w.end; s++)
+		if (s->trace_id != trace_id)
+			w.end = s;
+	return w;
+}
+
+static int64_t overlap(int64_t from_a, int64_t to_a, int64_t from_b,
+		       int64_t to_b)
+{
+	int64_t from = from_a > from_b ? from_a : from_b;
+	int64_t to = to_a < to_b ? to_a : to_b;
+
+	return to > from ? pf_sat_sub(to, from) : 0;
+}
+
+static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns);
+
+/*
+ * Add to two sums what of a span lies in whole steps: of their time on the
+ * host, and of the host's part of their own time.
+ */
+static void step_walk_add(struct pf_step_walk *w, int64_t from_ns,
+			  int64_t to_ns, int64_t *host_ns, int64_t *own_ns)
+{
+	step_walk_forget(w, from_ns);
+	for (const struct pf_step_time *s = w->at;
+	     s < w->end && s->host_start_ns < to_ns; s++) {
+		if (s->is_partial)
+			continue;
+		pf_sat_sum(host_ns, overlap(from_ns, to_ns, s->host_start_ns,
+					    s->host_end_ns));
+		pf_sat_sum(own_ns, overlap(from_ns, to_ns, s->start_ns,
+					   s->host_end_ns));
+	}
+}
+
+/* The whole step on the host in which an instant lies, or NULL. */
+static const struct pf_step_time *step_walk_at(struct pf_step_walk *w,
+					       int64_t at_ns)
+{
+	const struct pf_step_time *s;
+
+	step_walk_forget(w, at_ns);
+	s = w->at;
+	return s < w->end && s->host_start_ns <= at_ns && !s->is_partial ? s
+									 : NULL;
+}
+
+/* Instants never go back: the next call may forget what is before this one. */
+static void step_walk_forget(struct pf_step_walk *w, int64_t before_ns)
+{
+	while (w->at < w->end && w->at->host_end_ns <= before_ns)
+		w->at++;
+}
 
 #define NOT_COUNTED (-1)
 #define STEP_NAME   (PF_ID_INLINE - 1) /* stands for all steps */
@@ -99,8 +183,8 @@ static void go_to(struct ranges *r, int64_t at_ns)
 			continue;
 		g = &r->groups[o->group];
 		if (r->steps)
-			pf_step_walk_add(&r->walk, from_ns, to_ns, &g->self_ns,
-					 &g->step_ns);
+			step_walk_add(&r->walk, from_ns, to_ns, &g->self_ns,
+				      &g->step_ns);
 		else
 			pf_sat_sum(&g->self_ns, to_ns - from_ns);
 	}
@@ -135,7 +219,7 @@ static int is_step(struct ranges *r, const struct pf_block *b, uint32_t i,
 
 	if (!r->steps || name == STEP_NAME)
 		return r->steps != NULL;
-	s = r->step_names ? pf_step_walk_at(&r->walk, b->start_ns[i]) : NULL;
+	s = r->step_names ? step_walk_at(&r->walk, b->start_ns[i]) : NULL;
 	if (!s || s->host_start_ns != b->start_ns[i] ||
 	    s->host_end_ns != pf_span_end(b->start_ns[i], b->dur_ns[i]))
 		return 0;
@@ -153,7 +237,7 @@ static bool is_counted(struct ranges *r, int64_t start_ns)
 	if (!r->trace)
 		return false;
 	if (r->steps)
-		return pf_step_walk_at(&r->walk, start_ns) != NULL;
+		return step_walk_at(&r->walk, start_ns) != NULL;
 	return start_ns >= r->trace->from_ns && start_ns < r->trace->to_ns;
 }
 
@@ -325,7 +409,7 @@ static int add_opened(void *context, const struct pf_block *b, uint32_t i,
 	if (to_ns <= from_ns)
 		return 0;
 	o->end_ns = to_ns;
-	pf_step_walk_add(&o->r->walk, from_ns, to_ns, &o->host_ns, &o->own_ns);
+	step_walk_add(&o->r->walk, from_ns, to_ns, &o->host_ns, &o->own_ns);
 	return 0;
 }
 
@@ -342,7 +426,7 @@ static int find_thread(struct ranges *r, const struct pf_track *tracks,
 	r->thread = 0;
 	if (!r->steps)
 		return 0;
-	r->walk = pf_step_walk_begin(r->steps, trace_id);
+	r->walk = step_walk_begin(r->steps, trace_id);
 	if (r->walk.at == r->walk.end)
 		return 0;
 	r->thread = r->walk.at->track_id;
@@ -354,7 +438,7 @@ static int find_thread(struct ranges *r, const struct pf_track *tracks,
 			continue;
 		if (pf_track_read(r->db, tracks, &reader, &o, err) < 0)
 			return -1;
-		r->walk = pf_step_walk_begin(r->steps, trace_id);
+		r->walk = step_walk_begin(r->steps, trace_id);
 		if (o.own_ns <= most_ns)
 			continue;
 		most_ns = o.own_ns;
@@ -518,7 +602,7 @@ struct spans {
 static bool is_step_span(struct ranges *r, const struct pf_async_range *a)
 {
 	const struct pf_step_time *s =
-		r->step_names ? pf_step_walk_at(&r->walk, a->start_ns) : NULL;
+		r->step_names ? step_walk_at(&r->walk, a->start_ns) : NULL;
 
 	return s && s->host_start_ns == a->start_ns &&
 	       s->host_end_ns == pf_span_end(a->start_ns, a->dur_ns) &&
@@ -550,8 +634,7 @@ static int read_spans(struct spans *s, struct pf_err *err)
 
 	while (!rc && (rc = pf_async_next(&all, &a, err)) == 1) {
 		if (r->steps && a.track_id != lane)
-			r->walk = pf_step_walk_begin(r->steps,
-						     r->trace->trace_id);
+			r->walk = step_walk_begin(r->steps, r->trace->trace_id);
 		lane = a.track_id;
 		rc = add_span(s, &a, err);
 	}

@@ -27,8 +27,8 @@
 #include "base/mem.h"
 #include "events/hints.h"
 #include "events/window.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 struct pf_step_times;
 
@@ -78,7 +78,5 @@ int pf_ranges_find(struct pf_db *db, const struct pf_ranges_args *args,
 		   struct pf_ranges *out, struct pf_err *err);
 void pf_ranges_release(struct pf_ranges *ranges);
 void pf_ranges_show(const struct pf_ranges *ranges, struct pf_doc *doc);
-/* The list of those of no thread, and what must be known of it. */
-void pf_ranges_show_spans(const struct pf_ranges *ranges, struct pf_doc *doc);
 
 #endif

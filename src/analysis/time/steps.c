@@ -5,12 +5,18 @@
  */
 #include "config.h"
 
+#include "analysis/time/steps.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/time/step_ranges.h"
-#include "analysis/time/steps.h"
+#include "analysis/time/ranges.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/heap.h"
+#include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
@@ -22,8 +28,702 @@
 #include "events/interval.h"
 #include "events/step.h"
 #include "events/trust.h"
-#include "show/rows.h"
+#include "events/window.h"
 #include "formats/event.h"
+#include "show/doc.h"
+#include "show/rows.h"
+#include "store/db.h"
+
+/*
+ * The kernels that run are a heap by end.  Sums over them are in fixed point,
+ * so that taking a kernel out leaves exactly what was there before it.
+ */
+
+#define UNIT 1000000 /* of fixed point: traces have six digits */
+
+struct pf_sm_kernel {
+	int64_t end_ns;
+	int64_t blocks, occupancy; /* times UNIT; -1: unknown */
+};
+
+static void sm_sums_add(struct pf_sm_sums *to, const struct pf_sm_sums *more)
+{
+	pf_sat_sum(&to->covered_ns, more->covered_ns);
+	pf_sat_sum(&to->kernel_ns, more->kernel_ns);
+	pf_sat_sum(&to->sized_ns, more->sized_ns);
+	pf_sat_sum(&to->occupied_ns, more->occupied_ns);
+	to->efficiency_ns += more->efficiency_ns;
+	to->occupancy_ns += more->occupancy_ns;
+}
+
+static void sm_init(struct pf_sm *s)
+{
+	*s = (struct pf_sm){ .at_ns = INT64_MIN };
+}
+
+static void sm_release(struct pf_sm *s)
+{
+	free(s->heap);
+	sm_init(s);
+}
+
+/* count * ns, held at the largest number there is. */
+static int64_t times(int64_t count, int64_t ns)
+{
+	int64_t product;
+
+	return __builtin_mul_overflow(count, ns, &product) ? INT64_MAX
+							   : product;
+}
+
+static void go_to(struct pf_sm *s, int64_t ns)
+{
+	int64_t blocks = s->blocks < UNIT ? s->blocks : UNIT, len;
+	struct pf_sm_sums more;
+
+	if (ns <= s->at_ns)
+		return;
+	len = pf_sat_sub(ns, s->at_ns);
+	s->at_ns = ns;
+	if (!s->count)
+		return;
+	more = (struct pf_sm_sums){
+		.covered_ns = len,
+		.kernel_ns = times((int64_t)s->count, len),
+		.sized_ns = times(s->sized, len),
+		.occupied_ns = times(s->occupied, len),
+		.efficiency_ns = (double)blocks / UNIT * (double)len,
+		.occupancy_ns = (double)s->occupancy / UNIT * (double)len,
+	};
+	sm_sums_add(&s->sums, &more);
+}
+
+/* Count a kernel in (1) or out (-1). */
+static void count(struct pf_sm *s, const struct pf_sm_kernel *k, int sign)
+{
+	if (k->blocks >= 0) {
+		s->blocks += sign * k->blocks;
+		s->sized += sign;
+	}
+	if (k->occupancy >= 0) {
+		s->occupancy += sign * k->occupancy;
+		s->occupied += sign;
+	}
+}
+
+static bool ends_earlier(const void *a, const void *b)
+{
+	const struct pf_sm_kernel *x = a, *y = b;
+
+	return x->end_ns < y->end_ns;
+}
+
+static void pop(struct pf_sm *s)
+{
+	count(s, &s->heap[0], -1);
+	s->heap[0] = s->heap[--s->count];
+	pf_heap_sink(s->heap, sizeof(*s->heap), s->count, 0, ends_earlier);
+}
+
+static void push(struct pf_sm *s, struct pf_sm_kernel kernel)
+{
+	s->heap = pf_grow(s->heap, &s->cap, s->count + 1, sizeof(kernel));
+	s->heap[s->count] = kernel;
+	pf_heap_rise(s->heap, sizeof(kernel), s->count++, ends_earlier);
+	count(s, &kernel, 1);
+}
+
+/* Let kernels end that end up to a time, and go there. */
+static void advance(struct pf_sm *s, int64_t ns)
+{
+	while (s->count && s->heap[0].end_ns <= ns) {
+		go_to(s, s->heap[0].end_ns);
+		pop(s);
+	}
+	go_to(s, ns);
+}
+
+/* At most "most": more than fills a GPU changes nothing. */
+static int64_t fixed(double value, double most)
+{
+	if (!(value >= 0))
+		return -1;
+	return llround((value < most ? value : most) * UNIT);
+}
+
+/* A kernel; blocks per SM and occupancy (percent) negative: unknown. */
+static void sm_add(struct pf_sm *s, int64_t start_ns, int64_t end_ns,
+		   double blocks_per_sm, double occupancy)
+{
+	advance(s, start_ns);
+	if (end_ns > s->at_ns)
+		push(s, (struct pf_sm_kernel){ end_ns, fixed(blocks_per_sm, 1),
+					       fixed(occupancy, 100) });
+}
+
+/* Go on to a time, then take the sums since the last call of this. */
+static struct pf_sm_sums sm_take(struct pf_sm *s, int64_t at_ns)
+{
+	struct pf_sm_sums sums;
+
+	advance(s, at_ns);
+	sums = s->sums;
+	s->sums = (struct pf_sm_sums){ 0 };
+	return sums;
+}
+
+/* A row's key is its direction, then its kinds of memory. */
+
+struct row {
+	enum pf_copy_way way;
+	const char *direction;
+	const char *memory; /* "Pageable -> Device", or NULL */
+	int64_t count, ns;
+	int64_t bytes, sized_ns; /* of copies of known size; -1: none */
+	double rate;             /* bytes/ns, once all are known */
+};
+
+struct pf_copies {
+	struct pf_intern keys;
+	struct row *rows; /* by number of their key */
+	size_t count, cap;
+	struct pf_map names; /* string.id and way -> row */
+	struct pf_arena texts;
+};
+
+/* "Pageable -> Device" of "Memcpy HtoD (Pageable -> Device)". */
+static const char *take_memory(struct pf_copies *c, const char *name)
+{
+	const char *open = strchr(name, '(');
+	const char *close = open ? strrchr(open, ')') : NULL;
+
+	if (!close || strncmp(name, "Memcpy", 6) != 0 || !strstr(open, " -> "))
+		return NULL;
+	return pf_arena_text(&c->texts, open + 1, (size_t)(close - open - 1));
+}
+
+static size_t find_row(struct pf_copies *c, const char *name,
+		       enum pf_copy_way way)
+{
+	struct row row = { .way = way,
+			   .direction = pf_copy_way_name(way),
+			   .memory = take_memory(c, name),
+			   .bytes = -1 };
+	struct pf_buf key = { 0 };
+	size_t n;
+
+	pf_buf_addf(&key, "%s %s", row.direction, row.memory ? row.memory : "");
+	n = pf_intern_add(&c->keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (n < c->count)
+		return n;
+	c->rows = pf_grow(c->rows, &c->cap, n + 1, sizeof(*c->rows));
+	c->rows[n] = row;
+	c->count = n + 1;
+	return n;
+}
+
+/* Add an event of class PF_GPU_COPY that came from gpu. */
+static int copies_add(struct pf_copies *c, struct pf_gpu *gpu,
+		      const struct pf_gpu_event *ev, struct pf_err *err)
+{
+	uint64_t *place =
+		pf_map_at(&c->names, (uint64_t)ev->name << 8 | ev->way);
+	const char *name;
+	struct row *row;
+
+	if (*place == UINT64_MAX) {
+		name = pf_gpu_name(gpu, ev->name, err);
+		if (!name)
+			return -1;
+		*place = find_row(c, name, ev->way);
+	}
+	row = &c->rows[*place];
+	row->count++;
+	pf_sat_sum(&row->ns, ev->dur_ns);
+	if (ev->bytes < 0)
+		return 0;
+	if (row->bytes < 0)
+		row->bytes = 0;
+	pf_sat_sum(&row->bytes, ev->bytes);
+	pf_sat_sum(&row->sized_ns, ev->dur_ns);
+	return 0;
+}
+
+PF_ORDER(by_time, struct row, PF_DOWN(ns) PF_UP(way) PF_ALPHA(memory))
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct row, member, key, title, kind)
+static const struct pf_field copies_fields[] = {
+	FIELD(direction, "direction", "Copies", PF_TEXT),
+	FIELD(memory, "memory", "Memory", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(ns, "total_ns", "Time", PF_NS),
+	FIELD(bytes, "bytes", "Data", PF_BYTES | PF_KNOWN),
+	FIELD(rate, "gb_per_s", "GB/s", PF_REAL),
+};
+
+/* Add the table "copies". */
+static void copies_show(struct pf_copies *c, struct pf_doc *doc)
+{
+	pf_sort(c->rows, c->count, sizeof(*c->rows), by_time);
+	for (size_t i = 0; i < c->count; i++)
+		c->rows[i].rate =
+			pf_ratio((double)c->rows[i].bytes, c->rows[i].sized_ns);
+	PF_ROWS(doc, "copies", "Copies by direction", copies_fields, c->rows,
+		c->count);
+}
+
+static struct pf_copies *copies_new(void)
+{
+	struct pf_copies *c = pf_calloc(1, sizeof(*c));
+
+	pf_intern_init(&c->keys);
+	pf_map_init(&c->names);
+	return c;
+}
+
+static void copies_free(struct pf_copies *c)
+{
+	if (!c)
+		return;
+	pf_arena_release(&c->texts);
+	free(c->rows);
+	pf_intern_release(&c->keys);
+	pf_map_release(&c->names);
+	free(c);
+}
+
+#undef FIELD
+
+/* Means are over whole steps; the list has all of them. */
+
+static const struct {
+	const char *name, *words;
+} classes[PF_STEP_CLASSES] = {
+	[PF_STEP_KERNEL] = { "kernel", "in kernels" },
+	[PF_STEP_COPY] = { "copy", "in copies" },
+	[PF_STEP_MEMSET] = { "memset", "in memsets" },
+	[PF_STEP_COMM] = { "comm", "in communication alone" },
+	[PF_STEP_RUNTIME] = { "runtime", "in calls of the runtime" },
+	[PF_STEP_DATA] = { "data", "loading data" },
+	[PF_STEP_CPU] = { "cpu", "in operators and ranges on the CPU" },
+	[PF_STEP_OTHER] = { "other", "outside of operators and calls" },
+};
+
+const char *pf_step_class_name(enum pf_step_class c)
+{
+	return classes[c].name;
+}
+
+/* "A step takes 8 ms" */
+static void say_window(const struct pf_step_times *s, struct pf_buf *out)
+{
+	char mean[PF_NUM_MAX];
+
+	pf_num_show_ns(mean, s->dur.mean_ns);
+	if (s->steps->step >= 0)
+		pf_buf_addf(out, "A step takes %s", mean);
+	else
+		pf_buf_addf(
+			out, "%sn %s%s",
+			s->window.is_whole ? "I" : "Without profiler steps, i",
+			mean,
+			s->window.is_restricted || !s->device_count ? ""
+			: s->window.is_tpu ? " from first to last TPU work"
+					   : " from first to last GPU work");
+}
+
+/* Nobody did anything in them, so that they are no measure of a step. */
+static void say_empty(const struct pf_step_times *s, struct pf_buf *out)
+{
+	char count[PF_NUM_MAX];
+
+	if (s->empty_count)
+		pf_buf_addf(out, "; %s %s left out",
+			    pf_num_show_count(count, s->empty_count),
+			    s->empty_count == 1
+				    ? "step that holds nothing is"
+				    : "steps that hold nothing are");
+}
+
+/* Has any trace of the window an event? */
+static bool has_events(const struct pf_step_times *s)
+{
+	for (size_t i = 0; i < s->window.count; i++)
+		if (!s->window.traces[i].is_empty)
+			return true;
+	return false;
+}
+
+static const char *why_none(const struct pf_step_times *s)
+{
+	if (s->is_untimed && !s->count)
+		return "There are no steps: a memory snapshot says what was "
+		       "allocated, not what took time; 'profan memory' shows "
+		       "it";
+	if (s->recorded.producer == PF_FROM_TABLES && !s->count)
+		return "There are no steps: there is no trace, only what "
+		       "stands beside one";
+	if (!has_events(s))
+		return "There are no events";
+	if (!s->count && s->is_instant)
+		return "There are no steps, and no time that could be divided: "
+		       "all that was recorded is at one instant";
+	if (s->count && s->empty_count == (int64_t)s->count)
+		return "There are no steps that hold anything: no operator and "
+		       "no GPU work";
+	return "There are no complete steps";
+}
+
+/* What is in none of the classes is outside of what was recorded. */
+static const char *outside(const struct pf_step_times *s)
+{
+	const struct pf_recorded *r = &s->recorded;
+
+	if (r->has_ops && r->has_calls)
+		return classes[PF_STEP_OTHER].words;
+	if (r->has_ops)
+		return "outside of operators and ranges";
+	if (r->has_calls)
+		return "outside of calls of the runtime; operators are not "
+		       "recorded";
+	if (s->device_count && s->window.is_tpu)
+		return "without TPU work; what the host did is not recorded "
+		       "by kind";
+	return s->device_count
+		       ? "without GPU work; what the host did is not recorded "
+			 "by kind"
+		       : "in what has no kind that profan knows";
+}
+
+/* Is the time in a class known, if it is 0? */
+static bool is_known(const struct pf_step_times *s, enum pf_step_class c)
+{
+	const struct pf_recorded *r = &s->recorded;
+
+	switch (c) {
+	case PF_STEP_RUNTIME:
+		return r->has_calls;
+	case PF_STEP_DATA:
+	case PF_STEP_CPU:
+		return r->has_ops;
+	case PF_STEP_COMM:
+		return s->device_count || r->has_ops;
+	case PF_STEP_OTHER:
+		return true;
+	default:
+		return s->device_count > 0;
+	}
+}
+
+static bool has_pauses(const struct pf_step_times *s)
+{
+	return s->window.between_share >= PF_WINDOW_BETWEEN;
+}
+
+/* What is between steps is in no class; a GPU may work there. */
+static void say_pauses(const struct pf_step_times *s, struct pf_buf *out)
+{
+	char between[PF_NUM_MAX], busy[PF_NUM_MAX];
+
+	pf_num_show_ratio(between, s->window.between_share);
+	pf_buf_addf(out,
+		    "; %s of the time from the first step to the last is "
+		    "between them",
+		    between);
+	if (s->device_count)
+		pf_buf_addf(out, ", and %s%s is busy %s of it all",
+			    s->has_many_gpus ? "any " : "the ",
+			    pf_window_device(&s->window),
+			    pf_num_show_ratio(busy, s->busy_share));
+}
+
+static void add_finding(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	char busy[PF_NUM_MAX], most[PF_NUM_MAX];
+	struct pf_buf text = { 0 };
+	size_t top = PF_STEP_CPU;
+	const char *words;
+
+	if (!s->full_count) {
+		pf_doc_finding(doc, "%s", why_none(s));
+		return;
+	}
+	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
+		if (s->classes[c].sum_ns > s->classes[top].sum_ns)
+			top = c;
+	say_window(s, &text);
+	if (s->device_count && !has_pauses(s))
+		pf_buf_addf(&text, ": %s%s busy %s, and",
+			    s->has_many_gpus ? "any " : "",
+			    pf_window_device(&s->window),
+			    pf_num_show_ratio(busy, s->busy_share));
+	else
+		pf_buf_addf(&text, ":");
+	pf_num_show_ratio(most, s->classes[top].share);
+	words = !s->device_count && top == PF_STEP_COMM ? "in communication"
+		: top == PF_STEP_OTHER                  ? outside(s)
+							: classes[top].words;
+	pf_buf_addf(&text, " %s, %s, %s",
+		    s->classes[top].share < 0.5 ? "the largest part"
+						: "most of the time",
+		    most, words);
+	if (has_pauses(s))
+		say_pauses(s, &text);
+	say_empty(s, &text);
+	pf_doc_finding(doc, "%s", text.data);
+	pf_buf_release(&text);
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_step_times, member, key, title, kind)
+
+static void add_scalars(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	const int of_gpu = s->device_count ? 0 : PF_ABSENT;
+	const int of_any = s->full_count ? 0 : PF_ABSENT;
+	const int between = s->full_count < 1 || !s->has_steps ? PF_ABSENT
+			    : has_pauses(s)                    ? 0
+							       : PF_FULL;
+	const int of_many = s->full_count > 1 ? 0 : PF_FULL | of_any;
+	const struct pf_field fields[] = {
+		FIELD(full_count, "step_count", "Steps", PF_COUNT),
+		FIELD(dur.mean_ns, "mean_ns", "Mean", PF_NS | of_any),
+		FIELD(dur.p50_ns, "p50_ns", "Median", PF_NS | of_many),
+		FIELD(dur.p90_ns, "p90_ns", "90th percentile",
+		      PF_NS | PF_KNOWN | PF_QUIET),
+		FIELD(dur.p95_ns, "p95_ns", "95th percentile",
+		      PF_NS | PF_KNOWN | PF_QUIET),
+		FIELD(dur.p99_ns, "p99_ns", "99th percentile",
+		      PF_NS | PF_KNOWN | PF_QUIET),
+		FIELD(dur.max_ns, "max_ns", "Longest", PF_NS | of_many),
+		FIELD(window.between_share, "between_share", "Between steps",
+		      PF_RATIO | between),
+		FIELD(busy_share, "busy_share",
+		      s->has_many_gpus ? "Any GPU busy" : "GPU busy",
+		      PF_RATIO | of_gpu),
+		FIELD(use.utilization_share, "utilization_share",
+		      "GPU in kernels", PF_RATIO | of_gpu),
+		FIELD(steps_per_second, "steps_per_second",
+		      has_pauses(s) ? "Steps per second of steps"
+				    : "Steps per second",
+		      PF_REAL | of_any),
+		FIELD(use.sm_efficiency_share, "sm_efficiency_share",
+		      "SM efficiency, estimated", PF_RATIO | of_gpu),
+		FIELD(use.occupancy_percent, "occupancy_percent",
+		      "Achieved occupancy, estimated, %", PF_REAL | of_gpu),
+		FIELD(use.occupancy_known_share, "occupancy_known_share",
+		      "  known of kernel time", PF_RATIO | of_gpu),
+		FIELD(samples_per_second, "samples_per_second",
+		      has_pauses(s) ? "Samples per second of steps"
+				    : "Samples per second",
+		      isnan(s->samples_per_second) ? PF_ABSENT : PF_REAL),
+	};
+
+	PF_WINDOW_SCALARS(&s->window, doc, fields, *s);
+}
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_step_device, member, key, title, kind)
+static const struct pf_field device_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	FIELD(device, "device", "GPU", PF_INT | PF_KNOWN),
+	FIELD(window_ns, "window_ns", "Time", PF_NS),
+	FIELD(use.utilization_share, "utilization_share", "Kernels", PF_RATIO),
+	FIELD(use.sm_efficiency_share, "sm_efficiency_share", "SM efficiency",
+	      PF_RATIO),
+	FIELD(use.occupancy_percent, "occupancy_percent", "Occupancy %",
+	      PF_REAL),
+	FIELD(use.occupancy_known_share, "occupancy_known_share", "Known",
+	      PF_RATIO),
+	FIELD(sm.kernel_ns, "kernel_ns", "Kernels, summed", PF_NS | PF_FULL),
+	FIELD(sm.covered_ns, "kernel_union_ns", "GPU in kernels",
+	      PF_NS | PF_FULL),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_step_spread, member, key, title, kind)
+static void add_classes(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	int of_many = s->full_count > 1 ? 0 : PF_FULL;
+	int p90 = PF_KNOWN | (s->dur.p90_ns < 0 ? PF_FULL : 0);
+	const struct pf_field fields[] = {
+		FIELD(name, "class", "Class", PF_TEXT | PF_OURS),
+		FIELD(mean_ns, "mean_ns", of_many ? "Time" : "Mean", PF_NS),
+		FIELD(share, "share", "Share", PF_RATIO),
+		FIELD(p50_ns, "p50_ns", "Median", PF_NS | of_many),
+		FIELD(p90_ns, "p90_ns", "90th", PF_NS | p90),
+		FIELD(max_ns, "max_ns", "Longest", PF_NS | PF_QUIET | of_many),
+		FIELD(p95_ns, "p95_ns", "95th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(p99_ns, "p99_ns", "99th", PF_NS | PF_KNOWN | PF_FULL),
+		FIELD(min_ns, "min_ns", "Shortest", PF_NS | PF_FULL),
+	};
+
+	struct pf_table *t =
+		pf_doc_fields(doc, "classes", "Where the time of a step goes",
+			      PF_FIELDS(fields));
+
+	/* of what was not recorded there is nothing to say */
+	for (size_t c = 0; c < PF_STEP_CLASSES; c++)
+		if (s->full_count && (s->classes[c].sum_ns ||
+				      is_known(s, (enum pf_step_class)c)))
+			PF_PUT(t, fields, s->classes[c]);
+}
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_step_time, member, key, title, (kind) | PF_FULL)
+#define CLASS_NS(c, key, title)                                                \
+	FIELD(class_ns[c], key "_ns", title, PF_NS | PF_KNOWN)
+#define CLASS_SHARE(c, key, title)                                             \
+	PF_FIELD(struct pf_step_time, class_share[c], key "_share", title,     \
+		 PF_RATIO | PF_BRIEF)
+#define COPIES(way, key, title)                                                \
+	FIELD(ways[way].count, key "_count", title, PF_COUNT | PF_KNOWN),      \
+		FIELD(ways[way].bytes, key "_bytes", title,                    \
+		      PF_BYTES | PF_KNOWN),                                    \
+		FIELD(ways[way].ns, key "_ns", title, PF_NS | PF_KNOWN)
+static const struct pf_field step_fields[] = {
+	PF_FIELD(struct pf_step_time, step, "step", "Step", PF_INT | PF_KNOWN),
+	FIELD(start_ns, "start_ns", "Start", PF_INT),
+	PF_FIELD(struct pf_step_time, dur_ns, "dur_ns", "Duration", PF_NS),
+	CLASS_NS(PF_STEP_KERNEL, "kernel", "Kernel"),
+	CLASS_NS(PF_STEP_COPY, "copy", "Copy"),
+	CLASS_NS(PF_STEP_MEMSET, "memset", "Memset"),
+	CLASS_NS(PF_STEP_COMM, "comm", "Comm"),
+	CLASS_NS(PF_STEP_RUNTIME, "runtime", "Runtime"),
+	CLASS_NS(PF_STEP_DATA, "data", "Data"),
+	CLASS_NS(PF_STEP_CPU, "cpu", "CPU"),
+	CLASS_NS(PF_STEP_OTHER, "other", "Other"),
+	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN),
+	FIELD(kernel_union_ns, "kernel_union_ns", "GPU in kernels",
+	      PF_NS | PF_KNOWN),
+	FIELD(use.utilization_share, "utilization_share", "Utilization",
+	      PF_RATIO),
+	FIELD(kernels, "kernel_count", "Kernels", PF_COUNT | PF_KNOWN),
+	FIELD(copies, "copy_count", "Copies", PF_COUNT | PF_KNOWN),
+	FIELD(memsets, "memset_count", "Memsets", PF_COUNT | PF_KNOWN),
+	FIELD(launches, "launch_count", "Calls that launch",
+	      PF_COUNT | PF_KNOWN),
+	FIELD(kernel_launches, "kernel_launch_count",
+	      "Calls that launch kernels", PF_COUNT | PF_KNOWN),
+	FIELD(syncs, "synchronize_count", "Synchronize calls",
+	      PF_COUNT | PF_KNOWN),
+	FIELD(use.sm_efficiency_share, "sm_efficiency_share", "SM efficiency",
+	      PF_RATIO),
+	FIELD(use.occupancy_percent, "occupancy_percent", "Occupancy %",
+	      PF_REAL),
+	FIELD(use.occupancy_known_share, "occupancy_known_share", "Known",
+	      PF_RATIO),
+	COPIES(PF_COPY_HTOD, "htod", "HtoD"),
+	COPIES(PF_COPY_DTOH, "dtoh", "DtoH"),
+	COPIES(PF_COPY_DTOD, "dtod", "DtoD"),
+	COPIES(PF_COPY_PTOP, "ptop", "PtoP"),
+	FIELD(is_partial, "is_partial", "Partial", PF_INT),
+	FIELD(is_empty, "is_empty", "Empty", PF_INT),
+	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT),
+	CLASS_SHARE(PF_STEP_KERNEL, "kernel", "Kernel"),
+	CLASS_SHARE(PF_STEP_COPY, "copy", "Copy"),
+	CLASS_SHARE(PF_STEP_COMM, "comm", "Comm"),
+	CLASS_SHARE(PF_STEP_RUNTIME, "runtime", "Runtime"),
+	CLASS_SHARE(PF_STEP_DATA, "data", "Data"),
+	CLASS_SHARE(PF_STEP_CPU, "cpu", "CPU"),
+	CLASS_SHARE(PF_STEP_OTHER, "other", "Other"),
+};
+
+/* Columns that say nothing where nothing of their kind was recorded. */
+static const struct {
+	enum pf_step_class class;
+	const char *key;
+} shares[] = {
+	{ PF_STEP_KERNEL, "kernel_share" },   { PF_STEP_COPY, "copy_share" },
+	{ PF_STEP_COMM, "comm_share" },       { PF_STEP_DATA, "data_share" },
+	{ PF_STEP_RUNTIME, "runtime_share" }, { PF_STEP_CPU, "cpu_share" },
+};
+
+static bool has_any(const struct pf_step_times *s, enum pf_step_class c)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].class_ns[c])
+			return true;
+	return is_known(s, c);
+}
+
+static void hide_unknown(const struct pf_step_times *s,
+			 struct pf_step_time *row)
+{
+	for (int c = 0; c < PF_STEP_CLASSES; c++)
+		if (!row->class_ns[c] && !is_known(s, (enum pf_step_class)c))
+			row->class_ns[c] = -1;
+	if (!s->recorded.has_calls)
+		row->launches = row->kernel_launches = row->syncs = -1;
+	if (s->recorded.has_work || s->device_count)
+		return;
+	row->busy_ns = row->kernel_union_ns = row->kernels = row->copies =
+		row->memsets = -1;
+	row->use.utilization_share = NAN;
+	for (int w = 0; w < PF_COPY_WAYS; w++)
+		row->ways[w].count = row->ways[w].bytes = row->ways[w].ns = -1;
+}
+
+static void add_rows(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	struct pf_field fields[sizeof(step_fields) / sizeof(*step_fields)];
+	const size_t count = sizeof(fields) / sizeof(*fields);
+	struct pf_step_time *rows = pf_calloc(s->count + 1, sizeof(*rows));
+
+	memcpy(fields, step_fields, sizeof(fields));
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		for (size_t f = 0; !has_any(s, shares[i].class) && f < count;
+		     f++)
+			if (!strcmp(fields[f].col.key, shares[i].key))
+				fields[f].col.kind |= PF_ABSENT;
+	for (size_t i = 0; i < s->count; i++) {
+		rows[i] = s->steps[i];
+		hide_unknown(s, &rows[i]);
+	}
+	PF_WINDOW_ROWS(&s->window, doc, "steps", "Steps", fields, rows,
+		       s->count);
+	free(rows);
+}
+
+static void step_times_show(const struct pf_step_times *s, struct pf_doc *doc)
+{
+	add_finding(s, doc);
+	add_scalars(s, doc);
+	add_classes(s, doc);
+	add_rows(s, doc);
+	copies_show(s->copies, doc);
+	PF_WINDOW_ROWS(&s->window, doc, "devices", "GPUs", device_fields,
+		       s->devices, s->device_count);
+	if (s->partial_count)
+		pf_doc_note(doc, "%lld %s cut off and not in the means",
+			    (long long)s->partial_count,
+			    s->partial_count == 1
+				    ? "step at the end of its trace is"
+				    : "steps at the end of their trace are");
+}
+
+#undef FIELD
+
+/*
+ * What the time of a step goes to by the user's own ranges: each instant of a
+ * whole step goes to the innermost range (analysis/time/ranges.h) that is open on
+ * the step's thread, or to none of them, as long as the host is in the step,
+ * and to "after" from then to the end of the step's GPU work.  So the parts
+ * sum to the steps exactly.  The same is split of the steps' time on the host,
+ * which has no "after" but also what passes while the GPU is still at the step
+ * before.
+ *
+ * Ranges are counted, with the GPU work that was launched in them, where they
+ * begin in a whole step on the host.  Without steps the window is one, and its
+ * thread the one on which ranges are open longest.
+ */
 
 /* Sets of the sweep are the classes without "other", and one more: */
 #define ANY_KERNEL 7 /* kernels of every class; of TPUs: around others */
@@ -165,12 +865,12 @@ static void harvest_devices(struct steps *s, struct pf_step_time *row,
 	int64_t border = is_end ? row->end_ns : row->start_ns;
 
 	for (size_t i = s->first_device; i < s->out->device_count; i++) {
-		struct pf_sm_sums sums = pf_sm_take(&s->sms[i], border);
+		struct pf_sm_sums sums = sm_take(&s->sms[i], border);
 
 		if (is_end)
-			pf_sm_sums_add(&row->sm, &sums);
+			sm_sums_add(&row->sm, &sums);
 		if (!row->is_partial && (is_end || !is_first))
-			pf_sm_sums_add(&s->out->devices[i].sm, &sums);
+			sm_sums_add(&s->out->devices[i].sm, &sums);
 	}
 }
 
@@ -229,7 +929,7 @@ static size_t find_device(struct steps *s, const struct pf_gpu_event *ev)
 		(struct pf_step_device){ .trace_id = ev->trace->trace_id,
 					 .rank = ev->trace->rank,
 					 .device = ev->device };
-	pf_sm_init(&s->sms[n]);
+	sm_init(&s->sms[n]);
 	return out->device_count++;
 }
 
@@ -254,7 +954,7 @@ static int count_gpu(struct steps *s, struct pf_step_time *row,
 	row->memsets += ev->kind == PF_KIND_MEMSET;
 	if (ev->class != PF_GPU_COPY || row->is_partial)
 		return 0;
-	if (pf_copies_add(s->out->copies, s->gpu, ev, err) < 0)
+	if (copies_add(s->out->copies, s->gpu, ev, err) < 0)
 		return -1;
 	row->ways[ev->way].count++;
 	pf_sat_sum(&row->ways[ev->way].ns, ev->dur_ns);
@@ -285,8 +985,8 @@ static int add_gpu(struct steps *s, const struct pf_gpu_event *ev,
 	if (is_kernel(ev) && !ev->is_around) {
 		if (!s->is_tpu)
 			add_span(s, ANY_KERNEL, ev->start_ns, ev->end_ns);
-		pf_sm_add(&s->sms[device], ev->start_ns, ev->end_ns,
-			  c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
+		sm_add(&s->sms[device], ev->start_ns, ev->end_ns,
+		       c ? c->blocks_per_sm : -1, c ? c->occupancy : -1);
 	}
 	row = &s->out->steps[s->at];
 	return ev->start_ns < row->start_ns ? 0 : count_gpu(s, row, ev, err);
@@ -524,7 +1224,7 @@ static void add_up(struct pf_step_times *s, int64_t samples_per_step)
 
 	add_up_steps(s);
 	for (size_t i = 0; i < s->device_count; i++) {
-		pf_sm_sums_add(&sums, &s->devices[i].sm);
+		sm_sums_add(&sums, &s->devices[i].sm);
 		pf_sat_sum(&window_ns, s->devices[i].window_ns);
 	}
 	s->use = use_of(&sums, window_ns);
@@ -553,7 +1253,7 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 	struct steps s = { .db = db, .out = out };
 	int rc = pf_window_resolve(db, &args->window, &out->window, err);
 
-	out->copies = pf_copies_new();
+	out->copies = copies_new();
 	out->empty_count = args->empty_count;
 	if (!rc)
 		rc = pf_trust_recorded(db, &out->window, &out->recorded, err);
@@ -566,7 +1266,7 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		add_up(out, args->samples_per_step);
 	}
 	for (size_t i = 0; i < out->device_count; i++)
-		pf_sm_release(&s.sms[i]);
+		sm_release(&s.sms[i]);
 	free(s.sms);
 	pf_sort(out->devices, out->device_count, sizeof(*out->devices),
 		by_device);
@@ -575,12 +1275,16 @@ int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 
 void pf_step_times_release(struct pf_step_times *times)
 {
-	pf_copies_free(times->copies);
+	copies_free(times->copies);
 	free(times->devices);
 	free(times->steps);
 	pf_window_release(&times->window);
 	*times = (struct pf_step_times){ 0 };
 }
+
+static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
+		       const struct pf_step_times *steps, struct pf_doc *doc,
+		       struct pf_err *err);
 
 int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 		    struct pf_step_times *kept, struct pf_doc *doc,
@@ -591,9 +1295,9 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	int rc = pf_step_times_find(db, args, s, err);
 
 	if (!rc) {
-		pf_step_times_show(s, doc);
+		step_times_show(s, doc);
 		if (args->by_range)
-			rc = pf_step_ranges(db, &args->window, s, doc, err);
+			rc = step_ranges(db, &args->window, s, doc, err);
 	}
 	if (!rc) {
 		if (s->count && s->steps->step < 0)
@@ -604,7 +1308,8 @@ int pf_steps_answer(struct pf_db *db, const struct pf_steps_args *args,
 	return rc;
 }
 
-size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count)
+/* How many of the durations, in order of time, are warm-up. */
+static size_t steps_warm_up(const int64_t *durations_ns, size_t count)
 {
 	int64_t *list = pf_calloc(count + 1, sizeof(*list));
 	double limit;
@@ -631,7 +1336,7 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 		const struct pf_step_time *s = (const void *)at;
 
 		if (i && (i == count || s->trace_id != trace_id)) {
-			size_t found = pf_steps_warm_up(list, listed);
+			size_t found = steps_warm_up(list, listed);
 
 			out->most = found > out->most ? found : out->most;
 			out->least = listed < out->least ? listed : out->least;
@@ -644,4 +1349,313 @@ void pf_steps_find_warm_up(const struct pf_step_time *first,
 			list[listed++] = s->dur_ns;
 	}
 	free(list);
+}
+
+/*
+ * How ranges are shown, alone and as parts of steps, where what is in no range
+ * is the rest.  What they hold is found in ranges.c.
+ */
+
+#define NOT_KNOWN (-1)
+
+struct part {
+	const char *name, *kind;
+	int64_t count; /* of ranges; or NOT_KNOWN: it is none */
+	int64_t host_ns, step_ns;
+	int64_t work_count, projected_ns, busy_ns; /* or NOT_KNOWN: no work */
+	double share;
+	/* for people, of one step */
+	double mean_count;
+	int64_t mean_ns, mean_host_ns, mean_busy_ns;
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct part, member, key, title, kind)
+static const struct pf_field step_ranges_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(kind, "part", "Part", PF_TEXT | PF_FULL | PF_OURS),
+	FIELD(count, "count", "Count", PF_COUNT | PF_KNOWN | PF_FULL),
+	FIELD(mean_count, "mean_count", "Count", PF_REAL | PF_BRIEF),
+	FIELD(mean_ns, "mean_ns", "Time", PF_NS | PF_BRIEF),
+	FIELD(step_ns, "step_ns", "Time of steps", PF_NS | PF_FULL),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(mean_host_ns, "mean_host_ns", "On the host",
+	      PF_NS | PF_KNOWN | PF_BRIEF),
+	FIELD(host_ns, "host_ns", "On the host", PF_NS | PF_KNOWN | PF_FULL),
+	FIELD(mean_busy_ns, "mean_busy_ns", "GPU busy",
+	      PF_NS | PF_KNOWN | PF_BRIEF),
+	FIELD(work_count, "work_count", "GPU work",
+	      PF_COUNT | PF_KNOWN | PF_FULL),
+	FIELD(projected_ns, "projected_ns", "First to last",
+	      PF_NS | PF_KNOWN | PF_FULL),
+	FIELD(busy_ns, "busy_ns", "GPU busy", PF_NS | PF_KNOWN | PF_FULL),
+};
+#undef FIELD
+
+/* Columns that say nothing without a GPU. */
+static const char *const step_ranges_of_gpu[] = { "mean_busy_ns", "work_count",
+						  "projected_ns", "busy_ns" };
+
+PF_ORDER(by_step_time, struct part,
+	 PF_DOWN(step_ns) PF_DOWN(host_ns) PF_ALPHA(kind) PF_ALPHA(name))
+
+static struct part part_of(const struct pf_range *r)
+{
+	bool has_work = r->gpu_count > 0;
+
+	return (struct part){
+		.name = r->name,
+		.kind = "range",
+		.count = r->count,
+		.host_ns = r->self_ns,
+		.step_ns = r->step_ns,
+		.work_count = has_work ? r->work_count : NOT_KNOWN,
+		.projected_ns = has_work ? r->projected_ns : NOT_KNOWN,
+		.busy_ns = has_work ? r->busy_ns : NOT_KNOWN,
+	};
+}
+
+/* The two parts that are no range, of nothing but the steps' times yet. */
+static void find_rest(const struct pf_step_times *steps, struct part *outside,
+		      struct part *after)
+{
+	const struct part none = { .count = NOT_KNOWN,
+				   .work_count = NOT_KNOWN,
+				   .projected_ns = NOT_KNOWN,
+				   .busy_ns = NOT_KNOWN };
+
+	*outside = *after = none;
+	outside->name = "(outside of ranges)";
+	outside->kind = "outside";
+	after->name = "(after the step on the host)";
+	after->kind = "after";
+	after->host_ns = NOT_KNOWN;
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step_time *s = &steps->steps[i];
+		int64_t left_ns = s->host_end_ns;
+
+		if (s->is_partial)
+			continue;
+		if (left_ns < s->start_ns)
+			left_ns = s->start_ns;
+		pf_sat_sum(&outside->host_ns,
+			   pf_sat_sub(s->host_end_ns, s->host_start_ns));
+		pf_sat_sum(&outside->step_ns, pf_sat_sub(left_ns, s->start_ns));
+		pf_sat_sum(&after->step_ns, pf_sat_sub(s->end_ns, left_ns));
+	}
+}
+
+static int64_t mean_of(int64_t sum, int64_t count)
+{
+	return sum < 0 || !count ? NOT_KNOWN : sum / count;
+}
+
+static void find_means(struct part *p, const struct pf_step_times *steps)
+{
+	int64_t n = steps->full_count;
+
+	p->share = pf_num_share(p->step_ns, steps->dur.sum_ns);
+	p->mean_count = p->count < 0 ? NAN : pf_ratio((double)p->count, n);
+	p->mean_ns = mean_of(p->step_ns, n);
+	p->mean_host_ns = mean_of(p->host_ns, n);
+	p->mean_busy_ns = mean_of(p->busy_ns, n);
+}
+
+/* All parts that there are; to free. */
+static struct part *find_parts(const struct pf_ranges *ranges,
+			       const struct pf_step_times *steps, size_t *count)
+{
+	struct part *parts = pf_calloc(ranges->item_count + 2, sizeof(*parts));
+	struct part outside, after;
+	size_t n = 0;
+
+	find_rest(steps, &outside, &after);
+	for (size_t i = 0; i < ranges->item_count; i++) {
+		struct part p = part_of(&ranges->items[i]);
+
+		outside.host_ns -= p.host_ns;
+		outside.step_ns -= p.step_ns;
+		if (p.count || p.host_ns)
+			parts[n++] = p;
+	}
+	if (outside.host_ns)
+		parts[n++] = outside;
+	if (after.step_ns)
+		parts[n++] = after;
+	for (size_t i = 0; i < n; i++)
+		find_means(&parts[i], steps);
+	pf_sort(parts, n, sizeof(*parts), by_step_time);
+	*count = n;
+	return parts;
+}
+
+static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc);
+
+static void show(const struct pf_ranges *ranges,
+		 const struct pf_step_times *steps, struct pf_doc *doc)
+{
+	struct pf_field
+		own[sizeof(step_ranges_fields) / sizeof(*step_ranges_fields)];
+	struct part *parts;
+	size_t count;
+
+	memcpy(own, step_ranges_fields, sizeof(own));
+	for (size_t i = 0;
+	     i < sizeof(step_ranges_of_gpu) / sizeof(*step_ranges_of_gpu); i++)
+		for (size_t f = 0;
+		     !steps->device_count && f < sizeof(own) / sizeof(*own);
+		     f++)
+			if (!strcmp(own[f].col.key, step_ranges_of_gpu[i]))
+				own[f].col.kind |= PF_ABSENT;
+	parts = find_parts(ranges, steps, &count);
+	PF_ROWS(doc, "ranges", "Where the time of a step goes, by range", own,
+		parts, count);
+	free(parts);
+	ranges_show_spans(ranges, doc);
+	if (!ranges->count && !ranges->span_count)
+		pf_doc_note(doc, "no range begins in the steps on their "
+				 "thread; mark parts of the program with "
+				 "record_function or NVTX");
+	if (ranges->has_plain)
+		pf_doc_note(doc, "without operators and annotations all ranges "
+				 "of threads count");
+}
+
+/* Add the table "ranges" of these steps to the document. */
+static int step_ranges(struct pf_db *db, const struct pf_window_args *args,
+		       const struct pf_step_times *steps, struct pf_doc *doc,
+		       struct pf_err *err)
+{
+	struct pf_ranges_args own = { .window = *args, .steps = steps };
+	struct pf_ranges ranges = { 0 };
+	int rc = 0;
+
+	if (steps->full_count) {
+		rc = pf_ranges_find(db, &own, &ranges, err);
+		if (!rc)
+			show(&ranges, steps, doc);
+	}
+	pf_ranges_release(&ranges);
+	return rc;
+}
+
+/* ---- ranges alone ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_range, member, key, title, kind)
+static const struct pf_field host_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(self_ns, "self_ns", "Self", PF_NS),
+	FIELD(share, "self_share", "Share", PF_RATIO),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Max", PF_NS),
+};
+static const struct pf_field gpu_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(gpu_count, "count", "Count", PF_COUNT),
+	FIELD(work_count, "work_count", "GPU work", PF_COUNT),
+	FIELD(projected_ns, "projected_ns", "First to last", PF_NS),
+	FIELD(projected_median_ns, "projected_median_ns", "Median", PF_NS),
+	FIELD(busy_ns, "busy_ns", "Busy", PF_NS),
+};
+static const struct pf_field span_fields[] = {
+	FIELD(name, "range", "Range", PF_TEXT),
+	FIELD(count, "count", "Count", PF_COUNT),
+	FIELD(total_ns, "total_ns", "Total", PF_NS),
+	FIELD(share, "share", "Share", PF_RATIO),
+	FIELD(median_ns, "median_ns", "Median", PF_NS),
+	FIELD(min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(max_ns, "max_ns", "Max", PF_NS),
+};
+#undef FIELD
+
+static void find_no_thread(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX], all[PF_NUM_MAX], time[PF_NUM_MAX];
+	const struct pf_range *most = &r->spans[0];
+
+	pf_num_show_ns(time, most->total_ns);
+	if (r->spans_all == 1)
+		pf_doc_finding(doc, "The one start/end range%s, %s, lasts %s",
+			       pf_window_scope(&r->window), most->name, time);
+	else
+		pf_doc_finding(doc,
+			       "Of %s start/end ranges%s those of %s last "
+			       "longest: %s in all, %s of them",
+			       pf_num_show_count(all, r->spans_all),
+			       pf_window_scope(&r->window), most->name, time,
+			       pf_num_show_count(text, most->count));
+}
+
+static void step_ranges_add_finding(const struct pf_ranges *r,
+				    struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], time[PF_NUM_MAX], all[PF_NUM_MAX];
+	const struct pf_range *most = NULL;
+
+	doc->is_nothing = !r->item_count && !r->span_count;
+	if (!r->item_count && r->span_count) {
+		find_no_thread(r, doc);
+		return;
+	}
+	if (!r->item_count && r->window.has_unread) {
+		pf_doc_finding(doc, "No ranges could be read");
+		return;
+	}
+	if (!r->item_count) {
+		pf_doc_finding(doc, "There are no ranges; %s",
+			       pf_hint(r->producer, PF_HINT_RANGES));
+		return;
+	}
+	for (size_t i = 0; i < r->item_count; i++) {
+		const struct pf_range *item = &r->items[i];
+
+		if (r->has_user_self && !strcmp(item->name, "ProfilerStep*"))
+			continue;
+		if (!most || item->self_ns > most->self_ns)
+			most = item;
+	}
+	pf_doc_finding(doc,
+		       "%s itself takes %s of the time in ranges%s (%s of %s)",
+		       most->name, pf_num_show_ratio(part, most->share),
+		       pf_window_scope(&r->window),
+		       pf_num_show_ns(time, most->self_ns),
+		       pf_num_show_ns(all, r->self_ns));
+}
+
+/* The list of those of no thread, and what must be known of it. */
+static void ranges_show_spans(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	char text[PF_NUM_MAX];
+
+	PF_ROWS(doc, "spans", "Start/end ranges, of no thread", span_fields,
+		r->spans, r->span_count);
+	if (r->span_count)
+		pf_doc_note(doc,
+			    "start/end ranges may overlap, cross and end on "
+			    "another thread: none is inside of another, and "
+			    "their times do not add up to any other");
+	if (r->half_count)
+		pf_doc_note(doc,
+			    "%s asynchronous events begin or end a range whose "
+			    "other end is not there",
+			    pf_num_show_count(text, r->half_count));
+}
+
+void pf_ranges_show(const struct pf_ranges *r, struct pf_doc *doc)
+{
+	step_ranges_add_finding(r, doc);
+	pf_doc_int(doc, "range_count", "Ranges", PF_COUNT, r->count);
+	pf_doc_int(doc, "self_ns", "Time in ranges", PF_NS, r->self_ns);
+	PF_ROWS(doc, "ranges", "On the host", host_fields, r->items,
+		r->item_count);
+	if (r->has_plain)
+		pf_doc_note(doc, "without operators and annotations all ranges "
+				 "of threads count");
+	PF_ROWS(doc, "gpu", "GPU work that they launched", gpu_fields, r->gpu,
+		r->gpu_count);
+	ranges_show_spans(r, doc);
 }

@@ -9,13 +9,47 @@
 #ifndef PF_ANALYSIS_TIME_STEPS_H
 #define PF_ANALYSIS_TIME_STEPS_H
 
-#include "analysis/time/copies.h"
-#include "analysis/time/sm.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "events/gpu.h"
 #include "events/trust.h"
 #include "events/window.h"
-#include "base/err.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
+
+/*
+ * How well kernels fill one GPU: the estimates that TensorBoard made known.
+ * At each instant blocks per SM of the kernels that run are added up; what
+ * exceeds 1 adds nothing to the efficiency.  Kernels come in order of their
+ * start; memory grows with the number that run at once.
+ */
+
+struct pf_sm_sums {
+	int64_t covered_ns;   /* any kernel runs */
+	int64_t kernel_ns;    /* durations of kernels, summed */
+	int64_t sized_ns;     /* of it, with known blocks per SM */
+	int64_t occupied_ns;  /* of it, with known occupancy */
+	double efficiency_ns; /* integral of min(sum of blocks per SM, 1) */
+	double occupancy_ns;  /* integral of the sum of occupancies, percent */
+};
+
+struct pf_sm {
+	struct pf_sm_kernel *heap; /* those that run, by end */
+	size_t count, cap;
+	int64_t at_ns;
+	/* Of those that run; blocks and occupancy in fixed point. */
+	int64_t blocks, occupancy, sized, occupied;
+	struct pf_sm_sums sums;
+};
+
+/*
+ * Copies by direction and kinds of memory, as their names say:
+ * "Memcpy HtoD (Pageable -> Device)".
+ */
+
+struct pf_copies;
 
 struct pf_steps_args {
 	struct pf_window_args window;
@@ -116,16 +150,12 @@ struct pf_step_times {
 int pf_step_times_find(struct pf_db *db, const struct pf_steps_args *args,
 		       struct pf_step_times *out, struct pf_err *err);
 void pf_step_times_release(struct pf_step_times *times);
-void pf_step_times_show(const struct pf_step_times *times, struct pf_doc *doc);
 
 /*
  * Warm-up: the leading steps that each take more than so many times the
  * median of all.  What allocates, compiles and fills caches is in them.
  */
 #define PF_WARM_UP_TIMES 1.25
-
-/* How many of the durations, in order of time, are warm-up. */
-size_t pf_steps_warm_up(const int64_t *durations_ns, size_t count);
 
 /* The same of whole steps, by trace: start with { 0, SIZE_MAX }. */
 struct pf_steps_warm_up {

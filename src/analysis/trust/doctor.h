@@ -75,8 +75,6 @@ struct pf_doctor {
 
 int pf_doctor_find(struct pf_db *db, struct pf_doctor *out, struct pf_err *err);
 void pf_doctor_release(struct pf_doctor *doctor);
-void pf_doctor_show(const struct pf_doctor *doctor,
-		    const struct pf_doctor_args *args, struct pf_doc *doc);
 
 /*
  * Both.  *is_failed: the worst verdict is at least what fail_on says.  What

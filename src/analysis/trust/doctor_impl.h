@@ -24,16 +24,11 @@ struct pf_doctor_gpu {
 };
 #define PF_DOCTOR_BACKLOG_NS 1000000
 
-int pf_doctor_gpu(struct pf_db *db, struct pf_doctor_gpu *out,
-		  struct pf_err *err);
-
 /* Samples of a log's clocks while GPUs worked (doctor_gpu.c). */
 struct pf_doctor_clocks {
 	int64_t count, low_count;
 	double least_mhz, most_mhz;
 };
-int pf_doctor_clocks(struct pf_db *db, struct pf_doctor_clocks *out,
-		     struct pf_err *err);
 
 /* What the threads and streams say (doctor_tracks.c). */
 struct pf_doctor_tracks {
@@ -54,8 +49,5 @@ struct pf_doctor_tracks {
 	int64_t silent_trace_count; /* launches, but no GPU work at all */
 	int64_t step_count, empty_step_count; /* events/step.h */
 };
-
-int pf_doctor_tracks(struct pf_db *db, struct pf_doctor_tracks *out,
-		     struct pf_err *err);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 /* Texts NULL, numbers PF_NO_INT: not known. */
 struct pf_info_trace {
@@ -65,5 +65,18 @@ int pf_info(struct pf_db *db, struct pf_info *kept, struct pf_doc *doc,
  * every page.
  */
 int pf_info_storage(struct pf_db *db, struct pf_doc *doc, struct pf_err *err);
+
+/*
+ * Reading a database back, before what it was made of is removed: the pages
+ * and indexes of the file as SQLite checks them, every column of every block
+ * with its checksum, and the events of each track and trace against what was
+ * counted while they were written.
+ */
+
+/*
+ * *event_count: events that were read back.  PF_EDB and where, if anything is
+ * not as it was written.
+ */
+int pf_check(struct pf_db *db, int64_t *event_count, struct pf_err *err);
 
 #endif

@@ -145,7 +145,7 @@ static uint32_t kernel_args(struct pf_nsys *n, const struct pf_rows *r,
 			    const struct place *p)
 {
 	int64_t v[LAUNCH_NUMBERS + 4];
-	struct pf_digest digest;
+	struct pf_dict_hash digest;
 	uint32_t *memo;
 
 	for (int i = 0; i < LAUNCH_NUMBERS; i++)
@@ -154,7 +154,7 @@ static uint32_t kernel_args(struct pf_nsys *n, const struct pf_rows *r,
 	v[LAUNCH_NUMBERS + 1] = p->context;
 	v[LAUNCH_NUMBERS + 2] = p->has_stream ? p->stream : INT64_MIN;
 	v[LAUNCH_NUMBERS + 3] = p->node > 0;
-	digest = pf_digest_of(v, sizeof(v), 0);
+	digest = pf_dict_hash(v, sizeof(v), 0);
 	if (p->node >= INT64_C(1) << 58)
 		return write_kernel_args(n, p, v);
 	if (!pf_memo_find(&n->sink.memos, digest.low, digest.high, &memo)) {

@@ -172,7 +172,7 @@ static int64_t process_of(struct csv *r)
 	const char *guid = cell(r, GUID, &len);
 
 	return pf_rocm_process(&r->map,
-			       pf_digest_of(guid, len, (uint32_t)pid).low);
+			       pf_dict_hash(guid, len, (uint32_t)pid).low);
 }
 
 static struct pf_rocm_work work_of(struct csv *r)

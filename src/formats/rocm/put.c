@@ -183,7 +183,7 @@ void pf_rocm_put_kernel(struct pf_rocm *m, const struct pf_rocm_work *w,
 		  { l->block[0], l->block[1], l->block[2] },
 		  { l->registers, l->dynamic_bytes, l->local_bytes,
 		    w->agent != NULL } };
-	struct pf_digest digest = pf_digest_of(&key, sizeof(key), 0);
+	struct pf_dict_hash digest = pf_dict_hash(&key, sizeof(key), 0);
 	uint32_t *memo;
 
 	put->category = PF_ROCM_CAT_KERNEL;

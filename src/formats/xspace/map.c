@@ -122,7 +122,7 @@ static void set_thread(struct pf_xs_map *m)
 	pf_buf_add(&name, m->line.name.data, m->line.name.len);
 	if (m->line_ids->count < LINES_NAMED_MAX)
 		first = pf_map_at(m->line_ids,
-				  pf_digest_of(name.data, name.len, 0).low);
+				  pf_dict_hash(name.data, name.len, 0).low);
 	if (first && *first == UINT64_MAX)
 		*first = (uint64_t)m->line.id;
 	else if (!first || *first != (uint64_t)m->line.id)

@@ -86,7 +86,7 @@ struct pf_xs_shape *pf_xs_shape_find(const struct pf_xs_map *m,
 				     const struct pf_xs_shape_key *key,
 				     bool *is_known)
 {
-	struct pf_digest d = pf_digest_of(key->bytes, key->len, 0);
+	struct pf_dict_hash d = pf_dict_hash(key->bytes, key->len, 0);
 	struct pf_xs_shape *s = &m->memos->shapes[d.low % SHAPES];
 
 	*is_known = s->low == d.low && s->high == d.high &&

@@ -10,7 +10,6 @@
 #include "base/sat.h"
 #include "compare/snap_diff.h"
 #include "analysis/memory/snap_state.h"
-#include "analysis/memory/stack_line.h"
 #include "analysis/memory/usage.h"
 #include "store/query.h"
 #include "show/rows.h"

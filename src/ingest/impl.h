@@ -115,7 +115,7 @@ int pf_later_each(struct pf_later *l,
 
 struct pf_ids {
 	struct pf_dict_hash *digests; /* by id */
-	uint32_t *table;           /* open addressing, id + 1 */
+	uint32_t *table;              /* open addressing, id + 1 */
 	size_t count, digests_cap, table_size;
 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/graphs/layers.h"
+#include "analysis/graphs/graphs.h"
 
 /* n: norm, g: product, a: attention, s: activation; others: no matter. */
 static enum pf_role role_of(char c)

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "analysis/roofline/models.h"
-#include "analysis/roofline/recompute.h"
+#include "analysis/roofline/walk.h"
 #include "formats/event.h"
 
 struct made {

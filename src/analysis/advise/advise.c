@@ -1,13 +1,230 @@
 /* SPDX-License-Identifier: MIT */
 /* The analyses that advice rests on, beside the path. */
-#include "analysis/advise/advise_impl.h"
+#include "config.h"
+
+#include "analysis/advise/advise.h"
 
 #include <stdatomic.h>
 
+#include "analysis/advise/impl.h"
 #include "events/gpu.h"
 #include "events/trust.h"
+#include "show/rows.h"
 #include "store/kept.h"
 #include "store/threads.h"
+
+/* What to do, in words of the reader's framework. */
+
+#define TORCH "PyTorch"
+#define JAX   "JAX"
+#define TF    "TensorFlow"
+
+/* Framework NULL: any.  Of a rule the first that fits counts. */
+static const struct {
+	const char *id, *framework, *variant, *remedy, *code;
+} remedies[] = {
+	{ "A1", TORCH, "no workers",
+	  "the loader runs in the training thread: give it processes of its "
+	  "own, as many as there are CPU cores to spare",
+	  "DataLoader(dataset, num_workers=4, persistent_workers=True,\n"
+	  "           pin_memory=True)" },
+	{ "A1", TORCH, "workers",
+	  "the workers do not keep up: more of them, more batches ahead, or "
+	  "cheaper transforms",
+	  "DataLoader(dataset, num_workers=8, prefetch_factor=4,\n"
+	  "           persistent_workers=True)" },
+	{ "A1", TF, NULL,
+	  "read and transform in parallel, and prepare batches ahead",
+	  "ds = ds.map(f, num_parallel_calls=tf.data.AUTOTUNE)\n"
+	  "ds = ds.batch(n).prefetch(tf.data.AUTOTUNE)" },
+	{ "A1", JAX, NULL,
+	  "load the next batch in another thread, and put it on the device "
+	  "while this one is computed",
+	  "grain.MapDataset.source(data).to_iter_dataset(\n"
+	  "    grain.ReadOptions(num_threads=16, prefetch_buffer_size=500))" },
+	{ "A1", NULL, NULL,
+	  "load the next batch in another thread or process while the GPU "
+	  "works on this one",
+	  NULL },
+	{ "A2", TORCH, NULL,
+	  "let the loader pin its batches, and copy without waiting",
+	  "DataLoader(dataset, pin_memory=True)\n"
+	  "batch = batch.to(device, non_blocking=True)" },
+	{ "A2", JAX, NULL,
+	  "put the next batch on the device before this step is waited for: "
+	  "device_put does not wait",
+	  "following = jax.device_put(next(batches))" },
+	{ "A2", TF, NULL, "let the dataset copy batches ahead",
+	  "ds = ds.apply(tf.data.experimental.prefetch_to_device('/gpu:0'))" },
+	{ "A2", NULL, NULL,
+	  "allocate host buffers with cudaMallocHost and copy with "
+	  "cudaMemcpyAsync on a stream of its own",
+	  NULL },
+	{ "A3", TORCH, "item",
+	  "keep results on the GPU and read them every so many steps, not in "
+	  "each; boolean indexing and nonzero() wait for a size: use where()",
+	  "total += loss.detach()      # no .item() here\n"
+	  "if step % 100 == 0:\n"
+	  "    print(total.item())" },
+	{ "A3", TORCH, "explicit",
+	  "the script itself waits, as for timing: leave it out, or time with "
+	  "events",
+	  "start.record(); ...; end.record()\n"
+	  "# later: start.elapsed_time(end)" },
+	{ "A3", TORCH, NULL,
+	  "copy results back without waiting, and read them a step later",
+	  "host = result.to('cpu', non_blocking=True)" },
+	{ "A3", JAX, NULL,
+	  "keep results on the device: float(), np.asarray() and "
+	  "block_until_ready() wait for all before them",
+	  "if step % 100 == 0:\n"
+	  "    print(float(loss))" },
+	{ "A3", TF, NULL,
+	  "keep results as tensors: numpy() and print() of one wait for it",
+	  "if step % 100 == 0:\n"
+	  "    print(loss.numpy())" },
+	{ "A3", NULL, NULL,
+	  "wait later, and for an event instead of the device", NULL },
+	{ "A4", TORCH, "compiled",
+	  "parts are compiled already: look for graph breaks, and let CUDA "
+	  "graphs launch what is left",
+	  "TORCH_LOGS=graph_breaks python train.py\n"
+	  "torch.compile(model, mode='reduce-overhead', fullgraph=True)" },
+	{ "A4", TORCH, NULL,
+	  "compile the model, which fuses kernels, and replay the step as a "
+	  "CUDA graph where its shapes do not change",
+	  "model = torch.compile(model, mode='reduce-overhead')" },
+	{ "A4", JAX, NULL,
+	  "compile the whole step as one function, and let loops run in it",
+	  "step = jax.jit(step, donate_argnums=0)\n"
+	  "state, losses = jax.lax.scan(step, state, batches)" },
+	{ "A4", TF, NULL, "compile the whole step, which fuses kernels",
+	  "@tf.function(jit_compile=True)\ndef step(batch): ..." },
+	{ "A4", NULL, NULL,
+	  "fuse small kernels, and launch those that repeat as one CUDA or "
+	  "HIP graph",
+	  NULL },
+	{ "A5", TORCH, NULL,
+	  "find what changes from call to call (shapes, Python values) and "
+	  "makes it compile again",
+	  "TORCH_LOGS=recompiles python train.py\n"
+	  "torch.compile(model, dynamic=True)" },
+	{ "A5", JAX, NULL,
+	  "keep shapes and static arguments the same, or keep what was "
+	  "compiled",
+	  "jax.config.update('jax_explain_cache_misses', True)\n"
+	  "jax.config.update('jax_compilation_cache_dir', folder)" },
+	{ "A5", TF, NULL, "pass tensors of one signature, not Python values",
+	  "@tf.function(reduce_retracing=True)\ndef step(batch): ..." },
+	{ "A5", NULL, NULL, "keep shapes the same, so that it compiles once",
+	  NULL },
+	{ "A6", TORCH, "tf32",
+	  "let products round to TF32, or run them in bfloat16 where the model "
+	  "allows it",
+	  "torch.set_float32_matmul_precision('high')\n"
+	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
+	{ "A6", TORCH, "bf16",
+	  "run products in bfloat16 where the model allows it",
+	  "with torch.autocast('cuda', dtype=torch.bfloat16): ..." },
+	{ "A6", TORCH, "fp16",
+	  "run products in half precision where the model allows it, and scale "
+	  "the loss; this GPU has neither TF32 nor bfloat16",
+	  "with torch.autocast('cuda', dtype=torch.float16): ...\n"
+	  "scaler = torch.amp.GradScaler()" },
+	{ "A6", JAX, NULL, "let products round, or compute in bfloat16",
+	  "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')\n"
+	  "x.astype(jnp.bfloat16)" },
+	{ "A6", TF, NULL, "compute in mixed precision",
+	  "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" },
+	{ "A6", NULL, NULL, "multiply in reduced precision", NULL },
+	{ "A7", TORCH, NULL,
+	  "call the fused kernel instead of product, softmax and product",
+	  "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)" },
+	{ "A8", TORCH, "other",
+	  "torch has no fused kernel for this optimizer: compile its step",
+	  "step = torch.compile(optimizer.step)" },
+	{ "A8", TORCH, "foreach",
+	  "one kernel for all parameters instead of one an operation",
+	  "torch.optim.AdamW(params, fused=True)   # or SGD, Adam, Adagrad" },
+	{ "A8", TORCH, NULL,
+	  "update all parameters together instead of one after the other",
+	  "torch.optim.SGD(params, lr, fused=True) # or AdamW; or "
+	  "foreach=True" },
+	{ "A9", TORCH, NULL, "keep images with channels last",
+	  "model = model.to(memory_format=torch.channels_last)\n"
+	  "x = x.to(memory_format=torch.channels_last)" },
+	{ "A9", NULL, NULL, "keep tensors in the layout of the convolutions",
+	  NULL },
+	{ "A10", TORCH, NULL,
+	  "make tensors in the type, on the device and in the layout in which "
+	  "they are used; avoid contiguous() and clone() on the way",
+	  "torch.ones(n, device=x.device, dtype=x.dtype)" },
+	{ "A11", TORCH, NULL,
+	  "give each step more samples: the GPU and its memory have room",
+	  "DataLoader(dataset, batch_size=2 * batch_size)" },
+	{ "A12", TORCH, NULL,
+	  "let segments grow instead of allocating new ones, drop what is not "
+	  "needed, or compute activations again",
+	  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n"
+	  "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" },
+	{ "A13", TORCH, "small",
+	  "many small messages: put gradients into larger buckets",
+	  "DistributedDataParallel(model, bucket_cap_mb=100)" },
+	{ "A13", TORCH, NULL,
+	  "start communication earlier and let it run beside computation",
+	  "DistributedDataParallel(model, gradient_as_bucket_view=True)\n"
+	  "work = dist.all_reduce(t, async_op=True); ...; work.wait()" },
+	{ "A13", JAX, NULL,
+	  "let the compiler run collectives beside computation",
+	  "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true" },
+	{ "A13", NULL, NULL,
+	  "start communication earlier, on a stream of its own", NULL },
+	{ "A14", NULL, NULL,
+	  "freeze what lives on, and collect by hand between steps",
+	  "gc.freeze(); gc.disable()\n"
+	  "if step % 1000 == 0: gc.collect()" },
+	{ "A15", TORCH, NULL, "drop gradients instead of filling them with 0",
+	  "optimizer.zero_grad(set_to_none=True)" },
+	{ "A16", TORCH, "steps", "tell the profiler where a step ends",
+	  "prof.step()   # at the end of each step" },
+	{ "A16", TORCH, "warm-up", "leave warm-up out",
+	  "schedule=torch.profiler.schedule(wait=1, warmup=2, active=5)" },
+	{ "A16", TORCH, "stacks", "record functions",
+	  "profile(with_stack=True, ...)" },
+	{ "A16", NULL, "steps", "name the ranges that are steps",
+	  "--steps REGEX" },
+	{ "A16", NULL, "warm-up", "leave warm-up out", "--skip-first 1" },
+	{ "A17", TORCH, NULL,
+	  "sort once, sum by segments, or give the rows as one product; "
+	  "sparse=True for an embedding of which few rows are used",
+	  "nn.Embedding(n, d, sparse=True)" },
+	{ "A18", NULL, NULL, "do it every so many steps, or in another thread",
+	  "if step % 100 == 0: log(...)" },
+	{ "A19", TORCH, NULL, "compile the function that holds them",
+	  "@torch.compile\ndef activation(x): ..." },
+	{ "A19", NULL, NULL, "write them as one kernel", NULL },
+	{ "A20", TORCH, NULL,
+	  "decode for many requests at once, so that reading the weights once "
+	  "serves all of them, and replay the step as a CUDA graph",
+	  "decode = torch.compile(decode, mode='reduce-overhead')" },
+};
+
+void advise_remedy(struct pf_advice *a, const char *framework,
+		   const char *variant)
+{
+	for (size_t i = 0; i < sizeof(remedies) / sizeof(*remedies); i++) {
+		if (strcmp(remedies[i].id, a->id) != 0 ||
+		    (remedies[i].framework &&
+		     (!framework ||
+		      strcmp(remedies[i].framework, framework) != 0)) ||
+		    (remedies[i].variant &&
+		     strcmp(remedies[i].variant, variant) != 0))
+			continue;
+		a->remedy = remedies[i].remedy;
+		a->code = remedies[i].code;
+		return;
+	}
+}
 
 #define KEPT_BYTES (32u << 20) /* of blocks that several read */
 
@@ -198,6 +415,8 @@ int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 	return rc;
 }
 
+static void advise_show(const struct pf_advise *a, struct pf_doc *doc);
+
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 	      struct pf_doc *doc, struct pf_err *err)
 {
@@ -205,10 +424,270 @@ int pf_advise(struct pf_db *db, const struct pf_advise_args *args,
 	int rc = pf_advise_find(db, args, &a, err);
 
 	if (!rc) {
-		pf_advise_show(&a, doc);
+		advise_show(&a, doc);
 		rc = pf_trust_note(db, &a.tiles->path->window,
 				   PF_TRUST_WORK | PF_TRUST_LINKS, doc, err);
 	}
 	pf_advise_release(&a);
 	return rc;
+}
+
+/* ---- advise show ---- */
+
+struct advice_row {
+	const char *id, *title, *confidence, *framework;
+	const char *sentence, *remedy, *code, *command;
+	int64_t at_most_ns, likely_ns, on_path_ns;
+	double share;
+};
+
+#define ADVICE(member, key, title, kind)                                       \
+	PF_FIELD(struct advice_row, member, key, title, kind)
+static const struct pf_field advice_fields[] = {
+	ADVICE(id, "id", "Advice", PF_TEXT | PF_OURS),
+	ADVICE(at_most_ns, "at_most_ns", "At most", PF_NS | PF_MAYBE),
+	ADVICE(share, "share", "Of all", PF_RATIO),
+	ADVICE(likely_ns, "likely_ns", "At least", PF_NS | PF_MAYBE | PF_FULL),
+	ADVICE(on_path_ns, "on_path_ns", "On the path",
+	       PF_NS | PF_MAYBE | PF_FULL),
+	ADVICE(confidence, "confidence", "How sure", PF_TEXT | PF_OURS),
+	ADVICE(title, "title", "What to change", PF_TEXT | PF_OURS | PF_WHOLE),
+	ADVICE(sentence, "sentence", "Why", PF_TEXT | PF_FULL),
+	ADVICE(framework, "framework", "Framework",
+	       PF_TEXT | PF_OURS | PF_FULL),
+	ADVICE(remedy, "remedy", "How", PF_TEXT | PF_OURS | PF_FULL),
+	ADVICE(code, "code", "Code", PF_TEXT | PF_OURS | PF_FULL),
+	ADVICE(command, "command", "Shown by", PF_TEXT | PF_FULL),
+};
+
+struct evidence_row {
+	const char *id, *what, *name, *at;
+	int64_t ns, count, longest_ns, from_ns, to_ns;
+};
+
+#define EVIDENCE(member, key, title, kind)                                     \
+	PF_FIELD(struct evidence_row, member, key, title, kind)
+static const struct pf_field evidence_fields[] = {
+	EVIDENCE(id, "id", "Advice", PF_TEXT | PF_OURS),
+	EVIDENCE(ns, "ns", "On the path", PF_NS),
+	EVIDENCE(count, "count", "Times", PF_COUNT),
+	EVIDENCE(what, "what", "Of it", PF_TEXT | PF_OURS | PF_FULL),
+	EVIDENCE(name, "name", "Name", PF_TEXT),
+	EVIDENCE(at, "at", "Line or operator", PF_PATH),
+	EVIDENCE(longest_ns, "longest_ns", "Longest", PF_NS | PF_FULL),
+	EVIDENCE(from_ns, "from_ns", "From", PF_NS | PF_FULL),
+	EVIDENCE(to_ns, "to_ns", "To", PF_NS | PF_FULL),
+};
+
+struct how_row {
+	const char *id, *text;
+};
+
+static const struct pf_field how_fields[] = {
+	PF_FIELD(struct how_row, id, "id", "Advice", PF_TEXT | PF_OURS),
+	PF_FIELD(struct how_row, text, "text", "Why and how",
+		 PF_TEXT | PF_WHOLE),
+};
+
+struct rest_row {
+	const char *id, *title, *reason;
+	double measured, threshold;
+};
+
+#define REST(member, key, title, kind)                                         \
+	PF_FIELD(struct rest_row, member, key, title, kind)
+static const struct pf_field open_fields[] = {
+	REST(id, "id", "Advice", PF_TEXT | PF_OURS),
+	REST(title, "title", "What to change", PF_TEXT | PF_OURS),
+	REST(reason, "reason", "Why not", PF_TEXT | PF_OURS | PF_WHOLE),
+};
+
+static const struct pf_field fine_fields[] = {
+	REST(id, "id", "Advice", PF_TEXT | PF_OURS),
+	REST(title, "title", "What to change", PF_TEXT | PF_OURS),
+	REST(measured, "measured", "Measured", PF_RATIO | PF_FULL),
+	REST(threshold, "threshold", "Threshold", PF_RATIO | PF_FULL),
+	REST(reason, "reason", "Why not", PF_TEXT | PF_OURS | PF_WHOLE),
+};
+
+static const char *text_of(const struct pf_buf *b)
+{
+	return b->data ? b->data : "";
+}
+
+static void add_finding(const struct pf_advise *a, struct pf_doc *doc)
+{
+	const struct pf_advice *best = &a->all[0];
+	struct pf_buf part = { 0 };
+
+	if (!a->given) {
+		pf_doc_finding(doc, "Nothing that could be judged would bring "
+				    "enough to advise it");
+		return;
+	}
+	if (best->at_most_ns == PF_NO_INT) {
+		pf_doc_finding(doc, "First of all: %s", best->title);
+		return;
+	}
+	pf_window_say_part(&a->tiles->path->window, &part, best->at_most_ns,
+			   a->window_ns, a->step_count);
+	pf_doc_finding(doc, "First of all: %s, which saves at most %s",
+		       best->title, part.data);
+	pf_buf_release(&part);
+}
+
+static void add_advice(const struct pf_advise *a, struct pf_doc *doc)
+{
+	struct pf_table *t = pf_doc_fields(doc, "advice", "What to try",
+					   PF_FIELDS(advice_fields));
+
+	for (size_t i = 0; i < a->given; i++) {
+		const struct pf_advice *v = &a->all[i];
+		bool is_known = v->at_most_ns != PF_NO_INT;
+		struct advice_row row = {
+			.id = v->id,
+			.title = v->title,
+			.confidence = v->confidence,
+			.framework = a->framework,
+			.sentence = text_of(&v->sentence),
+			.remedy = v->remedy,
+			.code = v->code,
+			.command = text_of(&v->command),
+			.at_most_ns = v->at_most_ns,
+			.likely_ns = v->likely_ns,
+			.on_path_ns = is_known ? v->on_path_ns : PF_NO_INT,
+			.share = is_known ? pf_ratio((double)v->at_most_ns,
+						     a->window_ns)
+					  : NAN,
+		};
+
+		PF_PUT(t, advice_fields, row);
+	}
+}
+
+static void add_evidence(const struct pf_advise *a, struct pf_doc *doc)
+{
+	struct pf_table *t = pf_doc_fields(doc, "evidence", "Where it is",
+					   PF_FIELDS(evidence_fields));
+
+	for (size_t i = 0; i < a->given; i++) {
+		const struct pf_advice *v = &a->all[i];
+
+		for (size_t k = 0; k < v->place_count; k++) {
+			const struct pf_advice_place *p = &v->places[k];
+			struct evidence_row row = {
+				v->id,
+				p->what,
+				p->name,
+				p->at && p->name && !strcmp(p->at, p->name)
+					? NULL
+					: p->at,
+				p->ns,
+				p->count,
+				p->longest_ns,
+				p->from_ns,
+				p->from_ns + p->longest_ns
+			};
+
+			PF_PUT(t, evidence_fields, row);
+		}
+	}
+}
+
+static void add_line(struct pf_table *t, const char *id, const char *before,
+		     const char *text, size_t len, const char *after)
+{
+	struct pf_buf line = { 0 };
+	struct how_row row = { .id = id };
+
+	pf_buf_adds(&line, before);
+	pf_buf_add(&line, text, len);
+	pf_buf_adds(&line, after);
+	row.text = line.data;
+	PF_PUT(t, how_fields, row);
+	pf_buf_release(&line);
+}
+
+/* For people: the sentences, and code line by line. */
+static void add_how(const struct pf_advise *a, struct pf_doc *doc)
+{
+	struct pf_table *t =
+		pf_doc_fields(doc, "how", "Why and how", PF_FIELDS(how_fields));
+
+	for (size_t i = 0; i < a->given; i++) {
+		const struct pf_advice *v = &a->all[i];
+		const char *line = v->code, *end;
+
+		add_line(t, v->id, "", text_of(&v->sentence), v->sentence.len,
+			 ".");
+		if (v->remedy)
+			add_line(t, v->id, "-> ", v->remedy, strlen(v->remedy),
+				 v->code ? ":" : "");
+		for (; line; line = *end ? end + 1 : NULL) {
+			end = line + strcspn(line, "\n");
+			add_line(t, v->id, "   ", line, (size_t)(end - line),
+				 "");
+		}
+		add_line(t, v->id, "see: ", text_of(&v->command),
+			 v->command.len, "");
+	}
+}
+
+static void add_rest(const struct pf_advise *a, enum pf_advice_state state,
+		     struct pf_table *t, const struct pf_field *fields,
+		     size_t count)
+{
+	for (size_t i = a->given; i < a->count; i++) {
+		const struct pf_advice *v = &a->all[i];
+		struct rest_row row = { v->id, v->title, text_of(&v->sentence),
+					v->measured, v->threshold };
+
+		if (v->state == state)
+			pf_table_put(t, fields, count, &row, sizeof(row));
+	}
+}
+
+/* Without a path, and of no advice, there is no time to speak of. */
+static void add_times(const struct pf_advise *a, size_t first,
+		      struct pf_doc *doc)
+{
+	if (a->window_ns)
+		pf_doc_int(doc, "window_ns", "Window", PF_NS, a->window_ns);
+	else
+		pf_doc_null(doc, "window_ns", "Window", PF_NS);
+	if (pf_advise_union(a, first))
+		pf_doc_int(doc, "together_ns", "The first together", PF_NS,
+			   pf_advise_union(a, first));
+	else
+		pf_doc_null(doc, "together_ns", "The first together", PF_NS);
+}
+
+static void advise_show(const struct pf_advise *a, struct pf_doc *doc)
+{
+	char all[PF_NUM_MAX], window[PF_NUM_MAX];
+	size_t first = a->given < 5 ? a->given : 5;
+	struct pf_table *t;
+
+	add_finding(a, doc);
+	add_times(a, first, doc);
+	add_advice(a, doc);
+	add_how(a, doc);
+	add_evidence(a, doc);
+	t = pf_doc_fields(doc, "not_judged", "Not judged",
+			  PF_FIELDS(open_fields));
+	add_rest(a, PF_ADVICE_NOT_JUDGED, t, PF_FIELDS(open_fields));
+	t = pf_doc_fields(doc, "fine", "Nothing to do", PF_FIELDS(fine_fields));
+	add_rest(a, PF_ADVICE_FINE, t, PF_FIELDS(fine_fields));
+	if (first > 1)
+		pf_doc_note(doc,
+			    "advice may be about the same time: the first %zu "
+			    "hold %s of the %s of the critical path together",
+			    first,
+			    pf_num_show_ns(all, pf_advise_union(a, first)),
+			    pf_num_show_ns(window, a->window_ns));
+	if (a->given)
+		pf_doc_note(doc,
+			    "at most is what the change takes off the critical "
+			    "path (sure), or what the path worked out anew "
+			    "saves (model)");
 }

@@ -111,7 +111,6 @@ void pf_advise_release(struct pf_advise *a);
 /* Both, with all that others find; release it also after an error. */
 int pf_advise_find(struct pf_db *db, const struct pf_advise_args *args,
 		   struct pf_advise *out, struct pf_err *err);
-void pf_advise_show(const struct pf_advise *a, struct pf_doc *doc);
 
 /* All of it, and what of the trace is not to be trusted. */
 int pf_advise(struct pf_db *db, const struct pf_advise_args *args,

@@ -4,9 +4,1591 @@
  * can save at most.  Then it says what sums do not.  What is given is ranked
  * by that.
  */
-#include "analysis/advise/advise_impl.h"
+#include "config.h"
 
+#include "analysis/advise/impl.h"
+#include "analysis/roofline/gpus.h"
+#include "analysis/roofline/roofline.h"
 #include "base/order.h"
+#include "base/sat.h"
+#include "events/interval.h"
+#include "events/track_read.h"
+#include "events/words.h"
+#include "formats/event.h"
+#include "store/query.h"
+
+/*
+ * What the shapes of operators say of the time that stays.  A change takes
+ * from each call no more than what it is above its least time; so what is
+ * saved on the path is no more than what all calls of the operator are above
+ * theirs, on the path or not.  Calls that are not modelled may vanish.
+ */
+
+/* Operations in a nanosecond, the most of some precisions; or NAN. */
+static double fastest(const struct pf_gpu_peaks *peaks, const enum pf_peak *of,
+		      size_t count)
+{
+	double best = NAN;
+
+	for (size_t i = 0; i < count; i++) {
+		double rate = pf_gpu_peaks_matrix(peaks, of[i]);
+
+		if (!isnan(rate) && !(rate <= best))
+			best = rate;
+	}
+	return best;
+}
+
+static double product_rate(const struct pf_gpu_peaks *peaks, enum pf_peak own,
+			   enum advise_least least)
+{
+	static const enum pf_peak single[] = { PF_PEAK_FP32, PF_PEAK_TF32 };
+	static const enum pf_peak reduced[] = { PF_PEAK_FP32, PF_PEAK_TF32,
+						PF_PEAK_BF16, PF_PEAK_FP16 };
+
+	if (own == PF_PEAK_NONE)
+		return NAN;
+	if (own != PF_PEAK_FP32)
+		return pf_gpu_peaks_matrix(peaks, own);
+	return least == ADVISE_LEAST_REDUCED
+		       ? fastest(peaks, reduced,
+				 sizeof(reduced) / sizeof(*reduced))
+		       : fastest(peaks, single,
+				 sizeof(single) / sizeof(*single));
+}
+
+/* What calls alike take at least; 0 where nothing says so. */
+static double least_ns(const struct pf_roofline *r,
+		       const struct pf_roofline_row *row,
+		       enum advise_least least)
+{
+	const struct pf_op_work *w = row->work;
+	double compute, memory = 0, calls = (double)row->s.calls;
+
+	if (least == ADVISE_LEAST_ROOF)
+		return row->s.roof_ns;
+	compute = calls * (double)w->matrix /
+		  product_rate(&r->peaks, w->precision, least);
+	/* in reduced precision all is half as large */
+	if (least == ADVISE_LEAST_REDUCED)
+		memory = calls * (double)w->bytes / 2 /
+			 r->peaks.rate[PF_PEAK_BYTES];
+	if (isnan(compute) || !w->matrix)
+		compute = 0;
+	return memory > compute ? memory : compute;
+}
+
+struct room {
+	int64_t ns, all_ns;
+	bool is_modelled;
+};
+
+/* All calls of an operator. */
+static struct room room_of(const struct pf_roofline *r, const char *op,
+			   enum advise_least least)
+{
+	struct room room = { 0 };
+
+	for (size_t i = 0; i < r->shape_count; i++) {
+		const struct pf_roofline_row *row = &r->shapes[i];
+		double ns;
+
+		if (strcmp(row->op, op) != 0)
+			continue;
+		ns = least_ns(r, row, least);
+		pf_sat_sum(&room.all_ns, row->s.kernel_ns);
+		room.is_modelled = true;
+		if (ns < (double)row->s.kernel_ns)
+			pf_sat_sum(&room.ns, row->s.kernel_ns - (int64_t)ns);
+	}
+	for (size_t i = 0; i < r->walk.rest_count; i++) {
+		const struct pf_roof_rest *rest = &r->walk.rest[i];
+
+		if (!rest->op || strcmp(rest->op, op) != 0)
+			continue;
+		pf_sat_sum(&room.all_ns, rest->ns);
+		pf_sat_sum(&room.ns, rest->ns);
+	}
+	return room;
+}
+
+/* On the path, of an operator. */
+struct held {
+	const char *op;
+	int64_t ns;
+};
+
+static struct held *hold(const struct pf_advise *a,
+			 bool (*owns)(const struct advise_row *r),
+			 size_t *count)
+{
+	const struct advise_tiles *t = a->tiles;
+	struct held *all = pf_calloc(t->row_count + 1, sizeof(*all));
+	struct pf_intern ops;
+
+	pf_intern_init(&ops);
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+		uint32_t n;
+
+		if (!owns(r) || r->category != PF_PATH_KERNEL || !*r->op)
+			continue;
+		n = pf_intern_add(&ops, r->op, strlen(r->op));
+		all[n].op = r->op;
+		all[n].ns += r->ns;
+	}
+	*count = ops.count;
+	pf_intern_release(&ops);
+	return all;
+}
+
+/*
+ * Where shapes and the GPU's peak rates say that some of what the rows hold
+ * stays, that is no longer part of at_most_ns, and the sentence says so.
+ */
+static void advise_bound(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 bool (*owns)(const struct advise_row *r),
+			 enum advise_least least, struct pf_advice *out)
+{
+	const struct pf_roofline *r = from->roofline;
+	char stays[PF_NUM_MAX];
+	struct held *all;
+	int64_t ns = 0;
+	size_t count;
+
+	if (!r || !r->shape_count)
+		return;
+	all = hold(a, owns, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct room room = room_of(r, all[i].op, least);
+
+		/* what is not of this window bounds nothing */
+		if (room.is_modelled && room.all_ns >= all[i].ns &&
+		    room.ns < all[i].ns)
+			ns += all[i].ns - room.ns;
+	}
+	free(all);
+	if (!ns)
+		return;
+	out->at_most_ns -= ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	out->confidence = "model";
+	pf_buf_addf(&out->sentence,
+		    "; of it at least %s stay, by shapes and peak rates",
+		    pf_num_show_ns(stays, ns));
+}
+
+/*
+ * Ranges by their names, found once: threads are read only if there is such a
+ * name at all.  Memory grows with the ranges, 24 bytes each.
+ */
+
+struct named {
+	int64_t name_id, mark;
+};
+
+static const struct pf_field named_fields[] = {
+	PF_FIELD(struct named, name_id, "name_id", NULL, PF_INT),
+	PF_FIELD(struct named, mark, "mark", NULL, PF_INT),
+};
+
+struct reader {
+	struct advise_marks *out;
+	const struct named *names;
+	size_t name_count, cap;
+	uint32_t track_id;
+};
+
+PF_ORDER(by_place, struct advise_span,
+	 PF_UP(mark) PF_UP(track_id) PF_UP(start_ns))
+
+static uint32_t mark_of(const struct reader *r, uint32_t name)
+{
+	size_t lo = 0, hi = r->name_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->names[mid].name_id < (int64_t)name)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == r->name_count || r->names[lo].name_id != (int64_t)name ||
+	    r->names[lo].mark <= 0 || r->names[lo].mark >= ADVISE_MARKS)
+		return 0;
+	return (uint32_t)r->names[lo].mark;
+}
+
+static int take(void *context, const struct pf_block *b, uint32_t i,
+		int64_t event_id, struct pf_err *err)
+{
+	struct reader *r = context;
+	struct advise_marks *m = r->out;
+	uint32_t mark = mark_of(r, b->name[i]);
+
+	(void)event_id;
+	(void)err;
+	if (!mark)
+		return 0;
+	m->spans = pf_grow(m->spans, &r->cap, m->count + 1, sizeof(*m->spans));
+	m->spans[m->count++] = (struct advise_span){
+		.start_ns = b->start_ns[i],
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.track_id = r->track_id,
+		.mark = mark,
+	};
+	m->calls[mark]++;
+	return 0;
+}
+
+/* What overlaps becomes one. */
+static void unite(struct advise_marks *m)
+{
+	size_t kept = 0;
+
+	pf_sort(m->spans, m->count, sizeof(*m->spans), by_place);
+	for (size_t i = 0; i < m->count; i++) {
+		struct advise_span *last = kept ? &m->spans[kept - 1] : NULL;
+		const struct advise_span s = m->spans[i];
+
+		if (last && last->mark == s.mark &&
+		    last->track_id == s.track_id &&
+		    s.start_ns <= last->end_ns) {
+			if (s.end_ns > last->end_ns)
+				last->end_ns = s.end_ns;
+			continue;
+		}
+		m->spans[kept++] = s;
+	}
+	m->count = kept;
+	for (uint32_t mark = 0, i = 0; mark <= ADVISE_MARKS; mark++) {
+		while (i < kept && m->spans[i].mark < mark)
+			i++;
+		m->first[mark] = i;
+	}
+}
+
+static int read_threads(struct pf_db *db, int64_t trace_id, struct reader *r,
+			struct pf_err *err)
+{
+	const struct pf_track_reader reader = { .event = take };
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(db, trace_id, &tracks, &count, err);
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		if (strcmp(tracks[i].class_name, "host") != 0)
+			continue;
+		r->track_id = tracks[i].id;
+		rc = pf_track_read(db, &tracks[i], &reader, r, err);
+	}
+	pf_tracks_free(tracks, count);
+	return rc;
+}
+
+static void find_framework(struct advise_marks *m, const struct named *names,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (names[i].mark == ADVISE_NAMES_JAX)
+			m->framework = "JAX";
+		else if (names[i].mark == ADVISE_NAMES_TENSORFLOW &&
+			 !m->framework)
+			m->framework = "TensorFlow";
+	}
+}
+
+static bool has_ranges(const struct named *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (names[i].mark < ADVISE_MARKS)
+			return true;
+	return false;
+}
+
+int advise_marks_load(struct pf_db *db, int64_t trace_id,
+		      struct advise_marks *out, struct pf_err *err)
+{
+	struct pf_arena texts = { 0 };
+	struct reader r = { .out = out };
+	struct named *names =
+		pf_named_rows_take(db, "advise_marks", PF_FIELDS(named_fields),
+				   &texts, &r.name_count, err);
+	int rc = names ? 0 : -1;
+
+	r.names = names;
+	if (!rc)
+		find_framework(out, names, r.name_count);
+	if (!rc && has_ranges(names, r.name_count))
+		rc = read_threads(db, trace_id, &r, err);
+	unite(out);
+	free(names);
+	pf_arena_release(&texts);
+	return rc;
+}
+
+void advise_marks_release(struct advise_marks *m)
+{
+	free(m->spans);
+	*m = (struct advise_marks){ 0 };
+}
+
+/* Is an instant of a thread in a range of this mark? */
+static bool is_in(const struct advise_marks *m, uint32_t mark,
+		  uint32_t track_id, int64_t at_ns)
+{
+	size_t lo = m->first[mark], hi = m->first[mark + 1];
+	const size_t first = lo;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct advise_span *s = &m->spans[mid];
+
+		if (s->track_id < track_id ||
+		    (s->track_id == track_id && s->start_ns <= at_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo > first && m->spans[lo - 1].track_id == track_id &&
+	       m->spans[lo - 1].end_ns > at_ns;
+}
+
+unsigned advise_marks_at(const struct advise_marks *m, uint32_t track_id,
+			 int64_t at_ns)
+{
+	unsigned bits = 0;
+
+	for (uint32_t mark = 1; mark < ADVISE_MARKS; mark++)
+		if (m->first[mark] < m->first[mark + 1] &&
+		    is_in(m, mark, track_id, at_ns))
+			bits |= 1u << mark;
+	return bits;
+}
+
+/*
+ * What follows each other on the path, by its operators, wherever the path
+ * is: on the host where launching bounds it, on the GPU elsewhere.
+ *
+ * Attention: products of batches of matrices, pointwise work, a softmax,
+ * pointwise work, products again.  A softmax over classes has no second
+ * product.  A chain: three pieces of GPU work or more, or their launches, of
+ * pointwise operators alone.
+ */
+
+static const struct {
+	const char *op;
+	enum advise_role role;
+} roles[] = {
+	{ "aten::bmm", ADVISE_ROLE_PRODUCT },
+	{ "aten::baddbmm", ADVISE_ROLE_PRODUCT },
+	{ "aten::matmul", ADVISE_ROLE_PRODUCT },
+	{ "aten::einsum", ADVISE_ROLE_PRODUCT },
+	{ "BmmBackward0", ADVISE_ROLE_PRODUCT },
+	{ "BaddbmmBackward0", ADVISE_ROLE_PRODUCT },
+	{ "aten::_softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::_safe_softmax", ADVISE_ROLE_SOFTMAX },
+	{ "aten::_softmax_backward_data", ADVISE_ROLE_SOFTMAX },
+	{ "SoftmaxBackward0", ADVISE_ROLE_SOFTMAX },
+	{ "aten::add", ADVISE_ROLE_POINTWISE },
+	{ "aten::add_", ADVISE_ROLE_POINTWISE },
+	{ "aten::sub", ADVISE_ROLE_POINTWISE },
+	{ "aten::sub_", ADVISE_ROLE_POINTWISE },
+	{ "aten::rsub", ADVISE_ROLE_POINTWISE },
+	{ "aten::mul", ADVISE_ROLE_POINTWISE },
+	{ "aten::mul_", ADVISE_ROLE_POINTWISE },
+	{ "aten::div", ADVISE_ROLE_POINTWISE },
+	{ "aten::div_", ADVISE_ROLE_POINTWISE },
+	{ "aten::neg", ADVISE_ROLE_POINTWISE },
+	{ "aten::exp", ADVISE_ROLE_POINTWISE },
+	{ "aten::log", ADVISE_ROLE_POINTWISE },
+	{ "aten::sqrt", ADVISE_ROLE_POINTWISE },
+	{ "aten::rsqrt", ADVISE_ROLE_POINTWISE },
+	{ "aten::pow", ADVISE_ROLE_POINTWISE },
+	{ "aten::tanh", ADVISE_ROLE_POINTWISE },
+	{ "aten::sigmoid", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu_", ADVISE_ROLE_POINTWISE },
+	{ "aten::gelu", ADVISE_ROLE_POINTWISE },
+	{ "aten::relu", ADVISE_ROLE_POINTWISE },
+	{ "aten::relu_", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp_min", ADVISE_ROLE_POINTWISE },
+	{ "aten::clamp_min_", ADVISE_ROLE_POINTWISE },
+	{ "aten::where", ADVISE_ROLE_POINTWISE },
+	{ "aten::masked_fill", ADVISE_ROLE_POINTWISE },
+	{ "aten::masked_fill_", ADVISE_ROLE_POINTWISE },
+	{ "aten::threshold_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::gelu_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::silu_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::tanh_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::sigmoid_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::dropout", ADVISE_ROLE_POINTWISE },
+	{ "aten::native_dropout", ADVISE_ROLE_POINTWISE },
+	{ "aten::native_dropout_backward", ADVISE_ROLE_POINTWISE },
+	{ "aten::bernoulli_", ADVISE_ROLE_POINTWISE },
+	{ "aten::eq", ADVISE_ROLE_POINTWISE },
+	{ "aten::ne", ADVISE_ROLE_POINTWISE },
+	{ "aten::lt", ADVISE_ROLE_POINTWISE },
+	{ "aten::le", ADVISE_ROLE_POINTWISE },
+	{ "aten::gt", ADVISE_ROLE_POINTWISE },
+	{ "aten::ge", ADVISE_ROLE_POINTWISE },
+	{ "aten::abs", ADVISE_ROLE_POINTWISE },
+	{ "aten::sin", ADVISE_ROLE_POINTWISE },
+	{ "aten::cos", ADVISE_ROLE_POINTWISE },
+	{ "aten::addcmul", ADVISE_ROLE_POINTWISE },
+	{ "aten::addcdiv", ADVISE_ROLE_POINTWISE },
+	{ "aten::view", ADVISE_ROLE_VIEW },
+	{ "aten::reshape", ADVISE_ROLE_VIEW },
+	{ "aten::_unsafe_view", ADVISE_ROLE_VIEW },
+	{ "aten::_reshape_alias", ADVISE_ROLE_VIEW },
+	{ "aten::as_strided", ADVISE_ROLE_VIEW },
+	{ "aten::expand", ADVISE_ROLE_VIEW },
+	{ "aten::expand_as", ADVISE_ROLE_VIEW },
+	{ "aten::transpose", ADVISE_ROLE_VIEW },
+	{ "aten::permute", ADVISE_ROLE_VIEW },
+	{ "aten::unsqueeze", ADVISE_ROLE_VIEW },
+	{ "aten::squeeze", ADVISE_ROLE_VIEW },
+	{ "aten::slice", ADVISE_ROLE_VIEW },
+	{ "aten::select", ADVISE_ROLE_VIEW },
+	{ "aten::t", ADVISE_ROLE_VIEW },
+	{ "aten::detach", ADVISE_ROLE_VIEW },
+	{ "aten::empty", ADVISE_ROLE_VIEW },
+	{ "aten::empty_like", ADVISE_ROLE_VIEW },
+	{ "aten::empty_strided", ADVISE_ROLE_VIEW },
+	{ "aten::resize_", ADVISE_ROLE_VIEW },
+	{ "aten::clone", ADVISE_ROLE_VIEW },
+	{ "aten::contiguous", ADVISE_ROLE_VIEW },
+	{ "aten::copy_", ADVISE_ROLE_VIEW },
+	{ "aten::to", ADVISE_ROLE_VIEW },
+	{ "aten::_to_copy", ADVISE_ROLE_VIEW },
+};
+
+enum advise_role advise_role_of(const char *op)
+{
+	if (!op || !*op)
+		return ADVISE_ROLE_NONE;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+		if (!strcmp(roles[i].op, op))
+			return roles[i].role;
+	return ADVISE_ROLE_OTHER;
+}
+
+enum { IDLE, PRODUCT, SOFTMAX, WHOLE };
+
+bool advise_attention_step(struct advise_attention *a, enum advise_role role,
+			   size_t at, bool *done)
+{
+	*done = false;
+	switch (role) {
+	case ADVISE_ROLE_PRODUCT:
+		if (a->state == IDLE)
+			a->from = at;
+		a->state = a->state == SOFTMAX || a->state == WHOLE ? WHOLE
+								    : PRODUCT;
+		a->last = at;
+		return true;
+	case ADVISE_ROLE_SOFTMAX:
+		if (a->state == PRODUCT || a->state == SOFTMAX) {
+			a->state = SOFTMAX;
+			return true;
+		}
+		break;
+	case ADVISE_ROLE_NONE:
+	case ADVISE_ROLE_VIEW:
+	case ADVISE_ROLE_POINTWISE:
+		if (a->state == PRODUCT || a->state == SOFTMAX)
+			return true;
+		if (a->state == WHOLE && role == ADVISE_ROLE_NONE)
+			return true;
+		break;
+	default:
+		break;
+	}
+	*done = a->state == WHOLE;
+	a->state = IDLE;
+	return false;
+}
+
+#define CHAIN_LEAST 3 /* pieces of work */
+
+bool advise_chain_step(struct advise_chain *c, enum advise_role role,
+		       bool is_work, size_t at, bool *done)
+{
+	*done = false;
+	if (role == ADVISE_ROLE_POINTWISE) {
+		if (!c->works && !is_work)
+			return false;
+		if (!c->works)
+			c->from = at;
+		c->works += is_work;
+		c->last = at;
+		return true;
+	}
+	if (c->works && (role == ADVISE_ROLE_NONE ||
+			 (role == ADVISE_ROLE_VIEW && !is_work)))
+		return true;
+	*done = c->works >= CHAIN_LEAST;
+	c->works = 0;
+	return false;
+}
+
+/* Advice about operators: what their work, and launching it, takes. */
+
+static bool is_kernel(const struct advise_row *r)
+{
+	return r->category == PF_PATH_KERNEL;
+}
+
+/* ---- A7, A19 ---- */
+
+static bool owns_attention(const struct advise_row *r)
+{
+	return r->flags & ADVISE_SEQUENCE;
+}
+
+static bool owns_product(const struct advise_row *r)
+{
+	return owns_attention(r) &&
+	       advise_role_of(r->op) == ADVISE_ROLE_PRODUCT;
+}
+
+static void judge_attention(const struct pf_advise *a,
+			    const struct pf_advise_from *from,
+			    struct pf_advice *out)
+{
+	char count[PF_NUM_MAX];
+
+	pf_buf_addf(&out->sentence,
+		    ", as %s sequences of a product, a softmax and a product",
+		    pf_num_show_count(count, a->tiles->sequence_count));
+	advise_bound(a, from, owns_product, ADVISE_LEAST_PRODUCTS, out);
+}
+
+static bool owns_chain(const struct advise_row *r)
+{
+	return r->flags & ADVISE_CHAIN &&
+	       !(r->flags & (ADVISE_SEQUENCE | 1u << ADVISE_MARK_OPTIMIZER));
+}
+
+static void judge_chain(const struct pf_advise *a,
+			const struct pf_advise_from *from,
+			struct pf_advice *out)
+{
+	(void)a;
+	(void)from;
+	pf_buf_adds(&out->sentence,
+		    "; whether each reads what the one before it wrote is not "
+		    "recorded");
+}
+
+/* ---- A8, A15 ---- */
+
+static const char *const fused[] = { "FusedAdam", "fused_adam",     "FusedSGD",
+				     "fused_sgd", "FusedOptimizer", NULL };
+static const char *const fused_ops[] = { "aten::_fused_adam_",
+					 "aten::_fused_adamw_",
+					 "aten::_fused_sgd_",
+					 "aten::_fused_adagrad_", NULL };
+
+/* Optimizers of torch that have a fused kernel. */
+static const char *const with_fused[] = { "Optimizer.step#Adam.step",
+					  "Optimizer.step#AdamW.step",
+					  "Optimizer.step#SGD.step",
+					  "Optimizer.step#Adagrad.step", NULL };
+
+static bool owns_optimizer(const struct advise_row *r)
+{
+	return r->flags & (1u << ADVISE_MARK_OPTIMIZER) &&
+	       !(r->flags & (1u << ADVISE_MARK_ZERO_GRAD));
+}
+
+static bool is_foreach(const struct advise_row *r)
+{
+	return strstr(r->name, "multi_tensor_apply") ||
+	       !strncmp(r->op, "aten::_foreach_", 15);
+}
+
+static bool advise_is_one_of(const char *s, const char *const *list);
+static bool advise_has_one_of(const char *s, const char *const *list);
+static void advise_fine(struct pf_advice *a, const char *why);
+static void advise_not_judged(struct pf_advice *a, const char *why);
+
+static void judge_optimizer(const struct pf_advise *a,
+			    const struct pf_advise_from *from,
+			    struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	(void)from;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (!owns_optimizer(r) || !(advise_has_one_of(r->name, fused) ||
+					    advise_is_one_of(r->op, fused_ops)))
+			continue;
+		advise_fine(out, "the optimizer is fused already");
+		return;
+	}
+	if (!t->marks.calls[ADVISE_MARK_OPTIMIZER])
+		advise_not_judged(out, "the trace has no ranges "
+				       "'Optimizer.step', as torch records");
+}
+
+static const char *optimizer_variant(const struct pf_advise *a,
+				     const struct pf_advise_from *from,
+				     const struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+	bool is_other = false, is_many = false;
+
+	(void)from;
+	(void)out;
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct advise_row *r = &t->rows[i];
+
+		if (!owns_optimizer(r))
+			continue;
+		is_other |= !strncmp(r->name, "Optimizer.step#", 15) &&
+			    !advise_is_one_of(r->name, with_fused);
+		is_many |= is_foreach(r);
+	}
+	return is_other ? "other" : is_many ? "foreach" : "";
+}
+
+static const char *const zeroing[] = { "aten::zero_", "aten::fill_",
+				       "aten::_foreach_zero_", NULL };
+
+static bool owns_zeroing(const struct advise_row *r)
+{
+	return r->flags & (1u << ADVISE_MARK_ZERO_GRAD) &&
+	       (r->category == PF_PATH_MEMSET ||
+		advise_is_one_of(r->op, zeroing));
+}
+
+static void judge_zeroing(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	(void)from;
+	if (!a->tiles->marks.calls[ADVISE_MARK_ZERO_GRAD])
+		advise_not_judged(out, "the trace has no ranges "
+				       "'Optimizer.zero_grad', as torch "
+				       "records");
+}
+
+/* ---- A9 ---- */
+
+static const char *const layouts[] = { "nchwToNhwc", "nhwcToNchw", "NchwToNhwc",
+				       "NhwcToNchw", NULL };
+
+static bool owns_layout(const struct advise_row *r)
+{
+	if (!is_kernel(r))
+		return false;
+	return advise_has_one_of(r->name, layouts) ||
+	       (strstr(r->op, "conv") && strstr(r->name, "transpose") &&
+		!strstr(r->name, "conv"));
+}
+
+/* ---- A10 ---- */
+
+static const char *const copying[] = { "aten::copy_",      "aten::_to_copy",
+				       "aten::to",         "aten::clone",
+				       "aten::contiguous", NULL };
+
+static bool owns_copy(const struct advise_row *r)
+{
+	if (r->flags & (1u << ADVISE_MARK_OPTIMIZER) || !advise_is_gpu(r) ||
+	    r->category == PF_PATH_COMM)
+		return false;
+	if (r->category == PF_PATH_COPY && !strstr(r->name, "DtoD"))
+		return false;
+	return advise_is_one_of(r->op, copying);
+}
+
+/* ---- A17 ---- */
+
+static const char *const indexed[] = { "aten::embedding_dense_backward",
+				       "aten::index_put_",
+				       "aten::_index_put_impl_",
+				       "aten::index_put",
+				       "aten::scatter_add_",
+				       "aten::scatter_add",
+				       "aten::index_add_",
+				       NULL };
+
+static bool owns_indexed(const struct advise_row *r)
+{
+	return advise_is_one_of(r->op, indexed) &&
+	       (unsigned)r->category != PF_CAUSE_SYNC;
+}
+
+static void judge_indexed(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	advise_bound(a, from, owns_indexed, ADVISE_LEAST_ROOF, out);
+}
+
+const struct advise_rule advise_gpu_rules[] = {
+	{ "A7", "fused attention", "Attention in single operators holds", 0.05,
+	  "sure", "path", " --group op", NULL, ADVISE_NEEDS_TORCH,
+	  owns_attention, judge_attention, NULL },
+	{ "A8", "fuse the optimizer", "The optimizer holds", 0.03, "sure",
+	  "ranges", "", NULL, ADVISE_NEEDS_TORCH, owns_optimizer,
+	  judge_optimizer, optimizer_variant },
+	{ "A9", "channels last", "Turning tensors for convolutions holds", 0.03,
+	  "sure", "kernels", " --group name,op", NULL, ADVISE_NEEDS_TORCH,
+	  owns_layout, NULL, NULL },
+	{ "A10", "fewer casts and copies",
+	  "Casting and copying on the GPU holds", 0.05, "sure", "kernels",
+	  " --group name,op", NULL, ADVISE_NEEDS_TORCH, owns_copy, NULL, NULL },
+	{ "A15", "set gradients to none instead of zero",
+	  "Zeroing gradients holds", 0.01, "sure", "ranges", "", NULL,
+	  ADVISE_NEEDS_TORCH, owns_zeroing, judge_zeroing, NULL },
+	{ "A17", "another way to add up by index",
+	  "Adding up by index, as in embedding's backward holds", 0.03, "sure",
+	  "kernels", " --group op", NULL, ADVISE_NEEDS_TORCH, owns_indexed,
+	  judge_indexed, NULL },
+	{ "A19", "fuse pointwise operators",
+	  "Pointwise operators one after the other hold", 0.10, "hint", "path",
+	  " --group op", NULL, ADVISE_NEEDS_TORCH, owns_chain, judge_chain,
+	  NULL },
+};
+const size_t advise_gpu_rule_count =
+	sizeof(advise_gpu_rules) / sizeof(*advise_gpu_rules);
+
+/* Advice about time of the host: loading, copying, waiting, launching. */
+
+static const char *const multi_loader[] = { "_MultiProcessingDataLoaderIter",
+					    NULL };
+static const char *const single_loader[] = { "_SingleProcessDataLoaderIter",
+					     NULL };
+/* Operators that read a result back to the host. */
+static const char *const reading_ops[] = { "aten::_local_scalar_dense",
+					   "aten::item",
+					   "aten::is_nonzero",
+					   "aten::nonzero",
+					   "aten::unique2",
+					   "aten::masked_select",
+					   "aten::index",
+					   "aten::equal",
+					   "aten::allclose",
+					   NULL };
+
+/* Time of the host that launches work, or could. */
+static bool is_launching(const struct advise_row *r)
+{
+	switch ((unsigned)r->category) {
+	case PF_CAUSE_RUNTIME:
+	case PF_CAUSE_OP:
+	case PF_CAUSE_PYTHON:
+	case PF_CAUSE_ANNOTATION:
+	case PF_CAUSE_LAUNCH:
+	case PF_PATH_LAUNCH_CALL:
+	case PF_PATH_LAUNCH_DELAY:
+	case PF_PATH_GAP:
+		return !(r->flags & ADVISE_DATA);
+	default:
+		return false;
+	}
+}
+
+/* Does any piece of the path that bears a flag have such a name? */
+static bool has_name(const struct pf_advise *a, unsigned flag,
+		     const char *const *list)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	for (size_t i = 0; i < t->row_count; i++)
+		if ((!flag || t->rows[i].flags & flag) &&
+		    advise_has_one_of(t->rows[i].name, list))
+			return true;
+	return false;
+}
+
+/* ---- A1 ---- */
+
+static bool owns_data(const struct advise_row *r)
+{
+	return r->flags & ADVISE_DATA;
+}
+
+static const char *data_variant(const struct pf_advise *a,
+				const struct pf_advise_from *from,
+				const struct pf_advice *out)
+{
+	(void)from;
+	(void)out;
+	if (has_name(a, ADVISE_DATA, single_loader))
+		return "no workers";
+	return has_name(a, ADVISE_DATA, multi_loader) ? "workers" : "";
+}
+
+/* ---- A2 ---- */
+
+static bool is_copy_to_gpu(const struct advise_row *r)
+{
+	return r->category == PF_PATH_COPY && strstr(r->name, "HtoD");
+}
+
+static bool owns_pageable(const struct advise_row *r)
+{
+	if (is_copy_to_gpu(r))
+		return strstr(r->name, "Pageable");
+	if (r->category == PF_PATH_RETURN)
+		return r->flags & ADVISE_AWAITED;
+	return (unsigned)r->category == PF_CAUSE_COPY &&
+	       !advise_is_one_of(r->op, reading_ops);
+}
+
+/* The calls' own time may as well be of copies to the host. */
+static void judge_pageable(const struct pf_advise *a,
+			   const struct pf_advise_from *from,
+			   struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	(void)from;
+	for (size_t i = 0; i < t->row_count; i++)
+		if (is_copy_to_gpu(&t->rows[i]) && owns_pageable(&t->rows[i]))
+			return;
+	advise_fine(out, "no copy from pageable memory to the GPU is on the "
+			 "critical path");
+}
+
+/* ---- A3 ---- */
+
+static bool owns_wait(const struct advise_row *r)
+{
+	if (r->category == PF_PATH_RETURN)
+		return !(r->flags & ADVISE_AWAITED);
+	return (unsigned)r->category == PF_CAUSE_SYNC ||
+	       ((unsigned)r->category == PF_CAUSE_COPY &&
+		advise_is_one_of(r->op, reading_ops));
+}
+
+static void judge_waits(const struct pf_advise *a,
+			const struct pf_advise_from *from,
+			struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+	bool has_op = false;
+
+	(void)from;
+	for (size_t i = 0; i < t->row_count; i++)
+		has_op |= owns_wait(&t->rows[i]) && *t->rows[i].op;
+	/* a wait that nothing asked for but the script: for timing, or saving */
+	out->is_last = !has_op;
+}
+
+static const char *wait_variant(const struct pf_advise *a,
+				const struct pf_advise_from *from,
+				const struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	(void)from;
+	if (out->is_last)
+		return "explicit";
+	for (size_t i = 0; i < t->row_count; i++)
+		if (owns_wait(&t->rows[i]) && *t->rows[i].op)
+			return advise_is_one_of(t->rows[i].op, reading_ops)
+				       ? "item"
+				       : "";
+	return "";
+}
+
+/* ---- A4 ---- */
+
+#define KERNELS_LEAST 32
+#define SHORT_SHARE   0.5 /* of kernels that are to be short */
+#define GRAPH_SHARE   0.5 /* of GPU time under graph launches */
+
+static bool owns_launching(const struct advise_row *r)
+{
+	return is_launching(r) &&
+	       !(r->flags & (ADVISE_LONG | 1u << ADVISE_MARK_LOG));
+}
+
+static double graph_share(const struct pf_launches *l)
+{
+	int64_t graph = 0, all = 0;
+
+	for (size_t i = 0; i < l->call_count; i++) {
+		const struct pf_launch_call *c = &l->calls[i];
+
+		pf_sat_sum(&all, c->gpu_ns);
+		if (pf_word(PF_WORD_CALL_GRAPH, c->name))
+			pf_sat_sum(&graph, c->gpu_ns);
+	}
+	return pf_num_share(graph, all);
+}
+
+static void judge_launching(const struct pf_advise *a,
+			    const struct pf_advise_from *from,
+			    struct pf_advice *out)
+{
+	const struct pf_launches *l = from->launches;
+	char share[PF_NUM_MAX], count[PF_NUM_MAX];
+	double part;
+
+	(void)a;
+	if (!l || !l->all.count) {
+		advise_not_judged(out, "the trace has no calls that launched "
+				       "its kernels");
+		return;
+	}
+	if (l->kernel_count < KERNELS_LEAST) {
+		advise_fine(out, "there are but a few kernels");
+		return;
+	}
+	if (graph_share(l) >= GRAPH_SHARE) {
+		advise_fine(out, "most of the GPU work is launched by graphs "
+				 "already");
+		return;
+	}
+	if (pf_launches_late(l) >= PF_LAUNCHES_AHEAD) {
+		advise_fine(out, "most GPU work is launched ahead; where it "
+				 "is not: profan gaps");
+		return;
+	}
+	part = pf_num_share(l->short_kernel_count, l->kernel_count);
+	if (part < SHORT_SHARE) {
+		advise_fine(out, "most kernels take 10 us or more");
+		return;
+	}
+	pf_buf_addf(&out->sentence,
+		    "; %s of the %s kernels take less than 10 us",
+		    pf_num_show_ratio(share, part),
+		    pf_num_show_count(count, l->kernel_count));
+}
+
+static const char *const compiled[] = { "Torch-Compiled Region",
+					"CompiledFunction",
+					"CompiledFxGraph",
+					"triton_poi_fused",
+					"triton_red_fused",
+					"triton_per_fused",
+					NULL };
+
+static const char *launch_variant(const struct pf_advise *a,
+				  const struct pf_advise_from *from,
+				  const struct pf_advice *out)
+{
+	(void)from;
+	(void)out;
+	return has_name(a, 0, compiled) ? "compiled" : "";
+}
+
+/* ---- A5 ---- */
+
+static bool owns_compile(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_COMPILE;
+}
+
+static void advise_first_alone(const struct pf_advise *a,
+			       bool (*owns)(const struct advise_row *r),
+			       struct pf_advice *out);
+
+static void judge_compile(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	(void)from;
+	advise_first_alone(a, owns_compile, out);
+}
+
+/* ---- A14, A18 ---- */
+
+static bool owns_gc(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_GC;
+}
+
+static bool owns_log(const struct advise_row *r)
+{
+	return r->flags & (1u << ADVISE_MARK_LOG) &&
+	       !(r->flags & ADVISE_DATA) && !advise_is_gpu(r);
+}
+
+/* Whose profiler has the option is told of it. */
+static void no_functions(const struct pf_advise *a, struct pf_advice *out)
+{
+	advise_not_judged(out, a->framework && !strcmp(a->framework, "PyTorch")
+				       ? "the trace has no Python functions: "
+					 "record with_stack=True"
+				       : "the trace has no Python functions");
+}
+
+static void judge_gc(const struct pf_advise *a,
+		     const struct pf_advise_from *from, struct pf_advice *out)
+{
+	(void)from;
+	if (out->on_path_ns > 0)
+		return;
+	if (!a->tiles->has_functions)
+		no_functions(a, out);
+	else
+		advise_fine(out, "no recorded collection of garbage is on the "
+				 "critical path");
+}
+
+/* Functions are recorded only with stacks. */
+static void judge_log(const struct pf_advise *a,
+		      const struct pf_advise_from *from, struct pf_advice *out)
+{
+	const struct advise_tiles *t = a->tiles;
+
+	(void)from;
+	if (t->marks.calls[ADVISE_MARK_LOG])
+		return;
+	if (!t->has_functions)
+		no_functions(a, out);
+}
+
+const struct advise_rule advise_host_rules[] = {
+	{ "A1", "more DataLoader workers, or cheaper transforms",
+	  "If loading data took no time", 0.05, "model", "path",
+	  " --what-if data=0", "data=0", ADVISE_NEEDS_PATH, owns_data, NULL,
+	  data_variant },
+	{ "A2", "pin memory and copy with non_blocking=True",
+	  "Copying from pageable memory holds", 0.01, "sure", "syncs", "", NULL,
+	  ADVISE_NEEDS_GPU, owns_pageable, judge_pageable, NULL },
+	{ "A3", "read results later", "If no call waited for the GPU", 0.01,
+	  "model", "path", " --what-if sync=off", "sync=off", ADVISE_NEEDS_GPU,
+	  owns_wait, judge_waits, wait_variant },
+	{ "A4", "fewer, larger kernels: torch.compile, CUDA graphs",
+	  "If launching took no time", 0.03, "model", "path",
+	  " --what-if launch=0", "launch=0", ADVISE_NEEDS_GPU, owns_launching,
+	  judge_launching, launch_variant },
+	{ "A5", "compile once", "Compiling holds", 0.01, "sure", "path", "",
+	  NULL, ADVISE_NEEDS_PATH, owns_compile, judge_compile, NULL },
+	{ "A14", "collect garbage between steps",
+	  "If collecting garbage took no time", 0.01, "model", "path",
+	  " --what-if gc=0", "gc=0", ADVISE_NEEDS_PATH, owns_gc, judge_gc,
+	  NULL },
+	{ "A18", "log, print and save outside of steps",
+	  "Logging, printing and saving hold", 0.01, "sure", "path",
+	  " --group line", NULL, ADVISE_NEEDS_PATH, owns_log, judge_log, NULL },
+};
+const size_t advise_host_rule_count =
+	sizeof(advise_host_rules) / sizeof(*advise_host_rules);
+
+/* Advice about the GPU, its memory, the job, and the capture itself. */
+
+/* ---- A6 ---- */
+
+#define TINY_NS 20000 /* a kernel so short is bound by its launch */
+
+static bool owns_single(const struct advise_row *r)
+{
+	return r->flags & ADVISE_FP32 && r->count > 0 &&
+	       r->ns / r->count >= TINY_NS;
+}
+
+static const enum pf_peak rules_state_reduced[] = { PF_PEAK_TF32, PF_PEAK_BF16,
+						    PF_PEAK_FP16 };
+
+/* The fastest that products of reduced precision can be, over fp32. */
+static double matrix_gain(const struct pf_gpu_peaks *p)
+{
+	double best = NAN;
+
+	for (size_t i = 0;
+	     i < sizeof(rules_state_reduced) / sizeof(*rules_state_reduced);
+	     i++) {
+		double gain =
+			p->rate[rules_state_reduced[i]] / p->rate[PF_PEAK_FP32];
+
+		if (!isnan(gain) && !(gain <= best))
+			best = gain;
+	}
+	return best;
+}
+
+/* Of the GPUs, if the table has all of them in one row. */
+static bool find_peaks(const struct pf_info *info, struct pf_gpu_peaks *out)
+{
+	struct pf_err err = { 0 };
+	struct pf_gpus *gpus = pf_gpus_new(&err);
+	bool is_known = gpus && info->device_count;
+
+	for (size_t i = 0; is_known && i < info->device_count; i++) {
+		const struct pf_info_device *d = &info->devices[i];
+		struct pf_gpu_about about = { d->name, d->sm_count,
+					      d->memory_bytes };
+		struct pf_gpu_peaks mine;
+
+		is_known = pf_gpus_match(gpus, &about, &mine) &&
+			   (!i || !strcmp(mine.name, out->name));
+		*out = mine;
+	}
+	pf_gpus_free(gpus);
+	return is_known;
+}
+
+static void judge_single(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 struct pf_advice *out)
+{
+	struct pf_gpu_peaks peaks;
+	char share[PF_NUM_MAX];
+	double gain;
+
+	if (!from->callers || !from->callers->product_ns) {
+		advise_fine(out, "no kernel is known to be a matrix product "
+				 "or a convolution");
+		return;
+	}
+	if (out->at_most_ns <= 0 && !from->callers->product_fp32_ns) {
+		if (from->callers->product_unknown_ns >
+		    from->callers->product_ns / 2)
+			advise_not_judged(out,
+					  "the names of kernels do not say in "
+					  "which precision products are");
+		return;
+	}
+	gain = find_peaks(from->info, &peaks) ? matrix_gain(&peaks) : NAN;
+	if (isnan(gain)) {
+		advise_not_judged(out, "the GPU, or its rate for products of "
+				       "reduced precision, is not known");
+		return;
+	}
+	if (gain <= 1) {
+		advise_fine(out, "the GPU multiplies no faster in reduced "
+				 "precision");
+		return;
+	}
+	pf_buf_addf(&out->sentence,
+		    "; %s of the time in products is in fp32, and the GPU's "
+		    "peak in reduced precision is %.1f times as high",
+		    pf_num_show_ratio(
+			    share, pf_num_share(from->callers->product_fp32_ns,
+						from->callers->product_ns)),
+		    gain);
+	advise_bound(a, from, owns_single, ADVISE_LEAST_REDUCED, out);
+}
+
+static const char *single_variant(const struct pf_advise *a,
+				  const struct pf_advise_from *from,
+				  const struct pf_advice *out)
+{
+	struct pf_gpu_peaks peaks;
+
+	(void)a;
+	(void)out;
+	if (!find_peaks(from->info, &peaks))
+		return "";
+	if (!isnan(peaks.rate[PF_PEAK_TF32]))
+		return "tf32";
+	return isnan(peaks.rate[PF_PEAK_BF16]) ? "fp16" : "bf16";
+}
+
+/* ---- A11 ---- */
+
+#define ROOM        0.6 /* of the memory: below, there is room */
+#define SMALL_SHARE 0.5 /* of kernel time, in grids that leave SMs without */
+
+/* The accelerator whose peak is closest to its capacity; or NULL. */
+static const struct pf_usage_device *fullest(const struct pf_usage *u)
+{
+	const struct pf_usage_device *best = NULL;
+
+	for (size_t i = 0; u && i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if (d->at.device_type > 0 && !isnan(d->capacity_share) &&
+		    (!best || d->capacity_share > best->capacity_share))
+			best = d;
+	}
+	return best;
+}
+
+/* Of kernels with a known grid: time in those with less blocks than SMs. */
+static double small_share(const struct pf_kernels *k)
+{
+	int64_t few = 0, known = 0;
+
+	for (int64_t i = 0; i < k->row_count; i++) {
+		if (isnan(k->rows[i].blocks_per_sm) ||
+		    k->rows[i].blocks_per_sm < 0)
+			continue;
+		pf_sat_sum(&known, k->rows[i].total_ns);
+		if (k->rows[i].blocks_per_sm < 1)
+			pf_sat_sum(&few, k->rows[i].total_ns);
+	}
+	if (known < k->total_ns - known)
+		return NAN;
+	return pf_num_share(few, known);
+}
+
+static void memory_is_unknown(const struct pf_usage *u, struct pf_advice *out)
+{
+	advise_not_judged(out, u && u->device_count
+				       ? "how much memory is allocated in all, "
+					 "or how much there is, is not recorded"
+				       : "how much memory is used is not "
+					 "known: record profile_memory=True");
+}
+
+static void judge_batch(const struct pf_advise *a,
+			const struct pf_advise_from *from,
+			struct pf_advice *out)
+{
+	const struct pf_usage_device *d = fullest(from->memory);
+	char share[PF_NUM_MAX], of[PF_NUM_MAX], peak[PF_NUM_MAX];
+	double small;
+
+	(void)a;
+	out->at_most_ns = PF_NO_INT;
+	out->measured = NAN;
+	if (!from->callers || !from->callers->total_ns) {
+		advise_not_judged(out, "there are no kernels in this trace");
+		return;
+	}
+	if (!d) {
+		memory_is_unknown(from->memory, out);
+		return;
+	}
+	small = small_share(from->callers);
+	if (isnan(small)) {
+		advise_not_judged(out, "how many blocks most kernels have for "
+				       "each multiprocessor is not recorded");
+		return;
+	}
+	out->measured = small;
+	if (d->capacity_share >= ROOM) {
+		advise_fine(out, "the memory has no room for much more");
+		return;
+	}
+	if (small < SMALL_SHARE) {
+		advise_fine(out, "most of the time in kernels is in those that "
+				 "have a block for every multiprocessor");
+		return;
+	}
+	pf_buf_clear(&out->sentence);
+	pf_buf_addf(&out->sentence,
+		    "%s of the time in kernels is in those with fewer blocks "
+		    "than the GPU has multiprocessors, and the memory's peak "
+		    "is %s of %s",
+		    pf_num_show_ratio(share, small),
+		    pf_num_show_bytes(peak, d->peak),
+		    pf_num_show_bytes(of, d->capacity));
+}
+
+/* ---- A12 ---- */
+
+#define EDGE     0.90 /* of the memory */
+#define UNUSED   0.15 /* of the memory: reserved, and not allocated */
+#define WORTH_IT 0.01 /* of the window, in the allocator */
+
+static bool owns_allocator(const struct advise_row *r)
+{
+	return (unsigned)r->category == PF_CAUSE_ALLOCATOR;
+}
+
+static const char *memory_trouble(const struct pf_usage *u)
+{
+	const struct pf_usage_device *d = fullest(u);
+
+	if (u && u->oom_count)
+		return "memory ran out";
+	if (!d)
+		return NULL;
+	if (d->capacity_share >= EDGE)
+		return "the peak is 90 % of the memory or more";
+	if (d->unused_at_peak != PF_NO_INT && d->capacity > 0 &&
+	    (double)d->unused_at_peak >= UNUSED * (double)d->capacity)
+		return "15 % of the memory or more is reserved and not "
+		       "allocated at the peak";
+	return NULL;
+}
+
+static void judge_memory(const struct pf_advise *a,
+			 const struct pf_advise_from *from,
+			 struct pf_advice *out)
+{
+	const char *trouble = memory_trouble(from->memory);
+	bool is_slow = out->measured >= WORTH_IT;
+
+	if (trouble) {
+		pf_buf_addf(&out->sentence, "; %s", trouble);
+		return;
+	}
+	if (is_slow) {
+		advise_first_alone(a, owns_allocator, out);
+		return;
+	}
+	if (!fullest(from->memory)) {
+		memory_is_unknown(from->memory, out);
+		return;
+	}
+	advise_fine(out, "memory has room, and the allocator takes next to "
+			 "nothing of the critical path");
+}
+
+/* ---- A13 ---- */
+
+#define SMALL_MESSAGE (1 << 20) /* bytes */
+
+static bool owns_comm(const struct advise_row *r)
+{
+	return r->category == PF_PATH_COMM;
+}
+
+/* Of collectives whose data are known, how large is the usual one? */
+static int64_t mean_message(const struct pf_overlap *o)
+{
+	int64_t bytes = 0, count = 0;
+
+	for (size_t i = 0; i < o->collective_count; i++) {
+		bytes += o->collectives[i].rated_bytes;
+		count += o->collectives[i].rated_count;
+	}
+	return count ? bytes / count : -1;
+}
+
+static void judge_comm(const struct pf_advise *a,
+		       const struct pf_advise_from *from, struct pf_advice *out)
+{
+	char exposed[PF_NUM_MAX], all[PF_NUM_MAX], size[PF_NUM_MAX];
+	const struct pf_overlap *o = from->overlap;
+
+	(void)a;
+	if (!o || !o->all.comm_ns) {
+		advise_fine(out, "no GPU work of this trace is communication");
+		return;
+	}
+	pf_buf_addf(&out->sentence, "; %s of %s of communication is exposed",
+		    pf_num_show_ns(exposed, o->all.exposed_comm_ns),
+		    pf_num_show_ns(all, o->all.comm_ns));
+	if (mean_message(o) >= 0)
+		pf_buf_addf(&out->sentence, ", in messages of %s in the mean",
+			    pf_num_show_bytes(size, mean_message(o)));
+}
+
+static const char *comm_variant(const struct pf_advise *a,
+				const struct pf_advise_from *from,
+				const struct pf_advice *out)
+{
+	int64_t mean = from->overlap ? mean_message(from->overlap) : -1;
+
+	(void)a;
+	(void)out;
+	return mean >= 0 && mean < SMALL_MESSAGE ? "small" : "";
+}
+
+/* ---- A16 ---- */
+
+#define SLOW_FIRST 1.5 /* times the median */
+#define HOST_SHARE 0.3 /* of the path: from there on, functions say more */
+
+static void judge_capture(const struct pf_advise *a,
+			  const struct pf_advise_from *from,
+			  struct pf_advice *out)
+{
+	const struct pf_step_times *s = from->steps;
+	char first[PF_NUM_MAX], median[PF_NUM_MAX];
+
+	out->at_most_ns = PF_NO_INT;
+	out->measured = NAN;
+	if (!s || !s->count) {
+		advise_not_judged(out, "there is no time to speak of");
+		return;
+	}
+	pf_buf_clear(&out->sentence);
+	if (!s->has_steps) {
+		pf_buf_adds(&out->sentence,
+			    "The trace does not say where a step begins and "
+			    "ends");
+	} else if (s->full_count >= 3 && s->dur.p50_ns > 0 &&
+		   (double)s->steps[0].dur_ns >
+			   SLOW_FIRST * (double)s->dur.p50_ns) {
+		pf_buf_addf(&out->sentence,
+			    "The first step takes %s, the median %s, and it is "
+			    "part of all figures",
+			    pf_num_show_ns(first, s->steps[0].dur_ns),
+			    pf_num_show_ns(median, s->dur.p50_ns));
+	} else if (!a->tiles->has_functions && a->framework &&
+		   (double)a->tiles->path->host_ns >=
+			   HOST_SHARE * (double)a->window_ns) {
+		pf_buf_adds(&out->sentence,
+			    "The trace has no Python functions, so that no "
+			    "advice can name a line");
+	} else {
+		advise_fine(out, "steps are marked, the first is not slow, and "
+				 "functions are recorded or would say little");
+	}
+}
+
+static const char *capture_variant(const struct pf_advise *a,
+				   const struct pf_advise_from *from,
+				   const struct pf_advice *out)
+{
+	(void)a;
+	(void)out;
+	if (!from->steps->has_steps)
+		return "steps";
+	return strstr(out->sentence.data, "first step") ? "warm-up" : "stacks";
+}
+
+/* ---- A20 ---- */
+
+#define FEW_ROWS    16  /* of a product: tokens that are decoded at once */
+#define READ_SHARE  0.5 /* of the window: from there on, memory bounds it */
+#define KNOWN_SHARE 0.5 /* of GPU time, in calls with shapes */
+
+static const char *const dense_products[] = { "aten::mm", "aten::addmm",
+					      "aten::_scaled_mm", NULL };
+
+static bool owns_dense(const struct advise_row *r)
+{
+	return r->category == PF_PATH_KERNEL &&
+	       advise_is_one_of(r->op, dense_products);
+}
+
+/* Products of the window: with few rows, and all. */
+struct decoding {
+	int64_t few_ns, all_ns, calls, kinds;
+	double weight_bytes;
+};
+
+static struct decoding find_decoding(const struct pf_roofline *r)
+{
+	struct decoding d = { 0 };
+
+	for (size_t i = 0; i < r->shape_count; i++) {
+		const struct pf_roofline_row *row = &r->shapes[i];
+
+		if (!row->work->matrix)
+			continue;
+		pf_sat_sum(&d.all_ns, row->s.kernel_ns);
+		if (!row->work->rows || row->work->rows > FEW_ROWS)
+			continue;
+		pf_sat_sum(&d.few_ns, row->s.kernel_ns);
+		d.calls += row->s.calls;
+		d.kinds++;
+		d.weight_bytes +=
+			(double)row->work->weights * (double)row->s.calls;
+	}
+	return d;
+}
+
+static bool is_training(const struct pf_advise *a,
+			const struct pf_advise_from *from)
+{
+	const struct pf_kernels *k = from->callers;
+
+	if (a->tiles->marks.calls[ADVISE_MARK_OPTIMIZER])
+		return true;
+	for (int64_t i = 0; k && i < k->row_count; i++)
+		if (k->rows[i].second && strstr(k->rows[i].second, "ackward"))
+			return true;
+	return false;
+}
+
+/* Of the GPUs together; NAN: unknown. */
+static double read_ns(const struct pf_roofline *r, const struct decoding *d)
+{
+	int64_t devices = r->trace_count ? r->traces->device_count : 0;
+
+	if (devices <= 0)
+		return NAN;
+	return d->weight_bytes / r->peaks.rate[PF_PEAK_BYTES] / (double)devices;
+}
+
+/* Why it is no decoding, or NULL. */
+static const char *why_no_decoding(const struct pf_advise *a,
+				   const struct pf_advise_from *from,
+				   const struct decoding *d)
+{
+	if (is_training(a, from))
+		return "the program trains";
+	if (d->few_ns < d->all_ns - d->few_ns || !d->few_ns)
+		return "most of the time in products is in those of more than "
+		       "16 rows, as no decoding has";
+	if (d->calls < 2 * d->kinds)
+		return "products with few rows do not repeat";
+	return NULL;
+}
+
+static void judge_decoding(const struct pf_advise *a,
+			   const struct pf_advise_from *from,
+			   struct pf_advice *out)
+{
+	const struct pf_roofline *r = from->roofline;
+	char share[PF_NUM_MAX], read[PF_NUM_MAX];
+	struct decoding d = { 0 };
+	const char *why;
+	double ns;
+
+	out->measured = NAN;
+	if (is_training(a, from)) {
+		advise_fine(out, "the program trains");
+		return;
+	}
+	if (!r || (double)r->modelled_ns < KNOWN_SHARE * (double)r->gpu_ns ||
+	    !r->gpu_ns) {
+		advise_not_judged(out, "the shapes of most GPU work are not "
+				       "known: record_shapes=True, and what "
+				       "graphs replay has none");
+		return;
+	}
+	d = find_decoding(r);
+	why = why_no_decoding(a, from, &d);
+	ns = read_ns(r, &d);
+	if (why) {
+		advise_fine(out, why);
+		return;
+	}
+	if (isnan(ns)) {
+		advise_not_judged(out, "how fast the memory of the GPU is, is "
+				       "not known");
+		return;
+	}
+	if (ns >= READ_SHARE * (double)a->window_ns) {
+		advise_fine(out, "reading the weights takes half of the time "
+				 "or more");
+		return;
+	}
+	out->at_most_ns = a->window_ns - (int64_t)ns;
+	out->measured = pf_num_share(out->at_most_ns, a->window_ns);
+	pf_buf_clear(&out->sentence);
+	pf_buf_addf(&out->sentence,
+		    "products of at most %d rows, as in decoding, read weights "
+		    "that the memory gives in %s, %s of the window",
+		    FEW_ROWS, pf_num_show_ns(read, (int64_t)ns),
+		    pf_num_show_ratio(share, ns / (double)a->window_ns));
+}
+
+const struct advise_rule advise_state_rules[] = {
+	{ "A6", "TF32 or mixed precision for products",
+	  "Matrix products and convolutions in fp32 hold", 0.10, "sure",
+	  "kernels", " --group name,op", NULL, ADVISE_NEEDS_GPU, owns_single,
+	  judge_single, single_variant },
+	{ "A11", "a larger batch", NULL, 0, "hint", "memory", "", NULL,
+	  ADVISE_NEEDS_GPU, NULL, judge_batch, NULL },
+	{ "A12", "less memory, or memory in larger pieces",
+	  "If the allocator took no time", 0, "model", "memory", "", "alloc=0",
+	  ADVISE_NEEDS_GPU, owns_allocator, judge_memory, NULL },
+	{ "A13", "hide communication", "If nothing waited for communication",
+	  0.05, "model", "path", " --what-if comm=hidden", "comm=hidden",
+	  ADVISE_NEEDS_GPU, owns_comm, judge_comm, comm_variant },
+	{ "A16", "profile with steps, after warm-up, with stacks", NULL, 0,
+	  "hint", "doctor", "", NULL, ADVISE_NEEDS_PATH, NULL, judge_capture,
+	  capture_variant },
+	{ "A20", "batch requests, and replay decoding as a CUDA graph", NULL, 0,
+	  "model", "roofline", "", NULL, ADVISE_NEEDS_TORCH, owns_dense,
+	  judge_decoding, NULL },
+};
+const size_t advise_state_rule_count =
+	sizeof(advise_state_rules) / sizeof(*advise_state_rules);
 
 #define NO_KERNELS "class:compute=0"
 
@@ -25,7 +1607,7 @@ static const struct {
 	{ advise_state_rules, &advise_state_rule_count },
 };
 
-bool advise_is_one_of(const char *s, const char *const *list)
+static bool advise_is_one_of(const char *s, const char *const *list)
 {
 	for (; *list; list++)
 		if (!strcmp(s, *list))
@@ -33,7 +1615,7 @@ bool advise_is_one_of(const char *s, const char *const *list)
 	return false;
 }
 
-bool advise_has_one_of(const char *s, const char *const *list)
+static bool advise_has_one_of(const char *s, const char *const *list)
 {
 	for (; *list; list++)
 		if (strstr(s, *list))
@@ -49,19 +1631,26 @@ static void say_why(struct pf_advice *a, enum pf_advice_state state,
 	pf_buf_adds(&a->sentence, why);
 }
 
-void advise_fine(struct pf_advice *a, const char *why)
+/* It is fine, or cannot be judged: the reason instead of a sentence. */
+static void advise_fine(struct pf_advice *a, const char *why)
 {
 	say_why(a, PF_ADVICE_FINE, why);
 }
 
-void advise_not_judged(struct pf_advice *a, const char *why)
+/*
+ * judge() is called when at_most_ns and measured are the sums of the rows; it
+ * may change both, append to the sentence, or say that it is fine or cannot be
+ * judged.
+ */
+static void advise_not_judged(struct pf_advice *a, const char *why)
 {
 	say_why(a, PF_ADVICE_NOT_JUDGED, why);
 }
 
-void advise_first_alone(const struct pf_advise *a,
-			bool (*owns)(const struct advise_row *r),
-			struct pf_advice *out)
+/* What is in the first step alone, or may be, is warm-up. */
+static void advise_first_alone(const struct pf_advise *a,
+			       bool (*owns)(const struct advise_row *r),
+			       struct pf_advice *out)
 {
 	const struct advise_tiles *t = a->tiles;
 
@@ -336,8 +1925,8 @@ static int by_gain(const void *a, const void *b)
 }
 
 /* By what its operators are called. */
-static const char *find_framework(const struct pf_kernels *k,
-				  const struct advise_tiles *t)
+static const char *rules_find_framework(const struct pf_kernels *k,
+					const struct advise_tiles *t)
 {
 	for (int64_t i = 0; k && i < k->row_count; i++)
 		if (k->rows[i].second &&
@@ -353,7 +1942,7 @@ int pf_advise_judge(struct pf_advise *a, const struct pf_advise_args *args,
 		    const struct pf_advise_from *from, struct pf_err *err)
 {
 	(void)err;
-	a->framework = find_framework(from->callers, a->tiles);
+	a->framework = rules_find_framework(from->callers, a->tiles);
 	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++)
 		for (size_t k = 0; k < *families[i].count; k++)
 			apply(a, args, from, &families[i].rules[k]);

@@ -3,7 +3,7 @@
  * The pieces of the path come in order of time.  Those that may be part of
  * something longer wait until that is known; then each is added to its row.
  */
-#include "analysis/advise/advise_impl.h"
+#include "analysis/advise/impl.h"
 
 #include "analysis/time/kernels.h"
 #include "base/order.h"

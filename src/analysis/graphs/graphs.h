@@ -12,6 +12,7 @@
 #define PF_ANALYSIS_GRAPHS_GRAPHS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -20,9 +21,83 @@
 #include "base/opt.h"
 #include "events/trust.h"
 #include "events/window.h"
-#include "analysis/graphs/layers.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
+
+/*
+ * What a kernel is for in a model, by its name alone (data/roles.csv), and
+ * what stays of a name when shapes, tiles and counters change.
+ */
+
+/* Those that layers are found by; the others are only named. */
+enum pf_role {
+	PF_ROLE_OTHER,
+	PF_ROLE_COMM,
+	PF_ROLE_COPY,
+	PF_ROLE_KV_CACHE,
+	PF_ROLE_ATTENTION,
+	PF_ROLE_ROPE,
+	PF_ROLE_ROUTING,
+	PF_ROLE_EXPERT_GEMM,
+	PF_ROLE_NORM,
+	PF_ROLE_ACTIVATION,
+	PF_ROLE_QUANTIZE,
+	PF_ROLE_GEMM,
+	PF_ROLE_EMBEDDING,
+	PF_ROLE_SAMPLING,
+	PF_ROLE_ELEMENTWISE,
+	PF_ROLE_REDUCTION,
+	PF_ROLES
+};
+
+/* "kv cache", ... */
+const char *pf_role_word(enum pf_role role);
+
+struct pf_roles;
+struct pf_roles *pf_roles_new(struct pf_err *err);
+void pf_roles_free(struct pf_roles *r);
+
+/* The first row that fits the name before "<", else the whole. */
+enum pf_role pf_role_of(const struct pf_roles *r, const char *name);
+
+/* Append the family of a name that has this role. */
+void pf_role_family(const char *name, enum pf_role role, struct pf_buf *out);
+
+/*
+ * The layers of a model in a sequence of kernels, from nothing but their names
+ * and roles: what repeats is a layer, or a few of them.  A stretch repeats
+ * with period p if each kernel is the one p places on; the longest stretches
+ * count.  A period whose kernels mostly occur m times holds m layers.  A layer
+ * begins at the norm before the product that leads to attention.  What is
+ * nearly a layer before the first of a stretch is one, too.
+ */
+
+#define PF_LAYERS_MAX_KERNELS 20000 /* longer sequences are not looked at */
+
+/* What of a layer a product is. */
+enum pf_layer_part {
+	PF_PART_NONE,
+	PF_PART_QKV, /* before the first attention */
+	PF_PART_OUT, /* behind it, before the next norm */
+	PF_PART_ROUTER,
+	PF_PART_UP, /* before the activation */
+	PF_PART_DOWN,
+	PF_PARTS
+};
+
+const char *pf_part_word(enum pf_layer_part part); /* NULL of NONE */
+
+struct pf_layer_node {
+	uint32_t name; /* equal kernels have equal numbers */
+	enum pf_role role;
+	int64_t ns;
+	/* Found; layer -1: outside. */
+	int64_t layer, place;
+	enum pf_layer_part part;
+};
+
+/* How many layers there are; 0 where less than half of the time repeats. */
+int64_t pf_layers_find(struct pf_layer_node *nodes, size_t count);
 
 /* What says which operator a node is of, the strongest first. */
 enum pf_graph_how {
@@ -36,7 +111,6 @@ enum pf_graph_how {
 	PF_HOW_NONE,
 	PF_HOWS
 };
-const char *pf_graph_how_word(enum pf_graph_how how);
 
 #define PF_NO_TEXT UINT32_MAX
 
@@ -209,11 +283,5 @@ int pf_graphs_store(const struct pf_graphs *g, const struct pf_db *db,
 const char *pf_graphs_text(const struct pf_graphs *g, uint32_t text);
 /* The role of a kernel's name, asked for once. */
 enum pf_role pf_graphs_role(struct pf_graphs *g, uint32_t text);
-
-/* evidence.c: the operators of a graph by a capture; false: it is another. */
-bool pf_graph_match(struct pf_graphs *g, struct pf_graph *graph,
-		    const struct pf_graph_capture *c);
-/* And by kernels of an eager run. */
-void pf_graph_align(struct pf_graphs *g, struct pf_graph *graph);
 
 #endif

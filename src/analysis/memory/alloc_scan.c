@@ -6,22 +6,142 @@
  */
 #include "config.h"
 
+#include "analysis/memory/alloc_scan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/memory/alloc_scan.h"
-#include "analysis/memory/alloc_sizes.h"
-#include "events/args.h"
-#include "events/interval.h"
-#include "events/nest.h"
 #include "base/mem.h"
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/tempfile.h"
+#include "events/args.h"
+#include "events/interval.h"
+#include "events/nest.h"
+#include "formats/event.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"
-#include "formats/event.h"
+
+/*
+ * Frees that say no size, as those of TPUs: it is that of the allocation which
+ * is open at the address, on the same device, known when all records are there
+ * in order of time.  Until then what waits for it are the sums of ops.  Of
+ * memory from before the capture nobody knows it.
+ *
+ * Memory grows with the number of distinct addresses of devices that have such
+ * frees, and with the number of distinct sets of ops around them.
+ */
+
+struct pf_alloc_sizes {
+	struct pf_intern ops;      /* sets: uint32_t of allocs->ops */
+	struct pf_map *by_address; /* of each device: bytes that are open */
+	uint32_t device_count;
+};
+
+/* Invariant: an address's value is CLOSED, or the bytes of what is open. */
+
+#define CLOSED UINT64_MAX /* as pf_map_at() has new ones */
+
+static void alloc_sizes_init(struct pf_alloc_sizes *t)
+{
+	*t = (struct pf_alloc_sizes){ 0 };
+	pf_intern_init(&t->ops);
+}
+
+static void alloc_sizes_release(struct pf_alloc_sizes *t)
+{
+	for (uint32_t i = 0; i < t->device_count; i++)
+		pf_map_release(&t->by_address[i]);
+	free(t->by_address);
+	pf_intern_release(&t->ops);
+	*t = (struct pf_alloc_sizes){ 0 };
+}
+
+/* ---- sums ---- */
+
+/* A record, to sums. */
+static void alloc_sums_add(struct pf_alloc_sums *to, const struct pf_alloc *r)
+{
+	if (r->bytes > 0) {
+		to->count++;
+		pf_sat_sum(&to->bytes, r->bytes);
+	} else if (r->bytes < 0 || r->flags & PF_ALLOC_UNSIZED) {
+		to->freed_count++;
+		to->freed_bytes = pf_sat_sub(to->freed_bytes, r->bytes);
+		to->unsized_count += r->bytes == 0;
+	}
+}
+
+static void add_to_ops(struct pf_allocs *a, const struct pf_alloc *r,
+		       const uint32_t *ops, size_t count)
+{
+	alloc_sums_add(&a->ops[ops[0]].self, r);
+	for (size_t i = 0; i < count; i++)
+		alloc_sums_add(&a->ops[ops[i]].total, r);
+}
+
+/*
+ * A record, to a set of ops: the innermost first, whose own it is.  That of a
+ * free without a size waits, and r->ops says for which ops.
+ */
+static void alloc_sizes_sum(struct pf_alloc_sizes *t, struct pf_allocs *a,
+			    struct pf_alloc *r, const uint32_t *ops,
+			    size_t count)
+{
+	if (r->flags & PF_ALLOC_UNSIZED)
+		r->ops = pf_intern_add(&t->ops, (const char *)ops,
+				       count * sizeof(*ops));
+	else
+		add_to_ops(a, r, ops, count);
+}
+
+static void sum_waiting(struct pf_alloc_sizes *t, struct pf_allocs *a,
+			const struct pf_alloc *r)
+{
+	size_t len;
+	const char *text = pf_intern_text(&t->ops, r->ops, &len);
+	uint32_t *ops = pf_alloc(len);
+
+	memcpy(ops, text, len); /* texts are not aligned */
+	add_to_ops(a, r, ops, len / sizeof(*ops));
+	free(ops);
+}
+
+/* ---- sizes ---- */
+
+static void begin(struct pf_alloc_sizes *t, const struct pf_allocs *a)
+{
+	t->by_address = pf_calloc(a->device_count, sizeof(*t->by_address));
+	t->device_count = a->device_count;
+	for (uint32_t i = 0; i < t->device_count; i++)
+		pf_map_init(&t->by_address[i]);
+}
+
+/* Records, one after the other in order of time: what they free is set. */
+static void alloc_sizes_settle(struct pf_alloc_sizes *t, struct pf_allocs *a,
+			       struct pf_alloc *r)
+{
+	bool is_unsized = r->flags & PF_ALLOC_UNSIZED;
+	uint64_t *open;
+
+	if (!a->devices[r->device].has_unsized || r->flags & PF_ALLOC_OOM)
+		return;
+	if (!t->by_address)
+		begin(t, a);
+	if (r->flags & PF_ALLOC_ADDRESS) {
+		open = pf_map_at(&t->by_address[r->device],
+				 (uint64_t)r->address);
+		if (is_unsized && *open != CLOSED) {
+			r->bytes = -(int64_t)*open;
+			r->flags &= ~(uint32_t)PF_ALLOC_UNSIZED;
+		}
+		if (r->bytes)
+			*open = r->bytes > 0 ? (uint64_t)r->bytes : CLOSED;
+	}
+	if (is_unsized && r->flags & PF_ALLOC_INSIDE)
+		sum_waiting(t, a, r);
+}
 
 #define SPOOL_BYTES (16u << 20)
 #define NO_OP       UINT32_MAX
@@ -248,8 +368,8 @@ static void put_around(struct scan *s, uint32_t op)
 }
 
 /* To every op that is open, once for each name. */
-static void add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
-		       uint32_t stack)
+static void scan_add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
+			    uint32_t stack)
 {
 	s->around_count = 0;
 	while (at != NO_OP) {
@@ -262,7 +382,7 @@ static void add_to_ops(struct scan *s, struct pf_alloc *r, uint32_t at,
 	}
 	if (!s->around_count)
 		put_around(s, find_op(s, r->device, PF_ID_NONE, stack));
-	pf_alloc_sizes_sum(&s->sizes, s->out, r, s->around, s->around_count);
+	alloc_sizes_sum(&s->sizes, s->out, r, s->around, s->around_count);
 }
 
 /* ---- events ---- */
@@ -452,7 +572,7 @@ static int add_record(struct scan *s, const struct pf_span *e, bool is_oom,
 	r.site = find_site(s, op, stack);
 	s->record_count++;
 	if (!is_oom && r.flags & PF_ALLOC_INSIDE)
-		add_to_ops(s, &r, op, stack);
+		scan_add_to_ops(s, &r, op, stack);
 	return put_record(s, &r, err);
 }
 
@@ -612,7 +732,7 @@ static int spool_sorted(struct scan *s, struct pf_err *err)
 	pf_map_init(&mapped);
 	while (!rc && (record = pf_sorter_next(s->sorter, err))) {
 		memcpy(&r, record, sizeof(r));
-		pf_alloc_sizes_settle(&s->sizes, s->out, &r);
+		alloc_sizes_settle(&s->sizes, s->out, &r);
 		settle_total(s, &mapped, &r);
 		rc = pf_spool_add(s->out->records, &r, err);
 	}
@@ -636,7 +756,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_intern_init(&out->sites);
 	pf_map_init(&out->calls);
 	pf_map_init(&s.ops_by_key);
-	pf_alloc_sizes_init(&s.sizes);
+	alloc_sizes_init(&s.sizes);
 	out->records = new_records();
 	out->names = pf_names_new(db, err);
 	if (out->names)
@@ -653,7 +773,7 @@ int pf_allocs_load(struct pf_db *db, const struct pf_window *window,
 	pf_sorter_free(s.sorter);
 	pf_map_release(&s.ops_by_key);
 	pf_nest_release(&s.nest);
-	pf_alloc_sizes_release(&s.sizes);
+	alloc_sizes_release(&s.sizes);
 	free(s.around);
 	return rc;
 }

@@ -1,20 +1,1084 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "analysis/memory/usage.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/memory/alloc_scan.h"
+#include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/track_read.h"
 #include "events/trust.h"
 #include "events/words.h"
-#include "analysis/memory/usage_impl.h"
-#include "store/query.h"
 #include "formats/event.h"
+#include "show/rows.h"
+#include "store/query.h"
+
+/*
+ * The inside of usage: two passes over the records, and what they leave.
+ * Only usage_*.c and usage.c files include this.
+ */
+
+/* An allocation that was not freed yet. */
+struct usage_block {
+	int64_t time_ns, bytes;
+	uint32_t site;
+	bool is_inside; /* the window */
+	bool is_used;   /* else the place is free */
+};
+
+struct usage_device {
+	struct pf_usage_where at;
+	/* ---- levels: the first pass ---- */
+	bool has_any;     /* record */
+	bool has_inside;  /* record inside the window */
+	bool is_absolute; /* levels are totals that were recorded */
+	bool has_reserved;
+	int64_t level, reserved; /* after the last record */
+	int64_t start_level;     /* at the start of the window */
+	int64_t end_level;       /* at its end */
+	int64_t peak, peak_ns;   /* first time of the largest level */
+	uint64_t peak_at;        /* records, of all devices, before it */
+	int64_t reserved_at_peak;
+	int64_t peak_reserved;
+	int64_t unused, unused_ns;      /* most reserved, not allocated */
+	int64_t first_ns, last_ns;      /* records inside the window */
+	int64_t jump_count, jump_bytes; /* totals that do not continue */
+	int64_t no_address_count, oom_count, record_count;
+	struct pf_alloc_sums sums; /* inside the window */
+	int64_t capacity;          /* -1: not known */
+	/* ---- blocks: the second ---- */
+	bool is_settled; /* the peak was passed */
+	int64_t alive, alive_count;
+	int64_t early_count, early_bytes; /* freed, allocated before */
+	bool has_early_unsized;           /* some of unknown size */
+	int64_t twice_count;              /* freed although it was */
+	int64_t reused_count;             /* allocated although it was */
+	int64_t kept_count, kept_bytes;
+	struct pf_map by_address; /* -> place in blocks, or FREED */
+	struct usage_block *blocks;
+	size_t block_count, block_cap;
+	size_t *free_places;
+	size_t free_count, free_cap;
+	/* the part of the curve that is being gathered */
+	int64_t part; /* or -1 */
+	int64_t low, high, high_ns, last, high_reserved;
+	int64_t curve_level;
+	bool has_curve_level;
+};
+
+/* Blocks of one place (and, of those kept, one size) together. */
+struct usage_group {
+	struct usage_group_key {
+		uint32_t device, site;
+		int64_t size; /* of each; -1: any */
+	} key;
+	int64_t count, bytes, largest, oldest_ns;
+};
+
+struct usage_groups {
+	struct pf_intern keys;
+	struct usage_group *items;
+	size_t cap;
+};
+
+struct usage {
+	struct pf_allocs allocs;
+	struct usage_device *devices; /* as allocs.devices */
+	struct usage_groups alive, kept;
+	const struct pf_usage_args *args;
+	struct pf_usage *out;
+};
+
+/* An allocation as a row of events. */
+struct usage_event {
+	struct pf_usage_where at;
+	struct pf_usage_site site;
+	int64_t bytes, allocated_ns, freed_ns, lifetime_ns;
+};
+
+/* n, or not known. */
+static inline int64_t pf_usage_maybe(int64_t n, bool is_known)
+{
+	return is_known ? n : PF_NO_INT;
+}
+
+/* The time between two records of a device, if they have any. */
+static inline int64_t pf_usage_since(const struct pf_usage_where *at,
+				     int64_t ns, int64_t from_ns)
+{
+	return pf_usage_maybe(pf_sat_sub(ns, from_ns), !at->is_untimed);
+}
+
+/* The entries between them, if these stand for times. */
+static inline int64_t pf_usage_entries(const struct pf_usage_where *at,
+				       int64_t n, int64_t from)
+{
+	return pf_usage_maybe(pf_sat_sub(n, from), at->is_untimed);
+}
+
+/*
+ * The first pass: levels.  Invariant: level is what is allocated after the
+ * last record; start_level is taken when the first record inside the window
+ * comes, or at the end if none does.
+ */
+
+static void begin(struct usage_device *d, const struct pf_alloc *r,
+		  int64_t total)
+{
+	d->has_any = true;
+	d->is_absolute = r->flags & PF_ALLOC_TOTAL;
+	if (!d->is_absolute)
+		return;
+	d->level = total;
+	if (!(r->flags & PF_ALLOC_OOM))
+		d->level = pf_sat_sub(total, r->bytes);
+	d->reserved = r->reserved;
+}
+
+static void begin_window(struct usage_device *d, const struct pf_alloc *r,
+			 uint64_t at)
+{
+	d->has_inside = true;
+	d->start_level = d->peak = d->level;
+	d->first_ns = d->peak_ns = r->time_ns;
+	d->peak_at = at;
+	d->reserved_at_peak = d->peak_reserved = d->reserved;
+}
+
+/* The level after a record. */
+static void step(struct usage_device *d, const struct pf_alloc *r,
+		 int64_t total)
+{
+	int64_t expected = pf_sat_add(d->level, r->bytes);
+
+	d->level = expected;
+	if (!d->is_absolute || !(r->flags & PF_ALLOC_TOTAL))
+		return;
+	d->level = total;
+	if (total == expected || r->flags & PF_ALLOC_UNSIZED)
+		return;
+	d->jump_count++;
+	pf_sat_sum(&d->jump_bytes, pf_sat_sub(total, expected));
+}
+
+static void look(struct usage_device *d, const struct pf_alloc *r, uint64_t at)
+{
+	int64_t unused = pf_sat_sub(d->reserved, d->level);
+
+	d->last_ns = r->time_ns;
+	d->end_level = d->level;
+	if (d->level > d->peak) {
+		d->peak = d->level;
+		d->peak_ns = r->time_ns;
+		d->peak_at = at;
+		d->reserved_at_peak = d->reserved;
+	}
+	if (d->reserved > d->peak_reserved)
+		d->peak_reserved = d->reserved;
+	if (d->has_reserved && d->is_absolute && unused > d->unused) {
+		d->unused = unused;
+		d->unused_ns = r->time_ns;
+	}
+}
+
+static void add(struct usage_device *d, const struct pf_alloc *r, int64_t total,
+		uint64_t at)
+{
+	bool is_inside = r->flags & PF_ALLOC_INSIDE;
+
+	if (!d->has_any)
+		begin(d, r, total);
+	if (is_inside && !d->has_inside)
+		begin_window(d, r, at);
+	if (r->flags & PF_ALLOC_OOM) {
+		d->oom_count += is_inside;
+		return;
+	}
+	step(d, r, total);
+	if (r->flags & PF_ALLOC_RESERVED) {
+		d->reserved = r->reserved;
+		/* it is 0 where the allocator keeps no memory back */
+		d->has_reserved |= r->reserved != 0;
+	}
+	if (!is_inside)
+		return;
+	d->record_count++;
+	d->no_address_count += !(r->flags & PF_ALLOC_ADDRESS);
+	look(d, r, at + 1);
+}
+
+static void add_sums(struct usage *u)
+{
+	for (uint32_t i = 0; i < u->allocs.op_count; i++) {
+		const struct pf_alloc_op *op = &u->allocs.ops[i];
+		struct pf_alloc_sums *to = &u->devices[op->device].sums;
+
+		to->count += op->self.count;
+		to->freed_count += op->self.freed_count;
+		to->unsized_count += op->self.unsized_count;
+		pf_sat_sum(&to->bytes, op->self.bytes);
+		pf_sat_sum(&to->freed_bytes, op->self.freed_bytes);
+	}
+}
+
+/* Levels and sums of every device. */
+static int usage_levels(struct usage *u, struct pf_err *err)
+{
+	uint64_t count = pf_spool_count(u->allocs.records);
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct pf_alloc *r =
+			pf_spool_at(u->allocs.records, i, err);
+
+		if (!r)
+			return -1;
+		add(&u->devices[r->device], r, pf_allocs_total(&u->allocs, r),
+		    i);
+	}
+	add_sums(u);
+	return 0;
+}
+
+/* ---- show ---- */
+
+/* ---- columns ---- */
+
+#define IDS(row)                                                               \
+	PF_FIELD(row, at.device_type, "device_type", "Device type",            \
+		 PF_INT | PF_FULL | PF_KNOWN),                                 \
+		PF_FIELD(row, at.device_number, "device_number", "Number",     \
+			 PF_INT | PF_FULL | PF_KNOWN),                         \
+		PF_FIELD(row, at.rank, "rank", "Rank",                         \
+			 PF_INT | PF_FULL | PF_KNOWN),                         \
+		PF_FIELD(row, at.trace_id, "trace_id", "Trace",                \
+			 PF_INT | PF_FULL)
+#define SITE(row)                                                              \
+	PF_FIELD(row, site.outer_op, "outer_op", "Op", PF_TEXT),               \
+		PF_FIELD(row, site.frame, "frame", "Line or annotation",       \
+			 PF_PATH),                                             \
+		PF_FIELD(row, site.op, "op", "Innermost op",                   \
+			 PF_TEXT | PF_FULL)
+
+/* The same of snapshots, whose places are stacks. */
+#define STACK(row)                                                             \
+	PF_FIELD(row, site.frame, "frame", "Line", PF_PATH),                   \
+		PF_FIELD(row, site.stack, "stack", "Stack", PF_INT | PF_KNOWN)
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_device, member, key, title, kind)
+static const struct pf_field device_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(peak, "peak_bytes", "Peak", PF_BYTES | PF_MAYBE),
+	FIELD(capacity, "capacity_bytes", "Of", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(capacity_share, "capacity_share", "Share", PF_RATIO | PF_FULL),
+	FIELD(growth, "peak_growth_bytes", "Growth", PF_BYTES),
+	FIELD(peak_ns, "peak_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(peak_entry, "peak_entry", "After entries",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(peak_reserved, "peak_reserved_bytes", "Reserved",
+	      PF_BYTES | PF_MAYBE),
+	FIELD(in_use, "in_use_bytes", "In use, peak",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(lifetime_peak, "lifetime_peak_bytes", "Peak of the process",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(fragmentation, "fragmentation", "Most fragmented",
+	      PF_RATIO | PF_FULL),
+	FIELD(reserved_at_peak, "reserved_at_peak_bytes", "Reserved then",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(unused_at_peak, "unused_at_peak_bytes", "Unused then",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(unused, "unused_bytes", "Most unused",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(unused_ns, "unused_ns", "Unused at", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(alive, "alive_bytes", "Alive", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(alive_count, "alive_count", "Blocks",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(before, "before_bytes", "From before",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(start_level, "start_bytes", "At start",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(end_level, "end_bytes", "At end", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(allocation_count, "allocation_count", "Allocations",
+	      PF_COUNT | PF_FULL),
+	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES),
+	FIELD(freed_count, "freed_count", "Frees", PF_COUNT | PF_FULL),
+	FIELD(freed, "freed_bytes", "Freed", PF_BYTES | PF_MAYBE),
+	FIELD(kept_count, "kept_count", "Kept", PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(kept, "kept_bytes", "Kept", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(early_count, "early_count", "Frees of earlier",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(early, "early_bytes", "Freed of earlier",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(twice_count, "freed_twice_count", "Freed twice",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(reused_count, "reused_count", "Frees missed",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(jump_count, "jump_count", "Jumps", PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(jump, "jump_bytes", "Jumped", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(unsized_count, "unsized_count", "Of unknown size",
+	      PF_COUNT | PF_FULL),
+	FIELD(no_address_count, "no_address_count", "No address",
+	      PF_COUNT | PF_FULL),
+	FIELD(oom_count, "oom_count", "Out of memory", PF_COUNT | PF_FULL),
+	IDS(struct pf_usage_device),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_group, member, key, title, kind)
+static const struct pf_field alive_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO),
+	FIELD(count, "count", "Blocks", PF_COUNT | PF_MAYBE),
+	SITE(struct pf_usage_group),
+	FIELD(largest, "largest_bytes", "Largest",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(age_ns, "age_ns", "Oldest", PF_NS | PF_FULL | PF_MAYBE),
+	IDS(struct pf_usage_group),
+};
+static const struct pf_field alive_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(peak_share, "peak_share", "Of peak", PF_RATIO),
+	FIELD(count, "count", "Blocks", PF_COUNT | PF_MAYBE),
+	STACK(struct pf_usage_group),
+	FIELD(largest, "largest_bytes", "Largest",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(age_ns, "age_ns", "Oldest", PF_NS | PF_FULL | PF_MAYBE),
+	IDS(struct pf_usage_group),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_group, member, key, title, kind)
+static const struct pf_field kept_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(count, "count", "Blocks", PF_COUNT),
+	FIELD(size, "size_bytes", "Of size", PF_BYTES),
+	SITE(struct pf_usage_group),
+	IDS(struct pf_usage_group),
+};
+static const struct pf_field kept_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(count, "count", "Blocks", PF_COUNT),
+	STACK(struct pf_usage_group),
+	IDS(struct pf_usage_group),
+};
+#undef FIELD
+
+static int64_t increase(const struct pf_alloc_sums *s);
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_op, member, key, title, kind)
+static const struct pf_field op_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(op, "op", "Op", PF_TEXT),
+	FIELD(calls, "calls", "Calls", PF_COUNT | PF_MAYBE),
+	FIELD(self_count, "self_allocation_count", "Allocs", PF_COUNT),
+	FIELD(self_bytes, "self_allocated_bytes", "Allocated", PF_BYTES),
+	FIELD(self_increase, "self_increase_bytes", "Increase",
+	      PF_BYTES | PF_MAYBE),
+	FIELD(bytes, "allocated_bytes", "With inner", PF_BYTES),
+	FIELD(increase, "increase_bytes", "Increase with inner",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(count, "allocation_count", "Total allocations",
+	      PF_COUNT | PF_FULL),
+	FIELD(self_freed_count, "self_freed_count", "Self frees",
+	      PF_COUNT | PF_FULL),
+	FIELD(self_freed, "self_freed_bytes", "Self freed",
+	      PF_BYTES | PF_FULL | PF_MAYBE),
+	IDS(struct pf_usage_op),
+};
+#undef FIELD
+
+/* Of snapshots, whose places are stacks. */
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_op, member, key, title, kind)
+static const struct pf_field stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(self_bytes, "allocated_bytes", "Allocated", PF_BYTES),
+	FIELD(self_count, "allocation_count", "Allocs", PF_COUNT),
+	FIELD(op, "frame", "Line", PF_PATH),
+	FIELD(stack, "stack", "Stack", PF_INT | PF_KNOWN),
+	IDS(struct pf_usage_op),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_point, member, key, title, kind)
+static const struct pf_field curve_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(time_ns, "time_ns", "From", PF_NS | PF_MAYBE),
+	FIELD(entry, "entry", "After entries", PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(low, "low_bytes", "Lowest", PF_BYTES),
+	FIELD(high, "high_bytes", "Highest", PF_BYTES),
+	FIELD(high_ns, "high_ns", "Highest at", PF_NS | PF_MAYBE),
+	FIELD(last, "last_bytes", "Last", PF_BYTES),
+	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
+	IDS(struct pf_usage_point),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct usage_event, member, key, title, kind)
+static const struct pf_field event_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(allocated_ns, "allocated_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(freed_ns, "freed_ns", "Freed", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(lifetime_ns, "lifetime_ns", "Lifetime", PF_NS | PF_MAYBE),
+	SITE(struct usage_event),
+	IDS(struct usage_event),
+};
+static const struct pf_field event_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES),
+	FIELD(allocated_ns, "allocated_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(freed_ns, "freed_ns", "Freed", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(lifetime_ns, "lifetime_ns", "Lifetime", PF_NS | PF_MAYBE),
+	STACK(struct usage_event),
+	IDS(struct usage_event),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_usage_oom, member, key, title, kind)
+static const struct pf_field oom_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(time_ns, "time_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(bytes, "bytes", "Asked for", PF_BYTES),
+	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES | PF_MAYBE),
+	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
+	SITE(struct pf_usage_oom),
+	IDS(struct pf_usage_oom),
+};
+static const struct pf_field oom_stack_fields[] = {
+	FIELD(at.device, "device", "Device", PF_TEXT),
+	FIELD(time_ns, "time_ns", "At", PF_NS | PF_MAYBE),
+	FIELD(bytes, "bytes", "Asked for", PF_BYTES),
+	FIELD(allocated, "allocated_bytes", "Allocated", PF_BYTES | PF_MAYBE),
+	FIELD(reserved, "reserved_bytes", "Reserved", PF_BYTES | PF_MAYBE),
+	FIELD(unused, "unused_bytes", "Unused", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(device_free, "device_free_bytes", "Free on the GPU",
+	      PF_BYTES | PF_FULL | PF_KNOWN),
+	FIELD(fragmented, "is_fragmented", "Unused would do",
+	      PF_TEXT | PF_FULL),
+	STACK(struct pf_usage_oom),
+	IDS(struct pf_usage_oom),
+};
+#undef FIELD
+
+static struct pf_table *usage_events_new(bool by_stack)
+{
+	return by_stack ? pf_fields_table("events", "Allocations",
+					  PF_FIELDS(event_stack_fields))
+			: pf_fields_table("events", "Allocations",
+					  PF_FIELDS(event_fields));
+}
+
+static void usage_events_add(struct pf_table *t,
+			     const struct usage_event *event, bool by_stack)
+{
+	if (by_stack)
+		PF_PUT(t, event_stack_fields, *event);
+	else
+		PF_PUT(t, event_fields, *event);
+}
+
+/* ---- the document ---- */
+
+/* The device that people mean: the accelerator with the largest peak. */
+static const struct pf_usage_device *main_device(const struct pf_usage *u)
+{
+	const struct pf_usage_device *best = u->devices;
+
+	for (size_t i = 1; i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		if ((d->at.device_type > 0) == (best->at.device_type > 0) &&
+		    d->level_peak > best->level_peak)
+			best = d;
+	}
+	return u->device_count ? best : NULL;
+}
+
+const struct pf_usage_oom *pf_usage_told_oom(const struct pf_usage *u)
+{
+	for (size_t i = 0; pf_snap_state_is(&u->snap) && i < u->oom_count; i++)
+		if (u->ooms[i].unused != PF_NO_INT)
+			return &u->ooms[i];
+	return NULL;
+}
+
+/* What an out-of-memory error came of, as far as the records say. */
+static void find_oom(const struct pf_usage_oom *oom, struct pf_doc *doc)
+{
+	char asked[PF_NUM_MAX], free[PF_NUM_MAX], used[PF_NUM_MAX];
+	char reserved[PF_NUM_MAX];
+
+	pf_num_show_bytes(asked, oom->bytes);
+	pf_num_show_bytes(free, oom->device_free);
+	pf_num_show_bytes(used, oom->allocated);
+	pf_num_show_bytes(reserved, oom->reserved);
+	pf_doc_finding(
+		doc,
+		"%s: out of memory: asked for %s%s%s%s, with %s "
+		"allocated of %s reserved; the free rest of it %s",
+		oom->at.device, asked, oom->device_free >= 0 ? " with " : "",
+		oom->device_free >= 0 ? free : "",
+		oom->device_free >= 0 ? " free on the GPU" : "", used, reserved,
+		oom->unused >= oom->bytes
+			? "would have been enough, but not in one piece"
+			: "was too small");
+}
+
+static void find_now(const struct pf_snap_state *s, struct pf_doc *doc)
+{
+	const struct pf_snap_now *best = pf_snap_fullest(s);
+	char used[PF_NUM_MAX], reserved[PF_NUM_MAX], whole[PF_NUM_MAX];
+	char split[PF_NUM_MAX];
+
+	if (!best) {
+		pf_doc_finding(doc, "%s",
+			       s->lost_segments
+				       ? PF_SNAP_ALL_LOST
+				       : "The snapshot has no segments: "
+					 "nothing was reserved when it was "
+					 "taken");
+		return;
+	}
+	pf_doc_finding(doc,
+		       "%s: %s allocated of %s reserved when the snapshot was "
+		       "taken; %s free in whole segments, %s between blocks",
+		       best->name, pf_num_show_bytes(used, best->allocated),
+		       pf_num_show_bytes(reserved, best->reserved),
+		       pf_num_show_bytes(whole, best->whole),
+		       pf_num_show_bytes(split, best->split));
+}
+
+char *pf_usage_when(char *out, const struct pf_usage_device *d)
+{
+	char count[PF_NUM_MAX];
+
+	if (!d->at.is_untimed)
+		return pf_num_show_ns(out, d->peak_ns);
+	snprintf(out, PF_USAGE_WHEN_MAX, "%s %s of its history",
+		 pf_num_show_count(count, d->peak_entry),
+		 d->peak_entry == 1 ? "entry" : "entries");
+	return out;
+}
+
+/* Whose memory the peak is not. */
+static void say_direct(const struct pf_usage *u, struct pf_buf *out)
+{
+	char allocs[PF_NUM_MAX], frees[PF_NUM_MAX];
+
+	if (u->alloc_calls)
+		pf_buf_addf(out,
+			    "No memory of a GPU is recorded, as where torch's "
+			    "caching allocator is off: %s was called %s times, "
+			    "%s %s times; ",
+			    u->alloc_call,
+			    pf_num_show_count(allocs, u->alloc_calls),
+			    u->free_call,
+			    pf_num_show_count(frees, u->free_calls));
+	else
+		pf_buf_adds(out, "");
+}
+
+static void add_finding(const struct pf_usage *u, struct pf_doc *doc)
+{
+	const struct pf_usage_device *d = main_device(u);
+	char peak[PF_NUM_MAX], of[PF_NUM_MAX], part[PF_NUM_MAX];
+	char time[PF_USAGE_WHEN_MAX];
+	bool has_blocks = d && d->before >= 0;
+	struct pf_buf direct = { 0 };
+
+	doc->is_nothing = !d && !pf_snap_state_is(&u->snap);
+	if (pf_usage_told_oom(u)) {
+		find_oom(pf_usage_told_oom(u), doc);
+		return;
+	}
+	if (!d && pf_snap_state_is(&u->snap)) {
+		find_now(&u->snap, doc);
+		return;
+	}
+	if (!d) {
+		pf_doc_finding(doc, "There are no memory records; %s",
+			       pf_hint(u->producer, PF_HINT_MEMORY));
+		return;
+	}
+	pf_usage_when(time, d);
+	say_direct(u, &direct);
+	if (!d->is_absolute) {
+		pf_doc_finding(doc,
+			       "%s%s: at most %s more than at the start, after "
+			       "%s; this trace has no totals",
+			       direct.data, d->at.device,
+			       pf_num_show_bytes(peak, d->growth), time);
+		pf_buf_release(&direct);
+		return;
+	}
+	pf_num_show_bytes(peak, d->peak);
+	pf_num_show_bytes(of, d->capacity);
+	if (d->in_use != PF_NO_INT) {
+		pf_doc_finding(doc,
+			       "%s%s: at most %s%s%s in use, of which programs "
+			       "reserve a part; at most %s allocated, after %s",
+			       direct.data, d->at.device,
+			       pf_num_show_bytes(part, d->in_use),
+			       d->capacity > 0 ? " of " : "",
+			       d->capacity > 0 ? of : "", peak, time);
+		pf_buf_release(&direct);
+		return;
+	}
+	if (has_blocks)
+		pf_num_show_ratio(part, pf_num_share(d->before, d->peak));
+	pf_doc_finding(doc, "%s%s: at most %s%s%s allocated, after %s%s%s%s",
+		       direct.data, d->at.device, peak,
+		       d->capacity > 0 ? " of " : "", d->capacity > 0 ? of : "",
+		       time, has_blocks ? "; " : "", has_blocks ? part : "",
+		       has_blocks ? " of it dates from before the capture"
+				  : "");
+	pf_buf_release(&direct);
+}
+
+static void add_known(int64_t *sum, int64_t n)
+{
+	*sum += n == PF_NO_INT ? 0 : n;
+}
+
+static void add_notes(const struct pf_usage *u, struct pf_doc *doc)
+{
+	int64_t no_address = 0, jumps = 0, twice = 0, reused = 0, relative = 0;
+	int64_t unsized = 0;
+	char text[PF_NUM_MAX];
+
+	for (size_t i = 0; i < u->device_count; i++) {
+		const struct pf_usage_device *d = &u->devices[i];
+
+		no_address += d->no_address_count;
+		unsized += d->unsized_count;
+		add_known(&jumps, d->jump_count);
+		add_known(&twice, d->twice_count);
+		add_known(&reused, d->reused_count);
+		relative += !d->is_absolute;
+	}
+	if (u->alloc_calls)
+		pf_doc_note(doc, "PYTORCH_NO_HIP_MEMORY_CACHING and "
+				 "PYTORCH_NO_CUDA_MEMORY_CACHING turn torch's "
+				 "caching allocator off: each block is then a "
+				 "call, and a free waits for the GPU");
+	if (relative)
+		pf_doc_note(doc, "records without totals: what was allocated "
+				 "before the capture is not known");
+	if (unsized)
+		pf_doc_note(doc,
+			    "%s frees say no size, and what they free was "
+			    "not seen to be allocated: how much is not known",
+			    pf_num_show_count(text, unsized));
+	if (no_address)
+		pf_doc_note(doc,
+			    "%s records have no address: what is alive and "
+			    "kept does not cover them",
+			    pf_num_show_count(text, no_address));
+	if (jumps)
+		pf_doc_note(doc,
+			    "%s totals do not continue the one before them: "
+			    "records are missing there",
+			    pf_num_show_count(text, jumps));
+	if (twice)
+		pf_doc_note(doc, "%s frees of what was freed already",
+			    pf_num_show_count(text, twice));
+	if (reused)
+		pf_doc_note(doc,
+			    "%s addresses were allocated again without "
+			    "having been freed",
+			    pf_num_show_count(text, reused));
+}
+
+/* Of snapshots, by stack. */
+static void show_stacks(struct pf_usage *u, struct pf_doc *doc)
+{
+	PF_ROWS(doc, "alive", "Alive at the peak", alive_stack_fields, u->alive,
+		u->alive_count);
+	PF_ROWS(doc, "kept", "Allocated and never freed", kept_stack_fields,
+		u->kept, u->kept_count);
+	PF_ROWS(doc, "stacks", "Allocations by stack", stack_fields, u->ops,
+		u->op_count);
+	if (u->events)
+		pf_doc_adopt(doc, u->events);
+	PF_ROWS(doc, "oom", "Out of memory", oom_stack_fields, u->ooms,
+		u->oom_count);
+}
+
+static void show_ops(struct pf_usage *u, struct pf_doc *doc)
+{
+	PF_ROWS(doc, "alive", "Alive at the peak", alive_fields, u->alive,
+		u->alive_count);
+	PF_ROWS(doc, "kept", "Allocated and not freed", kept_fields, u->kept,
+		u->kept_count);
+	PF_ROWS(doc, "ops", "Allocations by op", op_fields, u->ops,
+		u->op_count);
+	if (u->events)
+		pf_doc_adopt(doc, u->events);
+	PF_ROWS(doc, "oom", "Out of memory", oom_fields, u->ooms, u->oom_count);
+}
+
+static void usage_show(struct pf_usage *u, struct pf_doc *doc)
+{
+	add_finding(u, doc);
+	pf_snap_state_show(&u->snap, doc);
+	PF_ROWS(doc, "devices", "Memory by device", device_fields, u->devices,
+		u->device_count);
+	if (pf_snap_state_is(&u->snap))
+		show_stacks(u, doc);
+	else
+		show_ops(u, doc);
+	u->events = NULL;
+	if (u->has_curve)
+		PF_ROWS(doc, "curve", "Level over time", curve_fields, u->curve,
+			u->point_count);
+	add_notes(u, doc);
+	pf_snap_state_note(&u->snap, doc);
+}
+
+/*
+ * The second pass: which blocks are alive, by address.  An address that is
+ * allocated again without being freed loses its old block then; one that is
+ * freed without having been allocated is memory from before the capture, or
+ * freed twice if it was freed in the capture.
+ */
+
+#define UNSEEN UINT64_MAX
+#define FREED  (UINT64_MAX - 1)
+
+/* ---- groups ---- */
+
+static struct usage_group *find_group(struct usage_groups *g,
+				      const struct usage_group_key *key)
+{
+	uint32_t known = g->keys.count;
+	uint32_t n = pf_intern_add(&g->keys, (const char *)key, sizeof(*key));
+
+	if (g->keys.count != known) {
+		g->items = pf_grow(g->items, &g->cap, g->keys.count,
+				   sizeof(*g->items));
+		g->items[n] = (struct usage_group){ .key = *key,
+						    .oldest_ns = INT64_MAX };
+	}
+	return &g->items[n];
+}
+
+static void add_block(struct usage_groups *g, uint32_t device,
+		      const struct usage_block *b, bool by_size)
+{
+	struct usage_group_key key = { device, b->site,
+				       by_size ? b->bytes : -1 };
+	struct usage_group *group = find_group(g, &key);
+
+	group->count++;
+	pf_sat_sum(&group->bytes, b->bytes);
+	if (b->bytes > group->largest)
+		group->largest = b->bytes;
+	if (b->time_ns < group->oldest_ns)
+		group->oldest_ns = b->time_ns;
+}
+
+/* ---- the peak and the end ---- */
+
+static void settle_peak(struct usage *u, uint32_t device)
+{
+	struct usage_device *d = &u->devices[device];
+
+	d->is_settled = true;
+	for (size_t i = 0; i < d->block_count; i++) {
+		if (!d->blocks[i].is_used)
+			continue;
+		d->alive_count++;
+		pf_sat_sum(&d->alive, d->blocks[i].bytes);
+		add_block(&u->alive, device, &d->blocks[i], false);
+	}
+}
+
+static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
+		      struct pf_err *err);
+
+/* A row of events: freed_ns is of no meaning unless is_freed. */
+static int put_event(struct usage *u, uint32_t device,
+		     const struct usage_block *b, int64_t freed_ns,
+		     bool is_freed, struct pf_err *err)
+{
+	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
+	struct usage_event event = { .at = u->devices[device].at,
+				     .bytes = b->bytes,
+				     .freed_ns = PF_NO_INT,
+				     .lifetime_ns = PF_NO_INT };
+	const struct pf_usage_where *at = &event.at;
+
+	if (!u->out->events || !b->is_inside)
+		return 0;
+	event.allocated_ns = pf_usage_since(at, b->time_ns, first_ns);
+	if (is_freed) {
+		event.freed_ns = pf_usage_since(at, freed_ns, first_ns);
+		event.lifetime_ns = pf_usage_since(at, freed_ns, b->time_ns);
+	}
+
+	if (usage_site(u, b->site, &event.site, err) < 0)
+		return -1;
+	usage_events_add(u->out->events, &event,
+			 pf_snap_state_is(&u->out->snap));
+	return 0;
+}
+
+static int settle_end(struct usage *u, uint32_t device, struct pf_err *err)
+{
+	struct usage_device *d = &u->devices[device];
+
+	for (size_t i = 0; i < d->block_count; i++) {
+		const struct usage_block *b = &d->blocks[i];
+
+		if (!b->is_used || !b->is_inside)
+			continue;
+		d->kept_count++;
+		pf_sat_sum(&d->kept_bytes, b->bytes);
+		add_block(&u->kept, device, b,
+			  pf_allocs_site(&u->allocs, b->site).stack ==
+				  PF_ID_NONE);
+		if (put_event(u, device, b, 0, false, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- blocks ---- */
+
+static size_t free_place(struct usage_device *d)
+{
+	if (d->free_count)
+		return d->free_places[--d->free_count];
+	d->blocks = pf_grow(d->blocks, &d->block_cap, d->block_count + 1,
+			    sizeof(*d->blocks));
+	return d->block_count++;
+}
+
+static void drop_block(struct usage_device *d, size_t place)
+{
+	d->blocks[place].is_used = false;
+	d->free_places = pf_grow(d->free_places, &d->free_cap,
+				 d->free_count + 1, sizeof(*d->free_places));
+	d->free_places[d->free_count++] = place;
+}
+
+static int allocate(struct usage *u, const struct pf_alloc *r,
+		    struct pf_err *err)
+{
+	struct usage_device *d = &u->devices[r->device];
+	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
+	size_t place;
+
+	if (*known < FREED) {
+		place = (size_t)*known;
+		d->reused_count += (r->flags & PF_ALLOC_INSIDE) != 0;
+		if (put_event(u, r->device, &d->blocks[place], 0, false, err) <
+		    0)
+			return -1;
+	} else {
+		place = free_place(d);
+		*known = place;
+	}
+	d->blocks[place] = (struct usage_block){
+		.time_ns = r->time_ns,
+		.bytes = r->bytes,
+		.site = r->site,
+		.is_inside = r->flags & PF_ALLOC_INSIDE,
+		.is_used = true,
+	};
+	return 0;
+}
+
+static int release(struct usage *u, const struct pf_alloc *r,
+		   struct pf_err *err)
+{
+	struct usage_device *d = &u->devices[r->device];
+	uint64_t *known = pf_map_at(&d->by_address, (uint64_t)r->address);
+	bool is_inside = r->flags & PF_ALLOC_INSIDE;
+	int rc = 0;
+
+	if (*known == FREED) {
+		d->twice_count += is_inside;
+	} else if (*known == UNSEEN) {
+		d->early_count += is_inside;
+		d->has_early_unsized |= is_inside && !r->bytes;
+		if (is_inside)
+			d->early_bytes = pf_sat_sub(d->early_bytes, r->bytes);
+	} else {
+		rc = put_event(u, r->device, &d->blocks[*known], r->time_ns,
+			       true, err);
+		drop_block(d, (size_t)*known);
+	}
+	*known = FREED;
+	return rc;
+}
+
+/* ---- the curve ---- */
+
+static int64_t part_width(const struct usage *u, const struct usage_device *d)
+{
+	int64_t span = pf_sat_sub(d->last_ns, d->first_ns);
+
+	return span / u->args->points + 1;
+}
+
+static void end_part(struct usage *u, uint32_t device)
+{
+	struct usage_device *d = &u->devices[device];
+	struct pf_usage *out = u->out;
+	int64_t first_ns = u->allocs.devices[device].trace->first_ns;
+	int64_t from;
+
+	if (d->part < 0)
+		return;
+	from = d->first_ns + d->part * part_width(u, d);
+	out->curve = pf_grow(out->curve, &out->point_cap, out->point_count + 1,
+			     sizeof(*out->curve));
+	out->curve[out->point_count++] = (struct pf_usage_point){
+		.at = d->at,
+		.time_ns = pf_usage_since(&d->at, from, first_ns),
+		.entry = pf_usage_entries(&d->at, from, first_ns),
+		.low = d->low,
+		.high = d->high,
+		.high_ns = pf_usage_since(&d->at, d->high_ns, first_ns),
+		.last = d->last,
+		.reserved = pf_usage_maybe(d->high_reserved, d->has_reserved)
+	};
+}
+
+static void draw(struct usage *u, const struct pf_alloc *r)
+{
+	struct usage_device *d = &u->devices[r->device];
+	int64_t part, level;
+
+	if (!u->out->has_curve || !(r->flags & PF_ALLOC_INSIDE))
+		return;
+	part = pf_sat_sub(r->time_ns, d->first_ns) / part_width(u, d);
+	if (!d->has_curve_level) {
+		d->curve_level = d->start_level;
+		d->has_curve_level = true;
+	}
+	if (part != d->part) {
+		end_part(u, r->device);
+		d->part = part;
+		d->low = d->high = d->curve_level;
+		d->high_ns = r->time_ns;
+		d->high_reserved = 0;
+	}
+	level = d->is_absolute && r->flags & PF_ALLOC_TOTAL
+			? pf_allocs_total(&u->allocs, r)
+			: pf_sat_add(d->curve_level, r->bytes);
+	d->curve_level = d->last = level;
+	if (level < d->low)
+		d->low = level;
+	if (level > d->high) {
+		d->high = level;
+		d->high_ns = r->time_ns;
+	}
+	if (r->reserved > d->high_reserved)
+		d->high_reserved = r->reserved;
+}
+
+/* ---- records ---- */
+
+static int put_oom(struct usage *u, const struct pf_alloc *r,
+		   struct pf_err *err)
+{
+	int64_t first_ns = u->allocs.devices[r->device].trace->first_ns;
+	struct pf_usage *out = u->out;
+	const struct pf_usage_where *at = &u->devices[r->device].at;
+	struct pf_usage_oom oom = {
+		.at = *at,
+		.time_ns = pf_usage_since(at, r->time_ns, first_ns),
+		.bytes = r->bytes,
+		.allocated = pf_usage_maybe(pf_allocs_total(&u->allocs, r),
+					    r->flags & PF_ALLOC_TOTAL),
+		.reserved = pf_usage_maybe(r->reserved,
+					   r->flags & PF_ALLOC_RESERVED),
+		.device_free = r->device_free,
+		.unused = PF_NO_INT
+	};
+
+	if (!(r->flags & PF_ALLOC_INSIDE))
+		return 0;
+	if (usage_site(u, r->site, &oom.site, err) < 0)
+		return -1;
+	if (oom.allocated != PF_NO_INT && oom.reserved != PF_NO_INT) {
+		oom.unused = pf_sat_sub(oom.reserved, oom.allocated);
+		oom.fragmented = oom.unused >= oom.bytes ? "yes" : "no";
+	}
+	out->ooms = pf_grow(out->ooms, &out->oom_cap, out->oom_count + 1,
+			    sizeof(*out->ooms));
+	out->ooms[out->oom_count++] = oom;
+	return 0;
+}
+
+static int add_record(struct usage *u, const struct pf_alloc *r, uint64_t at,
+		      struct pf_err *err)
+{
+	struct usage_device *d = &u->devices[r->device];
+	int rc = 0;
+
+	if (d->has_inside && !d->is_settled && d->peak_at <= at)
+		settle_peak(u, r->device);
+	if (r->flags & PF_ALLOC_OOM)
+		return put_oom(u, r, err);
+	draw(u, r);
+	if (!(r->flags & PF_ALLOC_ADDRESS))
+		return 0;
+	if (r->bytes > 0)
+		rc = allocate(u, r, err);
+	else if (r->bytes < 0 || r->flags & PF_ALLOC_UNSIZED)
+		rc = release(u, r, err);
+	return rc;
+}
+
+static int end_devices(struct usage *u, struct pf_err *err)
+{
+	for (uint32_t i = 0; i < u->allocs.device_count; i++) {
+		if (u->devices[i].has_inside && !u->devices[i].is_settled)
+			settle_peak(u, i);
+		if (settle_end(u, i, err) < 0)
+			return -1;
+		if (u->out->has_curve)
+			end_part(u, i);
+	}
+	return 0;
+}
+
+/* Blocks at the peak and at the end; what follows the records. */
+static int usage_blocks(struct usage *u, struct pf_err *err)
+{
+	uint64_t count = pf_spool_count(u->allocs.records);
+
+	for (uint64_t i = 0; i < count; i++) {
+		const struct pf_alloc *r =
+			pf_spool_at(u->allocs.records, i, err);
+
+		if (!r || add_record(u, r, i, err) < 0)
+			return -1;
+	}
+	return end_devices(u, err);
+}
 
 #define NAME_MAX 64
 
@@ -102,8 +1166,9 @@ static void take_label(struct usage *u, uint32_t device, bool has_traces)
 	};
 }
 
-int pf_usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
-		  struct pf_err *err)
+/* Texts of a place; -1. */
+static int usage_site(struct usage *u, uint32_t site, struct pf_usage_site *out,
+		      struct pf_err *err)
 {
 	struct pf_alloc_site s = pf_allocs_site(&u->allocs, site);
 	uint32_t frame = s.frame != PF_ID_NONE ? s.frame : s.note;
@@ -297,7 +1362,7 @@ static int take_groups(struct usage *u, struct usage_groups *g,
 				pf_ratio((double)from->bytes,
 					 d->is_absolute ? d->peak : d->alive)
 		};
-		if (pf_usage_site(u, from->key.site, &row->site, err) < 0)
+		if (usage_site(u, from->key.site, &row->site, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -516,11 +1581,11 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 	out->lines.db = db;
 	out->has_curve = args->points > 0;
 	if (args->events)
-		out->events = pf_usage_events_new(pf_snap_state_is(&out->snap));
+		out->events = usage_events_new(pf_snap_state_is(&out->snap));
 	if (out->events && order)
 		pf_table_order(out->events, order);
-	if (!set_up(&u, db, err) && !pf_usage_levels(&u, err) &&
-	    !pf_usage_blocks(&u, err))
+	if (!set_up(&u, db, err) && !usage_levels(&u, err) &&
+	    !usage_blocks(&u, err))
 		rc = take_all(&u, out, err) || find_direct(&u, db, err) ? -1
 									: 0;
 	out->names = u.allocs.names;
@@ -554,7 +1619,7 @@ int pf_usage(struct pf_db *db, const struct pf_usage_args *args,
 			       err);
 
 	if (!rc) {
-		pf_usage_show(u, doc);
+		usage_show(u, doc);
 		rc = pf_trust_note(db, &u->window, PF_TRUST_STACKS, doc, err);
 	}
 	pf_usage_release(&own);

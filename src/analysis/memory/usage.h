@@ -35,7 +35,6 @@
 #include "events/names.h"
 #include "events/window.h"
 #include "analysis/memory/snap_state.h"
-#include "analysis/memory/stack_line.h"
 #include "store/db.h"
 #include "show/doc.h"
 
@@ -173,7 +172,6 @@ int pf_usage_find(struct pf_db *db, const struct pf_usage_args *args,
 		  const struct pf_order *order, struct pf_usage *out,
 		  struct pf_err *err);
 void pf_usage_release(struct pf_usage *usage);
-void pf_usage_show(struct pf_usage *usage, struct pf_doc *doc);
 
 /*
  * Both, and what of the trace is not to be trusted.  What was found stays in

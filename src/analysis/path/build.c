@@ -4,10 +4,1626 @@
  * begin, where those end that may have waited, and both ends of hand-offs.
  * All other time of the thread is weight between two of these.
  */
-#include "analysis/path/path_impl.h"
+#include "config.h"
 
+#include "analysis/path/impl.h"
 #include "base/order.h"
 #include "base/search.h"
+#include "base/stats.h"
+#include "events/args.h"
+#include "events/interval.h"
+#include "events/nest.h"
+#include "store/argtext.h"
+#include "store/query.h"
+#include "store/texts.h"
+
+/* GPU work of the trace, and what records say that streams and calls wait for. */
+
+/* What a span needs of which all of the arguments are to be read. */
+#define SYNC_COLUMNS                                                           \
+	(PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |                     \
+	 PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |                     \
+	 PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_INLINE) |                   \
+	 (PF_COLBIT(PF_COL_COUNT) - PF_COLBIT(PF_COL_SLOT)))
+
+int path_check_time(int64_t start_ns, int64_t end_ns, struct pf_err *err)
+{
+	if (start_ns > -PF_PATH_TIME_MAX_NS && end_ns < PF_PATH_TIME_MAX_NS)
+		return 0;
+	return pf_fail(err, PF_EDATA,
+		       "the times of the trace are too far apart for a path");
+}
+
+/* ---- work ---- */
+
+static uint32_t stream_of(struct path *p, struct pf_map *at,
+			  const struct pf_gpu_event *ev)
+{
+	uint64_t key = (uint64_t)ev->device << 32 ^ (uint64_t)ev->stream;
+	uint64_t *place = pf_map_at(at, key);
+	uint32_t i;
+
+	if (*place != UINT64_MAX && p->streams[*place].device == ev->device &&
+	    p->streams[*place].stream == ev->stream)
+		return (uint32_t)*place;
+	/* numbers beyond 32 bits may share a key */
+	for (i = 0; i < p->stream_count; i++)
+		if (p->streams[i].device == ev->device &&
+		    p->streams[i].stream == ev->stream)
+			return i;
+	p->streams = pf_realloc(p->streams, (size_t)i + 1, sizeof(*p->streams));
+	p->streams[i] = (struct path_stream){ .device = ev->device,
+					      .stream = ev->stream,
+					      .orphan = PF_PATH_NONE };
+	p->stream_count++;
+	*place = i;
+	return i;
+}
+
+static void add_launched(struct path *p, int64_t launch_id)
+{
+	if (!launch_id)
+		return;
+	p->launched = pf_grow(p->launched, &p->launched_cap,
+			      (size_t)p->with_call + 1, sizeof(*p->launched));
+	p->launched[p->with_call++] =
+		(struct path_launched){ launch_id, p->work_count };
+}
+
+/* Works of a call come in the order of its graph's nodes. */
+static void add_node(struct path *p, int64_t launch_id, size_t *cap)
+{
+	p->nodes = pf_grow(p->nodes, cap, (size_t)p->work_count + 1,
+			   sizeof(*p->nodes));
+	p->nodes[p->work_count] =
+		launch_id ? pf_graphs_next(p->args->graphs, launch_id) : NULL;
+}
+
+int path_load_works(struct path *p, struct pf_err *err)
+{
+	struct pf_window_trace whole = *p->trace;
+	struct pf_window window = { .traces = &whole,
+				    .count = 1,
+				    .device = p->args->window.device };
+	const struct pf_gpu_event *ev;
+	struct pf_gpu *gpu;
+	struct pf_map at;
+	size_t cap = 0, node_cap = 0;
+	int rc;
+
+	whole.from_ns = INT64_MIN;
+	whole.to_ns = INT64_MAX;
+	gpu = pf_gpu_new(p->db, &window, PF_GPU_CALLS, err);
+	if (!gpu)
+		return -1;
+	pf_map_init(&at);
+	while ((rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		uint32_t stream = stream_of(p, &at, ev);
+
+		if ((rc = path_check_time(ev->start_ns, ev->end_ns, err)) < 0)
+			break;
+		if (p->work_count >= PATH_WORKS_MAX ||
+		    stream >= PATH_STREAMS_MAX) {
+			rc = pf_fail(err, PF_EDATA, "too much GPU work");
+			break;
+		}
+		p->works = pf_grow(p->works, &cap, (size_t)p->work_count + 1,
+				   sizeof(*p->works));
+		p->works[p->work_count] = (struct path_work){
+			.start_ns = ev->start_ns,
+			.end_ns = ev->end_ns,
+			.name = ev->name,
+			.call = PF_PATH_NONE,
+			.prev = PF_PATH_NONE,
+			.stream = stream & (PATH_STREAMS_MAX - 1),
+			.class = ev->class & 3,
+		};
+		add_launched(p, ev->launch_id);
+		if (p->args->graphs)
+			add_node(p, ev->launch_id, &node_cap);
+		p->work_count++;
+	}
+	pf_map_release(&at);
+	pf_gpu_free(gpu);
+	return rc;
+}
+
+/* ---- records ---- */
+
+static int64_t number_of(struct pf_json args, const char *key)
+{
+	int64_t value;
+
+	return pf_json_int(pf_json_get(args, key), &value) ? value : -1;
+}
+
+struct sync_reader {
+	struct path *p;
+	struct pf_texts texts;
+	struct pf_buf text;
+};
+
+static int add_sync(struct sync_reader *r, const struct pf_span *s,
+		    struct pf_err *err)
+{
+	struct path *p = r->p;
+	const struct pf_name_class *class;
+	const char *text = s->inline_args;
+	size_t len = s->inline_args_len;
+	struct pf_json args;
+
+	if (s->args != PF_ID_INLINE &&
+	    pf_texts_get(&r->texts, PF_TEXT_ARGS, s->args, &text, &len, err) <
+		    0)
+		return -1;
+	class = pf_names_class(p->names, s->name, err);
+	if (!class)
+		return -1;
+	r->text.len = 0;
+	if (s->args != PF_ID_NONE)
+		pf_argtext_build(text, len, s->mask, s->slot, &r->text);
+	args = (struct pf_json){ r->text.len ? r->text.data : "", r->text.len };
+	p->syncs = pf_grow(p->syncs, &p->sync_cap, p->sync_count + 1,
+			   sizeof(*p->syncs));
+	p->syncs[p->sync_count] = (struct path_sync){
+		.correlation = number_of(args, "correlation"),
+		.device = number_of(args, "device"),
+		.stream = number_of(args, "stream"),
+		.on_stream = number_of(args, "wait_on_stream"),
+		.on_record =
+			number_of(args, "wait_on_cuda_event_record_corr_id"),
+		.is_stream_wait = class->is_wait,
+	};
+	*pf_map_at(&p->sync_at, (uint64_t)p->syncs[p->sync_count].correlation) =
+		p->sync_count;
+	p->sync_count++;
+	return 0;
+}
+
+static int read_track(struct sync_reader *r, uint32_t track_id,
+		      struct pf_err *err)
+{
+	struct path *p = r->p;
+	struct pf_cursor *c = pf_cursor_new(p->db, track_id, SYNC_COLUMNS, err);
+	struct pf_span s;
+	int rc = c ? 0 : -1;
+
+	while (!rc && (rc = pf_cursor_next(c, &s, err)) == 1) {
+		rc = 0;
+		if (pf_names_kind(p->names, s.type) == PF_KIND_GPU_SYNC)
+			rc = add_sync(r, &s, err);
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+int path_load_syncs(struct path *p, struct pf_err *err)
+{
+	struct sync_reader r = { .p = p, .texts = { .db = p->db } };
+	sqlite3_stmt *stmt = pf_named_prepare(p->db, "path_sync_tracks", err);
+	int rc = stmt ? 0 : -1;
+
+	if (!rc)
+		sqlite3_bind_int64(stmt, 1, p->trace->trace_id);
+	while (!rc && (rc = pf_db_step(p->db, stmt, err)) == 1)
+		rc = read_track(&r, (uint32_t)sqlite3_column_int64(stmt, 0),
+				err);
+	sqlite3_finalize(stmt);
+	pf_texts_release(&r.texts);
+	pf_buf_release(&r.text);
+	return rc;
+}
+
+/*
+ * When threads of a process communicate: gloo has threads of its own, and of
+ * the one that waits for them nothing but its step is recorded.  By process
+ * and time, cut so that no two of one process overlap.
+ */
+
+/* ---- comms.c ---- */
+static void path_comms_add(struct path *p, const char *pid, uint32_t name,
+			   int64_t start_ns, int64_t end_ns)
+{
+	p->comms = pf_grow(p->comms, &p->comm_cap, p->comm_count + 1,
+			   sizeof(*p->comms));
+	p->comms[p->comm_count++] =
+		(struct path_comm){ start_ns, end_ns, pid, name };
+}
+
+PF_ORDER(by_start, struct path_comm,
+	 PF_ALPHA(pid) PF_UP(start_ns) PF_DOWN(end_ns) PF_UP(name))
+
+/* What reaches behind the last one: of its name it is one with it. */
+static void add_behind(struct path *p, size_t *n, struct path_comm c)
+{
+	struct path_comm *last = &p->comms[*n - 1];
+
+	c.start_ns = last->end_ns;
+	if (last->name == c.name)
+		last->end_ns = c.end_ns;
+	else
+		p->comms[(*n)++] = c;
+}
+
+static void path_comms_settle(struct path *p)
+{
+	size_t n = 0;
+
+	path_sort(p->comms, p->comm_count, sizeof(*p->comms), by_start);
+	for (size_t i = 0; i < p->comm_count; i++) {
+		const struct path_comm *c = &p->comms[i];
+		struct path_comm *last = n ? &p->comms[n - 1] : NULL;
+
+		if (!last || strcmp(last->pid, c->pid) != 0 ||
+		    c->start_ns > last->end_ns)
+			p->comms[n++] = *c;
+		else if (c->end_ns > last->end_ns)
+			add_behind(p, &n, *c);
+	}
+	p->comm_count = n;
+}
+
+const struct path_comm *path_comm_after(const struct path *p, const char *pid,
+					int64_t at_ns)
+{
+	size_t lo = 0, hi = p->comm_count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int order = strcmp(p->comms[mid].pid, pid);
+
+		if (order < 0 || (!order && p->comms[mid].end_ns <= at_ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < p->comm_count && !strcmp(p->comms[lo].pid, pid)
+		       ? &p->comms[lo]
+		       : NULL;
+}
+
+/*
+ * What each call that blocks waited for: one piece of work, or nothing.  What
+ * such a call takes when it waits for nothing is the least that it takes.
+ */
+
+/* The stream of the thread's last launch so far. */
+struct turn {
+	struct path *p;
+	const struct path_stream *last;
+	uint32_t call, best;
+	bool has_own; /* work of its own that the call waits for */
+};
+
+/* Could the call have waited for it?  Of several, what ends last. */
+static void offer(struct turn *t, uint32_t work)
+{
+	struct path *p = t->p;
+	const struct path_call *c = &p->calls[t->call];
+	const struct path_work *w;
+
+	if (!path_is_in(p, work))
+		return;
+	w = &p->works[work];
+	if (w->end_ns > c->end_ns + PF_PATH_CLOCK_NS ||
+	    w->start_ns >= c->end_ns ||
+	    (w->end_ns <= c->start_ns && !t->has_own))
+		return;
+	if (t->best == PF_PATH_NONE || w->end_ns > p->works[t->best].end_ns)
+		t->best = work;
+}
+
+static bool find_own(struct turn *t)
+{
+	struct path *p = t->p;
+	const struct path_call *c = &p->calls[t->call];
+
+	for (uint32_t k = c->first_work; k < c->first_work + c->work_count;
+	     k++) {
+		uint32_t i = p->by_call[k];
+		const struct path_work *w = &p->works[i];
+
+		if ((w->class != PF_GPU_COPY && !p->is_held) || !w->is_in ||
+		    w->end_ns > c->end_ns + PF_PATH_CLOCK_NS)
+			continue;
+		t->has_own = true;
+		offer(t, i);
+	}
+	return t->has_own;
+}
+
+const struct path_sync *path_record_of(const struct path *p,
+				       const struct path_call *c)
+{
+	int64_t key = p->correlations ? p->correlations[c - p->calls] : -1;
+
+	if (key < 0 || !pf_map_has(&p->sync_at, (uint64_t)key))
+		return NULL;
+	return &p->syncs[*pf_map_at((struct pf_map *)&p->sync_at,
+				    (uint64_t)key)];
+}
+
+static uint32_t path_last_launched(const struct path *p,
+				   const struct path_stream *s, int64_t at_ns);
+
+static void of_all(struct turn *t)
+{
+	struct path *p = t->p;
+
+	for (uint32_t i = 0; i < p->stream_count; i++)
+		if (p->streams[i].count)
+			offer(t,
+			      path_last_launched(p, &p->streams[i],
+						 p->calls[t->call].start_ns));
+}
+
+static const struct path_stream *path_find_stream(const struct path *p,
+						  int64_t device,
+						  int64_t stream);
+
+/* Without a record, if the thread's stream does not fit, those that do. */
+static void of_stream(struct turn *t)
+{
+	struct path *p = t->p;
+	const struct path_call *c = &p->calls[t->call];
+	const struct path_sync *s = path_record_of(p, c);
+	const struct path_stream *on =
+		s ? path_find_stream(p, s->device, s->stream) : NULL;
+	uint32_t w = PF_PATH_NONE;
+
+	on = on ? on : t->last;
+	if (on)
+		w = path_last_launched(p, on, c->start_ns);
+	if (s || (w != PF_PATH_NONE &&
+		  p->works[w].end_ns <= c->end_ns + PF_PATH_CLOCK_NS)) {
+		offer(t, w);
+		return;
+	}
+	for (uint32_t i = 0; i < p->stream_count; i++) {
+		if (!p->streams[i].count)
+			continue;
+		w = path_last_launched(p, &p->streams[i], c->start_ns);
+		if (w != PF_PATH_NONE && p->works[w].end_ns <= c->end_ns)
+			offer(t, w);
+	}
+}
+
+static uint32_t path_last_ended(const struct path *p,
+				const struct path_stream *s, int64_t at_ns);
+
+static void of_event(struct turn *t)
+{
+	struct path *p = t->p;
+	const struct path_call *c = &p->calls[t->call];
+	const struct path_sync *s = path_record_of(p, c);
+	const struct path_stream *on;
+
+	if (s && pf_map_has(&p->record_at, (uint64_t)s->on_record)) {
+		const struct path_call *r = &p->calls[*pf_map_at(
+			&p->record_at, (uint64_t)s->on_record)];
+
+		on = path_find_stream(p, s->device, s->on_stream);
+		if (on)
+			offer(t, path_last_launched(p, on, r->start_ns));
+		return;
+	}
+	for (uint32_t i = 0; i < p->stream_count; i++) {
+		uint32_t w = path_last_ended(p, &p->streams[i], c->end_ns);
+
+		if (w != PF_PATH_NONE &&
+		    (p->works[w].call == PF_PATH_NONE ||
+		     path_launched_ns(p, &p->works[w]) < c->start_ns))
+			offer(t, w);
+	}
+}
+
+/* ---- what a call takes that waits for nothing ---- */
+
+struct short_call {
+	uint32_t name;
+	int64_t ns;
+};
+
+PF_ORDER(by_name, struct short_call, PF_UP(name) PF_UP(ns))
+
+static void measure_phi(struct path *p, struct short_call *all, size_t count)
+{
+	pf_sort(all, count, sizeof(*all), by_name);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && all[end].name == all[i].name;)
+			end++;
+		p->phi = pf_grow(p->phi, &p->phi_cap, p->phi_count + 1,
+				 sizeof(*p->phi));
+		p->phi[p->phi_count++] = (struct path_phi){
+			all[i].name, all[i + ((end - i) * 10 + 99) / 100 - 1].ns
+		};
+	}
+}
+
+int64_t path_phi(const struct path *p, uint32_t name)
+{
+	size_t i = PF_SEARCH(k, p->phi_count, p->phi[k].name < name);
+
+	return i < p->phi_count && p->phi[i].name == name ? p->phi[i].ns : 0;
+}
+
+/* ---- calls ---- */
+
+static void (*const waits_of[])(struct turn *t) = {
+	[PF_WAITS_ALL] = of_all,
+	[PF_WAITS_STREAM] = of_stream,
+	[PF_WAITS_EVENT] = of_event,
+};
+
+static void find(struct turn *t)
+{
+	struct path_call *c = &t->p->calls[t->call];
+
+	t->best = PF_PATH_NONE;
+	t->has_own = false;
+	if (!find_own(t) && c->waits)
+		waits_of[c->waits](t);
+	c->needs = t->best;
+}
+
+void path_find_waits(struct path *p)
+{
+	struct short_call *shorts = NULL;
+	size_t count = 0, cap = 0;
+
+	for (uint32_t i = 0; i < p->thread_count; i++) {
+		const struct path_thread *th = &p->threads[i];
+		struct turn t = { .p = p, .call = th->first_call };
+
+		for (; t.call < th->first_call + th->call_count; t.call++) {
+			struct path_call *c = &p->calls[t.call];
+
+			if (c->work_count)
+				t.last =
+					&p->streams
+						 [p->works[p->by_call
+								   [c->first_work]]
+							  .stream];
+			if (c->start_ns < p->w0_ns || c->start_ns >= p->h_ns)
+				continue;
+			find(&t);
+			if (t.best != PF_PATH_NONE || t.has_own || !c->waits)
+				continue;
+			shorts = pf_grow(shorts, &cap, count + 1,
+					 sizeof(*shorts));
+			shorts[count++] =
+				(struct short_call){ path_around(p, c).name,
+						     c->end_ns - c->start_ns };
+		}
+	}
+	measure_phi(p, shorts, count);
+	free(shorts);
+}
+
+/*
+ * Threads of the host in one pass: the calls that the graph is made of, each
+ * with the operator, line and module around it, and when a thread works.
+ */
+
+/* What is open. */
+struct frame {
+	struct pf_nest_range range;
+	uint32_t name, op, frame, module;
+	bool is_user; /* frame is the user's */
+	bool is_asleep;
+};
+
+static const struct frame outermost = { { 0, false }, PF_ID_NONE, PF_ID_NONE,
+					PF_ID_NONE,   PF_ID_NONE, false,
+					true };
+
+struct reader {
+	struct path *p;
+	struct path_thread *thread;
+	uint32_t number;  /* of the thread */
+	uint32_t by_call; /* the next of p->by_call */
+	struct pf_nest open;
+	int64_t at_ns;   /* of the last event; INT64_MIN: there was none */
+	bool was_asleep; /* just before that instant */
+	bool has_around;
+	struct path_around around; /* of the last call, and its number */
+	uint32_t around_number;
+	bool has_correlation;
+	const struct pf_block *block;
+	uint32_t corr_at, corr_event; /* in the dense column, and its event */
+};
+
+/* Calls that launched, by_call, are in the order of events. */
+static uint32_t works_of(struct reader *r, int64_t event_id, uint32_t *first)
+{
+	struct path *p = r->p;
+	uint32_t i = r->by_call;
+
+	while (i < p->with_call && p->launched[i].launch_id < event_id)
+		i++;
+	*first = i;
+	while (i < p->with_call && p->launched[i].launch_id == event_id)
+		i++;
+	r->by_call = i;
+	return i - *first;
+}
+
+static int64_t correlation_of(struct reader *r, const struct pf_block *b,
+			      uint32_t i)
+{
+	const uint32_t bit = 1u << PF_SLOT_CORRELATION;
+
+	if (r->block != b || r->corr_event > i) {
+		r->block = b;
+		r->corr_at = r->corr_event = 0;
+	}
+	for (; r->corr_event < i; r->corr_event++)
+		r->corr_at += (b->mask[r->corr_event] & bit) != 0;
+	return b->mask[i] & bit ? b->slot[PF_SLOT_CORRELATION][r->corr_at] : -1;
+}
+
+/* Places are few, and calls of one follow each other. */
+static uint32_t around_of(struct reader *r, uint32_t name,
+			  const struct frame *f)
+{
+	const struct path_around around = { name, r->number, f->op, f->frame,
+					    f->module };
+
+	if (!r->has_around || memcmp(&around, &r->around, sizeof(around)) != 0)
+		r->around_number = pf_intern_add(
+			&r->p->arounds, (const char *)&around, sizeof(around));
+	r->has_around = true;
+	r->around = around;
+	return r->around_number;
+}
+
+static void add_correlation(struct reader *r, int64_t correlation,
+			    const struct path_call *c)
+{
+	struct path *p = r->p;
+
+	p->correlations =
+		pf_grow(p->correlations, &p->correlation_cap,
+			(size_t)p->call_count + 1, sizeof(*p->correlations));
+	p->correlations[p->call_count] = correlation;
+	if (c->is_record)
+		*pf_map_at(&p->record_at, (uint64_t)correlation) =
+			p->call_count;
+	if (c->is_stream_wait)
+		*pf_map_at(&p->wait_at, (uint64_t)correlation) = p->call_count;
+}
+
+static int add_call(struct reader *r, const struct pf_block *b, uint32_t i,
+		    int64_t event_id, const struct pf_name_class *class,
+		    struct pf_err *err)
+{
+	struct path *p = r->p;
+	const struct frame *f = pf_nest_top(&r->open);
+	uint32_t first, count = works_of(r, event_id, &first);
+	struct path_call *c;
+
+	if (!count && !class->waits &&
+	    !(r->has_correlation &&
+	      (class->is_record || class->is_stream_wait)))
+		return 0;
+	if (count > PATH_OF_CALL_MAX)
+		return pf_fail(err, PF_EDATA, "too much GPU work of one call");
+	f = f ? f : &outermost;
+	p->calls = pf_grow(p->calls, &p->call_cap, (size_t)p->call_count + 1,
+			   sizeof(*p->calls));
+	c = &p->calls[p->call_count];
+	*c = (struct path_call){
+		.start_ns = b->start_ns[i],
+		.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]),
+		.around = around_of(r, b->name[i], f),
+		.first_work = first,
+		.needs = PF_PATH_NONE,
+		.work_count = count & PATH_OF_CALL_MAX,
+		.waits = class->waits & 7,
+		.is_record = class->is_record,
+		.is_stream_wait = class->is_stream_wait,
+	};
+	if (r->has_correlation)
+		add_correlation(r, correlation_of(r, b, i), c);
+	for (uint32_t k = first; k < first + count; k++)
+		p->works[p->by_call[k]].call = p->call_count;
+	r->thread->launch_count += count > 0;
+	p->call_count++;
+	return 0;
+}
+
+/* Time in which the thread works; what is close is one. */
+static void add_busy(struct reader *r, int64_t start_ns, int64_t end_ns)
+{
+	struct path *p = r->p;
+	struct path_busy *b = p->busy_count > r->thread->first_busy
+				      ? &p->busy[p->busy_count - 1]
+				      : NULL;
+
+	if (b && start_ns - b->end_ns < PF_PATH_HANDOFF_NS) {
+		if (end_ns > b->end_ns)
+			b->end_ns = end_ns;
+		return;
+	}
+	p->busy = pf_grow(p->busy, &p->busy_cap, (size_t)p->busy_count + 1,
+			  sizeof(*p->busy));
+	p->busy[p->busy_count++] =
+		(struct path_busy){ start_ns, end_ns, r->was_asleep };
+}
+
+static void add_range(struct frame *f, unsigned kind, uint32_t name,
+		      const struct pf_name_class *class)
+{
+	f->is_asleep = kind != PF_KIND_PYTHON || class->is_asleep;
+	f->name = name;
+	if (kind == PF_KIND_CPU_OP && !class->is_step)
+		f->op = name;
+	if (kind != PF_KIND_PYTHON)
+		return;
+	if (class->is_module)
+		f->module = name;
+	if (class->is_user_python || !f->is_user)
+		f->frame = name;
+	f->is_user |= class->is_user_python;
+}
+
+/* A new instant: what was open just before it? */
+static void go_to(struct reader *r, int64_t at_ns)
+{
+	const struct frame *f;
+
+	if (at_ns > r->at_ns) {
+		pf_nest_drop(&r->open, at_ns - 1);
+		f = pf_nest_top(&r->open);
+		r->was_asleep = !f || f->is_asleep;
+		r->at_ns = at_ns;
+	}
+	pf_nest_drop(&r->open, at_ns);
+}
+
+/* As steps count it: by its name, where no GPU works. */
+static bool is_comm(const struct path *p, unsigned kind,
+		    const struct pf_name_class *class)
+{
+	return !p->work_count && class->range == PF_CAUSE_COMM &&
+	       (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION);
+}
+
+static int event(void *context, const struct pf_block *b, uint32_t i,
+		 int64_t event_id, struct pf_err *err)
+{
+	struct reader *r = context;
+	struct path *p = r->p;
+	struct path_thread *t = r->thread;
+	unsigned kind = pf_names_kind(p->names, b->type[i]);
+	int64_t start = b->start_ns[i], end = pf_span_end(start, b->dur_ns[i]);
+	bool is_call = kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER;
+	const struct pf_name_class *class;
+	struct frame *f;
+
+	if (kind > PF_KIND_OVERHEAD)
+		return 0;
+	class = pf_names_class(p->names, b->name[i], err);
+	if (!class || path_check_time(start, end, err) < 0)
+		return -1;
+	go_to(r, start);
+	if (is_call && add_call(r, b, i, event_id, class, err) < 0)
+		return -1;
+	if (is_call || kind == PF_KIND_CPU_OP) {
+		if (!t->has_op && !t->has_call)
+			t->first_ns = start;
+		t->has_op |= !is_call;
+		t->has_call |= is_call;
+		t->last_ns = end > t->last_ns ? end : t->last_ns;
+	}
+	if ((is_call || (kind == PF_KIND_CPU_OP && !class->is_wrapper)) &&
+	    (!p->has_bounds || end > p->w0_ns))
+		add_busy(r, start, end);
+	if (is_comm(p, kind, class))
+		path_comms_add(p, t->pid, b->name[i], start, end);
+	f = pf_nest_enter(&r->open,
+			  (struct pf_nest_range){ end, kind == PF_KIND_PYTHON },
+			  false);
+	if (f)
+		add_range(f, kind, b->name[i], class);
+	return 0;
+}
+
+/* As pf_track_read(), with correlations where records ask for them. */
+static int host_read_track(struct reader *r, const struct pf_track *t,
+			   struct pf_err *err)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE);
+	struct pf_cursor *c;
+	const struct pf_block *b;
+	uint32_t first;
+	int rc;
+
+	if (r->has_correlation)
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_CORRELATION);
+	c = pf_cursor_new(r->p->db, t->id, columns, err);
+	rc = c ? 0 : -1;
+	if (c)
+		pf_cursor_ahead(c);
+	while (!rc && (rc = pf_cursor_block(c, &b, &first, err)) == 1) {
+		rc = 0;
+		r->block = NULL;
+		for (uint32_t i = 0; !rc && i < b->count; i++)
+			rc = event(
+				r, b, i,
+				(int64_t)((uint64_t)t->id << 32 | (first + i)),
+				err);
+	}
+	pf_cursor_free(c);
+	return rc;
+}
+
+static int read_thread(struct reader *r, const struct pf_track *t,
+		       struct pf_err *err)
+{
+	struct path *p = r->p;
+	const int64_t first_id = (int64_t)((uint64_t)t->id << 32);
+	int rc;
+
+	r->number = p->thread_count++;
+	r->thread = &p->threads[r->number];
+	*r->thread = (struct path_thread){
+		.track_id = t->id,
+		.pid = t->pid,
+		.last_ns = INT64_MIN,
+		.first_call = p->call_count,
+		.first_busy = p->busy_count,
+		.first_point = PF_PATH_NONE,
+	};
+	r->by_call = (uint32_t)PF_SEARCH(i, p->with_call,
+					 p->launched[i].launch_id < first_id);
+	r->at_ns = INT64_MIN;
+	pf_nest_clear(&r->open);
+	rc = host_read_track(r, t, err);
+	r->thread->call_count = p->call_count - r->thread->first_call;
+	r->thread->busy_count = p->busy_count - r->thread->first_busy;
+	return rc;
+}
+
+PF_ORDER(by_launch, struct path_launched, PF_UP(launch_id) PF_UP(work))
+
+static size_t track_at(const struct path *p, int64_t launch_id)
+{
+	return PF_SEARCH(k, p->track_count,
+			 p->tracks[k].id < pf_track_of(launch_id));
+}
+
+/* Those of one track beside each other: there they are nearly in order. */
+static void gather_by_track(struct path *p)
+{
+	struct path_launched *out =
+		pf_alloc(((size_t)p->with_call + 1) * sizeof(*out));
+	uint32_t *at = pf_calloc(p->track_count + 2, sizeof(*at));
+
+	for (uint32_t i = 0; i < p->with_call; i++)
+		at[track_at(p, p->launched[i].launch_id) + 1]++;
+	for (size_t k = 0; k < p->track_count; k++)
+		at[k + 1] += at[k];
+	for (uint32_t i = 0; i < p->with_call; i++)
+		out[at[track_at(p, p->launched[i].launch_id)]++] =
+			p->launched[i];
+	free(at);
+	free(p->launched);
+	p->launched = out;
+}
+
+static void order_by_call(struct path *p)
+{
+	gather_by_track(p);
+	path_sort(p->launched, p->with_call, sizeof(*p->launched), by_launch);
+	p->by_call = pf_alloc(((size_t)p->with_call + 1) * sizeof(*p->by_call));
+	for (uint32_t i = 0; i < p->with_call; i++)
+		p->by_call[i] = p->launched[i].work;
+}
+
+int path_load_host(struct path *p, struct pf_err *err)
+{
+	struct reader r = { .p = p,
+			    .open = { .width = sizeof(struct frame),
+				      .outermost = &outermost },
+			    .has_correlation = p->sync_count > 0 };
+	int rc = 0;
+
+	order_by_call(p);
+	p->threads = pf_calloc(p->track_count + 1, sizeof(*p->threads));
+	for (size_t i = 0; !rc && i < p->track_count; i++)
+		if (!strcmp(p->tracks[i].class_name, "host"))
+			rc = read_thread(&r, &p->tracks[i], err);
+	pf_nest_release(&r.open);
+	path_comms_settle(p);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		p->has_ops |= p->threads[i].has_op;
+	free(p->launched);
+	p->launched = NULL;
+	return rc;
+}
+
+bool path_is_compute(const struct path *p, const struct path_thread *t)
+{
+	return p->has_ops ? t->has_op
+			  : t->has_call || t->track_id == p->main_track;
+}
+
+/* Work that is in, stream by stream, and the least that edges between take. */
+
+#define SORT_ITEM_MAX 64 /* bytes */
+
+/* Orders of work by a time, then by place; "at" runs beside. */
+struct placed {
+	int64_t at_ns, then_ns;
+	uint32_t work;
+};
+
+PF_ORDER(by_time, struct placed, PF_UP(at_ns) PF_UP(then_ns) PF_UP(work))
+
+/* By insertion, as long as that takes few moves; what is left is the same. */
+static bool sort_nearly(char *items, size_t count, size_t bytes,
+			int (*compare)(const void *a, const void *b))
+{
+	size_t left = 4 * count;
+	char item[SORT_ITEM_MAX];
+
+	for (size_t i = 1; i < count; i++) {
+		char *at = items + i * bytes, *to = at;
+
+		if (compare(at - bytes, at) <= 0)
+			continue;
+		memcpy(item, at, bytes);
+		for (; to > items && compare(to - bytes, item) > 0; to -= bytes)
+			if (!left--)
+				return false;
+		memmove(to + bytes, to, (size_t)(at - to));
+		memcpy(to, item, bytes);
+	}
+	return true;
+}
+
+void path_sort(void *items, size_t count, size_t bytes,
+	       int (*compare)(const void *a, const void *b))
+{
+	if (count > 1 && (bytes > SORT_ITEM_MAX ||
+			  !sort_nearly(items, count, bytes, compare)))
+		pf_sort(items, count, bytes, compare);
+}
+
+/* The order of "items": that of by_start itself where it is the same. */
+static uint32_t *take_order(struct path *p, const struct path_stream *s,
+			    const struct placed *items, uint32_t count)
+{
+	uint32_t *out = p->orders + p->order_count;
+	bool is_same = count == s->count;
+
+	for (uint32_t i = 0; is_same && i < count; i++)
+		is_same = s->by_start[i] == items[i].work;
+	if (is_same)
+		return s->by_start;
+	for (uint32_t i = 0; i < count; i++)
+		out[i] = items[i].work;
+	p->order_count += count;
+	return out;
+}
+
+static void order_by_start(struct path *p, struct path_stream *s,
+			   struct placed *tmp)
+{
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct path_work *w = &p->works[s->by_start[i]];
+
+		tmp[i] = (struct placed){ w->start_ns, w->end_ns,
+					  s->by_start[i] };
+	}
+	path_sort(tmp, s->count, sizeof(*tmp), by_time);
+	for (uint32_t i = 0; i < s->count; i++) {
+		s->by_start[i] = tmp[i].work;
+		p->works[tmp[i].work].prev =
+			i ? s->by_start[i - 1] : PF_PATH_NONE;
+	}
+}
+
+/* The second and third order keep the first where times are equal. */
+static void order_stream(struct path *p, struct path_stream *s,
+			 struct placed *tmp)
+{
+	order_by_start(p, s, tmp);
+	for (uint32_t i = 0; i < s->count; i++)
+		tmp[i] = (struct placed){ p->works[s->by_start[i]].end_ns, i,
+					  s->by_start[i] };
+	path_sort(tmp, s->count, sizeof(*tmp), by_time);
+	s->by_end = take_order(p, s, tmp, s->count);
+	for (uint32_t i = 0; i < s->count; i++) {
+		uint32_t w = s->by_start[i];
+
+		if (p->works[w].call == PF_PATH_NONE)
+			s->orphan = w;
+		else
+			tmp[s->launched_count++] = (struct placed){
+				path_launched_ns(p, &p->works[w]), i, w
+			};
+	}
+	path_sort(tmp, s->launched_count, sizeof(*tmp), by_time);
+	s->by_launch = take_order(p, s, tmp, s->launched_count);
+}
+
+void path_order_streams(struct path *p)
+{
+	uint32_t most = 0;
+	struct placed *tmp;
+
+	for (uint32_t i = 0; i < p->work_count; i++)
+		p->streams[p->works[i].stream].count += p->works[i].is_in;
+	/* what is not written to takes no memory */
+	p->orders =
+		pf_alloc((3 * (size_t)p->work_count + 1) * sizeof(*p->orders));
+	for (uint32_t i = 0; i < p->stream_count; i++) {
+		struct path_stream *s = &p->streams[i];
+
+		s->by_start = p->orders + p->order_count;
+		p->order_count += s->count;
+		most = s->count > most ? s->count : most;
+		s->count = 0;
+	}
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		struct path_stream *s = &p->streams[p->works[i].stream];
+
+		if (p->works[i].is_in)
+			s->by_start[s->count++] = i;
+	}
+	tmp = pf_alloc(((size_t)most + 1) * sizeof(*tmp));
+	for (uint32_t i = 0; i < p->stream_count; i++)
+		order_stream(p, &p->streams[i], tmp);
+	free(tmp);
+}
+
+/* ---- look-ups ---- */
+
+/* The last work of a stream that was launched before an instant, or none. */
+static uint32_t path_last_launched(const struct path *p,
+				   const struct path_stream *s, int64_t at_ns)
+{
+	size_t n = PF_SEARCH(i, s->launched_count,
+			     path_launched_ns(p, &p->works[s->by_launch[i]]) <
+				     at_ns);
+
+	return n ? s->by_launch[n - 1] : s->orphan;
+}
+
+/* The work of a stream that ended last at or before an instant, or none. */
+static uint32_t path_last_ended(const struct path *p,
+				const struct path_stream *s, int64_t at_ns)
+{
+	size_t n =
+		PF_SEARCH(i, s->count, p->works[s->by_end[i]].end_ns <= at_ns);
+
+	return n ? s->by_end[n - 1] : PF_PATH_NONE;
+}
+
+/* The stream of these numbers that has work, or NULL; device -1: any. */
+static const struct path_stream *path_find_stream(const struct path *p,
+						  int64_t device,
+						  int64_t stream)
+{
+	for (uint32_t i = 0; i < p->stream_count; i++)
+		if (p->streams[i].count && p->streams[i].stream == stream &&
+		    (device == -1 || p->streams[i].device == device))
+			return &p->streams[i];
+	return NULL;
+}
+
+/* ---- floors ---- */
+
+/* Everything before items[place] is at most, all behind at least it. */
+static void put_in_place(int64_t *items, size_t count, size_t place)
+{
+	size_t low = 0, high = count, turns = 0;
+
+	while (high - low > 16 && turns++ < 64) {
+		int64_t mid = items[low + (high - low) / 2];
+		size_t i = low, k = high - 1;
+
+		for (;; i++, k--) {
+			int64_t swap;
+
+			while (items[i] < mid)
+				i++;
+			while (items[k] > mid)
+				k--;
+			if (i >= k)
+				break;
+			swap = items[i];
+			items[i] = items[k];
+			items[k] = swap;
+		}
+		if (place <= k)
+			high = k + 1;
+		else
+			low = k + 1;
+	}
+	pf_sort(items + low, high - low, sizeof(*items), pf_stats_compare);
+}
+
+/* Nearest rank; the values are moved about.  0 of none. */
+static int64_t path_quantile(int64_t *values, size_t count, unsigned percent)
+{
+	size_t place = (count * percent + 99) / 100;
+
+	if (!count)
+		return 0;
+	place = place ? place - 1 : 0;
+	put_in_place(values, count, place);
+	return values[place];
+}
+
+/* From the call's begin to the work's, where the stream had nothing to do. */
+static void measure_launches(struct path *p, int64_t *ns)
+{
+	int64_t least = INT64_MAX;
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		const struct path_work *w = &p->works[i];
+		const struct path_call *c;
+
+		if (!w->is_in || w->call == PF_PATH_NONE)
+			continue;
+		c = &p->calls[w->call];
+		if (w->start_ns - c->start_ns < least)
+			least = w->start_ns - c->start_ns;
+		if (c->work_count == 1 &&
+		    (w->prev == PF_PATH_NONE ||
+		     p->works[w->prev].end_ns <= c->start_ns))
+			ns[count++] = w->start_ns - c->start_ns;
+	}
+	if (count < 5) {
+		count = least != INT64_MAX;
+		ns[0] = least;
+	}
+	p->launch_floor_ns = path_quantile(ns, count, 10);
+	if (p->launch_floor_ns > PF_PATH_LAUNCH_NS)
+		p->launch_floor_ns = PF_PATH_LAUNCH_NS;
+}
+
+/* From work to the next of its stream that had long been launched. */
+static void measure_gaps(struct path *p, int64_t *ns)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		const struct path_work *w = &p->works[i];
+		const struct path_work *prev;
+
+		if (!w->is_in || w->call == PF_PATH_NONE ||
+		    w->prev == PF_PATH_NONE)
+			continue;
+		prev = &p->works[w->prev];
+		if (p->calls[w->call].end_ns <= prev->start_ns &&
+		    w->start_ns >= prev->end_ns)
+			ns[count++] = w->start_ns - prev->end_ns;
+	}
+	p->gap_floor_ns = path_quantile(ns, count, 10);
+}
+
+void path_measure_floors(struct path *p)
+{
+	int64_t *ns = pf_alloc(((size_t)p->work_count + 1) * sizeof(*ns));
+
+	measure_launches(p, ns);
+	measure_gaps(p, ns);
+	free(ns);
+}
+
+/*
+ * A host far ahead of the device blocks in launch calls, because the launch
+ * queue is full: the n-th call of a stream returns when the work of the
+ * (n - Q)-th has ended.  Q is what most calls that are long, and have so many
+ * before them, say.
+ */
+
+#define DEEP    1000 /* a queue of so many calls may be full */
+#define LONG_NS (2 * (int64_t)PF_PATH_HANDOFF_NS)
+
+struct queue {
+	struct path *p;
+	struct entry {
+		uint32_t call, last; /* of its works the one that ends last */
+	} * calls;                   /* of a stream, in order */
+	struct end {
+		int64_t end_ns;
+		uint32_t at; /* in calls */
+	} * ends;            /* in order of time */
+	struct full {
+		uint32_t at, distance;
+	} * full;
+	uint32_t count, full_count;
+	uint32_t *queued; /* by call: the work whose end lets it return */
+};
+
+PF_ORDER(by_end, struct end, PF_UP(end_ns) PF_UP(at))
+
+static uint32_t ends_last(const struct path *p, const struct path_call *c)
+{
+	uint32_t best = p->by_call[c->first_work];
+
+	for (uint32_t k = 1; k < c->work_count; k++) {
+		uint32_t w = p->by_call[c->first_work + k];
+
+		if (p->works[w].end_ns > p->works[best].end_ns)
+			best = w;
+	}
+	return best;
+}
+
+static void list_calls(struct queue *q, const struct path_stream *s)
+{
+	struct path *p = q->p;
+
+	q->count = q->full_count = 0;
+	for (uint32_t i = 0; i < s->launched_count; i++) {
+		uint32_t call = p->works[s->by_launch[i]].call;
+		uint32_t last = ends_last(p, &p->calls[call]);
+
+		if (q->count && q->calls[q->count - 1].call == call)
+			continue;
+		q->ends[q->count] =
+			(struct end){ p->works[last].end_ns, q->count };
+		q->calls[q->count++] = (struct entry){ call, last };
+	}
+	path_sort(q->ends, q->count, sizeof(*q->ends), by_end);
+}
+
+static size_t ended(const struct queue *q, int64_t at_ns)
+{
+	return PF_SEARCH(i, q->count, q->ends[i].end_ns <= at_ns);
+}
+
+static int64_t dur_of(const struct path_call *c)
+{
+	return c->end_ns - c->start_ns;
+}
+
+static void find_full(struct queue *q)
+{
+	for (uint32_t i = 0; i < q->count; i++) {
+		const struct path_call *c = &q->p->calls[q->calls[i].call];
+		size_t before, done;
+
+		if (dur_of(c) <= LONG_NS)
+			continue;
+		before = ended(q, c->start_ns);
+		done = ended(q, c->end_ns);
+		if (before + DEEP > i || !done ||
+		    q->ends[done - 1].end_ns <= c->start_ns ||
+		    q->ends[done - 1].at > i)
+			continue;
+		q->full[q->full_count++] =
+			(struct full){ i, i - q->ends[done - 1].at };
+	}
+}
+
+/* The distance that most have; of equals the first. */
+static uint32_t length_of(const struct queue *q)
+{
+	uint32_t *count = pf_calloc((size_t)q->count + 1, sizeof(*count));
+	uint32_t best = q->full[0].distance;
+
+	for (uint32_t i = 0; i < q->full_count; i++)
+		count[q->full[i].distance]++;
+	for (uint32_t i = 0; i < q->full_count; i++)
+		if (count[q->full[i].distance] > count[best])
+			best = q->full[i].distance;
+	free(count);
+	return best;
+}
+
+static void take_stream(struct queue *q, const struct path_stream *s)
+{
+	struct path *p = q->p;
+	int64_t *returns;
+	uint32_t length;
+	size_t n = 0;
+
+	list_calls(q, s);
+	find_full(q);
+	if (!q->full_count)
+		return;
+	length = length_of(q);
+	for (uint32_t i = length; i < q->count; i++)
+		q->queued[q->calls[i].call] = q->calls[i - length].last;
+	returns = pf_calloc(q->full_count, sizeof(*returns));
+	for (uint32_t i = 0; i < q->full_count; i++) {
+		const uint32_t call = q->calls[q->full[i].at].call;
+		const struct path_call *c = &p->calls[call];
+		int64_t end;
+
+		if (q->queued[call] == PF_PATH_NONE)
+			continue;
+		end = p->works[q->queued[call]].end_ns;
+		if (c->start_ns < end && end <= c->end_ns)
+			returns[n++] = c->end_ns - end;
+	}
+	p->queue_floor_ns = path_quantile(returns, n, 10);
+	p->queue_length = length;
+	free(returns);
+}
+
+/* What launch calls of such streams usually take. */
+static void measure_calls(const struct queue *q)
+{
+	struct path *p = q->p;
+	int64_t *ns = pf_calloc((size_t)p->call_count + 1, sizeof(*ns));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < p->call_count; i++)
+		if (q->queued[i] != PF_PATH_NONE)
+			ns[n++] = dur_of(&p->calls[i]);
+	p->queue_call_ns = path_quantile(ns, n, 50);
+	free(ns);
+}
+
+static uint32_t longest(const struct path *p)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < p->stream_count; i++)
+		if (p->streams[i].launched_count > most)
+			most = p->streams[i].launched_count;
+	return most;
+}
+
+void path_find_queue(struct path *p)
+{
+	const uint32_t most = longest(p);
+	struct queue q = { .p = p };
+
+	if (most < DEEP)
+		return;
+	q.calls = pf_calloc(most, sizeof(*q.calls));
+	q.ends = pf_calloc(most, sizeof(*q.ends));
+	q.full = pf_calloc(most, sizeof(*q.full));
+	q.queued = pf_alloc(((size_t)p->call_count + 1) * sizeof(*q.queued));
+	memset(q.queued, 0xff, p->call_count * sizeof(*q.queued));
+	for (uint32_t i = 0; i < p->stream_count; i++)
+		if (p->streams[i].launched_count >= DEEP)
+			take_stream(&q, &p->streams[i]);
+	if (p->queue_length)
+		measure_calls(&q);
+	for (uint32_t i = 0; i < p->call_count; i++) {
+		struct path_call *c = &p->calls[i];
+
+		c->is_queued =
+			c->needs == PF_PATH_NONE && q.queued[i] != PF_PATH_NONE;
+		c->needs = c->is_queued ? q.queued[i] : c->needs;
+	}
+	free(q.calls);
+	free(q.ends);
+	free(q.full);
+	free(q.queued);
+}
+
+/*
+ * The edges to the start of each piece of GPU work, and which of them bound
+ * it: the one with the largest sum of source and floor; of equals the later
+ * source.  Without any, the window's begin.
+ */
+
+#define LATE_NS     5000  /* later than its known causes: there is another */
+#define STREAMS_MAX 256   /* of more the order is not followed */
+#define LOOK_MAX    4096  /* pieces of work that are looked back at */
+#define INFER_NS    10000 /* what ended so long before may be that */
+
+/* A wait of a stream that a record tells of. */
+struct stream_wait {
+	uint32_t work, on;
+};
+
+struct adder {
+	struct path *p;
+	struct stream_wait *waits; /* by work */
+	size_t wait_count, wait_cap;
+	uint32_t *seen; /* by stream and other stream: what ended before */
+};
+
+/* ---- waits of streams ---- */
+
+/* The first work of a stream that was launched after an instant. */
+static uint32_t first_launched(const struct path *p,
+			       const struct path_stream *s, int64_t after_ns)
+{
+	for (uint32_t low = 0, high = s->launched_count;;) {
+		uint32_t i = low + (high - low) / 2;
+
+		if (low == high)
+			return i < s->launched_count ? s->by_launch[i]
+						     : PF_PATH_NONE;
+		if (path_launched_ns(p, &p->works[s->by_launch[i]]) <= after_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+}
+
+static const struct path_call *call_at(struct path *p, struct pf_map *at,
+				       int64_t correlation)
+{
+	if (!pf_map_has(at, (uint64_t)correlation))
+		return NULL;
+	return &p->calls[*pf_map_at(at, (uint64_t)correlation)];
+}
+
+static void add_wait(struct adder *a, const struct path_sync *s)
+{
+	struct path *p = a->p;
+	const struct path_call *c = call_at(p, &p->wait_at, s->correlation);
+	const struct path_call *r = call_at(p, &p->record_at, s->on_record);
+	const struct path_stream *on, *of;
+	uint32_t from, to;
+
+	if (!s->is_stream_wait || !c || !r)
+		return;
+	on = path_find_stream(p, s->device, s->on_stream);
+	if (!on)
+		on = path_find_stream(p, -1, s->on_stream);
+	of = path_find_stream(p, s->device, s->stream);
+	if (!on || !of)
+		return;
+	from = path_last_launched(p, on, r->start_ns);
+	to = first_launched(p, of, c->start_ns);
+	if (from == PF_PATH_NONE || to == PF_PATH_NONE)
+		return;
+	a->waits = pf_grow(a->waits, &a->wait_cap, a->wait_count + 1,
+			   sizeof(*a->waits));
+	a->waits[a->wait_count++] = (struct stream_wait){ to, from };
+}
+
+PF_ORDER(by_work, struct stream_wait, PF_UP(work) PF_UP(on))
+
+/* ---- edges ---- */
+
+static void add(struct path *p, uint32_t work, uint32_t from,
+		enum path_kind kind)
+{
+	struct path_graph *g = &p->graph;
+
+	if (!g->first_extra) {
+		g->first_extra = pf_alloc(((size_t)p->work_count + 1) *
+					  sizeof(*g->first_extra));
+		memset(g->first_extra, 0,
+		       ((size_t)work + 1) * sizeof(*g->first_extra));
+	}
+	g->extras = pf_grow(g->extras, &g->extra_cap,
+			    (size_t)g->extra_count + 1, sizeof(*g->extras));
+	g->extras[g->extra_count++] =
+		(struct path_extra){ .from = from, .kind = (uint8_t)kind };
+	g->order_edges += kind == PATH_ORDER;
+}
+
+static void add_waits(struct adder *a, uint32_t i, size_t *wait)
+{
+	struct path *p = a->p;
+
+	while (*wait < a->wait_count && a->waits[*wait].work < i)
+		(*wait)++;
+	for (; *wait < a->wait_count && a->waits[*wait].work == i; (*wait)++)
+		if (p->works[a->waits[*wait].on].end_ns <= p->works[i].start_ns)
+			add(p, i, PATH_END_OF(a->waits[*wait].on), PATH_WAIT);
+}
+
+/* All edges to the start of work so far, one after the other; n from 0. */
+static bool edge(const struct path *p, uint32_t i, uint32_t n,
+		 struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+	struct path_edge known[2];
+	unsigned count = path_work_edges(p, i, known);
+
+	if (n < count) {
+		*out = known[n];
+		return true;
+	}
+	n -= count;
+	if (!g->first_extra || n >= g->extra_count - g->first_extra[i])
+		return false;
+	*out = path_extra_edge(p, i, g->first_extra[i] + n);
+	return true;
+}
+
+/* When the known causes would have let it start; false: there is none. */
+static bool known_ns(const struct path *p, uint32_t i, int64_t *out)
+{
+	struct path_edge e;
+	uint32_t n = 0;
+
+	for (; edge(p, i, n, &e); n++) {
+		int64_t at = path_at(p, e.from) + e.floor_ns;
+
+		if (!n || at > *out)
+			*out = at;
+	}
+	return n > 0;
+}
+
+/*
+ * The work of a stream that ended last before the start of another, and was
+ * launched before it; what ended before "since" does not matter.
+ */
+static uint32_t ended_before(const struct path *p, const struct path_stream *s,
+			     const struct path_work *w, int64_t since_ns)
+{
+	size_t low = 0, high = s->count;
+
+	while (low < high) {
+		size_t i = (low + high) / 2;
+
+		if (p->works[s->by_end[i]].end_ns <= w->start_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+	for (size_t n = 0; n < LOOK_MAX && low-- > 0; n++) {
+		const struct path_work *x = &p->works[s->by_end[low]];
+
+		if (x->end_ns < since_ns)
+			break;
+		if (x->call == PF_PATH_NONE || w->call == PF_PATH_NONE ||
+		    path_launched_ns(p, x) < path_launched_ns(p, w))
+			return s->by_end[low];
+	}
+	return PF_PATH_NONE;
+}
+
+/* The last work of a stream that began before another, if it runs then. */
+static uint32_t running_at(const struct path *p, const struct path_stream *s,
+			   int64_t at_ns)
+{
+	uint32_t low = 0, high = s->count, w;
+
+	while (low < high) {
+		uint32_t i = low + (high - low) / 2;
+
+		if (p->works[s->by_start[i]].start_ns < at_ns)
+			low = i + 1;
+		else
+			high = i;
+	}
+	if (!low)
+		return PF_PATH_NONE;
+	w = s->by_start[low - 1];
+	return p->works[w].end_ns > at_ns ? w : PF_PATH_NONE;
+}
+
+/* It starts later than it had to: what of other streams let it go? */
+static void add_inferred(struct path *p, uint32_t i)
+{
+	const struct path_work *w = &p->works[i];
+	const struct path_stream *own = &p->streams[w->stream];
+	uint32_t ended = PF_PATH_NONE, running = PF_PATH_NONE;
+
+	for (uint32_t k = 0; k < p->stream_count; k++) {
+		const struct path_stream *s = &p->streams[k];
+		uint32_t x;
+
+		if (s == own || s->device != own->device || !s->count)
+			continue;
+		x = ended_before(p, s, w, w->start_ns - INFER_NS);
+		if (x != PF_PATH_NONE &&
+		    (ended == PF_PATH_NONE ||
+		     p->works[x].end_ns > p->works[ended].end_ns))
+			ended = x;
+		x = running_at(p, s, w->start_ns);
+		if (x != PF_PATH_NONE &&
+		    (running == PF_PATH_NONE ||
+		     p->works[x].end_ns < p->works[running].end_ns))
+			running = x;
+	}
+	if (ended != PF_PATH_NONE)
+		add(p, i, PATH_END_OF(ended), PATH_INFERRED);
+	else if (running != PF_PATH_NONE)
+		add(p, i, PATH_START_OF(running), PATH_CONTENDED);
+}
+
+/* Of equals the later source, of these the one that was added first. */
+static void bind(struct path *p, uint32_t i)
+{
+	struct path_graph *g = &p->graph;
+	struct path_work *w = &p->works[i];
+	struct path_edge e, best = { .kind = PATH_START };
+	uint32_t best_n = 0;
+	int64_t best_ns = 0, best_from = 0;
+
+	for (uint32_t n = 0; edge(p, i, n, &e); n++) {
+		int64_t from = path_at(p, e.from);
+		int64_t ns = from + e.floor_ns;
+
+		ns = ns < w->start_ns ? ns : w->start_ns;
+		if (n && (ns < best_ns || (ns == best_ns && from <= best_from)))
+			continue;
+		best = e;
+		best_n = n;
+		best_ns = ns;
+		best_from = from;
+	}
+	w->bound = best.kind & 15;
+	if (best.kind == PATH_WAIT || best.kind == PATH_INFERRED ||
+	    best.kind == PATH_CONTENDED) {
+		struct path_edge known[2];
+
+		best_n -= path_work_edges(p, i, known);
+		g->extras[g->first_extra[i] + best_n].is_binding = true;
+	}
+}
+
+/*
+ * Pessimistic: order across streams stays as it was seen.  What the work
+ * before on the stream waited for need not be said again, unless that
+ * communicates: it may be taken out.
+ */
+static void add_order(struct adder *a, uint32_t i)
+{
+	struct path *p = a->p;
+	const struct path_work *w = &p->works[i];
+	const struct path_stream *own = &p->streams[w->stream];
+	bool is_said = w->prev != PF_PATH_NONE &&
+		       p->works[w->prev].class != PF_GPU_COMM;
+
+	for (uint32_t k = 0; k < p->stream_count; k++) {
+		const struct path_stream *s = &p->streams[k];
+		uint32_t *last = &a->seen[w->stream * p->stream_count + k], x;
+
+		if (s == own || s->device != own->device || !s->count)
+			continue;
+		x = ended_before(p, s, w, INT64_MIN);
+		if (x != PF_PATH_NONE && (x != *last || !is_said))
+			add(p, i, PATH_END_OF(x), PATH_ORDER);
+		*last = x;
+	}
+}
+
+static void add_work(struct adder *a, uint32_t i, size_t *wait)
+{
+	struct path *p = a->p;
+	int64_t known = 0;
+
+	add_waits(a, i, wait);
+	if (known_ns(p, i, &known) && p->works[i].start_ns - known > LATE_NS)
+		add_inferred(p, i);
+	bind(p, i);
+	if (a->seen)
+		add_order(a, i);
+}
+
+static void path_add_works(struct path *p)
+{
+	struct path_graph *g = &p->graph;
+	struct adder a = { .p = p };
+	size_t wait = 0;
+
+	p->with_order = p->with_order && p->stream_count <= STREAMS_MAX;
+	if (p->with_order)
+		a.seen = pf_alloc((size_t)p->stream_count * p->stream_count *
+					  sizeof(*a.seen) +
+				  1);
+	for (uint32_t i = 0; a.seen && i < p->stream_count * p->stream_count;
+	     i++)
+		a.seen[i] = PF_PATH_NONE;
+	for (size_t i = 0; i < p->sync_count; i++)
+		add_wait(&a, &p->syncs[i]);
+	pf_sort(a.waits, a.wait_count, sizeof(*a.waits), by_work);
+	for (uint32_t i = 0; i < p->work_count; i++) {
+		if (g->first_extra)
+			g->first_extra[i] = g->extra_count;
+		if (p->works[i].is_in)
+			add_work(&a, i, &wait);
+	}
+	if (g->first_extra)
+		g->first_extra[p->work_count] = g->extra_count;
+	free(a.waits);
+	free(a.seen);
+}
 
 struct point_at {
 	int64_t at_ns;
@@ -118,7 +1734,7 @@ static void add_point(struct builder *x, int64_t at_ns,
 	x->point_count++;
 }
 
-PF_ORDER(by_time, struct point_at, PF_UP(at_ns) PF_UP(kind) PF_UP(turn))
+PF_ORDER(build_by_time, struct point_at, PF_UP(at_ns) PF_UP(kind) PF_UP(turn))
 
 /* Of hand-offs: calls are in order. */
 static void find_points(struct builder *x, uint32_t thread)
@@ -132,7 +1748,7 @@ static void find_points(struct builder *x, uint32_t thread)
 	for (uint32_t i = x->first_of[1][thread]; i != PF_PATH_NONE;
 	     i = x->next_of[1][i])
 		add_point(x, g->handoffs[i].at_ns, PATH_AT_WAKE, i);
-	path_sort(x->points, x->point_count, sizeof(*x->points), by_time);
+	path_sort(x->points, x->point_count, sizeof(*x->points), build_by_time);
 }
 
 /* A point of a thread, not before the one before it. */

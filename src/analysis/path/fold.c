@@ -6,18 +6,909 @@
  * others have nothing to do with it, nor with each other: a second thread
  * walks them meanwhile.
  */
-#include "analysis/path/change_impl.h"
+#include "config.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "analysis/path/impl.h"
+#include "base/order.h"
+#include "base/search.h"
 #include "store/threads.h"
 #include "store/varint.h"
 
-#define FITS_WORK 1
-#define FITS_HOST 2
-#define FITS_OP   4
-#define IS_KNOWN  128
+/*
+ * Questions side by side, as lanes, eight to a group: what each makes of an
+ * edge.
+ */
+
+#define LANES 8
+
+typedef int64_t path_lanes_ns[LANES];
+
+/* The lanes of a mask one after the other, the lowest first. */
+static inline bool path_next_lane(unsigned *mask, unsigned *lane)
+{
+	if (!*mask)
+		return false;
+	*lane = (unsigned)__builtin_ctz(*mask);
+	*mask &= *mask - 1;
+	return true;
+}
+
+/* What the lanes of a group change: bits, and factors by lane. */
+struct path_group {
+	struct path_lane *lanes;
+	unsigned count, all; /* lanes; all of their bits */
+	unsigned of_class[PF_GPU_CLASSES], by_name, below, any_host;
+	unsigned no_waits, least_launch, no_comm, pessimistic;
+	double by_class[PF_GPU_CLASSES][LANES], work_factor[LANES];
+	double host_factor[LANES];
+	unsigned char *of_name, *of_key; /* lanes, or NULL */
+};
+
+/* Entries of a thread, read on; those before a point have been. */
+struct path_reader {
+	const unsigned char *at;
+	uint32_t point;
+};
+
+struct path_groups {
+	const struct path *p;
+	const struct path_ledger *ledger;
+	size_t name_count;
+	struct path_group *items;
+	size_t count, width; /* lanes in all */
+	/* groups that may differ, by what an edge is: path_group_bit() each */
+	uint64_t *of_key, of_class[PF_GPU_CLASSES];
+	uint64_t any_host, no_waits, least_launch, no_comm;
+	/* of the edge of the host at hand, what questions ask for */
+	struct path_part {
+		uint64_t key, ns;
+	} * parts;
+	size_t part_count, part_cap;
+	uint64_t part_groups;
+};
+
+/* An edge, and when its source is. */
+struct path_leg {
+	struct path_edge edge;
+	uint32_t to;
+	int64_t ns;          /* when nothing is changed */
+	const int64_t *from; /* all lanes' */
+};
+
+/* What an edge takes: ns, but in lanes that have their own, or none. */
+struct path_load {
+	int64_t ns;
+	unsigned own, gone;
+	path_lanes_ns own_ns;
+};
+
+/* A group among others: the 64th and all behind it are one bit. */
+static inline uint64_t path_group_bit(size_t group)
+{
+	return UINT64_C(1) << (group < 63 ? group : 63);
+}
+
+/* ---- lanes.c ---- */
+
+/*
+ * The innermost loop of replays.  Processors of today work on four lanes at
+ * once; the result is the same.
+ */
+
+static void plainly(int64_t *restrict t, const int64_t *restrict from,
+		    int64_t ns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t at = from[i] + ns;
+
+		t[i] = t[i] > at ? t[i] : at;
+	}
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+__attribute__((target("avx2"))) static void by_fours(
+	int64_t *restrict t, const int64_t *restrict from, int64_t ns,
+	size_t count)
+{
+	const __m256i more = _mm256_set1_epi64x(ns);
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		__m256i *to = (__m256i *)(void *)(t + i);
+		__m256i had = _mm256_loadu_si256(to);
+		__m256i at = _mm256_add_epi64(
+			_mm256_loadu_si256(
+				(const __m256i *)(const void *)(from + i)),
+			more);
+		__m256i is_less = _mm256_cmpgt_epi64(at, had);
+
+		_mm256_storeu_si256(to, _mm256_blendv_epi8(had, at, is_less));
+	}
+	plainly(t + i, from + i, ns, count - i);
+}
+
+/* Of each lane the later one of t and from + ns. */
+static void path_reach(int64_t *restrict t, const int64_t *restrict from,
+		       int64_t ns, size_t count)
+{
+	if (__builtin_cpu_supports("avx2"))
+		by_fours(t, from, ns, count);
+	else
+		plainly(t, from, ns, count);
+}
+#else
+/* Of each lane the later one of t and from + ns. */
+static void path_reach(int64_t *restrict t, const int64_t *restrict from,
+		       int64_t ns, size_t count)
+{
+	plainly(t, from, ns, count);
+}
+#endif
+
+/* What questions make of edges: other times, or none. */
+
+#define FITS_WORK 1 /* as fold.c writes it */
+
+/* ---- what lanes change ---- */
+
+static void take_names(const struct path_groups *s, struct path_group *g,
+		       unsigned bit, const struct path_change *q)
+{
+	if (q->work_name == PF_ID_NONE && !q->has_work_regex)
+		return;
+	g->by_name |= bit;
+	if (!g->of_name)
+		g->of_name = pf_calloc(s->name_count + 1, 1);
+	if (q->work_name < s->name_count)
+		g->of_name[q->work_name] |= (unsigned char)bit;
+	for (size_t i = 0; q->has_work_regex && i < s->name_count; i++)
+		if (q->names[i] & FITS_WORK)
+			g->of_name[i] |= (unsigned char)bit;
+}
+
+static void take_change(const struct path_groups *s, struct path_group *g,
+			unsigned lane, const struct path_change *q)
+{
+	const unsigned bit = 1u << lane;
+
+	for (unsigned i = 0; q->has_gpu && i < PF_GPU_CLASSES; i++) {
+		g->by_class[i][lane] = q->by_class[i];
+		if (q->by_class[i] != 1)
+			g->of_class[i] |= bit;
+	}
+	g->work_factor[lane] = q->work_factor;
+	if (q->has_gpu)
+		take_names(s, g, bit, q);
+	if (q->has_gpu && q->below)
+		g->below |= bit;
+	g->host_factor[lane] = q->host_factor;
+	if (q->has_host && (q->host_kinds & PATH_IS_ANY))
+		g->any_host |= bit;
+	else if (q->has_host && q->key != PF_PATH_NONE)
+		g->of_key[q->key] |= (unsigned char)bit;
+	g->no_waits |= q->no_waits ? bit : 0;
+	g->least_launch |= q->least_launch ? bit : 0;
+	g->no_comm |= q->no_comm ? bit : 0;
+}
+
+static void prepare_group(const struct path_groups *s, struct path_group *g,
+			  struct path_lane *lanes, size_t count)
+{
+	g->lanes = lanes;
+	g->count = (unsigned)count;
+	g->all = (1u << count) - 1;
+	for (unsigned i = 0; i < LANES; i++) {
+		g->work_factor[i] = g->host_factor[i] = 1;
+		for (unsigned k = 0; k < PF_GPU_CLASSES; k++)
+			g->by_class[k][i] = 1;
+	}
+	g->of_key = pf_calloc((size_t)s->ledger->key_count + 1, 1);
+	for (unsigned i = 0; i < count; i++) {
+		if (lanes[i].change)
+			take_change(s, g, i, lanes[i].change);
+		if (lanes[i].is_pessimistic)
+			g->pessimistic |= 1u << i;
+	}
+}
+
+/* Which edges the lanes of a group may change. */
+static void note_group(struct path_groups *s, size_t group)
+{
+	const struct path_group *g = &s->items[group];
+	const uint64_t bit = path_group_bit(group);
+
+	for (uint32_t k = 0; k < s->ledger->key_count; k++)
+		s->of_key[k] |= g->of_key[k] ? bit : 0;
+	for (unsigned i = 0; i < PF_GPU_CLASSES; i++)
+		if (g->by_name | g->below | g->of_class[i])
+			s->of_class[i] |= bit;
+	s->any_host |= g->any_host ? bit : 0;
+	s->no_waits |= g->no_waits ? bit : 0;
+	s->least_launch |= g->least_launch ? bit : 0;
+	s->no_comm |= g->no_comm ? bit : 0;
+}
+
+/* ---- weigh.c ---- */
+static void path_groups_init(struct path_groups *s, const struct path *p,
+			     const struct path_ledger *ledger,
+			     struct path_lane *lanes, size_t count)
+{
+	*s = (struct path_groups){ .p = p,
+				   .ledger = ledger,
+				   .name_count = pf_names_count(p->names),
+				   .count = (count + LANES - 1) / LANES };
+	s->width = s->count * LANES;
+	s->items = pf_calloc(s->count + 1, sizeof(*s->items));
+	s->of_key =
+		pf_calloc((size_t)ledger->key_count + 1, sizeof(*s->of_key));
+	for (size_t i = 0; i < s->count; i++) {
+		struct path_group *g = &s->items[i];
+		size_t left = count - i * LANES;
+
+		prepare_group(s, g, lanes + i * LANES,
+			      left < LANES ? left : LANES);
+		note_group(s, i);
+	}
+}
+
+static void path_groups_release(struct path_groups *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->items[i].of_name);
+		free(s->items[i].of_key);
+	}
+	free(s->items);
+	free(s->of_key);
+	free(s->parts);
+}
+
+/* ---- what edges take ---- */
+
+static int64_t scaled(int64_t ns, double factor)
+{
+	return (int64_t)rint((double)ns * factor);
+}
+
+/* Is work below an operator: of its launch, or that a graph has for it? */
+static bool is_below(const struct path *p, const struct path_change *q,
+		     const struct path_work *w)
+{
+	uint32_t op = PF_NO_TEXT;
+
+	if (q->graph_ops)
+		op = path_replayed_op(p, p->nodes[w - p->works]);
+	return q->below[w->call] || (op != PF_NO_TEXT && q->graph_ops[op]);
+}
+
+/* Lanes that change this work by its name, or by what is around its launch. */
+static unsigned named(const struct path_groups *s, const struct path_group *g,
+		      const struct path_work *w)
+{
+	unsigned hit = 0;
+
+	if (g->by_name && w->name < s->name_count)
+		hit = g->of_name[w->name];
+	else if (g->by_name && w->name != PF_ID_NONE)
+		for (unsigned m = g->by_name, i = 0; path_next_lane(&m, &i);)
+			if (g->lanes[i].change->work_name == w->name)
+				hit |= 1u << i;
+	if (g->below && w->call != PF_PATH_NONE)
+		for (unsigned m = g->below, i = 0; path_next_lane(&m, &i);)
+			if (is_below(s->p, g->lanes[i].change, w))
+				hit |= 1u << i;
+	return hit;
+}
+
+/* Time of work, in each lane. */
+/* Time of work, in each lane. */
+static void path_scale(const struct path_groups *s, const struct path_group *g,
+		       uint32_t work, int64_t ns, struct path_load *out)
+{
+	const struct path_work *w = &s->p->works[work];
+	unsigned hit = g->by_name | g->below ? named(s, g, w) : 0;
+
+	out->ns = ns;
+	out->own = hit | g->of_class[w->class];
+	for (unsigned m = out->own, i = 0; path_next_lane(&m, &i);)
+		out->own_ns[i] =
+			scaled(ns, hit >> i & 1 ? g->work_factor[i]
+						: g->by_class[w->class][i]);
+}
+
+/*
+ * What of an edge of the host, which takes so long, may be changed: the next
+ * entries.
+ */
+static void path_read_parts(struct path_groups *s, struct path_reader *from,
+			    int64_t ns)
+{
+	uint64_t count = 0;
+
+	s->part_count = 0;
+	s->part_groups = 0;
+	for (from->at = pf_varint_get(from->at, &count); count; count--) {
+		struct path_part part = { 0 };
+
+		from->at = pf_varint_get(from->at, &part.key);
+		from->at = pf_varint_get(from->at, &part.ns);
+		part.ns = part.ns ? part.ns : (uint64_t)ns;
+		if (!s->of_key[part.key])
+			continue;
+		s->part_groups |= s->of_key[part.key];
+		s->parts = pf_grow(s->parts, &s->part_cap, s->part_count + 1,
+				   sizeof(*s->parts));
+		s->parts[s->part_count++] = part;
+	}
+}
+
+/* The groups that may change what an edge takes, or when its source is. */
+static uint64_t path_differing(const struct path_groups *s,
+			       const struct path_edge *e)
+{
+	const struct path *p = s->p;
+
+	switch ((enum path_kind)e->kind) {
+	case PATH_HOST:
+		return s->any_host | s->part_groups;
+	case PATH_LAUNCH:
+		return s->least_launch;
+	case PATH_GAP:
+	case PATH_WAIT:
+	case PATH_INFERRED:
+		return s->no_comm;
+	case PATH_RETURN:
+		return PATH_IS_END(&p->graph, e->from) ? s->no_waits
+						       : UINT64_MAX;
+	case PATH_DUR:
+		return s->of_class[p->works[e->what].class];
+	case PATH_QUEUE:
+	case PATH_HANDOFF:
+	case PATH_START:
+		return 0;
+	default:
+		return UINT64_MAX;
+	}
+}
+
+static void weigh_host(const struct path_groups *s, const struct path_group *g,
+		       struct path_load *out)
+{
+	unsigned any = out->ns > 0 ? g->any_host : 0;
+	path_lanes_ns parts;
+
+	for (unsigned m = any, i = 0; path_next_lane(&m, &i);)
+		parts[i] = out->ns;
+	for (size_t k = 0; out->ns > 0 && k < s->part_count; k++) {
+		unsigned mask = g->of_key[s->parts[k].key];
+
+		for (unsigned m = mask & ~any, i = 0; path_next_lane(&m, &i);)
+			parts[i] = 0;
+		any |= mask;
+		for (unsigned m = mask, i = 0; path_next_lane(&m, &i);)
+			parts[i] += (int64_t)s->parts[k].ns;
+	}
+	out->own = any;
+	for (unsigned m = any, i = 0; path_next_lane(&m, &i);)
+		out->own_ns[i] =
+			(int64_t)rint((double)(out->ns - parts[i]) +
+				      (double)parts[i] * g->host_factor[i]);
+}
+
+/* A launch takes its least; what nothing explains stays. */
+static int64_t least_launch(const struct path *p, uint32_t to,
+			    const struct path_edge *e)
+{
+	int64_t from = path_at(p, e->from), at = path_at(p, to);
+	int64_t called = p->calls[p->works[e->what].call].end_ns;
+	int64_t rest;
+
+	called = called > from ? called : from;
+	rest = at - called - PF_PATH_LAUNCH_NS;
+	return (e->floor_ns < at - from ? e->floor_ns : at - from) +
+	       (rest > 0 ? rest : 0);
+}
+
+/* Lanes in which work no longer waits for other work, which communicates. */
+static unsigned hidden(const struct path_groups *s, const struct path_group *g,
+		       const struct path_edge *e)
+{
+	const struct path *p = s->p;
+
+	if (!g->no_comm || !PATH_IS_WORK(&s->p->graph, e->from) ||
+	    p->works[PATH_WORK_OF(e->from)].class != PF_GPU_COMM ||
+	    p->works[e->what].class == PF_GPU_COMM)
+		return 0;
+	return g->no_comm;
+}
+
+static void path_weigh(const struct path_groups *s, const struct path_group *g,
+		       const struct path_leg *leg, struct path_load *out)
+{
+	const struct path_edge *e = &leg->edge;
+
+	out->ns = leg->ns;
+	out->own = out->gone = 0;
+	switch ((enum path_kind)e->kind) {
+	case PATH_GONE:
+		out->gone = g->all;
+		break;
+	case PATH_DUR:
+		path_scale(s, g, e->what, out->ns, out);
+		break;
+	case PATH_CONTENDED:
+		path_scale(s, g, PATH_WORK_OF(e->from), out->ns, out);
+		break;
+	case PATH_RETURN:
+		if (!s->p->calls[e->what].work_count)
+			out->gone = g->no_waits;
+		if (!PATH_IS_END(&s->p->graph, e->from))
+			path_scale(s, g, PATH_WORK_OF(e->from), out->ns, out);
+		break;
+	case PATH_HOST:
+		weigh_host(s, g, out);
+		break;
+	case PATH_LAUNCH:
+		out->own = e->is_binding ? g->least_launch : 0;
+		for (unsigned m = out->own, i = 0; path_next_lane(&m, &i);)
+			out->own_ns[i] = least_launch(s->p, leg->to, e);
+		break;
+	case PATH_ORDER:
+		out->gone = (g->all & ~g->pessimistic) | hidden(s, g, e);
+		break;
+	case PATH_GAP:
+	case PATH_OVERLAP:
+	case PATH_WAIT:
+	case PATH_INFERRED:
+		out->gone = hidden(s, g, e);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * The graph worked out anew: each node as early as all edges to it let it be.
+ * A question changes what edges take, or takes some away; where the window
+ * begins stays.  Several questions are answered in one pass, side by side as
+ * lanes.  Of what has been worked out the latest is kept in two rings, of work
+ * and of points; what is asked for later than that is found once (path_far_find())
+ * and kept beside.
+ */
+
+#define RING 4096 /* of each kind */
+
+struct replay {
+	const struct path *p;
+	const struct path_graph *g;
+	struct path_groups groups;
+	/* what has been worked out, in rows of all lanes */
+	int64_t *ring, *kept, *begin;
+	uint32_t *tags;
+	const struct path_far *far;
+	struct path_reader *readers; /* by thread */
+	/* edges to the item at hand */
+	struct path_leg *legs;
+	size_t leg_count, leg_cap;
+};
+
+/* ---- what was worked out before ---- */
+
+static size_t slot_of(const struct path *p, uint32_t item)
+{
+	return (item & (RING - 1)) + (item < p->work_count ? 0 : RING);
+}
+
+static uint32_t item_of(const struct path *p, uint32_t node)
+{
+	return node < p->graph.host_first
+		       ? PATH_WORK_OF(node)
+		       : p->work_count + (node - p->graph.host_first);
+}
+
+static size_t place_of(const struct path_far *f, uint32_t item)
+{
+	return PF_SEARCH(i, f->count, f->items[i] < item);
+}
+
+static const int64_t *known(const struct replay *r, uint32_t node)
+{
+	uint32_t item;
+	size_t slot;
+
+	if (node == PATH_ORIGIN)
+		return r->begin;
+	item = item_of(r->p, node);
+	slot = slot_of(r->p, item);
+	if (r->tags[slot] == item)
+		return r->ring + slot * r->groups.width;
+	return r->kept + place_of(r->far, item) * r->groups.width;
+}
+
+static void keep(struct replay *r, uint32_t item, const int64_t *ns)
+{
+	if (r->far->bits[item >> 3] >> (item & 7) & 1)
+		memcpy(r->kept + place_of(r->far, item) * r->groups.width, ns,
+		       r->groups.width * sizeof(*ns));
+}
+
+/* The edges to an item one after the other; k from 0. */
+static bool edge_of(const struct path *p, uint32_t item, uint32_t k,
+		    struct path_edge pair[2], unsigned *count,
+		    struct path_edge *out)
+{
+	const struct path_graph *g = &p->graph;
+
+	if (!k)
+		*count = item < p->work_count
+				 ? path_work_edges(p, item, pair)
+				 : path_point_edges(p, item - p->work_count,
+						    pair);
+	if (k < *count) {
+		*out = pair[k];
+		return true;
+	}
+	if (item >= p->work_count || !g->first_extra)
+		return false;
+	k += g->first_extra[item] - *count;
+	if (k >= g->first_extra[item + 1])
+		return false;
+	*out = path_extra_edge(p, item, k);
+	return true;
+}
+
+PF_ORDER(ascending, uint32_t, PF_UP_VALUE)
+
+void path_far_find(const struct path *p, struct path_far *f)
+{
+	const struct path_graph *g = &p->graph;
+	uint32_t *tags = pf_alloc(2 * RING * sizeof(*tags)), item;
+	struct path_turn turn = path_first_turn(p);
+
+	*f = (struct path_far){ 0 };
+	memset(tags, 0xff, 2 * RING * sizeof(*tags));
+	f->bits =
+		pf_calloc(((size_t)p->work_count + g->point_count) / 8 + 1, 1);
+	while (path_next_turn(p, &turn, &item)) {
+		struct path_edge e, pair[2];
+		unsigned count = 0;
+
+		for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &e);
+		     k++) {
+			uint32_t from = item_of(p, e.from);
+
+			if (e.from == PATH_ORIGIN ||
+			    tags[slot_of(p, from)] == from ||
+			    (f->bits[from >> 3] >> (from & 7) & 1))
+				continue;
+			f->bits[from >> 3] |= (unsigned char)(1 << (from & 7));
+			f->items = pf_grow(f->items, &f->cap, f->count + 1,
+					   sizeof(*f->items));
+			f->items[f->count++] = from;
+		}
+		tags[slot_of(p, item)] = item;
+	}
+	path_sort(f->items, f->count, sizeof(*f->items), ascending);
+	free(tags);
+}
+
+void path_far_release(struct path_far *f)
+{
+	free(f->items);
+	free(f->bits);
+}
+
+/* ---- one pass ---- */
+
+/* Where the source is the start of work: of work its end is kept. */
+static const int64_t *start_of(const struct path_groups *s,
+			       const struct path_group *g, uint32_t work,
+			       const int64_t *end, int64_t *own)
+{
+	const struct path_work *w = &s->p->works[work];
+	struct path_load dur;
+
+	path_scale(s, g, work, w->end_ns - w->start_ns, &dur);
+	for (unsigned i = 0; i < LANES; i++) {
+		own[i] = end[i] - (dur.own >> i & 1 ? dur.own_ns[i] : dur.ns);
+		/* it began before the window, and would end there */
+		if (w->start_ns < s->p->w0_ns && end[i] == s->p->w0_ns)
+			own[i] = w->start_ns;
+	}
+	return own;
+}
+
+/* Through an edge that may differ in the lanes of a group. */
+static void reach(const struct path_groups *s, size_t group,
+		  const struct path_leg *leg, int64_t *t)
+{
+	const struct path_group *g = &s->items[group];
+	const int64_t *from = leg->from + group * LANES;
+	const uint32_t source = leg->edge.from;
+	const struct path_graph *graph = &s->p->graph;
+	struct path_load load;
+	path_lanes_ns own;
+
+	path_weigh(s, g, leg, &load);
+	if (load.gone == g->all)
+		return;
+	if (PATH_IS_WORK(graph, source) && !PATH_IS_END(graph, source))
+		from = start_of(s, g, PATH_WORK_OF(source), from, own);
+	if (!(load.own | load.gone)) {
+		path_reach(t, from, load.ns, LANES);
+		return;
+	}
+	for (unsigned m = g->all & ~load.gone, i = 0; path_next_lane(&m, &i);) {
+		int64_t at = from[i] +
+			     (load.own >> i & 1 ? load.own_ns[i] : load.ns);
+
+		t[i] = t[i] > at ? t[i] : at;
+	}
+}
+
+static void go_along(const struct path_groups *s, const struct path_leg *leg,
+		   int64_t *t)
+{
+	const uint64_t differ = path_differing(s, &leg->edge);
+	size_t plain = 0; /* the first of groups that nothing changes */
+
+	if (!differ) {
+		path_reach(t, leg->from, leg->ns, s->width);
+		return;
+	}
+	for (size_t i = 0; i <= s->count; i++) {
+		if (i < s->count && !(differ & path_group_bit(i)))
+			continue;
+		if (i > plain)
+			path_reach(t + plain * LANES, leg->from + plain * LANES,
+				   leg->ns, (i - plain) * LANES);
+		if (i < s->count)
+			reach(s, i, leg, t + i * LANES);
+		plain = i + 1;
+	}
+}
+
+static void add_duration(const struct path_groups *s, uint32_t work, int64_t *t)
+{
+	const struct path_work *w = &s->p->works[work];
+	const int64_t ns = w->end_ns - w->start_ns;
+
+	for (size_t i = 0; i < s->width; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			t[i + k] += ns;
+	for (size_t i = 0; s->of_class[w->class] && i < s->count; i++) {
+		const struct path_group *g = &s->items[i];
+		struct path_load dur;
+
+		if (!(g->by_name | g->below | g->of_class[w->class]))
+			continue;
+		path_scale(s, g, work, ns, &dur);
+		for (unsigned m = dur.own, k = 0; path_next_lane(&m, &k);)
+			t[i * LANES + k] += dur.own_ns[k] - ns;
+	}
+	/* nothing of the window is before it */
+	for (size_t i = 0; w->start_ns < s->p->w0_ns && i < s->width; i++)
+		t[i] = t[i] > s->p->w0_ns ? t[i] : s->p->w0_ns;
+}
+
+static void find_legs(struct replay *r, uint32_t item, uint32_t to)
+{
+	const struct path *p = r->p;
+	struct path_edge e, pair[2];
+	unsigned count = 0;
+
+	r->leg_count = 0;
+	for (uint32_t k = 0; edge_of(p, item, k, pair, &count, &e); k++) {
+		r->legs = pf_grow(r->legs, &r->leg_cap, r->leg_count + 1,
+				  sizeof(*r->legs));
+		r->legs[r->leg_count++] =
+			(struct path_leg){ .edge = e,
+					   .to = to,
+					   .ns = path_weight(p, to, &e),
+					   .from = known(r, e.from) };
+		if (e.kind == PATH_HOST && r->groups.ledger->is_on)
+			path_read_parts(&r->groups,
+					&r->readers[path_thread_of(
+						p, item - p->work_count)],
+					r->legs[r->leg_count - 1].ns);
+	}
+}
+
+static void work_out(struct replay *r, uint32_t item, int64_t *t)
+{
+	const struct path *p = r->p;
+	bool is_work = item < p->work_count, is_start;
+	uint32_t to = is_work ? PATH_START_OF(item)
+			      : r->g->host_first + (item - p->work_count);
+	const struct path_point *pt =
+		is_work ? NULL : &r->g->points[item - p->work_count];
+	int64_t at = path_at(p, to);
+
+	is_start = is_work ? p->works[item].bound == PATH_START
+			   : pt->kind == PATH_AT_FIRST || pt->is_start;
+	find_legs(r, item, to);
+	at = at < p->w0_ns || is_start ? at : p->w0_ns;
+	for (size_t i = 0; i < r->groups.width; i += LANES)
+		for (size_t k = 0; k < LANES; k++)
+			t[i + k] = at;
+	for (size_t i = 0; i < r->leg_count; i++)
+		go_along(&r->groups, &r->legs[i], t);
+	if (is_work)
+		add_duration(&r->groups, item, t);
+}
+
+/* Times of an item may be asked for where its slot is: it is taken last. */
+static void run(struct replay *r, int64_t *end)
+{
+	const struct path_graph *g = r->g;
+	int64_t *t = pf_alloc(r->groups.width * sizeof(*t));
+	struct path_turn turn = path_first_turn(r->p);
+	uint32_t item;
+
+	while (path_next_turn(r->p, &turn, &item)) {
+		size_t slot = slot_of(r->p, item);
+
+		work_out(r, item, t);
+		r->tags[slot] = item;
+		memcpy(r->ring + slot * r->groups.width, t,
+		       r->groups.width * sizeof(*t));
+		keep(r, item, t);
+		if (item < r->p->work_count ||
+		    item - r->p->work_count == g->tail)
+			path_reach(end, t, 0, r->groups.width);
+	}
+	free(t);
+}
+
+static void set_up(struct replay *r, const struct path_ledger *l)
+{
+	const struct path *p = r->p;
+	const size_t row = r->groups.width * sizeof(int64_t);
+
+	r->ring = pf_alloc(2 * RING * row + 1);
+	r->kept = pf_alloc((r->far->count + 1) * row + 1);
+	r->begin = pf_alloc(row + 1);
+	for (size_t i = 0; i < r->groups.width; i++)
+		r->begin[i] = p->w0_ns;
+	r->tags = pf_alloc(2 * RING * sizeof(*r->tags));
+	memset(r->tags, 0xff, 2 * RING * sizeof(*r->tags));
+	r->readers =
+		pf_calloc((size_t)p->thread_count + 1, sizeof(*r->readers));
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		r->readers[i].at = l->threads[i].bytes;
+}
+
+static void tear_down(struct replay *r)
+{
+	path_groups_release(&r->groups);
+	free(r->legs);
+	free(r->ring);
+	free(r->kept);
+	free(r->begin);
+	free(r->tags);
+	free(r->readers);
+}
+
+/* Questions that one thread answers. */
+struct part {
+	const struct path *p;
+	const struct path_ledger *ledger;
+	const struct path_far *far;
+	struct path_lane *lanes;
+	size_t count;
+};
+
+static void answer(void *context)
+{
+	const struct part *part = context;
+	const struct path *p = part->p;
+	struct replay r = { .p = p, .g = &p->graph, .far = part->far };
+	int64_t *end;
+
+	path_groups_init(&r.groups, p, part->ledger, part->lanes, part->count);
+	set_up(&r, part->ledger);
+	end = pf_alloc((r.groups.width + 1) * sizeof(*end));
+	memcpy(end, r.begin, r.groups.width * sizeof(*end));
+	run(&r, end);
+	for (size_t i = 0; i < part->count; i++)
+		part->lanes[i].ns = end[i] - p->w0_ns;
+	free(end);
+	tear_down(&r);
+}
+
+void path_answer(const struct path *p, const struct path_far *far,
+		 const struct path_ledger *l, struct path_lane *lanes,
+		 size_t count)
+{
+	/* each thread reads the graph anew */
+	const size_t half =
+		p->args->is_among_others ? 0 : count / LANES / 2 * LANES;
+	struct part parts[2] = { { p, l, far, lanes, half },
+				 { p, l, far, lanes + half, count - half } };
+
+	if (half)
+		pf_threads_both(answer, &parts[0], answer, &parts[1]);
+	else
+		answer(&parts[1]);
+}
+
+/* ---- bounds ---- */
+
+static void take_off(const struct path_groups *s, const struct path_leg *leg)
+{
+	const uint64_t differ = path_differing(s, &leg->edge);
+
+	for (size_t i = 0; differ && i < s->count; i++) {
+		struct path_group *g = &s->items[i];
+		struct path_load w;
+
+		if (!(differ & path_group_bit(i)))
+			continue;
+		path_weigh(s, g, leg, &w);
+		for (unsigned m = w.own, k = 0; path_next_lane(&m, &k);)
+			g->lanes[k].ns += w.ns - w.own_ns[k];
+		for (unsigned m = w.gone, k = 0; path_next_lane(&m, &k);)
+			g->lanes[k].is_open = true;
+	}
+}
+
+/* Entries of a point: those of the thread's before it are passed by. */
+static void read_parts(struct path_groups *s, struct path_reader *readers,
+		       uint32_t point, int64_t ns)
+{
+	const struct path *p = s->p;
+	const uint32_t thread = path_thread_of(p, point);
+	struct path_reader *r = &readers[thread];
+	struct path_edge edge;
+
+	if (!r->at || r->point > point)
+		*r = (struct path_reader){ s->ledger->threads[thread].bytes,
+					   p->threads[thread].first_point };
+	for (; r->point < point; r->point++)
+		if (path_host_edge(p, r->point, &edge))
+			path_read_parts(s, r, 0);
+	path_read_parts(s, r, ns);
+	r->point++;
+}
+
+void path_bound(const struct path *p, const struct path_ledger *l,
+		struct path_lane *lanes, size_t count)
+{
+	struct path_reader *readers =
+		pf_calloc((size_t)p->thread_count + 1, sizeof(*readers));
+	struct path_groups groups;
+
+	path_groups_init(&groups, p, l, lanes, count);
+	for (size_t i = 0; i < count; i++)
+		lanes[i].ns = 0;
+	for (uint32_t i = p->chain_count; i-- > 0;) {
+		struct path_leg leg = { .to = p->chain[i] };
+
+		if (!path_binding(p, leg.to, &leg.edge))
+			continue;
+		leg.ns = path_weight(p, leg.to, &leg.edge);
+		groups.part_count = 0;
+		groups.part_groups = 0;
+		if (leg.edge.kind == PATH_HOST && l->is_on)
+			read_parts(&groups, readers, leg.edge.what, leg.ns);
+		take_off(&groups, &leg);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (lanes[i].is_open)
+			lanes[i].ns = -1;
+	path_groups_release(&groups);
+	free(readers);
+}
+
+#define FOLD_FITS_WORK 1
+#define FITS_HOST      2
+#define FITS_OP        4
+#define IS_KNOWN       128
 
 #define OPS_MAX 256 /* of a stack of operators */
 
@@ -42,7 +933,7 @@ static unsigned match(const struct path_change *q, const char *text)
 	unsigned bits = IS_KNOWN;
 
 	if (q->has_work_regex && !regexec(&q->work_regex, text, 0, NULL, 0))
-		bits |= FITS_WORK;
+		bits |= FOLD_FITS_WORK;
 	if (q->has_host_regex && !regexec(&q->host_regex, text, 0, NULL, 0))
 		bits |= FITS_HOST;
 	if (q->has_op_regex && !regexec(&q->op_regex, text, 0, NULL, 0))

@@ -5,9 +5,14 @@
  * work, work knows what is before it on its stream, points of a thread follow
  * each other.
  */
-#include "analysis/path/path_impl.h"
+#include "config.h"
 
+#include "analysis/path/impl.h"
+#include "base/order.h"
+#include "base/sat.h"
 #include "base/search.h"
+#include "events/kernel_name.h"
+#include "show/rows.h"
 #include "store/varint.h"
 
 /* ---- edges ---- */
@@ -480,4 +485,876 @@ void path_graph_release(struct path_graph *g)
 	free(g->first_extra);
 	free(g->order);
 	*g = (struct path_graph){ 0 };
+}
+
+/* Tiles as sums: by category, by what was asked for, and one by one. */
+
+/* What tiles of a row have in common; padding is zero. */
+struct key {
+	int32_t category; /* -1: any */
+	uint32_t name;
+	int64_t step; /* number in the window; -1: none */
+};
+
+#define OF_GRAPH (-2) /* as a step: the name is a text of graphs */
+
+struct sum {
+	int64_t ns, count, longest_ns, replayed_ns;
+};
+
+#define RECENT 64 /* a power of 2 */
+
+struct sums {
+	struct pf_intern keys;
+	struct sum *items;
+	size_t cap;
+	/* keys that came of late, by their bits: tiles of few follow others */
+	struct recent {
+		struct key key;
+		uint32_t number; /* of the key, and 1; 0: none */
+	} recent[RECENT];
+};
+
+struct path_rows {
+	struct path *p;
+	struct sums categories, rows;
+	struct sums tops[2];   /* of operators; of GPU work */
+	size_t item_cap, step; /* the step at hand */
+	bool is_replayed;      /* does the name of the tile come of a graph? */
+	struct pf_map modules; /* text of graphs -> name in texts of "out" */
+};
+
+/* The sum of a key that has none at hand: its number. */
+static uint32_t find_sum(struct sums *s, const struct key *key)
+{
+	uint32_t n, known = s->keys.count;
+
+	n = pf_intern_add(&s->keys, (const char *)key, sizeof(*key));
+	s->items = pf_grow(s->items, &s->cap, (size_t)n + 1, sizeof(*s->items));
+	if (n == known)
+		s->items[n] = (struct sum){ 0 };
+	return n;
+}
+
+static struct sum *add_sum(struct sums *s, struct key key, int64_t ns)
+{
+	struct recent *r = &s->recent[(key.name ^ (uint32_t)key.category * 7 ^
+				       (uint32_t)key.step * 13) &
+				      (RECENT - 1)];
+	uint32_t n;
+
+	if (!r->number || memcmp(&r->key, &key, sizeof(key)) != 0)
+		*r = (struct recent){ key, find_sum(s, &key) + 1 };
+	n = r->number - 1;
+	s->items[n].ns += ns;
+	s->items[n].count++;
+	if (ns > s->items[n].longest_ns)
+		s->items[n].longest_ns = ns;
+	return &s->items[n];
+}
+
+/* To what was asked for. */
+static void add_row(struct path_rows *r, struct key key, int64_t ns)
+{
+	struct sum *sum = add_sum(&r->rows, key, ns);
+
+	if (r->is_replayed)
+		sum->replayed_ns += ns;
+}
+
+static bool is_of_gpu(enum pf_path_category category)
+{
+	return category >= PF_PATH_KERNEL && category <= PF_PATH_MEMSET;
+}
+
+/* Is what tiles of a category name GPU work? */
+static bool is_work(int category)
+{
+	return category >= PF_PATH_KERNEL && category != PF_PATH_LAUNCH_CALL &&
+	       category != PF_PATH_RETURN && category != PF_PATH_QUEUE;
+}
+
+static struct key key_of(const struct path_rows *r,
+			 const struct pf_path_tile *tile)
+{
+	struct key key = { -1, PF_ID_NONE, -1 };
+
+	switch ((enum pf_path_group)r->p->args->group) {
+	case PF_PATH_BY_NAME:
+		key.category = tile->category;
+		key.name = tile->name;
+		break;
+	case PF_PATH_BY_OP:
+		key.name = path_replayed_op(r->p, tile->node);
+		if (key.name == PF_NO_TEXT)
+			key.name = tile->op;
+		else
+			key.step = OF_GRAPH;
+		break;
+	case PF_PATH_BY_KERNEL:
+		key.category = tile->category;
+		if (is_of_gpu(tile->category))
+			key.name = tile->name;
+		break;
+	case PF_PATH_BY_MODULE:
+		key.name = path_replayed_module(tile->node);
+		if (key.name == PF_NO_TEXT)
+			key.name = tile->module;
+		else
+			key.step = OF_GRAPH;
+		break;
+	case PF_PATH_BY_LINE:
+		key.name = tile->frame;
+		break;
+	case PF_PATH_BY_STEP:
+	case PF_PATH_BY_CATEGORY:
+		key.category = tile->category;
+		break;
+	}
+	return key;
+}
+
+/* A step reaches to the start of the next, the last one to the end. */
+static void add_by_step(struct path_rows *r, const struct pf_path_tile *tile)
+{
+	const struct path *p = r->p;
+	int64_t at = tile->start_ns;
+
+	while (at < tile->end_ns) {
+		struct key key = key_of(r, tile);
+		int64_t end = tile->end_ns;
+
+		while (r->step + 1 < p->step_count &&
+		       p->steps[r->step + 1].host_start_ns <= at)
+			r->step++;
+		if (p->step_count)
+			key.step = (int64_t)r->step;
+		if (r->step + 1 < p->step_count &&
+		    p->steps[r->step + 1].host_start_ns < end)
+			end = p->steps[r->step + 1].host_start_ns;
+		add_row(r, key, end - at);
+		at = end;
+	}
+}
+
+static const char *thread_name(const struct path *p, uint32_t track_id)
+{
+	size_t i = PF_SEARCH(k, p->track_count, p->tracks[k].id < track_id);
+
+	return track_id && i < p->track_count && p->tracks[i].id == track_id
+		       ? p->tracks[i].tid
+		       : NULL;
+}
+
+static const char *op_of(const struct path_rows *r,
+			 const struct pf_path_tile *tile, struct pf_err *err)
+{
+	struct path *p = r->p;
+	uint32_t text = path_replayed_op(p, tile->node);
+
+	if (text == PF_NO_TEXT)
+		return pf_names_frame(p->names, tile->op, err);
+	return pf_graphs_text(p->args->graphs, text);
+}
+
+/* As torch names its call. */
+static const char *replayed_module(struct path_rows *r, uint32_t text)
+{
+	uint64_t *at = pf_map_at(&r->modules, text);
+	struct pf_buf name = { 0 };
+
+	if (*at == UINT64_MAX) {
+		pf_buf_addf(&name, PF_MODULE_PREFIX "%s",
+			    pf_graphs_text(r->p->args->graphs, text));
+		*at = (uintptr_t)pf_arena_string(&r->p->out->texts, name.data);
+		pf_buf_release(&name);
+	}
+	return (const char *)(uintptr_t)*at;
+}
+
+static const char *module_of(struct path_rows *r,
+			     const struct pf_path_tile *tile,
+			     struct pf_err *err)
+{
+	uint32_t text = path_replayed_module(tile->node);
+
+	return text == PF_NO_TEXT
+		       ? pf_names_frame(r->p->names, tile->module, err)
+		       : replayed_module(r, text);
+}
+
+static void add_item(struct path_rows *r, const struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct path *p = r->p;
+	struct pf_path *out = p->out;
+	const char *name = pf_names_frame(p->names, tile->name, err);
+
+	out->items = pf_grow(out->items, &r->item_cap, out->item_count + 1,
+			     sizeof(*out->items));
+	out->items[out->item_count++] = (struct pf_path_item){
+		.start_ns = tile->start_ns - p->trace->first_ns,
+		.ns = tile->end_ns - tile->start_ns,
+		.device = tile->device,
+		.stream = tile->stream,
+		.category = pf_path_category_name(tile->category),
+		.kind = tile->kind,
+		.name = name,
+		.short_name = is_work(tile->category)
+				      ? pf_kernel_short_kept(&out->texts, name)
+				      : name,
+		.op = op_of(r, tile, err),
+		.frame = pf_names_frame(p->names, tile->frame, err),
+		.module = module_of(r, tile, err),
+		.thread = pf_arena_string(&out->texts,
+					  thread_name(p, tile->track_id)),
+		.is_inferred = tile->is_inferred,
+	};
+}
+
+int path_rows_add(void *context, const struct pf_path_tile *tile,
+		  struct pf_err *err)
+{
+	struct path_rows *r = context;
+	struct path *p = r->p;
+	struct pf_path *out = p->out;
+	int64_t ns = tile->end_ns - tile->start_ns;
+	struct key key = { (int32_t)tile->category, PF_ID_NONE, -1 };
+
+	r->is_replayed =
+		(p->args->group == PF_PATH_BY_MODULE
+			 ? path_replayed_module(tile->node)
+			 : path_replayed_op(p, tile->node)) != PF_NO_TEXT;
+	add_sum(&r->categories, key, ns);
+	key = (struct key){ -1, tile->name, -1 };
+	if (is_of_gpu(tile->category))
+		add_sum(&r->tops[1], key, ns);
+	else if (tile->is_op)
+		add_sum(&r->tops[0], key, ns);
+	if (p->args->group == PF_PATH_BY_STEP)
+		add_by_step(r, tile);
+	else
+		add_row(r, key_of(r, tile), ns);
+	if (is_of_gpu(tile->category) && tile->node)
+		out->how_ns[tile->node->how] += ns;
+	if (is_of_gpu(tile->category))
+		out->gpu_ns += ns;
+	else if (tile->category <= PF_PATH_LAUNCH_CALL)
+		out->host_ns += ns;
+	else if (tile->category >= PF_PATH_NO_LAUNCH)
+		out->unexplained_ns += ns;
+	else
+		out->between_ns += ns;
+	if (tile->is_inferred)
+		out->inferred_ns += ns;
+	if (p->args->list)
+		add_item(r, tile, err);
+	if (!err->code && p->args->also)
+		return p->args->also->tile(p->args->also, tile, err);
+	return err->code ? -1 : 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct pf_path_row *x = a, *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	if (x->category != y->category && x->category && y->category)
+		return strcmp(x->category, y->category);
+	if (!x->name || !y->name)
+		return !x->name - !y->name;
+	return strcmp(x->name, y->name);
+}
+
+PF_ORDER(by_name, struct pf_path_row, PF_UP(name == NULL) PF_ALPHA(name))
+
+/* Operators and modules that both calls and graphs have are one row. */
+static size_t merge_names(const struct path *p, struct pf_path_row *rows,
+			  size_t count)
+{
+	size_t n = 0;
+
+	pf_sort(rows, count, sizeof(*rows), by_name);
+	for (size_t i = 0; i < count; i++) {
+		struct pf_path_row *to = n ? &rows[n - 1] : NULL;
+
+		if (!to || by_name(to, &rows[i]) != 0) {
+			rows[n++] = rows[i];
+			continue;
+		}
+		to->ns += rows[i].ns;
+		to->count += rows[i].count;
+		to->replayed_ns += rows[i].replayed_ns;
+		if (rows[i].longest_ns > to->longest_ns)
+			to->longest_ns = rows[i].longest_ns;
+		to->share = pf_ratio((double)to->ns, p->out->window_ns);
+	}
+	return n;
+}
+
+static const char *name_of(struct path_rows *r, const struct key *key,
+			   struct pf_err *err)
+{
+	const struct path *p = r->p;
+
+	if (key->step != OF_GRAPH)
+		return pf_names_frame(p->names, key->name, err);
+	return p->args->group == PF_PATH_BY_MODULE
+		       ? replayed_module(r, key->name)
+		       : pf_graphs_text(p->args->graphs, key->name);
+}
+
+static int take(struct path_rows *r, struct sums *s, struct pf_path_row **rows,
+		size_t *count, struct pf_err *err)
+{
+	struct path *p = r->p;
+
+	*rows = pf_calloc((size_t)s->keys.count + 1, sizeof(**rows));
+	for (uint32_t i = 0; i < s->keys.count; i++) {
+		struct pf_path_row *row = &(*rows)[(*count)++];
+		struct key key;
+
+		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
+		*row = (struct pf_path_row){
+			.name = name_of(r, &key, err),
+			.step = key.step < 0 ? PF_NO_INT
+					     : p->steps[key.step].step,
+			.ns = s->items[i].ns,
+			.count = s->items[i].count,
+			.longest_ns = s->items[i].longest_ns,
+			.replayed_ns = s->items[i].replayed_ns,
+			.share = pf_ratio((double)s->items[i].ns,
+					  p->out->window_ns),
+		};
+		row->short_name = is_work(key.category)
+					  ? pf_kernel_short_kept(&p->out->texts,
+								 row->name)
+					  : row->name;
+		if (key.category >= 0)
+			row->category = pf_path_category_name(
+				(enum pf_path_category)key.category);
+	}
+	if (p->args->graphs && s == &r->rows &&
+	    (p->args->group == PF_PATH_BY_OP ||
+	     p->args->group == PF_PATH_BY_MODULE))
+		*count = merge_names(p, *rows, *count);
+	pf_sort(*rows, *count, sizeof(**rows), by_time);
+	return err->code ? -1 : 0;
+}
+
+size_t path_rows_top(const struct path_rows *r, bool of_work, uint32_t *names,
+		     size_t max)
+{
+	const struct sums *s = &r->tops[of_work];
+	int64_t *ns = pf_calloc(max + 1, sizeof(*ns));
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < s->keys.count; i++) {
+		struct key key;
+		size_t at = count < max ? count++ : max;
+
+		memcpy(&key, pf_intern_text(&s->keys, i, NULL), sizeof(key));
+		for (; at > 0 && ns[at - 1] < s->items[i].ns; at--)
+			if (at < max) {
+				ns[at] = ns[at - 1];
+				names[at] = names[at - 1];
+			}
+		if (at < max) {
+			ns[at] = s->items[i].ns;
+			names[at] = key.name;
+		}
+	}
+	free(ns);
+	return count;
+}
+
+struct path_rows *path_rows_new(struct path *p)
+{
+	struct path_rows *r = pf_calloc(1, sizeof(*r));
+
+	r->p = p;
+	pf_intern_init(&r->categories.keys);
+	pf_intern_init(&r->rows.keys);
+	pf_intern_init(&r->tops[0].keys);
+	pf_intern_init(&r->tops[1].keys);
+	pf_map_init(&r->modules);
+	return r;
+}
+
+int path_rows_finish(struct path_rows *r, struct pf_err *err)
+{
+	struct pf_path *out = r->p->out;
+
+	if (take(r, &r->categories, &out->categories, &out->category_count,
+		 err) < 0)
+		return -1;
+	return take(r, &r->rows, &out->rows, &out->row_count, err);
+}
+
+void path_rows_free(struct path_rows *r)
+{
+	if (!r)
+		return;
+	pf_intern_release(&r->categories.keys);
+	pf_intern_release(&r->rows.keys);
+	pf_map_release(&r->modules);
+	free(r->categories.items);
+	free(r->rows.items);
+	for (size_t i = 0; i < 2; i++) {
+		pf_intern_release(&r->tops[i].keys);
+		free(r->tops[i].items);
+	}
+	free(r);
+}
+
+/*
+ * From the sink back along what bound each node; then forward, each edge as
+ * tiles.  The host's are cut where what runs there changes, in one walk over
+ * each thread.
+ */
+
+struct tiler {
+	struct path *p;
+	path_add_tile *add;
+	void *context;
+	struct path_folder *folder; /* or NULL: no question is of the host */
+	struct path_stand *stands;  /* by thread */
+	bool is_inferred;           /* the edge at hand */
+};
+
+const char *pf_path_category_name(enum pf_path_category category)
+{
+	static const char *const names[] = {
+		"kernel",           "communication", "copy",
+		"memset",           "launch call",   "launch delay",
+		"kernel gap",       "sync return",   "queue return",
+		"stream wait",      "inferred wait", "handoff",
+		"no launch record", "unexplained",
+	};
+
+	if (category < PF_PATH_KERNEL)
+		return pf_cause_name((enum pf_cause)category);
+	return names[category - PF_PATH_KERNEL];
+}
+
+static int put(struct tiler *t, struct pf_path_tile *tile, struct pf_err *err)
+{
+	if (tile->end_ns <= tile->start_ns)
+		return 0;
+	if (!tile->kind)
+		tile->kind = pf_path_category_name(tile->category);
+	tile->is_inferred |= t->is_inferred;
+	return t->add(t->context, tile, err);
+}
+
+/* ---- the host ---- */
+
+static const char *kind_of(const struct pf_inner *inner,
+			   const struct pf_name_class *class)
+{
+	if (inner->is_in_data)
+		return "data loading";
+	switch (inner->kind) {
+	case PF_KIND_RUNTIME:
+	case PF_KIND_DRIVER:
+		return class->waits ? "sync call" : "runtime";
+	case PF_KIND_CPU_OP:
+		return "op";
+	case PF_KIND_PYTHON:
+		return "python";
+	default:
+		return "annotation";
+	}
+}
+
+/* A thread does nothing that is known, others communicate: it waits for them. */
+static int put_idle(struct tiler *t, const struct path_stand *s,
+		    struct pf_path_tile tile, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const char *pid = p->threads[s->thread].pid;
+	const int64_t to_ns = tile.end_ns;
+
+	while (tile.start_ns < to_ns) {
+		const struct path_comm *c =
+			path_comm_after(p, pid, tile.start_ns);
+		struct pf_path_tile wait = tile;
+
+		tile.end_ns = !c ? to_ns : least(c->start_ns, to_ns);
+		if (put(t, &tile, err) < 0)
+			return -1;
+		if (!c || c->start_ns >= to_ns)
+			return 0;
+		if (c->start_ns > wait.start_ns)
+			wait.start_ns = c->start_ns;
+		wait.end_ns = least(c->end_ns, to_ns);
+		wait.category = (enum pf_path_category)PF_CAUSE_COMM;
+		wait.kind = NULL;
+		wait.name = c->name;
+		wait.is_inferred = true;
+		t->p->out->others_ns += wait.end_ns - wait.start_ns;
+		if (put(t, &wait, err) < 0)
+			return -1;
+		tile.start_ns = wait.end_ns;
+	}
+	return 0;
+}
+
+static int put_piece(struct tiler *t, const struct path_stand *s,
+		     const struct pf_place *place, struct pf_path_tile *tile,
+		     struct pf_err *err)
+{
+	struct pf_inner inner = pf_walk_inner(s->walk);
+	const struct pf_name_class *class = NULL;
+
+	tile->category = (enum pf_path_category)place->cause;
+	tile->name = inner.name;
+	tile->op = place->op;
+	tile->frame = place->frame;
+	tile->module = inner.module;
+	tile->kind = "unrecorded";
+	if (inner.name != PF_ID_NONE) {
+		class = pf_names_class(t->p->names, inner.name, err);
+		if (!class)
+			return -1;
+		tile->kind = kind_of(&inner, class);
+		tile->is_op = inner.kind == PF_KIND_CPU_OP;
+	}
+	if (t->p->comm_count && (!class || class->is_step))
+		return put_idle(t, s, *tile, err);
+	return put(t, tile, err);
+}
+
+static int put_at(void *context, const struct path_stand *s,
+		  const struct pf_place *place, int64_t from_ns, int64_t to_ns,
+		  struct pf_err *err)
+{
+	struct tiler *t = context;
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.track_id = t->p->threads[s->thread].track_id,
+		.device = -1,
+		.stream = -1,
+		.called_ns = PF_NO_INT,
+	};
+
+	return put_piece(t, s, place, &tile, err);
+}
+
+/* With questions, points before one that are not on the path are folded. */
+static int put_host(struct tiler *t, uint32_t point, struct pf_err *err)
+{
+	const struct path_pieces pieces = { put_at, t };
+	struct path *p = t->p;
+	uint32_t thread = path_thread_of(p, point);
+	struct path_stand *s = &t->stands[thread];
+
+	if (!s->walk &&
+	    path_stand_begin(s, p, p->db, p->names, thread, err) < 0)
+		return -1;
+	return t->folder && s->point <= point
+		       ? path_fold_to(t->folder, s, point + 1, &pieces, err)
+		       : path_fold_edge(p, NULL, s, point, &pieces, err);
+}
+
+/* What is left, behind the path, of each thread that it is on. */
+static int fold_rest(struct tiler *t, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && t->folder && i < p->thread_count; i++) {
+		struct path_stand *s = &t->stands[i];
+
+		if (!p->threads[i].is_on_path)
+			continue;
+		if (!s->walk)
+			rc = path_stand_begin(s, p, p->db, p->names, i, err);
+		if (!rc)
+			rc = path_fold_to(t->folder, s, p->threads[i].end_point,
+					  NULL, err);
+	}
+	return rc;
+}
+
+/* ---- the GPU, and between ---- */
+
+static struct pf_path_tile of_work(const struct path *p, uint32_t work,
+				   enum pf_path_category category)
+{
+	const struct path_work *w = &p->works[work];
+	const struct path_stream *s = &p->streams[w->stream];
+	struct pf_path_tile tile = {
+		.category = category,
+		.name = w->name,
+		.op = PF_ID_NONE,
+		.frame = PF_ID_NONE,
+		.module = PF_ID_NONE,
+		.device = s->device,
+		.stream = s->stream,
+		.called_ns = PF_NO_INT,
+	};
+
+	if (p->nodes)
+		tile.node = p->nodes[work];
+	if (w->call != PF_PATH_NONE) {
+		struct path_around a = path_around(p, &p->calls[w->call]);
+
+		tile.called_ns = p->calls[w->call].start_ns;
+		tile.called_track = p->threads[a.thread].track_id;
+		tile.op = a.op;
+		tile.frame = a.frame;
+		tile.module = a.module;
+	}
+	return tile;
+}
+
+static int put_work(struct tiler *t, uint32_t work,
+		    enum pf_path_category category, int64_t from_ns,
+		    int64_t to_ns, struct pf_err *err)
+{
+	struct pf_path_tile tile = of_work(t->p, work, category);
+
+	tile.start_ns = from_ns;
+	tile.end_ns = to_ns;
+	return put(t, &tile, err);
+}
+
+static enum pf_path_category class_of(const struct path *p, uint32_t work)
+{
+	return PF_PATH_KERNEL + p->works[work].class;
+}
+
+static int64_t called_at(const struct path_call *c, int64_t from_ns,
+			 int64_t to_ns)
+{
+	return least(c->end_ns > from_ns ? c->end_ns : from_ns, to_ns);
+}
+
+/* The call, then what a launch may take, then what nothing explains. */
+static int put_launch(struct tiler *t, uint32_t work, int64_t from_ns,
+		      int64_t to_ns, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const struct path_call *c = &p->calls[p->works[work].call];
+	const struct path_around a = path_around(p, c);
+	int64_t called = called_at(c, from_ns, to_ns);
+	int64_t usual = least(called + PF_PATH_LAUNCH_NS, to_ns);
+	struct pf_path_tile tile = of_work(p, work, PF_PATH_LAUNCH_CALL);
+
+	tile.start_ns = from_ns;
+	tile.end_ns = called;
+	tile.name = a.name;
+	tile.track_id = p->threads[a.thread].track_id;
+	tile.device = tile.stream = -1;
+	tile.node = NULL;
+	if (put(t, &tile, err) < 0 ||
+	    put_work(t, work, PF_PATH_LAUNCH_DELAY, called, usual, err) < 0)
+		return -1;
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+}
+
+static int put_gap(struct tiler *t, uint32_t work, int64_t from_ns,
+		   int64_t to_ns, struct pf_err *err)
+{
+	int64_t usual = least(from_ns + PF_PATH_LAUNCH_NS, to_ns);
+
+	if (put_work(t, work, PF_PATH_GAP, from_ns, usual, err) < 0)
+		return -1;
+	return put_work(t, work, PF_PATH_UNEXPLAINED, usual, to_ns, err);
+}
+
+/* From the work that ended to the end of the call that waited for it. */
+static int put_return(struct tiler *t, const struct path_edge *e,
+		      enum pf_path_category category, int64_t from_ns,
+		      int64_t to_ns, struct pf_err *err)
+{
+	const struct path *p = t->p;
+	const struct path_call *c = &p->calls[e->what];
+	const struct path_around a = path_around(p, c);
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.category = category,
+		.name = a.name,
+		.op = a.op,
+		.frame = a.frame,
+		.module = a.module,
+		.track_id = p->threads[a.thread].track_id,
+		.device = -1,
+		.stream = -1,
+		.called_ns = PF_NO_INT,
+	};
+
+	if (!PATH_IS_END(&p->graph, e->from)) {
+		uint32_t work = PATH_WORK_OF(e->from);
+
+		return put_work(t, work, class_of(p, work), from_ns, to_ns,
+				err);
+	}
+	return put(t, &tile, err);
+}
+
+static int put_handoff(struct tiler *t, uint32_t to, int64_t from_ns,
+		       int64_t to_ns, struct pf_err *err)
+{
+	uint32_t thread = path_thread_of(t->p, to - t->p->graph.host_first);
+	struct pf_path_tile tile = {
+		.start_ns = from_ns,
+		.end_ns = to_ns,
+		.category = PF_PATH_HANDOFF,
+		.name = PF_ID_NONE,
+		.op = PF_ID_NONE,
+		.frame = PF_ID_NONE,
+		.module = PF_ID_NONE,
+		.track_id = t->p->threads[thread].track_id,
+		.device = -1,
+		.stream = -1,
+		.called_ns = PF_NO_INT,
+	};
+
+	return put(t, &tile, err);
+}
+
+/* ---- edges ---- */
+
+/* Does nothing in the trace say so? */
+static bool is_inferred(const struct path *p, const struct path_edge *e)
+{
+	const struct path_call *c;
+
+	switch ((enum path_kind)e->kind) {
+	case PATH_INFERRED:
+	case PATH_CONTENDED:
+	case PATH_HANDOFF:
+		return true;
+	case PATH_RETURN:
+		c = &p->calls[e->what];
+		return p->works[c->needs].call != e->what
+			       ? !path_record_of(p, c)
+			       : p->works[c->needs].class != PF_GPU_COPY;
+	default:
+		return false;
+	}
+}
+
+static int put_edge(struct tiler *t, uint32_t to, const struct path_edge *e,
+		    struct pf_err *err)
+{
+	struct path *p = t->p;
+	const struct path_graph *g = &p->graph;
+	int64_t a = path_at(p, e->from), z = path_at(p, to);
+	uint32_t other = PATH_WORK_OF(e->from);
+
+	a = a > p->w0_ns ? a : p->w0_ns;
+	t->is_inferred = is_inferred(p, e);
+	if (e->kind != PATH_END && z >= a) {
+		p->out->link_count++;
+		p->out->inferred_count += t->is_inferred;
+		p->out->return_count += e->kind == PATH_RETURN;
+		p->out->handoff_count += e->kind == PATH_HANDOFF;
+	}
+	if (z <= a)
+		return 0;
+	switch ((enum path_kind)e->kind) {
+	case PATH_HOST:
+		return put_host(t, e->what, err);
+	case PATH_DUR:
+		return put_work(t, e->what, class_of(p, e->what), a, z, err);
+	case PATH_OVERLAP:
+	case PATH_CONTENDED:
+		return put_work(t, other, class_of(p, other), a, z, err);
+	case PATH_LAUNCH:
+		return put_launch(t, e->what, a, z, err);
+	case PATH_GAP:
+		return put_gap(t, e->what, a, z, err);
+	case PATH_WAIT:
+		return put_work(t, e->what, PF_PATH_WAIT, a, z, err);
+	case PATH_INFERRED:
+		return put_work(t, e->what, PF_PATH_INFERRED, a, z, err);
+	case PATH_RETURN:
+		return put_return(t, e, PF_PATH_RETURN, a, z, err);
+	case PATH_QUEUE:
+		return put_return(t, e, PF_PATH_QUEUE, a, z, err);
+	case PATH_HANDOFF:
+		return put_handoff(t, to, a, z, err);
+	case PATH_START:
+		if (PATH_IS_WORK(g, to))
+			return put_work(t, PATH_WORK_OF(to), PF_PATH_NO_LAUNCH,
+					a, z, err);
+		return put_handoff(t, to, a, z, err);
+	default:
+		return 0;
+	}
+}
+
+int64_t path_host_time(const struct path *p)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = p->chain_count; i-- > 0;) {
+		uint32_t to = p->chain[i];
+		struct path_edge e;
+		int64_t a, z;
+
+		if (!path_binding(p, to, &e))
+			continue;
+		a = path_at(p, e.from);
+		a = a > p->w0_ns ? a : p->w0_ns;
+		z = path_at(p, to);
+		if (z > a && e.kind == PATH_LAUNCH)
+			z = called_at(&p->calls[p->works[e.what].call], a, z);
+		else if (e.kind != PATH_HOST)
+			continue;
+		sum += z > a ? z - a : 0;
+	}
+	return sum;
+}
+
+void path_list_nodes(struct path *p)
+{
+	const struct path_graph *g = &p->graph;
+	struct path_edge e;
+	uint32_t n = g->sink;
+	size_t cap = 0;
+
+	p->chain_count = 0;
+	for (;;) {
+		p->chain = pf_grow(p->chain, &cap, (size_t)p->chain_count + 1,
+				   sizeof(*p->chain));
+		p->chain[p->chain_count++] = n;
+		if (PATH_IS_HOST(g, n))
+			p->threads[path_thread_of(p, n - g->host_first)]
+				.is_on_path = true;
+		if (!path_binding(p, n, &e))
+			return;
+		n = e.from;
+	}
+}
+
+int path_find_tiles(struct path *p, path_add_tile *add_tile, void *context,
+		    struct path_folder *folder, struct pf_err *err)
+{
+	struct tiler t = {
+		.p = p, .add = add_tile, .context = context, .folder = folder
+	};
+	int rc = 0;
+
+	t.stands = pf_calloc((size_t)p->thread_count + 1, sizeof(*t.stands));
+	for (uint32_t i = p->chain_count; !rc && i-- > 0;) {
+		struct path_edge e;
+
+		if (path_binding(p, p->chain[i], &e))
+			rc = put_edge(&t, p->chain[i], &e, err);
+	}
+	if (!rc)
+		rc = fold_rest(&t, err);
+	for (uint32_t i = 0; i < p->thread_count; i++)
+		pf_walk_free(t.stands[i].walk);
+	free(t.stands);
+	return rc;
 }

@@ -201,8 +201,6 @@ int pf_path_check(const struct pf_window *window, struct pf_err *err);
 int pf_path_find(struct pf_db *db, const struct pf_path_args *args,
 		 struct pf_path *out, struct pf_err *err);
 void pf_path_release(struct pf_path *path);
-void pf_path_show(const struct pf_path *path, const struct pf_path_args *args,
-		  struct pf_doc *doc);
 
 /* Both, and what of the trace is not to be trusted. */
 int pf_path(struct pf_db *db, const struct pf_path_args *args,

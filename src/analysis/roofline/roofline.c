@@ -5,23 +5,339 @@
  */
 #include "config.h"
 
+#include "analysis/roofline/roofline.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graphs/graphs.h"
+#include "analysis/ranks/ranks.h"
 #include "analysis/time/kernels.h"
+#include "analysis/time/operators.h"
+#include "analysis/time/overlap.h"
 #include "base/intern.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
+#include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kernel_name.h"
 #include "events/names.h"
-#include "analysis/roofline/links.h"
-#include "analysis/roofline/sums.h"
-#include "store/query.h"
-#include "show/rows.h"
+#include "events/trust.h"
 #include "formats/event.h"
+#include "show/rows.h"
+#include "store/query.h"
+
+/* One call against its roof, and sums of such. */
+
+/* Roofs below this for each work are those of launches. */
+#define PF_ROOF_LATENCY_NS 3000
+/* Passed by more than this, a roof is not the right one. */
+#define PF_ROOF_SLACK 1.02
+
+struct pf_roof_call {
+	const struct pf_op_work *work;
+	int64_t ns, works;
+	bool is_tf32;     /* its kernels round to it */
+	bool is_host;     /* it copies from or to the host */
+	bool is_replayed; /* by a graph */
+};
+
+/* The time that it needs at least, or NAN; *by: compute or memory. */
+static double roof_time(const struct pf_gpu_peaks *peaks,
+			const struct pf_roof_call *call, enum pf_roof_bound *by)
+{
+	const struct pf_op_work *w = call->work;
+	enum pf_peak at = w->precision;
+	double compute, memory = (double)w->bytes / peaks->rate[PF_PEAK_BYTES];
+
+	*by = call->is_host ? PF_ROOF_HOST : PF_ROOF_UNKNOWN;
+	if (call->is_host)
+		return NAN;
+	if (call->is_tf32 && !isnan(peaks->rate[PF_PEAK_TF32]))
+		at = PF_PEAK_TF32;
+	if (w->matrix)
+		compute = (double)w->matrix / pf_gpu_peaks_matrix(peaks, at);
+	else if (w->vector)
+		compute = (double)w->vector / pf_gpu_peaks_vector(peaks, at);
+	else
+		compute = 0;
+	if (isnan(compute) || isnan(memory))
+		return NAN;
+	*by = compute >= memory ? PF_ROOF_COMPUTE : PF_ROOF_MEMORY;
+	return compute >= memory ? compute : memory;
+}
+
+/* A sum that does not fit is not known, and stays so. */
+static void add_up(int64_t *sum, uint64_t part)
+{
+	if (*sum == PF_NO_INT || part > INT64_MAX ||
+	    __builtin_add_overflow(*sum, (int64_t)part, sum))
+		*sum = PF_NO_INT;
+}
+
+static void add_sum(int64_t *sum, int64_t part)
+{
+	if (part == PF_NO_INT)
+		*sum = PF_NO_INT;
+	else
+		add_up(sum, (uint64_t)part);
+}
+
+static void roof_add(struct pf_roof_sums *s, const struct pf_gpu_peaks *peaks,
+		     const struct pf_roof_call *call)
+{
+	enum pf_roof_bound bound = PF_ROOF_UNKNOWN;
+	double roof = roof_time(peaks, call, &bound), ns = (double)call->ns;
+
+	if (isnan(roof))
+		; /* nothing says what could be */
+	else if (roof > ns * PF_ROOF_SLACK)
+		bound = PF_ROOF_OVER;
+	else if (roof < PF_ROOF_LATENCY_NS * (double)call->works)
+		bound = PF_ROOF_LATENCY;
+	if (!s->calls || call->ns < s->min_ns)
+		s->min_ns = call->ns;
+	if (call->ns > s->max_ns)
+		s->max_ns = call->ns;
+	s->calls++;
+	s->replayed += call->is_replayed;
+	s->works += call->works;
+	pf_sat_sum(&s->kernel_ns, call->ns);
+	pf_sat_sum(&s->bound_ns[bound], call->ns);
+	add_up(&s->matrix, call->work->matrix);
+	add_up(&s->vector, call->work->vector);
+	add_up(&s->bytes, call->work->bytes);
+	if (isnan(roof))
+		return;
+	/* What passed its roof is at it, so that the two add up. */
+	if (roof > ns)
+		roof = ns;
+	s->roof_ns += roof;
+	s->roofed_ns += ns;
+	s->above_ns += ns - roof;
+}
+
+static void roof_merge(struct pf_roof_sums *to, const struct pf_roof_sums *more)
+{
+	if (!more->calls)
+		return;
+	if (!to->calls || more->min_ns < to->min_ns)
+		to->min_ns = more->min_ns;
+	if (more->max_ns > to->max_ns)
+		to->max_ns = more->max_ns;
+	to->calls += more->calls;
+	to->replayed += more->replayed;
+	to->works += more->works;
+	pf_sat_sum(&to->kernel_ns, more->kernel_ns);
+	for (size_t i = 0; i < PF_ROOF_BOUNDS; i++)
+		pf_sat_sum(&to->bound_ns[i], more->bound_ns[i]);
+	add_sum(&to->matrix, more->matrix);
+	add_sum(&to->vector, more->vector);
+	add_sum(&to->bytes, more->bytes);
+	to->roof_ns += more->roof_ns;
+	to->roofed_ns += more->roofed_ns;
+	to->above_ns += more->above_ns;
+}
+
+/* What bounds most of the time. */
+static enum pf_roof_bound bound_of(const struct pf_roof_sums *s)
+{
+	size_t most = PF_ROOF_UNKNOWN;
+
+	for (size_t i = 0; i < PF_ROOF_BOUNDS; i++)
+		if (s->bound_ns[i] > s->bound_ns[most])
+			most = i;
+	return (enum pf_roof_bound)most;
+}
+
+/* In 1e12 a second; a sum that is not known, or no time: not a number. */
+static double rate(int64_t sum, int64_t ns, double unit)
+{
+	return sum == PF_NO_INT ? NAN : pf_ratio((double)sum / unit, ns);
+}
+
+static double three_digits(double d)
+{
+	char text[PF_NUM_MAX];
+
+	snprintf(text, sizeof(text), "%.3g", d);
+	return strtod(text, NULL);
+}
+
+/* Fill in what a row shows of its sums. */
+static void roof_rate(struct pf_roofline_row *row, int64_t gpu_ns)
+{
+	const struct pf_roof_sums *s = &row->s;
+	int64_t all = s->matrix;
+	bool has_roof = s->roofed_ns > 0 && !s->bound_ns[PF_ROOF_UNKNOWN];
+
+	add_sum(&all, s->vector);
+	row->tflops = rate(all, s->kernel_ns, 1e3);
+	row->gbps = rate(s->bytes, s->kernel_ns, 1);
+	row->intensity = all == PF_NO_INT || s->bytes == PF_NO_INT
+				 ? NAN
+				 : pf_ratio((double)all, s->bytes);
+	row->roof_ns = has_roof ? llround(s->roof_ns) : PF_NO_INT;
+	row->above_ns = has_roof ? llround(s->above_ns) : PF_NO_INT;
+	row->share = has_roof ? s->roof_ns / s->roofed_ns : NAN;
+	row->bound = pf_roof_bound_word(bound_of(s));
+	if (bound_of(s) == PF_ROOF_OVER)
+		row->share = NAN;
+	row->short_tflops = three_digits(row->tflops);
+	row->short_gbps = three_digits(row->gbps);
+	row->time_share = pf_ratio((double)s->kernel_ns, gpu_ns);
+}
+
+/*
+ * Collectives against the link between GPUs of one machine.  Of several ranks
+ * that can be compared the rate is of the transfer alone, from the last rank's
+ * start on (analysis/ranks/ranks.h); else of whole kernels, which wait for other ranks
+ * too.  A share of the link is given where all ranks of a collective were
+ * traced and ran on one machine: the network is not in a trace.
+ */
+
+/* Collectives alike; text NULL, number negative, not a number: unknown. */
+struct pf_roof_link {
+	const char *collective, *group;
+	int64_t group_size, bytes; /* of one */
+	int64_t count, ns;         /* median transfer, or mean of kernels */
+	const char *timed;         /* "transfer" or "kernel" */
+	const char *is_within;     /* one machine: "yes", "no" */
+	double bus_rate, link_rate, share;
+};
+
+/* ---- links ---- */
+
+static const char *kept(struct pf_roofline *o, const char *text)
+{
+	return text ? pf_arena_string(&o->texts, text) : NULL;
+}
+
+static void add(struct pf_roofline *o, size_t *cap, struct pf_roof_link l)
+{
+	l.link_rate = o->peaks.rate[PF_PEAK_LINK];
+	l.share = NAN;
+	if (l.is_within && !strcmp(l.is_within, "yes"))
+		l.share = l.bus_rate / l.link_rate;
+	/* What is faster than its roof has another. */
+	if (l.share > PF_ROOF_SLACK) {
+		l.share = NAN;
+		o->fast_links++;
+	}
+	o->links = pf_grow(o->links, cap, o->link_count + 1, sizeof(*o->links));
+	o->links[o->link_count++] = l;
+}
+
+/* ---- several ranks ---- */
+
+static void take_kinds(struct pf_roofline *o, const struct pf_ranks *found)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < found->kind_count; i++) {
+		const struct pf_ranks_kind *k = &found->kinds[i];
+		struct pf_roof_link l = {
+			.collective = kept(o, k->kind),
+			.group_size = k->size,
+			.bytes = k->bytes,
+			.count = k->count,
+			.ns = k->transfer_ns,
+			.timed = "transfer",
+			.bus_rate = k->bus_rate,
+		};
+
+		if (k->across)
+			l.is_within = strcmp(k->across, "no") ? "no" : "yes";
+		add(o, &cap, l);
+	}
+}
+
+static int find_meetings(struct pf_db *db, const struct pf_window_args *args,
+			 struct pf_roofline *o, struct pf_err *err)
+{
+	const struct pf_ranks_args brief = { .is_brief = true };
+	struct pf_ranks_job *job = pf_ranks_new(&brief);
+	struct pf_window window = { 0 };
+	struct pf_ranks found = { 0 };
+	int rc = pf_window_resolve(db, args, &window, err);
+
+	if (!rc)
+		rc = pf_ranks_add(job, db, &window, err);
+	if (!rc)
+		rc = pf_ranks_find(job, &found, err);
+	if (!rc && !found.withheld)
+		take_kinds(o, &found);
+	pf_ranks_release(&found);
+	pf_window_release(&window);
+	pf_ranks_free(job);
+	return rc;
+}
+
+/* ---- one, or ranks that cannot be compared ---- */
+
+static void take_rows(struct pf_roofline *o, const struct pf_comm_row *rows,
+		      size_t count)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pf_comm_row *r = &rows[i];
+
+		add(o, &cap,
+		    (struct pf_roof_link){
+			    .collective = kept(o, r->collective),
+			    .group = kept(o, r->group),
+			    .group_size = r->group_size,
+			    .bytes = r->rated_count > 0
+					     ? r->rated_bytes / r->rated_count
+					     : -1,
+			    .count = r->dur.count,
+			    .ns = r->mean_ns,
+			    .timed = "kernel",
+			    .bus_rate = r->bus_rate,
+		    });
+	}
+}
+
+static int find_kernels(struct pf_db *db, struct pf_roofline *o,
+			struct pf_err *err)
+{
+	struct pf_comm_table *table = pf_comm_table_new(db);
+	struct pf_gpu *gpu =
+		pf_gpu_new(db, &o->walk.window, PF_GPU_STARTS, err);
+	const struct pf_gpu_event *ev;
+	const struct pf_comm_row *rows;
+	size_t count;
+	int rc = -1;
+
+	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
+		if (ev->class == PF_GPU_COMM &&
+		    (rc = pf_comm_table_add(table, gpu, ev, err)) < 0)
+			break;
+	if (!rc) {
+		rows = pf_comm_table_rows(table, &count);
+		take_rows(o, rows, count);
+	}
+	pf_gpu_free(gpu);
+	pf_comm_table_free(table);
+	return rc;
+}
+
+/* Fill in the links of *o, which has its peaks and its window. */
+static int roof_links_find(struct pf_db *db,
+			   const struct pf_window_args *window,
+			   struct pf_roofline *o, struct pf_err *err)
+{
+	if (!o->comm_ns)
+		return 0;
+	if (o->walk.window.count > 1 && find_meetings(db, window, o, err) < 0)
+		return -1;
+	return o->link_count ? 0 : find_kernels(db, o, err);
+}
 
 #define SEVERAL (PF_ID_INLINE - 1) /* stands for a call's kernels */
 
@@ -168,13 +484,13 @@ static int end_call(struct find *f, struct pf_err *err)
 	call.is_tf32 &= shape->work.precision == PF_PEAK_FP32;
 	f->now.is_tf32 = call.is_tf32;
 	pf_sat_sum(&o->modelled_ns, n->sum_ns);
-	pf_roof_add(&f->by_shape[n->of.shape], &o->peaks, &call);
+	roof_add(&f->by_shape[n->of.shape], &o->peaks, &call);
 	use_call(f, n, &shape->work);
 	if (o->group != PF_ROOFLINE_BY_KERNEL)
 		return 0;
 	kernel = kernel_sums(f, n->kernel, err);
 	if (kernel)
-		pf_roof_add(kernel, &o->peaks, &call);
+		roof_add(kernel, &o->peaks, &call);
 	return kernel ? 0 : -1;
 }
 
@@ -254,7 +570,7 @@ static void shape_rows(const struct find *f, struct pf_roofline *o)
 			.work = &s->work,
 			.s = f->by_shape[i],
 		};
-		pf_roof_merge(&o->all, &f->by_shape[i]);
+		roof_merge(&o->all, &f->by_shape[i]);
 	}
 	o->shape_count = n;
 }
@@ -281,7 +597,7 @@ static struct pf_roofline_row *grouped(const struct pf_roofline *o, bool by_op,
 			};
 		else if (rows[n].precision != s->precision)
 			rows[n].precision = NULL;
-		pf_roof_merge(&rows[n].s, &s->s);
+		roof_merge(&rows[n].s, &s->s);
 	}
 	*count = words.count;
 	pf_intern_release(&words);
@@ -292,7 +608,7 @@ static void finish_rows(struct pf_roofline_row *rows, size_t count,
 			int64_t gpu_ns)
 {
 	for (size_t i = 0; i < count; i++)
-		pf_roof_rate(&rows[i], gpu_ns);
+		roof_rate(&rows[i], gpu_ns);
 	pf_sort(rows, count, sizeof(*rows), by_time);
 }
 
@@ -493,7 +809,7 @@ static int find_all(struct find *f, const struct pf_roofline_args *args,
 	rate_uses(f, o);
 	if (!args->has_links)
 		return 0;
-	return pf_roof_links_find(f->db, &args->window, o, err);
+	return roof_links_find(f->db, &args->window, o, err);
 }
 
 int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
@@ -527,4 +843,458 @@ void pf_roofline_release(struct pf_roofline *r)
 	free(r->traces);
 	free(r->links);
 	*r = (struct pf_roofline){ 0 };
+}
+
+/* ---- roofline show ---- */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_roofline_row, member, key, title, kind)
+#define FIELD_KEYS 7 /* of the fields, the first: what a row is */
+static const struct pf_field fields[] = {
+	FIELD(op, "op", "Operator", PF_TEXT),
+	FIELD(short_kernel, "short_name", "Kernel", PF_TEXT | PF_BRIEF),
+	FIELD(kernel, "kernel", "Kernel", PF_TEXT | PF_FULL),
+	FIELD(shapes, "input_shapes", "Shapes", PF_TEXT),
+	FIELD(types, "input_types", "Types", PF_TEXT | PF_FULL),
+	FIELD(values, "input_values", "Values", PF_TEXT | PF_FULL),
+	FIELD(family, "family", "Family", PF_TEXT | PF_OURS),
+	FIELD(precision, "precision", "Precision", PF_TEXT | PF_FULL | PF_OURS),
+	FIELD(s.calls, "calls", "Calls", PF_COUNT | PF_SPARE),
+	FIELD(s.replayed, "replayed_calls", "Replayed", PF_COUNT | PF_SPARE),
+	FIELD(s.kernel_ns, "kernel_ns", "GPU time", PF_NS),
+	FIELD(time_share, "share", "Share", PF_RATIO | PF_FULL),
+	FIELD(s.min_ns, "min_ns", "Min", PF_NS | PF_FULL),
+	FIELD(s.max_ns, "max_ns", "Max", PF_NS | PF_FULL),
+	FIELD(s.matrix, "matrix_flops", "Products",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(s.vector, "vector_flops", "Other arithmetic",
+	      PF_COUNT | PF_FULL | PF_MAYBE),
+	FIELD(s.bytes, "least_bytes", "Bytes", PF_BYTES | PF_FULL | PF_MAYBE),
+	FIELD(short_tflops, "tflops", "TFLOP/s", PF_REAL | PF_BRIEF),
+	FIELD(tflops, "tflop_per_s", "TFLOP/s", PF_REAL | PF_FULL),
+	FIELD(short_gbps, "gbps", "GB/s", PF_REAL | PF_BRIEF),
+	FIELD(gbps, "gb_per_s", "GB/s", PF_REAL | PF_FULL),
+	FIELD(intensity, "flop_per_byte", "FLOP/byte", PF_REAL | PF_FULL),
+	FIELD(bound, "bound", "Bound by", PF_TEXT | PF_OURS),
+	FIELD(share, "roof_share", "Of roof", PF_RATIO),
+	FIELD(roof_ns, "roof_ns", "At the roof", PF_NS | PF_FULL | PF_MAYBE),
+	FIELD(above_ns, "above_roof_ns", "Above it", PF_NS | PF_MAYBE),
+};
+#undef FIELD
+#define FIELD_COUNT (sizeof(fields) / sizeof(*fields))
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_roofline_use, member, key, title, kind)
+static const struct pf_field use_fields[] = {
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+	FIELD(rank, "rank", "Rank", PF_INT | PF_KNOWN | PF_FULL),
+	FIELD(step, "step", "Step", PF_INT | PF_KNOWN),
+	FIELD(time_ns, "time_ns", "Time", PF_NS),
+	FIELD(device_count, "gpu_count", "GPUs", PF_COUNT | PF_FULL),
+	FIELD(matrix, "matrix_flops", "FLOPs of products", PF_COUNT),
+	FIELD(recomputed, "recomputed_flops", "Recomputed",
+	      PF_COUNT | PF_QUIET),
+	FIELD(mfu, "mfu", "MFU", PF_RATIO),
+	FIELD(hfu, "hfu", "HFU", PF_RATIO),
+};
+#undef FIELD
+#define USE_COUNT (sizeof(use_fields) / sizeof(*use_fields))
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_roof_link, member, key, title, kind)
+static const struct pf_field link_fields[] = {
+	FIELD(collective, "collective", "Collective", PF_TEXT),
+	FIELD(group, "group", "Group", PF_TEXT | PF_FULL),
+	FIELD(group_size, "group_size", "Ranks", PF_INT | PF_KNOWN),
+	FIELD(is_within, "one_machine", "One machine",
+	      PF_TEXT | PF_OURS | PF_FULL),
+	FIELD(bytes, "bytes", "Bytes", PF_BYTES | PF_KNOWN),
+	FIELD(count, "count", "Count", PF_COUNT | PF_SPARE),
+	FIELD(timed, "timed", "Time of", PF_TEXT | PF_OURS),
+	FIELD(ns, "time_ns", "Time", PF_NS),
+	FIELD(bus_rate, "bus_gb_per_s", "Bus GB/s", PF_REAL),
+	FIELD(link_rate, "link_gb_per_s", "Link", PF_REAL),
+	FIELD(share, "link_share", "Of link", PF_RATIO),
+};
+#undef FIELD
+
+struct rest_row {
+	const char *op, *why;
+	int64_t count, ns;
+	double share;
+};
+
+static const struct pf_field rest_fields[] = {
+	PF_FIELD(struct rest_row, op, "op", "Operator", PF_TEXT),
+	PF_FIELD(struct rest_row, why, "why", "Why", PF_TEXT | PF_OURS),
+	PF_FIELD(struct rest_row, count, "work_count", "GPU events", PF_COUNT),
+	PF_FIELD(struct rest_row, ns, "gpu_ns", "GPU time", PF_NS),
+	PF_FIELD(struct rest_row, share, "share", "Share", PF_RATIO),
+};
+
+const char *pf_roof_bound_word(enum pf_roof_bound bound)
+{
+	static const char *const words[PF_ROOF_BOUNDS] = {
+		[PF_ROOF_COMPUTE] = "compute", [PF_ROOF_MEMORY] = "memory",
+		[PF_ROOF_LATENCY] = "latency", [PF_ROOF_OVER] = "over roof",
+		[PF_ROOF_HOST] = "host copy",  [PF_ROOF_UNKNOWN] = NULL,
+	};
+
+	return words[bound];
+}
+
+/* ---- the sentence and the figures ---- */
+
+static bool has_roof(const struct pf_roofline *r)
+{
+	return r->all.roofed_ns > 0;
+}
+
+static void add_finding(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	char part[PF_NUM_MAX], above[PF_NUM_MAX], all[PF_NUM_MAX];
+	const char *scope = pf_window_scope(&r->walk.window);
+
+	doc->is_nothing = !r->gpu_ns;
+	if (!r->gpu_ns) {
+		pf_doc_finding(doc, "%s, so nothing to hold against a roof",
+			       pf_window_no_work(&r->walk.window));
+		return;
+	}
+	pf_num_show_ns(all, r->gpu_ns);
+	pf_num_show_ratio(part,
+			  pf_num_share(has_roof(r) ? (int64_t)r->all.roofed_ns
+						   : r->modelled_ns,
+				       r->gpu_ns));
+	if (!r->modelled_ns)
+		pf_doc_finding(doc,
+			       "No GPU work%s (%s) is of an operator whose "
+			       "shapes were recorded and that has a model",
+			       scope, all);
+	else if (!has_roof(r))
+		pf_doc_finding(doc,
+			       "%s of the GPU time%s (%s) has a model; how "
+			       "fast the GPU could be is not known",
+			       part, scope, all);
+	else
+		pf_doc_finding(doc,
+			       "%s of GPU time%s are above the roofs of %s, "
+			       "which hold for %s of it (%s)",
+			       pf_num_show_ns(above, llround(r->all.above_ns)),
+			       scope, r->peaks.name ? r->peaks.name : "--peak",
+			       part, all);
+}
+
+static void add_real(struct pf_doc *doc, const char *key, const char *title,
+		     enum pf_col_kind kind, double value)
+{
+	if (isnan(value))
+		pf_doc_null(doc, key, title, kind);
+	else
+		pf_doc_real(doc, key, title, kind, value);
+}
+
+static void add_peaks(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	pf_doc_string(doc, "gpu", "GPU", r->peaks.name);
+	if (r->precision != PF_PEAK_NONE) {
+		double peak = pf_gpu_peaks_matrix(&r->peaks, r->precision);
+
+		pf_doc_string(doc, "precision", "Most products in",
+			      pf_peak_word(r->precision));
+		add_real(doc, "peak_tflop_per_s", "  peak, TFLOP/s", PF_REAL,
+			 peak / 1e3);
+	}
+	add_real(doc, "peak_gb_per_s", "Memory, GB/s", PF_REAL,
+		 r->peaks.rate[PF_PEAK_BYTES]);
+}
+
+/* Without any call that has a model nothing is known. */
+static void roofline_show_add_sum(struct pf_doc *doc, const char *key,
+				  const char *title, enum pf_col_kind kind,
+				  int64_t sum, bool is_known)
+{
+	if (sum == PF_NO_INT || !is_known)
+		pf_doc_null(doc, key, title, kind);
+	else
+		pf_doc_int(doc, key, title, kind, sum);
+}
+
+static void add_figures(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	add_peaks(r, doc);
+	pf_doc_int(doc, "gpu_ns", "GPU time, summed", PF_NS, r->gpu_ns);
+	pf_doc_int(doc, "modelled_ns", "  has a model", PF_NS, r->modelled_ns);
+	pf_doc_int(doc, "comm_ns", "  communication", PF_NS | PF_QUIET,
+		   r->comm_ns);
+	pf_doc_int(doc, "not_modelled_ns", "  has none", PF_NS, r->rest_ns);
+	/* products may be in what has no model: 0 is said where there is none */
+	roofline_show_add_sum(doc, "matrix_flops", "FLOPs of products",
+			      PF_COUNT, r->all.matrix,
+			      r->all.calls && (r->all.matrix || !r->rest_ns));
+	pf_doc_int(doc, "recomputed_flops", "  done again in backward",
+		   PF_COUNT | PF_QUIET, r->recomputed);
+	roofline_show_add_sum(doc, "vector_flops", "  of other arithmetic",
+			      PF_COUNT, r->all.vector, r->all.calls);
+	roofline_show_add_sum(doc, "least_bytes", "Bytes to move at least",
+			      PF_BYTES, r->all.bytes, r->all.calls);
+	if (has_roof(r)) {
+		pf_doc_int(doc, "roof_ns", "GPU time at the roofs", PF_NS,
+			   llround(r->all.roof_ns));
+		pf_doc_int(doc, "above_roof_ns", "  above them", PF_NS,
+			   llround(r->all.above_ns));
+	}
+	pf_doc_int(doc, "use_ns",
+		   r->step_count ? "Steps, of each GPU"
+				 : "First to last GPU work",
+		   PF_NS, r->use_ns);
+	add_real(doc, "mfu", "  MFU", PF_RATIO, r->mfu);
+	add_real(doc, "hfu", "  HFU", PF_RATIO, r->hfu);
+}
+
+/* ---- tables ---- */
+
+static void hide(struct pf_field *shown, const char *key)
+{
+	for (size_t i = 0; i < FIELD_COUNT; i++)
+		if (!strcmp(shown[i].col.key, key))
+			shown[i].col.kind |= PF_ABSENT;
+}
+
+static void add_rows(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	static const unsigned has[][FIELD_KEYS] = {
+		/* op, kernel twice, shapes, types, values, family */
+		[PF_ROOFLINE_BY_OP] = { 1, 0, 0, 0, 0, 0, 1 },
+		[PF_ROOFLINE_BY_SHAPE] = { 1, 0, 0, 1, 1, 1, 1 },
+		[PF_ROOFLINE_BY_KERNEL] = { 0, 1, 1, 0, 0, 0, 0 },
+	};
+	struct pf_field shown[FIELD_COUNT];
+
+	memcpy(shown, fields, sizeof(fields));
+	for (size_t i = 0; i < FIELD_KEYS; i++)
+		if (!has[r->group][i])
+			shown[i].col.kind |= PF_ABSENT;
+	shown[FIELD_KEYS - 1].col.kind |= PF_FULL;
+	if (r->group == PF_ROOFLINE_BY_KERNEL)
+		shown[FIELD_KEYS].col.kind |= PF_ABSENT;
+	if (!r->walk.how_ns)
+		hide(shown, "replayed_calls");
+	PF_ROWS(doc, "calls", "Calls against their roofs", shown, r->rows,
+		r->row_count);
+}
+
+static void add_families(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	struct pf_field shown[FIELD_COUNT];
+
+	memcpy(shown, fields, sizeof(fields));
+	for (size_t i = 0; i + 1 < FIELD_KEYS; i++)
+		shown[i].col.kind |= PF_ABSENT;
+	if (!r->walk.how_ns)
+		hide(shown, "replayed_calls");
+	PF_ROWS(doc, "families", "By family", shown, r->families,
+		r->family_count);
+}
+
+static void add_uses(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	struct pf_field shown[USE_COUNT];
+
+	memcpy(shown, use_fields, sizeof(use_fields));
+	if (r->walk.window.count > 1)
+		shown[pf_window_has_ranks(&r->walk.window) ? 1 : 0].col.kind &=
+			~(unsigned)PF_FULL;
+	if (r->step_count)
+		PF_ROWS(doc, "steps", "Steps against the peak", shown, r->steps,
+			r->step_count);
+	if (r->trace_count > 1) {
+		shown[2].col.kind |= PF_ABSENT;
+		PF_ROWS(doc, "traces", "Traces against the peak", shown,
+			r->traces, r->trace_count);
+	}
+}
+
+static void add_links(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	if (r->link_count)
+		PF_ROWS(doc, "links", "Collectives against the link",
+			link_fields, r->links, r->link_count);
+}
+
+PF_ORDER(roofline_show_by_time, struct pf_roof_rest,
+	 PF_DOWN(ns) PF_ALPHA(op) PF_UP(why))
+
+static void add_rest(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	static const char *const whys[PF_ROOF_WHYS] = {
+		[PF_ROOF_NO_MODEL] = "no model",
+		[PF_ROOF_NO_SHAPES] = "no shapes",
+		[PF_ROOF_ODD] = "other form",
+		[PF_ROOF_NO_OP] = "no operator",
+		[PF_ROOF_COMM] = "communication",
+	};
+	size_t count = r->walk.rest_count;
+	struct pf_roof_rest *rest = pf_calloc(count + 1, sizeof(*rest));
+	struct pf_table *t =
+		pf_doc_fields(doc, "not_modelled", "GPU time without a roof",
+			      PF_FIELDS(rest_fields));
+
+	if (count)
+		memcpy(rest, r->walk.rest, count * sizeof(*rest));
+	pf_sort(rest, count, sizeof(*rest), roofline_show_by_time);
+	for (size_t i = 0; i < count; i++) {
+		struct rest_row row = {
+			.op = rest[i].op,
+			.why = whys[rest[i].why],
+			.count = rest[i].count,
+			.ns = rest[i].ns,
+			.share = pf_ratio((double)rest[i].ns, r->gpu_ns),
+		};
+
+		PF_PUT(t, rest_fields, row);
+	}
+	free(rest);
+}
+
+/* How much work of graphs there is, and how its operators are known. */
+static void add_replayed(const struct pf_roof_walk *w, struct pf_doc *doc)
+{
+	struct pf_buf parts = { 0 };
+	char share[PF_NUM_MAX];
+	int64_t ns = 0;
+
+	for (size_t h = 0; w->how_ns && h < PF_HOWS; h++)
+		pf_sat_sum(&ns, w->how_ns[h]);
+	if (!ns)
+		return;
+	pf_graphs_say_how(w->how_ns, ns, &parts);
+	pf_doc_note(doc, "%s of GPU time is replayed by graphs: %s",
+		    pf_num_show_ratio(share, pf_num_share(ns, w->started_ns)),
+		    parts.data);
+	pf_buf_release(&parts);
+}
+
+static void add_notes(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	char ns[PF_NUM_MAX];
+
+	if (r->has_several)
+		pf_doc_note(doc, "the traces are of several kinds of GPU: "
+				 "--trace asks for one of them");
+	else if (!r->peaks.name && r->device && *r->device)
+		pf_doc_note(doc,
+			    "'%s' is not among the GPUs whose peaks are "
+			    "known; --gpu and --peak give them",
+			    r->device);
+	else if (!r->peaks.name)
+		pf_doc_note(doc, "the trace does not say which GPU it is of; "
+				 "--gpu and --peak give its peaks");
+	if (r->all.bound_ns[PF_ROOF_OVER])
+		pf_doc_note(doc,
+			    "%s are of calls that were faster than their "
+			    "roof: their data was in a cache, products were "
+			    "rounded to tf32 or left out, or the peak is "
+			    "another",
+			    pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_OVER]));
+	if (r->all.bound_ns[PF_ROOF_HOST])
+		pf_doc_note(doc,
+			    "%s are of copies from or to the host, which "
+			    "the GPU's memory does not bound: they have no "
+			    "roof",
+			    pf_num_show_ns(ns, r->all.bound_ns[PF_ROOF_HOST]));
+	if (r->fast_links)
+		pf_doc_note(doc,
+			    "%s of collectives were faster than the link that "
+			    "data/gpus.csv has for this GPU: theirs is another",
+			    pf_num_show_count(ns, r->fast_links));
+	if (!isnan(r->mfu) && r->rest_ns)
+		pf_doc_note(doc,
+			    "MFU and HFU are of what has a model: whatever "
+			    "products are in the other %s come on top",
+			    pf_num_show_ns(ns, r->rest_ns));
+	if (has_roof(r))
+		pf_doc_note(doc, "time above a roof is time of the GPU: a "
+				 "step that waits for its host gains nothing "
+				 "by it");
+}
+
+static void roofline_show(const struct pf_roofline *r, struct pf_doc *doc)
+{
+	add_finding(r, doc);
+	add_figures(r, doc);
+	add_rows(r, doc);
+	add_families(r, doc);
+	add_uses(r, doc);
+	add_links(r, doc);
+	add_rest(r, doc);
+	add_replayed(&r->walk, doc);
+	add_notes(r, doc);
+}
+
+/* Then it does not matter that the trace itself has none. */
+static bool has_captured_shapes(const struct pf_roof_walk *w)
+{
+	for (size_t i = 0; w->how_ns && i < w->shape_count; i++)
+		if (w->shapes[i].dims)
+			return true;
+	return false;
+}
+
+/* 1: there are some; where there is no GPU work, they are the answer. */
+static int show_tpus(struct pf_db *db, const struct pf_roofline *r,
+		     struct pf_doc *doc, struct pf_err *err)
+{
+	const struct pf_hlo_peaks peaks = { r->peaks.rate[PF_PEAK_BF16] * 1e3,
+					    r->peaks.rate[PF_PEAK_BYTES] };
+	struct pf_hlo_ops ops = { 0 };
+	int rc = pf_hlo_ops_find(db, &r->walk.window,
+				 r->group == PF_ROOFLINE_BY_OP ? PF_HLO_BY_OP
+							       : PF_HLO_BY_NAME,
+				 &peaks, &ops, err);
+
+	if (!rc && ops.count) {
+		doc->is_nothing = false;
+		pf_hlo_ops_tell_roofs(&ops, r->peaks.name, doc);
+		add_peaks(r, doc);
+		add_real(doc, "bf16_tflop_per_s", "Products in bf16, TFLOP/s",
+			 PF_REAL, r->peaks.rate[PF_PEAK_BF16]);
+		pf_hlo_ops_show_roofs(&ops, doc);
+		add_notes(r, doc);
+		rc = 1;
+	}
+	pf_hlo_ops_release(&ops);
+	return rc;
+}
+
+int pf_roofline_answer(struct pf_db *db, const struct pf_roofline_args *args,
+		       struct pf_roofline *out, struct pf_doc *doc,
+		       struct pf_err *err)
+{
+	unsigned needs = PF_TRUST_WORK | PF_TRUST_LINKS;
+
+	if (pf_roofline_find(db, args, out, err) < 0)
+		return -1;
+	if (!out->gpu_ns) {
+		int rc = show_tpus(db, out, doc, err);
+
+		if (rc)
+			return rc < 0 ? -1
+				      : pf_trust_note(db, &out->walk.window,
+						      PF_TRUST_TPUS, doc, err);
+	}
+	roofline_show(out, doc);
+	if (!has_captured_shapes(&out->walk))
+		needs |= PF_TRUST_SHAPES;
+	return pf_trust_note(db, &out->walk.window, needs, doc, err);
+}
+
+int pf_roofline(struct pf_db *db, const struct pf_roofline_args *args,
+		struct pf_doc *doc, struct pf_err *err)
+{
+	struct pf_roofline r = { .group = PF_ROOFLINE_BY_OP };
+	int rc = pf_roofline_answer(db, args, &r, doc, err);
+
+	pf_roofline_release(&r);
+	return rc;
 }

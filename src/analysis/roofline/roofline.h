@@ -109,7 +109,6 @@ struct pf_roofline {
 int pf_roofline_find(struct pf_db *db, const struct pf_roofline_args *args,
 		     struct pf_roofline *out, struct pf_err *err);
 void pf_roofline_release(struct pf_roofline *r);
-void pf_roofline_show(const struct pf_roofline *r, struct pf_doc *doc);
 
 /*
  * Both, and what of the trace is not to be trusted; what was found stays in

@@ -5,26 +5,315 @@
  */
 #include "config.h"
 
+#include "analysis/roofline/walk.h"
+
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graphs/graphs.h"
+#include "base/err.h"
 #include "base/intern.h"
 #include "base/sat.h"
+#include "events/args.h"
 #include "events/by_event.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/kinds.h"
 #include "events/nest.h"
 #include "events/track_read.h"
-#include "analysis/roofline/recompute.h"
-#include "analysis/roofline/replayed.h"
-#include "analysis/roofline/walk.h"
+#include "formats/event.h"
 #include "store/cursor.h"
 #include "store/texts.h"
 
+#define NODE       "autograd::engine::evaluate_function: "
+#define CHECKPOINT "CheckpointFunctionBackward"
+#define FILE_NAME  "torch/utils/checkpoint.py("
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+	for (; *list; list++)
+		if (!strcmp(name, *list))
+			return true;
+	return false;
+}
+
+/* torch's own nodes end with a digit; those of a program do not. */
+static enum pf_recompute inside_node(const char *node)
+{
+	size_t len = strlen(node);
+
+	if (!strcmp(node, CHECKPOINT))
+		return PF_RECOMPUTE_AGAIN;
+	if (!len || node[len - 1] < '0' || node[len - 1] > '9' ||
+	    strstr(node, "BackwardBackward"))
+		return PF_RECOMPUTE_OTHER;
+	return PF_RECOMPUTE_BACKWARD;
+}
+
+static bool is_checkpoint_frame(const char *name)
+{
+	static const char *const functions[] = {
+		"unpack_hook",
+		"recompute_fn",
+		NULL,
+	};
+	const char *file = strstr(name, FILE_NAME);
+	const char *function = file ? strstr(file, "): ") : NULL;
+
+	return function && is_one_of(function + 3, functions);
+}
+
+struct pf_recompute_word pf_recompute_word(const char *name)
+{
+	static const char *const forward[] = {
+		"aten::linear",
+		"aten::conv1d",
+		"aten::conv2d",
+		"aten::conv3d",
+		"aten::layer_norm",
+		"aten::group_norm",
+		"aten::batch_norm",
+		"aten::scaled_dot_product_attention",
+		NULL,
+	};
+	struct pf_recompute_word word = { PF_RECOMPUTE_NONE, 0, 0 };
+
+	if (!strncmp(name, NODE, strlen(NODE)))
+		word.of = (uint8_t)inside_node(name + strlen(NODE));
+	word.is_forward = is_one_of(name, forward);
+	word.is_frame = is_checkpoint_frame(name);
+	return word;
+}
+
+enum pf_recompute pf_recompute_next(enum pf_recompute around,
+				    struct pf_recompute_word word,
+				    unsigned kind)
+{
+	if (kind == PF_KIND_PYTHON)
+		return word.is_frame ? PF_RECOMPUTE_AGAIN : around;
+	if (kind != PF_KIND_CPU_OP)
+		return around;
+	if (word.of != PF_RECOMPUTE_NONE)
+		return (enum pf_recompute)word.of;
+	if (word.is_forward && around == PF_RECOMPUTE_BACKWARD)
+		return PF_RECOMPUTE_AGAIN;
+	return around;
+}
+
+/*
+ * Work that graphs replay, by the operators that evidence names.  Of captures
+ * the arguments are known, too: each replay of a captured call of an operator
+ * with a model is a call, whose work is what was captured in it, by the rule
+ * of all other work (analysis/roofline/walk.h).  An eager run says which operator, and
+ * not of which shapes: such work is listed with what has none.
+ */
+
+/* ---- replayed ---- */
+
+#define NONE UINT32_MAX
+
+/* What work in a captured call belongs to; asked for once. */
+struct owner {
+	bool is_known;
+	uint32_t at; /* the call, or NONE: nothing around has a model */
+	uint32_t shape;
+};
+
+struct rest {
+	uint32_t op; /* a text of graphs */
+	enum pf_roof_why why;
+	int64_t count, ns;
+};
+
+struct pf_roof_replayed {
+	struct pf_roof_walk *out;
+	struct pf_graphs *graphs;
+	struct owner *owners; /* by number in arounds */
+	struct pf_map rest_at;
+	struct rest *rest;
+	size_t rest_count, rest_cap;
+};
+
+static struct pf_roof_replayed *roof_replayed_new(struct pf_roof_walk *out,
+						  struct pf_graphs *graphs)
+{
+	struct pf_roof_replayed *r = pf_calloc(1, sizeof(*r));
+
+	r->out = out;
+	r->graphs = graphs;
+	r->owners = pf_calloc(graphs->around_count + 1, sizeof(*r->owners));
+	out->how_ns = pf_calloc(PF_HOWS, sizeof(*out->how_ns));
+	pf_map_init(&r->rest_at);
+	return r;
+}
+
+static const struct pf_op_model *model_of(const struct pf_roof_replayed *r,
+					  uint32_t op)
+{
+	const char *text = pf_graphs_text(r->graphs, op);
+	const struct pf_op_model *m =
+		text ? pf_op_models_find(r->out->models, text) : NULL;
+
+	return m && m->formula ? m : NULL;
+}
+
+/* The innermost with a model; of some families the outermost of these. */
+static uint32_t find_owner(const struct pf_roof_replayed *r, uint32_t at)
+{
+	const struct pf_graph_around *all = r->graphs->arounds;
+	const struct pf_op_model *in = NULL, *outer;
+	uint32_t found = NONE;
+
+	for (; at != PF_NO_TEXT; at = all[at].parent) {
+		if (!(outer = model_of(r, all[at].name)))
+			continue;
+		if (!in || pf_op_model_owns(outer, in))
+			found = at;
+		in = in ? in : outer;
+	}
+	return found;
+}
+
+static struct pf_json args_of(const struct pf_roof_replayed *r, uint32_t args)
+{
+	const char *text = pf_graphs_text(r->graphs, args);
+
+	return (struct pf_json){ text ? text : "", text ? strlen(text) : 0 };
+}
+
+static bool roof_lends_shapes(const char *op, size_t len);
+
+/* The arguments of the call around it, if they count. */
+static struct pf_json args_around(const struct pf_roof_replayed *r, uint32_t at)
+{
+	const struct pf_graph_around *all = r->graphs->arounds;
+	const char *text = at == PF_NO_TEXT
+				   ? NULL
+				   : pf_graphs_text(r->graphs, all[at].name);
+
+	if (!text || !roof_lends_shapes(text, strlen(text)))
+		return (struct pf_json){ NULL, 0 };
+	return args_of(r, all[at].args);
+}
+
+static uint32_t roof_walk_shape(struct pf_roof_walk *w,
+				struct pf_roof_shape shape, struct pf_json own,
+				struct pf_json around);
+
+static const struct owner *owner_of(struct pf_roof_replayed *r, uint32_t at)
+{
+	static const struct owner nobody = { .is_known = true, .at = NONE };
+	const struct pf_graph_around *call;
+	struct pf_roof_shape shape = { 0 };
+	struct pf_json outer = { NULL, 0 };
+	struct owner *o;
+
+	if (at == PF_NO_TEXT)
+		return &nobody;
+	o = &r->owners[at];
+	if (o->is_known)
+		return o;
+	*o = (struct owner){ .is_known = true, .at = find_owner(r, at) };
+	if (o->at == NONE)
+		return o;
+	call = &r->graphs->arounds[o->at];
+	shape.model = model_of(r, call->name);
+	shape.op = pf_arena_string(&r->out->texts,
+				   pf_graphs_text(r->graphs, call->name));
+	if (shape.model->formula->needs_parent)
+		outer = args_around(r, call->parent);
+	o->shape =
+		roof_walk_shape(r->out, shape, args_of(r, call->args), outer);
+	return o;
+}
+
+/* Without a call: under the operator that is claimed. */
+static void add_rest(struct pf_roof_replayed *r, uint32_t op,
+		     enum pf_roof_why why, int64_t ns)
+{
+	uint64_t *at = pf_map_at(&r->rest_at, (uint64_t)why << 32 | op);
+
+	if (*at == UINT64_MAX) {
+		*at = r->rest_count;
+		r->rest = pf_grow(r->rest, &r->rest_cap, r->rest_count + 1,
+				  sizeof(*r->rest));
+		r->rest[r->rest_count++] =
+			(struct rest){ .op = op, .why = why };
+	}
+	r->rest[*at].count++;
+	pf_sat_sum(&r->rest[*at].ns, ns);
+}
+
+/* Events have ids above 0: those of captured calls, replayed, are below. */
+static int64_t call_id(const struct pf_roof_replayed *r, int64_t launch_id,
+		       uint32_t owner)
+{
+	int64_t replay = pf_graphs_launch_at(r->graphs, launch_id);
+
+	return -1 - (replay * (int64_t)r->graphs->around_count + owner);
+}
+
+/*
+ * The next work of a call, in order of time, with all but what tells its call:
+ * 1 if a graph has its operator, and it was taken; 0; or -1.
+ */
+static int roof_replayed_add(struct pf_roof_replayed *r, int64_t launch_id,
+			     const struct pf_roof_work *work, bool is_comm,
+			     struct pf_err *err)
+{
+	struct pf_roof_walk *o = r->out;
+	const struct pf_window_trace *t = &o->window.traces[work->trace];
+	const struct pf_graph_node *n = pf_graphs_next(r->graphs, launch_id);
+	bool is_inside =
+		work->start_ns >= t->from_ns && work->start_ns < t->to_ns;
+	int64_t ns = work->end_ns - work->start_ns;
+	struct pf_roof_work w = *work;
+	const struct owner *owner;
+
+	if (n && is_inside)
+		pf_sat_sum(&o->how_ns[n->how], ns);
+	if (!n || !pf_graphs_op(r->graphs, n))
+		return 0;
+	owner = owner_of(r, n->around);
+	if (is_comm || owner->at == NONE) {
+		if (is_inside)
+			add_rest(r, n->op,
+				 is_comm ? PF_ROOF_COMM
+				 : n->around == PF_NO_TEXT && model_of(r, n->op)
+					 ? PF_ROOF_NO_SHAPES
+					 : PF_ROOF_NO_MODEL,
+				 ns);
+		return 1;
+	}
+	w.shape = owner->shape;
+	w.call_id = call_id(r, launch_id, owner->at);
+	w.step = (uint32_t)pf_steps_at(
+		&o->steps, t->trace_id,
+		pf_graphs_launch_ns(r->graphs, launch_id));
+	return pf_sorter_add(o->works, &w, err) < 0 ? -1 : 1;
+}
+
+/* All came: what has no model is listed.  NULL is allowed. */
+static void roof_replayed_close(struct pf_roof_replayed *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; i < r->rest_count; i++)
+		pf_roof_walk_rest(
+			r->out,
+			pf_arena_string(
+				&r->out->texts,
+				pf_graphs_text(r->graphs, r->rest[i].op)),
+			r->rest[i].why, r->rest[i].count, r->rest[i].ns);
+	pf_map_release(&r->rest_at);
+	free(r->owners);
+	free(r->rest);
+	free(r);
+}
+
 #define DEPTH_MAX 65536
-#define NONE      UINT32_MAX
 #define NAMES_MAX (1u << 20) /* ids of a sound database are far below */
 
 /* What is open on the thread. */
@@ -209,8 +498,14 @@ static int teach(struct walk *w, const struct open *o, struct pf_err *err)
 
 /* ---- shapes ---- */
 
-uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
-			    struct pf_json own, struct pf_json around)
+/*
+ * The number of a shape: shape has its op and model, and of what learns the
+ * trace; own are the call's arguments, around those of the call that it is in
+ * (p NULL: they do not count).
+ */
+static uint32_t roof_walk_shape(struct pf_roof_walk *w,
+				struct pf_roof_shape shape, struct pf_json own,
+				struct pf_json around)
 {
 	struct pf_op_args args = { 0 }, outer = { 0 };
 	struct pf_buf key = { 0 };
@@ -258,12 +553,13 @@ static int make_shape(struct walk *w, const struct open *o, uint32_t parent,
 	copy = pf_memdup0(own.p, own.len);
 	own.p = copy;
 	if (parent == PF_ID_NONE || !read_args(w, parent, &around, err))
-		*out = pf_roof_walk_shape(w->out, shape, own, around);
+		*out = roof_walk_shape(w->out, shape, own, around);
 	free(copy);
 	return err->code ? -1 : 0;
 }
 
-bool pf_roof_lends_shapes(const char *op, size_t len)
+/* Does a call in one of this operator take the shapes of its arguments? */
+static bool roof_lends_shapes(const char *op, size_t len)
 {
 	static const char end[] = "convolution_backward";
 
@@ -282,7 +578,7 @@ static uint32_t parent_args(struct walk *w, uint32_t at, struct pf_err *err)
 	    pf_texts_get(&w->texts, PF_TEXT_NAME, o->name, &text, &len, err) <=
 		    0)
 		return PF_ID_NONE;
-	return pf_roof_lends_shapes(text, len) ? o->args : PF_ID_NONE;
+	return roof_lends_shapes(text, len) ? o->args : PF_ID_NONE;
 }
 
 static int find_shape(struct walk *w, uint32_t at, uint32_t *out,
@@ -377,8 +673,8 @@ static bool is_inside(const struct walk *w, const struct work *work)
 	return work->start_ns >= t->from_ns && work->start_ns < t->to_ns;
 }
 
-static int add_rest(struct walk *w, const struct work *work, uint32_t name,
-		    enum pf_roof_why why, struct pf_err *err)
+static int walk_add_rest(struct walk *w, const struct work *work, uint32_t name,
+			 enum pf_roof_why why, struct pf_err *err)
 {
 	struct pf_roof_walk *o = w->out;
 	uint64_t *at;
@@ -407,7 +703,7 @@ static int add_rest(struct walk *w, const struct work *work, uint32_t name,
 /* ---- threads ---- */
 
 /* The call that work of the innermost range belongs to, or NONE. */
-static uint32_t find_owner(const struct walk *w)
+static uint32_t walk_find_owner(const struct walk *w)
 {
 	uint32_t in = w->open[w->top - 1].modelled, at = in;
 
@@ -420,7 +716,7 @@ static uint32_t find_owner(const struct walk *w)
 
 static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
 {
-	uint32_t at = w->top ? find_owner(w) : NONE;
+	uint32_t at = w->top ? walk_find_owner(w) : NONE;
 	struct pf_roof_work r = { .start_ns = work->start_ns,
 				  .end_ns = work->end_ns,
 				  .name = work->name,
@@ -429,12 +725,12 @@ static int add_work(struct walk *w, const struct work *work, struct pf_err *err)
 	const struct open *o;
 
 	if (!w->top)
-		return add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP, err);
+		return walk_add_rest(w, work, PF_ID_NONE, PF_ROOF_NO_OP, err);
 	o = &w->open[w->top - 1];
 	if (work->is_comm)
-		return add_rest(w, work, o->name, PF_ROOF_COMM, err);
+		return walk_add_rest(w, work, o->name, PF_ROOF_COMM, err);
 	if (at == NONE)
-		return add_rest(w, work, o->name, PF_ROOF_NO_MODEL, err);
+		return walk_add_rest(w, work, o->name, PF_ROOF_NO_MODEL, err);
 	o = &w->open[at];
 	if (find_shape(w, at, &r.shape, err) < 0)
 		return -1;
@@ -458,10 +754,10 @@ static int add_works(struct walk *w, int64_t event_id, struct pf_err *err)
 
 		if (!pf_by_event_next(w->works, &none, &ignored, err) ||
 		    (event_id ? add_work(w, &copy, err)
-			      : add_rest(w, &copy, PF_ID_NONE,
-					 copy.is_comm ? PF_ROOF_COMM
-						      : PF_ROOF_NO_OP,
-					 err)) < 0)
+			      : walk_add_rest(w, &copy, PF_ID_NONE,
+					      copy.is_comm ? PF_ROOF_COMM
+							   : PF_ROOF_NO_OP,
+					      err)) < 0)
 			return -1;
 	}
 	return err->code ? -1 : 0;
@@ -615,8 +911,8 @@ static int add_replayed(struct walk *w, const struct pf_gpu_event *ev,
 
 	if (!ev->launch_id)
 		return 0;
-	return pf_roof_replayed_add(w->replayed, ev->launch_id, &r,
-				    work->is_comm, err);
+	return roof_replayed_add(w->replayed, ev->launch_id, &r, work->is_comm,
+				 err);
 }
 
 static int gather(struct walk *w, struct pf_err *err)
@@ -707,14 +1003,14 @@ int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 	int rc = prepare(&w, args, err);
 
 	if (!rc && graphs)
-		w.replayed = pf_roof_replayed_new(out, graphs);
+		w.replayed = roof_replayed_new(out, graphs);
 	if (!rc)
 		rc = gather(&w, err);
 	if (!rc)
 		rc = add_works(&w, 0, err);
 	if (!rc)
 		rc = read_tracks(&w, err);
-	pf_roof_replayed_close(w.replayed);
+	roof_replayed_close(w.replayed);
 	for (size_t i = 0; !rc && i < out->shape_count; i++)
 		work_out(&w, &out->shapes[i], is_dense);
 	if (!rc)

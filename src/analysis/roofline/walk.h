@@ -13,13 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/roofline/models.h"
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/spool.h"
 #include "events/step.h"
 #include "events/window.h"
-#include "analysis/roofline/models.h"
 #include "store/db.h"
 
 /* Calls with the same arguments; texts are JSON, or NULL: not recorded. */
@@ -85,18 +85,37 @@ struct pf_json;   /* events/args.h */
 int pf_roof_walk(struct pf_db *db, const struct pf_window_args *args,
 		 bool is_dense, struct pf_graphs *graphs,
 		 struct pf_roof_walk *out, struct pf_err *err);
-/*
- * The number of a shape: shape has its op and model, and of what learns the
- * trace; own are the call's arguments, around those of the call that it is in
- * (p NULL: they do not count).
- */
-uint32_t pf_roof_walk_shape(struct pf_roof_walk *w, struct pf_roof_shape shape,
-			    struct pf_json own, struct pf_json around);
-/* Does a call in one of this operator take the shapes of its arguments? */
-bool pf_roof_lends_shapes(const char *op, size_t len);
 /* Work that turned out to belong to no call, because of its shapes. */
 void pf_roof_walk_rest(struct pf_roof_walk *w, const char *op,
 		       enum pf_roof_why why, int64_t count, int64_t ns);
 void pf_roof_walk_release(struct pf_roof_walk *w);
+
+/*
+ * What backward does a second time because forward did not keep it
+ * (activation checkpointing): such calls are work of the GPU, and no progress
+ * of the model.  Told by what is open around a call: a node of autograd whose
+ * checkpoint runs forward again, torch's own functions that do, or an operator
+ * that only forward calls inside a node of torch's.
+ */
+
+enum pf_recompute {
+	PF_RECOMPUTE_NONE,
+	PF_RECOMPUTE_BACKWARD, /* in a node of torch's */
+	PF_RECOMPUTE_OTHER,    /* in a node that may call anything */
+	PF_RECOMPUTE_AGAIN,
+};
+
+/* What the name of a range says. */
+struct pf_recompute_word {
+	uint8_t of; /* enum pf_recompute: of what is inside a node */
+	uint8_t is_forward, is_frame; /* an operator; a Python function */
+};
+
+struct pf_recompute_word pf_recompute_word(const char *name);
+
+/* The state inside a range (kind: enum pf_kind) from that around it. */
+enum pf_recompute pf_recompute_next(enum pf_recompute around,
+				    struct pf_recompute_word word,
+				    unsigned kind);
 
 #endif

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* What rules read; private to advise/. */
-#ifndef PF_ANALYSIS_ADVISE_ADVISE_IMPL_H
-#define PF_ANALYSIS_ADVISE_ADVISE_IMPL_H
-
-#include "config.h"
+#ifndef PF_ANALYSIS_ADVISE_IMPL_H
+#define PF_ANALYSIS_ADVISE_IMPL_H
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/advise/advise.h"
+#include "analysis/path/path.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "events/names.h"
 #include "events/step.h"
-#include "analysis/path/path.h"
 
 /* ---- marks: ranges in which advice looks (marks.c) ---- */
 
@@ -162,21 +160,6 @@ extern const struct advise_rule advise_host_rules[], advise_gpu_rules[],
 extern const size_t advise_host_rule_count, advise_gpu_rule_count,
 	advise_state_rule_count;
 
-/*
- * judge() is called when at_most_ns and measured are the sums of the rows; it
- * may change both, append to the sentence, or say that it is fine or cannot be
- * judged.
- */
-
-/* It is fine, or cannot be judged: the reason instead of a sentence. */
-void advise_fine(struct pf_advice *a, const char *why);
-void advise_not_judged(struct pf_advice *a, const char *why);
-/* What is in the first step alone, or may be, is warm-up. */
-void advise_first_alone(const struct pf_advise *a,
-			bool (*owns)(const struct advise_row *r),
-			struct pf_advice *out);
-bool advise_is_one_of(const char *s, const char *const *list);
-bool advise_has_one_of(const char *s, const char *const *list);
 /* Is it left as given? */
 static inline bool advise_is_open(const struct pf_advice *a)
 {
@@ -190,14 +173,6 @@ enum advise_least {
 	ADVISE_LEAST_PRODUCTS, /* products alone, in their precision */
 	ADVISE_LEAST_REDUCED   /* the same in reduced precision */
 };
-
-/*
- * Where shapes and the GPU's peak rates say that some of what the rows hold
- * stays, that is no longer part of at_most_ns, and the sentence says so.
- */
-void advise_bound(const struct pf_advise *a, const struct pf_advise_from *from,
-		  bool (*owns)(const struct advise_row *r),
-		  enum advise_least least, struct pf_advice *out);
 
 /* ---- remedies.c ---- */
 void advise_remedy(struct pf_advice *a, const char *framework,

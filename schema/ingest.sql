@@ -63,7 +63,7 @@ FROM (
 WHERE process.trace_id = ?1 AND process.pid = m.pid;
 
 -- Devices of TensorFlow and JAX have their own number as pid of their tracks
--- (src/events/device_line.h), in two steps: no number twice on the way.
+-- (src/events/traces.h), in two steps: no number twice on the way.
 UPDATE process SET pid = 'device ' || CASE
 	WHEN name GLOB '/device:GPU:*' THEN CAST(substr(name, 13) AS INTEGER)
 	ELSE 'TPU ' || CAST(substr(name, 13) AS INTEGER) END

@@ -184,7 +184,7 @@ CREATE TABLE step (
 ) STRICT, WITHOUT ROWID;
 
 -- GPU work that an operator of communication launched, in order of gpu_event.
--- rule: see events/comm.h.
+-- rule: see events/gpu.h.
 CREATE TABLE comm_event (
 	id INTEGER PRIMARY KEY,
 	trace_id INTEGER NOT NULL,

@@ -3,7 +3,7 @@
 BEGIN {
 	FS = ","
 	print "/* Made by src/base/words.awk; do not edit. */"
-	print "#include \"events/words.h\""
+	print "#include \"events/names.h\""
 	print "\nconst struct pf_word_row pf_word_rows[] = {"
 }
 NR > 1 {

@@ -7,7 +7,7 @@
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
 #include "compare/fleet_digests.h"
-#include "analysis/ranks/ranks_show.h"
+#include "analysis/ranks/ranks.h"
 
 struct args {
 	struct pf_window_args window;

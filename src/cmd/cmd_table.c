@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/time/operators.h"
-#include "torch/averages_doc.h"
-#include "torch/torch_table.h"
+#include "torch/table.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/path.h"

@@ -11,7 +11,7 @@
 #define PF_ANALYSIS_DIFF_WORK_H
 
 #include "compare/diff_capture.h"
-#include "events/kinds.h"
+#include "events/names.h"
 #include "base/spool.h"
 #include "store/texts.h"
 

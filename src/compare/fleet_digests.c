@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "compare/fleet_digests.h"
-#include "analysis/ranks/digest_make.h"
+#include "analysis/ranks/digest.h"
 #include "store/query.h"
 
 #define LEVEL     9 /* once a rank, and kept */

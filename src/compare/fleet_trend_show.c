@@ -10,7 +10,7 @@
 
 #include "base/num.h"
 #include "compare/change.h"
-#include "events/kernel_name.h"
+#include "events/names.h"
 #include "compare/fleet_trend.h"
 #include "show/rows.h"
 

@@ -6,21 +6,191 @@
  */
 #include "config.h"
 
+#include "events/gpu.h"
+
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/args.h"
-#include "events/device_work.h"
-#include "events/gpu.h"
-#include "events/interval.h"
-#include "events/kinds.h"
-#include "events/words.h"
 #include "base/intern.h"
 #include "base/mem.h"
 #include "base/sat.h"
+#include "base/search.h"
+#include "base/spool.h"
+#include "events/args.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/traces.h"
+#include "formats/event.h"
 #include "store/cursor.h"
-#include "store/texts.h"
 #include "store/query.h"
+#include "store/texts.h"
+
+/*
+ * The rows of comm_event are in the order of gpu_event: one of them is held,
+ * and the event it is about will be asked about.  Those of traces that nobody
+ * asks about are leapt over, so that a trace of many costs what it has.
+ */
+
+struct pf_comm {
+	struct pf_db *db;
+	sqlite3_stmt *rows; /* NULL: a database of before comm_event */
+	bool has_row;
+	int64_t id, trace_id, event_id;
+	struct pf_comm_op op;
+};
+
+static const struct pf_comm_op no_op = { .record_args = PF_ID_NONE,
+					 .name = PF_ID_NONE };
+
+const char *pf_comm_rule_words(enum pf_comm_rule rule)
+{
+	static const char *const words[PF_COMM_RULES] = {
+		[PF_COMM_NONE] = "",
+		[PF_COMM_NAME] = "name of the kernel",
+		[PF_COMM_RECORD] = "launched in record_param_comms",
+		[PF_COMM_C10D] = "launched in c10d::",
+		[PF_COMM_NCCL] = "launched in nccl:",
+		[PF_COMM_GLOO] = "launched in gloo:",
+		[PF_COMM_MPI] = "launched in mpi:",
+		[PF_COMM_UCC] = "launched in ucc:",
+		[PF_COMM_XCCL] = "launched in xccl:",
+		[PF_COMM_HCCL] = "launched in hccl:",
+	};
+
+	return words[rule];
+}
+
+static uint32_t id_or_none(sqlite3_stmt *stmt, int column)
+{
+	return sqlite3_column_type(stmt, column) == SQLITE_NULL
+		       ? PF_ID_NONE
+		       : (uint32_t)sqlite3_column_int64(stmt, column);
+}
+
+static int next_row(struct pf_comm *c, struct pf_err *err)
+{
+	int rc = pf_db_step(c->db, c->rows, err), rule;
+
+	c->has_row = rc == 1;
+	if (rc != 1)
+		return rc;
+	c->op = no_op;
+	c->trace_id = sqlite3_column_int64(c->rows, 0);
+	c->event_id = sqlite3_column_int64(c->rows, 1);
+	rule = sqlite3_column_int(c->rows, 2);
+	if (rule > PF_COMM_NAME && rule < PF_COMM_RULES)
+		c->op.rule = (enum pf_comm_rule)rule;
+	c->op.record_id = sqlite3_column_int64(c->rows, 3);
+	c->op.record_args = id_or_none(c->rows, 4);
+	c->op.name = id_or_none(c->rows, 5);
+	c->id = sqlite3_column_int64(c->rows, 6);
+	return 0;
+}
+
+/* 1: *id is of the first row from a number on, and what its trace is. */
+static int row_from(struct pf_comm *c, sqlite3_stmt *st, int64_t number,
+		    int64_t *id, int64_t *trace_id, struct pf_err *err)
+{
+	int rc;
+
+	sqlite3_reset(st);
+	sqlite3_bind_int64(st, 1, number);
+	rc = pf_db_step(c->db, st, err);
+	if (rc == 1) {
+		*id = sqlite3_column_int64(st, 0);
+		*trace_id = sqlite3_column_int64(st, 1);
+	}
+	return rc;
+}
+
+/* The row that is held is of a trace before this one: go to its first. */
+static int leap(struct pf_comm *c, int64_t trace_id, struct pf_err *err)
+{
+	sqlite3_stmt *last = pf_named_prepare(c->db, "comm_last", err);
+	sqlite3_stmt *place =
+		last ? pf_named_prepare(c->db, "comm_place", err) : NULL;
+	int64_t low = c->id, high = low + 1, id, trace;
+	int rc = place ? pf_db_step(c->db, last, err) : -1;
+
+	if (rc == 1)
+		high = sqlite3_column_int64(last, 0);
+	/* rows up to low are before it, those from high + 1 on are not */
+	while (rc >= 0 && high > low) {
+		int64_t middle = low + (high - low) / 2 + 1;
+
+		rc = row_from(c, place, middle, &id, &trace, err);
+		if (rc == 1 && trace < trace_id)
+			low = id;
+		else
+			high = middle - 1;
+	}
+	sqlite3_finalize(last);
+	sqlite3_finalize(place);
+	if (rc < 0)
+		return -1;
+	sqlite3_reset(c->rows);
+	sqlite3_bind_int64(c->rows, 1, low + 1);
+	return next_row(c, err);
+}
+
+/*
+ * What launched an event of a GPU track.  Every event of the GPU tracks of a
+ * trace must be asked about, in the order of time.  0 or -1.
+ */
+static int comm_at(struct pf_comm *c, int64_t trace_id, int64_t event_id,
+		   struct pf_comm_op *out, struct pf_err *err)
+{
+	*out = no_op;
+	if (c->has_row && c->trace_id < trace_id && leap(c, trace_id, err) < 0)
+		return -1;
+	if (!c->has_row || c->event_id != event_id)
+		return 0;
+	*out = c->op;
+	return next_row(c, err);
+}
+
+static int has_table(struct pf_db *db, bool *has, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "comm_stored", err);
+	int rc = stmt ? pf_db_step(db, stmt, err) : -1;
+
+	*has = rc == 1 && sqlite3_column_int64(stmt, 0) > 0;
+	sqlite3_finalize(stmt);
+	return rc < 0 ? -1 : 0;
+}
+
+static void comm_free(struct pf_comm *c);
+
+/* NULL on error. */
+static struct pf_comm *comm_new(struct pf_db *db, struct pf_err *err)
+{
+	struct pf_comm *c = pf_calloc(1, sizeof(*c));
+	bool has;
+
+	c->db = db;
+	if (!has_table(db, &has, err)) {
+		if (!has)
+			return c;
+		c->rows = pf_named_prepare(db, "comm_events", err);
+		if (c->rows)
+			sqlite3_bind_int64(c->rows, 1, INT64_MIN);
+		if (c->rows && !next_row(c, err))
+			return c;
+	}
+	comm_free(c);
+	return NULL;
+}
+
+static void comm_free(struct pf_comm *c)
+{
+	if (!c)
+		return;
+	sqlite3_finalize(c->rows);
+	free(c);
+}
+
+/* ---- GPU work ---- */
 
 #define AHEAD_EVENTS 65536 /* a thread for their rows costs as much */
 /* What is kept of a name: its way, whether it is a migration, its class. */
@@ -31,7 +201,7 @@
 struct stream {
 	uint32_t track_id;
 	int64_t device, stream; /* as the track says */
-	enum pf_work_row row;
+	enum pf_device_row row;
 	/* Of a TPU: the same track, read up to the event after the last. */
 	struct pf_cursor *ahead;
 	struct pf_span next;
@@ -502,8 +672,8 @@ static int take(struct pf_gpu *g, struct stream *on, const struct pf_span *s,
 	bool is_outside;
 
 	ev->event_id = (int64_t)((uint64_t)on->track_id << 32 | s->seq);
-	if (pf_comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm,
-		       err) < 0)
+	if (comm_at(g->comm, g->trace->trace_id, ev->event_id, &ev->comm, err) <
+	    0)
 		return -1;
 	ev->is_in_flight =
 		on->row == PF_WORK_FLIGHT && kind == PF_KIND_GPU_OTHER;
@@ -585,8 +755,7 @@ struct pf_gpu *pf_gpu_new(struct pf_db *db, const struct pf_window *window,
 		g->links = pf_gpu_links_new(db, want & PF_GPU_LINKS, err);
 	if ((g->links || !(want & (PF_GPU_LINKS | PF_GPU_CALLS))) &&
 	    !pf_gpu_configs_load(&g->configs, db, err) &&
-	    !pf_kinds_load(&g->kinds, db, err) &&
-	    (g->comm = pf_comm_new(db, err)))
+	    !pf_kinds_load(&g->kinds, db, err) && (g->comm = comm_new(db, err)))
 		return g;
 	pf_gpu_free(g);
 	return NULL;
@@ -600,7 +769,7 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_texts_release(&g->texts);
 	pf_ints_free(g->links);
 	sqlite3_finalize(g->linked);
-	pf_comm_free(g->comm);
+	comm_free(g->comm);
 	pf_map_release(&g->classes);
 	pf_map_release(&g->ways);
 	pf_map_release(&g->ops);
@@ -609,4 +778,255 @@ void pf_gpu_free(struct pf_gpu *g)
 	pf_kinds_release(&g->kinds);
 	free(g->streams);
 	free(g);
+}
+
+/* ---- launch configurations ---- */
+
+#define GAPS_MOST      16    /* ids a configuration, in a table of them */
+#define DEFAULT_SHARED 49152 /* bytes a block may have without asking */
+
+/* -1 also for what no device reports. */
+static double real_or_none(sqlite3_stmt *stmt, int column)
+{
+	double d = sqlite3_column_type(stmt, column) == SQLITE_NULL
+			   ? -1
+			   : sqlite3_column_double(stmt, column);
+
+	return d >= 0 && d <= 1e12 ? d : -1;
+}
+
+static void read_row(sqlite3_stmt *stmt, struct pf_gpu_config *c)
+{
+	c->id = sqlite3_column_int64(stmt, 0);
+	c->device = pf_db_int_or(stmt, 1, -1);
+	c->stream = pf_db_int_or(stmt, 2, -1);
+	for (int i = 0; i < 3; i++) {
+		c->grid[i] = pf_db_int_or(stmt, 3 + i, -1);
+		c->block[i] = pf_db_int_or(stmt, 6 + i, -1);
+	}
+	c->registers = pf_db_int_or(stmt, 9, -1);
+	c->shared_bytes = pf_db_int_or(stmt, 10, -1);
+	c->blocks_per_sm = real_or_none(stmt, 11);
+	c->occupancy = real_or_none(stmt, 12);
+	if (c->occupancy == 0 && c->shared_bytes > DEFAULT_SHARED)
+		c->occupancy = -1;
+}
+
+/*
+ * Ids ascend with few gaps: a table of them is small.  One is looked up for
+ * each event, and no processor foresees which way a search goes.
+ */
+static void list_places(struct pf_gpu_configs *c)
+{
+	const int64_t first = c->count ? c->items[0].id : 0;
+	const int64_t last = c->count ? c->items[c->count - 1].id : -1;
+	const int64_t range = pf_sat_sub(last, first);
+
+	if (range < 0 || range / GAPS_MOST > (int64_t)c->count)
+		return;
+	c->places = pf_alloc(((size_t)range + 1) * sizeof(*c->places));
+	memset(c->places, 0xff, ((size_t)range + 1) * sizeof(*c->places));
+	for (size_t i = 0; i < c->count; i++)
+		if (c->items[i].id >= first && c->items[i].id <= last)
+			c->places[c->items[i].id - first] = (uint32_t)i;
+}
+
+int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
+			struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "gpu_configs", err);
+	size_t cap = 0;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		c->items = pf_grow(c->items, &cap, c->count + 1,
+				   sizeof(*c->items));
+		read_row(stmt, &c->items[c->count]);
+		c->items[c->count++].op_name = pf_arena_string(
+			&c->texts, (const char *)sqlite3_column_text(stmt, 13));
+	}
+	sqlite3_finalize(stmt);
+	if (!rc)
+		list_places(c);
+	return rc;
+}
+
+const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
+						int64_t id)
+{
+	const struct pf_gpu_config *items = c->items;
+	size_t at, top = c->count - 1;
+
+	if (!c->count || id < items[0].id || id > items[top].id)
+		return NULL;
+	if (c->places) {
+		at = c->places[id - items[0].id];
+		return at < c->count ? &items[at] : NULL;
+	}
+	at = PF_SEARCH(i, top, items[i].id < id);
+	return items[at].id == id ? &items[at] : NULL;
+}
+
+void pf_gpu_configs_release(struct pf_gpu_configs *c)
+{
+	free(c->items);
+	free(c->places);
+	pf_arena_release(&c->texts);
+	*c = (struct pf_gpu_configs){ 0 };
+}
+
+/* ---- by the event that it is of ---- */
+
+struct pf_by_event {
+	struct pf_db *db;
+	uint64_t columns;
+	struct pf_sorter *records;
+	bool is_sorted;
+	const void *next;         /* that was looked at, or NULL */
+	struct pf_cursor *cursor; /* over this track, or NULL */
+	uint32_t track_id;
+	const struct pf_block *block; /* or NULL: before the first, or end */
+	uint32_t first_seq;
+};
+
+struct pf_by_event *pf_by_event_new(struct pf_db *db, size_t record_bytes,
+				    uint64_t columns)
+{
+	struct pf_by_event *e = pf_calloc(1, sizeof(*e));
+
+	e->db = db;
+	e->columns = columns;
+	e->records = pf_sorter_temp(record_bytes);
+	return e;
+}
+
+void pf_by_event_free(struct pf_by_event *e)
+{
+	if (!e)
+		return;
+	pf_sorter_free(e->records);
+	pf_cursor_free(e->cursor);
+	free(e);
+}
+
+int pf_by_event_add(struct pf_by_event *e, const void *record,
+		    struct pf_err *err)
+{
+	return pf_sorter_add(e->records, record, err);
+}
+
+static int open_track(struct pf_by_event *e, uint32_t track_id,
+		      struct pf_err *err)
+{
+	pf_cursor_free(e->cursor);
+	e->block = NULL;
+	e->first_seq = 0;
+	e->track_id = track_id;
+	e->cursor = pf_cursor_new(e->db, track_id, e->columns, err);
+	return e->cursor ? 0 : -1;
+}
+
+/* Ids ascend: 1 if the event is there, 0, -1. */
+static int go_to(struct pf_by_event *e, int64_t event_id, uint32_t *place,
+		 struct pf_err *err)
+{
+	uint32_t track_id = pf_track_of(event_id);
+	uint32_t seq = (uint32_t)((uint64_t)event_id & UINT32_MAX);
+
+	if ((!e->cursor || e->track_id != track_id) &&
+	    open_track(e, track_id, err) < 0)
+		return -1;
+	while (!e->block || seq >= e->first_seq + e->block->count) {
+		int rc = pf_cursor_block(e->cursor, &e->block, &e->first_seq,
+					 err);
+
+		if (rc <= 0) {
+			e->block = NULL;
+			return rc;
+		}
+	}
+	*place = seq - e->first_seq;
+	return seq >= e->first_seq;
+}
+
+const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err)
+{
+	if (e->next)
+		return e->next;
+	if (!e->is_sorted && pf_sorter_finish(e->records, err) < 0)
+		return NULL;
+	e->is_sorted = true;
+	e->next = pf_sorter_next(e->records, err);
+	return e->next;
+}
+
+const void *pf_by_event_next(struct pf_by_event *e,
+			     const struct pf_block **block, uint32_t *place,
+			     struct pf_err *err)
+{
+	const int64_t *record = pf_by_event_peek(e, err);
+	int rc = 0;
+
+	e->next = NULL;
+	if (record && *record && e->columns)
+		rc = go_to(e, *record, place, err);
+	*block = rc == 1 ? e->block : NULL;
+	return rc < 0 ? NULL : record;
+}
+
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
+		       struct pf_err *err)
+{
+	const int64_t *event_id = pf_by_event_peek(e, err);
+
+	return event_id && *event_id && pf_track_of(*event_id) == track_id;
+}
+
+struct pf_by_event *pf_by_event_work(struct pf_db *db,
+				     const struct pf_window *window,
+				     uint64_t columns, struct pf_err *err)
+{
+	struct pf_by_event *e =
+		pf_by_event_new(db, sizeof(struct pf_event_work), columns);
+	struct pf_gpu *gpu = pf_gpu_new(db, window, PF_GPU_CALLS, err);
+	const struct pf_gpu_event *ev;
+	int rc = -1;
+
+	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1) {
+		struct pf_event_work w = {
+			ev->launch_id, ev->start_ns,
+			ev->event_id,  ev->trace->trace_id,
+			ev->end_ns,    ev->end_ns - ev->start_ns,
+			ev->name,      0
+		};
+
+		if (pf_by_event_add(e, &w, err) < 0) {
+			rc = -1;
+			break;
+		}
+	}
+	pf_gpu_free(gpu);
+	if (!rc)
+		return e;
+	pf_by_event_free(e);
+	return NULL;
+}
+
+void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
+		 int64_t call_start_ns, int64_t call_end_ns)
+{
+	pf_sat_sum(&h->work_ns, pf_sat_sub(end_ns, start_ns));
+	if (start_ns < call_start_ns)
+		start_ns = call_start_ns;
+	if (end_ns > call_end_ns)
+		end_ns = call_end_ns;
+	if (start_ns < end_ns)
+		pf_sat_sum(&h->inside_ns, pf_sat_sub(end_ns, start_ns));
+}
+
+bool pf_held_is(const struct pf_held *h)
+{
+	return h->inside_ns > h->work_ns / 2;
 }

@@ -9,22 +9,80 @@
  *		...
  *	pf_gpu_free(g);
  */
-#ifndef PF_ANALYSIS_GPU_H
-#define PF_ANALYSIS_GPU_H
+#ifndef PF_EVENTS_GPU_H
+#define PF_EVENTS_GPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "events/comm.h"
-#include "events/gpu_config.h"
-#include "events/window.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "events/traces.h"
+#include "store/block.h"
+#include "store/comm_rule.h"
 #include "store/db.h"
+
+/*
+ * Which GPU work is communication because an operator of communication
+ * launched it: its launch call lies in a range of record_param_comms, of
+ * c10d::... or of a backend (nccl:..., gloo:...) on its thread, as ingest
+ * found.  Work is asked about in the order of pf_gpu_next(), so nothing is kept
+ * of it.
+ */
+
+/* "", "name of the kernel", "launched in record_param_comms", ... */
+const char *pf_comm_rule_words(enum pf_comm_rule rule);
+
+/* What is around a launch call. */
+struct pf_comm_op {
+	enum pf_comm_rule rule; /* NONE: nothing of the kind */
+	int64_t record_id;      /* event id of the innermost
+				   record_param_comms, or 0 */
+	uint32_t record_args;   /* argset.id of it, or PF_ID_NONE */
+	uint32_t name;          /* string.id of the innermost backend's range,
+				   else c10d::; or PF_ID_NONE */
+};
+
+struct pf_comm;
+
+/* The launch configurations of a database: what GPU work says beside time. */
+
+/* A row of gpu_config; -1: unknown. */
+struct pf_gpu_config {
+	int64_t id, device, stream;
+	int64_t grid[3], block[3];
+	int64_t registers, shared_bytes;
+	double blocks_per_sm;
+	/*
+	 * Percent.  A recorded 0 is unknown if the kernel has more shared
+	 * memory than a block gets by default: CUPTI's estimate fails there.
+	 */
+	double occupancy;
+	const char *op_name; /* what the trace calls its operator, or NULL */
+};
+
+struct pf_gpu_configs {
+	struct pf_gpu_config *items; /* by id */
+	size_t count;
+	/* By id from the first one's: of the items; NULL: ids are far apart. */
+	uint32_t *places;
+	struct pf_arena texts;
+};
+
+/* Zero *c first, and release it also after an error. */
+int pf_gpu_configs_load(struct pf_gpu_configs *c, struct pf_db *db,
+			struct pf_err *err);
+void pf_gpu_configs_release(struct pf_gpu_configs *c);
+
+/* NULL if there is none of this id. */
+const struct pf_gpu_config *pf_gpu_configs_find(const struct pf_gpu_configs *c,
+						int64_t id);
 
 /* In order of precedence where exposure is counted. */
 enum pf_gpu_class {
 	PF_GPU_COMPUTE, /* every other kernel */
-	PF_GPU_COMM,    /* by its name, or by what launched it (comm.h) */
+	PF_GPU_COMM,    /* by its name, or by what launched it */
 	PF_GPU_COPY,    /* between memories, also by a copy kernel */
 	PF_GPU_MEMSET,
 	PF_GPU_CLASSES
@@ -132,5 +190,67 @@ enum pf_copy_way pf_gpu_copy_way(const char *name);
 const char *pf_gpu_class_name(enum pf_gpu_class class);
 /* "HtoD", "DtoH", "DtoD", "PtoP", "other". */
 const char *pf_copy_way_name(enum pf_copy_way way);
+
+/*
+ * Host events (launch calls, operators) and what belongs to them: GPU work
+ * comes in order of time, the events that caused it lie on many threads.  So
+ * records that begin with the id of an event are sorted by it (beyond a
+ * budget on disk) and met with the events in one walk over their blocks.
+ */
+
+struct pf_by_event;
+
+/*
+ * A record begins with two int64_t: the id of an event, 0 for none, and what
+ * orders the records of one; equal ones stay in order.  Columns of the events
+ * that are wanted: PF_COLBIT(...) of store/block.h, no slots; 0: none.
+ */
+struct pf_by_event *pf_by_event_new(struct pf_db *db, size_t record_bytes,
+				    uint64_t columns);
+void pf_by_event_free(struct pf_by_event *e);
+int pf_by_event_add(struct pf_by_event *e, const void *record,
+		    struct pf_err *err);
+
+/*
+ * The next record, valid until the next call, with its event in *block
+ * (borrowed as long) at *place; *block is NULL if there is no such event or
+ * no column is wanted.  NULL: the end, or err says what failed.
+ */
+const void *pf_by_event_next(struct pf_by_event *e,
+			     const struct pf_block **block, uint32_t *place,
+			     struct pf_err *err);
+
+/* What the next call of _next() will return, without its event. */
+const void *pf_by_event_peek(struct pf_by_event *e, struct pf_err *err);
+
+/* Is the event of the next record one of this track?  False also on an error. */
+bool pf_by_event_is_on(struct pf_by_event *e, uint32_t track_id,
+		       struct pf_err *err);
+
+/* GPU work by its launch call, in order of time; what has none comes first. */
+struct pf_event_work {
+	int64_t launch_id, start_ns;
+	int64_t event_id, trace_id, end_ns, dur_ns; /* in the window */
+	uint32_t name, zero;
+};
+
+/* All GPU work of a window as such records; NULL on an error. */
+struct pf_by_event *pf_by_event_work(struct pf_db *db,
+				     const struct pf_window *window,
+				     uint64_t columns, struct pf_err *err);
+
+/* ---- do calls that launch GPU work return only when it is done? ---- */
+
+struct pf_held {
+	int64_t call_count, call_ns; /* that launched work of the window */
+	int64_t work_ns;             /* their work, summed up */
+	int64_t inside_ns; /* of it while the call that launched it ran */
+};
+
+/* Work, and the call that launched it. */
+void pf_held_add(struct pf_held *h, int64_t start_ns, int64_t end_ns,
+		 int64_t call_start_ns, int64_t call_end_ns);
+/* They do.  Ask it only where no call waits by its name. */
+bool pf_held_is(const struct pf_held *h);
 
 #endif

@@ -5,20 +5,24 @@
  */
 #include "config.h"
 
+#include "events/host.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/host.h"
-#include "events/interval.h"
-#include "events/names.h"
-#include "events/step_names.h"
 #include "base/heap.h"
 #include "base/intern.h"
 #include "base/mem.h"
-#include "store/cursor.h"
-#include "store/query.h"
+#include "base/search.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/nest.h"
+#include "events/step.h"
 #include "formats/event.h"
+#include "store/cursor.h"
+#include "store/kept.h"
+#include "store/query.h"
 
 struct thread {
 	struct pf_cursor *cursor;
@@ -226,4 +230,499 @@ int pf_host_next(struct pf_host *h, struct pf_host_span *out,
 	}
 	pf_heap_sink(h->threads, sizeof(*top), h->open, 0, is_earlier);
 	return 1;
+}
+
+/*
+ * Invariant: open holds the events that were taken in and had not ended when
+ * the last of them began.  What an event passes on to
+ * those inside it (cause, op, frame) is worked out once, when it is pushed.
+ */
+
+/* Calls of a kind that are remembered: more than wait in a queue. */
+#define CALLS_MAX 2048
+
+struct frame {
+	struct pf_nest_range range;
+	bool is_user; /* place.frame is the user's */
+	bool in_block;
+	uint32_t inherited; /* cause that holds for all inside */
+	uint32_t own;       /* name, if it is one that users know */
+	struct pf_inner inner;
+	struct pf_place place;
+};
+
+/* The last calls of a kind: a ring. */
+struct calls {
+	struct past_call {
+		uint32_t seq;
+		struct pf_place place;
+	} * items;
+	size_t count; /* that were ever put in */
+};
+
+struct pf_walk {
+	struct pf_names *names;
+	const struct pf_pageable *pageable;
+	size_t next_pageable;
+	struct pf_cursor *cursor;
+	const struct pf_block *block; /* NULL: read the next */
+	uint32_t first_seq, at;
+	bool is_ended;
+	int64_t track_id;
+	struct pf_nest open;       /* struct frame */
+	struct pf_block_call last; /* that blocks */
+	struct pf_block_call wait; /* the same of streams */
+	bool has_new_block, has_new_wait;
+	struct calls graphs, waits; /* that launch one; of streams */
+};
+
+static const struct pf_place nowhere = { PF_CAUSE_UNRECORDED, PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE,
+					 PF_ID_NONE,          PF_ID_NONE };
+
+static const struct frame outermost = {
+	.inherited = PF_CAUSE_UNRECORDED,
+	.place = { PF_CAUSE_UNRECORDED, PF_ID_NONE, PF_ID_NONE, PF_ID_NONE,
+		   PF_ID_NONE, PF_ID_NONE },
+	.inner = { .op_seq = UINT32_MAX,
+		   .name = PF_ID_NONE,
+		   .module = PF_ID_NONE },
+};
+
+/* ---- copies from pageable memory ---- */
+
+static void free_pageable(void *p)
+{
+	free(((struct pf_pageable *)p)->ids);
+	free(p);
+}
+
+static void *read_pageable(struct pf_db *db, const char *ignored,
+			   struct pf_err *err)
+{
+	struct pf_pageable *p = pf_calloc(1, sizeof(*p));
+	sqlite3_stmt *stmt = pf_named_prepare(db, "pageable_copies", err);
+	size_t cap = 0;
+	int rc = stmt ? 1 : -1;
+
+	(void)ignored;
+	while (rc > 0 && (rc = pf_db_step(db, stmt, err)) == 1) {
+		p->ids = pf_grow(p->ids, &cap, p->count + 1, sizeof(*p->ids));
+		p->ids[p->count++] = sqlite3_column_int64(stmt, 0);
+	}
+	sqlite3_finalize(stmt);
+	if (!rc)
+		return p;
+	free_pageable(p);
+	return NULL;
+}
+
+const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err)
+{
+	return pf_memo_get(db, read_pageable, free_pageable, NULL, err);
+}
+
+static bool is_pageable(struct pf_walk *w, uint32_t seq)
+{
+	int64_t id = (int64_t)((uint64_t)w->track_id << 32 | seq);
+
+	while (w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] < id)
+		w->next_pageable++;
+	return w->next_pageable < w->pageable->count &&
+	       w->pageable->ids[w->next_pageable] == id;
+}
+
+/* ---- events ---- */
+
+struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
+			    const struct pf_pageable *pageable,
+			    uint32_t track_id, struct pf_err *err)
+{
+	struct pf_walk *w = pf_calloc(1, sizeof(*w));
+
+	w->names = names;
+	w->pageable = pageable;
+	w->next_pageable = PF_SEARCH(i, pageable->count,
+				     pf_track_of(pageable->ids[i]) < track_id);
+	w->track_id = track_id;
+	w->last.end_ns = INT64_MIN;
+	w->open.width = sizeof(struct frame);
+	w->open.outermost = &outermost;
+	w->cursor = pf_cursor_new(
+		db, track_id,
+		PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE),
+		err);
+	if (w->cursor) {
+		pf_cursor_ahead(w->cursor);
+		return w;
+	}
+	pf_walk_free(w);
+	return NULL;
+}
+
+void pf_walk_free(struct pf_walk *w)
+{
+	if (!w)
+		return;
+	pf_cursor_free(w->cursor);
+	pf_nest_release(&w->open);
+	free(w->graphs.items);
+	free(w->waits.items);
+	free(w);
+}
+
+/* Is there a next event?  1, 0 or -1. */
+static int peek(struct pf_walk *w, struct pf_err *err)
+{
+	int rc;
+
+	if (w->block && w->at < w->block->count)
+		return 1;
+	if (w->is_ended)
+		return 0;
+	rc = pf_cursor_block(w->cursor, &w->block, &w->first_seq, err);
+	w->at = 0;
+	if (rc == 1)
+		return 1;
+	w->block = NULL;
+	w->is_ended = true;
+	return rc;
+}
+
+static bool is_frame_kind(unsigned kind)
+{
+	return kind <= PF_KIND_OVERHEAD;
+}
+
+static void remember(struct calls *c, uint32_t seq,
+		     const struct pf_place *place)
+{
+	if (!c->items)
+		c->items = pf_calloc(CALLS_MAX, sizeof(*c->items));
+	c->items[c->count++ % CALLS_MAX] = (struct past_call){ seq, *place };
+}
+
+/* The last of them before an event, or NULL. */
+static const struct past_call *last_before(const struct calls *c, uint32_t seq)
+{
+	size_t kept = c->count < CALLS_MAX ? c->count : CALLS_MAX;
+
+	for (size_t i = 1; i <= kept; i++) {
+		const struct past_call *p =
+			&c->items[(c->count - i) % CALLS_MAX];
+
+		if (p->seq < seq)
+			return p;
+	}
+	return NULL;
+}
+
+bool pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out)
+{
+	const struct past_call *p =
+		seq < UINT32_MAX ? last_before(&w->graphs, seq + 1) : NULL;
+
+	if (!p || p->seq != seq)
+		return false;
+	*out = p->place;
+	return true;
+}
+
+bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,
+			 uint32_t before_seq, struct pf_place *out)
+{
+	const struct past_call *p = last_before(&w->waits, before_seq);
+
+	if (!p || p->seq < after_seq)
+		return false;
+	*out = p->place;
+	return true;
+}
+
+static struct pf_block_call call_of(const struct pf_walk *w, uint32_t seq,
+				    const struct frame *f)
+{
+	return (struct pf_block_call){
+		.event_id = (int64_t)((uint64_t)w->track_id << 32 | seq),
+		.start_ns = w->block->start_ns[w->at],
+		.end_ns = f->range.end_ns,
+		.place = f->place,
+	};
+}
+
+static void push_call(struct pf_walk *w, struct frame *f, uint32_t name,
+		      const struct pf_name_class *class)
+{
+	uint32_t seq = w->first_seq + w->at;
+	bool is_blocking = class->is_blocking;
+	uint32_t cause = class->call;
+
+	if (class->waits_by_memory && is_pageable(w, seq)) {
+		is_blocking = true;
+		cause = PF_CAUSE_COPY;
+	}
+	f->place.cause = cause;
+	f->place.name = name;
+	if (cause < f->inherited && cause <= PF_CAUSE_COMM)
+		f->inherited = cause;
+	if (class->is_graph)
+		remember(&w->graphs, seq, &f->place);
+	if (class->is_stream_wait) {
+		remember(&w->waits, seq, &f->place);
+		w->has_new_wait = true;
+		w->wait = call_of(w, seq, f);
+		w->wait.is_stream_wait = true;
+	}
+	if (!is_blocking || f->in_block)
+		return;
+	f->in_block = true;
+	w->last = call_of(w, seq, f);
+	w->has_new_block = true;
+}
+
+/* What time is that only the range itself explains. */
+static uint32_t own_cause(unsigned kind)
+{
+	switch (kind) {
+	case PF_KIND_CPU_OP:
+		return PF_CAUSE_OP;
+	case PF_KIND_PYTHON:
+		return PF_CAUSE_PYTHON;
+	default:
+		return PF_CAUSE_ANNOTATION;
+	}
+}
+
+static void push_range(struct frame *f, unsigned kind, uint32_t name,
+		       const struct pf_name_class *class)
+{
+	uint32_t cause =
+		kind == PF_KIND_OVERHEAD ? class->overhead : class->range;
+
+	if (kind == PF_KIND_CPU_OP && !class->is_step) {
+		f->place.op = name;
+		if (f->place.outer_op == PF_ID_NONE)
+			f->place.outer_op = name;
+	} else if (kind == PF_KIND_PYTHON) {
+		if (class->is_user_python || !f->is_user)
+			f->place.frame = name;
+		f->is_user |= class->is_user_python;
+	} else if (kind != PF_KIND_OVERHEAD && !class->is_step) {
+		f->place.note = name;
+	}
+	if (!class->is_step && kind != PF_KIND_OVERHEAD &&
+	    (kind != PF_KIND_PYTHON || class->is_user_python))
+		f->own = name;
+	/* steps are many: as a culprit they are one */
+	f->place.name = class->is_step ? PF_ID_NONE : name;
+	if (cause < f->inherited)
+		f->inherited = cause;
+	if (cause == PF_CAUSE_UNRECORDED)
+		cause = class->is_step ? PF_CAUSE_ANNOTATION : own_cause(kind);
+	f->place.cause = cause;
+}
+
+/* Take in the next event, which peek() found. */
+static int walk_event(struct pf_walk *w, struct pf_err *err)
+{
+	const struct pf_block *b = w->block;
+	uint32_t i = w->at, name = b->name[i];
+	unsigned kind = pf_names_kind(w->names, b->type[i]);
+	const struct pf_name_class *class;
+	uint32_t before, held;
+	struct frame *f;
+
+	pf_nest_drop(&w->open, b->start_ns[i]);
+	if (!is_frame_kind(kind) || w->open.depth >= PF_NEST_DEPTH) {
+		w->at++;
+		return 0;
+	}
+	class = pf_names_class(w->names, name, err);
+	if (!class)
+		return -1;
+	f = pf_nest_enter(&w->open,
+			  (struct pf_nest_range){
+				  pf_span_end(b->start_ns[i], b->dur_ns[i]),
+				  kind == PF_KIND_PYTHON },
+			  false);
+	f->inner.seq = w->first_seq + i;
+	f->inner.name = name;
+	f->inner.kind = (uint8_t)kind;
+	if (kind == PF_KIND_CPU_OP)
+		f->inner.op_seq = f->inner.seq;
+	if (kind == PF_KIND_PYTHON && class->is_module)
+		f->inner.module = name;
+	f->inner.is_in_data |=
+		class->range == PF_CAUSE_DATA && kind != PF_KIND_PYTHON &&
+		kind != PF_KIND_RUNTIME && kind != PF_KIND_DRIVER;
+	f->own = PF_ID_NONE;
+	before = f->inherited;
+	held = f->place.name;
+	if (kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		push_call(w, f, name, class);
+	else
+		push_range(f, kind, name, class);
+	/* what is outside explains more: it stays the cause */
+	if (before <= PF_CAUSE_COMM && f->inherited == before) {
+		f->place.cause = before;
+		f->place.name = held;
+	}
+	w->at++;
+	return 0;
+}
+
+int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err)
+{
+	int rc;
+
+	while ((rc = peek(w, err)) == 1 && w->block->start_ns[w->at] <= at_ns)
+		if (walk_event(w, err) < 0)
+			return -1;
+	return rc < 0 ? -1 : 0;
+}
+
+bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq)
+{
+	return w->is_ended || (w->block && seq < w->first_seq + w->at);
+}
+
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out, int64_t *end_ns)
+{
+	for (size_t i = w->open.depth; i-- > 0;) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->inner.seq == seq && f->range.end_ns > at_ns) {
+			*out = f->place;
+			*end_ns = f->range.end_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- pieces ---- */
+
+/* Where the piece that begins now must end; takes in events that begin now. */
+static int next_change(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		       int64_t limit_ns, int64_t *out, struct pf_err *err)
+{
+	int rc;
+
+	*out = limit_ns;
+	while ((rc = peek(w, err)) == 1) {
+		int64_t start = w->block->start_ns[w->at];
+
+		if (start >= limit_ns)
+			return 0;
+		if (start > at_ns) {
+			*out = start;
+			return 0;
+		}
+		if (w->first_seq + w->at == stop_seq) {
+			*out = at_ns;
+			return 0;
+		}
+		if (walk_event(w, err) < 0)
+			return -1;
+	}
+	return rc;
+}
+
+/* The place of the innermost event; of Python, the user's function. */
+static struct pf_place place_of(const struct pf_walk *w)
+{
+	const struct frame *f = pf_nest_top(&w->open);
+	struct pf_place p = f ? f->place : nowhere;
+
+	if (p.cause == PF_CAUSE_PYTHON)
+		p.name = p.frame;
+	return p;
+}
+
+int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
+		  struct pf_err *err)
+{
+	const struct frame *f;
+
+	*end_ns = at_ns;
+	if (next_change(w, at_ns, stop_seq, limit_ns, end_ns, err) < 0)
+		return -1;
+	pf_nest_drop(&w->open, at_ns);
+	*out = place_of(w);
+	if (*end_ns <= at_ns) {
+		*end_ns = at_ns;
+		if (peek(w, err) == 1)
+			out->name = w->block->name[w->at];
+		return 0;
+	}
+	f = pf_nest_top(&w->open);
+	if (f && f->range.end_ns < *end_ns)
+		*end_ns = f->range.end_ns;
+	return 1;
+}
+
+size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->open.depth && n < max; i++) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->own != PF_ID_NONE)
+			names[n++] = f->own;
+	}
+	return n;
+}
+
+size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->open.depth && n < max; i++) {
+		const struct frame *f = pf_nest_at(&w->open, i);
+
+		if (f->inner.kind == PF_KIND_CPU_OP)
+			names[n++] = f->inner.name;
+	}
+	return n;
+}
+
+struct pf_inner pf_walk_inner(const struct pf_walk *w)
+{
+	const struct frame *f = pf_nest_top(&w->open);
+
+	return f ? f->inner : outermost.inner;
+}
+
+int64_t pf_walk_stop_end(const struct pf_walk *w)
+{
+	return pf_span_end(w->block->start_ns[w->at], w->block->dur_ns[w->at]);
+}
+
+/* ---- blocking calls ---- */
+
+const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w)
+{
+	return &w->last;
+}
+
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err)
+{
+	int rc;
+
+	w->has_new_block = w->has_new_wait = false;
+	while ((rc = peek(w, err)) == 1) {
+		if (walk_event(w, err) < 0)
+			return -1;
+		if (!w->has_new_block && !w->has_new_wait)
+			continue;
+		*out = w->has_new_block ? w->last : w->wait;
+		return 1;
+	}
+	return rc;
 }

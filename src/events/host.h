@@ -5,13 +5,16 @@
  * left out: unions stay the same, and there are far fewer.  Memory is one
  * block per thread.
  */
-#ifndef PF_ANALYSIS_HOST_H
-#define PF_ANALYSIS_HOST_H
+#ifndef PF_EVENTS_HOST_H
+#define PF_EVENTS_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
+#include "events/names.h"
+#include "formats/event.h"
 #include "store/db.h"
 
 enum pf_host_class {
@@ -38,5 +41,109 @@ void pf_host_free(struct pf_host *h);
 /* 1, 0 at the end, -1. */
 int pf_host_next(struct pf_host *h, struct pf_host_span *out,
 		 struct pf_err *err);
+
+/*
+ * Walking one host thread in order of time: what runs on it at an instant,
+ * and which blocking calls it makes.  Memory is one block and the stack of
+ * what is open.
+ */
+
+/* What holds an instant, or a piece of time; ids of strings or PF_ID_NONE. */
+struct pf_place {
+	uint32_t cause;    /* enum pf_cause */
+	uint32_t name;     /* the op, call or range that is the cause */
+	uint32_t op;       /* innermost op */
+	uint32_t outer_op; /* outermost op */
+	uint32_t frame;    /* user's Python function, else the innermost */
+	uint32_t note;     /* annotation, where there are no stacks */
+};
+
+struct pf_block_call {
+	int64_t event_id, start_ns, end_ns;
+	struct pf_place place; /* name: the call */
+	bool is_stream_wait;   /* a stream waits, not the host */
+};
+
+/*
+ * Ids of the calls whose copies are from or to pageable memory, or whose fills
+ * are of memory that the host sees (pinned, managed), ascending.
+ */
+struct pf_pageable {
+	int64_t *ids;
+	size_t count;
+};
+/* Read once, and the database's until it is closed; NULL on error. */
+const struct pf_pageable *pf_pageable(struct pf_db *db, struct pf_err *err);
+
+/* The innermost range at an instant itself. */
+struct pf_inner {
+	uint32_t seq;
+	uint32_t op_seq; /* of the innermost operator, steps too; UINT32_MAX */
+	uint32_t name;   /* PF_ID_NONE: nothing is open */
+	uint32_t module; /* the innermost call of nn.Module, or PF_ID_NONE */
+	uint8_t kind;    /* enum pf_kind */
+	bool is_in_data; /* it is or is inside of one that loads data */
+};
+
+struct pf_walk;
+struct pf_walk *pf_walk_new(struct pf_db *db, struct pf_names *names,
+			    const struct pf_pageable *pageable,
+			    uint32_t track_id, struct pf_err *err);
+void pf_walk_free(struct pf_walk *w);
+
+/* Take in every event that starts at or before "at_ns". */
+int pf_walk_to(struct pf_walk *w, int64_t at_ns, struct pf_err *err);
+
+/* Has the event been taken in? */
+bool pf_walk_is_past(const struct pf_walk *w, uint32_t seq);
+
+/* Is the event, which was taken in, still open then?  Its place and end. */
+bool pf_walk_is_open(const struct pf_walk *w, uint32_t seq, int64_t at_ns,
+		     struct pf_place *out, int64_t *end_ns);
+
+/*
+ * The next piece of time from at_ns on in which the place does not change:
+ * up to *end_ns, at most to the start of event stop_seq or limit_ns.  1, or 0
+ * (and *end_ns is at_ns) when there is none left; then *out is the place of
+ * stop_seq itself.  Call pf_walk_to(at_ns) before the first.
+ */
+int pf_walk_piece(struct pf_walk *w, int64_t at_ns, uint32_t stop_seq,
+		  int64_t limit_ns, struct pf_place *out, int64_t *end_ns,
+		  struct pf_err *err);
+
+/* Of the piece that pf_walk_piece() gave last. */
+struct pf_inner pf_walk_inner(const struct pf_walk *w);
+
+/*
+ * The operators, functions of the user's and ranges that are open, outermost
+ * first, steps apart: at most max names; how many there are.
+ */
+size_t pf_walk_open(const struct pf_walk *w, uint32_t *names, size_t max);
+
+/* The same of operators alone, with steps. */
+size_t pf_walk_ops(const struct pf_walk *w, uint32_t *names, size_t max);
+
+/* Where the event ends at whose start pf_walk_piece() had none left. */
+int64_t pf_walk_stop_end(const struct pf_walk *w);
+
+/*
+ * The place of a call that launched a graph and was taken in: false if it is
+ * none, or not one of the last that were.
+ */
+bool pf_walk_graph(const struct pf_walk *w, uint32_t seq, struct pf_place *out);
+
+/*
+ * Of the calls between two events that made a stream wait, and were taken in:
+ * *out is set to the place of the last one, if it is among the last at all.
+ */
+bool pf_walk_stream_wait(const struct pf_walk *w, uint32_t after_seq,
+			 uint32_t before_seq, struct pf_place *out);
+
+/* The last blocking call that began; end_ns INT64_MIN if there was none. */
+const struct pf_block_call *pf_walk_last_block(const struct pf_walk *w);
+
+/* Walk on to the next call that makes host or stream wait: 1, 0 at the end. */
+int pf_walk_next_call(struct pf_walk *w, struct pf_block_call *out,
+		      struct pf_err *err);
 
 #endif

@@ -5,15 +5,57 @@
  */
 #include "config.h"
 
+#include "events/names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "events/kinds.h"
-#include "events/names.h"
+#include "base/demangle.h"
 #include "base/intern.h"
-#include "events/words.h"
 #include "base/mem.h"
+#include "store/query.h"
 #include "store/texts.h"
+
+/* ---- kinds ---- */
+
+#define TYPES_MAX 65536 /* as ingest writes */
+
+int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "event_kinds", err);
+	size_t cap = 0;
+	int rc = stmt ? 0 : -1;
+
+	while (!rc && (rc = pf_db_step(db, stmt, err)) == 1) {
+		int64_t id = sqlite3_column_int64(stmt, 0);
+		int64_t kind = sqlite3_column_int64(stmt, 1);
+		size_t old = k->count;
+
+		rc = 0;
+		if (id < 0 || id >= TYPES_MAX || kind < 0 ||
+		    kind >= PF_KIND_COUNT)
+			continue;
+		if ((size_t)id >= old) {
+			k->count = (size_t)id + 1;
+			k->of = pf_grow(k->of, &cap, k->count, 1);
+			memset(k->of + old, PF_KIND_COUNT, k->count - old);
+		}
+		k->of[id] = (unsigned char)kind;
+		if (sqlite3_column_int(stmt, 2))
+			k->of[id] |= PF_KINDS_NVTX;
+	}
+	sqlite3_finalize(stmt);
+	return rc;
+}
+
+void pf_kinds_release(struct pf_kinds *k)
+{
+	free(k->of);
+	*k = (struct pf_kinds){ 0 };
+}
 
 #define DENSE_IDS (1u << 24)
 
@@ -386,4 +428,348 @@ bool pf_name_is_whole_graph(const char *name)
 		return false;
 	name += 6;
 	return *name && !name[strspn(name, "0123456789")];
+}
+
+/* ---- words ---- */
+
+static bool begins(const char *name, size_t len, const char *text, size_t n)
+{
+	return len >= n && !memcmp(name, text, n);
+}
+
+static bool has_like(const char *name, size_t len, const char *text, size_t n)
+{
+	int first = tolower((unsigned char)*text);
+
+	for (size_t i = 0; i + n <= len; i++)
+		if (tolower((unsigned char)name[i]) == first &&
+		    !strncasecmp(name + i, text, n))
+			return true;
+	return false;
+}
+
+static bool is_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_word(const char *name, size_t len, const char *text, size_t n)
+{
+	const char *at = name, *end = name + len;
+
+	while ((at = memmem(at, (size_t)(end - at), text, n))) {
+		if ((at == name || !is_in_word(at[-1])) &&
+		    (at + n == end || !is_in_word(at[n])))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+/* The length of a call's vendor in its name; 0: it is none. */
+static size_t find_verb(const char *name, size_t len)
+{
+	const struct pf_word_row *row =
+		&pf_word_rows[pf_word_first[PF_WORD_VENDOR]];
+	const struct pf_word_row *end = pf_word_rows + pf_word_row_count;
+
+	for (; row < end && row->word == PF_WORD_VENDOR; row++)
+		if (len > row->len && begins(name, len, row->text, row->len) &&
+		    isupper((unsigned char)name[row->len]))
+			return row->len;
+	return 0;
+}
+
+static bool fits(const struct pf_word_row *row, const char *name, size_t len,
+		 size_t verb)
+{
+	switch ((enum pf_word_match)row->match) {
+	case PF_MATCH_HAS:
+		return memmem(name, len, row->text, row->len) != NULL;
+	case PF_MATCH_LIKE:
+		return has_like(name, len, row->text, row->len);
+	case PF_MATCH_WORD:
+		return has_word(name, len, row->text, row->len);
+	case PF_MATCH_BEGINS:
+		return begins(name, len, row->text, row->len);
+	case PF_MATCH_VERB:
+		return verb &&
+		       begins(name + verb, len - verb, row->text, row->len);
+	}
+	return false;
+}
+
+unsigned pf_word_n(enum pf_word word, const char *name, size_t len)
+{
+	size_t first = pf_word_first[word];
+	size_t verb = pf_word_rows[first].match == PF_MATCH_VERB
+			      ? find_verb(name, len)
+			      : 0;
+
+	for (size_t i = first;
+	     i < pf_word_row_count && pf_word_rows[i].word == (unsigned)word;
+	     i++)
+		if (fits(&pf_word_rows[i], name, len, verb))
+			return (unsigned)(i - first) + 1;
+	return 0;
+}
+
+/* ---- names of kernels ---- */
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '~';
+}
+
+/* Length of the word at s, template arguments not included. */
+static size_t word_length(const char *s)
+{
+	size_t len = 0;
+
+	while (is_word(s[len]))
+		len++;
+	return len;
+}
+
+/* Is this a C++ name that was demangled? */
+static bool is_demangled(const char *name)
+{
+	return strstr(name, "::") || strchr(name, '<') ||
+	       !strncmp(name, "void ", 5);
+}
+
+static void add_short(struct pf_buf *out, const char *name)
+{
+	static const char anonymous[] = "(anonymous namespace)::";
+	const char *s = name;
+	int depth = 0;
+	size_t len;
+
+	pf_buf_adds(out, "");
+	if (!is_demangled(name)) {
+		pf_buf_adds(out, name);
+		return;
+	}
+	if (!strncmp(s, "void ", 5))
+		s += 5;
+	while (*s) {
+		if (!strncmp(s, anonymous, sizeof(anonymous) - 1)) {
+			s += sizeof(anonymous) - 1;
+			continue;
+		}
+		len = word_length(s);
+		if (len && s[len] == ':' && s[len + 1] == ':') {
+			s += len + 2;
+			continue;
+		}
+		if (len) {
+			pf_buf_add(out, s, len);
+			s += len;
+			continue;
+		}
+		if (*s == '(' && !depth)
+			return; /* the parameters */
+		depth += *s == '<' || *s == '(' || *s == '{';
+		depth -= *s == '>' || *s == ')' || *s == '}';
+		pf_buf_addc(out, *s++);
+	}
+}
+
+/*
+ * Types that came after libsupc++'s demangler, and types that it knows and no
+ * kernel has, which stand for them meanwhile: builtin types are no
+ * candidates for substitution, so that all else stays as it is.
+ */
+static const struct {
+	const char *mangled, *known, *printed, *name;
+} types[] = {
+	{ "DF16b", "De", "decimal128", "__bf16" },
+	{ "DF16_", "Df", "decimal32", "_Float16" },
+};
+
+/* Add what stands at *s: a name with its length, a type, one character. */
+static void add_known(struct pf_buf *out, const char **s)
+{
+	char *end;
+	unsigned long len;
+
+	if (isdigit((unsigned char)**s)) {
+		len = strtoul(*s, &end, 10);
+		if (len > strlen(end))
+			len = 0;
+		pf_buf_add(out, *s, (size_t)(end - *s) + len);
+		*s = end + len;
+		return;
+	}
+	/* a literal's digits are no length: "Li64E" */
+	if (**s == 'L' && islower((unsigned char)(*s)[1])) {
+		len = 2 + strspn(*s + 2, "n0123456789");
+		pf_buf_add(out, *s, len);
+		*s += len;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		size_t n = strlen(types[i].mangled);
+
+		if (!strncmp(*s, types[i].mangled, n)) {
+			pf_buf_adds(out, types[i].known);
+			*s += n;
+			return;
+		}
+	}
+	pf_buf_addc(out, *(*s)++);
+}
+
+/* A type's name in place of the one that stood for it. */
+static void rename_types(struct pf_buf *out, const char *s)
+{
+	while (*s) {
+		size_t i = 0, n = sizeof(types) / sizeof(*types);
+
+		while (i < n && strncmp(s, types[i].printed,
+					strlen(types[i].printed)) != 0)
+			i++;
+		pf_buf_add(out, i < n ? types[i].name : s,
+			   i < n ? strlen(types[i].name) : 1);
+		s += i < n ? strlen(types[i].printed) : 1;
+	}
+}
+
+/* The innermost of the names "_ZN1a1b..." begins with; false: there is none. */
+static bool add_innermost(struct pf_buf *out, const char *s)
+{
+	const char *name = NULL;
+	size_t len = 0, n;
+
+	s += strlen("_Z");
+	s += *s == 'N';
+	while (isdigit((unsigned char)*s)) {
+		char *end;
+
+		n = strtoul(s, &end, 10);
+		if (!n || n > strlen(end))
+			break;
+		name = end;
+		len = n;
+		s = end + n;
+	}
+	if (!name)
+		return false;
+	pf_buf_add(out, name, len);
+	if (*s == 'I')
+		pf_buf_adds(out, "<...>");
+	return true;
+}
+
+static void add_short_of_mangled(struct pf_buf *out, const char *name)
+{
+	struct pf_buf known = { 0 }, text = { 0 };
+	char *plain;
+
+	for (const char *s = name; *s;)
+		add_known(&known, &s);
+	plain = pf_demangle_take(known.data, known.len);
+	if (plain) {
+		rename_types(&text, plain);
+		add_short(out, text.data);
+	} else if (!add_innermost(out, name)) {
+		pf_buf_adds(out, name);
+	}
+	pf_buf_release(&known);
+	pf_buf_release(&text);
+	free(plain);
+}
+
+void pf_kernel_short_name(struct pf_buf *out, const char *name)
+{
+	if (!strncmp(name, "_Z", 2))
+		add_short_of_mangled(out, name);
+	else
+		add_short(out, name);
+}
+
+/* ---- without template arguments ---- */
+
+/* Does '<' at s[at] begin arguments: does it follow a name? */
+static bool begins_arguments(const char *s, size_t at)
+{
+	static const char word[] = "operator";
+	size_t n = sizeof(word) - 1, name = at;
+
+	if (!at || !(is_word(s[at - 1]) || s[at - 1] == ')'))
+		return false;
+	while (name > 0 && is_word(s[name - 1]))
+		name--;
+	return at - name != n || memcmp(s + name, word, n) != 0;
+}
+
+/*
+ * For each '<' that begins arguments the place of its '>', else 0.  What is
+ * between round, square and curly brackets opens and closes there; "->" and
+ * comparisons in brackets close nothing.
+ */
+static void match_brackets(const char *s, size_t len, size_t *end)
+{
+	static const char open[] = "<([{", close[] = ">)]}";
+	size_t *stack = pf_calloc(len + 1, sizeof(*stack)), depth = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		const char *kind = s[i] ? strchr(close, s[i]) : NULL;
+
+		if (s[i] == '<' ? begins_arguments(s, i)
+				: s[i] && strchr(open, s[i])) {
+			stack[depth++] = i;
+		} else if (kind && s[i] == '>') {
+			if (depth && s[stack[depth - 1]] == '<' &&
+			    s[i - 1] != '-')
+				end[stack[--depth]] = i;
+		} else if (kind) {
+			char wanted = open[kind - close];
+
+			while (depth && s[stack[depth - 1]] == '<' &&
+			       wanted != '<')
+				depth--;
+			if (depth && s[stack[depth - 1]] == wanted)
+				depth--;
+		}
+	}
+	free(stack);
+}
+
+void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len)
+{
+	size_t *end = pf_calloc(len + 1, sizeof(*end));
+	bool has_dots = true; /* as far as is known */
+
+	match_brackets(s, len, end);
+	for (size_t i = 0; i < len; i++) {
+		const char *rest = NULL;
+
+		if (end[i]) {
+			i = end[i];
+			continue;
+		}
+		/* a name that was cut: up to the dots that say so */
+		if (s[i] == '<' && has_dots && begins_arguments(s, i)) {
+			rest = memmem(s + i, len - i, "...", 3);
+			has_dots = rest != NULL;
+		}
+		if (rest)
+			i = (size_t)(rest - s);
+		pf_buf_addc(out, s[i]);
+	}
+	free(end);
+}
+
+const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name)
+{
+	struct pf_buf text = { 0 };
+	const char *kept = name;
+
+	if (name)
+		pf_kernel_short_name(&text, name);
+	if (name && strcmp(text.data, name) != 0)
+		kept = pf_arena_string(texts, text.data);
+	pf_buf_release(&text);
+	return kept;
 }

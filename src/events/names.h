@@ -4,15 +4,18 @@
  * compilation, data loading and so on, which Python functions are the user's.
  * A name is looked at once; memory grows with the number of distinct names.
  */
-#ifndef PF_ANALYSIS_NAMES_H
-#define PF_ANALYSIS_NAMES_H
+#ifndef PF_EVENTS_NAMES_H
+#define PF_EVENTS_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "formats/event.h"
 #include "store/db.h"
 
 /*
@@ -139,5 +142,146 @@ bool pf_name_is_whole_graph(const char *name);
 
 /* Classify a text; pf_names_class() without a database. */
 struct pf_name_class pf_name_classify(const char *name);
+
+/* Which kind of event (enum pf_kind) each type of a database is. */
+
+struct pf_kinds {
+	unsigned char *of; /* by event_type.id; see below */
+	size_t count;
+};
+
+/* Zero *k first, and release it also after an error. */
+int pf_kinds_load(struct pf_kinds *k, struct pf_db *db, struct pf_err *err);
+void pf_kinds_release(struct pf_kinds *k);
+
+#define PF_KINDS_NVTX 0x80 /* beside the kind */
+
+/* PF_KIND_COUNT if the type is not known. */
+static inline unsigned pf_kinds_at(const struct pf_kinds *k, uint32_t type)
+{
+	return type < k->count ? k->of[type] & ~PF_KINDS_NVTX : PF_KIND_COUNT;
+}
+
+/* Is it of the category "nvtx", which a program's own ranges have? */
+static inline bool pf_kinds_is_nvtx(const struct pf_kinds *k, uint32_t type)
+{
+	return type < k->count && k->of[type] & PF_KINDS_NVTX;
+}
+
+/*
+ * What the names of events mean: the rows of data/words.csv, which are the
+ * only lists of such names.  They are compiled in, so that asking needs
+ * nothing; whoever asks often keeps the answer by string.id.
+ */
+
+/* The first column of data/words.csv, in lower case there. */
+enum pf_word {
+	/* GPU work */
+	PF_WORD_COMM_KERNEL, /* communication by its own name */
+	PF_WORD_COPY_KERNEL, /* copies that are recorded as kernels */
+	PF_WORD_MIGRATION,   /* copies that no call launches */
+	PF_WORD_HTOD,        /* ways of copies; in the order of */
+	PF_WORD_DTOH,        /* enum pf_copy_way */
+	PF_WORD_DTOD,
+	PF_WORD_PTOP,
+	PF_WORD_COMM_HLO, /* operations of XLA: communication, by their */
+	PF_WORD_COPY_HLO, /* names or categories; copies and transfers */
+	/* calls of the runtime and the driver */
+	PF_WORD_VENDOR, /* how their names begin, with a capital after it */
+	PF_WORD_CALL_SYNC,
+	PF_WORD_CALL_COPY,
+	PF_WORD_CALL_FILL,
+	PF_WORD_CALL_BLOCKING, /* of the allocator, and wait for the GPU */
+	PF_WORD_CALL_ALLOCATOR,
+	PF_WORD_DEVICE_ALLOC, /* memory of a GPU, one block a call */
+	PF_WORD_DEVICE_FREE,
+	PF_WORD_CALL_MODULE, /* load code */
+	PF_WORD_CALL_GRAPH,  /* launch graphs */
+	PF_WORD_CALL_STREAM_WAIT,
+	PF_WORD_CALL_LAUNCH, /* launch kernels, unless ... */
+	PF_WORD_CALL_NO_LAUNCH,
+	PF_WORD_CALL_COPIES, /* launch copies or fills */
+	/* tasks of NPUs, by their type */
+	PF_WORD_NPU_KERNEL,
+	PF_WORD_NPU_COPY,
+	PF_WORD_NPU_WAIT, /* of one stream for another, or its mark: no work */
+	/* overhead records */
+	PF_WORD_OVERHEAD_MODULE,
+	PF_WORD_OVERHEAD_NONE, /* the GPU has enough to do */
+	/* other ranges */
+	PF_WORD_COMM_OP,   /* work launched in it is communication; in the
+			      order of enum pf_comm_rule */
+	PF_WORD_COMM_WAIT, /* the host communicates or waits for it */
+	PF_WORD_COMM_HOST, /* ... if it says also that it waits */
+	PF_WORD_COMPILE,
+	PF_WORD_COMPILER, /* where functions compile that are called so */
+	PF_WORD_DATA,     /* load data */
+	PF_WORD_GC,
+	PF_WORD_FREE,      /* memory records that free, also without a size */
+	PF_WORD_STEP,      /* of the profiler */
+	PF_WORD_OPTIMIZER, /* ranges around an optimizer's work */
+	PF_WORD_LIBRARY,   /* Python functions that are not the user's */
+	PF_WORD_WAITING,   /* Python functions that wait */
+	PF_WORD_ASLEEP,    /* ... for another thread or process: whole words */
+	PF_WORD_WAIT_ALL,  /* calls that wait for all streams, */
+	PF_WORD_WAIT_STREAM,  /* for one, */
+	PF_WORD_WAIT_EVENT,   /* for what an event marks */
+	PF_WORD_EVENT_RECORD, /* calls that mark it */
+	PF_WORD_WAIT_RECORD,  /* records of a stream that waits */
+	PF_WORD_COUNT
+};
+
+enum pf_word_match {
+	PF_MATCH_BEGINS,
+	PF_MATCH_HAS,
+	PF_MATCH_LIKE, /* has, in any case */
+	/* begins after the vendor: "cudaMalloc"; the first rows of a word */
+	PF_MATCH_VERB,
+	PF_MATCH_WORD, /* has, between what is no letter, digit or "_" */
+};
+
+/*
+ * Does a row of a word fit a name?  1 for the first of its rows, 2 for the
+ * second and so on; 0: none.
+ */
+unsigned pf_word_n(enum pf_word word, const char *name, size_t len);
+
+static inline unsigned pf_word(enum pf_word word, const char *name)
+{
+	return pf_word_n(word, name, strlen(name));
+}
+
+/* ---- the table, for base/words.c ---- */
+
+struct pf_word_row {
+	unsigned char word, match, len;
+	const char *text;
+};
+
+extern const struct pf_word_row pf_word_rows[];
+extern const size_t pf_word_row_count;
+extern const unsigned short pf_word_first[PF_WORD_COUNT]; /* row of a word */
+
+/* Names of kernels as people read them. */
+
+/*
+ * Add a kernel's name without return type, namespaces and parameters:
+ * "void at::native::reduce_kernel<512, at::F>(int)" is
+ * "reduce_kernel<512, F>".  One that is mangled, with types that the runtime's
+ * demangler does not know too, is demangled for it; of one that cannot be
+ * demangled it is the innermost name, "kernel<...>".
+ */
+void pf_kernel_short_name(struct pf_buf *out, const char *name);
+
+/* The same, kept in the arena; the name itself if it has no shorter. */
+const char *pf_kernel_short_kept(struct pf_arena *texts, const char *name);
+
+/*
+ * Add a text without template arguments: "void f<512, g<int>>(h<int>*)" is
+ * "void f(h*)".  Other angle brackets stay ("<module>", "operator<", "->"),
+ * so any text may be given.  Of a name that was cut ("f<512, ...") the dots
+ * are left.
+ */
+void pf_kernel_without_templates(struct pf_buf *out, const char *s, size_t len);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The profiler steps of a trace: ProfilerStep#N on the thread that has most of
- * them, or ranges of other names (events/step_names.h), each extended to the
+ * them, or ranges of other names (below), each extended to the
  * end of the last GPU work launched in it.
  *
  * start = the larger of the step's start on the host and the end of the step
  * before; end = the larger of its end on the host and the end of the last GPU
  * work whose launch call lies entirely in it.  So steps never overlap.
  */
-#ifndef PF_ANALYSIS_STEP_H
-#define PF_ANALYSIS_STEP_H
+#ifndef PF_EVENTS_STEP_H
+#define PF_EVENTS_STEP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +70,30 @@ static inline bool pf_steps_is_of(const struct pf_steps *steps, size_t i,
 /* The step on the host in which an instant lies, or the number of steps. */
 size_t pf_steps_at(const struct pf_steps *steps, int64_t trace_id,
 		   int64_t at_ns);
+
+/*
+ * Steps that are no ProfilerStep#N: ranges of the host whose name matches a
+ * POSIX extended regular expression (--steps), as Lightning, Megatron, JAX and
+ * others mark them.
+ *
+ * Per trace, the thread with most of them counts, or the lane of ranges that are
+ * no thread's (traces.h) where that has more; and of ranges within each other, or
+ * across, the first.  The number of a step is the one that its name ends in
+ * ("train 7" is 7), if all do and the numbers ascend; else steps are counted
+ * from 0.
+ *
+ * Neither patterns nor names are trusted: patterns have at most 256
+ * characters, no back-references and repeat at most 1000 times in all (what
+ * glibc's matcher does in linear time and small memory); of a name the first
+ * 1024 bytes count, up to a NUL; at most 2^20 ranges may match.
+ */
+
+struct pf_step_regex;
+/* PF_EUSAGE and NULL if the pattern is wrong or past a limit. */
+struct pf_step_regex *pf_step_regex_new(const char *pattern,
+					struct pf_err *err);
+void pf_step_regex_free(struct pf_step_regex *r);
+bool pf_step_regex_matches(const struct pf_step_regex *r, const char *name,
+			   size_t len);
 
 #endif

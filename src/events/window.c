@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "events/device_work.h"
+#include "events/traces.h"
 #include "events/hints.h"
 #include "events/interval.h"
-#include "events/kinds.h"
+#include "events/names.h"
 #include "events/step.h"
-#include "events/step_names.h"
-#include "events/track_read.h"
 #include "base/sat.h"
 #include "events/window.h"
 #include "base/mem.h"
@@ -22,38 +20,13 @@
 #include "store/query.h"
 #include "show/rows.h"
 
-/* "3" or "3..8" of len bytes. */
-static bool parse_range(const char *text, size_t len, int64_t *first,
-			int64_t *last)
-{
-	char *own = pf_memdup0(text, len), *dots = strstr(own, "..");
-	bool bad;
-
-	if (dots)
-		*dots = '\0';
-	bad = pf_num_int(own, first) || pf_num_int(dots ? dots + 2 : own, last);
-	free(own);
-	return !bad && *first <= *last;
-}
-
 static int parse_steps(const char *text, int64_t *first, int64_t *last,
 		       struct pf_err *err)
 {
-	if (!parse_range(text, strlen(text), first, last))
+	if (!pf_window_numbers(text, strlen(text), first, last))
 		return pf_fail(err, PF_EUSAGE,
 			       "'%s' names no steps; say '3' or '3..8'", text);
 	return 0;
-}
-
-int pf_window_range(const char **list, int64_t *first, int64_t *last)
-{
-	const char *from = *list;
-	size_t len = strcspn(from, ",");
-
-	if (!*from)
-		return 0;
-	*list = from + len + (from[len] == ',' && from[len + 1]);
-	return parse_range(from, len, first, last) && *first >= 0 ? 1 : -1;
 }
 
 int pf_window_check_ranks(const char *list, struct pf_err *err)
@@ -67,96 +40,6 @@ int pf_window_check_ranks(const char *list, struct pf_err *err)
 	return !rc ? 0
 		   : pf_fail(err, PF_EUSAGE,
 			     "'%s' names no ranks; say '3' or '0..7,64'", list);
-}
-
-bool pf_window_names_rank(const char *list, int64_t rank)
-{
-	int64_t first, last;
-
-	while (pf_window_range(&list, &first, &last) == 1)
-		if (rank >= first && rank <= last)
-			return true;
-	return false;
-}
-
-/* Is a row of the traces one that is asked for? */
-static bool is_wanted(const struct pf_window_args *args, sqlite3_stmt *st)
-{
-	bool has_rank = sqlite3_column_type(st, 1) != SQLITE_NULL;
-
-	if (sqlite3_column_int(st, 7) && !args->beside && args->trace < 0)
-		return false;
-	if (args->rank &&
-	    (!has_rank ||
-	     !pf_window_names_rank(args->rank, sqlite3_column_int64(st, 1))))
-		return false;
-	if (args->trace >= 0 && sqlite3_column_int64(st, 0) != args->trace)
-		return false;
-	/* NULL is 0, which no cycle is */
-	return !args->cycle || sqlite3_column_int64(st, 8) == args->cycle;
-}
-
-static int refuse_traces(const struct pf_window_args *args, struct pf_err *err)
-{
-	if (args->cycle)
-		return pf_fail(
-			err, PF_EDATA,
-			"there is no cycle %lld of such a trace; 'profan "
-			"info' says which captures of a process there "
-			"are, by the numbers in the names of their files",
-			(long long)args->cycle);
-	if (args->trace >= 0 && args->rank)
-		return pf_fail(err, PF_EDATA,
-			       "there is no trace %lld of rank %s",
-			       (long long)args->trace, args->rank);
-	if (args->trace >= 0)
-		return pf_fail(err, PF_EDATA,
-			       "there is no trace %lld; 'profan info' lists "
-			       "them",
-			       (long long)args->trace);
-	if (args->rank)
-		return pf_fail(err, PF_EDATA, "there is no trace of rank %s",
-			       args->rank);
-	return pf_fail(err, PF_EDATA, "there is no trace");
-}
-
-static int load_traces(struct pf_db *db, const struct pf_window_args *args,
-		       struct pf_window *w, struct pf_err *err)
-{
-	sqlite3_stmt *stmt = pf_named_prepare(db, "window_traces", err);
-	size_t cap = 0;
-	int rc;
-
-	if (!stmt)
-		return -1;
-	while ((rc = pf_db_step(db, stmt, err)) == 1) {
-		bool has_rank = sqlite3_column_type(stmt, 1) != SQLITE_NULL;
-		int64_t own = has_rank ? sqlite3_column_int64(stmt, 1) : -1;
-
-		if (!is_wanted(args, stmt))
-			continue;
-		w->traces = pf_grow(w->traces, &cap, w->count + 1,
-				    sizeof(*w->traces));
-		w->traces[w->count++] = (struct pf_window_trace){
-			.trace_id = sqlite3_column_int64(stmt, 0),
-			.rank = own,
-			.is_side = sqlite3_column_int(stmt, 6) != 0,
-			.is_tpu = sqlite3_column_int(stmt, 9) != 0,
-			.is_empty = sqlite3_column_type(stmt, 2) == SQLITE_NULL,
-			.from_ns = INT64_MIN,
-			.to_ns = INT64_MAX,
-			.first_ns = sqlite3_column_int64(stmt, 2),
-			.last_ns = sqlite3_column_int64(stmt, 3),
-			.worker_id = sqlite3_column_int64(stmt, 4),
-		};
-		pf_sat_sum(&w->tpu_count, sqlite3_column_int64(stmt, 5));
-		w->has_unread |= sqlite3_column_int(stmt, 10) != 0;
-	}
-	sqlite3_finalize(stmt);
-	w->is_tpu = w->tpu_count > 0;
-	for (size_t i = 0; i < w->count; i++)
-		w->is_tpu &= w->traces[i].is_tpu || w->traces[i].is_side;
-	return !rc && !w->count ? refuse_traces(args, err) : rc;
 }
 
 /*
@@ -281,7 +164,7 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 		return -1;
 	if (args->steps && check_pattern(args->steps, err) < 0)
 		return -1;
-	if (load_traces(db, args, out, err) < 0)
+	if (pf_window_load(db, args, out, err) < 0)
 		return -1;
 	if ((args->step || args->skip_first) &&
 	    apply_steps(db, args, out, err) < 0)
@@ -291,15 +174,6 @@ int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
 }
 
 /* ---- what times are shares of ---- */
-
-const struct pf_window_trace *pf_window_find(const struct pf_window *w,
-					     int64_t trace_id)
-{
-	const struct pf_window_trace *t = w->traces;
-	size_t low = PF_SEARCH(i, w->count, t[i].trace_id < trace_id);
-
-	return low < w->count && t[low].trace_id == trace_id ? &t[low] : NULL;
-}
 
 static struct pf_window_trace *find_trace(struct pf_window *w, int64_t id)
 {
@@ -316,7 +190,7 @@ static bool is_all_time(const struct pf_window_trace *t)
 /* From the first to the last work of a device's track. */
 struct extent {
 	const struct pf_kinds *kinds;
-	enum pf_work_row row;
+	enum pf_device_row row;
 	int64_t lo_ns, hi_ns;
 };
 
@@ -535,12 +409,6 @@ int pf_window_steps(struct pf_db *db, const struct pf_window *w,
 		    struct pf_steps *out, struct pf_err *err)
 {
 	return pf_steps_load(db, w->steps, out, err);
-}
-
-void pf_window_release(struct pf_window *w)
-{
-	free(w->traces);
-	*w = (struct pf_window){ 0 };
 }
 
 static int gpu_order(const struct pf_gpu_id *a, const struct pf_gpu_id *b)

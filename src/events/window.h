@@ -9,7 +9,7 @@
  *		PF_WINDOW_OPTS(struct gaps_args, window),
  *		...
  *
- * --steps says what a step is (events/step_names.h), and restricts only what
+ * --steps says what a step is (events/step.h), and restricts only what
  * holds for steps by default.  A step reaches from its start on the host to
  * the end of the last GPU work that was launched in it (events/step.h), so
  * that --step takes in the work of a step and not the work that a call of it
@@ -25,30 +25,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/opt.h"
+#include "events/traces.h"
 #include "store/db.h"
 #include "show/doc.h"
-
-struct pf_window_args {
-	const char *steps;      /* regex of ranges that are steps, or NULL */
-	const char *step;       /* "3", "3..8", or NULL */
-	int64_t skip_first;     /* steps of each trace */
-	bool whole;             /* not only steps where that is the default */
-	int64_t from_ns, to_ns; /* after the first event of a trace, or -1 */
-	const char *rank;       /* "3", "0..7,64", or NULL */
-	int64_t device;         /* or -1 */
-	int64_t trace;          /* number of the only one, or -1 */
-	int64_t cycle;          /* of the captures of each process, or 0 */
-	/*
-	 * Set by analyses of these: also snapshots and logs that are beside the
-	 * traces of programs.  Without, they are left out unless named.
-	 */
-	bool beside;
-};
-
-#define PF_WINDOW_DEFAULTS                                                     \
-	{                                                                      \
-		.from_ns = -1, .to_ns = -1, .device = -1, .trace = -1          \
-	}
 
 /* Rows for a table of options; "field" is a struct pf_window_args of type. */
 #define PF_WINDOW_OPTS(type, field)                                             \
@@ -112,31 +91,8 @@ struct pf_window_args {
 /* Append a window as options: " --step 5..10". */
 void pf_window_options(const struct pf_window_args *w, struct pf_buf *out);
 
-/*
- * The next numbers of a list ("0..7,64") from *list on, which moves behind
- * them: 1, 0 at the end, -1 if there are none that can be read.
- */
-int pf_window_range(const char **list, int64_t *first, int64_t *last);
-
 /* Is it a list of ranks, or NULL?  PF_EUSAGE if not. */
 int pf_window_check_ranks(const char *list, struct pf_err *err);
-bool pf_window_names_rank(const char *list, int64_t rank);
-
-struct pf_window_trace {
-	int64_t trace_id;
-	int64_t rank;  /* or -1 */
-	bool is_side;  /* a log, or rows: no time of a program */
-	bool is_tpu;   /* its devices are TPUs (events/device_work.h) */
-	bool is_empty; /* it has no event */
-	/* The first trace of the same process: its captures are several. */
-	int64_t worker_id;
-	int64_t from_ns, to_ns; /* [from, to); all time if not restricted */
-	int64_t first_ns;       /* of the trace's events */
-	int64_t last_ns;
-	/* What times are shares of, once pf_window_settle() was called. */
-	int64_t lo_ns, hi_ns;
-};
-
 /*
  * The GPUs that work was seen on.  Traces of one process are captures of the
  * same GPUs; of others nothing is known, and their GPUs are others.
@@ -151,28 +107,8 @@ void pf_gpu_set_add(struct pf_gpu_set *set, const struct pf_window_trace *trace,
 		    int64_t device);
 void pf_gpu_set_release(struct pf_gpu_set *set);
 
-struct pf_window {
-	struct pf_window_trace *traces; /* by trace_id; at least one */
-	size_t count;
-	int64_t device;     /* or -1 */
-	bool is_restricted; /* in time */
-	bool is_whole;      /* steps do not restrict it */
-	const char *steps;  /* of the arguments, borrowed; or NULL */
-	int64_t tpu_count;  /* events of TPUs, which are no GPU work */
-	bool is_tpu;        /* every program of it ran on TPUs alone */
-	/* tables are in versions that are not known: what seems not to be there
-	 * may be in these (pf_trust_versions() names them) */
-	bool has_unread;
-	/* From the first step to the last, what part is in none of them? */
-	double between_share;
-};
-
 /* Less than that between steps need not be said. */
 #define PF_WINDOW_BETWEEN 0.01
-
-/* The trace of this number, or NULL if it is not in the window. */
-const struct pf_window_trace *pf_window_find(const struct pf_window *w,
-					     int64_t trace_id);
 
 /*
  * How a sentence begins where there is no GPU work: "There is no GPU work", or
@@ -215,7 +151,7 @@ struct pf_table *pf_window_rows(const struct pf_window *w, struct pf_doc *doc,
 				size_t row_bytes);
 
 /*
- * PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no
+ * As pf_window_load(), and then cut.  PF_EUSAGE if the options make no sense, PF_EDATA if nothing is left: no
  * such rank, no such step.
  */
 int pf_window_resolve(struct pf_db *db, const struct pf_window_args *args,
@@ -242,8 +178,6 @@ int pf_window_to_steps(struct pf_db *db, struct pf_window *w,
 		       struct pf_err *err);
 /* Set between_share: of the steps of these that are whole in the window. */
 void pf_window_note_steps(struct pf_window *w, const struct pf_steps *steps);
-void pf_window_release(struct pf_window *w);
-
 /*
  * " in the capture" if that is what a sentence speaks of, where others speak
  * of the steps; "" where what is meant was asked for.
@@ -262,19 +196,5 @@ void pf_window_say_part(const struct pf_window *w, struct pf_buf *out,
 struct pf_steps;
 int pf_window_steps(struct pf_db *db, const struct pf_window *w,
 		    struct pf_steps *out, struct pf_err *err);
-
-/* Cut a span to the window: false if nothing (or no instant) is left. */
-static inline bool pf_window_cut(const struct pf_window_trace *t,
-				 int64_t *start_ns, int64_t *end_ns)
-{
-	if (*start_ns >= t->to_ns ||
-	    (*end_ns <= t->from_ns && *start_ns < t->from_ns))
-		return false;
-	if (*start_ns < t->from_ns)
-		*start_ns = t->from_ns;
-	if (*end_ns > t->to_ns)
-		*end_ns = t->to_ns;
-	return true;
-}
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "events/args.h"
-#include "events/device_line.h"
+#include "events/traces.h"
 #include "export/slice_impl.h"
 #include "base/json.h"
 #include "base/mem.h"

@@ -13,10 +13,10 @@
 #include "export/stack_tree.h"
 #include "export/stacks_impl.h"
 #include "events/nest.h"
-#include "events/track_read.h"
+#include "events/traces.h"
 #include "events/trust.h"
 #include "base/mem.h"
-#include "events/by_event.h"
+#include "events/gpu.h"
 #include "store/cursor.h"
 #include "formats/event.h"
 

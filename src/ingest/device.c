@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/spool.h"
 #include "events/args.h"
-#include "events/device_line.h"
+#include "events/traces.h"
 #include "formats/planes.h"
 #include "ingest/impl.h"
 #include "store/query.h"

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/search.h"
-#include "events/words.h"
+#include "events/names.h"
 #include "ingest/impl.h"
 
 #define BUFFERS_BYTES (16u << 20)

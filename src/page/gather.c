@@ -7,11 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torch/averages_doc.h"
+#include "torch/table.h"
 #include "torch/rules.h"
 #include "analysis/time/counters.h"
 #include "analysis/time/modules.h"
-#include "torch/torch_table.h"
 #include "base/mem.h"
 #include "events/gpu.h"
 #include "events/step.h"

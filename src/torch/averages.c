@@ -7,133 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "torch/engine.h"
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/tempfile.h"
+#include "torch/engine.h"
 
 #define WAITING_MAX 65536 /* events that wait for an earlier one */
-
-bool pf_engine_has(const struct pf_engine *e, uint32_t kinds)
-{
-	for (size_t i = 0; i < e->track_count; i++)
-		for (unsigned k = 0; k < PF_KIND_COUNT; k++)
-			if (pf_kind_in(k, kinds) && e->host[i].kind_count[k])
-				return true;
-	return false;
-}
-
-/* ---- stacks ---- */
-
-/* Frames of torch's own that it leaves out. */
-static bool is_frame_dropped(const char *p, size_t len)
-{
-	static const char *const pairs[][2] = {
-		{ "autograd/__init__", "_make_grads" },
-		{ "autograd/__init__", "backward" },
-		{ "torch/tensor", "backward" },
-		{ "_internal/common_utils", "prof_callable" },
-		{ "_internal/common_utils", "prof_func_call" },
-		{ "_internal/common_utils", "prof_meth_call" },
-	};
-
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
-		if (memmem(p, len, pairs[i][0], strlen(pairs[i][0])) &&
-		    memmem(p, len, pairs[i][1], strlen(pairs[i][1])))
-			return true;
-	return false;
-}
-
-/* The first n entries of a "Call stack" text, joined by newlines. */
-static uint32_t cut_stack(struct pf_facts *f, uint32_t text, unsigned n)
-{
-	const char *p = pf_intern_text(&f->texts, text, NULL);
-	struct pf_buf out = { 0 };
-	uint32_t id;
-
-	while (*p && n) {
-		size_t len = strcspn(p, ";");
-
-		if (len && !is_frame_dropped(p, len)) {
-			if (out.len)
-				pf_buf_addc(&out, '\n');
-			pf_buf_add(&out, p, len);
-			n--;
-		}
-		p += len + (p[len] == ';');
-	}
-	id = pf_intern_add(&f->texts, out.data ? out.data : "", out.len);
-	pf_buf_release(&out);
-	return id;
-}
-
-static uint32_t stack_of(struct pf_engine *e, size_t grouping, uint32_t text)
-{
-	uint64_t *cut = pf_map_at(&e->stacks[grouping], text);
-
-	if (*cut == UINT64_MAX)
-		*cut = cut_stack(&e->facts, text,
-				 e->args->grouping[grouping].stack);
-	return (uint32_t)*cut;
-}
-
-/* The groups of a row, both in one number. */
-static int find_groups(struct pf_engine *e, const struct pf_engine_row *row,
-		       uint64_t *groups, struct pf_err *err)
-{
-	struct pf_args_fact args = { e->facts.no_shapes, e->facts.empty, 0 };
-	uint32_t found[PF_GROUPINGS_MAX] = { 0 };
-
-	if (row->has_args && pf_facts_args(&e->facts, &row->args, &args, err))
-		return -1;
-	if (row->has_stack)
-		args.stack = row->stack;
-	for (size_t i = 0; i < e->grouping_count; i++) {
-		const struct pf_grouping *g = &e->args->grouping[i];
-		struct pf_group_key key = {
-			.name = row->name.text,
-			.overload = g->by_overload ? row->name.overload
-						   : e->facts.empty,
-			.shapes = g->by_shape ? args.shapes : e->facts.empty,
-			.stack = g->stack ? stack_of(e, i, args.stack)
-					  : e->facts.empty,
-			.is_device = row->is_device,
-			.is_annotation = row->is_annotation,
-		};
-
-		found[i] = pf_groups_find(&e->groups[i], &key);
-	}
-	if (e->grouping_count > 1)
-		e->groups[1].group[found[1]].coarse = found[0];
-	*groups = (uint64_t)found[1] << 32 | found[0];
-	return 0;
-}
-
-int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
-		    struct pf_node *node, struct pf_err *err)
-{
-	uint32_t args = row->has_args ? row->args.id : PF_ID_NONE;
-	uint64_t key = (uint64_t)row->name.text << 34 |
-		       (uint64_t)row->is_device << 33 |
-		       (uint64_t)row->is_annotation << 32 | args;
-	bool is_kept = args != PF_ID_INLINE && row->name.text < 1u << 30 &&
-		       !row->has_stack && !e->args->grouping[0].by_overload;
-	uint64_t groups = UINT64_MAX;
-
-	if (is_kept)
-		groups = *pf_map_at(&e->rows, key);
-	if (groups == UINT64_MAX) {
-		if (find_groups(e, row, &groups, err))
-			return -1;
-		if (is_kept)
-			*pf_map_at(&e->rows, key) = groups;
-	}
-	node->group[0] = (uint32_t)groups;
-	node->group[1] = (uint32_t)(groups >> 32);
-	for (size_t i = 0; i < e->grouping_count; i++)
-		node->ticket[i] =
-			pf_groups_begin(&e->groups[i], node->group[i]);
-	return 0;
-}
 
 /* ---- setting up ---- */
 
@@ -206,8 +85,10 @@ static int choose_step(struct pf_engine *e, struct pf_err *err)
 	return 0;
 }
 
-int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
-			   struct pf_averages_trust *trust, struct pf_err *err)
+/* Set trust->skipped and trust->repaired from what ingest wrote. */
+static int averages_read_trust(struct pf_db *db, int64_t trace_id,
+			       struct pf_averages_trust *trust,
+			       struct pf_err *err)
 {
 	int64_t row[2] = { 0, 0 };
 
@@ -240,8 +121,8 @@ static int read_trace(struct pf_engine *e, struct pf_err *err)
 		       e->args->trace_id, 0, row, err) < 0)
 		return -1;
 	e->base_ns = row[0];
-	if (pf_averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
-				   err))
+	if (averages_read_trust(e->db, e->args->trace_id, &e->result->trust,
+				err))
 		return -1;
 	e->result->has_memory =
 		meta_is_set(e->db, e->args->trace_id, "profile_memory", err);
@@ -452,4 +333,337 @@ void pf_averages_release(struct pf_averages *a)
 		free(a->list[i].rows);
 	free(a->text);
 	memset(a, 0, sizeof(*a));
+}
+
+/*
+ * The table "average": groupings 0 (none) and 1 (by input shape) under the
+ * rules recognised at ingest.  What else a reader needs is in trace_fact
+ * under "averages_...".
+ */
+
+/*
+ * Ingest takes no more memory than this many groups need.  A trace with more
+ * (an address in every name) has no stored averages: "table" works them out,
+ * as it does where FLOPs are more than a column holds.
+ */
+#define STORED_GROUPS_MAX 65536
+
+static void bind_text(sqlite3_stmt *st, int at, const char *text)
+{
+	sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC);
+}
+
+static int insert_row(struct pf_db *db, sqlite3_stmt *st,
+		      const struct pf_average *r, size_t position,
+		      struct pf_err *err)
+{
+	int at = 3;
+
+	sqlite3_bind_int64(st, at++, (int64_t)position);
+	bind_text(st, at++, r->name);
+	bind_text(st, at++, r->shapes);
+	bind_text(st, at++, r->is_device ? "CUDA" : "CPU");
+	sqlite3_bind_int(st, at++, r->is_annotation);
+	sqlite3_bind_int(st, at++, r->is_async);
+	sqlite3_bind_int(st, at++, r->has_parent);
+	sqlite3_bind_int64(st, at++, (int64_t)r->count);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		sqlite3_bind_int64(st, at++, r->sum.ns[i]);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		sqlite3_bind_double(st, at++, r->sum.us[i]);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		sqlite3_bind_int64(st, at++, r->sum.bytes[i]);
+	if (r->sum.flops.unknown_count)
+		sqlite3_bind_null(st, at++);
+	else
+		sqlite3_bind_int64(st, at++, pf_flops_known(&r->sum.flops));
+	if (pf_db_step(db, st, err) < 0)
+		return -1;
+	sqlite3_reset(st);
+	return 0;
+}
+
+static int insert_list(struct pf_db *db, int64_t trace_id, int grouping,
+		       const struct pf_average_list *list, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"INSERT INTO average VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+		" ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
+		" ?21, ?22, ?23)",
+		err);
+	int rc = st ? 0 : -1;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	sqlite3_bind_int(st, 2, grouping);
+	for (size_t i = 0; !rc && i < list->count; i++)
+		rc = insert_row(db, st, &list->rows[i], i, err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* The facts that go with the rows, and where they are kept in memory. */
+#define FACTS(a)                                                               \
+	{                                                                      \
+		{ "averages_device_ns", (a)->trust.device_ns },                \
+			{ "averages_unlinked_ns", (a)->trust.unlinked_ns },    \
+			{ "averages_unlinked_count",                           \
+			  (int64_t)(a)->trust.unlinked_count },                \
+			{ "averages_too_deep", (int64_t)(a)->trust.too_deep }, \
+			{ "averages_flops_unknown",                            \
+			  (int64_t)(a)->trust.flops_unknown_count },           \
+			{ "averages_has_memory", (a)->has_memory },            \
+			{ "averages_has_flops", (a)->has_flops },              \
+	}
+
+static int insert_facts(struct pf_db *db, int64_t trace_id,
+			const struct pf_averages *a, struct pf_err *err)
+{
+	const struct {
+		const char *key;
+		int64_t value;
+	} facts[] = FACTS(a);
+	sqlite3_stmt *st = pf_db_prepare(
+		db, "INSERT OR REPLACE INTO trace_fact VALUES (?1, ?2, ?3)",
+		err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < sizeof(facts) / sizeof(*facts); i++) {
+		sqlite3_bind_int64(st, 1, trace_id);
+		bind_text(st, 2, facts[i].key);
+		sqlite3_bind_int64(st, 3, facts[i].value);
+		rc = pf_db_step(db, st, err) < 0 ? -1 : 0;
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* Columns hold FLOPs below 2^63, and NULL where they are not known. */
+static bool has_large_flops(const struct pf_averages *a)
+{
+	for (size_t i = 0; i < 2; i++)
+		for (size_t k = 0; k < a->list[i].count; k++) {
+			const struct pf_flops_sum *f =
+				&a->list[i].rows[k].sum.flops;
+
+			if (!f->unknown_count && pf_flops_known(f) < 0)
+				return true;
+		}
+	return false;
+}
+
+static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
+		    struct pf_err *err)
+{
+	const struct pf_averages_args args = {
+		.trace_id = trace_id,
+		.step = -1,
+		.groups_max = STORED_GROUPS_MAX,
+		.grouping = { { .by_shape = false }, { .by_shape = true } },
+		.grouping_count = 2,
+	};
+
+	if (!pf_averages(db, &args, out, err)) {
+		out->is_left_out = has_large_flops(out);
+		return 0;
+	}
+	if (err->code != PF_ELIMIT)
+		return pf_while(err, "averages");
+	memset(err, 0, sizeof(*err));
+	memset(out, 0, sizeof(*out));
+	out->is_left_out = true;
+	return 0;
+}
+
+static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+{
+	struct pf_averages *a = pf_calloc(1, sizeof(*a));
+
+	if (!work_out(db, trace_id, a, err))
+		return a;
+	free(a);
+	return NULL;
+}
+
+static int store(struct pf_db *db, int64_t trace_id, void *prepared,
+		 struct pf_err *err)
+{
+	const struct pf_averages *a = prepared;
+	int rc;
+
+	if (a->is_left_out)
+		return 0;
+	rc = insert_facts(db, trace_id, a, err);
+	for (int i = 0; !rc && i < 2; i++)
+		rc = insert_list(db, trace_id, i, &a->list[i], err);
+	return rc ? pf_while(err, "averages") : 0;
+}
+
+static void release(void *prepared)
+{
+	pf_averages_release(prepared);
+	free(prepared);
+}
+
+const struct pf_ingest_extra pf_averages_extra = { prepare, store, release };
+
+/* ---- reading ---- */
+
+/* Texts gather in one buffer; rows hold offsets until all are there. */
+struct texts {
+	struct pf_buf bytes;
+	size_t *start; /* name and shapes of each row */
+	size_t cap, count;
+};
+
+static void keep_text(struct texts *t, sqlite3_stmt *st, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(st, column);
+
+	t->start = pf_grow(t->start, &t->cap, t->count + 1, sizeof(*t->start));
+	t->start[t->count++] = t->bytes.len;
+	pf_buf_adds(&t->bytes, text ? text : "");
+	pf_buf_addc(&t->bytes, '\0');
+}
+
+static void read_row(sqlite3_stmt *st, struct texts *texts,
+		     struct pf_average *r)
+{
+	const char *device = (const char *)sqlite3_column_text(st, 2);
+	int at = 3;
+
+	keep_text(texts, st, 0);
+	keep_text(texts, st, 1);
+	r->is_device = device && strcmp(device, "CPU");
+	r->is_annotation = sqlite3_column_int(st, at++);
+	r->is_async = sqlite3_column_int(st, at++);
+	r->has_parent = sqlite3_column_int(st, at++);
+	r->count = (uint64_t)sqlite3_column_int64(st, at++);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		r->sum.ns[i] = sqlite3_column_int64(st, at++);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		r->sum.us[i] = sqlite3_column_double(st, at++);
+	for (int i = 0; i < PF_FIG_COUNT; i++)
+		r->sum.bytes[i] = sqlite3_column_int64(st, at++);
+	r->sum.flops.unknown_count = sqlite3_column_type(st, at) == SQLITE_NULL;
+	r->sum.flops.low = (uint64_t)sqlite3_column_int64(st, at++);
+}
+
+static int read_list(struct pf_db *db, int64_t trace_id, bool by_shape,
+		     struct pf_averages *out, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"SELECT name, input_shapes, device_type, is_user_annotation,"
+		" is_async, has_parent, count, self_cpu_ns, cpu_total_ns,"
+		" self_device_ns, device_total_ns, self_cpu_us, cpu_total_us,"
+		" self_device_us, device_total_us, self_cpu_mem_bytes,"
+		" cpu_mem_bytes, self_device_mem_bytes, device_mem_bytes,"
+		" flops FROM average WHERE trace_id = ?1 AND grouping = ?2"
+		" ORDER BY position",
+		err);
+	struct pf_average_list *list = &out->list[0];
+	struct texts texts = { 0 };
+	size_t cap = 0;
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	sqlite3_bind_int(st, 2, by_shape);
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		list->rows = pf_grow(list->rows, &cap, list->count + 1,
+				     sizeof(*list->rows));
+		memset(&list->rows[list->count], 0, sizeof(*list->rows));
+		read_row(st, &texts, &list->rows[list->count++]);
+	}
+	sqlite3_finalize(st);
+	out->text = texts.bytes.data;
+	for (size_t i = 0; i < list->count; i++) {
+		list->rows[i].name = out->text + texts.start[2 * i];
+		list->rows[i].shapes = out->text + texts.start[2 * i + 1];
+		list->rows[i].stack = "";
+		list->rows[i].overload = "";
+	}
+	free(texts.start);
+	return rc;
+}
+
+static void set_fact(struct pf_averages *out, const char *key, int64_t v)
+{
+	if (!strcmp(key, "averages_device_ns"))
+		out->trust.device_ns = v;
+	else if (!strcmp(key, "averages_unlinked_ns"))
+		out->trust.unlinked_ns = v;
+	else if (!strcmp(key, "averages_unlinked_count"))
+		out->trust.unlinked_count = (uint64_t)v;
+	else if (!strcmp(key, "averages_too_deep"))
+		out->trust.too_deep = (uint64_t)v;
+	else if (!strcmp(key, "averages_flops_unknown"))
+		out->trust.flops_unknown_count = (uint64_t)v;
+	else if (!strcmp(key, "averages_has_memory"))
+		out->has_memory = v;
+	else if (!strcmp(key, "averages_has_flops"))
+		out->has_flops = v;
+}
+
+/* 1 if they were stored. */
+static int read_facts(struct pf_db *db, int64_t trace_id,
+		      struct pf_averages *out, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_db_prepare(
+		db,
+		"SELECT key, value FROM trace_fact WHERE trace_id = ?1"
+		" AND key GLOB 'averages_*'",
+		err);
+	bool is_stored = false;
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		const char *key = (const char *)sqlite3_column_text(st, 0);
+
+		is_stored = true;
+		if (key)
+			set_fact(out, key, sqlite3_column_int64(st, 1));
+	}
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : is_stored;
+}
+
+int pf_averages_load(struct pf_db *db, const struct pf_averages_args *args,
+		     struct pf_averages *out, struct pf_err *err)
+{
+	struct pf_rule_facts facts;
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	if (args->torch || args->python || args->step >= 0 ||
+	    args->grouping_count != 1 || args->grouping[0].stack ||
+	    args->grouping[0].by_overload)
+		return 0;
+	if (pf_rules_read_facts(db, args->trace_id, &facts, err))
+		return -1;
+	out->rules = pf_rules_for(&facts, 0, 0);
+	rc = read_facts(db, args->trace_id, out, err);
+	if (rc == 1)
+		rc = averages_read_trust(db, args->trace_id, &out->trust, err);
+	else
+		return rc;
+	if (!rc)
+		rc = read_list(db, args->trace_id, args->grouping[0].by_shape,
+			       out, err);
+	if (!rc && args->with_flops && !out->has_flops) {
+		pf_averages_release(out);
+		return 0;
+	}
+	if (!rc)
+		return 1;
+	pf_averages_release(out);
+	return -1;
 }

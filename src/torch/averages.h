@@ -59,7 +59,7 @@ struct pf_averages_trust {
 struct pf_averages {
 	struct pf_rules rules;
 	bool has_memory, has_flops; /* the profiler's options */
-	bool is_left_out;           /* not to be stored: see averages_store.c */
+	bool is_left_out;           /* not to be stored: see averages.c */
 	struct pf_averages_trust trust;
 	struct pf_average_list {
 		struct pf_average *rows;
@@ -71,10 +71,6 @@ struct pf_averages {
 int pf_averages(struct pf_db *db, const struct pf_averages_args *args,
 		struct pf_averages *out, struct pf_err *err);
 void pf_averages_release(struct pf_averages *a);
-
-/* Set trust->skipped and trust->repaired from what ingest wrote. */
-int pf_averages_read_trust(struct pf_db *db, int64_t trace_id,
-			   struct pf_averages_trust *trust, struct pf_err *err);
 
 /*
  * What ingest does besides: work out the groupings "none" (list[0]) and "by

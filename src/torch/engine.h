@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of key_averages(): what its passes share.  Only averages.c and
- * the engine_*.c files include this.
+ * The inside of key_averages(): what its passes share.  Only links.c, passes.c
+ * and averages.c include this.
  *
  * Passes over the column blocks, each streaming:
  *	survey	what is on which track; the stop thread; colliding ids
@@ -11,19 +11,84 @@
  *	memory	allocation records
  *	host	the tree of CPU events, and their groups
  */
-#ifndef PF_ANALYSIS_ENGINE_H
-#define PF_ANALYSIS_ENGINE_H
+#ifndef PF_TORCH_ENGINE_H
+#define PF_TORCH_ENGINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/spool.h"
 #include "torch/averages.h"
 #include "torch/facts.h"
 #include "torch/groups.h"
-#include "torch/lookup.h"
-#include "torch/memory.h"
-#include "torch/merge.h"
-#include "torch/tree.h"
+#include "torch/rules.h"
+
+/*
+ * Looking up nearly ascending keys in a sorted spool: remembers between which
+ * two records the last key fell, so that most calls do no search.  Use one
+ * per stream of keys.
+ */
+
+struct pf_lookup {
+	struct pf_spool *spool;
+	/* Keys in (above, upto] have the lower bound "index". */
+	int64_t above, upto;
+	uint64_t index;
+};
+
+static inline void pf_lookup_init(struct pf_lookup *l, struct pf_spool *s)
+{
+	*l = (struct pf_lookup){ s, 0, 0, 0 };
+}
+
+int pf_lookup_search(struct pf_lookup *l, int64_t key, struct pf_err *err);
+
+/* First index whose key is >= key (count if none); 0 or -1. */
+static inline int pf_lookup_bound(struct pf_lookup *l, int64_t key,
+				  uint64_t *index, struct pf_err *err)
+{
+	if (!(key > l->above && key <= l->upto) &&
+	    pf_lookup_search(l, key, err))
+		return -1;
+	*index = l->index;
+	return 0;
+}
+
+/* The first record of exactly this key: 1 and *record, 0, or -1. */
+static inline int pf_lookup_find(struct pf_lookup *l, int64_t key,
+				 const void **record, struct pf_err *err)
+{
+	if (key > l->above && key < l->upto)
+		return 0;
+	if (!(key > l->above && key <= l->upto) &&
+	    pf_lookup_search(l, key, err))
+		return -1;
+	if (key != l->upto || l->index >= pf_spool_count(l->spool))
+		return 0;
+	*record = pf_spool_at(l->spool, l->index, err);
+	return *record ? 1 : -1;
+}
+
+/*
+ * Allocation records and which function events they belong to: every record
+ * in the closed interval of an event, of whatever thread, counts for it.
+ * First every record and every event is shown (in any order of tracks, each
+ * track in stored order), then sums can be asked for.  Memory is fixed.
+ */
+
+struct pf_memory_record {
+	int64_t t_ns, position;
+	int64_t cpu_bytes, device_bytes;
+	uint32_t track;
+	bool is_oom;
+};
+
+struct pf_memory;
+
+void pf_memory_free(struct pf_memory *m);
+
+/* ns/1000*1000 through doubles, each step rounded once, as Python does. */
+double pf_memory_round(int64_t t_ns);
 
 #define PF_NO_TRACK   UINT32_MAX
 #define PF_KINDBIT(k) (UINT32_C(1) << (k))
@@ -195,29 +260,21 @@ int pf_engine_device(struct pf_engine *e, struct pf_err *err);
 int pf_engine_memory(struct pf_engine *e, struct pf_err *err);
 int pf_engine_host(struct pf_engine *e, struct pf_err *err);
 
-/* ---- engine_links.c: which operator an event belongs to ---- */
+/* ---- which operator an event belongs to ---- */
 
 /* Forget operators that ended before a time, then take in a new one. */
 void pf_engine_open_op(struct pf_engine *e, const struct pf_fe *fe,
 		       bool is_candidate);
-void pf_engine_forget_ops(struct pf_engine *e);
-/* The open operator of an id on the event's own thread, or NULL. */
-const struct pf_open_op *pf_engine_find_op(const struct pf_engine *e,
-					   uint32_t track, int64_t id,
-					   int64_t at_ns);
 /* The link of a runtime call, 0 = none. */
 int64_t pf_engine_call_link(const struct pf_engine *e, const struct pf_fe *fe);
 /* The link of a device event; 0 or -1. */
 int pf_engine_device_link(struct pf_engine *e, const struct pf_fe *fe,
 			  int64_t *link, struct pf_err *err);
-/* A call or overhead event of a track may own kernels of others. */
-int pf_engine_collide(struct pf_engine *e, uint32_t track,
-		      const struct pf_collider *c, struct pf_err *err);
 /* The logical thread of a call with a link. */
 int pf_engine_linked_thread(struct pf_engine *e, const struct pf_fe *fe,
 			    int64_t link, uint32_t *thread, struct pf_err *err);
 
-/* ---- engine_overhead.c: the profiler's C++ tree, of one thread ---- */
+/* ---- the profiler's C++ tree, of one thread ---- */
 
 /* Open events, outermost first. */
 struct pf_cxx_stack {
@@ -234,19 +291,12 @@ const struct pf_cxx_open *pf_cxx_top(struct pf_cxx_stack *s, int64_t start_ns);
 void pf_cxx_push(struct pf_cxx_stack *s, int64_t closed_ns, int64_t end_ns,
 		 int64_t id);
 
-/* ---- engine_backward.c ---- */
+/* ---- stacks that are not in the trace ---- */
 
 /* After the tracks are known. */
 void pf_engine_backward_init(struct pf_engine *e,
 			     const struct pf_rule_facts *facts);
 void pf_engine_backward_release(struct pf_engine *e);
-/*
- * The stack of an event that is not its own argument: within a backward
- * operator, or a Python function's.
- */
-int pf_engine_stack(struct pf_engine *e, const struct pf_fe *fe,
-		    struct pf_node *n, const struct pf_node *parent,
-		    struct pf_err *err);
 
 /* ---- groups, the same for device and host ---- */
 
@@ -257,9 +307,5 @@ struct pf_engine_row {
 	bool has_stack; /* not that of the arguments but this one */
 	uint32_t stack;
 };
-
-/* Find the groups of an event and take its tickets. */
-int pf_engine_begin(struct pf_engine *e, const struct pf_engine_row *row,
-		    struct pf_node *node, struct pf_err *err);
 
 #endif

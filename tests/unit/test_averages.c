@@ -10,8 +10,8 @@
 
 #include "torch/averages.h"
 #include "torch/groups.h"
-#include "torch/memory.h"
-#include "torch/merge.h"
+#include "torch/engine.h"
+#include "torch/facts.h"
 
 /* ---- events of a trace; times in us ---- */
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "events/collective.h"
+#include "events/args.h"
 #include "analysis/time/overlap.h"
 
 /* Ranges of thread 7, where the calls are. */

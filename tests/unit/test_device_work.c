@@ -2,7 +2,7 @@
 /* Which tracks of devices hold work, and whose it is. */
 #include "unit/support.h"
 
-#include "events/device_work.h"
+#include "events/traces.h"
 
 static struct pf_track track(const char *class_name, const char *pid,
 			     const char *tid)
@@ -17,7 +17,7 @@ static void test_rows(void **state)
 	static const struct {
 		const char *class_name, *pid, *tid;
 		bool is_tpu;
-		enum pf_work_row row;
+		enum pf_device_row row;
 	} rows[] = {
 		{ "gpu", "0", "7", false, PF_WORK_GPU },
 		{ "gpu", "TPU 0", "XLA Ops", true, PF_WORK_OPS },

@@ -6,7 +6,7 @@
 
 #include "events/args.h"
 #include "torch/facts.h"
-#include "torch/flops.h"
+#include "torch/groups.h"
 
 #define UNKNOWN UINT64_MAX
 

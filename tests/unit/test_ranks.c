@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "analysis/ranks/digest.h"
-#include "analysis/ranks/ranks_impl.h"
+#include "analysis/ranks/impl.h"
 
 #define KINDS_ALL_REDUCE 1
 

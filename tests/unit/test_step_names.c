@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "events/step_names.h"
+#include "events/step.h"
 #include "analysis/time/steps.h"
 #include "events/window.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "torch/torch_table.h"
+#include "torch/table.h"
 
 static void check_time(double us, enum pf_torch_unit unit, const char *want)
 {

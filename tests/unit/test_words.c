@@ -4,9 +4,8 @@
 
 #include <stdio.h>
 
-#include "events/comm.h"
 #include "events/gpu.h"
-#include "events/words.h"
+#include "events/names.h"
 
 static void test_matches(void **state)
 {

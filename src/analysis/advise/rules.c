@@ -12,8 +12,8 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/interval.h"
-#include "events/track_read.h"
-#include "events/words.h"
+#include "events/traces.h"
+#include "events/names.h"
 #include "formats/event.h"
 #include "store/query.h"
 

@@ -7,7 +7,7 @@
 
 #include "analysis/time/kernels.h"
 #include "base/order.h"
-#include "events/kernel_name.h"
+#include "events/names.h"
 #include "formats/event.h"
 
 #define PENDING_MAX 4096 /* pieces; a longer sequence is none */

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/sat.h"
 #include "events/args.h"
-#include "events/device_work.h"
+#include "events/traces.h"
 #include "events/gpu.h"
 #include "events/interval.h"
 #include "events/names.h"
@@ -1144,7 +1144,7 @@ static int take(struct finder *f, const struct pf_track *on,
 {
 	const struct pf_name_class *class;
 	struct pf_gap_work e = { .kind = pf_names_kind(f->in.names, s->type) };
-	enum pf_work_row row =
+	enum pf_device_row row =
 		f->trace->is_tpu ? pf_work_row(on, true) : PF_WORK_GPU;
 	bool is_work = pf_is_work(row, e.kind);
 

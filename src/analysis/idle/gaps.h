@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "events/names.h"
 #include "events/trust.h"
-#include "events/walk.h"
+#include "events/host.h"
 #include "events/window.h"
 #include "show/doc.h"
 #include "store/db.h"

@@ -15,9 +15,9 @@
 #include "base/sat.h"
 #include "base/search.h"
 #include "base/stats.h"
-#include "events/by_event.h"
+#include "events/gpu.h"
 #include "events/interval.h"
-#include "events/kinds.h"
+#include "events/names.h"
 #include "events/step.h"
 #include "events/trust.h"
 #include "show/rows.h"
@@ -27,7 +27,7 @@
 /*
  * Do calls that launch GPU work return only when it is done?  Names of calls
  * say who waits where runtimes are known; of others their times do.  What
- * decides it is in events/by_event.h: the path asks it of its own window.
+ * decides it is in events/gpu.h: the path asks it of its own window.
  */
 static int held_find(struct pf_db *db, const struct pf_window *window,
 		     struct pf_held *out, struct pf_err *err)

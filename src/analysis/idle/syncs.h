@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "events/by_event.h"
+#include "events/gpu.h"
 #include "events/names.h"
 #include "events/window.h"
 #include "show/doc.h"

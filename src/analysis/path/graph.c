@@ -11,7 +11,7 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
-#include "events/kernel_name.h"
+#include "events/names.h"
 #include "show/rows.h"
 #include "store/varint.h"
 

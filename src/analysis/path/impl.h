@@ -19,7 +19,7 @@
 #include "events/gpu.h"
 #include "events/names.h"
 #include "events/step.h"
-#include "events/walk.h"
+#include "events/host.h"
 #include "store/cursor.h"
 
 #define PF_PATH_NONE UINT32_MAX
@@ -270,7 +270,7 @@ struct path {
 	uint32_t thread_count;
 	uint32_t main; /* thread, or none */
 	bool has_ops;  /* of any thread */
-	bool is_held; /* launch calls wait for their work (events/by_event.h) */
+	bool is_held; /* launch calls wait for their work (events/gpu.h) */
 	const struct pf_pageable *pageable; /* before the host is walked */
 	struct path_call *calls;
 	uint32_t call_count;

@@ -8,7 +8,7 @@
 #include "analysis/path/impl.h"
 #include "base/num.h"
 #include "base/order.h"
-#include "events/by_event.h"
+#include "events/gpu.h"
 #include "events/trust.h"
 #include "show/rows.h"
 #include "store/query.h"

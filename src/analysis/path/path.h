@@ -15,7 +15,7 @@
  * that are a line of a GPU end with GPU work.
  *
  * Where no call waits by its name, and those that launch hold the host until
- * their work is done (events/by_event.h), they wait for it; work that no call
+ * their work is done (events/gpu.h), they wait for it; work that no call
  * launched is no part of the path then.
  *
  * Where no GPU works, a thread of which nothing but its step is recorded waits

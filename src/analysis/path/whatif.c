@@ -6,7 +6,7 @@
 
 #include "analysis/path/impl.h"
 #include "base/stats.h"
-#include "events/kernel_name.h"
+#include "events/names.h"
 #include "show/rows.h"
 #include "store/threads.h"
 

@@ -2,8 +2,8 @@
 /*
  * What one rank did, as far as other ranks can be compared with it: its
  * collectives that no rank leaves before all came, the work between them, its
- * steps.  A digest is made of one trace (digest_make.h), takes about 50 bytes
- * a collective as bytes, and is all that src/ranks looks at: so ranks of a
+ * steps.  A digest is made of one trace (digest_make.c), takes about 50 bytes
+ * a collective as bytes, and is all that ranks.h looks at: so ranks of a
  * large job can be digested each on its own and compared elsewhere.
  *
  * Digests hold names of process groups, of the machine, and nothing else of
@@ -25,6 +25,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "events/window.h"
+#include "store/db.h"
 
 /* What a GPU does, in order of precedence. */
 enum pf_digest_doing {
@@ -61,7 +63,7 @@ struct pf_digest_op {
 	int64_t stream;
 	int64_t bytes, size; /* -1: unknown */
 	uint32_t group;      /* number of its name */
-	uint32_t kind;       /* enum pf_sync of events/collective.h */
+	uint32_t kind;       /* enum pf_sync of events/args.h */
 	bool gates;          /* computation began as it ended */
 	/*
 	 * The time between the end of the one before it in its group and its
@@ -142,5 +144,23 @@ void pf_digest_put(const struct pf_digest *d, struct pf_buf *out);
 /* From bytes; PF_EDATA if they are damaged or of another version. */
 int pf_digest_get(const void *data, size_t len, struct pf_digest *out,
 		  struct pf_err *err);
+
+/*
+ * Digests of the traces of a database, one after the other: what is held at a
+ * time is one digest; launch calls are met on disk beyond a budget.
+ */
+
+struct pf_digest_sink {
+	/* A digest in the order of traces; it may be emptied by taking it. */
+	int (*take)(void *context, struct pf_digest *d, struct pf_err *err);
+	void *context;
+};
+
+/*
+ * Of each trace of the window, also of those without GPU work; what is looked
+ * at is the work that starts in the window.
+ */
+int pf_digests_make(struct pf_db *db, const struct pf_window *window,
+		    const struct pf_digest_sink *sink, struct pf_err *err);
 
 #endif

@@ -8,14 +8,854 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranks/digest.h"
 #include "base/heap.h"
+#include "base/intern.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
-#include "events/by_event.h"
-#include "analysis/ranks/digest_impl.h"
+#include "base/spool.h"
+#include "events/args.h"
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/step.h"
+#include "events/traces.h"
+#include "store/query.h"
+#include "store/texts.h"
+
+/* What a digest is made with (digest_make.c, digest_what.c, digest_more.c). */
+
+#define PIECES_MAX  32       /* of a collective */
+#define KERNELS_MAX 128      /* names of a trace; the rest is one */
+#define NO_OP       SIZE_MAX /* communication that is not compared */
+#define GATE_NS     10000    /* computation that waited begins so soon, */
+#define BEFORE_NS   2000     /* and none ran in so long before */
+
+/* What the GPU and its hosts have done so far. */
+struct sums {
+	int64_t ns[PF_DOING_COUNT];
+	int64_t host_ns[PF_HOST_CAUSES]; /* while it was idle */
+};
+
+enum mark_kind { MARK_END, MARK_STEP_START, MARK_STEP_END };
+
+struct mark {
+	int64_t at_ns;
+	enum mark_kind kind;
+	size_t index; /* of the collective or the step */
+};
+
+struct op_end {
+	int64_t end_ns;
+	bool is_past;
+	struct sums sums;
+};
+
+struct open_piece {
+	size_t op;
+	int64_t from_ns, ns;
+};
+
+/* A kernel of communication. */
+struct running {
+	size_t op;
+	int64_t end_ns;
+};
+
+/* Computation, or the first kernel of a collective, by its launch call. */
+struct launched {
+	int64_t launch_id, event_id;
+	int64_t start_ns, end_ns;
+	int64_t op;   /* -1: computation */
+	int64_t gate; /* of it: what is received, if this call is later; or -1 */
+};
+
+struct host_span {
+	int64_t start_ns, end_ns, cause;
+};
+
+/* What a kernel belongs to. */
+struct what {
+	size_t group; /* of the digest */
+	enum pf_sync sync;
+	enum pf_p2p p2p; /* if sync is NONE */
+	int64_t bytes, size;
+	int64_t peer; /* of a send or receive; or -1 */
+};
+
+/* A kernel of messages that it does not say. */
+struct unsaid {
+	int64_t launch_id;
+	size_t p2p;
+};
+
+/* The same of arguments, of all traces. */
+struct said {
+	uint32_t group; /* of the texts */
+	enum pf_sync sync;
+	enum pf_p2p p2p;
+	int64_t bytes, size, peer;
+};
+
+struct source {
+	int64_t trace_id, base_ns, world;
+	char *host;
+};
+
+struct making {
+	/* of the database */
+	struct pf_db *db;
+	struct pf_gpu *gpu;
+	struct pf_names *names;
+	struct pf_texts texts;
+	const struct pf_steps *steps;
+	struct pf_intern groups; /* texts */
+	struct pf_map argsets;   /* argset.id -> said */
+	struct pf_map syncs;     /* string.id -> pf_p2p << 8 | pf_sync */
+	struct pf_map hashes;    /* string.id -> place of the hash */
+	struct said *said;
+	uint64_t *hash;
+	size_t said_count, said_cap, hash_count, hash_cap;
+	struct source *sources;
+	size_t source_count, source_cap;
+	/* of a trace; the first member is where they begin */
+	const struct pf_window_trace *trace;
+	struct pf_digest d;
+	bool has_begun, has_computed;
+	struct pf_sweep sweep;
+	struct mark *marks; /* a heap */
+	size_t mark_count, mark_cap;
+	struct op_end *ends; /* as the collectives */
+	size_t end_cap;
+	struct sums *step_sums;     /* at their starts */
+	struct pf_map records;      /* record_param_comms -> collective */
+	struct pf_map group_places; /* text -> group of the digest */
+	size_t *lasts;              /* of each group: its last collective */
+	size_t last_count, last_cap;
+	size_t *closed; /* that no computation has followed */
+	size_t closed_count, closed_cap;
+	struct running *running;
+	size_t running_count, running_cap;
+	struct open_piece *pieces;
+	size_t piece_count, piece_cap;
+	int64_t exposed_ns;  /* pieces are known up to here */
+	int64_t computed_ns; /* computation ran up to here */
+	struct pf_by_event *launches;
+	struct pf_sorter *hosts;
+	const struct host_span *host; /* the next one */
+	struct pf_map kernel_places;  /* string.id -> kernel of the digest */
+	/* sends and receives */
+	struct pf_map p2p_records; /* record_param_comms -> one of them */
+	struct unsaid *unsaid;
+	size_t unsaid_count, unsaid_cap;
+	size_t *received; /* that no computation has followed */
+	size_t received_count, received_cap;
+	int64_t busy_ns;                /* other work ran up to here */
+	struct pf_digest_piece *quiets; /* since computation; from 0 on */
+	size_t quiet_count, quiet_cap;
+};
+
+/* Which collective of which group a kernel is: by arguments, else by names. */
+
+/* digest_what.c */
+static void digest_init_words(struct making *m)
+{
+	pf_intern_init(&m->groups);
+	pf_map_init(&m->argsets);
+	pf_map_init(&m->syncs);
+	pf_map_init(&m->hashes);
+}
+
+static void digest_release_words(struct making *m)
+{
+	pf_intern_release(&m->groups);
+	pf_map_release(&m->argsets);
+	pf_map_release(&m->syncs);
+	pf_map_release(&m->hashes);
+	for (size_t i = 0; i < m->source_count; i++)
+		free(m->sources[i].host);
+	free(m->sources);
+	free(m->said);
+	free(m->hash);
+}
+
+/* What it is, if it is no collective of all. */
+static enum pf_p2p p2p_of(enum pf_sync sync, struct pf_json name)
+{
+	return sync == PF_SYNC_NONE ? pf_collective_p2p(name) : PF_P2P_NONE;
+}
+
+static void read_said(struct making *m, const struct pf_collective *c,
+		      const char *text, size_t len, struct said *out)
+{
+	enum pf_sync sync = pf_collective_sync(c->name);
+	enum pf_p2p p2p = p2p_of(sync, c->name);
+	struct pf_buf group = { 0 };
+
+	pf_buf_adds(&group, "");
+	if (c->group.p)
+		pf_json_text(c->group, &group);
+	*out = (struct said){ pf_intern_add(&m->groups, group.data, group.len),
+			      sync,
+			      p2p,
+			      pf_collective_bytes(c),
+			      c->group_size,
+			      pf_collective_peer(text, len, p2p) };
+	pf_buf_release(&group);
+}
+
+/* What arguments say; NULL: nothing. */
+static int read_args(struct making *m, uint32_t args, const struct said **out,
+		     struct pf_err *err)
+{
+	struct pf_collective c;
+	const char *text;
+	size_t len;
+	uint64_t *place;
+	int rc;
+
+	*out = NULL;
+	if (args >= PF_ID_INLINE)
+		return 0;
+	place = pf_map_at(&m->argsets, args);
+	if (*place == UINT64_MAX) {
+		rc = pf_texts_get(&m->texts, PF_TEXT_ARGS, args, &text, &len,
+				  err);
+		if (rc < 0)
+			return -1;
+		*place = 0;
+		if (rc == 1 && pf_collective_read(text, len, &c)) {
+			m->said = pf_grow(m->said, &m->said_cap,
+					  m->said_count + 1, sizeof(*m->said));
+			read_said(m, &c, text, len, &m->said[m->said_count]);
+			*place = ++m->said_count;
+		}
+	}
+	if (*place)
+		*out = &m->said[*place - 1];
+	return 0;
+}
+
+/* By the range around its launch, or by its own name. */
+static int read_name(struct making *m, uint32_t name, struct what *out,
+		     struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&m->syncs, name);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(m->gpu, name, err);
+		if (!text)
+			return -1;
+		out->sync = pf_collective_sync(
+			(struct pf_json){ text, strlen(text) });
+		out->p2p = p2p_of(out->sync,
+				  (struct pf_json){ text, strlen(text) });
+		*place = (uint64_t)out->p2p << 8 | out->sync;
+	}
+	out->sync = (enum pf_sync)(*place & 0xff);
+	out->p2p = (enum pf_p2p)(*place >> 8);
+	return 0;
+}
+
+/* The group of a digest by its text. */
+static size_t find_group(struct making *m, uint32_t text)
+{
+	struct pf_digest *d = &m->d;
+	uint64_t *place = pf_map_at(&m->group_places, text);
+
+	if (*place == UINT64_MAX) {
+		*place = d->group_count;
+		d->groups = pf_grow(d->groups, &d->group_cap,
+				    d->group_count + 1, sizeof(*d->groups));
+		d->groups[d->group_count++] =
+			pf_strdup(pf_intern_text(&m->groups, text, NULL));
+	}
+	return (size_t)*place;
+}
+
+static void take_said(struct making *m, const struct said *said,
+		      struct what *out)
+{
+	*out = (struct what){ .sync = said->sync,
+			      .p2p = said->p2p,
+			      .bytes = said->bytes,
+			      .size = said->size,
+			      .peer = said->peer };
+	if (out->sync != PF_SYNC_NONE || out->p2p)
+		out->group = find_group(m, said->group);
+}
+
+/* 1: what the arguments of a record say is a send or a receive; 0, -1. */
+static int digest_find_message(struct making *m, uint32_t args,
+			       struct what *out, struct pf_err *err)
+{
+	const struct said *said;
+
+	if (read_args(m, args, &said, err) < 0)
+		return -1;
+	if (!said || (said->p2p != PF_P2P_SEND && said->p2p != PF_P2P_RECEIVE))
+		return 0;
+	take_said(m, said, out);
+	return 1;
+}
+
+/* Several messages, or of what else is made of such kernels? */
+static int check_kernel(struct making *m, uint32_t name, struct what *out,
+			struct pf_err *err)
+{
+	struct what own;
+
+	if (out->p2p != PF_P2P_SEVERAL)
+		return 0;
+	if (read_name(m, name, &own, err) < 0)
+		return -1;
+	out->p2p = own.p2p;
+	return 0;
+}
+
+static int digest_find_what(struct making *m, const struct pf_gpu_event *ev,
+			    struct what *out, struct pf_err *err)
+{
+	const struct said *said;
+
+	if (read_args(m, ev->config, &said, err) < 0)
+		return -1;
+	if (!said && ev->comm.record_id &&
+	    read_args(m, ev->comm.record_args, &said, err) < 0)
+		return -1;
+	if (said) {
+		take_said(m, said, out);
+		return check_kernel(m, ev->name, out, err);
+	}
+	*out = (struct what){ .bytes = -1, .size = -1, .peer = -1 };
+	if (read_name(m, ev->comm.name == PF_ID_NONE ? ev->name : ev->comm.name,
+		      out, err) < 0)
+		return -1;
+	if (out->sync != PF_SYNC_NONE || out->p2p)
+		out->group = find_group(m, pf_intern_add(&m->groups, "", 0));
+	return check_kernel(m, ev->name, out, err);
+}
+
+/* ---- where traces are from ---- */
+
+static int digest_load_sources(struct making *m, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(m->db, "rank_traces", err);
+	int rc = -1;
+
+	while (st && (rc = pf_db_step(m->db, st, err)) == 1) {
+		const char *host = (const char *)sqlite3_column_text(st, 3);
+
+		m->sources = pf_grow(m->sources, &m->source_cap,
+				     m->source_count + 1, sizeof(*m->sources));
+		m->sources[m->source_count++] = (struct source){
+			.trace_id = sqlite3_column_int64(st, 0),
+			.base_ns = sqlite3_column_int64(st, 1),
+			.world = sqlite3_column_int64(st, 2),
+			.host = host && *host ? pf_strdup(host) : NULL
+		};
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static const struct source *digest_source(const struct making *m)
+{
+	size_t low = 0, high = m->source_count;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (m->sources[mid].trace_id < m->trace->trace_id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < m->source_count &&
+			       m->sources[low].trace_id == m->trace->trace_id
+		       ? &m->sources[low]
+		       : NULL;
+}
+
+/*
+ * Sends and receives of a trace, and the time without computation that the end
+ * of one ended.  What a kernel moves is said by its arguments; that of several
+ * messages at once says nothing, and moves those that were recorded on its
+ * launching thread since the kernel before, and have no kernel of their own.
+ */
+
+#define QUIETS_MAX 32 /* of a kernel */
+
+/* ---- messages ---- */
+
+static void add_message(struct making *m, struct pf_digest_p2p *p,
+			const struct what *what)
+{
+	struct pf_digest *d = &m->d;
+
+	if (!p->message_count)
+		p->message_from = d->message_count;
+	d->messages = pf_grow(d->messages, &d->message_cap,
+			      d->message_count + 1, sizeof(*d->messages));
+	d->messages[d->message_count++] = (struct pf_digest_message){
+		.peer = what->peer,
+		.bytes = what->bytes,
+		.group = (uint32_t)what->group,
+		.is_receive = what->p2p == PF_P2P_RECEIVE,
+	};
+	p->message_count++;
+}
+
+/* digest_p2p.c: sends and receives */
+static void digest_take_p2p(struct making *m, const struct pf_gpu_event *ev,
+			    const struct what *what, int64_t end_ns)
+{
+	struct pf_digest *d = &m->d;
+	size_t n = d->p2p_count;
+
+	if (what->p2p == PF_P2P_SEVERAL) {
+		m->unsaid = pf_grow(m->unsaid, &m->unsaid_cap,
+				    m->unsaid_count + 1, sizeof(*m->unsaid));
+		m->unsaid[m->unsaid_count++] =
+			(struct unsaid){ ev->launch_id, n };
+	} else if (ev->comm.record_id) {
+		uint64_t *place = pf_map_at(&m->p2p_records,
+					    (uint64_t)ev->comm.record_id);
+
+		if (*place != UINT64_MAX) {
+			if (end_ns > d->p2ps[*place].end_ns)
+				d->p2ps[*place].end_ns = end_ns;
+			return;
+		}
+		*place = n;
+	}
+	d->p2ps = pf_grow(d->p2ps, &d->p2p_cap, n + 1, sizeof(*d->p2ps));
+	d->p2ps[d->p2p_count++] = (struct pf_digest_p2p){
+		.start_ns = ev->start_ns,
+		.end_ns = end_ns,
+	};
+	if (what->p2p != PF_P2P_SEVERAL)
+		add_message(m, &d->p2ps[n], what);
+	if (what->p2p == PF_P2P_SEND)
+		return; /* nothing waits for its end */
+	m->received = pf_grow(m->received, &m->received_cap,
+			      m->received_count + 1, sizeof(*m->received));
+	m->received[m->received_count++] = n;
+}
+
+/* ---- time without computation ---- */
+
+static void add_quiet(struct making *m, size_t p2p, struct pf_digest_piece q)
+{
+	struct pf_digest *d = &m->d;
+	struct pf_digest_p2p *p = &d->p2ps[p2p];
+
+	if (!p->quiet_count)
+		p->quiet_from = d->quiet_count;
+	if (p->quiet_count == QUIETS_MAX) {
+		pf_sat_sum(&p->unsplit_ns, q.ns);
+		return;
+	}
+	d->quiets = pf_grow(d->quiets, &d->quiet_cap, d->quiet_count + 1,
+			    sizeof(*d->quiets));
+	q.after_ns -= p->start_ns;
+	d->quiets[d->quiet_count++] = q;
+	p->quiet_count++;
+}
+
+/* How long nothing ran since an instant. */
+static int64_t quiet_since(const struct making *m, int64_t at_ns)
+{
+	int64_t sum = 0;
+
+	for (size_t i = m->quiet_count; i-- > 0;) {
+		const struct pf_digest_piece *q = &m->quiets[i];
+
+		if (q->after_ns + q->ns <= at_ns)
+			break;
+		sum += q->after_ns < at_ns ? q->after_ns + q->ns - at_ns
+					   : q->ns;
+	}
+	return sum;
+}
+
+/* What was received last, since computation had ended. */
+static size_t find_gate(struct making *m, int64_t start_ns)
+{
+	size_t kept = 0, gate = NO_OP;
+
+	for (size_t i = 0; i < m->received_count; i++) {
+		size_t n = m->received[i];
+		int64_t end_ns = m->d.p2ps[n].end_ns;
+
+		if (end_ns > start_ns)
+			m->received[kept++] = n;
+		else if ((!m->has_computed ||
+			  m->computed_ns <= end_ns - BEFORE_NS) &&
+			 (gate == NO_OP || end_ns >= m->d.p2ps[gate].end_ns))
+			gate = n;
+	}
+	m->received_count = kept;
+	return gate;
+}
+
+/* Work that is no send nor receive begins. */
+static void end_quiet(struct making *m, int64_t start_ns, int64_t end_ns)
+{
+	if (start_ns > m->busy_ns) {
+		m->quiets = pf_grow(m->quiets, &m->quiet_cap,
+				    m->quiet_count + 1, sizeof(*m->quiets));
+		m->quiets[m->quiet_count++] =
+			(struct pf_digest_piece){ m->busy_ns,
+						  start_ns - m->busy_ns };
+	}
+	if (end_ns > m->busy_ns)
+		m->busy_ns = end_ns;
+}
+
+/* Work that is neither that nor computation. */
+static void digest_take_other(struct making *m, int64_t start_ns,
+			      int64_t end_ns)
+{
+	end_quiet(m, start_ns, end_ns);
+}
+
+/*
+ * Computation waited for what was received if it, or other work before it,
+ * began at once.  Else its host may have waited: then it is launched later.
+ * The receive that it waits for if its host did, or NO_OP.
+ */
+static size_t digest_compute(struct making *m, int64_t start_ns, int64_t end_ns)
+{
+	size_t gate;
+	bool is_sure;
+
+	end_quiet(m, start_ns, end_ns);
+	gate = find_gate(m, start_ns);
+	is_sure = gate == NO_OP ||
+		  quiet_since(m, m->d.p2ps[gate].end_ns) <= GATE_NS;
+	for (size_t i = 0; gate != NO_OP && i < m->quiet_count; i++)
+		add_quiet(m, gate, m->quiets[i]);
+	m->quiet_count = 0;
+	return is_sure ? NO_OP : gate;
+}
+
+/* When the launch call of computation began; has_call: if it is known. */
+static void digest_confirm_gate(struct making *m, size_t gate, bool has_call,
+				int64_t call_ns)
+{
+	struct pf_digest_p2p *p = &m->d.p2ps[gate];
+
+	if (has_call && call_ns >= p->end_ns)
+		return;
+	p->quiet_count = 0;
+	p->unsplit_ns = 0;
+}
+
+/* ---- messages without a kernel of their own ---- */
+
+struct recorded {
+	int64_t event_id;
+	struct what what;
+};
+
+struct recording {
+	struct making *m;
+	struct pf_map is_record; /* string.id -> 1: a record */
+	struct recorded *items;
+	size_t count, cap;
+};
+
+static int is_record(struct recording *r, uint32_t name, struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&r->is_record, name);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		if (pf_texts_get(&r->m->texts, PF_TEXT_NAME, name, &text, NULL,
+				 err) < 0)
+			return -1;
+		*place = !strcmp(text, "record_param_comms");
+	}
+	return (int)*place;
+}
+
+static int take_record(void *context, const struct pf_block *b, uint32_t i,
+		       int64_t event_id, struct pf_err *err)
+{
+	struct recording *r = context;
+	struct recorded one = { .event_id = event_id };
+	int rc;
+
+	if (pf_names_kind(r->m->names, b->type[i]) != PF_KIND_CPU_OP ||
+	    b->name[i] >= PF_ID_INLINE ||
+	    pf_map_has(&r->m->p2p_records, (uint64_t)event_id))
+		return 0;
+	rc = is_record(r, b->name[i], err);
+	if (rc == 1)
+		rc = digest_find_message(r->m, b->args[i], &one.what, err);
+	if (rc != 1)
+		return rc;
+	r->items = pf_grow(r->items, &r->cap, r->count + 1, sizeof(*r->items));
+	r->items[r->count++] = one;
+	return 0;
+}
+
+PF_ORDER(by_event, struct recorded, PF_UP(event_id))
+
+PF_ORDER(by_launch, struct unsaid, PF_UP(launch_id) PF_UP(p2p))
+
+/* Ids of events are in the order of a thread, threads one after the other. */
+static void give_messages(struct recording *r)
+{
+	struct making *m = r->m;
+	size_t at = 0;
+
+	pf_sort(r->items, r->count, sizeof(*r->items), by_event);
+	pf_sort(m->unsaid, m->unsaid_count, sizeof(*m->unsaid), by_launch);
+	for (size_t i = 0; i < m->unsaid_count; i++) {
+		const struct unsaid *u = &m->unsaid[i];
+
+		for (; at < r->count && r->items[at].event_id < u->launch_id;
+		     at++)
+			if (r->items[at].event_id >> 32 == u->launch_id >> 32)
+				add_message(m, &m->d.p2ps[u->p2p],
+					    &r->items[at].what);
+	}
+}
+
+static int digest_settle_p2p(struct making *m, struct pf_err *err)
+{
+	const struct pf_track_reader reader = {
+		.event = take_record, .columns = PF_COLBIT(PF_COL_ARGS)
+	};
+	struct recording r = { .m = m };
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc;
+
+	m->d.knows_p2p = true;
+	if (!m->unsaid_count)
+		return 0;
+	pf_map_init(&r.is_record);
+	rc = pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count, err);
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host"))
+			rc = pf_track_read(m->db, &tracks[i], &reader, &r, err);
+	if (!rc)
+		give_messages(&r);
+	pf_tracks_free(tracks, count);
+	pf_map_release(&r.is_record);
+	free(r.items);
+	return rc;
+}
+
+static void digest_end_p2p(struct making *m)
+{
+	pf_map_release(&m->p2p_records);
+	free(m->unsaid);
+	free(m->received);
+	free(m->quiets);
+}
+
+/* Beside the pass over GPU work: hosts, kernels by name, launches. */
+
+/* ---- what hosts do ---- */
+
+static enum pf_digest_host host_cause(enum pf_cause cause)
+{
+	switch (cause) {
+	case PF_CAUSE_DATA:
+		return PF_HOST_LOADS;
+	case PF_CAUSE_GC:
+		return PF_HOST_COLLECTS;
+	case PF_CAUSE_COMPILE:
+		return PF_HOST_COMPILES;
+	case PF_CAUSE_ALLOCATOR:
+		return PF_HOST_ALLOCATES;
+	case PF_CAUSE_MODULE:
+		return PF_HOST_LOADS_CODE;
+	default:
+		return PF_HOST_CAUSES;
+	}
+}
+
+static int take_host(void *context, const struct pf_block *b, uint32_t i,
+		     int64_t event_id, struct pf_err *err)
+{
+	struct making *m = context;
+	const struct pf_name_class *name;
+	unsigned kind = pf_names_kind(m->names, b->type[i]);
+	struct host_span span;
+	enum pf_cause cause;
+
+	(void)event_id;
+	if (kind > PF_KIND_OVERHEAD)
+		return 0;
+	name = pf_names_class(m->names, b->name[i], err);
+	if (!name)
+		return -1;
+	cause = (enum pf_cause)(
+		kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER ? name->call
+		: kind == PF_KIND_OVERHEAD ? name->overhead
+					   : name->range);
+	span.cause = (int64_t)host_cause(cause);
+	if (span.cause == PF_HOST_CAUSES)
+		return 0;
+	span.start_ns = b->start_ns[i];
+	span.end_ns = pf_span_end(b->start_ns[i], b->dur_ns[i]);
+	return pf_sorter_add(m->hosts, &span, err);
+}
+
+/* digest_more.c: what hosts do, kernels, what launches say */
+static int digest_load_hosts(struct making *m, struct pf_err *err)
+{
+	const struct pf_track_reader reader = { .event = take_host };
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc =
+		pf_tracks_load(m->db, m->trace->trace_id, &tracks, &count, err);
+
+	m->hosts = pf_sorter_temp(sizeof(struct host_span));
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host"))
+			rc = pf_track_read(m->db, &tracks[i], &reader, m, err);
+	pf_tracks_free(tracks, count);
+	if (!rc)
+		rc = pf_sorter_finish(m->hosts, err);
+	if (!rc)
+		m->host = pf_sorter_next(m->hosts, err);
+	return rc || err->code ? -1 : 0;
+}
+
+/* ---- kernels ---- */
+
+static int find_hash(struct making *m, uint32_t name, uint64_t *out,
+		     struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&m->hashes, name);
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		text = pf_gpu_name(m->gpu, name, err);
+		if (!text)
+			return -1;
+		m->hash = pf_grow(m->hash, &m->hash_cap, m->hash_count + 1,
+				  sizeof(*m->hash));
+		m->hash[m->hash_count] = pf_digest_hash(text, strlen(text));
+		*place = m->hash_count++;
+	}
+	*out = m->hash[*place];
+	return 0;
+}
+
+static int digest_count_kernel(struct making *m, const struct pf_gpu_event *ev,
+			       struct pf_err *err)
+{
+	struct pf_digest *d = &m->d;
+	uint64_t *place = pf_map_at(&m->kernel_places, ev->name);
+	struct pf_digest_kernel k = { 0 };
+
+	if (*place == UINT64_MAX) {
+		if (find_hash(m, ev->name, &k.name_hash, err) < 0)
+			return -1;
+		*place = d->kernel_count;
+		d->kernels = pf_grow(d->kernels, &d->kernel_cap,
+				     d->kernel_count + 1, sizeof(*d->kernels));
+		d->kernels[d->kernel_count++] = k;
+	}
+	d->kernels[*place].count++;
+	pf_sat_sum(&d->kernels[*place].ns, ev->dur_ns);
+	return 0;
+}
+
+PF_ORDER(by_time, struct pf_digest_kernel, PF_DOWN(ns) PF_UP(name_hash))
+
+PF_ORDER(by_hash, struct pf_digest_kernel, PF_UP(name_hash))
+
+/* The longest, and the rest as one. */
+static void digest_settle_kernels(struct making *m)
+{
+	struct pf_digest *d = &m->d;
+
+	if (!d->kernel_count)
+		return;
+	pf_sort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_time);
+	for (size_t i = KERNELS_MAX; i < d->kernel_count; i++) {
+		struct pf_digest_kernel *rest = &d->kernels[KERNELS_MAX - 1];
+
+		rest->name_hash = 0;
+		rest->count += d->kernels[i].count;
+		pf_sat_sum(&rest->ns, d->kernels[i].ns);
+	}
+	if (d->kernel_count > KERNELS_MAX)
+		d->kernel_count = KERNELS_MAX;
+	pf_sort(d->kernels, d->kernel_count, sizeof(*d->kernels), by_hash);
+}
+
+/* ---- launches ---- */
+
+/* In order of launches; of one instant collectives come first. */
+struct in_order {
+	int64_t at_ns, is_computation;
+	int64_t end_ns, op;
+};
+
+/* By the calls, as far as they are known; else by the start of the work. */
+static int order_launches(struct making *m, struct pf_sorter *order,
+			  struct pf_err *err)
+{
+	const struct launched *l;
+	const struct pf_block *b;
+	uint32_t i;
+
+	while ((l = pf_by_event_next(m->launches, &b, &i, err))) {
+		struct in_order o = { b ? b->start_ns[i] : l->start_ns,
+				      l->op < 0, l->end_ns, l->op };
+
+		if (l->gate >= 0)
+			digest_confirm_gate(m, (size_t)l->gate, b,
+					    b ? b->start_ns[i] : 0);
+		if (pf_sorter_add(order, &o, err) < 0)
+			return -1;
+	}
+	return err->code ? -1 : pf_sorter_finish(order, err);
+}
+
+/* What a collective needed: the computation that was launched before it. */
+static int digest_settle_launches(struct making *m, struct pf_err *err)
+{
+	struct pf_sorter *order = pf_sorter_temp(sizeof(struct in_order));
+	const struct in_order *o;
+	int64_t end_ns = INT64_MIN;
+	int rc = order_launches(m, order, err);
+
+	while (!rc && (o = pf_sorter_next(order, err))) {
+		struct pf_digest_op *op;
+		size_t step;
+
+		if (o->is_computation) {
+			if (o->end_ns > end_ns)
+				end_ns = o->end_ns;
+			continue;
+		}
+		op = &m->d.ops[o->op];
+		op->ready_ns = end_ns > o->at_ns ? end_ns : o->at_ns;
+		if (op->ready_ns > op->start_ns)
+			op->ready_ns = op->start_ns;
+		step = pf_steps_at(m->steps, m->trace->trace_id, o->at_ns);
+		if (step < m->steps->count)
+			op->step = m->steps->items[step].step;
+	}
+	pf_sorter_free(order);
+	return rc || err->code ? -1 : 0;
+}
 
 #define TIME_MAX (INT64_C(1) << 61) /* so that differences are numbers */
 
@@ -289,11 +1129,11 @@ static int take_computation(struct making *m, const struct pf_gpu_event *ev,
 	size_t gate;
 
 	open_gates(m, ev->start_ns);
-	gate = pf_digest_compute(m, ev->start_ns, end_ns);
+	gate = digest_compute(m, ev->start_ns, end_ns);
 	if (!m->has_computed || end_ns > m->computed_ns)
 		m->computed_ns = end_ns;
 	m->has_computed = true;
-	if (pf_digest_count_kernel(m, ev, err) < 0)
+	if (digest_count_kernel(m, ev, err) < 0)
 		return -1;
 	return add_launch(m, ev, end_ns, NO_OP, gate, err);
 }
@@ -304,13 +1144,13 @@ static int take_communication(struct making *m, const struct pf_gpu_event *ev,
 	size_t count = m->d.op_count, op;
 	struct what what;
 
-	if (pf_digest_find_what(m, ev, &what, err) < 0)
+	if (digest_find_what(m, ev, &what, err) < 0)
 		return -1;
 	op = take_comm(m, ev, &what, end_ns);
 	if (what.p2p)
-		pf_digest_take_p2p(m, ev, &what, end_ns);
+		digest_take_p2p(m, ev, &what, end_ns);
 	else
-		pf_digest_take_other(m, ev->start_ns, end_ns);
+		digest_take_other(m, ev->start_ns, end_ns);
 	m->running = pf_grow(m->running, &m->running_cap, m->running_count + 1,
 			     sizeof(*m->running));
 	m->running[m->running_count++] = (struct running){ op, end_ns };
@@ -353,7 +1193,7 @@ static int take(struct making *m, const struct pf_gpu_event *ev,
 	    take_communication(m, ev, end_ns, err) < 0)
 		return -1;
 	if (sets[ev->class] == PF_DOING_COPY)
-		pf_digest_take_other(m, ev->start_ns, end_ns);
+		digest_take_other(m, ev->start_ns, end_ns);
 	pf_sweep_add(&m->sweep, sets[ev->class], ev->start_ns, end_ns);
 	return 0;
 }
@@ -433,10 +1273,9 @@ static int finish(struct making *m, struct pf_err *err)
 			return -1;
 	}
 	settle_pieces(m);
-	if (pf_digest_settle_launches(m, err) < 0 ||
-	    pf_digest_settle_p2p(m, err) < 0)
+	if (digest_settle_launches(m, err) < 0 || digest_settle_p2p(m, err) < 0)
 		return -1;
-	pf_digest_settle_kernels(m);
+	digest_settle_kernels(m);
 	return 0;
 }
 
@@ -483,7 +1322,7 @@ static int begin(struct making *m, const struct pf_window_trace *trace,
 	m->launches = pf_by_event_new(m->db, sizeof(struct launched),
 				      PF_COLBIT(PF_COL_START));
 	take_steps(m);
-	return pf_digest_load_hosts(m, err);
+	return digest_load_hosts(m, err);
 }
 
 static void end(struct making *m)
@@ -501,14 +1340,14 @@ static void end(struct making *m)
 	free(m->running);
 	free(m->closed);
 	free(m->lasts);
-	pf_digest_end_p2p(m);
+	digest_end_p2p(m);
 	memset(&m->trace, 0, sizeof(*m) - offsetof(struct making, trace));
 }
 
 static int hand_over(struct making *m, const struct pf_digest_sink *sink,
 		     struct pf_err *err)
 {
-	const struct source *from = pf_digest_source(m);
+	const struct source *from = digest_source(m);
 
 	if (finish(m, err) < 0)
 		return -1;
@@ -552,9 +1391,9 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	size_t next = 0;
 	int rc = pf_steps_load(db, window->steps, &steps, err);
 
-	pf_digest_init_words(&m);
+	digest_init_words(&m);
 	if (!rc)
-		rc = pf_digest_load_sources(&m, err);
+		rc = digest_load_sources(&m, err);
 	if (!rc) {
 		m.names = pf_names_new(db, err);
 		m.gpu = pf_gpu_new(db, window, PF_GPU_STARTS | PF_GPU_CALLS,
@@ -571,7 +1410,7 @@ int pf_digests_make(struct pf_db *db, const struct pf_window *window,
 	if (!rc)
 		rc = go_on(&m, window, &next, NULL, sink, err);
 	end(&m);
-	pf_digest_release_words(&m);
+	digest_release_words(&m);
 	pf_names_free(m.names);
 	pf_gpu_free(m.gpu);
 	pf_texts_release(&m.texts);

@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Digests come in any order and are kept as bytes; ranks are in their order. */
+/* Ranks from their digests, and what is found as rows. */
 #include "config.h"
+
+#include "analysis/ranks/ranks.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranks/arrival.h"
+#include "analysis/ranks/digest.h"
+#include "analysis/ranks/impl.h"
+#include "base/mem.h"
+#include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
-#include "analysis/ranks/digest_make.h"
-#include "analysis/ranks/ranks_impl.h"
+#include "events/args.h"
+#include "show/rows.h"
 
-#define ROUNDS_MAX 64 /* of a search for a median */
+/* Digests come in any order and are kept as bytes; ranks are in their order. */
 
 const char *pf_late_cause_name(unsigned cause)
 {
@@ -30,78 +37,6 @@ const char *pf_late_cause_name(unsigned cause)
 		return names[cause];
 	return pf_digest_host_name(
 		(enum pf_digest_host)(cause - PF_LATE_BY_HOST));
-}
-
-PF_ORDER(by_value, double, PF_UP_VALUE)
-
-/*
- * The n-th smallest goes to its place, what is smaller before it: by parts, of
- * which the one that holds the place is looked at again.  Where that takes too
- * many rounds, as values can be made to, the rest is sorted.
- */
-static void place_nth(double *v, int64_t count, int64_t n)
-{
-	int64_t low = 0, high = count - 1;
-
-	for (int rounds = 0; low < high; rounds++) {
-		double pivot = v[n];
-		int64_t i = low, j = high;
-
-		if (rounds == ROUNDS_MAX) {
-			pf_sort(v + low, (size_t)(high - low + 1), sizeof(*v),
-				by_value);
-			return;
-		}
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (pivot < v[j])
-				j--;
-			if (i <= j) {
-				double swap = v[i];
-
-				v[i++] = v[j];
-				v[j--] = swap;
-			}
-		}
-		low = j < n ? i : low;
-		high = n < i ? j : high;
-	}
-}
-
-double pf_ranks_median(double *values, size_t count)
-{
-	double below = -INFINITY;
-
-	if (!count)
-		return 0;
-	place_nth(values, (int64_t)count, (int64_t)(count / 2));
-	if (count % 2)
-		return values[count / 2];
-	for (size_t i = 0; i < count / 2; i++)
-		below = values[i] > below ? values[i] : below;
-	return (below + values[count / 2]) / 2;
-}
-
-int64_t pf_ranks_median_ns(int64_t *values, size_t count)
-{
-	pf_sort(values, count, sizeof(*values), pf_stats_compare);
-	return pf_stats_quantile(values, count, 50);
-}
-
-uint32_t pf_ranks_of(const struct pf_ranks_job *job, uint32_t op)
-{
-	size_t low = 0, high = job->rank_count;
-
-	while (high - low > 1) {
-		size_t mid = low + (high - low) / 2;
-
-		if (job->ranks[mid].from <= op)
-			low = mid;
-		else
-			high = mid;
-	}
-	return (uint32_t)low;
 }
 
 /* ---- digests ---- */
@@ -521,6 +456,10 @@ static int leave_damaged_out(struct pf_ranks_job *job, struct pf_err *err)
 	return rc;
 }
 
+static void ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
+static int ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
+		      struct pf_err *err);
+
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err)
 {
@@ -549,7 +488,7 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		out->withheld = pf_strdup(job->why.data);
 	if (job->partly.len)
 		out->partly = pf_strdup(job->partly.data);
-	if (pf_ranks_rows(job, out, err) < 0)
+	if (ranks_rows(job, out, err) < 0)
 		return -1;
 	if (!job->args.is_brief && pf_ranks_pipeline(job, out, err) < 0)
 		return -1;
@@ -557,7 +496,7 @@ int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 	    !job->left_out.len && job->meeting_count)
 		pf_ranks_replay(job, out);
 	if (!job->why.len)
-		pf_ranks_longest(job, out);
+		ranks_longest(job, out);
 	return 0;
 }
 
@@ -574,4 +513,907 @@ void pf_ranks_release(struct pf_ranks *r)
 	free(r->left_out);
 	pf_arena_release(&r->texts);
 	*r = (struct pf_ranks){ 0 };
+}
+
+/*
+ * Kernels of computation of each rank against those of a middle one.  The
+ * middle rank has of each name the (lower) median count, and a kernel of the
+ * median mean length.  What a rank takes more is what its counts make of those
+ * lengths; what is left is that its kernels are longer: all by a factor, the
+ * median of their own by time, and then some.
+ */
+
+#define LONGER 0.01   /* of the middle rank's; below, ranks are alike */
+#define NS_MAX 0x1p60 /* of sums; beyond, nothing is said */
+
+/* "same kernels slower", ...; NULL: unknown. */
+static const char *rank_work_name(enum pf_rank_work work)
+{
+	static const char *const names[] = {
+		[PF_WORK_ALIKE] = "as others",
+		[PF_WORK_MORE] = "more or other kernels",
+		[PF_WORK_SLOWER] = "same kernels slower",
+		[PF_WORK_SOME] = "some kernels slower",
+	};
+
+	return names[work];
+}
+
+/* Kernels of a name on a rank. */
+struct kernels {
+	uint64_t name_hash;
+	uint32_t rank;
+	int64_t count, ns;
+	double like_ns; /* so many, each as on the middle rank */
+};
+
+struct pf_ranks_works {
+	struct kernels *items;
+	size_t count, cap;
+	double middle_ns; /* of all names */
+	int64_t step_count;
+	bool is_unlike; /* captures are of unlike numbers of steps */
+};
+
+static struct pf_ranks_works *ranks_works_new(void)
+{
+	struct pf_ranks_works *w = pf_calloc(1, sizeof(*w));
+
+	w->step_count = -1;
+	return w;
+}
+
+static void ranks_works_free(struct pf_ranks_works *w)
+{
+	if (w)
+		free(w->items);
+	free(w);
+}
+
+static void ranks_works_take(struct pf_ranks_works *w, size_t rank,
+			     const struct pf_digest *d)
+{
+	int64_t steps = (int64_t)d->step_count;
+
+	w->is_unlike |= w->step_count >= 0 && w->step_count != steps;
+	w->step_count = steps;
+	for (size_t i = 0; i < d->kernel_count; i++) {
+		if (d->kernels[i].count <= 0 || d->kernels[i].ns < 0)
+			continue;
+		w->items = pf_grow(w->items, &w->cap, w->count + 1,
+				   sizeof(*w->items));
+		w->items[w->count++] =
+			(struct kernels){ .name_hash = d->kernels[i].name_hash,
+					  .rank = (uint32_t)rank,
+					  .count = d->kernels[i].count,
+					  .ns = d->kernels[i].ns };
+	}
+}
+
+PF_ORDER(by_name, struct kernels, PF_UP(name_hash) PF_UP(rank))
+
+PF_ORDER(by_value, double, PF_UP_VALUE)
+
+/* The lower one: of two ranks it is a rank's own. */
+static double lower_median(double *values, size_t count)
+{
+	pf_sort(values, count, sizeof(*values), by_value);
+	return values[(count - 1) / 2];
+}
+
+/* One name on all its ranks; on others there is none of it. */
+static void compare_name(struct pf_ranks_works *w, struct kernels *of,
+			 size_t count, size_t rank_count, double *values)
+{
+	size_t all = count > rank_count ? count : rank_count;
+	double each_ns, middle;
+
+	for (size_t i = 0; i < count; i++)
+		values[i] = (double)of[i].ns / (double)of[i].count;
+	each_ns = lower_median(values, count);
+	for (size_t i = 0; i < all; i++)
+		values[i] = i < count ? (double)of[i].count : 0;
+	middle = lower_median(values, all);
+	w->middle_ns += middle * each_ns;
+	for (size_t i = 0; i < count; i++)
+		of[i].like_ns = (double)of[i].count * each_ns;
+}
+
+/* ---- a rank ---- */
+
+static double ratio(const struct kernels *k)
+{
+	return k->like_ns > 0 ? (double)k->ns / k->like_ns : 1;
+}
+
+static int by_ratio(const void *a, const void *b)
+{
+	const struct kernels *x = a, *y = b;
+	double p = ratio(x), q = ratio(y);
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	return (x->name_hash > y->name_hash) - (x->name_hash < y->name_hash);
+}
+
+PF_ORDER(work_by_rank, struct kernels, PF_UP(rank) PF_THEN(by_ratio))
+
+/* Half of the time is in kernels that are longer by no more than this. */
+static double common_factor(const struct kernels *of, size_t count, double all)
+{
+	double below = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		below += of[i].like_ns;
+		if (below >= all / 2)
+			return ratio(&of[i]);
+	}
+	return 1;
+}
+
+static bool is_sum(double ns)
+{
+	return ns > -NS_MAX && ns < NS_MAX;
+}
+
+static enum pf_rank_work name_work(const struct pf_ranks_rank *r)
+{
+	double longer = (double)(r->kernel_ns - r->middle_ns);
+
+	if (longer <= LONGER * (double)r->middle_ns)
+		return PF_WORK_ALIKE;
+	if (r->slower_ns > r->more_ns && r->slower_ns >= r->some_ns)
+		return PF_WORK_SLOWER;
+	return r->some_ns > r->more_ns ? PF_WORK_SOME : PF_WORK_MORE;
+}
+
+/* The parts and the middle rank's time add up to its own. */
+static void compare_rank(const struct pf_ranks_works *w,
+			 const struct kernels *of, size_t count,
+			 struct pf_ranks_rank *out)
+{
+	double like_ns = 0, ns = 0, factor, slower_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		ns += (double)of[i].ns;
+		like_ns += of[i].like_ns;
+	}
+	factor = common_factor(of, count, like_ns);
+	slower_ns = (factor - 1) * like_ns;
+	if (!is_sum(w->middle_ns) || !is_sum(like_ns) || !is_sum(ns) ||
+	    !is_sum(slower_ns))
+		return;
+	out->kernel_ns = 0;
+	for (size_t i = 0; i < count; i++)
+		out->kernel_ns += of[i].ns;
+	out->middle_ns = llround(w->middle_ns);
+	out->more_ns = llround(like_ns) - out->middle_ns;
+	out->slower_ns = llround(slower_ns);
+	out->some_ns =
+		out->kernel_ns - out->middle_ns - out->more_ns - out->slower_ns;
+	out->factor = factor;
+	out->work = name_work(out);
+	out->why_longer = rank_work_name(out->work);
+}
+
+static void compare_all(struct pf_ranks_works *w, struct pf_ranks *out)
+{
+	double *values =
+		pf_calloc(w->count + out->rank_count + 1, sizeof(*values));
+
+	pf_sort(w->items, w->count, sizeof(*w->items), by_name);
+	for (size_t i = 0, end; i < w->count; i = end) {
+		for (end = i + 1;
+		     end < w->count &&
+		     w->items[end].name_hash == w->items[i].name_hash;)
+			end++;
+		compare_name(w, &w->items[i], end - i, out->rank_count, values);
+	}
+	pf_sort(w->items, w->count, sizeof(*w->items), work_by_rank);
+	for (size_t i = 0, end; i < w->count; i = end) {
+		for (end = i + 1;
+		     end < w->count && w->items[end].rank == w->items[i].rank;)
+			end++;
+		compare_rank(w, &w->items[i], end - i,
+			     &out->ranks[w->items[i].rank]);
+	}
+	free(values);
+}
+
+/* Captures of unlike lengths hold unlike work. */
+static void ranks_works_find(struct pf_ranks_works *w,
+			     const struct pf_ranks_job *job,
+			     struct pf_ranks *out)
+{
+	if (w->count && !w->is_unlike && !job->left_count)
+		compare_all(w, out);
+}
+
+/* Meetings and digests as rows: by rank, by kind of collective, by step. */
+
+/* ---- by rank ---- */
+
+/* Time by cause: the largest names it. */
+struct blamed {
+	int64_t ns[PF_LATE_CAUSES];
+};
+
+static const char *cause_of_most(const struct blamed *b)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < PF_LATE_CAUSES; i++)
+		if (b->ns[i] > b->ns[best])
+			best = i;
+	return b->ns[best] > 0 ? pf_late_cause_name(best) : NULL;
+}
+
+static void add_meeting(struct pf_ranks_job *job, const struct meeting *m,
+			struct pf_ranks *out, struct blamed *blamed)
+{
+	int64_t spread = m->last_ns - m->first_ns;
+	struct pf_ranks_rank *r;
+
+	for (uint32_t k = 0; k < m->count; k++) {
+		uint32_t op = job->parts[m->from + k];
+
+		r = &out->ranks[pf_ranks_of(job, op)];
+		r->count++;
+		pf_sat_sum(&r->waited_ns, m->last_ns - job->ops[op].start_ns);
+	}
+	if (m->last == NONE)
+		return;
+	r = &out->ranks[pf_ranks_of(job, m->last)];
+	r->last_count++;
+	pf_sat_sum(&r->late_ns, spread);
+	pf_sat_sum(&r->gain_ns, m->last_ns - m->second_ns);
+	pf_sat_sum(&out->ranks[m->root].root_ns, spread);
+	pf_sat_sum(&blamed[m->root].ns[m->root_cause], spread);
+}
+
+/* Exposed communication of a collective, cut where the last rank came. */
+static void split(const struct pf_digest *d, const struct pf_digest_op *op,
+		  int64_t wait_ns, struct pf_ranks_rank *out)
+{
+	for (size_t i = 0; i < op->piece_count; i++) {
+		const struct pf_digest_piece *p =
+			&d->pieces[op->piece_from + i];
+		int64_t wait = wait_ns - p->after_ns;
+
+		wait = wait < 0 ? 0 : wait > p->ns ? p->ns : wait;
+		pf_sat_sum(&out->wait_ns, wait);
+		pf_sat_sum(&out->transfer_ns, p->ns - wait);
+	}
+}
+
+static int split_rank(struct pf_ranks_job *job, size_t index,
+		      struct pf_ranks_works *works, struct pf_ranks_rank *out,
+		      struct pf_err *err)
+{
+	const struct rank *r = &job->ranks[index];
+	struct pf_digest d;
+
+	if (pf_digest_get(r->bytes.data, r->bytes.len, &d, err) < 0)
+		return -1;
+	for (size_t i = 0; !job->why.len && i < d.op_count; i++) {
+		const struct op *op = &job->ops[r->from + i];
+
+		if (op->meeting != NONE)
+			split(&d, &d.ops[i],
+			      job->meetings[op->meeting].last_ns - op->start_ns,
+			      out);
+	}
+	out->computation_ns = d.ns[PF_DOING_COMPUTATION];
+	out->copy_ns = d.ns[PF_DOING_COPY];
+	out->idle_ns = d.ns[PF_DOING_IDLE];
+	out->other_comm_ns =
+		d.ns[PF_DOING_COMMUNICATION] - out->wait_ns - out->transfer_ns;
+	ranks_works_take(works, index, &d);
+	pf_digest_release(&d);
+	return 0;
+}
+
+static void show_clock(const struct pf_ranks_job *job, size_t index,
+		       struct pf_ranks *out)
+{
+	const struct rank *r = &job->ranks[index];
+	struct pf_ranks_rank *row = &out->ranks[index];
+	int64_t away;
+
+	row->reference = job->ranks[r->reference].rank;
+	row->offset_ns = llround(r->offset_ns);
+	row->drift_ppm =
+		r->drift != 0 || r->reference == index ? r->drift * 1e6 : NAN;
+	row->drift_bound_ppm = r->slope_bound * 1e6;
+	row->scatter_ns = llround(r->scatter_ns);
+	row->seen_count = r->seen_count;
+	row->error_ns = r->seen_count
+				? llround(r->scatter_ns / sqrt(r->seen_count))
+				: -1;
+	away = row->offset_ns < 0 ? -row->offset_ns : row->offset_ns;
+	if (away > out->clock_ns)
+		out->clock_ns = away;
+	if (r->scatter_ns > (double)out->residual_ns)
+		out->residual_ns = llround(r->scatter_ns);
+	if (r->reference == index && r->seen_count)
+		out->component_count++;
+}
+
+/* Is it a wait for the straggler, or is there none? */
+static bool is_for(const struct pf_ranks_job *job, const struct meeting *m,
+		   int64_t straggler)
+{
+	return straggler < 0 || m->root == straggler ||
+	       pf_ranks_of(job, m->last) == straggler;
+}
+
+/*
+ * The longest wait for a rank that alone is late, by the first that came; once
+ * the straggler is known.
+ */
+static void ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const struct meeting *worst = NULL;
+
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[job->sorted[i]];
+
+		if (m->last == NONE ||
+		    m->last_ns - m->first_ns <= out->longest_wait_ns ||
+		    !is_for(job, m, out->straggler))
+			continue;
+		worst = m;
+		out->longest_wait_ns = m->last_ns - m->first_ns;
+	}
+	for (uint32_t k = 0; worst && k < worst->count; k++) {
+		uint32_t op = job->parts[worst->from + k];
+		const struct rank *r = &job->ranks[pf_ranks_of(job, op)];
+
+		if (job->ops[op].start_ns != worst->first_ns)
+			continue;
+		out->longest_wait_rank = (size_t)(r - job->ranks);
+		out->longest_wait_start_ns = pf_sat_sub(
+			worst->first_ns, pf_ranks_time(job, r, r->first_ns));
+		return;
+	}
+}
+
+static int make_ranks(struct pf_ranks_job *job, struct pf_ranks *out,
+		      struct pf_err *err)
+{
+	struct blamed *blamed = pf_calloc(job->rank_count + 1, sizeof(*blamed));
+	struct pf_ranks_works *works = ranks_works_new();
+	int rc = 0;
+
+	out->rank_count = job->rank_count;
+	out->ranks = pf_calloc(job->rank_count + 1, sizeof(*out->ranks));
+	for (size_t i = 0; i < job->rank_count; i++) {
+		out->ranks[i] = (struct pf_ranks_rank){
+			.rank = job->ranks[i].rank,
+			.trace_id = job->ranks[i].trace_id,
+			.host = pf_arena_string(&out->texts,
+						job->ranks[i].host),
+			.window_ns =
+				job->ranks[i].end_ns - job->ranks[i].start_ns,
+			.saved_ns = PF_NO_INT,
+			.kernel_ns = PF_NO_INT,
+			.middle_ns = PF_NO_INT,
+			.more_ns = PF_NO_INT,
+			.slower_ns = PF_NO_INT,
+			.some_ns = PF_NO_INT,
+			.factor = NAN,
+		};
+		if (!job->why.len)
+			show_clock(job, i, out);
+	}
+	for (uint32_t i = 0; !job->why.len && i < job->meeting_count; i++)
+		add_meeting(job, &job->meetings[i], out, blamed);
+	for (size_t i = 0; i < job->rank_count; i++) {
+		out->ranks[i].cause = cause_of_most(&blamed[i]);
+		if (!rc)
+			rc = split_rank(job, i, works, &out->ranks[i], err);
+	}
+	if (!rc && !job->why.len)
+		ranks_works_find(works, job, out);
+	ranks_works_free(works);
+	free(blamed);
+	return rc;
+}
+
+/* ---- by kind ---- */
+
+static const char *kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[PF_SYNC_NONE] = "other",
+		[PF_SYNC_ALL_REDUCE] = "all_reduce",
+		[PF_SYNC_ALL_GATHER] = "all_gather",
+		[PF_SYNC_REDUCE_SCATTER] = "reduce_scatter",
+		[PF_SYNC_ALL_TO_ALL] = "all_to_all",
+		[PF_SYNC_BARRIER] = "barrier",
+	};
+
+	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "other";
+}
+
+/*
+ * On several machines?  NULL: not every rank says where it ran, as those do
+ * not that were not traced.
+ */
+static const char *across(const struct pf_ranks_job *job,
+			  const struct meeting *m, int64_t size)
+{
+	const char *first = NULL;
+	bool is_one = true;
+
+	for (uint32_t k = 0; k < m->count; k++) {
+		uint32_t op = job->parts[m->from + k];
+		const char *host = job->ranks[pf_ranks_of(job, op)].host;
+
+		if (!host)
+			return NULL;
+		if (!first)
+			first = host;
+		is_one &= !strcmp(first, host);
+	}
+	if (!is_one)
+		return "yes";
+	return m->count == size ? "no" : NULL;
+}
+
+static size_t find_kind(struct pf_ranks *out, struct pf_intern *keys,
+			size_t *cap, const struct pf_ranks_kind *like)
+{
+	struct pf_buf key = { 0 };
+	size_t n;
+
+	pf_buf_addf(&key, "%s/%" PRId64 "/%" PRId64 "/%s", like->kind,
+		    like->size, like->bytes, like->across ? like->across : "?");
+	n = pf_intern_add(keys, key.data, key.len);
+	pf_buf_release(&key);
+	if (n == out->kind_count) {
+		out->kinds =
+			pf_grow(out->kinds, cap, n + 1, sizeof(*out->kinds));
+		out->kinds[out->kind_count++] = *like;
+	}
+	return n;
+}
+
+struct transfer {
+	size_t kind;
+	int64_t ns;
+};
+
+PF_ORDER(by_kind_of, struct transfer, PF_UP(kind) PF_UP(ns))
+
+static double bus_factor(const struct pf_ranks_kind *k)
+{
+	struct pf_collective c = { .name = { k->kind, strlen(k->kind) },
+				   .group_size = k->size };
+
+	return pf_collective_factor(&c);
+}
+
+/* Medians of one kind's transfers, in ascending order. */
+static void rate(struct pf_ranks_kind *k, const struct transfer *t, size_t n)
+{
+	double *rates = pf_calloc(n + 1, sizeof(*rates));
+	int64_t *ns = pf_calloc(n + 1, sizeof(*ns));
+	double factor = bus_factor(k);
+	size_t rated = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ns[i] = t[i].ns;
+		if (k->bytes > 0 && t[i].ns > 0)
+			rates[rated++] = (double)k->bytes / (double)t[i].ns;
+	}
+	k->transfer_ns = pf_ranks_median_ns(ns, n);
+	k->algorithm_rate = rated ? pf_ranks_median(rates, rated) : NAN;
+	k->bus_rate = factor >= 0 ? k->algorithm_rate * factor : NAN;
+	free(rates);
+	free(ns);
+}
+
+PF_ORDER(by_kind, struct pf_ranks_kind,
+	 PF_ALPHA(kind) PF_UP(size) PF_UP(bytes) PF_ALPHA(across))
+
+static void make_kinds(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	struct transfer *all = pf_calloc(job->meeting_count + 1, sizeof(*all));
+	struct pf_intern keys;
+	size_t cap = 0;
+
+	pf_intern_init(&keys);
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[i];
+		const struct op *op = &job->ops[job->parts[m->from]];
+		struct pf_ranks_kind *k, like = {
+			.kind = kind_name(op->kind),
+			.size = op->size,
+			.bytes = op->bytes,
+			.across = across(job, m, op->size),
+		};
+		size_t n = find_kind(out, &keys, &cap, &like);
+
+		k = &out->kinds[n];
+		k->count++;
+		pf_sat_sum(&k->spread_ns, m->last_ns - m->first_ns);
+		all[i] = (struct transfer){ n, m->transfer_ns };
+	}
+	pf_sort(all, job->meeting_count, sizeof(*all), by_kind_of);
+	for (size_t i = 0, end; i < job->meeting_count; i = end) {
+		for (end = i + 1;
+		     end < job->meeting_count && all[end].kind == all[i].kind;)
+			end++;
+		rate(&out->kinds[all[i].kind], &all[i], end - i);
+	}
+	pf_sort(out->kinds, out->kind_count, sizeof(*out->kinds), by_kind);
+	pf_intern_release(&keys);
+	free(all);
+}
+
+/* ---- by step ---- */
+
+/* Whom others waited for in a step. */
+struct blame {
+	int64_t step;
+	uint32_t rank;
+	struct blamed by;
+	int64_t ns;
+};
+
+struct blames {
+	struct pf_map places;
+	struct blame *items;
+	size_t count, cap;
+};
+
+static size_t find_step(struct pf_ranks *out, struct pf_map *places,
+			size_t *cap, int64_t step)
+{
+	uint64_t *place = pf_map_at(places, (uint64_t)step);
+
+	if (*place == UINT64_MAX) {
+		*place = out->step_count;
+		out->steps = pf_grow(out->steps, cap, out->step_count + 1,
+				     sizeof(*out->steps));
+		out->steps[out->step_count++] =
+			(struct pf_ranks_step){ .step = step,
+						.dur_ns = PF_NO_INT,
+						.late_rank = PF_NO_INT };
+	}
+	return (size_t)*place;
+}
+
+static void blame(struct blames *b, size_t step, const struct meeting *m)
+{
+	int64_t spread = m->last_ns - m->first_ns;
+	uint64_t *place = pf_map_at(&b->places, (uint64_t)step << 32 | m->root);
+	struct blame *one;
+
+	if (*place == UINT64_MAX) {
+		*place = b->count;
+		b->items = pf_grow(b->items, &b->cap, b->count + 1,
+				   sizeof(*b->items));
+		b->items[b->count++] = (struct blame){ .step = (int64_t)step,
+						       .rank = m->root };
+	}
+	one = &b->items[*place];
+	pf_sat_sum(&one->ns, spread);
+	pf_sat_sum(&one->by.ns[m->root_cause], spread);
+}
+
+PF_ORDER(by_step, struct pf_ranks_step, PF_UP(step))
+
+static void make_steps(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	struct blames b = { 0 };
+	struct pf_map places;
+	size_t cap = 0;
+
+	pf_map_init(&places);
+	pf_map_init(&b.places);
+	for (uint32_t i = 0; i < job->meeting_count; i++) {
+		const struct meeting *m = &job->meetings[i];
+		int64_t step = job->ops[job->parts[m->from]].step;
+		size_t n;
+
+		if (step < 0)
+			continue;
+		n = find_step(out, &places, &cap, step);
+		out->steps[n].count++;
+		pf_sat_sum(&out->steps[n].spread_ns, m->last_ns - m->first_ns);
+		if (m->last != NONE)
+			blame(&b, n, m);
+	}
+	for (size_t i = 0; i < b.count; i++) {
+		struct pf_ranks_step *s = &out->steps[b.items[i].step];
+
+		if (b.items[i].ns <= s->late_ns)
+			continue;
+		s->late_ns = b.items[i].ns;
+		s->late_rank = job->ranks[b.items[i].rank].rank;
+		s->cause = cause_of_most(&b.items[i].by);
+	}
+	pf_sort(out->steps, out->step_count, sizeof(*out->steps), by_step);
+	pf_map_release(&places);
+	pf_map_release(&b.places);
+	free(b.items);
+}
+
+/* ---- one by one ---- */
+
+static int64_t rank_at(const struct pf_ranks_job *job, uint32_t op)
+{
+	return job->ranks[pf_ranks_of(job, op)].rank;
+}
+
+static void make_meeting(struct pf_ranks_job *job, const struct meeting *m,
+			 const char *const *groups,
+			 struct pf_ranks_meeting *out)
+{
+	const struct op *op = &job->ops[job->parts[m->from]];
+
+	*out = (struct pf_ranks_meeting){
+		.group = groups[m->group],
+		.kind = kind_name(op->kind),
+		.number = m->number,
+		.step = op->step < 0 ? PF_NO_INT : op->step,
+		.count = m->count,
+		.last_rank = PF_NO_INT,
+		.middle_rank = PF_NO_INT,
+		.spread_ns = m->last_ns - m->first_ns,
+		.gain_ns = m->last_ns - m->second_ns,
+		.transfer_ns = m->transfer_ns,
+		.late_ns = PF_NO_INT,
+		.root_rank = PF_NO_INT,
+	};
+	for (unsigned i = 0; i < PF_LATE_PARTS; i++)
+		out->why_ns[i] = m->has_why ? m->why_ns[i] : PF_NO_INT;
+	if (m->last == NONE)
+		return;
+	out->last_rank = rank_at(job, m->last);
+	out->middle_rank = rank_at(job, m->middle);
+	out->late_ns = m->last_ns - job->ops[m->middle].start_ns;
+	out->cause = pf_late_cause_name(m->cause);
+	out->root_rank = job->ranks[m->root].rank;
+	out->root_cause = pf_late_cause_name(m->root_cause);
+}
+
+/* Names of groups, without what tells them from streams. */
+static const char **name_groups(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const char **groups =
+		pf_calloc((size_t)job->groups.count + 1, sizeof(*groups));
+
+	for (uint32_t i = 0; i < job->groups.count; i++) {
+		const char *text = pf_intern_text(&job->groups, i, NULL);
+
+		groups[i] = *text == '='
+				    ? pf_arena_string(&out->texts, text + 1)
+				    : NULL;
+	}
+	return groups;
+}
+
+static void make_meetings(struct pf_ranks_job *job, struct pf_ranks *out)
+{
+	const char **groups = name_groups(job, out);
+
+	out->meetings =
+		pf_calloc(job->meeting_count + 1, sizeof(*out->meetings));
+	out->meeting_count = job->meeting_count;
+	for (uint32_t i = 0; i < job->meeting_count; i++)
+		make_meeting(job, &job->meetings[job->sorted[i]], groups,
+			     &out->meetings[i]);
+	free(groups);
+}
+
+/* rows.c: what is shown. */
+static int ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
+		      struct pf_err *err)
+{
+	if (make_ranks(job, out, err) < 0)
+		return -1;
+	if (job->why.len)
+		return 0;
+	out->met_count = job->meeting_count;
+	out->left_count = job->left_count;
+	out->early_count = job->early_count;
+	make_kinds(job, out);
+	make_steps(job, out);
+	if (!job->args.is_brief)
+		make_meetings(job, out);
+	return 0;
+}
+
+/* What ranks.h found, as 'overlap' and the report show it. */
+
+/* What of a trace was asked for. */
+static int64_t window_of(const struct pf_window *w, int64_t trace_id)
+{
+	const struct pf_window_trace *t = pf_window_find(w, trace_id);
+	int64_t from, to;
+
+	if (!t)
+		return 0;
+	from = t->from_ns > t->first_ns ? t->from_ns : t->first_ns;
+	to = t->to_ns < t->last_ns ? t->to_ns : t->last_ns;
+	return to > from ? pf_sat_sub(to, from) : 0;
+}
+
+static void take_ranks(struct pf_arrivals *a, const struct pf_ranks *r,
+		       const struct pf_window *window)
+{
+	int64_t sum = 0;
+
+	a->rank_count = r->rank_count;
+	a->ranks = pf_calloc(r->rank_count + 1, sizeof(*a->ranks));
+	for (size_t i = 0; i < r->rank_count; i++) {
+		const struct pf_ranks_rank *from = &r->ranks[i];
+
+		a->ranks[i] = (struct pf_arrival_rank){
+			.trace_id = from->trace_id,
+			.rank = from->rank,
+			.window_ns = window_of(window, from->trace_id),
+			.count = from->count,
+			.last_count = from->last_count,
+			.waited_ns = from->waited_ns,
+			.late_ns = from->late_ns,
+			.gain_ns = from->gain_ns,
+		};
+		pf_sat_sum(&sum, a->ranks[i].window_ns);
+	}
+	if (r->rank_count)
+		a->window_ns = sum / (int64_t)r->rank_count;
+}
+
+static const char *machine_of(const struct pf_ranks *r)
+{
+	bool is_one = true;
+
+	for (size_t i = 0; i < r->rank_count; i++) {
+		if (!r->ranks[i].host)
+			return "not recorded";
+		is_one &= !strcmp(r->ranks[i].host, r->ranks[0].host);
+	}
+	return is_one ? "yes" : "no";
+}
+
+/* Others may wait for a rank and lose nothing by it: ranks.h says who costs. */
+static void take_straggler(struct pf_arrivals *a, const struct pf_ranks *r)
+{
+	const struct pf_ranks_rank *s;
+
+	a->total_ns = r->total_ns;
+	if (r->straggler < 0)
+		return;
+	s = &r->ranks[r->straggler];
+	a->has_straggler = true;
+	a->straggler_rank = s->rank;
+	a->straggler_trace_id = s->trace_id;
+	a->straggler_ns = s->late_ns;
+	a->straggler_gain_ns = s->gain_ns;
+	a->straggler_share = pf_num_share(s->late_ns, a->window_ns);
+	a->straggler_saved_ns = s->saved_ns;
+	a->straggler_saved_share = pf_num_share(s->saved_ns, r->total_ns);
+}
+
+static void settle(struct pf_arrivals *a, const struct pf_ranks *r,
+		   const struct pf_window *window)
+{
+	if (!r->rank_count)
+		return;
+	take_ranks(a, r, window);
+	if (r->left_out)
+		a->left_out = pf_strdup(r->left_out);
+	if (r->withheld || !r->met_count) {
+		a->withheld = pf_strdup(r->withheld ? r->withheld
+					: r->partly ? r->partly
+						    : "no collective was found "
+						      "on several ranks");
+		return;
+	}
+	a->count = r->met_count;
+	a->left_count = r->left_count;
+	a->clock_ns = r->clock_ns;
+	a->machine = machine_of(r);
+	for (size_t i = 0; i < r->kind_count; i++)
+		pf_sat_sum(&a->spread_ns, r->kinds[i].spread_ns);
+	take_straggler(a, r);
+	a->longest_wait_ns = r->longest_wait_ns;
+	a->longest_wait_trace_id = a->ranks[r->longest_wait_rank].trace_id;
+	a->longest_wait_start_ns = r->longest_wait_start_ns;
+}
+
+int pf_arrivals_find(struct pf_db *db, const struct pf_window *window,
+		     struct pf_arrivals *out, struct pf_err *err)
+{
+	const struct pf_ranks_args args = { 0 };
+	struct pf_ranks_job *job;
+	struct pf_ranks found = { 0 };
+	int rc;
+
+	if (!pf_window_has_processes(window))
+		return 0;
+	job = pf_ranks_new(&args);
+	rc = pf_ranks_add(job, db, window, err);
+	if (!rc)
+		rc = pf_ranks_find(job, &found, err);
+	if (!rc)
+		settle(out, &found, window);
+	pf_ranks_release(&found);
+	pf_ranks_free(job);
+	return rc;
+}
+
+void pf_arrivals_release(struct pf_arrivals *a)
+{
+	free(a->ranks);
+	free(a->withheld);
+	free(a->left_out);
+	*a = (struct pf_arrivals){ 0 };
+}
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_arrivals, member, key, title, kind)
+static const struct pf_field figures[] = {
+	FIELD(count, "arrival_count", "Collectives of several ranks", PF_COUNT),
+	FIELD(left_count, "arrival_left_count", "  and those that met no other",
+	      PF_COUNT | PF_FULL),
+	FIELD(spread_ns, "arrival_spread_ns", "  first to last rank, summed",
+	      PF_NS),
+	FIELD(window_ns, "arrival_window_ns", "  in, mean of the ranks", PF_NS),
+	FIELD(clock_ns, "arrival_clock_ns", "  clocks differ by up to", PF_NS),
+	FIELD(machine, "arrival_machine", "  on one machine", PF_TEXT),
+};
+static const struct pf_field arrival_straggler[] = {
+	FIELD(straggler_rank, "straggler_rank", "Straggler", PF_INT),
+	FIELD(straggler_trace_id, "straggler_trace_id", "  its trace",
+	      PF_INT | PF_FULL),
+	FIELD(straggler_ns, "straggler_ns", "  others wait for it", PF_NS),
+	FIELD(straggler_share, "straggler_share", "  of the time", PF_RATIO),
+	FIELD(straggler_gain_ns, "straggler_gain_ns",
+	      "  less with the next one", PF_NS | PF_FULL),
+	FIELD(straggler_saved_ns, "straggler_saved_ns",
+	      "  like the others it would save", PF_NS),
+};
+static const struct pf_field longest[] = {
+	FIELD(longest_wait_ns, "longest_wait_ns", "Longest wait", PF_NS),
+	FIELD(longest_wait_trace_id, "longest_wait_trace_id", "  in trace",
+	      PF_INT),
+	FIELD(longest_wait_start_ns, "longest_wait_start_ns", "  from", PF_NS),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_arrival_rank, member, key, title, kind)
+static const struct pf_field rank_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(count, "count", "Collectives", PF_COUNT),
+	FIELD(last_count, "last_count", "Last", PF_COUNT),
+	FIELD(late_ns, "late_ns", "Others wait for it", PF_NS),
+	FIELD(waited_ns, "waited_ns", "It waits", PF_NS),
+	FIELD(gain_ns, "gain_ns", "To the next one", PF_NS | PF_FULL),
+	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
+	FIELD(trace_id, "trace_id", "Trace", PF_INT | PF_FULL),
+};
+
+void pf_arrivals_show(const struct pf_arrivals *a, struct pf_doc *doc)
+{
+	if (a->withheld)
+		pf_doc_string(doc, "arrival_withheld", "Ranks are not compared",
+			      a->withheld);
+	if (a->left_out)
+		pf_doc_string(doc, "arrival_left_out", "Ranks left out",
+			      a->left_out);
+	if (a->withheld || !a->rank_count)
+		return;
+	PF_SCALARS(doc, figures, *a);
+	if (a->has_straggler)
+		PF_SCALARS(doc, arrival_straggler, *a);
+	if (a->longest_wait_ns)
+		PF_SCALARS(doc, longest, *a);
+	PF_ROWS(doc, "arrivals", "Arrival of ranks at collectives", rank_fields,
+		a->ranks, a->rank_count);
 }

@@ -32,15 +32,15 @@
  *
  * Cost.  Replaying the collectives with the gaps that ranks took between them
  * gives the measured time again; with the median gap of all ranks, the time of
- * a job without stragglers (skeleton.c), and of one in which a rank alone is
- * like the others (alone.c).
+ * a job without stragglers (replay.c), and of one in which a rank alone is
+ * like the others.
  *
  * Sends and receives.  The n-th send from a rank to another in a group meets
  * the n-th receive of it there.  A rank waits in a receive until the send has
  * begun.  A bubble of a pipeline is the time in a step in which a GPU computes
  * nothing, and moves nothing, because what it needs of another stage is not
  * sent yet: the computation that ends it begins as a receive ends, or is
- * launched after that (digest_p2p.c); or, behind the last message of a step, the collective that it
+ * launched after that (digest_make.c); or, behind the last message of a step, the collective that it
  * waits in is one with other stages.  Ranks that wait in receives for more than
  * 1 % of the time are not replayed: collectives do not say what they wait for.
  *
@@ -49,10 +49,13 @@
 #ifndef PF_ANALYSIS_RANKS_RANKS_H
 #define PF_ANALYSIS_RANKS_RANKS_H
 
+#include <stdbool.h>
+
+#include "analysis/ranks/digest.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "events/window.h"
-#include "analysis/ranks/digest.h"
+#include "show/doc.h"
 #include "store/db.h"
 
 /* Why a rank is late; the parts of its lateness come first. */
@@ -79,9 +82,6 @@ enum pf_rank_work {
 	PF_WORK_SLOWER, /* all of its kernels are longer by a factor */
 	PF_WORK_SOME,   /* some of them are */
 };
-
-/* "same kernels slower", ...; NULL: unknown. */
-const char *pf_rank_work_name(enum pf_rank_work work);
 
 #define PF_RANKS_EVEN 1.01 /* slowdown below which no rank is named */
 
@@ -240,5 +240,31 @@ int pf_ranks_add_bytes(struct pf_ranks_job *job, const void *data, size_t len,
 int pf_ranks_find(struct pf_ranks_job *job, struct pf_ranks *out,
 		  struct pf_err *err);
 void pf_ranks_release(struct pf_ranks *r);
+
+/* Ranks as a document, and checks of them for use in CI. */
+
+/* Beyond so many ranks people see how figures are spread, and the outermost. */
+#define PF_RANKS_FEW   16
+#define PF_RANKS_OUTER 5
+
+/*
+ * The finding, figures and the tables "ranks", "spread", "steps", "clocks"
+ * and "collectives".  is_wide: for programs, every rank in its order.
+ */
+void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc);
+
+/*
+ * The table "by": ranks as groups of those with one value under a key, such as
+ * "host" or a label.  values[i] is that of ranks[i], or NULL.
+ */
+void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
+		      const char *const *values, bool is_wide,
+		      struct pf_doc *doc);
+
+/* "straggler>2%", "waste>5%"; PF_EUSAGE if it is no check. */
+int pf_ranks_gate_parse(const char *expression, struct pf_err *err);
+/* Does it fail?  Then the document says so; what is not known fails. */
+int pf_ranks_gate(const char *expression, const struct pf_ranks *r,
+		  struct pf_doc *doc, bool *is_failed, struct pf_err *err);
 
 #endif

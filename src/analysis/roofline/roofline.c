@@ -24,7 +24,6 @@
 #include "base/sat.h"
 #include "events/gpu.h"
 #include "events/interval.h"
-#include "events/kernel_name.h"
 #include "events/names.h"
 #include "events/trust.h"
 #include "formats/event.h"

@@ -23,7 +23,6 @@
 #include "base/spool.h"
 #include "base/stats.h"
 #include "base/utf8.h"
-#include "events/by_event.h"
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "formats/event.h"

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/mem.h"
-#include "events/kernel_name.h"
+#include "events/names.h"
 #include "events/window.h"
 #include "show/doc.h"
 #include "store/db.h"

@@ -13,9 +13,8 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "events/args.h"
-#include "events/by_event.h"
-#include "events/device_work.h"
 #include "events/gpu.h"
+#include "events/traces.h"
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
@@ -768,7 +767,7 @@ static const struct pf_field named_work_fields[] = {
 
 #define NONE "(none)"
 
-/* Work that its operator is yet to be asked for: a record of by_event.h. */
+/* Work that its operator is yet to be asked for: a record of events/gpu.h. */
 struct item {
 	int64_t op_id, order, dur_ns;
 };

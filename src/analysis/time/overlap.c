@@ -17,7 +17,7 @@
 #include "base/num.h"
 #include "base/order.h"
 #include "base/sat.h"
-#include "events/collective.h"
+#include "events/args.h"
 #include "events/interval.h"
 #include "events/trust.h"
 #include "formats/event.h"

@@ -17,7 +17,7 @@
  * the time in which any of it ran (its union).  Work that autograd launches
  * from a thread of its own is in no range of the forward thread.
  *
- * Ranges that are no thread's (events/track_read.h) are a list of their own, as in
+ * Ranges that are no thread's (events/traces.h) are a list of their own, as in
  * nsys' nvtx_startend_sum: with what they last, and neither self time nor work.
  */
 #ifndef PF_ANALYSIS_TIME_RANGES_H

@@ -25,7 +25,6 @@
 #include "base/sat.h"
 #include "base/spool.h"
 #include "base/stats.h"
-#include "events/by_event.h"
 #include "events/gpu.h"
 #include "events/hints.h"
 #include "events/interval.h"

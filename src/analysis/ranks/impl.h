@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A job in memory (analysis/ranks/ranks.h says what becomes of it). */
-#ifndef PF_ANALYSIS_RANKS_RANKS_IMPL_H
-#define PF_ANALYSIS_RANKS_RANKS_IMPL_H
+#ifndef PF_ANALYSIS_RANKS_IMPL_H
+#define PF_ANALYSIS_RANKS_IMPL_H
 
+#include "analysis/ranks/ranks.h"
 #include "base/buf.h"
 #include "base/intern.h"
-#include "analysis/ranks/ranks.h"
 
 #define NONE    UINT32_MAX
 #define OPS_MAX (UINT32_C(1) << 25) /* of all ranks: some 5 GB */
@@ -104,44 +104,28 @@ void pf_ranks_meet(struct pf_ranks_job *job);
 void pf_ranks_say_group(const struct pf_ranks_job *job, uint32_t group,
 			struct pf_buf *out);
 
-/* clock.c: brings all times onto clocks of references. */
+/* meet.c: brings all times onto clocks of references. */
 void pf_ranks_align(struct pf_ranks_job *job);
-
-/* Of one machine, or taken as they are. */
-bool pf_ranks_have_one_clock(const struct pf_ranks_job *job);
 
 /* A time of a rank on its reference's clock, from the first end on. */
 int64_t pf_ranks_time(const struct pf_ranks_job *job, const struct rank *r,
 		      int64_t ns);
 
-/* late.c: who is last, why and where it begins. */
+/* meet.c: who is last, why and where it begins. */
 void pf_ranks_blame(struct pf_ranks_job *job);
 
-/* skeleton.c: what gaps cost. */
+/* replay.c: what gaps cost. */
 void pf_ranks_replay(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* pipeline.c: sends and receives, once all is aligned. */
 int pf_ranks_pipeline(struct pf_ranks_job *job, struct pf_ranks *out,
 		      struct pf_err *err);
 
-/* rows.c: what is shown. */
-int pf_ranks_rows(struct pf_ranks_job *job, struct pf_ranks *out,
-		  struct pf_err *err);
-
 /*
  * work.c: kernels of ranks against a middle one's, of which the digests are
  * handed over one by one.
  */
 struct pf_ranks_works;
-struct pf_ranks_works *pf_ranks_works_new(void);
-void pf_ranks_works_free(struct pf_ranks_works *w);
-void pf_ranks_works_take(struct pf_ranks_works *w, size_t rank,
-			 const struct pf_digest *d);
-void pf_ranks_works_find(struct pf_ranks_works *w,
-			 const struct pf_ranks_job *job, struct pf_ranks *out);
-
-/* The longest wait, once the straggler is known. */
-void pf_ranks_longest(struct pf_ranks_job *job, struct pf_ranks *out);
 
 /* Of values that are put in another order. */
 double pf_ranks_median(double *values, size_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Of few ranks all are shown, of many how they are spread and the worst. */
+/* What is found about ranks, in words and as tables. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -7,11 +7,294 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranks/ranks.h"
 #include "base/num.h"
 #include "base/order.h"
+#include "base/sat.h"
 #include "base/stats.h"
-#include "analysis/ranks/ranks_show.h"
 #include "show/rows.h"
+
+/* Of few ranks all are shown, of many how they are spread and the worst. */
+
+/* Bubbles and waits in receives, in words and as tables. */
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_stage, member, key, title, kind)
+static const struct pf_field stage_fields[] = {
+	FIELD(stage, "stage", "Stage", PF_INT),
+	FIELD(stage_count, "stage_count", "Of", PF_INT),
+	FIELD(rank_count, "rank_count", "Ranks", PF_COUNT),
+	FIELD(step_count, "step_count", "Steps of ranks", PF_COUNT | PF_FULL),
+	FIELD(step_ns, "step_ns", "Step", PF_NS | PF_MAYBE),
+	FIELD(computation_ns, "computation_ns", "Compute", PF_NS | PF_MAYBE),
+	FIELD(factor, "factor", "Of median", PF_REAL),
+	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS | PF_MAYBE),
+	FIELD(bubble, "bubble", "Bubble %", PF_RATIO),
+	FIELD(ideal, "ideal_bubble", "Ideal", PF_RATIO),
+	FIELD(receive_wait_ns, "receive_wait_ns", "Waits to receive",
+	      PF_NS | PF_MAYBE | PF_FULL),
+};
+#undef FIELD
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct pf_ranks_pipe, member, key, title, kind)
+static const struct pf_field pipe_fields[] = {
+	FIELD(rank, "rank", "Rank", PF_INT),
+	FIELD(stage, "stage", "Stage", PF_INT | PF_MAYBE),
+	FIELD(stage_count, "stage_count", "Of", PF_INT | PF_MAYBE | PF_FULL),
+	FIELD(microbatches, "microbatches", "Microbatches",
+	      PF_INT | PF_MAYBE | PF_FULL),
+	FIELD(receive_count, "receive_count", "Receives", PF_COUNT),
+	FIELD(left_count, "left_count", "Whose send is unknown",
+	      PF_COUNT | PF_FULL),
+	FIELD(receive_wait_ns, "receive_wait_ns", "It waits", PF_NS | PF_MAYBE),
+	FIELD(receive_transfer_ns, "receive_transfer_ns", "Transfer",
+	      PF_NS | PF_MAYBE),
+	FIELD(step_count, "step_count", "Steps", PF_COUNT | PF_FULL),
+	FIELD(step_ns, "step_ns", "In steps of", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(computation_ns, "computation_ns", "Computation",
+	      PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(input_ns, "input_ns", "For input", PF_NS | PF_MAYBE),
+	FIELD(drain_ns, "drain_ns", "At the end", PF_NS | PF_MAYBE),
+	FIELD(bubble_ns, "bubble_ns", "Bubble", PF_NS | PF_MAYBE | PF_FULL),
+	FIELD(bubble, "bubble", "Bubble %", PF_RATIO),
+	FIELD(ideal, "ideal_bubble", "Ideal", PF_RATIO | PF_FULL),
+};
+#undef FIELD
+
+/* ---- bubbles in words ---- */
+
+struct whole {
+	int64_t bubble_ns, step_ns;
+	double ideal;          /* of all stages; or not a number */
+	int64_t stage_count;   /* of all; or -1 */
+	int64_t unknown_count; /* ranks */
+	const struct pf_ranks_stage *slowest;
+};
+
+static struct whole look(const struct pf_ranks *r)
+{
+	struct whole w = { .ideal = NAN };
+
+	for (size_t i = 0; i < r->pipe_count; i++) {
+		const struct pf_ranks_pipe *p = &r->pipes[i];
+
+		if (p->bubble_ns == PF_NO_INT) {
+			w.unknown_count++;
+			continue;
+		}
+		pf_sat_sum(&w.bubble_ns, p->bubble_ns);
+		pf_sat_sum(&w.step_ns, p->step_ns);
+	}
+	for (size_t i = 0; i < r->stage_count; i++) {
+		const struct pf_ranks_stage *s = &r->stages[i];
+
+		w.stage_count = i && s->stage_count != w.stage_count
+					? -1
+					: s->stage_count;
+		w.ideal = !i || s->ideal == w.ideal ? s->ideal : NAN;
+		if (s->factor > PF_RANKS_EVEN &&
+		    (!w.slowest || s->factor > w.slowest->factor))
+			w.slowest = s;
+	}
+	return w;
+}
+
+/* pipeline_show.c: bubbles in a sentence, if they are known; tables; notes. */
+static bool pipeline_finding(const struct pf_ranks *r, struct pf_buf *out)
+{
+	struct whole w = look(r);
+	char share[PF_NUM_MAX], ideal[PF_NUM_MAX];
+
+	if (!r->waits_to_receive || !r->stage_count || w.stage_count < 0 ||
+	    w.step_ns <= 0)
+		return false;
+	pf_buf_addf(
+		out, "%s of the steps are bubbles of %" PRId64 " stages",
+		pf_num_show_ratio(share, pf_num_share(w.bubble_ns, w.step_ns)),
+		w.stage_count);
+	if (!isnan(w.ideal))
+		pf_buf_addf(out, " (1F1B of even stages: %s)",
+			    pf_num_show_ratio(ideal, w.ideal));
+	if (w.slowest)
+		pf_buf_addf(out,
+			    "; stage %" PRId64
+			    " computes longest, %.2f times the median stage",
+			    w.slowest->stage, w.slowest->factor);
+	return true;
+}
+
+/* ---- notes ---- */
+
+static void show_notes(const struct pf_ranks *r, struct pf_doc *doc)
+{
+	int64_t left = 0, unknown = look(r).unknown_count;
+
+	for (size_t i = 0; i < r->pipe_count; i++)
+		left += r->pipes[i].left_count;
+	if (r->pipes_withheld)
+		pf_doc_note(doc, "%s", r->pipes_withheld);
+	if (left)
+		pf_doc_note(doc,
+			    "of %" PRId64
+			    " receives it is not known when their sends began; "
+			    "steps that have such messages are left out of "
+			    "bubbles",
+			    left);
+	if (unknown)
+		pf_doc_note(doc,
+			    "bubbles of %" PRId64
+			    " ranks are not known: they need steps "
+			    "(ProfilerStep#N, or --steps) whose messages all "
+			    "met theirs",
+			    unknown);
+	if (r->waits_to_receive)
+		pf_doc_note(
+			doc,
+			"what ranks cost is not worked out: they also wait for "
+			"each other in sends and receives, and only "
+			"collectives "
+			"are replayed");
+}
+
+static void pipeline_show(const struct pf_ranks *r, struct pf_doc *doc)
+{
+	if (r->unknown_pipe_count)
+		pf_doc_note(doc,
+			    "sends and receives of %" PRId64
+			    " ranks are not known: an earlier version of "
+			    "profan made their digests",
+			    r->unknown_pipe_count);
+	if (!r->has_pipes)
+		return;
+	if (r->stage_count)
+		PF_ROWS(doc, "stages", "Stages of pipelines, means of steps",
+			stage_fields, r->stages, r->stage_count);
+	if (r->pipe_count)
+		PF_ROWS(doc, "receives", "Waiting for sends, and bubbles",
+			pipe_fields, r->pipes, r->pipe_count);
+	show_notes(r, doc);
+}
+
+/* Ranks side by side as groups: machines, racks, places in the model. */
+
+struct group {
+	const char *value; /* NULL: ranks that say none */
+	int64_t count, worst_rank, saved_ns;
+	int64_t root_ns, last_count;
+	/* sums, then means of ranks */
+	int64_t window_ns, computation_ns, wait_ns, transfer_ns, other_comm_ns;
+	int64_t copy_ns, idle_ns;
+};
+
+#define FIELD(member, key, title, kind)                                        \
+	PF_FIELD(struct group, member, key, title, kind)
+static const struct pf_field fields[] = {
+	FIELD(value, "value", "Of", PF_TEXT),
+	FIELD(count, "rank_count", "Ranks", PF_COUNT),
+	FIELD(last_count, "last_count", "Last", PF_COUNT | PF_FULL),
+	FIELD(root_ns, "root_ns", "Waits they began", PF_NS),
+	FIELD(worst_rank, "worst_rank", "Costs most", PF_INT | PF_MAYBE),
+	FIELD(saved_ns, "saved_ns", "It costs", PF_NS | PF_MAYBE),
+	FIELD(window_ns, "window_ns", "Window", PF_NS | PF_FULL),
+	FIELD(computation_ns, "computation_ns", "Compute", PF_NS),
+	FIELD(wait_ns, "exposed_wait_ns", "Wait", PF_NS),
+	FIELD(transfer_ns, "exposed_transfer_ns", "Transfer", PF_NS | PF_FULL),
+	FIELD(other_comm_ns, "exposed_other_ns",
+	      "Exposed, met no other or not split", PF_NS | PF_FULL),
+	FIELD(copy_ns, "exposed_copy_ns", "Exposed copies", PF_NS | PF_FULL),
+	FIELD(idle_ns, "idle_ns", "Idle", PF_NS),
+};
+#undef FIELD
+
+/* A text, or numbers as numbers; those that say nothing last. */
+static int by_value(const void *a, const void *b)
+{
+	const char *x = ((const struct group *)a)->value;
+	const char *y = ((const struct group *)b)->value;
+
+	if (!x || !y)
+		return !x - !y;
+	return strverscmp(x, y);
+}
+
+PF_ORDER(by_root, struct group, PF_DOWN(root_ns) PF_THEN(by_value))
+
+static struct group one(const struct pf_ranks_rank *r, const char *value)
+{
+	return (struct group){ .value = value,
+			       .count = 1,
+			       .worst_rank =
+				       r->saved_ns > 0 ? r->rank : PF_NO_INT,
+			       .saved_ns = r->saved_ns,
+			       .root_ns = r->root_ns,
+			       .last_count = r->last_count,
+			       .window_ns = r->window_ns,
+			       .computation_ns = r->computation_ns,
+			       .wait_ns = r->wait_ns,
+			       .transfer_ns = r->transfer_ns,
+			       .other_comm_ns = r->other_comm_ns,
+			       .copy_ns = r->copy_ns,
+			       .idle_ns = r->idle_ns };
+}
+
+static void add(struct group *to, const struct group *g)
+{
+	if (g->saved_ns > to->saved_ns) {
+		to->saved_ns = g->saved_ns;
+		to->worst_rank = g->worst_rank;
+	}
+	to->count += g->count;
+	pf_sat_sum(&to->root_ns, g->root_ns);
+	pf_sat_sum(&to->last_count, g->last_count);
+	pf_sat_sum(&to->window_ns, g->window_ns);
+	pf_sat_sum(&to->computation_ns, g->computation_ns);
+	pf_sat_sum(&to->wait_ns, g->wait_ns);
+	pf_sat_sum(&to->transfer_ns, g->transfer_ns);
+	pf_sat_sum(&to->other_comm_ns, g->other_comm_ns);
+	pf_sat_sum(&to->copy_ns, g->copy_ns);
+	pf_sat_sum(&to->idle_ns, g->idle_ns);
+}
+
+static void divide(struct group *g)
+{
+	int64_t *const sums[] = { &g->window_ns,     &g->computation_ns,
+				  &g->wait_ns,       &g->transfer_ns,
+				  &g->other_comm_ns, &g->copy_ns,
+				  &g->idle_ns };
+
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)
+		*sums[i] = *sums[i] / g->count +
+			   (*sums[i] % g->count * 2 >= g->count);
+}
+
+void pf_ranks_show_by(const struct pf_ranks *r, const char *key,
+		      const char *const *values, bool is_wide,
+		      struct pf_doc *doc)
+{
+	struct group *groups = pf_calloc(r->rank_count + 1, sizeof(*groups));
+	struct pf_buf title = { 0 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < r->rank_count; i++)
+		groups[i] = one(&r->ranks[i], values[i]);
+	pf_sort(groups, r->rank_count, sizeof(*groups), by_value);
+	for (size_t i = 0; i < r->rank_count; i++) {
+		if (i && !by_value(&groups[count - 1], &groups[i]))
+			add(&groups[count - 1], &groups[i]);
+		else
+			groups[count++] = groups[i];
+	}
+	for (size_t i = 0; i < count; i++)
+		divide(&groups[i]);
+	if (!is_wide)
+		pf_sort(groups, count, sizeof(*groups), by_root);
+	pf_buf_addf(&title, "Ranks by %s, means of their times", key);
+	pf_doc_rows(doc, "by", title.data, PF_FIELDS(fields), groups, count,
+		    sizeof(*groups));
+	pf_buf_release(&title);
+	free(groups);
+}
 
 /* ---- in words ---- */
 
@@ -90,13 +373,14 @@ static void say_compared(const struct pf_ranks *r, struct pf_buf *out)
 		    pf_num_show_ratio(lost, pf_num_share(ns, r->total_ns)));
 }
 
-void pf_ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
+/* Without a full stop: who is slow, why and what it costs, or that none is. */
+static void ranks_finding(const struct pf_ranks *r, struct pf_buf *out)
 {
 	if (r->rank_count < 2)
 		pf_buf_adds(out, "There is one rank: nothing to compare");
 	else if (r->withheld)
 		pf_buf_addf(out, "Ranks are not compared: %s", r->withheld);
-	else if (pf_pipeline_finding(r, out))
+	else if (pipeline_finding(r, out))
 		return;
 	else if (r->straggler >= 0)
 		say_straggler(r, out);
@@ -391,7 +675,7 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 {
 	struct pf_buf text = { 0 };
 
-	pf_ranks_finding(r, &text);
+	ranks_finding(r, &text);
 	pf_doc_finding(doc, "%.*s", (int)text.len, text.data);
 	pf_buf_release(&text);
 	doc->is_nothing = r->rank_count < 2 || r->withheld;
@@ -407,7 +691,7 @@ void pf_ranks_show(const struct pf_ranks *r, bool is_wide, struct pf_doc *doc)
 	PF_SCALARS(doc, figures, *r);
 	if (r->total_ns != PF_NO_INT)
 		PF_SCALARS(doc, costs, *r);
-	pf_pipeline_show(r, doc);
+	pipeline_show(r, doc);
 	show_tables(r, is_wide, doc);
 	if (r->left_out && r->total_ns == PF_NO_INT && !r->waits_to_receive)
 		pf_doc_note(doc, "what ranks cost is not worked out: in some "

@@ -4,16 +4,17 @@
  * key_averages().table() does, odd widths and trailing blanks included.
  * Lengths are Unicode code points, as in Python.
  */
-#ifndef PF_ANALYSIS_TORCH_TABLE_H
-#define PF_ANALYSIS_TORCH_TABLE_H
+#ifndef PF_TORCH_TABLE_H
+#define PF_TORCH_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "torch/averages.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "show/doc.h"
+#include "torch/averages.h"
 
 enum pf_torch_sort {
 	PF_SORT_NONE, /* order of first appearance */
@@ -63,5 +64,16 @@ void pf_torch_print(const struct pf_torch_table *t, struct pf_buf *out);
 /* Appended cells, for tests: as torch's _format_time and _format_memory. */
 void pf_torch_time(struct pf_buf *out, double us, enum pf_torch_unit unit);
 void pf_torch_memory(struct pf_buf *out, int64_t n, bool byte_units);
+
+/* Rows of key_averages() as a table: exact nanoseconds and bytes. */
+
+#define PF_AVERAGES_TABLE "key_averages"
+
+/*
+ * An empty table of them at the end of the document; its last column is the
+ * overload where rows were grouped by it.
+ */
+struct pf_table *pf_averages_table(struct pf_doc *doc, bool by_overload);
+void pf_averages_add(struct pf_table *t, const struct pf_average *row);
 
 #endif

@@ -43,7 +43,7 @@ uses() { # INSTRUCTION FILE
 	}
 }
 uses 'cmeq.*16b' src/formats/json/extract_simd.o
-uses 'crc32cx' src/formats/pfr/crc32c.o
+uses 'crc32cx' src/formats/pfr/frame.o
 
 # The wheel's own program, unpacked, makes the bytes that this machine's makes.
 trace=$source/tests/truth/2.10.0/training/trace.json.gz

@@ -7,10 +7,89 @@
 #ifndef PF_FORMATS_BATCH_H
 #define PF_FORMATS_BATCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
-#include "formats/dict.h"
+#include "base/err.h"
 #include "formats/event.h"
 #include "formats/repair.h"
+
+/*
+ * A worker's own dictionary: raw bytes as they stand in the file -> entry.
+ * What is expensive (checking, decoding, classifying) is done once per
+ * distinct text, when it is first met; the hot path only hashes and compares.
+ *
+ * An entry becomes known to the whole ingest when it is given its global id,
+ * in file order (ingest/ingest_names.h).  Hashing is seeded per process: hostile keys cannot aim.
+ */
+
+#define PF_GID_UNSET UINT32_C(0xfffffffd)
+
+/* entry flags */
+#define PF_DICT_BAD       0x01u /* not strictly valid: take the slow path */
+#define PF_DICT_ON_DEVICE 0x02u /* args with both device and stream */
+
+struct pf_dict_entry {
+	uint64_t hash;
+	size_t raw_at; /* in dict.raw */
+	uint32_t raw_len;
+	uint32_t salt;  /* part of the key: the slot mask for args */
+	uint32_t gid;   /* global id or PF_GID_UNSET */
+	uint32_t facts; /* args: which known keys it has (chrome.h) */
+	uint8_t flags, kind;
+	size_t text_at; /* canonical text in dict.text */
+	uint32_t text_len;
+};
+
+struct pf_dict;
+
+/*
+ * Fill in kind, flags, facts and append the canonical text to "text"; called
+ * once per new entry.  "raw" is followed by one readable byte and preceded by
+ * one when it comes from a string.
+ */
+typedef void pf_dict_classify_fn(struct pf_dict *d, struct pf_dict_entry *e,
+				 const char *raw, struct pf_buf *text);
+
+/* For dictionaries of which only the entries' numbers are wanted. */
+pf_dict_classify_fn pf_dict_no_text;
+
+struct pf_dict {
+	struct pf_dict_entry *entries;
+	size_t count, cap;
+	uint32_t *table; /* index + 1; size is table_mask + 1 */
+	size_t table_mask;
+	struct pf_buf raw, text;
+	uint64_t seed;
+	pf_dict_classify_fn *classify;
+	size_t fresh; /* entries from here on have no gid yet */
+};
+
+void pf_dict_init(struct pf_dict *d, pf_dict_classify_fn *classify);
+void pf_dict_release(struct pf_dict *d);
+
+/* Forget everything (ids handed out before become invalid). */
+void pf_dict_clear(struct pf_dict *d);
+
+/* All fresh entries have got their gid. */
+void pf_dict_settle(struct pf_dict *d);
+
+/* True when it has grown past what a worker may hold. */
+bool pf_dict_is_large(const struct pf_dict *d);
+
+/* Index of the entry for these bytes, made if it is new. */
+uint32_t pf_dict_find(struct pf_dict *d, const char *raw, size_t len,
+		      uint32_t salt);
+
+/* 128 bits that stand for a text, seeded alike for a whole process. */
+struct pf_dict_hash {
+	uint64_t low, high;
+};
+struct pf_dict_hash pf_dict_hash(const void *p, size_t len, uint32_t salt);
+
+/* ---- batches ---- */
 
 /* One event of a batch. Strings are entries of the parser's dictionaries. */
 struct pf_event {
@@ -137,5 +216,29 @@ static inline void pf_batch_put(struct pf_batch *b, struct pf_event *ev,
 		b->slots[b->slot_count++] = values[__builtin_ctz(m)];
 	b->events[b->count++] = *ev;
 }
+
+/*
+ * Who makes batches of a file, as those who write them see it: the first
+ * member of a reader's own struct.
+ */
+
+struct pf_reader {
+	/* where events go; settle it after each fill() */
+	struct pf_parsed *parsed;
+	/*
+	 * Empty the batch and fill it with about so many events: 1 there may
+	 * be more, 0 this was the last, -1 a failure.
+	 */
+	int (*fill)(struct pf_reader *r, size_t most, struct pf_err *err);
+	/* Counts for trace_fact, once all was read; false: no more.  Or NULL. */
+	bool (*fact)(struct pf_reader *r, size_t i, char *key, size_t key_size,
+		     int64_t *value);
+	void (*free)(struct pf_reader *r);
+};
+
+struct pf_reader_options {
+	bool os_calls;   /* keep calls of the operating system's libraries */
+	const char *dir; /* for temporary files */
+};
 
 #endif

@@ -7,9 +7,98 @@
 #ifndef PF_FORMATS_SINK_H
 #define PF_FORMATS_SINK_H
 
-#include "formats/argline.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "formats/batch.h"
-#include "formats/memo.h"
+#include "formats/event.h"
+
+/*
+ * The arguments of an event as they are stored: the text of a JSON object in
+ * which what varies is a slot's place holder (formats/event.h), and the values
+ * of the slots.  For readers of formats that are no JSON.
+ */
+
+struct pf_argline {
+	struct pf_buf text;
+	int64_t slots[PF_SLOT_COUNT];
+	uint32_t mask;
+	int generic; /* slots of that kind in use */
+};
+
+void pf_argline_release(struct pf_argline *a);
+
+/* Start a new event: no text, no slots. */
+void pf_argline_open(struct pf_argline *a);
+/* A slot's value alone, of an event whose text is known already. */
+void pf_argline_set(struct pf_argline *a, enum pf_slot slot, int64_t value);
+/* Append "key": and leave the value to the caller. */
+void pf_argline_key(struct pf_argline *a, const char *key);
+void pf_argline_slot(struct pf_argline *a, const char *key, enum pf_slot slot,
+		     int64_t value);
+/* An address: all 64 bits are its number. */
+void pf_argline_address(struct pf_argline *a, const char *key, uint64_t value);
+/* A number that differs from event to event but has no slot of its own. */
+void pf_argline_number(struct pf_argline *a, const char *key, uint64_t value);
+void pf_argline_fixed(struct pf_argline *a, const char *key, int64_t value);
+void pf_argline_real(struct pf_argline *a, const char *key, double value);
+/* A long text is cut and ends with "...". */
+void pf_argline_text(struct pf_argline *a, const char *key, const char *text,
+		     size_t len);
+/* The entry of the arguments written; PF_ID_NONE if there are none. */
+uint32_t pf_argline_close(struct pf_argline *a, struct pf_dict *args);
+
+/*
+ * Entries of dictionaries found before, by a key of 128 bits: a table of fixed
+ * size in which the newest of those that fall together stays.  When the
+ * dictionaries are emptied the generation changes and all memos are void.
+ */
+
+#define PF_MEMO_BITS 14
+
+struct pf_memos {
+	uint32_t generation; /* 0: there are none yet */
+	struct pf_memo {
+		uint64_t a, b;
+		uint32_t generation, entry;
+	} * items; /* 1 << PF_MEMO_BITS of them */
+};
+
+static inline struct pf_memo *pf_memo_place(struct pf_memos *m, uint64_t a,
+					    uint64_t b)
+{
+	uint64_t hash = (a ^ b * UINT64_C(0x9e3779b97f4a7c15)) *
+			UINT64_C(0xd6e8feb86659fd93);
+
+	return &m->items[hash >> (64 - PF_MEMO_BITS)];
+}
+
+/*
+ * A place for an entry under a key, in this generation: true if it is there.
+ * Else write to *entry what the key stands for.
+ */
+static inline bool pf_memo_find(struct pf_memos *m, uint64_t a, uint64_t b,
+				uint32_t **entry)
+{
+	struct pf_memo *memo = pf_memo_place(m, a, b);
+
+	*entry = &memo->entry;
+	if (memo->a == a && memo->b == b && memo->generation == m->generation)
+		return true;
+	memo->a = a;
+	memo->b = b;
+	memo->generation = m->generation;
+	return false;
+}
+
+/* It shall not be found again. */
+static inline void pf_memo_forget(struct pf_memos *m, uint64_t a, uint64_t b)
+{
+	pf_memo_place(m, a, b)->generation = 0;
+}
+
+/* ---- the sink ---- */
 
 #define PF_SINK_CATEGORIES_MAX 16u
 #define PF_SINK_DEVICES_MAX    256u

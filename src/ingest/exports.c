@@ -20,9 +20,9 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "base/spool.h"
-#include "formats/argline.h"
+#include "formats/sink.h"
 #include "formats/json/lexer.h"
-#include "formats/lines.h"
+#include "formats/input.h"
 #include "ingest/impl.h"
 
 #define STACK_BYTES_MAX (256u << 20) /* of different ones */

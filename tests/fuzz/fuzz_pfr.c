@@ -14,9 +14,7 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/body.h"
-#include "formats/pfr/clock.h"
-#include "formats/pfr/lines.h"
+#include "formats/pfr/file.h"
 
 static void check(const void *data, size_t len, size_t piece)
 {

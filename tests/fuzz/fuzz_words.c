@@ -22,7 +22,7 @@
 #include "page/redact.h"
 #include "formats/event.h"
 #include "formats/number.h"
-#include "formats/json/redact.h"
+#include "formats/json/mend.h"
 
 /* A NUL behind, exactly as long, so that sanitizers see every overrun. */
 static char *text_of(const uint8_t *data, size_t size)

@@ -6,11 +6,9 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/body.h"
-#include "formats/pfr/clock.h"
-#include "formats/pfr/crc32c.h"
-#include "formats/pfr/lines.h"
-#include "formats/pfr/words.h"
+#include "formats/pfr/file.h"
+#include "formats/pfr/frame.h"
+#include "formats/pfr/kineto.h"
 
 #define FRAMES 12
 

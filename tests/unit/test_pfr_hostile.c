@@ -10,9 +10,7 @@
 
 #include "gen/pfrread.h"
 #include "gen/pfrw.h"
-#include "formats/pfr/clock.h"
-#include "formats/pfr/defs.h"
-#include "formats/pfr/lines.h"
+#include "formats/pfr/file.h"
 
 #define PUSH   16
 #define MARK   18

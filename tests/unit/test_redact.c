@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formats/json/redact.h"
+#include "formats/json/mend.h"
 
 static void check(const char *in, const char *want)
 {

@@ -270,7 +270,7 @@ struct path {
 	uint32_t thread_count;
 	uint32_t main; /* thread, or none */
 	bool has_ops;  /* of any thread */
-	bool is_held; /* launch calls wait for their work (events/gpu.h) */
+	bool is_held;  /* launch calls wait for their work (events/gpu.h) */
 	const struct pf_pageable *pageable; /* before the host is walked */
 	struct path_call *calls;
 	uint32_t call_count;

@@ -15,7 +15,6 @@
 #include "formats/category.h"
 #include "formats/json/chrome.h"
 #include "formats/json/mend.h"
-#include "formats/json/redact.h"
 #include "formats/refusal.h"
 #include "formats/json/scan.h"
 #include "formats/json/shape.h"

@@ -40,4 +40,17 @@ struct pf_mend {
 /* Append the canonical text of the value at m->p to out. */
 enum pf_mend_result pf_mend_value(struct pf_mend *m, struct pf_buf *out);
 
+/*
+ * Environment dumps inside traces hold tokens and passwords of the machine
+ * that made them.  They are never copied into a database that people share.
+ */
+
+/*
+ * Is this the key of a dump?  And: append canonical JSON text to out, where
+ * every object under a key "env", "environ", "environment", "env_vars" or
+ * "environment_variables" becomes {}.
+ */
+bool pf_redact_is_environment(const char *key, size_t len);
+void pf_redact_environment(const char *text, size_t len, struct pf_buf *out);
+
 #endif

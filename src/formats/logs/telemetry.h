@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #include "formats/batch.h"
-#include "formats/lines.h"
+#include "formats/input.h"
 
 enum pf_tele_kind { PF_TELE_SMI, PF_TELE_DMON, PF_TELE_DCGMI };
 

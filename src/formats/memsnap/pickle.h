@@ -134,7 +134,4 @@ static inline int64_t pf_pickle_offset(const struct pf_pickle *p)
 	return p->base + (int64_t)p->at;
 }
 
-/* ops.c: the name of an opcode, or NULL. */
-const char *pf_pickle_op_name(unsigned char op);
-
 #endif

@@ -6,13 +6,414 @@
  */
 #include "config.h"
 
+#include "formats/memsnap/snap.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sat.h"
-#include "formats/memsnap/snap_impl.h"
+
+#define PF_SNAP_SPOOL_BYTES (8u << 20)
+
+/*
+ * Levels are worked out as entries come, from an unknown base.  What the
+ * history lacks raises the base: a free of what was not allocated in it, and a
+ * block in use that was not.  The final state says what is reserved at the
+ * end, and so what it was at the start.
+ */
+
+#define GONE UINT64_MAX       /* of pf_map: nothing is allocated here */
+#define SEEN (UINT64_MAX - 1) /* it is an active block of the end */
+
+/* The device of a number, made if it is new; -1: too many. */
+static int snap_device(struct pf_snap *s, int64_t number)
+{
+	for (size_t i = 0; i < s->device_count; i++)
+		if (s->devices[i].number == number)
+			return (int)i;
+	if (s->device_count == PF_SNAP_DEVICES_MAX || number < 0)
+		return -1;
+	s->devices = pf_grow(s->devices, &s->device_cap, s->device_count + 1,
+			     sizeof(*s->devices));
+	s->devices[s->device_count] =
+		(struct pf_snap_device){ .number = number };
+	pf_map_init(&s->devices[s->device_count].open);
+	return (int)s->device_count++;
+}
+
+static void alloc(struct pf_snap_device *d, const struct pf_snap_entry *e)
+{
+	uint64_t *size = pf_map_at(&d->open, (uint64_t)e->address);
+
+	if (*size != GONE)
+		d->twice_count++;
+	else
+		d->open_count++;
+	*size = (uint64_t)e->size;
+	d->level = pf_sat_add(d->level, e->size);
+}
+
+static void release(struct pf_snap_device *d, const struct pf_snap_entry *e)
+{
+	uint64_t *size = pf_map_at(&d->open, (uint64_t)e->address);
+	int64_t bytes = e->size;
+
+	if (*size == GONE) {
+		d->early_count++;
+		d->before_count++;
+		d->base = pf_sat_add(d->base, bytes);
+	} else {
+		d->open_count--;
+		d->differ_count += *size != (uint64_t)bytes;
+		bytes = (int64_t)*size;
+		*size = GONE;
+	}
+	d->level = pf_sat_sub(d->level, bytes);
+}
+
+static void settle_time(struct pf_snap *s, struct pf_snap_device *d,
+			struct pf_snap_entry *e, bool has_time)
+{
+	if (!has_time) {
+		e->time_us = d->timed_count ? d->last_us : d->entry_count;
+		return;
+	}
+	if (d->timed_count++ && e->time_us < d->last_us) {
+		d->late_count++;
+		e->time_us = d->last_us;
+	}
+	if (d->timed_count == 1)
+		d->first_us = e->time_us;
+	d->last_us = e->time_us;
+	if (!s->has_times || d->first_us < s->first_us)
+		s->first_us = d->first_us;
+	s->has_times = true;
+}
+
+/* An entry whose members are right: its time, its levels. */
+static int snap_replay(struct pf_snap *s, struct pf_snap_entry *e,
+		       bool has_time, struct pf_err *err)
+{
+	struct pf_snap_device *d = &s->devices[e->device];
+
+	settle_time(s, d, e, has_time);
+	d->entry_count++;
+	switch ((enum pf_snap_action)e->action) {
+	case PF_SNAP_ALLOC:
+		alloc(d, e);
+		break;
+	case PF_SNAP_FREE:
+		release(d, e);
+		break;
+	case PF_SNAP_SEGMENT_ALLOC:
+	case PF_SNAP_SEGMENT_MAP:
+		d->reserved = pf_sat_add(d->reserved, e->size);
+		break;
+	case PF_SNAP_SEGMENT_FREE:
+	case PF_SNAP_SEGMENT_UNMAP:
+		d->reserved = pf_sat_sub(d->reserved, e->size);
+		break;
+	default:
+		break;
+	}
+	e->level = d->level;
+	e->reserved = d->reserved;
+	return pf_spool_add(s->entries, e, err);
+}
+
+/* ---- the final state ---- */
+
+/* A block's address: "at" bytes, 0 or more, behind that of its segment. */
+static void snap_place_block(struct pf_snap_block *b,
+			     const struct pf_snap_segment *g, int64_t at)
+{
+	uint64_t from = (uint64_t)g->address, to = from + (uint64_t)at;
+
+	b->address_is = g->address_is;
+	if (g->address < 0 && !(g->address_is & PF_SNAP_UNSIGNED)) {
+		b->address = g->address + at;
+		return;
+	}
+	b->address = (int64_t)(to < from ? UINT64_MAX : to);
+	if (b->address < 0)
+		b->address_is |= PF_SNAP_UNSIGNED;
+}
+
+static void meet(struct pf_snap_device *d, const struct pf_snap_block *b)
+{
+	uint64_t *size = pf_map_at(&d->open, (uint64_t)b->address);
+
+	if (*size == GONE || *size == SEEN) {
+		if (!b->is_in_use)
+			return;
+		d->before_count++;
+		d->base = pf_sat_add(d->base, b->requested);
+		return;
+	}
+	d->open_count--;
+	d->differ_count += *size != (uint64_t)b->requested;
+	*size = SEEN;
+}
+
+static int meet_all(struct pf_snap *s, struct pf_err *err)
+{
+	for (uint64_t i = 0; i < pf_spool_count(s->blocks); i++) {
+		const struct pf_snap_block *b = pf_spool_at(s->blocks, i, err);
+		const struct pf_snap_segment *g;
+		struct pf_snap_block block;
+		int device;
+
+		if (!b)
+			return -1;
+		block = *b;
+		g = pf_spool_at(s->segments, (uint64_t)block.segment, err);
+		if (!g)
+			return -1;
+		device = snap_device(s, g->device);
+		if (device >= 0 && block.is_active && block.address_is &&
+		    !s->devices[device].is_cut)
+			meet(&s->devices[device], &block);
+	}
+	return 0;
+}
+
+/* All has been read: bases, and what does not agree. */
+static int snap_settle(struct pf_snap *s, struct pf_err *err)
+{
+	if (meet_all(s, err))
+		return -1;
+	for (size_t i = 0; i < s->device_count; i++) {
+		struct pf_snap_device *d = &s->devices[i];
+
+		if (d->is_cut)
+			continue;
+		d->no_block_count = d->open_count;
+		d->reserved_base = pf_sat_sub(d->segment_total, d->reserved);
+		d->has_reserved_base = true;
+	}
+	for (uint64_t i = 0; i < pf_spool_count(s->entries); i++) {
+		const struct pf_snap_entry *e = pf_spool_at(s->entries, i, err);
+		struct pf_snap_device *d;
+
+		if (!e)
+			return -1;
+		d = &s->devices[e->device];
+		if (pf_sat_add(d->reserved_base, e->reserved) < 0)
+			d->has_reserved_base = false;
+	}
+	return 0;
+}
+
+int64_t pf_snap_exceptions(const struct pf_snap_device *d)
+{
+	return d->twice_count + d->differ_count + d->no_block_count +
+	       d->late_count + (!d->has_reserved_base && !d->is_cut);
+}
+
+/* ---- stacks ---- */
+
+#define OMIT_FILE 1u
+#define OMIT_NAME 2u
+
+/* memory_viz's lists, as they stand in every release since torch 2.1 */
+static const char *const omitted_names[] = {
+	"unwind::unwind",    "CapturedTraceback::gather",
+	"gather_with_cpp",   "_start",
+	"__libc_start_main", "PyEval_",
+	"PyObject_",         "PyFunction_",
+};
+static const char *const omitted_files[] = {
+	"core/boxing",
+	"/Register",
+	"/Redispatch",
+	"pythonrun.c",
+	"Modules/main.c",
+	"Objects/call.c",
+	"Objects/methodobject.c",
+	"pycore_ceval.h",
+	"ceval.c",
+	"cpython/abstract.h",
+};
+
+static void snap_stacks_init(struct pf_snap_stacks *s)
+{
+	memset(s, 0, sizeof(*s));
+	pf_intern_init(&s->frames);
+	pf_intern_init(&s->nodes);
+}
+
+static void snap_stacks_release(struct pf_snap_stacks *s)
+{
+	pf_intern_release(&s->frames);
+	pf_intern_release(&s->nodes);
+	free(s->omits);
+	free(s->frame_of);
+	free(s->stack_of);
+}
+
+static bool has_any(const char *const *list, size_t count, const char *p,
+		    size_t len)
+{
+	for (size_t i = 0; i < count; i++)
+		if (memmem(p, len, list[i], strlen(list[i])))
+			return true;
+	return false;
+}
+
+/* A text that is new, by its number. */
+static void snap_stacks_text(struct pf_snap_stacks *s, uint32_t number,
+			     const char *p, size_t len)
+{
+	uint8_t bits = 0;
+
+	if (has_any(omitted_files,
+		    sizeof(omitted_files) / sizeof(*omitted_files), p, len))
+		bits |= OMIT_FILE;
+	if (has_any(omitted_names,
+		    sizeof(omitted_names) / sizeof(*omitted_names), p, len))
+		bits |= OMIT_NAME;
+	s->omits = pf_grow(s->omits, &s->omits_cap, (size_t)number + 1, 1);
+	s->omits[number] = bits;
+}
+
+/* Numbers for the next dictionary of a frame and the next list of frames. */
+static uint32_t snap_new_frame(struct pf_snap_stacks *s)
+{
+	s->frame_of = pf_grow(s->frame_of, &s->frame_cap, s->frame_count + 1,
+			      sizeof(*s->frame_of));
+	s->frame_of[s->frame_count] = PF_SNAP_DROPPED;
+	return (uint32_t)s->frame_count++;
+}
+
+static uint32_t snap_new_list(struct pf_snap_stacks *s)
+{
+	s->stack_of = pf_grow(s->stack_of, &s->list_cap, s->list_count + 1,
+			      sizeof(*s->stack_of));
+	s->stack_of[s->list_count] = 0;
+	return (uint32_t)s->list_count++;
+}
+
+static void snap_set_frame(struct pf_snap_stacks *s, uint32_t number,
+			   const struct pf_snap_frame *frame)
+{
+	if (s->omits[frame->file] & OMIT_FILE ||
+	    s->omits[frame->name] & OMIT_NAME)
+		return;
+	s->frame_of[number] =
+		pf_intern_add(&s->frames, (const char *)frame, sizeof(*frame));
+}
+
+/* Frames by number of dictionary, the innermost first. */
+static void snap_set_list(struct pf_snap_stacks *s, uint32_t number,
+			  const uint32_t *frames, size_t count)
+{
+	struct pf_snap_stack node = { 0 };
+
+	for (size_t i = count; i-- > 0;) {
+		node.frame = s->frame_of[frames[i]];
+		if (node.frame == PF_SNAP_DROPPED) {
+			s->dropped_count++;
+			continue;
+		}
+		node.parent = pf_intern_add(&s->nodes, (const char *)&node,
+					    sizeof(node)) +
+			      1;
+	}
+	s->stack_of[number] = node.parent;
+}
+
+/* The id of a list's stack; 0: it has no frames, or is not complete yet. */
+static uint32_t snap_stack_id(const struct pf_snap_stacks *s, uint32_t list)
+{
+	return list < s->list_count ? s->stack_of[list] : 0;
+}
+
+/*
+ * What is left of a snapshot that is cut off or damaged.  Torch writes the
+ * segments first, then the histories, one device after the other: so the final
+ * state is often whole where a history is not.
+ */
+
+/* Spools of segments and blocks. */
+static void snap_new_state(struct pf_snap *s, const char *dir)
+{
+	s->segments = pf_spool_new(sizeof(struct pf_snap_segment),
+				   PF_SNAP_SPOOL_BYTES, dir);
+	s->blocks = pf_spool_new(sizeof(struct pf_snap_block),
+				 PF_SNAP_SPOOL_BYTES, dir);
+	s->pasts = pf_spool_new(sizeof(struct pf_snap_past),
+				PF_SNAP_SPOOL_BYTES, dir);
+}
+
+/* Segments without those that are lost add up to nothing that is true. */
+static void drop_segments(struct pf_snap *s, const char *dir)
+{
+	int64_t count = (int64_t)pf_spool_count(s->segments);
+
+	s->lost_count += count + 1; /* the one at hand, or to come */
+	if (count)
+		pf_repair_note(&s->repairs, PF_REPAIR_BAD_PART, count,
+			       PF_OFFSET_UNKNOWN);
+	pf_spool_free(s->segments);
+	pf_spool_free(s->blocks);
+	pf_spool_free(s->pasts);
+	snap_new_state(s, dir);
+	s->bad_sum_count = s->bad_order_count = 0;
+	for (size_t i = 0; i < s->device_count; i++)
+		s->devices[i].segment_total = s->devices[i].in_use =
+			s->devices[i].active = 0;
+}
+
+/* Entries that were begun and did not end. */
+static void count_lost(struct pf_snap *s)
+{
+	int64_t lost = s->entry_count + s->mark_count -
+		       (int64_t)pf_spool_count(s->entries) -
+		       (int64_t)pf_spool_count(s->marks) -
+		       s->repairs.of[PF_SKIP_MALFORMED].count -
+		       s->repairs.of[PF_SKIP_TIME_RANGE].count;
+
+	if (lost)
+		pf_repair_note(&s->repairs, PF_SKIP_MALFORMED, lost,
+			       s->pickle.end);
+}
+
+static int advise(struct pf_err *err)
+{
+	struct pf_err why = *err;
+
+	return pf_fail(err, why.code, "%s; --salvage keeps what is before that",
+		       why.text);
+}
+
+static bool snap_in_segments(struct pf_snap *s);
+static int64_t snap_in_history(struct pf_snap *s);
+
+/*
+ * Reading failed with err.  0: what was read is kept; -1: it is not, because
+ * nobody asked (the message says how) or there is nothing.
+ */
+static int snap_keep(struct pf_snap *s, const char *dir, bool salvage,
+		     struct pf_err *err)
+{
+	bool is_whole = pf_spool_count(s->segments) && !snap_in_segments(s);
+	int64_t cut = snap_in_history(s);
+
+	if (!s->pickle.is_torn || (!is_whole && !pf_spool_count(s->entries)))
+		return -1;
+	if (!salvage)
+		return advise(err);
+	memset(err, 0, sizeof(*err));
+	if (!is_whole)
+		drop_segments(s, dir);
+	for (size_t i = 0; i < s->device_count; i++)
+		s->devices[i].is_cut = !is_whole || cut == (int64_t)i;
+	count_lost(s);
+	pf_repair_note(&s->repairs, PF_REPAIR_CUT_SNAPSHOT, 1, s->pickle.end);
+	return snap_settle(s, err);
+}
 
 enum role {
 	NOTHING,
@@ -187,7 +588,7 @@ static void note_text(void *arg, uint32_t number, const char *p, size_t len)
 	for (int a = 0; a < PF_SNAP_OTHER_ACTION; a++)
 		if (strlen(actions[a]) == len && !memcmp(actions[a], p, len))
 			w->action_of[number] = (uint8_t)a;
-	pf_snap_stacks_text(&s->stacks, number, p, len);
+	snap_stacks_text(&s->stacks, number, p, len);
 }
 
 static enum member member_of(const struct pf_snap *s,
@@ -276,8 +677,7 @@ static uint8_t role_of(void *arg, const struct pf_pickle_open *parent,
 static int begin_trace(struct pf_snap *s, struct record *r, int64_t above,
 		       struct pf_err *err)
 {
-	int device =
-		above < PF_SNAP_DEVICES_MAX ? pf_snap_device(s, above) : -1;
+	int device = above < PF_SNAP_DEVICES_MAX ? snap_device(s, above) : -1;
 
 	if (device < 0)
 		return pf_fail(err, PF_EDATA,
@@ -304,10 +704,10 @@ static int begin(void *arg, struct pf_pickle_open *c,
 	case FRAMES:
 		w->in_frames = true;
 		w->frame_count = 0;
-		c->number = pf_snap_new_list(&s->stacks);
+		c->number = snap_new_list(&s->stacks);
 		return 0;
 	case FRAME:
-		c->number = pf_snap_new_frame(&s->stacks);
+		c->number = snap_new_frame(&s->stacks);
 		return 0;
 	case SEGMENT:
 		w->block_count = w->past_count = 0;
@@ -466,7 +866,7 @@ static bool is_size(const struct record *r, enum member m)
 static uint32_t stack_of(const struct pf_snap *s, const struct record *r)
 {
 	return has(r, M_FRAMES)
-		       ? pf_snap_stack_id(&s->stacks, (uint32_t)r->of[M_FRAMES])
+		       ? snap_stack_id(&s->stacks, (uint32_t)r->of[M_FRAMES])
 		       : 0;
 }
 
@@ -480,7 +880,7 @@ static void end_frame(struct pf_snap *s, struct pf_pickle_open *c,
 	};
 
 	if (has(r, M_FILENAME) && has(r, M_NAME))
-		pf_snap_set_frame(&s->stacks, c->number, &frame);
+		snap_set_frame(&s->stacks, c->number, &frame);
 	else
 		count(s, PF_REPAIR_BAD_PART, c);
 }
@@ -563,7 +963,7 @@ static int put_blocks(struct pf_snap *s, const struct pf_snap_segment *g,
 
 		b->segment = (int64_t)pf_spool_count(s->segments);
 		/* as memory_viz has it: by the sizes before it */
-		pf_snap_place_block(b, g, at);
+		snap_place_block(b, g, at);
 		s->bad_order_count += is_said && said != b->address;
 		at = pf_sat_add(at, b->size);
 		if (b->is_active)
@@ -595,7 +995,7 @@ static int end_segment(struct pf_snap *s, const struct pf_pickle_open *c,
 		.address_is = key_is(r, M_ADDRESS),
 		.stream_is = key_is(r, M_STREAM),
 	};
-	int device = has(r, M_DEVICE) ? pf_snap_device(s, g.device) : -1;
+	int device = has(r, M_DEVICE) ? snap_device(s, g.device) : -1;
 
 	/* SnapViewer writes pools as lists */
 	if (device < 0 || !is_size(r, M_TOTAL) || r->bad & ~(1u << M_POOL)) {
@@ -651,7 +1051,7 @@ static int end_entry(struct pf_snap *s, const struct pf_pickle_open *c,
 		count(s, PF_SKIP_TIME_RANGE, c);
 		return 0;
 	}
-	return pf_snap_replay(s, &e, has(r, M_TIME), err);
+	return snap_replay(s, &e, has(r, M_TIME), err);
 }
 
 static int end_annotation(struct pf_snap *s, const struct pf_pickle_open *c,
@@ -684,8 +1084,8 @@ static int end(void *arg, struct pf_pickle_open *c, struct pf_err *err)
 	switch ((enum role)c->role) {
 	case FRAMES:
 		s->work->in_frames = false;
-		pf_snap_set_list(&s->stacks, c->number, s->work->frames,
-				 s->work->frame_count);
+		snap_set_list(&s->stacks, c->number, s->work->frames,
+			      s->work->frame_count);
 		return 0;
 	case FRAME:
 		end_frame(s, c, r);
@@ -721,12 +1121,13 @@ static const struct record *open_of(struct pf_snap *s, enum role role)
 	return NULL;
 }
 
-bool pf_snap_in_segments(struct pf_snap *s)
+/* Is reading in the list of segments?  In the history of which device, or -1. */
+static bool snap_in_segments(struct pf_snap *s)
 {
 	return open_of(s, SEGMENTS) != NULL;
 }
 
-int64_t pf_snap_in_history(struct pf_snap *s)
+static int64_t snap_in_history(struct pf_snap *s)
 {
 	const struct record *r = open_of(s, TRACE);
 
@@ -750,14 +1151,14 @@ int pf_snap_load(struct pf_snap *s, const char *dir, bool salvage,
 
 	memset(s, 0, sizeof(*s));
 	s->work = pf_calloc(1, sizeof(*s->work));
-	pf_snap_stacks_init(&s->stacks);
+	snap_stacks_init(&s->stacks);
 	s->entries = pf_spool_new(sizeof(struct pf_snap_entry),
 				  PF_SNAP_SPOOL_BYTES, dir);
-	pf_snap_new_state(s, dir);
+	snap_new_state(s, dir);
 	s->marks = pf_spool_new(sizeof(struct pf_snap_mark),
 				PF_SNAP_SPOOL_BYTES, dir);
 	if (pf_pickle_load(&s->pickle, &handler, read, arg, &top, err))
-		return pf_snap_keep(s, dir, salvage, err);
+		return snap_keep(s, dir, salvage, err);
 	s->is_list = top.type == PF_PICKLE_THING && top.role == SEGMENTS;
 	if (!s->is_list && !s->work->has_segments)
 		return pf_fail(err, PF_EDATA,
@@ -766,7 +1167,7 @@ int pf_snap_load(struct pf_snap *s, const char *dir, bool salvage,
 	if (s->pickle.trailing)
 		pf_repair_note(&s->repairs, PF_REPAIR_TRAILING_BYTES,
 			       s->pickle.trailing, s->pickle.end + 1);
-	return pf_snap_settle(s, err);
+	return snap_settle(s, err);
 }
 
 void pf_snap_release(struct pf_snap *s)
@@ -780,7 +1181,7 @@ void pf_snap_release(struct pf_snap *s)
 	pf_spool_free(s->blocks);
 	pf_spool_free(s->marks);
 	pf_spool_free(s->pasts);
-	pf_snap_stacks_release(&s->stacks);
+	snap_stacks_release(&s->stacks);
 	pf_pickle_release(&s->pickle);
 	if (s->work) {
 		free(s->work->member_of);

@@ -19,10 +19,44 @@
 #ifndef PF_FORMATS_MEMSNAP_SNAP_H
 #define PF_FORMATS_MEMSNAP_SNAP_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/intern.h"
 #include "base/spool.h"
 #include "formats/memsnap/pickle.h"
-#include "formats/memsnap/stacks.h"
 #include "formats/repair.h"
+
+/*
+ * Frames and call stacks of a snapshot: a tree with the root first, so that
+ * stacks share what they have in common.  Frames of the interpreter and of the
+ * unwinder, which torch's memory_viz leaves out, are left out and counted.
+ */
+
+#define PF_SNAP_DROPPED UINT32_MAX /* a frame that is left out */
+
+struct pf_snap_frame {
+	uint32_t file, name; /* numbers of texts */
+	int64_t line;        /* -1: not said */
+};
+
+struct pf_snap_stack {
+	uint32_t parent, frame; /* parent: id of a stack, 0: it is a root */
+};
+
+struct pf_snap_stacks {
+	struct pf_intern frames; /* struct pf_snap_frame */
+	struct pf_intern nodes;  /* struct pf_snap_stack; id: number + 1 */
+	/* By text: bit 0 a file, bit 1 a function that is left out. */
+	uint8_t *omits;
+	size_t omits_cap;
+	uint32_t *frame_of; /* by the number of its dictionary */
+	uint32_t *stack_of; /* by the number of its list, 0 none */
+	size_t frame_cap, frame_count, list_cap, list_count;
+	int64_t dropped_count;
+};
 
 #define PF_SNAP_DEVICES_MAX 4096u
 #define PF_SNAP_SIZE_MAX    (INT64_C(1) << 56)

@@ -16,7 +16,7 @@
 #define PF_FORMATS_NSYS_NSYS_H
 
 #include "formats/sqlite/foreign.h"
-#include "formats/reader.h"
+#include "formats/batch.h"
 
 /* Is it such a database, by its tables? */
 bool pf_nsys_claims(struct pf_foreign *f);

@@ -15,7 +15,22 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "formats/pfr/crc32c.h"
+
+/*
+ * CRC32C (polynomial 0x1EDC6F41 reflected, initial value and final XOR all
+ * ones), by the processor where it can, else with tables.
+ */
+
+struct pf_crc32c {
+	bool by_processor;
+	uint32_t table[8][256];
+};
+
+/* plain: never by the processor, for tests. */
+void pf_crc32c_init(struct pf_crc32c *c, bool plain);
+uint32_t pf_crc32c(const struct pf_crc32c *c, const void *p, size_t len);
+
+/* ---- frames ---- */
 
 #define PF_PFR_HEADER_BYTES 16 /* of the file */
 #define PF_PFR_FRAME_BYTES  24 /* of a frame's header */

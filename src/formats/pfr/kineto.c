@@ -1,10 +1,210 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "formats/pfr/kineto.h"
+
 #include <string.h>
 
-#include "formats/pfr/kineto.h"
 #include "formats/json/mend.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+const char *pf_pfr_copy_word(uint64_t kind)
+{
+	static const char *const words[] = { NULL,   "HtoD", "DtoH", "HtoA",
+					     "AtoH", "AtoA", "AtoD", "DtoA",
+					     "DtoD", "HtoH", "PtoP" };
+
+	return kind && kind < COUNT(words) ? words[kind] : "<unknown>";
+}
+
+const char *pf_pfr_memory_word(uint64_t kind)
+{
+	static const char *const words[] = {
+		"Unknown", "Pageable", "Pinned",        "Device",
+		"Array",   "Managed",  "Device Static", "Managed Static",
+	};
+
+	return kind < COUNT(words) ? words[kind] : "Unrecognized";
+}
+
+const char *pf_pfr_sync_word(uint64_t type)
+{
+	static const char *const words[] = {
+		"Unknown Sync", "Event Sync",   "Stream Wait Event",
+		"Stream Sync",  "Context Sync",
+	};
+
+	return words[type < COUNT(words) ? type : 0];
+}
+
+const char *pf_pfr_overhead_word(uint64_t kind)
+{
+	static const char *const words[] = {
+		"Unknown",
+		"Buffer Flush",
+		"Instrumentation",
+		"Resource",
+		"Runtime Triggered Module Loading",
+		"Lazy Function Loading",
+		"Command Buffer Full",
+		"Activity Buffer Request",
+		"UVM Activity Init",
+	};
+
+	if (kind == 1)
+		return "Driver Compiler";
+	if (kind & 0xffff || kind >> 16 >= COUNT(words))
+		return "Unrecognized";
+	return words[kind >> 16];
+}
+
+static bool drop_suffix(const char *p, size_t *len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	if (*len <= n || memcmp(p + *len - n, suffix, n))
+		return false;
+	*len -= n;
+	return true;
+}
+
+static void drop_version(const char *p, size_t *len)
+{
+	size_t digits = 0;
+
+	while (digits < *len && p[*len - 1 - digits] >= '0' &&
+	       p[*len - 1 - digits] <= '9')
+		digits++;
+	if (digits >= 4 && *len > digits + 2 &&
+	    !memcmp(p + *len - digits - 2, "_v", 2))
+		*len -= digits + 2;
+}
+
+void pf_pfr_call_stem(const char **name, size_t *len)
+{
+	while (*len > 2 && !memcmp(*name, "__", 2)) {
+		*name += 2;
+		*len -= 2;
+	}
+	if (!drop_suffix(*name, len, "_ptsz"))
+		drop_suffix(*name, len, "_ptds");
+	drop_version(*name, len);
+	/* __cudaLaunchKernel_ptsz_v13000 */
+	if (!drop_suffix(*name, len, "_ptsz"))
+		drop_suffix(*name, len, "_ptds");
+}
+
+/* ---- names of torch's emit_nvtx() ---- */
+
+struct cursor {
+	const char *p, *end;
+};
+
+static bool take(struct cursor *c, const char *word)
+{
+	size_t n = strlen(word);
+
+	if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n))
+		return false;
+	c->p += n;
+	return true;
+}
+
+static bool take_number(struct cursor *c, int64_t *out)
+{
+	const char *start = c->p;
+	int64_t v = 0;
+
+	while (c->p < c->end && *c->p >= '0' && *c->p <= '9' &&
+	       c->p - start < 18)
+		v = v * 10 + (*c->p++ - '0');
+	*out = v;
+	return c->p > start;
+}
+
+/* Brackets, numbers, commas and blanks, with the brackets in pairs. */
+static bool take_list(struct cursor *c)
+{
+	int depth = 0;
+
+	if (c->p == c->end || *c->p != '[')
+		return false;
+	while (c->p < c->end) {
+		char x = *c->p++;
+
+		depth += x == '[';
+		depth -= x == ']';
+		if (!strchr("[](), -0123456789", x) || !x || depth > 16)
+			return false;
+		if (!depth)
+			return true;
+	}
+	return false;
+}
+
+static bool take_part(struct cursor *c, struct pf_pfr_torch_name *out)
+{
+	if (take(c, ", seq = ")) {
+		out->has_sequence = true;
+		return take_number(c, &out->sequence);
+	}
+	if (take(c, ", op_id = ")) {
+		out->has_op_id = true;
+		return take_number(c, &out->op_id);
+	}
+	if (take(c, ", input_op_ids = "))
+		return take_list(c);
+	if (!take(c, ", sizes = "))
+		return false;
+	out->sizes = c->p;
+	if (!take_list(c))
+		return false;
+	out->sizes_len = (size_t)(c->p - out->sizes);
+	return !memchr(out->sizes, '(', out->sizes_len);
+}
+
+/* Where the first of the parts behind a name begins; NULL: it has none. */
+static const char *first_part(const struct cursor *c)
+{
+	static const char *const first[] = { ", seq = ", ", op_id = ",
+					     ", sizes = " };
+	struct cursor at = *c;
+
+	while (at.p < c->end &&
+	       (at.p = memchr(at.p, ',', (size_t)(c->end - at.p)))) {
+		const char *comma = at.p;
+
+		for (size_t i = 0; i < COUNT(first); i++)
+			if (take(&at, first[i]))
+				return comma;
+		at.p++;
+	}
+	return NULL;
+}
+
+bool pf_pfr_split_torch_name(const char *text, size_t len,
+			     struct pf_pfr_torch_name *out)
+{
+	struct cursor c = { text, text + len };
+
+	memset(out, 0, sizeof(*out));
+	c.p = first_part(&c);
+	if (!c.p || c.p == text)
+		return false;
+	out->name_len = (size_t)(c.p - text);
+	while (c.p < c.end)
+		if (!take_part(&c, out))
+			return false;
+	return true;
+}
+
+bool pf_pfr_is_step(const char *text, size_t len)
+{
+	static const char step[] = "ProfilerStep#";
+
+	return len > sizeof(step) - 1 && !memcmp(text, step, sizeof(step) - 1);
+}
 
 #define SIZES_MAX 16384 /* bytes of shapes in a name of torch */
 

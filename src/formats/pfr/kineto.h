@@ -6,9 +6,50 @@
 #ifndef PF_FORMATS_PFR_KINETO_H
 #define PF_FORMATS_PFR_KINETO_H
 
-#include "formats/pfr/defs.h"
-#include "formats/pfr/words.h"
-#include "formats/argline.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "formats/pfr/file.h"
+#include "formats/sink.h"
+
+/*
+ * Names as Kineto prints them (pytorch/kineto, cupti_strings.cpp), so that
+ * one analysis serves both formats.
+ */
+
+const char *pf_pfr_copy_word(uint64_t kind);     /* "HtoD" */
+const char *pf_pfr_memory_word(uint64_t kind);   /* "Pageable" */
+const char *pf_pfr_sync_word(uint64_t type);     /* "Stream Sync" */
+const char *pf_pfr_overhead_word(uint64_t kind); /* "Buffer Flush" */
+
+/*
+ * The stem of a call's name: without leading "__", without "_ptsz", "_ptds"
+ * and "_v" followed by four or more digits ("_v2" stays).
+ */
+void pf_pfr_call_stem(const char **name, size_t *len);
+
+/* The parts of a range that torch's emit_nvtx() named. */
+struct pf_pfr_torch_name {
+	size_t name_len; /* of the operator's name */
+	bool has_sequence, has_op_id;
+	int64_t sequence, op_id;
+	const char *sizes; /* JSON: a list of lists; NULL if absent */
+	size_t sizes_len;
+};
+
+/*
+ * "aten::view, seq = 7, op_id = 314290, sizes = [[2, 3], []]", all parts but
+ * the name optional.  False for any other text.
+ */
+bool pf_pfr_split_torch_name(const char *text, size_t len,
+			     struct pf_pfr_torch_name *out);
+
+/* Does torch mark a step by that name, "ProfilerStep#N"? */
+bool pf_pfr_is_step(const char *text, size_t len);
+
+/* ---- arguments ---- */
 
 /* What blocks and warps per SM are worked out from; -1: not known. */
 struct pf_kineto_device {

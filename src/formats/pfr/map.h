@@ -11,7 +11,6 @@
 #ifndef PF_FORMATS_PFR_MAP_H
 #define PF_FORMATS_PFR_MAP_H
 
-#include "formats/pfr/body.h"
 #include "formats/pfr/file.h"
 #include "formats/sink.h"
 
@@ -34,7 +33,7 @@ enum pf_pfr_category {
 	PF_PFR_CATEGORIES
 };
 
-struct pf_pfr_ranges; /* ranges.c: what is open */
+struct pf_pfr_ranges; /* what is open */
 
 struct pf_pfr_map {
 	struct pf_sink sink; /* what frames became */

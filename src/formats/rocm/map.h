@@ -147,9 +147,6 @@ void pf_rocm_put_memory(struct pf_rocm *m, const struct pf_rocm_call *call,
 			const struct pf_rocm_memory *memory,
 			struct pf_sink_put *put);
 
-uint32_t pf_rocm_host_track(struct pf_rocm *m, int64_t process, int64_t pid,
-			    int64_t tid);
-
 /* Blocks of work-items; unknown stays so. */
 uint32_t pf_rocm_blocks(int64_t items, int64_t group);
 /* A size of a launch: bytes, registers; what no file can mean is unknown. */

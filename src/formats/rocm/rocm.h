@@ -14,7 +14,7 @@
 #define PF_FORMATS_ROCM_ROCM_H
 
 #include "formats/sqlite/foreign.h"
-#include "formats/reader.h"
+#include "formats/batch.h"
 
 /* Is it such a database, by its tables? */
 bool pf_rocpd_claims(struct pf_foreign *f);

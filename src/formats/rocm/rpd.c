@@ -13,8 +13,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "formats/sqlite/keys.h"
-#include "formats/sqlite/reading.h"
+#include "formats/sqlite/foreign.h"
 #include "formats/rocm/map.h"
 #include "formats/rocm/rocm.h"
 

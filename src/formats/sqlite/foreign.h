@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/spool.h"
+#include "formats/sink.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -41,8 +43,6 @@ void pf_foreign_close(struct pf_foreign *f);
 /* The name as the file spells it, of a table (no view); NULL: it has none. */
 const char *pf_foreign_table(const struct pf_foreign *f, const char *name);
 bool pf_foreign_has_prefix(const struct pf_foreign *f, const char *prefix);
-int pf_foreign_count(struct pf_foreign *f, const char *table, int64_t *rows,
-		     struct pf_err *err);
 
 /* ---- rows ---- */
 
@@ -94,5 +94,101 @@ int pf_lookup_open(struct pf_lookup *l, struct pf_foreign *f, const char *table,
 void pf_lookup_close(struct pf_lookup *l);
 /* 1: columns are in l->rows until the next call, 0: there is none. */
 int pf_lookup_find(struct pf_lookup *l, int64_t key, struct pf_err *err);
+
+/*
+ * Numbers by number, on disk if there are many: added while one table is
+ * read, found while another is.  Of one key the first counts; 0 is no key.
+ */
+
+struct pf_keys {
+	struct pf_sorter *sorter;
+	struct pf_spool *spool;
+};
+
+void pf_keys_init(struct pf_keys *k, const char *dir);
+void pf_keys_release(struct pf_keys *k);
+int pf_keys_add(struct pf_keys *k, int64_t key, int64_t value,
+		struct pf_err *err);
+/* Between the last that is added and the first that is looked for. */
+int pf_keys_seal(struct pf_keys *k, struct pf_err *err);
+/* The same, and a value becomes how often its key was added. */
+int pf_keys_seal_counts(struct pf_keys *k, struct pf_err *err);
+/* 1 and the value, 0: it was not added. */
+int pf_keys_find(struct pf_keys *k, int64_t key, int64_t *value,
+		 struct pf_err *err);
+
+/*
+ * A database read table by table, each in the order of the file, into batches
+ * of any size.  Every row becomes an event, a metadata event, or is counted
+ * as skipped; so are the rows of tables that are not read.
+ */
+
+/*
+ * A table: its columns (times first) and what becomes of a row: 0, or -1 and
+ * err.  "reader" is who reads.
+ */
+struct pf_reading_table {
+	const char *name;
+	const char *const *columns;
+	size_t column_count;
+	const char *where; /* only of these rows, which are no new ones */
+	int (*map)(void *reader, const struct pf_rows *r, struct pf_err *err);
+	/* behind the last row, or NULL */
+	int (*end)(void *reader, struct pf_err *err);
+	bool (*wanted)(const void *reader); /* NULL: yes */
+	/*
+	 * Where there is no table NAME, NAME_V2 and so on are it, the latest
+	 * that has so many of the first columns; 0: no other name is.
+	 */
+	unsigned must;
+};
+#define PF_COLUMNS(list) list, sizeof(list) / sizeof(*(list))
+
+struct pf_reading {
+	struct pf_foreign *f;
+	struct pf_sink *sink;
+	void *reader;
+	const struct pf_reading_table *const *tables;
+	size_t table_count;
+	const char *suffix; /* of all names, or NULL */
+	/* where it is */
+	size_t at;
+	bool is_open;
+	struct pf_rows rows;
+	struct pf_reading_rest { /* rows of a table that is not read */
+		const char *table;
+		int64_t rows;
+	} * rest;
+	size_t rest_count, rest_cap;
+};
+
+void pf_reading_release(struct pf_reading *g);
+
+/* Go on: 1 the batch is full, 0 the tables have no more. */
+int pf_reading_fill(struct pf_reading *g, size_t most, struct pf_err *err);
+
+/* The name as the file spells it; NULL: there is no such table. */
+const char *pf_reading_find(const struct pf_reading *g, const char *name);
+/* The same of a table, also of one of its versions. */
+const char *pf_reading_version(const struct pf_reading *g,
+			       const struct pf_reading_table *t);
+/* Call for each row of a table that may be missing; 1 ends the reading. */
+int pf_reading_each(struct pf_reading *g, const char *name,
+		    const char *const *columns, size_t count,
+		    int (*row)(void *reader, const struct pf_rows *,
+			       struct pf_err *),
+		    struct pf_err *err);
+
+/*
+ * Times of an event from its first two columns; false if it cannot be stored,
+ * and then it has been counted as skipped.
+ */
+bool pf_reading_times(struct pf_reading *g, const struct pf_rows *r,
+		      struct pf_sink_put *put);
+
+/* Count the rows of all tables but those read and those that describe. */
+int pf_reading_count_rest(struct pf_reading *g,
+			  bool (*describes)(const char *table),
+			  struct pf_err *err);
 
 #endif

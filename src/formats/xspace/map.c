@@ -1,15 +1,901 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "formats/xspace/map.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/json.h"
 #include "base/mem.h"
-#include "formats/xspace/args.h"
-#include "formats/xspace/shape.h"
+#include "base/num.h"
+#include "formats/event.h"
+
+/*
+ * What the ids of a plane stand for, read from the file when they are first
+ * met.  Fixed memory: an id takes the place of another, and texts are dropped
+ * all at once when they are too many.
+ */
+
+/* Statistics that mean more than an argument. */
+enum pf_xs_role {
+	PF_XS_PLAIN,
+	PF_XS_CORRELATION,
+	PF_XS_RUNTIME, /* what only the runtime writes */
+	PF_XS_STEP,
+	PF_XS_OPERATOR, /* tf_op, kernel_name, hlo_op */
+	PF_XS_KERNEL_DETAILS,
+	PF_XS_COPY_DETAILS,
+	PF_XS_FILL_DETAILS,
+	PF_XS_ALLOCATOR,
+	PF_XS_ALLOCATOR_INDEX,
+	PF_XS_ALLOCATED, /* allocation_bytes: of this one */
+	PF_XS_IN_USE,    /* bytes_allocated: of all */
+	PF_XS_ADDRESS,
+};
+
+/* A statistic's metadata: its name in quotes, as JSON. */
+struct pf_xs_key {
+	uint32_t at, len; /* in memos->text; len 0: not defined */
+	enum pf_xs_role role;
+};
+
+/* An event's metadata. */
+struct pf_xs_name {
+	uint32_t entry; /* of parsed.names */
+	enum pf_kind host_kind;
+	bool is_known, is_hip, is_freed, is_copy, is_fill, is_operator;
+	bool is_tf_data;
+	bool has_number; /* the name is one: of a step */
+	int64_t number;
+	uint32_t stats_at, stats_len; /* its statistics: see pf_xs_more */
+};
+
+/* A statistic of an event's metadata: head, then ,"key":value. */
+struct pf_xs_more {
+	int64_t id;
+	uint32_t len, spare;
+};
+
+struct pf_xs_memos {
+	struct pf_buf text;
+	uint32_t text_generation;
+	struct pf_xs_key_slot {
+		int64_t id;
+		uint32_t generation;
+		struct pf_xs_key key;
+	} * keys;
+	struct pf_xs_name_slot {
+		int64_t id;
+		uint32_t generation, text_generation;
+		struct pf_xs_name name;
+	} * names;
+	struct pf_xs_shape *shapes;
+	struct pf_buf raw, extra, pieces;
+};
+
+/* The text of a key, or of what refers to it. */
+static inline const char *pf_xs_key_text(const struct pf_xs_memos *t,
+					 const struct pf_xs_key *key)
+{
+	return t->text.data + key->at;
+}
+
+/* Statistics as arguments: the text of an event and its slots. */
+
+#define PF_XS_TEXT_MAX   4096 /* a longer one is cut and ends with "..." */
+#define PF_XS_SLOT_LIMIT (INT64_C(1) << 58) /* of a number with its digits */
+
+/*
+ * Arguments as they were before.  Events of one line repeat all of their
+ * statistics but a few small numbers, and those are slots: the text of the
+ * arguments is made of the first event of a shape, and of the others only the
+ * numbers are read.  Fixed memory: a shape takes the place of another.
+ */
+
+/* What an event's statistics make of it. */
+struct pf_xs_made {
+	bool has_kernel, has_copy, has_fill, is_operator, has_step, is_freed;
+	bool is_of_runtime; /* by a statistic */
+};
+
+struct pf_xs_shape {
+	uint64_t low, high;  /* digest of its key */
+	uint32_t generation; /* of the map; 0: there is none */
+	uint32_t args, mask;
+	struct pf_xs_made made;
+	uint8_t slots[PF_SLOT_COUNT]; /* of the numbers, in their order */
+};
+
+#define PF_XS_KEY_MAX 1024u
+
+/* All that text, kind and slots of an event depend on, and its numbers. */
+struct pf_xs_shape_key {
+	unsigned char bytes[PF_XS_KEY_MAX];
+	size_t len;
+	uint64_t numbers, decimals; /* statistics that are such; bits */
+	unsigned count;
+	int64_t values[PF_SLOT_COUNT];
+};
+
+#define DECIMALS_MAX  15
+#define NO_ID         INT64_MIN
+#define REGISTERS_MAX 1024 /* no GPU has more for a thread */
+
+/* Append a text in quotes. */
+static void xs_quote(struct pf_buf *out, const char *text, size_t len)
+{
+	struct pf_buf cut = { 0 };
+
+	if (len <= PF_XS_TEXT_MAX) {
+		pf_jsonw_quote(out, text, len, false);
+		return;
+	}
+	pf_buf_add(&cut, text, PF_XS_TEXT_MAX);
+	pf_buf_adds(&cut, "...");
+	pf_jsonw_quote(out, cut.data, cut.len, false);
+	pf_buf_release(&cut);
+}
+
+/* ---- writing ---- */
+
+/* Begin: no slots.  The prefix has no closing brace, or is "". */
+static void xs_open_args(struct pf_xs_map *m, const struct pf_buf *prefix)
+{
+	m->mask = 0;
+	m->generic = m->filled = 0;
+	pf_buf_clear(&m->text);
+	if (prefix->len)
+		pf_buf_add(&m->text, prefix->data, prefix->len);
+}
+
+static void add_key(struct pf_xs_map *m, const char *text, size_t len)
+{
+	pf_buf_addc(&m->text, m->text.len ? ',' : '{');
+	pf_buf_add(&m->text, text, len);
+	pf_buf_addc(&m->text, ':');
+}
+
+static void add_name(struct pf_xs_map *m, const char *name)
+{
+	pf_buf_adds(&m->text, m->text.len ? ",\"" : "{\"");
+	pf_buf_adds(&m->text, name);
+	pf_buf_adds(&m->text, "\":");
+}
+
+static void add_holder(struct pf_xs_map *m, enum pf_slot slot, int64_t value)
+{
+	char holder[2] = { '$', (char)('a' + (int)slot) };
+
+	pf_buf_add(&m->text, holder, 2);
+	m->mask |= UINT32_C(1) << slot;
+	m->slots[slot] = value;
+	m->filled++;
+}
+
+/* Append ,"key":value ("key" in quotes, or the name of one). */
+static void xs_arg_slot(struct pf_xs_map *m, const char *name,
+			enum pf_slot slot, int64_t value)
+{
+	add_name(m, name);
+	add_holder(m, slot, value);
+}
+
+static void xs_arg_fixed(struct pf_xs_map *m, const char *name, int64_t value)
+{
+	add_name(m, name);
+	pf_buf_addi(&m->text, value);
+}
+
+/* A number with so many digits behind the point, which differs by event. */
+static bool add_generic(struct pf_xs_map *m, int64_t digits, int decimals)
+{
+	if (m->generic == PF_SLOT_GENERIC_COUNT || digits >= PF_XS_SLOT_LIMIT ||
+	    digits <= -PF_XS_SLOT_LIMIT)
+		return false;
+	add_holder(m, (enum pf_slot)(PF_SLOT_GENERIC + m->generic++),
+		   digits * 16 + decimals);
+	return true;
+}
+
+static void add_int(struct pf_xs_map *m, uint64_t value, bool is_signed)
+{
+	int64_t number = (int64_t)value;
+
+	if ((is_signed || number >= 0) && add_generic(m, number, 0))
+		return;
+	if (is_signed)
+		pf_buf_addi(&m->text, number);
+	else
+		pf_buf_addu(&m->text, value);
+}
+
+/* "0.0899415" as 899415 and 7; false: it is no such number. */
+static bool split_decimal(const char *text, int64_t *digits, int *decimals)
+{
+	bool is_negative = *text == '-', has_point = false;
+
+	*digits = 0;
+	*decimals = 0;
+	for (text += is_negative; *text; text++) {
+		if (*text == '.' && !has_point) {
+			has_point = true;
+			continue;
+		}
+		if (*text < '0' || *text > '9' ||
+		    *digits >= PF_XS_SLOT_LIMIT / 10)
+			return false;
+		*digits = *digits * 10 + (*text - '0');
+		*decimals += has_point;
+	}
+	/* "-0" would lose its sign. */
+	if (*decimals > DECIMALS_MAX || (is_negative && !*digits))
+		return false;
+	if (is_negative)
+		*digits = -*digits;
+	return true;
+}
+
+/* Many are whole. */
+static bool is_whole(double d)
+{
+	return d >= 0 && d < (double)PF_XS_SLOT_LIMIT &&
+	       d == (double)(int64_t)d && !signbit(d);
+}
+
+/* A real number (its bits) as a slot has it; false: it is none of those. */
+static bool xs_decimal(uint64_t bits, int64_t *value)
+{
+	char text[PF_NUM_MAX];
+	int decimals;
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	if (is_whole(d)) {
+		*value = (int64_t)d * 16;
+		return true;
+	}
+	if (!isfinite(d) ||
+	    !split_decimal(pf_num_exact(text, d), value, &decimals))
+		return false;
+	if (*value >= PF_XS_SLOT_LIMIT || *value <= -PF_XS_SLOT_LIMIT)
+		return false;
+	*value = *value * 16 + decimals;
+	return true;
+}
+
+static void add_real(struct pf_xs_map *m, uint64_t bits)
+{
+	char text[PF_NUM_MAX];
+	int64_t value;
+	double d;
+
+	memcpy(&d, &bits, sizeof(d));
+	if (!isfinite(d))
+		pf_buf_adds(&m->text, "null");
+	else if (!xs_decimal(bits, &value) ||
+		 !add_generic(m, value >> 4, (int)(value & 15)))
+		pf_buf_adds(&m->text, pf_num_exact(text, d));
+}
+
+/* The entry of what was written. */
+static uint32_t xs_close_args(struct pf_xs_map *m)
+{
+	if (!m->text.len)
+		return PF_ID_NONE;
+	pf_buf_addc(&m->text, '}');
+	return pf_dict_find(&m->parsed.args, m->text.data, m->text.len,
+			    m->mask);
+}
+
+/* ---- statistics ---- */
+
+static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id,
+					   struct pf_err *err);
+
+/* The text of a statistic, in place or by reference; "" if it has none. */
+static int xs_stat_text(struct pf_xs_map *m, const struct pf_xs_stat *stat,
+			const char **text, size_t *len, struct pf_err *err)
+{
+	const struct pf_xs_key *key;
+
+	*text = "";
+	*len = 0;
+	if (stat->kind == 5) {
+		*text = (const char *)stat->text.p;
+		*len = (size_t)(stat->text.end - stat->text.p);
+	} else if (stat->kind == 7) {
+		key = xs_find_key(m, (int64_t)stat->value, err);
+		if (!key)
+			return -1;
+		if (key->len) {
+			*text = pf_xs_key_text(m->memos, key) + 1;
+			*len = key->len - 2;
+		}
+	}
+	return 0;
+}
+
+/* A text that nothing defines. */
+static void add_unknown(struct pf_xs_map *m, int64_t id)
+{
+	pf_buf_addf(&m->text, "\"unknown %" PRId64 "\"", id);
+}
+
+static int add_reference(struct pf_xs_map *m, uint64_t id, struct pf_err *err)
+{
+	const struct pf_xs_key *key = xs_find_key(m, (int64_t)id, err);
+
+	if (!key)
+		return -1;
+	if (key->len)
+		pf_buf_add(&m->text, pf_xs_key_text(m->memos, key), key->len);
+	else
+		add_unknown(m, (int64_t)id);
+	return 0;
+}
+
+/* Any statistic; bytes and compressed texts are no arguments. */
+static int xs_arg_stat(struct pf_xs_map *m, const struct pf_xs_key *key,
+		       const struct pf_xs_stat *stat, struct pf_err *err)
+{
+	char unknown[48];
+
+	if (stat->kind == 6 || stat->kind == 8)
+		return 0;
+	if (key->len) {
+		add_key(m, pf_xs_key_text(m->memos, key), key->len);
+	} else {
+		snprintf(unknown, sizeof(unknown), "unknown %" PRId64,
+			 stat->id);
+		add_name(m, unknown);
+	}
+	switch (stat->kind) {
+	case 2:
+		add_real(m, stat->value);
+		return 0;
+	case 3:
+	case 4:
+		add_int(m, stat->value, stat->kind == 4);
+		return 0;
+	case 5:
+		xs_quote(&m->text, (const char *)stat->text.p,
+			 (size_t)(stat->text.end - stat->text.p));
+		return 0;
+	case 7:
+		return add_reference(m, stat->value, err);
+	default:
+		pf_buf_adds(&m->text, "null");
+		return 0;
+	}
+}
+
+/* ---- details: words "key:value" with blanks between ---- */
+
+struct word {
+	const char *key, *value, *end;
+	size_t key_len;
+};
+
+static bool next_word(const char **p, const char *end, struct word *w)
+{
+	const char *colon;
+
+	while (*p < end && **p == ' ')
+		++*p;
+	w->key = *p;
+	w->end = *p < end ? memchr(*p, ' ', (size_t)(end - *p)) : NULL;
+	if (!w->end)
+		w->end = end;
+	*p = w->end;
+	colon = memchr(w->key, ':', (size_t)(w->end - w->key));
+	if (w->key == w->end)
+		return false;
+	w->value = colon ? colon + 1 : w->end;
+	w->key_len = (size_t)((colon ? colon : w->end) - w->key);
+	return true;
+}
+
+static bool is_key(const struct word *w, const char *key)
+{
+	return strlen(key) == w->key_len && !memcmp(key, w->key, w->key_len);
+}
+
+/* A number up to 2^58 that ends where the word does or at a comma. */
+static bool take_number(const char **p, const char *end, int64_t *out)
+{
+	const char *from = *p;
+
+	*out = 0;
+	for (; *p < end && **p >= '0' && **p <= '9'; ++*p) {
+		if (*out >= PF_XS_SLOT_LIMIT / 10)
+			return false;
+		*out = *out * 10 + (**p - '0');
+	}
+	return *p > from && (*p == end || **p == ',');
+}
+
+static bool take_triple(const struct word *w, int64_t out[3])
+{
+	const char *p = w->value;
+
+	for (int i = 0; i < 3; i++) {
+		if (!take_number(&p, w->end, &out[i]) || out[i] > UINT32_MAX)
+			return false;
+		p += p < w->end && i < 2;
+	}
+	return p == w->end;
+}
+
+static void arg_triple(struct pf_xs_map *m, const char *key,
+		       const struct word *w)
+{
+	int64_t v[3];
+
+	if (!take_triple(w, v))
+		return;
+	add_name(m, key);
+	pf_buf_addf(&m->text, "[%" PRId64 ",%" PRId64 ",%" PRId64 "]", v[0],
+		    v[1], v[2]);
+}
+
+/*
+ * Registers and shared memory are what the profiler was given: where there
+ * are more registers than any GPU has, neither was.
+ */
+/* "regs:38 shm:0 grid:160,1,1 block:1024,1,1", in several forms. */
+static void xs_arg_kernel(struct pf_xs_map *m, const char *text, size_t len)
+{
+	static const char *const shared[] = { "shm", "static_shared",
+					      "dynamic_shared", "group_mem" };
+	const char *p = text, *end = text + len;
+	int64_t registers = -1, bytes = -1, n;
+	struct word w;
+
+	while (next_word(&p, end, &w)) {
+		const char *value = w.value;
+
+		if (is_key(&w, "grid"))
+			arg_triple(m, "grid", &w);
+		else if (is_key(&w, "block"))
+			arg_triple(m, "block", &w);
+		else if (is_key(&w, "regs") && take_number(&value, w.end, &n))
+			registers = n;
+		for (size_t i = 0; i < sizeof(shared) / sizeof(*shared); i++)
+			if (is_key(&w, shared[i]) &&
+			    take_number(&value, w.end, &n))
+				bytes = (bytes < 0 ? 0 : bytes) + n;
+	}
+	if (registers > REGISTERS_MAX)
+		return;
+	if (registers >= 0)
+		xs_arg_fixed(m, "registers per thread", registers);
+	if (bytes >= 0)
+		xs_arg_fixed(m, "shared memory", bytes);
+}
+
+/* "kind:Pinned size:112 dest:4 async:0" */
+static void xs_arg_copy(struct pf_xs_map *m, const char *text, size_t len)
+{
+	const char *p = text, *end = text + len;
+	struct word w;
+	int64_t n;
+
+	while (next_word(&p, end, &w)) {
+		const char *value = w.value;
+
+		if (!is_key(&w, "size") || !take_number(&value, w.end, &n))
+			continue;
+		if (!(m->mask >> PF_SLOT_BYTES & 1))
+			xs_arg_slot(m, "bytes", PF_SLOT_BYTES, n);
+	}
+}
+
+/* ---- statistics of metadata ---- */
+
+static void xs_keep_stat(struct pf_buf *out, struct pf_wire stat)
+{
+	uint32_t len = (uint32_t)(stat.end - stat.p);
+
+	pf_buf_add(out, &len, sizeof(len));
+	pf_buf_add(out, stat.p, len);
+}
+
+/* What is in m->text, as a piece without slots. */
+static void keep_piece(struct pf_xs_map *m, int64_t id)
+{
+	struct pf_xs_more more = { .id = id, .len = (uint32_t)m->text.len };
+
+	if (!m->text.len)
+		return;
+	m->text.data[0] = ',';
+	pf_buf_add(&m->memos->pieces, &more, sizeof(more));
+	pf_buf_add(&m->memos->pieces, m->text.data, m->text.len);
+}
+
+/* The one at "at" of memos->extra as a piece; moves on. */
+static int xs_add_more(struct pf_xs_map *m, size_t *at, struct pf_err *err)
+{
+	static const struct pf_buf nothing;
+	const char *p = m->memos->extra.data + *at;
+	const struct pf_xs_key *key;
+	struct pf_xs_stat stat;
+	struct pf_wire message;
+	uint32_t len;
+
+	memcpy(&len, p, sizeof(len));
+	p += sizeof(len);
+	*at += sizeof(len) + len;
+	message.p = (const unsigned char *)p;
+	message.end = message.p + len;
+	if (!pf_xs_stat_read(message, &stat))
+		return 0;
+	key = xs_find_key(m, stat.id, err);
+	if (!key)
+		return -1;
+	xs_open_args(m, &nothing);
+	m->generic = PF_SLOT_GENERIC_COUNT; /* it repeats: no slots */
+	if (xs_arg_stat(m, key, &stat, err))
+		return -1;
+	keep_piece(m, stat.id);
+	return 0;
+}
+
+static void xs_add_long_name(struct pf_xs_map *m, const struct pf_buf *name)
+{
+	static const struct pf_buf nothing;
+
+	xs_open_args(m, &nothing);
+	add_name(m, "long_name");
+	xs_quote(&m->text, name->data, name->len);
+	keep_piece(m, NO_ID);
+}
+
+/*
+ * Invariant: of two events with one key the text of the arguments, the slots
+ * that they have and what they are is the same.  A number that is too large
+ * for a slot, or negative, is part of the key.
+ */
+
+#define SHAPES (1u << 15)
+
+static struct pf_xs_shape *xs_shapes_new(void)
+{
+	return pf_calloc(SHAPES, sizeof(struct pf_xs_shape));
+}
+
+static bool add(struct pf_xs_shape_key *key, const void *p, size_t len)
+{
+	if (len > PF_XS_KEY_MAX - key->len)
+		return false;
+	memcpy(key->bytes + key->len, p, len);
+	key->len += len;
+	return true;
+}
+
+/* Is it one that only its slot tells from others?  Then its value, too. */
+static bool is_number(const struct pf_xs_stat *stat, int64_t *value)
+{
+	*value = (int64_t)stat->value;
+	if (stat->kind == 2)
+		return xs_decimal(stat->value, value);
+	return (stat->kind == 3 || stat->kind == 4) &&
+	       stat->value < (uint64_t)PF_XS_SLOT_LIMIT;
+}
+
+static bool add_stat(struct pf_xs_shape_key *key, const struct pf_xs_stat *stat,
+		     size_t i)
+{
+	size_t len = (size_t)(stat->text.end - stat->text.p);
+	int64_t value;
+	bool is_slot = is_number(stat, &value);
+	const uint64_t head[2] = { (uint64_t)stat->id,
+				   stat->kind | (uint64_t)is_slot << 8 |
+					   (uint64_t)len << 32 };
+
+	if (!add(key, head, sizeof(head)))
+		return false;
+	if (stat->kind == 5)
+		return add(key, stat->text.p, len);
+	if (!is_slot)
+		return add(key, &stat->value, sizeof(stat->value));
+	if (key->count == PF_SLOT_COUNT)
+		return false;
+	key->values[key->count++] = value;
+	key->numbers |= UINT64_C(1) << i;
+	if (stat->kind == 2)
+		key->decimals |= UINT64_C(1) << (key->count - 1);
+	return true;
+}
+
+/* False: the event is not like others, and has none. */
+static bool xs_shape_key(const struct pf_xs_map *m,
+			 const struct pf_xs_name *name, int64_t meta,
+			 const struct pf_xs_stat *stats, size_t count,
+			 struct pf_xs_shape_key *key)
+{
+	const int64_t head[] = { m->line.serial, name->host_kind,
+				 name->is_freed, name->stats_len ? meta : 0 };
+
+	key->len = key->count = 0;
+	key->numbers = key->decimals = 0;
+	/* This one has its number from its name. */
+	if (m->line.has_steps && name->has_number)
+		return false;
+	add(key, head, sizeof(head));
+	for (size_t i = 0; i < count; i++)
+		if (!add_stat(key, &stats[i], i))
+			return false;
+	return true;
+}
+
+/* Its place: is it known?  If not, it is once its generation is set. */
+static struct pf_xs_shape *xs_shape_find(const struct pf_xs_map *m,
+					 const struct pf_xs_shape_key *key,
+					 bool *is_known)
+{
+	struct pf_dict_hash d = pf_dict_hash(key->bytes, key->len, 0);
+	struct pf_xs_shape *s = &m->memos->shapes[d.low % SHAPES];
+
+	*is_known = s->low == d.low && s->high == d.high &&
+		    s->generation == m->generation;
+	if (!*is_known)
+		*s = (struct pf_xs_shape){ .low = d.low, .high = d.high };
+	return s;
+}
+
+/* The slots of an event of a shape. */
+static void xs_shape_slots(struct pf_xs_map *m, const struct pf_xs_shape *s,
+			   const struct pf_xs_shape_key *key)
+{
+	m->mask = s->mask;
+	for (unsigned i = 0; i < key->count; i++) {
+		unsigned slot = s->slots[i];
+		int64_t value = key->values[i];
+
+		if (slot >= PF_SLOT_FRACTION && !(key->decimals >> i & 1))
+			value *= 16;
+		if (slot == PF_SLOT_BYTES && s->made.is_freed)
+			value = -value;
+		m->slots[slot] = value;
+	}
+}
+
+/* ---- memo ---- */
+
+#define SLOTS         (1u << 15)
+#define TEXT_MAX      (12u << 20)
+#define LONG_NAME_MAX (64u << 10)
+#define META_MAX      (256u << 10)
+
+static struct pf_xs_memos *xs_memos_new(void)
+{
+	struct pf_xs_memos *t = pf_calloc(1, sizeof(*t));
+
+	t->keys = pf_calloc(SLOTS, sizeof(*t->keys));
+	t->names = pf_calloc(SLOTS, sizeof(*t->names));
+	t->shapes = xs_shapes_new();
+	t->text_generation = 1;
+	return t;
+}
+
+static void xs_memos_free(struct pf_xs_memos *t)
+{
+	free(t->keys);
+	free(t->names);
+	free(t->shapes);
+	pf_buf_release(&t->text);
+	pf_buf_release(&t->raw);
+	pf_buf_release(&t->extra);
+	pf_buf_release(&t->pieces);
+	free(t);
+}
+
+/* Another plane: ids mean something else. */
+static void xs_memos_forget(struct pf_xs_memos *t)
+{
+	pf_buf_clear(&t->text);
+	t->text_generation++;
+}
+
+/* Before an event: texts found until the next call stay. */
+static void xs_memos_trim(struct pf_xs_memos *t)
+{
+	if (t->text.len > TEXT_MAX)
+		xs_memos_forget(t);
+}
+
+/* ---- statistics ---- */
+
+static enum pf_xs_role find_role(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum pf_xs_role role;
+	} roles[] = {
+		{ "correlation_id", PF_XS_CORRELATION },
+		{ "step_num", PF_XS_STEP },
+		{ "tf_op", PF_XS_OPERATOR },
+		{ "kernel_name", PF_XS_OPERATOR },
+		{ "hlo_op", PF_XS_OPERATOR },
+		{ "kernel_details", PF_XS_KERNEL_DETAILS },
+		{ "memcpy_details", PF_XS_COPY_DETAILS },
+		{ "memset_details", PF_XS_FILL_DETAILS },
+		{ "allocator_name", PF_XS_ALLOCATOR },
+		{ "index_on_host", PF_XS_ALLOCATOR_INDEX },
+		{ "allocation_bytes", PF_XS_ALLOCATED },
+		{ "bytes_allocated", PF_XS_IN_USE },
+		{ "addr", PF_XS_ADDRESS },
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
+		if (!strcmp(roles[i].name, name))
+			return roles[i].role;
+	return pf_is_runtime_stat(name, strlen(name)) ? PF_XS_RUNTIME
+						      : PF_XS_PLAIN;
+}
+
+static int read_key(struct pf_xs_map *m, int64_t id, struct pf_xs_key *out,
+		    struct pf_err *err)
+{
+	struct pf_xs_memos *t = m->memos;
+	const struct pf_xs_def *def =
+		pf_xs_def_find(&m->defs, PF_XS_STATS, id, err);
+
+	*out = (struct pf_xs_key){ .at = (uint32_t)t->text.len };
+	if (!def)
+		return err->code ? -1 : 0;
+	pf_buf_clear(&t->raw);
+	if (pf_xs_def_name(&m->names, def, 2, PF_XS_TEXT_MAX + 1, &t->raw, err))
+		return -1;
+	if (!t->raw.len)
+		return 0;
+	out->role = find_role(t->raw.data);
+	xs_quote(&t->text, t->raw.data, t->raw.len);
+	out->len = (uint32_t)(t->text.len - out->at);
+	return 0;
+}
+
+/* NULL: a read error. */
+static const struct pf_xs_key *xs_find_key(struct pf_xs_map *m, int64_t id,
+					   struct pf_err *err)
+{
+	struct pf_xs_memos *t = m->memos;
+	struct pf_xs_key_slot *slot = &t->keys[(uint64_t)id % SLOTS];
+
+	if (slot->id == id && slot->generation == t->text_generation)
+		return &slot->key;
+	slot->id = id;
+	slot->generation = t->text_generation;
+	return read_key(m, id, &slot->key, err) ? NULL : &slot->key;
+}
+
+/* ---- events ---- */
+
+static void classify(struct pf_xs_name *out, const struct pf_buf *name,
+		     const struct pf_buf *shown)
+{
+	enum pf_kind work =
+		pf_work_kind(name->data, name->len, false, false, false);
+
+	out->host_kind = pf_host_kind(name->data, name->len);
+	out->is_hip = name->len > 3 && !memcmp(name->data, "hip", 3);
+	out->is_freed = out->host_kind == PF_KIND_MEMORY &&
+			memmem(name->data, name->len, "Deallocation", 12);
+	out->is_tf_data = pf_is_tf_data(name->data, name->len);
+	out->is_copy = work == PF_KIND_MEMCPY;
+	out->is_fill = work == PF_KIND_MEMSET;
+	out->is_operator =
+		pf_is_operator(name->data, name->len, shown->data, shown->len);
+	out->has_number = pf_step_of(name->data, name->len, &out->number);
+}
+
+/* The statistics of the metadata itself, as pieces of arguments. */
+static int read_more(struct pf_xs_map *m, const struct pf_xs_def *def,
+		     struct pf_err *err)
+{
+	size_t len = (size_t)(def->end - def->at);
+	struct pf_xs_memos *t = m->memos;
+	struct pf_wire message;
+	struct pf_xs_field f;
+	const unsigned char *p;
+	size_t at = 0;
+
+	if (len > META_MAX)
+		return 0;
+	p = pf_xs_bytes_at(&m->names, def->at, len, err);
+	if (!p)
+		return -1;
+	pf_buf_clear(&t->extra);
+	for (message = (struct pf_wire){ p, p + len };
+	     pf_xs_next(&message, &f) == PF_XS_FIELD;)
+		if (f.number == 5 && f.wire == PF_XS_LENGTH &&
+		    f.text.end - f.text.p < PF_XS_TEXT_MAX)
+			xs_keep_stat(&t->extra, f.text);
+	while (at < t->extra.len)
+		if (xs_add_more(m, &at, err))
+			return -1;
+	return 0;
+}
+
+/* "%add.1 = f32[4] add(...)", the text of an operation, is "add.1". */
+static void shorten(const struct pf_buf *text, struct pf_buf *out)
+{
+	const char *end = text->len ? strstr(text->data, " = ") : NULL;
+
+	if (end && end > text->data + 1 && *text->data == '%')
+		pf_buf_add(out, text->data + 1, (size_t)(end - text->data) - 1);
+}
+
+static int read_name(struct pf_xs_map *m, int64_t id, struct pf_xs_name *out,
+		     struct pf_err *err)
+{
+	bool is_tpu = m->plane->what.kind == PF_PLANE_TPU;
+	struct pf_xs_memos *t = m->memos;
+	const struct pf_xs_def *def =
+		pf_xs_def_find(&m->defs, PF_XS_EVENTS, id, err);
+	struct pf_buf shown = { 0 }, long_name = { 0 };
+	char unknown[40];
+	int rc = 0;
+
+	*out = (struct pf_xs_name){ .is_known = def };
+	if (!def && err->code)
+		return -1;
+	pf_buf_clear(&t->raw);
+	if (def)
+		rc = pf_xs_def_name(&m->names, def, 2, LONG_NAME_MAX, &t->raw,
+				    err) ||
+		     pf_xs_def_name(&m->names, def, 4, LONG_NAME_MAX, &shown,
+				    err);
+	if (!rc && !def) {
+		snprintf(unknown, sizeof(unknown), "unknown %" PRId64, id);
+		pf_buf_adds(&t->raw, unknown);
+	}
+	if (!t->raw.data)
+		pf_buf_adds(&t->raw, "");
+	if (is_tpu && !shown.len)
+		shorten(&t->raw, &shown);
+	classify(out, &t->raw, &shown);
+	pf_buf_clear(&t->pieces);
+	/* The name of a TPU's operation is all of its text. */
+	if (is_tpu && shown.len) {
+		out->entry = pf_dict_find(&m->parsed.names, shown.data,
+					  shown.len, 0);
+		pf_buf_add(&long_name, t->raw.data, t->raw.len);
+	} else {
+		out->entry = pf_dict_find(&m->parsed.names, t->raw.data,
+					  t->raw.len, 0);
+	}
+	if (!rc && def)
+		rc = read_more(m, def, err);
+	if (is_tpu && shown.len)
+		xs_add_long_name(m, &long_name);
+	pf_buf_release(&shown);
+	pf_buf_release(&long_name);
+	out->stats_at = (uint32_t)t->text.len;
+	out->stats_len = (uint32_t)t->pieces.len;
+	pf_buf_add(&t->text, t->pieces.data, t->pieces.len);
+	return rc ? -1 : 0;
+}
+
+static const struct pf_xs_name *xs_find_name(struct pf_xs_map *m, int64_t id,
+					     struct pf_err *err)
+{
+	struct pf_xs_memos *t = m->memos;
+	struct pf_xs_name_slot *slot = &t->names[(uint64_t)id % SLOTS];
+
+	if (slot->id == id && slot->generation == m->generation &&
+	    slot->text_generation == t->text_generation)
+		return &slot->name;
+	slot->id = id;
+	slot->generation = m->generation;
+	slot->text_generation = t->text_generation;
+	return read_name(m, id, &slot->name, err) ? NULL : &slot->name;
+}
 
 #define NAMES_WINDOW    (16u << 10)
 #define LINES_NAMED_MAX 65536u
@@ -32,7 +918,7 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space)
 	memset(m, 0, sizeof(*m));
 	m->space = space;
 	pf_parsed_init(&m->parsed);
-	m->memos = pf_xs_memos_new();
+	m->memos = xs_memos_new();
 	if (space->bytes->fd >= 0)
 		pf_xs_bytes_init(&m->names, space->bytes->fd,
 				 space->bytes->size, NAMES_WINDOW);
@@ -44,7 +930,7 @@ void pf_xs_map_init(struct pf_xs_map *m, struct pf_xs_space *space)
 void pf_xs_map_release(struct pf_xs_map *m)
 {
 	pf_parsed_release(&m->parsed);
-	pf_xs_memos_free(m->memos);
+	xs_memos_free(m->memos);
 	pf_xs_bytes_release(&m->names);
 	pf_buf_release(&m->line.name);
 	pf_buf_release(&m->line.prefix);
@@ -269,14 +1155,14 @@ static void arg_allocator(struct pf_xs_map *m, const char *text, size_t len)
 		device = device * 10 + (text[i] - '0');
 	if (len < 6 || memcmp(text, "GPU_", 4) != 0 || i == 4 || i == len ||
 	    text[i] != '_') {
-		pf_xs_arg_fixed(m, "Device Type", 0);
+		xs_arg_fixed(m, "Device Type", 0);
 		return;
 	}
-	pf_xs_arg_fixed(m, "Device Type", 1);
-	pf_xs_arg_fixed(m, "Device Id", device);
+	xs_arg_fixed(m, "Device Type", 1);
+	xs_arg_fixed(m, "Device Id", device);
 }
 
-static bool is_number(const struct pf_xs_stat *stat)
+static bool is_number_stat(const struct pf_xs_stat *stat)
 {
 	return stat->kind == 4 || (stat->kind == 3 && stat->value <= INT64_MAX);
 }
@@ -288,24 +1174,24 @@ static bool memory_stat(struct pf_xs_map *m, enum pf_xs_role role,
 {
 	int64_t value = (int64_t)stat->value;
 
-	if (!is_number(stat))
+	if (!is_number_stat(stat))
 		return false;
 	switch (role) {
 	case PF_XS_ALLOCATED:
 		if (value < 0)
 			return false;
-		pf_xs_arg_slot(m, "Bytes", PF_SLOT_BYTES,
-			       made->is_freed ? -value : value);
+		xs_arg_slot(m, "Bytes", PF_SLOT_BYTES,
+			    made->is_freed ? -value : value);
 		return true;
 	case PF_XS_IN_USE:
-		pf_xs_arg_slot(m, "Total Allocated", PF_SLOT_ALLOCATED, value);
+		xs_arg_slot(m, "Total Allocated", PF_SLOT_ALLOCATED, value);
 		return true;
 	case PF_XS_ADDRESS:
-		pf_xs_arg_slot(m, "Addr", PF_SLOT_ADDR, value);
+		xs_arg_slot(m, "Addr", PF_SLOT_ADDR, value);
 		return true;
 	case PF_XS_ALLOCATOR_INDEX:
-		pf_xs_arg_fixed(m, "Device Type", 9); /* as torch: XLA */
-		pf_xs_arg_fixed(m, "Device Id", value);
+		xs_arg_fixed(m, "Device Type", 9); /* as torch: XLA */
+		xs_arg_fixed(m, "Device Id", value);
 		return true;
 	default:
 		return false;
@@ -318,21 +1204,21 @@ static int details(struct pf_xs_map *m, enum pf_xs_role role,
 	const char *text;
 	size_t len;
 
-	if (pf_xs_stat_text(m, stat, &text, &len, err))
+	if (xs_stat_text(m, stat, &text, &len, err))
 		return -1;
 	if (role == PF_XS_KERNEL_DETAILS)
-		pf_xs_arg_kernel(m, text, len);
+		xs_arg_kernel(m, text, len);
 	else if (role == PF_XS_ALLOCATOR)
 		arg_allocator(m, text, len);
 	else
-		pf_xs_arg_copy(m, text, len);
+		xs_arg_copy(m, text, len);
 	return 0;
 }
 
 static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 		    bool is_memory, struct pf_xs_made *made, struct pf_err *err)
 {
-	const struct pf_xs_key *found = pf_xs_find_key(m, stat->id, err);
+	const struct pf_xs_key *found = xs_find_key(m, stat->id, err);
 	struct pf_xs_key key;
 
 	if (!found)
@@ -345,21 +1231,21 @@ static int one_stat(struct pf_xs_map *m, const struct pf_xs_stat *stat,
 	made->has_kernel |= key.role == PF_XS_KERNEL_DETAILS;
 	made->has_copy |= key.role == PF_XS_COPY_DETAILS;
 	made->has_fill |= key.role == PF_XS_FILL_DETAILS;
-	if (key.role == PF_XS_CORRELATION && is_number(stat)) {
-		pf_xs_arg_slot(m, "correlation_id", PF_SLOT_CORRELATION,
-			       (int64_t)stat->value);
+	if (key.role == PF_XS_CORRELATION && is_number_stat(stat)) {
+		xs_arg_slot(m, "correlation_id", PF_SLOT_CORRELATION,
+			    (int64_t)stat->value);
 		return 0;
 	}
-	if (key.role == PF_XS_STEP && is_number(stat) &&
+	if (key.role == PF_XS_STEP && is_number_stat(stat) &&
 	    (int64_t)stat->value >= 0 && stat->value < UINT64_C(1) << 58) {
 		made->has_step = true;
-		pf_xs_arg_slot(m, "step_num", PF_SLOT_STEP,
-			       (int64_t)stat->value * 16);
+		xs_arg_slot(m, "step_num", PF_SLOT_STEP,
+			    (int64_t)stat->value * 16);
 		return 0;
 	}
 	if (is_memory && memory_stat(m, key.role, stat, made))
 		return 0;
-	if (pf_xs_arg_stat(m, &key, stat, err))
+	if (xs_arg_stat(m, &key, stat, err))
 		return -1;
 	if ((is_memory && key.role == PF_XS_ALLOCATOR) ||
 	    (key.role >= PF_XS_KERNEL_DETAILS &&
@@ -411,7 +1297,7 @@ static int set_args(struct pf_xs_map *m, const struct pf_xs_stat *stats,
 	unsigned numbers = 0;
 	bool is_plain = true;
 
-	pf_xs_open_args(m, &m->line.prefix);
+	xs_open_args(m, &m->line.prefix);
 	for (size_t i = 0; i < count; i++) {
 		const int is_number = (int)(key->numbers >> i & 1);
 		uint32_t before = m->mask, taken;
@@ -456,10 +1342,10 @@ static int find_args(struct pf_xs_map *m, const struct raw *raw,
 	bool is_known = false;
 	int rc;
 
-	if (pf_xs_shape_key(m, name, raw->meta, stats, count, &key))
-		shape = pf_xs_shape_find(m, &key, &is_known);
+	if (xs_shape_key(m, name, raw->meta, stats, count, &key))
+		shape = xs_shape_find(m, &key, &is_known);
 	if (is_known) {
-		pf_xs_shape_slots(m, shape, &key);
+		xs_shape_slots(m, shape, &key);
 		*made = shape->made;
 		*args = shape->args;
 		return 0;
@@ -471,7 +1357,7 @@ static int find_args(struct pf_xs_map *m, const struct raw *raw,
 		m->mask |= UINT32_C(1) << PF_SLOT_STEP;
 		m->slots[PF_SLOT_STEP] = name->number * 16;
 	}
-	*args = pf_xs_close_args(m);
+	*args = xs_close_args(m);
 	shape->args = *args;
 	shape->mask = m->mask;
 	shape->made = *made;
@@ -539,8 +1425,8 @@ static int store(struct pf_xs_map *m, struct raw *raw, struct pf_err *err)
 
 	if (!set_times(m, raw, &ev))
 		return 0;
-	pf_xs_memos_trim(m->memos);
-	name = pf_xs_find_name(m, raw->meta, err);
+	xs_memos_trim(m->memos);
+	name = xs_find_name(m, raw->meta, err);
 	if (!name)
 		return -1;
 	if (!name->is_known)
@@ -649,7 +1535,7 @@ int pf_xs_map_plane(struct pf_xs_map *m, const struct pf_xs_plane *plane,
 	int rc;
 
 	m->plane = plane;
-	pf_xs_memos_forget(m->memos);
+	xs_memos_forget(m->memos);
 	pf_map_init(&line_ids);
 	m->line_ids = &line_ids;
 	rc = pf_xs_defs_read(&m->defs, m->space, plane, err);
@@ -693,7 +1579,7 @@ static void take_device(void *arg, const char *name,
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (!strcmp(name, numbers[i].name) && is_number(stat))
+		if (!strcmp(name, numbers[i].name) && is_number_stat(stat))
 			*numbers[i].value = (int64_t)stat->value;
 	if (!strcmp(name, "device_vendor"))
 		snprintf(d->vendor, sizeof(d->vendor), "%.*s", (int)len, text);
@@ -717,7 +1603,7 @@ static void put_device(struct pf_buf *out, int64_t id, const struct device *d)
 	pf_buf_addf(out, "%c{\"id\":%" PRId64, out->len ? ',' : '[', id);
 	if (*name) {
 		pf_buf_adds(out, ",\"name\":");
-		pf_xs_quote(out, name, strlen(name));
+		xs_quote(out, name, strlen(name));
 	}
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
 		if (numbers[i].value > 0 ||

@@ -14,7 +14,7 @@
 #include "formats/batch.h"
 #include "formats/xspace/space.h"
 
-struct pf_xs_memos; /* memo.c: what ids of the plane at hand stand for */
+struct pf_xs_memos; /* what ids of the plane at hand stand for */
 
 /* A line as it is read. */
 struct pf_xs_line {

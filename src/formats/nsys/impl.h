@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of the reader share.  Not for others. */
-#ifndef PF_FORMATS_NSYS_NSYS_IMPL_H
-#define PF_FORMATS_NSYS_NSYS_IMPL_H
+#ifndef PF_FORMATS_NSYS_IMPL_H
+#define PF_FORMATS_NSYS_IMPL_H
 
 #include "base/intern.h"
-#include "formats/sqlite/keys.h"
-#include "formats/sqlite/reading.h"
 #include "formats/nsys/nsys.h"
 #include "formats/pfr/kineto.h"
+#include "formats/sqlite/foreign.h"
 
 /* Categories in use; their dictionary entries are kept. */
 enum pf_nsys_category {
@@ -94,47 +93,14 @@ extern const struct pf_reading_table pf_nsys_calls, pf_nsys_kernels,
 	pf_nsys_events, pf_nsys_overhead, pf_nsys_own_overhead,
 	pf_nsys_os_calls, pf_nsys_ranges, pf_nsys_open_ranges;
 
-/* ---- map.c ---- */
-
-bool pf_nsys_memo(struct pf_nsys *n, enum pf_nsys_memo kind, uint64_t low,
-		  uint64_t b, uint32_t **entry);
 /* A text of StringIds: 1 and borrowed until the next call, 0: none. */
 int pf_nsys_string(struct pf_nsys *n, int64_t id, const char **text,
 		   size_t *len, struct pf_err *err);
-/* The entry of the text of a number in a column. */
-int pf_nsys_name(struct pf_nsys *n, const struct pf_rows *r, int column,
-		 uint32_t *entry, struct pf_err *err);
 
-/*
- * The number of a process by its globalPid or globalTid, from 0; -1: not
- * known.
- */
-int64_t pf_nsys_process(struct pf_nsys *n, int64_t global_id);
-/* What links a call and its work; 0: nothing. */
-int64_t pf_nsys_key(int64_t process, int64_t correlation);
-/* Take the key as the event's correlation. */
-void pf_nsys_arg_key(struct pf_nsys *n, int64_t process, int64_t correlation);
-
-uint32_t pf_nsys_host_track(struct pf_nsys *n, const struct pf_rows *r,
-			    int column);
-uint32_t pf_nsys_gpu_track(struct pf_nsys *n, int64_t device, int64_t stream,
-			   int64_t global_pid);
-/* Of a device's instants. */
-uint32_t pf_nsys_mark_track(struct pf_nsys *n, int64_t device);
-uint32_t pf_nsys_lane(struct pf_nsys *n, char letter, int64_t global_id,
-		      const char *tid);
 /* As it is shown: a process number, with the machine if there are several. */
 int64_t pf_nsys_pid(int64_t global_id);
 int64_t pf_nsys_tid(int64_t global_id);
 
-/* ---- about.c ---- */
-
-/* What the file says of itself and of devices, before the first event. */
-int pf_nsys_describe(struct pf_nsys *n, struct pf_err *err);
-/* Names of the processes and threads that have events; behind the last. */
-int pf_nsys_name_all(struct pf_nsys *n, struct pf_err *err);
-/* Does a table describe, and hold no events? */
-bool pf_nsys_describes(const char *table);
 /*
  * A device's number: as rows have it, or, where several processes mean several
  * GPUs by one number, that of the machine.

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "show/find.h"
+#include "show/doc.h"
 
 extern const char __executable_start[];
 

@@ -22,8 +22,7 @@
 #include "cmd/cache.h"
 #include "compare/fleet.h"
 #include "ingest/files.h"
-#include "show/find.h"
-#include "show/fold.h"
+#include "show/doc.h"
 
 /* Does it begin as pages and summaries of ours do? */
 static bool is_our_page(const char *path)

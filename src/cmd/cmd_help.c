@@ -7,7 +7,7 @@
 #include "base/data.h"
 #include "base/json.h"
 #include "cmd/cmd.h"
-#include "show/schema.h"
+#include "show/json.h"
 
 /*
  * Names and option words are plain; help texts may hold anything and are

@@ -6,7 +6,7 @@
 
 #include "cmd/cache.h"
 #include "cmd/cmd.h"
-#include "compare/fleet_digests.h"
+#include "compare/fleet.h"
 #include "analysis/ranks/ranks.h"
 
 struct args {

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "page/page_opts.h"
+#include "page/page.h"
 #include "page/report.h"
 
 struct report_args {

@@ -14,7 +14,7 @@
 #include "compare/fleet_show.h"
 #include "page/figure.h"
 #include "page/report.h"
-#include "show/find.h"
+#include "show/doc.h"
 
 #define VERDICTS 3  /* that are shown */
 #define INDENT   10 /* columns of the words on the left */

@@ -10,7 +10,7 @@
 #include "cmd/cache.h"
 #include "compare/fleet.h"
 #include "compare/fleet_trend.h"
-#include "compare/snap_trend.h"
+#include "compare/snap.h"
 #include "analysis/time/training.h"
 
 #define FLEET_ROWS 10 /* people read a page, however many nights there are */

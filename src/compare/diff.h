@@ -17,7 +17,7 @@
 #define PF_ANALYSIS_DIFF_H
 
 #include "compare/diff_judge.h"
-#include "compare/diff_side.h"
+#include "compare/diff_match.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "show/doc.h"
@@ -233,7 +233,6 @@ struct pf_diff {
 };
 
 void pf_diff_release(struct pf_diff *diff);
-void pf_diff_show(const struct pf_diff *diff, struct pf_doc *doc);
 
 static inline bool pf_diff_is_one_sided(const struct pf_diff *diff)
 {
@@ -262,21 +261,5 @@ int pf_diff_columns(const char *words, struct pf_err *err);
 
 /* Is it a check? PF_EUSAGE if not. */
 int pf_diff_check(const char *check, struct pf_err *err);
-
-/*
- * Load captures from databases, two at a time; a file that is given twice is
- * loaded once.  Each is called by its name (the trace that it was made of),
- * by its path if names is NULL.
- */
-struct pf_captures {
-	struct pf_text_filter filter; /* set before */
-	struct pf_capture *own;
-	const struct pf_capture **items;
-	size_t count;
-};
-int pf_captures_load(const char *const *paths, char *const *names, size_t count,
-		     const struct pf_window_args *window, unsigned want,
-		     struct pf_captures *out, struct pf_err *err);
-void pf_captures_release(struct pf_captures *c);
 
 #endif

@@ -5,21 +5,1487 @@
  */
 #include "config.h"
 
+#include "compare/diff_capture.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "compare/diff_capture.h"
-#include "base/order.h"
-#include "events/interval.h"
-#include "base/stats.h"
-#include "events/step.h"
+#include "analysis/idle/gaps.h"
 #include "analysis/time/steps.h"
 #include "base/mem.h"
+#include "base/order.h"
 #include "base/sat.h"
 #include "base/search.h"
-#include "store/query.h"
+#include "base/spool.h"
+#include "base/stats.h"
+#include "events/args.h"
+#include "events/gpu.h"
+#include "events/interval.h"
+#include "events/names.h"
+#include "events/nest.h"
+#include "events/step.h"
 #include "formats/event.h"
+#include "store/cursor.h"
+#include "store/query.h"
+#include "store/texts.h"
+#include "store/threads.h"
+#include "torch/averages.h"
+
+static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
+					 int64_t at_ns, bool on_host)
+{
+	struct pf_capture_step *all = c->steps;
+	const struct pf_step_time *s;
+	size_t low =
+		PF_SEARCH(i, c->step_count,
+			  all[i].time.trace_id < trace_id ||
+				  (all[i].time.trace_id == trace_id &&
+				   (on_host ? all[i].time.host_start_ns
+					    : all[i].time.start_ns) <= at_ns));
+
+	if (!low)
+		return NULL;
+	s = &c->steps[low - 1].time;
+	if (s->trace_id != trace_id)
+		return NULL;
+	/* a window that is no step holds its last instant, too */
+	if (at_ns >= (on_host ? s->host_end_ns : s->end_ns) &&
+	    !(s->step < 0 && at_ns == s->end_ns))
+		return NULL;
+	return &c->steps[low - 1];
+}
+
+/* The step on the host in which an instant lies, or NULL. */
+static struct pf_capture_step *capture_step_at(struct pf_capture *c,
+					       int64_t trace_id, int64_t at_ns)
+{
+	return find_step(c, trace_id, at_ns, true);
+}
+
+/* The step whose whole time an instant lies in, or NULL. */
+static struct pf_capture_step *capture_step_over(struct pf_capture *c,
+						 int64_t trace_id,
+						 int64_t at_ns)
+{
+	return find_step(c, trace_id, at_ns, false);
+}
+
+/* The number of a text of the trace. */
+static uint32_t capture_text(struct pf_capture *c, const char *s)
+{
+	struct pf_buf shown = { 0 };
+	uint32_t n;
+
+	if (!c->filter.write)
+		return pf_capture_own_text(c, s);
+	pf_buf_adds(&shown, "");
+	c->filter.write(c->filter.context, s, strlen(s), &shown);
+	n = pf_intern_add(&c->texts, shown.data, shown.len);
+	pf_buf_release(&shown);
+	return n;
+}
+
+/*
+ * The inside of capture_work(): GPU work is sorted by its launch call, so
+ * that one walk over each host thread finds where every launch came from.
+ *
+ * A node is a place in the tree of modules, annotations and operators; equal
+ * places are one node.
+ */
+
+#define PF_NODE_ROOT  0          /* nothing around */
+#define PF_NODE_OTHER 1          /* more places than are kept */
+#define PF_NODE_NONE  UINT32_MAX /* not looked for yet */
+
+struct pf_node_place {
+	uint32_t parent;
+	uint32_t name;               /* number of a text */
+	uint32_t kind;               /* enum pf_kind */
+	uint32_t module, annotation; /* nodes; ROOT: none */
+};
+
+/* What a string.id stands for. */
+struct pf_work_name {
+	uint32_t text;      /* number, UINT32_MAX: not looked up */
+	uint32_t node_text; /* the same without numbers of steps */
+	bool is_step, is_module, is_allocator, is_launch, is_graph;
+	uint32_t rows[3]; /* of an annotation, a call; UINT32_MAX: none yet */
+};
+
+/* GPU work on its way to its launch call; the first two are sorted by. */
+struct pf_launched {
+	int64_t launch_id, order;
+	int64_t trace_id, start_ns, dur_ns, bytes;
+	uint32_t name, slot;
+	uint8_t kind, class, way, origin; /* as of struct pf_gpu_event */
+	uint32_t unused;
+};
+
+struct pf_work_slot { /* a stream of a device */
+	int64_t device, stream, ns;
+};
+
+struct pf_work {
+	struct pf_db *db;
+	const struct pf_window *window;
+	struct pf_capture *c;
+	struct pf_texts texts;
+	struct pf_kinds kinds;
+	struct pf_work_name *names;
+	size_t name_count; /* ids below it are looked up once */
+	struct pf_work_name other_name;
+	struct pf_map shapes;        /* argset.id -> number of text */
+	struct pf_map memories;      /* argset.id -> device + 1, 0: no GPU */
+	struct pf_intern node_keys;  /* bytes of (parent, name, kind) */
+	struct pf_node_place *nodes; /* by number in node_keys + 2 */
+	size_t node_cap;
+	struct pf_intern row_keys; /* bytes of a struct row_key */
+	size_t work_cap, op_cap;
+	struct pf_intern op_keys;
+	struct pf_map op_of; /* name and arguments -> row of c->ops */
+	struct pf_sorter *launched;
+	const struct pf_launched *next; /* NULL: no more */
+	struct pf_work_slot *slots;
+	size_t slot_count, slot_cap;
+	struct pf_map slot_of; /* track and configuration -> slot */
+	uint64_t order;
+	bool has_memory;
+	uint32_t none; /* number of the empty text */
+	struct pf_buf text;
+};
+
+#define DENSE_IDS (1u << 22)
+#define NODES_MAX (1u << 18)
+#define NO_NAME   "(name not listed)"
+#define NO_LAUNCH "(no launch record)"
+#define BEFORE    "(launched before the capture)"
+#define MIGRATED  "(unified memory)"
+#define OTHER     "(other)"
+
+/* ---- names in the trace ---- */
+
+static void describe_name(struct pf_work *w, struct pf_work_name *n,
+			  const char *text)
+{
+	struct pf_name_class class = pf_name_classify(text);
+
+	n->text = capture_text(w->c, text);
+	n->is_step = class.is_step;
+	n->is_module = class.is_module;
+	n->is_allocator = class.call == PF_CAUSE_ALLOCATOR;
+	n->is_graph = class.is_graph;
+	n->is_launch = class.launches == PF_LAUNCHES_KERNEL;
+	memset(n->rows, 0xff, sizeof(n->rows));
+	pf_buf_clear(&w->text);
+	pf_name_without_counts(text, &w->text);
+	n->node_text = capture_text(w->c, w->text.data);
+}
+
+/* NULL on an error. */
+static struct pf_work_name *work_name(struct pf_work *w, uint32_t name,
+				      struct pf_err *err)
+{
+	struct pf_work_name *n = &w->other_name;
+	const char *text;
+	int rc;
+
+	if (name < w->name_count) {
+		n = &w->names[name];
+		if (n->text != UINT32_MAX)
+			return n;
+	}
+	rc = pf_texts_get(&w->texts, PF_TEXT_NAME, name, &text, NULL, err);
+	if (rc < 0)
+		return NULL;
+	describe_name(w, n, rc ? text : NO_NAME);
+	return n;
+}
+
+static int argset_text(struct pf_work *w, uint32_t args, const char **text,
+		       struct pf_err *err)
+{
+	int rc = 0;
+
+	if (args < PF_ID_INLINE)
+		rc = pf_texts_get(&w->texts, PF_TEXT_ARGS, args, text, NULL,
+				  err);
+	if (!rc)
+		*text = NULL;
+	return rc < 0 ? -1 : 0;
+}
+
+/* The shapes and types of the inputs in arguments; "" if they say none. */
+static int work_shapes(struct pf_work *w, uint32_t args, uint32_t *out,
+		       struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&w->shapes, args);
+	struct pf_json whole, dims, types;
+	const char *text;
+
+	if (*place != UINT64_MAX) {
+		*out = (uint32_t)*place;
+		return 0;
+	}
+	if (argset_text(w, args, &text, err) < 0)
+		return -1;
+	pf_buf_clear(&w->text);
+	pf_buf_adds(&w->text, "");
+	if (text) {
+		whole = (struct pf_json){ text, strlen(text) };
+		dims = pf_json_get(whole, "Input Dims");
+		if (!dims.p)
+			dims = pf_json_get(whole, "Input dims");
+		types = pf_json_get(whole, "Input type");
+		if (dims.p)
+			pf_buf_add(&w->text, dims.p, dims.len);
+		if (dims.p && types.p) {
+			pf_buf_addc(&w->text, ' ');
+			pf_buf_add(&w->text, types.p, types.len);
+		}
+		w->c->has_shapes |= dims.p != NULL;
+	}
+	*place = *out = capture_text(w->c, w->text.data);
+	return 0;
+}
+
+/* The device of a memory record's arguments; -1: no GPU. */
+static int work_memory_device(struct pf_work *w, uint32_t args, int64_t *device,
+			      struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&w->memories, args);
+	int64_t type = 0, id = 0;
+	struct pf_json whole;
+	const char *text;
+
+	if (*place == UINT64_MAX) {
+		if (argset_text(w, args, &text, err) < 0)
+			return -1;
+		if (text) {
+			whole = (struct pf_json){ text, strlen(text) };
+			pf_json_int(pf_json_get(whole, "Device Type"), &type);
+			pf_json_int(pf_json_get(whole, "Device Id"), &id);
+		}
+		*place = type && id >= 0 && id < 1 << 20 ? (uint64_t)id + 1 : 0;
+	}
+	*device = (int64_t)*place - 1;
+	return 0;
+}
+
+/* ---- places ---- */
+
+static uint32_t work_node(struct pf_work *w, uint32_t parent, uint32_t name,
+			  uint32_t kind)
+{
+	const uint32_t key[3] = { parent, name, kind };
+	uint32_t known = w->node_keys.count, n;
+	struct pf_node_place *node;
+
+	if (parent == PF_NODE_OTHER || known >= NODES_MAX)
+		return PF_NODE_OTHER;
+	n = pf_intern_add(&w->node_keys, (const char *)key, sizeof(key)) + 2;
+	if (w->node_keys.count == known)
+		return n;
+	w->nodes = pf_grow(w->nodes, &w->node_cap, n + (size_t)1,
+			   sizeof(*w->nodes));
+	node = &w->nodes[n];
+	*node = w->nodes[parent];
+	node->parent = parent;
+	node->name = name;
+	node->kind = kind;
+	if (kind == PF_KIND_PYTHON)
+		node->module = n;
+	else if (kind == PF_KIND_ANNOTATION)
+		node->annotation = n;
+	return n;
+}
+
+static bool is_region(const struct pf_node_place *n)
+{
+	return n->kind == PF_KIND_PYTHON || n->kind == PF_KIND_ANNOTATION;
+}
+
+/* Names from the root to a node, joined by " > ". */
+static uint32_t path_text(struct pf_work *w, uint32_t node, bool only_regions)
+{
+	uint32_t chain[64];
+	size_t count = 0, cut = 0;
+
+	if (node == PF_NODE_OTHER)
+		return pf_capture_own_text(w->c, OTHER);
+	for (; node > PF_NODE_OTHER; node = w->nodes[node].parent) {
+		if (only_regions && !is_region(&w->nodes[node]))
+			continue;
+		if (count == sizeof(chain) / sizeof(*chain)) {
+			/* the ends say most: drop from the middle */
+			memmove(chain + 32, chain + 33, 31 * sizeof(*chain));
+			count--;
+			cut++;
+		}
+		chain[count++] = w->nodes[node].name;
+	}
+	pf_buf_clear(&w->text);
+	pf_buf_adds(&w->text, "");
+	while (count-- > 0) {
+		pf_buf_adds(&w->text,
+			    pf_intern_text(&w->c->texts, chain[count], NULL));
+		if (count)
+			pf_buf_adds(&w->text,
+				    cut && count == 32 ? " > ... > " : " > ");
+	}
+	return pf_capture_own_text(w->c, w->text.data);
+}
+
+static uint32_t node_text(struct pf_work *w, uint32_t node)
+{
+	return node <= PF_NODE_OTHER ? w->none : w->nodes[node].name;
+}
+
+/* ---- rows ---- */
+
+/* While rows are gathered; node and slot become texts at the end. */
+struct row_key {
+	uint32_t node, op, shapes, kernel, slot, class, kind;
+};
+
+static struct pf_work_row *work_row(struct pf_work *w,
+				    const struct row_key *wanted)
+{
+	struct pf_capture *c = w->c;
+	struct row_key key = *wanted;
+	struct pf_work_row *row;
+	uint32_t n;
+
+	if (w->row_keys.count >= PF_CAPTURE_ROWS_MAX) {
+		key = (struct row_key){ .node = PF_NODE_OTHER,
+					.op = w->none,
+					.shapes = w->none,
+					.kernel = pf_capture_own_text(c, OTHER),
+					.class = wanted->class,
+					.kind = wanted->kind };
+	}
+	n = pf_intern_add(&w->row_keys, (const char *)&key, sizeof(key));
+	if (n < c->work_count)
+		return &c->work[n];
+	c->work =
+		pf_grow(c->work, &w->work_cap, n + (size_t)1, sizeof(*c->work));
+	c->work_count = n + (size_t)1;
+	row = &c->work[n];
+	*row = (struct pf_work_row){ .first = w->order };
+	row->key = (struct pf_work_key){ .path = key.node,
+					 .op = key.op,
+					 .shapes = key.shapes,
+					 .kernel = key.kernel,
+					 .role = key.slot,
+					 .class = key.class,
+					 .kind = key.kind };
+	return row;
+}
+
+/* Copies by their way, as the breakdown of steps has them. */
+static void count_copy(struct pf_capture *c, struct pf_capture_step *s,
+		       const struct pf_launched *l)
+{
+	s->count[PF_COUNT_HTOD + l->way]++;
+	if (l->bytes >= 0)
+		pf_capture_add(c, &s->count[PF_COUNT_HTOD_BYTES + l->way],
+			       l->bytes);
+}
+
+static void count_work(struct pf_capture *c, struct pf_capture_step *s,
+		       const struct pf_launched *l)
+{
+	pf_capture_add(c, &s->count[PF_COUNT_GPU_NS], l->dur_ns);
+	if (l->kind == PF_KIND_KERNEL) {
+		s->count[PF_COUNT_KERNELS]++;
+		pf_capture_add(c, &s->count[PF_COUNT_WORK_NS], l->dur_ns);
+		s->count[PF_COUNT_COLLECTIVES] += l->class == PF_GPU_COMM;
+	}
+	s->count[PF_COUNT_MEMSETS] += l->kind == PF_KIND_MEMSET;
+	if (l->class == PF_GPU_COPY)
+		count_copy(c, s, l);
+}
+
+/* Take in GPU work that was launched from a place. */
+static int work_add(struct pf_work *w, const struct pf_launched *l,
+		    uint32_t node, uint32_t op, uint32_t shapes,
+		    struct pf_capture_step *step, struct pf_err *err)
+{
+	struct pf_work_name *name;
+	struct row_key key;
+	struct pf_work_row *row;
+
+	w->order++;
+	if (!step || step->time.is_partial)
+		w->c->outside_count++;
+	if (!step)
+		return 0;
+	name = work_name(w, l->name, err);
+	if (!name)
+		return -1;
+	count_work(w->c, step, l);
+	if (step->time.is_partial)
+		return 0;
+	key = (struct row_key){ node,    op,       shapes, name->text,
+				l->slot, l->class, l->kind };
+	row = work_row(w, &key);
+	row->count++;
+	pf_capture_add(w->c, &row->ns, l->dur_ns);
+	pf_capture_add(w->c, &w->slots[l->slot].ns, l->dur_ns);
+	return 0;
+}
+
+/* The same of work without a launch call. */
+static int work_add_orphan(struct pf_work *w, const struct pf_launched *l,
+			   struct pf_err *err)
+{
+	bool is_before = l->origin == PF_GPU_BEFORE;
+	bool is_migrated = l->origin == PF_GPU_MIGRATED;
+	uint32_t node =
+		work_node(w, PF_NODE_ROOT,
+			  pf_capture_own_text(w->c, is_before     ? BEFORE
+						    : is_migrated ? MIGRATED
+								  : NO_LAUNCH),
+			  PF_KIND_CPU_OP);
+
+	w->c->before_count += is_before;
+	w->c->migrated_count += is_migrated;
+	w->c->without_launch += !is_before && !is_migrated;
+	return work_add(w, l, node, w->none, w->none,
+			capture_step_over(w->c, l->trace_id, l->start_ns), err);
+}
+
+/* The row of an operator, which is counted by the caller. */
+static struct pf_op_row *work_op(struct pf_work *w, uint32_t name,
+				 uint32_t shapes, uint32_t kind)
+{
+	struct pf_capture *c = w->c;
+	uint32_t key[3] = { name, shapes, kind }, n;
+
+	if (w->op_keys.count >= PF_CAPTURE_ROWS_MAX) {
+		key[0] = pf_capture_own_text(c, OTHER);
+		key[1] = w->none;
+	}
+	n = pf_intern_add(&w->op_keys, (const char *)key, sizeof(key));
+	if (n < c->op_count)
+		return &c->ops[n];
+	c->ops = pf_grow(c->ops, &w->op_cap, n + (size_t)1, sizeof(*c->ops));
+	c->op_count = n + (size_t)1;
+	c->ops[n] = (struct pf_op_row){ .name = key[0],
+					.shapes = key[1],
+					.kind = kind };
+	return &c->ops[n];
+}
+
+/* ---- GPU work ---- */
+
+static uint32_t slot_of(struct pf_work *w, int64_t device, int64_t stream)
+{
+	for (size_t i = 0; i < w->slot_count; i++)
+		if (w->slots[i].device == device &&
+		    w->slots[i].stream == stream)
+			return (uint32_t)i;
+	w->slots = pf_grow(w->slots, &w->slot_cap, w->slot_count + 1,
+			   sizeof(*w->slots));
+	w->slots[w->slot_count] = (struct pf_work_slot){ device, stream, 0 };
+	return (uint32_t)w->slot_count++;
+}
+
+static uint32_t find_slot(struct pf_work *w, const struct pf_gpu_event *ev)
+{
+	uint64_t track = (uint64_t)ev->event_id >> 32;
+	uint64_t *slot = pf_map_at(&w->slot_of, track << 32 | ev->config);
+
+	if (*slot == UINT64_MAX)
+		*slot = slot_of(w, ev->device, ev->stream);
+	return (uint32_t)*slot;
+}
+
+static int gather_work(struct pf_work *w, const struct pf_gpu_event *ev,
+		       int64_t order, struct pf_err *err)
+{
+	struct pf_launched l = {
+		.launch_id = ev->launch_id,
+		.order = order,
+		.trace_id = ev->trace->trace_id,
+		.start_ns = ev->start_ns,
+		.dur_ns = ev->dur_ns,
+		.bytes = ev->bytes,
+		.name = ev->name,
+		.slot = find_slot(w, ev),
+		.kind = (uint8_t)ev->kind,
+		.class = (uint8_t)ev->class,
+		.way = (uint8_t)ev->way,
+		.origin = (uint8_t)ev->origin,
+	};
+
+	w->c->gpu_events++;
+	if (!l.launch_id)
+		return work_add_orphan(w, &l, err);
+	return pf_sorter_add(w->launched, &l, err);
+}
+
+static int work_next(struct pf_work *w, struct pf_err *err);
+
+/* All work of the traces: its step says whether it counts. */
+static int gather(struct pf_work *w, struct pf_err *err)
+{
+	struct pf_window all = { .count = w->window->count,
+				 .device = w->window->device };
+	const struct pf_gpu_event *ev;
+	struct pf_gpu *gpu;
+	int64_t order = 0;
+	int rc = -1;
+
+	all.traces = pf_calloc(all.count + 1, sizeof(*all.traces));
+	for (size_t i = 0; i < all.count; i++) {
+		all.traces[i] = w->window->traces[i];
+		all.traces[i].from_ns = INT64_MIN;
+		all.traces[i].to_ns = INT64_MAX;
+	}
+	gpu = pf_gpu_new(w->db, &all, PF_GPU_LINKS | PF_GPU_BYTES, err);
+	while (gpu && (rc = pf_gpu_next(gpu, &ev, err)) == 1)
+		if ((rc = gather_work(w, ev, order++, err)) < 0)
+			break;
+	pf_gpu_free(gpu);
+	free(all.traces);
+	if (rc < 0 || pf_sorter_finish(w->launched, err) < 0)
+		return -1;
+	return work_next(w, err);
+}
+
+/* w->next, in order of launch calls. */
+static int work_next(struct pf_work *w, struct pf_err *err)
+{
+	w->next = pf_sorter_next(w->launched, err);
+	return !w->next && err->code ? -1 : 0;
+}
+
+/*
+ * The stack holds the events around the one at hand, found by the parents
+ * that ingest wrote.  Places are looked for only where something is launched.
+ * A child's time is taken off the self time of what is around it when the
+ * child comes, so nothing waits for the end of an event.
+ */
+
+#define DEPTH_MAX 4096 /* deeper events count for what is around them */
+#define NO_PLACE  UINT32_MAX
+
+struct entry {
+	uint32_t seq, name, args, kind;
+	uint32_t node;    /* PF_NODE_NONE: not looked for */
+	uint32_t op;      /* innermost operator at or below, in the stack */
+	uint32_t counted; /* innermost entry at or below with a row */
+	uint32_t row;     /* of c->ops */
+	int64_t end_ns;
+};
+
+struct host {
+	struct pf_work *w;
+	int64_t trace_id;
+	uint32_t track_id;
+	struct entry *stack;
+	size_t depth, cap;
+	size_t top; /* so many hold the event at hand, which is the last */
+	bool is_one_step;             /* the trace has no steps */
+	struct pf_capture_step *step; /* the last one that was found */
+	const struct pf_block *block;
+	uint32_t slots[PF_SLOT_COUNT]; /* values used up */
+};
+
+static struct pf_capture_step *step_at(struct host *h, int64_t at_ns)
+{
+	const struct pf_capture_step *s = h->step;
+
+	if (s && at_ns >= s->time.host_start_ns && at_ns < s->time.host_end_ns)
+		return h->step;
+	h->step = capture_step_at(h->w->c, h->trace_id, at_ns);
+	return h->step;
+}
+
+/* The place of an entry of the stack. */
+static int place_of(struct host *h, uint32_t at, uint32_t *out,
+		    struct pf_err *err)
+{
+	uint32_t from = at + 1, node = PF_NODE_ROOT;
+
+	while (from > 0 && h->stack[from - 1].node == PF_NODE_NONE)
+		from--;
+	if (from > 0)
+		node = h->stack[from - 1].node;
+	for (; from <= at; from++) {
+		struct entry *e = &h->stack[from];
+		struct pf_work_name *name = work_name(h->w, e->name, err);
+
+		if (!name)
+			return -1;
+		if (e->kind == PF_KIND_CPU_OP ||
+		    (e->kind == PF_KIND_ANNOTATION && !name->is_step) ||
+		    (e->kind == PF_KIND_PYTHON && name->is_module))
+			node = work_node(h->w, node, name->node_text, e->kind);
+		e->node = node;
+	}
+	*out = node;
+	return 0;
+}
+
+/* GPU work of the launch call that is on top of the stack. */
+static int take_launched(struct host *h, int64_t id, int64_t start_ns,
+			 int64_t dur_ns, struct pf_err *err)
+{
+	struct pf_capture_step *step = step_at(h, start_ns);
+	struct pf_work *w = h->w;
+	uint32_t node = PF_NODE_ROOT, op = w->none, shapes = w->none, at;
+	struct pf_work_name *name;
+
+	while (w->next && w->next->launch_id < id)
+		if (work_add_orphan(w, w->next, err) < 0 ||
+		    work_next(w, err) < 0)
+			return -1;
+	if (!w->next || w->next->launch_id != id)
+		return 0;
+	if (h->top && place_of(h, (uint32_t)h->top - 1, &node, err) < 0)
+		return -1;
+	at = h->top ? h->stack[h->top - 1].op : NO_PLACE;
+	if (at != NO_PLACE) {
+		name = work_name(w, h->stack[at].name, err);
+		if (!name ||
+		    work_shapes(w, h->stack[at].args, &shapes, err) < 0)
+			return -1;
+		op = name->text;
+	}
+	/* as in events/step.h, the whole call lies in its step */
+	if (step && step->time.step >= 0 &&
+	    pf_span_end(start_ns, dur_ns) > step->time.host_end_ns)
+		step = NULL;
+	while (w->next && w->next->launch_id == id) {
+		/* a trace without steps is one of what ran in it */
+		if (h->is_one_step)
+			step = capture_step_over(w->c, h->trace_id,
+						 w->next->start_ns);
+		if (work_add(w, w->next, node, op, shapes, step, err) < 0 ||
+		    work_next(w, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void count_call(struct pf_capture_step *s, struct pf_work_name *name)
+{
+	s->count[PF_COUNT_CALLS]++;
+	s->count[PF_COUNT_LAUNCHES] += name->is_launch;
+	s->count[PF_COUNT_GRAPHS] += name->is_graph;
+	s->count[PF_COUNT_ALLOCATIONS] += name->is_allocator;
+}
+
+/* Of operators those of other shapes have rows of their own. */
+static struct pf_op_row *row_of(struct host *h, const struct entry *e,
+				struct pf_work_name *name, struct pf_err *err)
+{
+	struct pf_work *w = h->w;
+	uint32_t shapes = w->none, *known;
+	struct pf_op_row *row;
+	uint64_t *place;
+
+	if (e->kind != PF_KIND_CPU_OP) {
+		known = &name->rows[e->kind == PF_KIND_ANNOTATION ? 0
+				    : e->kind == PF_KIND_RUNTIME  ? 1
+								  : 2];
+		if (*known == UINT32_MAX)
+			*known = (uint32_t)(work_op(w, name->node_text, shapes,
+						    e->kind) -
+					    w->c->ops);
+		return &w->c->ops[*known];
+	}
+	place = pf_map_at(&w->op_of, (uint64_t)e->name << 32 | e->args);
+	if (*place != UINT64_MAX)
+		return &w->c->ops[*place];
+	if (work_shapes(w, e->args, &shapes, err) < 0)
+		return NULL;
+	row = work_op(w, name->node_text, shapes, e->kind);
+	*place = (uint64_t)(row - w->c->ops);
+	return row;
+}
+
+/* Operators, annotations and calls have rows. */
+static int count_range(struct host *h, struct entry *e, int64_t start_ns,
+		       int64_t dur_ns, struct pf_err *err)
+{
+	struct pf_capture_step *s = step_at(h, start_ns);
+	struct pf_work_name *name;
+	struct pf_capture *c = h->w->c;
+	struct pf_op_row *row;
+
+	if (!s)
+		return 0;
+	name = work_name(h->w, e->name, err);
+	if (!name)
+		return -1;
+	if (e->kind == PF_KIND_RUNTIME || e->kind == PF_KIND_DRIVER)
+		count_call(s, name);
+	s->count[PF_COUNT_OPS] += e->kind == PF_KIND_CPU_OP;
+	if (s->time.is_partial || name->is_step)
+		return 0;
+	row = row_of(h, e, name, err);
+	if (!row)
+		return -1;
+	row->count++;
+	pf_capture_add(c, &row->ns, dur_ns);
+	pf_capture_add(c, &row->self_ns, dur_ns);
+	e->row = (uint32_t)(row - c->ops);
+	if (e->counted != NO_PLACE) {
+		const struct entry *up = &h->stack[e->counted];
+		int64_t end = pf_span_end(start_ns, dur_ns);
+
+		if (end > up->end_ns)
+			end = up->end_ns;
+		if (end > start_ns)
+			pf_capture_add(c, &c->ops[up->row].self_ns,
+				       -pf_sat_sub(end, start_ns));
+	}
+	return 0;
+}
+
+/*
+ * Put an entry below those from a place on.  What they held next to it is part
+ * of it from now on.
+ */
+static void insert(struct host *h, size_t at, struct entry e)
+{
+	const uint32_t beside = e.counted;
+
+	if (e.kind == PF_KIND_CPU_OP)
+		e.op = (uint32_t)at;
+	if (e.row != NO_PLACE)
+		e.counted = (uint32_t)at;
+	h->stack = pf_grow(h->stack, &h->cap, h->depth + 1, sizeof(*h->stack));
+	memmove(&h->stack[at + 1], &h->stack[at],
+		(h->depth - at) * sizeof(*h->stack));
+	h->stack[at] = e;
+	h->depth++;
+	for (size_t i = at + 1; i < h->depth; i++) {
+		struct entry *over = &h->stack[i];
+
+		over->op += over->op != NO_PLACE && over->op >= at;
+		if (over->counted == beside)
+			over->counted = e.counted;
+		else
+			over->counted += over->counted != NO_PLACE;
+	}
+}
+
+/*
+ * Take what ended off the stack and put the event on it, under the Python
+ * functions that it outlives (events/nest.h).
+ */
+static int push(struct host *h, uint32_t seq, uint32_t i, unsigned kind,
+		struct pf_err *err)
+{
+	const struct pf_block *b = h->block;
+	int64_t start = b->start_ns[i], dur = b->dur_ns[i];
+	uint32_t parent = b->parent[i] ? seq - b->parent[i] : UINT32_MAX;
+	struct entry e = { .seq = seq,
+			   .name = b->name[i],
+			   .args = b->args[i],
+			   .kind = kind,
+			   .node = PF_NODE_NONE,
+			   .op = NO_PLACE,
+			   .counted = NO_PLACE,
+			   .row = NO_PLACE };
+	bool is_under = false;
+	uint32_t ignored;
+	size_t at;
+
+	e.end_ns = pf_span_end(start, dur);
+	while (h->depth && h->stack[h->depth - 1].end_ns <= start)
+		h->depth--;
+	for (at = h->depth;
+	     at && (parent == UINT32_MAX || h->stack[at - 1].seq > parent ||
+		    h->stack[at - 1].end_ns < e.end_ns);
+	     at--)
+		is_under |= h->stack[at - 1].kind == PF_KIND_PYTHON;
+	is_under = is_under && h->depth - at <= PF_NEST_CROSSED;
+	h->top = at;
+	/* A function whose end was lost holds nothing of others. */
+	if (is_under && kind == PF_KIND_PYTHON)
+		return 0;
+	if (is_under && place_of(h, (uint32_t)h->depth - 1, &ignored, err) < 0)
+		return -1;
+	if (!is_under)
+		h->depth = at;
+	if (at) {
+		e.op = h->stack[at - 1].op;
+		e.counted = h->stack[at - 1].counted;
+	}
+	if (kind == PF_KIND_CPU_OP || kind == PF_KIND_ANNOTATION ||
+	    kind == PF_KIND_RUNTIME || kind == PF_KIND_DRIVER)
+		if (count_range(h, &e, start, dur, err) < 0)
+			return -1;
+	if (h->depth == DEPTH_MAX)
+		return 0;
+	insert(h, at, e);
+	h->top = at + 1;
+	return 0;
+}
+
+/* ---- memory ---- */
+
+static int64_t slot_value(struct host *h, uint32_t mask, int slot)
+{
+	if (!(mask >> slot & 1) || h->slots[slot] >= h->block->slot_count[slot])
+		return -1;
+	return h->block->slot[slot][h->slots[slot]];
+}
+
+static int take_memory(struct host *h, uint32_t i, struct pf_err *err)
+{
+	const struct pf_block *b = h->block;
+	struct pf_capture *c = h->w->c;
+	uint32_t mask = b->mask[i];
+	int64_t allocated = slot_value(h, mask, PF_SLOT_ALLOCATED);
+	int64_t reserved = slot_value(h, mask, PF_SLOT_RESERVED);
+	int64_t bytes = slot_value(h, mask, PF_SLOT_BYTES);
+	struct pf_capture_step *s;
+	int64_t device;
+
+	if (work_memory_device(h->w, b->args[i], &device, err) < 0)
+		return -1;
+	if (device < 0)
+		return 0;
+	s = step_at(h, b->start_ns[i]);
+	if (s && bytes > 0)
+		s->count[PF_COUNT_TENSORS]++;
+	if (allocated > c->peak_bytes)
+		c->peak_bytes = allocated;
+	if (reserved > c->reserved_bytes)
+		c->reserved_bytes = reserved;
+	return 0;
+}
+
+static void use_slots(struct host *h, uint32_t mask)
+{
+	static const int used[] = { PF_SLOT_ALLOCATED, PF_SLOT_RESERVED,
+				    PF_SLOT_BYTES };
+
+	for (size_t k = 0; k < sizeof(used) / sizeof(*used); k++)
+		h->slots[used[k]] += mask >> used[k] & 1;
+}
+
+/* ---- threads ---- */
+
+static int walk_block(struct host *h, uint32_t first_seq, struct pf_err *err)
+{
+	const struct pf_block *b = h->block;
+	bool has_memory = h->w->has_memory;
+	int64_t track = (int64_t)((uint64_t)h->track_id << 32);
+
+	memset(h->slots, 0, sizeof(h->slots));
+	for (uint32_t i = 0; i < b->count; i++) {
+		unsigned kind = pf_kinds_at(&h->w->kinds, b->type[i]);
+		uint32_t seq = first_seq + i;
+
+		if (kind == PF_KIND_MEMORY && take_memory(h, i, err) < 0)
+			return -1;
+		if (has_memory)
+			use_slots(h, b->mask[i]);
+		if (kind == PF_KIND_MEMORY || kind == PF_KIND_OOM ||
+		    kind == PF_KIND_INSTANT)
+			continue;
+		if (push(h, seq, i, kind, err) < 0)
+			return -1;
+		if (h->w->next && h->w->next->launch_id <= (track | seq) &&
+		    take_launched(h, track | seq, b->start_ns[i], b->dur_ns[i],
+				  err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int walk_track(struct host *h, const struct pf_track *track,
+		      struct pf_err *err)
+{
+	uint64_t columns = PF_COLBIT(PF_COL_START) | PF_COLBIT(PF_COL_DUR) |
+			   PF_COLBIT(PF_COL_NAME) | PF_COLBIT(PF_COL_TYPE) |
+			   PF_COLBIT(PF_COL_ARGS) | PF_COLBIT(PF_COL_PARENT);
+	struct pf_cursor *cursor;
+	uint32_t first;
+	int rc;
+
+	if (h->w->has_memory)
+		columns |= PF_COLBIT(PF_COL_SLOT + PF_SLOT_ALLOCATED) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_RESERVED) |
+			   PF_COLBIT(PF_COL_SLOT + PF_SLOT_BYTES);
+	cursor = pf_cursor_new(h->w->db, track->id, columns, err);
+	if (!cursor)
+		return -1;
+	h->track_id = track->id;
+	h->depth = h->top = 0;
+	while ((rc = pf_cursor_block(cursor, &h->block, &first, err)) == 1)
+		if ((rc = walk_block(h, first, err)) < 0)
+			break;
+	pf_cursor_free(cursor);
+	return rc;
+}
+
+/* Walk the host threads of a trace. */
+static int work_walk(struct pf_work *w, int64_t trace_id, struct pf_err *err)
+{
+	struct host h = { .w = w, .trace_id = trace_id };
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = pf_tracks_load(w->db, trace_id, &tracks, &count, err);
+
+	for (size_t i = 0; i < w->c->step_count; i++)
+		if (w->c->steps[i].time.trace_id == trace_id)
+			h.is_one_step = w->c->steps[i].time.step < 0;
+	for (size_t i = 0; !rc && i < count; i++)
+		if (!strcmp(tracks[i].class_name, "host"))
+			rc = walk_track(&h, &tracks[i], err);
+	if (tracks)
+		pf_tracks_free(tracks, count);
+	free(h.stack);
+	return rc;
+}
+
+/* ---- the work of a capture ---- */
+
+/* Of each device the stream with most work is the main one. */
+static uint32_t role_of(const struct pf_work *w, uint32_t slot)
+{
+	const struct pf_work_slot *own = &w->slots[slot];
+
+	for (size_t i = 0; i < w->slot_count; i++) {
+		const struct pf_work_slot *s = &w->slots[i];
+
+		if (s->device == own->device &&
+		    (s->ns > own->ns ||
+		     (s->ns == own->ns && s->stream < own->stream)))
+			return 1;
+	}
+	return 0;
+}
+
+/* Turn nodes and slots into what other databases can be compared with. */
+static void settle(struct pf_work *w)
+{
+	struct pf_capture *c = w->c;
+
+	for (size_t i = 0; i < c->work_count; i++) {
+		struct pf_work_key *k = &c->work[i].key;
+		uint32_t node = k->path;
+
+		k->path = path_text(w, node, false);
+		k->region = path_text(w, node, true);
+		k->module = node_text(w, w->nodes[node].module);
+		k->annotation = node_text(w, w->nodes[node].annotation);
+		k->role = role_of(w, k->role);
+	}
+}
+
+static int make_names(struct pf_work *w, struct pf_err *err)
+{
+	sqlite3_stmt *stmt =
+		pf_db_prepare(w->db, "SELECT max(id) FROM string", err);
+	int64_t last = -1;
+	int rc;
+
+	if (!stmt)
+		return -1;
+	rc = pf_db_step(w->db, stmt, err);
+	if (rc == 1)
+		last = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	if (rc < 0)
+		return -1;
+	w->name_count = last < 0           ? 0
+			: last < DENSE_IDS ? (size_t)last + 1
+					   : DENSE_IDS;
+	w->names = pf_calloc(w->name_count + 1, sizeof(*w->names));
+	for (size_t i = 0; i < w->name_count; i++)
+		w->names[i].text = UINT32_MAX;
+	return 0;
+}
+
+static void init(struct pf_work *w)
+{
+	pf_map_init(&w->shapes);
+	pf_map_init(&w->memories);
+	pf_map_init(&w->op_of);
+	pf_map_init(&w->slot_of);
+	pf_intern_init(&w->node_keys);
+	pf_intern_init(&w->row_keys);
+	pf_intern_init(&w->op_keys);
+	w->nodes = pf_grow(NULL, &w->node_cap, 2, sizeof(*w->nodes));
+	memset(w->nodes, 0, 2 * sizeof(*w->nodes));
+	w->launched = pf_sorter_temp(sizeof(struct pf_launched));
+}
+
+static void release(struct pf_work *w)
+{
+	pf_map_release(&w->shapes);
+	pf_map_release(&w->memories);
+	pf_map_release(&w->op_of);
+	pf_map_release(&w->slot_of);
+	pf_kinds_release(&w->kinds);
+	pf_intern_release(&w->node_keys);
+	pf_intern_release(&w->row_keys);
+	pf_intern_release(&w->op_keys);
+	pf_sorter_free(w->launched);
+	pf_texts_release(&w->texts);
+	pf_buf_release(&w->text);
+	free(w->names);
+	free(w->nodes);
+	free(w->slots);
+}
+
+static int run(struct pf_work *w, struct pf_err *err)
+{
+	w->texts.db = w->db;
+	if (pf_kinds_load(&w->kinds, w->db, err) < 0 ||
+	    make_names(w, err) < 0 || gather(w, err) < 0)
+		return -1;
+	for (size_t i = 0; i < w->kinds.count; i++)
+		w->has_memory |= w->kinds.of[i] == PF_KIND_MEMORY;
+	for (size_t i = 0; i < w->window->count; i++)
+		if (work_walk(w, w->window->traces[i].trace_id, err) < 0)
+			return -1;
+	/* launch calls that no thread has */
+	while (w->next)
+		if (work_add_orphan(w, w->next, err) < 0 ||
+		    work_next(w, err) < 0)
+			return -1;
+	settle(w);
+	return 0;
+}
+
+static int capture_work(struct pf_db *db, const struct pf_window *window,
+			struct pf_capture *c, struct pf_err *err)
+{
+	struct pf_work w = { .db = db, .window = window, .c = c };
+	int rc;
+
+	init(&w);
+	w.none = pf_capture_own_text(c, "");
+	rc = run(&w, err);
+	release(&w);
+	return rc;
+}
+
+/* ---- key_averages() ---- */
+
+static void take_row(struct pf_capture *c, size_t *cap,
+		     const struct pf_average *from)
+{
+	struct pf_average_row *row;
+
+	c->averages = pf_grow(c->averages, cap, c->average_count + 1,
+			      sizeof(*c->averages));
+	row = &c->averages[c->average_count++];
+	*row = (struct pf_average_row){ .name = capture_text(c, from->name),
+					.is_device = from->is_device };
+	row->value[0] = (int64_t)from->count;
+	for (size_t i = 0; i < PF_FIG_COUNT; i++) {
+		row->value[1 + i] = from->sum.ns[i];
+		row->value[1 + PF_FIG_COUNT + i] = from->sum.bytes[i];
+	}
+	for (size_t i = 0; i < PF_AVERAGE_VALUES; i++) {
+		int64_t none = 0;
+
+		pf_capture_add(c, &none, row->value[i]);
+	}
+}
+
+static int capture_averages(struct pf_db *db, const struct pf_window *window,
+			    struct pf_capture *c, struct pf_err *err)
+{
+	size_t cap = 0;
+
+	for (size_t i = 0; i < window->count; i++) {
+		const struct pf_averages_args args = {
+			.trace_id = window->traces[i].trace_id,
+			.step = -1,
+			.grouping_count = 1,
+		};
+		struct pf_averages a;
+		int rc = pf_averages_load(db, &args, &a, err);
+
+		if (rc == 0)
+			rc = pf_averages(db, &args, &a, err) < 0 ? -1 : 1;
+		if (rc < 0)
+			return -1;
+		for (size_t k = 0; k < a.list[0].count; k++)
+			take_row(c, &cap, &a.list[0].rows[k]);
+		pf_averages_release(&a);
+	}
+	return 0;
+}
+
+/* ---- advice ---- */
+
+static void keep(struct pf_capture *c, const struct pf_advice *v)
+{
+	bool is_given = v->state == PF_ADVICE_GIVEN;
+
+	c->advice[c->advice_count++] = (struct pf_capture_advice){
+		.id = v->id,
+		.title = v->title,
+		.state = v->state,
+		.at_most_ns = is_given ? v->at_most_ns : PF_NO_INT,
+		.reason = pf_capture_own_text(
+			c, v->sentence.data ? v->sentence.data : ""),
+	};
+}
+
+static int capture_advise(struct pf_db *db, const struct pf_window_args *args,
+			  struct pf_capture *c, struct pf_err *err)
+{
+	const struct pf_advise_args asked = { .window = *args,
+					      .db_name = "DB" };
+	struct pf_advise advise = { 0 };
+	int rc = pf_advise_find(db, &asked, &advise, err);
+
+	for (size_t i = 0; !rc && i < advise.count; i++)
+		keep(c, &advise.all[i]);
+	c->advice_window_ns = advise.window_ns;
+	c->advice_steps = advise.step_count > 0 ? advise.step_count : 1;
+	pf_advise_release(&advise);
+	return rc;
+}
+
+/* ---- the critical path ---- */
+
+struct sink {
+	struct pf_path_sink sink; /* first */
+	struct pf_capture *capture;
+};
+
+static int add_tile(struct pf_path_sink *sink, const struct pf_path_tile *tile,
+		    struct pf_err *err)
+{
+	struct pf_capture *c = ((struct sink *)sink)->capture;
+
+	(void)err;
+	pf_capture_add(c, &c->path_ns[tile->category],
+		       tile->end_ns - tile->start_ns);
+	return 0;
+}
+
+static int capture_path(struct pf_db *db, const struct pf_window_args *args,
+			const struct pf_window *window, struct pf_capture *c,
+			struct pf_err *err)
+{
+	struct sink sink = { { add_tile }, c };
+	const struct pf_path_args asked = { .window = *args,
+					    .is_bare = true,
+					    .also = &sink.sink };
+	struct pf_path path = { 0 };
+	int rc;
+
+	if (pf_path_check(window, err) < 0)
+		return -1;
+	rc = pf_path_find(db, &asked, &path, err);
+	c->path_steps = path.step_count > 0 ? path.step_count : 1;
+	c->path_window_ns = path.window_ns;
+	pf_path_release(&path);
+	return rc;
+}
+
+/* ---- idle time and blocking calls ---- */
+
+/*
+ * Gaps are looked for from the first full step to the last and their pieces
+ * cut to full steps, so that causes add up to the idle time of these steps,
+ * device by device.
+ */
+
+struct waits {
+	struct pf_gap_sink sink;
+	struct pf_capture *c;
+	struct pf_gpu_set gpus;
+	struct pf_db *db;
+	struct pf_names *names;
+	struct pf_intern idle_keys, site_keys; /* bytes of a place */
+	struct pf_place *idle_places, *site_places;
+	size_t idle_cap, site_cap, idle_place_cap, site_place_cap;
+	const struct pf_gap *gap;
+	int64_t at_ns; /* where the next piece of the gap begins */
+};
+
+static struct pf_wait_row *wait_row_of(struct pf_intern *keys,
+				       struct pf_wait_row **rows, size_t *count,
+				       size_t *cap, struct pf_place **places,
+				       size_t *place_cap,
+				       const struct pf_place *place)
+{
+	uint32_t n = pf_intern_add(keys, (const char *)place, sizeof(*place));
+
+	if (n < *count)
+		return &(*rows)[n];
+	*rows = pf_grow(*rows, cap, n + (size_t)1, sizeof(**rows));
+	*places = pf_grow(*places, place_cap, n + (size_t)1, sizeof(**places));
+	(*rows)[n] = (struct pf_wait_row){ .cause = place->cause };
+	(*places)[n] = *place;
+	*count = n + (size_t)1;
+	return &(*rows)[n];
+}
+
+static struct pf_wait_row *idle_row(struct waits *w, struct pf_place place)
+{
+	struct pf_capture *c = w->c;
+
+	place.outer_op = PF_ID_NONE;
+	if (w->idle_keys.count >= PF_CAPTURE_ROWS_MAX)
+		place = (struct pf_place){
+			place.cause, PF_ID_NONE, PF_ID_NONE,
+			PF_ID_NONE,  PF_ID_NONE, PF_ID_NONE
+		};
+	return wait_row_of(&w->idle_keys, &c->idle, &c->idle_count,
+			   &w->idle_cap, &w->idle_places, &w->idle_place_cap,
+			   &place);
+}
+
+static struct pf_wait_row *site_row(struct waits *w, struct pf_place place)
+{
+	struct pf_capture *c = w->c;
+
+	place.outer_op = PF_ID_NONE;
+	if (place.frame != PF_ID_NONE)
+		place.note = PF_ID_NONE;
+	if (w->site_keys.count >= PF_CAPTURE_ROWS_MAX)
+		place = (struct pf_place){
+			place.cause, place.name, PF_ID_NONE,
+			PF_ID_NONE,  PF_ID_NONE, PF_ID_NONE
+		};
+	return wait_row_of(&w->site_keys, &c->sites, &c->site_count,
+			   &w->site_cap, &w->site_places, &w->site_place_cap,
+			   &place);
+}
+
+/* What of a span lies in full steps of its trace. */
+static int64_t in_full_steps(struct pf_capture *c, int64_t trace_id,
+			     int64_t from_ns, int64_t to_ns)
+{
+	const struct pf_capture_step *step = c->steps;
+	size_t low = PF_SEARCH(i, c->step_count,
+			       step[i].time.trace_id < trace_id ||
+				       (step[i].time.trace_id == trace_id &&
+					step[i].time.end_ns <= from_ns));
+	int64_t ns = 0;
+
+	for (; low < c->step_count; low++) {
+		const struct pf_step_time *s = &c->steps[low].time;
+		int64_t from = s->start_ns > from_ns ? s->start_ns : from_ns;
+		int64_t to = s->end_ns < to_ns ? s->end_ns : to_ns;
+
+		if (s->trace_id != trace_id || s->start_ns >= to_ns)
+			break;
+		if (!s->is_partial && to > from)
+			pf_capture_add(c, &ns, pf_sat_sub(to, from));
+	}
+	return ns;
+}
+
+static void on_piece(struct pf_gap_sink *sink, const struct pf_gap *gap,
+		     const struct pf_place *place, int64_t ns)
+{
+	struct waits *w = (struct waits *)sink;
+	struct pf_wait_row *row;
+	int64_t inside;
+
+	if (w->gap != gap) {
+		w->gap = gap;
+		w->at_ns = gap->start_ns;
+	}
+	inside = in_full_steps(w->c, gap->trace->trace_id, w->at_ns,
+			       pf_span_end(w->at_ns, ns));
+	w->at_ns = pf_span_end(w->at_ns, ns);
+	if (!inside)
+		return;
+	row = idle_row(w, *place);
+	row->count++;
+	pf_capture_add(w->c, &row->ns, inside);
+	pf_capture_add(w->c, &w->c->cause_ns[place->cause], inside);
+}
+
+static void on_gap(struct pf_gap_sink *sink, const struct pf_gap *gap)
+{
+	struct waits *w = (struct waits *)sink;
+	int64_t inside;
+
+	w->gap = NULL;
+	if (gap->drained.end_ns == INT64_MIN)
+		return;
+	inside = in_full_steps(w->c, gap->trace->trace_id, gap->start_ns,
+			       gap->end_ns);
+	if (inside)
+		pf_capture_add(w->c, &site_row(w, gap->drained.place)->idle_ns,
+			       inside);
+}
+
+static void on_device(struct pf_gap_sink *sink, const struct pf_gap_device *d)
+{
+	struct waits *w = (struct waits *)sink;
+
+	if (d->event_count)
+		pf_gpu_set_add(&w->gpus, d->trace, d->device);
+	w->c->device_count = (int64_t)w->gpus.count;
+}
+
+/* ---- blocking calls ---- */
+
+static void add_call(struct waits *w, int64_t trace_id,
+		     const struct pf_block_call *call)
+{
+	struct pf_capture_step *s =
+		capture_step_at(w->c, trace_id, call->start_ns);
+	struct pf_wait_row *row;
+
+	if (!s)
+		return;
+	s->count[PF_COUNT_SYNCS]++;
+	if (s->time.is_partial)
+		return;
+	row = site_row(w, call->place);
+	row->count++;
+	pf_capture_add(w->c, &row->ns,
+		       pf_sat_sub(call->end_ns, call->start_ns));
+}
+
+static int wait_track(struct waits *w, const struct pf_pageable *pageable,
+		      const struct pf_track *track, struct pf_err *err)
+{
+	struct pf_walk *walk =
+		pf_walk_new(w->db, w->names, pageable, track->id, err);
+	struct pf_block_call call;
+	int rc;
+
+	if (!walk)
+		return -1;
+	while ((rc = pf_walk_next_call(walk, &call, err)) == 1)
+		if (!call.is_stream_wait)
+			add_call(w, track->trace_id, &call);
+	pf_walk_free(walk);
+	return rc;
+}
+
+static int walk_tracks(struct waits *w, const struct pf_pageable *pageable,
+		       const struct pf_window *window, struct pf_err *err)
+{
+	struct pf_track *tracks = NULL;
+	size_t count = 0;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < window->count; i++) {
+		rc = pf_tracks_load(w->db, window->traces[i].trace_id, &tracks,
+				    &count, err);
+		for (size_t k = 0; !rc && k < count; k++)
+			if (!strcmp(tracks[k].class_name, "host"))
+				rc = wait_track(w, pageable, &tracks[k], err);
+		if (tracks)
+			pf_tracks_free(tracks, count);
+		tracks = NULL;
+	}
+	return rc;
+}
+
+/* ---- names of places ---- */
+
+static int name_text(struct waits *w, uint32_t name, uint32_t *out,
+		     struct pf_err *err)
+{
+	char *text = NULL;
+
+	if (name != PF_ID_NONE) {
+		text = pf_names_frame_take(w->names, name, err);
+		if (!text)
+			return -1;
+	}
+	*out = capture_text(w->c, text ? text : "");
+	free(text);
+	return 0;
+}
+
+static int take_names(struct waits *w, struct pf_wait_row *rows,
+		      const struct pf_place *places, size_t count,
+		      struct pf_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t frame = places[i].frame != PF_ID_NONE ? places[i].frame
+							       : places[i].note;
+
+		if (name_text(w, places[i].name, &rows[i].name, err) < 0 ||
+		    name_text(w, places[i].op, &rows[i].op, err) < 0 ||
+		    name_text(w, frame, &rows[i].frame, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- idle time and calls ---- */
+
+/* From the first full step of each trace to its last. */
+static void narrow(struct pf_window *window, const struct pf_capture *c)
+{
+	window->is_restricted = true;
+	for (size_t i = 0; i < window->count; i++) {
+		struct pf_window_trace *t = &window->traces[i];
+		bool any = false;
+
+		for (size_t k = 0; k < c->step_count; k++) {
+			const struct pf_step_time *s = &c->steps[k].time;
+
+			if (s->trace_id != t->trace_id || s->is_partial)
+				continue;
+			if (!any)
+				t->from_ns = s->start_ns;
+			t->to_ns = s->end_ns;
+			any = true;
+		}
+		if (!any)
+			t->to_ns = t->from_ns = t->first_ns;
+	}
+}
+
+static int capture_waits(struct pf_db *db, const struct pf_window *window,
+			 struct pf_capture *c, struct pf_err *err)
+{
+	struct waits w = { .sink = { on_piece, on_gap, on_device },
+			   .c = c,
+			   .db = db };
+	struct pf_window_trace *traces =
+		pf_calloc(window->count + 1, sizeof(*traces));
+	struct pf_window own = *window;
+	const struct pf_pageable *pageable = pf_pageable(db, err);
+	int rc;
+
+	pf_intern_init(&w.idle_keys);
+	pf_intern_init(&w.site_keys);
+	memcpy(traces, window->traces, window->count * sizeof(*traces));
+	own.traces = traces;
+	narrow(&own, c);
+	w.names = pf_names_new(db, err);
+	rc = w.names && pageable ? pf_window_settle(db, &own, err) : -1;
+	if (!rc)
+		rc = pf_gap_find(db, &own, w.names, pageable, PF_GAPS_MICRO_NS,
+				 &w.sink, err);
+	if (!rc)
+		rc = walk_tracks(&w, pageable, window, err);
+	if (!rc)
+		rc = take_names(&w, c->idle, w.idle_places, c->idle_count, err);
+	if (!rc)
+		rc = take_names(&w, c->sites, w.site_places, c->site_count,
+				err);
+	pf_names_free(w.names);
+	pf_gpu_set_release(&w.gpus);
+	pf_intern_release(&w.idle_keys);
+	pf_intern_release(&w.site_keys);
+	free(w.idle_places);
+	free(w.site_places);
+	free(traces);
+	return rc;
+}
 
 static const struct {
 	const char *key, *title;
@@ -81,65 +1547,13 @@ static int load_steps(struct pf_db *db,
 	return rc;
 }
 
-/* ---- finding steps ---- */
-
-static struct pf_capture_step *find_step(struct pf_capture *c, int64_t trace_id,
-					 int64_t at_ns, bool on_host)
-{
-	struct pf_capture_step *all = c->steps;
-	const struct pf_step_time *s;
-	size_t low =
-		PF_SEARCH(i, c->step_count,
-			  all[i].time.trace_id < trace_id ||
-				  (all[i].time.trace_id == trace_id &&
-				   (on_host ? all[i].time.host_start_ns
-					    : all[i].time.start_ns) <= at_ns));
-
-	if (!low)
-		return NULL;
-	s = &c->steps[low - 1].time;
-	if (s->trace_id != trace_id)
-		return NULL;
-	/* a window that is no step holds its last instant, too */
-	if (at_ns >= (on_host ? s->host_end_ns : s->end_ns) &&
-	    !(s->step < 0 && at_ns == s->end_ns))
-		return NULL;
-	return &c->steps[low - 1];
-}
-
-struct pf_capture_step *pf_capture_step_at(struct pf_capture *c,
-					   int64_t trace_id, int64_t at_ns)
-{
-	return find_step(c, trace_id, at_ns, true);
-}
-
-struct pf_capture_step *pf_capture_step_over(struct pf_capture *c,
-					     int64_t trace_id, int64_t at_ns)
-{
-	return find_step(c, trace_id, at_ns, false);
-}
-
 /* ---- the whole ---- */
-
-uint32_t pf_capture_text(struct pf_capture *c, const char *s)
-{
-	struct pf_buf shown = { 0 };
-	uint32_t n;
-
-	if (!c->filter.write)
-		return pf_capture_own_text(c, s);
-	pf_buf_adds(&shown, "");
-	c->filter.write(c->filter.context, s, strlen(s), &shown);
-	n = pf_intern_add(&c->texts, shown.data, shown.len);
-	pf_buf_release(&shown);
-	return n;
-}
 
 static uint32_t column_text(struct pf_capture *c, sqlite3_stmt *stmt, int i)
 {
 	const char *text = (const char *)sqlite3_column_text(stmt, i);
 
-	return pf_capture_text(c, text ? text : "");
+	return capture_text(c, text ? text : "");
 }
 
 static int load_about(struct pf_db *db, struct pf_capture *c,
@@ -192,8 +1606,9 @@ static int check_sums(const struct pf_capture *c, struct pf_err *err)
 		       "times or sizes are too large to be added up");
 }
 
-int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
-		    unsigned want, struct pf_capture *c, struct pf_err *err)
+/* Zero *out first, but for its filter.  On an error it can and must be released as well. */
+static int capture_load(struct pf_db *db, const struct pf_window_args *args,
+			unsigned want, struct pf_capture *c, struct pf_err *err)
 {
 	struct pf_window window = { 0 };
 	int rc = pf_window_resolve(db, args, &window, err);
@@ -208,17 +1623,17 @@ int pf_capture_load(struct pf_db *db, const struct pf_window_args *args,
 	if (!rc)
 		rc = load_steps(db, args, c, err);
 	if (!rc && (want & PF_CAPTURE_WORK))
-		rc = pf_capture_work(db, &window, c, err);
+		rc = capture_work(db, &window, c, err);
 	if (!rc)
 		rc = check_sums(c, err);
 	if (!rc && (want & PF_CAPTURE_WAITS))
-		rc = pf_capture_waits(db, &window, c, err);
+		rc = capture_waits(db, &window, c, err);
 	if (!rc && (want & PF_CAPTURE_AVERAGES))
-		rc = pf_capture_averages(db, &window, c, err);
+		rc = capture_averages(db, &window, c, err);
 	if (!rc && (want & PF_CAPTURE_PATH))
-		rc = pf_capture_path(db, args, &window, c, err);
+		rc = capture_path(db, args, &window, c, err);
 	if (!rc && (want & PF_CAPTURE_ADVICE))
-		rc = pf_capture_advise(db, args, c, err);
+		rc = capture_advise(db, args, c, err);
 	if (!rc)
 		add_up(c);
 	if (!rc)
@@ -232,7 +1647,7 @@ bool pf_capture_is_kernel(const struct pf_work_row *row)
 	return row->key.kind == PF_KIND_KERNEL;
 }
 
-void pf_capture_release(struct pf_capture *c)
+static void capture_release(struct pf_capture *c)
 {
 	if (!c->path)
 		return;
@@ -274,4 +1689,100 @@ const char *pf_capture_no_step(const struct pf_capture *c)
 {
 	return c->is_untimed ? "is a memory snapshot, which has no GPU work"
 			     : "has no complete step";
+}
+
+/* ---- some captures ---- */
+
+/* Each capture has a connection of its own, so two can be read at once. */
+
+struct job {
+	const char *path;
+	const struct pf_window_args *window;
+	unsigned want;
+	struct pf_capture *out;
+	struct pf_err err;
+	int rc;
+};
+
+static void load(void *arg)
+{
+	struct job *job = arg;
+	struct pf_db db = { 0 };
+
+	job->rc = pf_db_open(&db, job->path, false, &job->err);
+	if (!job->rc)
+		job->rc = capture_load(&db, job->window, job->want, job->out,
+				       &job->err);
+	pf_db_close(&db);
+}
+
+/* The first path of the same file. */
+static size_t first_of(const char *const *paths, size_t i)
+{
+	struct stat own, other;
+
+	if (stat(paths[i], &own))
+		return i;
+	for (size_t k = 0; k < i; k++)
+		if (!stat(paths[k], &other) && own.st_dev == other.st_dev &&
+		    own.st_ino == other.st_ino)
+			return k;
+	return i;
+}
+
+int pf_captures_load(const char *const *paths, char *const *names, size_t count,
+		     const struct pf_window_args *window, unsigned want,
+		     struct pf_captures *out, struct pf_err *err)
+{
+	struct job *jobs = pf_calloc(count + 1, sizeof(*jobs));
+	size_t files = 0;
+	int rc = 0;
+
+	*out = (struct pf_captures){
+		.filter = out->filter,
+		.own = pf_calloc(count + 1, sizeof(*out->own)),
+		.items = pf_calloc(count + 1, sizeof(*out->items)),
+		.count = count,
+	};
+	for (size_t i = 0; i < count; i++) {
+		size_t first = first_of(paths, i);
+
+		out->items[i] = &out->own[first];
+		out->own[i].filter = out->filter;
+		if (first == i)
+			jobs[files++] = (struct job){ .path = paths[i],
+						      .window = window,
+						      .want = want,
+						      .out = &out->own[i] };
+	}
+	for (size_t i = 0; i < files && !rc; i += 2) {
+		size_t some = files - i < 2 ? files - i : 2;
+
+		if (some == 2)
+			pf_threads_both(load, &jobs[i], load, &jobs[i + 1]);
+		else
+			load(&jobs[i]);
+		for (size_t k = i; k < i + some && !rc; k++) {
+			rc = jobs[k].rc;
+			if (rc)
+				*err = jobs[k].err;
+		}
+	}
+	for (size_t i = 0; !rc && names && i < count; i++) {
+		if (!out->own[i].path)
+			continue;
+		free(out->own[i].path);
+		out->own[i].path = pf_strdup(names[i]);
+	}
+	free(jobs);
+	return rc;
+}
+
+void pf_captures_release(struct pf_captures *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		capture_release(&c->own[i]);
+	free(c->own);
+	free(c->items);
+	*c = (struct pf_captures){ 0 };
 }

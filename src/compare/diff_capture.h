@@ -188,11 +188,6 @@ enum pf_capture_want {
 /* Of a kernel of whatever class? */
 bool pf_capture_is_kernel(const struct pf_work_row *row);
 
-/* Zero *out first, but for its filter.  On an error it can and must be released as well. */
-int pf_capture_load(struct pf_db *db, const struct pf_window_args *window,
-		    unsigned want, struct pf_capture *out, struct pf_err *err);
-void pf_capture_release(struct pf_capture *c);
-
 /* "kernel", "copy", "memset", "comm", "runtime", "data", "cpu", "other". */
 
 /* The key and title of a count; and is it of bytes or ns? */
@@ -205,27 +200,6 @@ const char *pf_step_count_title(enum pf_step_count count);
  */
 int64_t pf_capture_percentile(const struct pf_capture *c, unsigned percent);
 
-/* ---- the passes; for diff_capture.c only ---- */
-
-int pf_capture_path(struct pf_db *db, const struct pf_window_args *args,
-		    const struct pf_window *window, struct pf_capture *c,
-		    struct pf_err *err);
-int pf_capture_advise(struct pf_db *db, const struct pf_window_args *args,
-		      struct pf_capture *c, struct pf_err *err);
-/* The step on the host in which an instant lies, or NULL. */
-struct pf_capture_step *pf_capture_step_at(struct pf_capture *c,
-					   int64_t trace_id, int64_t at_ns);
-/* The step whose whole time an instant lies in, or NULL. */
-struct pf_capture_step *pf_capture_step_over(struct pf_capture *c,
-					     int64_t trace_id, int64_t at_ns);
-int pf_capture_work(struct pf_db *db, const struct pf_window *window,
-		    struct pf_capture *c, struct pf_err *err);
-int pf_capture_waits(struct pf_db *db, const struct pf_window *window,
-		     struct pf_capture *c, struct pf_err *err);
-
-int pf_capture_averages(struct pf_db *db, const struct pf_window *window,
-			struct pf_capture *c, struct pf_err *err);
-
 /* A part of a sum that is refused if it is too large to be compared. */
 static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
 {
@@ -234,8 +208,6 @@ static inline void pf_capture_add(struct pf_capture *c, int64_t *sum, int64_t n)
 		c->is_too_large = true;
 }
 
-/* The number of a text of the trace. */
-uint32_t pf_capture_text(struct pf_capture *c, const char *s);
 /* Of a text that is made of such, or of no trace. */
 static inline uint32_t pf_capture_own_text(struct pf_capture *c, const char *s)
 {
@@ -244,5 +216,21 @@ static inline uint32_t pf_capture_own_text(struct pf_capture *c, const char *s)
 
 /* What to say of one without a full step, after its path. */
 const char *pf_capture_no_step(const struct pf_capture *c);
+
+/*
+ * Load captures from databases, two at a time; a file that is given twice is
+ * loaded once.  Each is called by its name (the trace that it was made of),
+ * by its path if names is NULL.
+ */
+struct pf_captures {
+	struct pf_text_filter filter; /* set before */
+	struct pf_capture *own;
+	const struct pf_capture **items;
+	size_t count;
+};
+int pf_captures_load(const char *const *paths, char *const *names, size_t count,
+		     const struct pf_window_args *window, unsigned want,
+		     struct pf_captures *out, struct pf_err *err);
+void pf_captures_release(struct pf_captures *c);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compare/diff_gate.h"
-#include "compare/diff_mean.h"
+#include "compare/diff_judge.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/opt.h"

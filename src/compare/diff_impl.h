@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of pf_diff() share.  Not for others. */
-#ifndef PF_ANALYSIS_DIFF_IMPL_H
-#define PF_ANALYSIS_DIFF_IMPL_H
+#ifndef PF_COMPARE_DIFF_IMPL_H
+#define PF_COMPARE_DIFF_IMPL_H
 
 #include <stdio.h>
 
@@ -9,8 +9,7 @@
 #include "compare/diff_gate.h"
 #include "compare/diff_judge.h"
 #include "compare/diff_match.h"
-#include "compare/diff_mean.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 /* A pair with its means, which add up over all pairs. */
 struct pf_diff_row {
@@ -44,8 +43,6 @@ static inline const char *pf_diff_text(const struct pf_diff_run *d, uint32_t n)
 	return pf_intern_text(&d->texts, n, NULL);
 }
 
-/* Of a row of the result. */
-const char *pf_diff_keep(struct pf_diff_run *d, uint32_t n);
 /* The same, or NULL if it is empty. */
 const char *pf_diff_keep_known(struct pf_diff_run *d, uint32_t n);
 /* Of any text, of one that is freed then; NULL stays. */
@@ -90,8 +87,6 @@ static inline struct pf_both_real pf_both_counts(const struct pf_diff_run *d,
 
 /* diff_tables.c */
 void pf_diff_find_classes(struct pf_diff_run *d);
-/* " 32x64x56x56 64x64x3x3": the first inputs that have dimensions. */
-void pf_diff_add_dims(struct pf_buf *out, const char *shapes);
 /* Fills in names. */
 void pf_diff_name_rows(struct pf_diff_run *d);
 void pf_diff_find_rows(struct pf_diff_run *d);
@@ -99,37 +94,25 @@ void pf_diff_find_counts(struct pf_diff_run *d);
 void pf_diff_find_bytes(struct pf_diff_run *d);
 void pf_diff_find_captures(struct pf_diff_run *d);
 
-/* diff_lists.c */
 void pf_diff_find_changes(struct pf_diff_run *d);
 void pf_diff_find_waits(struct pf_diff_run *d);
 void pf_diff_find_ops(struct pf_diff_run *d);
 /* Are the operators and their shapes per step equal? */
 bool pf_diff_same_ops(const struct pf_diff_run *d);
 
-/* diff_path.c */
 void pf_diff_find_path(struct pf_diff_run *d);
 
-/* diff_advice.c */
 void pf_diff_find_advice(struct pf_diff_run *d);
 
-/* diff_averages.c */
 void pf_diff_find_averages(struct pf_diff_run *d);
 void pf_diff_show_averages(const struct pf_diff *diff, struct pf_doc *doc);
-
-/* diff_each.c */
-/* Sets each_share, and whether all kernels changed alike. */
-void pf_diff_find_each(struct pf_diff_run *d);
 
 /* diff_verdict.c */
 /* What is comparable is found. */
 void pf_diff_judge(struct pf_diff_run *d);
 const char *pf_diff_verdict_word(enum pf_verdict verdict);
-/* "not clear", "clear, 0.3 % of step"; NULL: there is nothing to say. */
-char *pf_diff_class_take(const struct pf_diff_run *d,
-			 const struct pf_judged *c);
 void pf_diff_find_notes(struct pf_diff_run *d);
 
-/* diff_compare.c */
 /* Sets checks, obstacle and is_comparable. */
 void pf_diff_find_checks(struct pf_diff_run *d);
 

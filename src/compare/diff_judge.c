@@ -1,12 +1,432 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "compare/diff_judge.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/stats.h"
+
+static int64_t floor_div(int64_t n, int64_t d, int64_t *rest)
+{
+	int64_t q = n / d;
+
+	*rest = n % d;
+	if (*rest < 0) {
+		*rest += d;
+		q--;
+	}
+	return q;
+}
+
+int64_t pf_mean(int64_t sum, int64_t steps)
+{
+	int64_t rest, mean;
+
+	if (steps <= 0)
+		return 0;
+	mean = floor_div(sum, steps, &rest);
+	return mean + (rest >= steps - rest);
+}
+
+struct part {
+	int64_t rest;
+	size_t place;
+};
+
+PF_ORDER(by_rest, struct part, PF_DOWN(rest) PF_UP(place))
+
+void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
+		   int64_t *out)
+{
+	struct part *parts = pf_calloc(count + 1, sizeof(*parts));
+	int64_t left, sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum = (int64_t)((uint64_t)sum + (uint64_t)sums[i]);
+	left = pf_mean(sum, steps);
+	for (size_t i = 0; i < count; i++) {
+		parts[i].place = i;
+		out[i] = steps > 0 ? floor_div(sums[i], steps, &parts[i].rest)
+				   : 0;
+		left -= out[i];
+	}
+	pf_sort(parts, count, sizeof(*parts), by_rest);
+	for (size_t i = 0; i < count && left > 0; i++, left--)
+		out[parts[i].place]++;
+	free(parts);
+}
+
+int64_t pf_mean_more(int64_t a_count, int64_t a_ns, int64_t a_steps,
+		     int64_t b_count, int64_t b_steps)
+{
+	__int128_t more, whole;
+
+	if (!a_count || a_steps <= 0 || b_steps <= 0)
+		return 0;
+	more = ((__int128_t)b_count * a_steps - (__int128_t)a_count * b_steps) *
+	       a_ns;
+	whole = (__int128_t)a_steps * b_steps * a_count;
+	return (int64_t)((2 * more + (more < 0 ? -whole : whole)) /
+			 (2 * whole));
+}
+
+int pf_mean_compare(int64_t a, int64_t a_steps, int64_t b, int64_t b_steps)
+{
+	__int128_t x = (__int128_t)a * b_steps, y = (__int128_t)b * a_steps;
+
+	return (y > x) - (y < x);
+}
+
+/*
+ * Differences are found by counting those up to a limit, so that memory grows
+ * with the values and not with their pairs.
+ *
+ * U counts the pairs in which b is larger, a tie as half.  Without ties the
+ * number of orders that give each U is known by recursion: the largest value
+ * is of one side or the other.  With ties that distribution is wider than the
+ * true one, so p is too large if anything.
+ */
+
+/*
+ * The shares of all orders that give U = 0, 1, ... m * n.  ways[j][u] for i
+ * values of a and j of b, one i after the other:
+ * w(i, j, u) = w(i, j - 1, u - i) + w(i - 1, j, u).
+ */
+static double *shares_take(size_t m, size_t n)
+{
+	size_t width = m * n + 1;
+	double *ways = pf_calloc((n + 1) * width, sizeof(*ways));
+	double *out = pf_calloc(width, sizeof(*out)), all = 0;
+
+	for (size_t j = 0; j <= n; j++)
+		ways[j * width] = 1;
+	for (size_t i = 1; i <= m; i++)
+		for (size_t j = 1; j <= n; j++)
+			for (size_t u = width; u-- > i;)
+				ways[j * width + u] +=
+					ways[(j - 1) * width + u - i];
+	for (size_t u = 0; u < width; u++)
+		all += ways[n * width + u];
+	for (size_t u = 0; u < width; u++)
+		out[u] = ways[n * width + u] / all;
+	free(ways);
+	return out;
+}
+
+static double tail(const double *shares, double u)
+{
+	double sum = 0;
+
+	for (size_t i = 0; (double)i <= u; i++)
+		sum += shares[i];
+	return sum;
+}
+
+static int64_t *sorted_take(const int64_t *values, size_t count)
+{
+	int64_t *out = pf_calloc(count + 1, sizeof(*out));
+
+	memcpy(out, values, count * sizeof(*out));
+	pf_sort(out, count, sizeof(*out), pf_stats_compare);
+	return out;
+}
+
+/* Both sides, ascending. */
+struct sides {
+	int64_t *a, *b;
+	size_t a_count, b_count;
+};
+
+/* The pairs with b - a <= limit. */
+static size_t count_up_to(const struct sides *s, int64_t limit)
+{
+	size_t i = 0, out = 0;
+
+	for (size_t j = 0; j < s->b_count; j++) {
+		while (i < s->a_count && s->a[i] < s->b[j] - limit)
+			i++;
+		out += s->a_count - i;
+	}
+	return out;
+}
+
+/* The k-th smallest of all b - a, k from 1, without a list of them. */
+static int64_t difference(const struct sides *s, size_t k)
+{
+	int64_t low = s->b[0] - s->a[s->a_count - 1];
+	int64_t high = s->b[s->b_count - 1] - s->a[0];
+
+	while (low < high) {
+		int64_t middle =
+			low + (int64_t)(((uint64_t)high - (uint64_t)low) / 2);
+
+		if (count_up_to(s, middle) >= k)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* p, the confidence, and how many differences are dropped at each end. */
+static size_t test_exactly(const struct sides *s, double u, struct pf_rank *out)
+{
+	bool is_less = s->b_count < s->a_count;
+	/* the same either way, and smaller in memory */
+	double *shares = is_less ? shares_take(s->a_count, s->b_count)
+				 : shares_take(s->b_count, s->a_count);
+	double sum = 0;
+	size_t cut = 0, pairs = s->a_count * s->b_count;
+
+	out->p = 2 * tail(shares, u);
+	while (cut < pairs / 2 && sum + shares[cut] <= PF_RANK_SIGNIFICANT / 2)
+		sum += shares[cut++];
+	out->confidence = 1 - 2 * (cut ? sum : shares[0]);
+	free(shares);
+	return cut ? cut - 1 : 0;
+}
+
+static size_t test_many(const struct sides *s, double u, struct pf_rank *out)
+{
+	double m = (double)s->a_count, n = (double)s->b_count;
+	double sd = sqrt(m * n * (m + n + 1) / 12);
+	double cut = floor(m * n / 2 - 1.959964 * sd);
+
+	out->p = erfc((m * n / 2 - u - 0.5) / sd / sqrt(2));
+	out->confidence = 1 - PF_RANK_SIGNIFICANT;
+	return cut > 1 ? (size_t)cut - 1 : 0;
+}
+
+static bool is_exact(size_t m, size_t n)
+{
+	size_t few = m < n ? m : n;
+
+	return few <= PF_RANK_FEW ? m * n <= PF_RANK_PAIRS
+				  : m <= PF_RANK_MAX && n <= PF_RANK_MAX;
+}
+
+void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
+		     size_t b_count, struct pf_rank *out)
+{
+	const struct sides s = { sorted_take(a, a_count),
+				 sorted_take(b, b_count), a_count, b_count };
+	size_t pairs = a_count * b_count, cut;
+	size_t not_above = count_up_to(&s, 0), below = count_up_to(&s, -1);
+	double u =
+		(double)(pairs - not_above) + (double)(not_above - below) / 2;
+	const int64_t middle[2] = { difference(&s, (pairs + 1) / 2),
+				    difference(&s, pairs / 2 + 1) };
+
+	if (u > (double)pairs - u)
+		u = (double)pairs - u;
+	cut = is_exact(a_count, b_count) ? test_exactly(&s, u, out)
+					 : test_many(&s, u, out);
+	if (out->p > 1)
+		out->p = 1;
+	out->shift = pf_stats_quantile(middle, 2, 50);
+	out->shift_low = difference(&s, 1 + cut);
+	out->shift_high = difference(&s, pairs - cut);
+	free(s.a);
+	free(s.b);
+}
+
+double pf_rank_least_p(size_t a_count, size_t b_count)
+{
+	double orders = 1;
+
+	for (size_t i = 1; i <= a_count; i++)
+		orders *= (double)(b_count + i) / (double)i;
+	return orders < 2 ? 1 : 2 / orders;
+}
+
+/*
+ * Of all places U is known from sums of ranks; the one that is furthest from
+ * its mean in standard deviations is tested.  Its p is no less than the least
+ * of all places, so the bound over places holds.  Ranks know that there is a
+ * change and not quite where: values next to it that are large by chance draw
+ * it to the middle.  So the place is where distances from the levels of both
+ * sides are least; no value counts for more than the levels are apart.  Parts
+ * wait in a list: no recursion, and as a part is split at most once between
+ * two values, an end.
+ */
+
+struct ranked {
+	int64_t value;
+	size_t at;
+};
+
+PF_ORDER(by_value, struct ranked, PF_UP(value) PF_UP(at))
+
+/* The rank of each value from 1 on; of equal ones their mean. */
+static double *ranks_take(const int64_t *values, size_t count)
+{
+	struct ranked *order = pf_calloc(count + 1, sizeof(*order));
+	double *ranks = pf_calloc(count + 1, sizeof(*ranks));
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct ranked){ values[i], i };
+	pf_sort(order, count, sizeof(*order), by_value);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count; end++)
+			if (order[end].value != order[i].value)
+				break;
+		for (size_t k = i; k < end; k++)
+			ranks[order[k].at] = (double)(i + end + 1) / 2;
+	}
+	free(order);
+	return ranks;
+}
+
+/* Where the sides differ the most: values before it, or 0. */
+static size_t find_place(const int64_t *values, size_t count)
+{
+	double *ranks = ranks_take(values, count), sum = 0, most = 0;
+	size_t place = 0;
+
+	for (size_t t = 1; t < count; t++) {
+		double m = (double)t, n = (double)(count - t), far;
+
+		sum += ranks[t - 1];
+		/* (U - mn/2)^2, by the part of its variance that differs */
+		far = sum - m * (m + 1) / 2 - m * n / 2;
+		far = far * far / (m * n);
+		if (far > most) {
+			most = far;
+			place = t;
+		}
+	}
+	free(ranks);
+	return place;
+}
+
+static bool is_change(const int64_t *values, size_t count, size_t place,
+		      double rate)
+{
+	struct pf_rank rank;
+
+	if (!place)
+		return false;
+	pf_rank_compare(values, place, values + place, count - place, &rank);
+	return rank.p * (double)(count - 1) <= rate;
+}
+
+#define MOVES 8
+
+static int64_t median_of(const int64_t *values, size_t count)
+{
+	int64_t *sorted = pf_calloc(count + 1, sizeof(*sorted)), out;
+
+	memcpy(sorted, values, count * sizeof(*sorted));
+	pf_sort(sorted, count, sizeof(*sorted), pf_stats_compare);
+	out = pf_stats_quantile(sorted, count, 50);
+	free(sorted);
+	return out;
+}
+
+/* Where values are nearest to the levels of the sides of "place". */
+static size_t nearest_place(const int64_t *values, size_t count, size_t place)
+{
+	int64_t before = median_of(values, place);
+	int64_t after = median_of(values + place, count - place);
+	double sum = 0, least = INFINITY;
+	size_t best = place;
+
+	for (size_t t = 1; t < count; t++) {
+		sum += fabs((double)(values[t - 1] - before)) -
+		       fabs((double)(values[t - 1] - after));
+		if (sum < least) {
+			least = sum;
+			best = t;
+		}
+	}
+	return best;
+}
+
+static size_t settle(const int64_t *values, size_t count, size_t place)
+{
+	for (int i = 0; i < MOVES; i++) {
+		size_t next = nearest_place(values, count, place);
+
+		if (next == place)
+			break;
+		place = next;
+	}
+	return place;
+}
+
+/* Is a place between these two?  Then the list has it, too. */
+static bool split(const int64_t *values, size_t from, size_t to, double rate,
+		  size_t *place)
+{
+	if (to - from < 2)
+		return false;
+	*place = find_place(values + from, to - from);
+	if (!is_change(values + from, to - from, *place, rate))
+		return false;
+	*place = from + settle(values + from, to - from, *place);
+	return true;
+}
+
+static void compare(const int64_t *values, struct pf_change *c)
+{
+	pf_rank_compare(values + c->from, c->at - c->from, values + c->at,
+			c->to - c->at, &c->rank);
+	c->before = median_of(values + c->from, c->at - c->from);
+	c->after = median_of(values + c->at, c->to - c->at);
+}
+
+void pf_changes_find(const int64_t *values, size_t count, double rate,
+		     struct pf_changes *out)
+{
+	/* ends of parts: ends[i] to ends[i + 1] is looked at next */
+	size_t *ends = pf_calloc(count + 2, sizeof(*ends)), parts = 1, i = 0;
+
+	ends[1] = count;
+	while (i < parts) {
+		size_t place;
+
+		if (!split(values, ends[i], ends[i + 1], rate, &place)) {
+			i++;
+			continue;
+		}
+		memmove(&ends[i + 2], &ends[i + 1],
+			(parts - i) * sizeof(*ends));
+		ends[i + 1] = place;
+		parts++;
+	}
+	*out = (struct pf_changes){
+		.items = pf_calloc(parts, sizeof(*out->items)),
+		.count = parts - 1,
+	};
+	for (i = 0; i < out->count; i++) {
+		out->items[i] = (struct pf_change){ .from = ends[i],
+						    .at = ends[i + 1],
+						    .to = ends[i + 2] };
+		compare(values, &out->items[i]);
+	}
+	free(ends);
+}
+
+void pf_changes_release(struct pf_changes *c)
+{
+	free(c->items);
+	*c = (struct pf_changes){ 0 };
+}
+
+size_t pf_changes_least(double rate)
+{
+	size_t n = 2;
+
+	while (pf_rank_least_p(n / 2, n - n / 2) * (double)(n - 1) > rate)
+		n++;
+	return n;
+}
 
 #define WIDE 2 /* times the spread of steps is between sides far apart */
 #define KEPT 2 /* steps of a trace that are never warm-up */

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * What a difference is worth: means that add up, ranks of values, change
+ * points of a series, and what is more than noise.
+ */
+#ifndef PF_COMPARE_DIFF_JUDGE_H
+#define PF_COMPARE_DIFF_JUDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compare/diff_match.h"
+
+/*
  * Is the change of a time per step more than noise?
  *
  * Steps of one capture are not independent samples of a program: captures of
@@ -10,7 +23,7 @@
  *	apart, but less than a floor  as captures of one program differ
  *	apart, and more               likely
  *
- * Apart are sides if the interval of the shift (diff_rank.h) leaves out 0,
+ * Apart are sides if the interval of the shift (above) leaves out 0,
  * or if no step of one reaches the other's and the space between them is more
  * than twice what steps of a side vary by: so few steps can be apart, too.
  * The floor is a part of the longer step, so that both directions agree.
@@ -18,13 +31,102 @@
  * With several captures a side the values are the medians of captures.  If
  * there are enough for a test, it alone decides.
  */
-#ifndef PF_ANALYSIS_DIFF_JUDGE_H
-#define PF_ANALYSIS_DIFF_JUDGE_H
 
-#include <stdbool.h>
+/*
+ * Means of sums over steps, in whole units, without losing any: exact
+ * integers throughout.
+ */
 
-#include "compare/diff_rank.h"
-#include "compare/diff_side.h"
+/* sum / steps, rounded half up; 0 for no steps. */
+int64_t pf_mean(int64_t sum, int64_t steps);
+
+/*
+ * The means of the parts of a whole: out[i] is sums[i] / steps rounded down
+ * or up, so that they add up to pf_mean() of the sum of all.  The parts with
+ * the largest remainders are rounded up, the first of equal ones.
+ */
+void pf_mean_parts(const int64_t *sums, size_t count, int64_t steps,
+		   int64_t *out);
+
+/*
+ * (n_B - n_A) * m_A in ns, rounded half away from zero: the part of a
+ * difference that is "more of it".  Counts and times are sums over steps.
+ */
+int64_t pf_mean_more(int64_t a_count, int64_t a_ns, int64_t a_steps,
+		     int64_t b_count, int64_t b_steps);
+
+/* -1, 0, 1: how b / b_steps compares to a / a_steps. */
+int pf_mean_compare(int64_t a, int64_t a_steps, int64_t b, int64_t b_steps);
+
+/*
+ * Are the values of one side larger than those of the other?  Rank statistics
+ * of a few values per side; nothing is assumed of how they are distributed.
+ *
+ * The shift is that of Hodges and Lehmann, the median of all differences
+ * b - a; its interval goes from the k-th smallest to the k-th largest of them,
+ * with k from the distribution of Mann and Whitney's U (Moses; Hollander,
+ * Wolfe: Nonparametric Statistical Methods, 1999, sections 4.2 and 4.3).
+ */
+
+/*
+ * Up to so many values per side U's distribution is exact, and where one side
+ * has few up to so many pairs; beyond it is taken as normal.
+ */
+#define PF_RANK_MAX   24
+#define PF_RANK_FEW   8
+#define PF_RANK_PAIRS 4096
+
+#define PF_RANK_SIGNIFICANT 0.05
+
+struct pf_rank {
+	double p;                      /* two-sided, Mann-Whitney */
+	int64_t shift;                 /* Hodges-Lehmann: median of b - a */
+	int64_t shift_low, shift_high; /* its interval */
+	double confidence;             /* of the interval: 0.95 and more, or
+					  what the numbers of values allow */
+};
+
+/* At least one value on both sides, in any order; each less than 2^62. */
+void pf_rank_compare(const int64_t *a, size_t a_count, const int64_t *b,
+		     size_t b_count, struct pf_rank *out);
+
+/* The least p that so many values can have: when no value of a is above b. */
+double pf_rank_least_p(size_t a_count, size_t b_count);
+
+/*
+ * Since when is a figure another?  Change points of a series, a value a
+ * capture in order of time: the place whose two sides differ the most by Mann
+ * and Whitney's test (diff_rank.h), then the same in each part.
+ *
+ * A rank test, so neither one bad night nor how values are distributed
+ * matters.  A place is a change if its p, times the places there were to
+ * choose from, is at most "rate": that is the chance, at most, that a series
+ * whose values vary independently about one level is said to have changed.
+ * Whoever looks at many series divides the rate by their number.
+ */
+
+/* Of all that is looked at together. */
+#define PF_CHANGE_RATE 0.01
+
+struct pf_change {
+	size_t from, at, to;   /* values [from, at) against [at, to) */
+	int64_t before, after; /* their medians */
+	struct pf_rank rank;   /* and how they differ */
+};
+
+/* In order; the sides of a change end where the next changes are. */
+struct pf_changes {
+	struct pf_change *items;
+	size_t count;
+};
+
+/* Each value less than 2^62. */
+void pf_changes_find(const int64_t *values, size_t count, double rate,
+		     struct pf_changes *out);
+void pf_changes_release(struct pf_changes *c);
+
+/* So many values it takes before any change can be told from chance. */
+size_t pf_changes_least(double rate);
 
 /* Of the longer step: what captures of one program may differ by. */
 #define PF_CAPTURES_DIFFER 0.15

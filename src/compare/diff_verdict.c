@@ -5,12 +5,320 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "compare/diff_impl.h"
+#include "analysis/time/kernels.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
+#include "compare/diff_impl.h"
+#include "events/gpu.h"
+
+#define SHAPES_PERCENT 10 /* of GPU time with other shapes: other work */
+
+static const char *result_word(enum pf_diff_result result)
+{
+	static const char *const words[] = {
+		[PF_DIFF_EQUAL] = "equal",
+		[PF_DIFF_DIFFERENT] = "different",
+		[PF_DIFF_UNKNOWN] = "unknown",
+	};
+
+	return words[result];
+}
+
+static enum pf_diff_result compare_text(const struct pf_diff_run *d, uint32_t a,
+					uint32_t b)
+{
+	if (!*pf_diff_text(d, a) || !*pf_diff_text(d, b))
+		return PF_DIFF_UNKNOWN;
+	return a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT;
+}
+
+static enum pf_diff_result compare_number(int64_t a, int64_t b)
+{
+	if (a < 0 || b < 0)
+		return PF_DIFF_UNKNOWN;
+	return a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT;
+}
+
+/* Is more than a tenth of GPU time spent on other shapes? */
+static bool has_other_shapes(const struct pf_diff_run *d)
+{
+	int64_t other = 0, all = 0;
+
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = &d->pairs.items[i];
+
+		all += p->a_ns + p->b_ns;
+		if (p->match == PF_MATCH_SHAPE)
+			other += p->a_ns + p->b_ns;
+	}
+	return other > all / 100 * SHAPES_PERCENT;
+}
+
+static enum pf_diff_result compare_shapes(const struct pf_diff_run *d)
+{
+	if (!d->a.has_shapes || !d->b.has_shapes)
+		return PF_DIFF_UNKNOWN;
+	for (size_t i = 0; i < d->pairs.count; i++)
+		if (d->pairs.items[i].match == PF_MATCH_SHAPE)
+			return PF_DIFF_DIFFERENT;
+	return PF_DIFF_EQUAL;
+}
+
+static void number_check(struct pf_diff_run *d, enum pf_diff_what n,
+			 const char *what, int64_t a, int64_t b,
+			 const char *obstacle)
+{
+	char text[PF_NUM_MAX];
+
+	d->out->checks[n] = (struct pf_diff_check){
+		.what = what,
+		.a = a < 0 ? NULL
+			   : pf_diff_keep_text(d, pf_num_show_count(text, a)),
+		.b = b < 0 ? NULL
+			   : pf_diff_keep_text(d, pf_num_show_count(text, b)),
+		.is = compare_number(a, b),
+		.obstacle = obstacle,
+	};
+}
+
+static void text_check(struct pf_diff_run *d, enum pf_diff_what n,
+		       const char *what, uint32_t a, uint32_t b,
+		       const char *obstacle)
+{
+	d->out->checks[n] =
+		(struct pf_diff_check){ .what = what,
+					.a = pf_diff_keep_known(d, a),
+					.b = pf_diff_keep_known(d, b),
+					.is = compare_text(d, a, b),
+					.obstacle = obstacle };
+}
+
+static void word_check(struct pf_diff_run *d, enum pf_diff_what n,
+		       const char *what, enum pf_diff_result is, const char *a,
+		       const char *b, const char *obstacle)
+{
+	d->out->checks[n] = (struct pf_diff_check){
+		.what = what, .a = a, .b = b, .is = is, .obstacle = obstacle
+	};
+}
+
+static void check_gpus(struct pf_diff_run *d)
+{
+	text_check(d, PF_CHECK_GPU, "GPU", d->a.device_name, d->b.device_name,
+		   "the GPUs are different models");
+	text_check(d, PF_CHECK_HARDWARE, "compute, SMs, memory", d->a.hardware,
+		   d->b.hardware, "the GPUs are different models");
+	text_check(d, PF_CHECK_PLATFORM, "platform", d->a.platform,
+		   d->b.platform, "the platforms are different");
+	number_check(d, PF_CHECK_DEVICES, "GPUs at work", d->a.device_count,
+		     d->b.device_count, "another number of GPUs is at work");
+	if (pf_diff_is_one_sided(d->out)) {
+		struct pf_diff_check *c = &d->out->checks[PF_CHECK_DEVICES];
+
+		c->obstacle = d->out->a_has_gpu ? "only A has GPU work"
+						: "only B has GPU work";
+		*(d->out->a_has_gpu ? &c->b : &c->a) = NULL;
+	}
+	number_check(d, PF_CHECK_WORLD, "world size", d->a.world_size,
+		     d->b.world_size, "the world sizes are different");
+}
+
+static void check_work(struct pf_diff_run *d)
+{
+	enum pf_diff_result ops = !d->a.op_count || !d->b.op_count
+					  ? PF_DIFF_UNKNOWN
+				  : pf_diff_same_ops(d) ? PF_DIFF_EQUAL
+							: PF_DIFF_DIFFERENT;
+	enum pf_diff_result shapes = compare_shapes(d);
+
+	word_check(d, PF_CHECK_OPS,
+		   pf_diff_is_of_captures(d->out) ? "operators"
+						  : "operators per step",
+		   ops, NULL, NULL, NULL);
+	word_check(d, PF_CHECK_SHAPES, "shapes", shapes, NULL, NULL,
+		   shapes == PF_DIFF_DIFFERENT && has_other_shapes(d)
+			   ? "the shapes are different"
+			   : NULL);
+}
+
+static void check_whole(struct pf_diff_run *d)
+{
+	static const char *const words[] = { "yes", "cut off or damaged" };
+	bool a = d->a.lost.cut_count, b = d->b.lost.cut_count;
+
+	word_check(d, PF_CHECK_WHOLE, "whole files",
+		   a == b ? PF_DIFF_EQUAL : PF_DIFF_DIFFERENT, words[a],
+		   words[b], NULL);
+}
+
+void pf_diff_find_checks(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+
+	check_gpus(d);
+	number_check(d, PF_CHECK_TRACES, "traces", d->a.trace_count,
+		     d->b.trace_count, NULL);
+	check_whole(d);
+	word_check(d, PF_CHECK_HAS_STEPS, "profiler steps",
+		   d->a.has_steps == d->b.has_steps ? PF_DIFF_EQUAL
+						    : PF_DIFF_DIFFERENT,
+		   d->a.has_steps ? "yes" : "no", d->b.has_steps ? "yes" : "no",
+		   "only one side has profiler steps");
+	number_check(d, PF_CHECK_STEPS, "full steps",
+		     d->a.has_steps ? d->a.steps : -1,
+		     d->b.has_steps ? d->b.steps : -1, NULL);
+	text_check(d, PF_CHECK_VERSIONS, "versions", d->a.versions,
+		   d->b.versions, NULL);
+	text_check(d, PF_CHECK_OPTIONS, "profiler options", d->a.options,
+		   d->b.options, NULL);
+	check_work(d);
+	for (size_t i = 0; i < PF_CHECKS; i++) {
+		struct pf_diff_check *c = &out->checks[i];
+
+		c->result = result_word(c->is);
+		if (c->is == PF_DIFF_DIFFERENT && !out->obstacle)
+			out->obstacle = c->obstacle;
+	}
+	if (d->has_cut)
+		out->obstacle = !d->b.lost.cut_count ? "A is cut off or damaged"
+				: !d->a.lost.cut_count
+					? "B is cut off or damaged"
+					: "both are cut off or damaged";
+	d->is_other = out->obstacle;
+	if (!out->obstacle && !d->a.has_steps)
+		out->obstacle = "captures without profiler steps have no step "
+				"to compare, and their length says nothing";
+	out->is_comparable = !out->obstacle;
+}
+
+/* What each call of the same GPU work takes on both sides. */
+
+#define UNIFORM_LEAST  0.02 /* a smaller change may be noise */
+#define UNIFORM_SPREAD 0.5  /* of the change: what kernels may differ by */
+#define UNIFORM_COVERS 0.9  /* of the time of kernels on both sides */
+#define UNIFORM_COUNT  5    /* kernels at least, and none of most time */
+
+/*
+ * What the work of A, as often as A does it, would take at the mean duration
+ * that each has in B: of pairs of the same kernel.
+ */
+static void find_share(struct pf_diff_run *d)
+{
+	double a = 0, b = 0;
+
+	for (size_t i = 0; i < d->pairs.count; i++) {
+		const struct pf_pair *p = &d->pairs.items[i];
+
+		if (p->match > PF_MATCH_STREAM || !p->a_count || !p->b_count)
+			continue;
+		a += (double)p->a_ns;
+		b += (double)p->b_ns * (double)p->a_count / (double)p->b_count;
+	}
+	d->out->has_each = a > 0;
+	d->out->each_share = a > 0 ? b / a - 1 : 0;
+}
+
+/* ---- all by one factor? ---- */
+
+/* A kernel that both launch as often per step. */
+struct same {
+	double change, a_ns; /* of each; of all of them */
+};
+
+struct kernels {
+	struct same *items;
+	size_t count;
+	double a_ns, b_ns;           /* of all kernels, per step */
+	double same_a_ns, same_b_ns; /* of the same */
+	double most_ns;              /* of one of them */
+};
+
+static bool is_kernel(const struct pf_diff_run *d, const struct pf_pair *p)
+{
+	const struct pf_work_key *k = p->a_row == PF_NO_ROW
+					      ? &d->b.work[p->b_row].key
+					      : &d->a.work[p->a_row].key;
+
+	return k->class == PF_GPU_COMPUTE;
+}
+
+static void add_pair(const struct pf_diff_run *d, const struct pf_pair *p,
+		     struct kernels *k)
+{
+	double a_ns = (double)p->a_ns / (double)d->a.steps;
+	double b_ns = (double)p->b_ns / (double)d->b.steps;
+
+	k->a_ns += a_ns;
+	k->b_ns += b_ns;
+	if (p->match > PF_MATCH_STREAM || p->a_ns <= 0 || p->b_ns <= 0 ||
+	    pf_mean_compare(p->a_count, d->a.steps, p->b_count, d->b.steps))
+		return;
+	k->same_a_ns += a_ns;
+	k->same_b_ns += b_ns;
+	if (a_ns > k->most_ns)
+		k->most_ns = a_ns;
+	k->items[k->count++] = (struct same){ b_ns / a_ns - 1, a_ns };
+}
+
+PF_ORDER(by_change, struct same, PF_UP(change) PF_UP(a_ns))
+
+/* The change below which kernels of such a part of the time are. */
+static double quantile(const struct kernels *k, double part)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < k->count; i++) {
+		ns += k->items[i].a_ns;
+		if (ns >= part * k->same_a_ns)
+			return k->items[i].change;
+	}
+	return k->items[k->count - 1].change;
+}
+
+/* Another model of GPU explains it better. */
+static bool has_other_gpu(const struct pf_diff *out)
+{
+	return out->checks[PF_CHECK_GPU].is == PF_DIFF_DIFFERENT ||
+	       out->checks[PF_CHECK_HARDWARE].is == PF_DIFF_DIFFERENT ||
+	       out->checks[PF_CHECK_PLATFORM].is == PF_DIFF_DIFFERENT;
+}
+
+static void judge_uniform(struct kernels *k, struct pf_diff *out)
+{
+	double size;
+
+	if (k->count < UNIFORM_COUNT || k->most_ns > k->same_a_ns / 2 ||
+	    k->same_a_ns < UNIFORM_COVERS * k->a_ns ||
+	    k->same_b_ns < UNIFORM_COVERS * k->b_ns || has_other_gpu(out))
+		return;
+	pf_sort(k->items, k->count, sizeof(*k->items), by_change);
+	out->kernels_share = k->same_b_ns / k->same_a_ns - 1;
+	out->kernels_low = quantile(k, 0.05);
+	out->kernels_high = quantile(k, 0.95);
+	size = fabs(out->kernels_share);
+	out->is_uniform =
+		size >= UNIFORM_LEAST &&
+		out->kernels_high - out->kernels_low <= UNIFORM_SPREAD * size;
+}
+
+/* Sets each_share, and whether all kernels changed alike. */
+static void diff_find_each(struct pf_diff_run *d)
+{
+	struct kernels k = { .items = pf_calloc(d->pairs.count + 1,
+						sizeof(*k.items)) };
+
+	find_share(d);
+	for (size_t i = 0; i < d->pairs.count; i++)
+		if (is_kernel(d, &d->pairs.items[i]))
+			add_pair(d, &d->pairs.items[i], &k);
+	judge_uniform(&k, d->out);
+	free(k.items);
+}
 
 #define NOT_THE_LIMIT  5    /* kernels change so many times more than steps */
 #define SOME_OF_A_STEP 0.01 /* a class that changes by less is not named */
@@ -138,7 +446,9 @@ static bool is_clear(const struct pf_diff_run *d, const struct pf_judged *c)
 		       SOME_OF_A_STEP * (double)d->judge.step_ns;
 }
 
-char *pf_diff_class_take(const struct pf_diff_run *d, const struct pf_judged *c)
+/* "not clear", "clear, 0.3 % of step"; NULL: there is nothing to say. */
+static char *diff_class_take(const struct pf_diff_run *d,
+			     const struct pf_judged *c)
 {
 	double share = pf_num_share(size_of(c->rank.shift), d->judge.step_ns);
 	struct pf_buf out = { 0 };
@@ -380,7 +690,7 @@ static void find_finding(struct pf_diff_run *d)
 
 void pf_diff_judge(struct pf_diff_run *d)
 {
-	pf_diff_find_each(d);
+	diff_find_each(d);
 	judge_all(d);
 	d->out->warm_up = d->judge.warm_up;
 	d->out->verdict = verdict_of(d);
@@ -512,4 +822,39 @@ void pf_diff_find_notes(struct pf_diff_run *d)
 	if (!d->a.has_shapes && !d->b.has_shapes && d->a.op_count)
 		pf_diff_note(d, "shapes are not recorded (record_shapes=True): "
 				"whether both did the same work is not known");
+}
+
+/* ---- the waterfall ---- */
+
+static struct pf_diff_class class_of(struct pf_diff_run *d, size_t cls)
+{
+	const struct pf_judged *j = &d->classes[cls];
+
+	return (struct pf_diff_class){
+		.name = pf_step_class_name((enum pf_step_class)cls),
+		.verdict = pf_diff_keep_made(d, diff_class_take(d, j)),
+		.ns = pf_both(d->a_class_ns[cls], d->b_class_ns[cls]),
+		.sum_ns = pf_both(d->a.class_ns[cls], d->b.class_ns[cls]),
+		.median_ns = pf_both(j->a_ns, j->b_ns),
+		.shift_ns = j->rank.shift,
+	};
+}
+
+void pf_diff_find_classes(struct pf_diff_run *d)
+{
+	struct pf_diff *out = d->out;
+	const struct pf_judged *j = &out->total;
+
+	for (size_t i = 0; i < PF_STEP_CLASSES; i++)
+		out->classes[i] = class_of(d, i);
+	out->classes[PF_STEP_CLASSES] = (struct pf_diff_class){
+		.name = "sum",
+		.verdict = out->verdict == PF_WITHHELD
+				   ? NULL
+				   : pf_diff_verdict_word(out->verdict),
+		.ns = pf_both(out->a_ns, out->b_ns),
+		.sum_ns = pf_both(d->a.step_ns, d->b.step_ns),
+		.median_ns = pf_both(j->a_ns, j->b_ns),
+		.shift_ns = j->rank.shift,
+	};
 }

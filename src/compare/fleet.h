@@ -10,9 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
+#include "base/intern.h"
+#include "base/mem.h"
+#include "show/doc.h"
 #include "store/db.h"
-#include "show/rows.h"
 
 #define PF_FLEET_APPLICATION_ID 0x70664602 /* "pfF\2" */
 #define PF_FLEET_VERSION        2
@@ -46,5 +49,113 @@ struct pf_fleet_rank {
 	int64_t event_count, stored_count, metadata_count, paired_count;
 	int64_t skipped_count;
 };
+
+/* Where databases of ranks are, as a fleet that may move with them says it. */
+
+/*
+ * The folder that a file is or will be in, without links; the caller frees it.
+ * NULL: there is none.
+ */
+char *pf_place_folder(const char *path, struct pf_err *err);
+
+/* A path that is seen from a folder, without "." and "..". */
+char *pf_place_from(const char *folder, const char *path);
+
+/* What pf_place_from() makes "path" of; both begin with "/". */
+char *pf_place_relative(const char *folder, const char *path);
+
+/*
+ * Writing a fleet: strings get their numbers in the order of their first use,
+ * and rows are the fields of structs (show/doc.h).  Memory grows with the
+ * number of distinct strings.
+ */
+
+struct pf_fleet_out {
+	struct pf_db *db; /* borrowed, of pf_fleet_kind */
+	struct pf_intern texts;
+	sqlite3_stmt *text;
+	int64_t rank_id; /* that is being written */
+};
+
+int pf_fleet_out_open(struct pf_fleet_out *out, struct pf_db *db,
+		      struct pf_err *err);
+void pf_fleet_out_close(struct pf_fleet_out *out);
+
+/* The number of a string. */
+int pf_fleet_text(struct pf_fleet_out *out, const char *s, size_t len,
+		  int64_t *id, struct pf_err *err);
+
+/*
+ * Rows of a table of the rank.  The key of a field is the name of its column;
+ * that of a text has "_id" behind it.
+ */
+#define PF_FLEET_PUT(out, table, fields, rows, row_count, err)                 \
+	pf_fleet_put(out, table, PF_FIELDS(fields), rows, row_count,           \
+		     sizeof(*(rows)), err)
+int pf_fleet_put(struct pf_fleet_out *out, const char *table,
+		 const struct pf_field *fields, size_t count, const void *rows,
+		 size_t row_count, size_t row_bytes, struct pf_err *err);
+
+/*
+ * Digests of ranks in a fleet (analysis/ranks/digest.h): what 'profan ranks' looks at,
+ * so that it answers of a fleet as of the databases of its ranks.  They are
+ * packed, some 20 bytes a collective.
+ */
+
+/* The digest of the only trace of a database, as bytes. */
+int pf_fleet_digest_make(struct pf_db *db, struct pf_buf *bytes,
+			 struct pf_err *err);
+
+/* Write it, of the rank that is being written. */
+int pf_fleet_digest_put(struct pf_fleet_out *out, const struct pf_buf *bytes,
+			struct pf_err *err);
+
+/*
+ * All of a capture, in the order of ranks.  capture NULL: of the only one;
+ * PF_EUSAGE if there are several, or none of that name.
+ */
+struct pf_fleet_digest_sink {
+	int (*take)(void *context, const void *data, size_t len,
+		    struct pf_err *err);
+	void *context;
+};
+int pf_fleet_digests_read(struct pf_db *db, const char *capture,
+			  const struct pf_fleet_digest_sink *sink,
+			  struct pf_err *err);
+
+/*
+ * What the ranks of a capture have under a label: values[i] of ranks[i], kept
+ * in "texts", or NULL.  Ranks are ascending.
+ */
+int pf_fleet_label_of(struct pf_db *db, const char *capture, const char *key,
+		      const int64_t *ranks, size_t count, const char **values,
+		      struct pf_arena *texts, struct pf_err *err);
+
+/*
+ * The summary of a rank: what the commands find in its database, with their
+ * defaults, as rows of a fleet.  Figures are those of the analyses; none is
+ * worked out here.
+ */
+
+/* Places of idle time that are kept. */
+#define PF_FLEET_SITES 64
+
+/*
+ * Write the summary of the only trace of an open database as the next rank.
+ * capture NULL: the name of the folder of its run.  db_path: where the
+ * database will be found, or NULL.  PF_EDATA if there are several traces.
+ * After a failure that is the database's, nothing of the rank is there; one
+ * of the output is *is_fatal.
+ */
+int pf_fleet_summarise(struct pf_fleet_out *out, struct pf_db *db,
+		       const char *capture, const char *db_path, bool *is_fatal,
+		       struct pf_err *err);
+
+/* The next rank is one that failed: error, path and what else is known. */
+int pf_fleet_put_rank(struct pf_fleet_out *out,
+		      const struct pf_fleet_rank *rank, struct pf_err *err);
+
+/* What a capture is called, of the path of a trace; the caller frees it. */
+char *pf_fleet_capture_name(const char *path);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows come from schema/fleet/show_*.sql; what differs by rank is in spread.c. */
+/* Rows come from schema/fleet/show_*.sql. */
 #include "config.h"
+
+#include "compare/fleet_show.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,11 +10,325 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/order.h"
+#include "base/sat.h"
+#include "base/stats.h"
 #include "compare/fleet.h"
-#include "compare/fleet_show.h"
-#include "compare/fleet_spread.h"
+#include "show/doc.h"
 #include "store/query.h"
-#include "show/find.h"
+
+/*
+ * How a figure differs over ranks: its sum, and the quantiles
+ * (base/stats.h) of what each rank has of it.
+ */
+
+#define PF_FLEET_FIGURES 12
+
+/* What is read of each rank or GPU, and what it is called. */
+struct pf_fleet_by {
+	const char *statement; /* schema/ */
+	const char *unit;      /* "step", "GPU" */
+	const char *unit_key;  /* what "one" counts, or NULL */
+	const char *list, *list_title;
+	/* The first is what the others are parts of. */
+	struct pf_fleet_figure {
+		const char *key, *title;
+		bool is_shown; /* to people, of each */
+	} figures[PF_FLEET_FIGURES];
+	size_t count;
+};
+
+/* Whole steps of each rank; values are means of its steps. */
+
+/* GPUs of each rank. */
+
+struct pf_fleet_spreads {
+	const struct pf_fleet_by *by;
+	struct pf_fleet_one {
+		const char *capture;
+		int64_t rank; /* PF_NO_INT: not known */
+		int64_t unit; /* steps, or the number of the GPU */
+		int64_t total_ns[PF_FLEET_FIGURES];
+		int64_t value_ns[PF_FLEET_FIGURES];
+	} * items; /* the largest first */
+	size_t count;
+	struct pf_arena texts;
+	bool has_captures; /* several */
+};
+
+/* Columns of the statements: these, then the figures. */
+enum { RANK, CAPTURE, UNIT, FIGURES };
+
+static const struct pf_fleet_by pf_fleet_by_step = {
+	.statement = "fleet/show_steps",
+	.unit = "step",
+	.unit_key = "step_count",
+	.list = "ranks",
+	.list_title = "Ranks by the mean of their steps, the slowest first",
+	.figures = {
+		{ "dur_ns", "Step", true },
+		{ "kernel_ns", "Kernel", true },
+		{ "copy_ns", "Copy", false },
+		{ "memset_ns", "Memset", false },
+		{ "comm_ns", "Comm", true },
+		{ "runtime_ns", "Runtime", true },
+		{ "data_ns", "Data", false },
+		{ "cpu_ns", "CPU", true },
+		{ "other_ns", "Other", true },
+		{ "busy_ns", "Busy", false },
+	},
+	.count = 10,
+};
+
+static const struct pf_fleet_by pf_fleet_by_device = {
+	.statement = "fleet/show_overlap",
+	.unit = "GPU",
+	.list = "devices",
+	.list_title = "GPUs, the longest window first",
+	.figures = {
+		{ "total_ns", "Window", true },
+		{ "busy_ns", "Busy", false },
+		{ "idle_ns", "Idle", true },
+		{ "computation_ns", "Computation", true },
+		{ "exposed_comm_ns", "Exposed comm", true },
+		{ "exposed_copy_ns", "Exposed copy", false },
+		{ "exposed_memset_ns", "Exposed memset", false },
+		{ "comm_ns", "Comm", true },
+		{ "overlap_ns", "Comm hidden", false },
+	},
+	.count = 9,
+};
+
+/* ---- reading ---- */
+
+PF_ORDER(compare, struct pf_fleet_one,
+	 PF_DOWN(value_ns[0]) PF_UP(rank) PF_UP(unit) PF_ALPHA(capture))
+
+static void take(struct pf_fleet_spreads *s, sqlite3_stmt *st)
+{
+	struct pf_fleet_one *one = &s->items[s->count++];
+	int64_t of = s->by->unit_key ? sqlite3_column_int64(st, UNIT) : 1;
+
+	*one = (struct pf_fleet_one){
+		.capture = pf_arena_string(
+			&s->texts,
+			(const char *)sqlite3_column_text(st, CAPTURE)),
+		.rank = pf_db_int_or(st, RANK, PF_NO_INT),
+		.unit = pf_db_int_or(st, UNIT, PF_NO_INT),
+	};
+	for (size_t i = 0; i < s->by->count; i++) {
+		int64_t total = sqlite3_column_int64(st, FIGURES + (int)i);
+
+		one->total_ns[i] = total;
+		one->value_ns[i] =
+			of > 0 ? total / of + (total % of >= of - of / 2) : 0;
+	}
+	if (strcmp(one->capture, s->items[0].capture) != 0)
+		s->has_captures = true;
+}
+
+static int fleet_spreads_read(struct pf_fleet_spreads *s, struct pf_db *db,
+			      const struct pf_fleet_by *by, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, by->statement, err);
+	size_t cap = 0;
+	int rc = st ? 0 : -1;
+
+	s->by = by;
+	while (!rc && (rc = pf_db_step(db, st, err)) == 1) {
+		s->items = pf_grow(s->items, &cap, s->count + 1,
+				   sizeof(*s->items));
+		take(s, st);
+		rc = 0;
+	}
+	sqlite3_finalize(st);
+	pf_sort(s->items, s->count, sizeof(*s->items), compare);
+	return rc;
+}
+
+static void fleet_spreads_release(struct pf_fleet_spreads *s)
+{
+	free(s->items);
+	pf_arena_release(&s->texts);
+	*s = (struct pf_fleet_spreads){ 0 };
+}
+
+/* ---- sentences ---- */
+
+/* Ascending, of one figure; the caller frees it. */
+static int64_t *values_take(const struct pf_fleet_spreads *s, size_t figure)
+{
+	int64_t *values = pf_calloc(s->count + 1, sizeof(*values));
+
+	for (size_t i = 0; i < s->count; i++)
+		values[i] = s->items[i].value_ns[figure];
+	pf_sort(values, s->count, sizeof(*values), pf_stats_compare);
+	return values;
+}
+
+static void say_rank(struct pf_buf *out, const struct pf_fleet_spreads *s,
+		     const struct pf_fleet_one *one)
+{
+	if (one->rank == PF_NO_INT)
+		pf_buf_adds(out, "one that says no rank");
+	else
+		pf_buf_addf(out, "rank %" PRId64, one->rank);
+	if (s->has_captures)
+		pf_buf_addf(out, " of %s", one->capture);
+}
+
+/* The finding: the median, and the largest. */
+static void fleet_spreads_say(const struct pf_fleet_spreads *s,
+			      struct pf_doc *doc)
+{
+	char median[PF_NUM_MAX], most[PF_NUM_MAX], least[PF_NUM_MAX];
+	char count[PF_NUM_MAX];
+	struct pf_buf who = { 0 };
+	int64_t *values;
+
+	if (!s->count) {
+		pf_doc_finding(doc, "No rank has a whole %s", s->by->unit);
+		return;
+	}
+	values = values_take(s, 0);
+	say_rank(&who, s, &s->items[0]);
+	pf_doc_finding(
+		doc, "%s: %s in the median of %s%s, from %s to %s (%s)",
+		s->by->figures[0].title,
+		pf_num_show_ns(median, pf_stats_quantile(values, s->count, 50)),
+		pf_num_show_count(count, (int64_t)s->count),
+		s->by->unit_key ? " ranks" : " GPUs",
+		pf_num_show_ns(least, values[0]),
+		pf_num_show_ns(most, s->items[0].value_ns[0]), who.data);
+	free(values);
+	pf_buf_release(&who);
+}
+
+/* ---- tables ---- */
+
+struct row {
+	const char *figure;
+	int64_t sum_ns;
+	double share;
+	int64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns, max_rank;
+};
+
+static const struct pf_field spread_fields[] = {
+	PF_FIELD(struct row, figure, "figure", "Of each", PF_TEXT),
+	PF_FIELD(struct row, sum_ns, "sum_ns", "All", PF_NS),
+	PF_FIELD(struct row, share, "share", "Share", PF_RATIO | PF_SPARE),
+	PF_FIELD(struct row, min_ns, "min_ns", "Min", PF_NS),
+	PF_FIELD(struct row, p50_ns, "p50_ns", "Median", PF_NS),
+	PF_FIELD(struct row, p90_ns, "p90_ns", "p90", PF_NS | PF_KNOWN),
+	PF_FIELD(struct row, p99_ns, "p99_ns", "p99",
+		 PF_NS | PF_KNOWN | PF_SPARE),
+	PF_FIELD(struct row, max_ns, "max_ns", "Max", PF_NS),
+	PF_FIELD(struct row, max_rank, "max_rank", "Rank", PF_INT | PF_MAYBE),
+};
+
+#define SPREADS (sizeof(spread_fields) / sizeof(*spread_fields))
+
+static int64_t quantile(const int64_t *values, size_t count, unsigned percent)
+{
+	return pf_stats_carries(count, percent)
+		       ? pf_stats_quantile(values, count, percent)
+		       : -1;
+}
+
+static void add_spread(const struct pf_fleet_spreads *s, size_t figure,
+		       int64_t whole, struct pf_table *t)
+{
+	int64_t *values = values_take(s, figure);
+	struct row row = {
+		.figure = s->by->figures[figure].title,
+		.min_ns = values[0],
+		.p50_ns = pf_stats_quantile(values, s->count, 50),
+		.p90_ns = quantile(values, s->count, 90),
+		.p99_ns = quantile(values, s->count, 99),
+		.max_ns = values[s->count - 1],
+		.max_rank = PF_NO_INT,
+	};
+	bool is_alike = row.min_ns == row.max_ns;
+
+	for (size_t i = s->count; i-- > 0;) {
+		row.sum_ns =
+			pf_sat_add(row.sum_ns, s->items[i].total_ns[figure]);
+		if (!is_alike && s->items[i].value_ns[figure] == row.max_ns)
+			row.max_rank = s->items[i].rank;
+	}
+	row.share = pf_ratio((double)row.sum_ns, whole);
+	PF_PUT(t, spread_fields, row);
+	free(values);
+}
+
+static void add_one(const struct pf_fleet_spreads *s,
+		    const struct pf_fleet_one *one, struct pf_table *t)
+{
+	pf_table_string(t, one->capture);
+	if (one->rank == PF_NO_INT)
+		pf_table_null(t);
+	else
+		pf_table_int(t, one->rank);
+	if (one->unit == PF_NO_INT)
+		pf_table_null(t);
+	else
+		pf_table_int(t, one->unit);
+	for (size_t i = 0; i < s->by->count; i++)
+		pf_table_int(t, one->value_ns[i]);
+}
+
+static void list_all(const struct pf_fleet_spreads *s, struct pf_doc *doc)
+{
+	struct pf_col cols[FIGURES + PF_FLEET_FIGURES] = {
+		{ "capture", "Capture",
+		  PF_TEXT | (s->has_captures ? 0 : PF_FULL) },
+		{ "rank", "Rank", PF_INT },
+		{ s->by->unit_key ? s->by->unit_key : "device",
+		  s->by->unit_key ? "Steps" : "GPU", PF_INT },
+	};
+	struct pf_table *t;
+
+	for (size_t i = 0; i < s->by->count; i++)
+		cols[FIGURES + i] = (struct pf_col){
+			s->by->figures[i].key, s->by->figures[i].title,
+			PF_NS | (s->by->figures[i].is_shown ? 0 : PF_FULL)
+		};
+	t = pf_doc_table(doc, s->by->list, s->by->list_title, cols,
+			 FIGURES + s->by->count);
+	for (size_t i = 0; i < s->count; i++)
+		add_one(s, &s->items[i], t);
+}
+
+/* People see no column of percentiles that so few do not carry. */
+static bool is_too_high(const struct pf_fleet_spreads *s, const char *key)
+{
+	return (!strcmp(key, "p90_ns") && !pf_stats_carries(s->count, 90)) ||
+	       (!strcmp(key, "p99_ns") && !pf_stats_carries(s->count, 99));
+}
+
+/* The tables "spread" and that of all, by->list. */
+static void fleet_spreads_show(const struct pf_fleet_spreads *s,
+			       struct pf_doc *doc)
+{
+	struct pf_field fields[SPREADS];
+	struct pf_table *t;
+	int64_t whole = 0;
+
+	memcpy(fields, spread_fields, sizeof(fields));
+	for (size_t i = 0; i < SPREADS; i++)
+		if (is_too_high(s, fields[i].col.key))
+			fields[i].col.kind |= PF_FULL;
+	t = pf_doc_fields(doc, "spread",
+			  s->by->unit_key ? "Steps of a rank, over ranks"
+					  : "Times of a GPU, over GPUs",
+			  PF_FIELDS(fields));
+
+	for (size_t i = 0; i < s->count; i++)
+		whole = pf_sat_add(whole, s->items[i].total_ns[0]);
+	for (size_t i = 0; s->count && i < s->by->count; i++)
+		add_spread(s, i, whole, t);
+	list_all(s, doc);
+}
 
 #define SUMMARY_ROWS 5 /* of a list */
 
@@ -224,13 +540,13 @@ static int add_steps(struct pf_db *db, struct pf_doc *doc, bool is_told,
 		     struct pf_err *err)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = pf_fleet_spreads_read(&s, db, &pf_fleet_by_step, err);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_step, err);
 
 	if (!rc && is_told)
-		pf_fleet_spreads_say(&s, doc);
+		fleet_spreads_say(&s, doc);
 	if (!rc)
-		pf_fleet_spreads_show(&s, doc);
-	pf_fleet_spreads_release(&s);
+		fleet_spreads_show(&s, doc);
+	fleet_spreads_release(&s);
 	return rc;
 }
 
@@ -243,14 +559,14 @@ int pf_fleet_steps(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 int pf_fleet_overlap(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 {
 	struct pf_fleet_spreads s = { 0 };
-	int rc = pf_fleet_spreads_read(&s, db, &pf_fleet_by_device, err);
+	int rc = fleet_spreads_read(&s, db, &pf_fleet_by_device, err);
 
 	doc->lists = "devices";
 	if (!rc) {
-		pf_fleet_spreads_say(&s, doc);
-		pf_fleet_spreads_show(&s, doc);
+		fleet_spreads_say(&s, doc);
+		fleet_spreads_show(&s, doc);
 	}
-	pf_fleet_spreads_release(&s);
+	fleet_spreads_release(&s);
 	return rc;
 }
 
@@ -264,4 +580,85 @@ int pf_fleet_summary(struct pf_db *db, struct pf_doc *doc, struct pf_err *err)
 	    add_findings(db, doc, err))
 		return -1;
 	return 0;
+}
+
+/* From a fleet to the database of a rank. */
+
+enum { DB, XXH128, ERROR, PATH, READ_COUNT };
+
+static const char *text_of(sqlite3_stmt *st, int column)
+{
+	return (const char *)sqlite3_column_text(st, column);
+}
+
+static int check_row(sqlite3_stmt *st, int64_t rank, struct pf_err *err)
+{
+	int64_t count = sqlite3_column_int64(st, READ_COUNT);
+
+	if (text_of(st, ERROR))
+		return pf_fail(err, PF_EDATA,
+			       "rank %" PRId64 " could not be read when it was "
+			       "merged: %s",
+			       rank, text_of(st, ERROR));
+	if (count > 1)
+		return pf_fail(err, PF_EUSAGE,
+			       "the fleet has %" PRId64 " traces of rank "
+			       "%" PRId64 ", of several captures; name a "
+			       "database, such as that of '%s'",
+			       count, rank, text_of(st, PATH));
+	if (!text_of(st, DB))
+		return pf_fail(err, PF_EDATA,
+			       "the database of rank %" PRId64 " was not kept "
+			       "('profan merge --keep DIR' does); its trace is "
+			       "'%s'",
+			       rank, text_of(st, PATH));
+	return 0;
+}
+
+static int find(struct pf_db *db, sqlite3_stmt *st, int64_t rank,
+		const char *folder, char **path, struct pf_err *err)
+{
+	int rc;
+
+	sqlite3_bind_int64(st, 1, rank);
+	rc = pf_db_step(db, st, err);
+	if (rc < 0)
+		return -1;
+	if (!rc)
+		return pf_fail(err, PF_EUSAGE,
+			       "there is no rank %" PRId64 " in this fleet",
+			       rank);
+	if (check_row(st, rank, err))
+		return -1;
+	*path = pf_place_from(folder, text_of(st, DB));
+	if (text_of(st, XXH128) &&
+	    !pf_fleet_is_of_trace(*path, text_of(st, XXH128), err)) {
+		free(*path);
+		*path = NULL;
+		if (err->code)
+			return -1;
+		return pf_fail(err, PF_EDATA,
+			       "'%s' is no more the database of rank %" PRId64
+			       " that was merged: its trace is another",
+			       text_of(st, DB), rank);
+	}
+	return 0;
+}
+
+int pf_fleet_rank_take(const char *fleet, int64_t rank, char **path,
+		       struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	char *folder = pf_place_folder(fleet, err);
+	sqlite3_stmt *st = NULL;
+	int rc = folder ? pf_db_open_kind(&db, fleet, &pf_fleet_kind, err) : -1;
+
+	*path = NULL;
+	if (!rc)
+		st = pf_named_prepare(&db, "fleet/rank", err);
+	rc = st ? find(&db, st, rank, folder, path, err) : -1;
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	free(folder);
+	return rc;
 }

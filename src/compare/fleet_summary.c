@@ -8,16 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/trust/doctor.h"
+#include "analysis/idle/gaps.h"
+#include "analysis/memory/usage.h"
 #include "analysis/time/kernels.h"
 #include "analysis/time/overlap.h"
 #include "analysis/time/steps.h"
+#include "analysis/trust/doctor.h"
 #include "base/mem.h"
-#include "compare/fleet_digests.h"
-#include "compare/fleet_summary.h"
-#include "analysis/idle/gaps.h"
+#include "compare/fleet.h"
 #include "ingest/source_name.h"
-#include "analysis/memory/usage.h"
 #include "store/query.h"
 #include "torch/averages.h"
 

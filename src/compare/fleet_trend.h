@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Captures one after the other, of a fleet or as they are given ("nights"), and since when they are
- * not what they were before: change points (compare/change.h) of the figures of
+ * not what they were before: change points (compare/diff_judge.h) of the figures of
  * a step and of each kernel's time per call.
  *
  * Half of PF_CHANGE_RATE is shared by the figures of steps, half by the
@@ -41,9 +41,6 @@ extern const struct pf_night_figure pf_night_figures[];
 
 /* Series are of integers: a thousandth of a ns of a call, of a count. */
 #define PF_NIGHT_FINE 1000
-
-/* The fine value of a figure; PF_NO_INT: unknown. */
-int64_t pf_night_value(const struct pf_night *night, size_t figure);
 
 enum pf_fleet_what { PF_FLEET_CHANGED, PF_FLEET_NEW, PF_FLEET_GONE };
 

@@ -1,25 +1,1129 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * 1. Traces and databases become summaries (work.h).  2. The ranks of all
+ * 1. Traces and databases become summaries.  2. The ranks of all
  * parts are listed in a database that is in no folder, get their labels, and
  * are put in order there (schema/fleet/plan.sql).  3. They are copied in this
  * order, and so are their strings.
  */
 #include "config.h"
 
+#include "compare/merge.h"
+
+#include <csv.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/intern.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "compare/fleet_copy.h"
-#include "compare/fleet_inputs.h"
-#include "compare/fleet_labels.h"
-#include "compare/merge.h"
-#include "compare/fleet_places.h"
-#include "compare/fleet_summary.h"
-#include "compare/fleet_work.h"
+#include "base/num.h"
+#include "base/outplace.h"
+#include "base/tempfile.h"
+#include "base/xxh128.h"
+#include "compare/fleet.h"
+#include "ingest/files.h"
+#include "ingest/ingest.h"
+#include "ingest/source_name.h"
+#include "show/doc.h"
+#include "store/db.h"
 #include "store/query.h"
+#include "torch/averages.h"
+
+/*
+ * What the arguments of a merge mean.  A folder is the traces below it, as
+ * for "profan ingest", or, if it has none, the databases below it; fleets are
+ * left out of a folder of which only a shard is meant, for what other shards
+ * write there is none of it.  A shard is a part of the list without a gap, the
+ * same whoever asks as long as the folders do not change.
+ */
+
+enum pf_fleet_source { PF_SOURCE_TRACE, PF_SOURCE_DATABASE, PF_SOURCE_FLEET };
+
+struct pf_fleet_inputs {
+	struct pf_fleet_input {
+		char *path;
+		bool is_named; /* not found in a folder */
+		int64_t rank;  /* by the names of all; -1: not said */
+		enum pf_fleet_source source;
+	} * items;
+	size_t count, cap;
+};
+
+struct pf_fleet_shard {
+	int64_t index, count; /* count 0: all */
+};
+
+/* ---- shards ---- */
+
+/* "3/64", from 0 on; PF_EUSAGE if it is not. */
+static int fleet_shard_read(const char *text, struct pf_fleet_shard *out,
+			    struct pf_err *err)
+{
+	const char *slash = strchr(text, '/');
+	char *head = pf_memdup0(text, slash ? (size_t)(slash - text) : 0);
+	bool ok = slash && !pf_num_int(head, &out->index) &&
+		  !pf_num_int(slash + 1, &out->count) && out->index >= 0 &&
+		  out->index < out->count && out->count <= 1000000;
+
+	free(head);
+	if (ok)
+		return 0;
+	return pf_fail(err, PF_EUSAGE,
+		       "'--shard %s': it is I/N, such as 0/64 to 63/64", text);
+}
+
+/* ---- what a path is ---- */
+
+static void add(struct pf_fleet_inputs *in, const char *path, bool is_named)
+{
+	int64_t id = pf_db_peek(path);
+
+	in->items =
+		pf_grow(in->items, &in->cap, in->count + 1, sizeof(*in->items));
+	in->items[in->count++] = (struct pf_fleet_input){
+		.path = pf_strdup(path),
+		.is_named = is_named,
+		.source = id == PF_FLEET_APPLICATION_ID ? PF_SOURCE_FLEET
+			  : id == PF_APPLICATION_ID     ? PF_SOURCE_DATABASE
+							: PF_SOURCE_TRACE,
+	};
+}
+
+static bool is_called_database(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && !strcmp(name + n - 3, ".db");
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
+}
+
+/* ---- folders ---- */
+
+static int add_databases(struct pf_fleet_inputs *in, const char *folder,
+			 const struct pf_fleet_shard *shard,
+			 const char *out_path, struct pf_err *err)
+{
+	struct pf_paths found = { 0 };
+	int rc = pf_walk_folder(folder, is_called_database, &found, NULL, err);
+
+	for (size_t i = 0; i < found.count && !rc; i++) {
+		const char *path = found.items[i];
+		int64_t id = pf_db_peek(path);
+
+		if (id == PF_FLEET_APPLICATION_ID
+			    ? !shard->count && !is_same(path, out_path)
+			    : id == PF_APPLICATION_ID && !pf_db_is_cache(path))
+			add(in, path, false);
+	}
+	pf_paths_release(&found);
+	return rc;
+}
+
+static int add_folder(struct pf_fleet_inputs *in, const char *folder,
+		      const struct pf_fleet_shard *shard, const char *out_path,
+		      struct pf_err *err)
+{
+	char *one[] = { (char *)folder };
+	struct pf_paths traces = { 0 };
+	size_t before = in->count;
+	int rc = pf_choose_files(one, 1, &traces, err);
+
+	for (size_t i = 0; i < traces.count && !rc; i++)
+		add(in, traces.items[i], false);
+	pf_paths_release(&traces);
+	if (!rc && in->count == before)
+		rc = add_databases(in, folder, shard, out_path, err);
+	if (!rc && in->count == before)
+		rc = pf_fail(err, PF_EDATA,
+			     "folder '%s' has neither traces nor databases",
+			     folder);
+	return rc;
+}
+
+/* ---- all inputs ---- */
+
+static void cut(struct pf_fleet_inputs *in, const struct pf_fleet_shard *shard)
+{
+	size_t of = (size_t)shard->count, i = (size_t)shard->index, kept = 0;
+	size_t from = in->count * i / of, to = in->count * (i + 1) / of;
+
+	for (size_t k = 0; k < in->count; k++)
+		if (k >= from && k < to)
+			in->items[kept++] = in->items[k];
+		else
+			free(in->items[k].path);
+	in->count = kept;
+}
+
+static void find_ranks(struct pf_fleet_inputs *in)
+{
+	const char **paths = pf_calloc(in->count + 1, sizeof(*paths));
+	int64_t *ranks;
+
+	for (size_t i = 0; i < in->count; i++)
+		paths[i] = in->items[i].path;
+	ranks = pf_source_ranks(paths, in->count);
+	for (size_t i = 0; i < in->count; i++)
+		in->items[i].rank = ranks[i];
+	free(ranks);
+	free(paths);
+}
+
+/* out_path: what is written, which is no input of a folder. */
+static int fleet_inputs_find(char *const *arguments, size_t count,
+			     const struct pf_fleet_shard *shard,
+			     const char *out_path, struct pf_fleet_inputs *out,
+			     struct pf_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++)
+		if (!strcmp(arguments[i], "-"))
+			rc = pf_fail(err, PF_EUSAGE,
+				     "a merge reads files, not standard input");
+		else if (pf_is_folder(arguments[i]))
+			rc = add_folder(out, arguments[i], shard, out_path,
+					err);
+		else
+			add(out, arguments[i], true);
+	if (!rc)
+		find_ranks(out);
+	if (!rc && shard->count)
+		cut(out, shard);
+	return rc;
+}
+
+static void fleet_inputs_release(struct pf_fleet_inputs *in)
+{
+	for (size_t i = 0; i < in->count; i++)
+		free(in->items[i].path);
+	free(in->items);
+	*in = (struct pf_fleet_inputs){ 0 };
+}
+
+/*
+ * Labels of ranks: "--label K=V" is of all, a file has a row for each rank:
+ *
+ *	rank,host,rack,tp
+ *	0,n001,a,0
+ *	1,n001,a,1
+ *
+ * Empty cells say nothing.
+ */
+
+/* ---- labels ---- */
+
+#define COLUMNS_MAX 64
+#define CELL_MAX    4096
+
+struct reading {
+	struct pf_db *scratch;
+	sqlite3_stmt *insert;
+	const char *file;
+	char *names[COLUMNS_MAX]; /* of the first line */
+	char *cells[COLUMNS_MAX];
+	size_t name_count, cell_count, line;
+	size_t rank_column;
+	struct pf_err *err;
+	int rc;
+};
+
+/* rank PF_NO_INT: of all. */
+static int add_label(struct reading *r, int64_t rank, const char *key,
+		     size_t key_len, const char *value)
+{
+	int rc;
+
+	if (rank == PF_NO_INT)
+		sqlite3_bind_null(r->insert, 1);
+	else
+		sqlite3_bind_int64(r->insert, 1, rank);
+	sqlite3_bind_text(r->insert, 2, key, (int)key_len, SQLITE_STATIC);
+	sqlite3_bind_text(r->insert, 3, value, -1, SQLITE_STATIC);
+	rc = pf_db_step(r->scratch, r->insert, r->err);
+	sqlite3_reset(r->insert);
+	return rc;
+}
+
+/* ---- the file ---- */
+
+static void forget_cells(struct reading *r)
+{
+	for (size_t i = 0; i < r->cell_count; i++)
+		free(r->cells[i]);
+	r->cell_count = 0;
+}
+
+static int take_names(struct reading *r)
+{
+	r->rank_column = COLUMNS_MAX;
+	for (size_t i = 0; i < r->cell_count; i++) {
+		r->names[i] = r->cells[i];
+		if (!strcmp(r->names[i], "rank"))
+			r->rank_column = i;
+	}
+	r->name_count = r->cell_count;
+	r->cell_count = 0;
+	if (r->rank_column < COLUMNS_MAX)
+		return 0;
+	return pf_fail(r->err, PF_EDATA,
+		       "'%s': the first line has no column 'rank'", r->file);
+}
+
+static int take_row(struct reading *r)
+{
+	int64_t rank;
+	int rc = 0;
+
+	if (r->cell_count > r->name_count)
+		return pf_fail(r->err, PF_EDATA,
+			       "'%s': row %zu has %zu cells, and the first "
+			       "row %zu",
+			       r->file, r->line, r->cell_count, r->name_count);
+	if (r->rank_column >= r->cell_count ||
+	    pf_num_int(r->cells[r->rank_column], &rank) || rank < 0)
+		return pf_fail(r->err, PF_EDATA,
+			       "'%s': row %zu has no number of a rank", r->file,
+			       r->line);
+	for (size_t i = 0; i < r->cell_count && !rc; i++)
+		if (i != r->rank_column && *r->cells[i])
+			rc = add_label(r, rank, r->names[i],
+				       strlen(r->names[i]), r->cells[i]);
+	return rc;
+}
+
+static void on_cell(void *text, size_t len, void *arg)
+{
+	struct reading *r = arg;
+
+	if (r->rc)
+		return;
+	if (r->cell_count == COLUMNS_MAX || len > CELL_MAX)
+		r->rc = pf_fail(r->err, PF_ELIMIT,
+				"'%s': row %zu has more than %d columns or a "
+				"cell of more than %d bytes",
+				r->file, r->line + 1, COLUMNS_MAX, CELL_MAX);
+	else
+		r->cells[r->cell_count++] = pf_memdup0(text, len);
+}
+
+static void on_row(int end, void *arg)
+{
+	struct reading *r = arg;
+
+	(void)end;
+	r->line++;
+	if (!r->rc)
+		r->rc = r->name_count ? take_row(r) : take_names(r);
+	forget_cells(r);
+}
+
+static int parse(struct reading *r, FILE *in)
+{
+	struct csv_parser parser;
+	char bytes[4096];
+	size_t n;
+
+	if (csv_init(&parser, 0))
+		return pf_fail(r->err, PF_EIO, "out of memory");
+	while (!r->rc && (n = fread(bytes, 1, sizeof(bytes), in)) > 0)
+		if (csv_parse(&parser, bytes, n, on_cell, on_row, r) != n)
+			r->rc = pf_fail(r->err, PF_EDATA, "'%s': %s", r->file,
+					csv_strerror(csv_error(&parser)));
+	if (!r->rc)
+		csv_fini(&parser, on_cell, on_row, r);
+	csv_free(&parser);
+	if (!r->rc && ferror(in))
+		r->rc = pf_fail_errno(r->err, "cannot read '%s'", r->file);
+	if (!r->rc && !r->name_count)
+		r->rc = pf_fail(r->err, PF_EDATA, "'%s' is empty", r->file);
+	return r->rc;
+}
+
+static int read_file(struct reading *r)
+{
+	FILE *in = fopen(r->file, "re");
+	int rc;
+
+	if (!in)
+		return pf_fail_errno(r->err, "cannot open '%s'", r->file);
+	rc = parse(r, in);
+	fclose(in);
+	forget_cells(r);
+	for (size_t i = 0; i < r->name_count; i++)
+		free(r->names[i]);
+	return rc;
+}
+
+/* ---- both ---- */
+
+static int add_words(struct reading *r, const char *const *labels, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < count && !rc; i++) {
+		size_t len = strcspn(labels[i], "=");
+
+		if (!len || labels[i][len] != '=')
+			return pf_fail(r->err, PF_EUSAGE,
+				       "'--label %s': it is KEY=VALUE",
+				       labels[i]);
+		rc = add_label(r, PF_NO_INT, labels[i], len,
+			       labels[i] + len + 1);
+	}
+	return rc;
+}
+
+/* Add those of a file, then those of the command line, to the table "label". */
+static int fleet_labels_add(struct pf_db *scratch, const char *file,
+			    const char *const *labels, size_t count,
+			    struct pf_err *err)
+{
+	struct reading r = { .scratch = scratch, .file = file, .err = err };
+	int rc = -1;
+
+	r.insert = pf_db_prepare(scratch,
+				 "INSERT INTO label (rank, key, value)"
+				 " VALUES(?1, ?2, ?3)",
+				 err);
+	if (r.insert)
+		rc = file ? read_file(&r) : 0;
+	if (!rc)
+		rc = add_words(&r, labels, count);
+	sqlite3_finalize(r.insert);
+	return rc;
+}
+
+/*
+ * Reading fleets that are merged: few are open at once, for a fleet may be
+ * made of thousands.
+ */
+
+#define PF_FLEET_OPEN    16 /* at once */
+#define PF_FLEET_COLUMNS 40 /* of a table, at most */
+
+/* A fleet that is merged.  Zero-initialised but for these: */
+struct pf_fleet_part {
+	const char *path;    /* borrowed; or NULL: */
+	struct pf_db *given; /* always open */
+	struct pf_db own;
+	sqlite3_stmt *rows[PF_FLEET_TABLES], *text;
+	struct pf_map texts; /* its strings -> those of the output */
+	bool is_open;
+	uint64_t used; /* when last */
+};
+
+struct pf_fleet_copy {
+	struct pf_fleet_out *out; /* borrowed */
+	struct pf_fleet_part *parts;
+	size_t part_count, open_count;
+	uint64_t clock;
+	struct pf_fleet_columns {
+		struct pf_buf list; /* "id, rank_id, name_id" */
+		bool is_text[PF_FLEET_COLUMNS];
+		int count;
+	} columns[PF_FLEET_TABLES];
+	sqlite3_stmt *insert[PF_FLEET_TABLES];
+};
+
+/* ---- columns ---- */
+
+static bool is_text_column(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && !strcmp(name + n - 3, "_id") && strcmp(name, "rank_id");
+}
+
+/* Those of the schema that is written. */
+static int read_columns(struct pf_fleet_copy *c, int table, struct pf_err *err)
+{
+	struct pf_fleet_columns *of = &c->columns[table];
+	sqlite3_stmt *st = pf_db_prepare(
+		c->out->db, "SELECT name FROM pragma_table_info(?1)", err);
+	int rc = st ? 1 : -1;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_text(st, 1, pf_fleet_tables[table], -1, SQLITE_STATIC);
+	while (of->count < PF_FLEET_COLUMNS &&
+	       (rc = pf_db_step(c->out->db, st, err)) == 1) {
+		const char *name = (const char *)sqlite3_column_text(st, 0);
+
+		pf_buf_addf(&of->list, "%s%s", of->count ? ", " : "", name);
+		of->is_text[of->count++] = is_text_column(name);
+	}
+	sqlite3_finalize(st);
+	return rc < 0 ? -1 : 0;
+}
+
+static int prepare_insert(struct pf_fleet_copy *c, int table,
+			  struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+
+	pf_buf_addf(&sql, "INSERT INTO %s VALUES(?", pf_fleet_tables[table]);
+	for (int i = 1; i < c->columns[table].count; i++)
+		pf_buf_adds(&sql, ", ?");
+	pf_buf_adds(&sql, ")");
+	c->insert[table] = pf_db_prepare(c->out->db, sql.data, err);
+	pf_buf_release(&sql);
+	return c->insert[table] ? 0 : -1;
+}
+
+static int fleet_copy_init(struct pf_fleet_copy *c, struct pf_fleet_out *out,
+			   struct pf_fleet_part *parts, size_t part_count,
+			   struct pf_err *err)
+{
+	*c = (struct pf_fleet_copy){ .out = out,
+				     .parts = parts,
+				     .part_count = part_count };
+	for (int t = 0; t < PF_FLEET_TABLES; t++)
+		if (read_columns(c, t, err) || prepare_insert(c, t, err))
+			return -1;
+	return 0;
+}
+
+/* ---- parts ---- */
+
+static void close_part(struct pf_fleet_copy *c, struct pf_fleet_part *p)
+{
+	if (!p->is_open)
+		return;
+	for (int t = 0; t < PF_FLEET_TABLES; t++)
+		sqlite3_finalize(p->rows[t]);
+	sqlite3_finalize(p->text);
+	memset(p->rows, 0, sizeof(p->rows));
+	p->text = NULL;
+	pf_map_release(&p->texts);
+	pf_db_close(&p->own);
+	p->is_open = false;
+	c->open_count -= !p->given;
+}
+
+static void fleet_copy_release(struct pf_fleet_copy *c)
+{
+	for (size_t i = 0; i < c->part_count; i++)
+		close_part(c, &c->parts[i]);
+	for (int t = 0; t < PF_FLEET_TABLES; t++) {
+		sqlite3_finalize(c->insert[t]);
+		pf_buf_release(&c->columns[t].list);
+	}
+	*c = (struct pf_fleet_copy){ 0 };
+}
+
+static struct pf_db *db_of(struct pf_fleet_part *p)
+{
+	return p->given ? p->given : &p->own;
+}
+
+static int prepare_rows(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+			int table, struct pf_err *err)
+{
+	struct pf_buf sql = { 0 };
+
+	pf_buf_addf(&sql,
+		    "SELECT %s FROM %s WHERE id >= ?1 AND id < ?2 ORDER BY id",
+		    c->columns[table].list.data, pf_fleet_tables[table]);
+	p->rows[table] = pf_db_prepare(db_of(p), sql.data, err);
+	pf_buf_release(&sql);
+	return p->rows[table] ? 0 : -1;
+}
+
+static int open_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+		     struct pf_err *err)
+{
+	if (!p->given && pf_db_open_kind(&p->own, p->path, &pf_fleet_kind, err))
+		return -1;
+	p->is_open = true;
+	c->open_count += !p->given;
+	pf_map_init(&p->texts);
+	return 0;
+}
+
+/* Only of parts that are copied from: they are listed first. */
+static int prepare_part(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+			struct pf_err *err)
+{
+	int rc = 0;
+
+	if (p->text)
+		return 0;
+	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
+		rc = prepare_rows(c, p, t, err);
+	if (!rc)
+		p->text = pf_db_prepare(
+			db_of(p), "SELECT text FROM string WHERE id = ?1", err);
+	return p->text ? 0 : -1;
+}
+
+/* The one that was not asked for longest. */
+static void close_oldest(struct pf_fleet_copy *c)
+{
+	struct pf_fleet_part *oldest = NULL;
+
+	for (size_t i = 0; i < c->part_count; i++)
+		if (c->parts[i].is_open && !c->parts[i].given &&
+		    (!oldest || c->parts[i].used < oldest->used))
+			oldest = &c->parts[i];
+	if (oldest)
+		close_part(c, oldest);
+}
+
+/* The database of a part, open until another one is asked for. */
+static struct pf_db *fleet_part_db(struct pf_fleet_copy *c, size_t part,
+				   struct pf_err *err)
+{
+	struct pf_fleet_part *p = &c->parts[part];
+
+	p->used = ++c->clock;
+	if (!p->is_open) {
+		if (c->open_count >= PF_FLEET_OPEN)
+			close_oldest(c);
+		if (open_part(c, p, err))
+			return NULL;
+	}
+	return db_of(p);
+}
+
+/* ---- rows ---- */
+
+static int copy_text(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+		     int64_t from, int64_t *to, struct pf_err *err)
+{
+	uint64_t *place = pf_map_at(&p->texts, (uint64_t)from);
+	int rc;
+
+	if (*place != UINT64_MAX) {
+		*to = (int64_t)*place;
+		return 0;
+	}
+	sqlite3_bind_int64(p->text, 1, from);
+	rc = pf_db_step(db_of(p), p->text, err);
+	if (rc == 1 && sqlite3_column_type(p->text, 0) == SQLITE_TEXT)
+		rc = pf_fleet_text(
+			c->out, (const char *)sqlite3_column_text(p->text, 0),
+			(size_t)sqlite3_column_bytes(p->text, 0), to, err);
+	else if (rc >= 0)
+		rc = pf_fail(err, PF_EDB, "string %lld is missing",
+			     (long long)from);
+	sqlite3_reset(p->text);
+	if (!rc)
+		*place = (uint64_t)*to;
+	return rc;
+}
+
+static int bind_row(struct pf_fleet_copy *c, struct pf_fleet_part *p, int table,
+		    int64_t position, struct pf_err *err)
+{
+	const struct pf_fleet_columns *of = &c->columns[table];
+	sqlite3_stmt *to = c->insert[table], *from = p->rows[table];
+	int64_t text;
+
+	sqlite3_bind_int64(to, 1, c->out->rank_id << PF_FLEET_SHIFT | position);
+	sqlite3_bind_int64(to, 2, c->out->rank_id);
+	for (int i = 2; i < of->count; i++)
+		if (!of->is_text[i] ||
+		    sqlite3_column_type(from, i) != SQLITE_INTEGER) {
+			sqlite3_bind_value(to, i + 1,
+					   sqlite3_column_value(from, i));
+		} else {
+			if (copy_text(c, p, sqlite3_column_int64(from, i),
+				      &text, err))
+				return -1;
+			sqlite3_bind_int64(to, i + 1, text);
+		}
+	return 0;
+}
+
+static int copy_table(struct pf_fleet_copy *c, struct pf_fleet_part *p,
+		      int table, int64_t rank_id, struct pf_err *err)
+{
+	sqlite3_stmt *from = p->rows[table], *to = c->insert[table];
+	int64_t first = rank_id << PF_FLEET_SHIFT, position = 0;
+	int rc;
+
+	sqlite3_bind_int64(from, 1, first);
+	sqlite3_bind_int64(from, 2, first + (INT64_C(1) << PF_FLEET_SHIFT));
+	while ((rc = pf_db_step(db_of(p), from, err)) == 1) {
+		if (bind_row(c, p, table, position++, err) ||
+		    pf_db_step(c->out->db, to, err) < 0) {
+			rc = -1;
+			break;
+		}
+		sqlite3_reset(to);
+	}
+	sqlite3_reset(to);
+	sqlite3_reset(from);
+	return rc;
+}
+
+/* Rows of a rank of a part become those of out->rank_id. */
+static int fleet_copy_rank(struct pf_fleet_copy *c, size_t part,
+			   int64_t rank_id, struct pf_err *err)
+{
+	struct pf_fleet_part *p = &c->parts[part];
+	int rc = fleet_part_db(c, part, err) ? 0 : -1;
+
+	if (!rc && (rank_id < 1 || rank_id >> (62 - PF_FLEET_SHIFT)))
+		rc = pf_fail(err, PF_EDB, "rank %lld is damaged",
+			     (long long)rank_id);
+	if (!rc)
+		rc = prepare_part(c, p, err);
+	for (int t = 0; t < PF_FLEET_TABLES && !rc; t++)
+		rc = copy_table(c, p, t, rank_id, err);
+	return rc && p->path ? pf_while(err, "'%s'", p->path) : rc;
+}
+
+/*
+ * Traces and databases of ranks become summaries: each worker takes the next
+ * input, reads it if it is a trace, and adds its summary to a fleet of its
+ * own, which is in no folder.  An input that cannot be read costs itself
+ * alone, and is a rank with an error.
+ */
+
+#define PF_FLEET_WORKERS 16
+
+struct pf_fleet_work {
+	const struct pf_fleet_inputs *inputs;
+	const char *capture; /* of all; NULL: as their paths say */
+	const char *keep;    /* folder of the databases; NULL: none is kept */
+	size_t threads;
+	/* What came of it: */
+	struct pf_db parts[PF_FLEET_WORKERS];
+	size_t part_count;
+	size_t failed; /* inputs */
+	size_t passed; /* files of folders that are no traces */
+};
+
+/*
+ * A database that is kept is named after its trace and the digest of it, so
+ * that no two traces want one name, and what is there need not be made again.
+ * Others are made in a temporary folder, one a worker, and removed at once.
+ */
+
+#define NAME_DIGITS 12 /* of the digest, in the name of a database */
+
+struct shared {
+	struct pf_fleet_work *work;
+	_Atomic size_t next, failed, passed;
+	_Atomic bool is_stopped;
+	char *folder; /* temporary */
+	size_t folder_slot;
+};
+
+struct worker {
+	struct shared *shared;
+	struct pf_fleet_out out;
+	char *temporary; /* database */
+	size_t slot;
+	int64_t named_rank; /* of the input at hand */
+	pthread_t thread;
+	struct pf_err err; /* that ends the merge */
+	int rc;
+};
+
+/* ---- which file it is ---- */
+
+static int read_digest(const char *path, char digest[PF_XXH128_TEXT],
+		       struct pf_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+	char *bytes = pf_alloc(1 << 18);
+	struct pf_xxh128 *d = pf_xxh128_new();
+	struct stat info;
+	ssize_t n = 1;
+
+	if (fd < 0 || fstat(fd, &info))
+		rc = pf_fail_errno(err, "cannot open '%s'", path);
+	else if (!S_ISREG(info.st_mode))
+		rc = pf_fail(err, PF_EIO, "'%s' is not a regular file", path);
+	while (!rc && n) {
+		n = read(fd, bytes, 1 << 18);
+		if (n > 0)
+			pf_xxh128_add(d, bytes, (size_t)n);
+		else if (n < 0 && errno != EINTR)
+			rc = pf_fail_errno(err, "cannot read '%s'", path);
+	}
+	pf_xxh128_text(d, digest);
+	pf_xxh128_free(d);
+	free(bytes);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+/* ---- its database ---- */
+
+static char *kept_path(const struct pf_fleet_work *work, const char *trace,
+		       const char *digest)
+{
+	const char *base = strrchr(trace, '/');
+	struct pf_buf path = { 0 };
+
+	pf_buf_addf(&path, "%s/%s-%.*s.db", work->keep, base ? base + 1 : trace,
+		    NAME_DIGITS, digest);
+	return path.data;
+}
+
+/* Is it there, and whole? */
+static bool is_made(const char *path, const char *digest)
+{
+	struct pf_err ignored = { 0 };
+
+	return !access(path, F_OK) &&
+	       pf_fleet_is_of_trace(path, digest, &ignored);
+}
+
+/* process: of a file that was made of several, from 1; 0: all of it */
+static int ingest(const struct worker *w, const char *trace, unsigned process,
+		  const char *out, struct pf_err *err)
+{
+	const struct pf_ingest_options options = {
+		.paths = &trace,
+		.path_count = 1,
+		.ranks = &w->named_rank,
+		.out = out,
+		.rank = -1,
+		.process = process,
+		.threads = w->shared->work->threads > 1 ? 1 : 0,
+		.extra = &pf_averages_extra,
+	};
+
+	return pf_ingest(&options, err);
+}
+
+static int make_database(struct worker *w, const char *trace, unsigned process,
+			 const char *digest, char **path, struct pf_err *err)
+{
+	const struct pf_fleet_work *work = w->shared->work;
+
+	if (!work->keep) {
+		*path = pf_strdup(w->temporary);
+		return ingest(w, trace, process, *path, err);
+	}
+	*path = kept_path(work, trace, digest);
+	return is_made(*path, digest) ? 0
+				      : ingest(w, trace, process, *path, err);
+}
+
+/* Of how many processes the traces were made into one that is read: or 1. */
+static int count_processes(const char *path, unsigned *count,
+			   struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	sqlite3_stmt *st;
+	int rc;
+
+	*count = 1;
+	if (pf_db_open(&db, path, false, err))
+		return -1;
+	st = pf_db_prepare(&db,
+			   "SELECT max(value) FROM trace_fact"
+			   " WHERE key = 'merged_count'"
+			   " AND (SELECT count(*) FROM trace) = value",
+			   err);
+	rc = st ? pf_db_step(&db, st, err) : -1;
+	if (rc == 1 && sqlite3_column_type(st, 0) == SQLITE_INTEGER)
+		*count = (unsigned)sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	pf_db_close(&db);
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- its summary ---- */
+
+/* db_path as it is seen from anywhere. */
+static int summarise(struct worker *w, const char *path, bool is_kept,
+		     bool *is_fatal, struct pf_err *err)
+{
+	struct pf_db db = { 0 };
+	char *folder = is_kept ? pf_place_folder(path, err) : NULL;
+	const char *base = strrchr(path, '/');
+	char *full = NULL;
+	int rc = is_kept && !folder ? -1 : 0;
+
+	if (folder)
+		full = pf_place_from(folder, base ? base + 1 : path);
+	if (!rc)
+		rc = pf_db_open(&db, path, false, err);
+	if (!rc)
+		rc = pf_fleet_summarise(&w->out, &db, w->shared->work->capture,
+					full, is_fatal, err);
+	pf_db_close(&db);
+	free(full);
+	free(folder);
+	return rc;
+}
+
+static int add_process(struct worker *w, const char *trace, unsigned process,
+		       const char *file, bool *is_fatal, struct pf_err *err)
+{
+	char digest[PF_XXH128_TEXT], *path = NULL;
+	bool is_kept = w->shared->work->keep;
+	int rc;
+
+	pf_ingest_process_digest(file, process, digest);
+	rc = make_database(w, trace, process, digest, &path, err);
+	if (!rc)
+		rc = summarise(w, path, is_kept, is_fatal, err);
+	if (!is_kept)
+		unlink(w->temporary);
+	free(path);
+	return rc;
+}
+
+/* A file that was made of those of several ranks is read again for each. */
+static int add_trace(struct worker *w, const char *trace, const char *digest,
+		     bool *is_fatal, struct pf_err *err)
+{
+	char *path = NULL;
+	bool is_kept = w->shared->work->keep;
+	unsigned count = 1;
+	int rc = make_database(w, trace, 0, digest, &path, err);
+
+	if (!rc)
+		rc = count_processes(path, &count, err);
+	if (!rc && count == 1)
+		rc = summarise(w, path, is_kept, is_fatal, err);
+	if (!rc && count > 1 && is_kept)
+		unlink(path);
+	if (!is_kept)
+		unlink(w->temporary);
+	for (unsigned i = 1; count > 1 && i <= count && !rc; i++)
+		rc = add_process(w, trace, i, digest, is_fatal, err);
+	free(path);
+	return rc;
+}
+
+/* ---- what cannot be read ---- */
+
+static int put_failed(struct worker *w, const char *path, const char *digest,
+		      const char *why, struct pf_err *err)
+{
+	char *name = pf_fleet_capture_name(path);
+	const char *capture = w->shared->work->capture;
+	struct pf_fleet_rank rank = {
+		.capture = capture ? capture : name,
+		.rank = w->named_rank < 0 ? PF_NO_INT : w->named_rank,
+		.world_size = PF_NO_INT,
+		.error = why,
+		.path = path,
+		.xxh128 = digest,
+		.file_bytes = PF_NO_INT,
+		.json_bytes = PF_NO_INT,
+		.base_ns = PF_NO_INT,
+		.first_ns = PF_NO_INT,
+		.last_ns = PF_NO_INT,
+		.event_count = PF_NO_INT,
+		.stored_count = PF_NO_INT,
+		.metadata_count = PF_NO_INT,
+		.paired_count = PF_NO_INT,
+		.skipped_count = PF_NO_INT,
+	};
+	struct stat info;
+	int rc;
+
+	if (!stat(path, &info) && S_ISREG(info.st_mode))
+		rank.file_bytes = info.st_size;
+	w->shared->failed++;
+	rc = pf_fleet_put_rank(&w->out, &rank, err);
+	free(name);
+	return rc;
+}
+
+/* ---- one input ---- */
+
+/* A name that says a rank is meant for one. */
+static bool is_of_rank(const char *path)
+{
+	struct pf_source_name name;
+
+	pf_source_name_read(&name, path);
+	free(name.worker);
+	return name.rank >= 0;
+}
+
+/* A file of a folder that is called as traces are, and holds something else. */
+static bool is_passed(const struct pf_fleet_input *input)
+{
+	struct pf_err ignored = { 0 };
+
+	return !input->is_named && input->source == PF_SOURCE_TRACE &&
+	       !is_of_rank(input->path) &&
+	       !pf_ingest_probe(input->path, NULL, &ignored);
+}
+
+static int add_input(struct worker *w, const struct pf_fleet_input *input,
+		     struct pf_err *err)
+{
+	char digest[PF_XXH128_TEXT] = "";
+	struct pf_err why = { 0 };
+	bool is_fatal = false;
+	int rc;
+
+	if (is_passed(input)) {
+		w->shared->passed++;
+		return 0;
+	}
+	w->named_rank = input->rank;
+	rc = read_digest(input->path, digest, &why);
+	if (rc)
+		digest[0] = '\0';
+	else if (input->source == PF_SOURCE_TRACE)
+		rc = add_trace(w, input->path, digest, &is_fatal, &why);
+	else
+		rc = summarise(w, input->path, true, &is_fatal, &why);
+	if (!rc)
+		return 0;
+	if (!is_fatal && why.code != PF_ESTOP)
+		return put_failed(w, input->path, *digest ? digest : NULL,
+				  why.text, err);
+	*err = why;
+	return -1;
+}
+
+static void *work_off(void *arg)
+{
+	struct worker *w = arg;
+	struct shared *s = w->shared;
+	const struct pf_fleet_inputs *in = s->work->inputs;
+	size_t i;
+
+	while (!w->rc && !s->is_stopped && (i = s->next++) < in->count) {
+		if (in->items[i].source != PF_SOURCE_FLEET)
+			w->rc = add_input(w, &in->items[i], &w->err);
+	}
+	if (w->rc)
+		s->is_stopped = true;
+	return NULL;
+}
+
+/* ---- workers ---- */
+
+static int set_up_worker(struct worker *w, struct shared *s, struct pf_db *db,
+			 struct pf_err *err)
+{
+	struct pf_buf path = { 0 };
+
+	w->shared = s;
+	w->slot = PF_OUTPLACE_UNWATCHED;
+	if (pf_db_create_kind(db, "", &pf_fleet_kind, err) ||
+	    pf_fleet_out_open(&w->out, db, err))
+		return -1;
+	if (s->folder) {
+		pf_buf_addf(&path, "%s/%zu.db", s->folder, s->work->part_count);
+		w->temporary = path.data;
+		w->slot = pf_outplace_watch(w->temporary);
+	}
+	return 0;
+}
+
+static void release_worker(struct worker *w)
+{
+	pf_fleet_out_close(&w->out);
+	if (w->temporary)
+		pf_outplace_unwatch(w->slot);
+	free(w->temporary);
+}
+
+/* The first takes no thread. */
+static int run_workers(struct worker *workers, size_t count, struct pf_err *err)
+{
+	size_t started = 1;
+	int rc = 0;
+
+	pf_mem_keep_below(PF_MEM_KEEP_LITTLE);
+	while (started < count &&
+	       !pthread_create(&workers[started].thread, NULL, work_off,
+			       &workers[started]))
+		started++;
+	work_off(&workers[0]);
+	for (size_t i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (size_t i = 0; i < count && !rc; i++) {
+		rc = workers[i].rc;
+		if (rc)
+			*err = workers[i].err;
+	}
+	return rc;
+}
+
+static int set_up_folder(struct shared *s, struct pf_err *err)
+{
+	struct pf_buf name = { 0 };
+
+	if (s->work->keep)
+		return pf_is_folder(s->work->keep)
+			       ? 0
+			       : pf_fail(err, PF_EUSAGE,
+					 "'--keep %s': there is no such folder",
+					 s->work->keep);
+	pf_buf_addf(&name, "%s/profan-XXXXXX", pf_temp_dir());
+	if (!mkdtemp(name.data)) {
+		pf_fail_errno(err, "cannot make the folder '%s'", name.data);
+		pf_buf_release(&name);
+		return -1;
+	}
+	s->folder = name.data;
+	s->folder_slot = pf_outplace_watch(s->folder);
+	return 0;
+}
+
+static void release_folder(struct shared *s)
+{
+	if (!s->folder)
+		return;
+	rmdir(s->folder);
+	pf_outplace_unwatch(s->folder_slot);
+	free(s->folder);
+}
+
+static int fleet_work(struct pf_fleet_work *work, struct pf_err *err)
+{
+	struct shared s = { .work = work };
+	struct worker workers[PF_FLEET_WORKERS] = { 0 };
+	size_t count = work->threads < work->inputs->count
+			       ? work->threads
+			       : work->inputs->count;
+	int rc = set_up_folder(&s, err);
+
+	for (; !rc && work->part_count < count; work->part_count++)
+		rc = set_up_worker(&workers[work->part_count], &s,
+				   &work->parts[work->part_count], err);
+	if (!rc && count)
+		rc = run_workers(workers, count, err);
+	work->failed = s.failed;
+	work->passed = s.passed;
+	for (size_t i = 0; i < count; i++)
+		release_worker(&workers[i]);
+	release_folder(&s);
+	return rc;
+}
+
+static void fleet_work_release(struct pf_fleet_work *work)
+{
+	for (size_t i = 0; i < PF_FLEET_WORKERS; i++)
+		pf_db_close(&work->parts[i]);
+}
 
 #define NAMED 8 /* failures that are told */
 
@@ -137,7 +1241,7 @@ static int list_part(struct merging *g, size_t part, sqlite3_stmt *to,
 
 	if (path)
 		folder = pf_place_folder(path, &why);
-	db = path && !folder ? NULL : pf_fleet_part_db(&g->copy, part, &why);
+	db = path && !folder ? NULL : fleet_part_db(&g->copy, part, &why);
 	rc = db ? list_rows(g, part, db, folder, to, err)
 		: list_failed(g, part, why.text, to, err);
 	free(folder);
@@ -163,8 +1267,8 @@ static int add_labels(struct merging *g, struct pf_err *err)
 {
 	const struct pf_fleet_merge *m = g->m;
 
-	if (pf_fleet_labels_add(&g->scratch, m->label_file, m->labels,
-				m->label_count, err))
+	if (fleet_labels_add(&g->scratch, m->label_file, m->labels,
+			     m->label_count, err))
 		return -1;
 	return pf_db_run_file(&g->scratch, "schema/fleet/label.sql", err);
 }
@@ -248,9 +1352,9 @@ static int put_ranks(struct merging *g, sqlite3_stmt *plan, sqlite3_stmt *to,
 						  plan, ERROR));
 		if (enter_capture(g, plan, err) || put_rank(g, plan, to, err) ||
 		    (!is_bad &&
-		     pf_fleet_copy_rank(&g->copy, (size_t)part,
-					sqlite3_column_int64(plan, PART_RANK),
-					err)))
+		     fleet_copy_rank(&g->copy, (size_t)part,
+				     sqlite3_column_int64(plan, PART_RANK),
+				     err)))
 			return -1;
 	}
 	g->m->made.ranks = g->out.rank_id;
@@ -300,7 +1404,7 @@ static int set_up_out(struct merging *g, struct pf_err *err)
 
 static int finish(struct merging *g, struct pf_err *err)
 {
-	pf_fleet_copy_release(&g->copy);
+	fleet_copy_release(&g->copy);
 	pf_fleet_out_close(&g->out);
 	if (pf_db_finish_with(&g->db, "schema/fleet/indexes.sql", err))
 		return -1;
@@ -314,16 +1418,16 @@ static int find_inputs(struct merging *g, struct pf_err *err)
 	struct pf_fleet_merge *m = g->m;
 	struct pf_fleet_shard shard = { 0 };
 
-	if (m->shard && pf_fleet_shard_read(m->shard, &shard, err))
+	if (m->shard && fleet_shard_read(m->shard, &shard, err))
 		return -1;
 	g->folder = pf_place_folder(m->out, err);
 	if (!g->folder)
 		return -1;
-	return pf_fleet_inputs_find(m->arguments, m->count, &shard, m->out,
-				    &g->inputs, err);
+	return fleet_inputs_find(m->arguments, m->count, &shard, m->out,
+				 &g->inputs, err);
 }
 
-static int summarise(struct merging *g, struct pf_err *err)
+static int summarise_all(struct merging *g, struct pf_err *err)
 {
 	const struct pf_fleet_inputs *in = &g->inputs;
 	int rc;
@@ -332,7 +1436,7 @@ static int summarise(struct merging *g, struct pf_err *err)
 					  .capture = g->m->capture,
 					  .keep = g->m->keep,
 					  .threads = g->m->threads };
-	rc = pf_fleet_work(&g->work, err);
+	rc = fleet_work(&g->work, err);
 	g->m->made.failed = g->work.failed;
 	g->m->made.passed = g->work.passed;
 	g->parts = pf_calloc(in->count + PF_FLEET_WORKERS, sizeof(*g->parts));
@@ -346,10 +1450,10 @@ static int summarise(struct merging *g, struct pf_err *err)
 
 static int merge(struct merging *g, struct pf_err *err)
 {
-	if (find_inputs(g, err) || set_up_out(g, err) || summarise(g, err) ||
+	if (find_inputs(g, err) || set_up_out(g, err) ||
+	    summarise_all(g, err) ||
 	    pf_db_create_kind(&g->scratch, "", &scratch_kind, err) ||
-	    pf_fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count,
-			       err) ||
+	    fleet_copy_init(&g->copy, &g->out, g->parts, g->part_count, err) ||
 	    list_all(g, err) || add_labels(g, err) || write_all(g, err))
 		return -1;
 	return finish(g, err);
@@ -360,13 +1464,13 @@ int pf_fleet_merge(struct pf_fleet_merge *m, struct pf_err *err)
 	struct merging g = { .m = m };
 	int rc = merge(&g, err);
 
-	pf_fleet_copy_release(&g.copy);
+	fleet_copy_release(&g.copy);
 	pf_fleet_out_close(&g.out);
 	pf_db_close(&g.scratch);
 	pf_db_close(&g.db);
 	pf_outplace_release(&g.place);
-	pf_fleet_work_release(&g.work);
-	pf_fleet_inputs_release(&g.inputs);
+	fleet_work_release(&g.work);
+	fleet_inputs_release(&g.inputs);
 	free(g.capture.name);
 	free(g.parts);
 	free(g.folder);

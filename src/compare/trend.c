@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "compare/diff_judge.h"
-#include "compare/diff_mean.h"
 #include "compare/trend.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 /* ---- what is found ---- */
 

@@ -18,7 +18,7 @@
 #include "base/search.h"
 #include "base/stats.h"
 #include "store/query.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 static int parse_steps(const char *text, int64_t *first, int64_t *last,
 		       struct pf_err *err)

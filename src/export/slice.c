@@ -1,19 +1,898 @@
 /* SPDX-License-Identifier: MIT */
-#define XXH_INLINE_ALL
 #include "config.h"
 
+#define XXH_INLINE_ALL
+#include "export/slice.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "analysis/idle/gaps.h"
-#include "events/interval.h"
-#include "export/slice_impl.h"
+#include "analysis/path/path.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/sat.h"
-#include "store/query.h"
+#include "base/spool.h"
+#include "events/args.h"
+#include "events/interval.h"
+#include "events/traces.h"
+#include "export/slice_impl.h"
 #include "formats/event.h"
+#include "store/argtext.h"
+#include "store/query.h"
+#include "base/intern.h"
+#include "base/outplace.h"
+#include "store/cursor.h"
+#include "store/lexicon.h"
+
+struct pf_slice_writer {
+	struct pf_outfile *file;
+	struct pf_lexicon *lexicon;
+	struct pf_buf buf, args;
+	int64_t shift_ns; /* what is subtracted from times */
+	bool is_whole_us; /* the trace has no fractions */
+	bool has_events;  /* a comma is needed */
+};
+
+/* Where an event is written. */
+struct pf_slice_place {
+	const struct pf_track *track;
+	int lane;
+	int64_t start_ns, end_ns; /* as written */
+	bool is_cut;
+};
+
+struct pf_slice_used {
+	struct pf_intern pids, tids; /* "PID", "PID\nTID" */
+};
+
+void pf_lanes_clear(struct pf_lanes *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		pf_nest_clear(&l->items[i]);
+	l->count = 0;
+}
+
+void pf_lanes_release(struct pf_lanes *l)
+{
+	for (size_t i = 0; i < l->cap; i++)
+		pf_nest_release(&l->items[i]);
+	free(l->items);
+	*l = (struct pf_lanes){ 0 };
+}
+
+static bool place(struct pf_nest *lane, int64_t start_ns, int64_t end_ns)
+{
+	const int64_t *around_ns;
+
+	pf_nest_drop(lane, start_ns);
+	around_ns = pf_nest_top(lane);
+	return (!around_ns || *around_ns >= end_ns) &&
+	       pf_nest_push(lane, end_ns);
+}
+
+static const int64_t nothing;
+
+int pf_lanes_place(struct pf_lanes *l, int64_t start_ns, int64_t end_ns)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (place(&l->items[i], start_ns, end_ns))
+			return (int)i;
+	if (l->count == PF_LANES_MAX)
+		return -1;
+	if (l->count == l->cap) {
+		size_t old = l->cap;
+
+		l->items = pf_grow(l->items, &l->cap, l->count + 1,
+				   sizeof(*l->items));
+		for (size_t i = old; i < l->cap; i++)
+			l->items[i] = (struct pf_nest){ .width = sizeof(end_ns),
+							.outermost = &nothing };
+	}
+	place(&l->items[l->count], start_ns, end_ns);
+	return (int)l->count++;
+}
+
+/*
+ * Which flow events have their partner in the window.  Events of one arrow
+ * have the same category, name and id; they are brought together by a sort of
+ * fixed memory, and those of arrows with a start and an end by another.
+ */
+
+#define ARROW_MAX 65536u
+
+struct seen {
+	int64_t arrow, event_id, ph;
+};
+
+struct kept {
+	int64_t event_id, zero;
+};
+
+/* The events of one arrow. */
+struct arrow {
+	int64_t key;
+	bool has_start, has_end;
+	int64_t *ids;
+	size_t count, cap;
+};
+
+struct pf_slice_flows {
+	struct pf_sorter *seen, *kept;
+	const struct kept *next; /* of those kept */
+	struct kept current;
+};
+
+static struct pf_slice_flows *slice_flows_new(void)
+{
+	struct pf_slice_flows *f = pf_calloc(1, sizeof(*f));
+
+	f->seen = pf_sorter_temp(sizeof(struct seen));
+	f->kept = pf_sorter_temp(sizeof(struct kept));
+	return f;
+}
+
+static void slice_flows_free(struct pf_slice_flows *f)
+{
+	if (!f)
+		return;
+	pf_sorter_free(f->seen);
+	pf_sorter_free(f->kept);
+	free(f);
+}
+
+/* Two arrows that collide would only keep one end too many. */
+static uint64_t hash(uint64_t h, const void *data, size_t len)
+{
+	return XXH3_64bits_withSeed(data, len, h);
+}
+
+static int64_t id_of(uint32_t track, uint32_t seq)
+{
+	return (int64_t)((uint64_t)track << 32 | seq);
+}
+
+static int slice_flows_see(struct pf_slice_flows *f, struct pf_lexicon *lexicon,
+			   uint32_t track, const struct pf_span *e,
+			   struct pf_err *err)
+{
+	const struct pf_lexicon_type *type;
+	struct pf_json args = { e->inline_args, e->inline_args_len }, id;
+	struct seen s = { .event_id = id_of(track, e->seq) };
+	uint64_t h = 0;
+	int rc;
+
+	if (e->type >= lexicon->type_count || !lexicon->type[e->type].ph)
+		return 0;
+	type = &lexicon->type[e->type];
+	h = hash(h, type->category, strlen(type->category));
+	h = hash(h, &e->name, sizeof(e->name));
+	if (e->mask >> PF_SLOT_FLOW_ID & 1) {
+		h = hash(h, &e->slot[PF_SLOT_FLOW_ID], sizeof(int64_t));
+	} else if (e->args != PF_ID_NONE) {
+		rc = e->args == PF_ID_INLINE
+			     ? 1
+			     : pf_lexicon_args_text(lexicon, e->args, &args.p,
+						    &args.len, err);
+		if (rc < 0)
+			return -1;
+		id = rc ? pf_json_get(args, "@id") : (struct pf_json){ 0 };
+		if (id.p)
+			h = hash(h, id.p, id.len);
+	}
+	s.arrow = (int64_t)h;
+	s.ph = *type->ph;
+	return pf_sorter_add(f->seen, &s, err);
+}
+
+/* Keep what was gathered of an arrow. */
+static int keep(struct pf_slice_flows *f, struct arrow *a, struct pf_err *err)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		struct kept k = { a->ids[i], 0 };
+
+		if (pf_sorter_add(f->kept, &k, err) < 0)
+			return -1;
+	}
+	a->count = 0;
+	return 0;
+}
+
+static int end_arrow(struct pf_slice_flows *f, struct arrow *a,
+		     struct pf_err *err)
+{
+	int rc = a->has_start && a->has_end ? keep(f, a, err) : 0;
+
+	a->count = 0;
+	a->has_start = a->has_end = false;
+	return rc;
+}
+
+static int add_to_arrow(struct pf_slice_flows *f, struct arrow *a,
+			const struct seen *s, struct pf_err *err)
+{
+	if (a->key != s->arrow && end_arrow(f, a, err) < 0)
+		return -1;
+	a->key = s->arrow;
+	a->has_start |= s->ph == 's';
+	a->has_end |= s->ph == 'f';
+	/* that many are no arrow of a profiler: all of them */
+	if (a->count == ARROW_MAX) {
+		a->has_start = a->has_end = true;
+		if (keep(f, a, err) < 0)
+			return -1;
+	}
+	a->ids = pf_grow(a->ids, &a->cap, a->count + 1, sizeof(*a->ids));
+	a->ids[a->count++] = s->event_id;
+	return 0;
+}
+
+static int next_kept(struct pf_slice_flows *f, struct pf_err *err)
+{
+	f->next = pf_sorter_next(f->kept, err);
+	if (f->next) {
+		f->current = *f->next;
+		f->next = &f->current;
+	}
+	return err->code ? -1 : 0;
+}
+
+/* All were seen: which have a partner? */
+static int slice_flows_settle(struct pf_slice_flows *f, struct pf_err *err)
+{
+	struct arrow a = { 0 };
+	const struct seen *s;
+	int rc = pf_sorter_finish(f->seen, err);
+
+	while (!rc && (s = pf_sorter_next(f->seen, err)))
+		rc = add_to_arrow(f, &a, s, err);
+	if (!rc && err->code)
+		rc = -1;
+	if (!rc)
+		rc = end_arrow(f, &a, err);
+	free(a.ids);
+	if (!rc)
+		rc = pf_sorter_finish(f->kept, err);
+	return rc ? -1 : next_kept(f, err);
+}
+
+/* Is this one of them?  Asked in order of id: 1, 0, -1. */
+static int slice_flows_take(struct pf_slice_flows *f, uint32_t track,
+			    uint32_t seq, struct pf_err *err)
+{
+	if (!f->next || f->current.event_id != id_of(track, seq))
+		return 0;
+	return next_kept(f, err) < 0 ? -1 : 1;
+}
+
+/* ---- write ---- */
+
+#define FLUSH_BYTES 65536
+
+/* ---- pieces ---- */
+
+/* What a reader makes of it that multiplies a double by 1000 and cuts. */
+static bool is_read_right(const char *us, int64_t ns)
+{
+	double read = strtod(us, NULL) * 1000.0;
+
+	return read < 9e18 && (int64_t)read == ns;
+}
+
+void pf_slice_put_time(struct pf_buf *out, int64_t ns, bool is_whole_us)
+{
+	char text[48];
+
+	if (is_whole_us && ns % 1000 == 0) {
+		pf_buf_addf(out, "%" PRId64, ns / 1000);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%" PRId64 ".%03d", ns < 0 ? "-" : "",
+		 ns < 0 ? -(ns / 1000) : ns / 1000, abs((int)(ns % 1000)));
+	pf_buf_adds(out, text);
+	if (is_read_right(text, ns))
+		return;
+	strncat(text, "001", sizeof(text) - strlen(text) - 1);
+	if (is_read_right(text, ns))
+		pf_buf_adds(out, "001");
+}
+
+void pf_slice_put_id(struct pf_buf *out, const char *text)
+{
+	char digits[PF_NUM_MAX];
+	int64_t n;
+
+	if (!pf_num_int(text, &n) && n >= 0 && n <= UINT32_MAX) {
+		snprintf(digits, sizeof(digits), "%" PRId64, n);
+		if (!strcmp(digits, text)) {
+			pf_buf_adds(out, text);
+			return;
+		}
+	}
+	pf_jsonw_quote(out, text, strlen(text), false);
+}
+
+void pf_slice_put_tid(struct pf_buf *out, const char *tid, int lane)
+{
+	struct pf_buf text = { 0 };
+
+	if (!lane) {
+		pf_slice_put_id(out, tid);
+		return;
+	}
+	pf_buf_addf(&text, "%s overlap %d", tid, lane);
+	pf_jsonw_quote(out, text.data, text.len, false);
+	pf_buf_release(&text);
+}
+
+static int flush(struct pf_slice_writer *w, struct pf_err *err)
+{
+	int rc = pf_outfile_write(w->file, w->buf.data ? w->buf.data : "",
+				  w->buf.len, err);
+
+	pf_buf_clear(&w->buf);
+	return rc;
+}
+
+static void begin_event(struct pf_slice_writer *w)
+{
+	pf_buf_adds(&w->buf, w->has_events ? ",\n" : "\n");
+	w->has_events = true;
+}
+
+/* A piece of JSON for the list of events. */
+static int slice_raw(struct pf_slice_writer *w, const char *json, size_t len,
+		     struct pf_err *err)
+{
+	begin_event(w);
+	pf_buf_add(&w->buf, json, len);
+	return w->buf.len < FLUSH_BYTES ? 0 : flush(w, err);
+}
+
+/* ---- arguments ---- */
+
+/* The arguments as JSON in w->args; empty if there are none. */
+static int build_args(struct pf_slice_writer *w, const struct pf_span *e,
+		      struct pf_err *err)
+{
+	const char *text = e->inline_args;
+	size_t len = e->inline_args_len;
+
+	pf_buf_clear(&w->args);
+	if (e->args == PF_ID_NONE)
+		return 0;
+	if (e->args != PF_ID_INLINE &&
+	    pf_lexicon_args_text(w->lexicon, e->args, &text, &len, err) <= 0)
+		return err->code ? -1
+				 : pf_fail(err, PF_EDB,
+					   "arguments %" PRIu32 " are missing",
+					   e->args);
+	pf_argtext_build(text, len, e->mask, e->slot, &w->args);
+	return 0;
+}
+
+/* Members of the event itself are kept as arguments "@key". */
+static void put_members(struct pf_slice_writer *w)
+{
+	struct pf_argtext it = { w->args.data, w->args.len, 0 };
+	struct pf_arg a;
+
+	while (w->args.len && pf_argtext_next(&it, &a)) {
+		if (!a.key_len || *a.key != '@')
+			continue;
+		pf_buf_adds(&w->buf, ",\"");
+		pf_buf_add(&w->buf, a.key + 1, a.key_len - 1);
+		pf_buf_adds(&w->buf, "\":");
+		pf_buf_add(&w->buf, a.value, a.value_len);
+	}
+}
+
+static void put_args(struct pf_slice_writer *w, const struct pf_span *e,
+		     const struct pf_slice_place *at)
+{
+	struct pf_argtext it = { w->args.data, w->args.len, 0 };
+	const char *separator = ",\"args\":{\"";
+	struct pf_arg a;
+
+	while (w->args.len && pf_argtext_next(&it, &a)) {
+		if (a.key_len && *a.key == '@')
+			continue;
+		pf_buf_adds(&w->buf, separator);
+		pf_buf_add(&w->buf, a.key, a.key_len);
+		pf_buf_adds(&w->buf, "\":");
+		pf_buf_add(&w->buf, a.value, a.value_len);
+		separator = ",\"";
+	}
+	if (at->is_cut) {
+		pf_buf_addf(&w->buf,
+			    "%sprofan cut\":{\"start_ns\":%" PRId64
+			    ",\"dur_ns\":%" PRId64 "}",
+			    separator, pf_sat_sub(e->start_ns, w->shift_ns),
+			    e->dur_ns);
+		separator = ",\"";
+	}
+	if (separator[2] == '\0')
+		pf_buf_addc(&w->buf, '}');
+}
+
+/* ---- writing events ---- */
+
+static int put_name(struct pf_slice_writer *w, const struct pf_span *e,
+		    struct pf_err *err)
+{
+	const char *text = e->inline_name;
+	uint32_t len = e->inline_name_len;
+
+	if (e->name != PF_ID_INLINE &&
+	    pf_lexicon_string(w->lexicon, e->name, &text, &len, err) <= 0)
+		return err->code ? -1
+				 : pf_fail(err, PF_EDB,
+					   "name %" PRIu32 " is missing",
+					   e->name);
+	pf_buf_adds(&w->buf, ",\"name\":");
+	pf_jsonw_quote(&w->buf, text, len, false);
+	return 0;
+}
+
+static int slice_event(struct pf_slice_writer *w, const struct pf_span *e,
+		       const struct pf_slice_place *at, struct pf_err *err)
+{
+	const struct pf_track *t = at->track;
+	const struct pf_lexicon_type *type;
+	bool is_range;
+
+	if (e->type >= w->lexicon->type_count || !w->lexicon->type[e->type].ph)
+		return pf_fail(err, PF_EDB, "event type %" PRIu32 " is missing",
+			       e->type);
+	type = &w->lexicon->type[e->type];
+	is_range = *type->ph == 'X' || *type->ph == 'B';
+	if (build_args(w, e, err) < 0)
+		return -1;
+	begin_event(w);
+	pf_buf_addf(&w->buf, "{\"ph\":\"%c\"", is_range ? 'X' : *type->ph);
+	if (*type->category) {
+		pf_buf_adds(&w->buf, ",\"cat\":");
+		pf_jsonw_quote(&w->buf, type->category, strlen(type->category),
+			       false);
+	}
+	if (put_name(w, e, err) < 0)
+		return -1;
+	if (*t->pid) {
+		pf_buf_adds(&w->buf, ",\"pid\":");
+		pf_slice_put_id(&w->buf, t->pid);
+	}
+	if (*t->tid || at->lane) {
+		pf_buf_adds(&w->buf, ",\"tid\":");
+		pf_slice_put_tid(&w->buf, t->tid, at->lane);
+	}
+	pf_buf_adds(&w->buf, ",\"ts\":");
+	pf_slice_put_time(&w->buf, pf_sat_sub(at->start_ns, w->shift_ns),
+			  w->is_whole_us);
+	if (is_range) {
+		pf_buf_adds(&w->buf, ",\"dur\":");
+		pf_slice_put_time(&w->buf, pf_sat_sub(at->end_ns, at->start_ns),
+				  w->is_whole_us);
+	}
+	put_members(w);
+	put_args(w, e, at);
+	pf_buf_addc(&w->buf, '}');
+	return w->buf.len < FLUSH_BYTES ? 0 : flush(w, err);
+}
+
+/* ---- begin and end ---- */
+
+static void put_member(struct pf_slice_writer *w, sqlite3_stmt *stmt)
+{
+	const char *key = (const char *)sqlite3_column_text(stmt, 0);
+	size_t key_len = (size_t)sqlite3_column_bytes(stmt, 0);
+	const char *value = (const char *)sqlite3_column_text(stmt, 1);
+	size_t len = (size_t)sqlite3_column_bytes(stmt, 1);
+
+	if (!key || !value || !len)
+		return;
+	pf_jsonw_quote(&w->buf, key, key_len, false);
+	pf_buf_addc(&w->buf, ':');
+	pf_buf_add(&w->buf, value, len);
+	pf_buf_adds(&w->buf, ",\n");
+}
+
+static int put_base(struct pf_slice_writer *w, struct pf_db *db,
+		    int64_t trace_id, struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_db_prepare(
+		db, "SELECT base_ns FROM trace WHERE id = ?1", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	rc = pf_db_step(db, stmt, err);
+	if (rc == 1 && sqlite3_column_type(stmt, 0) != SQLITE_NULL)
+		pf_buf_addf(
+			&w->buf, "\"baseTimeNanoseconds\":%" PRId64 ",\n",
+			pf_sat_add(sqlite3_column_int64(stmt, 0), w->shift_ns));
+	sqlite3_finalize(stmt);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Everything before the first event. */
+static int slice_begin(struct pf_slice_writer *w, struct pf_db *db,
+		       int64_t trace_id, const struct pf_slice_result *r,
+		       struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_meta", err);
+	int rc;
+
+	if (!stmt)
+		return -1;
+	pf_buf_adds(&w->buf, "{\n");
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	while ((rc = pf_db_step(db, stmt, err)) == 1)
+		put_member(w, stmt);
+	sqlite3_finalize(stmt);
+	if (rc < 0 || put_base(w, db, trace_id, err) < 0)
+		return -1;
+	pf_buf_addf(&w->buf,
+		    "\"profan_slice\":{\"from_ns\":%" PRId64
+		    ",\"to_ns\":%" PRId64 ",\"shift_ns\":%" PRId64 "},\n",
+		    r->from_ns, r->to_ns, w->shift_ns);
+	pf_buf_adds(&w->buf, "\"traceEvents\":[");
+	return 0;
+}
+
+static int slice_end(struct pf_slice_writer *w, struct pf_err *err)
+{
+	pf_buf_adds(&w->buf, "\n]}\n");
+	if (flush(w, err) < 0)
+		return -1;
+	return pf_outfile_commit(w->file, err);
+}
+
+/* ---- the file's own numbers ---- */
+
+static bool is_of(const struct pf_track *t, const struct pf_device_place *place,
+		  const char *line)
+{
+	return !strcmp(t->class_name, "gpu") && !strcmp(t->pid, place->pid) &&
+	       !strcmp(t->tid, *place->tid ? place->tid : line) &&
+	       t->thread_name && !strcmp(t->thread_name, line);
+}
+
+static void replace(const char **text, const char *with)
+{
+	free((char *)*text);
+	*text = pf_strdup(with ? with : "");
+}
+
+/* Is it this line of an NPU, or (without a tid) one of its streams? */
+static bool is_npu_line(const struct pf_track *t, const char *tid,
+			const char *process, const char *line,
+			const char *device)
+{
+	bool is_stream = pf_device_npu_line(process, line) == PF_LINE_TASKS;
+
+	if (strcmp(t->class_name, "gpu") != 0 || strcmp(t->pid, device) != 0)
+		return false;
+	if (!tid)
+		return is_stream && pf_num_or_none(t->tid) >= 0;
+	return !strcmp(t->tid, is_stream ? tid : line);
+}
+
+static int npu_ids(struct pf_db *db, int64_t trace_id, struct pf_track *tracks,
+		   bool *is_done, size_t count, struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "npu_lines", err);
+	const char *text[5];
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, trace_id);
+	while ((rc = pf_db_step(db, st, err)) == 1) {
+		for (int i = 0; i < 5; i++)
+			text[i] = (const char *)sqlite3_column_text(st, i);
+		for (size_t t = 0; t < count; t++) {
+			if (is_done[t] ||
+			    !is_npu_line(&tracks[t], text[1], text[2], text[3],
+					 text[4]))
+				continue;
+			replace(&tracks[t].pid, text[0]);
+			if (text[1])
+				replace(&tracks[t].tid, text[1]);
+			is_done[t] = true;
+		}
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/*
+ * Tracks of devices that only their names told (TensorFlow, JAX) get the pid
+ * and tid back that the file has, with which its metadata names them.
+ */
+static int slice_file_ids(struct pf_db *db, int64_t trace_id,
+			  struct pf_track *tracks, size_t count,
+			  struct pf_err *err)
+{
+	sqlite3_stmt *st = pf_named_prepare(db, "device_lines", err);
+	bool *is_done = pf_calloc(count + 1, sizeof(*is_done));
+	const char *text[4];
+	int rc = -1;
+
+	if (st)
+		sqlite3_bind_int64(st, 1, trace_id);
+	while (st && (rc = pf_db_step(db, st, err)) == 1) {
+		struct pf_device_place place;
+		size_t t = 0;
+
+		for (int i = 0; i < 4; i++) {
+			text[i] = (const char *)sqlite3_column_text(st, i);
+			text[i] = text[i] ? text[i] : "";
+		}
+		place = pf_device_place(text[2], text[3]);
+		while (t < count &&
+		       (is_done[t] || !is_of(&tracks[t], &place, text[3])))
+			t++;
+		if (!place.line || t == count)
+			continue;
+		replace(&tracks[t].pid, text[0]);
+		replace(&tracks[t].tid, text[1]);
+		is_done[t] = true;
+	}
+	sqlite3_finalize(st);
+	if (!rc)
+		rc = npu_ids(db, trace_id, tracks, is_done, count, err);
+	free(is_done);
+	return rc;
+}
+
+/* ---- names ---- */
+
+static void add_key(struct pf_buf *key, const char *pid, size_t pid_len,
+		    const char *tid, size_t tid_len)
+{
+	pf_buf_clear(key);
+	pf_buf_add(key, pid, pid_len);
+	pf_buf_addc(key, '\n');
+	pf_buf_add(key, tid, tid_len);
+}
+
+static void slice_use(struct pf_slice_used *u, const struct pf_track *t)
+{
+	struct pf_buf key = { 0 };
+
+	pf_intern_add(&u->pids, t->pid, strlen(t->pid));
+	add_key(&key, t->pid, strlen(t->pid), t->tid, strlen(t->tid));
+	pf_intern_add(&u->tids, key.data, key.len);
+	pf_buf_release(&key);
+}
+
+/* Is it there?  The set must not grow, so a new one is taken back. */
+static bool has(const struct pf_intern *set, const char *p, size_t len)
+{
+	for (uint32_t i = 0; i < set->count; i++) {
+		size_t have;
+		const char *text = pf_intern_text(set, i, &have);
+
+		if (have == len && !memcmp(text, p, len))
+			return true;
+	}
+	return false;
+}
+
+static bool is_used(const struct pf_slice_used *u, struct pf_json event)
+{
+	struct pf_buf pid = { 0 }, tid = { 0 }, key = { 0 }, name = { 0 };
+	bool is_thread, out;
+
+	pf_json_text(pf_json_get(event, "name"), &name);
+	pf_json_text(pf_json_get(event, "pid"), &pid);
+	pf_json_text(pf_json_get(event, "tid"), &tid);
+	pf_buf_add(&pid, "", 0);
+	pf_buf_add(&tid, "", 0);
+	add_key(&key, pid.data, pid.len, tid.data, tid.len);
+	is_thread = name.data && !strncmp(name.data, "thread_", 7);
+	out = has(&u->pids, pid.data, pid.len) &&
+	      (!is_thread || has(&u->tids, key.data, key.len));
+	pf_buf_release(&pid);
+	pf_buf_release(&tid);
+	pf_buf_release(&key);
+	pf_buf_release(&name);
+	return out;
+}
+
+/* Without its time, which would be one of the other timeline. */
+static void copy_members(struct pf_json event, struct pf_buf *out)
+{
+	struct pf_json rest = event, key, value;
+	const char *separator = "{\"";
+	struct pf_buf id = { 0 };
+
+	pf_buf_clear(out);
+	while (pf_json_member(&rest, &key, &value)) {
+		if (pf_json_is(key, "ts") || pf_json_is(key, "dur") ||
+		    pf_json_is(key, "tts"))
+			continue;
+		pf_buf_adds(out, separator);
+		pf_buf_add(out, key.p, key.len);
+		pf_buf_adds(out, "\":");
+		if (pf_json_is(key, "pid") || pf_json_is(key, "tid")) {
+			pf_buf_clear(&id);
+			pf_json_text(value, &id);
+			pf_slice_put_id(out, id.len ? id.data : "");
+		} else {
+			pf_buf_add(out, value.p, value.len);
+		}
+		separator = ",\"";
+	}
+	pf_buf_release(&id);
+	pf_buf_adds(out, out->len ? "}" : "{}");
+}
+
+/* Metadata of what was used, and of the lanes: count lanes of each track. */
+static int slice_metadata(struct pf_slice_writer *w, struct pf_db *db,
+			  int64_t trace_id, const struct pf_slice_used *u,
+			  struct pf_err *err)
+{
+	sqlite3_stmt *stmt = pf_named_prepare(db, "slice_names", err);
+	struct pf_buf copy = { 0 };
+	int rc;
+
+	if (!stmt)
+		return -1;
+	sqlite3_bind_int64(stmt, 1, trace_id);
+	while ((rc = pf_db_step(db, stmt, err)) == 1) {
+		struct pf_json event = {
+			(const char *)sqlite3_column_text(stmt, 0),
+			(size_t)sqlite3_column_bytes(stmt, 0)
+		};
+
+		if (!event.p || !is_used(u, event))
+			continue;
+		copy_members(event, &copy);
+		rc = slice_raw(w, copy.data, copy.len, err);
+		if (rc < 0)
+			break;
+	}
+	sqlite3_finalize(stmt);
+	pf_buf_release(&copy);
+	return rc < 0 ? -1 : 0;
+}
+
+static int slice_lanes(struct pf_slice_writer *w, const struct pf_track *t,
+		       size_t lanes, struct pf_err *err)
+{
+	struct pf_buf json = { 0 }, name = { 0 };
+	int rc = 0;
+
+	for (size_t i = 1; !rc && i < lanes; i++) {
+		pf_buf_clear(&json);
+		pf_buf_clear(&name);
+		pf_buf_addf(&name, "%s (overlap %zu)",
+			    t->thread_name ? t->thread_name : t->tid, i);
+		pf_buf_adds(&json, "{\"ph\":\"M\",\"name\":\"thread_name\"");
+		if (*t->pid) {
+			pf_buf_adds(&json, ",\"pid\":");
+			pf_slice_put_id(&json, t->pid);
+		}
+		pf_buf_adds(&json, ",\"tid\":");
+		pf_slice_put_tid(&json, t->tid, (int)i);
+		pf_buf_adds(&json, ",\"args\":{\"name\":");
+		pf_jsonw_quote(&json, name.data, name.len, false);
+		pf_buf_adds(&json, "}}");
+		rc = slice_raw(w, json.data, json.len, err);
+	}
+	pf_buf_release(&json);
+	pf_buf_release(&name);
+	return rc;
+}
+
+/* The critical path as a track of its own, tile behind tile. */
+
+#define TRACK "critical path"
+
+static void put_text(struct pf_buf *out, const char *key, const char *text,
+		     const char *separator)
+{
+	if (!text)
+		return;
+	pf_buf_addf(out, "%s\"%s\":", separator, key);
+	pf_jsonw_quote(out, text, strlen(text), false);
+}
+
+static void put_window(struct pf_buf *out, const struct pf_path_item *t,
+		       int64_t start_ns, int64_t end_ns)
+{
+	put_text(out, "on the path", t->category, ",\"args\":{");
+	put_text(out, "kind", t->kind, ",");
+	put_text(out, "op", t->op, ",");
+	put_text(out, "line", t->frame, ",");
+	put_text(out, "module", t->module, ",");
+	put_text(out, "thread", t->thread, ",");
+	if (t->device >= 0)
+		pf_buf_addf(out, ",\"GPU\":%" PRId64, t->device);
+	if (t->stream >= 0)
+		pf_buf_addf(out, ",\"stream\":%" PRId64, t->stream);
+	if (t->is_inferred)
+		pf_buf_adds(out, ",\"inferred\":true");
+	if (end_ns - start_ns < t->ns)
+		pf_buf_addf(out,
+			    ",\"profan cut\":{\"start_ns\":%" PRId64
+			    ",\"dur_ns\":%" PRId64 "}",
+			    t->start_ns, t->ns);
+	pf_buf_addc(out, '}');
+}
+
+/* Times of tiles count from the trace's first event. */
+static void put_tile(const struct pf_slice_writer *w,
+		     const struct pf_path_item *t, int64_t first_ns,
+		     int64_t start_ns, int64_t end_ns, struct pf_buf *out)
+{
+	pf_buf_clear(out);
+	pf_buf_adds(out, "{\"ph\":\"X\",\"cat\":\"critical_path\",\"name\":");
+	pf_jsonw_quote(out, t->name ? t->name : t->category,
+		       strlen(t->name ? t->name : t->category), false);
+	pf_buf_adds(out,
+		    ",\"pid\":\"" TRACK "\",\"tid\":\"" TRACK "\",\"ts\":");
+	pf_slice_put_time(out, first_ns + start_ns - w->shift_ns,
+			  w->is_whole_us);
+	pf_buf_adds(out, ",\"dur\":");
+	pf_slice_put_time(out, end_ns - start_ns, w->is_whole_us);
+	put_window(out, t, start_ns, end_ns);
+	pf_buf_addc(out, '}');
+}
+
+static int put_all(struct pf_slice_writer *w, const struct pf_path *path,
+		   const struct pf_slice_args *args, struct pf_slice_result *r,
+		   struct pf_err *err)
+{
+	const int64_t first_ns = path->window.traces[0].first_ns;
+	struct pf_buf text = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < path->item_count; i++) {
+		const struct pf_path_item *t = &path->items[i];
+		int64_t start = t->start_ns, end = t->start_ns + t->ns;
+
+		if (end <= r->from_ns || start >= r->to_ns)
+			continue;
+		if (!args->whole) {
+			start = start > r->from_ns ? start : r->from_ns;
+			end = end < r->to_ns ? end : r->to_ns;
+		}
+		put_tile(w, t, first_ns, start, end, &text);
+		rc = slice_raw(w, text.data, text.len, err);
+		r->tile_count++;
+	}
+	pf_buf_release(&text);
+	return rc;
+}
+
+/* The tiles of the critical path that the slice holds. */
+static int slice_path(struct pf_slice_writer *w, struct pf_db *db,
+		      const struct pf_slice_args *args,
+		      struct pf_slice_result *r, struct pf_err *err)
+{
+	static const char name[] =
+		"{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":\"" TRACK
+		"\",\"args\":{\"name\":\"" TRACK "\"}}";
+	const struct pf_path_args asked = { .window = args->window,
+					    .list = true,
+					    .is_bare = true };
+	struct pf_path path = { 0 };
+	int rc = pf_path_find(db, &asked, &path, err);
+
+	if (!rc)
+		rc = put_all(w, &path, args, r, err);
+	if (!rc && r->tile_count)
+		rc = slice_raw(w, name, sizeof(name) - 1, err);
+	pf_path_release(&path);
+	return rc;
+}
 
 #define LEXICON_BYTES (1u << 20)
 #define GAP_MARGIN_NS 50000 /* at least, and a tenth of the gap */
@@ -229,7 +1108,7 @@ static int write_event(struct slice *s, const struct pf_track *t,
 		return 0;
 	}
 	s->result->event_count++;
-	return pf_slice_event(&s->writer, e, &at, err);
+	return slice_event(&s->writer, e, &at, err);
 }
 
 static struct pf_cursor *open_track(const struct slice *s,
@@ -265,11 +1144,11 @@ static int write_track(struct slice *s, const struct pf_track *t,
 	pf_cursor_free(c);
 	if (rc < 0 || s->result->event_count == before)
 		return rc;
-	pf_slice_use(&s->used, t);
-	return pf_slice_lanes(&s->writer, t, s->lanes.count, err);
+	slice_use(&s->used, t);
+	return slice_lanes(&s->writer, t, s->lanes.count, err);
 }
 
-/* ---- flows ---- */
+/* ---- arrows ---- */
 
 static bool is_flow_track(const struct pf_track *t)
 {
@@ -305,7 +1184,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	struct pf_slice_place at = { .track = t,
 				     .start_ns = e->start_ns,
 				     .end_ns = e->start_ns };
-	int rc = pf_slice_flows_take(s->flows, t->id, e->seq, err);
+	int rc = slice_flows_take(s->flows, t->id, e->seq, err);
 
 	if (rc < 0)
 		return -1;
@@ -315,7 +1194,7 @@ static int write_flow(struct slice *s, const struct pf_track *t,
 	}
 	at.lane = lane_of(s, t, e);
 	s->result->event_count++;
-	return pf_slice_event(&s->writer, e, &at, err);
+	return slice_event(&s->writer, e, &at, err);
 }
 
 /* The arrows of such a GPU. */
@@ -349,9 +1228,8 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 		}
 		if (e.start_ns < s->from_ns)
 			continue;
-		rc = is_writing
-			     ? write_flow(s, t, &e, err)
-			     : pf_slice_flows_see(s->flows, s->writer.lexicon,
+		rc = is_writing ? write_flow(s, t, &e, err)
+				: slice_flows_see(s->flows, s->writer.lexicon,
 						  t->id, &e, err);
 		if (rc < 0)
 			break;
@@ -362,12 +1240,12 @@ static int read_flows(struct slice *s, const struct pf_track *t,
 
 static int write_flows(struct slice *s, struct pf_err *err)
 {
-	s->flows = pf_slice_flows_new();
+	s->flows = slice_flows_new();
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
 		    read_flows(s, &s->tracks[i], false, err) < 0)
 			return -1;
-	if (pf_slice_flows_settle(s->flows, err) < 0)
+	if (slice_flows_settle(s->flows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
 		if (is_flow_track(&s->tracks[i]) &&
@@ -380,7 +1258,7 @@ static int write_flows(struct slice *s, struct pf_err *err)
 
 static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 {
-	if (pf_slice_begin(&s->writer, s->db, trace_id, s->result, err) < 0)
+	if (slice_begin(&s->writer, s->db, trace_id, s->result, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s->track_count; i++)
 		if (!is_flow_track(&s->tracks[i]) && !s->is_unwanted[i] &&
@@ -388,12 +1266,12 @@ static int write_all(struct slice *s, int64_t trace_id, struct pf_err *err)
 			return -1;
 	if (write_flows(s, err) < 0 ||
 	    (s->args->path &&
-	     pf_slice_path(&s->writer, s->db, s->args, s->result, err) < 0) ||
-	    pf_slice_metadata(&s->writer, s->db, trace_id, &s->used, err) < 0)
+	     slice_path(&s->writer, s->db, s->args, s->result, err) < 0) ||
+	    slice_metadata(&s->writer, s->db, trace_id, &s->used, err) < 0)
 		return -1;
 	if (!s->result->event_count)
 		return pf_fail(err, PF_EDATA, "no event is in the window");
-	return pf_slice_end(&s->writer, err);
+	return slice_end(&s->writer, err);
 }
 
 /* Is there a count above 0 of a key like this?  Or -1. */
@@ -428,8 +1306,7 @@ static int load_tracks(struct slice *s, int64_t trace_id, struct pf_err *err)
 	for (size_t i = 0; s->device >= 0 && i < s->track_count; i++)
 		s->is_unwanted[i] = !strcmp(s->tracks[i].class_name, "gpu") &&
 				    strcmp(s->tracks[i].pid, device) != 0;
-	return pf_slice_file_ids(s->db, trace_id, s->tracks, s->track_count,
-				 err);
+	return slice_file_ids(s->db, trace_id, s->tracks, s->track_count, err);
 }
 
 static int set_up(struct slice *s, struct pf_window *window, struct pf_err *err)
@@ -461,7 +1338,7 @@ static void tear_down(struct slice *s)
 	pf_outfile_free(s->writer.file);
 	pf_buf_release(&s->writer.buf);
 	pf_buf_release(&s->writer.args);
-	pf_slice_flows_free(s->flows);
+	slice_flows_free(s->flows);
 	pf_intern_release(&s->used.pids);
 	pf_intern_release(&s->used.tids);
 	pf_map_release(&s->moved);

@@ -20,7 +20,7 @@
 #include "formats/refusal.h"
 #include "ingest/ingest.h"
 #include "ingest/source_name.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 #define NAMED 3 /* of the files that are passed over */
 

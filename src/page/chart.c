@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <inttypes.h>
-
 #include "page/chart.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
 #include "page/figure.h"
+#include "show/doc.h"
 
 #define COLUMNS_MAX 120 /* of the chart of steps */
 #define COLUMNS_MIN 4   /* fewer are read better in the table */
@@ -243,4 +250,739 @@ void pf_chart_steps(struct pf_buf *out, const struct pf_html_page *page)
 		add_steps(out, s);
 	add_classes(out, s, tenths);
 	pf_buf_adds(out, "</div>\n");
+}
+
+/*
+ * Each point of the curve is drawn from its lowest to its highest value, so
+ * that no peak is lost however many records a point stands for.
+ */
+
+/* Of the picture's own units: whole ones are fine enough. */
+#define WIDTH  1000
+#define HEIGHT 1600
+
+struct curve {
+	const struct pf_usage *usage;
+	const struct pf_usage_device *device;
+	int64_t from, to, top_bytes; /* times, or entries (usage.h) */
+	size_t count;
+};
+
+/* Of points: what a line is of. */
+#define MEMBER(name) offsetof(struct pf_usage_point, name)
+
+static int64_t member(const struct pf_usage_point *point, size_t at)
+{
+	return *(const int64_t *)((const char *)point + at);
+}
+
+static bool is_mine(const struct curve *c, const struct pf_usage_point *point)
+{
+	return point->at.device == c->device->at.device;
+}
+
+static int64_t place_of(const struct pf_usage_point *point)
+{
+	return point->at.is_untimed ? point->entry : point->time_ns;
+}
+
+static void measure(struct curve *c)
+{
+	c->from = INT64_MAX;
+	c->to = INT64_MIN;
+	for (size_t i = 0; i < c->usage->point_count; i++) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
+
+		if (!is_mine(c, point))
+			continue;
+		if (place_of(point) < c->from)
+			c->from = place_of(point);
+		if (place_of(point) > c->to)
+			c->to = place_of(point);
+		if (point->high > c->top_bytes)
+			c->top_bytes = point->high;
+		if (point->reserved > c->top_bytes)
+			c->top_bytes = point->reserved;
+		c->count++;
+	}
+}
+
+static int x_of(const struct curve *c, int64_t at)
+{
+	return (int)(WIDTH * (double)(at - c->from) /
+			     (double)(c->to - c->from) +
+		     0.5);
+}
+
+static int y_of(const struct curve *c, int64_t bytes)
+{
+	return (int)(HEIGHT - HEIGHT * (double)bytes / (double)c->top_bytes +
+		     0.5);
+}
+
+/* Writes lines with steps; x is where it is, told_x what is written. */
+struct pen {
+	struct pf_buf *out;
+	int x, told_x, y;
+};
+
+static struct pen pen_at(struct pf_buf *out, int x, int y)
+{
+	pf_buf_addf(out, "M%d %d", x, y);
+	return (struct pen){ out, x, x, y };
+}
+
+static void pen_y(struct pen *p, int y)
+{
+	if (y == p->y)
+		return;
+	if (p->x != p->told_x)
+		pf_buf_addf(p->out, "h%d", p->x - p->told_x);
+	pf_buf_addf(p->out, "v%d", y - p->y);
+	p->told_x = p->x;
+	p->y = y;
+}
+
+static void pen_end(struct pen *p)
+{
+	if (p->x != p->told_x)
+		pf_buf_addf(p->out, "h%d", p->x - p->told_x);
+	p->told_x = p->x;
+}
+
+/* Over all points that know a member, left to right. */
+static struct pen add_staircase(struct pf_buf *out, const struct curve *c,
+				size_t at)
+{
+	struct pen p = { 0 };
+
+	for (size_t i = 0; i < c->usage->point_count; i++) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
+		int y;
+
+		if (!is_mine(c, point) || member(point, at) == PF_NO_INT)
+			continue;
+		y = y_of(c, member(point, at));
+		if (!p.out)
+			p = pen_at(out, 0, y);
+		p.x = x_of(c, place_of(point));
+		pen_y(&p, y);
+	}
+	return p;
+}
+
+/* The lowest values, from right to left. */
+static void add_steps_back(struct pen *p, const struct curve *c)
+{
+	for (size_t i = c->usage->point_count; i-- > 0;) {
+		const struct pf_usage_point *point = &c->usage->curve[i];
+
+		if (!is_mine(c, point))
+			continue;
+		pen_y(p, y_of(c, point->low));
+		p->x = x_of(c, place_of(point));
+	}
+	pen_end(p);
+}
+
+static void add_peak(struct pf_buf *out, const struct pf_usage_device *d)
+{
+	pf_buf_adds(out, d->is_absolute ? ", peak " : ", at most ");
+	pf_figure_bytes(out, d->is_absolute ? d->peak : d->growth);
+	if (!d->is_absolute)
+		pf_buf_adds(out, " more than at the start");
+}
+
+static void add_picture(struct pf_buf *out, const struct curve *c)
+{
+	const struct pf_usage_device *d = c->device;
+	int64_t peak = d->at.is_untimed ? d->peak_entry - 1 : d->peak_ns;
+	struct pen pen;
+
+	pf_buf_addf(out,
+		    "<svg class=curve viewBox=\"0 0 %d %d\" "
+		    "preserveAspectRatio=none role=img aria-label=\"",
+		    WIDTH, HEIGHT);
+	pf_html_text(out, d->at.device);
+	pf_buf_adds(out, d->at.is_untimed ? ": memory by entry of the history"
+					  : ": memory over time");
+	add_peak(out, d);
+	pf_buf_adds(out, "\"><path fill=\"#3f84c8\" fill-opacity=\"0.25\" "
+			 "d=\"");
+	pen = add_staircase(out, c, MEMBER(low));
+	pen_y(&pen, HEIGHT);
+	pf_buf_adds(out, "H0Z\"/><path fill=\"#3f84c8\" d=\"");
+	pen = add_staircase(out, c, MEMBER(high));
+	add_steps_back(&pen, c);
+	pf_buf_adds(out, "Z\"/><path fill=\"none\" stroke=\"#c26f1f\" "
+			 "vector-effect=\"non-scaling-stroke\" d=\"");
+	pen = add_staircase(out, c, MEMBER(reserved));
+	if (pen.out)
+		pen_end(&pen);
+	pf_buf_addf(out,
+		    "\"/><path fill=\"none\" stroke=\"#c75d68\" "
+		    "stroke-dasharray=\"3 3\" vector-effect=\"non-scaling-"
+		    "stroke\" d=\"M%d 0V%d\"/></svg>\n",
+		    x_of(c, peak < c->from ? c->from
+			    : peak > c->to ? c->to
+					   : peak),
+		    HEIGHT);
+}
+
+/* From where to where the picture goes. */
+static void add_extent(struct pf_buf *out, const struct curve *c)
+{
+	if (c->device->at.is_untimed) {
+		pf_buf_adds(out, "entries ");
+		pf_figure_count(out, c->from + 1);
+		pf_buf_adds(out, " to ");
+		pf_figure_count(out, c->to + 1);
+		pf_buf_adds(out, " of the history, which have no times");
+		return;
+	}
+	pf_figure_ns(out, c->from);
+	pf_buf_adds(out, " to ");
+	pf_figure_ns(out, c->to);
+}
+
+static void add_caption(struct pf_buf *out, const struct curve *c)
+{
+	const struct pf_usage_device *d = c->device;
+	char when[PF_USAGE_WHEN_MAX];
+
+	pf_buf_adds(out, "<figcaption>");
+	pf_html_text(out, d->at.device);
+	pf_buf_adds(out, ", ");
+	add_extent(out, c);
+	pf_buf_adds(out, ": allocated (blue)");
+	if (d->peak_reserved != PF_NO_INT)
+		pf_buf_adds(out, ", reserved (orange line)");
+	add_peak(out, d);
+	pf_buf_adds(out, d->is_absolute ? " after " : ", after ");
+	if (d->at.is_untimed)
+		pf_buf_adds(out, pf_usage_when(when, d));
+	else
+		pf_figure_ns(out, d->peak_ns);
+	pf_buf_adds(out, " (dashed); the top is ");
+	pf_figure_bytes(out, c->top_bytes);
+	pf_buf_adds(out, "</figcaption></figure>\n");
+}
+
+void pf_chart_memory(struct pf_buf *out, const struct pf_html_page *page)
+{
+	const struct pf_usage *u = &page->parts->memory;
+	size_t drawn = 0;
+
+	for (size_t i = 0; i < u->device_count && drawn < 8; i++) {
+		struct curve c = { .usage = u, .device = &u->devices[i] };
+
+		if (c.device->at.device_type <= 0)
+			continue;
+		measure(&c);
+		if (c.count < 2 || c.to <= c.from || c.top_bytes <= 0)
+			continue;
+		drawn++;
+		pf_buf_adds(out, "<figure>");
+		add_picture(out, &c);
+		add_caption(out, &c);
+	}
+}
+
+/*
+ * Calls by how much they compute for each byte and how fast they did, both
+ * axes logarithmic, below the lines that the GPU cannot pass: the rate of its
+ * memory, which rises, and its peaks, which are level.
+ */
+
+#define ROOF_HEIGHT 500
+#define POINTS_MAX  80
+#define RADIUS_MAX  18
+#define RADIUS_MIN  2
+#define DECADES_MAX 8 /* of an axis; what is further down is left out */
+#define TITLE_MAX   200
+#define LABEL_MAX   48
+#define ROOF        "<path fill=none stroke=\"currentColor\" d=\""
+
+static const char *const colours[PF_ROOF_BOUNDS] = {
+	[PF_ROOF_COMPUTE] = "#3f84c8", [PF_ROOF_MEMORY] = "#3f9a4a",
+	[PF_ROOF_LATENCY] = "#c26f1f", [PF_ROOF_OVER] = "#c75d68",
+	[PF_ROOF_HOST] = "#9c7350",    [PF_ROOF_UNKNOWN] = "#7d7d7d",
+};
+
+/* A level line; several precisions may have one peak. */
+struct level {
+	double tflops;
+	char label[LABEL_MAX];
+};
+
+struct picture {
+	const struct pf_roofline *r;
+	double slope; /* TFLOP/s for a FLOP/byte; or not a number */
+	struct level levels[2 * PF_PEAKS];
+	size_t level_count;
+	double x0, x1, y0, y1; /* decades */
+	size_t drawn;
+	int64_t drawn_ns;
+};
+
+/* ---- what is drawn ---- */
+
+static bool is_drawable(const struct pf_roofline_row *row)
+{
+	return row->intensity > 0 && isfinite(row->intensity) &&
+	       row->tflops > 0 && isfinite(row->tflops);
+}
+
+static void add_level(struct picture *p, double per_ns, const char *word,
+		      const char *more)
+{
+	double tflops = per_ns / 1e3;
+	struct level *l = p->levels;
+	size_t len;
+
+	if (!isfinite(tflops) || tflops <= 0)
+		return;
+	while (l < p->levels + p->level_count && l->tflops != tflops)
+		l++;
+	if (l == p->levels + p->level_count) {
+		p->level_count++;
+		l->tflops = tflops;
+	}
+	len = strlen(l->label);
+	snprintf(l->label + len, LABEL_MAX - len, "%s%s%s", len ? ", " : "",
+		 word, more);
+}
+
+/* The peaks that hold for what is there. */
+static void find_levels(struct picture *p)
+{
+	const struct pf_roofline *r = p->r;
+	bool matrix[PF_PEAKS + 1] = { false }, vector[PF_PEAKS + 1] = { false };
+
+	for (size_t i = 0; i < r->shape_count; i++) {
+		const struct pf_roofline_row *row = &r->shapes[i];
+		enum pf_peak at = row->precision
+					  ? pf_peak_find(row->precision,
+							 strlen(row->precision))
+					  : PF_PEAK_NONE;
+
+		if (row->s.matrix > 0)
+			matrix[at] = true;
+		else if (row->s.vector > 0)
+			vector[at == PF_PEAK_FP64 ? at : PF_PEAK_FP32] = true;
+	}
+	matrix[PF_PEAK_TF32] |= r->has_tf32;
+	for (int at = 0; at < PF_PEAK_BYTES; at++)
+		if (matrix[at])
+			add_level(p,
+				  pf_gpu_peaks_matrix(&r->peaks,
+						      (enum pf_peak)at),
+				  pf_peak_word((enum pf_peak)at), "");
+	for (int at = 0; at < PF_PEAK_BYTES; at++)
+		if (vector[at])
+			add_level(p,
+				  pf_gpu_peaks_vector(&r->peaks,
+						      (enum pf_peak)at),
+				  pf_peak_word((enum pf_peak)at), " vector");
+	p->slope = r->peaks.rate[PF_PEAK_BYTES] / 1e3;
+}
+
+static void widen(double *low, double *high, double value)
+{
+	double at = log10(value);
+
+	if (at < *low)
+		*low = at;
+	if (at > *high)
+		*high = at;
+}
+
+/* Whole decades around all points, levels and where the slope meets them. */
+static void find_range(struct picture *p)
+{
+	const struct pf_roofline *r = p->r;
+
+	p->x0 = p->y0 = INFINITY;
+	p->x1 = p->y1 = -INFINITY;
+	for (size_t i = 0, n = 0; i < r->shape_count && n < POINTS_MAX; i++)
+		if (is_drawable(&r->shapes[i])) {
+			widen(&p->x0, &p->x1, r->shapes[i].intensity);
+			widen(&p->y0, &p->y1, r->shapes[i].tflops);
+			n++;
+		}
+	if (isinf(p->x0))
+		return;
+	for (size_t i = 0; i < p->level_count; i++) {
+		widen(&p->y0, &p->y1, p->levels[i].tflops);
+		if (p->slope > 0)
+			widen(&p->x0, &p->x1, p->levels[i].tflops / p->slope);
+	}
+	p->x0 = floor(p->x0);
+	p->y0 = floor(p->y0);
+	p->x1 = floor(p->x1) + 1;
+	p->y1 = floor(p->y1) + 1;
+	p->x0 = fmax(p->x0, p->x1 - DECADES_MAX);
+	p->y0 = fmax(p->y0, p->y1 - DECADES_MAX);
+}
+
+static double x_of_intensity(const struct picture *p, double decade)
+{
+	return WIDTH * (decade - p->x0) / (p->x1 - p->x0);
+}
+
+static double y_of_rate(const struct picture *p, double decade)
+{
+	return ROOF_HEIGHT - ROOF_HEIGHT * (decade - p->y0) / (p->y1 - p->y0);
+}
+
+/* ---- axes and roofs ---- */
+
+/* A word for each decade, at the line that it begins with. */
+static void add_decades(struct pf_buf *out, double from, double to)
+{
+	double by = from < to ? 1 : -1;
+
+	pf_buf_adds(out, "<p>");
+	for (double d = from; d != to; d += by)
+		pf_buf_addf(out, "<span>%g</span>", pow(10, d));
+	pf_buf_adds(out, "</p>");
+}
+
+static void add_grid(struct pf_buf *out, const struct picture *p)
+{
+	pf_buf_adds(out, "<path fill=none stroke=\"currentColor\" "
+			 "stroke-opacity=\"0.15\" d=\"");
+	for (double d = p->x0; d <= p->x1; d++)
+		pf_buf_addf(out, "M%.1f 0V%d", x_of_intensity(p, d),
+			    ROOF_HEIGHT);
+	for (double d = p->y0; d <= p->y1; d++)
+		pf_buf_addf(out, "M0 %.1fH%d", y_of_rate(p, d), WIDTH);
+	pf_buf_adds(out, "\"/>");
+}
+
+/* The rate of the memory, as far as the highest level. */
+static void add_slope(struct pf_buf *out, const struct picture *p, double top)
+{
+	double up = log10(p->slope), from = fmax(p->x0, p->y0 - up);
+	double to = fmin(top - up, p->x1);
+
+	if (to > from)
+		pf_buf_addf(out, ROOF "M%.1f %.1fL%.1f %.1f\"/>",
+			    x_of_intensity(p, from), y_of_rate(p, from + up),
+			    x_of_intensity(p, to), y_of_rate(p, to + up));
+}
+
+static void add_roofs(struct pf_buf *out, const struct picture *p)
+{
+	double top = p->level_count ? -INFINITY : p->y1;
+
+	for (size_t i = 0; i < p->level_count; i++) {
+		double at = log10(p->levels[i].tflops), from = p->x0;
+
+		top = fmax(top, at);
+		if (p->slope > 0)
+			from = fmax(from, at - log10(p->slope));
+		pf_buf_addf(out, ROOF "M%.1f %.1fH%d\"/>",
+			    x_of_intensity(p, from), y_of_rate(p, at), WIDTH);
+	}
+	if (p->slope > 0)
+		add_slope(out, p, top);
+}
+
+/* What the lines are. */
+static void say_roofs(struct pf_buf *out, const struct picture *p)
+{
+	const char *between = "; lines: ";
+
+	if (p->slope > 0) {
+		pf_buf_addf(out, "%smemory %.4g GB/s", between, p->slope * 1e3);
+		between = ", ";
+	}
+	for (size_t i = 0; i < p->level_count; i++) {
+		pf_buf_addf(out, "%s%s %.4g TFLOP/s", between,
+			    p->levels[i].label, p->levels[i].tflops);
+		between = ", ";
+	}
+}
+
+/* ---- points ---- */
+
+static enum pf_roof_bound bound_of(const struct pf_roofline_row *row)
+{
+	for (int i = 0; i < PF_ROOF_BOUNDS; i++) {
+		const char *word = pf_roof_bound_word((enum pf_roof_bound)i);
+
+		if (word && row->bound && !strcmp(word, row->bound))
+			return (enum pf_roof_bound)i;
+	}
+	return PF_ROOF_UNKNOWN;
+}
+
+/* "aten::mm [[1, 2], [2, 3]]: 1.2 ms, ...", as it may be shown. */
+static void add_title(struct pf_buf *out, const struct pf_html_page *page,
+		      const struct pf_roofline_row *row)
+{
+	struct pf_buf whole = { 0 }, text = { 0 };
+	size_t len;
+
+	pf_buf_adds(&whole, row->op);
+	if (row->shapes)
+		pf_buf_addf(&whole, " %s", row->shapes);
+	pf_parts_text(page->parts, whole.data, &text);
+	len = pf_utf8_head(text.data, text.len, TITLE_MAX);
+	pf_buf_adds(out, "<title>");
+	pf_html_bytes(out, text.data, len);
+	pf_buf_adds(out, len < text.len ? "…" : "");
+	pf_buf_release(&whole);
+	pf_buf_adds(out, ": ");
+	pf_figure_ns(out, row->s.kernel_ns);
+	pf_buf_addf(out, ", %.4g TFLOP/s, %.4g FLOP/byte", row->tflops,
+		    row->intensity);
+	if (row->bound)
+		pf_buf_addf(out, ", %s", row->bound);
+	if (isfinite(row->share)) {
+		pf_buf_adds(out, ", ");
+		pf_html_ratio(out, row->share);
+		pf_buf_adds(out, " of the roof");
+	}
+	pf_buf_adds(out, "</title>");
+	pf_buf_release(&text);
+}
+
+static void add_point(struct pf_buf *out, const struct pf_html_page *page,
+		      struct picture *p, const struct pf_roofline_row *row,
+		      int64_t most_ns)
+{
+	double x = log10(row->intensity), y = log10(row->tflops);
+	const char *colour = colours[bound_of(row)];
+
+	if (x < p->x0 || y < p->y0)
+		return;
+	pf_buf_addf(
+		out,
+		"<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" "
+		"fill-opacity=\"0.35\" stroke=\"%s\">",
+		x_of_intensity(p, x), y_of_rate(p, y),
+		fmax(RADIUS_MIN, RADIUS_MAX * sqrt((double)row->s.kernel_ns /
+						   (double)most_ns)),
+		colour, colour);
+	add_title(out, page, row);
+	pf_buf_adds(out, "</circle>\n");
+	p->drawn++;
+	p->drawn_ns += row->s.kernel_ns;
+}
+
+/* The most time first, so that small ones lie above large ones. */
+static void add_points(struct pf_buf *out, const struct pf_html_page *page,
+		       struct picture *p, bool has_bound[PF_ROOF_BOUNDS])
+{
+	const struct pf_roofline *r = p->r;
+	int64_t most_ns = 0;
+
+	for (size_t i = 0, n = 0; i < r->shape_count && n < POINTS_MAX; i++) {
+		const struct pf_roofline_row *row = &r->shapes[i];
+
+		if (!is_drawable(row))
+			continue;
+		if (!n++)
+			most_ns = row->s.kernel_ns;
+		add_point(out, page, p, row, most_ns);
+		has_bound[bound_of(row)] = true;
+	}
+}
+
+static void add_roof_caption(struct pf_buf *out, const struct picture *p,
+			     const bool has_bound[PF_ROOF_BOUNDS])
+{
+	const struct pf_roofline *r = p->r;
+
+	pf_buf_adds(out,
+		    "<figcaption>Up TFLOP/s, right FLOP/byte. A circle is an "
+		    "operator with one set of shapes, its area the GPU "
+		    "time; bound by");
+	for (int i = 0; i < PF_ROOF_BOUNDS; i++) {
+		const char *word = pf_roof_bound_word((enum pf_roof_bound)i);
+
+		if (has_bound[i])
+			pf_buf_addf(out,
+				    " <svg class=k width=10 height=10 "
+				    "aria-hidden=true><rect width=\"10\" "
+				    "height=\"10\" rx=\"2\" fill=\"%s\"/>"
+				    "</svg>%s",
+				    colours[i], word ? word : "no roof");
+	}
+	say_roofs(out, p);
+	if (p->drawn < r->shape_count) {
+		pf_buf_adds(out, "; ");
+		pf_figure_count(out, (int64_t)(r->shape_count - p->drawn));
+		pf_buf_adds(out, " more (");
+		pf_figure_ns(out, r->all.kernel_ns - p->drawn_ns);
+		pf_buf_adds(out, ") compute nothing, or too little to show");
+	}
+	pf_buf_adds(out, "</figcaption></figure>\n");
+}
+
+void pf_chart_roof(struct pf_buf *out, const struct pf_html_page *page)
+{
+	struct picture p = { .r = &page->parts->roofline };
+	bool has_bound[PF_ROOF_BOUNDS] = { false };
+	struct pf_buf points = { 0 };
+
+	find_levels(&p);
+	find_range(&p);
+	if (isinf(p.x0))
+		return;
+	add_points(&points, page, &p, has_bound);
+	pf_buf_adds(out, "<figure><div class=plot>");
+	add_decades(out, p.y1, p.y0);
+	pf_buf_addf(out, "<svg viewBox=\"0 0 %d %d\" role=img aria-label=\"",
+		    WIDTH, ROOF_HEIGHT);
+	pf_figure_count(out, (int64_t)p.drawn);
+	pf_buf_addf(out,
+		    " kinds of calls by operations for a byte and operations "
+		    "in a second%s",
+		    p.slope > 0 || p.level_count ? ", below the roofs" : "");
+	if (p.r->peaks.name) {
+		pf_buf_adds(out, " of ");
+		pf_html_text(out, p.r->peaks.name);
+	}
+	pf_buf_adds(out, "\">");
+	add_grid(out, &p);
+	if (points.len)
+		pf_buf_add(out, points.data, points.len);
+	add_roofs(out, &p);
+	pf_buf_adds(out, "</svg>");
+	add_decades(out, p.x0, p.x1);
+	pf_buf_adds(out, "</div>\n");
+	add_roof_caption(out, &p, has_bound);
+	pf_buf_release(&points);
+}
+
+/*
+ * A column is a row of a table of the page, or the highest of several; rows of
+ * several traces have no order in time, so there is no chart of them.
+ */
+
+#define TRAINING_COLUMNS_MAX 120
+
+struct bars {
+	const struct pf_table *t;
+	size_t rows, columns;
+	size_t known; /* rows that say it */
+	int64_t top;
+};
+
+static bool is_of_one_trace(const struct pf_table *t)
+{
+	for (size_t i = 1; i < pf_table_rows(t); i++)
+		if (pf_table_int_at(t, i, "trace_id") !=
+		    pf_table_int_at(t, 0, "trace_id"))
+			return false;
+	return true;
+}
+
+static int64_t highest(const struct bars *b, const char *key, size_t from,
+		       size_t to)
+{
+	int64_t most = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (pf_table_int_at(b->t, i, key) > most)
+			most = pf_table_int_at(b->t, i, key);
+	return most;
+}
+
+static void add_bars(struct pf_buf *out, const struct bars *b, const char *key,
+		     const char *colour)
+{
+	double pitch = 1000.0 / (double)b->columns;
+
+	for (size_t c = 0; c < b->columns; c++) {
+		int64_t value = highest(b, key, c * b->rows / b->columns,
+					(c + 1) * b->rows / b->columns);
+		double height = 100.0 * (double)value / (double)b->top;
+
+		if (height >= 0.15)
+			pf_buf_addf(
+				out,
+				"<rect x=\"%.1f\" y=\"%.2f\" width=\"%.1f\" "
+				"height=\"%.2f\" fill=\"%s\"/>",
+				(double)c * pitch, 100 - height,
+				pitch - (pitch > 6 ? 2 : 0.5), height, colour);
+	}
+}
+
+/* Is there anything to draw?  Columns are as high as "key" says at most. */
+static bool begin(struct bars *b, const struct pf_table *t, const char *key)
+{
+	*b = (struct bars){ .t = t, .rows = pf_table_rows(t) };
+	b->columns =
+		b->rows < TRAINING_COLUMNS_MAX ? b->rows : TRAINING_COLUMNS_MAX;
+	for (size_t i = 0; i < b->rows; i++)
+		b->known += pf_table_at(t, i, key) != NULL;
+	if (b->known >= COLUMNS_MIN && is_of_one_trace(t))
+		b->top = highest(b, key, 0, b->rows);
+	return b->top > 0;
+}
+
+/* What it is stands twice: for those who do not see it, and below. */
+static void add_figure(struct pf_buf *out, const struct bars *b,
+		       const struct pf_buf *words, const struct pf_buf *bars)
+{
+	pf_buf_addf(out,
+		    "<figure><svg class=steps viewBox=\"0 0 1000 100\" "
+		    "preserveAspectRatio=none role=img aria-label=\"%s\">%s"
+		    "</svg><figcaption>%s%s</figcaption></figure>\n",
+		    words->data, bars->data, words->data,
+		    b->columns < b->rows
+			    ? "; each column is the highest of several"
+			    : "");
+}
+
+static void add_times(struct pf_buf *out, const struct pf_html_page *page)
+{
+	struct pf_buf words = { 0 }, shapes = { 0 };
+	struct bars b;
+
+	if (!begin(&b,
+		   pf_doc_find_table(&page->parts->doc[PF_PART_STEPS],
+				     "training_batches"),
+		   "batch_ns"))
+		return;
+	add_bars(&shapes, &b, "batch_ns", "#3f84c8");
+	pf_figure_count(&words, (int64_t)b.known);
+	pf_buf_adds(&words, " timed batches in order, height is the time, the "
+			    "longest ");
+	pf_figure_ns(&words, b.top);
+	add_figure(out, &b, &words, &shapes);
+	pf_buf_release(&words);
+	pf_buf_release(&shapes);
+}
+
+static void add_memory(struct pf_buf *out, const struct pf_html_page *page)
+{
+	struct pf_buf words = { 0 }, shapes = { 0 };
+	struct bars b;
+
+	if (!begin(&b,
+		   pf_doc_find_table(&page->parts->doc[PF_PART_MEMORY],
+				     "training_memory"),
+		   "reserved_bytes"))
+		return;
+	add_bars(&shapes, &b, "reserved_bytes", "#7fbf86");
+	add_bars(&shapes, &b, "allocated_bytes", "#3f9a4a");
+	pf_buf_adds(&words, "memory of the GPU before those batches: reserved, "
+			    "at most ");
+	pf_figure_bytes(&words, b.top);
+	pf_buf_adds(&words, ", and in front of it allocated, at most ");
+	pf_figure_bytes(&words, highest(&b, "allocated_bytes", 0, b.rows));
+	add_figure(out, &b, &words, &shapes);
+	pf_buf_release(&words);
+	pf_buf_release(&shapes);
+}
+
+void pf_chart_training(struct pf_buf *out, const struct pf_html_page *page)
+{
+	add_times(out, page);
+	add_memory(out, page);
 }

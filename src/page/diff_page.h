@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "compare/diff.h"
-#include "page/page_args.h"
+#include "page/page.h"
 #include "page/timeline.h"
 #include "show/doc.h"
 #include "page/redact.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "show/table.h"
+#include "show/doc.h"
 
 /* Appended: 850 ns, 12.3 us, 644 ms, 1.211 s. */
 void pf_figure_ns(struct pf_buf *out, int64_t ns);

@@ -26,7 +26,7 @@
 #include "analysis/roofline/roofline.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "page/path_track.h"
+#include "page/slices.h"
 #include "page/redact.h"
 #include "store/db.h"
 #include "show/doc.h"

@@ -10,10 +10,30 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/intern.h"
 #include "page/gather.h"
 #include "page/timeline.h"
-#include "page/titles.h"
-#include "show/table.h"
+#include "show/doc.h"
+
+/*
+ * Tooltips of cells whose text is cut or shortened.  Names come back in many
+ * rows, so a tooltip is written only where it differs from the one that the
+ * same text had before on the page (at first: itself); reports/app.js gives
+ * it to the cells between.
+ */
+
+struct pf_titles {
+	struct pf_intern texts; /* escaped: what is shown, and tooltips */
+	uint32_t *in_force;     /* tooltip of each as a shown text */
+	size_t cap;
+};
+
+void pf_titles_init(struct pf_titles *t);
+void pf_titles_release(struct pf_titles *t);
+
+/* Append ' title="..."' if it is needed.  Both texts are escaped. */
+void pf_titles_add(struct pf_titles *t, const struct pf_buf *shown,
+		   const struct pf_buf *title, struct pf_buf *out);
 
 /* A string of ours or of a trace; NULL: nothing. */
 void pf_html_text(struct pf_buf *out, const char *s);
@@ -85,5 +105,21 @@ const struct pf_timeline_side *pf_html_side(const struct pf_html_page *page,
 void pf_html_span(struct pf_buf *out, const struct pf_html_page *page,
 		  int64_t trace_id, int64_t from_ns, int64_t to_ns,
 		  const char *text);
+
+/* Short words for the columns of a page's tables: struct pf_html_col. */
+
+#define STYLED(key, title, style, span)                                        \
+	{                                                                      \
+		key, title, style, span                                        \
+	}
+#define COL(key)             STYLED(key, NULL, PF_HTML_PLAIN, NULL)
+#define COL_AS(key, title)   STYLED(key, title, PF_HTML_PLAIN, NULL)
+#define BAR(key, title)      STYLED(key, title, PF_HTML_BAR, NULL)
+#define CHANGE(key, title)   STYLED(key, title, PF_HTML_CHANGE, NULL)
+#define KERNEL(key, title)   STYLED(key, title, PF_HTML_KERNEL, NULL)
+#define DEVICE(key, title)   STYLED(key, title, PF_HTML_DEVICE, NULL)
+#define FRAME(key)           STYLED(key, "Line or annotation", PF_HTML_FRAME, NULL)
+#define TIME(key, title, ns) STYLED(key, title, PF_HTML_TIME, ns)
+#define END                  STYLED(NULL, NULL, PF_HTML_PLAIN, NULL)
 
 #endif

@@ -1,448 +1,531 @@
 /* SPDX-License-Identifier: MIT */
-/* The page around the tables: header, verdicts, tiles, checks, method. */
 #include "config.h"
 
-#include <inttypes.h>
+#include "page/page.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/asset.h"
-#include "page/advice.h"
-#include "page/chart.h"
-#include "page/figure.h"
-#include "page/fill.h"
-#include "page/html.h"
-#include "page/report.h"
-#include "page/sections.h"
-#include "page/timeline.h"
-#include "show/find.h"
+#include "base/mem.h"
+#include "base/num.h"
 
-/* ---- header ---- */
-
-static void add_fact(struct pf_buf *out, const char *title, const char *value)
+int pf_page_check_url(const char *url, struct pf_err *err)
 {
-	if (!value || !*value)
-		return;
-	pf_buf_addf(out, "<div><dt>%s</dt> <dd>", title);
-	pf_html_text(out, value);
-	pf_buf_adds(out, "</dd></div>\n");
+	static const char wanted[] = "https://";
+	const char *s = url;
+
+	if (strncmp(url, wanted, strlen(wanted)) || !strstr(url, "%f"))
+		return pf_fail(err, PF_EUSAGE,
+			       "'%s' is no source URL: it begins with https:// "
+			       "and has %%f where the file goes",
+			       url);
+	for (; *s; s++)
+		if ((unsigned char)*s <= ' ' || (unsigned char)*s > 126 ||
+		    strchr("\"'<>\\`", *s))
+			return pf_fail(err, PF_EUSAGE,
+				       "'%s' is no source URL: it has an odd "
+				       "character",
+				       url);
+	return 0;
 }
 
-/* Append a text of what was found as it may be shown. */
-static void add_text(struct pf_buf *out, const struct pf_parts *p,
-		     const char *text)
+/* "800K", "8M", "1G" */
+static int parse_size(const char *s, int64_t *out, struct pf_err *err)
 {
-	struct pf_buf shown = { 0 };
+	static const char units[] = "KMG";
+	char digits[20];
+	size_t len = strspn(s, "0123456789");
+	const char *unit = s[len] ? strchr(units, s[len]) : NULL;
+	int shift = unit ? 10 * (int)(unit - units + 1) : 0;
 
-	pf_buf_adds(out, pf_parts_text(p, text, &shown));
-	pf_buf_release(&shown);
+	if (len && len < 10 && (!s[len] || (unit && !s[len + 1]))) {
+		memcpy(digits, s, len);
+		digits[len] = '\0';
+		if (!pf_num_int(digits, out)) {
+			*out <<= shift;
+			return 0;
+		}
+	}
+	return pf_fail(err, PF_EUSAGE, "'%s' is no size: say 800K, 8M or 1G",
+		       s);
 }
 
-/* Has a device before it its name? */
-static bool is_known(const struct pf_info *info, size_t at)
+int pf_page_args_read(struct pf_page_args *args, struct pf_err *err)
 {
-	for (size_t i = 0; i < at; i++)
-		if (info->devices[i].name &&
-		    !strcmp(info->devices[i].name, info->devices[at].name))
-			return true;
-	return false;
+	if (args->source_url && pf_page_check_url(args->source_url, err))
+		return -1;
+	return args->max_html
+		       ? parse_size(args->max_html, &args->max_html_bytes, err)
+		       : 0;
 }
 
-/* The devices of one name together: their sizes differ by a page or two. */
-static void add_devices(struct pf_buf *out, const struct pf_parts *p)
+/* ---- base64 ---- */
+
+void pf_base64(struct pf_buf *out, const void *data, size_t len)
 {
-	struct pf_buf text = { 0 };
-	size_t shown = 0;
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *p = data;
+	char *to;
 
-	for (size_t i = 0; i < p->info.device_count && shown < 4; i++) {
-		const struct pf_info_device *d = &p->info.devices[i];
+	pf_buf_reserve(out, (len + 2) / 3 * 4);
+	to = out->data + out->len;
+	for (size_t i = 0; i < len; i += 3, to += 4) {
+		uint32_t b = i + 1 < len ? p[i + 1] : 0;
+		uint32_t c = i + 2 < len ? p[i + 2] : 0;
+		uint32_t all = (uint32_t)p[i] << 16 | b << 8 | c;
 
-		if (!d->name || is_known(&p->info, i))
+		to[0] = digits[all >> 18];
+		to[1] = digits[all >> 12 & 63];
+		to[2] = i + 1 < len ? digits[all >> 6 & 63] : '=';
+		to[3] = i + 2 < len ? digits[all & 63] : '=';
+	}
+	*to = '\0';
+	out->len = (size_t)(to - out->data);
+}
+
+/* ---- sha256 ---- */
+
+#define BLOCK 64
+
+static const uint32_t rounds[BLOCK] = {
+	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
+	0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
+	0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
+	0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+	0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147,
+	0x06ca6351, 0x14292967, 0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13,
+	0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85, 0xa2bfe8a1, 0xa81a664b,
+	0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+	0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a,
+	0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
+	0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
+};
+
+static uint32_t rotate(uint32_t x, int n)
+{
+	return x >> n | x << (32 - n);
+}
+
+static void add_block(uint32_t h[8], const uint8_t *p)
+{
+	uint32_t w[BLOCK], s[8];
+
+	for (int i = 0; i < 16; i++, p += 4)
+		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
+		       (uint32_t)p[2] << 8 | p[3];
+	for (int i = 16; i < BLOCK; i++) {
+		uint32_t a = w[i - 15], b = w[i - 2];
+
+		w[i] = w[i - 16] + w[i - 7] +
+		       (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
+		       (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+	}
+	memcpy(s, h, sizeof(s));
+	for (int i = 0; i < BLOCK; i++) {
+		uint32_t e = s[4], a = s[0];
+		uint32_t t1 = s[7] +
+			      (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+			      ((e & s[5]) ^ (~e & s[6])) + rounds[i] + w[i];
+		uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
+			      ((a & s[1]) ^ (a & s[2]) ^ (s[1] & s[2]));
+
+		memmove(s + 1, s, 7 * sizeof(*s));
+		s[4] += t1;
+		s[0] = t1 + t2;
+	}
+	for (int i = 0; i < 8; i++)
+		h[i] += s[i];
+}
+
+void pf_sha256(const void *data, size_t len, uint8_t out[PF_SHA256_BYTES])
+{
+	uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+			  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
+	uint8_t last[2 * BLOCK] = { 0 };
+	const uint8_t *p = data;
+	uint64_t bits = (uint64_t)len * 8;
+	size_t rest = len % BLOCK, tail = rest < BLOCK - 8 ? BLOCK : 2 * BLOCK;
+
+	for (size_t i = 0; i < len / BLOCK; i++)
+		add_block(h, p + i * BLOCK);
+	if (rest)
+		memcpy(last, p + len - rest, rest);
+	last[rest] = 0x80;
+	for (int i = 0; i < 8; i++)
+		last[tail - 1 - (size_t)i] = (uint8_t)(bits >> 8 * i);
+	for (size_t i = 0; i < tail; i += BLOCK)
+		add_block(h, last + i);
+	for (int i = 0; i < PF_SHA256_BYTES; i++)
+		out[i] = (uint8_t)(h[i / 4] >> (24 - i % 4 * 8));
+}
+
+/* ---- data of the program ---- */
+
+#define GZIP_WINDOW  (15 + 16)
+#define LEVEL        6
+#define MEMORY_LEVEL 8
+#define OS_UNKNOWN   255
+
+static void put_u32(char *to, uint32_t n)
+{
+	const uint8_t bytes[4] = { (uint8_t)n, (uint8_t)(n >> 8),
+				   (uint8_t)(n >> 16), (uint8_t)(n >> 24) };
+
+	memcpy(to, bytes, sizeof(bytes));
+}
+
+static void add_u32(struct pf_buf *out, uint32_t n)
+{
+	char bytes[4];
+
+	put_u32(bytes, n);
+	pf_buf_add(out, bytes, sizeof(bytes));
+}
+
+/* "width" planes of n bytes each; the first, up to what is added next. */
+static uint8_t *add_planes(struct pf_buf *out, uint32_t n, unsigned width)
+{
+	uint8_t *p;
+
+	pf_buf_reserve(out, (size_t)n * width);
+	p = (uint8_t *)out->data + out->len;
+	out->len += (size_t)n * width;
+	return p;
+}
+
+static void put(uint8_t *planes, uint32_t n, uint32_t i, uint32_t value,
+		unsigned width)
+{
+	for (unsigned b = 0; b < width; b++)
+		planes[(size_t)b * n + i] = (uint8_t)(value >> 8 * b);
+}
+
+static void add_column(struct pf_buf *out, const uint32_t *values, uint32_t n,
+		       unsigned width)
+{
+	uint8_t *planes = add_planes(out, n, width);
+
+	for (uint32_t i = 0; i < n; i++)
+		put(planes, n, i, values[i], width);
+}
+
+/* Where each slice stands in the order of names. */
+static uint32_t *rank_by_name(const struct pf_slices *g)
+{
+	uint32_t *rank = pf_alloc(((size_t)g->count + 1) * sizeof(*rank));
+	uint32_t most = 0, *from;
+
+	for (uint32_t i = 0; i < g->count; i++)
+		if (g->name[i] > most)
+			most = g->name[i];
+	from = pf_calloc((size_t)most + 2, sizeof(*from));
+	for (uint32_t i = 0; i < g->count; i++)
+		from[g->name[i] + 1]++;
+	for (uint32_t k = 1; k <= most; k++)
+		from[k] += from[k - 1];
+	for (uint32_t i = 0; i < g->count; i++)
+		rank[i] = from[g->name[i]]++;
+	free(from);
+	return rank;
+}
+
+/* The open slices of a track, and the time told last. */
+struct walk {
+	const struct pf_slices *g;
+	uint32_t open[PF_SLICE_DEPTHS];
+	unsigned height;
+	int64_t now_ns;
+	int64_t *gap_ns, *tail_ns;
+};
+
+static void end_slices(struct walk *w, unsigned depth)
+{
+	while (w->height > depth) {
+		uint32_t i = w->open[--w->height];
+		int64_t end_ns = w->g->start_ns[i] + w->g->dur_ns[i];
+
+		w->tail_ns[i] = end_ns - w->now_ns;
+		w->now_ns = end_ns;
+	}
+}
+
+static void walk_tracks(struct walk *w)
+{
+	uint32_t i = 0;
+
+	for (size_t t = 0; t < w->g->track_count; t++) {
+		w->now_ns = 0;
+		for (uint32_t k = 0; k < w->g->tracks[t].count; k++, i++) {
+			end_slices(w, w->g->depth[i]);
+			w->gap_ns[i] = w->g->start_ns[i] - w->now_ns;
+			w->now_ns = w->g->start_ns[i];
+			w->open[w->height++] = i;
+		}
+		end_slices(w, 0);
+	}
+}
+
+/* Returns how many do not fit into 32 bits: those go to the escapes. */
+static uint32_t add_times(struct pf_buf *out, struct pf_buf *escapes,
+			  const int64_t *ns, const uint32_t *rank, uint32_t n)
+{
+	uint8_t *planes = add_planes(out, n, 4);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int32_t low = (int32_t)(uint32_t)(uint64_t)ns[i];
+
+		put(planes, n, rank[i], (uint32_t)low, 4);
+		if (ns[i] == low)
 			continue;
-		pf_buf_adds(&text, shown++ ? "; " : "");
-		add_text(&text, p, *d->name ? d->name : "unnamed");
-		if (d->memory_bytes > 0) {
-			pf_buf_adds(&text, ", ");
-			pf_figure_bytes(&text, d->memory_bytes);
-		}
+		add_u32(escapes, i);
+		add_u32(escapes,
+			(uint32_t)(((uint64_t)ns[i] - (uint64_t)(int64_t)low) >>
+				   32));
+		count++;
 	}
-	add_fact(out, pf_window_device(&p->traces), text.data);
-	pf_buf_release(&text);
+	return count;
 }
 
-/* An option of the profiler that all traces share. */
-static const char *find_option(const struct pf_info *info, const char *key)
+/* Launches follow each other, so the differences are small and alike. */
+static void add_links(const struct pf_slices *g, struct pf_buf *out)
 {
-	for (size_t i = 0; i < info->option_count; i++)
-		if (!strcmp(info->options[i].key, key))
-			return info->options[i].value;
-	return NULL;
-}
+	uint8_t *planes = add_planes(out, g->count, 4);
+	uint32_t before = 0;
 
-static void add_software(struct pf_buf *out, const struct pf_parts *p)
-{
-	static const struct {
-		const char *key, *title;
-	} versions[] = {
-		{ "cuda_runtime_version", "CUDA runtime" },
-		{ "cuda_driver_version", "driver" },
-		{ "cupti_version", "CUPTI" },
-		{ "hip_runtime_version", "HIP runtime" },
-		{ "hip_driver_version", "driver" },
-		{ "roctracer_version", "roctracer" },
-	};
-	struct pf_buf text = { 0 };
-
-	if (p->torch)
-		pf_buf_addf(&text, "%s %d.%d%s",
-			    p->is_torch_said ? "torch"
-					     : "torch (the trace does not say "
-					       "its version; table as of torch",
-			    p->torch / 100, p->torch % 100,
-			    p->is_torch_said ? "" : ")");
-	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
-		const char *value = find_option(&p->info, versions[i].key);
-
-		if (!value)
-			continue;
-		pf_buf_addf(&text, "%s%s ", text.len ? ", " : "",
-			    versions[i].title);
-		add_text(&text, p, value);
-	}
-	add_fact(out, "Software", text.data);
-	pf_buf_release(&text);
-}
-
-static void add_ranks(struct pf_buf *out, const struct pf_info *info)
-{
-	struct pf_buf text = { 0 };
-	size_t shown = 0;
-
-	for (size_t i = 0; i < info->trace_count && shown < 16; i++)
-		if (info->traces[i].rank != PF_NO_INT)
-			pf_buf_addf(&text, "%s%" PRId64, shown++ ? ", " : "",
-				    info->traces[i].rank);
-	if (shown && info->traces->world_size != PF_NO_INT)
-		pf_buf_addf(&text, " of %" PRId64, info->traces->world_size);
-	add_fact(out, "Rank", text.data);
-	pf_buf_release(&text);
-}
-
-/* Of one trace; the files of several are told by "profan info". */
-static void add_digest(struct pf_buf *out, const struct pf_info *info)
-{
-	struct pf_buf text = { 0 };
-
-	if (info->trace_count == 1)
-		pf_html_digest(&text, info->traces->xxh128);
-	if (text.len)
-		pf_buf_addf(out, "<div><dt>File</dt> <dd>%s</dd></div>\n",
-			    text.data);
-	pf_buf_release(&text);
-}
-
-static void add_header(struct pf_buf *out, const struct pf_report *r)
-{
-	const struct pf_info *info = &r->parts.info;
-	struct pf_buf text = { 0 };
-
-	add_digest(out, info);
-	add_devices(out, &r->parts);
-	add_software(out, &r->parts);
-	add_ranks(out, info);
-	if (r->parts.steps_text.len) {
-		pf_buf_adds(&text, r->parts.window.step
-					   ? r->parts.window.step
-					   : r->parts.steps_text.data);
-		if (r->parts.window.step &&
-		    strcmp(r->parts.window.step, r->parts.steps_text.data) != 0)
-			pf_buf_addf(&text, " of %s", r->parts.steps_text.data);
-	} else {
-		pf_buf_adds(&text, "none");
-	}
-	if (!r->parts.steps.is_untimed && r->parts.steps.count)
-		add_fact(out, strpbrk(text.data, " .,") ? "Steps" : "Step",
-			 text.data);
-	pf_buf_clear(&text);
-	if (info->traces->span_ns != PF_NO_INT) {
-		pf_figure_ns(&text, info->traces->span_ns);
-		add_fact(out, "Recorded", text.data);
-	}
-	pf_buf_release(&text);
-}
-
-/* ---- verdicts ---- */
-
-static void add_verdict(struct pf_buf *out, const struct pf_html_page *page,
-			const struct pf_verdict *v)
-{
-	static const char *const titles[] = { "Note", "Warning", "Severe" };
-	struct pf_buf command = { 0 };
-
-	pf_buf_addf(out, "<li class=%s id=%s><p><strong>%s</strong> ",
-		    pf_severity_word(v->severity), v->id, titles[v->severity]);
-	pf_html_sentence(out, &v->sentence);
-	pf_buf_adds(out, ".</p>\n<p class=how>");
-	if (v->recoverable_ns > 0) {
-		pf_buf_addf(out, "<span data-v=%" PRId64 ">",
-			    v->recoverable_ns);
-		pf_verdict_stake(out, v);
-		pf_buf_adds(out, "</span> ");
-	}
-	pf_buf_addf(out, "<a href=\"#%s\">table</a> ", v->section);
-	if (v->from_ns >= 0 && pf_html_side(page, v->trace_id))
-		pf_html_span(out, page, v->trace_id, v->from_ns, v->to_ns,
-			     "timeline");
-	pf_verdict_command(v, page->parts, &command);
-	if (command.len) {
-		pf_buf_adds(out, " <code>");
-		pf_html_text(out, command.data);
-		pf_buf_adds(out, "</code>");
-	}
-	pf_buf_adds(out, "</p>\n");
-	pf_buf_release(&command);
-}
-
-static void add_verdicts(struct pf_buf *out, const struct pf_report *r,
-			 const struct pf_html_page *page)
-{
-	const struct pf_verdicts *v = &r->verdicts;
-
-	pf_buf_adds(out, "<ol class=verdicts>\n");
-	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++)
-		add_verdict(out, page, &v->all[i]);
-	pf_buf_adds(out, "</ol>\n");
-	if (v->fired <= PF_VERDICTS_SHOWN)
-		return;
-	pf_buf_addf(out,
-		    "<details><summary>More findings (%zu)</summary>"
-		    "<ol class=verdicts start=%d>\n",
-		    v->fired - PF_VERDICTS_SHOWN, PF_VERDICTS_SHOWN + 1);
-	for (size_t i = PF_VERDICTS_SHOWN; i < v->fired; i++)
-		add_verdict(out, page, &v->all[i]);
-	pf_buf_adds(out, "</ol></details>\n");
-}
-
-/* ---- tiles ---- */
-
-static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
-{
-	for (size_t i = 0; i < tiles->count; i++) {
-		const struct pf_tile *t = &tiles->tile[i];
-
-		pf_buf_addf(out,
-			    "<div><dt>%s</dt> <dd data-k=%s data-v=", t->title,
-			    t->key);
-		pf_figure_exact(out, &t->value);
-		pf_buf_adds(out, "><b>");
-		pf_html_cell(out, &t->value, t->kind);
-		pf_buf_adds(out, "</b>");
-		if (t->detail.len) {
-			pf_buf_adds(out, " <small>");
-			pf_html_text(out, t->detail.data);
-			pf_buf_adds(out, "</small>");
-		}
-		pf_buf_adds(out, "</dd></div>\n");
+	for (uint32_t i = 0; i < g->count; i++) {
+		put(planes, g->count, i, g->link[i] - before, 4);
+		before = g->link[i];
 	}
 }
 
-/* ---- checked and fine ---- */
-
-static void add_share(struct pf_buf *out, const struct pf_verdict *v,
-		      double value)
+/* Gaps, then tails; "escapes" gets how many entries each has. */
+static void add_gaps_and_tails(const struct pf_slices *g, struct pf_buf *out,
+			       struct pf_buf *list, uint32_t escapes[2])
 {
-	if (v->part == PF_PART_DOCTOR)
-		pf_buf_adds(out, value < 0.5 ? "no warning" : "a warning");
-	else if (v->part == PF_PART_STEPS) /* times the median */
-		pf_buf_addf(out, "%.2f ×", value);
-	else
-		pf_html_ratio(out, value);
+	size_t bytes = ((size_t)g->count + 1) * sizeof(int64_t);
+	struct walk *w = pf_calloc(1, sizeof(*w));
+	uint32_t *rank = rank_by_name(g);
+
+	w->g = g;
+	w->gap_ns = pf_alloc(bytes);
+	w->tail_ns = pf_alloc(bytes);
+	walk_tracks(w);
+	escapes[0] = add_times(out, list, w->gap_ns, rank, g->count);
+	escapes[1] = add_times(out, list, w->tail_ns, rank, g->count);
+	free(w->gap_ns);
+	free(w->tail_ns);
+	free(w);
+	free(rank);
 }
 
-static void add_checks(struct pf_buf *out, const struct pf_verdicts *v)
+void pf_payload_encode(const struct pf_slices *g, unsigned name_bytes,
+		       struct pf_buf *out)
 {
-	pf_buf_adds(out, "<section id=\"fine\" aria-labelledby=\"h-fine\">\n"
-			 "<h2 id=\"h-fine\">Checked and fine</h2>\n<details>"
-			 "<summary>Rules that did not fire, and why</summary>\n"
-			 "<div class=t><table id=checks><caption class=h>Rules "
-			 "that did not fire</caption><thead><tr>"
-			 "<th scope=col>Checked<th scope=col class=n>Measured"
-			 "<th scope=col class=n>Threshold<th scope=col>Result"
-			 "</tr></thead>\n<tbody>");
-	for (size_t i = v->fired; i < v->count; i++) {
-		const struct pf_verdict *a = &v->all[i];
+	struct pf_buf list = { 0 };
+	uint8_t kind[4] = { (uint8_t)name_bytes, 0, 0, 0 };
+	uint32_t escapes[2];
+	size_t at;
 
-		pf_buf_addf(out, "<tr><th scope=row>%s (%s)<td class=n>",
-			    a->title, a->id);
-		if (a->state != PF_RULE_WITHHELD)
-			add_share(out, a, a->measured);
-		pf_buf_adds(out, "<td class=n>");
-		if (a->warn > 1e-6)
-			add_share(out, a, a->warn);
-		pf_buf_adds(out, "<td>");
-		if (a->is_folded)
-			pf_buf_adds(out, "said by the verdict on idle time");
-		else if (a->state == PF_RULE_WITHHELD) {
-			pf_buf_adds(out, "not checked: ");
-			pf_html_sentence(out, &a->sentence);
-		} else {
-			pf_buf_adds(out, "fine");
-		}
-		pf_buf_addc(out, '\n');
+	kind[1] = (uint8_t)((g->cat ? 1 : 0) | (g->link ? 2 : 0));
+	pf_buf_add(out, "PFT2", 4);
+	add_u32(out, g->count);
+	add_u32(out, (uint32_t)g->track_count);
+	pf_buf_add(out, kind, 4);
+	at = out->len; /* of escapes, which are counted on the way */
+	add_u32(out, 0);
+	add_u32(out, 0);
+	for (size_t t = 0; t < g->track_count; t++) {
+		add_u32(out, g->tracks[t].count);
+		add_u32(out, g->tracks[t].depths);
 	}
-	pf_buf_adds(out, "</tbody></table></div>\n</details>\n</section>\n");
+	add_column(out, g->name, g->count, name_bytes);
+	pf_buf_add(out, g->depth, g->count);
+	add_gaps_and_tails(g, out, &list, escapes);
+	if (g->cat)
+		pf_buf_add(out, g->cat, g->count);
+	if (g->link)
+		add_links(g, out);
+	if (list.len)
+		pf_buf_add(out, list.data, list.len);
+	put_u32(out->data + at, escapes[0]);
+	put_u32(out->data + at + 4, escapes[1]);
+	pf_buf_release(&list);
 }
 
-/* ---- method ---- */
-
-static void add_coverage(struct pf_buf *out, const struct pf_parts *p)
+int pf_payload_pack(const struct pf_buf *raw, struct pf_buf *out,
+		    struct pf_err *err)
 {
-	int64_t known = p->launches.all.count;
-	int64_t orphans = p->launches.orphan_count;
-	double all = 0, op = 0; /* only their ratio is shown */
-
-	for (int64_t i = 0; i < p->callers.row_count; i++) {
-		const struct pf_kernel_row *row = &p->callers.rows[i];
-
-		all += (double)row->total_ns;
-		if (row->second && strcmp(row->second, "(none)") != 0)
-			op += (double)row->total_ns;
-	}
-	if (known + orphans <= 0)
-		return;
-	pf_buf_adds(out, "<p id=coverage>Coverage: ");
-	pf_html_ratio(out, (double)known / (double)(known + orphans));
-	pf_buf_adds(out, " of the GPU events have a launch call");
-	if (all > 0) {
-		pf_buf_adds(out, ", ");
-		pf_html_ratio(out, (double)op / (double)all);
-		pf_buf_adds(out, " of the kernel time an operator");
-	}
-	pf_buf_adds(out, ".</p>\n");
-}
-
-static void add_sql(struct pf_buf *out, const char *query)
-{
-	struct pf_buf name = { 0 };
-	const char *sql;
-
-	if (!query)
-		return;
-	pf_buf_addf(&name, "schema/query/%s.sql", query);
-	sql = pf_asset(name.data, NULL);
-	if (sql) {
-		pf_buf_addf(out,
-			    "<details><summary><code>%s</code></summary>"
-			    "<pre>",
-			    name.data);
-		pf_html_text(out, sql);
-		pf_buf_adds(out, "</pre></details>\n");
-	}
-	pf_buf_release(&name);
-}
-
-static void add_definitions(struct pf_buf *out)
-{
-	pf_buf_adds(out, "<p>What figures of them are, in plain SQL for "
-			 "<code>profan query</code>:</p>\n");
-	for (int i = 0; i < PF_PART_COUNT; i++)
-		add_sql(out, pf_parts_query((enum pf_part)i));
-}
-
-static void add_method(struct pf_buf *out, const struct pf_parts *p)
-{
-	struct pf_buf absent = { 0 };
-
-	pf_buf_adds(out, "<details><summary>Commands, definitions and what is "
-			 "left out</summary>\n");
-	add_coverage(out, p);
-	pf_buf_adds(out, "<p>Every figure of this page is one of these "
-			 "commands; <code>--format json</code> prints it to "
-			 "the last digit.</p>\n<ul class=cmds>\n");
-	for (int i = 0; i < PF_PART_COUNT; i++) {
-		struct pf_buf command = { 0 };
-
-		pf_parts_command(p, (enum pf_part)i, &command);
-		pf_buf_adds(out, "<li><code>");
-		pf_html_text(out, command.data);
-		pf_buf_adds(out, "</code>\n");
-		pf_buf_release(&command);
-	}
-	pf_buf_adds(out, "</ul>\n");
-	if (!p->traces.is_tpu)
-		add_definitions(out);
-	pf_sections_absent(&absent, p);
-	if (absent.len)
-		pf_buf_addf(out,
-			    "<p>Not on this page, for want of data:</p>\n"
-			    "<ul>\n%s</ul>\n",
-			    absent.data);
-	pf_buf_release(&absent);
-	for (int i = 0; i < PF_PART_COUNT; i++)
-		for (size_t k = 0; k < p->doc[i].note_count; k++) {
-			if (!*p->doc[i].notes[k])
-				continue;
-			pf_buf_adds(out, "<p class=note>");
-			pf_html_text(out, p->doc[i].notes[k]);
-			pf_buf_adds(out, ".</p>\n");
-		}
-	pf_buf_adds(out, "</details>\n");
-}
-
-/* In place of a chart where there is no trace, only what stands beside one. */
-static void add_no_times(struct pf_buf *out, const struct pf_parts *p)
-{
-	const char *finding = pf_doc_find_finding(&p->doc[PF_PART_STEPS]);
-
-	if (p->steps.is_untimed)
-		finding = "A memory snapshot has no GPU work";
-	else if (p->steps.count || !finding)
-		return;
-	pf_buf_adds(out, "<p class=lead>");
-	pf_html_text(out, finding);
-	pf_buf_adds(out, ".</p>\n");
-}
-
-/* ---- the page ---- */
-
-int pf_report_html(struct pf_report *r, struct pf_buf *out, struct pf_err *err)
-{
-	struct pf_skeleton s = { 0 };
-	struct pf_buf title = { 0 };
-	struct pf_titles titles;
-	struct pf_html_page page = { .parts = &r->parts,
-				     .source_url = r->args.page.source_url,
-				     .titles = &titles };
+	gz_header header = { .os = OS_UNKNOWN };
+	z_stream z = { 0 };
+	struct pf_buf packed = { 0 };
 	int rc;
 
-	pf_titles_init(&titles);
-	page.first_ns = r->parts.traces.traces[0].first_ns;
-	if (pf_timelines_have(&r->timelines))
-		page.timelines = &r->timelines;
-	pf_report_title(r, &title);
-	pf_html_text(&s.title, title.data);
-	add_header(&s.header, r);
-	if (r->has_advice && r->advise.given)
-		pf_buf_adds(&s.nav, "<li><a href=\"#try\">To try</a>\n");
-	pf_sections_links(&s.nav, &r->parts);
-	pf_buf_adds(&s.fine_link, "<li><a href=\"#fine\">Checks</a>\n");
-	pf_buf_adds(&s.verdicts_title, "Verdicts");
-	add_verdicts(&s.verdicts, r, &page);
-	add_tiles(&s.tiles, &r->tiles);
-	pf_buf_adds(&s.breakdown_title, "Where the time goes");
-	add_no_times(&s.breakdown, &r->parts);
-	pf_chart_steps(&s.breakdown, &page);
-	pf_sections_steps(&s.breakdown, &page);
-	pf_report_advice_html(r, &s.sections);
-	pf_sections_add(&s.sections, &page);
-	add_checks(&s.fine, &r->verdicts);
-	add_method(&s.method, &r->parts);
-	rc = pf_timeline_html(&r->timelines,
-			      r->args.page.max_html_bytes - pf_fill_bytes(&s),
-			      &s.timeline, &s.data, err);
+	if (raw->len > UINT32_MAX / 2)
+		return pf_fail(err, PF_ELIMIT, "the timeline is too large");
+	if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return pf_fail(err, PF_EIO, "cannot compress the timeline");
+	deflateSetHeader(&z, &header);
+	pf_buf_reserve(&packed, deflateBound(&z, raw->len) + 64);
+	z.next_in = (Bytef *)raw->data;
+	z.avail_in = (uInt)raw->len;
+	z.next_out = (Bytef *)packed.data;
+	z.avail_out = (uInt)packed.cap;
+	rc = deflate(&z, Z_FINISH);
+	packed.len = z.total_out;
+	deflateEnd(&z);
+	if (rc == Z_STREAM_END)
+		pf_base64(out, packed.data, packed.len);
+	pf_buf_release(&packed);
+	return rc == Z_STREAM_END
+		       ? 0
+		       : pf_fail(err, PF_EIO, "cannot compress the timeline");
+}
+
+/* ---- the skeleton ---- */
+
+#define SLOT(slot)                                                             \
+	{                                                                      \
+		.name = #slot, .at = offsetof(struct pf_skeleton, slot)        \
+	}
+static const struct {
+	const char *name;
+	size_t at;
+} slots[] = {
+	SLOT(title),
+	SLOT(header),
+	SLOT(nav),
+	SLOT(fine_link),
+	SLOT(verdicts_title),
+	SLOT(verdicts),
+	SLOT(tiles),
+	SLOT(breakdown_title),
+	SLOT(breakdown),
+	SLOT(sections),
+	SLOT(timeline),
+	SLOT(fine),
+	SLOT(method),
+	SLOT(data),
+	SLOT(style),
+	SLOT(script),
+	SLOT(policy),
+	SLOT(generator),
+};
+#define SLOTS (sizeof(slots) / sizeof(*slots))
+
+static const struct pf_buf *html_of(const struct pf_skeleton *s, size_t slot)
+{
+	return (const struct pf_buf *)((const char *)s + slots[slot].at);
+}
+
+static void add_hash(struct pf_buf *out, const struct pf_buf *text)
+{
+	uint8_t hash[PF_SHA256_BYTES];
+
+	pf_sha256(text->data, text->len, hash);
+	pf_buf_adds(out, "'sha256-");
+	pf_base64(out, hash, sizeof(hash));
+	pf_buf_addc(out, '\'');
+}
+
+static int add_asset(struct pf_buf *out, const char *name, struct pf_err *err)
+{
+	size_t len;
+	const char *text = pf_asset(name, &len);
+
+	if (!text)
+		return pf_fail(err, PF_EDATA, "'%s' is not compiled in", name);
+	pf_buf_add(out, text, len);
+	return 0;
+}
+
+/* The slot of this name; SLOTS if there is none. */
+static size_t find_slot(const char *name, size_t len)
+{
+	size_t i = 0;
+
+	while (i < SLOTS && (strlen(slots[i].name) != len ||
+			     memcmp(slots[i].name, name, len) != 0))
+		i++;
+	return i;
+}
+
+static int fill(const char *text, const struct pf_skeleton *s,
+		struct pf_buf *out, struct pf_err *err)
+{
+	bool is_used[SLOTS] = { false };
+
+	for (;;) {
+		const char *open = strstr(text, "{{"), *close;
+		size_t slot;
+
+		if (!open)
+			break;
+		close = strstr(open, "}}");
+		if (!close)
+			return pf_fail(err, PF_EDATA,
+				       "a slot of the page has no end");
+		pf_buf_add(out, text, (size_t)(open - text));
+		slot = find_slot(open + 2, (size_t)(close - open - 2));
+		if (slot == SLOTS)
+			return pf_fail(err, PF_EDATA,
+				       "unknown slot '%.*s' of the page",
+				       (int)(close - open - 2), open + 2);
+		is_used[slot] = true;
+		if (html_of(s, slot)->len)
+			pf_buf_add(out, html_of(s, slot)->data,
+				   html_of(s, slot)->len);
+		text = close + 2;
+	}
+	pf_buf_adds(out, text);
+	for (size_t i = 0; i < SLOTS; i++)
+		if (!is_used[i])
+			return pf_fail(err, PF_EDATA,
+				       "slot '%s' is not on the page",
+				       slots[i].name);
+	return 0;
+}
+
+int64_t pf_fill_bytes(const struct pf_skeleton *s)
+{
+	int64_t sum = PF_FILL_BYTES;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		sum += (int64_t)html_of(s, i)->len;
+	return sum;
+}
+
+int pf_fill(struct pf_skeleton *s, struct pf_buf *out, struct pf_err *err)
+{
+	struct pf_buf text = { 0 };
+	int rc = add_asset(&text, "reports/page.html", err);
+
 	if (!rc)
-		rc = pf_fill(&s, out, err);
-	pf_fill_release(&s);
-	pf_buf_release(&title);
-	pf_titles_release(&titles);
+		rc = add_asset(&s->style, "reports/style.css", err);
+	if (!rc)
+		rc = add_asset(&s->script, "reports/app.js", err);
+	if (!rc) {
+		pf_buf_adds(&s->policy, "default-src 'none'; script-src ");
+		add_hash(&s->policy, &s->script);
+		pf_buf_adds(&s->policy, "; style-src ");
+		add_hash(&s->policy, &s->style);
+		pf_buf_adds(&s->policy, "; img-src data:; base-uri 'none'; "
+					"form-action 'none'");
+		pf_buf_adds(&s->generator, "profan " PACKAGE_VERSION);
+		rc = fill(text.data, s, out, err);
+	}
+	pf_buf_release(&text);
 	return rc;
+}
+
+void pf_fill_release(struct pf_skeleton *s)
+{
+	for (size_t i = 0; i < SLOTS; i++)
+		pf_buf_release((struct pf_buf *)((char *)s + slots[i].at));
 }

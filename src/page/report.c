@@ -1,13 +1,630 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "page/report.h"
+
+#include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/path.h"
-#include "page/advice.h"
-#include "page/ranks.h"
-#include "page/report.h"
+#include "page/figure.h"
+#include "page/html.h"
+#include "show/doc.h"
+#include "show/escape.h"
+
+static struct pf_tile *add(struct pf_tiles *out, const char *key,
+			   const char *title, enum pf_col_kind kind,
+			   const char *link)
+{
+	struct pf_tile *t = &out->tile[out->count++];
+
+	*t = (struct pf_tile){
+		.key = key, .title = title, .kind = kind, .link = link
+	};
+	return t;
+}
+
+static void set_int(struct pf_tile *t, int64_t n)
+{
+	t->value = (struct pf_cell){ PF_CELL_INT, { .i = n } };
+}
+
+static void set_real(struct pf_tile *t, double d)
+{
+	t->value = (struct pf_cell){ PF_CELL_REAL, { .d = d } };
+}
+
+/* "166 to 188 ms": one unit, if it is one. */
+static void add_range(struct pf_buf *out, int64_t least, int64_t most)
+{
+	struct pf_buf low = { 0 }, high = { 0 };
+	const char *unit, *other;
+
+	pf_figure_ns(&low, least);
+	pf_figure_ns(&high, most);
+	unit = strchr(low.data, ' ');
+	other = strchr(high.data, ' ');
+	if (unit && other && !strcmp(unit, other))
+		pf_buf_add(out, low.data, (size_t)(unit - low.data));
+	else
+		pf_buf_adds(out, low.data);
+	pf_buf_adds(out, " to ");
+	pf_buf_adds(out, high.data);
+	pf_buf_release(&low);
+	pf_buf_release(&high);
+}
+
+static void add_step_time(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_step_times *s = &p->steps;
+	int64_t n = s->full_count, least = INT64_MAX;
+	bool is_trace = !p->steps_text.len;
+	struct pf_tile *t;
+
+	if (n <= 0)
+		return;
+	t = add(out, "p50_ns",
+		is_trace ? "Window"
+		: n > 1  ? "Step, median"
+			 : "Step",
+		PF_NS, "breakdown");
+	set_int(t, s->dur.p50_ns);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].dur_ns < least)
+			least = s->steps[i].dur_ns;
+	if (n == 1) {
+		pf_buf_adds(&t->detail,
+			    is_trace ? "without profiler steps" : "one step");
+		return;
+	}
+	add_range(&t->detail, least, s->dur.max_ns);
+	pf_buf_adds(&t->detail, ", n = ");
+	pf_figure_count(&t->detail, n);
+}
+
+/* What a training script timed itself, where it was one. */
+static void add_batches(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_table *t =
+		pf_doc_find_table(&p->doc[PF_PART_STEPS], "training_times");
+	struct pf_tile *tile;
+
+	if (pf_table_rows(t) != 1 || !pf_table_at(t, 0, "median_ns"))
+		return;
+	tile = add(out, "batch_median_ns", "Timed batch, median", PF_NS,
+		   "training");
+	set_int(tile, pf_table_int_at(t, 0, "median_ns"));
+	pf_buf_adds(&tile->detail, "longest ");
+	pf_figure_ns(&tile->detail, pf_table_int_at(t, 0, "longest_ns"));
+	pf_buf_adds(&tile->detail, ", n = ");
+	pf_figure_count(&tile->detail, pf_table_int_at(t, 0, "row_count"));
+}
+
+static void add_gpu(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_gap_device *gaps = &p->gaps.all;
+	const struct pf_overlap_figures *f = &p->overlap.all;
+	struct pf_tile *t;
+
+	if (gaps->window_ns <= 0)
+		return;
+	t = add(out, "busy_share", pf_window_title(&p->traces, "GPU busy"),
+		PF_RATIO, "breakdown");
+	set_real(t, (double)gaps->busy_ns / (double)gaps->window_ns);
+	pf_figure_ns(&t->detail, gaps->busy_ns);
+	pf_buf_adds(&t->detail, " of ");
+	pf_figure_ns(&t->detail, gaps->window_ns);
+	t = add(out, "idle_share", pf_window_title(&p->traces, "GPU idle"),
+		PF_RATIO, "idle");
+	set_real(t, gaps->idle_share);
+	pf_figure_ns(&t->detail, gaps->idle_ns);
+	if (!f->comm_ns || f->total_ns <= 0)
+		return;
+	t = add(out, "exposed_comm_share", "Exposed comm.", PF_RATIO, "comm");
+	set_real(t, (double)f->exposed_comm_ns / (double)f->total_ns);
+	pf_figure_ns(&t->detail, f->exposed_comm_ns);
+	pf_buf_adds(&t->detail, " of ");
+	pf_figure_ns(&t->detail, f->comm_ns);
+}
+
+/* Per step those in them, as in "syncs"; 0 steps: of the whole. */
+static void add_syncs(const struct pf_parts *p, int64_t steps,
+		      struct pf_tiles *out)
+{
+	const struct pf_syncs *s = &p->syncs;
+	struct pf_tile *t =
+		add(out, "syncs_per_step", steps ? "Syncs per step" : "Syncs",
+		    PF_REAL, "syncs");
+
+	set_real(t, steps ? (double)s->in_steps_count / (double)steps
+			  : (double)s->count);
+	pf_buf_adds(&t->detail, "CPU blocked ");
+	pf_figure_ns(&t->detail,
+		     steps ? s->in_steps_ns / steps : s->blocked_ns);
+}
+
+static void add_counts(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_kernels *k = &p->callers;
+	int64_t steps = p->steps.full_count, n = k->calls;
+	bool is_trace = !p->steps_text.len || steps <= 0;
+	struct pf_tile *t;
+
+	if (n <= 0)
+		return;
+	if (is_trace)
+		steps = 1;
+	if (p->syncs.has_calls)
+		add_syncs(p, is_trace ? 0 : steps, out);
+	t = add(out, "kernels_per_step",
+		is_trace ? "Kernels" : "Kernels per step", PF_REAL, "kernels");
+	set_real(t, (double)n / (double)steps);
+	pf_figure_ns(&t->detail, k->total_ns / n);
+	pf_buf_adds(&t->detail, " on average");
+	if (!k->tensor_core_ns || isnan(k->tensor_core_share))
+		return; /* too little is known */
+	t = add(out, "tensor_core_share", "Tensor cores", PF_RATIO, "kernels");
+	set_real(t, k->tensor_core_share);
+	pf_buf_adds(&t->detail, "of kernel time");
+}
+
+/* Of a snapshot without a history there is only its own time. */
+static void add_reserved(const struct pf_snap_state *snap, struct pf_tiles *out)
+{
+	const struct pf_snap_now *most = pf_snap_fullest(snap);
+	struct pf_tile *tile;
+
+	if (!most)
+		return;
+	tile = add(out, "reserved_bytes", "Reserved memory", PF_BYTES,
+		   "memory");
+	set_int(tile, most->reserved);
+	pf_figure_bytes(&tile->detail, most->allocated);
+	pf_buf_adds(&tile->detail, " allocated");
+}
+
+static void add_memory(const struct pf_parts *p, struct pf_tiles *out)
+{
+	const struct pf_usage_device *best = NULL;
+	struct pf_tile *tile;
+
+	for (size_t i = 0; i < p->memory.device_count; i++) {
+		const struct pf_usage_device *d = &p->memory.devices[i];
+
+		if (d->at.device_type > 0 && d->peak > (best ? best->peak : 0))
+			best = d;
+	}
+	if (!best) {
+		add_reserved(&p->memory.snap, out);
+		return;
+	}
+	tile = add(out, "peak_bytes", "Peak memory", PF_BYTES, "memory");
+	set_int(tile, best->peak);
+	if (best->capacity == PF_NO_INT)
+		return;
+	pf_figure_ratio(&tile->detail, best->capacity_share);
+	pf_buf_adds(&tile->detail, " of ");
+	pf_figure_bytes(&tile->detail, best->capacity);
+}
+
+static void tiles_find(const struct pf_parts *p, struct pf_tiles *out)
+{
+	memset(out, 0, sizeof(*out));
+	add_step_time(p, out);
+	add_batches(p, out);
+	add_gpu(p, out);
+	add_counts(p, out);
+	add_memory(p, out);
+}
+
+static void tiles_release(struct pf_tiles *t)
+{
+	for (size_t i = 0; i < t->count; i++)
+		pf_buf_release(&t->tile[i].detail);
+	t->count = 0;
+}
+
+/* As scalars of a document. */
+static void tiles_scalars(const struct pf_tiles *t, struct pf_doc *doc)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct pf_tile *a = &t->tile[i];
+
+		if (a->value.type == PF_CELL_INT)
+			pf_doc_int(doc, a->key, a->title, a->kind,
+				   a->value.v.i);
+		else
+			pf_doc_real(doc, a->key, a->title, a->kind,
+				    a->value.v.d);
+	}
+}
+
+/*
+ * Which traces of a database the timeline shows: the first, and of the others
+ * the one whose GPU is idle most.
+ */
+
+/* ---- ranks ---- */
+
+#define SLICE_BYTES 8 /* of the largest page for each slice */
+
+/* How the clocks of two traces were put on one. */
+enum clock {
+	CLOCK_OWN,  /* they overlap: as recorded */
+	CLOCK_STEP, /* the start of a step that both have */
+	CLOCK_FIRST /* their first events */
+};
+
+/* How many slices a page has room for. */
+static int64_t ranks_slices(const struct pf_page_args *page)
+{
+	return page->timeline == PF_TIMELINE_NONE
+		       ? 0
+		       : page->max_html_bytes / SLICE_BYTES;
+}
+
+static int load(struct pf_db *db, const struct pf_window *w, size_t which,
+		struct pf_report *r, size_t side, struct pf_err *err)
+{
+	int64_t slices = ranks_slices(&r->args.page);
+
+	if (w->count > 1)
+		slices /= PF_TIMELINE_SIDES;
+	r->timelines.count = side + 1;
+	return pf_timeline_load(db, &w->traces[which], r->redact,
+				(enum pf_timeline_want)r->args.page.timeline,
+				slices, &r->timelines.side[side].slices, err);
+}
+
+/* Load the first trace, which needs no other part of the report. */
+static int ranks_load_first(struct pf_db *db, const struct pf_parts *p,
+			    struct pf_report *r, struct pf_err *err)
+{
+	return load(db, &p->traces, 0, r, 0, err);
+}
+
+/* The place of the trace whose GPU is idle most, the first aside; 0: none. */
+static size_t find_idle(const struct pf_report *r, double *share)
+{
+	const struct pf_gaps *gaps = &r->parts.gaps;
+	const struct pf_window *w = &r->parts.traces;
+	size_t best = 0;
+
+	*share = -1;
+	for (size_t i = 1; i < w->count; i++)
+		for (size_t k = 0; k < gaps->device_count; k++) {
+			const struct pf_gap_device *d = &gaps->devices[k];
+
+			if (d->trace_id == w->traces[i].trace_id &&
+			    d->idle_share > *share) {
+				*share = d->idle_share;
+				best = i;
+			}
+		}
+	return best;
+}
+
+/* ---- one clock ---- */
+
+/* Where a step of a trace begins; -1: it has none such. */
+static int64_t step_start(const struct pf_step_times *s, int64_t trace_id,
+			  int64_t step)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (s->steps[i].trace_id == trace_id &&
+		    s->steps[i].step == step)
+			return s->steps[i].start_ns;
+	return -1;
+}
+
+/* By how much the second trace is moved to meet the first. */
+static enum clock find_clock(const struct pf_report *r, int64_t *move_ns)
+{
+	const struct pf_timeline *a = &r->timelines.side[0].slices;
+	const struct pf_timeline *b = &r->timelines.side[1].slices;
+	const struct pf_step_times *s = &r->parts.steps;
+
+	*move_ns = 0;
+	if (a->first_ns < b->last_ns && b->first_ns < a->last_ns)
+		return CLOCK_OWN;
+	for (size_t i = 0; i < s->count; i++) {
+		const struct pf_step_time *step = &s->steps[i];
+		int64_t other;
+
+		if (step->trace_id != a->trace_id || step->step < 0)
+			continue;
+		other = step_start(s, b->trace_id, step->step);
+		if (other < 0)
+			continue;
+		*move_ns = step->start_ns - other;
+		return CLOCK_STEP;
+	}
+	*move_ns = a->first_ns - b->first_ns;
+	return CLOCK_FIRST;
+}
+
+static enum clock set_clock(struct pf_report *r)
+{
+	struct pf_timeline_side *a = &r->timelines.side[0];
+	struct pf_timeline_side *b = &r->timelines.side[1];
+	int64_t move_ns;
+	enum clock clock = find_clock(r, &move_ns);
+	int64_t later = b->slices.first_ns + move_ns - a->slices.first_ns;
+
+	a->shift_ns = later < 0 ? -later : 0;
+	b->shift_ns = later > 0 ? later : 0;
+	return clock;
+}
+
+/* ---- steps and marks ---- */
+
+static void add_steps(const struct pf_report *r, struct pf_timeline_side *s)
+{
+	const struct pf_step_times *steps = &r->parts.steps;
+	struct pf_buf label = { 0 };
+
+	for (size_t i = 0; i < steps->count; i++) {
+		const struct pf_step_time *step = &steps->steps[i];
+		int64_t at = step->start_ns - s->slices.first_ns;
+
+		if (step->step < 0 || step->trace_id != s->slices.trace_id)
+			continue;
+		pf_buf_clear(&label);
+		pf_buf_addf(&label, "%" PRId64, step->step);
+		pf_timeline_add_span(&s->steps, at, at + step->dur_ns,
+				     label.data);
+	}
+	pf_buf_release(&label);
+}
+
+/* The places of verdicts and the longest gaps. */
+static void add_marks(const struct pf_report *r, struct pf_timeline_side *s)
+{
+	const struct pf_gaps *gaps = &r->parts.gaps;
+
+	for (size_t i = 0; i < r->verdicts.fired; i++) {
+		const struct pf_verdict *v = &r->verdicts.all[i];
+
+		if (v->from_ns >= 0 && v->trace_id == s->slices.trace_id)
+			pf_timeline_add_span(&s->marks, v->from_ns, v->to_ns,
+					     v->title);
+	}
+	for (size_t i = 0; i < gaps->gap_count && i < PF_TIMELINE_MARKS / 2;
+	     i++) {
+		const struct pf_gap_item *gap = &gaps->gaps[i];
+
+		if (gap->trace_id == s->slices.trace_id)
+			pf_timeline_add_span(&s->marks, gap->start_ns,
+					     gap->start_ns + gap->ns,
+					     gap->cause);
+	}
+}
+
+/* Of several traces each has a path of its own. */
+static int add_paths(struct pf_report *r, struct pf_err *err)
+{
+	struct pf_timelines *all = &r->timelines;
+	int64_t pieces = ranks_slices(&r->args.page) / PF_TIMELINE_SIDES;
+	int rc = 0;
+
+	if (r->parts.traces.count == 1)
+		return 0;
+	for (size_t i = 0; i < all->count && !rc; i++)
+		rc = pf_path_track_add(r->db, &r->parts.window, pieces,
+				       r->redact, &all->side[i].slices, err);
+	return rc;
+}
+
+static bool has_path(const struct pf_timelines *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->side[i].slices.group[PF_SLICES_PATH].count)
+			return true;
+	return false;
+}
+
+/* ---- names of sides, and the note ---- */
+
+static void name_side(const struct pf_report *r, size_t which,
+		      struct pf_timeline_side *s)
+{
+	const struct pf_window *w = &r->parts.traces;
+	bool is_rank = pf_window_has_ranks(w);
+	int64_t n = is_rank ? w->traces[which].rank : (int64_t)which + 1;
+
+	pf_buf_addf(&s->label, "%s %" PRId64, is_rank ? "rank" : "trace", n);
+	if (r->timelines.count > 1)
+		pf_buf_addf(&s->key, "%c%" PRId64, is_rank ? 'r' : 't', n);
+}
+
+static void add_clock(struct pf_buf *out, enum clock clock)
+{
+	static const char *const words[] = {
+		[CLOCK_OWN] = "on the clock that they were recorded with",
+		[CLOCK_STEP] = ("moved so that a step begins in both at the "
+				"same time, for they were not recorded at the "
+				"same time"),
+		[CLOCK_FIRST] = ("moved so that both begin at the same time, "
+				 "for they were not recorded at the same time"),
+	};
+
+	pf_buf_adds(out, words[clock]);
+}
+
+static void add_note(struct pf_report *r, double share, enum clock clock)
+{
+	struct pf_timelines *all = &r->timelines;
+	struct pf_buf *out = &all->note;
+	const struct pf_window *w = &r->parts.traces;
+	struct pf_buf db = { 0 };
+
+	pf_buf_addf(out, "The timeline shows %s, the first of ",
+		    all->side[0].label.data);
+	pf_figure_count(out, (int64_t)w->count);
+	pf_buf_adds(out, " traces");
+	if (all->count > 1) {
+		pf_buf_addf(out, ", and %s, ", all->side[1].label.data);
+		if (w->count > 2)
+			pf_buf_adds(out, "of the others the one "
+					 "whose GPU is idle most (");
+		else
+			pf_buf_adds(out, "the other (GPU idle ");
+		pf_html_ratio(out, share);
+		pf_buf_adds(out, "), ");
+		add_clock(out, clock);
+	}
+	pf_buf_addc(out, '.');
+	if (has_path(all))
+		pf_buf_adds(out, " A critical path is of its trace alone: "
+				 "what other traces do is not on it.");
+	if (pf_window_has_ranks(w)) {
+		pf_shell_word(&db, r->parts.db_name);
+		pf_buf_adds(out, " One rank alone: <code>profan report ");
+		pf_html_text(out, db.data);
+		pf_buf_adds(out, " --rank N</code>.");
+	}
+	pf_buf_release(&db);
+}
+
+/* With all parts there: the path, the other trace, the clock, steps, marks. */
+static int ranks_finish(struct pf_report *r, struct pf_err *err)
+{
+	struct pf_timelines *all = &r->timelines;
+	enum clock clock = CLOCK_OWN;
+	double share = 0;
+	size_t other = find_idle(r, &share);
+
+	if (r->parts.traces.count == 1 &&
+	    pf_path_track_put(&r->parts.track, r->parts.path.names, r->redact,
+			      &all->side[0].slices, err) < 0)
+		return -1;
+	if (other) {
+		if (load(r->db, &r->parts.traces, other, r, 1, err))
+			return -1;
+		clock = set_clock(r);
+		name_side(r, other, &all->side[1]);
+	}
+	if (add_paths(r, err))
+		return -1;
+	name_side(r, 0, &all->side[0]);
+	all->more = PF_TIMELINE_MORE;
+	for (size_t i = 0; i < all->count; i++) {
+		add_steps(r, &all->side[i]);
+		add_marks(r, &all->side[i]);
+	}
+	if (r->parts.traces.count > 1)
+		add_note(r, share, clock);
+	return 0;
+}
+
+/*
+ * What to try, after where the time goes.  Its sentences hold no name of a
+ * trace: the places, which do, are left to 'profan advise'.
+ */
+
+#define ON_PAGE    5
+#define IN_SUMMARY 3
+
+/* The advice, of the path and the parts. */
+static int report_judge(struct pf_report *r, struct pf_err *err)
+{
+	const struct pf_parts *p = &r->parts;
+	const struct pf_advise_args args = { p->window, p->db_name };
+	const struct pf_advise_from from = { &p->callers, &p->launches,
+					     &p->overlap, &p->steps,
+					     &p->memory,  &p->info,
+					     &p->roofline };
+
+	/* several traces, or one that has no path, have all else */
+	r->has_advice = r->advise.tiles != NULL;
+	return r->has_advice ? pf_advise_judge(&r->advise, &args, &from, err)
+			     : 0;
+}
+
+/* How to see the rest: places, code, and what could not be judged. */
+static void add_command(const struct pf_report *r, struct pf_buf *out)
+{
+	pf_buf_adds(out, "profan advise ");
+	pf_shell_word(out, r->parts.db_name);
+	pf_window_options(&r->parts.window, out);
+}
+
+/* It begins a line here; in a sentence it does not. */
+static const char *as_heading(struct pf_buf *text, const char *title)
+{
+	pf_buf_clear(text);
+	pf_buf_adds(text, title);
+	text->data[0] = (char)toupper((unsigned char)text->data[0]);
+	return text->data;
+}
+
+static void add_item(struct pf_buf *out, const struct pf_advice *v)
+{
+	struct pf_buf title = { 0 };
+
+	pf_buf_addf(out, "<li class=note id=%s><p><strong>", v->id);
+	pf_html_text(out, as_heading(&title, v->title));
+	pf_buf_release(&title);
+	pf_buf_adds(out, "</strong> ");
+	pf_html_text(out, v->sentence.data);
+	pf_buf_adds(out, ".</p>\n<p class=how>");
+	if (v->at_most_ns != PF_NO_INT) {
+		pf_buf_addf(out, "<span data-v=%" PRId64 ">at most ",
+			    v->at_most_ns);
+		pf_figure_ns(out, v->at_most_ns);
+		pf_buf_adds(out, "</span> ");
+	}
+	if (v->remedy)
+		pf_html_text(out, v->remedy);
+	pf_buf_adds(out, " <code>");
+	pf_html_text(out, v->command.data);
+	pf_buf_adds(out, "</code></p>\n");
+}
+
+void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out)
+{
+	struct pf_buf command = { 0 };
+
+	if (!r->has_advice || !r->advise.given)
+		return;
+	pf_buf_adds(out, "<section id=try aria-labelledby=h-try>\n"
+			 "<h2 id=h-try>What to try</h2>\n"
+			 "<ol class=verdicts>\n");
+	for (size_t i = 0; i < r->advise.given && i < ON_PAGE; i++)
+		add_item(out, &r->advise.all[i]);
+	add_command(r, &command);
+	pf_buf_adds(out, "</ol>\n<p class=lead>Where it is, what to write, and "
+			 "what could not be judged: <code>");
+	pf_html_text(out, command.data);
+	pf_buf_adds(out, "</code></p>\n</section>\n");
+	pf_buf_release(&command);
+}
+
+static void report_advice_md(const struct pf_report *r, struct pf_buf *out)
+{
+	struct pf_buf command = { 0 }, title = { 0 };
+
+	if (!r->has_advice || !r->advise.given)
+		return;
+	pf_buf_adds(out, "\n**What to try**\n\n");
+	for (size_t i = 0; i < r->advise.given && i < IN_SUMMARY; i++) {
+		const struct pf_advice *v = &r->advise.all[i];
+
+		pf_buf_addf(out, "- **%s:** %s", as_heading(&title, v->title),
+			    v->sentence.data);
+		if (v->remedy)
+			pf_buf_addf(out, "; %s", v->remedy);
+		pf_buf_adds(out, ".\n");
+	}
+	add_command(r, &command);
+	pf_buf_adds(out, "\nWhere it is, and what to write: ");
+	pf_escape_md_line(out, command.data, command.len);
+	pf_buf_adds(out, "\n");
+	pf_buf_release(&title);
+	pf_buf_release(&command);
+}
 
 static int load_beside(struct pf_db *db, const struct pf_parts *p,
 		       void *context, struct pf_err *err)
@@ -15,7 +632,7 @@ static int load_beside(struct pf_db *db, const struct pf_parts *p,
 	struct pf_report *r = context;
 
 	if (r->args.page.timeline != PF_TIMELINE_NONE &&
-	    pf_ranks_load_first(db, p, r, err) < 0)
+	    ranks_load_first(db, p, r, err) < 0)
 		return -1;
 	return 0;
 }
@@ -29,9 +646,8 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 		.run = load_beside,
 		.context = out,
 		.advise = args->with_advice ? &out->advise : NULL,
-		.path_pieces = args->no_page
-				       ? 0
-				       : (size_t)pf_ranks_slices(&args->page),
+		.path_pieces =
+			args->no_page ? 0 : (size_t)ranks_slices(&args->page),
 	};
 
 	memset(out, 0, sizeof(*out));
@@ -44,19 +660,19 @@ int pf_report_make(struct pf_db *db, const struct pf_report_args *args,
 	    pf_parts_gather(db, &args->window,
 			    args->page.redact ? "DB" : db_name, out->redact,
 			    &beside, &out->parts, err) ||
-	    pf_report_judge(out, err))
+	    report_judge(out, err))
 		return -1;
 	pf_verdicts_find(&out->parts, &out->verdicts);
-	pf_tiles_find(&out->parts, &out->tiles);
+	tiles_find(&out->parts, &out->tiles);
 	if (args->page.timeline != PF_TIMELINE_NONE)
-		return pf_ranks_finish(out, err);
+		return ranks_finish(out, err);
 	return 0;
 }
 
 void pf_report_release(struct pf_report *r)
 {
 	pf_verdicts_release(&r->verdicts);
-	pf_tiles_release(&r->tiles);
+	tiles_release(&r->tiles);
 	pf_timelines_release(&r->timelines);
 	pf_advise_release(&r->advise);
 	pf_parts_release(&r->parts);
@@ -86,6 +702,102 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc)
 	pf_say_plain(&first, &r->verdicts.all[0].sentence);
 	pf_doc_finding(doc, "%s", first.data);
 	pf_buf_release(&first);
-	pf_tiles_scalars(&r->tiles, doc);
+	tiles_scalars(&r->tiles, doc);
 	pf_verdicts_tables(&r->verdicts, &r->parts, doc);
+}
+
+/* A summary for pull requests and CI logs: the same sentences. */
+
+/* Names as code, the rest as it is: those words are ours. */
+static void add_sentence(struct pf_buf *out, const struct pf_buf *sentence)
+{
+	const char *s = sentence->data, *end = s + sentence->len;
+
+	while (s && s < end) {
+		const char *mark = s;
+
+		while (mark < end && *mark != PF_SAY_NAME &&
+		       *mark != PF_SAY_END)
+			mark++;
+		if (mark < end && *mark == PF_SAY_END)
+			pf_escape_md_line(out, s, (size_t)(mark - s));
+		else
+			pf_buf_add(out, s, (size_t)(mark - s));
+		s = mark + 1;
+	}
+}
+
+static void add_verdicts(struct pf_buf *out, const struct pf_report *r)
+{
+	const struct pf_verdicts *v = &r->verdicts;
+
+	for (size_t i = 0; i < v->fired && i < PF_VERDICTS_SHOWN; i++) {
+		pf_buf_addf(out, "- **%s:** ",
+			    pf_severity_word(v->all[i].severity));
+		add_sentence(out, &v->all[i].sentence);
+		if (v->all[i].recoverable_ns > 0) {
+			pf_buf_adds(out, " (");
+			pf_verdict_stake(out, &v->all[i]);
+			pf_buf_addc(out, ')');
+		}
+		pf_buf_adds(out, ".\n");
+	}
+	if (v->fired > PF_VERDICTS_SHOWN)
+		pf_buf_addf(out, "- and %zu more\n",
+			    v->fired - PF_VERDICTS_SHOWN);
+}
+
+static void add_tiles(struct pf_buf *out, const struct pf_tiles *tiles)
+{
+	pf_buf_adds(out, "\n<details><summary>Figures</summary>\n\n"
+			 "| | | |\n|---|---:|---|\n");
+	for (size_t i = 0; i < tiles->count; i++) {
+		const struct pf_tile *t = &tiles->tile[i];
+
+		pf_buf_addf(out, "| %s | ", t->title);
+		pf_figure_cell(out, &t->value, t->kind);
+		pf_buf_addf(out, " | %s |\n",
+			    t->detail.data ? t->detail.data : "");
+	}
+	pf_buf_adds(out, "\n</details>\n");
+}
+
+static void add_classes(struct pf_buf *out, const struct pf_parts *p)
+{
+	if (p->steps.is_untimed)
+		return;
+	pf_buf_adds(out, "\n| Where the step goes | Mean | Share |\n"
+			 "|---|---:|---:|\n");
+	for (int i = 0; i < PF_STEP_CLASSES; i++) {
+		const struct pf_step_spread *class = &p->steps.classes[i];
+
+		if (!class->mean_ns)
+			continue;
+		pf_buf_addf(out, "| %s | ", class->name);
+		pf_figure_ns(out, class->mean_ns);
+		pf_buf_adds(out, " | ");
+		pf_figure_ratio(out, class->share);
+		pf_buf_adds(out, " |\n");
+	}
+}
+
+void pf_report_md(const struct pf_report *r, const char *html_name,
+		  struct pf_buf *out)
+{
+	struct pf_buf title = { 0 };
+
+	pf_report_title(r, &title);
+	pf_buf_adds(out, "<!-- profan:report -->\n### profan: ");
+	pf_escape_md_sentence(out, title.data, title.len);
+	pf_buf_adds(out, "\n\n");
+	add_verdicts(out, r);
+	report_advice_md(r, out);
+	add_classes(out, &r->parts);
+	add_tiles(out, &r->tiles);
+	if (html_name) {
+		pf_buf_adds(out, "\nThe whole report: ");
+		pf_escape_md_line(out, html_name, strlen(html_name));
+		pf_buf_addc(out, '\n');
+	}
+	pf_buf_release(&title);
 }

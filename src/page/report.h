@@ -7,18 +7,35 @@
 #define PF_PAGE_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/advise/advise.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "page/gather.h"
-#include "page/page_args.h"
-#include "page/tiles.h"
+#include "page/page.h"
 #include "page/timeline.h"
 #include "page/verdict.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
+
+/* The few figures that a reviewer looks for first. */
+
+struct pf_tile {
+	const char *key, *title;
+	enum pf_col_kind kind;
+	struct pf_cell value; /* a number */
+	struct pf_buf detail; /* a few words below it; may be empty */
+	const char *link;     /* id of a section */
+};
+
+#define PF_TILES 8
+
+struct pf_tiles {
+	struct pf_tile tile[PF_TILES];
+	size_t count;
+};
 
 struct pf_report_args {
 	struct pf_window_args window;
@@ -54,5 +71,10 @@ void pf_report_doc(const struct pf_report *r, struct pf_doc *doc);
 
 /* The name of the trace, for a heading. */
 void pf_report_title(const struct pf_report *r, struct pf_buf *out);
+
+/* What to try (analysis/advise/advise.h), as a report shows it. */
+
+/* The first of it, or nothing. */
+void pf_report_advice_html(const struct pf_report *r, struct pf_buf *out);
 
 #endif

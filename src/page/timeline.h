@@ -13,6 +13,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "events/window.h"
+#include "page/page.h"
+#include "page/redact.h"
 #include "page/slices.h"
 
 #define PF_TIMELINE_SIDES 2
@@ -45,7 +48,7 @@ struct pf_timelines {
 	const char *more;   /* HTML: how to get what was too large */
 };
 
-/* What helps where both pages have the options of page_args.h. */
+/* What helps where both pages have the options of page/page.h. */
 #define PF_TIMELINE_MORE                                                       \
 	"<code>--timeline full --max-html 64M</code> brings them back"
 
@@ -53,9 +56,6 @@ void pf_timelines_release(struct pf_timelines *all);
 
 /* Is there anything to show? */
 bool pf_timelines_have(const struct pf_timelines *all);
-
-/* The end of the last trace on the page's clock. */
-int64_t pf_timelines_span_ns(const struct pf_timelines *all);
 
 /* The label is copied. */
 void pf_timeline_add_span(struct pf_timeline_spans *spans, int64_t from_ns,
@@ -70,5 +70,22 @@ void pf_timeline_add_span(struct pf_timeline_spans *spans, int64_t from_ns,
 int pf_timeline_html(struct pf_timelines *all, int64_t room,
 		     struct pf_buf *section, struct pf_buf *data,
 		     struct pf_err *err);
+
+/*
+ * Both sides of a comparison as one timeline: the first trace of the first
+ * capture of each, moved so that their first full steps begin together.
+ */
+
+struct pf_diff_timeline_args {
+	const char *paths[PF_TIMELINE_SIDES]; /* the databases of A and B */
+	size_t captures;                      /* of both sides together */
+	const struct pf_window_args *window;
+	const struct pf_page_args *page;
+	const struct pf_redact *redact;
+};
+
+/* *out is to be released, also after a failure. */
+int pf_diff_timeline(const struct pf_diff_timeline_args *args,
+		     struct pf_timelines *out, struct pf_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a format implements; private to render/.  The calls come in this
+ * What a format implements; private to show/.  The calls come in this
  * order: begin, scalars, for each table (head, row*, tail), notes, end.
  */
 #ifndef PF_SHOW_FORMAT_H
@@ -29,7 +29,7 @@ struct pf_printer {
 	const struct pf_col *cols; /* with keys made unique */
 	size_t col_count;
 	struct pf_table *gathered; /* owns cols; text.c: rows for the widths */
-	const bool *is_whole;      /* the same; both of show/table.h */
+	const bool *is_whole;      /* the same; both of show/doc.h */
 	const bool *is_spare;      /* per column, or NULL: none is */
 	struct pf_text *text;      /* text.c: how the table looks, or NULL */
 	size_t row_count;

@@ -5,6 +5,9 @@
  */
 #include "config.h"
 
+#include "show/json.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include "show/format.h"
@@ -100,3 +103,216 @@ static const struct pf_format_ops ops = { begin, scalars, head, row,
 					  tail,  notes,   end,  NULL };
 
 PF_FORMAT(30, json) = { "json", PF_WIDE, &ops };
+
+/* ---- schema ---- */
+
+/* By enum pf_col_kind: its word, and the JSON type of its cells. */
+static const struct {
+	const char *word, *type;
+} kinds[] = {
+	[PF_TEXT] = { "text", "string" },
+	[PF_PATH] = { "path", "string" },
+	[PF_INT] = { "integer", "integer" },
+	[PF_COUNT] = { "count", "integer" },
+	[PF_NS] = { "ns", "integer" },
+	[PF_BYTES] = { "bytes", "integer" },
+	[PF_RATIO] = { "ratio", "number" },
+	[PF_REAL] = { "real", "number" },
+	[PF_ANY] = { "any", NULL },
+};
+
+const char *pf_kind_word(enum pf_col_kind kind)
+{
+	return kinds[PF_COL_KIND(kind)].word;
+}
+
+int pf_kind_of_word(const char *word)
+{
+	for (int i = 0; i < (int)(sizeof(kinds) / sizeof(*kinds)); i++)
+		if (!strcmp(kinds[i].word, word))
+			return i;
+	return -1;
+}
+
+static void add(struct pf_jsonw *w, const char *key, const char *value)
+{
+	pf_jsonw_key(w, key);
+	pf_jsonw_string(w, value, strlen(value));
+}
+
+/* An object with these members and, but for "open", no others; then them. */
+static void add_object(struct pf_jsonw *w, bool is_open)
+{
+	pf_jsonw_object(w);
+	add(w, "type", "object");
+	pf_jsonw_key(w, "additionalProperties");
+	pf_jsonw_bool(w, is_open);
+	pf_jsonw_key(w, "properties");
+	pf_jsonw_object(w);
+}
+
+static void end_object(struct pf_jsonw *w)
+{
+	pf_jsonw_end(w);
+	pf_jsonw_end(w);
+}
+
+static void schema_begin(struct pf_jsonw *w, const char *command, bool is_open)
+{
+	static const char *const members[] = { "command", "version", "scalars",
+					       "tables", "notes" };
+	char text[128];
+
+	w->indent_depth = 6;
+	pf_jsonw_object(w);
+	add(w, "$schema", "https://json-schema.org/draft/2020-12/schema");
+	snprintf(text, sizeof(text), "urn:profan:document:%d:%s",
+		 PF_DOC_VERSION, command);
+	add(w, "$id", text);
+	snprintf(text, sizeof(text), "profan %s --format json", command);
+	add(w, "title", text);
+	add(w, "type", "object");
+	pf_jsonw_key(w, "additionalProperties");
+	pf_jsonw_bool(w, false);
+	pf_jsonw_key(w, "required");
+	pf_jsonw_array(w);
+	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
+		pf_jsonw_string(w, members[i], strlen(members[i]));
+	pf_jsonw_end(w);
+	pf_jsonw_key(w, "properties");
+	pf_jsonw_object(w);
+	pf_jsonw_key(w, "command");
+	pf_jsonw_object(w);
+	add(w, "const", command);
+	pf_jsonw_end(w);
+	pf_jsonw_key(w, "version");
+	pf_jsonw_object(w);
+	pf_jsonw_key(w, "const");
+	pf_jsonw_int(w, PF_DOC_VERSION);
+	pf_jsonw_end(w);
+	pf_jsonw_key(w, "scalars");
+	add_object(w, is_open);
+}
+
+void pf_schema_begin(struct pf_jsonw *w, const char *command)
+{
+	schema_begin(w, command, false);
+}
+
+void pf_schema_col(struct pf_jsonw *w, const struct pf_col *col)
+{
+	const char *type = kinds[PF_COL_KIND(col->kind)].type;
+
+	pf_jsonw_key(w, col->key);
+	pf_jsonw_object(w);
+	add(w, "title", col->title ? col->title : col->key);
+	add(w, "kind", pf_kind_word(col->kind));
+	pf_jsonw_key(w, "type");
+	pf_jsonw_array(w);
+	if (!type)
+		pf_jsonw_string(w, "string", 6);
+	pf_jsonw_string(w, type ? type : "number",
+			strlen(type ? type : "number"));
+	pf_jsonw_string(w, "null", 4);
+	pf_jsonw_end(w);
+	pf_jsonw_end(w);
+}
+
+void pf_schema_tables(struct pf_jsonw *w)
+{
+	end_object(w);
+	pf_jsonw_key(w, "tables");
+	add_object(w, false);
+}
+
+/* Rows are objects with these columns. */
+void pf_schema_table(struct pf_jsonw *w, const char *name, bool is_open)
+{
+	pf_jsonw_key(w, name);
+	pf_jsonw_object(w);
+	add(w, "type", "array");
+	pf_jsonw_key(w, "items");
+	add_object(w, is_open);
+}
+
+void pf_schema_table_end(struct pf_jsonw *w)
+{
+	end_object(w);
+	pf_jsonw_end(w);
+}
+
+void pf_schema_end(struct pf_jsonw *w)
+{
+	end_object(w);
+	pf_jsonw_key(w, "notes");
+	pf_jsonw_object(w);
+	add(w, "type", "array");
+	pf_jsonw_key(w, "items");
+	pf_jsonw_object(w);
+	add(w, "type", "string");
+	pf_jsonw_end(w);
+	pf_jsonw_end(w);
+	pf_jsonw_end(w);
+	pf_jsonw_end(w);
+}
+
+void pf_schema_open(struct pf_jsonw *w, const char *command)
+{
+	schema_begin(w, command, true);
+	end_object(w);
+	pf_jsonw_key(w, "tables");
+	add_object(w, true);
+	pf_schema_end(w);
+}
+
+/* ---- the format ---- */
+
+static void format_begin(struct pf_printer *p)
+{
+	pf_schema_begin(&p->json, p->style.command);
+}
+
+static void schema_scalars(struct pf_printer *p, const struct pf_scalar *s,
+			   size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		pf_schema_col(&p->json, &s[i].col);
+	pf_schema_tables(&p->json);
+}
+
+static void schema_head(struct pf_printer *p)
+{
+	pf_schema_table(&p->json, p->name, false);
+	for (size_t i = 0; i < p->col_count; i++)
+		pf_schema_col(&p->json, &p->cols[i]);
+}
+
+static void schema_row(struct pf_printer *p, const struct pf_cell *cells)
+{
+	(void)p;
+	(void)cells;
+}
+
+static void schema_tail(struct pf_printer *p)
+{
+	pf_schema_table_end(&p->json);
+}
+
+static void schema_notes(struct pf_printer *p, char *const *texts, size_t count)
+{
+	(void)p;
+	(void)texts;
+	(void)count;
+}
+
+static void schema_end(struct pf_printer *p)
+{
+	pf_schema_end(&p->json);
+}
+
+static const struct pf_format_ops schema_ops = { format_begin, schema_scalars,
+						 schema_head,  schema_row,
+						 schema_tail,  schema_notes,
+						 schema_end,   NULL };
+
+PF_FORMAT(50, schema) = { "schema", PF_WIDE, &schema_ops };

@@ -1,14 +1,289 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include "show/render.h"
+
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "show/choose.h"
+#include "show/doc.h"
 #include "show/format.h"
+
+/*
+ * Which columns of a table a format shows.  csv and json have all but those
+ * for people; text and md leave out those that are for programs, as long as
+ * no two rows look the same for it: rows do if all their texts are equal.
+ */
+
+/* Zero-initialised, it owns its arrays. */
+struct pf_choice {
+	const struct pf_table *table;
+	bool is_wide;
+	struct pf_col *cols; /* with their bare kinds */
+	size_t *places;      /* of them in the table */
+	bool *is_spare;      /* PF_SPARE */
+	bool *is_whole;      /* PF_WHOLE */
+	size_t count;
+	bool *tells; /* only there to tell rows apart */
+	/*
+	 * A short text for people has the whole one in another column of the
+	 * same title (count of columns: none); rows that look the same
+	 * with it show that one.
+	 */
+	size_t *instead;
+	bool *is_same; /* by row: looks like another one */
+};
+
+static bool is_text(const struct pf_col *col)
+{
+	enum pf_col_kind kind = PF_COL_KIND(col->kind);
+
+	return kind == PF_TEXT || kind == PF_PATH;
+}
+
+/* What printing a cell asks for. */
+static enum pf_col_kind bare(enum pf_col_kind kind)
+{
+	return (enum pf_col_kind)(PF_COL_KIND(kind) |
+				  ((unsigned)kind & PF_SIGNED));
+}
+
+static bool is_brief(const struct pf_col *col)
+{
+	return (col->kind & (PF_BRIEF | PF_FULL)) == PF_BRIEF;
+}
+
+/* For people: the column of programs that says the same in full. */
+static size_t find_instead(const struct pf_table *t, size_t col)
+{
+	const struct pf_col *cols = pf_table_cols(t);
+	size_t count = pf_table_col_count(t);
+
+	for (size_t i = 0; is_brief(&cols[col]) && i < count; i++)
+		if ((cols[i].kind & (PF_BRIEF | PF_FULL)) == PF_FULL &&
+		    is_text(&cols[i]) &&
+		    !strcmp(cols[i].title, cols[col].title))
+			return i;
+	return count;
+}
+
+static void choose(struct pf_choice *c, const bool *is_shown)
+{
+	const struct pf_col *all = pf_table_cols(c->table);
+
+	c->count = 0;
+	for (size_t i = 0; i < pf_table_col_count(c->table); i++) {
+		if (!is_shown[i])
+			continue;
+		c->cols[c->count] = all[i];
+		c->cols[c->count].kind = bare(all[i].kind);
+		c->is_spare[c->count] = all[i].kind & PF_SPARE;
+		c->is_whole[c->count] = all[i].kind & PF_WHOLE;
+		c->tells[c->count] = c->is_same && all[i].kind & PF_FULL;
+		c->instead[c->count] = find_instead(c->table, i);
+		c->places[c->count++] = i;
+	}
+}
+
+/* The cell of a row to be shown in chosen column i; borrowed. */
+static const struct pf_cell *choice_cell(const struct pf_choice *c, size_t row,
+					 size_t i)
+{
+	static const struct pf_cell blank = { .type = PF_CELL_TEXT,
+					      .v.text.s = "" };
+	const struct pf_cell *cells = pf_table_row(c->table, row);
+	bool is_same = c->is_same && c->is_same[row];
+
+	if (is_same && c->instead[i] < pf_table_col_count(c->table))
+		return &cells[c->instead[i]];
+	if (!is_same && c->tells[i])
+		return &blank;
+	return &cells[c->places[i]];
+}
+
+static bool is_nothing(const struct pf_cell *cell)
+{
+	switch (cell->type) {
+	case PF_CELL_NULL:
+		return true;
+	case PF_CELL_INT:
+		return !cell->v.i;
+	case PF_CELL_REAL:
+		return cell->v.d == 0;
+	default:
+		return false;
+	}
+}
+
+/* Is there nothing to say in this row (PF_QUIET)? */
+static bool choice_is_quiet(const struct pf_choice *c, size_t row)
+{
+	const struct pf_col *cols = pf_table_cols(c->table);
+	const struct pf_cell *cells = pf_table_row(c->table, row);
+
+	for (size_t i = 0; !c->is_wide && i < pf_table_col_count(c->table); i++)
+		if (cols[i].kind & PF_QUIET && is_nothing(&cells[i]))
+			return true;
+	return false;
+}
+
+/* The figures that this format shows: copies of structs, the caller frees. */
+static struct pf_scalar *choose_scalars(const struct pf_scalar *all,
+					size_t *count, bool is_wide)
+{
+	struct pf_scalar *out = pf_calloc(*count + 1, sizeof(*out));
+	unsigned hidden = is_wide ? PF_BRIEF : PF_FULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		if (all[i].col.kind & hidden ||
+		    (!is_wide && all[i].col.kind & PF_QUIET &&
+		     is_nothing(&all[i].cell)))
+			continue;
+		out[n] = all[i];
+		out[n++].col.kind = bare(all[i].col.kind);
+	}
+	*count = n;
+	return out;
+}
+
+/* ---- rows that look the same ---- */
+
+static int compare_cells(const struct pf_cell *a, const struct pf_cell *b)
+{
+	if (a->type != PF_CELL_TEXT || b->type != PF_CELL_TEXT)
+		return (a->type == PF_CELL_TEXT) - (b->type == PF_CELL_TEXT);
+	return strcmp(a->v.text.s, b->v.text.s);
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct pf_choice *c = arg;
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	int order = 0;
+
+	for (size_t i = 0; !order && i < c->count; i++)
+		if (is_text(&c->cols[i]) && !c->is_spare[i])
+			order = compare_cells(choice_cell(c, x, i),
+					      choice_cell(c, y, i));
+	return order;
+}
+
+static void put_in_order(struct pf_choice *c, size_t *order)
+{
+	for (size_t i = 0; i < pf_table_row_count(c->table); i++)
+		order[i] = i;
+	qsort_r(order, pf_table_row_count(c->table), sizeof(*order),
+		compare_rows, c);
+}
+
+/* Mark rows that look like their neighbours; returns whether there are any. */
+static bool mark_same(struct pf_choice *c, const size_t *order, bool *is_same)
+{
+	size_t rows = pf_table_row_count(c->table);
+	bool any = false;
+
+	memset(is_same, 0, rows * sizeof(*is_same));
+	for (size_t i = 1; i < rows; i++)
+		if (!compare_rows(&order[i - 1], &order[i], c))
+			any = is_same[order[i - 1]] = is_same[order[i]] = true;
+	return any;
+}
+
+/* Does a column differ between rows that look the same? */
+static bool tells(struct pf_choice *c, const size_t *order, size_t col)
+{
+	for (size_t i = 1; i < pf_table_row_count(c->table); i++)
+		if (!compare_rows(&order[i - 1], &order[i], c) &&
+		    compare_cells(&pf_table_row(c->table, order[i - 1])[col],
+				  &pf_table_row(c->table, order[i])[col]) != 0)
+			return true;
+	return false;
+}
+
+static void tell_apart(struct pf_choice *c, bool *is_shown)
+{
+	const struct pf_col *all = pf_table_cols(c->table);
+	size_t rows = pf_table_row_count(c->table);
+	size_t *order = pf_calloc(rows + 1, sizeof(*order));
+	bool *is_same = pf_calloc(rows + 1, sizeof(*is_same));
+	bool more;
+
+	put_in_order(c, order);
+	more = mark_same(c, order, is_same);
+	c->is_same = is_same;
+	if (more)
+		put_in_order(c, order);
+	for (size_t i = 0; more && i < pf_table_col_count(c->table); i++) {
+		if (is_shown[i] || !is_text(&all[i]) || is_brief(&all[i]) ||
+		    !tells(c, order, i))
+			continue;
+		is_shown[i] = true;
+		choose(c, is_shown);
+		put_in_order(c, order);
+	}
+	free(order);
+}
+
+/* Texts that are no tree (hard spaces): where a row of a tree stands tells which it is. */
+static bool has_list(const struct pf_choice *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		if (!is_text(&c->cols[i]))
+			continue;
+		for (size_t r = 0; r < pf_table_row_count(c->table); r++) {
+			const struct pf_cell *cell = choice_cell(c, r, i);
+
+			if (cell->type == PF_CELL_TEXT &&
+			    !strncmp(cell->v.text.s, "\xc2\xa0", 2))
+				return false;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void choice_make(struct pf_choice *c, const struct pf_table *t,
+			bool is_wide)
+{
+	const struct pf_col *all = pf_table_cols(t);
+	size_t count = pf_table_col_count(t);
+	bool *is_shown = pf_calloc(count + 1, sizeof(*is_shown));
+
+	*c = (struct pf_choice){
+		.table = t,
+		.is_wide = is_wide,
+		.cols = pf_calloc(count + 1, sizeof(*c->cols)),
+		.places = pf_calloc(count + 1, sizeof(*c->places)),
+		.is_spare = pf_calloc(count + 1, sizeof(*c->is_spare)),
+		.is_whole = pf_calloc(count + 1, sizeof(*c->is_whole)),
+		.tells = pf_calloc(count + 1, sizeof(*c->tells)),
+		.instead = pf_calloc(count + 1, sizeof(*c->instead)),
+	};
+	for (size_t i = 0; i < count; i++)
+		is_shown[i] = !(all[i].kind & (is_wide ? PF_BRIEF : PF_FULL));
+	choose(c, is_shown);
+	if (!is_wide && has_list(c))
+		tell_apart(c, is_shown);
+	free(is_shown);
+}
+
+static void choice_release(struct pf_choice *c)
+{
+	free(c->cols);
+	free(c->places);
+	free(c->is_spare);
+	free(c->instead);
+	free(c->is_whole);
+	free(c->tells);
+	free(c->is_same);
+	*c = (struct pf_choice){ 0 };
+}
 
 #define FLUSH_BYTES 65536
 
@@ -198,7 +473,7 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	int rc;
 
 	rows = rows < most ? rows : most;
-	pf_choice_make(&c, t, p->style.format->flags & PF_WIDE);
+	choice_make(&c, t, p->style.format->flags & PF_WIDE);
 	cells = pf_calloc(c.count + 1, sizeof(*cells));
 	p->is_spare = c.is_spare;
 	p->is_whole = c.is_whole;
@@ -206,16 +481,16 @@ static int print_table(struct pf_printer *p, const struct pf_table *t,
 	p->title = pf_table_title(t);
 	rc = sink_head(&p->sink, c.cols, c.count, err);
 	for (size_t r = 0; !rc && r < rows; r++) {
-		if (pf_choice_is_quiet(&c, r))
+		if (choice_is_quiet(&c, r))
 			continue;
 		for (size_t i = 0; i < c.count; i++)
-			cells[i] = *pf_choice_cell(&c, r, i);
+			cells[i] = *choice_cell(&c, r, i);
 		rc = sink_row(&p->sink, cells, err);
 	}
 	end_table(p);
 	p->is_spare = p->is_whole = NULL;
 	free(cells);
-	pf_choice_release(&c);
+	choice_release(&c);
 	return rc;
 }
 
@@ -229,7 +504,7 @@ int pf_render_doc(const struct pf_style *style, const struct pf_doc *doc,
 	bool folds =
 		p->ops->fold && doc->main_tables && doc->main_tables < tables;
 	size_t figure_count = doc->scalar_count;
-	struct pf_scalar *figures = pf_choose_scalars(
+	struct pf_scalar *figures = choose_scalars(
 		doc->scalars, &figure_count, style->format->flags & PF_WIDE);
 	int rc = 0;
 
@@ -293,4 +568,220 @@ void pf_render_free(struct pf_row_sink *sink)
 	pf_table_free(p->gathered);
 	pf_buf_release(&p->buf);
 	free(p);
+}
+
+/*
+ * In so many bytes every table keeps its first N rows, with the largest N that
+ * fits; in so many lines tables give rows one by one.  Both are found by
+ * printing into memory.  What is left out is said in notes, which count as
+ * well.
+ */
+
+/* Notes of what N rows a table leave out; returns how many notes there were. */
+static size_t add_notes(struct pf_doc *doc, size_t rows)
+{
+	size_t before = doc->note_count;
+
+	for (size_t i = 0; i < doc->table_count; i++) {
+		const struct pf_table *t = doc->tables[i];
+		size_t count = pf_table_row_count(t);
+		char number[PF_NUM_MAX];
+
+		if (count > rows)
+			pf_doc_note(doc,
+				    "%s row%s of '%s' left out for --budget; "
+				    "--table %s shows all",
+				    pf_num_show_count(number,
+						      (int64_t)(count - rows)),
+				    count - rows == 1 ? "" : "s",
+				    pf_table_name(t), pf_table_name(t));
+	}
+	return before;
+}
+
+static void drop_notes(struct pf_doc *doc, size_t before)
+{
+	while (doc->note_count > before)
+		free(doc->notes[--doc->note_count]);
+}
+
+/* The document as a text, which the caller frees. */
+static char *text_take(const struct pf_style *style, const struct pf_doc *doc,
+		       size_t *bytes, struct pf_err *err)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, bytes);
+	int rc = -1;
+
+	if (!f)
+		pf_fail_errno(err, "cannot write output");
+	else
+		rc = pf_render_doc(style, doc, f, err);
+	if (f && fclose(f) && !rc)
+		rc = pf_fail_errno(err, "cannot write output");
+	if (!rc)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Print with at most so many rows a table; out NULL: only count the bytes. */
+static int print(struct pf_style style, struct pf_doc *doc, size_t rows,
+		 FILE *out, size_t *bytes, struct pf_err *err)
+{
+	size_t *each = pf_calloc(doc->table_count + 1, sizeof(*each));
+	size_t before = add_notes(doc, rows);
+	char *text;
+
+	for (size_t i = 0; i < doc->table_count; i++)
+		each[i] = rows;
+	style.rows = each;
+	text = text_take(&style, doc, bytes, err);
+	if (text && out)
+		fwrite(text, 1, *bytes, out);
+	drop_notes(doc, before);
+	free(each);
+	if (!text)
+		return -1;
+	free(text);
+	return 0;
+}
+
+static size_t most_rows(const struct pf_doc *doc)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < doc->table_count; i++)
+		if (pf_table_row_count(doc->tables[i]) > most)
+			most = pf_table_row_count(doc->tables[i]);
+	return most;
+}
+
+int pf_render_budget(const struct pf_style *style, struct pf_doc *doc,
+		     FILE *out, size_t budget, struct pf_err *err)
+{
+	size_t low = 0, high = most_rows(doc), bytes;
+
+	if (print(*style, doc, high, NULL, &bytes, err))
+		return -1;
+	if (bytes <= budget)
+		return print(*style, doc, high, out, &bytes, err);
+	if (print(*style, doc, 0, NULL, &bytes, err))
+		return -1;
+	if (bytes > budget)
+		return pf_fail(err, PF_EUSAGE,
+			       "without any rows it has %zu bytes, more than "
+			       "'--budget %zu'",
+			       bytes, budget);
+	/* low fits, high does not */
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+
+		if (print(*style, doc, middle, NULL, &bytes, err))
+			return -1;
+		if (bytes <= budget)
+			low = middle;
+		else
+			high = middle;
+	}
+	return print(*style, doc, low, out, &bytes, err);
+}
+
+/* ---- lines ---- */
+
+struct page {
+	const struct pf_style *style;
+	struct pf_doc *doc;
+	size_t *rows; /* of each table */
+	size_t left;  /* rows that are left out */
+};
+
+/* "out" NULL: only count. */
+static int print_page(const struct page *p, FILE *out, size_t *lines,
+		      struct pf_err *err)
+{
+	struct pf_style style = *p->style;
+	size_t before = p->doc->note_count, bytes;
+	char *text, number[PF_NUM_MAX];
+
+	style.rows = p->rows;
+	style.is_page = true;
+	if (p->left)
+		pf_doc_note(p->doc,
+			    "%s row%s of tables left out, to be a page; "
+			    "--limit -1 shows all",
+			    pf_num_show_count(number, (int64_t)p->left),
+			    p->left == 1 ? "" : "s");
+	text = text_take(&style, p->doc, &bytes, err);
+	drop_notes(p->doc, before);
+	if (!text)
+		return -1;
+	*lines = 0;
+	for (size_t i = 0; i < bytes; i++)
+		*lines += text[i] == '\n';
+	if (out)
+		fwrite(text, 1, bytes, out);
+	free(text);
+	return 0;
+}
+
+/* The last small table but the first goes; 1: there is none. */
+static int leave_out(struct page *p)
+{
+	for (size_t i = p->doc->table_count; i-- > 1;) {
+		if (p->rows[i] != 1)
+			continue;
+		p->rows[i] = 0;
+		p->left++;
+		return 0;
+	}
+	return 1;
+}
+
+/* A row less of the table with the most lines to give; 1: none has any. */
+static int shorten(struct page *p, size_t lines, struct pf_err *err)
+{
+	size_t best = 0, most = 0;
+
+	for (size_t i = 0; i < p->doc->table_count; i++) {
+		size_t least = pf_table_least(p->doc->tables[i]), fewer, gain;
+
+		if (p->rows[i] <= least)
+			continue;
+		p->rows[i]--;
+		if (print_page(p, NULL, &fewer, err) < 0)
+			return -1;
+		p->rows[i]++;
+		/* at least something: a row may share its lines */
+		gain = (p->rows[i] - least) *
+		       (fewer < lines ? lines - fewer : 1);
+		if (gain >= most) {
+			most = gain;
+			best = i;
+		}
+	}
+	if (!most)
+		return leave_out(p);
+	p->rows[best]--;
+	p->left++;
+	return 0;
+}
+
+int pf_render_lines(const struct pf_style *style, struct pf_doc *doc, FILE *out,
+		    size_t lines, struct pf_err *err)
+{
+	struct page p = { .style = style, .doc = doc };
+	size_t count;
+	int rc;
+
+	p.rows = pf_calloc(doc->table_count + 1, sizeof(*p.rows));
+	for (size_t i = 0; i < doc->table_count; i++)
+		p.rows[i] = pf_table_row_count(doc->tables[i]);
+	rc = print_page(&p, NULL, &count, err);
+	while (!rc && count > lines && !(rc = shorten(&p, count, err)))
+		rc = print_page(&p, NULL, &count, err);
+	if (rc >= 0)
+		rc = print_page(&p, out, &count, err);
+	free(p.rows);
+	return rc;
 }

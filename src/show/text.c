@@ -1,21 +1,378 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Text for people.  The first rows are gathered to find where columns go
- * (layout.h) and how names are cut (fit.h); then these and all later rows are
+ * and how names are cut; then these and all later rows are
  * printed so.
  */
 #include "config.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/utf8.h"
 #include "show/escape.h"
-#include "show/fit.h"
 #include "show/format.h"
-#include "show/layout.h"
+
+/*
+ * Where the columns of a table of text go: widths, columns that are left out
+ * and columns that stand on a further line of each row.  Pure arithmetic on
+ * widths.
+ *
+ * Names get the room first: columns that may be left out are, the rightmost
+ * first, before a text has less than 40 columns; then texts but the first go
+ * to a line below, the rightmost first, if not all have 20 columns; what room
+ * is left goes to the narrowest texts first.  No line is wider than the limit, unless it is a single number.
+ */
+
+#define PF_LAYOUT_GAP 2 /* spaces between columns */
+
+struct pf_place {
+	/* In. */
+	size_t natural; /* columns of the widest cell, and of the title */
+	bool is_right;  /* numbers, which keep their width */
+	bool is_spare;  /* may be left out */
+	bool is_whole;  /* prose, the first to go below, alone on its line */
+	/* Out. */
+	bool is_hidden;
+	size_t line, width;
+};
+
+struct pf_layout {
+	struct pf_place *places;
+	size_t count;
+	size_t lines;  /* of a row */
+	size_t indent; /* of those after the first */
+};
+
+#define NAME_COLUMNS 40 /* a text has these before a spare column has any */
+#define TEXT_COLUMNS 20 /* and these before a column goes to another line */
+#define INDENT       4  /* where no text says how much */
+
+static size_t least(const struct pf_place *p, size_t text)
+{
+	return p->is_right || p->natural < text ? p->natural : text;
+}
+
+static size_t total(const struct pf_layout *l, size_t text)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->places[i].is_hidden && !l->places[i].line)
+			sum += (sum ? PF_LAYOUT_GAP : 0) +
+			       least(&l->places[i], text);
+	return sum;
+}
+
+static void hide_spares(struct pf_layout *l, size_t limit)
+{
+	for (size_t i = l->count; i-- > 0;)
+		if (l->places[i].is_spare && total(l, NAME_COLUMNS) > limit)
+			l->places[i].is_hidden = true;
+}
+
+/* Further lines begin below the first text, if that leaves them room. */
+static void find_indent(struct pf_layout *l, size_t limit)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < l->count && l->places[i].is_right; i++)
+		if (!l->places[i].is_hidden && !l->places[i].line)
+			at += l->places[i].width + PF_LAYOUT_GAP;
+	l->indent = at && at <= limit / 2 ? at : INDENT;
+	if (l->indent >= limit)
+		l->indent = 0;
+}
+
+/* Of those on the first line the one to go below: prose, the last text. */
+static struct pf_place *last_to_go(struct pf_layout *l)
+{
+	struct pf_place *number = NULL, *text = NULL, *prose = NULL;
+	size_t texts = 0, numbers = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct pf_place *p = &l->places[i];
+
+		if (p->is_hidden || p->line)
+			continue;
+		*(p->is_right ? &number : &text) = p;
+		++*(p->is_right ? &numbers : &texts);
+		if (p->is_whole && p->natural > TEXT_COLUMNS)
+			prose = p;
+	}
+	if (prose && numbers + texts > 1)
+		return prose;
+	if (texts > 1)
+		return text;
+	return numbers + texts > 1 ? number : NULL;
+}
+
+/* Give each column a line and the least width. */
+static void fold(struct pf_layout *l, size_t limit)
+{
+	struct pf_place *gone;
+	size_t room, used = 0;
+
+	while (total(l, TEXT_COLUMNS) > limit && (gone = last_to_go(l)))
+		gone->line = 1;
+	for (size_t i = 0; i < l->count; i++)
+		l->places[i].width = least(&l->places[i], TEXT_COLUMNS);
+	find_indent(l, limit);
+	room = limit - l->indent;
+	l->lines = 1;
+	for (size_t i = 0; i < l->count; i++) {
+		struct pf_place *p = &l->places[i];
+
+		if (!p->is_right && p->width > (p->line ? room : limit))
+			p->width = p->line ? room : limit;
+		if (p->is_hidden || !p->line)
+			continue;
+		if (l->lines == 1 || used + PF_LAYOUT_GAP + p->width > room) {
+			l->lines++;
+			used = 0;
+		}
+		if (p->is_whole)
+			p->width = room < p->natural ? room : p->natural;
+		p->line = l->lines - 1;
+		used += (used ? PF_LAYOUT_GAP : 0) + p->width;
+	}
+}
+
+/* The narrowest text of a line that wants more; NULL if there is none. */
+static struct pf_place *neediest(const struct pf_layout *l, size_t line)
+{
+	struct pf_place *best = NULL;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct pf_place *p = &l->places[i];
+
+		if (!p->is_hidden && p->line == line && !p->is_right &&
+		    p->width < p->natural && (!best || p->width < best->width))
+			best = p;
+	}
+	return best;
+}
+
+static void widen(struct pf_layout *l, size_t line, size_t limit)
+{
+	size_t used = line ? l->indent : 0, columns = 0;
+	struct pf_place *p;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!l->places[i].is_hidden && l->places[i].line == line)
+			used += l->places[i].width +
+				(columns++ ? PF_LAYOUT_GAP : 0);
+	for (; used < limit && (p = neediest(l, line)); used++)
+		p->width++;
+}
+
+/* Fill in what is "out"; limit SIZE_MAX: everything on one line. */
+static void layout_find(struct pf_layout *l, size_t limit)
+{
+	if (limit == SIZE_MAX) {
+		for (size_t i = 0; i < l->count; i++)
+			l->places[i].width = l->places[i].natural;
+		l->lines = 1;
+		return;
+	}
+	hide_spares(l, limit);
+	fold(l, limit);
+	for (size_t i = 0; i < l->lines; i++)
+		widen(l, i, limit);
+}
+
+/*
+ * Long texts in narrow columns: a text has two lines in its column; what is
+ * longer loses its middle, but not what tells it from the other texts of the
+ * column.  All texts here are masked (base/utf8.h).
+ */
+
+struct pf_fit_name {
+	char *whole;     /* set by the caller, who owns it */
+	char *shown;     /* the caller frees it */
+	size_t row, col; /* for the caller */
+	size_t columns;  /* at most so many columns are shown */
+	bool is_path;    /* its end is what matters */
+};
+
+/* ---- fit ---- */
+
+#define NARROW 16 /* below this no room is lost to indents */
+#define LEAD   12 /* columns shown before the first difference */
+
+/* Second and further lines of a cell begin with spaces, but in narrow ones. */
+static size_t fit_indent(size_t width)
+{
+	return width < NARROW ? 0 : 2;
+}
+
+/* How many columns a text has in a column of this width. */
+static size_t fit_columns(size_t width)
+{
+	return 2 * width - fit_indent(width);
+}
+
+/* Where a line ends well, at least half way: after one of these; or 0. */
+static size_t last_of(const char *s, size_t most, const char *set)
+{
+	size_t at = most;
+
+	while (at > most / 2 && !strchr(set, s[at - 1]))
+		at--;
+	return at > most / 2 ? at : 0;
+}
+
+/* Bytes of the line that a text begins with; > 0 if len is. */
+static size_t fit_line(const char *s, size_t len, size_t width, bool is_loose)
+{
+	size_t most = pf_utf8_fitting(s, len, width), at = 0;
+
+	if (most == len)
+		return len;
+	if (!most)
+		return pf_utf8_head(s, len, 1);
+	if (is_loose && !(at = s[most] == ' ' ? most : last_of(s, most, " ")))
+		at = last_of(s, most, ",<>:()/&#_");
+	return at ? at : most;
+}
+
+/* May a text be cut at word ends, or does it then need a line more? */
+static bool fit_is_loose(const char *s, size_t len, size_t width)
+{
+	size_t first = fit_line(s, len, width, true);
+	size_t rest = pf_utf8_columns(s + first, len - first);
+
+	return rest <= width - fit_indent(width) ||
+	       pf_utf8_columns(s, len) > fit_columns(width);
+}
+
+/* ---- telling names apart ---- */
+
+PF_ORDER(by_whole, struct pf_fit_name, PF_ALPHA(whole))
+
+PF_ORDER(by_shown, struct pf_fit_name, PF_ALPHA(shown) PF_ALPHA(whole))
+
+static void show_cut(struct pf_fit_name *n)
+{
+	struct pf_buf text = { 0 };
+
+	pf_escape_text(&text, n->whole, strlen(n->whole), n->columns,
+		       n->is_path);
+	n->shown = text.data ? text.data : pf_strdup("");
+}
+
+static void show_whole(struct pf_fit_name *n)
+{
+	free(n->shown);
+	n->shown = pf_strdup(n->whole);
+}
+
+/* Bytes that two texts have in common, up to a whole character. */
+static size_t common(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	while (n && ((unsigned char)a[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+/* "BEGINNING...what is around the difference..." */
+static void show_around(struct pf_fit_name *n, size_t difference)
+{
+	size_t len = strlen(n->whole), from = difference, used = 0;
+	size_t first = n->columns / 3, rest = n->columns - first - 3;
+	struct pf_buf text = { 0 };
+
+	if (n->columns < 3 * LEAD) {
+		show_whole(n);
+		return;
+	}
+	while (from && used++ < LEAD)
+		while (--from && ((unsigned char)n->whole[from] & 0xc0) == 0x80)
+			;
+	pf_buf_add(&text, n->whole, pf_utf8_fitting(n->whole, len, first));
+	pf_buf_adds(&text, "...");
+	if (pf_utf8_columns(n->whole + from, len - from) > rest) {
+		pf_buf_add(
+			&text, n->whole + from,
+			pf_utf8_fitting(n->whole + from, len - from, rest - 3));
+		pf_buf_adds(&text, "...");
+	} else {
+		pf_buf_add(&text, n->whole + from, len - from);
+	}
+	free(n->shown);
+	n->shown = text.data;
+}
+
+/* Names that look alike, in the order of the whole ones. */
+static void part(struct pf_fit_name *names, size_t count)
+{
+	size_t before = 0, after = 0;
+
+	for (size_t i = 0, next; i < count; i = next, before = after) {
+		for (next = i + 1;
+		     next < count && !by_whole(&names[i], &names[next]);)
+			next++;
+		after = next < count ? common(names[i].whole, names[next].whole)
+				     : 0;
+		for (size_t k = i; k < next; k++)
+			show_around(&names[k], before > after ? before : after);
+	}
+}
+
+/* Does a run of names that look alike have different ones? */
+static size_t run_of(const struct pf_fit_name *names, size_t count,
+		     bool *differs)
+{
+	size_t n = 1;
+
+	*differs = false;
+	for (; n < count && !strcmp(names[n].shown, names->shown); n++)
+		*differs |= strcmp(names[n].whole, names->whole) != 0;
+	return n;
+}
+
+static void each_run(struct pf_fit_name *names, size_t count,
+		     void (*mend)(struct pf_fit_name *names, size_t count))
+{
+	bool differs;
+
+	pf_sort(names, count, sizeof(*names), by_shown);
+	for (size_t i = 0, n; i < count; i += n) {
+		n = run_of(names + i, count - i, &differs);
+		if (differs)
+			mend(names + i, n);
+	}
+}
+
+static void all_whole(struct pf_fit_name *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		show_whole(&names[i]);
+}
+
+/*
+ * Fill in "shown" so that names that differ do so as shown; puts the names
+ * into another order.  Where nothing else helps a name is shown whole.
+ */
+static void fit_names(struct pf_fit_name *names, size_t count)
+{
+	if (!count)
+		return;
+	for (size_t i = 0; i < count; i++)
+		show_cut(&names[i]);
+	each_run(names, count, part);
+	each_run(names, count, all_whole);
+}
 
 #define GAP    PF_LAYOUT_GAP
 #define SAMPLE 10000 /* rows that widths are found from */
@@ -92,7 +449,7 @@ static void add_wrapped(struct pf_buf *out, const char *s, size_t limit,
 			pf_buf_addc(out, ' ');
 		used += used > 0;
 		if (limit && left + columns > limit) {
-			len = pf_fit_line(s, len, limit - left, true);
+			len = fit_line(s, len, limit - left, true);
 			columns = limit - left;
 		}
 		pf_buf_add(out, s, len);
@@ -203,8 +560,7 @@ static void find_layout(struct pf_printer *p)
 		l->places[i].is_whole = p->is_whole && p->is_whole[i];
 		l->places[i].is_spare = p->is_spare && p->is_spare[i];
 	}
-	pf_layout_find(l,
-		       p->style.width > 0 ? (size_t)p->style.width : SIZE_MAX);
+	layout_find(l, p->style.width > 0 ? (size_t)p->style.width : SIZE_MAX);
 }
 
 static struct pf_fit_name *next_name(struct pf_text *t)
@@ -215,6 +571,8 @@ static struct pf_fit_name *next_name(struct pf_text *t)
 	return &t->names[t->name_count++];
 }
 
+static void row(struct pf_printer *p, const struct pf_cell *cells);
+
 PF_ORDER(by_place, struct pf_fit_name, PF_UP(row) PF_UP(col))
 
 /* Cut the texts of a column that are too long for it. */
@@ -223,7 +581,7 @@ static void cut_column(struct pf_printer *p, size_t col)
 	size_t rows = pf_table_row_count(p->gathered);
 	size_t first = p->text->name_count;
 	const struct pf_place *place = &p->text->layout.places[col];
-	size_t most = pf_fit_columns(place->width);
+	size_t most = fit_columns(place->width);
 	struct pf_buf text = { 0 };
 
 	if (place->is_hidden || place->is_right || place->is_whole ||
@@ -246,7 +604,7 @@ static void cut_column(struct pf_printer *p, size_t col)
 							 PF_PATH };
 	}
 	pf_buf_release(&text);
-	pf_fit_names(p->text->names + first, p->text->name_count - first);
+	fit_names(p->text->names + first, p->text->name_count - first);
 }
 
 void pf_text_free(struct pf_text *t)
@@ -277,7 +635,7 @@ static bool add_piece(struct pf_printer *p, size_t col)
 {
 	const struct pf_place *place = &p->text->layout.places[col];
 	struct text_cell *c = &p->text->cells[col];
-	size_t indent = c->at ? pf_fit_indent(place->width) : 0;
+	size_t indent = c->at ? fit_indent(place->width) : 0;
 	const char *s;
 	size_t rest, columns, pad;
 
@@ -286,7 +644,7 @@ static bool add_piece(struct pf_printer *p, size_t col)
 	s = c->text.data + c->at;
 	rest = c->text.len - c->at;
 	if (!place->is_right)
-		rest = pf_fit_line(s, rest, place->width - indent, c->is_loose);
+		rest = fit_line(s, rest, place->width - indent, c->is_loose);
 	columns = pf_utf8_columns(s, rest) + (rest ? indent : 0);
 	pad = place->width > columns ? place->width - columns : 0;
 	if (place->is_right)
@@ -331,7 +689,7 @@ static void set_cell(struct pf_printer *p, size_t col, const char *s,
 	pf_buf_add(&c->text, s, len);
 	c->at = 0;
 	/* what has as many lines as it needs ends them between words */
-	c->is_loose = place->is_whole || pf_fit_is_loose(s, len, place->width);
+	c->is_loose = place->is_whole || fit_is_loose(s, len, place->width);
 }
 
 static void print_heading(struct pf_printer *p)
@@ -392,7 +750,7 @@ static void print_row(struct pf_printer *p, const struct pf_cell *cells,
 			     p->style.width > 0 &&
 					     !t->layout.places[i].is_right &&
 					     !t->layout.places[i].is_whole
-				     ? pf_fit_columns(width)
+				     ? fit_columns(width)
 				     : 0);
 		set_cell(p, i, text.data ? text.data : "", text.len);
 	}

@@ -12,8 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "show/rows.h"
-#include "show/table.h"
+#include "show/doc.h"
 #include "store/db.h"
 
 /*

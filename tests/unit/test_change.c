@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "compare/change.h"
+#include "compare/diff_judge.h"
 
 #define NIGHTS 60
 

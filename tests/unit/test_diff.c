@@ -8,9 +8,6 @@
 #include "compare/diff_gate.h"
 #include "compare/diff_judge.h"
 #include "compare/diff_match.h"
-#include "compare/diff_mean.h"
-#include "compare/diff_rank.h"
-#include "compare/family.h"
 #include "formats/event.h"
 
 /* ---- means ---- */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "compare/fleet_places.h"
+#include "compare/fleet.h"
 
 static void check(const char *folder, const char *path, const char *full,
 		  const char *relative)

@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "show/base64.h"
-#include "show/sha256.h"
+#include "page/page.h"
 #include "base/utf8.h"
 #include "show/escape.h"
 #include "page/chart.h"
 #include "page/figure.h"
-#include "page/payload.h"
-#include "page/titles.h"
+#include "page/html.h"
 #include "page/redact.h"
 #include "page/report.h"
 

@@ -9,8 +9,7 @@
 
 #include "support.h"
 #include "base/mem.h"
-#include "show/find.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 struct thing {
 	const char *name;

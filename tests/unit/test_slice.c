@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "export/slice_impl.h"
+#include "store/cursor.h"
 #include "base/outplace.h"
 
 /* ---- times ---- */

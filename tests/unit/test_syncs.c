@@ -4,7 +4,7 @@
 #include "unit/scene.h"
 
 #include "analysis/idle/syncs.h"
-#include "show/find.h"
+#include "show/doc.h"
 
 /*
  * Two steps.  In each, aten::item waits from 50 to 210 of the step for work

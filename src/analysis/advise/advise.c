@@ -9,7 +9,7 @@
 #include "analysis/advise/impl.h"
 #include "events/gpu.h"
 #include "events/trust.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/kept.h"
 #include "store/threads.h"
 

@@ -22,7 +22,7 @@
 #include "analysis/graphs/graphs.h"
 #include "store/cursor.h"
 #include "store/texts.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 #define DEPTH_MAX  65536
 #define NAMES_MAX  (1u << 20)

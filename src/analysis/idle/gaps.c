@@ -27,7 +27,6 @@
 #include "events/trust.h"
 #include "events/window.h"
 #include "show/doc.h"
-#include "show/rows.h"
 #include "store/db.h"
 #include "store/query.h"
 

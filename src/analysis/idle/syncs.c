@@ -20,7 +20,7 @@
 #include "events/names.h"
 #include "events/step.h"
 #include "events/trust.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 

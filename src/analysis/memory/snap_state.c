@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/sat.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/query.h"
 
 static bool is_users(const char *file, size_t len)

@@ -18,7 +18,7 @@
 #include "events/trust.h"
 #include "events/names.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/query.h"
 
 /*

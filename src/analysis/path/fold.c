@@ -652,7 +652,7 @@ static void reach(const struct path_groups *s, size_t group,
 }
 
 static void go_along(const struct path_groups *s, const struct path_leg *leg,
-		   int64_t *t)
+		     int64_t *t)
 {
 	const uint64_t differ = path_differing(s, &leg->edge);
 	size_t plain = 0; /* the first of groups that nothing changes */

@@ -12,7 +12,7 @@
 #include "base/sat.h"
 #include "base/search.h"
 #include "events/names.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/varint.h"
 
 /* ---- edges ---- */

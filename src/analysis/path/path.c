@@ -10,7 +10,7 @@
 #include "base/order.h"
 #include "events/gpu.h"
 #include "events/trust.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/query.h"
 
 /* ---- the window ---- */

@@ -7,7 +7,7 @@
 #include "analysis/path/impl.h"
 #include "base/stats.h"
 #include "events/names.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/threads.h"
 
 /*

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/order.h"
 #include "base/sat.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 /*
  * Sends and receives of ranks that are on one clock, and the bubbles of

@@ -18,7 +18,7 @@
 #include "base/sat.h"
 #include "base/stats.h"
 #include "events/args.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 /* Digests come in any order and are kept as bytes; ranks are in their order. */
 

@@ -12,7 +12,7 @@
 #include "base/order.h"
 #include "base/sat.h"
 #include "base/stats.h"
-#include "show/rows.h"
+#include "show/doc.h"
 
 /* Of few ranks all are shown, of many how they are spread and the worst. */
 

@@ -21,7 +21,7 @@
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "formats/event.h"
 
 #define SERIES_MAX 100000u

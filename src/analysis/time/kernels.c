@@ -26,7 +26,7 @@
 #include "events/gpu.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/query.h"
 
 enum { PATTERN, TENSOR_CORES, CLASS, PRECISION, COLUMNS };
@@ -43,9 +43,9 @@ struct pf_tensor {
 };
 
 static const char *const uses[PF_TENSOR_USES] = { "no", "yes", "unknown" };
-static const char *const class_words[PF_CLASSES] = { "unknown",       "gemm",
-						 "conv",          "attention",
-						 "communication", "other" };
+static const char *const class_words[PF_CLASSES] = {
+	"unknown", "gemm", "conv", "attention", "communication", "other"
+};
 static const char *const precisions[PF_PRECISIONS] = {
 	"unknown", "fp64", "fp32", "tf32", "fp16",
 	"bf16",    "fp8",  "int8", "int4", "mixed"

@@ -28,7 +28,7 @@
 #include "events/traces.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 
 /*

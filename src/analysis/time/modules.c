@@ -26,7 +26,6 @@
 #include "events/traces.h"
 #include "formats/event.h"
 #include "show/doc.h"
-#include "show/rows.h"
 #include "store/cursor.h"
 
 /* Between modules.c, which measures, and modules_show.c, which prints. */

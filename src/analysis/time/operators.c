@@ -18,7 +18,7 @@
 #include "events/interval.h"
 #include "events/names.h"
 #include "events/nest.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "store/texts.h"

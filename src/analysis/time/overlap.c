@@ -21,7 +21,7 @@
 #include "events/interval.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/texts.h"
 
 /*

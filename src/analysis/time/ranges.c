@@ -27,7 +27,7 @@
 #include "events/step.h"
 #include "events/traces.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 

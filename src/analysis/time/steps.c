@@ -31,7 +31,6 @@
 #include "events/window.h"
 #include "formats/event.h"
 #include "show/doc.h"
-#include "show/rows.h"
 #include "store/db.h"
 
 /*

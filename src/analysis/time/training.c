@@ -5,8 +5,7 @@
 #include "base/num.h"
 #include "base/sat.h"
 #include "store/query.h"
-#include "show/find.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "analysis/time/training.h"
 
 #include <inttypes.h>

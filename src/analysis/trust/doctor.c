@@ -32,7 +32,7 @@
 #include "events/step.h"
 #include "events/trust.h"
 #include "formats/event.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 

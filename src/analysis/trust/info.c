@@ -17,7 +17,7 @@
 #include "base/order.h"
 #include "base/search.h"
 #include "events/hints.h"
-#include "show/rows.h"
+#include "show/doc.h"
 #include "store/cursor.h"
 #include "store/query.h"
 #include "torch/rules.h"

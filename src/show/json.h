@@ -12,13 +12,13 @@
  *	pf_schema_table_end(w);
  *	pf_schema_end(w);
  */
-#ifndef PF_SHOW_SCHEMA_H
-#define PF_SHOW_SCHEMA_H
+#ifndef PF_SHOW_JSON_H
+#define PF_SHOW_JSON_H
 
 #include <stdbool.h>
 
 #include "base/json.h"
-#include "show/table.h"
+#include "show/doc.h"
 
 /* "ns", "bytes", "ratio", ...; flags of the kind are ignored. */
 const char *pf_kind_word(enum pf_col_kind kind);

@@ -6,13 +6,13 @@
  * blocks that are in use, so the lines of a GPU add up to its change.  The same
  * of what was alive at the peak of each, where both have a history.
  */
-#ifndef PF_COMPARE_SNAP_DIFF_H
-#define PF_COMPARE_SNAP_DIFF_H
+#ifndef PF_COMPARE_SNAP_H
+#define PF_COMPARE_SNAP_H
 
 #include "base/mem.h"
 #include "events/window.h"
-#include "store/db.h"
 #include "show/doc.h"
+#include "store/db.h"
 
 struct pf_snap_change {
 	const char *name;  /* "GPU 0" */
@@ -41,5 +41,19 @@ int pf_snap_diff_find(struct pf_db *a, struct pf_db *b,
 		      struct pf_snap_diff *out, struct pf_err *err);
 void pf_snap_diff_show(const struct pf_snap_diff *d, struct pf_doc *doc);
 void pf_snap_diff_release(struct pf_snap_diff *d);
+
+/*
+ * Memory snapshots in a row, as dumps of one process: what was allocated,
+ * reserved and free between blocks in each, and how much more that is than in
+ * the one before.
+ */
+
+/*
+ * Databases of snapshots alone, by path and as they are called, in the order
+ * given; of one with several each, in the order of its traces.
+ */
+int pf_snap_trend(const char *const *paths, char *const *names, size_t count,
+		  const struct pf_window_args *window, struct pf_doc *doc,
+		  struct pf_err *err);
 
 #endif

@@ -31,18 +31,19 @@ CLEANFILES += src/cmd/commands.inc src/show/formats.inc \
 MAN_PARTS = $(sort $(wildcard $(srcdir)/src/cmd/*.1))
 MAN_PAGES = $(MAN_PARTS:$(srcdir)/src/cmd/%=src/profan-%)
 man1_MANS += src/profan.1 $(MAN_PAGES)
-SUMMARY = sed -n 's/^\t\.summary = "\(.*\)",$$/\1/p' $(srcdir)/src/cmd/cmd_$$c.c
 src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
 	$(AM_V_GEN)(set -e; in=$(srcdir)/src/cmd/profan.1.in; \
 		sed '/^@commands@/,$$d' $$in; \
-		for c in $$(sed 's/.*(\(.*\))/\1/' src/cmd/commands.inc); do \
-			printf '.TP\n.BR profan\\-%s (1)\n' $$c; \
-			$(SUMMARY); \
-		done; \
+		$(AWK) -F '"' '/^\t\.name = / { name = $$2 } \
+			/^\t\.group = / && $$2 != group { print ".SS " (group = $$2) } \
+			/^\t\.summary = / { \
+				printf ".TP\n.BR profan\\-%s (1)\n%s\n", name, $$2 }' \
+			$$(sed 's|.*(\(.*\))|$(srcdir)/src/cmd/cmd_\1.c|' \
+				src/cmd/commands.inc); \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
 $(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c
-	$(AM_V_GEN)c=$*; $(AWK) -v summary="$$($(SUMMARY))" \
-		-f $(srcdir)/src/cmd/page.awk $(srcdir)/src/cmd/$*.1 > $@.tmp && \
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/src/cmd/page.awk \
+		$(srcdir)/src/cmd/cmd_$*.c $(srcdir)/src/cmd/$*.1 > $@.tmp && \
 		mv $@.tmp $@
 CLEANFILES += src/profan.1 src/profan.1.tmp $(MAN_PAGES)
 EXTRA_DIST += src/entries.sh src/cmd/profan.1.in src/cmd/page.awk \

@@ -6,10 +6,14 @@ man=$top_builddir/src/profan.1
 
 # commands as "profan help" lists them
 "$profan" help >"$tmp/help" || not_ok "help" "$tmp/help"
-awk '/^Commands:/ { on = 1; next } /^$/ { on = 0 } on && /^  [a-z]/ { print $1 }' \
-	"$tmp/help" >"$tmp/commands"
+awk '/^Options:/ { exit } /^  [a-z]/ { print $1 }' "$tmp/help" >"$tmp/commands"
 [ -s "$tmp/commands" ]
 result "help lists commands" "$tmp/help"
+
+# in groups that the numbers of the entries do not part
+sed -n '/^Options:/,$d; s/^\([A-Z].*[^.]\):$/\1/p' "$tmp/help" >"$tmp/groups"
+[ "$(wc -l <"$tmp/groups")" = 5 ] && [ "$(sort -u "$tmp/groups" | wc -l)" = 5 ]
+result "help has five groups" "$tmp/groups"
 
 # option names in a command's --help, and in a part of the man page
 help_options() {

@@ -277,6 +277,8 @@ static void print_command(const struct pf_cmd *cmd, FILE *out)
 
 static void print_overview(FILE *out)
 {
+	const char *group = "";
+
 	fputs("Usage: profan TRACE...\n"
 	      "       profan COMMAND [OPTION]... [ARGUMENT]...\n\n",
 	      out);
@@ -287,9 +289,12 @@ static void print_overview(FILE *out)
 		      "folder of them or such a file alone: where the time "
 		      "goes, in a few lines.",
 		      0, 0);
-	fputs("\nCommands:\n", out);
-	for (size_t i = 0; pf_cmds[i]; i++)
+	for (size_t i = 0; pf_cmds[i]; i++) {
+		if (strcmp(group, pf_cmds[i]->group))
+			fprintf(out, "\n%s:\n", pf_cmds[i]->group);
+		group = pf_cmds[i]->group;
 		print_row(out, pf_cmds[i]->name, pf_cmds[i]->summary, 12);
+	}
 	fputs("\nOptions:\n"
 	      "  -h, --help                show this help; "
 	      "'profan help COMMAND' for a command\n"

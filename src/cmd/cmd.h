@@ -24,8 +24,9 @@
  *		return pf_gaps(cx->db, args, doc, err);
  *	}
  *
- *	PF_COMMAND(90, gaps) = {
+ *	PF_COMMAND(305, gaps) = {
  *		.name = "gaps",
+ *		.group = "Why it goes there",
  *		.args = "[DB]",
  *		.summary = "show why the GPU is idle",
  *		.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
@@ -86,6 +87,7 @@ struct pf_ctx {
 
 struct pf_cmd {
 	const char *name;
+	const char *group;         /* help's title above it and others */
 	const char *args;          /* as usage shows them: "[DB] 'SQL'" */
 	const char *summary;       /* one line, lower case, no full stop */
 	const char *details;       /* paragraphs for --help, or NULL */
@@ -120,7 +122,7 @@ struct pf_cmd {
 
 /*
  * Defines a command and enters it in the list, which src/entries.sh makes;
- * help shows them in the order of the numbers.
+ * help shows them in the order of the numbers, whose hundreds are the groups.
  */
 #define PF_COMMAND(number, name) const struct pf_cmd pf_cmd_##name
 

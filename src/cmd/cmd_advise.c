@@ -21,8 +21,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return pf_advise(cx->db, args, doc, err);
 }
 
-PF_COMMAND(97, advise) = {
+PF_COMMAND(330, advise) = {
 	.name = "advise",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "say what to change next, and what it brings at most",
 	.details =

@@ -35,8 +35,9 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(72, calls) = {
+PF_COMMAND(235, calls) = {
 	.name = "calls",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show all calls of a GPU's runtime and driver",
 	.details = "By name: how many calls of cuda..., hip..., cu... there "

@@ -756,8 +756,9 @@ out:
 	return rc;
 }
 
-PF_COMMAND(20, capture) = {
+PF_COMMAND(115, capture) = {
 	.name = "capture",
+	.group = "Read traces",
 	.args = "[--] PROGRAM [ARG]...",
 	.summary = "run a program and record what it does on host and GPU",
 	.details =

@@ -50,8 +50,9 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return rc;
 }
 
-PF_COMMAND(205, clean) = {
+PF_COMMAND(120, clean) = {
 	.name = "clean",
+	.group = "Read traces",
 	.args = "[PATH]...",
 	.summary = "remove databases that commands made of traces",
 	.details = "A command that is given a trace or a folder reads it into "

@@ -17,8 +17,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_counters(cx->db, args, doc, err);
 }
 
-PF_COMMAND(125, counters) = {
+PF_COMMAND(355, counters) = {
 	.name = "counters",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show counters: power, clocks, utilization",
 	.details = "For each number that a counter has: how many samples, the "

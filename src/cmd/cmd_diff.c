@@ -384,8 +384,9 @@ static int page(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(110, diff) = {
+PF_COMMAND(405, diff) = {
 	.name = "diff",
+	.group = "Compare",
 	.args = "A B | A1 A2... -- B1 B2...",
 	.summary = "compare captures before and after a change",
 	.details =

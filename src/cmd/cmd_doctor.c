@@ -26,8 +26,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return is_failed;
 }
 
-PF_COMMAND(140, doctor) = {
+PF_COMMAND(535, doctor) = {
 	.name = "doctor",
+	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "show how far the traces can be trusted",
 	.details =

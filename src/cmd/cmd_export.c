@@ -31,8 +31,9 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return pf_export_rows(cx->db, a->out, a->force, err);
 }
 
-PF_COMMAND(200, export) = {
+PF_COMMAND(520, export) = {
 	.name = "export",
+	.group = "Give to others and look up",
 	.args = "--rows -o FILE [DB]",
 	.summary = "write a database as plain tables",
 	.details = "Writes every table, with the compressed columns as the "

@@ -29,8 +29,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return pf_gaps(cx->db, args, NULL, doc, err);
 }
 
-PF_COMMAND(90, gaps) = {
+PF_COMMAND(305, gaps) = {
 	.name = "gaps",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show why the GPU is idle",
 	.details = "Every span of time in which no work runs on a GPU, on any "

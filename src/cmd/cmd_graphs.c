@@ -124,8 +124,9 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(57, graphs) = {
+PF_COMMAND(340, graphs) = {
 	.name = "graphs",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show what CUDA and HIP graphs replay, by layer and role",
 	.details = "Kernels that a graph replays have no operator in a trace. "

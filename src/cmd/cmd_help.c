@@ -539,6 +539,7 @@ static int add_command(struct pf_jsonw *w, const struct pf_cmd *cmd,
 	pf_jsonw_object(w);
 	add_string(w, "name", cmd->name);
 	add_string(w, "usage", cmd->args);
+	add_string(w, "group", cmd->group);
 	add_string(w, "summary", cmd->summary);
 	add_string(w, "details", cmd->details);
 	add_bool(w, "reads_database", cmd->needs & PF_NEEDS_DB);
@@ -658,8 +659,9 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return 0;
 }
 
-PF_COMMAND(210, help) = {
+PF_COMMAND(540, help) = {
 	.name = "help",
+	.group = "Give to others and look up",
 	.args = "[COMMAND]",
 	.summary = "explain a command, or list them all",
 	.max_args = 1,

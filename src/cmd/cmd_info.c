@@ -33,8 +33,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_training_summary(cx->db, doc, err);
 }
 
-PF_COMMAND(160, info) = {
+PF_COMMAND(530, info) = {
 	.name = "info",
+	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "show what is in a database",
 	.details = "Traces and where every event of their files went, devices, "

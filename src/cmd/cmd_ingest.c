@@ -462,8 +462,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	return rc;
 }
 
-PF_COMMAND(10, ingest) = {
+PF_COMMAND(105, ingest) = {
 	.name = "ingest",
+	.group = "Read traces",
 	.args = "TRACE...",
 	.summary = "read traces into one database",
 	.details =

@@ -38,8 +38,9 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(50, kernels) = {
+PF_COMMAND(220, kernels) = {
 	.name = "kernels",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show kernels by name, operator or geometry",
 	.details = "Kernels that start in the window, summed by name; by name "

@@ -19,8 +19,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_launches(cx->db, args, NULL, doc, err);
 }
 
-PF_COMMAND(70, launches) = {
+PF_COMMAND(315, launches) = {
 	.name = "launches",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show the calls that launch GPU work, and its delay",
 	.details = "For each launch call the time on the CPU, the delay from "

@@ -41,8 +41,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return pf_training_memory(cx->db, doc, err);
 }
 
-PF_COMMAND(130, memory) = {
+PF_COMMAND(350, memory) = {
 	.name = "memory",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show peaks of memory and what holds them",
 	.details = "From the allocation records of profile_memory=True, for "

@@ -86,8 +86,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	return m.made.failed > 0;
 }
 
-PF_COMMAND(15, merge) = {
+PF_COMMAND(110, merge) = {
 	.name = "merge",
+	.group = "Read traces",
 	.args = "-o FLEET INPUT...",
 	.summary = "put summaries of many ranks into one fleet database",
 	.details =

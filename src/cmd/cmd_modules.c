@@ -37,8 +37,9 @@ static int answer(struct pf_ctx *cx, void *p, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(60, modules) = {
+PF_COMMAND(225, modules) = {
 	.name = "modules",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show time by module of the model",
 	.details = "For each nn.Module, as they call each other: calls, "

@@ -18,8 +18,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_overlap(cx->db, args, NULL, doc, err);
 }
 
-PF_COMMAND(80, overlap) = {
+PF_COMMAND(320, overlap) = {
 	.name = "overlap",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show what GPU time hides behind computation",
 	.details = "The time from the first start to the last end of GPU work, "

@@ -39,8 +39,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(95, path) = {
+PF_COMMAND(325, path) = {
 	.name = "path",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show what decides how long the steps take",
 	.details = "The critical path: from the end of the window back, each "

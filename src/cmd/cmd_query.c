@@ -16,8 +16,9 @@ static int run(struct pf_ctx *cx, void *args, struct pf_err *err)
 	return pf_render_finish(sink, err);
 }
 
-PF_COMMAND(170, query) = {
+PF_COMMAND(525, query) = {
 	.name = "query",
+	.group = "Give to others and look up",
 	.args = "[DB] SQL",
 	.summary = "print the rows of one SQL statement",
 	.details =

@@ -28,8 +28,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(65, ranges) = {
+PF_COMMAND(230, ranges) = {
 	.name = "ranges",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show the time of record_function and NVTX ranges",
 	.details = "By name: the ranges' time on the host (nvtx_sum of nsys), "

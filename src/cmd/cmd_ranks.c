@@ -244,8 +244,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(85, ranks) = {
+PF_COMMAND(345, ranks) = {
 	.name = "ranks",
+	.group = "Why it goes there",
 	.args = "[DB...]",
 	.summary = "show which rank is late to collectives, why, and its cost",
 	.details =

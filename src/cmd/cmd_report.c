@@ -98,8 +98,9 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return rc;
 }
 
-PF_COMMAND(150, report) = {
+PF_COMMAND(505, report) = {
 	.name = "report",
+	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "write what was found as one HTML page",
 	.details =

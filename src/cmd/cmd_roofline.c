@@ -50,8 +50,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return rc;
 }
 
-PF_COMMAND(56, roofline) = {
+PF_COMMAND(335, roofline) = {
 	.name = "roofline",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "hold operators against what the GPU could do",
 	.details = "Floating-point operations and bytes of each call from its "

@@ -77,8 +77,9 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return 0;
 }
 
-PF_COMMAND(190, slice) = {
+PF_COMMAND(510, slice) = {
 	.name = "slice",
+	.group = "Give to others and look up",
 	.args = "-o FILE [DB]",
 	.summary = "write part of a trace as a trace for Perfetto",
 	.details = "Writes every event that overlaps the window, with its "

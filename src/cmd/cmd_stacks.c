@@ -75,8 +75,9 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return note_missing(cx, &r, err);
 }
 
-PF_COMMAND(180, stacks) = {
+PF_COMMAND(515, stacks) = {
 	.name = "stacks",
+	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "print stacks for flame graphs",
 	.details = "One line a stack, 'frame;frame;op;kernel N', as "

@@ -27,8 +27,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return pf_training_steps(cx->db, doc, err);
 }
 
-PF_COMMAND(40, steps) = {
+PF_COMMAND(210, steps) = {
 	.name = "steps",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show how long steps take, and what that time goes to",
 	.details = "Each instant of a profiler step goes to the first of these "

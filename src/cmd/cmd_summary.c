@@ -213,8 +213,9 @@ static int run(struct pf_ctx *cx, void *argv, struct pf_err *err)
 	return rc;
 }
 
-PF_COMMAND(5, summary) = {
+PF_COMMAND(205, summary) = {
 	.name = "summary",
+	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "say in a few lines where the time goes",
 	.details =

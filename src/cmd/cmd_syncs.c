@@ -34,8 +34,9 @@ static int answer(struct pf_ctx *cx, void *args, struct pf_doc *doc,
 	return is_failed;
 }
 
-PF_COMMAND(100, syncs) = {
+PF_COMMAND(310, syncs) = {
 	.name = "syncs",
+	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show the calls that wait for the GPU",
 	.details = "Every call that waits for the GPU, by site: the call, the "

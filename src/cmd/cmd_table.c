@@ -477,8 +477,9 @@ static int run(struct pf_ctx *cx, void *p, struct pf_err *err)
 	return rc;
 }
 
-PF_COMMAND(30, table) = {
+PF_COMMAND(215, table) = {
 	.name = "table",
+	.group = "Where the time goes",
 	.args = "[verdicts] [DB]",
 	.words = "verdicts",
 	.summary = "print torch's key_averages() table, or the verdicts",

@@ -220,8 +220,9 @@ static int answer(struct pf_ctx *cx, void *argv, struct pf_doc *doc,
 	return is_captures || rc < 0 ? rc : 0;
 }
 
-PF_COMMAND(120, trend) = {
+PF_COMMAND(410, trend) = {
 	.name = "trend",
+	.group = "Compare",
 	.args = "A B...",
 	.summary = "show the same figures of several captures, a row each",
 	.details =

@@ -1,12 +1,50 @@
 # SPDX-License-Identifier: MIT
-# The page of a command, from its part: awk -v summary=WORDS -f page.awk PART.
-# A part begins with ".SS profan NAME ARGUMENTS"; more forms follow .TQ, then .PP.
-NR == 1 { print; next }
-NR == 2 {
+# The page of a command: awk -f page.awk cmd_NAME.c NAME.1
+# The entry in cmd_NAME.c has what --help prints, too: the summary, the details
+# that the description begins with, and the examples.  NAME.1 begins with
+# ".SS profan NAME ARGUMENTS"; more forms follow .TQ, then .PP.
+
+# Text of the entry as roff; "\ " and others in it are no escapes of roff's.
+function roff(text) {
+	gsub(/\\/, "\\e", text)
+	gsub(/-/, "\\-", text)
+	return text
+}
+# Names of commands and options are bold, a sentence begins a line.
+function prose(text) {
+	text = roff(text)
+	gsub(/\. +/, ".\n", text)
+	gsub(/\n\n/, "\n.PP\n", text)
+	gsub(/'profan [^']*'/, "\\fB&\\fP", text)
+	gsub(/\\fB'/, "\\fB", text)
+	gsub(/'\\fP/, "\\fP", text)
+	gsub(/\\-\\-[a-z][a-z\\-]*/, "\\fB&\\fP", text)
+	return text
+}
+function entry(line, part) {
+	while (match(line, /"([^"\\]|\\.)*"/)) {
+		part = substr(line, RSTART + 1, RLENGTH - 2)
+		line = substr(line, RSTART + RLENGTH)
+		gsub(/\\n/, "\n", part)
+		gsub(/\\"/, "\"", part)
+		text[field] = text[field] part
+	}
+	if (line ~ /,$/)
+		field = ""
+}
+FILENAME ~ /\.c$/ {
+	if (match($0, /^\t\.(summary|details|examples) =/))
+		field = substr($1, 2)
+	if (field)
+		entry($0)
+	next
+}
+FNR == 1 { print; next }
+FNR == 2 {
 	name = $3
 	form = substr($0, index($0, " " name) + length(name) + 2)
 	printf ".TH PROFAN\\-%s 1 \"\" profan \"User commands\"\n", toupper(name)
-	printf ".SH NAME\nprofan\\-%s \\- %s\n", name, summary
+	printf ".SH NAME\nprofan\\-%s \\- %s\n", name, roff(text["summary"])
 	printf ".SH SYNOPSIS\n.B profan %s\n%s\n", name, form
 	next
 }
@@ -22,6 +60,8 @@ is_form && $0 != ".PP" { print; next }
 }
 { print }
 END {
+	if (text["examples"])
+		printf ".SH EXAMPLES\n.nf\n%s.fi\n", roff(text["examples"])
 	print ".SH SEE ALSO"
 	print ".BR profan (1):"
 	print "options of every command and of every analysis, formats and the keys of"

@@ -41,13 +41,15 @@ src/profan.1: src/cmd/profan.1.in src/cmd/commands.inc $(MAN_PARTS)
 			$$(sed 's|.*(\(.*\))|$(srcdir)/src/cmd/cmd_\1.c|' \
 				src/cmd/commands.inc); \
 		sed '1,/^@commands@/d' $$in) > $@.tmp && mv $@.tmp $@
-$(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c
-	$(AM_V_GEN)$(AWK) -f $(srcdir)/src/cmd/page.awk \
+$(MAN_PAGES): src/profan-%.1: src/cmd/%.1 src/cmd/page.awk src/cmd/cmd_%.c \
+		src/cmd/window.1.in
+	$(AM_V_GEN)$(AWK) -v window=$(srcdir)/src/cmd/window.1.in \
+		-f $(srcdir)/src/cmd/page.awk \
 		$(srcdir)/src/cmd/cmd_$*.c $(srcdir)/src/cmd/$*.1 > $@.tmp && \
 		mv $@.tmp $@
 CLEANFILES += src/profan.1 src/profan.1.tmp $(MAN_PAGES)
 EXTRA_DIST += src/entries.sh src/cmd/profan.1.in src/cmd/page.awk \
-	$(MAN_PARTS:$(srcdir)/%=%)
+	src/cmd/window.1.in $(MAN_PARTS:$(srcdir)/%=%)
 
 src/base/assets.c: $(EMBEDDED) src/base/embed.sh Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && AWK='$(AWK)' $(SHELL) \

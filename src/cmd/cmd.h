@@ -12,8 +12,9 @@
  * PF_BRIEF say which formats have a column) and knows of neither format,
  * order nor limit.  Any other command has run() and prints itself.
  *
- * To add one: write cmd/cmd_NAME.c like this, and its part of the man page,
- * man/NAME.1 (tests/docs.sh holds one against the other).
+ * To add one: write cmd/cmd_NAME.c like this, and the rest of its man page,
+ * cmd/NAME.1: its options and what .details, with which the page begins, has
+ * no room for (tests/docs.sh holds one against the other).
  *
  *	static const struct pf_gaps_args defaults = { PF_WINDOW_DEFAULTS, ... };
  *	static const struct pf_opt opts[] = { PF_WINDOW_OPTS(...), ..., { 0 } };
@@ -90,7 +91,7 @@ struct pf_cmd {
 	const char *group;         /* help's title above it and others */
 	const char *args;          /* as usage shows them: "[DB] 'SQL'" */
 	const char *summary;       /* one line, lower case, no full stop */
-	const char *details;       /* paragraphs for --help, or NULL */
+	const char *details;       /* of --help and its page, or NULL */
 	unsigned needs;            /* enum pf_needs */
 	int min_args, max_args;    /* without DB; max_args -1: any number */
 	const char *words;         /* one of them may stand first: "a|b" */

@@ -26,13 +26,13 @@ PF_COMMAND(330, advise) = {
 	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "say what to change next, and what it brings at most",
-	.details =
-		"Each advice with where it is from, what it saves at most "
-		"(what "
-		"the change takes off the critical path of 'profan path', or "
-		"what that path saves when it is worked out anew), what to "
-		"write, and the command that shows it.  What the trace does "
-		"not say enough about is listed with the reason.",
+	.details = "Each advice with what it saves at most (what the change "
+		   "takes off the critical path of 'profan path', or what "
+		   "that path saves when it is worked out anew), why, where "
+		   "the time is, what to write, and the command that shows "
+		   "its figures.  The one that can save most comes first.  "
+		   "What the trace does not say enough about is listed with "
+		   "the reason, and so is what there is nothing to do about.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_advise_args),

@@ -41,9 +41,12 @@ PF_COMMAND(235, calls) = {
 	.args = "[DB]",
 	.summary = "show all calls of a GPU's runtime and driver",
 	.details = "By name: how many calls of cuda..., hip..., cu... there "
-		   "are and how long they take, those that launch nothing and "
-		   "wait for nothing, too (cuda_api_sum of nsys).  A driver's "
-		   "call inside a runtime's counts in both.",
+		   "are and how long they take, with share, mean, median and "
+		   "longest, those that launch nothing and wait for nothing, "
+		   "too (cuda_api_sum of nsys).  A call counts where it "
+		   "begins, with all of its length; a driver's call inside a "
+		   "runtime's counts in both, and once in self_ns of json and "
+		   "csv.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_calls_args),

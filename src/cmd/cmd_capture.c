@@ -761,14 +761,18 @@ PF_COMMAND(115, capture) = {
 	.group = "Read traces",
 	.args = "[--] PROGRAM [ARG]...",
 	.summary = "run a program and record what it does on host and GPU",
-	.details =
-		"Sets the variables that make the CUDA driver and NVTX load "
-		"profan's agent, runs the program, and reads the files that "
-		"it and its children wrote into a database; the first table "
-		"is printed on standard error. Without CUDA, NVTX ranges are "
-		"recorded. Standard input and output are the program's alone, "
-		"and so is the exit status: 128+N if signal N ended it, 127 "
-		"if it is not there, 126 if it cannot be run.",
+	.details = "The program needs no change: variables make the CUDA "
+		   "driver and NVTX load profan's agent, which writes one "
+		   ".pfr file for each process, children included; then the "
+		   "files are read into a database.  Without CUDA the "
+		   "program's NVTX ranges are recorded.\n"
+		   "\n"
+		   "Standard input and output are the program's, and signals "
+		   "sent to 'profan capture' reach it; the first table and "
+		   "all messages go to standard error.  The exit status is "
+		   "the program's, 128+N if signal N ended it, 127 if there "
+		   "is no such program, 126 if it cannot be run; 3 if it did "
+		   "well but its files cannot be read.",
 	.needs = PF_RUNS_PROGRAM,
 	.min_args = 1,
 	.max_args = -1,

@@ -55,13 +55,14 @@ PF_COMMAND(120, clean) = {
 	.group = "Read traces",
 	.args = "[PATH]...",
 	.summary = "remove databases that commands made of traces",
-	.details = "A command that is given a trace or a folder reads it into "
-		   "a database beside it, TRACE.profan.db or "
-		   "FOLDER/traces.profan.db, and uses that again. PATH is such "
-		   "a database, the trace that it is of, or a folder, which is "
-		   "entered 32 deep; without it this folder is meant. "
-		   "Databases of 'profan ingest' and other files are not "
-		   "touched.",
+	.details = "A command that is given a trace, several or a folder "
+		   "reads them into TRACE.profan.db or "
+		   "FOLDER/traces.profan.db beside them and uses that again "
+		   "until a size or a time of a source changes.  PATH is such "
+		   "a database, the trace that it is of, or a folder, which "
+		   "is entered 32 folders deep; without it this folder is "
+		   "meant.  Such a database has a mark; those of 'profan "
+		   "ingest' and other files are not touched.",
 	.max_args = -1,
 	.opts = opts,
 	.args_bytes = sizeof(struct clean_args),

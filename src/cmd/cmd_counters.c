@@ -22,12 +22,16 @@ PF_COMMAND(355, counters) = {
 	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show counters: power, clocks, utilization",
-	.details = "For each number that a counter has: how many samples, the "
-		   "least, their mean, the most and the last. Logs of "
-		   "nvidia-smi (--format=csv, dmon) and dcgmi dmon have them "
-		   "of each GPU, and other traces may. Where both say what "
-		   "time of day it was, means over the steps of a trace that "
-		   "is in the same database.",
+	.details = "For each number that a counter has: how many samples "
+		   "there are, the least, their mean (over samples, not over "
+		   "time), the most and the last.  Logs of nvidia-smi "
+		   "(--query-gpu=... --format=csv, dmon) and of dcgmi dmon "
+		   "have them of each GPU under the names and units of their "
+		   "columns; other traces may have counters of their own.  "
+		   "Where a trace with steps is in the same database and both "
+		   "say what time of day it was, the table steps has the mean "
+		   "over the samples that were taken while a step ran on the "
+		   "host.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_counters_args),

@@ -389,18 +389,21 @@ PF_COMMAND(405, diff) = {
 	.group = "Compare",
 	.args = "A B | A1 A2... -- B1 B2...",
 	.summary = "compare captures before and after a change",
-	.details =
-		"Says whether both did the same work, how long a step takes on "
-		"each side, which part of it changed, what changed in "
-		"structure, and which GPU work takes more or less time: "
-		"because there is more of it (\"More of it\"), or because each "
-		"takes longer (\"Slower each\"), which add up to the change. "
-		"A and B are databases or traces; a trace is read into "
-		"TRACE.profan.db beside it.\n"
-		"\n"
-		"Checks for CI compare the change per step from A to B: a "
-		"figure, '>', '>=', '<' or '<=', and a number, in percent of "
-		"A with '%'.",
+	.details = "A and B are databases, traces or folders of them; a trace "
+		   "is read into TRACE.profan.db beside it.  The answer says "
+		   "in this order: checks that failed; how long a full step "
+		   "takes on each side; which class of 'profan steps' the "
+		   "difference is in, summing to it exactly; the GPU work "
+		   "that changed, split into more of it, (nB - nA) * mA, and "
+		   "slower each, nB * (mB - mA), with n the number per step "
+		   "and m the mean duration; what changed in structure; idle "
+		   "time by cause and blocking calls by site; operators; "
+		   "memory; and what both sides have in common.\n"
+		   "\n"
+		   "Checks for CI (--fail-on) compare the change per step "
+		   "from A to B: a figure, '>', '>=', '<' or '<=', and a "
+		   "number, in percent of A with '%', or with a unit (ns, us, "
+		   "ms, s; B, kB, MB, GB, KiB, MiB, GiB).",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 2,
 	.max_args = -1,

@@ -31,16 +31,16 @@ PF_COMMAND(535, doctor) = {
 	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "show how far the traces can be trusted",
-	.details =
-		"One row a check: what it counts, the GPU time that is "
-		"affected, and a verdict. ok: nothing found. note: good to "
-		"know, no figure is wrong. warn: some figures leave this out "
-		"or may be off. bad: figures are wrong, or what they need is "
-		"missing. Head orphans are GPU work whose launch call came "
-		"before the capture; crossing slices are ranges of a thread "
-		"that overlap without nesting. Below stands what each finding "
-		"means, and which "
-		"option of the profiler provides what is missing.",
+	.details = "One row a check: what it counts, the GPU time that is "
+		   "affected, its share (of GPU time where there is one, else "
+		   "of what the check looks at), and a verdict.  ok: nothing "
+		   "found.  note: good to know, no figure is wrong.  warn: "
+		   "some figures leave this out or may be off.  bad: figures "
+		   "are wrong, or what they need is missing.  Head orphans "
+		   "are GPU work whose launch call came before the capture; "
+		   "crossing slices are ranges of a thread that overlap "
+		   "without nesting.  Below stands what each finding means, "
+		   "and which option of the profiler provides what is missing.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_doctor_args),

@@ -36,10 +36,11 @@ PF_COMMAND(520, export) = {
 	.group = "Give to others and look up",
 	.args = "--rows -o FILE [DB]",
 	.summary = "write a database as plain tables",
-	.details = "Writes every table, with the compressed columns as the "
-		   "plain tables event and arg, to a new SQLite file. It is "
-		   "many times larger; 'profan query' and the SQLite extension "
-		   "show the same tables without it.",
+	.details = "Every table, with the compressed columns as the plain "
+		   "tables event and arg, in a new SQLite file for any tool.  "
+		   "It is many times larger than the database; 'profan query' "
+		   "and the SQLite extension profan_sqlite show the same "
+		   "tables without it.",
 	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES,
 	.opts = opts,
 	.args_bytes = sizeof(struct export_args),

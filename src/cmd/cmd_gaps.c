@@ -36,15 +36,15 @@ PF_COMMAND(305, gaps) = {
 	.summary = "show why the GPU is idle",
 	.details = "Every span of time in which no work runs on a GPU, on any "
 		   "of its streams, is split without remainder into pieces, "
-		   "each with a cause and what holds it: the call, op or "
-		   "line of Python that the launching thread was in, or what "
-		   "the GPU waited for.  The causes add up to the idle time; "
-		   "micro is gaps below --micro, which are not explained, op "
-		   "overhead an operator's own time on the CPU, dependency "
-		   "work that waited for another stream, device latency queued "
-		   "work that waited for what is not recorded.  Drained by: "
-		   "the call in which the GPU ran dry.  Csv and json have more "
-		   "columns.",
+		   "each with a cause and a culprit that holds it: the call, "
+		   "op or line of Python that the launching thread was in, or "
+		   "what the GPU waited for.  The causes add up to the idle "
+		   "time; micro is gaps below --micro, which are not "
+		   "explained, op overhead an operator's own time on the CPU, "
+		   "dependency work that waited for another stream, device "
+		   "latency queued work that waited for what is not "
+		   "recorded.  Drained by: the call in which the GPU ran "
+		   "dry.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_gaps_args),

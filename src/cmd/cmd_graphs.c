@@ -129,10 +129,11 @@ PF_COMMAND(340, graphs) = {
 	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show what CUDA and HIP graphs replay, by layer and role",
-	.details = "Kernels that a graph replays have no operator in a trace. "
-		   "Their roles come from their names, layers from what "
-		   "repeats, operators from a trace of the capture or of an "
-		   "eager run; how each is known is said.",
+	.details = "One launch of a graph owns hundreds of kernels and no "
+		   "operator.  Their roles come from their names, layers from "
+		   "what repeats, operators from a trace of the capture "
+		   "(--capture) or of an eager run (--with); how each is "
+		   "known is said.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_graphs_args),

@@ -668,11 +668,14 @@ PF_COMMAND(540, help) = {
 	.opts = opts,
 	.args_bytes = sizeof(struct help_args),
 	.defaults = &cmd_help_defaults,
-	.details = "Json has every command with its options, their types and "
-		   "defaults, and the figures, tables and columns of its "
-		   "documents.  A schema (JSON Schema 2020-12) describes what "
-		   "a command prints with --format json; within a version "
-		   "nothing is renamed or removed.",
+	.details = "Json is for programs: every command with its options, "
+		   "their types and defaults, and the figures, tables and "
+		   "columns that its documents may have, with their kinds "
+		   "(ns, bytes, ratio, ...).  Schema is the JSON Schema "
+		   "(2020-12) of what one command prints with --format json.  "
+		   "Documents in JSON have a version: within one, figures, "
+		   "tables and columns may be added; none is renamed, removed "
+		   "or of another kind.",
 	.examples = "profan help table\n"
 		    "profan help gaps --format schema\n"
 		    "source <(profan help --completion bash)\n"

@@ -38,9 +38,11 @@ PF_COMMAND(530, info) = {
 	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "show what is in a database",
-	.details = "Traces and where every event of their files went, devices, "
-		   "profiler steps, tracks, events by category, what was "
-		   "mended or skipped, profiler options and storage.",
+	.details = "Traces and where every event of their files went, "
+		   "devices, profiler steps, tracks, events by category, what "
+		   "was mended or skipped, what the traces say about "
+		   "themselves, and storage by table of the database, the "
+		   "largest first.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct info_args),

@@ -43,11 +43,12 @@ PF_COMMAND(220, kernels) = {
 	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show kernels by name, operator or geometry",
-	.details = "Kernels that start in the window, summed by name; by name "
-		   "and operator; by name, grid and block; or by operator and "
-		   "shapes of its inputs.  Text and md have short names and "
-		   "the main columns; csv and json have all.  TC: does the "
-		   "kernel use tensor cores, by its name ('-': it does not "
+	.details = "Kernels that start in the window, each with its whole "
+		   "duration, summed by name; by name and operator; by name, "
+		   "grid and block; or by operator and shapes of its inputs.  "
+		   "Text and md have short names and the main columns; csv "
+		   "and json have all.  TC: does the kernel use tensor cores "
+		   "(matrix cores on AMD), by its name ('-': it does not "
 		   "say).  Of TPUs: the operations of XLA, by name, by "
 		   "operator of the framework or by category.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,

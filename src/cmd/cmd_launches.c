@@ -25,11 +25,12 @@ PF_COMMAND(315, launches) = {
 	.args = "[DB]",
 	.summary = "show the calls that launch GPU work, and its delay",
 	.details = "For each launch call the time on the CPU, the delay from "
-		   "its end to the start of the GPU work, and the duration of "
-		   "that work; and how long the queue of each stream is when "
-		   "a call adds to it.  Delay is the median of a call's "
-		   "delays, Longest the longest of them; Shorter counts calls "
-		   "that took longer than the work they launched.",
+		   "its end to the start of the GPU work (negative when that "
+		   "starts earlier), and the duration of that work; and how "
+		   "long the queue of each stream is when a call has added to "
+		   "it.  Delay is the median of a call's delays, Longest the "
+		   "longest of them; Shorter counts calls that took longer "
+		   "than the work they launched.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_launches_args),

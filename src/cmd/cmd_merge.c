@@ -91,25 +91,26 @@ PF_COMMAND(110, merge) = {
 	.group = "Read traces",
 	.args = "-o FLEET INPUT...",
 	.summary = "put summaries of many ranks into one fleet database",
-	.details =
-		"An input is a trace, a folder of traces, the database of one "
-		"rank or a fleet database. The fleet holds what the commands "
-		"find in each rank, steps, kernels, operators, idle time, "
-		"overlap, collectives, memory and doctor's findings, and no "
-		"events: some 25 KB a rank, so that thousands of ranks and "
-		"many nights are one small file. Fleets may be merged again, "
-		"in any order and grouping, with the same result to the byte; "
-		"a rank that comes twice counts once.\n"
-		"\n"
-		"An input that cannot be read costs itself only: it becomes a "
-		"rank with an error, and the exit code is 1. With --keep the "
-		"databases of traces stay, are not made again by the next "
-		"merge, and 'profan gaps FLEET --rank 3' reads that of the "
-		"rank. Without --rank, summary, info, steps, kernels, table, "
-		"overlap, gaps, doctor and trend show the fleet, sums over "
-		"ranks and how these differ, and query its tables. --shard is "
-		"one element of an array "
-		"of jobs: every element is given the same inputs.",
+	.details = "INPUT is a trace, which is ingested first, the database "
+		   "of one rank, a fleet database, or a folder: the traces "
+		   "below it, as for 'profan ingest', or, if it has none, the "
+		   "databases below it.  A fleet holds of each rank what "
+		   "'profan steps', kernels, table, gaps, overlap, memory and "
+		   "doctor find with their defaults, some 25 KB, what 'profan "
+		   "ranks' compares, some 15 bytes a collective, and no "
+		   "events, so that thousands of ranks and many nights are "
+		   "one small file.  Fleets may be merged again: the same "
+		   "ranks give the same bytes, in whatever order and "
+		   "grouping; a rank that comes twice counts once.\n"
+		   "\n"
+		   "Of a fleet 'profan summary', info, steps, kernels, table, "
+		   "overlap, gaps, doctor and trend show sums over ranks and "
+		   "quantiles of what each rank has; query reads its tables.  "
+		   "With --rank N the commands that have this option read the "
+		   "database of that rank, if --keep kept it.\n"
+		   "\n"
+		   "An input that cannot be read costs itself only: it is a "
+		   "rank with an error in the fleet, and the exit code is 1.",
 	.min_args = 1,
 	.max_args = -1,
 	.opts = opts,

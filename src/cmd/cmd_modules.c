@@ -45,9 +45,10 @@ PF_COMMAND(225, modules) = {
 	.details = "For each nn.Module, as they call each other: calls, "
 		   "operators, GPU work launched there and time on the host, "
 		   "with and without what is in modules inside of it.  Self "
-		   "times and what is outside any module add up to the whole "
-		   "exactly.  Needs a trace with Python functions "
-		   "(with_stack=True).",
+		   "times (in no module inside), what is outside any module "
+		   "(as everything that runs backward) and GPU work without a "
+		   "launch call add up to the whole exactly.  Needs a trace "
+		   "with Python functions (with_stack=True).",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),

@@ -23,10 +23,11 @@ PF_COMMAND(320, overlap) = {
 	.group = "Why it goes there",
 	.args = "[DB]",
 	.summary = "show what GPU time hides behind computation",
-	.details = "The time from the first start to the last end of GPU work, "
-		   "split without remainder into computation, communication "
-		   "that no computation hides, copies and memsets that "
-		   "neither hides, and idle time; for each GPU and for all.",
+	.details = "The time of the steps, or from the first to the last GPU "
+		   "work, split without remainder into computation, "
+		   "communication that no computation hides, copies and "
+		   "memsets that neither hides, and idle time; for each GPU "
+		   "and for all.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_overlap_args),

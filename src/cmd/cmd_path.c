@@ -49,9 +49,9 @@ PF_COMMAND(325, path) = {
 		   "launch call, by the work before it on its stream or by "
 		   "what its stream waited for; a call that waits by the work "
 		   "that it waits for; a thread by the one that woke it.  The "
-		   "pieces of the path follow each other and add up to the "
-		   "window: only what is on it can make the window shorter.  "
-		   "Csv and json have more columns.",
+		   "pieces of the path follow each other without gap or "
+		   "overlap and add up to the window: only what is on it can "
+		   "make the window shorter.  Csv and json have more columns.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),

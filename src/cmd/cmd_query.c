@@ -21,11 +21,14 @@ PF_COMMAND(525, query) = {
 	.group = "Give to others and look up",
 	.args = "[DB] SQL",
 	.summary = "print the rows of one SQL statement",
-	.details =
-		"One statement that reads. The tables are those of the "
-		"database and event, op, frame and arg, which show the "
-		"compressed columns as rows; schema/README.md describes them. "
-		"With one argument, it is the statement.",
+	.details = "One statement that reads; with one argument, it is the "
+		   "statement.  The tables are those of the database and the "
+		   "virtual tables event, op, frame and arg, which show the "
+		   "compressed columns as rows; schema/README.md of the "
+		   "source describes them all.  Rows are printed as they "
+		   "come, whatever their number.  A fault of the statement, "
+		   "also one that only its rows show, ends with exit status "
+		   "2, one of the database with 3.",
 	.needs = PF_NEEDS_DB | PF_NEEDS_TABLES | PF_SHOWS_DOC | PF_TAKES_FLEET,
 	.min_args = 1,
 	.max_args = 1,

@@ -33,11 +33,13 @@ PF_COMMAND(230, ranges) = {
 	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show the time of record_function and NVTX ranges",
-	.details = "By name: the ranges' time on the host (nvtx_sum of nsys), "
+	.details = "By name, of what record_function, NVTX and torch itself "
+		   "mark: the ranges' time on the host (nvtx_sum of nsys), "
 		   "with and without ranges inside of them; and of the GPU "
-		   "work that was launched in them the time from its first "
-		   "start to its last end (nvtx_gpu_proj_sum) and the time in "
-		   "which any of it ran.",
+		   "work that was launched in them (its call begins in the "
+		   "range, on the same thread) the time from its first start "
+		   "to its last end, summed over ranges (nvtx_gpu_proj_sum), "
+		   "and the time in which any of it ran.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_ranges_args),

@@ -249,22 +249,22 @@ PF_COMMAND(345, ranks) = {
 	.group = "Why it goes there",
 	.args = "[DB...]",
 	.summary = "show which rank is late to collectives, why, and its cost",
-	.details =
-		"Of several ranks, in one database or in one each: clocks are "
-		"aligned by the ends of collectives, waiting is told from "
-		"transfer, the late rank is compared with the middle one, its "
-		"kernels too (more of them, all slower, or some), and "
-		"the collectives are replayed without its delays.  Of "
-		"pipelines it shows waits in receives, and bubbles by rank and "
-		"stage.  Where "
-		"clocks cannot be aligned a sentence says so, and nothing is "
-		"compared.  A rank whose collectives do not match those of the "
-		"others, as of a trace that was cut or ended early, is left "
-		"out with the reason, the others are compared, and what they "
-		"cost is not worked out; where it may be one rank or another, "
-		"none is compared.  A fleet database ('profan merge') holds "
-		"what is compared of each rank, so its answer is that of the "
-		"ranks' databases, also of those that --rank names.",
+	.details = "The ranks are those of one database (or of traces, or a "
+		   "folder of them), or of several.  Clocks are aligned by "
+		   "the ends of collectives, waiting is told from transfer, "
+		   "the late rank is compared with the middle one, its "
+		   "kernels too (more of them, all slower, or some), and the "
+		   "collectives are replayed without its delays.  Of "
+		   "pipelines it shows waits in receives, and bubbles by rank "
+		   "and stage.  Where clocks cannot be aligned a sentence "
+		   "says so, and nothing is compared.  A rank whose "
+		   "collectives do not match those of the others, as of a "
+		   "trace that was cut or ended early, is left out with the "
+		   "reason, the others are compared, and what they cost is "
+		   "not worked out; where it may be one rank or another, none "
+		   "is compared.  A fleet database ('profan merge') holds "
+		   "what is compared of each rank, so its answer is that of "
+		   "the ranks' databases, also of those that --rank names.",
 	.needs = PF_SHOWS_DOC,
 	.max_args = -1,
 	.opts = opts,

@@ -103,11 +103,14 @@ PF_COMMAND(505, report) = {
 	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "write what was found as one HTML page",
-	.details =
-		"The page needs nothing but itself: no network, no other file. "
-		"Verdicts come first, each with its figures and the command "
-		"that shows it, then tables, then a timeline.  Md is a summary "
-		"for pull requests, text, csv and json are the verdicts.",
+	.details = "The page needs no other file and no network.  Verdicts "
+		   "come first, each with its figures and the command that "
+		   "shows it, then where the step goes, tables and a "
+		   "timeline; every figure is one of another command's.  Md "
+		   "is a summary for pull requests, text, csv and json are "
+		   "the verdicts.  Without options that narrow it, the "
+		   "profiler steps are looked at, or the whole trace if there "
+		   "are none.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
 	.args_bytes = sizeof(struct report_args),

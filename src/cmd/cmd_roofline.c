@@ -56,11 +56,12 @@ PF_COMMAND(335, roofline) = {
 	.args = "[DB]",
 	.summary = "hold operators against what the GPU could do",
 	.details = "Floating-point operations and bytes of each call from its "
-		   "recorded shapes, what its kernels achieved, what the GPU "
-		   "allows, and the GPU time above that; the use of the peak "
-		   "(MFU) by step.  What has no model or no shapes is listed, "
-		   "and never counted as 0.  Of TPUs: the operations of XLA, "
-		   "with what its compiler recorded of them.",
+		   "recorded shapes, types and values (record_shapes=True), "
+		   "what its kernels achieved, what the GPU allows, and the "
+		   "GPU time above that; the use of the peak (MFU) by step.  "
+		   "What has no model or no shapes is listed, and never "
+		   "counted as 0.  Of TPUs: the operations of XLA, with what "
+		   "its compiler recorded of them.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct args),

@@ -82,11 +82,16 @@ PF_COMMAND(510, slice) = {
 	.group = "Give to others and look up",
 	.args = "-o FILE [DB]",
 	.summary = "write part of a trace as a trace for Perfetto",
-	.details = "Writes every event that overlaps the window, with its "
-		   "name, arguments and arrows, as a Chrome trace that "
-		   "https://ui.perfetto.dev opens.  Ranges are cut to the "
-		   "window; those that overlap others of their thread without "
-		   "nesting, which viewers drop, go to a thread of their own.",
+	.details = "Every event that overlaps the window, with its name, "
+		   "arguments, ids and thread, and what the trace says about "
+		   "itself, as a Chrome trace that https://ui.perfetto.dev "
+		   "and others open.  Ranges that reach over the edges are "
+		   "cut, and their whole span is the argument 'profan cut'; "
+		   "other events are those that begin in the window, and "
+		   "arrows those of which both ends do.  Ranges that overlap "
+		   "others of their thread without nesting, which viewers "
+		   "drop, go to a thread 'TID overlap N' of their own, with "
+		   "their arrows.",
 	.needs = PF_NEEDS_DB,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_slice_args),

@@ -80,11 +80,12 @@ PF_COMMAND(515, stacks) = {
 	.group = "Give to others and look up",
 	.args = "[DB]",
 	.summary = "print stacks for flame graphs",
-	.details = "One line a stack, 'frame;frame;op;kernel N', as "
-		   "flamegraph.pl, speedscope and inferno read it.  N is in "
-		   "ns: time of GPU work by the stack of its launch call, "
-		   "time of host threads by what is innermost, or idle time "
-		   "of GPUs by its cause.  The lines add up to the total "
+	.details = "One line a stack, 'frame;frame;op;kernel N', the "
+		   "outermost frame first, as flamegraph.pl, speedscope and "
+		   "inferno read it.  N is in ns: time of GPU work by the "
+		   "stack of its launch call, time of host threads by what is "
+		   "innermost, or idle time of GPUs by its cause.  The lines "
+		   "are in the order of their bytes and add up to the total "
 		   "exactly.  Of a memory snapshot, --weight memory gives "
 		   "bytes by call stack.",
 	.needs = PF_NEEDS_DB,

@@ -32,13 +32,15 @@ PF_COMMAND(210, steps) = {
 	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "show how long steps take, and what that time goes to",
-	.details = "Each instant of a profiler step goes to the first of these "
-		   "that was active: kernels, copies, memsets, communication, "
-		   "calls of the runtime, loading of data, operators on the "
-		   "CPU, other.  So the classes sum to the step exactly.  With "
-		   "--by-range steps are also split by what their thread is in "
-		   "at each instant: the innermost range of the user, none, or "
-		   "behind the step, when only its GPU work goes on.",
+	.details = "Each instant of a profiler step goes to the first of "
+		   "these that was active: kernels that are no communication, "
+		   "copies, memsets, communication, calls of the runtime or "
+		   "driver on any thread, loading of data, other operators "
+		   "and annotations, other.  So the classes sum to the step "
+		   "exactly, and communication is what no computation hides.  "
+		   "--by-range splits steps by what their thread is in at "
+		   "each instant, too: the innermost range, none, or after "
+		   "the step, when only its GPU work goes on.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_steps_args),

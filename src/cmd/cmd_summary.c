@@ -218,11 +218,13 @@ PF_COMMAND(205, summary) = {
 	.group = "Where the time goes",
 	.args = "[DB]",
 	.summary = "say in a few lines where the time goes",
-	.details =
-		"What 'profan TRACE' prints: how long a step takes, what it "
-		"is spent on, the worst verdicts of 'profan report', how far "
-		"the trace can be trusted, and the commands that show more. "
-		"Csv, json and md have all figures and verdicts.",
+	.details = "How long a step takes, what it is spent on, the three "
+		   "worst verdicts of 'profan report', what 'profan doctor' "
+		   "says of the trace, and the commands that show more.  "
+		   "'profan TRACE' is the same: a first argument that is no "
+		   "command and names a file or folder, or looks like one (/, "
+		   ".json, .pfr, .db), is read so.  Csv, json and md have all "
+		   "figures and verdicts.",
 	.needs = PF_NEEDS_DB | PF_SHOWS_DOC,
 	.opts = opts,
 	.args_bytes = sizeof(struct pf_report_args),

@@ -225,24 +225,29 @@ PF_COMMAND(410, trend) = {
 	.group = "Compare",
 	.args = "A B...",
 	.summary = "show the same figures of several captures, a row each",
-	.details =
-		"Step time, throughput, GPU time, idle time by cause, counts "
-		"per step and memory, in the order given: commits, releases "
-		"or configurations of one program.  The arguments are "
-		"databases or traces, as in 'profan diff'.  Csv and json "
-		"have every figure.\n"
-		"\n"
-		"Of memory snapshots: what each dump had allocated, reserved "
-		"and free between blocks.  Of rows of a training script "
-		"alone: the times of its batches.\n"
-		"\n"
-		"Of one fleet database ('profan merge'): its captures in "
-		"order of time.\n"
-		"\n"
-		"Of 18 captures and more also since when which figure of a "
-		"step or time of a kernel is another, with a test that is "
-		"wrong about at most 1 in 100 series of captures that did not "
-		"change.",
+	.details = "Step time, throughput, GPU busy, idle time by cause, "
+		   "counts per step and memory, in the order given: commits, "
+		   "releases or configurations of one program.  The arguments "
+		   "are databases or traces, as for 'profan diff'.  Text adds "
+		   "a line of bars for each figure; csv and json have every "
+		   "figure.\n"
+		   "\n"
+		   "Of memory snapshots alone: a row for each dump and GPU, "
+		   "with what was allocated and reserved, how much more is "
+		   "allocated than in the dump before, and what was free in "
+		   "whole segments and between blocks.  Of rows of a training "
+		   "script alone: how long its batches took.\n"
+		   "\n"
+		   "Of one fleet database of 'profan merge': its captures in "
+		   "order of the time they were taken (those that say none "
+		   "last), with the label commit and all labels that their "
+		   "ranks have alike, and the means of whole steps of all "
+		   "ranks.  Text has the last 10, csv and json all.\n"
+		   "\n"
+		   "Of 18 captures and more also since when which figure of a "
+		   "step or time of a kernel is another, with a test that is "
+		   "wrong about at most 1 in 100 series of captures that did "
+		   "not change.",
 	.needs = PF_SHOWS_DOC,
 	.min_args = 1,
 	.max_args = -1,

@@ -1,25 +1,38 @@
 # SPDX-License-Identifier: MIT
-# The page of a command: awk -f page.awk cmd_NAME.c NAME.1
+# The page of a command: awk -v window=FILE -f page.awk cmd_NAME.c NAME.1
 # The entry in cmd_NAME.c has what --help prints, too: the summary, the details
 # that the description begins with, and the examples.  NAME.1 begins with
-# ".SS profan NAME ARGUMENTS"; more forms follow .TQ, then .PP.
+# ".SS profan NAME ARGUMENTS"; more forms follow .TQ, then .PP.  @window@ stands
+# for the options of FILE.
 
-# Text of the entry as roff; "\ " and others in it are no escapes of roff's.
 function roff(text) {
 	gsub(/\\/, "\\e", text)
 	gsub(/-/, "\\-", text)
 	return text
 }
-# Names of commands and options are bold, a sentence begins a line.
-function prose(text) {
+# Names of commands and options are bold; lines have at most 79 columns.
+function prose(text,    word, count, line, out, i) {
 	text = roff(text)
-	gsub(/\. +/, ".\n", text)
-	gsub(/\n\n/, "\n.PP\n", text)
 	gsub(/'profan [^']*'/, "\\fB&\\fP", text)
 	gsub(/\\fB'/, "\\fB", text)
 	gsub(/'\\fP/, "\\fP", text)
 	gsub(/\\-\\-[a-z][a-z\\-]*/, "\\fB&\\fP", text)
-	return text
+	gsub(/\n\n/, " .PP ", text)
+	count = split(text, word, / +/)
+	for (i = 1; i <= count; i++) {
+		if (word[i] == ".PP") {
+			out = out line "\n.PP\n"
+			line = ""
+		} else if (!line) {
+			line = word[i]
+		} else if (length(line " " word[i]) < 80) {
+			line = line " " word[i]
+		} else {
+			out = out line "\n"
+			line = (word[i] ~ /^[.']/ ? "\\&" : "") word[i]
+		}
+	}
+	return out line
 }
 function entry(line, part) {
 	while (match(line, /"([^"\\]|\\.)*"/)) {
@@ -51,12 +64,17 @@ FNR == 2 {
 $0 == ".TQ" && !has_text { print ".br"; is_form = 1; next }
 is_form && $0 != ".PP" { print; next }
 !has_text {
-	print ".SH DESCRIPTION"
+	printf ".SH DESCRIPTION\n%s\n", prose(text["details"])
 	has_text = 1
 	if (is_form) {
 		is_form = 0
 		next
 	}
+}
+$0 == "@window@" {
+	while ((getline line < window) > 0)
+		print line
+	next
 }
 { print }
 END {

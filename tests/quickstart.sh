@@ -8,8 +8,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
 packages=(autoconf automake libtool make gcc pkg-config g++ libsqlite3-dev
 	zlib1g-dev libzstd-dev libcsv-dev libxxhash-dev libisal-dev)
-[ "${1:-}" = check ] && packages+=(libcmocka-dev sqlite3 python3
-	universal-ctags xxhash)
+[ "${1:-}" = check ] && packages+=(libcmocka-dev sqlite3 python3 xxhash)
 missing=()
 for p in "${packages[@]}"; do
 	dpkg-query -W -f '${Status}' "$p" 2>/dev/null |

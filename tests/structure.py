@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""structure.py SRC: what only the folder that has it uses.
+
+Prints "NAME COUNT" lines: external functions whose callers are all in their
+own folder, and headers that only their own folder includes.  With a third
+argument it lists them, for who wants there to be fewer.
+"""
+import os
+import re
+import sys
+
+MADE = ("assets.c", "words.c")  # by the build, where it is in the tree
+src, wanted = sys.argv[1], sys.argv[2:]
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
+DEFINITION = re.compile(r"\n((?:[A-Za-z_][\w \t*]*[\s*])?)(\w+)\([^;{}]*\)\s*\n\{")
+
+code, words, included = {}, {}, {}
+for folder, _, names in sorted(os.walk(src)):
+    for name in sorted(names):
+        path = os.path.join(folder, name)
+        if not name.endswith((".c", ".h")) or name in MADE:
+            continue
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        included[path] = set(re.findall(r'#include "([^"]+)"', text))
+        code[path] = "\n" + NOT_CODE.sub(" ", text)
+        words[path] = set(re.findall(r"\w+", code[path]))
+
+users = {}
+for path, found in words.items():
+    for word in found:
+        users.setdefault(word, []).append(path)
+
+
+def lone_functions():
+    for path in code:
+        if not path.endswith(".c"):
+            continue
+        for result, name in DEFINITION.findall(code[path]):
+            if "static" in result.split() or name == "main":
+                continue
+            others = [p for p in users[name] if p != path]
+            # named more than once in a header: a macro or an inline uses it
+            used = [p for p in others if p.endswith(".c") or
+                    len(re.findall(r"\b%s\b" % name, code[p])) > 1]
+            if all(os.path.dirname(p) == os.path.dirname(path) for p in used):
+                yield "%s %s" % (path, name)
+
+
+def lone_headers():
+    for path in code:
+        if path.endswith(".h"):
+            name = os.path.relpath(path, src)
+            by = {os.path.dirname(p) for p in code if name in included[p]}
+            if by <= {os.path.dirname(path)}:
+                yield path
+
+
+for kind, lone in (("functions", lone_functions), ("headers", lone_headers)):
+    if kind in wanted:
+        print("\n".join(lone()))
+    elif not wanted:
+        print(kind, sum(1 for _ in lone()))

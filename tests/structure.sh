@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# A folder's inside stays inside: external functions that only their own folder
+# calls, and headers that only it includes, may not become more.  A new one
+# belongs into the file that uses it; `python3 tests/structure.py src functions`
+# lists what there is.  Whoever has made them fewer lowers the numbers.
+. "${top_srcdir:=$(cd "$(dirname "$0")/.." && pwd)}/tests/tap.sh"
+functions_max=480
+headers_max=36
+
+python3 "$top_srcdir/tests/structure.py" "$top_srcdir/src" >"$tmp/counts"
+while read -r kind count; do
+	case $kind in functions) max=$functions_max ;; *) max=$headers_max ;; esac
+	name="$count $kind are of one folder alone, at most $max"
+	[ "$count" -le "$max" ]
+	result "$name" "$tmp/counts"
+done <"$tmp/counts"
+[ "$(wc -l <"$tmp/counts")" = 2 ]
+result "both are counted" "$tmp/counts"
+
+# and the counting finds one that is added
+cp -R "$top_srcdir/src" "$tmp/src"
+chmod -R u+w "$tmp/src"
+cat >"$tmp/src/base/lone.c" <<'EOF'
+int pf_lone(int x)
+{
+	return x;
+}
+EOF
+cat >"$tmp/src/base/lone.h" <<'EOF'
+int pf_lone(int x);
+EOF
+python3 "$top_srcdir/tests/structure.py" "$tmp/src" >"$tmp/more"
+paste -d ' ' "$tmp/counts" "$tmp/more" |
+	awk '$4 != $2 + 1 { print }' >"$tmp/bad"
+[ ! -s "$tmp/bad" ]
+result "one more of each is one more" "$tmp/bad"
+
+# "result" takes the exit code before it, which a substitution in its name
+# would have replaced
+! grep -nE 'result "[^"]*(`|\$\([^(])' "$top_srcdir"/tests/*.sh \
+	"$top_srcdir"/tests/*/*.sh >"$tmp/bad"
+result "no check takes the exit code of its own name" "$tmp/bad"
+tap_done

@@ -5,7 +5,7 @@
 >>> cap = profan.open("trace.json.gz")
 >>> print(cap.gaps().finding)
 >>> cap.gaps()["culprits"].to_pandas()
->>> cap.sql("SELECT name, sum(dur_ns) AS ns FROM gpu_event GROUP BY name").rows
+>>> cap.sql("SELECT name, count(*) AS n FROM op GROUP BY name").rows
 
 Nothing is computed here: every call starts the program "profan" and reads what
 it prints.  Methods and their parameters are made of the program's own tables

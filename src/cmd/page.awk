@@ -45,6 +45,10 @@ function entry(line, part) {
 	if (line ~ /,$/)
 		field = ""
 }
+function describe() {
+	printf ".SH DESCRIPTION\n%s\n", prose(text["details"])
+	has_text = 1
+}
 FILENAME ~ /\.c$/ {
 	if (match($0, /^\t\.(summary|details|examples) =/))
 		field = substr($1, 2)
@@ -64,8 +68,7 @@ FNR == 2 {
 $0 == ".TQ" && !has_text { print ".br"; is_form = 1; next }
 is_form && $0 != ".PP" { print; next }
 !has_text {
-	printf ".SH DESCRIPTION\n%s\n", prose(text["details"])
-	has_text = 1
+	describe()
 	if (is_form) {
 		is_form = 0
 		next
@@ -78,6 +81,8 @@ $0 == "@window@" {
 }
 { print }
 END {
+	if (!has_text)
+		describe()
 	if (text["examples"])
 		printf ".SH EXAMPLES\n.nf\n%s.fi\n", roff(text["examples"])
 	print ".SH SEE ALSO"

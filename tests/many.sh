@@ -157,6 +157,21 @@ same "each is a trace" "$tmp/want" "$tmp/got"
 export PROFAN_CHUNK_BYTES=997
 alike "the same in small batches" "$tmp"/mixed/*
 unset PROFAN_CHUNK_BYTES
+# What traces share is asked of when it is theirs: averages of the first wait,
+# and the second has operators and is merged, while the third is read for long.
+if [ -f "$tmp/mixed/h2.sqlite" ]; then
+	kept=$counts counts="2 3 4 2"
+	alike "averages of kernels alone, before a trace with operators" \
+		"$tmp/mixed/h2.sqlite" "$tmp/many/rank2.json" \
+		"$tmp/many/rank1.json"
+	counts=$kept
+	q="SELECT key, value, (SELECT count(*) FROM average WHERE trace_id = 1)
+		FROM trace_fact WHERE trace_id = 1 AND key GLOB 'averages_*'"
+	"$profan" query --format csv "$tmp/more.db" "$q" >"$tmp/got"
+	ingest "$tmp/alone.db" 1 "$tmp/mixed/h2.sqlite"
+	"$profan" query --format csv "$tmp/alone.db" "$q" >"$tmp/want"
+	same "they are those of it alone" "$tmp/want" "$tmp/got"
+fi
 # a damaged one of each, behind a good one and before others
 for file in c2.sqlite g.json.gz $(amount "" "b.pfr c.xplane.pb b2.pickle" \
 	"b.pfr c.xplane.pb b2.pickle"); do

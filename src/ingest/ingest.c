@@ -851,7 +851,8 @@ struct extra {
 	struct pf_lane_task task;
 	pthread_t thread;
 	enum { NOT_YET, ON_THREAD, OFFERED, DONE } how;
-	void *prepared;
+	void *work;
+	int rc; /* of preparing it */
 	struct pf_err err;
 };
 
@@ -859,8 +860,7 @@ static void prepare_extra(void *arg)
 {
 	struct extra *x = arg;
 
-	x->prepared = x->in->options->extra->prepare(x->in->db, x->in->trace_id,
-						     &x->err);
+	x->rc = x->in->options->extra->prepare(x->work, &x->err);
 }
 
 static void *prepare_on_thread(void *arg)
@@ -869,12 +869,20 @@ static void *prepare_on_thread(void *arg)
 	return NULL;
 }
 
-/* Of two threads none is left for it alone. */
-static struct extra *begin_extra(struct pf_ingest *in)
+/*
+ * Of two threads none is left for it alone.  When it is prepared depends on
+ * the threads; what it begins with does not, as nothing is written meanwhile.
+ */
+static struct extra *begin_extra(struct pf_ingest *in, struct pf_err *err)
 {
-	struct extra *x = pf_calloc(1, sizeof(*x));
+	void *work = in->options->extra->begin(in->db, in->trace_id, err);
+	struct extra *x;
 
+	if (!work)
+		return NULL;
+	x = pf_calloc(1, sizeof(*x));
 	x->in = in;
+	x->work = work;
 	x->task = (struct pf_lane_task){ .run = prepare_extra, .arg = x };
 	if (pf_ingest_is_pair(in)) {
 		x->how = OFFERED;
@@ -909,14 +917,13 @@ static int finish_extra(struct extra *x, int rc, struct pf_err *err)
 	const struct pf_ingest_extra *e = x->in->options->extra;
 
 	end_extra(x);
-	if (!rc && !x->prepared) {
+	if (!rc && x->rc) {
 		*err = x->err;
 		rc = -1;
 	}
 	if (!rc)
-		rc = e->store(x->in->db, x->in->trace_id, x->prepared, err);
-	if (x->prepared)
-		e->release(x->prepared);
+		rc = e->store(x->work, err);
+	e->release(x->work);
 	free(x);
 	return rc;
 }
@@ -962,7 +969,9 @@ static int write_rows(struct making *m, struct pf_ingest *in,
 		return -1;
 	if (!in->options->extra)
 		return pf_ingest_gpu_rows(in, err);
-	x = begin_extra(in);
+	x = begin_extra(in, err);
+	if (!x)
+		return -1;
 	if (pf_ingest_gpu_rows(in, err))
 		return finish_extra(x, -1, err);
 	pf_db_start_sync(in->db);

@@ -34,16 +34,18 @@ struct pf_ingest_report {
 };
 
 /*
- * Work on the finished events of a trace that may go on beside the writing of
- * GPU rows: prepare() reads through its own connection and must not write;
- * store() then writes through db.  Both may be NULL.
+ * Work on the finished events of a trace that goes on beside the writing of
+ * its GPU rows and, as threads have time, beside the merge of the next trace.
+ * What all traces share (strings, sets of arguments, types) is to be asked of
+ * in begin(), where it is that of this trace and of those before it; later it
+ * may or may not be the next one's, too.  prepare() reads what is of this trace
+ * and must not write; store() then writes.
  */
 struct pf_ingest_extra {
-	void *(*prepare)(struct pf_db *db, int64_t trace_id,
-			 struct pf_err *err);
-	int (*store)(struct pf_db *db, int64_t trace_id, void *prepared,
-		     struct pf_err *err);
-	void (*release)(void *prepared);
+	void *(*begin)(struct pf_db *db, int64_t trace_id, struct pf_err *err);
+	int (*prepare)(void *work, struct pf_err *err);
+	int (*store)(void *work, struct pf_err *err);
+	void (*release)(void *work);
 };
 
 struct pf_ingest_options {

@@ -163,7 +163,9 @@ static int set_up(struct pf_engine *e, struct pf_err *err)
 {
 	struct pf_rule_facts facts;
 
-	if (pf_rules_read_facts(e->db, e->args->trace_id, &facts, err))
+	if (e->args->facts)
+		facts = *e->args->facts;
+	else if (pf_rules_read_facts(e->db, e->args->trace_id, &facts, err))
 		return -1;
 	e->rules = pf_rules_for(&facts, e->args->torch, e->args->python);
 	e->has_finished_key = facts.finished;
@@ -455,18 +457,40 @@ static bool has_large_flops(const struct pf_averages *a)
 	return false;
 }
 
-static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
-		    struct pf_err *err)
+struct stored {
+	struct pf_db *db;
+	int64_t trace_id;
+	struct pf_rule_facts facts; /* of before the next trace's texts */
+	struct pf_averages averages;
+};
+
+static void *begin(struct pf_db *db, int64_t trace_id, struct pf_err *err)
 {
+	struct stored *s = pf_calloc(1, sizeof(*s));
+
+	s->db = db;
+	s->trace_id = trace_id;
+	if (!pf_rules_read_facts(db, trace_id, &s->facts, err))
+		return s;
+	free(s);
+	pf_while(err, "averages");
+	return NULL;
+}
+
+static int prepare(void *work, struct pf_err *err)
+{
+	struct stored *s = work;
+	struct pf_averages *out = &s->averages;
 	const struct pf_averages_args args = {
-		.trace_id = trace_id,
+		.trace_id = s->trace_id,
+		.facts = &s->facts,
 		.step = -1,
 		.groups_max = STORED_GROUPS_MAX,
 		.grouping = { { .by_shape = false }, { .by_shape = true } },
 		.grouping_count = 2,
 	};
 
-	if (!pf_averages(db, &args, out, err)) {
+	if (!pf_averages(s->db, &args, out, err)) {
 		out->is_left_out = has_large_flops(out);
 		return 0;
 	}
@@ -478,37 +502,30 @@ static int work_out(struct pf_db *db, int64_t trace_id, struct pf_averages *out,
 	return 0;
 }
 
-static void *prepare(struct pf_db *db, int64_t trace_id, struct pf_err *err)
+static int store(void *work, struct pf_err *err)
 {
-	struct pf_averages *a = pf_calloc(1, sizeof(*a));
-
-	if (!work_out(db, trace_id, a, err))
-		return a;
-	free(a);
-	return NULL;
-}
-
-static int store(struct pf_db *db, int64_t trace_id, void *prepared,
-		 struct pf_err *err)
-{
-	const struct pf_averages *a = prepared;
+	const struct stored *s = work;
+	const struct pf_averages *a = &s->averages;
 	int rc;
 
 	if (a->is_left_out)
 		return 0;
-	rc = insert_facts(db, trace_id, a, err);
+	rc = insert_facts(s->db, s->trace_id, a, err);
 	for (int i = 0; !rc && i < 2; i++)
-		rc = insert_list(db, trace_id, i, &a->list[i], err);
+		rc = insert_list(s->db, s->trace_id, i, &a->list[i], err);
 	return rc ? pf_while(err, "averages") : 0;
 }
 
-static void release(void *prepared)
+static void release(void *work)
 {
-	pf_averages_release(prepared);
-	free(prepared);
+	struct stored *s = work;
+
+	pf_averages_release(&s->averages);
+	free(s);
 }
 
-const struct pf_ingest_extra pf_averages_extra = { prepare, store, release };
+const struct pf_ingest_extra pf_averages_extra = { begin, prepare, store,
+						   release };
 
 /* ---- reading ---- */
 

@@ -24,7 +24,8 @@
 
 struct pf_averages_args {
 	int64_t trace_id;
-	int torch, python; /* 0: recognise */
+	const struct pf_rule_facts *facts; /* NULL: as they are read now */
+	int torch, python;                 /* 0: recognise */
 	bool with_flops;   /* although the trace does not say so */
 	int64_t step;      /* only events that begin in this step; -1: all */
 	size_t groups_max; /* more groups are PF_ELIMIT; 0: no limit */
